@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "verbs/gid.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *gid_kind_name(enum gid_kind kind)
+{
+	static const char *const name[] = {"RoCE v2 IPv4", "RoCE v2 IPv6", "RoCE v2 link-local",
+					   "RoCE v1", "IB"};
+
+	return (unsigned)kind < GID_KINDS ? name[kind] : "unknown";
+}
+
+enum gid_kind gid_kind_of(const union ibv_gid *raw, uint32_t type)
+{
+	const struct in6_addr *a = (const struct in6_addr *)raw->raw;
+
+	if (type == IBV_GID_TYPE_IB)
+		return GID_IB;
+	if (type == IBV_GID_TYPE_ROCE_V1)
+		return GID_V1;
+	if (IN6_IS_ADDR_V4MAPPED(a))
+		return GID_V2_IPV4;
+	return IN6_IS_ADDR_LINKLOCAL(a) ? GID_V2_LINK_LOCAL : GID_V2_IPV6;
+}
+
+const char *gid_format(const union ibv_gid *raw, char *buf, size_t size)
+{
+	const struct in6_addr *a = (const struct in6_addr *)raw->raw;
+	const char *done;
+
+	if (IN6_IS_ADDR_V4MAPPED(a))
+		done = inet_ntop(AF_INET, raw->raw + 12, buf, (socklen_t)size);
+	else
+		done = inet_ntop(AF_INET6, raw->raw, buf, (socklen_t)size);
+	if (!done)
+		snprintf(buf, size, "?");
+	return buf;
+}
+
+bool gid_is_address(const union ibv_gid *raw, const struct sockaddr *sa)
+{
+	const struct in6_addr *a = (const struct in6_addr *)raw->raw;
+
+	if (!sa)
+		return false;
+	if (sa->sa_family == AF_INET6)
+		return memcmp(raw->raw, &((const struct sockaddr_in6 *)sa)->sin6_addr, 16) == 0;
+	return sa->sa_family == AF_INET && IN6_IS_ADDR_V4MAPPED(a) &&
+	       memcmp(raw->raw + 12, &((const struct sockaddr_in *)sa)->sin_addr, 4) == 0;
+}
+
+size_t gid_kinds(const struct gid *table, size_t count, const struct sockaddr *local,
+		 enum gid_kind kinds[GID_KINDS])
+{
+	bool have[GID_KINDS] = {false};
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		have[table[i].kind] = true;
+		/* The first entry only leads once: v1 and v2 entries share an address. */
+		if (n == 0 && table[i].kind != GID_V1 && gid_is_address(&table[i].raw, local))
+			kinds[n++] = table[i].kind;
+	}
+	for (unsigned k = 0; k < GID_KINDS; k++)
+		if (have[k] && (n == 0 || kinds[0] != (enum gid_kind)k))
+			kinds[n++] = (enum gid_kind)k;
+	return n;
+}
+
+const struct gid *gid_pick(const struct gid *table, size_t count, enum gid_kind kind,
+			   const struct sockaddr *local)
+{
+	const struct gid *first = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (table[i].kind != kind)
+			continue;
+		if (gid_is_address(&table[i].raw, local))
+			return &table[i];
+		if (!first)
+			first = &table[i];
+	}
+	return first;
+}

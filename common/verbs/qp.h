@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * qp: the PD, the CQs and the QPs of one end, and bringing them up to their peers.
+ *
+ * The life: qp_set_init() makes RC QPs in INIT; the two ends exchange struct qp_address (numbers of
+ * all QPs in one message); qp_set_connect() takes them to RTS. QP i talks to the peer's QP i.
+ * Reference: InfiniBand Architecture Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
+ */
+#ifndef RDMARK_VERBS_QP_H
+#define RDMARK_VERBS_QP_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "verbs/hca.h"
+
+#define QP_INLINE_BEST_EFFORT UINT32_MAX
+
+struct qp_wish {
+	unsigned count;
+	unsigned tx_depth, rx_depth; /* of each QP; rx_depth 0: receives nothing */
+	unsigned inline_bytes;       /* this much, or the fault; */
+	unsigned inline_wish;        /* with QP_INLINE_BEST_EFFORT: up to this much */
+	unsigned access;             /* what the peer may do: enum ibv_access_flags */
+};
+
+struct qp_set {
+	struct ibv_pd *pd;
+	struct ibv_cq *send_cq, *recv_cq;
+	struct ibv_qp **qp;
+	uint32_t *psn; /* first packet sequence number of each */
+	unsigned count;
+	unsigned tx_depth, rx_depth;
+	unsigned inline_bytes; /* what the device gave */
+	uint8_t port;
+	/* What the loops leave in QP 0's send queue from one round to the next. */
+	uint64_t sent;       /* messages, to know which are signalled */
+	bool signal_pending; /* a signalled one is not yet seen complete */
+};
+
+/* How this end reaches the peer; the same for all QPs. */
+struct qp_route {
+	int gid_index; /* of this end */
+	bool global;   /* with a GRH: RoCE, or IB across subnets */
+	unsigned mtu_bytes;
+	unsigned sl, tos, qp_timeout;
+};
+
+/* What the other end must know to connect and to write. Owns its arrays. */
+struct qp_address {
+	uint16_t lid;
+	union ibv_gid gid;
+	uint32_t *qpn, *psn;
+	unsigned count;
+	uint64_t addr;   /* of QP 0's receive slice */
+	uint64_t stride; /* from one QP's slice to the next */
+	uint32_t rkey;
+};
+
+/*
+ * Make PD, CQs and the QPs on H, in INIT. A best-effort inline size steps down until the device
+ * takes it. Raises what the device refuses, with the limit that was passed.
+ */
+int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_wish *w, struct fault *f);
+
+/* Take every QP to RTS, each to its peer in TO. */
+int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
+		   struct fault *f);
+
+/* Take all QPs to the error state, so that the device touches no memory for them any more. */
+void qp_set_quiesce(struct qp_set *s);
+
+/* Destroy all; safe on a zeroed or half-built object. MRs on the PD must be gone. */
+void qp_set_release(struct qp_set *s);
+
+/* Room for COUNT QPs' numbers. Returns 0 or -ENOMEM. */
+int qp_address_init(struct qp_address *a, unsigned count);
+void qp_address_release(struct qp_address *a);
+
+#endif
