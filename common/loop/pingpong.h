@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * pingpong: the latency loop. The client sends message i and waits for the peer's message i; the
+ * server waits and answers. One sample is the time from one arrival at the client to the next: a
+ * whole round trip, of which the answer to the arrival is the first thing.
+ *
+ * The two bodies below are the whole experiment; a program gives them its own hooks as constants:
+ *
+ *	post(p, i)     send message i (from 1); 0, or -1 with the fault raised
+ *	arrived(p, i)  has the peer's message i come? 1, 0, or -1 with the fault raised
+ *	tidy(p)        work that may wait until the answer is on its way; 0 or -1
+ *
+ * All that is not the path of the message is done while it is under way: recording the sample,
+ * re-posting the receive, taking completions of sends (one send in many is signalled, and its
+ * completion is looked at when it has long come).
+ */
+#ifndef RDMARK_LOOP_PINGPONG_H
+#define RDMARK_LOOP_PINGPONG_H
+
+#include "loop/recv.h"
+#include "loop/round.h"
+
+struct pingpong {
+	struct round *round;
+	struct ibv_qp *qp;
+	struct ibv_cq *send_cq, *recv_cq;
+	struct ibv_send_wr plain, signalled;
+	struct ibv_sge sge;
+	uint64_t signal_mask; /* a message is signalled if (sent & mask) == 0 */
+	uint64_t sent; /* on this QP, in all rounds: a queue place is free again only when a */
+	bool signal_pending; /* later signalled send was seen complete, so the count must go on */
+};
+
+typedef int pingpong_post(struct pingpong *p, uint64_t i);
+typedef int pingpong_arrived(struct pingpong *p, uint64_t i);
+typedef int pingpong_tidy(struct pingpong *p);
+
+/* Build the requests of OPCODE for round R. P lives on the caller's stack and owns nothing. */
+void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcode);
+
+/* Leave the state of the send queue for the next round. The two loops below do it. */
+void pingpong_leave(struct pingpong *p);
+
+/* Wait for the signalled send that is under way, if any. Normally it is long complete. */
+int pingpong_reap(struct pingpong *p);
+
+/* Post message I as built. Hot. */
+static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint64_t i)
+{
+	struct ibv_send_wr *bad, *wr = &p->plain;
+	int rc;
+
+	(void)i;
+	if (UNLIKELY((++p->sent & p->signal_mask) == 0)) {
+		if (p->signal_pending && pingpong_reap(p))
+			return -1;
+		p->signal_pending = true;
+		wr = &p->signalled;
+	}
+	rc = ibv_post_send(p->qp, wr, &bad);
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_send");
+}
+
+/* The client's loop. KEEP is a constant: also store every sample in order. */
+static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post,
+					 pingpong_arrived *arrived, pingpong_tidy *tidy,
+					 const bool keep)
+{
+	struct round *r = p->round;
+	const struct clock *clock = r->clock;
+	struct hist *hist = r->hist;
+	uint64_t last, now, i = 0;
+	bool more;
+	int rc;
+
+	r->start_ticks = last = now = clock_ticks(clock);
+	rc = post(p, 1);
+	for (more = true; more && LIKELY(rc == 0); last = now) {
+		while ((rc = arrived(p, i + 1)) == 0)
+			if (UNLIKELY(round_quit(r)))
+				goto out;
+		if (UNLIKELY(rc < 0))
+			break;
+		now = clock_ticks(clock);
+		i++;
+		more = i < round_target(r);
+		rc = more ? post(p, i + 1) : 0;
+		if (UNLIKELY(rc < 0))
+			break;
+		rc = tidy(p);
+		hist_add(hist, now - last);
+		if (keep)
+			r->samples[i - 1] = now - last;
+		round_progress(r, i);
+	}
+out:
+	pingpong_leave(p);
+	r->end_ticks = last;
+	r->messages = r->timed_messages = i;
+	if (more && rc == 0)
+		round_look_for_failure(r);
+	return rc < 0 ? -1 : 0;
+}
+
+/* The server's loop: answers until the client has said how many there were. */
+static ALWAYS_INLINE int pingpong_server(struct pingpong *p, pingpong_post *post,
+					 pingpong_arrived *arrived, pingpong_tidy *tidy)
+{
+	struct round *r = p->round;
+	uint64_t i = 0;
+	int rc = 0;
+
+	for (;;) {
+		while ((rc = arrived(p, i + 1)) == 0)
+			if (UNLIKELY(round_quit(r) || i >= round_target(r)))
+				goto out;
+		if (UNLIKELY(rc < 0 || (rc = post(p, i + 1)) < 0 || (rc = tidy(p)) < 0))
+			goto out;
+		round_progress(r, ++i);
+		if (UNLIKELY(round_quit(r)))
+			break; /* also for a peer that never pauses */
+	}
+out:
+	pingpong_leave(p);
+	r->messages = i;
+	if (rc == 0 && round_quit(r))
+		round_look_for_failure(r);
+	return rc < 0 ? -1 : 0;
+}
+
+#endif

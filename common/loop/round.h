@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * round: one pass over one message size, as the measuring loops see it.
+ *
+ * Everything a loop reads is fixed before the clock starts; what it may be told while it runs is in
+ * struct round_control: where to stop, and whether to give up. Another thread (session/watch.h)
+ * writes those; the loop only loads them, relaxed. The loop writes progress and, at its end, the
+ * results. A loop returns 0, or -1 with the fault raised; results are valid in both cases, as far
+ * as the run got: nothing measured is lost.
+ */
+#ifndef RDMARK_LOOP_ROUND_H
+#define RDMARK_LOOP_ROUND_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/hist.h"
+#include "base/peak.h"
+#include "verbs/qp.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define LIKELY(x)     __builtin_expect(!!(x), 1)
+#define UNLIKELY(x)   __builtin_expect(!!(x), 0)
+#define ROUND_ENDLESS UINT64_MAX
+
+/* Written by the watch, read by the loop; progress the other way round. On lines of their own. */
+struct round_control {
+	/*
+	 * Stop when so many messages are done: for a sender or ping-pong of each QP, for a receiver
+	 * of all QPs together. Lowered to 0 it means: finish what is under way.
+	 */
+	_Atomic uint64_t target __attribute__((aligned(64)));
+	_Atomic bool quit; /* leave at once, completions will not come */
+	_Atomic uint64_t progress __attribute__((aligned(64))); /* messages done, all QPs */
+};
+
+/* Where one end's messages lie: QP i's at addr + i * stride. */
+struct round_slice {
+	uint64_t addr;
+	uint64_t stride;
+	uint32_t key; /* lkey or rkey */
+};
+
+struct recv_queue; /* loop/recv.h */
+
+struct round {
+	/* the experiment */
+	struct qp_set *qps;
+	uint64_t size_bytes;
+	unsigned post_list;
+	unsigned cq_mod;  /* sends for each completion; as far as the queue allows */
+	bool send_inline; /* the message travels in the work request */
+	bool no_peak;
+	struct round_slice from, into, remote; /* sent from; received into; the peer's `into` */
+	struct recv_queue *receives;           /* NULL: nothing is received */
+	const struct clock *clock;
+	struct round_control *control;
+	struct fault *fault;
+	/* results */
+	uint64_t messages;       /* completed, all QPs */
+	uint64_t timed_messages; /* those that came within [start_ticks, end_ticks] */
+	uint64_t start_ticks, end_ticks;
+	struct hist *hist; /* latency: round-trip ticks */
+	struct peak *peak; /* bandwidth, unless no_peak */
+	uint64_t *samples; /* latency with -U or -H: round-trip ticks in order; else NULL */
+};
+
+static ALWAYS_INLINE uint64_t round_target(const struct round *r)
+{
+	return atomic_load_explicit(&r->control->target, memory_order_relaxed);
+}
+
+static ALWAYS_INLINE bool round_quit(const struct round *r)
+{
+	return atomic_load_explicit(&r->control->quit, memory_order_relaxed);
+}
+
+static ALWAYS_INLINE void round_progress(const struct round *r, uint64_t messages)
+{
+	atomic_store_explicit(&r->control->progress, messages, memory_order_relaxed);
+}
+
+/* Raise what the bad completion of WHAT ("receive", "request") means. Cold; returns -1. */
+int round_completion_failed(const struct round *r, const struct ibv_wc *wc, const char *what)
+	__attribute__((cold));
+
+/* Raise a failed post or poll; RC as the verb returned it. Cold; returns -1. */
+int round_verb_failed(const struct round *r, int rc, const char *verb) __attribute__((cold));
+
+/*
+ * Look through the send CQ for the reason why nothing comes any more, and raise it. For a loop that
+ * was told to quit while it waited for the peer. Cold.
+ */
+void round_look_for_failure(const struct round *r) __attribute__((cold));
+
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "loop/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WALK_BYTES 4096 /* small messages walk through this much, as perftest's do */
+#define LINE_BYTES 64
+
+/* Offset of message K in its slice: big ones all start at 0. */
+static uint64_t walk(uint64_t k, uint64_t size)
+{
+	uint64_t step = (size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+
+	return step > WALK_BYTES / 2 ? 0 : k % (WALK_BYTES / step) * step;
+}
+
+/* Build COUNT requests for QP I at WR, in chains of CHAIN, the last of each GROUP signalled. */
+static void build(const struct stream *s, struct ibv_send_wr *wr, unsigned i, unsigned count,
+		  unsigned chain, unsigned group, enum ibv_wr_opcode opcode)
+{
+	const struct round *r = s->round;
+	struct ibv_sge *sge = s->sge + (wr - s->ring);
+
+	for (unsigned k = 0; k < count; k++) {
+		uint64_t offset = walk(k, r->size_bytes);
+
+		sge[k] = (struct ibv_sge){
+			.addr = r->from.addr + i * r->from.stride + offset,
+			.length = (uint32_t)r->size_bytes,
+			.lkey = r->from.key,
+		};
+		wr[k] = (struct ibv_send_wr){
+			.wr_id = (uint64_t)group << STREAM_QP_BITS | i,
+			.next = (k + 1) % chain && k + 1 < count ? &wr[k + 1] : NULL,
+			.sg_list = &sge[k],
+			.num_sge = 1,
+			.opcode = opcode,
+			.send_flags = ((k + 1) % group ? 0 : IBV_SEND_SIGNALED) |
+				      (r->send_inline ? IBV_SEND_INLINE : 0),
+		};
+		if (opcode != IBV_WR_SEND) {
+			wr[k].wr.rdma.remote_addr = r->remote.addr + i * r->remote.stride + offset;
+			wr[k].wr.rdma.rkey = r->remote.key;
+		}
+	}
+}
+
+int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode)
+{
+	unsigned qps = r->qps->count, group = r->cq_mod, ring;
+	uint64_t target = round_target(r);
+
+	memset(s, 0, sizeof(*s));
+	s->round = r;
+	s->count = qps;
+	/* A ring is a whole number of posts and of completions, whichever is larger. */
+	s->chain = r->post_list;
+	ring = group > s->chain ? group : s->chain;
+	s->odd_count = target == ROUND_ENDLESS ? 0 : (unsigned)(target % ring);
+	s->lane = calloc(qps, sizeof(*s->lane));
+	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
+	s->sge = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->sge));
+	if (!s->lane || !s->ring || !s->sge)
+		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "requests for %u QPs", qps);
+	s->odd = s->ring + (size_t)qps * ring;
+	for (unsigned i = 0; i < qps; i++) {
+		struct ibv_send_wr *wr = s->ring + (size_t)i * ring;
+		struct ibv_send_wr *odd = s->odd + (size_t)i * s->odd_count;
+
+		build(s, wr, i, ring, s->chain, group, opcode);
+		if (s->odd_count)
+			build(s, odd, i, s->odd_count, s->odd_count, s->odd_count, opcode);
+		s->lane[i] = (struct stream_lane){
+			.qp = r->qps->qp[i],
+			.first = wr,
+			.next = wr,
+			.end = wr + ring,
+			.room = r->qps->tx_depth,
+		};
+	}
+	return 0;
+}
+
+void stream_release(struct stream *s)
+{
+	free(s->lane);
+	free(s->ring);
+	free(s->sge);
+	memset(s, 0, sizeof(*s));
+}
+
+/* Post while there is room, up to TARGET but always to the end of the ring: there is the signal. */
+static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t target)
+{
+	const unsigned chain = s->chain;
+	struct ibv_send_wr *bad;
+
+	while (l->room >= chain && (l->posted < target || l->next != l->first)) {
+		int rc = ibv_post_send(l->qp, l->next, &bad);
+
+		if (UNLIKELY(rc))
+			return round_verb_failed(s->round, rc, "ibv_post_send");
+		l->next += chain;
+		if (l->next == l->end)
+			l->next = l->first;
+		l->posted += chain;
+		l->room -= chain;
+		s->posted += chain;
+	}
+	return 0;
+}
+
+/* Take completions and refill their QPs until nothing is under way. */
+static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool peak)
+{
+	struct round *r = s->round;
+	struct ibv_cq *cq = r->qps->send_cq;
+	struct ibv_wc wc[STREAM_POLL_BATCH];
+
+	uint64_t target, now = r->start_ticks;
+
+	while (s->done < s->posted) {
+		int n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
+
+		if (UNLIKELY(n <= 0)) {
+			if (n < 0)
+				return round_verb_failed(r, n, "ibv_poll_cq");
+			if (UNLIKELY(round_quit(r))) {
+				/* Nothing came for a while: that is not part of what was measured.
+				 */
+				r->end_ticks = peak ? now : 0;
+				return 0;
+			}
+			continue;
+		}
+		if (peak) /* before the posts below, which take time of their own */
+			now = clock_ticks(r->clock);
+		target = round_target(r);
+		for (int k = 0; k < n; k++) {
+			struct stream_lane *l = &s->lane[one_qp ? 0 : (uint32_t)wc[k].wr_id];
+
+			if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
+				return round_completion_failed(r, &wc[k], "request");
+			l->room += wc[k].wr_id >> STREAM_QP_BITS;
+			s->done += wc[k].wr_id >> STREAM_QP_BITS;
+			if (fill(s, l, target))
+				return -1;
+		}
+		if (peak)
+			peak_add(r->peak, now, s->done, n < STREAM_POLL_BATCH);
+		round_progress(r, s->done);
+	}
+	return 0;
+}
+
+static int drain_one(struct stream *s)
+{
+	return drain(s, true, false);
+}
+
+static int drain_one_peak(struct stream *s)
+{
+	return drain(s, true, true);
+}
+
+static int drain_many(struct stream *s)
+{
+	return drain(s, false, false);
+}
+
+static int drain_many_peak(struct stream *s)
+{
+	return drain(s, false, true);
+}
+
+/*
+ * The messages that do not fill a ring go first, as one post with a signal at its end, so that the
+ * run ends with full rings and no pause before them.
+ */
+static int send_odd(struct stream *s, struct stream_lane *l, struct ibv_send_wr *odd)
+{
+	struct ibv_send_wr *bad;
+	int rc = ibv_post_send(l->qp, odd, &bad);
+
+	if (rc)
+		return round_verb_failed(s->round, rc, "ibv_post_send");
+	l->posted += s->odd_count;
+	l->room -= s->odd_count;
+	s->posted += s->odd_count;
+	return 0;
+}
+
+int stream_send(struct stream *s)
+{
+	static int (*const drains[2][2])(struct stream *) = {{drain_many, drain_many_peak},
+							     {drain_one, drain_one_peak}};
+	struct round *r = s->round;
+	int rc = 0;
+
+	r->start_ticks = clock_ticks(r->clock);
+	if (!r->no_peak)
+		peak_start(r->peak, r->start_ticks);
+	for (unsigned i = 0; rc == 0 && i < s->count; i++) {
+		if (s->odd_count)
+			rc = send_odd(s, &s->lane[i], s->odd + (size_t)i * s->odd_count);
+		if (rc == 0)
+			rc = fill(s, &s->lane[i], round_target(r));
+	}
+	if (rc == 0)
+		rc = drains[s->count == 1][!r->no_peak](s);
+	if (!r->end_ticks)
+		r->end_ticks = clock_ticks(r->clock);
+	r->messages = r->timed_messages = s->done;
+	return rc;
+}
+
+/* What the receiver does with N completions: count them, give the receives back. */
+static ALWAYS_INLINE int take(struct recv_queue *q, struct round *r, const struct ibv_wc *wc, int n)
+{
+	for (int k = 0; k < n; k++) {
+		int rc;
+
+		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
+			return round_completion_failed(r, &wc[k], "receive");
+		rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
+		if (UNLIKELY(rc))
+			return round_verb_failed(r, rc, "ibv_post_recv");
+	}
+	return 0;
+}
+
+int stream_receive(struct round *r)
+{
+	struct ibv_cq *cq = r->qps->recv_cq;
+	struct ibv_wc wc[STREAM_POLL_BATCH];
+	uint64_t done = 0, first = 0;
+	bool fresh = false;
+	int n, rc = 0;
+
+	r->start_ticks = r->end_ticks = 0;
+	while (done < round_target(r)) {
+		n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
+		if (n == 0) {
+			/* The clock is read when the stream pauses: the last pause ends the run. */
+			if (fresh)
+				r->end_ticks = clock_ticks(r->clock);
+			fresh = false;
+			if (UNLIKELY(round_quit(r)))
+				break;
+			continue;
+		}
+		if (UNLIKELY(n < 0)) {
+			rc = round_verb_failed(r, n, "ibv_poll_cq");
+			break;
+		}
+		rc = take(r->receives, r, wc, n);
+		if (UNLIKELY(rc))
+			break;
+		done += (uint64_t)n;
+		fresh = true;
+		if (UNLIKELY(!r->start_ticks)) {
+			r->start_ticks = clock_ticks(r->clock);
+			first = done;
+		}
+		round_progress(r, done);
+	}
+	if (fresh)
+		r->end_ticks = clock_ticks(r->clock);
+	r->messages = done;
+	/* The clock starts with the first arrivals, so these are not part of what it times. */
+	r->timed_messages = done - first;
+	return rc;
+}

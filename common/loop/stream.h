@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * stream: the bandwidth loops. The sender keeps every send queue full and counts completions; the
+ * receiver (of SENDs) counts arrivals and keeps its receive queues full.
+ *
+ * Before the clock starts, the sender's requests lie in a ring for each QP, with addresses, flags
+ * and completion moderation baked in: a post is one call with the next piece of the ring. A
+ * completion says in its wr_id which QP it is and how many messages it completes. QPs are refilled
+ * when a completion of theirs comes, so the cost of a message does not depend on their number.
+ *
+ * The clock runs from just before the first post to the last completion. With `peak` it is also
+ * read once for each batch of completions; otherwise not at all.
+ */
+#ifndef RDMARK_LOOP_STREAM_H
+#define RDMARK_LOOP_STREAM_H
+
+#include "loop/recv.h"
+#include "loop/round.h"
+
+#define STREAM_POLL_BATCH 16
+#define STREAM_QP_BITS    32 /* low bits of wr_id: the QP; high bits: messages completed */
+
+struct stream_lane {
+	struct ibv_qp *qp;
+	struct ibv_send_wr *next, *first, *end; /* the ring */
+	uint64_t posted;
+	uint64_t room; /* in the send queue */
+};
+
+struct stream {
+	struct round *round;
+	struct stream_lane *lane; /* one for each QP */
+	unsigned count;
+	unsigned chain; /* requests in one post */
+	uint64_t posted, done;
+	struct ibv_send_wr *ring; /* of all QPs; owned, as is sge */
+	struct ibv_sge *sge;
+	struct ibv_send_wr *odd; /* behind the rings: messages that do not fill one */
+	unsigned odd_count;      /* for each QP */
+};
+
+/* Build the rings of OPCODE for round R with its target. Release also after a failure. */
+int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode);
+void stream_release(struct stream *s);
+
+/* Run the sender: all of it. Returns 0 or -1 with the fault raised. */
+int stream_send(struct stream *s);
+
+/* Run the receiver until the control's target is reached. */
+int stream_receive(struct round *r);
+
+#endif
