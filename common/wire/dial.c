@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* oob_connect(): from a host's name to a connected socket, within a deadline. */
+#include "wire/oob.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+#define RETRY_FIRST_NS UINT64_C(20000000)
+#define RETRY_MAX_NS   UINT64_C(200000000)
+
+/*
+ * A name lookup that runs beside us. It is on the heap because a resolver that never answers
+ * keeps its request for ever: then the request is left to the end of the process.
+ */
+struct lookup {
+	struct gaicb request;
+	struct addrinfo hints;
+	char host[256], port[8];
+	int done_fd;
+};
+
+static void lookup_done(union sigval v)
+{
+	struct lookup *l = v.sival_ptr;
+
+	eventfd_write(l->done_fd, 1);
+}
+
+/* "[fe80::1%eth0]" to "fe80::1%eth0". */
+static void strip_brackets(char *out, size_t size, const char *host)
+{
+	size_t n = strlen(host);
+
+	if (n >= 2 && host[0] == '[' && host[n - 1] == ']')
+		snprintf(out, size, "%.*s", (int)(n - 2), host + 1);
+	else
+		snprintf(out, size, "%s", host);
+}
+
+static int no_such_host(const char *host, int gai, struct fault *f)
+{
+	fault_raise(f, FAULT_USAGE, gai == EAI_SYSTEM ? errno : 0, "host '%.80s'", host);
+	fault_cause(f, "The name does not resolve: %s", gai_strerror(gai));
+	return fault_fix(f, "check the name, or give the IP address");
+}
+
+static int lookup_wait(struct lookup *l, struct stop *stop, uint64_t deadline_ns,
+		       struct addrinfo **list, struct fault *f)
+{
+	int rc = stop_wait(stop, l->done_fd, POLLIN, deadline_ns, f);
+	char host[80];
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0) {
+		fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "looking up host '%.80s'", l->host);
+		fault_cause(f, "The resolver does not answer");
+		return fault_fix(f, "give the IP address");
+	}
+	rc = gai_error(&l->request);
+	*list = l->request.ar_result;
+	snprintf(host, sizeof(host), "%.79s", l->host);
+	close(l->done_fd);
+	free(l);
+	return rc ? no_such_host(host, rc, f) : 0;
+}
+
+static int resolve(const char *host, uint16_t port, struct stop *stop, uint64_t deadline_ns,
+		   struct addrinfo **list, struct fault *f)
+{
+	struct lookup *l = calloc(1, sizeof(*l));
+	struct gaicb *requests[1];
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD,
+				 .sigev_notify_function = lookup_done};
+	int rc;
+
+	if (!l)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "looking up host '%.80s'", host);
+	strip_brackets(l->host, sizeof(l->host), host);
+	snprintf(l->port, sizeof(l->port), "%u", port);
+	l->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM,
+				     .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+	if (getaddrinfo(l->host, l->port, &l->hints, list) == 0) {
+		free(l);
+		return 0;
+	}
+	l->hints.ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG;
+	l->request =
+		(struct gaicb){.ar_name = l->host, .ar_service = l->port, .ar_request = &l->hints};
+	l->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	event.sigev_value.sival_ptr = l;
+	requests[0] = &l->request;
+	rc = l->done_fd < 0 ? EAI_SYSTEM : getaddrinfo_a(GAI_NOWAIT, requests, 1, &event);
+	if (rc) {
+		if (l->done_fd >= 0)
+			close(l->done_fd);
+		free(l);
+		return no_such_host(host, rc, f);
+	}
+	return lookup_wait(l, stop, deadline_ns, list, f);
+}
+
+/* One attempt at one address: the socket, or -errno; a signal is in F. */
+static int try_address(const struct addrinfo *a, struct stop *stop, uint64_t deadline_ns,
+		       struct fault *f)
+{
+	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int err = 0, rc;
+	socklen_t len = sizeof(err);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+		return fd;
+	err = errno;
+	if (err == EINPROGRESS) {
+		rc = stop_wait(stop, fd, POLLOUT, deadline_ns, f);
+		if (rc > 0)
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+		else
+			err = rc ? EINTR : ETIMEDOUT;
+	}
+	if (!err)
+		return fd;
+	close(fd);
+	return -err;
+}
+
+static int nobody(const char *host, uint16_t port, int err, uint64_t waited_ns, struct fault *f)
+{
+	char t[32];
+
+	fault_raise(f, err == ECONNREFUSED || err == ETIMEDOUT ? FAULT_DEADLINE : FAULT_PEER, err,
+		    "Couldn't connect to %.80s:%u", host, port);
+	if (err == ECONNREFUSED)
+		fault_cause(f, "Nothing listens on TCP port %u there, tried for %s", port,
+			    units_format_ns(waited_ns, t, sizeof(t)));
+	else
+		fault_cause(
+			f,
+			"The host does not answer on TCP port %u, tried for %s: down, or a firewall",
+			port, units_format_ns(waited_ns, t, sizeof(t)));
+	return fault_fix(
+		f,
+		"start the same program there without a host, with -p %u; --connect-timeout waits longer",
+		port);
+}
+
+int oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
+		uint64_t deadline_ns, struct fault *f)
+{
+	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
+	struct addrinfo *list = NULL;
+	int fd = -1;
+
+	*o = OOB_EMPTY;
+	/* A deadline of now still allows one attempt. */
+	if (resolve(host, port, stop, deadline_ns + RETRY_MAX_NS, &list, f))
+		return -1;
+	for (;;) {
+		uint64_t now;
+
+		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
+			int rc = try_address(a, stop, deadline_ns + RETRY_MAX_NS, f);
+
+			fd = rc;
+		}
+		now = clock_now_ns();
+		if (fd >= 0 || fault_is(f) || now >= deadline_ns)
+			break;
+		/* Pause before the next attempt; only a signal ends it early. */
+		if (stop_wait(stop, -1, 0, now + pause_ns, f) < 0)
+			break;
+		pause_ns = pause_ns * 2 < RETRY_MAX_NS ? pause_ns * 2 : RETRY_MAX_NS;
+	}
+	freeaddrinfo(list);
+	if (fault_is(f))
+		return -1;
+	if (fd < 0)
+		return nobody(host, port, -fd, clock_now_ns() - start_ns, f);
+	oob_adopt(o, stop, fd);
+	return 0;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "wire/door.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define BUSY_DEADLINE_NS UINT64_C(1000000000)
+#define REST_NS          UINT64_C(100000000)
+
+static int listen_on(int family, uint16_t port)
+{
+	struct sockaddr_in6 v6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any};
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, off = 0, rc, err;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (family == AF_INET6) {
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+		rc = bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+	} else {
+		rc = bind(fd, (struct sockaddr *)&v4, sizeof(v4));
+	}
+	if (rc == 0 && listen(fd, DOOR_STRANGERS) == 0)
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
+int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	bool v6 = true;
+
+	fault_phase(f, "listening for the client");
+	*d = DOOR_CLOSED;
+	d->stop = stop;
+	for (int i = 0; i < DOOR_STRANGERS; i++)
+		d->stranger[i].oob = OOB_EMPTY;
+	d->fd = listen_on(AF_INET6, port);
+	if (d->fd == -EAFNOSUPPORT || d->fd == -EADDRNOTAVAIL) {
+		v6 = false;
+		d->fd = listen_on(AF_INET, port);
+	}
+	if (d->fd < 0) {
+		fault_raise(f, FAULT_LOCAL, -d->fd, "listen on TCP port %u", port);
+		if (d->fd == -EADDRINUSE)
+			fault_cause(
+				f,
+				"Another program on this host listens there, perhaps another server");
+		fault_fix(f, "choose another port with -p on both ends, or -p 0 for any free one");
+		d->fd = -1;
+		return -1;
+	}
+	getsockname(d->fd, (struct sockaddr *)&sa, &len);
+	d->port = ntohs(v6 ? ((struct sockaddr_in6 *)&sa)->sin6_port
+			   : ((struct sockaddr_in *)&sa)->sin_port);
+	snprintf(d->address, sizeof(d->address), v6 ? "[::]:%u" : "0.0.0.0:%u", d->port);
+	return 0;
+}
+
+static void drop(struct door *d, int i, const char *why)
+{
+	if (d->log)
+		fprintf(d->log, "rdmark: dropped %s: %s\n", d->stranger[i].oob.peer, why);
+	oob_release(&d->stranger[i].oob);
+}
+
+/* The place for one more: an empty one, else that of the one who waited longest. */
+static int find_place(struct door *d)
+{
+	int oldest = 0;
+
+	for (int i = 0; i < DOOR_STRANGERS; i++) {
+		if (d->stranger[i].oob.fd < 0)
+			return i;
+		if (d->stranger[i].deadline_ns < d->stranger[oldest].deadline_ns)
+			oldest = i;
+	}
+	return oldest;
+}
+
+/* Take everybody who knocks. */
+static void admit(struct door *d)
+{
+	int fd, place;
+
+	while ((fd = accept4(d->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+		place = find_place(d);
+		if (d->stranger[place].oob.fd >= 0)
+			drop(d, place, "too many connections that say nothing");
+		oob_adopt(&d->stranger[place].oob, d->stop, fd);
+		d->stranger[place].oob.limit = OOB_GREETING_MAX;
+		d->stranger[place].deadline_ns = clock_now_ns() + d->patience_ns;
+	}
+	/* Out of descriptors or memory: the caller stays in the queue, and poll() would not wait.
+	 */
+	if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+		d->rest_until_ns = clock_now_ns() + REST_NS;
+}
+
+/* Look at stranger I: 1 if its first message is there. */
+static int hear(struct door *d, int i, json_t **first)
+{
+	struct fault why = {0};
+	char line[1024];
+	int rc = oob_poll(&d->stranger[i].oob, first, &why);
+
+	if (rc < 0) {
+		fault_format(&why, line, sizeof(line));
+		drop(d, i, line);
+	} else if (rc == 0 && clock_now_ns() >= d->stranger[i].deadline_ns) {
+		drop(d, i, "it connected and said nothing");
+	}
+	return rc > 0;
+}
+
+/* Milliseconds until the next stranger's patience or the rest ends, -1 if there is neither. */
+static int next_timeout(const struct door *d)
+{
+	uint64_t now = clock_now_ns(), next = UINT64_MAX;
+
+	for (int i = 0; i < DOOR_STRANGERS; i++)
+		if (d->stranger[i].oob.fd >= 0 && d->stranger[i].deadline_ns < next)
+			next = d->stranger[i].deadline_ns;
+	if (d->rest_until_ns > now && d->rest_until_ns < next)
+		next = d->rest_until_ns;
+	if (next == UINT64_MAX)
+		return -1;
+	if (next <= now)
+		return 0;
+	next = (next - now) / 1000000 + 1;
+	return next > INT_MAX ? INT_MAX : (int)next;
+}
+
+/*
+ * One turn: wait for somebody, or for WAKE_FD (then *WOKEN); index + 1 of a stranger who spoke.
+ * Only what is there is polled: poll(2) refuses more entries than there may be descriptors.
+ */
+static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
+{
+	struct pollfd p[DOOR_STRANGERS + 2] = {{.fd = wake_fd, .events = POLLIN},
+					       {.fd = d->fd, .events = POLLIN}};
+	nfds_t n = 2;
+
+	if (d->rest_until_ns > clock_now_ns())
+		p[1].fd = -1;
+	for (int i = 0; i < DOOR_STRANGERS; i++)
+		if (d->stranger[i].oob.fd >= 0)
+			p[n++] = (struct pollfd){.fd = d->stranger[i].oob.fd, .events = POLLIN};
+	if (poll(p, n, next_timeout(d)) < 0)
+		return 0;
+	*woken = p[0].revents != 0;
+	if (*woken)
+		return 0;
+	for (int i = 0; i < DOOR_STRANGERS; i++)
+		if (d->stranger[i].oob.fd >= 0 && hear(d, i, first))
+			return i + 1;
+	if (p[1].revents)
+		admit(d);
+	return 0;
+}
+
+int door_wait(struct door *d, struct oob *client, json_t **first, struct fault *f)
+{
+	fault_phase(f, "waiting for the client");
+	for (;;) {
+		bool woken = false;
+		int who = turn(d, d->stop->fd, first, &woken);
+
+		if (woken) {
+			stop_drain(d->stop);
+			if (d->stop->signal)
+				return stop_raise(d->stop, f);
+		}
+		if (who) {
+			*client = d->stranger[who - 1].oob;
+			d->stranger[who - 1].oob = OOB_EMPTY;
+			client->limit = OOB_MESSAGE_MAX;
+			return 0;
+		}
+	}
+}
+
+static void *guard(void *arg)
+{
+	struct door *d = arg;
+	bool woken = false;
+
+	while (!woken) {
+		json_t *first = NULL;
+		struct fault why = {0};
+		int who = turn(d, d->guard_fd, &first, &woken);
+
+		if (!who)
+			continue;
+		json_decref(first);
+		oob_send(&d->stranger[who - 1].oob,
+			 json_pack("{s:s, s:s}", "type", "busy", "with", d->busy_with),
+			 clock_now_ns() + BUSY_DEADLINE_NS, &why);
+		oob_release(&d->stranger[who - 1].oob);
+	}
+	return NULL;
+}
+
+int door_guard(struct door *d, const char *peer, struct fault *f)
+{
+	int rc;
+
+	snprintf(d->busy_with, sizeof(d->busy_with), "%s", peer);
+	/* The guard must not take the signals that the measuring thread waits for. */
+	d->stop = NULL;
+	for (int i = 0; i < DOOR_STRANGERS; i++)
+		d->stranger[i].oob.stop = NULL;
+	d->guard_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->guard_fd < 0)
+		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
+	rc = pthread_create(&d->guard, NULL, guard, d);
+	if (rc)
+		return fault_raise(f, FAULT_LOCAL, rc, "pthread_create");
+	d->guarding = true;
+	return 0;
+}
+
+void door_close(struct door *d)
+{
+	if (d->guarding) {
+		eventfd_write(d->guard_fd, 1);
+		pthread_join(d->guard, NULL);
+	}
+	for (int i = 0; d->fd >= 0 && i < DOOR_STRANGERS; i++)
+		oob_release(&d->stranger[i].oob);
+	if (d->guard_fd >= 0)
+		close(d->guard_fd);
+	if (d->fd >= 0)
+		close(d->fd);
+	*d = DOOR_CLOSED;
+}

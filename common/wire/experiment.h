@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * experiment: what the client decides and the server applies.
+ *
+ * Every field is a uint64_t, so that one row of the option table parses it, checks it, puts it on
+ * the wire and compares it. Values are as the user gave them or as the program's defaults say;
+ * what a device makes of them (inline, MTU) is in struct plan, not here.
+ */
+#ifndef RDMARK_WIRE_EXPERIMENT_H
+#define RDMARK_WIRE_EXPERIMENT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+#define EXPERIMENT_AUTO UINT64_MAX /* not given: chosen well, and the choice is shown */
+
+struct experiment {
+	uint64_t size_bytes;
+	uint64_t sweep;       /* 1: 2 B to 8 MiB in powers of two instead of size_bytes */
+	uint64_t iters;       /* messages for each QP */
+	uint64_t duration_ns; /* 0: run by iters */
+	uint64_t qps;
+	uint64_t tx_depth;
+	uint64_t rx_depth;
+	uint64_t post_list;    /* work requests for each ibv_post_send() */
+	uint64_t cq_mod;       /* one completion for so many work requests; AUTO */
+	uint64_t mtu_bytes;    /* AUTO: the smaller of both ports' active MTU */
+	uint64_t inline_bytes; /* AUTO: the program's wish, as far as the device goes */
+	uint64_t connection;   /* enum connection */
+	uint64_t sl;
+	uint64_t tos;
+	uint64_t qp_timeout;   /* 4.096 us * 2^n, IB specification 9.7.6.1.3 */
+	uint64_t strict_order; /* 1: without PCIe relaxed ordering */
+	uint64_t warmup;       /* messages for each QP before the clock; AUTO */
+};
+
+/* Defaults that no program changes; as perftest's where it has the option. */
+#define EXPERIMENT_DEFAULTS                                                               \
+	.qps = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1, .cq_mod = EXPERIMENT_AUTO, \
+	.mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, .qp_timeout = 14,  \
+	.warmup = EXPERIMENT_AUTO
+
+enum connection {
+	CONNECTION_RC,
+	CONNECTION_UC,
+	CONNECTION_UD
+};
+
+struct options;
+
+/* The experiment as a new JSON object, keys as the long options. */
+json_t *experiment_to_json(const struct experiment *e);
+
+/*
+ * The experiment as a user reads it: a new JSON object for the document, with the unit in each key
+ * that has one (size_bytes, duration_s), words for choices, null for what was left to choose.
+ */
+json_t *experiment_describe(const struct experiment *e);
+
+/*
+ * Read what a client sent into E, which holds the defaults for keys that are not there. Every key
+ * that is there is type- and range-checked by its row of the option table; unknown keys are
+ * ignored. Raises FAULT_PEER naming the key.
+ */
+int experiment_from_json(struct experiment *e, const json_t *from, struct fault *f);
+
+/*
+ * Server: refuse what the client wants differently from an experiment option that was given on
+ * this command line. Raises FAULT_USAGE naming the option and both values.
+ */
+int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* clang-format off: the table keeps its form */
+/*
+ * message: the protocol's messages and how they are read: every key type- and range-checked,
+ * unknown keys ignored.
+ *
+ *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
+ *			 mtu_bytes, timeout_ns
+ *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns; or error, or busy
+ *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
+ *
+ *	then, for the warm-up and the measurement of every size:
+ *	client  round    message_bytes, target, warmup
+ *	server  ready
+ *	both    alive    every second, while the loops run
+ *	server  finish   please end early (it was interrupted)
+ *	client  done     messages, record
+ *	server  done     messages, record
+ *
+ *	at last:
+ *	client  bye
+ *	server  bye
+ *	anybody, at any time: error  (a struct fault)
+ *
+ * The number of messages does not depend on the number of QPs.
+ */
+/* clang-format on */
+#ifndef RDMARK_WIRE_MESSAGE_H
+#define RDMARK_WIRE_MESSAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "verbs/qp.h"
+#include "wire/oob.h"
+
+#define MESSAGE_PROTOCOL 1
+
+/* A new message of TYPE without keys. */
+json_t *message_new(const char *type);
+
+/* True if M is of TYPE. */
+bool message_is(const json_t *m, const char *type);
+
+/* Integer KEY of M, 0 … MAX. Raises FAULT_PEER if it is missing or something else. */
+int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f);
+
+/* Raises that KEY of M is not VALID, if so. For keys of other types. */
+int message_has(const json_t *m, const char *key, bool valid, struct fault *f);
+
+/* Text KEY of M, cut to SIZE. Raises FAULT_PEER if it is missing or no text. */
+int message_text(const json_t *m, const char *key, char *buf, size_t size, struct fault *f);
+
+/*
+ * Wait for a message of TYPE, at most TIMEOUT_NS from the last "alive", passing over that and a
+ * "finish" that crossed the round's end. An "error" of the peer is raised as the peer's fault;
+ * anything else is a breach of the protocol. The caller owns *M.
+ */
+int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout_ns,
+		   struct fault *f);
+
+/* A fault as an "error" message, and raising the one that came. */
+json_t *message_from_fault(const struct fault *f);
+int message_raise(const json_t *m, struct fault *f);
+
+/* The fault as the JSON document shows it: code, phase, call, errno, text, cause, fix, from_peer.
+ */
+json_t *message_fault_json(const struct fault *f);
+
+/* QP details of all QPs in one message. message_read_qps() allocates A, also to be released after a
+ * failure. */
+json_t *message_from_qps(const struct qp_address *a);
+int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, struct fault *f);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "wire/record.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+#define INTEGER(field) {#field, offsetof(struct record, field), true}
+#define REAL(field)    {#field, offsetof(struct record, field), false}
+
+static const struct record_field fields[] = {
+	INTEGER(message_bytes), INTEGER(qps), INTEGER(messages), REAL(seconds),
+	REAL(bandwidth_gbps), REAL(bandwidth_peak_gbps), REAL(messages_per_s),
+	REAL(latency_min_us), REAL(latency_max_us), REAL(latency_mean_us), REAL(latency_stdev_us),
+	REAL(latency_p50_us), REAL(latency_p90_us), REAL(latency_p99_us), REAL(latency_p99_9_us),
+	REAL(latency_p99_99_us), INTEGER(interrupted),
+};
+/* clang-format on */
+
+/* Beyond anything that is measured, and safe to multiply. */
+#define REAL_MAX 1e15
+
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+static uint64_t *integer_of(const struct record *r, const struct record_field *field)
+{
+	return (uint64_t *)((char *)(uintptr_t)r + field->offset);
+}
+
+static double *real_of(const struct record *r, const struct record_field *field)
+{
+	return (double *)((char *)(uintptr_t)r + field->offset);
+}
+
+const struct record_field *record_fields(size_t *count)
+{
+	*count = FIELDS;
+	return fields;
+}
+
+json_t *record_to_json(const struct record *r)
+{
+	json_t *to = json_object();
+
+	for (size_t i = 0; i < FIELDS; i++) {
+		if (fields[i].is_integer && (*integer_of(r, &fields[i]) || i == 0))
+			json_object_set_new(to, fields[i].name,
+					    json_integer((json_int_t)*integer_of(r, &fields[i])));
+		else if (!fields[i].is_integer && *real_of(r, &fields[i]) != 0)
+			json_object_set_new(to, fields[i].name, json_real(*real_of(r, &fields[i])));
+	}
+	return to;
+}
+
+int record_from_json(struct record *r, const json_t *from, struct fault *f)
+{
+	memset(r, 0, sizeof(*r));
+	for (size_t i = 0; i < FIELDS; i++) {
+		const json_t *v = json_object_get(from, fields[i].name);
+
+		if (!v)
+			continue;
+		if (fields[i].is_integer ? !json_is_integer(v) || json_integer_value(v) < 0
+					 : !json_is_number(v) || !(json_number_value(v) >= 0) ||
+						   json_number_value(v) > REAL_MAX)
+			return fault_raise(f, FAULT_PEER, 0,
+					   "the peer's result has an impossible %s",
+					   fields[i].name);
+		if (fields[i].is_integer)
+			*integer_of(r, &fields[i]) = (uint64_t)json_integer_value(v);
+		else
+			*real_of(r, &fields[i]) = json_number_value(v);
+	}
+	return 0;
+}
+
+const char *record_format(const struct record *r, const struct record_field *field, char *buf,
+			  size_t size)
+{
+	buf[0] = '\0';
+	if (field->is_integer)
+		snprintf(buf, size, "%" PRIu64, *integer_of(r, field));
+	else if (*real_of(r, field) != 0)
+		snprintf(buf, size, "%.9g", *real_of(r, field));
+	return buf;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * record: one result: one message size, one direction, as one end measured it.
+ *
+ * One table of fields makes the JSON form (on the wire and in the document) and the CSV columns.
+ * Units are in the names; Gb is 10^9 bits. A field that was not measured is 0 and left out.
+ */
+#ifndef RDMARK_WIRE_RECORD_H
+#define RDMARK_WIRE_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+struct record {
+	uint64_t message_bytes;
+	uint64_t qps;
+	uint64_t messages; /* measured, all QPs */
+	double seconds;    /* from first post to last completion */
+	double bandwidth_gbps;
+	double bandwidth_peak_gbps; /* best span of one full send queue; 0: not measured */
+	double messages_per_s;
+	double latency_min_us; /* half of the round trip, as all that follow */
+	double latency_max_us;
+	double latency_mean_us;
+	double latency_stdev_us;
+	double latency_p50_us;
+	double latency_p90_us;
+	double latency_p99_us;
+	double latency_p99_9_us;
+	double latency_p99_99_us;
+	uint64_t interrupted; /* 1: the run ended early; all of the above is of what was done */
+};
+
+struct record_field {
+	const char *name;
+	size_t offset;
+	bool is_integer;
+};
+
+/* The table of fields. Static storage. */
+const struct record_field *record_fields(size_t *count);
+
+/* The record as a new JSON object: the fields that are not 0, and message_bytes. */
+json_t *record_to_json(const struct record *r);
+
+/* Read what the peer sent; what is missing is 0. Raises FAULT_PEER for a wrong type or range. */
+int record_from_json(struct record *r, const json_t *from, struct fault *f);
+
+/* One field as text; "" if it is 0 and so was not measured. Returns BUF. */
+const char *record_format(const struct record *r, const struct record_field *field, char *buf,
+			  size_t size);
+
+#endif
