@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* forms: the single forms of a report; used by report.c alone. */
+#ifndef RDMARK_REPORT_FORMS_H
+#define RDMARK_REPORT_FORMS_H
+
+#include "report/report.h"
+
+/* The record that this end shows in its table: its own where it has one, else the client's. */
+const struct record *forms_own(const struct report *r, const struct report_result *result);
+
+/* table.c: perftest's columns, with nothing around them. */
+void table_header(const struct report *r, FILE *out);
+void table_row(const struct report *r, const struct record *rec, FILE *out);
+void table_only(const struct report *r, const struct record *rec, FILE *out);
+void table_samples(const struct report *r, const struct report_result *result, FILE *out);
+
+/* perftest.c: what perftest prints around them, and its JSON document. */
+void perftest_waiting(FILE *out);
+void perftest_banner(const struct report *r, const struct end *mine, const struct end *theirs,
+		     const struct qp_address *mine_qps, const struct qp_address *their_qps,
+		     const struct report_effective *effective, FILE *out);
+void perftest_rule(FILE *out);
+void perftest_row(const struct report *r, const struct report_result *result, FILE *out);
+char *perftest_json(const struct report *r);
+
+/* json.c */
+json_t *json_result(const struct report *r, const struct report_result *result,
+		    const struct record *rec, const char *measured_by);
+json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
+
+/* csv.c */
+void csv_header(FILE *out);
+void csv_row(const struct report *r, const struct record *rec, const char *measured_by, FILE *out);
+
+#endif

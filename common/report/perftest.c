@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Drop-in mode: the words around the table that scripts written for perftest look for. What they
+ * rely on is a fact about other people's parsers; see tests/cli for those that are checked.
+ */
+#include "report/forms.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/json_text.h"
+
+void perftest_rule(FILE *out)
+{
+	fprintf(out,
+		"---------------------------------------------------------------------------------------\n");
+}
+
+void perftest_waiting(FILE *out)
+{
+	fprintf(out, "\n************************************\n"
+		     "* Waiting for client to connect... *\n"
+		     "************************************\n");
+}
+
+static void address_line(const char *which, const struct report *r, const struct qp_address *a,
+			 unsigned i, FILE *out)
+{
+	fprintf(out, " %s address: LID %04x QPN 0x%04x PSN 0x%06x", which, a->lid, a->qpn[i],
+		a->psn[i]);
+	if (r->about.writes)
+		fprintf(out, " RKey 0x%06x VAddr 0x%016" PRIx64, a->rkey, a->addr + i * a->stride);
+	fprintf(out, "\n");
+}
+
+static void gid_line(const struct end *e, const struct qp_address *a, FILE *out)
+{
+	if (e->gid_index < 0)
+		return;
+	fprintf(out, " GID: ");
+	for (int i = 0; i < 16; i++)
+		fprintf(out, "%02u%s", a->gid.raw[i], i < 15 ? ":" : "\n");
+}
+
+void perftest_banner(const struct report *r, const struct end *mine, const struct end *theirs,
+		     const struct qp_address *mine_qps, const struct qp_address *their_qps,
+		     const struct report_effective *e, FILE *out)
+{
+	const struct experiment *x = &r->about.options->experiment;
+
+	perftest_rule(out);
+	fprintf(out, "                    %s\n", r->about.title);
+	fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", mine->device);
+	fprintf(out, " Number of qps   : %u\t\tTransport type : IB\n", mine_qps->count);
+	fprintf(out, " Connection type : RC\t\tUsing SRQ      : OFF\n");
+	fprintf(out, " PCIe relax order: %s\n", x->strict_order ? "OFF" : "ON");
+	fprintf(out, " ibv_wr* API     : OFF\n");
+	if (r->about.server && e->rx_depth)
+		fprintf(out, " RX depth        : %u\n", e->rx_depth);
+	else if (!r->about.server)
+		fprintf(out, " TX depth        : %u\n", e->tx_depth);
+	if (!r->about.latency)
+		fprintf(out, " CQ Moderation   : %u\n", e->cq_mod);
+	fprintf(out, " Mtu             : %u[B]\n", e->mtu_bytes);
+	fprintf(out, " Link type       : %s\n",
+		strcmp(mine->link_layer, "Ethernet") == 0 ? "Ethernet" : "IB");
+	if (mine->gid_index >= 0)
+		fprintf(out, " GID index       : %" PRId64 "\n", mine->gid_index);
+	fprintf(out, " Max inline data : %u[B]\n", e->inline_bytes);
+	fprintf(out, " rdma_cm QPs\t : OFF\n Data ex. method : Ethernet\n");
+	perftest_rule(out);
+	for (unsigned i = 0; i < mine_qps->count; i++) {
+		address_line("local", r, mine_qps, i, out);
+		gid_line(mine, mine_qps, out);
+	}
+	for (unsigned i = 0; i < their_qps->count; i++) {
+		address_line("remote", r, their_qps, i, out);
+		gid_line(theirs, their_qps, out);
+	}
+	perftest_rule(out);
+	fflush(out);
+}
+
+/* perftest's latency table under -D has four columns. */
+static void by_duration(const struct record *rec, bool header, FILE *out)
+{
+	if (header)
+		fprintf(out, " #bytes        #iterations       t_avg[usec]    tps average\n");
+	else
+		fprintf(out, " %-7" PRIu64 "       %-10" PRIu64 "        %-7.2f        %-7.2f\n",
+			rec->message_bytes, rec->messages, rec->latency_mean_us,
+			rec->messages_per_s);
+}
+
+void perftest_row(const struct report *r, const struct report_result *result, FILE *out)
+{
+	const struct record *rec = forms_own(r, result);
+	bool four = r->about.latency && r->about.options->experiment.duration_ns;
+
+	if (!r->header_done) {
+		if (four)
+			by_duration(rec, true, out);
+		else
+			table_header(r, out);
+	}
+	if (result->samples_us) {
+		table_samples(r, result, out);
+		perftest_rule(out);
+		table_header(r, out);
+	}
+	if (four)
+		by_duration(rec, false, out);
+	else
+		table_row(r, rec, out);
+}
+
+/* One key a line, since awk and grep read it; numbers bare. Rounded as perftest does. */
+static void pair(FILE *out, const char *key, const char *value, bool text, bool last)
+{
+	fprintf(out, text ? "\"%s\": \"%s\"%s\n" : "\"%s\": %s%s\n", key, value, last ? "" : ",");
+}
+
+static void number(FILE *out, const char *key, double v, int digits, bool last)
+{
+	char text[352]; /* the longest double */
+
+	snprintf(text, sizeof(text), "%.*f", digits, isfinite(v) ? v : 0);
+	pair(out, key, text, false, last);
+}
+
+/* A text from outside, with whatever must be escaped in it. */
+static void foreign(FILE *out, const char *key, const char *value)
+{
+	json_t *string = json_text(value ? value : "");
+	char *text = json_dumps(string, JSON_ENCODE_ANY);
+
+	pair(out, key, text ? text : "\"\"", false, false);
+	free(text);
+	json_decref(string);
+}
+
+static void row_json(const struct report *r, const json_t *row, FILE *out)
+{
+	bool gbits = r->about.options->output.gbits;
+	double scale = gbits ? 1 : 1e9 / 8 / 1048576.0;
+	const char *lat[][2] = {{"t_min", "latency_min_us"},
+				{"t_max", "latency_max_us"},
+				{"t_typical", "latency_p50_us"},
+				{"t_avg", "latency_mean_us"},
+				{"t_stdev", "latency_stdev_us"},
+				{"percentile_99", "latency_p99_us"},
+				{"percentile_99.9", "latency_p99_9_us"}};
+	size_t n = sizeof(lat) / sizeof(lat[0]);
+
+	number(out, "MsgSize", json_number_value(json_object_get(row, "message_bytes")), 0, false);
+	number(out, "n_iterations", json_number_value(json_object_get(row, "messages")), 0, false);
+	if (r->about.latency) {
+		for (size_t i = 0; i < n; i++)
+			number(out, lat[i][0], json_number_value(json_object_get(row, lat[i][1])),
+			       2, i + 1 == n);
+		return;
+	}
+	number(out, "BW_peak",
+	       scale * json_number_value(json_object_get(row, "bandwidth_peak_gbps")), 2, false);
+	number(out, "BW_average", scale * json_number_value(json_object_get(row, "bandwidth_gbps")),
+	       2, false);
+	number(out, "MsgRate", json_number_value(json_object_get(row, "messages_per_s")) / 1e6, 6,
+	       true);
+}
+
+static void info_json(const struct report *r, FILE *out)
+{
+	const json_t *end = json_object_get(r->ends, r->about.server ? "server" : "client");
+	const json_t *e = r->effective;
+	const char *device = json_string_value(json_object_get(end, "device"));
+	const char *link = json_string_value(json_object_get(end, "link_layer"));
+	char test[64], gid[24];
+	size_t i;
+
+	snprintf(test, sizeof(test), "%s", r->about.title);
+	for (i = 0; test[i]; i++)
+		if (test[i] == ' ')
+			test[i] = '_';
+	snprintf(gid, sizeof(gid), "%" JSON_INTEGER_FORMAT,
+		 json_integer_value(json_object_get(end, "gid_index")));
+	pair(out, "test", test, true, false);
+	pair(out, "Dual_port", "OFF", true, false);
+	foreign(out, "Device", device);
+	number(out, "Number_of_qps", (double)r->about.options->experiment.qps, 0, false);
+	pair(out, "Transport_type", "IB", true, false);
+	pair(out, "Connection_type", "RC", true, false);
+	pair(out, "Using_SRQ", "OFF", true, false);
+	pair(out, "PCIe_relax_order", r->about.options->experiment.strict_order ? "OFF" : "ON",
+	     true, false);
+	pair(out, "ibv_wr_API", "OFF", true, false);
+	number(out, "TX_depth", json_number_value(json_object_get(e, "tx_depth")), 0, false);
+	number(out, "CQ_Moderation", json_number_value(json_object_get(e, "cq_mod")), 0, false);
+	number(out, "Mtu", json_number_value(json_object_get(e, "mtu_bytes")), 0, false);
+	pair(out, "Link_type", link && strcmp(link, "Ethernet") == 0 ? "Ethernet" : "IB", true,
+	     false);
+	pair(out, "GID_index", gid, false, false);
+	number(out, "Max_inline_data", json_number_value(json_object_get(e, "inline_bytes")), 0,
+	       false);
+	pair(out, "rdma_cm_QPs", "OFF", true, false);
+	pair(out, "Data_ex_method", "Ethernet", true, true);
+}
+
+char *perftest_json(const struct report *r)
+{
+	size_t size, n = 0, rows = 0;
+	const json_t *row;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+	const char *mine = r->about.server ? "server" : "client";
+	bool own = false;
+
+	if (!out)
+		return NULL;
+	fprintf(out, "{\n\"test_info\": {\n");
+	info_json(r, out);
+	json_array_foreach (r->results, n, row)
+		own |= strcmp(json_string_value(json_object_get(row, "measured_by")), mine) == 0;
+	mine = own ? mine : "client";
+	json_array_foreach (r->results, n, row)
+		rows += strcmp(json_string_value(json_object_get(row, "measured_by")), mine) == 0;
+	/* With one size `results` is perftest's object; with -a it is an array of them, so no row
+	 * is lost. */
+	fprintf(out, "},\n\"results\": %s{\n", rows > 1 ? "[\n" : "");
+	own = false;
+	json_array_foreach (r->results, n, row) {
+		if (strcmp(json_string_value(json_object_get(row, "measured_by")), mine) != 0)
+			continue;
+		if (own)
+			fprintf(out, "},\n{\n");
+		own = true;
+		row_json(r, row, out);
+	}
+	fprintf(out, "}%s\n}\n", rows > 1 ? "\n]" : "");
+	fclose(out);
+	return text;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * report: everything a user sees of a run. Results go to stdout (or the files asked for), all else
+ * to stderr.
+ *
+ * The session tells what happens; which of the forms (table, perftest's, JSON, CSV, one number) are
+ * written is decided here once. A document is written whole, to a temporary name and then renamed,
+ * also when the run fails; rows are flushed one by one.
+ */
+#ifndef RDMARK_REPORT_REPORT_H
+#define RDMARK_REPORT_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+#include "verbs/qp.h"
+#include "wire/end.h"
+#include "wire/options.h"
+#include "wire/record.h"
+
+/* What does not change during a run; the strings live as long as the report. */
+struct report_about {
+	const char *program; /* as it was called, without the path */
+	const char *test;    /* "send_bw" */
+	const char *title;   /* perftest's: "Send BW Test" */
+	bool latency;
+	bool server;
+	bool writes; /* the peer writes into memory: addresses are shown as perftest does */
+	const struct options *options;
+};
+
+/* The run's parameters as they came out. */
+struct report_effective {
+	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
+	unsigned cq_mod; /* of the first size */
+	uint64_t warmup; /* of the first size */
+};
+
+/* All that is known of one size, at one end. */
+struct report_result {
+	const struct record *client, *server; /* server NULL: it measured nothing of its own */
+	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
+	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
+};
+
+struct report {
+	struct report_about about;
+	bool table, perftest, only; /* what goes to stdout */
+	FILE *csv;                  /* stdout or a file of its own */
+	bool header_done;
+	bool tty; /* stderr is a terminal: live line */
+	bool live_shown;
+	json_t *results;   /* array, for JSON and perftest's JSON */
+	json_t *ends;      /* object with client and server */
+	json_t *effective; /* object */
+	char started[32];  /* UTC, ISO 8601 */
+};
+
+/* Begin. Opens the CSV file and tries the JSON file's place, so that a wrong name is told before
+ * the run. */
+int report_open(struct report *r, const struct report_about *about, struct fault *f);
+
+/* The server can be connected to at ADDRESS. */
+void report_listening(struct report *r, const char *address);
+
+/* A line of explanation on stderr (printf), unless --quiet. */
+void report_note(const struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Both ends are connected: the banner. MINE and THEIRS are the addresses as exchanged. */
+void report_connected(struct report *r, const struct end *mine, const struct end *theirs,
+		      const struct qp_address *mine_qps, const struct qp_address *their_qps,
+		      const struct report_effective *effective);
+
+/* One size is measured, wholly or as far as it went. */
+void report_result(struct report *r, const struct report_result *result);
+
+/* While a run goes on: MESSAGES (of MESSAGE_BYTES) came in the last INTERVAL_NS, up to ELAPSED_NS.
+ */
+void report_interval(struct report *r, uint64_t message_bytes, uint64_t elapsed_ns,
+		     uint64_t interval_ns, uint64_t messages);
+
+/* The live line on a terminal; does nothing elsewhere. */
+void report_live(struct report *r, uint64_t message_bytes, uint64_t elapsed_ns,
+		 uint64_t interval_ns, uint64_t messages);
+
+/*
+ * The run is over, with PROBLEM or without (fault_is() false); INTERRUPTED if it ended early by a
+ * signal. Writes the documents and releases R. Raises in F what could not be written.
+ */
+int report_close(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
+
+#endif
