@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "session/plan.h"
+
+#define WARMUP_BYTES     (UINT64_C(4) << 20)
+#define WARMUP_LATENCY   100
+#define LARGE_BYTES      8192
+#define RX_DEPTH         512
+#define RX_DEPTH_LATENCY 64
+
+int plan_check(const struct experiment *e, bool latency, struct fault *f)
+{
+	static const char *const name[] = {"RC", "UC", "UD"};
+
+	if (e->connection != CONNECTION_RC) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s",
+			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);
+		return fault_fix(f, "this version measures RC: leave -c out");
+	}
+	if (latency && e->qps != 1) {
+		fault_raise(f, FAULT_USAGE, 0, "-q/--qp %llu with a latency test",
+			    (unsigned long long)e->qps);
+		return fault_fix(
+			f,
+			"a latency test is a ping-pong on one QP; use a bandwidth test for more");
+	}
+	if (e->post_list > e->tx_depth) {
+		fault_raise(f, FAULT_USAGE, 0,
+			    "-l/--post_list %llu is more than -t/--tx-depth %llu",
+			    (unsigned long long)e->post_list, (unsigned long long)e->tx_depth);
+		return fault_fix(f,
+				 "a post must fit the send queue: use a larger -t or a smaller -l");
+	}
+	return 0;
+}
+
+uint64_t plan_first_size(const struct experiment *e)
+{
+	return e->sweep ? PLAN_SWEEP_FIRST : e->size_bytes;
+}
+
+uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes)
+{
+	uint64_t size = PLAN_SWEEP_FIRST;
+
+	if (!e->sweep)
+		return e->size_bytes;
+	while (size * 2 <= max_bytes && size < PLAN_SWEEP_LAST)
+		size *= 2;
+	return size;
+}
+
+/* At least LEAST, at most MOST, and a multiple of LIST or a divisor of it. */
+static uint64_t fit_to_list(uint64_t wish, uint64_t least, uint64_t most, uint64_t list)
+{
+	uint64_t mod = wish < most ? wish : most;
+
+	if (mod >= list)
+		mod = mod / list * list;
+	else
+		while (list % mod)
+			mod--;
+	if (mod >= least)
+		return mod;
+	if (least > list)
+		return (least + list - 1) / list * list;
+	for (mod = least; list % mod;)
+		mod++;
+	return mod;
+}
+
+unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
+{
+	uint64_t wish = e->cq_mod != EXPERIMENT_AUTO ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
+	uint64_t list = e->post_list, depth = e->tx_depth / list * list;
+	uint64_t each = cqe / e->qps, most = e->tx_depth / 4, mod;
+
+	mod = fit_to_list(wish, (depth + each - 1) / each, most > list ? most : list, list);
+	return (unsigned)(mod < depth ? mod : depth);
+}
+
+uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
+{
+	uint64_t n = latency ? WARMUP_LATENCY : e->tx_depth;
+
+	if (e->warmup != EXPERIMENT_AUTO)
+		return e->warmup;
+	if (n > WARMUP_BYTES / size)
+		n = WARMUP_BYTES / size;
+	if (!e->duration_ns && n > e->iters)
+		n = e->iters;
+	return n ? n : 1;
+}
+
+unsigned plan_rx_depth(const struct experiment *e, bool latency, unsigned max_cqe,
+		       unsigned max_qp_wr)
+{
+	uint64_t depth = latency ? RX_DEPTH_LATENCY : RX_DEPTH;
+
+	if (e->rx_depth != EXPERIMENT_AUTO)
+		return (unsigned)e->rx_depth;
+	if (depth > max_qp_wr)
+		depth = max_qp_wr;
+	if (depth > max_cqe / e->qps)
+		depth = max_cqe / e->qps;
+	return depth ? (unsigned)depth : 1;
+}

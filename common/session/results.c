@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From a round's ticks to its record, and from records to the report. */
+#include "session/state.h"
+
+#include <string.h>
+
+static void latency_of(const struct session *s, struct record *rec)
+{
+	const struct clock *c = &s->clock;
+	const struct hist *h = s->hist;
+	const double us = 1.0 / 2 / 1000; /* half the round trip, in microseconds */
+
+	rec->latency_min_us = h->count ? us * clock_ticks_to_ns(c, (double)h->min) : 0;
+	rec->latency_max_us = us * clock_ticks_to_ns(c, (double)h->max);
+	rec->latency_mean_us = us * clock_ticks_to_ns(c, hist_mean(h));
+	rec->latency_stdev_us = us * clock_ticks_to_ns(c, hist_stdev(h));
+	rec->latency_p50_us = us * clock_ticks_to_ns(c, hist_percentile(h, 50));
+	rec->latency_p90_us = us * clock_ticks_to_ns(c, hist_percentile(h, 90));
+	rec->latency_p99_us = us * clock_ticks_to_ns(c, hist_percentile(h, 99));
+	rec->latency_p99_9_us = us * clock_ticks_to_ns(c, hist_percentile(h, 99.9));
+	rec->latency_p99_99_us = us * clock_ticks_to_ns(c, hist_percentile(h, 99.99));
+}
+
+/* From ticks to the record. Only an end whose loop reads the clock has one of its own. */
+void round_measure(struct session *s, struct session_round *sr)
+{
+	const struct round *r = &sr->round;
+	struct record *rec = &sr->record;
+	double bits = (double)sr->message_bytes * 8;
+
+	memset(rec, 0, sizeof(*rec));
+	rec->message_bytes = sr->message_bytes;
+	rec->qps = s->qps.count;
+	rec->messages = r->messages;
+	rec->interrupted = s->interrupted;
+	clock_calibrate(&s->clock);
+	rec->seconds = clock_ticks_to_ns(&s->clock, (double)(r->end_ticks - r->start_ticks)) / 1e9;
+	sr->measured = !sr->warmup && r->timed_messages && r->end_ticks > r->start_ticks;
+	if (!sr->measured)
+		return;
+	rec->messages_per_s = (double)r->timed_messages / rec->seconds;
+	if (s->test->latency) {
+		latency_of(s, rec);
+		return;
+	}
+	rec->bandwidth_gbps = rec->messages_per_s * bits / 1e9;
+	if (!r->no_peak && !s->report.about.server) {
+		double best = peak_rate(&s->peak) / s->clock.ns_per_tick * bits; /* bits per ns */
+
+		/* A run shorter than one send queue has but its average. */
+		rec->bandwidth_peak_gbps = best > rec->bandwidth_gbps ? best : rec->bandwidth_gbps;
+	}
+}
+
+/* Buckets that are not empty, as [lowest, highest, count], in microseconds. */
+static json_t *histogram_json(const struct session *s)
+{
+	json_t *to = json_array();
+	const double us = s->clock.ns_per_tick / 2 / 1000;
+
+	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+		double low = (double)hist_bucket_low(i) * us;
+
+		if (s->hist->bucket[i])
+			json_array_append_new(to, json_pack("[f, f, I]", low,
+							    low + (double)hist_bucket_width(i) * us,
+							    (json_int_t)s->hist->bucket[i]));
+	}
+	return to;
+}
+
+static void samples_to_us(const struct session *s, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		double us = clock_ticks_to_ns(&s->clock, (double)s->samples[i]) / 2 / 1000;
+
+		memcpy(&s->samples[i], &us, sizeof(us)); /* in place: both are eight bytes */
+	}
+}
+
+/*
+ * Hand the results to the report; the two ends' as they are known here. That takes as long as who
+ * reads stdout likes (a pager), so the peer hears meanwhile that this end is alive.
+ */
+void round_show(struct session *s, const struct record *client, const struct record *server)
+{
+	struct report_result result = {.client = client, .server = server};
+	struct watch w;
+
+	session_alive_start(s, &w);
+
+	if (!s->report.about.server && s->samples) {
+		samples_to_us(s, client->messages);
+		result.samples_us = (const double *)(const void *)s->samples;
+	}
+	if (!s->report.about.server && s->hist && s->options.output.histogram)
+		result.histogram = histogram_json(s);
+	s->measured = true;
+	report_result(&s->report, &result);
+	session_alive_stop(s, &w);
+	json_decref(result.histogram);
+}

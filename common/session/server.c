@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The server: waits for a client, adopts its experiment, follows its rounds. */
+#include "session/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/plan.h"
+
+/* Tell whoever started us that clients can connect. */
+static int announce(struct session *s)
+{
+	int fd = (int)s->options.local.ready_fd;
+	char line[16];
+	int n;
+
+	report_listening(&s->report, s->door.address);
+	if (s->options.local.ready_fd == EXPERIMENT_AUTO)
+		return 0;
+	n = snprintf(line, sizeof(line), "%u\n", s->door.port);
+	if (write(fd, line, (size_t)n) != n) {
+		fault_raise(&s->fault, FAULT_USAGE, errno, "write to --ready-fd %d", fd);
+		return fault_fix(&s->fault,
+				 "open that descriptor for writing, as in `%s --ready-fd 3 3>file`",
+				 s->program);
+	}
+	if (fd > STDERR_FILENO)
+		close(fd);
+	return 0;
+}
+
+static int check_versions(struct session *s, const json_t *m)
+{
+	uint64_t protocol;
+	char version[32];
+
+	if (message_u64(m, "protocol", UINT32_MAX, &protocol, &s->fault) ||
+	    message_text(m, "version", version, sizeof(version), &s->fault))
+		return -1;
+	if (protocol == MESSAGE_PROTOCOL)
+		return 0;
+	fault_raise(
+		&s->fault, FAULT_USAGE, 0,
+		"the two ends have different versions: server rdmark %s (protocol %d), client rdmark %s (protocol %u)",
+		RDMARK_VERSION, MESSAGE_PROTOCOL, version, (unsigned)protocol);
+	return fault_fix(&s->fault, "upgrade rdmark on the %s",
+			 protocol > MESSAGE_PROTOCOL ? "server" : "client");
+}
+
+static int check_test(struct session *s, const json_t *m)
+{
+	char test[32];
+
+	if (message_text(m, "test", test, sizeof(test), &s->fault))
+		return -1;
+	if (strcmp(test, s->test->name) == 0)
+		return 0;
+	fault_raise(&s->fault, FAULT_USAGE, 0,
+		    "the two ends run different tests: server %s, client %s", s->test->name, test);
+	return fault_fix(&s->fault, "run the same program on both ends");
+}
+
+/* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
+static int adopt(struct session *s, const json_t *m)
+{
+	struct experiment e = s->test->defaults;
+	uint64_t mtu;
+
+	fault_phase(&s->fault, "agreeing with the client");
+	if (message_is(m, "error")) { /* it found out by itself that it cannot run */
+		message_raise(m, &s->fault);
+		s->fault.code = FAULT_PEER;
+		return -1;
+	}
+	if (!message_is(m, "hello"))
+		return fault_raise(&s->fault, FAULT_PEER, 0, "the first message is no hello");
+	if (check_versions(s, m) || check_test(s, m) ||
+	    message_u64(m, "mtu_bytes", 4096, &mtu, &s->fault) || session_read_timeout(s, m) ||
+	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")),
+			&s->fault) ||
+	    message_has(m, "ethernet", json_is_boolean(json_object_get(m, "ethernet")),
+			&s->fault) ||
+	    message_has(m, "gid_kinds", json_is_array(json_object_get(m, "gid_kinds")),
+			&s->fault) ||
+	    experiment_from_json(&e, json_object_get(m, "experiment"), &s->fault) ||
+	    experiment_check(&s->options, &e, &s->fault) ||
+	    plan_check(&e, s->test->latency, &s->fault))
+		return -1;
+	s->options.experiment = e;
+	return 0;
+}
+
+/* The first kind of GID that both ends have, in the client's order. */
+static int agree_on_gid(struct session *s, const json_t *m, enum gid_kind *kind)
+{
+	enum gid_kind mine[GID_KINDS];
+	size_t n = endpoint_kinds(s, mine);
+	const json_t *theirs = json_object_get(m, "gid_kinds"), *v;
+	size_t i;
+
+	if (fault_is(&s->fault))
+		return -1;
+	if (json_is_true(json_object_get(m, "ethernet")) != s->hca.info.is_ethernet) {
+		fault_raise(&s->fault, FAULT_USAGE, 0,
+			    "the two ends have different link layers: %s on the server's %s",
+			    s->my_end.link_layer, s->hca.info.device);
+		return fault_fix(&s->fault, "choose devices of one fabric with -d on both ends");
+	}
+	json_array_foreach (theirs, i, v)
+		for (size_t k = 0; k < n; k++)
+			if (json_is_integer(v) && json_integer_value(v) == (json_int_t)mine[k]) {
+				*kind = mine[k];
+				return 0;
+			}
+	*kind = GID_IB;
+	if (!s->hca.info.is_ethernet)
+		return 0; /* LIDs do */
+	fault_raise(&s->fault, FAULT_USAGE, 0,
+		    "the two ends have no kind of GID in common: server %s has %s first",
+		    s->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
+	return fault_fix(
+		&s->fault,
+		"give both netdevs an address of one family, or choose with -x on both ends");
+}
+
+static int welcome(struct session *s, const json_t *hello)
+{
+	json_t *m;
+	enum gid_kind kind;
+	uint64_t mtu;
+
+	if (agree_on_gid(s, hello, &kind) || message_u64(hello, "mtu_bytes", 4096, &mtu, &s->fault))
+		return -1;
+	s->route.mtu_bytes = mtu < endpoint_mtu(s) ? (unsigned)mtu : endpoint_mtu(s);
+	if (!hca_mtu_enum(s->route.mtu_bytes))
+		return fault_raise(&s->fault, FAULT_PEER, 0, "the client proposes an MTU of %u",
+				   (unsigned)mtu);
+	if (endpoint_use_gid(s, kind))
+		return -1;
+	m = message_new("welcome");
+	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
+	json_object_set_new(m, "version", json_string(RDMARK_VERSION));
+	json_object_set_new(m, "gid_kind", json_integer(kind));
+	json_object_set_new(m, "mtu_bytes", json_integer(s->route.mtu_bytes));
+	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
+	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
+}
+
+static int connect_qps(struct session *s)
+{
+	json_t *m = NULL;
+	int rc = -1;
+
+	if (endpoint_make(s))
+		return -1;
+	fault_phase(&s->fault, "exchanging QP details");
+	if (message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
+		return -1;
+	if (message_read_qps(m, s->qps.count, &s->theirs, &s->fault) == 0 &&
+	    end_from_json(&s->their_end, json_object_get(m, "end"), &s->fault) == 0)
+		rc = endpoint_connect(s);
+	json_decref(m);
+	if (rc)
+		return rc;
+	/* Only now: this end is ready for whatever the client sends when it has the answer. */
+	m = message_from_qps(&s->mine);
+	json_object_set_new(m, "end", end_to_json(&s->my_end));
+	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
+}
+
+/* Wait for a client whose hello can be used; strangers are dropped and waiting goes on. */
+static int await_client(struct session *s, json_t **hello)
+{
+	char line[1024];
+
+	for (;;) {
+		struct fault ignored = {0};
+
+		if (door_wait(&s->door, &s->oob, hello, &s->fault))
+			return -1;
+		if (adopt(s, *hello) == 0)
+			break;
+		if (!s->fault.from_peer)
+			oob_send(&s->oob, message_from_fault(&s->fault), session_deadline(s),
+				 &ignored);
+		json_decref(*hello);
+		*hello = NULL;
+		if (s->fault.code != FAULT_PEER || s->fault.from_peer)
+			return -1;
+		fault_format(&s->fault, line, sizeof(line));
+		report_note(&s->report, "dropped %s: %s", s->oob.peer, line);
+		fault_clear(&s->fault);
+		oob_release(&s->oob);
+	}
+	oob_local_address(&s->oob, &s->local);
+	return door_guard(&s->door, s->oob.peer, &s->fault);
+}
+
+/* Rounds until the client takes its leave. */
+static int follow(struct session *s)
+{
+	for (;;) {
+		json_t *m = NULL;
+		int rc;
+
+		fault_phase(&s->fault, "waiting for the client's next round");
+		if (oob_recv(&s->oob, &m, session_deadline(s), &s->fault))
+			return -1;
+		if (message_is(m, "bye"))
+			rc = oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault)
+				     ? -1
+				     : 1;
+		else if (message_is(m, "round") && s->stop.signal)
+			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
+		else if (message_is(m, "round"))
+			rc = round_server(s, m);
+		else if (message_is(m, "error"))
+			rc = message_raise(m, &s->fault);
+		else if (message_is(m, "alive"))
+			rc = 0;
+		else
+			rc = fault_raise(&s->fault, FAULT_PEER, 0,
+					 "the client sent no round where one was due");
+		json_decref(m);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+	}
+}
+
+int session_server(struct session *s)
+{
+	struct hca_list list = {NULL, 0};
+	json_t *hello = NULL;
+	int rc;
+
+	rc = endpoint_look(s, &list);
+	hca_list_free(&list);
+	if (rc || door_open(&s->door, (uint16_t)s->options.local.port, &s->stop, &s->fault))
+		return -1;
+	s->door.patience_ns = s->options.local.timeout_ns;
+	s->door.log = s->options.output.quiet ? NULL : stderr;
+	if (announce(s) || await_client(s, &hello))
+		return -1;
+	rc = endpoint_open(s) || welcome(s, hello) ? -1 : 0;
+	json_decref(hello);
+	if (rc || connect_qps(s))
+		return -1;
+	report_connected(&s->report, &s->my_end, &s->their_end, &s->mine, &s->theirs,
+			 &s->effective);
+	return follow(s);
+}

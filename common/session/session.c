@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/list.h"
+#include "session/plan.h"
+#include "session/state.h"
+
+uint64_t session_deadline(const struct session *s)
+{
+	return clock_now_ns() + s->options.local.timeout_ns;
+}
+
+int session_read_timeout(struct session *s, const json_t *m)
+{
+	const struct option_row *row = options_find("timeout");
+
+	if (message_u64(m, "timeout_ns", row->max, &s->peer_timeout_ns, &s->fault))
+		return -1;
+	return message_has(m, "timeout_ns", s->peer_timeout_ns >= row->min, &s->fault);
+}
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "rdmark";
+}
+
+/* The command line, and what follows from it before anything is opened. */
+static int read_command_line(struct session *s, int argc, char **argv)
+{
+	struct output_options *o = &s->options.output;
+
+	options_init(&s->options, &s->test->defaults);
+	if (options_parse(&s->options, argc, argv, &s->fault))
+		return -1;
+	if (strncmp(s->program, "ib_", 3) == 0 && !options_given(&s->options, "format"))
+		o->format = FORMAT_PERFTEST;
+	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
+	if (o->format == FORMAT_PERFTEST)
+		o->quiet = 1;
+	if ((o->histogram || o->unsorted) && s->options.experiment.duration_ns && !o->json) {
+		fault_raise(&s->fault, FAULT_USAGE, 0,
+			    "-H and -U print every sample, which -D does not keep");
+		return fault_fix(&s->fault, "use -n, or --json -H for the histogram");
+	}
+	if (s->options.local.host && !s->options.local.port) {
+		fault_raise(&s->fault, FAULT_USAGE, 0, "-p/--port 0 with a host");
+		return fault_fix(
+			&s->fault,
+			"only a server can take any free port; give the port that it printed");
+	}
+	if (o->only == (s->test->latency ? ONLY_BANDWIDTH : ONLY_LATENCY)) {
+		fault_raise(&s->fault, FAULT_USAGE, 0, "--output: %s measures no %s", s->test->name,
+			    s->test->latency ? "bandwidth" : "latency");
+		return fault_fix(&s->fault, "--output=%s or --output=message_rate",
+				 s->test->latency ? "latency" : "bandwidth");
+	}
+	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
+}
+
+static int make_buffers(struct session *s)
+{
+	const struct output_options *o = &s->options.output;
+	bool keep = (o->histogram || o->unsorted) && !s->options.experiment.duration_ns;
+
+	if (!s->test->latency || s->report.about.server)
+		return 0;
+	s->hist = malloc(sizeof(*s->hist));
+	if (keep)
+		s->samples = calloc(s->options.experiment.iters, sizeof(*s->samples));
+	if (!s->hist || (keep && !s->samples))
+		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "samples of %llu iterations",
+				   (unsigned long long)s->options.experiment.iters);
+	return 0;
+}
+
+static int run(struct session *s)
+{
+	struct report_about about = {
+		.program = s->program,
+		.test = s->test->name,
+		.title = s->test->title,
+		.latency = s->test->latency,
+		.server = s->options.local.host == NULL,
+		.writes = s->test->written,
+		.options = &s->options,
+	};
+
+	if (report_open(&s->report, &about, &s->fault) || stop_init(&s->stop, &s->fault) ||
+	    make_buffers(s))
+		return -1;
+	clock_init(&s->clock);
+	return about.server ? session_server(s) : session_client(s);
+}
+
+/* Let the peer know why this end stops, if there still is one that does not know. */
+static void tell_peer(struct session *s)
+{
+	struct fault ignored = {0};
+
+	if (s->oob.fd >= 0 && !s->fault.from_peer)
+		oob_send(&s->oob, message_from_fault(&s->fault),
+			 clock_now_ns() + UINT64_C(1000000000), &ignored);
+}
+
+/* An interruption is no failure if something was measured; without, it is whose signal it was. */
+static void settle_interruption(struct session *s)
+{
+	if (s->interrupted && s->stop.signal && !s->measured) {
+		fault_clear(&s->fault);
+		stop_raise(&s->stop, &s->fault);
+	}
+	if (s->fault.code != FAULT_INTERRUPTED)
+		return;
+	s->interrupted = true;
+	if (s->measured)
+		fault_clear(&s->fault);
+	else if (s->fault.from_peer)
+		s->fault.code = FAULT_PEER;
+}
+
+static int finish(struct session *s)
+{
+	struct fault writing = {0};
+
+	if (fault_is(&s->fault))
+		tell_peer(s);
+	settle_interruption(s);
+	if (s->report.about.options &&
+	    report_close(&s->report, &s->fault, s->interrupted, &writing) && !fault_is(&s->fault))
+		s->fault = writing;
+	if (fault_is(&s->fault))
+		fault_print(&s->fault, s->program, stderr);
+	door_close(&s->door);
+	oob_release(&s->oob);
+	endpoint_release(s);
+	stop_release(&s->stop);
+	free(s->hist);
+	free(s->samples);
+	return fault_exit_status(&s->fault);
+}
+
+/*
+ * Whoever closed stdin, stdout or stderr must not find a socket in its place. Not open for writing:
+ * a write fails, and that is reported.
+ */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_RDONLY); /* takes the lowest free number: this one */
+}
+
+int session_main(const struct test *test, int argc, char **argv)
+{
+	struct session s = {
+		.test = test,
+		.program = basename_of(argv[0]),
+		.stop = {.fd = -1},
+		.door = DOOR_CLOSED,
+		.oob = OOB_EMPTY,
+	};
+	struct options defaults;
+
+	hold_standard_descriptors();
+	if (read_command_line(&s, argc, argv))
+		return finish(&s);
+	if (s.options.local.help) {
+		options_init(&defaults, &test->defaults);
+		options_help(stdout, s.program, test->summary, &defaults);
+		return list_finish(stdout, s.program);
+	}
+	if (s.options.local.version) {
+		printf("%s (rdmark) %s\nVersion: %s\n", test->name, RDMARK_VERSION, RDMARK_VERSION);
+		return list_finish(stdout, s.program);
+	}
+	if (s.options.local.list)
+		return list_ports(stdout, s.program);
+	run(&s);
+	return finish(&s);
+}
