@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * send_bw: how many SENDs, and bytes with them, go from one host's memory to the other's.
+ *
+ * Posted: SENDs, as many as the send queues hold; receives on the other side. Polled: the send CQ
+ * here, the receive CQ there. Timed: from the first post to the last completion; the server times
+ * its arrivals too.
+ */
+#include "loop/stream.h"
+#include "session/session.h"
+
+static int send_all(struct round *r)
+{
+	struct stream s;
+	int rc = stream_init(&s, r, IBV_WR_SEND) ? -1 : stream_send(&s);
+
+	stream_release(&s);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test send_bw = {
+		.name = "send_bw",
+		.summary = "bandwidth and message rate of SEND",
+		.title = "Send BW Test",
+		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
+			     .tx_depth = 128},
+		.receives = true,
+		.client = send_all,
+		.server = stream_receive,
+	};
+
+	return session_main(&send_bw, argc, argv);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * write_bw: how many RDMA WRITEs, and bytes with them, go into the other host's memory.
+ *
+ * Posted: WRITEs, as many as the send queues hold. Polled: the send CQ; the other side's CPU has no
+ * part in it. Timed: from the first post to the last completion.
+ */
+#include "loop/stream.h"
+#include "session/session.h"
+
+static int write_all(struct round *r)
+{
+	struct stream s;
+	int rc = stream_init(&s, r, IBV_WR_RDMA_WRITE) ? -1 : stream_send(&s);
+
+	stream_release(&s);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test write_bw = {
+		.name = "write_bw",
+		.summary = "bandwidth and message rate of RDMA WRITE",
+		.title = "RDMA_Write BW Test",
+		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
+			     .tx_depth = 128},
+		.written = true,
+		.client = write_all,
+	};
+
+	return session_main(&write_bw, argc, argv);
+}
