@@ -1,0 +1,198 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The shape of the source: includes point strictly downward through the layers, headers of one
+# layer do not include each other in circles, headers declare no variables, and functions have no
+# #if in them. Each rule is also tried on a tree that breaks it.
+
+# shellcheck disable=SC2016  # awk programs
+bats_require_minimum_version 1.5.0
+
+# Lowest first. A module may include its own layer and those before it; programs may include all.
+layers="base host verbs loop wire report session"
+
+setup() {
+    top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# The sources of the tree: common/ and the programs.
+sources() {
+    local dir
+    for dir in common *_lat *_bw; do
+        [ ! -d "$dir" ] || find "$dir" -name "${1:-*.[ch]}"
+    done | sort
+}
+
+# "FILE INCLUDED" for each #include "…" of the sources.
+includes() {
+    sources | while read -r file; do
+        sed -n "s|^[[:space:]]*#[[:space:]]*include[[:space:]]*\"\([^\"]*\)\".*|$file \1|p" "$file"
+    done
+}
+
+# Prints what points up, sideways out of the tree, or to another program. Fails if anything does.
+check_layers() {
+    includes | awk -v layers="$layers" '
+        BEGIN {
+            n = split(layers, name, " ")
+            for (i = 1; i <= n; i++) rank[name[i]] = i
+        }
+        function bad(why) { printf "%s includes \"%s\": %s\n", $1, $2, why; failed = 1 }
+        {
+            split($1, from, "/")
+            parts = split($2, to, "/")
+            mine = from[1] == "common" ? rank[from[2]] : n + 1
+            if (!mine) bad("common/" from[2] " is no layer")
+            else if (parts == 1 && mine <= n) bad("write it with its layer")
+            else if (parts == 1) next
+            else if (mine > n && to[1] == from[1]) next
+            else if (!(to[1] in rank)) bad(to[1] " is no layer")
+            else if (rank[to[1]] > mine) bad("points upward")
+        }
+        END { exit failed }'
+}
+
+# Prints a circle of headers, if there is one, and fails.
+check_circles() {
+    local out
+    out=$(includes | awk '$1 ~ /\.h$/ { sub(/^common\//, "", $1); print $1, $2 }' | tsort 2>&1 >/dev/null) ||
+        { echo "$out"; return 1; }
+}
+
+check_extern() {
+    local bad
+    bad=$(sources '*.h' | xargs -r grep -HnE '^[[:space:]]*extern[^(]*(;|=|$)') || true
+    [ -z "$bad" ] || { echo "$bad"; return 1; }
+}
+
+# In the house style a function's body starts and ends with a brace in the first column.
+check_conditionals() {
+    local bad
+    bad=$(sources | xargs -r awk '
+        FNR == 1 || /^}/ { inside = 0 }
+        /^{/ { inside = 1 }
+        inside && /^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)/ { print FILENAME ":" FNR ": " $0 }')
+    [ -z "$bad" ] || { echo "$bad"; return 1; }
+}
+
+check_licences() {
+    local bad
+    bad=$(sources | xargs -r awk '
+        FNR == 1 && !/SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause/ { print FILENAME }')
+    [ -z "$bad" ] || { echo "$bad"; return 1; }
+}
+
+# A file of the made-up tree: put PATH LINE…
+put() {
+    local path=$1
+    shift
+    mkdir -p "$(dirname "$path")"
+    printf '%s\n' "$@" >"$path"
+}
+
+@test "layers: there is something to check" {
+    cd "$top"
+    for layer in $layers; do
+        [ -d "common/$layer" ]
+    done
+    [ "$(includes | wc -l)" -gt 50 ]
+    includes | grep -q '^send_lat/send_lat.c session/session.h$'
+}
+
+@test "layers: every directory of common/ is one" {
+    cd "$top"
+    run -0 find common -mindepth 1 -maxdepth 1 -printf '%f\n'
+    [ "$(sort <<<"$output")" = "$(tr ' ' '\n' <<<"$layers" | sort)" ]
+}
+
+@test "layers: includes point strictly downward" {
+    cd "$top"
+    check_layers
+}
+
+@test "layers: headers do not include each other in circles" {
+    cd "$top"
+    check_circles
+}
+
+@test "layers: headers declare no variables" {
+    cd "$top"
+    check_extern
+}
+
+@test "layers: functions have no #if" {
+    cd "$top"
+    check_conditionals
+}
+
+@test "layers: every source names its licences first" {
+    cd "$top"
+    check_licences
+}
+
+@test "layers: a source without licences is found" {
+    put common/base/a.c '// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause'
+    check_licences
+    put common/base/b.c 'int b;'
+    run ! check_licences
+    [ "$output" = common/base/b.c ]
+}
+
+@test "layers: what is allowed passes" {
+    put common/verbs/a.c '#include "verbs/a.h"' '#include "base/b.h"' '#include <x/y.h>'
+    put common/verbs/a.h '#include "verbs/c.h"' '#include "host/d.h"'
+    put z_lat/z_lat.c '#include "session/s.h"' '#include "z.h"' '#include "z_lat/z.h"'
+    check_layers
+    check_circles
+}
+
+@test "layers: pointing upward is found" {
+    put common/base/a.c '#  include "host/b.h"'
+    run ! check_layers
+    [ "$output" = 'common/base/a.c includes "host/b.h": points upward' ]
+    rm common/base/a.c
+    put common/report/a.h '#include "session/b.h"'
+    run ! check_layers
+}
+
+@test "layers: a program that includes another is found" {
+    put a_bw/a_bw.c '#include "b_bw/b.h"'
+    run ! check_layers
+    [ "$output" = 'a_bw/a_bw.c includes "b_bw/b.h": b_bw is no layer' ]
+}
+
+@test "layers: an unknown layer and a bare name are found" {
+    put common/misc/a.c '#include "base/b.h"'
+    run ! check_layers
+    [ "$output" = 'common/misc/a.c includes "base/b.h": common/misc is no layer' ]
+    rm -r common/misc
+    put common/wire/a.c '#include "oob.h"'
+    run ! check_layers
+    [ "$output" = 'common/wire/a.c includes "oob.h": write it with its layer' ]
+}
+
+@test "layers: a circle of headers is found" {
+    put common/base/a.h '#include "base/b.h"'
+    put common/base/b.h '#include "base/c.h"'
+    check_circles
+    put common/base/c.h '#include "base/a.h"'
+    run ! check_circles
+    [[ "$output" == *"base/a.h"* ]]
+}
+
+@test "layers: a variable in a header is found, a function is none" {
+    put common/base/a.h 'extern int f(void);' 'static inline int g(void)' '{' '}'
+    check_extern
+    put common/base/a.h 'extern const char *names[];'
+    run ! check_extern
+    [[ "$output" == common/base/a.h:1:* ]]
+}
+
+@test "layers: an #if in a function is found, one around it is none" {
+    put common/base/a.c '#if X' 'int f(void)' '{' '}' '#else' 'int f(void)' '{' '}' '#endif'
+    check_conditionals
+    put common/base/a.c 'int f(void)' '{' '#ifdef X' '	return 1;' '#endif' '}'
+    run ! check_conditionals
+    [ "$output" = 'common/base/a.c:3: #ifdef X' ]
+}

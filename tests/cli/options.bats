@@ -1,0 +1,192 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2154 # what lib/rdmark.bash sets
+#
+# How a command line is read. No RDMA device is needed: what was understood stands in the JSON
+# document, which is written even when there is no device (then the exit status is 77).
+
+load ../lib/rdmark
+
+cli() {
+	start cli "$@"
+	finish cli
+}
+
+# understood FILTER PROGRAM [ARG…]: the experiment is as FILTER says.
+understood() {
+	cli "$2" --json=doc.json "${@:3}"
+	[[ ${status[cli]} == 77 || ${status[cli]} == 4 ]] || fail "$* ended with status ${status[cli]}"
+	json doc.json ".experiment | $1"
+}
+
+# The client form, where the host is, too: nothing listens on port 1.
+understood_by_client() {
+	understood "$1" "$2" -p 1 --connect-timeout 0 "${@:3}"
+	says cli.err 'connect to 127.0.0.1:1'
+}
+
+no_device_here() {
+	compgen -G '/sys/class/infiniband/*' >/dev/null && skip 'there is an RDMA device here'
+	return 0
+}
+
+@test "every option with a number: letter, attached, long with = and blank, prefix" {
+	no_device_here
+	local letter long value key prefix
+	while read -r letter long value key prefix; do
+		cli send_bw --json=doc.json "-$letter" "$value" --output=bandwidth
+		json doc.json ".experiment.$key == $value"
+		understood ".$key == $value" send_bw "-$letter$value"
+		understood ".$key == $value" send_bw "--$long=$value"
+		understood ".$key == $value" send_bw "--$long" "$value"
+		understood ".$key == $value" send_bw "--$prefix=$value"
+	done <<-'END'
+		s size 4097 size_bytes siz
+		n iters 17 iters it
+		q qp 3 qp qp
+		t tx-depth 33 tx_depth tx
+		r rx-depth 65 rx_depth rx
+		l post_list 5 post_list pos
+		Q cq-mod 7 cq_mod cq
+		m mtu 1024 mtu_bytes mt
+		I inline_size 12 inline_size_bytes inline_s
+		S sl 3 sl sl
+		T tos 104 tos to
+		u qp-timeout 15 qp_timeout qp-
+	END
+}
+
+@test "options without a letter, flags and choices" {
+	no_device_here
+	understood '.warmup == 0' send_bw --warmup 0
+	understood '.warmup == 9' send_bw --warm=9
+	understood '.all' send_bw -a
+	understood '.all' send_bw --all
+	understood '.disable_pcie_relaxed' send_bw --disable_pcie
+	understood '.connection == "RC"' send_bw -c RC
+	understood '.connection == "RC"' send_bw --connection=rc
+	understood 'true' send_bw --report_gbit -N --noPeak -F --CPU-freq --perform_warm_up --quiet
+	understood 'true' send_lat -H -U --report-histogram --report-unsorted
+	understood 'true' send_bw --output=bandwidth --output message_rate --format=perftest --format table
+	understood 'true' send_bw --timeout 3 --connect-timeout 1ms --interval 0.5 --numa auto --numa=none
+	understood 'true' send_bw --csv=x.csv --out_json_file y.json -i 1 -x 0 -d any -p 1
+}
+
+@test "durations: seconds, fractions, units" {
+	no_device_here
+	understood '.duration_s == 5' send_bw -D 5
+	understood '.duration_s == 2.5' send_bw -D2.5
+	understood '.duration_s == 0.5' send_bw --duration=500ms
+	understood '.duration_s == 120' send_bw --dur 2m
+}
+
+@test "sizes: k m g and Ki Mi Gi in any case, all 1024-based" {
+	no_device_here
+	local text bytes
+	while read -r text bytes; do
+		understood ".size_bytes == $bytes" send_bw -s "$text"
+	done <<-'END'
+		1 1
+		65536 65536
+		1k 1024
+		64K 65536
+		64ki 65536
+		64KI 65536
+		8m 8388608
+		8Mi 8388608
+		1G 1073741824
+		1gi 1073741824
+	END
+}
+
+@test "defaults are perftest's" {
+	no_device_here
+	understood '.size_bytes == 65536 and .iters == 1000 and .tx_depth == 128 and .qp == 1' send_bw
+	understood '.size_bytes == 65536 and .iters == 5000 and .tx_depth == 128' write_bw
+	understood '.size_bytes == 2 and .iters == 1000 and .tx_depth == 1' send_lat
+	understood '.size_bytes == 2 and .iters == 1000 and .qp_timeout == 14' write_lat
+}
+
+@test "the host may stand anywhere, letters may be bundled, the last of a repeated option wins" {
+	understood_by_client '.size_bytes == 8' send_bw 127.0.0.1 -s 8
+	understood_by_client '.size_bytes == 8' send_bw -s 8 127.0.0.1
+	understood_by_client '.size_bytes == 8 and .qp == 4' send_bw -s 8 127.0.0.1 -q4
+	understood_by_client '.size_bytes == 8' send_bw -s 8 -- 127.0.0.1
+	understood_by_client '.all and .qp == 4' send_bw -aF --report_gbits -q4 127.0.0.1
+	understood_by_client '.all and .size_bytes == 16' send_bw -aFNs16 127.0.0.1
+	understood_by_client '.size_bytes == 4 and .iters == 5' send_bw -s 1 -n 7 --size=4 -n5 127.0.0.1
+}
+
+@test "a port is taken from the last -p, and 65535 is one" {
+	cli send_bw -p 70 -p 65535 --connect-timeout 0 127.0.0.1
+	ended cli 4
+	says cli.err '127.0.0.1:65535'
+}
+
+@test "-p 70000, -p -1, -p 1x are refused and nothing is connected to" {
+	local value
+	for value in 65536 70000 -1 1x '' 99999999999999999999; do
+		cli send_bw "--port=$value" 127.0.0.1
+		ended cli 2
+		says cli.err '-p/--port'
+		silent cli.out
+	done
+}
+
+@test "a value that is none is refused, naming the option and what is possible" {
+	local option
+	for option in --size=1Gx --size=0 --size=1e3 --size=k --size=-1 --size= --size='1 k' --size=9999999t \
+		--iters=0 --iters=x --iters=1k --iters=-5 --duration=0 --duration=1y --duration=-1 --qp=0 --qp=65537 \
+		--tx-depth=0 --rx-depth=0 --post_list=0 --cq-mod=0 --mtu=1500 --mtu=8192 --mtu=0 --inline_size=-1 \
+		--connection=XX --sl=16 --tos=256 --qp-timeout=32 --ib-port=0 --gid-index=-1 --gid-index=x \
+		--numa=some --numa=-3 --timeout=0 --timeout=x --connect-timeout=-1 --ready-fd=x --output=x \
+		--format=x --interval=0 --warmup=x; do
+		cli send_bw "$option"
+		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
+		says cli.err "${option%%=*}" 'Fix: '
+		silent cli.out
+	done
+}
+
+@test "an empty text value is refused" {
+	local option
+	for option in --ib-dev= --json= --csv= --out_json_file=; do
+		cli send_bw "$option"
+		ended cli 2
+		says cli.err "${option%=}" 'empty'
+	done
+}
+
+@test "unknown option, ambiguous prefix, missing value, value for a flag" {
+	cli send_bw --nonsense; ended cli 2; says cli.err "--nonsense" '--help'
+	cli send_bw -9; ended cli 2; says cli.err "-9" '--help'
+	cli send_bw -aF9; ended cli 2; says cli.err "-9"
+	cli send_bw --report; ended cli 2; says cli.err "--report" 'ambiguous'
+	cli send_bw -s; ended cli 2; says cli.err '-s/--size' 'missing'
+	cli send_bw --size; ended cli 2; says cli.err '-s/--size' 'missing'
+	cli send_bw --all=1; ended cli 2; says cli.err '-a/--all' 'no value'
+	silent cli.out
+}
+
+@test "two hosts, an empty host, a host that does not resolve" {
+	cli send_bw one two; ended cli 2; says cli.err 'second: two'
+	cli send_bw ''; ended cli 2; says cli.err 'empty'
+	cli send_bw --connect-timeout 5 no-such-host.invalid; ended cli 2; says cli.err no-such-host.invalid resolve
+}
+
+@test "what cannot be together is refused" {
+	local program
+	for program in "${latency_programs[@]}"; do
+		cli "$program" -q 2; ended cli 2; says cli.err '-q/--qp' latency
+		cli "$program" -U -D 1; ended cli 2; says cli.err -U -D
+		cli "$program" -H -D 1; ended cli 2; says cli.err -H -D
+	done
+	for program in "${bandwidth_programs[@]}"; do
+		cli "$program" -l 64 -t 32; ended cli 2; says cli.err '-l/--post_list' '-t/--tx-depth'
+	done
+}
+
+@test "a transport that this version does not do: exit 77" {
+	cli send_bw -c UD; ended cli 77; says cli.err UD
+	cli write_bw --connection=UC; ended cli 77; says cli.err UC
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2154 # what lib/rdmark.bash sets
+#
+# What is printed where, without any RDMA device: help, version, errors; and a stdout that does not
+# take it.
+
+load ../lib/rdmark
+
+cli() {
+	start cli "$@"
+	finish cli
+}
+
+no_device_here() {
+	compgen -G '/sys/class/infiniband/*' >/dev/null && skip 'there is an RDMA device here'
+	return 0
+}
+
+@test "--help: exit 0, on stdout, with every option and perftest's words" {
+	local program option
+	for program in "${programs[@]}"; do
+		for option in --help -h; do
+			cli "$program" "$option"
+			ended cli 0
+			silent cli.err
+			says cli.out "$program" 'HOST' '--connection=<RC' 'perform_warm_up'
+		done
+		for option in ib-dev ib-port port gid-index size all iters duration qp tx-depth rx-depth post_list cq-mod mtu \
+			inline_size sl tos qp-timeout CPU-freq noPeak report_gbits disable_pcie_relaxed out_json out_json_file \
+			json csv quiet list warmup interval timeout connect-timeout ready-fd numa report-histogram report-unsorted \
+			output format version help; do
+			says cli.out "--$option"
+		done
+	done
+}
+
+@test "--help shows the program's own defaults" {
+	cli write_bw --help; says cli.out '(64 KiB)' '(5000)' '(128)' '(18515)'
+	cli send_lat --help; says cli.out '(2 B)' '(1000)'
+}
+
+@test "--help wins over everything but a mistake before it" {
+	cli send_bw --help somehost; ended cli 0
+	cli send_bw -s 8 -h; ended cli 0
+	cli send_bw -s x -h; ended cli 2
+}
+
+@test "--version: exit 0, on stdout" {
+	local program option
+	for program in "${programs[@]}"; do
+		for option in --version -V; do
+			cli "$program" "$option"
+			ended cli 0
+			silent cli.err
+			says cli.out "$program" rdmark
+			[[ $(<cli.out) =~ [0-9]+\.[0-9]+ ]]
+		done
+	done
+}
+
+@test "no RDMA device: exit 77 with the reason and what to do, in all four programs and --list" {
+	no_device_here
+	local program
+	for program in "${programs[@]}"; do
+		cli "$program"
+		ended cli 77
+		says cli.err "$program: " RDMA 'Fix: ' modprobe
+		silent cli.out
+		cli "$program" --list
+		ended cli 77
+		says cli.err RDMA 'Fix: '
+		silent cli.out
+	done
+}
+
+@test "no RDMA device: the JSON document says so" {
+	no_device_here
+	cli send_bw --json
+	ended cli 77
+	json cli.out '.status == "unavailable" and .error.exit_status == 77 and .error.code == "unavailable"
+		and (.error.phase | length > 0) and (.error.call | length > 0) and (.error.fix | length > 0)
+		and .test == "send_bw" and .role == "server" and .schema_version == 1 and .results == []'
+	cli send_bw --json=doc.json
+	ended cli 77
+	silent cli.out
+	json doc.json '.status == "unavailable"'
+	[[ $(echo doc.json*) == doc.json ]] || fail "a temporary file was left: $(echo doc.json*)"
+}
+
+@test "an error is one line on stderr that begins with the name the program was called by" {
+	ln -s "$RDMARK_BIN/send_bw" ib_send_bw
+	cli ./ib_send_bw -s 0
+	ended cli 2
+	silent cli.out
+	says cli.err 'ib_send_bw: '
+	[[ $(wc -l <cli.err) == 1 ]] || fail 'more than one line'
+}
+
+@test "stdout closed or full: exit 1, and why on stderr" {
+	local option
+	[[ -c /dev/full ]] || skip 'no /dev/full'
+	for option in --help --version --json; do
+		code=0
+		"$RDMARK_BIN/send_bw" $option >/dev/full 2>full.err || code=$?
+		[[ $option == --json && $code == 77 || $code == 1 ]] || fail "$option >/dev/full: status $code"
+		[[ $option == --json ]] || says full.err stdout 'No space left'
+		code=0
+		"$RDMARK_BIN/send_bw" $option >&- 2>closed.err || code=$?
+		[[ $option == --json && $code == 77 || $code == 1 ]] || fail "$option >&-: status $code"
+		[[ $option == --json ]] || says closed.err stdout
+	done
+}
+
+@test "a result file that cannot be written is told at once" {
+	local option
+	for option in --json --csv --out_json_file; do
+		cli send_bw "$option=/no/such/folder/file"
+		ended cli 1
+		says cli.err /no/such/folder/file 'No such file'
+	done
+}
+
+@test "a server that is not there: exit 4 within the deadline, with what to do" {
+	local program
+	for program in "${programs[@]}"; do
+		cli "$program" -p 1 --connect-timeout 0.3 127.0.0.1
+		ended cli 4
+		within cli 5
+		says cli.err "Couldn't connect to 127.0.0.1:1" 'Connection refused' 'Fix: '
+		silent cli.out
+	done
+	cli send_bw -p 1 --connect-timeout 0 --json '[::1]'
+	ended cli 4
+	json cli.out '.status == "failed" and .error.exit_status == 4 and .role == "client"'
+}
+
+@test "--timeout and --connect-timeout do not depend on each other" {
+	cli send_bw -p 1 --connect-timeout 0.2 --timeout 60 127.0.0.1
+	ended cli 4
+	within cli 5
+}

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # what it sets is for the tests
+#
+# Helpers for the bats tests: run the programs as a server/client pair and look at what they said.
+# `load ../lib/rdmark` gives a test file its setup and teardown, too.
+#
+#   pair PROGRAM [ARG…]      a server, and a client with ARGs; both must succeed
+#   server PROGRAM [ARG…]    a server on a free port, which is in $port; returns when it is ready
+#   client PROGRAM [ARG…]    a client of it, to its end
+#   start NAME PROGRAM [ARG…], finish NAME     any program in the background, and its end
+#   stranger ACTION…         tests/lib/peer connected to the server, to its end
+#   proxy [HOLD…]            tests/lib/peer between a client yet to come and the server; await LINE
+#                            then waits until it has seen that
+#
+# Each has a NAME (server, client, stranger): NAME.out and NAME.err hold what it printed,
+# ${status[NAME]} its exit status, ${took_ms[NAME]} how long it ran, ${pid[NAME]} who it is.
+# Nothing outlives $deadline seconds (then status 142), nothing outlives the test.
+#
+# From outside: RDMARK_BIN, where the programs are (build/bin); RDMARK_PRELOAD, a library to load
+# into them; RDMARK_HOST, where the servers are reached (127.0.0.1).
+
+lib=${BASH_SOURCE[0]%/*}
+[[ $lib == /* ]] || lib=$PWD/$lib
+root=$lib/../..
+RDMARK_BIN=${RDMARK_BIN:-$root/build/bin}
+[[ $RDMARK_BIN == /* ]] || RDMARK_BIN=$PWD/$RDMARK_BIN
+export RDMARK_BIN
+
+programs=(send_lat send_bw write_lat write_bw)
+latency_programs=(send_lat write_lat)
+bandwidth_programs=(send_bw write_bw)
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	unset port events
+	declare -gA pid=() status=() took_ms=() started_us=()
+	deadline=40
+	host=${RDMARK_HOST:-127.0.0.1}
+	through=()
+	mkfifo ready seen
+}
+
+# Kill what a failed test left, and wait for it: the next one shall have the machine for itself.
+teardown() {
+	local name
+	for name in "${!pid[@]}"; do
+		[[ ${status[$name]-} ]] || kill -KILL "${pid[$name]}" 2>/dev/null || true
+	done
+	wait
+}
+
+# --- running -----------------------------------------------------------------------------------
+
+# Become PROGRAM, to be ended by SIGALRM after $deadline. ${through[@]} may put a command in front
+# of it (setpriv, taskset) that becomes it in turn.
+become() {
+	local path=$1
+	[[ $path == */* ]] || path=$RDMARK_BIN/$path
+	forget_events # or the pipe would live on in it, with all that is in it
+	exec perl -e 'alarm shift; $SIG{INT} = "DEFAULT"; # a shell ignores it for what it has in the background
+		$ENV{LD_PRELOAD} = $ENV{RDMARK_PRELOAD} if $ENV{RDMARK_PRELOAD};
+		exec @ARGV or die "$ARGV[0]: $!\n"' "$deadline" "${through[@]}" "$path" "${@:2}" 3>&-
+}
+
+start() {
+	local name=$1
+	unset "status[$name]"
+	started_us[$name]=${EPOCHREALTIME/[.,]/}
+	become "${@:2}" >"$name.out" 2>"$name.err" </dev/null &
+	pid[$name]=$!
+}
+
+finish() {
+	local name code
+	for name; do
+		code=0
+		wait "${pid[$name]}" || code=$?
+		status[$name]=$code
+		took_ms[$name]=$(((${EPOCHREALTIME/[.,]/} - started_us[$name]) / 1000))
+	done
+}
+
+# A server under another name, for tests with several.
+start_server() {
+	local name=$1 program=$2
+	unset "status[$name]"
+	started_us[$name]=${EPOCHREALTIME/[.,]/}
+	become "$program" -p 0 --ready-fd 9 "${@:3}" >"$name.out" 2>"$name.err" </dev/null 9>ready &
+	pid[$name]=$!
+	{
+		read -r -t "$deadline" port || fail "$name: $program did not get ready"
+		if read -r -t "$deadline" || (($? > 128)); then
+			fail "$name: --ready-fd got more than one line, or was not closed"
+		fi
+	} <ready
+}
+
+server() { start_server server "$@"; }
+
+start_client() { start client "$1" -p "$port" "${@:2}" "$host"; }
+
+client() {
+	start_client "$@"
+	finish client
+}
+
+stranger() {
+	deadline=30 start stranger "$lib/peer" connect "$port" "$@"
+	finish stranger
+}
+
+# What an earlier peer had left to say goes with its pipe.
+forget_events() {
+	[[ ! ${events-} ]] || exec {events}<&-
+	unset events
+}
+
+# $port is the proxy's from now on.
+proxy() {
+	unset "status[proxy]"
+	forget_events
+	started_us[proxy]=${EPOCHREALTIME/[.,]/}
+	become "$lib/peer" proxy "$port" "$@" >seen 2>proxy.err </dev/null &
+	pid[proxy]=$!
+	exec {events}<seen
+	read -r -t "$deadline" port <&"$events" || fail 'no proxy'
+	: >proxy.out
+}
+
+# await LINE…: one after the other, whatever comes between them.
+await() {
+	local line wanted end=$((SECONDS + deadline))
+	for wanted; do
+		line=
+		while [[ $line != "$wanted" ]]; do
+			if ((SECONDS > end)) || ! read -r -t "$deadline" line <&"$events"; then
+				fail "not seen: $wanted"
+				return 1
+			fi
+			echo "$line" >>proxy.out
+		done
+	done
+}
+
+# await_text DESCRIPTOR TEXT…: sets line to the first line from it that has all TEXTs.
+await_text() {
+	local end=$((SECONDS + deadline)) text
+	while :; do
+		if ((SECONDS > end)) || ! read -r -t "$deadline" line <&"$1"; then
+			fail "not seen: ${*:2}"
+			return 1
+		fi
+		for text in "${@:2}"; do
+			[[ $line == *"$text"* ]] || continue 2
+		done
+		return
+	done
+}
+
+# The rest of what the proxy has seen, into proxy.out.
+await_end() {
+	local line
+	while read -r -t "$deadline" line <&"$events"; do
+		echo "$line" >>proxy.out
+	done
+}
+
+# A fake server: tests/lib/peer that takes one client and does ACTIONs.
+fake_server() {
+	unset "status[stranger]"
+	forget_events
+	started_us[stranger]=${EPOCHREALTIME/[.,]/}
+	become "$lib/peer" listen "$@" >seen 2>stranger.err </dev/null &
+	pid[stranger]=$!
+	exec {events}<seen
+	read -r -t "$deadline" port <&"$events" || fail 'no fake server'
+}
+
+# Sets message to the next one that the fake server heard.
+heard() {
+	read -r -t "$deadline" message <&"$events" || fail 'the fake server heard nothing'
+}
+
+pair() {
+	server "$1"
+	client "$@"
+	finish server
+	ended client 0
+	ended server 0
+}
+
+# --- looking -----------------------------------------------------------------------------------
+
+# Say why the test fails, and show all that was printed.
+fail() {
+	local file
+	{
+		printf '%s\n' "$*"
+		for file in *.out *.err; do
+			[[ -s $file ]] || continue
+			printf -- '--- %s (status %s)\n' "$file" "${status[${file%.*}]-none yet}"
+			if (($(wc -c <"$file") < 3000)); then
+				cat "$file"
+			else
+				head -c 1500 "$file"
+				printf '\n[…]\n'
+				tail -c 1500 "$file"
+			fi
+		done
+	} >&2
+	return 1
+}
+
+# One of several.
+ended_with_any() {
+	[[ " ${*:2} " == *" ${status[$1]-none} "* ]] || fail "$1 ended with status ${status[$1]-none yet}, not one of ${*:2}"
+}
+
+# ended NAME STATUS: it ended with this exit status. A signal counts as 128 + its number.
+ended() {
+	[[ ${status[$1]-} == "$2" ]] || fail "$1 ended with status ${status[$1]-none yet}, not $2"
+}
+
+# within NAME SECONDS: it took no longer.
+within() {
+	((took_ms[$1] <= $2 * 1000)) || fail "$1 took ${took_ms[$1]} ms, more than $2 s"
+}
+
+# contents FILE VARIABLE, without a fork.
+contents() { IFS= read -r -d '' "$2" <"$1" || true; }
+
+# says FILE TEXT…: each TEXT stands in it. says_no: none does.
+says() {
+	local text wanted
+	contents "$1" text
+	for wanted in "${@:2}"; do
+		[[ $text == *"$wanted"* ]] || fail "$1 does not say: $wanted"
+	done
+}
+
+says_no() {
+	local text unwanted
+	contents "$1" text
+	for unwanted in "${@:2}"; do
+		[[ ${text,,} != *"${unwanted,,}"* ]] || fail "$1 says: $unwanted"
+	done
+}
+
+silent() {
+	[[ ! -s $1 ]] || fail "$1 is not empty"
+}
+
+# json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then).
+json() {
+	jq -e "${@:3}" "$2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
+}
+
+# rows FILE [FIELDS]: sets rows to the lines that are a row of the table by the rule that most
+# readers of perftest go by: the first field is a number, all FIELDS are, and there are exactly as
+# many. 5 or 9 if not given.
+rows() {
+	local line number='^[0-9]+(\.[0-9]+)?$' field fields
+	rows=()
+	while IFS= read -r line; do
+		read -ra fields <<<"$line"
+		[[ ${#fields[@]} == "${2:-5}" || (! ${2-} && ${#fields[@]} == 9) ]] || continue
+		for field in "${fields[@]}"; do
+			[[ $field =~ $number ]] || continue 2
+		done
+		rows+=("$line")
+	done <"$1"
+}
+
+# row FILE [FIELDS]: sets row to the fields of the first one.
+row() {
+	rows "$@"
+	((${#rows[@]})) || fail "$1 has no row"
+	read -ra row <<<"${rows[0]}"
+}
+
+# positive NUMBER…: text of digits, a dot, digits, and not 0.
+positive() {
+	local number
+	for number; do
+		[[ $number =~ ^[0-9]+(\.[0-9]+)?$ && $number =~ [1-9] ]] || fail "'$number' is not positive"
+	done
+}
+
+# --- the device --------------------------------------------------------------------------------
+
+# Call in setup_file. Sets and exports what --list shows of the first ACTIVE port: DEVICE, NETDEV,
+# GID_INDEX and GID_ADDRESS (of the first IPv4 GID), GID_EMPTY (an index without GID).
+need_device() {
+	local words
+	cd "$BATS_FILE_TMPDIR" || return
+	declare -gA pid=() status=() took_ms=() started_us=()
+	deadline=20 through=()
+	start list send_lat --list
+	finish list
+	[[ ${status[list]} != 77 ]] || skip "no RDMA device here"
+	ended list 0
+	unset DEVICE GID_INDEX
+	GID_EMPTY=0
+	while read -ra words; do
+		if [[ ${words[2]-} == ACTIVE && ! ${DEVICE-} ]]; then
+			DEVICE=${words[0]} NETDEV=${words[6]}
+		elif [[ ${words[0]-} == GID ]]; then
+			((words[1] < GID_EMPTY)) || GID_EMPTY=$((words[1] + 1))
+			[[ ${GID_INDEX-} || ${words[*]:2:3} != 'RoCE v2 IPv4' ]] ||
+				GID_INDEX=${words[1]} GID_ADDRESS=${words[5]}
+		fi
+	done <list.out
+	export DEVICE NETDEV GID_INDEX GID_ADDRESS GID_EMPTY
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* experiment, options, record, end: what the option table makes of values, JSON and differences. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/end.h"
+#include "wire/options.h"
+#include "wire/record.h"
+
+static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
+					   .tx_depth = 128};
+
+/* Parse a command line of at most 15 words. */
+static int parse(struct options *o, struct fault *f, const char *line)
+{
+	static char copy[512];
+	char *argv[16] = {"send_bw"};
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *w = strtok(copy, " "); w; w = strtok(NULL, " "))
+		argv[argc++] = w;
+	options_init(o, &defaults);
+	memset(f, 0, sizeof(*f));
+	return options_parse(o, argc, argv, f);
+}
+
+static void getopt_habits(void **state)
+{
+	struct options o;
+	struct fault f;
+
+	(void)state;
+	assert_int_equal(parse(&o, &f, "-aF host -q4 --report_gbit --size=1G -s 64k -n 5"), 0);
+	assert_true(o.experiment.sweep && o.output.gbits);
+	assert_int_equal(o.experiment.qps, 4);
+	assert_int_equal(o.experiment.size_bytes, 65536); /* the last one wins */
+	assert_int_equal(o.experiment.iters, 5);
+	assert_string_equal(o.local.host, "host");
+	assert_true(options_given(&o, "size") && !options_given(&o, "port"));
+	assert_int_equal(parse(&o, &f, "--json --csv=x.csv h"), 0);
+	assert_string_equal(o.output.json, "-");
+	assert_string_equal(o.output.csv, "x.csv");
+	assert_string_equal(o.local.host, "h");
+}
+
+static void impossible_values(void **state)
+{
+	static const char *const lines[] = {"-s 1Gx",      "-s 0",     "-p 70000",  "-n 0",
+					    "-m 300",      "-q -1",    "-D x",      "-c QQ",
+					    "--numa x",    "-s",       "--frob",    "-x 256",
+					    "h1 h2",       "--json=",  "--all=yes", "-t 0",
+					    "--timeout 0", "-D 1e400", "--rep",     "-S 16",
+					    "-u 32"};
+	struct options o;
+	struct fault f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (parse(&o, &f, lines[i]) != -1)
+			fail_msg("'%s' was taken", lines[i]);
+		assert_int_equal(f.code, FAULT_USAGE);
+		assert_true(f.call[0] && f.fix[0]);
+	}
+}
+
+static void every_row_is_sound(void **state)
+{
+	size_t rows;
+	const struct option_row *table = options_table(&rows);
+
+	(void)state;
+	for (size_t i = 0; i < rows; i++) {
+		assert_true(table[i].name[0] && table[i].help && table[i].help[0]);
+		assert_true(table[i].min <= table[i].max);
+		for (size_t k = 0; k < i; k++) {
+			assert_string_not_equal(table[i].name, table[k].name);
+			assert_true(!table[i].letter || table[i].letter != table[k].letter);
+		}
+	}
+}
+
+static void experiment_round_trip(void **state)
+{
+	struct experiment e = defaults, back = defaults;
+	struct fault f = {0};
+	json_t *j;
+
+	(void)state;
+	e.size_bytes = 1;
+	e.duration_ns = 2500000000;
+	e.cq_mod = 7;
+	e.mtu_bytes = 2048;
+	e.strict_order = 1;
+	j = experiment_to_json(&e);
+	assert_int_equal(experiment_from_json(&back, j, &f), 0);
+	assert_memory_equal(&e, &back, sizeof(e));
+	json_decref(j);
+}
+
+static void experiment_from_a_stranger(void **state)
+{
+	static const char *const bad[] = {"{\"size\": 0}",
+					  "{\"size\": -1}",
+					  "{\"size\": \"1\"}",
+					  "{\"mtu\": 300}",
+					  "{\"qp\": 1.5}",
+					  "{\"iters\": null}",
+					  "{\"connection\": 3}",
+					  "{\"tos\": 256}",
+					  "{\"all\": []}",
+					  "{\"warmup\": 1e99}",
+					  "{\"size\": 4611686018427387904}"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct experiment e = defaults;
+		struct fault f = {0};
+		json_t *j = json_loads(bad[i], 0, NULL);
+
+		if (experiment_from_json(&e, j, &f) != -1)
+			fail_msg("%s was taken", bad[i]);
+		assert_int_equal(f.code, FAULT_PEER);
+		json_decref(j);
+	}
+	{
+		struct experiment e = defaults;
+		struct fault f = {0};
+		json_t *j = json_loads("{\"new_in_version_9\": [1], \"qp\": 3}", 0, NULL);
+
+		assert_int_equal(experiment_from_json(&e, j, &f), 0);
+		assert_int_equal(e.qps, 3);
+		assert_int_equal(e.size_bytes, 65536);
+		json_decref(j);
+	}
+}
+
+static void the_ends_differ(void **state)
+{
+	struct options server;
+	struct experiment client = defaults;
+	struct fault f;
+
+	(void)state;
+	assert_int_equal(parse(&server, &f, "-s 4096 --report_gbits -d rxe0"), 0);
+	client.size_bytes = 4096;
+	assert_int_equal(experiment_check(&server, &client, &f), 0);
+	client.iters = 7; /* not given on the server: the client decides */
+	assert_int_equal(experiment_check(&server, &client, &f), 0);
+	client.size_bytes = 2;
+	assert_int_equal(experiment_check(&server, &client, &f), -1);
+	assert_int_equal(f.code, FAULT_USAGE);
+	assert_non_null(strstr(f.call, "--size"));
+	assert_non_null(strstr(f.call, "4 KiB"));
+	assert_non_null(strstr(f.call, "2 B"));
+}
+
+static void record_round_trip(void **state)
+{
+	struct record r = {.message_bytes = 2,
+			   .messages = 1000,
+			   .latency_p99_9_us = 1.25,
+			   .interrupted = 1},
+		      back;
+	struct fault f = {0};
+	json_t *j = record_to_json(&r);
+
+	(void)state;
+	assert_int_equal(record_from_json(&back, j, &f), 0);
+	assert_memory_equal(&r, &back, sizeof(r));
+	json_object_set_new(j, "latency_p99_9_us", json_string("x"));
+	assert_int_equal(record_from_json(&back, j, &f), -1);
+	assert_int_equal(f.code, FAULT_PEER);
+	json_decref(j);
+}
+
+static void end_from_a_stranger(void **state)
+{
+	struct end e;
+	struct fault f = {0};
+	char longer[500];
+	json_t *j;
+
+	(void)state;
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	longer[3] = '\033';
+	j = json_pack("{s:s, s:i}", "host", longer, "port", 1);
+	assert_int_equal(end_from_json(&e, j, &f), 0);
+	assert_int_equal(strlen(e.host), sizeof(e.host) - 1);
+	assert_int_equal(e.host[3], '?'); /* nothing for the terminal to obey */
+	json_object_set_new(j, "port", json_string("1"));
+	assert_int_equal(end_from_json(&e, j, &f), -1);
+	json_decref(j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(getopt_habits),
+		cmocka_unit_test(impossible_values),
+		cmocka_unit_test(every_row_is_sound),
+		cmocka_unit_test(experiment_round_trip),
+		cmocka_unit_test(experiment_from_a_stranger),
+		cmocka_unit_test(the_ends_differ),
+		cmocka_unit_test(record_round_trip),
+		cmocka_unit_test(end_from_a_stranger),
+	};
+
+	return cmocka_run_group_tests_name("experiment", tests, NULL, NULL);
+}

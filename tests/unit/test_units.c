@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* units: what is a number, what is not, and how one is written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+
+#define UNTOUCHED UINT64_C(0xdeadbeefcafe)
+
+struct row {
+	const char *text;
+	int rc;
+	uint64_t value;
+};
+
+typedef int (*parse_fn)(const char *text, uint64_t *value);
+
+static void check_rows(parse_fn parse, const struct row *row, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = UNTOUCHED;
+		uint64_t want = row[i].rc ? UNTOUCHED : row[i].value;
+		int rc = parse(row[i].text, &value);
+
+		if (rc != row[i].rc || value != want)
+			fail_msg("'%s': %d and %llu, want %d and %llu", row[i].text, rc,
+				 (unsigned long long)value, row[i].rc, (unsigned long long)want);
+	}
+}
+
+#define CHECK(parse, row) check_rows(parse, row, sizeof(row) / sizeof((row)[0]))
+
+/* No reader takes these. */
+static const struct row junk[] = {
+	{"", -EINVAL},      {" ", -EINVAL},   {" 1", -EINVAL},   {"1 ", -EINVAL},
+	{"\t1", -EINVAL},   {"+1", -EINVAL},  {"-1", -EINVAL},   {"-0", -EINVAL},
+	{"1e3", -EINVAL},   {"x", -EINVAL},   {"k", -EINVAL},    {"0x", -EINVAL},
+	{"0xg", -EINVAL},   {"1Gx", -EINVAL}, {"64kk", -EINVAL}, {"1 k", -EINVAL},
+	{"1,000", -EINVAL}, {"inf", -EINVAL}, {"nan", -EINVAL},  {"1\n", -EINVAL},
+	{"1_000", -EINVAL}, {"--", -EINVAL},  {"1-2", -EINVAL},  {"\xd9\xa1", -EINVAL},
+};
+
+static void junk_is_refused(void **state)
+{
+	(void)state;
+	CHECK(units_parse_u64, junk);
+	CHECK(units_parse_size, junk);
+	CHECK(units_parse_seconds, junk);
+}
+
+static void plain_numbers(void **state)
+{
+	static const struct row row[] = {
+		{"0", 0, 0},
+		{"1", 0, 1},
+		{"010", 0, 10},
+		{"0x10", 0, 16},
+		{"0XfF", 0, 255},
+		{"18446744073709551615", 0, UINT64_MAX},
+		{"0xffffffffffffffff", 0, UINT64_MAX},
+		{"18446744073709551616", -ERANGE},
+		{"0x10000000000000000", -ERANGE},
+		{"99999999999999999999999999999999999999999999", -ERANGE},
+		{"1k", -EINVAL},
+		{"1.0", -EINVAL},
+		{"0x-1", -EINVAL},
+		{"0x0x1", -EINVAL},
+	};
+
+	(void)state;
+	CHECK(units_parse_u64, row);
+}
+
+static void sizes(void **state)
+{
+	static const struct row row[] = {
+		{"0", 0, 0},
+		{"65536", 0, 65536},
+		{"64k", 0, 65536},
+		{"64K", 0, 65536},
+		{"64ki", 0, 65536},
+		{"64Ki", 0, 65536},
+		{"64KI", 0, 65536},
+		{"8m", 0, UINT64_C(8) << 20},
+		{"8Mi", 0, UINT64_C(8) << 20},
+		{"1g", 0, UINT64_C(1) << 30},
+		{"1G", 0, UINT64_C(1) << 30},
+		{"1Gi", 0, UINT64_C(1) << 30},
+		{"2t", 0, UINT64_C(2) << 40},
+		{"2TI", 0, UINT64_C(2) << 40},
+		{"0x10", 0, 16},
+		{"0x10k", 0, 16384},
+		{"0t", 0, 0},
+		{"18446744073709551615", 0, UINT64_MAX},
+		{"16777215t", 0, UINT64_C(16777215) << 40},
+		{"16777216t", -ERANGE},
+		{"18014398509481984k", -ERANGE},
+		{"18446744073709551616", -ERANGE},
+		{"99999999999999999999k", -ERANGE},
+		{"1i", -EINVAL},
+		{"1b", -EINVAL},
+		{"1kb", -EINVAL},
+		{"1kib", -EINVAL},
+		{"1p", -EINVAL},
+		{"1.5k", -EINVAL},
+		{"64kii", -EINVAL},
+		{"ki", -EINVAL},
+	};
+
+	(void)state;
+	CHECK(units_parse_size, row);
+}
+
+static void seconds(void **state)
+{
+	static const struct row row[] = {
+		{"0", 0, 0},
+		{"10", 0, 10 * UNITS_NS_PER_S},
+		{"10s", 0, 10 * UNITS_NS_PER_S},
+		{"10S", 0, 10 * UNITS_NS_PER_S},
+		{"2.5", 0, 2500000000},
+		{"0.1", 0, 100000000},
+		{"1.000000001", 0, 1000000001},
+		{"50ms", 0, 50000000},
+		{"1.5ms", 0, 1500000},
+		{"7us", 0, 7000},
+		{"9ns", 0, 9},
+		{"0.4ns", 0, 0},
+		{"0.5ns", 0, 1},
+		{"2m", 0, 120 * UNITS_NS_PER_S},
+		{"1h", 0, 3600 * UNITS_NS_PER_S},
+		{"1.25h", 0, 4500 * UNITS_NS_PER_S},
+		{"9007199", 0, UINT64_C(9007199) * UNITS_NS_PER_S}, /* 104 days: below 2^53 ns */
+		{"8589934592", 0, UINT64_C(8589934592) * UNITS_NS_PER_S},
+		{"9200000000", -ERANGE},
+		{"2555556h", -ERANGE},
+		{"9999999999999999999999999999999", -ERANGE},
+		{"99999999999999999999999999999999999999999999", -ERANGE},
+		{"1.2.3", -EINVAL},
+		{".", -EINVAL},
+		{".5", -EINVAL},
+		{"..", -EINVAL},
+		{"1sec", -EINVAL},
+		{"1 s", -EINVAL},
+		{"1d", -EINVAL},
+		{"1mss", -EINVAL},
+		{"0x10", -EINVAL},
+		{"1,5", -EINVAL},
+	};
+
+	(void)state;
+	CHECK(units_parse_seconds, row);
+}
+
+static void expect_size(uint64_t bytes, const char *want)
+{
+	char buf[32];
+
+	assert_ptr_equal(units_format_size(bytes, buf, sizeof(buf)), buf);
+	assert_string_equal(buf, want);
+}
+
+static void sizes_are_written(void **state)
+{
+	(void)state;
+	expect_size(0, "0 B");
+	expect_size(1, "1 B");
+	expect_size(1000, "1000 B");
+	expect_size(1023, "1023 B");
+	expect_size(1024, "1 KiB");
+	expect_size(1536, "1536 B");
+	expect_size(65536, "64 KiB");
+	expect_size(65537, "64.00 KiB");
+	expect_size(100000, "97.66 KiB");
+	expect_size(8 << 20, "8 MiB");
+	expect_size(1536 << 10, "1536 KiB");
+	expect_size((1 << 20) - 1, "1.00 MiB");
+	expect_size((UINT64_C(1) << 40) - 1, "1.00 TiB");
+	expect_size(UINT64_C(5) << 30, "5 GiB");
+	expect_size(UINT64_C(1) << 40, "1 TiB");
+	expect_size(UINT64_C(1) << 60, "1048576 TiB");
+	expect_size(UINT64_MAX, "16777216.00 TiB");
+}
+
+static void written_sizes_can_be_read(void **state)
+{
+	static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	char buf[32];
+
+	(void)state;
+	for (unsigned shift = 0; shift < 64; shift++) {
+		unsigned long long n;
+		char name[8];
+		unsigned i = 0;
+
+		units_format_size(UINT64_C(1) << shift, buf, sizeof(buf));
+		assert_int_equal(sscanf(buf, "%llu %7s", &n, name), 2);
+		while (i < 5 && strcmp(name, unit[i]))
+			i++;
+		assert_in_range(i, 0, 4);
+		assert_true(n << (10 * i) == UINT64_C(1) << shift);
+	}
+}
+
+static void expect_ns(uint64_t ns, const char *want)
+{
+	char buf[32];
+
+	assert_ptr_equal(units_format_ns(ns, buf, sizeof(buf)), buf);
+	assert_string_equal(buf, want);
+}
+
+static void times_are_written(void **state)
+{
+	(void)state;
+	expect_ns(0, "0 ns");
+	expect_ns(999, "999 ns");
+	expect_ns(1000, "1 us");
+	expect_ns(1500, "1.5 us");
+	expect_ns(50000000, "50 ms");
+	expect_ns(999999999, "1000 ms");
+	expect_ns(UNITS_NS_PER_S, "1 s");
+	expect_ns(2500000000, "2.5 s");
+	expect_ns(10 * UNITS_NS_PER_S, "10 s");
+	expect_ns(3600 * UNITS_NS_PER_S, "3600 s");
+	expect_ns(1000000 * UNITS_NS_PER_S, "1000000 s");
+	expect_ns(UINT64_MAX, "18446744074 s");
+}
+
+static void buffers_are_not_overrun(void **state)
+{
+	char buf[4] = "###";
+
+	(void)state;
+	assert_string_equal(units_format_size(65536, buf, 3), "64");
+	assert_string_equal(units_format_ns(50000000, buf, 2), "5");
+	assert_int_equal(buf[2], '\0');
+	assert_int_equal(buf[3], '\0');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(junk_is_refused),
+		cmocka_unit_test(plain_numbers),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(seconds),
+		cmocka_unit_test(sizes_are_written),
+		cmocka_unit_test(written_sizes_can_be_read),
+		cmocka_unit_test(times_are_written),
+		cmocka_unit_test(buffers_are_not_overrun),
+	};
+
+	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
+}
