@@ -1,0 +1,229 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# How the two ends find each other and agree, or not.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+@test "IPv4, IPv6, [IPv6] and a name reach the same server" {
+	local to
+	for to in 127.0.0.1 ::1 '[::1]' localhost; do
+		server send_lat
+		host=$to
+		client send_lat -n 5
+		finish server
+		ended client 0
+		ended server 0
+	done
+}
+
+@test "the GIDs on both ends are of the family that the connection has" {
+	[[ ${GID_INDEX-} ]] || skip 'the device has no IPv4 GID'
+	local to type
+	while read -r to type; do
+		host=$to
+		pair write_bw -n 5 -s 64 --json=c.json
+		json c.json 'all(.ends[]; .gid_type | contains($type))' --arg type "$type"
+	done <<-'END'
+		127.0.0.1 IPv4
+		::1 IPv6
+	END
+}
+
+@test "--ready-fd: the port and nothing else; -p 0 takes a free one, so two servers need no names" {
+	start_server one send_lat
+	local port_one=$port
+	start_server two send_bw
+	[[ $port_one =~ ^[0-9]+$ && $port =~ ^[0-9]+$ && $port != "$port_one" ]] || fail "ports $port_one and $port"
+	says one.err "ready on [::]:$port_one"
+	client send_bw -n 5 -s 64
+	ended client 0
+	port=$port_one
+	client send_lat -n 5
+	ended client 0
+	finish one two
+	ended one 0
+	ended two 0
+}
+
+@test "a port that is taken: exit 1, and what to do" {
+	server send_lat
+	start second send_lat -p "$port"
+	finish second
+	ended second 1
+	says second.err "$port" 'Address already in use' '-p'
+}
+
+@test "--ready-fd that is not open: exit 2" {
+	start cli send_lat -p 0 --ready-fd 77
+	finish cli
+	ended cli 2
+	says cli.err '--ready-fd 77'
+}
+
+@test "a client that is there first waits for its server" {
+	server send_lat
+	kill -KILL "${pid[server]}"
+	finish server
+	start_client send_lat -n 5 --connect-timeout 30
+	start late send_lat -p "$port"
+	finish client late
+	ended client 0
+	ended late 0
+}
+
+@test "the same options on both ends are fine, in any order" {
+	server write_bw -s 64 -n 20 -q 2 --report_gbits -F
+	client write_bw -F -q 2 --report_gbits -n 20 -s 64
+	finish server
+	ended client 0
+	ended server 0
+	says server.out Gb/sec
+}
+
+@test "the server adopts what only the client asks for" {
+	server send_bw --json=s.json
+	client send_bw -s 128 -n 21 -q 2 -t 32 -m 512
+	finish server
+	ended server 0
+	json s.json '.experiment | .size_bytes == 128 and .iters == 21 and .qp == 2 and .tx_depth == 32 and .mtu_bytes == 512'
+	json s.json '.results[0].message_bytes == 128'
+}
+
+@test "an option that differs is refused on both ends, by name, with both values, at once" {
+	local option here there
+	while read -r option here there; do
+		server send_bw "--$option=$here"
+		client send_bw "--$option=$there"
+		finish server
+		[[ ${status[client]} == 2 && ${status[server]} == 2 ]] ||
+			fail "$option: client ${status[client]}, server ${status[server]}"
+		says client.err "--$option" "$here" "$there"
+		says server.err "--$option" "$here" "$there"
+		within client 8
+		within server 8
+	done <<-'END'
+		size 64 65
+		iters 10 11
+		qp 2 3
+		mtu 512 1024
+		warmup 0 5
+	END
+	server send_bw -s 64
+	client send_bw # the client's default
+	finish server
+	ended client 2
+	ended server 2
+	says client.err '64 KiB' '64 B'
+	server send_bw -D 5
+	client send_bw -D 6
+	finish server
+	ended client 2
+	says client.err --duration '5 s' '6 s'
+	server send_bw -a
+	client send_bw
+	finish server
+	ended client 2
+	says client.err --all
+}
+
+@test "different programs on the two ends: exit 2 on both, with both names" {
+	local one other
+	while read -r one other; do
+		server "$one"
+		client "$other"
+		finish server
+		ended client 2
+		ended server 2
+		says client.err "$one" "$other"
+		says server.err "$one" "$other"
+	done <<-'END'
+		send_bw write_bw
+		write_lat send_lat
+		send_lat send_bw
+	END
+}
+
+@test "different versions: both ends say both, and which one to upgrade; exit 2" {
+	server send_lat
+	stranger say '{"type":"hello","protocol":999,"version":"9.9","test":"send_lat","experiment":{}}' hear error
+	ended stranger 0
+	finish server
+	ended server 2
+	says server.err 9.9 999 upgrade server
+	says stranger.out 9.9 999 upgrade server
+	server send_lat
+	stranger say '{"type":"hello","protocol":0,"version":"0.0.1","test":"send_lat","experiment":{}}' hear error
+	finish server
+	ended server 2
+	says server.err 0.0.1 upgrade client
+}
+
+@test "a client shows what a server of another version says, and exits 2" {
+	fake_server hear hello say '{"type":"error","code":"usage","call":"different versions: 9.9","fix":"upgrade"}' gone
+	client send_lat
+	ended client 2
+	says client.err 'different versions: 9.9' upgrade
+	finish stranger
+	ended stranger 0
+}
+
+@test "a busy server: the second client is told so; with little patience it gives up with 4" {
+	server write_bw
+	proxy
+	start first write_bw -p "$port" -D 60 -s 64 "$host"
+	await 'server welcome'
+	port=$(sed -n 's/.*ready on .*:\([0-9]*\)$/\1/p' server.err)
+	client write_bw -s 64 -n 5 --connect-timeout 0.5
+	ended client 4
+	within client 8
+	says client.err busy 'Fix: '
+	kill -INT "${pid[first]}"
+	finish first server
+	ended first 0
+	ended server 0
+}
+
+@test "a busy server: a client with patience is served by the next one" {
+	server write_bw
+	proxy
+	local server_port
+	server_port=$(sed -n 's/.*ready on .*:\([0-9]*\)$/\1/p' server.err)
+	start first write_bw -p "$port" -D 60 -s 64 "$host"
+	await 'client done' 'client round' 'client alive' # it has warmed up and measures
+	port=$server_port
+	start_client write_bw -s 64 -n 5 --connect-timeout 30
+	kill -INT "${pid[first]}"
+	finish first server
+	start next write_bw -p "$server_port"
+	finish client next
+	ended first 0
+	ended server 0
+	ended client 0
+	ended next 0
+}
+
+@test "the number of control messages does not grow with -q" {
+	local qps count=()
+	for qps in 1 64; do
+		server send_bw
+		proxy
+		client send_bw -s 64 -n 10 -q $qps
+		finish server proxy
+		ended client 0
+		ended server 0
+		await_end
+		count+=("$(grep -vc alive proxy.out)")
+	done
+	[[ ${count[0]} == "${count[1]}" ]] || fail "messages: ${count[*]}"
+	((count[0] >= 8)) || fail "only ${count[0]} messages: was the proxy asked?"
+}
+
+@test "512 QPs connect" {
+	pair write_bw -q 512 -n 1 -s 64 --warmup 0
+	row client.out
+	[[ ${row[1]} == 512 ]]
+}

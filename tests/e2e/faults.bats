@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# What goes wrong on this host: limits, full disks, closed outputs, ports that are down.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# Whether this is a machine of tests/softroce, where everything may be done.
+throwaway() {
+	[[ -d /run/softroce && ! ${RDMARK_PRELOAD-} ]] || skip 'only in a machine of tests/softroce'
+}
+
+@test "memlock too small: the error names the limit and how to raise it" {
+	throwaway
+	through=(sh -c 'ulimit -l 16; exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' sh)
+	local program
+	for program in send_bw write_lat; do
+		deadline=30 start_server server "$program"
+		client "$program" -s 1M -n 5
+		finish server
+		ended client 1
+		((status[server] != 0))
+		says client.err RLIMIT_MEMLOCK '16 KiB' 'Fix: ' 'ulimit -l'
+	done
+}
+
+@test "the disk is full for --json=FILE: exit 1 says so, the row is there, no half file stays" {
+	throwaway
+	mkdir full
+	mount -t tmpfs -o size=4k none full
+	head -c 4096 /dev/zero >full/taken
+	server send_lat
+	client send_lat -n 10 --json=full/c.json
+	finish server
+	local left
+	left=$(ls full)
+	umount full
+	ended client 1
+	ended server 0
+	says client.err full/c.json 'No space left'
+	row client.out
+	[[ $left == taken ]] || fail "left: $left"
+}
+
+@test "stdout is closed or full: exit 1 on that end, 0 on the other" {
+	local where
+	for where in '>&-' '>/dev/full'; do
+		server send_lat
+		through=(bash -c 'exec "$@" '"$where" bash)
+		client send_lat -n 10
+		through=()
+		finish server
+		[[ ${status[client]} == 1 && ${status[server]} == 0 ]] ||
+			fail "$where: client ${status[client]}, server ${status[server]}"
+		says client.err stdout
+	done
+}
+
+@test "stdout is closed on the server: the client does not mind" {
+	through=(bash -c 'exec "$@" >&-' bash)
+	server write_bw
+	through=()
+	client write_bw -n 10 -s 64
+	finish server
+	ended client 0
+	ended server 1
+	says server.err stdout
+}
+
+@test "an unwritable result file is told before the run" {
+	server send_lat
+	client send_lat --json=/no/such/folder/c.json
+	ended client 1
+	says client.err /no/such/folder/c.json
+	client send_lat -n 5
+	finish server
+	ended client 0
+}
+
+@test "more QPs or deeper queues than the device has: exit 2 on the client, and the limit" {
+	server send_bw
+	client send_bw -q 65536 -n 1 -s 1
+	finish server
+	((status[client] == 2 || status[client] == 1)) || fail "client: ${status[client]}"
+	says client.err 'Fix: '
+}
+
+@test "the port is down: exit 1 names it and what to do" {
+	throwaway
+	ip link set "$NETDEV" down
+	start cli send_bw
+	finish cli
+	ip link set "$NETDEV" up
+	# the tests after this one want it up
+	timeout 20 sh -c 'until "$RDMARK_BIN/send_bw" --list | grep -q "RoCE v2 IPv4"; do :; done'
+	ended cli 1
+	says cli.err "$DEVICE port 1 is DOWN" "$NETDEV" 'Fix: '
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# One end is killed, stopped or interrupted, in every phase, in all four tests: the other one
+# notices, says so, prints what it has, and ends in time. A proxy between the two holds back a
+# message, so that the phase is what the test says and not what the clock makes of it.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# held PROGRAM HOLD [ARG…]: a pair whose conversation stops where HOLD says.
+held() {
+	server "$1" --timeout 6 --json=s.json
+	proxy "$2"
+	start_client "$1" --timeout 6 --json=c.json -s 64 -n 50 "${@:3}"
+	await held
+}
+
+# The victim is killed; the other end shall exit with 3 in time, say why and leave its document.
+kill_and_see() {
+	local victim=$1 other=$2
+	kill -KILL "${pid[$victim]}"
+	finish "$victim" "$other" proxy
+	ended "$victim" 137
+	ended "$other" 3
+	says "$other.err" 'Fix: '
+	json "${other:0:1}.json" '.status == "failed" and .error.exit_status == 3 and (.error.phase | length > 0)'
+}
+
+in_time() { within "$1" 25; }
+
+@test "the client is killed while it connects: the server exits 3" {
+	local program
+	for program in "${programs[@]}"; do
+		held "$program" client:qps
+		kill_and_see client server
+		in_time server
+	done
+}
+
+@test "the server is killed while it connects: the client exits 3" {
+	local program
+	for program in "${programs[@]}"; do
+		held "$program" client:qps
+		kill_and_see server client
+		in_time client
+	done
+}
+
+# running PROGRAM: a pair in the midst of its measurement, which would last long.
+running() {
+	server "$1" --timeout 6 --json=s.json
+	proxy
+	start_client "$1" --timeout 6 --json=c.json -s 64 -D 100 --warmup 5 "${@:2}"
+	# the second round is the measurement; who lives says so every second
+	await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
+}
+
+@test "the client is killed during the run: the server exits 3 and keeps what it has" {
+	local program
+	for program in "${programs[@]}"; do
+		running "$program"
+		kill_and_see client server
+		in_time server
+		[[ $program != send_bw ]] || row server.out 5
+	done
+}
+
+@test "the server is killed during the run: the client exits 3 and prints what it has" {
+	local program
+	for program in "${programs[@]}"; do
+		running "$program"
+		kill_and_see server client
+		in_time client
+		row client.out
+		positive "${row[1]}"
+		json c.json '.results[0].interrupted and .results[0].messages > 0'
+	done
+}
+
+@test "the client is killed during the report: the server exits 3" {
+	local program
+	for program in "${programs[@]}"; do
+		held "$program" client:done:2
+		kill_and_see client server
+		in_time server
+	done
+}
+
+@test "the server is killed during the report: the client exits 3 and prints its row" {
+	local program
+	for program in "${programs[@]}"; do
+		held "$program" client:done:2
+		kill_and_see server client
+		in_time client
+		row client.out
+		[[ ${row[1]} == 50 ]] || fail "row: ${row[*]}"
+	done
+}
+
+@test "the peer is stopped during the run: exit 3 after --timeout" {
+	[[ ! ${RDMARK_PRELOAD-} ]] || skip 'a process that is stopped keeps the locks of the stand-in'
+	local program victim other
+	for program in "${programs[@]}"; do
+		for victim in client server; do
+			other=server
+			[[ $victim == client ]] || other=client
+			server "$program" --timeout 2
+			proxy
+			start_client "$program" --timeout 2 -s 64 -D 100 --warmup 5
+			await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
+			kill -STOP "${pid[$victim]}"
+			finish "$other"
+			[[ ${status[$other]} == 3 ]] || fail "$program, $victim stopped: status ${status[$other]}"
+			within "$other" 20
+			kill -KILL "${pid[$victim]}"
+			finish "$victim" proxy
+		done
+	done
+}
+
+@test "the peer is stopped while connecting: the other end gives up with 3 or 4" {
+	held send_bw server:welcome --timeout 1
+	finish client
+	ended_with_any client 3 4
+	finish server
+	ended_with_any server 3 4
+	within server 20
+}
+
+@test "SIGINT on the client during the run: both print what was measured, both exit 0" {
+	local program
+	for program in "${programs[@]}"; do
+		running "$program"
+		kill -INT "${pid[client]}"
+		finish client server
+		ended client 0
+		ended server 0
+		row client.out
+		positive "${row[1]}"
+		rows server.out
+		[[ ${#rows[@]} == 1 ]] || fail "$program: the server has no row"
+		json c.json '.status == "interrupted" and .results[0].interrupted and .error == null'
+		json s.json '.status == "interrupted" and .results[0].interrupted'
+	done
+}
+
+@test "SIGTERM on the server during the run: both print what was measured, both exit 0" {
+	local program
+	for program in "${programs[@]}"; do
+		running "$program"
+		kill -TERM "${pid[server]}"
+		finish client server
+		ended client 0
+		ended server 0
+		row client.out
+		positive "${row[1]}"
+		json c.json '.status == "interrupted" and .results[0].interrupted'
+		json s.json '.status == "interrupted"'
+	done
+}
+
+@test "a signal while the server waits: 128 + signal, at once" {
+	local signal
+	for signal in INT TERM HUP; do
+		server send_lat --json=s.json
+		kill "-$signal" "${pid[server]}"
+		finish server
+		ended server $((128 + $(kill -l $signal)))
+		within server 10
+		json s.json '.status == "interrupted" and .results == []'
+	done
+}
+
+@test "a signal while the client waits for an answer: 128 + signal, at once" {
+	fake_server hear hello tell stay
+	start_client send_lat --timeout 30 --json=c.json
+	await here
+	kill -INT "${pid[client]}"
+	finish client
+	ended client 130
+	within client 10
+	json c.json '.status == "interrupted" and .results == []'
+	kill "${pid[stranger]}"
+}
+
+@test "SIGINT on the client before anything is measured: 130, and the server ends, too" {
+	server send_lat --timeout 6
+	proxy
+	start_client send_lat --timeout 6 --warmup 100000000
+	await 'client round' 'server ready'
+	kill -INT "${pid[client]}"
+	finish client server
+	ended client 130
+	((status[server] != 0)) || fail 'the server thinks that all is well'
+	in_time server
+	rows client.out
+	[[ ${#rows[@]} == 0 ]] || fail 'a row without a measurement'
+}
+
+@test "-a that is interrupted: the rows so far, then the end" {
+	server send_lat
+	proxy
+	start_client send_lat -a -D 1 --json=c.json
+	await 'client round' 'client round' 'client done' 'client round'
+	kill -INT "${pid[client]}"
+	finish client server
+	ended client 0
+	ended server 0
+	json c.json '.status == "interrupted" and (.results | length) >= 1 and (.results | length) < 5'
+}

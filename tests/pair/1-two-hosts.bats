@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# Two machines on one wire. These tests run on a (192.168.77.1); what they do on b (192.168.77.2)
+# goes through tests/lib/agent.
+
+load ../lib/rdmark
+
+b=192.168.77.2
+
+# there NAME PROGRAM [ARG…]: start it on b; NAME.out will have its stdout and stderr.
+there() { start "$1" "$lib/agent" ask "$b" "exec $RDMARK_BIN/${*:2}"; }
+
+# A server on b, for which the client here waits; a port of its own for each.
+next_port=21000
+pair_with_b() {
+	port=$((next_port += 1))
+	there server "$1" -p "$port"
+	host=${host_of_b:-$b} client "$@"
+	finish server
+	ended client 0
+	ended server 0
+}
+
+@test "each test between two hosts; both are shown, with the device that owns the route" {
+	local program
+	for program in "${programs[@]}"; do
+		pair_with_b "$program" -n 50 -s 1024 --json=c.json
+		row client.out
+		positive "${row[@]:2:2}"
+		json c.json '.status == "ok" and .ends.client.host != .ends.server.host
+			and .ends.client.gid == "192.168.77.1" and .ends.server.gid == "192.168.77.2"
+			and (.ends.client.gid_type | contains("IPv4"))'
+		rows server.out
+		[[ ${#rows[@]} == 1 ]] || fail "$program: no row on b"
+		says server.out 'ready on'
+	done
+}
+
+@test "the client on b, the server here" {
+	local program
+	for program in send_bw write_lat; do
+		server "$program"
+		there client "$program" -p "$port" -n 50 192.168.77.1
+		finish client server
+		ended client 0
+		ended server 0
+		row server.out
+	done
+}
+
+@test "IPv6 and names" {
+	host_of_b=fd77::2
+	pair_with_b send_lat -n 20 --json=c.json
+	json c.json '.ends.server.gid == "fd77::2" and (.ends.server.gid_type | contains("IPv6"))'
+	host_of_b='[fd77::2]'
+	pair_with_b write_bw -n 20 -s 64
+	host_of_b=b
+	pair_with_b send_lat -n 20
+}
+
+@test "-a over the wire" {
+	pair_with_b write_bw -a -n 2 --warmup 0
+	rows client.out
+	((${#rows[@]} == 23))
+}
+
+@test "with 1 % of the packets lost the run completes" {
+	local program
+	tc qdisc add dev eth0 root netem loss 1% 2>tc.err || skip "no netem: $(<tc.err)"
+	for program in "${programs[@]}"; do
+		pair_with_b "$program" -n 200 -s 64 --timeout 30
+		row client.out
+		[[ ${row[1]} == 200 ]]
+	done
+	tc qdisc del dev eth0 root
+}
+
+@test "the wire is cut during the run: both ends give up in time, the client with its row" {
+	tc qdisc add dev eth0 root netem 2>tc.err || skip "no netem: $(<tc.err)"
+	tc qdisc del dev eth0 root
+	port=$((next_port += 50))
+	there server send_bw -p "$port" --timeout 3
+	mkfifo client.err
+	host=$b start_client send_bw --timeout 3 -D 100 -s 64 --interval 0.3 --json=c.json
+	exec {events}<client.err
+	await_text "$events" ' B: ' messages/s
+	tc qdisc add dev eth0 root netem loss 100%
+	finish client
+	tc qdisc del dev eth0 root
+	[[ ${status[client]} == 3 || ${status[client]} == 4 ]] || fail "client: ${status[client]}"
+	within client 25
+	row client.out
+	json c.json '.status == "failed" and .results[0].interrupted'
+	finish server
+	((status[server] != 0)) || fail 'the server thinks that all is well'
+	pair_with_b send_lat -n 5 # the wire is whole again
+}
