@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Faults on demand, devices by description, the fake sysfs, null mode.
+
+load pair.bash
+
+faults() {
+	LD_PRELOAD=$SIM timeout 60 "$ROOT/build/tests/faults" "$@"
+}
+
+@test "a message lost" { SIMVERBS_FAULT=lose:1 faults lose; }
+@test "a message doubled" { SIMVERBS_FAULT=dup:1 faults dup; }
+@test "a byte corrupted" { SIMVERBS_FAULT=corrupt:2 faults corrupt; }
+@test "a completion delayed" { SIMVERBS_FAULT=delay:2:400 faults delay; }
+@test "a completion's status" { SIMVERBS_FAULT=wc:1:REM_OP_ERR:0x77 faults wc; }
+@test "port down" { SIMVERBS_FAULT=port_down:2 faults port_down; }
+@test "device dead" { SIMVERBS_FAULT=device_fatal:2 faults device_fatal; }
+@test "registration denied" {
+	SIMVERBS_FAULT=reg_max:100000:ENOSPC faults reg_max
+}
+@test "calls that fail" {
+	SIMVERBS_FAIL=ibv_alloc_pd:3:EPERM,ibv_post_send:2+:EFAULT,ibv_poll_cq:1:EIO,ibv_start_poll:1:EINVAL \
+		faults calls
+}
+@test "a fault that does not exist is refused" {
+	run env SIMVERBS_FAIL=ibv_frobnicate:1:EIO LD_PRELOAD=$SIM ibv_devices
+	[ "$status" = 2 ]
+	[[ $output == *"SIMVERBS_FAIL: cannot use 'ibv_frobnicate:1:EIO'"* ]]
+}
+
+@test "one side only: the server dies, the client hears of it" {
+	SERVER_ENV=(SIMVERBS_FAULT=kill:300)
+	! pair ib_send_bw
+	[ "$SERVER_RC" = 137 ]
+	grep -q 'Failed status 12' "$CLIENT_OUT"
+	LD_PRELOAD=$SIM ibv_devices > /dev/null
+}
+
+@test "devices by description" {
+	export SIMVERBS_DEVICES='mlx5_ count=2 link=ib lid=5 sm_lid=1 speed=NDR
+		roce0 speed=HDR width=2 state=DOWN mtu=1024 max_mtu=4096'
+	run env LD_PRELOAD=$SIM ibv_devinfo -v
+	[ "$status" = 0 ]
+	[[ $output == *mlx5_0*mlx5_1*roce0* ]]
+	[[ $output == *"port_lid:"*6* ]]
+	[[ $output == *"100.0 Gbps (128)"* ]]
+	[[ $output == *"PORT_DOWN (1)"* ]]
+}
+
+@test "no device at all" {
+	run env SIMVERBS_DEVICES=' ' LD_PRELOAD=$SIM ibv_devinfo
+	[[ $output == *"No IB devices found"* ]]
+}
+
+@test "fake sysfs" {
+	local dir=$BATS_TEST_TMPDIR/sys ib
+	SIMVERBS_DEVICES='mlx5_0 netdev=eth7 numa=1 pci=0000:c1:00.0 gid.3=v2/10.0.0.1' \
+		"$ROOT/build/tests/simverbs-sysfs" "$dir"
+	ib=$dir/class/infiniband/mlx5_0
+	[ "$(cat "$ib/device/numa_node")" = 1 ]
+	[ "$(cat "$ib/ports/1/gid_attrs/types/3")" = "RoCE v2" ]
+	[ "$(cat "$ib/ports/1/gid_attrs/ndevs/3")" = eth7 ]
+	[ "$(cat "$ib/ports/1/rate")" = "100 Gb/sec (4X EDR)" ]
+	[ -e "$dir/class/net/eth7/device/infiniband/mlx5_0" ]
+	[[ $(readlink -f "$ib") == */0000:c1:00.0/infiniband/mlx5_0 ]]
+}
+
+@test "a link of known speed" {
+	# never faster; how much slower, a busy machine decides
+	export SIMVERBS_GBPS=8
+	pair ib_write_bw -n 2000 --report_gbits
+	awk '/#bytes/ { on = 1; next } on && NF == 5 { v = $4 }
+		END { print v; exit !(v > 0.5 && v < 8.1) }' "$CLIENT_OUT"
+	unset SIMVERBS_GBPS
+	export SIMVERBS_LATENCY_NS=50000
+	pair ib_send_lat -n 500
+	awk '/#bytes/ { on = 1; next } on && NF > 5 { v = $3 }
+		END { print v; exit !(v >= 50 && v < 1000) }' "$CLIENT_OUT"
+}
+
+@test "null mode" {
+	export SIMVERBS_NULL=1
+	pair ib_write_bw -n 100000 -s 8
+	pair ib_send_bw -n 100000 -s 8
+}

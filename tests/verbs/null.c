@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Null mode: every request completes at once and nothing moves, so that what
+ * a program costs by itself can be counted.  No locks, no checks: a work
+ * request becomes at most one 16 byte entry in its CQ's ring.
+ */
+#include "sim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int null_cq_init(struct sim_cq *cq)
+{
+	uint32_t ring = 1;
+
+	while (ring < (uint32_t)cq->ex.cqe)
+		ring <<= 1;
+	cq->null_ring = calloc(ring, sizeof(*cq->null_ring));
+	cq->null_mask = ring - 1;
+	return cq->null_ring ? 0 : -1;
+}
+
+static __attribute__((noinline, cold)) void wake(struct sim_cq *cq)
+{
+	uint64_t one = 1;
+
+	cq->null_armed = 0;
+	if (cq->ex.channel && write(cq->ex.channel->fd, &one, sizeof(one)) < 0)
+		abort();
+}
+
+static inline void push(struct sim_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode)
+{
+	struct null_cqe *e = &cq->null_ring[cq->null_tail++ & cq->null_mask];
+
+	e->wr_id = wr_id;
+	e->qp_num = qp_num;
+	e->opcode = opcode;
+	if (unlikely(cq->null_armed))
+		wake(cq);
+}
+
+/* enum ibv_wr_opcode to enum ibv_wc_opcode, four bits each */
+static inline uint32_t wc_opcode(uint32_t op)
+{
+	const uint64_t map = IBV_WC_RDMA_WRITE << 0 | IBV_WC_RDMA_WRITE << 4 | IBV_WC_SEND << 8 |
+			     IBV_WC_SEND << 12 | IBV_WC_RDMA_READ << 16 | IBV_WC_COMP_SWAP << 20 |
+			     IBV_WC_FETCH_ADD << 24;
+
+	return map >> (op * 4) & 15;
+}
+
+int null_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct sim_qp *qp = (struct sim_qp *)ibv;
+
+	(void)bad;
+	for (; wr; wr = wr->next)
+		if ((wr->send_flags & IBV_SEND_SIGNALED) || qp->sig_all)
+			push(qp->scq, wr->wr_id, ibv->qp_num, wc_opcode(wr->opcode));
+	return 0;
+}
+
+int null_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct sim_qp *qp = (struct sim_qp *)ibv;
+
+	(void)bad;
+	for (; wr; wr = wr->next)
+		push(qp->rcq, wr->wr_id, ibv->qp_num, IBV_WC_RECV);
+	return 0;
+}
+
+int null_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
+{
+	struct sim_cq *cq = (struct sim_cq *)ibv;
+	uint32_t head = cq->null_head, have = cq->null_tail - head;
+	const struct null_cqe *e;
+	int i;
+
+	if ((uint32_t)n > have)
+		n = have;
+	for (i = 0; i < n; i++) {
+		e = &cq->null_ring[head++ & cq->null_mask];
+		wc[i].wr_id = e->wr_id;
+		wc[i].status = IBV_WC_SUCCESS;
+		wc[i].opcode = e->opcode;
+		wc[i].vendor_err = 0;
+		wc[i].byte_len = 0;
+		wc[i].qp_num = e->qp_num;
+		wc[i].wc_flags = 0;
+	}
+	cq->null_head = head;
+	return n;
+}
+
+int null_req_notify(struct ibv_cq *ibv, int solicited_only)
+{
+	struct sim_cq *cq = (struct sim_cq *)ibv;
+
+	(void)solicited_only;
+	cq->null_armed = 1;
+	/* receives come for ever: what is there counts as new */
+	if (cq->null_head != cq->null_tail)
+		wake(cq);
+	return 0;
+}
+
+static inline int next_entry(struct sim_cq *cq)
+{
+	const struct null_cqe *e = &cq->null_ring[cq->null_head & cq->null_mask];
+
+	if (cq->null_head == cq->null_tail)
+		return ENOENT;
+	cq->null_head++;
+	cq->ex.wr_id = e->wr_id;
+	cq->ex.status = IBV_WC_SUCCESS;
+	cq->cur.wc.qp_num = e->qp_num;
+	cq->cur.wc.opcode = e->opcode;
+	return 0;
+}
+
+static int null_start(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	(void)attr;
+	return next_entry((struct sim_cq *)cq);
+}
+
+static int null_next(struct ibv_cq_ex *cq)
+{
+	return next_entry((struct sim_cq *)cq);
+}
+
+static void null_end(struct ibv_cq_ex *cq)
+{
+	(void)cq;
+}
+
+void null_cq_hooks(struct sim_cq *cq)
+{
+	cq->ex.start_poll = null_start;
+	cq->ex.next_poll = null_next;
+	cq->ex.end_poll = null_end;
+}
+
+static inline void request(struct ibv_qp_ex *qp, uint32_t opcode)
+{
+	struct sim_qp *q = (struct sim_qp *)qp;
+
+	if ((qp->wr_flags & IBV_SEND_SIGNALED) || q->sig_all)
+		push(q->scq, qp->wr_id, qp->qp_base.qp_num, opcode);
+}
+
+static void wr_rdma_read(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)
+{
+	(void)rkey, (void)addr;
+	request(qp, IBV_WC_RDMA_READ);
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)
+{
+	(void)rkey, (void)addr;
+	request(qp, IBV_WC_RDMA_WRITE);
+}
+
+static void wr_rdma_write_imm(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, __be32 imm)
+{
+	(void)rkey, (void)addr, (void)imm;
+	request(qp, IBV_WC_RDMA_WRITE);
+}
+
+static void wr_send(struct ibv_qp_ex *qp)
+{
+	request(qp, IBV_WC_SEND);
+}
+
+static void wr_send_imm(struct ibv_qp_ex *qp, __be32 imm)
+{
+	(void)imm;
+	request(qp, IBV_WC_SEND);
+}
+
+static void wr_cmp_swp(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, uint64_t compare,
+		       uint64_t swap)
+{
+	(void)rkey, (void)addr, (void)compare, (void)swap;
+	request(qp, IBV_WC_COMP_SWAP);
+}
+
+static void wr_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, uint64_t add)
+{
+	(void)rkey, (void)addr, (void)add;
+	request(qp, IBV_WC_FETCH_ADD);
+}
+
+static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+	(void)qp, (void)ah, (void)qpn, (void)qkey;
+}
+
+static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t n, const struct ibv_sge *list)
+{
+	(void)qp, (void)n, (void)list;
+}
+
+static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	(void)qp, (void)lkey, (void)addr, (void)length;
+}
+
+static void wr_set_inline(struct ibv_qp_ex *qp, void *addr, size_t length)
+{
+	(void)qp, (void)addr, (void)length;
+}
+
+static void wr_set_inline_list(struct ibv_qp_ex *qp, size_t n, const struct ibv_data_buf *list)
+{
+	(void)qp, (void)n, (void)list;
+}
+
+static void wr_start(struct ibv_qp_ex *qp)
+{
+	(void)qp;
+}
+
+static int wr_complete(struct ibv_qp_ex *qp)
+{
+	(void)qp;
+	return 0;
+}
+
+void null_qp_hooks(struct sim_qp *q)
+{
+	struct ibv_qp_ex *qp = &q->ex;
+
+	qp->wr_start = qp->wr_abort = wr_start;
+	qp->wr_complete = wr_complete;
+	qp->wr_send = wr_send;
+	qp->wr_send_imm = wr_send_imm;
+	qp->wr_rdma_write = wr_rdma_write;
+	qp->wr_rdma_write_imm = wr_rdma_write_imm;
+	qp->wr_rdma_read = wr_rdma_read;
+	qp->wr_atomic_cmp_swp = wr_cmp_swp;
+	qp->wr_atomic_fetch_add = wr_fetch_add;
+	qp->wr_set_ud_addr = wr_set_ud_addr;
+	qp->wr_set_sge = wr_set_sge;
+	qp->wr_set_sge_list = wr_set_sge_list;
+	qp->wr_set_inline_data = wr_set_inline;
+	qp->wr_set_inline_data_list = wr_set_inline_list;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * peer - another process of the fabric (or this one), as a requester uses it
+ *
+ * Peers are attached on first use and kept.  Data moves by process_vm_readv
+ * and process_vm_writev, so a peer needs neither a thread nor a call of ours
+ * to be written to; within one process it is a memmove.
+ */
+#ifndef SIMVERBS_PEER_H
+#define SIMVERBS_PEER_H
+
+#include "shm.h"
+
+#include <sys/uio.h>
+
+struct peer {
+	struct shm_seg *seg;
+	bool self;
+	struct peer_pipe *pipes; /* open event pipes */
+};
+
+/* A message in an event pipe. */
+struct pipe_msg {
+	uint32_t kind; /* async: event type; channel: 0 */
+	uint32_t idx;  /* CQ or SRQ index, QP number or port */
+	uint32_t gen;
+	uint32_t pad;
+};
+
+/* The process in a slot, or NULL. Thread safe; valid for ever. */
+struct peer *peer_get(unsigned int slot);
+
+/* This process, or NULL with errno. */
+struct peer *peer_self(void);
+
+/*
+ * Copy local memory to the peer (write) or back.  Both lists must hold the
+ * same number of bytes.  When ordered, the last bytes arrive last, as a
+ * program that polls memory expects.  0, or -ESRCH when the peer is gone,
+ * -EFAULT when memory on either side is, -EPERM when the system forbids it.
+ */
+struct peer_copy {
+	struct iovec *local, *remote;
+	int nlocal, nremote;
+	size_t bytes;
+	bool write, ordered;
+};
+
+int peer_copy(struct peer *p, struct peer_copy *c);
+
+/* 0, or -ESRCH when the peer's process is gone. */
+int peer_probe(struct peer *p);
+
+/* Put a message into one of the peer's event pipes; a full pipe is ignored. */
+void peer_notify(struct peer *p, uint32_t pipe, const struct pipe_msg *msg);
+
+/* Make an event pipe of our own: its file descriptor, or -1; sets *serial. */
+int peer_make_pipe(uint32_t *serial);
+void peer_drop_pipe(int fd, uint32_t serial);
+
+#endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The send queue.  A request is carried out in the call that posts it, unless
+ * an earlier one waits, SIMVERBS_DEFER asks for later, or it gets no answer;
+ * then the engine carries it on.
+ */
+#include "fault.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct sq_wqe *slot(struct sim_qp *qp, uint32_t i)
+{
+	return (struct sq_wqe *)(qp->sq + (size_t)(i & qp->sq_mask) * qp->sq_stride);
+}
+
+/* The time a "receiver not ready" answer asks for, in units of 10 us. */
+static uint64_t rnr_wait_ns(uint32_t code)
+{
+	static const uint16_t tens_us[32] = {
+		65535, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return tens_us[code & 31] * UINT64_C(10000);
+}
+
+bool send_op_allowed(struct ibv_qp *qp, enum ibv_wr_opcode op)
+{
+	switch (op) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		return true;
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return qp->qp_type != IBV_QPT_UD;
+	case IBV_WR_RDMA_READ:
+		return qp->qp_type == IBV_QPT_RC;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return qp->qp_type == IBV_QPT_RC &&
+		       (sim_ctx(qp->context)->desc->features & DESC_ATOMICS);
+	default:
+		return false;
+	}
+}
+
+static enum ibv_wc_opcode wc_opcode(int op)
+{
+	static const uint8_t map[] = {
+		[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+		[IBV_WR_SEND] = IBV_WC_SEND,
+		[IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
+		[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+	};
+
+	return map[op];
+}
+
+/* Report a finished request and take the QP down if it failed. */
+static void complete(struct sim_qp *qp, struct sq_wqe *w)
+{
+	struct peer *self = peer_self();
+	struct shm_cqe e;
+	bool lost = false;
+
+	if (w->status || qp->sig_all || (w->flags & IBV_SEND_SIGNALED)) {
+		e = (struct shm_cqe){
+			.wc =
+				{
+					.wr_id = w->wr_id,
+					.status = w->status,
+					.opcode = wc_opcode(w->opcode),
+					.vendor_err = w->status ? w->vendor_err : 0,
+					.byte_len = w->byte_len,
+					.qp_num = qp->ex.qp_base.qp_num,
+				},
+			.sq_end = qp->sq_next + 1,
+			.is_send = 1,
+		};
+		lost = !cq_push(self, qp->shm->send_cq, &e, false);
+	}
+	if (unlikely(lost)) {
+		shm_lock(&qp->shm->lock);
+		qp_fatal(self, qp->shm);
+		shm_unlock(&qp->shm->lock);
+	}
+	if (likely(!w->status) || w->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	shm_lock(&qp->shm->lock);
+	if (qp->shm->type == IBV_QPT_RC)
+		qp_error(self, qp->shm);
+	else if (atomic_load(&qp->shm->state) == IBV_QPS_RTS)
+		atomic_store(&qp->shm->state, IBV_QPS_SQE);
+	shm_unlock(&qp->shm->lock);
+}
+
+static void fail(struct sq_wqe *w, enum ibv_wc_status st, uint32_t vendor)
+{
+	w->status = st;
+	w->vendor_err = vendor;
+	w->done = 1;
+}
+
+/* No acknowledgement: try again each timeout, retry_cnt times. */
+static void no_answer(struct sim_qp *qp, struct sq_wqe *w)
+{
+	uint64_t now = sim_now_ns();
+	uint64_t period = UINT64_C(4096) << qp->attr.timeout;
+
+	if (!qp->give_up_ns)
+		qp->give_up_ns =
+			qp->attr.timeout ? now + period * (qp->attr.retry_cnt + 1) : UINT64_MAX;
+	if (now >= qp->give_up_ns)
+		fail(w, IBV_WC_RETRY_EXC_ERR, SIM_VENDOR_RETRY);
+	else
+		qp->wait_until_ns = now + (qp->attr.timeout ? period : UINT64_C(100000000));
+}
+
+static void not_ready(struct sim_qp *qp, struct sq_wqe *w)
+{
+	if (qp->attr.rnr_retry != 7 && qp->tries++ >= qp->attr.rnr_retry)
+		fail(w, IBV_WC_RNR_RETRY_EXC_ERR, SIM_VENDOR_RNR);
+	else
+		qp->wait_until_ns = sim_now_ns() + rnr_wait_ns(qp->rnr_timer);
+}
+
+static enum wire_answer carry_out(struct sim_qp *qp, struct sq_wqe *w)
+{
+	if (qp->shm->type != IBV_QPT_UD)
+		return wire_request(qp, w);
+	ud_send(qp, w);
+	return WIRE_DONE;
+}
+
+/* One attempt at the request; w->done when it is over. */
+static void attempt(struct sim_qp *qp, struct sq_wqe *w)
+{
+	enum fault_fate fate = FATE_NONE;
+	enum wire_answer a = WIRE_DONE;
+
+	if (unlikely(fault_on) && !qp->tries && !qp->give_up_ns)
+		fate = fault_message(qp, w);
+	w->corrupt = fate == FATE_CORRUPT;
+	if (likely(fate != FATE_LOSE))
+		a = carry_out(qp, w);
+	if (unlikely(fate == FATE_DUP) && a == WIRE_DONE && !w->status)
+		carry_out(qp, w);
+	switch (a) {
+	case WIRE_DONE:
+		w->done = 1;
+		qp->tries = 0;
+		qp->give_up_ns = qp->wait_until_ns = 0;
+		break;
+	case WIRE_SILENT:
+		no_answer(qp, w);
+		break;
+	case WIRE_RNR:
+		not_ready(qp, w);
+		break;
+	}
+}
+
+/* False when the request has to wait. */
+static bool run_one(struct sim_qp *qp, struct sq_wqe *w)
+{
+	uint32_t state = atomic_load_explicit(&qp->shm->state, memory_order_relaxed);
+
+	if (!w->done && (state == IBV_QPS_ERR || state == IBV_QPS_SQE))
+		fail(w, IBV_WC_WR_FLUSH_ERR, SIM_VENDOR_FLUSH);
+	if (!w->done && state != IBV_QPS_RTS)
+		return false;
+	if (unlikely(w->due_ns) && !w->done && sim_now_ns() < w->due_ns) {
+		qp->wait_until_ns = w->due_ns;
+		return false;
+	}
+	if (!w->done && (!qp->wait_until_ns || sim_now_ns() >= qp->wait_until_ns))
+		attempt(qp, w);
+	if (!w->done)
+		return false;
+	return !w->not_before_ns || sim_now_ns() >= w->not_before_ns;
+}
+
+void send_run(struct sim_qp *qp)
+{
+	struct sq_wqe *w;
+
+	while (qp->sq_next != qp->sq_head) {
+		w = slot(qp, qp->sq_next);
+		if (!run_one(qp, w)) {
+			engine_add(qp);
+			return;
+		}
+		complete(qp, w);
+		qp->sq_next++;
+	}
+}
+
+int send_reserve(struct sim_qp *qp, uint32_t head, struct sq_wqe **out)
+{
+	struct sq_wqe *w = slot(qp, head);
+	uint32_t state = atomic_load_explicit(&qp->shm->state, memory_order_relaxed);
+
+	if (state < IBV_QPS_RTS)
+		return EINVAL;
+	if (head - atomic_load_explicit(&qp->sq_tail, memory_order_acquire) >= qp->sq_size)
+		return ENOMEM;
+	w->done = 0;
+	w->inline_len = w->byte_len = 0;
+	w->not_before_ns = w->due_ns = 0;
+	w->status = IBV_WC_SUCCESS;
+	*out = w;
+	return 0;
+}
+
+void send_commit(struct sim_qp *qp, uint32_t head)
+{
+	uint32_t i;
+
+	if (unlikely(sim_conf()->paced))
+		for (i = qp->sq_head; i != head; i++)
+			pace_request(slot(qp, i));
+	qp->sq_head = head;
+	if (unlikely(sim_conf()->defer))
+		engine_add(qp);
+	else
+		send_run(qp);
+}
+
+static int copy_inline(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_send_wr *wr)
+{
+	uint64_t n = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		if (n + wr->sg_list[i].length > qp->cap.max_inline_data)
+			return EINVAL;
+		memcpy(w->payload + n, (void *)(uintptr_t)wr->sg_list[i].addr,
+		       wr->sg_list[i].length);
+		n += wr->sg_list[i].length;
+	}
+	w->inline_len = n;
+	return 0;
+}
+
+/* What the operation needs besides its memory. */
+static int take_target(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		w->remote_addr = wr->wr.atomic.remote_addr;
+		w->rkey = wr->wr.atomic.rkey;
+		w->compare_add = wr->wr.atomic.compare_add;
+		w->swap = wr->wr.atomic.swap;
+		break;
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		if (qp->shm->type != IBV_QPT_UD)
+			break;
+		if (!wr->wr.ud.ah)
+			return EINVAL;
+		w->av = ((struct sim_ah *)wr->wr.ud.ah)->attr;
+		w->remote_qpn = wr->wr.ud.remote_qpn;
+		w->remote_qkey = wr->wr.ud.remote_qkey;
+		break;
+	default:
+		w->remote_addr = wr->wr.rdma.remote_addr;
+		w->rkey = wr->wr.rdma.rkey;
+	}
+	return 0;
+}
+
+static int build(struct sim_qp *qp, const struct ibv_send_wr *wr, uint32_t head)
+{
+	struct sq_wqe *w;
+	int err;
+
+	if (!send_op_allowed(&qp->ex.qp_base, wr->opcode) || wr->num_sge < 0 ||
+	    (uint32_t)wr->num_sge > qp->cap.max_send_sge)
+		return EINVAL;
+	err = send_reserve(qp, head, &w);
+	if (err)
+		return err;
+	w->wr_id = wr->wr_id;
+	w->opcode = wr->opcode;
+	w->flags = wr->send_flags;
+	w->imm = wr->imm_data;
+	w->num_sge = wr->num_sge;
+	err = take_target(qp, w, wr);
+	if (err)
+		return err;
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return wr->opcode == IBV_WR_RDMA_READ || wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP
+			       ? EINVAL
+			       : copy_inline(qp, w, wr);
+	memcpy(w->payload, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
+	return 0;
+}
+
+int sim_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct sim_qp *qp = (struct sim_qp *)ibv;
+	uint32_t head;
+	int err = 0;
+
+	spin_lock(&qp->sq_lock);
+	head = qp->sq_head;
+	for (; wr; wr = wr->next) {
+		err = build(qp, wr, head);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+		head++;
+	}
+	send_commit(qp, head);
+	spin_unlock(&qp->sq_lock);
+	return err;
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * One request of a connected QP, carried out by the requester on the target's
+ * shared state and, through peer_copy, on its memory.
+ */
+#include "fault.h"
+
+#include <errno.h>
+#include <string.h>
+
+void wire_release(struct wire_req *r)
+{
+	while (r->nheld)
+		mr_put(r->held[--r->nheld]);
+}
+
+bool wire_gather(struct wire_req *r, uint32_t access)
+{
+	const struct ibv_sge *sge = (const struct ibv_sge *)r->wqe->payload;
+	struct mr_ask ask = {
+		.access = access,
+		.pd = r->qp->shm->pd,
+	};
+	struct shm_mr *mr;
+	int i;
+
+	r->nlocal = 0;
+	r->bytes = 0;
+	if (r->wqe->flags & IBV_SEND_INLINE) {
+		r->local[0].iov_base = r->wqe->payload;
+		r->local[0].iov_len = r->bytes = r->wqe->inline_len;
+		r->nlocal = r->bytes ? 1 : 0;
+		return true;
+	}
+	for (i = 0; i < r->wqe->num_sge; i++, sge++) {
+		if (!sge->length)
+			continue;
+		ask.key = sge->lkey;
+		ask.addr = sge->addr;
+		ask.len = sge->length;
+		r->local[r->nlocal].iov_base = mr_get(shm_self(), &ask, &mr);
+		if (!r->local[r->nlocal].iov_base) {
+			r->wqe->status = IBV_WC_LOC_PROT_ERR;
+			r->wqe->vendor_err = SIM_VENDOR_PROT;
+			return false;
+		}
+		r->held[r->nheld++] = mr;
+		r->local[r->nlocal++].iov_len = sge->length;
+		r->bytes += sge->length;
+	}
+	r->wqe->byte_len = r->bytes;
+	return true;
+}
+
+/* The target's memory of an RDMA request; false when it may not be touched. */
+static bool target_memory(struct wire_req *r, uint32_t access, uint64_t bytes)
+{
+	struct mr_ask ask = {
+		.key = r->wqe->rkey,
+		.pd = r->q->pd,
+		.access = access,
+		.remote = true,
+		.addr = r->wqe->remote_addr,
+		.len = bytes,
+	};
+	struct shm_mr *mr;
+
+	r->nremote = 0;
+	if (!(r->q->access & access))
+		return false;
+	if (!bytes)
+		return true;
+	r->remote[0].iov_base = mr_get(r->p->seg, &ask, &mr);
+	if (!r->remote[0].iov_base)
+		return false;
+	r->held[r->nheld++] = mr;
+	r->remote[0].iov_len = bytes;
+	r->nremote = 1;
+	return true;
+}
+
+/* A fault: the middle byte of the first piece arrives with all bits wrong. */
+static void corrupt(struct wire_req *r, struct iovec to, bool write)
+{
+	struct iovec from = {NULL, 1};
+	char wrong;
+	struct peer_copy c = {.local = &from, .remote = &to, .nlocal = 1, .nremote = 1, .bytes = 1};
+
+	/* of a datagram the payload, not the 40 bytes before it */
+	if (r->q->type == IBV_QPT_UD && to.iov_len < 82)
+		to.iov_base = (char *)to.iov_base + to.iov_len - 1;
+	else
+		to.iov_base = (char *)to.iov_base + to.iov_len / 2;
+	to.iov_len = 1;
+	from.iov_base = &wrong;
+	if (peer_copy(r->p, &c))
+		return;
+	wrong = ~wrong;
+	if (!write) {
+		memcpy(r->local[0].iov_base, &wrong, 1);
+		return;
+	}
+	from = (struct iovec){&wrong, 1};
+	to.iov_len = 1;
+	c = (struct peer_copy){.local = &from,
+			       .remote = &to,
+			       .nlocal = 1,
+			       .nremote = 1,
+			       .bytes = 1,
+			       .write = true};
+	peer_copy(r->p, &c);
+}
+
+int wire_copy(struct wire_req *r, bool write, bool ordered)
+{
+	struct peer_copy c = {
+		.local = r->local,
+		.remote = r->remote,
+		.nlocal = r->nlocal,
+		.nremote = r->nremote,
+		.bytes = r->bytes,
+		.write = write,
+		.ordered = ordered,
+	};
+	struct iovec first = r->remote[0];
+	int err;
+
+	if (likely(!r->wqe->corrupt || !r->bytes))
+		return peer_copy(r->p, &c);
+	err = peer_copy(r->p, &c);
+	if (!err)
+		corrupt(r, first, write);
+	return err;
+}
+
+static enum wire_answer done(struct wire_req *r, enum ibv_wc_status st, uint32_t vendor)
+{
+	r->wqe->status = st;
+	r->wqe->vendor_err = vendor;
+	return WIRE_DONE;
+}
+
+static bool reliable(const struct wire_req *r)
+{
+	return r->q->type == IBV_QPT_RC;
+}
+
+/* The target refuses: it fails too, and on UC nobody hears of it. */
+static enum wire_answer nak(struct wire_req *r, enum ibv_wc_status st, enum ibv_event_type event)
+{
+	if (!reliable(r))
+		return done(r, IBV_WC_SUCCESS, 0);
+	qp_error(r->p, r->q);
+	qp_event(r->p, r->q, event);
+	return done(r, st, SIM_VENDOR_ACCESS);
+}
+
+static enum wire_answer copy_failed(struct wire_req *r, int err)
+{
+	if (err == -ESRCH)
+		return reliable(r) ? WIRE_SILENT : done(r, IBV_WC_SUCCESS, 0);
+	return done(r, IBV_WC_LOC_PROT_ERR, SIM_VENDOR_PROT);
+}
+
+static void fill_imm(struct wire_req *r, struct shm_cqe *e)
+{
+	if (r->wqe->opcode == IBV_WR_SEND_WITH_IMM ||
+	    r->wqe->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+		e->wc.imm_data = r->wqe->imm;
+		e->wc.wc_flags |= IBV_WC_WITH_IMM;
+	}
+}
+
+/* The receive request did not fit the message. */
+static enum wire_answer recv_failed(struct wire_req *r, enum ibv_wc_status st)
+{
+	struct shm_cqe e = {
+		.wc = {.opcode = IBV_WC_RECV, .status = st, .vendor_err = SIM_VENDOR_LENGTH}};
+
+	recv_complete(r, &e);
+	qp_error(r->p, r->q);
+	if (!reliable(r))
+		return done(r, IBV_WC_SUCCESS, 0);
+	return done(r, st == IBV_WC_LOC_LEN_ERR ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR,
+		    SIM_VENDOR_LENGTH);
+}
+
+static enum wire_answer no_recv(struct wire_req *r)
+{
+	if (!reliable(r))
+		return done(r, IBV_WC_SUCCESS, 0);
+	r->qp->rnr_timer = r->q->min_rnr_timer;
+	return WIRE_RNR;
+}
+
+static enum wire_answer do_send(struct wire_req *r)
+{
+	struct shm_cqe e = {.wc = {.opcode = IBV_WC_RECV}};
+	enum ibv_wc_status st;
+	int err;
+
+	if (!recv_take(r))
+		return no_recv(r);
+	st = recv_scatter(r, r->bytes);
+	if (st)
+		return recv_failed(r, st);
+	err = wire_copy(r, true, false);
+	if (err)
+		return copy_failed(r, err);
+	e.wc.byte_len = r->bytes;
+	fill_imm(r, &e);
+	recv_complete(r, &e);
+	return done(r, IBV_WC_SUCCESS, 0);
+}
+
+static enum wire_answer do_write(struct wire_req *r)
+{
+	bool imm = r->wqe->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	struct shm_cqe e = {.wc = {.opcode = IBV_WC_RECV_RDMA_WITH_IMM}};
+	int err;
+
+	if (!target_memory(r, IBV_ACCESS_REMOTE_WRITE, r->bytes))
+		return nak(r, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+	if (imm && !recv_take(r))
+		return no_recv(r);
+	err = wire_copy(r, true, true);
+	if (err)
+		return copy_failed(r, err);
+	if (imm) {
+		e.wc.byte_len = r->bytes;
+		fill_imm(r, &e);
+		recv_complete(r, &e);
+	}
+	return done(r, IBV_WC_SUCCESS, 0);
+}
+
+static enum wire_answer do_read(struct wire_req *r)
+{
+	int err;
+
+	if (!r->qp->attr.max_rd_atomic)
+		return done(r, IBV_WC_LOC_QP_OP_ERR, SIM_VENDOR_PROT);
+	if (!r->q->max_dest_rd)
+		return nak(r, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+	if (!target_memory(r, IBV_ACCESS_REMOTE_READ, r->bytes))
+		return nak(r, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+	err = wire_copy(r, false, false);
+	return err ? copy_failed(r, err) : done(r, IBV_WC_SUCCESS, 0);
+}
+
+static int fetch_modify(struct wire_req *r, uint64_t *old)
+{
+	const struct sq_wqe *w = r->wqe;
+	struct iovec mine = {old, 8}, theirs = r->remote[0];
+	struct peer_copy c = {
+		.local = &mine, .remote = &theirs, .nlocal = 1, .nremote = 1, .bytes = 8};
+	uint64_t v;
+	int err;
+
+	shm_lock(&r->p->seg->atomic_lock);
+	err = peer_copy(r->p, &c);
+	v = w->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? *old + w->compare_add : w->swap;
+	if (!err && (w->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || *old == w->compare_add)) {
+		mine = (struct iovec){&v, 8};
+		theirs = r->remote[0];
+		c = (struct peer_copy){.local = &mine,
+				       .remote = &theirs,
+				       .nlocal = 1,
+				       .nremote = 1,
+				       .bytes = 8,
+				       .write = true};
+		err = peer_copy(r->p, &c);
+	}
+	shm_unlock(&r->p->seg->atomic_lock);
+	return err;
+}
+
+static enum wire_answer do_atomic(struct wire_req *r)
+{
+	uint64_t old = 0;
+	int err, i;
+	char *from = (char *)&old;
+
+	if (!r->qp->attr.max_rd_atomic)
+		return done(r, IBV_WC_LOC_QP_OP_ERR, SIM_VENDOR_PROT);
+	if (r->bytes != 8)
+		return done(r, IBV_WC_LOC_LEN_ERR, SIM_VENDOR_LENGTH);
+	if (!r->q->max_dest_rd || r->wqe->remote_addr % 8)
+		return nak(r, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+	if (!target_memory(r, IBV_ACCESS_REMOTE_ATOMIC, 8))
+		return nak(r, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+	err = fetch_modify(r, &old);
+	if (err)
+		return copy_failed(r, err);
+	for (i = 0; i < r->nlocal; i++) {
+		memcpy(r->local[i].iov_base, from, r->local[i].iov_len);
+		from += r->local[i].iov_len;
+	}
+	return done(r, IBV_WC_SUCCESS, 0);
+}
+
+/* Would a packet of ours be taken by this QP at all? */
+static bool listening(struct wire_req *r)
+{
+	const struct shm_qp *q = r->q, *me = r->qp->shm;
+	const struct shm_port *from, *to;
+	uint32_t state = atomic_load(&q->state);
+
+	if (q->qpn != r->qp->attr.dest_qp_num || q->type != me->type || q->dest_qpn != me->qpn ||
+	    state < IBV_QPS_RTR || state == IBV_QPS_ERR)
+		return false;
+	from = &shm_self()->port[me->dev][me->port - 1];
+	to = &r->p->seg->port[q->dev][q->port - 1];
+	if (!atomic_load_explicit(&from->up, memory_order_relaxed) ||
+	    !atomic_load_explicit(&to->up, memory_order_relaxed))
+		return false;
+	if (likely(r->qp->path_ok == q->qpn))
+		return true;
+	if (!ah_reaches(&r->qp->attr.ah_attr, from, to))
+		return false;
+	if (me->type == IBV_QPT_RC && q->rq_psn != r->qp->attr.sq_psn)
+		return false;
+	r->qp->path_ok = q->qpn;
+	return true;
+}
+
+static enum wire_answer deliver(struct wire_req *r)
+{
+	uint32_t mtu = r->q->path_mtu;
+
+	/* packets of one size, and the target expects another */
+	if (mtu != r->qp->shm->path_mtu &&
+	    r->bytes > (128u << (mtu < r->qp->shm->path_mtu ? mtu : r->qp->shm->path_mtu)))
+		return nak(r, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+	switch (r->wqe->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		return do_send(r);
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return do_write(r);
+	case IBV_WR_RDMA_READ:
+		return do_read(r);
+	default:
+		return do_atomic(r);
+	}
+}
+
+static uint32_t local_access(int opcode)
+{
+	return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+			       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD
+		       ? IBV_ACCESS_LOCAL_WRITE
+		       : 0;
+}
+
+enum wire_answer wire_request(struct sim_qp *qp, struct sq_wqe *wqe)
+{
+	const struct desc_dev *d = sim_ctx(qp->ex.qp_base.context)->desc;
+	bool rc = qp->shm->type == IBV_QPT_RC;
+	enum wire_answer a;
+	struct wire_req r;
+
+	r.qp = qp;
+	r.wqe = wqe;
+	r.nheld = 0;
+	if (!wire_gather(&r, local_access(wqe->opcode))) {
+		wire_release(&r);
+		return WIRE_DONE;
+	}
+	if (r.bytes > d->max_msg) {
+		wire_release(&r);
+		return done(&r, IBV_WC_LOC_LEN_ERR, SIM_VENDOR_LENGTH);
+	}
+	if (!qp->peer)
+		qp->peer = peer_get(qpn_slot(qp->attr.dest_qp_num));
+	a = rc ? WIRE_SILENT : WIRE_DONE;
+	wqe->status = IBV_WC_SUCCESS;
+	if (qp->peer && !atomic_load(&qp->peer->seg->dead)) {
+		r.p = qp->peer;
+		r.q = &r.p->seg->qp[qpn_index(qp->attr.dest_qp_num)];
+		shm_lock(&r.q->lock);
+		if (listening(&r))
+			a = deliver(&r);
+		shm_unlock(&r.q->lock);
+	}
+	wire_release(&r);
+	return a;
+}
