@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "host/pin.h"
+#include "session/watch.h"
+#include "wire/door.h"
+#include "wire/message.h"
+
+#define MEMORY_MAX    ((size_t)16 << 20)
+#define STRANGERS_MAX 40
+
+static struct {
+	pthread_mutex_t mutex;
+	pthread_t main;
+	struct fuzz_input script;
+	bool silent, over;
+	bool server;
+	_Atomic unsigned polls, bad_poll; /* of CQs: calls so far, and the one that fails */
+	unsigned idle;                    /* calls since this end has taken all that was said */
+	int fd;                           /* the peer's end of the connection, -1: none */
+	int door_fd; /* this end's listening socket, -1: this end is the client */
+	int signal_fd;
+	struct sockaddr_un door;
+	socklen_t door_len;
+	int stranger[STRANGERS_MAX];
+	unsigned strangers;
+	_Atomic uint64_t passed_ns; /* by which time has been moved on */
+} peer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .door_fd = -1, .signal_fd = -1};
+
+void peer_start(const struct fuzz_input *script, bool silent, unsigned bad_poll)
+{
+	peer.main = pthread_self();
+	peer.script = *script;
+	peer.silent = silent;
+	peer.over = false;
+	peer.polls = 0;
+	peer.bad_poll = bad_poll;
+	peer.idle = 0;
+	peer.server = false;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void peer_end(void)
+{
+	close_fd(&peer.fd);
+	close_fd(&peer.signal_fd);
+	peer.door_fd = -1;
+	while (peer.strangers)
+		close(peer.stranger[--peer.strangers]);
+}
+
+/* A new connection to the server's door, -1 if nobody listens any more. */
+static int knock(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 &&
+	    (peer.door_fd < 0 || connect(fd, (struct sockaddr *)&peer.door, peer.door_len)))
+		close_fd(&fd);
+	return fd;
+}
+
+/* Take what this end has sent, so that it never finds the connection full. */
+static void listen_to(int fd)
+{
+	char buf[4096];
+
+	while (fd >= 0 && recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+		;
+}
+
+static void say(const struct script_step *step)
+{
+	if (peer.fd < 0 && peer.door_fd >= 0)
+		peer.fd = knock();
+	if (peer.fd < 0 || send(peer.fd, step->bytes, step->size, MSG_NOSIGNAL) >= 0 ||
+	    peer.door_fd < 0)
+		return;
+	/* The server has dropped us: again, as another client. */
+	close_fd(&peer.fd);
+	peer.fd = knock();
+	if (peer.fd >= 0)
+		send(peer.fd, step->bytes, step->size, MSG_NOSIGNAL);
+}
+
+static void send_signal(int signal)
+{
+	struct signalfd_siginfo info = {.ssi_signo = (uint32_t)signal};
+
+	if (peer.signal_fd >= 0 && write(peer.signal_fd, &info, sizeof(info)) < 0)
+		peer.over = true;
+}
+
+static void do_step(const struct script_step *step)
+{
+	int fd;
+
+	switch (step->kind) {
+	case SCRIPT_SEND:
+		say(step);
+		break;
+	case SCRIPT_SIGNAL:
+		send_signal(step->size % 2 ? SIGINT : SIGTERM);
+		break;
+	case SCRIPT_STRANGER:
+		fd = peer.strangers < STRANGERS_MAX ? knock() : -1;
+		if (fd < 0)
+			break;
+		peer.stranger[peer.strangers++] = fd;
+		send(fd, step->bytes, step->size, MSG_NOSIGNAL);
+	}
+}
+
+/* The next step, and those at once behind it; false if there is none. */
+static bool feed(void)
+{
+	struct script_step step;
+	bool fed = false;
+
+	pthread_mutex_lock(&peer.mutex);
+	listen_to(peer.fd);
+	if (!peer.over) {
+		fed = true;
+		do {
+			if (!script_next(&peer.script, &step))
+				break;
+			do_step(&step);
+			script_release(&step);
+		} while (peer.script.left && *peer.script.at == '>');
+		peer.over = !peer.script.left;
+		if (peer.over && !peer.silent && peer.fd >= 0)
+			shutdown(peer.fd, SHUT_WR);
+	}
+	pthread_mutex_unlock(&peer.mutex);
+	return fed;
+}
+
+/* Has this end taken all that was said to it? */
+static bool all_taken(void)
+{
+	int bytes = 0;
+
+	return peer.fd < 0 || ioctl(peer.fd, SIOCOUTQ, &bytes) || bytes == 0;
+}
+
+/* What follows stands in for the functions of those names. */
+
+int __wrap_oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
+		       uint64_t deadline_ns, struct fault *f);
+int __wrap_door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f);
+int __wrap_stop_init(struct stop *s, struct fault *f);
+int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
+int __real_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms);
+int __real_poll(struct pollfd *p, nfds_t n, int ms);
+int __wrap_getsockname(int fd, struct sockaddr *sa, socklen_t *len);
+int __real_getsockname(int fd, struct sockaddr *sa, socklen_t *len);
+int __wrap_getpeername(int fd, struct sockaddr *sa, socklen_t *len);
+void __wrap_watch_join(struct watch *w);
+void __real_watch_join(struct watch *w);
+uint64_t __wrap_clock_now_ns(void);
+uint64_t __real_clock_now_ns(void);
+void __wrap_clock_calibrate(struct clock *c);
+int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int __real_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
+void *__real_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
+
+int __wrap_oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
+		       uint64_t deadline_ns, struct fault *f)
+{
+	int pair[2];
+
+	(void)deadline_ns;
+	*o = OOB_EMPTY;
+	close_fd(&peer.fd);
+	if (peer.over || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair))
+		return fault_raise(f, FAULT_DEADLINE, ECONNREFUSED, "Couldn't connect to %s:%u",
+				   host, port);
+	peer.fd = pair[1];
+	oob_adopt(o, stop, pair[0]);
+	return 0;
+}
+
+int __wrap_door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+
+	fault_phase(f, "listening for the client");
+	*d = DOOR_CLOSED;
+	d->stop = stop;
+	for (int i = 0; i < DOOR_STRANGERS; i++)
+		d->stranger[i].oob = OOB_EMPTY;
+	d->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	peer.door_len = sizeof(peer.door);
+	/* An address without a name: the kernel finds one that is free. */
+	if (d->fd < 0 || bind(d->fd, (struct sockaddr *)&name, sizeof(sa_family_t)) ||
+	    listen(d->fd, STRANGERS_MAX + 8))
+		abort();
+	if (__real_getsockname(d->fd, (struct sockaddr *)&peer.door, &peer.door_len))
+		abort();
+	peer.door_fd = d->fd;
+	peer.server = true;
+	d->port = port;
+	snprintf(d->address, sizeof(d->address), "[::]:%u", port);
+	return 0;
+}
+
+/* Signals come through a pipe. */
+int __wrap_stop_init(struct stop *s, struct fault *f)
+{
+	int end[2];
+
+	(void)f;
+	if (pipe2(end, O_NONBLOCK | O_CLOEXEC))
+		abort();
+	*s = (struct stop){.fd = end[0]};
+	peer.signal_fd = end[1];
+	return 0;
+}
+
+int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f)
+{
+	bool waits =
+		m && !message_is(m, "busy") && !message_is(m, "error") && !message_is(m, "alive");
+	int rc = __real_oob_send(o, m, deadline_ns, f);
+
+	if (waits)
+		feed();
+	return rc;
+}
+
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
+{
+	int rc = __real_poll(p, n, 0);
+
+	if (rc || ms == 0 || !pthread_equal(pthread_self(), peer.main))
+		return rc || ms == 0 ? rc : __real_poll(p, n, ms);
+	/* A mere pause waits for nobody. */
+	while (n > 1 && p[1].fd >= 0 && feed()) {
+		rc = __real_poll(p, n, 0);
+		if (rc)
+			return rc;
+	}
+	if (ms < 0) {
+		send_signal(SIGINT);
+		return __real_poll(p, n, 1000);
+	}
+	peer.passed_ns += (uint64_t)ms * 1000000;
+	return 0;
+}
+
+static int loopback(struct sockaddr *sa, socklen_t *len, uint16_t port)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (*len < sizeof(in))
+		abort();
+	memcpy(sa, &in, sizeof(in));
+	*len = sizeof(in);
+	return 0;
+}
+
+int __wrap_getsockname(int fd, struct sockaddr *sa, socklen_t *len)
+{
+	(void)fd;
+	return loopback(sa, len, 18515);
+}
+
+int __wrap_getpeername(int fd, struct sockaddr *sa, socklen_t *len)
+{
+	(void)fd;
+	return loopback(sa, len, 40000);
+}
+
+uint64_t __wrap_clock_now_ns(void)
+{
+	return __real_clock_now_ns() + peer.passed_ns;
+}
+
+/* Takes ten milliseconds, and is not what we look at. */
+void __wrap_clock_calibrate(struct clock *c)
+{
+	(void)c;
+}
+
+/* A machine of little memory. */
+void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
+{
+	if (bytes <= MEMORY_MAX)
+		return __real_pin_alloc(p, bytes, f);
+	fault_raise(f, FAULT_LOCAL, ENOMEM, "mmap(%zu)", bytes);
+	return NULL;
+}
+
+/*
+ * In null mode the CQ is never empty; the loops look for the end of the run only when it is. A
+ * server's loop that goes on when all has been taken waits for the next word.
+ */
+int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	unsigned call = ++peer.polls;
+	int got = call % 3 ? __real_null_poll_cq(cq, n, wc) : 0;
+
+	if (got > 0 && peer.bad_poll && call >= peer.bad_poll) {
+		peer.bad_poll = 0;
+		wc[0].status = IBV_WC_RETRY_EXC_ERR;
+	}
+	if (peer.server && call % 1024 == 0) {
+		peer.idle = all_taken() ? peer.idle + 1 : 0;
+		if (peer.idle > 20) {
+			peer.idle = 0;
+			feed();
+		}
+	}
+	return got;
+}
+
+/* A server without a loop. */
+void __wrap_watch_join(struct watch *w)
+{
+	for (unsigned tries = 0; w->running && !w->done && !fault_is(&w->fault); tries++) {
+		usleep(100);
+		if (tries % 16 == 15 && all_taken() && !feed())
+			break;
+	}
+	__real_watch_join(w);
+}
