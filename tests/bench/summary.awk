@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# From what tests/bench/inside wrote to the table and the JSON document. Reads the file of facts,
+# then the samples; -v where=TEXT, wanted=ROUNDS and json=FILE. Exit status 3 if something that must be
+# reached was not.
+
+BEGIN {
+	# name, unit, which is better, text
+	measure("send_lat.typical_us", "us", "lower", "send_lat: 2 B, typical latency")
+	measure("send_lat.p99_us", "us", "lower", "send_lat: 2 B, 99 % latency")
+	measure("write_lat.typical_us", "us", "lower", "write_lat: 2 B, typical latency")
+	measure("write_lat.p99_us", "us", "lower", "write_lat: 2 B, 99 % latency")
+	measure("send_bw.rate_mpps", "M/s", "higher", "send_bw: 64 B, message rate")
+	measure("write_bw.rate_mpps", "M/s", "higher", "write_bw: 64 B, message rate")
+	measure("send_bw.bandwidth_mibps", "MiB/s", "higher", "send_bw: 64 KiB, bandwidth")
+	measure("write_bw.bandwidth_mibps", "MiB/s", "higher", "write_bw: 64 KiB, bandwidth")
+	measure("write_bw.start_1_ms", "ms", "lower", "write_bw: start, 1 QP [1]")
+	measure("write_bw.start_64_ms", "ms", "lower", "write_bw: start, 64 QPs [1]")
+	measure("write_bw.start_512_ms", "ms", "lower", "write_bw: start, 512 QPs [1]")
+	measure("write_bw.sweep_ms", "ms", "lower", "write_bw -a -n 20: wall time [2]")
+	measure("send_lat.sweep_ms", "ms", "lower", "send_lat -a -n 20: wall time [2]")
+	measure("write_lat.memory_kib", "KiB", "lower", "write_lat: memory growth [3]")
+
+	# name, comparison, limit: of the ratio, or of our median in its unit
+	must("send_lat.typical_us", "ratio", "<=", 1.02)
+	must("write_lat.typical_us", "ratio", "<=", 1.02)
+	must("send_bw.rate_mpps", "ratio", ">=", 0.98)
+	must("write_bw.rate_mpps", "ratio", ">=", 0.98)
+	must("send_bw.bandwidth_mibps", "ratio", ">=", 0.98)
+	must("write_bw.bandwidth_mibps", "ratio", ">=", 0.98)
+	must("write_bw.sweep_ms", "ratio", "<=", 0.5)
+	must("send_lat.sweep_ms", "ratio", "<=", 0.5)
+	must("write_bw.start_512_ms", "ratio", "<=", 1)
+	must("write_lat.memory_kib", "rdmark", "<=", 1024)
+
+	note[1] = "the client's wall time for 5 writes of 8 B on each QP, queues 5 deep: all that a user waits for"
+	note[2] = "the client's wall time"
+	note[3] = "the client's peak resident memory (VmHWM, read every 20 ms) with -n 300000, less that with -n 1000"
+}
+
+function measure(name, u, better, t) {
+	order[++measures] = name
+	unit[name] = u
+	direction[name] = better
+	text[name] = t
+}
+
+function must(name, of, compare, limit) {
+	must_name[++musts] = name
+	must_of[musts] = of
+	must_compare[musts] = compare
+	must_limit[musts] = limit
+}
+
+FILENAME ~ /facts$/ {
+	key = $1
+	sub(/^[^ ]* /, "")
+	if (key == "failed")
+		failed[++failures] = $0
+	else
+		fact[key] = $0
+	next
+}
+
+{ sample[$1, $2, ++count[$1, $2]] = $4 }
+
+function median(name, tool,    n, i, j, v, a) {
+	n = count[name, tool]
+	if (!n)
+		return ""
+	for (i = 1; i <= n; i++) {
+		v = sample[name, tool, i] + 0
+		for (j = i - 1; j > 0 && a[j] > v; j--)
+			a[j + 1] = a[j]
+		a[j + 1] = v
+	}
+	return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+}
+
+function ratio(name) {
+	if (count[name, "rdmark"] && median(name, "perftest") > 0)
+		return median(name, "rdmark") / median(name, "perftest")
+	return ""
+}
+
+# The best sample of TOOL: what else runs on the machine only ever makes them worse.
+function best(name, tool,    i, v, b) {
+	for (i = 1; i <= count[name, tool]; i++) {
+		v = sample[name, tool, i] + 0
+		if (i == 1 || (direction[name] == "higher" ? v > b : v < b))
+			b = v
+	}
+	return b
+}
+
+function best_ratio(name) {
+	if (count[name, "rdmark"] && best(name, "perftest") > 0)
+		return best(name, "rdmark") / best(name, "perftest")
+	return ""
+}
+
+function shown_ratio(r) {
+	return r == "" ? "-" : sprintf("%.3f", r)
+}
+
+function number(v) {
+	if (v == "")
+		return "-"
+	return sprintf(v < 1 ? "%.4f" : v < 100 ? "%.2f" : "%.0f", v)
+}
+
+# What a ratio means, in words.
+function meaning(name, r,    gain) {
+	if (r == "")
+		return "not measured"
+	if (r > 0.995 && r < 1.005)
+		return "the same"
+	gain = direction[name] == "higher" ? r > 1 : r < 1
+	return direction[name] == "higher" ? (gain ? "more, better" : "less, worse") : (gain ? "less, better" : "more, worse")
+}
+
+function table(    i, name) {
+	printf "\nrdmark %s beside perftest %s on %s\n", fact["rdmark"], fact["perftest"], fact["device"]
+	printf "%s; %s\n", where, fact["machine"]
+	printf "medians of %d rounds in turns, %d s in all; ratio = rdmark / perftest;\n", fact["rounds"], fact["seconds"]
+	print "\"of best\" is the ratio of the best runs, which noise disturbs least"
+	if (fact["rounds"] < wanted)
+		printf "fewer than %d rounds: this machine is busy, do not trust the figures\n", wanted
+	print ""
+	printf "%-34s %-6s %10s %10s %7s %8s\n", "", "", "perftest", "rdmark", "ratio", "of best"
+	for (i = 1; i <= measures; i++) {
+		name = order[i]
+		printf "%-34s %-6s %10s %10s %7s %8s  %s\n", text[name], unit[name], number(median(name, "perftest")),
+			number(median(name, "rdmark")), shown_ratio(ratio(name)), shown_ratio(best_ratio(name)),
+			meaning(name, ratio(name))
+	}
+	print ""
+	for (i = 1; i in note; i++)
+		printf "[%d] %s\n", i, note[i]
+	for (i = 1; i <= failures; i++)
+		printf "failed or too late, then tried again: %s\n", failed[i]
+}
+
+function reached(i,    v) {
+	v = must_value(i)
+	return v != "" && (must_compare[i] == "<=" ? v <= must_limit[i] : v >= must_limit[i])
+}
+
+function must_value(i) {
+	return must_of[i] == "ratio" ? ratio(must_name[i]) : median(must_name[i], "rdmark")
+}
+
+function verdict(    i, v, what) {
+	print "\nMust reach:"
+	for (i = 1; i <= musts; i++) {
+		v = must_value(i)
+		what = must_of[i] == "ratio" ? "ratio" : unit[must_name[i]]
+		printf "%-6s %-34s %s %s, wanted %s %g\n", reached(i) ? "PASS" : "below", text[must_name[i]], what,
+			v == "" ? "not measured" : must_of[i] == "ratio" ? sprintf("%.3f", v) : number(v),
+			must_compare[i], must_limit[i]
+	}
+	print "(that the number of control messages does not grow with -q is a test of `make check`)"
+}
+
+function quoted(s) {
+	gsub(/[\\"]/, "\\\\&", s)
+	return "\"" s "\""
+}
+
+function or_null(v) {
+	return v == "" ? "null" : v
+}
+
+function tool_json(name, tool,    i, list) {
+	for (i = 1; i <= count[name, tool]; i++)
+		list = list (i > 1 ? ", " : "") (sample[name, tool, i] + 0)
+	return sprintf("{\"median\": %s, \"best\": %s, \"samples\": [%s]}", or_null(median(name, tool)),
+		or_null(best(name, tool)), list)
+}
+
+function document(    i, name, list) {
+	printf "{\n  \"schema_version\": 1,\n  \"where\": %s,\n  \"device\": %s,\n  \"machine\": %s,\n", quoted(where),
+		quoted(fact["device"]), quoted(fact["machine"]) >json
+	printf "  \"rdmark_version\": %s,\n  \"perftest_version\": %s,\n  \"rounds\": %d,\n  \"seconds\": %d,\n",
+		quoted(fact["rdmark"]), quoted(fact["perftest"]), fact["rounds"], fact["seconds"] >json
+	printf "  \"measurements\": [\n" >json
+	for (i = 1; i <= measures; i++) {
+		name = order[i]
+		list = text[name]
+		if (match(list, / \[[0-9]\]$/))
+			list = substr(list, 1, RSTART - 1) "; " note[substr(list, RSTART + 2, 1)]
+		printf "    {\"name\": %s, \"unit\": %s, \"better\": %s, \"definition\": %s,\n", quoted(name),
+			quoted(unit[name]), quoted(direction[name]), quoted(list) >json
+		printf "     \"perftest\": %s,\n     \"rdmark\": %s,\n     \"ratio\": %s, \"best_ratio\": %s}%s\n",
+			tool_json(name, "perftest"), tool_json(name, "rdmark"), or_null(ratio(name)),
+			or_null(best_ratio(name)), (i < measures ? "," : "") >json
+	}
+	printf "  ],\n  \"must_reach\": [\n" >json
+	for (i = 1; i <= musts; i++)
+		printf "    {\"name\": %s, \"of\": %s, \"value\": %s, \"comparison\": %s, \"limit\": %s, \"reached\": %s}%s\n",
+			quoted(must_name[i]), quoted(must_of[i]), or_null(must_value(i)), quoted(must_compare[i]), must_limit[i],
+			(reached(i) ? "true" : "false"), (i < musts ? "," : "") >json
+	printf "  ],\n  \"failed_runs\": [" >json
+	for (i = 1; i <= failures; i++)
+		printf "%s%s", (i > 1 ? ", " : ""), quoted(failed[i]) >json
+	printf "]\n}\n" >json
+	close(json)
+}
+
+END {
+	table()
+	verdict()
+	document()
+	for (i = 1; i <= musts; i++)
+		if (!reached(i))
+			exit 3
+}
