@@ -130,6 +130,16 @@ static void number(FILE *out, const char *key, double v, int digits, bool last)
 	pair(out, key, text, false, last);
 }
 
+/* As it is: by way of a double, a count near 2^63 would come out as no integer JSON can hold. */
+static void count(FILE *out, const char *key, const json_t *row, const char *name)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT,
+		 json_integer_value(json_object_get(row, name)));
+	pair(out, key, text, false, false);
+}
+
 /* A text from outside, with whatever must be escaped in it. */
 static void foreign(FILE *out, const char *key, const char *value)
 {
@@ -154,8 +164,8 @@ static void row_json(const struct report *r, const json_t *row, FILE *out)
 				{"percentile_99.9", "latency_p99_9_us"}};
 	size_t n = sizeof(lat) / sizeof(lat[0]);
 
-	number(out, "MsgSize", json_number_value(json_object_get(row, "message_bytes")), 0, false);
-	number(out, "n_iterations", json_number_value(json_object_get(row, "messages")), 0, false);
+	count(out, "MsgSize", row, "message_bytes");
+	count(out, "n_iterations", row, "messages");
 	if (r->about.latency) {
 		for (size_t i = 0; i < n; i++)
 			number(out, lat[i][0], json_number_value(json_object_get(row, lat[i][1])),
