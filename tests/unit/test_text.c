@@ -36,6 +36,42 @@ static void nothing_for_a_terminal(void **state)
 	disarmed("cut \xc2", "cut \xc2");
 }
 
+static void a_text_grows_up_to_its_end(void **state)
+{
+	char text[8] = "";
+
+	(void)state;
+	text_add(text, sizeof(text), "%d", 12);
+	text_add(text, sizeof(text), "%s", "");
+	text_add(text, sizeof(text), "%s", "345");
+	assert_string_equal(text, "12345");
+	text_add(text, sizeof(text), "%s", "6789");
+	assert_string_equal(text, "1234567");
+	text_add(text, sizeof(text), "more");
+	assert_string_equal(text, "1234567");
+}
+
+static void cut_between_characters(void **state)
+{
+	char text[8];
+
+	(void)state;
+	text_copy(text, sizeof(text), "1234567");
+	assert_string_equal(text, "1234567");
+	text_copy(text, sizeof(text), "12345678");
+	assert_string_equal(text, "1234567");
+	text_copy(text, sizeof(text), "123456\xc3\xa9"); /* é takes two bytes, one is left */
+	assert_string_equal(text, "123456");
+	text_copy(text, sizeof(text), "1234\xe2\x80\xa6");
+	assert_string_equal(text, "1234\xe2\x80\xa6");
+	text_copy(text, 7, "1234\xe2\x80\xa6");
+	assert_string_equal(text, "1234");
+	text_copy(text, 2, "\x80\x80\x80"); /* no characters at all */
+	assert_string_equal(text, "");
+	text_copy(text, sizeof(text), "\033[0m");
+	assert_string_equal(text, "?[0m");
+}
+
 static void any_bytes_are_json(void **state)
 {
 	json_t *v = json_text("h\xff"
@@ -53,6 +89,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_for_a_terminal),
+		cmocka_unit_test(a_text_grows_up_to_its_end),
+		cmocka_unit_test(cut_between_characters),
 		cmocka_unit_test(any_bytes_are_json),
 	};
 
