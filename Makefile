@@ -4,49 +4,93 @@
 #   make demo       see the tests run: installs what is missing, finds or makes an RDMA device
 #   make check      all tests that can run here
 #   make bench      beside perftest, in one run
+#   make gpu-check  GPU memory and copies on a real GPU; exit status 77 of gpu_check: none here
 #   make fuzz       every fuzz target for FUZZ_SECONDS (600)
 #   make coverage   lines of common/ that the unit, cli and sim tests run
-#   make install    DESTDIR=, PREFIX=; `make install-compat` adds the ib_* names
+#   make install    DESTDIR=, PREFIX=; `make install-compat` adds the ib_* names,
+#                   `make install-server` the systemd unit
+#   make dist       the tarball; `make rpm` and `make deb` the packages; all into build/packages
 #   make deps       install what building and testing needs (apt-get or dnf)
 #
+# WITH_CUDA=yes|no: GPU memory or not (default: if cuda.h 11.7 or newer is found, in
+# CUDA_HOME/include, /usr/local/cuda/include or by the compiler). Only cuda.h is needed.
 # V=1 shows commands. WERROR=1, SAN=address,undefined, CC=clang, CFLAGS=… do what they say.
+# HARDEN= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
 
 VERSION := 0.1.0
 
 PREFIX	?= /usr/local
 BINDIR	?= $(PREFIX)/bin
 MANDIR	?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share/rdmark
+DOCDIR	?= $(PREFIX)/share/doc/rdmark
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 CC	?= cc
 AR	?= ar
 INSTALL ?= install
+UNITDIR	?= $(PREFIX)/lib/systemd/system
 PKG_CONFIG ?= pkg-config
 CFLAGS	?= -O2 -g
 BUILD	?= build
+CUDA_HOME ?= /usr/local/cuda
 
 # A program is a folder with a file of its own name: a new test is a new folder, nothing else.
 PROGRAMS := $(foreach d,$(sort $(wildcard *_lat *_bw)),$(if $(wildcard $(d)/$(d).c),$(d)))
+
+comma	 := ,
 
 PACKAGES := libibverbs jansson hwloc numa
 pkg_cflags := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 pkg_libs   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
+# The driver's library is opened at run time, so this is about cuda.h and nothing else.
+cuda_cflags := $(if $(wildcard $(CUDA_HOME)/include/cuda.h),-isystem $(CUDA_HOME)/include)
+cuda_probe  := \#include <cuda.h>\n__typeof__(cuMemGetHandleForAddressRange) *p;\n
+WITH_CUDA   ?= $(if $(shell printf '$(cuda_probe)' | \
+		  $(CC) $(cuda_cflags) $(CPPFLAGS) -fsyntax-only -x c - 2>/dev/null && echo found),yes,no)
+# := so that the compiler is asked once
+WITH_CUDA   := $(WITH_CUDA)
+export WITH_CUDA CUDA_HOME
+with_cuda   := $(filter-out no 0,$(WITH_CUDA))
+
+# As distributions harden programs: position independent, symbols bound at the start and then read
+# only, stack and libc calls checked. CFLAGS and LDFLAGS come later, so what they say otherwise
+# holds; the sanitizers check more and want none of it. Code without optimization cannot be fortified.
+HARDEN	?= $(if $(SAN),,yes)
+clash_probe := $(if $(HARDEN),$(shell $(CC) -Werror -fstack-clash-protection -fsyntax-only -x c /dev/null \
+		  2>/dev/null && echo -fstack-clash-protection))
+fortify	 := $(if $(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)), \
+	    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+harden_c := $(if $(HARDEN),-fPIE -fstack-protector-strong $(clash_probe) $(fortify))
+harden_l := $(if $(HARDEN),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
+
+# Where it was built is in no binary. rpm's debugedit looks for that itself and takes it out.
+FILE_PREFIX_MAP ?= -ffile-prefix-map=$(CURDIR)=.
+
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	    -Wno-missing-field-initializers
 cflags	 := -std=gnu11 $(warnings) $(if $(WERROR),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
-	    -Icommon -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' $(pkg_cflags) -pthread $(CFLAGS) $(CPPFLAGS)
-ldflags	 := $(if $(SAN),-fsanitize=$(SAN)) -pthread $(LDFLAGS)
-libs	 := $(pkg_libs) -lm $(LDLIBS)
+	    -Icommon -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' $(pkg_cflags) $(if $(with_cuda),$(cuda_cflags)) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(CFLAGS) $(CPPFLAGS)
+ldflags	 := $(if $(SAN),-fsanitize=$(SAN)) -pthread $(harden_l) $(LDFLAGS)
+libs	 := $(pkg_libs) -lm -ldl $(LDLIBS)
 
 Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
-common_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/*/*.c))
+# gpu.h is implemented twice.
+not_built   := $(if $(with_cuda),common/host/gpu_none.c,$(wildcard common/host/gpu_cuda*.c))
+common_srcs := $(filter-out $(not_built),$(sort $(wildcard common/*/*.c)))
+common_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(common_srcs))
+# What programs consist of besides the file with main(): unit tests are linked with that, too.
+modules	    := $(filter-out $(foreach d,$(wildcard *_lat *_bw),$(d)/$(d).c),$(wildcard *_lat/*.c *_bw/*.c))
 unit_tests  := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 binaries    := $(addprefix $(BUILD)/bin/,$(PROGRAMS))
 
 pages	    := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
 
-all: $(binaries) $(pages)
+completion  := $(BUILD)/completions/rdmark
+
+all: $(binaries) $(BUILD)/bin/rdmark-plot $(pages) $(completion)
 
 # Everything is rebuilt when the compiler, a flag or the version changes.
 $(BUILD)/flags: FORCE
@@ -66,31 +110,61 @@ $(BUILD)/libcommon.a: $(common_objs)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $^
 
 define program_rule
-$(BUILD)/bin/$(1): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c)) $(BUILD)/libcommon.a
+$(BUILD)/bin/$(1): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1)/*.c))) $(BUILD)/libcommon.a
 	$$(call say,LD,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(cflags) $$(ldflags) -o $$@ $$^ $$(libs)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
 
-$(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcommon.a
+$(BUILD)/libprograms.a: $(modules:%.c=$(BUILD)/obj/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $^
+
+$(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libprograms.a $(BUILD)/libcommon.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ -lcmocka $(libs)
 
 unit: $(unit_tests)
 
-# The stand-in for libibverbs, and our programs under the sanitizers, for tests/check.
-sim:
+# What tests/cuda runs on its stand-in; gpu_none is the same, built without CUDA.
+probe_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/cuda/probe*.c) tests/verbs/loop.c)
+$(BUILD)/tests/gpu_none: $(BUILD)/obj/common/host/gpu_none.o
+$(BUILD)/tests/gpu_probe $(BUILD)/tests/gpu_none: $(probe_objs) $(BUILD)/libcommon.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libs)
+
+$(BUILD)/tests/gpu_check: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/gpu/*.c)) $(BUILD)/libcommon.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
+
+# The stand-ins for libibverbs and libcuda, and our programs under the sanitizers, for tests/check.
+sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_none gpu_check)
 	$(Q)$(MAKE) --no-print-directory -C tests/verbs OUT=$(abspath $(BUILD))/tests all
+	$(if $(with_cuda),$(Q)$(MAKE) --no-print-directory -C tests/cuda OUT=$(abspath $(BUILD))/tests all)
 san:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
+
+# One file, so that it works wherever it is put.
+$(BUILD)/bin/rdmark-plot: plot/rdmark-plot.in plot/plot.jq Makefile
+	$(call say,PLOT,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -e 's/@VERSION@/$(VERSION)/' -e '/^@include plot\.jq$$/{' -e 'r plot/plot.jq' -e 'd' -e '}' plot/rdmark-plot.in >$@
+	$(Q)chmod 755 $@
 
 $(BUILD)/man/%: man/%.in man/gen $(wildcard man/*.mdoc)
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
 	$(Q)man/gen $< >$@
+
+$(completion): completions/rdmark.in completions/gen common/wire/options_table.c $(BUILD)/flags
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) -E -P common/wire/options_table.c | completions/gen $< $(PROGRAMS) >$@
 
 deps:
 	$(Q)packaging/deps
@@ -101,12 +175,15 @@ demo: deps
 	$(Q)tests/demo
 
 check: deps
-	$(Q)$(MAKE) --no-print-directory all unit sim san
+	$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all unit sim san
 	$(Q)tests/check
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/bench/run
+
+gpu-check: $(BUILD)/tests/gpu_check
+	$< $(GPU_CHECK_ARGS)
 
 fuzz: deps
 	$(Q)tests/fuzz/run $(or $(FUZZ_SECONDS),600)
@@ -114,21 +191,45 @@ fuzz: deps
 coverage: deps
 	$(Q)tests/coverage
 
+dist:
+	$(Q)packaging/make-dist $(VERSION) $(BUILD)/packages
+
+# These install what they need to build with; the tools that look at packages come with `make deps`.
+rpm deb:
+	$(Q)packaging/deps packages
+	$(Q)packaging/make-$@ $(VERSION) $(BUILD)/packages
+
 install: all
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man7
-	$(INSTALL) -m 755 $(binaries) $(DESTDIR)$(BINDIR)
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,1 5 7) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples
+	$(INSTALL) -m 755 $(binaries) $(BUILD)/bin/rdmark-plot $(DESTDIR)$(BINDIR)
+	$(INSTALL) -m 755 $(wildcard examples/*) $(DESTDIR)$(DOCDIR)/examples
 	$(INSTALL) -m 644 $(filter %.1,$(pages)) $(DESTDIR)$(MANDIR)/man1
+	$(INSTALL) -m 644 $(filter %.5,$(pages)) $(DESTDIR)$(MANDIR)/man5
 	$(INSTALL) -m 644 $(filter %.7,$(pages)) $(DESTDIR)$(MANDIR)/man7
+	$(INSTALL) -m 644 schema/rdmark.schema.json $(DESTDIR)$(DATADIR)
+	$(INSTALL) -d $(DESTDIR)$(COMPLETIONDIR)
+	$(INSTALL) -m 644 $(completion) $(DESTDIR)$(COMPLETIONDIR)
+	for p in $(PROGRAMS); do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
 
 # The names that perftest's users have in their scripts; not beside an installed perftest.
+compat := $(filter-out gdr_bw,$(PROGRAMS))
 install-compat: install
-	for p in $(PROGRAMS); do ln -sf $$p $(DESTDIR)$(BINDIR)/ib_$$p; done
+	for p in $(compat); do \
+	  ln -sf $$p $(DESTDIR)$(BINDIR)/ib_$$p && ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/ib_$$p && \
+	  printf '.so man1/%s.1\n' $$p >$(DESTDIR)$(MANDIR)/man1/ib_$$p.1 || exit; done
+
+# rdmark@PROGRAM.service: that program as a server that stays.
+install-server: install
+	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
+	sed 's|@BINDIR@|$(BINDIR)|g' packaging/rdmark@.service.in >$(DESTDIR)$(UNITDIR)/rdmark@.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/rdmark@.service
 
 clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all unit sim san deps demo check bench fuzz coverage install install-compat clean FORCE
+.PHONY: all unit sim san deps demo check bench gpu-check fuzz coverage dist rpm deb install install-compat \
+	install-server clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 

@@ -230,13 +230,14 @@ static void excuse(struct pin *p, int node, enum obstacle why, int errnum)
 int pin_thread(struct pin *p, int wish, int nic_node, struct fault *f)
 {
 	int node = wish == PIN_AUTO ? nic_node : wish;
-	struct sysfs_set cpus;
+	struct sysfs_set cpus, before;
 	enum obstacle why;
 	int errnum;
 
 	memset(p, 0, sizeof(*p));
 	p->node = -1;
 	errnum = -get_cpus(&cpus);
+	before = cpus;
 	show_cpus(p, &cpus);
 	if (wish == PIN_NONE || (wish == PIN_AUTO && node < 0)) {
 		set_reason(p, "not pinned: %s", wish == PIN_NONE ? "--numa none" : "node unknown");
@@ -250,6 +251,7 @@ int pin_thread(struct pin *p, int wish, int nic_node, struct fault *f)
 		return 0;
 	}
 	p->node = node;
+	p->before = before;
 	show_cpus(p, &cpus);
 	if (wish == PIN_AUTO)
 		set_reason(p, "the NIC's node");
@@ -260,6 +262,14 @@ int pin_thread(struct pin *p, int wish, int nic_node, struct fault *f)
 		snprintf(p->reason + strlen(p->reason), sizeof(p->reason) - strlen(p->reason),
 			 "; its memory is not bound: mbind: %s", strerror(errnum));
 	return 0;
+}
+
+void pin_undo(struct pin *p)
+{
+	if (sysfs_set_count(&p->before))
+		sched_setaffinity(0, sizeof(p->before), (cpu_set_t *)&p->before);
+	memset(p, 0, sizeof(*p));
+	p->node = -1;
 }
 
 /* What BYTES take up, 0 if that cannot be. */

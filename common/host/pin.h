@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "host/sysfs.h"
 
 #define PIN_AUTO (-2) /* the NIC's node */
 #define PIN_NONE (-1)
@@ -27,6 +28,7 @@ struct pin {
 	char cpus[128];   /* the thread's CPUs as a list, "0-15,32-47"; cut with "…" if longer */
 	int cpu_count;    /* 0: unknown */
 	char reason[160]; /* "the NIC's node", "--numa 1", "not pinned: node unknown", … */
+	struct sysfs_set before; /* the CPUs that the thread had; empty if it still has them */
 };
 
 /*
@@ -36,6 +38,12 @@ struct pin {
  * is not allowed, FAULT_LOCAL if the kernel refuses to pin to it.
  */
 int pin_thread(struct pin *p, int wish, int nic_node, struct fault *f);
+
+/*
+ * Give the calling thread back the CPUs that it had before pin_thread(). For a server that serves
+ * another client with another NIC next. Safe on an object that pins nothing.
+ */
+void pin_undo(struct pin *p);
 
 /*
  * Anonymous memory of at least BYTES (0: one page), page aligned (2 MiB aligned from 2 MiB on),

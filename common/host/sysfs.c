@@ -48,7 +48,7 @@ static int open_attribute(const char *full)
 }
 
 /* Up to SIZE bytes, not terminated: their number or -errno. */
-static FORMAT_AT(3) ssize_t read_bytes(char *buf, size_t size, const char *path, va_list ap)
+static FORMAT_AT(3) ssize_t read_bytes(uint8_t *buf, size_t size, const char *path, va_list ap)
 {
 	char full[PATH_MAX];
 	size_t used = 0;
@@ -71,6 +71,18 @@ static FORMAT_AT(3) ssize_t read_bytes(char *buf, size_t size, const char *path,
 	return rc ? rc : (ssize_t)used;
 }
 
+/* End the line of LEN bytes in BUF, which is larger, without trailing blanks and what is not text.
+ */
+static void clean(char *buf, size_t len)
+{
+	while (len && isspace((unsigned char)buf[len - 1]))
+		len--;
+	buf[len] = '\0';
+	for (size_t i = 0; i < len; i++)
+		if (buf[i] < ' ' || buf[i] > '~')
+			buf[i] = '?';
+}
+
 /* As sysfs_read(), and -E2BIG (with BUF filled) if the first line did not fit. */
 static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_list ap)
 {
@@ -80,7 +92,7 @@ static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_l
 
 	if (!size)
 		return -EINVAL;
-	got = read_bytes(buf, size, path, ap);
+	got = read_bytes((uint8_t *)buf, size, path, ap);
 	buf[got > 0 && (size_t)got < size ? (size_t)got : size - 1] = '\0';
 	if (got <= 0) {
 		buf[0] = '\0';
@@ -88,14 +100,7 @@ static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_l
 	}
 	newline = memchr(buf, '\n', (size_t)got);
 	len = newline ? (size_t)(newline - buf) : (size_t)got;
-	if (len >= size)
-		len = size - 1;
-	while (len && isspace((unsigned char)buf[len - 1]))
-		len--;
-	buf[len] = '\0';
-	for (size_t i = 0; i < len; i++)
-		if (buf[i] < ' ' || buf[i] > '~')
-			buf[i] = '?';
+	clean(buf, len < size ? len : size - 1);
 	return newline || (size_t)got < size ? 0 : -E2BIG;
 }
 
@@ -108,6 +113,44 @@ int sysfs_read(char *buf, size_t size, const char *path, ...)
 	rc = read_line(buf, size, path, ap);
 	va_end(ap);
 	return rc == -E2BIG ? 0 : rc;
+}
+
+int sysfs_read_nth(char *buf, size_t size, unsigned nth, const char *path, ...)
+{
+	char text[4096], *at = text, *end;
+	ssize_t got;
+	va_list ap;
+
+	if (!size)
+		return -EINVAL;
+	buf[0] = '\0';
+	va_start(ap, path);
+	got = read_bytes((uint8_t *)text, sizeof(text) - 1, path, ap);
+	va_end(ap);
+	if (got < 0)
+		return (int)got;
+	text[got] = '\0';
+	for (; nth && at; nth--) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at || !*at)
+		return -ENOENT;
+	end = strchr(at, '\n');
+	snprintf(buf, size, "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
+	clean(buf, strlen(buf));
+	return 0;
+}
+
+ssize_t sysfs_read_raw(void *buf, size_t size, const char *path, ...)
+{
+	va_list ap;
+	ssize_t got;
+
+	va_start(ap, path);
+	got = read_bytes(buf, size, path, ap);
+	va_end(ap);
+	return got;
 }
 
 int sysfs_read_int(int64_t *value, const char *path, ...)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define SYSFS_SET_MAX 8192u /* the most CPUs that Linux can have; nodes are at most 1024 */
 
@@ -29,6 +30,15 @@ const char *sysfs_root(void);
  * read, never waited for. Returns 0 or -errno (then BUF is "").
  */
 int sysfs_read(char *buf, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
+
+/* As sysfs_read(), line NTH, counted from 0; -ENOENT if the file (of which 4 KiB are read) has not
+ * so many. */
+int sysfs_read_nth(char *buf, size_t size, unsigned nth, const char *path, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Up to SIZE bytes of the file, whatever they are: their number or -errno. */
+ssize_t sysfs_read_raw(void *buf, size_t size, const char *path, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The file as a signed decimal or 0x-hex number; trailing junk is -EINVAL, *VALUE is then
  * unchanged. */

@@ -2,17 +2,14 @@
 #include "host/topo.h"
 
 #include <errno.h>
-#include <hwloc.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "host/hwtree.h"
+#include "host/pci.h"
 #include "host/sysfs.h"
-
-#define PCIE_MAX_LANES 32
-#define PCIE_MAX_GTS   1024.0
 
 static void set_node(struct topo_place *place, int node, const char *source, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -25,18 +22,6 @@ static void set_node(struct topo_place *place, int node, const char *source, ...
 	va_start(ap, source);
 	vsnprintf(place->numa_source, sizeof(place->numa_source), source, ap);
 	va_end(ap);
-}
-
-/* "0000:41:00.0"; the domain may be longer than four digits (VMD). */
-static bool is_pci_address(const char *name)
-{
-	static const char hex[] = "0123456789abcdefABCDEF";
-	size_t domain = strspn(name, hex);
-	const char *rest = name + domain;
-
-	return domain >= 4 && rest[0] == ':' && strspn(rest + 1, hex) == 2 && rest[3] == ':' &&
-	       strspn(rest + 4, hex) == 2 && rest[6] == '.' && rest[7] >= '0' && rest[7] <= '7' &&
-	       !rest[8];
 }
 
 /* The directory of the hardware behind IBDEV, in the tree. Returns 0 or -1 if there is none. */
@@ -78,7 +63,7 @@ static bool walk_up(char *path, struct topo_place *place)
 		const char *name = slash ? slash + 1 : path;
 		int64_t node;
 
-		if (is_pci_address(name) && strlen(name) < sizeof(place->pci)) {
+		if (pci_is_address(name) && strlen(name) < sizeof(place->pci)) {
 			strcpy(place->pci, name);
 			return true;
 		}
@@ -90,34 +75,15 @@ static bool walk_up(char *path, struct topo_place *place)
 	}
 }
 
-/* "16.0 GT/s PCIe" and the older "8 GT/s"; the kernel also says "Unknown". */
-static double read_gts(const char *path, const char *name)
-{
-	char text[64], *end;
-	double gts;
-
-	if (sysfs_read(text, sizeof(text), "%s/%s", path, name) || text[0] < '0' || text[0] > '9')
-		return 0;
-	gts = strtod(text, &end);
-	return strncmp(end, " GT/s", 5) == 0 && gts <= PCIE_MAX_GTS ? gts : 0;
-}
-
-/* The kernel says 0 or 255 where it does not know. */
-static int read_lanes(const char *path, const char *name)
-{
-	int64_t lanes;
-
-	if (sysfs_read_int(&lanes, "%s/%s", path, name) || lanes < 0 || lanes > PCIE_MAX_LANES)
-		return 0;
-	return (int)lanes;
-}
-
 static void read_link(const char *path, struct topo_place *place)
 {
-	place->link_gts = read_gts(path, "current_link_speed");
-	place->link_max_gts = read_gts(path, "max_link_speed");
-	place->link_width = read_lanes(path, "current_link_width");
-	place->link_max_width = read_lanes(path, "max_link_width");
+	struct pci_link link;
+
+	pci_read_link(path, &link);
+	place->link_gts = link.gts;
+	place->link_max_gts = link.max_gts;
+	place->link_width = (int)link.width;
+	place->link_max_width = (int)link.max_width;
 }
 
 /* The device in hwloc's tree: by its own name, its netdev's, or its PCI address. */
@@ -157,36 +123,15 @@ static void take_pci(hwloc_obj_t obj, struct topo_place *place)
 static void take_node(hwloc_topology_t t, hwloc_obj_t obj, struct topo_place *place)
 {
 	hwloc_obj_t home = hwloc_get_non_io_ancestor_obj(t, obj);
-	int nodes = home && home->nodeset ? hwloc_bitmap_weight(home->nodeset) : 0;
+	int node = home && home->nodeset ? hwtree_node(t, home) : -1;
 
-	if (nodes != 1)
-		set_node(place, -1, "hwloc: attached to %d nodes alike", nodes);
+	if (node < 0)
+		set_node(place, -1, "hwloc: attached to %d nodes alike",
+			 home && home->nodeset ? hwloc_bitmap_weight(home->nodeset) : 0);
 	else if (hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE) == 1)
-		set_node(place, hwloc_bitmap_first(home->nodeset), "only node");
+		set_node(place, node, "only node");
 	else
-		set_node(place, hwloc_bitmap_first(home->nodeset), "hwloc");
-}
-
-/* Load the tree: of XML, or of this machine if that is NULL. Returns 0 or -errno, *T then NULL. */
-static int load_topology(hwloc_topology_t *t, const char *xml)
-{
-	int rc;
-
-	*t = NULL;
-	errno = 0;
-	if (hwloc_topology_init(t))
-		return -ENOMEM;
-	rc = hwloc_topology_set_io_types_filter(*t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-	if (!rc && xml)
-		rc = hwloc_topology_set_xml(*t, xml);
-	if (!rc)
-		rc = hwloc_topology_load(*t);
-	if (!rc)
-		return 0;
-	rc = errno ? -errno : -EINVAL;
-	hwloc_topology_destroy(*t);
-	*t = NULL;
-	return rc;
+		set_node(place, node, "hwloc");
 }
 
 static void ask_hwloc(const char *ibdev, const char *xml, struct topo_place *place)
@@ -194,7 +139,7 @@ static void ask_hwloc(const char *ibdev, const char *xml, struct topo_place *pla
 	const char *whose = xml ? "HWLOC_XMLFILE" : "hwloc";
 	hwloc_topology_t t;
 	hwloc_obj_t obj;
-	int rc = load_topology(&t, xml);
+	int rc = hwtree_load(&t, xml);
 
 	if (rc) {
 		set_node(place, -1, "%s: %s", whose, strerror(-rc));
@@ -225,7 +170,7 @@ static int count_nodes(void)
 
 void topo_locate(const char *ibdev, struct topo_place *place)
 {
-	const char *xml = getenv("HWLOC_XMLFILE");
+	const char *xml = hwtree_file();
 	char path[PATH_MAX];
 	int64_t node = -1;
 	char *dir = NULL;
@@ -241,7 +186,7 @@ void topo_locate(const char *ibdev, struct topo_place *place)
 		if (sysfs_read_int(&node, "%s/numa_node", dir) || node < 0 || node > INT_MAX)
 			node = -1;
 	}
-	if (xml && xml[0])
+	if (xml)
 		ask_hwloc(ibdev, xml, place);
 	else if (node >= 0)
 		set_node(place, (int)node, "sysfs");

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* virt: what firmware calls machines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "host/virt.h"
+#include "tree.h"
+
+static void names_of_virtual_machines(void **state)
+{
+	(void)state;
+	assert_true(virt_named("QEMU", "Standard PC (Q35 + ICH9, 2009)"));
+	assert_true(virt_named("VMware, Inc.", "VMware7,1"));
+	assert_true(virt_named("Amazon EC2", "p4d.24xlarge"));
+	assert_false(virt_named("Amazon EC2", "i3.metal"));
+	assert_true(virt_named("Microsoft Corporation", "Virtual Machine"));
+	assert_false(virt_named("Microsoft Corporation", "Surface Pro"));
+	assert_true(virt_named("Red Hat", "KVM"));
+	assert_true(virt_named("Google", "Google Compute Engine"));
+	assert_false(virt_named("Dell Inc.", "PowerEdge R730"));
+	assert_false(virt_named("Supermicro", NULL));
+	assert_false(virt_named(NULL, NULL));
+	assert_false(virt_named("", ""));
+}
+
+static void sysfs_has_the_names(void **state)
+{
+	assert_false(virt_in_sysfs());
+	tree_put(state, "class/dmi/id/product_name", "KVM\n");
+	assert_true(virt_in_sysfs());
+	tree_put(state, "class/dmi/id/product_name", "PowerEdge R730\n");
+	tree_put(state, "class/dmi/id/sys_vendor", "\xff\n");
+	assert_false(virt_in_sysfs());
+}
+
+static void the_processor_does_not_change_its_mind(void **state)
+{
+	(void)state;
+	assert_int_equal(virt_processor(), virt_processor());
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, tree_make, tree_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(names_of_virtual_machines),
+		TEST(sysfs_has_the_names),
+		TEST(the_processor_does_not_change_its_mind),
+	};
+
+	return cmocka_run_group_tests_name("virt", tests, NULL, NULL);
+}
