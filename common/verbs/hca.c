@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 
 #include "host/sysfs.h"
+#include "verbs/vfault.h"
 
-#define GIDS_MAX 1024
+#define GIDS_MAX  1024
+#define SPEED_NDR 128
 
 unsigned hca_mtu_bytes(enum ibv_mtu mtu)
 {
@@ -44,8 +46,8 @@ static double lane_gbps(unsigned speed, bool ethernet)
 		return 25; /* EDR */
 	case 64:
 		return 50; /* HDR */
-	case 128:
-		return 100; /* NDR */
+	case SPEED_NDR:
+		return 100;
 	default:
 		return 0;
 	}
@@ -57,12 +59,15 @@ double hca_rate_gbps(const struct hca_port *p)
 		unsigned code, lanes;
 	} width[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
 
-	double lane = lane_gbps(p->port_attr.active_speed, p->is_ethernet);
+	double lane = lane_gbps(p->port_attr.active_speed, p->is_ethernet), gbps = 0;
 
 	for (size_t i = 0; lane > 0 && i < sizeof(width) / sizeof(width[0]); i++)
 		if (p->port_attr.active_width == width[i].code)
-			return width[i].lanes * lane;
-	return p->sysfs_gbps;
+			gbps = width[i].lanes * lane;
+	/* The code has no room for what came after NDR: kernels say NDR then, sysfs the rate. */
+	if (!gbps || (p->port_attr.active_speed == SPEED_NDR && p->sysfs_gbps > gbps))
+		return p->sysfs_gbps;
+	return gbps;
 }
 
 /* "800 Gb/sec (4X XDR)" */
@@ -74,12 +79,6 @@ static double read_rate(const char *device, unsigned port)
 	if (sysfs_read(text, sizeof(text), "class/infiniband/%s/ports/%u/rate", device, port))
 		return 0;
 	return sscanf(text, "%lf Gb/sec", &gbps) == 1 && gbps > 0 && gbps < 1e6 ? gbps : 0;
-}
-
-const char *hca_port_name(const struct hca_port *p, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s port %u", p->device, p->port);
-	return buf;
 }
 
 static int read_gids(struct hca_port *p, struct ibv_context *ctx)
@@ -213,6 +212,12 @@ void hca_list_free(struct hca_list *list)
 	*list = (struct hca_list){NULL, 0};
 }
 
+/* It could be used a moment ago, when the list was made. */
+static int gone(struct fault *f)
+{
+	return fault_fix(f, "look at dmesg whether the device was reset or removed");
+}
+
 int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
 {
 	struct ibv_device **devices;
@@ -230,12 +235,15 @@ int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
 		rc = h->ctx ? 0 : errno;
 	}
 	ibv_free_device_list(devices);
-	if (!h->ctx)
-		return fault_raise(f, FAULT_LOCAL, rc, "ibv_open_device(%s)", port->device);
+	if (!h->ctx) {
+		vfault_raise(f, rc, 0, "ibv_open_device(%s)", port->device);
+		return gone(f);
+	}
 	rc = describe(&h->info, h->ctx, port->port);
-	if (rc)
-		return fault_raise(f, FAULT_LOCAL, rc, "querying %s port %u", port->device,
-				   port->port);
+	if (rc) {
+		vfault_raise(f, rc, 0, "querying %s port %u", port->device, port->port);
+		return gone(f);
+	}
 	return 0;
 }
 

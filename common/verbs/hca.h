@@ -76,15 +76,13 @@ void hca_release(struct hca *h);
 
 /*
  * Data rate of the link in Gb/s after line coding, from active_speed and active_width, or the
- * kernel's figure for a speed that their code has no room for (XDR); 0: unknown.
+ * kernel's figure in sysfs for a speed that their code has no room for (XDR, which kernels give as
+ * NDR there); 0: unknown.
  */
 double hca_rate_gbps(const struct hca_port *p);
 
 /* 256 … 4096 for an enum ibv_mtu, and back (0 if it is none). */
 unsigned hca_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu hca_mtu_enum(unsigned bytes);
-
-/* "mlx5_0 port 1" into BUF. Returns BUF. */
-const char *hca_port_name(const struct hca_port *p, char *buf, size_t size);
 
 #endif

@@ -12,11 +12,16 @@
 
 #include "base/fault.h"
 #include "host/pin.h"
+#include "verbs/gpu_route.h"
 
 struct mem {
-	void *addr;
+	uint64_t addr; /* as NICs are told */
+	uint32_t lkey, rkey;
 	size_t bytes;
 	struct ibv_mr *mr;
+	struct gpu_mr gpu_mr; /* in its place for GPU memory */
+	void *host;           /* the same, for the CPU; NULL: it must not look */
+	struct gpu *gpu;      /* whose memory it is; NULL: the host's */
 	size_t pages_checked; /* 0: placement is not known */
 	size_t pages_on_node;
 };
@@ -27,6 +32,12 @@ struct mem {
  */
 int mem_init(struct mem *m, struct ibv_pd *pd, const struct pin *pin, size_t bytes, unsigned access,
 	     struct fault *f);
+
+/*
+ * Register the GPU memory of ASK. It stays the caller's, to be freed after mem_release(): a NIC may
+ * reach it until then.
+ */
+int mem_init_gpu(struct mem *m, const struct gpu_mr_ask *ask, struct fault *f);
 
 /* Deregister and free; safe on a zeroed object. */
 void mem_release(struct mem *m);

@@ -115,6 +115,13 @@ static struct ibv_qp *make_first_qp(struct qp_set *s, const struct qp_wish *w)
 	}
 }
 
+/* Modifying QP in a way that depends on nobody else has failed. */
+static int modify_failed(int err, const struct ibv_qp *qp, const char *to, struct fault *f)
+{
+	vfault_raise(f, err, 0, "ibv_modify_qp(QP 0x%06x to %s)", qp->qp_num, to);
+	return fault_fix(f, "look at dmesg: the driver says there what it refuses");
+}
+
 static int to_init(struct qp_set *s, struct ibv_qp *qp, unsigned access, struct fault *f)
 {
 	struct ibv_qp_attr attr = {
@@ -125,10 +132,7 @@ static int to_init(struct qp_set *s, struct ibv_qp *qp, unsigned access, struct 
 	int rc = ibv_modify_qp(
 		qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 
-	if (rc)
-		return vfault_raise(f, vfault_errno(rc), 0, "ibv_modify_qp(QP 0x%06x to INIT)",
-				    qp->qp_num);
-	return 0;
+	return rc ? modify_failed(vfault_errno(rc), qp, "INIT", f) : 0;
 }
 
 static int no_qp(unsigned made, const struct qp_wish *w, struct fault *f)
@@ -187,8 +191,10 @@ static int rtr_failed(int err, const struct ibv_qp *qp, const struct qp_route *r
 	char gid[64];
 
 	vfault_raise(f, err, 0, "ibv_modify_qp(QP 0x%06x to RTR)", qp->qp_num);
-	if (!r->global)
-		return fault_cause(f, "The peer's LID is 0x%x", to->lid);
+	if (!r->global) {
+		fault_cause(f, "The peer's LID is 0x%x", to->lid);
+		return fault_fix(f, "check with ibping that the subnet manager has a path to it");
+	}
 	fault_cause(
 		f,
 		"The peer's GID %s cannot be reached from GID index %d: no route, no neighbour, or another kind of GID",
@@ -239,10 +245,7 @@ static int to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct
 			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 
-	if (rc)
-		return vfault_raise(f, vfault_errno(rc), 0, "ibv_modify_qp(QP 0x%06x to RTS)",
-				    s->qp[i]->qp_num);
-	return 0;
+	return rc ? modify_failed(vfault_errno(rc), s->qp[i], "RTS", f) : 0;
 }
 
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,

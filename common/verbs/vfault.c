@@ -80,6 +80,7 @@ static void common_cause(struct fault *f, int errnum)
 	case EOPNOTSUPP:
 	case ENOSYS:
 		fault_cause(f, "The device or its driver does not support it");
+		fault_fix(f, "update the driver and rdma-core, or choose another device with -d");
 		break;
 	default:
 		break;
@@ -138,8 +139,10 @@ int vfault_completion(struct fault *f, enum ibv_wc_status status, uint32_t vendo
 	case IBV_WC_LOC_QP_OP_ERR:
 		fault_cause(
 			f,
-			"This end's NIC could not access its own buffer or found the request malformed");
-		return fault_fix(f, "look at dmesg");
+			"This end's NIC could not access its own buffer or found the request malformed; with "
+			"GPU memory: PCIe transfers between NIC and GPU are blocked on the way");
+		return fault_fix(f, "look at dmesg; with GPU memory use a GPU under the NIC's PCIe "
+				    "switch, or --gpu-path staged");
 	case IBV_WC_WR_FLUSH_ERR:
 		return fault_cause(f, "The QP had failed before; the request was flushed");
 	default:
