@@ -26,9 +26,9 @@ int main(int argc, char **argv)
 		.title = "Send BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
 			     .tx_depth = 128},
-		.receives = true,
-		.client = send_all,
-		.server = stream_receive,
+		.receives = RECEIVES_SERVER,
+		.lead = send_all,
+		.follow = stream_receive,
 	};
 
 	return session_main(&send_bw, argc, argv);

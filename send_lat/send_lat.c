@@ -8,38 +8,14 @@
 #include "loop/pingpong.h"
 #include "session/session.h"
 
-/* Has a receive completed? */
-static ALWAYS_INLINE int arrived(struct pingpong *p, uint64_t i)
-{
-	struct ibv_wc wc;
-	int n = ibv_poll_cq(p->recv_cq, 1, &wc);
-
-	(void)i;
-	if (LIKELY(n == 0))
-		return 0;
-	if (UNLIKELY(n < 0))
-		return round_verb_failed(p->round, n, "ibv_poll_cq");
-	return LIKELY(wc.status == IBV_WC_SUCCESS)
-		       ? 1
-		       : round_completion_failed(p->round, &wc, "receive");
-}
-
-/* The receive that the message consumed is given back when the answer is on its way. */
-static ALWAYS_INLINE int repost(struct pingpong *p)
-{
-	int rc = recv_consumed(p->round->receives->lane, 1);
-
-	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
-}
-
 static int ping(struct round *r)
 {
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_SEND);
 	if (r->samples)
-		return pingpong_client(&p, pingpong_send, arrived, repost, true);
-	return pingpong_client(&p, pingpong_send, arrived, repost, false);
+		return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, true);
+	return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, false);
 }
 
 static int pong(struct round *r)
@@ -47,7 +23,7 @@ static int pong(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_SEND);
-	return pingpong_server(&p, pingpong_send, arrived, repost);
+	return pingpong_server(&p, pingpong_send, pingpong_received, pingpong_repost);
 }
 
 int main(int argc, char **argv)
@@ -58,10 +34,10 @@ int main(int argc, char **argv)
 		.title = "Send Latency Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
 		.latency = true,
-		.receives = true,
+		.receives = RECEIVES_BOTH,
 		.inline_wish = 236,
-		.client = ping,
-		.server = pong,
+		.lead = ping,
+		.follow = pong,
 	};
 
 	return session_main(&send_lat, argc, argv);

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
 			     .tx_depth = 128},
 		.written = true,
-		.client = write_all,
+		.lead = write_all,
 	};
 
 	return session_main(&write_bw, argc, argv);

@@ -5,6 +5,9 @@
  * Posted: one WRITE at a time, the next when the peer's answer has come. Polled: memory, the last
  * bytes of the message, where the sender has put the message's number. Timed: from one answer's
  * arrival to the next one's; the result is half of that.
+ *
+ * A CPU cannot poll GPU memory: with it at either end the WRITEs carry an immediate, and the
+ * receive CQ is polled.
  */
 #include <endian.h>
 
@@ -68,6 +71,24 @@ static int pong(struct round *r)
 	return pingpong_server(&p, stamp_and_send, arrived, nothing);
 }
 
+static int ping_immediate(struct round *r)
+{
+	struct pingpong p;
+
+	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
+	if (r->samples)
+		return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, true);
+	return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, false);
+}
+
+static int pong_immediate(struct round *r)
+{
+	struct pingpong p;
+
+	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
+	return pingpong_server(&p, pingpong_send, pingpong_received, pingpong_repost);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test write_lat = {
@@ -80,8 +101,10 @@ int main(int argc, char **argv)
 		.latency = true,
 		.written = true,
 		.inline_wish = 220,
-		.client = ping,
-		.server = pong,
+		.lead = ping,
+		.follow = pong,
+		.lead_immediate = ping_immediate,
+		.follow_immediate = pong_immediate,
 	};
 
 	return session_main(&write_lat, argc, argv);

@@ -61,6 +61,30 @@ static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint64_t i)
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_send");
 }
 
+/* Has a receive completed? For messages that consume one. Hot. */
+static ALWAYS_INLINE int pingpong_received(struct pingpong *p, uint64_t i)
+{
+	struct ibv_wc wc;
+	int n = ibv_poll_cq(p->recv_cq, 1, &wc);
+
+	(void)i;
+	if (LIKELY(n == 0))
+		return 0;
+	if (UNLIKELY(n < 0))
+		return round_verb_failed(p->round, n, "ibv_poll_cq");
+	return LIKELY(wc.status == IBV_WC_SUCCESS)
+		       ? 1
+		       : round_completion_failed(p->round, &wc, "receive");
+}
+
+/* The receive that a message consumed is given back when the answer is on its way. Hot. */
+static ALWAYS_INLINE int pingpong_repost(struct pingpong *p)
+{
+	int rc = recv_consumed(p->round->receives->lane, 1);
+
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
+}
+
 /* The client's loop. KEEP is a constant: also store every sample in order. */
 static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post,
 					 pingpong_arrived *arrived, pingpong_tidy *tidy,

@@ -60,6 +60,8 @@ struct round {
 	const struct clock *clock;
 	struct round_control *control;
 	struct fault *fault;
+	unsigned way; /* which of the program's own kinds of round this is; 0: there is but one */
+	void *own;    /* the program's; NULL */
 	/* results */
 	uint64_t messages;       /* completed, all QPs */
 	uint64_t timed_messages; /* those that came within [start_ticks, end_ticks] */
@@ -68,6 +70,9 @@ struct round {
 	struct peak *peak; /* bandwidth, unless no_peak */
 	uint64_t *samples; /* latency with -U or -H: round-trip ticks in order; else NULL */
 };
+
+/* A program's loop: runs the round, leaves its results there. 0, or -1 with the fault raised. */
+typedef int round_loop(struct round *r);
 
 static ALWAYS_INLINE uint64_t round_target(const struct round *r)
 {

@@ -28,8 +28,19 @@ json_t *json_result(const struct report *r, const struct report_result *result,
 		    const struct record *rec, const char *measured_by);
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
 
-/* csv.c */
-void csv_header(FILE *out);
+/*
+ * document.c: whether the documents can be written where they shall go; writing them; and the fault
+ * for a FILE that cannot be written.
+ */
+int document_try(const struct report *r, struct fault *f);
+int document_write(struct report *r, const struct fault *problem, bool interrupted,
+		   struct fault *f);
+int document_refused(const char *file, int errnum, struct fault *f);
+bool document_to_stdout(const char *file);
+
+/* csv.c: open what --csv names; where rows go, behind the header; one row. */
+int csv_open(struct report *r, struct fault *f);
+FILE *csv_rows(struct report *r); /* NULL: no CSV was asked for */
 void csv_row(const struct report *r, const struct record *rec, const char *measured_by, FILE *out);
 
 #endif

@@ -46,9 +46,11 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	json_object_set_new(d, "status", json_string(status_of(problem, interrupted)));
 	json_object_set_new(d, "error",
 			    fault_is(problem) ? message_fault_json(problem) : json_null());
-	json_object_set_new(d, "experiment", experiment_describe(&r->about.options->experiment));
+	json_object_set_new(d, "experiment",
+			    experiment_describe(&r->about.options->experiment, r->about.test));
 	json_object_set(d, "effective", r->effective);
 	json_object_set(d, "ends", r->ends);
 	json_object_set(d, "results", r->results);
+	json_object_update(d, r->own);
 	return d;
 }

@@ -217,6 +217,13 @@ static void info_json(const struct report *r, FILE *out)
 	pair(out, "Data_ex_method", "Ethernet", true, true);
 }
 
+static bool is_by(const json_t *row, const char *who)
+{
+	const char *by = json_string_value(json_object_get(row, "measured_by"));
+
+	return by && strcmp(by, who) == 0;
+}
+
 char *perftest_json(const struct report *r)
 {
 	size_t size, n = 0, rows = 0;
@@ -231,16 +238,16 @@ char *perftest_json(const struct report *r)
 	fprintf(out, "{\n\"test_info\": {\n");
 	info_json(r, out);
 	json_array_foreach (r->results, n, row)
-		own |= strcmp(json_string_value(json_object_get(row, "measured_by")), mine) == 0;
+		own |= is_by(row, mine);
 	mine = own ? mine : "client";
 	json_array_foreach (r->results, n, row)
-		rows += strcmp(json_string_value(json_object_get(row, "measured_by")), mine) == 0;
+		rows += is_by(row, mine);
 	/* With one size `results` is perftest's object; with -a it is an array of them, so no row
 	 * is lost. */
 	fprintf(out, "},\n\"results\": %s{\n", rows > 1 ? "[\n" : "");
 	own = false;
 	json_array_foreach (r->results, n, row) {
-		if (strcmp(json_string_value(json_object_get(row, "measured_by")), mine) != 0)
+		if (!is_by(row, mine))
 			continue;
 		if (own)
 			fprintf(out, "},\n{\n");

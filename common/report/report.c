@@ -6,14 +6,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/units.h"
 #include "report/forms.h"
-
-#define PERFTEST_JSON "perftest_out.json"
 
 static const struct output_options *output(const struct report *r)
 {
@@ -25,58 +22,32 @@ const struct record *forms_own(const struct report *r, const struct report_resul
 	return r->about.server && result->server ? result->server : result->client;
 }
 
-static bool to_stdout(const char *file)
+/* What is of one run of one client. */
+static void begin(struct report *r)
 {
-	return file && strcmp(file, "-") == 0;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	r->results = json_array();
+	r->ends = json_object();
+	r->effective = json_object();
+	r->own = json_object();
+	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 }
 
-static int cannot_write(const char *file, int errnum, struct fault *f)
+static void forget(struct report *r)
 {
-	fault_raise(f, FAULT_LOCAL, errnum, "writing %s", file);
-	if (errnum == ENOSPC)
-		return fault_fix(f, "make room there, or name a file elsewhere");
-	return fault_fix(f,
-			 "name a file in a directory that exists and that this user may write to");
-}
-
-/* A device, pipe or link stays what it is: only a regular file is replaced by a new one. */
-static bool is_special(const char *file)
-{
-	struct stat st;
-
-	return lstat(file, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-/* A document is written beside its place and renamed; see now that this will work. */
-static int try_place(const char *file, struct fault *f)
-{
-	char path[4096];
-	FILE *out;
-
-	if (!file || to_stdout(file) || is_special(file))
-		return 0;
-	snprintf(path, sizeof(path), "%s.%d.tmp", file, (int)getpid());
-	out = fopen(path, "we");
-	if (!out)
-		return cannot_write(file, errno, f);
-	fclose(out);
-	unlink(path);
-	return 0;
-}
-
-static const char *perftest_json_file(const struct report *r)
-{
-	if (output(r)->out_json_file)
-		return output(r)->out_json_file;
-	return output(r)->out_json ? PERFTEST_JSON : NULL;
+	json_decref(r->results);
+	json_decref(r->ends);
+	json_decref(r->effective);
+	json_decref(r->own);
+	r->results = r->ends = r->effective = r->own = NULL;
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
 {
 	const struct output_options *o = &about->options->output;
-	time_t now = time(NULL);
-	struct tm tm;
-	bool document = to_stdout(o->json) || to_stdout(o->csv);
+	bool document = document_to_stdout(o->json) || document_to_stdout(o->csv);
 
 	fault_phase(f, "opening the output files");
 	memset(r, 0, sizeof(*r));
@@ -85,20 +56,14 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	r->perftest = !document && !r->only && o->format == FORMAT_PERFTEST;
 	r->table = !document && !r->only && !r->perftest;
 	r->tty = isatty(STDERR_FILENO) && !o->quiet;
-	r->results = json_array();
-	r->ends = json_object();
-	r->effective = json_object();
-	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	if (to_stdout(o->json) && to_stdout(o->csv)) {
+	begin(r);
+	if (document_to_stdout(o->json) && document_to_stdout(o->csv)) {
 		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
 		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
 	}
-	if (try_place(o->json, f) || try_place(perftest_json_file(r), f))
+	if (document_try(r, f))
 		return -1;
-	if (!o->csv)
-		return 0;
-	r->csv = to_stdout(o->csv) ? stdout : fopen(o->csv, "we");
-	return r->csv ? 0 : cannot_write(o->csv, errno, f);
+	return o->csv ? csv_open(r, f) : 0;
 }
 
 void report_note(const struct report *r, const char *fmt, ...)
@@ -136,6 +101,9 @@ static void end_lines(const struct report *r, const char *who, const struct end 
 			    e->gid_type, e->gid_chosen);
 	else
 		report_note(r, "%s LID 0x%" PRIx64, who, (uint64_t)e->lid);
+	if (e->gpu[0])
+		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu, e->gpu_distance,
+			    e->gpu_path[0] ? "; memory by " : "", e->gpu_chosen);
 	if (e->memory_pages)
 		snprintf(pages, sizeof(pages),
 			 "; %" PRId64 " of %" PRId64 " pages looked at lie there",
@@ -206,13 +174,12 @@ void report_result(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
 	to_table(r, result);
-	if (r->csv) {
-		if (!r->header_done)
-			csv_header(r->csv);
+	if (csv_rows(r)) {
 		csv_row(r, result->client, "client", r->csv);
 		if (result->server)
 			csv_row(r, result->server, "server", r->csv);
-		fflush(r->csv);
+		if (fflush(r->csv) == EOF && !r->csv_errnum)
+			r->csv_errnum = errno;
 	}
 	r->header_done = true;
 	json_array_append_new(r->results, json_result(r, result, result->client, "client"));
@@ -220,120 +187,104 @@ void report_result(struct report *r, const struct report_result *result)
 		json_array_append_new(r->results, json_result(r, result, result->server, "server"));
 }
 
-/* "5.0 s: 65536 B: 92.1 Gb/s, 0.176 M messages/s", or the mean latency. Returns BUF. */
-static const char *progress_text(const struct report *r, uint64_t bytes, uint64_t elapsed_ns,
-				 uint64_t interval_ns, uint64_t messages, char *buf, size_t size)
+void report_own_result(struct report *r, json_t *result)
 {
-	double s = (double)interval_ns / 1e9, rate = s > 0 ? (double)messages / s : 0;
+	json_array_append_new(r->results, result);
+}
+
+void report_own_key(struct report *r, const char *key, json_t *value)
+{
+	json_object_set_new(r->own, key, value);
+}
+
+FILE *report_own_table(struct report *r)
+{
+	wipe_live(r);
+	return r->table || r->perftest ? stdout : NULL;
+}
+
+FILE *report_own_csv(struct report *r)
+{
+	return csv_rows(r);
+}
+
+/* "5.0 s: 65536 B: 92.1 Gb/s, 0.176 M messages/s", or the mean latency. Returns BUF. */
+static const char *progress_text(const struct report *r, const struct report_progress *p, char *buf,
+				 size_t size)
+{
+	double s = (double)p->interval_ns / 1e9, rate = s > 0 ? (double)p->messages / s : 0;
 
 	if (r->about.latency)
 		snprintf(buf, size,
 			 "%.1f s: %" PRIu64 " B: %.2f usec on average, %" PRIu64 " messages",
-			 (double)elapsed_ns / 1e9, bytes,
-			 messages ? s * 1e6 / 2 / (double)messages : 0, messages);
+			 (double)p->elapsed_ns / 1e9, p->message_bytes,
+			 p->messages ? s * 1e6 / 2 / (double)p->messages : 0, p->messages);
 	else
 		snprintf(buf, size, "%.1f s: %" PRIu64 " B: %.3f Gb/s, %.0f messages/s",
-			 (double)elapsed_ns / 1e9, bytes, rate * (double)bytes * 8 / 1e9, rate);
+			 (double)p->elapsed_ns / 1e9, p->message_bytes,
+			 rate * (double)p->message_bytes * 8 / 1e9, rate);
 	return buf;
 }
 
-void report_interval(struct report *r, uint64_t message_bytes, uint64_t elapsed_ns,
-		     uint64_t interval_ns, uint64_t messages)
+void report_interval(struct report *r, const struct report_progress *p)
 {
-	double s = (double)interval_ns / 1e9, rate = s > 0 ? (double)messages / s : 0;
+	double s = (double)p->interval_ns / 1e9, rate = s > 0 ? (double)p->messages / s : 0;
 	char text[160];
 
 	wipe_live(r);
-	if (!to_stdout(output(r)->json)) {
-		fprintf(stderr, "rdmark: %s\n",
-			progress_text(r, message_bytes, elapsed_ns, interval_ns, messages, text,
-				      sizeof(text)));
+	if (!document_to_stdout(output(r)->json)) {
+		fprintf(stderr, "rdmark: %s\n", progress_text(r, p, text, sizeof(text)));
 		return;
 	}
 	printf("{\"interval\": {\"message_bytes\": %" PRIu64
 	       ", \"elapsed_s\": %.6f, \"interval_s\": %.6f, "
 	       "\"messages\": %" PRIu64 ", \"messages_per_s\": %.3f, ",
-	       message_bytes, (double)elapsed_ns / 1e9, s, messages, rate);
+	       p->message_bytes, (double)p->elapsed_ns / 1e9, s, p->messages, rate);
 	if (r->about.latency)
 		printf("\"latency_mean_us\": %.4f}}\n",
-		       messages ? s * 1e6 / 2 / (double)messages : 0);
+		       p->messages ? s * 1e6 / 2 / (double)p->messages : 0);
 	else
-		printf("\"bandwidth_gbps\": %.6f}}\n", rate * (double)message_bytes * 8 / 1e9);
+		printf("\"bandwidth_gbps\": %.6f}}\n", rate * (double)p->message_bytes * 8 / 1e9);
 	fflush(stdout);
 }
 
-void report_live(struct report *r, uint64_t message_bytes, uint64_t elapsed_ns,
-		 uint64_t interval_ns, uint64_t messages)
+/* "12 s", "3 min 20 s", "2 h 5 min": two units are enough to wait by. Returns BUF. */
+static const char *left_text(uint64_t left_ns, char *buf, size_t size)
 {
-	char text[160];
+	uint64_t s = (left_ns + UNITS_NS_PER_S / 2) / UNITS_NS_PER_S;
+
+	if (s < 60)
+		snprintf(buf, size, "%" PRIu64 " s", s);
+	else if (s < 3600)
+		snprintf(buf, size, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	else
+		snprintf(buf, size, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+	return buf;
+}
+
+void report_live(struct report *r, const struct report_progress *p, uint64_t left_ns)
+{
+	char text[160], left[48];
 
 	if (!r->tty)
 		return;
-	fprintf(stderr, "\r%s\033[K",
-		progress_text(r, message_bytes, elapsed_ns, interval_ns, messages, text,
-			      sizeof(text)));
+	fprintf(stderr, "\r%s", progress_text(r, p, text, sizeof(text)));
+	if (left_ns)
+		fprintf(stderr, ", %s left", left_text(left_ns, left, sizeof(left)));
+	fprintf(stderr, "\033[K");
 	r->live_shown = true;
 }
 
-/* TEXT whole to FILE: a temporary name, then rename; "-" is stdout. */
-static int write_document(const char *file, const char *text, struct fault *f)
+int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f)
 {
-	bool special = is_special(file), bad;
-	char path[4096];
-	FILE *out;
-	int err;
+	int rc;
 
-	if (!text)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "making the document for %s", file);
-	if (to_stdout(file)) {
-		fputs(text, stdout);
-		return 0;
-	}
-	snprintf(path, sizeof(path), special ? "%s" : "%s.%d.tmp", file, (int)getpid());
-	out = fopen(path, "we");
-	if (!out)
-		return cannot_write(file, errno, f);
-	errno = 0;
-	bad = fputs(text, out) == EOF || fflush(out) == EOF;
-	err = errno;
-	bad |= fclose(out) == EOF;
-	if (!err)
-		err = errno;
-	if (!bad && (special || rename(path, file) == 0))
-		return 0;
-	err = err ? err : errno;
-	if (!special)
-		unlink(path);
-	return cannot_write(file, err, f);
-}
-
-static int write_documents(struct report *r, const struct fault *problem, bool interrupted,
-			   struct fault *f)
-{
-	const char *perftest_file = perftest_json_file(r);
-	char *text = NULL, *line = NULL;
-	bool lines;
-	int rc = 0;
-
-	if (output(r)->json) {
-		json_t *d = json_document(r, problem, interrupted);
-
-		/* With --interval the output is JSON lines, and the document is the last of them.
-		 */
-		lines = output(r)->interval_ns && to_stdout(output(r)->json);
-		line = json_dumps(d, lines ? JSON_COMPACT : JSON_INDENT(2));
-		if (line && asprintf(&text, "%s\n", line) < 0)
-			text = NULL;
-		rc = write_document(output(r)->json, text, f);
-		free(text);
-		free(line);
-		json_decref(d);
-	}
-	if (perftest_file && json_array_size(r->results)) {
-		text = perftest_json(r);
-		rc |= write_document(perftest_file, text, f);
-		free(text);
-	}
+	fault_phase(f, "writing the results");
+	wipe_live(r);
+	rc = document_write(r, problem, interrupted, f);
+	fflush(stdout);
+	forget(r);
+	begin(r);
 	return rc;
 }
 
@@ -345,22 +296,19 @@ int report_close(struct report *r, const struct fault *problem, bool interrupted
 	wipe_live(r);
 	if (r->perftest && r->header_done)
 		perftest_rule(stdout);
-	rc = r->about.options ? write_documents(r, problem, interrupted, f) : 0;
+	rc = r->about.options ? document_write(r, problem, interrupted, f) : 0;
 	if (r->csv && r->csv != stdout) {
-		bool bad = ferror(r->csv) != 0;
-
-		errno = 0;
-		if (fclose(r->csv) == EOF || bad)
-			rc = cannot_write(output(r)->csv, errno ? errno : EIO, f);
+		if (fclose(r->csv) == EOF && !r->csv_errnum)
+			r->csv_errnum = errno;
+		if (r->csv_errnum)
+			rc = document_refused(output(r)->csv, r->csv_errnum, f);
 	}
 	errno = 0;
 	if (fflush(stdout) == EOF || ferror(stdout)) {
 		rc = fault_raise(f, FAULT_LOCAL, errno ? errno : EIO, "writing to stdout");
 		fault_cause(f, "It is closed, or what reads it is gone, or the disk is full");
 	}
-	json_decref(r->results);
-	json_decref(r->ends);
-	json_decref(r->effective);
+	forget(r);
 	memset(r, 0, sizeof(*r));
 	return rc;
 }

@@ -29,6 +29,7 @@ struct report_about {
 	bool latency;
 	bool server;
 	bool writes; /* the peer writes into memory: addresses are shown as perftest does */
+	const char *csv_columns; /* of the program's own rows; NULL: a record's */
 	const struct options *options;
 };
 
@@ -48,19 +49,22 @@ struct report_result {
 
 struct report {
 	struct report_about about;
-	bool table, perftest, only; /* what goes to stdout */
-	FILE *csv;                  /* stdout or a file of its own */
+	bool table, perftest, only;  /* what goes to stdout */
+	FILE *csv;                   /* stdout or a file of its own */
+	int csv_errnum;              /* why writing it failed, 0: it did not */
+	bool csv_appends, csv_begun; /* to a regular file; the header is there */
 	bool header_done;
 	bool tty; /* stderr is a terminal: live line */
 	bool live_shown;
 	json_t *results;   /* array, for JSON and perftest's JSON */
 	json_t *ends;      /* object with client and server */
 	json_t *effective; /* object */
+	json_t *own;       /* object: what the program adds to the document */
 	char started[32];  /* UTC, ISO 8601 */
 };
 
-/* Begin. Opens the CSV file and tries the JSON file's place, so that a wrong name is told before
- * the run. */
+/* Begin. Opens the CSV file and tries the JSON file's place, so that a wrong name, or a CSV
+ * file with other columns, is told before the run. */
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
 
 /* The server can be connected to at ADDRESS. */
@@ -78,14 +82,31 @@ void report_connected(struct report *r, const struct end *mine, const struct end
 /* One size is measured, wholly or as far as it went. */
 void report_result(struct report *r, const struct report_result *result);
 
+/*
+ * For a program with a form of its own: RESULT (stolen) into the document's results; VALUE (stolen)
+ * as KEY into the document itself; and what it prints on stdout, unless a document goes there.
+ */
+void report_own_result(struct report *r, json_t *result);
+void report_own_key(struct report *r, const char *key, json_t *value);
+FILE *report_own_table(struct report *r); /* NULL: nothing is printed */
+FILE *report_own_csv(struct report *r);   /* behind about.csv_columns; NULL: no CSV */
+
 /* While a run goes on: MESSAGES (of MESSAGE_BYTES) came in the last INTERVAL_NS, up to ELAPSED_NS.
  */
-void report_interval(struct report *r, uint64_t message_bytes, uint64_t elapsed_ns,
-		     uint64_t interval_ns, uint64_t messages);
+struct report_progress {
+	uint64_t message_bytes, elapsed_ns, interval_ns, messages;
+};
+void report_interval(struct report *r, const struct report_progress *p);
 
-/* The live line on a terminal; does nothing elsewhere. */
-void report_live(struct report *r, uint64_t message_bytes, uint64_t elapsed_ns,
-		 uint64_t interval_ns, uint64_t messages);
+/* The live line on a terminal, with the time that is LEFT_NS (0: unknown, or none); does nothing
+ * elsewhere. */
+void report_live(struct report *r, const struct report_progress *p, uint64_t left_ns);
+
+/*
+ * A client of a server that stays has gone: its document is written, as a line, and forgotten.
+ * Tables and CSV go on. Raises in F what could not be written.
+ */
+int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
 
 /*
  * The run is over, with PROBLEM or without (fault_is() false); INTERRUPTED if it ended early by a

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "session/parts.h"
 #include "session/plan.h"
 
 #define BUSY_RETRY_NS UINT64_C(50000000)
@@ -22,11 +23,14 @@ static json_t *hello(struct session *s)
 	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
 	json_object_set_new(m, "version", json_string(RDMARK_VERSION));
 	json_object_set_new(m, "test", json_string(s->test->name));
-	json_object_set_new(m, "experiment", experiment_to_json(&s->options.experiment));
+	json_object_set_new(m, "experiment",
+			    experiment_to_json(&s->options.experiment, s->test->name));
 	json_object_set_new(m, "ethernet", json_boolean(s->hca.info.is_ethernet));
 	json_object_set_new(m, "gid_kinds", list);
 	json_object_set_new(m, "mtu_bytes", json_integer(endpoint_mtu(s)));
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
+	if (s->gpu_memory)
+		json_object_set_new(m, "gpu_memory", json_true());
 	return m;
 }
 
@@ -37,7 +41,8 @@ static int take_welcome(struct session *s, const json_t *m)
 	if (message_u64(m, "protocol", UINT32_MAX, &protocol, &s->fault) ||
 	    message_has(m, "protocol", protocol == MESSAGE_PROTOCOL, &s->fault) ||
 	    message_u64(m, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
-	    message_u64(m, "mtu_bytes", 4096, &mtu, &s->fault) || session_read_timeout(s, m))
+	    message_u64(m, "mtu_bytes", 4096, &mtu, &s->fault) || session_read_timeout(s, m) ||
+	    session_read_memory(s, m))
 		return -1;
 	if (!hca_mtu_enum((unsigned)mtu) || mtu > endpoint_mtu(s))
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
@@ -64,6 +69,18 @@ static int busy(struct session *s, const json_t *m, uint64_t deadline_ns, bool *
 	return fault_fix(&s->fault, "wait until that run is over; --connect-timeout waits longer");
 }
 
+/* The server's first word, but for that it is alive. */
+static int hear_answer(struct session *s, json_t **m)
+{
+	for (;;) {
+		if (oob_recv(&s->oob, m, session_deadline(s), &s->fault))
+			return -1;
+		if (!message_is(*m, "alive"))
+			return 0;
+		json_decref(*m);
+	}
+}
+
 /* One attempt to be served: 0 welcome, 1 try again, -1. */
 static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fault *lost)
 {
@@ -84,8 +101,7 @@ static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fau
 		json_decref(m);
 		return -1;
 	}
-	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
-	    oob_recv(&s->oob, &m, session_deadline(s), &s->fault)) {
+	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) || hear_answer(s, &m)) {
 		/* A server that ended just now had us in its queue: look whether there is a next
 		 * one. */
 		if (s->fault.code != FAULT_PEER || clock_now_ns() >= deadline_ns)
@@ -149,6 +165,7 @@ static int one_size(struct session *s, uint64_t size)
 		.target = plan_warmup(e, size, s->test->latency),
 		.warmup = true,
 	};
+	int rc;
 
 	if (sr.target && round_client(s, &sr))
 		return -1;
@@ -157,19 +174,33 @@ static int one_size(struct session *s, uint64_t size)
 	sr = (struct session_round){
 		.message_bytes = size,
 		.target = e->duration_ns ? ROUND_ENDLESS : e->iters,
+		.duration_ns = e->duration_ns,
 	};
-	return round_client(s, &sr);
+	rc = round_client(s, &sr);
+	round_show(s, &sr);
+	return rc;
+}
+
+int session_sizes(struct session *s)
+{
+	const struct experiment *e = &s->options.experiment;
+
+	for (uint64_t size = plan_first_size(e); size <= s->largest_bytes && !s->interrupted;
+	     size *= 2)
+		if (one_size(s, size))
+			return -1;
+	return 0;
 }
 
 int session_client(struct session *s)
 {
-	const struct experiment *e = &s->options.experiment;
 	uint64_t deadline_ns = clock_now_ns() + s->options.local.connect_timeout_ns;
 	struct fault lost = {0};
 	bool told = false;
 	json_t *bye = NULL;
 	int rc;
 
+	endpoint_gpu_start(s);
 	while ((rc = greet(s, deadline_ns, &told, &lost)) > 0)
 		;
 	/* That somebody answered and died says more than that nobody listens any more. */
@@ -179,14 +210,13 @@ int session_client(struct session *s)
 		return -1;
 	report_connected(&s->report, &s->my_end, &s->their_end, &s->mine, &s->theirs,
 			 &s->effective);
-	for (uint64_t size = plan_first_size(e); size <= s->largest_bytes && !s->interrupted;
-	     size *= 2)
-		if (one_size(s, size))
-			return -1;
+	if (s->test->schedule ? s->test->schedule(s) : session_sizes(s))
+		return -1;
 	fault_phase(&s->fault, "taking leave");
 	if (oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "bye", &bye, s->options.local.timeout_ns, &s->fault))
 		return -1;
 	json_decref(bye);
-	return 0;
+	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
+	return s->test->judge ? s->test->judge(s) : 0;
 }

@@ -12,6 +12,7 @@
 
 #define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
 #define STAMP_ROOM_BYTES 64   /* unused behind every slice */
+#define STAGED_BATCH     32   /* receives are given back so many at a time */
 #define LATENCY_TX_DEPTH 64   /* so that one send in many is signalled */
 
 static struct hca_wish wish_of(const struct session *s)
@@ -69,13 +70,16 @@ static int check_size(struct session *s)
 	char have[32], want[32];
 
 	fault_phase(&s->fault, "choosing the message sizes");
-	s->largest_bytes = plan_last_size(e, max);
-	if (s->largest_bytes <= max)
+	s->largest_bytes = s->message_max = plan_last_size(e, max);
+	if (s->matrix && s->message_max < e->staged_chunk_bytes)
+		s->message_max = e->staged_chunk_bytes;
+	if (s->message_max <= max)
 		return 0;
 	fault_raise(&s->fault, FAULT_USAGE, 0, "messages of %s: %s port %u takes at most %s",
-		    units_format_size(s->largest_bytes, want, sizeof(want)), s->hca.info.device,
+		    units_format_size(s->message_max, want, sizeof(want)), s->hca.info.device,
 		    s->hca.info.port, units_format_size(max, have, sizeof(have)));
-	return fault_fix(&s->fault, "use a smaller -s");
+	return fault_fix(&s->fault, "use a smaller %s",
+			 s->largest_bytes > max ? "-s" : "--staged-chunk");
 }
 
 int endpoint_open(struct session *s)
@@ -85,6 +89,7 @@ int endpoint_open(struct session *s)
 	const struct hca_port *port;
 	int rc = -1;
 
+	endpoint_gpu_before_open(s);
 	if (hca_scan(&list, s->options.local.device, &s->fault))
 		return -1;
 	port = hca_choose(&list, &wish, s->hca.chosen, sizeof(s->hca.chosen), &s->fault);
@@ -103,6 +108,8 @@ int endpoint_open(struct session *s)
 		       &s->fault))
 		return -1;
 	describe_device(s);
+	if (endpoint_gpu_open(s))
+		return -1;
 	s->my_end.thread_node = s->pin.node;
 	snprintf(s->my_end.cpus, sizeof(s->my_end.cpus), "%s", s->pin.cpus);
 	snprintf(s->my_end.pinned, sizeof(s->my_end.pinned), "%s", s->pin.reason);
@@ -192,7 +199,8 @@ static int make_qps(struct session *s)
 	const struct test *t = s->test;
 	const struct experiment *e = &s->options.experiment;
 	const struct ibv_device_attr *d = &s->hca.info.attr;
-	bool receives = t->receives && (t->latency || s->report.about.server);
+	bool receives = t->receives == RECEIVES_BOTH || s->immediate ||
+			(t->receives == RECEIVES_SERVER && s->report.about.server);
 	struct qp_wish w = {
 		.count = (unsigned)e->qps,
 		.tx_depth = (unsigned)e->tx_depth,
@@ -205,6 +213,8 @@ static int make_qps(struct session *s)
 		.access = t->written ? IBV_ACCESS_REMOTE_WRITE : 0,
 	};
 
+	if (s->gpu_memory) /* the CPU cannot copy from there */
+		w.inline_bytes = 0;
 	if (t->latency && w.tx_depth < LATENCY_TX_DEPTH)
 		w.tx_depth = LATENCY_TX_DEPTH;
 	return qp_set_init(&s->qps, &s->hca, &w, &s->fault);
@@ -219,15 +229,21 @@ static int make_memory(struct session *s)
 	uint64_t stride =
 		(s->largest_bytes + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	uint64_t slices = s->test->latency ? 2 : e->qps;
+	uint64_t bytes = slices * stride;
+	int rc;
 
 	if (!e->strict_order)
 		access |= IBV_ACCESS_RELAXED_ORDERING;
-	if (mem_init(&s->mem, s->qps.pd, &s->pin, PAGE_BYTES + slices * stride, access, &s->fault))
+	if (bytes < s->message_max)
+		bytes = s->message_max;
+	bytes += PAGE_BYTES;
+	rc = s->gpu_memory ? endpoint_gpu_memory(s, bytes, access)
+			   : mem_init(&s->mem, s->qps.pd, &s->pin, bytes, access, &s->fault);
+	if (rc)
 		return -1;
-	s->mine.addr =
-		(uint64_t)(uintptr_t)s->mem.addr + PAGE_BYTES + (s->test->latency ? stride : 0);
+	s->mine.addr = s->mem.addr + PAGE_BYTES + (s->test->latency ? stride : 0);
 	s->mine.stride = stride;
-	s->mine.rkey = s->mem.mr->rkey;
+	s->mine.rkey = s->mem.rkey;
 	s->my_end.memory_pages = (int64_t)s->mem.pages_checked;
 	s->my_end.memory_pages_on_node = (int64_t)s->mem.pages_on_node;
 	return 0;
@@ -235,11 +251,18 @@ static int make_memory(struct session *s)
 
 static int make_receives(struct session *s)
 {
-	struct round_slice into = {s->mine.addr, s->mine.stride, s->mem.mr->lkey};
+	struct round_slice into = {s->mine.addr, s->mine.stride, s->mem.lkey};
 	unsigned depth = s->qps.rx_depth, batch = 1;
 
 	if (!depth)
 		return 0;
+	if (s->matrix && depth < s->options.experiment.staged_slots + STAGED_BATCH) {
+		fault_raise(&s->fault, FAULT_USAGE, 0,
+			    "a receive queue of %u for --staged-slots %u: too short", depth,
+			    (unsigned)s->options.experiment.staged_slots);
+		return fault_fix(&s->fault, "it must be longer by %u: a larger -r, or fewer slots",
+				 STAGED_BATCH);
+	}
 	/* A ping-pong gives each receive back at once, a stream in batches. */
 	if (!s->test->latency)
 		batch = depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
@@ -269,9 +292,13 @@ static int make_all(struct session *s)
 	s->route.sl = (unsigned)e->sl;
 	s->route.tos = (unsigned)e->tos;
 	s->route.qp_timeout = (unsigned)e->qp_timeout;
-	if (!s->test->latency && !s->report.about.server && !s->options.output.no_peak &&
-	    peak_init(&s->peak, e->tx_depth * e->qps))
+	if (s->test->open && s->test->open(s, &s->own))
+		return -1;
+	if (s->test->latency || s->report.about.server || s->options.output.no_peak)
+		return 0;
+	if (peak_init(&s->peak, e->tx_depth * e->qps))
 		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "marks for the peak");
+	s->peak_ready = true;
 	return 0;
 }
 
@@ -309,10 +336,23 @@ void endpoint_release(struct session *s)
 	/* The QPs go first: nothing may touch memory that is about to be deregistered. */
 	recv_queue_release(&s->receives);
 	qp_set_quiesce(&s->qps);
+	if (s->test->close)
+		s->test->close(s->own);
+	s->own = NULL;
 	mem_release(&s->mem);
 	qp_set_release(&s->qps);
 	qp_address_release(&s->mine);
 	qp_address_release(&s->theirs);
 	peak_release(&s->peak);
+	if (s->gpu_buffer)
+		gpu_free(s->gpu, s->gpu_buffer);
+	gpu_close(s->gpu);
+	s->gpu_buffer = 0;
+	s->gpu = NULL;
+	s->gpu_memory = s->immediate = s->peak_ready = false;
+	memset(&s->gpu_absent, 0, sizeof(s->gpu_absent));
+	memset(&s->route, 0, sizeof(s->route));
+	memset(&s->my_end, 0, sizeof(s->my_end));
+	pin_undo(&s->pin);
 	hca_release(&s->hca);
 }

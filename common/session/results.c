@@ -25,7 +25,7 @@ static void latency_of(const struct session *s, struct record *rec)
 void round_measure(struct session *s, struct session_round *sr)
 {
 	const struct round *r = &sr->round;
-	struct record *rec = &sr->record;
+	struct record *rec = &sr->mine;
 	double bits = (double)sr->message_bytes * 8;
 
 	memset(rec, 0, sizeof(*rec));
@@ -44,7 +44,7 @@ void round_measure(struct session *s, struct session_round *sr)
 		return;
 	}
 	rec->bandwidth_gbps = rec->messages_per_s * bits / 1e9;
-	if (!r->no_peak && !s->report.about.server) {
+	if (!r->no_peak) {
 		double best = peak_rate(&s->peak) / s->clock.ns_per_tick * bits; /* bits per ns */
 
 		/* A run shorter than one send queue has but its average. */
@@ -52,19 +52,23 @@ void round_measure(struct session *s, struct session_round *sr)
 	}
 }
 
-/* Buckets that are not empty, as [lowest, highest, count], in microseconds. */
+/*
+ * Buckets that are not empty, as [lowest, highest, count], in microseconds; reckoned as the
+ * record's figures are, or rounding would put the least sample below its own bucket.
+ */
 static json_t *histogram_json(const struct session *s)
 {
 	json_t *to = json_array();
-	const double us = s->clock.ns_per_tick / 2 / 1000;
+	const double us = 1.0 / 2 / 1000;
 
 	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
-		double low = (double)hist_bucket_low(i) * us;
+		double low = (double)hist_bucket_low(i), width = (double)hist_bucket_width(i);
 
 		if (s->hist->bucket[i])
-			json_array_append_new(to, json_pack("[f, f, I]", low,
-							    low + (double)hist_bucket_width(i) * us,
-							    (json_int_t)s->hist->bucket[i]));
+			json_array_append_new(
+				to, json_pack("[f, f, I]", us * clock_ticks_to_ns(&s->clock, low),
+					      us * clock_ticks_to_ns(&s->clock, low + width),
+					      (json_int_t)s->hist->bucket[i]));
 	}
 	return to;
 }
@@ -78,16 +82,10 @@ static void samples_to_us(const struct session *s, uint64_t count)
 	}
 }
 
-/*
- * Hand the results to the report; the two ends' as they are known here. That takes as long as who
- * reads stdout likes (a pager), so the peer hears meanwhile that this end is alive.
- */
-void round_show(struct session *s, const struct record *client, const struct record *server)
+/* Hand the records to the report, and with the client's what only this end has of it. */
+static void show(struct session *s, const struct record *client, const struct record *server)
 {
 	struct report_result result = {.client = client, .server = server};
-	struct watch w;
-
-	session_alive_start(s, &w);
 
 	if (!s->report.about.server && s->samples) {
 		samples_to_us(s, client->messages);
@@ -97,6 +95,37 @@ void round_show(struct session *s, const struct record *client, const struct rec
 		result.histogram = histogram_json(s);
 	s->measured = true;
 	report_result(&s->report, &result);
-	session_alive_stop(s, &w);
 	json_decref(result.histogram);
+}
+
+static void show_round(struct session *s, const struct session_round *sr)
+{
+	const struct record *mine = sr->measured ? &sr->mine : NULL;
+	const struct record *theirs = sr->theirs_measured ? &sr->theirs : NULL;
+
+	if (!s->report.about.server) {
+		if (mine)
+			show(s, mine, theirs);
+	} else if (theirs) {
+		show(s, theirs, mine);
+	} else if (mine) { /* cut off: what this end knows */
+		show(s, mine, mine);
+	} else if (fault_is(&s->fault) && sr->answered && !sr->warmup) {
+		report_note(&s->report, "%llu messages of %llu B had been answered",
+			    (unsigned long long)sr->round.messages,
+			    (unsigned long long)sr->message_bytes);
+	}
+}
+
+/*
+ * That takes as long as who reads stdout likes (a pager), so the peer hears meanwhile that this end
+ * is alive.
+ */
+void round_show(struct session *s, const struct session_round *sr)
+{
+	struct watch w;
+
+	session_alive_start(s, &w);
+	show_round(s, sr);
+	session_alive_stop(s, &w);
 }

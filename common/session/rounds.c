@@ -15,13 +15,31 @@
 #define DEVICE_SAYS_MS 50
 #define STAMP_BYTES    4
 
+/* Arrival is seen in the last bytes before END: none may be left there from another round. */
+static void clear_stamp(uint64_t end)
+{
+	memset((uint8_t *)(uintptr_t)end - STAMP_BYTES, 0, STAMP_BYTES);
+}
+
+/* The program's loops, for the memory that there is. */
+static round_loop *loop_of(const struct session *s, unsigned way, bool follower)
+{
+	const struct test *t = s->test;
+
+	if (follower && t->follows && !t->follows(way))
+		return NULL;
+	if (s->immediate)
+		return follower ? t->follow_immediate : t->lead_immediate;
+	return follower ? t->follow : t->lead;
+}
+
 /* Everything that the loop reads, fixed before the clock. */
 static void prepare(struct session *s, struct session_round *sr)
 {
 	const struct experiment *e = &s->options.experiment;
 	struct round *r = &sr->round;
-	uint8_t *base = (uint8_t *)(uintptr_t)s->mine.addr;
-	uint8_t *from = base - (s->test->latency ? s->mine.stride : 0);
+	uint64_t into = s->mine.addr;
+	uint64_t from = into - (s->test->latency ? s->mine.stride : 0);
 
 	memset(r, 0, sizeof(*r));
 	r->qps = &s->qps;
@@ -29,9 +47,9 @@ static void prepare(struct session *s, struct session_round *sr)
 	r->post_list = (unsigned)e->post_list;
 	r->cq_mod = plan_cq_mod(e, sr->message_bytes, (unsigned)s->qps.send_cq->cqe);
 	r->send_inline = sr->message_bytes <= s->qps.inline_bytes;
-	r->no_peak = s->options.output.no_peak || sr->warmup;
-	r->from = (struct round_slice){(uint64_t)(uintptr_t)from, s->mine.stride, s->mem.mr->lkey};
-	r->into = (struct round_slice){s->mine.addr, s->mine.stride, s->mem.mr->lkey};
+	r->no_peak = s->options.output.no_peak || sr->warmup || !s->peak_ready;
+	r->from = (struct round_slice){from, s->mine.stride, s->mem.lkey};
+	r->into = (struct round_slice){into, s->mine.stride, s->mem.lkey};
 	r->remote = (struct round_slice){s->theirs.addr, s->theirs.stride, s->theirs.rkey};
 	r->receives = s->qps.rx_depth ? &s->receives : NULL;
 	r->clock = &s->clock;
@@ -40,12 +58,13 @@ static void prepare(struct session *s, struct session_round *sr)
 	r->hist = s->hist;
 	r->peak = &s->peak;
 	r->samples = sr->warmup ? NULL : s->samples;
+	r->way = sr->way;
+	r->own = s->own;
 	if (s->hist)
 		hist_reset(s->hist);
-	if (s->test->latency) {
-		/* Arrival is seen in the last bytes: none may be left there from another round. */
-		memset(from + sr->message_bytes - STAMP_BYTES, 0, STAMP_BYTES);
-		memset(base + sr->message_bytes - STAMP_BYTES, 0, STAMP_BYTES);
+	if (s->test->latency && s->mem.host) {
+		clear_stamp(from + sr->message_bytes);
+		clear_stamp(into + sr->message_bytes);
 	}
 	atomic_store(&s->control.quit, false);
 	atomic_store(&s->control.progress, 0);
@@ -54,35 +73,53 @@ static void prepare(struct session *s, struct session_round *sr)
 static void on_interval(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, uint64_t messages)
 {
 	struct session_round *sr = arg;
+	struct report_progress p = {sr->message_bytes, elapsed_ns, interval_ns, messages};
 
-	report_interval(sr->report, sr->message_bytes, elapsed_ns, interval_ns, messages);
+	report_interval(sr->report, &p);
+}
+
+/* Until the duration is over; without one, at the pace so far, until all messages have come. */
+static uint64_t left_ns(const struct session_round *sr, uint64_t elapsed_ns)
+{
+	const struct round_control *c = sr->round.control;
+	uint64_t done = atomic_load_explicit(&c->progress, memory_order_relaxed);
+
+	if (sr->duration_ns)
+		return sr->duration_ns > elapsed_ns ? sr->duration_ns - elapsed_ns : 0;
+	if (!done || done >= sr->messages_due)
+		return 0;
+	return (uint64_t)((double)elapsed_ns / (double)done * (double)(sr->messages_due - done));
 }
 
 static void on_live(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, uint64_t messages)
 {
 	struct session_round *sr = arg;
+	struct report_progress p = {sr->message_bytes, elapsed_ns, interval_ns, messages};
 
-	report_live(sr->report, sr->message_bytes, elapsed_ns, interval_ns, messages);
+	report_live(sr->report, &p, left_ns(sr, elapsed_ns));
 }
 
-static struct watch new_watch(struct session *s, struct session_round *sr)
+static struct watch new_watch(struct session *s, struct session_round *sr, bool follower)
 {
-	bool passive = s->report.about.server && !s->test->server;
+	bool passive = follower && !loop_of(s, sr->way, true);
+	bool shown = !sr->warmup && !sr->way && !passive;
 
 	sr->report = &s->report;
+	sr->messages_due = sr->target == ROUND_ENDLESS ? 0 : sr->target * s->qps.count;
 	return (struct watch){
 		.oob = &s->oob,
 		.stop = &s->stop,
 		.control = &s->control,
 		.ctx = s->hca.ctx,
 		.port = s->hca.info.port,
-		.server = s->report.about.server,
+		.follower = follower,
 		.passive = passive,
 		.timeout_ns = s->options.local.timeout_ns,
 		.peer_timeout_ns = s->peer_timeout_ns,
-		.interval_ns = sr->warmup || passive ? 0 : s->options.output.interval_ns,
+		.duration_ns = !follower && sr->target == ROUND_ENDLESS ? sr->duration_ns : 0,
+		.interval_ns = shown ? s->options.output.interval_ns : 0,
 		.on_interval = on_interval,
-		.on_live = s->report.tty && !sr->warmup && !passive ? on_live : NULL,
+		.on_live = s->report.tty && shown ? on_live : NULL,
 		.arg = sr,
 	};
 }
@@ -127,7 +164,9 @@ static void settle(struct session *s, struct watch *w)
 	s->interrupted |= w->interrupted;
 	if (fault_is(&s->fault) && !fault_is(&w->fault))
 		ask_device(s, w);
-	if (fault_is(&s->fault) && !fault_is(&w->fault))
+	/* A call that failed says itself why; a completion may have failed for what the peer did.
+	 */
+	if (fault_is(&s->fault) && !fault_is(&w->fault) && !s->fault.errnum)
 		ask_peer(s, &w->fault);
 	if (fault_is(&w->fault) &&
 	    (!fault_is(&s->fault) || w->fault.code == FAULT_PEER || w->device_failed))
@@ -156,14 +195,17 @@ void session_alive_stop(struct session *s, struct watch *w)
 	s->interrupted |= w->interrupted;
 }
 
-/* The record in the peer's "done": 1 if it has one, 0, or -1. */
-static int their_record(struct session *s, const json_t *done, struct record *rec)
+/* The record in the peer's "done", if it has one. */
+static int take_record(struct session *s, const json_t *done, struct session_round *sr)
 {
 	const json_t *from = json_object_get(done, "record");
 
 	if (!json_is_object(from))
 		return 0;
-	return record_from_json(rec, from, &s->fault) ? -1 : 1;
+	if (record_from_json(&sr->theirs, from, &s->fault))
+		return -1;
+	sr->theirs_measured = true;
+	return 0;
 }
 
 static json_t *done_message(const struct session_round *sr)
@@ -172,134 +214,143 @@ static json_t *done_message(const struct session_round *sr)
 
 	json_object_set_new(m, "messages", json_integer((json_int_t)sr->round.messages));
 	if (sr->measured)
-		json_object_set_new(m, "record", record_to_json(&sr->record));
+		json_object_set_new(m, "record", record_to_json(&sr->mine));
 	return m;
 }
 
 /* The loop ran to its end: exchange counts and records. */
 static int conclude(struct session *s, struct session_round *sr)
 {
-	struct record theirs;
 	json_t *done = NULL;
-	int has = 0;
+	int rc = -1;
 
 	fault_phase(&s->fault, "exchanging the results");
-	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault) ||
-	    message_expect(&s->oob, "done", &done, s->options.local.timeout_ns, &s->fault))
-		has = -1;
-	else
-		has = their_record(s, done, &theirs);
+	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault) == 0 &&
+	    message_expect(&s->oob, "done", &done, s->options.local.timeout_ns, &s->fault) == 0)
+		rc = take_record(s, done, sr);
 	json_decref(done);
-	if (sr->measured)
-		round_show(s, &sr->record, has > 0 ? &theirs : NULL);
-	return has < 0 ? -1 : 0;
+	return rc;
 }
 
-int round_client(struct session *s, struct session_round *sr)
+/* The end whose loop decides when it is over. */
+static int lead(struct session *s, struct session_round *sr)
 {
-	uint64_t target = sr->target;
-	json_t *m = message_new("round");
-	struct watch w;
+	struct watch w = new_watch(s, sr, false);
 
-	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
-	prepare(s, sr);
-	atomic_store(&s->control.target, target);
-	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
-	json_object_set_new(m, "target",
-			    json_integer(target == ROUND_ENDLESS ? 0 : (json_int_t)target));
-	json_object_set_new(m, "warmup", json_boolean(sr->warmup));
-	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
-	    message_expect(&s->oob, "ready", &m, s->options.local.timeout_ns, &s->fault))
-		return -1;
-	json_decref(m);
-	w = new_watch(s, sr);
-	if (target == ROUND_ENDLESS)
-		w.duration_ns = s->options.experiment.duration_ns;
 	if (watch_start(&w, &s->fault))
 		return -1;
-	s->test->client(&sr->round);
+	loop_of(s, sr->way, false)(&sr->round);
 	watch_stop(&w);
 	settle(s, &w);
 	round_measure(s, sr);
 	if (!fault_is(&s->fault))
 		return conclude(s, sr);
-	sr->record.interrupted = 1;
-	if (sr->measured)
-		round_show(s, &sr->record, NULL);
+	sr->mine.interrupted = 1;
 	return -1;
 }
 
-/* The server's loop has ended without the client's word: what this end knows. */
-static int cut_off(struct session *s, struct session_round *sr)
-{
-	sr->record.interrupted = 1;
-	if (sr->measured && !s->test->latency)
-		round_show(s, &sr->record, &sr->record);
-	else if (!sr->warmup && s->test->server)
-		report_note(&s->report, "%llu messages of %llu B had been answered",
-			    (unsigned long long)sr->round.messages,
-			    (unsigned long long)sr->message_bytes);
-	return -1;
-}
-
-/* The client's "done" is there: answer it and show both records. */
+/* The leader's "done" is there: answer it. */
 static int answer_done(struct session *s, struct session_round *sr, const json_t *done)
 {
-	struct record theirs;
-	int has = their_record(s, done, &theirs);
-
-	fault_phase(&s->fault, "exchanging the results");
-	if (has < 0)
-		return cut_off(s, sr);
-	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
-		return cut_off(s, sr);
-	if (has) {
-		s->interrupted |= theirs.interrupted != 0;
-		round_show(s, &theirs, sr->measured ? &sr->record : NULL);
-	}
-	return 0;
-}
-
-static int read_request(struct session *s, const json_t *request, struct session_round *sr)
-{
-	uint64_t qps = s->qps.count, target;
-
-	if (message_u64(request, "message_bytes", s->largest_bytes, &sr->message_bytes,
-			&s->fault) ||
-	    message_u64(request, "target", INT64_MAX / 65536, &sr->target, &s->fault))
+	if (fault_is(&s->fault))
 		return -1;
-	if (sr->message_bytes < 1)
-		return fault_raise(&s->fault, FAULT_PEER, 0,
-				   "the client asked for messages of 0 bytes");
-	sr->warmup = json_is_true(json_object_get(request, "warmup"));
-	/* A ping-pong counts messages of its QP, a receiver those of all. */
-	target = sr->target ? sr->target * (s->test->latency ? 1 : qps) : ROUND_ENDLESS;
-	atomic_store(&s->control.target, target);
+	fault_phase(&s->fault, "exchanging the results");
+	if (take_record(s, done, sr) ||
+	    oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
+		return -1;
+	s->interrupted |= sr->theirs.interrupted != 0;
 	return 0;
 }
 
-int round_server(struct session *s, const json_t *request)
+static int follow(struct session *s, struct session_round *sr)
 {
-	struct session_round sr = {0};
-	struct watch w;
+	struct watch w = new_watch(s, sr, true);
+	round_loop *loop = loop_of(s, sr->way, true);
 	int rc;
 
-	fault_phase(&s->fault, "measuring");
-	if (read_request(s, request, &sr))
+	if (watch_start(&w, &s->fault))
 		return -1;
-	prepare(s, &sr);
-	w = new_watch(s, &sr);
-	if (oob_send(&s->oob, message_new("ready"), session_deadline(s), &s->fault) ||
-	    watch_start(&w, &s->fault))
-		return -1;
-	if (s->test->server && s->test->server(&sr.round))
+	sr->answered = loop != NULL;
+	if (loop && loop(&sr->round))
 		watch_stop(&w);
 	else
 		watch_join(&w);
 	settle(s, &w);
-	round_measure(s, &sr);
-	sr.measured &= !s->test->latency;
-	rc = fault_is(&s->fault) ? cut_off(s, &sr) : answer_done(s, &sr, w.done);
+	round_measure(s, sr);
+	sr->measured &= !s->test->latency; /* the answering end has no clock of its own */
+	rc = answer_done(s, sr, w.done);
 	json_decref(w.done);
+	if (rc)
+		sr->mine.interrupted = 1;
 	return rc;
+}
+
+/* A ping-pong and a sender count messages of each QP, a receiver those of all. */
+static void set_target(struct session *s, const struct session_round *sr, bool follower)
+{
+	bool all = follower && !s->test->latency && sr->target != ROUND_ENDLESS;
+
+	atomic_store(&s->control.target, all ? sr->target * s->qps.count : sr->target);
+}
+
+int round_client(struct session *s, struct session_round *sr)
+{
+	uint64_t target = sr->target == ROUND_ENDLESS ? 0 : sr->target;
+	json_t *m = message_new("round");
+
+	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
+	prepare(s, sr);
+	set_target(s, sr, sr->reverse);
+	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
+	json_object_set_new(m, "target", json_integer((json_int_t)target));
+	json_object_set_new(m, "warmup", json_boolean(sr->warmup));
+	if (sr->duration_ns)
+		json_object_set_new(m, "duration_ns", json_integer((json_int_t)sr->duration_ns));
+	if (sr->reverse)
+		json_object_set_new(m, "reverse", json_true());
+	if (sr->way)
+		json_object_set_new(m, "way", json_integer(sr->way));
+	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
+	    message_expect(&s->oob, "ready", &m, s->options.local.timeout_ns, &s->fault))
+		return -1;
+	json_decref(m);
+	return sr->reverse ? follow(s, sr) : lead(s, sr);
+}
+
+static int read_request(struct session *s, const json_t *m, struct session_round *sr)
+{
+	const struct option_row *duration = options_find("duration");
+	unsigned ways = s->matrix ? s->test->ways : 0;
+	uint64_t way;
+
+	if (message_u64(m, "message_bytes", s->message_max, &sr->message_bytes, &s->fault) ||
+	    message_u64(m, "target", INT64_MAX / 65536, &sr->target, &s->fault) ||
+	    message_u64_if(m, "duration_ns", duration->max, &sr->duration_ns, &s->fault) ||
+	    message_u64_if(m, "way", ways, &way, &s->fault) ||
+	    message_flag(m, "warmup", &sr->warmup, &s->fault) ||
+	    message_flag(m, "reverse", &sr->reverse, &s->fault))
+		return -1;
+	if (sr->message_bytes < 1)
+		return fault_raise(&s->fault, FAULT_PEER, 0,
+				   "the client asked for messages of 0 bytes");
+	sr->way = (unsigned)way;
+	if (sr->reverse && !ways)
+		return fault_raise(&s->fault, FAULT_PEER, 0,
+				   "the client asked for a reversed round");
+	if (!sr->target)
+		sr->target = ROUND_ENDLESS;
+	return 0;
+}
+
+int round_server(struct session *s, const json_t *request, struct session_round *sr)
+{
+	memset(sr, 0, sizeof(*sr));
+	fault_phase(&s->fault, "measuring");
+	if (read_request(s, request, sr))
+		return -1;
+	prepare(s, sr);
+	set_target(s, sr, !sr->reverse);
+	if (oob_send(&s->oob, message_new("ready"), session_deadline(s), &s->fault))
+		return -1;
+	return sr->reverse ? lead(s, sr) : follow(s, sr);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/notify.h"
+#include "session/parts.h"
 #include "session/plan.h"
 
 /* Tell whoever started us that clients can connect. */
@@ -17,6 +19,7 @@ static int announce(struct session *s)
 	int n;
 
 	report_listening(&s->report, s->door.address);
+	notify_send("READY=1");
 	if (s->options.local.ready_fd == EXPERIMENT_AUTO)
 		return 0;
 	n = snprintf(line, sizeof(line), "%u\n", s->door.port);
@@ -66,6 +69,7 @@ static int check_test(struct session *s, const json_t *m)
 static int adopt(struct session *s, const json_t *m)
 {
 	struct experiment e = s->test->defaults;
+	bool gpu_memory;
 	uint64_t mtu;
 
 	fault_phase(&s->fault, "agreeing with the client");
@@ -82,6 +86,7 @@ static int adopt(struct session *s, const json_t *m)
 			&s->fault) ||
 	    message_has(m, "ethernet", json_is_boolean(json_object_get(m, "ethernet")),
 			&s->fault) ||
+	    message_flag(m, "gpu_memory", &gpu_memory, &s->fault) ||
 	    message_has(m, "gid_kinds", json_is_array(json_object_get(m, "gid_kinds")),
 			&s->fault) ||
 	    experiment_from_json(&e, json_object_get(m, "experiment"), &s->fault) ||
@@ -131,7 +136,8 @@ static int welcome(struct session *s, const json_t *hello)
 	enum gid_kind kind;
 	uint64_t mtu;
 
-	if (agree_on_gid(s, hello, &kind) || message_u64(hello, "mtu_bytes", 4096, &mtu, &s->fault))
+	if (session_read_memory(s, hello) || agree_on_gid(s, hello, &kind) ||
+	    message_u64(hello, "mtu_bytes", 4096, &mtu, &s->fault))
 		return -1;
 	s->route.mtu_bytes = mtu < endpoint_mtu(s) ? (unsigned)mtu : endpoint_mtu(s);
 	if (!hca_mtu_enum(s->route.mtu_bytes))
@@ -145,6 +151,8 @@ static int welcome(struct session *s, const json_t *hello)
 	json_object_set_new(m, "gid_kind", json_integer(kind));
 	json_object_set_new(m, "mtu_bytes", json_integer(s->route.mtu_bytes));
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
+	if (s->gpu_memory)
+		json_object_set_new(m, "gpu_memory", json_true());
 	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
 }
 
@@ -198,6 +206,16 @@ static int await_client(struct session *s, json_t **hello)
 	return door_guard(&s->door, s->oob.peer, &s->fault);
 }
 
+static int one_round(struct session *s, const json_t *request)
+{
+	struct session_round sr;
+	int rc = round_server(s, request, &sr);
+
+	if (!sr.way)
+		round_show(s, &sr);
+	return rc;
+}
+
 /* Rounds until the client takes its leave. */
 static int follow(struct session *s)
 {
@@ -215,7 +233,9 @@ static int follow(struct session *s)
 		else if (message_is(m, "round") && s->stop.signal)
 			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
-			rc = round_server(s, m);
+			rc = one_round(s, m);
+		else if (message_is(m, "task"))
+			rc = session_answer_task(s, m);
 		else if (message_is(m, "error"))
 			rc = message_raise(m, &s->fault);
 		else if (message_is(m, "alive"))
@@ -229,25 +249,88 @@ static int follow(struct session *s)
 	}
 }
 
-int session_server(struct session *s)
+/* CUDA's driver may take long to start: the client hears meanwhile that this end is alive. */
+static int open_device(struct session *s)
 {
-	struct hca_list list = {NULL, 0};
+	struct watch w;
+	int rc;
+
+	session_alive_start(s, &w);
+	rc = endpoint_open(s);
+	session_alive_stop(s, &w);
+	return rc;
+}
+
+/* One client, from its hello to its leave. */
+static int serve(struct session *s)
+{
 	json_t *hello = NULL;
 	int rc;
 
-	rc = endpoint_look(s, &list);
-	hca_list_free(&list);
-	if (rc || door_open(&s->door, (uint16_t)s->options.local.port, &s->stop, &s->fault))
+	if (await_client(s, &hello))
 		return -1;
-	s->door.patience_ns = s->options.local.timeout_ns;
-	s->door.log = s->options.output.quiet ? NULL : stderr;
-	if (announce(s) || await_client(s, &hello))
-		return -1;
-	rc = endpoint_open(s) || welcome(s, hello) ? -1 : 0;
+	rc = open_device(s) || welcome(s, hello) ? -1 : 0;
 	json_decref(hello);
 	if (rc || connect_qps(s))
 		return -1;
 	report_connected(&s->report, &s->my_end, &s->their_end, &s->mine, &s->theirs,
 			 &s->effective);
 	return follow(s);
+}
+
+/* Whatever became of a client: it and the log are told, and nothing of it is left. */
+static void end_client(struct session *s, const struct experiment *asked)
+{
+	struct fault writing = {0};
+	char line[1536];
+
+	if (fault_is(&s->fault)) {
+		session_tell_peer(s);
+		fault_format(&s->fault, line, sizeof(line));
+		report_note(&s->report, "%s: %s", s->oob.peer, line);
+	}
+	if (report_next(&s->report, &s->fault, s->interrupted, &writing)) {
+		fault_format(&writing, line, sizeof(line));
+		report_note(&s->report, "%s", line);
+	}
+	fault_clear(&s->fault);
+	oob_release(&s->oob);
+	endpoint_release(s);
+	door_unguard(&s->door);
+	s->interrupted = s->measured = false;
+	s->options.experiment = *asked;
+	memset(&s->local, 0, sizeof(s->local));
+}
+
+/* Until a signal comes, which is how this ends well. */
+static int serve_all(struct session *s)
+{
+	const struct experiment asked = s->options.experiment;
+
+	while (!s->stop.signal) {
+		serve(s);
+		if (!s->stop.signal)
+			end_client(s, &asked);
+	}
+	if (s->fault.code == FAULT_INTERRUPTED && !s->fault.from_peer)
+		fault_clear(&s->fault);
+	report_note(&s->report, "%s: no more clients are served", stop_signal_name(s->stop.signal));
+	return fault_is(&s->fault) ? -1 : 0;
+}
+
+int session_server(struct session *s)
+{
+	struct hca_list list = {NULL, 0};
+	int rc;
+
+	rc = endpoint_look(s, &list);
+	hca_list_free(&list);
+	if (rc || endpoint_gpu_look(s) ||
+	    door_open(&s->door, (uint16_t)s->options.local.port, &s->stop, &s->fault))
+		return -1;
+	s->door.patience_ns = s->options.local.timeout_ns;
+	s->door.log = s->options.output.quiet ? NULL : stderr;
+	if (announce(s))
+		return -1;
+	return s->options.local.persistent ? serve_all(s) : serve(s);
 }

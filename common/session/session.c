@@ -25,6 +25,16 @@ int session_read_timeout(struct session *s, const json_t *m)
 	return message_has(m, "timeout_ns", s->peer_timeout_ns >= row->min, &s->fault);
 }
 
+int session_read_memory(struct session *s, const json_t *m)
+{
+	bool theirs;
+
+	if (message_flag(m, "gpu_memory", &theirs, &s->fault))
+		return -1;
+	s->immediate = s->test->lead_immediate && (s->gpu_memory || theirs);
+	return 0;
+}
+
 static const char *basename_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -38,6 +48,7 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	struct output_options *o = &s->options.output;
 
 	options_init(&s->options, &s->test->defaults);
+	s->options.test = s->test->name;
 	if (options_parse(&s->options, argc, argv, &s->fault))
 		return -1;
 	if (strncmp(s->program, "ib_", 3) == 0 && !options_given(&s->options, "format"))
@@ -56,12 +67,19 @@ static int read_command_line(struct session *s, int argc, char **argv)
 			&s->fault,
 			"only a server can take any free port; give the port that it printed");
 	}
+	if (s->options.local.host && s->options.local.persistent) {
+		fault_raise(&s->fault, FAULT_USAGE, 0, "--persistent with a host");
+		return fault_fix(&s->fault,
+				 "it is the server that stays; start that without a host");
+	}
 	if (o->only == (s->test->latency ? ONLY_BANDWIDTH : ONLY_LATENCY)) {
 		fault_raise(&s->fault, FAULT_USAGE, 0, "--output: %s measures no %s", s->test->name,
 			    s->test->latency ? "bandwidth" : "latency");
 		return fault_fix(&s->fault, "--output=%s or --output=message_rate",
 				 s->test->latency ? "latency" : "bandwidth");
 	}
+	if (endpoint_gpu_check(s))
+		return -1;
 	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
 }
 
@@ -90,6 +108,9 @@ static int run(struct session *s)
 		.latency = s->test->latency,
 		.server = s->options.local.host == NULL,
 		.writes = s->test->written,
+		.csv_columns = s->options.local.host && !s->options.experiment.plain
+				       ? s->test->csv_columns
+				       : NULL,
 		.options = &s->options,
 	};
 
@@ -100,8 +121,7 @@ static int run(struct session *s)
 	return about.server ? session_server(s) : session_client(s);
 }
 
-/* Let the peer know why this end stops, if there still is one that does not know. */
-static void tell_peer(struct session *s)
+void session_tell_peer(struct session *s)
 {
 	struct fault ignored = {0};
 
@@ -131,7 +151,7 @@ static int finish(struct session *s)
 	struct fault writing = {0};
 
 	if (fault_is(&s->fault))
-		tell_peer(s);
+		session_tell_peer(s);
 	settle_interruption(s);
 	if (s->report.about.options &&
 	    report_close(&s->report, &s->fault, s->interrupted, &writing) && !fault_is(&s->fault))
@@ -174,6 +194,7 @@ int session_main(const struct test *test, int argc, char **argv)
 		return finish(&s);
 	if (s.options.local.help) {
 		options_init(&defaults, &test->defaults);
+		defaults.test = test->name;
 		options_help(stdout, s.program, test->summary, &defaults);
 		return list_finish(stdout, s.program);
 	}

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "host/gpu.h"
 #include "host/pin.h"
 #include "loop/recv.h"
 #include "report/report.h"
@@ -37,22 +38,37 @@ struct session {
 	struct pin pin;
 	struct qp_set qps;
 	struct mem mem;
+	uint64_t gpu_buffer; /* what s->mem registers, where it is a GPU's; 0: none */
 	struct recv_queue receives;
 	struct qp_route route;
 	struct qp_address mine, theirs;
+	struct gpu *gpu;         /* NULL: none is used */
+	struct fault gpu_absent; /* why there is none, where that is no failure */
+	bool matrix;             /* all cells: a schedule of the program's own */
+	bool gpu_memory;         /* this end's messages lie in GPU memory */
+	bool immediate;          /* at one end they do: the program's other loops run */
 	struct end my_end, their_end;
 	struct report_effective effective;
 	uint64_t peer_timeout_ns; /* the peer's --timeout */
 	uint64_t largest_bytes;   /* the largest message of the experiment */
+	uint64_t message_max;     /* and of all rounds: also a staged chunk */
 	/* measuring */
 	struct round_control control;
 	struct hist *hist;
 	struct peak peak;
+	bool peak_ready;
 	uint64_t *samples;
+	void *own; /* the program's, from test->open */
 };
 
 /* Read the peer's timeout from its hello or welcome M. */
 int session_read_timeout(struct session *s, const json_t *m);
+
+/* Whose memory is a GPU's, here or by the hello or welcome M there? Then other loops are needed. */
+int session_read_memory(struct session *s, const json_t *m);
+
+/* Let the peer know why this end stops, if there still is one that does not know. */
+void session_tell_peer(struct session *s);
 
 /* Deadline of a wait that starts now: --timeout. */
 uint64_t session_deadline(const struct session *s);
@@ -62,30 +78,50 @@ int endpoint_look(struct session *s, struct hca_list *list); /* is there a usabl
 int endpoint_open(struct session *s);                        /* choose, open, pin */
 int endpoint_make(struct session *s);                        /* QPs, memory, receives, s->mine */
 int endpoint_connect(struct session *s);                     /* to s->theirs */
-void endpoint_release(struct session *s);
+void endpoint_release(struct session *s);                    /* may be opened anew then */
+
+/*
+ * endpoint_gpu.c: the command line's GPU options make sense; the GPU that they name, if any; this
+ * end's GPU, if there is to be one; its memory of BYTES into s->mem.
+ */
+int endpoint_gpu_check(struct session *s);
+int endpoint_gpu_look(struct session *s);
+void endpoint_gpu_start(struct session *s); /* the driver, which may take long: no peer waits yet */
+void endpoint_gpu_before_open(struct session *s); /* the NIC */
+int endpoint_gpu_open(struct session *s);
+int endpoint_gpu_memory(struct session *s, size_t bytes, unsigned access);
 
 /* The GIDs of this end as kinds in order of preference, and taking the one that was agreed on. */
 size_t endpoint_kinds(struct session *s, enum gid_kind kinds[GID_KINDS]);
 int endpoint_use_gid(struct session *s, enum gid_kind kind);
 unsigned endpoint_mtu(const struct session *s); /* what this end can, in bytes */
 
-/* rounds.c: one round, both roles. */
+/*
+ * rounds.c: one round. The end that leads it posts and decides when it is over: the client, or the
+ * server if the round is reversed; the other follows. What was measured is in the round afterwards,
+ * also after a failure.
+ */
 struct session_round {
 	uint64_t message_bytes;
-	uint64_t target; /* messages of each QP, or ROUND_ENDLESS with -D */
+	uint64_t target;      /* messages of each QP, or ROUND_ENDLESS with -D */
+	uint64_t duration_ns; /* with ROUND_ENDLESS */
+	unsigned way;         /* of the program's own; 0: there is but one */
 	bool warmup;
+	bool reverse;
+	bool answered; /* this end had a loop to follow with */
 	struct round round;
-	struct record record;  /* of this end, unless warmup */
-	bool measured;         /* this end has a record of its own */
+	struct record mine, theirs; /* unless warmup */
+	bool measured;              /* this end has a record of its own */
+	bool theirs_measured;
 	struct report *report; /* for the watch's callbacks */
+	uint64_t messages_due; /* of all QPs; 0: as many as come */
 };
 int round_client(struct session *s, struct session_round *sr);
-int round_server(struct session *s, const json_t *request);
+int round_server(struct session *s, const json_t *request, struct session_round *sr);
 
-/* results.c: make the record of a round that has run; hand the records of both ends to the report.
- */
+/* results.c: make this end's record of a round that has run; hand both ends' to the report. */
 void round_measure(struct session *s, struct session_round *sr);
-void round_show(struct session *s, const struct record *client, const struct record *server);
+void round_show(struct session *s, const struct session_round *sr);
 
 /*
  * Around work that may take longer than the peer's patience (registering much memory, a slow

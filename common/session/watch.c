@@ -50,7 +50,8 @@ static void take_done(struct watch *w, json_t *m)
 {
 	uint64_t messages;
 
-	if (!w->server || w->done || message_u64(m, "messages", INT64_MAX, &messages, &w->fault)) {
+	if (!w->follower || w->done ||
+	    message_u64(m, "messages", INT64_MAX, &messages, &w->fault)) {
 		fault_raise(&w->fault, FAULT_PEER, 0, "the peer sent 'done' out of turn");
 		give_up(w);
 		return;
@@ -66,7 +67,7 @@ static void take_message(struct watch *w, json_t *m)
 		return;
 	if (message_is(m, "done")) {
 		take_done(w, m);
-	} else if (message_is(m, "finish") && !w->server) {
+	} else if (message_is(m, "finish") && !w->follower) {
 		w->interrupted = true;
 		finish(w);
 	} else if (message_is(m, "error")) {
@@ -113,7 +114,7 @@ static void take_signal(struct watch *w)
 		return;
 	}
 	w->interrupted = true;
-	if (w->server)
+	if (w->follower)
 		tell_peer(w, "finish");
 	else
 		finish(w);
@@ -209,7 +210,7 @@ static uint64_t until_next(const struct watch *w)
 	return next > now ? next - now : 0;
 }
 
-/* END_LOOP: only the loop is over, what is still due is the client's "done". */
+/* END_LOOP: only the loop is over, what is still due is the leader's "done". */
 static bool told_to_end(struct watch *w)
 {
 	eventfd_t order = END_ALL;

@@ -26,10 +26,10 @@ struct watch {
 	struct round_control *control;
 	struct ibv_context *ctx; /* whose failures end the run; NULL: nobody's */
 	uint8_t port;
-	bool server;     /* the client decides when it is over: await its "done" */
+	bool follower;   /* the peer decides when it is over: await its "done" */
 	bool alive_only; /* no round: only tell the peer that this end is alive, read nothing */
 	bool passive;    /* no loop runs here, so there is no progress to expect */
-	uint64_t duration_ns; /* client: finish after so long; 0: by the target */
+	uint64_t duration_ns; /* leader: finish after so long; 0: by the target */
 	uint64_t timeout_ns;
 	uint64_t peer_timeout_ns; /* the peer's, so that it hears from this end in time */
 	uint64_t interval_ns;     /* 0: no reports */
@@ -39,7 +39,7 @@ struct watch {
 	void *arg;
 	/* what the caller finds afterwards */
 	struct fault fault;
-	json_t *done;       /* server: the client's "done"; the caller's to release */
+	json_t *done;       /* follower: the leader's "done"; the caller's to release */
 	bool device_failed; /* the fault is the device's word, no consequence of another */
 	bool interrupted;   /* a signal here or there ended the run early */
 	/* the watch's own */
@@ -56,7 +56,7 @@ int watch_start(struct watch *w, struct fault *f);
 /* The loop is over: stop watching. The connection is the caller's again. */
 void watch_stop(struct watch *w);
 
-/* Server: the loop is over, or there is none: wait until the client is done, or a fault. */
+/* Follower: the loop is over, or there is none: wait until the leader is done, or a fault. */
 void watch_join(struct watch *w);
 
 #endif

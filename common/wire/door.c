@@ -49,7 +49,7 @@ int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
 
 	fault_phase(f, "listening for the client");
 	*d = DOOR_CLOSED;
-	d->stop = stop;
+	d->stop = d->heeded = stop;
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		d->stranger[i].oob = OOB_EMPTY;
 	d->fd = listen_on(AF_INET6, port);
@@ -104,7 +104,7 @@ static void admit(struct door *d)
 		place = find_place(d);
 		if (d->stranger[place].oob.fd >= 0)
 			drop(d, place, "too many connections that say nothing");
-		oob_adopt(&d->stranger[place].oob, d->stop, fd);
+		oob_adopt(&d->stranger[place].oob, d->heeded, fd);
 		d->stranger[place].oob.limit = OOB_GREETING_MAX;
 		d->stranger[place].deadline_ns = clock_now_ns() + d->patience_ns;
 	}
@@ -197,6 +197,14 @@ int door_wait(struct door *d, struct oob *client, json_t **first, struct fault *
 	}
 }
 
+/* Whose signals interrupt what is sent to a stranger: STOP's or nobody's. */
+static void heed(struct door *d, struct stop *stop)
+{
+	d->heeded = stop;
+	for (int i = 0; i < DOOR_STRANGERS; i++)
+		d->stranger[i].oob.stop = stop;
+}
+
 static void *guard(void *arg)
 {
 	struct door *d = arg;
@@ -224,9 +232,7 @@ int door_guard(struct door *d, const char *peer, struct fault *f)
 
 	snprintf(d->busy_with, sizeof(d->busy_with), "%s", peer);
 	/* The guard must not take the signals that the measuring thread waits for. */
-	d->stop = NULL;
-	for (int i = 0; i < DOOR_STRANGERS; i++)
-		d->stranger[i].oob.stop = NULL;
+	heed(d, NULL);
 	d->guard_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->guard_fd < 0)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
@@ -237,16 +243,24 @@ int door_guard(struct door *d, const char *peer, struct fault *f)
 	return 0;
 }
 
-void door_close(struct door *d)
+void door_unguard(struct door *d)
 {
 	if (d->guarding) {
 		eventfd_write(d->guard_fd, 1);
 		pthread_join(d->guard, NULL);
 	}
-	for (int i = 0; d->fd >= 0 && i < DOOR_STRANGERS; i++)
-		oob_release(&d->stranger[i].oob);
 	if (d->guard_fd >= 0)
 		close(d->guard_fd);
+	d->guard_fd = -1;
+	d->guarding = false;
+	heed(d, d->stop);
+}
+
+void door_close(struct door *d)
+{
+	door_unguard(d);
+	for (int i = 0; d->fd >= 0 && i < DOOR_STRANGERS; i++)
+		oob_release(&d->stranger[i].oob);
 	if (d->fd >= 0)
 		close(d->fd);
 	*d = DOOR_CLOSED;

@@ -26,7 +26,8 @@ struct door {
 	uint64_t patience_ns;   /* how long a stranger may stay silent */
 	uint64_t rest_until_ns; /* nobody is let in before: there was no descriptor left */
 	FILE *log;              /* where dropped strangers are noted; NULL: nowhere */
-	struct stop *stop;
+	struct stop *stop;      /* whose signals door_wait() heeds */
+	struct stop *heeded;    /* the same; NULL while the guard has the door */
 	struct {
 		struct oob oob;
 		uint64_t deadline_ns;
@@ -48,8 +49,11 @@ int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
  */
 int door_wait(struct door *d, struct oob *client, json_t **first, struct fault *f);
 
-/* From now on answer every client with {"type": "busy", "with": PEER}; until door_close(). */
+/* From now on answer every client with {"type": "busy", "with": PEER}; until door_unguard(). */
 int door_guard(struct door *d, const char *peer, struct fault *f);
+
+/* The client has gone: door_wait() may be called for the next one. Safe where nobody guards. */
+void door_unguard(struct door *d);
 
 /* End the guard, drop strangers, close. Safe on DOOR_CLOSED. */
 void door_close(struct door *d);

@@ -2,7 +2,6 @@
 #include "wire/end.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -27,7 +26,8 @@ static const struct {
 	FIELD(TEXT, gid_type), FIELD(TEXT, gid_chosen), FIELD(INTEGER, lid), FIELD(INTEGER, active_mtu_bytes), FIELD(INTEGER, inline_bytes),
 	FIELD(TEXT, netdev), FIELD(TEXT, pci), FIELD(TEXT, pcie_link), FIELD(INTEGER, numa_node),
 	FIELD(INTEGER, thread_node), FIELD(TEXT, cpus), FIELD(TEXT, pinned), FIELD(INTEGER, memory_pages),
-	FIELD(INTEGER, memory_pages_on_node), FIELD(TEXT, memory), FIELD(TEXT, clock), FIELD(TEXT, firmware),
+	FIELD(INTEGER, memory_pages_on_node), FIELD(TEXT, memory), FIELD(TEXT, gpu),
+	FIELD(TEXT, gpu_uuid), FIELD(TEXT, gpu_path), FIELD(TEXT, gpu_chosen), FIELD(TEXT, gpu_distance), FIELD(TEXT, clock), FIELD(TEXT, firmware),
 	FIELD(TEXT, version),
 };
 /* clang-format on */
@@ -53,12 +53,6 @@ json_t *end_to_json(const struct end *e)
 	return to;
 }
 
-static void copy_text(char *to, size_t size, const char *from)
-{
-	snprintf(to, size, "%s", from);
-	text_disarm(to);
-}
-
 int end_from_json(struct end *e, const json_t *from, struct fault *f)
 {
 	memset(e, 0, sizeof(*e));
@@ -75,7 +69,7 @@ int end_from_json(struct end *e, const json_t *from, struct fault *f)
 					   "the peer describes itself with an impossible %s",
 					   fields[i].name);
 		if (fields[i].kind == TEXT)
-			copy_text(at, fields[i].size, json_string_value(v));
+			text_copy(at, fields[i].size, json_string_value(v));
 		else if (fields[i].kind == INTEGER)
 			*(int64_t *)(void *)at = json_integer_value(v);
 		else

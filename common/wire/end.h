@@ -33,7 +33,12 @@ struct end {
 	char cpus[128];
 	char pinned[160];                           /* why there */
 	int64_t memory_pages, memory_pages_on_node; /* looked at by move_pages(2); 0: not known */
-	char memory[16];                            /* "host" */
+	char memory[16];                            /* "host" or "gpu" */
+	char gpu[128]; /* "GPU 0 (NVIDIA H100, 0000:17:00.0)"; "" if none is used */
+	char gpu_uuid[48];
+	char gpu_path[16];     /* "dma-buf", "peermem"; "" if none */
+	char gpu_chosen[512];  /* why that route, and why not the ones before it */
+	char gpu_distance[16]; /* "PIX" */
 	char clock[16];
 	char firmware[64];
 	char version[32]; /* of rdmark */

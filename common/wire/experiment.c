@@ -12,14 +12,21 @@ static uint64_t *experiment_field(struct experiment *e, const struct option_row 
 	return (uint64_t *)((char *)e + (row->field - offsetof(struct options, experiment)));
 }
 
-json_t *experiment_to_json(const struct experiment *e)
+/* Is ROW part of what TEST decides? */
+static bool belongs(const struct option_row *row, const char *test)
+{
+	return row->scope == SCOPE_EXPERIMENT &&
+	       (!row->only || !test || strcmp(row->only, test) == 0);
+}
+
+json_t *experiment_to_json(const struct experiment *e, const char *test)
 {
 	size_t rows;
 	const struct option_row *table = options_table(&rows);
 	json_t *to = json_object();
 
 	for (size_t i = 0; i < rows; i++) {
-		if (table[i].scope != SCOPE_EXPERIMENT)
+		if (!belongs(&table[i], test))
 			continue;
 		uint64_t v = *experiment_field((struct experiment *)e, &table[i]);
 
@@ -60,7 +67,7 @@ static json_t *document_value(const struct option_row *row, uint64_t v)
 	return json_integer((json_int_t)v);
 }
 
-json_t *experiment_describe(const struct experiment *e)
+json_t *experiment_describe(const struct experiment *e, const char *test)
 {
 	size_t rows;
 	const struct option_row *table = options_table(&rows);
@@ -68,7 +75,7 @@ json_t *experiment_describe(const struct experiment *e)
 	char key[64];
 
 	for (size_t i = 0; i < rows; i++) {
-		if (table[i].scope != SCOPE_EXPERIMENT)
+		if (!belongs(&table[i], test))
 			continue;
 		document_key(&table[i], key, sizeof(key));
 		json_object_set_new(

@@ -34,6 +34,11 @@ struct experiment {
 	uint64_t qp_timeout;   /* 4.096 us * 2^n, IB specification 9.7.6.1.3 */
 	uint64_t strict_order; /* 1: without PCIe relaxed ordering */
 	uint64_t warmup;       /* messages for each QP before the clock; AUTO */
+	/* gdr_bw's; 0 in all others */
+	uint64_t plain;   /* 1: one row instead of all cells */
+	uint64_t windows; /* of each cell */
+	uint64_t staged_chunk_bytes;
+	uint64_t staged_slots;
 };
 
 /* Defaults that no program changes; as perftest's where it has the option. */
@@ -50,14 +55,17 @@ enum connection {
 
 struct options;
 
-/* The experiment as a new JSON object, keys as the long options. */
-json_t *experiment_to_json(const struct experiment *e);
+/*
+ * The experiment as a new JSON object, keys as the long options: those that the program TEST has
+ * (NULL: all).
+ */
+json_t *experiment_to_json(const struct experiment *e, const char *test);
 
 /*
  * The experiment as a user reads it: a new JSON object for the document, with the unit in each key
  * that has one (size_bytes, duration_s), words for choices, null for what was left to choose.
  */
-json_t *experiment_describe(const struct experiment *e);
+json_t *experiment_describe(const struct experiment *e, const char *test);
 
 /*
  * Read what a client sent into E, which holds the defaults for keys that are not there. Every key

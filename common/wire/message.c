@@ -44,6 +44,20 @@ int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value,
 	return 0;
 }
 
+int message_u64_if(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f)
+{
+	*value = 0;
+	return json_object_get(m, key) ? message_u64(m, key, max, value, f) : 0;
+}
+
+int message_flag(const json_t *m, const char *key, bool *value, struct fault *f)
+{
+	const json_t *v = json_object_get(m, key);
+
+	*value = json_is_true(v);
+	return message_has(m, key, !v || json_is_boolean(v), f);
+}
+
 int message_has(const json_t *m, const char *key, bool valid, struct fault *f)
 {
 	return valid ? 0 : impossible(m, key, f);
@@ -55,8 +69,7 @@ int message_text(const json_t *m, const char *key, char *buf, size_t size, struc
 
 	if (!v)
 		return impossible(m, key, f);
-	snprintf(buf, size, "%s", v);
-	text_disarm(buf);
+	text_copy(buf, size, v);
 	return 0;
 }
 

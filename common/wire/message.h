@@ -5,17 +5,23 @@
  * unknown keys ignored.
  *
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
- *			 mtu_bytes, timeout_ns
- *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns; or error, or busy
+ *			 mtu_bytes, timeout_ns [, gpu_memory]
+ *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory];
+ *			 or error, or busy
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:
- *	client  round    message_bytes, target, warmup
+ *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way]
  *	server  ready
  *	both    alive    every second, while the loops run
- *	server  finish   please end early (it was interrupted)
- *	client  done     messages, record
- *	server  done     messages, record
+ *	follower finish  please end early (it was interrupted)
+ *	leader  done     messages, record
+ *	follower done    messages, record
+ *	The client leads, or the server if the round is reversed.
+ *
+ *	a program with a schedule of its own, between rounds:
+ *	client  task     whatever the program wants done there
+ *	server  result   and what came of it; or error
  *
  *	at last:
  *	client  bye
@@ -47,6 +53,11 @@ bool message_is(const json_t *m, const char *type);
 
 /* Integer KEY of M, 0 … MAX. Raises FAULT_PEER if it is missing or something else. */
 int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f);
+
+/* The same for what has a default: 0, or false, if KEY is not there. */
+int message_u64_if(const json_t *m, const char *key, uint64_t max, uint64_t *value,
+		   struct fault *f);
+int message_flag(const json_t *m, const char *key, bool *value, struct fault *f);
 
 /* Raises that KEY of M is not VALID, if so. For keys of other types. */
 int message_has(const json_t *m, const char *key, bool valid, struct fault *f);

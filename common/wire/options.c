@@ -24,6 +24,8 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->local.timeout_ns = 10 * UNITS_NS_PER_S;
 	o->local.connect_timeout_ns = 10 * UNITS_NS_PER_S;
 	o->local.ready_fd = EXPERIMENT_AUTO;
+	o->local.cuda = EXPERIMENT_AUTO;
+	o->output.within_percent = 5;
 }
 
 uint64_t *options_number(struct options *o, const struct option_row *row)
@@ -153,14 +155,30 @@ static int refuse_as_advised(const struct option_row *row, struct fault *f)
 	return fault_fix(f, "%s", row->help);
 }
 
+/* An option that only another program has. */
+static bool is_foreign(const struct options *o, const struct option_row *row)
+{
+	return row->only && o->test && strcmp(row->only, o->test) != 0;
+}
+
+static int refuse_foreign(const struct options *o, const struct option_row *row, struct fault *f)
+{
+	fault_raise(f, FAULT_USAGE, 0, "option --%s: %s does not have it", row->name, o->test);
+	return fault_fix(f, "it is an option of %s", row->only);
+}
+
 /* One option that getopt found: store its value. */
 static int take(struct options *o, const struct option_row *row, const char *text, struct fault *f)
 {
 	char name[64];
 
+	if (is_foreign(o, row))
+		return refuse_foreign(o, row, f);
 	switch (row->kind) {
 	case OPTION_NONE:
 		return refuse_as_advised(row, f);
+	case OPTION_INDEX:
+		return options_parse_value(row, text ? text : "0", options_number(o, row), f);
 	case OPTION_FLAG:
 		*options_number(o, row) = 1;
 		return 0;
@@ -202,7 +220,7 @@ static void make_tables(struct getopt_tables *t)
 
 		if (table[i].kind == OPTION_FLAG || table[i].kind == OPTION_NONE)
 			has_arg = no_argument;
-		else if (table[i].kind == OPTION_FILE)
+		else if (table[i].kind == OPTION_FILE || table[i].kind == OPTION_INDEX)
 			has_arg = optional_argument;
 		/*
 		 * Advice must not make the prefix of a real option ambiguous, so refuse() looks
@@ -297,6 +315,11 @@ static int take_operands(struct options *o, int argc, char **argv, struct fault 
 	return 0;
 }
 
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
 int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 {
 	struct getopt_tables t;
@@ -313,6 +336,10 @@ int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 
 		if (!row)
 			return refuse(c, argv, f);
+		/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
+		if (row->kind == OPTION_INDEX && !optarg && optind < argc &&
+		    is_number(argv[optind]))
+			optarg = argv[optind++];
 		if (take(o, row, optarg, f))
 			return -1;
 		o->given[row - table] = true;
@@ -327,7 +354,7 @@ static void help_row(FILE *out, const struct option_row *row, const struct optio
 
 	n = (size_t)snprintf(left, sizeof(left), row->letter ? "-%c, " : "    ", row->letter);
 	n += (size_t)snprintf(left + n, sizeof(left) - n, "--%s", row->name);
-	if (row->kind == OPTION_FILE)
+	if (row->kind == OPTION_FILE || row->kind == OPTION_INDEX)
 		snprintf(left + n, sizeof(left) - n, "[=<%s>]", row->value);
 	else if (row->value)
 		snprintf(left + n, sizeof(left) - n, "=<%s>", row->value);
@@ -355,7 +382,7 @@ void options_help(FILE *out, const char *program, const char *summary,
 	for (unsigned scope = SCOPE_EXPERIMENT; scope <= SCOPE_OUTPUT; scope++) {
 		fprintf(out, "\n%s:\n", title[scope]);
 		for (size_t i = 0; i < rows; i++)
-			if (table[i].scope == scope)
+			if (table[i].scope == scope && !is_foreign(defaults, &table[i]))
 				help_row(out, &table[i], defaults);
 	}
 	fprintf(out,

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "base/fault.h"
+#include "verbs/gpu_route.h"
 #include "wire/experiment.h"
 
 enum option_kind {
@@ -27,7 +28,8 @@ enum option_kind {
 	OPTION_TEXT,    /* const char * */
 	OPTION_FILE,    /* const char *, value may be left out: "-" */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
-	OPTION_NONE,    /* advice: nothing is stored */
+	OPTION_INDEX, /* uint64_t, value may be left out: 0; or follow as an argument of its own */
+	OPTION_NONE,  /* advice: nothing is stored */
 };
 
 enum option_scope {
@@ -48,6 +50,7 @@ struct option_row {
 	const char
 		*value;   /* what stands for the value in the help; the words of a choice, by '|' */
 	const char *help; /* with its unit; for advice: what to use instead */
+	const char *only; /* the test that has it; NULL: all have */
 };
 
 enum output_format {
@@ -69,9 +72,15 @@ struct local_options {
 	uint64_t port;
 	uint64_t gid_index; /* AUTO */
 	uint64_t numa;      /* PIN_AUTO, PIN_NONE or a node, as int64_t */
+	const char *gpu;    /* index, UUID or PCI address; NULL */
+	uint64_t cuda;      /* index; AUTO: not given */
+	const char *cuda_bus_id;
+	uint64_t cuda_dmabuf;
+	uint64_t gpu_path; /* enum gpu_path */
 	uint64_t timeout_ns;
 	uint64_t connect_timeout_ns;
 	uint64_t ready_fd; /* AUTO: none */
+	uint64_t persistent;
 	uint64_t list, help, version;
 };
 
@@ -88,12 +97,14 @@ struct output_options {
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
 	const char *csv;
-	uint64_t ignored; /* where accepted but needless flags go */
+	uint64_t within_percent; /* gdr_bw */
+	uint64_t ignored;        /* where accepted but needless flags go */
 };
 
 #define OPTION_ROWS_MAX 160
 
 struct options {
+	const char *test; /* whose command line it is; NULL: any */
 	struct experiment experiment;
 	struct local_options local;
 	struct output_options output;

@@ -155,6 +155,11 @@ static void rates_are_data_rates(void **state)
 	assert_true(hca_rate_gbps(&p) == 40);
 	p.port_attr.active_speed = 128;
 	assert_true(hca_rate_gbps(&p) == 400); /* NDR 4x */
+	p.sysfs_gbps = 400;
+	assert_true(hca_rate_gbps(&p) == 400);
+	p.sysfs_gbps = 800; /* XDR, for which the code has no room */
+	assert_true(hca_rate_gbps(&p) == 800);
+	p.sysfs_gbps = 0;
 	p.port_attr.active_width = 7;
 	assert_true(hca_rate_gbps(&p) == 0);
 	assert_int_equal(hca_mtu_bytes(IBV_MTU_4096), 4096);

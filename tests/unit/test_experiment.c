@@ -99,7 +99,7 @@ static void experiment_round_trip(void **state)
 	e.cq_mod = 7;
 	e.mtu_bytes = 2048;
 	e.strict_order = 1;
-	j = experiment_to_json(&e);
+	j = experiment_to_json(&e, "send_bw");
 	assert_int_equal(experiment_from_json(&back, j, &f), 0);
 	assert_memory_equal(&e, &back, sizeof(e));
 	json_decref(j);

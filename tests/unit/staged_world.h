@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * staged_world: two ends of a staged transfer in one process: made-up GPUs, a made-up NIC, and a
+ * clock of their own, for
+ * test_staged.c. The fakes that the loops call are in staged_fakes.h.
+ *
+ * The two loops run in two threads that take turns: a turn ends when its loop polls its first CQ.
+ * Time stands still while either end finds something to do, then leaps to the next thing that ends,
+ * so a run takes exactly as long as its slowest chain. Nothing moves before its time has come, and
+ * what will be overwritten is spoilt at once: whoever is too early sees it. With `free_run` both
+ * threads run as they like, for ThreadSanitizer.
+ */
+#ifndef STAGED_WORLD_H
+#define STAGED_WORLD_H
+
+#include <endian.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pattern.h"
+#include "loop/staged.h"
+
+#define QUEUE      256
+#define GPU_ADDR   UINT64_C(0x700000000000) /* no CPU can read there */
+#define GUARD      64
+#define NEVER      UINT64_MAX
+#define START_TIME 1000
+#define IDLE_TURNS 8        /* what an end saw in one turn it may act upon in the next */
+#define IDLE_LONG  20000000 /* at will: the other thread may have to wait for a CPU */
+#define LOCAL_KEY  0x41
+#define CREDIT_KEY 0x42
+#define DATA_RKEY  0x51
+#define WORD_RKEY  0x52
+
+enum side {
+	SOURCE,
+	SINK
+};
+enum lane_name {
+	COPY_OUT,
+	WIRE,
+	WIRE_ACK,
+	COPY_IN,
+	CREDIT,
+	CREDIT_ACK,
+	LANES
+};
+
+struct task {
+	uint64_t number, finish;
+	uint64_t from, to, bytes;
+	uint64_t wr_id, word;
+	uint32_t imm;
+	bool sent_inline;
+};
+
+/* What one thing does: one task after the other. */
+struct lane {
+	struct task task[QUEUE];
+	uint64_t begun, done, free_at;
+};
+
+struct cq {
+	struct ibv_wc wc[QUEUE];
+	unsigned put, taken;
+};
+
+struct gpu_stream {
+	struct world *w;
+	struct lane *lane;
+	uint64_t mark[STAGED_SLOTS_MAX];
+	unsigned marks, copies; /* calls so far */
+};
+
+struct end {
+	struct ibv_context ctx; /* first: an object's context is the end */
+	struct world *w;
+	enum side side;
+	struct ibv_qp qp, *qps_qp[1];
+	struct ibv_cq send_cq, recv_cq;
+	struct cq sent, received;
+	unsigned queued, receives; /* in the send queue; receives posted */
+	bool broken, gone;
+	struct qp_set qps;
+	struct recv_queue queue;
+	struct gpu_stream stream;
+	struct round_control control;
+	struct fault fault;
+	struct round round;
+	struct staged staged;
+	uint8_t *data, *bounce;
+	int rc;
+};
+
+struct world {
+	/* the experiment */
+	uint64_t size, chunk, messages;
+	unsigned slots, tx_depth, rx_depth, batch, inline_bytes;
+	bool sync, source_host, sink_host, free_run;
+	uint64_t ticks[LANES], jitter;
+	struct peak *peak; /* NULL: none is wanted */
+	/* what goes wrong; numbers count from 0, NEVER: nothing */
+	uint64_t stop_at, quit_at;
+	uint64_t fail[LANES]; /* this task */
+	uint64_t fail_receive, refuse_copy[2], refuse_mark[2], refuse_post[2], refuse_poll[2];
+	uint64_t wrong_imm, wrong_credit;
+	/* how it goes */
+	struct end end[2];
+	struct lane lane[LANES];
+	uint64_t credits, words[STAGED_SLOTS_MAX];
+	uint64_t now, random;
+	unsigned idle;
+	bool acted, stuck;
+	enum side turn;
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	struct clock clock;
+	uint8_t *content; /* of message content_of */
+	uint64_t content_of;
+	char complaint[128];
+};
+
+static struct world *the_world; /* clock_raw_ns() has no argument */
+
+static void complain(struct world *w, const char *text, uint64_t number)
+{
+	if (!w->complaint[0])
+		snprintf(w->complaint, sizeof(w->complaint), "%s (%llu)", text,
+			 (unsigned long long)number);
+}
+
+static void enter(struct world *w)
+{
+	if (w->free_run)
+		pthread_mutex_lock(&w->lock);
+}
+
+static void leave(struct world *w)
+{
+	if (w->free_run)
+		pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t clock_raw_ns(void)
+{
+	uint64_t now;
+
+	enter(the_world);
+	now = the_world->now;
+	leave(the_world);
+	return now;
+}
+
+static uint64_t draw(struct world *w, uint64_t range)
+{
+	w->random = w->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (w->random >> 33) % range;
+}
+
+/* The bytes of the chunk of that NUMBER: from a GPU every message is another, a host's never
+ * change.
+ */
+static const uint8_t *content(struct world *w, uint64_t number, uint64_t *bytes)
+{
+	uint64_t pieces = (w->size + w->chunk - 1) / w->chunk;
+	uint64_t message = number / pieces, offset = number % pieces * w->chunk;
+
+	if (w->source_host)
+		message = 0;
+	if (w->content_of != message)
+		pattern_fill(w->content, w->size, pattern_seed(1, message), 0);
+	w->content_of = message;
+	*bytes = w->size - offset < w->chunk ? w->size - offset : w->chunk;
+	return w->content + offset;
+}
+
+static void expect_content(struct world *w, const struct task *t, const char *where)
+{
+	uint64_t bytes;
+	const uint8_t *right = content(w, t->number, &bytes);
+
+	if (t->bytes != bytes)
+		complain(w, "a chunk of the wrong length", t->number);
+	else if (memcmp((void *)(uintptr_t)t->from, right, bytes))
+		complain(w, where, t->number);
+}
+
+static void push(struct world *w, enum lane_name name, struct task t)
+{
+	struct lane *l = &w->lane[name];
+	bool delay = name == WIRE_ACK || name == CREDIT_ACK; /* many may be under way at once */
+	uint64_t start = delay || l->free_at < w->now ? w->now : l->free_at;
+
+	if (l->begun - l->done == QUEUE)
+		complain(w, "too many tasks in lane", name);
+	t.finish = start + w->ticks[name] + draw(w, w->jitter + 1);
+	if (t.finish < l->free_at)
+		t.finish = l->free_at;
+	l->free_at = t.finish;
+	if (!delay)
+		t.number = l->begun;
+	l->task[l->begun++ % QUEUE] = t;
+	w->acted = true;
+}
+
+static void put_wc(struct world *w, struct cq *cq, struct ibv_wc wc)
+{
+	if (cq->put - cq->taken == QUEUE)
+		complain(w, "CQ overrun", wc.wr_id);
+	cq->wc[cq->put++ % QUEUE] = wc;
+}
+
+/* Did the request T of END fail? Then all after it do, too. */
+static bool write_failed(struct world *w, enum side side, enum lane_name name, const struct task *t)
+{
+	struct end *e = &w->end[side];
+	bool first = w->fail[name] == t->number;
+
+	if (!first && !e->broken)
+		return false;
+	e->broken = true;
+	put_wc(w, &e->sent,
+	       (struct ibv_wc){.status = first ? IBV_WC_RETRY_EXC_ERR : IBV_WC_WR_FLUSH_ERR});
+	return true;
+}
+
+static void finish_wire(struct world *w, const struct task *t)
+{
+	struct end *sink = &w->end[SINK];
+
+	if (write_failed(w, SOURCE, WIRE, t))
+		return;
+	expect_content(w, t, "the source's slot changed under the write");
+	memcpy((void *)(uintptr_t)t->to, (void *)(uintptr_t)t->from, t->bytes);
+	if (!sink->receives--)
+		complain(w, "no receive was posted", t->number);
+	put_wc(w, &sink->received,
+	       (struct ibv_wc){
+		       .opcode = IBV_WC_RECV_RDMA_WITH_IMM,
+		       .status = w->fail_receive == t->number ? IBV_WC_LOC_PROT_ERR : 0,
+		       .imm_data = w->wrong_imm == t->number ? htobe32(77) : t->imm,
+	       });
+	push(w, WIRE_ACK, *t);
+}
+
+static void finish_credit(struct world *w, const struct task *t)
+{
+	uint64_t word = t->word;
+
+	if (write_failed(w, SINK, CREDIT, t))
+		return;
+	if (!t->sent_inline && *(uint64_t *)(uintptr_t)t->from != word)
+		complain(w, "the credit's word changed under the write", t->number);
+	if (t->to != (uintptr_t)&w->credits || t->bytes != sizeof(word))
+		complain(w, "a credit outside its word", t->number);
+	if (w->wrong_credit == t->number)
+		word += 1000;
+	__atomic_store_n(&w->credits, word, __ATOMIC_RELEASE);
+	push(w, CREDIT_ACK, *t);
+}
+
+static void finish(struct world *w, enum lane_name name, const struct task *t)
+{
+	uint64_t bytes;
+
+	switch (name) {
+	case COPY_OUT:
+		memcpy((void *)(uintptr_t)t->to, content(w, t->number, &bytes), t->bytes);
+		if (bytes != t->bytes)
+			complain(w, "copy out of the wrong length", t->number);
+		break;
+	case COPY_IN:
+		expect_content(w, t, "wrong data for the sink's GPU");
+		break;
+	case WIRE:
+		finish_wire(w, t);
+		break;
+	case CREDIT:
+		finish_credit(w, t);
+		break;
+	default:
+		put_wc(w, &w->end[name == WIRE_ACK ? SOURCE : SINK].sent,
+		       (struct ibv_wc){.wr_id = t->wr_id});
+	}
+}
+
+static void tell(struct world *w, enum side side, bool quit)
+{
+	if (quit)
+		atomic_store(&w->end[side].control.quit, true);
+	atomic_store(&w->end[side].control.target, 0);
+	w->acted = true;
+}
+
+/* What ends by now, in its order. */
+static void happen(struct world *w)
+{
+	for (;;) {
+		struct lane *next = NULL;
+
+		for (enum lane_name i = 0; i < LANES; i++) {
+			struct lane *l = &w->lane[i];
+
+			if (l->done != l->begun && l->task[l->done % QUEUE].finish <= w->now &&
+			    (!next || l->task[l->done % QUEUE].finish <
+					      next->task[next->done % QUEUE].finish))
+				next = l;
+		}
+		if (!next)
+			break;
+		w->acted = true;
+		finish(w, (enum lane_name)(next - w->lane), &next->task[next->done % QUEUE]);
+		next->done++;
+	}
+	if (w->now >= w->stop_at) {
+		w->stop_at = NEVER;
+		tell(w, SOURCE, false);
+	}
+	if (w->now >= w->quit_at) {
+		w->quit_at = NEVER;
+		tell(w, SOURCE, true);
+		tell(w, SINK, true);
+	}
+}
+
+static void give_up(struct world *w)
+{
+	w->stuck = true;
+	tell(w, SOURCE, true);
+	tell(w, SINK, true);
+}
+
+/* Nobody has anything to do: on to the next event. If there is none, they would wait for ever. */
+static void leap(struct world *w)
+{
+	uint64_t next = w->stop_at < w->quit_at ? w->stop_at : w->quit_at;
+
+	for (enum lane_name i = 0; i < LANES; i++) {
+		const struct lane *l = &w->lane[i];
+
+		if (l->done != l->begun && l->task[l->done % QUEUE].finish < next)
+			next = l->task[l->done % QUEUE].finish;
+	}
+	if (next == NEVER) {
+		give_up(w);
+		return;
+	}
+	w->now = next;
+	happen(w);
+}
+
+static void pass_turn(struct world *w, enum side side)
+{
+	enum side other = side == SOURCE ? SINK : SOURCE;
+
+	w->idle = w->acted ? 0 : w->idle + 1;
+	w->acted = false;
+	if (w->free_run) {
+		w->now++;
+		happen(w);
+		if (w->idle > IDLE_LONG)
+			give_up(w);
+		return;
+	}
+	if (w->idle >= IDLE_TURNS) {
+		w->idle = 0;
+		leap(w);
+	}
+	if (w->end[other].gone)
+		return;
+	w->turn = other;
+	pthread_cond_broadcast(&w->turned);
+	while (w->turn != side)
+		pthread_cond_wait(&w->turned, &w->lock);
+}
+
+#endif

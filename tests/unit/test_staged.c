@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* staged: between made-up GPUs over a made-up NIC, by a clock that stands still while they think.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "staged_fakes.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static uint64_t chunks_of(const struct world *w, uint64_t messages)
+{
+	return messages * ((w->size + w->chunk - 1) / w->chunk);
+}
+
+static void expect_guards(const struct world *w)
+{
+	static const uint8_t zero[GUARD];
+
+	for (int i = 0; i < 2; i++) {
+		assert_memory_equal(w->end[i].data + w->size, zero, GUARD);
+		assert_memory_equal(w->end[i].bounce + w->slots * w->chunk, zero, GUARD);
+	}
+}
+
+/* MESSAGES are in place, both ends say so, and nothing is left behind. */
+static void expect_good(struct world *w, uint64_t messages)
+{
+	const struct end *source = &w->end[SOURCE], *sink = &w->end[SINK];
+	char text[512];
+
+	assert_string_equal(w->complaint, "");
+	assert_false(w->stuck);
+	for (int i = 0; i < 2; i++) {
+		const struct end *e = &w->end[i];
+
+		fault_format(&e->fault, text, sizeof(text));
+		assert_string_equal(fault_is(&e->fault) ? text : "", "");
+		assert_int_equal(e->rc, 0);
+		assert_int_equal(e->round.messages, messages);
+		assert_int_equal(atomic_load(&e->control.progress), messages);
+		assert_int_equal(e->sent.taken, e->sent.put);
+		assert_int_equal(e->received.taken, e->received.put);
+		assert_int_equal(e->queued, 0);
+	}
+	assert_int_equal(source->round.timed_messages, messages);
+	assert_int_equal(w->credits, chunks_of(w, messages));
+	for (int i = 0; i < LANES; i++)
+		assert_int_equal(w->lane[i].begun, w->lane[i].done);
+	assert_int_equal(w->lane[WIRE].done, chunks_of(w, messages));
+	assert_true(sink->receives + w->batch > w->rx_depth);
+	expect_guards(w);
+	if (w->sink_host && messages) {
+		uint64_t seed = pattern_seed(1, w->source_host ? 0 : messages - 1);
+
+		assert_true(pattern_check(sink->data, w->size, seed, 0, NULL) == PATTERN_OK);
+	}
+}
+
+static void run(struct world *w)
+{
+	world_open(w);
+	world_run(w);
+}
+
+static void run_well(struct world *w)
+{
+	run(w);
+	expect_good(w, w->messages);
+	world_close(w);
+}
+
+/* As often as it takes to see every kind of hurry and delay. */
+static void data_arrive(void **state)
+{
+	static const uint64_t size[] = {1, 7, 64, 1000, 4096, 5003};
+	static const uint64_t chunk[] = {64, 999, 1024, 8192};
+	static const unsigned slots[] = {1, 2, 3, 7};
+	unsigned variant = 0;
+
+	for (size_t i = 0; i < COUNT(size) * COUNT(chunk) * COUNT(slots); i++) {
+		struct world *w = *state;
+
+		w->size = size[i % COUNT(size)];
+		w->chunk = chunk[i / COUNT(size) % COUNT(chunk)];
+		w->slots = slots[i / COUNT(size) / COUNT(chunk)];
+		w->messages = w->size / w->chunk > 10 ? 2 : 6;
+		/* The other choices are worth a mix, not every pair. */
+		variant += 5;
+		w->source_host = variant & 1;
+		w->sink_host = variant & 2;
+		w->sync = variant % 7 == 0;
+		w->inline_bytes = variant & 4 ? 8 : 0;
+		w->jitter = variant & 8 ? 0 : 300;
+		w->ticks[WIRE_ACK] = variant & 16 ? 0 : 250;
+		w->ticks[CREDIT] = variant % 3 * 60;
+		run_well(w);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
+static void every_end_may_be_host_memory(void **state)
+{
+	for (unsigned variant = 0; variant < 8; variant++) {
+		struct world *w = *state;
+
+		w->source_host = variant & 1;
+		w->sink_host = variant & 2;
+		w->sync = variant & 4;
+		w->jitter = 200;
+		run_well(w);
+		assert_int_equal(w->lane[COPY_OUT].done, w->source_host ? 0 : 20);
+		assert_int_equal(w->lane[COPY_IN].done, w->sink_host ? 0 : 20);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
+/* What N chunks took, by the source's clock and by the world's. */
+static uint64_t time_of(void **state, unsigned slots, bool sync, uint64_t n, const uint64_t *ticks)
+{
+	struct world *w = *state;
+	uint64_t took, start;
+
+	w->slots = slots;
+	w->sync = sync;
+	w->messages = n;
+	w->chunk = w->size; /* one chunk a message */
+	for (int i = 0; i < LANES; i++)
+		w->ticks[i] = ticks[i];
+	run_well(w);
+	took = w->end[SOURCE].round.end_ticks - w->end[SOURCE].round.start_ticks;
+	assert_int_equal(w->end[SOURCE].round.start_ticks, START_TIME);
+	/* The sink's clock: from the first message in place. */
+	start = START_TIME + ticks[COPY_OUT] + ticks[WIRE] + ticks[COPY_IN];
+	assert_int_equal(w->end[SINK].round.start_ticks, start);
+	assert_int_equal(w->end[SINK].round.end_ticks, START_TIME + took - ticks[CREDIT]);
+	assert_int_equal(w->end[SINK].round.timed_messages, n - 1);
+	tear_down(state);
+	set_up(state);
+	return took;
+}
+
+static void the_pipeline_overlaps(void **state)
+{
+	static const uint64_t even[LANES] = {100, 100, 0, 100, 0, 0};
+	static const uint64_t late[LANES] = {100, 100, 50, 100, 50, 50};
+
+	assert_int_equal(time_of(state, 3, false, 40, even), 42 * 100);
+	assert_int_equal(time_of(state, 8, false, 40, even), 42 * 100);
+	/* Two slots do if nothing takes time but copies and wire; else not. */
+	assert_int_equal(time_of(state, 2, false, 40, even), 42 * 100);
+	assert_true(time_of(state, 2, false, 40, late) > 49 * 100);
+	assert_int_equal(time_of(state, 3, false, 40, late), 42 * 100 + 50);
+	/* One slot: out and in overlap, the wire with neither. */
+	assert_int_equal(time_of(state, 1, false, 40, even), 81 * 100);
+}
+
+static void sync_overlaps_nothing(void **state)
+{
+	static const uint64_t even[LANES] = {100, 100, 0, 100, 0, 0};
+	static const uint64_t late[LANES] = {100, 100, 50, 100, 60, 50};
+
+	assert_int_equal(time_of(state, 1, true, 40, even), 40 * 300);
+	assert_int_equal(time_of(state, 8, true, 40, even), 40 * 300);
+	assert_int_equal(time_of(state, 4, true, 40, late), 40 * 360);
+	/* An acknowledgment that comes after the credit is waited for, too. */
+	assert_int_equal(time_of(state, 4, true, 40, (uint64_t[]){100, 100, 400, 100, 60, 0}),
+			 39 * 600 + 360);
+}
+
+/* GPU.md's model: pipelined at the rate of the slowest of the three, synchronous at their sum. */
+static void rates_are_those_of_the_model(void **state)
+{
+	static const uint64_t step[][3] = {{100, 160, 120}, {190, 100, 60}, {30, 70, 200}};
+	uint64_t n = 30;
+
+	for (size_t i = 0; i < COUNT(step); i++) {
+		uint64_t out = step[i][0], wire = step[i][1], in = step[i][2];
+		uint64_t ticks[LANES] = {out, wire, 5, in, 5, 5};
+		uint64_t slow = out > wire ? out : wire, all = out + wire + in;
+
+		slow = slow > in ? slow : in;
+		assert_int_equal(time_of(state, 8, false, n, ticks), all + (n - 1) * slow + 5);
+		assert_int_equal(time_of(state, 8, true, n, ticks), n * (all + 5));
+	}
+}
+
+static void an_end_without_a_copy_costs_none(void **state)
+{
+	struct world *w = *state;
+
+	w->source_host = true;
+	w->sync = true;
+	run_well(w);
+	assert_int_equal(w->end[SOURCE].round.end_ticks, START_TIME + 20 * 200);
+	tear_down(state);
+	set_up(state);
+	w = *state;
+	w->sink_host = true;
+	run_well(w);
+	assert_int_equal(w->end[SOURCE].round.end_ticks, START_TIME + 21 * 100);
+}
+
+/* Where the send queues are shallow, the run is slower, and whole. */
+static void shallow_queues_do(void **state)
+{
+	for (unsigned depth = 1; depth <= 3; depth++) {
+		struct world *w = *state;
+
+		w->tx_depth = depth;
+		w->rx_depth = 7; /* just enough */
+		w->ticks[WIRE_ACK] = w->ticks[CREDIT] = 70;
+		w->ticks[CREDIT_ACK] = 900;
+		run_well(w);
+		/* Credits that found no room were told with the next. */
+		assert_true(w->lane[CREDIT].done < 20);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
+static void too_few_receives_are_refused(void **state)
+{
+	struct world *w = *state;
+
+	w->rx_depth = 6;
+	run(w);
+	assert_int_equal(w->end[SINK].rc, -1);
+	assert_int_equal(w->end[SINK].fault.code, FAULT_LOCAL);
+	assert_non_null(strstr(w->end[SINK].fault.call, "at least 7"));
+	assert_int_equal(w->end[SINK].round.messages, 0);
+	world_close(w);
+}
+
+/* Any moment is good for a stop: what has begun gets finished. */
+static void an_endless_run_ends_with_whole_messages(void **state)
+{
+	for (uint64_t at = 0; at < 3000; at += 170) {
+		struct world *w = *state;
+		uint64_t messages;
+
+		w->messages = at % 340 ? ROUND_ENDLESS : 1000;
+		w->stop_at = START_TIME + at;
+		w->jitter = 40;
+		run(w);
+		messages = w->end[SOURCE].round.messages;
+		expect_good(w, messages);
+		assert_true(messages >= at / 1200 && messages <= at / 400 + 2);
+		assert_true(w->end[SOURCE].round.end_ticks >= START_TIME + (messages ? at : 0));
+		world_close(w);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
+static void no_messages_are_none(void **state)
+{
+	struct world *w = *state;
+
+	w->messages = 0;
+	run_well(w);
+	assert_int_equal(w->end[SOURCE].round.start_ticks, w->end[SOURCE].round.end_ticks);
+}
+
+/* The next run finds empty queues, and slots that count from 0 again. */
+static void runs_follow_each_other(void **state)
+{
+	static const uint64_t size[] = {4096, 24, 1025, 4096, 1};
+	struct world *w = *state;
+
+	w->ticks[WIRE_ACK] = 500;
+	w->ticks[CREDIT_ACK] = 300;
+	world_open(w);
+	for (size_t i = 0; i < COUNT(size); i++) {
+		w->size = size[i];
+		w->messages = 3 + i;
+		w->sync = i % 3 == 2;
+		world_run(w);
+		w->size = size[0]; /* where the guards are */
+		expect_guards(w);
+		w->size = size[i];
+		assert_string_equal(w->complaint, "");
+		assert_int_equal(w->end[SINK].round.messages, w->messages);
+		assert_int_equal(w->credits, chunks_of(w, w->messages));
+		assert_int_equal(w->end[SOURCE].queued + w->end[SINK].queued, 0);
+		assert_false(w->stuck);
+	}
+	w->size = size[0];
+	world_close(w);
+}
+
+static void the_peak_is_seen(void **state)
+{
+	struct world *w = *state;
+	struct peak peak;
+
+	assert_int_equal(peak_init(&peak, 3), 0);
+	w->peak = &peak;
+	w->messages = 20;
+	run_well(w);
+	/* A message has four chunks, of 100 ticks each. */
+	assert_int_equal(peak.best_ticks, peak.best_messages * 400);
+	peak_release(&peak);
+}
+
+/* Without turns and leaps: the two threads as they come, for ThreadSanitizer. */
+static void two_threads_at_will(void **state)
+{
+	for (unsigned variant = 0; variant < 8; variant++) {
+		struct world *w = *state;
+
+		w->free_run = true;
+		w->messages = 50;
+		w->source_host = variant & 1;
+		w->sink_host = variant & 2;
+		w->sync = variant & 4;
+		w->jitter = 50;
+		run_well(w);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+		TEST(data_arrive),
+		TEST(every_end_may_be_host_memory),
+		TEST(the_pipeline_overlaps),
+		TEST(sync_overlaps_nothing),
+		TEST(rates_are_those_of_the_model),
+		TEST(an_end_without_a_copy_costs_none),
+		TEST(shallow_queues_do),
+		TEST(too_few_receives_are_refused),
+		TEST(an_endless_run_ends_with_whole_messages),
+		TEST(no_messages_are_none),
+		TEST(runs_follow_each_other),
+		TEST(the_peak_is_seen),
+		TEST(two_threads_at_will),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
