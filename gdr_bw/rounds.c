@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The rounds of gdr_bw. Direct: WRITEs from one end's memory into the other's, as in write_bw, with
+ * host or GPU memory at each end. Staged: the same data by way of host memory (loop/staged.h).
+ */
+#include "gdr.h"
+#include "loop/stream.h"
+
+static int write_all(struct round *r)
+{
+	struct stream s;
+	int rc = stream_init(&s, r, IBV_WR_RDMA_WRITE) ? -1 : stream_send(&s);
+
+	stream_release(&s);
+	return rc;
+}
+
+/* The client asked for a cell of memory that one end does not have. */
+static int no_such_memory(const struct round *r)
+{
+	return fault_raise(r->fault, FAULT_PEER, 0,
+			   "the client asked for a cell that is not there");
+}
+
+static struct staged staged_of(struct round *r, const struct gdr_cell *c, enum gdr_memory mine)
+{
+	struct gdr *g = r->own;
+	const struct experiment *e = &g->parts.options->experiment;
+	bool copied = mine == GDR_COPIED;
+
+	return (struct staged){
+		.round = r,
+		.data = g->here.memory[mine].addr,
+		.stream = copied ? g->stream : NULL,
+		.bounce = g->bounce.host,
+		.local_key = copied ? g->bounce.lkey : g->here.memory[mine].lkey,
+		.chunk_bytes = e->staged_chunk_bytes,
+		.slots = (unsigned)e->staged_slots,
+		.sync = c->method == GDR_STAGED_SYNC,
+		.credits = g->credit.host,
+		.credit_out = (uint64_t *)g->credit.host + 1,
+		.credit_key = g->credit.lkey,
+	};
+}
+
+static int send_staged(struct round *r, const struct gdr_cell *c)
+{
+	struct gdr *g = r->own;
+	struct staged s = staged_of(r, c, c->from);
+	const struct gdr_place *to =
+		c->into == GDR_COPIED ? &g->there.target : &g->there.memory[c->into];
+
+	if (!g->here.memory[c->from].addr || !to->rkey)
+		return no_such_memory(r);
+	/* Into a host's own memory every chunk of a message has its place. */
+	s.remote = (struct round_slice){to->addr, c->into == GDR_COPIED ? to->stride : 0, to->rkey};
+	return staged_send(&s);
+}
+
+static int receive_staged(struct round *r, const struct gdr_cell *c)
+{
+	struct gdr *g = r->own;
+	struct staged s = staged_of(r, c, c->into);
+
+	if (!g->here.memory[c->into].addr || !g->there.credit.rkey)
+		return no_such_memory(r);
+	s.remote = (struct round_slice){g->there.credit.addr, 0, g->there.credit.rkey};
+	return staged_receive(&s);
+}
+
+int gdr_lead(struct round *r)
+{
+	struct gdr *g = r->own;
+	const struct gdr_place *from, *into;
+	struct gdr_cell c;
+
+	if (!r->way)
+		return write_all(r);
+	if (!g)
+		return no_such_memory(r);
+	gdr_cell_of_way(&c, r->way);
+	if (c.method != GDR_DIRECT)
+		return send_staged(r, &c);
+	from = &g->here.memory[c.from];
+	into = &g->there.memory[c.into];
+	if (!from->lkey || !into->rkey)
+		return no_such_memory(r);
+	r->from = (struct round_slice){from->addr, from->stride, from->lkey};
+	r->remote = (struct round_slice){into->addr, into->stride, into->rkey};
+	r->send_inline &= c.from == GDR_HOST; /* the CPU cannot copy from a GPU's address */
+	return write_all(r);
+}
+
+int gdr_follow(struct round *r)
+{
+	struct gdr_cell c;
+
+	if (!r->own)
+		return no_such_memory(r);
+	gdr_cell_of_way(&c, r->way);
+	return receive_staged(r, &c);
+}
+
+bool gdr_follows(unsigned way)
+{
+	struct gdr_cell c;
+
+	if (!way)
+		return false;
+	gdr_cell_of_way(&c, way);
+	return c.method != GDR_DIRECT;
+}
