@@ -25,11 +25,13 @@ enum desc_feature {
 	DESC_DMABUF = 1 << 2,
 	DESC_SRQ = 1 << 3,
 	DESC_ATOMICS = 1 << 4,
-	DESC_RELAXED = 1 << 5,    /* IBV_ACCESS_RELAXED_ORDERING */
-	DESC_GRH = 1 << 6,        /* IBV_QPF_GRH_REQUIRED */
-	DESC_DEVEX = 1 << 7,      /* ibv_query_device_ex */
-	DESC_CQ_OVERRUN = 1 << 8, /* IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN */
-	DESC_ALL = (1 << 9) - 1,
+	DESC_RELAXED = 1 << 5,      /* IBV_ACCESS_RELAXED_ORDERING */
+	DESC_GRH = 1 << 6,          /* IBV_QPF_GRH_REQUIRED */
+	DESC_DEVEX = 1 << 7,        /* ibv_query_device_ex */
+	DESC_CQ_OVERRUN = 1 << 8,   /* IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN */
+	DESC_PEERMEM = 1 << 9,      /* ibv_reg_mr of GPU memory */
+	DESC_GPU_BLOCKED = 1 << 10, /* GPU memory registers, but cannot be reached */
+	DESC_ALL = (1 << 11) - 1,
 };
 
 struct desc_gid {
@@ -63,6 +65,7 @@ struct desc_dev {
 	uint64_t max_msg, max_mr;
 	int max_inline, max_qp, max_depth, max_sge, max_cq, max_cqe;
 	int max_mrs, max_rd, max_srq;
+	int gpu_read_mbps, gpu_write_mbps; /* of requests that touch GPU memory; 0: no limit */
 	struct desc_port port[DESC_PORTS];
 };
 

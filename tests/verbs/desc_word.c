@@ -42,6 +42,8 @@ static const struct name_value features[] = {
 	{"grh", DESC_GRH, 0},
 	{"devex", DESC_DEVEX, 0},
 	{"ignore_overrun", DESC_CQ_OVERRUN, 0},
+	{"peermem", DESC_PEERMEM, 0},
+	{"gpublocked", DESC_GPU_BLOCKED, 0},
 	{0},
 };
 
@@ -92,6 +94,8 @@ static const struct key {
 	DEV("max_mrs", KEY_INT, max_mrs),
 	DEV("max_rd", KEY_INT, max_rd),
 	DEV("max_srq", KEY_INT, max_srq),
+	DEV("gpu_read_mbps", KEY_INT, gpu_read_mbps),
+	DEV("gpu_write_mbps", KEY_INT, gpu_write_mbps),
 	PORT("state", KEY_STATE, state),
 	PORT("lid", KEY_INT, lid),
 	PORT("sm_lid", KEY_INT, sm_lid),

@@ -25,6 +25,7 @@ enum kind {
 	K_CORRUPT,
 	K_DELAY,
 	K_KILL,
+	K_STOP,
 	K_PORT,
 	K_DEVICE,
 	K_WC,
@@ -32,7 +33,8 @@ enum kind {
 };
 
 static const char *const kind_names[] = {
-	"lose", "dup", "corrupt", "delay", "kill", "port_down", "device_fatal", "wc", "reg_max",
+	"lose", "dup",       "corrupt",      "delay", "kill",
+	"stop", "port_down", "device_fatal", "wc",    "reg_max",
 };
 
 struct fail {
@@ -215,6 +217,8 @@ static void count_move(struct ibv_context *c)
 
 	if (due(K_KILL, n))
 		kill(getpid(), SIGKILL);
+	if (due(K_STOP, n)) /* here, where nothing that others share is locked */
+		raise(SIGSTOP);
 	if (due(K_PORT, n))
 		take_down(sim_ctx(c), false);
 	if (due(K_DEVICE, n))

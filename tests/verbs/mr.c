@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "vgmem.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -70,7 +71,7 @@ void *mr_get(struct shm_seg *seg, const struct mr_ask *ask, struct shm_mr **out)
 	if (ask->key >> 8 >= SHM_MRS || !!(ask->key & KEY_REMOTE) != ask->remote)
 		return NULL;
 	atomic_fetch_add_explicit(&mr->users, 1, memory_order_acquire);
-	if (atomic_load(&mr->key) != want || mr->pd != ask->pd ||
+	if (atomic_load(&mr->key) != want || mr->pd != ask->pd || mr->gpu_blocked ||
 	    (mr->access & ask->access) != ask->access || off > mr->length ||
 	    ask->len > mr->length - off) {
 		mr_put(mr);
@@ -78,6 +79,11 @@ void *mr_get(struct shm_seg *seg, const struct mr_ask *ask, struct shm_mr **out)
 	}
 	*out = mr;
 	return (void *)(uintptr_t)(mr->host + off);
+}
+
+struct shm_mr *mr_find(struct shm_seg *seg, uint32_t key)
+{
+	return key >> 8 < SHM_MRS ? &seg->mr[key >> 8] : NULL;
 }
 
 static struct shm_mr *table(void)
@@ -141,7 +147,18 @@ struct mr_args {
 	size_t length;
 	uint64_t iova;
 	unsigned int access;
+	bool gpu;
 };
+
+/* What the device description says about GPU memory goes with the MR. */
+static void set_gpu(struct shm_mr *shm, const struct desc_dev *d, bool gpu)
+{
+	shm->gpu_read_mbps = gpu ? d->gpu_read_mbps : 0;
+	shm->gpu_write_mbps = gpu ? d->gpu_write_mbps : 0;
+	shm->gpu_blocked = gpu && (d->features & DESC_GPU_BLOCKED);
+	if ((shm->gpu_read_mbps || shm->gpu_write_mbps) && !sim_conf()->null)
+		atomic_store(&shm_self()->gpu_paced, 1);
+}
 
 static struct ibv_mr *mr_register(struct ibv_pd *pd, const struct mr_args *a)
 {
@@ -176,6 +193,7 @@ static struct ibv_mr *mr_register(struct ibv_pd *pd, const struct mr_args *a)
 	mr->shm->length = a->length;
 	mr->shm->host = (uintptr_t)a->addr;
 	mr->shm->pd = ((struct sim_pd *)pd)->id;
+	set_gpu(mr->shm, d, a->gpu);
 	atomic_store(&mr->shm->key, variant | KEY_LIVE);
 	atomic_fetch_add(&((struct sim_pd *)pd)->users, 1);
 	if (a->access & IBV_ACCESS_LOCAL_WRITE)
@@ -202,20 +220,45 @@ static bool mapped(const void *addr, size_t length)
 	return true;
 }
 
+/*
+ * Where GPU memory lies that the stand-in for the GPU's driver (tests/cuda) made: 0 ADDR is none,
+ * 1 *HOST is it, -1 it is, but not for us.
+ */
+static int gpu_memory(const struct desc_dev *d, void *addr, size_t length, void **host)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+	int (*ask)(uint64_t, size_t, void **) = NULL;
+	int answer = 0;
+
+	if (library) {
+		*(void **)&ask = dlsym(library, "simcuda_peer_memory");
+		answer = ask ? ask((uintptr_t)addr, length, host) : 0;
+		dlclose(library);
+	}
+	return answer > 0 && !(d->features & DESC_PEERMEM) ? -1 : answer;
+}
+
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 				unsigned int access)
 {
-	struct mr_args a = {addr, length, iova, access};
+	struct mr_args a = {addr, length, iova, access, false};
+	struct ibv_mr *mr;
+	int gpu;
 
 	if (fault_call(FAULT_ibv_reg_mr))
 		return NULL;
 	if (access & IBV_ACCESS_ZERO_BASED)
 		a.iova = 0;
-	if (length && !mapped(addr, length)) {
+	gpu = gpu_memory(sim_ctx(pd->context)->desc, addr, length, &a.addr);
+	a.gpu = gpu > 0;
+	if (gpu < 0 || (length && !mapped(a.addr, length))) {
 		errno = EFAULT;
 		return NULL;
 	}
-	return mr_register(pd, &a);
+	mr = mr_register(pd, &a);
+	if (mr)
+		mr->addr = addr;
+	return mr;
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
@@ -229,12 +272,30 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 	return ibv_reg_mr_iova2(pd, addr, length, iova, access);
 }
 
-/* Works for what can be mapped: a memfd or udmabuf in place of a GPU. */
+/*
+ * What part of the file the dma-buf is: all of it, or what the stand-in for the GPU's driver put
+ * into the file position (first page | pages << 31). Returns false if OFFSET and LENGTH, from the
+ * part's begin, do not lie in it; else *OFFSET is from the file's.
+ */
+static bool dmabuf_window(int fd, uint64_t page, uint64_t length, uint64_t *offset)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	uint64_t first = at > 0 ? at & 0x7fffffff : 0, pages = at > 0 ? at >> 31 : 0;
+
+	if (!pages)
+		return true;
+	if (*offset > pages * page || length > pages * page - *offset)
+		return false;
+	*offset += first * page;
+	return true;
+}
+
+/* Works for what can be mapped: a memfd or udmabuf in place of a GPU, or the simulated GPU's. */
 struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
 				 int fd, int access)
 {
-	struct mr_args a = {NULL, length, iova, access};
-	uint64_t page = sysconf(_SC_PAGESIZE), skip = offset & (page - 1);
+	struct mr_args a = {NULL, length, iova, access, true};
+	uint64_t page = sysconf(_SC_PAGESIZE), skip = offset & (page - 1), at = offset;
 	struct ibv_mr *mr;
 	void *map;
 
@@ -244,7 +305,11 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	map = mmap(NULL, length + skip, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset - skip);
+	if (skip != (iova & (page - 1)) || !dmabuf_window(fd, page, length, &at)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	map = mmap(NULL, length + skip, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at - skip);
 	if (map == MAP_FAILED) {
 		errno = errno == ENODEV ? EOPNOTSUPP : errno;
 		return NULL;
@@ -255,7 +320,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 		munmap(map, length + skip);
 		return NULL;
 	}
-	mr->addr = NULL;
+	mr->addr = (void *)(uintptr_t)offset; /* as libibverbs has it */
 	((struct sim_mr *)mr)->map = map;
 	((struct sim_mr *)mr)->map_len = length + skip;
 	return mr;

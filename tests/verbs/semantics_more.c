@@ -200,7 +200,9 @@ void t_dmabuf(void)
 	loop_open(&a, &b, &loop_defaults);
 	mr = ibv_reg_dmabuf_mr(b.pd, 4096, 4096, 0x1000, fd,
 			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	CHECK(mr);
+	CHECK(mr && mr->addr == (void *)4096);
+	CHECK(!ibv_reg_dmabuf_mr(b.pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE) && errno == EBADF);
+	CHECK(!ibv_reg_dmabuf_mr(b.pd, 8, 4096, 0x1000, fd, 0) && errno == EINVAL);
 	strcpy(a.buf, "to the GPU");
 	wr = loop_rdma(&b, IBV_WR_RDMA_WRITE, 0);
 	wr.wr.rdma.rkey = mr->rkey;

@@ -221,9 +221,9 @@ void send_commit(struct sim_qp *qp, uint32_t head)
 {
 	uint32_t i;
 
-	if (unlikely(sim_conf()->paced))
+	if (unlikely(pace_wanted(qp)))
 		for (i = qp->sq_head; i != head; i++)
-			pace_request(slot(qp, i));
+			pace_request(qp, slot(qp, i));
 	qp->sq_head = head;
 	if (unlikely(sim_conf()->defer))
 		engine_add(qp);

@@ -98,6 +98,9 @@ struct shm_mr {
 	_Atomic uint32_t key;   /* low byte of the lkey | 1 << 31; 0 = free */
 	uint32_t pd, access;
 	uint64_t iova, length, host; /* host = owner's address of iova */
+	/* of GPU memory: how fast the owner's adapter reads and writes it, 0 as fast as any */
+	uint32_t gpu_read_mbps, gpu_write_mbps;
+	bool gpu_blocked; /* and cannot reach it */
 };
 
 struct shm_gid {
@@ -133,6 +136,7 @@ struct shm_seg {
 	uint64_t probe;              /* owner's address of this field */
 	_Atomic uint32_t dead;       /* owner is gone or going */
 	struct shm_lock atomic_lock; /* serialises remote atomics */
+	_Atomic uint32_t gpu_paced;  /* some mr has a gpu_*_gbps */
 	struct shm_port port[SHM_DEVS][SHM_PORTS];
 	struct shm_qp qp[SHM_QPS];
 	struct shm_cq cq[SHM_CQS];

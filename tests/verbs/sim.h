@@ -222,6 +222,7 @@ struct mr_ask {
 	bool remote;
 	uint64_t addr, len;
 };
+struct shm_mr *mr_find(struct shm_seg *seg, uint32_t key); /* the entry, valid or not; or NULL */
 void *mr_get(struct shm_seg *seg, const struct mr_ask *ask, struct shm_mr **mr);
 static inline void mr_put(struct shm_mr *mr)
 {
@@ -313,7 +314,8 @@ void recv_complete(struct wire_req *r, struct shm_cqe *e);
 int wire_copy(struct wire_req *r, bool write, bool ordered);
 
 /* pace.c: when a request may be carried out on a link of known speed */
-void pace_request(struct sq_wqe *w);
+bool pace_wanted(struct sim_qp *qp);
+void pace_request(struct sim_qp *qp, struct sq_wqe *w);
 
 /* ud.c */
 void ud_send(struct sim_qp *qp, struct sq_wqe *wqe);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Allocation, copies, export and flush on GPU 0. */
+#include "probe.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct gpu *open_first(struct fault *f)
+{
+	const struct gpu_wish wish = {.index = 0};
+	struct gpu *g;
+
+	return gpu_open(&g, &wish, f) ? NULL : g;
+}
+
+/* alloc BYTES…: each aligned and zero; what is not freed goes with the GPU */
+int probe_alloc(char **arg, struct fault *f)
+{
+	struct gpu *g = open_first(f);
+	unsigned char byte[2] = {1, 1};
+
+	for (; g && *arg; arg++) {
+		size_t bytes = strtoull(*arg, NULL, 0);
+		uint64_t addr = gpu_alloc(g, bytes, f);
+
+		if (!addr)
+			break;
+		MUST(f, addr % GPU_ALIGN_BYTES == 0);
+		gpu_copy_out(g, byte, addr, 1, f);
+		gpu_copy_out(g, byte + 1, addr + bytes - 1, 1, f);
+		MUST(f, !byte[0] && !byte[1]);
+		if (arg[1])
+			gpu_free(g, addr);
+	}
+	if (g)
+		gpu_free(g, 0);
+	gpu_close(g);
+	gpu_close(NULL);
+	return fault_is(f) ? -1 : 0;
+}
+
+int probe_copies(char **arg, struct fault *f)
+{
+	enum {
+		BYTES = 300000
+	};
+	static uint8_t out[BYTES], in[BYTES];
+	struct gpu *g = open_first(f);
+	uint64_t addr = g ? gpu_alloc(g, BYTES, f) : 0;
+
+	(void)arg;
+	if (addr) {
+		for (size_t i = 0; i < BYTES; i++)
+			out[i] = (uint8_t)(i * 31 >> 3);
+		gpu_copy_in(g, addr, out, BYTES, f);
+		gpu_copy_out(g, in, addr, BYTES, f);
+		MUST(f, !memcmp(in, out, BYTES));
+		gpu_copy_in(g, addr + 77, out, 1000, f);
+		gpu_copy_out(g, in, addr + 76, 1001, f);
+		MUST(f, in[0] == out[76] && !memcmp(in + 1, out, 1000));
+		if (!fault_is(f)) /* outside what was allocated */
+			gpu_copy_in(g, addr + (2 << 20) - 10, out, 11, f);
+	}
+	gpu_close(g);
+	return fault_is(f) ? -1 : 0;
+}
+
+/* export OFFSET BYTES [pcie]: of 4 MiB */
+int probe_export(char **arg, struct fault *f)
+{
+	struct gpu *g = open_first(f);
+	uint64_t addr = g ? gpu_alloc(g, 4 << 20, f) : 0;
+	uint64_t offset = 7;
+	int fd = 5, rc;
+
+	if (addr) {
+		rc = gpu_export(g, addr + strtoull(arg[0], NULL, 0), strtoull(arg[1], NULL, 0),
+				arg[2] != NULL, &fd, &offset);
+		printf("%d %s fd %s offset %" PRIu64 "\n", rc, gpu_error_name(rc),
+		       fd >= 0 ? "open" : "none", offset);
+		MUST(f, (fd >= 0) == !rc);
+		if (fd >= 0)
+			close(fd);
+	}
+	gpu_close(g);
+	return fault_is(f) ? -1 : 0;
+}
+
+/* flush [now] */
+int probe_flush(char **arg, struct fault *f)
+{
+	struct gpu *g = open_first(f);
+
+	if (g && *arg)
+		gpu_flush_now(g, f);
+	else if (g && !gpu_flush(g, f))
+		printf("%s\n", gpu_needs_flush(gpu_about(g)) ? "needed" : "not needed");
+	gpu_close(g);
+	return fault_is(f) ? -1 : 0;
+}
+
+/* The CPU reads a byte of device memory: that must be the end of us. */
+int probe_touch(char **arg, struct fault *f)
+{
+	struct gpu *g = open_first(f);
+	uint64_t addr = g ? gpu_alloc(g, 4096, f) : 0;
+
+	(void)arg;
+	if (addr)
+		printf("%d\n", *(volatile char *)(uintptr_t)addr);
+	return fault_is(f) ? -1 : 0;
+}
+
+/* Say which byte of the N copies in and out is wrong. */
+int probe_flips(char **arg, struct fault *f)
+{
+	enum {
+		BYTES = 4096
+	};
+	uint8_t zero[BYTES] = {0}, in[BYTES];
+	struct gpu *g = open_first(f);
+	uint64_t addr = g ? gpu_alloc(g, BYTES, f) : 0;
+
+	for (int n = 1; addr && n <= atoi(arg[0]); n++) {
+		gpu_copy_in(g, addr, zero, BYTES, f);
+		gpu_copy_out(g, in, addr, BYTES, f);
+		for (int i = 0; i < BYTES; i++)
+			if (in[i])
+				printf("round %d byte %d: %02x\n", n, i, in[i]);
+	}
+	gpu_close(g);
+	return fault_is(f) ? -1 : 0;
+}

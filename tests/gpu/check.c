@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * gpu_check: is gpu.h right, and how fast are copies, on this GPU? `make gpu-check` runs it. It
+ * ends with the chunk and the slots that the staged pipeline should use. Exit status: 0 all is
+ * well, 5 something is not, 77 there is no GPU here; else the fault's.
+ */
+#include "check.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+
+void check_say(struct check *c, bool ok, const char *what, ...)
+{
+	va_list ap;
+
+	c->failed += !ok;
+	printf("%s - ", ok ? "ok" : "not ok");
+	va_start(ap, what);
+	vprintf(what, ap);
+	va_end(ap);
+	printf("\n");
+	fflush(stdout);
+}
+
+void check_fill(void *to, size_t bytes, uint64_t seed)
+{
+	uint64_t *word = to;
+
+	for (size_t i = 0; i < bytes / 8; i++)
+		word[i] = check_word(seed, i);
+}
+
+size_t check_compare(const void *data, size_t bytes, uint64_t seed)
+{
+	const uint64_t *word = data;
+
+	for (size_t i = 0; i < bytes / 8; i++)
+		if (word[i] != check_word(seed, i))
+			return i * 8;
+	return bytes;
+}
+
+static void describe(const struct gpu_info *i)
+{
+	char memory[32], bar1[32];
+
+	units_format_size(i->memory_bytes, memory, sizeof(memory));
+	units_format_size(i->bar1_bytes, bar1, sizeof(bar1));
+	printf("GPU %d: %s, %s, PCI %s\n", i->index, i->name, i->uuid, i->pci);
+	printf("  driver of CUDA %d.%d, compute capability %d.%d, memory %s, BAR1 %s\n",
+	       i->driver_version / 1000, i->driver_version % 1000 / 10, i->capability / 10,
+	       i->capability % 10, memory, i->bar1_bytes ? bar1 : "unknown");
+	printf("  GPUDirect RDMA %s, dma-buf %s, flush %s, order of writes %d\n",
+	       i->gpudirect ? "yes" : "no", i->dmabuf ? "yes" : "no", i->can_flush ? "yes" : "no",
+	       i->ordering);
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: gpu_check [--gpu INDEX] [--bytes SIZE] [--rounds N]\n");
+	return FAULT_USAGE;
+}
+
+static int take_options(int argc, char **argv, struct check *c, struct gpu_wish *wish)
+{
+	static const struct option options[] = {
+		{"gpu", required_argument, NULL, 'g'},
+		{"bytes", required_argument, NULL, 'b'},
+		{"rounds", required_argument, NULL, 'r'},
+		{NULL, 0, NULL, 0},
+	};
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (o == 'g')
+			wish->index = atoi(optarg);
+		else if (o == 'b')
+			c->bytes = strtoull(optarg, NULL, 0) & ~(size_t)0xffff;
+		else if (o == 'r')
+			c->rounds = atoi(optarg);
+		else
+			return -1;
+	}
+	return c->bytes && c->rounds > 0 && optind == argc ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct check c = {.bytes = (size_t)256 << 20, .rounds = 5};
+	struct gpu_wish wish = {.index = 0};
+	struct fault f = {0};
+
+	if (take_options(argc, argv, &c, &wish))
+		return usage();
+	if (!gpu_open(&c.g, &wish, &f)) {
+		describe(gpu_about(c.g));
+		check_buffers(&c, &f);
+		check_exports(&c, &f);
+		check_copies(&c, &f);
+		check_planted_fault(&c, &f);
+		if (!fault_is(&f) && !check_speed_open(&c, &f) && !check_large(&c, &f))
+			check_pipeline(&c, &f);
+		check_speed_close(&c);
+	}
+	gpu_close(c.g);
+	if (fault_is(&f)) {
+		fault_print(&f, "gpu_check", stderr);
+		return fault_exit_status(&f);
+	}
+	printf("%s\n", c.failed ? "FAILED" : "all checks passed");
+	return c.failed ? FAULT_DATA : 0;
+}

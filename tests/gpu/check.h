@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* gpu_check: gpu.h on a real GPU, see check.c. Results go to stdout, one line each. */
+#ifndef RDMARK_TESTS_GPU_CHECK_H
+#define RDMARK_TESTS_GPU_CHECK_H
+
+#include "host/gpu.h"
+
+struct check {
+	struct gpu *g;
+	size_t bytes; /* of the large copies */
+	int rounds;   /* of each measurement; the median counts */
+	/* of the measuring part: GPU memory of `bytes` each, host memory twice that, registered */
+	uint64_t from, to;
+	uint8_t *host;
+	/* results, Gb/s */
+	double out_gbps, in_gbps; /* one large copy each way */
+	double both_gbps;         /* the slower of two at the same time */
+	unsigned failed;
+};
+
+/* check.c: say how a check went. */
+void check_say(struct check *c, bool ok, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* checks.c */
+void check_buffers(struct check *c, struct fault *f);
+void check_exports(struct check *c, struct fault *f);
+void check_copies(struct check *c, struct fault *f);
+void check_planted_fault(struct check *c, struct fault *f);
+
+/* speed.c: 0, or -1 with the fault raised. */
+int check_speed_open(struct check *c, struct fault *f);
+void check_speed_close(struct check *c);
+int check_large(struct check *c, struct fault *f);
+int check_pipeline(struct check *c, struct fault *f); /* prints the table and the choice */
+
+/* A word of data that says where it belongs; SEED tells one filling from another. */
+static inline uint64_t check_word(uint64_t seed, uint64_t i)
+{
+	uint64_t x = (i + seed) * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x ^ x >> 27;
+}
+
+void check_fill(void *to, size_t bytes, uint64_t seed);
+/* Offset of the first word that is wrong, or BYTES. */
+size_t check_compare(const void *data, size_t bytes, uint64_t seed);
+
+#endif
