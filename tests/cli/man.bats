@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The man pages say what the programs do: every option of --help stands in the page and the other
-# way round, every key of the JSON document is explained, the examples parse, mandoc has no complaint.
+# way round, and so does every key of the JSON documents and column of the CSV; the examples parse,
+# mandoc has no complaint.
 
 setup_file() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -15,11 +16,12 @@ setup_file() {
 	done
 }
 
+# rdmark-plot is a script, and none of what follows is true of it.
 programs() {
 	local page
 	for page in "$top"/man/*.1.in; do
 		page=${page##*/}
-		echo "${page%.1.in}"
+		[[ $page == rdmark-plot.1.in ]] || echo "${page%.1.in}"
 	done
 }
 
@@ -54,6 +56,12 @@ options() { awk '/^ +-/ { print $1 ~ /,$/ ? $1 " " $2 : $1 }' | tr -d '<>' | sor
 	done
 }
 
+@test "rdmark-plot: every option of --help is in its page, and the other way round" {
+	need_mandoc
+	diff <("$bin/rdmark-plot" --help | options) \
+		<(rendered rdmark-plot.1 | section OPTIONS | grep '^     -' | options)
+}
+
 @test "each page is about its program" {
 	local program
 	for program in $(programs); do
@@ -65,7 +73,7 @@ options() { awk '/^ +-/ { print $1 ~ /,$/ ? $1 " " $2 : $1 }' | tr -d '<>' | sor
 @test "mandoc has nothing to say" {
 	need_mandoc
 	local page said
-	for page in "$BATS_FILE_TMPDIR"/*.[17]; do
+	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
 		# Whether other packages' pages are installed here is no fault of ours.
 		said=$(mandoc -Tlint "$page" 2>&1 | grep -v -e 'referenced manual not found' -e 'mandoc.db') || :
 		[[ -z $said ]] || { echo "$said"; return 1; }
@@ -89,23 +97,85 @@ options() { awk '/^ +-/ { print $1 ~ /,$/ ? $1 " " $2 : $1 }' | tr -d '<>' | sor
 	((examples >= 4 * 2))
 }
 
-@test "every key of the JSON document is in rdmark(7)" {
-	need_mandoc
-	local page key keys
-	page=$(rendered rdmark.7 | section JSON)
-	keys=$(sed -n 's/^\t.*FIELD(/FIELD(/p' "$top/common/wire/end.c" | grep -o 'FIELD([A-Z]*, [a-z0-9_]*' | sed 's/.* //'
-		grep -o '\(INTEGER\|REAL\)([a-z0-9_]*)' "$top/common/wire/record.c" | sed 's/.*(\(.*\))/\1/; /^field$/d'
-		grep -oh 'json_object_set\(_new\)\{0,1\}([a-z>.-]*, *"[a-z0-9_]*"' "$top"/common/report/{json,report}.c | sed 's/.*"\(.*\)"/\1/'
-		"$bin/send_bw" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null | sed -n 's/^ *"\([a-z0-9_]*\)":.*/\1/p')
-	(($(wc -l <<<"$keys") > 60))
-	for key in $keys; do
-		grep -qE "^ +$key( |\$)" <<<"$page" || { echo "not explained: $key"; return 1; }
+# page_keys NAME: what a subsection of rdmark-json(5) explains.
+page_keys() {
+	sed -n "/^\.Ss $1\$/,/^\.S[hs] /s/^\.It Li //p" "$BATS_FILE_TMPDIR/rdmark-json.5" | sort
+}
+
+# literals FUNCTION FILE: the strings in a function that can be keys.
+literals() {
+	sed -n "/^[a-z].*[ *]$1(/,/^}/p" "$top/$2" | grep -o '"[a-z][a-z0-9_]*"' | tr -d '"' |
+		grep -vx -e client -e server -e client_to_server -e server_to_client -e ping_pong | sort
+}
+
+# source_keys NAME: of that object, in the source. Those of the experiment are the option table's.
+source_keys() {
+	case $1 in
+	document)
+		literals json_document common/report/json.c
+		literals to_document gdr_bw/show.c | grep -x -e gpu_ends -e verdict
+		;;
+	error) literals message_fault_json common/wire/message.c ;;
+	experiment)
+		"$bin/gdr_bw" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null | jq -r '.experiment | keys[]'
+		;;
+	effective) literals set_effective common/report/report.c ;;
+	end) grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //' ;;
+	result)
+		grep -o '^	.*\(INTEGER\|REAL\)([a-z0-9_]*)' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()'
+		literals json_result common/report/json.c
+		;;
+	cell) literals result_json gdr_bw/show.c ;;
+	verdict) literals to_document gdr_bw/show.c | grep -vx -e gpu_ends -e verdict ;;
+	gpu_end)
+		literals gdr_side_json gdr_bw/side.c
+		grep -o '^	\(TEXT\|REAL\)(.*' "$top/gdr_bw/side.c" | grep -o '([a-z_]*)' | tr -d '()'
+		;;
+	path) literals path_to_json common/wire/path_json.c ;;
+	link) literals link_to_json common/wire/path_json.c ;;
+	interval)
+		sed -n '/^void report_interval(/,/^}/p' "$top/common/report/report.c" | grep -o '\\"[a-z_]*\\":' |
+			tr -d '\\":' | grep -vx interval
+		;;
+	esac | sort
+}
+
+@test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
+	local objects object schema=$top/schema/rdmark.schema.json
+	objects=$(jq -r '.definitions | keys[]' "$schema")
+	(($(wc -l <<<"$objects") == 12))
+	for object in $objects; do
+		echo "$object:"
+		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")
+		diff <(source_keys "$object") <(page_keys "$object")
 	done
+}
+
+@test "every column of the CSV is in rdmark-json(5), in that order" {
+	diff <(sed -n '/^\.Sh CSV/,/^\.Sh FILES/{/^test,/,/^\.Ed/p}' "$BATS_FILE_TMPDIR/rdmark-json.5" | tr -d '\n' | sed 's/\.Ed/\n/g') \
+		<(csv_of_records; csv_of_cells)
+}
+
+csv_of_records() {
+	echo -n 'test,measured_by'
+	sed -n '/record_field fields\[\]/,/^}/p' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()' |
+		sed 's/^/,/' | tr -d '\n'
+	echo
+}
+
+csv_of_cells() {
+	sed -n '/"test,cell/,/^$/p' "$top/gdr_bw/gdr.h" | grep -o '"[a-z_,]*' | tr -d '"\n'
+	echo
 }
 
 @test "every exit status of the source is in the pages" {
 	need_mandoc
 	local number page
+	for number in 5 6; do
+		for page in gdr_bw.1 rdmark.7; do
+			rendered "$page" | section 'EXIT STATUS' | grep -qF "     $number" || { echo "$page: $number"; return 1; }
+		done
+	done
 	for page in $(programs | sed 's/$/.1/') rdmark.7; do
 		for number in 0 1 2 3 4 77 128+N; do
 			rendered "$page" | section 'EXIT STATUS' | grep -qF "     $number" || { echo "$page: $number"; return 1; }

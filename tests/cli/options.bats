@@ -180,8 +180,12 @@ no_device_here() {
 		cli "$program" -q 2; ended cli 2; says cli.err '-q/--qp' latency
 		cli "$program" -U -D 1; ended cli 2; says cli.err -U -D
 		cli "$program" -H -D 1; ended cli 2; says cli.err -H -D
+		cli "$program" --output=bandwidth; ended cli 2; says cli.err 'measures no bandwidth' --output=latency
 	done
+	cli send_bw -p 0 localhost; ended cli 2; says cli.err '-p/--port 0' server
+	cli send_bw --json --csv; ended cli 2; says cli.err --json --csv stdout
 	for program in "${bandwidth_programs[@]}"; do
+		cli "$program" --output=latency; ended cli 2; says cli.err 'measures no latency' --output=bandwidth
 		cli "$program" -l 64 -t 32; ended cli 2; says cli.err '-l/--post_list' '-t/--tx-depth'
 	done
 }

@@ -62,16 +62,13 @@ is_known() {
 	local option
 	for option in --events --vector --rdma_cm --comm_rdma_cm --mcg --MGID --dualport --margin --report-cycles \
 		--report-counters --report-both --limit_bw --limit_msgrate --run_infinitely --cpu_util --hop_limit --outs \
-		--atomic_type --use-srq --use_cuda --use_cuda_bus_id --use_cuda_dmabuf --use_rocm --use_hugepages --mmap \
+		--atomic_type --use-srq --use_rocm --use_hugepages --mmap \
 		--mr_per_qp --odp --rate_limit --burst_size --ipv6 --bind_source_ip --force-link --pkey_index --flow_label \
 		--recv_post_list --write_with_imm --reversed --dont_xchg_versions --retry_count --wait_destroy \
 		--latency_gap --bidirectional; do
 		refused "$option"
 	done
-	refused --use_cuda=0
-	cli send_bw --use_cuda 0
-	ended cli 2
-	says cli.err --use_cuda
+	refused --use_rocm=0
 	for option in -b -e -R -z -g -O -C; do
 		refused "$option"
 	done

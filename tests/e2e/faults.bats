@@ -80,6 +80,19 @@ throwaway() {
 	ended client 0
 }
 
+@test "no room for a result file: exit 1 names it, the row is there all the same" {
+	local option
+	for option in --json --csv --out_json_file; do
+		server send_lat
+		client send_lat -n 10 "$option=/dev/full"
+		finish server
+		ended client 1
+		ended server 0
+		says client.err /dev/full 'No space left' 'Fix: '
+		row client.out
+	done
+}
+
 @test "more QPs or deeper queues than the device has: exit 2 on the client, and the limit" {
 	server send_bw
 	client send_bw -q 65536 -n 1 -s 1

@@ -88,7 +88,7 @@ always='.schema_version == 1 and (.generator | startswith("rdmark ")) and (.test
 }
 
 @test "--interval: lines that are JSON each, the last one the document" {
-	pair write_bw -D 2 -s 64 --interval 0.4 --json
+	pair write_bw -D 1 -s 64 --interval 0.2 --json
 	jq -es '(.[:-1] | length >= 3 and all(.[]; .interval | .message_bytes == 64 and .interval_s > 0
 			and .messages >= 0 and .bandwidth_gbps >= 0 and .messages_per_s >= 0))
 		and ([.[:-1][].interval.messages] | add) > 0 and .[-1].status == "ok" and ([.[:-1][].interval.messages] | add) <= .[-1].results[0].messages' \
@@ -105,6 +105,9 @@ always='.schema_version == 1 and (.generator | startswith("rdmark ")) and (.test
 	rows client.out
 	[[ ${#rows[@]} == 1 && $(wc -l <client.out) == 2 ]] || fail 'the table is not clean'
 	says client.err 'Gb/s'
+	pair send_lat -D 0.5 --interval 0.1
+	[[ $(wc -l <client.out) == 2 ]] || fail 'the table is not clean'
+	says client.err 'usec on average'
 }
 
 @test "--csv: a header and a row for each record, named as in JSON" {
@@ -117,6 +120,56 @@ always='.schema_version == 1 and (.generator | startswith("rdmark ")) and (.test
 	pair write_lat -a -n 2 --csv=c.csv
 	row client.out 9
 	[[ $(grep -c '^write_lat,client,' c.csv) == 23 ]] || fail 'not 23 rows'
+}
+
+@test "--csv=FILE: rows are added to a file of the same columns; another is refused, and not touched" {
+	local n
+	for n in 1 2 3; do
+		pair write_bw -n 20 -s 64 -q $n --csv=sweep.csv
+	done
+	pair send_lat -n 20 --csv=sweep.csv
+	[[ $(grep -c ^test, sweep.csv) == 1 && $(wc -l <sweep.csv) == 5 ]] || fail "$(<sweep.csv)"
+	[[ $(cut -d , -f 4 sweep.csv) == $'qps\n1\n2\n3\n1' ]] || fail "$(<sweep.csv)"
+	[[ $(awk -F, 'NR == 1 { n = NF } NF != n' sweep.csv) == '' ]] || fail 'columns'
+	# whoever was here last did not come to the end of its row
+	printf 'write_bw,cli' >>sweep.csv
+	pair write_bw -n 20 -s 64 --csv=sweep.csv
+	[[ $(tail -n 1 sweep.csv) == write_bw,client,64,* && $(wc -l <sweep.csv) == 7 ]] || fail "$(<sweep.csv)"
+	echo 'test,other' >other.csv
+	start cli write_bw -p 1 --csv=other.csv "$host"
+	finish cli
+	ended cli 2
+	says cli.err other.csv 'other columns' 'Fix: '
+	[[ $(<other.csv) == test,other ]] || fail 'it was written to'
+	: >empty.csv
+	ln -s empty.csv link.csv
+	pair write_bw -n 20 -s 64 --csv=link.csv
+	[[ $(wc -l <empty.csv) == 2 ]] || fail "$(<empty.csv)"
+	mkfifo pipe
+	cat pipe >piped &
+	pair write_bw -n 20 -s 64 --csv=pipe
+	wait $!
+	[[ $(wc -l <piped) == 2 && -p pipe ]] || fail "$(<piped)"
+}
+
+@test "--csv=FILE: two at the same time make one header" {
+	server send_bw
+	start one send_bw -p "$port" -n 50 -s 64 --csv=both.csv "$host"
+	server send_bw
+	start two send_bw -p "$port" -n 50 -s 64 --csv=both.csv "$host"
+	finish one two server
+	ended one 0
+	ended two 0
+	[[ $(grep -c ^test, both.csv) == 1 && $(grep -c ^send_bw, both.csv) == 4 && $(wc -l <both.csv) == 5 ]] || fail "$(<both.csv)"
+}
+
+@test "--json to stdout, one document after the other: jq takes them all" {
+	local n
+	for n in 1 2 3; do
+		pair write_bw -n 20 -s 64 -q $n --json=-
+		cat client.out >>runs.json
+	done
+	json runs.json -s 'map(.results[0].qps) == [1, 2, 3]'
 }
 
 # perftest_json FILE: valid, and with one key on each line, since awk and grep read it.

@@ -51,10 +51,12 @@ in_time() { within "$1" 25; }
 
 # running PROGRAM: a pair in the midst of its measurement, which would last long.
 running() {
-	server "$1" --timeout 6 --json=s.json
+	local patience=6
+	[[ ! ${RDMARK_PRELOAD-} ]] || patience=2 # a process, no machine: it is not that slow
+	server "$1" --timeout $patience --json=s.json
 	proxy
-	start_client "$1" --timeout 6 --json=c.json -s 64 -D 100 --warmup 5 "${@:2}"
-	# the second round is the measurement; who lives says so every second
+	start_client "$1" --timeout $patience --json=c.json -s 64 -D 100 --warmup 5 "${@:2}"
+	# the second round is the measurement; who lives says so every second, or four times in the timeout
 	await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
 }
 
@@ -101,7 +103,7 @@ running() {
 }
 
 @test "the peer is stopped during the run: exit 3 after --timeout" {
-	[[ ! ${RDMARK_PRELOAD-} ]] || skip 'a process that is stopped keeps the locks of the stand-in'
+	[[ ! ${RDMARK_PRELOAD-} ]] || skip 'in tests/sim: stopped from outside, it keeps the locks of the stand-in'
 	local program victim other
 	for program in "${programs[@]}"; do
 		for victim in client server; do
@@ -128,6 +130,25 @@ running() {
 	finish server
 	ended_with_any server 3 4
 	within server 20
+}
+
+@test "the connection is cut off while RDMA goes on: who notices first says so, the other one that it is lost" {
+	local program end
+	for program in send_lat write_bw; do
+		server "$program" --timeout 2
+		proxy client:alive:2
+		start_client "$program" --timeout 2 -s 64 -D 100
+		await held
+		finish client server proxy
+		for end in client server; do
+			ended "$end" 3
+			says "$end.err" 'measuring: ' 'Fix: '
+			within "$end" 20
+		done
+		cat client.err server.err >both.err
+		says both.err 'nothing heard from' 'for 2 s' 'cut off'
+		row client.out
+	done
 }
 
 @test "SIGINT on the client during the run: both print what was measured, both exit 0" {
@@ -174,6 +195,19 @@ running() {
 	done
 }
 
+@test "a signal while the client looks for its server: 128 + signal, at once" {
+	server send_lat
+	kill -KILL "${pid[server]}"
+	finish server # nobody is there now
+	start_client send_lat --connect-timeout 30 --json=c.json
+	timeout 10 sh -c "until grep -q SigBlk.*[1-9a-f] /proc/${pid[client]}/status; do :; done" # it is up
+	kill -INT "${pid[client]}"
+	finish client
+	ended client 130
+	within client 15
+	json c.json '.status == "interrupted"'
+}
+
 @test "a signal while the client waits for an answer: 128 + signal, at once" {
 	fake_server hear hello tell stay
 	start_client send_lat --timeout 30 --json=c.json
@@ -196,6 +230,21 @@ running() {
 	ended client 130
 	((status[server] != 0)) || fail 'the server thinks that all is well'
 	in_time server
+	rows client.out
+	[[ ${#rows[@]} == 0 ]] || fail 'a row without a measurement'
+}
+
+@test "SIGTERM on the server before anything is measured: both end, and say who was interrupted" {
+	server send_lat --timeout 6
+	proxy
+	start_client send_lat --timeout 6 --warmup 100000000
+	await 'client round' 'server ready'
+	kill -TERM "${pid[server]}"
+	finish client server
+	ended client 3
+	says client.err 'the server was interrupted'
+	((status[server] != 0)) || fail 'the server thinks that all is well'
+	in_time client
 	rows client.out
 	[[ ${#rows[@]} == 0 ]] || fail 'a row without a measurement'
 }

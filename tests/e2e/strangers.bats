@@ -161,6 +161,56 @@ listen_in() {
 	done
 }
 
+@test "what a client may not say while it measures ends the server with 3" {
+	local what
+	listen_in
+	for what in '{"type":"nonsense"}' '{"type":"finish"}' '{"type":"round"}' '{"type":"done"}' \
+		'{"type":"done","messages":-1}'; do
+		server send_lat
+		stranger say "$hello" hear welcome say "$qps" hear qps \
+			say '{"type":"round","message_bytes":2,"target":5,"warmup":false}' hear ready say "$what" gone
+		finish server
+		[[ ${status[server]} == 3 ]] || fail "$what: server status ${status[server]}"
+		says server.err 'measuring: '
+		within server 10
+	done
+	server send_lat
+	stranger say "$hello" hear welcome say "$qps" hear qps \
+		say '{"type":"round","message_bytes":2,"target":5,"warmup":false}' hear ready \
+		say '{"type":"done","messages":5}' say '{"type":"done","messages":5}' gone
+	finish server
+	ended server 3
+	says server.err "'done' out of turn"
+}
+
+@test "an MTU that is none: exit 3, and the number is told" {
+	listen_in
+	server send_lat
+	stranger say "$(jq -c '.mtu_bytes = 300' <<<"$hello")" hear error
+	finish server
+	ended server 3
+	says server.err 'an MTU of 300'
+	fake_server hear hello say "$(jq -c '.mtu_bytes = 300' <<<"$welcome")" gone
+	client send_lat --connect-timeout 0
+	finish stranger
+	ended client 3
+	says client.err 'an MTU of 300'
+}
+
+@test "more strangers than the server may have open files: a real client is served after them" {
+	through=(bash -c 'ulimit -n 24; exec "$@"' bash)
+	server send_lat --timeout 30
+	through=()
+	exec {events}< <(become "$lib/peer" connect "$port" crowd 30 tell stay)
+	pid[crowd]=$!
+	await here
+	kill "${pid[crowd]}"
+	client send_lat -n 5
+	ended client 0
+	finish server
+	ended server 0
+}
+
 @test "a server that is none: the client exits 3, or 4 if it says nothing" {
 	local what
 	for what in 'HTTP/1.0 400 Bad Request\r\n\r\n' 'RDMK\x40\x00\x00\x00' 'RDMK\0\0\0\x02[]'; do
@@ -174,6 +224,21 @@ listen_in() {
 	client send_lat --connect-timeout 0 --timeout 1
 	ended_with_any client 3 4
 	within client 10
+}
+
+@test "a server that ends before it answers: the client looks for the next one, then says what it saw" {
+	fake_server hear hello
+	client send_lat --connect-timeout 0.5
+	finish stranger
+	ended client 3
+	says client.err 'was lost' 'Fix: '
+	fake_server hear hello
+	start_client send_lat -n 5 --connect-timeout 20
+	finish stranger
+	start next send_lat -p "$port"
+	finish client next
+	ended client 0
+	ended next 0
 }
 
 @test "a server whose answers are of wrong types: the client exits 3" {

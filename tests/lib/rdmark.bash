@@ -17,8 +17,14 @@
 # ${status[NAME]} its exit status, ${took_ms[NAME]} how long it ran, ${pid[NAME]} who it is.
 # Nothing outlives $deadline seconds (then status 142), nothing outlives the test.
 #
+# Every JSON document that a program wrote is kept, and compared with the schema when the tests of
+# the file are done (tests/lib/schema): in teardown_file, or in RDMARK_DOCUMENTS by who set that.
+#
 # From outside: RDMARK_BIN, where the programs are (build/bin); RDMARK_PRELOAD, a library to load
-# into them; RDMARK_HOST, where the servers are reached (127.0.0.1).
+# into them; RDMARK_HOST, where the servers are reached (127.0.0.1); RDMARK_SANITIZED, set if the
+# programs are built with ASan and UBSan: then a leak or anything else that these report, on whatever
+# side and whatever else a test looks at, makes the test fail; RDMARK_DOCUMENTS, a folder for the
+# documents of several files.
 
 lib=${BASH_SOURCE[0]%/*}
 [[ $lib == /* ]] || lib=$PWD/$lib
@@ -39,6 +45,18 @@ setup() {
 	host=${RDMARK_HOST:-127.0.0.1}
 	through=()
 	mkfifo ready seen
+	# What they find goes into files of their own, for teardown.
+	[[ ! ${RDMARK_SANITIZED-} ]] || sanitizers_log_to "$PWD/sanitizer"
+}
+
+sanitizers_log_to() {
+	export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=1:log_path=$1
+	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:log_path=$1
+}
+
+# For the few tests that the sanitizers would spoil.
+not_sanitized() {
+	[[ ! ${RDMARK_SANITIZED-} ]] || skip "$1"
 }
 
 # Kill what a failed test left, and wait for it: the next one shall have the machine for itself.
@@ -48,6 +66,31 @@ teardown() {
 		[[ ${status[$name]-} ]] || kill -KILL "${pid[$name]}" 2>/dev/null || true
 	done
 	wait
+	keep_documents ./*.json
+	if compgen -G 'sanitizer.*' >/dev/null; then
+		cat sanitizer.* >&2
+		return 1
+	fi
+}
+
+# Those of the FILEs that hold documents of ours, not perftest's, nor what a test put there.
+keep_documents() {
+	local file head text kept=${RDMARK_DOCUMENTS:-$BATS_FILE_TMPDIR}
+	local name=${BATS_TEST_FILENAME##*tests/}
+	for file; do
+		[[ -f $file && -s $file ]] || continue
+		IFS= read -r -d '' -N 22 head <"$file" || true
+		[[ $head == *'"schema_version'* || $head == '{"interval"'* ]] || continue
+		contents "$file" text
+		printf '%s\n' "$text" >>"$kept/${name//\//-}-$BATS_TEST_NUMBER.documents"
+	done
+}
+
+teardown_file() {
+	local said
+	[[ ! ${RDMARK_DOCUMENTS-} ]] && compgen -G "$BATS_FILE_TMPDIR/*.documents" >/dev/null || return 0
+	said=$("$lib/schema" "$BATS_FILE_TMPDIR"/*.documents 2>&1) || (($? == 77)) || { echo "$said" >&2; return 1; }
+	echo "# $said" >&3
 }
 
 # --- running -----------------------------------------------------------------------------------
@@ -78,6 +121,7 @@ finish() {
 		wait "${pid[$name]}" || code=$?
 		status[$name]=$code
 		took_ms[$name]=$(((${EPOCHREALTIME/[.,]/} - started_us[$name]) / 1000))
+		keep_documents "$name.out"
 	done
 }
 
@@ -253,6 +297,7 @@ silent() {
 
 # json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then).
 json() {
+	keep_documents "$1"
 	jq -e "${@:3}" "$2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
 }
 
@@ -296,6 +341,7 @@ need_device() {
 	cd "$BATS_FILE_TMPDIR" || return
 	declare -gA pid=() status=() took_ms=() started_us=()
 	deadline=20 through=()
+	[[ ! ${RDMARK_SANITIZED-} ]] || sanitizers_log_to stderr
 	start list send_lat --list
 	finish list
 	[[ ${status[list]} != 77 ]] || skip "no RDMA device here"

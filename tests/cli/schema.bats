@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016 # $ of jq
+#
+# The JSON Schema: it takes documents of every kind, and nothing else. That every document of every
+# test fits is checked as they are written (lib/rdmark.bash, tests/check).
+
+setup() {
+	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	documents=$BATS_TEST_DIRNAME/documents
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# schema FILE…: status and lines are tests/lib/schema's; skips where it cannot run.
+schema() {
+	run "$top/tests/lib/schema" "$@"
+	((status != 77)) || skip "${lines[0]}"
+}
+
+@test "documents of every status and kind fit" {
+	schema "$documents"/*.json
+	((status == 0)) || { printf '%s\n' "${lines[@]}"; return 1; }
+	[[ $(cat "$documents"/*.json | jq -rs 'map(.status // empty) | unique | join(" ")') == \
+		'below_threshold failed interrupted ok unavailable' ]]
+}
+
+# but NUMBER NAME EDIT: document NAME after jq's EDIT is refused.
+but() {
+	jq -c "$3" "$documents/$2.json" >"$1.json" || return
+	! diff -q <(jq -c . "$documents/$2.json") "$1.json" >/dev/null || { echo "no change: $3"; return 1; }
+}
+
+@test "what no program writes does not fit" {
+	local count=0 name edit n
+	while read -r name edit; do
+		[[ $name ]] || continue
+		((count += 1))
+		but "$count" "$name" "$edit"
+	done <<-'END'
+		sweep del(.schema_version)
+		sweep .schema_version = 2
+		sweep .colour = "blue"
+		sweep .role = "peer"
+		sweep .test = "iperf"
+		sweep .started_utc = "yesterday"
+		sweep .status = "done"
+		sweep .status = "failed"
+		failed .status = "ok"
+		failed .error.code = "local"
+		failed .error.exit_status = 0
+		failed del(.error.message)
+		unavailable .status = "failed"
+		interrupted .error = {}
+		sweep del(.experiment.qp)
+		sweep .experiment.qp = 0
+		sweep .experiment.qp = "1"
+		sweep .experiment.mtu_bytes = 1500
+		sweep .experiment.windows = 7
+		gdr del(.experiment.windows)
+		sweep .effective.mtu = .effective.mtu_bytes
+		sweep del(.effective.cq_mod)
+		sweep del(.ends.server)
+		sweep del(.ends.client.gid)
+		sweep .ends.client.rate_gbps = "100 Gb/s"
+		sweep .ends.client.rate_mbps = 100000
+		sweep .ends.client.port = 0
+		sweep .results[0] |= del(.message_bytes)
+		sweep .results[0].bandwidth_gbps = -1
+		sweep .results[0].bandwidth_gbps = 0
+		sweep .results[0].bandwidth_mibps = 1
+		sweep .results[0].latency_p50_us = 1
+		sweep .results[0].messages = 1.5
+		sweep .verdict = null
+		histogram .results[0].bandwidth_gbps = 1
+		histogram .results[0].latency_p95_us = 1
+		histogram .results[0].latency_histogram_us[0] |= .[:2]
+		histogram .results[0].latency_histogram_us[0][2] = 0
+		interrupted .results[0].interrupted = true
+		gdr .results[0].cell = "loop"
+		gdr .results[0].route = "copy/host"
+		gdr .results[0] |= del(.verified)
+		gdr .results[0].latency_p50_us = 1
+		gdr .verdict.level = "GOOD"
+		gdr .verdict.cause = "magic"
+		gdr del(.gpu_ends.server)
+		gdr .gpu_ends.client.path.class = "NEAR"
+		gdr .gpu_ends.client.path.nic_link.width = -1
+		interval if .interval then .interval.bandwidth_gbps = 1 else . end
+		interval if .interval then .interval.seconds = 1 else . end
+		interval if .interval then .status = "ok" else . end
+	END
+	schema [0-9]*.json
+	((status == 1 && count > 50))
+	for ((n = 1; n <= count; n++)); do
+		[[ $'\n'$output == *$'\n'"$n.json: "* ]] || { echo "this fits: $(<"$n.json")"; return 1; }
+	done
+}
+
+@test "what is no JSON, and nothing at all, do not fit" {
+	echo '{"schema_version": 1' >half.json
+	schema half.json
+	((status == 1))
+	: >empty.json
+	schema empty.json
+	((status == 1))
+	schema none.json
+	((status == 1))
+}
+
+@test "a document that does not fit makes its test file fail" {
+	[[ ! ${RDMARK_DOCUMENTS-} ]] || unset RDMARK_DOCUMENTS
+	schema "$documents/sweep.json"
+	# "@" apart, or bats would take it for a test of this file
+	printf '%s\n' "load '$top/tests/lib/rdmark'" "@"'test "writes it" {' \
+		"jq '.colour = \"blue\"' '$documents/sweep.json' >c.json; json c.json true; }" >bad.bats
+	run bats --tap bad.bats
+	((status != 0))
+	[[ $output == *"colour"* && $output == *"not ok"* ]] || { echo "$output"; return 1; }
+	sed 's/colour = "blue"/test = "send_bw"/' bad.bats >good.bats
+	run bats --tap good.bats
+	((status == 0)) || { echo "$output"; return 1; }
+	[[ $output == *'1 different documents, 0 do not fit'* ]]
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# A server that stays: one client after another, whatever becomes of them, until a signal.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+few=(-n 40 -s 256)
+
+over() { # the server is told to end, and does
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+# Descriptors that the server has open.
+descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
+
+@test "clients one after another, each with an experiment of its own; SIGTERM ends it with 0" {
+	local program
+	for program in "${programs[@]}"; do
+		server "$program" --persistent
+		client "$program" "${few[@]}"
+		ended client 0
+		client "$program" -n 20 -s 4096 -D 0.2
+		ended client 0
+		client "$program" "${few[@]}" --json=c.json
+		ended client 0
+		json c.json '.status == "ok" and .results[0].messages == 40'
+		over
+		rows server.out
+		((${#rows[@]} == 3)) || fail "$program: ${#rows[@]} rows"
+	done
+}
+
+@test "nothing is left of a client: descriptors, experiment" {
+	local before n
+	server send_bw --persistent --json=s.json
+	client send_bw "${few[@]}" -q 7
+	ended client 0
+	before=$(descriptors)
+	for n in 1 2 3 4 5 6 7 8; do
+		client send_bw "${few[@]}"
+		ended client 0
+	done
+	[[ $(descriptors) == "$before" ]] || fail "$(descriptors) descriptors, $before before"
+	over
+	jq -s -e 'length == 9 and all(.status == "ok" and .results[0].messages == 40 or .results[0].qps == 7) and
+		.[8].experiment.qp == 1' s.json || fail "$(<s.json)"
+}
+
+@test "strangers, a wrong client, one that is killed: the next one is served" {
+	server write_bw --persistent
+	stranger say 'GET / HTTP/1.0' gone
+	client send_bw "${few[@]}"
+	ended client 2
+	says client.err 'different tests'
+	start_client write_bw -D 30
+	wait_for_run
+	kill -KILL "${pid[client]}"
+	finish client
+	client write_bw "${few[@]}"
+	ended client 0
+	over
+	says server.err 'different tests' 'was lost' 'no more clients'
+}
+
+# The client has begun: its banner is there.
+wait_for_run() {
+	until grep -qs 'inline up to' client.err; do read -r -t 0.05 <> <(:) || true; done
+}
+
+@test "a second client waits for its turn" {
+	server write_bw --persistent
+	start_client write_bw -D 2
+	wait_for_run
+	start second write_bw -p "$port" "${few[@]}" "$host"
+	finish client second
+	ended client 0
+	ended second 0
+	says second.err 'the server is busy with'
+	over
+}
+
+@test "a signal while a client is served: what was measured is shown, both end with 0" {
+	server send_bw --persistent
+	start_client send_bw -D 30
+	wait_for_run
+	read -r -t 1 <> <(:) || true # into the measurement
+	over
+	finish client
+	ended client 0
+	row client.out
+	row server.out
+}
+
+@test "the service manager hears when it is ready" {
+	command -v python3 >/dev/null || skip 'no python3'
+	start manager "$(command -v python3)" -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("notify.sock"); s.settimeout(20); print("bound", flush=True); print(s.recv(100).decode())'
+	until grep -qs bound manager.out; do read -r -t 0.05 <> <(:) || true; done
+	NOTIFY_SOCKET=$PWD/notify.sock server send_lat --persistent
+	finish manager
+	says manager.out READY=1
+	over
+}
+
+@test "--persistent is the server's" {
+	start cli send_bw --persistent "$host"
+	finish cli
+	ended cli 2
+	says cli.err --persistent 'Fix: '
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # what lib/rdmark.bash sets and reads
+#
+# Every command that README.md shows does what it shows: `server$` and `client$` lines as pairs, the
+# sweep as it stands; make's are in tests/cli/install.bats.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# commands [SECTION]: the indented lines of README that are commands: not what a program printed.
+commands() {
+	awk -v section="${1-}" '
+		/^## / { on = !section || $0 == "## " section }
+		/^    / && on { print substr($0, 5) }' "$root/README.md" |
+		grep -E '^(make|server\$|client\$|build/bin)( |/|$)'
+}
+
+# Where the paths of README hold.
+at_home() {
+	mkdir -p build
+	ln -sfn "$RDMARK_BIN" build/bin
+}
+
+# as_shown LINE: as the client's user would type it, but for where the server is.
+as_shown() {
+	[[ $1 == *' server'* ]] || fail "no server in: $1"
+	start client "$(command -v bash)" -c "set -o pipefail; ${1/ server/ -p $port $host}"
+	finish client
+}
+
+@test "README: server and client, pair by pair" {
+	local line words=() program pairs=0
+	at_home
+	while IFS= read -r line; do
+		line=${line//build\/bin\//./build/bin/}
+		case $line in
+		'server$ '*) read -ra words <<<"${line#'server$ '}" ;;
+		'client$ '*)
+			line=${line#'client$ '}
+			program=${line%% *}
+			# Where only the client is shown, the server is the one shown before.
+			[[ ${words[0]} == "$program" ]] || words=("$program")
+			start_server server "${words[@]}"
+			as_shown "$line"
+			finish server
+			if [[ $program == *gdr_bw ]]; then
+				ended_with_any client 0 6 77
+			else
+				ended client 0
+				ended server 0
+			fi
+			((pairs += 1))
+			;;
+		esac
+	done < <(commands)
+	((pairs >= 3)) || fail "only $pairs pairs"
+}
+
+@test "README: what it shows is what is printed" {
+	local line shown
+	pair send_lat
+	while IFS= read -r line; do
+		line=${line%"${line##*[! ]}"}
+		grep -qF -- "${line#    }" "$root/README.md" || fail "README does not show: $line"
+	done < <(head -n 1 client.out)
+}
+
+@test "README: the sweep" {
+	at_home
+	awk '/^## / { on = $0 == "## A sweep" } /^    / && on { print substr($0, 5) }' "$root/README.md" >sweep
+	grep -q -- --persistent sweep || fail 'there is none'
+	command -v gnuplot >/dev/null || sed -i '/rdmark-plot/d' sweep
+	start sweep "$(command -v bash)" -eu sweep
+	finish sweep
+	ended sweep 0
+	silent sweep.err
+	[[ $(grep -c '^test,' sweep.csv) == 1 && $(grep -c '^write_bw,' sweep.csv) == 9 ]] || fail "$(<sweep.csv)"
+	json sweep.json -s 'length == 9 and all(.[]; .status == "ok")'
+	! command -v gnuplot >/dev/null || says sweep.out '16 QPs' 'line rate'
+}
+
+@test "README: every command is one that is run here, or that make check is or cannot be" {
+	local line
+	while IFS= read -r line; do
+		case $line in
+		'server$ build/bin/'* | 'client$ build/bin/'*) ;;
+		build/bin/*) grep -qF "    $line" <(awk '/^## / { on = $0 == "## A sweep" } on' "$root/README.md") || fail "nobody runs: $line" ;;
+		# demo and check run the tests; tests/cli/install.bats and tests/packages run the others
+		'make demo' | 'make check' | make | make\ \ * | 'make install '* | 'make dist rpm deb '*) ;;
+		*) fail "nobody runs: $line" ;;
+		esac
+	done < <(commands)
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # what rdmark.bash sets
+#
+# After rdmark.bash:
+#
+#   driver [KIND]    what is started from now on finds the stand-in for CUDA's driver of that KIND
+#                    (tests/cuda/README.md): cuda if not given, none: none
+#   cell NAME DIRECTION ROUTE    sets cell to the fields of that row of gdr_bw's table in client.out
+#
+# On the verbs stand-in GPU memory can be had by dma-buf and by peermem, on soft-RoCE by peermem.
+
+driver() {
+	unset LD_LIBRARY_PATH
+	[[ ${1-} != none ]] || return 0
+	export LD_LIBRARY_PATH=${RDMARK_CUDA:-$root/build/tests}/${1:-cuda}
+	[[ -e $LD_LIBRARY_PATH/libcuda.so.1 ]] || fail "no $LD_LIBRARY_PATH/libcuda.so.1 (make sim)"
+	[[ ${RDMARK_PRELOAD-} ]] || export SIMCUDA_TOUCHABLE=1
+}
+
+# The routes that there are here, best first.
+routes() { if [[ ${RDMARK_PRELOAD-} ]]; then echo dma-buf peermem; else echo peermem; fi; }
+
+cell() {
+	local line
+	while IFS= read -r line; do
+		read -ra cell <<<"$line"
+		[[ "${cell[*]:0:3}" != "$1 $2 $3" ]] || return 0
+	done <client.out
+	fail "no cell $*"
+}

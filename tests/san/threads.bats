@@ -1,0 +1,25 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets and reads
+#
+# Both ends under TSan: the measuring thread, the watch and the guard. On the stand-in for libibverbs;
+# RDMARK_TSAN names the build.
+
+load ../lib/rdmark
+
+both() { # PROGRAM ARG…: a run that succeeds, and is silent about races
+	pair "$@"
+	says_no client.err 'WARNING: ThreadSanitizer'
+	says_no server.err 'WARNING: ThreadSanitizer'
+}
+
+@test "TSan: the measuring thread, the watch and the guard" {
+	local program
+	[[ ${RDMARK_TSAN-} ]] || skip 'no build with TSan'
+	RDMARK_BIN=$RDMARK_TSAN
+	for program in "${programs[@]}"; do
+		both "$program" -n 200 -s 64
+		both "$program" -D 0.3 --interval 0.1 -s 64
+	done
+	both send_bw -n 20 -q 4 -a
+}

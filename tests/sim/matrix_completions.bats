@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets and reads
+#
+# Completions that fail, come late or never; ports, devices and processes that die.
+
+load ../lib/rdmark
+load matrix
+
+@test "a completion fails here: the NIC could not access the buffer" {
+	senders SIMVERBS_FAULT=wc:3:4:153 1 'local protection error' 'status 4' 'vendor error 0x99'
+	told send_bw server SIMVERBS_FAULT=wc:3:4:153 1 'receive of 64 B' 'local protection error'
+}
+
+@test "a completion fails: the peer does not answer" {
+	senders SIMVERBS_FAULT=wc:2:12:129 3 'transport retry counter exceeded' 'vendor error 0x81' 'UDP port 4791'
+}
+
+@test "a completion fails: the receiver was not ready" {
+	told send_bw client SIMVERBS_FAULT=wc:2:13 1 'RNR retry counter exceeded' 'no receive posted' --rx-depth
+}
+
+@test "a completion fails in a way that says little" {
+	told write_bw client SIMVERBS_FAULT=wc:2:21 1 'general error' 'status 21' 'dmesg on both hosts'
+}
+
+@test "a completion fails: the peer refused the access" {
+	told write_bw client SIMVERBS_FAULT=wc:1:10:136 1 'remote access error' rkey
+	told write_lat client SIMVERBS_FAULT=wc:1:10:136 1 'remote access error' rkey
+}
+
+@test "the port goes down" {
+	senders SIMVERBS_FAULT=port_down:150 1 "$DEVICE port 1 went down" cable
+	told send_bw server SIMVERBS_FAULT=port_down:150 1 "$DEVICE port 1 went down"
+}
+
+@test "the device dies" {
+	senders SIMVERBS_FAULT=device_fatal:150 1 "$DEVICE failed" 'fatal error'
+	told send_bw server SIMVERBS_FAULT=device_fatal:150 1 "$DEVICE failed"
+}
+
+@test "a message is lost: nothing moves, the deadline says so" {
+	local program side end patience=1
+	for program in "${latency_programs[@]}"; do
+		for side in client server; do
+			run "$program" "$side" SIMVERBS_FAULT=lose:150
+			for end in client server; do
+				[[ ${status[$end]} == [34] ]] || fail "$program $side: $end ended with ${status[$end]}"
+				says "$end.err" 'no message completed for 1 s'
+			done
+		done
+	done
+	run send_bw client SIMVERBS_FAULT=lose:150
+	ended server 4
+	ended client 3
+	says client.err peer: 'no message completed for 1 s'
+}
+
+@test "a late completion is no fault" {
+	local program
+	for program in "${programs[@]}"; do
+		run "$program" client SIMVERBS_FAULT=delay:150:200
+		ended client 0
+		ended server 0
+	done
+}
+
+@test "the process is stopped: the other side waits for --timeout" {
+	local program side patience=1
+	for program in "${programs[@]}"; do
+		for side in client server; do
+			[[ $program$side != write_bwserver ]] || continue # it sends and polls nothing
+			begin "$program" "$side" SIMVERBS_FAULT=stop:150
+			finish "$(other "$side")"
+			# 4 if all was sent and only the results are missing
+			ended_with_any "$(other "$side")" 3 4
+			says "$(other "$side").err" stopped 'Fix: '
+			within "$(other "$side")" 10
+			kill -KILL "${pid[$side]}"
+			finish "$side"
+		done
+	done
+}
+
+@test "the process dies" {
+	local program side
+	for program in "${programs[@]}"; do
+		for side in client server; do
+			[[ $program$side != write_bwserver ]] || continue # it sends and polls nothing
+			run "$program" "$side" SIMVERBS_FAULT=kill:150
+			[[ ${status[$side]} == 137 ]] || fail "$program $side: ended with ${status[$side]}"
+			[[ ${status[$(other "$side")]} == 3 ]] || fail "$program: the other side ended with ${status[$(other "$side")]}"
+			says "$(other "$side").err" 'was lost'
+		done
+	done
+}

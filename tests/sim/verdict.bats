@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # $ of jq; what lib/rdmark.bash sets
+#
+# gdr_bw's verdicts, each from machines and links made for it: the line, its cause, what to do, the
+# exit status. All speeds are set, and low: a send queue lasts 30 ms, so ratios are what they should
+# be on a busy machine, too.
+
+load ../lib/rdmark
+load ../lib/machine
+load ../lib/gpu
+
+gpu='pci=0000:45:00.0'
+
+# judged MACHINE STATUS CAUSE [WORD…]: the client on MACHINE, its device described by WORDs, ends
+# with STATUS and the verdict with CAUSE. More options in ${more[@]}.
+judged() {
+	export SIMVERBS_GBPS=${gbps-1} SIMCUDA_GPUS=${SIMCUDA_GPUS-$gpu}
+	driver none
+	machine pix
+	server gdr_bw
+	driver
+	machine "$1" "${@:4}"
+	client gdr_bw --gpu-path peermem --windows 5 -D 0.25 -t 64 --staged-chunk 64k --json=c.json "${more[@]}"
+	finish server
+	ended client "$2"
+	ended server 0
+	json c.json '.verdict.cause == $cause' --arg cause "$3"
+}
+
+@test "PASS: as fast as host memory" {
+	more=()
+	judged pix 0 none
+	says client.out 'PASS GPUDirect within 5 % of host memory' 'distance to sim0: PIX' 'one PCIe switch'
+	json c.json '.verdict.level == "PASS" and .ends.client.gpu_distance == "PIX"'
+}
+
+@test "FAIL: the GPU is far away, and another one is nearer" {
+	more=(--gpu 0000:c1:00.0)
+	SIMCUDA_GPUS='pci=0000:c1:00.0 uuid=aa;pci=0000:81:00.0 uuid=ab;pci=0000:45:00.0 uuid=ac' \
+		judged many 6 distance gpu_read_mbps=250
+	says client.out 'FAIL GPU to host' SYS 'GPU 2 (PIX)' 'GPU 2 PIX, GPU 1 NODE, GPU 0 SYS' 'no better than a synchronous host copy'
+	says client.err 'the verdict is FAIL'
+	json c.json '.status == "below_threshold" and .error.exit_status == 6 and .verdict.ratio < 0.4'
+}
+
+@test "the nearest GPU is the default" {
+	more=()
+	SIMCUDA_GPUS='pci=0000:c1:00.0 uuid=aa;pci=0000:81:00.0 uuid=ab;pci=0000:45:00.0 uuid=ac' judged many 0 none
+	json c.json '.ends.client.gpu | startswith("GPU 2 ")'
+}
+
+@test "FAIL: the PCIe link is the limit" {
+	more=()
+	gbps=4 judged gen1 6 pcie_ceiling gpu_read_mbps=1800 gpu_write_mbps=1800
+	says client.out 'PCIe' 'gen1 x1' '0000:45:00.0'
+	json c.json '.results | map(select(.cell == "read")) | all(.of_ceiling > 0.85 and .of_ceiling < 1.1)'
+}
+
+@test "FAIL: the IOMMU translates" {
+	more=()
+	judged iommu 6 iommu gpu_write_mbps=250
+	says client.out 'host to GPU' 'IOMMU DMA-FQ' 'iommu=pt'
+}
+
+@test "FAIL: a link was trained below what it can" {
+	more=()
+	judged gpu-x4 6 trained_down gpu_read_mbps=500
+	says client.out 'gen5 x4' '0000:45:00.0'
+}
+
+@test "FAIL: relaxed ordering is off" {
+	more=(--disable_pcie_relaxed)
+	judged pix 6 relaxed_ordering gpu_read_mbps=500
+}
+
+@test "FAIL: no cause found; in a virtual machine the distance is none" {
+	more=()
+	judged pix 6 unknown gpu_read_mbps=500
+	says client.out 'next: '
+	judged virtual 6 unknown gpu_read_mbps=500
+	says client.out 'virtual machine'
+}
+
+@test "FAIL: one end has a GPU without a direct way, however fast the other one is" {
+	more=()
+	export SIMVERBS_GBPS=1 SIMCUDA_GPUS=$gpu
+	driver
+	machine pix
+	server gdr_bw
+	SIMCUDA_GPUS="$gpu dmabuf=0 gpudirect=0"
+	client gdr_bw --windows 3 -D 0.15 -t 64 --staged-chunk 64k --json=c.json
+	finish server
+	ended client 77
+	says client.out 'FAIL no GPUDirect RDMA: client:'
+	says_no client.out 'server: staged'
+	json c.json '.verdict.cause == "gpu_unsupported" or .verdict.cause == "no_route"'
+}
+
+@test "WARN: less, but four fifths; with --within it is a failure" {
+	more=()
+	judged pix 0 unknown gpu_read_mbps=875
+	says client.out 'WARN GPU to host'
+	more=(--within 5)
+	judged pix 6 unknown gpu_read_mbps=875
+	more=(--within 30)
+	judged pix 0 none gpu_read_mbps=875
+}
+
+@test "FAIL: the NIC does not get at the memory that it registered" {
+	more=()
+	export SIMVERBS_GBPS=1 SIMCUDA_GPUS=$gpu
+	driver none
+	machine pix
+	server gdr_bw
+	driver
+	machine pix gpublocked
+	client gdr_bw --gpu-path peermem --windows 3 -D 0.3 --staged-chunk 64k --json=c.json
+	finish server
+	ended client 1
+	ended server 3
+	says client.out 'FAIL' 'the transfer failed'
+	json c.json '.verdict.cause == "transfer" and .status == "failed"'
+}
+
+@test "the staged pipeline reaches the slowest of its steps, one piece at a time their sum" {
+	more=(--staged-chunk 256k --within 100 -D 0.5)
+	gbps=0.2 SIMCUDA_D2H_GBPS=0.2 SIMCUDA_H2D_GBPS=0.2 judged pix 0 none
+	# Twice as fast with two steps of equal speed, were it not for other work on the machine.
+	json c.json '.results | map({key: (.cell + .direction), value: .bandwidth_gbps}) | from_entries |
+		.["staged-pipeclient_to_server"] > 1.3 * .["staged-syncclient_to_server"] and
+		.["staged-pipeserver_to_client"] > 1.3 * .["staged-syncserver_to_client"]'
+}
+
+@test "GPU writes that are not ordered: what a flush costs is shown" {
+	more=()
+	SIMCUDA_GPUS="$gpu ordering=0" judged pix 0 none
+	says client.out 'flush of NIC writes' ' us'
+	json c.json '.gpu_ends.client.flush_us > 0 and .gpu_ends.client.ordering == 0'
+}
