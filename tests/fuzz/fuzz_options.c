@@ -6,9 +6,12 @@
 
 #define WORDS_MAX 64
 
+/* As of a program that had all options. */
+#define OF_GDR .windows = 7, .staged_chunk_bytes = 1 << 20, .staged_slots = 8
+
 static const struct experiment defaults[] = {
-	{EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
-	{EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000, .tx_depth = 128},
+	{EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1, OF_GDR},
+	{EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000, .tx_depth = 128, OF_GDR},
 };
 
 static void check_fault(const struct fault *f)
@@ -45,7 +48,8 @@ static void check_wire(const struct options *o)
 {
 	struct experiment there = defaults[0];
 	struct fault f = {0};
-	json_t *m = experiment_to_json(&o->experiment), *d = experiment_describe(&o->experiment);
+	json_t *m = experiment_to_json(&o->experiment, NULL),
+	       *d = experiment_describe(&o->experiment, NULL);
 
 	for (uint64_t *at = (uint64_t *)&there; at < (uint64_t *)(&there + 1); at++)
 		*at = EXPERIMENT_AUTO;
