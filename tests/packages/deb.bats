@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2154 # what packages.bash sets
+#
+# Debian packages from packaging/debian: built, looked at by lintian and by us, installed into a root of
+# their own with a dpkg database of its own, run and removed. Their own tests are those of the RPM.
+
+bats_require_minimum_version 1.5.0
+load packages
+
+setup_file() {
+	command -v dh >/dev/null || skip 'debhelper is not here (make deps)'
+	extra='DEB_BUILD_OPTIONS=nocheck parallel=2' quietly "$top/packaging/make-deb" "$version" "$BATS_FILE_TMPDIR/made"
+}
+
+setup() {
+	made=$BATS_FILE_TMPDIR/made
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+deb_of() { compgen -G "$made/$1_$version-*.deb"; }
+
+in_root() {
+	dpkg --root="$PWD/root" --force-not-root --force-depends --force-script-chrootless --log=/dev/null "$@"
+}
+
+@test "lintian finds no error" {
+	command -v lintian >/dev/null || skip 'lintian is not here (make deps)'
+	run lintian --allow-root --no-cfg "$made"/*.changes
+	echo "$output"
+	[[ $output != *E:* ]]
+}
+
+@test "there is a file for everything, and everything has its place" {
+	local program
+	dpkg-deb --fsys-tarfile "$(deb_of rdmark)" | tar -t | grep -v '/$' >list
+	for program in "${programs[@]}"; do
+		grep -qx "./usr/bin/$program" list
+		grep -qx "./usr/share/man/man1/$program.1.gz" list
+	done
+	run ! grep -vE '^\./usr/(bin/|share/(doc/rdmark/|man/|rdmark|bash-completion/completions/))' list
+	run ! grep -E 'ib_|systemd' list
+	dpkg-deb --fsys-tarfile "$(deb_of rdmark-server)" | tar -t | grep -q '/systemd/system/rdmark@.service$'
+	(($(dpkg-deb --fsys-tarfile "$(deb_of rdmark-perftest-compat)" | tar -t | grep -c '/bin/ib_.') == 4))
+}
+
+@test "what is required: the verbs, and nothing of CUDA" {
+	dpkg-deb -f "$(deb_of rdmark)" Depends Recommends >requires
+	grep -q 'libibverbs1' requires
+	run ! grep -iE 'cuda|nvidia' requires
+	[[ $(dpkg-deb -f "$(deb_of rdmark-perftest-compat)" Conflicts) == perftest ]]
+}
+
+@test "installed into a root, run, removed without a trace" {
+	mkdir -p root/var/lib/dpkg/{info,updates,triggers}
+	touch root/var/lib/dpkg/status
+	in_root -i "$(deb_of rdmark)" "$(deb_of rdmark-server)" "$(deb_of rdmark-perftest-compat)"
+	smoke "$PWD/root/usr/bin"
+	unit_is_right "$(find root -name rdmark@.service)" "$PWD/root/usr/bin"
+	in_root --purge rdmark-perftest-compat rdmark-server rdmark
+	[[ -z $(find root ! -type d ! -path 'root/var/lib/dpkg/*') ]]
+	[[ -z $(find root -name '*rdmark*') ]]
+}

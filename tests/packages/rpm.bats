@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2154 # what packages.bash sets
+#
+# RPMs from packaging/rdmark.spec: built with its %check, looked at by rpmlint and by us, installed into
+# a root of their own, run and removed.
+
+bats_require_minimum_version 1.5.0
+load packages
+
+setup_file() {
+	command -v rpmbuild >/dev/null || skip 'rpmbuild is not here (make deps)'
+	quietly "$top/packaging/make-rpm" "$version" "$BATS_FILE_TMPDIR/made"
+}
+
+setup() {
+	made=$BATS_FILE_TMPDIR/made
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+rpm_of() { compgen -G "$made/$1-$version-*.rpm" | grep -v '\.src\.rpm$'; }
+query() { rpm -qp --nosignature "$@"; }
+
+# Debian's rpm would keep its database in root's home.
+in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --nosignature "$@"; }
+
+@test "rpmlint finds no error" {
+	command -v rpmlint >/dev/null || skip 'rpmlint is not here (make deps)'
+	run rpmlint -c "$top/packaging/rpmlint.toml" "$made"/*.rpm "$top/packaging/rdmark.spec"
+	echo "$output"
+	[[ $output == *' 0 errors'* ]]
+}
+
+@test "there is a file for everything, and everything has its place" {
+	local program
+	query -l "$(rpm_of rdmark)" >list
+	for program in "${programs[@]}"; do
+		grep -qx "/usr/bin/$program" list
+		grep -qx "/usr/share/man/man1/$program.1.gz" list
+	done
+	grep -qx /usr/share/man/man7/rdmark.7.gz list
+	grep -q '/BSD-2-Clause.txt$' list
+	run ! grep -vE '^/usr/(bin/|lib/\.build-id|share/(doc|licenses)/rdmark|share/man/|share/rdmark|share/bash-completion)' list
+	[[ $(query -l "$(rpm_of rdmark-server)") == */systemd/system/rdmark@.service ]]
+	query -l "$(rpm_of rdmark-perftest-compat)" >list
+	(($(grep -c '^/usr/bin/ib_' list) == 4 && $(grep -c '^/usr/share/man/man1/ib_' list) == 4))
+	query -l "$(rpm_of rdmark-debuginfo)" >list
+	(($(grep -c '^/usr/lib/debug/usr/bin/.*\.debug$' list) == 5))
+	query -l "$made"/rdmark-debug*.rpm | grep -q '/src/debug/.*/send_bw.c$'
+}
+
+@test "what is required: the verbs, and nothing of CUDA" {
+	query --requires "$(rpm_of rdmark)" >requires
+	grep -q '^libibverbs\.so\.1' requires
+	run ! grep -iE 'cuda|nvidia|mlx5' requires
+	query --requires "$(rpm_of rdmark-server)" | grep -q "^rdmark = $version-"
+	query --conflicts "$(rpm_of rdmark-perftest-compat)" | grep -qx perftest
+	[[ $(query --qf '%{LICENSE}' "$(rpm_of rdmark)") == 'GPL-2.0-only OR BSD-2-Clause' ]]
+}
+
+@test "installed into a root, run, removed without a trace" {
+	[[ $(id -u) == 0 ]] || skip 'installing into a root takes root'
+	mkdir root
+	in_root -i "$(rpm_of rdmark)" "$(rpm_of rdmark-server)" "$(rpm_of rdmark-perftest-compat)"
+	smoke "$PWD/root/usr/bin"
+	MANPATH=$PWD/root/usr/share/man mandoc -Tascii "$PWD/root/usr/share/man/man7/rdmark.7.gz" >/dev/null
+	unit_is_right "$(find root -name rdmark@.service)" "$PWD/root/usr/bin"
+	in_root -V rdmark
+	in_root -e rdmark rdmark-server rdmark-perftest-compat
+	[[ -z $(find root ! -type d ! -path 'root/var/lib/rpm/*') ]]
+	[[ -z $(find root -name '*rdmark*') ]]
+}
