@@ -314,14 +314,15 @@ void t_death(void)
 	struct loop_end e;
 	struct ibv_cq *cq;
 	struct other o;
+	siginfo_t dead;
 	void *context;
 	uint64_t t;
 
 	c.timeout = 13; /* 33.6 ms, four times */
 	c.channel = true;
 	with_child(&o, &e, &c);
-	kill(o.pid, SIGKILL); /* and it stays a zombie */
-	usleep(1000);
+	kill(o.pid, SIGKILL);
+	CHECK(!waitid(P_PID, (id_t)o.pid, &dead, WEXITED | WNOWAIT)); /* it stays a zombie */
 	CHECK(!ibv_req_notify_cq(e.cq, 0));
 	t = now_ms();
 	CHECK(!write_to(&o, &e));
