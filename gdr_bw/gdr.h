@@ -85,8 +85,8 @@ int gdr_read_side(struct gdr_side *side, const json_t *from, struct fault *f);
  *		(message_bytes 0: with poison alone)
  *	check	the same: compare with what should have come. Result: checked_bytes, wrong_bytes,
  *		first_wrong
- *	copy	measure the copies between GPU and bounce buffers, and look at the path. Result:
- *side
+ *	copy	measure the copies between GPU and bounce buffers, and look at the path.
+ *		Result: side
  */
 int gdr_task(struct session *s, const json_t *what, json_t *result);
 

@@ -8,11 +8,7 @@
 
 static int write_all(struct round *r)
 {
-	struct stream s;
-	int rc = stream_init(&s, r, IBV_WR_RDMA_WRITE) ? -1 : stream_send(&s);
-
-	stream_release(&s);
-	return rc;
+	return stream_run(r, IBV_WR_RDMA_WRITE);
 }
 
 /* The client asked for a cell of memory that one end does not have. */

@@ -228,7 +228,7 @@ static int verify(struct session *s, struct gdr *g, struct gdr_result *r, unsign
 	return rc;
 }
 
-/* Is it worth comparing? The host's own memory is what all else is compared with, so it is, too. */
+/* Check and warm up every cell, host memory's too: it is what all others are compared with. */
 static int prepare(struct session *s, struct gdr *g)
 {
 	for (unsigned i = 0; i < g->results && !session_interrupted(s); i++)

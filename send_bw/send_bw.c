@@ -11,11 +11,7 @@
 
 static int send_all(struct round *r)
 {
-	struct stream s;
-	int rc = stream_init(&s, r, IBV_WR_SEND) ? -1 : stream_send(&s);
-
-	stream_release(&s);
-	return rc;
+	return stream_run(r, IBV_WR_SEND);
 }
 
 int main(int argc, char **argv)

@@ -216,6 +216,15 @@ int stream_send(struct stream *s)
 	return rc;
 }
 
+int stream_run(struct round *r, enum ibv_wr_opcode opcode)
+{
+	struct stream s;
+	int rc = stream_init(&s, r, opcode) ? -1 : stream_send(&s);
+
+	stream_release(&s);
+	return rc;
+}
+
 /* What the receiver does with N completions: count them, give the receives back. */
 static ALWAYS_INLINE int take(struct recv_queue *q, struct round *r, const struct ibv_wc *wc, int n)
 {

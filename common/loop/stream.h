@@ -46,6 +46,9 @@ void stream_release(struct stream *s);
 /* Run the sender: all of it. Returns 0 or -1 with the fault raised. */
 int stream_send(struct stream *s);
 
+/* All of it: build the rings of OPCODE, run the sender, free. For programs whose round is that. */
+int stream_run(struct round *r, enum ibv_wr_opcode opcode);
+
 /* Run the receiver until the control's target is reached. */
 int stream_receive(struct round *r);
 
