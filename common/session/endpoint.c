@@ -89,11 +89,23 @@ static int open_rails(struct session *s)
 		if (rail_open(s, &s->rail[s->rails - 1], name[0] ? name : NULL))
 			return -1;
 	}
-	if (s->rails > 1 && s->matrix) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "%u devices with all cells", s->rails);
-		return fault_fix(&s->fault, "name one device with -d, or add --plain");
-	}
 	return 0;
+}
+
+/* A matrix of cells is one thread's on one device, and has its own order of directions. */
+static int check_matrix(struct session *s)
+{
+	const struct experiment *e = &s->options.experiment;
+	const char *what = s->rails > 1       ? "several devices"
+			   : e->threads > 1   ? "several threads"
+			   : e->bidirectional ? "-b/--bidirectional"
+			   : e->reversed      ? "--reversed"
+					      : NULL;
+
+	if (!s->matrix || !what)
+		return 0;
+	fault_raise(&s->fault, FAULT_USAGE, 0, "%s with all cells", what);
+	return fault_fix(&s->fault, "leave that out, or add --plain");
 }
 
 int endpoint_look(struct session *s, struct hca_list *list)
@@ -148,7 +160,8 @@ static int make_strands(struct session *s)
 int endpoint_open(struct session *s)
 {
 	endpoint_gpu_before_open(s);
-	if (open_rails(s) || make_strands(s) || every_strand(s, pin_job) || endpoint_gpu_open(s))
+	if (open_rails(s) || check_matrix(s) || make_strands(s) || every_strand(s, pin_job) ||
+	    endpoint_gpu_open(s))
 		return -1;
 	return check_size(s);
 }
