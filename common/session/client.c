@@ -31,6 +31,7 @@ static json_t *hello(struct session *s)
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
 	if (s->gpu_memory)
 		json_object_set_new(m, "gpu_memory", json_true());
+	endpoint_tell_pkey(s, m);
 	return m;
 }
 
@@ -42,7 +43,7 @@ static int take_welcome(struct session *s, const json_t *m)
 	    message_has(m, "protocol", protocol == MESSAGE_PROTOCOL, &s->fault) ||
 	    message_u64(m, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
 	    message_u64(m, "mtu_bytes", 4096, &mtu, &s->fault) || session_read_timeout(s, m) ||
-	    session_read_memory(s, m))
+	    session_read_memory(s, m) || endpoint_agree_on_pkey(s, m))
 		return -1;
 	if (!hca_mtu_enum((unsigned)mtu) || mtu > endpoint_mtu(s))
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
@@ -84,13 +85,14 @@ static int hear_answer(struct session *s, json_t **m)
 /* One attempt to be served: 0 welcome, 1 try again, -1. */
 static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fault *lost)
 {
-	uint16_t port = (uint16_t)s->options.local.port;
+	const struct local_options *l = &s->options.local;
+	struct oob_dial whom = {l->host, (uint16_t)l->port, l->source_ip, l->ipv6_addr};
 	json_t *m = NULL;
 	int rc = -1;
 
 	fault_phase(&s->fault, "connecting to the server");
 	oob_release(&s->oob);
-	if (oob_connect(&s->oob, &s->stop, s->options.local.host, port, deadline_ns, &s->fault))
+	if (oob_connect(&s->oob, &s->stop, &whom, deadline_ns, &s->fault))
 		return -1;
 	oob_local_address(&s->oob, &s->local);
 	if (!s->hca.ctx && endpoint_open(s))
@@ -173,8 +175,8 @@ static int one_size(struct session *s, uint64_t size)
 		return s->measured ? 0 : interrupted(s);
 	sr = (struct session_round){
 		.message_bytes = size,
-		.target = e->duration_ns ? ROUND_ENDLESS : e->iters,
-		.duration_ns = e->duration_ns,
+		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
 	};
 	rc = round_client(s, &sr);
 	round_show(s, &sr);
@@ -197,7 +199,7 @@ int session_client(struct session *s)
 	uint64_t deadline_ns = clock_now_ns() + s->options.local.connect_timeout_ns;
 	struct fault lost = {0};
 	bool told = false;
-	json_t *bye = NULL;
+	json_t *bye;
 	int rc;
 
 	endpoint_gpu_start(s);
@@ -213,10 +215,15 @@ int session_client(struct session *s)
 	if (s->test->schedule ? s->test->schedule(s) : session_sizes(s))
 		return -1;
 	fault_phase(&s->fault, "taking leave");
-	if (oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault) ||
+	bye = message_new("bye");
+	counting_stop(s, bye);
+	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "bye", &bye, s->options.local.timeout_ns, &s->fault))
 		return -1;
+	rc = counting_hear(s, bye);
 	json_decref(bye);
+	if (rc)
+		return -1;
 	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
 	return s->test->judge ? s->test->judge(s) : 0;
 }

@@ -101,7 +101,7 @@ int endpoint_open(struct session *s)
 		memcpy(s->hca.chosen, chosen, sizeof(chosen));
 	}
 	hca_list_free(&list);
-	if (rc)
+	if (rc || endpoint_check_link(s))
 		return -1;
 	fault_phase(&s->fault, "pinning the thread");
 	if (pin_thread(&s->pin, (int)(int64_t)s->options.local.numa, s->hca.info.place.numa_node,
@@ -147,13 +147,31 @@ static const struct gid *explicit_gid(struct session *s)
 	return NULL;
 }
 
-size_t endpoint_kinds(struct session *s, enum gid_kind kinds[GID_KINDS])
+/* --ipv6 takes the others away; on InfiniBand a GID has no family. */
+static size_t kinds_wished(struct session *s, enum gid_kind kinds[GID_KINDS])
 {
 	const struct hca_port *p = &s->hca.info;
+	size_t n = gid_kinds(p->gids, p->gid_count, (const struct sockaddr *)&s->local, kinds);
+
+	if (!s->options.local.ipv6 || !p->is_ethernet)
+		return n;
+	n = gid_kinds_ipv6(kinds, n);
+	if (!n) {
+		fault_phase(&s->fault, "choosing the GID");
+		fault_raise(&s->fault, FAULT_USAGE, 0, "--ipv6: %s port %u has no IPv6 GID",
+			    p->device, p->port);
+		fault_fix(&s->fault, "give the netdev%s%s an IPv6 address, or leave --ipv6 out",
+			  p->netdev[0] ? " " : "", p->netdev);
+	}
+	return n;
+}
+
+size_t endpoint_kinds(struct session *s, enum gid_kind kinds[GID_KINDS])
+{
 	const struct gid *one;
 
 	if (s->options.local.gid_index == EXPERIMENT_AUTO)
-		return gid_kinds(p->gids, p->gid_count, (const struct sockaddr *)&s->local, kinds);
+		return kinds_wished(s, kinds);
 	one = explicit_gid(s);
 	if (!one)
 		return 0;
@@ -199,8 +217,9 @@ static int make_qps(struct session *s)
 	const struct test *t = s->test;
 	const struct experiment *e = &s->options.experiment;
 	const struct ibv_device_attr *d = &s->hca.info.attr;
-	bool receives = t->receives == RECEIVES_BOTH || s->immediate ||
-			(t->receives == RECEIVES_SERVER && s->report.about.server);
+	bool receives =
+		t->receives == RECEIVES_BOTH || (s->immediate && t->latency) ||
+		((t->receives == RECEIVES_SERVER || s->immediate) && s->report.about.server);
 	struct qp_wish w = {
 		.count = (unsigned)e->qps,
 		.tx_depth = (unsigned)e->tx_depth,
@@ -211,6 +230,7 @@ static int make_qps(struct session *s)
 								   : (unsigned)e->inline_bytes,
 		.inline_wish = t->inline_wish,
 		.access = t->written ? IBV_ACCESS_REMOTE_WRITE : 0,
+		.pkey_index = s->route.pkey_index,
 	};
 
 	if (s->gpu_memory) /* the CPU cannot copy from there */
@@ -265,7 +285,13 @@ static int make_receives(struct session *s)
 	}
 	/* A ping-pong gives each receive back at once, a stream in batches. */
 	if (!s->test->latency)
-		batch = depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
+		batch = plan_recv_list(&s->options.experiment, depth);
+	if (batch > depth) {
+		fault_raise(&s->fault, FAULT_USAGE, 0,
+			    "--recv_post_list %u is more than the receive queue holds (%u)", batch,
+			    depth);
+		return fault_fix(&s->fault, "use a larger -r, or a shorter list");
+	}
 	return recv_queue_init(&s->receives, &s->qps, depth, batch, &into, s->largest_bytes,
 			       &s->fault);
 }
@@ -289,9 +315,7 @@ static int make_all(struct session *s)
 		s->mine.psn[i] = s->qps.psn[i];
 	}
 	s->my_end.inline_bytes = s->qps.inline_bytes;
-	s->route.sl = (unsigned)e->sl;
-	s->route.tos = (unsigned)e->tos;
-	s->route.qp_timeout = (unsigned)e->qp_timeout;
+	endpoint_route(s);
 	if (s->test->open && s->test->open(s, &s->own))
 		return -1;
 	if (s->test->latency || s->report.about.server || s->options.output.no_peak)
@@ -318,7 +342,8 @@ int endpoint_connect(struct session *s)
 	const struct experiment *e = &s->options.experiment;
 	uint64_t first = plan_first_size(e);
 
-	if (qp_set_connect(&s->qps, &s->route, &s->theirs, &s->fault))
+	endpoint_use_dlid(s);
+	if (qp_set_connect(&s->qps, &s->route, &s->theirs, &s->fault) || counting_start(s))
 		return -1;
 	s->effective = (struct report_effective){
 		.mtu_bytes = s->route.mtu_bytes,
@@ -353,6 +378,7 @@ void endpoint_release(struct session *s)
 	memset(&s->gpu_absent, 0, sizeof(s->gpu_absent));
 	memset(&s->route, 0, sizeof(s->route));
 	memset(&s->my_end, 0, sizeof(s->my_end));
+	counters_release(&s->counters);
 	pin_undo(&s->pin);
 	hca_release(&s->hca);
 }

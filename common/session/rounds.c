@@ -58,6 +58,7 @@ static void prepare(struct session *s, struct session_round *sr)
 	r->hist = s->hist;
 	r->peak = &s->peak;
 	r->samples = sr->warmup ? NULL : s->samples;
+	r->gap_ns = sr->warmup ? 0 : e->latency_gap_us * 1000;
 	r->way = sr->way;
 	r->own = s->own;
 	if (s->hist)

@@ -136,8 +136,8 @@ static int welcome(struct session *s, const json_t *hello)
 	enum gid_kind kind;
 	uint64_t mtu;
 
-	if (session_read_memory(s, hello) || agree_on_gid(s, hello, &kind) ||
-	    message_u64(hello, "mtu_bytes", 4096, &mtu, &s->fault))
+	if (session_read_memory(s, hello) || endpoint_agree_on_pkey(s, hello) ||
+	    agree_on_gid(s, hello, &kind) || message_u64(hello, "mtu_bytes", 4096, &mtu, &s->fault))
 		return -1;
 	s->route.mtu_bytes = mtu < endpoint_mtu(s) ? (unsigned)mtu : endpoint_mtu(s);
 	if (!hca_mtu_enum(s->route.mtu_bytes))
@@ -153,6 +153,10 @@ static int welcome(struct session *s, const json_t *hello)
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
 	if (s->gpu_memory)
 		json_object_set_new(m, "gpu_memory", json_true());
+	if (endpoint_tell_pkey(s, m)) {
+		json_decref(m);
+		return -1;
+	}
 	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
 }
 
@@ -206,6 +210,17 @@ static int await_client(struct session *s, json_t **hello)
 	return door_guard(&s->door, s->oob.peer, &s->fault);
 }
 
+/* The client takes its leave. */
+static int take_leave(struct session *s, const json_t *theirs)
+{
+	json_t *bye = message_new("bye");
+
+	counting_stop(s, bye);
+	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault))
+		return -1;
+	return counting_hear(s, theirs) ? -1 : 1;
+}
+
 static int one_round(struct session *s, const json_t *request)
 {
 	struct session_round sr;
@@ -227,9 +242,7 @@ static int follow(struct session *s)
 		if (oob_recv(&s->oob, &m, session_deadline(s), &s->fault))
 			return -1;
 		if (message_is(m, "bye"))
-			rc = oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault)
-				     ? -1
-				     : 1;
+			rc = take_leave(s, m);
 		else if (message_is(m, "round") && s->stop.signal)
 			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
@@ -289,12 +302,14 @@ static void end_client(struct session *s, const struct experiment *asked)
 		fault_format(&s->fault, line, sizeof(line));
 		report_note(&s->report, "%s: %s", s->oob.peer, line);
 	}
+	counting_stop(s, NULL);
 	if (report_next(&s->report, &s->fault, s->interrupted, &writing)) {
 		fault_format(&writing, line, sizeof(line));
 		report_note(&s->report, "%s", line);
 	}
 	fault_clear(&s->fault);
 	oob_release(&s->oob);
+	session_linger(s);
 	endpoint_release(s);
 	door_unguard(&s->door);
 	s->interrupted = s->measured = false;
@@ -326,7 +341,8 @@ int session_server(struct session *s)
 	rc = endpoint_look(s, &list);
 	hca_list_free(&list);
 	if (rc || endpoint_gpu_look(s) ||
-	    door_open(&s->door, (uint16_t)s->options.local.port, &s->stop, &s->fault))
+	    door_open(&s->door, s->options.local.source_ip, (uint16_t)s->options.local.port,
+		      &s->stop, &s->fault))
 		return -1;
 	s->door.patience_ns = s->options.local.timeout_ns;
 	s->door.log = s->options.output.quiet ? NULL : stderr;

@@ -35,8 +35,8 @@ struct test {
 	 * leader is done.
 	 */
 	round_loop *lead, *follow;
-	/* In place of those where either end's memory is a GPU's, which no CPU can poll: receives
-	 * complete at both ends. NULL: the same. */
+	/* In place of those with --write_with_imm, and in a latency test where either end's memory
+	 * is a GPU's, which no CPU can poll: messages complete receives. NULL: the same. */
 	round_loop *lead_immediate, *follow_immediate;
 	/*
 	 * A program with rounds of several kinds (gdr_bw) has a schedule of its own, run by the

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
 #include "loop/recv.h"
@@ -36,6 +37,7 @@ struct session {
 	/* this end's device and what stands on it */
 	struct hca hca;
 	struct pin pin;
+	struct counters counters;
 	struct qp_set qps;
 	struct mem mem;
 	uint64_t gpu_buffer; /* what s->mem registers, where it is a GPU's; 0: none */
@@ -70,6 +72,9 @@ int session_read_memory(struct session *s, const json_t *m);
 /* Let the peer know why this end stops, if there still is one that does not know. */
 void session_tell_peer(struct session *s);
 
+/* --wait_destroy: the run is over, and its QPs stay for a while. Ends early on a signal. */
+void session_linger(struct session *s);
+
 /* Deadline of a wait that starts now: --timeout. */
 uint64_t session_deadline(const struct session *s);
 
@@ -90,6 +95,25 @@ void endpoint_gpu_start(struct session *s); /* the driver, which may take long: 
 void endpoint_gpu_before_open(struct session *s); /* the NIC */
 int endpoint_gpu_open(struct session *s);
 int endpoint_gpu_memory(struct session *s, size_t bytes, unsigned access);
+
+/*
+ * endpoint_route.c: the port is what --force-link and --dlid say; the peer hears of --pkey_index by
+ * its key; from the peer's hello or welcome the index of the same partition here; s->route filled
+ * from the options; --dlid in place of what the peer said.
+ */
+int endpoint_check_link(struct session *s);
+int endpoint_tell_pkey(struct session *s, json_t *m);
+int endpoint_agree_on_pkey(struct session *s, const json_t *m);
+void endpoint_route(struct session *s);
+void endpoint_use_dlid(struct session *s);
+
+/*
+ * counting.c: --report-counters. Read them when the ends are connected; read them again, show and
+ * forget them, and put them into BYE (NULL: the run failed); show what the peer's BYE has.
+ */
+int counting_start(struct session *s);
+void counting_stop(struct session *s, json_t *bye);
+int counting_hear(struct session *s, const json_t *bye);
 
 /* The GIDs of this end as kinds in order of preference, and taking the one that was agreed on. */
 size_t endpoint_kinds(struct session *s, enum gid_kind kinds[GID_KINDS]);
