@@ -21,6 +21,7 @@ static json_t *offer(struct session *s, const struct rail *r)
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_integer(kinds[i]));
+	rail_tell_pkey(s, r, to);
 	json_object_set_new(to, "ethernet", json_boolean(r->hca.info.is_ethernet));
 	json_object_set_new(to, "gid_kinds", list);
 	json_object_set_new(to, "mtu_bytes", json_integer(rail_mtu(s, r)));
@@ -51,7 +52,8 @@ static int take_choice(struct session *s, struct rail *r, const json_t *choice)
 	uint64_t kind, mtu;
 
 	if (message_u64(choice, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
-	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault))
+	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault) ||
+	    rail_agree_on_pkey(s, r, choice))
 		return -1;
 	if (!hca_mtu_enum((unsigned)mtu) || mtu > rail_mtu(s, r))
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
@@ -109,13 +111,14 @@ static int hear_answer(struct session *s, json_t **m)
 /* One attempt to be served: 0 welcome, 1 try again, -1. */
 static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fault *lost)
 {
-	uint16_t port = (uint16_t)s->options.local.port;
+	const struct local_options *l = &s->options.local;
+	struct oob_dial whom = {l->host, (uint16_t)l->port, l->source_ip, l->ipv6_addr};
 	json_t *m = NULL;
 	int rc = -1;
 
 	fault_phase(&s->fault, "connecting to the server");
 	oob_release(&s->oob);
-	if (oob_connect(&s->oob, &s->stop, s->options.local.host, port, deadline_ns, &s->fault))
+	if (oob_connect(&s->oob, &s->stop, &whom, deadline_ns, &s->fault))
 		return -1;
 	oob_local_address(&s->oob, &s->local);
 	if (!s->rails && endpoint_open(s))
@@ -198,8 +201,8 @@ static int one_size(struct session *s, uint64_t size)
 		return s->measured ? 0 : interrupted(s);
 	sr = (struct session_round){
 		.message_bytes = size,
-		.target = e->duration_ns ? ROUND_ENDLESS : e->iters,
-		.duration_ns = e->duration_ns,
+		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
 		.reverse = e->reversed,
 		.both = e->bidirectional,
 	};
@@ -225,7 +228,7 @@ int session_client(struct session *s)
 	uint64_t deadline_ns = clock_now_ns() + s->options.local.connect_timeout_ns;
 	struct fault lost = {0};
 	bool told = false;
-	json_t *bye = NULL;
+	json_t *bye;
 	int rc;
 
 	endpoint_gpu_start(s);
@@ -240,10 +243,15 @@ int session_client(struct session *s)
 	if (s->test->schedule ? s->test->schedule(s) : session_sizes(s))
 		return -1;
 	fault_phase(&s->fault, "taking leave");
-	if (oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault) ||
+	bye = message_new("bye");
+	counting_stop(s, bye);
+	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "bye", &bye, s->options.local.timeout_ns, &s->fault))
 		return -1;
+	rc = counting_hear(s, bye);
 	json_decref(bye);
+	if (rc)
+		return -1;
 	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
 	return s->test->judge ? s->test->judge(s) : 0;
 }

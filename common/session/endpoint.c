@@ -184,15 +184,10 @@ static int make_one_by_one(struct session *s)
 
 static int make_all(struct session *s)
 {
-	const struct experiment *e = &s->options.experiment;
-
 	if (s->gpu ? make_one_by_one(s) : every_strand(s, make_job))
 		return -1;
-	for (unsigned i = 0; i < s->rails; i++) {
-		s->rail[i].route.sl = (unsigned)e->sl;
-		s->rail[i].route.tos = (unsigned)e->tos;
-		s->rail[i].route.qp_timeout = (unsigned)e->qp_timeout;
-	}
+	for (unsigned i = 0; i < s->rails; i++)
+		rail_set_route(s, &s->rail[i]);
 	return s->test->open ? s->test->open(s, &s->own) : 0;
 }
 
@@ -218,7 +213,7 @@ int endpoint_connect(struct session *s)
 	const struct qp_set *qps = &s->strand[0].qps;
 	uint64_t first = plan_first_size(e);
 
-	if (every_strand(s, connect_job))
+	if (every_strand(s, connect_job) || counting_start(s))
 		return -1;
 	s->effective = (struct report_effective){
 		.mtu_bytes = s->rail[0].route.mtu_bytes,
