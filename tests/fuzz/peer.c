@@ -300,7 +300,7 @@ uint64_t __wrap_clock_now_ns(void)
 	return __real_clock_now_ns() + peer.passed_ns;
 }
 
-/* Takes ten milliseconds, and is not what we look at. */
+/* Takes a millisecond, and is not what we look at. */
 void __wrap_clock_calibrate(struct clock *c)
 {
 	(void)c;
