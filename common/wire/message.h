@@ -7,7 +7,12 @@
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
  *			 mtu_bytes, timeout_ns [, gpu_memory]
  *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory];
- *			 or error, or busy
+ *			 or error; or, while it serves another client:
+ *	server  busy     with, place: in line, and again when that changes and every second;
+ *			 the client says nothing until it is its turn. Without place: the line
+ *			 is full, with as many as `line` says; the server closes
+ *	server  alive    to who waits in line: it is its turn, welcome or error follows
+ *	server  ended    to who waits in line: there will be no turn; the server closes
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:
