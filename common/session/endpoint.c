@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "session/limits.h"
 #include "session/plan.h"
 
 #define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
@@ -220,6 +221,14 @@ static int make_qps(struct session *s)
 	return qp_set_init(&s->qps, &s->hca, &w, &s->fault);
 }
 
+/* What a client's experiment needs at this end besides: a matrix of cells has more of them. */
+static uint64_t all_buffers(const struct session *s, uint64_t bytes)
+{
+	const struct experiment *e = &s->options.experiment;
+
+	return s->matrix && s->gpu ? 2 * bytes + e->staged_slots * e->staged_chunk_bytes : bytes;
+}
+
 /* One buffer: headroom, then the slices; a latency test sends from one and receives into another.
  */
 static int make_memory(struct session *s)
@@ -237,6 +246,9 @@ static int make_memory(struct session *s)
 	if (bytes < s->message_max)
 		bytes = s->message_max;
 	bytes += PAGE_BYTES;
+	if (s->report.about.server &&
+	    limits_memory(&s->options.local, all_buffers(s, bytes), &s->fault))
+		return -1;
 	rc = s->gpu_memory ? endpoint_gpu_memory(s, bytes, access)
 			   : mem_init(&s->mem, s->qps.pd, &s->pin, bytes, access, &s->fault);
 	if (rc)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "session/limits.h"
 #include "session/plan.h"
 #include "session/state.h"
 
@@ -54,5 +55,5 @@ int hello_check(const struct session *s, const json_t *m, struct experiment *e, 
 	    experiment_from_json(e, json_object_get(m, "experiment"), f) ||
 	    experiment_check(&s->options, e, f) || plan_check(e, s->test->latency, f))
 		return -1;
-	return 0;
+	return limits_check(&s->options.local, e, s->test->latency, f);
 }

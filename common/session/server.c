@@ -48,6 +48,8 @@ static int adopt(struct session *s, const json_t *m)
 	if (hello_check(s, m, &e, &s->fault) || session_read_timeout(s, m))
 		return -1;
 	s->options.experiment = e;
+	if (s->options.local.max_duration_ns != EXPERIMENT_AUTO)
+		oob_limit(&s->oob, s->options.local.max_duration_ns);
 	return 0;
 }
 

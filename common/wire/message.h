@@ -31,7 +31,8 @@
  *	at last:
  *	client  bye
  *	server  bye
- *	anybody, at any time: error  (a struct fault)
+ *	anybody, at any time: error  (a struct fault); the server's when a client asks for
+ *	more than its --max-… allow or takes longer has the code `usage`
  *
  * The number of messages does not depend on the number of QPs.
  */

@@ -81,6 +81,7 @@ struct local_options {
 	uint64_t connect_timeout_ns;
 	uint64_t ready_fd; /* AUTO: none */
 	uint64_t persistent;
+	uint64_t max_memory_bytes, max_duration_ns, max_qps; /* AUTO: no limit */
 	uint64_t list, help, version;
 };
 

@@ -136,9 +136,12 @@ s.bind("notify.sock"); s.settimeout(20); print("bound", flush=True); print(s.rec
 	over
 }
 
-@test "--persistent is the server's" {
-	start cli send_bw --persistent "$host"
-	finish cli
-	ended cli 2
-	says cli.err --persistent 'Fix: '
+@test "--persistent is the server's, and so are its limits" {
+	local option
+	for option in --persistent --max-memory=1m --max-duration=1 --max-qps=1; do
+		start cli send_bw "$option" "$host"
+		finish cli
+		ended cli 2
+		says cli.err "${option%=*}" 'Fix: '
+	done
 }
