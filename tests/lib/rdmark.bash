@@ -161,6 +161,7 @@ forget_events() {
 }
 
 # $port is the proxy's from now on.
+# shellcheck disable=SC2120 # the tests do
 proxy() {
 	unset "status[proxy]"
 	forget_events
@@ -231,6 +232,7 @@ heard() {
 listen_in() {
 	local who message
 	server "${1-send_lat}"
+	# shellcheck disable=SC2119 # nothing is held back
 	proxy
 	client "${1-send_lat}" -n 1
 	finish server proxy
