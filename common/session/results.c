@@ -94,6 +94,8 @@ static void show(struct session *s, const struct record *client, const struct re
 	if (!s->report.about.server && s->hist && s->options.output.histogram)
 		result.histogram = histogram_json(s);
 	s->measured = true;
+	if (!s->report.about.server)
+		gates_judge(&s->gates, client, s->test->latency ? "ping_pong" : "client_to_server");
 	report_result(&s->report, &result);
 	json_decref(result.histogram);
 }

@@ -78,7 +78,8 @@ static int read_command_line(struct session *s, int argc, char **argv)
 		return fault_fix(&s->fault, "--output=%s or --output=message_rate",
 				 s->test->latency ? "latency" : "bandwidth");
 	}
-	if (endpoint_gpu_check(s))
+	if (endpoint_gpu_check(s) ||
+	    gates_read(&s->gates, &s->options, s->test->latency, &s->fault))
 		return -1;
 	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
 }
@@ -153,6 +154,8 @@ static int finish(struct session *s)
 	if (fault_is(&s->fault))
 		session_tell_peer(s);
 	settle_interruption(s);
+	if (!fault_is(&s->fault) && !s->report.about.server)
+		gates_verdict(&s->gates, &s->fault);
 	if (s->report.about.options &&
 	    report_close(&s->report, &s->fault, s->interrupted, &writing) && !fault_is(&s->fault))
 		s->fault = writing;

@@ -11,6 +11,7 @@
 #include "host/pin.h"
 #include "loop/recv.h"
 #include "report/report.h"
+#include "session/gate.h"
 #include "session/session.h"
 #include "session/watch.h"
 #include "verbs/hca.h"
@@ -29,6 +30,7 @@ struct session {
 	bool interrupted; /* a run was ended early by a signal; what was measured is reported */
 	bool measured;    /* there is a result */
 	struct report report;
+	struct gates gates; /* what the rows must reach; judged by the client */
 	/* the connection */
 	struct door door; /* server */
 	struct oob oob;

@@ -98,7 +98,10 @@ struct output_options {
 	const char *json; /* NULL none, "-" stdout */
 	const char *csv;
 	uint64_t within_percent; /* gdr_bw */
-	uint64_t ignored;        /* where accepted but needless flags go */
+	/* what a result must reach, as it was typed: session/gate.h; NULL: no matter */
+	const char *min_bw, *max_lat, *min_msgrate;
+	const char *limit_bw, *limit_msgrate; /* perftest's */
+	uint64_t ignored;                     /* where accepted but needless flags go */
 };
 
 #define OPTION_ROWS_MAX 160

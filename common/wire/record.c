@@ -40,6 +40,19 @@ const struct record_field *record_fields(size_t *count)
 	return fields;
 }
 
+const struct record_field *record_find(const char *name)
+{
+	for (size_t i = 0; i < FIELDS; i++)
+		if (strcmp(fields[i].name, name) == 0)
+			return &fields[i];
+	return NULL;
+}
+
+double record_value(const struct record *r, const struct record_field *field)
+{
+	return field->is_integer ? (double)*integer_of(r, field) : *real_of(r, field);
+}
+
 json_t *record_to_json(const struct record *r)
 {
 	json_t *to = json_object();

@@ -44,6 +44,10 @@ struct record_field {
 /* The table of fields. Static storage. */
 const struct record_field *record_fields(size_t *count);
 
+/* The field called NAME; NULL: there is none. And what is in it, whatever its type. */
+const struct record_field *record_find(const char *name);
+double record_value(const struct record *r, const struct record_field *field);
+
 /* The record as a new JSON object: the fields that are not 0, and message_bytes. */
 json_t *record_to_json(const struct record *r);
 

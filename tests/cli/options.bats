@@ -148,6 +148,39 @@ no_device_here() {
 	done
 }
 
+@test "thresholds: what is one, and what is none" {
+	no_device_here
+	local option
+	for option in --min-bw=90 --min-bw=97.5 --min-bw=90G --min-bw=500Mb/s --min-bw=12.5GB/s --min-bw=1200MiB/s \
+		--min-msgrate=1 --min-msgrate=2.5M --min-msgrate=900k -w0 -w=11000.5 -y2.5 --limit_bw=1 --limit_msgrate=0; do
+		understood true send_bw "${option/-w=/-w}"
+	done
+	for option in --max-lat=5 --max-lat=p99=5 --max-lat=p99.9=8,mean=3.5,max=100 --max-lat=stdev=1 --min-msgrate=1k; do
+		understood true send_lat "$option"
+	done
+	for option in --min-bw=0 --min-bw=x --min-bw=-1 --min-bw=10MiB --min-bw=10Gb --min-bw=1e3 --min-msgrate=0 \
+		--min-msgrate=1Mi --min-msgrate=k --limit_bw=1G --limit_bw=-1 --limit_msgrate=1M; do
+		cli send_bw "$option"
+		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
+		says cli.err "${option%%=*}" "'${option#*=}' is not possible" 'Fix: '
+		silent cli.out
+	done
+	for option in 0 x p98=5 p99= p99=5, ,p99=5 p99=5,,mean=3 =5 mean=0 p99=1e3 99=5 p99=5us; do
+		cli send_lat --max-lat "$option"
+		[[ ${status[cli]} == 2 ]] || fail "--max-lat $option: status ${status[cli]}"
+		says cli.err "--max-lat: '$option' is not possible" 'Fix: '
+	done
+}
+
+@test "a threshold that the test has no figure for is refused, as is one for all cells of gdr_bw" {
+	cli send_bw --max-lat 5 localhost; ended cli 2; says cli.err --max-lat 'measures no latency' --min-bw
+	cli write_bw --max-lat p99=5; ended cli 2
+	cli send_lat --min-bw 5; ended cli 2; says cli.err --min-bw 'measures no bandwidth' --max-lat
+	cli write_lat -w 5 localhost; ended cli 2; says cli.err -w/--limit_bw 'measures no bandwidth'
+	cli gdr_bw --min-bw 5 localhost; ended cli 2; says cli.err --min-bw --plain
+	cli gdr_bw -y 5 localhost; ended cli 2; says cli.err --limit_msgrate --plain
+}
+
 @test "an empty text value is refused" {
 	local option
 	for option in --ib-dev= --json= --csv= --out_json_file=; do

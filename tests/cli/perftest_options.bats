@@ -61,7 +61,7 @@ is_known() {
 @test "options that rdmark lacks are refused with advice, whatever value follows" {
 	local option
 	for option in --events --vector --rdma_cm --comm_rdma_cm --mcg --MGID --dualport --margin --report-cycles \
-		--report-counters --report-both --limit_bw --limit_msgrate --run_infinitely --cpu_util --hop_limit --outs \
+		--report-counters --report-both --run_infinitely --cpu_util --hop_limit --outs \
 		--atomic_type --use-srq --use_rocm --use_hugepages --mmap \
 		--mr_per_qp --odp --rate_limit --burst_size --ipv6 --bind_source_ip --force-link --pkey_index --flow_label \
 		--recv_post_list --write_with_imm --reversed --dont_xchg_versions --retry_count --wait_destroy \
@@ -72,7 +72,7 @@ is_known() {
 	for option in -b -e -R -z -g -O -C; do
 		refused "$option"
 	done
-	for option in -X -M -f -W -w -y -L -o -A; do
+	for option in -X -M -f -W -L -o -A; do
 		cli send_bw "$option" 1
 		ended cli 2
 		says cli.err "$option/--" 'Fix: '
