@@ -170,10 +170,25 @@ static void to_table(struct report *r, const struct report_result *result)
 	fflush(stdout);
 }
 
+/* Where the intervals themselves were shown. */
+static void show_worst(const struct report *r, const struct record *rec)
+{
+	if (document_to_stdout(output(r)->json))
+		return;
+	if (rec->intervals)
+		fprintf(stderr,
+			"rdmark: %" PRIu64 " B: worst of %" PRIu64 " intervals: %.3f Gb/s\n",
+			rec->message_bytes, rec->intervals, rec->worst_interval_gbps);
+	else if (rec->worst_interval_us > 0)
+		fprintf(stderr, "rdmark: %" PRIu64 " B: worst interval: %.2f usec on average\n",
+			rec->message_bytes, rec->worst_interval_us);
+}
+
 void report_result(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
 	to_table(r, result);
+	show_worst(r, forms_own(r, result));
 	if (csv_rows(r)) {
 		csv_row(r, result->client, "client", r->csv);
 		if (result->server)

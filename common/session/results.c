@@ -39,6 +39,7 @@ void round_measure(struct session *s, struct session_round *sr)
 	if (!sr->measured)
 		return;
 	rec->messages_per_s = (double)r->timed_messages / rec->seconds;
+	worst_to_record(&sr->worst, s->test->latency, rec);
 	if (s->test->latency) {
 		latency_of(s, rec);
 		return;

@@ -75,6 +75,7 @@ static void on_interval(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, ui
 	struct session_round *sr = arg;
 	struct report_progress p = {sr->message_bytes, elapsed_ns, interval_ns, messages};
 
+	worst_note(&sr->worst, interval_ns, messages);
 	report_interval(sr->report, &p);
 }
 

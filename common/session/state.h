@@ -14,6 +14,7 @@
 #include "session/gate.h"
 #include "session/session.h"
 #include "session/watch.h"
+#include "session/worst.h"
 #include "verbs/hca.h"
 #include "verbs/mem.h"
 #include "verbs/qp.h"
@@ -117,6 +118,7 @@ struct session_round {
 	bool theirs_measured;
 	struct report *report; /* for the watch's callbacks */
 	uint64_t messages_due; /* of all QPs; 0: as many as come */
+	struct worst worst;    /* of the intervals, if there are any */
 };
 int round_client(struct session *s, struct session_round *sr);
 int round_server(struct session *s, const json_t *request, struct session_round *sr);

@@ -108,6 +108,11 @@ literals() {
 		grep -vx -e client -e server -e client_to_server -e server_to_client -e ping_pong | sort
 }
 
+# The first argument of each INTEGER(…), REAL(…) and REAL_WITH(…).
+record_fields() {
+	sed -n '/record_field fields\[\]/,/^}/p' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*[,)]' | tr -d '(,)'
+}
+
 # source_keys NAME: of that object, in the source. Those of the experiment are the option table's.
 source_keys() {
 	case $1 in
@@ -122,7 +127,7 @@ source_keys() {
 	effective) literals set_effective common/report/report.c ;;
 	end) grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //' ;;
 	result)
-		grep -o '^	.*\(INTEGER\|REAL\)([a-z0-9_]*)' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()'
+		record_fields
 		literals json_result common/report/json.c
 		;;
 	cell) literals result_json gdr_bw/show.c ;;
@@ -158,8 +163,7 @@ source_keys() {
 
 csv_of_records() {
 	echo -n 'test,measured_by'
-	sed -n '/record_field fields\[\]/,/^}/p' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()' |
-		sed 's/^/,/' | tr -d '\n'
+	record_fields | sed 's/^/,/' | tr -d '\n'
 	echo
 }
 
