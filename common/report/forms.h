@@ -8,9 +8,12 @@
 /* The record that this end shows in its table: its own where it has one, else the client's. */
 const struct record *forms_own(const struct report *r, const struct report_result *result);
 
+/* What this end shows in the column CPU_Util[%]; below 0: there is none. */
+double forms_cpu(const struct report *r, const struct report_result *result);
+
 /* table.c: perftest's columns, with nothing around them. */
 void table_header(const struct report *r, FILE *out);
-void table_row(const struct report *r, const struct record *rec, FILE *out);
+void table_row(const struct report *r, const struct report_result *result, FILE *out);
 void table_only(const struct report *r, const struct record *rec, FILE *out);
 void table_samples(const struct report *r, const struct report_result *result, FILE *out);
 

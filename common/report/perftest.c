@@ -113,7 +113,7 @@ void perftest_row(const struct report *r, const struct report_result *result, FI
 	if (four)
 		by_duration(rec, false, out);
 	else
-		table_row(r, rec, out);
+		table_row(r, result, out);
 }
 
 /* One key a line, since awk and grep read it; numbers bare. Rounded as perftest does. */
@@ -153,7 +153,7 @@ static void foreign(FILE *out, const char *key, const char *value)
 
 static void row_json(const struct report *r, const json_t *row, FILE *out)
 {
-	bool gbits = r->about.options->output.gbits;
+	bool gbits = r->about.options->output.gbits, cpu = r->about.options->output.cpu_util;
 	double scale = gbits ? 1 : 1e9 / 8 / 1048576.0;
 	const char *lat[][2] = {{"t_min", "latency_min_us"},
 				{"t_max", "latency_max_us"},
@@ -177,7 +177,10 @@ static void row_json(const struct report *r, const json_t *row, FILE *out)
 	number(out, "BW_average", scale * json_number_value(json_object_get(row, "bandwidth_gbps")),
 	       2, false);
 	number(out, "MsgRate", json_number_value(json_object_get(row, "messages_per_s")) / 1e6, 6,
-	       true);
+	       !cpu);
+	if (cpu)
+		number(out, "CPU_util", json_number_value(json_object_get(row, "cpu_percent")), 2,
+		       true);
 }
 
 static void info_json(const struct report *r, FILE *out)
@@ -221,7 +224,8 @@ static bool is_by(const json_t *row, const char *who)
 {
 	const char *by = json_string_value(json_object_get(row, "measured_by"));
 
-	return by && strcmp(by, who) == 0;
+	/* without messages it is no row, but what CPU an end used that had no part in it */
+	return by && strcmp(by, who) == 0 && json_object_get(row, "messages");
 }
 
 char *perftest_json(const struct report *r)

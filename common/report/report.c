@@ -19,7 +19,18 @@ static const struct output_options *output(const struct report *r)
 
 const struct record *forms_own(const struct report *r, const struct report_result *result)
 {
-	return r->about.server && result->server ? result->server : result->client;
+	bool own = r->about.server && result->server && result->server->messages;
+
+	return own ? result->server : result->client;
+}
+
+double forms_cpu(const struct report *r, const struct report_result *result)
+{
+	const struct record *rec = r->about.server ? result->server : result->client;
+
+	if (r->about.latency || !output(r)->cpu_util)
+		return -1;
+	return rec ? rec->cpu_percent : 0;
 }
 
 /* What is of one run of one client. */
@@ -163,7 +174,7 @@ static void to_table(struct report *r, const struct report_result *result)
 	} else if (r->table) {
 		if (!r->header_done)
 			table_header(r, stdout);
-		table_row(r, own, stdout);
+		table_row(r, result, stdout);
 		if (result->samples_us)
 			table_samples(r, result, stdout);
 	}

@@ -42,7 +42,8 @@ struct report_effective {
 
 /* All that is known of one size, at one end. */
 struct report_result {
-	const struct record *client, *server; /* server NULL: it measured nothing of its own */
+	/* server NULL: it measured nothing of its own; without messages: its CPU use alone */
+	const struct record *client, *server;
 	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
 	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
 };

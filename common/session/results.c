@@ -53,6 +53,23 @@ void round_measure(struct session *s, struct session_round *sr)
 	}
 }
 
+void round_add_usage(const struct session *s, struct session_round *sr, uint64_t messages)
+{
+	const struct usage *u = &sr->usage;
+	struct record *rec = &sr->mine;
+
+	if (!sr->cpu_util)
+		return;
+	if (!sr->measured)
+		*rec = (struct record){.message_bytes = sr->message_bytes, .qps = s->qps.count};
+	rec->cpu_percent = usage_percent(u);
+	rec->cpu_user_s = u->user_s;
+	rec->cpu_system_s = u->system_s;
+	if (messages)
+		rec->cpu_s_per_gb = (u->user_s + u->system_s) * 1e9 /
+				    ((double)messages * (double)sr->message_bytes);
+}
+
 /*
  * Buckets that are not empty, as [lowest, highest, count], in microseconds; reckoned as the
  * record's figures are, or rounding would put the least sample below its own bucket.
@@ -105,12 +122,13 @@ static void show_round(struct session *s, const struct session_round *sr)
 {
 	const struct record *mine = sr->measured ? &sr->mine : NULL;
 	const struct record *theirs = sr->theirs_measured ? &sr->theirs : NULL;
+	const struct record *beside = sr->measured || sr->cpu_util ? &sr->mine : NULL;
 
 	if (!s->report.about.server) {
 		if (mine)
 			show(s, mine, theirs);
 	} else if (theirs) {
-		show(s, theirs, mine);
+		show(s, theirs, beside);
 	} else if (mine) { /* cut off: what this end knows */
 		show(s, mine, mine);
 	} else if (fault_is(&s->fault) && sr->answered && !sr->warmup) {

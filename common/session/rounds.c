@@ -214,7 +214,7 @@ static json_t *done_message(const struct session_round *sr)
 	json_t *m = message_new("done");
 
 	json_object_set_new(m, "messages", json_integer((json_int_t)sr->round.messages));
-	if (sr->measured)
+	if (sr->measured || sr->cpu_util)
 		json_object_set_new(m, "record", record_to_json(&sr->mine));
 	return m;
 }
@@ -240,10 +240,13 @@ static int lead(struct session *s, struct session_round *sr)
 
 	if (watch_start(&w, &s->fault))
 		return -1;
+	usage_start(&sr->usage);
 	loop_of(s, sr->way, false)(&sr->round);
+	usage_stop(&sr->usage);
 	watch_stop(&w);
 	settle(s, &w);
 	round_measure(s, sr);
+	round_add_usage(s, sr, sr->round.messages);
 	if (!fault_is(&s->fault))
 		return conclude(s, sr);
 	sr->mine.interrupted = 1;
@@ -256,8 +259,10 @@ static int answer_done(struct session *s, struct session_round *sr, const json_t
 	if (fault_is(&s->fault))
 		return -1;
 	fault_phase(&s->fault, "exchanging the results");
-	if (take_record(s, done, sr) ||
-	    oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
+	if (take_record(s, done, sr))
+		return -1;
+	round_add_usage(s, sr, sr->theirs.messages);
+	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
 		return -1;
 	s->interrupted |= sr->theirs.interrupted != 0;
 	return 0;
@@ -272,10 +277,12 @@ static int follow(struct session *s, struct session_round *sr)
 	if (watch_start(&w, &s->fault))
 		return -1;
 	sr->answered = loop != NULL;
+	usage_start(&sr->usage);
 	if (loop && loop(&sr->round))
 		watch_stop(&w);
 	else
 		watch_join(&w);
+	usage_stop(&sr->usage);
 	settle(s, &w);
 	round_measure(s, sr);
 	sr->measured &= !s->test->latency; /* the answering end has no clock of its own */
@@ -300,6 +307,7 @@ int round_client(struct session *s, struct session_round *sr)
 	json_t *m = message_new("round");
 
 	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
+	sr->cpu_util = s->options.output.cpu_util && !sr->warmup;
 	prepare(s, sr);
 	set_target(s, sr, sr->reverse);
 	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
@@ -311,6 +319,8 @@ int round_client(struct session *s, struct session_round *sr)
 		json_object_set_new(m, "reverse", json_true());
 	if (sr->way)
 		json_object_set_new(m, "way", json_integer(sr->way));
+	if (sr->cpu_util)
+		json_object_set_new(m, "cpu_util", json_true());
 	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "ready", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
@@ -329,8 +339,10 @@ static int read_request(struct session *s, const json_t *m, struct session_round
 	    message_u64_if(m, "duration_ns", duration->max, &sr->duration_ns, &s->fault) ||
 	    message_u64_if(m, "way", ways, &way, &s->fault) ||
 	    message_flag(m, "warmup", &sr->warmup, &s->fault) ||
-	    message_flag(m, "reverse", &sr->reverse, &s->fault))
+	    message_flag(m, "reverse", &sr->reverse, &s->fault) ||
+	    message_flag(m, "cpu_util", &sr->cpu_util, &s->fault))
 		return -1;
+	sr->cpu_util |= s->options.output.cpu_util && !sr->warmup && !sr->way;
 	if (sr->message_bytes < 1)
 		return fault_raise(&s->fault, FAULT_PEER, 0,
 				   "the client asked for messages of 0 bytes");

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "base/usage.h"
 #include "host/gpu.h"
 #include "host/pin.h"
 #include "loop/recv.h"
@@ -116,6 +117,8 @@ struct session_round {
 	struct record mine, theirs; /* unless warmup */
 	bool measured;              /* this end has a record of its own */
 	bool theirs_measured;
+	bool cpu_util; /* at either end it is asked for: this end's record has its CPU use */
+	struct usage usage;
 	struct report *report; /* for the watch's callbacks */
 	uint64_t messages_due; /* of all QPs; 0: as many as come */
 	struct worst worst;    /* of the intervals, if there are any */
@@ -123,8 +126,12 @@ struct session_round {
 int round_client(struct session *s, struct session_round *sr);
 int round_server(struct session *s, const json_t *request, struct session_round *sr);
 
-/* results.c: make this end's record of a round that has run; hand both ends' to the report. */
+/*
+ * results.c: make this end's record of a round that has run; add what CPU it took, of which
+ * MESSAGES (of all QPs) went by; hand both ends' to the report.
+ */
 void round_measure(struct session *s, struct session_round *sr);
+void round_add_usage(const struct session *s, struct session_round *sr, uint64_t messages);
 void round_show(struct session *s, const struct session_round *sr);
 
 /*

@@ -11,7 +11,7 @@
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:
- *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way]
+ *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way, cpu_util]
  *	server  ready
  *	both    alive    every second, while the loops run
  *	follower finish  please end early (it was interrupted)

@@ -19,6 +19,8 @@ static const struct record_field fields[] = {
 	REAL(latency_p50_us), REAL(latency_p90_us), REAL(latency_p99_us), REAL(latency_p99_9_us),
 	REAL(latency_p99_99_us), INTEGER(interrupted),
 	INTEGER(intervals), REAL_WITH(worst_interval_gbps, intervals), REAL(worst_interval_us),
+	REAL(cpu_percent), REAL_WITH(cpu_user_s, cpu_percent), REAL_WITH(cpu_system_s, cpu_percent),
+	REAL(cpu_s_per_gb),
 };
 /* clang-format on */
 

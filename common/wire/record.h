@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * record: one result: one message size, one direction, as one end measured it.
+ * record: one result: one message size, one direction, as one end measured it. An end that has no
+ * part in the measuring (the server of write_bw) may still have one, of its CPU use: then without
+ * messages.
  *
  * One table of fields makes the JSON form (on the wire and in the document) and the CSV columns.
  * Units are in the names; Gb is 10^9 bits. A field that was not measured is 0 and left out; one
@@ -38,6 +40,11 @@ struct record {
 	uint64_t intervals;         /* bandwidth tests: how many */
 	double worst_interval_gbps; /* the least bandwidth */
 	double worst_interval_us;   /* the largest mean latency */
+	/* with --cpu_util: this end's process, while the round ran */
+	double cpu_percent; /* of one CPU */
+	double cpu_user_s;
+	double cpu_system_s;
+	double cpu_s_per_gb; /* 10^9 bytes of messages */
 };
 
 struct record_field {

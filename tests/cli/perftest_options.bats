@@ -61,7 +61,7 @@ is_known() {
 @test "options that rdmark lacks are refused with advice, whatever value follows" {
 	local option
 	for option in --events --vector --rdma_cm --comm_rdma_cm --mcg --MGID --dualport --margin --report-cycles \
-		--report-counters --report-both --run_infinitely --cpu_util --hop_limit --outs \
+		--report-counters --report-both --run_infinitely --hop_limit --outs \
 		--atomic_type --use-srq --use_rocm --use_hugepages --mmap \
 		--mr_per_qp --odp --rate_limit --burst_size --ipv6 --bind_source_ip --force-link --pkey_index --flow_label \
 		--recv_post_list --write_with_imm --reversed --dont_xchg_versions --retry_count --wait_destroy \
