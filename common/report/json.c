@@ -51,6 +51,8 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	json_object_set(d, "effective", r->effective);
 	json_object_set(d, "ends", r->ends);
 	json_object_set(d, "results", r->results);
+	if (json_array_size(r->summaries))
+		json_object_set(d, "summaries", r->summaries);
 	json_object_update(d, r->own);
 	return d;
 }

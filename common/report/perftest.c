@@ -241,16 +241,16 @@ char *perftest_json(const struct report *r)
 		return NULL;
 	fprintf(out, "{\n\"test_info\": {\n");
 	info_json(r, out);
-	json_array_foreach (r->results, n, row)
+	json_array_foreach (r->rows, n, row)
 		own |= is_by(row, mine);
 	mine = own ? mine : "client";
-	json_array_foreach (r->results, n, row)
+	json_array_foreach (r->rows, n, row)
 		rows += is_by(row, mine);
 	/* With one size `results` is perftest's object; with -a it is an array of them, so no row
 	 * is lost. */
 	fprintf(out, "},\n\"results\": %s{\n", rows > 1 ? "[\n" : "");
 	own = false;
-	json_array_foreach (r->results, n, row) {
+	json_array_foreach (r->rows, n, row) {
 		if (!is_by(row, mine))
 			continue;
 		if (own)

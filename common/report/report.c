@@ -40,6 +40,8 @@ static void begin(struct report *r)
 	struct tm tm;
 
 	r->results = json_array();
+	r->rows = json_array();
+	r->summaries = json_array();
 	r->ends = json_object();
 	r->effective = json_object();
 	r->own = json_object();
@@ -49,10 +51,12 @@ static void begin(struct report *r)
 static void forget(struct report *r)
 {
 	json_decref(r->results);
+	json_decref(r->rows);
+	json_decref(r->summaries);
 	json_decref(r->ends);
 	json_decref(r->effective);
 	json_decref(r->own);
-	r->results = r->ends = r->effective = r->own = NULL;
+	r->results = r->rows = r->summaries = r->ends = r->effective = r->own = NULL;
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
@@ -195,10 +199,26 @@ static void show_worst(const struct report *r, const struct record *rec)
 			rec->message_bytes, rec->worst_interval_us);
 }
 
-void report_result(struct report *r, const struct report_result *result)
+static void add_results(const struct report *r, json_t *to, const struct report_result *result)
+{
+	json_array_append_new(to, json_result(r, result, result->client, "client"));
+	if (result->server)
+		json_array_append_new(to, json_result(r, result, result->server, "server"));
+}
+
+void report_row(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
 	to_table(r, result);
+	r->header_done = true;
+	add_results(r, r->rows, result);
+}
+
+void report_result(struct report *r, const struct report_result *result)
+{
+	wipe_live(r);
+	if (!result->held)
+		report_row(r, result);
 	show_worst(r, forms_own(r, result));
 	if (csv_rows(r)) {
 		csv_row(r, result->client, "client", r->csv);
@@ -207,10 +227,13 @@ void report_result(struct report *r, const struct report_result *result)
 		if (fflush(r->csv) == EOF && !r->csv_errnum)
 			r->csv_errnum = errno;
 	}
-	r->header_done = true;
-	json_array_append_new(r->results, json_result(r, result, result->client, "client"));
-	if (result->server)
-		json_array_append_new(r->results, json_result(r, result, result->server, "server"));
+	add_results(r, r->results, result);
+}
+
+void report_summary(struct report *r, json_t *summary, const char *text)
+{
+	json_array_append_new(r->summaries, summary);
+	report_note(r, "%s", text);
 }
 
 void report_own_result(struct report *r, json_t *result)

@@ -46,6 +46,7 @@ struct report_result {
 	const struct record *client, *server;
 	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
 	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
+	bool held;                /* one of several runs: it is no row of the table */
 };
 
 struct report {
@@ -57,7 +58,9 @@ struct report {
 	bool header_done;
 	bool tty; /* stderr is a terminal: live line */
 	bool live_shown;
-	json_t *results;   /* array, for JSON and perftest's JSON */
+	json_t *results;   /* array, for JSON */
+	json_t *rows;      /* array: those that are rows of the table, for perftest's JSON */
+	json_t *summaries; /* array: of sizes that were repeated */
 	json_t *ends;      /* object with client and server */
 	json_t *effective; /* object */
 	json_t *own;       /* object: what the program adds to the document */
@@ -82,6 +85,13 @@ void report_connected(struct report *r, const struct end *mine, const struct end
 
 /* One size is measured, wholly or as far as it went. */
 void report_result(struct report *r, const struct report_result *result);
+
+/*
+ * Several runs of one size are over, which were held: the one that is the row of the table; and
+ * what all come to, for the document (stolen) and in words.
+ */
+void report_row(struct report *r, const struct report_result *result);
+void report_summary(struct report *r, json_t *summary, const char *text);
 
 /*
  * For a program with a form of its own: RESULT (stolen) into the document's results; VALUE (stolen)

@@ -33,6 +33,7 @@ void round_measure(struct session *s, struct session_round *sr)
 	rec->qps = s->qps.count;
 	rec->messages = r->messages;
 	rec->interrupted = s->interrupted;
+	rec->run = sr->run;
 	clock_calibrate(&s->clock);
 	rec->seconds = clock_ticks_to_ns(&s->clock, (double)(r->end_ticks - r->start_ticks)) / 1e9;
 	sr->measured = !sr->warmup && r->timed_messages && r->end_ticks > r->start_ticks;
@@ -61,7 +62,8 @@ void round_add_usage(const struct session *s, struct session_round *sr, uint64_t
 	if (!sr->cpu_util)
 		return;
 	if (!sr->measured)
-		*rec = (struct record){.message_bytes = sr->message_bytes, .qps = s->qps.count};
+		*rec = (struct record){
+			.message_bytes = sr->message_bytes, .qps = s->qps.count, .run = sr->run};
 	rec->cpu_percent = usage_percent(u);
 	rec->cpu_user_s = u->user_s;
 	rec->cpu_system_s = u->system_s;
@@ -100,10 +102,16 @@ static void samples_to_us(const struct session *s, uint64_t count)
 	}
 }
 
+static void judge(struct session *s, const struct record *rec)
+{
+	if (!s->report.about.server)
+		gates_judge(&s->gates, rec, s->test->latency ? "ping_pong" : "client_to_server");
+}
+
 /* Hand the records to the report, and with the client's what only this end has of it. */
 static void show(struct session *s, const struct record *client, const struct record *server)
 {
-	struct report_result result = {.client = client, .server = server};
+	struct report_result result = {.client = client, .server = server, .held = client->run};
 
 	if (!s->report.about.server && s->samples) {
 		samples_to_us(s, client->messages);
@@ -112,8 +120,10 @@ static void show(struct session *s, const struct record *client, const struct re
 	if (!s->report.about.server && s->hist && s->options.output.histogram)
 		result.histogram = histogram_json(s);
 	s->measured = true;
-	if (!s->report.about.server)
-		gates_judge(&s->gates, client, s->test->latency ? "ping_pong" : "client_to_server");
+	if (client->run)
+		repeat_keep(&s->repeat, client, server, &s->fault);
+	else
+		judge(s, client);
 	report_result(&s->report, &result);
 	json_decref(result.histogram);
 }
@@ -136,6 +146,32 @@ static void show_round(struct session *s, const struct session_round *sr)
 			    (unsigned long long)sr->round.messages,
 			    (unsigned long long)sr->message_bytes);
 	}
+}
+
+static void show_repeated(struct session *s)
+{
+	const struct repeat_run *median = repeat_median(&s->repeat);
+	struct report_result result = {&median->client};
+	char text[256];
+
+	if (median->server_measured)
+		result.server = &median->server;
+	judge(s, &median->client);
+	report_row(&s->report, &result);
+	report_summary(&s->report, repeat_summary(&s->repeat),
+		       repeat_text(&s->repeat, text, sizeof(text)));
+}
+
+void round_repeated(struct session *s)
+{
+	struct watch w;
+
+	if (!s->repeat.count)
+		return;
+	session_alive_start(s, &w);
+	show_repeated(s);
+	session_alive_stop(s, &w);
+	repeat_start(&s->repeat, 0);
 }
 
 /*

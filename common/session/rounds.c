@@ -205,6 +205,7 @@ static int take_record(struct session *s, const json_t *done, struct session_rou
 		return 0;
 	if (record_from_json(&sr->theirs, from, &s->fault))
 		return -1;
+	sr->theirs.run = sr->run;
 	sr->theirs_measured = true;
 	return 0;
 }
@@ -321,6 +322,8 @@ int round_client(struct session *s, struct session_round *sr)
 		json_object_set_new(m, "way", json_integer(sr->way));
 	if (sr->cpu_util)
 		json_object_set_new(m, "cpu_util", json_true());
+	if (sr->run)
+		json_object_set_new(m, "run", json_integer((json_int_t)sr->run));
 	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "ready", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
@@ -340,8 +343,13 @@ static int read_request(struct session *s, const json_t *m, struct session_round
 	    message_u64_if(m, "way", ways, &way, &s->fault) ||
 	    message_flag(m, "warmup", &sr->warmup, &s->fault) ||
 	    message_flag(m, "reverse", &sr->reverse, &s->fault) ||
-	    message_flag(m, "cpu_util", &sr->cpu_util, &s->fault))
+	    message_flag(m, "cpu_util", &sr->cpu_util, &s->fault) ||
+	    message_u64_if(m, "run", options_find("repeat")->max, &sr->run, &s->fault))
 		return -1;
+	if (sr->run == 1)
+		repeat_start(&s->repeat, 0);
+	if (sr->run && sr->run != ++s->repeat.number)
+		return fault_raise(&s->fault, FAULT_PEER, 0, "the client's runs are out of order");
 	sr->cpu_util |= s->options.output.cpu_util && !sr->warmup && !sr->way;
 	if (sr->message_bytes < 1)
 		return fault_raise(&s->fault, FAULT_PEER, 0,

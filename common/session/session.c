@@ -42,6 +42,11 @@ static const char *basename_of(const char *path)
 	return slash ? slash + 1 : path ? path : "rdmark";
 }
 
+static bool keeps_samples(const struct session *s)
+{
+	return !s->options.experiment.duration_ns && !s->repeat.most;
+}
+
 /* The command line, and what follows from it before anything is opened. */
 static int read_command_line(struct session *s, int argc, char **argv)
 {
@@ -56,9 +61,12 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)
 		o->quiet = 1;
-	if ((o->histogram || o->unsorted) && s->options.experiment.duration_ns && !o->json) {
+	if (repeat_read(&s->repeat, &s->options, s->test->latency, &s->fault))
+		return -1;
+	if ((o->histogram || o->unsorted) && !keeps_samples(s) && !o->json) {
 		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "-H and -U print every sample, which -D does not keep");
+			    "-H and -U print every sample, which %s does not keep",
+			    s->repeat.most ? "--repeat" : "-D");
 		return fault_fix(&s->fault, "use -n, or --json -H for the histogram");
 	}
 	if (s->options.local.host && !s->options.local.port) {
@@ -87,7 +95,7 @@ static int read_command_line(struct session *s, int argc, char **argv)
 static int make_buffers(struct session *s)
 {
 	const struct output_options *o = &s->options.output;
-	bool keep = (o->histogram || o->unsorted) && !s->options.experiment.duration_ns;
+	bool keep = (o->histogram || o->unsorted) && keeps_samples(s);
 
 	if (!s->test->latency || s->report.about.server)
 		return 0;
@@ -165,6 +173,7 @@ static int finish(struct session *s)
 	oob_release(&s->oob);
 	endpoint_release(s);
 	stop_release(&s->stop);
+	repeat_release(&s->repeat);
 	free(s->hist);
 	free(s->samples);
 	return fault_exit_status(&s->fault);

@@ -13,6 +13,7 @@
 #include "loop/recv.h"
 #include "report/report.h"
 #include "session/gate.h"
+#include "session/repeat.h"
 #include "session/session.h"
 #include "session/watch.h"
 #include "session/worst.h"
@@ -33,6 +34,7 @@ struct session {
 	bool measured;    /* there is a result */
 	struct report report;
 	struct gates gates; /* what the rows must reach; judged by the client */
+	struct repeat repeat;
 	/* the connection */
 	struct door door; /* server */
 	struct oob oob;
@@ -110,6 +112,7 @@ struct session_round {
 	uint64_t target;      /* messages of each QP, or ROUND_ENDLESS with -D */
 	uint64_t duration_ns; /* with ROUND_ENDLESS */
 	unsigned way;         /* of the program's own; 0: there is but one */
+	uint64_t run;         /* which one of this size; 0: it is not repeated */
 	bool warmup;
 	bool reverse;
 	bool answered; /* this end had a loop to follow with */
@@ -133,6 +136,9 @@ int round_server(struct session *s, const json_t *request, struct session_round 
 void round_measure(struct session *s, struct session_round *sr);
 void round_add_usage(const struct session *s, struct session_round *sr, uint64_t messages);
 void round_show(struct session *s, const struct session_round *sr);
+
+/* The last run of a size is over, if there was any: show what they come to. */
+void round_repeated(struct session *s);
 
 /*
  * Around work that may take longer than the peer's patience (registering much memory, a slow

@@ -26,6 +26,7 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->local.ready_fd = EXPERIMENT_AUTO;
 	o->local.cuda = EXPERIMENT_AUTO;
 	o->output.within_percent = 5;
+	o->output.repeat = 1;
 }
 
 uint64_t *options_number(struct options *o, const struct option_row *row)

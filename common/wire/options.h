@@ -92,9 +92,11 @@ struct output_options {
 	uint64_t quiet;
 	uint64_t interval_ns; /* 0: none */
 	uint64_t cpu_util;
-	uint64_t histogram; /* -H */
-	uint64_t unsorted;  /* -U */
-	uint64_t out_json;  /* perftest's document */
+	uint64_t repeat;          /* runs of each size, or the most with the next */
+	const char *until_stable; /* percent, as it was typed: session/repeat.h */
+	uint64_t histogram;       /* -H */
+	uint64_t unsorted;        /* -U */
+	uint64_t out_json;        /* perftest's document */
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
 	const char *csv;

@@ -20,7 +20,7 @@ static const struct record_field fields[] = {
 	REAL(latency_p99_99_us), INTEGER(interrupted),
 	INTEGER(intervals), REAL_WITH(worst_interval_gbps, intervals), REAL(worst_interval_us),
 	REAL(cpu_percent), REAL_WITH(cpu_user_s, cpu_percent), REAL_WITH(cpu_system_s, cpu_percent),
-	REAL(cpu_s_per_gb),
+	REAL(cpu_s_per_gb), INTEGER(run),
 };
 /* clang-format on */
 

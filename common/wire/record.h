@@ -45,6 +45,7 @@ struct record {
 	double cpu_user_s;
 	double cpu_system_s;
 	double cpu_s_per_gb; /* 10^9 bytes of messages */
+	uint64_t run;        /* with --repeat: which one of this size, from 1 */
 };
 
 struct record_field {

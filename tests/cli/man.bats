@@ -130,6 +130,11 @@ source_keys() {
 		record_fields
 		literals json_result common/report/json.c
 		;;
+	summary)
+		literals repeat_summary common/session/repeat.c
+		sed -n '/_figures\[\] = {/,/;/p' "$top/common/session/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
+		;;
+	spread) literals spread_json common/session/repeat.c ;;
 	cell) literals result_json gdr_bw/show.c ;;
 	verdict) literals to_document gdr_bw/show.c | grep -vx -e gpu_ends -e verdict ;;
 	gpu_end)
@@ -148,7 +153,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/schema/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 12))
+	(($(wc -l <<<"$objects") == 14))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")

@@ -69,6 +69,8 @@ no_device_here() {
 	understood 'true' send_lat -H -U --report-histogram --report-unsorted
 	understood 'true' send_bw --output=bandwidth --output message_rate --format=perftest --format table
 	understood 'true' send_bw --timeout 3 --connect-timeout 1ms --interval 0.5 --numa auto --numa=none
+	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util
+	understood 'true' send_lat --until-stable=2% --json=x.json -H
 	understood 'true' send_bw --csv=x.csv --out_json_file y.json -i 1 -x 0 -d any -p 1
 }
 
@@ -140,7 +142,8 @@ no_device_here() {
 		--tx-depth=0 --rx-depth=0 --post_list=0 --cq-mod=0 --mtu=1500 --mtu=8192 --mtu=0 --inline_size=-1 \
 		--connection=XX --sl=16 --tos=256 --qp-timeout=32 --ib-port=0 --gid-index=-1 --gid-index=x \
 		--numa=some --numa=-3 --timeout=0 --timeout=x --connect-timeout=-1 --ready-fd=x --output=x \
-		--format=x --interval=0 --warmup=x; do
+		--format=x --interval=0 --warmup=x --repeat=0 --repeat=10001 --repeat=x --until-stable=0 \
+		--until-stable=101 --until-stable=-1 --until-stable=1%% --until-stable=x --until-stable=0.001 --until-stable=%; do
 		cli send_bw "$option"
 		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
 		says cli.err "${option%%=*}" 'Fix: '
@@ -213,9 +216,14 @@ no_device_here() {
 		cli "$program" -q 2; ended cli 2; says cli.err '-q/--qp' latency
 		cli "$program" -U -D 1; ended cli 2; says cli.err -U -D
 		cli "$program" -H -D 1; ended cli 2; says cli.err -H -D
+		cli "$program" -U --repeat 2; ended cli 2; says cli.err -U --repeat
+		cli "$program" -H --until-stable 2; ended cli 2; says cli.err -H --repeat
 		cli "$program" --output=bandwidth; ended cli 2; says cli.err 'measures no bandwidth' --output=latency
 	done
 	cli send_bw -p 0 localhost; ended cli 2; says cli.err '-p/--port 0' server
+	cli send_bw --until-stable 1 --repeat 4; ended cli 2; says cli.err --until-stable '--repeat 4' 'Fix: '
+	cli gdr_bw --repeat 2 localhost; ended cli 2; says cli.err --repeat --plain
+	cli gdr_bw --cpu_util localhost; ended cli 2; says cli.err --cpu_util --plain
 	cli send_bw --json --csv; ended cli 2; says cli.err --json --csv stdout
 	for program in "${bandwidth_programs[@]}"; do
 		cli "$program" --output=latency; ended cli 2; says cli.err 'measures no latency' --output=bandwidth

