@@ -17,22 +17,6 @@ static const struct output_options *output(const struct report *r)
 	return &r->about.options->output;
 }
 
-const struct record *forms_own(const struct report *r, const struct report_result *result)
-{
-	bool own = r->about.server && result->server && result->server->messages;
-
-	return own ? result->server : result->client;
-}
-
-double forms_cpu(const struct report *r, const struct report_result *result)
-{
-	const struct record *rec = r->about.server ? result->server : result->client;
-
-	if (r->about.latency || !output(r)->cpu_util)
-		return -1;
-	return rec ? rec->cpu_percent : 0;
-}
-
 /* What is of one run of one client. */
 static void begin(struct report *r)
 {
@@ -40,10 +24,11 @@ static void begin(struct report *r)
 	struct tm tm;
 
 	r->results = json_array();
-	r->rows = json_array();
+	r->shown = json_array();
 	r->summaries = json_array();
 	r->ends = json_object();
 	r->effective = json_object();
+	r->counters = json_object();
 	r->own = json_object();
 	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 }
@@ -51,12 +36,13 @@ static void begin(struct report *r)
 static void forget(struct report *r)
 {
 	json_decref(r->results);
-	json_decref(r->rows);
+	json_decref(r->shown);
 	json_decref(r->summaries);
 	json_decref(r->ends);
 	json_decref(r->effective);
+	json_decref(r->counters);
 	json_decref(r->own);
-	r->results = r->rows = r->summaries = r->ends = r->effective = r->own = NULL;
+	r->results = r->shown = r->summaries = r->ends = r->effective = r->counters = r->own = NULL;
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
@@ -140,24 +126,42 @@ static void set_effective(struct report *r, const struct report_effective *e)
 	json_object_set_new(r->effective, "warmup", json_integer((json_int_t)e->warmup));
 }
 
-void report_connected(struct report *r, const struct end *mine, const struct end *theirs,
-		      const struct qp_address *mine_qps, const struct qp_address *their_qps,
-		      const struct report_effective *effective)
+/* The first device's end as ever; the others beside it. */
+static json_t *ends_json(const struct end *const *end, unsigned rails)
 {
-	bool server = r->about.server;
+	json_t *to = end_to_json(end[0]), *others = json_array();
 
-	json_object_set_new(r->ends, server ? "server" : "client", end_to_json(mine));
-	json_object_set_new(r->ends, server ? "client" : "server", end_to_json(theirs));
-	set_effective(r, effective);
+	for (unsigned i = 1; i < rails; i++)
+		json_array_append_new(others, end_to_json(end[i]));
+	if (rails > 1)
+		json_object_set(to, "more_devices", others);
+	json_decref(others);
+	return to;
+}
+
+void report_connected(struct report *r, const struct report_ends *ends)
+{
+	const char *me = r->about.server ? "server" : "client";
+	const char *they = r->about.server ? "client" : "server";
+	unsigned qps = ends->my_qps[0]->count * ends->rails * ends->threads;
+	char threads[64] = "";
+
+	json_object_set_new(r->ends, me, ends_json(ends->mine, ends->rails));
+	json_object_set_new(r->ends, they, ends_json(ends->theirs, ends->rails));
+	set_effective(r, ends->effective);
 	if (r->perftest) {
-		perftest_banner(r, mine, theirs, mine_qps, their_qps, effective, stdout);
+		perftest_banner(r, ends, stdout);
 		return;
 	}
-	end_lines(r, server ? "server" : "client", mine);
-	end_lines(r, server ? "client" : "server", theirs);
-	report_note(r, "%u QP%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
-		    mine_qps->count, mine_qps->count > 1 ? "s" : "", effective->mtu_bytes,
-		    effective->inline_bytes, mine->clock);
+	for (unsigned i = 0; i < ends->rails; i++) {
+		end_lines(r, me, ends->mine[i]);
+		end_lines(r, they, ends->theirs[i]);
+	}
+	if (ends->threads * ends->rails > 1)
+		snprintf(threads, sizeof(threads), " on %u threads", ends->threads * ends->rails);
+	report_note(r, "%u QP%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
+		    qps, qps > 1 ? "s" : "", threads, ends->effective->mtu_bytes,
+		    ends->effective->inline_bytes, ends->mine[0]->clock);
 }
 
 static void wipe_live(struct report *r)
@@ -167,73 +171,55 @@ static void wipe_live(struct report *r)
 	r->live_shown = false;
 }
 
-static void to_table(struct report *r, const struct report_result *result)
+static void to_table(struct report *r, const struct report_result *result, const struct record *rec)
 {
-	const struct record *own = forms_own(r, result);
-
 	if (r->only) {
-		table_only(r, own, stdout);
+		table_only(r, rec, stdout);
 	} else if (r->perftest) {
-		perftest_row(r, result, stdout);
+		perftest_row(r, result, rec, stdout);
 	} else if (r->table) {
 		if (!r->header_done)
 			table_header(r, stdout);
-		table_row(r, result, stdout);
+		table_row(r, rec, result->cpu_percent, stdout);
 		if (result->samples_us)
-			table_samples(r, result, stdout);
+			table_samples(r, result, rec->messages, stdout);
 	}
 	fflush(stdout);
 }
 
-/* Where the intervals themselves were shown. */
-static void show_worst(const struct report *r, const struct record *rec)
+static void to_csv(struct report *r, const struct report_result *result)
 {
-	if (document_to_stdout(output(r)->json))
-		return;
-	if (rec->intervals)
-		fprintf(stderr,
-			"rdmark: %" PRIu64 " B: worst of %" PRIu64 " intervals: %.3f Gb/s\n",
-			rec->message_bytes, rec->intervals, rec->worst_interval_gbps);
-	else if (rec->worst_interval_us > 0)
-		fprintf(stderr, "rdmark: %" PRIu64 " B: worst interval: %.2f usec on average\n",
-			rec->message_bytes, rec->worst_interval_us);
+	for (size_t i = 0; i < result->rows; i++)
+		csv_row(r, &result->row[i], r->csv);
+	if (fflush(r->csv) == EOF && !r->csv_errnum)
+		r->csv_errnum = errno;
 }
 
-static void add_results(const struct report *r, json_t *to, const struct report_result *result)
-{
-	json_array_append_new(to, json_result(r, result, result->client, "client"));
-	if (result->server)
-		json_array_append_new(to, json_result(r, result, result->server, "server"));
-}
-
-void report_row(struct report *r, const struct report_result *result)
+void report_shown(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
-	to_table(r, result);
-	r->header_done = true;
-	add_results(r, r->rows, result);
+	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
+		to_table(r, result, result->shown[i]->record);
+		r->header_done = true;
+		json_array_append_new(r->shown, json_result(result->shown[i]));
+	}
 }
 
 void report_result(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
 	if (!result->held)
-		report_row(r, result);
-	show_worst(r, forms_own(r, result));
-	if (csv_rows(r)) {
-		csv_row(r, result->client, "client", r->csv);
-		if (result->server)
-			csv_row(r, result->server, "server", r->csv);
-		if (fflush(r->csv) == EOF && !r->csv_errnum)
-			r->csv_errnum = errno;
-	}
-	add_results(r, r->results, result);
-}
+		report_shown(r, result);
+	if (csv_rows(r))
+		to_csv(r, result);
+	for (size_t i = 0; i < result->rows; i++) {
+		json_t *row = json_result(&result->row[i]);
 
-void report_summary(struct report *r, json_t *summary, const char *text)
-{
-	json_array_append_new(r->summaries, summary);
-	report_note(r, "%s", text);
+		if (i == 0 && result->histogram)
+			json_object_set(row, "latency_histogram_us", result->histogram);
+		summary_worst(r, &result->row[i]);
+		json_array_append_new(r->results, row);
+	}
 }
 
 void report_own_result(struct report *r, json_t *result)
@@ -255,6 +241,49 @@ FILE *report_own_table(struct report *r)
 FILE *report_own_csv(struct report *r)
 {
 	return csv_rows(r);
+}
+
+void report_counters(struct report *r, const char *who, json_t *counters, bool shown)
+{
+	bool mine = strcmp(who, r->about.server ? "server" : "client") == 0;
+	const char *name;
+	json_t *one;
+
+	json_object_set(r->counters, who, counters);
+	wipe_live(r);
+	json_object_foreach(counters, name, one)
+	{
+		json_int_t change = json_integer_value(json_object_get(one, "change"));
+
+		if (!change && !shown)
+			continue;
+		/* perftest prints its own end's, without saying what they are. */
+		if (r->perftest && mine)
+			printf("\t%s=%" JSON_INTEGER_FORMAT "\n", name, change);
+		else if (!r->perftest)
+			fprintf(stderr, "rdmark: %s %s: %+" JSON_INTEGER_FORMAT "\n", who, name,
+				change);
+	}
+}
+
+/*
+ * With --run_infinitely the rows are the result: one for each interval, and one for the whole at
+ * the end. A latency row has more in it than is known of an interval.
+ */
+static bool interval_row(struct report *r, const struct report_progress *p)
+{
+	double s = (double)p->interval_ns / 1e9;
+	struct record rec = {.message_bytes = p->message_bytes, .messages = p->messages};
+	const struct report_result result = {.rows = 0};
+
+	if (!r->about.options->experiment.run_infinitely || r->about.latency ||
+	    !(r->table || r->perftest || r->only))
+		return false;
+	rec.messages_per_s = s > 0 ? (double)p->messages / s : 0;
+	rec.bandwidth_gbps = rec.messages_per_s * (double)p->message_bytes * 8 / 1e9;
+	to_table(r, &result, &rec);
+	r->header_done = true;
+	return true;
 }
 
 /* "5.0 s: 65536 B: 92.1 Gb/s, 0.176 M messages/s", or the mean latency. Returns BUF. */
@@ -281,6 +310,8 @@ void report_interval(struct report *r, const struct report_progress *p)
 	char text[160];
 
 	wipe_live(r);
+	if (interval_row(r, p))
+		return;
 	if (!document_to_stdout(output(r)->json)) {
 		fprintf(stderr, "rdmark: %s\n", progress_text(r, p, text, sizeof(text)));
 		return;

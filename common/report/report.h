@@ -40,12 +40,36 @@ struct report_effective {
 	uint64_t warmup; /* of the first size */
 };
 
-/* All that is known of one size, at one end. */
+enum report_end {
+	REPORT_CLIENT,
+	REPORT_SERVER,
+	REPORT_BOTH /* a sum of both ends' */
+};
+
+enum report_direction {
+	REPORT_FORWARD, /* from the client to the server */
+	REPORT_BACKWARD,
+	REPORT_BOTH_WAYS,
+	REPORT_PING_PONG
+};
+
+/* A record and what it is of. */
+struct report_row {
+	const struct record *record;
+	enum report_end by;
+	enum report_direction direction;
+	int thread;         /* -1: of all */
+	const char *device; /* NULL: of all */
+};
+
+/* All that is known of one size. */
 struct report_result {
-	/* server NULL: it measured nothing of its own; without messages: its CPU use alone */
-	const struct record *client, *server;
+	const struct report_row *row;
+	size_t rows;
+	const struct report_row *shown[2]; /* in this end's table; NULL: no more */
 	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
 	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
+	double cpu_percent;       /* of this end, with --cpu_util */
 	bool held;                /* one of several runs: it is no row of the table */
 };
 
@@ -59,10 +83,11 @@ struct report {
 	bool tty; /* stderr is a terminal: live line */
 	bool live_shown;
 	json_t *results;   /* array, for JSON */
-	json_t *rows;      /* array: those that are rows of the table, for perftest's JSON */
+	json_t *shown;     /* those of them that the table shows, for perftest's JSON */
 	json_t *summaries; /* array: of sizes that were repeated */
 	json_t *ends;      /* object with client and server */
 	json_t *effective; /* object */
+	json_t *counters;  /* object with client and server, of those that count */
 	json_t *own;       /* object: what the program adds to the document */
 	char started[32];  /* UTC, ISO 8601 */
 };
@@ -78,20 +103,31 @@ void report_listening(struct report *r, const char *address);
 void report_note(const struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Both ends are connected: the banner. MINE and THEIRS are the addresses as exchanged. */
-void report_connected(struct report *r, const struct end *mine, const struct end *theirs,
-		      const struct qp_address *mine_qps, const struct qp_address *their_qps,
-		      const struct report_effective *effective);
+#define REPORT_RAILS_MAX 16
+
+/* Both ends, device by device, and the addresses as exchanged. */
+struct report_ends {
+	unsigned rails, threads; /* threads of each device */
+	const struct end *mine[REPORT_RAILS_MAX], *theirs[REPORT_RAILS_MAX];
+	const struct qp_address *my_qps[REPORT_RAILS_MAX], *their_qps[REPORT_RAILS_MAX];
+	const struct report_effective *effective;
+};
+
+/* Both ends are connected: the banner. */
+void report_connected(struct report *r, const struct report_ends *ends);
 
 /* One size is measured, wholly or as far as it went. */
 void report_result(struct report *r, const struct report_result *result);
 
 /*
- * Several runs of one size are over, which were held: the one that is the row of the table; and
- * what all come to, for the document (stolen) and in words.
+ * Several runs of one size are over, which were held: the one that the table shows; and what all
+ * come to, for the document (stolen) and in words.
  */
-void report_row(struct report *r, const struct report_result *result);
+void report_shown(struct report *r, const struct report_result *result);
 void report_summary(struct report *r, json_t *summary, const char *text);
+
+/* As the document has it: "client_to_server". */
+const char *report_direction_name(enum report_direction direction);
 
 /*
  * For a program with a form of its own: RESULT (stolen) into the document's results; VALUE (stolen)
@@ -101,6 +137,12 @@ void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r); /* NULL: nothing is printed */
 FILE *report_own_csv(struct report *r);   /* behind about.csv_columns; NULL: no CSV */
+
+/*
+ * The port's counters of the end WHO ("client", "server"), name to {before, after, change}, into
+ * the document, and with SHOWN one line for each to the user; else for those that changed.
+ */
+void report_counters(struct report *r, const char *who, json_t *counters, bool shown);
 
 /* While a run goes on: MESSAGES (of MESSAGE_BYTES) came in the last INTERVAL_NS, up to ELAPSED_NS.
  */

@@ -32,15 +32,13 @@ static void bandwidth_row(const struct report *r, const struct record *rec, doub
 {
 	fprintf(out, "     %-16.2f    %-19.2f   %.6f", shown(r, rec->bandwidth_peak_gbps),
 		shown(r, rec->bandwidth_gbps), rec->messages_per_s / 1e6);
-	if (cpu >= 0)
+	if (r->about.options->output.cpu_util)
 		fprintf(out, "        %.2f", cpu);
 	fprintf(out, "\n");
 }
 
-void table_row(const struct report *r, const struct report_result *result, FILE *out)
+void table_row(const struct report *r, const struct record *rec, double cpu_percent, FILE *out)
 {
-	const struct record *rec = forms_own(r, result);
-
 	fprintf(out, " %-7" PRIu64 "    %-10" PRIu64, rec->message_bytes, rec->messages);
 	if (r->about.latency)
 		fprintf(out,
@@ -49,7 +47,7 @@ void table_row(const struct report *r, const struct report_result *result, FILE 
 			rec->latency_mean_us, rec->latency_stdev_us, rec->latency_p99_us,
 			rec->latency_p99_9_us);
 	else
-		bandwidth_row(r, rec, forms_cpu(r, result), out);
+		bandwidth_row(r, rec, cpu_percent, out);
 }
 
 void table_only(const struct report *r, const struct record *rec, FILE *out)
@@ -74,9 +72,9 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void table_samples(const struct report *r, const struct report_result *result, FILE *out)
+void table_samples(const struct report *r, const struct report_result *result, uint64_t n,
+		   FILE *out)
 {
-	uint64_t n = result->client->messages;
 	double *sorted;
 
 	fprintf(out, "#, usec\n");

@@ -86,15 +86,17 @@ static int make_room(struct repeat *r, struct fault *f)
 	return 0;
 }
 
-int repeat_keep(struct repeat *r, const struct record *client, const struct record *server,
+int repeat_keep(struct repeat *r, const struct record *figure, const struct report_result *result,
 		struct fault *f)
 {
-	struct repeat_run run = {.client = *client, .server_measured = server != NULL};
+	struct repeat_run run = {.figure = *figure, .cpu_percent = result->cpu_percent};
 
 	if (make_room(r, f))
 		return -1;
-	if (server)
-		run.server = *server;
+	for (; run.rows < 2 && result->shown[run.rows]; run.rows++) {
+		run.row[run.rows] = *result->shown[run.rows];
+		run.record[run.rows] = *result->shown[run.rows]->record;
+	}
 	r->run[r->count++] = run;
 	return 0;
 }
@@ -106,7 +108,7 @@ static struct series last(const struct repeat *r, const char *figure, size_t cou
 	struct series s;
 
 	for (size_t i = 0; i < count; i++)
-		r->value[i] = record_value(&r->run[r->count - count + i].client, field);
+		r->value[i] = record_value(&r->run[r->count - count + i].figure, field);
 	series_measure(&s, r->value, r->value + count, count);
 	return s;
 }
@@ -139,6 +141,18 @@ const struct repeat_run *repeat_median(const struct repeat *r)
 	return r->count ? &r->run[last(r, figures(r)[0], r->count).median_at] : NULL;
 }
 
+struct report_result repeat_median_result(struct repeat *r)
+{
+	struct repeat_run *run = (struct repeat_run *)repeat_median(r);
+	struct report_result result = {.cpu_percent = run->cpu_percent};
+
+	for (size_t i = 0; i < run->rows; i++) {
+		run->row[i].record = &run->record[i];
+		result.shown[i] = &run->row[i];
+	}
+	return result;
+}
+
 static json_t *spread_json(const struct series *s)
 {
 	json_t *to = json_object();
@@ -153,7 +167,7 @@ static json_t *spread_json(const struct series *s)
 
 json_t *repeat_summary(const struct repeat *r)
 {
-	const struct record *median = &repeat_median(r)->client;
+	const struct record *median = &repeat_median(r)->figure;
 	json_t *to = json_object();
 	struct series s;
 
@@ -180,7 +194,7 @@ const char *repeat_text(const struct repeat *r, char *buf, size_t size)
 	const char *unit = r->latency ? "usec on average" : "Gb/s";
 	char bytes[32];
 
-	units_format_size(r->run[0].client.message_bytes, bytes, sizeof(bytes));
+	units_format_size(r->run[0].figure.message_bytes, bytes, sizeof(bytes));
 	buf[0] = '\0';
 	text_add(buf, size, "%s: %zu runs: median %.*f %s, %.*f to %.*f, deviation %.2f %%", bytes,
 		 s.count, r->latency ? 2 : 3, s.median, unit, r->latency ? 2 : 3, s.min,

@@ -3,9 +3,10 @@
  * repeat: a size measured several times over (--repeat, --until-stable): whether it goes on, and
  * what the runs say together.
  *
- * It keeps the records of one size's runs; both ends have one, the client's decides. What is summed
- * up is the client's figure: the bandwidth, or the mean latency. Pure but for memory: it measures
- * nothing and prints nothing. A zeroed one repeats nothing and may be released.
+ * It keeps the records of one size's runs; both ends do, the client's decides. What is summed up is
+ * the leader's bandwidth, both directions' together, or the mean latency: the same at both ends.
+ * Pure but for memory: it measures nothing and prints nothing. A zeroed one repeats nothing and may
+ * be released.
  */
 #ifndef RDMARK_SESSION_REPEAT_H
 #define RDMARK_SESSION_REPEAT_H
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "report/report.h"
 #include "wire/options.h"
 #include "wire/record.h"
 
@@ -25,8 +27,11 @@
 #define REPEAT_PPM       1000000                /* all of it */
 
 struct repeat_run {
-	struct record client, server;
-	bool server_measured;
+	struct record figure; /* the leader's, or the sum of both directions */
+	struct record record[2];
+	struct report_row row[2]; /* what this end's table would show */
+	size_t rows;
+	double cpu_percent;
 };
 
 struct repeat {
@@ -47,8 +52,8 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 /* A new size; what was kept is forgotten. */
 void repeat_start(struct repeat *r, uint64_t now_ns);
 
-/* A run is over; SERVER NULL: it measured nothing of its own. Raises want of memory. */
-int repeat_keep(struct repeat *r, const struct record *client, const struct record *server,
+/* A run is over, with this FIGURE and these rows. Raises want of memory. */
+int repeat_keep(struct repeat *r, const struct record *figure, const struct report_result *result,
 		struct fault *f);
 
 /* Is one more run to be made? */
@@ -56,6 +61,9 @@ bool repeat_goes_on(const struct repeat *r, uint64_t now_ns);
 
 /* The run whose figure is the median, or the lower of two; NULL: there is none. R's until then. */
 const struct repeat_run *repeat_median(const struct repeat *r);
+
+/* The same as a result that shows its rows. There must be a run. R's until the next one. */
+struct report_result repeat_median_result(struct repeat *r);
 
 /* The summary for the document (the caller's), and in words. There must be a run. */
 json_t *repeat_summary(const struct repeat *r);

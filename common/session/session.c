@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "report/list.h"
 #include "session/plan.h"
 #include "session/state.h"
@@ -31,8 +32,28 @@ int session_read_memory(struct session *s, const json_t *m)
 
 	if (message_flag(m, "gpu_memory", &theirs, &s->fault))
 		return -1;
-	s->immediate = s->test->lead_immediate && (s->gpu_memory || theirs);
+	/* A ping-pong polls memory, which no CPU can with a GPU's. */
+	s->immediate = s->test->lead_immediate && (s->options.experiment.write_with_imm ||
+						   (s->test->latency && (s->gpu_memory || theirs)));
 	return 0;
+}
+
+void session_linger(struct session *s)
+{
+	uint64_t ns = s->options.local.wait_destroy_ns;
+	struct fault ignored = {0};
+
+	if (ns && s->strands && !s->stop.signal && !fault_is(&s->fault))
+		stop_wait(&s->stop, -1, 0, clock_now_ns() + ns, &ignored);
+}
+
+/* Rows while a run goes on that has no end of its own; perftest prints one every five seconds. */
+static void choose_interval(struct options *o)
+{
+	if (!o->experiment.run_infinitely || o->output.interval_ns)
+		return;
+	o->output.interval_ns =
+		o->experiment.duration_ns ? o->experiment.duration_ns : 5 * UNITS_NS_PER_S;
 }
 
 static const char *basename_of(const char *path)
@@ -42,9 +63,9 @@ static const char *basename_of(const char *path)
 	return slash ? slash + 1 : path ? path : "rdmark";
 }
 
-static bool keeps_samples(const struct session *s)
+bool session_keeps_samples(const struct session *s)
 {
-	return !s->options.experiment.duration_ns && !s->repeat.most;
+	return !experiment_endless(&s->options.experiment) && !s->repeat.most;
 }
 
 /* The command line, and what follows from it before anything is opened. */
@@ -58,12 +79,13 @@ static int read_command_line(struct session *s, int argc, char **argv)
 		return -1;
 	if (strncmp(s->program, "ib_", 3) == 0 && !options_given(&s->options, "format"))
 		o->format = FORMAT_PERFTEST;
+	choose_interval(&s->options);
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)
 		o->quiet = 1;
 	if (repeat_read(&s->repeat, &s->options, s->test->latency, &s->fault))
 		return -1;
-	if ((o->histogram || o->unsorted) && !keeps_samples(s) && !o->json) {
+	if ((o->histogram || o->unsorted) && !session_keeps_samples(s) && !o->json) {
 		fault_raise(&s->fault, FAULT_USAGE, 0,
 			    "-H and -U print every sample, which %s does not keep",
 			    s->repeat.most ? "--repeat" : "-D");
@@ -92,20 +114,22 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
 }
 
-static int make_buffers(struct session *s)
+void session_show_ends(struct session *s)
 {
-	const struct output_options *o = &s->options.output;
-	bool keep = (o->histogram || o->unsorted) && keeps_samples(s);
+	struct report_ends ends = {
+		.rails = s->rails,
+		.threads = s->strands / s->rails,
+		.effective = &s->effective,
+	};
 
-	if (!s->test->latency || s->report.about.server)
-		return 0;
-	s->hist = malloc(sizeof(*s->hist));
-	if (keep)
-		s->samples = calloc(s->options.experiment.iters, sizeof(*s->samples));
-	if (!s->hist || (keep && !s->samples))
-		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "samples of %llu iterations",
-				   (unsigned long long)s->options.experiment.iters);
-	return 0;
+	for (unsigned i = 0; i < s->rails; i++) {
+		ends.mine[i] = &s->rail[i].mine;
+		ends.theirs[i] = &s->rail[i].theirs;
+		/* of the first thread: perftest's banner has their numbers */
+		ends.my_qps[i] = &s->strand[i].mine;
+		ends.their_qps[i] = &s->strand[i].theirs;
+	}
+	report_connected(&s->report, &ends);
 }
 
 static int run(struct session *s)
@@ -123,8 +147,7 @@ static int run(struct session *s)
 		.options = &s->options,
 	};
 
-	if (report_open(&s->report, &about, &s->fault) || stop_init(&s->stop, &s->fault) ||
-	    make_buffers(s))
+	if (report_open(&s->report, &about, &s->fault) || stop_init(&s->stop, &s->fault))
 		return -1;
 	clock_init(&s->clock);
 	return about.server ? session_server(s) : session_client(s);
@@ -164,6 +187,8 @@ static int finish(struct session *s)
 	settle_interruption(s);
 	if (!fault_is(&s->fault) && !s->report.about.server)
 		gates_verdict(&s->gates, &s->fault);
+	if (s->report.about.options)
+		counting_stop(s, NULL);
 	if (s->report.about.options &&
 	    report_close(&s->report, &s->fault, s->interrupted, &writing) && !fault_is(&s->fault))
 		s->fault = writing;
@@ -171,11 +196,10 @@ static int finish(struct session *s)
 		fault_print(&s->fault, s->program, stderr);
 	door_close(&s->door);
 	oob_release(&s->oob);
+	session_linger(s);
 	endpoint_release(s);
-	stop_release(&s->stop);
 	repeat_release(&s->repeat);
-	free(s->hist);
-	free(s->samples);
+	stop_release(&s->stop);
 	return fault_exit_status(&s->fault);
 }
 

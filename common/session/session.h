@@ -24,9 +24,9 @@ struct test {
 	bool latency; /* half round trips are the result; one QP */
 	enum {
 		RECEIVES_NONE,
-		RECEIVES_SERVER,
+		RECEIVES_FOLLOWER,
 		RECEIVES_BOTH
-	} receives;           /* whose receives the peer's messages consume */
+	} receives;           /* whose receives the other end's messages consume */
 	bool written;         /* the peer writes into this end's memory */
 	unsigned inline_wish; /* bytes, where --inline_size is not given */
 	/*
@@ -35,8 +35,8 @@ struct test {
 	 * leader is done.
 	 */
 	round_loop *lead, *follow;
-	/* In place of those where either end's memory is a GPU's, which no CPU can poll: receives
-	 * complete at both ends. NULL: the same. */
+	/* In place of those with --write_with_imm, and in a latency test where either end's memory
+	 * is a GPU's, which no CPU can poll: messages complete receives. NULL: the same. */
 	round_loop *lead_immediate, *follow_immediate;
 	/*
 	 * A program with rounds of several kinds (gdr_bw) has a schedule of its own, run by the

@@ -5,8 +5,9 @@
  * unknown keys ignored.
  *
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
- *			 mtu_bytes, timeout_ns [, gpu_memory]
- *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory];
+ *			 mtu_bytes, timeout_ns [, gpu_memory, pkey]
+ *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory,
+ *			 pkey];
  *			 or error, or busy
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
@@ -25,8 +26,8 @@
  *	server  result   and what came of it; or error
  *
  *	at last:
- *	client  bye
- *	server  bye
+ *	client  bye      [counters{}]
+ *	server  bye      [counters{}]
  *	anybody, at any time: error  (a struct fault)
  *
  * The number of messages does not depend on the number of QPs.

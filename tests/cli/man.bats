@@ -122,13 +122,21 @@ source_keys() {
 		;;
 	error) literals message_fault_json common/wire/message.c ;;
 	experiment)
-		"$bin/gdr_bw" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null | jq -r '.experiment | keys[]'
+		local program
+		for program in $(programs); do
+			"$bin/$program" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null |
+				jq -r '.experiment | keys[]'
+		done | sort -u
 		;;
 	effective) literals set_effective common/report/report.c ;;
-	end) grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //' ;;
+	end)
+		grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //'
+		literals ends_json common/report/report.c
+		;;
 	result)
 		record_fields
 		literals json_result common/report/json.c
+		literals report_result common/report/report.c
 		;;
 	summary)
 		literals repeat_summary common/session/repeat.c
@@ -169,7 +177,7 @@ source_keys() {
 csv_of_records() {
 	echo -n 'test,measured_by'
 	record_fields | sed 's/^/,/' | tr -d '\n'
-	echo
+	echo ',direction,thread,device'
 }
 
 csv_of_cells() {

@@ -80,6 +80,16 @@ judged() {
 	judged 0 write_bw -a -n 2 --min-bw 0.0000001
 }
 
+@test "both directions and the other one: the row says which" {
+	judged 6 send_bw -n 50 -s 64 -b --min-bw 900T
+	says client.err '64 B, both: bandwidth '
+	judged 6 send_bw -n 50 -s 64 -b --report-both --min-bw 900T
+	says client.err '64 B, client_to_server: bandwidth ' '2 of 2 rows'
+	judged 6 write_bw -n 50 -s 64 --reversed --min-bw 900T
+	says client.err '64 B, server_to_client: bandwidth '
+	judged 0 send_bw -n 50 -s 64 --threads 2 --min-bw 1k
+}
+
 @test "the other forms: ib_ names, --output, --csv" {
 	ln -s "$RDMARK_BIN/write_bw" ib_write_bw
 	server "$PWD/ib_write_bw"

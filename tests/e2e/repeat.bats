@@ -72,7 +72,7 @@ agrees='. as $d | all(.summaries[]; . as $s
 	rows server.out
 	((${#rows[@]} == 23)) || fail 'not 23 rows'
 	[[ $(grep -c ^write_bw,client, c.csv) == 69 ]] || fail 'not 69 rows'
-	[[ $(head -n 1 c.csv) == *,run ]] || fail "$(head -n 1 c.csv)"
+	[[ $(head -n 1 c.csv) == *,run,* ]] || fail "$(head -n 1 c.csv)"
 	json p.json '[.results[].MsgSize] == [range(1; 24) | pow(2; .)]'
 }
 
@@ -113,6 +113,26 @@ agrees='. as $d | all(.summaries[]; . as $s
 	both write_bw -D 0.3 -s 64 --repeat 2 --cpu_util --interval 0.1
 	json c.json '.results | length == 4 and all(.[] | select(.measured_by == "client"); .cpu_percent > 0 and .intervals > 0)'
 	json c.json "$agrees" --arg figure bandwidth_gbps
+}
+
+@test "both directions, the other one, several threads: what is judged is their sum, at both ends" {
+	local both_ways='.summaries[0] as $s | [.results[] | select(.measured_by == "both") | .bandwidth_gbps] | sort
+		| length == 3 and $s.runs == 3 and .[1] == $s.bandwidth_gbps.median and .[0] == $s.bandwidth_gbps.min'
+	both send_bw -n 50 -s 64 --repeat 3 -b --cpu_util
+	json c.json "$both_ways"
+	json c.json 'all(.results[]; (.measured_by == "both") != has("cpu_percent"))'
+	row client.out 6
+	both write_bw -n 50 -s 64 --repeat 3 -b --report-both
+	json c.json "$both_ways"
+	rows client.out
+	((${#rows[@]} == 2)) || fail 'not two rows'
+	both write_bw -n 50 -s 64 --repeat 3 --reversed
+	json c.json '.summaries[0] as $s | [.results[] | select(.measured_by == "server") | .bandwidth_gbps] | sort
+		| length == 3 and .[1] == $s.bandwidth_gbps.median'
+	both send_bw -n 50 -s 64 --repeat 3 --threads 2 --cpu_util
+	json c.json '.summaries[0] as $s | [.results[] | select(.measured_by == "client" and (has("thread") | not))] as $all
+		| ($all | map(.bandwidth_gbps) | sort) as $v | $v[1] == $s.bandwidth_gbps.median
+		and all(.results[]; .run >= 1 and .run <= 3 and has("cpu_percent") != has("thread"))'
 }
 
 @test "thresholds are for the row: the median run's" {

@@ -36,9 +36,14 @@ static void keep(struct repeat *r, double figure)
 		.latency_p50_us = figure / 2,
 		.latency_p99_us = figure * 2,
 	};
+	struct report_row row[2] = {{.record = &rec}, {.record = &rec, .by = REPORT_SERVER}};
+	struct report_result result = {
+		.cpu_percent = figure,
+		.shown = {&row[0], r->number % 2 ? &row[1] : NULL},
+	};
 	struct fault f = {0};
 
-	assert_int_equal(repeat_keep(r, &rec, r->number % 2 ? &rec : NULL, &f), 0);
+	assert_int_equal(repeat_keep(r, &rec, &result, &f), 0);
 }
 
 static void options(void **state)
@@ -62,6 +67,7 @@ static void options(void **state)
 
 static void so_many_runs(void **state)
 {
+	struct report_result result;
 	struct repeat r;
 
 	(void)state;
@@ -74,10 +80,15 @@ static void so_many_runs(void **state)
 	}
 	assert_false(repeat_goes_on(&r, 5));
 	/* 19 is the lower of the two in the middle: 7 i = 19 modulo 40 for i = 37, run 38 */
-	assert_int_equal(repeat_median(&r)->client.run, 38);
-	assert_false(repeat_median(&r)->server_measured);
+	assert_int_equal(repeat_median(&r)->figure.run, 38);
+	result = repeat_median_result(&r);
+	assert_true(result.shown[0]->record->run == 38 && !result.shown[1]);
+	assert_true(result.cpu_percent == 19);
 	keep(&r, 100); /* the next one is the median now */
-	assert_true(repeat_median(&r)->client.bandwidth_gbps == 20);
+	assert_true(repeat_median(&r)->figure.bandwidth_gbps == 20);
+	result = repeat_median_result(&r);
+	assert_int_equal(result.shown[1]->by, REPORT_SERVER);
+	assert_true(result.shown[1]->record->bandwidth_gbps == 20);
 	repeat_start(&r, 0);
 	assert_null(repeat_median(&r));
 	assert_true(repeat_goes_on(&r, 0));
