@@ -268,6 +268,43 @@ static int interrupted(struct session *s)
 	return -1;
 }
 
+/* RUN of this size, from 1; 0: it is not repeated. */
+static int one_run(struct session *s, uint64_t size, uint64_t run)
+{
+	const struct experiment *e = &s->options.experiment;
+	struct session_round sr = {
+		.message_bytes = size,
+		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
+		.reverse = e->reversed,
+		.both = e->bidirectional,
+		.run = run,
+	};
+	int rc = round_client(s, &sr);
+
+	round_show(s, &sr);
+	round_release(&sr);
+	return rc;
+}
+
+static int all_runs(struct session *s, uint64_t size)
+{
+	json_t *m;
+
+	repeat_start(&s->repeat, clock_now_ns());
+	do {
+		if (one_run(s, size, ++s->repeat.number) || fault_is(&s->fault)) {
+			round_repeated(s);
+			return -1;
+		}
+	} while (!s->interrupted && repeat_goes_on(&s->repeat, clock_now_ns()));
+	round_repeated(s);
+	m = message_new("repeated");
+	if (s->repeat.until_ppm)
+		json_object_set_new(m, "until_ppm", json_integer((json_int_t)s->repeat.until_ppm));
+	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
+}
+
 static int one_size(struct session *s, uint64_t size)
 {
 	const struct experiment *e = &s->options.experiment;
@@ -286,17 +323,7 @@ static int one_size(struct session *s, uint64_t size)
 		return -1;
 	if (s->interrupted) /* while warming up: this size is not measured */
 		return s->measured ? 0 : interrupted(s);
-	sr = (struct session_round){
-		.message_bytes = size,
-		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
-		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
-		.reverse = e->reversed,
-		.both = e->bidirectional,
-	};
-	rc = round_client(s, &sr);
-	round_show(s, &sr);
-	round_release(&sr);
-	return rc;
+	return s->repeat.most ? all_runs(s, size) : one_run(s, size, 0);
 }
 
 int session_sizes(struct session *s)

@@ -222,7 +222,16 @@ static int one_round(struct session *s, const json_t *request)
 	if (!sr.way)
 		round_show(s, &sr);
 	round_release(&sr);
-	return rc;
+	return fault_is(&s->fault) ? -1 : rc;
+}
+
+/* The client's runs of a size are over. */
+static int take_repeated(struct session *s, const json_t *m)
+{
+	if (message_u64_if(m, "until_ppm", REPEAT_PPM, &s->repeat.until_ppm, &s->fault))
+		return -1;
+	round_repeated(s);
+	return fault_is(&s->fault) ? -1 : 0;
 }
 
 /* Rounds until the client takes its leave. */
@@ -241,6 +250,8 @@ static int follow(struct session *s)
 			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
 			rc = one_round(s, m);
+		else if (message_is(m, "repeated"))
+			rc = take_repeated(s, m);
 		else if (message_is(m, "task"))
 			rc = session_answer_task(s, m);
 		else if (message_is(m, "error"))
@@ -281,7 +292,9 @@ static int serve(struct session *s)
 	if (rc || connect_qps(s))
 		return -1;
 	session_show_ends(s);
-	return follow(s);
+	rc = follow(s);
+	round_repeated(s); /* what is left of a client that did not come to the end */
+	return rc;
 }
 
 /* Whatever became of a client: it and the log are told, and nothing of it is left. */

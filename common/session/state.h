@@ -7,14 +7,18 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "base/usage.h"
 #include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
 #include "loop/recv.h"
 #include "report/report.h"
 #include "session/crew.h"
+#include "session/gate.h"
+#include "session/repeat.h"
 #include "session/session.h"
 #include "session/watch.h"
+#include "session/worst.h"
 #include "verbs/hca.h"
 #include "verbs/mem.h"
 #include "verbs/qp.h"
@@ -68,6 +72,8 @@ struct session {
 	bool interrupted; /* a run was ended early by a signal; what was measured is reported */
 	bool measured;    /* there is a result */
 	struct report report;
+	struct gates gates; /* what the rows must reach; judged by the client */
+	struct repeat repeat;
 	/* the connection */
 	struct door door; /* server */
 	struct oob oob;
@@ -96,6 +102,9 @@ int session_read_timeout(struct session *s, const json_t *m);
 
 /* Whose memory is a GPU's, here or by the hello or welcome M there? Then other loops are needed. */
 int session_read_memory(struct session *s, const json_t *m);
+
+/* -H and -U can have every sample: there are so many iterations, and one run of them. */
+bool session_keeps_samples(const struct session *s);
 
 /* Let the peer know why this end stops, if there still is one that does not know. */
 void session_tell_peer(struct session *s);
@@ -178,6 +187,7 @@ struct session_round {
 	uint64_t target;      /* messages of each QP, or ROUND_ENDLESS with -D */
 	uint64_t duration_ns; /* with ROUND_ENDLESS */
 	unsigned way;         /* of the program's own; 0: there is but one */
+	uint64_t run;         /* which one of this size; 0: it is not repeated */
 	bool warmup;
 	bool reverse;
 	bool both;
@@ -185,6 +195,9 @@ struct session_round {
 	struct record mine, theirs; /* of all strands, unless warmup */
 	bool measured;              /* this end has a record of its own; each strand has its own */
 	bool theirs_measured;
+	bool cpu_util; /* at either end it is asked for: this end's record has its CPU use */
+	struct usage usage;
+	struct worst worst;       /* of the intervals, if there are any */
 	json_t *their_parts;      /* array of the records of their strands; NULL: one strand */
 	struct session *session;  /* for callbacks */
 	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */
@@ -200,9 +213,20 @@ int pass_lead(struct session *s, struct session_round *sr);
 int pass_follow(struct session *s, struct session_round *sr);
 int pass_both(struct session *s, struct session_round *sr);
 
-/* results.c: make this end's records of a round that has run; hand both ends' to the report. */
+/*
+ * results.c: make this end's records of a round that has run; add what CPU it took, in which
+ * MESSAGES (of all QPs) went by; hand both ends' to the report.
+ */
 void round_measure(struct session *s, struct session_round *sr);
+void round_add_usage(struct session_round *sr, uint64_t messages);
 void round_show(struct session *s, const struct session_round *sr);
+
+/*
+ * runs.c: the client judges what its table shows; the last run of a size is over, if there was any:
+ * show what they come to.
+ */
+void round_judge(struct session *s, const struct report_result *result);
+void round_repeated(struct session *s);
 
 /*
  * Around work that may take longer than the peer's patience (registering much memory, a slow

@@ -139,7 +139,7 @@ static int make_samples(struct strand *t)
 	const struct session *s = t->session;
 	const struct output_options *o = &s->options.output;
 	const struct experiment *e = &s->options.experiment;
-	bool keep = (o->histogram || o->unsorted) && !experiment_endless(e);
+	bool keep = (o->histogram || o->unsorted) && session_keeps_samples(s);
 
 	if (!s->test->latency || !endpoint_leads(s))
 		return 0;

@@ -18,13 +18,14 @@
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:
- *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way]
+ *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way, cpu_util, run]
  *	server  ready
  *	both    alive    every second, while the loops run
  *	follower finish  please end early (it was interrupted)
  *	leader  done     messages, record
  *	follower done    messages, record
  *	The client leads, or the server if the round is reversed.
+ *	client  repeated  [until_ppm]: the last run of a size is over, as run said which one it was
  *
  *	a program with a schedule of its own, between rounds:
  *	client  task     whatever the program wants done there
