@@ -123,6 +123,13 @@ static void set_effective(struct report *r, const struct report_effective *e)
 	json_object_set_new(r->effective, "inline_bytes", json_integer(e->inline_bytes));
 	json_object_set_new(r->effective, "cq_mod", json_integer(e->cq_mod));
 	json_object_set_new(r->effective, "warmup", json_integer((json_int_t)e->warmup));
+	json_object_set_new(r->effective, "connected_by", json_string(e->connected_by));
+	json_object_set_new(r->effective, "exchanged_over", json_string(e->exchanged_over));
+}
+
+static bool by_rdma_cm(const struct report_effective *e)
+{
+	return strcmp(e->connected_by, "rdma_cm") == 0;
 }
 
 void report_connected(struct report *r, const struct end *mine, const struct end *theirs,
@@ -140,8 +147,9 @@ void report_connected(struct report *r, const struct end *mine, const struct end
 	}
 	end_lines(r, server ? "server" : "client", mine);
 	end_lines(r, server ? "client" : "server", theirs);
-	report_note(r, "%u QP%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
-		    mine_qps->count, mine_qps->count > 1 ? "s" : "", effective->mtu_bytes,
+	report_note(r, "%u QP%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
+		    mine_qps->count, mine_qps->count > 1 ? "s" : "",
+		    by_rdma_cm(effective) ? ", connected by rdma_cm" : "", effective->mtu_bytes,
 		    effective->inline_bytes, mine->clock);
 }
 

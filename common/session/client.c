@@ -48,7 +48,7 @@ static int take_welcome(struct session *s, const json_t *m)
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
 				   (unsigned)mtu);
 	s->route.mtu_bytes = (unsigned)mtu;
-	return endpoint_use_gid(s, (enum gid_kind)kind);
+	return endpoint_use_gid(s, (enum gid_kind)kind) || endpoint_cm_aim(s, m) ? -1 : 0;
 }
 
 static int busy(struct session *s, const json_t *m, uint64_t deadline_ns, bool *told)
@@ -84,13 +84,16 @@ static int hear_answer(struct session *s, json_t **m)
 /* One attempt to be served: 0 welcome, 1 try again, -1. */
 static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fault *lost)
 {
-	uint16_t port = (uint16_t)s->options.local.port;
+	const struct local_options *l = &s->options.local;
+	struct oob_dial whom = {.host = l->host,
+				.port = (uint16_t)l->port,
+				.carrier = l->comm_rdma_cm ? &carrier_rdma_cm : &carrier_tcp};
 	json_t *m = NULL;
 	int rc = -1;
 
 	fault_phase(&s->fault, "connecting to the server");
 	oob_release(&s->oob);
-	if (oob_connect(&s->oob, &s->stop, s->options.local.host, port, deadline_ns, &s->fault))
+	if (oob_connect(&s->oob, &s->stop, &whom, deadline_ns, &s->fault))
 		return -1;
 	oob_local_address(&s->oob, &s->local);
 	if (!s->hca.ctx && endpoint_open(s))
@@ -131,7 +134,7 @@ static int connect_qps(struct session *s)
 	json_t *m;
 	int rc = -1;
 
-	if (endpoint_make(s))
+	if (endpoint_make(s) || endpoint_cm_connect(s, NULL))
 		return -1;
 	fault_phase(&s->fault, "exchanging QP details");
 	m = message_from_qps(&s->mine);

@@ -318,7 +318,7 @@ int endpoint_connect(struct session *s)
 	const struct experiment *e = &s->options.experiment;
 	uint64_t first = plan_first_size(e);
 
-	if (qp_set_connect(&s->qps, &s->route, &s->theirs, &s->fault))
+	if (!e->rdma_cm && qp_set_connect(&s->qps, &s->route, &s->theirs, &s->fault))
 		return -1;
 	s->effective = (struct report_effective){
 		.mtu_bytes = s->route.mtu_bytes,
@@ -327,6 +327,8 @@ int endpoint_connect(struct session *s)
 		.inline_bytes = s->qps.inline_bytes,
 		.cq_mod = plan_cq_mod(e, first, (unsigned)s->qps.send_cq->cqe),
 		.warmup = plan_warmup(e, first, s->test->latency),
+		.connected_by = e->rdma_cm ? carrier_rdma_cm.name : carrier_tcp.name,
+		.exchanged_over = s->oob.carrier->name,
 	};
 	return 0;
 }
@@ -336,6 +338,7 @@ void endpoint_release(struct session *s)
 	/* The QPs go first: nothing may touch memory that is about to be deregistered. */
 	recv_queue_release(&s->receives);
 	qp_set_quiesce(&s->qps);
+	cm_release(&s->cm);
 	if (s->test->close)
 		s->test->close(s->own);
 	s->own = NULL;

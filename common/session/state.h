@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "session/session.h"
 #include "session/watch.h"
+#include "verbs/cm.h"
 #include "verbs/hca.h"
 #include "verbs/mem.h"
 #include "verbs/qp.h"
@@ -36,6 +37,7 @@ struct session {
 	/* this end's device and what stands on it */
 	struct hca hca;
 	struct pin pin;
+	struct cm cm; /* with -R */
 	struct qp_set qps;
 	struct mem mem;
 	uint64_t gpu_buffer; /* what s->mem registers, where it is a GPU's; 0: none */
@@ -90,6 +92,15 @@ void endpoint_gpu_start(struct session *s); /* the driver, which may take long: 
 void endpoint_gpu_before_open(struct session *s); /* the NIC */
 int endpoint_gpu_open(struct session *s);
 int endpoint_gpu_memory(struct session *s, size_t bytes, unsigned access);
+
+/*
+ * endpoint_cm.c, with -R (else they do nothing): the server listens, and says where in its WELCOME;
+ * the client reads that; then both wait until their QPs are connected. Where the client is done
+ * first, its "qps" message may be there meanwhile: the server has it in *QPS then.
+ */
+int endpoint_cm_listen(struct session *s, json_t *welcome);
+int endpoint_cm_aim(struct session *s, const json_t *welcome);
+int endpoint_cm_connect(struct session *s, json_t **qps);
 
 /* The GIDs of this end as kinds in order of preference, and taking the one that was agreed on. */
 size_t endpoint_kinds(struct session *s, enum gid_kind kinds[GID_KINDS]);

@@ -113,53 +113,63 @@ static int resolve(const char *host, uint16_t port, struct stop *stop, uint64_t 
 }
 
 /* One attempt at one address: the socket, or -errno; a signal is in F. */
-static int try_address(const struct addrinfo *a, struct stop *stop, uint64_t deadline_ns,
-		       struct fault *f)
+static int try_address(const struct carrier *by, const struct addrinfo *a, struct stop *stop,
+		       uint64_t deadline_ns, struct fault *f)
 {
-	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = by->socket(a->ai_family);
+	struct pollfd p[2] = {[1] = {.fd = fd, .events = POLLOUT}};
 	int err = 0, rc;
 	socklen_t len = sizeof(err);
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+	if (by->connect(fd, a->ai_addr, a->ai_addrlen) == 0)
 		return fd;
 	err = errno;
 	if (err == EINPROGRESS) {
-		rc = stop_wait(stop, fd, POLLOUT, deadline_ns, f);
+		rc = stop_wait_any(stop, by->poll, p, 2, deadline_ns, f);
 		if (rc > 0)
-			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+			by->getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 		else
 			err = rc ? EINTR : ETIMEDOUT;
 	}
 	if (!err)
 		return fd;
-	close(fd);
+	by->close(fd);
 	return -err;
 }
 
-static int nobody(const char *host, uint16_t port, int err, uint64_t waited_ns, struct fault *f)
+/* What else it may be: the two ends look for each other in different ways. */
+static const char *other_carrier(const struct carrier *by)
+{
+	return by == &carrier_tcp ? "if that server was started with -z, this end needs -z, too"
+				  : "that server needs -z, too";
+}
+
+static int nobody(const struct oob_dial *whom, int err, uint64_t waited_ns, struct fault *f)
 {
 	char t[32];
 
+	units_format_ns(waited_ns, t, sizeof(t));
 	fault_raise(f, err == ECONNREFUSED || err == ETIMEDOUT ? FAULT_DEADLINE : FAULT_PEER, err,
-		    "Couldn't connect to %.80s:%u", host, port);
+		    "Couldn't connect to %.80s:%u", whom->host, whom->port);
 	if (err == ECONNREFUSED)
-		fault_cause(f, "Nothing listens on TCP port %u there, tried for %s", port,
-			    units_format_ns(waited_ns, t, sizeof(t)));
+		fault_cause(f, "Nothing listens on %s %u there, tried for %s", whom->carrier->port,
+			    whom->port, t);
+	else if (whom->carrier != &carrier_tcp && (err == ENODEV || err == EADDRNOTAVAIL))
+		fault_cause(f, "The way to that host leaves by no RDMA device");
 	else
-		fault_cause(
-			f,
-			"The host does not answer on TCP port %u, tried for %s: down, or a firewall",
-			port, units_format_ns(waited_ns, t, sizeof(t)));
+		fault_cause(f,
+			    "The host does not answer on %s %u, tried for %s: down, or a firewall",
+			    whom->carrier->port, whom->port, t);
 	return fault_fix(
 		f,
-		"start the same program there without a host, with -p %u; --connect-timeout waits longer",
-		port);
+		"start the same program there without a host, with -p %u (%s); --connect-timeout waits longer",
+		whom->port, other_carrier(whom->carrier));
 }
 
-int oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
-		uint64_t deadline_ns, struct fault *f)
+int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, uint64_t deadline_ns,
+		struct fault *f)
 {
 	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
 	struct addrinfo *list = NULL;
@@ -167,16 +177,14 @@ int oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t por
 
 	*o = OOB_EMPTY;
 	/* A deadline of now still allows one attempt. */
-	if (resolve(host, port, stop, deadline_ns + RETRY_MAX_NS, &list, f))
+	if (whom->carrier->look(f) ||
+	    resolve(whom->host, whom->port, stop, deadline_ns + RETRY_MAX_NS, &list, f))
 		return -1;
 	for (;;) {
 		uint64_t now;
 
-		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
-			int rc = try_address(a, stop, deadline_ns + RETRY_MAX_NS, f);
-
-			fd = rc;
-		}
+		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next)
+			fd = try_address(whom->carrier, a, stop, deadline_ns + RETRY_MAX_NS, f);
 		now = clock_now_ns();
 		if (fd >= 0 || fault_is(f) || now >= deadline_ns)
 			break;
@@ -189,7 +197,7 @@ int oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t por
 	if (fault_is(f))
 		return -1;
 	if (fd < 0)
-		return nobody(host, port, -fd, clock_now_ns() - start_ns, f);
-	oob_adopt(o, stop, fd);
+		return nobody(whom, -fd, clock_now_ns() - start_ns, f);
+	oob_adopt(o, whom->carrier, stop, fd);
 	return 0;
 }

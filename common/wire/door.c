@@ -17,48 +17,52 @@
 #define BUSY_DEADLINE_NS UINT64_C(1000000000)
 #define REST_NS          UINT64_C(100000000)
 
-static int listen_on(int family, uint16_t port)
+static int listen_on(const struct carrier *by, int family, uint16_t port)
 {
 	struct sockaddr_in6 v6 = {
 		.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any};
 	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = by->socket(family);
 	int on = 1, off = 0, rc, err;
 
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	by->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (family == AF_INET6) {
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-		rc = bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+		by->setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+		rc = by->bind(fd, (struct sockaddr *)&v6, sizeof(v6));
 	} else {
-		rc = bind(fd, (struct sockaddr *)&v4, sizeof(v4));
+		rc = by->bind(fd, (struct sockaddr *)&v4, sizeof(v4));
 	}
-	if (rc == 0 && listen(fd, DOOR_STRANGERS) == 0)
+	if (rc == 0 && by->listen(fd, DOOR_STRANGERS) == 0)
 		return fd;
 	err = errno;
-	close(fd);
+	by->close(fd);
 	return -err;
 }
 
 int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
 {
+	const struct carrier *carrier = d->carrier;
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
 	bool v6 = true;
 
 	fault_phase(f, "listening for the client");
 	*d = DOOR_CLOSED;
+	d->carrier = carrier;
 	d->stop = d->heeded = stop;
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		d->stranger[i].oob = OOB_EMPTY;
-	d->fd = listen_on(AF_INET6, port);
+	if (carrier->look(f))
+		return -1;
+	d->fd = listen_on(carrier, AF_INET6, port);
 	if (d->fd == -EAFNOSUPPORT || d->fd == -EADDRNOTAVAIL) {
 		v6 = false;
-		d->fd = listen_on(AF_INET, port);
+		d->fd = listen_on(carrier, AF_INET, port);
 	}
 	if (d->fd < 0) {
-		fault_raise(f, FAULT_LOCAL, -d->fd, "listen on TCP port %u", port);
+		fault_raise(f, FAULT_LOCAL, -d->fd, "listen on %s %u", carrier->port, port);
 		if (d->fd == -EADDRINUSE)
 			fault_cause(
 				f,
@@ -67,7 +71,7 @@ int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
 		d->fd = -1;
 		return -1;
 	}
-	getsockname(d->fd, (struct sockaddr *)&sa, &len);
+	carrier->getsockname(d->fd, (struct sockaddr *)&sa, &len);
 	d->port = ntohs(v6 ? ((struct sockaddr_in6 *)&sa)->sin6_port
 			   : ((struct sockaddr_in *)&sa)->sin_port);
 	snprintf(d->address, sizeof(d->address), v6 ? "[::]:%u" : "0.0.0.0:%u", d->port);
@@ -100,11 +104,11 @@ static void admit(struct door *d)
 {
 	int fd, place;
 
-	while ((fd = accept4(d->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+	while ((fd = d->carrier->accept(d->fd)) >= 0) {
 		place = find_place(d);
 		if (d->stranger[place].oob.fd >= 0)
 			drop(d, place, "too many connections that say nothing");
-		oob_adopt(&d->stranger[place].oob, d->heeded, fd);
+		oob_adopt(&d->stranger[place].oob, d->carrier, d->heeded, fd);
 		d->stranger[place].oob.limit = OOB_GREETING_MAX;
 		d->stranger[place].deadline_ns = clock_now_ns() + d->patience_ns;
 	}
@@ -148,6 +152,16 @@ static int next_timeout(const struct door *d)
 	return next > INT_MAX ? INT_MAX : (int)next;
 }
 
+static int poll_ms(const struct carrier *by, struct pollfd *p, nfds_t n, int ms)
+{
+	struct timespec ts;
+
+	if (by->listen_ms && (ms < 0 || ms > by->listen_ms))
+		ms = by->listen_ms;
+	ts = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+	return by->poll(p, n, ms < 0 ? NULL : &ts);
+}
+
 /*
  * One turn: wait for somebody, or for WAKE_FD (then *WOKEN); index + 1 of a stranger who spoke.
  * Only what is there is polled: poll(2) refuses more entries than there may be descriptors.
@@ -163,7 +177,7 @@ static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		if (d->stranger[i].oob.fd >= 0)
 			p[n++] = (struct pollfd){.fd = d->stranger[i].oob.fd, .events = POLLIN};
-	if (poll(p, n, next_timeout(d)) < 0)
+	if (poll_ms(d->carrier, p, n, next_timeout(d)) < 0)
 		return 0;
 	*woken = p[0].revents != 0;
 	if (*woken)
@@ -262,6 +276,6 @@ void door_close(struct door *d)
 	for (int i = 0; d->fd >= 0 && i < DOOR_STRANGERS; i++)
 		oob_release(&d->stranger[i].oob);
 	if (d->fd >= 0)
-		close(d->fd);
+		d->carrier->close(d->fd);
 	*d = DOOR_CLOSED;
 }

@@ -20,7 +20,8 @@
 #define DOOR_STRANGERS 32
 
 struct door {
-	int fd; /* listening; -1: closed */
+	int fd;                        /* listening; -1: closed */
+	const struct carrier *carrier; /* TCP, unless the caller sets another before door_open() */
 	uint16_t port;
 	char address[32];       /* "[::]:18515" */
 	uint64_t patience_ns;   /* how long a stranger may stay silent */
@@ -38,7 +39,7 @@ struct door {
 	char busy_with[80];
 };
 
-#define DOOR_CLOSED ((struct door){.fd = -1, .guard_fd = -1})
+#define DOOR_CLOSED ((struct door){.fd = -1, .carrier = &carrier_tcp, .guard_fd = -1})
 
 /* Listen on PORT (0: any free one) for IPv4 and IPv6. Raises FAULT_LOCAL if the port is taken. */
 int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f);

@@ -6,8 +6,13 @@
  *
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
  *			 mtu_bytes, timeout_ns [, gpu_memory]
- *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory];
+ *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory]
+ *			 [, rdma_cm{address, port, token}];
  *			 or error, or busy
+ *
+ *	with -R, while the QPs are connected through rdma_cm:
+ *	both    alive    every second
+ *
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:

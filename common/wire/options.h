@@ -70,10 +70,11 @@ struct local_options {
 	const char *device;
 	uint64_t ib_port; /* AUTO */
 	uint64_t port;
-	uint64_t gid_index; /* AUTO */
-	uint64_t numa;      /* PIN_AUTO, PIN_NONE or a node, as int64_t */
-	const char *gpu;    /* index, UUID or PCI address; NULL */
-	uint64_t cuda;      /* index; AUTO: not given */
+	uint64_t gid_index;    /* AUTO */
+	uint64_t comm_rdma_cm; /* 1: the out-of-band exchange goes over rdma_cm */
+	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
+	const char *gpu;       /* index, UUID or PCI address; NULL */
+	uint64_t cuda;         /* index; AUTO: not given */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf;
 	uint64_t gpu_path; /* enum gpu_path */

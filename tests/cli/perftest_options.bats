@@ -60,7 +60,7 @@ is_known() {
 
 @test "options that rdmark lacks are refused with advice, whatever value follows" {
 	local option
-	for option in --events --vector --rdma_cm --comm_rdma_cm --mcg --MGID --dualport --margin --report-cycles \
+	for option in --events --vector --mcg --MGID --dualport --margin --report-cycles \
 		--report-counters --report-both --limit_bw --limit_msgrate --run_infinitely --cpu_util --hop_limit --outs \
 		--atomic_type --use-srq --use_rocm --use_hugepages --mmap \
 		--mr_per_qp --odp --rate_limit --burst_size --ipv6 --bind_source_ip --force-link --pkey_index --flow_label \
@@ -69,7 +69,7 @@ is_known() {
 		refused "$option"
 	done
 	refused --use_rocm=0
-	for option in -b -e -R -z -g -O -C; do
+	for option in -b -e -g -O -C; do
 		refused "$option"
 	done
 	for option in -X -M -f -W -w -y -L -o -A; do
