@@ -59,8 +59,9 @@ def point($d; $run):
 			| map(select(type == "array" and length == 3 and all(.[]; number != null) and .[1] > .[0])))
 	};
 
-# Where both ends measured, the client's is what its table shows.
-def own_points: if any(.by == "client") then map(select(.by == "client" or .cell != "")) else . end;
+# Where both ends measured, the client's is what its table shows, or the sum of both directions.
+def own_points: if any(.by == "both") then map(select(.by == "both"))
+	elif any(.by == "client") then map(select(.by == "client" or .cell != "")) else . end;
 
 def document($file; $run):
 	. as $d
@@ -70,7 +71,7 @@ def document($file; $run):
 	  elif .schema_version != 1 then
 		stop("\($file): schema_version is \(.schema_version | tojson | clean), and this rdmark-plot knows 1. Fix: use the newer rdmark's")
 	  else
-		[.results | array | .[] | point($d; $run) | select(.bytes != null)] | own_points
+		[.results | array | .[] | object | select(.thread == null and .device == null) | point($d; $run) | select(.bytes != null)] | own_points
 	  end;
 
 def why_empty: [.[] | select(.status != "ok") | .error | object | .message | text | plain | cut(500) | select(. != "")]

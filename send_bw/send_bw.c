@@ -22,9 +22,10 @@ int main(int argc, char **argv)
 		.title = "Send BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
 			     .tx_depth = 128},
-		.receives = RECEIVES_SERVER,
+		.receives = RECEIVES_FOLLOWER,
 		.lead = send_all,
 		.follow = stream_receive,
+		.both = send_all,
 	};
 
 	return session_main(&send_bw, argc, argv);

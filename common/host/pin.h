@@ -40,6 +40,13 @@ struct pin {
 int pin_thread(struct pin *p, int wish, int nic_node, struct fault *f);
 
 /*
+ * Of the calling thread's CPUs keep one: the NTH, or the same again where there are not so many. A
+ * core's first hardware thread comes before any second one. Where the kernel refuses, it stays on
+ * all of them.
+ */
+void pin_core(struct pin *p, unsigned nth);
+
+/*
  * Give the calling thread back the CPUs that it had before pin_thread(). For a server that serves
  * another client with another NIC next. Safe on an object that pins nothing.
  */

@@ -136,7 +136,7 @@ static ALWAYS_INLINE int pingpong_server(struct pingpong *p, pingpong_post *post
 
 	for (;;) {
 		while ((rc = arrived(p, i + 1)) == 0)
-			if (UNLIKELY(round_quit(r) || i >= round_target(r)))
+			if (UNLIKELY(round_quit(r) || i >= round_due(r)))
 				goto out;
 		if (UNLIKELY(rc < 0 || (rc = post(p, i + 1)) < 0 || (rc = tidy(p)) < 0))
 			goto out;

@@ -30,11 +30,12 @@
 /* Written by the watch, read by the loop; progress the other way round. On lines of their own. */
 struct round_control {
 	/*
-	 * Stop when so many messages are done: for a sender or ping-pong of each QP, for a receiver
-	 * of all QPs together. Lowered to 0 it means: finish what is under way.
+	 * A sender or the leader of a ping-pong stops when so many messages of each QP are done.
+	 * Lowered to 0 it means: finish what is under way.
 	 */
 	_Atomic uint64_t target __attribute__((aligned(64)));
-	_Atomic bool quit; /* leave at once, completions will not come */
+	_Atomic uint64_t due; /* a receiver or answerer: when so many of all QPs have come */
+	_Atomic bool quit;    /* leave at once, completions will not come */
 	_Atomic uint64_t progress __attribute__((aligned(64))); /* messages done, all QPs */
 };
 
@@ -62,6 +63,7 @@ struct round {
 	struct fault *fault;
 	unsigned way; /* which of the program's own kinds of round this is; 0: there is but one */
 	void *own;    /* the program's; NULL */
+	struct round *arrivals; /* of a round in both directions: what comes meanwhile; else NULL */
 	/* results */
 	uint64_t messages;       /* completed, all QPs */
 	uint64_t timed_messages; /* those that came within [start_ticks, end_ticks] */
@@ -77,6 +79,11 @@ typedef int round_loop(struct round *r);
 static ALWAYS_INLINE uint64_t round_target(const struct round *r)
 {
 	return atomic_load_explicit(&r->control->target, memory_order_relaxed);
+}
+
+static ALWAYS_INLINE uint64_t round_due(const struct round *r)
+{
+	return atomic_load_explicit(&r->control->due, memory_order_relaxed);
 }
 
 static ALWAYS_INLINE bool round_quit(const struct round *r)

@@ -370,8 +370,8 @@ static ALWAYS_INLINE int sink_pass(struct sink *k)
 /* All is in place, the source knows it, and nothing is left behind in the queues. */
 static ALWAYS_INLINE bool sink_finished(const struct sink *k)
 {
-	return k->in_place.messages >= round_target(k->s->round) &&
-	       k->credited == k->in_place.chunk && !k->under_way;
+	return k->in_place.messages >= round_due(k->s->round) && k->credited == k->in_place.chunk &&
+	       !k->under_way;
 }
 
 int staged_receive(struct staged *s)

@@ -112,8 +112,41 @@ static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t 
 	return 0;
 }
 
-/* Take completions and refill their QPs until nothing is under way. */
-static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool peak)
+/* What the receiver does with N completions: count them, give the receives back. */
+static ALWAYS_INLINE int take(struct recv_queue *q, struct round *r, const struct ibv_wc *wc, int n)
+{
+	for (int k = 0; k < n; k++) {
+		int rc;
+
+		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
+			return round_completion_failed(r, &wc[k], "receive");
+		rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
+		if (UNLIKELY(rc))
+			return round_verb_failed(r, rc, "ibv_post_recv");
+	}
+	return 0;
+}
+
+/* What has come meanwhile from the other end. */
+static ALWAYS_INLINE int receive_some(struct round *a)
+{
+	struct ibv_wc wc[STREAM_POLL_BATCH];
+	int n = ibv_poll_cq(a->qps->recv_cq, STREAM_POLL_BATCH, wc);
+
+	if (LIKELY(n == 0))
+		return 0;
+	if (UNLIKELY(n < 0))
+		return round_verb_failed(a, n, "ibv_poll_cq");
+	a->messages += (uint64_t)n;
+	return take(a->receives, a, wc, n);
+}
+
+/*
+ * Take completions and refill their QPs until nothing is under way. The constants: one QP only;
+ * with the peak; with receives of the other direction.
+ */
+static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool peak,
+			       const bool both)
 {
 	struct round *r = s->round;
 	struct ibv_cq *cq = r->qps->send_cq;
@@ -124,6 +157,8 @@ static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool p
 	while (s->done < s->posted) {
 		int n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
 
+		if (both && receive_some(r->arrivals))
+			return -1;
 		if (UNLIKELY(n <= 0)) {
 			if (n < 0)
 				return round_verb_failed(r, n, "ibv_poll_cq");
@@ -155,24 +190,32 @@ static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool p
 	return 0;
 }
 
-static int drain_one(struct stream *s)
-{
-	return drain(s, true, false);
-}
+/* One instance for each set of constants. */
+#define DRAIN(name, one_qp, peak, both)              \
+	static int name(struct stream *s)            \
+	{                                            \
+		return drain(s, one_qp, peak, both); \
+	}
+DRAIN(drain_many, false, false, false)
+DRAIN(drain_many_both, false, false, true)
+DRAIN(drain_many_peak, false, true, false)
+DRAIN(drain_many_peak_both, false, true, true)
+DRAIN(drain_one, true, false, false)
+DRAIN(drain_one_both, true, false, true)
+DRAIN(drain_one_peak, true, true, false)
+DRAIN(drain_one_peak_both, true, true, true)
 
-static int drain_one_peak(struct stream *s)
-{
-	return drain(s, true, true);
-}
+typedef int drain_loop(struct stream *s);
 
-static int drain_many(struct stream *s)
+static drain_loop *drain_of(const struct stream *s)
 {
-	return drain(s, false, false);
-}
+	static drain_loop *const loops[2][2][2] = {
+		{{drain_many, drain_many_both}, {drain_many_peak, drain_many_peak_both}},
+		{{drain_one, drain_one_both}, {drain_one_peak, drain_one_peak_both}},
+	};
+	const struct round *r = s->round;
 
-static int drain_many_peak(struct stream *s)
-{
-	return drain(s, false, true);
+	return loops[s->count == 1][!r->no_peak][r->arrivals && r->arrivals->receives];
 }
 
 /*
@@ -194,8 +237,6 @@ static int send_odd(struct stream *s, struct stream_lane *l, struct ibv_send_wr 
 
 int stream_send(struct stream *s)
 {
-	static int (*const drains[2][2])(struct stream *) = {{drain_many, drain_many_peak},
-							     {drain_one, drain_one_peak}};
 	struct round *r = s->round;
 	int rc = 0;
 
@@ -209,7 +250,7 @@ int stream_send(struct stream *s)
 			rc = fill(s, &s->lane[i], round_target(r));
 	}
 	if (rc == 0)
-		rc = drains[s->count == 1][!r->no_peak](s);
+		rc = drain_of(s)(s);
 	if (!r->end_ticks)
 		r->end_ticks = clock_ticks(r->clock);
 	r->messages = r->timed_messages = s->done;
@@ -225,31 +266,16 @@ int stream_run(struct round *r, enum ibv_wr_opcode opcode)
 	return rc;
 }
 
-/* What the receiver does with N completions: count them, give the receives back. */
-static ALWAYS_INLINE int take(struct recv_queue *q, struct round *r, const struct ibv_wc *wc, int n)
-{
-	for (int k = 0; k < n; k++) {
-		int rc;
-
-		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
-			return round_completion_failed(r, &wc[k], "receive");
-		rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
-		if (UNLIKELY(rc))
-			return round_verb_failed(r, rc, "ibv_post_recv");
-	}
-	return 0;
-}
-
 int stream_receive(struct round *r)
 {
 	struct ibv_cq *cq = r->qps->recv_cq;
 	struct ibv_wc wc[STREAM_POLL_BATCH];
-	uint64_t done = 0, first = 0;
+	uint64_t done = r->messages, first = 0;
 	bool fresh = false;
 	int n, rc = 0;
 
 	r->start_ticks = r->end_ticks = 0;
-	while (done < round_target(r)) {
+	while (done < round_due(r)) {
 		n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
 		if (n == 0) {
 			/* The clock is read when the stream pauses: the last pause ends the run. */

@@ -8,6 +8,9 @@
  * completion says in its wr_id which QP it is and how many messages it completes. QPs are refilled
  * when a completion of theirs comes, so the cost of a message does not depend on their number.
  *
+ * With R's arrivals, a round in both directions, the sender takes what comes from the other end
+ * between its own completions.
+ *
  * The clock runs from just before the first post to the last completion. With `peak` it is also
  * read once for each batch of completions; otherwise not at all.
  */
@@ -49,7 +52,10 @@ int stream_send(struct stream *s);
 /* All of it: build the rings of OPCODE, run the sender, free. For programs whose round is that. */
 int stream_run(struct round *r, enum ibv_wr_opcode opcode);
 
-/* Run the receiver until the control's target is reached. */
+/*
+ * Run the receiver until what is due has come, beginning with R's messages: those that a sender of
+ * both directions has received already.
+ */
 int stream_receive(struct round *r);
 
 #endif

@@ -22,6 +22,8 @@ static const char *columns(const struct report *r, char *buf, size_t size)
 	text_add(buf, size, "%s", r->about.csv_columns ? r->about.csv_columns : "test,measured_by");
 	for (size_t i = 0; i < n && !r->about.csv_columns; i++)
 		text_add(buf, size, ",%s", field[i].name);
+	if (!r->about.csv_columns)
+		text_add(buf, size, ",direction,thread,device");
 	text_add(buf, size, "\n");
 	return buf;
 }
@@ -112,14 +114,17 @@ FILE *csv_rows(struct report *r)
 	return r->csv;
 }
 
-void csv_row(const struct report *r, const struct record *rec, const char *measured_by, FILE *out)
+void csv_row(const struct report *r, const struct report_row *row, FILE *out)
 {
 	size_t n;
 	const struct record_field *field = record_fields(&n);
 	char text[40];
 
-	fprintf(out, "%s,%s", r->about.test, measured_by);
+	fprintf(out, "%s,%s", r->about.test, forms_by(row->by));
 	for (size_t i = 0; i < n; i++)
-		fprintf(out, ",%s", record_format(rec, &field[i], text, sizeof(text)));
-	fprintf(out, "\n");
+		fprintf(out, ",%s", record_format(row->record, &field[i], text, sizeof(text)));
+	fprintf(out, ",%s,", forms_direction(row->direction));
+	if (row->thread >= 0)
+		fprintf(out, "%d", row->thread);
+	fprintf(out, ",%s\n", row->device ? row->device : "");
 }

@@ -5,27 +5,25 @@
 
 #include "report/report.h"
 
-/* The record that this end shows in its table: its own where it has one, else the client's. */
-const struct record *forms_own(const struct report *r, const struct report_result *result);
-
-/* table.c: perftest's columns, with nothing around them. */
+/* table.c: perftest's columns, with nothing around them; N samples. */
 void table_header(const struct report *r, FILE *out);
 void table_row(const struct report *r, const struct record *rec, FILE *out);
 void table_only(const struct report *r, const struct record *rec, FILE *out);
-void table_samples(const struct report *r, const struct report_result *result, FILE *out);
+void table_samples(const struct report *r, const struct report_result *result, uint64_t n,
+		   FILE *out);
 
 /* perftest.c: what perftest prints around them, and its JSON document. */
 void perftest_waiting(FILE *out);
-void perftest_banner(const struct report *r, const struct end *mine, const struct end *theirs,
-		     const struct qp_address *mine_qps, const struct qp_address *their_qps,
-		     const struct report_effective *effective, FILE *out);
+void perftest_banner(const struct report *r, const struct report_ends *ends, FILE *out);
 void perftest_rule(FILE *out);
-void perftest_row(const struct report *r, const struct report_result *result, FILE *out);
+void perftest_row(const struct report *r, const struct report_result *result,
+		  const struct record *rec, FILE *out);
 char *perftest_json(const struct report *r);
 
 /* json.c */
-json_t *json_result(const struct report *r, const struct report_result *result,
-		    const struct record *rec, const char *measured_by);
+json_t *json_result(const struct report_row *row);
+const char *forms_by(enum report_end by);
+const char *forms_direction(enum report_direction direction);
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
 
 /*
@@ -41,6 +39,6 @@ bool document_to_stdout(const char *file);
 /* csv.c: open what --csv names; where rows go, behind the header; one row. */
 int csv_open(struct report *r, struct fault *f);
 FILE *csv_rows(struct report *r); /* NULL: no CSV was asked for */
-void csv_row(const struct report *r, const struct record *rec, const char *measured_by, FILE *out);
+void csv_row(const struct report *r, const struct report_row *row, FILE *out);
 
 #endif

@@ -6,18 +6,34 @@
 
 #define SCHEMA_VERSION 1
 
-json_t *json_result(const struct report *r, const struct report_result *result,
-		    const struct record *rec, const char *measured_by)
+const char *forms_by(enum report_end by)
 {
+	static const char *const name[] = {"client", "server", "both"};
+
+	return name[by];
+}
+
+const char *forms_direction(enum report_direction direction)
+{
+	static const char *const name[] = {"client_to_server", "server_to_client", "both",
+					   "ping_pong"};
+
+	return name[direction];
+}
+
+json_t *json_result(const struct report_row *row)
+{
+	const struct record *rec = row->record;
 	json_t *to = record_to_json(rec);
 
-	json_object_set_new(to, "measured_by", json_string(measured_by));
-	json_object_set_new(to, "direction",
-			    json_string(r->about.latency ? "ping_pong" : "client_to_server"));
+	json_object_set_new(to, "measured_by", json_string(forms_by(row->by)));
+	json_object_set_new(to, "direction", json_string(forms_direction(row->direction)));
 	json_object_set_new(to, "bytes",
 			    json_integer((json_int_t)(rec->messages * rec->message_bytes)));
-	if (result->histogram && rec == result->client)
-		json_object_set(to, "latency_histogram_us", result->histogram);
+	if (row->thread >= 0)
+		json_object_set_new(to, "thread", json_integer(row->thread));
+	if (row->device)
+		json_object_set_new(to, "device", json_string(row->device));
 	return to;
 }
 

@@ -52,16 +52,26 @@ static const char *exchange_method(const struct report *r)
 	return o->experiment.rdma_cm || o->local.comm_rdma_cm ? "rdma_cm" : "Ethernet";
 }
 
-void perftest_banner(const struct report *r, const struct end *mine, const struct end *theirs,
-		     const struct qp_address *mine_qps, const struct qp_address *their_qps,
-		     const struct report_effective *e, FILE *out)
+static void address_lines(const char *which, const struct report *r, const struct end *e,
+			  const struct qp_address *a, FILE *out)
 {
+	for (unsigned i = 0; i < a->count; i++) {
+		address_line(which, r, a, i, out);
+		gid_line(e, a, out);
+	}
+}
+
+void perftest_banner(const struct report *r, const struct report_ends *ends, FILE *out)
+{
+	const struct report_effective *e = ends->effective;
+	const struct end *mine = ends->mine[0];
+	unsigned qps = ends->my_qps[0]->count * ends->rails * ends->threads;
 	const struct experiment *x = &r->about.options->experiment;
 
 	perftest_rule(out);
 	fprintf(out, "                    %s\n", r->about.title);
 	fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", mine->device);
-	fprintf(out, " Number of qps   : %u\t\tTransport type : IB\n", mine_qps->count);
+	fprintf(out, " Number of qps   : %u\t\tTransport type : IB\n", qps);
 	fprintf(out, " Connection type : RC\t\tUsing SRQ      : OFF\n");
 	fprintf(out, " PCIe relax order: %s\n", x->strict_order ? "OFF" : "ON");
 	fprintf(out, " ibv_wr* API     : OFF\n");
@@ -80,14 +90,10 @@ void perftest_banner(const struct report *r, const struct end *mine, const struc
 	fprintf(out, " rdma_cm QPs\t : %s\n Data ex. method : %s\n", x->rdma_cm ? "ON" : "OFF",
 		exchange_method(r));
 	perftest_rule(out);
-	for (unsigned i = 0; i < mine_qps->count; i++) {
-		address_line("local", r, mine_qps, i, out);
-		gid_line(mine, mine_qps, out);
-	}
-	for (unsigned i = 0; i < their_qps->count; i++) {
-		address_line("remote", r, their_qps, i, out);
-		gid_line(theirs, their_qps, out);
-	}
+	for (unsigned i = 0; i < ends->rails; i++)
+		address_lines("local", r, ends->mine[i], ends->my_qps[i], out);
+	for (unsigned i = 0; i < ends->rails; i++)
+		address_lines("remote", r, ends->theirs[i], ends->their_qps[i], out);
 	perftest_rule(out);
 	fflush(out);
 }
@@ -103,9 +109,9 @@ static void by_duration(const struct record *rec, bool header, FILE *out)
 			rec->messages_per_s);
 }
 
-void perftest_row(const struct report *r, const struct report_result *result, FILE *out)
+void perftest_row(const struct report *r, const struct report_result *result,
+		  const struct record *rec, FILE *out)
 {
-	const struct record *rec = forms_own(r, result);
 	bool four = r->about.latency && r->about.options->experiment.duration_ns;
 
 	if (!r->header_done) {
@@ -115,7 +121,7 @@ void perftest_row(const struct report *r, const struct report_result *result, FI
 			table_header(r, out);
 	}
 	if (result->samples_us) {
-		table_samples(r, result, out);
+		table_samples(r, result, rec->messages, out);
 		perftest_rule(out);
 		table_header(r, out);
 	}
@@ -226,41 +232,23 @@ static void info_json(const struct report *r, FILE *out)
 	pair(out, "Data_ex_method", exchange_method(r), true, true);
 }
 
-static bool is_by(const json_t *row, const char *who)
-{
-	const char *by = json_string_value(json_object_get(row, "measured_by"));
-
-	return by && strcmp(by, who) == 0;
-}
-
 char *perftest_json(const struct report *r)
 {
-	size_t size, n = 0, rows = 0;
+	size_t size, n = 0, rows = json_array_size(r->shown);
 	const json_t *row;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
-	const char *mine = r->about.server ? "server" : "client";
-	bool own = false;
 
 	if (!out)
 		return NULL;
 	fprintf(out, "{\n\"test_info\": {\n");
 	info_json(r, out);
-	json_array_foreach (r->results, n, row)
-		own |= is_by(row, mine);
-	mine = own ? mine : "client";
-	json_array_foreach (r->results, n, row)
-		rows += is_by(row, mine);
 	/* With one size `results` is perftest's object; with -a it is an array of them, so no row
 	 * is lost. */
 	fprintf(out, "},\n\"results\": %s{\n", rows > 1 ? "[\n" : "");
-	own = false;
-	json_array_foreach (r->results, n, row) {
-		if (!is_by(row, mine))
-			continue;
-		if (own)
+	json_array_foreach (r->shown, n, row) {
+		if (n)
 			fprintf(out, "},\n{\n");
-		own = true;
 		row_json(r, row, out);
 	}
 	fprintf(out, "}%s\n}\n", rows > 1 ? "\n]" : "");

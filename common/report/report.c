@@ -17,11 +17,6 @@ static const struct output_options *output(const struct report *r)
 	return &r->about.options->output;
 }
 
-const struct record *forms_own(const struct report *r, const struct report_result *result)
-{
-	return r->about.server && result->server ? result->server : result->client;
-}
-
 /* What is of one run of one client. */
 static void begin(struct report *r)
 {
@@ -29,6 +24,7 @@ static void begin(struct report *r)
 	struct tm tm;
 
 	r->results = json_array();
+	r->shown = json_array();
 	r->ends = json_object();
 	r->effective = json_object();
 	r->own = json_object();
@@ -38,10 +34,11 @@ static void begin(struct report *r)
 static void forget(struct report *r)
 {
 	json_decref(r->results);
+	json_decref(r->shown);
 	json_decref(r->ends);
 	json_decref(r->effective);
 	json_decref(r->own);
-	r->results = r->ends = r->effective = r->own = NULL;
+	r->results = r->shown = r->ends = r->effective = r->own = NULL;
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
@@ -132,25 +129,44 @@ static bool by_rdma_cm(const struct report_effective *e)
 	return strcmp(e->connected_by, "rdma_cm") == 0;
 }
 
-void report_connected(struct report *r, const struct end *mine, const struct end *theirs,
-		      const struct qp_address *mine_qps, const struct qp_address *their_qps,
-		      const struct report_effective *effective)
+/* The first device's end as ever; the others beside it. */
+static json_t *ends_json(const struct end *const *end, unsigned rails)
 {
-	bool server = r->about.server;
+	json_t *to = end_to_json(end[0]), *others = json_array();
 
-	json_object_set_new(r->ends, server ? "server" : "client", end_to_json(mine));
-	json_object_set_new(r->ends, server ? "client" : "server", end_to_json(theirs));
-	set_effective(r, effective);
+	for (unsigned i = 1; i < rails; i++)
+		json_array_append_new(others, end_to_json(end[i]));
+	if (rails > 1)
+		json_object_set(to, "more_devices", others);
+	json_decref(others);
+	return to;
+}
+
+void report_connected(struct report *r, const struct report_ends *ends)
+{
+	const char *me = r->about.server ? "server" : "client";
+	const char *they = r->about.server ? "client" : "server";
+	unsigned qps = ends->my_qps[0]->count * ends->rails * ends->threads;
+	char threads[64] = "";
+
+	json_object_set_new(r->ends, me, ends_json(ends->mine, ends->rails));
+	json_object_set_new(r->ends, they, ends_json(ends->theirs, ends->rails));
+	set_effective(r, ends->effective);
 	if (r->perftest) {
-		perftest_banner(r, mine, theirs, mine_qps, their_qps, effective, stdout);
+		perftest_banner(r, ends, stdout);
 		return;
 	}
-	end_lines(r, server ? "server" : "client", mine);
-	end_lines(r, server ? "client" : "server", theirs);
-	report_note(r, "%u QP%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
-		    mine_qps->count, mine_qps->count > 1 ? "s" : "",
-		    by_rdma_cm(effective) ? ", connected by rdma_cm" : "", effective->mtu_bytes,
-		    effective->inline_bytes, mine->clock);
+	for (unsigned i = 0; i < ends->rails; i++) {
+		end_lines(r, me, ends->mine[i]);
+		end_lines(r, they, ends->theirs[i]);
+	}
+	if (ends->threads * ends->rails > 1)
+		snprintf(threads, sizeof(threads), " on %u threads", ends->threads * ends->rails);
+	report_note(r, "%u QP%s%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
+		    qps, qps > 1 ? "s" : "", threads,
+		    by_rdma_cm(ends->effective) ? ", connected by rdma_cm" : "",
+		    ends->effective->mtu_bytes, ends->effective->inline_bytes,
+		    ends->mine[0]->clock);
 }
 
 static void wipe_live(struct report *r)
@@ -160,39 +176,53 @@ static void wipe_live(struct report *r)
 	r->live_shown = false;
 }
 
-static void to_table(struct report *r, const struct report_result *result)
+static void to_table(struct report *r, const struct report_result *result, const struct record *rec)
 {
-	const struct record *own = forms_own(r, result);
-
 	if (r->only) {
-		table_only(r, own, stdout);
+		table_only(r, rec, stdout);
 	} else if (r->perftest) {
-		perftest_row(r, result, stdout);
+		perftest_row(r, result, rec, stdout);
 	} else if (r->table) {
 		if (!r->header_done)
 			table_header(r, stdout);
-		table_row(r, own, stdout);
+		table_row(r, rec, stdout);
 		if (result->samples_us)
-			table_samples(r, result, stdout);
+			table_samples(r, result, rec->messages, stdout);
 	}
 	fflush(stdout);
+}
+
+static void to_csv(struct report *r, const struct report_result *result)
+{
+	for (size_t i = 0; i < result->rows; i++)
+		csv_row(r, &result->row[i], r->csv);
+	if (fflush(r->csv) == EOF && !r->csv_errnum)
+		r->csv_errnum = errno;
+}
+
+static bool is_shown(const struct report_result *result, const struct report_row *row)
+{
+	return row == result->shown[0] || row == result->shown[1];
 }
 
 void report_result(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
-	to_table(r, result);
-	if (csv_rows(r)) {
-		csv_row(r, result->client, "client", r->csv);
-		if (result->server)
-			csv_row(r, result->server, "server", r->csv);
-		if (fflush(r->csv) == EOF && !r->csv_errnum)
-			r->csv_errnum = errno;
+	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
+		to_table(r, result, result->shown[i]->record);
+		r->header_done = true;
 	}
-	r->header_done = true;
-	json_array_append_new(r->results, json_result(r, result, result->client, "client"));
-	if (result->server)
-		json_array_append_new(r->results, json_result(r, result, result->server, "server"));
+	if (csv_rows(r))
+		to_csv(r, result);
+	for (size_t i = 0; i < result->rows; i++) {
+		json_t *row = json_result(&result->row[i]);
+
+		if (i == 0 && result->histogram)
+			json_object_set(row, "latency_histogram_us", result->histogram);
+		if (is_shown(result, &result->row[i]))
+			json_array_append(r->shown, row);
+		json_array_append_new(r->results, row);
+	}
 }
 
 void report_own_result(struct report *r, json_t *result)

@@ -42,9 +42,33 @@ struct report_effective {
 	const char *exchanged_over; /* what the ends said: the same */
 };
 
-/* All that is known of one size, at one end. */
+enum report_end {
+	REPORT_CLIENT,
+	REPORT_SERVER,
+	REPORT_BOTH /* a sum of both ends' */
+};
+
+enum report_direction {
+	REPORT_FORWARD, /* from the client to the server */
+	REPORT_BACKWARD,
+	REPORT_BOTH_WAYS,
+	REPORT_PING_PONG
+};
+
+/* A record and what it is of. */
+struct report_row {
+	const struct record *record;
+	enum report_end by;
+	enum report_direction direction;
+	int thread;         /* -1: of all */
+	const char *device; /* NULL: of all */
+};
+
+/* All that is known of one size. */
 struct report_result {
-	const struct record *client, *server; /* server NULL: it measured nothing of its own */
+	const struct report_row *row;
+	size_t rows;
+	const struct report_row *shown[2]; /* in this end's table; NULL: no more */
 	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
 	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
 };
@@ -58,7 +82,8 @@ struct report {
 	bool header_done;
 	bool tty; /* stderr is a terminal: live line */
 	bool live_shown;
-	json_t *results;   /* array, for JSON and perftest's JSON */
+	json_t *results;   /* array, for JSON */
+	json_t *shown;     /* those of them that the table shows, for perftest's JSON */
 	json_t *ends;      /* object with client and server */
 	json_t *effective; /* object */
 	json_t *own;       /* object: what the program adds to the document */
@@ -76,10 +101,18 @@ void report_listening(struct report *r, const char *address);
 void report_note(const struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Both ends are connected: the banner. MINE and THEIRS are the addresses as exchanged. */
-void report_connected(struct report *r, const struct end *mine, const struct end *theirs,
-		      const struct qp_address *mine_qps, const struct qp_address *their_qps,
-		      const struct report_effective *effective);
+#define REPORT_RAILS_MAX 16
+
+/* Both ends, device by device, and the addresses as exchanged. */
+struct report_ends {
+	unsigned rails, threads; /* threads of each device */
+	const struct end *mine[REPORT_RAILS_MAX], *theirs[REPORT_RAILS_MAX];
+	const struct qp_address *my_qps[REPORT_RAILS_MAX], *their_qps[REPORT_RAILS_MAX];
+	const struct report_effective *effective;
+};
+
+/* Both ends are connected: the banner. */
+void report_connected(struct report *r, const struct report_ends *ends);
 
 /* One size is measured, wholly or as far as it went. */
 void report_result(struct report *r, const struct report_result *result);

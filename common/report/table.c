@@ -64,9 +64,9 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void table_samples(const struct report *r, const struct report_result *result, FILE *out)
+void table_samples(const struct report *r, const struct report_result *result, uint64_t n,
+		   FILE *out)
 {
-	uint64_t n = result->client->messages;
 	double *sorted;
 
 	fprintf(out, "#, usec\n");

@@ -12,43 +12,68 @@
 
 #define BUSY_RETRY_NS UINT64_C(50000000)
 
-static json_t *hello(struct session *s)
+/* What rail R can do. */
+static json_t *offer(struct session *s, const struct rail *r)
 {
 	enum gid_kind kinds[GID_KINDS];
-	size_t n = endpoint_kinds(s, kinds);
-	json_t *m = message_new("hello"), *list = json_array();
+	size_t n = rail_kinds(s, r, kinds);
+	json_t *to = json_object(), *list = json_array();
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_integer(kinds[i]));
+	json_object_set_new(to, "ethernet", json_boolean(r->hca.info.is_ethernet));
+	json_object_set_new(to, "gid_kinds", list);
+	json_object_set_new(to, "mtu_bytes", json_integer(rail_mtu(s, r)));
+	return to;
+}
+
+static json_t *hello(struct session *s)
+{
+	json_t *m = message_new("hello"), *rails = json_array();
+
+	for (unsigned i = 0; i < s->rails; i++)
+		json_array_append_new(rails, offer(s, &s->rail[i]));
 	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
 	json_object_set_new(m, "version", json_string(RDMARK_VERSION));
 	json_object_set_new(m, "test", json_string(s->test->name));
 	json_object_set_new(m, "experiment",
 			    experiment_to_json(&s->options.experiment, s->test->name));
-	json_object_set_new(m, "ethernet", json_boolean(s->hca.info.is_ethernet));
-	json_object_set_new(m, "gid_kinds", list);
-	json_object_set_new(m, "mtu_bytes", json_integer(endpoint_mtu(s)));
+	json_object_set_new(m, "rails", rails);
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
 	if (s->gpu_memory)
 		json_object_set_new(m, "gpu_memory", json_true());
 	return m;
 }
 
+/* What the server has chosen from the offer of rail R. */
+static int take_choice(struct session *s, struct rail *r, const json_t *choice)
+{
+	uint64_t kind, mtu;
+
+	if (message_u64(choice, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
+	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault))
+		return -1;
+	if (!hca_mtu_enum((unsigned)mtu) || mtu > rail_mtu(s, r))
+		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
+				   (unsigned)mtu);
+	r->route.mtu_bytes = (unsigned)mtu;
+	return rail_use_gid(s, r, (enum gid_kind)kind);
+}
+
 static int take_welcome(struct session *s, const json_t *m)
 {
-	uint64_t kind, mtu, protocol;
+	const json_t *rails = json_object_get(m, "rails");
+	uint64_t protocol;
 
 	if (message_u64(m, "protocol", UINT32_MAX, &protocol, &s->fault) ||
 	    message_has(m, "protocol", protocol == MESSAGE_PROTOCOL, &s->fault) ||
-	    message_u64(m, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
-	    message_u64(m, "mtu_bytes", 4096, &mtu, &s->fault) || session_read_timeout(s, m) ||
-	    session_read_memory(s, m))
+	    message_has(m, "rails", json_array_size(rails) == s->rails, &s->fault) ||
+	    session_read_timeout(s, m) || session_read_memory(s, m))
 		return -1;
-	if (!hca_mtu_enum((unsigned)mtu) || mtu > endpoint_mtu(s))
-		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
-				   (unsigned)mtu);
-	s->route.mtu_bytes = (unsigned)mtu;
-	return endpoint_use_gid(s, (enum gid_kind)kind) || endpoint_cm_aim(s, m) ? -1 : 0;
+	for (unsigned i = 0; i < s->rails; i++)
+		if (take_choice(s, &s->rail[i], json_array_get(rails, i)))
+			return -1;
+	return endpoint_cm_aim(s, m);
 }
 
 static int busy(struct session *s, const json_t *m, uint64_t deadline_ns, bool *told)
@@ -96,7 +121,7 @@ static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fau
 	if (oob_connect(&s->oob, &s->stop, &whom, deadline_ns, &s->fault))
 		return -1;
 	oob_local_address(&s->oob, &s->local);
-	if (!s->hca.ctx && endpoint_open(s))
+	if (!s->rails && endpoint_open(s))
 		return -1;
 	fault_phase(&s->fault, "agreeing with the server");
 	m = hello(s);
@@ -132,19 +157,15 @@ static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fau
 static int connect_qps(struct session *s)
 {
 	json_t *m;
-	int rc = -1;
+	int rc;
 
 	if (endpoint_make(s) || endpoint_cm_connect(s, NULL))
 		return -1;
 	fault_phase(&s->fault, "exchanging QP details");
-	m = message_from_qps(&s->mine);
-	json_object_set_new(m, "end", end_to_json(&s->my_end));
-	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
+	if (oob_send(&s->oob, endpoint_describe(s), session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
-	if (message_read_qps(m, s->qps.count, &s->theirs, &s->fault) == 0 &&
-	    end_from_json(&s->their_end, json_object_get(m, "end"), &s->fault) == 0)
-		rc = endpoint_connect(s);
+	rc = endpoint_read_peer(s, m) || endpoint_connect(s) ? -1 : 0;
 	json_decref(m);
 	return rc;
 }
@@ -167,10 +188,14 @@ static int one_size(struct session *s, uint64_t size)
 		.message_bytes = size,
 		.target = plan_warmup(e, size, s->test->latency),
 		.warmup = true,
+		.reverse = e->reversed,
+		.both = e->bidirectional,
 	};
 	int rc;
 
-	if (sr.target && round_client(s, &sr))
+	rc = sr.target ? round_client(s, &sr) : 0;
+	round_release(&sr);
+	if (rc)
 		return -1;
 	if (s->interrupted) /* while warming up: this size is not measured */
 		return s->measured ? 0 : interrupted(s);
@@ -178,9 +203,12 @@ static int one_size(struct session *s, uint64_t size)
 		.message_bytes = size,
 		.target = e->duration_ns ? ROUND_ENDLESS : e->iters,
 		.duration_ns = e->duration_ns,
+		.reverse = e->reversed,
+		.both = e->bidirectional,
 	};
 	rc = round_client(s, &sr);
 	round_show(s, &sr);
+	round_release(&sr);
 	return rc;
 }
 
@@ -211,8 +239,7 @@ int session_client(struct session *s)
 		s->fault = lost;
 	if (rc || connect_qps(s))
 		return -1;
-	report_connected(&s->report, &s->my_end, &s->their_end, &s->mine, &s->theirs,
-			 &s->effective);
+	session_show_ends(s);
 	if (s->test->schedule ? s->test->schedule(s) : session_sizes(s))
 		return -1;
 	fault_phase(&s->fault, "taking leave");

@@ -1,305 +1,186 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* This end's device, and the QPs, memory and receives that stand on it. */
-#include "session/state.h"
-
+/* This end as a whole: its devices, its threads, and what stands on them. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/units.h"
 #include "session/plan.h"
+#include "session/state.h"
 
-#define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
-#define STAMP_ROOM_BYTES 64   /* unused behind every slice */
-#define STAGED_BATCH     32   /* receives are given back so many at a time */
-#define LATENCY_TX_DEPTH 64   /* so that one send in many is signalled */
+/* Enough for what one "qps" message can hold. */
+#define QPS_MAX 65536
 
-static struct hca_wish wish_of(const struct session *s)
+bool endpoint_leads(const struct session *s)
 {
-	const struct local_options *l = &s->options.local;
-
-	return (struct hca_wish){
-		.device = l->device,
-		.port = l->ib_port == EXPERIMENT_AUTO ? 0 : (int)l->ib_port,
-		.local = s->local.ss_family ? (const struct sockaddr *)&s->local : NULL,
-	};
+	return s->report.about.server == (s->options.experiment.reversed != 0);
 }
 
-int endpoint_look(struct session *s, struct hca_list *list)
+/* Have every strand do JOB; the first fault is the session's. */
+static int every_strand(struct session *s, crew_job *job)
 {
-	struct hca_wish wish = wish_of(s);
-	char reason[160];
+	int rc;
 
-	if (hca_scan(list, s->options.local.device, &s->fault))
-		return -1;
-	return hca_choose(list, &wish, reason, sizeof(reason), &s->fault) ? 0 : -1;
-}
-
-/* Fill in what is known of the device. */
-static void describe_device(struct session *s)
-{
-	const struct hca_port *p = &s->hca.info;
-	struct end *e = &s->my_end;
-
-	if (gethostname(e->host, sizeof(e->host) - 1))
-		snprintf(e->host, sizeof(e->host), "?");
-	snprintf(e->device, sizeof(e->device), "%s", p->device);
-	snprintf(e->device_chosen, sizeof(e->device_chosen), "%s", s->hca.chosen);
-	e->port = p->port;
-	snprintf(e->link_layer, sizeof(e->link_layer), "%s",
-		 p->is_ethernet ? "Ethernet" : "InfiniBand");
-	e->rate_gbps = hca_rate_gbps(p);
-	e->gid_index = -1;
-	e->lid = p->port_attr.lid;
-	e->active_mtu_bytes = hca_mtu_bytes(p->port_attr.active_mtu);
-	snprintf(e->netdev, sizeof(e->netdev), "%s", p->netdev);
-	snprintf(e->pci, sizeof(e->pci), "%s", p->place.pci);
-	topo_format_link(&p->place, e->pcie_link, sizeof(e->pcie_link));
-	e->numa_node = p->place.numa_node;
-	snprintf(e->memory, sizeof(e->memory), "host");
-	snprintf(e->clock, sizeof(e->clock), "%s", s->clock.source);
-	snprintf(e->firmware, sizeof(e->firmware), "%s", p->attr.fw_ver);
-	snprintf(e->version, sizeof(e->version), "%s", RDMARK_VERSION);
+	for (unsigned i = 0; i < s->strands; i++)
+		fault_phase(&s->strand[i].fault, s->fault.phase);
+	rc = crew_run(&s->crew, job, s);
+	for (unsigned i = 0; i < s->strands && !fault_is(&s->fault); i++)
+		if (fault_is(&s->strand[i].fault))
+			s->fault = s->strand[i].fault;
+	return rc;
 }
 
 static int check_size(struct session *s)
 {
 	const struct experiment *e = &s->options.experiment;
-	uint64_t max = s->hca.info.port_attr.max_msg_sz;
 	char have[32], want[32];
 
 	fault_phase(&s->fault, "choosing the message sizes");
-	s->largest_bytes = s->message_max = plan_last_size(e, max);
-	if (s->matrix && s->message_max < e->staged_chunk_bytes)
-		s->message_max = e->staged_chunk_bytes;
-	if (s->message_max <= max)
-		return 0;
-	fault_raise(&s->fault, FAULT_USAGE, 0, "messages of %s: %s port %u takes at most %s",
-		    units_format_size(s->message_max, want, sizeof(want)), s->hca.info.device,
-		    s->hca.info.port, units_format_size(max, have, sizeof(have)));
-	return fault_fix(&s->fault, "use a smaller %s",
-			 s->largest_bytes > max ? "-s" : "--staged-chunk");
+	for (unsigned i = 0; i < s->rails; i++) {
+		const struct hca_port *p = &s->rail[i].hca.info;
+		uint64_t max = p->port_attr.max_msg_sz, largest = plan_last_size(e, max);
+
+		if (!i || largest < s->largest_bytes)
+			s->largest_bytes = largest;
+		s->message_max = s->largest_bytes;
+		if (s->matrix && s->message_max < e->staged_chunk_bytes)
+			s->message_max = e->staged_chunk_bytes;
+		if (s->message_max <= max)
+			continue;
+		fault_raise(&s->fault, FAULT_USAGE, 0,
+			    "messages of %s: %s port %u takes at most %s",
+			    units_format_size(s->message_max, want, sizeof(want)), p->device,
+			    p->port, units_format_size(max, have, sizeof(have)));
+		return fault_fix(&s->fault, "use a smaller %s",
+				 s->largest_bytes > max ? "-s" : "--staged-chunk");
+	}
+	return 0;
+}
+
+/* The next of the names in *LIST, which goes on to the one after it; NULL: no more. */
+static const char *next_name(const char **list, char *buf, size_t size)
+{
+	size_t n;
+
+	if (!*list)
+		return NULL;
+	n = strcspn(*list, ",");
+	snprintf(buf, size, "%.*s", (int)(n < size ? n : size), *list);
+	*list = (*list)[n] ? *list + n + 1 : NULL;
+	return buf;
+}
+
+static int too_many(struct session *s, const char *what, unsigned have, unsigned max)
+{
+	fault_raise(&s->fault, FAULT_USAGE, 0, "%u %s: at most %u", have, what, max);
+	return fault_fix(&s->fault, "use fewer");
+}
+
+static int open_rails(struct session *s)
+{
+	const char *list = s->options.local.device ? s->options.local.device : "";
+	char name[128];
+
+	while (next_name(&list, name, sizeof(name))) {
+		if (s->rails == SESSION_RAILS_MAX)
+			return too_many(s, "devices", s->rails + 1, SESSION_RAILS_MAX);
+		s->rails++;
+		if (rail_open(s, &s->rail[s->rails - 1], name[0] ? name : NULL))
+			return -1;
+	}
+	if (s->rails > 1 && s->matrix) {
+		fault_raise(&s->fault, FAULT_USAGE, 0, "%u devices with all cells", s->rails);
+		return fault_fix(&s->fault, "name one device with -d, or add --plain");
+	}
+	return 0;
+}
+
+int endpoint_look(struct session *s, struct hca_list *list)
+{
+	const char *names = s->options.local.device ? s->options.local.device : "";
+	const struct hca_port *port = NULL;
+	char name[128], reason[160];
+
+	do {
+		struct hca_wish wish = {.port = 0};
+
+		hca_list_free(list);
+		next_name(&names, name, sizeof(name));
+		wish.device = name[0] ? name : NULL;
+		if (s->options.local.ib_port != EXPERIMENT_AUTO)
+			wish.port = (int)s->options.local.ib_port;
+		if (hca_scan(list, wish.device, &s->fault))
+			return -1;
+		port = hca_choose(list, &wish, reason, sizeof(reason), &s->fault);
+	} while (port && names);
+	return port ? 0 : -1;
+}
+
+static int pin_job(void *arg, unsigned i)
+{
+	return strand_pin(&((struct session *)arg)->strand[i]);
+}
+
+/* The threads are made before one of them is pinned: they inherit where it may run. */
+static int make_strands(struct session *s)
+{
+	uint64_t strands = s->options.experiment.threads * s->rails;
+
+	if (strands * s->options.experiment.qps > QPS_MAX)
+		return too_many(s, "QPs", (unsigned)(strands * s->options.experiment.qps), QPS_MAX);
+	s->strand = calloc(strands, sizeof(*s->strand));
+	s->control = aligned_alloc(_Alignof(struct round_control), strands * sizeof(*s->control));
+	if (!s->strand || !s->control)
+		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "%u threads", (unsigned)strands);
+	memset(s->control, 0, strands * sizeof(*s->control));
+	s->strands = (unsigned)strands;
+	for (unsigned i = 0; i < s->strands; i++) {
+		s->strand[i].session = s;
+		s->strand[i].rail = &s->rail[i % s->rails];
+		s->strand[i].index = i;
+		s->strand[i].control = &s->control[i];
+		s->strand[i].pin.node = -1;
+	}
+	return crew_init(&s->crew, s->strands, &s->fault);
 }
 
 int endpoint_open(struct session *s)
 {
-	struct hca_wish wish = wish_of(s);
-	struct hca_list list;
-	const struct hca_port *port;
-	int rc = -1;
-
 	endpoint_gpu_before_open(s);
-	if (hca_scan(&list, s->options.local.device, &s->fault))
+	if (open_rails(s) || make_strands(s) || every_strand(s, pin_job) || endpoint_gpu_open(s))
 		return -1;
-	port = hca_choose(&list, &wish, s->hca.chosen, sizeof(s->hca.chosen), &s->fault);
-	if (port) {
-		char chosen[sizeof(s->hca.chosen)];
-
-		memcpy(chosen, s->hca.chosen, sizeof(chosen));
-		rc = hca_open(&s->hca, port, &s->fault);
-		memcpy(s->hca.chosen, chosen, sizeof(chosen));
-	}
-	hca_list_free(&list);
-	if (rc)
-		return -1;
-	fault_phase(&s->fault, "pinning the thread");
-	if (pin_thread(&s->pin, (int)(int64_t)s->options.local.numa, s->hca.info.place.numa_node,
-		       &s->fault))
-		return -1;
-	describe_device(s);
-	if (endpoint_gpu_open(s))
-		return -1;
-	s->my_end.thread_node = s->pin.node;
-	snprintf(s->my_end.cpus, sizeof(s->my_end.cpus), "%s", s->pin.cpus);
-	snprintf(s->my_end.pinned, sizeof(s->my_end.pinned), "%s", s->pin.reason);
 	return check_size(s);
 }
 
-unsigned endpoint_mtu(const struct session *s)
+static int make_job(void *arg, unsigned i)
 {
-	unsigned active = hca_mtu_bytes(s->hca.info.port_attr.active_mtu);
-	uint64_t wish = s->options.experiment.mtu_bytes;
-
-	return wish < active ? (unsigned)wish : active;
+	return strand_make(&((struct session *)arg)->strand[i]);
 }
 
-/* The entry that -x names, or NULL with the fault if it is empty. */
-static const struct gid *explicit_gid(struct session *s)
+/* A GPU's driver is for the thread that opened the GPU. */
+static int make_one_by_one(struct session *s)
 {
-	const struct hca_port *p = &s->hca.info;
-	uint64_t index = s->options.local.gid_index;
-
-	for (size_t i = 0; i < p->gid_count; i++)
-		if ((uint64_t)p->gids[i].index == index)
-			return &p->gids[i];
-	fault_phase(&s->fault, "choosing the GID");
-	if (index >= (uint64_t)p->port_attr.gid_tbl_len) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "-x/--gid-index %u: %s port %u has %d GIDs",
-			    (unsigned)index, p->device, p->port, p->port_attr.gid_tbl_len);
-		fault_fix(&s->fault, "use 0 to %d, or leave -x out", p->port_attr.gid_tbl_len - 1);
-	} else {
-		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "-x/--gid-index %u: the GID of %s port %u at that index is empty",
-			    (unsigned)index, p->device, p->port);
-		fault_fix(&s->fault, "--list shows the ones there are; or leave -x out");
-	}
-	return NULL;
-}
-
-size_t endpoint_kinds(struct session *s, enum gid_kind kinds[GID_KINDS])
-{
-	const struct hca_port *p = &s->hca.info;
-	const struct gid *one;
-
-	if (s->options.local.gid_index == EXPERIMENT_AUTO)
-		return gid_kinds(p->gids, p->gid_count, (const struct sockaddr *)&s->local, kinds);
-	one = explicit_gid(s);
-	if (!one)
-		return 0;
-	kinds[0] = one->kind;
-	return 1;
-}
-
-int endpoint_use_gid(struct session *s, enum gid_kind kind)
-{
-	const struct hca_port *p = &s->hca.info;
-	bool chosen = s->options.local.gid_index != EXPERIMENT_AUTO;
-	bool grh = (p->port_attr.flags & IBV_QPF_GRH_REQUIRED) != 0;
-	const struct gid *g =
-		chosen ? explicit_gid(s)
-		       : gid_pick(p->gids, p->gid_count, kind, (const struct sockaddr *)&s->local);
-
-	if (fault_is(&s->fault))
-		return -1;
-	s->route.global = p->is_ethernet || chosen || grh;
-	if (!g && s->route.global) {
-		fault_raise(&s->fault, FAULT_LOCAL, 0, "%s port %u has no GID of the kind %s",
-			    p->device, p->port, gid_kind_name(kind));
-		return fault_fix(&s->fault, "give the netdev%s%s an address",
-				 p->netdev[0] ? " " : "", p->netdev);
-	}
-	if (g) {
-		s->mine.gid = g->raw;
-		s->route.gid_index = g->index;
-	}
-	if (s->route.global) {
-		s->my_end.gid_index = g->index;
-		gid_format(&g->raw, s->my_end.gid, sizeof(s->my_end.gid));
-		snprintf(s->my_end.gid_chosen, sizeof(s->my_end.gid_chosen), "%s",
-			 chosen ? "named with -x" : "the best kind that both ends have");
-		snprintf(s->my_end.gid_type, sizeof(s->my_end.gid_type), "%s",
-			 gid_kind_name(g->kind));
-	}
+	for (unsigned i = 0; i < s->strands; i++)
+		if (strand_make(&s->strand[i])) {
+			s->fault = s->strand[i].fault;
+			return -1;
+		}
 	return 0;
-}
-
-static int make_qps(struct session *s)
-{
-	const struct test *t = s->test;
-	const struct experiment *e = &s->options.experiment;
-	const struct ibv_device_attr *d = &s->hca.info.attr;
-	bool receives = t->receives == RECEIVES_BOTH || s->immediate ||
-			(t->receives == RECEIVES_SERVER && s->report.about.server);
-	struct qp_wish w = {
-		.count = (unsigned)e->qps,
-		.tx_depth = (unsigned)e->tx_depth,
-		.rx_depth = receives ? plan_rx_depth(e, t->latency, (unsigned)d->max_cqe,
-						     (unsigned)d->max_qp_wr)
-				     : 0,
-		.inline_bytes = e->inline_bytes == EXPERIMENT_AUTO ? QP_INLINE_BEST_EFFORT
-								   : (unsigned)e->inline_bytes,
-		.inline_wish = t->inline_wish,
-		.access = t->written ? IBV_ACCESS_REMOTE_WRITE : 0,
-	};
-
-	if (s->gpu_memory) /* the CPU cannot copy from there */
-		w.inline_bytes = 0;
-	if (t->latency && w.tx_depth < LATENCY_TX_DEPTH)
-		w.tx_depth = LATENCY_TX_DEPTH;
-	return qp_set_init(&s->qps, &s->hca, &w, &s->fault);
-}
-
-/* One buffer: headroom, then the slices; a latency test sends from one and receives into another.
- */
-static int make_memory(struct session *s)
-{
-	const struct experiment *e = &s->options.experiment;
-	unsigned access = s->test->written ? IBV_ACCESS_REMOTE_WRITE : 0;
-	uint64_t stride =
-		(s->largest_bytes + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	uint64_t slices = s->test->latency ? 2 : e->qps;
-	uint64_t bytes = slices * stride;
-	int rc;
-
-	if (!e->strict_order)
-		access |= IBV_ACCESS_RELAXED_ORDERING;
-	if (bytes < s->message_max)
-		bytes = s->message_max;
-	bytes += PAGE_BYTES;
-	rc = s->gpu_memory ? endpoint_gpu_memory(s, bytes, access)
-			   : mem_init(&s->mem, s->qps.pd, &s->pin, bytes, access, &s->fault);
-	if (rc)
-		return -1;
-	s->mine.addr = s->mem.addr + PAGE_BYTES + (s->test->latency ? stride : 0);
-	s->mine.stride = stride;
-	s->mine.rkey = s->mem.rkey;
-	s->my_end.memory_pages = (int64_t)s->mem.pages_checked;
-	s->my_end.memory_pages_on_node = (int64_t)s->mem.pages_on_node;
-	return 0;
-}
-
-static int make_receives(struct session *s)
-{
-	struct round_slice into = {s->mine.addr, s->mine.stride, s->mem.lkey};
-	unsigned depth = s->qps.rx_depth, batch = 1;
-
-	if (!depth)
-		return 0;
-	if (s->matrix && depth < s->options.experiment.staged_slots + STAGED_BATCH) {
-		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "a receive queue of %u for --staged-slots %u: too short", depth,
-			    (unsigned)s->options.experiment.staged_slots);
-		return fault_fix(&s->fault, "it must be longer by %u: a larger -r, or fewer slots",
-				 STAGED_BATCH);
-	}
-	/* A ping-pong gives each receive back at once, a stream in batches. */
-	if (!s->test->latency)
-		batch = depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
-	return recv_queue_init(&s->receives, &s->qps, depth, batch, &into, s->largest_bytes,
-			       &s->fault);
 }
 
 static int make_all(struct session *s)
 {
 	const struct experiment *e = &s->options.experiment;
-	union ibv_gid gid = s->mine.gid;
 
-	if (make_qps(s))
+	if (s->gpu ? make_one_by_one(s) : every_strand(s, make_job))
 		return -1;
-	if (qp_address_init(&s->mine, s->qps.count))
-		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs",
-				   s->qps.count);
-	s->mine.gid = gid;
-	if (make_memory(s) || make_receives(s))
-		return -1;
-	s->mine.lid = s->hca.info.port_attr.lid;
-	for (unsigned i = 0; i < s->qps.count; i++) {
-		s->mine.qpn[i] = s->qps.qp[i]->qp_num;
-		s->mine.psn[i] = s->qps.psn[i];
+	for (unsigned i = 0; i < s->rails; i++) {
+		s->rail[i].route.sl = (unsigned)e->sl;
+		s->rail[i].route.tos = (unsigned)e->tos;
+		s->rail[i].route.qp_timeout = (unsigned)e->qp_timeout;
 	}
-	s->my_end.inline_bytes = s->qps.inline_bytes;
-	s->route.sl = (unsigned)e->sl;
-	s->route.tos = (unsigned)e->tos;
-	s->route.qp_timeout = (unsigned)e->qp_timeout;
-	if (s->test->open && s->test->open(s, &s->own))
-		return -1;
-	if (s->test->latency || s->report.about.server || s->options.output.no_peak)
-		return 0;
-	if (peak_init(&s->peak, e->tx_depth * e->qps))
-		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "marks for the peak");
-	s->peak_ready = true;
-	return 0;
+	return s->test->open ? s->test->open(s, &s->own) : 0;
 }
 
 int endpoint_make(struct session *s)
@@ -313,19 +194,25 @@ int endpoint_make(struct session *s)
 	return rc;
 }
 
+static int connect_job(void *arg, unsigned i)
+{
+	return strand_connect(&((struct session *)arg)->strand[i]);
+}
+
 int endpoint_connect(struct session *s)
 {
 	const struct experiment *e = &s->options.experiment;
+	const struct qp_set *qps = &s->strand[0].qps;
 	uint64_t first = plan_first_size(e);
 
-	if (!e->rdma_cm && qp_set_connect(&s->qps, &s->route, &s->theirs, &s->fault))
+	if (!e->rdma_cm && every_strand(s, connect_job))
 		return -1;
 	s->effective = (struct report_effective){
-		.mtu_bytes = s->route.mtu_bytes,
-		.tx_depth = s->qps.tx_depth,
-		.rx_depth = s->qps.rx_depth,
-		.inline_bytes = s->qps.inline_bytes,
-		.cq_mod = plan_cq_mod(e, first, (unsigned)s->qps.send_cq->cqe),
+		.mtu_bytes = s->rail[0].route.mtu_bytes,
+		.tx_depth = qps->tx_depth,
+		.rx_depth = qps->rx_depth,
+		.inline_bytes = qps->inline_bytes,
+		.cq_mod = plan_cq_mod(e, first, (unsigned)qps->send_cq->cqe),
 		.warmup = plan_warmup(e, first, s->test->latency),
 		.connected_by = e->rdma_cm ? carrier_rdma_cm.name : carrier_tcp.name,
 		.exchanged_over = s->oob.carrier->name,
@@ -333,29 +220,62 @@ int endpoint_connect(struct session *s)
 	return 0;
 }
 
-void endpoint_release(struct session *s)
+json_t *endpoint_describe(const struct session *s)
+{
+	json_t *m = message_new("qps"), *strands = json_array(), *ends = json_array();
+
+	for (unsigned i = 0; i < s->strands; i++)
+		json_array_append_new(strands, message_from_qps(&s->strand[i].mine));
+	for (unsigned i = 0; i < s->rails; i++)
+		json_array_append_new(ends, end_to_json(&s->rail[i].mine));
+	json_object_set_new(m, "strands", strands);
+	json_object_set_new(m, "ends", ends);
+	return m;
+}
+
+int endpoint_read_peer(struct session *s, const json_t *m)
+{
+	const json_t *strands = json_object_get(m, "strands"), *ends = json_object_get(m, "ends");
+
+	if (message_has(m, "strands", json_array_size(strands) == s->strands, &s->fault) ||
+	    message_has(m, "ends", json_array_size(ends) == s->rails, &s->fault))
+		return -1;
+	for (unsigned i = 0; i < s->strands; i++)
+		if (message_read_qps(json_array_get(strands, i), s->strand[i].qps.count,
+				     &s->strand[i].theirs, &s->fault))
+			return -1;
+	for (unsigned i = 0; i < s->rails; i++)
+		if (end_from_json(&s->rail[i].theirs, json_array_get(ends, i), &s->fault))
+			return -1;
+	return 0;
+}
+
+static void release_strands(struct session *s)
 {
 	/* The QPs go first: nothing may touch memory that is about to be deregistered. */
-	recv_queue_release(&s->receives);
-	qp_set_quiesce(&s->qps);
-	cm_release(&s->cm);
+	for (unsigned i = 0; i < s->strands; i++)
+		strand_quiesce(&s->strand[i]);
 	if (s->test->close)
 		s->test->close(s->own);
 	s->own = NULL;
-	mem_release(&s->mem);
-	qp_set_release(&s->qps);
-	qp_address_release(&s->mine);
-	qp_address_release(&s->theirs);
-	peak_release(&s->peak);
-	if (s->gpu_buffer)
-		gpu_free(s->gpu, s->gpu_buffer);
+	for (unsigned i = 0; i < s->strands; i++)
+		strand_release(&s->strand[i]);
+	free(s->strand);
+	free(s->control);
+	s->strand = NULL;
+	s->control = NULL;
+	s->strands = 0;
+}
+
+void endpoint_release(struct session *s)
+{
+	crew_release(&s->crew);
+	release_strands(s);
 	gpu_close(s->gpu);
-	s->gpu_buffer = 0;
 	s->gpu = NULL;
-	s->gpu_memory = s->immediate = s->peak_ready = false;
+	s->gpu_memory = s->immediate = false;
 	memset(&s->gpu_absent, 0, sizeof(s->gpu_absent));
-	memset(&s->route, 0, sizeof(s->route));
-	memset(&s->my_end, 0, sizeof(s->my_end));
-	pin_undo(&s->pin);
-	hca_release(&s->hca);
+	for (unsigned i = 0; i < s->rails; i++)
+		rail_release(&s->rail[i]);
+	s->rails = 0;
 }

@@ -4,18 +4,20 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "session/state.h"
 
 #define ALIVE_NS UINT64_C(1000000000)
 
-/* Begin at this end. FAMILY: of the server's address. */
-static int begin(struct session *s, int family)
+/* Begin with T. FAMILY: of the server's address. */
+static int begin(struct strand *t, int family)
 {
+	struct session *s = t->session;
 	const struct sockaddr *local =
 		s->local.ss_family ? (const struct sockaddr *)&s->local : NULL;
-	const struct hca_port *p = &s->hca.info;
+	const struct hca_port *p = &t->rail->hca.info;
 	struct sockaddr_storage own;
 	struct ifaddrs *list = NULL;
 	bool found;
@@ -23,9 +25,9 @@ static int begin(struct session *s, int family)
 	fault_phase(&s->fault, "preparing rdma_cm");
 	if (getifaddrs(&list))
 		return fault_raise(&s->fault, FAULT_LOCAL, errno, "getifaddrs");
-	found = cm_address(p, &s->mine.gid, local, family, list, &own);
+	found = cm_address(p, &t->rail->gid, local, family, list, &own);
 	freeifaddrs(list);
-	if (cm_init(&s->cm, p, &own, s->options.local.timeout_ns, &s->fault))
+	if (cm_init(&t->cm, p, &own, s->options.local.timeout_ns, &s->fault))
 		return -1;
 	if (found || family != AF_UNSPEC)
 		return 0;
@@ -37,51 +39,80 @@ static int begin(struct session *s, int family)
 
 int endpoint_cm_listen(struct session *s, json_t *welcome)
 {
-	uint16_t port;
+	json_t *all = json_array();
 
-	if (!s->options.experiment.rdma_cm)
-		return 0;
-	if (begin(s, AF_UNSPEC) ||
-	    cm_listen(&s->cm, (unsigned)s->options.experiment.qps, &port, &s->fault))
-		return -1;
-	json_object_set_new(welcome, "rdma_cm",
-			    json_pack("{s:s, s:i, s:I}", "address", s->cm.own_name, "port",
-				      (int)port, "token", (json_int_t)s->cm.token));
+	for (unsigned i = 0; s->options.experiment.rdma_cm && i < s->strands; i++) {
+		struct cm *c = &s->strand[i].cm;
+		uint16_t port;
+
+		if (begin(&s->strand[i], AF_UNSPEC) ||
+		    cm_listen(c, (unsigned)s->options.experiment.qps, &port, &s->fault)) {
+			json_decref(all);
+			return -1;
+		}
+		json_array_append_new(all,
+				      json_pack("{s:s, s:i, s:I}", "address", c->own_name, "port",
+						(int)port, "token", (json_int_t)c->token));
+	}
+	if (s->options.experiment.rdma_cm)
+		json_object_set(welcome, "rdma_cm", all);
+	json_decref(all);
 	return 0;
 }
 
-int endpoint_cm_aim(struct session *s, const json_t *welcome)
+static int aim(struct strand *t, const json_t *m)
 {
-	const json_t *m = json_object_get(welcome, "rdma_cm");
+	struct fault *f = &t->session->fault;
 	char address[CM_ADDRESS_SIZE], *scope;
 	uint64_t port, token;
 
-	if (!s->options.experiment.rdma_cm)
-		return 0;
-	if (message_has(welcome, "rdma_cm", json_is_object(m), &s->fault) ||
-	    message_text(m, "address", address, sizeof(address), &s->fault) ||
-	    message_u64(m, "port", UINT16_MAX, &port, &s->fault) ||
-	    message_u64(m, "token", INT64_MAX, &token, &s->fault))
+	if (message_text(m, "address", address, sizeof(address), f) ||
+	    message_u64(m, "port", UINT16_MAX, &port, f) ||
+	    message_u64(m, "token", INT64_MAX, &token, f))
 		return -1;
 	scope = strchr(address, '%'); /* the server's, no business of this end */
 	if (scope)
 		*scope = '\0';
-	return begin(s, strchr(address, ':') ? AF_INET6 : AF_INET) ||
-			       cm_aim(&s->cm, address, (uint16_t)port, token, &s->fault)
-		       ? -1
-		       : 0;
+	if (begin(t, strchr(address, ':') ? AF_INET6 : AF_INET))
+		return -1;
+	return cm_aim(&t->cm, address, (uint16_t)port, token, f);
 }
 
-/* The peer said something: it failed, it lives, or, to the server, it is done. */
-static int hear(struct session *s, json_t **qps, uint64_t *deadline_ns)
+int endpoint_cm_aim(struct session *s, const json_t *welcome)
 {
+	const json_t *all = json_object_get(welcome, "rdma_cm");
+
+	if (!s->options.experiment.rdma_cm)
+		return 0;
+	if (message_has(welcome, "rdma_cm", json_array_size(all) == s->strands, &s->fault))
+		return -1;
+	for (unsigned i = 0; i < s->strands; i++)
+		if (aim(&s->strand[i], json_array_get(all, i)))
+			return -1;
+	return 0;
+}
+
+/* While the QPs are connected. */
+struct pursuit {
+	struct session *s;
+	json_t **qps;     /* the server's: where the client's "qps" goes; NULL: the client */
+	struct pollfd *p; /* for the signals, the peer, and each strand */
+	uint64_t said_ns; /* when the peer last heard of this end */
+	uint64_t deadline_ns;
+	unsigned up; /* QPs, of all strands */
+};
+
+/* The peer said something: it failed, it lives, or, to the server, it is done. */
+static int hear(struct pursuit *u)
+{
+	struct session *s = u->s;
 	json_t *m = NULL;
 	int rc = oob_poll(&s->oob, &m, &s->fault);
 
 	if (rc <= 0)
 		return rc;
-	if (message_is(m, "qps") && qps && !*qps) {
-		*qps = m;
+	if (message_is(m, "qps") && u->qps && !*u->qps) {
+		*u->qps = m;
 		return 0;
 	}
 	if (message_is(m, "error"))
@@ -89,68 +120,116 @@ static int hear(struct session *s, json_t **qps, uint64_t *deadline_ns)
 	else if (!message_is(m, "alive"))
 		fault_raise(&s->fault, FAULT_PEER, 0,
 			    "the peer broke the protocol while the QPs were connected");
-	else if (qps) /* the client decides when it has tried long enough */
-		*deadline_ns = session_deadline(s);
+	else if (u->qps) /* the client decides when it has tried long enough */
+		u->deadline_ns = session_deadline(s);
 	json_decref(m);
 	return fault_is(&s->fault) ? -1 : 0;
 }
 
-/* Something to do, or the time has come: 1, 0, -1. *SAID_NS: when the peer last heard of us. */
-static int wait_for_news(struct session *s, uint64_t deadline_ns, uint64_t *said_ns, bool *heard)
+/* What is to be done now: 1 when all QPs of all strands are up. */
+static int step(struct pursuit *u)
 {
-	struct pollfd p[3] = {[2] = {.fd = cm_fd(&s->cm), .events = POLLIN}};
-	uint64_t say_ns = *said_ns + ALIVE_NS;
-	int rc = oob_wait(&s->oob, p, 1, say_ns < deadline_ns ? say_ns : deadline_ns, &s->fault);
+	struct session *s = u->s;
+	unsigned up = 0, done = 0;
 
-	*heard = rc > 0 && p[1].revents;
-	if (rc || clock_now_ns() >= deadline_ns)
-		return rc;
-	*said_ns = clock_now_ns();
-	return oob_send(&s->oob, message_new("alive"), deadline_ns, &s->fault) ? -1 : 1;
+	for (unsigned i = 0; i < s->strands; i++) {
+		struct cm *c = &s->strand[i].cm;
+		int rc = cm_step(c, &s->fault);
+
+		if (rc < 0)
+			return -1;
+		up += c->up;
+		done += (unsigned)rc;
+		u->p[i + 2] = (struct pollfd){.fd = rc ? -1 : cm_fd(c), .events = POLLIN};
+	}
+	if (up != u->up)
+		u->deadline_ns = session_deadline(s);
+	u->up = up;
+	return done == s->strands;
+}
+
+static int late(struct session *s)
+{
+	unsigned i = 0;
+
+	while (s->strand[i].cm.up == s->strand[i].qps.count)
+		i++;
+	return cm_late(&s->strand[i].cm, &s->fault);
+}
+
+/* Until there is something to do. The peer hears meanwhile that this end is alive. */
+static int wait_for_news(struct pursuit *u)
+{
+	struct session *s = u->s;
+	uint64_t say_ns = u->said_ns + ALIVE_NS;
+	int rc = oob_wait(&s->oob, u->p, s->strands,
+			  say_ns < u->deadline_ns ? say_ns : u->deadline_ns, &s->fault);
+
+	if (rc < 0)
+		return -1;
+	if (rc)
+		return u->p[1].revents ? hear(u) : 0;
+	if (clock_now_ns() >= u->deadline_ns)
+		return late(s);
+	u->said_ns = clock_now_ns();
+	return oob_send(&s->oob, message_new("alive"), u->deadline_ns, &s->fault);
 }
 
 /* What rdma_cm chose is what both ends shall know. */
-static int take_over(struct session *s)
+static void take_over(struct strand *t)
 {
-	const struct hca_port *p = &s->hca.info;
+	const struct hca_port *p = &t->rail->hca.info;
+	struct end *e = &t->rail->mine;
 
-	memcpy(s->mine.psn, s->qps.psn, s->qps.count * sizeof(*s->mine.psn));
+	memcpy(t->mine.psn, t->qps.psn, t->qps.count * sizeof(*t->mine.psn));
 	for (size_t i = 0; i < p->gid_count; i++) {
 		const struct gid *g = &p->gids[i];
 
-		if (g->index != s->route.gid_index || g->index == s->my_end.gid_index)
+		if (g->index != t->rail->route.gid_index)
 			continue;
-		s->mine.gid = g->raw;
-		s->my_end.gid_index = g->index;
-		gid_format(&g->raw, s->my_end.gid, sizeof(s->my_end.gid));
-		snprintf(s->my_end.gid_type, sizeof(s->my_end.gid_type), "%s",
-			 gid_kind_name(g->kind));
-		snprintf(s->my_end.gid_chosen, sizeof(s->my_end.gid_chosen), "rdma_cm's choice");
+		t->mine.gid = g->raw;
+		if (e->gid_index == g->index)
+			continue;
+		e->gid_index = g->index;
+		gid_format(&g->raw, e->gid, sizeof(e->gid));
+		snprintf(e->gid_type, sizeof(e->gid_type), "%s", gid_kind_name(g->kind));
+		snprintf(e->gid_chosen, sizeof(e->gid_chosen), "rdma_cm's choice");
 	}
-	return 0;
+}
+
+static int pursue(struct pursuit *u)
+{
+	struct session *s = u->s;
+	int rc;
+
+	for (unsigned i = 0; i < s->strands; i++)
+		if (cm_start(&s->strand[i].cm, &s->strand[i].qps, &s->strand[i].rail->route,
+			     &s->fault))
+			return -1;
+	while ((rc = step(u)) == 0)
+		if (wait_for_news(u))
+			return -1;
+	for (unsigned i = 0; rc > 0 && i < s->strands; i++)
+		take_over(&s->strand[i]);
+	return rc > 0 ? 0 : -1;
 }
 
 int endpoint_cm_connect(struct session *s, json_t **qps)
 {
-	uint64_t said_ns = clock_now_ns(), deadline_ns = session_deadline(s);
-	unsigned up = 0;
+	struct pursuit u = {
+		.s = s,
+		.qps = qps,
+		.said_ns = clock_now_ns(),
+		.deadline_ns = session_deadline(s),
+	};
 	int rc;
 
 	if (!s->options.experiment.rdma_cm)
 		return 0;
-	if (cm_start(&s->cm, &s->qps, &s->route, &s->fault))
-		return -1;
-	while ((rc = cm_step(&s->cm, &s->fault)) == 0) {
-		bool heard = false;
-
-		if (s->cm.up != up)
-			deadline_ns = session_deadline(s);
-		up = s->cm.up;
-		rc = wait_for_news(s, deadline_ns, &said_ns, &heard);
-		if (rc == 0)
-			return cm_late(&s->cm, &s->fault);
-		if (rc < 0 || (heard && hear(s, qps, &deadline_ns)))
-			return -1;
-	}
-	return rc < 0 ? -1 : take_over(s);
+	u.p = calloc(s->strands + 2, sizeof(*u.p));
+	if (!u.p)
+		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "waiting for rdma_cm");
+	rc = pursue(&u);
+	free(u.p);
+	return rc;
 }

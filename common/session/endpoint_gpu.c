@@ -105,7 +105,7 @@ static int nearest(struct session *s, const struct gpu_info *list, size_t count)
 	for (size_t i = 0; pci && i < count; i++)
 		pci[i] = list[i].pci;
 	if (pci && rank && count && path_open(&t, &s->fault) == 0) {
-		path_rank(t, s->hca.info.place.pci, pci, count, rank);
+		path_rank(t, s->rail[0].hca.info.place.pci, pci, count, rank);
 		index = list[rank[0]].index;
 	}
 	path_close(t);
@@ -133,7 +133,7 @@ static int open_nearest(struct session *s)
 static void describe(struct session *s)
 {
 	const struct gpu_info *gpu = gpu_about(s->gpu);
-	struct end *e = &s->my_end;
+	struct end *e = &s->rail[0].mine;
 	struct path_tree *t = NULL;
 	struct fault unknown = {0};
 	struct path way = {.class = PATH_UNKNOWN};
@@ -144,7 +144,7 @@ static void describe(struct session *s)
 		 gpu->bar1_bytes ? units_format_size(gpu->bar1_bytes, bar1, sizeof(bar1)) : "");
 	snprintf(e->gpu_uuid, sizeof(e->gpu_uuid), "%s", gpu->uuid);
 	if (path_open(&t, &unknown) == 0)
-		path_find(t, s->hca.info.place.pci, gpu->pci, &way);
+		path_find(t, s->rail[0].hca.info.place.pci, gpu->pci, &way);
 	path_close(t);
 	snprintf(e->gpu_distance, sizeof(e->gpu_distance), "%s", path_class_name(way.class));
 }
@@ -190,27 +190,28 @@ int endpoint_gpu_open(struct session *s)
 	return 0;
 }
 
-int endpoint_gpu_memory(struct session *s, size_t bytes, unsigned access)
+int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access)
 {
-	struct gpu_mr_ask ask = {.pd = s->qps.pd, .gpu = s->gpu, .bytes = bytes, .access = access};
-	struct end *e = &s->my_end;
+	struct session *s = t->session;
+	struct gpu_mr_ask ask = {.pd = t->qps.pd, .gpu = s->gpu, .bytes = bytes, .access = access};
+	struct end *e = &t->rail->mine;
 	struct gpu_routes routes;
 
-	fault_phase(&s->fault, "choosing the way to GPU memory");
-	if (gpu_routes_probe(&routes, ask.pd, s->gpu, &s->fault) ||
+	fault_phase(&t->fault, "choosing the way to GPU memory");
+	if (gpu_routes_probe(&routes, ask.pd, s->gpu, &t->fault) ||
 	    gpu_routes_choose(&routes, (enum gpu_path)s->options.local.gpu_path, &ask.route,
-			      &s->fault))
+			      &t->fault))
 		return -1;
 	snprintf(e->gpu_path, sizeof(e->gpu_path), "%s", gpu_route_name(ask.route));
 	gpu_routes_format(&routes, ask.route, e->gpu_chosen, sizeof(e->gpu_chosen));
 	if (ask.route == GPU_ROUTE_STAGED) {
-		fault_raise(&s->fault, FAULT_UNAVAILABLE, 0, "no direct way to %s", e->gpu);
-		fault_cause(&s->fault, "It could only be %s", e->gpu_chosen);
-		return fault_fix(&s->fault, "gdr_bw measures that, and says more");
+		fault_raise(&t->fault, FAULT_UNAVAILABLE, 0, "no direct way to %s", e->gpu);
+		fault_cause(&t->fault, "It could only be %s", e->gpu_chosen);
+		return fault_fix(&t->fault, "gdr_bw measures that, and says more");
 	}
-	ask.addr = s->gpu_buffer = gpu_alloc(s->gpu, bytes, &s->fault);
+	ask.addr = t->gpu_buffer = gpu_alloc(s->gpu, bytes, &t->fault);
 	if (!ask.addr)
 		return -1;
 	snprintf(e->memory, sizeof(e->memory), "gpu");
-	return mem_init_gpu(&s->mem, &ask, &s->fault);
+	return mem_init_gpu(&t->mem, &ask, &t->fault);
 }

@@ -10,16 +10,16 @@ struct session_parts session_parts(struct session *s)
 	return (struct session_parts){
 		.server = s->report.about.server,
 		.options = &s->options,
-		.hca = &s->hca,
-		.pin = &s->pin,
-		.qps = &s->qps,
+		.hca = &s->rail[0].hca,
+		.pin = &s->strand[0].pin,
+		.qps = &s->strand[0].qps,
 		.gpu = s->gpu,
 		.gpu_absent = &s->gpu_absent,
-		.memory = {s->mine.addr, s->mine.stride, s->mem.lkey},
-		.memory_rkey = s->mem.rkey,
+		.memory = {s->strand[0].mine.addr, s->strand[0].mine.stride, s->strand[0].mem.lkey},
+		.memory_rkey = s->strand[0].mem.rkey,
 		.message_max = s->message_max,
-		.my_end = &s->my_end,
-		.their_end = &s->their_end,
+		.my_end = &s->rail[0].mine,
+		.their_end = &s->rail[0].theirs,
 		.report = &s->report,
 		.fault = &s->fault,
 		.own = s->own,
@@ -43,6 +43,7 @@ int session_window(struct session *s, const struct session_window *w, struct rec
 		*rec = sr.theirs;
 	else if (!w->reverse && sr.measured)
 		*rec = sr.mine;
+	round_release(&sr);
 	return rc;
 }
 

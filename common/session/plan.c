@@ -28,6 +28,15 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 			f,
 			"a latency test is a ping-pong on one QP; use a bandwidth test for more");
 	}
+	if (latency && (e->bidirectional || e->reversed)) {
+		fault_raise(f, FAULT_USAGE, 0, "%s with a latency test",
+			    e->bidirectional ? "-b/--bidirectional" : "--reversed");
+		return fault_fix(f, "leave it out: a ping-pong goes both ways");
+	}
+	if (e->bidirectional && e->reversed) {
+		fault_raise(f, FAULT_USAGE, 0, "--reversed with -b/--bidirectional");
+		return fault_fix(f, "leave it out: both ends send");
+	}
 	if (e->post_list > e->tx_depth) {
 		fault_raise(f, FAULT_USAGE, 0,
 			    "-l/--post_list %llu is more than -t/--tx-depth %llu",

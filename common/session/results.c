@@ -2,12 +2,11 @@
 /* From a round's ticks to its record, and from records to the report. */
 #include "session/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static void latency_of(const struct session *s, struct record *rec)
+static void latency_of(const struct clock *c, const struct hist *h, struct record *rec)
 {
-	const struct clock *c = &s->clock;
-	const struct hist *h = s->hist;
 	const double us = 1.0 / 2 / 1000; /* half the round trip, in microseconds */
 
 	rec->latency_min_us = h->count ? us * clock_ticks_to_ns(c, (double)h->min) : 0;
@@ -21,42 +20,106 @@ static void latency_of(const struct session *s, struct record *rec)
 	rec->latency_p99_99_us = us * clock_ticks_to_ns(c, hist_percentile(h, 99.99));
 }
 
-/* From ticks to the record. Only an end whose loop reads the clock has one of its own. */
+/* What one thread did, or all from the first one's start to the last one's end. */
+struct span {
+	uint64_t start_ticks, end_ticks, messages, timed_messages;
+	unsigned qps;
+};
+
+static struct span span_of(const struct strand *t)
+{
+	const struct round *r = &t->round;
+
+	return (struct span){r->start_ticks, r->end_ticks, r->messages, r->timed_messages,
+			     t->qps.count};
+}
+
+static void widen(struct span *sum, const struct span *by)
+{
+	sum->messages += by->messages;
+	sum->timed_messages += by->timed_messages;
+	sum->qps += by->qps;
+	if (!by->timed_messages)
+		return; /* its clock never ran */
+	if (!sum->start_ticks || by->start_ticks < sum->start_ticks)
+		sum->start_ticks = by->start_ticks;
+	if (by->end_ticks > sum->end_ticks)
+		sum->end_ticks = by->end_ticks;
+}
+
+/* The rates of SPAN; false if there is nothing to reckon them from. */
+static bool rates_of(const struct session *s, uint64_t message_bytes, const struct span *span,
+		     struct record *rec)
+{
+	uint64_t ticks = span->end_ticks - span->start_ticks;
+
+	*rec = (struct record){
+		.message_bytes = message_bytes,
+		.qps = span->qps,
+		.messages = span->messages,
+		.interrupted = s->interrupted,
+		.seconds = clock_ticks_to_ns(&s->clock, (double)ticks) / 1e9,
+	};
+	if (!span->timed_messages || span->end_ticks <= span->start_ticks)
+		return false;
+	rec->messages_per_s = (double)span->timed_messages / rec->seconds;
+	if (!s->test->latency)
+		rec->bandwidth_gbps = rec->messages_per_s * (double)message_bytes * 8 / 1e9;
+	return true;
+}
+
+static void peak_of(const struct strand *t, struct record *rec)
+{
+	const struct clock *c = &t->session->clock;
+	double bits = (double)rec->message_bytes * 8;
+	double best = peak_rate(&t->peak) / c->ns_per_tick * bits; /* bits per ns */
+
+	/* A run shorter than one send queue has but its average. */
+	rec->bandwidth_peak_gbps = best > rec->bandwidth_gbps ? best : rec->bandwidth_gbps;
+}
+
+/* From a strand's ticks to its record, and into the span and histogram of all. */
+static void measure_strand(struct strand *t, uint64_t message_bytes, struct span *sum)
+{
+	struct session *s = t->session;
+	struct span span = span_of(t);
+	bool measured = rates_of(s, message_bytes, &span, &t->record);
+
+	widen(sum, &span);
+	if (measured && s->test->latency && t->hist)
+		latency_of(&s->clock, t->hist, &t->record);
+	if (measured && !s->test->latency && !t->round.no_peak)
+		peak_of(t, &t->record);
+}
+
+/* Only an end whose loop reads the clock has a record of its own. */
 void round_measure(struct session *s, struct session_round *sr)
 {
-	const struct round *r = &sr->round;
 	struct record *rec = &sr->mine;
-	double bits = (double)sr->message_bytes * 8;
+	struct span sum = {0};
 
-	memset(rec, 0, sizeof(*rec));
-	rec->message_bytes = sr->message_bytes;
-	rec->qps = s->qps.count;
-	rec->messages = r->messages;
-	rec->interrupted = s->interrupted;
 	clock_calibrate(&s->clock);
-	rec->seconds = clock_ticks_to_ns(&s->clock, (double)(r->end_ticks - r->start_ticks)) / 1e9;
-	sr->measured = !sr->warmup && r->timed_messages && r->end_ticks > r->start_ticks;
+	for (unsigned i = 0; i < s->strands; i++)
+		measure_strand(&s->strand[i], sr->message_bytes, &sum);
+	sr->measured = rates_of(s, sr->message_bytes, &sum, rec) && !sr->warmup;
 	if (!sr->measured)
 		return;
-	rec->messages_per_s = (double)r->timed_messages / rec->seconds;
-	if (s->test->latency) {
-		latency_of(s, rec);
+	if (s->strands == 1) {
+		*rec = s->strand[0].record;
 		return;
 	}
-	rec->bandwidth_gbps = rec->messages_per_s * bits / 1e9;
-	if (!r->no_peak) {
-		double best = peak_rate(&s->peak) / s->clock.ns_per_tick * bits; /* bits per ns */
-
-		/* A run shorter than one send queue has but its average. */
-		rec->bandwidth_peak_gbps = best > rec->bandwidth_gbps ? best : rec->bandwidth_gbps;
-	}
+	if (!s->test->latency || !s->strand[0].hist)
+		return; /* a peak of several threads at once is nobody's */
+	for (unsigned i = 1; i < s->strands; i++)
+		hist_merge(s->strand[0].hist, s->strand[i].hist);
+	latency_of(&s->clock, s->strand[0].hist, rec);
 }
 
 /*
  * Buckets that are not empty, as [lowest, highest, count], in microseconds; reckoned as the
  * record's figures are, or rounding would put the least sample below its own bucket.
  */
-static json_t *histogram_json(const struct session *s)
+static json_t *histogram_json(const struct session *s, const struct hist *h)
 {
 	json_t *to = json_array();
 	const double us = 1.0 / 2 / 1000;
@@ -64,56 +127,191 @@ static json_t *histogram_json(const struct session *s)
 	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
 		double low = (double)hist_bucket_low(i), width = (double)hist_bucket_width(i);
 
-		if (s->hist->bucket[i])
+		if (h->bucket[i])
 			json_array_append_new(
 				to, json_pack("[f, f, I]", us * clock_ticks_to_ns(&s->clock, low),
 					      us * clock_ticks_to_ns(&s->clock, low + width),
-					      (json_int_t)s->hist->bucket[i]));
+					      (json_int_t)h->bucket[i]));
 	}
 	return to;
 }
 
-static void samples_to_us(const struct session *s, uint64_t count)
+/* All samples in microseconds, one thread's behind the other's; NULL: none were kept. */
+static double *samples_us(const struct session *s)
 {
-	for (uint64_t i = 0; i < count; i++) {
-		double us = clock_ticks_to_ns(&s->clock, (double)s->samples[i]) / 2 / 1000;
+	uint64_t count = 0, n = 0;
+	double *us;
 
-		memcpy(&s->samples[i], &us, sizeof(us)); /* in place: both are eight bytes */
+	for (unsigned i = 0; i < s->strands && s->strand[i].samples; i++)
+		count += s->strand[i].round.messages;
+	us = count ? malloc(count * sizeof(*us)) : NULL;
+	for (unsigned i = 0; us && i < s->strands; i++) {
+		const struct strand *t = &s->strand[i];
+
+		for (uint64_t k = 0; k < t->round.messages; k++)
+			us[n++] = clock_ticks_to_ns(&s->clock, (double)t->samples[k]) / 2 / 1000;
+	}
+	return us;
+}
+
+/* Both directions at once: rates and counts add up, the longer one says how long it took. */
+static struct record sum_of(const struct record *a, const struct record *b)
+{
+	struct record sum = *a;
+
+	sum.messages += b->messages;
+	sum.messages_per_s += b->messages_per_s;
+	sum.bandwidth_gbps += b->bandwidth_gbps;
+	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
+	sum.seconds = a->seconds > b->seconds ? a->seconds : b->seconds;
+	sum.interrupted |= b->interrupted;
+	return sum;
+}
+
+/* Records in the form that the report takes, as many as there are. */
+struct rows {
+	struct report_row *row;
+	struct record *own; /* of rows that are sums made here */
+	size_t count, owned;
+};
+
+static struct report_row *add(struct rows *to, const struct record *rec, enum report_end by,
+			      enum report_direction direction)
+{
+	struct report_row *row = &to->row[to->count++];
+
+	*row = (struct report_row){.record = rec, .by = by, .direction = direction, .thread = -1};
+	return row;
+}
+
+/* Strand I's record at END; where the peer made it, from what it sent. */
+static bool part_of(const struct session_round *sr, bool mine, unsigned i, struct record *rec)
+{
+	struct fault known = {0}; /* that it can be read is known: take_records() */
+
+	if (mine) {
+		*rec = sr->session->strand[i].record;
+		return rec->messages_per_s > 0;
+	}
+	return record_from_json(rec, json_array_get(sr->their_parts, i), &known) == 0;
+}
+
+/* What each thread of END did, and where a device has several: what each device did. */
+static void add_parts(struct rows *to, const struct session_round *sr, bool mine,
+		      const struct report_row *all)
+{
+	const struct session *s = sr->session;
+	struct report_row like = *all;
+
+	for (unsigned i = 0; i < s->strands; i++) {
+		struct record *rec = &to->own[to->owned];
+		struct report_row *row;
+
+		if (!part_of(sr, mine, i, rec))
+			continue;
+		to->owned++;
+		row = add(to, rec, like.by, like.direction);
+		row->thread = (int)i;
+		row->device =
+			mine ? s->strand[i].rail->mine.device : s->strand[i].rail->theirs.device;
+	}
+	for (unsigned d = 0; d < s->rails && s->rails > 1 && s->strands > s->rails; d++) {
+		struct record *sum = &to->own[to->owned++], part;
+		struct report_row *row;
+
+		memset(sum, 0, sizeof(*sum));
+		for (unsigned i = d; i < s->strands; i += s->rails)
+			if (part_of(sr, mine, i, &part))
+				*sum = sum->messages ? sum_of(sum, &part) : part;
+		sum->qps *= s->strands / s->rails;
+		sum->bandwidth_peak_gbps = 0;
+		row = add(to, sum, like.by, like.direction);
+		row->device = mine ? s->rail[d].mine.device : s->rail[d].theirs.device;
 	}
 }
 
-/* Hand the records to the report, and with the client's what only this end has of it. */
-static void show(struct session *s, const struct record *client, const struct record *server)
+/* What END measured, and below it of its threads and devices. NULL: nothing. */
+static const struct report_row *add_end(struct rows *to, const struct session_round *sr,
+					enum report_end end)
 {
-	struct report_result result = {.client = client, .server = server};
+	const struct session *s = sr->session;
+	bool mine = (end == REPORT_SERVER) == s->report.about.server;
+	enum report_direction direction = REPORT_FORWARD;
 
-	if (!s->report.about.server && s->samples) {
-		samples_to_us(s, client->messages);
-		result.samples_us = (const double *)(const void *)s->samples;
+	if (mine ? !sr->measured : !sr->theirs_measured)
+		return NULL;
+	if (s->test->latency)
+		direction = REPORT_PING_PONG;
+	else if (sr->both ? end == REPORT_SERVER : sr->reverse)
+		direction = REPORT_BACKWARD;
+	return add(to, mine ? &sr->mine : &sr->theirs, end, direction);
+}
+
+/* All rows of the round, and which of them this end's table shows. */
+static void collect(struct rows *to, const struct session_round *sr, struct report_result *result)
+{
+	const struct session *s = sr->session;
+	const struct report_row *client = add_end(to, sr, REPORT_CLIENT);
+	const struct report_row *server = add_end(to, sr, REPORT_SERVER);
+	const struct report_row *own = s->report.about.server ? server : client;
+	const struct report_row *leader = sr->reverse ? server : client, *sum;
+
+	if (sr->both && client && server) {
+		struct record *both = &to->own[to->owned++];
+
+		*both = sum_of(&sr->mine, &sr->theirs);
+		sum = add(to, both, REPORT_BOTH, REPORT_BOTH_WAYS);
+		result->shown[0] = s->options.output.both_rows ? client : sum;
+		result->shown[1] = s->options.output.both_rows ? server : NULL;
+	} else {
+		/* A server's table has what it measured itself; a client's what the sender did. */
+		result->shown[0] = s->report.about.server && own ? own : leader ? leader : own;
 	}
-	if (!s->report.about.server && s->hist && s->options.output.histogram)
-		result.histogram = histogram_json(s);
+	if (s->strands > 1 && client)
+		add_parts(to, sr, !s->report.about.server, client);
+	if (s->strands > 1 && server)
+		add_parts(to, sr, s->report.about.server, server);
+	result->row = to->row;
+	result->rows = to->count;
+}
+
+/* Hand the records to the report, and with them what only this end has. */
+static void show(struct session *s, const struct session_round *sr)
+{
+	size_t most = 2 * (1 + s->strands + s->rails) + 1;
+	struct rows rows = {
+		.row = calloc(most, sizeof(*rows.row)),
+		.own = calloc(most, sizeof(*rows.own)),
+	};
+	struct report_result result = {0};
+	struct strand *t = &s->strand[0];
+	double *us = NULL;
+
+	if (rows.row && rows.own)
+		collect(&rows, sr, &result);
+	if (sr->measured)
+		result.samples_us = us = samples_us(s);
+	if (t->hist && sr->measured && s->options.output.histogram)
+		result.histogram = histogram_json(s, t->hist);
 	s->measured = true;
 	report_result(&s->report, &result);
 	json_decref(result.histogram);
+	free(us);
+	free(rows.row);
+	free(rows.own);
 }
 
 static void show_round(struct session *s, const struct session_round *sr)
 {
-	const struct record *mine = sr->measured ? &sr->mine : NULL;
-	const struct record *theirs = sr->theirs_measured ? &sr->theirs : NULL;
+	uint64_t answered = 0;
 
-	if (!s->report.about.server) {
-		if (mine)
-			show(s, mine, theirs);
-	} else if (theirs) {
-		show(s, theirs, mine);
-	} else if (mine) { /* cut off: what this end knows */
-		show(s, mine, mine);
+	if (sr->measured || sr->theirs_measured) {
+		show(s, sr);
 	} else if (fault_is(&s->fault) && sr->answered && !sr->warmup) {
+		for (unsigned i = 0; i < s->strands; i++)
+			answered += s->strand[i].round.messages;
 		report_note(&s->report, "%llu messages of %llu B had been answered",
-			    (unsigned long long)sr->round.messages,
-			    (unsigned long long)sr->message_bytes);
+			    (unsigned long long)answered, (unsigned long long)sr->message_bytes);
 	}
 }
 

@@ -70,7 +70,6 @@ static int adopt(struct session *s, const json_t *m)
 {
 	struct experiment e = s->test->defaults;
 	bool gpu_memory;
-	uint64_t mtu;
 
 	fault_phase(&s->fault, "agreeing with the client");
 	if (message_is(m, "error")) { /* it found out by itself that it cannot run */
@@ -80,15 +79,11 @@ static int adopt(struct session *s, const json_t *m)
 	}
 	if (!message_is(m, "hello"))
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the first message is no hello");
-	if (check_versions(s, m) || check_test(s, m) ||
-	    message_u64(m, "mtu_bytes", 4096, &mtu, &s->fault) || session_read_timeout(s, m) ||
+	if (check_versions(s, m) || check_test(s, m) || session_read_timeout(s, m) ||
 	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")),
 			&s->fault) ||
-	    message_has(m, "ethernet", json_is_boolean(json_object_get(m, "ethernet")),
-			&s->fault) ||
+	    message_has(m, "rails", json_is_array(json_object_get(m, "rails")), &s->fault) ||
 	    message_flag(m, "gpu_memory", &gpu_memory, &s->fault) ||
-	    message_has(m, "gid_kinds", json_is_array(json_object_get(m, "gid_kinds")),
-			&s->fault) ||
 	    experiment_from_json(&e, json_object_get(m, "experiment"), &s->fault) ||
 	    experiment_check(&s->options, &e, &s->fault) ||
 	    plan_check(&e, s->test->latency, &s->fault))
@@ -97,20 +92,20 @@ static int adopt(struct session *s, const json_t *m)
 	return 0;
 }
 
-/* The first kind of GID that both ends have, in the client's order. */
-static int agree_on_gid(struct session *s, const json_t *m, enum gid_kind *kind)
+/* The first kind of GID that both ends of rail R have, in the order of the client's OFFER. */
+static int agree_on_gid(struct session *s, struct rail *r, const json_t *offer, enum gid_kind *kind)
 {
 	enum gid_kind mine[GID_KINDS];
-	size_t n = endpoint_kinds(s, mine);
-	const json_t *theirs = json_object_get(m, "gid_kinds"), *v;
+	size_t n = rail_kinds(s, r, mine);
+	const json_t *theirs = json_object_get(offer, "gid_kinds"), *v;
 	size_t i;
 
 	if (fault_is(&s->fault))
 		return -1;
-	if (json_is_true(json_object_get(m, "ethernet")) != s->hca.info.is_ethernet) {
+	if (json_is_true(json_object_get(offer, "ethernet")) != r->hca.info.is_ethernet) {
 		fault_raise(&s->fault, FAULT_USAGE, 0,
 			    "the two ends have different link layers: %s on the server's %s",
-			    s->my_end.link_layer, s->hca.info.device);
+			    r->mine.link_layer, r->hca.info.device);
 		return fault_fix(&s->fault, "choose devices of one fabric with -d on both ends");
 	}
 	json_array_foreach (theirs, i, v)
@@ -120,36 +115,74 @@ static int agree_on_gid(struct session *s, const json_t *m, enum gid_kind *kind)
 				return 0;
 			}
 	*kind = GID_IB;
-	if (!s->hca.info.is_ethernet)
+	if (!r->hca.info.is_ethernet)
 		return 0; /* LIDs do */
 	fault_raise(&s->fault, FAULT_USAGE, 0,
 		    "the two ends have no kind of GID in common: server %s has %s first",
-		    s->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
+		    r->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
 	return fault_fix(
 		&s->fault,
 		"give both netdevs an address of one family, or choose with -x on both ends");
 }
 
-static int welcome(struct session *s, const json_t *hello)
+/* From what the client's end of rail R can do to what is done: appended to CHOICES. */
+static int choose(struct session *s, struct rail *r, const json_t *offer, json_t *choices)
 {
-	json_t *m;
 	enum gid_kind kind;
 	uint64_t mtu;
 
-	if (session_read_memory(s, hello) || agree_on_gid(s, hello, &kind) ||
-	    message_u64(hello, "mtu_bytes", 4096, &mtu, &s->fault))
+	if (message_has(offer, "ethernet", json_is_boolean(json_object_get(offer, "ethernet")),
+			&s->fault) ||
+	    message_has(offer, "gid_kinds", json_is_array(json_object_get(offer, "gid_kinds")),
+			&s->fault) ||
+	    message_u64(offer, "mtu_bytes", 4096, &mtu, &s->fault) ||
+	    agree_on_gid(s, r, offer, &kind))
 		return -1;
-	s->route.mtu_bytes = mtu < endpoint_mtu(s) ? (unsigned)mtu : endpoint_mtu(s);
-	if (!hca_mtu_enum(s->route.mtu_bytes))
+	r->route.mtu_bytes = mtu < rail_mtu(s, r) ? (unsigned)mtu : rail_mtu(s, r);
+	if (!hca_mtu_enum(r->route.mtu_bytes))
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the client proposes an MTU of %u",
 				   (unsigned)mtu);
-	if (endpoint_use_gid(s, kind))
+	if (rail_use_gid(s, r, kind))
 		return -1;
+	json_array_append_new(choices, json_pack("{s:i, s:i}", "gid_kind", (int)kind, "mtu_bytes",
+						 (int)r->route.mtu_bytes));
+	return 0;
+}
+
+/* Rail by rail, as many as the client has. */
+static int choose_all(struct session *s, const json_t *hello, json_t *choices)
+{
+	const json_t *offers = json_object_get(hello, "rails");
+	size_t n = json_array_size(offers);
+
+	if (n != s->rails) {
+		fault_raise(&s->fault, FAULT_USAGE, 0,
+			    "the two ends use different numbers of devices: server %u, client %zu",
+			    s->rails, n);
+		return fault_fix(&s->fault, "name as many with -d on both ends");
+	}
+	for (unsigned i = 0; i < s->rails; i++)
+		if (choose(s, &s->rail[i], json_array_get(offers, i), choices))
+			return -1;
+	return 0;
+}
+
+static int welcome(struct session *s, const json_t *hello)
+{
+	json_t *m, *choices;
+
+	fault_phase(&s->fault, "agreeing with the client");
+	if (session_read_memory(s, hello))
+		return -1;
+	choices = json_array();
+	if (choose_all(s, hello, choices)) {
+		json_decref(choices);
+		return -1;
+	}
 	m = message_new("welcome");
 	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
 	json_object_set_new(m, "version", json_string(RDMARK_VERSION));
-	json_object_set_new(m, "gid_kind", json_integer(kind));
-	json_object_set_new(m, "mtu_bytes", json_integer(s->route.mtu_bytes));
+	json_object_set_new(m, "rails", choices);
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
 	if (s->gpu_memory)
 		json_object_set_new(m, "gpu_memory", json_true());
@@ -163,7 +196,7 @@ static int welcome(struct session *s, const json_t *hello)
 static int connect_qps(struct session *s)
 {
 	json_t *m = NULL;
-	int rc = -1;
+	int rc;
 
 	if (endpoint_make(s) || endpoint_cm_connect(s, &m)) {
 		json_decref(m);
@@ -172,16 +205,12 @@ static int connect_qps(struct session *s)
 	fault_phase(&s->fault, "exchanging QP details");
 	if (!m && message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
-	if (message_read_qps(m, s->qps.count, &s->theirs, &s->fault) == 0 &&
-	    end_from_json(&s->their_end, json_object_get(m, "end"), &s->fault) == 0)
-		rc = endpoint_connect(s);
+	rc = endpoint_read_peer(s, m) || endpoint_connect(s) ? -1 : 0;
 	json_decref(m);
 	if (rc)
 		return rc;
 	/* Only now: this end is ready for whatever the client sends when it has the answer. */
-	m = message_from_qps(&s->mine);
-	json_object_set_new(m, "end", end_to_json(&s->my_end));
-	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
+	return oob_send(&s->oob, endpoint_describe(s), session_deadline(s), &s->fault);
 }
 
 /* Wait for a client whose hello can be used; strangers are dropped and waiting goes on. */
@@ -219,6 +248,7 @@ static int one_round(struct session *s, const json_t *request)
 
 	if (!sr.way)
 		round_show(s, &sr);
+	round_release(&sr);
 	return rc;
 }
 
@@ -279,8 +309,7 @@ static int serve(struct session *s)
 	json_decref(hello);
 	if (rc || connect_qps(s))
 		return -1;
-	report_connected(&s->report, &s->my_end, &s->their_end, &s->mine, &s->theirs,
-			 &s->effective);
+	session_show_ends(s);
 	return follow(s);
 }
 

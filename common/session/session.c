@@ -83,20 +83,22 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
 }
 
-static int make_buffers(struct session *s)
+void session_show_ends(struct session *s)
 {
-	const struct output_options *o = &s->options.output;
-	bool keep = (o->histogram || o->unsorted) && !s->options.experiment.duration_ns;
+	struct report_ends ends = {
+		.rails = s->rails,
+		.threads = s->strands / s->rails,
+		.effective = &s->effective,
+	};
 
-	if (!s->test->latency || s->report.about.server)
-		return 0;
-	s->hist = malloc(sizeof(*s->hist));
-	if (keep)
-		s->samples = calloc(s->options.experiment.iters, sizeof(*s->samples));
-	if (!s->hist || (keep && !s->samples))
-		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "samples of %llu iterations",
-				   (unsigned long long)s->options.experiment.iters);
-	return 0;
+	for (unsigned i = 0; i < s->rails; i++) {
+		ends.mine[i] = &s->rail[i].mine;
+		ends.theirs[i] = &s->rail[i].theirs;
+		/* of the first thread: perftest's banner has their numbers */
+		ends.my_qps[i] = &s->strand[i].mine;
+		ends.their_qps[i] = &s->strand[i].theirs;
+	}
+	report_connected(&s->report, &ends);
 }
 
 static int run(struct session *s)
@@ -114,8 +116,7 @@ static int run(struct session *s)
 		.options = &s->options,
 	};
 
-	if (report_open(&s->report, &about, &s->fault) || stop_init(&s->stop, &s->fault) ||
-	    make_buffers(s))
+	if (report_open(&s->report, &about, &s->fault) || stop_init(&s->stop, &s->fault))
 		return -1;
 	clock_init(&s->clock);
 	return about.server ? session_server(s) : session_client(s);
@@ -162,8 +163,6 @@ static int finish(struct session *s)
 	oob_release(&s->oob);
 	endpoint_release(s);
 	stop_release(&s->stop);
-	free(s->hist);
-	free(s->samples);
 	return fault_exit_status(&s->fault);
 }
 

@@ -24,9 +24,9 @@ struct test {
 	bool latency; /* half round trips are the result; one QP */
 	enum {
 		RECEIVES_NONE,
-		RECEIVES_SERVER,
+		RECEIVES_FOLLOWER,
 		RECEIVES_BOTH
-	} receives;           /* whose receives the peer's messages consume */
+	} receives;           /* whose receives the other end's messages consume */
 	bool written;         /* the peer writes into this end's memory */
 	unsigned inline_wish; /* bytes, where --inline_size is not given */
 	/*
@@ -35,6 +35,9 @@ struct test {
 	 * leader is done.
 	 */
 	round_loop *lead, *follow;
+	/* A round in both directions: sends all and receives meanwhile; NULL: LEAD. What comes
+	 * after the last of its own is then FOLLOW's. */
+	round_loop *both;
 	/* In place of those where either end's memory is a GPU's, which no CPU can poll: receives
 	 * complete at both ends. NULL: the same. */
 	round_loop *lead_immediate, *follow_immediate;

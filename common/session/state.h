@@ -11,6 +11,7 @@
 #include "host/pin.h"
 #include "loop/recv.h"
 #include "report/report.h"
+#include "session/crew.h"
 #include "session/session.h"
 #include "session/watch.h"
 #include "verbs/cm.h"
@@ -19,6 +20,43 @@
 #include "verbs/qp.h"
 #include "wire/door.h"
 #include "wire/message.h"
+
+#define SESSION_RAILS_MAX 16
+
+/* A device of this end and the way from it to the peer's: rail I here talks to rail I there. */
+struct rail {
+	struct hca hca;
+	struct qp_route route;
+	union ibv_gid gid; /* of this end, as route.gid_index names it */
+	struct end mine, theirs;
+};
+
+/*
+ * One measuring thread with all it works on: strand I here talks to strand I there. They take the
+ * rails in turn.
+ */
+struct strand {
+	struct session *session;
+	struct rail *rail;
+	unsigned index;
+	struct pin pin;
+	struct qp_set qps;
+	struct cm cm; /* with -R: what connects them */
+	struct mem mem;
+	uint64_t out;        /* where QP 0's messages are sent from; its peer writes to mine.addr */
+	uint64_t gpu_buffer; /* what mem registers, where it is a GPU's; 0: none */
+	struct recv_queue receives;
+	struct qp_address mine, theirs;
+	struct fault fault; /* its thread's own */
+	/* measuring */
+	struct round_control *control;
+	struct round round, arrivals; /* arrivals: of a round in both directions */
+	struct hist *hist;
+	struct peak peak;
+	bool peak_ready;
+	uint64_t *samples;
+	struct record record;
+};
 
 struct session {
 	const struct test *test;
@@ -34,33 +72,23 @@ struct session {
 	struct door door; /* server */
 	struct oob oob;
 	struct sockaddr_storage local; /* this end of it */
-	/* this end's device and what stands on it */
-	struct hca hca;
-	struct pin pin;
-	struct cm cm; /* with -R */
-	struct qp_set qps;
-	struct mem mem;
-	uint64_t gpu_buffer; /* what s->mem registers, where it is a GPU's; 0: none */
-	struct recv_queue receives;
-	struct qp_route route;
-	struct qp_address mine, theirs;
+	uint64_t peer_timeout_ns;      /* the peer's --timeout */
+	/* this end's devices and what stands on them */
+	struct rail rail[SESSION_RAILS_MAX];
+	unsigned rails;
+	struct strand *strand;
+	unsigned strands;
+	struct round_control *control; /* of all strands */
+	struct crew crew;
 	struct gpu *gpu;         /* NULL: none is used */
 	struct fault gpu_absent; /* why there is none, where that is no failure */
 	bool matrix;             /* all cells: a schedule of the program's own */
 	bool gpu_memory;         /* this end's messages lie in GPU memory */
 	bool immediate;          /* at one end they do: the program's other loops run */
-	struct end my_end, their_end;
 	struct report_effective effective;
-	uint64_t peer_timeout_ns; /* the peer's --timeout */
-	uint64_t largest_bytes;   /* the largest message of the experiment */
-	uint64_t message_max;     /* and of all rounds: also a staged chunk */
-	/* measuring */
-	struct round_control control;
-	struct hist *hist;
-	struct peak peak;
-	bool peak_ready;
-	uint64_t *samples;
-	void *own; /* the program's, from test->open */
+	uint64_t largest_bytes; /* the largest message of the experiment */
+	uint64_t message_max;   /* and of all rounds: also a staged chunk */
+	void *own;              /* the program's, from test->open */
 };
 
 /* Read the peer's timeout from its hello or welcome M. */
@@ -72,26 +100,52 @@ int session_read_memory(struct session *s, const json_t *m);
 /* Let the peer know why this end stops, if there still is one that does not know. */
 void session_tell_peer(struct session *s);
 
+/* Both ends are connected: tell the report. */
+void session_show_ends(struct session *s);
+
 /* Deadline of a wait that starts now: --timeout. */
 uint64_t session_deadline(const struct session *s);
 
-/* endpoint.c: the device and all that stands on it; each raises its fault. */
+/*
+ * endpoint.c: this end as a whole: the devices, the threads, and what stands on them; each raises
+ * its fault.
+ */
 int endpoint_look(struct session *s, struct hca_list *list); /* is there a usable device at all? */
 int endpoint_open(struct session *s);                        /* choose, open, pin */
-int endpoint_make(struct session *s);                        /* QPs, memory, receives, s->mine */
-int endpoint_connect(struct session *s);                     /* to s->theirs */
+int endpoint_make(struct session *s);                        /* every strand */
+int endpoint_connect(struct session *s);                     /* every strand, to its peer */
 void endpoint_release(struct session *s);                    /* may be opened anew then */
+bool endpoint_leads(const struct session *s); /* this end's messages are timed: a plain round's */
+
+/* How the other end reaches this one, in "qps", and reading that. */
+json_t *endpoint_describe(const struct session *s);
+int endpoint_read_peer(struct session *s, const json_t *m);
+
+/* rail.c: choose and open the device that TEXT names (NULL: choose one). */
+int rail_open(struct session *s, struct rail *r, const char *text);
+void rail_release(struct rail *r);
+/* The GIDs of this end as kinds in order of preference, and taking the one that was agreed on. */
+size_t rail_kinds(struct session *s, const struct rail *r, enum gid_kind kinds[GID_KINDS]);
+int rail_use_gid(struct session *s, struct rail *r, enum gid_kind kind);
+unsigned rail_mtu(const struct session *s, const struct rail *r); /* what this end can, in bytes */
+
+/* strand.c: QPs, memory, receives, and the addresses for the peer; faults are the strand's. */
+int strand_pin(struct strand *t);
+int strand_make(struct strand *t);
+int strand_connect(struct strand *t);
+void strand_quiesce(struct strand *t); /* nothing may touch memory that is about to go */
+void strand_release(struct strand *t);
 
 /*
  * endpoint_gpu.c: the command line's GPU options make sense; the GPU that they name, if any; this
- * end's GPU, if there is to be one; its memory of BYTES into s->mem.
+ * end's GPU, if there is to be one; its memory of BYTES for a strand.
  */
 int endpoint_gpu_check(struct session *s);
 int endpoint_gpu_look(struct session *s);
 void endpoint_gpu_start(struct session *s); /* the driver, which may take long: no peer waits yet */
 void endpoint_gpu_before_open(struct session *s); /* the NIC */
 int endpoint_gpu_open(struct session *s);
-int endpoint_gpu_memory(struct session *s, size_t bytes, unsigned access);
+int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access);
 
 /*
  * endpoint_cm.c, with -R (else they do nothing): the server listens, and says where in its WELCOME;
@@ -102,15 +156,10 @@ int endpoint_cm_listen(struct session *s, json_t *welcome);
 int endpoint_cm_aim(struct session *s, const json_t *welcome);
 int endpoint_cm_connect(struct session *s, json_t **qps);
 
-/* The GIDs of this end as kinds in order of preference, and taking the one that was agreed on. */
-size_t endpoint_kinds(struct session *s, enum gid_kind kinds[GID_KINDS]);
-int endpoint_use_gid(struct session *s, enum gid_kind kind);
-unsigned endpoint_mtu(const struct session *s); /* what this end can, in bytes */
-
 /*
  * rounds.c: one round. The end that leads it posts and decides when it is over: the client, or the
- * server if the round is reversed; the other follows. What was measured is in the round afterwards,
- * also after a failure.
+ * server if the round is reversed; the other follows. In a round of both directions each end does
+ * both. What was measured is in the round afterwards, also after a failure.
  */
 struct session_round {
 	uint64_t message_bytes;
@@ -119,18 +168,27 @@ struct session_round {
 	unsigned way;         /* of the program's own; 0: there is but one */
 	bool warmup;
 	bool reverse;
-	bool answered; /* this end had a loop to follow with */
-	struct round round;
-	struct record mine, theirs; /* unless warmup */
-	bool measured;              /* this end has a record of its own */
+	bool both;
+	bool answered;              /* this end had a loop to follow with */
+	struct record mine, theirs; /* of all strands, unless warmup */
+	bool measured;              /* this end has a record of its own; each strand has its own */
 	bool theirs_measured;
-	struct report *report; /* for the watch's callbacks */
-	uint64_t messages_due; /* of all QPs; 0: as many as come */
+	json_t *their_parts;      /* array of the records of their strands; NULL: one strand */
+	struct session *session;  /* for callbacks */
+	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */
+	_Atomic unsigned sending; /* strands that have not sent all of theirs */
+	struct watch *watch;
 };
 int round_client(struct session *s, struct session_round *sr);
 int round_server(struct session *s, const json_t *request, struct session_round *sr);
+void round_release(struct session_round *sr);
 
-/* results.c: make this end's record of a round that has run; hand both ends' to the report. */
+/* pass.c: run the loops of a round that is prepared, and exchange what came of it. */
+int pass_lead(struct session *s, struct session_round *sr);
+int pass_follow(struct session *s, struct session_round *sr);
+int pass_both(struct session *s, struct session_round *sr);
+
+/* results.c: make this end's records of a round that has run; hand both ends' to the report. */
 void round_measure(struct session *s, struct session_round *sr);
 void round_show(struct session *s, const struct session_round *sr);
 

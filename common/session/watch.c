@@ -19,23 +19,32 @@
 /* What is written to end_fd. */
 #define END_LOOP 1
 #define END_ALL  2
+#define ALL_SENT 4 /* the eventfd adds up: so this may be there beside one of those */
 
 /* No completion will come or count any more; a loop that still gets some posts nothing new. */
 static void give_up(struct watch *w)
 {
-	atomic_store(&w->control->quit, true);
-	atomic_store(&w->control->target, 0);
+	for (unsigned i = 0; i < w->controls; i++) {
+		atomic_store(&w->control[i].quit, true);
+		atomic_store(&w->control[i].target, 0);
+		atomic_store(&w->control[i].due, 0);
+	}
 }
 
 /* Finish what is under way, post nothing new. */
 static void finish(struct watch *w)
 {
-	atomic_store(&w->control->target, 0);
+	for (unsigned i = 0; i < w->controls; i++)
+		atomic_store(&w->control[i].target, 0);
 }
 
 static uint64_t progress(const struct watch *w)
 {
-	return atomic_load_explicit(&w->control->progress, memory_order_relaxed);
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < w->controls; i++)
+		sum += atomic_load_explicit(&w->control[i].progress, memory_order_relaxed);
+	return sum;
 }
 
 /* The peer gives up on silence after its own timeout, which may be shorter than this end's. */
@@ -46,18 +55,33 @@ static uint64_t alive_period(const struct watch *w)
 	return ns / 4 < ALIVE_NS ? ns / 4 : ALIVE_NS;
 }
 
+/* How many messages each loop must have got. */
+static int take_counts(struct watch *w, const json_t *m)
+{
+	const json_t *counts = json_object_get(m, "messages"), *v;
+	size_t i;
+
+	if (message_has(m, "messages", json_array_size(counts) == w->controls, &w->fault))
+		return -1;
+	json_array_foreach (counts, i, v)
+		if (message_has(m, "messages", json_is_integer(v) && json_integer_value(v) >= 0,
+				&w->fault))
+			return -1;
+	json_array_foreach (counts, i, v)
+		atomic_store(&w->control[i].due, (uint64_t)json_integer_value(v));
+	return 0;
+}
+
 static void take_done(struct watch *w, json_t *m)
 {
-	uint64_t messages;
-
-	if (!w->follower || w->done ||
-	    message_u64(m, "messages", INT64_MAX, &messages, &w->fault)) {
+	if (!w->follower || w->done) {
 		fault_raise(&w->fault, FAULT_PEER, 0, "the peer sent 'done' out of turn");
 		give_up(w);
-		return;
+	} else if (take_counts(w, m)) {
+		give_up(w);
+	} else {
+		w->done = json_incref(m);
 	}
-	w->done = json_incref(m);
-	atomic_store(&w->control->target, messages);
 }
 
 static void take_message(struct watch *w, json_t *m)
@@ -67,9 +91,11 @@ static void take_message(struct watch *w, json_t *m)
 		return;
 	if (message_is(m, "done")) {
 		take_done(w, m);
-	} else if (message_is(m, "finish") && !w->follower) {
+	} else if (message_is(m, "finish") && w->leader) {
 		w->interrupted = true;
 		finish(w);
+	} else if (message_is(m, "over") && w->done && w->await_over) {
+		w->over = true;
 	} else if (message_is(m, "error")) {
 		message_raise(m, &w->fault);
 		give_up(w);
@@ -92,11 +118,16 @@ static void listen_to_peer(struct watch *w)
 		give_up(w);
 }
 
-static void tell_peer(struct watch *w, const char *type)
+static void send_peer(struct watch *w, json_t *m)
 {
-	if (oob_send(w->oob, message_new(type), clock_now_ns() + SEND_DEADLINE_NS, &w->fault))
+	if (oob_send(w->oob, m, clock_now_ns() + SEND_DEADLINE_NS, &w->fault))
 		give_up(w);
 	w->said_ns = clock_now_ns();
+}
+
+static void tell_peer(struct watch *w, const char *type)
+{
+	send_peer(w, message_new(type));
 }
 
 static void take_signal(struct watch *w)
@@ -116,13 +147,13 @@ static void take_signal(struct watch *w)
 	w->interrupted = true;
 	if (w->follower)
 		tell_peer(w, "finish");
-	else
+	if (w->leader)
 		finish(w);
 }
 
-static void take_event(struct watch *w)
+static void take_event(struct watch *w, const struct watch_device *d)
 {
-	if (!vfault_async_event(&w->fault, w->ctx, w->port))
+	if (!vfault_async_event(&w->fault, d->ctx, d->port))
 		return;
 	w->device_failed = true;
 	give_up(w);
@@ -210,36 +241,49 @@ static uint64_t until_next(const struct watch *w)
 	return next > now ? next - now : 0;
 }
 
-/* END_LOOP: only the loop is over, what is still due is the leader's "done". */
+/* END_LOOP: only the loop is over, what is still due is the peer's "done". */
 static bool told_to_end(struct watch *w)
 {
 	eventfd_t order = END_ALL;
 
 	eventfd_read(w->end_fd, &order);
-	w->passive = true;
-	return order != END_LOOP;
+	if (order & ALL_SENT)
+		send_peer(w, w->on_sent(w->arg));
+	if (order & (END_LOOP | END_ALL))
+		w->passive = true;
+	return order & END_ALL;
+}
+
+/* The loops are over, and the peer has said all that it has to. */
+static bool has_all(const struct watch *w)
+{
+	return w->passive && w->done && (w->over || !w->await_over);
 }
 
 static void *watch_thread(void *arg)
 {
 	struct watch *w = arg;
-	struct pollfd p[4] = {{.fd = w->end_fd, .events = POLLIN},
-			      {.fd = w->alive_only ? -1 : w->oob->fd, .events = POLLIN},
-			      {.fd = w->stop->fd, .events = POLLIN},
-			      {.fd = w->ctx ? w->ctx->async_fd : -1, .events = POLLIN}};
+	struct pollfd p[3 + WATCH_DEVICES_MAX] = {
+		{.fd = w->end_fd, .events = POLLIN},
+		{.fd = w->alive_only ? -1 : w->oob->fd, .events = POLLIN},
+		{.fd = w->stop->fd, .events = POLLIN},
+	};
 
-	while (!fault_is(&w->fault) && !(w->passive && w->done)) {
+	for (unsigned i = 0; i < w->devices; i++)
+		p[3 + i] = (struct pollfd){.fd = w->device[i].ctx->async_fd, .events = POLLIN};
+	while (!fault_is(&w->fault) && !has_all(w)) {
 		uint64_t ns = until_next(w);
 		struct timespec ts = {.tv_sec = (time_t)(ns / UNITS_NS_PER_S),
 				      .tv_nsec = (long)(ns % UNITS_NS_PER_S)};
 
-		w->oob->carrier->poll(p, 4, &ts);
+		w->oob->carrier->poll(p, 3 + w->devices, &ts);
 		if (p[0].revents && told_to_end(w))
 			break;
 		if (p[2].revents)
 			take_signal(w);
-		if (p[3].revents)
-			take_event(w);
+		for (unsigned i = 0; i < w->devices && !fault_is(&w->fault); i++)
+			if (p[3 + i].revents)
+				take_event(w, &w->device[i]);
 		if (p[1].revents && !fault_is(&w->fault))
 			listen_to_peer(w);
 		if (!fault_is(&w->fault))
@@ -265,6 +309,11 @@ int watch_start(struct watch *w, struct fault *f)
 	}
 	w->running = true;
 	return 0;
+}
+
+void watch_sent(struct watch *w)
+{
+	eventfd_write(w->end_fd, ALL_SENT);
 }
 
 void watch_join(struct watch *w)

@@ -19,14 +19,22 @@
 #include "loop/round.h"
 #include "wire/oob.h"
 
+#define WATCH_DEVICES_MAX 16
+
 struct watch {
 	/* what the caller sets */
 	struct oob *oob;
 	struct stop *stop;
-	struct round_control *control;
-	struct ibv_context *ctx; /* whose failures end the run; NULL: nobody's */
-	uint8_t port;
-	bool follower;   /* the peer decides when it is over: await its "done" */
+	struct round_control *control; /* one for each loop */
+	unsigned controls;
+	struct watch_device { /* whose failures end the run */
+		struct ibv_context *ctx;
+		uint8_t port;
+	} device[WATCH_DEVICES_MAX];
+	unsigned devices;
+	bool leader;   /* this end's loops decide when it is over, or the duration */
+	bool follower; /* the peer decides: await its "done"; both in a round of both directions */
+	bool await_over; /* leader and follower: also wait for the peer's "over" */
 	bool alive_only; /* no round: only tell the peer that this end is alive, read nothing */
 	bool passive;    /* no loop runs here, so there is no progress to expect */
 	uint64_t duration_ns; /* leader: finish after so long; 0: by the target */
@@ -36,10 +44,13 @@ struct watch {
 	void (*on_interval)(void *arg, uint64_t elapsed_ns, uint64_t interval_ns,
 			    uint64_t messages);
 	void (*on_live)(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, uint64_t messages);
+	json_t *(*on_sent)(
+		void *arg); /* leader and follower: this end's "done", after watch_sent() */
 	void *arg;
 	/* what the caller finds afterwards */
 	struct fault fault;
-	json_t *done;       /* follower: the leader's "done"; the caller's to release */
+	json_t *done;       /* follower: the peer's "done"; the caller's to release */
+	bool over;          /* the peer's loops are over, too */
 	bool device_failed; /* the fault is the device's word, no consequence of another */
 	bool interrupted;   /* a signal here or there ended the run early */
 	/* the watch's own */
@@ -52,6 +63,12 @@ struct watch {
 
 /* Start watching. The control must be set up. */
 int watch_start(struct watch *w, struct fault *f);
+
+/*
+ * Leader and follower: all of this end's messages are complete, though not all of the peer's have
+ * come: tell it. From any thread, once.
+ */
+void watch_sent(struct watch *w);
 
 /* The loop is over: stop watching. The connection is the caller's again. */
 void watch_stop(struct watch *w);

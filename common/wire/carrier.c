@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/rsocket.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -15,8 +16,6 @@
  * this thread reads, not on the one it writes, and so for up to 5 s.
  */
 #define LISTEN_MS 20
-
-#define POLL_MAX 512
 
 static int tcp_socket(int family)
 {
@@ -107,26 +106,25 @@ static ssize_t rdma_recv(int fd, void *data, size_t size)
 static int rdma_poll(struct pollfd *p, nfds_t n, const struct timespec *ts)
 {
 	struct itimerspec timer = {.it_value = ts ? *ts : (struct timespec){0}};
-	struct pollfd all[POLL_MAX];
-	int fd = -1, ready;
+	struct pollfd *all;
+	int fd, ready = -1;
 
-	if (!ts)
-		return rpoll(p, n, -1);
-	if (!ts->tv_sec && !ts->tv_nsec)
-		return rpoll(p, n, 0);
-	if (n + 1 > POLL_MAX) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!ts || (!ts->tv_sec && !ts->tv_nsec))
+		return rpoll(p, n, ts ? 0 : -1);
 	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (fd < 0 || timerfd_settime(fd, 0, &timer, NULL))
-		return -1;
-	memcpy(all, p, n * sizeof(*p));
-	all[n] = (struct pollfd){.fd = fd, .events = POLLIN};
-	ready = rpoll(all, n + 1, -1);
-	memcpy(p, all, n * sizeof(*p));
-	close(fd);
-	return ready > 0 && all[n].revents ? ready - 1 : ready;
+	all = calloc(n + 1, sizeof(*all));
+	if (fd >= 0 && all && timerfd_settime(fd, 0, &timer, NULL) == 0) {
+		memcpy(all, p, n * sizeof(*p));
+		all[n] = (struct pollfd){.fd = fd, .events = POLLIN};
+		ready = rpoll(all, n + 1, -1);
+		memcpy(p, all, n * sizeof(*p));
+		if (ready > 0 && all[n].revents)
+			ready--;
+	}
+	free(all);
+	if (fd >= 0)
+		close(fd);
+	return ready;
 }
 
 const struct carrier carrier_rdma_cm = {

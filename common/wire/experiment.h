@@ -21,7 +21,10 @@ struct experiment {
 	uint64_t sweep;       /* 1: 2 B to 8 MiB in powers of two instead of size_bytes */
 	uint64_t iters;       /* messages for each QP */
 	uint64_t duration_ns; /* 0: run by iters */
-	uint64_t qps;
+	uint64_t qps;         /* of each thread */
+	uint64_t threads;     /* for each device */
+	uint64_t reversed;    /* 1: the server sends */
+	uint64_t bidirectional;
 	uint64_t tx_depth;
 	uint64_t rx_depth;
 	uint64_t post_list;    /* work requests for each ibv_post_send() */
@@ -43,10 +46,10 @@ struct experiment {
 };
 
 /* Defaults that no program changes; as perftest's where it has the option. */
-#define EXPERIMENT_DEFAULTS                                                               \
-	.qps = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1, .cq_mod = EXPERIMENT_AUTO, \
-	.mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, .qp_timeout = 14,  \
-	.warmup = EXPERIMENT_AUTO
+#define EXPERIMENT_DEFAULTS                                                                       \
+	.qps = 1, .threads = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1,                      \
+	.cq_mod = EXPERIMENT_AUTO, .mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, \
+	.qp_timeout = 14, .warmup = EXPERIMENT_AUTO
 
 enum connection {
 	CONNECTION_RC,

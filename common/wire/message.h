@@ -7,7 +7,7 @@
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
  *			 mtu_bytes, timeout_ns [, gpu_memory]
  *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory]
- *			 [, rdma_cm{address, port, token}];
+ *			 [, rdma_cm[{address, port, token}]: of each strand];
  *			 or error, or busy
  *
  *	with -R, while the QPs are connected through rdma_cm:

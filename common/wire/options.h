@@ -88,6 +88,7 @@ struct local_options {
 struct output_options {
 	uint64_t gbits;
 	uint64_t no_peak;
+	uint64_t both_rows;
 	uint64_t only;   /* enum output_only */
 	uint64_t format; /* enum output_format */
 	uint64_t quiet;

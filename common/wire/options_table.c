@@ -28,7 +28,10 @@ static const struct option_row table[] = {
 	EXPERIMENT("iters", 'n', NUMBER, iters, 1, UINT64_C(1) << 48, "N", "messages to measure, for each QP"),
 	EXPERIMENT("duration", 'D', SECONDS, duration_ns, 1, SECONDS_MAX, "S", "measure for S seconds instead"),
 	EXPERIMENT("warmup", 0, NUMBER, warmup, 0, NUMBER_MAX, "N", "messages before the clock, for each QP"),
-	EXPERIMENT("qp", 'q', NUMBER, qps, 1, 65536, "N", "number of QPs"),
+	EXPERIMENT("qp", 'q', NUMBER, qps, 1, 65536, "N", "number of QPs, of each thread"),
+	EXPERIMENT("threads", 0, NUMBER, threads, 1, 1024, "N", "threads for each device, each with a CPU and QPs of its own"),
+	EXPERIMENT("bidirectional", 'b', FLAG, bidirectional, 0, 1, NULL, "bandwidth: both ends send at once"),
+	EXPERIMENT("reversed", 0, FLAG, reversed, 0, 1, NULL, "bandwidth: the server sends"),
 	EXPERIMENT("tx-depth", 't', NUMBER, tx_depth, 1, 65536, "N", "depth of the send queue of each QP"),
 	EXPERIMENT("rx-depth", 'r', NUMBER, rx_depth, 1, 65536, "N", "depth of the receive queue of each QP"),
 	EXPERIMENT("post_list", 'l', NUMBER, post_list, 1, 65536, "N", "work requests in one post"),
@@ -48,7 +51,7 @@ static const struct option_row table[] = {
 	GDR(EXPERIMENT, "staged-chunk", SIZE, E(staged_chunk_bytes), 4096, UINT64_C(1) << 30, "BYTES", "piece that a staged cell copies at once"),
 	GDR(EXPERIMENT, "staged-slots", NUMBER, E(staged_slots), 2, 64, "N", "pieces that a staged cell has under way"),
 
-	LOCAL("ib-dev", 'd', TEXT, device, 0, 0, "DEV", "RDMA device: name, netdev, IP, GUID or PCI address"),
+	LOCAL("ib-dev", 'd', TEXT, device, 0, 0, "DEV", "RDMA device: name, netdev, IP, GUID or PCI address; several by comma are used at once"),
 	LOCAL("ib-port", 'i', NUMBER, ib_port, 1, 255, "N", "port of the device"),
 	LOCAL("port", 'p', NUMBER, port, 0, 65535, "N", "TCP port of the server; 0 takes a free one"),
 	LOCAL("gid-index", 'x', NUMBER, gid_index, 0, 255, "N", "GID index of this end"),
@@ -70,6 +73,7 @@ static const struct option_row table[] = {
 	LOCAL("help", 'h', FLAG, help, 0, 1, NULL, "show this, and exit"),
 
 	OUTPUT("report_gbits", 0, FLAG, gbits, 0, 1, NULL, "bandwidth in Gb/s (10^9 bits) instead of MiB/s"),
+	OUTPUT("report-both", 0, FLAG, both_rows, 0, 1, NULL, "with -b: a row for each direction, not one for their sum"),
 	OUTPUT("noPeak", 'N', FLAG, no_peak, 0, 1, NULL, "do not measure the peak: no clock read in the loop"),
 	OUTPUT("output", 0, CHOICE, only, 1, 3, "all|bandwidth|latency|message_rate", "print this one number only"),
 	OUTPUT("report-histogram", 'H', FLAG, histogram, 0, 1, NULL, "latency: also print all samples, sorted"),
@@ -89,7 +93,6 @@ static const struct option_row table[] = {
 	/* perftest's own spelling: what is in people's scripts must work */
 	{"report-histogrm", 0, OPTION_FLAG, SCOPE_ALIAS, O(histogram), 0, 1, NULL, "report-histogram"},
 
-	ADVICE("bidirectional", 'b', "run a second pair with the roles exchanged at the same time"),
 	ADVICE("events", 'e', "rdmark polls for completions"),
 	ADVICE("vector", 'X', "rdmark polls for completions"),
 	ADVICE("mcg", 'g', "rdmark has no multicast"),
@@ -98,7 +101,6 @@ static const struct option_row table[] = {
 	ADVICE("margin", 'f', "leave it out: --duration measures all of its seconds"),
 	ADVICE("report-cycles", 'C', "use --json: latencies in microseconds, unrounded"),
 	ADVICE("report-counters", 'W', "read the port's hw_counters before and after the run"),
-	ADVICE("report-both", 0, "leave it out: rdmark measures one direction"),
 	ADVICE("report-per-port", 0, "run one pair for each port"),
 	ADVICE("limit_bw", 'w', "compare bandwidth_gbps in the --json document, with jq"),
 	ADVICE("limit_msgrate", 'y', "compare messages_per_s in the --json document, with jq"),
@@ -132,7 +134,6 @@ static const struct option_row table[] = {
 	ADVICE("inline_recv", 0, "rdmark has no inline receive"),
 	ADVICE("recv_post_list", 0, "leave it out: receives are posted in batches"),
 	ADVICE("write_with_imm", 0, "rdmark's write tests use plain RDMA WRITE"),
-	ADVICE("reversed", 0, "exchange the two command lines"),
 	ADVICE("dont_xchg_versions", 0, "leave it out: both ends always say their version"),
 	ADVICE("retry_count", 0, "leave it out: the retry count is 7"),
 	ADVICE("wait_destroy", 0, "leave it out: rdmark ends when both ends are done"),

@@ -120,10 +120,14 @@ source_keys() {
 		"$bin/gdr_bw" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null | jq -r '.experiment | keys[]'
 		;;
 	effective) literals set_effective common/report/report.c ;;
-	end) grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //' ;;
+	end)
+		grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //'
+		literals ends_json common/report/report.c
+		;;
 	result)
 		grep -o '^	.*\(INTEGER\|REAL\)([a-z0-9_]*)' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()'
 		literals json_result common/report/json.c
+		literals report_result common/report/report.c
 		;;
 	cell) literals result_json gdr_bw/show.c ;;
 	verdict) literals to_document gdr_bw/show.c | grep -vx -e gpu_ends -e verdict ;;
@@ -160,7 +164,7 @@ csv_of_records() {
 	echo -n 'test,measured_by'
 	sed -n '/record_field fields\[\]/,/^}/p' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()' |
 		sed 's/^/,/' | tr -d '\n'
-	echo
+	echo ',direction,thread,device'
 }
 
 csv_of_cells() {

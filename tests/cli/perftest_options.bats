@@ -61,15 +61,15 @@ is_known() {
 @test "options that rdmark lacks are refused with advice, whatever value follows" {
 	local option
 	for option in --events --vector --mcg --MGID --dualport --margin --report-cycles \
-		--report-counters --report-both --limit_bw --limit_msgrate --run_infinitely --cpu_util --hop_limit --outs \
+		--report-counters --limit_bw --limit_msgrate --run_infinitely --cpu_util --hop_limit --outs \
 		--atomic_type --use-srq --use_rocm --use_hugepages --mmap \
 		--mr_per_qp --odp --rate_limit --burst_size --ipv6 --bind_source_ip --force-link --pkey_index --flow_label \
-		--recv_post_list --write_with_imm --reversed --dont_xchg_versions --retry_count --wait_destroy \
-		--latency_gap --bidirectional; do
+		--recv_post_list --write_with_imm --dont_xchg_versions --retry_count --wait_destroy \
+		--latency_gap; do
 		refused "$option"
 	done
 	refused --use_rocm=0
-	for option in -b -e -g -O -C; do
+	for option in -e -g -O -C; do
 		refused "$option"
 	done
 	for option in -X -M -f -W -w -y -L -o -A; do
@@ -80,7 +80,7 @@ is_known() {
 }
 
 @test "in a bundle, too" {
-	cli send_bw -aFb
+	cli send_bw -aFe
 	ended cli 2
-	says cli.err '-b/--bidirectional'
+	says cli.err '-e/--events'
 }

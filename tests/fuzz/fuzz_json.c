@@ -159,20 +159,26 @@ static void make_report(struct fuzz_input *in, struct report *r)
 	fill_end(in, &e[1]);
 	check_end(&e[0]);
 	r->results = json_array();
+	r->shown = json_array();
 	r->effective = json_pack("{s:i}", "tx_depth", 128);
 	r->ends =
 		json_pack("{s:o, s:o}", "client", end_to_json(&e[0]), "server", end_to_json(&e[1]));
 	while (rows--) {
 		struct record rec[2];
-		struct report_result result = {.client = &rec[0], .server = &rec[1]};
+		struct report_row row[2] = {
+			{.record = &rec[0], .thread = -1},
+			{.record = &rec[1], .by = REPORT_SERVER, .thread = 3, .device = "sim0"},
+		};
+		json_t *shown = NULL;
 
 		fill_record(in, &rec[0]);
 		fill_record(in, &rec[1]);
 		check_record(&rec[0]);
-		json_array_append_new(r->results, json_result(r, &result, &rec[0], "client"));
+		shown = json_result(&row[0]);
+		json_array_append(r->shown, shown);
+		json_array_append_new(r->results, shown);
 		if (rec[1].qps)
-			json_array_append_new(r->results,
-					      json_result(r, &result, &rec[1], "server"));
+			json_array_append_new(r->results, json_result(&row[1]));
 	}
 }
 
@@ -200,6 +206,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_report(&in, &r);
 	check_document(&r, &problem);
 	json_decref(r.results);
+	json_decref(r.shown);
 	json_decref(r.ends);
 	json_decref(r.effective);
 	return 0;

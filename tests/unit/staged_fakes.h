@@ -245,7 +245,7 @@ static void *run_end(void *arg)
 	if (e->rc)
 		tell(w, other->side, true);
 	else if (e->side == SOURCE)
-		atomic_store(&other->control.target, e->round.messages);
+		atomic_store(&other->control.due, e->round.messages);
 	w->acted = true;
 	w->turn = other->side;
 	pthread_cond_broadcast(&w->turned);
@@ -259,6 +259,7 @@ static void prepare_end(struct world *w, enum side side)
 	bool host = side == SOURCE ? w->source_host : w->sink_host;
 
 	atomic_store(&e->control.target, w->messages);
+	atomic_store(&e->control.due, w->messages);
 	e->gone = false;
 	memset(e->stream.mark, 0, sizeof(e->stream.mark));
 	if (side == SOURCE && host)

@@ -293,6 +293,7 @@ static void tell(struct world *w, enum side side, bool quit)
 	if (quit)
 		atomic_store(&w->end[side].control.quit, true);
 	atomic_store(&w->end[side].control.target, 0);
+	atomic_store(&w->end[side].control.due, 0);
 	w->acted = true;
 }
 

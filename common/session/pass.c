@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The loops of a round run, all strands at once, with the watch beside them. */
+#include <errno.h>
+#include <poll.h>
+
+#include "session/state.h"
+#include "verbs/vfault.h"
+
+/* How long to wait, when the NIC reports a failure, for the peer to say what it knows of it. */
+#define PEER_KNOWS_NS  UINT64_C(1000000000)
+#define DEVICE_SAYS_MS 50
+
+/* The program's loops, for the memory that there is. */
+static round_loop *loop_of(const struct session *s, unsigned way, bool follower)
+{
+	const struct test *t = s->test;
+
+	if (follower && t->follows && !t->follows(way))
+		return NULL;
+	if (s->immediate)
+		return follower ? t->follow_immediate : t->lead_immediate;
+	return follower ? t->follow : t->lead;
+}
+
+static void on_interval(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, uint64_t messages)
+{
+	struct session_round *sr = arg;
+	struct report_progress p = {sr->message_bytes, elapsed_ns, interval_ns, messages};
+
+	report_interval(&sr->session->report, &p);
+}
+
+/* Until the duration is over; without one, at the pace so far, until all messages have come. */
+static uint64_t left_ns(const struct session_round *sr, uint64_t elapsed_ns)
+{
+	const struct session *s = sr->session;
+	uint64_t done = 0;
+
+	if (sr->duration_ns)
+		return sr->duration_ns > elapsed_ns ? sr->duration_ns - elapsed_ns : 0;
+	for (unsigned i = 0; i < s->strands; i++)
+		done += atomic_load_explicit(&s->control[i].progress, memory_order_relaxed);
+	if (!done || done >= sr->messages_due)
+		return 0;
+	return (uint64_t)((double)elapsed_ns / (double)done * (double)(sr->messages_due - done));
+}
+
+static void on_live(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, uint64_t messages)
+{
+	struct session_round *sr = arg;
+	struct report_progress p = {sr->message_bytes, elapsed_ns, interval_ns, messages};
+
+	report_live(&sr->session->report, &p, left_ns(sr, elapsed_ns));
+}
+
+/* What an end does in a round. */
+enum {
+	LEADS = 1,
+	FOLLOWS = 2
+};
+
+static struct watch new_watch(struct session *s, struct session_round *sr, unsigned parts)
+{
+	bool passive = parts == FOLLOWS && !loop_of(s, sr->way, true);
+	bool shown = !sr->warmup && !sr->way && !passive;
+	struct watch w = {
+		.oob = &s->oob,
+		.stop = &s->stop,
+		.control = s->control,
+		.controls = s->strands,
+		.devices = s->rails,
+		.leader = parts & LEADS,
+		.follower = parts & FOLLOWS,
+		.passive = passive,
+		.timeout_ns = s->options.local.timeout_ns,
+		.peer_timeout_ns = s->peer_timeout_ns,
+		.duration_ns = parts & LEADS && sr->target == ROUND_ENDLESS ? sr->duration_ns : 0,
+		.interval_ns = shown ? s->options.output.interval_ns : 0,
+		.on_interval = on_interval,
+		.on_live = s->report.tty && shown ? on_live : NULL,
+		.arg = sr,
+	};
+
+	for (unsigned i = 0; i < s->rails; i++)
+		w.device[i] = (struct watch_device){s->rail[i].hca.ctx, s->rail[i].hca.info.port};
+	sr->messages_due = sr->target == ROUND_ENDLESS
+				   ? 0
+				   : sr->target * s->options.experiment.qps * s->strands;
+	return w;
+}
+
+/* What the peer knows of a failure here, or that it is gone: wait for it, briefly. */
+static void ask_peer(struct session *s, struct fault *told)
+{
+	uint64_t deadline_ns = clock_now_ns() + PEER_KNOWS_NS;
+	struct fault late = {0};
+
+	fault_phase(&late, s->fault.phase);
+	while (!fault_is(told)) {
+		json_t *m = NULL;
+
+		if (oob_recv(&s->oob, &m, deadline_ns, &late)) {
+			if (late.code == FAULT_PEER)
+				*told = late;
+			return;
+		}
+		/* Whatever else was under way is of no use any more. */
+		if (message_is(m, "error"))
+			message_raise(m, told);
+		json_decref(m);
+	}
+}
+
+/* The device's own word may come just after the completions that fail with it. */
+static void ask_device(struct watch *w)
+{
+	for (unsigned i = 0; i < w->devices && !w->device_failed; i++) {
+		const struct watch_device *d = &w->device[i];
+		struct pollfd p = {.fd = d->ctx->async_fd, .events = POLLIN};
+
+		while (!w->device_failed && poll(&p, 1, DEVICE_SAYS_MS) > 0)
+			w->device_failed = vfault_async_event(&w->fault, d->ctx, d->port) != 0;
+	}
+}
+
+/*
+ * Loop and watch have both ended: which failure is the cause and which the consequence? What the
+ * device or the peer says explains a failed completion here.
+ */
+static void settle(struct session *s, struct watch *w)
+{
+	s->interrupted |= w->interrupted;
+	for (unsigned i = 0; i < s->strands && !fault_is(&s->fault); i++)
+		if (fault_is(&s->strand[i].fault))
+			s->fault = s->strand[i].fault;
+	if (fault_is(&s->fault) && !fault_is(&w->fault))
+		ask_device(w);
+	/* A call that failed says itself why; a completion may have failed for what the peer did.
+	 */
+	if (fault_is(&s->fault) && !fault_is(&w->fault) && !s->fault.errnum)
+		ask_peer(s, &w->fault);
+	if (fault_is(&w->fault) &&
+	    (!fault_is(&s->fault) || w->fault.code == FAULT_PEER || w->device_failed))
+		s->fault = w->fault;
+}
+
+void session_alive_start(struct session *s, struct watch *w)
+{
+	struct fault ignored = {0};
+
+	*w = (struct watch){
+		.alive_only = true,
+		.oob = &s->oob,
+		.stop = &s->stop,
+		.timeout_ns = s->options.local.timeout_ns,
+		.peer_timeout_ns = s->peer_timeout_ns,
+	};
+	if (!fault_is(&s->fault))
+		watch_start(w, &ignored);
+}
+
+void session_alive_stop(struct session *s, struct watch *w)
+{
+	watch_stop(w);
+	s->interrupted |= w->interrupted;
+}
+
+/* The records in the peer's "done", if it has any. */
+static int take_records(struct session *s, const json_t *done, struct session_round *sr)
+{
+	const json_t *from = json_object_get(done, "record");
+	const json_t *parts = json_object_get(done, "parts"), *v;
+	struct record rec;
+	size_t i;
+
+	if (!json_is_object(from))
+		return 0;
+	if (record_from_json(&sr->theirs, from, &s->fault))
+		return -1;
+	json_array_foreach (parts, i, v)
+		if (record_from_json(&rec, v, &s->fault))
+			return -1;
+	if (s->strands > 1 && json_array_size(parts) == s->strands)
+		sr->their_parts = json_deep_copy(parts);
+	sr->theirs_measured = true;
+	return 0;
+}
+
+static json_t *done_message(const struct session_round *sr)
+{
+	const struct session *s = sr->session;
+	json_t *m = message_new("done"), *messages = json_array(), *parts = json_array();
+
+	for (unsigned i = 0; i < s->strands; i++) {
+		const struct strand *t = &s->strand[i];
+
+		json_array_append_new(messages, json_integer((json_int_t)t->round.messages));
+		if (sr->measured)
+			json_array_append_new(parts, record_to_json(&t->record));
+	}
+	json_object_set_new(m, "messages", messages);
+	if (sr->measured)
+		json_object_set_new(m, "record", record_to_json(&sr->mine));
+	if (sr->measured && s->strands > 1)
+		json_object_set(m, "parts", parts);
+	json_decref(parts);
+	return m;
+}
+
+/* A strand has failed: no other shall wait for what will not come. */
+static int quit_all(struct session *s)
+{
+	for (unsigned i = 0; i < s->strands; i++) {
+		atomic_store(&s->control[i].quit, true);
+		atomic_store(&s->control[i].target, 0);
+		atomic_store(&s->control[i].due, 0);
+	}
+	return -1;
+}
+
+static int lead_job(void *arg, unsigned i)
+{
+	struct session_round *sr = arg;
+	struct session *s = sr->session;
+
+	crew_meet(&s->crew);
+	return loop_of(s, sr->way, false)(&s->strand[i].round) ? quit_all(s) : 0;
+}
+
+static int follow_job(void *arg, unsigned i)
+{
+	struct session_round *sr = arg;
+	struct session *s = sr->session;
+
+	crew_meet(&s->crew);
+	return loop_of(s, sr->way, true)(&s->strand[i].round) ? quit_all(s) : 0;
+}
+
+/* Send all, and receive what comes meanwhile; then what still comes. */
+static int both_job(void *arg, unsigned i)
+{
+	struct session_round *sr = arg;
+	struct session *s = sr->session;
+	struct strand *t = &s->strand[i];
+	round_loop *first = s->test->both ? s->test->both : loop_of(s, sr->way, false);
+	round_loop *then = s->test->both ? s->test->follow : NULL;
+
+	crew_meet(&s->crew);
+	if (first(&t->round))
+		return quit_all(s);
+	if (atomic_fetch_sub(&sr->sending, 1) == 1)
+		watch_sent(sr->watch);
+	return then && then(&t->arrivals) ? quit_all(s) : 0;
+}
+
+/* The loop ran to its end: exchange counts and records. */
+static int conclude(struct session *s, struct session_round *sr)
+{
+	json_t *done = NULL;
+	int rc = -1;
+
+	fault_phase(&s->fault, "exchanging the results");
+	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault) == 0 &&
+	    message_expect(&s->oob, "done", &done, s->options.local.timeout_ns, &s->fault) == 0)
+		rc = take_records(s, done, sr);
+	json_decref(done);
+	return rc;
+}
+
+/* The end whose loop decides when it is over. */
+int pass_lead(struct session *s, struct session_round *sr)
+{
+	struct watch w = new_watch(s, sr, LEADS);
+
+	if (watch_start(&w, &s->fault))
+		return -1;
+	crew_run(&s->crew, lead_job, sr);
+	watch_stop(&w);
+	settle(s, &w);
+	round_measure(s, sr);
+	if (!fault_is(&s->fault))
+		return conclude(s, sr);
+	sr->mine.interrupted = 1;
+	return -1;
+}
+
+/* The leader's "done" is there: answer it. */
+static int answer_done(struct session *s, struct session_round *sr, const json_t *done)
+{
+	if (fault_is(&s->fault))
+		return -1;
+	fault_phase(&s->fault, "exchanging the results");
+	if (take_records(s, done, sr) ||
+	    oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
+		return -1;
+	s->interrupted |= sr->theirs.interrupted != 0;
+	return 0;
+}
+
+int pass_follow(struct session *s, struct session_round *sr)
+{
+	struct watch w = new_watch(s, sr, FOLLOWS);
+	int rc;
+
+	if (watch_start(&w, &s->fault))
+		return -1;
+	sr->answered = loop_of(s, sr->way, true) != NULL;
+	if (sr->answered && crew_run(&s->crew, follow_job, sr))
+		watch_stop(&w);
+	else
+		watch_join(&w);
+	settle(s, &w);
+	round_measure(s, sr);
+	sr->measured &= !s->test->latency; /* the answering end has no clock of its own */
+	rc = answer_done(s, sr, w.done);
+	json_decref(w.done);
+	if (rc)
+		sr->mine.interrupted = 1;
+	return rc;
+}
+
+/* All strands have sent all of theirs: measure that, and let the peer know. */
+static json_t *on_sent(void *arg)
+{
+	struct session_round *sr = arg;
+
+	round_measure(sr->session, sr);
+	return done_message(sr);
+}
+
+/*
+ * Both ends do the same, but that the server says when its own loops are over: before that the
+ * client must not go on.
+ */
+int pass_both(struct session *s, struct session_round *sr)
+{
+	struct watch w = new_watch(s, sr, LEADS | FOLLOWS);
+	int rc = -1;
+
+	w.on_sent = on_sent;
+	w.await_over = !s->report.about.server;
+	sr->watch = &w;
+	atomic_store(&sr->sending, s->strands);
+	if (watch_start(&w, &s->fault))
+		return -1;
+	if (crew_run(&s->crew, both_job, sr))
+		watch_stop(&w);
+	else
+		watch_join(&w);
+	settle(s, &w);
+	if (!sr->measured) /* cut off */
+		round_measure(s, sr);
+	sr->mine.interrupted = s->interrupted;
+	fault_phase(&s->fault, "exchanging the results");
+	if (!fault_is(&s->fault))
+		rc = take_records(s, w.done, sr);
+	if (rc == 0 && s->report.about.server)
+		rc = oob_send(&s->oob, message_new("over"), session_deadline(s), &s->fault);
+	json_decref(w.done);
+	s->interrupted |= sr->theirs.interrupted != 0;
+	if (rc)
+		sr->mine.interrupted = 1;
+	return rc;
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
+#
+# Who sends: the client, the server, or both; and on how many threads.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+
+# That the parts which have NAME add up to the whole, by messages.
+adds_up() {
+	json "$1" '[.results[] | select(.'"$2"' != null and .direction == $d and .measured_by == $b) | .messages] as $parts
+		| ($parts | length) == ($n | tonumber)
+		and ($parts | add) == (.results[] | select(.thread == null and .device == null and .direction == $d and .measured_by == $b) | .messages)' \
+		--arg n "$3" --arg b "$4" --arg d "$5"
+}
+
+@test "-b: one row, the sum of both directions, at either end; the document has all three" {
+	local program
+	for program in "${bandwidth_programs[@]}"; do
+		pair "$program" -b -n 300 -s 4096 --json=c.json
+		for file in client.out server.out; do
+			row "$file" 5
+			[[ ${row[0]} == 4096 && ${row[1]} == 600 ]] || fail "wrong row: ${row[*]}"
+			positive "${row[@]:2}"
+		done
+		json c.json '[.results[] | [.direction, .measured_by]] == [["client_to_server", "client"], ["server_to_client", "server"], ["both", "both"]]'
+		json c.json '(.results | map(.bandwidth_gbps)) as [$a, $b, $sum] | ($a + $b - $sum | fabs) < 1e-6 * $sum'
+		json c.json '.results | map(.messages) == [300, 300, 600]'
+		json c.json '.experiment | .bidirectional and (.reversed | not)'
+	done
+}
+
+@test "-b --report-both: a row for each direction" {
+	pair send_bw -b --report-both -n 300 -s 4096
+	rows client.out 5
+	((${#rows[@]} == 2))
+	[[ ${rows[0]} == *' 300 '* && ${rows[1]} == *' 300 '* ]]
+}
+
+@test "-b -D: both ends stop in time and every message has come" {
+	local program
+	for program in "${bandwidth_programs[@]}"; do
+		pair "$program" -b -D 0.5 -s 4096 -q 3 --json=c.json
+		json c.json '.status == "ok" and (.results[2].seconds > 0.4 and .results[2].messages > 10)'
+	done
+}
+
+@test "-b -a: all sizes" {
+	pair send_bw -b -a -n 5
+	rows client.out 5
+	((${#rows[@]} == 23))
+}
+
+@test "--reversed: the server sends and has the peak, the client receives" {
+	local program
+	for program in "${bandwidth_programs[@]}"; do
+		pair "$program" --reversed -n 300 -s 4096 --json=c.json
+		for file in client.out server.out; do
+			row "$file" 5
+			[[ ${row[0]} == 4096 && ${row[1]} == 300 ]]
+			positive "${row[@]:3}"
+		done
+		json c.json '[.results[] | select(.measured_by == "server")] | length == 1 and .[0].direction == "server_to_client" and .[0].bandwidth_peak_gbps > 0'
+	done
+}
+
+@test "--reversed -D, and with a post list and several QPs" {
+	pair write_bw --reversed -D 0.5 -q 3 -l 4 -s 4096 --json=c.json
+	json c.json '.status == "ok" and .results[0].seconds > 0.4 and .results[0].qps == 3'
+}
+
+@test "--threads 2: a row of all together; each thread's part in the document" {
+	local program
+	for program in "${bandwidth_programs[@]}"; do
+		pair "$program" --threads 2 -q 2 -n 200 -s 4096 --json=c.json --csv=c.csv
+		row client.out 5
+		[[ ${row[1]} == 800 ]]
+		json c.json '.experiment.threads == 2 and .results[0].qps == 4'
+		adds_up c.json thread 2 client client_to_server
+	done
+	[[ $(head -n 1 c.csv) == *,direction,thread,device ]]
+}
+
+@test "--threads 3 in latency tests: every thread has its ping-pong, and the histograms are one" {
+	local program
+	for program in "${latency_programs[@]}"; do
+		pair "$program" --threads 3 -n 100 --json=c.json -H
+		json c.json '.results[0].messages == 300 and (.results[0].latency_histogram_us | map(.[2]) | add) == 300'
+		json c.json '(.results[0].latency_min_us - ([.results[] | select(.thread != null) | .latency_min_us] | min) | fabs) < 1e-9'
+		adds_up c.json thread 3 client ping_pong
+	done
+}
+
+@test "--threads 2 -b: both directions of both threads" {
+	pair send_bw --threads 2 -b -n 200 -s 1024 --json=c.json
+	row client.out 5
+	[[ ${row[1]} == 800 ]]
+	adds_up c.json thread 2 client client_to_server
+	adds_up c.json thread 2 server server_to_client
+}
+
+@test "two devices at once: the one twice where there is no other" {
+	local device=$DEVICE
+	server write_bw -d "$device,$device"
+	client write_bw -d "$device,$device" --threads 2 -n 100 -s 4096 --json=c.json
+	finish server
+	ended client 0
+	ended server 0
+	json c.json '.results[0].messages == 400 and (.ends.client.more_devices | length) == 1'
+	json c.json '[.results[] | select(.device != null and .thread == null and .measured_by == "client") | .messages] == [200, 200]'
+	adds_up c.json thread 4 client client_to_server
+}
+
+@test "different numbers of devices: both ends say so" {
+	local device=$DEVICE
+	server write_bw
+	client write_bw -d "$device,$device"
+	finish server
+	ended client 2
+	ended server 2
+	says client.err 'different numbers of devices: server 1, client 2'
+	says server.err 'different numbers of devices: server 1, client 2'
+}
+
+@test "what does not go together is refused" {
+	local options
+	for options in 'send_lat -b' 'write_lat --reversed' 'send_bw -b --reversed' 'send_bw --threads 0'; do
+		# shellcheck disable=SC2086 # words
+		start cli $options 127.0.0.1
+		finish cli
+		ended cli 2
+		says cli.err 'Fix: '
+	done
+}
+
+@test "a signal ends a run in both directions early, and what was measured is printed" {
+	local who
+	for who in client server; do
+		server send_bw --timeout 4
+		proxy
+		start_client send_bw -b -D 100 -s 4096 --warmup 5 --timeout 4 --json=c.json
+		await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
+		kill -INT "${pid[$who]}"
+		finish client server
+		ended client 0
+		ended server 0
+		json c.json '.status == "interrupted" and .results[2].direction == "both" and .results[2].messages > 0'
+		row server.out 5
+	done
+}
