@@ -112,7 +112,7 @@ static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fau
 	const struct local_options *l = &s->options.local;
 	struct oob_dial whom = {.host = l->host,
 				.port = (uint16_t)l->port,
-				.carrier = l->comm_rdma_cm ? &carrier_rdma_cm : &carrier_tcp};
+				.carrier = l->comm_rdma_cm ? carrier_rdma_cm() : carrier_tcp()};
 	json_t *m = NULL;
 	int rc = -1;
 

@@ -148,6 +148,9 @@ static int make_strands(struct session *s)
 int endpoint_open(struct session *s)
 {
 	endpoint_gpu_before_open(s);
+	fault_phase(&s->fault, "preparing rdma_cm");
+	if (s->options.experiment.rdma_cm && cm_look(&s->fault))
+		return -1;
 	if (open_rails(s) || make_strands(s) || every_strand(s, pin_job) || endpoint_gpu_open(s))
 		return -1;
 	return check_size(s);
@@ -214,7 +217,7 @@ int endpoint_connect(struct session *s)
 		.inline_bytes = qps->inline_bytes,
 		.cq_mod = plan_cq_mod(e, first, (unsigned)qps->send_cq->cqe),
 		.warmup = plan_warmup(e, first, s->test->latency),
-		.connected_by = e->rdma_cm ? carrier_rdma_cm.name : carrier_tcp.name,
+		.connected_by = e->rdma_cm ? carrier_rdma_cm()->name : carrier_tcp()->name,
 		.exchanged_over = s->oob.carrier->name,
 	};
 	return 0;

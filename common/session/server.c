@@ -361,7 +361,7 @@ int session_server(struct session *s)
 	rc = endpoint_look(s, &list);
 	hca_list_free(&list);
 	if (s->options.local.comm_rdma_cm)
-		s->door.carrier = &carrier_rdma_cm;
+		s->door.carrier = carrier_rdma_cm();
 	if (rc || endpoint_gpu_look(s) ||
 	    door_open(&s->door, (uint16_t)s->options.local.port, &s->stop, &s->fault))
 		return -1;

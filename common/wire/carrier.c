@@ -48,7 +48,7 @@ static int tcp_look(struct fault *f)
 	return 0;
 }
 
-const struct carrier carrier_tcp = {
+static const struct carrier tcp = {
 	.name = "tcp",
 	.port = "TCP port",
 	.socket = tcp_socket,
@@ -66,6 +66,11 @@ const struct carrier carrier_tcp = {
 	.close = close,
 	.look = tcp_look,
 };
+
+const struct carrier *carrier_tcp(void)
+{
+	return &tcp;
+}
 
 static int rdma_unblock(int fd)
 {
@@ -127,7 +132,7 @@ static int rdma_poll(struct pollfd *p, nfds_t n, const struct timespec *ts)
 	return ready;
 }
 
-const struct carrier carrier_rdma_cm = {
+static const struct carrier rdma_cm = {
 	.name = "rdma_cm",
 	.port = "rdma_cm port",
 	.socket = rdma_socket,
@@ -146,3 +151,8 @@ const struct carrier carrier_rdma_cm = {
 	.close = rclose,
 	.look = cm_look,
 };
+
+const struct carrier *carrier_rdma_cm(void)
+{
+	return &rdma_cm;
+}

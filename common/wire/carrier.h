@@ -41,6 +41,8 @@ struct carrier {
 	int (*look)(struct fault *f);
 };
 
-extern const struct carrier carrier_tcp, carrier_rdma_cm;
+/* Static storage. */
+const struct carrier *carrier_tcp(void);
+const struct carrier *carrier_rdma_cm(void);
 
 #endif

@@ -142,8 +142,8 @@ static int try_address(const struct carrier *by, const struct addrinfo *a, struc
 /* What else it may be: the two ends look for each other in different ways. */
 static const char *other_carrier(const struct carrier *by)
 {
-	return by == &carrier_tcp ? "if that server was started with -z, this end needs -z, too"
-				  : "that server needs -z, too";
+	return by == carrier_tcp() ? "if that server was started with -z, this end needs -z, too"
+				   : "that server needs -z, too";
 }
 
 static int nobody(const struct oob_dial *whom, int err, uint64_t waited_ns, struct fault *f)
@@ -156,7 +156,7 @@ static int nobody(const struct oob_dial *whom, int err, uint64_t waited_ns, stru
 	if (err == ECONNREFUSED)
 		fault_cause(f, "Nothing listens on %s %u there, tried for %s", whom->carrier->port,
 			    whom->port, t);
-	else if (whom->carrier != &carrier_tcp && (err == ENODEV || err == EADDRNOTAVAIL))
+	else if (whom->carrier != carrier_tcp() && (err == ENODEV || err == EADDRNOTAVAIL))
 		fault_cause(f, "The way to that host leaves by no RDMA device");
 	else
 		fault_cause(f,

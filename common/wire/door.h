@@ -39,7 +39,7 @@ struct door {
 	char busy_with[80];
 };
 
-#define DOOR_CLOSED ((struct door){.fd = -1, .carrier = &carrier_tcp, .guard_fd = -1})
+#define DOOR_CLOSED ((struct door){.fd = -1, .carrier = carrier_tcp(), .guard_fd = -1})
 
 /* Listen on PORT (0: any free one) for IPv4 and IPv6. Raises FAULT_LOCAL if the port is taken. */
 int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f);

@@ -36,7 +36,7 @@ struct oob {
 	uint64_t sent, received;       /* messages so far */
 };
 
-#define OOB_EMPTY ((struct oob){.fd = -1, .carrier = &carrier_tcp})
+#define OOB_EMPTY ((struct oob){.fd = -1, .carrier = carrier_tcp()})
 
 /* Whom to connect to, and how. */
 struct oob_dial {
