@@ -13,6 +13,8 @@ static int ping(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_SEND);
+	if (r->gap_ns)
+		return pingpong_paced(&p, pingpong_send, pingpong_received, pingpong_repost);
 	if (r->samples)
 		return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, true);
 	return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, false);

@@ -58,6 +58,8 @@ static int ping(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE);
+	if (r->gap_ns)
+		return pingpong_paced(&p, stamp_and_send, arrived, nothing);
 	if (r->samples)
 		return pingpong_client(&p, stamp_and_send, arrived, nothing, true);
 	return pingpong_client(&p, stamp_and_send, arrived, nothing, false);
@@ -76,6 +78,8 @@ static int ping_immediate(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
+	if (r->gap_ns)
+		return pingpong_paced(&p, pingpong_send, pingpong_received, pingpong_repost);
 	if (r->samples)
 		return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, true);
 	return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, false);

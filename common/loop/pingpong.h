@@ -44,6 +44,9 @@ void pingpong_leave(struct pingpong *p);
 /* Wait for the signalled send that is under way, if any. Normally it is long complete. */
 int pingpong_reap(struct pingpong *p);
 
+/* Let the round's gap_ns go by, unless it is told to end. */
+void pingpong_pause(const struct pingpong *p);
+
 /* Post message I as built. Hot. */
 static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint64_t i)
 {
@@ -122,6 +125,44 @@ out:
 	r->end_ticks = last;
 	r->messages = r->timed_messages = i;
 	if (more && rc == 0)
+		round_look_for_failure(r);
+	return rc < 0 ? -1 : 0;
+}
+
+/*
+ * The client's loop with a pause of the round's gap_ns before each message but the first, which no
+ * sample has in it. The server needs no other loop.
+ */
+static ALWAYS_INLINE int pingpong_paced(struct pingpong *p, pingpong_post *post,
+					pingpong_arrived *arrived, pingpong_tidy *tidy)
+{
+	struct round *r = p->round;
+	uint64_t now = clock_ticks(r->clock), start, i = 0;
+	int rc = 0;
+
+	r->start_ticks = now;
+	while (rc == 0 && (i == 0 || i < round_target(r)) && !round_quit(r)) {
+		start = clock_ticks(r->clock);
+		rc = post(p, i + 1);
+		while (rc == 0 && (rc = arrived(p, i + 1)) == 0)
+			if (UNLIKELY(round_quit(r)))
+				goto out;
+		if (UNLIKELY(rc < 0))
+			break;
+		now = clock_ticks(r->clock);
+		rc = tidy(p);
+		hist_add(r->hist, now - start);
+		if (r->samples)
+			r->samples[i] = now - start;
+		round_progress(r, ++i);
+		if (i < round_target(r))
+			pingpong_pause(p);
+	}
+out:
+	pingpong_leave(p);
+	r->end_ticks = now;
+	r->messages = r->timed_messages = i;
+	if (rc == 0 && round_quit(r))
 		round_look_for_failure(r);
 	return rc < 0 ? -1 : 0;
 }

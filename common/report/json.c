@@ -67,6 +67,8 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	json_object_set(d, "effective", r->effective);
 	json_object_set(d, "ends", r->ends);
 	json_object_set(d, "results", r->results);
+	if (json_object_size(r->counters))
+		json_object_set(d, "counters", r->counters);
 	json_object_update(d, r->own);
 	return d;
 }

@@ -61,6 +61,16 @@ static void address_lines(const char *which, const struct report *r, const struc
 	}
 }
 
+/* "Send Bidirectional BW Test": the word stands behind the operation. */
+static void title_line(const struct report *r, FILE *out)
+{
+	size_t first = strcspn(r->about.title, " ");
+	bool both = r->about.options->experiment.bidirectional;
+
+	fprintf(out, "                    %.*s%s%s\n", (int)first, r->about.title,
+		both ? " Bidirectional" : "", r->about.title + first);
+}
+
 void perftest_banner(const struct report *r, const struct report_ends *ends, FILE *out)
 {
 	const struct report_effective *e = ends->effective;
@@ -69,7 +79,7 @@ void perftest_banner(const struct report *r, const struct report_ends *ends, FIL
 	const struct experiment *x = &r->about.options->experiment;
 
 	perftest_rule(out);
-	fprintf(out, "                    %s\n", r->about.title);
+	title_line(r, out);
 	fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", mine->device);
 	fprintf(out, " Number of qps   : %u\t\tTransport type : IB\n", qps);
 	fprintf(out, " Connection type : RC\t\tUsing SRQ      : OFF\n");

@@ -86,6 +86,7 @@ struct report {
 	json_t *shown;     /* those of them that the table shows, for perftest's JSON */
 	json_t *ends;      /* object with client and server */
 	json_t *effective; /* object */
+	json_t *counters;  /* object with client and server, of those that count */
 	json_t *own;       /* object: what the program adds to the document */
 	char started[32];  /* UTC, ISO 8601 */
 };
@@ -125,6 +126,12 @@ void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r); /* NULL: nothing is printed */
 FILE *report_own_csv(struct report *r);   /* behind about.csv_columns; NULL: no CSV */
+
+/*
+ * The port's counters of the end WHO ("client", "server"), name to {before, after, change}, into
+ * the document, and with SHOWN one line for each to the user; else for those that changed.
+ */
+void report_counters(struct report *r, const char *who, json_t *counters, bool shown);
 
 /* While a run goes on: MESSAGES (of MESSAGE_BYTES) came in the last INTERVAL_NS, up to ELAPSED_NS.
  */

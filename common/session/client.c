@@ -21,6 +21,7 @@ static json_t *offer(struct session *s, const struct rail *r)
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_integer(kinds[i]));
+	rail_tell_pkey(s, r, to);
 	json_object_set_new(to, "ethernet", json_boolean(r->hca.info.is_ethernet));
 	json_object_set_new(to, "gid_kinds", list);
 	json_object_set_new(to, "mtu_bytes", json_integer(rail_mtu(s, r)));
@@ -51,7 +52,8 @@ static int take_choice(struct session *s, struct rail *r, const json_t *choice)
 	uint64_t kind, mtu;
 
 	if (message_u64(choice, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
-	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault))
+	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault) ||
+	    rail_agree_on_pkey(s, r, choice))
 		return -1;
 	if (!hca_mtu_enum((unsigned)mtu) || mtu > rail_mtu(s, r))
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
@@ -110,9 +112,13 @@ static int hear_answer(struct session *s, json_t **m)
 static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fault *lost)
 {
 	const struct local_options *l = &s->options.local;
-	struct oob_dial whom = {.host = l->host,
-				.port = (uint16_t)l->port,
-				.carrier = l->comm_rdma_cm ? carrier_rdma_cm() : carrier_tcp()};
+	struct oob_dial whom = {
+		.host = l->host,
+		.port = (uint16_t)l->port,
+		.from = l->source_ip,
+		.ipv6 = l->ipv6_addr,
+		.carrier = l->comm_rdma_cm ? carrier_rdma_cm() : carrier_tcp(),
+	};
 	json_t *m = NULL;
 	int rc = -1;
 
@@ -201,8 +207,8 @@ static int one_size(struct session *s, uint64_t size)
 		return s->measured ? 0 : interrupted(s);
 	sr = (struct session_round){
 		.message_bytes = size,
-		.target = e->duration_ns ? ROUND_ENDLESS : e->iters,
-		.duration_ns = e->duration_ns,
+		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
 		.reverse = e->reversed,
 		.both = e->bidirectional,
 	};
@@ -228,7 +234,7 @@ int session_client(struct session *s)
 	uint64_t deadline_ns = clock_now_ns() + s->options.local.connect_timeout_ns;
 	struct fault lost = {0};
 	bool told = false;
-	json_t *bye = NULL;
+	json_t *bye;
 	int rc;
 
 	endpoint_gpu_start(s);
@@ -243,10 +249,15 @@ int session_client(struct session *s)
 	if (s->test->schedule ? s->test->schedule(s) : session_sizes(s))
 		return -1;
 	fault_phase(&s->fault, "taking leave");
-	if (oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault) ||
+	bye = message_new("bye");
+	counting_stop(s, bye);
+	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "bye", &bye, s->options.local.timeout_ns, &s->fault))
 		return -1;
+	rc = counting_hear(s, bye);
 	json_decref(bye);
+	if (rc)
+		return -1;
 	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
 	return s->test->judge ? s->test->judge(s) : 0;
 }

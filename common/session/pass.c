@@ -242,11 +242,10 @@ static int both_job(void *arg, unsigned i)
 	struct session_round *sr = arg;
 	struct session *s = sr->session;
 	struct strand *t = &s->strand[i];
-	round_loop *first = s->test->both ? s->test->both : loop_of(s, sr->way, false);
-	round_loop *then = s->test->both ? s->test->follow : NULL;
+	round_loop *then = t->qps.rx_depth ? loop_of(s, sr->way, true) : NULL;
 
 	crew_meet(&s->crew);
-	if (first(&t->round))
+	if (loop_of(s, sr->way, false)(&t->round))
 		return quit_all(s);
 	if (atomic_fetch_sub(&sr->sending, 1) == 1)
 		watch_sent(sr->watch);

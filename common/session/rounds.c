@@ -38,6 +38,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->hist = t->hist;
 	r->peak = &t->peak;
 	r->samples = sr->warmup ? NULL : t->samples;
+	r->gap_ns = sr->warmup ? 0 : e->latency_gap_us * 1000;
 	r->way = sr->way;
 	r->own = s->own;
 	t->arrivals = *r;

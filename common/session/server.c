@@ -129,6 +129,7 @@ static int agree_on_gid(struct session *s, struct rail *r, const json_t *offer, 
 static int choose(struct session *s, struct rail *r, const json_t *offer, json_t *choices)
 {
 	enum gid_kind kind;
+	json_t *choice;
 	uint64_t mtu;
 
 	if (message_has(offer, "ethernet", json_is_boolean(json_object_get(offer, "ethernet")),
@@ -136,7 +137,7 @@ static int choose(struct session *s, struct rail *r, const json_t *offer, json_t
 	    message_has(offer, "gid_kinds", json_is_array(json_object_get(offer, "gid_kinds")),
 			&s->fault) ||
 	    message_u64(offer, "mtu_bytes", 4096, &mtu, &s->fault) ||
-	    agree_on_gid(s, r, offer, &kind))
+	    rail_agree_on_pkey(s, r, offer) || agree_on_gid(s, r, offer, &kind))
 		return -1;
 	r->route.mtu_bytes = mtu < rail_mtu(s, r) ? (unsigned)mtu : rail_mtu(s, r);
 	if (!hca_mtu_enum(r->route.mtu_bytes))
@@ -144,9 +145,10 @@ static int choose(struct session *s, struct rail *r, const json_t *offer, json_t
 				   (unsigned)mtu);
 	if (rail_use_gid(s, r, kind))
 		return -1;
-	json_array_append_new(choices, json_pack("{s:i, s:i}", "gid_kind", (int)kind, "mtu_bytes",
-						 (int)r->route.mtu_bytes));
-	return 0;
+	choice = json_pack("{s:i, s:i}", "gid_kind", (int)kind, "mtu_bytes",
+			   (int)r->route.mtu_bytes);
+	json_array_append_new(choices, choice);
+	return rail_tell_pkey(s, r, choice);
 }
 
 /* Rail by rail, as many as the client has. */
@@ -241,6 +243,17 @@ static int await_client(struct session *s, json_t **hello)
 	return door_guard(&s->door, s->oob.peer, &s->fault);
 }
 
+/* The client takes its leave. */
+static int take_leave(struct session *s, const json_t *theirs)
+{
+	json_t *bye = message_new("bye");
+
+	counting_stop(s, bye);
+	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault))
+		return -1;
+	return counting_hear(s, theirs) ? -1 : 1;
+}
+
 static int one_round(struct session *s, const json_t *request)
 {
 	struct session_round sr;
@@ -263,9 +276,7 @@ static int follow(struct session *s)
 		if (oob_recv(&s->oob, &m, session_deadline(s), &s->fault))
 			return -1;
 		if (message_is(m, "bye"))
-			rc = oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault)
-				     ? -1
-				     : 1;
+			rc = take_leave(s, m);
 		else if (message_is(m, "round") && s->stop.signal)
 			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
@@ -324,12 +335,14 @@ static void end_client(struct session *s, const struct experiment *asked)
 		fault_format(&s->fault, line, sizeof(line));
 		report_note(&s->report, "%s: %s", s->oob.peer, line);
 	}
+	counting_stop(s, NULL);
 	if (report_next(&s->report, &s->fault, s->interrupted, &writing)) {
 		fault_format(&writing, line, sizeof(line));
 		report_note(&s->report, "%s", line);
 	}
 	fault_clear(&s->fault);
 	oob_release(&s->oob);
+	session_linger(s);
 	endpoint_release(s);
 	door_unguard(&s->door);
 	s->interrupted = s->measured = false;
@@ -363,7 +376,8 @@ int session_server(struct session *s)
 	if (s->options.local.comm_rdma_cm)
 		s->door.carrier = carrier_rdma_cm();
 	if (rc || endpoint_gpu_look(s) ||
-	    door_open(&s->door, (uint16_t)s->options.local.port, &s->stop, &s->fault))
+	    door_open(&s->door, s->options.local.source_ip, (uint16_t)s->options.local.port,
+		      &s->stop, &s->fault))
 		return -1;
 	s->door.patience_ns = s->options.local.timeout_ns;
 	s->door.log = s->options.output.quiet ? NULL : stderr;

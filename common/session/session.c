@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "report/list.h"
 #include "session/plan.h"
 #include "session/state.h"
@@ -31,8 +32,28 @@ int session_read_memory(struct session *s, const json_t *m)
 
 	if (message_flag(m, "gpu_memory", &theirs, &s->fault))
 		return -1;
-	s->immediate = s->test->lead_immediate && (s->gpu_memory || theirs);
+	/* A ping-pong polls memory, which no CPU can with a GPU's. */
+	s->immediate = s->test->lead_immediate && (s->options.experiment.write_with_imm ||
+						   (s->test->latency && (s->gpu_memory || theirs)));
 	return 0;
+}
+
+void session_linger(struct session *s)
+{
+	uint64_t ns = s->options.local.wait_destroy_ns;
+	struct fault ignored = {0};
+
+	if (ns && s->strands && !s->stop.signal && !fault_is(&s->fault))
+		stop_wait(&s->stop, -1, 0, clock_now_ns() + ns, &ignored);
+}
+
+/* Rows while a run goes on that has no end of its own; perftest prints one every five seconds. */
+static void choose_interval(struct options *o)
+{
+	if (!o->experiment.run_infinitely || o->output.interval_ns)
+		return;
+	o->output.interval_ns =
+		o->experiment.duration_ns ? o->experiment.duration_ns : 5 * UNITS_NS_PER_S;
 }
 
 static const char *basename_of(const char *path)
@@ -53,10 +74,12 @@ static int read_command_line(struct session *s, int argc, char **argv)
 		return -1;
 	if (strncmp(s->program, "ib_", 3) == 0 && !options_given(&s->options, "format"))
 		o->format = FORMAT_PERFTEST;
+	choose_interval(&s->options);
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)
 		o->quiet = 1;
-	if ((o->histogram || o->unsorted) && s->options.experiment.duration_ns && !o->json) {
+	if ((o->histogram || o->unsorted) && experiment_endless(&s->options.experiment) &&
+	    !o->json) {
 		fault_raise(&s->fault, FAULT_USAGE, 0,
 			    "-H and -U print every sample, which -D does not keep");
 		return fault_fix(&s->fault, "use -n, or --json -H for the histogram");
@@ -154,6 +177,8 @@ static int finish(struct session *s)
 	if (fault_is(&s->fault))
 		session_tell_peer(s);
 	settle_interruption(s);
+	if (s->report.about.options)
+		counting_stop(s, NULL);
 	if (s->report.about.options &&
 	    report_close(&s->report, &s->fault, s->interrupted, &writing) && !fault_is(&s->fault))
 		s->fault = writing;
@@ -161,6 +186,7 @@ static int finish(struct session *s)
 		fault_print(&s->fault, s->program, stderr);
 	door_close(&s->door);
 	oob_release(&s->oob);
+	session_linger(s);
 	endpoint_release(s);
 	stop_release(&s->stop);
 	return fault_exit_status(&s->fault);

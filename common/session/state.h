@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
 #include "loop/recv.h"
@@ -29,6 +30,7 @@ struct rail {
 	struct qp_route route;
 	union ibv_gid gid; /* of this end, as route.gid_index names it */
 	struct end mine, theirs;
+	struct counters counters;
 };
 
 /*
@@ -103,6 +105,9 @@ void session_tell_peer(struct session *s);
 /* Both ends are connected: tell the report. */
 void session_show_ends(struct session *s);
 
+/* --wait_destroy: the run is over, and its QPs stay for a while. Ends early on a signal. */
+void session_linger(struct session *s);
+
 /* Deadline of a wait that starts now: --timeout. */
 uint64_t session_deadline(const struct session *s);
 
@@ -155,6 +160,24 @@ int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access);
 int endpoint_cm_listen(struct session *s, json_t *welcome);
 int endpoint_cm_aim(struct session *s, const json_t *welcome);
 int endpoint_cm_connect(struct session *s, json_t **qps);
+
+/*
+ * rail_route.c: the port is what --force-link and --dlid say; the peer hears of --pkey_index by its
+ * key, in this end's OFFER or choice; from the peer's the index of the same partition here; the
+ * route filled from the options.
+ */
+int rail_check_link(struct session *s, const struct rail *r);
+int rail_tell_pkey(struct session *s, const struct rail *r, json_t *offer);
+int rail_agree_on_pkey(struct session *s, struct rail *r, const json_t *offer);
+void rail_set_route(struct session *s, struct rail *r);
+
+/*
+ * counting.c: --report-counters. Read them when the ends are connected; read them again, show and
+ * forget them, and put them into BYE (NULL: the run failed); show what the peer's BYE has.
+ */
+int counting_start(struct session *s);
+void counting_stop(struct session *s, json_t *bye);
+int counting_hear(struct session *s, const json_t *bye);
 
 /*
  * rounds.c: one round. The end that leads it posts and decides when it is over: the client, or the

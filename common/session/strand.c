@@ -22,9 +22,9 @@ static bool is_first(const struct strand *t)
 /* Do the peer's messages consume receives of this end? */
 static bool receives(const struct session *s)
 {
-	if (s->immediate || s->test->receives == RECEIVES_BOTH)
+	if (s->test->receives == RECEIVES_BOTH || (s->immediate && s->test->latency))
 		return true;
-	return s->test->receives == RECEIVES_FOLLOWER &&
+	return (s->test->receives == RECEIVES_FOLLOWER || s->immediate) &&
 	       (s->options.experiment.bidirectional || !endpoint_leads(s));
 }
 
@@ -44,6 +44,7 @@ static int make_qps(struct strand *t)
 								   : (unsigned)e->inline_bytes,
 		.inline_wish = test->inline_wish,
 		.access = test->written ? IBV_ACCESS_REMOTE_WRITE : 0,
+		.pkey_index = t->rail->route.pkey_index,
 	};
 
 	if (s->gpu_memory) /* the CPU cannot copy from there */
@@ -105,7 +106,13 @@ static int make_receives(struct strand *t)
 	}
 	/* A ping-pong gives each receive back at once, a stream in batches. */
 	if (!s->test->latency)
-		batch = depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
+		batch = plan_recv_list(&s->options.experiment, depth);
+	if (batch > depth) {
+		fault_raise(&t->fault, FAULT_USAGE, 0,
+			    "--recv_post_list %u is more than the receive queue holds (%u)", batch,
+			    depth);
+		return fault_fix(&t->fault, "use a larger -r, or a shorter list");
+	}
 	return recv_queue_init(&t->receives, &t->qps, depth, batch, &into, s->largest_bytes,
 			       &t->fault);
 }
@@ -116,7 +123,7 @@ static int make_samples(struct strand *t)
 	const struct session *s = t->session;
 	const struct output_options *o = &s->options.output;
 	const struct experiment *e = &s->options.experiment;
-	bool keep = (o->histogram || o->unsorted) && !e->duration_ns;
+	bool keep = (o->histogram || o->unsorted) && !experiment_endless(e);
 
 	if (!s->test->latency || !endpoint_leads(s))
 		return 0;
@@ -185,6 +192,10 @@ int strand_make(struct strand *t)
 
 int strand_connect(struct strand *t)
 {
+	const struct local_options *l = &t->session->options.local;
+
+	if (l->dlid != EXPERIMENT_AUTO)
+		t->theirs.lid = (uint16_t)l->dlid;
 	return qp_set_connect(&t->qps, &t->rail->route, &t->theirs, &t->fault);
 }
 

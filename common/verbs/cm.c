@@ -11,11 +11,10 @@
 
 #include "verbs/vfault.h"
 
-#define WINDOW      128 /* QPs under way at once: what a NIC's management queue takes */
-#define MAGIC       0x52444d4bu
-#define RETRY_COUNT 7
-#define RNR_RETRY   7
-#define RNR_TIMER   12
+#define WINDOW    128 /* QPs under way at once: what a NIC's management queue takes */
+#define MAGIC     0x52444d4bu
+#define RNR_RETRY 7
+#define RNR_TIMER 12
 
 /* What the client sends along with the request for each QP, in network order. */
 struct card {
@@ -118,7 +117,7 @@ static struct rdma_conn_param parameters(const struct cm *c, unsigned i, const s
 		.responder_resources = 1,
 		.initiator_depth = 1,
 		.flow_control = 1,
-		.retry_count = RETRY_COUNT,
+		.retry_count = (uint8_t)c->route->retry_count,
 		.rnr_retry_count = RNR_RETRY,
 		.qp_num = c->qps->qp[i]->qp_num,
 	};
@@ -182,6 +181,8 @@ static void settle(struct cm *c, unsigned i, struct ibv_qp_attr *a, int mask)
 		if (a->ah_attr.is_global) {
 			r->gid_index = a->ah_attr.grh.sgid_index;
 			a->ah_attr.grh.traffic_class = (uint8_t)r->tos;
+			a->ah_attr.grh.hop_limit = (uint8_t)r->hop_limit;
+			a->ah_attr.grh.flow_label = r->flow_label;
 		}
 		if (r->sl)
 			a->ah_attr.sl = (uint8_t)r->sl;
@@ -189,7 +190,7 @@ static void settle(struct cm *c, unsigned i, struct ibv_qp_attr *a, int mask)
 	a->max_rd_atomic = a->max_dest_rd_atomic = 1;
 	a->min_rnr_timer = RNR_TIMER;
 	a->timeout = (uint8_t)r->qp_timeout;
-	a->retry_cnt = RETRY_COUNT;
+	a->retry_cnt = (uint8_t)r->retry_count;
 	a->rnr_retry = RNR_RETRY;
 	if (mask & IBV_QP_SQ_PSN)
 		c->qps->psn[i] = a->sq_psn;
@@ -204,7 +205,7 @@ static int advance(struct cm *c, unsigned i, enum ibv_qp_state state, const char
 	if (rdma_init_qp_attr(c->id[i], &a, &mask))
 		return vfault_raise(f, errno, 0, "rdma_init_qp_attr(%s)", name);
 	if (state == IBV_QPS_INIT) /* it is there; rdma_cm may have chosen another partition */
-		mask = a.pkey_index ? IBV_QP_STATE | IBV_QP_PKEY_INDEX : 0;
+		mask = a.pkey_index != c->route->pkey_index ? IBV_QP_STATE | IBV_QP_PKEY_INDEX : 0;
 	if (!mask)
 		return 0; /* iWARP: the kernel moves it along with the TCP connection */
 	settle(c, i, &a, mask);

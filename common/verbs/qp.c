@@ -8,10 +8,8 @@
 
 #include "verbs/vfault.h"
 
-#define RETRY_COUNT   7
 #define RNR_RETRY     7  /* without end: a receiver that is late is no error */
 #define MIN_RNR_TIMER 12 /* 0.64 ms */
-#define HOP_LIMIT     255
 #define PSN_MASK      0xffffffu
 #define WQE_BYTES     256 /* what a deep queue pins, roughly, for the memlock hint */
 
@@ -122,12 +120,13 @@ static int modify_failed(int err, const struct ibv_qp *qp, const char *to, struc
 	return fault_fix(f, "look at dmesg: the driver says there what it refuses");
 }
 
-static int to_init(struct qp_set *s, struct ibv_qp *qp, unsigned access, struct fault *f)
+static int to_init(struct qp_set *s, struct ibv_qp *qp, const struct qp_wish *w, struct fault *f)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
+		.pkey_index = (uint16_t)w->pkey_index,
 		.port_num = s->port,
-		.qp_access_flags = access,
+		.qp_access_flags = w->access,
 	};
 	int rc = ibv_modify_qp(
 		qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
@@ -179,7 +178,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_wish *w, 
 		if (!s->qp[i])
 			return no_qp(i, w, f);
 		s->count = i + 1;
-		if (to_init(s, s->qp[i], w->access, f))
+		if (to_init(s, s->qp[i], w, f))
 			return -1;
 	}
 	return 0;
@@ -220,7 +219,8 @@ static int to_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
 			    .is_global = r->global,
 			    .grh = {.dgid = to->gid,
 				    .sgid_index = (uint8_t)r->gid_index,
-				    .hop_limit = HOP_LIMIT,
+				    .flow_label = r->flow_label,
+				    .hop_limit = (uint8_t)r->hop_limit,
 				    .traffic_class = (uint8_t)r->tos}},
 	};
 	int rc = ibv_modify_qp(s->qp[i], &attr,
@@ -236,7 +236,7 @@ static int to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.timeout = (uint8_t)r->qp_timeout,
-		.retry_cnt = RETRY_COUNT,
+		.retry_cnt = (uint8_t)r->retry_count,
 		.rnr_retry = RNR_RETRY,
 		.sq_psn = s->psn[i],
 		.max_rd_atomic = 1,

@@ -4,9 +4,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -17,36 +20,62 @@
 #define BUSY_DEADLINE_NS UINT64_C(1000000000)
 #define REST_NS          UINT64_C(100000000)
 
-static int listen_on(const struct carrier *by, int family, uint16_t port)
+static int listen_on(const struct carrier *by, const struct sockaddr_storage *at, socklen_t len)
 {
-	struct sockaddr_in6 v6 = {
-		.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any};
-	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-	int fd = by->socket(family);
-	int on = 1, off = 0, rc, err;
+	int fd = by->socket(at->ss_family);
+	int on = 1, off = 0, err;
 
 	if (fd < 0)
 		return -errno;
 	by->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (family == AF_INET6) {
+	if (at->ss_family == AF_INET6)
 		by->setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-		rc = by->bind(fd, (struct sockaddr *)&v6, sizeof(v6));
-	} else {
-		rc = by->bind(fd, (struct sockaddr *)&v4, sizeof(v4));
-	}
-	if (rc == 0 && by->listen(fd, DOOR_STRANGERS) == 0)
+	if (by->bind(fd, (const struct sockaddr *)at, len) == 0 &&
+	    by->listen(fd, DOOR_STRANGERS) == 0)
 		return fd;
 	err = errno;
 	by->close(fd);
 	return -err;
 }
 
-int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
+/* On every address: IPv6 with IPv4 in it, or IPv4 where there is no other. */
+static int listen_on_all(const struct carrier *by, uint16_t port)
 {
-	const struct carrier *carrier = d->carrier;
+	struct sockaddr_storage at = {.ss_family = AF_INET6};
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
+	int fd;
+
+	v6->sin6_port = htons(port);
+	fd = listen_on(by, &at, sizeof(*v6));
+	if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
+		return fd;
+	memset(&at, 0, sizeof(at));
+	at.ss_family = AF_INET;
+	((struct sockaddr_in *)&at)->sin_port = htons(port);
+	return listen_on(by, &at, sizeof(struct sockaddr_in));
+}
+
+/* What became of the address: "[::]:18515", and the port. */
+static void remember_address(struct door *d)
+{
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
-	bool v6 = true;
+	char ip[64] = "?", port[8] = "0";
+
+	if (d->carrier->getsockname(d->fd, (struct sockaddr *)&sa, &len) == 0)
+		getnameinfo((struct sockaddr *)&sa, len, ip, sizeof(ip), port, sizeof(port),
+			    NI_NUMERICHOST | NI_NUMERICSERV);
+	d->port = (uint16_t)atoi(port);
+	snprintf(d->address, sizeof(d->address), strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip,
+		 d->port);
+}
+
+int door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+	      struct fault *f)
+{
+	const struct carrier *carrier = d->carrier;
+	struct sockaddr_storage at;
+	int len = 0;
 
 	fault_phase(f, "listening for the client");
 	*d = DOOR_CLOSED;
@@ -56,11 +85,12 @@ int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
 		d->stranger[i].oob = OOB_EMPTY;
 	if (carrier->look(f))
 		return -1;
-	d->fd = listen_on(carrier, AF_INET6, port);
-	if (d->fd == -EAFNOSUPPORT || d->fd == -EADDRNOTAVAIL) {
-		v6 = false;
-		d->fd = listen_on(carrier, AF_INET, port);
+	if (address) {
+		len = oob_own_address(address, port, &at, f);
+		if (len < 0)
+			return -1;
 	}
+	d->fd = len ? listen_on(carrier, &at, (socklen_t)len) : listen_on_all(carrier, port);
 	if (d->fd < 0) {
 		fault_raise(f, FAULT_LOCAL, -d->fd, "listen on %s %u", carrier->port, port);
 		if (d->fd == -EADDRINUSE)
@@ -71,10 +101,7 @@ int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
 		d->fd = -1;
 		return -1;
 	}
-	carrier->getsockname(d->fd, (struct sockaddr *)&sa, &len);
-	d->port = ntohs(v6 ? ((struct sockaddr_in6 *)&sa)->sin6_port
-			   : ((struct sockaddr_in *)&sa)->sin_port);
-	snprintf(d->address, sizeof(d->address), v6 ? "[::]:%u" : "0.0.0.0:%u", d->port);
+	remember_address(d);
 	return 0;
 }
 

@@ -23,7 +23,7 @@ struct door {
 	int fd;                        /* listening; -1: closed */
 	const struct carrier *carrier; /* TCP, unless the caller sets another before door_open() */
 	uint16_t port;
-	char address[32];       /* "[::]:18515" */
+	char address[80];       /* "[::]:18515" */
 	uint64_t patience_ns;   /* how long a stranger may stay silent */
 	uint64_t rest_until_ns; /* nobody is let in before: there was no descriptor left */
 	FILE *log;              /* where dropped strangers are noted; NULL: nowhere */
@@ -41,8 +41,12 @@ struct door {
 
 #define DOOR_CLOSED ((struct door){.fd = -1, .carrier = carrier_tcp(), .guard_fd = -1})
 
-/* Listen on PORT (0: any free one) for IPv4 and IPv6. Raises FAULT_LOCAL if the port is taken. */
-int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f);
+/*
+ * Listen on PORT (0: any free one) of this host's ADDRESS (NULL: of all, IPv4 and IPv6). Raises
+ * FAULT_LOCAL if the port is taken, FAULT_USAGE if the address is none of this host.
+ */
+int door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+	      struct fault *f);
 
 /*
  * Wait, without end, for a client: *CLIENT is the connection and *FIRST its first message, both the

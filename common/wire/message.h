@@ -5,9 +5,9 @@
  * unknown keys ignored.
  *
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
- *			 mtu_bytes, timeout_ns [, gpu_memory]
- *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory]
- *			 [, rdma_cm[{address, port, token}]: of each strand];
+ *			 mtu_bytes, timeout_ns [, gpu_memory, pkey]
+ *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory,
+ *			 pkey, rdma_cm[{address, port, token}]: of each strand];
  *			 or error, or busy
  *
  *	with -R, while the QPs are connected through rdma_cm:
@@ -29,8 +29,8 @@
  *	server  result   and what came of it; or error
  *
  *	at last:
- *	client  bye
- *	server  bye
+ *	client  bye      [counters{}]
+ *	server  bye      [counters{}]
  *	anybody, at any time: error  (a struct fault)
  *
  * The number of messages does not depend on the number of QPs.

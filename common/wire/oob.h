@@ -14,6 +14,7 @@
 #define RDMARK_WIRE_OOB_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -42,16 +43,26 @@ struct oob {
 struct oob_dial {
 	const char *host; /* a name, IPv4, IPv6, [IPv6], either with %interface */
 	uint16_t port;
+	const char *from; /* this end's IP address; NULL: as the route has it */
+	bool ipv6;        /* only over IPv6 */
 	const struct carrier *carrier;
 };
 
 /*
  * Connect to WHOM. Refused and unreachable are tried again until DEADLINE_NS, so the server may
- * start later than the client. Raises FAULT_USAGE for a host that does not resolve, FAULT_DEADLINE
- * if nobody answered, and whatever the carrier lacks.
+ * start later than the client. Raises FAULT_USAGE for a host that does not resolve and for an
+ * address that is none of this host, FAULT_DEADLINE if nobody answered, and whatever the
+ * carrier lacks.
  */
 int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, uint64_t deadline_ns,
 		struct fault *f);
+
+/*
+ * The IP address TEXT of this host, with PORT, into ADDRESS; returns its length, or -1 with
+ * FAULT_USAGE if it is no IP address, or none of this host.
+ */
+int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *address,
+		    struct fault *f);
 
 /* Make O of CARRIER's connected socket FD, which it owns from now on. */
 void oob_adopt(struct oob *o, const struct carrier *carrier, struct stop *stop, int fd);

@@ -17,10 +17,15 @@
 	{name, letter, OPTION_##kind, SCOPE_LOCAL, L(field), min, max, value, help}
 #define OUTPUT(name, letter, kind, field, min, max, value, help) \
 	{name, letter, OPTION_##kind, SCOPE_OUTPUT, O(field), min, max, value, help}
+#define RAW_ETHERNET "rdmark measures RDMA, not raw Ethernet: use perftest's raw_ethernet programs"
 #define ADVICE(name, letter, advice) {name, letter, OPTION_NONE, SCOPE_ADVICE, 0, 0, 0, NULL, advice}
-/* Of gdr_bw alone. */
+/* Of some programs only. */
+#define SOME(scope, name, kind, member, min, max, value, help, only) \
+	{name, 0, OPTION_##kind, SCOPE_##scope, member, min, max, value, help, only}
 #define GDR(scope, name, kind, member, min, max, value, help) \
-	{name, 0, OPTION_##kind, SCOPE_##scope, member, min, max, value, help, "gdr_bw"}
+	SOME(scope, name, kind, member, min, max, value, help, "gdr_bw")
+/* Another NAME of the option TARGET; "target=value": and its value. */
+#define ALIAS(name, letter, kind, target) {name, letter, OPTION_##kind, SCOPE_ALIAS, 0, 0, 1, NULL, target}
 
 static const struct option_row table[] = {
 	EXPERIMENT("size", 's', SIZE, size_bytes, 1, UINT64_C(1) << 40, "BYTES", "message size"),
@@ -45,7 +50,18 @@ static const struct option_row table[] = {
 	EXPERIMENT("sl", 'S', NUMBER, sl, 0, 15, "N", "service level"),
 	EXPERIMENT("tos", 'T', NUMBER, tos, 0, 255, "N", "traffic class of RoCE packets (DSCP << 2)"),
 	EXPERIMENT("qp-timeout", 'u', NUMBER, qp_timeout, 0, 31, "N", "ACK timeout, 4.096 us << N; 0 waits for ever"),
+	EXPERIMENT("retry_count", 0, NUMBER, retry_count, 0, 7, "N", "times that the NIC sends again before it gives up"),
+	EXPERIMENT("hop_limit", 'L', NUMBER, hop_limit, 0, 255, "N", "hop limit of RoCE packets"),
+	EXPERIMENT("flow_label", 0, NUMBER, flow_label, 0, 0xfffff, "N", "IPv6 flow label of RoCE packets"),
 	EXPERIMENT("disable_pcie_relaxed", 0, FLAG, strict_order, 0, 1, NULL, "without PCIe relaxed ordering"),
+	SOME(EXPERIMENT, "run_infinitely", FLAG, E(run_infinitely), 0, 1, NULL,
+	     "until Ctrl-C, with a row every 5 s, --interval or --duration", "send_bw|write_bw|send_lat|write_lat"),
+	SOME(EXPERIMENT, "write_with_imm", FLAG, E(write_with_imm), 0, 1, NULL,
+	     "RDMA WRITE with immediate: the receiver gets a completion", "write_bw|write_lat"),
+	SOME(EXPERIMENT, "recv_post_list", NUMBER, E(recv_post_list), 1, 65536, "N",
+	     "receives in one post", "send_bw|write_bw"),
+	SOME(EXPERIMENT, "latency_gap", NUMBER, E(latency_gap_us), 0, 1000000, "US",
+	     "pause so many microseconds before each message", "send_lat|write_lat"),
 	GDR(EXPERIMENT, "plain", FLAG, E(plain), 0, 1, NULL, "one row as write_bw prints it, instead of all cells; --use_cuda implies it"),
 	GDR(EXPERIMENT, "windows", NUMBER, E(windows), 1, 1000, "N", "windows for each cell, interleaved with the others"),
 	GDR(EXPERIMENT, "staged-chunk", SIZE, E(staged_chunk_bytes), 4096, UINT64_C(1) << 30, "BYTES", "piece that a staged cell copies at once"),
@@ -54,7 +70,13 @@ static const struct option_row table[] = {
 	LOCAL("ib-dev", 'd', TEXT, device, 0, 0, "DEV", "RDMA device: name, netdev, IP, GUID or PCI address; several by comma are used at once"),
 	LOCAL("ib-port", 'i', NUMBER, ib_port, 1, 255, "N", "port of the device"),
 	LOCAL("port", 'p', NUMBER, port, 0, 65535, "N", "TCP port of the server; 0 takes a free one"),
+	LOCAL("bind_source_ip", 0, TEXT, source_ip, 0, 0, "IP", "this end's IP address of the TCP connection"),
+	LOCAL("ipv6-addr", 0, FLAG, ipv6_addr, 0, 1, NULL, "client: the TCP connection over IPv6 only"),
 	LOCAL("gid-index", 'x', NUMBER, gid_index, 0, 255, "N", "GID index of this end"),
+	LOCAL("ipv6", 0, FLAG, ipv6, 0, 1, NULL, "use a GID with an IPv6 address"),
+	LOCAL("pkey_index", 0, NUMBER, pkey_index, 0, 65535, "N", "index of the P_Key; the other end finds the same partition"),
+	LOCAL("dlid", 0, NUMBER, dlid, 1, 0xbfff, "LID", "InfiniBand: send to this LID instead of what the peer says"),
+	LOCAL("force-link", 0, CHOICE, link, 0, 2, "any|IB|Ethernet", "refuse a port with another link layer"),
 	LOCAL("comm_rdma_cm", 'z', FLAG, comm_rdma_cm, 0, 1, NULL, "the ends talk over rdma_cm instead of TCP; give it on both"),
 	LOCAL("numa", 0, NODE, numa, 0, 4095, "auto|none|NODE", "NUMA node of the thread and its buffers"),
 	LOCAL("gpu", 0, TEXT, gpu, 0, 0, "GPU", "use the memory of this GPU: its index, UUID or PCI address"),
@@ -68,6 +90,10 @@ static const struct option_row table[] = {
 	      "retry the connection to the server for S seconds"),
 	LOCAL("ready-fd", 0, NUMBER, ready_fd, 0, 1 << 20, "FD", "write the TCP port to FD when clients can connect"),
 	LOCAL("persistent", 0, FLAG, persistent, 0, 1, NULL, "server: serve one client after another, until a signal"),
+	LOCAL("wait_destroy", 0, SECONDS, wait_destroy_ns, 0, SECONDS_MAX, "S",
+	      "when all is done keep the QPs for S seconds"),
+	LOCAL("report-counters", 'W', TEXT, counters, 0, 0, "LIST",
+	      "change of the port's counters, by comma: hw_counters/out_of_sequence,port_xmit_wait or all"),
 	LOCAL("list", 0, FLAG, list, 0, 1, NULL, "show every RDMA device and port, and exit"),
 	LOCAL("version", 'V', FLAG, version, 0, 1, NULL, "show the version, and exit"),
 	LOCAL("help", 'h', FLAG, help, 0, 1, NULL, "show this, and exit"),
@@ -89,24 +115,27 @@ static const struct option_row table[] = {
 	    "GPU memory must be within so much of host memory, else exit 6"),
 	OUTPUT("perform_warm_up", 0, FLAG, ignored, 0, 1, NULL, "accepted: rdmark always warms up (see --warmup)"),
 	OUTPUT("CPU-freq", 'F', FLAG, ignored, 0, 1, NULL, "accepted: rdmark's clock does not depend on it"),
+	OUTPUT("margin", 'f', SECONDS, ignored_ns, 0, SECONDS_MAX, "S", "accepted: the warm-up is apart, all of --duration is measured"),
+	OUTPUT("dont_xchg_versions", 0, FLAG, ignored, 0, 1, NULL, "accepted: other versions cannot disturb the run"),
+	OUTPUT("use_old_post_send", 0, FLAG, ignored, 0, 1, NULL, "accepted: rdmark posts with ibv_post_send"),
 
 	/* perftest's own spelling: what is in people's scripts must work */
-	{"report-histogrm", 0, OPTION_FLAG, SCOPE_ALIAS, O(histogram), 0, 1, NULL, "report-histogram"},
+	ALIAS("report-histogrm", 0, FLAG, "report-histogram"),
+	ALIAS("source_ip", 'j', TEXT, "bind_source_ip"), /* until 6.06 */
+	ALIAS("tclass", 0, NUMBER, "tos"),
+	ALIAS("numa_node", 0, NODE, "numa"),
+	ALIAS("disable_numa", 0, FLAG, "numa=none"),
 
 	ADVICE("events", 'e', "rdmark polls for completions"),
 	ADVICE("vector", 'X', "rdmark polls for completions"),
 	ADVICE("mcg", 'g', "rdmark has no multicast"),
 	ADVICE("MGID", 'M', "rdmark has no multicast"),
 	ADVICE("dualport", 'O', "run one pair for each port"),
-	ADVICE("margin", 'f', "leave it out: --duration measures all of its seconds"),
 	ADVICE("report-cycles", 'C', "use --json: latencies in microseconds, unrounded"),
-	ADVICE("report-counters", 'W', "read the port's hw_counters before and after the run"),
 	ADVICE("report-per-port", 0, "run one pair for each port"),
 	ADVICE("limit_bw", 'w', "compare bandwidth_gbps in the --json document, with jq"),
 	ADVICE("limit_msgrate", 'y', "compare messages_per_s in the --json document, with jq"),
-	ADVICE("run_infinitely", 0, "use --duration with --interval; Ctrl-C keeps what was measured"),
 	ADVICE("cpu_util", 0, "use time(1) or pidstat(1)"),
-	ADVICE("hop_limit", 'L', "leave it out: the hop limit is 255"),
 	ADVICE("outs", 'o', "rdmark has no READ or atomic test"),
 	ADVICE("atomic_type", 'A', "rdmark has no atomic test"),
 	ADVICE("use-srq", 0, "rdmark uses a receive queue for each QP"),
@@ -125,35 +154,17 @@ static const struct option_row table[] = {
 	ADVICE("rate_units", 0, "limit the rate with tc(8) or the switch"),
 	ADVICE("burst_size", 0, "limit the rate with tc(8) or the switch"),
 	ADVICE("typical_pkt_size", 0, "limit the rate with tc(8) or the switch"),
-	ADVICE("ipv6", 0, "leave it out: IPv4 and IPv6 both work"),
-	ADVICE("ipv6-addr", 0, "leave it out: the GID is chosen by the address family; or give --gid-index"),
-	ADVICE("bind_source_ip", 0, "give the device or its IP address with --ib-dev"),
-	ADVICE("source_ip", 0, "give the device or its IP address with --ib-dev"),
-	ADVICE("force-link", 0, "leave it out: the link layer is the port's"),
-	ADVICE("pkey_index", 0, "rdmark uses the P_Key at index 0"),
-	ADVICE("inline_recv", 0, "rdmark has no inline receive"),
-	ADVICE("recv_post_list", 0, "leave it out: receives are posted in batches"),
-	ADVICE("write_with_imm", 0, "rdmark's write tests use plain RDMA WRITE"),
-	ADVICE("dont_xchg_versions", 0, "leave it out: both ends always say their version"),
-	ADVICE("retry_count", 0, "leave it out: the retry count is 7"),
-	ADVICE("wait_destroy", 0, "leave it out: rdmark ends when both ends are done"),
-	ADVICE("latency_gap", 0, "rdmark's ping-pong has no pause"),
-	ADVICE("no_lock", 0, "leave it out: one thread owns the QPs"),
+	ADVICE("inline_recv", 0, "leave it out: libibverbs has no inline receive, mlx5 does it by itself (MLX5_SCATTER_TO_CQE)"),
+	ADVICE("no_lock", 0, "leave it out: one thread owns the QPs; MLX5_SINGLE_THREADED=1 takes away the locks of mlx5"),
 	ADVICE("data_validation", 0, "rdmark 0.1 does not check the data"),
 	ADVICE("cycle_buffer", 0, "leave it out: small messages walk through a page"),
 	ADVICE("flows", 0, "use --qp: every QP is a flow"),
-	ADVICE("flow_label", 0, "leave it out: the flow label is 0"),
 	ADVICE("pin_cores", 0, "use --numa, or taskset(1), which is respected"),
-	ADVICE("numa_node", 0, "use --numa"),
-	ADVICE("disable_numa", 0, "use --numa none"),
-	ADVICE("tclass", 0, "use --tos"),
-	ADVICE("dlid", 0, "leave it out: the ends tell each other their LIDs"),
-	ADVICE("connectionless", 0, "rdmark's QPs are connected"),
+	ADVICE("connectionless", 0, "rdmark has no multicast"),
 	ADVICE("use-null-mr", 0, "rdmark measures host memory"),
 	ADVICE("use_neuron_dmabuf", 0, "rdmark measures host memory and CUDA GPUs' (--gpu)"),
 	ADVICE("mmap-offset", 0, "rdmark measures anonymous host memory"),
 	ADVICE("payload_file_path", 0, "rdmark chooses what it sends"),
-	ADVICE("use_old_post_send", 0, "leave it out: rdmark posts with ibv_post_send"),
 	ADVICE("rate_limit_type", 0, "limit the rate with tc(8) or the switch"),
 	ADVICE("congest_type", 0, "congestion control is the device's setting"),
 	ADVICE("flows_burst", 0, "use --qp: every QP is a flow"),
@@ -170,6 +181,34 @@ static const struct option_row table[] = {
 	ADVICE("data_enc_key_app_path", 0, "rdmark does not encrypt"),
 	ADVICE("log_dci_streams", 0, "rdmark has no DC transport"),
 	ADVICE("log_active_dci_streams", 0, "rdmark has no DC transport"),
+	/* newer than 6.25, or of some builds only */
+	ADVICE("no_enhanced_reorder", 0, "rdmark keeps the device's default order"),
+	ADVICE("sig_offload", 0, "rdmark sends plain data, without signatures"),
+	ADVICE("data_validation_debug", 0, "rdmark says the first wrong byte by itself, where it checks the data"),
+	ADVICE("cqe_poll", 0, "leave it out: rdmark takes up to 16 completions at once"),
+	ADVICE("cuda_mem_type", 0, "use --gpu: rdmark measures memory of cuMemAlloc"),
+	ADVICE("gpu_touch", 0, "rdmark leaves the GPU alone while it measures"),
+	ADVICE("use_mlu_dmabuf", 0, "rdmark measures host memory and CUDA GPUs' (--gpu)"),
+	ADVICE("use_musa", 0, "rdmark measures host memory and CUDA GPUs' (--gpu)"),
+	ADVICE("use_supa", 0, "rdmark measures host memory and CUDA GPUs' (--gpu)"),
+	ADVICE("opencl_platform_id", 0, "rdmark measures host memory and CUDA GPUs' (--gpu)"),
+	ADVICE("use_ib_dm_dmabuf", 0, "rdmark measures host memory and CUDA GPUs' (--gpu)"),
+	ADVICE("tph_mem", 0, "rdmark sends no TLP processing hints"),
+	ADVICE("cpu_id", 0, "rdmark sends no TLP processing hints; taskset(1) chooses the CPU"),
+	ADVICE("ph", 0, "rdmark sends no TLP processing hints"),
+
+	/* of its raw_ethernet programs, which share the parser */
+	ADVICE("source_mac", 'B', RAW_ETHERNET), ADVICE("dest_mac", 'E', RAW_ETHERNET),
+	ADVICE("local_mac", 0, RAW_ETHERNET), ADVICE("remote_mac", 0, RAW_ETHERNET),
+	ADVICE("dest_ip", 'J', RAW_ETHERNET), ADVICE("local_ip", 0, RAW_ETHERNET), ADVICE("remote_ip", 0, RAW_ETHERNET),
+	ADVICE("dest_port", 'K', RAW_ETHERNET), ADVICE("source_port", 'k', RAW_ETHERNET),
+	ADVICE("local_port", 0, RAW_ETHERNET), ADVICE("remote_port", 0, RAW_ETHERNET),
+	ADVICE("ethertype", 'Y', RAW_ETHERNET), ADVICE("use_rss", 'G', RAW_ETHERNET), ADVICE("mac_fwd", 'v', RAW_ETHERNET),
+	ADVICE("server", 'Z', "leave it out: without a host it is the server"),
+	ADVICE("client", 'P', "leave it out: with a host it is the client"),
+	ADVICE("vlan_en", 0, RAW_ETHERNET), ADVICE("vlan_pcp", 0, RAW_ETHERNET),
+	ADVICE("promiscuous", 0, RAW_ETHERNET), ADVICE("sniffer", 0, RAW_ETHERNET), ADVICE("reply_every", 0, RAW_ETHERNET),
+	ADVICE("tcp", 0, RAW_ETHERNET), ADVICE("raw_ipv6", 0, RAW_ETHERNET), ADVICE("raw_mcast", 0, RAW_ETHERNET),
 };
 /* clang-format on */
 

@@ -117,7 +117,11 @@ source_keys() {
 		;;
 	error) literals message_fault_json common/wire/message.c ;;
 	experiment)
-		"$bin/gdr_bw" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null | jq -r '.experiment | keys[]'
+		local program
+		for program in $(programs); do
+			"$bin/$program" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null |
+				jq -r '.experiment | keys[]'
+		done | sort -u
 		;;
 	effective) literals set_effective common/report/report.c ;;
 	end)

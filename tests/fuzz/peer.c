@@ -168,7 +168,8 @@ static bool all_taken(void)
 
 int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom,
 		       uint64_t deadline_ns, struct fault *f);
-int __wrap_door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f);
+int __wrap_door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+		     struct fault *f);
 int __wrap_stop_init(struct stop *s, struct fault *f);
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
 int __real_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
@@ -203,10 +204,12 @@ int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *
 	return 0;
 }
 
-int __wrap_door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
+int __wrap_door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+		     struct fault *f)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 
+	(void)address;
 	fault_phase(f, "listening for the client");
 	*d = DOOR_CLOSED;
 	d->stop = stop;

@@ -22,4 +22,6 @@ both() { # PROGRAM ARG…: a run that succeeds, and is silent about races
 		both "$program" -D 0.3 --interval 0.1 -s 64
 	done
 	both send_bw -n 20 -q 4 -a
+	both send_bw -n 200 -b --threads 2 -s 64
+	both send_lat -n 200 --threads 3
 }
