@@ -19,23 +19,6 @@ still_serves() {
 	says server.err dropped
 }
 
-# Sets hello, welcome and qps to what real ends say to each other.
-listen_in() {
-	local who message
-	server send_lat
-	proxy
-	client send_lat -n 1
-	finish server proxy
-	while read -r who message; do
-		case $who,$message in
-		client,*'"type":"hello"'*) hello=$message ;;
-		server,*'"type":"welcome"'*) welcome=$message ;;
-		client,*'"type":"qps"'*) qps=$message ;;
-		esac
-	done <conversation
-	[[ $hello && $welcome && $qps ]]
-}
-
 @test "who connects and closes, or resets, is dropped" {
 	server send_lat
 	stranger
