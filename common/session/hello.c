@@ -38,6 +38,18 @@ static int check_test(const struct session *s, const json_t *m, struct fault *f)
 	return fault_fix(f, "run the same program on both ends");
 }
 
+static bool are_kinds(const json_t *kinds)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach (kinds, i, v)
+		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+		    json_integer_value(v) >= GID_KINDS)
+			return false;
+	return json_is_array(kinds);
+}
+
 /* What each rail's offer must have for the server to choose from it. */
 static bool can_choose(const json_t *rails)
 {
@@ -48,7 +60,7 @@ static bool can_choose(const json_t *rails)
 
 	json_array_foreach (rails, i, offer)
 		if (!json_is_boolean(json_object_get(offer, "ethernet")) ||
-		    !json_is_array(json_object_get(offer, "gid_kinds")) ||
+		    !are_kinds(json_object_get(offer, "gid_kinds")) ||
 		    message_u64(offer, "mtu_bytes", 4096, &mtu, &ignored) ||
 		    message_u64_if(offer, "pkey", UINT16_MAX, &pkey, &ignored))
 			return false;

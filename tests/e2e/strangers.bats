@@ -118,12 +118,14 @@ still_serves() {
 		says server.err "$key"
 		within server 10
 	done <<-'END'
-		qpn .qpn="text"
-		qpn .qpn=[]
-		gid del(.gid)
-		rkey .rkey=1.5
-		addr .addr="0"
-		end .end=[]
+		qpn .strands[0].qpn="text"
+		qpn .strands[0].qpn=[]
+		gid del(.strands[0].gid)
+		rkey .strands[0].rkey=1.5
+		addr .strands[0].addr="0"
+		end .ends[0]=[]
+		strands .strands=[]
+		ends .ends=7
 	END
 	server send_lat
 	stranger say "$hello" hear welcome say '{"type":"bye"}' gone
@@ -136,7 +138,7 @@ still_serves() {
 	listen_in
 	for what in '{"type":"round"}' '{"type":"round","message_bytes":99999999999,"target":1,"warmup":false}' \
 		'{"type":"round","message_bytes":0,"target":1,"warmup":false}' '{"type":"nonsense"}' '{}' \
-		'{"type":"done","messages":5}'; do
+		'{"type":"done","messages":[5]}'; do
 		server send_lat
 		stranger say "$hello" hear welcome say "$qps" hear qps say "$what" gone
 		finish server
@@ -161,7 +163,7 @@ still_serves() {
 	server send_lat
 	stranger say "$hello" hear welcome say "$qps" hear qps \
 		say '{"type":"round","message_bytes":2,"target":5,"warmup":false}' hear ready \
-		say '{"type":"done","messages":5}' say '{"type":"done","messages":5}' gone
+		say '{"type":"done","messages":[5]}' say '{"type":"done","messages":[5]}' gone
 	finish server
 	ended server 3
 	says server.err "'done' out of turn"
@@ -170,11 +172,11 @@ still_serves() {
 @test "an MTU that is none: exit 3, and the number is told" {
 	listen_in
 	server send_lat
-	stranger say "$(jq -c '.mtu_bytes = 300' <<<"$hello")" hear error
+	stranger say "$(jq -c '.rails[0].mtu_bytes = 300' <<<"$hello")" hear error
 	finish server
 	ended server 3
 	says server.err 'an MTU of 300'
-	fake_server hear hello say "$(jq -c '.mtu_bytes = 300' <<<"$welcome")" gone
+	fake_server hear hello say "$(jq -c '.rails[0].mtu_bytes = 300' <<<"$welcome")" gone
 	client send_lat --connect-timeout 0
 	finish stranger
 	ended client 3
