@@ -124,6 +124,13 @@ static void set_effective(struct report *r, const struct report_effective *e)
 	json_object_set_new(r->effective, "inline_bytes", json_integer(e->inline_bytes));
 	json_object_set_new(r->effective, "cq_mod", json_integer(e->cq_mod));
 	json_object_set_new(r->effective, "warmup", json_integer((json_int_t)e->warmup));
+	json_object_set_new(r->effective, "connected_by", json_string(e->connected_by));
+	json_object_set_new(r->effective, "exchanged_over", json_string(e->exchanged_over));
+}
+
+static bool by_rdma_cm(const struct report_effective *e)
+{
+	return strcmp(e->connected_by, "rdma_cm") == 0;
 }
 
 /* The first device's end as ever; the others beside it. */
@@ -159,9 +166,11 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	}
 	if (ends->threads * ends->rails > 1)
 		snprintf(threads, sizeof(threads), " on %u threads", ends->threads * ends->rails);
-	report_note(r, "%u QP%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
-		    qps, qps > 1 ? "s" : "", threads, ends->effective->mtu_bytes,
-		    ends->effective->inline_bytes, ends->mine[0]->clock);
+	report_note(r, "%u QP%s%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
+		    qps, qps > 1 ? "s" : "", threads,
+		    by_rdma_cm(ends->effective) ? ", connected by rdma_cm" : "",
+		    ends->effective->mtu_bytes, ends->effective->inline_bytes,
+		    ends->mine[0]->clock);
 }
 
 static void wipe_live(struct report *r)

@@ -36,8 +36,10 @@ struct report_about {
 /* The run's parameters as they came out. */
 struct report_effective {
 	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
-	unsigned cq_mod; /* of the first size */
-	uint64_t warmup; /* of the first size */
+	unsigned cq_mod;            /* of the first size */
+	uint64_t warmup;            /* of the first size */
+	const char *connected_by;   /* the QPs: "tcp", "rdma_cm" */
+	const char *exchanged_over; /* what the ends said: the same */
 };
 
 enum report_end {

@@ -76,7 +76,7 @@ static int take_welcome(struct session *s, const json_t *m)
 	for (unsigned i = 0; i < s->rails; i++)
 		if (take_choice(s, &s->rail[i], json_array_get(rails, i)))
 			return -1;
-	return 0;
+	return endpoint_cm_aim(s, m);
 }
 
 /* What is to be known from one attempt to be served to the next. */
@@ -210,7 +210,13 @@ static int take_answer(struct session *s, const json_t *m, struct queue *q)
 static int greet(struct session *s, struct queue *q)
 {
 	const struct local_options *l = &s->options.local;
-	struct oob_dial whom = {l->host, (uint16_t)l->port, l->source_ip, l->ipv6_addr};
+	struct oob_dial whom = {
+		.host = l->host,
+		.port = (uint16_t)l->port,
+		.from = l->source_ip,
+		.ipv6 = l->ipv6_addr,
+		.carrier = l->comm_rdma_cm ? carrier_rdma_cm() : carrier_tcp(),
+	};
 	json_t *m = NULL;
 	int rc;
 
@@ -246,7 +252,7 @@ static int connect_qps(struct session *s)
 	json_t *m;
 	int rc;
 
-	if (endpoint_make(s))
+	if (endpoint_make(s) || endpoint_cm_connect(s, NULL))
 		return -1;
 	fault_phase(&s->fault, "exchanging QP details");
 	if (oob_send(&s->oob, endpoint_describe(s), session_deadline(s), &s->fault) ||

@@ -11,6 +11,11 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 {
 	static const char *const name[] = {"RC", "UC", "UD"};
 
+	if (e->rdma_cm && e->connection != CONNECTION_RC) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "-R/--rdma_cm with transport %s",
+			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);
+		return fault_fix(f, "rdma_cm connects RC here: leave -R or -c out");
+	}
 	if (e->connection != CONNECTION_RC) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s",
 			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);

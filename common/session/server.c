@@ -154,6 +154,10 @@ static int welcome(struct session *s, const json_t *hello)
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
 	if (s->gpu_memory)
 		json_object_set_new(m, "gpu_memory", json_true());
+	if (endpoint_cm_listen(s, m)) {
+		json_decref(m);
+		return -1;
+	}
 	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
 }
 
@@ -162,10 +166,12 @@ static int connect_qps(struct session *s)
 	json_t *m = NULL;
 	int rc;
 
-	if (endpoint_make(s))
+	if (endpoint_make(s) || endpoint_cm_connect(s, &m)) {
+		json_decref(m);
 		return -1;
+	}
 	fault_phase(&s->fault, "exchanging QP details");
-	if (message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
+	if (!m && message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
 	rc = endpoint_read_peer(s, m) || endpoint_connect(s) ? -1 : 0;
 	json_decref(m);
@@ -346,6 +352,8 @@ int session_server(struct session *s)
 
 	rc = endpoint_look(s, &list);
 	hca_list_free(&list);
+	if (s->options.local.comm_rdma_cm)
+		s->door.carrier = carrier_rdma_cm();
 	if (rc || endpoint_gpu_look(s) ||
 	    door_open(&s->door, s->options.local.source_ip, (uint16_t)s->options.local.port,
 		      &s->stop, &s->fault))

@@ -19,6 +19,7 @@
 #include "session/session.h"
 #include "session/watch.h"
 #include "session/worst.h"
+#include "verbs/cm.h"
 #include "verbs/hca.h"
 #include "verbs/mem.h"
 #include "verbs/qp.h"
@@ -46,6 +47,7 @@ struct strand {
 	unsigned index;
 	struct pin pin;
 	struct qp_set qps;
+	struct cm cm; /* with -R: what connects them */
 	struct mem mem;
 	uint64_t out;        /* where QP 0's messages are sent from; its peer writes to mine.addr */
 	uint64_t gpu_buffer; /* what mem registers, where it is a GPU's; 0: none */
@@ -158,6 +160,15 @@ void endpoint_gpu_start(struct session *s); /* the driver, which may take long: 
 void endpoint_gpu_before_open(struct session *s); /* the NIC */
 int endpoint_gpu_open(struct session *s);
 int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access);
+
+/*
+ * endpoint_cm.c, with -R (else they do nothing): the server listens, and says where in its WELCOME;
+ * the client reads that; then both wait until their QPs are connected. Where the client is done
+ * first, its "qps" message may be there meanwhile: the server has it in *QPS then.
+ */
+int endpoint_cm_listen(struct session *s, json_t *welcome);
+int endpoint_cm_aim(struct session *s, const json_t *welcome);
+int endpoint_cm_connect(struct session *s, json_t **qps);
 
 /*
  * rail_route.c: the port is what --force-link and --dlid say; the peer hears of --pkey_index by its

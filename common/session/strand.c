@@ -219,6 +219,7 @@ void strand_quiesce(struct strand *t)
 {
 	recv_queue_release(&t->receives);
 	qp_set_quiesce(&t->qps);
+	cm_release(&t->cm);
 }
 
 void strand_release(struct strand *t)

@@ -8,13 +8,17 @@
  *			 rails[]{ethernet, gid_kinds, mtu_bytes [, pkey]}, timeout_ns
  *			 [, gpu_memory]
  *	server  welcome  protocol, version, rails[]{gid_kind, mtu_bytes [, pkey]},
- *			 timeout_ns [, gpu_memory];
+ *			 timeout_ns [, gpu_memory, rdma_cm[{address, port, token}]: a strand each];
  *			 or error; or, while it serves another client:
  *	server  busy     with, place: in line, and again when that changes and every second;
  *			 the client says nothing until it is its turn. Without place: the line
  *			 is full, with as many as `line` says; the server closes
  *	server  alive    to who waits in line: it is its turn, welcome or error follows
  *	server  ended    to who waits in line: there will be no turn; the server closes
+ *
+ *	with -R, while the QPs are connected through rdma_cm:
+ *	both    alive    every second
+ *
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:

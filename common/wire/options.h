@@ -82,6 +82,7 @@ struct local_options {
 	uint64_t dlid;         /* AUTO: what the peer says */
 	uint64_t link;         /* enum link_wish */
 	uint64_t ipv6;         /* only GIDs with an IPv6 address */
+	uint64_t comm_rdma_cm; /* 1: the out-of-band exchange goes over rdma_cm */
 	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
 	const char *gpu;       /* index, UUID or PCI address; NULL */
 	uint64_t cuda;         /* index; AUTO: not given */
