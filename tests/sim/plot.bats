@@ -154,7 +154,7 @@ document() { # FILE PROGRAM ARG…
 	drawn 'Bandwidth over time' 'time since the start [s]'
 	plot lines.json
 	drawn 'Bandwidth: send_bw'
-	grep interval lines.json >only.json
+	grep '^{"interval"' lines.json >only.json
 	plot only.json
 	drawn 'Bandwidth over time'
 	document run.json send_bw -n 10
