@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "session/parts.h"
 #include "session/plan.h"
+#include "session/verify.h"
 
 #define BUSY_RETRY_NS UINT64_C(50000000)
 
@@ -204,6 +205,8 @@ static int one_size(struct session *s, uint64_t size)
 		.both = e->bidirectional,
 	};
 	rc = round_client(s, &sr);
+	if (rc == 0)
+		rc = verify_round(s, &sr);
 	round_show(s, &sr);
 	round_release(&sr);
 	return rc;
@@ -245,5 +248,7 @@ int session_client(struct session *s)
 		return -1;
 	json_decref(bye);
 	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
+	if (verify_verdict(s))
+		return -1;
 	return s->test->judge ? s->test->judge(s) : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a round's ticks to its record, and from records to the report. */
-#include "session/state.h"
+#include "session/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +271,9 @@ static void collect(struct rows *to, const struct session_round *sr, struct repo
 		add_parts(to, sr, !s->report.about.server, client);
 	if (s->strands > 1 && server)
 		add_parts(to, sr, s->report.about.server, server);
+	for (size_t i = 0; i < to->count; i++)
+		if (to->row[i].thread < 0 && !to->row[i].device)
+			to->row[i].verified = verify_json(sr, to->row[i].direction);
 	result->row = to->row;
 	result->rows = to->count;
 }
@@ -295,6 +298,8 @@ static void show(struct session *s, const struct session_round *sr)
 		result.histogram = histogram_json(s, t->hist);
 	s->measured = true;
 	report_result(&s->report, &result);
+	for (size_t i = 0; i < rows.count; i++)
+		json_decref(rows.row[i].verified);
 	json_decref(result.histogram);
 	free(us);
 	free(rows.row);

@@ -10,6 +10,7 @@
 #include "host/notify.h"
 #include "session/parts.h"
 #include "session/plan.h"
+#include "session/verify.h"
 
 /* Tell whoever started us that clients can connect. */
 static int announce(struct session *s)
@@ -240,6 +241,8 @@ static int one_round(struct session *s, const json_t *request)
 	struct session_round sr;
 	int rc = round_server(s, request, &sr);
 
+	if (rc == 0)
+		rc = verify_round(s, &sr);
 	if (!sr.way)
 		round_show(s, &sr);
 	round_release(&sr);
@@ -304,7 +307,7 @@ static int serve(struct session *s)
 	if (rc || connect_qps(s))
 		return -1;
 	session_show_ends(s);
-	return follow(s);
+	return follow(s) || verify_verdict(s) ? -1 : 0;
 }
 
 /* Whatever became of a client: it and the log are told, and nothing of it is left. */
@@ -323,6 +326,7 @@ static void end_client(struct session *s, const struct experiment *asked)
 		report_note(&s->report, "%s", line);
 	}
 	fault_clear(&s->fault);
+	fault_clear(&s->wrong_data);
 	oob_release(&s->oob);
 	endpoint_release(s);
 	door_unguard(&s->door);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/slots.h"
 #include "base/stop.h"
 #include "host/gpu.h"
 #include "host/pin.h"
@@ -44,6 +45,7 @@ struct strand {
 	uint64_t out;        /* where QP 0's messages are sent from; its peer writes to mine.addr */
 	uint64_t gpu_buffer; /* what mem registers, where it is a GPU's; 0: none */
 	struct recv_queue receives;
+	struct verify *verify; /* NULL: without --verify */
 	struct qp_address mine, theirs;
 	struct fault fault; /* its thread's own */
 	/* measuring */
@@ -63,6 +65,7 @@ struct session {
 	struct stop stop;
 	struct clock clock;
 	struct fault fault;
+	struct fault wrong_data; /* what a verification has found; raised at the end */
 	bool interrupted; /* a run was ended early by a signal; what was measured is reported */
 	bool measured;    /* there is a result */
 	struct report report;
@@ -136,14 +139,16 @@ void strand_release(struct strand *t);
 
 /*
  * endpoint_gpu.c: the command line's GPU options make sense; the GPU that they name, if any; this
- * end's GPU, if there is to be one; its memory of BYTES for a strand.
+ * end's GPU, if there is to be one; its memory of BYTES for a strand, registered in M; *BUFFER is
+ * the caller's to free after that.
  */
 int endpoint_gpu_check(struct session *s);
 int endpoint_gpu_look(struct session *s);
 void endpoint_gpu_start(struct session *s); /* the driver, which may take long: no peer waits yet */
 void endpoint_gpu_before_open(struct session *s); /* the NIC */
 int endpoint_gpu_open(struct session *s);
-int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access);
+int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access, struct mem *m,
+			uint64_t *buffer);
 
 /*
  * rounds.c: one round. The end that leads it posts and decides when it is over: the client, or the
@@ -162,6 +167,7 @@ struct session_round {
 	struct record mine, theirs; /* of all strands, unless warmup */
 	bool measured;              /* this end has a record of its own; each strand has its own */
 	bool theirs_measured;
+	struct slots_tally verified[2]; /* to the server, to the client */
 	json_t *their_parts;      /* array of the records of their strands; NULL: one strand */
 	struct session *session;  /* for callbacks */
 	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */

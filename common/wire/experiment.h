@@ -37,6 +37,7 @@ struct experiment {
 	uint64_t qp_timeout;   /* 4.096 us * 2^n, IB specification 9.7.6.1.3 */
 	uint64_t strict_order; /* 1: without PCIe relaxed ordering */
 	uint64_t warmup;       /* messages for each QP before the clock; AUTO */
+	uint64_t verify;       /* 1: check data after each size */
 	/* gdr_bw's; 0 in all others */
 	uint64_t plain;   /* 1: one row instead of all cells */
 	uint64_t windows; /* of each cell */

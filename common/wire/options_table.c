@@ -45,6 +45,7 @@ static const struct option_row table[] = {
 	EXPERIMENT("tos", 'T', NUMBER, tos, 0, 255, "N", "traffic class of RoCE packets (DSCP << 2)"),
 	EXPERIMENT("qp-timeout", 'u', NUMBER, qp_timeout, 0, 31, "N", "ACK timeout, 4.096 us << N; 0 waits for ever"),
 	EXPERIMENT("disable_pcie_relaxed", 0, FLAG, strict_order, 0, 1, NULL, "without PCIe relaxed ordering"),
+	EXPERIMENT("verify", 0, FLAG, verify, 0, 1, NULL, "check data after each size, outside the timed part; wrong: exit 5"),
 	GDR(EXPERIMENT, "plain", FLAG, E(plain), 0, 1, NULL, "one row as write_bw prints it, instead of all cells; --use_cuda implies it"),
 	GDR(EXPERIMENT, "windows", NUMBER, E(windows), 1, 1000, "N", "windows for each cell, interleaved with the others"),
 	GDR(EXPERIMENT, "staged-chunk", SIZE, E(staged_chunk_bytes), 4096, UINT64_C(1) << 30, "BYTES", "piece that a staged cell copies at once"),
@@ -90,6 +91,7 @@ static const struct option_row table[] = {
 
 	/* perftest's own spelling: what is in people's scripts must work */
 	{"report-histogrm", 0, OPTION_FLAG, SCOPE_ALIAS, O(histogram), 0, 1, NULL, "report-histogram"},
+	{"data_validation", 0, OPTION_FLAG, SCOPE_ALIAS, E(verify), 0, 1, NULL, "verify"},
 
 	ADVICE("events", 'e', "rdmark polls for completions"),
 	ADVICE("vector", 'X', "rdmark polls for completions"),
@@ -139,7 +141,6 @@ static const struct option_row table[] = {
 	ADVICE("wait_destroy", 0, "leave it out: rdmark ends when both ends are done"),
 	ADVICE("latency_gap", 0, "rdmark's ping-pong has no pause"),
 	ADVICE("no_lock", 0, "leave it out: one thread owns the QPs"),
-	ADVICE("data_validation", 0, "rdmark 0.1 does not check the data"),
 	ADVICE("cycle_buffer", 0, "leave it out: small messages walk through a page"),
 	ADVICE("flows", 0, "use --qp: every QP is a flow"),
 	ADVICE("flow_label", 0, "leave it out: the flow label is 0"),
