@@ -183,6 +183,9 @@ int pass_lead(struct session *s, struct session_round *sr);
 int pass_follow(struct session *s, struct session_round *sr);
 int pass_both(struct session *s, struct session_round *sr);
 
+/* What the peer knows of a failure here, or that it is gone: wait for it, briefly; into TOLD. */
+void pass_ask_peer(struct session *s, struct fault *told);
+
 /* results.c: make this end's records of a round that has run; hand both ends' to the report. */
 void round_measure(struct session *s, struct session_round *sr);
 void round_show(struct session *s, const struct session_round *sr);

@@ -29,6 +29,20 @@ static int step_job(void *arg, unsigned i)
 	return -1;
 }
 
+/* A completion may have failed for what the peer did. */
+static void settle(struct session *s)
+{
+	struct fault told = {0};
+
+	for (unsigned i = 0; i < s->strands && !fault_is(&s->fault); i++)
+		if (fault_is(&s->strand[i].fault))
+			s->fault = s->strand[i].fault;
+	if (fault_is(&s->fault) && !s->fault.errnum)
+		pass_ask_peer(s, &told);
+	if (fault_is(&told))
+		s->fault = told;
+}
+
 /* PART in all strands, one after the other where a GPU's memory is looked at. */
 static int every(struct session *s, int (*part)(struct strand *t), bool looks)
 {
@@ -45,9 +59,8 @@ static int every(struct session *s, int (*part)(struct strand *t), bool looks)
 	else
 		rc = crew_run(&s->crew, step_job, &step);
 	session_alive_stop(s, &w);
-	for (unsigned i = 0; i < s->strands && !fault_is(&s->fault); i++)
-		if (fault_is(&s->strand[i].fault))
-			s->fault = s->strand[i].fault;
+	if (rc)
+		settle(s);
 	return rc;
 }
 

@@ -177,3 +177,23 @@ each() {
 		json c.json '.results[-1].verification | .errors == 1 and .corrupt == 1 and .first_error.message == 3 and .first_error.byte == 128'
 	done
 }
+
+@test "a peer that dies, and a request that fails, while data are verified" {
+	local program
+	for program in send_bw send_lat; do
+		count "$program"
+		damaged "$program" server "kill:$((first + 2))" --timeout 3
+		ended server 137
+		ended client 3
+		damaged "$program" client "kill:$((first + 2))" --timeout 3
+		ended client 137
+		ended server 3
+	done
+	count write_bw
+	damaged write_bw client wc:3:REM_OP_ERR
+	ended client 1
+	ended server 3
+	says client.err 'write_bw: verifying the data: request of 256 B' 'remote operation error'
+	says server.err 'write_bw: peer: verifying the data: '
+	row client.out
+}
