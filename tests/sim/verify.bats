@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
+# shellcheck disable=SC2016,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # --verify finds data that are wrong, says in which way, and where: each class in each program.
 
