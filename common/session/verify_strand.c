@@ -58,9 +58,18 @@ static struct slots layout(const struct strand *t, uint64_t bytes, unsigned per_
 	};
 }
 
+/* But not nothing. */
+static unsigned least(unsigned a, unsigned b)
+{
+	unsigned n = a < b ? a : b;
+
+	return n ? n : 1;
+}
+
 /*
  * What consumes receives has no more room than their queue, whose end does not give any back while
- * it waits for the other one's word; and some must be left for what comes too often.
+ * it waits for the other one's word; some must be left for what comes too often, and of the timed
+ * ones a batch may be used up and not given back yet.
  */
 unsigned verify_room(const struct strand *t, uint64_t bytes)
 {
@@ -72,9 +81,8 @@ unsigned verify_room(const struct strand *t, uint64_t bytes)
 		count = 2 * all <= 4 * ROOM_BYTES ? 2 : 1;
 	if (verify_opcode(t->session) == IBV_WR_RDMA_WRITE || !verify_receives(t->session))
 		return count;
-	/* Of the timed receives some may be used up and not given back yet. */
 	if (verify_opcode(t->session) != IBV_WR_SEND)
-		return count <= depth / 2 ? count : depth > 1 ? depth / 2 : 1;
+		return least(count, least(depth / 2, depth + 1 - t->receives.batch));
 	if (count + SPARE_MAX > depth)
 		count = depth > 2 * SPARE_MAX ? depth - SPARE_MAX : (depth + 1) / 2;
 	return count;
