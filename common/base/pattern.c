@@ -5,6 +5,7 @@
 
 #define WORD_BYTES sizeof(uint64_t)
 #define GOLDEN     UINT64_C(0x9e3779b97f4a7c15)
+#define POISON     UINT64_C(0xa53c965ac369e11e) /* no byte is 0, none turns all bits over */
 
 /* The finaliser of splitmix64: a bijection in which each bit of Z moves half of the result's. */
 static inline uint64_t mix(uint64_t z)
@@ -14,6 +15,49 @@ static inline uint64_t mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
+/* What mix() made Z of: its steps backwards, with the inverses of its factors modulo 2^64. */
+static inline uint64_t unmix(uint64_t z)
+{
+	z = (z ^ (z >> 31) ^ (z >> 62)) * UINT64_C(0x319642b2d24d8ec3);
+	z = (z ^ (z >> 27) ^ (z >> 54)) * UINT64_C(0x96de1b173f119089);
+	return z ^ (z >> 30) ^ (z >> 60);
+}
+
+uint64_t pattern_word(uint64_t seed, uint64_t index)
+{
+	return mix(seed ^ index);
+}
+
+uint64_t pattern_named_seed(const struct pattern_name *name)
+{
+	uint64_t packed = (uint64_t)name->window << 32 | (uint64_t)(name->lane & 0xffff) << 16 |
+			  (uint64_t)(name->number & 0x7fff) << 1 | name->from_server;
+
+	return mix(packed + GOLDEN);
+}
+
+struct pattern_name pattern_read_name(const void *from, uint64_t index)
+{
+	uint64_t word, packed;
+
+	memcpy(&word, from, WORD_BYTES);
+	packed = unmix(unmix(word) ^ index) - GOLDEN;
+	return (struct pattern_name){
+		.window = (uint32_t)(packed >> 32),
+		.lane = packed >> 16 & 0xffff,
+		.number = packed >> 1 & 0x7fff,
+		.from_server = packed & 1,
+	};
+}
+
+uint64_t pattern_read_index(const void *from, uint64_t seed)
+{
+	uint64_t word;
+
+	memcpy(&word, from, WORD_BYTES);
+	return unmix(word) ^ seed;
+}
+
 uint64_t pattern_seed(uint64_t stream, uint64_t epoch)
 {
 	/* Mixed twice, so that counting streams and epochs gives seeds far from each other: then
@@ -21,17 +65,28 @@ uint64_t pattern_seed(uint64_t stream, uint64_t epoch)
 	return mix(mix(stream + GOLDEN) + epoch);
 }
 
-void pattern_fill(void *to, size_t bytes, uint64_t seed, uint64_t first)
+/* Each word is changed by FLIP. */
+static inline void fill(void *to, size_t bytes, uint64_t seed, uint64_t first, uint64_t flip)
 {
 	uint64_t i = first / WORD_BYTES, word;
 	uint8_t *p = to;
 
 	for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES, p += WORD_BYTES) {
-		word = mix(seed ^ i++);
+		word = mix(seed ^ i++) ^ flip;
 		memcpy(p, &word, WORD_BYTES);
 	}
-	word = mix(seed ^ i);
+	word = mix(seed ^ i) ^ flip;
 	memcpy(p, &word, bytes);
+}
+
+void pattern_fill(void *to, size_t bytes, uint64_t seed, uint64_t first)
+{
+	fill(to, bytes, seed, first, 0);
+}
+
+void pattern_poison(void *to, size_t bytes, uint64_t seed, uint64_t first)
+{
+	fill(to, bytes, seed, first, POISON);
 }
 
 /* How many of the WORDS at FROM are right before the first that is not; word 0 is number I. */

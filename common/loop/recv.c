@@ -50,6 +50,7 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 	memset(q, 0, sizeof(*q));
 	fault_phase(f, "posting receives");
 	q->count = qps->count;
+	q->depth = depth;
 	q->batch = batch;
 	q->lane = calloc(q->count, sizeof(*q->lane));
 	q->sge = calloc(q->count, sizeof(*q->sge));
@@ -61,6 +62,19 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 		if (fill(&q->lane[i], depth, batch, f))
 			return -1;
 	}
+	return 0;
+}
+
+unsigned recv_queue_posted(const struct recv_queue *q, unsigned lane)
+{
+	return q->depth - q->lane[lane].consumed;
+}
+
+int recv_queue_refill(struct recv_queue *q, struct fault *f)
+{
+	for (unsigned i = 0; i < q->count; i++)
+		if (fill(&q->lane[i], q->depth, q->batch, f))
+			return -1;
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct recv_lane {
 struct recv_queue {
 	struct recv_lane *lane; /* one for each QP; wr_id of its receives is its index */
 	unsigned count;
+	unsigned depth;
 	unsigned batch;
 	struct ibv_recv_wr *wr; /* owned, as is sge */
 	struct ibv_sge *sge;
@@ -32,6 +33,12 @@ struct recv_queue {
  */
 int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, unsigned batch,
 		    const struct round_slice *into, uint64_t bytes, struct fault *f);
+
+/* How many receives are posted on QP LANE. */
+unsigned recv_queue_posted(const struct recv_queue *q, unsigned lane);
+
+/* Fill the queues again when all receives have been consumed and none was given back. */
+int recv_queue_refill(struct recv_queue *q, struct fault *f);
 
 /* Free; safe on a zeroed object. The QPs own what is posted. */
 void recv_queue_release(struct recv_queue *q);

@@ -34,6 +34,8 @@ json_t *json_result(const struct report_row *row)
 		json_object_set_new(to, "thread", json_integer(row->thread));
 	if (row->device)
 		json_object_set_new(to, "device", json_string(row->device));
+	if (row->verified)
+		json_object_set(to, "verification", row->verified);
 	return to;
 }
 

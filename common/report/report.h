@@ -62,6 +62,7 @@ struct report_row {
 	enum report_direction direction;
 	int thread;         /* -1: of all */
 	const char *device; /* NULL: of all */
+	json_t *verified;   /* what a verification found; borrowed; NULL: there was none */
 };
 
 /* All that is known of one size. */

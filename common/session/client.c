@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "session/parts.h"
 #include "session/plan.h"
+#include "session/verify.h"
 
 #define LOST_RETRY_NS UINT64_C(50000000)
 #define FULL_RETRY_NS UINT64_C(250000000)
@@ -288,6 +289,8 @@ static int one_run(struct session *s, uint64_t size, uint64_t run)
 	};
 	int rc = round_client(s, &sr);
 
+	if (rc == 0)
+		rc = verify_round(s, &sr);
 	round_show(s, &sr);
 	round_release(&sr);
 	return rc;
@@ -371,5 +374,7 @@ int session_client(struct session *s)
 	if (rc)
 		return -1;
 	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
+	if (verify_verdict(s))
+		return -1;
 	return s->test->judge ? s->test->judge(s) : 0;
 }

@@ -40,10 +40,10 @@ static int check_path(struct session *s)
 /* All cells: what is for rounds of one kind only cannot be had. */
 static int check_matrix(struct session *s)
 {
-	static const char *const plain[] = {"repeat",        "until-stable", "cpu_util",
-					    "min-bw",        "min-msgrate",  "limit_bw",
-					    "limit_msgrate", "out_json",     "out_json_file",
-					    "output",        "interval",     "warmup"};
+	static const char *const plain[] = {
+		"repeat",   "until-stable",  "cpu_util", "min-bw",        "min-msgrate",
+		"limit_bw", "limit_msgrate", "out_json", "out_json_file", "output",
+		"interval", "warmup",        "verify"};
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (options_given(&s->options, plain[i])) {
@@ -192,7 +192,8 @@ int endpoint_gpu_open(struct session *s)
 	return 0;
 }
 
-int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access)
+int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access, struct mem *m,
+			uint64_t *buffer)
 {
 	struct session *s = t->session;
 	struct gpu_mr_ask ask = {.pd = t->qps.pd, .gpu = s->gpu, .bytes = bytes, .access = access};
@@ -211,9 +212,9 @@ int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access)
 		fault_cause(&t->fault, "It could only be %s", e->gpu_chosen);
 		return fault_fix(&t->fault, "gdr_bw measures that, and says more");
 	}
-	ask.addr = t->gpu_buffer = gpu_alloc(s->gpu, bytes, &t->fault);
+	ask.addr = *buffer = gpu_alloc(s->gpu, bytes, &t->fault);
 	if (!ask.addr)
 		return -1;
 	snprintf(e->memory, sizeof(e->memory), "gpu");
-	return mem_init_gpu(&t->mem, &ask, &t->fault);
+	return mem_init_gpu(m, &ask, &t->fault);
 }

@@ -90,8 +90,7 @@ static struct watch new_watch(struct session *s, struct session_round *sr, unsig
 	return w;
 }
 
-/* What the peer knows of a failure here, or that it is gone: wait for it, briefly. */
-static void ask_peer(struct session *s, struct fault *told)
+void pass_ask_peer(struct session *s, struct fault *told)
 {
 	uint64_t deadline_ns = clock_now_ns() + PEER_KNOWS_NS;
 	struct fault late = {0};
@@ -139,7 +138,7 @@ static void settle(struct session *s, struct watch *w)
 	/* A call that failed says itself why; a completion may have failed for what the peer did.
 	 */
 	if (fault_is(&s->fault) && !fault_is(&w->fault) && !s->fault.errnum)
-		ask_peer(s, &w->fault);
+		pass_ask_peer(s, &w->fault);
 	if (fault_is(&w->fault) &&
 	    (!fault_is(&s->fault) || w->fault.code == FAULT_PEER || w->device_failed))
 		s->fault = w->fault;

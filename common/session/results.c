@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a round's ticks to its record, and from records to the report. */
-#include "session/state.h"
+#include "session/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +314,9 @@ static void collect(struct rows *to, const struct session_round *sr, struct repo
 		add_parts(to, sr, s->report.about.server, server);
 	for (size_t i = 0; i < to->owned; i++)
 		to->own[i].run = sr->run;
+	for (size_t i = 0; i < to->count; i++)
+		if (to->row[i].thread < 0 && !to->row[i].device)
+			to->row[i].verified = verify_json(sr, to->row[i].direction);
 	result->row = to->row;
 	result->rows = to->count;
 	result->cpu_percent = sr->mine.cpu_percent;
@@ -344,6 +347,8 @@ static void show(struct session *s, const struct session_round *sr)
 	else if (rows.figure)
 		repeat_keep(&s->repeat, rows.figure, &result, &s->fault);
 	report_result(&s->report, &result);
+	for (size_t i = 0; i < rows.count; i++)
+		json_decref(rows.row[i].verified);
 	json_decref(result.histogram);
 	free(us);
 	free(rows.row);

@@ -10,6 +10,7 @@
 #include "host/notify.h"
 #include "session/hello.h"
 #include "session/parts.h"
+#include "session/verify.h"
 
 /* Tell whoever started us that clients can connect. */
 static int announce(struct session *s)
@@ -225,6 +226,8 @@ static int one_round(struct session *s, const json_t *request)
 	struct session_round sr;
 	int rc = round_server(s, request, &sr);
 
+	if (rc == 0)
+		rc = verify_round(s, &sr);
 	if (!sr.way)
 		round_show(s, &sr);
 	round_release(&sr);
@@ -298,7 +301,7 @@ static int serve(struct session *s)
 	if (rc || connect_qps(s))
 		return -1;
 	session_show_ends(s);
-	rc = follow(s);
+	rc = follow(s) || verify_verdict(s) ? -1 : 0;
 	round_repeated(s); /* what is left of a client that did not come to the end */
 	return rc;
 }
@@ -320,6 +323,7 @@ static void end_client(struct session *s, const struct experiment *asked)
 		report_note(&s->report, "%s", line);
 	}
 	fault_clear(&s->fault);
+	fault_clear(&s->wrong_data);
 	oob_release(&s->oob);
 	session_linger(s);
 	endpoint_release(s);

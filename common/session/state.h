@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/slots.h"
 #include "base/stop.h"
 #include "base/usage.h"
 #include "host/counters.h"
@@ -52,6 +53,7 @@ struct strand {
 	uint64_t out;        /* where QP 0's messages are sent from; its peer writes to mine.addr */
 	uint64_t gpu_buffer; /* what mem registers, where it is a GPU's; 0: none */
 	struct recv_queue receives;
+	struct verify *verify; /* NULL: without --verify */
 	struct qp_address mine, theirs;
 	struct fault fault; /* its thread's own */
 	/* measuring */
@@ -71,6 +73,7 @@ struct session {
 	struct stop stop;
 	struct clock clock;
 	struct fault fault;
+	struct fault wrong_data; /* what a verification has found; raised at the end */
 	bool interrupted; /* a run was ended early by a signal; what was measured is reported */
 	bool measured;    /* there is a result */
 	struct report report;
@@ -152,14 +155,16 @@ void strand_release(struct strand *t);
 
 /*
  * endpoint_gpu.c: the command line's GPU options make sense; the GPU that they name, if any; this
- * end's GPU, if there is to be one; its memory of BYTES for a strand.
+ * end's GPU, if there is to be one; its memory of BYTES for a strand, registered in M; *BUFFER is
+ * the caller's to free after that.
  */
 int endpoint_gpu_check(struct session *s);
 int endpoint_gpu_look(struct session *s);
 void endpoint_gpu_start(struct session *s); /* the driver, which may take long: no peer waits yet */
 void endpoint_gpu_before_open(struct session *s); /* the NIC */
 int endpoint_gpu_open(struct session *s);
-int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access);
+int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access, struct mem *m,
+			uint64_t *buffer);
 
 /*
  * endpoint_cm.c, with -R (else they do nothing): the server listens, and says where in its WELCOME;
@@ -209,6 +214,7 @@ struct session_round {
 	bool cpu_util; /* at either end it is asked for: this end's record has its CPU use */
 	struct usage usage;
 	struct worst worst;       /* of the intervals, if there are any */
+	struct slots_tally verified[2]; /* to the server, to the client */
 	json_t *their_parts;      /* array of the records of their strands; NULL: one strand */
 	struct session *session;  /* for callbacks */
 	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */
@@ -223,6 +229,9 @@ void round_release(struct session_round *sr);
 int pass_lead(struct session *s, struct session_round *sr);
 int pass_follow(struct session *s, struct session_round *sr);
 int pass_both(struct session *s, struct session_round *sr);
+
+/* What the peer knows of a failure here, or that it is gone: wait for it, briefly; into TOLD. */
+void pass_ask_peer(struct session *s, struct fault *told);
 
 /*
  * results.c: make this end's records of a round that has run; add what CPU it took, in which

@@ -8,6 +8,7 @@
 #include "session/limits.h"
 #include "session/plan.h"
 #include "session/state.h"
+#include "session/verify.h"
 
 #define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
 #define STAMP_ROOM_BYTES 64   /* unused behind every slice */
@@ -90,7 +91,7 @@ static int make_memory(struct strand *t)
 	if (s->report.about.server &&
 	    limits_memory(&s->options.local, all_buffers(s, bytes), &t->fault))
 		return -1;
-	rc = s->gpu_memory ? endpoint_gpu_memory(t, bytes, access)
+	rc = s->gpu_memory ? endpoint_gpu_memory(t, bytes, access, &t->mem, &t->gpu_buffer)
 			   : mem_init(&t->mem, t->qps.pd, &t->pin, bytes, access, &t->fault);
 	if (rc)
 		return -1;
@@ -193,7 +194,7 @@ int strand_make(struct strand *t)
 	if (qp_address_init(&t->mine, t->qps.count))
 		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs",
 				   t->qps.count);
-	if (make_memory(t) || make_receives(t) || make_samples(t) || make_peak(t))
+	if (make_memory(t) || make_receives(t) || make_samples(t) || make_peak(t) || verify_make(t))
 		return -1;
 	t->mine.gid = t->rail->gid;
 	t->mine.lid = t->rail->hca.info.port_attr.lid;
@@ -224,6 +225,7 @@ void strand_quiesce(struct strand *t)
 
 void strand_release(struct strand *t)
 {
+	verify_release(t);
 	mem_release(&t->mem);
 	qp_set_release(&t->qps);
 	qp_address_release(&t->mine);

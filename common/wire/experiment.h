@@ -46,6 +46,7 @@ struct experiment {
 	uint64_t run_infinitely; /* 1: until a signal comes */
 	uint64_t strict_order;   /* 1: without PCIe relaxed ordering */
 	uint64_t warmup;         /* messages for each QP before the clock; AUTO */
+	uint64_t verify;         /* 1: check data after each size */
 	/* gdr_bw's; 0 in all others */
 	uint64_t plain;   /* 1: one row instead of all cells */
 	uint64_t windows; /* of each cell */

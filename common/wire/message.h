@@ -31,6 +31,14 @@
  *	The client leads, or the server if the round is reversed.
  *	client  repeated  [until_ppm]: the last run of a size is over, as run said which one it was
  *
+ *	with --verify, after each measured round, step by step; the client says it first, then the
+ *	server the same:
+ *	both    verify   step "begin": places[] {addr, rkey, slots}, skip (interrupted: no more)
+ *	both    verify   step "empty": receives[][]: so many empty messages are to consume
+ *	both    verify   step "emptied": they are sent; then "empty" again, until there are none
+ *	both    verify   step "armed" and "sent", of each window; then "empty" again
+ *	both    verify   step "found": found {} (wire/verified.h), from an end that receives
+ *
  *	a program with a schedule of its own, between rounds:
  *	client  task     whatever the program wants done there
  *	server  result   and what came of it; or error

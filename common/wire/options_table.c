@@ -62,6 +62,7 @@ static const struct option_row table[] = {
 	     "receives in one post", "send_bw|write_bw"),
 	SOME(EXPERIMENT, "latency_gap", NUMBER, E(latency_gap_us), 0, 1000000, "US",
 	     "pause so many microseconds before each message", "send_lat|write_lat"),
+	EXPERIMENT("verify", 0, FLAG, verify, 0, 1, NULL, "check data after each size, outside the timed part; wrong: exit 5"),
 	GDR(EXPERIMENT, "plain", FLAG, E(plain), 0, 1, NULL, "one row as write_bw prints it, instead of all cells; --use_cuda implies it"),
 	GDR(EXPERIMENT, "windows", NUMBER, E(windows), 1, 1000, "N", "windows for each cell, interleaved with the others"),
 	GDR(EXPERIMENT, "staged-chunk", SIZE, E(staged_chunk_bytes), 4096, UINT64_C(1) << 30, "BYTES", "piece that a staged cell copies at once"),
@@ -139,6 +140,7 @@ static const struct option_row table[] = {
 	ALIAS("tclass", 0, NUMBER, "tos"),
 	ALIAS("numa_node", 0, NODE, "numa"),
 	ALIAS("disable_numa", 0, FLAG, "numa=none"),
+	ALIAS("data_validation", 0, FLAG, "verify"),
 
 	ADVICE("events", 'e', "rdmark polls for completions"),
 	ADVICE("vector", 'X', "rdmark polls for completions"),
@@ -167,7 +169,6 @@ static const struct option_row table[] = {
 	ADVICE("typical_pkt_size", 0, "limit the rate with tc(8) or the switch"),
 	ADVICE("inline_recv", 0, "leave it out: libibverbs has no inline receive, mlx5 does it by itself (MLX5_SCATTER_TO_CQE)"),
 	ADVICE("no_lock", 0, "leave it out: one thread owns the QPs; MLX5_SINGLE_THREADED=1 takes away the locks of mlx5"),
-	ADVICE("data_validation", 0, "rdmark 0.1 does not check the data"),
 	ADVICE("cycle_buffer", 0, "leave it out: small messages walk through a page"),
 	ADVICE("flows", 0, "use --qp: every QP is a flow"),
 	ADVICE("pin_cores", 0, "use --numa, or taskset(1), which is respected"),

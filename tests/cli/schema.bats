@@ -71,6 +71,13 @@ but() {
 		sweep .results[0].latency_p50_us = 1
 		sweep .results[0].messages = 1.5
 		sweep .verdict = null
+		sweep .experiment.verify = 1
+		verified .results[0].verification = true
+		verified del(.results[0].verification.lost)
+		verified .results[0].verification.errors = 0
+		verified del(.results[0].verification.first_error)
+		verified .results[0].verification.first_error.class = "late"
+		verified .results[0].verification.first_error.is = 256
 		histogram .results[0].bandwidth_gbps = 1
 		histogram .results[0].latency_p95_us = 1
 		histogram .results[0].latency_histogram_us[0] |= .[:2]

@@ -64,3 +64,20 @@ few=(-n 40 -s 256)
 		awk '{ for (i = 1; i <= NF; i++) if (split($i, n, "[=/]") == 3 && n[2] != n[3]) exit 1 }' <<<"$line" || fail "$line"
 	done <report
 }
+
+@test "--verify copies GPU memory out, and compares it" {
+	local program
+	driver
+	for program in "${programs[@]}"; do
+		server "$program" --gpu 0
+		client "$program" --gpu 0 "${few[@]}" --verify --json=c.json
+		finish server
+		ended client 0
+		ended server 0
+		json c.json '.results[-1].verification | .messages > 0 and .errors == 0'
+	done
+	server send_bw --gpu 0
+	client send_bw -b --threads 2 -q 2 "${few[@]}" --verify --json=c.json
+	ended client 0
+	json c.json '.results[2].verification | .messages > 0 and .errors == 0'
+}

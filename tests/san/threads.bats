@@ -22,6 +22,7 @@ both() { # PROGRAM ARG…: a run that succeeds, and is silent about races
 		both "$program" -D 0.3 --interval 0.1 -s 64
 	done
 	both send_bw -n 20 -q 4 -a
+	both send_bw --verify -b --threads 2 -q 2 -n 20 -s 1000 -r 40
 	both send_bw -n 200 -b --threads 2 -s 64
 	both send_lat -n 200 --threads 3
 }

@@ -157,6 +157,65 @@ static void memory_never_written_is_wrong(void **state)
 	}
 }
 
+static bool same_name(const struct pattern_name *a, const struct pattern_name *b)
+{
+	return a->from_server == b->from_server && a->lane == b->lane && a->number == b->number &&
+	       a->window == b->window;
+}
+
+/* Each word of a named pattern says whose it is, and which. */
+static void words_say_whose_they_are(void **state)
+{
+	static const struct pattern_name names[] = {
+		{false, 0, 0, 0},
+		{true, 0, 0, 0},
+		{false, 65535, 32767, UINT32_MAX},
+		{true, 65535, 32767, UINT32_MAX},
+		{false, 1, 0, 0},
+		{false, 0, 1, 0},
+		{false, 0, 0, 1},
+		{true, 1234, 567, 890},
+	};
+	uint8_t data[BYTES];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		uint64_t seed = pattern_named_seed(&names[k]);
+
+		pattern_fill(data, sizeof(data), seed, 0);
+		for (size_t i = 0; i < sizeof(data) / 8; i++) {
+			struct pattern_name name = pattern_read_name(data + 8 * i, i);
+
+			assert_true(same_name(&name, &names[k]));
+			assert_int_equal(pattern_read_index(data + 8 * i, seed), i);
+		}
+		for (size_t other = 0; other < k; other++)
+			assert_true(seed != pattern_named_seed(&names[other]));
+	}
+}
+
+/* No byte of the poison is the pattern's, nor a byte of it with all its bits turned. */
+static void poison_is_none_of_it(void **state)
+{
+	uint8_t data[BYTES], poison[BYTES];
+
+	(void)state;
+	pattern_fill(data, sizeof(data), 5, 0);
+	for (size_t bytes = BYTES - 9; bytes <= BYTES; bytes++) {
+		memset(poison, 0, sizeof(poison));
+		pattern_poison(poison, bytes, 5, 0);
+		for (size_t at = 0; at < bytes; at++) {
+			assert_int_not_equal(poison[at], data[at]);
+			assert_int_not_equal(poison[at], (uint8_t)~data[at]);
+		}
+		for (size_t at = bytes; at < BYTES; at++)
+			assert_int_equal(poison[at], 0);
+	}
+	pattern_poison(poison, 64, 5, 128);
+	pattern_poison(data, BYTES, 5, 0);
+	assert_memory_equal(poison, data + 128, 64);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -196,6 +255,8 @@ int main(void)
 		cmocka_unit_test(data_in_another_place_are_wrong),
 		cmocka_unit_test(memory_never_written_is_wrong),
 		cmocka_unit_test(seeds_are_far_apart),
+		cmocka_unit_test(words_say_whose_they_are),
+		cmocka_unit_test(poison_is_none_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,9 @@ enum kind {
 	K_LOSE,
 	K_DUP,
 	K_CORRUPT,
+	K_MISPLACE,
+	K_STALE,
+	K_SWAP,
 	K_DELAY,
 	K_KILL,
 	K_STOP,
@@ -33,8 +36,8 @@ enum kind {
 };
 
 static const char *const kind_names[] = {
-	"lose", "dup",       "corrupt",      "delay", "kill",
-	"stop", "port_down", "device_fatal", "wc",    "reg_max",
+	"lose", "dup",  "corrupt",   "misplace",     "stale", "swap",    "delay",
+	"kill", "stop", "port_down", "device_fatal", "wc",    "reg_max",
 };
 
 struct fail {
@@ -49,6 +52,7 @@ struct fault {
 	uint64_t nth; /* of reg_max: the bytes allowed */
 	uint64_t arg; /* milliseconds, status or errno */
 	uint32_t vendor;
+	struct kept kept; /* of stale and swap */
 };
 
 static struct {
@@ -111,7 +115,8 @@ static void parse_fault(char *item)
 	else
 		status = arg ? atoi(arg) : 0;
 	f->arg = status;
-	if (!name || k == n || !f->nth || status < 0 || faults.nfault == FAULT_MAX - 1)
+	if (!name || k == n || !f->nth || (status < 0 && k != K_MISPLACE) ||
+	    faults.nfault == FAULT_MAX - 1)
 		usage("SIMVERBS_FAULT", item);
 	faults.nfault++;
 	free(copy);
@@ -173,7 +178,7 @@ bool fault_names(enum fault_verb v)
 	return false;
 }
 
-static const struct fault *due(enum kind kind, uint64_t n)
+static struct fault *due(enum kind kind, uint64_t n)
 {
 	int i;
 
@@ -225,18 +230,39 @@ static void count_move(struct ibv_context *c)
 		take_down(sim_ctx(c), true);
 }
 
+/* Whose data W carries, and where they land. */
+static void divert(struct sq_wqe *w, uint64_t n)
+{
+	struct fault *misplace = due(K_MISPLACE, n), *stale = due(K_STALE, n);
+	struct fault *hold = due(K_SWAP, n), *held = due(K_SWAP, n - 1);
+	int i;
+
+	if (misplace)
+		w->shift = (int64_t)misplace->arg;
+	if (stale || held)
+		w->use = stale ? &stale->kept : &held->kept;
+	if (hold)
+		w->keep = &hold->kept;
+	for (i = 0; i < faults.nfault; i++)
+		if (faults.fault[i].kind == K_STALE && faults.fault[i].arg == n)
+			w->keep = &faults.fault[i].kept;
+}
+
 enum fault_fate fault_message(struct sim_qp *qp, struct sq_wqe *w)
 {
 	uint64_t n = atomic_fetch_add(&faults.sent, 1) + 1;
 	const struct fault *delay = due(K_DELAY, n);
 
+	divert(w, n);
 	count_move(qp->ex.qp_base.context);
 	if (delay)
 		w->not_before_ns = sim_now_ns() + delay->arg * 1000000;
-	return due(K_LOSE, n)      ? FATE_LOSE
-	       : due(K_DUP, n)     ? FATE_DUP
-	       : due(K_CORRUPT, n) ? FATE_CORRUPT
-				   : FATE_NONE;
+	return due(K_LOSE, n)       ? FATE_LOSE
+	       : due(K_DUP, n)      ? FATE_DUP
+	       : due(K_CORRUPT, n)  ? FATE_CORRUPT
+	       : due(K_SWAP, n)     ? FATE_HOLD
+	       : due(K_SWAP, n - 1) ? FATE_HELD
+				    : FATE_NONE;
 }
 
 void fault_completion(struct sim_cq *cq, struct shm_cqe *e)

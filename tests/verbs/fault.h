@@ -62,7 +62,9 @@ enum fault_fate {
 	FATE_NONE,
 	FATE_LOSE,
 	FATE_DUP,
-	FATE_CORRUPT
+	FATE_CORRUPT,
+	FATE_HOLD, /* to come with the next one */
+	FATE_HELD  /* this is the next one */
 };
 enum fault_fate fault_message(struct sim_qp *qp, struct sq_wqe *wqe);
 

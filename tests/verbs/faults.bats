@@ -11,6 +11,9 @@ faults() {
 @test "a message lost" { SIMVERBS_FAULT=lose:1 faults lose; }
 @test "a message doubled" { SIMVERBS_FAULT=dup:1 faults dup; }
 @test "a byte corrupted" { SIMVERBS_FAULT=corrupt:2 faults corrupt; }
+@test "data that land elsewhere" { SIMVERBS_FAULT=misplace:1:2 faults misplace; }
+@test "data of an earlier message" { SIMVERBS_FAULT=stale:2:1 faults stale; }
+@test "two messages exchanged" { SIMVERBS_FAULT=swap:1 faults swap; }
 @test "a completion delayed" { SIMVERBS_FAULT=delay:2:400 faults delay; }
 @test "a completion's status" { SIMVERBS_FAULT=wc:1:REM_OP_ERR:0x77 faults wc; }
 @test "port down" { SIMVERBS_FAULT=port_down:2 faults port_down; }

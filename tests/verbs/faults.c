@@ -63,6 +63,40 @@ static void t_corrupt(void) /* corrupt:2 */
 	close_both(&a, &b);
 }
 
+static void t_misplace(void) /* misplace:1:2 */
+{
+	struct loop_end a, b;
+
+	two_sends(&a, &b);
+	end_expect(&b, IBV_WC_SUCCESS);
+	end_expect(&b, IBV_WC_SUCCESS);
+	CHECK(!b.buf[0] && !b.buf[1] && !strcmp(b.buf + 2, "one") && !strcmp(b.buf + 8, "two"));
+	close_both(&a, &b);
+}
+
+static void t_stale(void) /* stale:2:1 */
+{
+	struct loop_end a, b;
+
+	two_sends(&a, &b);
+	end_expect(&b, IBV_WC_SUCCESS);
+	end_expect(&b, IBV_WC_SUCCESS);
+	CHECK(!strcmp(b.buf, "one") && !strcmp(b.buf + 8, "one"));
+	close_both(&a, &b);
+}
+
+static void t_swap(void) /* swap:1 */
+{
+	struct loop_end a, b;
+
+	two_sends(&a, &b);
+	end_expect(&a, IBV_WC_SUCCESS);
+	end_expect(&a, IBV_WC_SUCCESS);
+	CHECK(end_wait(&b).wr_id == 1 && end_wait(&b).wr_id == 2 && end_quiet(&b, 5));
+	CHECK(!strcmp(b.buf, "two") && !strcmp(b.buf + 8, "one"));
+	close_both(&a, &b);
+}
+
 static void t_delay(void) /* delay:2:400 */
 {
 	uint64_t t = now_ms();
@@ -156,15 +190,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {
-		{"lose", t_lose},
-		{"dup", t_dup},
-		{"corrupt", t_corrupt},
-		{"delay", t_delay},
-		{"wc", t_wc},
-		{"port_down", t_port_down},
-		{"device_fatal", t_device_fatal},
-		{"reg_max", t_reg_max},
-		{"calls", t_calls},
+		{"lose", t_lose},           {"dup", t_dup},
+		{"corrupt", t_corrupt},     {"misplace", t_misplace},
+		{"stale", t_stale},         {"swap", t_swap},
+		{"delay", t_delay},         {"wc", t_wc},
+		{"port_down", t_port_down}, {"device_fatal", t_device_fatal},
+		{"reg_max", t_reg_max},     {"calls", t_calls},
 	};
 	size_t i;
 

@@ -137,6 +137,21 @@ static enum wire_answer carry_out(struct sim_qp *qp, struct sq_wqe *w)
 	return WIRE_DONE;
 }
 
+/* This message comes before the one that was held, and where that was to go. */
+static enum wire_answer before_held(struct sim_qp *qp, struct sq_wqe *w)
+{
+	struct kept *held = w->use;
+	uint64_t addr = w->remote_addr;
+	enum wire_answer a;
+
+	w->remote_addr = held->remote_addr;
+	w->use = NULL;
+	a = carry_out(qp, w);
+	w->remote_addr = addr;
+	w->use = held;
+	return a;
+}
+
 /* One attempt at the request; w->done when it is over. */
 static void attempt(struct sim_qp *qp, struct sq_wqe *w)
 {
@@ -146,7 +161,11 @@ static void attempt(struct sim_qp *qp, struct sq_wqe *w)
 	if (unlikely(fault_on) && !qp->tries && !qp->give_up_ns)
 		fate = fault_message(qp, w);
 	w->corrupt = fate == FATE_CORRUPT;
-	if (likely(fate != FATE_LOSE))
+	if (unlikely(w->keep != NULL))
+		kept_take(qp, w);
+	if (unlikely(fate == FATE_HELD))
+		a = before_held(qp, w);
+	if (likely(fate != FATE_LOSE && fate != FATE_HOLD))
 		a = carry_out(qp, w);
 	if (unlikely(fate == FATE_DUP) && a == WIRE_DONE && !w->status)
 		carry_out(qp, w);
@@ -212,6 +231,8 @@ int send_reserve(struct sim_qp *qp, uint32_t head, struct sq_wqe **out)
 	w->done = 0;
 	w->inline_len = w->byte_len = 0;
 	w->not_before_ns = w->due_ns = 0;
+	w->shift = 0;
+	w->keep = w->use = NULL;
 	w->status = IBV_WC_SUCCESS;
 	*out = w;
 	return 0;

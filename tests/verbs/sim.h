@@ -137,6 +137,8 @@ struct sq_wqe {
 	uint32_t status, vendor_err;
 	uint64_t not_before_ns;                     /* completion is held back until then */
 	uint64_t due_ns;                            /* not carried out earlier */
+	int64_t shift;                              /* a fault: it lands so many bytes further on */
+	struct kept *keep, *use; /* a fault: its data are kept; it carries kept data */
 	char payload[] __attribute__((aligned(8))); /* SGEs or inline data */
 };
 
@@ -302,6 +304,12 @@ struct wire_req {
 	};
 };
 
+/* The data of a message, and where it went, for faults that use them later. */
+struct kept {
+	char *data;
+	uint64_t bytes, remote_addr;
+};
+
 /* Our side's memory; false and a status in the request when it may not be used. */
 bool wire_gather(struct wire_req *r, uint32_t access);
 void wire_release(struct wire_req *r);
@@ -312,6 +320,10 @@ bool recv_take(struct wire_req *r);
 enum ibv_wc_status recv_scatter(struct wire_req *r, uint64_t bytes);
 void recv_complete(struct wire_req *r, struct shm_cqe *e);
 int wire_copy(struct wire_req *r, bool write, bool ordered);
+
+/* kept.c: keep what the request would send; send what was kept in its place */
+void kept_take(struct sim_qp *qp, struct sq_wqe *wqe);
+void kept_use(struct wire_req *r);
 
 /* pace.c: when a request may be carried out on a link of known speed */
 bool pace_wanted(struct sim_qp *qp);

@@ -122,8 +122,12 @@ int wire_copy(struct wire_req *r, bool write, bool ordered)
 		.write = write,
 		.ordered = ordered,
 	};
-	struct iovec first = r->remote[0];
+	struct iovec first;
 	int err;
+
+	if (unlikely(r->wqe->shift) && r->nremote)
+		r->remote[0].iov_base = (char *)r->remote[0].iov_base + r->wqe->shift;
+	first = r->remote[0];
 
 	if (likely(!r->wqe->corrupt || !r->bytes))
 		return peer_copy(r->p, &c);
@@ -375,6 +379,8 @@ enum wire_answer wire_request(struct sim_qp *qp, struct sq_wqe *wqe)
 		wire_release(&r);
 		return done(&r, IBV_WC_LOC_LEN_ERR, SIM_VENDOR_LENGTH);
 	}
+	if (unlikely(wqe->use != NULL))
+		kept_use(&r);
 	if (!qp->peer)
 		qp->peer = peer_get(qpn_slot(qp->attr.dest_qp_num));
 	a = rc ? WIRE_SILENT : WIRE_DONE;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2154 # what lib/rdmark.bash sets
+#
+# --verify on a network that works: everything is checked, and nothing is wrong.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# verified PROGRAM ARG…: both ends have checked something, and found nothing.
+verified() {
+	pair "$@" --json=c.json
+	says client.err 'rdmark: verified: ' ', no error'
+	says server.err 'rdmark: verified: ' ', no error'
+	json c.json '.status == "ok" and .experiment.verify and ([.results[] | select(.thread == null and .device == null) | .verification]
+		| length > 0 and all(.messages > 0 and .errors == 0))'
+	json c.json '[.results[] | select(.thread != null) | .verification] | all(. == null)'
+	json c.json 'all(.results[] | select(.verification); .verification.bytes == .verification.messages * .message_bytes)'
+}
+
+@test "nothing is wrong, in every program, whatever the size" {
+	local program size
+	for program in "${programs[@]}"; do
+		for size in 1 2 8 100 65536; do
+			verified "$program" --verify -n 20 -s "$size"
+		done
+	done
+}
+
+@test "all sizes: a line for each, and slots that are used again" {
+	verified write_bw --verify -a -n 2
+	(($(grep -c 'verified: ' client.err) == 23))
+}
+
+@test "directions, QPs, threads, post lists, depths, inline" {
+	verified send_bw --verify -n 50 -b -s 4096
+	verified write_bw --verify -n 50 -b -q 3 --threads 2 -s 1000
+	verified send_bw --verify -n 50 --reversed -q 3 --threads 2 -l 4 -s 1000
+	verified write_bw --verify -n 50 --reversed -I 64 -s 64 -l 7 -t 20
+	verified send_bw --verify -n 50 -r 1 -s 100
+	verified send_bw --verify -n 50 -b -r 2 -q 2 -t 3 -s 100
+	verified send_bw --verify -D 0.2 -r 37 -t 5 -l 5 -s 100
+	verified send_lat --verify --threads 2 -n 100 -s 300
+	verified write_lat --verify -D 0.2 -s 70000
+}
+
+@test "a second size finds the receive queues as the first one did" {
+	verified send_bw --verify -b -n 100 -r 16 -q 2 -a
+	verified send_lat --verify -n 100 -r 16 -a
+}
+
+@test "without it nothing is checked; --data_validation is another name of it" {
+	pair send_bw -n 20 --json=c.json
+	says_no client.err verified
+	json c.json '(.experiment.verify | not) and all(.results[]; .verification == null)'
+	verified send_bw --data_validation -n 20
+}
+
+@test "an interrupted run is not verified any more" {
+	server write_bw
+	proxy
+	start_client write_bw --verify -D 100 --json=c.json
+	await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
+	kill -INT "${pid[client]}"
+	finish client server
+	ended client 0
+	ended server 0
+	says_no client.err verified
+	json c.json '.status == "interrupted" and .results[0].verification == null'
+}
+
+@test "all cells of gdr_bw are compared in any case: refused, with what to do" {
+	start cli gdr_bw --verify 127.0.0.1
+	finish cli
+	ended cli 2
+	says cli.err '--verify with all cells' 'Fix: add --plain'
+	verified gdr_bw --plain --verify -n 20
+}

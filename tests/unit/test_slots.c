@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* slots: every kind of wrong data is found, and told apart from the others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/slots.h"
+
+#define LANES 3
+#define COUNT 16
+#define RING  20
+#define LANE  1 /* where things go wrong */
+
+/* A sender's slots and a receiver's, and what stands for the network. */
+struct world {
+	struct slots out, in;
+	uint8_t *wire; /* one message */
+};
+
+static struct slots make(uint64_t bytes, bool in_place, unsigned per_lane)
+{
+	struct slots s = {
+		.message_bytes = bytes,
+		.lanes = LANES,
+		.first_lane = LANES,
+		.all_lanes = 2 * LANES,
+		.per_lane = per_lane,
+		.count = COUNT,
+		.in_place = in_place,
+	};
+
+	s.data = malloc(slots_bytes(&s));
+	assert_non_null(s.data);
+	assert_int_equal(slots_init(&s), 0);
+	return s;
+}
+
+/* The next window: receives are given back, everything is filled and poisoned. */
+static void next_window(struct world *w)
+{
+	w->out.window++;
+	w->in.window++;
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		w->in.head[lane] = (w->in.head[lane] + w->in.arrived[lane]) % w->in.per_lane;
+		w->in.arrived[lane] = 0;
+	}
+	slots_fill(&w->out);
+	slots_poison(&w->in);
+}
+
+static void make_world(struct world *w, uint64_t bytes, bool in_place)
+{
+	w->out = make(bytes, in_place, COUNT);
+	w->in = make(bytes, in_place, in_place ? COUNT : RING);
+	w->wire = malloc(bytes);
+	next_window(w);
+}
+
+static void free_world(struct world *w)
+{
+	free(w->out.data);
+	free(w->in.data);
+	free(w->wire);
+	slots_release(&w->out);
+	slots_release(&w->in);
+}
+
+/* Message NUMBER of lane FROM goes where message PLACE of lane TO belongs, or as the next there. */
+static void carry_to(struct world *w, unsigned from, unsigned number, unsigned to, unsigned place)
+{
+	unsigned n = w->in.in_place ? place : w->in.arrived[to]++;
+
+	memcpy(slots_payload(&w->in, to, n), slots_payload(&w->out, from, number),
+	       w->in.message_bytes);
+}
+
+static void carry(struct world *w, unsigned number, unsigned place)
+{
+	carry_to(w, LANE, number, LANE, place);
+}
+
+/* All of lanes other than LANE, and of it messages FIRST to LAST. */
+static void carry_range(struct world *w, unsigned first, unsigned last)
+{
+	for (unsigned n = first; n <= last; n++)
+		carry(w, n, n);
+}
+
+static void carry_others(struct world *w)
+{
+	for (unsigned lane = 0; lane < LANES; lane++)
+		for (unsigned n = 0; lane != LANE && n < COUNT; n++)
+			carry_to(w, lane, n, lane, n);
+}
+
+/* What is found is WRONG as often as TIMES, and nothing else, but for LOST. */
+static void expect(struct world *w, enum slots_wrong wrong, unsigned times, unsigned lost)
+{
+	struct slots_tally t = {0};
+
+	slots_check(&w->in, &t);
+	assert_int_equal(t.messages, LANES * COUNT);
+	assert_int_equal(t.bytes, LANES * COUNT * w->in.message_bytes);
+	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
+		assert_int_equal(t.wrong[i],
+				 (i == wrong ? times : 0) + (i == SLOTS_LOST ? lost : 0));
+	assert_int_equal(slots_errors(&t, false), times + lost);
+	assert_int_equal(slots_are_right(&w->in), times + lost == 0);
+	assert_int_equal(t.found, times + lost != 0);
+	if (!t.found)
+		return;
+	assert_int_equal(t.first.name.lane, LANES + LANE);
+	assert_int_equal(t.first.name.window, w->in.window);
+	assert_int_not_equal(t.first.is, t.first.should_be);
+}
+
+/* Each case in each form: SENDs and WRITEs, of whole words and with a tail, and in two windows. */
+static void everywhere(void (*one)(struct world *w))
+{
+	static const uint64_t bytes[] = {8, 9, 64, 100, 1000, 4096};
+
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
+		for (int in_place = 0; in_place < 2; in_place++) {
+			struct world w;
+
+			make_world(&w, bytes[i], in_place);
+			carry_others(&w);
+			carry_range(&w, 0, COUNT - 1);
+			expect(&w, SLOTS_CORRUPT, 0, 0);
+			next_window(&w);
+			carry_others(&w);
+			one(&w);
+			free_world(&w);
+		}
+}
+
+static void nothing_wrong(struct world *w)
+{
+	carry_range(w, 0, COUNT - 1);
+	expect(w, SLOTS_CORRUPT, 0, 0);
+}
+
+static void one_lost(struct world *w)
+{
+	carry_range(w, 0, 4);
+	carry_range(w, 6, COUNT - 1);
+	expect(w, SLOTS_LOST, 0, 1);
+}
+
+static void half_lost(struct world *w)
+{
+	uint64_t half = w->in.message_bytes / 16 * 8;
+	uint8_t keep[8192];
+
+	memcpy(keep, slots_payload(&w->in, LANE, 5) + half, w->in.message_bytes - half);
+	carry_range(w, 0, COUNT - 1);
+	memcpy(slots_payload(&w->in, LANE, 5) + half, keep, w->in.message_bytes - half);
+	expect(w, SLOTS_LOST, 0, 1);
+}
+
+static void the_last_ones_lost(struct world *w)
+{
+	carry_range(w, 0, COUNT - 4);
+	expect(w, SLOTS_LOST, 0, 3);
+}
+
+static void one_twice(struct world *w)
+{
+	carry_range(w, 0, 5);
+	carry(w, 5, w->in.in_place ? 6 : 0);
+	carry_range(w, w->in.in_place ? 7 : 6, COUNT - 1);
+	expect(w, SLOTS_DUPLICATE, 1, 0);
+}
+
+static void two_exchanged(struct world *w)
+{
+	carry_range(w, 0, 4);
+	carry(w, 6, 5);
+	carry(w, 5, 6);
+	carry_range(w, 7, COUNT - 1);
+	expect(w, SLOTS_REORDERED, w->in.in_place ? 2 : 1, 0);
+}
+
+static void one_of_the_window_before(struct world *w)
+{
+	carry_range(w, 0, 4);
+	w->out.window--;
+	slots_fill(&w->out);
+	carry(w, 5, 5);
+	w->out.window++;
+	slots_fill(&w->out);
+	carry_range(w, 6, COUNT - 1);
+	expect(w, SLOTS_STALE, 1, 0);
+}
+
+static void one_of_another_lane(struct world *w)
+{
+	carry_range(w, 0, 4);
+	carry_to(w, LANE + 1, 5, LANE, 5);
+	carry_range(w, 6, COUNT - 1);
+	expect(w, SLOTS_MISPLACED, 1, 0);
+}
+
+static void one_further_on(struct world *w)
+{
+	uint8_t *p = slots_payload(&w->in, LANE, 5);
+	uint8_t poison[8];
+
+	memcpy(poison, p, sizeof(poison));
+	carry_range(w, 0, COUNT - 1);
+	memmove(p + sizeof(poison), p, w->in.message_bytes);
+	memcpy(p, poison, sizeof(poison));
+	expect(w, SLOTS_MISPLACED, 1, 0);
+}
+
+static void one_byte_wrong(struct world *w)
+{
+	carry_range(w, 0, COUNT - 1);
+	for (uint64_t at = 0; at < w->in.message_bytes; at++) {
+		uint8_t *p = slots_payload(&w->in, LANE, 5) + at;
+		struct slots_tally t = {0};
+
+		*p ^= 0xff;
+		expect(w, SLOTS_CORRUPT, 1, 0);
+		slots_check(&w->in, &t);
+		assert_int_equal(t.first.byte, at);
+		assert_int_equal(t.first.name.number, 5);
+		assert_int_equal(t.first.is, *p);
+		assert_int_equal(t.first.should_be, *p ^ 0xff);
+		*p ^= 0xff;
+	}
+	expect(w, SLOTS_CORRUPT, 0, 0);
+}
+
+static void a_byte_too_much(struct world *w)
+{
+	carry_range(w, 0, COUNT - 1);
+	slots_payload(&w->in, LANE, 5)[w->in.message_bytes] ^= 1;
+	expect(w, SLOTS_CORRUPT, 1, 0);
+}
+
+#define EVERYWHERE(name, one)          \
+	static void name(void **state) \
+	{                              \
+		(void)state;           \
+		everywhere(one);       \
+	}
+EVERYWHERE(right_is_right, nothing_wrong)
+EVERYWHERE(lost, one_lost)
+EVERYWHERE(lost_in_part, half_lost)
+EVERYWHERE(lost_at_the_end, the_last_ones_lost)
+EVERYWHERE(duplicate, one_twice)
+EVERYWHERE(reordered, two_exchanged)
+EVERYWHERE(stale, one_of_the_window_before)
+EVERYWHERE(of_another_lane, one_of_another_lane)
+EVERYWHERE(shifted, one_further_on)
+EVERYWHERE(corrupt, one_byte_wrong)
+EVERYWHERE(beyond_the_end, a_byte_too_much)
+
+/* A SEND that landed in the slot before its own, which is empty, and one that came much too late.
+ */
+static void sends_in_wrong_slots(void **state)
+{
+	struct world w;
+	uint8_t *own;
+
+	(void)state;
+	make_world(&w, 256, false);
+	carry_others(&w);
+	own = slots_payload(&w.in, LANE, 5);
+	memcpy(w.wire, own, 256);
+	carry_range(&w, 0, COUNT - 1);
+	memcpy(own - slots_stride(&w.in), own, 256);
+	memcpy(own, w.wire, 256);
+	expect(&w, SLOTS_MISPLACED, 1, 1);
+	next_window(&w);
+	carry_others(&w);
+	carry_range(&w, 1, COUNT - 1);
+	carry(&w, 0, 0);
+	expect(&w, SLOTS_REORDERED, 1, 0);
+	free_world(&w);
+}
+
+/* Where a transport may lose messages, that is no error, and anything else still is. */
+static void losses_may_be_allowed(void **state)
+{
+	struct slots_tally t = {0}, sum = {0};
+	struct world w;
+
+	(void)state;
+	make_world(&w, 64, false);
+	w.in.lossy = true;
+	carry_others(&w);
+	carry_range(&w, 3, COUNT - 1);
+	slots_check(&w.in, &t);
+	assert_int_equal(t.wrong[SLOTS_LOST], 3);
+	assert_int_equal(slots_errors(&t, true), 0);
+	assert_false(t.found);
+	*slots_payload(&w.in, LANE, 7) ^= 1;
+	slots_check(&w.in, &t);
+	assert_int_equal(t.wrong[SLOTS_LOST], 6);
+	assert_int_equal(slots_errors(&t, true), 1);
+	assert_true(t.found && t.first.wrong == SLOTS_CORRUPT);
+	slots_add(&sum, &t);
+	slots_add(&sum, &t);
+	assert_int_equal(slots_errors(&sum, false), 14);
+	assert_true(sum.found && sum.first.name.number == t.first.name.number);
+	free_world(&w);
+}
+
+/* Too short for a word: wrong is found all the same, whatever it is called. */
+static void short_messages(void **state)
+{
+	(void)state;
+	for (uint64_t bytes = 1; bytes < 8; bytes++)
+		for (int in_place = 0; in_place < 2; in_place++) {
+			struct world w;
+
+			make_world(&w, bytes, in_place);
+			carry_others(&w);
+			carry_range(&w, 0, COUNT - 1);
+			assert_true(slots_are_right(&w.in));
+			*slots_payload(&w.in, LANE, 5) ^= 1;
+			assert_false(slots_are_right(&w.in));
+			*slots_payload(&w.in, LANE, 5) ^= 1;
+			next_window(&w);
+			carry_others(&w);
+			one_lost(&w);
+			free_world(&w);
+		}
+}
+
+/* The 40 bytes before a datagram are nobody's. */
+static void bytes_before_do_not_count(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make_world(&w, 100, false);
+	free(w.in.data);
+	w.in.before_bytes = 40;
+	w.in.data = malloc(slots_bytes(&w.in));
+	memset(w.in.data, 0x77, slots_bytes(&w.in));
+	next_window(&w);
+	carry_others(&w);
+	carry_range(&w, 0, COUNT - 1);
+	assert_true(slots_are_right(&w.in));
+	for (unsigned k = 0; k < 40; k++)
+		assert_int_equal(w.in.data[slots_offset(&w.in, LANE, 3) + k], 0x77);
+	free_world(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(right_is_right),
+		cmocka_unit_test(lost),
+		cmocka_unit_test(lost_in_part),
+		cmocka_unit_test(lost_at_the_end),
+		cmocka_unit_test(duplicate),
+		cmocka_unit_test(reordered),
+		cmocka_unit_test(stale),
+		cmocka_unit_test(of_another_lane),
+		cmocka_unit_test(shifted),
+		cmocka_unit_test(corrupt),
+		cmocka_unit_test(beyond_the_end),
+		cmocka_unit_test(sends_in_wrong_slots),
+		cmocka_unit_test(losses_may_be_allowed),
+		cmocka_unit_test(short_messages),
+		cmocka_unit_test(bytes_before_do_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
