@@ -47,6 +47,7 @@ struct round_slice {
 };
 
 struct recv_queue; /* loop/recv.h */
+struct paced;      /* loop/paced.h */
 
 struct round {
 	/* the experiment */
@@ -58,6 +59,7 @@ struct round {
 	bool no_peak;
 	struct round_slice from, into, remote; /* sent from; received into; the peer's `into` */
 	struct recv_queue *receives;           /* NULL: nothing is received */
+	struct paced *paced; /* when what is to be sent; NULL: as fast as it goes */
 	const struct clock *clock;
 	struct round_control *control;
 	struct fault *fault;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loop/paced.h"
+
 #define WALK_BYTES 4096 /* small messages walk through this much, as perftest's do */
 #define LINE_BYTES 64
 
@@ -260,10 +262,15 @@ int stream_send(struct stream *s)
 int stream_run(struct round *r, enum ibv_wr_opcode opcode)
 {
 	struct stream s;
-	int rc = stream_init(&s, r, opcode) ? -1 : stream_send(&s);
+	int rc = stream_init(&s, r, opcode) ? -1 : r->paced ? paced_send(&s) : stream_send(&s);
 
 	stream_release(&s);
 	return rc;
+}
+
+int stream_receive_some(struct round *arrivals)
+{
+	return receive_some(arrivals);
 }
 
 int stream_receive(struct round *r)

@@ -49,8 +49,14 @@ void stream_release(struct stream *s);
 /* Run the sender: all of it. Returns 0 or -1 with the fault raised. */
 int stream_send(struct stream *s);
 
-/* All of it: build the rings of OPCODE, run the sender, free. For programs whose round is that. */
+/*
+ * All of it: build the rings of OPCODE, run the sender (by the round's schedule, if it has one:
+ * paced.h), free. For programs whose round is that.
+ */
 int stream_run(struct round *r, enum ibv_wr_opcode opcode);
+
+/* For a sender of both directions: take what has come from the other end. 0, or -1. Hot. */
+int stream_receive_some(struct round *arrivals);
 
 /*
  * Run the receiver until what is due has come, beginning with R's messages: those that a sender of

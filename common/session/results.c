@@ -78,6 +78,29 @@ static void peak_of(const struct strand *t, struct record *rec)
 	rec->bandwidth_peak_gbps = best > rec->bandwidth_gbps ? best : rec->bandwidth_gbps;
 }
 
+/* What the schedule asked for, and how well it was kept. */
+static void pace_of(const struct strand *t, struct record *rec)
+{
+	const struct session *s = t->session;
+	const struct paced *p = t->round.paced;
+
+	if (!p)
+		return;
+	rec->rate_limit_gbps =
+		rate_gbps(s->options.experiment.rate_limit, rec->message_bytes) / s->strands;
+	rec->late_messages = p->late;
+	rec->late_max_us = clock_ticks_to_ns(&s->clock, (double)p->latest_ticks) / 1e3;
+}
+
+/* Several that ran at once are late as all of them are. */
+static void add_pace(struct record *sum, const struct record *by)
+{
+	sum->rate_limit_gbps += by->rate_limit_gbps;
+	sum->late_messages += by->late_messages;
+	if (by->late_max_us > sum->late_max_us)
+		sum->late_max_us = by->late_max_us;
+}
+
 /* From a strand's ticks to its record, and into the span and histogram of all. */
 static void measure_strand(struct strand *t, uint64_t message_bytes, struct span *sum)
 {
@@ -90,6 +113,8 @@ static void measure_strand(struct strand *t, uint64_t message_bytes, struct span
 		latency_of(&s->clock, t->hist, &t->record);
 	if (measured && !s->test->latency && !t->round.no_peak)
 		peak_of(t, &t->record);
+	if (measured)
+		pace_of(t, &t->record);
 }
 
 /* Only an end whose loop reads the clock has a record of its own. */
@@ -104,10 +129,13 @@ void round_measure(struct session *s, struct session_round *sr)
 	sr->measured = rates_of(s, sr->message_bytes, &sum, rec) && !sr->warmup;
 	if (!sr->measured)
 		return;
-	if (s->strands == 1) {
+	if (s->strands == 1)
 		*rec = s->strand[0].record;
+	rec->load_gbps = load_gbps(s);
+	if (s->strands == 1)
 		return;
-	}
+	for (unsigned i = 0; i < s->strands; i++)
+		add_pace(rec, &s->strand[i].record);
 	if (!s->test->latency || !s->strand[0].hist)
 		return; /* a peak of several threads at once is nobody's */
 	for (unsigned i = 1; i < s->strands; i++)
@@ -165,6 +193,7 @@ static struct record sum_of(const struct record *a, const struct record *b)
 	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
 	sum.seconds = a->seconds > b->seconds ? a->seconds : b->seconds;
 	sum.interrupted |= b->interrupted;
+	add_pace(&sum, b);
 	return sum;
 }
 
@@ -275,6 +304,28 @@ static void collect(struct rows *to, const struct session_round *sr, struct repo
 	result->rows = to->count;
 }
 
+/* How well a schedule was kept, or what load there was: what the row has no column for. */
+static void remark(const struct session *s, const struct session_round *sr)
+{
+	const struct record *records[] = {sr->measured ? &sr->mine : NULL,
+					  sr->theirs_measured ? &sr->theirs : NULL};
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct record *rec = records[i];
+
+		if (rec && rec->rate_limit_gbps > 0)
+			report_note(&s->report,
+				    "%llu B: %.6g of %.6g Gb/s; %llu of %llu messages posted late, "
+				    "by at most %.6g us",
+				    (unsigned long long)rec->message_bytes, rec->bandwidth_gbps,
+				    rec->rate_limit_gbps, (unsigned long long)rec->late_messages,
+				    (unsigned long long)rec->messages, rec->late_max_us);
+		if (rec && rec->load_gbps > 0)
+			report_note(&s->report, "%llu B: beside a load of %.6g Gb/s",
+				    (unsigned long long)rec->message_bytes, rec->load_gbps);
+	}
+}
+
 /* Hand the records to the report, and with them what only this end has. */
 static void show(struct session *s, const struct session_round *sr)
 {
@@ -295,6 +346,7 @@ static void show(struct session *s, const struct session_round *sr)
 		result.histogram = histogram_json(s, t->hist);
 	s->measured = true;
 	report_result(&s->report, &result);
+	remark(s, sr);
 	json_decref(result.histogram);
 	free(us);
 	free(rows.row);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/units.h"
 #include "session/plan.h"
 
 #define STAMP_BYTES 4
@@ -12,6 +13,48 @@
 static void clear_stamp(uint64_t end)
 {
 	memset((uint8_t *)(uintptr_t)end - STAMP_BYTES, 0, STAMP_BYTES);
+}
+
+/* What each strand sends has its part of the rate, so that all together have it. */
+static double rate_of(const struct session *s, const struct session_round *sr)
+{
+	return rate_messages_per_s(s->options.experiment.rate_limit, sr->message_bytes) /
+	       s->strands;
+}
+
+/* This strand's schedule. The warm-up has none: how long it takes is of no interest. */
+static void set_pace(struct strand *t, const struct session_round *sr)
+{
+	const struct experiment *e = &t->session->options.experiment;
+	struct round *r = &t->round;
+
+	if (!e->rate_limit || sr->warmup || sr->way)
+		return;
+	paced_init(&t->paced, rate_of(t->session, sr), plan_burst(e), r->post_list, r->clock);
+	r->paced = &t->paced;
+	r->cq_mod = r->post_list;
+}
+
+/* A rate so low that a pause of the schedule would be taken for a peer that is stuck. */
+static int check_pace(struct session *s, const struct session_round *sr)
+{
+	uint64_t patience_ns = s->options.local.timeout_ns < s->peer_timeout_ns
+				       ? s->options.local.timeout_ns
+				       : s->peer_timeout_ns;
+	char pause[32], patience[32];
+	double ns;
+
+	if (!s->options.experiment.rate_limit || sr->warmup)
+		return 0;
+	ns = plan_burst(&s->options.experiment) / rate_of(s, sr) * 1e9;
+	if (ns < (double)patience_ns / 2)
+		return 0;
+	fault_raise(&s->fault, FAULT_USAGE, 0,
+		    "--rate_limit: one post in %s, with a --timeout of %s",
+		    units_format_ns((uint64_t)ns, pause, sizeof(pause)),
+		    units_format_ns(patience_ns, patience, sizeof(patience)));
+	return fault_fix(&s->fault,
+			 "give a higher rate, or a --timeout of twice that on both ends");
 }
 
 /* Everything that the loop reads, fixed before the clock. */
@@ -42,6 +85,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->way = sr->way;
 	r->own = s->own;
 	t->arrivals = *r;
+	set_pace(t, sr);
 	if (sr->both)
 		r->arrivals = &t->arrivals;
 	if (t->hist)
@@ -55,6 +99,8 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 static void prepare(struct session *s, struct session_round *sr)
 {
 	sr->session = s;
+	clock_calibrate(&s->clock); /* a schedule is in ticks */
+	load_prepare(s, sr);
 	for (unsigned i = 0; i < s->strands; i++) {
 		struct strand *t = &s->strand[i];
 		uint64_t all = sr->target * t->qps.count;
@@ -74,6 +120,8 @@ int round_client(struct session *s, struct session_round *sr)
 	json_t *m = message_new("round");
 
 	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
+	if (check_pace(s, sr))
+		return -1;
 	prepare(s, sr);
 	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
 	json_object_set_new(m, "target", json_integer((json_int_t)target));

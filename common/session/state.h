@@ -10,6 +10,7 @@
 #include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
+#include "loop/paced.h"
 #include "loop/recv.h"
 #include "report/report.h"
 #include "session/crew.h"
@@ -40,6 +41,7 @@ struct strand {
 	struct session *session;
 	struct rail *rail;
 	unsigned index;
+	bool is_load; /* measures nothing (load.c) */
 	struct pin pin;
 	struct qp_set qps;
 	struct mem mem;
@@ -51,6 +53,7 @@ struct strand {
 	/* measuring */
 	struct round_control *control;
 	struct round round, arrivals; /* arrivals: of a round in both directions */
+	struct paced paced;           /* with --rate_limit, and a load's */
 	struct hist *hist;
 	struct peak peak;
 	bool peak_ready;
@@ -78,7 +81,8 @@ struct session {
 	unsigned rails;
 	struct strand *strand;
 	unsigned strands;
-	struct round_control *control; /* of all strands */
+	unsigned loads;                /* strands behind these, which only make load (load.c) */
+	struct round_control *control; /* of all strands, loads too */
 	struct crew crew;
 	struct gpu *gpu;         /* NULL: none is used */
 	struct fault gpu_absent; /* why there is none, where that is no failure */
@@ -90,6 +94,12 @@ struct session {
 	uint64_t message_max;   /* and of all rounds: also a staged chunk */
 	void *own;              /* the program's, from test->open */
 };
+
+/* All of its strands, and the threads of its crew: those that measure, then the loads. */
+static inline unsigned session_all_strands(const struct session *s)
+{
+	return s->strands + s->loads;
+}
 
 /* Read the peer's timeout from its hello or welcome M. */
 int session_read_timeout(struct session *s, const json_t *m);
@@ -189,6 +199,7 @@ struct session_round {
 	struct session *session;  /* for callbacks */
 	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */
 	_Atomic unsigned sending; /* strands that have not sent all of theirs */
+	_Atomic unsigned pinging; /* strands that still want their load */
 	struct watch *watch;
 };
 int round_client(struct session *s, struct session_round *sr);
@@ -199,6 +210,19 @@ void round_release(struct session_round *sr);
 int pass_lead(struct session *s, struct session_round *sr);
 int pass_follow(struct session *s, struct session_round *sr);
 int pass_both(struct session *s, struct session_round *sr);
+
+/*
+ * load.c: the stream beside a ping-pong (--load): a strand of its own for each rail, from the
+ * client into memory that nobody reads. load_make() makes its QP and memory; load_prepare() is part
+ * of preparing a round. In a pass the load's thread runs load_run() while each strand that measures
+ * waits in load_await() for it to move, and says with load_leave() that it needs no more of it.
+ */
+int load_make(struct strand *t);
+void load_prepare(struct session *s, struct session_round *sr);
+int load_run(struct strand *t);
+void load_await(const struct session *s, const struct strand *t);
+void load_leave(struct session *s, struct session_round *sr);
+double load_gbps(const struct session *s); /* what it was in the round, all rails */
 
 /* results.c: make this end's records of a round that has run; hand both ends' to the report. */
 void round_measure(struct session *s, struct session_round *sr);

@@ -160,7 +160,7 @@ int strand_pin(struct strand *t)
 		       t->rail->hca.info.place.numa_node, &t->fault))
 		return -1;
 	/* Several threads have a CPU each; the rails come in turn, so these are their numbers. */
-	if (s->strands > s->rails)
+	if (session_all_strands(s) > s->rails)
 		pin_core(&t->pin, t->index / s->rails);
 	if (!is_first(t))
 		return 0;
@@ -172,12 +172,13 @@ int strand_pin(struct strand *t)
 
 int strand_make(struct strand *t)
 {
-	if (make_qps(t))
-		return -1;
-	if (qp_address_init(&t->mine, t->qps.count))
-		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs",
-				   t->qps.count);
-	if (make_memory(t) || make_receives(t) || make_samples(t) || make_peak(t))
+	unsigned qps = t->is_load ? 1 : (unsigned)t->session->options.experiment.qps;
+
+	if (qp_address_init(&t->mine, qps))
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs", qps);
+	if (t->is_load ? load_make(t)
+		       : make_qps(t) || make_memory(t) || make_receives(t) || make_samples(t) ||
+				 make_peak(t))
 		return -1;
 	t->mine.gid = t->rail->gid;
 	t->mine.lid = t->rail->hca.info.port_attr.lid;

@@ -25,6 +25,7 @@ enum option_kind {
 	OPTION_SIZE,    /* uint64_t bytes, with k m g */
 	OPTION_SECONDS, /* uint64_t nanoseconds */
 	OPTION_CHOICE,  /* uint64_t, index into the words of `value` */
+	OPTION_RATE,    /* uint64_t, see base/rate.h */
 	OPTION_TEXT,    /* const char * */
 	OPTION_FILE,    /* const char *, value may be left out: "-" */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
