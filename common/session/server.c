@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "host/notify.h"
+#include "session/hello.h"
 #include "session/parts.h"
-#include "session/plan.h"
 
 /* Tell whoever started us that clients can connect. */
 static int announce(struct session *s)
@@ -34,42 +34,10 @@ static int announce(struct session *s)
 	return 0;
 }
 
-static int check_versions(struct session *s, const json_t *m)
-{
-	uint64_t protocol;
-	char version[32];
-
-	if (message_u64(m, "protocol", UINT32_MAX, &protocol, &s->fault) ||
-	    message_text(m, "version", version, sizeof(version), &s->fault))
-		return -1;
-	if (protocol == MESSAGE_PROTOCOL)
-		return 0;
-	fault_raise(
-		&s->fault, FAULT_USAGE, 0,
-		"the two ends have different versions: server rdmark %s (protocol %d), client rdmark %s (protocol %u)",
-		RDMARK_VERSION, MESSAGE_PROTOCOL, version, (unsigned)protocol);
-	return fault_fix(&s->fault, "upgrade rdmark on the %s",
-			 protocol > MESSAGE_PROTOCOL ? "server" : "client");
-}
-
-static int check_test(struct session *s, const json_t *m)
-{
-	char test[32];
-
-	if (message_text(m, "test", test, sizeof(test), &s->fault))
-		return -1;
-	if (strcmp(test, s->test->name) == 0)
-		return 0;
-	fault_raise(&s->fault, FAULT_USAGE, 0,
-		    "the two ends run different tests: server %s, client %s", s->test->name, test);
-	return fault_fix(&s->fault, "run the same program on both ends");
-}
-
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
 static int adopt(struct session *s, const json_t *m)
 {
-	struct experiment e = s->test->defaults;
-	bool gpu_memory;
+	struct experiment e;
 
 	fault_phase(&s->fault, "agreeing with the client");
 	if (message_is(m, "error")) { /* it found out by itself that it cannot run */
@@ -77,19 +45,21 @@ static int adopt(struct session *s, const json_t *m)
 		s->fault.code = FAULT_PEER;
 		return -1;
 	}
-	if (!message_is(m, "hello"))
-		return fault_raise(&s->fault, FAULT_PEER, 0, "the first message is no hello");
-	if (check_versions(s, m) || check_test(s, m) || session_read_timeout(s, m) ||
-	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")),
-			&s->fault) ||
-	    message_has(m, "rails", json_is_array(json_object_get(m, "rails")), &s->fault) ||
-	    message_flag(m, "gpu_memory", &gpu_memory, &s->fault) ||
-	    experiment_from_json(&e, json_object_get(m, "experiment"), &s->fault) ||
-	    experiment_check(&s->options, &e, &s->fault) ||
-	    plan_check(&e, s->test->latency, &s->fault))
+	if (hello_check(s, m, &e, &s->fault) || session_read_timeout(s, m))
 		return -1;
 	s->options.experiment = e;
+	if (s->options.local.max_duration_ns != EXPERIMENT_AUTO)
+		oob_limit(&s->oob, s->options.local.max_duration_ns);
 	return 0;
+}
+
+/* The door's guard asks, in a thread of its own. */
+static int vet(const void *session, const json_t *first, struct fault *f)
+{
+	struct experiment ignored;
+
+	fault_phase(f, "agreeing with the client");
+	return hello_check(session, first, &ignored, f);
 }
 
 /* The first kind of GID that both ends of rail R have, in the order of the client's OFFER. */
@@ -132,11 +102,7 @@ static int choose(struct session *s, struct rail *r, const json_t *offer, json_t
 	json_t *choice;
 	uint64_t mtu;
 
-	if (message_has(offer, "ethernet", json_is_boolean(json_object_get(offer, "ethernet")),
-			&s->fault) ||
-	    message_has(offer, "gid_kinds", json_is_array(json_object_get(offer, "gid_kinds")),
-			&s->fault) ||
-	    message_u64(offer, "mtu_bytes", 4096, &mtu, &s->fault) ||
+	if (message_u64(offer, "mtu_bytes", 4096, &mtu, &s->fault) ||
 	    rail_agree_on_pkey(s, r, offer) || agree_on_gid(s, r, offer, &kind))
 		return -1;
 	r->route.mtu_bytes = mtu < rail_mtu(s, r) ? (unsigned)mtu : rail_mtu(s, r);
@@ -373,6 +339,8 @@ int session_server(struct session *s)
 		return -1;
 	s->door.patience_ns = s->options.local.timeout_ns;
 	s->door.log = s->options.output.quiet ? NULL : stderr;
+	s->door.vet = vet;
+	s->door.vet_arg = s;
 	if (announce(s))
 		return -1;
 	return s->options.local.persistent ? serve_all(s) : serve(s);

@@ -63,6 +63,20 @@ static const char *basename_of(const char *path)
 	return slash ? slash + 1 : path ? path : "rdmark";
 }
 
+/* What only a server can do. */
+static int check_client(struct session *s)
+{
+	static const char *const server[] = {"persistent", "max-memory", "max-duration", "max-qps"};
+
+	for (size_t i = 0; i < sizeof(server) / sizeof(server[0]); i++)
+		if (options_given(&s->options, server[i])) {
+			fault_raise(&s->fault, FAULT_USAGE, 0, "--%s with a host", server[i]);
+			return fault_fix(&s->fault, "it is the server's: give it where that is "
+						    "started, without a host");
+		}
+	return 0;
+}
+
 /* The command line, and what follows from it before anything is opened. */
 static int read_command_line(struct session *s, int argc, char **argv)
 {
@@ -90,11 +104,8 @@ static int read_command_line(struct session *s, int argc, char **argv)
 			&s->fault,
 			"only a server can take any free port; give the port that it printed");
 	}
-	if (s->options.local.host && s->options.local.persistent) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "--persistent with a host");
-		return fault_fix(&s->fault,
-				 "it is the server that stays; start that without a host");
-	}
+	if (s->options.local.host && check_client(s))
+		return -1;
 	if (o->only == (s->test->latency ? ONLY_BANDWIDTH : ONLY_LATENCY)) {
 		fault_raise(&s->fault, FAULT_USAGE, 0, "--output: %s measures no %s", s->test->name,
 			    s->test->latency ? "bandwidth" : "latency");

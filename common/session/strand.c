@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "session/limits.h"
 #include "session/plan.h"
 #include "session/state.h"
 
@@ -54,6 +55,18 @@ static int make_qps(struct strand *t)
 	return qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault);
 }
 
+/* What a client's experiment needs at this end, if a strand needs BYTES; a matrix of cells has
+ * more.
+ */
+static uint64_t all_buffers(const struct session *s, uint64_t bytes)
+{
+	const struct experiment *e = &s->options.experiment;
+
+	if (s->matrix && s->gpu)
+		return 2 * bytes + e->staged_slots * e->staged_chunk_bytes;
+	return bytes * s->strands;
+}
+
 /*
  * One buffer: headroom, then the slices; what goes both ways is sent from one slice of a QP and
  * received into another.
@@ -74,6 +87,9 @@ static int make_memory(struct strand *t)
 	if (bytes < s->message_max)
 		bytes = s->message_max;
 	bytes += PAGE_BYTES;
+	if (s->report.about.server &&
+	    limits_memory(&s->options.local, all_buffers(s, bytes), &t->fault))
+		return -1;
 	rc = s->gpu_memory ? endpoint_gpu_memory(t, bytes, access)
 			   : mem_init(&t->mem, t->qps.pd, &t->pin, bytes, access, &t->fault);
 	if (rc)

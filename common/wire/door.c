@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "wire/message.h"
 
-#define BUSY_DEADLINE_NS UINT64_C(1000000000)
-#define REST_NS          UINT64_C(100000000)
+#define REST_NS UINT64_C(100000000)
 
 static int listen_on(const struct sockaddr_storage *at, socklen_t len)
 {
@@ -156,10 +156,13 @@ static int hear(struct door *d, int i, json_t **first)
 	return rc > 0;
 }
 
-/* Milliseconds until the next stranger's patience or the rest ends, -1 if there is neither. */
+/*
+ * Milliseconds until the next stranger's patience or the rest ends or the line is to be told, -1 if
+ * nothing of that is due.
+ */
 static int next_timeout(const struct door *d)
 {
-	uint64_t now = clock_now_ns(), next = UINT64_MAX;
+	uint64_t now = clock_now_ns(), next = line_due_ns(&d->line);
 
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		if (d->stranger[i].oob.fd >= 0 && d->stranger[i].deadline_ns < next)
@@ -180,8 +183,8 @@ static int next_timeout(const struct door *d)
  */
 static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 {
-	struct pollfd p[DOOR_STRANGERS + 2] = {{.fd = wake_fd, .events = POLLIN},
-					       {.fd = d->fd, .events = POLLIN}};
+	struct pollfd p[DOOR_STRANGERS + LINE_PLACES + 2] = {{.fd = wake_fd, .events = POLLIN},
+							     {.fd = d->fd, .events = POLLIN}};
 	nfds_t n = 2;
 
 	if (d->rest_until_ns > clock_now_ns())
@@ -189,6 +192,7 @@ static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		if (d->stranger[i].oob.fd >= 0)
 			p[n++] = (struct pollfd){.fd = d->stranger[i].oob.fd, .events = POLLIN};
+	n += line_polled(&d->line, p + n);
 	if (poll(p, n, next_timeout(d)) < 0)
 		return 0;
 	*woken = p[0].revents != 0;
@@ -205,6 +209,11 @@ static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 int door_wait(struct door *d, struct oob *client, json_t **first, struct fault *f)
 {
 	fault_phase(f, "waiting for the client");
+	if (line_take(&d->line, client, first, d->log)) {
+		client->stop = d->stop;
+		client->limit = OOB_MESSAGE_MAX;
+		return 0;
+	}
 	for (;;) {
 		bool woken = false;
 		int who = turn(d, d->stop->fd, first, &woken);
@@ -231,6 +240,30 @@ static void heed(struct door *d, struct stop *stop)
 		d->stranger[i].oob.stop = stop;
 }
 
+/* Stranger I said FIRST while another one is served: refuse it, or let it wait in line. */
+static void line_up(struct door *d, int i, json_t *first)
+{
+	struct oob *o = &d->stranger[i].oob;
+	struct fault why = {0}, ignored = {0};
+	json_t *answer;
+	char line[1024];
+
+	if (d->vet && d->vet(d->vet_arg, first, &why)) {
+		fault_format(&why, line, sizeof(line));
+		answer = message_from_fault(&why);
+	} else if (line_join(&d->line, o, first)) {
+		*o = OOB_EMPTY;
+		return;
+	} else {
+		snprintf(line, sizeof(line), "the line is full");
+		answer = json_pack("{s:s, s:s, s:i}", "type", "busy", "with", d->busy_with, "line",
+				   LINE_PLACES);
+	}
+	json_decref(first);
+	oob_send(o, answer, clock_now_ns(), &ignored); /* who does not read it shall not stop us */
+	drop(d, i, line);
+}
+
 static void *guard(void *arg)
 {
 	struct door *d = arg;
@@ -238,16 +271,13 @@ static void *guard(void *arg)
 
 	while (!woken) {
 		json_t *first = NULL;
-		struct fault why = {0};
-		int who = turn(d, d->guard_fd, &first, &woken);
+		int who;
 
-		if (!who)
-			continue;
-		json_decref(first);
-		oob_send(&d->stranger[who - 1].oob,
-			 json_pack("{s:s, s:s}", "type", "busy", "with", d->busy_with),
-			 clock_now_ns() + BUSY_DEADLINE_NS, &why);
-		oob_release(&d->stranger[who - 1].oob);
+		line_tell(&d->line, d->busy_with, d->log);
+		who = turn(d, d->guard_fd, &first, &woken);
+		if (who)
+			line_up(d, who - 1, first);
+		line_look(&d->line, d->log);
 	}
 	return NULL;
 }
@@ -257,6 +287,7 @@ int door_guard(struct door *d, const char *peer, struct fault *f)
 	int rc;
 
 	snprintf(d->busy_with, sizeof(d->busy_with), "%s", peer);
+	line_forget(&d->line);
 	/* The guard must not take the signals that the measuring thread waits for. */
 	heed(d, NULL);
 	d->guard_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -285,6 +316,7 @@ void door_unguard(struct door *d)
 void door_close(struct door *d)
 {
 	door_unguard(d);
+	line_end(&d->line);
 	for (int i = 0; d->fd >= 0 && i < DOOR_STRANGERS; i++)
 		oob_release(&d->stranger[i].oob);
 	if (d->fd >= 0)

@@ -5,10 +5,16 @@
  * unknown keys ignored.
  *
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
- *			 mtu_bytes, timeout_ns [, gpu_memory, pkey]
- *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory,
- *			 pkey];
- *			 or error, or busy
+ *			 rails[]{ethernet, gid_kinds, mtu_bytes [, pkey]}, timeout_ns
+ *			 [, gpu_memory]
+ *	server  welcome  protocol, version, rails[]{gid_kind, mtu_bytes [, pkey]},
+ *			 timeout_ns [, gpu_memory];
+ *			 or error; or, while it serves another client:
+ *	server  busy     with, place: in line, and again when that changes and every second;
+ *			 the client says nothing until it is its turn. Without place: the line
+ *			 is full, with as many as `line` says; the server closes
+ *	server  alive    to who waits in line: it is its turn, welcome or error follows
+ *	server  ended    to who waits in line: there will be no turn; the server closes
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:
@@ -27,7 +33,8 @@
  *	at last:
  *	client  bye      [counters{}]
  *	server  bye      [counters{}]
- *	anybody, at any time: error  (a struct fault)
+ *	anybody, at any time: error  (a struct fault); the server's when a client asks for
+ *	more than its --max-… allow or takes longer has the code `usage`
  *
  * The number of messages does not depend on the number of QPs.
  */

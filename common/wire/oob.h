@@ -32,6 +32,8 @@ struct oob {
 	size_t have, size;       /* bytes in it, bytes it can hold */
 	size_t limit;            /* longest message taken */
 	uint64_t sent, received; /* messages so far */
+	uint64_t until_ns;       /* when it is over whatever goes on; 0: never */
+	uint64_t allowed_ns;     /* how long that was from the beginning: for the fault */
 };
 
 #define OOB_EMPTY ((struct oob){.fd = -1})
@@ -77,6 +79,12 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 /* Take what has arrived without waiting: 1 and *MESSAGE when a message is complete, 0 not yet, -1.
  */
 int oob_poll(struct oob *o, json_t **message, struct fault *f);
+
+/* From now on O may last ALLOWED_NS, the server's --max-duration. */
+void oob_limit(struct oob *o, uint64_t allowed_ns);
+
+/* Has it lasted that long? -1 with FAULT_USAGE raised, else 0. oob_recv() looks by itself. */
+int oob_check_limit(const struct oob *o, struct fault *f);
 
 /* Close; safe on OOB_EMPTY. */
 void oob_release(struct oob *o);

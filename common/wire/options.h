@@ -95,6 +95,7 @@ struct local_options {
 	uint64_t persistent;
 	uint64_t wait_destroy_ns;
 	const char *counters; /* which of the port's to watch; NULL: none */
+	uint64_t max_memory_bytes, max_duration_ns, max_qps; /* AUTO: no limit */
 	uint64_t list, help, version;
 };
 

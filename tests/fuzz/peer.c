@@ -245,8 +245,8 @@ int __wrap_stop_init(struct stop *s, struct fault *f)
 
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f)
 {
-	bool waits =
-		m && !message_is(m, "busy") && !message_is(m, "error") && !message_is(m, "alive");
+	bool waits = m && !message_is(m, "busy") && !message_is(m, "error") &&
+		     !message_is(m, "alive") && !message_is(m, "ended");
 	int rc = __real_oob_send(o, m, deadline_ns, f);
 
 	if (waits)
@@ -303,7 +303,7 @@ uint64_t __wrap_clock_now_ns(void)
 	return __real_clock_now_ns() + peer.passed_ns;
 }
 
-/* Takes ten milliseconds, and is not what we look at. */
+/* Takes a millisecond, and is not what we look at. */
 void __wrap_clock_calibrate(struct clock *c)
 {
 	(void)c;
