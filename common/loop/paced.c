@@ -48,11 +48,12 @@ static ALWAYS_INLINE int post(struct stream *s, struct turn *t)
 	struct stream_lane *l = t->lane;
 	bool odd = s->odd_count && !l->posted;
 	unsigned n = odd ? s->odd_count : s->chain;
-	struct ibv_send_wr *bad;
+	struct ibv_send_wr *bad, *wr = odd ? s->odd + (size_t)(l - s->lane) * n : l->next;
 	int rc;
 
-	rc = odd ? ibv_post_send(l->qp, s->odd + (size_t)(l - s->lane) * n, &bad)
-		 : ibv_post_send(l->qp, l->next, &bad);
+	if (s->step)
+		stream_walk(s, l, wr, n);
+	rc = ibv_post_send(l->qp, wr, &bad);
 	if (UNLIKELY(rc))
 		return round_verb_failed(s->round, rc, "ibv_post_send");
 	l->posted += n;

@@ -34,6 +34,22 @@ static int check_rates(const struct experiment *e, bool latency, struct fault *f
 	return 0;
 }
 
+static int check_footprint(const struct experiment *e, bool latency, struct fault *f)
+{
+	if (e->footprint_bytes && latency) {
+		fault_raise(f, FAULT_USAGE, 0, "--footprint with a latency test");
+		return fault_fix(f, "it is for a bandwidth test: a ping-pong uses one buffer again "
+				    "and again");
+	}
+	if (e->footprint_bytes && !e->sweep && e->footprint_bytes < e->size_bytes) {
+		fault_raise(f, FAULT_USAGE, 0, "--footprint %llu with messages of %llu bytes",
+			    (unsigned long long)e->footprint_bytes,
+			    (unsigned long long)e->size_bytes);
+		return fault_fix(f, "it must hold at least one message, and at least two to walk");
+	}
+	return 0;
+}
+
 int plan_check(const struct experiment *e, bool latency, struct fault *f)
 {
 	static const char *const name[] = {"RC", "UC", "UD"};
@@ -70,7 +86,7 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 		return fault_fix(f,
 				 "a post must fit the send queue: use a larger -t or a smaller -l");
 	}
-	return check_rates(e, latency, f);
+	return check_rates(e, latency, f) || check_footprint(e, latency, f) ? -1 : 0;
 }
 
 uint64_t plan_first_size(const struct experiment *e)

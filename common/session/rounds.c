@@ -8,6 +8,7 @@
 #include "session/plan.h"
 
 #define STAMP_BYTES 4
+#define PAGE_BYTES  4096 /* each message begins as far behind one, with --align */
 
 /* Arrival is seen in the last bytes before END: none may be left there from another round. */
 static void clear_stamp(uint64_t end)
@@ -71,9 +72,12 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->cq_mod = plan_cq_mod(e, sr->message_bytes, (unsigned)t->qps.send_cq->cqe);
 	r->send_inline = sr->message_bytes <= t->qps.inline_bytes;
 	r->no_peak = s->options.output.no_peak || sr->warmup || !t->peak_ready;
-	r->from = (struct round_slice){t->out, t->mine.stride, t->mem.lkey};
-	r->into = (struct round_slice){t->mine.addr, t->mine.stride, t->mem.lkey};
-	r->remote = (struct round_slice){t->theirs.addr, t->theirs.stride, t->theirs.rkey};
+	r->from = (struct round_slice){t->out, t->mine.stride, t->mem.lkey, t->mem.lkeys};
+	r->into = (struct round_slice){t->mine.addr, t->mine.stride, t->mem.lkey, t->mem.lkeys};
+	r->remote = (struct round_slice){t->theirs.addr, t->theirs.stride, t->theirs.rkey,
+					 t->theirs.rkeys};
+	r->walk_bytes = e->footprint_bytes;
+	r->unit_bytes = e->align_bytes ? PAGE_BYTES : 0;
 	r->receives = t->qps.rx_depth ? &t->receives : NULL;
 	r->clock = &s->clock;
 	r->control = t->control;

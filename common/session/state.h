@@ -145,6 +145,9 @@ unsigned rail_mtu(const struct session *s, const struct rail *r); /* what this e
 /* strand.c: QPs, memory, receives, and the addresses for the peer; faults are the strand's. */
 int strand_pin(struct strand *t);
 int strand_make(struct strand *t);
+int strand_memory(struct strand *t); /* strand_memory.c: its buffer */
+/* What the rail's end says of threads and memory is of its first strand. */
+bool strand_is_first(const struct strand *t);
 int strand_connect(struct strand *t);
 void strand_quiesce(struct strand *t); /* nothing may touch memory that is about to go */
 void strand_release(struct strand *t);

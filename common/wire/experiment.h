@@ -52,6 +52,9 @@ struct experiment {
 	uint64_t burst;          /* messages that are due at once; AUTO: one post */
 	uint64_t load;           /* latency: a stream of WRITEs beside it, as rate_limit; 0: none */
 	uint64_t load_bytes;     /* size of these */
+	uint64_t mr_per_qp;      /* 1: an MR for each QP */
+	uint64_t footprint_bytes; /* each QP's messages walk through so much; 0: a page */
+	uint64_t align_bytes;     /* each message begins so far behind a page's start */
 	/* gdr_bw's; 0 in all others */
 	uint64_t plain;   /* 1: one row instead of all cells */
 	uint64_t windows; /* of each cell */

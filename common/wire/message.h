@@ -15,7 +15,7 @@
  *			 is full, with as many as `line` says; the server closes
  *	server  alive    to who waits in line: it is its turn, welcome or error follows
  *	server  ended    to who waits in line: there will be no turn; the server closes
- *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
+ *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]], end{}
  *
  *	then, for the warm-up and the measurement of every size:
  *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way]

@@ -84,8 +84,12 @@ struct local_options {
 	uint64_t link;         /* enum link_wish */
 	uint64_t ipv6;         /* only GIDs with an IPv6 address */
 	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
-	const char *gpu;       /* index, UUID or PCI address; NULL */
-	uint64_t cuda;         /* index; AUTO: not given */
+	uint64_t hugepages;
+	uint64_t odp; /* 1: registered without being pinned */
+	const char *mmap_file;
+	uint64_t mmap_offset_bytes;
+	const char *gpu; /* index, UUID or PCI address; NULL */
+	uint64_t cuda;   /* index; AUTO: not given */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf;
 	uint64_t gpu_path; /* enum gpu_path */
