@@ -39,7 +39,7 @@ PROGRAMS := $(foreach d,$(sort $(wildcard *_lat *_bw)),$(if $(wildcard $(d)/$(d)
 
 comma	 := ,
 
-PACKAGES := libibverbs jansson hwloc numa
+PACKAGES := libibverbs librdmacm jansson hwloc numa
 pkg_cflags := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 pkg_libs   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 

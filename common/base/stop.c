@@ -2,7 +2,6 @@
 #include "base/stop.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -68,39 +67,58 @@ int stop_raise(const struct stop *s, struct fault *f)
 			   stop_signal_name(s->signal));
 }
 
-static int timeout_ms(uint64_t deadline_ns)
+static int poll_ordinary(struct pollfd *p, nfds_t n, const struct timespec *timeout)
 {
-	uint64_t now = clock_now_ns(), ms;
-
-	if (!deadline_ns)
-		return -1;
-	if (now >= deadline_ns)
-		return 0;
-	ms = (deadline_ns - now + 999999) / 1000000;
-	return ms > INT_MAX ? INT_MAX : (int)ms;
+	return ppoll(p, n, timeout, NULL);
 }
 
-int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct fault *f)
+/* What is left until DEADLINE_NS; NULL where there is none. */
+static const struct timespec *left(uint64_t deadline_ns, struct timespec *ts)
 {
-	struct pollfd p[2] = {{.fd = s ? s->fd : -1, .events = POLLIN},
-			      {.fd = fd, .events = events}};
+	uint64_t now = clock_now_ns(), ns = deadline_ns > now ? deadline_ns - now : 0;
 
+	if (!deadline_ns)
+		return NULL;
+	ts->tv_sec = (time_t)(ns / 1000000000);
+	ts->tv_nsec = (long)(ns % 1000000000);
+	return ts;
+}
+
+static bool any_ready(const struct pollfd *p, nfds_t n)
+{
+	for (nfds_t i = 1; i < n; i++)
+		if (p[i].revents)
+			return true;
+	return false;
+}
+
+int stop_wait_any(struct stop *s, stop_poll *poll, struct pollfd *p, nfds_t n, uint64_t deadline_ns,
+		  struct fault *f)
+{
+	p[0] = (struct pollfd){.fd = s ? s->fd : -1, .events = POLLIN};
 	for (;;) {
-		int ms = timeout_ms(deadline_ns);
-		int n = poll(p, 2, ms);
+		struct timespec ts;
+		int ready = poll(p, n, left(deadline_ns, &ts));
 
-		if (n < 0 && errno != EINTR)
+		if (ready < 0 && errno != EINTR)
 			return fault_raise(f, FAULT_LOCAL, errno, "poll");
-		if (n > 0 && p[0].revents) {
+		if (ready > 0 && p[0].revents) {
 			stop_drain(s);
 			if (s->signal)
 				return stop_raise(s, f);
 		}
-		if (n > 0 && p[1].revents)
+		if (ready > 0 && any_ready(p, n))
 			return 1;
-		if (n == 0 && clock_now_ns() >= deadline_ns)
+		if (ready == 0 && clock_now_ns() >= deadline_ns)
 			return 0;
 	}
+}
+
+int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct fault *f)
+{
+	struct pollfd p[2] = {[1] = {.fd = fd, .events = events}};
+
+	return stop_wait_any(s, poll_ordinary, p, 2, deadline_ns, f);
 }
 
 void stop_release(struct stop *s)

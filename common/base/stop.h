@@ -9,7 +9,9 @@
 #ifndef RDMARK_BASE_STOP_H
 #define RDMARK_BASE_STOP_H
 
+#include <poll.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/fault.h"
 
@@ -36,6 +38,17 @@ void stop_drain(struct stop *s);
  * may be NULL: then only FD and the deadline count.
  */
 int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct fault *f);
+
+/* ppoll(2) without a signal mask, or what stands in for it where descriptors are of another kind.
+ */
+typedef int stop_poll(struct pollfd *p, nfds_t n, const struct timespec *timeout);
+
+/*
+ * The same by POLL for several: P[1] … P[N - 1] are the caller's, and their revents are valid after
+ * a 1; P[0] is filled in here.
+ */
+int stop_wait_any(struct stop *s, stop_poll *poll, struct pollfd *p, nfds_t n, uint64_t deadline_ns,
+		  struct fault *f);
 
 /* Raise FAULT_INTERRUPTED for the signal that came. Returns -1. */
 int stop_raise(const struct stop *s, struct fault *f);

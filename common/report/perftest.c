@@ -44,6 +44,14 @@ static void gid_line(const struct end *e, const struct qp_address *a, FILE *out)
 		fprintf(out, "%02u%s", a->gid.raw[i], i < 15 ? ":" : "\n");
 }
 
+/* perftest has no -R without what -z means. */
+static const char *exchange_method(const struct report *r)
+{
+	const struct options *o = r->about.options;
+
+	return o->experiment.rdma_cm || o->local.comm_rdma_cm ? "rdma_cm" : "Ethernet";
+}
+
 static void address_lines(const char *which, const struct report *r, const struct end *e,
 			  const struct qp_address *a, FILE *out)
 {
@@ -89,7 +97,8 @@ void perftest_banner(const struct report *r, const struct report_ends *ends, FIL
 	if (mine->gid_index >= 0)
 		fprintf(out, " GID index       : %" PRId64 "\n", mine->gid_index);
 	fprintf(out, " Max inline data : %u[B]\n", e->inline_bytes);
-	fprintf(out, " rdma_cm QPs\t : OFF\n Data ex. method : Ethernet\n");
+	fprintf(out, " rdma_cm QPs\t : %s\n Data ex. method : %s\n", x->rdma_cm ? "ON" : "OFF",
+		exchange_method(r));
 	perftest_rule(out);
 	for (unsigned i = 0; i < ends->rails; i++)
 		address_lines("local", r, ends->mine[i], ends->my_qps[i], out);
@@ -129,7 +138,7 @@ void perftest_row(const struct report *r, const struct report_result *result,
 	if (four)
 		by_duration(rec, false, out);
 	else
-		table_row(r, rec, out);
+		table_row(r, rec, result->cpu_percent, out);
 }
 
 /* One key a line, since awk and grep read it; numbers bare. Rounded as perftest does. */
@@ -169,7 +178,7 @@ static void foreign(FILE *out, const char *key, const char *value)
 
 static void row_json(const struct report *r, const json_t *row, FILE *out)
 {
-	bool gbits = r->about.options->output.gbits;
+	bool gbits = r->about.options->output.gbits, cpu = r->about.options->output.cpu_util;
 	double scale = gbits ? 1 : 1e9 / 8 / 1048576.0;
 	const char *lat[][2] = {{"t_min", "latency_min_us"},
 				{"t_max", "latency_max_us"},
@@ -193,7 +202,10 @@ static void row_json(const struct report *r, const json_t *row, FILE *out)
 	number(out, "BW_average", scale * json_number_value(json_object_get(row, "bandwidth_gbps")),
 	       2, false);
 	number(out, "MsgRate", json_number_value(json_object_get(row, "messages_per_s")) / 1e6, 6,
-	       true);
+	       !cpu);
+	if (cpu)
+		number(out, "CPU_util", json_number_value(json_object_get(row, "cpu_percent")), 2,
+		       true);
 }
 
 static void info_json(const struct report *r, FILE *out)
@@ -229,8 +241,8 @@ static void info_json(const struct report *r, FILE *out)
 	pair(out, "GID_index", gid, false, false);
 	number(out, "Max_inline_data", json_number_value(json_object_get(e, "inline_bytes")), 0,
 	       false);
-	pair(out, "rdma_cm_QPs", "OFF", true, false);
-	pair(out, "Data_ex_method", "Ethernet", true, true);
+	pair(out, "rdma_cm_QPs", r->about.options->experiment.rdma_cm ? "ON" : "OFF", true, false);
+	pair(out, "Data_ex_method", exchange_method(r), true, true);
 }
 
 char *perftest_json(const struct report *r)

@@ -25,6 +25,7 @@ static void begin(struct report *r)
 
 	r->results = json_array();
 	r->shown = json_array();
+	r->summaries = json_array();
 	r->ends = json_object();
 	r->effective = json_object();
 	r->counters = json_object();
@@ -36,11 +37,12 @@ static void forget(struct report *r)
 {
 	json_decref(r->results);
 	json_decref(r->shown);
+	json_decref(r->summaries);
 	json_decref(r->ends);
 	json_decref(r->effective);
 	json_decref(r->counters);
 	json_decref(r->own);
-	r->results = r->shown = r->ends = r->effective = r->counters = r->own = NULL;
+	r->results = r->shown = r->summaries = r->ends = r->effective = r->counters = r->own = NULL;
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
@@ -124,6 +126,13 @@ static void set_effective(struct report *r, const struct report_effective *e)
 	json_object_set_new(r->effective, "inline_bytes", json_integer(e->inline_bytes));
 	json_object_set_new(r->effective, "cq_mod", json_integer(e->cq_mod));
 	json_object_set_new(r->effective, "warmup", json_integer((json_int_t)e->warmup));
+	json_object_set_new(r->effective, "connected_by", json_string(e->connected_by));
+	json_object_set_new(r->effective, "exchanged_over", json_string(e->exchanged_over));
+}
+
+static bool by_rdma_cm(const struct report_effective *e)
+{
+	return strcmp(e->connected_by, "rdma_cm") == 0;
 }
 
 /* The first device's end as ever; the others beside it. */
@@ -159,9 +168,11 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	}
 	if (ends->threads * ends->rails > 1)
 		snprintf(threads, sizeof(threads), " on %u threads", ends->threads * ends->rails);
-	report_note(r, "%u QP%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
-		    qps, qps > 1 ? "s" : "", threads, ends->effective->mtu_bytes,
-		    ends->effective->inline_bytes, ends->mine[0]->clock);
+	report_note(r, "%u QP%s%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
+		    qps, qps > 1 ? "s" : "", threads,
+		    by_rdma_cm(ends->effective) ? ", connected by rdma_cm" : "",
+		    ends->effective->mtu_bytes, ends->effective->inline_bytes,
+		    ends->mine[0]->clock);
 }
 
 static void wipe_live(struct report *r)
@@ -180,7 +191,7 @@ static void to_table(struct report *r, const struct report_result *result, const
 	} else if (r->table) {
 		if (!r->header_done)
 			table_header(r, stdout);
-		table_row(r, rec, stdout);
+		table_row(r, rec, result->cpu_percent, stdout);
 		if (result->samples_us)
 			table_samples(r, result, rec->messages, stdout);
 	}
@@ -195,18 +206,21 @@ static void to_csv(struct report *r, const struct report_result *result)
 		r->csv_errnum = errno;
 }
 
-static bool is_shown(const struct report_result *result, const struct report_row *row)
-{
-	return row == result->shown[0] || row == result->shown[1];
-}
-
-void report_result(struct report *r, const struct report_result *result)
+void report_shown(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
 	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
 		to_table(r, result, result->shown[i]->record);
 		r->header_done = true;
+		json_array_append_new(r->shown, json_result(result->shown[i]));
 	}
+}
+
+void report_result(struct report *r, const struct report_result *result)
+{
+	wipe_live(r);
+	if (!result->held)
+		report_shown(r, result);
 	if (csv_rows(r))
 		to_csv(r, result);
 	for (size_t i = 0; i < result->rows; i++) {
@@ -214,8 +228,7 @@ void report_result(struct report *r, const struct report_result *result)
 
 		if (i == 0 && result->histogram)
 			json_object_set(row, "latency_histogram_us", result->histogram);
-		if (is_shown(result, &result->row[i]))
-			json_array_append(r->shown, row);
+		summary_worst(r, &result->row[i]);
 		json_array_append_new(r->results, row);
 	}
 }

@@ -36,8 +36,10 @@ struct report_about {
 /* The run's parameters as they came out. */
 struct report_effective {
 	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
-	unsigned cq_mod; /* of the first size */
-	uint64_t warmup; /* of the first size */
+	unsigned cq_mod;            /* of the first size */
+	uint64_t warmup;            /* of the first size */
+	const char *connected_by;   /* the QPs: "tcp", "rdma_cm" */
+	const char *exchanged_over; /* what the ends said: the same */
 };
 
 enum report_end {
@@ -69,6 +71,8 @@ struct report_result {
 	const struct report_row *shown[2]; /* in this end's table; NULL: no more */
 	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
 	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
+	double cpu_percent;       /* of this end, with --cpu_util */
+	bool held;                /* one of several runs: it is no row of the table */
 };
 
 struct report {
@@ -82,6 +86,7 @@ struct report {
 	bool live_shown;
 	json_t *results;   /* array, for JSON */
 	json_t *shown;     /* those of them that the table shows, for perftest's JSON */
+	json_t *summaries; /* array: of sizes that were repeated */
 	json_t *ends;      /* object with client and server */
 	json_t *effective; /* object */
 	json_t *counters;  /* object with client and server, of those that count */
@@ -115,6 +120,16 @@ void report_connected(struct report *r, const struct report_ends *ends);
 
 /* One size is measured, wholly or as far as it went. */
 void report_result(struct report *r, const struct report_result *result);
+
+/*
+ * Several runs of one size are over, which were held: the one that the table shows; and what all
+ * come to, for the document (stolen) and in words.
+ */
+void report_shown(struct report *r, const struct report_result *result);
+void report_summary(struct report *r, json_t *summary, const char *text);
+
+/* As the document has it: "client_to_server". */
+const char *report_direction_name(enum report_direction direction);
 
 /*
  * For a program with a form of its own: RESULT (stolen) into the document's results; VALUE (stolen)

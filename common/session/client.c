@@ -76,7 +76,7 @@ static int take_welcome(struct session *s, const json_t *m)
 	for (unsigned i = 0; i < s->rails; i++)
 		if (take_choice(s, &s->rail[i], json_array_get(rails, i)))
 			return -1;
-	return 0;
+	return endpoint_cm_aim(s, m);
 }
 
 /* What is to be known from one attempt to be served to the next. */
@@ -210,7 +210,13 @@ static int take_answer(struct session *s, const json_t *m, struct queue *q)
 static int greet(struct session *s, struct queue *q)
 {
 	const struct local_options *l = &s->options.local;
-	struct oob_dial whom = {l->host, (uint16_t)l->port, l->source_ip, l->ipv6_addr};
+	struct oob_dial whom = {
+		.host = l->host,
+		.port = (uint16_t)l->port,
+		.from = l->source_ip,
+		.ipv6 = l->ipv6_addr,
+		.carrier = l->comm_rdma_cm ? carrier_rdma_cm() : carrier_tcp(),
+	};
 	json_t *m = NULL;
 	int rc;
 
@@ -246,7 +252,7 @@ static int connect_qps(struct session *s)
 	json_t *m;
 	int rc;
 
-	if (endpoint_make(s))
+	if (endpoint_make(s) || endpoint_cm_connect(s, NULL))
 		return -1;
 	fault_phase(&s->fault, "exchanging QP details");
 	if (oob_send(&s->oob, endpoint_describe(s), session_deadline(s), &s->fault) ||
@@ -268,6 +274,43 @@ static int interrupted(struct session *s)
 	return -1;
 }
 
+/* RUN of this size, from 1; 0: it is not repeated. */
+static int one_run(struct session *s, uint64_t size, uint64_t run)
+{
+	const struct experiment *e = &s->options.experiment;
+	struct session_round sr = {
+		.message_bytes = size,
+		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
+		.reverse = e->reversed,
+		.both = e->bidirectional,
+		.run = run,
+	};
+	int rc = round_client(s, &sr);
+
+	round_show(s, &sr);
+	round_release(&sr);
+	return rc;
+}
+
+static int all_runs(struct session *s, uint64_t size)
+{
+	json_t *m;
+
+	repeat_start(&s->repeat, clock_now_ns());
+	do {
+		if (one_run(s, size, ++s->repeat.number) || fault_is(&s->fault)) {
+			round_repeated(s);
+			return -1;
+		}
+	} while (!s->interrupted && repeat_goes_on(&s->repeat, clock_now_ns()));
+	round_repeated(s);
+	m = message_new("repeated");
+	if (s->repeat.until_ppm)
+		json_object_set_new(m, "until_ppm", json_integer((json_int_t)s->repeat.until_ppm));
+	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
+}
+
 static int one_size(struct session *s, uint64_t size)
 {
 	const struct experiment *e = &s->options.experiment;
@@ -286,17 +329,7 @@ static int one_size(struct session *s, uint64_t size)
 		return -1;
 	if (s->interrupted) /* while warming up: this size is not measured */
 		return s->measured ? 0 : interrupted(s);
-	sr = (struct session_round){
-		.message_bytes = size,
-		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
-		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
-		.reverse = e->reversed,
-		.both = e->bidirectional,
-	};
-	rc = round_client(s, &sr);
-	round_show(s, &sr);
-	round_release(&sr);
-	return rc;
+	return s->repeat.most ? all_runs(s, size) : one_run(s, size, 0);
 }
 
 int session_sizes(struct session *s)

@@ -163,6 +163,9 @@ static int make_strands(struct session *s)
 int endpoint_open(struct session *s)
 {
 	endpoint_gpu_before_open(s);
+	fault_phase(&s->fault, "preparing rdma_cm");
+	if (s->options.experiment.rdma_cm && cm_look(&s->fault))
+		return -1;
 	if (open_rails(s) || check_matrix(s) || make_strands(s) || every_strand(s, pin_job) ||
 	    endpoint_gpu_open(s))
 		return -1;
@@ -216,7 +219,7 @@ int endpoint_connect(struct session *s)
 	const struct qp_set *qps = &s->strand[0].qps;
 	uint64_t first = plan_first_size(e);
 
-	if (every_strand(s, connect_job) || counting_start(s))
+	if ((!e->rdma_cm && every_strand(s, connect_job)) || counting_start(s))
 		return -1;
 	s->effective = (struct report_effective){
 		.mtu_bytes = s->rail[0].route.mtu_bytes,
@@ -226,6 +229,8 @@ int endpoint_connect(struct session *s)
 		.cq_mod = e->rate_limit ? (unsigned)e->post_list
 					: plan_cq_mod(e, first, (unsigned)qps->send_cq->cqe),
 		.warmup = plan_warmup(e, first, s->test->latency),
+		.connected_by = e->rdma_cm ? carrier_rdma_cm()->name : carrier_tcp()->name,
+		.exchanged_over = s->oob.carrier->name,
 	};
 	return 0;
 }

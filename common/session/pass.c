@@ -27,6 +27,7 @@ static void on_interval(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, ui
 	struct session_round *sr = arg;
 	struct report_progress p = {sr->message_bytes, elapsed_ns, interval_ns, messages};
 
+	worst_note(&sr->worst, interval_ns, messages);
 	report_interval(&sr->session->report, &p);
 }
 
@@ -183,6 +184,7 @@ static int take_records(struct session *s, const json_t *done, struct session_ro
 			return -1;
 	if (s->strands > 1 && json_array_size(parts) == s->strands)
 		sr->their_parts = json_deep_copy(parts);
+	sr->theirs.run = sr->run;
 	sr->theirs_measured = true;
 	return 0;
 }
@@ -200,7 +202,7 @@ static json_t *done_message(const struct session_round *sr)
 			json_array_append_new(parts, record_to_json(&t->record));
 	}
 	json_object_set_new(m, "messages", messages);
-	if (sr->measured)
+	if (sr->measured || sr->cpu_util)
 		json_object_set_new(m, "record", record_to_json(&sr->mine));
 	if (sr->measured && s->strands > 1)
 		json_object_set(m, "parts", parts);
@@ -283,10 +285,13 @@ int pass_lead(struct session *s, struct session_round *sr)
 
 	if (watch_start(&w, &s->fault))
 		return -1;
+	usage_start(&sr->usage);
 	crew_run(&s->crew, lead_job, sr);
+	usage_stop(&sr->usage);
 	watch_stop(&w);
 	settle(s, &w);
 	round_measure(s, sr);
+	round_add_usage(sr, sr->mine.messages);
 	if (!fault_is(&s->fault))
 		return conclude(s, sr);
 	sr->mine.interrupted = 1;
@@ -299,8 +304,10 @@ static int answer_done(struct session *s, struct session_round *sr, const json_t
 	if (fault_is(&s->fault))
 		return -1;
 	fault_phase(&s->fault, "exchanging the results");
-	if (take_records(s, done, sr) ||
-	    oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
+	if (take_records(s, done, sr))
+		return -1;
+	round_add_usage(sr, sr->theirs.messages);
+	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
 		return -1;
 	s->interrupted |= sr->theirs.interrupted != 0;
 	return 0;
@@ -314,10 +321,12 @@ int pass_follow(struct session *s, struct session_round *sr)
 	if (watch_start(&w, &s->fault))
 		return -1;
 	sr->answered = loop_of(s, sr->way, true) != NULL;
+	usage_start(&sr->usage);
 	if (sr->answered && crew_run(&s->crew, follow_job, sr))
 		watch_stop(&w);
 	else
 		watch_join(&w);
+	usage_stop(&sr->usage);
 	settle(s, &w);
 	round_measure(s, sr);
 	sr->measured &= !s->test->latency; /* the answering end has no clock of its own */
@@ -333,7 +342,9 @@ static json_t *on_sent(void *arg)
 {
 	struct session_round *sr = arg;
 
+	usage_stop(&sr->usage);
 	round_measure(sr->session, sr);
+	round_add_usage(sr, sr->mine.messages);
 	return done_message(sr);
 }
 
@@ -350,6 +361,7 @@ int pass_both(struct session *s, struct session_round *sr)
 	w.await_over = !s->report.about.server;
 	sr->watch = &w;
 	atomic_store(&sr->sending, s->strands);
+	usage_start(&sr->usage);
 	if (watch_start(&w, &s->fault))
 		return -1;
 	if (crew_run(&s->crew, both_job, sr))

@@ -26,6 +26,10 @@ static int check_rates(const struct experiment *e, bool latency, struct fault *f
 		fault_raise(f, FAULT_USAGE, 0, "--rate_limit max");
 		return fault_fix(f, "leave it out: without it the stream goes as fast as it can");
 	}
+	if (e->load && e->rdma_cm) {
+		fault_raise(f, FAULT_USAGE, 0, "--load with -R/--rdma_cm");
+		return fault_fix(f, "leave -R out: the load's QPs are connected over TCP");
+	}
 	if (e->load && !latency) {
 		fault_raise(f, FAULT_USAGE, 0, "--load with a bandwidth test");
 		return fault_fix(f, "it is for a latency test; two bandwidth tests at a time are "
@@ -54,6 +58,11 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 {
 	static const char *const name[] = {"RC", "UC", "UD"};
 
+	if (e->rdma_cm && e->connection != CONNECTION_RC) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "-R/--rdma_cm with transport %s",
+			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);
+		return fault_fix(f, "rdma_cm connects RC here: leave -R or -c out");
+	}
 	if (e->connection != CONNECTION_RC) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s",
 			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);

@@ -78,29 +78,6 @@ static void peak_of(const struct strand *t, struct record *rec)
 	rec->bandwidth_peak_gbps = best > rec->bandwidth_gbps ? best : rec->bandwidth_gbps;
 }
 
-/* What the schedule asked for, and how well it was kept. */
-static void pace_of(const struct strand *t, struct record *rec)
-{
-	const struct session *s = t->session;
-	const struct paced *p = t->round.paced;
-
-	if (!p)
-		return;
-	rec->rate_limit_gbps =
-		rate_gbps(s->options.experiment.rate_limit, rec->message_bytes) / s->strands;
-	rec->late_messages = p->late;
-	rec->late_max_us = clock_ticks_to_ns(&s->clock, (double)p->latest_ticks) / 1e3;
-}
-
-/* Several that ran at once are late as all of them are. */
-static void add_pace(struct record *sum, const struct record *by)
-{
-	sum->rate_limit_gbps += by->rate_limit_gbps;
-	sum->late_messages += by->late_messages;
-	if (by->late_max_us > sum->late_max_us)
-		sum->late_max_us = by->late_max_us;
-}
-
 /* From a strand's ticks to its record, and into the span and histogram of all. */
 static void measure_strand(struct strand *t, uint64_t message_bytes, struct span *sum)
 {
@@ -114,11 +91,11 @@ static void measure_strand(struct strand *t, uint64_t message_bytes, struct span
 	if (measured && !s->test->latency && !t->round.no_peak)
 		peak_of(t, &t->record);
 	if (measured)
-		pace_of(t, &t->record);
+		pace_measure(t, &t->record);
 }
 
 /* Only an end whose loop reads the clock has a record of its own. */
-void round_measure(struct session *s, struct session_round *sr)
+static void measure_all(struct session *s, struct session_round *sr)
 {
 	struct record *rec = &sr->mine;
 	struct span sum = {0};
@@ -135,12 +112,38 @@ void round_measure(struct session *s, struct session_round *sr)
 	if (s->strands == 1)
 		return;
 	for (unsigned i = 0; i < s->strands; i++)
-		add_pace(rec, &s->strand[i].record);
+		pace_add(rec, &s->strand[i].record);
 	if (!s->test->latency || !s->strand[0].hist)
 		return; /* a peak of several threads at once is nobody's */
 	for (unsigned i = 1; i < s->strands; i++)
 		hist_merge(s->strand[0].hist, s->strand[i].hist);
 	latency_of(&s->clock, s->strand[0].hist, rec);
+}
+
+void round_measure(struct session *s, struct session_round *sr)
+{
+	measure_all(s, sr);
+	sr->mine.run = sr->run;
+	if (sr->measured)
+		worst_to_record(&sr->worst, s->test->latency, &sr->mine);
+}
+
+void round_add_usage(struct session_round *sr, uint64_t messages)
+{
+	const struct usage *u = &sr->usage;
+	struct record *rec = &sr->mine;
+
+	if (!sr->cpu_util)
+		return;
+	if (!sr->measured)
+		*rec = (struct record){
+			.message_bytes = sr->message_bytes, .qps = rec->qps, .run = sr->run};
+	rec->cpu_percent = usage_percent(u);
+	rec->cpu_user_s = u->user_s;
+	rec->cpu_system_s = u->system_s;
+	if (messages)
+		rec->cpu_s_per_gb = (u->user_s + u->system_s) * 1e9 /
+				    ((double)messages * (double)sr->message_bytes);
 }
 
 /*
@@ -193,7 +196,11 @@ static struct record sum_of(const struct record *a, const struct record *b)
 	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
 	sum.seconds = a->seconds > b->seconds ? a->seconds : b->seconds;
 	sum.interrupted |= b->interrupted;
-	add_pace(&sum, b);
+	pace_add(&sum, b);
+	/* what is of one end alone */
+	sum.intervals = 0;
+	sum.worst_interval_gbps = 0;
+	sum.cpu_percent = sum.cpu_user_s = sum.cpu_system_s = sum.cpu_s_per_gb = 0;
 	return sum;
 }
 
@@ -202,6 +209,7 @@ struct rows {
 	struct report_row *row;
 	struct record *own; /* of rows that are sums made here */
 	size_t count, owned;
+	const struct record *figure; /* what a run is judged by, the same at both ends */
 };
 
 static struct report_row *add(struct rows *to, const struct record *rec, enum report_end by,
@@ -267,13 +275,19 @@ static const struct report_row *add_end(struct rows *to, const struct session_ro
 	bool mine = (end == REPORT_SERVER) == s->report.about.server;
 	enum report_direction direction = REPORT_FORWARD;
 
-	if (mine ? !sr->measured : !sr->theirs_measured)
+	if (mine ? !sr->measured && !sr->cpu_util : !sr->theirs_measured)
 		return NULL;
 	if (s->test->latency)
 		direction = REPORT_PING_PONG;
 	else if (sr->both ? end == REPORT_SERVER : sr->reverse)
 		direction = REPORT_BACKWARD;
 	return add(to, mine ? &sr->mine : &sr->theirs, end, direction);
+}
+
+/* NULL for the CPU use of an end that measured nothing else. */
+static const struct report_row *with_rate(const struct report_row *row)
+{
+	return row && row->record->messages ? row : NULL;
 }
 
 /* All rows of the round, and which of them this end's table shows. */
@@ -290,40 +304,26 @@ static void collect(struct rows *to, const struct session_round *sr, struct repo
 
 		*both = sum_of(&sr->mine, &sr->theirs);
 		sum = add(to, both, REPORT_BOTH, REPORT_BOTH_WAYS);
+		to->figure = both;
 		result->shown[0] = s->options.output.both_rows ? client : sum;
 		result->shown[1] = s->options.output.both_rows ? server : NULL;
 	} else {
+		own = with_rate(own);
+		leader = with_rate(leader);
 		/* A server's table has what it measured itself; a client's what the sender did. */
 		result->shown[0] = s->report.about.server && own ? own : leader ? leader : own;
+		to->figure = leader ? leader->record : own ? own->record : NULL;
 	}
-	if (s->strands > 1 && client)
+	if (s->strands > 1 && with_rate(client))
 		add_parts(to, sr, !s->report.about.server, client);
-	if (s->strands > 1 && server)
+	if (s->strands > 1 && with_rate(server))
 		add_parts(to, sr, s->report.about.server, server);
+	for (size_t i = 0; i < to->owned; i++)
+		to->own[i].run = sr->run;
 	result->row = to->row;
 	result->rows = to->count;
-}
-
-/* How well a schedule was kept, or what load there was: what the row has no column for. */
-static void remark(const struct session *s, const struct session_round *sr)
-{
-	const struct record *records[] = {sr->measured ? &sr->mine : NULL,
-					  sr->theirs_measured ? &sr->theirs : NULL};
-
-	for (unsigned i = 0; i < 2; i++) {
-		const struct record *rec = records[i];
-
-		if (rec && rec->rate_limit_gbps > 0)
-			report_note(&s->report,
-				    "%llu B: %.6g of %.6g Gb/s; %llu of %llu messages posted late, "
-				    "by at most %.6g us",
-				    (unsigned long long)rec->message_bytes, rec->bandwidth_gbps,
-				    rec->rate_limit_gbps, (unsigned long long)rec->late_messages,
-				    (unsigned long long)rec->messages, rec->late_max_us);
-		if (rec && rec->load_gbps > 0)
-			report_note(&s->report, "%llu B: beside a load of %.6g Gb/s",
-				    (unsigned long long)rec->message_bytes, rec->load_gbps);
-	}
+	result->cpu_percent = sr->mine.cpu_percent;
+	result->held = sr->run != 0;
 }
 
 /* Hand the records to the report, and with them what only this end has. */
@@ -345,8 +345,12 @@ static void show(struct session *s, const struct session_round *sr)
 	if (t->hist && sr->measured && s->options.output.histogram)
 		result.histogram = histogram_json(s, t->hist);
 	s->measured = true;
+	if (!result.held)
+		round_judge(s, &result);
+	else if (rows.figure)
+		repeat_keep(&s->repeat, rows.figure, &result, &s->fault);
 	report_result(&s->report, &result);
-	remark(s, sr);
+	pace_remark(s, sr);
 	json_decref(result.histogram);
 	free(us);
 	free(rows.row);

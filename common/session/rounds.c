@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/units.h"
 #include "session/plan.h"
 
 #define STAMP_BYTES 4
@@ -14,48 +13,6 @@
 static void clear_stamp(uint64_t end)
 {
 	memset((uint8_t *)(uintptr_t)end - STAMP_BYTES, 0, STAMP_BYTES);
-}
-
-/* What each strand sends has its part of the rate, so that all together have it. */
-static double rate_of(const struct session *s, const struct session_round *sr)
-{
-	return rate_messages_per_s(s->options.experiment.rate_limit, sr->message_bytes) /
-	       s->strands;
-}
-
-/* This strand's schedule. The warm-up has none: how long it takes is of no interest. */
-static void set_pace(struct strand *t, const struct session_round *sr)
-{
-	const struct experiment *e = &t->session->options.experiment;
-	struct round *r = &t->round;
-
-	if (!e->rate_limit || sr->warmup || sr->way)
-		return;
-	paced_init(&t->paced, rate_of(t->session, sr), plan_burst(e), r->post_list, r->clock);
-	r->paced = &t->paced;
-	r->cq_mod = r->post_list;
-}
-
-/* A rate so low that a pause of the schedule would be taken for a peer that is stuck. */
-static int check_pace(struct session *s, const struct session_round *sr)
-{
-	uint64_t patience_ns = s->options.local.timeout_ns < s->peer_timeout_ns
-				       ? s->options.local.timeout_ns
-				       : s->peer_timeout_ns;
-	char pause[32], patience[32];
-	double ns;
-
-	if (!s->options.experiment.rate_limit || sr->warmup)
-		return 0;
-	ns = plan_burst(&s->options.experiment) / rate_of(s, sr) * 1e9;
-	if (ns < (double)patience_ns / 2)
-		return 0;
-	fault_raise(&s->fault, FAULT_USAGE, 0,
-		    "--rate_limit: one post in %s, with a --timeout of %s",
-		    units_format_ns((uint64_t)ns, pause, sizeof(pause)),
-		    units_format_ns(patience_ns, patience, sizeof(patience)));
-	return fault_fix(&s->fault,
-			 "give a higher rate, or a --timeout of twice that on both ends");
 }
 
 /* Everything that the loop reads, fixed before the clock. */
@@ -89,7 +46,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->way = sr->way;
 	r->own = s->own;
 	t->arrivals = *r;
-	set_pace(t, sr);
+	pace_set(t, sr);
 	if (sr->both)
 		r->arrivals = &t->arrivals;
 	if (t->hist)
@@ -124,7 +81,8 @@ int round_client(struct session *s, struct session_round *sr)
 	json_t *m = message_new("round");
 
 	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
-	if (check_pace(s, sr))
+	sr->cpu_util = s->options.output.cpu_util && !sr->warmup;
+	if (pace_check(s, sr))
 		return -1;
 	prepare(s, sr);
 	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
@@ -138,6 +96,10 @@ int round_client(struct session *s, struct session_round *sr)
 		json_object_set_new(m, "both", json_true());
 	if (sr->way)
 		json_object_set_new(m, "way", json_integer(sr->way));
+	if (sr->cpu_util)
+		json_object_set_new(m, "cpu_util", json_true());
+	if (sr->run)
+		json_object_set_new(m, "run", json_integer((json_int_t)sr->run));
 	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "ready", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
@@ -145,6 +107,17 @@ int round_client(struct session *s, struct session_round *sr)
 	if (sr->both)
 		return pass_both(s, sr);
 	return sr->reverse ? pass_follow(s, sr) : pass_lead(s, sr);
+}
+
+static int read_run(struct session *s, const json_t *m, struct session_round *sr)
+{
+	if (message_u64_if(m, "run", options_find("repeat")->max, &sr->run, &s->fault))
+		return -1;
+	if (sr->run == 1)
+		repeat_start(&s->repeat, 0);
+	if (sr->run && sr->run != ++s->repeat.number)
+		return fault_raise(&s->fault, FAULT_PEER, 0, "the client's runs are out of order");
+	return 0;
 }
 
 static int read_request(struct session *s, const json_t *m, struct session_round *sr)
@@ -160,8 +133,10 @@ static int read_request(struct session *s, const json_t *m, struct session_round
 	    message_u64_if(m, "way", ways, &way, &s->fault) ||
 	    message_flag(m, "warmup", &sr->warmup, &s->fault) ||
 	    message_flag(m, "reverse", &sr->reverse, &s->fault) ||
-	    message_flag(m, "both", &sr->both, &s->fault))
+	    message_flag(m, "both", &sr->both, &s->fault) ||
+	    message_flag(m, "cpu_util", &sr->cpu_util, &s->fault) || read_run(s, m, sr))
 		return -1;
+	sr->cpu_util |= s->options.output.cpu_util && !sr->warmup && !sr->way;
 	if (sr->message_bytes < 1)
 		return fault_raise(&s->fault, FAULT_PEER, 0,
 				   "the client asked for messages of 0 bytes");

@@ -154,6 +154,10 @@ static int welcome(struct session *s, const json_t *hello)
 	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
 	if (s->gpu_memory)
 		json_object_set_new(m, "gpu_memory", json_true());
+	if (endpoint_cm_listen(s, m)) {
+		json_decref(m);
+		return -1;
+	}
 	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
 }
 
@@ -162,10 +166,12 @@ static int connect_qps(struct session *s)
 	json_t *m = NULL;
 	int rc;
 
-	if (endpoint_make(s))
+	if (endpoint_make(s) || endpoint_cm_connect(s, &m)) {
+		json_decref(m);
 		return -1;
+	}
 	fault_phase(&s->fault, "exchanging QP details");
-	if (message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
+	if (!m && message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
 	rc = endpoint_read_peer(s, m) || endpoint_connect(s) ? -1 : 0;
 	json_decref(m);
@@ -222,7 +228,16 @@ static int one_round(struct session *s, const json_t *request)
 	if (!sr.way)
 		round_show(s, &sr);
 	round_release(&sr);
-	return rc;
+	return fault_is(&s->fault) ? -1 : rc;
+}
+
+/* The client's runs of a size are over. */
+static int take_repeated(struct session *s, const json_t *m)
+{
+	if (message_u64_if(m, "until_ppm", REPEAT_PPM, &s->repeat.until_ppm, &s->fault))
+		return -1;
+	round_repeated(s);
+	return fault_is(&s->fault) ? -1 : 0;
 }
 
 /* Rounds until the client takes its leave. */
@@ -241,6 +256,8 @@ static int follow(struct session *s)
 			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
 			rc = one_round(s, m);
+		else if (message_is(m, "repeated"))
+			rc = take_repeated(s, m);
 		else if (message_is(m, "task"))
 			rc = session_answer_task(s, m);
 		else if (message_is(m, "error"))
@@ -281,7 +298,9 @@ static int serve(struct session *s)
 	if (rc || connect_qps(s))
 		return -1;
 	session_show_ends(s);
-	return follow(s);
+	rc = follow(s);
+	round_repeated(s); /* what is left of a client that did not come to the end */
+	return rc;
 }
 
 /* Whatever became of a client: it and the log are told, and nothing of it is left. */
@@ -333,6 +352,8 @@ int session_server(struct session *s)
 
 	rc = endpoint_look(s, &list);
 	hca_list_free(&list);
+	if (s->options.local.comm_rdma_cm)
+		s->door.carrier = carrier_rdma_cm();
 	if (rc || endpoint_gpu_look(s) ||
 	    door_open(&s->door, s->options.local.source_ip, (uint16_t)s->options.local.port,
 		      &s->stop, &s->fault))

@@ -77,6 +77,11 @@ static int check_client(struct session *s)
 	return 0;
 }
 
+bool session_keeps_samples(const struct session *s)
+{
+	return !experiment_endless(&s->options.experiment) && !s->repeat.most;
+}
+
 /* The command line, and what follows from it before anything is opened. */
 static int read_command_line(struct session *s, int argc, char **argv)
 {
@@ -92,10 +97,12 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)
 		o->quiet = 1;
-	if ((o->histogram || o->unsorted) && experiment_endless(&s->options.experiment) &&
-	    !o->json) {
+	if (repeat_read(&s->repeat, &s->options, s->test->latency, &s->fault))
+		return -1;
+	if ((o->histogram || o->unsorted) && !session_keeps_samples(s) && !o->json) {
 		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "-H and -U print every sample, which -D does not keep");
+			    "-H and -U print every sample, which %s does not keep",
+			    s->repeat.most ? "--repeat" : "-D");
 		return fault_fix(&s->fault, "use -n, or --json -H for the histogram");
 	}
 	if (s->options.local.host && !s->options.local.port) {
@@ -112,7 +119,8 @@ static int read_command_line(struct session *s, int argc, char **argv)
 		return fault_fix(&s->fault, "--output=%s or --output=message_rate",
 				 s->test->latency ? "latency" : "bandwidth");
 	}
-	if (endpoint_gpu_check(s))
+	if (endpoint_gpu_check(s) ||
+	    gates_read(&s->gates, &s->options, s->test->latency, &s->fault))
 		return -1;
 	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
 }
@@ -188,6 +196,8 @@ static int finish(struct session *s)
 	if (fault_is(&s->fault))
 		session_tell_peer(s);
 	settle_interruption(s);
+	if (!fault_is(&s->fault) && !s->report.about.server)
+		gates_verdict(&s->gates, &s->fault);
 	if (s->report.about.options)
 		counting_stop(s, NULL);
 	if (s->report.about.options &&
@@ -199,6 +209,7 @@ static int finish(struct session *s)
 	oob_release(&s->oob);
 	session_linger(s);
 	endpoint_release(s);
+	repeat_release(&s->repeat);
 	stop_release(&s->stop);
 	return fault_exit_status(&s->fault);
 }

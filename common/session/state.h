@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "base/usage.h"
 #include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
@@ -14,8 +15,12 @@
 #include "loop/recv.h"
 #include "report/report.h"
 #include "session/crew.h"
+#include "session/gate.h"
+#include "session/repeat.h"
 #include "session/session.h"
 #include "session/watch.h"
+#include "session/worst.h"
+#include "verbs/cm.h"
 #include "verbs/hca.h"
 #include "verbs/mem.h"
 #include "verbs/qp.h"
@@ -44,6 +49,7 @@ struct strand {
 	bool is_load; /* measures nothing (load.c) */
 	struct pin pin;
 	struct qp_set qps;
+	struct cm cm; /* with -R: what connects them */
 	struct mem mem;
 	uint64_t out;        /* where QP 0's messages are sent from; its peer writes to mine.addr */
 	uint64_t gpu_buffer; /* what mem registers, where it is a GPU's; 0: none */
@@ -71,6 +77,8 @@ struct session {
 	bool interrupted; /* a run was ended early by a signal; what was measured is reported */
 	bool measured;    /* there is a result */
 	struct report report;
+	struct gates gates; /* what the rows must reach; judged by the client */
+	struct repeat repeat;
 	/* the connection */
 	struct door door; /* server */
 	struct oob oob;
@@ -106,6 +114,9 @@ int session_read_timeout(struct session *s, const json_t *m);
 
 /* Whose memory is a GPU's, here or by the hello or welcome M there? Then other loops are needed. */
 int session_read_memory(struct session *s, const json_t *m);
+
+/* -H and -U can have every sample: there are so many iterations, and one run of them. */
+bool session_keeps_samples(const struct session *s);
 
 /* Let the peer know why this end stops, if there still is one that does not know. */
 void session_tell_peer(struct session *s);
@@ -164,6 +175,15 @@ int endpoint_gpu_open(struct session *s);
 int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access);
 
 /*
+ * endpoint_cm.c, with -R (else they do nothing): the server listens, and says where in its WELCOME;
+ * the client reads that; then both wait until their QPs are connected. Where the client is done
+ * first, its "qps" message may be there meanwhile: the server has it in *QPS then.
+ */
+int endpoint_cm_listen(struct session *s, json_t *welcome);
+int endpoint_cm_aim(struct session *s, const json_t *welcome);
+int endpoint_cm_connect(struct session *s, json_t **qps);
+
+/*
  * rail_route.c: the port is what --force-link and --dlid say; the peer hears of --pkey_index by its
  * key, in this end's OFFER or choice; from the peer's the index of the same partition here; the
  * route filled from the options.
@@ -191,6 +211,7 @@ struct session_round {
 	uint64_t target;      /* messages of each QP, or ROUND_ENDLESS with -D */
 	uint64_t duration_ns; /* with ROUND_ENDLESS */
 	unsigned way;         /* of the program's own; 0: there is but one */
+	uint64_t run;         /* which one of this size; 0: it is not repeated */
 	bool warmup;
 	bool reverse;
 	bool both;
@@ -198,6 +219,9 @@ struct session_round {
 	struct record mine, theirs; /* of all strands, unless warmup */
 	bool measured;              /* this end has a record of its own; each strand has its own */
 	bool theirs_measured;
+	bool cpu_util; /* at either end it is asked for: this end's record has its CPU use */
+	struct usage usage;
+	struct worst worst;       /* of the intervals, if there are any */
 	json_t *their_parts;      /* array of the records of their strands; NULL: one strand */
 	struct session *session;  /* for callbacks */
 	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */
@@ -215,6 +239,17 @@ int pass_follow(struct session *s, struct session_round *sr);
 int pass_both(struct session *s, struct session_round *sr);
 
 /*
+ * pace.c: with --rate_limit, a strand's schedule for the round; before that, whether the pauses of
+ * it are too long for the deadlines; how it was kept, into the strand's record; records of what ran
+ * at once add up; and what the table has no column for, as a note.
+ */
+void pace_set(struct strand *t, const struct session_round *sr);
+int pace_check(struct session *s, const struct session_round *sr);
+void pace_measure(const struct strand *t, struct record *rec);
+void pace_add(struct record *sum, const struct record *by);
+void pace_remark(const struct session *s, const struct session_round *sr);
+
+/*
  * load.c: the stream beside a ping-pong (--load): a strand of its own for each rail, from the
  * client into memory that nobody reads. load_make() makes its QP and memory; load_prepare() is part
  * of preparing a round. In a pass the load's thread runs load_run() while each strand that measures
@@ -227,9 +262,20 @@ void load_await(const struct session *s, const struct strand *t);
 void load_leave(struct session *s, struct session_round *sr);
 double load_gbps(const struct session *s); /* what it was in the round, all rails */
 
-/* results.c: make this end's records of a round that has run; hand both ends' to the report. */
+/*
+ * results.c: make this end's records of a round that has run; add what CPU it took, in which
+ * MESSAGES (of all QPs) went by; hand both ends' to the report.
+ */
 void round_measure(struct session *s, struct session_round *sr);
+void round_add_usage(struct session_round *sr, uint64_t messages);
 void round_show(struct session *s, const struct session_round *sr);
+
+/*
+ * runs.c: the client judges what its table shows; the last run of a size is over, if there was any:
+ * show what they come to.
+ */
+void round_judge(struct session *s, const struct report_result *result);
+void round_repeated(struct session *s);
 
 /*
  * Around work that may take longer than the peer's patience (registering much memory, a slow

@@ -85,7 +85,7 @@ static int make_samples(struct strand *t)
 	const struct session *s = t->session;
 	const struct output_options *o = &s->options.output;
 	const struct experiment *e = &s->options.experiment;
-	bool keep = (o->histogram || o->unsorted) && !experiment_endless(e);
+	bool keep = (o->histogram || o->unsorted) && session_keeps_samples(s);
 
 	if (!s->test->latency || !endpoint_leads(s))
 		return 0;
@@ -166,6 +166,7 @@ void strand_quiesce(struct strand *t)
 {
 	recv_queue_release(&t->receives);
 	qp_set_quiesce(&t->qps);
+	cm_release(&t->cm);
 }
 
 void strand_release(struct strand *t)

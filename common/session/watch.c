@@ -284,7 +284,7 @@ static void *watch_thread(void *arg)
 		struct timespec ts = {.tv_sec = (time_t)(ns / UNITS_NS_PER_S),
 				      .tv_nsec = (long)(ns % UNITS_NS_PER_S)};
 
-		ppoll(p, 3 + w->devices, &ts, NULL);
+		w->oob->carrier->poll(p, 3 + w->devices, &ts);
 		if (p[0].revents && told_to_end(w))
 			break;
 		if (p[2].revents)

@@ -148,81 +148,96 @@ int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *ad
 	return fault_fix(f, "give an address as `ip address` shows them, or leave it out");
 }
 
+/* How to connect, wherever to. */
+struct attempt {
+	const struct carrier *by;
+	struct sockaddr_storage from; /* family 0: as the route has it */
+	struct stop *stop;
+	uint64_t deadline_ns;
+};
+
 /* One attempt at one address: the socket, or -errno; a signal is in F. */
-static int try_address(const struct addrinfo *a, const struct sockaddr_storage *from,
-		       struct stop *stop, uint64_t deadline_ns, struct fault *f)
+static int try_address(const struct attempt *t, const struct addrinfo *a, struct fault *f)
 {
-	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	const struct carrier *by = t->by;
+	int fd = by->socket(a->ai_family);
+	struct pollfd p[2] = {[1] = {.fd = fd, .events = POLLOUT}};
 	int err = 0, rc;
 	socklen_t len = sizeof(err);
 
 	if (fd < 0)
 		return -errno;
-	if (from->ss_family && bind(fd, (const struct sockaddr *)from, a->ai_addrlen)) {
+	if (t->from.ss_family && by->bind(fd, (const struct sockaddr *)&t->from, a->ai_addrlen)) {
 		err = errno;
-		close(fd);
+		by->close(fd);
 		return -err;
 	}
-	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+	if (by->connect(fd, a->ai_addr, a->ai_addrlen) == 0)
 		return fd;
 	err = errno;
 	if (err == EINPROGRESS) {
-		rc = stop_wait(stop, fd, POLLOUT, deadline_ns, f);
+		rc = stop_wait_any(t->stop, by->poll, p, 2, t->deadline_ns, f);
 		if (rc > 0)
-			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+			by->getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 		else
 			err = rc ? EINTR : ETIMEDOUT;
 	}
 	if (!err)
 		return fd;
-	close(fd);
+	by->close(fd);
 	return -err;
+}
+
+/* What else it may be: the two ends look for each other in different ways. */
+static const char *other_carrier(const struct carrier *by)
+{
+	return by == carrier_tcp() ? "if that server was started with -z, this end needs -z, too"
+				   : "that server needs -z, too";
 }
 
 static int nobody(const struct oob_dial *whom, int err, uint64_t waited_ns, struct fault *f)
 {
-	uint16_t port = whom->port;
 	char t[32];
 
+	units_format_ns(waited_ns, t, sizeof(t));
 	fault_raise(f, err == ECONNREFUSED || err == ETIMEDOUT ? FAULT_DEADLINE : FAULT_PEER, err,
-		    "Couldn't connect to %.80s:%u", whom->host, port);
+		    "Couldn't connect to %.80s:%u", whom->host, whom->port);
 	if (err == ECONNREFUSED)
-		fault_cause(f, "Nothing listens on TCP port %u there, tried for %s", port,
-			    units_format_ns(waited_ns, t, sizeof(t)));
+		fault_cause(f, "Nothing listens on %s %u there, tried for %s", whom->carrier->port,
+			    whom->port, t);
+	else if (whom->carrier != carrier_tcp() && (err == ENODEV || err == EADDRNOTAVAIL))
+		fault_cause(f, "The way to that host leaves by no RDMA device");
 	else
-		fault_cause(
-			f,
-			"The host does not answer on TCP port %u, tried for %s: down, or a firewall",
-			port, units_format_ns(waited_ns, t, sizeof(t)));
+		fault_cause(f,
+			    "The host does not answer on %s %u, tried for %s: down, or a firewall",
+			    whom->carrier->port, whom->port, t);
 	return fault_fix(
 		f,
-		"start the same program there without a host, with -p %u; --connect-timeout waits longer",
-		port);
+		"start the same program there without a host, with -p %u (%s); --connect-timeout waits longer",
+		whom->port, other_carrier(whom->carrier));
 }
 
 int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, uint64_t deadline_ns,
 		struct fault *f)
 {
-	struct sockaddr_storage from = {0};
+	struct attempt attempt = {
+		.by = whom->carrier, .stop = stop, .deadline_ns = deadline_ns + RETRY_MAX_NS};
 	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
 	struct addrinfo *list = NULL;
 	int fd = -1;
 
 	*o = OOB_EMPTY;
-	if (whom->from && oob_own_address(whom->from, 0, &from, f) < 0)
+	if (whom->from && oob_own_address(whom->from, 0, &attempt.from, f) < 0)
 		return -1;
 	/* A deadline of now still allows one attempt. */
-	if (resolve(whom, whom->ipv6 ? AF_INET6 : from.ss_family, stop, deadline_ns + RETRY_MAX_NS,
-		    &list, f))
+	if (whom->carrier->look(f) || resolve(whom, whom->ipv6 ? AF_INET6 : attempt.from.ss_family,
+					      stop, attempt.deadline_ns, &list, f))
 		return -1;
 	for (;;) {
 		uint64_t now;
 
-		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
-			int rc = try_address(a, &from, stop, deadline_ns + RETRY_MAX_NS, f);
-
-			fd = rc;
-		}
+		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next)
+			fd = try_address(&attempt, a, f);
 		now = clock_now_ns();
 		if (fd >= 0 || fault_is(f) || now >= deadline_ns)
 			break;
@@ -236,6 +251,6 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, u
 		return -1;
 	if (fd < 0)
 		return nobody(whom, -fd, clock_now_ns() - start_ns, f);
-	oob_adopt(o, stop, fd);
+	oob_adopt(o, whom->carrier, stop, fd);
 	return 0;
 }

@@ -20,38 +20,39 @@
 
 #define REST_NS UINT64_C(100000000)
 
-static int listen_on(const struct sockaddr_storage *at, socklen_t len)
+static int listen_on(const struct carrier *by, const struct sockaddr_storage *at, socklen_t len)
 {
-	int fd = socket(at->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = by->socket(at->ss_family);
 	int on = 1, off = 0, err;
 
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	by->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (at->ss_family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(fd, (const struct sockaddr *)at, len) == 0 && listen(fd, DOOR_STRANGERS) == 0)
+		by->setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (by->bind(fd, (const struct sockaddr *)at, len) == 0 &&
+	    by->listen(fd, DOOR_STRANGERS) == 0)
 		return fd;
 	err = errno;
-	close(fd);
+	by->close(fd);
 	return -err;
 }
 
 /* On every address: IPv6 with IPv4 in it, or IPv4 where there is no other. */
-static int listen_on_all(uint16_t port)
+static int listen_on_all(const struct carrier *by, uint16_t port)
 {
 	struct sockaddr_storage at = {.ss_family = AF_INET6};
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
 	int fd;
 
 	v6->sin6_port = htons(port);
-	fd = listen_on(&at, sizeof(*v6));
+	fd = listen_on(by, &at, sizeof(*v6));
 	if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
 		return fd;
 	memset(&at, 0, sizeof(at));
 	at.ss_family = AF_INET;
 	((struct sockaddr_in *)&at)->sin_port = htons(port);
-	return listen_on(&at, sizeof(struct sockaddr_in));
+	return listen_on(by, &at, sizeof(struct sockaddr_in));
 }
 
 /* What became of the address: "[::]:18515", and the port. */
@@ -61,7 +62,7 @@ static void remember_address(struct door *d)
 	socklen_t len = sizeof(sa);
 	char ip[64] = "?", port[8] = "0";
 
-	if (getsockname(d->fd, (struct sockaddr *)&sa, &len) == 0)
+	if (d->carrier->getsockname(d->fd, (struct sockaddr *)&sa, &len) == 0)
 		getnameinfo((struct sockaddr *)&sa, len, ip, sizeof(ip), port, sizeof(port),
 			    NI_NUMERICHOST | NI_NUMERICSERV);
 	d->port = (uint16_t)atoi(port);
@@ -72,22 +73,26 @@ static void remember_address(struct door *d)
 int door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
 	      struct fault *f)
 {
+	const struct carrier *carrier = d->carrier;
 	struct sockaddr_storage at;
 	int len = 0;
 
 	fault_phase(f, "listening for the client");
 	*d = DOOR_CLOSED;
+	d->carrier = carrier;
 	d->stop = d->heeded = stop;
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		d->stranger[i].oob = OOB_EMPTY;
+	if (carrier->look(f))
+		return -1;
 	if (address) {
 		len = oob_own_address(address, port, &at, f);
 		if (len < 0)
 			return -1;
 	}
-	d->fd = len ? listen_on(&at, (socklen_t)len) : listen_on_all(port);
+	d->fd = len ? listen_on(carrier, &at, (socklen_t)len) : listen_on_all(carrier, port);
 	if (d->fd < 0) {
-		fault_raise(f, FAULT_LOCAL, -d->fd, "listen on TCP port %u", port);
+		fault_raise(f, FAULT_LOCAL, -d->fd, "listen on %s %u", carrier->port, port);
 		if (d->fd == -EADDRINUSE)
 			fault_cause(
 				f,
@@ -126,11 +131,11 @@ static void admit(struct door *d)
 {
 	int fd, place;
 
-	while ((fd = accept4(d->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+	while ((fd = d->carrier->accept(d->fd)) >= 0) {
 		place = find_place(d);
 		if (d->stranger[place].oob.fd >= 0)
 			drop(d, place, "too many connections that say nothing");
-		oob_adopt(&d->stranger[place].oob, d->heeded, fd);
+		oob_adopt(&d->stranger[place].oob, d->carrier, d->heeded, fd);
 		d->stranger[place].oob.limit = OOB_GREETING_MAX;
 		d->stranger[place].deadline_ns = clock_now_ns() + d->patience_ns;
 	}
@@ -177,6 +182,16 @@ static int next_timeout(const struct door *d)
 	return next > INT_MAX ? INT_MAX : (int)next;
 }
 
+static int poll_ms(const struct carrier *by, struct pollfd *p, nfds_t n, int ms)
+{
+	struct timespec ts;
+
+	if (by->listen_ms && (ms < 0 || ms > by->listen_ms))
+		ms = by->listen_ms;
+	ts = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+	return by->poll(p, n, ms < 0 ? NULL : &ts);
+}
+
 /*
  * One turn: wait for somebody, or for WAKE_FD (then *WOKEN); index + 1 of a stranger who spoke.
  * Only what is there is polled: poll(2) refuses more entries than there may be descriptors.
@@ -193,7 +208,7 @@ static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 		if (d->stranger[i].oob.fd >= 0)
 			p[n++] = (struct pollfd){.fd = d->stranger[i].oob.fd, .events = POLLIN};
 	n += line_polled(&d->line, p + n);
-	if (poll(p, n, next_timeout(d)) < 0)
+	if (poll_ms(d->carrier, p, n, next_timeout(d)) < 0)
 		return 0;
 	*woken = p[0].revents != 0;
 	if (*woken)
@@ -320,6 +335,6 @@ void door_close(struct door *d)
 	for (int i = 0; d->fd >= 0 && i < DOOR_STRANGERS; i++)
 		oob_release(&d->stranger[i].oob);
 	if (d->fd >= 0)
-		close(d->fd);
+		d->carrier->close(d->fd);
 	*d = DOOR_CLOSED;
 }

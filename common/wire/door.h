@@ -22,7 +22,8 @@
 #define DOOR_STRANGERS 32
 
 struct door {
-	int fd; /* listening; -1: closed */
+	int fd;                        /* listening; -1: closed */
+	const struct carrier *carrier; /* TCP, unless the caller sets another before door_open() */
 	uint16_t port;
 	char address[80];       /* "[::]:18515" */
 	uint64_t patience_ns;   /* how long a stranger may stay silent */
@@ -44,7 +45,7 @@ struct door {
 	char busy_with[80];
 };
 
-#define DOOR_CLOSED ((struct door){.fd = -1, .guard_fd = -1})
+#define DOOR_CLOSED ((struct door){.fd = -1, .carrier = carrier_tcp(), .guard_fd = -1})
 
 /*
  * Listen on PORT (0: any free one) of this host's ADDRESS (NULL: of all, IPv4 and IPv6). Raises

@@ -34,6 +34,7 @@ struct experiment {
 	uint64_t mtu_bytes;    /* AUTO: the smaller of both ports' active MTU */
 	uint64_t inline_bytes; /* AUTO: the program's wish, as far as the device goes */
 	uint64_t connection;   /* enum connection */
+	uint64_t rdma_cm;      /* 1: the QPs are connected through rdma_cm */
 	uint64_t sl;
 	uint64_t tos;
 	uint64_t hop_limit;

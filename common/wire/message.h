@@ -8,23 +8,28 @@
  *			 rails[]{ethernet, gid_kinds, mtu_bytes [, pkey]}, timeout_ns
  *			 [, gpu_memory]
  *	server  welcome  protocol, version, rails[]{gid_kind, mtu_bytes [, pkey]},
- *			 timeout_ns [, gpu_memory];
+ *			 timeout_ns [, gpu_memory, rdma_cm[{address, port, token}]: a strand each];
  *			 or error; or, while it serves another client:
  *	server  busy     with, place: in line, and again when that changes and every second;
  *			 the client says nothing until it is its turn. Without place: the line
  *			 is full, with as many as `line` says; the server closes
  *	server  alive    to who waits in line: it is its turn, welcome or error follows
  *	server  ended    to who waits in line: there will be no turn; the server closes
+ *
+ *	with -R, while the QPs are connected through rdma_cm:
+ *	both    alive    every second
+ *
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]], end{}
  *
  *	then, for the warm-up and the measurement of every size:
- *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way]
+ *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way, cpu_util, run]
  *	server  ready
  *	both    alive    every second, while the loops run
  *	follower finish  please end early (it was interrupted)
  *	leader  done     messages, record
  *	follower done    messages, record
  *	The client leads, or the server if the round is reversed.
+ *	client  repeated  [until_ppm]: the last run of a size is over, as run said which one it was
  *
  *	a program with a schedule of its own, between rounds:
  *	client  task     whatever the program wants done there

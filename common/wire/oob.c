@@ -19,7 +19,7 @@
 #define MAGIC       "RDMK"
 #define HEADER_SIZE 8u
 
-void oob_adopt(struct oob *o, struct stop *stop, int fd)
+void oob_adopt(struct oob *o, const struct carrier *carrier, struct stop *stop, int fd)
 {
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
@@ -27,9 +27,9 @@ void oob_adopt(struct oob *o, struct stop *stop, int fd)
 	const char *shown = host;
 	int one = 1;
 
-	*o = (struct oob){.fd = fd, .stop = stop, .limit = OOB_MESSAGE_MAX};
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (getpeername(fd, (struct sockaddr *)&sa, &len) == 0)
+	*o = (struct oob){.fd = fd, .carrier = carrier, .stop = stop, .limit = OOB_MESSAGE_MAX};
+	carrier->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (carrier->getpeername(fd, (struct sockaddr *)&sa, &len) == 0)
 		getnameinfo((struct sockaddr *)&sa, len, host, sizeof(host), port, sizeof(port),
 			    NI_NUMERICHOST | NI_NUMERICSERV);
 	if (strncmp(host, "::ffff:", 7) == 0)
@@ -44,7 +44,7 @@ void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 	socklen_t len = sizeof(*address);
 
 	memset(address, 0, sizeof(*address));
-	if (getsockname(o->fd, (struct sockaddr *)address, &len)) {
+	if (o->carrier->getsockname(o->fd, (struct sockaddr *)address, &len)) {
 		memset(address, 0, sizeof(*address));
 		return;
 	}
@@ -58,12 +58,12 @@ void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 void oob_release(struct oob *o)
 {
 	if (o->fd >= 0)
-		close(o->fd);
+		o->carrier->close(o->fd);
 	free(o->buf);
 	*o = OOB_EMPTY;
 }
 
-/* The peer is gone, in one of the ways in which TCP tells. */
+/* The peer is gone, in one of the ways in which the connection tells. */
 static int lost(struct oob *o, int errnum, struct fault *f)
 {
 	fault_raise(f, FAULT_PEER, errnum, "the connection to %s was lost", o->peer);
@@ -79,6 +79,19 @@ static int late(struct oob *o, const char *what, struct fault *f)
 	fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%s %s", what, o->peer);
 	fault_cause(f, "The peer is connected but silent: hung, stopped, or no rdmark");
 	return fault_fix(f, "look at the other host; --timeout sets the deadline");
+}
+
+static int wait_for(struct oob *o, short events, uint64_t deadline_ns, struct fault *f)
+{
+	struct pollfd p[2] = {[1] = {.fd = o->fd, .events = events}};
+
+	return stop_wait_any(o->stop, o->carrier->poll, p, 2, deadline_ns, f);
+}
+
+int oob_wait(struct oob *o, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f)
+{
+	p[1] = (struct pollfd){.fd = o->fd, .events = POLLIN};
+	return stop_wait_any(o->stop, o->carrier->poll, p, n + 2, deadline_ns, f);
 }
 
 void oob_limit(struct oob *o, uint64_t allowed_ns)
@@ -104,7 +117,7 @@ static int write_all(struct oob *o, const char *data, size_t size, uint64_t dead
 		     struct fault *f)
 {
 	while (size) {
-		ssize_t n = send(o->fd, data, size, MSG_NOSIGNAL);
+		ssize_t n = o->carrier->send(o->fd, data, size);
 
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return lost(o, errno, f);
@@ -113,7 +126,7 @@ static int write_all(struct oob *o, const char *data, size_t size, uint64_t dead
 			size -= (size_t)n;
 			continue;
 		}
-		n = stop_wait(o->stop, o->fd, POLLOUT, deadline_ns, f);
+		n = wait_for(o, POLLOUT, deadline_ns, f);
 		if (n < 0)
 			return -1;
 		if (n == 0)
@@ -225,7 +238,7 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 			missing = 65536;
 		if (make_room(o, (size_t)missing, f))
 			return -1;
-		n = recv(o->fd, o->buf + o->have, (size_t)missing, MSG_DONTWAIT);
+		n = o->carrier->recv(o->fd, o->buf + o->have, (size_t)missing);
 		if (n == 0)
 			return lost(o, 0, f);
 		if (n < 0 && errno == EINTR)
@@ -245,7 +258,7 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 
 		if (rc)
 			return rc < 0 ? -1 : 0;
-		rc = stop_wait(o->stop, o->fd, POLLIN, deadline_ns, f);
+		rc = wait_for(o, POLLIN, deadline_ns, f);
 		if (rc < 0)
 			return -1;
 		if (rc == 0)

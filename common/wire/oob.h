@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * oob: the out-of-band exchange: JSON messages, each in a frame, over one TCP connection.
+ * oob: the out-of-band exchange: JSON messages, each in a frame, over one connection: TCP, or
+ * rdma_cm where the user asks for it (wire/carrier.h).
  *
  * A frame is the four bytes "RDMK", a 32-bit big-endian length, and that many bytes of JSON with an
  * object at the top. The peer may be anything: what is no frame, too long, no JSON or no object is
@@ -20,23 +21,25 @@
 
 #include "base/fault.h"
 #include "base/stop.h"
+#include "wire/carrier.h"
 
 #define OOB_GREETING_MAX (64u * 1024u)        /* until the client has said who it is */
 #define OOB_MESSAGE_MAX  (8u * 1024u * 1024u) /* enough for the details of 65536 QPs */
 
 struct oob {
-	int fd;                  /* non-blocking; -1: not connected */
-	struct stop *stop;       /* what interrupts a wait; may be NULL */
-	char peer[80];           /* "192.0.2.1:18515" */
-	char *buf;               /* the frame that is coming in; owned */
-	size_t have, size;       /* bytes in it, bytes it can hold */
-	size_t limit;            /* longest message taken */
-	uint64_t sent, received; /* messages so far */
-	uint64_t until_ns;       /* when it is over whatever goes on; 0: never */
-	uint64_t allowed_ns;     /* how long that was from the beginning: for the fault */
+	int fd;                        /* non-blocking; -1: not connected */
+	const struct carrier *carrier; /* whose descriptor that is */
+	struct stop *stop;             /* what interrupts a wait; may be NULL */
+	char peer[80];                 /* "192.0.2.1:18515" */
+	char *buf;                     /* the frame that is coming in; owned */
+	size_t have, size;             /* bytes in it, bytes it can hold */
+	size_t limit;                  /* longest message taken */
+	uint64_t sent, received;       /* messages so far */
+	uint64_t until_ns;             /* when it is over whatever goes on; 0: never */
+	uint64_t allowed_ns;           /* how long that was from the beginning: for the fault */
 };
 
-#define OOB_EMPTY ((struct oob){.fd = -1})
+#define OOB_EMPTY ((struct oob){.fd = -1, .carrier = carrier_tcp()})
 
 /* Whom to connect to, and how. */
 struct oob_dial {
@@ -44,12 +47,14 @@ struct oob_dial {
 	uint16_t port;
 	const char *from; /* this end's IP address; NULL: as the route has it */
 	bool ipv6;        /* only over IPv6 */
+	const struct carrier *carrier;
 };
 
 /*
  * Connect to WHOM. Refused and unreachable are tried again until DEADLINE_NS, so the server may
  * start later than the client. Raises FAULT_USAGE for a host that does not resolve and for an
- * address that is none of this host, FAULT_DEADLINE if nobody answered.
+ * address that is none of this host, FAULT_DEADLINE if nobody answered, and whatever the
+ * carrier lacks.
  */
 int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, uint64_t deadline_ns,
 		struct fault *f);
@@ -61,8 +66,8 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, u
 int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *address,
 		    struct fault *f);
 
-/* Make O of the connected socket FD, which it owns from now on. */
-void oob_adopt(struct oob *o, struct stop *stop, int fd);
+/* Make O of CARRIER's connected socket FD, which it owns from now on. */
+void oob_adopt(struct oob *o, const struct carrier *carrier, struct stop *stop, int fd);
 
 /*
  * This end's address of the connection, an IPv4 one as such also on a dual-stack socket. An unknown
@@ -79,6 +84,13 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 /* Take what has arrived without waiting: 1 and *MESSAGE when a message is complete, 0 not yet, -1.
  */
 int oob_poll(struct oob *o, json_t **message, struct fault *f);
+
+/*
+ * Wait until O has something to take, one of the N ordinary descriptors of P is ready, or the
+ * deadline is there. P[0] and P[1] are used here, the caller's are from P[2] on. Returns 1 when
+ * something is ready (O: P[1].revents), 0 at the deadline, -1.
+ */
+int oob_wait(struct oob *o, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f);
 
 /* From now on O may last ALLOWED_NS, the server's --max-duration. */
 void oob_limit(struct oob *o, uint64_t allowed_ns);

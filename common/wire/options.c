@@ -31,6 +31,7 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->local.max_memory_bytes = o->local.max_duration_ns = EXPERIMENT_AUTO;
 	o->local.max_qps = EXPERIMENT_AUTO;
 	o->output.within_percent = 5;
+	o->output.repeat = 1;
 }
 
 uint64_t *options_number(struct options *o, const struct option_row *row)

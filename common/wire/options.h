@@ -83,6 +83,7 @@ struct local_options {
 	uint64_t dlid;         /* AUTO: what the peer says */
 	uint64_t link;         /* enum link_wish */
 	uint64_t ipv6;         /* only GIDs with an IPv6 address */
+	uint64_t comm_rdma_cm; /* 1: the out-of-band exchange goes over rdma_cm */
 	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
 	uint64_t hugepages;
 	uint64_t odp; /* 1: registered without being pinned */
@@ -111,15 +112,21 @@ struct output_options {
 	uint64_t format; /* enum output_format */
 	uint64_t quiet;
 	uint64_t interval_ns; /* 0: none */
-	uint64_t histogram;   /* -H */
-	uint64_t unsorted;    /* -U */
-	uint64_t out_json;    /* perftest's document */
+	uint64_t cpu_util;
+	uint64_t repeat;          /* runs of each size, or the most with the next */
+	const char *until_stable; /* percent, as it was typed: session/repeat.h */
+	uint64_t histogram;       /* -H */
+	uint64_t unsorted;        /* -U */
+	uint64_t out_json;        /* perftest's document */
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
 	const char *csv;
 	uint64_t within_percent; /* gdr_bw */
-	uint64_t ignored;        /* where accepted but needless flags go */
-	uint64_t ignored_ns;     /* and times */
+	/* what a result must reach, as it was typed: session/gate.h; NULL: no matter */
+	const char *min_bw, *max_lat, *min_msgrate;
+	const char *limit_bw, *limit_msgrate; /* perftest's */
+	uint64_t ignored;                     /* where accepted but needless flags go */
+	uint64_t ignored_ns;                  /* and times */
 };
 
 #define OPTION_ROWS_MAX 256

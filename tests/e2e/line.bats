@@ -52,7 +52,7 @@ start_next() {
 }
 
 @test "the next one is served at once, on the connection it waits on" {
-	local best=1000000 ended_us gap door
+	local best=1000000 bound=50000 ended_us gap door
 	server write_bw --persistent
 	door=$port
 	for _ in 1 2 3 4 5; do
@@ -72,8 +72,9 @@ start_next() {
 		ended second 0
 		[[ $(grep -c 'client hello' proxy.out) == 1 ]] || fail 'it came twice'
 	done
-	# The fastest: how busy the machine is, is no matter here.
-	((best < 50000)) || [[ ${RDMARK_SANITIZED-} ]] || fail "at best after $best us"
+	# The fastest: how busy the machine is, is no matter here; an emulated one is slow at its best.
+	[[ ${RDMARK_PRELOAD-} ]] || ((bound *= 5))
+	((best < bound)) || [[ ${RDMARK_SANITIZED-} ]] || fail "at best after $best us"
 	over
 }
 

@@ -173,8 +173,8 @@ int __wrap_door_open(struct door *d, const char *address, uint16_t port, struct 
 int __wrap_stop_init(struct stop *s, struct fault *f);
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
 int __real_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
-int __wrap_poll(struct pollfd *p, nfds_t n, int ms);
-int __real_poll(struct pollfd *p, nfds_t n, int ms);
+int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const sigset_t *mask);
+int __real_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const sigset_t *mask);
 int __wrap_getsockname(int fd, struct sockaddr *sa, socklen_t *len);
 int __real_getsockname(int fd, struct sockaddr *sa, socklen_t *len);
 int __wrap_getpeername(int fd, struct sockaddr *sa, socklen_t *len);
@@ -200,7 +200,7 @@ int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *
 		return fault_raise(f, FAULT_DEADLINE, ECONNREFUSED, "Couldn't connect to %s:%u",
 				   whom->host, whom->port);
 	peer.fd = pair[1];
-	oob_adopt(o, stop, pair[0]);
+	oob_adopt(o, carrier_tcp(), stop, pair[0]);
 	return 0;
 }
 
@@ -254,23 +254,26 @@ int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault
 	return rc;
 }
 
-int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
+int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const sigset_t *mask)
 {
-	int rc = __real_poll(p, n, 0);
+	static const struct timespec none, second = {.tv_sec = 1};
+	int rc = __real_ppoll(p, n, &none, mask);
 
-	if (rc || ms == 0 || !pthread_equal(pthread_self(), peer.main))
-		return rc || ms == 0 ? rc : __real_poll(p, n, ms);
+	if (rc || (ts && !ts->tv_sec && !ts->tv_nsec))
+		return rc;
+	if (!pthread_equal(pthread_self(), peer.main))
+		return __real_ppoll(p, n, ts, mask);
 	/* A mere pause waits for nobody. */
 	while (n > 1 && p[1].fd >= 0 && feed()) {
-		rc = __real_poll(p, n, 0);
+		rc = __real_ppoll(p, n, &none, mask);
 		if (rc)
 			return rc;
 	}
-	if (ms < 0) {
+	if (!ts) {
 		send_signal(SIGINT);
-		return __real_poll(p, n, 1000);
+		return __real_ppoll(p, n, &second, mask);
 	}
-	peer.passed_ns += (uint64_t)ms * 1000000;
+	peer.passed_ns += (uint64_t)ts->tv_sec * 1000000000 + (uint64_t)ts->tv_nsec;
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  * each message that this end sends, or when this end waits for it. After the script it hangs up.
  *
  * It stands in the places where the program meets the network and the clock (linker's --wrap):
- * oob_connect(), door_open(), oob_send(), poll(), clock_now_ns(), and so on. A wait of the main
+ * oob_connect(), door_open(), oob_send(), ppoll(), clock_now_ns(), and so on. A wait of the main
  * thread in which nothing can come any more ends at once, as if its time had passed. The other
  * threads (watch, guard) live in real time.
  */

@@ -65,6 +65,7 @@ hardened() {
 		dynamic=$(readelf --wide --dynamic "$program")
 		[[ $dynamic != *RPATH* && $dynamic != *RUNPATH* ]]
 		grep -q 'NEEDED.*libibverbs.so.1' <<<"$dynamic"
+		grep -q 'NEEDED.*librdmacm.so.1' <<<"$dynamic"
 		run ! grep -E 'NEEDED.*(\[.*/|cuda|nvidia|mlx5)' <<<"$dynamic"
 	done
 	# What is opened later: a macro, which is the name of a library and no path.
@@ -77,7 +78,7 @@ hardened() {
 	local program library
 	printf '%s\n' '#include <unistd.h>' '#include <fcntl.h>' \
 		'__attribute__((constructor)) static void loaded(void) { close(open("loaded", O_CREAT | O_WRONLY, 0600)); }' >evil.c
-	for library in libibverbs.so.1 libcuda.so.1 libmlx5.so.1 libnuma.so.1 libhwloc.so.15 libjansson.so.4; do
+	for library in libibverbs.so.1 librdmacm.so.1 libcuda.so.1 libmlx5.so.1 libnuma.so.1 libhwloc.so.15 libjansson.so.4; do
 		cc -shared -fPIC -o "$library" evil.c
 	done
 	for program in "${programs[@]}"; do

@@ -82,7 +82,7 @@ gbps='(.results[] | select(.measured_by == $by and .thread == null and .device =
 @test "what has no schedule says so" {
 	local words
 	for words in 'write_lat --rate_limit 1' 'write_bw --rate_limit max' 'send_bw --rate_limit 1 --rate_limit_type HW' \
-		'send_bw --rate_limit_type PP' 'write_bw --load 1' 'send_lat --load 1x' 'write_bw --rate_limit 1e3'; do
+		'send_bw --rate_limit_type PP' 'write_bw --load 1' 'send_lat --load 1 -R' 'send_lat --load 1x' 'write_bw --rate_limit 1e3'; do
 		# shellcheck disable=SC2086 # words
 		start cli $words 127.0.0.1
 		finish cli

@@ -30,8 +30,8 @@ static bool join(struct world *w, unsigned i)
 	json_t *first = json_pack("{s:s, s:i}", "type", "hello", "who", (int)i);
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
-	oob_adopt(&o, NULL, fd[0]);
-	oob_adopt(&w->client[i], NULL, fd[1]);
+	oob_adopt(&o, carrier_tcp(), NULL, fd[0]);
+	oob_adopt(&w->client[i], carrier_tcp(), NULL, fd[1]);
 	if (line_join(&w->line, &o, first))
 		return true;
 	oob_release(&o);

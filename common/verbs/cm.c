@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "verbs/cm.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "verbs/vfault.h"
+
+#define WINDOW    128 /* QPs under way at once: what a NIC's management queue takes */
+#define MAGIC     0x52444d4bu
+#define RNR_RETRY 7
+#define RNR_TIMER 12
+
+/* What the client sends along with the request for each QP, in network order. */
+struct card {
+	uint32_t magic;
+	uint32_t index; /* of the QP */
+	uint64_t token;
+};
+
+int cm_init(struct cm *c, const struct hca_port *port, const struct sockaddr_storage *own,
+	    uint64_t timeout_ns, struct fault *f)
+{
+	memset(c, 0, sizeof(*c));
+	fault_phase(f, "preparing rdma_cm");
+	if (cm_look(f))
+		return -1;
+	c->device = port;
+	c->own = *own;
+	c->timeout_ms = timeout_ns / 1000000 < INT32_MAX ? (int)(timeout_ns / 1000000) : INT32_MAX;
+	if (own->ss_family)
+		cm_address_format((const struct sockaddr *)own, c->own_name, sizeof(c->own_name));
+	c->channel = rdma_create_event_channel();
+	if (!c->channel)
+		return vfault_raise(f, errno, 0, "rdma_create_event_channel");
+	if (fcntl(c->channel->fd, F_SETFL, O_NONBLOCK) ||
+	    fcntl(c->channel->fd, F_SETFD, FD_CLOEXEC))
+		return fault_raise(f, FAULT_LOCAL, errno, "fcntl(rdma_cm's channel)");
+	return 0;
+}
+
+/* ID is on this end's device, or was taken to another one. */
+static int check_device(const struct cm *c, const struct rdma_cm_id *id, struct fault *f)
+{
+	const char *name = id->verbs ? ibv_get_device_name(id->verbs->device) : NULL;
+
+	if (!name || (strcmp(name, c->device->device) == 0 && id->port_num == c->device->port))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "rdma_cm takes %s port %u for %s, not %s port %u", name,
+		    id->port_num, c->own_name[0] ? c->own_name : c->peer_name, c->device->device,
+		    c->device->port);
+	return fault_fix(f, "use -d %s, or give %s an IP address of its own", name,
+			 c->device->netdev[0] ? c->device->netdev : c->device->device);
+}
+
+static int listen_failed(const struct cm *c, const char *call, struct fault *f)
+{
+	int err = errno;
+
+	vfault_raise(f, err, 0, "%s(%s)", call, c->own_name);
+	if (err == ENODEV || err == EADDRNOTAVAIL) {
+		fault_cause(f, "rdma_cm knows no RDMA device with that address");
+		fault_fix(f, "leave -R out, or look at `rdma link` and `ip address`");
+	}
+	return -1;
+}
+
+int cm_listen(struct cm *c, unsigned count, uint16_t *tcp_port, struct fault *f)
+{
+	if (rdma_create_id(c->channel, &c->listener, NULL, RDMA_PS_TCP))
+		return vfault_raise(f, errno, 0, "rdma_create_id");
+	if (rdma_bind_addr(c->listener, (struct sockaddr *)&c->own))
+		return listen_failed(c, "rdma_bind_addr", f);
+	if (check_device(c, c->listener, f))
+		return -1;
+	if (rdma_listen(c->listener, (int)count))
+		return listen_failed(c, "rdma_listen", f);
+	*tcp_port = ntohs(rdma_get_src_port(c->listener));
+	if (getrandom(&c->token, sizeof(c->token), 0) != (ssize_t)sizeof(c->token))
+		return fault_raise(f, FAULT_LOCAL, errno, "a random token");
+	c->token &= INT64_MAX; /* a JSON integer has a sign */
+	return 0;
+}
+
+int cm_aim(struct cm *c, const char *address, uint16_t tcp_port, uint64_t token, struct fault *f)
+{
+	struct sockaddr_in *v4 = (void *)&c->peer;
+	struct sockaddr_in6 *v6 = (void *)&c->peer;
+
+	c->token = token;
+	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(tcp_port);
+	} else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(tcp_port);
+		if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
+			v6->sin6_scope_id = if_nametoindex(c->device->netdev);
+	} else {
+		return fault_raise(f, FAULT_PEER, 0, "the server listens on '%.50s', no IP address",
+				   address);
+	}
+	cm_address_format((struct sockaddr *)&c->peer, c->peer_name, sizeof(c->peer_name));
+	return 0;
+}
+
+static struct rdma_conn_param parameters(const struct cm *c, unsigned i, const struct card *card)
+{
+	return (struct rdma_conn_param){
+		.private_data = card,
+		.private_data_len = card ? sizeof(*card) : 0,
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.flow_control = 1,
+		.retry_count = (uint8_t)c->route->retry_count,
+		.rnr_retry_count = RNR_RETRY,
+		.qp_num = c->qps->qp[i]->qp_num,
+	};
+}
+
+/* Client: the next QP's first step. */
+static int dial(struct cm *c, unsigned i, struct fault *f)
+{
+	struct sockaddr *own = c->own.ss_family ? (struct sockaddr *)&c->own : NULL;
+	uint8_t tos = (uint8_t)c->route->tos;
+	void *context = (void *)(uintptr_t)i;
+
+	if (rdma_create_id(c->channel, &c->id[i], context, RDMA_PS_TCP))
+		return vfault_raise(f, errno, 0, "rdma_create_id(%u of %u)", i + 1, c->qps->count);
+	c->started++;
+	if (tos && rdma_set_option(c->id[i], RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
+		return vfault_raise(f, errno, 0, "rdma_set_option(TOS %u)", tos);
+	if (rdma_resolve_addr(c->id[i], own, (struct sockaddr *)&c->peer, c->timeout_ms))
+		return vfault_raise(f, errno, 0, "rdma_resolve_addr(%s)", c->peer_name);
+	return 0;
+}
+
+static int dial_more(struct cm *c, struct fault *f)
+{
+	while (c->started < c->qps->count && c->started - c->up < WINDOW)
+		if (dial(c, c->started, f))
+			return -1;
+	return 0;
+}
+
+int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fault *f)
+{
+	uint8_t tos = (uint8_t)route->tos;
+
+	fault_phase(f, "connecting the QPs through rdma_cm");
+	c->qps = qps;
+	c->route = route;
+	c->id = calloc(qps->count, sizeof(struct rdma_cm_id *));
+	c->is_up = calloc(qps->count, sizeof(*c->is_up));
+	if (!c->id || !c->is_up)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "connections of %u QPs", qps->count);
+	if (!c->listener)
+		return dial_more(c, f);
+	if (tos &&
+	    rdma_set_option(c->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
+		return vfault_raise(f, errno, 0, "rdma_set_option(TOS %u)", tos);
+	return 0;
+}
+
+/* What rdma_cm says for the next state of QP I, and what this program says beside it. */
+static void settle(struct cm *c, unsigned i, struct ibv_qp_attr *a, int mask)
+{
+	struct qp_route *r = c->route;
+
+	if (mask & IBV_QP_PATH_MTU) {
+		if (hca_mtu_bytes(a->path_mtu) < r->mtu_bytes)
+			r->mtu_bytes = hca_mtu_bytes(a->path_mtu);
+		a->path_mtu = hca_mtu_enum(r->mtu_bytes);
+	}
+	if (mask & IBV_QP_AV) {
+		if (a->ah_attr.is_global) {
+			r->gid_index = a->ah_attr.grh.sgid_index;
+			a->ah_attr.grh.traffic_class = (uint8_t)r->tos;
+			a->ah_attr.grh.hop_limit = (uint8_t)r->hop_limit;
+			a->ah_attr.grh.flow_label = r->flow_label;
+		}
+		if (r->sl)
+			a->ah_attr.sl = (uint8_t)r->sl;
+	}
+	a->max_rd_atomic = a->max_dest_rd_atomic = 1;
+	a->min_rnr_timer = RNR_TIMER;
+	a->timeout = (uint8_t)r->qp_timeout;
+	a->retry_cnt = (uint8_t)r->retry_count;
+	a->rnr_retry = RNR_RETRY;
+	if (mask & IBV_QP_SQ_PSN)
+		c->qps->psn[i] = a->sq_psn;
+}
+
+static int advance(struct cm *c, unsigned i, enum ibv_qp_state state, const char *name,
+		   struct fault *f)
+{
+	struct ibv_qp_attr a = {.qp_state = state};
+	int mask = 0, rc;
+
+	if (rdma_init_qp_attr(c->id[i], &a, &mask))
+		return vfault_raise(f, errno, 0, "rdma_init_qp_attr(%s)", name);
+	if (state == IBV_QPS_INIT) /* it is there; rdma_cm may have chosen another partition */
+		mask = a.pkey_index != c->route->pkey_index ? IBV_QP_STATE | IBV_QP_PKEY_INDEX : 0;
+	if (!mask)
+		return 0; /* iWARP: the kernel moves it along with the TCP connection */
+	settle(c, i, &a, mask);
+	rc = ibv_modify_qp(c->qps->qp[i], &a, mask);
+	if (!rc)
+		return 0;
+	vfault_raise(f, vfault_errno(rc), 0, "ibv_modify_qp(QP 0x%06x to %s)",
+		     c->qps->qp[i]->qp_num, name);
+	return fault_fix(f, "look at dmesg: the driver says there what it refuses");
+}
+
+static int to_rts(struct cm *c, unsigned i, struct fault *f)
+{
+	return advance(c, i, IBV_QPS_INIT, "INIT", f) || advance(c, i, IBV_QPS_RTR, "RTR", f) ||
+			       advance(c, i, IBV_QPS_RTS, "RTS", f)
+		       ? -1
+		       : 0;
+}
+
+static int is_up(struct cm *c, unsigned i, struct fault *f)
+{
+	if (c->is_up[i])
+		return 0;
+	c->is_up[i] = true;
+	c->up++;
+	return c->listener ? 0 : dial_more(c, f);
+}
+
+/* Server: whose request is it? The QP's index, or -1 for a stranger. */
+static int64_t read_card(const struct cm *c, const struct rdma_conn_param *p)
+{
+	struct card card;
+	uint32_t i;
+
+	if (!p->private_data || p->private_data_len < sizeof(card))
+		return -1;
+	memcpy(&card, p->private_data, sizeof(card));
+	i = ntohl(card.index);
+	if (ntohl(card.magic) != MAGIC || be64toh(card.token) != c->token || i >= c->qps->count ||
+	    c->id[i])
+		return -1;
+	return i;
+}
+
+/* Server: 1 for a stranger, who is to go. */
+static int take_request(struct cm *c, struct rdma_cm_event *e, struct fault *f)
+{
+	int64_t who = read_card(c, &e->param.conn);
+	unsigned i = (unsigned)who;
+	struct rdma_conn_param p;
+
+	if (who < 0) {
+		c->rejected++;
+		rdma_reject(e->id, NULL, 0);
+		return 1;
+	}
+	c->id[i] = e->id;
+	e->id->context = (void *)(uintptr_t)i;
+	c->started++;
+	p = parameters(c, i, NULL);
+	if (check_device(c, e->id, f) || to_rts(c, i, f))
+		return -1;
+	return rdma_accept(e->id, &p) ? vfault_raise(f, errno, 0, "rdma_accept") : 0;
+}
+
+static int resolve_route(struct cm *c, unsigned i, struct fault *f)
+{
+	if (check_device(c, c->id[i], f))
+		return -1;
+	return rdma_resolve_route(c->id[i], c->timeout_ms) ? cm_route_fault(c, errno, f) : 0;
+}
+
+static int request(struct cm *c, unsigned i, struct fault *f)
+{
+	struct card card = {htonl(MAGIC), htonl(i), htobe64(c->token)};
+	struct rdma_conn_param p = parameters(c, i, &card);
+
+	if (rdma_connect(c->id[i], &p))
+		return vfault_raise(f, errno, 0, "rdma_connect(%s)", c->peer_name);
+	return 0;
+}
+
+/* Client: the server's QP is ready. */
+static int confirm(struct cm *c, unsigned i, struct fault *f)
+{
+	if (to_rts(c, i, f))
+		return -1;
+	if (rdma_establish(c->id[i]))
+		return vfault_raise(f, errno, 0, "rdma_establish");
+	return is_up(c, i, f);
+}
+
+/* 1: the event's id is a stranger's. */
+static int take(struct cm *c, struct rdma_cm_event *e, struct fault *f)
+{
+	unsigned i = (unsigned)(uintptr_t)e->id->context;
+
+	switch (e->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return take_request(c, e, f);
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return resolve_route(c, i, f);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return request(c, i, f);
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		return confirm(c, i, f);
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return is_up(c, i, f);
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		return 0;
+	default:
+		return cm_event_fault(c, e, f);
+	}
+}
+
+int cm_fd(const struct cm *c)
+{
+	return c->channel ? c->channel->fd : -1;
+}
+
+int cm_step(struct cm *c, struct fault *f)
+{
+	struct rdma_cm_event *e;
+
+	while (c->up < c->qps->count) {
+		struct rdma_cm_id *id;
+		int rc;
+
+		if (rdma_get_cm_event(c->channel, &e))
+			return errno == EAGAIN ? 0 : vfault_raise(f, errno, 0, "rdma_get_cm_event");
+		id = e->id;
+		rc = take(c, e, f);
+		rdma_ack_cm_event(e);
+		if (rc > 0)
+			rdma_destroy_id(id);
+		if (rc < 0)
+			return -1;
+	}
+	return 1;
+}
+
+void cm_release(struct cm *c)
+{
+	for (unsigned i = 0; c->id && i < c->qps->count; i++)
+		if (c->id[i])
+			rdma_destroy_id(c->id[i]);
+	if (c->listener)
+		rdma_destroy_id(c->listener);
+	if (c->channel)
+		rdma_destroy_event_channel(c->channel);
+	free(c->id);
+	free(c->is_up);
+	memset(c, 0, sizeof(*c));
+}
