@@ -93,15 +93,29 @@ void load_leave(struct session *s, struct session_round *sr)
 		atomic_store(&s->control[s->strands + i].target, 0);
 }
 
+/* How long T's messages took; the last one, too, stands for a whole step of a schedule. */
+static double span_ns(const struct strand *t)
+{
+	const struct session *s = t->session;
+	const struct experiment *e = &s->options.experiment;
+	const struct round *r = &t->round;
+	double ns = clock_ticks_to_ns(&s->clock, (double)(r->end_ticks - r->start_ticks)), due;
+
+	if (!r->paced)
+		return ns;
+	due = (double)r->messages * s->loads / rate_messages_per_s(e->load, e->load_bytes) * 1e9;
+	return ns > due ? ns : due;
+}
+
 double load_gbps(const struct session *s)
 {
 	double sum = 0;
 
 	for (unsigned i = 0; i < s->loads; i++) {
 		const struct round *r = &s->strand[s->strands + i].round;
-		double ns = clock_ticks_to_ns(&s->clock, (double)(r->end_ticks - r->start_ticks));
+		double ns = r->messages ? span_ns(&s->strand[s->strands + i]) : 0;
 
-		if (r->messages && ns > 0)
+		if (ns > 0)
 			sum += (double)r->messages * (double)r->size_bytes * 8 / ns;
 	}
 	return sum;
