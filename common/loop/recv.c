@@ -16,7 +16,7 @@ static void build(struct recv_queue *q, unsigned i, struct ibv_qp *qp,
 	q->sge[i] = (struct ibv_sge){
 		.addr = into->addr + i * into->stride,
 		.length = (uint32_t)bytes,
-		.lkey = into->key,
+		.lkey = round_key(into, i),
 	};
 	for (unsigned k = 0; k < q->batch; k++)
 		wr[k] = (struct ibv_recv_wr){

@@ -43,21 +43,31 @@ struct round_control {
 struct round_slice {
 	uint64_t addr;
 	uint64_t stride;
-	uint32_t key; /* lkey or rkey */
+	uint32_t key;         /* lkey or rkey */
+	const uint32_t *keys; /* of QP i, with an MR for each; NULL: key is for all */
 };
 
+static inline uint32_t round_key(const struct round_slice *slice, unsigned i)
+{
+	return slice->keys ? slice->keys[i] : slice->key;
+}
+
 struct recv_queue; /* loop/recv.h */
+struct paced;      /* loop/paced.h */
 
 struct round {
 	/* the experiment */
 	struct qp_set *qps;
 	uint64_t size_bytes;
+	uint64_t walk_bytes; /* messages walk through so much of their slice; 0: a page */
+	uint64_t unit_bytes; /* at offsets that are multiples of this; 0: a cache line */
 	unsigned post_list;
 	unsigned cq_mod;  /* sends for each completion; as far as the queue allows */
 	bool send_inline; /* the message travels in the work request */
 	bool no_peak;
 	struct round_slice from, into, remote; /* sent from; received into; the peer's `into` */
 	struct recv_queue *receives;           /* NULL: nothing is received */
+	struct paced *paced; /* when what is to be sent; NULL: as fast as it goes */
 	const struct clock *clock;
 	struct round_control *control;
 	struct fault *fault;

@@ -5,15 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loop/paced.h"
+
 #define WALK_BYTES 4096 /* small messages walk through this much, as perftest's do */
 #define LINE_BYTES 64
 
-/* Offset of message K in its slice: big ones all start at 0. */
-static uint64_t walk(uint64_t k, uint64_t size)
+/* From one message's offset to the next; 0 if there is no room for a second. */
+static uint64_t step_of(const struct round *r, uint64_t walk_bytes)
 {
-	uint64_t step = (size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+	uint64_t unit = r->unit_bytes ? r->unit_bytes : LINE_BYTES;
+	uint64_t step = (r->size_bytes + unit - 1) / unit * unit;
 
-	return step > WALK_BYTES / 2 ? 0 : k % (WALK_BYTES / step) * step;
+	return step > walk_bytes / 2 ? 0 : step;
+}
+
+/* Offset of message K of a ring in its slice: big ones all start at 0. */
+static uint64_t walk(const struct round *r, uint64_t k)
+{
+	uint64_t step = step_of(r, WALK_BYTES);
+
+	return step ? k % (WALK_BYTES / step) * step : 0;
 }
 
 /* Build COUNT requests for QP I at WR, in chains of CHAIN, the last of each GROUP signalled. */
@@ -24,12 +35,12 @@ static void build(const struct stream *s, struct ibv_send_wr *wr, unsigned i, un
 	struct ibv_sge *sge = s->sge + (wr - s->ring);
 
 	for (unsigned k = 0; k < count; k++) {
-		uint64_t offset = walk(k, r->size_bytes);
+		uint64_t offset = walk(r, k);
 
 		sge[k] = (struct ibv_sge){
 			.addr = r->from.addr + i * r->from.stride + offset,
 			.length = (uint32_t)r->size_bytes,
-			.lkey = r->from.key,
+			.lkey = round_key(&r->from, i),
 		};
 		wr[k] = (struct ibv_send_wr){
 			.wr_id = (uint64_t)group << STREAM_QP_BITS | i,
@@ -42,7 +53,7 @@ static void build(const struct stream *s, struct ibv_send_wr *wr, unsigned i, un
 		};
 		if (opcode != IBV_WR_SEND) {
 			wr[k].wr.rdma.remote_addr = r->remote.addr + i * r->remote.stride + offset;
-			wr[k].wr.rdma.rkey = r->remote.key;
+			wr[k].wr.rdma.rkey = round_key(&r->remote, i);
 		}
 	}
 }
@@ -65,6 +76,8 @@ int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode)
 	if (!s->lane || !s->ring || !s->sge)
 		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "requests for %u QPs", qps);
 	s->odd = s->ring + (size_t)qps * ring;
+	s->step = r->walk_bytes ? step_of(r, r->walk_bytes) : 0;
+	s->last = s->step ? (r->walk_bytes / s->step - 1) * s->step : 0;
 	for (unsigned i = 0; i < qps; i++) {
 		struct ibv_send_wr *wr = s->ring + (size_t)i * ring;
 		struct ibv_send_wr *odd = s->odd + (size_t)i * s->odd_count;
@@ -78,6 +91,8 @@ int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode)
 			.next = wr,
 			.end = wr + ring,
 			.room = r->qps->tx_depth,
+			.from = r->from.addr + i * r->from.stride,
+			.to = opcode == IBV_WR_SEND ? 0 : r->remote.addr + i * r->remote.stride,
 		};
 	}
 	return 0;
@@ -92,14 +107,18 @@ void stream_release(struct stream *s)
 }
 
 /* Post while there is room, up to TARGET but always to the end of the ring: there is the signal. */
-static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t target)
+static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t target,
+			      const bool walks)
 {
 	const unsigned chain = s->chain;
 	struct ibv_send_wr *bad;
 
 	while (l->room >= chain && (l->posted < target || l->next != l->first)) {
-		int rc = ibv_post_send(l->qp, l->next, &bad);
+		int rc;
 
+		if (walks)
+			stream_walk(s, l, l->next, chain);
+		rc = ibv_post_send(l->qp, l->next, &bad);
 		if (UNLIKELY(rc))
 			return round_verb_failed(s->round, rc, "ibv_post_send");
 		l->next += chain;
@@ -141,11 +160,17 @@ static ALWAYS_INLINE int receive_some(struct round *a)
 	return take(a->receives, a, wc, n);
 }
 
+enum drain_kind {
+	ONE, /* there is one QP only */
+	MANY,
+	WALK /* any number, with a footprint */
+};
+
 /*
- * Take completions and refill their QPs until nothing is under way. The constants: one QP only;
- * with the peak; with receives of the other direction.
+ * Take completions and refill their QPs until nothing is under way. The constants: what kind of
+ * stream it is; with the peak; with receives of the other direction.
  */
-static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool peak,
+static ALWAYS_INLINE int drain(struct stream *s, const enum drain_kind kind, const bool peak,
 			       const bool both)
 {
 	struct round *r = s->round;
@@ -174,13 +199,13 @@ static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool p
 			now = clock_ticks(r->clock);
 		target = round_target(r);
 		for (int k = 0; k < n; k++) {
-			struct stream_lane *l = &s->lane[one_qp ? 0 : (uint32_t)wc[k].wr_id];
+			struct stream_lane *l = &s->lane[kind == ONE ? 0 : (uint32_t)wc[k].wr_id];
 
 			if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
 				return round_completion_failed(r, &wc[k], "request");
 			l->room += wc[k].wr_id >> STREAM_QP_BITS;
 			s->done += wc[k].wr_id >> STREAM_QP_BITS;
-			if (fill(s, l, target))
+			if (fill(s, l, target, kind == WALK))
 				return -1;
 		}
 		if (peak)
@@ -191,31 +216,37 @@ static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool p
 }
 
 /* One instance for each set of constants. */
-#define DRAIN(name, one_qp, peak, both)              \
-	static int name(struct stream *s)            \
-	{                                            \
-		return drain(s, one_qp, peak, both); \
+#define DRAIN(name, kind, peak, both)              \
+	static int name(struct stream *s)          \
+	{                                          \
+		return drain(s, kind, peak, both); \
 	}
-DRAIN(drain_many, false, false, false)
-DRAIN(drain_many_both, false, false, true)
-DRAIN(drain_many_peak, false, true, false)
-DRAIN(drain_many_peak_both, false, true, true)
-DRAIN(drain_one, true, false, false)
-DRAIN(drain_one_both, true, false, true)
-DRAIN(drain_one_peak, true, true, false)
-DRAIN(drain_one_peak_both, true, true, true)
+DRAIN(drain_many, MANY, false, false)
+DRAIN(drain_many_both, MANY, false, true)
+DRAIN(drain_many_peak, MANY, true, false)
+DRAIN(drain_many_peak_both, MANY, true, true)
+DRAIN(drain_one, ONE, false, false)
+DRAIN(drain_one_both, ONE, false, true)
+DRAIN(drain_one_peak, ONE, true, false)
+DRAIN(drain_one_peak_both, ONE, true, true)
+DRAIN(drain_walk, WALK, false, false)
+DRAIN(drain_walk_both, WALK, false, true)
+DRAIN(drain_walk_peak, WALK, true, false)
+DRAIN(drain_walk_peak_both, WALK, true, true)
 
 typedef int drain_loop(struct stream *s);
 
 static drain_loop *drain_of(const struct stream *s)
 {
-	static drain_loop *const loops[2][2][2] = {
-		{{drain_many, drain_many_both}, {drain_many_peak, drain_many_peak_both}},
-		{{drain_one, drain_one_both}, {drain_one_peak, drain_one_peak_both}},
+	static drain_loop *const loops[][2][2] = {
+		[ONE] = {{drain_one, drain_one_both}, {drain_one_peak, drain_one_peak_both}},
+		[MANY] = {{drain_many, drain_many_both}, {drain_many_peak, drain_many_peak_both}},
+		[WALK] = {{drain_walk, drain_walk_both}, {drain_walk_peak, drain_walk_peak_both}},
 	};
 	const struct round *r = s->round;
+	enum drain_kind kind = s->step ? WALK : s->count == 1 ? ONE : MANY;
 
-	return loops[s->count == 1][!r->no_peak][r->arrivals && r->arrivals->receives];
+	return loops[kind][!r->no_peak][r->arrivals && r->arrivals->receives];
 }
 
 /*
@@ -225,8 +256,11 @@ static drain_loop *drain_of(const struct stream *s)
 static int send_odd(struct stream *s, struct stream_lane *l, struct ibv_send_wr *odd)
 {
 	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(l->qp, odd, &bad);
+	int rc;
 
+	if (s->step)
+		stream_walk(s, l, odd, s->odd_count);
+	rc = ibv_post_send(l->qp, odd, &bad);
 	if (rc)
 		return round_verb_failed(s->round, rc, "ibv_post_send");
 	l->posted += s->odd_count;
@@ -247,7 +281,8 @@ int stream_send(struct stream *s)
 		if (s->odd_count)
 			rc = send_odd(s, &s->lane[i], s->odd + (size_t)i * s->odd_count);
 		if (rc == 0)
-			rc = fill(s, &s->lane[i], round_target(r));
+			rc = s->step ? fill(s, &s->lane[i], round_target(r), true)
+				     : fill(s, &s->lane[i], round_target(r), false);
 	}
 	if (rc == 0)
 		rc = drain_of(s)(s);
@@ -260,10 +295,15 @@ int stream_send(struct stream *s)
 int stream_run(struct round *r, enum ibv_wr_opcode opcode)
 {
 	struct stream s;
-	int rc = stream_init(&s, r, opcode) ? -1 : stream_send(&s);
+	int rc = stream_init(&s, r, opcode) ? -1 : r->paced ? paced_send(&s) : stream_send(&s);
 
 	stream_release(&s);
 	return rc;
+}
+
+int stream_receive_some(struct round *arrivals)
+{
+	return receive_some(arrivals);
 }
 
 int stream_receive(struct round *r)

@@ -8,6 +8,9 @@
  * completion says in its wr_id which QP it is and how many messages it completes. QPs are refilled
  * when a completion of theirs comes, so the cost of a message does not depend on their number.
  *
+ * Small messages walk through a page by the addresses in the ring. Where they are to walk further
+ * (a footprint), each request gets its next address when it is posted: an add and a compare.
+ *
  * With R's arrivals, a round in both directions, the sender takes what comes from the other end
  * between its own completions.
  *
@@ -27,7 +30,9 @@ struct stream_lane {
 	struct ibv_qp *qp;
 	struct ibv_send_wr *next, *first, *end; /* the ring */
 	uint64_t posted;
-	uint64_t room; /* in the send queue */
+	uint64_t room;     /* in the send queue */
+	uint64_t at;       /* with a footprint: offset of the next message, */
+	uint64_t from, to; /* from here; and there, for WRITEs */
 };
 
 struct stream {
@@ -40,7 +45,23 @@ struct stream {
 	struct ibv_sge *sge;
 	struct ibv_send_wr *odd; /* behind the rings: messages that do not fill one */
 	unsigned odd_count;      /* for each QP */
+	uint64_t step,
+		last; /* from one message's offset to the next, and the last; step 0: no walk */
 };
+
+/* With a footprint: the next addresses for the COUNT requests at WR of lane L. Hot. */
+static ALWAYS_INLINE void stream_walk(const struct stream *s, struct stream_lane *l,
+				      struct ibv_send_wr *wr, unsigned count)
+{
+	for (; count; count--, wr++) {
+		wr->sg_list->addr = l->from + l->at;
+		if (l->to)
+			wr->wr.rdma.remote_addr = l->to + l->at;
+		l->at += s->step;
+		if (l->at > s->last)
+			l->at = 0;
+	}
+}
 
 /* Build the rings of OPCODE for round R with its target. Release also after a failure. */
 int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode);
@@ -49,8 +70,14 @@ void stream_release(struct stream *s);
 /* Run the sender: all of it. Returns 0 or -1 with the fault raised. */
 int stream_send(struct stream *s);
 
-/* All of it: build the rings of OPCODE, run the sender, free. For programs whose round is that. */
+/*
+ * All of it: build the rings of OPCODE, run the sender (by the round's schedule, if it has one:
+ * paced.h), free. For programs whose round is that.
+ */
 int stream_run(struct round *r, enum ibv_wr_opcode opcode);
+
+/* For a sender of both directions: take what has come from the other end. 0, or -1. Hot. */
+int stream_receive_some(struct round *arrivals);
 
 /*
  * Run the receiver until what is due has come, beginning with R's messages: those that a sender of

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <net/if.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "verbs/hca.h"
@@ -63,8 +64,11 @@ int list_finish(FILE *out, const char *program)
 	errno = 0;
 	if (fflush(out) != EOF && !ferror(out))
 		return 0;
+	/* It may have failed pages ago, and its errno is gone: once more, then. */
+	if (!errno && write(fileno(out), "\n", 1) == 1)
+		errno = EIO;
 	fault_phase(&f, "writing to stdout");
-	fault_raise(&f, FAULT_LOCAL, errno ? errno : EIO, "write");
+	fault_raise(&f, FAULT_LOCAL, errno, "write");
 	fault_print(&f, program, stderr);
 	return fault_exit_status(&f);
 }

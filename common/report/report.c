@@ -105,6 +105,8 @@ static void end_lines(const struct report *r, const char *who, const struct end 
 	if (e->gpu[0])
 		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu, e->gpu_distance,
 			    e->gpu_path[0] ? "; memory by " : "", e->gpu_chosen);
+	if (e->memory_made_of[0])
+		report_note(r, "%s memory: %s", who, e->memory_made_of);
 	if (e->memory_pages)
 		snprintf(pages, sizeof(pages),
 			 "; %" PRId64 " of %" PRId64 " pages looked at lie there",

@@ -22,10 +22,10 @@ static int every_strand(struct session *s, crew_job *job)
 {
 	int rc;
 
-	for (unsigned i = 0; i < s->strands; i++)
+	for (unsigned i = 0; i < session_all_strands(s); i++)
 		fault_phase(&s->strand[i].fault, s->fault.phase);
 	rc = crew_run(&s->crew, job, s);
-	for (unsigned i = 0; i < s->strands && !fault_is(&s->fault); i++)
+	for (unsigned i = 0; i < session_all_strands(s) && !fault_is(&s->fault); i++)
 		if (fault_is(&s->strand[i].fault))
 			s->fault = s->strand[i].fault;
 	return rc;
@@ -138,23 +138,26 @@ static int pin_job(void *arg, unsigned i)
 static int make_strands(struct session *s)
 {
 	uint64_t strands = s->options.experiment.threads * s->rails;
+	uint64_t loads = s->options.experiment.load ? s->rails : 0, all = strands + loads;
 
 	if (strands * s->options.experiment.qps > QPS_MAX)
 		return too_many(s, "QPs", (unsigned)(strands * s->options.experiment.qps), QPS_MAX);
-	s->strand = calloc(strands, sizeof(*s->strand));
-	s->control = aligned_alloc(_Alignof(struct round_control), strands * sizeof(*s->control));
+	s->strand = calloc(all, sizeof(*s->strand));
+	s->control = aligned_alloc(_Alignof(struct round_control), all * sizeof(*s->control));
 	if (!s->strand || !s->control)
 		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "%u threads", (unsigned)strands);
-	memset(s->control, 0, strands * sizeof(*s->control));
+	memset(s->control, 0, all * sizeof(*s->control));
 	s->strands = (unsigned)strands;
-	for (unsigned i = 0; i < s->strands; i++) {
+	s->loads = (unsigned)loads;
+	for (unsigned i = 0; i < session_all_strands(s); i++) {
 		s->strand[i].session = s;
 		s->strand[i].rail = &s->rail[i % s->rails];
 		s->strand[i].index = i;
+		s->strand[i].is_load = i >= s->strands;
 		s->strand[i].control = &s->control[i];
 		s->strand[i].pin.node = -1;
 	}
-	return crew_init(&s->crew, s->strands, &s->fault);
+	return crew_init(&s->crew, (unsigned)all, &s->fault);
 }
 
 int endpoint_open(struct session *s)
@@ -177,7 +180,7 @@ static int make_job(void *arg, unsigned i)
 /* A GPU's driver is for the thread that opened the GPU. */
 static int make_one_by_one(struct session *s)
 {
-	for (unsigned i = 0; i < s->strands; i++)
+	for (unsigned i = 0; i < session_all_strands(s); i++)
 		if (strand_make(&s->strand[i])) {
 			s->fault = s->strand[i].fault;
 			return -1;
@@ -223,7 +226,8 @@ int endpoint_connect(struct session *s)
 		.tx_depth = qps->tx_depth,
 		.rx_depth = qps->rx_depth,
 		.inline_bytes = qps->inline_bytes,
-		.cq_mod = plan_cq_mod(e, first, (unsigned)qps->send_cq->cqe),
+		.cq_mod = e->rate_limit ? (unsigned)e->post_list
+					: plan_cq_mod(e, first, (unsigned)qps->send_cq->cqe),
 		.warmup = plan_warmup(e, first, s->test->latency),
 		.connected_by = e->rdma_cm ? carrier_rdma_cm()->name : carrier_tcp()->name,
 		.exchanged_over = s->oob.carrier->name,
@@ -235,7 +239,7 @@ json_t *endpoint_describe(const struct session *s)
 {
 	json_t *m = message_new("qps"), *strands = json_array(), *ends = json_array();
 
-	for (unsigned i = 0; i < s->strands; i++)
+	for (unsigned i = 0; i < session_all_strands(s); i++)
 		json_array_append_new(strands, message_from_qps(&s->strand[i].mine));
 	for (unsigned i = 0; i < s->rails; i++)
 		json_array_append_new(ends, end_to_json(&s->rail[i].mine));
@@ -248,10 +252,11 @@ int endpoint_read_peer(struct session *s, const json_t *m)
 {
 	const json_t *strands = json_object_get(m, "strands"), *ends = json_object_get(m, "ends");
 
-	if (message_has(m, "strands", json_array_size(strands) == s->strands, &s->fault) ||
+	if (message_has(m, "strands", json_array_size(strands) == session_all_strands(s),
+			&s->fault) ||
 	    message_has(m, "ends", json_array_size(ends) == s->rails, &s->fault))
 		return -1;
-	for (unsigned i = 0; i < s->strands; i++)
+	for (unsigned i = 0; i < session_all_strands(s); i++)
 		if (message_read_qps(json_array_get(strands, i), s->strand[i].qps.count,
 				     &s->strand[i].theirs, &s->fault))
 			return -1;
@@ -264,18 +269,18 @@ int endpoint_read_peer(struct session *s, const json_t *m)
 static void release_strands(struct session *s)
 {
 	/* The QPs go first: nothing may touch memory that is about to be deregistered. */
-	for (unsigned i = 0; i < s->strands; i++)
+	for (unsigned i = 0; i < session_all_strands(s); i++)
 		strand_quiesce(&s->strand[i]);
 	if (s->test->close)
 		s->test->close(s->own);
 	s->own = NULL;
-	for (unsigned i = 0; i < s->strands; i++)
+	for (unsigned i = 0; i < session_all_strands(s); i++)
 		strand_release(&s->strand[i]);
 	free(s->strand);
 	free(s->control);
 	s->strand = NULL;
 	s->control = NULL;
-	s->strands = 0;
+	s->strands = s->loads = 0;
 }
 
 void endpoint_release(struct session *s)

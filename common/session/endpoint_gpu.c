@@ -41,9 +41,10 @@ static int check_path(struct session *s)
 static int check_matrix(struct session *s)
 {
 	static const char *const plain[] = {
-		"repeat",   "until-stable",  "cpu_util", "min-bw",        "min-msgrate",
-		"limit_bw", "limit_msgrate", "out_json", "out_json_file", "output",
-		"interval", "warmup",        "verify"};
+		"repeat",    "until-stable",  "cpu_util",   "min-bw",        "min-msgrate",
+		"limit_bw",  "limit_msgrate", "out_json",   "out_json_file", "output",
+		"interval",  "warmup",        "rate_limit", "footprint",     "align",
+		"mr_per_qp", "use_hugepages", "odp",        "mmap",          "verify"};
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (options_given(&s->options, plain[i])) {

@@ -69,6 +69,7 @@ static struct watch new_watch(struct session *s, struct session_round *sr, unsig
 		.stop = &s->stop,
 		.control = s->control,
 		.controls = s->strands,
+		.loads = s->loads,
 		.devices = s->rails,
 		.leader = parts & LEADS,
 		.follower = parts & FOLLOWS,
@@ -130,7 +131,7 @@ static void ask_device(struct watch *w)
 static void settle(struct session *s, struct watch *w)
 {
 	s->interrupted |= w->interrupted;
-	for (unsigned i = 0; i < s->strands && !fault_is(&s->fault); i++)
+	for (unsigned i = 0; i < session_all_strands(s) && !fault_is(&s->fault); i++)
 		if (fault_is(&s->strand[i].fault))
 			s->fault = s->strand[i].fault;
 	if (fault_is(&s->fault) && !fault_is(&w->fault))
@@ -211,7 +212,7 @@ static json_t *done_message(const struct session_round *sr)
 /* A strand has failed: no other shall wait for what will not come. */
 static int quit_all(struct session *s)
 {
-	for (unsigned i = 0; i < s->strands; i++) {
+	for (unsigned i = 0; i < session_all_strands(s); i++) {
 		atomic_store(&s->control[i].quit, true);
 		atomic_store(&s->control[i].target, 0);
 		atomic_store(&s->control[i].due, 0);
@@ -224,8 +225,15 @@ static int lead_job(void *arg, unsigned i)
 	struct session_round *sr = arg;
 	struct session *s = sr->session;
 
+	int rc;
+
 	crew_meet(&s->crew);
-	return loop_of(s, sr->way, false)(&s->strand[i].round) ? quit_all(s) : 0;
+	if (i >= s->strands)
+		return load_run(&s->strand[i]) ? quit_all(s) : 0;
+	load_await(s, &s->strand[i]);
+	rc = loop_of(s, sr->way, false)(&s->strand[i].round) ? quit_all(s) : 0;
+	load_leave(s, sr);
+	return rc;
 }
 
 static int follow_job(void *arg, unsigned i)
@@ -234,6 +242,8 @@ static int follow_job(void *arg, unsigned i)
 	struct session *s = sr->session;
 
 	crew_meet(&s->crew);
+	if (i >= s->strands) /* a load's far end has nothing to do */
+		return 0;
 	return loop_of(s, sr->way, true)(&s->strand[i].round) ? quit_all(s) : 0;
 }
 

@@ -7,6 +7,53 @@
 #define RX_DEPTH         512
 #define RX_DEPTH_LATENCY 64
 
+/* A schedule for the stream, or a load beside the ping-pong: each has its programs. */
+static int check_rates(const struct experiment *e, bool latency, struct fault *f)
+{
+	if (e->rate_type != RATE_TYPE_SW) {
+		fault_raise(f, FAULT_USAGE, 0, "--rate_limit_type %s",
+			    e->rate_type == RATE_TYPE_HW ? "HW" : "PP");
+		return fault_fix(f,
+				 "leave it out: rdmark posts by a schedule of its own (SW); what "
+				 "the NIC shapes is set with tc(8) or its vendor's tool");
+	}
+	if (e->rate_limit && latency) {
+		fault_raise(f, FAULT_USAGE, 0, "--rate_limit with a latency test");
+		return fault_fix(f, "a ping-pong has one message under way; --load adds a stream "
+				    "of a rate, --rate_limit is for a bandwidth test");
+	}
+	if (e->rate_limit == RATE_UNLIMITED) {
+		fault_raise(f, FAULT_USAGE, 0, "--rate_limit max");
+		return fault_fix(f, "leave it out: without it the stream goes as fast as it can");
+	}
+	if (e->load && e->rdma_cm) {
+		fault_raise(f, FAULT_USAGE, 0, "--load with -R/--rdma_cm");
+		return fault_fix(f, "leave -R out: the load's QPs are connected over TCP");
+	}
+	if (e->load && !latency) {
+		fault_raise(f, FAULT_USAGE, 0, "--load with a bandwidth test");
+		return fault_fix(f, "it is for a latency test; two bandwidth tests at a time are "
+				    "two pairs of programs");
+	}
+	return 0;
+}
+
+static int check_footprint(const struct experiment *e, bool latency, struct fault *f)
+{
+	if (e->footprint_bytes && latency) {
+		fault_raise(f, FAULT_USAGE, 0, "--footprint with a latency test");
+		return fault_fix(f, "it is for a bandwidth test: a ping-pong uses one buffer again "
+				    "and again");
+	}
+	if (e->footprint_bytes && !e->sweep && e->footprint_bytes < e->size_bytes) {
+		fault_raise(f, FAULT_USAGE, 0, "--footprint %llu with messages of %llu bytes",
+			    (unsigned long long)e->footprint_bytes,
+			    (unsigned long long)e->size_bytes);
+		return fault_fix(f, "it must hold at least one message, and at least two to walk");
+	}
+	return 0;
+}
+
 int plan_check(const struct experiment *e, bool latency, struct fault *f)
 {
 	static const char *const name[] = {"RC", "UC", "UD"};
@@ -48,7 +95,7 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 		return fault_fix(f,
 				 "a post must fit the send queue: use a larger -t or a smaller -l");
 	}
-	return 0;
+	return check_rates(e, latency, f) || check_footprint(e, latency, f) ? -1 : 0;
 }
 
 uint64_t plan_first_size(const struct experiment *e)
@@ -114,6 +161,12 @@ unsigned plan_recv_list(const struct experiment *e, unsigned depth)
 	if (e->recv_post_list != EXPERIMENT_AUTO)
 		return (unsigned)e->recv_post_list;
 	return depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
+}
+
+unsigned plan_burst(const struct experiment *e)
+{
+	return (unsigned)(e->burst == EXPERIMENT_AUTO || e->burst < e->post_list ? e->post_list
+										 : e->burst);
 }
 
 unsigned plan_rx_depth(const struct experiment *e, bool latency, unsigned max_cqe,

@@ -90,6 +90,8 @@ static void measure_strand(struct strand *t, uint64_t message_bytes, struct span
 		latency_of(&s->clock, t->hist, &t->record);
 	if (measured && !s->test->latency && !t->round.no_peak)
 		peak_of(t, &t->record);
+	if (measured)
+		pace_measure(t, &t->record);
 }
 
 /* Only an end whose loop reads the clock has a record of its own. */
@@ -104,10 +106,13 @@ static void measure_all(struct session *s, struct session_round *sr)
 	sr->measured = rates_of(s, sr->message_bytes, &sum, rec) && !sr->warmup;
 	if (!sr->measured)
 		return;
-	if (s->strands == 1) {
+	if (s->strands == 1)
 		*rec = s->strand[0].record;
+	rec->load_gbps = load_gbps(s);
+	if (s->strands == 1)
 		return;
-	}
+	for (unsigned i = 0; i < s->strands; i++)
+		pace_add(rec, &s->strand[i].record);
 	if (!s->test->latency || !s->strand[0].hist)
 		return; /* a peak of several threads at once is nobody's */
 	for (unsigned i = 1; i < s->strands; i++)
@@ -191,6 +196,7 @@ static struct record sum_of(const struct record *a, const struct record *b)
 	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
 	sum.seconds = a->seconds > b->seconds ? a->seconds : b->seconds;
 	sum.interrupted |= b->interrupted;
+	pace_add(&sum, b);
 	/* what is of one end alone */
 	sum.intervals = 0;
 	sum.worst_interval_gbps = 0;
@@ -347,6 +353,7 @@ static void show(struct session *s, const struct session_round *sr)
 	else if (rows.figure)
 		repeat_keep(&s->repeat, rows.figure, &result, &s->fault);
 	report_result(&s->report, &result);
+	pace_remark(s, sr);
 	for (size_t i = 0; i < rows.count; i++)
 		json_decref(rows.row[i].verified);
 	json_decref(result.histogram);

@@ -7,6 +7,7 @@
 #include "session/plan.h"
 
 #define STAMP_BYTES 4
+#define PAGE_BYTES  4096 /* each message begins as far behind one, with --align */
 
 /* Arrival is seen in the last bytes before END: none may be left there from another round. */
 static void clear_stamp(uint64_t end)
@@ -28,9 +29,12 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->cq_mod = plan_cq_mod(e, sr->message_bytes, (unsigned)t->qps.send_cq->cqe);
 	r->send_inline = sr->message_bytes <= t->qps.inline_bytes;
 	r->no_peak = s->options.output.no_peak || sr->warmup || !t->peak_ready;
-	r->from = (struct round_slice){t->out, t->mine.stride, t->mem.lkey};
-	r->into = (struct round_slice){t->mine.addr, t->mine.stride, t->mem.lkey};
-	r->remote = (struct round_slice){t->theirs.addr, t->theirs.stride, t->theirs.rkey};
+	r->from = (struct round_slice){t->out, t->mine.stride, t->mem.lkey, t->mem.lkeys};
+	r->into = (struct round_slice){t->mine.addr, t->mine.stride, t->mem.lkey, t->mem.lkeys};
+	r->remote = (struct round_slice){t->theirs.addr, t->theirs.stride, t->theirs.rkey,
+					 t->theirs.rkeys};
+	r->walk_bytes = e->footprint_bytes;
+	r->unit_bytes = e->align_bytes ? PAGE_BYTES : 0;
 	r->receives = t->qps.rx_depth ? &t->receives : NULL;
 	r->clock = &s->clock;
 	r->control = t->control;
@@ -42,6 +46,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->way = sr->way;
 	r->own = s->own;
 	t->arrivals = *r;
+	pace_set(t, sr);
 	if (sr->both)
 		r->arrivals = &t->arrivals;
 	if (t->hist)
@@ -55,6 +60,8 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 static void prepare(struct session *s, struct session_round *sr)
 {
 	sr->session = s;
+	clock_calibrate(&s->clock); /* a schedule is in ticks */
+	load_prepare(s, sr);
 	for (unsigned i = 0; i < s->strands; i++) {
 		struct strand *t = &s->strand[i];
 		uint64_t all = sr->target * t->qps.count;
@@ -75,6 +82,8 @@ int round_client(struct session *s, struct session_round *sr)
 
 	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
 	sr->cpu_util = s->options.output.cpu_util && !sr->warmup;
+	if (pace_check(s, sr))
+		return -1;
 	prepare(s, sr);
 	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
 	json_object_set_new(m, "target", json_integer((json_int_t)target));

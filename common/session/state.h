@@ -12,6 +12,7 @@
 #include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
+#include "loop/paced.h"
 #include "loop/recv.h"
 #include "report/report.h"
 #include "session/crew.h"
@@ -46,6 +47,7 @@ struct strand {
 	struct session *session;
 	struct rail *rail;
 	unsigned index;
+	bool is_load; /* measures nothing (load.c) */
 	struct pin pin;
 	struct qp_set qps;
 	struct cm cm; /* with -R: what connects them */
@@ -59,6 +61,7 @@ struct strand {
 	/* measuring */
 	struct round_control *control;
 	struct round round, arrivals; /* arrivals: of a round in both directions */
+	struct paced paced;           /* with --rate_limit, and a load's */
 	struct hist *hist;
 	struct peak peak;
 	bool peak_ready;
@@ -89,7 +92,8 @@ struct session {
 	unsigned rails;
 	struct strand *strand;
 	unsigned strands;
-	struct round_control *control; /* of all strands */
+	unsigned loads;                /* strands behind these, which only make load (load.c) */
+	struct round_control *control; /* of all strands, loads too */
 	struct crew crew;
 	struct gpu *gpu;         /* NULL: none is used */
 	struct fault gpu_absent; /* why there is none, where that is no failure */
@@ -101,6 +105,12 @@ struct session {
 	uint64_t message_max;   /* and of all rounds: also a staged chunk */
 	void *own;              /* the program's, from test->open */
 };
+
+/* All of its strands, and the threads of its crew: those that measure, then the loads. */
+static inline unsigned session_all_strands(const struct session *s)
+{
+	return s->strands + s->loads;
+}
 
 /* Read the peer's timeout from its hello or welcome M. */
 int session_read_timeout(struct session *s, const json_t *m);
@@ -149,6 +159,9 @@ unsigned rail_mtu(const struct session *s, const struct rail *r); /* what this e
 /* strand.c: QPs, memory, receives, and the addresses for the peer; faults are the strand's. */
 int strand_pin(struct strand *t);
 int strand_make(struct strand *t);
+int strand_memory(struct strand *t); /* strand_memory.c: its buffer */
+/* What the rail's end says of threads and memory is of its first strand. */
+bool strand_is_first(const struct strand *t);
 int strand_connect(struct strand *t);
 void strand_quiesce(struct strand *t); /* nothing may touch memory that is about to go */
 void strand_release(struct strand *t);
@@ -219,6 +232,7 @@ struct session_round {
 	struct session *session;  /* for callbacks */
 	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */
 	_Atomic unsigned sending; /* strands that have not sent all of theirs */
+	_Atomic unsigned pinging; /* strands that still want their load */
 	struct watch *watch;
 };
 int round_client(struct session *s, struct session_round *sr);
@@ -232,6 +246,30 @@ int pass_both(struct session *s, struct session_round *sr);
 
 /* What the peer knows of a failure here, or that it is gone: wait for it, briefly; into TOLD. */
 void pass_ask_peer(struct session *s, struct fault *told);
+
+/*
+ * pace.c: with --rate_limit, a strand's schedule for the round; before that, whether the pauses of
+ * it are too long for the deadlines; how it was kept, into the strand's record; records of what ran
+ * at once add up; and what the table has no column for, as a note.
+ */
+void pace_set(struct strand *t, const struct session_round *sr);
+int pace_check(struct session *s, const struct session_round *sr);
+void pace_measure(const struct strand *t, struct record *rec);
+void pace_add(struct record *sum, const struct record *by);
+void pace_remark(const struct session *s, const struct session_round *sr);
+
+/*
+ * load.c: the stream beside a ping-pong (--load): a strand of its own for each rail, from the
+ * client into memory that nobody reads. load_make() makes its QP and memory; load_prepare() is part
+ * of preparing a round. In a pass the load's thread runs load_run() while each strand that measures
+ * waits in load_await() for it to move, and says with load_leave() that it needs no more of it.
+ */
+int load_make(struct strand *t);
+void load_prepare(struct session *s, struct session_round *sr);
+int load_run(struct strand *t);
+void load_await(const struct session *s, const struct strand *t);
+void load_leave(struct session *s, struct session_round *sr);
+double load_gbps(const struct session *s); /* what it was in the round, all rails */
 
 /*
  * results.c: make this end's records of a round that has run; add what CPU it took, in which

@@ -5,18 +5,14 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "session/limits.h"
 #include "session/plan.h"
 #include "session/state.h"
 #include "session/verify.h"
 
-#define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
-#define STAMP_ROOM_BYTES 64   /* unused behind every slice */
-#define STAGED_BATCH     32   /* receives are given back so many at a time */
-#define LATENCY_TX_DEPTH 64   /* so that one send in many is signalled */
+#define STAGED_BATCH     32 /* receives are given back so many at a time */
+#define LATENCY_TX_DEPTH 64 /* so that one send in many is signalled */
 
-/* What the rail's end says of threads and memory is of its first strand. */
-static bool is_first(const struct strand *t)
+bool strand_is_first(const struct strand *t)
 {
 	return t->index < t->session->rails;
 }
@@ -56,60 +52,10 @@ static int make_qps(struct strand *t)
 	return qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault);
 }
 
-/* What a client's experiment needs at this end, if a strand needs BYTES; a matrix of cells has
- * more.
- */
-static uint64_t all_buffers(const struct session *s, uint64_t bytes)
-{
-	const struct experiment *e = &s->options.experiment;
-
-	if (s->matrix && s->gpu)
-		return 2 * bytes + e->staged_slots * e->staged_chunk_bytes;
-	return bytes * s->strands;
-}
-
-/*
- * One buffer: headroom, then the slices; what goes both ways is sent from one slice of a QP and
- * received into another.
- */
-static int make_memory(struct strand *t)
-{
-	const struct session *s = t->session;
-	const struct experiment *e = &s->options.experiment;
-	bool apart = s->test->latency || e->bidirectional;
-	unsigned access = s->test->written ? IBV_ACCESS_REMOTE_WRITE : 0;
-	uint64_t stride =
-		(s->largest_bytes + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	uint64_t side = e->qps * stride, bytes = apart ? 2 * side : side;
-	int rc;
-
-	if (!e->strict_order)
-		access |= IBV_ACCESS_RELAXED_ORDERING;
-	if (bytes < s->message_max)
-		bytes = s->message_max;
-	bytes += PAGE_BYTES;
-	if (s->report.about.server &&
-	    limits_memory(&s->options.local, all_buffers(s, bytes), &t->fault))
-		return -1;
-	rc = s->gpu_memory ? endpoint_gpu_memory(t, bytes, access, &t->mem, &t->gpu_buffer)
-			   : mem_init(&t->mem, t->qps.pd, &t->pin, bytes, access, &t->fault);
-	if (rc)
-		return -1;
-	t->out = t->mem.addr + PAGE_BYTES;
-	t->mine.addr = t->out + (apart ? side : 0);
-	t->mine.stride = stride;
-	t->mine.rkey = t->mem.rkey;
-	if (is_first(t)) {
-		t->rail->mine.memory_pages = (int64_t)t->mem.pages_checked;
-		t->rail->mine.memory_pages_on_node = (int64_t)t->mem.pages_on_node;
-	}
-	return 0;
-}
-
 static int make_receives(struct strand *t)
 {
 	const struct session *s = t->session;
-	struct round_slice into = {t->mine.addr, t->mine.stride, t->mem.lkey};
+	struct round_slice into = {t->mine.addr, t->mine.stride, t->mem.lkey, t->mem.lkeys};
 	unsigned depth = t->qps.rx_depth, batch = 1;
 
 	if (!depth)
@@ -177,9 +123,9 @@ int strand_pin(struct strand *t)
 		       t->rail->hca.info.place.numa_node, &t->fault))
 		return -1;
 	/* Several threads have a CPU each; the rails come in turn, so these are their numbers. */
-	if (s->strands > s->rails)
+	if (session_all_strands(s) > s->rails)
 		pin_core(&t->pin, t->index / s->rails);
-	if (!is_first(t))
+	if (!strand_is_first(t))
 		return 0;
 	e->thread_node = t->pin.node;
 	text_copy(e->cpus, sizeof(e->cpus), t->pin.cpus);
@@ -189,12 +135,13 @@ int strand_pin(struct strand *t)
 
 int strand_make(struct strand *t)
 {
-	if (make_qps(t))
-		return -1;
-	if (qp_address_init(&t->mine, t->qps.count))
-		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs",
-				   t->qps.count);
-	if (make_memory(t) || make_receives(t) || make_samples(t) || make_peak(t) || verify_make(t))
+	unsigned qps = t->is_load ? 1 : (unsigned)t->session->options.experiment.qps;
+
+	if (qp_address_init(&t->mine, qps))
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs", qps);
+	if (t->is_load ? load_make(t)
+		       : make_qps(t) || strand_memory(t) || make_receives(t) || make_samples(t) ||
+				 make_peak(t) || verify_make(t))
 		return -1;
 	t->mine.gid = t->rail->gid;
 	t->mine.lid = t->rail->hca.info.port_attr.lid;
@@ -202,7 +149,7 @@ int strand_make(struct strand *t)
 		t->mine.qpn[i] = t->qps.qp[i]->qp_num;
 		t->mine.psn[i] = t->qps.psn[i];
 	}
-	if (is_first(t))
+	if (strand_is_first(t))
 		t->rail->mine.inline_bytes = t->qps.inline_bytes;
 	return 0;
 }

@@ -22,7 +22,7 @@ static int step_job(void *arg, unsigned i)
 	struct step *step = arg;
 	struct strand *t = &step->s->strand[i];
 
-	if (step->part(t) == 0)
+	if (t->is_load || step->part(t) == 0)
 		return 0;
 	for (unsigned k = 0; k < step->s->strands; k++) /* the others need not wait */
 		atomic_store(&step->s->control[k].quit, true);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/limits.h"
 #include "session/plan.h"
 #include "session/verify.h"
 
@@ -130,6 +131,9 @@ int verify_make(struct strand *t)
 		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of a verification");
 	reckon(t, v);
 	bytes = v->out_bytes + v->in_bytes;
+	if (s->report.about.server &&
+	    limits_memory(&s->options.local, bytes * s->strands, &t->fault))
+		return -1;
 	if (!e->strict_order)
 		access |= IBV_ACCESS_RELAXED_ORDERING;
 	if (!s->gpu_memory)

@@ -24,7 +24,7 @@
 /* No completion will come or count any more; a loop that still gets some posts nothing new. */
 static void give_up(struct watch *w)
 {
-	for (unsigned i = 0; i < w->controls; i++) {
+	for (unsigned i = 0; i < w->controls + w->loads; i++) {
 		atomic_store(&w->control[i].quit, true);
 		atomic_store(&w->control[i].target, 0);
 		atomic_store(&w->control[i].due, 0);

@@ -28,6 +28,8 @@ struct watch {
 	struct stop *stop;
 	struct round_control *control; /* one for each loop */
 	unsigned controls;
+	unsigned
+		loads; /* controls behind these, of loops that nobody measures: only told to quit */
 	struct watch_device { /* whose failures end the run */
 		struct ibv_context *ctx;
 		uint8_t port;

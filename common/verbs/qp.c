@@ -26,6 +26,7 @@ void qp_address_release(struct qp_address *a)
 {
 	free(a->qpn);
 	free(a->psn);
+	free(a->rkeys);
 	memset(a, 0, sizeof(*a));
 }
 

@@ -62,6 +62,7 @@ struct qp_address {
 	uint64_t addr;   /* of QP 0's receive slice */
 	uint64_t stride; /* from one QP's slice to the next */
 	uint32_t rkey;
+	uint32_t *rkeys; /* with an MR for each QP: theirs; NULL: the same for all */
 };
 
 /*

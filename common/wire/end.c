@@ -26,7 +26,7 @@ static const struct {
 	FIELD(TEXT, gid_type), FIELD(TEXT, gid_chosen), FIELD(INTEGER, lid), FIELD(INTEGER, pkey_index), FIELD(TEXT, pkey), FIELD(INTEGER, active_mtu_bytes), FIELD(INTEGER, inline_bytes),
 	FIELD(TEXT, netdev), FIELD(TEXT, pci), FIELD(TEXT, pcie_link), FIELD(INTEGER, numa_node),
 	FIELD(INTEGER, thread_node), FIELD(TEXT, cpus), FIELD(TEXT, pinned), FIELD(INTEGER, memory_pages),
-	FIELD(INTEGER, memory_pages_on_node), FIELD(TEXT, memory), FIELD(TEXT, gpu),
+	FIELD(INTEGER, memory_pages_on_node), FIELD(TEXT, memory), FIELD(TEXT, memory_made_of), FIELD(TEXT, gpu),
 	FIELD(TEXT, gpu_uuid), FIELD(TEXT, gpu_path), FIELD(TEXT, gpu_chosen), FIELD(TEXT, gpu_distance), FIELD(TEXT, clock), FIELD(TEXT, firmware),
 	FIELD(TEXT, version),
 };

@@ -36,6 +36,7 @@ struct end {
 	char pinned[160];                           /* why there */
 	int64_t memory_pages, memory_pages_on_node; /* looked at by move_pages(2); 0: not known */
 	char memory[16];                            /* "host" or "gpu" */
+	char memory_made_of[160];                   /* "" for ordinary pages */
 	char gpu[128]; /* "GPU 0 (NVIDIA H100, 0000:17:00.0)"; "" if none is used */
 	char gpu_uuid[48];
 	char gpu_path[16];     /* "dma-buf", "peermem"; "" if none */

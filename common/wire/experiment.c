@@ -63,7 +63,9 @@ static json_t *document_value(const struct option_row *row, uint64_t v)
 		return json_boolean(v != 0);
 	if (row->kind == OPTION_SECONDS)
 		return v ? json_real((double)v / 1e9) : json_null();
-	if (row->kind == OPTION_CHOICE)
+	if (row->kind == OPTION_RATE && v == RATE_NONE)
+		return json_null();
+	if (row->kind == OPTION_CHOICE || row->kind == OPTION_RATE)
 		return json_string(options_format_value(row, v, text, sizeof(text)));
 	return json_integer((json_int_t)v);
 }

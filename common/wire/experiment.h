@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "base/rate.h"
 
 #define EXPERIMENT_AUTO UINT64_MAX /* not given: chosen well, and the choice is shown */
 
@@ -47,6 +48,15 @@ struct experiment {
 	uint64_t strict_order;   /* 1: without PCIe relaxed ordering */
 	uint64_t warmup;         /* messages for each QP before the clock; AUTO */
 	uint64_t verify;         /* 1: check data after each size */
+	uint64_t rate_limit;     /* of all QPs together, see base/rate.h; 0: as fast as it goes */
+	uint64_t rate_units;     /* enum rate_unit, of a rate_limit without a unit */
+	uint64_t rate_type;      /* enum rate_type */
+	uint64_t burst;          /* messages that are due at once; AUTO: one post */
+	uint64_t load;           /* latency: a stream of WRITEs beside it, as rate_limit; 0: none */
+	uint64_t load_bytes;     /* size of these */
+	uint64_t mr_per_qp;      /* 1: an MR for each QP */
+	uint64_t footprint_bytes; /* each QP's messages walk through so much; 0: a page */
+	uint64_t align_bytes;     /* each message begins so far behind a page's start */
 	/* gdr_bw's; 0 in all others */
 	uint64_t plain;   /* 1: one row instead of all cells */
 	uint64_t windows; /* of each cell */
@@ -59,12 +69,20 @@ struct experiment {
 	.qps = 1, .threads = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1,                      \
 	.cq_mod = EXPERIMENT_AUTO, .mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, \
 	.qp_timeout = 14, .recv_post_list = EXPERIMENT_AUTO, .hop_limit = 255, .retry_count = 7,  \
-	.warmup = EXPERIMENT_AUTO
+	.warmup = EXPERIMENT_AUTO, .rate_units = RATE_GBPS, .burst = EXPERIMENT_AUTO,             \
+	.load_bytes = 65536
 
 enum connection {
 	CONNECTION_RC,
 	CONNECTION_UC,
 	CONNECTION_UD
+};
+
+/* What keeps the schedule; only this program does. */
+enum rate_type {
+	RATE_TYPE_SW,
+	RATE_TYPE_HW,
+	RATE_TYPE_PP
 };
 
 struct options;

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "wire/json_text.h"
+
+#define NUMBER_24 0xffffffu
 
 json_t *message_new(const char *type)
 {
@@ -152,24 +155,34 @@ int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout
 	}
 }
 
+/* An array of the numbers that KEY of M stands for, or nothing if there are none. */
+static void put_numbers(json_t *m, const char *key, const uint32_t *from, unsigned count)
+{
+	json_t *array;
+
+	if (!from)
+		return;
+	array = json_array();
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(array, json_integer(from[i]));
+	json_object_set_new(m, key, array);
+}
+
 json_t *message_from_qps(const struct qp_address *a)
 {
-	json_t *m = message_new("qps"), *qpn = json_array(), *psn = json_array();
+	json_t *m = message_new("qps");
 	char gid[33];
 
 	for (int i = 0; i < 16; i++)
 		snprintf(gid + 2 * i, 3, "%02x", a->gid.raw[i]);
-	for (unsigned i = 0; i < a->count; i++) {
-		json_array_append_new(qpn, json_integer(a->qpn[i]));
-		json_array_append_new(psn, json_integer(a->psn[i]));
-	}
 	json_object_set_new(m, "lid", json_integer(a->lid));
 	json_object_set_new(m, "gid", json_string(gid));
 	json_object_set_new(m, "addr", json_integer((json_int_t)a->addr));
 	json_object_set_new(m, "stride", json_integer((json_int_t)a->stride));
 	json_object_set_new(m, "rkey", json_integer(a->rkey));
-	json_object_set_new(m, "qpn", qpn);
-	json_object_set_new(m, "psn", psn);
+	put_numbers(m, "qpn", a->qpn, a->count);
+	put_numbers(m, "psn", a->psn, a->count);
+	put_numbers(m, "rkeys", a->rkeys, a->count);
 	return m;
 }
 
@@ -190,23 +203,38 @@ static int read_gid(const json_t *m, union ibv_gid *gid, struct fault *f)
 	return 0;
 }
 
-/* COUNT 24-bit numbers. */
-static int read_numbers(const json_t *m, const char *key, unsigned count, uint32_t *to,
+struct numbers {
+	uint32_t *to;
+	unsigned count;
+};
+
+/* As many numbers up to MAX. */
+static int read_numbers(const json_t *m, const char *key, unsigned max, struct numbers to,
 			struct fault *f)
 {
 	const json_t *array = json_object_get(m, key);
 
-	if (!json_is_array(array) || json_array_size(array) != count)
+	if (!json_is_array(array) || json_array_size(array) != to.count)
 		return impossible(m, key, f);
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < to.count; i++) {
 		const json_t *v = json_array_get(array, i);
 
-		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-		    json_integer_value(v) > 0xffffff)
+		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > max)
 			return impossible(m, key, f);
-		to[i] = (uint32_t)json_integer_value(v);
+		to.to[i] = (uint32_t)json_integer_value(v);
 	}
 	return 0;
+}
+
+/* The peer has an MR for each QP, or one for all. */
+static int read_rkeys(const json_t *m, struct qp_address *a, struct fault *f)
+{
+	if (!json_object_get(m, "rkeys"))
+		return 0;
+	a->rkeys = calloc(a->count, sizeof(*a->rkeys));
+	if (!a->rkeys)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "keys of %u QPs", a->count);
+	return read_numbers(m, "rkeys", UINT32_MAX, (struct numbers){a->rkeys, a->count}, f);
 }
 
 int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, struct fault *f)
@@ -219,7 +247,9 @@ int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, stru
 	    message_u64(m, "addr", INT64_MAX, &a->addr, f) ||
 	    message_u64(m, "stride", INT64_MAX, &a->stride, f) ||
 	    message_u64(m, "rkey", UINT32_MAX, &rkey, f) ||
-	    read_numbers(m, "qpn", count, a->qpn, f) || read_numbers(m, "psn", count, a->psn, f))
+	    read_numbers(m, "qpn", NUMBER_24, (struct numbers){a->qpn, count}, f) ||
+	    read_numbers(m, "psn", NUMBER_24, (struct numbers){a->psn, count}, f) ||
+	    read_rkeys(m, a, f))
 		return -1;
 	a->lid = (uint16_t)lid;
 	a->rkey = (uint32_t)rkey;

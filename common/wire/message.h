@@ -19,7 +19,7 @@
  *	with -R, while the QPs are connected through rdma_cm:
  *	both    alive    every second
  *
- *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
+ *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]], end{}
  *
  *	then, for the warm-up and the measurement of every size:
  *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way, cpu_util, run]

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/rate.h"
 #include "base/units.h"
 #include "host/pin.h"
 
@@ -85,6 +86,8 @@ static int parse_kind(const struct option_row *row, const char *text, uint64_t *
 		return parse_choice(row->value, text, value);
 	case OPTION_NODE:
 		return parse_node(text, value);
+	case OPTION_RATE:
+		return rate_parse(text, value);
 	default:
 		return units_parse_u64(text, value);
 	}
@@ -119,6 +122,8 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 	if (rc == -EINVAL)
 		fault_cause(f, row->kind == OPTION_SIZE
 				       ? "It is not a size such as 4096, 64k or 8Mi"
+			       : row->kind == OPTION_RATE
+				       ? "It is not a rate such as 10, 2.5g, 800M or 1000p"
 			       : row->kind == OPTION_SECONDS
 				       ? "It is not a time such as 10, 2.5 or 500ms"
 				       : "It is not a whole number");
@@ -136,6 +141,8 @@ const char *options_format_value(const struct option_row *row, uint64_t value, c
 		snprintf(buf, size, "auto");
 	else if (row->kind == OPTION_SECONDS)
 		units_format_ns(value, buf, size);
+	else if (row->kind == OPTION_RATE)
+		rate_format(value, buf, size);
 	else if (row->kind == OPTION_SIZE)
 		units_format_size(value, buf, size);
 	else if (row->kind == OPTION_FLAG)
@@ -369,5 +376,9 @@ int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 			return -1;
 		o->given[row - table] = true;
 	}
+	/* Only now is it known what a number without a unit means. */
+	o->experiment.rate_limit =
+		rate_in(o->experiment.rate_limit, (enum rate_unit)o->experiment.rate_units);
+	o->experiment.load = rate_in(o->experiment.load, RATE_GBPS);
 	return take_operands(o, argc, argv, f);
 }

@@ -25,6 +25,7 @@ enum option_kind {
 	OPTION_SIZE,    /* uint64_t bytes, with k m g */
 	OPTION_SECONDS, /* uint64_t nanoseconds */
 	OPTION_CHOICE,  /* uint64_t, index into the words of `value` */
+	OPTION_RATE,    /* uint64_t, see base/rate.h */
 	OPTION_TEXT,    /* const char * */
 	OPTION_FILE,    /* const char *, value may be left out: "-" */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
@@ -84,8 +85,12 @@ struct local_options {
 	uint64_t ipv6;         /* only GIDs with an IPv6 address */
 	uint64_t comm_rdma_cm; /* 1: the out-of-band exchange goes over rdma_cm */
 	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
-	const char *gpu;       /* index, UUID or PCI address; NULL */
-	uint64_t cuda;         /* index; AUTO: not given */
+	uint64_t hugepages;
+	uint64_t odp; /* 1: registered without being pinned */
+	const char *mmap_file;
+	uint64_t mmap_offset_bytes;
+	const char *gpu; /* index, UUID or PCI address; NULL */
+	uint64_t cuda;   /* index; AUTO: not given */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf;
 	uint64_t gpu_path; /* enum gpu_path */

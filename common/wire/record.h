@@ -35,7 +35,11 @@ struct record {
 	double latency_p99_us;
 	double latency_p99_9_us;
 	double latency_p99_99_us;
-	uint64_t interrupted; /* 1: the run ended early; all of the above is of what was done */
+	double rate_limit_gbps; /* what the schedule asked for */
+	uint64_t late_messages; /* posted later than 1 us after they were due */
+	double late_max_us;     /* the most that one was late by */
+	double load_gbps;       /* of the stream beside the ping-pong */
+	uint64_t interrupted;   /* 1: the run ended early; all of the above is of what was done */
 	/* with --interval: of those that were whole */
 	uint64_t intervals;         /* bandwidth tests: how many */
 	double worst_interval_gbps; /* the least bandwidth */

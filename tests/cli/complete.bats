@@ -71,7 +71,7 @@ programs() {
 
 @test "a value is asked for where there must be one" {
 	offers 'send_bw --siz' '--size='
-	offers 'send_bw --al' '--all '
+	offers 'send_bw --all' '--all '
 	offers 'send_bw --js' '--json ' '--json='
 	offers 'send_bw --wind'
 	offers 'gdr_bw --wind' '--windows='

@@ -30,7 +30,7 @@ static void dev_defaults(struct desc_dev *d, int index)
 		.numa = -1,
 		.nports = 1,
 		.nvectors = 4,
-		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED),
+		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP),
 		.max_msg = UINT64_C(1) << 31,
 		.max_mr = UINT64_C(1) << 40,
 		.max_inline = 512,

@@ -31,7 +31,8 @@ enum desc_feature {
 	DESC_CQ_OVERRUN = 1 << 8,   /* IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN */
 	DESC_PEERMEM = 1 << 9,      /* ibv_reg_mr of GPU memory */
 	DESC_GPU_BLOCKED = 1 << 10, /* GPU memory registers, but cannot be reached */
-	DESC_ALL = (1 << 11) - 1,
+	DESC_ODP = 1 << 11,         /* IBV_ACCESS_ON_DEMAND */
+	DESC_ALL = (1 << 12) - 1,
 };
 
 struct desc_gid {

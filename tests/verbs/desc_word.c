@@ -44,6 +44,7 @@ static const struct name_value features[] = {
 	{"ignore_overrun", DESC_CQ_OVERRUN, 0},
 	{"peermem", DESC_PEERMEM, 0},
 	{"gpublocked", DESC_GPU_BLOCKED, 0},
+	{"odp", DESC_ODP, 0},
 	{0},
 };
 

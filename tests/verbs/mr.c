@@ -124,14 +124,14 @@ static int mr_slot(struct shm_mr **out, int max)
 	return found;
 }
 
-static int check_access(unsigned int access)
+static int check_access(unsigned int access, const struct desc_dev *d)
 {
 	unsigned int known = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
 			     IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB |
-			     IBV_ACCESS_OPTIONAL_RANGE;
+			     IBV_ACCESS_ON_DEMAND | IBV_ACCESS_OPTIONAL_RANGE;
 
-	if (access & IBV_ACCESS_ON_DEMAND)
+	if (access & IBV_ACCESS_ON_DEMAND && !(d->features & DESC_ODP))
 		return EOPNOTSUPP;
 	if (access & ~known)
 		return EINVAL;
@@ -167,7 +167,7 @@ static struct ibv_mr *mr_register(struct ibv_pd *pd, const struct mr_args *a)
 	struct sim_mr *mr;
 	int slot;
 
-	errno = check_access(a->access);
+	errno = check_access(a->access, d);
 	if (!errno)
 		errno = fault_reg(a->length);
 	if (!errno && (!a->length || a->length > d->max_mr))

@@ -68,6 +68,9 @@ int sim_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_
 		.hca_core_clock = 1000000, /* kHz: time in ns */
 		.phys_port_cnt_ex = sim_ctx(c)->desc->nports,
 	};
+	const uint32_t all = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+			     IBV_ODP_SUPPORT_READ;
+	const struct ibv_odp_caps odp = {IBV_ODP_SUPPORT, {all, 0, IBV_ODP_SUPPORT_SEND}};
 	int err = fault_call(FAULT_ibv_query_device_ex);
 
 	if (err)
@@ -77,6 +80,8 @@ int sim_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_
 	err = ibv_query_device(c, &a.orig_attr);
 	if (err)
 		return err;
+	if (sim_ctx(c)->desc->features & DESC_ODP)
+		a.odp_caps = odp;
 	a.device_cap_flags_ex = a.orig_attr.device_cap_flags;
 	memset(attr, 0, size);
 	memcpy(attr, &a, size < sizeof(a) ? size : sizeof(a));

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "base/rate.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define UNIT_BITS 2
+#define MILLION   1e6
+#define MIB_BITS  (8.0 * (1 << 20))
+
+static const char letters[] = "Mgp"; /* as enum rate_unit has them; perftest's */
+
+static enum rate_unit unit_of(uint64_t rate)
+{
+	return (enum rate_unit)(rate & ((1u << UNIT_BITS) - 1));
+}
+
+static double number_of(uint64_t rate)
+{
+	return (double)(rate >> UNIT_BITS) / MILLION;
+}
+
+static int parse_unit(const char *text, enum rate_unit *unit)
+{
+	*unit = RATE_UNSAID;
+	if (!*text)
+		return 0;
+	if (text[1])
+		return -EINVAL;
+	for (unsigned i = 0; i < RATE_UNSAID; i++)
+		if (tolower((unsigned char)*text) == tolower((unsigned char)letters[i]))
+			*unit = (enum rate_unit)i;
+	return *unit == RATE_UNSAID ? -EINVAL : 0;
+}
+
+int rate_parse(const char *text, uint64_t *rate)
+{
+	size_t digits = strspn(text, "0123456789.");
+	enum rate_unit unit;
+	uint64_t millionths;
+	char *end;
+	double v;
+
+	if (strcasecmp(text, "max") == 0) {
+		*rate = RATE_UNLIMITED;
+		return 0;
+	}
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	v = strtod(text, &end);
+	if (end != text + digits || parse_unit(end, &unit)) /* strtod() also takes 1e3 and 0x10 */
+		return -EINVAL;
+	if (v * MILLION >= (double)(RATE_UNLIMITED >> UNIT_BITS))
+		return -ERANGE;
+	millionths = (uint64_t)(v * MILLION + 0.5);
+	if (v > 0 && !millionths)
+		return -ERANGE;
+	*rate = millionths ? millionths << UNIT_BITS | unit : RATE_NONE;
+	return 0;
+}
+
+uint64_t rate_in(uint64_t rate, enum rate_unit unit)
+{
+	if (rate == RATE_NONE || rate == RATE_UNLIMITED || unit_of(rate) != RATE_UNSAID)
+		return rate;
+	return rate >> UNIT_BITS << UNIT_BITS | unit;
+}
+
+double rate_messages_per_s(uint64_t rate, uint64_t message_bytes)
+{
+	double v = number_of(rate), bits = 8.0 * (double)message_bytes;
+
+	switch (unit_of(rate)) {
+	case RATE_MESSAGES:
+		return v;
+	case RATE_MIBPS:
+		return v * MIB_BITS / bits;
+	default:
+		return v * 1e9 / bits;
+	}
+}
+
+double rate_gbps(uint64_t rate, uint64_t message_bytes)
+{
+	return rate_messages_per_s(rate, message_bytes) * 8.0 * (double)message_bytes / 1e9;
+}
+
+const char *rate_format(uint64_t rate, char *buf, size_t size)
+{
+	enum rate_unit unit = unit_of(rate);
+	const char letter[] = {unit == RATE_UNSAID ? '\0' : letters[unit], '\0'};
+
+	if (rate == RATE_UNLIMITED)
+		snprintf(buf, size, "max");
+	else if (rate == RATE_NONE)
+		snprintf(buf, size, "none");
+	else
+		snprintf(buf, size, "%.15g%s", number_of(rate), letter);
+	return buf;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* paced: what is posted when, on QPs that only take notes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "loop/paced.h"
+
+#define QPS_MAX   4
+#define POSTS_MAX 4096
+#define SIZE      64
+
+/* A NIC: completes what was posted when it is polled, and not before `hold` polls. */
+struct nic {
+	struct ibv_context context;
+	struct ibv_qp qp[QPS_MAX];
+	struct ibv_cq cq;
+	struct clock clock;
+	struct post {
+		uint64_t ticks;
+		unsigned qp, messages;
+	} post[POSTS_MAX];
+	unsigned posts, taken;
+	unsigned under_way[QPS_MAX], most;
+	uint64_t hold; /* polls that find nothing */
+	int refuse;    /* errno of the next post */
+};
+
+static int fake_post(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct nic *n = (struct nic *)(void *)qp->context;
+	struct post *p = &n->post[n->posts];
+	unsigned i = (unsigned)(qp - n->qp);
+
+	*bad = wr;
+	if (n->refuse)
+		return n->refuse;
+	assert_true(n->posts < POSTS_MAX);
+	*p = (struct post){.ticks = clock_ticks(&n->clock), .qp = i};
+	for (; wr; wr = wr->next) {
+		p->messages++;
+		assert_int_equal(!!(wr->send_flags & IBV_SEND_SIGNALED), !wr->next);
+		assert_int_equal((uint32_t)wr->wr_id, i);
+		if (!wr->next)
+			assert_int_equal(wr->wr_id >> STREAM_QP_BITS, p->messages);
+	}
+	n->under_way[i] += p->messages;
+	if (n->under_way[i] > n->most)
+		n->most = n->under_way[i];
+	n->posts++;
+	return 0;
+}
+
+static int fake_poll(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
+{
+	struct nic *n = (struct nic *)(void *)cq->context;
+	int count = 0;
+
+	if (n->hold) {
+		n->hold--;
+		return 0;
+	}
+	for (; count < entries && n->taken < n->posts; count++, n->taken++) {
+		const struct post *p = &n->post[n->taken];
+
+		wc[count] = (struct ibv_wc){
+			.wr_id = (uint64_t)p->messages << STREAM_QP_BITS | p->qp,
+			.status = IBV_WC_SUCCESS,
+		};
+		n->under_way[p->qp] -= p->messages;
+	}
+	return count;
+}
+
+/* All that a round needs. */
+struct bench {
+	struct nic nic;
+	struct ibv_qp *qp[QPS_MAX];
+	struct qp_set qps;
+	struct round_control control;
+	struct fault fault;
+	struct paced paced;
+	struct round round;
+};
+
+static void set_up(struct bench *b, unsigned qps, unsigned list, uint64_t target)
+{
+	memset(b, 0, sizeof(*b));
+	clock_init(&b->nic.clock);
+	clock_calibrate(&b->nic.clock);
+	b->nic.context.ops.post_send = fake_post;
+	b->nic.context.ops.poll_cq = fake_poll;
+	b->nic.cq = (struct ibv_cq){.context = &b->nic.context, .cqe = 1024};
+	for (unsigned i = 0; i < qps; i++) {
+		b->nic.qp[i].context = &b->nic.context;
+		b->qp[i] = &b->nic.qp[i];
+	}
+	b->qps = (struct qp_set){.qp = b->qp, .count = qps, .tx_depth = 128, .send_cq = &b->nic.cq};
+	b->round = (struct round){
+		.qps = &b->qps,
+		.size_bytes = SIZE,
+		.post_list = list,
+		.cq_mod = list,
+		.no_peak = true,
+		.clock = &b->nic.clock,
+		.control = &b->control,
+		.fault = &b->fault,
+		.paced = &b->paced,
+	};
+	b->control.target = target;
+}
+
+static int run(struct bench *b, double rate, unsigned burst)
+{
+	paced_init(&b->paced, rate, burst, b->round.post_list, &b->nic.clock);
+	return stream_run(&b->round, IBV_WR_RDMA_WRITE);
+}
+
+static double ns_after_start(const struct bench *b, unsigned post)
+{
+	return clock_ticks_to_ns(&b->nic.clock,
+				 (double)(b->nic.post[post].ticks - b->round.start_ticks));
+}
+
+/* Post k of BURST posts at once is not made before its burst is due. */
+static void check_never_early(const struct bench *b, double ns_per_burst, unsigned posts_per_burst)
+{
+	for (unsigned k = 0; k < b->nic.posts; k++)
+		assert_true(ns_after_start(b, k) >= k / posts_per_burst * ns_per_burst - 2);
+}
+
+static void every_message_when_it_is_due(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, 500);
+	assert_int_equal(run(&b, 100000, 1), 0);
+	assert_int_equal(b.nic.posts, 500);
+	assert_int_equal(b.round.messages, 500);
+	check_never_early(&b, 10000, 1);
+}
+
+static void qps_take_turns(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 3, 1, 100);
+	assert_int_equal(run(&b, 1e6, 1), 0);
+	assert_int_equal(b.nic.posts, 300);
+	for (unsigned k = 0; k < b.nic.posts; k++)
+		assert_int_equal(b.nic.post[k].qp, k % 3);
+	check_never_early(&b, 1000, 1);
+}
+
+static void lists_and_bursts(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 2, 4, 80);
+	assert_int_equal(run(&b, 1e6, 10), 0); /* three posts of four */
+	assert_int_equal(b.paced.burst, 12);
+	assert_int_equal(b.nic.posts, 40);
+	for (unsigned k = 0; k < b.nic.posts; k++)
+		assert_int_equal(b.nic.post[k].messages, 4);
+	check_never_early(&b, 12000, 3);
+}
+
+/* What fills no list goes first, and takes its time of the schedule. */
+static void odd_messages(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 2, 4, 11);
+	assert_int_equal(run(&b, 1e6, 4), 0);
+	assert_int_equal(b.round.messages, 22);
+	assert_int_equal(b.nic.posts, 6);
+	for (unsigned k = 0; k < 6; k++) {
+		assert_int_equal(b.nic.post[k].messages, k < 2 ? 3 : 4);
+		assert_int_equal(b.nic.post[k].qp, k % 2);
+	}
+	assert_true(ns_after_start(&b, 5) >= (2 * 3 + 3 * 4) * 1000 - 2);
+}
+
+/* A queue that is full delays what is due, and that is all: the schedule goes on. */
+static void late_but_not_put_off(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, 400);
+	b.nic.hold = 200000; /* some milliseconds without a completion */
+	assert_int_equal(run(&b, 1e6, 1), 0);
+	assert_int_equal(b.round.messages, 400);
+	assert_int_equal(b.nic.most, 128);
+	/* The 272 that found no room, at least until the schedule was caught up with. */
+	assert_true(b.paced.late > 100);
+	assert_true(b.paced.latest_ticks > b.paced.late_ticks);
+	check_never_early(&b, 1000, 1);
+}
+
+/* Every post has a completion, so no more are under way than the CQ has places. */
+static void as_many_as_the_cq_holds(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 2, 4, 400);
+	b.nic.cq.cqe = 12; /* six posts of each QP */
+	b.nic.hold = 1000;
+	assert_int_equal(run(&b, 1e9, 4), 0);
+	assert_int_equal(b.round.messages, 800);
+	assert_int_equal(b.nic.most, 24);
+}
+
+static void told_to_stop(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, 0);
+	assert_int_equal(run(&b, 1, 1), 0);
+	assert_int_equal(b.nic.posts, 0);
+	set_up(&b, 1, 1, ROUND_ENDLESS);
+	b.control.quit = true;
+	assert_int_equal(run(&b, 0.001, 1), 0);
+	assert_int_equal(b.nic.posts, 1);
+}
+
+static void a_post_that_fails(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, 10);
+	b.nic.refuse = ENOMEM;
+	assert_int_equal(run(&b, 1000, 1), -1);
+	assert_int_equal(b.fault.errnum, ENOMEM);
+	assert_string_equal(b.fault.call, "ibv_post_send");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_message_when_it_is_due),
+		cmocka_unit_test(qps_take_turns),
+		cmocka_unit_test(lists_and_bursts),
+		cmocka_unit_test(odd_messages),
+		cmocka_unit_test(late_but_not_put_off),
+		cmocka_unit_test(as_many_as_the_cq_holds),
+		cmocka_unit_test(told_to_stop),
+		cmocka_unit_test(a_post_that_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* stream: the addresses and keys of what is posted, on QPs that only take notes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "loop/paced.h"
+#include "loop/stream.h"
+
+#define QPS_MAX  3
+#define SENT_MAX 4096
+#define OUT_ADDR UINT64_C(0x100000040)
+#define IN_ADDR  UINT64_C(0x700000040)
+#define OUT_EACH UINT64_C(0x1000000)
+#define IN_EACH  UINT64_C(0x2000000)
+#define PAGE     4096
+
+/* Completes what is posted as soon as it is polled. */
+struct nic {
+	struct ibv_context context;
+	struct ibv_qp qp[QPS_MAX];
+	struct ibv_cq cq;
+	struct sent {
+		uint64_t from, to;
+		uint32_t lkey, rkey;
+	} sent[QPS_MAX][SENT_MAX];
+	unsigned count[QPS_MAX];
+	uint64_t signalled[SENT_MAX]; /* wr_id */
+	unsigned begin, end;
+};
+
+static int fake_post(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct nic *n = (struct nic *)(void *)qp->context;
+	unsigned i = (unsigned)(qp - n->qp);
+
+	*bad = wr;
+	for (; wr; wr = wr->next) {
+		assert_true(n->count[i] < SENT_MAX);
+		n->sent[i][n->count[i]++] =
+			(struct sent){wr->sg_list->addr, wr->wr.rdma.remote_addr, wr->sg_list->lkey,
+				      wr->wr.rdma.rkey};
+		if (wr->send_flags & IBV_SEND_SIGNALED)
+			n->signalled[n->end++ % SENT_MAX] = wr->wr_id;
+	}
+	return 0;
+}
+
+static int fake_poll(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
+{
+	struct nic *n = (struct nic *)(void *)cq->context;
+	int count = 0;
+
+	for (; count < entries && n->begin != n->end; count++)
+		wc[count] = (struct ibv_wc){.wr_id = n->signalled[n->begin++ % SENT_MAX]};
+	return count;
+}
+
+struct bench {
+	struct nic nic;
+	struct ibv_qp *qp[QPS_MAX];
+	struct qp_set qps;
+	struct round_control control;
+	struct clock clock;
+	struct fault fault;
+	struct paced paced;
+	struct round round;
+};
+
+static const uint32_t lkeys[QPS_MAX] = {11, 12, 13}, rkeys[QPS_MAX] = {21, 22, 23};
+
+static void set_up(struct bench *b, uint64_t size, uint64_t target)
+{
+	memset(b, 0, sizeof(*b));
+	clock_init(&b->clock);
+	b->nic.context.ops.post_send = fake_post;
+	b->nic.context.ops.poll_cq = fake_poll;
+	b->nic.cq = (struct ibv_cq){.context = &b->nic.context, .cqe = 1024};
+	for (unsigned i = 0; i < QPS_MAX; i++) {
+		b->nic.qp[i].context = &b->nic.context;
+		b->qp[i] = &b->nic.qp[i];
+	}
+	b->qps = (struct qp_set){
+		.qp = b->qp, .count = QPS_MAX, .tx_depth = 128, .send_cq = &b->nic.cq};
+	b->round = (struct round){
+		.qps = &b->qps,
+		.size_bytes = size,
+		.post_list = 4,
+		.cq_mod = 16,
+		.no_peak = true,
+		.from = {OUT_ADDR, OUT_EACH, 1, NULL},
+		.remote = {IN_ADDR, IN_EACH, 2, NULL},
+		.clock = &b->clock,
+		.control = &b->control,
+		.fault = &b->fault,
+	};
+	b->control.target = target;
+}
+
+/* Every QP's messages walk by STEP through COUNT places, at both ends if WRITES. */
+static void check_walk(const struct bench *b, uint64_t step, uint64_t places, bool writes)
+{
+	for (unsigned i = 0; i < b->qps.count; i++) {
+		assert_int_equal(b->nic.count[i], b->control.target);
+		for (unsigned k = 0; k < b->nic.count[i]; k++) {
+			const struct sent *s = &b->nic.sent[i][k];
+			uint64_t offset = k % places * step;
+
+			assert_int_equal(s->from, OUT_ADDR + i * OUT_EACH + offset);
+			assert_int_equal(s->to, writes ? IN_ADDR + i * IN_EACH + offset : 0);
+		}
+	}
+}
+
+static void run(struct bench *b, enum ibv_wr_opcode opcode)
+{
+	assert_int_equal(stream_run(&b->round, opcode), 0);
+	assert_int_equal(b->round.messages, b->control.target * b->qps.count);
+}
+
+static void a_footprint_is_walked_through_and_begun_again(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 100, 1600);
+	b.round.walk_bytes = 100000; /* 781 places of 128 bytes, and 32 bytes that are too few */
+	run(&b, IBV_WR_RDMA_WRITE);
+	check_walk(&b, 128, 781, true);
+}
+
+/* Odd ones go first, then whole posts; one QP has a loop of its own. */
+static void with_messages_that_fill_no_post(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	for (unsigned qps = 1; qps <= QPS_MAX; qps++) {
+		set_up(&b, 65536, 1003);
+		b.qps.count = qps;
+		b.round.walk_bytes = 10 * 65536;
+		run(&b, IBV_WR_RDMA_WRITE);
+		check_walk(&b, 65536, 10, true);
+	}
+}
+
+/* A SEND has no address at the other end; nor may one be written, where others have theirs. */
+static void sends_walk_at_their_own_end(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 4000, 500);
+	b.round.walk_bytes = 1 << 20;
+	run(&b, IBV_WR_SEND);
+	check_walk(&b, 4032, (1 << 20) / 4032, false);
+}
+
+static void by_a_schedule_too(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 64, 1001);
+	clock_calibrate(&b.clock);
+	paced_init(&b.paced, 1e7, 4, 4, &b.clock);
+	b.round.paced = &b.paced;
+	b.round.cq_mod = b.round.post_list;
+	b.round.walk_bytes = 64000;
+	run(&b, IBV_WR_RDMA_WRITE);
+	check_walk(&b, 64, 1000, true);
+}
+
+static void no_room_for_a_second_one(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 65536, 64);
+	b.round.walk_bytes = 2 * 65536 - 1;
+	run(&b, IBV_WR_RDMA_WRITE);
+	check_walk(&b, 0, 1, true);
+}
+
+static void aligned_ones_go_from_page_to_page(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 100, 160);
+	b.round.unit_bytes = PAGE;
+	run(&b, IBV_WR_RDMA_WRITE);
+	check_walk(&b, 0, 1, true);
+	set_up(&b, 5000, 160);
+	b.round.unit_bytes = PAGE;
+	b.round.walk_bytes = 9 * PAGE;
+	run(&b, IBV_WR_RDMA_WRITE);
+	check_walk(&b, 2 * PAGE, 4, true);
+}
+
+/* As ever: the ring's 16 messages walk through a page. */
+static void without_a_footprint(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 64, 160);
+	run(&b, IBV_WR_RDMA_WRITE);
+	check_walk(&b, 64, 16, true);
+	set_up(&b, 1000, 160);
+	run(&b, IBV_WR_SEND);
+	check_walk(&b, 1024, 4, false);
+	set_up(&b, 2049, 160);
+	run(&b, IBV_WR_RDMA_WRITE);
+	check_walk(&b, 0, 1, true);
+}
+
+static void each_qp_has_its_keys(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 64, 16);
+	run(&b, IBV_WR_RDMA_WRITE);
+	for (unsigned i = 0; i < QPS_MAX; i++) {
+		assert_int_equal(b.nic.sent[i][5].lkey, 1);
+		assert_int_equal(b.nic.sent[i][5].rkey, 2);
+	}
+	set_up(&b, 64, 16);
+	b.round.from.keys = lkeys;
+	b.round.remote.keys = rkeys;
+	run(&b, IBV_WR_RDMA_WRITE);
+	for (unsigned i = 0; i < QPS_MAX; i++) {
+		assert_int_equal(b.nic.sent[i][5].lkey, lkeys[i]);
+		assert_int_equal(b.nic.sent[i][5].rkey, rkeys[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_footprint_is_walked_through_and_begun_again),
+		cmocka_unit_test(with_messages_that_fill_no_post),
+		cmocka_unit_test(sends_walk_at_their_own_end),
+		cmocka_unit_test(by_a_schedule_too),
+		cmocka_unit_test(no_room_for_a_second_one),
+		cmocka_unit_test(aligned_ones_go_from_page_to_page),
+		cmocka_unit_test(without_a_footprint),
+		cmocka_unit_test(each_qp_has_its_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
