@@ -40,6 +40,7 @@ static void build(const struct stream *s, struct ibv_send_wr *wr, unsigned i, un
 			.send_flags = ((k + 1) % group ? 0 : IBV_SEND_SIGNALED) |
 				      (r->send_inline ? IBV_SEND_INLINE : 0),
 		};
+		qp_set_aim(r->qps, i, &wr[k]);
 		if (opcode != IBV_WR_SEND) {
 			wr[k].wr.rdma.remote_addr = r->remote.addr + i * r->remote.stride + offset;
 			wr[k].wr.rdma.rkey = r->remote.key;
@@ -112,52 +113,45 @@ static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t 
 	return 0;
 }
 
-/* What the receiver does with N completions: count them, give the receives back. */
-static ALWAYS_INLINE int take(struct recv_queue *q, struct round *r, const struct ibv_wc *wc, int n)
-{
-	for (int k = 0; k < n; k++) {
-		int rc;
-
-		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
-			return round_completion_failed(r, &wc[k], "receive");
-		rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
-		if (UNLIKELY(rc))
-			return round_verb_failed(r, rc, "ibv_post_recv");
-	}
-	return 0;
-}
-
-/* What has come meanwhile from the other end. */
-static ALWAYS_INLINE int receive_some(struct round *a)
+/* What has come meanwhile from the other end, by the CQ at *AT: how much, or -1. */
+static ALWAYS_INLINE int receive_some(struct round *a, struct cq_link **at)
 {
 	struct ibv_wc wc[STREAM_POLL_BATCH];
-	int n = ibv_poll_cq(a->qps->recv_cq, STREAM_POLL_BATCH, wc);
+	int n = ibv_poll_cq((*at)->cq, STREAM_POLL_BATCH, wc);
 
+	*at = (*at)->next;
 	if (LIKELY(n == 0))
 		return 0;
 	if (UNLIKELY(n < 0))
 		return round_verb_failed(a, n, "ibv_poll_cq");
 	a->messages += (uint64_t)n;
-	return take(a->receives, a, wc, n);
+	return recv_take(a->receives, a, wc, n) ? -1 : n;
 }
 
+/* How the sender goes about it: a constant. */
+enum way {
+	MANY_QPS,
+	ONE_QP,
+	SLEEPING /* on events, with any number of QPs */
+};
+
 /*
- * Take completions and refill their QPs until nothing is under way. The constants: one QP only;
- * with the peak; with receives of the other direction.
+ * Take completions and refill their QPs until nothing is under way. The constants: how; with the
+ * peak; with receives of the other direction.
  */
-static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool peak,
+static ALWAYS_INLINE int drain(struct stream *s, const enum way way, const bool peak,
 			       const bool both)
 {
 	struct round *r = s->round;
-	struct ibv_cq *cq = r->qps->send_cq;
+	struct cq_link *at = r->qps->send.link, *arrivals_at = r->qps->recv.link;
 	struct ibv_wc wc[STREAM_POLL_BATCH];
-
 	uint64_t target, now = r->start_ticks;
 
 	while (s->done < s->posted) {
-		int n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
+		int n = ibv_poll_cq(at->cq, STREAM_POLL_BATCH, wc), came = 0;
 
-		if (both && receive_some(r->arrivals))
+		at = at->next;
+		if (both && (came = receive_some(r->arrivals, &arrivals_at)) < 0)
 			return -1;
 		if (UNLIKELY(n <= 0)) {
 			if (n < 0)
@@ -168,13 +162,17 @@ static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool p
 				r->end_ticks = peak ? now : 0;
 				return 0;
 			}
+			if (way == SLEEPING && round_rest(r, came > 0))
+				return -1;
 			continue;
 		}
+		if (way == SLEEPING)
+			round_rest(r, true);
 		if (peak) /* before the posts below, which take time of their own */
 			now = clock_ticks(r->clock);
 		target = round_target(r);
 		for (int k = 0; k < n; k++) {
-			struct stream_lane *l = &s->lane[one_qp ? 0 : (uint32_t)wc[k].wr_id];
+			struct stream_lane *l = &s->lane[way == ONE_QP ? 0 : (uint32_t)wc[k].wr_id];
 
 			if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
 				return round_completion_failed(r, &wc[k], "request");
@@ -191,31 +189,38 @@ static ALWAYS_INLINE int drain(struct stream *s, const bool one_qp, const bool p
 }
 
 /* One instance for each set of constants. */
-#define DRAIN(name, one_qp, peak, both)              \
-	static int name(struct stream *s)            \
-	{                                            \
-		return drain(s, one_qp, peak, both); \
+#define DRAIN(name, way, peak, both)              \
+	static int name(struct stream *s)         \
+	{                                         \
+		return drain(s, way, peak, both); \
 	}
-DRAIN(drain_many, false, false, false)
-DRAIN(drain_many_both, false, false, true)
-DRAIN(drain_many_peak, false, true, false)
-DRAIN(drain_many_peak_both, false, true, true)
-DRAIN(drain_one, true, false, false)
-DRAIN(drain_one_both, true, false, true)
-DRAIN(drain_one_peak, true, true, false)
-DRAIN(drain_one_peak_both, true, true, true)
+DRAIN(drain_many, MANY_QPS, false, false)
+DRAIN(drain_many_both, MANY_QPS, false, true)
+DRAIN(drain_many_peak, MANY_QPS, true, false)
+DRAIN(drain_many_peak_both, MANY_QPS, true, true)
+DRAIN(drain_one, ONE_QP, false, false)
+DRAIN(drain_one_both, ONE_QP, false, true)
+DRAIN(drain_one_peak, ONE_QP, true, false)
+DRAIN(drain_one_peak_both, ONE_QP, true, true)
+DRAIN(drain_sleeping, SLEEPING, false, false)
+DRAIN(drain_sleeping_both, SLEEPING, false, true)
+DRAIN(drain_sleeping_peak, SLEEPING, true, false)
+DRAIN(drain_sleeping_peak_both, SLEEPING, true, true)
 
 typedef int drain_loop(struct stream *s);
 
-static drain_loop *drain_of(const struct stream *s)
+static drain_loop *drain_of(const struct stream *s, bool both)
 {
-	static drain_loop *const loops[2][2][2] = {
+	static drain_loop *const loops[3][2][2] = {
 		{{drain_many, drain_many_both}, {drain_many_peak, drain_many_peak_both}},
 		{{drain_one, drain_one_both}, {drain_one_peak, drain_one_peak_both}},
+		{{drain_sleeping, drain_sleeping_both},
+		 {drain_sleeping_peak, drain_sleeping_peak_both}},
 	};
 	const struct round *r = s->round;
+	enum way way = round_sleeps(r) ? SLEEPING : s->count == 1 ? ONE_QP : MANY_QPS;
 
-	return loops[s->count == 1][!r->no_peak][r->arrivals && r->arrivals->receives];
+	return loops[way][!r->no_peak][both];
 }
 
 /*
@@ -238,8 +243,10 @@ static int send_odd(struct stream *s, struct stream_lane *l, struct ibv_send_wr 
 int stream_send(struct stream *s)
 {
 	struct round *r = s->round;
+	bool both = r->arrivals && r->arrivals->receives;
 	int rc = 0;
 
+	bell_start(&r->qps->bell, &r->qps->send, both ? &r->qps->recv : NULL);
 	r->start_ticks = clock_ticks(r->clock);
 	if (!r->no_peak)
 		peak_start(r->peak, r->start_ticks);
@@ -250,7 +257,7 @@ int stream_send(struct stream *s)
 			rc = fill(s, &s->lane[i], round_target(r));
 	}
 	if (rc == 0)
-		rc = drain_of(s)(s);
+		rc = drain_of(s, both)(s);
 	if (!r->end_ticks)
 		r->end_ticks = clock_ticks(r->clock);
 	r->messages = r->timed_messages = s->done;
@@ -263,48 +270,5 @@ int stream_run(struct round *r, enum ibv_wr_opcode opcode)
 	int rc = stream_init(&s, r, opcode) ? -1 : stream_send(&s);
 
 	stream_release(&s);
-	return rc;
-}
-
-int stream_receive(struct round *r)
-{
-	struct ibv_cq *cq = r->qps->recv_cq;
-	struct ibv_wc wc[STREAM_POLL_BATCH];
-	uint64_t done = r->messages, first = 0;
-	bool fresh = false;
-	int n, rc = 0;
-
-	r->start_ticks = r->end_ticks = 0;
-	while (done < round_due(r)) {
-		n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
-		if (n == 0) {
-			/* The clock is read when the stream pauses: the last pause ends the run. */
-			if (fresh)
-				r->end_ticks = clock_ticks(r->clock);
-			fresh = false;
-			if (UNLIKELY(round_quit(r)))
-				break;
-			continue;
-		}
-		if (UNLIKELY(n < 0)) {
-			rc = round_verb_failed(r, n, "ibv_poll_cq");
-			break;
-		}
-		rc = take(r->receives, r, wc, n);
-		if (UNLIKELY(rc))
-			break;
-		done += (uint64_t)n;
-		fresh = true;
-		if (UNLIKELY(!r->start_ticks)) {
-			r->start_ticks = clock_ticks(r->clock);
-			first = done;
-		}
-		round_progress(r, done);
-	}
-	if (fresh)
-		r->end_ticks = clock_ticks(r->clock);
-	r->messages = done;
-	/* The clock starts with the first arrivals, so these are not part of what it times. */
-	r->timed_messages = done - first;
 	return rc;
 }

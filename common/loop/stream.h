@@ -13,6 +13,9 @@
  *
  * The clock runs from just before the first post to the last completion. With `peak` it is also
  * read once for each batch of completions; otherwise not at all.
+ *
+ * Where messages may be lost, the receiver's `due` falls to 0 when no more come: what has come then
+ * is in the round, and what was sent in the peer's "done".
  */
 #ifndef RDMARK_LOOP_STREAM_H
 #define RDMARK_LOOP_STREAM_H

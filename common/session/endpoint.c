@@ -141,6 +141,7 @@ static int make_strands(struct session *s)
 		s->strand[i].index = i;
 		s->strand[i].control = &s->control[i];
 		s->strand[i].pin.node = -1;
+		s->control[i].wake_fd = -1;
 	}
 	return crew_init(&s->crew, s->strands, &s->fault);
 }
@@ -212,7 +213,7 @@ int endpoint_connect(struct session *s)
 		.tx_depth = qps->tx_depth,
 		.rx_depth = qps->rx_depth,
 		.inline_bytes = qps->inline_bytes,
-		.cq_mod = plan_cq_mod(e, first, (unsigned)qps->send_cq->cqe),
+		.cq_mod = plan_cq_mod(e, first, qps->send.cqe),
 		.warmup = plan_warmup(e, first, s->test->latency),
 	};
 	return 0;

@@ -25,7 +25,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->qps = &t->qps;
 	r->size_bytes = sr->message_bytes;
 	r->post_list = (unsigned)e->post_list;
-	r->cq_mod = plan_cq_mod(e, sr->message_bytes, (unsigned)t->qps.send_cq->cqe);
+	r->cq_mod = plan_cq_mod(e, sr->message_bytes, t->qps.send.cqe);
 	r->send_inline = sr->message_bytes <= t->qps.inline_bytes;
 	r->no_peak = s->options.output.no_peak || sr->warmup || !t->peak_ready;
 	r->from = (struct round_slice){t->out, t->mine.stride, t->mem.lkey};

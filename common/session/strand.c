@@ -35,6 +35,7 @@ static int make_qps(struct strand *t)
 	const struct experiment *e = &s->options.experiment;
 	const struct ibv_device_attr *d = &t->rail->hca.info.attr;
 	struct qp_wish w = {
+		.type = IBV_QPT_RC,
 		.count = (unsigned)e->qps,
 		.tx_depth = (unsigned)e->tx_depth,
 		.rx_depth = receives(s) ? plan_rx_depth(e, test->latency, (unsigned)d->max_cqe,
