@@ -15,9 +15,9 @@
  * completion is looked at when it has long come).
  *
  * Where messages may be lost, an end to which nothing comes sends its last one again when the watch
- * says so. That round trip is no sample: it counts as lost. What then comes twice must not be taken
- * for the next answer, so a message carries its number: a WRITE in its last bytes, a SEND as
- * immediate data, which goes on from round to round.
+ * says so. A round trip that is so long that either may have done so is no sample: it counts as
+ *lost. What then comes twice must not be taken for the next answer, so a message carries its
+ *number: a WRITE in its last bytes, a SEND as immediate data, which goes on from round to round.
  */
 #ifndef RDMARK_LOOP_PINGPONG_H
 #define RDMARK_LOOP_PINGPONG_H
@@ -127,14 +127,14 @@ static ALWAYS_INLINE int pingpong_received_numbered(struct pingpong *p, uint64_t
 }
 
 /*
- * Nothing has come, and LAST (0: nothing) is what this end sent last. Returns 1 if that was sent
- * again, 0, or -1. Empty where nothing is lost and nobody sleeps.
+ * Nothing has come, and LAST (0: nothing) is what this end sent last. Returns 0 or -1. Empty where
+ * nothing is lost and nobody sleeps.
  */
 static ALWAYS_INLINE int pingpong_pause(struct pingpong *p, pingpong_post *post, uint64_t last,
 					const unsigned mode)
 {
 	if ((mode & PINGPONG_LOSSY) && UNLIKELY(round_nudged(p->round)) && last)
-		return post(p, last) ? -1 : 1;
+		return post(p, last);
 	return mode & PINGPONG_SLEEPS ? round_rest(p->round, false) : 0;
 }
 
@@ -148,7 +148,7 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post
 	struct hist *hist = r->hist;
 	uint64_t last, now, i = 0, lost = 0;
 	bool more;
-	int rc, again = 0;
+	int rc;
 
 	r->start_ticks = last = now = clock_ticks(clock);
 	rc = post(p, 1);
@@ -158,7 +158,6 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post
 				goto out;
 			if (UNLIKELY((rc = pingpong_pause(p, post, i + 1, mode)) < 0))
 				goto out;
-			again |= rc;
 		}
 		if (UNLIKELY(rc < 0))
 			break;
@@ -169,9 +168,8 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post
 		if (UNLIKELY(rc < 0))
 			break;
 		rc = tidy(p);
-		if ((mode & PINGPONG_LOSSY) && UNLIKELY(again)) {
+		if ((mode & PINGPONG_LOSSY) && UNLIKELY(now - last >= r->quiet_ticks)) {
 			lost++;
-			again = 0;
 		} else {
 			hist_add(hist, now - last);
 			if (mode & PINGPONG_KEEP)

@@ -39,6 +39,7 @@ struct round_control {
 	_Atomic bool nudge;   /* nothing moves: what was sent last may be lost, send it again */
 	int wake_fd; /* of a loop that sleeps (verbs/bell.h): wake it after a change; else -1 */
 	_Atomic uint64_t progress __attribute__((aligned(64))); /* messages done, all QPs */
+	uint64_t seen; /* the watch's: progress when it last looked for a standstill */
 };
 
 /* Where one end's messages lie: QP i's at addr + i * stride. */
@@ -58,7 +59,8 @@ struct round {
 	unsigned cq_mod;  /* sends for each completion; as far as the queue allows */
 	bool send_inline; /* the message travels in the work request */
 	bool no_peak;
-	bool lossy;                            /* a message may be lost, and nobody says so */
+	bool lossy;           /* a message may be lost, and nobody says so */
+	uint64_t quiet_ticks; /* lossy: after so long, a message may have been sent again */
 	struct round_slice from, into, remote; /* sent from; received into; the peer's `into` */
 	struct recv_queue *receives;           /* NULL: nothing is received */
 	const struct clock *clock;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "session/plan.h"
 #include "session/state.h"
+#include "session/transport.h"
 
 /* Enough for what one "qps" message can hold. */
 #define QPS_MAX 65536
@@ -39,7 +40,9 @@ static int check_size(struct session *s)
 	fault_phase(&s->fault, "choosing the message sizes");
 	for (unsigned i = 0; i < s->rails; i++) {
 		const struct hca_port *p = &s->rail[i].hca.info;
-		uint64_t max = p->port_attr.max_msg_sz, largest = plan_last_size(e, max);
+		uint64_t max =
+			transport_max_bytes(e, rail_mtu(s, &s->rail[i]), p->port_attr.max_msg_sz);
+		uint64_t largest = plan_last_size(e, max);
 
 		if (!i || largest < s->largest_bytes)
 			s->largest_bytes = largest;
@@ -56,6 +59,23 @@ static int check_size(struct session *s)
 				 s->largest_bytes > max ? "-s" : "--staged-chunk");
 	}
 	return 0;
+}
+
+void endpoint_agreed(struct session *s)
+{
+	struct experiment *e = &s->options.experiment;
+	uint64_t max = s->largest_bytes;
+
+	for (unsigned i = 0; i < s->rails; i++)
+		max = transport_max_bytes(e, s->rail[i].route.mtu_bytes, max);
+	if (e->connection != CONNECTION_UD)
+		return;
+	s->largest_bytes = s->message_max = plan_last_size(e, max);
+	if (e->sweep || e->size_bytes <= max)
+		return;
+	report_note(&s->report, "messages of %llu bytes: a datagram is no larger than the MTU",
+		    (unsigned long long)max);
+	e->size_bytes = max;
 }
 
 /* The next of the names in *LIST, which goes on to the one after it; NULL: no more. */

@@ -6,16 +6,10 @@
 #define LARGE_BYTES      8192
 #define RX_DEPTH         512
 #define RX_DEPTH_LATENCY 64
+#define RX_DEPTH_SHARED  8192
 
 int plan_check(const struct experiment *e, bool latency, struct fault *f)
 {
-	static const char *const name[] = {"RC", "UC", "UD"};
-
-	if (e->connection != CONNECTION_RC) {
-		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s",
-			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);
-		return fault_fix(f, "this version measures RC: leave -c out");
-	}
 	if (latency && e->qps != 1) {
 		fault_raise(f, FAULT_USAGE, 0, "-q/--qp %llu with a latency test",
 			    (unsigned long long)e->qps);
@@ -51,8 +45,9 @@ uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes)
 {
 	uint64_t size = PLAN_SWEEP_FIRST;
 
-	if (!e->sweep)
-		return e->size_bytes;
+	if (!e->sweep) /* a datagram is cut to what fits, all else refused */
+		return e->connection == CONNECTION_UD && e->size_bytes > max_bytes ? max_bytes
+										   : e->size_bytes;
 	while (size * 2 <= max_bytes && size < PLAN_SWEEP_LAST)
 		size *= 2;
 	return size;
@@ -98,6 +93,22 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 	if (!e->duration_ns && n > e->iters)
 		n = e->iters;
 	return n ? n : 1;
+}
+
+unsigned plan_srq_depth(const struct experiment *e, bool latency, unsigned max_cqe,
+			unsigned max_srq_wr)
+{
+	uint64_t depth = (latency ? RX_DEPTH_LATENCY : RX_DEPTH) * e->qps;
+
+	if (e->rx_depth != EXPERIMENT_AUTO)
+		return (unsigned)e->rx_depth;
+	if (depth > RX_DEPTH_SHARED)
+		depth = RX_DEPTH_SHARED;
+	if (depth > max_srq_wr)
+		depth = max_srq_wr;
+	if (depth > max_cqe)
+		depth = max_cqe;
+	return depth ? (unsigned)depth : 1;
 }
 
 unsigned plan_rx_depth(const struct experiment *e, bool latency, unsigned max_cqe,

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "session/plan.h"
+#include "session/transport.h"
 
-#define STAMP_BYTES 4
+#define STAMP_BYTES      4
+#define SURELY_SENT_ONCE 0.9 /* of the time after which the watch has something sent again */
 
 /* Arrival is seen in the last bytes before END: none may be left there from another round. */
 static void clear_stamp(uint64_t end)
@@ -27,6 +29,9 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->post_list = (unsigned)e->post_list;
 	r->cq_mod = plan_cq_mod(e, sr->message_bytes, t->qps.send.cqe);
 	r->send_inline = sr->message_bytes <= t->qps.inline_bytes;
+	r->lossy = transport_loses(e);
+	r->quiet_ticks = (uint64_t)((double)transport_quiet_ns(e, sr->message_bytes) *
+				    SURELY_SENT_ONCE / s->clock.ns_per_tick);
 	r->no_peak = s->options.output.no_peak || sr->warmup || !t->peak_ready;
 	r->from = (struct round_slice){t->out, t->mine.stride, t->mem.lkey};
 	r->into = (struct round_slice){t->mine.addr, t->mine.stride, t->mem.lkey};
@@ -40,6 +45,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->samples = sr->warmup ? NULL : t->samples;
 	r->way = sr->way;
 	r->own = s->own;
+	t->lost = 0;
 	t->arrivals = *r;
 	if (sr->both)
 		r->arrivals = &t->arrivals;
@@ -54,6 +60,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 static void prepare(struct session *s, struct session_round *sr)
 {
 	sr->session = s;
+	clock_calibrate(&s->clock);
 	for (unsigned i = 0; i < s->strands; i++) {
 		struct strand *t = &s->strand[i];
 		uint64_t all = sr->target * t->qps.count;
@@ -63,6 +70,8 @@ static void prepare(struct session *s, struct session_round *sr)
 		atomic_store(&t->control->target, sr->target);
 		atomic_store(&t->control->due, sr->target == ROUND_ENDLESS ? ROUND_ENDLESS : all);
 		atomic_store(&t->control->quit, false);
+		atomic_store(&t->control->nudge, false);
+		t->control->seen = 0;
 		atomic_store(&t->control->progress, 0);
 	}
 }

@@ -10,6 +10,7 @@
 #include "host/notify.h"
 #include "session/parts.h"
 #include "session/plan.h"
+#include "session/transport.h"
 
 /* Tell whoever started us that clients can connect. */
 static int announce(struct session *s)
@@ -86,7 +87,7 @@ static int adopt(struct session *s, const json_t *m)
 	    message_flag(m, "gpu_memory", &gpu_memory, &s->fault) ||
 	    experiment_from_json(&e, json_object_get(m, "experiment"), &s->fault) ||
 	    experiment_check(&s->options, &e, &s->fault) ||
-	    plan_check(&e, s->test->latency, &s->fault))
+	    plan_check(&e, s->test->latency, &s->fault) || transport_check(&e, s->test, &s->fault))
 		return -1;
 	s->options.experiment = e;
 	return 0;
@@ -179,6 +180,7 @@ static int welcome(struct session *s, const json_t *hello)
 		json_decref(choices);
 		return -1;
 	}
+	endpoint_agreed(s);
 	m = message_new("welcome");
 	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
 	json_object_set_new(m, "version", json_string(RDMARK_VERSION));

@@ -10,6 +10,7 @@
 #include "report/list.h"
 #include "session/plan.h"
 #include "session/state.h"
+#include "session/transport.h"
 
 uint64_t session_deadline(const struct session *s)
 {
@@ -32,7 +33,7 @@ int session_read_memory(struct session *s, const json_t *m)
 	if (message_flag(m, "gpu_memory", &theirs, &s->fault))
 		return -1;
 	s->immediate = s->test->lead_immediate && (s->gpu_memory || theirs);
-	return 0;
+	return transport_check_memory(&s->options.experiment, s->test, s->immediate, &s->fault);
 }
 
 static const char *basename_of(const char *path)
@@ -80,7 +81,10 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	}
 	if (endpoint_gpu_check(s))
 		return -1;
-	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
+	return plan_check(&s->options.experiment, s->test->latency, &s->fault) ||
+			       transport_check(&s->options.experiment, s->test, &s->fault)
+		       ? -1
+		       : 0;
 }
 
 void session_show_ends(struct session *s)

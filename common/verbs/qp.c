@@ -53,12 +53,12 @@ static int too_many(const struct hca *h, const struct qp_wish *w, struct fault *
 	if (w->count > (unsigned)d->max_cqe && !w->own_cqs) {
 		fault_raise(f, FAULT_USAGE, 0, "%u QPs are more than a CQ of %s holds (%d)",
 			    w->count, h->info.device, d->max_cqe);
-		return fault_fix(f, "use fewer with -q, or --cq-per-qp");
+		return fault_fix(f, "use fewer with -q, or --own-cqs");
 	}
 	if (cqs > (unsigned)d->max_cq) {
 		fault_raise(f, FAULT_USAGE, 0, "%u CQs are more than %s has (%d)", cqs,
 			    h->info.device, d->max_cq);
-		return fault_fix(f, "use fewer QPs with -q, or leave --cq-per-qp out");
+		return fault_fix(f, "use fewer QPs with -q, or leave --own-cqs out");
 	}
 	return 0;
 }

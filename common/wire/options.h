@@ -71,6 +71,7 @@ struct local_options {
 	uint64_t ib_port; /* AUTO */
 	uint64_t port;
 	uint64_t gid_index; /* AUTO */
+	uint64_t vector;    /* completion vector */
 	uint64_t numa;      /* PIN_AUTO, PIN_NONE or a node, as int64_t */
 	const char *gpu;    /* index, UUID or PCI address; NULL */
 	uint64_t cuda;      /* index; AUTO: not given */

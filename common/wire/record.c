@@ -15,7 +15,7 @@ static const struct record_field fields[] = {
 	REAL(bandwidth_gbps), REAL(bandwidth_peak_gbps), REAL(messages_per_s),
 	REAL(latency_min_us), REAL(latency_max_us), REAL(latency_mean_us), REAL(latency_stdev_us),
 	REAL(latency_p50_us), REAL(latency_p90_us), REAL(latency_p99_us), REAL(latency_p99_9_us),
-	REAL(latency_p99_99_us), INTEGER(interrupted),
+	REAL(latency_p99_99_us), INTEGER(interrupted), INTEGER(lost),
 };
 /* clang-format on */
 

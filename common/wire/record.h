@@ -33,6 +33,7 @@ struct record {
 	double latency_p99_9_us;
 	double latency_p99_99_us;
 	uint64_t interrupted; /* 1: the run ended early; all of the above is of what was done */
+	uint64_t lost; /* messages sent that did not come; latency: round trips without a sample */
 };
 
 struct record_field {

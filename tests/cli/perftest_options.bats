@@ -60,19 +60,19 @@ is_known() {
 
 @test "options that rdmark lacks are refused with advice, whatever value follows" {
 	local option
-	for option in --events --vector --rdma_cm --comm_rdma_cm --mcg --MGID --dualport --margin --report-cycles \
+	for option in --rdma_cm --comm_rdma_cm --mcg --MGID --dualport --margin --report-cycles \
 		--report-counters --limit_bw --limit_msgrate --run_infinitely --cpu_util --hop_limit --outs \
-		--atomic_type --use-srq --use_rocm --use_hugepages --mmap \
+		--atomic_type --use_rocm --use_hugepages --mmap \
 		--mr_per_qp --odp --rate_limit --burst_size --ipv6 --bind_source_ip --force-link --pkey_index --flow_label \
 		--recv_post_list --write_with_imm --dont_xchg_versions --retry_count --wait_destroy \
 		--latency_gap; do
 		refused "$option"
 	done
 	refused --use_rocm=0
-	for option in -e -R -z -g -O -C; do
+	for option in -R -z -g -O -C; do
 		refused "$option"
 	done
-	for option in -X -M -f -W -w -y -L -o -A; do
+	for option in -M -f -W -w -y -L -o -A; do
 		cli send_bw "$option" 1
 		ended cli 2
 		says cli.err "$option/--" 'Fix: '
@@ -80,7 +80,7 @@ is_known() {
 }
 
 @test "in a bundle, too" {
-	cli send_bw -aFe
+	cli send_bw -aFR
 	ended cli 2
-	says cli.err '-e/--events'
+	says cli.err '-R/--rdma_cm'
 }
