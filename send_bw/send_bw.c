@@ -25,7 +25,6 @@ int main(int argc, char **argv)
 		.receives = RECEIVES_FOLLOWER,
 		.lead = send_all,
 		.follow = stream_receive,
-		.both = send_all,
 	};
 
 	return session_main(&send_bw, argc, argv);

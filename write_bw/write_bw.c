@@ -4,6 +4,8 @@
  *
  * Posted: WRITEs, as many as the send queues hold. Polled: the send CQ; the other side's CPU has no
  * part in it. Timed: from the first post to the last completion.
+ *
+ * With --write_with_imm the WRITEs carry an immediate, and the other side counts its completions.
  */
 #include "loop/stream.h"
 #include "session/session.h"
@@ -11,6 +13,11 @@
 static int write_all(struct round *r)
 {
 	return stream_run(r, IBV_WR_RDMA_WRITE);
+}
+
+static int write_all_immediate(struct round *r)
+{
+	return stream_run(r, IBV_WR_RDMA_WRITE_WITH_IMM);
 }
 
 int main(int argc, char **argv)
@@ -23,6 +30,8 @@ int main(int argc, char **argv)
 			     .tx_depth = 128},
 		.written = true,
 		.lead = write_all,
+		.lead_immediate = write_all_immediate,
+		.follow_immediate = stream_receive,
 	};
 
 	return session_main(&write_bw, argc, argv);

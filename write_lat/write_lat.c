@@ -59,9 +59,7 @@ static ALWAYS_INLINE int ping_stamped(struct round *r, const unsigned mode)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE);
-	if (r->samples)
-		return pingpong_client(&p, stamp_and_send, arrived, nothing, mode | PINGPONG_KEEP);
-	return pingpong_client(&p, stamp_and_send, arrived, nothing, mode);
+	return pingpong_lead(&p, stamp_and_send, arrived, nothing, mode);
 }
 
 static int ping(struct round *r)
@@ -75,8 +73,8 @@ static int pong(struct round *r)
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE);
 	if (r->lossy)
-		return pingpong_server(&p, stamp_and_send, arrived, nothing, PINGPONG_LOSSY);
-	return pingpong_server(&p, stamp_and_send, arrived, nothing, 0);
+		return pingpong_follow(&p, stamp_and_send, arrived, nothing, PINGPONG_LOSSY);
+	return pingpong_follow(&p, stamp_and_send, arrived, nothing, 0);
 }
 
 static int ping_immediate(struct round *r)

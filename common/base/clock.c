@@ -9,7 +9,7 @@
 #endif
 
 #define NS_PER_S           UINT64_C(1000000000)
-#define CALIBRATION_MIN_NS UINT64_C(10000000)
+#define CALIBRATION_MIN_NS UINT64_C(1000000)
 #define CLOCKSOURCE        "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 static uint64_t read_ns(clockid_t id)

@@ -95,6 +95,109 @@ int units_parse_seconds(const char *text, uint64_t *ns)
 	return -EINVAL;
 }
 
+/* strtod() also takes signs, blanks, exponents and hexadecimal. */
+static int decimal_prefix(const char *text, double *value, const char **rest)
+{
+	size_t digits = strspn(text, "0123456789.");
+	char *end;
+	double v;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	v = strtod(text, &end);
+	if (end != text + digits)
+		return -EINVAL;
+	if (v > 1e18)
+		return -ERANGE;
+	*value = v;
+	*rest = end;
+	return 0;
+}
+
+/* The power of THOUSAND that the prefix at *REST stands for, which is stepped over; 1: none. */
+static double take_prefix(const char **rest, double thousand)
+{
+	static const char prefix[] = "kmgt";
+	const char *at = **rest ? strchr(prefix, tolower((unsigned char)**rest)) : NULL;
+	double factor = 1;
+
+	if (!at)
+		return 1;
+	for (const char *p = prefix; p <= at; p++)
+		factor *= thousand;
+	++*rest;
+	return factor;
+}
+
+int units_parse_decimal(const char *text, double *value)
+{
+	const char *rest;
+	double v;
+	int rc = decimal_prefix(text, &v, &rest);
+
+	if (rc || *rest)
+		return rc ? rc : -EINVAL;
+	*value = v;
+	return 0;
+}
+
+int units_parse_count(const char *text, double *value)
+{
+	const char *rest;
+	double v;
+	int rc = decimal_prefix(text, &v, &rest);
+
+	if (rc)
+		return rc;
+	v *= take_prefix(&rest, 1000);
+	if (*rest)
+		return -EINVAL;
+	*value = v;
+	return 0;
+}
+
+/* What stands behind the number of a rate, in bits a second; 0: it is no such thing. */
+static double rate_unit(const char *text)
+{
+	static const struct {
+		const char *name;
+		double bits;
+	} unit[] = {{"b/s", 1},     {"b/sec", 1}, {"bit/s", 1},
+		    {"bit/sec", 1}, {"B/s", 8},   {"B/sec", 8}};
+	const char *rest = text;
+	double factor;
+
+	if (!*text)
+		return 1e9;
+	factor = take_prefix(&rest, 1000);
+	if (rest != text && !*rest)
+		return factor;
+	if (rest != text && strncmp(rest, "iB", 2) == 0) {
+		rest = text;
+		factor = take_prefix(&rest, 1024);
+		rest++;
+	}
+	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
+		if (strcmp(rest, unit[i].name) == 0)
+			return factor * unit[i].bits;
+	return 0;
+}
+
+int units_parse_rate(const char *text, double *bits_per_s)
+{
+	const char *rest;
+	double v, unit;
+	int rc = decimal_prefix(text, &v, &rest);
+
+	if (rc)
+		return rc;
+	unit = rate_unit(rest);
+	if (unit == 0)
+		return -EINVAL;
+	*bits_per_s = v * unit;
+	return 0;
+}
+
 const char *units_format_size(uint64_t bytes, char *buf, size_t size)
 {
 	static const char *const name[] = {"B", "KiB", "MiB", "GiB", "TiB"};

@@ -48,6 +48,15 @@ void pingpong_leave(struct pingpong *p, uint64_t messages)
 	p->round->qps->signal_pending = p->signal_pending;
 }
 
+void pingpong_pause(const struct pingpong *p)
+{
+	const struct round *r = p->round;
+	uint64_t until_ns = clock_raw_ns() + r->gap_ns;
+
+	while (!round_quit(r) && round_target(r) && clock_raw_ns() < until_ns)
+		;
+}
+
 int pingpong_reap(struct pingpong *p)
 {
 	struct ibv_wc wc;

@@ -60,6 +60,9 @@ void pingpong_leave(struct pingpong *p, uint64_t messages);
 /* Wait for the signalled send that is under way, if any. Normally it is long complete. */
 int pingpong_reap(struct pingpong *p);
 
+/* Let the round's gap_ns go by, unless it is told to end. */
+void pingpong_pause(const struct pingpong *p);
+
 /* Post message I as built. Hot. */
 static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint64_t i)
 {
@@ -130,8 +133,8 @@ static ALWAYS_INLINE int pingpong_received_numbered(struct pingpong *p, uint64_t
  * Nothing has come, and LAST (0: nothing) is what this end sent last. Returns 0 or -1. Empty where
  * nothing is lost and nobody sleeps.
  */
-static ALWAYS_INLINE int pingpong_pause(struct pingpong *p, pingpong_post *post, uint64_t last,
-					const unsigned mode)
+static ALWAYS_INLINE int pingpong_idle(struct pingpong *p, pingpong_post *post, uint64_t last,
+				       const unsigned mode)
 {
 	if ((mode & PINGPONG_LOSSY) && UNLIKELY(round_nudged(p->round)) && last)
 		return post(p, last);
@@ -156,7 +159,7 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post
 		while ((rc = arrived(p, i + 1)) == 0) {
 			if (UNLIKELY(round_quit(r)))
 				goto out;
-			if (UNLIKELY((rc = pingpong_pause(p, post, i + 1, mode)) < 0))
+			if (UNLIKELY((rc = pingpong_idle(p, post, i + 1, mode)) < 0))
 				goto out;
 		}
 		if (UNLIKELY(rc < 0))
@@ -189,6 +192,54 @@ out:
 	return rc < 0 ? -1 : 0;
 }
 
+/*
+ * The client's loop with a pause of the round's gap_ns before each message but the first, which no
+ * sample has in it. The server needs no other loop.
+ */
+static ALWAYS_INLINE int pingpong_paced(struct pingpong *p, pingpong_post *post,
+					pingpong_arrived *arrived, pingpong_tidy *tidy,
+					const unsigned mode)
+{
+	struct round *r = p->round;
+	uint64_t now = clock_ticks(r->clock), start, i = 0, lost = 0;
+	int rc = 0;
+
+	r->start_ticks = now;
+	while (rc == 0 && (i == 0 || i < round_target(r)) && !round_quit(r)) {
+		start = clock_ticks(r->clock);
+		rc = post(p, i + 1);
+		while (rc == 0 && (rc = arrived(p, i + 1)) == 0) {
+			if (UNLIKELY(round_quit(r)))
+				goto out;
+			rc = pingpong_idle(p, post, i + 1, mode);
+		}
+		if (UNLIKELY(rc < 0))
+			break;
+		now = clock_ticks(r->clock);
+		rc = tidy(p);
+		if ((mode & PINGPONG_LOSSY) && UNLIKELY(now - start >= r->quiet_ticks)) {
+			lost++;
+		} else {
+			hist_add(r->hist, now - start);
+			if (mode & PINGPONG_KEEP)
+				r->samples[i - lost] = now - start;
+		}
+		if (mode & PINGPONG_SLEEPS)
+			bell_busy(&r->qps->bell);
+		round_progress(r, ++i);
+		if (i < round_target(r))
+			pingpong_pause(p);
+	}
+out:
+	pingpong_leave(p, i);
+	r->end_ticks = now;
+	r->lost = lost;
+	r->timed_messages = i - lost;
+	if (rc == 0 && round_quit(r))
+		round_look_for_failure(r);
+	return rc < 0 ? -1 : 0;
+}
+
 /* The server's loop: answers until the client has said how many there were. */
 static ALWAYS_INLINE int pingpong_server(struct pingpong *p, pingpong_post *post,
 					 pingpong_arrived *arrived, pingpong_tidy *tidy,
@@ -202,7 +253,7 @@ static ALWAYS_INLINE int pingpong_server(struct pingpong *p, pingpong_post *post
 		while ((rc = arrived(p, i + 1)) == 0) {
 			if (UNLIKELY(round_quit(r) || i >= round_due(r)))
 				goto out;
-			if (UNLIKELY((rc = pingpong_pause(p, post, i, mode)) < 0))
+			if (UNLIKELY((rc = pingpong_idle(p, post, i, mode)) < 0))
 				goto out;
 		}
 		if (UNLIKELY(rc < 0 || (rc = post(p, i + 1)) < 0 || (rc = tidy(p)) < 0))
@@ -220,7 +271,7 @@ out:
 	return rc < 0 ? -1 : 0;
 }
 
-/* The instance of either body that round P's is for, one each: MODE says what is not asked. */
+/* The instance of a body that round P's is for, where MODE says all but whether it sleeps. */
 #define PINGPONG_PICK(body, p, post, arrived, tidy, mode)                                  \
 	(round_sleeps((p)->round) ? body(p, post, arrived, tidy, (mode) | PINGPONG_SLEEPS) \
 				  : body(p, post, arrived, tidy, mode))
@@ -230,8 +281,14 @@ static ALWAYS_INLINE int pingpong_lead(struct pingpong *p, pingpong_post *post,
 				       pingpong_arrived *arrived, pingpong_tidy *tidy,
 				       const unsigned mode)
 {
+	const unsigned keep = mode | PINGPONG_KEEP;
+
+	if (p->round->gap_ns && p->round->samples)
+		return PINGPONG_PICK(pingpong_paced, p, post, arrived, tidy, keep);
+	if (p->round->gap_ns)
+		return PINGPONG_PICK(pingpong_paced, p, post, arrived, tidy, mode);
 	if (p->round->samples)
-		return PINGPONG_PICK(pingpong_client, p, post, arrived, tidy, mode | PINGPONG_KEEP);
+		return PINGPONG_PICK(pingpong_client, p, post, arrived, tidy, keep);
 	return PINGPONG_PICK(pingpong_client, p, post, arrived, tidy, mode);
 }
 

@@ -66,6 +66,7 @@ struct round {
 	const struct clock *clock;
 	struct round_control *control;
 	struct fault *fault;
+	uint64_t gap_ns; /* latency: pause before each message */
 	unsigned way; /* which of the program's own kinds of round this is; 0: there is but one */
 	void *own;    /* the program's; NULL */
 	struct round *arrivals; /* of a round in both directions: what comes meanwhile; else NULL */

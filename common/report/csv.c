@@ -123,7 +123,7 @@ void csv_row(const struct report *r, const struct report_row *row, FILE *out)
 	fprintf(out, "%s,%s", r->about.test, forms_by(row->by));
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, ",%s", record_format(row->record, &field[i], text, sizeof(text)));
-	fprintf(out, ",%s,", forms_direction(row->direction));
+	fprintf(out, ",%s,", report_direction_name(row->direction));
 	if (row->thread >= 0)
 		fprintf(out, "%d", row->thread);
 	fprintf(out, ",%s\n", row->device ? row->device : "");

@@ -150,7 +150,7 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 
 	if (output(r)->json && !idle)
 		rc = write_own(r, problem, interrupted, f);
-	if (perftest_file && json_array_size(r->results)) {
+	if (perftest_file && json_array_size(r->shown)) {
 		text = perftest_json(r);
 		rc |= write_whole(perftest_file, text, f);
 		free(text);

@@ -7,7 +7,7 @@
 
 /* table.c: perftest's columns, with nothing around them; N samples. */
 void table_header(const struct report *r, FILE *out);
-void table_row(const struct report *r, const struct record *rec, FILE *out);
+void table_row(const struct report *r, const struct record *rec, double cpu_percent, FILE *out);
 void table_only(const struct report *r, const struct record *rec, FILE *out);
 void table_samples(const struct report *r, const struct report_result *result, uint64_t n,
 		   FILE *out);
@@ -20,10 +20,12 @@ void perftest_row(const struct report *r, const struct report_result *result,
 		  const struct record *rec, FILE *out);
 char *perftest_json(const struct report *r);
 
+/* summary.c: the worst interval, where the intervals themselves were shown: of this end. */
+void summary_worst(const struct report *r, const struct report_row *row);
+
 /* json.c */
 json_t *json_result(const struct report_row *row);
 const char *forms_by(enum report_end by);
-const char *forms_direction(enum report_direction direction);
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
 
 /*

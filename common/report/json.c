@@ -13,7 +13,7 @@ const char *forms_by(enum report_end by)
 	return name[by];
 }
 
-const char *forms_direction(enum report_direction direction)
+const char *report_direction_name(enum report_direction direction)
 {
 	static const char *const name[] = {"client_to_server", "server_to_client", "both",
 					   "ping_pong"};
@@ -27,7 +27,7 @@ json_t *json_result(const struct report_row *row)
 	json_t *to = record_to_json(rec);
 
 	json_object_set_new(to, "measured_by", json_string(forms_by(row->by)));
-	json_object_set_new(to, "direction", json_string(forms_direction(row->direction)));
+	json_object_set_new(to, "direction", json_string(report_direction_name(row->direction)));
 	json_object_set_new(to, "bytes",
 			    json_integer((json_int_t)(rec->messages * rec->message_bytes)));
 	if (row->thread >= 0)
@@ -67,6 +67,10 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	json_object_set(d, "effective", r->effective);
 	json_object_set(d, "ends", r->ends);
 	json_object_set(d, "results", r->results);
+	if (json_array_size(r->summaries))
+		json_object_set(d, "summaries", r->summaries);
+	if (json_object_size(r->counters))
+		json_object_set(d, "counters", r->counters);
 	json_object_update(d, r->own);
 	return d;
 }

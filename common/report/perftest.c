@@ -60,6 +60,16 @@ static const char *connection(const struct experiment *e)
 	return name[e->connection];
 }
 
+/* "Send Bidirectional BW Test": the word stands behind the operation. */
+static void title_line(const struct report *r, FILE *out)
+{
+	size_t first = strcspn(r->about.title, " ");
+	bool both = r->about.options->experiment.bidirectional;
+
+	fprintf(out, "                    %.*s%s%s\n", (int)first, r->about.title,
+		both ? " Bidirectional" : "", r->about.title + first);
+}
+
 void perftest_banner(const struct report *r, const struct report_ends *ends, FILE *out)
 {
 	const struct report_effective *e = ends->effective;
@@ -68,7 +78,7 @@ void perftest_banner(const struct report *r, const struct report_ends *ends, FIL
 	const struct experiment *x = &r->about.options->experiment;
 
 	perftest_rule(out);
-	fprintf(out, "                    %s\n", r->about.title);
+	title_line(r, out);
 	fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", mine->device);
 	fprintf(out, " Number of qps   : %u\t\tTransport type : IB\n", qps);
 	fprintf(out, " Connection type : %s\t\tUsing SRQ      : %s\n", connection(x),
@@ -127,7 +137,7 @@ void perftest_row(const struct report *r, const struct report_result *result,
 	if (four)
 		by_duration(rec, false, out);
 	else
-		table_row(r, rec, out);
+		table_row(r, rec, result->cpu_percent, out);
 }
 
 /* One key a line, since awk and grep read it; numbers bare. Rounded as perftest does. */
@@ -167,7 +177,7 @@ static void foreign(FILE *out, const char *key, const char *value)
 
 static void row_json(const struct report *r, const json_t *row, FILE *out)
 {
-	bool gbits = r->about.options->output.gbits;
+	bool gbits = r->about.options->output.gbits, cpu = r->about.options->output.cpu_util;
 	double scale = gbits ? 1 : 1e9 / 8 / 1048576.0;
 	const char *lat[][2] = {{"t_min", "latency_min_us"},
 				{"t_max", "latency_max_us"},
@@ -191,7 +201,10 @@ static void row_json(const struct report *r, const json_t *row, FILE *out)
 	number(out, "BW_average", scale * json_number_value(json_object_get(row, "bandwidth_gbps")),
 	       2, false);
 	number(out, "MsgRate", json_number_value(json_object_get(row, "messages_per_s")) / 1e6, 6,
-	       true);
+	       !cpu);
+	if (cpu)
+		number(out, "CPU_util", json_number_value(json_object_get(row, "cpu_percent")), 2,
+		       true);
 }
 
 static void info_json(const struct report *r, FILE *out)

@@ -25,8 +25,10 @@ static void begin(struct report *r)
 
 	r->results = json_array();
 	r->shown = json_array();
+	r->summaries = json_array();
 	r->ends = json_object();
 	r->effective = json_object();
+	r->counters = json_object();
 	r->own = json_object();
 	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 }
@@ -35,10 +37,12 @@ static void forget(struct report *r)
 {
 	json_decref(r->results);
 	json_decref(r->shown);
+	json_decref(r->summaries);
 	json_decref(r->ends);
 	json_decref(r->effective);
+	json_decref(r->counters);
 	json_decref(r->own);
-	r->results = r->shown = r->ends = r->effective = r->own = NULL;
+	r->results = r->shown = r->summaries = r->ends = r->effective = r->counters = r->own = NULL;
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
@@ -176,7 +180,7 @@ static void to_table(struct report *r, const struct report_result *result, const
 	} else if (r->table) {
 		if (!r->header_done)
 			table_header(r, stdout);
-		table_row(r, rec, stdout);
+		table_row(r, rec, result->cpu_percent, stdout);
 		if (result->samples_us)
 			table_samples(r, result, rec->messages - rec->lost, stdout);
 	}
@@ -191,18 +195,21 @@ static void to_csv(struct report *r, const struct report_result *result)
 		r->csv_errnum = errno;
 }
 
-static bool is_shown(const struct report_result *result, const struct report_row *row)
-{
-	return row == result->shown[0] || row == result->shown[1];
-}
-
-void report_result(struct report *r, const struct report_result *result)
+void report_shown(struct report *r, const struct report_result *result)
 {
 	wipe_live(r);
 	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
 		to_table(r, result, result->shown[i]->record);
 		r->header_done = true;
+		json_array_append_new(r->shown, json_result(result->shown[i]));
 	}
+}
+
+void report_result(struct report *r, const struct report_result *result)
+{
+	wipe_live(r);
+	if (!result->held)
+		report_shown(r, result);
 	if (csv_rows(r))
 		to_csv(r, result);
 	for (size_t i = 0; i < result->rows; i++) {
@@ -210,8 +217,7 @@ void report_result(struct report *r, const struct report_result *result)
 
 		if (i == 0 && result->histogram)
 			json_object_set(row, "latency_histogram_us", result->histogram);
-		if (is_shown(result, &result->row[i]))
-			json_array_append(r->shown, row);
+		summary_worst(r, &result->row[i]);
 		json_array_append_new(r->results, row);
 	}
 }
@@ -235,6 +241,49 @@ FILE *report_own_table(struct report *r)
 FILE *report_own_csv(struct report *r)
 {
 	return csv_rows(r);
+}
+
+void report_counters(struct report *r, const char *who, json_t *counters, bool shown)
+{
+	bool mine = strcmp(who, r->about.server ? "server" : "client") == 0;
+	const char *name;
+	json_t *one;
+
+	json_object_set(r->counters, who, counters);
+	wipe_live(r);
+	json_object_foreach(counters, name, one)
+	{
+		json_int_t change = json_integer_value(json_object_get(one, "change"));
+
+		if (!change && !shown)
+			continue;
+		/* perftest prints its own end's, without saying what they are. */
+		if (r->perftest && mine)
+			printf("\t%s=%" JSON_INTEGER_FORMAT "\n", name, change);
+		else if (!r->perftest)
+			fprintf(stderr, "rdmark: %s %s: %+" JSON_INTEGER_FORMAT "\n", who, name,
+				change);
+	}
+}
+
+/*
+ * With --run_infinitely the rows are the result: one for each interval, and one for the whole at
+ * the end. A latency row has more in it than is known of an interval.
+ */
+static bool interval_row(struct report *r, const struct report_progress *p)
+{
+	double s = (double)p->interval_ns / 1e9;
+	struct record rec = {.message_bytes = p->message_bytes, .messages = p->messages};
+	const struct report_result result = {.rows = 0};
+
+	if (!r->about.options->experiment.run_infinitely || r->about.latency ||
+	    !(r->table || r->perftest || r->only))
+		return false;
+	rec.messages_per_s = s > 0 ? (double)p->messages / s : 0;
+	rec.bandwidth_gbps = rec.messages_per_s * (double)p->message_bytes * 8 / 1e9;
+	to_table(r, &result, &rec);
+	r->header_done = true;
+	return true;
 }
 
 /* "5.0 s: 65536 B: 92.1 Gb/s, 0.176 M messages/s", or the mean latency. Returns BUF. */
@@ -261,6 +310,8 @@ void report_interval(struct report *r, const struct report_progress *p)
 	char text[160];
 
 	wipe_live(r);
+	if (interval_row(r, p))
+		return;
 	if (!document_to_stdout(output(r)->json)) {
 		fprintf(stderr, "rdmark: %s\n", progress_text(r, p, text, sizeof(text)));
 		return;

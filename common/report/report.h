@@ -69,6 +69,8 @@ struct report_result {
 	const struct report_row *shown[2]; /* in this end's table; NULL: no more */
 	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
 	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
+	double cpu_percent;       /* of this end, with --cpu_util */
+	bool held;                /* one of several runs: it is no row of the table */
 };
 
 struct report {
@@ -82,8 +84,10 @@ struct report {
 	bool live_shown;
 	json_t *results;   /* array, for JSON */
 	json_t *shown;     /* those of them that the table shows, for perftest's JSON */
+	json_t *summaries; /* array: of sizes that were repeated */
 	json_t *ends;      /* object with client and server */
 	json_t *effective; /* object */
+	json_t *counters;  /* object with client and server, of those that count */
 	json_t *own;       /* object: what the program adds to the document */
 	char started[32];  /* UTC, ISO 8601 */
 };
@@ -116,6 +120,16 @@ void report_connected(struct report *r, const struct report_ends *ends);
 void report_result(struct report *r, const struct report_result *result);
 
 /*
+ * Several runs of one size are over, which were held: the one that the table shows; and what all
+ * come to, for the document (stolen) and in words.
+ */
+void report_shown(struct report *r, const struct report_result *result);
+void report_summary(struct report *r, json_t *summary, const char *text);
+
+/* As the document has it: "client_to_server". */
+const char *report_direction_name(enum report_direction direction);
+
+/*
  * For a program with a form of its own: RESULT (stolen) into the document's results; VALUE (stolen)
  * as KEY into the document itself; and what it prints on stdout, unless a document goes there.
  */
@@ -123,6 +137,12 @@ void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r); /* NULL: nothing is printed */
 FILE *report_own_csv(struct report *r);   /* behind about.csv_columns; NULL: no CSV */
+
+/*
+ * The port's counters of the end WHO ("client", "server"), name to {before, after, change}, into
+ * the document, and with SHOWN one line for each to the user; else for those that changed.
+ */
+void report_counters(struct report *r, const char *who, json_t *counters, bool shown);
 
 /* While a run goes on: MESSAGES (of MESSAGE_BYTES) came in the last INTERVAL_NS, up to ELAPSED_NS.
  */

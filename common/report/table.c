@@ -24,11 +24,20 @@ void table_header(const struct report *r, FILE *out)
 			"t_stdev[usec]   99%% percentile[usec]   99.9%% percentile[usec] \n");
 	else
 		fprintf(out,
-			" #bytes     #iterations    BW peak[%s/sec]    BW average[%s/sec]   MsgRate[Mpps]\n",
-			unit, unit);
+			" #bytes     #iterations    BW peak[%s/sec]    BW average[%s/sec]   MsgRate[Mpps]%s\n",
+			unit, unit, r->about.options->output.cpu_util ? "    CPU_Util[%]" : "");
 }
 
-void table_row(const struct report *r, const struct record *rec, FILE *out)
+static void bandwidth_row(const struct report *r, const struct record *rec, double cpu, FILE *out)
+{
+	fprintf(out, "     %-16.2f    %-19.2f   %.6f", shown(r, rec->bandwidth_peak_gbps),
+		shown(r, rec->bandwidth_gbps), rec->messages_per_s / 1e6);
+	if (r->about.options->output.cpu_util)
+		fprintf(out, "        %.2f", cpu);
+	fprintf(out, "\n");
+}
+
+void table_row(const struct report *r, const struct record *rec, double cpu_percent, FILE *out)
 {
 	fprintf(out, " %-7" PRIu64 "    %-10" PRIu64, rec->message_bytes, rec->messages);
 	if (r->about.latency)
@@ -38,8 +47,7 @@ void table_row(const struct report *r, const struct record *rec, FILE *out)
 			rec->latency_mean_us, rec->latency_stdev_us, rec->latency_p99_us,
 			rec->latency_p99_9_us);
 	else
-		fprintf(out, "     %-16.2f    %-19.2f   %.6f\n", shown(r, rec->bandwidth_peak_gbps),
-			shown(r, rec->bandwidth_gbps), rec->messages_per_s / 1e6);
+		bandwidth_row(r, rec, cpu_percent, out);
 }
 
 void table_only(const struct report *r, const struct record *rec, FILE *out)

@@ -10,7 +10,8 @@
 #include "session/parts.h"
 #include "session/plan.h"
 
-#define BUSY_RETRY_NS UINT64_C(50000000)
+#define LOST_RETRY_NS UINT64_C(50000000)
+#define FULL_RETRY_NS UINT64_C(250000000)
 
 /* What rail R can do. */
 static json_t *offer(struct session *s, const struct rail *r)
@@ -21,6 +22,7 @@ static json_t *offer(struct session *s, const struct rail *r)
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_integer(kinds[i]));
+	rail_tell_pkey(s, r, to);
 	json_object_set_new(to, "ethernet", json_boolean(r->hca.info.is_ethernet));
 	json_object_set_new(to, "gid_kinds", list);
 	json_object_set_new(to, "mtu_bytes", json_integer(rail_mtu(s, r)));
@@ -51,7 +53,8 @@ static int take_choice(struct session *s, struct rail *r, const json_t *choice)
 	uint64_t kind, mtu;
 
 	if (message_u64(choice, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
-	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault))
+	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault) ||
+	    rail_agree_on_pkey(s, r, choice))
 		return -1;
 	if (!hca_mtu_enum((unsigned)mtu) || mtu > rail_mtu(s, r))
 		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
@@ -77,46 +80,144 @@ static int take_welcome(struct session *s, const json_t *m)
 	return 0;
 }
 
-static int busy(struct session *s, const json_t *m, uint64_t deadline_ns, bool *told)
-{
-	char with[80] = "another client", t[32];
+/* What is to be known from one attempt to be served to the next. */
+struct queue {
+	uint64_t deadline_ns; /* --connect-timeout is over */
+	unsigned place;       /* in line, as it was shown; 0: not in line */
+	bool full;            /* that the line is full was shown */
+	char with[80];        /* whom the server serves */
+	struct fault lost;    /* a server was there, and went */
+};
 
-	if (json_is_string(json_object_get(m, "with")))
-		message_text(m, "with", with, sizeof(with), &s->fault);
-	if (!*told)
-		report_note(&s->report, "the server is busy with %s; waiting", with);
-	*told = true;
-	if (clock_now_ns() < deadline_ns) {
-		stop_wait(&s->stop, -1, 0, clock_now_ns() + BUSY_RETRY_NS, &s->fault);
-		return fault_is(&s->fault) ? -1 : 1;
-	}
-	fault_raise(&s->fault, FAULT_DEADLINE, EBUSY, "the server serves %s, tried for %s", with,
-		    units_format_ns(s->options.local.connect_timeout_ns, t, sizeof(t)));
-	return fault_fix(&s->fault, "wait until that run is over; --connect-timeout waits longer");
+/* "1st", "2nd", "11th", "23rd". */
+static const char *ordinal(unsigned n, char *buf, size_t size)
+{
+	static const char *const ending[] = {"th", "st", "nd", "rd"};
+	bool teen = n / 10 % 10 == 1;
+
+	snprintf(buf, size, "%u%s", n, ending[teen || n % 10 > 3 ? 0 : n % 10]);
+	return buf;
 }
 
-/* The server's first word, but for that it is alive. */
-static int hear_answer(struct session *s, json_t **m)
+/* The server serves another client: 0 wait here, 1 the line is full, -1. */
+static int busy(struct session *s, const json_t *m, struct queue *q)
 {
+	char nth[16];
+	uint64_t place;
+
+	if (message_text(m, "with", q->with, sizeof(q->with), &s->fault) ||
+	    message_u64_if(m, "place", UINT16_MAX, &place, &s->fault))
+		return -1;
+	if (!place && !q->full)
+		report_note(&s->report, "the server is busy with %s, and the line is full; waiting",
+			    q->with);
+	else if (place && place != q->place)
+		report_note(&s->report, "the server is busy with %s; %s in line", q->with,
+			    ordinal((unsigned)place, nth, sizeof(nth)));
+	q->place = (unsigned)place;
+	q->full = !place;
+	return q->full;
+}
+
+/* --connect-timeout is over. */
+static int out_of_patience(struct session *s, const struct queue *q)
+{
+	char t[32], nth[16];
+
+	fault_raise(&s->fault, FAULT_DEADLINE, EBUSY, "the server serves %s, %s%s, tried for %s",
+		    q->with, q->place ? ordinal(q->place, nth, sizeof(nth)) : "the line is full",
+		    q->place ? " in line" : "",
+		    units_format_ns(s->options.local.connect_timeout_ns, t, sizeof(t)));
+	return fault_fix(&s->fault,
+			 "wait until those runs are over; --connect-timeout waits longer");
+}
+
+/* The next message while this client waits in line, which it does no longer than it said. */
+static int hear_in_line(struct session *s, json_t **m, const struct queue *q)
+{
+	uint64_t deadline_ns = session_deadline(s), least_ns = clock_now_ns() + 4 * LINE_REPEAT_NS;
+	struct fault late = {0};
+
+	fault_phase(&late, s->fault.phase);
+	if (deadline_ns < least_ns)
+		deadline_ns = least_ns;
+	if (deadline_ns > q->deadline_ns)
+		deadline_ns = q->deadline_ns;
+	if (oob_recv(&s->oob, m, deadline_ns, &late) == 0)
+		return 0;
+	if (late.code == FAULT_DEADLINE && clock_now_ns() >= q->deadline_ns)
+		return out_of_patience(s, q);
+	s->fault = late;
+	return -1;
+}
+
+/* The server's answer; before it that it is alive, and which place in line this client has. */
+static int hear_answer(struct session *s, json_t **m, struct queue *q)
+{
+	q->place = 0;
 	for (;;) {
-		if (oob_recv(&s->oob, m, session_deadline(s), &s->fault))
+		int rc = q->place ? hear_in_line(s, m, q)
+				  : oob_recv(&s->oob, m, session_deadline(s), &s->fault);
+
+		if (rc)
 			return -1;
-		if (!message_is(*m, "alive"))
+		if (message_is(*m, "alive"))
+			q->place = 0; /* its turn has come */
+		else if (!message_is(*m, "busy"))
+			return 0;
+		else
+			rc = busy(s, *m, q);
+		if (rc > 0)
 			return 0;
 		json_decref(*m);
+		if (rc)
+			return -1;
 	}
+}
+
+/* Try again after PAUSE_NS: 1, or -1 if it is too late for that, or a signal came. */
+static int again(struct session *s, uint64_t pause_ns, const struct queue *q)
+{
+	uint64_t until_ns = clock_now_ns() + pause_ns;
+
+	if (clock_now_ns() >= q->deadline_ns)
+		return fault_is(&s->fault) ? -1 : out_of_patience(s, q);
+	fault_clear(&s->fault);
+	if (until_ns > q->deadline_ns)
+		until_ns = q->deadline_ns;
+	return stop_wait(&s->stop, -1, 0, until_ns, &s->fault) < 0 ? -1 : 1;
+}
+
+static int take_answer(struct session *s, const json_t *m, struct queue *q)
+{
+	if (message_is(m, "welcome"))
+		return take_welcome(s, m);
+	if (message_is(m, "busy"))
+		return again(s, FULL_RETRY_NS, q);
+	if (message_is(m, "error"))
+		return message_raise(m, &s->fault);
+	if (!message_is(m, "ended"))
+		return fault_raise(&s->fault, FAULT_PEER, 0,
+				   "the server gave an answer that is none");
+	fault_raise(&s->fault, FAULT_PEER, 0, "the server ended while this client waited in line");
+	fault_cause(&s->fault, "It served one client, or was told to end");
+	fault_fix(&s->fault, "start it with --persistent, and it serves one client after another");
+	q->lost = s->fault;
+	report_note(&s->report, "the server ended; looking for the next one");
+	return again(s, LOST_RETRY_NS, q);
 }
 
 /* One attempt to be served: 0 welcome, 1 try again, -1. */
-static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fault *lost)
+static int greet(struct session *s, struct queue *q)
 {
-	uint16_t port = (uint16_t)s->options.local.port;
+	const struct local_options *l = &s->options.local;
+	struct oob_dial whom = {l->host, (uint16_t)l->port, l->source_ip, l->ipv6_addr};
 	json_t *m = NULL;
-	int rc = -1;
+	int rc;
 
 	fault_phase(&s->fault, "connecting to the server");
 	oob_release(&s->oob);
-	if (oob_connect(&s->oob, &s->stop, s->options.local.host, port, deadline_ns, &s->fault))
+	if (oob_connect(&s->oob, &s->stop, &whom, q->deadline_ns, &s->fault))
 		return -1;
 	oob_local_address(&s->oob, &s->local);
 	if (!s->rails && endpoint_open(s))
@@ -127,26 +228,15 @@ static int greet(struct session *s, uint64_t deadline_ns, bool *told, struct fau
 		json_decref(m);
 		return -1;
 	}
-	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) || hear_answer(s, &m)) {
+	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) || hear_answer(s, &m, q)) {
 		/* A server that ended just now had us in its queue: look whether there is a next
 		 * one. */
-		if (s->fault.code != FAULT_PEER || clock_now_ns() >= deadline_ns)
+		if (s->fault.code != FAULT_PEER)
 			return -1;
-		*lost = s->fault;
-		fault_clear(&s->fault);
-		return stop_wait(&s->stop, -1, 0, clock_now_ns() + BUSY_RETRY_NS, &s->fault) < 0
-			       ? -1
-			       : 1;
+		q->lost = s->fault;
+		return again(s, LOST_RETRY_NS, q);
 	}
-	if (message_is(m, "welcome"))
-		rc = take_welcome(s, m);
-	else if (message_is(m, "busy"))
-		rc = busy(s, m, deadline_ns, told);
-	else if (message_is(m, "error"))
-		rc = message_raise(m, &s->fault);
-	else
-		rc = fault_raise(&s->fault, FAULT_PEER, 0,
-				 "the server gave an answer that is none");
+	rc = take_answer(s, m, q);
 	json_decref(m);
 	return rc;
 }
@@ -179,6 +269,43 @@ static int interrupted(struct session *s)
 	return -1;
 }
 
+/* RUN of this size, from 1; 0: it is not repeated. */
+static int one_run(struct session *s, uint64_t size, uint64_t run)
+{
+	const struct experiment *e = &s->options.experiment;
+	struct session_round sr = {
+		.message_bytes = size,
+		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
+		.reverse = e->reversed,
+		.both = e->bidirectional,
+		.run = run,
+	};
+	int rc = round_client(s, &sr);
+
+	round_show(s, &sr);
+	round_release(&sr);
+	return rc;
+}
+
+static int all_runs(struct session *s, uint64_t size)
+{
+	json_t *m;
+
+	repeat_start(&s->repeat, clock_now_ns());
+	do {
+		if (one_run(s, size, ++s->repeat.number) || fault_is(&s->fault)) {
+			round_repeated(s);
+			return -1;
+		}
+	} while (!s->interrupted && repeat_goes_on(&s->repeat, clock_now_ns()));
+	round_repeated(s);
+	m = message_new("repeated");
+	if (s->repeat.until_ppm)
+		json_object_set_new(m, "until_ppm", json_integer((json_int_t)s->repeat.until_ppm));
+	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
+}
+
 static int one_size(struct session *s, uint64_t size)
 {
 	const struct experiment *e = &s->options.experiment;
@@ -197,17 +324,7 @@ static int one_size(struct session *s, uint64_t size)
 		return -1;
 	if (s->interrupted) /* while warming up: this size is not measured */
 		return s->measured ? 0 : interrupted(s);
-	sr = (struct session_round){
-		.message_bytes = size,
-		.target = e->duration_ns ? ROUND_ENDLESS : e->iters,
-		.duration_ns = e->duration_ns,
-		.reverse = e->reversed,
-		.both = e->bidirectional,
-	};
-	rc = round_client(s, &sr);
-	round_show(s, &sr);
-	round_release(&sr);
-	return rc;
+	return s->repeat.most ? all_runs(s, size) : one_run(s, size, 0);
 }
 
 int session_sizes(struct session *s)
@@ -223,28 +340,31 @@ int session_sizes(struct session *s)
 
 int session_client(struct session *s)
 {
-	uint64_t deadline_ns = clock_now_ns() + s->options.local.connect_timeout_ns;
-	struct fault lost = {0};
-	bool told = false;
-	json_t *bye = NULL;
+	struct queue q = {.deadline_ns = clock_now_ns() + s->options.local.connect_timeout_ns};
+	json_t *bye;
 	int rc;
 
 	endpoint_gpu_start(s);
-	while ((rc = greet(s, deadline_ns, &told, &lost)) > 0)
+	while ((rc = greet(s, &q)) > 0)
 		;
 	/* That somebody answered and died says more than that nobody listens any more. */
-	if (rc && fault_is(&lost) && s->fault.code == FAULT_DEADLINE)
-		s->fault = lost;
+	if (rc && fault_is(&q.lost) && s->fault.code == FAULT_DEADLINE)
+		s->fault = q.lost;
 	if (rc || connect_qps(s))
 		return -1;
 	session_show_ends(s);
 	if (s->test->schedule ? s->test->schedule(s) : session_sizes(s))
 		return -1;
 	fault_phase(&s->fault, "taking leave");
-	if (oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault) ||
+	bye = message_new("bye");
+	counting_stop(s, bye);
+	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "bye", &bye, s->options.local.timeout_ns, &s->fault))
 		return -1;
+	rc = counting_hear(s, bye);
 	json_decref(bye);
+	if (rc)
+		return -1;
 	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
 	return s->test->judge ? s->test->judge(s) : 0;
 }

@@ -40,8 +40,10 @@ static int check_path(struct session *s)
 /* All cells: what is for rounds of one kind only cannot be had. */
 static int check_matrix(struct session *s)
 {
-	static const char *const plain[] = {"out_json", "out_json_file", "output", "interval",
-					    "warmup"};
+	static const char *const plain[] = {"repeat",        "until-stable", "cpu_util",
+					    "min-bw",        "min-msgrate",  "limit_bw",
+					    "limit_msgrate", "out_json",     "out_json_file",
+					    "output",        "interval",     "warmup"};
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (options_given(&s->options, plain[i])) {

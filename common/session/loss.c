@@ -8,7 +8,8 @@ void loss_count(struct session *s, const struct session_round *sr, const json_t 
 	const json_t *sent = json_object_get(done, "messages");
 
 	/* Who only watches memory cannot tell. */
-	if (!transport_loses(&s->options.experiment) || s->test->latency || !s->test->follow)
+	if (!transport_loses(&s->options.experiment) || s->test->latency ||
+	    !s->strand[0].qps.rx_depth)
 		return;
 	for (unsigned i = 0; i < s->strands; i++) {
 		struct strand *t = &s->strand[i];
@@ -46,6 +47,19 @@ int loss_take(struct session *s, struct session_round *sr, const json_t *m)
 		sr->mine.lost += s->strand[i].record.lost;
 	}
 	return 0;
+}
+
+void loss_slow_down(const struct session *s, struct session_round *sr)
+{
+	double least_s = sr->theirs.seconds;
+	struct record *rec = &sr->mine;
+
+	if (!transport_loses(&s->options.experiment) || s->test->latency || !sr->measured ||
+	    rec->seconds >= least_s)
+		return;
+	rec->seconds = least_s;
+	rec->messages_per_s = (double)rec->messages / least_s;
+	rec->bandwidth_gbps = rec->messages_per_s * (double)rec->message_bytes * 8 / 1e9;
 }
 
 void loss_put(const struct session *s, struct session_round *sr)

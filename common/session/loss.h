@@ -19,6 +19,12 @@ void loss_describe(const struct session *s, json_t *m);
 /* This end's records of what it sent: with what the peer's message M says of it. */
 int loss_take(struct session *s, struct session_round *sr, const json_t *m);
 
+/*
+ * This end's record of what came: it is not quicker than the sender's, or a receiver that began to
+ * look late, when all that its queue holds was there, would seem to be the faster one.
+ */
+void loss_slow_down(const struct session *s, struct session_round *sr);
+
 /* The peer's records of what it sent: with what this end has counted. */
 void loss_put(const struct session *s, struct session_round *sr);
 

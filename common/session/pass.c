@@ -29,6 +29,7 @@ static void on_interval(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, ui
 	struct session_round *sr = arg;
 	struct report_progress p = {sr->message_bytes, elapsed_ns, interval_ns, messages};
 
+	worst_note(&sr->worst, interval_ns, messages);
 	report_interval(&sr->session->report, &p);
 }
 
@@ -185,6 +186,7 @@ static int take_records(struct session *s, const json_t *done, struct session_ro
 			return -1;
 	if (s->strands > 1 && json_array_size(parts) == s->strands)
 		sr->their_parts = json_deep_copy(parts);
+	sr->theirs.run = sr->run;
 	sr->theirs_measured = true;
 	return 0;
 }
@@ -203,7 +205,7 @@ static json_t *done_message(const struct session_round *sr)
 	}
 	json_object_set_new(m, "messages", messages);
 	loss_describe(s, m);
-	if (sr->measured)
+	if (sr->measured || sr->cpu_util)
 		json_object_set_new(m, "record", record_to_json(&sr->mine));
 	if (sr->measured && s->strands > 1)
 		json_object_set(m, "parts", parts);
@@ -247,11 +249,10 @@ static int both_job(void *arg, unsigned i)
 	struct session_round *sr = arg;
 	struct session *s = sr->session;
 	struct strand *t = &s->strand[i];
-	round_loop *first = s->test->both ? s->test->both : loop_of(s, sr->way, false);
-	round_loop *then = s->test->both ? s->test->follow : NULL;
+	round_loop *then = t->qps.rx_depth ? loop_of(s, sr->way, true) : NULL;
 
 	crew_meet(&s->crew);
-	if (first(&t->round))
+	if (loop_of(s, sr->way, false)(&t->round))
 		return quit_all(s);
 	if (atomic_fetch_sub(&sr->sending, 1) == 1)
 		watch_sent(sr->watch);
@@ -279,10 +280,13 @@ int pass_lead(struct session *s, struct session_round *sr)
 
 	if (watch_start(&w, &s->fault))
 		return -1;
+	usage_start(&sr->usage);
 	crew_run(&s->crew, lead_job, sr);
+	usage_stop(&sr->usage);
 	watch_stop(&w);
 	settle(s, &w);
 	round_measure(s, sr);
+	round_add_usage(sr, sr->mine.messages);
 	if (!fault_is(&s->fault))
 		return conclude(s, sr);
 	sr->mine.interrupted = 1;
@@ -295,8 +299,11 @@ static int answer_done(struct session *s, struct session_round *sr, const json_t
 	if (fault_is(&s->fault))
 		return -1;
 	fault_phase(&s->fault, "exchanging the results");
-	if (take_records(s, done, sr) ||
-	    oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
+	if (take_records(s, done, sr))
+		return -1;
+	loss_slow_down(s, sr);
+	round_add_usage(sr, sr->theirs.messages);
+	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
 		return -1;
 	loss_put(s, sr);
 	s->interrupted |= sr->theirs.interrupted != 0;
@@ -311,10 +318,12 @@ int pass_follow(struct session *s, struct session_round *sr)
 	if (watch_start(&w, &s->fault))
 		return -1;
 	sr->answered = loop_of(s, sr->way, true) != NULL;
+	usage_start(&sr->usage);
 	if (sr->answered && crew_run(&s->crew, follow_job, sr))
 		watch_stop(&w);
 	else
 		watch_join(&w);
+	usage_stop(&sr->usage);
 	settle(s, &w);
 	loss_count(s, sr, w.done);
 	round_measure(s, sr);
@@ -331,7 +340,9 @@ static json_t *on_sent(void *arg)
 {
 	struct session_round *sr = arg;
 
+	usage_stop(&sr->usage);
 	round_measure(sr->session, sr);
+	round_add_usage(sr, sr->mine.messages);
 	return done_message(sr);
 }
 
@@ -365,6 +376,7 @@ int pass_both(struct session *s, struct session_round *sr)
 	w.await_over = !s->report.about.server;
 	sr->watch = &w;
 	atomic_store(&sr->sending, s->strands);
+	usage_start(&sr->usage);
 	if (watch_start(&w, &s->fault))
 		return -1;
 	if (crew_run(&s->crew, both_job, sr))

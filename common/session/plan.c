@@ -26,6 +26,10 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 		fault_raise(f, FAULT_USAGE, 0, "--reversed with -b/--bidirectional");
 		return fault_fix(f, "leave it out: both ends send");
 	}
+	if (e->run_infinitely && e->sweep) {
+		fault_raise(f, FAULT_USAGE, 0, "--run_infinitely with -a/--all");
+		return fault_fix(f, "the first size would never end: give one with -s");
+	}
 	if (e->post_list > e->tx_depth) {
 		fault_raise(f, FAULT_USAGE, 0,
 			    "-l/--post_list %llu is more than -t/--tx-depth %llu",
@@ -90,7 +94,7 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 		return e->warmup;
 	if (n > WARMUP_BYTES / size)
 		n = WARMUP_BYTES / size;
-	if (!e->duration_ns && n > e->iters)
+	if (!experiment_endless(e) && n > e->iters)
 		n = e->iters;
 	return n ? n : 1;
 }
@@ -109,6 +113,13 @@ unsigned plan_srq_depth(const struct experiment *e, bool latency, unsigned max_c
 	if (depth > max_cqe)
 		depth = max_cqe;
 	return depth ? (unsigned)depth : 1;
+}
+
+unsigned plan_recv_list(const struct experiment *e, unsigned depth)
+{
+	if (e->recv_post_list != EXPERIMENT_AUTO)
+		return (unsigned)e->recv_post_list;
+	return depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
 }
 
 unsigned plan_rx_depth(const struct experiment *e, bool latency, unsigned max_cqe,

@@ -34,6 +34,9 @@ unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe);
  */
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
 
+/* Receives in one post to a queue of DEPTH: as given, else 32, or fewer in a short one. */
+unsigned plan_recv_list(const struct experiment *e, unsigned depth);
+
 /* Depth of each receive queue: as given, else 512 or what a CQ of MAX_CQE holds for all QPs. */
 unsigned plan_rx_depth(const struct experiment *e, bool latency, unsigned max_cqe,
 		       unsigned max_qp_wr);

@@ -60,13 +60,15 @@ int rail_open(struct session *s, struct rail *r, const char *text)
 		memcpy(r->hca.chosen, chosen, sizeof(chosen));
 	}
 	hca_list_free(&list);
-	if (rc == 0)
-		describe(s, r);
-	return rc;
+	if (rc || rail_check_link(s, r))
+		return -1;
+	describe(s, r);
+	return 0;
 }
 
 void rail_release(struct rail *r)
 {
+	counters_release(&r->counters);
 	hca_release(&r->hca);
 	memset(r, 0, sizeof(*r));
 }
@@ -102,13 +104,31 @@ static const struct gid *explicit_gid(struct session *s, const struct rail *r)
 	return NULL;
 }
 
-size_t rail_kinds(struct session *s, const struct rail *r, enum gid_kind kinds[GID_KINDS])
+/* --ipv6 takes the others away; on InfiniBand a GID has no family. */
+static size_t kinds_wished(struct session *s, const struct rail *r, enum gid_kind kinds[GID_KINDS])
 {
 	const struct hca_port *p = &r->hca.info;
+	size_t n = gid_kinds(p->gids, p->gid_count, (const struct sockaddr *)&s->local, kinds);
+
+	if (!s->options.local.ipv6 || !p->is_ethernet)
+		return n;
+	n = gid_kinds_ipv6(kinds, n);
+	if (!n) {
+		fault_phase(&s->fault, "choosing the GID");
+		fault_raise(&s->fault, FAULT_USAGE, 0, "--ipv6: %s port %u has no IPv6 GID",
+			    p->device, p->port);
+		fault_fix(&s->fault, "give the netdev%s%s an IPv6 address, or leave --ipv6 out",
+			  p->netdev[0] ? " " : "", p->netdev);
+	}
+	return n;
+}
+
+size_t rail_kinds(struct session *s, const struct rail *r, enum gid_kind kinds[GID_KINDS])
+{
 	const struct gid *one;
 
 	if (s->options.local.gid_index == EXPERIMENT_AUTO)
-		return gid_kinds(p->gids, p->gid_count, (const struct sockaddr *)&s->local, kinds);
+		return kinds_wished(s, r, kinds);
 	one = explicit_gid(s, r);
 	if (!one)
 		return 0;

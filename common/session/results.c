@@ -102,7 +102,7 @@ static void measure_strand(struct strand *t, uint64_t message_bytes, struct span
 }
 
 /* Only an end whose loop reads the clock has a record of its own. */
-void round_measure(struct session *s, struct session_round *sr)
+static void measure_all(struct session *s, struct session_round *sr)
 {
 	struct record *rec = &sr->mine;
 	struct span sum = {0};
@@ -122,6 +122,32 @@ void round_measure(struct session *s, struct session_round *sr)
 	for (unsigned i = 1; i < s->strands; i++)
 		hist_merge(s->strand[0].hist, s->strand[i].hist);
 	latency_of(&s->clock, s->strand[0].hist, rec);
+}
+
+void round_measure(struct session *s, struct session_round *sr)
+{
+	measure_all(s, sr);
+	sr->mine.run = sr->run;
+	if (sr->measured)
+		worst_to_record(&sr->worst, s->test->latency, &sr->mine);
+}
+
+void round_add_usage(struct session_round *sr, uint64_t messages)
+{
+	const struct usage *u = &sr->usage;
+	struct record *rec = &sr->mine;
+
+	if (!sr->cpu_util)
+		return;
+	if (!sr->measured)
+		*rec = (struct record){
+			.message_bytes = sr->message_bytes, .qps = rec->qps, .run = sr->run};
+	rec->cpu_percent = usage_percent(u);
+	rec->cpu_user_s = u->user_s;
+	rec->cpu_system_s = u->system_s;
+	if (messages)
+		rec->cpu_s_per_gb = (u->user_s + u->system_s) * 1e9 /
+				    ((double)messages * (double)sr->message_bytes);
 }
 
 /*
@@ -175,6 +201,10 @@ static struct record sum_of(const struct record *a, const struct record *b)
 	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
 	sum.seconds = a->seconds > b->seconds ? a->seconds : b->seconds;
 	sum.interrupted |= b->interrupted;
+	/* what is of one end alone */
+	sum.intervals = 0;
+	sum.worst_interval_gbps = 0;
+	sum.cpu_percent = sum.cpu_user_s = sum.cpu_system_s = sum.cpu_s_per_gb = 0;
 	return sum;
 }
 
@@ -183,6 +213,7 @@ struct rows {
 	struct report_row *row;
 	struct record *own; /* of rows that are sums made here */
 	size_t count, owned;
+	const struct record *figure; /* what a run is judged by, the same at both ends */
 };
 
 static struct report_row *add(struct rows *to, const struct record *rec, enum report_end by,
@@ -248,13 +279,19 @@ static const struct report_row *add_end(struct rows *to, const struct session_ro
 	bool mine = (end == REPORT_SERVER) == s->report.about.server;
 	enum report_direction direction = REPORT_FORWARD;
 
-	if (mine ? !sr->measured : !sr->theirs_measured)
+	if (mine ? !sr->measured && !sr->cpu_util : !sr->theirs_measured)
 		return NULL;
 	if (s->test->latency)
 		direction = REPORT_PING_PONG;
 	else if (sr->both ? end == REPORT_SERVER : sr->reverse)
 		direction = REPORT_BACKWARD;
 	return add(to, mine ? &sr->mine : &sr->theirs, end, direction);
+}
+
+/* NULL for the CPU use of an end that measured nothing else. */
+static const struct report_row *with_rate(const struct report_row *row)
+{
+	return row && row->record->messages ? row : NULL;
 }
 
 /* All rows of the round, and which of them this end's table shows. */
@@ -271,18 +308,26 @@ static void collect(struct rows *to, const struct session_round *sr, struct repo
 
 		*both = sum_of(&sr->mine, &sr->theirs);
 		sum = add(to, both, REPORT_BOTH, REPORT_BOTH_WAYS);
+		to->figure = both;
 		result->shown[0] = s->options.output.both_rows ? client : sum;
 		result->shown[1] = s->options.output.both_rows ? server : NULL;
 	} else {
+		own = with_rate(own);
+		leader = with_rate(leader);
 		/* A server's table has what it measured itself; a client's what the sender did. */
 		result->shown[0] = s->report.about.server && own ? own : leader ? leader : own;
+		to->figure = leader ? leader->record : own ? own->record : NULL;
 	}
-	if (s->strands > 1 && client)
+	if (s->strands > 1 && with_rate(client))
 		add_parts(to, sr, !s->report.about.server, client);
-	if (s->strands > 1 && server)
+	if (s->strands > 1 && with_rate(server))
 		add_parts(to, sr, s->report.about.server, server);
+	for (size_t i = 0; i < to->owned; i++)
+		to->own[i].run = sr->run;
 	result->row = to->row;
 	result->rows = to->count;
+	result->cpu_percent = sr->mine.cpu_percent;
+	result->held = sr->run != 0;
 }
 
 /* Hand the records to the report, and with them what only this end has. */
@@ -304,6 +349,10 @@ static void show(struct session *s, const struct session_round *sr)
 	if (t->hist && sr->measured && s->options.output.histogram)
 		result.histogram = histogram_json(s, t->hist);
 	s->measured = true;
+	if (!result.held)
+		round_judge(s, &result);
+	else if (rows.figure)
+		repeat_keep(&s->repeat, rows.figure, &result, &s->fault);
 	report_result(&s->report, &result);
 	loss_note(s, sr);
 	json_decref(result.histogram);

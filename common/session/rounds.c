@@ -43,6 +43,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->hist = t->hist;
 	r->peak = &t->peak;
 	r->samples = sr->warmup ? NULL : t->samples;
+	r->gap_ns = sr->warmup ? 0 : e->latency_gap_us * 1000;
 	r->way = sr->way;
 	r->own = s->own;
 	t->lost = 0;
@@ -63,12 +64,15 @@ static void prepare(struct session *s, struct session_round *sr)
 	clock_calibrate(&s->clock);
 	for (unsigned i = 0; i < s->strands; i++) {
 		struct strand *t = &s->strand[i];
+		/* What answers must be there until its last answer is known to have come. */
+		bool open = sr->target == ROUND_ENDLESS ||
+			    (s->test->latency && transport_loses(&s->options.experiment));
 		uint64_t all = sr->target * t->qps.count;
 
 		prepare_strand(t, sr);
 		fault_phase(&t->fault, s->fault.phase);
 		atomic_store(&t->control->target, sr->target);
-		atomic_store(&t->control->due, sr->target == ROUND_ENDLESS ? ROUND_ENDLESS : all);
+		atomic_store(&t->control->due, open ? ROUND_ENDLESS : all);
 		atomic_store(&t->control->quit, false);
 		atomic_store(&t->control->nudge, false);
 		t->control->seen = 0;
@@ -82,6 +86,7 @@ int round_client(struct session *s, struct session_round *sr)
 	json_t *m = message_new("round");
 
 	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
+	sr->cpu_util = s->options.output.cpu_util && !sr->warmup;
 	prepare(s, sr);
 	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
 	json_object_set_new(m, "target", json_integer((json_int_t)target));
@@ -94,6 +99,10 @@ int round_client(struct session *s, struct session_round *sr)
 		json_object_set_new(m, "both", json_true());
 	if (sr->way)
 		json_object_set_new(m, "way", json_integer(sr->way));
+	if (sr->cpu_util)
+		json_object_set_new(m, "cpu_util", json_true());
+	if (sr->run)
+		json_object_set_new(m, "run", json_integer((json_int_t)sr->run));
 	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
 	    message_expect(&s->oob, "ready", &m, s->options.local.timeout_ns, &s->fault))
 		return -1;
@@ -101,6 +110,17 @@ int round_client(struct session *s, struct session_round *sr)
 	if (sr->both)
 		return pass_both(s, sr);
 	return sr->reverse ? pass_follow(s, sr) : pass_lead(s, sr);
+}
+
+static int read_run(struct session *s, const json_t *m, struct session_round *sr)
+{
+	if (message_u64_if(m, "run", options_find("repeat")->max, &sr->run, &s->fault))
+		return -1;
+	if (sr->run == 1)
+		repeat_start(&s->repeat, 0);
+	if (sr->run && sr->run != ++s->repeat.number)
+		return fault_raise(&s->fault, FAULT_PEER, 0, "the client's runs are out of order");
+	return 0;
 }
 
 static int read_request(struct session *s, const json_t *m, struct session_round *sr)
@@ -116,8 +136,10 @@ static int read_request(struct session *s, const json_t *m, struct session_round
 	    message_u64_if(m, "way", ways, &way, &s->fault) ||
 	    message_flag(m, "warmup", &sr->warmup, &s->fault) ||
 	    message_flag(m, "reverse", &sr->reverse, &s->fault) ||
-	    message_flag(m, "both", &sr->both, &s->fault))
+	    message_flag(m, "both", &sr->both, &s->fault) ||
+	    message_flag(m, "cpu_util", &sr->cpu_util, &s->fault) || read_run(s, m, sr))
 		return -1;
+	sr->cpu_util |= s->options.output.cpu_util && !sr->warmup && !sr->way;
 	if (sr->message_bytes < 1)
 		return fault_raise(&s->fault, FAULT_PEER, 0,
 				   "the client asked for messages of 0 bytes");

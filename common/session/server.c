@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "host/notify.h"
+#include "session/hello.h"
 #include "session/parts.h"
-#include "session/plan.h"
-#include "session/transport.h"
 
 /* Tell whoever started us that clients can connect. */
 static int announce(struct session *s)
@@ -35,42 +34,10 @@ static int announce(struct session *s)
 	return 0;
 }
 
-static int check_versions(struct session *s, const json_t *m)
-{
-	uint64_t protocol;
-	char version[32];
-
-	if (message_u64(m, "protocol", UINT32_MAX, &protocol, &s->fault) ||
-	    message_text(m, "version", version, sizeof(version), &s->fault))
-		return -1;
-	if (protocol == MESSAGE_PROTOCOL)
-		return 0;
-	fault_raise(
-		&s->fault, FAULT_USAGE, 0,
-		"the two ends have different versions: server rdmark %s (protocol %d), client rdmark %s (protocol %u)",
-		RDMARK_VERSION, MESSAGE_PROTOCOL, version, (unsigned)protocol);
-	return fault_fix(&s->fault, "upgrade rdmark on the %s",
-			 protocol > MESSAGE_PROTOCOL ? "server" : "client");
-}
-
-static int check_test(struct session *s, const json_t *m)
-{
-	char test[32];
-
-	if (message_text(m, "test", test, sizeof(test), &s->fault))
-		return -1;
-	if (strcmp(test, s->test->name) == 0)
-		return 0;
-	fault_raise(&s->fault, FAULT_USAGE, 0,
-		    "the two ends run different tests: server %s, client %s", s->test->name, test);
-	return fault_fix(&s->fault, "run the same program on both ends");
-}
-
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
 static int adopt(struct session *s, const json_t *m)
 {
-	struct experiment e = s->test->defaults;
-	bool gpu_memory;
+	struct experiment e;
 
 	fault_phase(&s->fault, "agreeing with the client");
 	if (message_is(m, "error")) { /* it found out by itself that it cannot run */
@@ -78,19 +45,21 @@ static int adopt(struct session *s, const json_t *m)
 		s->fault.code = FAULT_PEER;
 		return -1;
 	}
-	if (!message_is(m, "hello"))
-		return fault_raise(&s->fault, FAULT_PEER, 0, "the first message is no hello");
-	if (check_versions(s, m) || check_test(s, m) || session_read_timeout(s, m) ||
-	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")),
-			&s->fault) ||
-	    message_has(m, "rails", json_is_array(json_object_get(m, "rails")), &s->fault) ||
-	    message_flag(m, "gpu_memory", &gpu_memory, &s->fault) ||
-	    experiment_from_json(&e, json_object_get(m, "experiment"), &s->fault) ||
-	    experiment_check(&s->options, &e, &s->fault) ||
-	    plan_check(&e, s->test->latency, &s->fault) || transport_check(&e, s->test, &s->fault))
+	if (hello_check(s, m, &e, &s->fault) || session_read_timeout(s, m))
 		return -1;
 	s->options.experiment = e;
+	if (s->options.local.max_duration_ns != EXPERIMENT_AUTO)
+		oob_limit(&s->oob, s->options.local.max_duration_ns);
 	return 0;
+}
+
+/* The door's guard asks, in a thread of its own. */
+static int vet(const void *session, const json_t *first, struct fault *f)
+{
+	struct experiment ignored;
+
+	fault_phase(f, "agreeing with the client");
+	return hello_check(session, first, &ignored, f);
 }
 
 /* The first kind of GID that both ends of rail R have, in the order of the client's OFFER. */
@@ -130,14 +99,11 @@ static int agree_on_gid(struct session *s, struct rail *r, const json_t *offer, 
 static int choose(struct session *s, struct rail *r, const json_t *offer, json_t *choices)
 {
 	enum gid_kind kind;
+	json_t *choice;
 	uint64_t mtu;
 
-	if (message_has(offer, "ethernet", json_is_boolean(json_object_get(offer, "ethernet")),
-			&s->fault) ||
-	    message_has(offer, "gid_kinds", json_is_array(json_object_get(offer, "gid_kinds")),
-			&s->fault) ||
-	    message_u64(offer, "mtu_bytes", 4096, &mtu, &s->fault) ||
-	    agree_on_gid(s, r, offer, &kind))
+	if (message_u64(offer, "mtu_bytes", 4096, &mtu, &s->fault) ||
+	    rail_agree_on_pkey(s, r, offer) || agree_on_gid(s, r, offer, &kind))
 		return -1;
 	r->route.mtu_bytes = mtu < rail_mtu(s, r) ? (unsigned)mtu : rail_mtu(s, r);
 	if (!hca_mtu_enum(r->route.mtu_bytes))
@@ -145,9 +111,10 @@ static int choose(struct session *s, struct rail *r, const json_t *offer, json_t
 				   (unsigned)mtu);
 	if (rail_use_gid(s, r, kind))
 		return -1;
-	json_array_append_new(choices, json_pack("{s:i, s:i}", "gid_kind", (int)kind, "mtu_bytes",
-						 (int)r->route.mtu_bytes));
-	return 0;
+	choice = json_pack("{s:i, s:i}", "gid_kind", (int)kind, "mtu_bytes",
+			   (int)r->route.mtu_bytes);
+	json_array_append_new(choices, choice);
+	return rail_tell_pkey(s, r, choice);
 }
 
 /* Rail by rail, as many as the client has. */
@@ -237,6 +204,17 @@ static int await_client(struct session *s, json_t **hello)
 	return door_guard(&s->door, s->oob.peer, &s->fault);
 }
 
+/* The client takes its leave. */
+static int take_leave(struct session *s, const json_t *theirs)
+{
+	json_t *bye = message_new("bye");
+
+	counting_stop(s, bye);
+	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault))
+		return -1;
+	return counting_hear(s, theirs) ? -1 : 1;
+}
+
 static int one_round(struct session *s, const json_t *request)
 {
 	struct session_round sr;
@@ -245,7 +223,16 @@ static int one_round(struct session *s, const json_t *request)
 	if (!sr.way)
 		round_show(s, &sr);
 	round_release(&sr);
-	return rc;
+	return fault_is(&s->fault) ? -1 : rc;
+}
+
+/* The client's runs of a size are over. */
+static int take_repeated(struct session *s, const json_t *m)
+{
+	if (message_u64_if(m, "until_ppm", REPEAT_PPM, &s->repeat.until_ppm, &s->fault))
+		return -1;
+	round_repeated(s);
+	return fault_is(&s->fault) ? -1 : 0;
 }
 
 /* Rounds until the client takes its leave. */
@@ -259,13 +246,13 @@ static int follow(struct session *s)
 		if (oob_recv(&s->oob, &m, session_deadline(s), &s->fault))
 			return -1;
 		if (message_is(m, "bye"))
-			rc = oob_send(&s->oob, message_new("bye"), session_deadline(s), &s->fault)
-				     ? -1
-				     : 1;
+			rc = take_leave(s, m);
 		else if (message_is(m, "round") && s->stop.signal)
 			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
 			rc = one_round(s, m);
+		else if (message_is(m, "repeated"))
+			rc = take_repeated(s, m);
 		else if (message_is(m, "task"))
 			rc = session_answer_task(s, m);
 		else if (message_is(m, "error"))
@@ -306,7 +293,9 @@ static int serve(struct session *s)
 	if (rc || connect_qps(s))
 		return -1;
 	session_show_ends(s);
-	return follow(s);
+	rc = follow(s);
+	round_repeated(s); /* what is left of a client that did not come to the end */
+	return rc;
 }
 
 /* Whatever became of a client: it and the log are told, and nothing of it is left. */
@@ -320,12 +309,14 @@ static void end_client(struct session *s, const struct experiment *asked)
 		fault_format(&s->fault, line, sizeof(line));
 		report_note(&s->report, "%s: %s", s->oob.peer, line);
 	}
+	counting_stop(s, NULL);
 	if (report_next(&s->report, &s->fault, s->interrupted, &writing)) {
 		fault_format(&writing, line, sizeof(line));
 		report_note(&s->report, "%s", line);
 	}
 	fault_clear(&s->fault);
 	oob_release(&s->oob);
+	session_linger(s);
 	endpoint_release(s);
 	door_unguard(&s->door);
 	s->interrupted = s->measured = false;
@@ -357,10 +348,13 @@ int session_server(struct session *s)
 	rc = endpoint_look(s, &list);
 	hca_list_free(&list);
 	if (rc || endpoint_gpu_look(s) ||
-	    door_open(&s->door, (uint16_t)s->options.local.port, &s->stop, &s->fault))
+	    door_open(&s->door, s->options.local.source_ip, (uint16_t)s->options.local.port,
+		      &s->stop, &s->fault))
 		return -1;
 	s->door.patience_ns = s->options.local.timeout_ns;
 	s->door.log = s->options.output.quiet ? NULL : stderr;
+	s->door.vet = vet;
+	s->door.vet_arg = s;
 	if (announce(s))
 		return -1;
 	return s->options.local.persistent ? serve_all(s) : serve(s);

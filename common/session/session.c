@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "report/list.h"
 #include "session/plan.h"
 #include "session/state.h"
@@ -32,8 +33,28 @@ int session_read_memory(struct session *s, const json_t *m)
 
 	if (message_flag(m, "gpu_memory", &theirs, &s->fault))
 		return -1;
-	s->immediate = s->test->lead_immediate && (s->gpu_memory || theirs);
+	/* A ping-pong polls memory, which no CPU can with a GPU's. */
+	s->immediate = s->test->lead_immediate && (s->options.experiment.write_with_imm ||
+						   (s->test->latency && (s->gpu_memory || theirs)));
 	return transport_check_memory(&s->options.experiment, s->test, s->immediate, &s->fault);
+}
+
+void session_linger(struct session *s)
+{
+	uint64_t ns = s->options.local.wait_destroy_ns;
+	struct fault ignored = {0};
+
+	if (ns && s->strands && !s->stop.signal && !fault_is(&s->fault))
+		stop_wait(&s->stop, -1, 0, clock_now_ns() + ns, &ignored);
+}
+
+/* Rows while a run goes on that has no end of its own; perftest prints one every five seconds. */
+static void choose_interval(struct options *o)
+{
+	if (!o->experiment.run_infinitely || o->output.interval_ns)
+		return;
+	o->output.interval_ns =
+		o->experiment.duration_ns ? o->experiment.duration_ns : 5 * UNITS_NS_PER_S;
 }
 
 static const char *basename_of(const char *path)
@@ -41,6 +62,25 @@ static const char *basename_of(const char *path)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	return slash ? slash + 1 : path ? path : "rdmark";
+}
+
+/* What only a server can do. */
+static int check_client(struct session *s)
+{
+	static const char *const server[] = {"persistent", "max-memory", "max-duration", "max-qps"};
+
+	for (size_t i = 0; i < sizeof(server) / sizeof(server[0]); i++)
+		if (options_given(&s->options, server[i])) {
+			fault_raise(&s->fault, FAULT_USAGE, 0, "--%s with a host", server[i]);
+			return fault_fix(&s->fault, "it is the server's: give it where that is "
+						    "started, without a host");
+		}
+	return 0;
+}
+
+bool session_keeps_samples(const struct session *s)
+{
+	return !experiment_endless(&s->options.experiment) && !s->repeat.most;
 }
 
 /* The command line, and what follows from it before anything is opened. */
@@ -54,12 +94,16 @@ static int read_command_line(struct session *s, int argc, char **argv)
 		return -1;
 	if (strncmp(s->program, "ib_", 3) == 0 && !options_given(&s->options, "format"))
 		o->format = FORMAT_PERFTEST;
+	choose_interval(&s->options);
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)
 		o->quiet = 1;
-	if ((o->histogram || o->unsorted) && s->options.experiment.duration_ns && !o->json) {
+	if (repeat_read(&s->repeat, &s->options, s->test->latency, &s->fault))
+		return -1;
+	if ((o->histogram || o->unsorted) && !session_keeps_samples(s) && !o->json) {
 		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "-H and -U print every sample, which -D does not keep");
+			    "-H and -U print every sample, which %s does not keep",
+			    s->repeat.most ? "--repeat" : "-D");
 		return fault_fix(&s->fault, "use -n, or --json -H for the histogram");
 	}
 	if (s->options.local.host && !s->options.local.port) {
@@ -68,18 +112,16 @@ static int read_command_line(struct session *s, int argc, char **argv)
 			&s->fault,
 			"only a server can take any free port; give the port that it printed");
 	}
-	if (s->options.local.host && s->options.local.persistent) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "--persistent with a host");
-		return fault_fix(&s->fault,
-				 "it is the server that stays; start that without a host");
-	}
+	if (s->options.local.host && check_client(s))
+		return -1;
 	if (o->only == (s->test->latency ? ONLY_BANDWIDTH : ONLY_LATENCY)) {
 		fault_raise(&s->fault, FAULT_USAGE, 0, "--output: %s measures no %s", s->test->name,
 			    s->test->latency ? "bandwidth" : "latency");
 		return fault_fix(&s->fault, "--output=%s or --output=message_rate",
 				 s->test->latency ? "latency" : "bandwidth");
 	}
-	if (endpoint_gpu_check(s))
+	if (endpoint_gpu_check(s) ||
+	    gates_read(&s->gates, &s->options, s->test->latency, &s->fault))
 		return -1;
 	return plan_check(&s->options.experiment, s->test->latency, &s->fault) ||
 			       transport_check(&s->options.experiment, s->test, &s->fault)
@@ -158,6 +200,10 @@ static int finish(struct session *s)
 	if (fault_is(&s->fault))
 		session_tell_peer(s);
 	settle_interruption(s);
+	if (!fault_is(&s->fault) && !s->report.about.server)
+		gates_verdict(&s->gates, &s->fault);
+	if (s->report.about.options)
+		counting_stop(s, NULL);
 	if (s->report.about.options &&
 	    report_close(&s->report, &s->fault, s->interrupted, &writing) && !fault_is(&s->fault))
 		s->fault = writing;
@@ -165,7 +211,9 @@ static int finish(struct session *s)
 		fault_print(&s->fault, s->program, stderr);
 	door_close(&s->door);
 	oob_release(&s->oob);
+	session_linger(s);
 	endpoint_release(s);
+	repeat_release(&s->repeat);
 	stop_release(&s->stop);
 	return fault_exit_status(&s->fault);
 }

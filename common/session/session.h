@@ -35,11 +35,8 @@ struct test {
 	 * leader is done.
 	 */
 	round_loop *lead, *follow;
-	/* A round in both directions: sends all and receives meanwhile; NULL: LEAD. What comes
-	 * after the last of its own is then FOLLOW's. */
-	round_loop *both;
-	/* In place of those where either end's memory is a GPU's, which no CPU can poll: receives
-	 * complete at both ends. NULL: the same. */
+	/* In place of those with --write_with_imm, and in a latency test where either end's memory
+	 * is a GPU's, which no CPU can poll: messages complete receives. NULL: the same. */
 	round_loop *lead_immediate, *follow_immediate;
 	/*
 	 * A program with rounds of several kinds (gdr_bw) has a schedule of its own, run by the

@@ -7,13 +7,18 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "base/usage.h"
+#include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
 #include "loop/recv.h"
 #include "report/report.h"
 #include "session/crew.h"
+#include "session/gate.h"
+#include "session/repeat.h"
 #include "session/session.h"
 #include "session/watch.h"
+#include "session/worst.h"
 #include "verbs/hca.h"
 #include "verbs/mem.h"
 #include "verbs/qp.h"
@@ -28,6 +33,7 @@ struct rail {
 	struct qp_route route;
 	union ibv_gid gid; /* of this end, as route.gid_index names it */
 	struct end mine, theirs;
+	struct counters counters;
 };
 
 /*
@@ -67,6 +73,8 @@ struct session {
 	bool interrupted; /* a run was ended early by a signal; what was measured is reported */
 	bool measured;    /* there is a result */
 	struct report report;
+	struct gates gates; /* what the rows must reach; judged by the client */
+	struct repeat repeat;
 	/* the connection */
 	struct door door; /* server */
 	struct oob oob;
@@ -96,11 +104,17 @@ int session_read_timeout(struct session *s, const json_t *m);
 /* Whose memory is a GPU's, here or by the hello or welcome M there? Then other loops are needed. */
 int session_read_memory(struct session *s, const json_t *m);
 
+/* -H and -U can have every sample: there are so many iterations, and one run of them. */
+bool session_keeps_samples(const struct session *s);
+
 /* Let the peer know why this end stops, if there still is one that does not know. */
 void session_tell_peer(struct session *s);
 
 /* Both ends are connected: tell the report. */
 void session_show_ends(struct session *s);
+
+/* --wait_destroy: the run is over, and its QPs stay for a while. Ends early on a signal. */
+void session_linger(struct session *s);
 
 /* Deadline of a wait that starts now: --timeout. */
 uint64_t session_deadline(const struct session *s);
@@ -148,6 +162,24 @@ int endpoint_gpu_open(struct session *s);
 int endpoint_gpu_memory(struct strand *t, size_t bytes, unsigned access);
 
 /*
+ * rail_route.c: the port is what --force-link and --dlid say; the peer hears of --pkey_index by its
+ * key, in this end's OFFER or choice; from the peer's the index of the same partition here; the
+ * route filled from the options.
+ */
+int rail_check_link(struct session *s, const struct rail *r);
+int rail_tell_pkey(struct session *s, const struct rail *r, json_t *offer);
+int rail_agree_on_pkey(struct session *s, struct rail *r, const json_t *offer);
+void rail_set_route(struct session *s, struct rail *r);
+
+/*
+ * counting.c: --report-counters. Read them when the ends are connected; read them again, show and
+ * forget them, and put them into BYE (NULL: the run failed); show what the peer's BYE has.
+ */
+int counting_start(struct session *s);
+void counting_stop(struct session *s, json_t *bye);
+int counting_hear(struct session *s, const json_t *bye);
+
+/*
  * rounds.c: one round. The end that leads it posts and decides when it is over: the client, or the
  * server if the round is reversed; the other follows. In a round of both directions each end does
  * both. What was measured is in the round afterwards, also after a failure.
@@ -157,6 +189,7 @@ struct session_round {
 	uint64_t target;      /* messages of each QP, or ROUND_ENDLESS with -D */
 	uint64_t duration_ns; /* with ROUND_ENDLESS */
 	unsigned way;         /* of the program's own; 0: there is but one */
+	uint64_t run;         /* which one of this size; 0: it is not repeated */
 	bool warmup;
 	bool reverse;
 	bool both;
@@ -164,6 +197,9 @@ struct session_round {
 	struct record mine, theirs; /* of all strands, unless warmup */
 	bool measured;              /* this end has a record of its own; each strand has its own */
 	bool theirs_measured;
+	bool cpu_util; /* at either end it is asked for: this end's record has its CPU use */
+	struct usage usage;
+	struct worst worst;       /* of the intervals, if there are any */
 	json_t *their_parts;      /* array of the records of their strands; NULL: one strand */
 	struct session *session;  /* for callbacks */
 	uint64_t messages_due;    /* of all strands and QPs; 0: as many as come */
@@ -179,9 +215,20 @@ int pass_lead(struct session *s, struct session_round *sr);
 int pass_follow(struct session *s, struct session_round *sr);
 int pass_both(struct session *s, struct session_round *sr);
 
-/* results.c: make this end's records of a round that has run; hand both ends' to the report. */
+/*
+ * results.c: make this end's records of a round that has run; add what CPU it took, in which
+ * MESSAGES (of all QPs) went by; hand both ends' to the report.
+ */
 void round_measure(struct session *s, struct session_round *sr);
+void round_add_usage(struct session_round *sr, uint64_t messages);
 void round_show(struct session *s, const struct session_round *sr);
+
+/*
+ * runs.c: the client judges what its table shows; the last run of a size is over, if there was any:
+ * show what they come to.
+ */
+void round_judge(struct session *s, const struct report_result *result);
+void round_repeated(struct session *s);
 
 /*
  * Around work that may take longer than the peer's patience (registering much memory, a slow

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "session/limits.h"
 #include "session/plan.h"
 #include "session/state.h"
 #include "session/transport.h"
@@ -25,9 +26,9 @@ static bool is_first(const struct strand *t)
 /* Do the peer's messages consume receives of this end? */
 static bool receives(const struct session *s)
 {
-	if (s->immediate || s->test->receives == RECEIVES_BOTH)
+	if (s->test->receives == RECEIVES_BOTH || (s->immediate && s->test->latency))
 		return true;
-	return s->test->receives == RECEIVES_FOLLOWER &&
+	return (s->test->receives == RECEIVES_FOLLOWER || s->immediate) &&
 	       (s->options.experiment.bidirectional || !endpoint_leads(s));
 }
 
@@ -62,6 +63,7 @@ static int make_qps(struct strand *t)
 								   : (unsigned)e->inline_bytes,
 		.inline_wish = test->inline_wish,
 		.access = test->written ? IBV_ACCESS_REMOTE_WRITE : 0,
+		.pkey_index = t->rail->route.pkey_index,
 	};
 
 	if (s->gpu_memory) /* the CPU cannot copy from there */
@@ -75,6 +77,18 @@ static int make_qps(struct strand *t)
 	if (e->events)
 		t->control->wake_fd = t->qps.bell.wake_fd;
 	return 0;
+}
+
+/* What a client's experiment needs at this end, if a strand needs BYTES; a matrix of cells has
+ * more.
+ */
+static uint64_t all_buffers(const struct session *s, uint64_t bytes)
+{
+	const struct experiment *e = &s->options.experiment;
+
+	if (s->matrix && s->gpu)
+		return 2 * bytes + e->staged_slots * e->staged_chunk_bytes;
+	return bytes * s->strands;
 }
 
 /*
@@ -97,6 +111,9 @@ static int make_memory(struct strand *t)
 	if (bytes < s->message_max)
 		bytes = s->message_max;
 	bytes += PAGE_BYTES;
+	if (s->report.about.server &&
+	    limits_memory(&s->options.local, all_buffers(s, bytes), &t->fault))
+		return -1;
 	rc = s->gpu_memory ? endpoint_gpu_memory(t, bytes, access)
 			   : mem_init(&t->mem, t->qps.pd, &t->pin, bytes, access, &t->fault);
 	if (rc)
@@ -129,7 +146,13 @@ static int make_receives(struct strand *t)
 	}
 	/* A ping-pong gives each receive back at once, a stream in batches. */
 	if (!s->test->latency)
-		batch = depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
+		batch = plan_recv_list(&s->options.experiment, depth);
+	if (batch > depth) {
+		fault_raise(&t->fault, FAULT_USAGE, 0,
+			    "--recv_post_list %u is more than the receive queue holds (%u)", batch,
+			    depth);
+		return fault_fix(&t->fault, "use a larger -r, or a shorter list");
+	}
 	return recv_queue_init(&t->receives, &t->qps, depth, batch, &into, s->largest_bytes,
 			       &t->fault);
 }
@@ -140,7 +163,7 @@ static int make_samples(struct strand *t)
 	const struct session *s = t->session;
 	const struct output_options *o = &s->options.output;
 	const struct experiment *e = &s->options.experiment;
-	bool keep = (o->histogram || o->unsorted) && !e->duration_ns;
+	bool keep = (o->histogram || o->unsorted) && session_keeps_samples(s);
 
 	if (!s->test->latency || !endpoint_leads(s))
 		return 0;
@@ -209,6 +232,10 @@ int strand_make(struct strand *t)
 
 int strand_connect(struct strand *t)
 {
+	const struct local_options *l = &t->session->options.local;
+
+	if (l->dlid != EXPERIMENT_AUTO)
+		t->theirs.lid = (uint16_t)l->dlid;
 	return qp_set_connect(&t->qps, &t->rail->route, &t->theirs, &t->fault);
 }
 

@@ -58,7 +58,7 @@ int transport_check(const struct experiment *e, const struct test *t, struct fau
 		return fault_fix(f, "a datagram cannot write into memory: use send_%s, or UC",
 				 t->latency ? "lat" : "bw");
 	}
-	if (e->use_srq && t->receives == RECEIVES_NONE) {
+	if (e->use_srq && t->receives == RECEIVES_NONE && !e->write_with_imm) {
 		fault_raise(f, FAULT_USAGE, 0, "--use-srq with %s", t->name);
 		return fault_fix(f, "a write consumes no receive: use send_%s, or leave it out",
 				 t->latency ? "lat" : "bw");

@@ -235,6 +235,10 @@ static void tick(struct watch *w)
 		tell_peer(w, "alive");
 	if (w->alive_only)
 		return;
+	if (oob_check_limit(w->oob, &w->fault)) {
+		give_up(w);
+		return;
+	}
 	if (w->duration_ns && now - w->start_ns >= w->duration_ns)
 		finish(w);
 	if (messages != w->moved) {
@@ -257,9 +261,13 @@ static uint64_t until_next(const struct watch *w)
 	uint64_t now = clock_now_ns();
 	uint64_t next = w->said_ns + alive_period(w);
 
+	if (w->alive_only)
+		return next > now ? next - now : 0;
 	if (w->duration_ns && w->start_ns + w->duration_ns > now &&
 	    w->start_ns + w->duration_ns < next)
 		next = w->start_ns + w->duration_ns;
+	if (w->oob->until_ns && w->oob->until_ns < next)
+		next = w->oob->until_ns;
 	if (w->quiet_ns && w->looked_ns + w->quiet_ns < next)
 		next = w->looked_ns + w->quiet_ns;
 	if (w->interval_ns && w->reported_ns + w->interval_ns < next)

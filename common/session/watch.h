@@ -3,11 +3,11 @@
  * watch: the thread beside a measuring loop, so that the loop needs no clock, no signal handler and
  * no socket. It owns the out-of-band connection while it runs.
  *
- * It ends the run when the duration is over, a signal comes, the peer reports an error, vanishes or
- * falls silent, or no message has completed for the timeout. Where messages may be lost, it has a
- * loop that stands still send again, or after the peer's "done" wait no longer. It tells the peer
- * once a second that this end is alive; and it calls back for interval reports. It sleeps in
- * poll(2) otherwise.
+ * It ends the run when the duration is over, the time of the connection is (oob_limit()), a signal
+ * comes, the peer reports an error, vanishes or falls silent, or no message has completed for the
+ * timeout. Where messages may be lost, it has a loop that stands still send again, or after the
+ * peer's "done" wait no longer. It tells the peer once a second that this end is alive; and it
+ * calls back for interval reports. It sleeps in poll(2) otherwise.
  */
 #ifndef RDMARK_SESSION_WATCH_H
 #define RDMARK_SESSION_WATCH_H

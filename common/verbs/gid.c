@@ -71,6 +71,16 @@ size_t gid_kinds(const struct gid *table, size_t count, const struct sockaddr *l
 	return n;
 }
 
+size_t gid_kinds_ipv6(enum gid_kind kinds[GID_KINDS], size_t n)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (kinds[i] == GID_V2_IPV6 || kinds[i] == GID_V2_LINK_LOCAL)
+			kinds[left++] = kinds[i];
+	return left;
+}
+
 const struct gid *gid_pick(const struct gid *table, size_t count, enum gid_kind kind,
 			   const struct sockaddr *local)
 {

@@ -50,6 +50,9 @@ bool gid_is_address(const union ibv_gid *raw, const struct sockaddr *sa);
 size_t gid_kinds(const struct gid *table, size_t count, const struct sockaddr *local,
 		 enum gid_kind kinds[GID_KINDS]);
 
+/* Of N kinds leave those with an IPv6 address, in the same order. Returns how many. */
+size_t gid_kinds_ipv6(enum gid_kind kinds[GID_KINDS], size_t n);
+
 /* Entry of KIND to use: the one that is LOCAL, else the first; NULL if there is none. */
 const struct gid *gid_pick(const struct gid *table, size_t count, enum gid_kind kind,
 			   const struct sockaddr *local);

@@ -212,7 +212,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_wish *w, 
 		if (!s->qp[i])
 			return no_qp(i, w, f);
 		s->count = i + 1;
-		if (qp_state_init(s, i, w->access, f))
+		if (qp_state_init(s, i, w, f))
 			return -1;
 	}
 	return 0;

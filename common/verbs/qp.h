@@ -33,6 +33,7 @@ struct qp_wish {
 	unsigned inline_bytes;       /* this much, or the fault; */
 	unsigned inline_wish;        /* with QP_INLINE_BEST_EFFORT: up to this much */
 	unsigned access;             /* what the peer may do: enum ibv_access_flags */
+	unsigned pkey_index;
 };
 
 struct qp_set {
@@ -61,7 +62,11 @@ struct qp_route {
 	int gid_index; /* of this end */
 	bool global;   /* with a GRH: RoCE, or IB across subnets */
 	unsigned mtu_bytes;
-	unsigned sl, tos, qp_timeout;
+	unsigned sl, tos, hop_limit;
+	uint32_t flow_label;  /* of 20 bits */
+	unsigned qp_timeout;  /* 4.096 us << n, and how often then: */
+	unsigned retry_count; /* 0 … 7 */
+	unsigned pkey_index;  /* what struct qp_wish had */
 };
 
 /* What the other end must know to connect and to write. Owns its arrays. */

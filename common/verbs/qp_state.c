@@ -5,10 +5,8 @@
 
 #include "verbs/vfault.h"
 
-#define RETRY_COUNT   7
-#define RNR_RETRY     7  /* without end: a receiver that is late is no error */
-#define MIN_RNR_TIMER 12 /* 0.64 ms */
-#define HOP_LIMIT     255
+#define RNR_RETRY     7           /* without end: a receiver that is late is no error */
+#define MIN_RNR_TIMER 12          /* 0.64 ms */
 #define QKEY          0x72646d6bu /* any without the highest bit, which is for privileged ones */
 
 /* Modifying QP in a way that depends on nobody else has failed. */
@@ -18,12 +16,13 @@ static int modify_failed(int err, const struct ibv_qp *qp, const char *to, struc
 	return fault_fix(f, "look at dmesg: the driver says there what it refuses");
 }
 
-int qp_state_init(struct qp_set *s, unsigned i, unsigned access, struct fault *f)
+int qp_state_init(struct qp_set *s, unsigned i, const struct qp_wish *w, struct fault *f)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
+		.pkey_index = (uint16_t)w->pkey_index,
 		.port_num = s->port,
-		.qp_access_flags = access,
+		.qp_access_flags = w->access,
 		.qkey = QKEY,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
@@ -45,7 +44,8 @@ static struct ibv_ah_attr way_to(const struct qp_set *s, const struct qp_route *
 		.is_global = r->global,
 		.grh = {.dgid = to->gid,
 			.sgid_index = (uint8_t)r->gid_index,
-			.hop_limit = HOP_LIMIT,
+			.flow_label = r->flow_label,
+			.hop_limit = (uint8_t)r->hop_limit,
 			.traffic_class = (uint8_t)r->tos},
 	};
 }
@@ -99,7 +99,7 @@ static int to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.timeout = (uint8_t)r->qp_timeout,
-		.retry_cnt = RETRY_COUNT,
+		.retry_cnt = (uint8_t)r->retry_count,
 		.rnr_retry = RNR_RETRY,
 		.sq_psn = s->psn[i],
 		.max_rd_atomic = 1,

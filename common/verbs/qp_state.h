@@ -7,7 +7,7 @@
 
 #define QP_PSN_MASK 0xffffffu
 
-/* QP I of S, just made, to INIT; ACCESS is what the peer may do. */
-int qp_state_init(struct qp_set *s, unsigned i, unsigned access, struct fault *f);
+/* QP I of S, just made, to INIT, with the rights and the P_Key of W. */
+int qp_state_init(struct qp_set *s, unsigned i, const struct qp_wish *w, struct fault *f);
 
 #endif

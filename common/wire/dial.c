@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* oob_connect(): from a host's name to a connected socket, within a deadline. */
+/* oob_connect(): from a host's name to a connected socket, within a deadline; its addresses. */
 #include "wire/oob.h"
 
 #include <errno.h>
@@ -77,9 +77,11 @@ static int lookup_wait(struct lookup *l, struct stop *stop, uint64_t deadline_ns
 	return rc ? no_such_host(host, rc, f) : 0;
 }
 
-static int resolve(const char *host, uint16_t port, struct stop *stop, uint64_t deadline_ns,
+/* FAMILY: AF_UNSPEC, or the only one wanted. */
+static int resolve(const struct oob_dial *whom, int family, struct stop *stop, uint64_t deadline_ns,
 		   struct addrinfo **list, struct fault *f)
 {
+	const char *host = whom->host;
 	struct lookup *l = calloc(1, sizeof(*l));
 	struct gaicb *requests[1];
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD,
@@ -89,8 +91,9 @@ static int resolve(const char *host, uint16_t port, struct stop *stop, uint64_t 
 	if (!l)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "looking up host '%.80s'", host);
 	strip_brackets(l->host, sizeof(l->host), host);
-	snprintf(l->port, sizeof(l->port), "%u", port);
-	l->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM,
+	snprintf(l->port, sizeof(l->port), "%u", whom->port);
+	l->hints = (struct addrinfo){.ai_family = family,
+				     .ai_socktype = SOCK_STREAM,
 				     .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
 	if (getaddrinfo(l->host, l->port, &l->hints, list) == 0) {
 		free(l);
@@ -112,9 +115,42 @@ static int resolve(const char *host, uint16_t port, struct stop *stop, uint64_t 
 	return lookup_wait(l, stop, deadline_ns, list, f);
 }
 
+int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *address,
+		    struct fault *f)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
+	struct addrinfo *a = NULL;
+	char service[8];
+	int fd, len, err = 0;
+
+	snprintf(service, sizeof(service), "%u", port);
+	if (getaddrinfo(text, service, &hints, &a)) {
+		fault_raise(f, FAULT_USAGE, 0, "--bind_source_ip '%.60s': it is no IP address",
+			    text);
+		return fault_fix(f, "give an address as `ip address` shows them");
+	}
+	len = (int)a->ai_addrlen;
+	memcpy(address, a->ai_addr, a->ai_addrlen);
+	freeaddrinfo(a);
+	/* With any port, so that only the address can be wrong. */
+	((struct sockaddr_in *)(void *)address)->sin_port = 0;
+	fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, (socklen_t)len))
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	((struct sockaddr_in *)(void *)address)->sin_port = htons(port);
+	if (!err)
+		return len;
+	fault_raise(f, FAULT_USAGE, err, "--bind_source_ip %.60s", text);
+	fault_cause(f, "No interface of this host has that address");
+	return fault_fix(f, "give an address as `ip address` shows them, or leave it out");
+}
+
 /* One attempt at one address: the socket, or -errno; a signal is in F. */
-static int try_address(const struct addrinfo *a, struct stop *stop, uint64_t deadline_ns,
-		       struct fault *f)
+static int try_address(const struct addrinfo *a, const struct sockaddr_storage *from,
+		       struct stop *stop, uint64_t deadline_ns, struct fault *f)
 {
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int err = 0, rc;
@@ -122,6 +158,11 @@ static int try_address(const struct addrinfo *a, struct stop *stop, uint64_t dea
 
 	if (fd < 0)
 		return -errno;
+	if (from->ss_family && bind(fd, (const struct sockaddr *)from, a->ai_addrlen)) {
+		err = errno;
+		close(fd);
+		return -err;
+	}
 	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
 		return fd;
 	err = errno;
@@ -138,12 +179,13 @@ static int try_address(const struct addrinfo *a, struct stop *stop, uint64_t dea
 	return -err;
 }
 
-static int nobody(const char *host, uint16_t port, int err, uint64_t waited_ns, struct fault *f)
+static int nobody(const struct oob_dial *whom, int err, uint64_t waited_ns, struct fault *f)
 {
+	uint16_t port = whom->port;
 	char t[32];
 
 	fault_raise(f, err == ECONNREFUSED || err == ETIMEDOUT ? FAULT_DEADLINE : FAULT_PEER, err,
-		    "Couldn't connect to %.80s:%u", host, port);
+		    "Couldn't connect to %.80s:%u", whom->host, port);
 	if (err == ECONNREFUSED)
 		fault_cause(f, "Nothing listens on TCP port %u there, tried for %s", port,
 			    units_format_ns(waited_ns, t, sizeof(t)));
@@ -158,22 +200,26 @@ static int nobody(const char *host, uint16_t port, int err, uint64_t waited_ns, 
 		port);
 }
 
-int oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
-		uint64_t deadline_ns, struct fault *f)
+int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, uint64_t deadline_ns,
+		struct fault *f)
 {
+	struct sockaddr_storage from = {0};
 	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
 	struct addrinfo *list = NULL;
 	int fd = -1;
 
 	*o = OOB_EMPTY;
+	if (whom->from && oob_own_address(whom->from, 0, &from, f) < 0)
+		return -1;
 	/* A deadline of now still allows one attempt. */
-	if (resolve(host, port, stop, deadline_ns + RETRY_MAX_NS, &list, f))
+	if (resolve(whom, whom->ipv6 ? AF_INET6 : from.ss_family, stop, deadline_ns + RETRY_MAX_NS,
+		    &list, f))
 		return -1;
 	for (;;) {
 		uint64_t now;
 
 		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
-			int rc = try_address(a, stop, deadline_ns + RETRY_MAX_NS, f);
+			int rc = try_address(a, &from, stop, deadline_ns + RETRY_MAX_NS, f);
 
 			fd = rc;
 		}
@@ -189,7 +235,7 @@ int oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t por
 	if (fault_is(f))
 		return -1;
 	if (fd < 0)
-		return nobody(host, port, -fd, clock_now_ns() - start_ns, f);
+		return nobody(whom, -fd, clock_now_ns() - start_ns, f);
 	oob_adopt(o, stop, fd);
 	return 0;
 }

@@ -4,59 +4,88 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "wire/message.h"
 
-#define BUSY_DEADLINE_NS UINT64_C(1000000000)
-#define REST_NS          UINT64_C(100000000)
+#define REST_NS UINT64_C(100000000)
 
-static int listen_on(int family, uint16_t port)
+static int listen_on(const struct sockaddr_storage *at, socklen_t len)
 {
-	struct sockaddr_in6 v6 = {
-		.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any};
-	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1, off = 0, rc, err;
+	int fd = socket(at->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, off = 0, err;
 
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (family == AF_INET6) {
+	if (at->ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-		rc = bind(fd, (struct sockaddr *)&v6, sizeof(v6));
-	} else {
-		rc = bind(fd, (struct sockaddr *)&v4, sizeof(v4));
-	}
-	if (rc == 0 && listen(fd, DOOR_STRANGERS) == 0)
+	if (bind(fd, (const struct sockaddr *)at, len) == 0 && listen(fd, DOOR_STRANGERS) == 0)
 		return fd;
 	err = errno;
 	close(fd);
 	return -err;
 }
 
-int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
+/* On every address: IPv6 with IPv4 in it, or IPv4 where there is no other. */
+static int listen_on_all(uint16_t port)
+{
+	struct sockaddr_storage at = {.ss_family = AF_INET6};
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
+	int fd;
+
+	v6->sin6_port = htons(port);
+	fd = listen_on(&at, sizeof(*v6));
+	if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
+		return fd;
+	memset(&at, 0, sizeof(at));
+	at.ss_family = AF_INET;
+	((struct sockaddr_in *)&at)->sin_port = htons(port);
+	return listen_on(&at, sizeof(struct sockaddr_in));
+}
+
+/* What became of the address: "[::]:18515", and the port. */
+static void remember_address(struct door *d)
 {
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
-	bool v6 = true;
+	char ip[64] = "?", port[8] = "0";
+
+	if (getsockname(d->fd, (struct sockaddr *)&sa, &len) == 0)
+		getnameinfo((struct sockaddr *)&sa, len, ip, sizeof(ip), port, sizeof(port),
+			    NI_NUMERICHOST | NI_NUMERICSERV);
+	d->port = (uint16_t)atoi(port);
+	snprintf(d->address, sizeof(d->address), strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip,
+		 d->port);
+}
+
+int door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+	      struct fault *f)
+{
+	struct sockaddr_storage at;
+	int len = 0;
 
 	fault_phase(f, "listening for the client");
 	*d = DOOR_CLOSED;
 	d->stop = d->heeded = stop;
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		d->stranger[i].oob = OOB_EMPTY;
-	d->fd = listen_on(AF_INET6, port);
-	if (d->fd == -EAFNOSUPPORT || d->fd == -EADDRNOTAVAIL) {
-		v6 = false;
-		d->fd = listen_on(AF_INET, port);
+	if (address) {
+		len = oob_own_address(address, port, &at, f);
+		if (len < 0)
+			return -1;
 	}
+	d->fd = len ? listen_on(&at, (socklen_t)len) : listen_on_all(port);
 	if (d->fd < 0) {
 		fault_raise(f, FAULT_LOCAL, -d->fd, "listen on TCP port %u", port);
 		if (d->fd == -EADDRINUSE)
@@ -67,10 +96,7 @@ int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
 		d->fd = -1;
 		return -1;
 	}
-	getsockname(d->fd, (struct sockaddr *)&sa, &len);
-	d->port = ntohs(v6 ? ((struct sockaddr_in6 *)&sa)->sin6_port
-			   : ((struct sockaddr_in *)&sa)->sin_port);
-	snprintf(d->address, sizeof(d->address), v6 ? "[::]:%u" : "0.0.0.0:%u", d->port);
+	remember_address(d);
 	return 0;
 }
 
@@ -130,10 +156,13 @@ static int hear(struct door *d, int i, json_t **first)
 	return rc > 0;
 }
 
-/* Milliseconds until the next stranger's patience or the rest ends, -1 if there is neither. */
+/*
+ * Milliseconds until the next stranger's patience or the rest ends or the line is to be told, -1 if
+ * nothing of that is due.
+ */
 static int next_timeout(const struct door *d)
 {
-	uint64_t now = clock_now_ns(), next = UINT64_MAX;
+	uint64_t now = clock_now_ns(), next = line_due_ns(&d->line);
 
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		if (d->stranger[i].oob.fd >= 0 && d->stranger[i].deadline_ns < next)
@@ -154,8 +183,8 @@ static int next_timeout(const struct door *d)
  */
 static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 {
-	struct pollfd p[DOOR_STRANGERS + 2] = {{.fd = wake_fd, .events = POLLIN},
-					       {.fd = d->fd, .events = POLLIN}};
+	struct pollfd p[DOOR_STRANGERS + LINE_PLACES + 2] = {{.fd = wake_fd, .events = POLLIN},
+							     {.fd = d->fd, .events = POLLIN}};
 	nfds_t n = 2;
 
 	if (d->rest_until_ns > clock_now_ns())
@@ -163,6 +192,7 @@ static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 	for (int i = 0; i < DOOR_STRANGERS; i++)
 		if (d->stranger[i].oob.fd >= 0)
 			p[n++] = (struct pollfd){.fd = d->stranger[i].oob.fd, .events = POLLIN};
+	n += line_polled(&d->line, p + n);
 	if (poll(p, n, next_timeout(d)) < 0)
 		return 0;
 	*woken = p[0].revents != 0;
@@ -179,6 +209,11 @@ static int turn(struct door *d, int wake_fd, json_t **first, bool *woken)
 int door_wait(struct door *d, struct oob *client, json_t **first, struct fault *f)
 {
 	fault_phase(f, "waiting for the client");
+	if (line_take(&d->line, client, first, d->log)) {
+		client->stop = d->stop;
+		client->limit = OOB_MESSAGE_MAX;
+		return 0;
+	}
 	for (;;) {
 		bool woken = false;
 		int who = turn(d, d->stop->fd, first, &woken);
@@ -205,6 +240,30 @@ static void heed(struct door *d, struct stop *stop)
 		d->stranger[i].oob.stop = stop;
 }
 
+/* Stranger I said FIRST while another one is served: refuse it, or let it wait in line. */
+static void line_up(struct door *d, int i, json_t *first)
+{
+	struct oob *o = &d->stranger[i].oob;
+	struct fault why = {0}, ignored = {0};
+	json_t *answer;
+	char line[1024];
+
+	if (d->vet && d->vet(d->vet_arg, first, &why)) {
+		fault_format(&why, line, sizeof(line));
+		answer = message_from_fault(&why);
+	} else if (line_join(&d->line, o, first)) {
+		*o = OOB_EMPTY;
+		return;
+	} else {
+		snprintf(line, sizeof(line), "the line is full");
+		answer = json_pack("{s:s, s:s, s:i}", "type", "busy", "with", d->busy_with, "line",
+				   LINE_PLACES);
+	}
+	json_decref(first);
+	oob_send(o, answer, clock_now_ns(), &ignored); /* who does not read it shall not stop us */
+	drop(d, i, line);
+}
+
 static void *guard(void *arg)
 {
 	struct door *d = arg;
@@ -212,16 +271,13 @@ static void *guard(void *arg)
 
 	while (!woken) {
 		json_t *first = NULL;
-		struct fault why = {0};
-		int who = turn(d, d->guard_fd, &first, &woken);
+		int who;
 
-		if (!who)
-			continue;
-		json_decref(first);
-		oob_send(&d->stranger[who - 1].oob,
-			 json_pack("{s:s, s:s}", "type", "busy", "with", d->busy_with),
-			 clock_now_ns() + BUSY_DEADLINE_NS, &why);
-		oob_release(&d->stranger[who - 1].oob);
+		line_tell(&d->line, d->busy_with, d->log);
+		who = turn(d, d->guard_fd, &first, &woken);
+		if (who)
+			line_up(d, who - 1, first);
+		line_look(&d->line, d->log);
 	}
 	return NULL;
 }
@@ -231,6 +287,7 @@ int door_guard(struct door *d, const char *peer, struct fault *f)
 	int rc;
 
 	snprintf(d->busy_with, sizeof(d->busy_with), "%s", peer);
+	line_forget(&d->line);
 	/* The guard must not take the signals that the measuring thread waits for. */
 	heed(d, NULL);
 	d->guard_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -259,6 +316,7 @@ void door_unguard(struct door *d)
 void door_close(struct door *d)
 {
 	door_unguard(d);
+	line_end(&d->line);
 	for (int i = 0; d->fd >= 0 && i < DOOR_STRANGERS; i++)
 		oob_release(&d->stranger[i].oob);
 	if (d->fd >= 0)

@@ -4,8 +4,9 @@
  *
  * Several strangers may be connected at once; each has its own deadline to send one whole message.
  * The first that does is the client. Port scanners, browsers and silent peers are dropped, with a
- * line in the log, and never keep a client out. While a client is served, a guard thread tells the
- * others that the server is busy.
+ * line in the log, and never keep a client out. While a client is served, a guard thread has the
+ * door: it refuses whom the server would refuse, and lets the others wait in line. Strangers cannot
+ * take the places in line, nor those in line the places of strangers.
  */
 #ifndef RDMARK_WIRE_DOOR_H
 #define RDMARK_WIRE_DOOR_H
@@ -15,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "wire/line.h"
 #include "wire/oob.h"
 
 #define DOOR_STRANGERS 32
@@ -22,7 +24,7 @@
 struct door {
 	int fd; /* listening; -1: closed */
 	uint16_t port;
-	char address[32];       /* "[::]:18515" */
+	char address[80];       /* "[::]:18515" */
 	uint64_t patience_ns;   /* how long a stranger may stay silent */
 	uint64_t rest_until_ns; /* nobody is let in before: there was no descriptor left */
 	FILE *log;              /* where dropped strangers are noted; NULL: nowhere */
@@ -32,6 +34,10 @@ struct door {
 		struct oob oob;
 		uint64_t deadline_ns;
 	} stranger[DOOR_STRANGERS];
+	struct line line; /* who has spoken while another one was served */
+	/* May who sends FIRST be served? Called by the guard. NULL: anybody may. */
+	int (*vet)(const void *arg, const json_t *first, struct fault *f);
+	const void *vet_arg;
 	pthread_t guard;
 	bool guarding;
 	int guard_fd; /* eventfd that ends the guard */
@@ -40,22 +46,26 @@ struct door {
 
 #define DOOR_CLOSED ((struct door){.fd = -1, .guard_fd = -1})
 
-/* Listen on PORT (0: any free one) for IPv4 and IPv6. Raises FAULT_LOCAL if the port is taken. */
-int door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f);
+/*
+ * Listen on PORT (0: any free one) of this host's ADDRESS (NULL: of all, IPv4 and IPv6). Raises
+ * FAULT_LOCAL if the port is taken, FAULT_USAGE if the address is none of this host.
+ */
+int door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+	      struct fault *f);
 
 /*
- * Wait, without end, for a client: *CLIENT is the connection and *FIRST its first message, both the
- * caller's. Returns 0, or -1 with the fault raised (a signal).
+ * Wait, without end, for a client, the first in line if there is one: *CLIENT is the connection and
+ * *FIRST its first message, both the caller's. Returns 0, or -1 with the fault raised (a signal).
  */
 int door_wait(struct door *d, struct oob *client, json_t **first, struct fault *f);
 
-/* From now on answer every client with {"type": "busy", "with": PEER}; until door_unguard(). */
+/* PEER is served from now on, until door_unguard(): who else comes waits in line and is told so. */
 int door_guard(struct door *d, const char *peer, struct fault *f);
 
 /* The client has gone: door_wait() may be called for the next one. Safe where nobody guards. */
 void door_unguard(struct door *d);
 
-/* End the guard, drop strangers, close. Safe on DOOR_CLOSED. */
+/* End the guard, tell those in line, drop strangers, close. Safe on DOOR_CLOSED. */
 void door_close(struct door *d);
 
 #endif

@@ -23,7 +23,7 @@ static const struct {
 } fields[] = {
 	FIELD(TEXT, host), FIELD(TEXT, device), FIELD(TEXT, device_chosen), FIELD(INTEGER, port),
 	FIELD(TEXT, link_layer), FIELD(REAL, rate_gbps), FIELD(INTEGER, gid_index), FIELD(TEXT, gid),
-	FIELD(TEXT, gid_type), FIELD(TEXT, gid_chosen), FIELD(INTEGER, lid), FIELD(INTEGER, active_mtu_bytes), FIELD(INTEGER, inline_bytes),
+	FIELD(TEXT, gid_type), FIELD(TEXT, gid_chosen), FIELD(INTEGER, lid), FIELD(INTEGER, pkey_index), FIELD(TEXT, pkey), FIELD(INTEGER, active_mtu_bytes), FIELD(INTEGER, inline_bytes),
 	FIELD(TEXT, netdev), FIELD(TEXT, pci), FIELD(TEXT, pcie_link), FIELD(INTEGER, numa_node),
 	FIELD(INTEGER, thread_node), FIELD(TEXT, cpus), FIELD(TEXT, pinned), FIELD(INTEGER, memory_pages),
 	FIELD(INTEGER, memory_pages_on_node), FIELD(TEXT, memory), FIELD(TEXT, gpu),

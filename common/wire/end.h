@@ -23,6 +23,8 @@ struct end {
 	char gid_type[32];
 	char gid_chosen[64]; /* why */
 	int64_t lid;
+	int64_t pkey_index;
+	char pkey[8]; /* "0xffff" */
 	int64_t active_mtu_bytes;
 	int64_t inline_bytes;
 	char netdev[16];

@@ -15,8 +15,7 @@ static uint64_t *experiment_field(struct experiment *e, const struct option_row 
 /* Is ROW part of what TEST decides? */
 static bool belongs(const struct option_row *row, const char *test)
 {
-	return row->scope == SCOPE_EXPERIMENT &&
-	       (!row->only || !test || strcmp(row->only, test) == 0);
+	return row->scope == SCOPE_EXPERIMENT && options_has(row, test);
 }
 
 json_t *experiment_to_json(const struct experiment *e, const char *test)
@@ -46,6 +45,8 @@ static void document_key(const struct option_row *row, char *key, size_t size)
 		unit = "_s";
 	else if (row->value && strcmp(row->value, "BYTES") == 0)
 		unit = "_bytes";
+	else if (row->value && strcmp(row->value, "US") == 0)
+		unit = "_us";
 	snprintf(key, size, "%s%s", row->name, unit);
 	for (; *key; key++)
 		if (*key == '-')

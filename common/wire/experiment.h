@@ -10,6 +10,7 @@
 #define RDMARK_WIRE_EXPERIMENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
@@ -37,9 +38,16 @@ struct experiment {
 	uint64_t own_cqs;      /* 1: CQs for each QP instead of one for all */
 	uint64_t sl;
 	uint64_t tos;
-	uint64_t qp_timeout;   /* 4.096 us * 2^n, IB specification 9.7.6.1.3 */
-	uint64_t strict_order; /* 1: without PCIe relaxed ordering */
-	uint64_t warmup;       /* messages for each QP before the clock; AUTO */
+	uint64_t hop_limit;
+	uint64_t flow_label;
+	uint64_t qp_timeout; /* 4.096 us * 2^n, IB specification 9.7.6.1.3 */
+	uint64_t retry_count;
+	uint64_t write_with_imm; /* 1: WRITEs carry an immediate, which the receiver counts */
+	uint64_t recv_post_list; /* receives for each ibv_post_recv(); AUTO */
+	uint64_t latency_gap_us; /* pause after each arrival */
+	uint64_t run_infinitely; /* 1: until a signal comes */
+	uint64_t strict_order;   /* 1: without PCIe relaxed ordering */
+	uint64_t warmup;         /* messages for each QP before the clock; AUTO */
 	/* gdr_bw's; 0 in all others */
 	uint64_t plain;   /* 1: one row instead of all cells */
 	uint64_t windows; /* of each cell */
@@ -51,7 +59,8 @@ struct experiment {
 #define EXPERIMENT_DEFAULTS                                                                       \
 	.qps = 1, .threads = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1,                      \
 	.cq_mod = EXPERIMENT_AUTO, .mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, \
-	.qp_timeout = 14, .warmup = EXPERIMENT_AUTO
+	.qp_timeout = 14, .recv_post_list = EXPERIMENT_AUTO, .hop_limit = 255, .retry_count = 7,  \
+	.warmup = EXPERIMENT_AUTO
 
 enum connection {
 	CONNECTION_RC,
@@ -60,6 +69,12 @@ enum connection {
 };
 
 struct options;
+
+/* True if the clock or a signal ends a round, not the number of its messages. */
+static inline bool experiment_endless(const struct experiment *e)
+{
+	return e->duration_ns || e->run_infinitely;
+}
 
 /*
  * The experiment as a new JSON object, keys as the long options: those that the program TEST has

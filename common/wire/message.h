@@ -5,28 +5,37 @@
  * unknown keys ignored.
  *
  *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
- *			 mtu_bytes, timeout_ns [, gpu_memory]
- *	server  welcome  protocol, version, gid_kind, mtu_bytes, timeout_ns [, gpu_memory];
- *			 or error, or busy
+ *			 rails[]{ethernet, gid_kinds, mtu_bytes [, pkey]}, timeout_ns
+ *			 [, gpu_memory]
+ *	server  welcome  protocol, version, rails[]{gid_kind, mtu_bytes [, pkey]},
+ *			 timeout_ns [, gpu_memory];
+ *			 or error; or, while it serves another client:
+ *	server  busy     with, place: in line, and again when that changes and every second;
+ *			 the client says nothing until it is its turn. Without place: the line
+ *			 is full, with as many as `line` says; the server closes
+ *	server  alive    to who waits in line: it is its turn, welcome or error follows
+ *	server  ended    to who waits in line: there will be no turn; the server closes
  *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey, end{}
  *
  *	then, for the warm-up and the measurement of every size:
- *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way]
+ *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way, cpu_util, run]
  *	server  ready
  *	both    alive    every second, while the loops run
  *	follower finish  please end early (it was interrupted)
  *	leader  done     messages, record
  *	follower done    messages, record
  *	The client leads, or the server if the round is reversed.
+ *	client  repeated  [until_ppm]: the last run of a size is over, as run said which one it was
  *
  *	a program with a schedule of its own, between rounds:
  *	client  task     whatever the program wants done there
  *	server  result   and what came of it; or error
  *
  *	at last:
- *	client  bye
- *	server  bye
- *	anybody, at any time: error  (a struct fault)
+ *	client  bye      [counters{}]
+ *	server  bye      [counters{}]
+ *	anybody, at any time: error  (a struct fault); the server's when a client asks for
+ *	more than its --max-… allow or takes longer has the code `usage`
  *
  * The number of messages does not depend on the number of QPs.
  */

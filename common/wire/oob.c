@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 
 #define MAGIC       "RDMK"
 #define HEADER_SIZE 8u
@@ -78,6 +79,25 @@ static int late(struct oob *o, const char *what, struct fault *f)
 	fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%s %s", what, o->peer);
 	fault_cause(f, "The peer is connected but silent: hung, stopped, or no rdmark");
 	return fault_fix(f, "look at the other host; --timeout sets the deadline");
+}
+
+void oob_limit(struct oob *o, uint64_t allowed_ns)
+{
+	o->until_ns = clock_now_ns() + allowed_ns;
+	o->allowed_ns = allowed_ns;
+}
+
+int oob_check_limit(const struct oob *o, struct fault *f)
+{
+	char allowed[32];
+
+	if (!o->until_ns || clock_now_ns() < o->until_ns)
+		return 0;
+	units_format_ns(o->allowed_ns, allowed, sizeof(allowed));
+	fault_raise(f, FAULT_USAGE, 0,
+		    "%s has been served for %s: this server's --max-duration allows no more",
+		    o->peer, allowed);
+	return fault_fix(f, "measure less in one run, or raise --max-duration on the server");
 }
 
 static int write_all(struct oob *o, const char *data, size_t size, uint64_t deadline_ns,
@@ -218,8 +238,10 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 
 int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault *f)
 {
+	if (o->until_ns && o->until_ns < deadline_ns)
+		deadline_ns = o->until_ns;
 	for (;;) {
-		int rc = oob_poll(o, message, f);
+		int rc = oob_check_limit(o, f) ? -1 : oob_poll(o, message, f);
 
 		if (rc)
 			return rc < 0 ? -1 : 0;
@@ -227,6 +249,7 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 		if (rc < 0)
 			return -1;
 		if (rc == 0)
-			return late(o, "waiting for a message from", f);
+			return oob_check_limit(o, f) ? -1
+						     : late(o, "waiting for a message from", f);
 	}
 }

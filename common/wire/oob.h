@@ -13,6 +13,7 @@
 #define RDMARK_WIRE_OOB_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -31,17 +32,34 @@ struct oob {
 	size_t have, size;       /* bytes in it, bytes it can hold */
 	size_t limit;            /* longest message taken */
 	uint64_t sent, received; /* messages so far */
+	uint64_t until_ns;       /* when it is over whatever goes on; 0: never */
+	uint64_t allowed_ns;     /* how long that was from the beginning: for the fault */
 };
 
 #define OOB_EMPTY ((struct oob){.fd = -1})
 
+/* Whom to connect to, and how. */
+struct oob_dial {
+	const char *host; /* a name, IPv4, IPv6, [IPv6], either with %interface */
+	uint16_t port;
+	const char *from; /* this end's IP address; NULL: as the route has it */
+	bool ipv6;        /* only over IPv6 */
+};
+
 /*
- * Connect to HOST (a name, IPv4, IPv6, [IPv6], either with %interface) at PORT. Refused and
- * unreachable are tried again until DEADLINE_NS, so the server may start later than the client.
- * Raises FAULT_USAGE for a host that does not resolve, FAULT_DEADLINE if nobody answered.
+ * Connect to WHOM. Refused and unreachable are tried again until DEADLINE_NS, so the server may
+ * start later than the client. Raises FAULT_USAGE for a host that does not resolve and for an
+ * address that is none of this host, FAULT_DEADLINE if nobody answered.
  */
-int oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
-		uint64_t deadline_ns, struct fault *f);
+int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, uint64_t deadline_ns,
+		struct fault *f);
+
+/*
+ * The IP address TEXT of this host, with PORT, into ADDRESS; returns its length, or -1 with
+ * FAULT_USAGE if it is no IP address, or none of this host.
+ */
+int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *address,
+		    struct fault *f);
 
 /* Make O of the connected socket FD, which it owns from now on. */
 void oob_adopt(struct oob *o, struct stop *stop, int fd);
@@ -61,6 +79,12 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 /* Take what has arrived without waiting: 1 and *MESSAGE when a message is complete, 0 not yet, -1.
  */
 int oob_poll(struct oob *o, json_t **message, struct fault *f);
+
+/* From now on O may last ALLOWED_NS, the server's --max-duration. */
+void oob_limit(struct oob *o, uint64_t allowed_ns);
+
+/* Has it lasted that long? -1 with FAULT_USAGE raised, else 0. oob_recv() looks by itself. */
+int oob_check_limit(const struct oob *o, struct fault *f);
 
 /* Close; safe on OOB_EMPTY. */
 void oob_release(struct oob *o);

@@ -20,12 +20,17 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->local.ib_port = EXPERIMENT_AUTO;
 	o->local.port = 18515;
 	o->local.gid_index = EXPERIMENT_AUTO;
+	o->local.pkey_index = EXPERIMENT_AUTO;
+	o->local.dlid = EXPERIMENT_AUTO;
 	o->local.numa = (uint64_t)PIN_AUTO;
 	o->local.timeout_ns = 10 * UNITS_NS_PER_S;
 	o->local.connect_timeout_ns = 10 * UNITS_NS_PER_S;
 	o->local.ready_fd = EXPERIMENT_AUTO;
 	o->local.cuda = EXPERIMENT_AUTO;
+	o->local.max_memory_bytes = o->local.max_duration_ns = EXPERIMENT_AUTO;
+	o->local.max_qps = EXPERIMENT_AUTO;
 	o->output.within_percent = 5;
+	o->output.repeat = 1;
 }
 
 uint64_t *options_number(struct options *o, const struct option_row *row)
@@ -94,6 +99,13 @@ bool options_in_range(const struct option_row *row, uint64_t v)
 	return v >= row->min && v <= row->max;
 }
 
+/* One of perftest's that rdmark does not do. */
+static bool is_other_transport(const struct option_row *row, const char *text)
+{
+	return row->field == offsetof(struct options, experiment.connection) &&
+	       (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0 || strcmp(text, "SRD") == 0);
+}
+
 int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,
 			struct fault *f)
 {
@@ -105,6 +117,10 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 	if (!rc && options_in_range(row, v)) {
 		*value = v;
 		return 0;
+	}
+	if (is_other_transport(row, text)) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s", text);
+		return fault_fix(f, "rdmark measures %s", row->value);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "option %s: '%.40s' is not possible", name, text);
 	if (row->kind == OPTION_CHOICE)
@@ -155,10 +171,11 @@ static int refuse_as_advised(const struct option_row *row, struct fault *f)
 	return fault_fix(f, "%s", row->help);
 }
 
-/* An option that only another program has. */
-static bool is_foreign(const struct options *o, const struct option_row *row)
+bool options_has(const struct option_row *row, const char *test)
 {
-	return row->only && o->test && strcmp(row->only, o->test) != 0;
+	uint64_t place;
+
+	return !row->only || !test || parse_choice(row->only, test, &place) == 0;
 }
 
 static int refuse_foreign(const struct options *o, const struct option_row *row, struct fault *f)
@@ -172,7 +189,7 @@ static int take(struct options *o, const struct option_row *row, const char *tex
 {
 	char name[64];
 
-	if (is_foreign(o, row))
+	if (!options_has(row, o->test))
 		return refuse_foreign(o, row, f);
 	switch (row->kind) {
 	case OPTION_NONE:
@@ -202,10 +219,26 @@ struct getopt_tables {
 	struct option longs[OPTION_ROWS_MAX + 1];
 };
 
-/* Row I, or the one that it is another name of. */
+/* The row that ALIAS stands for; its VALUE, if it has one of its own, else unchanged. */
+static const struct option_row *meant(const struct option_row *alias, const char **value)
+{
+	char name[64];
+
+	if (alias->scope != SCOPE_ALIAS)
+		return alias;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(alias->help, "="), alias->help);
+	if (strchr(alias->help, '='))
+		*value = strchr(alias->help, '=') + 1;
+	return options_find(name);
+}
+
+/* What getopt shall return for row I: two names of the same thing are not ambiguous for it. */
 static size_t outcome(const struct option_row *table, size_t i)
 {
-	return table[i].scope == SCOPE_ALIAS ? (size_t)(options_find(table[i].help) - table) : i;
+	const char *value = NULL;
+	const struct option_row *row = meant(&table[i], &value);
+
+	return value ? i : (size_t)(row - table);
 }
 
 static void make_tables(struct getopt_tables *t)
@@ -278,8 +311,10 @@ static const struct option_row *advice_for(const char *text)
 static int refuse(int c, char **argv, struct fault *f)
 {
 	const struct option_row *row = row_of(optopt), *advice;
+	const char *value = NULL;
 	char name[64];
 
+	row = row ? meant(row, &value) : NULL;
 	advice = row ? NULL : advice_for(argv[optind - 1]);
 	if (advice && !optopt)
 		return refuse_as_advised(advice, f);
@@ -333,59 +368,17 @@ int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 	optind = 0; /* start over: glibc's getopt keeps a position inside a bundle */
 	while ((c = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1) {
 		const struct option_row *row = c == '?' || c == ':' ? NULL : row_of(c);
+		const char *value = optarg;
 
 		if (!row)
 			return refuse(c, argv, f);
+		row = meant(row, &value);
 		/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
-		if (row->kind == OPTION_INDEX && !optarg && optind < argc &&
-		    is_number(argv[optind]))
-			optarg = argv[optind++];
-		if (take(o, row, optarg, f))
+		if (row->kind == OPTION_INDEX && !value && optind < argc && is_number(argv[optind]))
+			value = argv[optind++];
+		if (take(o, row, value, f))
 			return -1;
 		o->given[row - table] = true;
 	}
 	return take_operands(o, argc, argv, f);
-}
-
-static void help_row(FILE *out, const struct option_row *row, const struct options *defaults)
-{
-	char left[64], value[32] = "";
-	size_t n;
-
-	n = (size_t)snprintf(left, sizeof(left), row->letter ? "-%c, " : "    ", row->letter);
-	n += (size_t)snprintf(left + n, sizeof(left) - n, "--%s", row->name);
-	if (row->kind == OPTION_FILE || row->kind == OPTION_INDEX)
-		snprintf(left + n, sizeof(left) - n, "[=<%s>]", row->value);
-	else if (row->value)
-		snprintf(left + n, sizeof(left) - n, "=<%s>", row->value);
-	if (row->kind != OPTION_FLAG && row->kind != OPTION_TEXT && row->kind != OPTION_FILE) {
-		uint64_t v = *options_number((struct options *)defaults, row);
-
-		if (v || row->kind == OPTION_NUMBER)
-			options_format_value(row, v, value, sizeof(value));
-	}
-	fprintf(out, "  %-34s %s", left, row->help);
-	fprintf(out, value[0] && strcmp(value, "auto") != 0 ? " (%s)\n" : "\n", value);
-}
-
-void options_help(FILE *out, const char *program, const char *summary,
-		  const struct options *defaults)
-{
-	static const char *const title[] = {"Experiment (the client decides, the server adopts)",
-					    "This end", "Output"};
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
-
-	fprintf(out, "%s: %s\n\n", program, summary);
-	fprintf(out, "  %s [OPTION...]          serve one client\n", program);
-	fprintf(out, "  %s [OPTION...] HOST     be the client of the server on HOST\n", program);
-	for (unsigned scope = SCOPE_EXPERIMENT; scope <= SCOPE_OUTPUT; scope++) {
-		fprintf(out, "\n%s:\n", title[scope]);
-		for (size_t i = 0; i < rows; i++)
-			if (table[i].scope == scope && !is_foreign(defaults, &table[i]))
-				help_row(out, &table[i], defaults);
-	}
-	fprintf(out,
-		"\nSizes take k m g (1024-based), times take ms s m h. See %s(1) and rdmark(7).\n",
-		program);
 }

@@ -36,7 +36,7 @@ enum option_scope {
 	SCOPE_EXPERIMENT,
 	SCOPE_LOCAL,
 	SCOPE_OUTPUT,
-	SCOPE_ALIAS, /* another name of an option; not in the help */
+	SCOPE_ALIAS, /* another name of an option; not in the help: that is NAME or NAME=VALUE */
 	SCOPE_ADVICE
 };
 
@@ -50,12 +50,17 @@ struct option_row {
 	const char
 		*value;   /* what stands for the value in the help; the words of a choice, by '|' */
 	const char *help; /* with its unit; for advice: what to use instead */
-	const char *only; /* the test that has it; NULL: all have */
+	const char *only; /* the tests that have it, by '|'; NULL: all have */
 };
 
 enum output_format {
 	FORMAT_TABLE,
 	FORMAT_PERFTEST
+};
+enum link_wish {
+	LINK_ANY,
+	LINK_IB,
+	LINK_ETHERNET
 };
 enum output_only {
 	ONLY_ALL,
@@ -70,11 +75,17 @@ struct local_options {
 	const char *device;
 	uint64_t ib_port; /* AUTO */
 	uint64_t port;
-	uint64_t gid_index; /* AUTO */
-	uint64_t vector;    /* completion vector */
-	uint64_t numa;      /* PIN_AUTO, PIN_NONE or a node, as int64_t */
-	const char *gpu;    /* index, UUID or PCI address; NULL */
-	uint64_t cuda;      /* index; AUTO: not given */
+	const char *source_ip; /* of the TCP connection; NULL: any */
+	uint64_t ipv6_addr;    /* TCP over IPv6 only */
+	uint64_t gid_index;    /* AUTO */
+	uint64_t vector;       /* completion vector */
+	uint64_t pkey_index;   /* AUTO: the peer's, else 0 */
+	uint64_t dlid;         /* AUTO: what the peer says */
+	uint64_t link;         /* enum link_wish */
+	uint64_t ipv6;         /* only GIDs with an IPv6 address */
+	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
+	const char *gpu;       /* index, UUID or PCI address; NULL */
+	uint64_t cuda;         /* index; AUTO: not given */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf;
 	uint64_t gpu_path; /* enum gpu_path */
@@ -82,6 +93,9 @@ struct local_options {
 	uint64_t connect_timeout_ns;
 	uint64_t ready_fd; /* AUTO: none */
 	uint64_t persistent;
+	uint64_t wait_destroy_ns;
+	const char *counters; /* which of the port's to watch; NULL: none */
+	uint64_t max_memory_bytes, max_duration_ns, max_qps; /* AUTO: no limit */
 	uint64_t list, help, version;
 };
 
@@ -93,17 +107,24 @@ struct output_options {
 	uint64_t format; /* enum output_format */
 	uint64_t quiet;
 	uint64_t interval_ns; /* 0: none */
-	uint64_t histogram;   /* -H */
-	uint64_t unsorted;    /* -U */
-	uint64_t out_json;    /* perftest's document */
+	uint64_t cpu_util;
+	uint64_t repeat;          /* runs of each size, or the most with the next */
+	const char *until_stable; /* percent, as it was typed: session/repeat.h */
+	uint64_t histogram;       /* -H */
+	uint64_t unsorted;        /* -U */
+	uint64_t out_json;        /* perftest's document */
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
 	const char *csv;
 	uint64_t within_percent; /* gdr_bw */
-	uint64_t ignored;        /* where accepted but needless flags go */
+	/* what a result must reach, as it was typed: session/gate.h; NULL: no matter */
+	const char *min_bw, *max_lat, *min_msgrate;
+	const char *limit_bw, *limit_msgrate; /* perftest's */
+	uint64_t ignored;                     /* where accepted but needless flags go */
+	uint64_t ignored_ns;                  /* and times */
 };
 
-#define OPTION_ROWS_MAX 160
+#define OPTION_ROWS_MAX 256
 
 struct options {
 	const char *test; /* whose command line it is; NULL: any */
@@ -118,6 +139,9 @@ const struct option_row *options_table(size_t *rows);
 
 /* Row of option NAME (long), NULL if there is none. */
 const struct option_row *options_find(const char *name);
+
+/* True if TEST (NULL: any) has the option ROW. */
+bool options_has(const struct option_row *row, const char *test);
 
 /* The field of ROW in O: numeric kinds only. */
 uint64_t *options_number(struct options *o, const struct option_row *row);

@@ -9,6 +9,8 @@
 /* clang-format off */
 #define INTEGER(field) {#field, offsetof(struct record, field), true}
 #define REAL(field)    {#field, offsetof(struct record, field), false}
+#define REAL_WITH(field, other) \
+	{#field, offsetof(struct record, field), false, offsetof(struct record, other)}
 
 static const struct record_field fields[] = {
 	INTEGER(message_bytes), INTEGER(qps), INTEGER(messages), REAL(seconds),
@@ -16,6 +18,9 @@ static const struct record_field fields[] = {
 	REAL(latency_min_us), REAL(latency_max_us), REAL(latency_mean_us), REAL(latency_stdev_us),
 	REAL(latency_p50_us), REAL(latency_p90_us), REAL(latency_p99_us), REAL(latency_p99_9_us),
 	REAL(latency_p99_99_us), INTEGER(interrupted), INTEGER(lost),
+	INTEGER(intervals), REAL_WITH(worst_interval_gbps, intervals), REAL(worst_interval_us),
+	REAL(cpu_percent), REAL_WITH(cpu_user_s, cpu_percent), REAL_WITH(cpu_system_s, cpu_percent),
+	REAL(cpu_s_per_gb), INTEGER(run),
 };
 /* clang-format on */
 
@@ -34,10 +39,32 @@ static double *real_of(const struct record *r, const struct record_field *field)
 	return (double *)((char *)(uintptr_t)r + field->offset);
 }
 
+/* A zero of either type is all zero bits. */
+static bool was_measured(const struct record *r, const struct record_field *field)
+{
+	uint64_t bits;
+
+	memcpy(&bits, (const char *)r + (field->with ? field->with : field->offset), sizeof(bits));
+	return bits != 0;
+}
+
 const struct record_field *record_fields(size_t *count)
 {
 	*count = FIELDS;
 	return fields;
+}
+
+const struct record_field *record_find(const char *name)
+{
+	for (size_t i = 0; i < FIELDS; i++)
+		if (strcmp(fields[i].name, name) == 0)
+			return &fields[i];
+	return NULL;
+}
+
+double record_value(const struct record *r, const struct record_field *field)
+{
+	return field->is_integer ? (double)*integer_of(r, field) : *real_of(r, field);
 }
 
 json_t *record_to_json(const struct record *r)
@@ -45,10 +72,12 @@ json_t *record_to_json(const struct record *r)
 	json_t *to = json_object();
 
 	for (size_t i = 0; i < FIELDS; i++) {
-		if (fields[i].is_integer && (*integer_of(r, &fields[i]) || i == 0))
+		if (i && !was_measured(r, &fields[i]))
+			continue;
+		if (fields[i].is_integer)
 			json_object_set_new(to, fields[i].name,
 					    json_integer((json_int_t)*integer_of(r, &fields[i])));
-		else if (!fields[i].is_integer && *real_of(r, &fields[i]) != 0)
+		else
 			json_object_set_new(to, fields[i].name, json_real(*real_of(r, &fields[i])));
 	}
 	return to;
@@ -82,7 +111,7 @@ const char *record_format(const struct record *r, const struct record_field *fie
 	buf[0] = '\0';
 	if (field->is_integer)
 		snprintf(buf, size, "%" PRIu64, *integer_of(r, field));
-	else if (*real_of(r, field) != 0)
+	else if (was_measured(r, field))
 		snprintf(buf, size, "%.9g", *real_of(r, field));
 	return buf;
 }

@@ -47,7 +47,7 @@ programs() {
 	local program name
 	for program in $(programs); do
 		"$bin/$program" --help >help
-		diff <(sed -n 's/^  \(-., \|    \)\(--[a-zA-Z_-]*\).*/\2/p' help | sort) <(replies "$program --")
+		diff <(sed -n 's/^  \(-., \|    \)\(--[a-zA-Z0-9_-]*\).*/\2/p' help | sort) <(replies "$program --")
 		diff <(sed -n 's/^  \(-.\), --.*/\1/p' help | sort) <(replies "$program -" | grep -x -- '-.')
 		diff <(replies "$program --") <(replies "/usr/bin/ib_$program --")
 	done

@@ -108,6 +108,11 @@ literals() {
 		grep -vx -e client -e server -e client_to_server -e server_to_client -e ping_pong | sort
 }
 
+# The first argument of each INTEGER(…), REAL(…) and REAL_WITH(…).
+record_fields() {
+	sed -n '/record_field fields\[\]/,/^}/p' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*[,)]' | tr -d '(,)'
+}
+
 # source_keys NAME: of that object, in the source. Those of the experiment are the option table's.
 source_keys() {
 	case $1 in
@@ -117,7 +122,11 @@ source_keys() {
 		;;
 	error) literals message_fault_json common/wire/message.c ;;
 	experiment)
-		"$bin/gdr_bw" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null | jq -r '.experiment | keys[]'
+		local program
+		for program in $(programs); do
+			"$bin/$program" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null |
+				jq -r '.experiment | keys[]'
+		done | sort -u
 		;;
 	effective) literals set_effective common/report/report.c ;;
 	end)
@@ -125,10 +134,15 @@ source_keys() {
 		literals ends_json common/report/report.c
 		;;
 	result)
-		grep -o '^	.*\(INTEGER\|REAL\)([a-z0-9_]*)' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()'
+		record_fields
 		literals json_result common/report/json.c
 		literals report_result common/report/report.c
 		;;
+	summary)
+		literals repeat_summary common/session/repeat.c
+		sed -n '/_figures\[\] = {/,/;/p' "$top/common/session/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
+		;;
+	spread) literals spread_json common/session/repeat.c ;;
 	cell) literals result_json gdr_bw/show.c ;;
 	verdict) literals to_document gdr_bw/show.c | grep -vx -e gpu_ends -e verdict ;;
 	gpu_end)
@@ -147,7 +161,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/schema/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 12))
+	(($(wc -l <<<"$objects") == 14))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")
@@ -162,8 +176,7 @@ source_keys() {
 
 csv_of_records() {
 	echo -n 'test,measured_by'
-	sed -n '/record_field fields\[\]/,/^}/p' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*)' | tr -d '()' |
-		sed 's/^/,/' | tr -d '\n'
+	record_fields | sed 's/^/,/' | tr -d '\n'
 	echo ',direction,thread,device'
 }
 

@@ -69,6 +69,8 @@ no_device_here() {
 	understood 'true' send_lat -H -U --report-histogram --report-unsorted
 	understood 'true' send_bw --output=bandwidth --output message_rate --format=perftest --format table
 	understood 'true' send_bw --timeout 3 --connect-timeout 1ms --interval 0.5 --numa auto --numa=none
+	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util
+	understood 'true' send_lat --until-stable=2% --json=x.json -H
 	understood 'true' send_bw --csv=x.csv --out_json_file y.json -i 1 -x 0 -d any -p 1
 }
 
@@ -140,12 +142,46 @@ no_device_here() {
 		--tx-depth=0 --rx-depth=0 --post_list=0 --cq-mod=0 --mtu=1500 --mtu=8192 --mtu=0 --inline_size=-1 \
 		--connection=XX --sl=16 --tos=256 --qp-timeout=32 --ib-port=0 --gid-index=-1 --gid-index=x \
 		--numa=some --numa=-3 --timeout=0 --timeout=x --connect-timeout=-1 --ready-fd=x --output=x \
-		--format=x --interval=0 --warmup=x; do
+		--format=x --interval=0 --warmup=x --repeat=0 --repeat=10001 --repeat=x --until-stable=0 \
+		--until-stable=101 --until-stable=-1 --until-stable=1%% --until-stable=x --until-stable=0.001 --until-stable=%; do
 		cli send_bw "$option"
 		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
 		says cli.err "${option%%=*}" 'Fix: '
 		silent cli.out
 	done
+}
+
+@test "thresholds: what is one, and what is none" {
+	no_device_here
+	local option
+	for option in --min-bw=90 --min-bw=97.5 --min-bw=90G --min-bw=500Mb/s --min-bw=12.5GB/s --min-bw=1200MiB/s \
+		--min-msgrate=1 --min-msgrate=2.5M --min-msgrate=900k -w0 -w=11000.5 -y2.5 --limit_bw=1 --limit_msgrate=0; do
+		understood true send_bw "${option/-w=/-w}"
+	done
+	for option in --max-lat=5 --max-lat=p99=5 --max-lat=p99.9=8,mean=3.5,max=100 --max-lat=stdev=1 --min-msgrate=1k; do
+		understood true send_lat "$option"
+	done
+	for option in --min-bw=0 --min-bw=x --min-bw=-1 --min-bw=10MiB --min-bw=10Gb --min-bw=1e3 --min-msgrate=0 \
+		--min-msgrate=1Mi --min-msgrate=k --limit_bw=1G --limit_bw=-1 --limit_msgrate=1M; do
+		cli send_bw "$option"
+		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
+		says cli.err "${option%%=*}" "'${option#*=}' is not possible" 'Fix: '
+		silent cli.out
+	done
+	for option in 0 x p98=5 p99= p99=5, ,p99=5 p99=5,,mean=3 =5 mean=0 p99=1e3 99=5 p99=5us; do
+		cli send_lat --max-lat "$option"
+		[[ ${status[cli]} == 2 ]] || fail "--max-lat $option: status ${status[cli]}"
+		says cli.err "--max-lat: '$option' is not possible" 'Fix: '
+	done
+}
+
+@test "a threshold that the test has no figure for is refused, as is one for all cells of gdr_bw" {
+	cli send_bw --max-lat 5 localhost; ended cli 2; says cli.err --max-lat 'measures no latency' --min-bw
+	cli write_bw --max-lat p99=5; ended cli 2
+	cli send_lat --min-bw 5; ended cli 2; says cli.err --min-bw 'measures no bandwidth' --max-lat
+	cli write_lat -w 5 localhost; ended cli 2; says cli.err -w/--limit_bw 'measures no bandwidth'
+	cli gdr_bw --min-bw 5 localhost; ended cli 2; says cli.err --min-bw --plain
+	cli gdr_bw -y 5 localhost; ended cli 2; says cli.err --limit_msgrate --plain
 }
 
 @test "an empty text value is refused" {
@@ -180,9 +216,14 @@ no_device_here() {
 		cli "$program" -q 2; ended cli 2; says cli.err '-q/--qp' latency
 		cli "$program" -U -D 1; ended cli 2; says cli.err -U -D
 		cli "$program" -H -D 1; ended cli 2; says cli.err -H -D
+		cli "$program" -U --repeat 2; ended cli 2; says cli.err -U --repeat
+		cli "$program" -H --until-stable 2; ended cli 2; says cli.err -H --repeat
 		cli "$program" --output=bandwidth; ended cli 2; says cli.err 'measures no bandwidth' --output=latency
 	done
 	cli send_bw -p 0 localhost; ended cli 2; says cli.err '-p/--port 0' server
+	cli send_bw --until-stable 1 --repeat 4; ended cli 2; says cli.err --until-stable '--repeat 4' 'Fix: '
+	cli gdr_bw --repeat 2 localhost; ended cli 2; says cli.err --repeat --plain
+	cli gdr_bw --cpu_util localhost; ended cli 2; says cli.err --cpu_util --plain
 	cli send_bw --json --csv; ended cli 2; says cli.err --json --csv stdout
 	for program in "${bandwidth_programs[@]}"; do
 		cli "$program" --output=latency; ended cli 2; says cli.err 'measures no latency' --output=bandwidth

@@ -3,84 +3,187 @@
 # shellcheck disable=SC2154 # what lib/rdmark.bash sets
 #
 # Every option that perftest has for these four tests is either taken or named in the error, with
-# what to use instead: nobody who comes from there is left with "unknown option".
+# what to use instead: nobody who comes from there is left with "unknown option". The list is
+# perftest_options.txt, and each of its lines goes through the real parser in every way to write it.
 
 load ../lib/rdmark
-
-# perftest 6.29's long options but for those of its raw_ethernet tests.
-known=(port ib-dev ib-port mtu size iters tx-depth qp-timeout sl gid-index all CPU-freq connection qp events vector
-	inline_size outs mcg comm_rdma_cm rdma_cm tos hop_limit help MGID rx-depth bidirectional cq-mod noPeak version
-	report-cycles report-histogrm report-unsorted atomic_type dualport post_list duration margin limit_bw limit_msgrate
-	report-counters force-link run_infinitely report_gbits use-srq no_lock use-null-mr report-both reversed pkey_index
-	burst_size typical_pkt_size rate_limit rate_limit_type rate_units output cpu_util out_json out_json_file latency_gap
-	flow_label retry_count dont_xchg_versions payload_file_path use_cuda use_cuda_bus_id use_cuda_dmabuf use_rocm
-	use_neuron use_neuron_dmabuf use_hl use_mlu mmap mmap-offset ipv6 ipv6-addr report-per-port odp use_hugepages
-	use_old_post_send mr_per_qp dlid tclass wait_destroy flows flows_burst perform_warm_up recv_post_list aes_xts
-	encrypt_on_tx sig_before aes_block_size kek_path credentials_path data_enc_keys_number data_enc_key_app_path
-	log_dci_streams log_active_dci_streams disable_pcie_relaxed use_ooo congest_type bind_source_ip write_with_imm no_ddp
-	unsolicited_write connectionless)
-letters=abcdefghilmnopqrstuwxyzACDFHILMNOQRSTUVWX
 
 cli() {
 	start cli "$@"
 	finish cli
 }
 
-# refused OPTION: exit 2, the option is named, there is advice.
-refused() {
-	cli send_bw "$1"
-	[[ ${status[cli]} == 2 ]] || fail "$1: status ${status[cli]}"
-	says cli.err "${1%%=*}" 'perftest' 'Fix: '
-	silent cli.out
+# each WHAT FUNCTION: calls FUNCTION NAME LETTER VALUE PROGRAM TEXT for the lines that say WHAT.
+each() {
+	local name letter value among what text program lines=0
+	while read -r name letter value among what text; do
+		[[ $name && $name != \#* && $what == "$1" ]] || continue
+		for program in ${among//,/ }; do
+			value=${value/@host/127.0.0.1}
+			value=${value/@gid/3}
+			"$2" "$name" "$letter" "${value/@device/sim0}" "$program" "$text" || return
+			((lines += 1))
+		done
+	done <"$BATS_TEST_DIRNAME/perftest_options.txt"
+	((lines)) || fail "no line says $1"
 }
 
-# Taken, or refused for what it is: by its name, not as something unknown.
-is_known() {
-	local text
-	cli send_bw "$@"
-	contents cli.err text
-	[[ ${status[cli]} != 2 || ($text != *unknown* && $text == *"$1"*) ]]
+# spellings NAME LETTER VALUE: into the array lines, an option for each.
+spellings() {
+	lines=("--$1")
+	[[ $3 == - ]] || lines=("--$1=$3" "--$1 $3")
+	[[ $2 != - ]] || return 0
+	if [[ $3 == - ]]; then
+		lines+=("-$2" "-F$2" "-$2 -F")
+	else
+		lines+=("-$2 $3" "-$2$3" "-F$2 $3" "-F$2$3")
+	fi
 }
 
-@test "no long option of perftest is unknown" {
-	local name unknown=''
-	for name in "${known[@]}"; do
-		is_known "--$name" --help || unknown+=" --$name"
+# said PROGRAM WORD…: sets status, out and err to what it said; faster than lib/rdmark.bash's start.
+said() {
+	status=0
+	"$RDMARK_BIN/$1" "${@:2}" >out 2>err </dev/null || status=$?
+}
+
+taken() {
+	local line words lines
+	spellings "$1" "$2" "$3"
+	for line in "${lines[@]}"; do
+		read -ra words <<<"$line"
+		[[ $1 != use_cuda_dmabuf ]] || words+=(--use_cuda) # it is about a GPU
+		said "$4" "${words[@]}" --help
+		[[ $status == 0 && ! -s err ]] || fail "$4 $line: $(<err)"
+		said "$4" host "${words[@]}" --help
+		[[ $status == 0 && ! -s err ]] || fail "$4 host $line: $(<err)"
 	done
-	[[ ! $unknown ]] || fail "unknown:$unknown"
+}
+
+needless() {
+	taken "$@"
+	said "$4" --help
+	grep -q -- "--$1[= ].*accepted: " out || fail "$1: --help does not say why it is needless"
+}
+
+refused() {
+	local line words lines
+	spellings "$1" "$2" "$3"
+	for line in "${lines[@]}"; do
+		read -ra words <<<"$line"
+		said "$4" "${words[@]}"
+		[[ $status == 2 && ! -s out ]] || fail "$4 $line: status $status"
+		says err "--$1 " perftest 'Fix: ' "$5"
+	done
+}
+
+# Not unknown, that is.
+known() {
+	local line words lines text
+	spellings "$1" "$2" "$3"
+	for line in "${lines[@]}"; do
+		read -ra words <<<"$line"
+		said "$4" "${words[@]}" --help
+		text=$(<err)
+		[[ $status != 2 || $text != *unknown* && $text == *"--$1"* ]] || fail "$4 $line: $text"
+	done
+}
+
+@test "what is supported is taken: with = and blank, by letter, attached, in a bundle, behind the host" {
+	each supported taken
+}
+
+@test "what is accepted is taken, and --help says why it is needless" {
+	each accepted needless
+}
+
+@test "what is refused is named, with what to use instead, however it is written" {
+	each refused refused
+}
+
+@test "what is neither for certain is known" {
+	each either known
+}
+
+@test "every option that the table refuses is in the list" {
+	local name unlisted=''
+	while read -r name; do
+		grep -q "^$name " "$BATS_TEST_DIRNAME/perftest_options.txt" || unlisted+=" $name"
+	done < <(grep -o 'ADVICE("[^"]*"' "$BATS_TEST_DIRNAME/../../common/wire/options_table.c" | cut -d'"' -f2)
+	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
+}
+
+@test "every option of the perftest that is installed here is in the list" {
+	local program name unlisted=''
+	command -v ib_send_bw >/dev/null || skip 'perftest is not here'
+	for program in "${programs[@]}"; do
+		while read -r name; do
+			# 6.06 calls --comm_rdma_cm so in its help; its parser does not.
+			[[ $name == com_rdma_cm ]] || grep -q "^${name/report-histogram/report-histogrm} " \
+				"$BATS_TEST_DIRNAME/perftest_options.txt" || unlisted+=" $name"
+		done < <("ib_$program" --help 2>&1 | sed -n 's/^[ \t]*\(-., \)\?--\([a-zA-Z_0-9-]*\).*/\2/p' | sort -u)
+	done
+	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
 }
 
 @test "no letter of perftest is unknown" {
-	local unknown='' i
+	local i unknown='' letters=abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 	for ((i = 0; i < ${#letters}; i++)); do
-		is_known "-${letters:i:1}" || unknown+=" -${letters:i:1}"
+		said send_bw "-${letters:i:1}"
+		! grep -q unknown err || unknown+=" -${letters:i:1}"
 	done
 	[[ ! $unknown ]] || fail "unknown:$unknown"
 }
 
-@test "options that rdmark lacks are refused with advice, whatever value follows" {
-	local option
-	for option in --rdma_cm --comm_rdma_cm --mcg --MGID --dualport --margin --report-cycles \
-		--report-counters --limit_bw --limit_msgrate --run_infinitely --cpu_util --hop_limit --outs \
-		--atomic_type --use_rocm --use_hugepages --mmap \
-		--mr_per_qp --odp --rate_limit --burst_size --ipv6 --bind_source_ip --force-link --pkey_index --flow_label \
-		--recv_post_list --write_with_imm --dont_xchg_versions --retry_count --wait_destroy \
-		--latency_gap; do
-		refused "$option"
-	done
-	refused --use_rocm=0
-	for option in -R -z -g -O -C; do
-		refused "$option"
-	done
-	for option in -M -f -W -w -y -L -o -A; do
-		cli send_bw "$option" 1
+@test "an option of another program is refused by name" {
+	refused_here() {
+		cli "$1" "${@:3}"
 		ended cli 2
-		says cli.err "$option/--" 'Fix: '
-	done
+		says cli.err "$3" "$1 does not have it" "$2"
+	}
+	refused_here send_bw write_bw --write_with_imm
+	refused_here send_lat write_lat --write_with_imm
+	refused_here send_bw send_lat --latency_gap 5
+	refused_here write_lat write_bw --recv_post_list 5
+	refused_here gdr_bw write_bw --run_infinitely
 }
 
-@test "in a bundle, too" {
-	cli send_bw -aFR
+@test "other names of an option are that option" {
+	compgen -G '/sys/class/infiniband/*' >/dev/null && skip 'there is an RDMA device here'
+	cli send_bw --json=doc.json --tclass 12
+	json doc.json '.experiment.tos == 12'
+	cli send_bw --json=doc.json --tclass 12 -T 16
+	json doc.json '.experiment.tos == 16'
+	cli send_bw --tclass 256
 	ended cli 2
-	says cli.err '-R/--rdma_cm'
+	says cli.err '--tos' 256
+	cli send_bw --disable_numa=1
+	ended cli 2
+	says cli.err '--numa' 'no value'
+	cli send_bw --numa_node
+	ended cli 2
+	says cli.err '--numa' missing
+}
+
+@test "the order of options does not matter" {
+	compgen -G '/sys/class/infiniband/*' >/dev/null && skip 'there is an RDMA device here'
+	local options=(-s4096 --iters=77 -q2 '-t 64' '-Q 4' --report_gbits -F '--tclass 8' -N '-m 1024' '--hop_limit=9'
+		'--retry_count 2' '-l 4' --disable_pcie_relaxed '--flow_label 7' -x3 127.0.0.1 '-p 1' '--connect-timeout 0')
+	local i line
+	for ((i = 0; i < ${#options[@]}; i++)); do
+		read -ra line <<<"${options[*]:i} ${options[*]:0:i}"
+		cli write_bw --json=doc.json --quiet "${line[@]}"
+		ended cli 4
+		jq -S .experiment doc.json >"order$i"
+		cmp order0 "order$i" || fail "${line[*]}"
+	done
+	json doc.json '.experiment | .size_bytes == 4096 and .tos == 8 and .retry_count == 2 and .flow_label == 7'
+}
+
+@test "what cannot be together: --run_infinitely with -a, -H or -U with it" {
+	cli send_bw --run_infinitely -a
+	ended cli 2
+	says cli.err --run_infinitely -a 'Fix: '
+	cli send_lat --run_infinitely -U
+	ended cli 2
+	says cli.err -U
 }

@@ -151,3 +151,16 @@ adds_up() {
 		row server.out 5
 	done
 }
+
+@test "gdr_bw's cells are one thread's on one device" {
+	local options
+	for options in '--threads 2' -b --reversed "-d $DEVICE,$DEVICE"; do
+		server gdr_bw
+		# shellcheck disable=SC2086 # words
+		client gdr_bw $options
+		finish server
+		ended client 2
+		ended server 3
+		says client.err 'with all cells' 'Fix: '
+	done
+}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=words
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # The forms for programs: JSON, JSON lines, CSV, and perftest's own JSON.
@@ -108,6 +109,27 @@ always='.schema_version == 1 and (.generator | startswith("rdmark ")) and (.test
 	pair send_lat -D 0.5 --interval 0.1
 	[[ $(wc -l <client.out) == 2 ]] || fail 'the table is not clean'
 	says client.err 'usec on average'
+}
+
+@test "--interval: the worst of them is in the record, and on stderr where they are shown" {
+	pair write_bw -D 1 -s 64 --interval 0.2 --json
+	jq -es '(.[:-1] | map(.interval.bandwidth_gbps) | min) as $worst | .[-1].results[0]
+		| (.worst_interval_gbps - $worst | fabs) < 0.000001 and .intervals >= 3 and .intervals <= 5
+		and .worst_interval_gbps <= .bandwidth_gbps * 1.2' client.out >jq.out 2>&1 || fail "not so: $(<jq.out)"
+	pair send_lat -D 1 --interval 0.3 --json
+	jq -es '(.[:-1] | map(.interval.latency_mean_us) | max) as $worst | .[-1].results[0]
+		| (.worst_interval_us - $worst | fabs) < 0.0001 and has("intervals") == false' client.out >/dev/null ||
+		fail 'not the worst'
+	pair write_lat -D 0.5 --interval 0.1 --csv=c.csv
+	says client.err 'rdmark: 2 B: worst interval: '
+	[[ $(head -n 1 c.csv) == *,intervals,worst_interval_gbps,worst_interval_us* ]]
+	pair send_bw -D 0.5 -s 64 --interval 0.1 --json=c.json
+	grep -q '^rdmark: 64 B: worst of [345] intervals: [0-9.]* Gb/s$' client.err || fail 'no worst interval'
+	json c.json '.results | length == 2 and .[0].intervals > 0 and (.[1] | has("intervals") | not)'
+	# none that is whole
+	pair send_bw -n 5 -s 64 --interval 100 --json=c.json
+	json c.json '.results[0] | has("intervals") or has("worst_interval_gbps") | not'
+	says_no client.err worst
 }
 
 @test "--csv: a header and a row for each record, named as in JSON" {

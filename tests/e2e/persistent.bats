@@ -69,19 +69,46 @@ descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 }
 
 # The client has begun: its banner is there.
-wait_for_run() {
-	until grep -qs 'inline up to' client.err; do read -r -t 0.05 <> <(:) || true; done
+wait_for_run() { until_says client.err 'inline up to'; }
+
+@test "an option that both ends give differently: refused on both, and the next one is served" {
+	server write_bw --persistent -s 256
+	client write_bw -n 40 -s 512
+	ended client 2
+	says client.err '--size'
+	client write_bw "${few[@]}"
+	ended client 0
+	over
+	says server.err '--size'
 }
 
-@test "a second client waits for its turn" {
-	server write_bw --persistent
-	start_client write_bw -D 2
-	wait_for_run
-	start second write_bw -p "$port" "${few[@]}" "$host"
-	finish client second
+@test "another version: refused on both, and the next one is served" {
+	listen_in
+	server send_lat --persistent
+	stranger say "$(jq -c '.protocol = 99 | .version = "9.9.9"' <<<"$hello")" hear error gone
+	ended stranger 0
+	says stranger.out 'different versions' 'upgrade rdmark on the server'
+	client send_lat -n 5
 	ended client 0
-	ended second 0
-	says second.err 'the server is busy with'
+	over
+	says server.err 'different versions'
+}
+
+@test "one that stalls, wherever in its session: dropped after --timeout, the next one is served" {
+	listen_in
+	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+	server send_lat --persistent --timeout 0.5
+	stranger gone
+	ended stranger 0
+	stranger say "$hello" hear welcome hear error gone
+	ended stranger 0
+	stranger say "$hello" hear welcome say "$qps" hear qps hear error gone
+	ended stranger 0
+	stranger say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error gone
+	ended stranger 0
+	within stranger 10
+	client send_lat -n 5
+	ended client 0
 	over
 }
 
@@ -109,9 +136,12 @@ s.bind("notify.sock"); s.settimeout(20); print("bound", flush=True); print(s.rec
 	over
 }
 
-@test "--persistent is the server's" {
-	start cli send_bw --persistent "$host"
-	finish cli
-	ended cli 2
-	says cli.err --persistent 'Fix: '
+@test "--persistent is the server's, and so are its limits" {
+	local option
+	for option in --persistent --max-memory=1m --max-duration=1 --max-qps=1; do
+		start cli send_bw "$option" "$host"
+		finish cli
+		ended cli 2
+		says cli.err "${option%=*}" 'Fix: '
+	done
 }

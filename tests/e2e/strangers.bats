@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=words
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # Peers that are no rdmark, or a broken one. A server drops them and serves the next real client;
@@ -16,23 +17,6 @@ still_serves() {
 	ended client 0
 	ended server 0
 	says server.err dropped
-}
-
-# Sets hello, welcome and qps to what real ends say to each other.
-listen_in() {
-	local who message
-	server send_lat
-	proxy
-	client send_lat -n 1
-	finish server proxy
-	while read -r who message; do
-		case $who,$message in
-		client,*'"type":"hello"'*) hello=$message ;;
-		server,*'"type":"welcome"'*) welcome=$message ;;
-		client,*'"type":"qps"'*) qps=$message ;;
-		esac
-	done <conversation
-	[[ $hello && $welcome && $qps ]]
 }
 
 @test "who connects and closes, or resets, is dropped" {
@@ -134,12 +118,14 @@ listen_in() {
 		says server.err "$key"
 		within server 10
 	done <<-'END'
-		qpn .qpn="text"
-		qpn .qpn=[]
-		gid del(.gid)
-		rkey .rkey=1.5
-		addr .addr="0"
-		end .end=[]
+		qpn .strands[0].qpn="text"
+		qpn .strands[0].qpn=[]
+		gid del(.strands[0].gid)
+		rkey .strands[0].rkey=1.5
+		addr .strands[0].addr="0"
+		end .ends[0]=[]
+		strands .strands=[]
+		ends .ends=7
 	END
 	server send_lat
 	stranger say "$hello" hear welcome say '{"type":"bye"}' gone
@@ -152,7 +138,7 @@ listen_in() {
 	listen_in
 	for what in '{"type":"round"}' '{"type":"round","message_bytes":99999999999,"target":1,"warmup":false}' \
 		'{"type":"round","message_bytes":0,"target":1,"warmup":false}' '{"type":"nonsense"}' '{}' \
-		'{"type":"done","messages":5}'; do
+		'{"type":"done","messages":[5]}'; do
 		server send_lat
 		stranger say "$hello" hear welcome say "$qps" hear qps say "$what" gone
 		finish server
@@ -177,7 +163,7 @@ listen_in() {
 	server send_lat
 	stranger say "$hello" hear welcome say "$qps" hear qps \
 		say '{"type":"round","message_bytes":2,"target":5,"warmup":false}' hear ready \
-		say '{"type":"done","messages":5}' say '{"type":"done","messages":5}' gone
+		say '{"type":"done","messages":[5]}' say '{"type":"done","messages":[5]}' gone
 	finish server
 	ended server 3
 	says server.err "'done' out of turn"
@@ -186,11 +172,11 @@ listen_in() {
 @test "an MTU that is none: exit 3, and the number is told" {
 	listen_in
 	server send_lat
-	stranger say "$(jq -c '.mtu_bytes = 300' <<<"$hello")" hear error
+	stranger say "$(jq -c '.rails[0].mtu_bytes = 300' <<<"$hello")" hear error
 	finish server
 	ended server 3
 	says server.err 'an MTU of 300'
-	fake_server hear hello say "$(jq -c '.mtu_bytes = 300' <<<"$welcome")" gone
+	fake_server hear hello say "$(jq -c '.rails[0].mtu_bytes = 300' <<<"$welcome")" gone
 	client send_lat --connect-timeout 0
 	finish stranger
 	ended client 3

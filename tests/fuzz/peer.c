@@ -166,9 +166,10 @@ static bool all_taken(void)
 
 /* What follows stands in for the functions of those names. */
 
-int __wrap_oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
+int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom,
 		       uint64_t deadline_ns, struct fault *f);
-int __wrap_door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f);
+int __wrap_door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+		     struct fault *f);
 int __wrap_stop_init(struct stop *s, struct fault *f);
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
 int __real_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
@@ -187,7 +188,7 @@ int __real_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
 void *__real_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
 
-int __wrap_oob_connect(struct oob *o, struct stop *stop, const char *host, uint16_t port,
+int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom,
 		       uint64_t deadline_ns, struct fault *f)
 {
 	int pair[2];
@@ -197,16 +198,18 @@ int __wrap_oob_connect(struct oob *o, struct stop *stop, const char *host, uint1
 	close_fd(&peer.fd);
 	if (peer.over || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair))
 		return fault_raise(f, FAULT_DEADLINE, ECONNREFUSED, "Couldn't connect to %s:%u",
-				   host, port);
+				   whom->host, whom->port);
 	peer.fd = pair[1];
 	oob_adopt(o, stop, pair[0]);
 	return 0;
 }
 
-int __wrap_door_open(struct door *d, uint16_t port, struct stop *stop, struct fault *f)
+int __wrap_door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
+		     struct fault *f)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 
+	(void)address;
 	fault_phase(f, "listening for the client");
 	*d = DOOR_CLOSED;
 	d->stop = stop;
@@ -242,8 +245,8 @@ int __wrap_stop_init(struct stop *s, struct fault *f)
 
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f)
 {
-	bool waits =
-		m && !message_is(m, "busy") && !message_is(m, "error") && !message_is(m, "alive");
+	bool waits = m && !message_is(m, "busy") && !message_is(m, "error") &&
+		     !message_is(m, "alive") && !message_is(m, "ended");
 	int rc = __real_oob_send(o, m, deadline_ns, f);
 
 	if (waits)
@@ -300,7 +303,7 @@ uint64_t __wrap_clock_now_ns(void)
 	return __real_clock_now_ns() + peer.passed_ns;
 }
 
-/* Takes ten milliseconds, and is not what we look at. */
+/* Takes a millisecond, and is not what we look at. */
 void __wrap_clock_calibrate(struct clock *c)
 {
 	(void)c;

@@ -161,6 +161,7 @@ forget_events() {
 }
 
 # $port is the proxy's from now on.
+# shellcheck disable=SC2120 # the tests do
 proxy() {
 	unset "status[proxy]"
 	forget_events
@@ -226,12 +227,40 @@ heard() {
 	read -r -t "$deadline" message <&"$events" || fail 'the fake server heard nothing'
 }
 
+# listen_in [PROGRAM]: sets hello, welcome and qps to what real ends of it (send_lat) say to each
+# other.
+listen_in() {
+	local who message
+	server "${1-send_lat}"
+	# shellcheck disable=SC2119 # nothing is held back
+	proxy
+	client "${1-send_lat}" -n 1
+	finish server proxy
+	while read -r who message; do
+		case $who,$message in
+		client,*'"type":"hello"'*) hello=$message ;;
+		server,*'"type":"welcome"'*) welcome=$message ;;
+		client,*'"type":"qps"'*) qps=$message ;;
+		esac
+	done <conversation
+	[[ $hello && $welcome && $qps ]]
+}
+
 pair() {
 	server "$1"
 	client "$@"
 	finish server
 	ended client 0
 	ended server 0
+}
+
+# Until FILE says TEXT.
+until_says() {
+	local end=$((SECONDS + deadline))
+	until grep -qs -- "$2" "$1"; do
+		((SECONDS < end)) || fail "$1 does not say: $2"
+		read -r -t 0.02 <> <(:) || true
+	done
 }
 
 # --- looking -----------------------------------------------------------------------------------

@@ -68,3 +68,17 @@ setup_numa() { host=192.168.77.1; }
 	ended cli 0
 	[[ $(awk -v device="$DEVICE" '$1 == device { print $8 }' cli.out) == 1 ]] || fail 'not node 1'
 }
+
+@test "two devices: each one's thread is on its own node, or free where that is unknown" {
+	setup_numa
+	[[ -d /sys/class/infiniband/rxe1 ]] || rdma link add rxe1 type rxe netdev lo
+	server write_bw -d rxe0,rxe1
+	client write_bw -d rxe0,rxe1 -n 50 -s 4096 --json=c.json
+	finish server
+	rdma link delete rxe1
+	ended client 0
+	ended server 0
+	json c.json '.ends.client | .thread_node == 1 and .cpus == "1" and .memory_pages_on_node == .memory_pages
+		and (.more_devices[0] | .device == "rxe1" and .thread_node == -1 and .cpus == "0-1")'
+	json c.json '[.results[] | select(.thread != null and .measured_by == "client") | [.device, .messages]] == [["rxe0", 50], ["rxe1", 50]]'
+}

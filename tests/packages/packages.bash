@@ -32,7 +32,7 @@ unit_is_right() {
 	local command
 	command=$(sed -n 's/^ExecStart=//p' "$1")
 	# shellcheck disable=SC2016 # systemd puts in its value
-	[[ $command == '/usr/bin/%i --persistent $RDMARK_OPTIONS' ]]
+	[[ $command == '/usr/bin/%i --persistent --max-'*' $RDMARK_OPTIONS' ]]
 	"$2/write_bw" --persistent --help >/dev/null
 	grep -q '^Type=notify$' "$1"
 	command -v systemd-analyze >/dev/null || skip 'systemd-analyze is not here'

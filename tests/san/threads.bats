@@ -22,4 +22,30 @@ both() { # PROGRAM ARG…: a run that succeeds, and is silent about races
 		both "$program" -D 0.3 --interval 0.1 -s 64
 	done
 	both send_bw -n 20 -q 4 -a
+	both send_bw -n 200 -b --threads 2 -s 64
+	both send_lat -n 200 --threads 3
+}
+
+@test "TSan: the guard, with clients in line and clients that it refuses" {
+	[[ ${RDMARK_TSAN-} ]] || skip 'no build with TSan'
+	RDMARK_BIN=$RDMARK_TSAN
+	server send_bw --persistent --max-qps 2 --max-duration 30
+	start_client send_bw -D 30
+	until_says client.err 'inline up to'
+	start second send_bw -p "$port" -n 40 "$host"
+	until_says second.err '1st in line'
+	start third send_bw -p "$port" -n 40 "$host"
+	until_says third.err '2nd in line'
+	start refused send_bw -p "$port" -q 3 "$host"
+	finish refused
+	ended refused 2
+	kill -KILL "${pid[client]}"
+	finish client second third
+	ended second 0
+	ended third 0
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+	says_no server.err 'WARNING: ThreadSanitizer'
+	says_no second.err 'WARNING: ThreadSanitizer'
 }

@@ -17,3 +17,29 @@ load ../lib/rdmark
 		says_no server.err 'definitely lost' uninitialised '== Invalid'
 	done
 }
+
+@test "valgrind: a server that stays, with a line, refusals, a dead client and garbage" {
+	command -v valgrind >/dev/null || skip 'valgrind is not here (make deps)'
+	deadline=120
+	through=("$(command -v valgrind)" -q --leak-check=full --error-exitcode=99)
+	server send_bw --persistent --max-qps 2 --timeout 60
+	through=()
+	start_client send_bw -D 60
+	until_says client.err 'inline up to'
+	start second send_bw -p "$port" -n 40 --timeout 60 --connect-timeout 60 "$host"
+	until_says second.err '1st in line'
+	start third send_bw -p "$port" -n 40 --connect-timeout 60 "$host"
+	until_says third.err '2nd in line'
+	start refused send_bw -p "$port" -q 3 "$host"
+	stranger bytes 'GET / HTTP/1.0\r\n\r\n' gone
+	finish refused
+	ended refused 2
+	kill -KILL "${pid[third]}"
+	kill -KILL "${pid[client]}"
+	finish client second third
+	ended second 0
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+	says_no server.err 'definitely lost' uninitialised '== Invalid'
+}

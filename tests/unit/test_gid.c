@@ -82,6 +82,17 @@ static void order_of_kinds(void **state)
 	assert_int_equal(gid_kinds(NULL, 0, NULL, kinds), 0);
 }
 
+static void only_ipv6(void **state)
+{
+	enum gid_kind kinds[GID_KINDS] = {GID_V2_IPV4, GID_V2_LINK_LOCAL, GID_V1, GID_V2_IPV6};
+
+	(void)state;
+	assert_int_equal(gid_kinds_ipv6(kinds, 4), 2);
+	assert_int_equal(kinds[0], GID_V2_LINK_LOCAL);
+	assert_int_equal(kinds[1], GID_V2_IPV6);
+	assert_int_equal(gid_kinds_ipv6(kinds, 0), 0);
+}
+
 static void picked_entry(void **state)
 {
 	struct gid t[6];
@@ -110,9 +121,8 @@ static void text_forms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds_of_entries),
-		cmocka_unit_test(order_of_kinds),
-		cmocka_unit_test(picked_entry),
+		cmocka_unit_test(kinds_of_entries), cmocka_unit_test(order_of_kinds),
+		cmocka_unit_test(only_ipv6),        cmocka_unit_test(picked_entry),
 		cmocka_unit_test(text_forms),
 	};
 

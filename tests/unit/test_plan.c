@@ -144,6 +144,37 @@ static void datagrams_are_cut(void **state)
 	assert_int_equal(plan_last_size(&e, 1500), 1024);
 }
 
+static void receives_in_one_post(void **state)
+{
+	struct experiment e = bandwidth();
+
+	(void)state;
+	assert_int_equal(plan_recv_list(&e, 512), 32);
+	assert_int_equal(plan_recv_list(&e, 128), 32);
+	assert_int_equal(plan_recv_list(&e, 127), 31);
+	assert_int_equal(plan_recv_list(&e, 3), 1);
+	e.recv_post_list = 7;
+	assert_int_equal(plan_recv_list(&e, 512), 7);
+	assert_int_equal(plan_recv_list(&e, 3), 7); /* refused where the depth is known */
+}
+
+static void without_end(void **state)
+{
+	struct experiment e = bandwidth();
+	struct fault f = {0};
+
+	(void)state;
+	assert_false(experiment_endless(&e));
+	e.run_infinitely = 1;
+	e.iters = 1;
+	assert_true(experiment_endless(&e));
+	assert_int_equal(plan_check(&e, false, &f), 0);
+	assert_true(plan_warmup(&e, 64, false) > 1); /* --iters is no bound of it */
+	e.sweep = 1;
+	assert_int_equal(plan_check(&e, false, &f), -1);
+	assert_int_equal(f.code, FAULT_USAGE);
+}
+
 static void refusals(void **state)
 {
 	struct experiment e = bandwidth();
@@ -172,6 +203,8 @@ int main(void)
 		cmocka_unit_test(receives_fit_the_cq),
 		cmocka_unit_test(one_queue_for_all_qps),
 		cmocka_unit_test(datagrams_are_cut),
+		cmocka_unit_test(receives_in_one_post),
+		cmocka_unit_test(without_end),
 		cmocka_unit_test(refusals),
 	};
 

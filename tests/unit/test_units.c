@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -245,6 +246,105 @@ static void buffers_are_not_overrun(void **state)
 	assert_int_equal(buf[3], '\0');
 }
 
+typedef int (*parse_real_fn)(const char *text, double *value);
+
+struct real_row {
+	const char *text;
+	double value; /* below 0: it is refused */
+};
+
+static void check_reals(parse_real_fn parse, const struct real_row *row, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		double value = -7, want = row[i].value < 0 ? -7 : row[i].value;
+		int rc = parse(row[i].text, &value);
+
+		if ((rc != 0) != (row[i].value < 0) || fabs(value - want) > 1e-15 * fabs(want))
+			fail_msg("'%s': %d and %.17g, want %.17g", row[i].text, rc, value, want);
+	}
+}
+
+#define CHECK_REALS(parse, row) check_reals(parse, row, sizeof(row) / sizeof((row)[0]))
+
+static void junk_is_no_real_number(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+		double value = 3;
+
+		assert_int_equal(units_parse_decimal(junk[i].text, &value), -EINVAL);
+		assert_int_equal(units_parse_count(junk[i].text, &value), -EINVAL);
+		assert_int_equal(units_parse_rate(junk[i].text, &value), -EINVAL);
+		assert_true(value == 3);
+	}
+}
+
+static void decimals_and_counts(void **state)
+{
+	static const struct real_row decimal[] = {
+		{"0", 0},
+		{"5", 5},
+		{"2.5", 2.5},
+		{"0.001", 0.001},
+		{"10.", 10},
+		{"1.2.3", -1},
+		{".5", -1},
+		{"0x10", -1},
+		{"5k", -1},
+		{"5us", -1},
+		{"9999999999999999999", -1},
+	};
+	static const struct real_row count[] = {
+		{"1", 1},       {"1k", 1e3}, {"1K", 1e3}, {"1.5M", 1.5e6}, {"2g", 2e9},
+		{"0.1T", 1e11}, {"1Mi", -1}, {"1kk", -1}, {"1M/s", -1},    {"M", -1},
+	};
+
+	(void)state;
+	CHECK_REALS(units_parse_decimal, decimal);
+	CHECK_REALS(units_parse_count, count);
+}
+
+static void rates(void **state)
+{
+	static const struct real_row rate[] = {
+		{"90", 90e9},
+		{"97.5", 97.5e9},
+		{"90G", 90e9},
+		{"90g", 90e9},
+		{"500M", 500e6},
+		{"10k", 10e3},
+		{"1.6T", 1.6e12},
+		{"90Gb/s", 90e9},
+		{"90Gbit/s", 90e9},
+		{"90Gb/sec", 90e9},
+		{"1000b/s", 1000},
+		{"12.5GB/s", 100e9},
+		{"1MB/s", 8e6},
+		{"3B/s", 24},
+		{"10MiB/s", 10 * 8388608.0},
+		{"10mib/s", -1},
+		{"10miB/sec", 10 * 8388608.0},
+		{"1KiB/s", 8192},
+		{"1GiB/s", 8 * 1073741824.0},
+		{"1TiB/s", 8 * 1099511627776.0},
+		{"10MiB", -1},
+		{"10Mib/s", -1},
+		{"10iB/s", -1},
+		{"10Gb", -1},
+		{"10GB", -1},
+		{"10 Gb/s", -1},
+		{"10gB/S", -1},
+		{"G", -1},
+		{"10Gb/s/s", -1},
+		{"10P", -1},
+		{"10/s", -1},
+		{"10GG", -1},
+	};
+
+	(void)state;
+	CHECK_REALS(units_parse_rate, rate);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +352,9 @@ int main(void)
 		cmocka_unit_test(plain_numbers),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(seconds),
+		cmocka_unit_test(junk_is_no_real_number),
+		cmocka_unit_test(decimals_and_counts),
+		cmocka_unit_test(rates),
 		cmocka_unit_test(sizes_are_written),
 		cmocka_unit_test(written_sizes_can_be_read),
 		cmocka_unit_test(times_are_written),

@@ -48,7 +48,7 @@ struct desc_port {
 	int speed;        /* enum of active_speed: NDR = 128 */
 	int width;        /* lanes */
 	int ngids;        /* size of the table */
-	int pkey;
+	int pkey, pkey1;  /* the table's two entries; 0: none */
 	char netdev[16];
 	struct desc_gid gid[DESC_GIDS];
 };

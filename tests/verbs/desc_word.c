@@ -106,6 +106,7 @@ static const struct key {
 	PORT("width", KEY_INT, width),
 	PORT("gids", KEY_INT, ngids),
 	PORT("pkey", KEY_INT, pkey),
+	PORT("pkey1", KEY_INT, pkey1),
 	PORT("netdev", KEY_TEXT, netdev),
 };
 

@@ -75,7 +75,8 @@ static int check_values(struct sim_qp *qp, const struct ibv_qp_attr *a, int m)
 
 	if ((m & IBV_QP_PORT) && (port < 1 || port > d->nports))
 		return EINVAL;
-	if ((m & IBV_QP_PKEY_INDEX) && a->pkey_index)
+	if ((m & IBV_QP_PKEY_INDEX) &&
+	    (a->pkey_index > 1 || (a->pkey_index && !d->port[port - 1].pkey1)))
 		return EINVAL;
 	if ((m & IBV_QP_AV) && ah_check(qp->ex.qp_base.context, &a->ah_attr))
 		return EINVAL;
@@ -125,9 +126,13 @@ static void take_values(struct sim_qp *qp, const struct ibv_qp_attr *a, int m)
 /* Publish what a requester checks. */
 static void publish(struct sim_qp *qp)
 {
+	const struct desc_dev *d = sim_ctx(qp->ex.qp_base.context)->desc;
 	struct shm_qp *s = qp->shm;
 
 	s->port = qp->attr.port_num;
+	if (s->port)
+		s->pkey = qp->attr.pkey_index ? d->port[s->port - 1].pkey1
+					      : d->port[s->port - 1].pkey;
 	s->access = qp->attr.qp_access_flags;
 	s->qkey = qp->attr.qkey;
 	s->dest_qpn = qp->attr.dest_qp_num;

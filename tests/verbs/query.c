@@ -49,7 +49,7 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 		.max_res_rd_atom = d->max_rd * d->max_qp,
 		.atomic_cap = d->features & DESC_ATOMICS ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
 		.max_ah = 65536,
-		.max_pkeys = 1,
+		.max_pkeys = 2,
 		.max_srq = d->features & DESC_SRQ ? d->max_srq : 0,
 		.max_srq_wr = d->features & DESC_SRQ ? d->max_depth : 0,
 		.max_srq_sge = d->features & DESC_SRQ ? d->max_sge : 0,
@@ -151,7 +151,7 @@ int sim_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *at
 		.gid_tbl_len = p->ngids,
 		.port_cap_flags = IBV_PORT_CM_SUP | (p->ethernet ? IBV_PORT_IP_BASED_GIDS : 0),
 		.max_msg_sz = ctx->desc->max_msg > UINT32_MAX ? UINT32_MAX : ctx->desc->max_msg,
-		.pkey_tbl_len = 1,
+		.pkey_tbl_len = 2,
 		.lid = p->lid,
 		.sm_lid = p->sm_lid,
 		.lmc = p->lmc,
@@ -267,11 +267,11 @@ int ibv_query_pkey(struct ibv_context *c, uint8_t port, int index, __be16 *pkey)
 
 	if (fault_call(FAULT_ibv_query_pkey))
 		return -1;
-	if (!p || index) {
+	if (!p || index < 0 || index > 1) {
 		errno = EINVAL;
 		return -1;
 	}
-	*pkey = htobe16(p->pkey);
+	*pkey = htobe16(index ? p->pkey1 : p->pkey);
 	return 0;
 }
 
@@ -281,6 +281,8 @@ int ibv_get_pkey_index(struct ibv_context *c, uint8_t port, __be16 pkey)
 
 	if (p && pkey == htobe16(p->pkey))
 		return 0;
+	if (p && pkey == htobe16(p->pkey1))
+		return 1;
 	errno = EINVAL;
 	return -1;
 }

@@ -85,7 +85,7 @@ struct shm_qp {
 	struct shm_lock lock;
 	_Atomic uint32_t state; /* enum ibv_qp_state */
 	uint32_t qpn;           /* 0 = entry not in use */
-	uint32_t type, dev, port, pd, access;
+	uint32_t type, dev, port, pd, access, pkey;
 	uint32_t qkey, dest_qpn, rq_psn, path_mtu, max_dest_rd;
 	uint32_t min_rnr_timer;
 	uint32_t async_pipe;

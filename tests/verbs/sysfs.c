@@ -164,6 +164,7 @@ static int write_port(const char *ibdev, int n, const struct desc_port *p)
 	put(&d, "link_layer", "%s", p->ethernet ? "Ethernet" : "InfiniBand");
 	pkeys = node_at("%s/pkeys", d.path);
 	put(&pkeys, "0", "0x%04x", p->pkey);
+	put(&pkeys, "1", "0x%04x", p->pkey1);
 	return d.err | pkeys.err | write_gids(d.path, p) | write_counters(d.path);
 }
 

@@ -318,6 +318,9 @@ static bool listening(struct wire_req *r)
 		return true;
 	if (!ah_reaches(&r->qp->attr.ah_attr, from, to))
 		return false;
+	/* another partition, or two limited members of one */
+	if ((q->pkey ^ me->pkey) & 0x7fff || !((q->pkey | me->pkey) & 0x8000))
+		return false;
 	if (me->type == IBV_QPT_RC && q->rq_psn != r->qp->attr.sq_psn)
 		return false;
 	r->qp->path_ok = q->qpn;

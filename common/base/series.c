@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "base/series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double mean_of(const double *value, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += value[i];
+	return sum / (double)count;
+}
+
+static double deviation(const double *value, size_t count, double mean)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < count; i++)
+		squares += (value[i] - mean) * (value[i] - mean);
+	return sqrt(squares / (double)(count - 1));
+}
+
+/* Σ(i − m)(v − mean) / Σ(i − m)², with m in the middle of 0 … count − 1. */
+static double slope_of(const double *value, size_t count, double mean)
+{
+	double m = (double)(count - 1) / 2, both = 0, squares = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		both += ((double)i - m) * (value[i] - mean);
+		squares += ((double)i - m) * ((double)i - m);
+	}
+	return both / squares;
+}
+
+static void order(struct series *s, const double *value, double *sorted, size_t count)
+{
+	double lower;
+
+	memcpy(sorted, value, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_size);
+	s->min = sorted[0];
+	s->max = sorted[count - 1];
+	lower = sorted[(count - 1) / 2];
+	s->median = (lower + sorted[count / 2]) / 2;
+	while (value[s->median_at] != lower)
+		s->median_at++;
+}
+
+void series_measure(struct series *s, const double *value, double *scratch, size_t count)
+{
+	memset(s, 0, sizeof(*s));
+	s->count = count;
+	if (!count)
+		return;
+	order(s, value, scratch, count);
+	s->mean = mean_of(value, count);
+	if (count == 1 || !(s->mean > 0))
+		return;
+	s->cv = deviation(value, count, s->mean) / s->mean;
+	s->slope = slope_of(value, count, s->mean) / s->mean;
+}

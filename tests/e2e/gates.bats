@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# Thresholds. Those here are far from any figure that a device can have, except on the stand-in,
+# whose link has the speed that it is told.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# judged STATUS PROGRAM ARG…: the client's exit status; the server always ends well.
+judged() {
+	server "$2" --json=s.json
+	client "${@:2}" --json=c.json
+	finish server
+	ended client "$1"
+	ended server 0
+	json s.json '.status == "ok"'
+	if [[ $1 == 6 ]]; then
+		json c.json '.status == "below_threshold" and .error.code == "threshold" and .error.exit_status == 6
+			and .error.phase == "judging the results" and .error.from_peer == false and (.results | length) > 0'
+		says client.err 'judging the results: ' 'Fix: '
+	else
+		json c.json '.status == "ok" and .error == null'
+	fi
+	row client.out
+}
+
+@test "--min-bw: reached, and not; the row is shown in either case" {
+	judged 0 write_bw -n 50 -s 4096 --min-bw 1k
+	judged 6 write_bw -n 50 -s 4096 --min-bw 900T
+	says client.err '4 KiB, client_to_server: bandwidth ' 'less than 900000 Gb/s (--min-bw)'
+	judged 6 send_bw -n 50 -s 4096 --min-bw=90000TiB/s
+	# nothing else counts
+	judged 0 send_bw -n 50 -s 4096 --min-bw=0.001MiB/s --min-msgrate 1
+}
+
+@test "--max-lat: the mean if nothing else is named; each of several" {
+	local p
+	judged 0 send_lat -n 50 --max-lat 9000000
+	judged 6 send_lat -n 50 --max-lat 0.0001
+	says client.err '2 B, ping_pong: mean ' 'more than 0.0001 us (--max-lat)'
+	for p in min p50 p90 p99 p99.9 p99.99 max mean; do
+		judged 6 write_lat -n 50 --max-lat "max=9000000,$p=0.0001"
+		says client.err ": $p " 'more than 0.0001 us'
+	done
+	judged 0 write_lat -n 50 --max-lat min=9000000,p50=9000000,p90=9000000,p99=9000000,p99.9=9000000,p99.99=9000000,stdev=9000000
+}
+
+@test "--min-msgrate, in bandwidth and latency tests" {
+	judged 0 send_bw -n 50 -s 64 --min-msgrate 10
+	judged 6 send_bw -n 50 -s 64 --min-msgrate 900G
+	says client.err 'message rate ' 'less than 9e+11 messages/s (--min-msgrate)'
+	judged 6 write_lat -n 50 --min-msgrate=900G
+}
+
+@test "-w and -y: perftest's, in the unit of the table; each alone fails the run; on both ends alike" {
+	judged 6 send_bw -n 50 -s 64 -w 90000000
+	says client.err 'less than 9e+07 MiB/s (-w/--limit_bw)'
+	judged 6 send_bw -n 50 -s 64 --report_gbits --limit_bw=90000000
+	says client.err 'less than 9e+07 Gb/s'
+	judged 6 send_bw -n 50 -s 64 -y 900000
+	says client.err 'less than 900000 Mpps (-y/--limit_msgrate)'
+	judged 6 send_bw -n 50 -s 64 -w 0.00001 -y 900000
+	judged 0 write_bw -n 50 -s 64 -w 0.00001 -y 0.0000001
+	judged 0 write_bw -n 50 -s 64 -w 0 -y 0
+	server write_bw -w 90000000 -y 900000
+	client write_bw -n 50 -s 64 -w 0.00001
+	finish server
+	ended client 0
+	ended server 0
+}
+
+@test "-a: every row must pass, and all are measured" {
+	judged 6 write_bw -a -n 2 --min-bw 900T
+	rows client.out
+	((${#rows[@]} == 23)) || fail 'not 23 rows'
+	says client.err '2 B, ' '23 of 23 rows'
+	judged 0 write_bw -a -n 2 --min-bw 0.0000001
+}
+
+@test "both directions and the other one: the row says which" {
+	judged 6 send_bw -n 50 -s 64 -b --min-bw 900T
+	says client.err '64 B, both: bandwidth '
+	judged 6 send_bw -n 50 -s 64 -b --report-both --min-bw 900T
+	says client.err '64 B, client_to_server: bandwidth ' '2 of 2 rows'
+	judged 6 write_bw -n 50 -s 64 --reversed --min-bw 900T
+	says client.err '64 B, server_to_client: bandwidth '
+	judged 0 send_bw -n 50 -s 64 --threads 2 --min-bw 1k
+}
+
+@test "the other forms: ib_ names, --output, --csv" {
+	ln -s "$RDMARK_BIN/write_bw" ib_write_bw
+	server "$PWD/ib_write_bw"
+	client "$PWD/ib_write_bw" -n 50 -s 64 -w 90000000
+	finish server
+	ended client 6
+	says client.err 'judging the results'
+	row client.out
+	server write_bw
+	client write_bw -n 50 -s 64 --output=bandwidth --min-bw 900T
+	finish server
+	ended client 6
+	[[ $(wc -l <client.out) == 1 ]]
+}
+
+@test "interrupted: what was measured until then is judged" {
+	server send_bw
+	start_client send_bw -D 30 -s 64 --interval 0.1 --min-bw 900T --json=c.json
+	until grep -qs ' Gb/s, ' client.err; do
+		kill -0 "${pid[client]}"
+	done
+	kill -INT "${pid[client]}"
+	finish client server
+	ended client 6
+	json c.json '.status == "below_threshold" and .results[0].interrupted == 1'
+	says client.err '64 B, client_to_server, interrupted: bandwidth'
+}
+
+@test "a run that fails for another reason keeps that one" {
+	server send_bw -s 64
+	client send_bw -s 65 --min-bw 900T
+	finish server
+	ended client 2
+	says_no client.err judging
+}
+
+# Whoever is kept from the CPU gets less of such a link, never more.
+@test "on a link of known speed: more than it has, and what it has in any case" {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever speed it has'
+	export SIMVERBS_GBPS=2
+	judged 0 write_bw -s 1m -n 100 --min-bw 0.1
+	judged 6 write_bw -s 1m -n 100 --min-bw 2.1
+	says client.err '1 MiB, client_to_server: bandwidth ' 'less than 2.1 Gb/s'
+	judged 6 write_bw -s 1m -n 100 -w 251 # 2 Gb/s are 238.4 MiB/s
+	judged 0 write_bw -s 1m -n 100 -w 12
+	# small messages do not fill it, large ones do
+	judged 6 write_bw -a -n 20 --min-bw 1.8
+	json c.json '.error.cause | test("^[0-9]+ of 23 rows")'
+	json c.json '(.error.cause | capture("^(?<n>[0-9]+) of").n | tonumber)
+		== ([.results[] | select(.bandwidth_gbps < 1.8)] | length)'
+}
+
+@test "latency on a link of known latency" {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever latency it has'
+	export SIMVERBS_LATENCY_NS=2000000
+	judged 6 send_lat -n 30 --max-lat p50=1900
+	judged 0 send_lat -n 30 --max-lat min=50000
+}

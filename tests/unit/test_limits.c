@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* limits: what a client may ask for, up to the very number that is allowed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/units.h"
+#include "session/limits.h"
+
+static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000};
+
+static struct local_options limits(uint64_t memory_bytes, uint64_t duration_ns, uint64_t qps)
+{
+	return (struct local_options){
+		.max_memory_bytes = memory_bytes, .max_duration_ns = duration_ns, .max_qps = qps};
+}
+
+static void assert_allowed(const struct local_options *l, const struct experiment *e, bool latency)
+{
+	struct fault f = {0};
+
+	assert_int_equal(limits_check(l, e, latency, 1, &f), 0);
+	assert_false(fault_is(&f));
+}
+
+/* The fault names all of WORD. */
+static void assert_refused(const struct local_options *l, const struct experiment *e, bool latency,
+			   const char *const word[3])
+{
+	struct fault f = {0};
+	char text[1024];
+
+	assert_int_equal(limits_check(l, e, latency, 1, &f), -1);
+	assert_int_equal(f.code, FAULT_USAGE);
+	fault_format(&f, text, sizeof(text));
+	for (int i = 0; i < 3; i++)
+		if (!strstr(text, word[i]))
+			fail_msg("no '%s' in: %s", word[i], text);
+}
+
+static void without_limits_all_is_allowed(void **state)
+{
+	struct local_options l = limits(EXPERIMENT_AUTO, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
+	struct experiment e = defaults;
+	struct fault f = {0};
+
+	(void)state;
+	e.qps = 65536;
+	e.size_bytes = UINT64_C(1) << 60;
+	e.duration_ns = UINT64_C(1) << 60;
+	e.sweep = 1;
+	assert_allowed(&l, &e, false);
+	assert_int_equal(limits_memory(&l, UINT64_MAX, &f), 0);
+}
+
+static void qps(void **state)
+{
+	struct local_options l = limits(EXPERIMENT_AUTO, EXPERIMENT_AUTO, 8);
+	struct experiment e = defaults;
+
+	(void)state;
+	e.qps = 8;
+	assert_allowed(&l, &e, false);
+	e.qps = 9;
+	assert_refused(&l, &e, false, (const char *const[]){"--qp", "9 QPs", "allows 8"});
+}
+
+static void memory(void **state)
+{
+	struct local_options l = limits(4 * 65536, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
+	struct experiment e = defaults;
+	struct fault f = {0};
+
+	(void)state;
+	e.qps = 4;
+	assert_allowed(&l, &e, false);
+	e.qps = 5;
+	assert_refused(&l, &e, false,
+		       (const char *const[]){"--max-memory", "320 KiB", "allows 256 KiB"});
+	e.qps = 1;
+	e.size_bytes = 2 * 65536;
+	assert_allowed(&l, &e, true);
+	e.size_bytes += 1;
+	assert_allowed(&l, &e, false);
+	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "asks", "256 KiB"});
+	e.size_bytes = 1;
+	e.sweep = 1;
+	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "8 MiB", "256 KiB"});
+	e.sweep = 0;
+	e.qps = 65536;
+	e.size_bytes = UINT64_C(1) << 50; /* the product does not fit */
+	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "asks", "256 KiB"});
+	assert_int_equal(limits_memory(&l, 4 * 65536, &f), 0);
+	assert_int_equal(limits_memory(&l, 4 * 65536 + 1, &f), -1);
+	assert_int_equal(f.code, FAULT_USAGE);
+}
+
+static void duration(void **state)
+{
+	struct local_options l = limits(EXPERIMENT_AUTO, 23 * UNITS_NS_PER_S, EXPERIMENT_AUTO);
+	struct experiment e = defaults;
+
+	(void)state;
+	e.duration_ns = 23 * UNITS_NS_PER_S;
+	assert_allowed(&l, &e, false);
+	e.duration_ns++;
+	assert_refused(&l, &e, false, (const char *const[]){"--duration", "23", "allows 23 s"});
+	e.sweep = 1; /* 23 sizes, from 2 B to 8 MiB */
+	e.duration_ns = UNITS_NS_PER_S;
+	assert_allowed(&l, &e, false);
+	e.duration_ns = 2 * UNITS_NS_PER_S;
+	assert_refused(&l, &e, false, (const char *const[]){"--all", "46 s", "allows 23 s"});
+	e.duration_ns = UINT64_MAX / 2;
+	assert_refused(&l, &e, false, (const char *const[]){"--all", "asks", "allows 23 s"});
+}
+
+static void threads_and_devices_count(void **state)
+{
+	struct local_options l = limits(EXPERIMENT_AUTO, EXPERIMENT_AUTO, 12);
+	struct experiment e = defaults;
+	struct fault f = {0};
+
+	(void)state;
+	e.qps = 2;
+	e.threads = 3;
+	assert_int_equal(limits_check(&l, &e, false, 2, &f), 0);
+	assert_int_equal(limits_check(&l, &e, false, 3, &f), -1);
+	fault_clear(&f);
+	l = limits(12 * e.size_bytes, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
+	assert_int_equal(limits_check(&l, &e, false, 2, &f), 0);
+	e.bidirectional = 1;
+	assert_int_equal(limits_check(&l, &e, false, 2, &f), -1);
+}
+
+static void without_end_is_too_long(void **state)
+{
+	struct local_options l = limits(EXPERIMENT_AUTO, UINT64_C(1) << 40, EXPERIMENT_AUTO);
+	struct experiment e = defaults;
+	struct fault f = {0};
+
+	(void)state;
+	e.run_infinitely = 1;
+	assert_int_equal(limits_check(&l, &e, false, 1, &f), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_limits_all_is_allowed),
+		cmocka_unit_test(threads_and_devices_count),
+		cmocka_unit_test(without_end_is_too_long),
+		cmocka_unit_test(qps),
+		cmocka_unit_test(memory),
+		cmocka_unit_test(duration),
+	};
+
+	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
+}
