@@ -12,20 +12,26 @@ static int ping(struct round *r)
 {
 	struct pingpong p;
 
+	if (r->lossy) {
+		pingpong_init(&p, r, IBV_WR_SEND_WITH_IMM);
+		return pingpong_lead(&p, pingpong_send_numbered, pingpong_received_numbered,
+				     pingpong_repost, PINGPONG_LOSSY);
+	}
 	pingpong_init(&p, r, IBV_WR_SEND);
-	if (r->gap_ns)
-		return pingpong_paced(&p, pingpong_send, pingpong_received, pingpong_repost);
-	if (r->samples)
-		return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, true);
-	return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, false);
+	return pingpong_lead(&p, pingpong_send, pingpong_received, pingpong_repost, 0);
 }
 
 static int pong(struct round *r)
 {
 	struct pingpong p;
 
+	if (r->lossy) {
+		pingpong_init(&p, r, IBV_WR_SEND_WITH_IMM);
+		return pingpong_follow(&p, pingpong_send_numbered, pingpong_received_numbered,
+				       pingpong_repost, PINGPONG_LOSSY);
+	}
 	pingpong_init(&p, r, IBV_WR_SEND);
-	return pingpong_server(&p, pingpong_send, pingpong_received, pingpong_repost);
+	return pingpong_follow(&p, pingpong_send, pingpong_received, pingpong_repost, 0);
 }
 
 int main(int argc, char **argv)

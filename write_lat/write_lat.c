@@ -53,16 +53,18 @@ static ALWAYS_INLINE int nothing(struct pingpong *p)
 	return 0;
 }
 
-static int ping(struct round *r)
+/* MODE: 0 or PINGPONG_LOSSY. The stamp is a number, so it tells what comes twice. */
+static ALWAYS_INLINE int ping_stamped(struct round *r, const unsigned mode)
 {
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE);
-	if (r->gap_ns)
-		return pingpong_paced(&p, stamp_and_send, arrived, nothing);
-	if (r->samples)
-		return pingpong_client(&p, stamp_and_send, arrived, nothing, true);
-	return pingpong_client(&p, stamp_and_send, arrived, nothing, false);
+	return pingpong_lead(&p, stamp_and_send, arrived, nothing, mode);
+}
+
+static int ping(struct round *r)
+{
+	return r->lossy ? ping_stamped(r, PINGPONG_LOSSY) : ping_stamped(r, 0);
 }
 
 static int pong(struct round *r)
@@ -70,7 +72,9 @@ static int pong(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE);
-	return pingpong_server(&p, stamp_and_send, arrived, nothing);
+	if (r->lossy)
+		return pingpong_follow(&p, stamp_and_send, arrived, nothing, PINGPONG_LOSSY);
+	return pingpong_follow(&p, stamp_and_send, arrived, nothing, 0);
 }
 
 static int ping_immediate(struct round *r)
@@ -78,11 +82,10 @@ static int ping_immediate(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
-	if (r->gap_ns)
-		return pingpong_paced(&p, pingpong_send, pingpong_received, pingpong_repost);
-	if (r->samples)
-		return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, true);
-	return pingpong_client(&p, pingpong_send, pingpong_received, pingpong_repost, false);
+	if (r->lossy)
+		return pingpong_lead(&p, pingpong_send_numbered, pingpong_received_numbered,
+				     pingpong_repost, PINGPONG_LOSSY);
+	return pingpong_lead(&p, pingpong_send, pingpong_received, pingpong_repost, 0);
 }
 
 static int pong_immediate(struct round *r)
@@ -90,7 +93,10 @@ static int pong_immediate(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
-	return pingpong_server(&p, pingpong_send, pingpong_received, pingpong_repost);
+	if (r->lossy)
+		return pingpong_follow(&p, pingpong_send_numbered, pingpong_received_numbered,
+				       pingpong_repost, PINGPONG_LOSSY);
+	return pingpong_follow(&p, pingpong_send, pingpong_received, pingpong_repost, 0);
 }
 
 int main(int argc, char **argv)

@@ -34,7 +34,7 @@ void paced_init(struct paced *p, double messages_per_s, unsigned burst, unsigned
  */
 static void limit_room(struct stream *s)
 {
-	uint64_t places = (uint64_t)s->round->qps->send_cq->cqe / s->count * s->chain;
+	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->chain;
 
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->lane[i].room > places)
@@ -95,13 +95,15 @@ static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t)
 	return 0;
 }
 
-/* Take what is complete. Returns how many completions, or -1 with the fault raised. */
-static ALWAYS_INLINE int reap(struct stream *s)
+/* Take what is complete in the CQ at *AT, and go on to the next. Returns how many completions, or
+ * -1 with the fault raised. */
+static ALWAYS_INLINE int reap(struct stream *s, struct cq_link **at)
 {
 	struct round *r = s->round;
 	struct ibv_wc wc[STREAM_POLL_BATCH];
-	int n = ibv_poll_cq(r->qps->send_cq, STREAM_POLL_BATCH, wc);
+	int n = ibv_poll_cq((*at)->cq, STREAM_POLL_BATCH, wc);
 
+	*at = (*at)->next;
 	if (UNLIKELY(n < 0))
 		return round_verb_failed(r, n, "ibv_poll_cq");
 	for (int k = 0; k < n; k++) {
@@ -116,6 +118,7 @@ static ALWAYS_INLINE int reap(struct stream *s)
 static ALWAYS_INLINE int run(struct stream *s, struct turn *t, const bool both)
 {
 	struct round *r = s->round;
+	struct cq_link *send = r->qps->send.link, *recv = r->qps->recv.link;
 	uint64_t now = r->start_ticks;
 
 	/* Lanes take turns, so the next one has the least of all. */
@@ -124,8 +127,8 @@ static ALWAYS_INLINE int run(struct stream *s, struct turn *t, const bool both)
 
 		if (post_due(s, t))
 			return -1;
-		n = reap(s);
-		if (UNLIKELY(n < 0) || (both && stream_receive_some(r->arrivals)))
+		n = reap(s, &send);
+		if (UNLIKELY(n < 0) || (both && stream_receive_some(r->arrivals, &recv)))
 			return -1;
 		if (n) {
 			if (!r->no_peak) {

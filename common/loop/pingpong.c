@@ -23,7 +23,8 @@ void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcod
 		.num_sge = 1,
 		.send_flags = r->send_inline ? IBV_SEND_INLINE : 0,
 	};
-	if (opcode != IBV_WR_SEND) {
+	qp_set_aim(r->qps, 0, &p->plain);
+	if (opcode != IBV_WR_SEND && opcode != IBV_WR_SEND_WITH_IMM) {
 		p->plain.wr.rdma.remote_addr = r->remote.addr;
 		p->plain.wr.rdma.rkey = r->remote.key;
 	}
@@ -35,10 +36,14 @@ void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcod
 	p->signal_mask = interval - 1;
 	p->sent = r->qps->sent;
 	p->signal_pending = r->qps->signal_pending;
+	p->numbered = r->qps->numbered;
+	bell_start(&r->qps->bell, NULL, &r->qps->recv);
 }
 
-void pingpong_leave(struct pingpong *p)
+void pingpong_leave(struct pingpong *p, uint64_t messages)
 {
+	p->round->messages = messages;
+	p->round->qps->numbered += messages;
 	p->round->qps->sent = p->sent;
 	p->round->qps->signal_pending = p->signal_pending;
 }

@@ -13,12 +13,24 @@
  * All that is not the path of the message is done while it is under way: recording the sample,
  * re-posting the receive, taking completions of sends (one send in many is signalled, and its
  * completion is looked at when it has long come).
+ *
+ * Where messages may be lost, an end to which nothing comes sends its last one again when the watch
+ * says so. A round trip that is so long that either may have done so is no sample: it counts as
+ *lost. What then comes twice must not be taken for the next answer, so a message carries its
+ *number: a WRITE in its last bytes, a SEND as immediate data, which goes on from round to round.
  */
 #ifndef RDMARK_LOOP_PINGPONG_H
 #define RDMARK_LOOP_PINGPONG_H
 
+#include <endian.h>
+
 #include "loop/recv.h"
 #include "loop/round.h"
+
+/* How the bodies below are meant, always a constant. */
+#define PINGPONG_KEEP   1u /* store every sample in order */
+#define PINGPONG_SLEEPS 2u /* wait for events instead of spinning */
+#define PINGPONG_LOSSY  4u /* send again what may be lost */
 
 struct pingpong {
 	struct round *round;
@@ -29,6 +41,7 @@ struct pingpong {
 	uint64_t signal_mask; /* a message is signalled if (sent & mask) == 0 */
 	uint64_t sent; /* on this QP, in all rounds: a queue place is free again only when a */
 	bool signal_pending; /* later signalled send was seen complete, so the count must go on */
+	uint64_t numbered;   /* messages before this round, for their numbers */
 };
 
 typedef int pingpong_post(struct pingpong *p, uint64_t i);
@@ -38,8 +51,11 @@ typedef int pingpong_tidy(struct pingpong *p);
 /* Build the requests of OPCODE for round R. P lives on the caller's stack and owns nothing. */
 void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcode);
 
-/* Leave the state of the send queue for the next round. The two loops below do it. */
-void pingpong_leave(struct pingpong *p);
+/*
+ * MESSAGES went each way: leave that, and the state of the send queue for the next round. The two
+ * loops below do it.
+ */
+void pingpong_leave(struct pingpong *p, uint64_t messages);
 
 /* Wait for the signalled send that is under way, if any. Normally it is long complete. */
 int pingpong_reap(struct pingpong *p);
@@ -88,24 +104,64 @@ static ALWAYS_INLINE int pingpong_repost(struct pingpong *p)
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
 }
 
-/* The client's loop. KEEP is a constant: also store every sample in order. */
+/* Post message I with its number. Hot. */
+static ALWAYS_INLINE int pingpong_send_numbered(struct pingpong *p, uint64_t i)
+{
+	p->plain.imm_data = p->signalled.imm_data = htobe32((uint32_t)(p->numbered + i));
+	return pingpong_send(p, i);
+}
+
+/* Has number I come? What comes late or twice is passed over. Hot. */
+static ALWAYS_INLINE int pingpong_received_numbered(struct pingpong *p, uint64_t i)
+{
+	struct ibv_wc wc;
+	int n = ibv_poll_cq(p->recv_cq, 1, &wc);
+
+	if (LIKELY(n == 0))
+		return 0;
+	bell_busy(&p->round->qps->bell);
+	if (UNLIKELY(n < 0))
+		return round_verb_failed(p->round, n, "ibv_poll_cq");
+	if (UNLIKELY(wc.status != IBV_WC_SUCCESS))
+		return round_completion_failed(p->round, &wc, "receive");
+	if (LIKELY(wc.imm_data == htobe32((uint32_t)(p->numbered + i))))
+		return 1;
+	return pingpong_repost(p);
+}
+
+/*
+ * Nothing has come, and LAST (0: nothing) is what this end sent last. Returns 0 or -1. Empty where
+ * nothing is lost and nobody sleeps.
+ */
+static ALWAYS_INLINE int pingpong_idle(struct pingpong *p, pingpong_post *post, uint64_t last,
+				       const unsigned mode)
+{
+	if ((mode & PINGPONG_LOSSY) && UNLIKELY(round_nudged(p->round)) && last)
+		return post(p, last);
+	return mode & PINGPONG_SLEEPS ? round_rest(p->round, false) : 0;
+}
+
+/* The client's loop. */
 static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post,
 					 pingpong_arrived *arrived, pingpong_tidy *tidy,
-					 const bool keep)
+					 const unsigned mode)
 {
 	struct round *r = p->round;
 	const struct clock *clock = r->clock;
 	struct hist *hist = r->hist;
-	uint64_t last, now, i = 0;
+	uint64_t last, now, i = 0, lost = 0;
 	bool more;
 	int rc;
 
 	r->start_ticks = last = now = clock_ticks(clock);
 	rc = post(p, 1);
 	for (more = true; more && LIKELY(rc == 0); last = now) {
-		while ((rc = arrived(p, i + 1)) == 0)
+		while ((rc = arrived(p, i + 1)) == 0) {
 			if (UNLIKELY(round_quit(r)))
 				goto out;
+			if (UNLIKELY((rc = pingpong_idle(p, post, i + 1, mode)) < 0))
+				goto out;
+		}
 		if (UNLIKELY(rc < 0))
 			break;
 		now = clock_ticks(clock);
@@ -115,15 +171,22 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, pingpong_post *post
 		if (UNLIKELY(rc < 0))
 			break;
 		rc = tidy(p);
-		hist_add(hist, now - last);
-		if (keep)
-			r->samples[i - 1] = now - last;
+		if ((mode & PINGPONG_LOSSY) && UNLIKELY(now - last >= r->quiet_ticks)) {
+			lost++;
+		} else {
+			hist_add(hist, now - last);
+			if (mode & PINGPONG_KEEP)
+				r->samples[i - 1 - lost] = now - last;
+		}
+		if (mode & PINGPONG_SLEEPS)
+			bell_busy(&r->qps->bell);
 		round_progress(r, i);
 	}
 out:
-	pingpong_leave(p);
+	pingpong_leave(p, i);
 	r->end_ticks = last;
-	r->messages = r->timed_messages = i;
+	r->lost = lost;
+	r->timed_messages = i - lost;
 	if (more && rc == 0)
 		round_look_for_failure(r);
 	return rc < 0 ? -1 : 0;
@@ -134,34 +197,44 @@ out:
  * sample has in it. The server needs no other loop.
  */
 static ALWAYS_INLINE int pingpong_paced(struct pingpong *p, pingpong_post *post,
-					pingpong_arrived *arrived, pingpong_tidy *tidy)
+					pingpong_arrived *arrived, pingpong_tidy *tidy,
+					const unsigned mode)
 {
 	struct round *r = p->round;
-	uint64_t now = clock_ticks(r->clock), start, i = 0;
+	uint64_t now = clock_ticks(r->clock), start, i = 0, lost = 0;
 	int rc = 0;
 
 	r->start_ticks = now;
 	while (rc == 0 && (i == 0 || i < round_target(r)) && !round_quit(r)) {
 		start = clock_ticks(r->clock);
 		rc = post(p, i + 1);
-		while (rc == 0 && (rc = arrived(p, i + 1)) == 0)
+		while (rc == 0 && (rc = arrived(p, i + 1)) == 0) {
 			if (UNLIKELY(round_quit(r)))
 				goto out;
+			rc = pingpong_idle(p, post, i + 1, mode);
+		}
 		if (UNLIKELY(rc < 0))
 			break;
 		now = clock_ticks(r->clock);
 		rc = tidy(p);
-		hist_add(r->hist, now - start);
-		if (r->samples)
-			r->samples[i] = now - start;
+		if ((mode & PINGPONG_LOSSY) && UNLIKELY(now - start >= r->quiet_ticks)) {
+			lost++;
+		} else {
+			hist_add(r->hist, now - start);
+			if (mode & PINGPONG_KEEP)
+				r->samples[i - lost] = now - start;
+		}
+		if (mode & PINGPONG_SLEEPS)
+			bell_busy(&r->qps->bell);
 		round_progress(r, ++i);
 		if (i < round_target(r))
 			pingpong_pause(p);
 	}
 out:
-	pingpong_leave(p);
+	pingpong_leave(p, i);
 	r->end_ticks = now;
-	r->messages = r->timed_messages = i;
+	r->lost = lost;
+	r->timed_messages = i - lost;
 	if (rc == 0 && round_quit(r))
 		round_look_for_failure(r);
 	return rc < 0 ? -1 : 0;
@@ -169,28 +242,61 @@ out:
 
 /* The server's loop: answers until the client has said how many there were. */
 static ALWAYS_INLINE int pingpong_server(struct pingpong *p, pingpong_post *post,
-					 pingpong_arrived *arrived, pingpong_tidy *tidy)
+					 pingpong_arrived *arrived, pingpong_tidy *tidy,
+					 const unsigned mode)
 {
 	struct round *r = p->round;
 	uint64_t i = 0;
 	int rc = 0;
 
 	for (;;) {
-		while ((rc = arrived(p, i + 1)) == 0)
+		while ((rc = arrived(p, i + 1)) == 0) {
 			if (UNLIKELY(round_quit(r) || i >= round_due(r)))
 				goto out;
+			if (UNLIKELY((rc = pingpong_idle(p, post, i, mode)) < 0))
+				goto out;
+		}
 		if (UNLIKELY(rc < 0 || (rc = post(p, i + 1)) < 0 || (rc = tidy(p)) < 0))
 			goto out;
+		if (mode & PINGPONG_SLEEPS)
+			bell_busy(&r->qps->bell);
 		round_progress(r, ++i);
 		if (UNLIKELY(round_quit(r)))
 			break; /* also for a peer that never pauses */
 	}
 out:
-	pingpong_leave(p);
-	r->messages = i;
+	pingpong_leave(p, i);
 	if (rc == 0 && round_quit(r))
 		round_look_for_failure(r);
 	return rc < 0 ? -1 : 0;
+}
+
+/* The instance of a body that round P's is for, where MODE says all but whether it sleeps. */
+#define PINGPONG_PICK(body, p, post, arrived, tidy, mode)                                  \
+	(round_sleeps((p)->round) ? body(p, post, arrived, tidy, (mode) | PINGPONG_SLEEPS) \
+				  : body(p, post, arrived, tidy, mode))
+
+/* A round of this end's as the client or the server, where MODE is 0 or PINGPONG_LOSSY. */
+static ALWAYS_INLINE int pingpong_lead(struct pingpong *p, pingpong_post *post,
+				       pingpong_arrived *arrived, pingpong_tidy *tidy,
+				       const unsigned mode)
+{
+	const unsigned keep = mode | PINGPONG_KEEP;
+
+	if (p->round->gap_ns && p->round->samples)
+		return PINGPONG_PICK(pingpong_paced, p, post, arrived, tidy, keep);
+	if (p->round->gap_ns)
+		return PINGPONG_PICK(pingpong_paced, p, post, arrived, tidy, mode);
+	if (p->round->samples)
+		return PINGPONG_PICK(pingpong_client, p, post, arrived, tidy, keep);
+	return PINGPONG_PICK(pingpong_client, p, post, arrived, tidy, mode);
+}
+
+static ALWAYS_INLINE int pingpong_follow(struct pingpong *p, pingpong_post *post,
+					 pingpong_arrived *arrived, pingpong_tidy *tidy,
+					 const unsigned mode)
+{
+	return PINGPONG_PICK(pingpong_server, p, post, arrived, tidy, mode);
 }
 
 #endif

@@ -7,35 +7,41 @@
 
 #include "verbs/vfault.h"
 
-/* QP I's chain of a batch of requests, all into its slice. */
-static void build(struct recv_queue *q, unsigned i, struct ibv_qp *qp,
-		  const struct round_slice *into, uint64_t bytes)
+static int post_to_qp(struct recv_lane *lane)
+{
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_recv(lane->qp, lane->chain, &bad);
+}
+
+static int post_to_srq(struct recv_lane *lane)
+{
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_srq_recv(lane->srq, lane->chain, &bad);
+}
+
+/* Lane I's chain of a batch of requests, into the COUNT slices of SGE in turn. */
+static void build(struct recv_queue *q, unsigned i, struct ibv_sge *sge, unsigned count)
 {
 	struct ibv_recv_wr *wr = q->wr + (size_t)i * q->batch;
 
-	q->sge[i] = (struct ibv_sge){
-		.addr = into->addr + i * into->stride,
-		.length = (uint32_t)bytes,
-		.lkey = round_key(into, i),
-	};
 	for (unsigned k = 0; k < q->batch; k++)
 		wr[k] = (struct ibv_recv_wr){
 			.wr_id = i,
 			.next = k + 1 < q->batch ? &wr[k + 1] : NULL,
-			.sg_list = &q->sge[i],
+			.sg_list = &sge[k % count],
 			.num_sge = 1,
 		};
-	q->lane[i] = (struct recv_lane){.qp = qp, .chain = wr};
+	q->lane[i].chain = wr;
 }
 
 /* DEPTH receives in whole batches; what is left over counts as consumed, so nothing is lost. */
 static int fill(struct recv_lane *lane, unsigned depth, unsigned batch, struct fault *f)
 {
-	struct ibv_recv_wr *bad;
-
 	lane->consumed = depth % batch;
 	for (unsigned n = 0; n + batch <= depth; n += batch) {
-		int rc = ibv_post_recv(lane->qp, lane->chain, &bad);
+		int rc = lane->post(lane);
 
 		if (rc)
 			return vfault_raise(f, vfault_errno(rc), 0, "ibv_post_recv(%u of %u)", n,
@@ -47,18 +53,32 @@ static int fill(struct recv_lane *lane, unsigned depth, unsigned batch, struct f
 int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, unsigned batch,
 		    const struct round_slice *into, uint64_t bytes, struct fault *f)
 {
+	unsigned header = qp_set_header(qps);
+
 	memset(q, 0, sizeof(*q));
 	fault_phase(f, "posting receives");
-	q->count = qps->count;
+	q->count = qps->srq ? 1 : qps->count;
 	q->depth = depth;
 	q->batch = batch;
 	q->lane = calloc(q->count, sizeof(*q->lane));
-	q->sge = calloc(q->count, sizeof(*q->sge));
+	q->sge = calloc(qps->count, sizeof(*q->sge));
 	q->wr = calloc((size_t)q->count * batch, sizeof(*q->wr));
 	if (!q->lane || !q->sge || !q->wr)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "receive requests for %u QPs", q->count);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "receive requests for %u QPs",
+				   qps->count);
+	for (unsigned i = 0; i < qps->count; i++)
+		q->sge[i] = (struct ibv_sge){
+			.addr = into->addr + i * into->stride - header,
+			.length = (uint32_t)bytes + header,
+			.lkey = round_key(into, i),
+		};
 	for (unsigned i = 0; i < q->count; i++) {
-		build(q, i, qps->qp[i], into, bytes);
+		q->lane[i] = (struct recv_lane){
+			.post = qps->srq ? post_to_srq : post_to_qp,
+			.qp = qps->qp[i],
+			.srq = qps->srq,
+		};
+		build(q, i, &q->sge[i], qps->srq ? qps->count : 1);
 		if (fill(&q->lane[i], depth, batch, f))
 			return -1;
 	}

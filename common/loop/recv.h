@@ -2,8 +2,10 @@
 /*
  * recv: the receive queues of a run: filled before the QPs are connected, topped up in batches.
  *
- * Every receive of QP i offers the whole slice of QP i, so one fill serves all message sizes. The
- * work requests are built once. The queues outlive a round: a receive that is posted stays posted.
+ * Every receive of QP i offers the whole slice of QP i, so one fill serves all message sizes; those
+ * of a shared queue offer the slices in turn. The header of a datagram goes into the room before
+ * the slice, so that the payload begins where it does with other transports. The work requests are
+ * built once. The queues outlive a round: a receive that is posted stays posted.
  */
 #ifndef RDMARK_LOOP_RECV_H
 #define RDMARK_LOOP_RECV_H
@@ -13,13 +15,16 @@
 #include "loop/round.h"
 
 struct recv_lane {
+	int (*post)(struct recv_lane *lane); /* the chain, to whichever it is: */
 	struct ibv_qp *qp;
+	struct ibv_srq *srq;
 	struct ibv_recv_wr *chain; /* `batch` requests, posted as one */
 	unsigned consumed;         /* since the last top-up */
 };
 
 struct recv_queue {
-	struct recv_lane *lane; /* one for each QP; wr_id of its receives is its index */
+	struct recv_lane
+		*lane; /* one for each QP, or for the SRQ; wr_id of its receives is its index */
 	unsigned count;
 	unsigned depth;
 	unsigned batch;
@@ -29,7 +34,7 @@ struct recv_queue {
 
 /*
  * Fill the receive queues of QPS with DEPTH receives each, into the slices INTO of BYTES; later
- * top-ups come in batches of BATCH (1 … DEPTH).
+ * top-ups come in batches of BATCH (1 … DEPTH). An SRQ is filled once, with DEPTH.
  */
 int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, unsigned batch,
 		    const struct round_slice *into, uint64_t bytes, struct fault *f);
@@ -46,12 +51,26 @@ void recv_queue_release(struct recv_queue *q);
 /* One receive of LANE was consumed: top up when a batch is. Returns 0 or the verb's error. Hot. */
 static ALWAYS_INLINE int recv_consumed(struct recv_lane *lane, const unsigned batch)
 {
-	struct ibv_recv_wr *bad;
-
 	if (LIKELY(++lane->consumed < batch))
 		return 0;
 	lane->consumed = 0;
-	return ibv_post_recv(lane->qp, lane->chain, &bad);
+	return lane->post(lane);
+}
+
+/* N completions of receives: give them back. Returns 0, or -1 with R's fault raised. Hot. */
+static ALWAYS_INLINE int recv_take(struct recv_queue *q, const struct round *r,
+				   const struct ibv_wc *wc, int n)
+{
+	for (int k = 0; k < n; k++) {
+		int rc;
+
+		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
+			return round_completion_failed(r, &wc[k], "receive");
+		rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
+		if (UNLIKELY(rc))
+			return round_verb_failed(r, rc, "ibv_post_recv");
+	}
+	return 0;
 }
 
 #endif

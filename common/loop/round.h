@@ -36,7 +36,10 @@ struct round_control {
 	_Atomic uint64_t target __attribute__((aligned(64)));
 	_Atomic uint64_t due; /* a receiver or answerer: when so many of all QPs have come */
 	_Atomic bool quit;    /* leave at once, completions will not come */
+	_Atomic bool nudge;   /* nothing moves: what was sent last may be lost, send it again */
+	int wake_fd; /* of a loop that sleeps (verbs/bell.h): wake it after a change; else -1 */
 	_Atomic uint64_t progress __attribute__((aligned(64))); /* messages done, all QPs */
+	uint64_t seen; /* the watch's: progress when it last looked for a standstill */
 };
 
 /* Where one end's messages lie: QP i's at addr + i * stride. */
@@ -65,6 +68,8 @@ struct round {
 	unsigned cq_mod;  /* sends for each completion; as far as the queue allows */
 	bool send_inline; /* the message travels in the work request */
 	bool no_peak;
+	bool lossy;           /* a message may be lost, and nobody says so */
+	uint64_t quiet_ticks; /* lossy: after so long, a message may have been sent again */
 	struct round_slice from, into, remote; /* sent from; received into; the peer's `into` */
 	struct recv_queue *receives;           /* NULL: nothing is received */
 	struct paced *paced; /* when what is to be sent; NULL: as fast as it goes */
@@ -78,6 +83,7 @@ struct round {
 	/* results */
 	uint64_t messages;       /* completed, all QPs */
 	uint64_t timed_messages; /* those that came within [start_ticks, end_ticks] */
+	uint64_t lost;           /* round trips without a sample: something was sent again */
 	uint64_t start_ticks, end_ticks;
 	struct hist *hist; /* latency: round-trip ticks */
 	struct peak *peak; /* bandwidth, unless no_peak */
@@ -113,6 +119,35 @@ int round_completion_failed(const struct round *r, const struct ibv_wc *wc, cons
 
 /* Raise a failed post or poll; RC as the verb returned it. Cold; returns -1. */
 int round_verb_failed(const struct round *r, int rc, const char *verb) __attribute__((cold));
+
+/* Has the watch asked to send again? Takes the request. Hot. */
+static ALWAYS_INLINE bool round_nudged(const struct round *r)
+{
+	if (LIKELY(!atomic_load_explicit(&r->control->nudge, memory_order_relaxed)))
+		return false;
+	atomic_store_explicit(&r->control->nudge, false, memory_order_relaxed);
+	return true;
+}
+
+/* Does the loop sleep instead of spin? For choosing an instance. */
+static inline bool round_sleeps(const struct round *r)
+{
+	return r->qps->bell.channel != NULL;
+}
+
+/* Where a loop sleeps: a poll of each CQ that it awaits has FOUND something, or nothing. */
+static ALWAYS_INLINE int round_rest(const struct round *r, bool found)
+{
+	struct bell *b = &r->qps->bell;
+	int rc;
+
+	if (found) {
+		bell_busy(b);
+		return 0;
+	}
+	rc = bell_idle(b);
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "waiting for completions");
+}
 
 /*
  * Look through the send CQ for the reason why nothing comes any more, and raise it. For a loop that

@@ -51,6 +51,7 @@ static void build(const struct stream *s, struct ibv_send_wr *wr, unsigned i, un
 			.send_flags = ((k + 1) % group ? 0 : IBV_SEND_SIGNALED) |
 				      (r->send_inline ? IBV_SEND_INLINE : 0),
 		};
+		qp_set_aim(r->qps, i, &wr[k]);
 		if (opcode != IBV_WR_SEND) {
 			wr[k].wr.rdma.remote_addr = r->remote.addr + i * r->remote.stride + offset;
 			wr[k].wr.rdma.rkey = round_key(&r->remote, i);
@@ -131,58 +132,46 @@ static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t 
 	return 0;
 }
 
-/* What the receiver does with N completions: count them, give the receives back. */
-static ALWAYS_INLINE int take(struct recv_queue *q, struct round *r, const struct ibv_wc *wc, int n)
-{
-	for (int k = 0; k < n; k++) {
-		int rc;
-
-		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
-			return round_completion_failed(r, &wc[k], "receive");
-		rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
-		if (UNLIKELY(rc))
-			return round_verb_failed(r, rc, "ibv_post_recv");
-	}
-	return 0;
-}
-
-/* What has come meanwhile from the other end. */
-static ALWAYS_INLINE int receive_some(struct round *a)
+/* What has come meanwhile from the other end, by the CQ at *AT: how much, or -1. */
+static ALWAYS_INLINE int receive_some(struct round *a, struct cq_link **at)
 {
 	struct ibv_wc wc[STREAM_POLL_BATCH];
-	int n = ibv_poll_cq(a->qps->recv_cq, STREAM_POLL_BATCH, wc);
+	int n = ibv_poll_cq((*at)->cq, STREAM_POLL_BATCH, wc);
 
+	*at = (*at)->next;
 	if (LIKELY(n == 0))
 		return 0;
 	if (UNLIKELY(n < 0))
 		return round_verb_failed(a, n, "ibv_poll_cq");
 	a->messages += (uint64_t)n;
-	return take(a->receives, a, wc, n);
+	return recv_take(a->receives, a, wc, n) ? -1 : n;
 }
 
-enum drain_kind {
-	ONE, /* there is one QP only */
-	MANY,
-	WALK /* any number, with a footprint */
+/* How the sender goes about it: a constant. */
+enum way {
+	MANY_QPS,
+	ONE_QP,
+	WALKING, /* through a footprint, with any number of QPs */
+	SLEEPING /* on events, likewise */
 };
 
 /*
- * Take completions and refill their QPs until nothing is under way. The constants: what kind of
- * stream it is; with the peak; with receives of the other direction.
+ * Take completions and refill their QPs until nothing is under way. The constants: how; with the
+ * peak; with receives of the other direction.
  */
-static ALWAYS_INLINE int drain(struct stream *s, const enum drain_kind kind, const bool peak,
+static ALWAYS_INLINE int drain(struct stream *s, const enum way way, const bool peak,
 			       const bool both)
 {
 	struct round *r = s->round;
-	struct ibv_cq *cq = r->qps->send_cq;
+	struct cq_link *at = r->qps->send.link, *arrivals_at = r->qps->recv.link;
 	struct ibv_wc wc[STREAM_POLL_BATCH];
-
 	uint64_t target, now = r->start_ticks;
 
 	while (s->done < s->posted) {
-		int n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
+		int n = ibv_poll_cq(at->cq, STREAM_POLL_BATCH, wc), came = 0;
 
-		if (both && receive_some(r->arrivals))
+		at = at->next;
+		if (both && (came = receive_some(r->arrivals, &arrivals_at)) < 0)
 			return -1;
 		if (UNLIKELY(n <= 0)) {
 			if (n < 0)
@@ -193,19 +182,23 @@ static ALWAYS_INLINE int drain(struct stream *s, const enum drain_kind kind, con
 				r->end_ticks = peak ? now : 0;
 				return 0;
 			}
+			if (way == SLEEPING && round_rest(r, came > 0))
+				return -1;
 			continue;
 		}
+		if (way == SLEEPING)
+			round_rest(r, true);
 		if (peak) /* before the posts below, which take time of their own */
 			now = clock_ticks(r->clock);
 		target = round_target(r);
 		for (int k = 0; k < n; k++) {
-			struct stream_lane *l = &s->lane[kind == ONE ? 0 : (uint32_t)wc[k].wr_id];
+			struct stream_lane *l = &s->lane[way == ONE_QP ? 0 : (uint32_t)wc[k].wr_id];
 
 			if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
 				return round_completion_failed(r, &wc[k], "request");
 			l->room += wc[k].wr_id >> STREAM_QP_BITS;
 			s->done += wc[k].wr_id >> STREAM_QP_BITS;
-			if (fill(s, l, target, kind == WALK))
+			if (fill(s, l, target, way == WALKING || (way == SLEEPING && s->step)))
 				return -1;
 		}
 		if (peak)
@@ -216,37 +209,48 @@ static ALWAYS_INLINE int drain(struct stream *s, const enum drain_kind kind, con
 }
 
 /* One instance for each set of constants. */
-#define DRAIN(name, kind, peak, both)              \
-	static int name(struct stream *s)          \
-	{                                          \
-		return drain(s, kind, peak, both); \
+#define DRAIN(name, way, peak, both)              \
+	static int name(struct stream *s)         \
+	{                                         \
+		return drain(s, way, peak, both); \
 	}
-DRAIN(drain_many, MANY, false, false)
-DRAIN(drain_many_both, MANY, false, true)
-DRAIN(drain_many_peak, MANY, true, false)
-DRAIN(drain_many_peak_both, MANY, true, true)
-DRAIN(drain_one, ONE, false, false)
-DRAIN(drain_one_both, ONE, false, true)
-DRAIN(drain_one_peak, ONE, true, false)
-DRAIN(drain_one_peak_both, ONE, true, true)
-DRAIN(drain_walk, WALK, false, false)
-DRAIN(drain_walk_both, WALK, false, true)
-DRAIN(drain_walk_peak, WALK, true, false)
-DRAIN(drain_walk_peak_both, WALK, true, true)
+DRAIN(drain_many, MANY_QPS, false, false)
+DRAIN(drain_many_both, MANY_QPS, false, true)
+DRAIN(drain_many_peak, MANY_QPS, true, false)
+DRAIN(drain_many_peak_both, MANY_QPS, true, true)
+DRAIN(drain_one, ONE_QP, false, false)
+DRAIN(drain_one_both, ONE_QP, false, true)
+DRAIN(drain_one_peak, ONE_QP, true, false)
+DRAIN(drain_one_peak_both, ONE_QP, true, true)
+DRAIN(drain_walking, WALKING, false, false)
+DRAIN(drain_walking_both, WALKING, false, true)
+DRAIN(drain_walking_peak, WALKING, true, false)
+DRAIN(drain_walking_peak_both, WALKING, true, true)
+DRAIN(drain_sleeping, SLEEPING, false, false)
+DRAIN(drain_sleeping_both, SLEEPING, false, true)
+DRAIN(drain_sleeping_peak, SLEEPING, true, false)
+DRAIN(drain_sleeping_peak_both, SLEEPING, true, true)
 
 typedef int drain_loop(struct stream *s);
 
-static drain_loop *drain_of(const struct stream *s)
+static drain_loop *drain_of(const struct stream *s, bool both)
 {
 	static drain_loop *const loops[][2][2] = {
-		[ONE] = {{drain_one, drain_one_both}, {drain_one_peak, drain_one_peak_both}},
-		[MANY] = {{drain_many, drain_many_both}, {drain_many_peak, drain_many_peak_both}},
-		[WALK] = {{drain_walk, drain_walk_both}, {drain_walk_peak, drain_walk_peak_both}},
+		[MANY_QPS] = {{drain_many, drain_many_both},
+			      {drain_many_peak, drain_many_peak_both}},
+		[ONE_QP] = {{drain_one, drain_one_both}, {drain_one_peak, drain_one_peak_both}},
+		[WALKING] = {{drain_walking, drain_walking_both},
+			     {drain_walking_peak, drain_walking_peak_both}},
+		[SLEEPING] = {{drain_sleeping, drain_sleeping_both},
+			      {drain_sleeping_peak, drain_sleeping_peak_both}},
 	};
 	const struct round *r = s->round;
-	enum drain_kind kind = s->step ? WALK : s->count == 1 ? ONE : MANY;
+	enum way way = round_sleeps(r) ? SLEEPING
+		       : s->step       ? WALKING
+		       : s->count == 1 ? ONE_QP
+				       : MANY_QPS;
 
-	return loops[kind][!r->no_peak][r->arrivals && r->arrivals->receives];
+	return loops[way][!r->no_peak][both];
 }
 
 /*
@@ -272,8 +276,10 @@ static int send_odd(struct stream *s, struct stream_lane *l, struct ibv_send_wr 
 int stream_send(struct stream *s)
 {
 	struct round *r = s->round;
+	bool both = r->arrivals && r->arrivals->receives;
 	int rc = 0;
 
+	bell_start(&r->qps->bell, &r->qps->send, both ? &r->qps->recv : NULL);
 	r->start_ticks = clock_ticks(r->clock);
 	if (!r->no_peak)
 		peak_start(r->peak, r->start_ticks);
@@ -285,7 +291,7 @@ int stream_send(struct stream *s)
 				     : fill(s, &s->lane[i], round_target(r), false);
 	}
 	if (rc == 0)
-		rc = drain_of(s)(s);
+		rc = drain_of(s, both)(s);
 	if (!r->end_ticks)
 		r->end_ticks = clock_ticks(r->clock);
 	r->messages = r->timed_messages = s->done;
@@ -301,50 +307,7 @@ int stream_run(struct round *r, enum ibv_wr_opcode opcode)
 	return rc;
 }
 
-int stream_receive_some(struct round *arrivals)
+int stream_receive_some(struct round *arrivals, struct cq_link **at)
 {
-	return receive_some(arrivals);
-}
-
-int stream_receive(struct round *r)
-{
-	struct ibv_cq *cq = r->qps->recv_cq;
-	struct ibv_wc wc[STREAM_POLL_BATCH];
-	uint64_t done = r->messages, first = 0;
-	bool fresh = false;
-	int n, rc = 0;
-
-	r->start_ticks = r->end_ticks = 0;
-	while (done < round_due(r)) {
-		n = ibv_poll_cq(cq, STREAM_POLL_BATCH, wc);
-		if (n == 0) {
-			/* The clock is read when the stream pauses: the last pause ends the run. */
-			if (fresh)
-				r->end_ticks = clock_ticks(r->clock);
-			fresh = false;
-			if (UNLIKELY(round_quit(r)))
-				break;
-			continue;
-		}
-		if (UNLIKELY(n < 0)) {
-			rc = round_verb_failed(r, n, "ibv_poll_cq");
-			break;
-		}
-		rc = take(r->receives, r, wc, n);
-		if (UNLIKELY(rc))
-			break;
-		done += (uint64_t)n;
-		fresh = true;
-		if (UNLIKELY(!r->start_ticks)) {
-			r->start_ticks = clock_ticks(r->clock);
-			first = done;
-		}
-		round_progress(r, done);
-	}
-	if (fresh)
-		r->end_ticks = clock_ticks(r->clock);
-	r->messages = done;
-	/* The clock starts with the first arrivals, so these are not part of what it times. */
-	r->timed_messages = done - first;
-	return rc;
+	return receive_some(arrivals, at) < 0 ? -1 : 0;
 }

@@ -16,6 +16,9 @@
  *
  * The clock runs from just before the first post to the last completion. With `peak` it is also
  * read once for each batch of completions; otherwise not at all.
+ *
+ * Where messages may be lost, the receiver's `due` falls to 0 when no more come: what has come then
+ * is in the round, and what was sent in the peer's "done".
  */
 #ifndef RDMARK_LOOP_STREAM_H
 #define RDMARK_LOOP_STREAM_H
@@ -76,8 +79,11 @@ int stream_send(struct stream *s);
  */
 int stream_run(struct round *r, enum ibv_wr_opcode opcode);
 
-/* For a sender of both directions: take what has come from the other end. 0, or -1. Hot. */
-int stream_receive_some(struct round *arrivals);
+/*
+ * For a sender of both directions: take what has come from the other end by the CQ at *AT, which
+ * goes on to the next one. 0, or -1. Hot.
+ */
+int stream_receive_some(struct round *arrivals, struct cq_link **at);
 
 /*
  * Run the receiver until what is due has come, beginning with R's messages: those that a sender of

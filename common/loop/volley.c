@@ -114,6 +114,15 @@ static int take_arrival(struct volley *v, unsigned lane)
 	return 0;
 }
 
+/* One after the other, from the first on. */
+static struct ibv_cq *next_cq(struct cq_link **at, const struct cq_ring *ring)
+{
+	struct cq_link *link = *at ? *at : ring->link;
+
+	*at = link->next;
+	return link->cq;
+}
+
 /* Returns how many, or -1. */
 static int poll_arrivals(struct volley *v)
 {
@@ -121,7 +130,7 @@ static int poll_arrivals(struct volley *v)
 	int n = 0;
 
 	if (v->receives != VOLLEY_NOTHING)
-		n = ibv_poll_cq(v->round->qps->recv_cq, POLL_BATCH, wc);
+		n = ibv_poll_cq(next_cq(&v->recv_at, &v->round->qps->recv), POLL_BATCH, wc);
 	if (n < 0)
 		return round_verb_failed(v->round, n, "ibv_poll_cq");
 	for (int k = 0; k < n; k++) {
@@ -142,6 +151,7 @@ static void build(struct volley *v, unsigned lane, unsigned k, bool empty)
 	uint64_t offset;
 
 	*wr = (struct ibv_send_wr){.opcode = IBV_WR_SEND};
+	qp_set_aim(v->round->qps, lane, wr);
 	if (k)
 		v->wr[k - 1].next = wr;
 	if (empty)
@@ -195,7 +205,7 @@ static int advance(struct volley *v, unsigned i, bool empty)
 static int poll_sends(struct volley *v, bool empty, unsigned *open)
 {
 	struct ibv_wc wc[POLL_BATCH];
-	int n = ibv_poll_cq(v->round->qps->send_cq, POLL_BATCH, wc);
+	int n = ibv_poll_cq(next_cq(&v->send_at, &v->round->qps->send), POLL_BATCH, wc);
 
 	if (n < 0)
 		return round_verb_failed(v->round, n, "ibv_poll_cq");

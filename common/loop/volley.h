@@ -47,8 +47,9 @@ struct volley {
 	struct volley_lane *lane;
 	struct ibv_send_wr *wr; /* one chain */
 	struct ibv_sge *sge;
-	uint64_t moved_ns; /* when something last came or was completed */
-	uint64_t arrived;  /* VOLLEY_GIVEN: messages */
+	struct cq_link *send_at, *recv_at; /* the CQs to poll next; NULL: the first */
+	uint64_t moved_ns;                 /* when something last came or was completed */
+	uint64_t arrived;                  /* VOLLEY_GIVEN: messages */
 };
 
 /* Make what is its own. Release also after a failure. */

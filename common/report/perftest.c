@@ -61,6 +61,13 @@ static void address_lines(const char *which, const struct report *r, const struc
 	}
 }
 
+static const char *connection(const struct experiment *e)
+{
+	static const char *const name[] = {"RC", "UC", "UD"};
+
+	return name[e->connection];
+}
+
 /* "Send Bidirectional BW Test": the word stands behind the operation. */
 static void title_line(const struct report *r, FILE *out)
 {
@@ -82,7 +89,8 @@ void perftest_banner(const struct report *r, const struct report_ends *ends, FIL
 	title_line(r, out);
 	fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", mine->device);
 	fprintf(out, " Number of qps   : %u\t\tTransport type : IB\n", qps);
-	fprintf(out, " Connection type : RC\t\tUsing SRQ      : OFF\n");
+	fprintf(out, " Connection type : %s\t\tUsing SRQ      : %s\n", connection(x),
+		x->use_srq ? "ON" : "OFF");
 	fprintf(out, " PCIe relax order: %s\n", x->strict_order ? "OFF" : "ON");
 	fprintf(out, " ibv_wr* API     : OFF\n");
 	if (r->about.server && e->rx_depth)
@@ -131,7 +139,7 @@ void perftest_row(const struct report *r, const struct report_result *result,
 			table_header(r, out);
 	}
 	if (result->samples_us) {
-		table_samples(r, result, rec->messages, out);
+		table_samples(r, result, rec->messages - rec->lost, out);
 		perftest_rule(out);
 		table_header(r, out);
 	}
@@ -211,6 +219,7 @@ static void row_json(const struct report *r, const json_t *row, FILE *out)
 static void info_json(const struct report *r, FILE *out)
 {
 	const json_t *end = json_object_get(r->ends, r->about.server ? "server" : "client");
+	const struct experiment *x = &r->about.options->experiment;
 	const json_t *e = r->effective;
 	const char *device = json_string_value(json_object_get(end, "device"));
 	const char *link = json_string_value(json_object_get(end, "link_layer"));
@@ -228,8 +237,8 @@ static void info_json(const struct report *r, FILE *out)
 	foreign(out, "Device", device);
 	number(out, "Number_of_qps", (double)r->about.options->experiment.qps, 0, false);
 	pair(out, "Transport_type", "IB", true, false);
-	pair(out, "Connection_type", "RC", true, false);
-	pair(out, "Using_SRQ", "OFF", true, false);
+	pair(out, "Connection_type", connection(x), true, false);
+	pair(out, "Using_SRQ", x->use_srq ? "ON" : "OFF", true, false);
 	pair(out, "PCIe_relax_order", r->about.options->experiment.strict_order ? "OFF" : "ON",
 	     true, false);
 	pair(out, "ibv_wr_API", "OFF", true, false);

@@ -193,7 +193,7 @@ static void to_table(struct report *r, const struct report_result *result, const
 			table_header(r, stdout);
 		table_row(r, rec, result->cpu_percent, stdout);
 		if (result->samples_us)
-			table_samples(r, result, rec->messages, stdout);
+			table_samples(r, result, rec->messages - rec->lost, stdout);
 	}
 	fflush(stdout);
 }

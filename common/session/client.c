@@ -77,6 +77,7 @@ static int take_welcome(struct session *s, const json_t *m)
 	for (unsigned i = 0; i < s->rails; i++)
 		if (take_choice(s, &s->rail[i], json_array_get(rails, i)))
 			return -1;
+	endpoint_agreed(s);
 	return endpoint_cm_aim(s, m);
 }
 

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "session/plan.h"
 #include "session/state.h"
+#include "session/transport.h"
 
 /* Enough for what one "qps" message can hold. */
 #define QPS_MAX 65536
@@ -39,7 +40,9 @@ static int check_size(struct session *s)
 	fault_phase(&s->fault, "choosing the message sizes");
 	for (unsigned i = 0; i < s->rails; i++) {
 		const struct hca_port *p = &s->rail[i].hca.info;
-		uint64_t max = p->port_attr.max_msg_sz, largest = plan_last_size(e, max);
+		uint64_t max =
+			transport_max_bytes(e, rail_mtu(s, &s->rail[i]), p->port_attr.max_msg_sz);
+		uint64_t largest = plan_last_size(e, max);
 
 		if (!i || largest < s->largest_bytes)
 			s->largest_bytes = largest;
@@ -56,6 +59,23 @@ static int check_size(struct session *s)
 				 s->largest_bytes > max ? "-s" : "--staged-chunk");
 	}
 	return 0;
+}
+
+void endpoint_agreed(struct session *s)
+{
+	struct experiment *e = &s->options.experiment;
+	uint64_t max = s->largest_bytes;
+
+	for (unsigned i = 0; i < s->rails; i++)
+		max = transport_max_bytes(e, s->rail[i].route.mtu_bytes, max);
+	if (e->connection != CONNECTION_UD)
+		return;
+	s->largest_bytes = s->message_max = plan_last_size(e, max);
+	if (e->sweep || e->size_bytes <= max)
+		return;
+	report_note(&s->report, "messages of %llu bytes: a datagram is no larger than the MTU",
+		    (unsigned long long)max);
+	e->size_bytes = max;
 }
 
 /* The next of the names in *LIST, which goes on to the one after it; NULL: no more. */
@@ -156,6 +176,7 @@ static int make_strands(struct session *s)
 		s->strand[i].is_load = i >= s->strands;
 		s->strand[i].control = &s->control[i];
 		s->strand[i].pin.node = -1;
+		s->control[i].wake_fd = -1;
 	}
 	return crew_init(&s->crew, (unsigned)all, &s->fault);
 }
@@ -227,7 +248,7 @@ int endpoint_connect(struct session *s)
 		.rx_depth = qps->rx_depth,
 		.inline_bytes = qps->inline_bytes,
 		.cq_mod = e->rate_limit ? (unsigned)e->post_list
-					: plan_cq_mod(e, first, (unsigned)qps->send_cq->cqe),
+					: plan_cq_mod(e, first, qps->send.cqe),
 		.warmup = plan_warmup(e, first, s->test->latency),
 		.connected_by = e->rdma_cm ? carrier_rdma_cm()->name : carrier_tcp()->name,
 		.exchanged_over = s->oob.carrier->name,

@@ -13,6 +13,7 @@ int load_make(struct strand *t)
 	const struct experiment *e = &t->session->options.experiment;
 	unsigned access = IBV_ACCESS_REMOTE_WRITE;
 	struct qp_wish w = {
+		.type = IBV_QPT_RC, /* whatever the ping-pong uses */
 		.count = 1,
 		.tx_depth = LOAD_TX_DEPTH,
 		.access = IBV_ACCESS_REMOTE_WRITE,

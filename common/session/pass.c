@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <poll.h>
 
+#include "session/loss.h"
 #include "session/state.h"
+#include "session/transport.h"
 #include "verbs/vfault.h"
 
 /* How long to wait, when the NIC reports a failure, for the peer to say what it knows of it. */
@@ -77,6 +79,7 @@ static struct watch new_watch(struct session *s, struct session_round *sr, unsig
 		.timeout_ns = s->options.local.timeout_ns,
 		.peer_timeout_ns = s->peer_timeout_ns,
 		.duration_ns = parts & LEADS && sr->target == ROUND_ENDLESS ? sr->duration_ns : 0,
+		.quiet_ns = transport_quiet_ns(&s->options.experiment, sr->message_bytes),
 		.interval_ns = shown ? s->options.output.interval_ns : 0,
 		.on_interval = on_interval,
 		.on_live = s->report.tty && shown ? on_live : NULL,
@@ -201,6 +204,7 @@ static json_t *done_message(const struct session_round *sr)
 			json_array_append_new(parts, record_to_json(&t->record));
 	}
 	json_object_set_new(m, "messages", messages);
+	loss_describe(s, m);
 	if (sr->measured || sr->cpu_util)
 		json_object_set_new(m, "record", record_to_json(&sr->mine));
 	if (sr->measured && s->strands > 1)
@@ -216,6 +220,7 @@ static int quit_all(struct session *s)
 		atomic_store(&s->control[i].quit, true);
 		atomic_store(&s->control[i].target, 0);
 		atomic_store(&s->control[i].due, 0);
+		bell_wake(s->control[i].wake_fd);
 	}
 	return -1;
 }
@@ -272,7 +277,7 @@ static int conclude(struct session *s, struct session_round *sr)
 	fault_phase(&s->fault, "exchanging the results");
 	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault) == 0 &&
 	    message_expect(&s->oob, "done", &done, s->options.local.timeout_ns, &s->fault) == 0)
-		rc = take_records(s, done, sr);
+		rc = take_records(s, done, sr) || loss_take(s, sr, done) ? -1 : 0;
 	json_decref(done);
 	return rc;
 }
@@ -305,9 +310,11 @@ static int answer_done(struct session *s, struct session_round *sr, const json_t
 	fault_phase(&s->fault, "exchanging the results");
 	if (take_records(s, done, sr))
 		return -1;
+	loss_slow_down(s, sr);
 	round_add_usage(sr, sr->theirs.messages);
 	if (oob_send(&s->oob, done_message(sr), session_deadline(s), &s->fault))
 		return -1;
+	loss_put(s, sr);
 	s->interrupted |= sr->theirs.interrupted != 0;
 	return 0;
 }
@@ -327,6 +334,7 @@ int pass_follow(struct session *s, struct session_round *sr)
 		watch_join(&w);
 	usage_stop(&sr->usage);
 	settle(s, &w);
+	loss_count(s, sr, w.done);
 	round_measure(s, sr);
 	sr->measured &= !s->test->latency; /* the answering end has no clock of its own */
 	rc = answer_done(s, sr, w.done);
@@ -347,9 +355,26 @@ static json_t *on_sent(void *arg)
 	return done_message(sr);
 }
 
+/* All has come here that will: the peer hears how much that was, and says the same. */
+static int exchange_loss(struct session *s, struct session_round *sr, struct watch *w)
+{
+	json_t *m = message_new("over");
+	int rc;
+
+	loss_count(s, sr, w->done);
+	loss_describe(s, m);
+	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) ||
+	    (!w->over &&
+	     message_expect(&s->oob, "over", &w->over, s->options.local.timeout_ns, &s->fault)))
+		return -1;
+	rc = loss_take(s, sr, w->over);
+	loss_put(s, sr);
+	return rc;
+}
+
 /*
- * Both ends do the same, but that the server says when its own loops are over: before that the
- * client must not go on.
+ * Both ends do the same, but that the server is the first to say when its own loops are over:
+ * before that the client must not go on.
  */
 int pass_both(struct session *s, struct session_round *sr)
 {
@@ -373,10 +398,9 @@ int pass_both(struct session *s, struct session_round *sr)
 	sr->mine.interrupted = s->interrupted;
 	fault_phase(&s->fault, "exchanging the results");
 	if (!fault_is(&s->fault))
-		rc = take_records(s, w.done, sr);
-	if (rc == 0 && s->report.about.server)
-		rc = oob_send(&s->oob, message_new("over"), session_deadline(s), &s->fault);
+		rc = take_records(s, w.done, sr) || exchange_loss(s, sr, &w) ? -1 : 0;
 	json_decref(w.done);
+	json_decref(w.over);
 	s->interrupted |= sr->theirs.interrupted != 0;
 	if (rc)
 		sr->mine.interrupted = 1;

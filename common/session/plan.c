@@ -6,6 +6,7 @@
 #define LARGE_BYTES      8192
 #define RX_DEPTH         512
 #define RX_DEPTH_LATENCY 64
+#define RX_DEPTH_SHARED  8192
 
 /* A schedule for the stream, or a load beside the ping-pong: each has its programs. */
 static int check_rates(const struct experiment *e, bool latency, struct fault *f)
@@ -25,6 +26,11 @@ static int check_rates(const struct experiment *e, bool latency, struct fault *f
 	if (e->rate_limit == RATE_UNLIMITED) {
 		fault_raise(f, FAULT_USAGE, 0, "--rate_limit max");
 		return fault_fix(f, "leave it out: without it the stream goes as fast as it can");
+	}
+	if (e->rate_limit && e->events) {
+		fault_raise(f, FAULT_USAGE, 0, "--rate_limit with -e/--events");
+		return fault_fix(f, "leave -e out: who keeps a schedule cannot sleep until "
+				    "something completes");
 	}
 	if (e->load && e->rdma_cm) {
 		fault_raise(f, FAULT_USAGE, 0, "--load with -R/--rdma_cm");
@@ -54,6 +60,15 @@ static int check_footprint(const struct experiment *e, bool latency, struct faul
 	return 0;
 }
 
+static int check_verification(const struct experiment *e, struct fault *f)
+{
+	if (!e->verify || !e->use_srq)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--verify with --use-srq");
+	return fault_fix(f, "leave one of them out: a message's place is checked, and with one "
+			    "receive queue for all QPs it has none of its own");
+}
+
 int plan_check(const struct experiment *e, bool latency, struct fault *f)
 {
 	static const char *const name[] = {"RC", "UC", "UD"};
@@ -62,11 +77,6 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "-R/--rdma_cm with transport %s",
 			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);
 		return fault_fix(f, "rdma_cm connects RC here: leave -R or -c out");
-	}
-	if (e->connection != CONNECTION_RC) {
-		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s",
-			    name[e->connection <= CONNECTION_UD ? e->connection : 0]);
-		return fault_fix(f, "this version measures RC: leave -c out");
 	}
 	if (latency && e->qps != 1) {
 		fault_raise(f, FAULT_USAGE, 0, "-q/--qp %llu with a latency test",
@@ -95,7 +105,10 @@ int plan_check(const struct experiment *e, bool latency, struct fault *f)
 		return fault_fix(f,
 				 "a post must fit the send queue: use a larger -t or a smaller -l");
 	}
-	return check_rates(e, latency, f) || check_footprint(e, latency, f) ? -1 : 0;
+	return check_rates(e, latency, f) || check_footprint(e, latency, f) ||
+			       check_verification(e, f)
+		       ? -1
+		       : 0;
 }
 
 uint64_t plan_first_size(const struct experiment *e)
@@ -107,8 +120,9 @@ uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes)
 {
 	uint64_t size = PLAN_SWEEP_FIRST;
 
-	if (!e->sweep)
-		return e->size_bytes;
+	if (!e->sweep) /* a datagram is cut to what fits, all else refused */
+		return e->connection == CONNECTION_UD && e->size_bytes > max_bytes ? max_bytes
+										   : e->size_bytes;
 	while (size * 2 <= max_bytes && size < PLAN_SWEEP_LAST)
 		size *= 2;
 	return size;
@@ -154,6 +168,22 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 	if (!experiment_endless(e) && n > e->iters)
 		n = e->iters;
 	return n ? n : 1;
+}
+
+unsigned plan_srq_depth(const struct experiment *e, bool latency, unsigned max_cqe,
+			unsigned max_srq_wr)
+{
+	uint64_t depth = (latency ? RX_DEPTH_LATENCY : RX_DEPTH) * e->qps;
+
+	if (e->rx_depth != EXPERIMENT_AUTO)
+		return (unsigned)e->rx_depth;
+	if (depth > RX_DEPTH_SHARED)
+		depth = RX_DEPTH_SHARED;
+	if (depth > max_srq_wr)
+		depth = max_srq_wr;
+	if (depth > max_cqe)
+		depth = max_cqe;
+	return depth ? (unsigned)depth : 1;
 }
 
 unsigned plan_recv_list(const struct experiment *e, unsigned depth)

@@ -15,7 +15,10 @@
 /* Refuse what cannot be together. LATENCY: a latency test. */
 int plan_check(const struct experiment *e, bool latency, struct fault *f);
 
-/* The first and the last size; a sweep stops at MAX_BYTES, the port's largest message. */
+/*
+ * The first and the last size; a sweep stops at MAX_BYTES, the largest message that there can be,
+ * and a datagram is cut to it.
+ */
 uint64_t plan_first_size(const struct experiment *e);
 uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes);
 
@@ -40,5 +43,9 @@ unsigned plan_burst(const struct experiment *e);
 /* Depth of each receive queue: as given, else 512 or what a CQ of MAX_CQE holds for all QPs. */
 unsigned plan_rx_depth(const struct experiment *e, bool latency, unsigned max_cqe,
 		       unsigned max_qp_wr);
+
+/* Depth of a receive queue for all QPs: as given, else 512 for each QP, up to 8192. */
+unsigned plan_srq_depth(const struct experiment *e, bool latency, unsigned max_cqe,
+			unsigned max_srq_wr);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a round's ticks to its record, and from records to the report. */
+#include "session/loss.h"
 #include "session/verify.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static void latency_of(const struct clock *c, const struct hist *h, struct recor
 
 /* What one thread did, or all from the first one's start to the last one's end. */
 struct span {
-	uint64_t start_ticks, end_ticks, messages, timed_messages;
+	uint64_t start_ticks, end_ticks, messages, timed_messages, lost;
 	unsigned qps;
 };
 
@@ -30,14 +31,21 @@ static struct span span_of(const struct strand *t)
 {
 	const struct round *r = &t->round;
 
-	return (struct span){r->start_ticks, r->end_ticks, r->messages, r->timed_messages,
-			     t->qps.count};
+	return (struct span){
+		.start_ticks = r->start_ticks,
+		.end_ticks = r->end_ticks,
+		.messages = r->messages,
+		.timed_messages = r->timed_messages,
+		.lost = r->lost + t->lost,
+		.qps = t->qps.count,
+	};
 }
 
 static void widen(struct span *sum, const struct span *by)
 {
 	sum->messages += by->messages;
 	sum->timed_messages += by->timed_messages;
+	sum->lost += by->lost;
 	sum->qps += by->qps;
 	if (!by->timed_messages)
 		return; /* its clock never ran */
@@ -58,6 +66,7 @@ static bool rates_of(const struct session *s, uint64_t message_bytes, const stru
 		.qps = span->qps,
 		.messages = span->messages,
 		.interrupted = s->interrupted,
+		.lost = span->lost,
 		.seconds = clock_ticks_to_ns(&s->clock, (double)ticks) / 1e9,
 	};
 	if (!span->timed_messages || span->end_ticks <= span->start_ticks)
@@ -174,12 +183,12 @@ static double *samples_us(const struct session *s)
 	double *us;
 
 	for (unsigned i = 0; i < s->strands && s->strand[i].samples; i++)
-		count += s->strand[i].round.messages;
+		count += s->strand[i].round.timed_messages;
 	us = count ? malloc(count * sizeof(*us)) : NULL;
 	for (unsigned i = 0; us && i < s->strands; i++) {
 		const struct strand *t = &s->strand[i];
 
-		for (uint64_t k = 0; k < t->round.messages; k++)
+		for (uint64_t k = 0; k < t->round.timed_messages; k++)
 			us[n++] = clock_ticks_to_ns(&s->clock, (double)t->samples[k]) / 2 / 1000;
 	}
 	return us;
@@ -191,6 +200,7 @@ static struct record sum_of(const struct record *a, const struct record *b)
 	struct record sum = *a;
 
 	sum.messages += b->messages;
+	sum.lost += b->lost;
 	sum.messages_per_s += b->messages_per_s;
 	sum.bandwidth_gbps += b->bandwidth_gbps;
 	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
@@ -353,6 +363,7 @@ static void show(struct session *s, const struct session_round *sr)
 	else if (rows.figure)
 		repeat_keep(&s->repeat, rows.figure, &result, &s->fault);
 	report_result(&s->report, &result);
+	loss_note(s, sr);
 	pace_remark(s, sr);
 	for (size_t i = 0; i < rows.count; i++)
 		json_decref(rows.row[i].verified);

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "session/plan.h"
+#include "session/transport.h"
 
-#define STAMP_BYTES 4
-#define PAGE_BYTES  4096 /* each message begins as far behind one, with --align */
+#define STAMP_BYTES      4
+#define PAGE_BYTES       4096 /* each message begins as far behind one, with --align */
+#define SURELY_SENT_ONCE 0.9  /* of the time after which the watch has something sent again */
 
 /* Arrival is seen in the last bytes before END: none may be left there from another round. */
 static void clear_stamp(uint64_t end)
@@ -26,8 +28,11 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->qps = &t->qps;
 	r->size_bytes = sr->message_bytes;
 	r->post_list = (unsigned)e->post_list;
-	r->cq_mod = plan_cq_mod(e, sr->message_bytes, (unsigned)t->qps.send_cq->cqe);
+	r->cq_mod = plan_cq_mod(e, sr->message_bytes, t->qps.send.cqe);
 	r->send_inline = sr->message_bytes <= t->qps.inline_bytes;
+	r->lossy = transport_loses(e);
+	r->quiet_ticks = (uint64_t)((double)transport_quiet_ns(e, sr->message_bytes) *
+				    SURELY_SENT_ONCE / s->clock.ns_per_tick);
 	r->no_peak = s->options.output.no_peak || sr->warmup || !t->peak_ready;
 	r->from = (struct round_slice){t->out, t->mine.stride, t->mem.lkey, t->mem.lkeys};
 	r->into = (struct round_slice){t->mine.addr, t->mine.stride, t->mem.lkey, t->mem.lkeys};
@@ -45,6 +50,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->gap_ns = sr->warmup ? 0 : e->latency_gap_us * 1000;
 	r->way = sr->way;
 	r->own = s->own;
+	t->lost = 0;
 	t->arrivals = *r;
 	pace_set(t, sr);
 	if (sr->both)
@@ -64,13 +70,18 @@ static void prepare(struct session *s, struct session_round *sr)
 	load_prepare(s, sr);
 	for (unsigned i = 0; i < s->strands; i++) {
 		struct strand *t = &s->strand[i];
+		/* What answers must be there until its last answer is known to have come. */
+		bool open = sr->target == ROUND_ENDLESS ||
+			    (s->test->latency && transport_loses(&s->options.experiment));
 		uint64_t all = sr->target * t->qps.count;
 
 		prepare_strand(t, sr);
 		fault_phase(&t->fault, s->fault.phase);
 		atomic_store(&t->control->target, sr->target);
-		atomic_store(&t->control->due, sr->target == ROUND_ENDLESS ? ROUND_ENDLESS : all);
+		atomic_store(&t->control->due, open ? ROUND_ENDLESS : all);
 		atomic_store(&t->control->quit, false);
+		atomic_store(&t->control->nudge, false);
+		t->control->seen = 0;
 		atomic_store(&t->control->progress, 0);
 	}
 }

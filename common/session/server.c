@@ -148,6 +148,7 @@ static int welcome(struct session *s, const json_t *hello)
 		json_decref(choices);
 		return -1;
 	}
+	endpoint_agreed(s);
 	m = message_new("welcome");
 	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
 	json_object_set_new(m, "version", json_string(RDMARK_VERSION));

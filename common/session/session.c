@@ -11,6 +11,7 @@
 #include "report/list.h"
 #include "session/plan.h"
 #include "session/state.h"
+#include "session/transport.h"
 
 uint64_t session_deadline(const struct session *s)
 {
@@ -35,7 +36,7 @@ int session_read_memory(struct session *s, const json_t *m)
 	/* A ping-pong polls memory, which no CPU can with a GPU's. */
 	s->immediate = s->test->lead_immediate && (s->options.experiment.write_with_imm ||
 						   (s->test->latency && (s->gpu_memory || theirs)));
-	return 0;
+	return transport_check_memory(&s->options.experiment, s->test, s->immediate, &s->fault);
 }
 
 void session_linger(struct session *s)
@@ -122,7 +123,10 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	if (endpoint_gpu_check(s) ||
 	    gates_read(&s->gates, &s->options, s->test->latency, &s->fault))
 		return -1;
-	return plan_check(&s->options.experiment, s->test->latency, &s->fault);
+	return plan_check(&s->options.experiment, s->test->latency, &s->fault) ||
+			       transport_check(&s->options.experiment, s->test, &s->fault)
+		       ? -1
+		       : 0;
 }
 
 void session_show_ends(struct session *s)

@@ -66,6 +66,7 @@ struct strand {
 	struct peak peak;
 	bool peak_ready;
 	uint64_t *samples;
+	uint64_t lost; /* of what the peer sent in this round */
 	struct record record;
 };
 
@@ -139,6 +140,7 @@ uint64_t session_deadline(const struct session *s);
  */
 int endpoint_look(struct session *s, struct hca_list *list); /* is there a usable device at all? */
 int endpoint_open(struct session *s);                        /* choose, open, pin */
+void endpoint_agreed(struct session *s);                     /* on the MTU: datagrams must fit */
 int endpoint_make(struct session *s);                        /* every strand */
 int endpoint_connect(struct session *s);                     /* every strand, to its peer */
 void endpoint_release(struct session *s);                    /* may be opened anew then */

@@ -7,10 +7,12 @@
 #include "base/text.h"
 #include "session/plan.h"
 #include "session/state.h"
+#include "session/transport.h"
 #include "session/verify.h"
 
-#define STAGED_BATCH     32 /* receives are given back so many at a time */
-#define LATENCY_TX_DEPTH 64 /* so that one send in many is signalled */
+#define UD_INLINE_WISH   188 /* a datagram's address takes room in the request, too */
+#define STAGED_BATCH     32  /* receives are given back so many at a time */
+#define LATENCY_TX_DEPTH 64  /* so that one send in many is signalled */
 
 bool strand_is_first(const struct strand *t)
 {
@@ -26,18 +28,33 @@ static bool receives(const struct session *s)
 	       (s->options.experiment.bidirectional || !endpoint_leads(s));
 }
 
+static unsigned receive_depth(const struct strand *t)
+{
+	const struct experiment *e = &t->session->options.experiment;
+	const struct ibv_device_attr *d = &t->rail->hca.info.attr;
+	unsigned cqe = (unsigned)d->max_cqe;
+	bool latency = t->session->test->latency;
+
+	if (!receives(t->session))
+		return 0;
+	return e->use_srq ? plan_srq_depth(e, latency, cqe, (unsigned)d->max_srq_wr)
+			  : plan_rx_depth(e, latency, cqe, (unsigned)d->max_qp_wr);
+}
+
 static int make_qps(struct strand *t)
 {
 	const struct session *s = t->session;
 	const struct test *test = s->test;
 	const struct experiment *e = &s->options.experiment;
-	const struct ibv_device_attr *d = &t->rail->hca.info.attr;
 	struct qp_wish w = {
+		.type = transport_type(e),
 		.count = (unsigned)e->qps,
 		.tx_depth = (unsigned)e->tx_depth,
-		.rx_depth = receives(s) ? plan_rx_depth(e, test->latency, (unsigned)d->max_cqe,
-							(unsigned)d->max_qp_wr)
-					: 0,
+		.rx_depth = receive_depth(t),
+		.share_receives = e->use_srq,
+		.own_cqs = e->own_cqs,
+		.events = e->events,
+		.vector = (unsigned)s->options.local.vector,
 		.inline_bytes = e->inline_bytes == EXPERIMENT_AUTO ? QP_INLINE_BEST_EFFORT
 								   : (unsigned)e->inline_bytes,
 		.inline_wish = test->inline_wish,
@@ -49,7 +66,13 @@ static int make_qps(struct strand *t)
 		w.inline_bytes = 0;
 	if (test->latency && w.tx_depth < LATENCY_TX_DEPTH)
 		w.tx_depth = LATENCY_TX_DEPTH;
-	return qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault);
+	if (e->connection == CONNECTION_UD && w.inline_wish > UD_INLINE_WISH)
+		w.inline_wish = UD_INLINE_WISH;
+	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))
+		return -1;
+	if (e->events)
+		t->control->wake_fd = t->qps.bell.wake_fd;
+	return 0;
 }
 
 static int make_receives(struct strand *t)

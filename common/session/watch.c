@@ -28,14 +28,17 @@ static void give_up(struct watch *w)
 		atomic_store(&w->control[i].quit, true);
 		atomic_store(&w->control[i].target, 0);
 		atomic_store(&w->control[i].due, 0);
+		bell_wake(w->control[i].wake_fd);
 	}
 }
 
 /* Finish what is under way, post nothing new. */
 static void finish(struct watch *w)
 {
-	for (unsigned i = 0; i < w->controls; i++)
+	for (unsigned i = 0; i < w->controls; i++) {
 		atomic_store(&w->control[i].target, 0);
+		bell_wake(w->control[i].wake_fd);
+	}
 }
 
 static uint64_t progress(const struct watch *w)
@@ -67,8 +70,11 @@ static int take_counts(struct watch *w, const json_t *m)
 		if (message_has(m, "messages", json_is_integer(v) && json_integer_value(v) >= 0,
 				&w->fault))
 			return -1;
-	json_array_foreach (counts, i, v)
+	json_array_foreach (counts, i, v) {
 		atomic_store(&w->control[i].due, (uint64_t)json_integer_value(v));
+		bell_wake(w->control[i].wake_fd);
+	}
+	w->looked_ns = clock_now_ns();
 	return 0;
 }
 
@@ -95,7 +101,7 @@ static void take_message(struct watch *w, json_t *m)
 		w->interrupted = true;
 		finish(w);
 	} else if (message_is(m, "over") && w->done && w->await_over) {
-		w->over = true;
+		w->over = json_incref(m);
 	} else if (message_is(m, "error")) {
 		message_raise(m, &w->fault);
 		give_up(w);
@@ -202,6 +208,24 @@ static void report(struct watch *w, uint64_t now)
 	}
 }
 
+/* Loops that stand still: what they wait for, or what they sent last, may be lost. */
+static void look_for_standstill(struct watch *w, uint64_t now)
+{
+	for (unsigned i = 0; i < w->controls; i++) {
+		struct round_control *c = &w->control[i];
+		uint64_t messages = atomic_load_explicit(&c->progress, memory_order_relaxed);
+
+		if (messages == c->seen) {
+			if (w->done)
+				atomic_store(&c->due, 0);
+			atomic_store(&c->nudge, true);
+			bell_wake(c->wake_fd);
+		}
+		c->seen = messages;
+	}
+	w->looked_ns = now;
+}
+
 /* All that is due by the clock. */
 static void tick(struct watch *w)
 {
@@ -226,6 +250,8 @@ static void tick(struct watch *w)
 		peer_silent(w);
 	else if (!w->passive && now - w->moved_ns >= w->timeout_ns)
 		no_progress(w, messages);
+	if (w->quiet_ns && now - w->looked_ns >= w->quiet_ns)
+		look_for_standstill(w, now);
 	report(w, now);
 }
 
@@ -242,6 +268,8 @@ static uint64_t until_next(const struct watch *w)
 		next = w->start_ns + w->duration_ns;
 	if (w->oob->until_ns && w->oob->until_ns < next)
 		next = w->oob->until_ns;
+	if (w->quiet_ns && w->looked_ns + w->quiet_ns < next)
+		next = w->looked_ns + w->quiet_ns;
 	if (w->interval_ns && w->reported_ns + w->interval_ns < next)
 		next = w->reported_ns + w->interval_ns;
 	if (w->on_live && w->lived_ns + LIVE_NS < next)
@@ -306,7 +334,8 @@ int watch_start(struct watch *w, struct fault *f)
 	int rc;
 
 	snprintf(w->fault.phase, sizeof(w->fault.phase), "%s", f->phase);
-	w->start_ns = w->heard_ns = w->said_ns = w->moved_ns = w->reported_ns = w->lived_ns = now;
+	w->start_ns = w->heard_ns = w->said_ns = w->moved_ns = now;
+	w->reported_ns = w->lived_ns = w->looked_ns = now;
 	w->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->end_fd < 0)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");

@@ -5,8 +5,9 @@
  *
  * It ends the run when the duration is over, the time of the connection is (oob_limit()), a signal
  * comes, the peer reports an error, vanishes or falls silent, or no message has completed for the
- * timeout; it tells the peer once a second that this end is alive; and it calls back for interval
- * reports. It sleeps in poll(2) otherwise.
+ * timeout. Where messages may be lost, it has a loop that stands still send again, or after the
+ * peer's "done" wait no longer. It tells the peer once a second that this end is alive; and it
+ * calls back for interval reports. It sleeps in poll(2) otherwise.
  */
 #ifndef RDMARK_SESSION_WATCH_H
 #define RDMARK_SESSION_WATCH_H
@@ -44,6 +45,8 @@ struct watch {
 	uint64_t timeout_ns;
 	uint64_t peer_timeout_ns; /* the peer's, so that it hears from this end in time */
 	uint64_t interval_ns;     /* 0: no reports */
+	uint64_t quiet_ns; /* messages may be lost: so long without progress is a standstill; 0: no
+			    */
 	void (*on_interval)(void *arg, uint64_t elapsed_ns, uint64_t interval_ns,
 			    uint64_t messages);
 	void (*on_live)(void *arg, uint64_t elapsed_ns, uint64_t interval_ns, uint64_t messages);
@@ -53,14 +56,14 @@ struct watch {
 	/* what the caller finds afterwards */
 	struct fault fault;
 	json_t *done;       /* follower: the peer's "done"; the caller's to release */
-	bool over;          /* the peer's loops are over, too */
+	json_t *over;       /* the peer's loops are over, too; the caller's to release */
 	bool device_failed; /* the fault is the device's word, no consequence of another */
 	bool interrupted;   /* a signal here or there ended the run early */
 	/* the watch's own */
 	pthread_t thread;
 	bool running;
 	int end_fd;
-	uint64_t start_ns, heard_ns, said_ns, moved_ns, reported_ns, lived_ns;
+	uint64_t start_ns, heard_ns, said_ns, moved_ns, reported_ns, lived_ns, looked_ns;
 	uint64_t moved, reported, lived; /* messages at those times */
 };
 

@@ -6,12 +6,10 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "verbs/qp_state.h"
 #include "verbs/vfault.h"
 
-#define RNR_RETRY     7  /* without end: a receiver that is late is no error */
-#define MIN_RNR_TIMER 12 /* 0.64 ms */
-#define PSN_MASK      0xffffffu
-#define WQE_BYTES     256 /* what a deep queue pins, roughly, for the memlock hint */
+#define WQE_BYTES 256 /* what a deep queue pins, roughly, for the memlock hint */
 
 int qp_address_init(struct qp_address *a, unsigned count)
 {
@@ -30,62 +28,116 @@ void qp_address_release(struct qp_address *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* A limit of the device that the wish passes, put into words; the verbs only say EINVAL. */
-static int check_limits(const struct hca *h, const struct qp_wish *w, struct fault *f)
+/* Receives that complete in one CQ, at most. */
+static uint64_t receives_each(const struct qp_wish *w)
+{
+	return (uint64_t)w->rx_depth * (w->share_receives || w->own_cqs ? 1 : w->count);
+}
+
+static int too_deep(const struct hca *h, unsigned depth, int max, struct fault *f)
+{
+	fault_raise(f, FAULT_USAGE, 0, "a queue of %u is deeper than %s allows (%d)", depth,
+		    h->info.device, max);
+	return fault_fix(f, "use a smaller -t or -r");
+}
+
+static int too_many(const struct hca *h, const struct qp_wish *w, struct fault *f)
 {
 	const struct ibv_device_attr *d = &h->info.attr;
+	unsigned cqs = w->own_cqs ? 2 * w->count : 2;
 
 	if (w->count > (unsigned)d->max_qp) {
 		fault_raise(f, FAULT_USAGE, 0, "%u QPs are more than %s has (%d)", w->count,
 			    h->info.device, d->max_qp);
 		return fault_fix(f, "use fewer with -q");
 	}
-	if (w->count > (unsigned)d->max_cqe) {
+	if (w->count > (unsigned)d->max_cqe && !w->own_cqs) {
 		fault_raise(f, FAULT_USAGE, 0, "%u QPs are more than a CQ of %s holds (%d)",
 			    w->count, h->info.device, d->max_cqe);
-		return fault_fix(f, "use fewer with -q");
+		return fault_fix(f, "use fewer with -q, or --own-cqs");
 	}
-	if (w->tx_depth > (unsigned)d->max_qp_wr || w->rx_depth > (unsigned)d->max_qp_wr) {
-		fault_raise(f, FAULT_USAGE, 0, "a queue of %u is deeper than %s allows (%d)",
-			    w->tx_depth > w->rx_depth ? w->tx_depth : w->rx_depth, h->info.device,
-			    d->max_qp_wr);
-		return fault_fix(f, "use a smaller -t or -r");
+	if (cqs > (unsigned)d->max_cq) {
+		fault_raise(f, FAULT_USAGE, 0, "%u CQs are more than %s has (%d)", cqs,
+			    h->info.device, d->max_cq);
+		return fault_fix(f, "use fewer QPs with -q, or leave --own-cqs out");
 	}
-	if ((uint64_t)w->rx_depth * w->count > (unsigned)d->max_cqe) {
+	return 0;
+}
+
+/* A limit of the device that the wish passes, put into words; the verbs only say EINVAL. */
+static int check_limits(const struct hca *h, const struct qp_wish *w, struct fault *f)
+{
+	const struct ibv_device_attr *d = &h->info.attr;
+	int max_rx = w->share_receives ? d->max_srq_wr : d->max_qp_wr;
+
+	if (too_many(h, w, f))
+		return -1;
+	if (w->share_receives && d->max_srq < 1) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "%s has no shared receive queues",
+			    h->info.device);
+		return fault_fix(f, "leave --use-srq out");
+	}
+	if (w->tx_depth > (unsigned)d->max_qp_wr)
+		return too_deep(h, w->tx_depth, d->max_qp_wr, f);
+	if (w->rx_depth > (unsigned)max_rx)
+		return too_deep(h, w->rx_depth, max_rx, f);
+	if (receives_each(w) > (unsigned)d->max_cqe) {
 		fault_raise(f, FAULT_USAGE, 0,
 			    "%u receives on each of %u QPs are more than a CQ of %s holds (%d)",
 			    w->rx_depth, w->count, h->info.device, d->max_cqe);
 		return fault_fix(f, "use a smaller -r, at most %u",
-				 (unsigned)d->max_cqe / w->count);
+				 (unsigned)(d->max_cqe / (receives_each(w) / w->rx_depth)));
 	}
 	return 0;
 }
 
 static int make_cqs(struct qp_set *s, const struct hca *h, const struct qp_wish *w, struct fault *f)
 {
-	uint64_t send = (uint64_t)w->tx_depth * w->count, recv = (uint64_t)w->rx_depth * w->count;
-	unsigned max = (unsigned)h->info.attr.max_cqe;
+	uint64_t send = (uint64_t)w->tx_depth * (w->own_cqs ? 1 : w->count);
+	uint64_t recv = receives_each(w), max = (unsigned)h->info.attr.max_cqe;
+	struct cq_wish cq = {
+		.count = w->own_cqs ? w->count : 1,
+		.vector = w->vector,
+	};
 
+	if (w->events && bell_init(&s->bell, h->ctx, f))
+		return -1;
+	cq.channel = s->bell.channel;
 	/* Where the device has none so large, more sends share a completion: see plan_cq_mod(). */
-	send = send < max ? send : max;
-	recv = recv ? recv : 1;
-	s->send_cq = ibv_create_cq(h->ctx, (int)send, NULL, NULL, 0);
-	if (!s->send_cq)
-		return vfault_raise(f, errno, send * 64, "ibv_create_cq(%u)", (unsigned)send);
-	s->recv_cq = ibv_create_cq(h->ctx, (int)recv, NULL, NULL, 0);
-	if (!s->recv_cq)
-		return vfault_raise(f, errno, recv * 64, "ibv_create_cq(%u)", (unsigned)recv);
+	cq.cqe = (unsigned)(send < max ? send : max);
+	if (cq_ring_init(&s->send, h, &cq, f))
+		return -1;
+	cq.cqe = recv ? (unsigned)recv : 1;
+	if (cq_ring_init(&s->recv, h, &cq, f))
+		return -1;
+	s->send_cq = cq_ring_of(&s->send, 0);
+	s->recv_cq = cq_ring_of(&s->recv, 0);
 	return 0;
 }
 
-static struct ibv_qp *make_qp(struct qp_set *s, unsigned inline_bytes)
+static int make_srq(struct qp_set *s, const struct qp_wish *w, struct fault *f)
+{
+	struct ibv_srq_init_attr attr = {.attr = {.max_wr = w->rx_depth, .max_sge = 1}};
+
+	if (!w->share_receives || !w->rx_depth)
+		return 0;
+	s->srq = ibv_create_srq(s->pd, &attr);
+	return s->srq ? 0
+		      : vfault_raise(f, errno, (size_t)WQE_BYTES * w->rx_depth,
+				     "ibv_create_srq(%u)", w->rx_depth);
+}
+
+static struct ibv_qp *make_qp(struct qp_set *s, unsigned i, unsigned inline_bytes)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = s->send_cq,
-		.recv_cq = s->recv_cq,
-		.qp_type = IBV_QPT_RC,
+		.send_cq = cq_ring_of(&s->send, i),
+		.recv_cq = cq_ring_of(&s->recv, i),
+		.srq = s->srq,
+		.qp_type = s->type,
 		.cap = {.max_send_wr = s->tx_depth,
-			.max_recv_wr = s->rx_depth ? s->rx_depth : 1,
+			.max_recv_wr = s->srq        ? 0
+				       : s->rx_depth ? s->rx_depth
+						     : 1,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 			.max_inline_data = inline_bytes},
@@ -106,33 +158,12 @@ static struct ibv_qp *make_first_qp(struct qp_set *s, const struct qp_wish *w)
 	struct ibv_qp *qp;
 
 	if (bytes != QP_INLINE_BEST_EFFORT)
-		return make_qp(s, bytes);
+		return make_qp(s, 0, bytes);
 	for (bytes = w->inline_wish;; bytes /= 2) {
-		qp = make_qp(s, bytes);
+		qp = make_qp(s, 0, bytes);
 		if (qp || !bytes || (errno != EINVAL && errno != ENOMEM))
 			return qp;
 	}
-}
-
-/* Modifying QP in a way that depends on nobody else has failed. */
-static int modify_failed(int err, const struct ibv_qp *qp, const char *to, struct fault *f)
-{
-	vfault_raise(f, err, 0, "ibv_modify_qp(QP 0x%06x to %s)", qp->qp_num, to);
-	return fault_fix(f, "look at dmesg: the driver says there what it refuses");
-}
-
-static int to_init(struct qp_set *s, struct ibv_qp *qp, const struct qp_wish *w, struct fault *f)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.pkey_index = (uint16_t)w->pkey_index,
-		.port_num = s->port,
-		.qp_access_flags = w->access,
-	};
-	int rc = ibv_modify_qp(
-		qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-
-	return rc ? modify_failed(vfault_errno(rc), qp, "INIT", f) : 0;
 }
 
 static int no_qp(unsigned made, const struct qp_wish *w, struct fault *f)
@@ -161,125 +192,47 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_wish *w, 
 	if (check_limits(h, w, f))
 		return -1;
 	s->port = h->info.port;
+	s->type = w->type;
 	s->tx_depth = w->tx_depth;
 	s->rx_depth = w->rx_depth;
 	s->qp = calloc(w->count, sizeof(struct ibv_qp *));
 	s->psn = calloc(w->count, sizeof(*s->psn));
-	if (!s->qp || !s->psn || getrandom(s->psn, w->count * sizeof(*s->psn), 0) < 0)
+	s->peer_qpn = calloc(w->count, sizeof(*s->peer_qpn));
+	if (!s->qp || !s->psn || !s->peer_qpn ||
+	    getrandom(s->psn, w->count * sizeof(*s->psn), 0) < 0)
 		return fault_raise(f, FAULT_LOCAL, errno,
 				   "random packet sequence numbers for %u QPs", w->count);
 	s->pd = ibv_alloc_pd(h->ctx);
 	if (!s->pd)
 		return vfault_raise(f, errno, 0, "ibv_alloc_pd");
-	if (make_cqs(s, h, w, f))
+	if (make_cqs(s, h, w, f) || make_srq(s, w, f))
 		return -1;
 	for (unsigned i = 0; i < w->count; i++) {
-		s->psn[i] &= PSN_MASK;
-		s->qp[i] = i ? make_qp(s, s->inline_bytes) : make_first_qp(s, w);
+		s->psn[i] &= QP_PSN_MASK;
+		s->qp[i] = i ? make_qp(s, i, s->inline_bytes) : make_first_qp(s, w);
 		if (!s->qp[i])
 			return no_qp(i, w, f);
 		s->count = i + 1;
-		if (to_init(s, s->qp[i], w, f))
+		if (qp_state_init(s, i, w, f))
 			return -1;
 	}
 	return 0;
-}
-
-static int rtr_failed(int err, const struct ibv_qp *qp, const struct qp_route *r,
-		      const struct qp_address *to, struct fault *f)
-{
-	char gid[64];
-
-	vfault_raise(f, err, 0, "ibv_modify_qp(QP 0x%06x to RTR)", qp->qp_num);
-	if (!r->global) {
-		fault_cause(f, "The peer's LID is 0x%x", to->lid);
-		return fault_fix(f, "check with ibping that the subnet manager has a path to it");
-	}
-	fault_cause(
-		f,
-		"The peer's GID %s cannot be reached from GID index %d: no route, no neighbour, or another kind of GID",
-		gid_format(&to->gid, gid, sizeof(gid)), r->gid_index);
-	return fault_fix(
-		f,
-		"check with ping between the two GIDs' addresses, or choose the GID with -x on both ends");
-}
-
-static int to_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
-		  const struct qp_address *to, struct fault *f)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = hca_mtu_enum(r->mtu_bytes),
-		.dest_qp_num = to->qpn[i],
-		.rq_psn = to->psn[i] & PSN_MASK,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = MIN_RNR_TIMER,
-		.ah_attr = {.dlid = to->lid,
-			    .sl = (uint8_t)r->sl,
-			    .port_num = s->port,
-			    .is_global = r->global,
-			    .grh = {.dgid = to->gid,
-				    .sgid_index = (uint8_t)r->gid_index,
-				    .flow_label = r->flow_label,
-				    .hop_limit = (uint8_t)r->hop_limit,
-				    .traffic_class = (uint8_t)r->tos}},
-	};
-	int rc = ibv_modify_qp(s->qp[i], &attr,
-			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				       IBV_QP_MIN_RNR_TIMER);
-
-	return rc ? rtr_failed(vfault_errno(rc), s->qp[i], r, to, f) : 0;
-}
-
-static int to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct fault *f)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = (uint8_t)r->qp_timeout,
-		.retry_cnt = (uint8_t)r->retry_count,
-		.rnr_retry = RNR_RETRY,
-		.sq_psn = s->psn[i],
-		.max_rd_atomic = 1,
-	};
-	int rc = ibv_modify_qp(s->qp[i], &attr,
-			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
-
-	return rc ? modify_failed(vfault_errno(rc), s->qp[i], "RTS", f) : 0;
-}
-
-int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
-		   struct fault *f)
-{
-	fault_phase(f, "connecting the QPs");
-	if (to->count != s->count)
-		return fault_raise(f, FAULT_PEER, 0, "the peer has %u QPs, this end %u", to->count,
-				   s->count);
-	for (unsigned i = 0; i < s->count; i++)
-		if (to_rtr(s, i, r, to, f) || to_rts(s, i, r, f))
-			return -1;
-	return 0;
-}
-
-void qp_set_quiesce(struct qp_set *s)
-{
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-
-	for (unsigned i = 0; i < s->count; i++)
-		ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE);
 }
 
 void qp_set_release(struct qp_set *s)
 {
 	for (unsigned i = 0; i < s->count; i++)
 		ibv_destroy_qp(s->qp[i]);
-	if (s->recv_cq)
-		ibv_destroy_cq(s->recv_cq);
-	if (s->send_cq)
-		ibv_destroy_cq(s->send_cq);
+	if (s->srq)
+		ibv_destroy_srq(s->srq);
+	if (s->ah)
+		ibv_destroy_ah(s->ah);
+	cq_ring_release(&s->recv);
+	cq_ring_release(&s->send);
+	bell_release(&s->bell);
 	if (s->pd)
 		ibv_dealloc_pd(s->pd);
+	free(s->peer_qpn);
 	free(s->psn);
 	free(s->qp);
 	memset(s, 0, sizeof(*s));

@@ -2,9 +2,10 @@
 /*
  * qp: the PD, the CQs and the QPs of one end, and bringing them up to their peers.
  *
- * The life: qp_set_init() makes RC QPs in INIT; the two ends exchange struct qp_address (numbers of
- * all QPs in one message); qp_set_connect() takes them to RTS. QP i talks to the peer's QP i.
- * Reference: InfiniBand Architecture Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
+ * The life: qp_set_init() makes QPs in INIT; the two ends exchange struct qp_address (numbers of
+ * all QPs in one message); qp_set_connect() takes them to RTS. QP i talks to the peer's QP i; one
+ * of UD does so because every request says it: qp_set_aim(). Reference: InfiniBand Architecture
+ * Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
  */
 #ifndef RDMARK_VERBS_QP_H
 #define RDMARK_VERBS_QP_H
@@ -14,13 +15,21 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "verbs/bell.h"
+#include "verbs/cq.h"
 #include "verbs/hca.h"
 
+#define QP_GRH_BYTES          40 /* a datagram is received behind so many bytes */
 #define QP_INLINE_BEST_EFFORT UINT32_MAX
 
 struct qp_wish {
+	enum ibv_qp_type type; /* RC, UC or UD */
 	unsigned count;
 	unsigned tx_depth, rx_depth; /* of each QP; rx_depth 0: receives nothing */
+	bool share_receives;         /* one SRQ, of rx_depth, for all */
+	bool own_cqs;                /* each QP has CQs of its own */
+	bool events;                 /* the loops sleep on s->bell */
+	unsigned vector;             /* completion vector of the CQs */
 	unsigned inline_bytes;       /* this much, or the fault; */
 	unsigned inline_wish;        /* with QP_INLINE_BEST_EFFORT: up to this much */
 	unsigned access;             /* what the peer may do: enum ibv_access_flags */
@@ -29,9 +38,15 @@ struct qp_wish {
 
 struct qp_set {
 	struct ibv_pd *pd;
-	struct ibv_cq *send_cq, *recv_cq;
+	struct bell bell;
+	struct cq_ring send, recv;
+	struct ibv_cq *send_cq, *recv_cq; /* QP 0's of those */
+	struct ibv_srq *srq;              /* NULL: each has a receive queue */
 	struct ibv_qp **qp;
-	uint32_t *psn; /* first packet sequence number of each */
+	uint32_t *psn;      /* first packet sequence number of each */
+	uint32_t *peer_qpn; /* of UD */
+	struct ibv_ah *ah;  /* to the peer's port, of UD; NULL */
+	enum ibv_qp_type type;
 	unsigned count;
 	unsigned tx_depth, rx_depth;
 	unsigned inline_bytes; /* what the device gave */
@@ -39,6 +54,7 @@ struct qp_set {
 	/* What the loops leave in QP 0's send queue from one round to the next. */
 	uint64_t sent;       /* messages, to know which are signalled */
 	bool signal_pending; /* a signalled one is not yet seen complete */
+	uint64_t numbered;   /* messages that carried a number: loop/lossy.h */
 };
 
 /* How this end reaches the peer; the same for all QPs. */
@@ -66,14 +82,20 @@ struct qp_address {
 };
 
 /*
- * Make PD, CQs and the QPs on H, in INIT. A best-effort inline size steps down until the device
- * takes it. Raises what the device refuses, with the limit that was passed.
+ * Make PD, CQs, SRQ and the QPs on H, in INIT. A best-effort inline size steps down until the
+ * device takes it. Raises what the device refuses, with the limit that was passed.
  */
 int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_wish *w, struct fault *f);
 
 /* Take every QP to RTS, each to its peer in TO. */
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
 		   struct fault *f);
+
+/* Say in request WR of QP I where it goes, if that is the transport's way. */
+void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr);
+
+/* What stands before the payload of a message that QPs of S receive, in bytes. */
+unsigned qp_set_header(const struct qp_set *s);
 
 /* Take all QPs to the error state, so that the device touches no memory for them any more. */
 void qp_set_quiesce(struct qp_set *s);

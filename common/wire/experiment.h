@@ -35,6 +35,9 @@ struct experiment {
 	uint64_t inline_bytes; /* AUTO: the program's wish, as far as the device goes */
 	uint64_t connection;   /* enum connection */
 	uint64_t rdma_cm;      /* 1: the QPs are connected through rdma_cm */
+	uint64_t events;       /* 1: wait for completion events instead of polling */
+	uint64_t use_srq;      /* 1: one receive queue for all QPs of a thread */
+	uint64_t own_cqs;      /* 1: CQs for each QP instead of one for all */
 	uint64_t sl;
 	uint64_t tos;
 	uint64_t hop_limit;

@@ -26,8 +26,9 @@
  *	server  ready
  *	both    alive    every second, while the loops run
  *	follower finish  please end early (it was interrupted)
- *	leader  done     messages, record
- *	follower done    messages, record
+ *	leader  done     messages[], lost[], record: of each thread: sent, and 0
+ *	follower done    messages[], lost[], record: what came, and what did not
+ *	both    over     lost[]; in a round of both directions, the server first
  *	The client leads, or the server if the round is reversed.
  *	client  repeated  [until_ppm]: the last run of a size is over, as run said which one it was
  *

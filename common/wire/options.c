@@ -102,6 +102,13 @@ bool options_in_range(const struct option_row *row, uint64_t v)
 	return v >= row->min && v <= row->max;
 }
 
+/* One of perftest's that rdmark does not do. */
+static bool is_other_transport(const struct option_row *row, const char *text)
+{
+	return row->field == offsetof(struct options, experiment.connection) &&
+	       (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0 || strcmp(text, "SRD") == 0);
+}
+
 int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,
 			struct fault *f)
 {
@@ -113,6 +120,10 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 	if (!rc && options_in_range(row, v)) {
 		*value = v;
 		return 0;
+	}
+	if (is_other_transport(row, text)) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s", text);
+		return fault_fix(f, "rdmark measures %s", row->value);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "option %s: '%.40s' is not possible", name, text);
 	if (row->kind == OPTION_CHOICE)

@@ -79,6 +79,7 @@ struct local_options {
 	const char *source_ip; /* of the TCP connection; NULL: any */
 	uint64_t ipv6_addr;    /* TCP over IPv6 only */
 	uint64_t gid_index;    /* AUTO */
+	uint64_t vector;       /* completion vector */
 	uint64_t pkey_index;   /* AUTO: the peer's, else 0 */
 	uint64_t dlid;         /* AUTO: what the peer says */
 	uint64_t link;         /* enum link_wish */

@@ -18,7 +18,7 @@ static const struct record_field fields[] = {
 	REAL(latency_min_us), REAL(latency_max_us), REAL(latency_mean_us), REAL(latency_stdev_us),
 	REAL(latency_p50_us), REAL(latency_p90_us), REAL(latency_p99_us), REAL(latency_p99_9_us),
 	REAL(latency_p99_99_us), REAL(rate_limit_gbps), INTEGER(late_messages), REAL(late_max_us),
-	REAL(load_gbps), INTEGER(interrupted),
+	REAL(load_gbps), INTEGER(interrupted), INTEGER(lost),
 	INTEGER(intervals), REAL_WITH(worst_interval_gbps, intervals), REAL(worst_interval_us),
 	REAL(cpu_percent), REAL_WITH(cpu_user_s, cpu_percent), REAL_WITH(cpu_system_s, cpu_percent),
 	REAL(cpu_s_per_gb), INTEGER(run),

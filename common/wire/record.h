@@ -40,6 +40,7 @@ struct record {
 	double late_max_us;     /* the most that one was late by */
 	double load_gbps;       /* of the stream beside the ping-pong */
 	uint64_t interrupted;   /* 1: the run ended early; all of the above is of what was done */
+	uint64_t lost; /* messages sent that did not come; latency: round trips without a sample */
 	/* with --interval: of those that were whole */
 	uint64_t intervals;         /* bandwidth tests: how many */
 	double worst_interval_gbps; /* the least bandwidth */

@@ -231,7 +231,24 @@ no_device_here() {
 	done
 }
 
-@test "a transport that this version does not do: exit 77" {
-	cli send_bw -c UD; ended cli 77; says cli.err UD
-	cli write_bw --connection=UC; ended cli 77; says cli.err UC
+@test "a transport that rdmark does not do: exit 77" {
+	local transport
+	for transport in XRC DC SRD; do
+		cli send_bw -c $transport; ended cli 77; says cli.err $transport
+	done
+}
+
+@test "datagrams and shared receive queues are for SENDs" {
+	local program
+	for program in write_lat write_bw; do
+		cli $program -c UD; ended cli 2; says cli.err 'UD' "send_${program#write_}"
+		cli $program --use-srq; ended cli 2; says cli.err --use-srq "send_${program#write_}"
+	done
+	cli gdr_bw --plain -c UD; ended cli 2; says cli.err UD send_bw
+}
+
+@test "all cells are of one polled RC QP" {
+	cli gdr_bw -c UC localhost; ended cli 2; says cli.err UC --plain
+	cli gdr_bw -e localhost; ended cli 2; says cli.err -e --plain
+	cli gdr_bw --own-cqs localhost; ended cli 2; says cli.err --own-cqs --plain
 }

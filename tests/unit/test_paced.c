@@ -83,6 +83,7 @@ struct bench {
 	struct nic nic;
 	struct ibv_qp *qp[QPS_MAX];
 	struct qp_set qps;
+	struct cq_link link; /* a ring of one CQ */
 	struct round_control control;
 	struct fault fault;
 	struct paced paced;
@@ -101,7 +102,12 @@ static void set_up(struct bench *b, unsigned qps, unsigned list, uint64_t target
 		b->nic.qp[i].context = &b->nic.context;
 		b->qp[i] = &b->nic.qp[i];
 	}
-	b->qps = (struct qp_set){.qp = b->qp, .count = qps, .tx_depth = 128, .send_cq = &b->nic.cq};
+	b->link = (struct cq_link){&b->nic.cq, &b->link};
+	b->qps = (struct qp_set){.qp = b->qp,
+				 .count = qps,
+				 .tx_depth = 128,
+				 .send_cq = &b->nic.cq,
+				 .send = {.link = &b->link, .count = 1, .cqe = 1024}};
 	b->round = (struct round){
 		.qps = &b->qps,
 		.size_bytes = SIZE,
@@ -215,7 +221,7 @@ static void as_many_as_the_cq_holds(void **state)
 
 	(void)state;
 	set_up(&b, 2, 4, 400);
-	b.nic.cq.cqe = 12; /* six posts of each QP */
+	b.qps.send.cqe = 12; /* six posts of each QP */
 	b.nic.hold = 1000;
 	assert_int_equal(run(&b, 1e9, 4), 0);
 	assert_int_equal(b.round.messages, 800);

@@ -65,6 +65,7 @@ struct bench {
 	struct nic nic;
 	struct ibv_qp *qp[QPS_MAX];
 	struct qp_set qps;
+	struct cq_link link; /* a ring of one CQ */
 	struct round_control control;
 	struct clock clock;
 	struct fault fault;
@@ -85,8 +86,12 @@ static void set_up(struct bench *b, uint64_t size, uint64_t target)
 		b->nic.qp[i].context = &b->nic.context;
 		b->qp[i] = &b->nic.qp[i];
 	}
-	b->qps = (struct qp_set){
-		.qp = b->qp, .count = QPS_MAX, .tx_depth = 128, .send_cq = &b->nic.cq};
+	b->link = (struct cq_link){&b->nic.cq, &b->link};
+	b->qps = (struct qp_set){.qp = b->qp,
+				 .count = QPS_MAX,
+				 .tx_depth = 128,
+				 .send_cq = &b->nic.cq,
+				 .send = {.link = &b->link, .count = 1, .cqe = 1024}};
 	b->round = (struct round){
 		.qps = &b->qps,
 		.size_bytes = size,

@@ -21,6 +21,7 @@ static const char *const verb_names[] = {FAULT_VERBS(FAULT_NAME)};
 
 enum kind {
 	K_LOSE,
+	K_DROP,
 	K_DUP,
 	K_CORRUPT,
 	K_MISPLACE,
@@ -36,8 +37,8 @@ enum kind {
 };
 
 static const char *const kind_names[] = {
-	"lose", "dup",  "corrupt",   "misplace",     "stale", "swap",    "delay",
-	"kill", "stop", "port_down", "device_fatal", "wc",    "reg_max",
+	"lose",  "drop", "dup",  "corrupt",   "misplace",     "stale", "swap",
+	"delay", "kill", "stop", "port_down", "device_fatal", "wc",    "reg_max",
 };
 
 struct fail {
@@ -188,6 +189,19 @@ static struct fault *due(enum kind kind, uint64_t n)
 	return NULL;
 }
 
+/* One in so many of those transports that lose messages. */
+static bool drops(const struct sim_qp *qp, uint64_t n)
+{
+	int i;
+
+	if (qp->ex.qp_base.qp_type == IBV_QPT_RC)
+		return false;
+	for (i = 0; i < faults.nfault; i++)
+		if (faults.fault[i].kind == K_DROP && n % faults.fault[i].nth == 0)
+			return true;
+	return false;
+}
+
 static void fail_qp(struct sim_qp *qp)
 {
 	shm_lock(&qp->shm->lock);
@@ -257,12 +271,12 @@ enum fault_fate fault_message(struct sim_qp *qp, struct sq_wqe *w)
 	count_move(qp->ex.qp_base.context);
 	if (delay)
 		w->not_before_ns = sim_now_ns() + delay->arg * 1000000;
-	return due(K_LOSE, n)       ? FATE_LOSE
-	       : due(K_DUP, n)      ? FATE_DUP
-	       : due(K_CORRUPT, n)  ? FATE_CORRUPT
-	       : due(K_SWAP, n)     ? FATE_HOLD
-	       : due(K_SWAP, n - 1) ? FATE_HELD
-				    : FATE_NONE;
+	return due(K_LOSE, n) || drops(qp, n) ? FATE_LOSE
+	       : due(K_DUP, n)                ? FATE_DUP
+	       : due(K_CORRUPT, n)            ? FATE_CORRUPT
+	       : due(K_SWAP, n)               ? FATE_HOLD
+	       : due(K_SWAP, n - 1)           ? FATE_HELD
+					      : FATE_NONE;
 }
 
 void fault_completion(struct sim_cq *cq, struct shm_cqe *e)
