@@ -20,8 +20,8 @@ enum rate_unit {
 	RATE_UNSAID /* none was given with the number */
 };
 
-#define RATE_NONE UINT64_C(0)
-#define RATE_UNLIMITED  ((uint64_t)INT64_MAX) /* as fast as it goes */
+#define RATE_NONE      UINT64_C(0)
+#define RATE_UNLIMITED ((uint64_t)INT64_MAX) /* as fast as it goes */
 
 /* Read TEXT as above. Returns 0, -EINVAL or -ERANGE; *RATE is changed only with 0. */
 int rate_parse(const char *text, uint64_t *rate);
@@ -29,7 +29,8 @@ int rate_parse(const char *text, uint64_t *rate);
 /* RATE, in UNIT if none was given with it. */
 uint64_t rate_in(uint64_t rate, enum rate_unit unit);
 
-/* As units a second of messages of MESSAGE_BYTES each; a unit not said is Gb/s. Not RATE_UNLIMITED. */
+/* As units a second of messages of MESSAGE_BYTES each; a unit not said is Gb/s. Not RATE_UNLIMITED.
+ */
 double rate_messages_per_s(uint64_t rate, uint64_t message_bytes);
 double rate_gbps(uint64_t rate, uint64_t message_bytes);
 

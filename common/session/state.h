@@ -228,7 +228,7 @@ struct session_round {
 	bool theirs_measured;
 	bool cpu_util; /* at either end it is asked for: this end's record has its CPU use */
 	struct usage usage;
-	struct worst worst;       /* of the intervals, if there are any */
+	struct worst worst;             /* of the intervals, if there are any */
 	struct slots_tally verified[2]; /* to the server, to the client */
 	json_t *their_parts;      /* array of the records of their strands; NULL: one strand */
 	struct session *session;  /* for callbacks */

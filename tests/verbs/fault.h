@@ -17,13 +17,13 @@
 	X(ibv_close_device)                                                                        \
 	X(ibv_query_device)                                                                        \
 	X(ibv_query_device_ex)                                                                     \
-	X(ibv_query_port) X(ibv_query_gid) X(ibv_query_gid_ex) X(ibv_query_gid_table) X(           \
-		ibv_query_pkey) X(ibv_alloc_pd) X(ibv_dealloc_pd) X(ibv_reg_mr)                    \
-		X(ibv_reg_dmabuf_mr) X(ibv_rereg_mr) X(ibv_dereg_mr) X(ibv_create_comp_channel)    \
-			X(ibv_destroy_comp_channel) X(ibv_create_cq) X(ibv_create_cq_ex) X(        \
-				ibv_resize_cq) X(ibv_destroy_cq) X(ibv_get_cq_event)               \
-				X(ibv_req_notify_cq) X(ibv_poll_cq) X(ibv_create_srq) X(           \
-					ibv_modify_srq) X(ibv_query_srq) X(ibv_destroy_srq)        \
+	X(ibv_query_port)                                                                          \
+	X(ibv_query_gid) X(ibv_query_gid_ex) X(ibv_query_gid_table) X(ibv_query_pkey) X(           \
+		ibv_alloc_pd) X(ibv_dealloc_pd) X(ibv_reg_mr) X(ibv_reg_dmabuf_mr) X(ibv_rereg_mr) \
+		X(ibv_dereg_mr) X(ibv_create_comp_channel) X(ibv_destroy_comp_channel) X(          \
+			ibv_create_cq) X(ibv_create_cq_ex) X(ibv_resize_cq) X(ibv_destroy_cq)      \
+			X(ibv_get_cq_event) X(ibv_req_notify_cq) X(ibv_poll_cq) X(ibv_create_srq)  \
+				X(ibv_modify_srq) X(ibv_query_srq) X(ibv_destroy_srq)              \
 					X(ibv_post_srq_recv) X(ibv_create_qp) X(ibv_create_qp_ex)  \
 						X(ibv_modify_qp) X(ibv_query_qp) X(ibv_destroy_qp) \
 							X(ibv_post_send) X(ibv_post_recv) X(       \

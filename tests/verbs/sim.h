@@ -135,9 +135,9 @@ struct sq_wqe {
 	uint32_t inline_len;
 	uint32_t byte_len;
 	uint32_t status, vendor_err;
-	uint64_t not_before_ns;                     /* completion is held back until then */
-	uint64_t due_ns;                            /* not carried out earlier */
-	int64_t shift;                              /* a fault: it lands so many bytes further on */
+	uint64_t not_before_ns;  /* completion is held back until then */
+	uint64_t due_ns;         /* not carried out earlier */
+	int64_t shift;           /* a fault: it lands so many bytes further on */
 	struct kept *keep, *use; /* a fault: its data are kept; it carries kept data */
 	char payload[] __attribute__((aligned(8))); /* SGEs or inline data */
 };
