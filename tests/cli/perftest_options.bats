@@ -76,18 +76,6 @@ refused() {
 	done
 }
 
-# Not unknown, that is.
-known() {
-	local line words lines text
-	spellings "$1" "$2" "$3"
-	for line in "${lines[@]}"; do
-		read -ra words <<<"$line"
-		said "$4" "${words[@]}" --help
-		text=$(<err)
-		[[ $status != 2 || $text != *unknown* && $text == *"--$1"* ]] || fail "$4 $line: $text"
-	done
-}
-
 @test "what is supported is taken: with = and blank, by letter, attached, in a bundle, behind the host" {
 	each supported taken
 }
@@ -98,10 +86,6 @@ known() {
 
 @test "what is refused is named, with what to use instead, however it is written" {
 	each refused refused
-}
-
-@test "what is neither for certain is known" {
-	each either known
 }
 
 @test "every option that the table refuses is in the list" {
