@@ -89,13 +89,14 @@ static void prepare(struct session *s, struct session_round *sr)
 int round_client(struct session *s, struct session_round *sr)
 {
 	uint64_t target = sr->target == ROUND_ENDLESS ? 0 : sr->target;
-	json_t *m = message_new("round");
+	json_t *m;
 
 	fault_phase(&s->fault, sr->warmup ? "warming up" : "measuring");
 	sr->cpu_util = s->options.output.cpu_util && !sr->warmup;
 	if (pace_check(s, sr))
 		return -1;
 	prepare(s, sr);
+	m = message_new("round");
 	json_object_set_new(m, "message_bytes", json_integer((json_int_t)sr->message_bytes));
 	json_object_set_new(m, "target", json_integer((json_int_t)target));
 	json_object_set_new(m, "warmup", json_boolean(sr->warmup));

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=words
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # Clients that come while another one is served: they wait in line.
@@ -220,7 +221,7 @@ start_next() {
 @test "a signal to the server: who waits in line hears that it ended" {
 	server write_bw --persistent
 	start_long
-	start_next second 1st "${few[@]}" --connect-timeout 1
+	start_next second 1st "${few[@]}" --connect-timeout 5
 	over
 	finish client second
 	ended second 3
