@@ -279,6 +279,8 @@ static bool complete(const struct volley *v, bool empty)
 
 int volley_await(struct volley *v, bool empty)
 {
+	uint64_t end_ns = clock_now_ns() + v->patience_ns;
+
 	moved(v);
 	for (;;) {
 		bool all = complete(v, empty);
@@ -286,6 +288,9 @@ int volley_await(struct volley *v, bool empty)
 
 		if (n < 0 || round_quit(v->round))
 			return -1;
+		if (all && clock_now_ns() > end_ns)
+			return fault_raise(v->round->fault, FAULT_PEER, 0,
+					   "messages come without end");
 		if (!n && (all || clock_now_ns() - v->moved_ns > VOLLEY_GRACE_NS))
 			return 0;
 	}

@@ -32,10 +32,20 @@ static int every_strand(struct session *s, crew_job *job)
 	return rc;
 }
 
+static int too_large(struct session *s, const struct hca_port *p, uint64_t want_bytes,
+		     uint64_t max_bytes, const char *option)
+{
+	char have[32], want[32];
+
+	fault_raise(&s->fault, FAULT_USAGE, 0, "messages of %s: %s port %u takes at most %s",
+		    units_format_size(want_bytes, want, sizeof(want)), p->device, p->port,
+		    units_format_size(max_bytes, have, sizeof(have)));
+	return fault_fix(&s->fault, "use a smaller %s", option);
+}
+
 static int check_size(struct session *s)
 {
 	const struct experiment *e = &s->options.experiment;
-	char have[32], want[32];
 
 	fault_phase(&s->fault, "choosing the message sizes");
 	for (unsigned i = 0; i < s->rails; i++) {
@@ -49,13 +59,12 @@ static int check_size(struct session *s)
 		s->message_max = s->largest_bytes;
 		if (s->matrix && s->message_max < e->staged_chunk_bytes)
 			s->message_max = e->staged_chunk_bytes;
+		if (e->load && e->load_bytes > p->port_attr.max_msg_sz)
+			return too_large(s, p, e->load_bytes, p->port_attr.max_msg_sz,
+					 "--load-size");
 		if (s->message_max <= max)
 			continue;
-		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "messages of %s: %s port %u takes at most %s",
-			    units_format_size(s->message_max, want, sizeof(want)), p->device,
-			    p->port, units_format_size(max, have, sizeof(have)));
-		return fault_fix(&s->fault, "use a smaller %s",
+		return too_large(s, p, s->message_max, max,
 				 s->largest_bytes > max ? "-s" : "--staged-chunk");
 	}
 	return 0;

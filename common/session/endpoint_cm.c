@@ -165,7 +165,7 @@ static int wait_for_news(struct pursuit *u)
 	int rc = oob_wait(&s->oob, u->p, s->strands,
 			  say_ns < u->deadline_ns ? say_ns : u->deadline_ns, &s->fault);
 
-	if (rc < 0)
+	if (rc < 0 || oob_check_limit(&s->oob, &s->fault))
 		return -1;
 	if (rc)
 		return u->p[1].revents ? hear(u) : 0;

@@ -81,7 +81,7 @@ int hello_check(const struct session *s, const json_t *m, struct experiment *e, 
 	    message_flag(m, "gpu_memory", &gpu_memory, f) ||
 	    message_has(m, "rails", can_choose(rails), f) ||
 	    experiment_from_json(e, json_object_get(m, "experiment"), f) ||
-	    experiment_check(&s->options, e, f) || plan_check(e, s->test->latency, f) ||
+	    experiment_check(&s->asked, e, f) || plan_check(e, s->test->latency, f) ||
 	    transport_check(e, s->test, f))
 		return -1;
 	return limits_check(&s->options.local, e, s->test->latency, json_array_size(rails), f);

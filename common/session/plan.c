@@ -62,6 +62,10 @@ static int check_footprint(const struct experiment *e, bool latency, struct faul
 
 static int check_verification(const struct experiment *e, struct fault *f)
 {
+	if (e->verify && e->run_infinitely) {
+		fault_raise(f, FAULT_USAGE, 0, "--verify with --run_infinitely");
+		return fault_fix(f, "give an end with -n or -D: data are verified after it");
+	}
 	if (!e->verify || !e->use_srq)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--verify with --use-srq");

@@ -28,6 +28,10 @@ int rail_check_link(struct session *s, const struct rail *r)
 			    "--dlid: %s port %u is Ethernet, without LIDs", p->device, p->port);
 		return fault_fix(&s->fault, "leave it out");
 	}
+	if (l->dlid != EXPERIMENT_AUTO && s->options.experiment.rdma_cm) {
+		fault_raise(&s->fault, FAULT_USAGE, 0, "--dlid with -R/--rdma_cm");
+		return fault_fix(&s->fault, "leave one of them out: rdma_cm finds the path itself");
+	}
 	return 0;
 }
 

@@ -47,6 +47,11 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 
 	r->latency = latency;
 	r->most = given ? o->output.repeat : 0;
+	if (o->experiment.run_infinitely && (given || o->output.until_stable)) {
+		fault_raise(f, FAULT_USAGE, 0, "%s with --run_infinitely",
+			    given ? "--repeat" : "--until-stable");
+		return fault_fix(f, "the first run would never end: give it an end with -n or -D");
+	}
 	if (!o->output.until_stable)
 		return 0;
 	if (read_until(r, o->output.until_stable, f))

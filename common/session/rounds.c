@@ -132,6 +132,15 @@ static int read_run(struct session *s, const json_t *m, struct session_round *sr
 	return 0;
 }
 
+/* Memory is made for the sizes of the experiment, and no others. */
+static bool is_planned(const struct session *s, uint64_t bytes)
+{
+	for (uint64_t n = plan_first_size(&s->options.experiment); n <= s->largest_bytes; n *= 2)
+		if (n == bytes)
+			return true;
+	return false;
+}
+
 static int read_request(struct session *s, const json_t *m, struct session_round *sr)
 {
 	const struct option_row *duration = options_find("duration");
@@ -149,9 +158,10 @@ static int read_request(struct session *s, const json_t *m, struct session_round
 	    message_flag(m, "cpu_util", &sr->cpu_util, &s->fault) || read_run(s, m, sr))
 		return -1;
 	sr->cpu_util |= s->options.output.cpu_util && !sr->warmup && !sr->way;
-	if (sr->message_bytes < 1)
+	if (sr->message_bytes < 1 || (!s->matrix && !is_planned(s, sr->message_bytes)))
 		return fault_raise(&s->fault, FAULT_PEER, 0,
-				   "the client asked for messages of 0 bytes");
+				   "the client asked for messages of %llu bytes",
+				   (unsigned long long)sr->message_bytes);
 	sr->way = (unsigned)way;
 	/* QPs and memory are made for the direction that was agreed on. */
 	if (!ways && (sr->reverse != (e->reversed != 0) || sr->both != (e->bidirectional != 0)))

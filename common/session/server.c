@@ -308,7 +308,7 @@ static int serve(struct session *s)
 }
 
 /* Whatever became of a client: it and the log are told, and nothing of it is left. */
-static void end_client(struct session *s, const struct experiment *asked)
+static void end_client(struct session *s)
 {
 	struct fault writing = {0};
 	char line[1536];
@@ -330,19 +330,19 @@ static void end_client(struct session *s, const struct experiment *asked)
 	endpoint_release(s);
 	door_unguard(&s->door);
 	s->interrupted = s->measured = false;
-	s->options.experiment = *asked;
+	s->options.experiment = s->asked.experiment;
+	repeat_start(&s->repeat, 0);
+	s->repeat.until_ppm = 0;
 	memset(&s->local, 0, sizeof(s->local));
 }
 
 /* Until a signal comes, which is how this ends well. */
 static int serve_all(struct session *s)
 {
-	const struct experiment asked = s->options.experiment;
-
 	while (!s->stop.signal) {
 		serve(s);
 		if (!s->stop.signal)
-			end_client(s, &asked);
+			end_client(s);
 	}
 	if (s->fault.code == FAULT_INTERRUPTED && !s->fault.from_peer)
 		fault_clear(&s->fault);
@@ -355,6 +355,8 @@ int session_server(struct session *s)
 	struct hca_list list = {NULL, 0};
 	int rc;
 
+	s->asked = s->options;
+	s->repeat.until_ppm = 0; /* the client says */
 	rc = endpoint_look(s, &list);
 	hca_list_free(&list);
 	if (s->options.local.comm_rdma_cm)

@@ -74,6 +74,7 @@ struct session {
 	const struct test *test;
 	const char *program; /* as it was called */
 	struct options options;
+	struct options asked; /* a server's as they were given: what a client wants must agree */
 	struct stop stop;
 	struct clock clock;
 	struct fault fault;

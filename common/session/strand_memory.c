@@ -43,9 +43,11 @@ static struct layout lay_out(const struct session *s)
 		s->largest_bytes > e->footprint_bytes ? s->largest_bytes : e->footprint_bytes;
 	uint64_t half = (e->align_bytes + slice + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES *
 			PAGE_BYTES;
+	/* A datagram's header goes before the slice, and must lie in its QP's MR, too. */
+	uint64_t before = e->connection == CONNECTION_UD && !apart ? PAGE_BYTES : 0;
 	struct layout l = {
-		.first = PAGE_BYTES + e->align_bytes,
-		.stride = apart ? 2 * half : half,
+		.first = PAGE_BYTES + before + e->align_bytes,
+		.stride = (apart ? 2 * half : half) + before,
 		.into = apart ? half : 0,
 	};
 

@@ -132,7 +132,9 @@ int verify_make(struct strand *t)
 	reckon(t, v);
 	bytes = v->out_bytes + v->in_bytes;
 	if (s->report.about.server &&
-	    limits_memory(&s->options.local, bytes * s->strands, &t->fault))
+	    limits_memory(&s->options.local,
+			  (bytes + t->mem.bytes) * s->strands + e->load_bytes * s->loads,
+			  &t->fault))
 		return -1;
 	if (!e->strict_order)
 		access |= IBV_ACCESS_RELAXED_ORDERING;
@@ -187,6 +189,10 @@ int verify_begin(struct strand *t, uint64_t message_bytes)
 	memset(&v->tally, 0, sizeof(v->tally));
 	v->out = layout(t, message_bytes, v->count);
 	v->in = layout(t, message_bytes, slots_to_receive(t, v->count));
+	if ((verify_sends(s) && slots_bytes(&v->out) > v->out_bytes) ||
+	    (verify_receives(s) && slots_bytes(&v->in) > v->in_bytes))
+		return fault_raise(&t->fault, FAULT_PEER, 0,
+				   "a verification of messages of another size");
 	if (verify_sends(s))
 		rc = make_slots(t, &v->out, 0, server);
 	if (rc == 0 && verify_receives(s))

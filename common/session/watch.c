@@ -100,7 +100,7 @@ static void take_message(struct watch *w, json_t *m)
 	} else if (message_is(m, "finish") && w->leader) {
 		w->interrupted = true;
 		finish(w);
-	} else if (message_is(m, "over") && w->done && w->await_over) {
+	} else if (message_is(m, "over") && w->done && w->await_over && !w->over) {
 		w->over = json_incref(m);
 	} else if (message_is(m, "error")) {
 		message_raise(m, &w->fault);
@@ -195,6 +195,11 @@ static void report(struct watch *w, uint64_t now)
 {
 	uint64_t messages = progress(w);
 
+	/* Who has sent all counts arrivals from then on, which may be fewer. */
+	if (messages < w->reported)
+		w->reported = messages;
+	if (messages < w->lived)
+		w->lived = messages;
 	if (w->interval_ns && now - w->reported_ns >= w->interval_ns) {
 		w->on_interval(w->arg, now - w->start_ns, now - w->reported_ns,
 			       messages - w->reported);

@@ -71,6 +71,9 @@ int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *
 		if (message_u64(from, slots_wrong_name((enum slots_wrong)i), INT64_MAX / 32,
 				&t->wrong[i], f))
 			return -1;
+	/* What is wrong is of messages that were looked at. */
+	if (message_has(from, "messages", t->messages || !slots_errors(t, false), f))
+		return -1;
 	t->found = first != NULL;
 	return first ? read_finding(&t->first, first, f) : 0;
 }
@@ -140,9 +143,11 @@ int verified_raise(const struct slots_tally *t, bool lossy, struct fault *f)
 	char bytes[32], classes[128] = "";
 
 	add_classes(t, classes, sizeof(classes));
-	fault_raise(f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong: %s",
-		    slots_errors(t, lossy), t->messages,
-		    units_format_size(t->bytes / t->messages, bytes, sizeof(bytes)), classes);
+	fault_raise(
+		f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong: %s",
+		slots_errors(t, lossy), t->messages,
+		units_format_size(t->messages ? t->bytes / t->messages : 0, bytes, sizeof(bytes)),
+		classes);
 	fault_cause(
 		f,
 		"The first (%s): where message %u from the %s on QP %u, window %u, should be, byte %" PRIu64

@@ -144,24 +144,3 @@ gbps='(.results[] | select(.measured_by == $by and .thread == null and .device =
 	ended client 0
 	json c.json '.status == "interrupted" and .results[0].load_gbps > 0'
 }
-
-@test "what cannot keep a schedule, or a message's place, is refused" {
-	start cli write_bw --rate_limit 1 -e 127.0.0.1
-	finish cli
-	ended cli 2
-	says cli.err '--rate_limit with -e' 'Fix: '
-	start cli send_bw --verify --use-srq 127.0.0.1
-	finish cli
-	ended cli 2
-	says cli.err '--verify with --use-srq' 'Fix: '
-}
-
-@test "a schedule over CQs of each QP, and data verified over them; a load beside UD" {
-	pair write_bw --rate_limit 1 -q 4 --own-cqs -n 50 -s 4096
-	pair send_bw -q 4 --own-cqs -n 50 -s 4096 --verify --json=c.json
-	json c.json '.results[0].verification.errors == 0'
-	pair send_bw -c UD -q 2 -n 50 -s 1024 --verify --json=c.json
-	json c.json '.results[0].verification.errors == 0'
-	pair send_lat -c UD -n 20 --load 0.1
-	pair write_bw -e --footprint 64k -s 4096 -n 100
-}
