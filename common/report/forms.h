@@ -5,6 +5,10 @@
 
 #include "report/report.h"
 
+/* report.c: take the live line away; RESULT's row REC into whichever table goes to stdout. */
+void forms_wipe_live(struct report *r);
+void forms_to_table(struct report *r, const struct report_result *result, const struct record *rec);
+
 /* table.c: perftest's columns, with nothing around them; N samples. */
 void table_header(const struct report *r, FILE *out);
 void table_row(const struct report *r, const struct record *rec, double cpu_percent, FILE *out);

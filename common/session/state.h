@@ -247,7 +247,11 @@ int pass_lead(struct session *s, struct session_round *sr);
 int pass_follow(struct session *s, struct session_round *sr);
 int pass_both(struct session *s, struct session_round *sr);
 
-/* What the peer knows of a failure here, or that it is gone: wait for it, briefly; into TOLD. */
+/*
+ * settle.c: loops and watch have ended: which failure is the cause and which the consequence? And
+ * what the peer knows of one here, or that it is gone: wait for it, briefly; into TOLD.
+ */
+void pass_settle(struct session *s, struct watch *w);
 void pass_ask_peer(struct session *s, struct fault *told);
 
 /*

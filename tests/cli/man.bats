@@ -159,7 +159,7 @@ source_keys() {
 	path) literals path_to_json common/wire/path_json.c ;;
 	link) literals link_to_json common/wire/path_json.c ;;
 	interval)
-		sed -n '/^void report_interval(/,/^}/p' "$top/common/report/report.c" | grep -o '\\"[a-z_]*\\":' |
+		sed -n '/^void report_interval(/,/^}/p' "$top/common/report/progress.c" | grep -o '\\"[a-z_]*\\":' |
 			tr -d '\\":' | grep -vx interval
 		;;
 	esac | sort
