@@ -65,7 +65,8 @@ none=1000000000
 		lossy 31 17 $program -n 100 -H
 		row client.out 9
 		[[ ${row[1]} == 100 ]]
-		json c.json '.results[0].lost >= 8 and .results[0].lost <= 60' # a slow machine makes some more late
+		# 3 pings and 5 pongs, or more re-sent ones; two in one trip count once; a slow machine makes some more late
+		json c.json '.results[0].lost >= 5 and .results[0].lost <= 60'
 		json c.json '.results[0] | .messages == .lost + (.latency_histogram_us | map(.[2]) | add)'
 		says client.err 'gave no sample'
 	done
