@@ -46,8 +46,13 @@ verified() {
 }
 
 @test "a second size finds the receive queues as the first one did" {
-	verified send_bw --verify -b -n 100 -r 16 -q 2 -a
-	verified send_lat --verify -n 100 -r 16 -a
+	local all=-a
+	# A busy emulated soft-RoCE loses so many packets of the largest ones, both ways, that it stalls.
+	[[ ${RDMARK_PRELOAD-} ]] || all=''
+	# shellcheck disable=SC2086 # or nothing
+	verified send_bw --verify -b -n 100 -r 16 -q 2 --repeat 2 $all
+	# shellcheck disable=SC2086
+	verified send_lat --verify -n 100 -r 16 --repeat 2 $all
 }
 
 @test "without it nothing is checked; --data_validation is another name of it" {

@@ -91,8 +91,13 @@ static void check_record(const struct record *r)
 		for (size_t i = 0; i < n; i++) {
 			const char *at = (const char *)r + field[i].offset;
 			const char *back = (const char *)&b + field[i].offset;
+			uint64_t with;
 			double v;
 
+			/* Not measured if what it goes with was not. */
+			memcpy(&with, (const char *)r + field[i].with, sizeof(with));
+			if (field[i].with && !with)
+				continue;
 			memcpy(&v, at, sizeof(v));
 			if (field[i].is_integer || isfinite(v))
 				FUZZ_CHECK(!memcmp(at, back, 8) ||
@@ -199,7 +204,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.output.gbits = bits >> 2 & 1;
 	if (bits & 8)
 		fuzz_bytes(&in, &o.experiment, sizeof(o.experiment));
-	o.experiment.qps = o.experiment.qps % 65536 + 1; /* as the option table has it */
+	o.experiment.qps = o.experiment.qps % 65536 + 1; /* as the option table has them */
+	o.experiment.connection %= CONNECTION_UD + 1;
 	fill_fault(&in, &problem);
 	if (fault_is(&problem))
 		check_fault(&problem);
