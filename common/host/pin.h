@@ -41,10 +41,11 @@ int pin_thread(struct pin *p, int wish, int nic_node, struct fault *f);
 
 /*
  * Of the calling thread's CPUs keep one: the NTH, or the same again where there are not so many. A
- * core's first hardware thread comes before any second one. Where the kernel refuses, it stays on
- * all of them.
+ * core's first hardware thread comes before any second one. FROM_END: counted from the last, so
+ * that two programs on one machine, which count differently, meet as late as can be. Where the
+ * kernel refuses, it stays on all of them.
  */
-void pin_core(struct pin *p, unsigned nth);
+void pin_core(struct pin *p, unsigned nth, bool from_end);
 
 /*
  * Give the calling thread back the CPUs that it had before pin_thread(). For a server that serves

@@ -31,7 +31,7 @@ static int find(const struct sysfs_set *cpus, bool first, unsigned *left)
 	return -1;
 }
 
-void pin_core(struct pin *p, unsigned nth)
+void pin_core(struct pin *p, unsigned nth, bool from_end)
 {
 	struct sysfs_set cpus = {{0}}, one = {{0}};
 	unsigned left;
@@ -41,6 +41,8 @@ void pin_core(struct pin *p, unsigned nth)
 		return;
 	count = sysfs_set_count(&cpus);
 	left = count ? nth % (unsigned)count : 0;
+	if (from_end && count)
+		left = (unsigned)count - 1 - left;
 	cpu = find(&cpus, true, &left);
 	if (cpu < 0)
 		cpu = find(&cpus, false, &left);

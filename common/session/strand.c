@@ -147,7 +147,7 @@ int strand_pin(struct strand *t)
 		return -1;
 	/* Several threads have a CPU each; the rails come in turn, so these are their numbers. */
 	if (session_all_strands(s) > s->rails)
-		pin_core(&t->pin, t->index / s->rails);
+		pin_core(&t->pin, t->index / s->rails, s->report.about.server);
 	if (!strand_is_first(t))
 		return 0;
 	e->thread_node = t->pin.node;
