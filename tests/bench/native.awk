@@ -174,6 +174,8 @@ function times(    p, c, name, ideal) {
 				number(value(name, "perftest")), shown(ratio(value(name, "rdmark"), value(ideal, "ideal*"))),
 				shown(ratio(value(name, "rdmark"), value(name, "perftest")))
 		}
+	if (fact["rounds"] < 3)
+		print "fewer than 3 rounds: this machine is busy, do not trust the times"
 	for (c = 1; c in note; c++)
 		printf "[%d] %s\n", c, note[c]
 }
