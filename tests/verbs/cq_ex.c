@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Extended completion queues: ibv_start_poll and what one can read. */
 #include "fault.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -130,5 +131,6 @@ struct ibv_cq_ex *sim_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_att
 		cq->ex.end_poll = ex_end;
 	}
 	fault_wrap_cq(cq);
+	steps_wrap_cq(cq);
 	return &cq->ex;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The device list, opening and closing. */
 #include "fault.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -190,6 +191,7 @@ static void set_ops(struct sim_context *ctx)
 	ops->post_recv = conf.null ? null_post_recv : sim_post_recv;
 	ops->post_srq_recv = sim_post_srq_recv;
 	fault_wrap_ops(ops);
+	steps_wrap_ops(ops);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
