@@ -48,14 +48,12 @@ static ALWAYS_INLINE int post(struct stream *s, struct turn *t)
 	struct stream_lane *l = t->lane;
 	bool odd = s->odd_count && !l->posted;
 	unsigned n = odd ? s->odd_count : s->chain;
-	struct ibv_send_wr *bad, *wr = odd ? s->odd + (size_t)(l - s->lane) * n : l->next;
-	int rc;
+	struct ibv_send_wr *wr = odd ? s->odd + (size_t)(l - s->lane) * n : l->ring;
 
 	if (s->step)
 		stream_walk(s, l, wr, n);
-	rc = ibv_post_send(l->qp, wr, &bad);
-	if (UNLIKELY(rc))
-		return round_verb_failed(s->round, rc, "ibv_post_send");
+	if (UNLIKELY(s->post(s, l, wr, wr + n, n)))
+		return -1;
 	l->posted += n;
 	l->room -= n;
 	s->posted += n;
@@ -100,8 +98,8 @@ static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t)
 static ALWAYS_INLINE int reap(struct stream *s, struct cq_link **at)
 {
 	struct round *r = s->round;
-	struct ibv_wc wc[STREAM_POLL_BATCH];
-	int n = ibv_poll_cq((*at)->cq, STREAM_POLL_BATCH, wc);
+	struct ibv_wc wc[STREAM_BATCH];
+	int n = ibv_poll_cq((*at)->cq, STREAM_BATCH, wc);
 
 	*at = (*at)->next;
 	if (UNLIKELY(n < 0))
@@ -128,12 +126,12 @@ static ALWAYS_INLINE int run(struct stream *s, struct turn *t, const bool both)
 		if (post_due(s, t))
 			return -1;
 		n = reap(s, &send);
-		if (UNLIKELY(n < 0) || (both && stream_receive_some(r->arrivals, &recv)))
+		if (UNLIKELY(n < 0) || (both && stream_receive_some(r->arrivals, &recv) < 0))
 			return -1;
 		if (n) {
 			if (!r->no_peak) {
 				now = clock_ticks(r->clock);
-				peak_add(r->peak, now, s->done, n < STREAM_POLL_BATCH);
+				peak_add(r->peak, now, s->done, n < STREAM_BATCH);
 			}
 			round_progress(r, s->done);
 		} else if (UNLIKELY(round_quit(r))) {

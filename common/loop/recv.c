@@ -98,6 +98,15 @@ int recv_queue_refill(struct recv_queue *q, struct fault *f)
 	return 0;
 }
 
+int recv_failed(const struct round *r, const struct ibv_wc *wc, int n)
+{
+	while (n > 1 && wc->status == IBV_WC_SUCCESS) {
+		wc++;
+		n--;
+	}
+	return round_completion_failed(r, wc, "receive");
+}
+
 void recv_queue_release(struct recv_queue *q)
 {
 	free(q->lane);

@@ -57,20 +57,38 @@ static ALWAYS_INLINE int recv_consumed(struct recv_lane *lane, const unsigned ba
 	return lane->post(lane);
 }
 
+/* N were: top up with as many batches as they make. Returns 0 or the verb's error. Hot. */
+static ALWAYS_INLINE int recv_consumed_many(struct recv_lane *lane, const unsigned batch,
+					    unsigned n)
+{
+	int rc = 0;
+
+	for (lane->consumed += n; lane->consumed >= batch && LIKELY(rc == 0);
+	     lane->consumed -= batch)
+		rc = lane->post(lane);
+	return rc;
+}
+
+/* The first bad one of N completions. Cold; returns -1. */
+int recv_failed(const struct round *r, const struct ibv_wc *wc, int n) __attribute__((cold));
+
 /* N completions of receives: give them back. Returns 0, or -1 with R's fault raised. Hot. */
 static ALWAYS_INLINE int recv_take(struct recv_queue *q, const struct round *r,
 				   const struct ibv_wc *wc, int n)
 {
-	for (int k = 0; k < n; k++) {
-		int rc;
+	unsigned bad = 0; /* IBV_WC_SUCCESS is 0 */
+	int rc = 0;
 
-		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
-			return round_completion_failed(r, &wc[k], "receive");
-		rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
-		if (UNLIKELY(rc))
-			return round_verb_failed(r, rc, "ibv_post_recv");
-	}
-	return 0;
+	for (int k = 0; k < n; k++)
+		bad |= wc[k].status;
+	if (UNLIKELY(bad))
+		return recv_failed(r, wc, n);
+	if (q->count == 1)
+		rc = recv_consumed_many(q->lane, q->batch, (unsigned)n);
+	else
+		for (int k = 0; k < n && LIKELY(rc == 0); k++)
+			rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "ibv_post_recv");
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "base/fault.h"
 #include "base/hist.h"
 #include "base/peak.h"
+#include "loop/trial.h"
 #include "verbs/qp.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -76,7 +77,9 @@ struct round {
 	const struct clock *clock;
 	struct round_control *control;
 	struct fault *fault;
-	uint64_t gap_ns; /* latency: pause before each message */
+	uint64_t gap_ns;     /* latency: pause before each message */
+	bool extended;       /* bandwidth: post by ibv_wr_*, poll by ibv_start_poll */
+	struct trial *trial; /* which of the two is quicker is to be found out; else NULL */
 	unsigned way; /* which of the program's own kinds of round this is; 0: there is but one */
 	void *own;    /* the program's; NULL */
 	struct round *arrivals; /* of a round in both directions: what comes meanwhile; else NULL */

@@ -70,6 +70,7 @@ int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode)
 	/* A ring is a whole number of posts and of completions, whichever is larger. */
 	s->chain = r->post_list;
 	ring = group > s->chain ? group : s->chain;
+	s->ring_count = ring;
 	s->odd_count = target == ROUND_ENDLESS ? 0 : (unsigned)(target % ring);
 	s->lane = calloc(qps, sizeof(*s->lane));
 	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
@@ -88,14 +89,14 @@ int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode)
 			build(s, odd, i, s->odd_count, s->odd_count, s->odd_count, opcode);
 		s->lane[i] = (struct stream_lane){
 			.qp = r->qps->qp[i],
-			.first = wr,
-			.next = wr,
-			.end = wr + ring,
+			.qp_ex = r->qps->extended ? ibv_qp_to_qp_ex(r->qps->qp[i]) : NULL,
+			.ring = wr,
 			.room = r->qps->tx_depth,
 			.from = r->from.addr + i * r->from.stride,
 			.to = opcode == IBV_WR_SEND ? 0 : r->remote.addr + i * r->remote.stride,
 		};
 	}
+	stream_choose_post(s, opcode);
 	return 0;
 }
 
@@ -107,71 +108,41 @@ void stream_release(struct stream *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Post while there is room, up to TARGET but always to the end of the ring: there is the signal. */
-static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t target,
-			      const bool walks)
+/* Post whole rings while there is room and L has not reached TARGET. */
+static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t target)
 {
-	const unsigned chain = s->chain;
-	struct ibv_send_wr *bad;
+	const unsigned ring = s->ring_count;
 
-	while (l->room >= chain && (l->posted < target || l->next != l->first)) {
-		int rc;
-
-		if (walks)
-			stream_walk(s, l, l->next, chain);
-		rc = ibv_post_send(l->qp, l->next, &bad);
-		if (UNLIKELY(rc))
-			return round_verb_failed(s->round, rc, "ibv_post_send");
-		l->next += chain;
-		if (l->next == l->end)
-			l->next = l->first;
-		l->posted += chain;
-		l->room -= chain;
-		s->posted += chain;
+	while (l->room >= ring && l->posted < target) {
+		if (s->step)
+			stream_walk(s, l, l->ring, ring);
+		if (UNLIKELY(s->post(s, l, l->ring, l->ring + ring, s->chain)))
+			return -1;
+		l->posted += ring;
+		l->room -= ring;
+		s->posted += ring;
 	}
 	return 0;
 }
 
-/* What has come meanwhile from the other end, by the CQ at *AT: how much, or -1. */
-static ALWAYS_INLINE int receive_some(struct round *a, struct cq_link **at)
-{
-	struct ibv_wc wc[STREAM_POLL_BATCH];
-	int n = ibv_poll_cq((*at)->cq, STREAM_POLL_BATCH, wc);
-
-	*at = (*at)->next;
-	if (LIKELY(n == 0))
-		return 0;
-	if (UNLIKELY(n < 0))
-		return round_verb_failed(a, n, "ibv_poll_cq");
-	a->messages += (uint64_t)n;
-	return recv_take(a->receives, a, wc, n) ? -1 : n;
-}
-
-/* How the sender goes about it: a constant. */
-enum way {
-	MANY_QPS,
-	ONE_QP,
-	WALKING, /* through a footprint, with any number of QPs */
-	SLEEPING /* on events, likewise */
-};
-
 /*
- * Take completions and refill their QPs until nothing is under way. The constants: how; with the
- * peak; with receives of the other direction.
+ * Take completions and refill their QPs until nothing is under way. The constants: on events; with
+ * the peak; with receives of the other direction.
  */
-static ALWAYS_INLINE int drain(struct stream *s, const enum way way, const bool peak,
+static ALWAYS_INLINE int drain(struct stream *s, const bool sleeps, const bool peak,
 			       const bool both)
 {
 	struct round *r = s->round;
 	struct cq_link *at = r->qps->send.link, *arrivals_at = r->qps->recv.link;
-	struct ibv_wc wc[STREAM_POLL_BATCH];
+	struct ibv_wc wc[STREAM_BATCH_MAX];
+	unsigned batch = STREAM_BATCH;
 	uint64_t target, now = r->start_ticks;
 
 	while (s->done < s->posted) {
-		int n = ibv_poll_cq(at->cq, STREAM_POLL_BATCH, wc), came = 0;
+		int n = ibv_poll_cq(at->cq, (int)batch, wc), came = 0;
 
 		at = at->next;
-		if (both && (came = receive_some(r->arrivals, &arrivals_at)) < 0)
+		if (both && (came = stream_receive_some(r->arrivals, &arrivals_at)) < 0)
 			return -1;
 		if (UNLIKELY(n <= 0)) {
 			if (n < 0)
@@ -182,75 +153,59 @@ static ALWAYS_INLINE int drain(struct stream *s, const enum way way, const bool 
 				r->end_ticks = peak ? now : 0;
 				return 0;
 			}
-			if (way == SLEEPING && round_rest(r, came > 0))
+			if (sleeps && round_rest(r, came > 0))
 				return -1;
 			continue;
 		}
-		if (way == SLEEPING)
+		if (sleeps)
 			round_rest(r, true);
 		if (peak) /* before the posts below, which take time of their own */
 			now = clock_ticks(r->clock);
 		target = round_target(r);
 		for (int k = 0; k < n; k++) {
-			struct stream_lane *l = &s->lane[way == ONE_QP ? 0 : (uint32_t)wc[k].wr_id];
+			struct stream_lane *l = &s->lane[(uint32_t)wc[k].wr_id];
 
 			if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
 				return round_completion_failed(r, &wc[k], "request");
 			l->room += wc[k].wr_id >> STREAM_QP_BITS;
 			s->done += wc[k].wr_id >> STREAM_QP_BITS;
-			if (fill(s, l, target, way == WALKING || (way == SLEEPING && s->step)))
+			if (UNLIKELY(fill(s, l, target)))
 				return -1;
 		}
 		if (peak)
-			peak_add(r->peak, now, s->done, n < STREAM_POLL_BATCH);
+			peak_add(r->peak, now, s->done, (unsigned)n < batch);
+		batch = stream_batch(batch, (unsigned)n);
 		round_progress(r, s->done);
 	}
 	return 0;
 }
 
 /* One instance for each set of constants. */
-#define DRAIN(name, way, peak, both)              \
-	static int name(struct stream *s)         \
-	{                                         \
-		return drain(s, way, peak, both); \
+#define DRAIN(name, sleeps, peak, both)              \
+	static int name(struct stream *s)            \
+	{                                            \
+		return drain(s, sleeps, peak, both); \
 	}
-DRAIN(drain_many, MANY_QPS, false, false)
-DRAIN(drain_many_both, MANY_QPS, false, true)
-DRAIN(drain_many_peak, MANY_QPS, true, false)
-DRAIN(drain_many_peak_both, MANY_QPS, true, true)
-DRAIN(drain_one, ONE_QP, false, false)
-DRAIN(drain_one_both, ONE_QP, false, true)
-DRAIN(drain_one_peak, ONE_QP, true, false)
-DRAIN(drain_one_peak_both, ONE_QP, true, true)
-DRAIN(drain_walking, WALKING, false, false)
-DRAIN(drain_walking_both, WALKING, false, true)
-DRAIN(drain_walking_peak, WALKING, true, false)
-DRAIN(drain_walking_peak_both, WALKING, true, true)
-DRAIN(drain_sleeping, SLEEPING, false, false)
-DRAIN(drain_sleeping_both, SLEEPING, false, true)
-DRAIN(drain_sleeping_peak, SLEEPING, true, false)
-DRAIN(drain_sleeping_peak_both, SLEEPING, true, true)
+DRAIN(drain_plain, false, false, false)
+DRAIN(drain_both, false, false, true)
+DRAIN(drain_peak, false, true, false)
+DRAIN(drain_peak_both, false, true, true)
+DRAIN(drain_sleeping, true, false, false)
+DRAIN(drain_sleeping_both, true, false, true)
+DRAIN(drain_sleeping_peak, true, true, false)
+DRAIN(drain_sleeping_peak_both, true, true, true)
 
 typedef int drain_loop(struct stream *s);
 
-static drain_loop *drain_of(const struct stream *s, bool both)
+static drain_loop *drain_of(const struct round *r, bool both)
 {
-	static drain_loop *const loops[][2][2] = {
-		[MANY_QPS] = {{drain_many, drain_many_both},
-			      {drain_many_peak, drain_many_peak_both}},
-		[ONE_QP] = {{drain_one, drain_one_both}, {drain_one_peak, drain_one_peak_both}},
-		[WALKING] = {{drain_walking, drain_walking_both},
-			     {drain_walking_peak, drain_walking_peak_both}},
-		[SLEEPING] = {{drain_sleeping, drain_sleeping_both},
-			      {drain_sleeping_peak, drain_sleeping_peak_both}},
+	static drain_loop *const loops[2][2][2] = {
+		{{drain_plain, drain_both}, {drain_peak, drain_peak_both}},
+		{{drain_sleeping, drain_sleeping_both},
+		 {drain_sleeping_peak, drain_sleeping_peak_both}},
 	};
-	const struct round *r = s->round;
-	enum way way = round_sleeps(r) ? SLEEPING
-		       : s->step       ? WALKING
-		       : s->count == 1 ? ONE_QP
-				       : MANY_QPS;
 
-	return loops[way][!r->no_peak][both];
+	return loops[round_sleeps(r)][!r->no_peak][both];
 }
 
 /*
@@ -259,14 +214,10 @@ static drain_loop *drain_of(const struct stream *s, bool both)
  */
 static int send_odd(struct stream *s, struct stream_lane *l, struct ibv_send_wr *odd)
 {
-	struct ibv_send_wr *bad;
-	int rc;
-
 	if (s->step)
 		stream_walk(s, l, odd, s->odd_count);
-	rc = ibv_post_send(l->qp, odd, &bad);
-	if (rc)
-		return round_verb_failed(s->round, rc, "ibv_post_send");
+	if (s->post(s, l, odd, odd + s->odd_count, s->odd_count))
+		return -1;
 	l->posted += s->odd_count;
 	l->room -= s->odd_count;
 	s->posted += s->odd_count;
@@ -287,11 +238,10 @@ int stream_send(struct stream *s)
 		if (s->odd_count)
 			rc = send_odd(s, &s->lane[i], s->odd + (size_t)i * s->odd_count);
 		if (rc == 0)
-			rc = s->step ? fill(s, &s->lane[i], round_target(r), true)
-				     : fill(s, &s->lane[i], round_target(r), false);
+			rc = fill(s, &s->lane[i], round_target(r));
 	}
 	if (rc == 0)
-		rc = drain_of(s, both)(s);
+		rc = drain_of(r, both)(s);
 	if (!r->end_ticks)
 		r->end_ticks = clock_ticks(r->clock);
 	r->messages = r->timed_messages = s->done;
@@ -305,9 +255,4 @@ int stream_run(struct round *r, enum ibv_wr_opcode opcode)
 
 	stream_release(&s);
 	return rc;
-}
-
-int stream_receive_some(struct round *arrivals, struct cq_link **at)
-{
-	return receive_some(arrivals, at) < 0 ? -1 : 0;
 }

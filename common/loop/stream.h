@@ -4,9 +4,10 @@
  * receiver (of SENDs) counts arrivals and keeps its receive queues full.
  *
  * Before the clock starts, the sender's requests lie in a ring for each QP, with addresses, flags
- * and completion moderation baked in: a post is one call with the next piece of the ring. A
- * completion says in its wr_id which QP it is and how many messages it completes. QPs are refilled
- * when a completion of theirs comes, so the cost of a message does not depend on their number.
+ * and completion moderation baked in. A completion says in its wr_id which QP it is and how many
+ * messages it completes; a ring is posted again when there is room for all of it, in a burst, by
+ * ibv_post_send or by the ibv_wr_* calls (stream_post.c). The cost of a message does not depend on
+ * the number of QPs.
  *
  * Small messages walk through a page by the addresses in the ring. Where they are to walk further
  * (a footprint), each request gets its next address when it is posted: an add and a compare.
@@ -26,12 +27,24 @@
 #include "loop/recv.h"
 #include "loop/round.h"
 
-#define STREAM_POLL_BATCH 16
-#define STREAM_QP_BITS    32 /* low bits of wr_id: the QP; high bits: messages completed */
+#define STREAM_BATCH     16 /* completions taken at once, at first */
+#define STREAM_BATCH_MAX 64
+#define STREAM_QP_BITS   32 /* low bits of wr_id: the QP; high bits: messages completed */
+
+struct stream;
+struct stream_lane;
+
+/*
+ * A way to post the requests of LANE from WR to END, one call or one doorbell for each CHAIN of
+ * them. Returns 0, or -1 with the fault raised. Hot.
+ */
+typedef int stream_post(struct stream *s, struct stream_lane *lane, struct ibv_send_wr *wr,
+			const struct ibv_send_wr *end, unsigned chain);
 
 struct stream_lane {
 	struct ibv_qp *qp;
-	struct ibv_send_wr *next, *first, *end; /* the ring */
+	struct ibv_qp_ex *qp_ex; /* NULL: it has none of the ibv_wr_* calls */
+	struct ibv_send_wr *ring;
 	uint64_t posted;
 	uint64_t room;     /* in the send queue */
 	uint64_t at;       /* with a footprint: offset of the next message, */
@@ -42,12 +55,16 @@ struct stream {
 	struct round *round;
 	struct stream_lane *lane; /* one for each QP */
 	unsigned count;
-	unsigned chain; /* requests in one post */
+	unsigned chain;      /* requests in one post */
+	unsigned ring_count; /* in a ring: whole posts, and whole completions */
+	stream_post *post,
+		*way[2]; /* by ibv_post_send, by ibv_wr_*; post is one, or a trial of both */
 	uint64_t posted, done;
 	struct ibv_send_wr *ring; /* of all QPs; owned, as is sge */
 	struct ibv_sge *sge;
 	struct ibv_send_wr *odd; /* behind the rings: messages that do not fill one */
 	unsigned odd_count;      /* for each QP */
+	struct ibv_send_wr *bad; /* where ibv_post_send says which it refused: of no interest */
 	uint64_t step,
 		last; /* from one message's offset to the next, and the last; step 0: no walk */
 };
@@ -66,9 +83,23 @@ static ALWAYS_INLINE void stream_walk(const struct stream *s, struct stream_lane
 	}
 }
 
+/*
+ * How many completions to ask for next, when N of BATCH have come: more while a poll finds all that
+ * it asks for, fewer when it finds little, so that what they free is posted soon. Hot.
+ */
+static ALWAYS_INLINE unsigned stream_batch(unsigned batch, unsigned n)
+{
+	if (UNLIKELY(n == batch))
+		return batch < STREAM_BATCH_MAX ? batch * 2 : batch;
+	return UNLIKELY(batch > STREAM_BATCH && n < batch / 4) ? batch / 2 : batch;
+}
+
 /* Build the rings of OPCODE for round R with its target. Release also after a failure. */
 int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode);
 void stream_release(struct stream *s);
+
+/* Choose S's way to post requests of OPCODE, as its round says. */
+void stream_choose_post(struct stream *s, enum ibv_wr_opcode opcode);
 
 /* Run the sender: all of it. Returns 0 or -1 with the fault raised. */
 int stream_send(struct stream *s);
@@ -81,7 +112,7 @@ int stream_run(struct round *r, enum ibv_wr_opcode opcode);
 
 /*
  * For a sender of both directions: take what has come from the other end by the CQ at *AT, which
- * goes on to the next one. 0, or -1. Hot.
+ * goes on to the next one. Returns how much, or -1 with the fault raised. Hot.
  */
 int stream_receive_some(struct round *arrivals, struct cq_link **at);
 

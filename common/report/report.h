@@ -42,6 +42,13 @@ struct report_effective {
 	const char *exchanged_over; /* what the ends said: the same */
 };
 
+/* By which calls this end's first strand posts, or polls. */
+struct report_calls {
+	bool sends;
+	const char *chosen, *other;
+	double chosen_ns, other_ns; /* of a post, or of a completion polled; 0: not tried */
+};
+
 enum report_end {
 	REPORT_CLIENT,
 	REPORT_SERVER,
@@ -118,6 +125,9 @@ struct report_ends {
 
 /* Both ends are connected: the banner. */
 void report_connected(struct report *r, const struct report_ends *ends);
+
+/* It is known now by which calls this end works. Strings that stay. */
+void report_calls(struct report *r, const struct report_calls *c);
 
 /* One size is measured, wholly or as far as it went. */
 void report_result(struct report *r, const struct report_result *result);

@@ -251,6 +251,7 @@ int endpoint_connect(struct session *s)
 
 	if ((!e->rdma_cm && every_strand(s, connect_job)) || counting_start(s))
 		return -1;
+	s->calls_settled = false;
 	s->effective = (struct report_effective){
 		.mtu_bytes = s->rail[0].route.mtu_bytes,
 		.tx_depth = qps->tx_depth,

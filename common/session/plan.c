@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "session/plan.h"
 
+#include "loop/trial.h"
+
 #define WARMUP_BYTES     (UINT64_C(4) << 20)
 #define WARMUP_LATENCY   100
 #define LARGE_BYTES      8192
+#define UNUSED           16 /* of the send queue at most a part in so many */
 #define RX_DEPTH         512
 #define RX_DEPTH_LATENCY 64
 #define RX_DEPTH_SHARED  8192
@@ -151,6 +154,20 @@ static uint64_t fit_to_list(uint64_t wish, uint64_t least, uint64_t most, uint64
 	return mod;
 }
 
+/*
+ * The queue is filled by so many at a time: of MOD and what is down to half of it, but at least
+ * LEAST, the one that leaves the fewest of DEPTH unused.
+ */
+static uint64_t fill_queue(uint64_t mod, uint64_t least, uint64_t depth, uint64_t list)
+{
+	uint64_t best = mod;
+
+	for (uint64_t n = mod; n > mod / 2 && n >= least && n > list; n -= list)
+		if (depth % n < depth % best)
+			best = n;
+	return best;
+}
+
 unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
 {
 	uint64_t wish = e->cq_mod != EXPERIMENT_AUTO ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
@@ -158,12 +175,15 @@ unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
 	uint64_t each = cqe / e->qps, most = e->tx_depth / 4, mod;
 
 	mod = fit_to_list(wish, (depth + each - 1) / each, most > list ? most : list, list);
+	if (e->cq_mod == EXPERIMENT_AUTO && mod > list && depth % mod > depth / UNUSED)
+		mod = fill_queue(mod, (depth + each - 1) / each, depth, list);
 	return (unsigned)(mod < depth ? mod : depth);
 }
 
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 {
-	uint64_t n = latency ? WARMUP_LATENCY : e->tx_depth;
+	uint64_t trial = e->post_list * 2 * TRIAL_ENOUGH; /* of two ways to post */
+	uint64_t n = latency ? WARMUP_LATENCY : e->tx_depth > trial ? e->tx_depth : trial;
 
 	if (e->warmup != EXPERIMENT_AUTO)
 		return e->warmup;

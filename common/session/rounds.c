@@ -51,6 +51,7 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->way = sr->way;
 	r->own = s->own;
 	t->lost = 0;
+	calls_set(t, sr);
 	t->arrivals = *r;
 	pace_set(t, sr);
 	if (sr->both)
@@ -67,6 +68,8 @@ static void prepare(struct session *s, struct session_round *sr)
 {
 	sr->session = s;
 	clock_calibrate(&s->clock); /* a schedule is in ticks */
+	if (!sr->warmup)
+		calls_settle(s);
 	load_prepare(s, sr);
 	for (unsigned i = 0; i < s->strands; i++) {
 		struct strand *t = &s->strand[i];

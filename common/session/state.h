@@ -55,7 +55,10 @@ struct strand {
 	uint64_t out;        /* where QP 0's messages are sent from; its peer writes to mine.addr */
 	uint64_t gpu_buffer; /* what mem registers, where it is a GPU's; 0: none */
 	struct recv_queue receives;
-	struct verify *verify; /* NULL: without --verify */
+	bool extended;            /* the calls of its stream: calls.c */
+	struct trial trial;       /* of both, */
+	uint32_t trial_median[2]; /* and what it found, in ticks */
+	struct verify *verify;    /* NULL: without --verify */
 	struct qp_address mine, theirs;
 	struct fault fault; /* its thread's own */
 	/* measuring */
@@ -103,6 +106,7 @@ struct session {
 	bool gpu_memory;         /* this end's messages lie in GPU memory */
 	bool immediate;          /* at one end they do: the program's other loops run */
 	struct report_effective effective;
+	bool calls_settled;     /* it is known by which calls the streams are posted and polled */
 	uint64_t largest_bytes; /* the largest message of the experiment */
 	uint64_t message_max;   /* and of all rounds: also a staged chunk */
 	void *own;              /* the program's, from test->open */
@@ -253,6 +257,16 @@ int pass_both(struct session *s, struct session_round *sr);
  */
 void pass_settle(struct session *s, struct watch *w);
 void pass_ask_peer(struct session *s, struct fault *told);
+
+/*
+ * By which calls the streams of bandwidth tests are posted and polled (calls.c): does this end want
+ * QPs and CQs that have the extended ones; has T what --post-api asks for (0, or -1 with T's fault
+ * raised); for T's round; and when the first warm-up is over.
+ */
+bool calls_wanted(const struct session *s);
+int calls_check(struct strand *t);
+void calls_set(struct strand *t, const struct session_round *sr);
+void calls_settle(struct session *s);
 
 /*
  * pace.c: with --rate_limit, a strand's schedule for the round; before that, whether the pauses of

@@ -54,6 +54,7 @@ static int make_qps(struct strand *t)
 		.share_receives = e->use_srq,
 		.own_cqs = e->own_cqs,
 		.events = e->events,
+		.extended = calls_wanted(s),
 		.vector = (unsigned)s->options.local.vector,
 		.inline_bytes = e->inline_bytes == EXPERIMENT_AUTO ? QP_INLINE_BEST_EFFORT
 								   : (unsigned)e->inline_bytes,
@@ -69,6 +70,8 @@ static int make_qps(struct strand *t)
 	if (e->connection == CONNECTION_UD && w.inline_wish > UD_INLINE_WISH)
 		w.inline_wish = UD_INLINE_WISH;
 	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))
+		return -1;
+	if (calls_check(t))
 		return -1;
 	if (e->events)
 		t->control->wake_fd = t->qps.bell.wake_fd;

@@ -16,12 +16,14 @@
 struct cq_link {
 	struct ibv_cq *cq;
 	struct cq_link *next;
+	struct ibv_cq_ex *cq_ex; /* the same CQ, for ibv_start_poll; NULL: it is not extended */
 };
 
 struct cq_ring {
 	struct cq_link *link; /* COUNT of them */
 	unsigned count;
-	unsigned cqe; /* entries of all together */
+	unsigned cqe;  /* entries of all together */
+	bool extended; /* each has a cq_ex */
 };
 
 struct cq_wish {
@@ -29,9 +31,13 @@ struct cq_wish {
 	unsigned cqe;                     /* entries of each */
 	struct ibv_comp_channel *channel; /* NULL: they are polled */
 	unsigned vector;                  /* completion vector */
+	bool extended;                    /* with cq_ex, if the device has that */
 };
 
-/* Make them on H. Raises what the device refuses. */
+/*
+ * Make them on H. Raises what the device refuses, but not that it has no extended ones. Those are
+ * for one thread.
+ */
 int cq_ring_init(struct cq_ring *r, const struct hca *h, const struct cq_wish *w, struct fault *f);
 
 /* Destroy all; safe on a zeroed or half-built object. */

@@ -108,6 +108,7 @@ static int make_cqs(struct qp_set *s, const struct hca *h, const struct qp_wish 
 	if (cq_ring_init(&s->send, h, &cq, f))
 		return -1;
 	cq.cqe = recv ? (unsigned)recv : 1;
+	cq.extended = w->extended && recv;
 	if (cq_ring_init(&s->recv, h, &cq, f))
 		return -1;
 	s->send_cq = cq_ring_of(&s->send, 0);
@@ -127,6 +128,32 @@ static int make_srq(struct qp_set *s, const struct qp_wish *w, struct fault *f)
 				     "ibv_create_srq(%u)", w->rx_depth);
 }
 
+/* The requests of bandwidth tests. */
+static uint64_t send_ops(enum ibv_qp_type type)
+{
+	return type == IBV_QPT_UD ? IBV_QP_EX_WITH_SEND
+				  : IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE |
+					    IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+}
+
+static struct ibv_qp *make_extended_qp(struct qp_set *s, struct ibv_qp_init_attr *plain)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = plain->send_cq,
+		.recv_cq = plain->recv_cq,
+		.srq = plain->srq,
+		.cap = plain->cap,
+		.qp_type = plain->qp_type,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = s->pd,
+		.send_ops_flags = send_ops(s->type),
+	};
+	struct ibv_qp *qp = ibv_create_qp_ex(s->pd->context, &attr);
+
+	plain->cap = attr.cap;
+	return qp;
+}
+
 static struct ibv_qp *make_qp(struct qp_set *s, unsigned i, unsigned inline_bytes)
 {
 	struct ibv_qp_init_attr attr = {
@@ -142,7 +169,7 @@ static struct ibv_qp *make_qp(struct qp_set *s, unsigned i, unsigned inline_byte
 			.max_recv_sge = 1,
 			.max_inline_data = inline_bytes},
 	};
-	struct ibv_qp *qp = ibv_create_qp(s->pd, &attr);
+	struct ibv_qp *qp = s->extended ? make_extended_qp(s, &attr) : ibv_create_qp(s->pd, &attr);
 
 	/* Devices round up; what was not asked for is not used. */
 	if (qp)
@@ -151,8 +178,8 @@ static struct ibv_qp *make_qp(struct qp_set *s, unsigned i, unsigned inline_byte
 	return qp;
 }
 
-/* The first QP finds out how much inline data the device takes. */
-static struct ibv_qp *make_first_qp(struct qp_set *s, const struct qp_wish *w)
+/* With as much inline data as the device takes. */
+static struct ibv_qp *make_with_inline(struct qp_set *s, const struct qp_wish *w)
 {
 	unsigned bytes = w->inline_bytes;
 	struct ibv_qp *qp;
@@ -164,6 +191,17 @@ static struct ibv_qp *make_first_qp(struct qp_set *s, const struct qp_wish *w)
 		if (qp || !bytes || (errno != EINVAL && errno != ENOMEM))
 			return qp;
 	}
+}
+
+/* The first QP finds out what the device has. */
+static struct ibv_qp *make_first_qp(struct qp_set *s, const struct qp_wish *w)
+{
+	struct ibv_qp *qp = make_with_inline(s, w);
+
+	if (qp || !s->extended)
+		return qp;
+	s->extended = false;
+	return make_with_inline(s, w);
 }
 
 static int no_qp(unsigned made, const struct qp_wish *w, struct fault *f)
@@ -195,6 +233,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_wish *w, 
 	s->type = w->type;
 	s->tx_depth = w->tx_depth;
 	s->rx_depth = w->rx_depth;
+	s->extended = w->extended;
 	s->qp = calloc(w->count, sizeof(struct ibv_qp *));
 	s->psn = calloc(w->count, sizeof(*s->psn));
 	s->peer_qpn = calloc(w->count, sizeof(*s->peer_qpn));

@@ -29,6 +29,7 @@ struct qp_wish {
 	bool share_receives;         /* one SRQ, of rx_depth, for all */
 	bool own_cqs;                /* each QP has CQs of its own */
 	bool events;                 /* the loops sleep on s->bell */
+	bool extended;               /* with ibv_wr_* and ibv_start_poll, if the device has them */
 	unsigned vector;             /* completion vector of the CQs */
 	unsigned inline_bytes;       /* this much, or the fault; */
 	unsigned inline_wish;        /* with QP_INLINE_BEST_EFFORT: up to this much */
@@ -50,6 +51,7 @@ struct qp_set {
 	unsigned count;
 	unsigned tx_depth, rx_depth;
 	unsigned inline_bytes; /* what the device gave */
+	bool extended;         /* ibv_qp_to_qp_ex() of each has the ibv_wr_* calls */
 	uint8_t port;
 	/* What the loops leave in QP 0's send queue from one round to the next. */
 	uint64_t sent;       /* messages, to know which are signalled */

@@ -30,6 +30,7 @@ struct experiment {
 	uint64_t tx_depth;
 	uint64_t rx_depth;
 	uint64_t post_list;    /* work requests for each ibv_post_send() */
+	uint64_t post_api;     /* enum post_api */
 	uint64_t cq_mod;       /* one completion for so many work requests; AUTO */
 	uint64_t mtu_bytes;    /* AUTO: the smaller of both ports' active MTU */
 	uint64_t inline_bytes; /* AUTO: the program's wish, as far as the device goes */
@@ -79,6 +80,13 @@ enum connection {
 	CONNECTION_RC,
 	CONNECTION_UC,
 	CONNECTION_UD
+};
+
+/* The calls of a stream: ibv_post_send and ibv_poll_cq, or ibv_wr_* and ibv_start_poll. */
+enum post_api {
+	POST_API_AUTO, /* the quicker ones */
+	POST_API_SEND,
+	POST_API_WR
 };
 
 /* What keeps the schedule; only this program does. */

@@ -40,6 +40,8 @@ static const struct option_row table[] = {
 	EXPERIMENT("tx-depth", 't', NUMBER, tx_depth, 1, 65536, "N", "depth of the send queue of each QP"),
 	EXPERIMENT("rx-depth", 'r', NUMBER, rx_depth, 1, 65536, "N", "depth of the receive queue of each QP, or of the shared one"),
 	EXPERIMENT("post_list", 'l', NUMBER, post_list, 1, 65536, "N", "work requests in one post"),
+	SOME(EXPERIMENT, "post-api", CHOICE, E(post_api), 0, 2, "auto|send|wr",
+	     "post by ibv_post_send or by ibv_wr_*; auto: the warm-up finds the quicker one", "send_bw|write_bw"),
 	EXPERIMENT("cq-mod", 'Q', NUMBER, cq_mod, 1, 65536, "N",
 		   "one completion for N work requests, at most a quarter of the send queue"),
 	EXPERIMENT("mtu", 'm', NUMBER, mtu_bytes, 256, 4096, "BYTES", "path MTU: 256, 512, 1024, 2048 or 4096"),

@@ -128,7 +128,10 @@ source_keys() {
 				jq -r '.experiment | keys[]'
 		done | sort -u
 		;;
-	effective) literals set_effective common/report/report.c ;;
+	effective)
+		literals set_effective common/report/report.c
+		literals report_calls common/report/report.c
+		;;
 	end)
 		grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //'
 		literals ends_json common/report/report.c

@@ -46,7 +46,7 @@ no_device_here() {
 		q qp 3 qp qp
 		t tx-depth 33 tx_depth tx
 		r rx-depth 65 rx_depth rx
-		l post_list 5 post_list pos
+		l post_list 5 post_list post_
 		Q cq-mod 7 cq_mod cq
 		m mtu 1024 mtu_bytes mt
 		I inline_size 12 inline_size_bytes inline_s
