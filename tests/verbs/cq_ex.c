@@ -125,6 +125,8 @@ struct ibv_cq_ex *sim_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_att
 	set_readers(&cq->ex, attr->wc_flags);
 	if (sim_conf()->null) {
 		null_cq_hooks(cq);
+		if (sim_conf()->timed)
+			null_timed_cq_hooks(cq);
 	} else {
 		cq->ex.start_poll = ex_start;
 		cq->ex.next_poll = ex_next;

@@ -179,6 +179,8 @@ static struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
 		null_qp_hooks(qp);
 	else
 		qp_ex_hooks(qp);
+	if (sim_conf()->timed)
+		null_timed_qp_hooks(qp);
 	fault_wrap_qp(qp);
 	steps_wrap_qp(qp);
 	return &qp->ex.qp_base;
