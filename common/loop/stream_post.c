@@ -32,7 +32,7 @@ static ALWAYS_INLINE void put(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr
 	const struct ibv_sge *sge = wr->sg_list;
 
 	qp->wr_id = wr->wr_id;
-	qp->wr_flags = wr->send_flags & IBV_SEND_SIGNALED;
+	qp->wr_flags = wr->send_flags; /* with "inline", which soft-RoCE asks for and none minds */
 	if (opcode == IBV_WR_SEND)
 		ibv_wr_send(qp);
 	else if (opcode == IBV_WR_RDMA_WRITE)

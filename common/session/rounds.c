@@ -51,8 +51,8 @@ static void prepare_strand(struct strand *t, const struct session_round *sr)
 	r->way = sr->way;
 	r->own = s->own;
 	t->lost = 0;
-	calls_set(t, sr);
 	t->arrivals = *r;
+	calls_set(t, sr);
 	pace_set(t, sr);
 	if (sr->both)
 		r->arrivals = &t->arrivals;

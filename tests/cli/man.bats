@@ -130,7 +130,7 @@ source_keys() {
 		;;
 	effective)
 		literals set_effective common/report/report.c
-		literals report_calls common/report/report.c
+		literals report_calls common/report/report.c | grep -x '.*calls.*'
 		;;
 	end)
 		grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //'
