@@ -2,7 +2,6 @@
 #include "base/hist.h"
 
 #include <math.h>
-#include <string.h>
 
 _Static_assert(sizeof(struct hist) <= 256 * 1024, "a histogram takes at most 256 KiB");
 
@@ -14,35 +13,55 @@ void hist_reset(struct hist *h)
 
 void hist_merge(struct hist *h, const struct hist *from)
 {
-	if (!from->count)
-		return;
 	for (unsigned i = 0; i < HIST_BUCKETS; i++)
 		h->bucket[i] += from->bucket[i];
-	h->count += from->count;
 	h->sum += from->sum;
-	h->sum_squares += from->sum_squares;
 	if (from->min < h->min)
 		h->min = from->min;
 	if (from->max > h->max)
 		h->max = from->max;
 }
 
-/* How far values of bucket INDEX are shifted right to get their place in the octave. */
-static unsigned bucket_shift(unsigned index)
-{
-	return index < 2 * HIST_SUBS ? 0 : (index >> HIST_SUB_BITS) - 1;
-}
-
+/*
+ * Where bucket INDEX begins: the least integer of its part of the octave, less the one that was
+ * added. In the octaves below 512 there are more buckets than integers.
+ */
 uint64_t hist_bucket_low(unsigned index)
 {
-	unsigned shift = bucket_shift(index);
+	uint64_t place = (UINT64_C(1) << HIST_SUB_BITS) + index % (1u << HIST_SUB_BITS);
+	unsigned octave = index >> HIST_SUB_BITS, down;
 
-	return (uint64_t)(index - (shift << HIST_SUB_BITS)) << shift;
+	if (octave >= HIST_SUB_BITS)
+		return (place << (octave - HIST_SUB_BITS)) - 1;
+	down = HIST_SUB_BITS - octave;
+	return ((place + (UINT64_C(1) << down) - 1) >> down) - 1;
 }
 
 uint64_t hist_bucket_width(unsigned index)
 {
-	return UINT64_C(1) << bucket_shift(index);
+	return hist_bucket_low(index + 1) - hist_bucket_low(index);
+}
+
+/* The first bucket that has samples, and the one behind the last: none if H is empty. */
+struct range {
+	unsigned first, end;
+};
+
+static struct range used(const struct hist *h)
+{
+	if (h->min > h->max)
+		return (struct range){0, 0};
+	return (struct range){(unsigned)hist_index(h->min), (unsigned)hist_index(h->max) + 1};
+}
+
+uint64_t hist_count(const struct hist *h)
+{
+	struct range r = used(h);
+	uint64_t count = 0;
+
+	for (unsigned i = r.first; i < r.end; i++)
+		count += h->bucket[i];
+	return count;
 }
 
 /*
@@ -59,16 +78,16 @@ static uint64_t percentile_rank(double percent, uint64_t count)
 
 double hist_percentile(const struct hist *h, double percent)
 {
-	uint64_t rank, seen = 0;
+	uint64_t count = hist_count(h), rank, seen = 0;
 	double value;
 	unsigned i;
 
-	if (!h->count)
+	if (!count)
 		return 0;
-	rank = percentile_rank(percent, h->count);
-	if (rank >= h->count)
+	rank = percentile_rank(percent, count);
+	if (rank >= count)
 		return (double)h->max;
-	for (i = hist_index(h->min); i < HIST_BUCKETS; i++) {
+	for (i = used(h).first; i < HIST_BUCKETS; i++) {
 		seen += h->bucket[i];
 		if (seen >= rank)
 			break;
@@ -81,23 +100,48 @@ double hist_percentile(const struct hist *h, double percent)
 
 double hist_mean(const struct hist *h)
 {
-	return h->count ? (double)((long double)h->sum / (long double)h->count) : 0;
+	uint64_t count = hist_count(h);
+
+	return count ? (double)((long double)h->sum / (long double)count) : 0;
+}
+
+/* Where the samples of bucket I lie: its middle, and the variance in it if they fill it evenly. */
+struct spread {
+	double middle, variance;
+};
+
+static struct spread spread_of(const struct hist *h, unsigned i)
+{
+	uint64_t low = hist_bucket_low(i), high = low + hist_bucket_width(i) - 1;
+	double steps;
+
+	if (low < h->min)
+		low = h->min;
+	if (high > h->max)
+		high = h->max;
+	steps = (double)(high - low);
+	return (struct spread){(double)low + steps / 2, steps * (steps + 2) / 12};
 }
 
 /*
- * Σ(x − m)² = Σx² − 2mΣx + nm² holds in integers for any m, and modulo 2^128 whatever overflows on
- * the way. With m the mean, rounded down, nothing is left to cancel when it becomes floating point.
+ * About the mean of the middles, not of the samples: what all middles are off by is then no
+ * deviation. The second pass has nothing to cancel.
  */
 double hist_stdev(const struct hist *h)
 {
-	unsigned __int128 n = h->count, m, squares;
-	long double rest, variance;
+	double count = (double)hist_count(h), mean = 0, sum = 0;
+	struct range r = used(h);
+	struct spread s;
 
-	if (!n)
-		return 0;
-	m = h->sum / n;
-	squares = h->sum_squares - 2 * m * h->sum + n * m * m;
-	rest = (long double)(h->sum - n * m) / (long double)n;
-	variance = (long double)squares / (long double)n - rest * rest;
-	return variance > 0 ? (double)sqrtl(variance) : 0;
+	for (unsigned i = r.first; i < r.end; i++)
+		if (h->bucket[i])
+			mean += (double)h->bucket[i] / count * spread_of(h, i).middle;
+	for (unsigned i = r.first; i < r.end; i++) {
+		if (!h->bucket[i])
+			continue;
+		s = spread_of(h, i);
+		s.middle -= mean;
+		sum += (double)h->bucket[i] / count * (s.middle * s.middle + s.variance);
+	}
+	return sqrt(sum);
 }

@@ -31,14 +31,14 @@ void peak_release(struct peak *p)
 
 void peak_start(struct peak *p, uint64_t ticks)
 {
-	p->oldest = 0;
-	p->newest = 0;
 	p->mark[0] = (struct peak_mark){ticks, 0};
-	p->best_messages = 0;
-	p->best_ticks = 0;
+	p->next = 0;
+	p->end = 1;
+	p->start = (struct peak_mark){ticks, INT64_MAX};
+	p->best = 0;
 }
 
 double peak_rate(const struct peak *p)
 {
-	return p->best_ticks ? (double)p->best_messages / (double)p->best_ticks : 0;
+	return p->best;
 }

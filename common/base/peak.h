@@ -25,10 +25,10 @@ struct peak {
 	struct peak_mark *mark; /* ring of mask + 1 entries; owned */
 	uint64_t mask;
 	uint64_t window; /* messages */
-	uint64_t oldest; /* ring positions, ever growing */
-	uint64_t newest;
-	uint64_t best_messages;
-	uint64_t best_ticks; /* 0: no full window seen */
+	uint64_t next;   /* ring positions, ever growing: of the mark that START moves to next, */
+	uint64_t end;    /* and behind the newest */
+	struct peak_mark start; /* of the span that ends now; before a full one: far ahead */
+	double best;            /* messages a tick; 0: no full window seen */
 };
 
 /* Make P ready for spans of WINDOW (at least 1) messages. Returns 0 or -ENOMEM (then P is empty).
@@ -48,22 +48,22 @@ void peak_start(struct peak *p, uint64_t ticks);
 static inline __attribute__((always_inline)) void peak_add(struct peak *p, uint64_t ticks,
 							   uint64_t messages, bool empty)
 {
-	unsigned __int128 span_messages; /* products do not fit 64 bits in a long run */
-	uint64_t span_ticks;
+	const struct peak_mark *mark;
+	int64_t span_ticks, span_messages; /* less than 0: it is not full yet */
 
-	while (p->oldest != p->newest &&
-	       messages - p->mark[(p->oldest + 1) & p->mask].messages >= p->window)
-		p->oldest++;
-	span_messages = messages - p->mark[p->oldest & p->mask].messages;
-	span_ticks = ticks - p->mark[p->oldest & p->mask].ticks;
-	if (span_messages >= p->window &&
-	    span_messages * p->best_ticks >= (unsigned __int128)p->best_messages * span_ticks &&
-	    span_ticks) {
-		p->best_messages = (uint64_t)span_messages;
-		p->best_ticks = span_ticks;
+	while (p->next != p->end) {
+		mark = &p->mark[p->next & p->mask];
+		if (messages - mark->messages < p->window)
+			break;
+		p->start = *mark;
+		p->next++;
 	}
+	span_ticks = (int64_t)(ticks - p->start.ticks);
+	span_messages = (int64_t)(messages - p->start.messages);
+	if (__builtin_expect((double)span_messages > p->best * (double)span_ticks, 0) && span_ticks)
+		p->best = (double)span_messages / (double)span_ticks;
 	if (empty)
-		p->mark[++p->newest & p->mask] = (struct peak_mark){ticks, messages};
+		p->mark[p->end++ & p->mask] = (struct peak_mark){ticks, messages};
 }
 
 /* Best messages per tick, 0 if no full window was seen. */

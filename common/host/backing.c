@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "host/pages.h"
 #include "host/sysfs.h"
 
 #define POOLS     "kernel/mm/hugepages"
@@ -101,7 +102,7 @@ static int map_huge(struct backing_map *m, const struct pin *p, size_t bytes, st
 		return no_huge_pages(bytes, page, errno, f);
 	if (p)
 		prefer_node(addr, len, p->node);
-	memset(addr, 0, len);
+	pages_make(addr, len, page ? page : (size_t)sysconf(_SC_PAGESIZE), p && p->node >= 0);
 	m->addr = addr;
 	m->bytes = len;
 	text_copy(m->what, sizeof(m->what), "huge pages of ");

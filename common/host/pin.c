@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "host/pages.h"
 #include "host/sysfs.h"
 
 #define MAX_NODES   1024 /* the most that Linux can have */
@@ -340,7 +341,7 @@ void *pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
 		munmap(addr, len);
 		return NULL;
 	}
-	memset(addr, 0, len);
+	pages_make(addr, len, page_size(), p && p->node >= 0);
 	return addr;
 }
 

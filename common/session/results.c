@@ -6,7 +6,7 @@ static void latency_of(const struct clock *c, const struct hist *h, struct recor
 {
 	const double us = 1.0 / 2 / 1000; /* half the round trip, in microseconds */
 
-	rec->latency_min_us = h->count ? us * clock_ticks_to_ns(c, (double)h->min) : 0;
+	rec->latency_min_us = hist_count(h) ? us * clock_ticks_to_ns(c, (double)h->min) : 0;
 	rec->latency_max_us = us * clock_ticks_to_ns(c, (double)h->max);
 	rec->latency_mean_us = us * clock_ticks_to_ns(c, hist_mean(h));
 	rec->latency_stdev_us = us * clock_ticks_to_ns(c, hist_stdev(h));

@@ -39,6 +39,7 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 		grep -qx "/usr/share/man/man1/$program.1.gz" list
 	done
 	grep -qx /usr/share/man/man7/rdmark.7.gz list
+	grep -qx /usr/share/man/man7/rdmark-scale.7.gz list
 	grep -q '/BSD-2-Clause.txt$' list
 	run ! grep -vE '^/usr/(bin/|lib/\.build-id|share/(doc|licenses)/rdmark|share/man/|share/rdmark|share/bash-completion)' list
 	[[ $(query -l "$(rpm_of rdmark-server)") == */systemd/system/rdmark@.service ]]

@@ -138,8 +138,6 @@ static void a_burst_is_seen(void **state)
 		peak_add(&p, ticks, n, true);
 	}
 	assert_true(peak_rate(&p) == 0.5);
-	assert_int_equal(p.best_messages, 100);
-	assert_int_equal(p.best_ticks, 200);
 	peak_release(&p);
 }
 
@@ -189,7 +187,7 @@ static void the_ring_holds_a_full_window_of_single_messages(void **state)
 		assert_int_equal(peak_init(&p, window), 0);
 		make_marks(mark, MARKS, 1, 50, 0, &x);
 		feed(&p, mark, MARKS);
-		assert_true(p.newest - p.oldest <= p.mask);
+		assert_true(p.end - p.next <= p.mask);
 		assert_true(peak_rate(&p) == brute_force(mark, MARKS, window));
 		peak_release(&p);
 	}
