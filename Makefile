@@ -141,8 +141,13 @@ $(BUILD)/tests/gpu_check: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/gpu/*
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
+$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libcommon.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
+
 # The stand-ins for libibverbs and libcuda, and our programs under the sanitizers, for tests/check.
-sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_none gpu_check)
+sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_none gpu_check bench/ideal bench/cost)
 	$(Q)$(MAKE) --no-print-directory -C tests/verbs OUT=$(abspath $(BUILD))/tests all
 	$(if $(with_cuda),$(Q)$(MAKE) --no-print-directory -C tests/cuda OUT=$(abspath $(BUILD))/tests all)
 san:
@@ -179,7 +184,7 @@ check: deps
 	$(Q)tests/check
 
 bench: deps
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory all sim
 	$(Q)tests/bench/run
 
 gpu-check: $(BUILD)/tests/gpu_check

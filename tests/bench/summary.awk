@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# From what tests/bench/inside wrote to the table and the JSON document. Reads the file of facts,
-# then the samples; -v where=TEXT, wanted=ROUNDS and json=FILE. Exit status 3 if something that must be
-# reached was not.
+# With stats.awk: from what tests/bench/inside wrote to the table and the JSON document. -v where=TEXT,
+# wanted=ROUNDS and json=FILE. Exit status 3 if something that must be reached was not.
 
 BEGIN {
 	# name, unit, which is better, text
@@ -84,31 +83,6 @@ function must(name, of, compare, limit) {
 	must_limit[musts] = limit
 }
 
-FILENAME ~ /facts$/ {
-	key = $1
-	sub(/^[^ ]* /, "")
-	if (key == "failed")
-		failed[++failures] = $0
-	else
-		fact[key] = $0
-	next
-}
-
-{ sample[$1, $2, ++count[$1, $2]] = $4 }
-
-function median(name, tool,    n, i, j, v, a) {
-	n = count[name, tool]
-	if (!n)
-		return ""
-	for (i = 1; i <= n; i++) {
-		v = sample[name, tool, i] + 0
-		for (j = i - 1; j > 0 && a[j] > v; j--)
-			a[j + 1] = a[j]
-		a[j + 1] = v
-	}
-	return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
-}
-
 function ratio(name) {
 	if (count[name, "rdmark"] && median(name, "perftest") > 0)
 		return median(name, "rdmark") / median(name, "perftest")
@@ -133,12 +107,6 @@ function best_ratio(name) {
 
 function shown_ratio(r) {
 	return r == "" ? "-" : sprintf("%.3f", r)
-}
-
-function number(v) {
-	if (v == "")
-		return "-"
-	return sprintf(v < 1 ? "%.4f" : v < 100 ? "%.2f" : "%.0f", v)
 }
 
 # What a ratio means, in words.
@@ -192,15 +160,6 @@ function verdict(    i, v, what) {
 			must_compare[i], must_limit[i]
 	}
 	print "(that the number of control messages does not grow with -q is a test of `make check`)"
-}
-
-function quoted(s) {
-	gsub(/[\\"]/, "\\\\&", s)
-	return "\"" s "\""
-}
-
-function or_null(v) {
-	return v == "" ? "null" : v
 }
 
 function tool_json(name, tool,    i, list) {
