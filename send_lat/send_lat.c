@@ -8,30 +8,35 @@
 #include "loop/pingpong.h"
 #include "session/session.h"
 
+static const struct pingpong_hooks plain = {
+	.number = pingpong_unnumbered,
+	.post = pingpong_send,
+	.arrived = pingpong_received,
+	.tidy = pingpong_repost,
+};
+static const struct pingpong_hooks numbered = {
+	.number = pingpong_number,
+	.post = pingpong_send_numbered,
+	.arrived = pingpong_received_numbered,
+	.tidy = pingpong_repost,
+};
+
 static int ping(struct round *r)
 {
 	struct pingpong p;
 
-	if (r->lossy) {
-		pingpong_init(&p, r, IBV_WR_SEND_WITH_IMM);
-		return pingpong_lead(&p, pingpong_send_numbered, pingpong_received_numbered,
-				     pingpong_repost, PINGPONG_LOSSY);
-	}
-	pingpong_init(&p, r, IBV_WR_SEND);
-	return pingpong_lead(&p, pingpong_send, pingpong_received, pingpong_repost, 0);
+	pingpong_init(&p, r, r->lossy ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND);
+	return r->lossy ? pingpong_lead(&p, &numbered, PINGPONG_LOSSY)
+			: pingpong_lead(&p, &plain, 0);
 }
 
 static int pong(struct round *r)
 {
 	struct pingpong p;
 
-	if (r->lossy) {
-		pingpong_init(&p, r, IBV_WR_SEND_WITH_IMM);
-		return pingpong_follow(&p, pingpong_send_numbered, pingpong_received_numbered,
-				       pingpong_repost, PINGPONG_LOSSY);
-	}
-	pingpong_init(&p, r, IBV_WR_SEND);
-	return pingpong_follow(&p, pingpong_send, pingpong_received, pingpong_repost, 0);
+	pingpong_init(&p, r, r->lossy ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND);
+	return r->lossy ? pingpong_follow(&p, &numbered, PINGPONG_LOSSY)
+			: pingpong_follow(&p, &plain, 0);
 }
 
 int main(int argc, char **argv)

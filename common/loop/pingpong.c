@@ -28,6 +28,9 @@ void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcod
 		p->plain.wr.rdma.remote_addr = r->remote.addr;
 		p->plain.wr.rdma.rkey = r->remote.key;
 	}
+	p->from_end = (char *)(uintptr_t)r->from.addr + r->size_bytes;
+	p->into_end = (char *)(uintptr_t)r->into.addr + r->size_bytes;
+	p->number_mask = r->size_bytes < 4 ? (1u << 8 * r->size_bytes) - 1 : UINT32_MAX;
 	p->signalled = p->plain;
 	p->signalled.send_flags |= IBV_SEND_SIGNALED;
 	/* Two intervals must fit the send queue: one under way, one before its signal. */
@@ -37,6 +40,7 @@ void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcod
 	p->sent = r->qps->sent;
 	p->signal_pending = r->qps->signal_pending;
 	p->numbered = r->qps->numbered;
+	r->lost = 0;
 	bell_start(&r->qps->bell, NULL, &r->qps->recv);
 }
 

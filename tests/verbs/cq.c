@@ -289,6 +289,7 @@ int ibv_destroy_cq(struct ibv_cq *ibv)
 		shm_free(cq->shm->ring, (cq->shm->mask + 1) * sizeof(struct shm_cqe));
 	}
 	free(cq->null_ring);
+	free(cq->null_due);
 	atomic_fetch_sub(&sim_ctx(ibv->context)->objects, 1);
 	free(cq);
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The device list, opening and closing. */
 #include "fault.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,7 +69,9 @@ static void conf_init(void)
 	conf.debug = env_on("SIMVERBS_DEBUG");
 	conf.gbps = env_number("SIMVERBS_GBPS");
 	conf.latency_ns = env_number("SIMVERBS_LATENCY_NS");
+	conf.gap_ns = env_number("SIMVERBS_GAP_NS");
 	conf.paced = conf.gbps > 0 || conf.latency_ns;
+	conf.timed = conf.null && (conf.latency_ns || conf.gap_ns);
 	if (desc_load(&conf.desc, getenv("SIMVERBS_DEVICES")))
 		conf.desc.ndev = 0;
 	for (i = 0; i < conf.desc.ndev; i++)
@@ -189,7 +192,14 @@ static void set_ops(struct sim_context *ctx)
 	ops->post_send = conf.null ? null_post_send : sim_post_send;
 	ops->post_recv = conf.null ? null_post_recv : sim_post_recv;
 	ops->post_srq_recv = sim_post_srq_recv;
+	if (conf.timed) {
+		null_timed_init();
+		ops->poll_cq = null_timed_poll_cq;
+		ops->post_send = null_timed_post_send;
+		ops->post_recv = null_timed_post_recv;
+	}
 	fault_wrap_ops(ops);
+	steps_wrap_ops(ops);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)

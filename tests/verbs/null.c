@@ -4,9 +4,8 @@
  * a program costs by itself can be counted.  No locks, no checks: a work
  * request becomes at most one 16 byte entry in its CQ's ring.
  */
-#include "sim.h"
+#include "null.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,37 +17,22 @@ int null_cq_init(struct sim_cq *cq)
 		ring <<= 1;
 	cq->null_ring = calloc(ring, sizeof(*cq->null_ring));
 	cq->null_mask = ring - 1;
-	return cq->null_ring ? 0 : -1;
+	if (sim_conf()->timed)
+		cq->null_due = calloc(ring, sizeof(*cq->null_due));
+	if (cq->null_ring && (cq->null_due || !sim_conf()->timed))
+		return 0;
+	free(cq->null_ring);
+	free(cq->null_due);
+	return -1;
 }
 
-static __attribute__((noinline, cold)) void wake(struct sim_cq *cq)
+__attribute__((noinline, cold)) void null_wake(struct sim_cq *cq)
 {
 	uint64_t one = 1;
 
 	cq->null_armed = 0;
 	if (cq->ex.channel && write(cq->ex.channel->fd, &one, sizeof(one)) < 0)
 		abort();
-}
-
-static inline void push(struct sim_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode)
-{
-	struct null_cqe *e = &cq->null_ring[cq->null_tail++ & cq->null_mask];
-
-	e->wr_id = wr_id;
-	e->qp_num = qp_num;
-	e->opcode = opcode;
-	if (unlikely(cq->null_armed))
-		wake(cq);
-}
-
-/* enum ibv_wr_opcode to enum ibv_wc_opcode, four bits each */
-static inline uint32_t wc_opcode(uint32_t op)
-{
-	const uint64_t map = IBV_WC_RDMA_WRITE << 0 | IBV_WC_RDMA_WRITE << 4 | IBV_WC_SEND << 8 |
-			     IBV_WC_SEND << 12 | IBV_WC_RDMA_READ << 16 | IBV_WC_COMP_SWAP << 20 |
-			     IBV_WC_FETCH_ADD << 24;
-
-	return map >> (op * 4) & 15;
 }
 
 int null_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -58,7 +42,7 @@ int null_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_w
 	(void)bad;
 	for (; wr; wr = wr->next)
 		if ((wr->send_flags & IBV_SEND_SIGNALED) || qp->sig_all)
-			push(qp->scq, wr->wr_id, ibv->qp_num, wc_opcode(wr->opcode));
+			null_push(qp->scq, wr->wr_id, ibv->qp_num, null_opcode(wr->opcode));
 	return 0;
 }
 
@@ -68,7 +52,7 @@ int null_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 
 	(void)bad;
 	for (; wr; wr = wr->next)
-		push(qp->rcq, wr->wr_id, ibv->qp_num, IBV_WC_RECV);
+		null_push(qp->rcq, wr->wr_id, ibv->qp_num, IBV_WC_RECV);
 	return 0;
 }
 
@@ -83,13 +67,7 @@ int null_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 		n = have;
 	for (i = 0; i < n; i++) {
 		e = &cq->null_ring[head++ & cq->null_mask];
-		wc[i].wr_id = e->wr_id;
-		wc[i].status = IBV_WC_SUCCESS;
-		wc[i].opcode = e->opcode;
-		wc[i].vendor_err = 0;
-		wc[i].byte_len = 0;
-		wc[i].qp_num = e->qp_num;
-		wc[i].wc_flags = 0;
+		null_report(e, &wc[i]);
 	}
 	cq->null_head = head;
 	return n;
@@ -103,33 +81,19 @@ int null_req_notify(struct ibv_cq *ibv, int solicited_only)
 	cq->null_armed = 1;
 	/* receives come for ever: what is there counts as new */
 	if (cq->null_head != cq->null_tail)
-		wake(cq);
-	return 0;
-}
-
-static inline int next_entry(struct sim_cq *cq)
-{
-	const struct null_cqe *e = &cq->null_ring[cq->null_head & cq->null_mask];
-
-	if (cq->null_head == cq->null_tail)
-		return ENOENT;
-	cq->null_head++;
-	cq->ex.wr_id = e->wr_id;
-	cq->ex.status = IBV_WC_SUCCESS;
-	cq->cur.wc.qp_num = e->qp_num;
-	cq->cur.wc.opcode = e->opcode;
+		null_wake(cq);
 	return 0;
 }
 
 static int null_start(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 {
 	(void)attr;
-	return next_entry((struct sim_cq *)cq);
+	return null_next_entry((struct sim_cq *)cq);
 }
 
 static int null_next(struct ibv_cq_ex *cq)
 {
-	return next_entry((struct sim_cq *)cq);
+	return null_next_entry((struct sim_cq *)cq);
 }
 
 static void null_end(struct ibv_cq_ex *cq)
@@ -148,8 +112,8 @@ static inline void request(struct ibv_qp_ex *qp, uint32_t opcode)
 {
 	struct sim_qp *q = (struct sim_qp *)qp;
 
-	if ((qp->wr_flags & IBV_SEND_SIGNALED) || q->sig_all)
-		push(q->scq, qp->wr_id, qp->qp_base.qp_num, opcode);
+	if (null_signalled(q))
+		null_push(q->scq, qp->wr_id, qp->qp_base.qp_num, opcode);
 }
 
 static void wr_rdma_read(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)

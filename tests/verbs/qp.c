@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Queue pairs: creation, query, destruction. */
 #include "fault.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -178,7 +179,10 @@ static struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
 		null_qp_hooks(qp);
 	else
 		qp_ex_hooks(qp);
+	if (sim_conf()->timed)
+		null_timed_qp_hooks(qp);
 	fault_wrap_qp(qp);
+	steps_wrap_qp(qp);
 	return &qp->ex.qp_base;
 }
 

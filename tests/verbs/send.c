@@ -5,6 +5,7 @@
  * then the engine carries it on.
  */
 #include "fault.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -246,6 +247,7 @@ void send_commit(struct sim_qp *qp, uint32_t head)
 		for (i = qp->sq_head; i != head; i++)
 			pace_request(qp, slot(qp, i));
 	qp->sq_head = head;
+	steps_deliver(qp->peer);
 	if (unlikely(sim_conf()->defer))
 		engine_add(qp);
 	else

@@ -137,6 +137,8 @@ struct shm_seg {
 	_Atomic uint32_t dead;       /* owner is gone or going */
 	struct shm_lock atomic_lock; /* serialises remote atomics */
 	_Atomic uint32_t gpu_paced;  /* some mr has a gpu_*_gbps */
+	_Atomic uint32_t unready;    /* see steps.h */
+	_Atomic uint64_t written;    /* WRITEs without immediate whose data are there */
 	struct shm_port port[SHM_DEVS][SHM_PORTS];
 	struct shm_qp qp[SHM_QPS];
 	struct shm_cq cq[SHM_CQS];

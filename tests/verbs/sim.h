@@ -44,6 +44,8 @@ struct sim_conf {
 	bool paced;          /* either of: */
 	double gbps;         /* SIMVERBS_GBPS */
 	uint64_t latency_ns; /* SIMVERBS_LATENCY_NS */
+	uint64_t gap_ns;     /* SIMVERBS_GAP_NS */
+	bool timed;          /* null, with either of these two */
 };
 
 const struct sim_conf *sim_conf(void);
@@ -102,6 +104,7 @@ struct sim_cq {
 	struct ibv_cq_ex ex;
 	/* null mode: private and unlocked */
 	struct null_cqe *null_ring;
+	uint64_t *null_due; /* beside it, with a clock; else NULL */
 	uint32_t null_head, null_tail, null_mask, null_armed;
 	/* else */
 	struct shm_cq *shm;
@@ -355,5 +358,13 @@ int null_req_notify(struct ibv_cq *ibv, int solicited_only);
 int null_cq_init(struct sim_cq *cq);
 void null_cq_hooks(struct sim_cq *cq);
 void null_qp_hooks(struct sim_qp *qp);
+
+/* null_timed.c: in place of these, or on top of the hooks */
+void null_timed_init(void);
+int null_timed_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int null_timed_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int null_timed_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
+void null_timed_cq_hooks(struct sim_cq *cq);
+void null_timed_qp_hooks(struct sim_qp *qp);
 
 #endif

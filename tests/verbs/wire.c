@@ -234,6 +234,8 @@ static enum wire_answer do_write(struct wire_req *r)
 		e.wc.byte_len = r->bytes;
 		fill_imm(r, &e);
 		recv_complete(r, &e);
+	} else {
+		atomic_fetch_add(&r->p->seg->written, 1);
 	}
 	return done(r, IBV_WC_SUCCESS, 0);
 }

@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
+#
+# The send queue must not run dry while completions are on their way: an adapter that takes so long
+# for a message and reports it so much later, ten times slower than the fast ones of today, but with
+# the same ratio of both.
+
+load ../lib/rdmark
+
+setup_file() {
+	export SIMVERBS_NULL=1 SIMVERBS_LATENCY_NS=20000
+	need_device
+}
+
+# near GAP_NS DEPTH ARG…: the rate is that of DEPTH messages under way, 1 / GAP or DEPTH / (LATENCY
+# + GAP), and never above it; at least 95 % of it in one of ten tries, as others want the CPU, too.
+near() {
+	local try
+	export SIMVERBS_GAP_NS=$1
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		pair "${@:3}" -s 8 -t "$2" --json=c.json
+		json c.json "$rate <= 1.001 * $limit" --argjson gap "$1" --argjson depth "$2"
+		if jq -e "$rate >= 0.95 * $limit" --argjson gap "$1" --argjson depth "$2" c.json >/dev/null; then
+			return
+		fi
+	done
+	fail "ten times less than 95 % of what $2 messages at $1 ns give: ${*:3}"
+}
+rate='(.results[] | select(.measured_by == "client") | .messages_per_s / 1e6)'
+limit='([1000 / $gap, $depth * 1000 / (20000 + $gap)] | min)'
+
+@test "with the default depth and moderation the adapter is never idle" {
+	near 250 128 write_bw -n 25600
+	near 250 128 send_bw -n 25600
+	near 400 128 write_bw -n 16000 -N --post-api wr
+}
+
+@test "a short queue: as many are under way as it holds" {
+	near 100 4 write_bw -n 1200
+	near 250 1 write_bw -n 300 --post-api wr
+}

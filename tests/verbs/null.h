@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* null - what both kinds of null mode have in common: null.c, and null_timed.c with a clock */
+#ifndef SIMVERBS_NULL_H
+#define SIMVERBS_NULL_H
+
+#include "sim.h"
+
+#include <errno.h>
+
+void null_wake(struct sim_cq *cq);
+
+static inline void null_push(struct sim_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode)
+{
+	struct null_cqe *e = &cq->null_ring[cq->null_tail++ & cq->null_mask];
+
+	e->wr_id = wr_id;
+	e->qp_num = qp_num;
+	e->opcode = opcode;
+	if (unlikely(cq->null_armed))
+		null_wake(cq);
+}
+
+/* enum ibv_wr_opcode to enum ibv_wc_opcode, four bits each */
+static inline uint32_t null_opcode(uint32_t op)
+{
+	const uint64_t map = IBV_WC_RDMA_WRITE << 0 | IBV_WC_RDMA_WRITE << 4 | IBV_WC_SEND << 8 |
+			     IBV_WC_SEND << 12 | IBV_WC_RDMA_READ << 16 | IBV_WC_COMP_SWAP << 20 |
+			     IBV_WC_FETCH_ADD << 24;
+
+	return map >> (op * 4) & 15;
+}
+
+static inline void null_report(const struct null_cqe *e, struct ibv_wc *wc)
+{
+	wc->wr_id = e->wr_id;
+	wc->status = IBV_WC_SUCCESS;
+	wc->opcode = e->opcode;
+	wc->vendor_err = 0;
+	wc->byte_len = 0;
+	wc->qp_num = e->qp_num;
+	wc->wc_flags = 0;
+}
+
+/* For ibv_start_poll and its like. */
+static inline int null_next_entry(struct sim_cq *cq)
+{
+	const struct null_cqe *e = &cq->null_ring[cq->null_head & cq->null_mask];
+
+	if (cq->null_head == cq->null_tail)
+		return ENOENT;
+	cq->null_head++;
+	cq->ex.wr_id = e->wr_id;
+	cq->ex.status = IBV_WC_SUCCESS;
+	cq->cur.wc.qp_num = e->qp_num;
+	cq->cur.wc.opcode = e->opcode;
+	return 0;
+}
+
+/* Is the request that ibv_wr_* builds to be reported? */
+static inline bool null_signalled(const struct sim_qp *q)
+{
+	return (q->ex.wr_flags & IBV_SEND_SIGNALED) || q->sig_all;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * steps - SIMVERBS_STEPS: instructions of the program from arrival to answer
+ *
+ * Wrappers around post and poll, installed only where it is asked for, so no
+ * other run pays for them.
+ */
+#ifndef SIMVERBS_STEPS_H
+#define SIMVERBS_STEPS_H
+
+#include "sim.h"
+
+/* As the program opens a device: the environment is read then. */
+void steps_wrap_ops(struct ibv_context_ops *ops);
+void steps_wrap_qp(struct sim_qp *qp);
+void steps_wrap_cq(struct sim_cq *cq);
+
+/*
+ * The target is stepped on its way from its last post to where it waits; what came meanwhile would
+ * count that. Wait for it, within limits.
+ */
+void steps_hold(struct peer *p);
+
+static inline void steps_deliver(struct peer *p)
+{
+	if (unlikely(p && atomic_load_explicit(&p->seg->unready, memory_order_relaxed)))
+		steps_hold(p);
+}
+
+#endif
