@@ -127,7 +127,8 @@ static ALWAYS_INLINE int pingpong_received(struct pingpong *p, uint32_t number)
 /* The receive that a message consumed is given back when the answer is on its way. Hot. */
 static ALWAYS_INLINE int pingpong_repost(struct pingpong *p)
 {
-	int rc = recv_consumed(p->round->receives->lane, 1);
+	struct recv_lane *lane = p->round->receives->lane; /* in batches of one */
+	int rc = lane->post(lane);
 
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
 }

@@ -37,15 +37,15 @@ static void build(struct recv_queue *q, unsigned i, struct ibv_sge *sge, unsigne
 }
 
 /* DEPTH receives in whole batches; what is left over counts as consumed, so nothing is lost. */
-static int fill(struct recv_lane *lane, unsigned depth, unsigned batch, struct fault *f)
+static int fill(struct recv_queue *q, unsigned i, struct fault *f)
 {
-	lane->consumed = depth % batch;
-	for (unsigned n = 0; n + batch <= depth; n += batch) {
-		int rc = lane->post(lane);
+	q->left[i] = (int)(q->batch - q->depth % q->batch);
+	for (unsigned n = 0; n + q->batch <= q->depth; n += q->batch) {
+		int rc = q->lane[i].post(&q->lane[i]);
 
 		if (rc)
 			return vfault_raise(f, vfault_errno(rc), 0, "ibv_post_recv(%u of %u)", n,
-					    depth);
+					    q->depth);
 	}
 	return 0;
 }
@@ -61,9 +61,10 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 	q->depth = depth;
 	q->batch = batch;
 	q->lane = calloc(q->count, sizeof(*q->lane));
+	q->left = calloc(q->count, sizeof(*q->left));
 	q->sge = calloc(qps->count, sizeof(*q->sge));
 	q->wr = calloc((size_t)q->count * batch, sizeof(*q->wr));
-	if (!q->lane || !q->sge || !q->wr)
+	if (!q->lane || !q->left || !q->sge || !q->wr)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "receive requests for %u QPs",
 				   qps->count);
 	for (unsigned i = 0; i < qps->count; i++)
@@ -79,21 +80,27 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 			.srq = qps->srq,
 		};
 		build(q, i, &q->sge[i], qps->srq ? qps->count : 1);
-		if (fill(&q->lane[i], depth, batch, f))
+		if (fill(q, i, f))
 			return -1;
 	}
 	return 0;
 }
 
+int recv_top_up(struct recv_queue *q, uint64_t lane)
+{
+	q->left[lane] += (int)q->batch;
+	return q->lane[lane].post(&q->lane[lane]);
+}
+
 unsigned recv_queue_posted(const struct recv_queue *q, unsigned lane)
 {
-	return q->depth - q->lane[lane].consumed;
+	return (unsigned)((int)q->depth - (int)q->batch + q->left[lane]);
 }
 
 int recv_queue_refill(struct recv_queue *q, struct fault *f)
 {
 	for (unsigned i = 0; i < q->count; i++)
-		if (fill(&q->lane[i], q->depth, q->batch, f))
+		if (fill(q, i, f))
 			return -1;
 	return 0;
 }
@@ -110,6 +117,7 @@ int recv_failed(const struct round *r, const struct ibv_wc *wc, int n)
 void recv_queue_release(struct recv_queue *q)
 {
 	free(q->lane);
+	free(q->left);
 	free(q->sge);
 	free(q->wr);
 	memset(q, 0, sizeof(*q));

@@ -19,12 +19,13 @@ struct recv_lane {
 	struct ibv_qp *qp;
 	struct ibv_srq *srq;
 	struct ibv_recv_wr *chain; /* `batch` requests, posted as one */
-	unsigned consumed;         /* since the last top-up */
 };
 
 struct recv_queue {
 	struct recv_lane
 		*lane; /* one for each QP, or for the SRQ; wr_id of its receives is its index */
+	int *left; /* of each lane: receives to be consumed before the next top-up; apart, so that
+		      those of many QPs lie in few cache lines */
 	unsigned count;
 	unsigned depth;
 	unsigned batch;
@@ -48,33 +49,21 @@ int recv_queue_refill(struct recv_queue *q, struct fault *f);
 /* Free; safe on a zeroed object. The QPs own what is posted. */
 void recv_queue_release(struct recv_queue *q);
 
+/* Give back what was consumed of LANE, which is a batch. Cold enough to be a call. */
+int recv_top_up(struct recv_queue *q, uint64_t lane);
+
 /* One receive of LANE was consumed: top up when a batch is. Returns 0 or the verb's error. Hot. */
-static ALWAYS_INLINE int recv_consumed(struct recv_lane *lane, const unsigned batch)
+static ALWAYS_INLINE int recv_consumed(struct recv_queue *q, uint64_t lane)
 {
-	if (LIKELY(++lane->consumed < batch))
-		return 0;
-	lane->consumed = 0;
-	return lane->post(lane);
-}
-
-/* N were: top up with as many batches as they make. Returns 0 or the verb's error. Hot. */
-static ALWAYS_INLINE int recv_consumed_many(struct recv_lane *lane, const unsigned batch,
-					    unsigned n)
-{
-	int rc = 0;
-
-	for (lane->consumed += n; lane->consumed >= batch && LIKELY(rc == 0);
-	     lane->consumed -= batch)
-		rc = lane->post(lane);
-	return rc;
+	return LIKELY(--q->left[lane] != 0) ? 0 : recv_top_up(q, lane);
 }
 
 /* The first bad one of N completions. Cold; returns -1. */
 int recv_failed(const struct round *r, const struct ibv_wc *wc, int n) __attribute__((cold));
 
-/* N completions of receives: give them back. Returns 0, or -1 with R's fault raised. Hot. */
-static ALWAYS_INLINE int recv_take(struct recv_queue *q, const struct round *r,
-				   const struct ibv_wc *wc, int n)
+/* N completions of the only lane: it is enough to know how many. */
+static ALWAYS_INLINE int recv_take_all(struct recv_queue *q, const struct round *r,
+				       const struct ibv_wc *wc, int n)
 {
 	unsigned bad = 0; /* IBV_WC_SUCCESS is 0 */
 	int rc = 0;
@@ -83,12 +72,30 @@ static ALWAYS_INLINE int recv_take(struct recv_queue *q, const struct round *r,
 		bad |= wc[k].status;
 	if (UNLIKELY(bad))
 		return recv_failed(r, wc, n);
-	if (q->count == 1)
-		rc = recv_consumed_many(q->lane, q->batch, (unsigned)n);
-	else
-		for (int k = 0; k < n && LIKELY(rc == 0); k++)
-			rc = recv_consumed(&q->lane[wc[k].wr_id], q->batch);
+	for (q->left[0] -= n; q->left[0] <= 0 && LIKELY(rc == 0);)
+		rc = recv_top_up(q, 0);
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "ibv_post_recv");
+}
+
+/* N completions of receives: give them back. Returns 0, or -1 with R's fault raised. Hot. */
+static ALWAYS_INLINE int recv_take(struct recv_queue *q, const struct round *r,
+				   const struct ibv_wc *wc, int n)
+{
+	int *const left = q->left;
+	int rc;
+
+	if (q->count == 1)
+		return recv_take_all(q, r, wc, n);
+	for (const struct ibv_wc *end = wc + n; wc != end; wc++) {
+		if (UNLIKELY(wc->status != IBV_WC_SUCCESS))
+			return round_completion_failed(r, wc, "receive");
+		if (LIKELY(--left[wc->wr_id] != 0))
+			continue;
+		rc = recv_top_up(q, wc->wr_id);
+		if (UNLIKELY(rc))
+			return round_verb_failed(r, rc, "ibv_post_recv");
+	}
+	return 0;
 }
 
 #endif

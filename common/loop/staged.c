@@ -306,7 +306,7 @@ static ALWAYS_INLINE int take_chunk(struct sink *k, const struct ibv_wc *wc)
 			return -1;
 	}
 	step(s, &k->arrived);
-	rc = recv_consumed(&q->lane[wc->wr_id], q->batch);
+	rc = recv_consumed(q, wc->wr_id);
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(s->round, rc, "ibv_post_recv");
 }
 

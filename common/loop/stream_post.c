@@ -24,6 +24,17 @@ static int by_post_send(struct stream *s, struct stream_lane *l, struct ibv_send
 	return 0;
 }
 
+/* The ring is one chain. */
+static int by_one_post_send(struct stream *s, struct stream_lane *l, struct ibv_send_wr *wr,
+			    const struct ibv_send_wr *end, unsigned chain)
+{
+	int rc = ibv_post_send(l->qp, wr, &s->bad);
+
+	(void)end;
+	(void)chain;
+	return LIKELY(rc == 0) ? 0 : failed(s, rc, "ibv_post_send");
+}
+
 /* One request; OPCODE, INLINED and DATAGRAM are constants. */
 static ALWAYS_INLINE void put(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
 			      const enum ibv_wr_opcode opcode, const bool inlined,
@@ -119,7 +130,7 @@ void stream_choose_post(struct stream *s, enum ibv_wr_opcode opcode)
 {
 	const struct round *r = s->round;
 
-	s->way[0] = by_post_send;
+	s->way[0] = s->chain == s->ring_count ? by_one_post_send : by_post_send;
 	s->way[1] = by_wr_for(r, opcode);
 	s->post = r->trial ? by_trial : s->way[r->extended];
 }

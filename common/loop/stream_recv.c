@@ -54,7 +54,7 @@ static ALWAYS_INLINE int take_extended(const struct round *r, const struct cq_li
 			rc = bad_completion(r, cq);
 			break;
 		}
-		rc = recv_consumed(&q->lane[cq->wr_id], q->batch);
+		rc = recv_consumed(q, cq->wr_id);
 		if (UNLIKELY(rc)) {
 			rc = round_verb_failed(r, rc, "ibv_post_recv");
 			break;

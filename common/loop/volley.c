@@ -102,12 +102,12 @@ static int take_arrival(struct volley *v, unsigned lane)
 	int rc;
 
 	if (v->receives == VOLLEY_TIMED) {
-		q->lane[lane].consumed++;
+		q->left[lane]--;
 	} else if (v->receives == VOLLEY_SLOTS) {
 		v->in->arrived[lane]++;
 	} else {
 		v->arrived++;
-		rc = recv_consumed(&q->lane[lane], q->batch);
+		rc = recv_consumed(q, lane);
 		if (rc)
 			return round_verb_failed(v->round, rc, "ibv_post_recv");
 	}
