@@ -55,6 +55,7 @@ struct end {
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 	struct target to;
+	uint64_t seen;          /* when the last arrival was, in ticks */
 	volatile uint64_t *buf; /* [0] is sent, [1] is written by the peer, [2] is received into */
 	struct ibv_send_wr send[GROUP];
 	struct ibv_recv_wr recv[GROUP];
@@ -277,6 +278,15 @@ static ALWAYS_INLINE void answer(struct end *e, const bool write, uint64_t numbe
 		CHECK(!ibv_post_recv(e->qp, e->recv, &bad_recv));
 }
 
+static ALWAYS_INLINE uint64_t ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return 0;
+#endif
+}
+
 static ALWAYS_INLINE void ping_pong(struct end *e, const bool write, const bool first, uint64_t n)
 {
 	struct ibv_send_wr *wr = e->send;
@@ -285,6 +295,8 @@ static ALWAYS_INLINE void ping_pong(struct end *e, const bool write, const bool 
 		answer(e, write, 1, &wr);
 	for (uint64_t number = 1 + first; number <= n; number++) {
 		await(e, write, number - first);
+		if (first) /* what a latency test must do between the two */
+			e->seen = ticks();
 		answer(e, write, number, &wr);
 	}
 	if (first)

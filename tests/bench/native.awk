@@ -27,7 +27,7 @@ BEGIN {
 		must_of_sender(program[p])
 	must("send_bw server: instructions", "ir.send_bw_server.one", "rdmark*", "perftest*", 0.4)
 	for (a = 1; a in api; a++)
-		must("send_bw server -q 1024: instructions, " polled_by[a], "ir.send_bw_server.qps1024", "rdmark" api[a], "one", 1.15)
+		must("send_bw server -q 1024: with the stand-in, " polled_by[a], "ir_all.send_bw_server.qps1024", "rdmark" api[a], "one", 1.15)
 	must("send_lat: arrival to answer", "steps.send_lat", "rdmark", "ideal_send", 1.3)
 	must("send_lat: arrival to answer", "steps.send_lat", "rdmark", "perftest", 0.5)
 	must("write_lat: arrival to answer", "steps.write_lat", "rdmark", "ideal_send", 1.3)
@@ -60,12 +60,13 @@ function other(name, u, t) {
 
 function must_of_sender(program,    a, one, list, ns) {
 	one = "ir." program ".one"
-	list = "ir." program ".list32"
+	# Of a list the program alone does next to nothing: what counts is what it comes to.
+	list = "ir_all." program ".list32"
 	ns = "ns." program
 	for (a = 1; a in api; a++) {
 		must(program ": instructions" by[a], one, "rdmark" api[a], "ideal" api[a], 1.25)
-		must(program " -l 32: instructions" by[a], list, "rdmark" api[a], "ideal" api[a], 1.25)
-		must(program " -l 32: instructions" by[a], list, "rdmark" api[a], "perftest" api[a], 1)
+		must(program " -l 32: with the stand-in" by[a], list, "rdmark" api[a], "ideal" api[a], 1.25)
+		must(program " -l 32: with the stand-in" by[a], list, "rdmark" api[a], "perftest" api[a], 1)
 		must(program " -q 1024: instructions" by[a], "ir." program ".qps1024", "rdmark" api[a], "one", 1.15)
 	}
 	must(program ": instructions", one, "rdmark*", "perftest*", 0.35)

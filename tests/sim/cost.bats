@@ -42,7 +42,7 @@ which_apis() {
 	for program in "${bandwidth_programs[@]}"; do
 		for api in "${apis[@]}"; do
 			at_most 1.25 "ir.$program.one rdmark_$api" "ir.$program.one ideal_$api"
-			at_most 1.25 "ir.$program.list32 rdmark_$api" "ir.$program.list32 ideal_$api"
+			at_most 1.25 "ir_all.$program.list32 rdmark_$api" "ir_all.$program.list32 ideal_$api"
 		done
 	done
 }
