@@ -14,13 +14,13 @@
 #include "loop/pingpong.h"
 #include "session/session.h"
 
+#define LOOKS 64 /* at memory, before the loop asks for anything else */
+
 /*
  * The number stands big-endian in the last four bytes (or as many as the message has): its fastest
  * changing byte is the message's last, so a message that has not come whole is never taken for one
  * that has. The session has set these bytes to zero, and those before a shorter message stay so.
  */
-#define LOOKS 64
-
 struct stamp {
 	uint32_t value;
 } __attribute__((packed, may_alias));

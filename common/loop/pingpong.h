@@ -4,12 +4,8 @@
  * server waits and answers. One sample is the time from one arrival at the client to the next: a
  * whole round trip, of which the answer to the arrival is the first thing.
  *
- * The two bodies below are the whole experiment; a program gives them its own hooks as constants:
- *
- *	number(p, i)   what message i (from 1) has in it to be told from the others; known in
- *advance post(p, n)     send the message with number n; 0, or -1 with the fault raised arrived(p,
- *n)  has the peer's message with number n come? 1, 0, or -1 with the fault raised tidy(p) work that
- *may wait until the answer is on its way; 0 or -1
+ * The bodies below are the whole experiment; a program gives them its own hooks as constants:
+ * struct pingpong_hooks.
  *
  * Between an arrival and the answer there is nothing but seeing it, one clock read (the client's)
  * and the post: as few instructions as in a loop that does nothing else (SIMVERBS_STEPS of
@@ -19,9 +15,9 @@
  * at when it has long come).
  *
  * Where messages may be lost, an end to which nothing comes sends its last one again when the watch
- * says so. A round trip that is so long that either may have done so is no sample: it counts as
- *lost. What then comes twice must not be taken for the next answer, so a message carries its
- *number: a WRITE in its last bytes, a SEND as immediate data, which goes on from round to round.
+ * says so. A round trip so long that either end may have done so is no sample but counts as lost.
+ * What then comes twice must not be taken for the next answer, so a message carries its number: a
+ * WRITE in its last bytes, a SEND as immediate data, which goes on from round to round.
  */
 #ifndef RDMARK_LOOP_PINGPONG_H
 #define RDMARK_LOOP_PINGPONG_H
@@ -52,9 +48,13 @@ struct pingpong {
 };
 
 struct pingpong_hooks {
+	/* What message I (from 1) has in it to be told from others; asked for in advance. */
 	uint32_t (*number)(const struct pingpong *p, uint64_t i);
+	/* Send the message with NUMBER: 0, or -1 with the fault raised. */
 	int (*post)(struct pingpong *p, uint32_t number);
+	/* Has the peer's message with NUMBER come? 1, 0, or -1 with the fault raised. */
 	int (*arrived)(struct pingpong *p, uint32_t number);
+	/* Work that may wait until the answer is on its way: 0 or -1. */
 	int (*tidy)(struct pingpong *p);
 };
 
