@@ -31,9 +31,9 @@ rate='(.results[] | select(.measured_by == "client") | .messages_per_s / 1e6)'
 limit='([1000 / $gap, $depth * 1000 / (20000 + $gap)] | min)'
 
 @test "with the default depth and moderation the adapter is never idle" {
-	near 250 128 write_bw -n 25600
-	near 250 128 send_bw -n 25600
-	near 400 128 write_bw -n 16000 -N --post-api wr
+	near 150 192 write_bw -n 38400
+	near 200 192 send_bw -n 28800
+	near 400 192 write_bw -n 16000 -N --post-api wr
 }
 
 @test "a short queue: as many are under way as it holds" {
