@@ -20,17 +20,17 @@ load matrix
 }
 
 @test "making a CQ fails" {
-	everywhere SIMVERBS_FAIL=ibv_create_cq:2:ENOMEM 1 'making the QPs' 'ibv_create_cq(' 'Cannot allocate memory'
+	everywhere SIMVERBS_FAIL=ibv_create_cq_ex:1+:ENOMEM,ibv_create_cq:2:ENOMEM 1 'making the QPs' 'ibv_create_cq(' 'Cannot allocate memory'
 }
 
 @test "making a QP fails" {
-	everywhere SIMVERBS_FAIL=ibv_create_qp:1+:ENOMEM 1 'making the QPs' 'ibv_create_qp(1 of 1)' 'Cannot allocate memory'
+	everywhere SIMVERBS_FAIL=ibv_create_qp_ex:1+:ENOMEM,ibv_create_qp:1+:ENOMEM 1 'making the QPs' 'ibv_create_qp(1 of 1)' 'Cannot allocate memory'
 }
 
 @test "making a QP fails: what the error number says" {
 	local number text
 	while read -r number text; do
-		told send_bw client "SIMVERBS_FAIL=ibv_create_qp:1+:$number" 1 'ibv_create_qp(' "$text"
+		told send_bw client "SIMVERBS_FAIL=ibv_create_qp_ex:1+:$number,ibv_create_qp:1+:$number" 1 'ibv_create_qp(' "$text"
 	done <<-'END'
 		EPERM /dev/infiniband/uverbs
 		EMFILE ulimit -n

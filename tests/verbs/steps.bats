@@ -46,9 +46,9 @@ median() {
 			for end in server client; do
 				echo "$prog $args, $end:"
 				cat "$BATS_TEST_TMPDIR/$end.steps"
-				awk '$1 == "samples" { n = $2 } $1 == "min" { min = $2 }
-					END { exit !($1 == "median" && $2 >= 10 && $2 <= 400 &&
-						n >= 100 && min > 0) }' "$BATS_TEST_TMPDIR/$end.steps"
+				# The least may be nothing: of a WRITE whose sender lost the CPU before it said so.
+				awk '$1 == "samples" { n = $2 }
+					END { exit !($1 == "median" && $2 >= 10 && $2 <= 400 && n >= 100) }' "$BATS_TEST_TMPDIR/$end.steps"
 				rm "$BATS_TEST_TMPDIR/$end.steps"
 			done
 		done
