@@ -14,29 +14,30 @@ setup_file() {
 }
 
 # near GAP_NS DEPTH ARG…: the rate is that of DEPTH messages under way, 1 / GAP or DEPTH / (LATENCY
-# + GAP), and never above it; at least 95 % of it in one of ten tries, as others want the CPU, too.
+# + GAP): never above it, and at least 95 % of it in the best of 60 runs of a millisecond or so, as
+# others want the CPU, too. Three times.
 near() {
 	local try
 	export SIMVERBS_GAP_NS=$1
-	for try in 1 2 3 4 5 6 7 8 9 10; do
-		pair "${@:3}" -s 8 -t "$2" --json=c.json
+	for try in 1 2 3; do
+		pair "${@:3}" -s 8 -t "$2" --repeat 60 --json=c.json
 		json c.json "$rate <= 1.001 * $limit" --argjson gap "$1" --argjson depth "$2"
 		if jq -e "$rate >= 0.95 * $limit" --argjson gap "$1" --argjson depth "$2" c.json >/dev/null; then
 			return
 		fi
 	done
-	fail "ten times less than 95 % of what $2 messages at $1 ns give: ${*:3}"
+	fail "three times less than 95 % of what $2 messages at $1 ns give: ${*:3}"
 }
-rate='(.results[] | select(.measured_by == "client") | .messages_per_s / 1e6)'
+rate='([.results[] | select(.measured_by == "client") | .messages_per_s / 1e6] | max)'
 limit='([1000 / $gap, $depth * 1000 / (20000 + $gap)] | min)'
 
 @test "with the default depth and moderation the adapter is never idle" {
-	near 150 192 write_bw -n 38400
-	near 200 192 send_bw -n 28800
-	near 400 192 write_bw -n 16000 -N --post-api wr
+	near 150 192 write_bw -n 9600
+	near 200 192 send_bw -n 9600
+	near 400 192 write_bw -n 4800 -N --post-api wr
 }
 
 @test "a short queue: as many are under way as it holds" {
-	near 100 4 write_bw -n 1200
-	near 250 1 write_bw -n 300 --post-api wr
+	near 100 4 write_bw -n 400
+	near 250 1 write_bw -n 100 --post-api wr
 }
