@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 		.summary = "bandwidth and message rate of SEND",
 		.title = "Send BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
-			     .tx_depth = STREAM_DEPTH},
+			     .tx_depth = 128},
 		.receives = RECEIVES_FOLLOWER,
 		.lead = send_all,
 		.follow = stream_receive,

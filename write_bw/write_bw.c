@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 		.summary = "bandwidth and message rate of RDMA WRITE",
 		.title = "RDMA_Write BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
-			     .tx_depth = STREAM_DEPTH},
+			     .tx_depth = 128},
 		.written = true,
 		.lead = write_all,
 		.lead_immediate = write_all_immediate,

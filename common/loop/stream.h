@@ -27,12 +27,6 @@
 #include "loop/recv.h"
 #include "loop/round.h"
 
-/*
- * How deep a send queue is, unless that is said. With a completion for a quarter of them there are
- * always 144 under way, which is what a NIC of 2 us to the completion needs to take one in 15 ns.
- */
-#define STREAM_DEPTH 192
-
 #define STREAM_BATCH     16 /* completions taken at once, at first */
 #define STREAM_BATCH_MAX 64
 #define STREAM_QP_BITS   32 /* low bits of wr_id: the QP; high bits: messages completed */

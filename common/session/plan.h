@@ -30,6 +30,12 @@ uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes);
  */
 unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe);
 
+/*
+ * How deep the send queues of a stream are if nobody has said it: as the program's defaults have
+ * it, deeper for small messages of one size.
+ */
+uint64_t plan_default_depth(const struct experiment *e);
+
 /* Messages of each QP before the clock: as given, else one send queue, at most 4 MiB and --iters.
  */
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);

@@ -95,6 +95,8 @@ static int read_command_line(struct session *s, int argc, char **argv)
 	if (strncmp(s->program, "ib_", 3) == 0 && !options_given(&s->options, "format"))
 		o->format = FORMAT_PERFTEST;
 	choose_interval(&s->options);
+	if (!s->test->latency && !s->test->ways && !options_given(&s->options, "tx-depth"))
+		s->options.experiment.tx_depth = plan_default_depth(&s->options.experiment);
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)
 		o->quiet = 1;

@@ -99,7 +99,7 @@ predicted() {
 	says page.out "$(jq -r '"That is \(.core[0].messages_per_s / 1e5 | round / 10) million messages a second from one core, \(
 		.core[1].messages_per_s / 1e5 | round / 10) with .Fl l Ar 32"' model.json)" \
 		"$(jq -r '.sizes[0].links[-1].cores[0]' model.json) cores are those" "NIC of $(jq '.nic_messages_per_s / 1e6' model.json) million" \
-		"$(jq -r '[.carried[1, 2, 4].messages_per_s / 1e6] | "The default of 192 carries \(.[0] | round) million a second at 2 us, \(
+		"$(jq -r '[.carried[1, 2, 4].messages_per_s / 1e6] | "The default of 192 for small messages carries \(.[0] | round) million a second at 2 us, \(
 		.[1] | round) at 5 us, \(.[2] * 10 | round / 10) at 20 us"' model.json)" \
 		"$(jq -r '[.costs[].ns] | ".It \(.[0]) ns Ta of rdmark"' model.json)" "$(jq -r '".It \(.costs[1].ns) ns Ta of the provider"' model.json)" \
 		"$(jq -r '".It \(.costs[2].ns) ns Ta for a doorbell"' model.json)" "$(jq -r '".It \(.costs[3].ns) ns Ta for a completion"' model.json)"

@@ -101,10 +101,15 @@ no_device_here() {
 	END
 }
 
-@test "defaults are perftest's, but for a deeper send queue" {
+@test "defaults are perftest's, but for a deeper send queue of small messages" {
 	no_device_here
-	understood '.size_bytes == 65536 and .iters == 1000 and .tx_depth == 192 and .qp == 1' send_bw
-	understood '.size_bytes == 65536 and .iters == 5000 and .tx_depth == 192' write_bw
+	understood '.size_bytes == 65536 and .iters == 1000 and .tx_depth == 128 and .qp == 1' send_bw
+	understood '.size_bytes == 65536 and .iters == 5000 and .tx_depth == 128' write_bw
+	understood '.tx_depth == 192' write_bw -s 8192
+	understood '.tx_depth == 128' write_bw -s 8193
+	understood '.tx_depth == 128' write_bw -s 64 -a
+	understood '.tx_depth == 128' write_bw -s 64 -t 128
+	understood '.tx_depth == 128' gdr_bw --plain -s 64
 	understood '.size_bytes == 2 and .iters == 1000 and .tx_depth == 1' send_lat
 	understood '.size_bytes == 2 and .iters == 1000 and .qp_timeout == 14' write_lat
 }

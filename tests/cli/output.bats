@@ -36,7 +36,7 @@ no_device_here() {
 }
 
 @test "--help shows the program's own defaults" {
-	cli write_bw --help; says cli.out '(64 KiB)' '(5000)' '(192)' '(18515)'
+	cli write_bw --help; says cli.out '(64 KiB)' '(5000)' '(128)' '(18515)'
 	cli send_lat --help; says cli.out '(2 B)' '(1000)'
 }
 

@@ -67,6 +67,20 @@ static void completions_fit_the_cq(void **state)
 			}
 }
 
+static void small_messages_have_a_deeper_queue(void **state)
+{
+	struct experiment e = bandwidth();
+
+	(void)state;
+	e.size_bytes = 8192;
+	assert_int_equal(plan_default_depth(&e), 192);
+	e.sweep = 1;
+	assert_int_equal(plan_default_depth(&e), e.tx_depth);
+	e.sweep = 0;
+	e.size_bytes = 8193;
+	assert_int_equal(plan_default_depth(&e), e.tx_depth);
+}
+
 static void warmup_is_bounded(void **state)
 {
 	struct experiment e = bandwidth();
@@ -198,6 +212,7 @@ int main(void)
 		cmocka_unit_test(moderation_defaults),
 		cmocka_unit_test(moderation_fits_every_post_list),
 		cmocka_unit_test(completions_fit_the_cq),
+		cmocka_unit_test(small_messages_have_a_deeper_queue),
 		cmocka_unit_test(warmup_is_bounded),
 		cmocka_unit_test(sweep_ends_at_the_port),
 		cmocka_unit_test(receives_fit_the_cq),
