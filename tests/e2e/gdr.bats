@@ -108,12 +108,13 @@ both_ended() { # CLIENT SERVER
 	for who in client server; do
 		driver none
 		server gdr_bw
+		proxy
 		driver
 		start_client gdr_bw -D 30 --windows 300 --staged-chunk 64k --gpu-path peermem --json=c.json
-		while ! grep -qs 'cells' client.err; do read -r -t 0.1 <> <(:) || true; done
-		read -r -t 3 <> <(:) || true # into the windows
+		until_says client.err 'cells'
+		for _ in {1..40}; do await 'client round'; done # into the windows
 		kill -INT "${pid[$who]}"
-		finish client server
+		finish client server proxy
 		ended client 0
 		says client.out 'host '
 		json c.json '.status == "interrupted"'

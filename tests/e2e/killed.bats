@@ -137,7 +137,7 @@ running() {
 	for program in send_lat write_bw; do
 		server "$program" --timeout 2
 		proxy client:alive:2
-		start_client "$program" --timeout 2 -s 64 -D 100
+		start_client "$program" --timeout 2 -s 64 -D 100 --warmup 0
 		await held
 		finish client server proxy
 		for end in client server; do
