@@ -29,6 +29,7 @@ verified() {
 }
 
 @test "all sizes: a line for each, and slots that are used again" {
+	deadline=120 # hundreds of MiB through an emulated machine
 	verified write_bw --verify -a -n 2
 	(($(grep -c 'verified: ' client.err) == 23))
 }
