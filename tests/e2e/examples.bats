@@ -11,6 +11,7 @@ setup_file() { need_device; }
 
 # example NAME ARG…: to its end.
 example() {
+	local deadline=120 # a row of runs, on machines that are emulated, too
 	start example "$root/examples/$1" "${@:2}"
 	finish example
 }
@@ -19,6 +20,7 @@ example() {
 installed() { export PATH=$RDMARK_BIN:$PATH; }
 
 stay() { # NAME VARIABLE PROGRAM ARG…: a server that stays; its port is in VARIABLE
+	local deadline=200
 	start_server "$1" "$3" --persistent "${@:4}"
 	export "$2=$port"
 }

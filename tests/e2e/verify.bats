@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2154 # what lib/rdmark.bash sets
+# shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets
 #
 # --verify on a network that works: everything is checked, and nothing is wrong.
 
