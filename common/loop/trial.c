@@ -23,21 +23,27 @@ void trial_start(struct trial *t, const struct clock *c)
 	}
 }
 
-/* The median of WAY's samples, at least one tick; 0: there are too few. */
-static uint32_t median_of(struct trial *t, unsigned way)
+/* WAY's sample that is larger than QUARTERS of four; at least one tick; 0: there are too few. */
+static uint32_t quartile(const struct trial *t, unsigned way, unsigned quarters)
 {
-	uint32_t *sample = t->sample[way], middle;
+	uint32_t ticks;
 
 	if (t->count[way] < TRIAL_ENOUGH)
 		return 0;
-	qsort(sample, t->count[way], sizeof(*sample), compare);
-	middle = sample[t->count[way] / 2];
-	return middle ? middle : 1;
+	ticks = t->sample[way][t->count[way] * quarters / 4];
+	return ticks ? ticks : 1;
 }
 
 bool trial_decide(struct trial *t, uint32_t median[2])
 {
-	median[0] = median_of(t, 0);
-	median[1] = median_of(t, 1);
-	return median[0] && median[1] && median[1] + median[1] / 16 < median[0];
+	uint32_t most;
+
+	for (unsigned way = 0; way < 2; way++) {
+		qsort(t->sample[way], t->count[way], sizeof(t->sample[way][0]), compare);
+		median[way] = quartile(t, way, 2);
+	}
+	if (!median[0] || !median[1])
+		return false;
+	most = quartile(t, 1, 3);
+	return median[1] + median[1] / 16 < median[0] && most < median[0];
 }

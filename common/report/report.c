@@ -135,14 +135,20 @@ static json_t *ns_or_null(double ns)
 	return ns > 0 ? json_real(ns) : json_null();
 }
 
+static int decimals(double ns)
+{
+	return ns < 100 ? 1 : 0;
+}
+
 void report_calls(struct report *r, const struct report_calls *c)
 {
 	json_object_set_new(r->effective, "calls", json_string(c->chosen));
 	json_object_set_new(r->effective, "calls_ns", ns_or_null(c->chosen_ns));
 	json_object_set_new(r->effective, "other_calls_ns", ns_or_null(c->other_ns));
 	if (c->chosen_ns > 0)
-		report_note(r, "%s by %s: %.1f ns, %.1f by %s", c->sends ? "posts" : "polls",
-			    c->chosen, c->chosen_ns, c->other_ns, c->other);
+		report_note(r, "%s by %s: %.*f ns, %.*f by %s", c->sends ? "posts" : "polls",
+			    c->chosen, decimals(c->chosen_ns), c->chosen_ns, decimals(c->other_ns),
+			    c->other_ns, c->other);
 }
 
 static bool by_rdma_cm(const struct report_effective *e)
