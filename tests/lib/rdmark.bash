@@ -106,10 +106,20 @@ become() {
 		exec @ARGV or die "$ARGV[0]: $!\n"' "$deadline" "${through[@]}" "$path" "${@:2}" 3>&-
 }
 
+# What an earlier one of that NAME said must be gone before anybody looks for what this one says: its
+# own shell may be late to open the files. A pipe, which a test may have put there, has no past.
+fresh() {
+	local file
+	unset "status[$1]"
+	for file in "$1.out" "$1.err"; do
+		[[ -p $file ]] || : >"$file"
+	done
+	started_us[$1]=${EPOCHREALTIME/[.,]/}
+}
+
 start() {
 	local name=$1
-	unset "status[$name]"
-	started_us[$name]=${EPOCHREALTIME/[.,]/}
+	fresh "$name"
 	become "${@:2}" >"$name.out" 2>"$name.err" </dev/null &
 	pid[$name]=$!
 }
@@ -128,8 +138,7 @@ finish() {
 # A server under another name, for tests with several.
 start_server() {
 	local name=$1 program=$2
-	unset "status[$name]"
-	started_us[$name]=${EPOCHREALTIME/[.,]/}
+	fresh "$name"
 	become "$program" -p 0 --ready-fd 9 "${@:3}" >"$name.out" 2>"$name.err" </dev/null 9>ready &
 	pid[$name]=$!
 	{
@@ -163,9 +172,8 @@ forget_events() {
 # $port is the proxy's from now on.
 # shellcheck disable=SC2120 # the tests do
 proxy() {
-	unset "status[proxy]"
 	forget_events
-	started_us[proxy]=${EPOCHREALTIME/[.,]/}
+	fresh proxy
 	become "$lib/peer" proxy "$port" "$@" >seen 2>proxy.err </dev/null &
 	pid[proxy]=$!
 	exec {events}<seen
@@ -213,9 +221,8 @@ await_end() {
 
 # A fake server: tests/lib/peer that takes one client and does ACTIONs.
 fake_server() {
-	unset "status[stranger]"
 	forget_events
-	started_us[stranger]=${EPOCHREALTIME/[.,]/}
+	fresh stranger
 	become "$lib/peer" listen "$@" >seen 2>stranger.err </dev/null &
 	pid[stranger]=$!
 	exec {events}<seen
