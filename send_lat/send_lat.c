@@ -8,26 +8,13 @@
 #include "loop/pingpong.h"
 #include "session/session.h"
 
-static const struct pingpong_hooks plain = {
-	.number = pingpong_unnumbered,
-	.post = pingpong_send,
-	.arrived = pingpong_received,
-	.tidy = pingpong_repost,
-};
-static const struct pingpong_hooks numbered = {
-	.number = pingpong_number,
-	.post = pingpong_send_numbered,
-	.arrived = pingpong_received_numbered,
-	.tidy = pingpong_repost,
-};
-
 static int ping(struct round *r)
 {
 	struct pingpong p;
 
 	pingpong_init(&p, r, r->lossy ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND);
-	return r->lossy ? pingpong_lead(&p, &numbered, PINGPONG_LOSSY)
-			: pingpong_lead(&p, &plain, 0);
+	return r->lossy ? pingpong_lead(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
+			: pingpong_lead(&p, &pingpong_messages, 0);
 }
 
 static int pong(struct round *r)
@@ -35,8 +22,8 @@ static int pong(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, r->lossy ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND);
-	return r->lossy ? pingpong_follow(&p, &numbered, PINGPONG_LOSSY)
-			: pingpong_follow(&p, &plain, 0);
+	return r->lossy ? pingpong_follow(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
+			: pingpong_follow(&p, &pingpong_messages, 0);
 }
 
 int main(int argc, char **argv)

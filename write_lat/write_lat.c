@@ -60,18 +60,6 @@ static const struct pingpong_hooks stamped = {
 	.arrived = arrived,
 	.tidy = nothing,
 };
-static const struct pingpong_hooks immediate = {
-	.number = pingpong_unnumbered,
-	.post = pingpong_send,
-	.arrived = pingpong_received,
-	.tidy = pingpong_repost,
-};
-static const struct pingpong_hooks immediate_numbered = {
-	.number = pingpong_number,
-	.post = pingpong_send_numbered,
-	.arrived = pingpong_received_numbered,
-	.tidy = pingpong_repost,
-};
 
 static int ping(struct round *r)
 {
@@ -96,8 +84,8 @@ static int ping_immediate(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
-	return r->lossy ? pingpong_lead(&p, &immediate_numbered, PINGPONG_LOSSY)
-			: pingpong_lead(&p, &immediate, 0);
+	return r->lossy ? pingpong_lead(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
+			: pingpong_lead(&p, &pingpong_messages, 0);
 }
 
 static int pong_immediate(struct round *r)
@@ -105,8 +93,8 @@ static int pong_immediate(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
-	return r->lossy ? pingpong_follow(&p, &immediate_numbered, PINGPONG_LOSSY)
-			: pingpong_follow(&p, &immediate, 0);
+	return r->lossy ? pingpong_follow(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
+			: pingpong_follow(&p, &pingpong_messages, 0);
 }
 
 int main(int argc, char **argv)

@@ -162,6 +162,20 @@ static ALWAYS_INLINE int pingpong_received_numbered(struct pingpong *p, uint32_t
 	return pingpong_repost(p);
 }
 
+/* Messages that each consume a receive: as they are, and with numbers where some may be lost. */
+static const struct pingpong_hooks pingpong_messages = {
+	.number = pingpong_unnumbered,
+	.post = pingpong_send,
+	.arrived = pingpong_received,
+	.tidy = pingpong_repost,
+};
+static const struct pingpong_hooks pingpong_numbered_messages = {
+	.number = pingpong_number,
+	.post = pingpong_send_numbered,
+	.arrived = pingpong_received_numbered,
+	.tidy = pingpong_repost,
+};
+
 /* Post message I when nothing is on its way. */
 static ALWAYS_INLINE int pingpong_start(struct pingpong *p, const struct pingpong_hooks *hooks,
 					uint64_t i)

@@ -116,47 +116,7 @@ static inline void request(struct ibv_qp_ex *qp, uint32_t opcode)
 		null_push(q->scq, qp->wr_id, qp->qp_base.qp_num, opcode);
 }
 
-static void wr_rdma_read(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)
-{
-	(void)rkey, (void)addr;
-	request(qp, IBV_WC_RDMA_READ);
-}
-
-static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)
-{
-	(void)rkey, (void)addr;
-	request(qp, IBV_WC_RDMA_WRITE);
-}
-
-static void wr_rdma_write_imm(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, __be32 imm)
-{
-	(void)rkey, (void)addr, (void)imm;
-	request(qp, IBV_WC_RDMA_WRITE);
-}
-
-static void wr_send(struct ibv_qp_ex *qp)
-{
-	request(qp, IBV_WC_SEND);
-}
-
-static void wr_send_imm(struct ibv_qp_ex *qp, __be32 imm)
-{
-	(void)imm;
-	request(qp, IBV_WC_SEND);
-}
-
-static void wr_cmp_swp(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, uint64_t compare,
-		       uint64_t swap)
-{
-	(void)rkey, (void)addr, (void)compare, (void)swap;
-	request(qp, IBV_WC_COMP_SWAP);
-}
-
-static void wr_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, uint64_t add)
-{
-	(void)rkey, (void)addr, (void)add;
-	request(qp, IBV_WC_FETCH_ADD);
-}
+#include "null_requests.h"
 
 static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
 {
@@ -200,13 +160,7 @@ void null_qp_hooks(struct sim_qp *q)
 
 	qp->wr_start = qp->wr_abort = wr_start;
 	qp->wr_complete = wr_complete;
-	qp->wr_send = wr_send;
-	qp->wr_send_imm = wr_send_imm;
-	qp->wr_rdma_write = wr_rdma_write;
-	qp->wr_rdma_write_imm = wr_rdma_write_imm;
-	qp->wr_rdma_read = wr_rdma_read;
-	qp->wr_atomic_cmp_swp = wr_cmp_swp;
-	qp->wr_atomic_fetch_add = wr_fetch_add;
+	set_requests(qp);
 	qp->wr_set_ud_addr = wr_set_ud_addr;
 	qp->wr_set_sge = wr_set_sge;
 	qp->wr_set_sge_list = wr_set_sge_list;
