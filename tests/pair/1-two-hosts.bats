@@ -77,6 +77,26 @@ pair_with_b() {
 	tc qdisc del dev eth0 root
 }
 
+@test "UC and UD with 5 % of the packets lost: how many is known at both ends, and nothing waits for them" {
+	local transport program
+	tc qdisc add dev eth0 root netem loss 5% 2>tc.err || skip "no netem: $(<tc.err)"
+	for transport in UC UD; do
+		pair_with_b send_bw -c $transport -n 2000 -s 64 -r 4096 --verify --json=c.json
+		json c.json '.status == "ok"
+			and ([.results[] | [.measured_by, .messages + (if .measured_by == "server" then .lost else 0 end)]]
+				== [["client", 2000], ["server", 2000]])
+			and ([.results[].lost] | .[0] == .[1] and .[0] > 20)
+			and ([.results[].verified // empty | .corrupt + .misplaced] | all(. == 0))'
+		says client.err 'of 2000 messages' 'from the client were lost'
+		pair_with_b send_lat -c $transport -n 300 --json=c.json
+		json c.json '.status == "ok" and .results[0].lost > 0'
+	done
+	pair_with_b write_lat -c UC -n 300 --json=c.json
+	json c.json '.status == "ok" and .results[0].lost > 0'
+	pair_with_b write_bw -c UC -n 2000 -s 64
+	tc qdisc del dev eth0 root
+}
+
 @test "the wire is cut during the run: both ends give up in time, the client with its row" {
 	tc qdisc add dev eth0 root netem 2>tc.err || skip "no netem: $(<tc.err)"
 	tc qdisc del dev eth0 root
