@@ -16,7 +16,8 @@ machine_boot_limit=60
 # strings are copied byte by byte, or word by word, by the instructions made for it (half of what
 # soft-RoCE could carry): the kernel and the C library take those unless the CPU has no erms, no fsrm
 # and no rep_good (bit 112 of Linux' own; only it can take that away).
-rep_good=112
+emulated_cpu=max,+invtsc,-erms,-fsrm
+emulated_tuning='norandmaps clearcpuid=112'
 
 # machine_describe NAME NUMBER LINK PEER COMMAND…: what the machine will be and do. LINK is the
 # interface under rxe0; PEER is an address that must answer first, or empty.
@@ -47,8 +48,8 @@ machine_start() {
 		-accel "$accel" -cpu "$cpu" -smp "${SOFTROCE_CPUS:-2}" -m "${SOFTROCE_MEM:-3G}"
 		-nodefaults -no-user-config -no-reboot -display none
 		-kernel "$kernel/vmlinux" -initrd "$initramfs"
-		-append "quiet mitigations=off nokaslr norandmaps clearcpuid=$rep_good random.trust_cpu=on
-			 tsc=reliable console=ttyS0 panic=-1"
+		-append "quiet mitigations=off nokaslr $tuning random.trust_cpu=on tsc=reliable
+			 console=ttyS0 panic=-1"
 		-chardev "file,id=log,path=${dir//,/,,}/log" -serial chardev:log
 		-chardev "file,id=voice,path=/dev/stdout" -serial chardev:voice
 		-chardev "file,id=hello,path=/dev/stdout" -mon "chardev=hello,mode=control")
@@ -124,23 +125,24 @@ machine_log() {
 	tail -n 30 "$run/$1/qemu.log" "$run/$1/log" >&2
 }
 
-# machine_choose_accel: sets $accel and $cpu. KVM is used only where a machine has come up under it
-# within 4 s: on some hosts it is there and hangs. The answer holds until the host reboots.
+# machine_choose_accel: sets $accel, $cpu and $tuning. KVM is used only where a machine has come up
+# under it within 4 s: on some hosts it is there and hangs. The answer holds until the host reboots.
 machine_choose_accel() {
 	local boot known answer
 	accel=tcg,thread=multi
-	cpu=max,+invtsc,-erms,-fsrm
+	cpu=$emulated_cpu
+	tuning=$emulated_tuning
 	[[ -r /dev/kvm && -w /dev/kvm ]] || return 0
 	read -r boot </proc/sys/kernel/random/boot_id
 	[[ -r $cache/kvm ]] && read -r known answer <"$cache/kvm"
 	if [[ ${known-} != "$boot" ]]; then
 		say "trying KVM, once until this host reboots"
 		machine_describe probe 1 lo '' true
-		accel=kvm cpu=host machine_start probe
+		accel=kvm cpu=host tuning='' machine_start probe
 		answer=no
 		machine_expect probe up 4 && answer=yes
 		machine_end probe
 		echo "$boot $answer" >"$run/kvm" && mv "$run/kvm" "$cache/kvm"
 	fi
-	[[ $answer != yes ]] || { accel=kvm; cpu=host,migratable=off; }
+	[[ $answer != yes ]] || { accel=kvm; cpu=host,migratable=off; tuning=; }
 }
