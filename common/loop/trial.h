@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * trial: which of two ways to do the same is quicker here. A loop takes them in turns and notes
- * what each time cost; the medians decide, so that an interrupt in a few of them does not.
+ * what each time cost; the quartiles decide, so that an interrupt in a few of them does not.
  *
  * It belongs to a warm-up: the loop reads the clock twice for each sample. Not thread-safe.
  */

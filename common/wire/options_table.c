@@ -155,7 +155,7 @@ static const struct option_row table[] = {
 	OUTPUT("CPU-freq", 'F', FLAG, ignored, 0, 1, NULL, "accepted: rdmark's clock does not depend on it"),
 	OUTPUT("margin", 'f', SECONDS, ignored_ns, 0, SECONDS_MAX, "S", "accepted: the warm-up is apart, all of --duration is measured"),
 	OUTPUT("dont_xchg_versions", 0, FLAG, ignored, 0, 1, NULL, "accepted: other versions cannot disturb the run"),
-	OUTPUT("use_old_post_send", 0, FLAG, ignored, 0, 1, NULL, "accepted: which calls post is --post-api's to say"),
+	OUTPUT("use_old_post_send", 0, FLAG, ignored, 0, 1, NULL, "accepted: a bandwidth test's --post-api chooses the calls"),
 
 	/* perftest's own spelling: what is in people's scripts must work */
 	ALIAS("report-histogrm", 0, FLAG, "report-histogram"),
