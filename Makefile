@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 #   make            build everything into build/bin
+#   make help       this text
+#   make deps       install what building and testing needs (apt-get or dnf, as root or with sudo);
+#                   nothing else but `make demo` installs any
 #   make demo       see the tests run: installs what is missing, finds or makes an RDMA device
-#   make check      all tests that can run here
+#   make check      all tests that can run here; installs nothing, but says what is missing
+#   make unit       the unit tests; `make sim` the stand-ins, `make san` the programs with sanitizers
 #   make bench      beside perftest, in one run
 #   make gpu-check  GPU memory and copies on a real GPU; exit status 77 of gpu_check: none here
 #   make fuzz       every fuzz target for FUZZ_SECONDS (600)
 #   make coverage   lines of common/ that the unit, cli and sim tests run
 #   make install    DESTDIR=, PREFIX=; `make install-compat` adds the ib_* names,
 #                   `make install-server` the systemd unit
-#   make dist       the tarball; `make rpm` and `make deb` the packages; all into build/packages
-#   make deps       install what building and testing needs (apt-get or dnf)
+#   make dist       the tarball; `make rpm` and `make deb` the packages; all into build/packages.
+#                   RELEASE=1: for others; then CONTACT and HOMEPAGE must be real (packaging/README.md)
 #
-# WITH_CUDA=yes|no: GPU memory or not (default: if cuda.h 11.7 or newer is found, in
-# CUDA_HOME/include, /usr/local/cuda/include or by the compiler). Only cuda.h is needed.
+# CUDA_HOME=/usr/local/cuda: where cuda.h (11.7 or newer) may be, unless the compiler finds one. With
+# none, or with CUDA_HOME empty, GPUs are used all the same; see common/host/gpu_abi.h.
 # V=1 shows commands. WERROR=1, SAN=address,undefined, CC=clang, CFLAGS=… do what they say.
 # HARDEN= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
 
 VERSION := 0.1.0
+
+# Who answers for the packages, and where the project is at home: placeholders until there is a release.
+CONTACT	 := the rdmark authors <rdmark@example.com>
+HOMEPAGE := https://example.com/rdmark
 
 PREFIX	?= /usr/local
 BINDIR	?= $(PREFIX)/bin
@@ -29,6 +37,7 @@ CC	?= cc
 AR	?= ar
 INSTALL ?= install
 UNITDIR	?= $(PREFIX)/lib/systemd/system
+SYSCONFDIR ?= /etc
 PKG_CONFIG ?= pkg-config
 CFLAGS	?= -O2 -g
 BUILD	?= build
@@ -36,6 +45,7 @@ CUDA_HOME ?= /usr/local/cuda
 
 # A program is a folder with a file of its own name: a new test is a new folder, nothing else.
 PROGRAMS := $(foreach d,$(sort $(wildcard *_lat *_bw)),$(if $(wildcard $(d)/$(d).c),$(d)))
+mains	 := $(foreach p,$(PROGRAMS),$(p)/$(p).c)
 
 comma	 := ,
 
@@ -43,15 +53,13 @@ PACKAGES := libibverbs librdmacm jansson hwloc numa
 pkg_cflags := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 pkg_libs   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
-# The driver's library is opened at run time, so this is about cuda.h and nothing else.
-cuda_cflags := $(if $(wildcard $(CUDA_HOME)/include/cuda.h),-isystem $(CUDA_HOME)/include)
-cuda_probe  := \#include <cuda.h>\n__typeof__(cuMemGetHandleForAddressRange) *p;\n
-WITH_CUDA   ?= $(if $(shell printf '$(cuda_probe)' | \
-		  $(CC) $(cuda_cflags) $(CPPFLAGS) -fsyntax-only -x c - 2>/dev/null && echo found),yes,no)
-# := so that the compiler is asked once
-WITH_CUDA   := $(WITH_CUDA)
-export WITH_CUDA CUDA_HOME
-with_cuda   := $(filter-out no 0,$(WITH_CUDA))
+# NVIDIA's driver is opened at run time. Its types are those of cuda.h, if that is found and declares
+# the calls as common/host/gpu_abi_calls.h does, else our own. := so that the compiler is asked once.
+cuda_cflags := $(if $(CUDA_HOME),$(if $(wildcard $(CUDA_HOME)/include/cuda.h),-isystem $(CUDA_HOME)/include))
+cuda_probe  := \#include <cuda.h>\n\#include "host/gpu_abi_calls.h"\nint p = CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED;\n
+cuda_cflags := $(if $(CUDA_HOME),$(shell printf '$(cuda_probe)' | \
+		 $(CC) $(cuda_cflags) -Icommon $(CPPFLAGS) -fsyntax-only -x c - 2>/dev/null && echo $(cuda_cflags) -DWITH_CUDA_H))
+export CUDA_HOME
 
 # As distributions harden programs: position independent, symbols bound at the start and then read
 # only, stack and libc calls checked. CFLAGS and LDFLAGS come later, so what they say otherwise
@@ -70,21 +78,23 @@ FILE_PREFIX_MAP ?= -ffile-prefix-map=$(CURDIR)=.
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	    -Wno-missing-field-initializers
 cflags	 := -std=gnu11 $(warnings) $(if $(WERROR),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
-	    -Icommon -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' $(pkg_cflags) $(if $(with_cuda),$(cuda_cflags)) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(CFLAGS) $(CPPFLAGS)
+	    -Icommon -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' \
+	    -DRDMARK_PROGRAMS='"$(PROGRAMS)"' $(pkg_cflags) $(cuda_cflags) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(CFLAGS) $(CPPFLAGS)
 ldflags	 := $(if $(SAN),-fsanitize=$(SAN)) -pthread $(harden_l) $(LDFLAGS)
 libs	 := $(pkg_libs) -lm -ldl $(LDLIBS)
 
 Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
-# gpu.h is implemented twice.
-not_built   := $(if $(with_cuda),common/host/gpu_none.c,$(wildcard common/host/gpu_cuda*.c))
-common_srcs := $(filter-out $(not_built),$(sort $(wildcard common/*/*.c)))
+common_srcs := $(sort $(wildcard common/*/*.c))
 common_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(common_srcs))
+# The command that starts them.
+front	    := rdmark
 # What programs consist of besides the file with main(): unit tests are linked with that, too.
-modules	    := $(filter-out $(foreach d,$(wildcard *_lat *_bw),$(d)/$(d).c),$(wildcard *_lat/*.c *_bw/*.c))
+modules	    := $(filter-out $(foreach d,$(wildcard *_lat *_bw),$(d)/$(d).c),$(wildcard *_lat/*.c *_bw/*.c)) \
+	       $(filter-out $(front)/$(front).c,$(wildcard $(front)/*.c))
 unit_tests  := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-binaries    := $(addprefix $(BUILD)/bin/,$(PROGRAMS))
+binaries    := $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(front))
 
 pages	    := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
 
@@ -115,7 +125,7 @@ $(BUILD)/bin/$(1): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1)/*.c)))
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(cflags) $$(ldflags) -o $$@ $$^ $$(libs)
 endef
-$(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
+$(foreach p,$(PROGRAMS) $(front),$(eval $(call program_rule,$(p))))
 
 $(BUILD)/libprograms.a: $(modules:%.c=$(BUILD)/obj/%.o)
 	$(call say,AR,$@)
@@ -128,93 +138,105 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libprograms.a $(BUIL
 
 unit: $(unit_tests)
 
-# What tests/cuda runs on its stand-in; gpu_none is the same, built without CUDA.
+# What tests/cuda runs on its stand-in.
 probe_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/cuda/probe*.c) tests/verbs/loop.c)
-$(BUILD)/tests/gpu_none: $(BUILD)/obj/common/host/gpu_none.o
-$(BUILD)/tests/gpu_probe $(BUILD)/tests/gpu_none: $(probe_objs) $(BUILD)/libcommon.a
+$(BUILD)/tests/gpu_probe: $(probe_objs) $(BUILD)/libcommon.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libs)
+	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
 $(BUILD)/tests/gpu_check: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/gpu/*.c)) $(BUILD)/libcommon.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
+$(BUILD)/tests/bench/ideal: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/bench/ideal_*.c))
 $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libcommon.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
 # The stand-ins for libibverbs and libcuda, and our programs under the sanitizers, for tests/check.
-sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_none gpu_check bench/ideal bench/cost)
+sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_check bench/ideal bench/cost)
 	$(Q)$(MAKE) --no-print-directory -C tests/verbs OUT=$(abspath $(BUILD))/tests all
-	$(if $(with_cuda),$(Q)$(MAKE) --no-print-directory -C tests/cuda OUT=$(abspath $(BUILD))/tests all)
+	$(Q)$(MAKE) --no-print-directory -C tests/cuda OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
 san:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
 
 # One file, so that it works wherever it is put.
-$(BUILD)/bin/rdmark-plot: plot/rdmark-plot.in plot/plot.jq Makefile
+$(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.jq) Makefile
 	$(call say,PLOT,$@)
 	@mkdir -p $(@D)
-	$(Q)sed -e 's/@VERSION@/$(VERSION)/' -e '/^@include plot\.jq$$/{' -e 'r plot/plot.jq' -e 'd' -e '}' plot/rdmark-plot.in >$@
+	$(Q)awk '$$1 == "@include" { while ((getline line <("contrib/plot/" $$2)) > 0) print line; next } \
+		{ gsub(/@VERSION@/, "$(VERSION)"); print }' $< >$@
 	$(Q)chmod 755 $@
 
-$(BUILD)/man/%: man/%.in man/gen $(wildcard man/*.mdoc)
+# What options a program has follows from its file with main(): see man/traits.
+$(BUILD)/man/%: man/%.in man/gen man/traits $(wildcard man/*.mdoc) $(mains) $(BUILD)/flags
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
-	$(Q)man/gen $< >$@
+	$(Q)man/gen $< $(VERSION) >$@
 
-$(completion): completions/rdmark.in completions/gen common/wire/options_table.c $(BUILD)/flags
+$(completion): packaging/completion/rdmark.in packaging/completion/gen man/traits common/wire/options_table.c $(mains) \
+	       $(BUILD)/flags
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(cflags) -E -P common/wire/options_table.c | completions/gen $< $(PROGRAMS) >$@
+	$(Q)$(CC) $(cflags) -E -P common/wire/options_table.c | packaging/completion/gen $< $(PROGRAMS) >$@
 
 deps:
 	$(Q)packaging/deps
+
+help:
+	@sed -n '3,/^$$/s/^# \{0,1\}//p' Makefile
+	@echo '$(subst ','\'',Contact: $(CONTACT), $(HOMEPAGE))'
 
 # The parts run in a second make: the first one was parsed before its dependencies were there.
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/demo
 
-check: deps
+# Installs nothing: what is missing stops it, but for what a few tests are skipped without.
+check:
+	$(Q)packaging/deps -n || \
+	  { echo "check: without them, 'make all unit sim san' and 'tests/check TIER...' run parts (tests/check --help)" >&2; exit 1; }
 	$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all unit sim san
 	$(Q)tests/check
 
-bench: deps
+bench:
 	$(Q)$(MAKE) --no-print-directory all sim
 	$(Q)tests/bench/run
 
 gpu-check: $(BUILD)/tests/gpu_check
 	$< $(GPU_CHECK_ARGS)
 
-fuzz: deps
+fuzz:
 	$(Q)tests/fuzz/run $(or $(FUZZ_SECONDS),600)
 
-coverage: deps
+coverage:
+	$(Q)packaging/deps -n
 	$(Q)tests/coverage
 
 dist:
 	$(Q)packaging/make-dist $(VERSION) $(BUILD)/packages
 
-# These install what they need to build with; the tools that look at packages come with `make deps`.
+rpm deb: export CONTACT := $(CONTACT)
+rpm deb: export HOMEPAGE := $(HOMEPAGE)
+rpm deb: export RELEASE := $(RELEASE)
 rpm deb:
-	$(Q)packaging/deps packages
 	$(Q)packaging/make-$@ $(VERSION) $(BUILD)/packages
 
 install: all
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,1 5 7) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples
 	$(INSTALL) -m 755 $(binaries) $(BUILD)/bin/rdmark-plot $(DESTDIR)$(BINDIR)
-	$(INSTALL) -m 755 $(wildcard examples/*) $(DESTDIR)$(DOCDIR)/examples
+	$(INSTALL) -m 755 $(wildcard contrib/examples/*) $(DESTDIR)$(DOCDIR)/examples
 	$(INSTALL) -m 644 $(filter %.1,$(pages)) $(DESTDIR)$(MANDIR)/man1
 	$(INSTALL) -m 644 $(filter %.5,$(pages)) $(DESTDIR)$(MANDIR)/man5
 	$(INSTALL) -m 644 $(filter %.7,$(pages)) $(DESTDIR)$(MANDIR)/man7
-	$(INSTALL) -m 644 schema/rdmark.schema.json $(DESTDIR)$(DATADIR)
+	$(INSTALL) -m 644 man/rdmark.schema.json $(DESTDIR)$(DATADIR)
 	$(INSTALL) -d $(DESTDIR)$(COMPLETIONDIR)
 	$(INSTALL) -m 644 $(completion) $(DESTDIR)$(COMPLETIONDIR)
-	for p in $(PROGRAMS); do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
+	for p in $(PROGRAMS) rdmark-plot; do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
 
 # The names that perftest's users have in their scripts; not beside an installed perftest.
 compat := $(filter-out gdr_bw,$(PROGRAMS))
@@ -223,17 +245,19 @@ install-compat: install
 	  ln -sf $$p $(DESTDIR)$(BINDIR)/ib_$$p && ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/ib_$$p && \
 	  printf '.so man1/%s.1\n' $$p >$(DESTDIR)$(MANDIR)/man1/ib_$$p.1 || exit; done
 
-# rdmark@PROGRAM.service: that program as a server that stays.
+# rdmark-server.service: a server that stays; rdmark@PROGRAM.service: that program as one of its own.
 install-server: install
-	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
-	sed 's|@BINDIR@|$(BINDIR)|g' packaging/rdmark@.service.in >$(DESTDIR)$(UNITDIR)/rdmark@.service
-	chmod 644 $(DESTDIR)$(UNITDIR)/rdmark@.service
+	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/rdmark
+	sed 's|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' packaging/rdmark@.service.in >$(DESTDIR)$(UNITDIR)/rdmark@.service
+	sed 's| %i$$||; s|/%i\.conf|/server.conf|; s|$(BINDIR)/%i --persistent|$(BINDIR)/rdmark server|' \
+	  $(DESTDIR)$(UNITDIR)/rdmark@.service >$(DESTDIR)$(UNITDIR)/rdmark-server.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/rdmark@.service $(DESTDIR)$(UNITDIR)/rdmark-server.service
 
 clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all unit sim san deps demo check bench gpu-check fuzz coverage dist rpm deb install install-compat \
+.PHONY: all help unit sim san deps demo check bench gpu-check fuzz coverage dist rpm deb install install-compat \
 	install-server clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

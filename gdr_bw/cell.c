@@ -2,39 +2,41 @@
 #include "cell.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-unsigned gdr_cell_way(const struct gdr_cell *c)
+#include "base/series.h"
+
+unsigned gdr_cell_kind(const struct gdr_cell *c)
 {
 	return 1 + ((unsigned)c->method * GDR_MEMORIES + c->from) * GDR_MEMORIES + c->into;
 }
 
-void gdr_cell_of_way(struct gdr_cell *c, unsigned way)
+void gdr_cell_of_kind(struct gdr_cell *c, unsigned kind)
 {
-	way--;
-	c->into = way % GDR_MEMORIES;
-	c->from = way / GDR_MEMORIES % GDR_MEMORIES;
-	c->method = way / (GDR_MEMORIES * GDR_MEMORIES) % GDR_METHODS;
+	kind--;
+	c->into = kind % GDR_MEMORIES;
+	c->from = kind / GDR_MEMORIES % GDR_MEMORIES;
+	c->method = kind / (GDR_MEMORIES * GDR_MEMORIES) % GDR_METHODS;
 }
 
-static bool has(unsigned set, enum gdr_memory m)
+static bool has_memory(unsigned set, enum gdr_memory m)
 {
 	return set >> m & 1;
 }
 
-/* The route to use where the other end goes by WISH. */
-static enum gdr_memory route_like(unsigned set, enum gdr_memory wish)
+/* The route WANTED, which the other end uses, if SET has it; else the first route of SET. */
+static enum gdr_memory route_or_first(unsigned set, enum gdr_memory wanted)
 {
-	if (has(set, wish))
-		return wish;
-	for (wish = GDR_DMABUF; wish < GDR_DATA_DIRECT && !has(set, wish);)
-		wish++;
-	return wish;
+	if (has_memory(set, wanted))
+		return wanted;
+	for (wanted = GDR_DMABUF; wanted < GDR_DATA_DIRECT && !has_memory(set, wanted);)
+		wanted++;
+	return wanted;
 }
 
 static bool has_route(unsigned set)
 {
-	return has(set, GDR_DMABUF) || has(set, GDR_PEERMEM) || has(set, GDR_DATA_DIRECT);
+	return has_memory(set, GDR_DMABUF) || has_memory(set, GDR_PEERMEM) ||
+	       has_memory(set, GDR_DATA_DIRECT);
 }
 
 struct list {
@@ -43,8 +45,9 @@ struct list {
 	bool reverse;
 };
 
-/* Unless it is the last one already: ends with one route each meet in one way only. */
-static void add(struct list *l, enum gdr_method method, enum gdr_memory from, enum gdr_memory into)
+/* Add a cell, unless it equals the last one: two ends with one route each make one cell. */
+static void add_cell(struct list *l, enum gdr_method method, enum gdr_memory from,
+		     enum gdr_memory into)
 {
 	const struct gdr_cell *last = l->count ? &l->cell[l->count - 1] : NULL;
 
@@ -54,26 +57,27 @@ static void add(struct list *l, enum gdr_method method, enum gdr_memory from, en
 	l->cell[l->count++] = (struct gdr_cell){method, from, into, l->reverse};
 }
 
-/* One direction: from an end with SOURCE to one with SINK. */
+/* Add the cells of one direction; SOURCE and SINK are the sets of memories of the two ends. */
 static void add_direction(struct list *l, unsigned source, unsigned sink)
 {
-	enum gdr_memory from = has(source, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
-	enum gdr_memory into = has(sink, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
+	enum gdr_memory from = has_memory(source, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
+	enum gdr_memory into = has_memory(sink, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
 
-	add(l, GDR_DIRECT, GDR_HOST, GDR_HOST);
+	add_cell(l, GDR_DIRECT, GDR_HOST, GDR_HOST);
 	for (enum gdr_memory m = GDR_DMABUF; m <= GDR_DATA_DIRECT; m++)
-		if (has(source, m))
-			add(l, GDR_DIRECT, m, GDR_HOST);
+		if (has_memory(source, m))
+			add_cell(l, GDR_DIRECT, m, GDR_HOST);
 	for (enum gdr_memory m = GDR_DMABUF; m <= GDR_DATA_DIRECT; m++)
-		if (has(sink, m))
-			add(l, GDR_DIRECT, GDR_HOST, m);
+		if (has_memory(sink, m))
+			add_cell(l, GDR_DIRECT, GDR_HOST, m);
 	for (enum gdr_memory m = GDR_DMABUF; m <= GDR_DATA_DIRECT; m++)
-		if (has_route(source) && has_route(sink) && (has(source, m) || has(sink, m)))
-			add(l, GDR_DIRECT, route_like(source, m), route_like(sink, m));
+		if (has_route(source) && has_route(sink) &&
+		    (has_memory(source, m) || has_memory(sink, m)))
+			add_cell(l, GDR_DIRECT, route_or_first(source, m), route_or_first(sink, m));
 	if (from == GDR_HOST && into == GDR_HOST)
 		return;
-	add(l, GDR_STAGED_SYNC, from, into);
-	add(l, GDR_STAGED_PIPE, from, into);
+	add_cell(l, GDR_STAGED_SYNC, from, into);
+	add_cell(l, GDR_STAGED_PIPE, from, into);
 }
 
 unsigned gdr_cells(struct gdr_cell cells[GDR_CELLS_MAX], const unsigned set[2])
@@ -113,40 +117,65 @@ const char *gdr_cell_route(const struct gdr_cell *c, char *buf, size_t size)
 	return buf;
 }
 
+const char *gdr_cell_words(const struct gdr_cell *c)
+{
+	if (c->from == GDR_HOST)
+		return "host to GPU";
+	return c->into == GDR_HOST ? "GPU to host" : "GPU to GPU";
+}
+
 bool gdr_cell_is_direct(const struct gdr_cell *c)
 {
 	return c->method == GDR_DIRECT && (c->from != GDR_HOST || c->into != GDR_HOST);
 }
 
-static int by_value(const void *a, const void *b)
+bool gdr_cell_is_default_route(const struct gdr_cell *c, const unsigned set[2])
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	unsigned source = set[c->reverse], sink = set[!c->reverse];
 
-	return (x > y) - (x < y);
+	return gdr_cell_is_direct(c) &&
+	       (c->from == GDR_HOST || c->from == route_or_first(source, GDR_DMABUF)) &&
+	       (c->into == GDR_HOST || c->into == route_or_first(sink, GDR_DMABUF));
 }
 
-void gdr_result_settle(struct gdr_result *r)
+unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned set[2], uint64_t size_bytes,
+		     uint64_t chunk_bytes)
 {
-	unsigned n = r->windows;
+	struct gdr_cell cell[GDR_CELLS_MAX];
+	unsigned cells = gdr_cells(cell, set), n = 0;
+	const struct gdr_result *host = NULL;
 
+	for (unsigned i = 0; i < cells; i++) {
+		bool staged = cell[i].method != GDR_DIRECT;
+
+		if (staged && !chunk_bytes)
+			continue;
+		if (!staged && !gdr_cell_is_direct(&cell[i]))
+			host = &r[n];
+		r[n++] = (struct gdr_result){.cell = cell[i],
+					     .host = host,
+					     .size_bytes = size_bytes,
+					     .message_bytes = staged ? chunk_bytes : size_bytes};
+	}
+	return n;
+}
+
+double gdr_least(double a, double b)
+{
+	return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
+void gdr_result_summarize(struct gdr_result *r, double *scratch)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->turns; i++)
+		if (r->gbps[i] > 0)
+			scratch[n++] = r->gbps[i];
 	if (!n)
 		return;
-	qsort(r->gbps, n, sizeof(*r->gbps), by_value);
-	r->min = r->gbps[0];
-	r->max = r->gbps[n - 1];
-	r->median = n % 2 ? r->gbps[n / 2] : (r->gbps[n / 2 - 1] + r->gbps[n / 2]) / 2;
-}
-
-const struct gdr_result *gdr_result_host(const struct gdr_result *all, unsigned count,
-					 const struct gdr_result *r)
-{
-	for (unsigned i = 0; i < count; i++) {
-		const struct gdr_cell *c = &all[i].cell;
-
-		if (c->method == GDR_DIRECT && c->from == GDR_HOST && c->into == GDR_HOST &&
-		    c->reverse == r->cell.reverse && all[i].size_bytes == r->size_bytes &&
-		    all[i].windows)
-			return &all[i];
-	}
-	return NULL;
+	series_sort(scratch, n);
+	r->min = scratch[0];
+	r->max = scratch[n - 1];
+	r->median = n % 2 ? scratch[n / 2] : (scratch[n / 2 - 1] + scratch[n / 2]) / 2;
 }

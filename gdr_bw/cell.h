@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cell: one way of moving data: from which memory, into which memory, how, in which direction; and
- * what was measured of it. Pure: which cells there are follows from what the two ends have.
+ * cell: one test case of gdr_bw, defined by the source and destination memory, the method and the
+ * direction; and its results. Pure functions: the memories of both ends determine the cells.
  */
-#ifndef GDR_BW_CELL_H
-#define GDR_BW_CELL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that messages come from or go to. */
+/*
+ * Source or destination memory of messages. The routes to GPU memory are those of enum gpu_route.
+ */
 enum gdr_memory {
 	GDR_HOST,
 	GDR_DMABUF,      /* GPU, registered by dma-buf */
@@ -35,44 +36,59 @@ struct gdr_cell {
 
 #define GDR_CELLS_MAX 24
 
-/* A cell as the kind of a round, and back; 0 is a plain round. */
-#define GDR_WAYS (GDR_METHODS * GDR_MEMORIES * GDR_MEMORIES)
-unsigned gdr_cell_way(const struct gdr_cell *c);
-void gdr_cell_of_way(struct gdr_cell *c, unsigned way);
+/* Convert a cell to the kind of a round, and back. Kind 0 is a plain round. */
+#define GDR_KINDS (GDR_METHODS * GDR_MEMORIES * GDR_MEMORIES)
+unsigned gdr_cell_kind(const struct gdr_cell *c);
+void gdr_cell_of_kind(struct gdr_cell *c, unsigned kind);
 
 /*
- * The cells for two ends: HAS[0] of the client and HAS[1] of the server say which memories there
- * are (bit 1 << enum gdr_memory). Returns how many, host first, in the order of the table.
+ * List the cells for two ends. HAS[0] of the client and HAS[1] of the server are the memories that
+ * exist (bit 1 << enum gdr_memory). Returns the number of cells, host memory first, in the order of
+ * the table.
  */
 unsigned gdr_cells(struct gdr_cell cells[GDR_CELLS_MAX], const unsigned has[2]);
 
 const char *gdr_cell_name(const struct gdr_cell *c);      /* "host", "read", "write", "gdr", … */
 const char *gdr_cell_direction(const struct gdr_cell *c); /* "client->server" */
-/* "dma-buf", "dma-buf/peermem" where the ends differ, "host", "copy". Returns BUF. */
+/* Write the route: "dma-buf", "dma-buf/peermem" if the ends differ, "host", "copy". Returns BUF. */
 const char *gdr_cell_route(const struct gdr_cell *c, char *buf, size_t size);
 
-/* True if GPU memory takes part without a copy. */
+/* The memories of a direct cell as words: "GPU to host". */
+const char *gdr_cell_words(const struct gdr_cell *c);
+
+/* True if the NIC accesses GPU memory without a copy. */
 bool gdr_cell_is_direct(const struct gdr_cell *c);
+
+/* True if C is direct, and each end uses its first route, which is also --gpu-path's default. */
+bool gdr_cell_is_default_route(const struct gdr_cell *c, const unsigned has[2]);
 
 struct gdr_result {
 	struct gdr_cell cell;
+	const struct gdr_result *host; /* result of host memory, same size and direction */
 	uint64_t size_bytes;    /* -s, or the size of the sweep */
-	uint64_t message_bytes; /* the same, but a staged cell's is its chunk */
-	double *gbps;           /* of each window that was measured; owned */
-	unsigned windows;
+	uint64_t message_bytes; /* the same; for a staged cell the chunk size */
+	double *gbps;           /* per turn: the rate of its window; 0: not measured */
+	unsigned turns;         /* number of turns so far */
+	unsigned windows;       /* number of turns in which this cell was measured */
 	uint64_t messages;
 	double seconds;
-	double median, min, max; /* set by gdr_result_settle() */
-	double ceiling_gbps;     /* 0: unknown */
-	bool verified;           /* the data were compared */
+	double median, min, max;   /* set by gdr_result_summarize() */
+	double ceiling_gbps;       /* 0: unknown */
+	double expected_gbps;      /* expected on healthy hosts; 0: unknown, or not judged */
+	const char *expected_from; /* static: "line rate", "PCIe"; "" unknown */
+	bool verified;             /* the data were compared */
 	uint64_t checked_bytes, wrong_bytes, first_wrong;
 };
 
-/* Median, min and max of the windows. */
-void gdr_result_settle(struct gdr_result *r);
+/*
+ * Fill R for SIZE_BYTES with one result for each of gdr_cells(), without the staged ones if
+ * CHUNK_BYTES is 0. Returns their number. They point to each other, so R must not be moved.
+ */
+unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned has[2], uint64_t size_bytes,
+		     uint64_t chunk_bytes);
 
-/* The host cell's result of the size and in the direction of R, NULL if it was not measured. */
-const struct gdr_result *gdr_result_host(const struct gdr_result *all, unsigned count,
-					 const struct gdr_result *r);
+/* The lower of two rates; 0 is an unknown rate. */
+double gdr_least(double a, double b);
 
-#endif
+/* Set median, min and max from the windows; SCRATCH has room for one value per turn. */
+void gdr_result_summarize(struct gdr_result *r, double *scratch);

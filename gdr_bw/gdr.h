@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gdr: what gdr_bw has at one end besides the session's: a GPU buffer that is registered by every
- * route there is, bounce buffers for staged transfers, and where all that is at the other end.
+ * gdr: gdr_bw's data at one end, in addition to the session's: a GPU buffer registered by every
+ * available route, bounce buffers for staged transfers, and the addresses of these at the other
+ * end.
  */
-#ifndef GDR_BW_GDR_H
-#define GDR_BW_GDR_H
+#pragma once
 
 #include "cell.h"
 #include "host/path.h"
 #include "loop/staged.h"
-#include "session/parts.h"
+#include "measure/context.h"
 #include "verbs/gpu_route.h"
 #include "verbs/mem.h"
+#include "verdict.h"
+#include "wire/fields.h"
 
-#define GDR_GUARD_BYTES 65536 /* before and after the GPU's slices: must stay as they were */
+#define GDR_GUARD_BYTES 65536 /* before and after the GPU's slices; must not change */
 
-/* Memory as this end's and as the other end's NIC are told of it. lkey and rkey 0: there is none.
- */
+/* Memory for the NICs of both ends. lkey and rkey 0: none. */
 struct gdr_place {
-	uint64_t addr;   /* of QP 0's slice */
-	uint64_t stride; /* to the next QP's */
+	uint64_t addr;   /* address of QP 0's slice */
+	uint64_t stride; /* distance to the next QP's slice */
 	uint32_t lkey, rkey;
 };
 
-/* Where one end's things are. */
+/* The memory of one end. */
 struct gdr_places {
 	struct gdr_place memory[GDR_MEMORIES];
-	struct gdr_place target; /* where a staged transfer into GPU memory arrives */
+	struct gdr_place target; /* destination of a staged transfer into GPU memory */
 	struct gdr_place credit;
 };
 
-/* What the client must know of an end to choose the cells and to judge them. */
+/* What the client needs to know about an end to choose and to judge the cells. */
 struct gdr_side {
 	bool gpu;
 	char absent[256]; /* why there is no GPU */
-	bool gpudirect;   /* the GPU supports it at all */
+	bool gpudirect;   /* the GPU supports GPUDirect RDMA */
 	bool direct;      /* there is a direct route */
-	char route[512];  /* the first one, or the way round, and why not those before it */
-	char fix[320];    /* what to do to have a GPU, or a direct route to it */
-	bool relaxed;     /* its registration has relaxed ordering */
-	int ordering;     /* gpu_info.ordering */
+	char route[512];  /* the first route, and the reasons against those of higher preference */
+	char fix[320];    /* how to get a GPU, or a direct route to it */
+	bool relaxed_ordering; /* of the registration */
+	int ordering;          /* gpu_info.ordering */
 	char better_gpu[64];
 	char ranking[256]; /* all GPUs of the machine, nearest to the NIC first */
 	struct path path;
@@ -48,66 +49,91 @@ struct gdr_side {
 };
 
 struct gdr {
-	struct session_parts parts;
+	struct measure_context run;
 	struct gdr_places here, there;
 	struct gdr_side mine, theirs;
-	uint64_t message_max;
-	uint64_t buffer; /* of the GPU; 0: none */
+	uint64_t buffer; /* GPU memory; 0: none */
 	uint64_t buffer_bytes;
 	struct gpu_routes routes;
-	struct mem registered[GDR_MEMORIES]; /* the buffer by each route */
+	struct mem registered[GPU_ROUTES]; /* the buffer, by each route */
 	struct mem bounce, credit;
-	bool bounce_known; /* to the driver, for fast copies */
+	bool bounce_known; /* registered with the driver, for fast copies */
 	struct gpu_stream *stream;
-	struct gdr_result *result; /* client: of the cells */
+	struct gdr_result *result; /* client: one per cell */
 	unsigned results;
-	const struct gdr_result *running; /* client: the cell under way */
-	struct fault verdict;             /* client: what judge raises */
+	unsigned turns;                   /* client: number so far */
+	struct eval_attr attr;            /* client: how the windows are judged; owns scratch, */
+					  /* which is followed by the windows */
+	const struct gdr_result *running; /* client: the current cell */
+	struct fault verdict;             /* client: the fault that judge raises */
+	bool undecided;                   /* client: the run ended before there was a verdict */
 };
 
 /* open.c: test->open and ->close. */
-int gdr_open(struct session *s, void **own);
+int gdr_open(struct measure *ms, void **own);
 void gdr_close(void *own);
 
-/* path.c: where this end's GPU is from its NIC, and whether another one is nearer. Into `mine`. */
+/*
+ * path.c: set in `mine` the path between this end's GPU and NIC, and whether another GPU is nearer.
+ */
 void gdr_find_path(struct gdr *g);
 
-/* side.c: what the ends tell each other. Reading raises the peer's fault. */
+/* side.c: both ends' data as JSON. Reading raises FAULT_PEER for invalid data. */
 json_t *gdr_places_json(const struct gdr *g);
 int gdr_read_places(struct gdr *g, const json_t *from);
 json_t *gdr_side_json(const struct gdr_side *side);
 int gdr_read_side(struct gdr_side *side, const json_t *from, struct fault *f);
 
 /*
- * task.c: test->task, what the client has done at either end:
- *	places	tell where things are, and hear where they are there
- *	fill	memory, epoch, message_bytes, staged, poison_epoch: fill with what is to be sent
- *		(message_bytes 0: with poison alone)
- *	check	the same: compare with what should have come. Result: checked_bytes, wrong_bytes,
- *		first_wrong
- *	copy	measure the copies between GPU and bounce buffers, and look at the path.
+ * task.c: test->task, which the client runs at either end:
+ *	places	return this end's memory addresses, and store the other end's
+ *	fill	fill memory with the data to send, or with poison
+ *	check	compare memory with the expected data
+ *	copy	measure the copies between GPU and bounce buffers, and read the path.
  *		Result: side
  */
-int gdr_task(struct session *s, const json_t *what, json_t *result);
+int gdr_task(struct measure *ms, const json_t *what, json_t *result);
 
-/* image.c: fill and check. */
+/*
+ * image.c: the tasks fill and check. gdr_verify() sends one message of R on each QP and stores in R
+ * whether it was correct; not timed. Any two EPOCHs of a run differ by at least 2.
+ */
+int gdr_verify(struct measure *ms, struct gdr *g, struct gdr_result *r, unsigned epoch);
 int gdr_fill(struct gdr *g, const json_t *what);
 int gdr_check(struct gdr *g, const json_t *what, json_t *result);
 
 /* rounds.c: test->lead and ->follow. */
 int gdr_lead(struct round *r);
 int gdr_follow(struct round *r);
-bool gdr_follows(unsigned way); /* into GPU memory by copies; else only NICs have work there */
+bool gdr_follows(unsigned kind); /* true for staged transfers into GPU memory; otherwise only the
+				    NIC works there */
+
+/* turns.c: measure one window of each cell per turn, and more of them while the verdict is open. */
+int gdr_turns_init(struct gdr *g);
+int gdr_turns(struct measure *ms, struct gdr *g);
+int gdr_warm_up(struct measure *ms, struct gdr *g, struct gdr_result *r);
+
+/* judge.c: set the expected rate of each result, after both ends' paths are known. */
+void gdr_expect(struct gdr *g);
+
+/*
+ * Write why there is no GPU, only once if the reason is the same at both ends. Returns BUF, or NULL
+ * if there is a GPU.
+ */
+const char *gdr_no_gpu(const struct gdr *g, char *buf, size_t size);
+
+/*
+ * Compute the verdict V, and set g->verdict to its fault, if any. The results must be summarized.
+ */
+void gdr_reach_verdict(struct gdr *g, struct verdict *v);
 
 /* schedule.c: test->schedule and ->judge. */
-int gdr_schedule(struct session *s);
-int gdr_judge(struct session *s);
+int gdr_schedule(struct measure *ms);
+int gdr_judge(struct measure *ms);
 
 #define GDR_CSV_COLUMNS                                                                    \
 	"test,cell,direction,route,message_bytes,windows,messages,seconds,bandwidth_gbps," \
 	"bandwidth_min_gbps,bandwidth_max_gbps,of_host,ceiling_gbps,wrong_bytes"
 
-/* show.c: the table, the document and the verdict from what was measured. */
+/* show.c: print the table, and add the results and the verdict to the document. */
 void gdr_show(struct gdr *g);
-
-#endif

@@ -11,22 +11,26 @@
  * data; verdict.c the judgement; show.c the output.
  */
 #include "gdr.h"
+#include "session/session.h"
 
 int main(int argc, char **argv)
 {
 	static const struct test gdr_bw = {
 		.name = "gdr_bw",
-		.summary = "bandwidth of GPUDirect RDMA beside host memory, and why it is less",
+		.summary = "bandwidth of GPUDirect RDMA compared with host memory",
 		.title = "RDMA_Write BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
 			     .tx_depth = 128, .plain = 0, .windows = 7,
 			     .staged_chunk_bytes = 1 << 20, .staged_slots = 8},
 		.receives = RECEIVES_BOTH,
-		.written = true,
+		.operation = {.name = "RDMA WRITE",
+			      .opcode = IBV_WR_RDMA_WRITE,
+			      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+			      .peer_allows = IBV_ACCESS_REMOTE_WRITE},
 		.lead = gdr_lead,
 		.follow = gdr_follow,
 		.follows = gdr_follows,
-		.ways = GDR_WAYS,
+		.kinds = GDR_KINDS,
 		.open = gdr_open,
 		.close = gdr_close,
 		.schedule = gdr_schedule,

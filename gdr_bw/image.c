@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The data of a cell: what a source holds, and what a sink must hold when it has come.
+ * Data checks: fills the memory of both ends of a cell, and compares what has arrived.
  *
- * Both are made as an image of the whole memory: poison of one epoch everywhere, guards included,
- * and over it the messages with the pattern of another. So a byte that did not come, came to the
- * wrong place, or was left from an earlier cell is wrong in the one comparison.
+ * Each end makes an image of the whole memory: poison of one epoch everywhere, guards included, and
+ * over it the messages with the pattern of another epoch. So one comparison finds a byte that did
+ * not arrive, arrived in the wrong place, or was left by an earlier cell.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,138 +16,197 @@
 
 #define MESSAGES_STREAM 1
 #define POISON_STREAM   2
+#define PAGE_BYTES      4096 /* small messages use a page in turn */
 
+/* The contents that the client asks an end to fill memory with, or to compare it with. */
 struct image {
 	enum gdr_memory memory;
-	uint64_t addr, bytes; /* the memory, with its guards */
-	uint64_t offset;      /* of QP 0's slice in it */
+	uint32_t epoch, poison_epoch; /* epochs of the messages' pattern and of the poison */
+	uint64_t message_bytes;       /* 0: only poison */
+	bool staged;                  /* only QP 0 has a message */
+	/* not sent, set by that end: */
+	uint64_t addr, bytes; /* the memory, guards included */
+	uint64_t offset;      /* of QP 0's slice in the memory */
 	uint8_t *data;
 };
 
-struct image_task {
-	uint64_t memory, epoch, message_bytes, poison_epoch;
-	bool staged;
+#define ROW(member, ...) FIELD(struct image, member, FIELD_REQUIRED, __VA_ARGS__)
+static const struct field image_rows[] = {
+	ROW(memory, .max = GDR_MEMORIES - 1),
+	ROW(epoch),
+	ROW(poison_epoch),
+	ROW(message_bytes),
+	ROW(staged),
 };
+static const struct fields image_fields = FIELDS(image_rows, NULL);
 
-static int read_task(struct image_task *t, const struct gdr *g, const json_t *what)
+static const struct field check_rows[] = {
+	FIELD(struct gdr_result, checked_bytes, FIELD_REQUIRED),
+	FIELD(struct gdr_result, wrong_bytes, FIELD_REQUIRED),
+	FIELD(struct gdr_result, first_wrong, FIELD_REQUIRED),
+};
+static const struct fields check_fields = FIELDS(check_rows, NULL);
+
+/* Put one message for each QP (staged: for QP 0) into the image. Returns 0 or -1. */
+static int fill_messages(const struct gdr *g, struct image *m)
 {
-	struct fault *f = g->parts.fault;
+	uint64_t seed = pattern_seed(MESSAGES_STREAM, m->epoch);
+	uint64_t stride = g->here.memory[m->memory].stride;
+	unsigned count = m->staged ? 1 : g->run.qps->count;
 
-	if (message_u64(what, "memory", GDR_MEMORIES - 1, &t->memory, f) ||
-	    message_u64(what, "epoch", UINT32_MAX, &t->epoch, f) ||
-	    message_u64(what, "poison_epoch", UINT32_MAX, &t->poison_epoch, f) ||
-	    message_u64(what, "message_bytes", g->message_max, &t->message_bytes, f))
+	if ((count - 1) * stride + m->message_bytes > m->bytes - 2 * m->offset)
+		return fault_raise(g->run.fault, FAULT_PEER, 0,
+				   "the client requested messages that do not fit");
+	for (unsigned q = 0; q < count && m->message_bytes; q++)
+		pattern_fill(m->data + m->offset + q * stride, m->message_bytes, seed, q * stride);
+	return 0;
+}
+
+/* Make the image that the client's task WHAT describes. On success the caller frees m->data. */
+static int make_image(const struct gdr *g, const json_t *what, struct image *m)
+{
+	uint64_t least = g->run.message_max, slices;
+	struct fault *f = g->run.fault;
+
+	if (fields_read(&image_fields, m, what, f) ||
+	    message_has(what, "message_bytes", m->message_bytes <= least, f))
 		return -1;
-	t->staged = json_is_true(json_object_get(what, "staged"));
-	if (!g->here.memory[t->memory].addr)
+	if (!g->here.memory[m->memory].addr)
 		return fault_raise(f, FAULT_PEER, 0,
-				   "the client asked for memory that is not there");
-	return 0;
-}
-
-/* One message on each QP; staged: on QP 0. */
-static int lay_messages(const struct gdr *g, const struct image_task *t, struct image *image)
-{
-	uint64_t seed = pattern_seed(MESSAGES_STREAM, t->epoch);
-	uint64_t stride = g->here.memory[t->memory].stride;
-	unsigned count = t->staged ? 1 : g->parts.qps->count;
-
-	if ((count - 1) * stride + t->message_bytes > image->bytes - 2 * image->offset)
-		return fault_raise(g->parts.fault, FAULT_PEER, 0,
-				   "the client asked for messages that do not fit");
-	for (unsigned q = 0; q < count && t->message_bytes; q++)
-		pattern_fill(image->data + image->offset + q * stride, t->message_bytes, seed,
-			     q * stride);
-	return 0;
-}
-
-static int make_image(const struct gdr *g, const struct image_task *t, struct image *image)
-{
-	const struct gdr_place *p = &g->here.memory[t->memory];
-	uint64_t slices = g->parts.qps->count * p->stride;
-
-	image->memory = (enum gdr_memory)t->memory;
-	if (t->memory == GDR_HOST) {
-		image->addr = p->addr;
-		image->bytes = slices > g->message_max ? slices : g->message_max;
-		image->offset = 0;
+				   "the client requested memory that does not exist");
+	slices = g->run.qps->count * g->here.memory[m->memory].stride;
+	if (m->memory == GDR_HOST) {
+		m->addr = g->here.memory[GDR_HOST].addr;
+		m->bytes = slices > least ? slices : least;
+		m->offset = 0;
 	} else {
-		image->addr = g->buffer;
-		image->bytes = g->buffer_bytes;
-		image->offset = GDR_GUARD_BYTES;
+		m->addr = g->buffer;
+		m->bytes = g->buffer_bytes;
+		m->offset = GDR_GUARD_BYTES;
 	}
-	image->data = malloc(image->bytes);
-	if (!image->data)
-		return fault_raise(g->parts.fault, FAULT_LOCAL, ENOMEM, "an image of the buffer");
-	pattern_fill(image->data, image->bytes, pattern_seed(POISON_STREAM, t->poison_epoch), 0);
-	if (lay_messages(g, t, image) == 0)
+	m->data = malloc(m->bytes);
+	if (!m->data)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "an image of the buffer");
+	pattern_fill(m->data, m->bytes, pattern_seed(POISON_STREAM, m->poison_epoch), 0);
+	if (fill_messages(g, m) == 0)
 		return 0;
-	free(image->data);
+	free(m->data);
 	return -1;
 }
 
 int gdr_fill(struct gdr *g, const json_t *what)
 {
-	struct image_task t;
 	struct image image;
 	int rc = 0;
 
-	fault_phase(g->parts.fault, "filling memory with a pattern");
-	if (read_task(&t, g, what) || make_image(g, &t, &image))
+	fault_phase(g->run.fault, "filling memory with a pattern");
+	if (make_image(g, what, &image))
 		return -1;
 	if (image.memory == GDR_HOST)
 		memcpy((void *)(uintptr_t)image.addr, image.data, image.bytes);
 	else
-		rc = gpu_copy_in(g->parts.gpu, image.addr, image.data, image.bytes, g->parts.fault);
+		rc = gpu_copy_in(g->run.gpu, image.addr, image.data, image.bytes, g->run.fault);
 	free(image.data);
 	return rc;
 }
 
-/* Writes by Data Direct are not in order with the GPU's own, whatever it says of others. */
-static int flush(struct gdr *g, enum gdr_memory memory)
+/* Flush the NIC's writes to GPU memory; those by Data Direct always: the GPU never orders them. */
+static int flush_image(struct gdr *g, enum gdr_memory memory)
 {
-	if (memory == GDR_DATA_DIRECT && gpu_about(g->parts.gpu)->can_flush)
-		return gpu_flush_now(g->parts.gpu, g->parts.fault);
-	return gpu_flush(g->parts.gpu, g->parts.fault);
+	if (memory == GDR_DATA_DIRECT && gpu_about(g->run.gpu)->can_flush)
+		return gpu_flush_now(g->run.gpu, g->run.fault);
+	return gpu_flush(g->run.gpu, g->run.fault);
 }
 
-/* What the memory holds, as the CPU may see it; the caller's to free unless it is the memory. */
-static const uint8_t *look(struct gdr *g, const struct image *image, uint8_t **copy)
+/* The contents of the image's memory: host memory itself, or a *COPY that the caller frees. NULL:
+ * failed, and *COPY may be set. */
+static const uint8_t *read_image_memory(struct gdr *g, const struct image *image, uint8_t **copy)
 {
 	*copy = NULL;
 	if (image->memory == GDR_HOST)
 		return (const uint8_t *)(uintptr_t)image->addr;
 	*copy = malloc(image->bytes);
 	if (!*copy) {
-		fault_raise(g->parts.fault, FAULT_LOCAL, ENOMEM, "a copy of the GPU's buffer");
+		fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "a copy of the GPU's buffer");
 		return NULL;
 	}
-	/* What the NIC has written must be there before the copy reads it. */
-	if (flush(g, image->memory) ||
-	    gpu_copy_out(g->parts.gpu, *copy, image->addr, image->bytes, g->parts.fault))
+	/* The NIC's writes must be visible before the copy reads them. */
+	if (flush_image(g, image->memory) ||
+	    gpu_copy_out(g->run.gpu, *copy, image->addr, image->bytes, g->run.fault))
 		return NULL;
 	return *copy;
 }
 
 int gdr_check(struct gdr *g, const json_t *what, json_t *result)
 {
-	struct image_task t;
 	struct image image;
-	uint64_t wrong = 0, first = 0;
+	struct gdr_result found = {0};
 	const uint8_t *seen;
 	uint8_t *copy;
 
-	fault_phase(g->parts.fault, "comparing the data");
-	if (read_task(&t, g, what) || make_image(g, &t, &image))
+	fault_phase(g->run.fault, "comparing the data");
+	if (make_image(g, what, &image))
 		return -1;
-	seen = look(g, &image, &copy);
+	seen = read_image_memory(g, &image, &copy);
 	for (uint64_t i = 0; seen && i < image.bytes; i++)
-		if (seen[i] != image.data[i] && wrong++ == 0)
-			first = i;
-	json_object_set_new(result, "checked_bytes", json_integer((json_int_t)image.bytes));
-	json_object_set_new(result, "wrong_bytes", json_integer((json_int_t)wrong));
-	json_object_set_new(result, "first_wrong", json_integer((json_int_t)first));
+		if (seen[i] != image.data[i] && found.wrong_bytes++ == 0)
+			found.first_wrong = i;
+	found.checked_bytes = image.bytes;
+	fields_write(&check_fields, &found, result);
 	free(copy);
 	free(image.data);
 	return seen ? 0 : -1;
+}
+
+/* Size of the messages to check: at least a page, so that all memory the windows use is checked. */
+static uint64_t verify_bytes(const struct gdr_result *r)
+{
+	return r->message_bytes > PAGE_BYTES ? r->message_bytes : PAGE_BYTES;
+}
+
+/*
+ * Run task NAME at the source or at the SINK of R. EPOCH is that of the messages, EPOCH + 1 that of
+ * the sink's poison.
+ */
+static int run_image_task(struct measure *ms, const struct gdr_result *r, const char *name,
+			  bool sink, unsigned epoch, json_t **result)
+{
+	bool holds = !sink || strcmp(name, "check") == 0; /* the messages */
+	struct image image = {
+		.memory = sink ? r->cell.into : r->cell.from,
+		.epoch = epoch,
+		.poison_epoch = epoch + sink,
+		.message_bytes = holds ? verify_bytes(r) : 0,
+		.staged = r->cell.method != GDR_DIRECT,
+	};
+	json_t *what = fields_write(&image_fields, &image, json_pack("{s:s}", "task", name));
+
+	return measure_task(ms, sink != r->cell.reverse, what, result);
+}
+
+int gdr_verify(struct measure *ms, struct gdr *g, struct gdr_result *r, unsigned epoch)
+{
+	struct round_attr w = {
+		.kind = gdr_cell_kind(&r->cell),
+		.reverse = r->cell.reverse,
+		.warmup = true,
+		.message_bytes = verify_bytes(r),
+		.target = 1,
+	};
+	struct record rec;
+	json_t *result;
+	int rc;
+
+	g->running = r;
+	if (run_image_task(ms, r, "fill", false, epoch, NULL) ||
+	    run_image_task(ms, r, "fill", true, epoch, NULL) || measure_window(ms, &w, &rec))
+		return -1;
+	if (measure_interrupted(ms))
+		return 0; /* not all of the data may have been sent */
+	if (run_image_task(ms, r, "check", true, epoch, &result))
+		return -1;
+	rc = fields_read(&check_fields, r, result, g->run.fault);
+	r->verified = rc == 0;
+	json_decref(result);
+	return rc;
 }

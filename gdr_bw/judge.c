@@ -1,128 +1,158 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "judge.h"
-
-#include "base/text.h"
-
+/*
+ * Collects the facts for the verdict from the results of all cells. (A cell is one test case: a
+ * direction, the memory at each end, and how the data are moved; see cell.h.)
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "gdr.h"
+
 /* Texts that the facts point to. */
 struct texts {
-	char absent[1100], wrong[160], status[64], flush[160];
+	char absent[1100], wrong[160], flush[160];
 };
 
-static double ratio(const struct gdr *g, const struct gdr_result *r)
+#define EXPECT_BYTES 16384 /* smaller messages may be limited by their number, not by their bytes \
+			    */
+#define ROUTE_BETTER 1.05
+
+static const struct gdr_result *first_wrong_cell(const struct gdr *g)
 {
-	const struct gdr_result *host = gdr_result_host(g->result, g->results, r);
-
-	return host && host->median > 0 ? r->median / host->median : 0;
-}
-
-static bool same_but_route(const struct gdr_result *a, const struct gdr_result *b)
-{
-	return a->cell.reverse == b->cell.reverse && a->size_bytes == b->size_bytes &&
-	       strcmp(gdr_cell_name(&a->cell), gdr_cell_name(&b->cell)) == 0;
-}
-
-/* Another route does the same faster: this one need not be judged. */
-static bool outdone(const struct gdr *g, const struct gdr_result *r)
-{
-	for (unsigned i = 0; i < g->results; i++)
-		if (same_but_route(&g->result[i], r) && g->result[i].median > r->median)
-			return true;
-	return false;
-}
-
-/* A sweep is judged by its largest size. */
-static uint64_t judged_size(const struct gdr *g)
-{
-	uint64_t size = 0;
-
-	for (unsigned i = 0; i < g->results; i++)
-		if (g->result[i].size_bytes > size)
-			size = g->result[i].size_bytes;
-	return size;
-}
-
-/* Wrong data first; then the direct cell that is worst beside host memory; else NULL. */
-static const struct gdr_result *choose(const struct gdr *g)
-{
-	uint64_t size = judged_size(g);
-	const struct gdr_result *worst = NULL;
-
 	for (unsigned i = 0; i < g->results; i++)
 		if (g->result[i].wrong_bytes)
 			return &g->result[i];
-	for (unsigned i = 0; i < g->results; i++) {
-		const struct gdr_result *r = &g->result[i];
-
-		if (!gdr_cell_is_direct(&r->cell) || !r->windows || r->size_bytes != size ||
-		    outdone(g, r))
-			continue;
-		if (!worst || ratio(g, r) < ratio(g, worst))
-			worst = r;
-	}
-	return worst;
+	return NULL;
 }
 
-static double least(double a, double b)
-{
-	return a > 0 && (b <= 0 || a < b) ? a : b;
-}
-
-/* What is unknown is nothing to blame. */
-static int further(enum path_class c)
+/* An unknown path counts as the nearest, so that it is never chosen over a known one. */
+static int path_distance(enum path_class c)
 {
 	return c == PATH_UNKNOWN ? -1 : (int)c;
 }
 
-/* The end whose GPU the cell uses; if both do, the one that is further from its NIC. */
-static void take_path(const struct gdr *g, const struct gdr_cell *c, struct verdict_facts *f)
+/*
+ * Fill f->route from the end whose GPU this cell uses; if both ends use one, from the end whose GPU
+ * is farther from its NIC.
+ */
+static void set_route_facts(const struct gdr *g, struct verdict_facts *f)
 {
+	const struct gdr_cell *c = f->cell;
 	const struct gdr_side *source = c->reverse ? &g->theirs : &g->mine;
 	const struct gdr_side *sink = c->reverse ? &g->mine : &g->theirs;
 	const struct gdr_side *side = c->from == GDR_HOST ? sink : source;
 	const struct gdr_side *other = side == sink ? source : sink;
 
 	if (c->from != GDR_HOST && c->into != GDR_HOST) {
-		if (further(sink->path.class) > further(source->path.class)) {
+		if (path_distance(sink->path.class) > path_distance(source->path.class)) {
 			side = sink;
 			other = source;
 		}
-		f->peer_ceiling_gbps =
-			least(other->path.ceiling_read_gbps, other->path.ceiling_write_gbps);
+		f->route.peer_ceiling_gbps =
+			gdr_least(other->path.ceiling_read_gbps, other->path.ceiling_write_gbps);
 	}
-	f->path = side->path;
-	f->better_gpu = side->better_gpu[0] ? side->better_gpu : NULL;
-	f->relaxed_ordering =
-		(c->from == GDR_HOST || source->relaxed) && (c->into == GDR_HOST || sink->relaxed);
+	f->route.path = side->path;
+	f->route.better_gpu = side->better_gpu[0] ? side->better_gpu : NULL;
+	f->route.relaxed_ordering = (c->from == GDR_HOST || source->relaxed_ordering) &&
+				    (c->into == GDR_HOST || sink->relaxed_ordering);
 }
 
-static void take_kind(const struct gdr_cell *c, struct verdict_facts *f)
+/* The facts that are the same for all cells. */
+static struct verdict_facts common_facts(const struct gdr *g)
 {
-	f->host_only = !gdr_cell_is_direct(c);
-	f->cell = c->from == GDR_HOST   ? VERDICT_WRITE
-		  : c->into == GDR_HOST ? VERDICT_READ
-					: VERDICT_GDR;
+	const struct output_options *o = &g->run.options->output;
+
+	return (struct verdict_facts){
+		.within = (double)o->within_percent / 100,
+		.within_given = options_given(g->run.options, "within"),
+		.line_gbps =
+			gdr_least(g->run.my_end->nic.rate_gbps, g->run.their_end->nic.rate_gbps),
+		.given = options_given(g->run.options, "expected-gbps"),
+		.given_gbps = (double)o->expected_gbps,
+	};
 }
 
-static void take_cell(const struct gdr *g, const struct gdr_result *r, struct verdict_facts *f,
+/* For host memory the NICs' PCIe links set the ceiling: the only known links on the data's path. */
+static void set_host_ceiling(const struct gdr *g, struct verdict_facts *f)
+{
+	const struct path *mine = &g->mine.path, *theirs = &g->theirs.path;
+
+	f->route.path.ceiling_write_gbps =
+		gdr_least(pci_link_gbps(&mine->nic, mine->payload_bytes, false),
+			  pci_link_gbps(&theirs->nic, theirs->payload_bytes, false));
+	f->route.path.ceiling_read_gbps = f->route.path.ceiling_write_gbps;
+}
+
+/* The lowest of the line rate and of the GPUs' PCIe ceilings on the path of C's data; in Gb/s. */
+static double cell_ceiling(const struct gdr *g, const struct gdr_cell *c, double line_gbps)
+{
+	const struct gdr_side *source = c->reverse ? &g->theirs : &g->mine;
+	const struct gdr_side *sink = c->reverse ? &g->mine : &g->theirs;
+	bool direct = c->method == GDR_DIRECT;
+	double read = direct && c->from != GDR_HOST ? source->path.ceiling_read_gbps : 0;
+	double write = direct && c->into != GDR_HOST ? sink->path.ceiling_write_gbps : 0;
+
+	return gdr_least(line_gbps, gdr_least(read, write));
+}
+
+void gdr_expect(struct gdr *g)
+{
+	for (unsigned i = 0; i < g->results; i++) {
+		struct gdr_result *r = &g->result[i];
+		struct verdict_facts f = common_facts(g);
+
+		r->ceiling_gbps = cell_ceiling(g, &r->cell, f.line_gbps);
+		f.cell = &r->cell;
+		if (gdr_cell_is_direct(&r->cell))
+			set_route_facts(g, &f);
+		else
+			set_host_ceiling(g, &f);
+		r->expected_gbps = verdict_expect(&f, &r->expected_from);
+		if (r->message_bytes < EXPECT_BYTES && !f.given)
+			r->expected_gbps = 0;
+	}
+}
+
+/* Find the fastest other route for the same cell that is clearly faster than R. */
+static void find_faster_route(const struct gdr *g, const struct gdr_result *r,
+			     struct verdict_facts *f)
+{
+	static const char *const option[GDR_MEMORIES] = {
+		[GDR_DMABUF] = "--gpu-path dmabuf",
+		[GDR_PEERMEM] = "--gpu-path peermem",
+		[GDR_DATA_DIRECT] = "Data Direct",
+	};
+
+	for (unsigned i = 0; i < g->results; i++) {
+		const struct gdr_result *x = &g->result[i];
+
+		if (x == r || x->cell.reverse != r->cell.reverse ||
+		    x->size_bytes != r->size_bytes ||
+		    strcmp(gdr_cell_name(&x->cell), gdr_cell_name(&r->cell)) != 0 ||
+		    !(x->median > ROUTE_BETTER * r->median && x->median > f->other_gbps))
+			continue;
+		f->other_gbps = x->median;
+		f->other_route = option[x->cell.from == GDR_HOST ? x->cell.into : x->cell.from];
+	}
+}
+
+/* The facts of cell R, which the verdict is about; texts that they point to are made in T. */
+static void set_cell_facts(const struct gdr *g, const struct gdr_result *r, struct verdict_facts *f,
 		      struct texts *t)
 {
-	const struct gdr_result *host = gdr_result_host(g->result, g->results, r);
 	const struct gdr_side *sink = r->cell.reverse ? &g->mine : &g->theirs;
 
-	take_kind(&r->cell, f);
-	f->direction = gdr_cell_direction(&r->cell);
-	f->gbps = r->median;
-	f->host_gbps = host ? host->median : 0;
+	f->cell = &r->cell;
 	f->verified = r->verified;
+	find_faster_route(g, r, f);
+	set_route_facts(g, f);
 	if (r->wrong_bytes) {
 		snprintf(t->wrong, sizeof(t->wrong),
 			 "%s %s: %" PRIu64 " of %" PRIu64 " bytes, the first at offset %" PRIu64,
-			 gdr_cell_name(&r->cell), f->direction, r->wrong_bytes, r->checked_bytes,
-			 r->first_wrong);
+			 gdr_cell_name(f->cell), gdr_cell_direction(f->cell), r->wrong_bytes,
+			 r->checked_bytes, r->first_wrong);
 		f->wrong_data = t->wrong;
 	}
 	if (r->cell.into != GDR_HOST && sink->gpu && sink->ordering >= 0 && sink->ordering < 100) {
@@ -130,34 +160,25 @@ static void take_cell(const struct gdr *g, const struct gdr_result *r, struct ve
 			t->flush, sizeof(t->flush),
 			"The GPU does not order a NIC's writes, so its kernels must flush (%.2f us)",
 			sink->flush_us);
-		f->flush_note = t->flush;
+		f->route.flush_note = t->flush;
 	}
-	take_path(g, &r->cell, f);
-	for (unsigned i = 0; i < g->results; i++)
-		if (g->result[i].cell.method == GDR_STAGED_PIPE &&
-		    g->result[i].cell.reverse == r->cell.reverse)
-			f->staged_gbps = g->result[i].median;
 }
 
-/* A failed completion, here or at the peer, is a finding; its one text carries status and code. */
-static void take_failure(const struct gdr *g, struct verdict_facts *f, struct texts *t)
+/* If a direct transfer failed with a bad completion, here or at the peer, the verdict is that. */
+static void set_failure_facts(const struct gdr *g, struct verdict_facts *f)
 {
-	const char *quote = strchr(g->parts.fault->call, '"');
+	const struct fault *problem = g->run.fault;
 
-	if (!quote || !strstr(g->parts.fault->call, "completed with") || !g->running ||
-	    !gdr_cell_is_direct(&g->running->cell))
-		return; /* whatever failed, it was not the way to GPU memory */
-	if (sscanf(quote, "\"%63[^\"]\" (status %*d, vendor error 0x%x)", t->status,
-		   &f->wc_vendor) < 1)
-		return;
-	f->wc_status = t->status;
-	take_path(g, &g->running->cell, f);
-	take_kind(&g->running->cell, f);
-	f->direction = gdr_cell_direction(&g->running->cell);
+	if (!problem->completion[0] || !g->running || !gdr_cell_is_direct(&g->running->cell))
+		return; /* the failure was not one of access to GPU memory */
+	f->wc_status = problem->completion;
+	f->wc_vendor = problem->vendor_error;
+	f->cell = &g->running->cell;
+	set_route_facts(g, f);
 }
 
-/* What is so at the client and at the server; NULL: nothing is. Once, if it is the same. */
-static const char *both(char *buf, size_t size, const char *client, const char *server)
+/* Join what CLIENT and SERVER report (NULL: nothing) into BUF; once if both report the same. */
+static const char *both_ends(char *buf, size_t size, const char *client, const char *server)
 {
 	if (client && server && strcmp(client, server) == 0)
 		snprintf(buf, size, "both ends: %s", client);
@@ -168,50 +189,67 @@ static const char *both(char *buf, size_t size, const char *client, const char *
 	return buf;
 }
 
-static bool lacks_route(const struct gdr_side *side)
+static const char *lacks_route(const struct gdr_side *side)
 {
-	return side->gpu && !side->direct;
+	return side->gpu && !side->direct ? side->route : NULL;
 }
 
-static void take_absence(const struct gdr *g, struct verdict_facts *f, struct texts *t)
+const char *gdr_no_gpu(const struct gdr *g, char *buf, size_t size)
+{
+	if (g->mine.gpu || g->theirs.gpu)
+		return NULL;
+	return both_ends(buf, size, g->mine.absent, g->theirs.absent);
+}
+
+static void set_absence_facts(const struct gdr *g, struct verdict_facts *f, struct texts *t)
 {
 	const struct gdr_side *mine = &g->mine, *theirs = &g->theirs;
+	const char *here = lacks_route(mine), *there = lacks_route(theirs);
 
 	f->gpudirect = (!mine->gpu || mine->gpudirect) && (!theirs->gpu || theirs->gpudirect);
-	if (!mine->gpu && !theirs->gpu)
-		f->no_gpu = both(t->absent, sizeof(t->absent), mine->absent, theirs->absent);
-	else if (lacks_route(mine) || lacks_route(theirs))
-		f->no_route =
-			both(t->absent, sizeof(t->absent), lacks_route(mine) ? mine->route : NULL,
-			     lacks_route(theirs) ? theirs->route : NULL);
+	f->no_gpu = gdr_no_gpu(g, t->absent, sizeof(t->absent));
+	if (!f->no_gpu && (here || there))
+		f->no_route = both_ends(t->absent, sizeof(t->absent), here, there);
 }
 
-/* With no GPU cell to judge, what else there is in the client's direction. */
-static void take_others(const struct gdr *g, struct verdict_facts *f)
+/* The rates of host memory and of staging in the cell's direction; without a cell, the client's. */
+static void set_comparison_rates(const struct gdr *g, struct verdict_facts *f)
 {
+	bool reverse = f->cell && f->cell->reverse;
+
 	for (unsigned i = 0; i < g->results; i++) {
 		const struct gdr_result *r = &g->result[i];
 
-		if (r->cell.reverse || !r->windows)
+		if (r->cell.reverse != reverse || !r->windows)
 			continue;
 		if (r->cell.method == GDR_STAGED_PIPE)
 			f->staged_gbps = r->median;
-		else if (r->cell.method == GDR_DIRECT && !gdr_cell_is_direct(&r->cell))
+		else if (r == r->host)
 			f->host_gbps = r->median;
 	}
 }
 
-/* How to get what is missing, as the end that misses it says. */
-static void add_fix(const struct gdr *g, const struct verdict_facts *f, struct verdict *v)
+/* How to get the missing GPU or route, as the end without it reported; "" if nothing is missing. */
+static const char *missing_fix(const struct gdr *g)
 {
-	const char *fix = g->mine.fix[0] ? g->mine.fix : g->theirs.fix;
-
-	if ((f->no_gpu || f->no_route) && v->exit_status == FAULT_UNAVAILABLE && fix[0])
-		text_add(v->next, sizeof(v->next), "%s%s.", v->next[0] ? " To have it: " : "", fix);
+	return g->mine.fix[0] ? g->mine.fix : g->theirs.fix;
 }
 
-/* Every cell has been measured at least once. */
-static bool finished(const struct gdr *g)
+/* If no GPU or no route was found, put the fix of the end that lacks it before the other advice. */
+static void add_fix(const struct gdr *g, const struct verdict_facts *f, struct verdict *v)
+{
+	char also[sizeof(v->next)];
+
+	if ((!f->no_gpu && !f->no_route) || v->exit_status != FAULT_UNAVAILABLE ||
+	    !missing_fix(g)[0])
+		return;
+	memcpy(also, v->next, sizeof(also));
+	v->next[0] = '\0';
+	text_add(v->next, sizeof(v->next), "%s.%s%s", missing_fix(g), also[0] ? " " : "", also);
+}
+
+/* True if every cell has been measured at least once. */
+static bool cells_finished(const struct gdr *g)
 {
 	for (unsigned i = 0; i < g->results; i++)
 		if (!g->result[i].windows)
@@ -232,24 +270,29 @@ static void raise_verdict(struct gdr *g, const struct verdict *v)
 
 void gdr_reach_verdict(struct gdr *g, struct verdict *v)
 {
-	const struct output_options *o = &g->parts.options->output;
-	const struct gdr_result *r = choose(g);
+	const struct gdr_result *r = first_wrong_cell(g);
+	struct verdict_facts f = common_facts(g);
 	struct texts t = {0};
-	struct verdict_facts f = {
-		.unfinished = !finished(g),
-		.within = (double)o->within_percent / 100,
-		.within_given = options_given(g->parts.options, "within"),
-		.line_gbps = least(g->parts.my_end->rate_gbps, g->parts.their_end->rate_gbps),
-	};
+	struct eval e;
 
-	take_absence(g, &f, &t);
+	f.unfinished = !cells_finished(g);
+	set_absence_facts(g, &f, &t);
+	eval_results(&e, &g->attr);
+	if (!r && e.deciding) {
+		f.stats = e.deciding;
+		r = e.deciding->result;
+	}
 	if (r)
-		take_cell(g, r, &f, &t);
-	else
-		take_others(g, &f);
-	if (fault_is(g->parts.fault))
-		take_failure(g, &f, &t);
+		set_cell_facts(g, r, &f, &t);
+	set_comparison_rates(g, &f);
+	if (f.stats) {
+		f.gbps = e.deciding->gpu.gbps.mean;
+		f.host_gbps = e.deciding->host.gbps.mean;
+	}
+	if (fault_is(g->run.fault))
+		set_failure_facts(g, &f);
 	verdict_reach(&f, v);
 	add_fix(g, &f, v);
+	g->undecided = v->level == VERDICT_NONE && !f.no_gpu;
 	raise_verdict(g, v);
 }

@@ -6,22 +6,18 @@
 #include "gdr.h"
 #include "loop/stream.h"
 
-static int write_all(struct round *r)
-{
-	return stream_run(r, IBV_WR_RDMA_WRITE);
-}
-
-/* The client asked for a cell of memory that one end does not have. */
+/* The client requested a cell with memory that one end does not have. */
 static int no_such_memory(const struct round *r)
 {
 	return fault_raise(r->fault, FAULT_PEER, 0,
-			   "the client asked for a cell that is not there");
+			   "the client requested a cell that does not exist");
 }
 
+/* Describe a staged round of cell C for this end, whose data are in memory MINE. */
 static struct staged staged_of(struct round *r, const struct gdr_cell *c, enum gdr_memory mine)
 {
 	struct gdr *g = r->own;
-	const struct experiment *e = &g->parts.options->experiment;
+	const struct experiment *e = &g->run.options->experiment;
 	bool copied = mine == GDR_COPIED;
 
 	return (struct staged){
@@ -48,7 +44,7 @@ static int send_staged(struct round *r, const struct gdr_cell *c)
 
 	if (!g->here.memory[c->from].addr || !to->rkey)
 		return no_such_memory(r);
-	/* Into a host's own memory every chunk of a message has its place. */
+	/* Without a copy at the sink, a chunk is written to its offset in the message. */
 	s.remote = (struct round_slice){to->addr, c->into == GDR_COPIED ? to->stride : 0, to->rkey};
 	return staged_send(&s);
 }
@@ -70,21 +66,21 @@ int gdr_lead(struct round *r)
 	const struct gdr_place *from, *into;
 	struct gdr_cell c;
 
-	if (!r->way)
-		return write_all(r);
+	if (!r->kind)
+		return stream_run(r);
 	if (!g)
 		return no_such_memory(r);
-	gdr_cell_of_way(&c, r->way);
+	gdr_cell_of_kind(&c, r->kind);
 	if (c.method != GDR_DIRECT)
 		return send_staged(r, &c);
 	from = &g->here.memory[c.from];
 	into = &g->there.memory[c.into];
 	if (!from->lkey || !into->rkey)
 		return no_such_memory(r);
-	r->from = (struct round_slice){from->addr, from->stride, from->lkey};
-	r->remote = (struct round_slice){into->addr, into->stride, into->rkey};
+	r->memory.from = (struct round_slice){from->addr, from->stride, from->lkey};
+	r->memory.remote = (struct round_slice){into->addr, into->stride, into->rkey};
 	r->send_inline &= c.from == GDR_HOST; /* the CPU cannot copy from a GPU's address */
-	return write_all(r);
+	return stream_run(r);
 }
 
 int gdr_follow(struct round *r)
@@ -93,16 +89,16 @@ int gdr_follow(struct round *r)
 
 	if (!r->own)
 		return no_such_memory(r);
-	gdr_cell_of_way(&c, r->way);
+	gdr_cell_of_kind(&c, r->kind);
 	return receive_staged(r, &c);
 }
 
-bool gdr_follows(unsigned way)
+bool gdr_follows(unsigned kind)
 {
 	struct gdr_cell c;
 
-	if (!way)
+	if (!kind)
 		return false;
-	gdr_cell_of_way(&c, way);
+	gdr_cell_of_kind(&c, kind);
 	return c.method != GDR_DIRECT;
 }

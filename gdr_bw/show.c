@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the client of gdr_bw prints: the table, what was found at each end, and the verdict. */
+/* The output of the client of gdr_bw: the table, the facts about each end, and the verdict. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gdr.h"
-#include "judge.h"
-#include "wire/json_text.h"
+#include "wire/fields.h"
 
-static double percent(double part, double whole)
+/* R's median as a fraction of host memory's; 0: host memory was not measured. */
+static double ratio_to_host(const struct gdr_result *r)
 {
-	return whole > 0 ? 100 * part / whole : 0;
+	return r->host->windows ? r->median / r->host->median : 0;
 }
 
-/* What the data of a cell were found to be, in a word or with the place of the first wrong byte. */
+/* The result of the data check: a word, or the number of wrong bytes and where the first one is. */
 static const char *data_text(const struct gdr_result *r, char *buf, size_t size)
 {
 	if (!r->verified)
@@ -26,27 +27,29 @@ static const char *data_text(const struct gdr_result *r, char *buf, size_t size)
 	return buf;
 }
 
-static void share(char *buf, size_t size, double percent)
+static const char *percent_text(double share, char *buf, size_t size)
 {
-	if (percent > 0)
-		snprintf(buf, size, "%.1f", percent);
+	if (share > 0)
+		snprintf(buf, size, "%.1f", 100 * share);
 	else
 		snprintf(buf, size, "-");
+	return buf;
 }
 
-static void table_row(const struct gdr *g, const struct gdr_result *r, FILE *out)
+static void table_row(const struct gdr_result *r, FILE *out)
 {
-	const struct gdr_result *host = gdr_result_host(g->result, g->results, r);
-	char route[32], of_host[16], of_ceiling[16], data[96];
+	double of_ceiling = r->ceiling_gbps > 0 ? r->median / r->ceiling_gbps : 0;
+	char route[32], host[16], ceiling[16], data[96];
 
-	share(of_host, sizeof(of_host), host && host != r ? percent(r->median, host->median) : 0);
-	share(of_ceiling, sizeof(of_ceiling), percent(r->median, r->ceiling_gbps));
 	fprintf(out, " %-12s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s  %s\n",
 		gdr_cell_name(&r->cell), gdr_cell_direction(&r->cell),
 		gdr_cell_route(&r->cell, route, sizeof(route)), r->message_bytes, r->median, r->min,
-		r->max, of_host, of_ceiling, data_text(r, data, sizeof(data)));
+		r->max, percent_text(r == r->host ? 0 : ratio_to_host(r), host, sizeof(host)),
+		percent_text(of_ceiling, ceiling, sizeof(ceiling)),
+		data_text(r, data, sizeof(data)));
 }
 
+/* Print the facts about one end: its GPU, the PCIe path to it, the speed of copies. */
 static void side_lines(const char *who, const struct gdr_side *side, const struct end *e, FILE *out)
 {
 	const struct path *p = &side->path;
@@ -56,16 +59,16 @@ static void side_lines(const char *who, const struct gdr_side *side, const struc
 		fprintf(out, " %s: no GPU: %s\n", who, side->absent);
 		return;
 	}
-	fprintf(out, " %s: %s, distance to %s: %s", who, e->gpu, e->device,
+	fprintf(out, " %s: %s, distance to %s: %s", who, e->gpu.name, e->nic.name,
 		path_class_name(p->class));
 	if (p->virtual_machine)
-		fprintf(out, " (a virtual machine: it means nothing)");
+		fprintf(out, " (no meaning in a virtual machine)");
 	else
 		fprintf(out, " (%s)", path_class_words(p->class));
-	path_link_format(&p->nic, nic, sizeof(nic));
-	path_link_format(&p->gpu, gpu, sizeof(gpu));
+	pci_link_format(&p->nic, nic, sizeof(nic));
+	pci_link_format(&p->gpu, gpu, sizeof(gpu));
 	if (nic[0] || gpu[0])
-		fprintf(out, "; slowest link of the NIC's leg %s, of the GPU's %s",
+		fprintf(out, "; slowest PCIe link on the NIC's side: %s, on the GPU's side: %s",
 			nic[0] ? nic : "unknown", gpu[0] ? gpu : "unknown");
 	if (p->iommu[0])
 		fprintf(out, "; IOMMU %s", p->iommu);
@@ -78,54 +81,53 @@ static void side_lines(const char *who, const struct gdr_side *side, const struc
 			side->ordering >= 100 ? "not needed (the GPU orders them)"
 					      : "not possible");
 	if (strchr(side->ranking, ','))
-		fprintf(out, " %s: nearest to the NIC first: %s\n", who, side->ranking);
+		fprintf(out, " %s: GPUs by distance from the NIC: %s\n", who, side->ranking);
 	fprintf(out, " %s: GPU memory %s%s\n", who, side->direct ? "by " : "", side->route);
 }
 
-/* What staging should reach, from the speeds of its three steps. */
+/* Print the rates that the speeds of its three steps allow staging: in sequence and in parallel. */
 static void model_lines(const struct gdr *g, FILE *out)
 {
 	for (unsigned i = 0; i < g->results; i++) {
 		const struct gdr_result *r = &g->result[i];
-		const struct gdr_result *host = gdr_result_host(g->result, g->results, r);
 		const struct gdr_side *source = r->cell.reverse ? &g->theirs : &g->mine;
 		const struct gdr_side *sink = r->cell.reverse ? &g->mine : &g->theirs;
-		double out_gbps = source->copy_out_gbps, in_gbps = sink->copy_in_gbps, least, sum;
+		double step[] = {r->host->median,
+				 r->cell.from == GDR_COPIED ? source->copy_out_gbps : 0,
+				 r->cell.into == GDR_COPIED ? sink->copy_in_gbps : 0};
+		double least = 0, sum = 0;
 
-		if (r->cell.method != GDR_STAGED_PIPE || !host)
+		if (r->cell.method != GDR_STAGED_PIPE || !r->host->windows)
 			continue;
-		least = host->median;
-		sum = 1 / least;
-		if (r->cell.from == GDR_COPIED && out_gbps > 0) {
-			sum += 1 / out_gbps;
-			least = out_gbps < least ? out_gbps : least;
-		}
-		if (r->cell.into == GDR_COPIED && in_gbps > 0) {
-			sum += 1 / in_gbps;
-			least = in_gbps < least ? in_gbps : least;
+		for (unsigned s = 0; s < 3; s++) {
+			least = gdr_least(step[s], least);
+			sum += step[s] > 0 ? 1 / step[s] : 0;
 		}
 		fprintf(out,
-			" staged, %s: its steps allow %.1f Gb/s one after the other, %.1f Gb/s side by side\n",
+			" staged, %s: its steps allow %.1f Gb/s in sequence, %.1f Gb/s in "
+			"parallel\n",
 			gdr_cell_direction(&r->cell), 1 / sum, least);
 	}
 }
 
 static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 {
-	const struct session_parts *p = &g->parts;
+	const struct measure_context *p = &g->run;
 
 	fprintf(out, " %-12s %-15s %-16s %-9s %12s %12s %12s %10s %13s  %s\n", "cell", "direction",
 		"route", "bytes", "median[Gb/s]", "min[Gb/s]", "max[Gb/s]", "of_host[%]",
 		"of_ceiling[%]", "data");
 	for (unsigned i = 0; i < g->results; i++)
 		if (g->result[i].windows || g->result[i].wrong_bytes)
-			table_row(g, &g->result[i], out);
+			table_row(&g->result[i], out);
 	fprintf(out, "\n");
-	side_lines("client", &g->mine, p->my_end, out);
-	side_lines("server", &g->theirs, p->their_end, out);
+	if (g->mine.gpu || g->theirs.gpu) { /* otherwise the verdict has the reason */
+		side_lines("client", &g->mine, p->my_end, out);
+		side_lines("server", &g->theirs, p->their_end, out);
+	}
 	model_lines(g, out);
 	if (v->expected_gbps > 0)
-		fprintf(out, " expected of healthy hosts: %.1f Gb/s, by the %s\n", v->expected_gbps,
+		fprintf(out, " a healthy pair reaches %.1f Gb/s (%s)\n", v->expected_gbps,
 			v->expected_from);
 	fprintf(out, " %s\n", v->line);
 	if (v->next[0])
@@ -133,62 +135,69 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 	fflush(out);
 }
 
-static json_t *result_json(const struct gdr *g, const struct gdr_result *r)
-{
-	const struct gdr_result *host = gdr_result_host(g->result, g->results, r);
-	char route[32];
-	json_t *to =
-		json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:f, s:f, s:f}", "cell",
-			  gdr_cell_name(&r->cell), "direction",
-			  r->cell.reverse ? "server_to_client" : "client_to_server", "route",
-			  gdr_cell_route(&r->cell, route, sizeof(route)), "message_bytes",
-			  (json_int_t)r->message_bytes, "windows", (int)r->windows, "messages",
-			  (json_int_t)r->messages, "seconds", r->seconds, "bandwidth_gbps",
-			  r->median, "bandwidth_min_gbps", r->min, "bandwidth_max_gbps", r->max);
+#define ROW(key, member, ...) FIELD_AS(key, struct gdr_result, member, __VA_ARGS__)
+static const struct field result_rows[] = {
+	ROW("message_bytes", message_bytes, FIELD_ALWAYS),
+	ROW("windows", windows, FIELD_ALWAYS),
+	ROW("messages", messages, FIELD_ALWAYS),
+	ROW("seconds", seconds, FIELD_ALWAYS),
+	ROW("bandwidth_gbps", median, FIELD_ALWAYS),
+	ROW("bandwidth_min_gbps", min, FIELD_ALWAYS),
+	ROW("bandwidth_max_gbps", max, FIELD_ALWAYS),
+	ROW("ceiling_gbps", ceiling_gbps),
+	ROW("checked_bytes", checked_bytes, FIELD_IF(struct gdr_result, verified)),
+	ROW("wrong_bytes", wrong_bytes, FIELD_IF(struct gdr_result, verified)),
+	ROW("first_wrong_byte", first_wrong, FIELD_IF(struct gdr_result, wrong_bytes)),
+};
+static const struct fields result_table = FIELDS(result_rows, NULL);
 
-	if (host && host != r)
-		json_object_set_new(to, "of_host", json_real(r->median / host->median));
-	if (r->ceiling_gbps > 0) {
-		json_object_set_new(to, "ceiling_gbps", json_real(r->ceiling_gbps));
+static json_t *result_json(const struct gdr_result *r)
+{
+	char route[32];
+	json_t *to = json_pack("{s:s, s:s, s:s, s:b}", "cell", gdr_cell_name(&r->cell), "direction",
+			       r->cell.reverse ? "server_to_client" : "client_to_server", "route",
+			       gdr_cell_route(&r->cell, route, sizeof(route)), "verified",
+			       r->verified && !r->wrong_bytes);
+
+	if (r != r->host && r->host->windows)
+		json_object_set_new(to, "of_host", json_real(ratio_to_host(r)));
+	if (r->ceiling_gbps > 0)
 		json_object_set_new(to, "of_ceiling", json_real(r->median / r->ceiling_gbps));
-	}
-	json_object_set_new(to, "verified", json_boolean(r->verified && !r->wrong_bytes));
-	if (r->verified) {
-		json_object_set_new(to, "checked_bytes",
-				    json_integer((json_int_t)r->checked_bytes));
-		json_object_set_new(to, "wrong_bytes", json_integer((json_int_t)r->wrong_bytes));
-	}
-	if (r->wrong_bytes)
-		json_object_set_new(to, "first_wrong_byte",
-				    json_integer((json_int_t)r->first_wrong));
-	return to;
+	return fields_write(&result_table, r, to);
+}
+
+/* A bound of the ratio's interval; null if there is no interval. */
+static json_t *bound_json(double bound, const struct verdict *v)
+{
+	return isinf(v->ratio_high) ? json_null() : json_real(bound);
 }
 
 static void to_document(const struct gdr *g, const struct verdict *v)
 {
-	struct report *r = g->parts.report;
+	struct report *r = g->run.report;
 
 	for (unsigned i = 0; i < g->results; i++)
 		if (g->result[i].windows || g->result[i].verified)
-			report_own_result(r, result_json(g, &g->result[i]));
+			report_own_result(r, result_json(&g->result[i]));
 	report_own_key(r, "gpu_ends",
 		       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
 				 gdr_side_json(&g->theirs)));
 	report_own_key(r, "verdict",
-		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:f}", "level",
+		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:i, s:f}", "level",
 				 verdict_level_name(v->level), "text", json_text(v->line), "cause",
 				 v->cause, "next", json_text(v->next), "ratio", v->ratio,
+				 "ratio_low", bound_json(v->ratio_low, v), "ratio_high",
+				 bound_json(v->ratio_high, v), "windows", (int)v->windows,
 				 "expected_gbps", v->expected_gbps));
 }
 
 /* The columns are GDR_CSV_COLUMNS. */
-static void to_csv(const struct gdr *g, FILE *out)
+static void cells_to_csv(const struct gdr *g, FILE *out)
 {
 	char route[32];
 
 	for (unsigned i = 0; i < g->results; i++) {
 		const struct gdr_result *r = &g->result[i];
-		const struct gdr_result *host = gdr_result_host(g->result, g->results, r);
 
 		if (!r->windows)
 			continue;
@@ -199,22 +208,22 @@ static void to_csv(const struct gdr *g, FILE *out)
 			r->cell.reverse ? "server_to_client" : "client_to_server",
 			gdr_cell_route(&r->cell, route, sizeof(route)), r->message_bytes,
 			r->windows, r->messages, r->seconds, r->median, r->min, r->max,
-			host ? r->median / host->median : 0, r->ceiling_gbps, r->wrong_bytes);
+			ratio_to_host(r), r->ceiling_gbps, r->wrong_bytes);
 	}
 	fflush(out);
 }
 
 void gdr_show(struct gdr *g)
 {
-	FILE *out = report_own_table(g->parts.report), *csv = report_own_csv(g->parts.report);
+	FILE *out = report_own_table(g->run.report), *csv = report_own_csv(g->run.report);
 	struct verdict v;
 
 	for (unsigned i = 0; i < g->results; i++)
-		gdr_result_settle(&g->result[i]);
+		gdr_result_summarize(&g->result[i], g->attr.scratch);
 	gdr_reach_verdict(g, &v);
 	if (out)
 		show_table(g, &v, out);
 	to_document(g, &v);
 	if (csv)
-		to_csv(g, csv);
+		cells_to_csv(g, csv);
 }

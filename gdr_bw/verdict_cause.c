@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "verdict_cause.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -10,13 +11,15 @@
 
 double verdict_ceiling_gbps(const struct verdict_facts *x)
 {
-	return x->cell == VERDICT_READ ? x->path.ceiling_read_gbps : x->path.ceiling_write_gbps;
+	bool read = x->cell && x->cell->from != GDR_HOST && x->cell->into == GDR_HOST;
+
+	return read ? x->route.path.ceiling_read_gbps : x->route.path.ceiling_write_gbps;
 }
 
-static const struct path_link *slower_leg(const struct path *p)
+static const struct pci_link *slower_leg(const struct path *p)
 {
-	double nic = path_link_gbps(&p->nic, p->payload_bytes, false);
-	double gpu = path_link_gbps(&p->gpu, p->payload_bytes, false);
+	double nic = pci_link_gbps(&p->nic, p->payload_bytes, false);
+	double gpu = pci_link_gbps(&p->gpu, p->payload_bytes, false);
 
 	return gpu > 0 && (gpu <= nic || !(nic > 0)) ? &p->gpu : &p->nic;
 }
@@ -28,191 +31,134 @@ static bool at_ceiling(const struct verdict_facts *x)
 	return ceiling > 0 && x->gbps >= ceiling * (AT_CEILING - ROUNDING);
 }
 
-static bool is_trained_down(const struct verdict_facts *x)
-{
-	return x->path.trained_down;
-}
-
-/* The link that sets the ceiling is the one that trained down. */
+/* True if the slower link, which sets the ceiling, is the one that trained down. */
 static bool ceiling_is_training(const struct verdict_facts *x)
 {
-	return x->path.trained_down && !strcmp(slower_leg(&x->path)->pci, x->path.down.pci);
+	return x->route.path.trained_down &&
+	       !strcmp(slower_leg(&x->route.path)->pci, x->route.path.down.pci);
 }
 
-static void say_could(const struct path_link *l, char *line, size_t size)
+/* Append what link L, which trained down, could reach, and set the advice. */
+static void trained_down(const struct pci_link *l, struct verdict_cause *c)
 {
-	struct path_link could = {.gts = l->max_gts, .width = l->max_width};
+	struct pci_link could = {.gts = l->max_gts, .width = l->max_width};
 	char text[48];
 
-	text_add(line, size, "though both of its ends can do %s",
-		 path_link_format(&could, text, sizeof(text)));
+	text_add(c->what, sizeof(c->what), ", although both of its ends support %s",
+		 pci_link_format(&could, text, sizeof(text)));
+	snprintf(c->advice, sizeof(c->advice),
+		 "Reseat the card at %s, and check its riser, the slot's speed in the firmware "
+		 "setup, and `dmesg` for PCIe errors.",
+		 l->pci);
 }
 
-static void say_ceiling(const struct verdict_facts *x, char *line, size_t size)
+/*
+ * The find_*() functions each describe one possible cause in C, and return true if it applies to X.
+ */
+static bool find_ceiling(const struct verdict_facts *x, struct verdict_cause *c)
 {
-	const struct path_link *l = slower_leg(&x->path);
+	const struct pci_link *l = slower_leg(&x->route.path);
 	char text[64];
 
-	text_add(line, size, "limited by PCIe %s, which carries %.1f Gb/s of payload",
-		 path_link_format(l, text, sizeof(text)), verdict_ceiling_gbps(x));
-	if (ceiling_is_training(x)) {
-		text_add(line, size, ", ");
-		say_could(l, line, size);
-	}
-}
-
-static void advise_training(const struct verdict_facts *x, char *next, size_t size)
-{
-	text_add(next, size,
-		 "Reseat the card at %s, look at its riser and at the slot's speed in the firmware "
-		 "setup, and at `dmesg` for PCIe errors.",
-		 x->path.down.pci);
-}
-
-static void advise_ceiling(const struct verdict_facts *x, char *next, size_t size)
-{
+	snprintf(c->what, sizeof(c->what), "limited by PCIe %s, which carries %.1f Gb/s of payload",
+		 pci_link_format(l, text, sizeof(text)), verdict_ceiling_gbps(x));
 	if (ceiling_is_training(x))
-		advise_training(x, next, size);
+		trained_down(l, c);
 	else
-		text_add(next, size, "A faster slot for the card at %s is what would help.",
-			 slower_leg(&x->path)->pci);
+		snprintf(c->advice, sizeof(c->advice), "Move the card at %s to a faster slot.",
+			 l->pci);
+	return at_ceiling(x);
 }
 
-static bool is_far(const struct verdict_facts *x)
+static bool find_distance(const struct verdict_facts *x, struct verdict_cause *c)
 {
-	const struct path *p = &x->path;
+	const struct path *p = &x->route.path;
 
+	snprintf(c->what, sizeof(c->what), "the distance from GPU to NIC is %s (%s), %s",
+		 path_class_name(p->class), path_class_words(p->class),
+		 p->class == PATH_SYS
+			 ? "where half of host memory's rate is usual, but not guaranteed"
+			 : "where 80 % or more is usual");
+	if (x->route.better_gpu)
+		snprintf(c->advice, sizeof(c->advice), "Try %s.", x->route.better_gpu);
+	else
+		snprintf(c->advice, sizeof(c->advice),
+			 "No GPU here is nearer to this NIC; try another NIC, or move one card so "
+			 "that both are under one PCIe switch.");
 	return !p->virtual_machine &&
 	       (p->class == PATH_PHB || p->class == PATH_NODE || p->class == PATH_SYS);
 }
 
-static void say_distance(const struct verdict_facts *x, char *line, size_t size)
+static bool find_iommu(const struct verdict_facts *x, struct verdict_cause *c)
 {
-	const char *expect = "where 80 % and more is usual";
-
-	if (x->path.class == PATH_SYS)
-		expect = "where half of host memory's rate is usual and nothing is promised";
-	text_add(line, size, "GPU is %s from NIC (%s), %s", path_class_name(x->path.class),
-		 path_class_words(x->path.class), expect);
+	snprintf(c->what, sizeof(c->what),
+		 "the IOMMU translates the NIC's requests (%s), which sends them through the root "
+		 "port",
+		 x->route.path.iommu);
+	snprintf(c->advice, sizeof(c->advice), "Boot with iommu=pt (pass-through) and compare.");
+	return x->route.path.iommu_translates;
 }
 
-static void advise_distance(const struct verdict_facts *x, char *next, size_t size)
+static bool find_training(const struct verdict_facts *x, struct verdict_cause *c)
 {
-	if (x->better_gpu)
-		text_add(next, size, "Try %s.", x->better_gpu);
-	else
-		text_add(
-			next, size,
-			"No GPU here is nearer to this NIC; try another NIC, or move one card so that "
-			"both are behind one PCIe switch.");
-}
-
-static bool is_translated(const struct verdict_facts *x)
-{
-	return x->path.iommu_translates;
-}
-
-static void say_iommu(const struct verdict_facts *x, char *line, size_t size)
-{
-	text_add(line, size,
-		 "the IOMMU translates what the NIC asks for (%s), which takes it by way of "
-		 "the root port",
-		 x->path.iommu);
-}
-
-static void advise_iommu(const struct verdict_facts *x, char *next, size_t size)
-{
-	(void)x;
-	text_add(next, size, "Boot with iommu=pt (pass-through) and compare.");
-}
-
-static void say_training(const struct verdict_facts *x, char *line, size_t size)
-{
+	const struct pci_link *down = &x->route.path.down;
 	char text[64];
 
-	text_add(line, size, "a PCIe link trained down to %s, ",
-		 path_link_format(&x->path.down, text, sizeof(text)));
-	say_could(&x->path.down, line, size);
+	snprintf(c->what, sizeof(c->what), "a PCIe link trained down to %s",
+		 pci_link_format(down, text, sizeof(text)));
+	trained_down(down, c);
+	/* If it is also the ceiling, find_ceiling() has reported it. */
+	return x->route.path.trained_down && !(at_ceiling(x) && ceiling_is_training(x));
 }
 
-static bool is_strict(const struct verdict_facts *x)
+static bool find_strict(const struct verdict_facts *x, struct verdict_cause *c)
 {
-	return !x->relaxed_ordering;
+	snprintf(c->what, sizeof(c->what), "PCIe relaxed ordering is off");
+	snprintf(c->advice, sizeof(c->advice),
+		 "Run without --disable_pcie_relaxed, and check the firmware's setting.");
+	return !x->route.relaxed_ordering;
 }
 
-static void say_strict(const struct verdict_facts *x, char *line, size_t size)
+static void unknown_cause(const struct verdict_facts *x, struct verdict_cause *c)
 {
-	(void)x;
-	text_add(line, size, "PCIe relaxed ordering is off");
-}
+	const struct path *p = &x->route.path;
 
-static void advise_strict(const struct verdict_facts *x, char *next, size_t size)
-{
-	(void)x;
-	text_add(next, size,
-		 "Run without --disable_pcie_relaxed, and look at the firmware's setting.");
-}
-
-static bool always(const struct verdict_facts *x)
-{
-	(void)x;
-	return true;
-}
-
-static void say_unknown(const struct verdict_facts *x, char *line, size_t size)
-{
-	if (x->path.virtual_machine)
-		text_add(line, size,
-			 "no cause was found; in a virtual machine the PCIe distance means "
-			 "nothing");
+	if (p->virtual_machine)
+		snprintf(c->what, sizeof(c->what),
+			 "no cause was found; in a virtual machine, the PCIe distance has no "
+			 "meaning");
 	else
-		text_add(line, size, "no cause was found (%s: %s)", path_class_name(x->path.class),
-			 path_class_words(x->path.class));
+		snprintf(c->what, sizeof(c->what), "no cause was found (%s: %s)",
+			 path_class_name(p->class), path_class_words(p->class));
+	snprintf(c->advice, sizeof(c->advice),
+		 "Compare the routes (--gpu-path dmabuf, then peermem), %s, and try larger "
+		 "messages (-s) and more QPs (-q).",
+		 p->virtual_machine ? "ask the provider which GPU and NIC belong together"
+				    : "check whether ACS redirects requests (`lspci -vvv`, ACSCtl "
+				      "ReqRedir+ on the bridges between them)");
 }
 
-static void advise_unknown(const struct verdict_facts *x, char *next, size_t size)
+unsigned verdict_causes(const struct verdict_facts *x, struct verdict_cause c[VERDICT_CAUSES_MAX])
 {
-	text_add(next, size, "Compare the routes (--gpu-path dmabuf, then peermem), ");
-	if (x->path.virtual_machine)
-		text_add(next, size, "ask the provider which GPU and NIC belong together, ");
-	else
-		text_add(next, size,
-			 "look whether ACS redirects (`lspci -vvv`, ACSCtl ReqRedir+ on the "
-			 "bridges between them), ");
-	text_add(next, size, "and try larger messages (-s) and more QPs (-q).");
-}
+	static const struct {
+		const char *word;
+		bool (*find)(const struct verdict_facts *x, struct verdict_cause *c);
+	} known[] = {
+		{"pcie_ceiling", find_ceiling},
+		{"distance", find_distance},
+		{"iommu", find_iommu},
+		{"trained_down", find_training},
+		{"relaxed_ordering", find_strict},
+	};
+	unsigned n = 0;
 
-/* clang-format off */
-static const struct verdict_cause causes[] = {
-	{"pcie_ceiling",     at_ceiling,      say_ceiling,  advise_ceiling},
-	{"distance",         is_far,          say_distance, advise_distance},
-	{"iommu",            is_translated,   say_iommu,    advise_iommu},
-	{"trained_down",     is_trained_down, say_training, advise_training},
-	{"relaxed_ordering", is_strict,       say_strict,   advise_strict},
-	{"unknown",          always,          say_unknown,  advise_unknown},
-};
-/* clang-format on */
-
-const struct verdict_cause *verdict_cause_first(const struct verdict_facts *x)
-{
-	const struct verdict_cause *c = causes;
-
-	while (!c->fits(x))
-		c++;
-	return c;
-}
-
-void verdict_cause_others(const struct verdict_facts *x, const struct verdict_cause *cause,
-			  char *next, size_t size)
-{
-	const struct verdict_cause *last = &causes[sizeof(causes) / sizeof(causes[0]) - 1];
-
-	for (const struct verdict_cause *c = cause + 1; c < last; c++) {
-		if (!c->fits(x) || (c->fits == is_trained_down && cause->fits == at_ceiling &&
-				    ceiling_is_training(x)))
-			continue;
-		text_add(next, size, " Also: ");
-		c->say(x, next, size);
-		text_add(next, size, ".");
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		c[n].word = known[i].word;
+		n += known[i].find(x, &c[n]);
 	}
+	if (!n) {
+		c[n].word = "unknown";
+		unknown_cause(x, &c[n++]);
+	}
+	return n;
 }

@@ -9,11 +9,6 @@
 #include "loop/stream.h"
 #include "session/session.h"
 
-static int send_all(struct round *r)
-{
-	return stream_run(r, IBV_WR_SEND);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct test send_bw = {
@@ -22,8 +17,9 @@ int main(int argc, char **argv)
 		.title = "Send BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
 			     .tx_depth = 128},
+		.operation = {.name = "SEND", .opcode = IBV_WR_SEND, .another = IBV_WR_SEND},
 		.receives = RECEIVES_FOLLOWER,
-		.lead = send_all,
+		.lead = stream_run,
 		.follow = stream_receive,
 	};
 

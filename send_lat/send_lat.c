@@ -8,24 +8,6 @@
 #include "loop/pingpong.h"
 #include "session/session.h"
 
-static int ping(struct round *r)
-{
-	struct pingpong p;
-
-	pingpong_init(&p, r, r->lossy ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND);
-	return r->lossy ? pingpong_lead(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
-			: pingpong_lead(&p, &pingpong_messages, 0);
-}
-
-static int pong(struct round *r)
-{
-	struct pingpong p;
-
-	pingpong_init(&p, r, r->lossy ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND);
-	return r->lossy ? pingpong_follow(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
-			: pingpong_follow(&p, &pingpong_messages, 0);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct test send_lat = {
@@ -33,11 +15,15 @@ int main(int argc, char **argv)
 		.summary = "latency of SEND, by ping-pong",
 		.title = "Send Latency Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
+		.operation = {.name = "SEND",
+			      .opcode = IBV_WR_SEND,
+			      .another = IBV_WR_SEND,
+			      .halved = true},
 		.latency = true,
 		.receives = RECEIVES_BOTH,
-		.inline_wish = 236,
-		.lead = ping,
-		.follow = pong,
+		.inline_wanted = 236,
+		.lead = pingpong_run,
+		.follow = pingpong_answer,
 	};
 
 	return session_main(&send_lat, argc, argv);

@@ -10,16 +10,6 @@
 #include "loop/stream.h"
 #include "session/session.h"
 
-static int write_all(struct round *r)
-{
-	return stream_run(r, IBV_WR_RDMA_WRITE);
-}
-
-static int write_all_immediate(struct round *r)
-{
-	return stream_run(r, IBV_WR_RDMA_WRITE_WITH_IMM);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct test write_bw = {
@@ -28,9 +18,12 @@ int main(int argc, char **argv)
 		.title = "RDMA_Write BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
 			     .tx_depth = 128},
-		.written = true,
-		.lead = write_all,
-		.lead_immediate = write_all_immediate,
+		.operation = {.name = "RDMA WRITE",
+			      .opcode = IBV_WR_RDMA_WRITE,
+			      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+			      .peer_allows = IBV_ACCESS_REMOTE_WRITE},
+		.lead = stream_run,
+		.lead_immediate = stream_run,
 		.follow_immediate = stream_receive,
 	};
 

@@ -14,7 +14,7 @@
 #include "loop/pingpong.h"
 #include "session/session.h"
 
-#define LOOKS 64 /* at memory, before the loop asks for anything else */
+#define LOOKS 64 /* reads of memory before the loop checks anything else */
 
 /*
  * The number stands big-endian in the last four bytes (or as many as the message has): its fastest
@@ -25,7 +25,7 @@ struct stamp {
 	uint32_t value;
 } __attribute__((packed, may_alias));
 
-static ALWAYS_INLINE uint32_t stamp(const struct pingpong *p, uint64_t i)
+static ALWAYS_INLINE uint32_t stamp_number(const struct pingpong *p, uint64_t i)
 {
 	return htobe32((uint32_t)i & p->number_mask);
 }
@@ -36,8 +36,8 @@ static ALWAYS_INLINE int stamp_and_send(struct pingpong *p, uint32_t number)
 	return pingpong_send(p, number);
 }
 
-/* Nothing but looks, so that the one that sees it comes at once; now and then the loop's rest. */
-static ALWAYS_INLINE int arrived(struct pingpong *p, uint32_t number)
+/* Returns 1 if message NUMBER has come. Reads memory LOOKS times, so that it is seen at once. */
+static ALWAYS_INLINE int write_arrived(struct pingpong *p, uint32_t number)
 {
 	const volatile struct stamp *last = (const volatile struct stamp *)p->into_end - 1;
 
@@ -47,54 +47,36 @@ static ALWAYS_INLINE int arrived(struct pingpong *p, uint32_t number)
 	return 0;
 }
 
-static ALWAYS_INLINE int nothing(struct pingpong *p)
+static ALWAYS_INLINE int nothing_to_repost(struct pingpong *p)
 {
 	(void)p;
 	return 0;
 }
 
-/* The stamp is a number, so it tells what comes twice. */
+/* The stamp is the message's number, so a repeated message is recognized. */
 static const struct pingpong_hooks stamped = {
-	.number = stamp,
+	.number = stamp_number,
 	.post = stamp_and_send,
-	.arrived = arrived,
-	.tidy = nothing,
+	.arrived = write_arrived,
+	.tidy = nothing_to_repost,
 };
 
-static int ping(struct round *r)
+static int write_ping(struct round *r)
 {
 	struct pingpong p;
 
-	pingpong_init(&p, r, IBV_WR_RDMA_WRITE);
-	return r->lossy ? pingpong_lead(&p, &stamped, PINGPONG_LOSSY)
-			: pingpong_lead(&p, &stamped, 0);
+	pingpong_init(&p, r);
+	return r->unreliable ? pingpong_lead(&p, &stamped, PINGPONG_UNRELIABLE)
+			     : pingpong_lead(&p, &stamped, 0);
 }
 
-static int pong(struct round *r)
+static int write_pong(struct round *r)
 {
 	struct pingpong p;
 
-	pingpong_init(&p, r, IBV_WR_RDMA_WRITE);
-	return r->lossy ? pingpong_follow(&p, &stamped, PINGPONG_LOSSY)
-			: pingpong_follow(&p, &stamped, 0);
-}
-
-static int ping_immediate(struct round *r)
-{
-	struct pingpong p;
-
-	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
-	return r->lossy ? pingpong_lead(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
-			: pingpong_lead(&p, &pingpong_messages, 0);
-}
-
-static int pong_immediate(struct round *r)
-{
-	struct pingpong p;
-
-	pingpong_init(&p, r, IBV_WR_RDMA_WRITE_WITH_IMM);
-	return r->lossy ? pingpong_follow(&p, &pingpong_numbered_messages, PINGPONG_LOSSY)
-			: pingpong_follow(&p, &pingpong_messages, 0);
+	pingpong_init(&p, r);
+	return r->unreliable ? pingpong_follow(&p, &stamped, PINGPONG_UNRELIABLE)
+			     : pingpong_follow(&p, &stamped, 0);
 }
 
 int main(int argc, char **argv)
@@ -106,13 +88,17 @@ int main(int argc, char **argv)
 		/* With relaxed ordering the last bytes could be seen before the first. */
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1,
 			     .strict_order = 1},
+		.operation = {.name = "RDMA WRITE",
+			      .opcode = IBV_WR_RDMA_WRITE,
+			      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+			      .peer_allows = IBV_ACCESS_REMOTE_WRITE,
+			      .halved = true},
 		.latency = true,
-		.written = true,
-		.inline_wish = 220,
-		.lead = ping,
-		.follow = pong,
-		.lead_immediate = ping_immediate,
-		.follow_immediate = pong_immediate,
+		.inline_wanted = 220,
+		.lead = write_ping,
+		.follow = write_pong,
+		.lead_immediate = pingpong_run,
+		.follow_immediate = pingpong_answer,
 	};
 
 	return session_main(&write_lat, argc, argv);

@@ -2,30 +2,34 @@
 /*
  * clock: time stamps for the measuring loops, and the monotonic clock for everything else.
  *
- * The loops take raw ticks; ticks become nanoseconds only when a result is computed. Where the
- * counter is trustworthy (invariant TSC, a TSC that the kernel itself keeps time by, or the Arm
- * virtual counter) a tick is one counter step; else it is one nanosecond of CLOCK_MONOTONIC_RAW.
+ * The loops record raw ticks. Ticks become nanoseconds only when a result is computed. If the
+ * counter can be trusted (the Arm virtual counter, or a TSC that the kernel has not rejected), a
+ * tick is one counter step; otherwise it is one nanosecond of CLOCK_MONOTONIC_RAW.
  *
- * Calibration costs no waiting: a pair (ticks, raw nanoseconds) taken at clock_init() and one
- * taken when the result is computed give the rate over the whole life of the program. The text
- * of /proc/cpuinfo is never read. One object per program, read-only during a run.
+ * Calibration does not wait: clock_init() reads both clocks (ticks and raw nanoseconds), and so
+ * does the computation of the result. The two pairs give the rate over the whole life of the
+ * program. The frequency in /proc/cpuinfo is never used. There is one object per program; it is
+ * read-only during a run.
+ *
+ * A trusted counter may still jump: the counters of two CPUs disagree, or the hypervisor changes
+ * that of a virtual machine. A measurement across a jump is a fault, never a result: clock_check()
+ * detects it, and a caller that computes a negative difference raises it with clock_went_back().
  */
-#ifndef RDMARK_BASE_CLOCK_H
-#define RDMARK_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
+#include "base/fault.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <x86intrin.h>
-#define CLOCK_HAS_COUNTER 1
 static inline uint64_t clock_counter(void)
 {
 	return __rdtsc();
 }
 #elif defined(__aarch64__)
-#define CLOCK_HAS_COUNTER 1
 static inline uint64_t clock_counter(void)
 {
 	uint64_t v;
@@ -34,38 +38,67 @@ static inline uint64_t clock_counter(void)
 	return v;
 }
 #else
-#define CLOCK_HAS_COUNTER 0
 static inline uint64_t clock_counter(void)
 {
 	return 0;
 }
 #endif
 
+/* One moment on both clocks. The error is at most half of the time that reading both took. */
+struct clock_pair {
+	uint64_t ticks, took_ticks;
+	uint64_t ns; /* CLOCK_MONOTONIC_RAW */
+};
+
 struct clock {
 	bool use_counter;
 	double ns_per_tick; /* valid after clock_calibrate() */
-	uint64_t start_ticks;
-	uint64_t start_ns;  /* CLOCK_MONOTONIC_RAW */
-	const char *source; /* "tsc", "cntvct" or "clock_gettime" */
+	struct clock_pair start;
+	struct clock_pair last; /* the latest calibration */
+	const char *source;     /* "tsc", "cntvct" or "clock_gettime" */
 };
 
-/* Nanoseconds of CLOCK_MONOTONIC: for deadlines. */
+/* Nanoseconds of CLOCK_MONOTONIC, for deadlines. */
 uint64_t clock_now_ns(void);
 
-/* Nanoseconds of CLOCK_MONOTONIC_RAW: for rates. */
+/* Nanoseconds of CLOCK_MONOTONIC_RAW, for rates. */
 uint64_t clock_raw_ns(void);
 
-/* Choose the source and take the first calibration pair. */
-void clock_init(struct clock *c);
+/* Write the date and time in UTC to BUF in ISO 8601: "2026-11-22T10:39:50Z". Returns BUF. */
+#define CLOCK_UTC_BYTES 32
+const char *clock_utc(char buf[CLOCK_UTC_BYTES]);
 
 /*
- * Fix ns_per_tick from the time gone by since clock_init(), spinning only if that is less than
- * 1 ms (then the error of both pairs, some 25 ns each, is 50 parts per million, a twentieth of a
- * histogram's bucket). What was measured for longer has a rate that much better.
+ * True if the kernel keeps time by the TSC. SYSFS is the root of its attributes ("/sys"). The
+ * kernel's choice decides: its clock source is "tsc", or it is a virtual machine's clock that
+ * itself reads the TSC, and the kernel has not rejected the TSC and the CPU calls it INVARIANT.
+ * False if the attribute cannot be read.
+ */
+bool clock_kernel_trusts_tsc(const char *sysfs, bool invariant);
+
+/* Choose the source and take the first calibration pair. */
+void clock_init(struct clock *c, const char *sysfs);
+
+/*
+ * Compute ns_per_tick from the time since clock_init(). Spins only if that is less than 1 ms. After
+ * 1 ms the error of both pairs, about 25 ns each, is 50 parts per million, a twentieth of a
+ * histogram's bucket; after a longer time it is proportionally smaller.
  */
 void clock_calibrate(struct clock *c);
 
-/* Current time in ticks. Hot. */
+/*
+ * Check that the ticks since the last calibration agree with CLOCK_MONOTONIC_RAW, within 10 us plus
+ * a thousandth. Returns 0, or -1 with the fault raised; C then starts again from now.
+ */
+int clock_check(struct clock *c, struct fault *f);
+
+/*
+ * Raise the fault that a later reading was below an earlier one, and start C again from now.
+ * Returns -1.
+ */
+int clock_went_back(struct clock *c, struct fault *f);
+
+/* The current time in ticks. Hot. */
 static inline __attribute__((always_inline)) uint64_t clock_ticks(const struct clock *c)
 {
 	if (__builtin_expect(c->use_counter, 1))
@@ -73,10 +106,8 @@ static inline __attribute__((always_inline)) uint64_t clock_ticks(const struct c
 	return clock_raw_ns();
 }
 
-/* Ticks to nanoseconds; call clock_calibrate() first. */
+/* Convert ticks to nanoseconds; call clock_calibrate() first. */
 static inline double clock_ticks_to_ns(const struct clock *c, double ticks)
 {
 	return ticks * c->ns_per_tick;
 }
-
-#endif

@@ -2,17 +2,28 @@
 #include "base/fault.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 
-/* Linux' internal "operation is not supported": leaks to user space from DMA-buf attach. */
+/* Linux's internal ENOTSUPP: DMA-buf attach returns it to user space, and strerror() lacks it. */
 #define KERNEL_ENOTSUPP 524
+
+#define INDENT 2 /* columns before each line after the first */
 
 void fault_phase(struct fault *f, const char *phase)
 {
 	if (!fault_is(f))
 		snprintf(f->phase, sizeof(f->phase), "%s", phase);
+}
+
+void fault_set_point(struct fault *f, const char *at)
+{
+	if (fault_is(f) && !f->at[0])
+		snprintf(f->at, sizeof(f->at), "%s", at);
 }
 
 void fault_errno_text(int errnum, char *buf, size_t size)
@@ -41,6 +52,9 @@ int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *c
 	va_end(ap);
 	f->cause[0] = '\0';
 	f->fix[0] = '\0';
+	f->completion[0] = '\0';
+	f->vendor_error = 0;
+	f->at[0] = '\0';
 	return -1;
 }
 
@@ -82,30 +96,23 @@ int fault_exit_status(const struct fault *f)
 
 const char *fault_code_name(enum fault_code code)
 {
-	switch (code) {
-	case FAULT_NONE:
-		return "none";
-	case FAULT_LOCAL:
-		return "local";
-	case FAULT_USAGE:
-		return "usage";
-	case FAULT_PEER:
-		return "peer";
-	case FAULT_DEADLINE:
-		return "deadline";
-	case FAULT_DATA:
-		return "data";
-	case FAULT_THRESHOLD:
-		return "threshold";
-	case FAULT_UNAVAILABLE:
-		return "unavailable";
-	case FAULT_INTERRUPTED:
-		return "interrupted";
-	}
-	return "unknown";
+	static const char *const name[] = {
+		[FAULT_NONE] = "none",
+		[FAULT_LOCAL] = "local",
+		[FAULT_USAGE] = "usage",
+		[FAULT_PEER] = "peer",
+		[FAULT_DEADLINE] = "deadline",
+		[FAULT_DATA] = "data",
+		[FAULT_THRESHOLD] = "threshold",
+		[FAULT_UNAVAILABLE] = "unavailable",
+		[FAULT_INTERRUPTED] = "interrupted",
+	};
+
+	return code <= FAULT_INTERRUPTED && name[code] ? name[code] : "unknown";
 }
 
-/* Append TEXT as a sentence: separated by ". " from what stands before, no doubled full stop. */
+/* Append LEAD and TEXT to BUF as a sentence, after ". " unless BUF is empty. A full stop at the end
+ * of BUF is not doubled. */
 static void add_sentence(char *buf, size_t size, const char *lead, const char *text)
 {
 	size_t used = strlen(buf);
@@ -117,25 +124,69 @@ static void add_sentence(char *buf, size_t size, const char *lead, const char *t
 	snprintf(buf + used, size - used, "%s%s%s", used ? ". " : "", lead, text);
 }
 
-void fault_format(const struct fault *f, char *buf, size_t size)
+/* Add the last full stop, and replace control characters, which could harm a terminal. */
+static void end_sentence(char *buf, size_t size)
 {
-	size_t used;
+	size_t used = strlen(buf);
 
-	snprintf(buf, size, "%s%s%s%s%s%s", f->from_peer ? "peer: " : "", f->phase,
-		 f->phase[0] ? ": " : "", f->call, f->text[0] ? ": " : "", f->text);
-	add_sentence(buf, size, "", f->cause);
-	add_sentence(buf, size, "Fix: ", f->fix);
-	used = strlen(buf);
-	if (used && used + 1 < size && buf[used - 1] != '.')
+	if (used && used + 1 < size && !strchr(".?", buf[used - 1]))
 		snprintf(buf + used, size - used, ".");
 	text_disarm(buf);
 }
 
+/* Write to BUF what failed: the place, the end that reports it, phase, call and errno text. */
+static void format_failure(const struct fault *f, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s%s%s%s%s%s%s%s%s", f->at[0] ? "at " : "", f->at,
+		 f->at[0] ? ": " : "",
+		 !f->from_peer     ? ""
+		 : f->reporter[0] ? f->reporter
+				  : "the other end",
+		 f->from_peer ? " reports: " : "", f->phase, f->phase[0] ? ": " : "", f->call,
+		 f->text[0] ? ": " : "", f->text);
+}
+
+void fault_format(const struct fault *f, char *buf, size_t size)
+{
+	format_failure(f, buf, size);
+	add_sentence(buf, size, "", f->cause);
+	add_sentence(buf, size, "Fix: ", f->fix);
+	end_sentence(buf, size);
+}
+
+/* Print F for a terminal: what failed, the cause and the fix each begin a line and are wrapped. */
+static void print_lines(const struct fault *f, const char *program, unsigned columns, FILE *out)
+{
+	char line[1024];
+	int n = snprintf(line, sizeof(line), "%s: ", program);
+
+	format_failure(f, line + n, sizeof(line) - (size_t)n);
+	end_sentence(line, sizeof(line));
+	terminal_wrap(out, line, columns, INDENT);
+	for (int i = 0; i < 2; i++) {
+		const char *text = i ? f->fix : f->cause;
+
+		snprintf(line, sizeof(line), "%*s%s%s", INDENT, "", i ? "Fix: " : "", text);
+		end_sentence(line, sizeof(line));
+		if (text[0])
+			terminal_wrap(out, line, columns, INDENT);
+	}
+}
+
 void fault_print(const struct fault *f, const char *program, FILE *out)
 {
-	char line[2048];
+	char line[2048], *text = NULL;
+	size_t size;
+	FILE *lines = isatty(fileno(out)) ? open_memstream(&text, &size) : NULL;
 
-	fault_format(f, line, sizeof(line));
-	fprintf(out, "%s: %s\n", program, line);
+	if (lines) {
+		print_lines(f, program, terminal_columns(fileno(out)), lines);
+		fclose(lines);
+		fwrite(text, 1, size, out);
+		free(text);
+	} else {
+		fault_format(f, line, sizeof(line));
+		fprintf(out, "%s: %s\n", program, line);
+	}
 	fflush(out);
 }

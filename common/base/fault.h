@@ -2,18 +2,19 @@
 /*
  * fault: the one error type of rdmark.
  *
- * A fault is raised once, at the leaf that knows the facts, and says five things: the phase the
- * program was in, the call that failed, the errno text, the probable cause (found by looking, not
- * guessed) and the fix. Callers only pass -1 up. The same fault goes to stderr, into the JSON
- * document and to the peer.
+ * The function that knows the facts raises a fault once. A fault says five things: the phase of the
+ * program, the call that failed, the errno text, the probable cause (checked, not guessed) and the
+ * fix. Callers only return -1. The same fault goes to stderr, into the JSON document and to the
+ * peer.
  *
- * Invariant: the first fault raised wins; later ones on the same object are dropped, because they
- * are consequences. A zeroed object is valid and empty. Not thread-safe: one object per thread.
+ * Invariant: the first fault on an object is kept. Later ones are dropped, because they are
+ * consequences of it. A zeroed object is valid and empty. Not thread-safe: use one object per
+ * thread.
  */
-#ifndef RDMARK_BASE_FAULT_H
-#define RDMARK_BASE_FAULT_H
+#pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* The values are the exit codes of the programs (rdmark(7), EXIT STATUS). */
@@ -24,8 +25,8 @@ enum fault_code {
 	FAULT_PEER = 3,         /* the peer failed or is gone */
 	FAULT_DEADLINE = 4,     /* a wait ran out */
 	FAULT_DATA = 5,         /* verification found wrong data */
-	FAULT_THRESHOLD = 6,    /* measured, and below what was asked for */
-	FAULT_UNAVAILABLE = 77, /* cannot be had on this machine */
+	FAULT_THRESHOLD = 6,    /* measured, and worse than a limit that the user gave */
+	FAULT_UNAVAILABLE = 77, /* this machine does not have what the program needs */
 	FAULT_INTERRUPTED = 128 /* plus the signal's number; see struct fault.signal */
 };
 
@@ -34,57 +35,72 @@ struct fault {
 	int errnum;     /* positive errno, 0 if none */
 	int signal;     /* with FAULT_INTERRUPTED: which one */
 	bool from_peer; /* the peer reported it; phase, call, … are the peer's */
-	bool dropping;  /* a later one was raised: its cause and fix are dropped, too */
+	bool dropping;  /* a later fault was raised and dropped: drop its cause and fix, too */
+	char reporter[104]; /* if from_peer: that end, "the client (192.0.2.1:4711)" */
+	char at[128];       /* the experiment of several during which it happened: "-q 16"; or "" */
 	char phase[64];
 	char call[192];
 	char text[128];
 	char cause[640];
 	char fix[512];
+	/*
+	 * of a failed completion: its status by ibv_wc_status_str(), otherwise "", and the vendor's
+	 * error
+	 */
+	char completion[64];
+	uint32_t vendor_error;
 };
 
-/* Name the phase that the next fault belongs to, e.g. "registering memory". */
+/* Set the phase of the next fault, e.g. "registering memory". */
 void fault_phase(struct fault *f, const char *phase);
 
+/* Set the values of the experiment during which the fault was raised: "-q 16"; "": the only one. */
+void fault_set_point(struct fault *f, const char *at);
+
 /*
- * Record a failure unless one is recorded already. CALL (printf) names what failed with its
- * arguments, e.g. "ibv_reg_mr(%s)"; ERRNUM is a positive errno or 0. Always returns -1, so that
- * `return fault_raise(…)` reads as what it is.
+ * Raise a fault, unless F has one already. CALL (printf) names the call that failed and its
+ * arguments, e.g. "ibv_reg_mr(%s)". ERRNUM is a positive errno or 0. Always returns -1, so that a
+ * caller can write `return fault_raise(…)`.
  */
 int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *call, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Add the probable cause or the fix (printf) to the fault just raised. Does nothing if already set,
- * or if that fault was dropped. Return -1.
+ * Add the probable cause or the fix (printf) to the fault just raised. Does nothing if it has one,
+ * or if that fault was dropped. Returns -1.
  */
 int fault_cause(struct fault *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int fault_fix(struct fault *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* True once something was raised. */
+/* True if a fault was raised. */
 static inline bool fault_is(const struct fault *f)
 {
 	return f->code != FAULT_NONE;
 }
 
-/* Forget what was raised; the phase stays. For a server that drops one peer and goes on. */
+/* Remove the fault; the phase stays. For a server that drops one peer and continues. */
 void fault_clear(struct fault *f);
 
-/* The process exit status that this fault calls for. */
+/* The exit status of the process for this fault. */
 int fault_exit_status(const struct fault *f);
 
 /* One word for the code: "local", "usage", "peer", … Static storage. */
 const char *fault_code_name(enum fault_code code);
 
-/* Text of an errno, also for kernel-internal numbers that strerror() does not know (524). */
+/*
+ * Write the text of ERRNUM to BUF, also for kernel-internal numbers that strerror() does not know
+ * (524).
+ */
 void fault_errno_text(int errnum, char *buf, size_t size);
 
 /*
- * The whole message on one line without the program's name: phase: call: errno text. Cause. Fix: …
- * Control characters (the texts may be the peer's) become '?'.
+ * Write the message to BUF as one line without the program's name: phase: call: errno text. Cause.
+ * Fix: … Control characters become '?', because the texts may come from the peer.
  */
 void fault_format(const struct fault *f, char *buf, size_t size);
 
-/* Print "PROGRAM: message\n" to OUT in a single write. */
+/*
+ * Print "PROGRAM: message\n" to OUT in a single write. On a terminal the failure, the cause and the
+ * fix each start a line, and lines are broken at the terminal's width.
+ */
 void fault_print(const struct fault *f, const char *program, FILE *out);
-
-#endif

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define NO_CORRECTION UINT64_MAX /* an interval that corrects nothing */
+
 _Static_assert(sizeof(struct hist) <= 256 * 1024, "a histogram takes at most 256 KiB");
 
 void hist_reset(struct hist *h)
@@ -23,8 +25,8 @@ void hist_merge(struct hist *h, const struct hist *from)
 }
 
 /*
- * Where bucket INDEX begins: the least integer of its part of the octave, less the one that was
- * added. In the octaves below 512 there are more buckets than integers.
+ * The lowest value of bucket INDEX: the least integer of its part of the octave, minus the 1 that
+ * hist_index() adds. Octaves below 512 have more buckets than integers.
  */
 uint64_t hist_bucket_low(unsigned index)
 {
@@ -42,31 +44,22 @@ uint64_t hist_bucket_width(unsigned index)
 	return hist_bucket_low(index + 1) - hist_bucket_low(index);
 }
 
-/* The first bucket that has samples, and the one behind the last: none if H is empty. */
+/* The first bucket with samples and the one after the last; both 0 if H is empty. */
 struct range {
 	unsigned first, end;
 };
 
-static struct range used(const struct hist *h)
+static struct range find_used_buckets(const struct hist *h)
 {
 	if (h->min > h->max)
 		return (struct range){0, 0};
 	return (struct range){(unsigned)hist_index(h->min), (unsigned)hist_index(h->max) + 1};
 }
 
-uint64_t hist_count(const struct hist *h)
-{
-	struct range r = used(h);
-	uint64_t count = 0;
-
-	for (unsigned i = r.first; i < r.end; i++)
-		count += h->bucket[i];
-	return count;
-}
-
 /*
- * Which sample in order of size, from 1. 99.9 as a double is a trifle more than 99.9, and 99.9 % of
- * 1000 must be 999, not 1000: what exceeds a whole number by rounding alone is taken off.
+ * The rank, from 1, of the sample at PERCENT of COUNT sorted samples. 99.9 as a double is slightly
+ * more than 99.9, and 99.9 % of 1000 must be 999, not 1000: the subtraction removes rounding
+ * errors.
  */
 static uint64_t percentile_rank(double percent, uint64_t count)
 {
@@ -76,28 +69,6 @@ static uint64_t percentile_rank(double percent, uint64_t count)
 	return rank ? rank : 1;
 }
 
-double hist_percentile(const struct hist *h, double percent)
-{
-	uint64_t count = hist_count(h), rank, seen = 0;
-	double value;
-	unsigned i;
-
-	if (!count)
-		return 0;
-	rank = percentile_rank(percent, count);
-	if (rank >= count)
-		return (double)h->max;
-	for (i = used(h).first; i < HIST_BUCKETS; i++) {
-		seen += h->bucket[i];
-		if (seen >= rank)
-			break;
-	}
-	value = (double)hist_bucket_low(i) + (double)(hist_bucket_width(i) - 1) / 2;
-	if (value < (double)h->min)
-		return (double)h->min;
-	return value > (double)h->max ? (double)h->max : value;
-}
-
 double hist_mean(const struct hist *h)
 {
 	uint64_t count = hist_count(h);
@@ -105,43 +76,136 @@ double hist_mean(const struct hist *h)
 	return count ? (double)((long double)h->sum / (long double)count) : 0;
 }
 
-/* Where the samples of bucket I lie: its middle, and the variance in it if they fill it evenly. */
+/* The middle of bucket I, and the variance of its samples if they fill it evenly. MIN and MAX are
+ * the limits of all samples and cut the bucket off. */
 struct spread {
 	double middle, variance;
 };
 
-static struct spread spread_of(const struct hist *h, unsigned i)
+static struct spread measure_bucket_within(unsigned i, uint64_t min, uint64_t max)
 {
 	uint64_t low = hist_bucket_low(i), high = low + hist_bucket_width(i) - 1;
 	double steps;
 
-	if (low < h->min)
-		low = h->min;
-	if (high > h->max)
-		high = h->max;
+	low = low < min ? min : low;
+	high = high > max ? max : high;
 	steps = (double)(high - low);
 	return (struct spread){(double)low + steps / 2, steps * (steps + 2) / 12};
 }
 
+static struct spread measure_bucket(const struct hist *h, unsigned i)
+{
+	return measure_bucket_within(i, h->min, h->max);
+}
+
 /*
- * About the mean of the middles, not of the samples: what all middles are off by is then no
- * deviation. The second pass has nothing to cancel.
+ * Deviations are from the mean of the bucket middles, not of the samples: an error that all middles
+ * share then adds no deviation. A second pass avoids the cancellation of a sum of squares.
  */
 double hist_stdev(const struct hist *h)
 {
 	double count = (double)hist_count(h), mean = 0, sum = 0;
-	struct range r = used(h);
+	struct range r = find_used_buckets(h);
 	struct spread s;
 
 	for (unsigned i = r.first; i < r.end; i++)
 		if (h->bucket[i])
-			mean += (double)h->bucket[i] / count * spread_of(h, i).middle;
+			mean += (double)h->bucket[i] / count * measure_bucket(h, i).middle;
 	for (unsigned i = r.first; i < r.end; i++) {
 		if (!h->bucket[i])
 			continue;
-		s = spread_of(h, i);
+		s = measure_bucket(h, i);
 		s.middle -= mean;
 		sum += (double)h->bucket[i] / count * (s.middle * s.middle + s.variance);
 	}
 	return sqrt(sum);
+}
+
+struct hist_excess hist_excess(const struct hist *h, double from, double over)
+{
+	struct hist_excess e = {0, 0};
+	struct range r = find_used_buckets(h);
+
+	for (unsigned i = r.first; i < r.end; i++) {
+		double middle;
+
+		if (!h->bucket[i] || (middle = measure_bucket(h, i).middle) < from)
+			continue;
+		e.count += h->bucket[i];
+		e.sum += (double)h->bucket[i] * (middle - over);
+	}
+	return e;
+}
+
+/* The number of samples that the correction for coordinated omission adds to a sample V: V -
+ * INTERVAL, V - 2 * INTERVAL and so on, down to INTERVAL. */
+static uint64_t count_added(uint64_t v, uint64_t interval)
+{
+	return v / interval > 1 ? v / interval - 1 : 0;
+}
+
+/* The number of samples, added ones included, that are at most HIGH, the last value of a bucket. */
+static uint64_t count_corrected_up_to(const struct hist *h, uint64_t interval, uint64_t high)
+{
+	struct range r = find_used_buckets(h);
+	uint64_t count = 0;
+
+	for (unsigned i = r.first; i < r.end; i++) {
+		uint64_t v, all, above;
+
+		if (!h->bucket[i])
+			continue;
+		v = (uint64_t)measure_bucket(h, i).middle;
+		all = count_added(v, interval);
+		if (v <= high) {
+			count += h->bucket[i] * (1 + all);
+			continue;
+		}
+		above = (v - high - 1) / interval;
+		count += h->bucket[i] * (above < all ? all - above : 0);
+	}
+	return count;
+}
+
+uint64_t hist_count(const struct hist *h)
+{
+	return hist_corrected_count(h, NO_CORRECTION);
+}
+
+double hist_percentile(const struct hist *h, double percent)
+{
+	uint64_t count = hist_count(h), rank = percentile_rank(percent, count), seen = 0;
+	unsigned i = find_used_buckets(h).first;
+
+	if (rank >= count)
+		return count ? (double)h->max : 0;
+	while ((seen += h->bucket[i]) < rank)
+		i++;
+	return measure_bucket(h, i).middle;
+}
+
+uint64_t hist_corrected_count(const struct hist *h, uint64_t interval)
+{
+	return count_corrected_up_to(h, interval, HIST_MOST);
+}
+
+double hist_corrected_percentile(const struct hist *h, uint64_t interval, double percent)
+{
+	uint64_t count = hist_corrected_count(h, interval), rank = percentile_rank(percent, count);
+	uint64_t least = h->min < interval ? h->min : interval;
+	unsigned low, high;
+
+	if (rank >= count)
+		return count ? (double)h->max : 0;
+	low = (unsigned)hist_index(least);
+	high = (unsigned)hist_index(h->max);
+	while (low < high) {
+		unsigned i = low + (high - low) / 2;
+
+		if (count_corrected_up_to(h, interval, hist_bucket_low(i + 1) - 1) >= rank)
+			high = i;
+		else
+			low = i + 1;
+	}
+	return measure_bucket_within(low, least, h->max).middle;
 }

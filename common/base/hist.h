@@ -2,43 +2,42 @@
 /*
  * hist: a log-linear histogram of unsigned samples.
  *
- * Every power of two is cut into 512 buckets, so that a percentile (the middle of its bucket) is
- * off by at most 1/1024 < 0.1 %; values below 1023 have a bucket each. The size is fixed (212 KiB)
- * whatever the number of samples, no sample is dropped, and two histograms merge by addition.
+ * Every power of two is cut into 512 buckets, so a percentile (the middle of its bucket) is off by
+ * at most 1/1024 < 0.1 %. Each value below 1023 has its own bucket. The size is fixed (212 KiB) for
+ * any number of samples, no sample is dropped, and two histograms merge by addition.
  *
- * Minimum, maximum and mean are exact, not read off buckets. The standard deviation is: it is off
- * by at most 0.12 % of the samples' root mean square (of the mean, if they lie close together), and
- * where they fill more than a few buckets by far less.
+ * Minimum, maximum and mean are exact. The standard deviation is computed from the buckets: its
+ * error is at most 0.12 % of the samples' root mean square (of the mean, if the samples are close
+ * together), and far less if they fill more than a few buckets.
  *
- * The unit of a sample is the caller's (rdmark records clock ticks). One above HIST_MOST, 34 days
- * of ticks at 3 GHz, or the difference of two clock readings that went backwards, counts as that.
- * The mean holds for samples of 2^64 in all, 195 years of such ticks. Not thread-safe.
+ * The caller chooses the unit of a sample (rdmark records clock ticks). A sample above HIST_MOST
+ * counts as HIST_MOST: 34 days of ticks at 3 GHz, or the difference of two clock readings that went
+ * backwards. The mean is correct up to a sum of 2^64, 195 years of such ticks. Not thread-safe.
  */
-#ifndef RDMARK_BASE_HIST_H
-#define RDMARK_BASE_HIST_H
+#pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define HIST_SUB_BITS 9u  /* 512 buckets for each power of two */
-#define HIST_OCTAVES  53u /* what a double has digits for */
+#define HIST_OCTAVES  53u /* a double has 53 significant bits */
 #define HIST_BUCKETS  (HIST_OCTAVES << HIST_SUB_BITS)
 #define HIST_MOST     ((UINT64_C(1) << HIST_OCTAVES) - 2)
 
 struct hist {
-	uint64_t min; /* more than max: there is no sample */
+	uint64_t min; /* greater than max: no sample */
 	uint64_t max;
 	uint64_t sum;
 	uint64_t bucket[HIST_BUCKETS];
 };
 
-/* Forget all samples. A histogram must be reset once before its first sample. */
+/* Remove all samples. Call it once before the first sample. */
 void hist_reset(struct hist *h);
 
 /*
- * The bucket of VALUE, at most HIST_MOST. The exponent of a double and the digits behind it are the
- * octave and the place in it, ready made; zero has none of its own, so one is added to all. Hot.
+ * The index of the bucket of VALUE, which is at most HIST_MOST. The conversion to double computes
+ * it: the exponent is the power of two, and the highest bits of the mantissa are the place within
+ * it. One is added to every value because zero has no exponent. Hot.
  */
 static inline __attribute__((always_inline)) uint64_t hist_index(uint64_t value)
 {
@@ -51,8 +50,8 @@ static inline __attribute__((always_inline)) uint64_t hist_index(uint64_t value)
 }
 
 /*
- * Record one sample. Hot: 11 instructions on x86-64, no branch that depends on the bucket. That the
- * maximum is looked at first keeps what is too large from the buckets, at no cost for others.
+ * Record one sample. Hot: 11 instructions on x86-64, and no branch that depends on the bucket. Only
+ * a new maximum can be too large, so the limit is checked there at no cost to other samples.
  */
 static inline __attribute__((always_inline)) void hist_add(struct hist *h, uint64_t value)
 {
@@ -70,21 +69,42 @@ static inline __attribute__((always_inline)) void hist_add(struct hist *h, uint6
 /* Add all samples of FROM to H. */
 void hist_merge(struct hist *h, const struct hist *from);
 
-/* Lowest value of bucket INDEX, and how many values share it (its width; 0 among the lowest). */
+/*
+ * The lowest value of bucket INDEX; and the number of values in it, which is 0 for some of the
+ * lowest indices.
+ */
 uint64_t hist_bucket_low(unsigned index);
 uint64_t hist_bucket_width(unsigned index);
 
-/* How many samples there are. Like all that follows it looks at each bucket. */
+/* The number of samples. Like all functions below, it reads every bucket. */
 uint64_t hist_count(const struct hist *h);
 
 /*
- * The smallest recorded value such that at least PERCENT (0 < PERCENT <= 100) of the samples are
- * no larger, within the relative error above and never outside [min, max]. 0 if empty.
+ * The smallest value such that at least PERCENT (0 < PERCENT <= 100) of the samples are no larger.
+ * Has the relative error given above and is always within [min, max]. 0 if empty.
  */
 double hist_percentile(const struct hist *h, double percent);
 
-/* Mean, and standard deviation of the population (divided by n). 0 if empty. */
+/* The mean, and the standard deviation of the population (divided by n). 0 if empty. */
 double hist_mean(const struct hist *h);
 double hist_stdev(const struct hist *h);
 
-#endif
+/*
+ * The samples that are FROM or more: their number, and the sum of their excess over OVER, which is
+ * at most FROM.
+ */
+struct hist_excess {
+	uint64_t count;
+	double sum;
+};
+struct hist_excess hist_excess(const struct hist *h, double from, double over);
+
+/*
+ * Correct for coordinated omission: samples are taken one after the other, so while one takes long,
+ * those that were due meanwhile are missing. With samples expected every INTERVAL (at least 1),
+ * each sample V stands also for V - INTERVAL, V - 2 * INTERVAL and so on, down to INTERVAL. The
+ * functions return the corrected number of samples, and a percentile of them within the error of V.
+ * The cost per sample does not depend on its value.
+ */
+uint64_t hist_corrected_count(const struct hist *h, uint64_t interval);
+double hist_corrected_percentile(const struct hist *h, uint64_t interval, double percent);

@@ -10,14 +10,18 @@ int peak_init(struct peak *p, uint64_t window)
 	uint64_t entries = 4;
 
 	memset(p, 0, sizeof(*p));
-	if (window > SIZE_MAX / sizeof(*p->mark) / 4)
+	if (window > SIZE_MAX / sizeof(*p->mark) / 8)
 		return -ENOMEM;
-	/* Marks are at least one message apart, so a window holds at most WINDOW + 1 of them. */
-	while (entries < window + 2)
+	/*
+	 * At least one message completes between two marks. So the messages of one window and those
+	 * completed but not yet polled, at most another window, limit the number of marks.
+	 */
+	while (entries < 2 * window + 2)
 		entries *= 2;
-	p->mark = calloc(entries, sizeof(*p->mark));
+	p->mark = malloc(entries * sizeof(*p->mark));
 	if (!p->mark)
 		return -ENOMEM;
+	memset(p->mark, 0xff, entries * sizeof(*p->mark)); /* no page fault later */
 	p->mask = entries - 1;
 	p->window = window;
 	return 0;
@@ -29,16 +33,19 @@ void peak_release(struct peak *p)
 	memset(p, 0, sizeof(*p));
 }
 
-void peak_start(struct peak *p, uint64_t ticks)
+void peak_start(struct peak *p, const struct peak_run *run)
 {
-	p->mark[0] = (struct peak_mark){ticks, 0};
+	/* Before the first post no message has completed, polled or not. */
+	p->mark[0] = (struct peak_mark){run->ticks, 0};
 	p->next = 0;
 	p->end = 1;
-	p->start = (struct peak_mark){ticks, INT64_MAX};
+	p->start = (struct peak_mark){run->ticks, INT64_MAX};
+	p->unseen = run->unseen < p->window ? run->unseen : p->window;
+	p->cqs = run->cqs;
+	p->messages = 0;
+	p->since_ticks = run->ticks;
+	p->looks = 0;
+	p->went_back = false;
+	p->idle = false;
 	p->best = 0;
-}
-
-double peak_rate(const struct peak *p)
-{
-	return p->best;
 }

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * peak: the best rate over any span of one full send queue, found while the run goes on.
+ * peak: the highest rate over any span of one full send queue, found during the run. It is never
+ * higher than what the adapter did.
  *
- * The loop reports (time, messages completed so far) once per batch of completions. A span may end
- * at any report, but start only at one that came with an empty CQ: completions that lie in the CQ
- * unseen would otherwise be counted into a span that began after them, and a process that was held
- * up would show a rate no link ever had. The marks of possible starts form a queue that slides
- * along; each report is compared with the latest start at least WINDOW messages ago. O(1)
- * amortised, no division, memory fixed at start. A run shorter than the window has no peak of its
- * own.
+ * The kernel can interrupt a thread at any point, so the time when the thread saw a completion is
+ * not the time when it happened. Two facts are certain:
+ *
+ *	a span may end when the clock was read after completions were polled: at least these
+ *	messages were done by then;
+ *	a span may start when the clock was read before a poll that found every CQ empty: by then no
+ *	more was done than the messages polled before, the messages that complete without a
+ *	completion of their own (unsignalled ones), and nearly all of the message in progress: at
+ *	most `unseen`.
+ *
+ * An interruption between reading the clock and polling makes such a span longer, never shorter. If
+ * the CQs are never empty because the program is slower than the adapter, there is no span, and the
+ * run has only its average.
+ *
+ * The starts form a ring. Each end is compared with the latest start that is at least WINDOW
+ * messages before it. The cost is O(1) amortised without a division, in a fixed amount of memory
+ * that is touched before the run. A run shorter than the window has no peak.
  */
-#ifndef RDMARK_BASE_PEAK_H
-#define RDMARK_BASE_PEAK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,48 +35,85 @@ struct peak {
 	struct peak_mark *mark; /* ring of mask + 1 entries; owned */
 	uint64_t mask;
 	uint64_t window; /* messages */
-	uint64_t next;   /* ring positions, ever growing: of the mark that START moves to next, */
-	uint64_t end;    /* and behind the newest */
-	struct peak_mark start; /* of the span that ends now; before a full one: far ahead */
-	double best;            /* messages a tick; 0: no full window seen */
+	uint64_t unseen; /* messages */
+	unsigned cqs;
+	uint64_t next; /* ring positions, which only grow: the mark that START becomes next, */
+	uint64_t end;  /* and one past the newest mark */
+	struct peak_mark start; /* of the span that ends now; in the future before there is a
+				   full one */
+	uint64_t messages;      /* completed so far */
+	uint64_t since_ticks;   /* the clock before the first of the current empty polls */
+	unsigned looks;         /* empty polls since then; each polls the next CQ */
+	bool went_back;         /* the clock went back, by more than from one poll to the next */
+	bool idle;              /* every CQ was empty after idle_ticks: */
+	uint64_t idle_ticks;    /* a span may start here */
+	double best;            /* the result in messages per tick; 0: no full window */
 };
 
-/* Make P ready for spans of WINDOW (at least 1) messages. Returns 0 or -ENOMEM (then P is empty).
+/* The parameters of a run. */
+struct peak_run {
+	uint64_t ticks;  /* at its start */
+	uint64_t unseen; /* messages that may be done without a completion so far; at most a
+			    window */
+	unsigned cqs;    /* polled in turn */
+};
+
+/*
+ * Initialize P for spans of WINDOW (at least 1) messages. Returns 0 or -ENOMEM (then P is empty).
  */
 int peak_init(struct peak *p, uint64_t window);
 
-/* Give the memory back; a zeroed object is fine. */
+/* Free the memory; safe on a zeroed object. */
 void peak_release(struct peak *p);
 
-/* Forget the past and start a run at TICKS with 0 messages. */
-void peak_start(struct peak *p, uint64_t ticks);
+/* Start a new run with 0 messages. */
+void peak_start(struct peak *p, const struct peak_run *run);
 
 /*
- * MESSAGES in all have completed by TICKS, at least one more than at the call before; EMPTY: the CQ
- * held no more than these. A span without a tick (a coarse clock) is passed over. Hot.
+ * A poll of the next CQ found nothing, and the clock read TICKS after it, before the next poll.
+ * Call it only when the loop has nothing else to do.
+ */
+static inline __attribute__((always_inline)) void peak_empty(struct peak *p, uint64_t ticks)
+{
+	p->went_back |= ticks < p->since_ticks;
+	if (++p->looks == p->cqs) {
+		p->idle = true;
+		p->idle_ticks = p->since_ticks;
+		p->looks = 0;
+	}
+	if (!p->looks)
+		p->since_ticks = ticks;
+}
+
+/*
+ * MESSAGES have completed since the start, at least one more than at the previous call, and the
+ * clock read TICKS after they were polled. A span of zero ticks (a coarse clock) is ignored. Hot.
  */
 static inline __attribute__((always_inline)) void peak_add(struct peak *p, uint64_t ticks,
-							   uint64_t messages, bool empty)
+							   uint64_t messages)
 {
 	const struct peak_mark *mark;
-	int64_t span_ticks, span_messages; /* less than 0: it is not full yet */
+	int64_t span_ticks, span_messages; /* less than 0: not full yet */
 
+	p->went_back |= ticks < p->since_ticks;
+	if (p->idle) {
+		p->mark[p->end++ & p->mask] =
+			(struct peak_mark){p->idle_ticks, p->messages + p->unseen};
+		p->idle = false;
+	}
 	while (p->next != p->end) {
 		mark = &p->mark[p->next & p->mask];
-		if (messages - mark->messages < p->window)
+		if ((int64_t)(messages - mark->messages) < (int64_t)p->window)
 			break;
 		p->start = *mark;
 		p->next++;
 	}
 	span_ticks = (int64_t)(ticks - p->start.ticks);
 	span_messages = (int64_t)(messages - p->start.messages);
-	if (__builtin_expect((double)span_messages > p->best * (double)span_ticks, 0) && span_ticks)
+	if (__builtin_expect((double)span_messages > p->best * (double)span_ticks, 0) &&
+	    span_ticks > 0)
 		p->best = (double)span_messages / (double)span_ticks;
-	if (empty)
-		p->mark[p->end++ & p->mask] = (struct peak_mark){ticks, messages};
+	p->messages = messages;
+	p->since_ticks = ticks;
+	p->looks = 0;
 }
-
-/* Best messages per tick, 0 if no full window was seen. */
-double peak_rate(const struct peak *p);
-
-#endif

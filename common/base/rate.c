@@ -4,56 +4,59 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/units.h"
 
 #define UNIT_BITS 2
 #define MILLION   1e6
 #define MIB_BITS  (8.0 * (1 << 20))
 
-static const char letters[] = "Mgp"; /* as enum rate_unit has them; perftest's */
+static const char letters[] = "Mgp"; /* perftest's, in the order of enum rate_unit */
 
 static enum rate_unit unit_of(uint64_t rate)
 {
 	return (enum rate_unit)(rate & ((1u << UNIT_BITS) - 1));
 }
 
-static double number_of(uint64_t rate)
+static double rate_number(uint64_t rate)
 {
 	return (double)(rate >> UNIT_BITS) / MILLION;
 }
 
-static int parse_unit(const char *text, enum rate_unit *unit)
+/* The unit that perftest's LETTER means; RATE_UNSAID for any other letter. */
+static enum rate_unit unit_of_letter(char letter)
 {
-	*unit = RATE_UNSAID;
-	if (!*text)
-		return 0;
-	if (text[1])
-		return -EINVAL;
 	for (unsigned i = 0; i < RATE_UNSAID; i++)
-		if (tolower((unsigned char)*text) == tolower((unsigned char)letters[i]))
-			*unit = (enum rate_unit)i;
-	return *unit == RATE_UNSAID ? -EINVAL : 0;
+		if (tolower((unsigned char)letter) == tolower((unsigned char)letters[i]))
+			return (enum rate_unit)i;
+	return RATE_UNSAID;
 }
 
 int rate_parse(const char *text, uint64_t *rate)
 {
-	size_t digits = strspn(text, "0123456789.");
-	enum rate_unit unit;
+	size_t n = strlen(text);
+	enum rate_unit unit = n ? unit_of_letter(text[n - 1]) : RATE_UNSAID;
+	char number[40] = "";
 	uint64_t millionths;
-	char *end;
-	double v;
+	double v = 0;
+	int rc;
 
 	if (strcasecmp(text, "max") == 0) {
 		*rate = RATE_UNLIMITED;
 		return 0;
 	}
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	v = strtod(text, &end);
-	if (end != text + digits || parse_unit(end, &unit)) /* strtod() also takes 1e3 and 0x10 */
-		return -EINVAL;
+	if (n < sizeof(number))
+		memcpy(number, text, n - (unit != RATE_UNSAID));
+	rc = units_parse_decimal(number, &v);
+	if (rc == -EINVAL && strpbrk(text, "bB")) {
+		rc = units_parse_rate(text, &v);
+		v /= 1e9;
+		unit = RATE_GBPS;
+	}
+	if (rc)
+		return rc;
 	if (v * MILLION >= (double)(RATE_UNLIMITED >> UNIT_BITS))
 		return -ERANGE;
 	millionths = (uint64_t)(v * MILLION + 0.5);
@@ -72,7 +75,7 @@ uint64_t rate_in(uint64_t rate, enum rate_unit unit)
 
 double rate_messages_per_s(uint64_t rate, uint64_t message_bytes)
 {
-	double v = number_of(rate), bits = 8.0 * (double)message_bytes;
+	double v = rate_number(rate), bits = 8.0 * (double)message_bytes;
 
 	switch (unit_of(rate)) {
 	case RATE_MESSAGES:
@@ -99,6 +102,6 @@ const char *rate_format(uint64_t rate, char *buf, size_t size)
 	else if (rate == RATE_NONE)
 		snprintf(buf, size, "none");
 	else
-		snprintf(buf, size, "%.15g%s", number_of(rate), letter);
+		snprintf(buf, size, "%.15g%s", rate_number(rate), letter);
 	return buf;
 }

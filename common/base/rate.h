@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rate: how fast, as a user writes it: "10" or "2.5g" is Gb/s (10^9 bits), "800M" MiB/s, "1000000p"
- * messages a second, "max" as fast as it goes.
+ * rate: a rate as a user writes it: "10", "2.5g" or "2.5Gb/s" is Gb/s (10^9 bits), "800M" is MiB/s,
+ * "1000000p" is messages per second, "max" is without a limit.
  *
- * One uint64_t holds number and unit, so that a rate is an option's value like any other: 0 is no
- * rate. The number is kept in millionths, so a rate of 1 kb/s can be had. What a rate means in
- * messages depends on their size.
+ * One uint64_t holds number and unit, so a rate is an option's value like any other: 0 is no rate.
+ * The number is stored in millionths, so the smallest rates are around 1 kb/s. A rate in Gb/s or
+ * MiB/s becomes messages per second only together with the message size.
  */
-#ifndef RDMARK_BASE_RATE_H
-#define RDMARK_BASE_RATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,24 +16,24 @@ enum rate_unit {
 	RATE_MIBPS,
 	RATE_GBPS,
 	RATE_MESSAGES,
-	RATE_UNSAID /* none was given with the number */
+	RATE_UNSAID /* the number had no unit */
 };
 
 #define RATE_NONE      UINT64_C(0)
-#define RATE_UNLIMITED ((uint64_t)INT64_MAX) /* as fast as it goes */
+#define RATE_UNLIMITED ((uint64_t)INT64_MAX) /* no limit */
 
-/* Read TEXT as above. Returns 0, -EINVAL or -ERANGE; *RATE is changed only with 0. */
+/* Parse TEXT as above. Returns 0, -EINVAL or -ERANGE; *RATE changes only if 0. */
 int rate_parse(const char *text, uint64_t *rate);
 
-/* RATE, in UNIT if none was given with it. */
+/* RATE with its unit, or with UNIT if it has none. */
 uint64_t rate_in(uint64_t rate, enum rate_unit unit);
 
-/* As units a second of messages of MESSAGE_BYTES each; a unit not said is Gb/s. Not RATE_UNLIMITED.
+/*
+ * Convert RATE, for messages of MESSAGE_BYTES, to messages per second or to Gb/s. A rate without a
+ * unit is in Gb/s. RATE must not be RATE_UNLIMITED.
  */
 double rate_messages_per_s(uint64_t rate, uint64_t message_bytes);
 double rate_gbps(uint64_t rate, uint64_t message_bytes);
 
-/* As rate_parse() would read it: "2.5g". Returns BUF. */
+/* Write RATE as rate_parse() reads it: "2.5g". Returns BUF. */
 const char *rate_format(uint64_t rate, char *buf, size_t size);
-
-#endif

@@ -5,32 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_size(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static double mean_of(const double *value, size_t count)
+void series_sort(double *value, size_t count)
+{
+	qsort(value, count, sizeof(*value), compare_doubles);
+}
+
+double series_mean(const double *value, size_t count)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < count; i++)
 		sum += value[i];
-	return sum / (double)count;
+	return count ? sum / (double)count : 0;
 }
 
-static double deviation(const double *value, size_t count, double mean)
+double series_variance(const double *value, size_t count, double mean)
 {
 	double squares = 0;
 
 	for (size_t i = 0; i < count; i++)
 		squares += (value[i] - mean) * (value[i] - mean);
-	return sqrt(squares / (double)(count - 1));
+	return squares / (double)(count - 1);
 }
 
-/* Σ(i − m)(v − mean) / Σ(i − m)², with m in the middle of 0 … count − 1. */
+/* The slope of the regression line, per value: Σ(i − m)(v − mean) / Σ(i − m)², where m is the
+ * middle of 0 … count − 1. */
 static double slope_of(const double *value, size_t count, double mean)
 {
 	double m = (double)(count - 1) / 2, both = 0, squares = 0;
@@ -42,17 +48,18 @@ static double slope_of(const double *value, size_t count, double mean)
 	return both / squares;
 }
 
-static void order(struct series *s, const double *value, double *sorted, size_t count)
+/* Find minimum, maximum, median and where the (lower) median is. SORTED is scratch. */
+static void sort_series(struct series *s, const double *value, double *sorted, size_t count)
 {
 	double lower;
 
 	memcpy(sorted, value, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), by_size);
+	series_sort(sorted, count);
 	s->min = sorted[0];
 	s->max = sorted[count - 1];
 	lower = sorted[(count - 1) / 2];
 	s->median = (lower + sorted[count / 2]) / 2;
-	while (value[s->median_at] != lower)
+	while (s->median_at + 1 < count && value[s->median_at] != lower)
 		s->median_at++;
 }
 
@@ -62,10 +69,10 @@ void series_measure(struct series *s, const double *value, double *scratch, size
 	s->count = count;
 	if (!count)
 		return;
-	order(s, value, scratch, count);
-	s->mean = mean_of(value, count);
+	sort_series(s, value, scratch, count);
+	s->mean = series_mean(value, count);
 	if (count == 1 || !(s->mean > 0))
 		return;
-	s->cv = deviation(value, count, s->mean) / s->mean;
+	s->cv = sqrt(series_variance(value, count, s->mean)) / s->mean;
 	s->slope = slope_of(value, count, s->mean) / s->mean;
 }

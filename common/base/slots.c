@@ -16,18 +16,19 @@ uint64_t slots_stride(const struct slots *s)
 
 uint64_t slots_bytes(const struct slots *s)
 {
-	return slots_offset(s, s->lanes, 0);
+	return slots_offset(s, s->qps, 0);
 }
 
-uint64_t slots_offset(const struct slots *s, unsigned lane, unsigned k)
+uint64_t slots_offset(const struct slots *s, unsigned qp, unsigned k)
 {
-	return ((uint64_t)lane * s->per_lane + k) * slots_stride(s);
+	return ((uint64_t)qp * s->per_qp + k) * slots_stride(s);
 }
 
+/* s->seen has one entry per message: slots_check() uses it for one QP after the other. */
 int slots_init(struct slots *s)
 {
-	s->head = calloc(s->lanes, sizeof(*s->head));
-	s->arrived = calloc(s->lanes, sizeof(*s->arrived));
+	s->head = calloc(s->qps, sizeof(*s->head));
+	s->arrived = calloc(s->qps, sizeof(*s->arrived));
 	s->seen = calloc(s->count, sizeof(*s->seen));
 	return s->head && s->arrived && s->seen ? 0 : -ENOMEM;
 }
@@ -40,28 +41,28 @@ void slots_release(struct slots *s)
 	memset(s, 0, sizeof(*s));
 }
 
-struct pattern_name slots_name(const struct slots *s, unsigned lane, unsigned number)
+struct pattern_name slots_name(const struct slots *s, unsigned qp, unsigned number)
 {
 	return (struct pattern_name){
 		.from_server = s->from_server,
-		.lane = s->first_lane + lane,
+		.qp = s->first_qp + qp,
 		.number = number,
 		.window = s->window,
 	};
 }
 
-uint64_t slots_seed(const struct slots *s, unsigned lane, unsigned number)
+uint64_t slots_seed(const struct slots *s, unsigned qp, unsigned number)
 {
-	struct pattern_name name = slots_name(s, lane, number);
+	struct pattern_name name = slots_name(s, qp, number);
 
 	return pattern_named_seed(&name);
 }
 
-uint8_t *slots_payload(const struct slots *s, unsigned lane, unsigned n)
+uint8_t *slots_payload(const struct slots *s, unsigned qp, unsigned n)
 {
-	unsigned k = (s->head[lane] + n) % s->per_lane;
+	unsigned k = (s->head[qp] + n) % s->per_qp;
 
-	return s->data + slots_offset(s, lane, k) + s->before_bytes;
+	return s->data + slots_offset(s, qp, k) + s->before_bytes;
 }
 
 uint64_t slots_area_bytes(const struct slots *s)
@@ -71,26 +72,26 @@ uint64_t slots_area_bytes(const struct slots *s)
 
 void slots_fill(struct slots *s)
 {
-	for (unsigned lane = 0; lane < s->lanes; lane++)
+	for (unsigned qp = 0; qp < s->qps; qp++)
 		for (unsigned k = 0; k < s->count; k++)
-			pattern_fill(slots_payload(s, lane, k), s->message_bytes,
-				     slots_seed(s, lane, k), 0);
+			pattern_fill(slots_payload(s, qp, k), s->message_bytes,
+				     slots_seed(s, qp, k), 0);
 }
 
 void slots_poison(struct slots *s)
 {
-	for (unsigned lane = 0; lane < s->lanes; lane++)
-		for (unsigned n = 0; n < s->per_lane; n++)
-			pattern_poison(slots_payload(s, lane, n), slots_area_bytes(s),
-				       slots_seed(s, lane, n), 0);
+	for (unsigned qp = 0; qp < s->qps; qp++)
+		for (unsigned n = 0; n < s->per_qp; n++)
+			pattern_poison(slots_payload(s, qp, n), slots_area_bytes(s),
+				       slots_seed(s, qp, n), 0);
 }
 
-uint64_t slots_errors(const struct slots_tally *t, bool lossy)
+uint64_t slots_errors(const struct slots_tally *t, bool unreliable)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
-		if (i != SLOTS_LOST || !lossy)
+		if (i != SLOTS_LOST || !unreliable)
 			sum += t->wrong[i];
 	return sum;
 }

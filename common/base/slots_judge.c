@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What stands in the slots, beside what should, and what that means. */
+/* Compares the content of each slot with the message that belongs there, and classifies what is
+ * wrong. */
 #include <string.h>
 
 #include "base/slots.h"
 
 #define WORD_BYTES    8
-#define STRANGE_WORDS 64 /* so many are asked whose they are */
+#define UNEXPECTED_WORDS_MAX 64 /* maximum number of positions that identify_content() tries */
 
-/* What stands in one place, beside what should. */
-struct look {
+/* A slot, and the seeds of what belongs there. */
+struct slot_view {
 	const struct slots *s;
 	const uint8_t *p;
-	unsigned lane;
-	uint64_t seed;   /* of the message that should be there */
-	uint64_t poison; /* that was there */
+	unsigned qp;
+	uint64_t seed;   /* of the message that belongs there */
+	uint64_t poison; /* seed of the poison that was there before */
 };
 
-static struct look look_at(const struct slots *s, unsigned lane, unsigned n, unsigned number)
+/* Slot N of QP, where message NUMBER belongs. */
+static struct slot_view view_slot(const struct slots *s, unsigned qp, unsigned n, unsigned number)
 {
-	return (struct look){
+	return (struct slot_view){
 		.s = s,
-		.p = slots_payload(s, lane, n),
-		.lane = lane,
-		.seed = slots_seed(s, lane, number),
-		.poison = slots_seed(s, lane, n),
+		.p = slots_payload(s, qp, n),
+		.qp = qp,
+		.seed = slots_seed(s, qp, number),
+		.poison = slots_seed(s, qp, n),
 	};
 }
 
-/* Offset of the first byte of the guard that is no poison any more, or PATTERN_OK. */
-static uint64_t guard_broken(const struct look *l)
+/* Offset of the first byte of the guard that was overwritten, or PATTERN_OK. */
+static uint64_t find_broken_guard(const struct slot_view *l)
 {
 	uint64_t size = l->s->message_bytes, from = size / WORD_BYTES * WORD_BYTES;
 	uint8_t right[3 * SLOTS_GUARD_BYTES];
@@ -40,257 +42,262 @@ static uint64_t guard_broken(const struct look *l)
 	return PATTERN_OK;
 }
 
-static bool is_right(const struct look *l)
+/* Offset of the first wrong byte of payload and guard, or PATTERN_OK. */
+static uint64_t first_wrong_byte(const struct slot_view *l)
 {
-	return pattern_check(l->p, l->s->message_bytes, l->seed, 0, NULL) == PATTERN_OK &&
-	       guard_broken(l) == PATTERN_OK;
+	uint64_t at = pattern_check(l->p, l->s->message_bytes, l->seed, 0);
+
+	return at == PATTERN_OK ? find_broken_guard(l) : at;
 }
 
-/* The whole payload is message NUMBER of the lane. */
-static bool holds(const struct look *l, unsigned number)
+static bool is_right(const struct slot_view *l)
 {
-	uint64_t seed = slots_seed(l->s, l->lane, number);
-
-	return pattern_check(l->p, l->s->message_bytes, seed, 0, NULL) == PATTERN_OK;
+	return first_wrong_byte(l) == PATTERN_OK;
 }
 
-/* All bytes of the payload that are not right are poison. */
-static bool only_poison(const struct look *l)
+/* True if the whole payload is that of message NAME. */
+static bool holds_pattern(const struct slot_view *l, struct pattern_name name)
 {
-	for (uint64_t at = 0; at < l->s->message_bytes; at += WORD_BYTES) {
-		uint64_t left = l->s->message_bytes - at;
-		uint8_t right[WORD_BYTES], poison[WORD_BYTES];
-
-		pattern_fill(right, sizeof(right), l->seed, at);
-		pattern_poison(poison, sizeof(poison), l->poison, at);
-		for (uint64_t k = 0; k < WORD_BYTES && k < left; k++)
-			if (l->p[at + k] != right[k] && l->p[at + k] != poison[k])
-				return false;
-	}
-	return guard_broken(l) == PATTERN_OK;
+	return pattern_check(l->p, l->s->message_bytes, pattern_named_seed(&name), 0) == PATTERN_OK;
 }
 
-/* Word I is neither what should be there nor what was. */
-static bool is_strange(const struct look *l, uint64_t i)
+/* Fill RIGHT with the expected word I and POISON with the poison there; in the guard both are
+ * equal. */
+static void fill_expected_word(const struct slot_view *l, uint64_t i, uint8_t right[WORD_BYTES],
+			       uint8_t poison[WORD_BYTES])
+{
+	uint64_t at = i * WORD_BYTES;
+
+	pattern_fill(right, WORD_BYTES, l->seed, at);
+	pattern_poison(poison, WORD_BYTES, l->poison, at);
+	for (uint64_t k = 0; k < WORD_BYTES; k++)
+		if (at + k >= l->s->message_bytes)
+			right[k] = poison[k];
+}
+
+/* True if all wrong bytes are poison. */
+static bool is_partly_poison(const struct slot_view *l)
 {
 	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
-	uint64_t at = i * WORD_BYTES, size = l->s->message_bytes;
 
-	pattern_fill(right, sizeof(right), l->seed, at);
-	pattern_poison(poison, sizeof(poison), l->poison, at);
-	for (uint64_t k = 0; k < WORD_BYTES; k++)
-		if (at + k >= size)
-			right[k] = poison[k]; /* the guard's */
-	return memcmp(l->p + at, poison, WORD_BYTES) != 0 &&
-	       memcmp(l->p + at, right, WORD_BYTES) != 0;
+	for (uint64_t at = 0; at < slots_area_bytes(l->s); at++) {
+		if (at % WORD_BYTES == 0)
+			fill_expected_word(l, at / WORD_BYTES, right, poison);
+		if (l->p[at] != right[at % WORD_BYTES] && l->p[at] != poison[at % WORD_BYTES])
+			return false;
+	}
+	return true;
 }
 
-static bool is_possible(const struct slots *s, const struct pattern_name *name)
+/* True if word I is neither the expected word nor the poison. */
+static bool is_unexpected_word(const struct slot_view *l, uint64_t i)
 {
-	return name->lane < s->all_lanes && name->number < s->count && name->window <= s->window;
+	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
+
+	fill_expected_word(l, i, right, poison);
+	return memcmp(l->p + i * WORD_BYTES, poison, WORD_BYTES) != 0 &&
+	       memcmp(l->p + i * WORD_BYTES, right, WORD_BYTES) != 0;
 }
 
-/* What was found to stand there. */
-enum kind {
-	NOTHING, /* poison, at least in part */
-	SHIFTED, /* this message's bytes, elsewhere */
-	NAMED,   /* another message */
-	UNKNOWN
+/* True if NAME, read from memory, may be a message of this window or an earlier one. */
+static bool is_plausible_name(const struct slots *s, const struct pattern_name *name)
+{
+	return name->qp < s->all_qps && name->number < s->count && name->window <= s->window;
+}
+
+/* The content of a wrong slot. */
+enum content {
+	CONTENT_POISON,  /* at least in part; all else is right */
+	CONTENT_SHIFTED, /* bytes of this message at another position */
+	CONTENT_OTHER_MESSAGE,
+	CONTENT_UNKNOWN
 };
 
-/* Too short for a word: one of those that it could be. */
-static enum kind try_names(const struct look *l, struct pattern_name *name)
+/* The message is shorter than the word that tells its name: try the names of this QP, this window's
+ * first. */
+static enum content guess_short_message(const struct slot_view *l, struct pattern_name *name)
 {
 	const struct slots *s = l->s;
 
-	for (unsigned number = 0; number < s->count; number++) {
-		*name = slots_name(s, l->lane, number);
-		if (holds(l, number))
-			return NAMED;
-	}
-	for (unsigned back = 1; back <= s->window && back <= STRANGE_WORDS; back++)
+	for (unsigned back = 0; back <= s->window && back <= UNEXPECTED_WORDS_MAX; back++)
 		for (unsigned number = 0; number < s->count; number++) {
-			*name = slots_name(s, l->lane, number);
+			*name = slots_name(s, l->qp, number);
 			name->window -= back;
-			if (pattern_check(l->p, s->message_bytes, pattern_named_seed(name), 0,
-					  NULL) == PATTERN_OK)
-				return NAMED;
+			if (holds_pattern(l, *name))
+				return CONTENT_OTHER_MESSAGE;
 		}
-	return UNKNOWN;
+	return CONTENT_UNKNOWN;
 }
 
-static enum kind identify(const struct look *l, struct pattern_name *name)
+/* Find out what a wrong slot holds; NAME is filled in for CONTENT_OTHER_MESSAGE. */
+static enum content identify_content(const struct slot_view *l, struct pattern_name *name)
 {
 	uint64_t words = slots_area_bytes(l->s) / WORD_BYTES, asked = 0;
 
-	if (only_poison(l))
-		return NOTHING;
-	if (l->s->message_bytes < WORD_BYTES && guard_broken(l) == PATTERN_OK)
-		return try_names(l, name);
-	for (uint64_t i = 0; i < words && asked < STRANGE_WORDS; i++) {
-		if (!is_strange(l, i))
+	if (is_partly_poison(l))
+		return CONTENT_POISON;
+	if (l->s->message_bytes < WORD_BYTES && find_broken_guard(l) == PATTERN_OK)
+		return guess_short_message(l, name);
+	for (uint64_t i = 0; i < words && asked < UNEXPECTED_WORDS_MAX; i++) {
+		if (!is_unexpected_word(l, i))
 			continue;
 		asked++;
 		if (pattern_read_index(l->p + i * WORD_BYTES, l->seed) < words)
-			return SHIFTED;
+			return CONTENT_SHIFTED;
 		*name = pattern_read_name(l->p + i * WORD_BYTES, i);
-		if (is_possible(l->s, name))
-			return NAMED;
+		if (is_plausible_name(l->s, name))
+			return CONTENT_OTHER_MESSAGE;
 	}
-	return UNKNOWN;
+	return CONTENT_UNKNOWN;
 }
 
-/* Where message NUMBER should be, something is WRONG; the first of all is kept. */
-static void report(struct slots_tally *t, const struct look *l, unsigned number,
-		   enum slots_wrong wrong)
+/* Count WRONG for the slot where message NUMBER belongs. The first finding is kept with its bytes,
+ * unless it is a loss that the transport permits. */
+static void record_wrong(struct slots_tally *t, const struct slot_view *l, unsigned number,
+			 enum slots_wrong wrong)
 {
-	struct slots_finding *f = &t->first;
-	uint64_t byte, bytes = l->s->message_bytes;
-	uint8_t right[WORD_BYTES];
+	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
+	uint64_t byte;
 
 	t->wrong[wrong]++;
-	if (t->found || (wrong == SLOTS_LOST && l->s->lossy))
+	if (t->found || (wrong == SLOTS_LOST && l->s->unreliable))
 		return;
-	t->found = true;
-	byte = pattern_check(l->p, bytes, l->seed, 0, NULL);
-	if (byte == PATTERN_OK)
-		byte = guard_broken(l);
+	byte = first_wrong_byte(l);
 	if (byte == PATTERN_OK)
 		byte = 0;
-	pattern_fill(right, sizeof(right), l->seed, byte / WORD_BYTES * WORD_BYTES);
-	if (byte >= bytes)
-		pattern_poison(right, sizeof(right), l->poison, byte / WORD_BYTES * WORD_BYTES);
-	*f = (struct slots_finding){
+	fill_expected_word(l, byte / WORD_BYTES, right, poison);
+	t->found = true;
+	t->first = (struct slots_finding){
 		.wrong = wrong,
-		.name = slots_name(l->s, l->lane, number),
+		.name = slots_name(l->s, l->qp, number),
 		.byte = byte,
 		.is = l->p[byte],
 		.should_be = right[byte % WORD_BYTES],
 	};
 }
 
-/* What stands there is of another lane or window, or of none. */
-static enum slots_wrong class_of(const struct look *l, enum kind kind,
-				 const struct pattern_name *name)
+/* The class of a slot whose content is not a message of this QP and window, or is damaged. */
+static enum slots_wrong slot_class(const struct slot_view *l, enum content content,
+				   const struct pattern_name *name)
 {
-	if (kind == NOTHING)
+	if (content == CONTENT_POISON)
 		return SLOTS_LOST;
-	if (kind == UNKNOWN)
+	if (content == CONTENT_UNKNOWN)
 		return SLOTS_CORRUPT;
-	if (kind == SHIFTED || name->lane != l->s->first_lane + l->lane ||
+	if (content == CONTENT_SHIFTED || name->qp != l->s->first_qp + l->qp ||
 	    name->from_server != l->s->from_server)
 		return SLOTS_MISPLACED;
 	return name->window == l->s->window ? SLOTS_CORRUPT : SLOTS_STALE;
 }
 
-static bool is_of_lane(const struct look *l, enum kind kind, const struct pattern_name *name)
+/* True if the content is a message of this QP and window. */
+static bool is_message_of_qp(const struct slot_view *l, enum content content,
+			     const struct pattern_name *name)
 {
-	return kind == NAMED && name->window == l->s->window &&
-	       name->lane == l->s->first_lane + l->lane && name->from_server == l->s->from_server;
+	return content == CONTENT_OTHER_MESSAGE && name->window == l->s->window &&
+	       name->qp == l->s->first_qp + l->qp && name->from_server == l->s->from_server;
 }
 
-/* A WRITE's own place. */
-static void judge_place(const struct slots *s, struct slots_tally *t, unsigned lane, unsigned k)
+/* Check slot K of QP if each message has its own slot (WRITE). */
+static void judge_in_place(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned k)
 {
-	struct look l = look_at(s, lane, k, k), other;
+	struct slot_view l = view_slot(s, qp, k, k), other;
 	struct pattern_name name = {0};
 	enum slots_wrong wrong;
-	enum kind kind;
+	enum content content;
 
 	if (is_right(&l))
 		return;
-	kind = identify(&l, &name);
-	wrong = class_of(&l, kind, &name);
-	if (is_of_lane(&l, kind, &name) && name.number != k && holds(&l, name.number)) {
-		other = look_at(s, lane, name.number, name.number);
-		wrong = is_right(&other)   ? SLOTS_DUPLICATE
-			: holds(&other, k) ? SLOTS_REORDERED
-					   : SLOTS_MISPLACED;
+	content = identify_content(&l, &name);
+	wrong = slot_class(&l, content, &name);
+	if (is_message_of_qp(&l, content, &name) && name.number != k && holds_pattern(&l, name)) {
+		other = view_slot(s, qp, name.number, name.number);
+		wrong = is_right(&other)                              ? SLOTS_DUPLICATE
+			: holds_pattern(&other, slots_name(s, qp, k)) ? SLOTS_REORDERED
+								      : SLOTS_MISPLACED;
 	}
-	report(t, &l, k, wrong);
+	record_wrong(t, &l, k, wrong);
 }
 
-/* Message NUMBER is elsewhere, and where it belongs nothing was written. */
-static bool place_is_empty(const struct slots *s, unsigned lane, unsigned number)
+/* Message NUMBER is in another slot: was its own slot not written, although it should have been? */
+static bool place_is_empty(const struct slots *s, unsigned qp, unsigned number)
 {
-	struct look own = look_at(s, lane, number, number);
+	struct slot_view own = view_slot(s, qp, number, number);
 	struct pattern_name name;
 
-	return number < s->arrived[lane] && !is_right(&own) && identify(&own, &name) == NOTHING;
-}
-
-/* The Nth arrival of L's lane is message NUMBER, in part. */
-static void report_corrupt(struct slots_tally *t, const struct look *l, unsigned n, unsigned number)
-{
-	struct look own = look_at(l->s, l->lane, n, number);
-
-	report(t, &own, number, SLOTS_CORRUPT);
+	return number < s->arrived[qp] && !is_right(&own) &&
+	       identify_content(&own, &name) == CONTENT_POISON;
 }
 
 /*
- * The Nth arrival of a lane, where message *NEXT is due. Returns whether it is not known which one
- * it was to be.
+ * Judge the Nth arrival of a QP, where message *NEXT is due, and advance *NEXT. Returns true if the
+ * slot does not tell which message it was meant to be.
  */
-static bool judge_arrival(const struct slots *s, struct slots_tally *t, unsigned lane, unsigned n,
+static bool judge_arrival(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned n,
 			  unsigned *next)
 {
-	struct look l = look_at(s, lane, n, *next);
+	struct slot_view l = view_slot(s, qp, n, *next), own;
 	struct pattern_name name = {0};
 	unsigned number = *next;
-	enum kind kind;
+	enum content content;
 
 	if (*next < s->count && is_right(&l)) {
 		s->seen[(*next)++] = true;
 		return false;
 	}
-	kind = identify(&l, &name);
-	if (!is_of_lane(&l, kind, &name)) {
-		report(t, &l, number, class_of(&l, kind, &name));
+	content = identify_content(&l, &name);
+	if (!is_message_of_qp(&l, content, &name)) {
+		record_wrong(t, &l, number, slot_class(&l, content, &name));
 		return true;
 	}
+	own = view_slot(s, qp, n, name.number);
 	if (s->seen[name.number])
-		report(t, &l, number, SLOTS_DUPLICATE);
-	else if (!holds(&l, name.number))
-		report_corrupt(t, &l, n, name.number);
+		record_wrong(t, &l, number, SLOTS_DUPLICATE);
+	else if (!holds_pattern(&l, name)) /* damaged, but some words name it */
+		record_wrong(t, &own, name.number, SLOTS_CORRUPT);
 	else if (name.number < *next)
-		report(t, &l, number, SLOTS_REORDERED);
-	else if (name.number != n && place_is_empty(s, lane, name.number))
-		report(t, &l, number, SLOTS_MISPLACED);
+		record_wrong(t, &l, number, SLOTS_REORDERED);
+	else if (name.number != n && place_is_empty(s, qp, name.number))
+		record_wrong(t, &l, number, SLOTS_MISPLACED);
 	s->seen[name.number] = true;
-	if (name.number >= *next) /* those between are late, or lost */
+	if (name.number >= *next) /* those in between are late or lost */
 		*next = name.number + 1;
 	return false;
 }
 
-static void judge_arrivals(const struct slots *s, struct slots_tally *t, unsigned lane)
+/* Judge all that arrived on QP (SEND): which messages came, in which order, and which are lost. */
+static void judge_arrivals(const struct slots *s, struct slots_tally *t, unsigned qp)
 {
 	unsigned next = 0, unknown = 0;
 
 	memset(s->seen, 0, s->count * sizeof(*s->seen));
-	for (unsigned n = 0; n < s->arrived[lane] && n < s->per_lane; n++)
-		unknown += judge_arrival(s, t, lane, n, &next);
-	/* Those that did not come, but for as many as came in a form that hides which they are. */
+	for (unsigned n = 0; n < s->arrived[qp] && n < s->per_qp; n++)
+		unknown += judge_arrival(s, t, qp, n, &next);
+	/*
+	 * Messages that were not identified are lost, except for those that arrived damaged beyond
+	 * identification.
+	 */
 	for (unsigned n = 0; n < s->count; n++) {
-		struct look l = look_at(s, lane, n, n);
+		struct slot_view l = view_slot(s, qp, n, n);
 
 		if (!s->seen[n] && unknown)
 			unknown--;
 		else if (!s->seen[n])
-			report(t, &l, n, SLOTS_LOST);
+			record_wrong(t, &l, n, SLOTS_LOST);
 	}
 }
 
 void slots_check(const struct slots *s, struct slots_tally *t)
 {
-	uint64_t messages = (uint64_t)s->lanes * s->count;
+	uint64_t messages = (uint64_t)s->qps * s->count;
 
 	t->messages += messages;
 	t->bytes += messages * s->message_bytes;
-	for (unsigned lane = 0; lane < s->lanes; lane++) {
+	for (unsigned qp = 0; qp < s->qps; qp++) {
 		if (!s->in_place)
-			judge_arrivals(s, t, lane);
+			judge_arrivals(s, t, qp);
 		for (unsigned k = 0; s->in_place && k < s->count; k++)
-			judge_place(s, t, lane, k);
+			judge_in_place(s, t, qp, k);
 	}
 }
 
@@ -299,8 +306,5 @@ bool slots_are_right(const struct slots *s)
 	struct slots_tally t = {0};
 
 	slots_check(s, &t);
-	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
-		if (t.wrong[i])
-			return false;
-	return true;
+	return slots_errors(&t, false) == 0;
 }

@@ -6,13 +6,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 
-/* nohup(1) ignores SIGHUP for us. A signalfd would deliver it all the same. */
+/* True if SIGHUP is ignored, as with nohup(1). A signalfd would receive it nevertheless. */
 static bool hangup_is_ignored(void)
 {
 	struct sigaction old;
@@ -67,13 +68,14 @@ int stop_raise(const struct stop *s, struct fault *f)
 			   stop_signal_name(s->signal));
 }
 
-static int poll_ordinary(struct pollfd *p, nfds_t n, const struct timespec *timeout)
+/* The stop_poll of ordinary descriptors. */
+static int poll_plain(struct pollfd *p, nfds_t n, const struct timespec *timeout)
 {
 	return ppoll(p, n, timeout, NULL);
 }
 
-/* What is left until DEADLINE_NS; NULL where there is none. */
-static const struct timespec *left(uint64_t deadline_ns, struct timespec *ts)
+/* Store the time until DEADLINE_NS in TS and return it; NULL if there is no deadline (0). */
+static const struct timespec *time_left(uint64_t deadline_ns, struct timespec *ts)
 {
 	uint64_t now = clock_now_ns(), ns = deadline_ns > now ? deadline_ns - now : 0;
 
@@ -84,6 +86,7 @@ static const struct timespec *left(uint64_t deadline_ns, struct timespec *ts)
 	return ts;
 }
 
+/* True if one of the caller's descriptors is ready. P[0] is the signalfd. */
 static bool any_ready(const struct pollfd *p, nfds_t n)
 {
 	for (nfds_t i = 1; i < n; i++)
@@ -98,7 +101,7 @@ int stop_wait_any(struct stop *s, stop_poll *poll, struct pollfd *p, nfds_t n, u
 	p[0] = (struct pollfd){.fd = s ? s->fd : -1, .events = POLLIN};
 	for (;;) {
 		struct timespec ts;
-		int ready = poll(p, n, left(deadline_ns, &ts));
+		int ready = poll(p, n, time_left(deadline_ns, &ts));
 
 		if (ready < 0 && errno != EINTR)
 			return fault_raise(f, FAULT_LOCAL, errno, "poll");
@@ -118,7 +121,20 @@ int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct
 {
 	struct pollfd p[2] = {[1] = {.fd = fd, .events = events}};
 
-	return stop_wait_any(s, poll_ordinary, p, 2, deadline_ns, f);
+	return stop_wait_any(s, poll_plain, p, 2, deadline_ns, f);
+}
+
+void stop_die(int sig)
+{
+	sigset_t set;
+
+	fflush(NULL);
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	abort(); /* not reached for the signals of stop_init() */
 }
 
 void stop_release(struct stop *s)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Text that is cut off ends before a UTF-8 character, not within one. */
 void text_copy(char *to, size_t size, const char *from)
 {
 	size_t n = strnlen(from, size);
@@ -17,6 +18,9 @@ void text_copy(char *to, size_t size, const char *from)
 	text_disarm(to);
 }
 
+/*
+ * Control characters are those of ASCII and the C1 set, which is 0xc2 0x80 to 0xc2 0x9f in UTF-8.
+ */
 void text_disarm(char *text)
 {
 	for (unsigned char *c = (unsigned char *)text; *c; c++) {

@@ -3,119 +3,42 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* strtoull() skips blanks and takes a sign; a number here starts with a digit. */
-static int parse_prefix(const char *text, uint64_t *value, const char **rest)
+/* True if TEXT is like "0x1p4" or "0x1.8", which strtold() would accept. */
+static bool is_hexadecimal_float(const char *text)
 {
-	unsigned long long v;
+	const char *x = text + 2;
+
+	return text[0] == '0' && (text[1] | 0x20) == 'x' &&
+	       strchr(".pP", x[strspn(x, "0123456789abcdefABCDEF")]) &&
+	       x[strspn(x, "0123456789abcdefABCDEF")];
+}
+
+/* Parse the number at TEXT; *REST points after it. Returns 0, -EINVAL or -ERANGE. The first test
+ * refuses blanks, signs, "inf" and "nan", which strtold() would accept. */
+static int parse_number(const char *text, long double *value, const char **rest)
+{
 	char *end;
 
-	if (!isdigit((unsigned char)text[0]))
+	if (!isdigit((unsigned char)text[*text == '.']) || is_hexadecimal_float(text))
 		return -EINVAL;
 	errno = 0;
-	v = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
-	if (errno == ERANGE)
-		return -ERANGE;
-	*value = v;
+	*value = strtold(text, &end);
 	*rest = end;
-	return 0;
+	return errno == ERANGE ? -ERANGE : 0;
 }
 
-int units_parse_u64(const char *text, uint64_t *value)
-{
-	const char *rest;
-	uint64_t v;
-	int rc = parse_prefix(text, &v, &rest);
-
-	if (rc)
-		return rc;
-	if (*rest)
-		return -EINVAL;
-	*value = v;
-	return 0;
-}
-
-int units_parse_size(const char *text, uint64_t *bytes)
-{
-	static const char prefix[] = "kmgt";
-	unsigned shift = 0;
-	const char *rest;
-	uint64_t v;
-	int rc = parse_prefix(text, &v, &rest);
-
-	if (rc)
-		return rc;
-	if (*rest) {
-		const char *at = strchr(prefix, tolower((unsigned char)*rest));
-
-		if (!at)
-			return -EINVAL;
-		shift = 10 * (unsigned)(at - prefix + 1);
-		rest++;
-		if (tolower((unsigned char)*rest) == 'i')
-			rest++;
-		if (*rest)
-			return -EINVAL;
-	}
-	if (shift && v > UINT64_MAX >> shift)
-		return -ERANGE;
-	*bytes = v << shift;
-	return 0;
-}
-
-int units_parse_seconds(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} unit[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
-		    {"ns", 1}, {"m", 60e9}, {"h", 3600e9}};
-	size_t digits = strspn(text, "0123456789.");
-	char *end;
-	double v;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	v = strtod(text, &end);
-	if (end != text + digits) /* also takes 1e3 and 0x10 */
-		return -EINVAL;
-	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
-		if (strcasecmp(text + digits, unit[i].name) != 0)
-			continue;
-		v *= unit[i].ns;
-		if (v >= 9.2e18)
-			return -ERANGE;
-		*ns = (uint64_t)(v + 0.5);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-/* strtod() also takes signs, blanks, exponents and hexadecimal. */
-static int decimal_prefix(const char *text, double *value, const char **rest)
-{
-	size_t digits = strspn(text, "0123456789.");
-	char *end;
-	double v;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	v = strtod(text, &end);
-	if (end != text + digits)
-		return -EINVAL;
-	if (v > 1e18)
-		return -ERANGE;
-	*value = v;
-	*rest = end;
-	return 0;
-}
-
-/* The power of THOUSAND that the prefix at *REST stands for, which is stepped over; 1: none. */
-static double take_prefix(const char **rest, double thousand)
+/*
+ * Returns the factor of the prefix k, M, G or T at *REST, a power of THOUSAND (1000 or 1024), or 1
+ * without a prefix. Advances *REST.
+ */
+static double parse_prefix(const char **rest, double thousand)
 {
 	static const char prefix[] = "kmgt";
 	const char *at = **rest ? strchr(prefix, tolower((unsigned char)**rest)) : NULL;
@@ -129,78 +52,168 @@ static double take_prefix(const char **rest, double thousand)
 	return factor;
 }
 
+/* Store V if it is a whole number and REST, the text after it, is empty. Returns 0, -EINVAL or
+ * -ERANGE. */
+static int store_whole(long double v, const char *rest, uint64_t *value)
+{
+	long double whole = roundl(v);
+
+	/* 8.1 * 1000 may differ from 8100 in the last bit. */
+	if (*rest || fabsl(v - whole) > v * 0x1p-62L)
+		return -EINVAL;
+	if (whole >= 0x1p64L)
+		return -ERANGE;
+	*value = (uint64_t)whole;
+	return 0;
+}
+
+int units_parse_u64(const char *text, uint64_t *value)
+{
+	const char *rest;
+	long double v;
+	int rc = parse_number(text, &v, &rest);
+
+	if (rc)
+		return rc;
+	v *= parse_prefix(&rest, 1000);
+	return store_whole(v, rest, value);
+}
+
+int units_parse_size(const char *text, uint64_t *bytes)
+{
+	const char *rest, *prefix;
+	long double v;
+	int rc = parse_number(text, &v, &rest);
+
+	if (rc)
+		return rc;
+	prefix = rest;
+	v *= parse_prefix(&rest, 1024);
+	rest += rest > prefix && tolower((unsigned char)*rest) == 'i';
+	rest += tolower((unsigned char)*rest) == 'b';
+	return store_whole(v, rest, bytes);
+}
+
+/* Parse a time in nanoseconds; a number without a unit is in units of ALONE_NS. Returns 0, -EINVAL
+ * or -ERANGE. */
+static int parse_time(const char *text, double alone_ns, long double *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} unit[] = {{"ns", 1},     {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
+		    {"sec", 1e9},  {"m", 60e9},   {"min", 60e9}, {"h", 3600e9}};
+	const char *rest;
+	int rc = parse_number(text, ns, &rest);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; *rest && i < sizeof(unit) / sizeof(unit[0]); i++)
+		if (strcasecmp(rest, unit[i].name) == 0) {
+			alone_ns = unit[i].ns;
+			rest = "";
+		}
+	*ns *= alone_ns;
+	return *rest ? -EINVAL : *ns >= 9.2e18 ? -ERANGE : 0;
+}
+
+int units_parse_seconds(const char *text, uint64_t *ns)
+{
+	long double v;
+	int rc = parse_time(text, 1e9, &v);
+
+	if (rc == 0)
+		*ns = (uint64_t)(v + 0.5L);
+	return rc;
+}
+
+int units_parse_us(const char *text, double *us)
+{
+	long double v;
+	int rc = parse_time(text, 1e3, &v);
+
+	if (rc == 0)
+		*us = (double)(v / 1e3L);
+	return rc;
+}
+
+/* Store V if it is at most 10^18 and REST, the text after it, is empty. Returns 0, -EINVAL or
+ * -ERANGE. */
+static int store_decimal(long double v, const char *rest, double *value)
+{
+	if (*rest)
+		return -EINVAL;
+	if (v > 1e18)
+		return -ERANGE;
+	*value = (double)v;
+	return 0;
+}
+
 int units_parse_decimal(const char *text, double *value)
 {
 	const char *rest;
-	double v;
-	int rc = decimal_prefix(text, &v, &rest);
+	long double v;
+	int rc = parse_number(text, &v, &rest);
 
-	if (rc || *rest)
-		return rc ? rc : -EINVAL;
-	*value = v;
-	return 0;
+	return rc ? rc : store_decimal(v, rest, value);
 }
 
 int units_parse_count(const char *text, double *value)
 {
 	const char *rest;
-	double v;
-	int rc = decimal_prefix(text, &v, &rest);
+	long double v;
+	int rc = parse_number(text, &v, &rest);
 
 	if (rc)
 		return rc;
-	v *= take_prefix(&rest, 1000);
-	if (*rest)
-		return -EINVAL;
-	*value = v;
-	return 0;
+	v *= parse_prefix(&rest, 1000);
+	return store_decimal(v, rest, value);
 }
 
-/* What stands behind the number of a rate, in bits a second; 0: it is no such thing. */
-static double rate_unit(const char *text)
+/*
+ * Returns the unit TEXT of a rate in bits per second; 0 if it is invalid. Without a unit it is
+ * Gb/s.
+ */
+static double parse_rate_unit(const char *text)
 {
-	static const struct {
-		const char *name;
-		double bits;
-	} unit[] = {{"b/s", 1},     {"b/sec", 1}, {"bit/s", 1},
-		    {"bit/sec", 1}, {"B/s", 8},   {"B/sec", 8}};
+	static const char *const per_second[] = {"", "/s", "/sec", "ps"};
 	const char *rest = text;
-	double factor;
+	double factor = parse_prefix(&rest, 1000), bits = 1;
 
-	if (!*text)
-		return 1e9;
-	factor = take_prefix(&rest, 1000);
-	if (rest != text && !*rest)
-		return factor;
+	if (!*rest)
+		return rest == text ? 1e9 : factor;
 	if (rest != text && strncmp(rest, "iB", 2) == 0) {
 		rest = text;
-		factor = take_prefix(&rest, 1024);
+		factor = parse_prefix(&rest, 1024);
 		rest++;
 	}
-	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
-		if (strcmp(rest, unit[i].name) == 0)
-			return factor * unit[i].bits;
+	if (*rest == 'B')
+		bits = 8;
+	else if (*rest != 'b')
+		return 0;
+	rest += strncmp(rest, "bit", 3) == 0 ? 3 : 1;
+	for (size_t i = 0; i < sizeof(per_second) / sizeof(per_second[0]); i++)
+		if (strcmp(rest, per_second[i]) == 0)
+			return factor * bits;
 	return 0;
 }
 
 int units_parse_rate(const char *text, double *bits_per_s)
 {
 	const char *rest;
-	double v, unit;
-	int rc = decimal_prefix(text, &v, &rest);
+	long double v;
+	int rc = parse_number(text, &v, &rest);
+	double unit = rc ? 0 : parse_rate_unit(rest);
 
-	if (rc)
-		return rc;
-	unit = rate_unit(rest);
-	if (unit == 0)
-		return -EINVAL;
-	*bits_per_s = v * unit;
-	return 0;
+	if (rc || unit == 0)
+		return rc ? rc : -EINVAL;
+	return store_decimal(v * unit, "", bits_per_s);
 }
 
-const char *units_format_size(uint64_t bytes, char *buf, size_t size)
+struct units_text units_size(uint64_t bytes)
 {
 	static const char *const name[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	struct units_text t;
 	double v = (double)bytes;
 	unsigned i = 0;
 
@@ -209,26 +222,35 @@ const char *units_format_size(uint64_t bytes, char *buf, size_t size)
 		i++;
 	}
 	if (i || bytes < 10240) {
-		snprintf(buf, size, "%llu %s", (unsigned long long)bytes, name[i]);
-		return buf;
+		snprintf(t.text, sizeof(t.text), "%llu %s", (unsigned long long)bytes, name[i]);
+		return t;
 	}
-	for (i = 0; v >= 1023.995 && i < 4; i++) /* what would be written as 1024.00 */
+	for (i = 0; v >= 1023.995 && i < 4; i++) /* would print as 1024.00 */
 		v /= 1024;
-	snprintf(buf, size, "%.2f %s", v, name[i]);
-	return buf;
+	snprintf(t.text, sizeof(t.text), "%.2f %s", v, name[i]);
+	return t;
 }
 
-const char *units_format_ns(uint64_t ns, char *buf, size_t size)
+struct units_text units_ns(uint64_t ns)
 {
-	if (ns >= UINT64_C(100000) * UNITS_NS_PER_S)
-		snprintf(buf, size, "%.0f s", (double)ns / 1e9); /* %g would turn to 1e+06 */
+	struct units_text t;
+
+	if (ns >= UINT64_C(100000) * UNITS_NS_PER_S) /* %g would print 1e+06 */
+		snprintf(t.text, sizeof(t.text), "%.0f s", (double)ns / 1e9);
 	else if (ns >= UNITS_NS_PER_S)
-		snprintf(buf, size, "%.6g s", (double)ns / 1e9);
+		snprintf(t.text, sizeof(t.text), "%.6g s", (double)ns / 1e9);
 	else if (ns >= 1000000)
-		snprintf(buf, size, "%.6g ms", (double)ns / 1e6);
+		snprintf(t.text, sizeof(t.text), "%.6g ms", (double)ns / 1e6);
 	else if (ns >= 1000)
-		snprintf(buf, size, "%.6g us", (double)ns / 1e3);
+		snprintf(t.text, sizeof(t.text), "%.6g us", (double)ns / 1e3);
 	else
-		snprintf(buf, size, "%llu ns", (unsigned long long)ns);
-	return buf;
+		snprintf(t.text, sizeof(t.text), "%llu ns", (unsigned long long)ns);
+	return t;
+}
+
+struct units_text units_about_ns(double ns)
+{
+	double step = ns >= 100 ? pow(10, floor(log10(ns)) - 1) : 1;
+
+	return units_ns((uint64_t)(round(ns / step) * step));
 }

@@ -1,44 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * units: numbers with units, read strictly and written readably.
+ * units: parsing and formatting of numbers with units.
  *
- * Sizes are 1024-based whether written k or Ki; rates are decimal bits (Gb = 10^9). Readers take
- * the whole string or refuse it: -EINVAL for anything that is not a number of the form, -ERANGE
- * for one that does not fit. They never change the output on failure.
+ * A number is digits with a fraction, an exponent or neither ("64", "1.5", "1e6"), or hexadecimal
+ * ("0x10"), without sign and blanks. A prefix k M G T may follow, in any case. For sizes k and Ki
+ * are both 1024; for counts and rates k is 1000 and Ki is 1024. Parsers accept the whole string or
+ * nothing: -EINVAL if it does not have this form, -ERANGE if the value does not fit. They change
+ * the output only on success.
  */
-#ifndef RDMARK_BASE_UNITS_H
-#define RDMARK_BASE_UNITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define UNITS_NS_PER_S UINT64_C(1000000000)
 
-/* Decimal or 0x-hexadecimal, no sign, no blanks. */
+/* Parse a count that is a whole number: "1000", "1k", "1e3". */
 int units_parse_u64(const char *text, uint64_t *value);
 
-/* A number with k m g t, or Ki Mi Gi Ti, in any case: bytes. */
+/* Parse a number of bytes that is whole: "65536", "64k", "64KiB", "1.5m". */
 int units_parse_size(const char *text, uint64_t *bytes);
 
-/* Seconds, with a fraction if wanted, or with a unit ns us ms s m h: nanoseconds. */
+/*
+ * Parse a time with a unit: ns us ms s sec m min h. Without one it is in seconds, or in
+ * microseconds.
+ */
 int units_parse_seconds(const char *text, uint64_t *ns);
+int units_parse_us(const char *text, double *us);
 
-/* Digits, with a fraction if wanted; and the same with k M G T, in any case: thousands. */
+/* Parse a number up to 10^18, without a prefix; and with one. */
 int units_parse_decimal(const char *text, double *value);
 int units_parse_count(const char *text, double *value);
 
 /*
- * A bandwidth: a number alone is Gb/s; with k M G T alone bits a second ("90G"), thousands as all
- * that follow; with b/s or bit/s ("500Mb/s"); with B/s bytes a second ("12.5GB/s"), and with KiB/s
- * MiB/s GiB/s TiB/s 1024-based. The prefix in any case, b and B as they are; /sec is /s.
+ * Parse a bandwidth into bits per second. A number alone is Gb/s; with only a prefix it is bits per
+ * second ("90G"); with b, bit or B, optionally followed by /s, /sec or ps, it is bits or bytes
+ * ("500Mb/s", "90Gbps", "12.5GB/s"); KiB, MiB and so on are 1024-based. b (bit) and B (byte) are
+ * case-sensitive.
  */
 int units_parse_rate(const char *text, double *bits_per_s);
 
-/* "64 KiB", "8 MiB", "1000 B": the largest unit that divides evenly, else two decimals. Returns
- * BUF. */
-const char *units_format_size(uint64_t bytes, char *buf, size_t size);
+/* Use it in the same statement, as in units_size(n).text: it lives no longer. */
+struct units_text {
+	char text[32];
+};
 
-/* "10 s", "2.5 s", "50 ms": nanoseconds in the unit that reads best. Returns BUF. */
-const char *units_format_ns(uint64_t ns, char *buf, size_t size);
+/*
+ * Format as "64 KiB", "8 MiB", "1000 B": in the largest unit that divides evenly, otherwise with
+ * two decimals.
+ */
+struct units_text units_size(uint64_t bytes);
 
-#endif
+/* Format nanoseconds as "10 s", "2.5 s", "50 ms", in the most readable unit. */
+struct units_text units_ns(uint64_t ns);
+
+/* The same, rounded to two significant digits: "6.6 ms". */
+struct units_text units_about_ns(double ns);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * usage: how much CPU this process used between two moments, all of its threads together, as the
+ * usage: the CPU time of this process between two moments, summed over all its threads, as the
  * kernel counts it.
  */
-#ifndef RDMARK_BASE_USAGE_H
-#define RDMARK_BASE_USAGE_H
+#pragma once
 
 struct usage {
-	double user_s, system_s; /* of CPU */
-	double elapsed_s;        /* of the wall clock */
+	double user_s, system_s; /* CPU time */
+	double elapsed_s;        /* wall-clock time */
 };
 
-/* Begin; and end: then U holds what was between. */
+/* Start, and stop: then U holds the differences. */
 void usage_start(struct usage *u);
 void usage_stop(struct usage *u);
 
-/* Of one CPU; more than 100 with several threads. 0 if no time has gone by. */
+/*
+ * CPU time as a percentage of the elapsed time; above 100 with several threads. 0 if no time has
+ * passed.
+ */
 double usage_percent(const struct usage *u);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/backing.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <numaif.h>
@@ -16,114 +15,81 @@
 #include "host/pages.h"
 #include "host/sysfs.h"
 
-#define POOLS     "kernel/mm/hugepages"
-#define LONG_BITS (8 * sizeof(unsigned long))
-#define NODES_MAX 1024
+#define POOLS "kernel/mm/hugepages"
 
-/* The size of huge page that mmap() takes if none is named; 0: the kernel has none. */
-static size_t huge_bytes(void)
+/*
+ * Write the free pages of each pool of huge pages to BUF: "512 of 2 MiB, 0 of 1 GiB". Returns BUF.
+ */
+static const char *list_huge_pools(char *buf, size_t size)
 {
-	unsigned long long kib = 0;
-	char line[128];
-	FILE *in = fopen("/proc/meminfo", "re");
-
-	while (in && fgets(line, sizeof(line), in))
-		if (sscanf(line, "Hugepagesize: %llu kB", &kib) == 1)
-			break;
-	if (in)
-		fclose(in);
-	return (size_t)kib * 1024;
-}
-
-/* "512 of 2 MiB free, 0 of 1 GiB": what the pools of each size have. Returns BUF. */
-static const char *pools(char *buf, size_t size)
-{
-	char path[512];
-	struct dirent *e;
-	DIR *dir;
+	char name[SYSFS_NAME];
+	unsigned long long kib;
+	int64_t free_pages;
 
 	buf[0] = '\0';
-	snprintf(path, sizeof(path), "%s/" POOLS, sysfs_root());
-	dir = opendir(path);
-	while (dir && (e = readdir(dir))) {
-		unsigned long long kib;
-		int64_t free_pages;
-		char page[32];
-
-		if (sscanf(e->d_name, "hugepages-%llukB", &kib) != 1 ||
-		    sysfs_read_int(&free_pages, POOLS "/%s/free_hugepages", e->d_name))
-			continue;
-		text_add(buf, size, "%s%lld of %s", buf[0] ? ", " : "", (long long)free_pages,
-			 units_format_size(kib * 1024, page, sizeof(page)));
-	}
-	if (dir)
-		closedir(dir);
+	for (unsigned n = 0; !sysfs_name(name, n, POOLS); n++)
+		if (sscanf(name, "hugepages-%llukB", &kib) == 1 &&
+		    !sysfs_read_int(&free_pages, POOLS "/%s/free_hugepages", name))
+			text_add(buf, size, "%s%lld of %s", buf[0] ? ", " : "",
+				 (long long)free_pages, units_size(kib * 1024).text);
 	if (!buf[0])
-		text_add(buf, size, "no pool of any size");
+		text_add(buf, size, "none");
 	return buf;
 }
 
-static int no_huge_pages(size_t bytes, size_t page, int errnum, struct fault *f)
+/* Raise the fault that BYTES in huge pages of size PAGE (0: the kernel has none) cannot be mapped.
+ * Returns -1. */
+static int raise_no_huge_pages(size_t bytes, size_t page, int errnum, struct fault *f)
 {
 	unsigned long long want = page ? (bytes + page - 1) / page : 0;
-	char size[32], unit[32], have[160];
+	char have[160];
 
-	units_format_size(bytes, size, sizeof(size));
-	fault_raise(f, FAULT_LOCAL, errnum, "mmap(%s, MAP_HUGETLB)", size);
-	fault_cause(f, "Free huge pages: %s; it takes %llu of %s", pools(have, sizeof(have)), want,
-		    page ? units_format_size(page, unit, sizeof(unit)) : "a size that is unknown");
+	fault_raise(f, FAULT_LOCAL, errnum, "mmap(%s, MAP_HUGETLB)", units_size(bytes).text);
+	fault_cause(f, "Free huge pages: %s; the buffer needs %llu of %s",
+		    list_huge_pools(have, sizeof(have)), want,
+		    page ? units_size(page).text : "unknown size");
 	if (!page)
-		return fault_fix(f, "leave --use_hugepages out: this kernel has none");
+		return fault_fix(f, "omit --use_hugepages: this kernel has no huge pages");
 	return fault_fix(f,
-			 "sysctl vm.nr_hugepages=%llu or more (each end and thread takes as many), "
-			 "or leave --use_hugepages out",
+			 "sysctl vm.nr_hugepages=%llu or more (each end and thread needs this "
+			 "many), or omit --use_hugepages",
 			 want);
 }
 
-/* Wished for, not demanded: of a node that has too few the kernel would kill whoever touches. */
-static void prefer_node(void *addr, size_t bytes, int node)
-{
-	unsigned long mask[NODES_MAX / LONG_BITS] = {0};
-
-	if (node < 0 || node >= NODES_MAX)
-		return;
-	mask[(size_t)node / LONG_BITS] = 1ul << ((size_t)node % LONG_BITS);
-	mbind(addr, bytes, MPOL_PREFERRED, mask, NODES_MAX + 1, 0);
-}
-
+/* Map BYTES in huge pages of the default size, preferably on the pinned thread's node. */
 static int map_huge(struct backing_map *m, const struct pin *p, size_t bytes, struct fault *f)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB;
-	size_t page = huge_bytes(), len = page ? (bytes + page - 1) / page * page : bytes;
+	/* The default size of mmap(); 0: the kernel has no huge pages. */
+	size_t page = sysfs_proc_bytes("/proc/meminfo", "Hugepagesize");
+	size_t len = page ? (bytes + page - 1) / page * page : bytes;
 	void *addr = mmap(NULL, len, PROT_READ | PROT_WRITE, flags, -1, 0);
-	char unit[32];
 
 	if (addr == MAP_FAILED)
-		return no_huge_pages(bytes, page, errno, f);
-	if (p)
-		prefer_node(addr, len, p->node);
+		return raise_no_huge_pages(bytes, page, errno, f);
+	/* Preferred, not bound: if the node had too few, touching one would raise SIGBUS. */
+	if (p && p->node >= 0)
+		pages_bind(addr, len, p->node, MPOL_PREFERRED);
 	pages_make(addr, len, page ? page : (size_t)sysconf(_SC_PAGESIZE), p && p->node >= 0);
 	m->addr = addr;
 	m->bytes = len;
 	text_copy(m->what, sizeof(m->what), "huge pages of ");
-	text_add(m->what, sizeof(m->what), "%s", units_format_size(page, unit, sizeof(unit)));
+	text_add(m->what, sizeof(m->what), "%s", units_size(page).text);
 	return 0;
 }
 
-/* A regular file that ends before the buffer does would kill whoever touches what is behind. */
-static int check_file(const struct backing *b, int fd, size_t bytes, struct fault *f)
+/* Check that a regular file is long enough: touching the buffer past its end would raise SIGBUS. */
+static int check_file_size(const struct backing *b, int fd, size_t bytes, struct fault *f)
 {
 	uint64_t end = b->offset_bytes + bytes;
-	char want[32], have[32];
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return fault_raise(f, FAULT_LOCAL, errno, "fstat(%s)", b->file);
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size >= end)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "--mmap %s: it has %s, and %s are needed from its start",
-		    b->file, units_format_size((uint64_t)st.st_size, have, sizeof(have)),
-		    units_format_size(end, want, sizeof(want)));
+	fault_raise(f, FAULT_USAGE, 0, "--mmap %s: the file has %s, but the buffers need %s",
+		    b->file, units_size((uint64_t)st.st_size).text, units_size(end).text);
 	return fault_fix(f, "truncate -s %llu %s", (unsigned long long)end, b->file);
 }
 
@@ -132,14 +98,14 @@ static int map_open_file(struct backing_map *m, const struct backing *b, int fd,
 {
 	void *addr;
 
-	if (check_file(b, fd, bytes, f))
+	if (check_file_size(b, fd, bytes, f))
 		return -1;
 	addr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)b->offset_bytes);
 	if (addr == MAP_FAILED) {
 		fault_raise(f, FAULT_LOCAL, errno, "mmap(%s, offset %llu)", b->file,
 			    (unsigned long long)b->offset_bytes);
-		return fault_fix(f, "--mmap wants a file that can be mapped shared and written to, "
-				    "--mmap-offset a multiple of its page size");
+		return fault_fix(f, "give --mmap a file that can be mapped shared and writable, "
+				    "and --mmap-offset a multiple of the page size");
 	}
 	m->addr = addr;
 	m->bytes = bytes;
@@ -154,7 +120,7 @@ static int map_file(struct backing_map *m, const struct backing *b, size_t bytes
 
 	if (fd < 0) {
 		fault_raise(f, FAULT_LOCAL, errno, "open(%s)", b->file);
-		return fault_fix(f, "--mmap wants a file that this user may read and write");
+		return fault_fix(f, "give --mmap a file that this user may read and write");
 	}
 	rc = map_open_file(m, b, fd, (bytes + page - 1) / page * page, f);
 	close(fd);

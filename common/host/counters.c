@@ -1,26 +1,128 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/counters.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "host/sysfs.h"
+
+#define LIFESPAN_MAX_NS UINT64_C(50000000) /* no run waits longer, whatever `lifespan` says */
+#define JIFFY_MAX_NS    UINT64_C(10000000)
+#define WRAP_32_BITS    (INT64_C(1) << 32)
 
 static const char *const folders[] = {"hw_counters", "counters"};
 
 #define FOLDERS (sizeof(folders) / sizeof(folders[0]))
 
-/* No way out of the port's folder. */
-static bool is_name(const char *text)
+/* The PortCounters that stop at their largest value, with their bits (IBTA 16.1.3.5; Linux,
+ * sysfs.c). */
+static const struct pma_counters {
+	const char *name;
+	unsigned bits;
+} pma_counters[] = {
+	{"symbol_error", 16},
+	{"link_error_recovery", 8},
+	{"link_downed", 8},
+	{"port_rcv_errors", 16},
+	{"port_rcv_remote_physical_errors", 16},
+	{"port_rcv_switch_relay_errors", 16},
+	{"port_xmit_discards", 16},
+	{"port_xmit_constraint_errors", 8},
+	{"port_rcv_constraint_errors", 8},
+	{"local_link_integrity_errors", 4},
+	{"excessive_buffer_overrun_errors", 4},
+	{"VL15_dropped", 16},
+	{"port_xmit_wait", 32},
+};
+
+/* The value at which counter NAME stops; 0 if it does not stop. */
+static int64_t saturation_value(const char *name)
 {
-	return *text && *text != '/' && !strstr(text, "..");
+	const char *last = strrchr(name, '/');
+
+	if (strncmp(name, "counters/", strlen("counters/")) != 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(pma_counters) / sizeof(pma_counters[0]); i++)
+		if (strcmp(last + 1, pma_counters[i].name) == 0)
+			return (INT64_C(1) << pma_counters[i].bits) - 1;
+	return 0;
 }
 
-/* Add NAME if it can be read: 0, -errno. */
-static int add(struct counters *c, const char *name)
+/* A counter that fell by more than half of 2^32 has wrapped around 32 bits; else someone cleared
+ * it. */
+enum counter_caveat counter_change(const struct counter *k, int64_t *change)
+{
+	int64_t top = saturation_value(k->name);
+
+	*change = 0;
+	if (k->unreadable)
+		return COUNTER_UNREADABLE;
+	if (top && k->before == top)
+		return COUNTER_SATURATED;
+	if (k->after >= k->before) {
+		*change = k->after - k->before;
+		return top && k->after == top ? COUNTER_MINIMUM : COUNTER_EXACT;
+	}
+	if (!top && k->before < WRAP_32_BITS && k->after >= 0 &&
+	    k->after + WRAP_32_BITS - k->before < WRAP_32_BITS / 2) {
+		*change = k->after + WRAP_32_BITS - k->before;
+		return COUNTER_EXACT;
+	}
+	return COUNTER_RESET;
+}
+
+const char *counter_caveat_name(enum counter_caveat caveat)
+{
+	static const char *const names[COUNTER_CAVEATS] = {
+		[COUNTER_MINIMUM] = "at_least",
+		[COUNTER_SATURATED] = "saturated",
+		[COUNTER_RESET] = "reset",
+		[COUNTER_UNREADABLE] = "unreadable",
+	};
+
+	return names[caveat];
+}
+
+/* The kernel compares jiffies: what it calls over may be one more. */
+static uint64_t jiffy_ns(void)
+{
+	struct timespec t;
+
+	return clock_getres(CLOCK_MONOTONIC_COARSE, &t) ? JIFFY_MAX_NS : (uint64_t)t.tv_nsec;
+}
+
+struct counters_age counters_age(const char *port)
+{
+	struct counters_age age = {.read_ns = clock_now_ns()};
+	int64_t ms = 0;
+
+	if (sysfs_read_int(&ms, "%s/hw_counters/lifespan", port) || ms <= 0)
+		return age;
+	age.lifespan_ns = (uint64_t)ms * 1000000 + jiffy_ns();
+	if (ms > INT32_MAX || age.lifespan_ns > LIFESPAN_MAX_NS)
+		age.lifespan_ns = LIFESPAN_MAX_NS;
+	return age;
+}
+
+void counters_refresh(struct counters_age *age)
+{
+	uint64_t until_ns = age->read_ns + age->lifespan_ns;
+	struct timespec t = {.tv_sec = (time_t)(until_ns / UNITS_NS_PER_S),
+			     .tv_nsec = (long)(until_ns % UNITS_NS_PER_S)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+	age->read_ns = clock_now_ns();
+}
+
+/* Add the counter file NAME, relative to the port's folder. Returns 0, or -errno if it is
+ * unreadable. */
+static int add_counter(struct counters *c, const char *name)
 {
 	struct counter new = {0}, *list;
 	int rc;
@@ -39,67 +141,58 @@ static int add(struct counters *c, const char *name)
 	return 0;
 }
 
-/* NAME as given, or in one of the folders. */
+/* Add the counter NAME: a path such as "counters/x", or a file name that is looked for in
+ * folders[]. */
 static int add_named(struct counters *c, const char *name)
 {
 	char path[256];
 	int rc = -ENOENT;
 
-	if (!is_name(name))
+	if (!*name || *name == '/' || strstr(name, "..")) /* must stay in the port's folder */
 		return -EINVAL;
 	if (strchr(name, '/'))
-		return add(c, name);
+		return add_counter(c, name);
 	for (size_t i = 0; rc == -ENOENT && i < FOLDERS; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
-		rc = add(c, path);
+		rc = add_counter(c, path);
 	}
 	return rc;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct counter *)a)->name, ((const struct counter *)b)->name);
-}
-
-/* What is no number, such as hw_counters/lifespan's neighbours on some devices, is passed over. */
+/* Add every counter of the port. Files that hold no number, as some devices have, are skipped. */
 static int add_all(struct counters *c)
 {
-	char path[512];
+	char name[SYSFS_NAME], path[256];
 
-	for (size_t i = 0; i < FOLDERS; i++) {
-		DIR *d;
-
-		snprintf(path, sizeof(path), "%s/%s/%s", sysfs_root(), c->port, folders[i]);
-		d = opendir(path);
-		for (struct dirent *e; d && (e = readdir(d));) {
-			if (e->d_name[0] == '.' || strcmp(e->d_name, "lifespan") == 0)
-				continue;
-			snprintf(path, sizeof(path), "%s/%s", folders[i], e->d_name);
-			add(c, path);
+	for (size_t i = FOLDERS; i-- > 0;)
+		for (unsigned n = 0; !sysfs_name(name, n, "%s/%s", c->port, folders[i]); n++) {
+			snprintf(path, sizeof(path), "%s/%s", folders[i], name);
+			if (strcmp(name, "lifespan") != 0)
+				add_counter(c, path);
 		}
-		if (d)
-			closedir(d);
-	}
-	if (!c->count)
-		return -ENOENT;
-	qsort(c->list, c->count, sizeof(*c->list), by_name);
-	return 0;
+	return c->count ? 0 : -ENOENT;
 }
 
-static int refuse(const struct counters *c, const char *name, int rc, struct fault *f)
+static void raise_unknown_counter(const struct counters *c, const char *name, int rc,
+				  struct fault *f)
 {
 	fault_raise(f, rc == -ENOMEM ? FAULT_LOCAL : FAULT_USAGE, -rc,
 		    "-W/--report-counters: '%.60s'", name);
-	fault_cause(f, "This port has no counter of that name that can be read");
-	return fault_fix(f,
-			 "give names of files in %s/%s/hw_counters or counters, by comma, or all",
-			 sysfs_root(), c->port);
+	if (c->all && rc == -ENOENT) {
+		fault_cause(f, "%s/%s has no counters", sysfs_root(), c->port);
+		fault_fix(f, "omit -W");
+		return;
+	}
+	fault_cause(f, "The port has no readable counter of that name");
+	fault_fix(f,
+		  "give file names from %s/%s/hw_counters or counters, separated by commas, or all",
+		  sysfs_root(), c->port);
 }
 
 int counters_start(struct counters *c, const char *device, unsigned port, const char *list,
 		   struct fault *f)
 {
-	char *copy = strdup(list), *rest = copy;
+	char *copy = strdup(list), *rest = copy, *name = copy;
 	int rc = 0;
 
 	memset(c, 0, sizeof(*c));
@@ -109,21 +202,23 @@ int counters_start(struct counters *c, const char *device, unsigned port, const 
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "names of counters");
 	c->all = strcmp(list, "all") == 0;
 	if (c->all)
-		rc = add_all(c) ? refuse(c, list, -ENOENT, f) : 0;
-	for (char *name; rc == 0 && !c->all && (name = strsep(&rest, ","));) {
-		int err = add_named(c, name);
-
-		if (err)
-			rc = refuse(c, name, err, f);
-	}
+		rc = add_all(c);
+	while (!rc && !c->all && (name = strsep(&rest, ",")))
+		rc = add_named(c, name);
+	if (rc)
+		raise_unknown_counter(c, name, rc, f);
+	c->age = counters_age(c->port);
 	free(copy);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 void counters_stop(struct counters *c)
 {
+	if (c->count)
+		counters_refresh(&c->age);
 	for (size_t i = 0; i < c->count; i++)
-		sysfs_read_int(&c->list[i].after, "%s/%s", c->port, c->list[i].name);
+		c->list[i].unreadable =
+			sysfs_read_int(&c->list[i].after, "%s/%s", c->port, c->list[i].name) != 0;
 }
 
 void counters_release(struct counters *c)

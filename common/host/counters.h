@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * counters: what a port of an RDMA device counts, as the kernel shows it in sysfs, before and
- * after.
+ * counters: the counters of an RDMA port in sysfs, before and after a run.
  *
- * They are the port's, so other programs' traffic is in them, too; a driver may refresh them only
- * every few milliseconds.
+ * They count all traffic of the port, including that of other programs. Three pitfalls are handled.
+ * The kernel returns values up to hw_counters/lifespan old, so the second reading waits until that
+ * time has passed since the first. The PMA's counters in counters/ stop at their maximum, most of
+ * them at 16 bits or fewer, and show nothing after that. Those in hw_counters/ wrap to 0 after 32
+ * bits. A counter that cannot be read is unknown, never 0.
  */
-#ifndef RDMARK_HOST_COUNTERS_H
-#define RDMARK_HOST_COUNTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,27 +19,65 @@
 struct counter {
 	char name[80]; /* below the port: "hw_counters/out_of_sequence" */
 	int64_t before, after;
+	bool unreadable; /* the second reading failed */
 };
+
+/* How far the change of a counter can be trusted. */
+enum counter_caveat {
+	COUNTER_EXACT,
+	COUNTER_MINIMUM,    /* it reached its maximum during the run */
+	COUNTER_SATURATED,  /* it was at its maximum before: no change is visible */
+	COUNTER_RESET,      /* it fell: someone cleared it */
+	COUNTER_UNREADABLE, /* the second reading failed */
+	COUNTER_CAVEATS
+};
+
+/*
+ * Set *CHANGE to the increase of K, 0 if unknown. It is known for COUNTER_EXACT and
+ * COUNTER_MINIMUM.
+ */
+enum counter_caveat counter_change(const struct counter *k, int64_t *change);
+
+/* The value in the JSON document: "at_least", "saturated", "reset", "unreadable"; NULL: exact. */
+const char *counter_caveat_name(enum counter_caveat caveat);
+
+/* How long the kernel may return the same values, and when they were read. */
+struct counters_age {
+	uint64_t lifespan_ns; /* 0: values are never old */
+	uint64_t read_ns;
+};
+
+/*
+ * Read the age of PORT's counters ("class/infiniband/mlx5_0/ports/1"), which are read now. A
+ * lifespan above 50 ms is taken as 50 ms.
+ */
+struct counters_age counters_age(const char *port);
+
+/*
+ * Wait until the kernel returns newer values than at the last reading. The time of reading becomes
+ * now.
+ */
+void counters_refresh(struct counters_age *age);
 
 struct counters {
 	char port[96];        /* "class/infiniband/mlx5_0/ports/1", for sysfs_read() */
 	struct counter *list; /* owned */
 	size_t count;
-	bool all; /* not named one by one */
+	bool all; /* all counters, none by name */
+	struct counters_age age;
 };
 
 /*
- * Find and read those that LIST names by comma: below the port, or without the folder where
- * hw_counters/ or counters/ has it; "all" is every one of both folders. Raises FAULT_USAGE for one
- * that is not there, with the folder to look into. Release also after a failure.
+ * Find and read the counters in LIST, separated by commas. A name is relative to the port, or
+ * without the folder if it is in hw_counters/ or counters/; "all" means every counter of both
+ * folders. Raises FAULT_USAGE for a counter that does not exist, and names the folder. Call
+ * counters_release() also after a failure.
  */
 int counters_start(struct counters *c, const char *device, unsigned port, const char *list,
 		   struct fault *f);
 
-/* Read them again. One that cannot be read any more has not changed. */
+/* Read the counters again, after waiting for new values if necessary. */
 void counters_stop(struct counters *c);
 
-/* Free; safe on a zeroed object, which has none. */
+/* Free the list; safe on a zeroed object. */
 void counters_release(struct counters *c);
-
-#endif

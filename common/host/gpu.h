@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gpu: one CUDA GPU: which one, what it can do, its memory, copies to and from it.
+ * gpu: one CUDA GPU: its properties, its memory, and copies to and from it.
  *
- * The driver is opened at run time (dlopen of libcuda.so.1), so one binary serves machines with and
- * without GPUs; cuda.h is needed to build gpu_cuda.c, and gpu_none.c stands in its place without
- * it. The primary context is used, which every CUDA version and library shares. Addresses are
- * device addresses as uint64_t: the CPU must not touch what lies there.
+ * The driver is opened at run time (dlopen of libcuda.so.1), so one binary runs on machines with
+ * and without GPUs, and builds with or without the toolkit (gpu_abi.h). It uses the primary
+ * context, which all CUDA versions and libraries share. Addresses are device addresses as uint64_t;
+ * the CPU must not access them.
  *
- * One thread at a time may use a struct gpu or a stream of it; it need not be the one that opened
- * it. Results of the driver (CUresult) are plain ints here.
+ * One thread at a time may use a struct gpu or a stream of it; it need not be the thread that
+ * opened it. Results of the driver (CUresult) are plain ints here.
  */
-#ifndef RDMARK_HOST_GPU_H
-#define RDMARK_HOST_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +18,7 @@
 
 #include "base/fault.h"
 
-#define GPU_ALIGN_BYTES 65536 /* of what gpu_alloc() returns: NVIDIA's GPU page */
+#define GPU_ALIGN_BYTES 65536 /* alignment of gpu_alloc(): NVIDIA's GPU page */
 
 struct gpu;
 
@@ -33,90 +32,94 @@ struct gpu_info {
 	bool gpudirect;     /* CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED; true if unknown */
 	bool dmabuf;        /* CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, and the driver has the call */
 	bool can_flush;     /* cuFlushGPUDirectRDMAWrites from the host */
-	int ordering;       /* of writes by NICs: 0 none, 100 owner, 200 all devices; -1 unknown */
+	int ordering;       /* ordering of NIC writes: 0 none, 100 owner, 200 all devices; -1
+			       unknown */
 	uint64_t memory_bytes;
-	uint64_t bar1_bytes; /* PCI window through which others reach its memory; 0 unknown */
+	uint64_t bar1_bytes; /* PCI window to its memory for other devices; 0 unknown */
 };
 
-/* Which GPU: exactly one of the three. */
-struct gpu_wish {
+/* Which GPU. Exactly one of the three is set. */
+struct gpu_attr {
 	int index;        /* -1: not by index */
-	const char *uuid; /* "GPU-…", a prefix will do if it is unique; NULL */
+	const char *uuid; /* "GPU-…", or a unique prefix; NULL */
 	const char *pci;  /* "17:00.0" or "0000:17:00.0", any case; NULL */
 };
 
 /*
- * Every GPU of this machine. *LIST is the caller's to free(). Raises FAULT_UNAVAILABLE with a
- * message of its own for: built without CUDA, no libcuda.so.1, the toolkit's stub, a driver too
- * old, no device, a driver that does not start (fabric manager, 802; unknown, 999).
+ * List the GPUs of this machine. The caller frees *LIST; there is none after a failure. Raises
+ * FAULT_UNAVAILABLE with a different message for each of: no libcuda.so.1, the toolkit's stub, a
+ * driver that is too old, no device, and a driver that does not start (fabric manager, 802;
+ * unknown, 999).
  */
 int gpu_list(struct gpu_info **list, size_t *count, struct fault *f);
 
 /*
- * Open the GPU that WISH names. Never another one: FAULT_USAGE if there is no such GPU (the fix
- * lists what there is), FAULT_UNAVAILABLE as gpu_list(). GPUs without GPUDirect RDMA open all the
- * same; their info says so. *G is to be released with gpu_close().
+ * Open the GPU that WANTED names, and no other. Raises FAULT_USAGE if it does not exist (the fix
+ * lists the GPUs), or FAULT_UNAVAILABLE as gpu_list() does. A GPU without GPUDirect RDMA can be
+ * opened, too; see gpu_about(). Close *G with gpu_close().
  */
-int gpu_open(struct gpu **g, const struct gpu_wish *wish, struct fault *f);
-void gpu_close(struct gpu *g); /* NULL is fine */
+int gpu_open(struct gpu **g, const struct gpu_attr *wanted, struct fault *f);
+void gpu_close(struct gpu *g); /* NULL is allowed */
 
 const struct gpu_info *gpu_about(const struct gpu *g);
 
 /*
- * Device memory of at least BYTES, rounded up to 2 MiB, GPU_ALIGN_BYTES aligned, zeroed, with
- * CU_POINTER_ATTRIBUTE_SYNC_MEMOPS set. 0 with the fault raised on failure.
+ * Allocate device memory of at least BYTES, rounded up to 2 MiB, aligned to GPU_ALIGN_BYTES,
+ * zeroed, with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS set. Returns its address, or 0 with the fault
+ * raised.
  */
 uint64_t gpu_alloc(struct gpu *g, size_t bytes, struct fault *f);
-void gpu_free(struct gpu *g, uint64_t addr); /* 0 is fine */
+void gpu_free(struct gpu *g, uint64_t addr); /* 0 is allowed */
 
 /*
- * A dma-buf of [ADDR, ADDR + BYTES): *FD is the caller's to close, *OFFSET where ADDR lies in it.
- * PCIE asks for the BAR1 mapping that mlx5 Data Direct needs, and only that. Returns 0 or the
- * positive CUresult (801 not supported, 1 unaligned or out of range); raises nothing, since a
- * probe may fail. gpu_error_name() gives its name.
+ * Export [ADDR, ADDR + BYTES) as a dma-buf: the caller closes *FD; *OFFSET is the offset of ADDR in
+ * it. PCIE requests the BAR1 mapping that mlx5 Data Direct needs. Returns 0 or the positive
+ * CUresult (801 not supported, 1 unaligned or out of range; see gpu_error_name()). Raises no fault,
+ * because a probe may fail.
  */
 int gpu_export(struct gpu *g, uint64_t addr, size_t bytes, bool pcie, int *fd, uint64_t *offset);
 const char *gpu_error_name(int result); /* "CUDA_ERROR_NOT_SUPPORTED"; static storage */
 
-/* Copies that are complete when the call returns. */
+/* Copy to or from the GPU. The copy is complete when the call returns. */
 int gpu_copy_in(struct gpu *g, uint64_t to, const void *from, size_t bytes, struct fault *f);
 int gpu_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, struct fault *f);
 
-/* Writes of NICs are not in order for the GPU by themselves: gpu_flush() does something. */
+/* True if the GPU needs gpu_flush() to see the writes of NICs in order. */
 static inline bool gpu_needs_flush(const struct gpu_info *info)
 {
 	return info->ordering < 100;
 }
 
 /*
- * Make what NICs have written visible to the owner of the memory (cuFlushGPUDirectRDMAWrites). A
- * no-op where info.ordering is 100 or more, and where info.can_flush is false: work that is given
- * to the GPU after a completion was seen, as gpu_copy_out() is, sees the data all the same.
+ * Make the writes of NICs visible to the owner of the memory (cuFlushGPUDirectRDMAWrites). Does
+ * nothing if info.ordering is 100 or more, or if info.can_flush is false: work that the GPU gets
+ * after a completion, such as gpu_copy_out(), sees the data anyway.
  */
 int gpu_flush(struct gpu *g, struct fault *f);
 
 /*
- * The same whatever the ordering is: after writes that came by Data Direct, and to see what a flush
- * costs. FAULT_UNAVAILABLE if info.can_flush is false.
+ * The same for any ordering: after writes through Data Direct, and to measure the cost of a flush.
+ * FAULT_UNAVAILABLE if info.can_flush is false.
  */
 int gpu_flush_now(struct gpu *g, struct fault *f);
 
-/* Host memory that copies go to and from at full speed. It must stay until gpu_host_release(). */
+/* Register host memory for copies at full speed. Keep it until gpu_host_release(). */
 int gpu_host_register(struct gpu *g, void *addr, size_t bytes, struct fault *f);
 void gpu_host_release(struct gpu *g, void *addr);
 
 /*
- * A non-blocking stream with SLOTS events: copies run in order, and event I tells when those
- * submitted before its mark are done. Hot, but for open and close.
+ * A non-blocking stream with SLOTS events. Copies run in order; event I tells when the copies
+ * submitted before its mark are complete. Hot, except open and close.
  */
 struct gpu_stream;
 int gpu_stream_open(struct gpu_stream **s, struct gpu *g, unsigned slots, struct fault *f);
-void gpu_stream_close(struct gpu_stream *s); /* waits for what is under way; NULL is fine */
+void gpu_stream_close(struct gpu_stream *s); /* waits for copies in progress; NULL is allowed */
 int gpu_stream_copy_in(struct gpu_stream *s, uint64_t to, const void *from, size_t bytes);
 int gpu_stream_copy_out(struct gpu_stream *s, void *to, uint64_t from, size_t bytes);
 int gpu_stream_mark(struct gpu_stream *s, unsigned slot);
 int gpu_stream_done(struct gpu_stream *s, unsigned slot); /* 1 done, 0 not yet, else -CUresult */
-/* The stream calls return 0 or -CUresult; this raises such a failure of CALL. Cold; returns -1. */
+/*
+ * The stream calls return 0 or -CUresult. This function raises the fault for such a failure of
+ * CALL. Cold; returns -1.
+ */
 int gpu_stream_failed(int rc, const char *call, struct fault *f) __attribute__((cold));
-
-#endif

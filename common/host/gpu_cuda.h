@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gpu_cuda: what the files behind gpu.h share: NVIDIA's driver library and the parts of struct gpu.
+ * gpu_cuda: what the files that implement gpu.h share: NVIDIA's driver library and the members of
+ * struct gpu.
  *
- * Only gpu_cuda*.c include this. The prototypes are cuda.h's own, the symbols are looked up at run
- * time under the names that cuda.h's macros give them (cuMemAlloc is cuMemAlloc_v2), so no table of
- * names is kept by hand. What newer drivers only have may be NULL.
+ * Only gpu_cuda*.c include this. The symbols are looked up at run time, under the names in
+ * gpu_abi.h. Optional entries, which only newer drivers have, may be NULL.
  */
-#ifndef RDMARK_HOST_GPU_CUDA_H
-#define RDMARK_HOST_GPU_CUDA_H
-
-#include <cuda.h>
+#pragma once
 
 #include "host/gpu.h"
+#include "host/gpu_abi.h"
 
 #define CUDA_LIBRARY    "libcuda.so.1"
 #define CUDA_OLDEST     11000 /* cuDevicePrimaryCtxRelease_v2 */
@@ -19,42 +17,24 @@
 
 /* clang-format off */
 #define CUDA_ENTRIES(X)							\
-	X(init, cuInit)							\
-	X(driver_get_version, cuDriverGetVersion)			\
-	X(device_get_count, cuDeviceGetCount)				\
-	X(device_get, cuDeviceGet)					\
-	X(device_get_name, cuDeviceGetName)				\
-	X(device_get_pci, cuDeviceGetPCIBusId)				\
-	X(device_get_attribute, cuDeviceGetAttribute)			\
-	X(device_total_mem, cuDeviceTotalMem)				\
-	X(ctx_retain, cuDevicePrimaryCtxRetain)				\
-	X(ctx_release, cuDevicePrimaryCtxRelease)			\
-	X(ctx_set_current, cuCtxSetCurrent)				\
-	X(ctx_synchronize, cuCtxSynchronize)				\
-	X(mem_alloc, cuMemAlloc)					\
-	X(mem_free, cuMemFree)						\
-	X(memset_d8, cuMemsetD8)					\
-	X(copy_in, cuMemcpyHtoD)					\
-	X(copy_out, cuMemcpyDtoH)					\
-	X(copy_in_async, cuMemcpyHtoDAsync)				\
-	X(copy_out_async, cuMemcpyDtoHAsync)				\
-	X(pointer_set_attribute, cuPointerSetAttribute)			\
-	X(host_register, cuMemHostRegister)				\
-	X(host_unregister, cuMemHostUnregister)				\
-	X(stream_create, cuStreamCreate)				\
-	X(stream_destroy, cuStreamDestroy)				\
-	X(stream_synchronize, cuStreamSynchronize)			\
-	X(event_create, cuEventCreate)					\
-	X(event_destroy, cuEventDestroy)				\
-	X(event_record, cuEventRecord)					\
-	X(event_query, cuEventQuery)
+	X(cuInit) X(cuDriverGetVersion)					\
+	X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)		\
+	X(cuDeviceGetPCIBusId) X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) \
+	X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2)	\
+	X(cuCtxSetCurrent) X(cuCtxSynchronize)				\
+	X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemsetD8_v2)		\
+	X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2)				\
+	X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2)			\
+	X(cuPointerSetAttribute) X(cuMemHostRegister_v2) X(cuMemHostUnregister) \
+	X(cuStreamCreate) X(cuStreamDestroy_v2) X(cuStreamSynchronize)	\
+	X(cuEventCreate) X(cuEventDestroy_v2) X(cuEventRecord) X(cuEventQuery)
 #define CUDA_OPTIONAL_ENTRIES(X)					\
-	X(device_get_uuid, cuDeviceGetUuid) /* 9.2; as _v2 11.4 */	\
-	X(get_handle, cuMemGetHandleForAddressRange) /* 11.7 */		\
-	X(flush_writes, cuFlushGPUDirectRDMAWrites) /* 11.3 */
+	X(cuDeviceGetUuid_v2) /* 11.4; without _v2 9.2 */		\
+	X(cuMemGetHandleForAddressRange) /* 11.7 */			\
+	X(cuFlushGPUDirectRDMAWrites) /* 11.3 */
 /* clang-format on */
 
-#define CUDA_ENTRY(member, function) __typeof__(function) *member;
+#define CUDA_ENTRY(function) __typeof__(function) *function;
 
 struct cuda_driver {
 	CUDA_ENTRIES(CUDA_ENTRY)
@@ -77,25 +57,23 @@ struct gpu {
 };
 
 /*
- * Open the library, look its entries up and start the driver. Raises FAULT_UNAVAILABLE. The library
- * stays loaded for the life of the process: the driver has threads that run its code.
+ * Open the library, look up its symbols and start the driver. Raises FAULT_UNAVAILABLE. The library
+ * stays loaded until the process ends, because the driver has threads that run its code.
  */
 int cuda_driver_start(struct cuda_driver *cu, struct fault *f);
 
-/* Everything about device INDEX; what the driver does not tell stays 0, "" or unknown. */
-int cuda_describe(const struct cuda_driver *cu, int index, struct gpu_info *info, struct fault *f);
+/* Find the GPU that WANTED names. Returns -1 with the fault raised if not exactly one matches. */
+int cuda_choose(const struct cuda_driver *cu, const struct gpu_attr *wanted, struct gpu_info *info,
+		struct fault *f);
 
-/* The index of the GPU that WISH means; -1 with the fault raised if it is not exactly one. */
-int cuda_choose(const struct cuda_driver *cu, const struct gpu_wish *wish, struct fault *f);
-
-/* Raise FAULT_LOCAL for RESULT of a driver call (printf), with its name, cause and fix. */
+/*
+ * Raise FAULT_LOCAL for RESULT of a driver call (printf), with its name, cause and fix. Returns -1.
+ */
 int cuda_failed(struct fault *f, CUresult result, const char *call, ...)
 	__attribute__((format(printf, 3, 4), cold));
 
-/* Make the GPU's context the calling thread's. */
+/* Make the GPU's context current in the calling thread. */
 static inline CUresult cuda_enter(const struct gpu *g)
 {
-	return g->cu.ctx_set_current(g->ctx);
+	return g->cu.cuCtxSetCurrent(g->ctx);
 }
-
-#endif

@@ -7,18 +7,18 @@
 struct gpu_stream {
 	struct gpu *g;
 	CUstream stream;
-	unsigned slots; /* events that were made */
+	unsigned slots; /* events that were created */
 	CUevent event[];
 };
 
-static CUresult make(struct gpu_stream *s, unsigned slots)
+static CUresult create_stream(struct gpu_stream *s, unsigned slots)
 {
 	CUresult rc = cuda_enter(s->g);
 
 	if (!rc)
-		rc = s->g->cu.stream_create(&s->stream, CU_STREAM_NON_BLOCKING);
+		rc = s->g->cu.cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING);
 	while (!rc && s->slots < slots) {
-		rc = s->g->cu.event_create(&s->event[s->slots], CU_EVENT_DISABLE_TIMING);
+		rc = s->g->cu.cuEventCreate(&s->event[s->slots], CU_EVENT_DISABLE_TIMING);
 		if (!rc)
 			s->slots++;
 	}
@@ -34,7 +34,7 @@ int gpu_stream_open(struct gpu_stream **out, struct gpu *g, unsigned slots, stru
 	if (!s)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "a stream of %u slots", slots);
 	s->g = g;
-	rc = make(s, slots);
+	rc = create_stream(s, slots);
 	if (!rc)
 		return 0;
 	gpu_stream_close(s);
@@ -47,35 +47,35 @@ void gpu_stream_close(struct gpu_stream *s)
 	if (!s)
 		return;
 	if (s->stream && !cuda_enter(s->g)) {
-		s->g->cu.stream_synchronize(s->stream);
+		s->g->cu.cuStreamSynchronize(s->stream);
 		while (s->slots)
-			s->g->cu.event_destroy(s->event[--s->slots]);
-		s->g->cu.stream_destroy(s->stream);
+			s->g->cu.cuEventDestroy_v2(s->event[--s->slots]);
+		s->g->cu.cuStreamDestroy_v2(s->stream);
 	}
 	free(s);
 }
 
-/* The context is made current each time: it costs nothing beside a copy, and any thread may call.
- */
+/* Each call makes the context current: any thread may call, and it costs nothing compared with a
+ * copy. */
 int gpu_stream_copy_in(struct gpu_stream *s, uint64_t to, const void *from, size_t bytes)
 {
 	CUresult rc = cuda_enter(s->g);
 
-	return rc ? -(int)rc : -(int)s->g->cu.copy_in_async(to, from, bytes, s->stream);
+	return rc ? -(int)rc : -(int)s->g->cu.cuMemcpyHtoDAsync_v2(to, from, bytes, s->stream);
 }
 
 int gpu_stream_copy_out(struct gpu_stream *s, void *to, uint64_t from, size_t bytes)
 {
 	CUresult rc = cuda_enter(s->g);
 
-	return rc ? -(int)rc : -(int)s->g->cu.copy_out_async(to, from, bytes, s->stream);
+	return rc ? -(int)rc : -(int)s->g->cu.cuMemcpyDtoHAsync_v2(to, from, bytes, s->stream);
 }
 
 int gpu_stream_mark(struct gpu_stream *s, unsigned slot)
 {
 	CUresult rc = cuda_enter(s->g);
 
-	return rc ? -(int)rc : -(int)s->g->cu.event_record(s->event[slot], s->stream);
+	return rc ? -(int)rc : -(int)s->g->cu.cuEventRecord(s->event[slot], s->stream);
 }
 
 int gpu_stream_done(struct gpu_stream *s, unsigned slot)
@@ -83,7 +83,7 @@ int gpu_stream_done(struct gpu_stream *s, unsigned slot)
 	CUresult rc = cuda_enter(s->g);
 
 	if (!rc)
-		rc = s->g->cu.event_query(s->event[slot]);
+		rc = s->g->cu.cuEventQuery(s->event[slot]);
 	if (rc == CUDA_SUCCESS)
 		return 1;
 	return rc == CUDA_ERROR_NOT_READY ? 0 : -(int)rc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Names of the driver's results: by number, so that they are there without cuda.h and driver. */
+/* Names of the driver's results, by number, so that they are known without the driver. */
 #include "host/gpu.h"
 
 #define ROW(number, name)                   \
@@ -44,5 +44,5 @@ const char *gpu_error_name(int result)
 	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (table[i].number == result)
 			return table[i].name;
-	return "an error that rdmark has no name for";
+	return "unknown error";
 }

@@ -2,7 +2,10 @@
 #include "host/hwtree.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *hwtree_file(void)
 {
@@ -11,41 +14,69 @@ const char *hwtree_file(void)
 	return xml && xml[0] ? xml : NULL;
 }
 
+/*
+ * Load PATH. Returns 0 or -errno. hwloc reads XML with libxml2 where that plugin is installed, else
+ * with its own parser. For a file that is not XML the two set different errnos, or none, so the
+ * file is checked here.
+ */
+static int load_xml(hwloc_topology_t tree, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || access(path, R_OK))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode) || hwloc_topology_set_xml(tree, path) || hwloc_topology_load(tree))
+		return -EINVAL;
+	return 0;
+}
+
+static int load_this_machine(hwloc_topology_t tree)
+{
+	errno = 0;
+	if (!hwloc_topology_load(tree))
+		return 0;
+	return errno ? -errno : -EINVAL;
+}
+
+/*
+ * Disable hwloc's plugins for PCI and GPUs: hwloc itself reads PCI from sysfs. The plugins add
+ * nothing that is used here, start drivers, and leak. Disabling one that is not installed fails,
+ * which does no harm.
+ */
+static void disable_plugins(hwloc_topology_t tree)
+{
+	static const char *const name[] = {"pci",  "gl",   "opencl",   "cuda",
+					   "nvml", "rsmi", "levelzero"};
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		hwloc_topology_set_components(tree, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+					      name[i]);
+}
+
 int hwtree_load(hwloc_topology_t *tree, const char *xml)
 {
 	int rc;
 
 	*tree = NULL;
-	errno = 0;
 	if (hwloc_topology_init(tree))
 		return -ENOMEM;
-	/* Bridges with something behind them are important enough to be kept. */
-	rc = hwloc_topology_set_io_types_filter(*tree, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-	if (!rc && xml)
-		rc = hwloc_topology_set_xml(*tree, xml);
-	if (!rc)
-		rc = hwloc_topology_load(*tree);
+	disable_plugins(*tree);
+	/* KEEP_IMPORTANT keeps the bridges that have devices below them. */
+	if (hwloc_topology_set_io_types_filter(*tree, HWLOC_TYPE_FILTER_KEEP_IMPORTANT))
+		rc = -EINVAL;
+	else
+		rc = xml ? load_xml(*tree, xml) : load_this_machine(*tree);
 	if (!rc)
 		return 0;
-	rc = errno ? -errno : -EINVAL;
 	hwloc_topology_destroy(*tree);
 	*tree = NULL;
 	return rc;
 }
 
-int hwtree_node(hwloc_topology_t tree, hwloc_obj_t home)
+void hwtree_address(const struct hwloc_pcidev_attr_s *pci, char text[16])
 {
-	hwloc_obj_t node = NULL, best = NULL;
-
-	/* A node without CPUs has those of what it is attached to: the smallest is the CPUs' own.
-	 */
-	while ((node = hwloc_get_next_obj_by_type(tree, HWLOC_OBJ_NUMANODE, node)) != NULL) {
-		if (!hwloc_bitmap_isset(home->nodeset, node->os_index))
-			continue;
-		if (!hwloc_bitmap_isincluded(home->cpuset, node->cpuset))
-			return -1;
-		if (!best || hwloc_bitmap_weight(node->cpuset) < hwloc_bitmap_weight(best->cpuset))
-			best = node;
-	}
-	return best ? (int)best->os_index : -1;
+	snprintf(text, 16, "%04x:%02x:%02x.%x", pci->domain & 0xffffffu, pci->bus, pci->dev,
+		 pci->func & 0xfu);
 }

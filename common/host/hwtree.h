@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* hwtree: hwloc's tree of a machine, with its PCI devices. */
-#ifndef RDMARK_HOST_HWTREE_H
-#define RDMARK_HOST_HWTREE_H
+#pragma once
 
 #include <hwloc.h>
 
-/* HWLOC_XMLFILE, or NULL: the tree is to be this machine's. */
+/* The value of HWLOC_XMLFILE; NULL: use this machine's tree. */
 const char *hwtree_file(void);
 
 /*
- * Load the tree of the file XML, or of this machine if that is NULL. The file is checked: hwloc,
- * left to itself, silently takes this machine when HWLOC_XMLFILE is missing. Returns 0 or -errno
- * (-EINVAL: no tree that this hwloc can read), *TREE is then NULL. hwloc_topology_destroy() it.
+ * Load the tree of the file XML, or of this machine if XML is NULL, with any plugins that hwloc has
+ * here. The file is checked first, because hwloc silently uses this machine if the file is missing.
+ * Returns 0 or -errno, and *TREE is NULL then; -EINVAL: no plugin of this hwloc can read a tree
+ * from it. Free *TREE with hwloc_topology_destroy().
  */
 int hwtree_load(hwloc_topology_t *tree, const char *xml);
 
-/*
- * The NUMA node of HOME, an object with CPUs; -1 if it spans several. Nodes of memory alone (CXL, a
- * GPU's) belong to it, too, but it is not on them.
- */
-int hwtree_node(hwloc_topology_t tree, hwloc_obj_t home);
-
-#endif
+/* Write the address of PCI as sysfs does: "0000:41:00.0". */
+void hwtree_address(const struct hwloc_pcidev_attr_s *pci, char text[16]);

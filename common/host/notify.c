@@ -15,7 +15,7 @@ void notify_send(const char *state)
 	size_t length = path ? strlen(path) : 0;
 	int fd;
 
-	/* A path, or with '@' a name in the abstract namespace. */
+	/* $NOTIFY_SOCKET is a path, or with '@' a name in the abstract namespace. */
 	if (length < 2 || length >= sizeof(to.sun_path) || (path[0] != '/' && path[0] != '@'))
 		return;
 	memcpy(to.sun_path, path, length);

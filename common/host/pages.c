@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/pages.h"
 
+#include <errno.h>
+#include <numaif.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -12,24 +13,27 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define THREADS_MAX 8 /* a node's memory is not made faster by more */
+#define THREADS_MAX 8 /* more do not populate a node's memory faster */
 
-/* Small, so that where address space is short nothing else lacks it; they hold nothing. */
+/* The threads keep nothing on their stacks; small ones save address space where it is limited. */
 #define STACK_BYTES ((size_t)256 << 10)
 
-/* What a thread takes at a time: some milliseconds of work, against microseconds for a thread. */
+/*
+ * The size that a thread populates at a time: milliseconds of work, while creating a thread takes
+ * microseconds.
+ */
 #define SLICE_BYTES ((size_t)16 << 20)
 
-/* What there is to do; everybody takes the next slice until there is none. */
-struct heap {
+/* The memory to populate. Each thread fetches the next slice until there is none. */
+struct page_job {
 	char *addr;
 	size_t bytes, page, slice;
-	atomic_size_t taken; /* bytes from the start */
+	atomic_size_t next; /* offset of the next slice */
 };
 
-/* All in one call, which is much quicker; those that it did not make are made as they are written.
- */
-static void make_slice(char *addr, size_t bytes, size_t page)
+/* Populate the pages of a slice in one call, which is much faster than touching each. Then write to
+ * each page, for kernels without MADV_POPULATE_WRITE. */
+static void populate_slice(char *addr, size_t bytes, size_t page)
 {
 	madvise(addr, bytes, MADV_POPULATE_WRITE);
 	for (size_t i = 0; i < bytes; i += page) {
@@ -39,58 +43,66 @@ static void make_slice(char *addr, size_t bytes, size_t page)
 	}
 }
 
-static void *make_slices(void *arg)
+/* A thread's work: populate slices until none is left. */
+static void *populate_slices(void *arg)
 {
-	struct heap *h = arg;
+	struct page_job *h = arg;
 	size_t at;
 
-	while ((at = atomic_fetch_add(&h->taken, h->slice)) < h->bytes)
-		make_slice(h->addr + at, h->bytes - at < h->slice ? h->bytes - at : h->slice,
-			   h->page);
+	while ((at = atomic_fetch_add(&h->next, h->slice)) < h->bytes)
+		populate_slice(h->addr + at, h->bytes - at < h->slice ? h->bytes - at : h->slice,
+			       h->page);
 	return NULL;
 }
 
-static bool has_one_node(void)
-{
-	struct sysfs_set nodes;
-
-	return sysfs_read_set(&nodes, "devices/system/node/online") || sysfs_set_count(&nodes) == 1;
-}
-
-/* How many threads are worth it, the caller among them. */
-static unsigned threads_for(const struct heap *h, bool bound)
+/* The number of threads, the caller included. If the memory is not BOUND and there are several
+ * nodes, only the caller touches it, so that it comes from the caller's node. */
+static unsigned choose_threads(const struct page_job *h, bool bound)
 {
 	size_t slices = (h->bytes + h->slice - 1) / h->slice;
-	struct sysfs_set cpus = {{0}};
+	struct sysfs_set cpus = {0};
 	unsigned most = THREADS_MAX;
 
 	if (slices < most)
 		most = (unsigned)slices;
-	if (most < 2 || (!bound && !has_one_node()))
+	if (most < 2 || (!bound && sysfs_node_count() > 1))
 		return 1;
-	if (sched_getaffinity(0, sizeof(cpus), (cpu_set_t *)&cpus))
+	if (sched_getaffinity(0, sizeof(cpus), cpus.mask))
 		return 1;
 	return (unsigned)sysfs_set_count(&cpus) < most ? (unsigned)sysfs_set_count(&cpus) : most;
 }
 
+int pages_bind(void *addr, size_t bytes, int node, int policy)
+{
+	struct sysfs_set nodes = {0};
+
+	CPU_SET_S((size_t)node, sizeof(nodes), nodes.mask);
+	/* mbind() takes the number of bits plus one. */
+	return mbind(addr, bytes, policy, (unsigned long *)nodes.mask, SYSFS_SET_MAX + 1,
+		     policy == MPOL_BIND ? MPOL_MF_MOVE : 0)
+		       ? errno
+		       : 0;
+}
+
 void pages_make(void *addr, size_t bytes, size_t page_bytes, bool bound)
 {
-	struct heap h = {
+	struct page_job h = {
 		.addr = addr,
 		.bytes = bytes,
 		.page = page_bytes,
 		.slice = page_bytes > SLICE_BYTES ? page_bytes : SLICE_BYTES,
 	};
-	unsigned threads = threads_for(&h, bound), helpers = 0;
+	unsigned threads = choose_threads(&h, bound), helpers = 0;
 	pthread_t helper[THREADS_MAX];
 	pthread_attr_t attr;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	while (helpers + 1 < threads && !pthread_create(&helper[helpers], &attr, make_slices, &h))
+	while (helpers + 1 < threads &&
+	       !pthread_create(&helper[helpers], &attr, populate_slices, &h))
 		helpers++;
 	pthread_attr_destroy(&attr);
-	make_slices(&h);
+	populate_slices(&h);
 	while (helpers)
 		pthread_join(helper[--helpers], NULL);
 }

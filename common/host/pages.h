@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pages: have the kernel make the pages of new memory, by several threads if there is much of it.
+ * pages: makes the kernel allocate the pages of new memory, with several threads for large buffers.
  *
- * The kernel makes and zeroes a page when it is first touched, and that is most of what allocating
- * and registering a large buffer costs. Threads that live as long as the call share the work, on
- * the CPUs that the caller may use. Where memory is bound to no node, a page goes to the node of
- * whoever touches it first, so then they are made by the caller alone, unless there is one node.
+ * The kernel allocates and zeroes a page at its first access. That is most of the cost of
+ * allocating and registering a large buffer. Threads that exist only during the call share the
+ * work, on the CPUs that the caller may use. A page of memory without a NUMA binding goes to the
+ * node of the thread that first accesses it; so then only the caller's thread does it, unless there
+ * is one node.
  *
  * Nothing here fails: without threads, or with a kernel before 5.14, it takes longer.
  */
-#ifndef RDMARK_HOST_PAGES_H
-#define RDMARK_HOST_PAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Set the POLICY (mbind(2)) of memory to NODE, 0 or more. Returns 0 or a positive errno. */
+int pages_bind(void *addr, size_t bytes, int node, int policy);
+
 /*
- * Make the pages, PAGE_BYTES each, of [ADDR, ADDR + BYTES): new anonymous memory, whose first bytes
- * are those of a page. BOUND: it is bound to a node, or the calling thread is. What is in it stays.
+ * Allocate the pages, of PAGE_BYTES each, of [ADDR, ADDR + BYTES): new anonymous memory that starts
+ * at a page boundary. BOUND: the memory or the calling thread is bound to a node. The content does
+ * not change.
  */
 void pages_make(void *addr, size_t bytes, size_t page_bytes, bool bound);
-
-#endif

@@ -3,32 +3,39 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/hwtree.h"
-#include "host/path_class.h"
 #include "host/pci.h"
 #include "host/sysfs.h"
 #include "host/virt.h"
 
 struct path_tree {
-	hwloc_topology_t hwloc; /* NULL: there is none */
-	bool foreign;           /* another machine's: hwloc's attributes are all we may know */
-	bool has_sysfs;         /* and sysfs is of the machine that the tree describes */
+	hwloc_topology_t hwloc; /* NULL: none */
+	bool foreign;           /* of another machine: only hwloc's attributes are known */
+	bool has_sysfs;         /* sysfs describes the same machine as the tree */
 	bool virtual_machine;
 };
 
-/* What OBJ is as a PCI function; NULL if it is none. */
-static const struct hwloc_pcidev_attr_s *pci_of(hwloc_obj_t obj)
+/* True if OBJ (may be NULL) is a PCI-PCI bridge: a root port, or a port of a switch. */
+static bool is_bridge(hwloc_obj_t obj)
 {
-	if (path_is_bridge(obj))
+	return obj && obj->type == HWLOC_OBJ_BRIDGE &&
+	       obj->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI;
+}
+
+/* The PCI attributes of OBJ; NULL if it is no PCI function. */
+static const struct hwloc_pcidev_attr_s *pci_attributes(hwloc_obj_t obj)
+{
+	if (is_bridge(obj))
 		return &obj->attr->bridge.upstream.pci;
 	return obj && obj->type == HWLOC_OBJ_PCI_DEVICE ? &obj->attr->pcidev : NULL;
 }
 
-static int load(struct path_tree *t, const char *xml, struct fault *f)
+static int load_path_tree(struct path_tree *t, const char *xml, struct fault *f)
 {
 	int rc = hwtree_load(&t->hwloc, xml);
 
@@ -38,18 +45,18 @@ static int load(struct path_tree *t, const char *xml, struct fault *f)
 		return fault_raise(f, FAULT_LOCAL, -rc, "hwloc_topology_load");
 	fault_raise(f, FAULT_LOCAL, -rc, "reading HWLOC_XMLFILE=%s", xml);
 	if (rc == -EINVAL)
-		fault_cause(f, "It is no topology that hwloc %u.%u can read.",
+		fault_cause(f, "The file is not a topology that hwloc %u.%u can read.",
 			    hwloc_get_api_version() >> 16, hwloc_get_api_version() >> 8 & 0xff);
-	return fault_fix(f, "write it again with `lstopo FILE.xml`, or unset HWLOC_XMLFILE");
+	return fault_fix(f, "create it with `lstopo FILE.xml`, or unset HWLOC_XMLFILE");
 }
 
-/* What the XML says that the firmware of its machine calls itself. */
-static bool virtual_in_tree(hwloc_topology_t hwloc)
+/* True if the vendor or product name in the XML names a virtual machine. */
+static bool is_virtual_by_xml(hwloc_topology_t hwloc)
 {
 	hwloc_obj_t root = hwloc_get_root_obj(hwloc);
 
-	return virt_named(hwloc_obj_get_info_by_name(root, "DMISysVendor"),
-			  hwloc_obj_get_info_by_name(root, "DMIProductName"));
+	return virt_is_name(hwloc_obj_get_info_by_name(root, "DMISysVendor"),
+			    hwloc_obj_get_info_by_name(root, "DMIProductName"));
 }
 
 int path_open(struct path_tree **t, struct fault *f)
@@ -61,12 +68,12 @@ int path_open(struct path_tree **t, struct fault *f)
 	*t = made;
 	if (!made)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "PCIe tree");
-	if ((xml || !moved) && load(made, xml, f))
+	if ((xml || !moved) && load_path_tree(made, xml, f))
 		return -1;
-	/* HWLOC_THISSYSTEM=1 says that the file is about this machine. */
+	/* HWLOC_THISSYSTEM=1 tells that the file describes this machine. */
 	made->foreign = xml && !hwloc_topology_is_thissystem(made->hwloc);
 	made->has_sysfs = moved || !made->foreign;
-	made->virtual_machine = (made->foreign && virtual_in_tree(made->hwloc)) ||
+	made->virtual_machine = (made->foreign && is_virtual_by_xml(made->hwloc)) ||
 				(made->has_sysfs && virt_in_sysfs()) ||
 				(!moved && !made->foreign && virt_processor());
 	return 0;
@@ -79,122 +86,112 @@ void path_close(struct path_tree *t)
 	free(t);
 }
 
-static hwloc_obj_t find_device(const struct path_tree *t, const char *pci)
+static hwloc_obj_t find_pci_device(const struct path_tree *t, const char *pci)
 {
 	return t->hwloc && pci_is_address(pci) ? hwloc_get_pcidev_by_busidstring(t->hwloc, pci)
 					       : NULL;
 }
 
-/* One end's view of its link; zeros where nothing is known. */
-static void read_end(const struct path_tree *t, const char *pci, struct pci_link *end)
+/* Read speed and width from sysfs for the link end that END->pci names; 0 where unknown. */
+static void read_link_end(const struct path_tree *t, struct pci_link *end)
 {
 	char dir[64];
 
-	memset(end, 0, sizeof(*end));
 	if (!t->has_sysfs)
 		return;
-	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", pci);
+	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", end->pci);
 	pci_read_link(dir, end);
 }
 
-static void name_of(hwloc_obj_t obj, char *pci, size_t size)
+/* L is the lower end's view of a link: merge that of its upper end, HIGH, into it. */
+static void merge_link_ends(struct pci_link *l, const struct pci_link *high)
 {
-	const struct hwloc_pcidev_attr_s *attr = pci_of(obj);
-
-	snprintf(pci, size, "%04x:%02x:%02x.%x", attr->domain & 0xffffffu, attr->bus, attr->dev,
-		 attr->func & 0xfu);
-}
-
-static double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-/* The link between two ends. */
-static void join_ends(struct path_link *l, const struct pci_link *low, const struct pci_link *high)
-{
-	const struct pci_link *now = low->gts > 0 && low->width ? low : high;
-
-	l->gts = now->gts;
-	l->width = now->width;
-	l->max_gts = lesser(low->max_gts, high->max_gts);
-	l->max_width = (unsigned)lesser(low->max_width, high->max_width);
+	if (!(l->gts > 0 && l->width)) {
+		l->gts = high->gts;
+		l->width = high->width;
+	}
+	l->max_gts = fmin(l->max_gts, high->max_gts);
+	l->max_width = (unsigned)fmin(l->max_width, high->max_width);
 }
 
 static unsigned bridges_above(hwloc_obj_t obj)
 {
 	unsigned count = 0;
 
-	for (obj = obj->parent; path_is_bridge(obj); obj = obj->parent)
+	for (obj = obj->parent; is_bridge(obj); obj = obj->parent)
 		count++;
 	return count;
 }
 
 /*
- * The link above OBJ. Below a host bridge, ports that look down (root ports, downstream ports of
- * switches) and functions that look up (upstream ports, devices) take turns; between a downstream
- * port and the upstream port of its switch there is no link. So there is one above those that have
- * an odd number of bridges above them. A device elsewhere (a virtual machine's root bus) has only
- * its own word for its link. Of another machine, hwloc may know what sysfs does not.
+ * Read the link above OBJ; L is all 0 if there is none. Below a host bridge, ports that face down
+ * (root ports, downstream ports of switches) alternate with functions that face up (upstream ports,
+ * devices). A downstream port and the upstream port of its switch have no link between them. So
+ * those with an odd number of bridges above them have a link above. For a device elsewhere (a
+ * virtual machine's root bus) only its own end is known. For another machine, hwloc may know the
+ * speed.
  */
-static void read_link(const struct path_tree *t, hwloc_obj_t obj, struct path_link *l)
+static void read_link_above(const struct path_tree *t, hwloc_obj_t obj, struct pci_link *l)
 {
-	bool looks_up = bridges_above(obj) % 2 == 1;
-	struct pci_link low, high = {.gts = 0};
-	char above[16];
+	bool faces_up = bridges_above(obj) % 2 == 1;
+	struct pci_link high = {.gts = 0};
 
 	memset(l, 0, sizeof(*l));
-	if (path_is_bridge(obj) && !looks_up)
+	if (is_bridge(obj) && !faces_up)
 		return;
-	name_of(obj, l->pci, sizeof(l->pci));
-	read_end(t, l->pci, &low);
-	if (looks_up) {
-		name_of(obj->parent, above, sizeof(above));
-		read_end(t, above, &high);
+	hwtree_address(pci_attributes(obj), l->pci);
+	read_link_end(t, l);
+	if (faces_up) {
+		hwtree_address(pci_attributes(obj->parent), high.pci);
+		read_link_end(t, &high);
 	}
-	join_ends(l, &low, &high);
+	merge_link_ends(l, &high);
 	if (t->foreign && !(l->gts > 0 && l->width))
-		path_link_of_speed(l, pci_of(obj)->linkspeed);
+		pci_link_of_speed(l, pci_attributes(obj)->linkspeed);
 }
 
-static void take_down(struct path *p, const struct path_link *l)
+/*
+ * Keep L in P if it is trained below its maximum, and further below it than the link kept so far.
+ */
+static void keep_worst_trained(struct path *p, const struct pci_link *l)
 {
-	double share = path_link_share(l);
+	double share = pci_link_share(l);
 
-	if (share >= 1 || (p->trained_down && share >= path_link_share(&p->down)))
+	if (share >= 1 || (p->trained_down && share >= pci_link_share(&p->down)))
 		return;
 	p->trained_down = true;
 	p->down = *l;
 }
 
-/* The links from FROM up to TOP (NULL: to the host bridge): the slowest, and the worst trained. */
+/* Find the slowest and the worst trained of the links from FROM up to TOP (NULL: to the host
+ * bridge). */
 static void walk_leg(const struct path_tree *t, hwloc_obj_t from, hwloc_obj_t top,
-		     struct path_link *slowest, struct path *p)
+		     struct pci_link *slowest, struct path *p)
 {
-	for (hwloc_obj_t obj = from; obj != top && pci_of(obj); obj = obj->parent) {
-		struct path_link l;
+	for (hwloc_obj_t obj = from; obj != top && pci_attributes(obj); obj = obj->parent) {
+		struct pci_link l;
 
-		read_link(t, obj, &l);
-		path_link_slower(slowest, &l);
-		take_down(p, &l);
+		read_link_above(t, obj, &l);
+		pci_link_slower(slowest, &l);
+		keep_worst_trained(p, &l);
 	}
 }
 
-/* A device that is not in the tree: what sysfs says about its own link. */
-static void read_alone(const struct path_tree *t, const char *pci, struct path_link *l)
+/* Read the link of a device that is not in the tree from sysfs, at the device's end. */
+static void read_own_link(const struct path_tree *t, const char *pci, struct pci_link *l)
 {
-	struct pci_link low, high = {.gts = 0};
-	struct path_link found = {.gts = 0};
+	struct pci_link found = {.gts = 0};
 
 	if (!pci_is_address(pci) || strlen(pci) >= sizeof(found.pci))
 		return;
 	strcpy(found.pci, pci);
-	read_end(t, pci, &low);
-	join_ends(&found, &low, &high);
-	path_link_slower(l, &found);
+	read_link_end(t, &found);
+	merge_link_ends(&found, &(struct pci_link){.gts = 0});
+	pci_link_slower(l, &found);
 }
 
-/* It is the NIC that sends the requests, so its domain decides whether they are translated. */
+/* Read the type of the NIC's IOMMU domain: the NIC sends the PCIe requests, so its domain decides
+ * whether they are translated. */
 static void read_iommu(const char *nic, struct path *p)
 {
 	char dir[PATH_MAX];
@@ -208,9 +205,10 @@ static void read_iommu(const char *nic, struct path *p)
 	p->iommu_translates = strncmp(p->iommu, "DMA", 3) == 0;
 }
 
-/* Each packet must fit both of them. */
-static void read_payload(const struct path_tree *t, const char *nic, const char *gpu,
-			 struct path *p)
+/* Find the largest PCIe payload: the smaller of the NIC's and the GPU's. One that cannot be read is
+ * assumed to be PCI_USUAL_PAYLOAD_BYTES. */
+static void read_max_payload(const struct path_tree *t, const char *nic, const char *gpu,
+			     struct path *p)
 {
 	const char *device[2] = {nic, gpu};
 	char dir[64];
@@ -227,78 +225,159 @@ static void read_payload(const struct path_tree *t, const char *nic, const char 
 		if (bytes && (!p->payload_bytes || bytes < p->payload_bytes))
 			p->payload_bytes = bytes;
 	}
-	if (p->payload_assumed &&
-	    (!p->payload_bytes || p->payload_bytes > PATH_USUAL_PAYLOAD_BYTES))
-		p->payload_bytes = PATH_USUAL_PAYLOAD_BYTES;
+	if (p->payload_assumed && (!p->payload_bytes || p->payload_bytes > PCI_USUAL_PAYLOAD_BYTES))
+		p->payload_bytes = PCI_USUAL_PAYLOAD_BYTES;
 }
 
-/* Of the legs whose link is known. */
-static double ceiling(const struct path *p, bool read)
+/* The payload rate in Gb/s of the slower part; 0 if neither is known. */
+static double path_ceiling(const struct path *p, bool read)
 {
-	double nic = path_link_gbps(&p->nic, p->payload_bytes, read);
-	double gpu = path_link_gbps(&p->gpu, p->payload_bytes, read);
+	double nic = pci_link_gbps(&p->nic, p->payload_bytes, read);
+	double gpu = pci_link_gbps(&p->gpu, p->payload_bytes, read);
 
-	return nic > 0 && gpu > 0 ? lesser(nic, gpu) : nic + gpu;
+	return nic > 0 && gpu > 0 ? fmin(nic, gpu) : nic + gpu;
+}
+
+static bool is_host_bridge(hwloc_obj_t obj)
+{
+	return obj->type == HWLOC_OBJ_BRIDGE &&
+	       obj->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST;
+}
+
+/*
+ * The lowest object that is an ancestor of A and B, or one of them. In hwloc 2.9 to 2.14
+ * hwloc_get_common_ancestor_obj() crashes where two PCI devices are nested at different depths.
+ */
+static hwloc_obj_t common_ancestor(hwloc_obj_t a, hwloc_obj_t b)
+{
+	for (; a; a = a->parent)
+		for (hwloc_obj_t at = b; at; at = at->parent)
+			if (at == a)
+				return a;
+	return NULL;
+}
+
+/* Count the PCI-PCI bridges from OBJ up to below TOP: two for each switch, one for the switch of
+ * TOP. */
+static unsigned bridges_between(hwloc_obj_t obj, hwloc_obj_t top)
+{
+	unsigned count = 0;
+
+	for (; obj != top; obj = obj->parent)
+		count += is_bridge(obj);
+	return count;
+}
+
+/* True if HOME is the whole machine although it has several nodes: then sysfs's numa_node is -1. */
+static bool has_no_node(hwloc_topology_t hwloc, hwloc_obj_t home)
+{
+	hwloc_obj_t node = NULL;
+
+	if (!hwloc_bitmap_isequal(home->cpuset, hwloc_topology_get_topology_cpuset(hwloc)))
+		return false;
+	/* A node without CPUs (a GPU's memory, CXL) has the cpuset of its parent. */
+	while ((node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node)) != NULL)
+		if (!hwloc_bitmap_isequal(node->cpuset, home->cpuset))
+			return true;
+	return false;
+}
+
+/* The class of the path between two devices whose common ancestor is TOP. */
+static enum path_class classify_path(hwloc_topology_t hwloc, hwloc_obj_t nic, hwloc_obj_t gpu,
+				     hwloc_obj_t top)
+{
+	hwloc_obj_t home[2] = {nic, gpu};
+
+	if (nic == gpu)
+		return PATH_PIX;
+	if (is_bridge(top))
+		return bridges_between(nic, top) <= 1 && bridges_between(gpu, top) <= 1 ? PATH_PIX
+											: PATH_PXB;
+	if (is_host_bridge(top))
+		return PATH_PHB;
+	for (int i = 0; i < 2; i++) {
+		home[i] = hwloc_get_non_io_ancestor_obj(hwloc, home[i]);
+		if (!home[i] || has_no_node(hwloc, home[i]))
+			return PATH_UNKNOWN;
+	}
+	/* CPU sets, not node sets: a node with only memory (CXL) may belong to every socket. */
+	return hwloc_bitmap_intersects(home[0]->cpuset, home[1]->cpuset) ? PATH_NODE : PATH_SYS;
 }
 
 void path_find(const struct path_tree *t, const char *nic, const char *gpu, struct path *p)
 {
-	hwloc_obj_t at_nic = find_device(t, nic), at_gpu = find_device(t, gpu), top = NULL;
+	hwloc_obj_t at_nic = find_pci_device(t, nic), at_gpu = find_pci_device(t, gpu), top = NULL;
 
 	memset(p, 0, sizeof(*p));
 	p->class = PATH_UNKNOWN;
 	p->virtual_machine = t->virtual_machine;
-	read_payload(t, nic, gpu, p);
+	read_max_payload(t, nic, gpu, p);
 	if (at_nic && at_gpu) {
-		top = path_meet(at_nic, at_gpu);
-		p->class = path_classify(t->hwloc, at_nic, at_gpu, top);
+		top = common_ancestor(at_nic, at_gpu);
+		p->class = classify_path(t->hwloc, at_nic, at_gpu, top);
 	}
 	walk_leg(t, at_nic, top, &p->nic, p);
 	walk_leg(t, at_gpu, top, &p->gpu, p);
 	if (!at_nic)
-		read_alone(t, nic, &p->nic);
+		read_own_link(t, nic, &p->nic);
 	if (!at_gpu)
-		read_alone(t, gpu, &p->gpu);
+		read_own_link(t, gpu, &p->gpu);
 	if (t->has_sysfs)
 		read_iommu(nic, p);
-	p->ceiling_write_gbps = ceiling(p, false);
-	p->ceiling_read_gbps = ceiling(p, true);
+	p->ceiling_write_gbps = path_ceiling(p, false);
+	p->ceiling_read_gbps = path_ceiling(p, true);
 }
 
-struct ranked {
-	size_t index;
+/* A GPU with what path_sort() orders by. */
+struct gpu_rank {
+	struct gpu_info gpu;
 	enum path_class class;
 	double ceiling_gbps;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_gpu_ranks(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct gpu_rank *x = a, *y = b;
 
 	if (x->class != y->class)
 		return x->class < y->class ? -1 : 1;
 	if (x->ceiling_gbps < y->ceiling_gbps || x->ceiling_gbps > y->ceiling_gbps)
 		return x->ceiling_gbps > y->ceiling_gbps ? -1 : 1;
-	return x->index < y->index ? -1 : 1;
+	return x->gpu.index < y->gpu.index ? -1 : 1;
 }
 
-void path_rank(const struct path_tree *t, const char *nic, const char *const *gpu, size_t count,
-	       size_t *rank)
+void path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count)
 {
-	struct ranked *r = calloc(count, sizeof(*r));
+	struct gpu_rank *r = calloc(count, sizeof(*r));
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; r && i < count; i++) {
 		struct path p;
 
-		rank[i] = i;
-		if (!r)
-			continue;
-		path_find(t, nic, gpu[i], &p);
-		r[i] = (struct ranked){i, p.class, p.ceiling_write_gbps};
+		path_find(t, nic, list[i].pci, &p);
+		r[i] = (struct gpu_rank){list[i], p.class, p.ceiling_write_gbps};
 	}
 	if (r && count)
-		qsort(r, count, sizeof(*r), compare);
+		qsort(r, count, sizeof(*r), compare_gpu_ranks);
 	for (size_t i = 0; r && i < count; i++)
-		rank[i] = r[i].index;
+		list[i] = r[i].gpu;
 	free(r);
+}
+
+const char *path_class_name(enum path_class c)
+{
+	static const char *const names[PATH_CLASSES] = {"PIX",  "PXB", "PHB",
+							"NODE", "SYS", "unknown"};
+
+	return (unsigned)c < PATH_CLASSES ? names[c] : names[PATH_UNKNOWN];
+}
+
+const char *path_class_words(enum path_class c)
+{
+	static const char *const words[PATH_CLASSES] = {
+		"through one PCIe switch at most", "through several PCIe switches",
+		"through a PCIe host bridge",      "between two PCIe host bridges of one NUMA node",
+		"between two NUMA nodes",          "unknown",
+	};
+
+	return (unsigned)c < PATH_CLASSES ? words[c] : words[PATH_UNKNOWN];
 }

@@ -9,7 +9,7 @@
 
 #define PCI_MAX_GTS 1024.0
 
-/* Config space, as the PCI specification has it. */
+/* Offsets and values of PCI config space. */
 #define CONFIG_BYTES       256
 #define CONFIG_HEAD_BYTES  64
 #define STATUS             0x06
@@ -29,8 +29,10 @@ bool pci_is_address(const char *name)
 	       !rest[8];
 }
 
-/* "16.0 GT/s PCIe" and the older "8 GT/s"; the kernel also says "Unknown". */
-static double read_gts(const char *dir, const char *name)
+/*
+ * The speed in GT/s from "16.0 GT/s PCIe" or the older "8 GT/s"; 0 if the kernel prints "Unknown".
+ */
+static double read_link_speed(const char *dir, const char *name)
 {
 	char text[64], *end;
 	double gts;
@@ -41,8 +43,8 @@ static double read_gts(const char *dir, const char *name)
 	return strncmp(end, " GT/s", 5) == 0 && gts <= PCI_MAX_GTS ? gts : 0;
 }
 
-/* The kernel says 0 or 255 where it does not know. */
-static unsigned read_lanes(const char *dir, const char *name)
+/* The number of lanes; 0 if unknown, for which the kernel prints 0 or 255. */
+static unsigned read_link_width(const char *dir, const char *name)
 {
 	int64_t lanes;
 
@@ -53,10 +55,10 @@ static unsigned read_lanes(const char *dir, const char *name)
 
 void pci_read_link(const char *dir, struct pci_link *link)
 {
-	link->gts = read_gts(dir, "current_link_speed");
-	link->max_gts = read_gts(dir, "max_link_speed");
-	link->width = read_lanes(dir, "current_link_width");
-	link->max_width = read_lanes(dir, "max_link_width");
+	link->gts = read_link_speed(dir, "current_link_speed");
+	link->max_gts = read_link_speed(dir, "max_link_speed");
+	link->width = read_link_width(dir, "current_link_width");
+	link->max_width = read_link_width(dir, "max_link_width");
 }
 
 unsigned pci_read_payload_bytes(const char *dir)
@@ -68,7 +70,7 @@ unsigned pci_read_payload_bytes(const char *dir)
 	if (size <= CONFIG_HEAD_BYTES || !(config[STATUS] & STATUS_HAS_LIST))
 		return 0;
 	at = config[CAPABILITY_LIST] & ~3u;
-	/* A list that goes in a circle is no list: there is room for so many capabilities only. */
+	/* The limit ends a circular list: config space has room for no more capabilities. */
 	for (unsigned left = CONFIG_BYTES / 4; left && at >= CONFIG_HEAD_BYTES; left--) {
 		if (at + DEVICE_CONTROL >= (size_t)size)
 			return 0;

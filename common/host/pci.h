@@ -1,37 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pci: addresses of PCI devices, and what sysfs says about the link of one.
+ * pci: PCI addresses, a device's link in sysfs, and the bandwidth of a link.
  *
- * What is missing or no number is 0: unknown. Nothing is raised, no state; any thread may call.
+ * A missing or invalid value is 0: unknown. No fault is raised. No state; any thread may call.
  */
-#ifndef RDMARK_HOST_PCI_H
-#define RDMARK_HOST_PCI_H
+#pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#define PCI_MAX_LANES 32
+#define PCI_MAX_LANES           32
+#define PCI_USUAL_PAYLOAD_BYTES 256 /* what servers' firmware nearly always sets */
 
-/* A PCIe link as one of its ends sees it. */
+/*
+ * One PCIe link, named after the device at its lower end. Its maximum is the lesser of the
+ * capabilities of both ends, known only if both are: a gen-5 card in a gen-4 slot is trained
+ * correctly.
+ */
 struct pci_link {
-	double gts; /* current transfer rate of a lane, GT/s */
-	double max_gts;
+	char pci[16];   /* "": unknown */
+	double gts;     /* current transfer rate of a lane, GT/s */
 	unsigned width; /* current lanes */
+	double max_gts; /* maximum of both ends, or of the one that was read; 0 unknown */
 	unsigned max_width;
 };
 
-/* "0000:41:00.0"; the domain may be longer than four digits (VMD). */
+/* True if NAME is like "0000:41:00.0"; the domain may be longer than four digits (VMD). */
 bool pci_is_address(const char *name);
 
 /*
- * The link of the device whose directory is DIR below sysfs's root. Of a root port or a switch's
- * downstream port it is the link below, of all others the one above.
+ * Read the link of the device whose directory below sysfs's root is DIR. For a root port or a
+ * switch's downstream port it is the link below, for all others the link above. The name is not
+ * set.
  */
 void pci_read_link(const char *dir, struct pci_link *link);
 
 /*
- * The MaxPayload that the device in DIR is set to send, 128 to 4096 bytes. 0: unknown, as always
- * without privilege: the kernel shows only root what is behind the first 64 bytes of `config`.
+ * Read the MaxPayload that the device in DIR is set to, 128 to 4096 bytes. 0: unknown, as always
+ * without privilege: only root can read more than the first 64 bytes of `config`.
  */
 unsigned pci_read_payload_bytes(const char *dir);
 
-#endif
+/*
+ * The payload rate in Gb/s of a link with MaxPayload PAYLOAD_BYTES; READ: of read completions. 0
+ * unknown.
+ */
+double pci_link_gbps(const struct pci_link *l, unsigned payload_bytes, bool read);
+
+/* Copy L to FOUND if L is slower. Unknown links are ignored. */
+void pci_link_slower(struct pci_link *found, const struct pci_link *l);
+
+/*
+ * The current bandwidth as a fraction of the maximum of both ends: 1, or less if the link is
+ * trained down. 1 if unknown.
+ */
+double pci_link_share(const struct pci_link *l);
+
+/*
+ * Set lanes and transfer rate of L from GBYTES_PER_S, the bandwidth after line coding, as hwloc
+ * reports it. If several fit (gen3 x16 equals gen4 x8), the widest with up to 16 lanes. Zeros if
+ * none fits.
+ */
+void pci_link_of_speed(struct pci_link *l, double gbytes_per_s);
+
+/* Write "gen4 x16 at 0000:17:00.0" (16 GT/s is gen4); "" if unknown. Returns BUF. */
+const char *pci_link_format(const struct pci_link *l, char *buf, size_t size);

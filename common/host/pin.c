@@ -3,66 +3,34 @@
 
 #include <errno.h>
 #include <numaif.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "host/pages.h"
 #include "host/sysfs.h"
 
-#define MAX_NODES   1024 /* the most that Linux can have */
-#define LONG_BITS   (8 * sizeof(unsigned long))
 #define HUGE_PAGE   ((size_t)2 << 20)
 #define CHECK_PAGES 4096
-#define CHECK_BATCH 256
-
-/* The kernel takes "maxnode" as one more than the number of bits. */
-struct node_mask {
-	unsigned long word[MAX_NODES / LONG_BITS];
-};
 
 static size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void set_reason(struct pin *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void set_reason(struct pin *p, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(p->reason, sizeof(p->reason), fmt, ap);
-	va_end(ap);
-}
-
-/*
- * The calling thread's affinity mask. Its bytes are those of a sysfs_set: both are arrays of
- * native words, lowest CPU first; on big-endian 32-bit machines they would not be.
- */
-static int get_cpus(struct sysfs_set *cpus)
-{
-	_Static_assert(sizeof(unsigned long) == sizeof(cpus->word[0]) ||
-			       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-		       "an affinity mask can be read as 64-bit words");
-	memset(cpus, 0, sizeof(*cpus));
-	return sched_getaffinity(0, sizeof(*cpus), (cpu_set_t *)cpus) ? -errno : 0;
-}
-
-static void show_cpus(struct pin *p, const struct sysfs_set *cpus)
+static void store_cpus(struct pin *p, const struct sysfs_set *cpus)
 {
 	sysfs_set_format(cpus, p->cpus, sizeof(p->cpus));
 	p->cpu_count = sysfs_set_count(cpus);
 }
 
-/* CPUs of NODE; a kernel without NUMA has node 0, with all. Returns 0 or -errno. */
+/*
+ * Read the CPUs of NODE. A kernel without NUMA has only node 0, with all CPUs. Returns 0 or -errno.
+ */
 static int read_node_cpus(int node, struct sysfs_set *cpus)
 {
 	struct sysfs_set online;
@@ -76,34 +44,18 @@ static int read_node_cpus(int node, struct sysfs_set *cpus)
 	return sysfs_read_set(cpus, "devices/system/node/node%d/cpulist", node);
 }
 
-/* May this process have memory of NODE (cpusets)? If the kernel will not tell: perhaps. */
+/* True if this process may use memory of NODE (cpusets), or if the kernel does not tell. */
 static bool memory_allowed(int node)
 {
-	struct node_mask allowed = {{0}};
+	struct sysfs_set allowed = {0};
 
-	if (node >= MAX_NODES)
-		return false;
-	if (get_mempolicy(NULL, allowed.word, MAX_NODES + 1, NULL, MPOL_F_MEMS_ALLOWED))
-		return true;
-	return allowed.word[(size_t)node / LONG_BITS] >> ((size_t)node % LONG_BITS) & 1;
+	return get_mempolicy(NULL, (unsigned long *)allowed.mask, SYSFS_SET_MAX + 1, NULL,
+			     MPOL_F_MEMS_ALLOWED) ||
+	       sysfs_set_has(&allowed, node);
 }
 
-/* Returns 0 or a positive errno. */
-static int bind_memory(void *addr, size_t bytes, int node)
-{
-	struct node_mask mask = {{0}};
-
-	mask.word[(size_t)node / LONG_BITS] |= 1ul << ((size_t)node % LONG_BITS);
-	return mbind(addr, bytes, MPOL_BIND, mask.word, MAX_NODES + 1, MPOL_MF_MOVE) ? errno : 0;
-}
-
-static bool is_forbidden(int errnum)
-{
-	return errnum == EPERM || errnum == ENOSYS;
-}
-
-/* BYTES of new memory, NULL and errno if there is none. */
-static void *map(size_t bytes)
+/* Map BYTES of new memory. Returns NULL with errno on failure. */
+static void *map_anonymous(size_t bytes)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	void *addr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -111,169 +63,168 @@ static void *map(size_t bytes)
 	return addr == MAP_FAILED ? NULL : addr;
 }
 
-/* Would the kernel bind memory? Returns 0 or a positive errno. */
-static int try_binding(int node)
+/* Bind a page to NODE to see whether the kernel permits it. Returns 0 or a positive errno. */
+static int probe_binding(int node)
 {
-	void *page = map(page_size());
+	void *page = map_anonymous(page_size());
 	int rc;
 
 	if (!page)
-		return 0; /* pin_alloc() will say it better */
-	rc = bind_memory(page, page_size(), node);
+		return 0; /* pin_alloc() reports that */
+	rc = pages_bind(page, page_size(), node, MPOL_BIND);
 	munmap(page, page_size());
 	return rc;
 }
 
-/* Why a node cannot be had, in order of looking. */
-enum obstacle {
-	HAVE_IT,
-	NO_SUCH_NODE,
-	NO_CPUS,   /* memory only */
-	NO_MEMORY, /* a cpuset denies its memory */
-	MASKED,    /* the affinity mask has none of its CPUs */
-	REFUSED    /* by the kernel: errno says why */
+/* Why a thread cannot be pinned to a node, in the order of the checks. */
+enum pin_obstacle {
+	PIN_OK,
+	PIN_NO_SUCH_NODE,
+	PIN_NO_CPUS,   /* the node has only memory */
+	PIN_NO_MEMORY, /* a cpuset denies its memory */
+	PIN_MASKED,    /* the affinity mask has none of its CPUs */
+	PIN_REFUSED    /* sched_setaffinity() failed */
 };
 
 /*
- * Bind the thread to those of CPUS that belong to NODE; CPUS is then that set. *ERRNUM is the
- * kernel's with REFUSED.
+ * Bind the thread to those of CPUS that belong to NODE; CPUS becomes that set. *ERRNUM is set with
+ * PIN_REFUSED only.
  */
-static enum obstacle bind_thread(int node, struct sysfs_set *cpus, int *errnum)
+static enum pin_obstacle bind_thread(int node, struct sysfs_set *cpus, int *errnum)
 {
 	struct sysfs_set wanted;
 	int count = 0;
 
-	if (node >= MAX_NODES || read_node_cpus(node, &wanted))
-		return NO_SUCH_NODE;
+	if (read_node_cpus(node, &wanted))
+		return PIN_NO_SUCH_NODE;
 	if (!sysfs_set_count(&wanted))
-		return NO_CPUS;
+		return PIN_NO_CPUS;
 	if (!memory_allowed(node))
-		return NO_MEMORY;
-	for (size_t i = 0; i < sizeof(wanted.word) / sizeof(wanted.word[0]); i++)
-		wanted.word[i] &= cpus->word[i];
+		return PIN_NO_MEMORY;
+	CPU_AND_S(sizeof(wanted), wanted.mask, wanted.mask, cpus->mask);
 	count = sysfs_set_count(&wanted);
 	if (!count)
-		return MASKED;
-	if (count < sysfs_set_count(cpus) &&
-	    sched_setaffinity(0, sizeof(wanted), (cpu_set_t *)&wanted)) {
+		return PIN_MASKED;
+	if (count < sysfs_set_count(cpus) && sched_setaffinity(0, sizeof(wanted), wanted.mask)) {
 		*errnum = errno;
-		return REFUSED;
+		return PIN_REFUSED;
 	}
 	*cpus = wanted;
-	return HAVE_IT;
+	return PIN_OK;
 }
 
-/* The user named NODE and cannot have it. */
-static int refuse(const struct pin *p, int node, enum obstacle why, int errnum, struct fault *f)
+/* Raise the fault that the thread cannot be pinned to NODE, which the user named. Returns -1. */
+static int raise_not_pinned(const struct pin *p, int node, enum pin_obstacle why, int errnum,
+			    struct fault *f)
 {
+	static const int errnums[] = {[PIN_NO_SUCH_NODE] = ENODEV,
+				      [PIN_NO_CPUS] = EINVAL,
+				      [PIN_NO_MEMORY] = EPERM,
+				      [PIN_MASKED] = EPERM};
 	char have[128];
 	struct sysfs_set set;
 
+	if (why == PIN_REFUSED)
+		fault_raise(f, FAULT_LOCAL, errnum, "sched_setaffinity(node %d)", node);
+	else
+		fault_raise(f, FAULT_USAGE, errnums[why], "--numa %d", node);
 	switch (why) {
-	case NO_SUCH_NODE:
-		if (sysfs_read_set(&set, "devices/system/node/online"))
-			strcpy(have, "0");
-		else
-			sysfs_set_format(&set, have, sizeof(have));
-		fault_raise(f, FAULT_USAGE, ENODEV, "--numa %d", node);
-		fault_cause(f, "There is no NUMA node %d; this machine has %s", node, have);
+	case PIN_NO_SUCH_NODE:
+		sysfs_read_set(&set, "devices/system/node/online");
+		sysfs_set_format(&set, have, sizeof(have));
+		fault_cause(f, "NUMA node %d does not exist; this machine has %s", node,
+			    have[0] ? have : "0");
 		break;
-	case NO_CPUS:
-		fault_raise(f, FAULT_USAGE, EINVAL, "--numa %d", node);
-		fault_cause(f, "NUMA node %d has memory, but no CPU to run on", node);
+	case PIN_NO_CPUS:
+		fault_cause(f, "NUMA node %d has memory, but no CPU", node);
 		break;
-	case NO_MEMORY:
-		fault_raise(f, FAULT_USAGE, EPERM, "--numa %d", node);
+	case PIN_NO_MEMORY:
 		fault_cause(f,
-			    "This process may not use memory of NUMA node %d "
-			    "(Mems_allowed_list in /proc/self/status): cpuset, container or job",
+			    "This process may not use memory of NUMA node %d (Mems_allowed_list in "
+			    "/proc/self/status): a cpuset, container or job forbids it",
 			    node);
 		return fault_fix(f, "widen the cpuset (cpuset.mems), or use --numa auto");
-	case MASKED:
+	case PIN_MASKED:
 		read_node_cpus(node, &set);
-		sysfs_set_format(&set, have, sizeof(have));
-		fault_raise(f, FAULT_USAGE, EPERM, "--numa %d", node);
-		fault_cause(f, "NUMA node %d has CPUs %s; this process was started on %s", node,
-			    have, p->cpus);
-		return fault_fix(f, "start it on the node's CPUs (taskset, numactl, job options), "
-				    "or use --numa auto");
+		fault_cause(f, "NUMA node %d has CPUs %s; this process may only use CPUs %s", node,
+			    sysfs_set_format(&set, have, sizeof(have)), p->cpus);
+		return fault_fix(f, "start it on the node's CPUs (with taskset, numactl or job "
+				    "options), or use --numa auto");
 	default:
-		fault_raise(f, FAULT_LOCAL, errnum, "sched_setaffinity(node %d)", node);
-		fault_cause(f, "The kernel or a container's seccomp filter refuses it");
-		return fault_fix(f,
-				 "use --numa none, and place the program with taskset or numactl");
+		fault_cause(f, "The kernel or the container's seccomp filter refuses the call");
+		return fault_fix(f, "use --numa none, and pin the program with taskset or numactl");
 	}
 	return fault_fix(f, "use --numa auto, or a node that --list shows");
 }
 
-/* The NIC's node cannot be had: that is no fault, but the reader of the result must know. */
-static void excuse(struct pin *p, int node, enum obstacle why, int errnum)
+/*
+ * Write to P->reason why the thread is not pinned to the NIC's node. Without --numa that is not a
+ * fault.
+ */
+static void note_not_pinned(struct pin *p, int node, enum pin_obstacle why, int errnum)
 {
-	switch (why) {
-	case NO_SUCH_NODE:
-		set_reason(p, "not pinned: the NIC's node %d does not exist here", node);
-		break;
-	case NO_CPUS:
-		set_reason(p, "not pinned: the NIC's node %d has no CPU", node);
-		break;
-	case NO_MEMORY:
-		set_reason(p, "not pinned: memory of the NIC's node %d is not allowed here", node);
-		break;
-	case MASKED:
-		set_reason(p, "not pinned: the affinity mask has no CPU of the NIC's node %d",
-			   node);
-		break;
-	default:
-		set_reason(p, "not pinned: sched_setaffinity: %s", strerror(errnum));
-	}
+	static const char *const words[][2] = {
+		[PIN_NO_SUCH_NODE] = {"the NIC's node", " does not exist here"},
+		[PIN_NO_CPUS] = {"the NIC's node", " has no CPU"},
+		[PIN_NO_MEMORY] = {"memory of the NIC's node", " is not allowed here"},
+		[PIN_MASKED] = {"the affinity mask has no CPU of the NIC's node", ""},
+	};
+
+	if (why == PIN_REFUSED)
+		text_add(p->reason, sizeof(p->reason), "not pinned: sched_setaffinity: %s",
+			 strerror(errnum));
+	else
+		text_add(p->reason, sizeof(p->reason), "not pinned: %s %d%s", words[why][0], node,
+			 words[why][1]);
 }
 
-int pin_thread(struct pin *p, int wish, int nic_node, struct fault *f)
+int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)
 {
-	int node = wish == PIN_AUTO ? nic_node : wish;
-	struct sysfs_set cpus, before;
-	enum obstacle why;
+	int node = wanted == PIN_AUTO ? nic_node : wanted;
+	struct sysfs_set cpus = {0}, before;
+	enum pin_obstacle why;
 	int errnum;
 
 	memset(p, 0, sizeof(*p));
 	p->node = -1;
-	errnum = -get_cpus(&cpus);
+	errnum = sched_getaffinity(0, sizeof(cpus), cpus.mask) ? errno : 0;
 	before = cpus;
-	show_cpus(p, &cpus);
-	if (wish == PIN_NONE || (wish == PIN_AUTO && node < 0)) {
-		set_reason(p, "not pinned: %s", wish == PIN_NONE ? "--numa none" : "node unknown");
+	store_cpus(p, &cpus);
+	if (wanted == PIN_NONE || (wanted == PIN_AUTO && node < 0)) {
+		text_add(p->reason, sizeof(p->reason), "not pinned: %s",
+			 wanted == PIN_NONE ? "--numa none" : "the NIC's NUMA node is unknown");
 		return 0;
 	}
-	why = errnum ? REFUSED : bind_thread(node, &cpus, &errnum);
-	if (why != HAVE_IT && wish != PIN_AUTO)
-		return refuse(p, node, why, errnum, f);
-	if (why != HAVE_IT) {
-		excuse(p, node, why, errnum);
+	why = errnum ? PIN_REFUSED : bind_thread(node, &cpus, &errnum);
+	if (why != PIN_OK && wanted != PIN_AUTO)
+		return raise_not_pinned(p, node, why, errnum, f);
+	if (why != PIN_OK) {
+		note_not_pinned(p, node, why, errnum);
 		return 0;
 	}
 	p->node = node;
 	p->before = before;
-	show_cpus(p, &cpus);
-	if (wish == PIN_AUTO)
-		set_reason(p, "the NIC's node");
+	store_cpus(p, &cpus);
+	if (wanted == PIN_AUTO)
+		text_add(p->reason, sizeof(p->reason), "the NIC's node");
 	else
-		set_reason(p, "--numa %d", node);
-	errnum = try_binding(node);
+		text_add(p->reason, sizeof(p->reason), "--numa %d", node);
+	errnum = probe_binding(node);
 	if (errnum)
-		snprintf(p->reason + strlen(p->reason), sizeof(p->reason) - strlen(p->reason),
-			 "; its memory is not bound: mbind: %s", strerror(errnum));
+		text_add(p->reason, sizeof(p->reason), "; its memory is not bound: mbind: %s",
+			 strerror(errnum));
 	return 0;
 }
 
 void pin_undo(struct pin *p)
 {
 	if (sysfs_set_count(&p->before))
-		sched_setaffinity(0, sizeof(p->before), (cpu_set_t *)&p->before);
+		sched_setaffinity(0, sizeof(p->before), p->before.mask);
 	memset(p, 0, sizeof(*p));
 	p->node = -1;
 }
 
-/* What BYTES take up, 0 if that cannot be. */
+/* BYTES rounded up to pages, or to 2 MiB from that size on; 0 if BYTES is too large. */
 static size_t mapped_size(size_t bytes)
 {
 	size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : page_size();
@@ -285,31 +236,30 @@ static size_t mapped_size(size_t bytes)
 
 static void *raise_no_memory(size_t bytes, int errnum, struct fault *f)
 {
-	char text[32], limit[32];
 	struct rlimit as;
 
-	fault_raise(f, FAULT_LOCAL, errnum, "mmap(%s)",
-		    units_format_size(bytes, text, sizeof(text)));
+	fault_raise(f, FAULT_LOCAL, errnum, "mmap(%s)", units_size(bytes).text);
 	if (!getrlimit(RLIMIT_AS, &as) && as.rlim_cur != RLIM_INFINITY) {
-		fault_cause(f, "RLIMIT_AS is %s",
-			    units_format_size(as.rlim_cur, limit, sizeof(limit)));
-		fault_fix(f, "ulimit -v unlimited, or smaller messages (-s) or depths (-t, -r)");
+		fault_cause(f, "The limit on address space (RLIMIT_AS) is %s",
+			    units_size(as.rlim_cur).text);
+		fault_fix(f, "ulimit -v unlimited, or use smaller messages (-s) or smaller depths "
+			     "(-t, -r)");
 	} else {
 		size_t ram = (size_t)sysconf(_SC_AVPHYS_PAGES) * page_size();
 
-		fault_cause(f, "The machine has %s of free memory",
-			    units_format_size(ram, limit, sizeof(limit)));
+		fault_cause(f, "The machine has %s of free memory", units_size(ram).text);
 		fault_fix(f,
 			  "use smaller messages (-s), smaller depths (-t, -r) or fewer QPs (-q)");
 	}
 	return NULL;
 }
 
-/* LEN bytes whose address is a multiple of ALIGN (both of the page size); NULL and errno. */
+/* Map LEN bytes at a multiple of ALIGN; both are multiples of the page size. Returns NULL with
+ * errno on failure. */
 static void *map_aligned(size_t len, size_t align)
 {
 	size_t extra = align - page_size(), head;
-	char *addr = map(len + extra);
+	char *addr = map_anonymous(len + extra);
 
 	if (!addr)
 		return NULL;
@@ -332,10 +282,10 @@ void *pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
 	addr = map_aligned(len, len >= HUGE_PAGE ? HUGE_PAGE : page_size());
 	if (!addr)
 		return raise_no_memory(bytes, errno, f);
-	rc = p && p->node >= 0 ? bind_memory(addr, len, p->node) : 0;
-	if (rc && !is_forbidden(rc)) {
+	rc = p && p->node >= 0 ? pages_bind(addr, len, p->node, MPOL_BIND) : 0;
+	if (rc && rc != EPERM && rc != ENOSYS) {
 		fault_raise(f, FAULT_LOCAL, rc, "mbind(node %d)", p->node);
-		fault_cause(f, "The kernel refuses memory of this node: the cpuset has changed or "
+		fault_cause(f, "The kernel refuses memory of this node: the cpuset has changed, or "
 			       "the node is offline");
 		fault_fix(f, "use --numa none, or widen the cpuset (cpuset.mems)");
 		munmap(addr, len);
@@ -351,25 +301,12 @@ void pin_free(void *addr, size_t bytes)
 		munmap(addr, mapped_size(bytes));
 }
 
-/* Ask for COUNT pages and add those on NODE to *ON_NODE. Returns 0 or -errno. */
-static int check_batch(void **page, size_t count, int node, size_t *on_node)
-{
-	int where[CHECK_BATCH];
-
-	memset(where, 0xff, sizeof(where));
-	if (move_pages(0, count, page, NULL, where, 0) < 0)
-		return -errno;
-	for (size_t i = 0; i < count; i++)
-		*on_node += where[i] == node;
-	return 0;
-}
-
 int pin_check(const void *addr, size_t bytes, int node, size_t *on_node, size_t *pages)
 {
-	size_t page = page_size(), total, looked, done = 0, batch;
+	size_t page = page_size(), total, looked;
 	uintptr_t first = (uintptr_t)addr / page * page;
-	void *at[CHECK_BATCH];
-	int rc;
+	void *at[CHECK_PAGES];
+	int where[CHECK_PAGES];
 
 	*on_node = 0;
 	*pages = 0;
@@ -377,15 +314,13 @@ int pin_check(const void *addr, size_t bytes, int node, size_t *on_node, size_t 
 		return 0;
 	total = ((uintptr_t)addr + bytes - 1) / page - first / page + 1;
 	looked = total < CHECK_PAGES ? total : CHECK_PAGES;
-	while (done < looked) {
-		for (batch = 0; batch < CHECK_BATCH && done < looked; batch++, done++)
-			at[batch] = (void *)(first + page * (done * total / looked));
-		rc = check_batch(at, batch, node, on_node);
-		if (rc) {
-			*on_node = 0;
-			return rc;
-		}
-	}
+	for (size_t i = 0; i < looked; i++)
+		at[i] = (void *)(first + page * (i * total / looked));
+	memset(where, 0xff, sizeof(where));
+	if (move_pages(0, looked, at, NULL, where, 0) < 0)
+		return -errno;
+	for (size_t i = 0; i < looked; i++)
+		*on_node += where[i] == node;
 	*pages = looked;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "host/sysfs.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,7 +23,12 @@ const char *sysfs_root(void)
 	return root && root[0] == '/' ? root : "/sys";
 }
 
-static FORMAT_AT(2) int make_path(char full[PATH_MAX], const char *path, va_list ap)
+bool sysfs_is_made_up(void)
+{
+	return strcmp(sysfs_root(), "/sys") != 0;
+}
+
+static FORMAT_AT(2) int format_path(char full[PATH_MAX], const char *path, va_list ap)
 {
 	int used = snprintf(full, PATH_MAX, "%s/", sysfs_root());
 	int more;
@@ -33,7 +39,20 @@ static FORMAT_AT(2) int make_path(char full[PATH_MAX], const char *path, va_list
 	return more < 0 || more >= PATH_MAX - used ? -ENAMETOOLONG : 0;
 }
 
-/* A pipe or a device in the place of an attribute must neither block us nor be disturbed. */
+bool sysfs_exists(const char *path, ...)
+{
+	char full[PATH_MAX];
+	va_list ap;
+	int rc;
+
+	va_start(ap, path);
+	rc = format_path(full, path, ap);
+	va_end(ap);
+	return !rc && access(full, F_OK) == 0;
+}
+
+/* Open a regular file. Returns the descriptor or -errno. Pipes and devices are refused before
+ * opening: one in the place of an attribute must neither block nor be disturbed. */
 static int open_attribute(const char *full)
 {
 	struct stat st;
@@ -47,33 +66,29 @@ static int open_attribute(const char *full)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Up to SIZE bytes, not terminated: their number or -errno. */
-static FORMAT_AT(3) ssize_t read_bytes(uint8_t *buf, size_t size, const char *path, va_list ap)
+/* Read up to SIZE bytes, not terminated. Returns their number or -errno. */
+static FORMAT_AT(3) ssize_t read_attribute(void *buf, size_t size, const char *path, va_list ap)
 {
 	char full[PATH_MAX];
+	int rc = format_path(full, path, ap), fd = rc ? rc : open_attribute(full);
 	size_t used = 0;
 	ssize_t n;
-	int fd;
-	int rc = make_path(full, path, ap);
 
-	if (rc)
-		return rc;
-	fd = open_attribute(full);
 	if (fd < 0)
 		return fd;
 	do {
-		n = read(fd, buf + used, size - used);
+		n = read(fd, (char *)buf + used, size - used);
 		if (n > 0)
 			used += (size_t)n;
 	} while (n > 0 || (n < 0 && errno == EINTR));
-	rc = n < 0 ? -errno : 0;
+	n = n < 0 ? -errno : (ssize_t)used;
 	close(fd);
-	return rc ? rc : (ssize_t)used;
+	return n;
 }
 
-/* End the line of LEN bytes in BUF, which is larger, without trailing blanks and what is not text.
- */
-static void clean(char *buf, size_t len)
+/* Terminate the line of LEN bytes in BUF, without trailing blanks. Bytes that are not printable
+ * ASCII become '?'. */
+static void clean_text(char *buf, size_t len)
 {
 	while (len && isspace((unsigned char)buf[len - 1]))
 		len--;
@@ -83,7 +98,7 @@ static void clean(char *buf, size_t len)
 			buf[i] = '?';
 }
 
-/* As sysfs_read(), and -E2BIG (with BUF filled) if the first line did not fit. */
+/* Like sysfs_read(), but return -E2BIG, with BUF filled, if the first line does not fit. */
 static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_list ap)
 {
 	const char *newline;
@@ -92,7 +107,7 @@ static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_l
 
 	if (!size)
 		return -EINVAL;
-	got = read_bytes((uint8_t *)buf, size, path, ap);
+	got = read_attribute(buf, size, path, ap);
 	buf[got > 0 && (size_t)got < size ? (size_t)got : size - 1] = '\0';
 	if (got <= 0) {
 		buf[0] = '\0';
@@ -100,7 +115,7 @@ static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_l
 	}
 	newline = memchr(buf, '\n', (size_t)got);
 	len = newline ? (size_t)(newline - buf) : (size_t)got;
-	clean(buf, len < size ? len : size - 1);
+	clean_text(buf, len < size ? len : size - 1);
 	return newline || (size_t)got < size ? 0 : -E2BIG;
 }
 
@@ -115,40 +130,13 @@ int sysfs_read(char *buf, size_t size, const char *path, ...)
 	return rc == -E2BIG ? 0 : rc;
 }
 
-int sysfs_read_nth(char *buf, size_t size, unsigned nth, const char *path, ...)
-{
-	char text[4096], *at = text, *end;
-	ssize_t got;
-	va_list ap;
-
-	if (!size)
-		return -EINVAL;
-	buf[0] = '\0';
-	va_start(ap, path);
-	got = read_bytes((uint8_t *)text, sizeof(text) - 1, path, ap);
-	va_end(ap);
-	if (got < 0)
-		return (int)got;
-	text[got] = '\0';
-	for (; nth && at; nth--) {
-		at = strchr(at, '\n');
-		at = at ? at + 1 : NULL;
-	}
-	if (!at || !*at)
-		return -ENOENT;
-	end = strchr(at, '\n');
-	snprintf(buf, size, "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
-	clean(buf, strlen(buf));
-	return 0;
-}
-
 ssize_t sysfs_read_raw(void *buf, size_t size, const char *path, ...)
 {
 	va_list ap;
 	ssize_t got;
 
 	va_start(ap, path);
-	got = read_bytes(buf, size, path, ap);
+	got = read_attribute(buf, size, path, ap);
 	va_end(ap);
 	return got;
 }
@@ -179,37 +167,27 @@ int sysfs_read_int(int64_t *value, const char *path, ...)
 	return 0;
 }
 
-/* One item of a list, "3" or "0-3". Returns where it ends, NULL if it is none. */
-static const char *parse_range(const char *at, struct sysfs_set *set)
+/* Parse the number at AT; *END points after it. Returns SYSFS_SET_MAX, which is invalid, if there
+ * is none. */
+static unsigned long parse_cpu_number(const char *at, char **end)
 {
-	unsigned long low, high;
-	char *end;
-
-	if (!isdigit((unsigned char)*at))
-		return NULL;
-	low = high = strtoul(at, &end, 10);
-	if (*end == '-') {
-		if (!isdigit((unsigned char)end[1]))
-			return NULL;
-		high = strtoul(end + 1, &end, 10);
-	}
-	if (low > high || high >= SYSFS_SET_MAX)
-		return NULL;
-	for (unsigned long n = low; n <= high; n++)
-		set->word[n / 64] |= UINT64_C(1) << (n % 64);
-	return end;
+	return isdigit((unsigned char)*at) ? strtoul(at, end, 10) : SYSFS_SET_MAX;
 }
 
-static int parse_set(const char *text, struct sysfs_set *set)
+/* Add the numbers of a list such as "0-3,8", or "", to SET. Returns 0 or -EINVAL. */
+static int parse_cpu_list(const char *at, struct sysfs_set *set)
 {
-	const char *at = text;
+	char *end = NULL;
 
-	while (*at) {
-		at = parse_range(at, set);
-		if (!at || (*at && *at != ','))
+	for (; *at; at = *end ? end + 1 : end) {
+		unsigned long low = parse_cpu_number(at, &end), high = low;
+
+		if (low < SYSFS_SET_MAX && *end == '-')
+			high = parse_cpu_number(end + 1, &end);
+		if (low > high || high >= SYSFS_SET_MAX || (*end && (*end != ',' || !end[1])))
 			return -EINVAL;
-		if (*at == ',' && !*++at)
-			return -EINVAL;
+		for (unsigned long n = low; n <= high; n++)
+			CPU_SET_S(n, sizeof(*set), set->mask);
 	}
 	return 0;
 }
@@ -225,7 +203,7 @@ int sysfs_read_set(struct sysfs_set *set, const char *path, ...)
 	rc = read_line(text, sizeof(text), path, ap);
 	va_end(ap);
 	if (!rc)
-		rc = parse_set(text, set);
+		rc = parse_cpu_list(text, set);
 	if (rc)
 		memset(set, 0, sizeof(*set));
 	return rc;
@@ -241,7 +219,7 @@ int sysfs_resolve(char *buf, size_t size, const char *path, ...)
 		return -EINVAL;
 	buf[0] = '\0';
 	va_start(ap, path);
-	rc = make_path(full, path, ap);
+	rc = format_path(full, path, ap);
 	va_end(ap);
 	if (rc)
 		return rc;
@@ -253,40 +231,85 @@ int sysfs_resolve(char *buf, size_t size, const char *path, ...)
 	return 0;
 }
 
-int sysfs_set_count(const struct sysfs_set *set)
+size_t sysfs_proc_bytes(const char *file, const char *key)
 {
-	int count = 0;
+	unsigned long long kib = 0;
+	FILE *in = fopen(file, "re");
+	char line[128];
 
-	for (unsigned i = 0; i < SYSFS_SET_MAX / 64; i++)
-		count += __builtin_popcountll(set->word[i]);
-	return count;
+	while (in && !kib && fgets(line, sizeof(line), in))
+		if (strncmp(line, key, strlen(key)) == 0)
+			sscanf(line + strlen(key), ": %llu kB", &kib);
+	if (in)
+		fclose(in);
+	return (size_t)kib * 1024;
+}
+
+int sysfs_node_count(void)
+{
+	struct sysfs_set nodes;
+
+	sysfs_read_set(&nodes, "devices/system/node/online");
+	return sysfs_set_count(&nodes) ? sysfs_set_count(&nodes) : 1;
 }
 
 const char *sysfs_set_format(const struct sysfs_set *set, char *buf, size_t size)
 {
-	const int max = (int)SYSFS_SET_MAX;
 	size_t used = 0;
 
 	if (size)
 		buf[0] = '\0';
-	for (int low = 0, high; low < max; low = high + 1) {
+	for (int low = 0, high; low < (int)SYSFS_SET_MAX; low = high + 1) {
 		char item[32];
-		size_t len;
 
 		high = low;
 		if (!sysfs_set_has(set, low))
 			continue;
 		while (sysfs_set_has(set, high + 1))
 			high++;
-		len = (size_t)snprintf(item, sizeof(item), high > low ? "%s%d-%d" : "%s%d",
-				       used ? "," : "", low, high);
-		if (used + len + sizeof(ELLIPSIS) > size) {
+		snprintf(item, sizeof(item), high > low ? "%s%d-%d" : "%s%d", used ? "," : "", low,
+			 high);
+		if (used + strlen(item) + sizeof(ELLIPSIS) > size) {
 			if (used + sizeof(ELLIPSIS) <= size)
 				strcpy(buf + used, ELLIPSIS);
 			break;
 		}
-		memcpy(buf + used, item, len + 1);
-		used += len;
+		used = (size_t)(stpcpy(buf + used, item) - buf);
 	}
 	return buf;
+}
+
+static int is_visible_entry(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+static int compare_entry_names(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+int sysfs_name(char name[SYSFS_NAME], unsigned nth, const char *path, ...)
+{
+	struct dirent **entry = NULL;
+	char full[PATH_MAX];
+	va_list ap;
+	int rc, n;
+
+	name[0] = '\0';
+	va_start(ap, path);
+	rc = format_path(full, path, ap);
+	va_end(ap);
+	if (rc)
+		return rc;
+	n = scandir(full, &entry, is_visible_entry, compare_entry_names);
+	if (n < 0)
+		return -errno;
+	rc = nth < (unsigned)n ? 0 : -ENODATA;
+	if (!rc)
+		snprintf(name, SYSFS_NAME, "%.*s", SYSFS_NAME - 1, entry[nth]->d_name);
+	for (int i = 0; i < n; i++)
+		free(entry[i]);
+	free(entry);
+	return rc;
 }

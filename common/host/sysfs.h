@@ -1,68 +1,97 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sysfs: small readers for attribute files, which may be absent, empty or full of anything.
+ * sysfs: reads attribute files, which may be missing, empty or contain anything.
  *
- * The tree is /sys unless the environment names another one in RDMARK_SYSFS (for tests). Paths are
- * relative to it. Nothing here raises a fault: what is missing is unknown, and the caller says so.
- * No state; any thread may call.
+ * The root is /sys, unless RDMARK_SYSFS names another one (for tests). Paths are relative to it. No
+ * fault is raised: a missing value is unknown, and the caller reports that. No state; any thread
+ * may call.
  */
-#ifndef RDMARK_HOST_SYSFS_H
-#define RDMARK_HOST_SYSFS_H
+#pragma once
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SYSFS_SET_MAX 8192u /* the most CPUs that Linux can have; nodes are at most 1024 */
+#define SYSFS_SET_MAX 8192u /* Linux's maximum of CPUs; it has at most 1024 nodes */
 
-/* A set of small numbers, as in "0-3,8": CPUs or nodes. A zeroed one is empty. */
+/*
+ * A set of CPU or node numbers, as in "0-3,8". A zeroed one is empty. It is an affinity mask as for
+ * sched_getaffinity(2), so the macros of <sched.h> for masks of any size (CPU_COUNT_S and so on)
+ * work on it.
+ */
 struct sysfs_set {
-	uint64_t word[SYSFS_SET_MAX / 64];
+	cpu_set_t mask[SYSFS_SET_MAX / CPU_SETSIZE];
 };
 
 /* The root: RDMARK_SYSFS if set and absolute, else "/sys". */
 const char *sysfs_root(void);
 
+/* Is it a tree that RDMARK_SYSFS names? */
+bool sysfs_is_made_up(void);
+
+/* Is there something at the path (printf)? */
+bool sysfs_exists(const char *path, ...) __attribute__((format(printf, 1, 2)));
+
 /*
- * First line of the file at the path (printf), without the newline and trailing blanks, cut to
- * SIZE. What is not printable ASCII becomes '?'. An empty file is 0 and "". Only regular files are
- * read, never waited for. Returns 0 or -errno (then BUF is "").
+ * Read the first line of the file at the path (printf), without newline and trailing blanks, cut to
+ * SIZE. A character that is not printable ASCII becomes '?'. An empty file gives 0 and "". Reads
+ * only regular files, and never blocks. Returns 0, or -errno with BUF "".
  */
 int sysfs_read(char *buf, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 
-/* As sysfs_read(), line NTH, counted from 0; -ENOENT if the file (of which 4 KiB are read) has not
- * so many. */
-int sysfs_read_nth(char *buf, size_t size, unsigned nth, const char *path, ...)
-	__attribute__((format(printf, 4, 5)));
-
-/* Up to SIZE bytes of the file, whatever they are: their number or -errno. */
+/* Read up to SIZE bytes of the file. Returns their number or -errno. */
 ssize_t sysfs_read_raw(void *buf, size_t size, const char *path, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The file as a signed decimal or 0x-hex number; trailing junk is -EINVAL, *VALUE is then
- * unchanged. */
+/*
+ * Read the file as a signed decimal or 0x-hex number. Other trailing characters are -EINVAL, and
+ * *VALUE does not change then.
+ */
 int sysfs_read_int(int64_t *value, const char *path, ...) __attribute__((format(printf, 2, 3)));
 
-/* The file as a list of numbers ("0-3,8", or nothing). Returns 0 or -errno (then *SET is empty). */
+/*
+ * Read the file as a list of numbers ("0-3,8", or nothing). Returns 0, or -errno with *SET empty.
+ */
 int sysfs_read_set(struct sysfs_set *set, const char *path, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Absolute path with all links resolved. Returns 0 or -errno (then BUF is ""). */
+/* Resolve all links of the path. Returns 0, or -errno with BUF "". */
 int sysfs_resolve(char *buf, size_t size, const char *path, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Is N in the set? Numbers that cannot be are not. */
+#define SYSFS_NAME 64 /* of a device, including the 0 */
+
+/*
+ * Read the name of entry NTH, from 0 and sorted by bytes, of the directory at the path. Returns 0,
+ * or -errno with NAME ""; -ENODATA: there are fewer entries.
+ */
+int sysfs_name(char name[SYSFS_NAME], unsigned nth, const char *path, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* True if N is in the set; false for an impossible number. */
 static inline bool sysfs_set_has(const struct sysfs_set *set, int n)
 {
-	return n >= 0 && (unsigned)n < SYSFS_SET_MAX &&
-	       (set->word[(unsigned)n / 64] >> ((unsigned)n % 64) & 1);
+	return CPU_ISSET_S((size_t)n, sizeof(*set), set->mask);
 }
 
-/* How many numbers are in the set. */
-int sysfs_set_count(const struct sysfs_set *set);
+/* The number of members. */
+static inline int sysfs_set_count(const struct sysfs_set *set)
+{
+	return CPU_COUNT_S(sizeof(*set), set->mask);
+}
 
-/* The set as a list, "0-15,32-47"; cut at a number and ended with "…" if longer. Returns BUF. */
+/*
+ * Read "KEY: N kB" from the kernel's FILE ("/proc/meminfo") and return it in bytes; 0: not found.
+ */
+size_t sysfs_proc_bytes(const char *file, const char *key);
+
+/* The number of NUMA nodes of this machine; 1 for a kernel without NUMA. */
+int sysfs_node_count(void);
+
+/*
+ * Write the set as a list, "0-15,32-47". If it does not fit, it is cut after a number and ends with
+ * "…". Returns BUF.
+ */
 const char *sysfs_set_format(const struct sysfs_set *set, char *buf, size_t size);
-
-#endif

@@ -24,9 +24,10 @@ bool virt_processor(void)
 }
 #endif
 
-bool virt_named(const char *vendor, const char *product)
+bool virt_is_name(const char *vendor, const char *product)
 {
-	/* Of hypervisors and clouds. Microsoft and Google make real machines, too. */
+	/* Names of hypervisors and clouds. Microsoft and Google make real
+	 * machines, too: their names alone tell nothing. */
 	static const char *const names[] = {
 		"QEMU",
 		"KVM",
@@ -64,8 +65,13 @@ bool virt_in_sysfs(void)
 {
 	char vendor[64], product[64];
 
-	/* An absent file leaves "". */
+	/* sysfs_read() stores "" if the file is absent. */
 	sysfs_read(vendor, sizeof(vendor), "class/dmi/id/sys_vendor");
 	sysfs_read(product, sizeof(product), "class/dmi/id/product_name");
-	return virt_named(vendor, product);
+	return virt_is_name(vendor, product);
+}
+
+bool virt_is_machine(void)
+{
+	return virt_in_sysfs() || (strcmp(sysfs_root(), "/sys") == 0 && virt_processor());
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * virt: is a machine a virtual one? There, PCIe addresses and distances are the hypervisor's
- * invention.
- */
-#ifndef RDMARK_HOST_VIRT_H
-#define RDMARK_HOST_VIRT_H
+/* virt: whether a machine is virtual. Then the hypervisor makes up PCIe addresses and distances. */
+#pragma once
 
 #include <stdbool.h>
 
-/* What its firmware calls itself: DMI's vendor and product. NULL or "" : unknown. */
-bool virt_named(const char *vendor, const char *product);
+/* True if DMI's vendor and product name a virtual machine. NULL or "": unknown. */
+bool virt_is_name(const char *vendor, const char *product);
 
-/* The names in sysfs (RDMARK_SYSFS moves its root). */
+/* The same with the names in sysfs (RDMARK_SYSFS changes its root). */
 bool virt_in_sysfs(void);
 
-/* The processor of this machine says so. Only x86 has such a bit; elsewhere false. */
+/*
+ * True if this machine's processor reports a hypervisor. Only x86 has such a bit; false elsewhere.
+ */
 bool virt_processor(void);
 
-#endif
+/* Is this a virtual machine? Of a tree made up (RDMARK_SYSFS), its names alone say so. */
+bool virt_is_machine(void);

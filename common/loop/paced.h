@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * paced: a stream by a schedule. Burst j of a strand is due at its start + j bursts / rate,
- * whatever became of those before: an open loop. It is posted when it is due, never before, QP
- * after QP in turn; where the send queue is full then, it is late, and the schedule does not wait
- * for it.
+ * paced: a schedule for posting messages at a fixed rate, an open loop. Burst j of a worker is due
+ * at start + j * burst / rate, whatever happened to the earlier ones. It is posted when it is due,
+ * never before, on one QP after the other. If the send queue is full then, the burst is late, and
+ * the schedule does not wait for it.
  *
- * The clock is read before every post, so this is a loop of its own; the unpaced one (stream.h)
- * knows nothing of it. Every post asks for a completion: how many share one is of no matter here,
- * and the last one of a run must not lie unseen.
+ * Each burst includes the pause after it, the last one too: a run ends at the scheduled end of its
+ * last burst, or with its last completion if that is later. So the measured rate is never above the
+ * scheduled one, however few bursts there are.
+ *
+ * With a schedule a stream (stream.h) reads the clock before every post, and every post asks for a
+ * completion: --cq-mod is not used, and the last completion of a run must be polled. The open loop
+ * of a ping-pong uses a schedule with bursts of one message.
  */
-#ifndef RDMARK_LOOP_PACED_H
-#define RDMARK_LOOP_PACED_H
+#pragma once
 
-#include "loop/stream.h"
+#include "loop/round.h"
 
-#define PACED_LATE_NS 1000 /* a message posted later than that after it was due counts as late */
+#define PACED_LATE_NS 1000 /* a message counts as late if it is posted later than this */
 
 struct paced {
 	unsigned __int128 step; /* from one message to the next, in ticks / 2^64 */
 	uint64_t late_ticks;
-	unsigned burst; /* messages that are due at once, a whole number of posts */
+	unsigned burst; /* messages per burst, a whole number of posts */
+	bool no_wait;   /* do not wait out the pause after the last burst: for background load */
 	/* results */
 	uint64_t late;         /* messages posted late */
-	uint64_t latest_ticks; /* the most that one was late by */
+	uint64_t latest_ticks; /* maximum lateness */
 };
 
 /*
- * A schedule of MESSAGES_PER_S, in bursts of BURST, for posts of CHAIN requests. C is calibrated.
- * The results are cleared.
+ * Set a schedule of MESSAGES_PER_S in bursts of BURST, for posts of CHAIN requests. C must be
+ * calibrated. The results are cleared.
  */
 void paced_init(struct paced *p, double messages_per_s, unsigned burst, unsigned chain,
 		const struct clock *c);
 
-/*
- * Run the sender S, whose round has a schedule: its rings are made for a completion with each post
- * (the round's cq_mod is its post_list). Returns 0 or -1 with the fault raised.
- */
-int paced_send(struct stream *s);
-
-#endif
+/* Record that MESSAGES were posted LATE ticks after they were due. Hot. */
+static ALWAYS_INLINE void paced_was_late(struct paced *p, uint64_t late, uint64_t messages)
+{
+	if (late > p->latest_ticks)
+		p->latest_ticks = late;
+	p->late += late > p->late_ticks ? messages : 0;
+}

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcode)
+void pingpong_init(struct pingpong *p, struct round *r)
 {
 	uint64_t interval = 1;
 
@@ -13,43 +13,45 @@ void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcod
 	p->send_cq = r->qps->send_cq;
 	p->recv_cq = r->qps->recv_cq;
 	p->sge = (struct ibv_sge){
-		.addr = r->from.addr,
+		.addr = r->memory.from.addr,
 		.length = (uint32_t)r->size_bytes,
-		.lkey = r->from.key,
+		.lkey = r->memory.from.key,
 	};
 	p->plain = (struct ibv_send_wr){
-		.opcode = opcode,
+		.opcode = r->unreliable && r->opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM
+								    : r->opcode,
 		.sg_list = &p->sge,
 		.num_sge = 1,
 		.send_flags = r->send_inline ? IBV_SEND_INLINE : 0,
 	};
 	qp_set_aim(r->qps, 0, &p->plain);
-	if (opcode != IBV_WR_SEND && opcode != IBV_WR_SEND_WITH_IMM) {
-		p->plain.wr.rdma.remote_addr = r->remote.addr;
-		p->plain.wr.rdma.rkey = r->remote.key;
-	}
-	p->from_end = (char *)(uintptr_t)r->from.addr + r->size_bytes;
-	p->into_end = (char *)(uintptr_t)r->into.addr + r->size_bytes;
+	round_set_remote(&r->memory.remote, 0, 0, &p->plain);
+	p->from_end = (char *)(uintptr_t)r->memory.from.addr + r->size_bytes;
+	p->into_end = (char *)(uintptr_t)r->memory.into.addr + r->size_bytes;
 	p->number_mask = r->size_bytes < 4 ? (1u << 8 * r->size_bytes) - 1 : UINT32_MAX;
 	p->signalled = p->plain;
 	p->signalled.send_flags |= IBV_SEND_SIGNALED;
-	/* Two intervals must fit the send queue: one under way, one before its signal. */
+	/* Two intervals must fit the send queue: one outstanding, and one before its signal. */
 	while (interval * 4 <= r->qps->tx_depth)
 		interval *= 2;
 	p->signal_mask = interval - 1;
 	p->sent = r->qps->sent;
 	p->signal_pending = r->qps->signal_pending;
 	p->numbered = r->qps->numbered;
-	r->lost = 0;
-	bell_start(&r->qps->bell, NULL, &r->qps->recv);
+	r->result.lost = 0;
+	slices_start(&r->result.slices, 0, 0);
+	cq_wait_start(&r->qps->cq_wait, NULL, &r->qps->recv);
 }
 
-void pingpong_leave(struct pingpong *p, uint64_t messages)
+int pingpong_finish(struct pingpong *p, uint64_t messages, int rc)
 {
-	p->round->messages = messages;
+	p->round->result.messages = messages;
 	p->round->qps->numbered += messages;
 	p->round->qps->sent = p->sent;
 	p->round->qps->signal_pending = p->signal_pending;
+	if (rc >= 0 && round_aborted(p->round))
+		round_look_for_failure(p->round);
+	return rc < 0 ? -1 : 0;
 }
 
 void pingpong_pause(const struct pingpong *p)
@@ -57,8 +59,29 @@ void pingpong_pause(const struct pingpong *p)
 	const struct round *r = p->round;
 	uint64_t until_ns = clock_raw_ns() + r->gap_ns;
 
-	while (!round_quit(r) && round_target(r) && clock_raw_ns() < until_ns)
+	while (!round_aborted(r) && round_target(r) && clock_raw_ns() < until_ns)
 		;
+}
+
+void pingpong_mark(const struct pingpong *p)
+{
+	struct round *r = p->round;
+	uint64_t samples =
+		atomic_load_explicit(&r->control->progress, memory_order_relaxed) - r->result.lost;
+
+	if (r->result.hist && samples >= r->result.slices.next)
+		slices_add(&r->result.slices, r->result.hist->sum, samples);
+}
+
+uint64_t pingpong_wait_until(const struct pingpong *p, uint64_t due)
+{
+	const struct round *r = p->round;
+	uint64_t now;
+
+	do
+		now = clock_ticks(r->clock);
+	while (now < due && !round_aborted(r) && round_target(r));
+	return now;
 }
 
 int pingpong_reap(struct pingpong *p)
@@ -66,13 +89,12 @@ int pingpong_reap(struct pingpong *p)
 	struct ibv_wc wc;
 	int n;
 
-	while ((n = ibv_poll_cq(p->send_cq, 1, &wc)) == 0)
-		if (round_quit(p->round))
+	while ((n = pingpong_poll(p, p->send_cq, &wc, "request")) == 0)
+		if (round_aborted(p->round))
 			return 0;
 	if (n < 0)
-		return round_verb_failed(p->round, n, "ibv_poll_cq");
-	if (wc.status != IBV_WC_SUCCESS)
-		return round_completion_failed(p->round, &wc, "request");
+		return -1;
 	p->signal_pending = false;
+	pingpong_mark(p);
 	return 0;
 }

@@ -1,79 +1,105 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * pingpong: the latency loop. The client sends message i and waits for the peer's message i; the
- * server waits and answers. One sample is the time from one arrival at the client to the next: a
- * whole round trip, of which the answer to the arrival is the first thing.
+ * server waits and answers. A sample is the time from one arrival at the client to the next. The
+ * client answers right after an arrival, so a sample is a whole round trip.
  *
- * The bodies below are the whole experiment; a program gives them its own hooks as constants:
- * struct pingpong_hooks.
+ * The functions below are the whole loop. A program passes its own hooks as constants: struct
+ * pingpong_hooks.
  *
- * Between an arrival and the answer there is nothing but seeing it, one clock read (the client's)
- * and the post: as few instructions as in a loop that does nothing else (SIMVERBS_STEPS of
- * tests/verbs counts them). All that is not the path of the message is done while it is under way:
- * recording the sample, re-posting the receive, the next number and request, whether there is to
- * be one, taking completions of sends (one send in many is signalled, and its completion is looked
- * at when it has long come).
+ * Between an arrival and the answer there is only: polling it, one clock read (at the client) and
+ * the post. That is as few instructions as in a loop that does nothing else (SIMVERBS_STEPS of
+ * tests/verbs counts them). Everything else is done while the message is in flight: recording the
+ * sample, re-posting the receive, preparing the next number and request, checking for the end, and
+ * polling send completions (one send in many is signalled, and its completion is polled long after
+ * it arrived).
  *
- * Where messages may be lost, an end to which nothing comes sends its last one again when the watch
- * says so. A round trip so long that either end may have done so is no sample but counts as lost.
- * What then comes twice must not be taken for the next answer, so a message carries its number: a
- * WRITE in its last bytes, a SEND as immediate data, which goes on from round to round.
+ * If the transport may lose messages, an end that receives nothing sends its last message again
+ * when the watch thread requests it. A round trip that is long enough for that is not a sample but
+ * counts as lost. A duplicate must not be taken for the next answer, so each message has a number:
+ * a WRITE in its last bytes, a SEND as immediate data. The numbers continue from round to round.
  */
-#ifndef RDMARK_LOOP_PINGPONG_H
-#define RDMARK_LOOP_PINGPONG_H
+#pragma once
 
-#include <endian.h>
-
+#include "loop/paced.h"
 #include "loop/recv.h"
 #include "loop/round.h"
 
-/* How the bodies below are meant, always a constant. */
+/* Modes of the functions below, always passed as constants. */
 #define PINGPONG_KEEP   1u /* store every sample in order */
 #define PINGPONG_SLEEPS 2u /* wait for events instead of spinning */
-#define PINGPONG_LOSSY  4u /* send again what may be lost */
+#define PINGPONG_UNRELIABLE 4u /* the transport may lose messages */
+#define PINGPONG_DUE        8u /* post by the round's schedule */
 
 struct pingpong {
 	struct round *round;
 	struct ibv_qp *qp;
 	struct ibv_cq *send_cq, *recv_cq;
-	struct ibv_send_wr *next; /* for the next message; one of: */
+	struct ibv_send_wr *next; /* the next message's request; one of: */
 	struct ibv_send_wr plain, signalled;
 	struct ibv_sge sge;
-	char *from_end, *into_end; /* behind what is sent, what is received */
-	uint32_t number_mask;      /* of a number that stands in a message */
+	char *from_end, *into_end; /* the end of the sent, and of the received, message */
+	uint32_t number_mask;      /* of a number inside a message */
 	uint64_t signal_mask;      /* a message is signalled if (sent & mask) == 0 */
-	uint64_t sent; /* on this QP, in all rounds: a queue place is free again only when a */
-	bool signal_pending; /* later signalled send was seen complete, so the count must go on */
-	uint64_t numbered;   /* messages before this round, for their numbers */
+	uint64_t sent; /* on this QP, in all rounds: a place in the queue is free only after a */
+	bool signal_pending; /* later signalled send has completed, so the count must continue */
+	uint64_t numbered;   /* messages of earlier rounds, for their numbers */
 };
 
 struct pingpong_hooks {
-	/* What message I (from 1) has in it to be told from others; asked for in advance. */
+	/* Returns the number that identifies message I (from 1). Called in advance. */
 	uint32_t (*number)(const struct pingpong *p, uint64_t i);
-	/* Send the message with NUMBER: 0, or -1 with the fault raised. */
+	/* Post the message with NUMBER. Returns 0, or -1 with the fault raised. */
 	int (*post)(struct pingpong *p, uint32_t number);
-	/* Has the peer's message with NUMBER come? 1, 0, or -1 with the fault raised. */
+	/*
+	 * Returns 1 if the peer's message with NUMBER has arrived, 0 if not, -1 with the fault
+	 * raised.
+	 */
 	int (*arrived)(struct pingpong *p, uint32_t number);
-	/* Work that may wait until the answer is on its way: 0 or -1. */
+	/* Work that can be done after the answer is posted. Returns 0 or -1. */
 	int (*tidy)(struct pingpong *p);
 };
 
-/* Build the requests of OPCODE for round R. P lives on the caller's stack and owns nothing. */
-void pingpong_init(struct pingpong *p, struct round *r, enum ibv_wr_opcode opcode);
+/*
+ * Run a round whose messages each consume a receive, at the client and at the server. Messages have
+ * numbers if the transport may lose some. Return 0, or -1 with the fault raised.
+ */
+int pingpong_run(struct round *r);
+int pingpong_answer(struct round *r);
+
+/* Build the requests of round R. P is on the caller's stack and owns nothing. */
+void pingpong_init(struct pingpong *p, struct round *r);
 
 /*
- * MESSAGES went each way: leave that, and the state of the send queue for the next round. The two
- * loops below do it.
+ * End a round: store MESSAGES, the number sent each way, and the state of the send queue for the
+ * next round. RC is the result of the loop. Returns 0, or -1 with the fault raised. The loops below
+ * call it.
  */
-void pingpong_leave(struct pingpong *p, uint64_t messages);
+int pingpong_finish(struct pingpong *p, uint64_t messages, int rc);
 
-/* Wait for the signalled send that is under way, if any. Normally it is long complete. */
+/*
+ * Wait for the completion of the outstanding signalled send, if any. It has normally arrived long
+ * before. Returns 0, or -1 with the fault raised.
+ */
 int pingpong_reap(struct pingpong *p);
 
-/* Let the round's gap_ns go by, unless it is told to end. */
-void pingpong_pause(const struct pingpong *p);
+/*
+ * Add a mark to the round's slices, for the confidence interval. Called seldom, and never between
+ * an arrival and its answer.
+ */
+void pingpong_mark(const struct pingpong *p);
 
-/* Choose the request of the next message. The signalled one, if the last signal was seen. Hot. */
+/*
+ * Wait for the round's gap_ns; or wait until DUE and return the clock. Both return early if the
+ * round is aborted.
+ */
+void pingpong_pause(const struct pingpong *p);
+uint64_t pingpong_wait_until(const struct pingpong *p, uint64_t due);
+
+/*
+ * Choose the request of the next message: plain, or signalled. Only one signalled send is
+ * outstanding, so this waits for the previous one. Hot.
+ */
 static ALWAYS_INLINE int pingpong_choose(struct pingpong *p)
 {
 	if (LIKELY((p->sent + 1) & p->signal_mask)) {
@@ -84,7 +110,7 @@ static ALWAYS_INLINE int pingpong_choose(struct pingpong *p)
 	return p->signal_pending ? pingpong_reap(p) : 0;
 }
 
-/* A message is on its way: that request is used. Hot. */
+/* Count the posted message, and choose the next request. Hot. */
 static ALWAYS_INLINE int pingpong_sent(struct pingpong *p)
 {
 	p->sent++;
@@ -93,14 +119,14 @@ static ALWAYS_INLINE int pingpong_sent(struct pingpong *p)
 	return pingpong_choose(p);
 }
 
-/* For messages that need no number. */
-static ALWAYS_INLINE uint32_t pingpong_unnumbered(const struct pingpong *p, uint64_t i)
+/* The `number` hook for messages without a number. */
+static ALWAYS_INLINE uint32_t pingpong_unsequenced(const struct pingpong *p, uint64_t i)
 {
 	(void)p, (void)i;
 	return 0;
 }
 
-/* Post a message as built. Hot. */
+/* The `post` hook that posts the request unchanged. Hot. */
 static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint32_t number)
 {
 	struct ibv_send_wr *bad;
@@ -110,73 +136,20 @@ static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint32_t number)
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_send");
 }
 
-/* Has a receive completed? For messages that consume one. Hot. */
-static ALWAYS_INLINE int pingpong_received(struct pingpong *p, uint32_t number)
+/* Poll CQ for one completion of WHAT. Returns 1 with *WC, 0, or -1 with the fault raised. Hot. */
+static ALWAYS_INLINE int pingpong_poll(const struct pingpong *p, struct ibv_cq *cq,
+				       struct ibv_wc *wc, const char *what)
 {
-	struct ibv_wc wc;
-	int n = ibv_poll_cq(p->recv_cq, 1, &wc);
+	int n = ibv_poll_cq(cq, 1, wc);
 
-	(void)number;
 	if (n != 1)
 		return LIKELY(n == 0) ? 0 : round_verb_failed(p->round, n, "ibv_poll_cq");
-	return LIKELY(wc.status == IBV_WC_SUCCESS)
+	return LIKELY(wc->status == IBV_WC_SUCCESS)
 		       ? 1
-		       : round_completion_failed(p->round, &wc, "receive");
+		       : round_completion_failed(p->round, wc, what);
 }
 
-/* The receive that a message consumed is given back when the answer is on its way. Hot. */
-static ALWAYS_INLINE int pingpong_repost(struct pingpong *p)
-{
-	struct recv_lane *lane = p->round->receives->lane; /* in batches of one */
-	int rc = lane->post(lane);
-
-	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
-}
-
-/* Numbers as immediate data. */
-static ALWAYS_INLINE uint32_t pingpong_number(const struct pingpong *p, uint64_t i)
-{
-	return htobe32((uint32_t)(p->numbered + i));
-}
-
-/* Post a message with its number. Hot. */
-static ALWAYS_INLINE int pingpong_send_numbered(struct pingpong *p, uint32_t number)
-{
-	p->next->imm_data = number;
-	return pingpong_send(p, number);
-}
-
-/* Has that number come? What comes late or twice is passed over. Hot. */
-static ALWAYS_INLINE int pingpong_received_numbered(struct pingpong *p, uint32_t number)
-{
-	struct ibv_wc wc;
-	int n = ibv_poll_cq(p->recv_cq, 1, &wc);
-
-	if (n != 1)
-		return LIKELY(n == 0) ? 0 : round_verb_failed(p->round, n, "ibv_poll_cq");
-	if (UNLIKELY(wc.status != IBV_WC_SUCCESS))
-		return round_completion_failed(p->round, &wc, "receive");
-	if (LIKELY(wc.imm_data == number))
-		return 1;
-	bell_busy(&p->round->qps->bell);
-	return pingpong_repost(p);
-}
-
-/* Messages that each consume a receive: as they are, and with numbers where some may be lost. */
-static const struct pingpong_hooks pingpong_messages = {
-	.number = pingpong_unnumbered,
-	.post = pingpong_send,
-	.arrived = pingpong_received,
-	.tidy = pingpong_repost,
-};
-static const struct pingpong_hooks pingpong_numbered_messages = {
-	.number = pingpong_number,
-	.post = pingpong_send_numbered,
-	.arrived = pingpong_received_numbered,
-	.tidy = pingpong_repost,
-};
-
-/* Post message I when nothing is on its way. */
+/* Post message I when none is in flight. */
 static ALWAYS_INLINE int pingpong_start(struct pingpong *p, const struct pingpong_hooks *hooks,
 					uint64_t i)
 {
@@ -184,18 +157,21 @@ static ALWAYS_INLINE int pingpong_start(struct pingpong *p, const struct pingpon
 }
 
 /*
- * Nothing has come, and LAST (0: nothing) is what this end sent last. Returns 0 or -1. Empty where
- * nothing is lost and nobody sleeps.
+ * Called when nothing has arrived. LAST is the last message that this end sent (0: none); it is
+ * sent again if the watch requested that. Sleeps if the round uses events. Returns 0 or -1.
+ * Compiles to nothing without these modes.
  */
 static ALWAYS_INLINE int pingpong_idle(struct pingpong *p, const struct pingpong_hooks *hooks,
 				       uint64_t last, const unsigned mode)
 {
-	if ((mode & PINGPONG_LOSSY) && UNLIKELY(round_nudged(p->round)) && last)
+	if ((mode & PINGPONG_UNRELIABLE) && UNLIKELY(round_resend_asked(p->round)) && last) {
+		p->round->result.resent++;
 		return pingpong_start(p, hooks, last);
-	return mode & PINGPONG_SLEEPS ? round_rest(p->round, false) : 0;
+	}
+	return mode & PINGPONG_SLEEPS ? round_sleep_if_idle(p->round, false) : 0;
 }
 
-/* The client waits for the answer to message I: 1, 0 when told to quit, or -1. */
+/* Wait for the answer to message I at the client. Returns 1, 0 if aborted, or -1. */
 static ALWAYS_INLINE int pingpong_await(struct pingpong *p, const struct pingpong_hooks *hooks,
 					uint64_t i, const unsigned mode)
 {
@@ -203,40 +179,43 @@ static ALWAYS_INLINE int pingpong_await(struct pingpong *p, const struct pingpon
 	int rc;
 
 	while ((rc = hooks->arrived(p, number)) == 0)
-		if (UNLIKELY(round_quit(p->round) || (rc = pingpong_idle(p, hooks, i, mode)) < 0))
+		if (UNLIKELY(round_aborted(p->round) ||
+			     (rc = pingpong_idle(p, hooks, i, mode)) < 0))
 			break;
 	return rc;
 }
 
-/* The client's round trip I took TICKS. */
+/*
+ * Record the client's round trip I of TICKS. WAITED is the time that it was posted too late, times
+ * the legs.
+ */
 static ALWAYS_INLINE void pingpong_record(struct pingpong *p, uint64_t i, uint64_t ticks,
-					  const unsigned mode)
+					  uint64_t waited, const unsigned mode)
 {
 	struct round *r = p->round;
 
-	if ((mode & PINGPONG_LOSSY) && UNLIKELY(ticks >= r->quiet_ticks)) {
-		r->lost++;
+	if ((mode & PINGPONG_UNRELIABLE) && UNLIKELY(ticks >= r->quiet_ticks)) {
+		if (ticks > HIST_MOST) /* the clock went back: the histogram's maximum shows it */
+			hist_add(r->result.hist, ticks);
+		r->result.lost++;
 	} else {
-		hist_add(r->hist, ticks);
+		hist_add(r->result.hist, ticks + waited);
 		if (mode & PINGPONG_KEEP)
-			r->samples[i - 1 - r->lost] = ticks;
+			r->result.samples[i - 1 - r->result.lost] = ticks + waited;
 	}
 	if (mode & PINGPONG_SLEEPS)
-		bell_busy(&r->qps->bell);
+		cq_wait_busy(&r->qps->cq_wait);
 	round_progress(r, i);
 }
 
-/* The client has MESSAGES round trips, and RC is why it ends. */
+/* End the client's loop after MESSAGES round trips. RC is its result. */
 static inline int pingpong_end(struct pingpong *p, uint64_t messages, uint64_t end_ticks, int rc)
 {
 	struct round *r = p->round;
 
-	pingpong_leave(p, messages);
-	r->end_ticks = end_ticks;
-	r->timed_messages = messages - r->lost;
-	if (rc >= 0 && round_quit(r))
-		round_look_for_failure(r);
-	return rc < 0 ? -1 : 0;
+	r->result.end_ticks = end_ticks;
+	r->result.timed_messages = messages - r->result.lost;
+	return pingpong_finish(p, messages, rc);
 }
 
 /* The client's loop. */
@@ -244,11 +223,11 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, const struct pingpo
 					 const unsigned mode)
 {
 	struct round *r = p->round;
-	const struct clock clock = *r->clock; /* a copy at hand: less to load */
+	const struct clock clock = *r->clock; /* a local copy saves loads */
 	uint64_t last = clock_ticks(&clock), now, i = 1;
 	int rc = pingpong_choose(p);
 
-	r->start_ticks = last;
+	r->result.start_ticks = last;
 	if (UNLIKELY(rc < 0 || (rc = pingpong_start(p, hooks, i)) < 0))
 		return pingpong_end(p, 0, last, rc);
 	for (; i < round_target(r); i++, last = now) {
@@ -261,45 +240,61 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, const struct pingpo
 		rc = hooks->post(p, next);
 		if (UNLIKELY(rc < 0 || (rc = pingpong_sent(p)) < 0 || (rc = hooks->tidy(p)) < 0))
 			return pingpong_end(p, i - 1, last, rc);
-		pingpong_record(p, i, now - last, mode);
+		pingpong_record(p, i, now - last, 0, mode);
 	}
-	rc = pingpong_await(p, hooks, i, mode); /* the last one, which needs no answer */
+	rc = pingpong_await(p, hooks, i, mode); /* the last one needs no answer */
 	if (UNLIKELY(rc <= 0))
 		return pingpong_end(p, i - 1, last, rc);
 	now = clock_ticks(&clock);
 	rc = hooks->tidy(p);
-	pingpong_record(p, i, now - last, mode);
+	pingpong_record(p, i, now - last, 0, mode);
 	return pingpong_end(p, i, now, rc);
 }
 
 /*
- * The client's loop with a pause of the round's gap_ns before each message but the first, which no
- * sample has in it. The server needs no other loop.
+ * The client's loop with pauses between round trips; the server's loop stays the same. It waits
+ * gap_ns before each message except the first, and no sample includes that time.
+ *
+ * With PINGPONG_DUE it is an open loop: one message for each step of the round's schedule, whatever
+ * happened to the earlier ones. A message is posted when it is due or, if another one is still in
+ * flight, right after that one. The sample starts when the message was due. A result is one leg of
+ * a sample, so a sample is the round trip plus the wait once for each leg.
  */
-static ALWAYS_INLINE int pingpong_paced(struct pingpong *p, const struct pingpong_hooks *hooks,
+static ALWAYS_INLINE int pingpong_apart(struct pingpong *p, const struct pingpong_hooks *hooks,
 					const unsigned mode)
 {
 	struct round *r = p->round;
-	uint64_t now = clock_ticks(r->clock), start, i = 0;
+	const bool by_schedule = mode & PINGPONG_DUE;
+	const uint64_t start = clock_ticks(r->clock), legs = r->legs;
+	uint64_t now = start, i = 0, trips = 0;
+	unsigned __int128 due = 0; /* since the start, in ticks / 2^64 */
 	int rc = pingpong_choose(p);
 
-	r->start_ticks = now;
-	while (rc == 0 && (i == 0 || i < round_target(r)) && !round_quit(r)) {
-		start = clock_ticks(r->clock);
+	r->result.start_ticks = start;
+	while (rc == 0 && (i == 0 || i < round_target(r)) && !round_aborted(r)) {
+		const uint64_t posted = by_schedule ? now : clock_ticks(r->clock);
+		const uint64_t late = by_schedule ? posted - start - (uint64_t)(due >> 64) : 0;
+
 		if (UNLIKELY((rc = pingpong_start(p, hooks, i + 1)) < 0))
 			break;
 		if (UNLIKELY((rc = pingpong_await(p, hooks, i + 1, mode)) <= 0))
 			break;
 		now = clock_ticks(r->clock);
 		rc = hooks->tidy(p);
-		pingpong_record(p, ++i, now - start, mode);
-		if (i < round_target(r))
+		pingpong_record(p, ++i, now - posted, legs * late, mode);
+		round_trips(r, trips += now - posted + legs * late);
+		if (by_schedule) {
+			paced_was_late(r->paced, late, 1);
+			due += r->paced->step;
+			now = pingpong_wait_until(p, start + (uint64_t)(due >> 64));
+		} else if (i < round_target(r)) {
 			pingpong_pause(p);
+		}
 	}
 	return pingpong_end(p, i, now, rc);
 }
 
-/* The server's loop: answers until the client has said how many there were. */
+/* The server's loop: it answers until the client has told how many messages there were. */
 static ALWAYS_INLINE int pingpong_server(struct pingpong *p, const struct pingpong_hooks *hooks,
 					 const unsigned mode)
 {
@@ -310,50 +305,58 @@ static ALWAYS_INLINE int pingpong_server(struct pingpong *p, const struct pingpo
 	for (rc = pingpong_choose(p); LIKELY(rc == 0); rc = hooks->tidy(p)) {
 		const uint32_t number = hooks->number(p, i + 1);
 
-		if (UNLIKELY(round_quit(r)))
-			break; /* also for a peer that never pauses */
+		if (UNLIKELY(round_aborted(r)))
+			break; /* checked here too, for a peer that never pauses */
 		while ((rc = hooks->arrived(p, number)) == 0)
-			if (UNLIKELY(round_quit(r) || i >= round_due(r) ||
+			if (UNLIKELY(round_aborted(r) || i >= round_expected(r) ||
 				     (rc = pingpong_idle(p, hooks, i, mode)) < 0))
 				goto out;
 		if (UNLIKELY(rc < 0 || (rc = hooks->post(p, number)) < 0))
 			break;
 		if (mode & PINGPONG_SLEEPS)
-			bell_busy(&r->qps->bell);
+			cq_wait_busy(&r->qps->cq_wait);
 		round_progress(r, ++i);
 		if (UNLIKELY((rc = pingpong_sent(p)) < 0))
 			break;
 	}
 out:
-	pingpong_leave(p, i);
-	if (rc == 0 && round_quit(r))
-		round_look_for_failure(r);
-	return rc < 0 ? -1 : 0;
+	return pingpong_finish(p, i, rc);
 }
 
-/* The instance of a body that round P's is for, where MODE says all but whether it sleeps. */
-#define PINGPONG_PICK(body, p, hooks, mode) \
-	(round_sleeps((p)->round) ? body(p, hooks, (mode) | PINGPONG_SLEEPS) : body(p, hooks, mode))
+typedef int pingpong_body(struct pingpong *p, const struct pingpong_hooks *hooks,
+			  const unsigned mode);
 
-/* A round of this end's as the client or the server, where MODE is 0 or PINGPONG_LOSSY. */
+/*
+ * Call BODY with MODE, plus PINGPONG_SLEEPS if round P uses events. Creates an instance for each.
+ */
+static ALWAYS_INLINE int pingpong_pick(pingpong_body *body, struct pingpong *p,
+				       const struct pingpong_hooks *hooks, const unsigned mode)
+{
+	return round_sleeps(p->round) ? body(p, hooks, mode | PINGPONG_SLEEPS)
+				      : body(p, hooks, mode);
+}
+
+/* The same, plus PINGPONG_KEEP if the round stores samples. */
+static ALWAYS_INLINE int pingpong_pick_kept(pingpong_body *body, struct pingpong *p,
+					    const struct pingpong_hooks *hooks, const unsigned mode)
+{
+	return p->round->result.samples ? pingpong_pick(body, p, hooks, mode | PINGPONG_KEEP)
+					: pingpong_pick(body, p, hooks, mode);
+}
+
+/* Run this end's round as the client, or as the server. MODE is 0 or PINGPONG_UNRELIABLE. */
 static ALWAYS_INLINE int pingpong_lead(struct pingpong *p, const struct pingpong_hooks *hooks,
 				       const unsigned mode)
 {
-	const unsigned keep = mode | PINGPONG_KEEP;
-
-	if (p->round->gap_ns && p->round->samples)
-		return PINGPONG_PICK(pingpong_paced, p, hooks, keep);
+	if (p->round->paced)
+		return pingpong_pick_kept(pingpong_apart, p, hooks, mode | PINGPONG_DUE);
 	if (p->round->gap_ns)
-		return PINGPONG_PICK(pingpong_paced, p, hooks, mode);
-	if (p->round->samples)
-		return PINGPONG_PICK(pingpong_client, p, hooks, keep);
-	return PINGPONG_PICK(pingpong_client, p, hooks, mode);
+		return pingpong_pick_kept(pingpong_apart, p, hooks, mode);
+	return pingpong_pick_kept(pingpong_client, p, hooks, mode);
 }
 
 static ALWAYS_INLINE int pingpong_follow(struct pingpong *p, const struct pingpong_hooks *hooks,
 					 const unsigned mode)
 {
-	return PINGPONG_PICK(pingpong_server, p, hooks, mode);
+	return pingpong_pick(pingpong_server, p, hooks, mode);
 }
-
-#endif

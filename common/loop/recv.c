@@ -7,22 +7,22 @@
 
 #include "verbs/vfault.h"
 
-static int post_to_qp(struct recv_lane *lane)
+static int post_to_qp(struct recv_qp *qp)
 {
 	struct ibv_recv_wr *bad;
 
-	return ibv_post_recv(lane->qp, lane->chain, &bad);
+	return ibv_post_recv(qp->qp, qp->chain, &bad);
 }
 
-static int post_to_srq(struct recv_lane *lane)
+static int post_to_srq(struct recv_qp *qp)
 {
 	struct ibv_recv_wr *bad;
 
-	return ibv_post_srq_recv(lane->srq, lane->chain, &bad);
+	return ibv_post_srq_recv(qp->srq, qp->chain, &bad);
 }
 
-/* Lane I's chain of a batch of requests, into the COUNT slices of SGE in turn. */
-static void build(struct recv_queue *q, unsigned i, struct ibv_sge *sge, unsigned count)
+/* Build queue I's chain of a batch of receives, into the COUNT slices of SGE in turn. */
+static void build_recv(struct recv_queue *q, unsigned i, struct ibv_sge *sge, unsigned count)
 {
 	struct ibv_recv_wr *wr = q->wr + (size_t)i * q->batch;
 
@@ -33,18 +33,21 @@ static void build(struct recv_queue *q, unsigned i, struct ibv_sge *sge, unsigne
 			.sg_list = &sge[k % count],
 			.num_sge = 1,
 		};
-	q->lane[i].chain = wr;
+	q->qp[i].chain = wr;
 }
 
-/* DEPTH receives in whole batches; what is left over counts as consumed, so nothing is lost. */
-static int fill(struct recv_queue *q, unsigned i, struct fault *f)
+/*
+ * Post DEPTH receives to queue I in whole batches. The remainder counts as consumed, so that it is
+ * posted with the next batch.
+ */
+static int fill_recv_queue(struct recv_queue *q, unsigned i, struct fault *f)
 {
-	q->left[i] = (int)(q->batch - q->depth % q->batch);
+	q->until_repost[i] = (int)(q->batch - q->depth % q->batch);
 	for (unsigned n = 0; n + q->batch <= q->depth; n += q->batch) {
-		int rc = q->lane[i].post(&q->lane[i]);
+		int rc = q->qp[i].post(&q->qp[i]);
 
 		if (rc)
-			return vfault_raise(f, vfault_errno(rc), 0, "ibv_post_recv(%u of %u)", n,
+			return vfault_raise(f, rc, 0, "ibv_post_recv(%u of %u)", n,
 					    q->depth);
 	}
 	return 0;
@@ -60,11 +63,11 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 	q->count = qps->srq ? 1 : qps->count;
 	q->depth = depth;
 	q->batch = batch;
-	q->lane = calloc(q->count, sizeof(*q->lane));
-	q->left = calloc(q->count, sizeof(*q->left));
+	q->qp = calloc(q->count, sizeof(*q->qp));
+	q->until_repost = calloc(q->count, sizeof(*q->until_repost));
 	q->sge = calloc(qps->count, sizeof(*q->sge));
 	q->wr = calloc((size_t)q->count * batch, sizeof(*q->wr));
-	if (!q->lane || !q->left || !q->sge || !q->wr)
+	if (!q->qp || !q->until_repost || !q->sge || !q->wr)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "receive requests for %u QPs",
 				   qps->count);
 	for (unsigned i = 0; i < qps->count; i++)
@@ -74,50 +77,52 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 			.lkey = round_key(into, i),
 		};
 	for (unsigned i = 0; i < q->count; i++) {
-		q->lane[i] = (struct recv_lane){
+		q->qp[i] = (struct recv_qp){
 			.post = qps->srq ? post_to_srq : post_to_qp,
 			.qp = qps->qp[i],
 			.srq = qps->srq,
 		};
-		build(q, i, &q->sge[i], qps->srq ? qps->count : 1);
-		if (fill(q, i, f))
+		build_recv(q, i, &q->sge[i], qps->srq ? qps->count : 1);
+		if (fill_recv_queue(q, i, f))
 			return -1;
 	}
 	return 0;
 }
 
-int recv_top_up(struct recv_queue *q, uint64_t lane)
+int recv_top_up(const struct round *r, uint64_t qp)
 {
-	q->left[lane] += (int)q->batch;
-	return q->lane[lane].post(&q->lane[lane]);
+	struct recv_queue *q = r->receives;
+	int rc;
+
+	q->until_repost[qp] += (int)q->batch;
+	rc = q->qp[qp].post(&q->qp[qp]);
+	return rc ? round_verb_failed(r, rc, "ibv_post_recv") : 0;
 }
 
-unsigned recv_queue_posted(const struct recv_queue *q, unsigned lane)
+unsigned recv_queue_posted(const struct recv_queue *q, unsigned qp)
 {
-	return (unsigned)((int)q->depth - (int)q->batch + q->left[lane]);
+	return (unsigned)((int)q->depth - (int)q->batch + q->until_repost[qp]);
 }
 
 int recv_queue_refill(struct recv_queue *q, struct fault *f)
 {
 	for (unsigned i = 0; i < q->count; i++)
-		if (fill(q, i, f))
+		if (fill_recv_queue(q, i, f))
 			return -1;
 	return 0;
 }
 
-int recv_failed(const struct round *r, const struct ibv_wc *wc, int n)
+int recv_failed(const struct round *r, const struct ibv_wc *wc)
 {
-	while (n > 1 && wc->status == IBV_WC_SUCCESS) {
+	while (wc->status == IBV_WC_SUCCESS)
 		wc++;
-		n--;
-	}
 	return round_completion_failed(r, wc, "receive");
 }
 
 void recv_queue_release(struct recv_queue *q)
 {
-	free(q->lane);
-	free(q->left);
+	free(q->qp);
+	free(q->until_repost);
 	free(q->sge);
 	free(q->wr);
 	memset(q, 0, sizeof(*q));

@@ -6,18 +6,60 @@
 #include "base/units.h"
 #include "verbs/vfault.h"
 
+/* Raise the fault that an iWARP connection ended: every failure ends it, and this status is all
+ * there is. */
+static int connection_ended(const struct round *r, const struct ibv_wc *wc, const char *work)
+{
+	fault_raise(r->fault, FAULT_PEER, 0,
+		    "%s on QP 0x%06x failed: the connection ended (\"%s\")", work, wc->qp_num,
+		    ibv_wc_status_str(wc->status));
+	fault_cause(r->fault, "The peer is gone, or no receive request was posted for a message, "
+			      "which ends an iWARP connection");
+	return fault_fix(r->fault, "see what the peer printed; check dmesg on both hosts for a "
+				   "TERMINATE; use a larger --rx-depth");
+}
+
 int round_completion_failed(const struct round *r, const struct ibv_wc *wc, const char *what)
 {
-	char work[64], size[32];
+	bool first = !fault_is(r->fault);
+	char work[64];
 
-	snprintf(work, sizeof(work), "%s of %s", what,
-		 units_format_size(r->size_bytes, size, sizeof(size)));
-	return vfault_completion(r->fault, wc->status, wc->vendor_err, wc->qp_num, work);
+	snprintf(work, sizeof(work), "%s of %s", what, units_size(r->size_bytes).text);
+	if (r->qps->local && first &&
+	    (wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_LOC_QP_OP_ERR ||
+	     wc->status == IBV_WC_GENERAL_ERR))
+		return connection_ended(r, wc, work);
+	vfault_completion(r->fault, wc->status, wc->vendor_err, wc->qp_num, work);
+	if (first && r->memory.gpu)
+		vfault_of_gpu(r->fault, wc->status);
+	return -1;
 }
 
 int round_verb_failed(const struct round *r, int rc, const char *verb)
 {
-	return vfault_raise(r->fault, vfault_errno(rc), 0, "%s", verb);
+	return vfault_raise(r->fault, rc, 0, "%s", verb);
+}
+
+void round_set_remote(const struct round_slice *remote, unsigned i, uint64_t offset,
+		      struct ibv_send_wr *wr)
+{
+	uint64_t addr = remote->addr + i * remote->stride + offset;
+	uint32_t rkey = round_key(remote, i);
+
+	switch (wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		wr->wr.atomic.remote_addr = addr;
+		wr->wr.atomic.rkey = rkey;
+		wr->wr.atomic.compare_add = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+		break;
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		break; /* the peer's receive says where the data go */
+	default:
+		wr->wr.rdma.remote_addr = addr;
+		wr->wr.rdma.rkey = rkey;
+	}
 }
 
 void round_look_for_failure(const struct round *r)
@@ -29,5 +71,15 @@ void round_look_for_failure(const struct round *r)
 			continue;
 		round_completion_failed(r, &wc, "request");
 		return;
+	}
+}
+
+void round_abort_all(struct round_control *c, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		atomic_store(&c[i].abort, true);
+		atomic_store(&c[i].target, 0);
+		atomic_store(&c[i].expected, 0);
+		cq_wait_wake(c[i].wake_fd);
 	}
 }

@@ -6,39 +6,39 @@
 
 #define POLL_BATCH 16
 
-/* How far one stage of the pipeline has come. */
-struct place {
-	uint64_t chunk;    /* the next one's number */
-	uint64_t messages; /* whole ones before it */
-	uint64_t offset;   /* of it in its message */
+/* The progress of one stage of the pipeline. */
+struct position {
+	uint64_t chunk;    /* number of the next chunk */
+	uint64_t messages; /* complete messages before that chunk */
+	uint64_t offset;   /* of that chunk in its message */
 	unsigned slot;
 };
 
 struct source {
 	struct staged *s;
-	struct place begun;    /* copies out of the GPU, submitted */
-	struct place copied;   /* those that are done */
-	struct place posted;   /* writes; behind them, either one first: */
-	uint64_t completed;    /* chunks whose slots here are free, and */
-	struct place credited; /* chunks in place, whose slots there are free */
-	uint64_t window;       /* begun and not completed, at most: slots, send queue */
+	struct position begun;  /* copies out of the GPU: submitted */
+	struct position copied; /* copies out of the GPU: done */
+	struct position posted; /* RDMA WRITEs posted */
+	uint64_t completed;     /* chunks whose WRITE is complete: their slots here are free */
+	struct position credited; /* chunks in place at the sink: their slots there are free */
+	uint64_t window;        /* the most chunks begun and not completed: slots, send queue */
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
 };
 
 struct sink {
 	struct staged *s;
-	struct place arrived;  /* chunks received, their copies submitted */
-	struct place in_place; /* those that are done */
-	uint64_t credited;     /* chunks: the last number sent */
-	unsigned under_way;   /* writes of credits; each has a word of its own until it completes */
-	unsigned words, word; /* how many there are, and the next */
-	uint64_t first;       /* messages that were in place when the clock started */
+	struct position arrived;  /* chunks received, copies into the GPU submitted */
+	struct position in_place; /* chunks whose copies are done */
+	uint64_t credited;        /* number of chunks in the last credit sent to the source */
+	unsigned under_way;       /* credit WRITEs; each uses its own word until it completes */
+	unsigned words, word;     /* number of words, and the index of the next one */
+	uint64_t first;           /* messages that were in place when the clock started */
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
 };
 
-static ALWAYS_INLINE void step(const struct staged *s, struct place *p)
+static ALWAYS_INLINE void advance_position(const struct staged *s, struct position *p)
 {
 	p->chunk++;
 	p->offset += s->chunk_bytes;
@@ -50,20 +50,20 @@ static ALWAYS_INLINE void step(const struct staged *s, struct place *p)
 		p->slot = 0;
 }
 
-/* Of the chunk at P: the last of a message may be short. */
-static ALWAYS_INLINE uint32_t chunk_length(const struct staged *s, const struct place *p)
+/* Bytes of the chunk at P: the last chunk of a message may be short. */
+static ALWAYS_INLINE uint32_t chunk_length(const struct staged *s, const struct position *p)
 {
 	uint64_t left = s->round->size_bytes - p->offset;
 
 	return (uint32_t)(left < s->chunk_bytes ? left : s->chunk_bytes);
 }
 
-static ALWAYS_INLINE uint8_t *slot_of(const struct staged *s, const struct place *p)
+static ALWAYS_INLINE uint8_t *slot_address(const struct staged *s, const struct position *p)
 {
 	return s->bounce + p->slot * s->chunk_bytes;
 }
 
-static ALWAYS_INLINE int post(const struct staged *s, struct ibv_send_wr *wr)
+static ALWAYS_INLINE int post_staged(const struct staged *s, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
 	int rc = ibv_post_send(s->round->qps->qp[0], wr, &bad);
@@ -71,23 +71,17 @@ static ALWAYS_INLINE int post(const struct staged *s, struct ibv_send_wr *wr)
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(s->round, rc, "ibv_post_send");
 }
 
-/* How many writes, of WHAT, have completed since the last time; -1 with the fault raised. */
-static ALWAYS_INLINE int take_completions(const struct staged *s, const char *what)
+/* Poll the completed WRITEs of WHAT. Returns how many, or -1 with the fault raised. */
+static ALWAYS_INLINE int poll_writes(const struct staged *s, const char *what)
 {
 	struct ibv_wc wc[POLL_BATCH];
-	int n = ibv_poll_cq(s->round->qps->send_cq, POLL_BATCH, wc);
 
-	if (UNLIKELY(n < 0))
-		return round_verb_failed(s->round, n, "ibv_poll_cq");
-	for (int k = 0; k < n; k++)
-		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
-			return round_completion_failed(s->round, &wc[k], what);
-	return n;
+	return round_poll_checked(s->round, s->round->qps->send_cq, POLL_BATCH, wc, what);
 }
 
-/* Step P over the copies that are done, of those before END. Returns 0 or -1. */
-static ALWAYS_INLINE int finish_copies(const struct staged *s, struct place *p,
-				       const struct place *end)
+/* Advance P past the copies that are done, at most to END. Returns 0 or -1. */
+static ALWAYS_INLINE int finish_copies(const struct staged *s, struct position *p,
+				       const struct position *end)
 {
 	int rc;
 
@@ -98,24 +92,18 @@ static ALWAYS_INLINE int finish_copies(const struct staged *s, struct place *p,
 	while (p->chunk != end->chunk && (rc = gpu_stream_done(s->stream, p->slot)) != 0) {
 		if (UNLIKELY(rc < 0))
 			return gpu_stream_failed(rc, "cuEventQuery", s->round->fault);
-		step(s, p);
+		advance_position(s, p);
 	}
 	return 0;
 }
 
-static int mark_copy(const struct staged *s, const struct place *p, int rc, const char *call)
+/* RC is the result of submitting the copy at P by CALL: record an event after it, or raise. */
+static int mark_copy(const struct staged *s, const struct position *p, int rc, const char *call)
 {
 	if (UNLIKELY(rc))
 		return gpu_stream_failed(rc, call, s->round->fault);
 	rc = gpu_stream_mark(s->stream, p->slot);
 	return LIKELY(rc == 0) ? 0 : gpu_stream_failed(rc, "cuEventRecord", s->round->fault);
-}
-
-struct round_slice staged_target(const struct staged *s, uint32_t rkey)
-{
-	if (!s->stream)
-		return (struct round_slice){.addr = s->data, .key = rkey};
-	return (struct round_slice){(uint64_t)(uintptr_t)s->bounce, s->chunk_bytes, rkey};
 }
 
 static void source_init(struct source *o, struct staged *s)
@@ -135,12 +123,16 @@ static void source_init(struct source *o, struct staged *s)
 	__atomic_store_n(s->credits, 0, __ATOMIC_RELAXED);
 }
 
-/* Is there more to begin? A message that has begun is finished even if the target was lowered. */
-static ALWAYS_INLINE bool source_wants(const struct source *o)
+/*
+ * True if there are chunks to begin. A begun message is finished even if the target has been
+ * lowered.
+ */
+static ALWAYS_INLINE bool source_has_more(const struct source *o)
 {
 	return o->begun.offset || o->begun.messages < round_target(o->s->round);
 }
 
+/* True if a slot is free for another chunk. Synchronous: only when the last chunk is in place. */
 static ALWAYS_INLINE bool source_may_copy(const struct source *o)
 {
 	return o->begun.chunk - o->completed < o->window &&
@@ -151,39 +143,43 @@ static ALWAYS_INLINE int begin_copies(struct source *o)
 {
 	const struct staged *s = o->s;
 
-	while (source_may_copy(o) && source_wants(o)) {
-		const struct place *p = &o->begun;
+	while (source_may_copy(o) && source_has_more(o)) {
+		const struct position *p = &o->begun;
 		int rc;
 
 		if (s->stream) {
-			rc = gpu_stream_copy_out(s->stream, slot_of(s, p), s->data + p->offset,
+			rc = gpu_stream_copy_out(s->stream, slot_address(s, p), s->data + p->offset,
 						 chunk_length(s, p));
 			if (mark_copy(s, p, rc, "cuMemcpyDtoHAsync"))
 				return -1;
 		}
-		step(s, &o->begun);
+		advance_position(s, &o->begun);
 	}
 	return 0;
 }
 
-/* The send queue has room: begin_copies() lets no more than that come here. */
+/*
+ * Post the WRITEs of all copied chunks for which the sink has a free slot. The send queue has room
+ * for them: begin_copies() begins no more chunks than fit.
+ */
 static ALWAYS_INLINE int post_writes(struct source *o)
 {
 	const struct staged *s = o->s;
 
 	while (o->posted.chunk != o->copied.chunk &&
 	       o->posted.chunk - o->credited.chunk < s->slots) {
-		const struct place *p = &o->posted;
+		const struct position *p = &o->posted;
 		uint64_t there = s->remote.stride ? p->slot * s->remote.stride : p->offset;
 
-		o->sge.addr = s->stream ? (uint64_t)(uintptr_t)slot_of(s, p) : s->data + p->offset;
+		o->sge.addr =
+			s->stream ? (uint64_t)(uintptr_t)slot_address(s, p) : s->data + p->offset;
 		o->sge.length = chunk_length(s, p);
 		o->wr.wr_id = p->chunk;
 		o->wr.imm_data = htobe32((uint32_t)p->chunk);
 		o->wr.wr.rdma.remote_addr = s->remote.addr + there;
-		if (UNLIKELY(post(s, &o->wr)))
+		if (UNLIKELY(post_staged(s, &o->wr)))
 			return -1;
-		step(s, &o->posted);
+		advance_position(s, &o->posted);
 	}
 	return 0;
 }
@@ -192,13 +188,14 @@ static __attribute__((cold)) int bad_credit(const struct source *o, uint64_t cre
 {
 	struct fault *f = o->s->round->fault;
 
-	fault_raise(f, FAULT_PEER, 0, "the sink says that %llu chunks are in place, of %llu sent",
+	fault_raise(f, FAULT_PEER, 0, "the receiver acknowledged %llu chunks, but %llu were sent",
 		    (unsigned long long)credit, (unsigned long long)o->posted.chunk);
-	return fault_cause(f, "%llu were in place before; the two ends are out of step",
+	return fault_cause(f, "It had acknowledged %llu before; the two ends are out of sync",
 			   (unsigned long long)o->credited.chunk);
 }
 
-static ALWAYS_INLINE int take_credits(struct source *o)
+/* Read how many chunks the sink has in place, and count the messages that are complete there. */
+static ALWAYS_INLINE int read_credits(struct source *o)
 {
 	uint64_t credit = __atomic_load_n(o->s->credits, __ATOMIC_ACQUIRE);
 	uint64_t before = o->credited.messages;
@@ -207,21 +204,20 @@ static ALWAYS_INLINE int take_credits(struct source *o)
 	if (UNLIKELY(credit - o->credited.chunk > o->posted.chunk - o->credited.chunk))
 		return bad_credit(o, credit);
 	while (o->credited.chunk != credit)
-		step(o->s, &o->credited);
+		advance_position(o->s, &o->credited);
 	if (o->credited.messages == before)
 		return 0;
-	r->end_ticks = clock_ticks(r->clock);
-	if (!r->no_peak)
-		peak_add(r->peak, r->end_ticks, o->credited.messages, true);
+	r->result.end_ticks = clock_ticks(r->clock);
 	round_progress(r, o->credited.messages);
 	return 0;
 }
 
+/* Advance every stage of the source once. Returns 0 or -1. */
 static ALWAYS_INLINE int source_pass(struct source *o)
 {
 	int n;
 
-	if (take_credits(o) || (n = take_completions(o->s, "chunk of a message")) < 0)
+	if (read_credits(o) || (n = poll_writes(o->s, "chunk of a message")) < 0)
 		return -1;
 	o->completed += (unsigned)n;
 	if (finish_copies(o->s, &o->copied, &o->begun) || post_writes(o))
@@ -229,11 +225,11 @@ static ALWAYS_INLINE int source_pass(struct source *o)
 	return begin_copies(o);
 }
 
-/* Nothing left to do, and nothing left behind in the queues. */
+/* True if everything is sent, and every WRITE is complete and credited. */
 static ALWAYS_INLINE bool source_finished(const struct source *o)
 {
 	return o->credited.chunk == o->begun.chunk && o->completed == o->begun.chunk &&
-	       !source_wants(o);
+	       !source_has_more(o);
 }
 
 int staged_send(struct staged *s)
@@ -243,12 +239,10 @@ int staged_send(struct staged *s)
 	int rc = 0;
 
 	source_init(&o, s);
-	r->start_ticks = r->end_ticks = clock_ticks(r->clock);
-	if (!r->no_peak)
-		peak_start(r->peak, r->start_ticks);
-	while (rc == 0 && !source_finished(&o) && !round_quit(r))
+	r->result.start_ticks = r->result.end_ticks = clock_ticks(r->clock);
+	while (rc == 0 && !source_finished(&o) && !round_aborted(r))
 		rc = source_pass(&o);
-	r->messages = r->timed_messages = o.credited.messages;
+	r->result.messages = r->result.timed_messages = o.credited.messages;
 	return rc;
 }
 
@@ -271,7 +265,7 @@ static int sink_init(struct sink *k, struct staged *s)
 	if (qps->rx_depth >= need)
 		return 0;
 	return fault_raise(s->round->fault, FAULT_LOCAL, 0,
-			   "%u slots need a receive queue of at least %u, this one has %u",
+			   "%u slots need a receive queue of at least %u entries; it has %u",
 			   s->slots, need, qps->rx_depth);
 }
 
@@ -279,67 +273,67 @@ static __attribute__((cold)) int bad_arrival(const struct sink *k, const struct 
 {
 	struct fault *f = k->s->round->fault;
 
-	fault_raise(f, FAULT_PEER, 0, "chunk 0x%x arrived where 0x%x was due, %llu are in place",
+	fault_raise(f, FAULT_PEER, 0,
+		    "chunk 0x%x arrived, but 0x%x was expected, after %llu chunks",
 		    be32toh(wc->imm_data), (uint32_t)k->arrived.chunk,
 		    (unsigned long long)k->in_place.chunk);
-	return fault_cause(f, "The two ends are out of step");
+	return fault_cause(f, "The two ends are out of sync");
 }
 
-/* A chunk is here: its copy begins, its receive goes back. */
-static ALWAYS_INLINE int take_chunk(struct sink *k, const struct ibv_wc *wc)
+/* Check that the chunk of WC is the next one, submit its copy to the GPU, repost its receive. */
+static ALWAYS_INLINE int accept_chunk(struct sink *k, const struct ibv_wc *wc)
 {
 	const struct staged *s = k->s;
-	const struct place *p = &k->arrived;
-	struct recv_queue *q = s->round->receives;
+	const struct position *p = &k->arrived;
 	int rc;
 
-	if (UNLIKELY(wc->status != IBV_WC_SUCCESS))
-		return round_completion_failed(s->round, wc, "receive of a chunk of a message");
 	if (UNLIKELY(wc->opcode != IBV_WC_RECV_RDMA_WITH_IMM ||
 		     be32toh(wc->imm_data) != (uint32_t)p->chunk ||
 		     p->chunk - k->in_place.chunk == s->slots))
 		return bad_arrival(k, wc);
 	if (s->stream) {
-		rc = gpu_stream_copy_in(s->stream, s->data + p->offset, slot_of(s, p),
+		rc = gpu_stream_copy_in(s->stream, s->data + p->offset, slot_address(s, p),
 					chunk_length(s, p));
 		if (mark_copy(s, p, rc, "cuMemcpyHtoDAsync"))
 			return -1;
 	}
-	step(s, &k->arrived);
-	rc = recv_consumed(q, wc->wr_id);
-	return LIKELY(rc == 0) ? 0 : round_verb_failed(s->round, rc, "ibv_post_recv");
+	advance_position(s, &k->arrived);
+	return recv_consumed(s->round, wc->wr_id);
 }
 
-static ALWAYS_INLINE int take_chunks(struct sink *k)
+static ALWAYS_INLINE int poll_chunks(struct sink *k)
 {
 	struct ibv_wc wc[POLL_BATCH];
-	int n = ibv_poll_cq(k->s->round->qps->recv_cq, POLL_BATCH, wc);
+	const struct round *r = k->s->round;
+	int n = round_poll_checked(r, r->qps->recv_cq, POLL_BATCH, wc,
+				   "receive of a chunk of a message");
 
-	if (UNLIKELY(n < 0))
-		return round_verb_failed(k->s->round, n, "ibv_poll_cq");
 	for (int i = 0; i < n; i++)
-		if (UNLIKELY(take_chunk(k, &wc[i])))
+		if (UNLIKELY(accept_chunk(k, &wc[i])))
 			return -1;
-	return 0;
+	return n < 0 ? -1 : 0;
 }
 
-/* What has come into place since BEFORE. */
+/* Update time and progress if messages have come into place since there were BEFORE. */
 static ALWAYS_INLINE void count_messages(struct sink *k, uint64_t before)
 {
 	struct round *r = k->s->round;
 
 	if (k->in_place.messages == before)
 		return;
-	r->end_ticks = clock_ticks(r->clock);
-	if (UNLIKELY(!r->start_ticks)) {
-		r->start_ticks = r->end_ticks;
+	r->result.end_ticks = clock_ticks(r->clock);
+	if (UNLIKELY(!r->result.start_ticks)) {
+		r->result.start_ticks = r->result.end_ticks;
 		k->first = k->in_place.messages;
 	}
 	round_progress(r, k->in_place.messages);
 }
 
-/* One write says all there is to say; if none is to be had now, the next says that, too. */
-static ALWAYS_INLINE int give_credit(struct sink *k)
+/*
+ * WRITE the number of chunks in place to the source. If all words are in use nothing is sent now:
+ * the number is cumulative, so the next credit includes these chunks.
+ */
+static ALWAYS_INLINE int send_credit(struct sink *k)
 {
 	uint64_t *word = &k->s->credit_out[k->word];
 
@@ -349,29 +343,32 @@ static ALWAYS_INLINE int give_credit(struct sink *k)
 	k->sge.addr = (uint64_t)(uintptr_t)word;
 	k->word = k->word + 1 == k->words ? 0 : k->word + 1;
 	k->under_way++;
-	return post(k->s, &k->wr);
+	return post_staged(k->s, &k->wr);
 }
 
+/* Advance every stage of the sink once. Returns 0 or -1. */
 static ALWAYS_INLINE int sink_pass(struct sink *k)
 {
 	uint64_t before = k->in_place.messages;
 	int n;
 
-	if (take_chunks(k) || finish_copies(k->s, &k->in_place, &k->arrived))
+	if (poll_chunks(k) || finish_copies(k->s, &k->in_place, &k->arrived))
 		return -1;
 	count_messages(k, before);
-	n = take_completions(k->s, "credit for messages");
+	n = poll_writes(k->s, "credit for messages");
 	if (UNLIKELY(n < 0))
 		return -1;
 	k->under_way -= (unsigned)n;
-	return give_credit(k);
+	return send_credit(k);
 }
 
-/* All is in place, the source knows it, and nothing is left behind in the queues. */
+/*
+ * True if every message is in place, the source has the credit, and no credit WRITE is outstanding.
+ */
 static ALWAYS_INLINE bool sink_finished(const struct sink *k)
 {
-	return k->in_place.messages >= round_due(k->s->round) && k->credited == k->in_place.chunk &&
-	       !k->under_way;
+	return k->in_place.messages >= round_expected(k->s->round) &&
+	       k->credited == k->in_place.chunk && !k->under_way;
 }
 
 int staged_receive(struct staged *s)
@@ -380,11 +377,11 @@ int staged_receive(struct staged *s)
 	struct sink k;
 	int rc;
 
-	r->start_ticks = r->end_ticks = 0;
+	r->result.start_ticks = r->result.end_ticks = 0;
 	rc = sink_init(&k, s);
-	while (rc == 0 && !sink_finished(&k) && !round_quit(r))
+	while (rc == 0 && !sink_finished(&k) && !round_aborted(r))
 		rc = sink_pass(&k);
-	r->messages = k.in_place.messages;
-	r->timed_messages = r->messages - k.first;
+	r->result.messages = k.in_place.messages;
+	r->result.timed_messages = r->result.messages - k.first;
 	return rc;
 }

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * staged: from GPU memory to GPU memory by way of host memory: what a transfer without GPUDirect
- * costs. One or both of the two GPU copies may be absent: that end's data are in host memory.
+ * staged: transfers from GPU memory to GPU memory through host memory, to measure what a transfer
+ * without GPUDirect costs. One or both of the GPU copies may be absent: the data of that end are in
+ * host memory.
  *
- * Messages are cut into chunks, numbered through the run; chunk k has slot k % slots. Source: copy
- * the chunk from the GPU into its slot there; when that is done, RDMA WRITE with immediate (the
- * low 32 bits of k) to the sink; the source's slot is free again when the write has completed.
- * Sink: the receive completion says that the chunk is there; copy it from its slot to the GPU; when
- * that is done the chunk is in place and its slot free: the sink says so with a small RDMA WRITE of
- * the number of chunks in place, the credit, which the source polls in its host memory and below
- * which it keeps its writes: never more than `slots` chunks written and not credited.
+ * Messages are cut into chunks, numbered through the run; chunk k uses slot k % slots. The source
+ * copies a chunk from the GPU into its slot, then posts an RDMA WRITE with immediate (the low 32
+ * bits of k) to the sink; the slot is free again when the WRITE completes. At the sink the receive
+ * completion reports the chunk; the sink copies it from its slot to the GPU. When the copy is done
+ * the chunk is in place and its slot free, and the sink reports that with a small RDMA WRITE of the
+ * number of chunks in place, the credit. The source polls the credit in its host memory, and never
+ * has more than `slots` chunks written without a credit.
  *
  * An end without a stream has no slots: the source's NIC reads the chunk from its place in `data`,
- * or the sink's data themselves are written. `remote` covers both: see staged_target().
+ * or the source writes directly to the sink's data.
  *
- * With `sync` every step waits for the one before it, here and there: the next chunk's copy begins
- * when the credit of the last has come. One slot without `sync` still overlaps a little: the source
- * copies a chunk while the sink copies the one before it.
+ * With `sync` every step waits for the one before it, at both ends: the copy of a chunk starts
+ * after the credit of the previous one has arrived. One slot without `sync` still overlaps a
+ * little: the source copies a chunk while the sink copies the previous one.
  *
- * Timed: the source from the first copy submitted to the credit of the last message, so its figure
- * needs no common clock; the sink from the first message in place to the last, without the first.
- * A message counts once it is in place.
+ * The source measures from the first submitted copy to the credit of the last message, so the
+ * result needs no common clock. The sink measures from the first message in place to the last,
+ * without the first. A message counts when it is in place.
  *
- * Both ends poll: stream, CQs and credit in one loop, nothing blocks. QP 0 is used; its queues and
- * CQs must be empty at the start and are so again after a run that returned 0 and was not told to
- * quit. After any other end copies may be under way and requests queued: close the stream and take
- * the QP to the error state before the memory goes.
+ * Both ends poll stream, CQs and credit in one loop; nothing blocks. QP 0 is used. Its queues and
+ * CQs must be empty at the start, and are empty again after a run that returned 0 and was not
+ * aborted. After any other end copies may be in progress and requests queued: close the stream, and
+ * move the QP to the error state before freeing the memory.
  */
-#ifndef RDMARK_LOOP_STAGED_H
-#define RDMARK_LOOP_STAGED_H
+#pragma once
 
 #include "host/gpu.h"
 #include "loop/recv.h"
@@ -36,22 +36,29 @@
 
 #define STAGED_SLOTS_MAX 64
 
-/* One end of a staged transfer; size, chunk_bytes, slots alike on both. The memory is the caller's;
- * all of it is registered host memory but `data`, which is the GPU's where there is a stream. */
+/*
+ * One end of a staged transfer; size, chunk_bytes and slots are equal at both ends. The caller owns
+ * the memory. It is registered host memory, except `data`, which is GPU memory if there is a
+ * stream.
+ */
 struct staged {
-	struct round *round; /* size_bytes is the message; target counts messages */
-	uint64_t data; /* where the messages come from or go to: every one to the same place */
-	struct gpu_stream *stream; /* with `slots` events. NULL: no copy on this end */
-	uint8_t *bounce;           /* slots * chunk_bytes here, if there is a stream */
-	uint32_t local_key;        /* source: lkey of bounce; of data without a stream */
-	uint64_t chunk_bytes;      /* at most, below 2 GiB; a message is cut into such pieces */
+	struct round *round;       /* size_bytes is the message size; target counts messages */
+	uint64_t data;             /* source or destination of the messages, the same for all */
+	struct gpu_stream *stream; /* with `slots` events. NULL: no copy at this end */
+	uint8_t *bounce;           /* slots * chunk_bytes, if there is a stream */
+	uint32_t local_key;        /* source: lkey of bounce, or of data without a stream */
+	uint64_t chunk_bytes;      /* maximum size of a piece of a message; below 2 GiB */
 	unsigned slots;            /* 1 … STAGED_SLOTS_MAX */
-	bool sync;                 /* source: one chunk at a time, each step after the other */
-	struct round_slice remote; /* source: the sink's staged_target(); sink: addr and key
-				      of the source's credits */
+	bool sync;                 /* source: one chunk at a time, one step after the other */
 	/*
-	 * Source: 8 bytes, aligned, that the sink writes; staged_send() zeroes them, so the sink
-	 * may not be writing. Without relaxed ordering, or an old count may overtake a new one.
+	 * Source: the sink's slots at a distance of `stride`; stride 0: the sink's data, with a
+	 * place for every chunk. Sink: address and key of the source's credits.
+	 */
+	struct round_slice remote;
+	/*
+	 * Source: 8 aligned bytes that the sink writes. staged_send() zeroes them, so the sink must
+	 * not write at that time. The MR must not have relaxed ordering, or an old count could
+	 * overtake a new one.
 	 */
 	volatile uint64_t *credits;
 	uint64_t *credit_out; /* sink: `slots` words to write credits from */
@@ -59,22 +66,15 @@ struct staged {
 };
 
 /*
- * What the sink S tells the source as `remote`: its slots, `stride` from each other, or with
- * stride 0 its data, where every chunk has its place. RKEY is of the bounce buffer, or of data.
- */
-struct round_slice staged_target(const struct staged *s, uint32_t rkey);
-
-/*
- * Run the source until the control's target, or to the end of the message under way when that is
- * lowered; results in the round: the messages that are in place, and the peak unless no_peak.
- * Returns 0 or -1 with the fault raised.
+ * Run the source up to the control's target, or to the end of the current message when the target
+ * is lowered. The results are in the round: the messages in place, and the peak unless no_peak.
+ * Returns 0, or -1 with the fault raised.
  */
 int staged_send(struct staged *s);
 
 /*
- * Run the sink until the source's messages (control target) are in place. Receives must be posted,
- * at least slots + batch - 1 (raises FAULT_LOCAL if not): a write that finds none waits long.
+ * Run the sink until the source's messages (the control's target) are in place. At least slots +
+ * batch - 1 receives must be posted (otherwise FAULT_LOCAL), because a WRITE that finds none waits
+ * long. Returns 0, or -1 with the fault raised.
  */
 int staged_receive(struct staged *s);
-
-#endif

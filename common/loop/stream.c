@@ -7,59 +7,56 @@
 
 #include "loop/paced.h"
 
-#define WALK_BYTES 4096 /* small messages walk through this much, as perftest's do */
+#define WALK_BYTES 4096 /* small messages use this much memory in turn, as perftest's do */
 #define LINE_BYTES 64
 
-/* From one message's offset to the next; 0 if there is no room for a second. */
-static uint64_t step_of(const struct round *r, uint64_t walk_bytes)
+/* Bytes from one message's offset to the next; 0 if WALK_BYTES has no room for a second one. */
+static uint64_t footprint_step(const struct round *r, uint64_t walk_bytes)
 {
-	uint64_t unit = r->unit_bytes ? r->unit_bytes : LINE_BYTES;
+	uint64_t unit = r->memory.unit_bytes ? r->memory.unit_bytes : LINE_BYTES;
 	uint64_t step = (r->size_bytes + unit - 1) / unit * unit;
 
 	return step > walk_bytes / 2 ? 0 : step;
 }
 
-/* Offset of message K of a ring in its slice: big ones all start at 0. */
-static uint64_t walk(const struct round *r, uint64_t k)
+/* Offset of message K of a ring in its slice; large messages all start at 0. */
+static uint64_t footprint_offset(const struct round *r, uint64_t k)
 {
-	uint64_t step = step_of(r, WALK_BYTES);
+	uint64_t step = footprint_step(r, WALK_BYTES);
 
 	return step ? k % (WALK_BYTES / step) * step : 0;
 }
 
-/* Build COUNT requests for QP I at WR, in chains of CHAIN, the last of each GROUP signalled. */
-static void build(const struct stream *s, struct ibv_send_wr *wr, unsigned i, unsigned count,
-		  unsigned chain, unsigned group, enum ibv_wr_opcode opcode)
+/* Build COUNT requests for QP I at WR, linked in chains of CHAIN; every GROUPth is signalled. */
+static void build_send(const struct stream *s, struct ibv_send_wr *wr, unsigned i, unsigned count,
+		       unsigned chain, unsigned group)
 {
 	const struct round *r = s->round;
 	struct ibv_sge *sge = s->sge + (wr - s->ring);
 
 	for (unsigned k = 0; k < count; k++) {
-		uint64_t offset = walk(r, k);
+		uint64_t offset = footprint_offset(r, k);
 
 		sge[k] = (struct ibv_sge){
-			.addr = r->from.addr + i * r->from.stride + offset,
+			.addr = r->memory.from.addr + i * r->memory.from.stride + offset,
 			.length = (uint32_t)r->size_bytes,
-			.lkey = round_key(&r->from, i),
+			.lkey = round_key(&r->memory.from, i),
 		};
 		wr[k] = (struct ibv_send_wr){
 			.wr_id = (uint64_t)group << STREAM_QP_BITS | i,
 			.next = (k + 1) % chain && k + 1 < count ? &wr[k + 1] : NULL,
 			.sg_list = &sge[k],
 			.num_sge = 1,
-			.opcode = opcode,
+			.opcode = r->opcode,
 			.send_flags = ((k + 1) % group ? 0 : IBV_SEND_SIGNALED) |
 				      (r->send_inline ? IBV_SEND_INLINE : 0),
 		};
 		qp_set_aim(r->qps, i, &wr[k]);
-		if (opcode != IBV_WR_SEND) {
-			wr[k].wr.rdma.remote_addr = r->remote.addr + i * r->remote.stride + offset;
-			wr[k].wr.rdma.rkey = round_key(&r->remote, i);
-		}
+		round_set_remote(&r->memory.remote, i, offset, &wr[k]);
 	}
 }
 
-int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode)
+int stream_init(struct stream *s, struct round *r)
 {
 	unsigned qps = r->qps->count, group = r->cq_mod, ring;
 	uint64_t target = round_target(r);
@@ -67,192 +64,344 @@ int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode)
 	memset(s, 0, sizeof(*s));
 	s->round = r;
 	s->count = qps;
-	/* A ring is a whole number of posts and of completions, whichever is larger. */
+	/* One divides the other: a ring is a whole number of posts and of signalled groups. */
 	s->chain = r->post_list;
 	ring = group > s->chain ? group : s->chain;
 	s->ring_count = ring;
 	s->odd_count = target == ROUND_ENDLESS ? 0 : (unsigned)(target % ring);
-	s->lane = calloc(qps, sizeof(*s->lane));
+	s->qp = calloc(qps, sizeof(*s->qp));
 	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
 	s->sge = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->sge));
-	if (!s->lane || !s->ring || !s->sge)
+	if (!s->qp || !s->ring || !s->sge)
 		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "requests for %u QPs", qps);
 	s->odd = s->ring + (size_t)qps * ring;
-	s->step = r->walk_bytes ? step_of(r, r->walk_bytes) : 0;
-	s->last = s->step ? (r->walk_bytes / s->step - 1) * s->step : 0;
+	s->step = r->memory.walk_bytes ? footprint_step(r, r->memory.walk_bytes) : 0;
+	s->last = s->step ? (r->memory.walk_bytes / s->step - 1) * s->step : 0;
 	for (unsigned i = 0; i < qps; i++) {
 		struct ibv_send_wr *wr = s->ring + (size_t)i * ring;
 		struct ibv_send_wr *odd = s->odd + (size_t)i * s->odd_count;
 
-		build(s, wr, i, ring, s->chain, group, opcode);
+		build_send(s, wr, i, ring, s->chain, group);
 		if (s->odd_count)
-			build(s, odd, i, s->odd_count, s->odd_count, s->odd_count, opcode);
-		s->lane[i] = (struct stream_lane){
+			build_send(s, odd, i, s->odd_count, s->odd_count, s->odd_count);
+		s->qp[i] = (struct stream_qp){
 			.qp = r->qps->qp[i],
 			.qp_ex = r->qps->extended ? ibv_qp_to_qp_ex(r->qps->qp[i]) : NULL,
 			.ring = wr,
 			.room = r->qps->tx_depth,
-			.from = r->from.addr + i * r->from.stride,
-			.to = opcode == IBV_WR_SEND ? 0 : r->remote.addr + i * r->remote.stride,
+			.from = r->memory.from.addr + i * r->memory.from.stride,
+			.to = r->opcode == IBV_WR_SEND
+				      ? 0
+				      : r->memory.remote.addr + i * r->memory.remote.stride,
 		};
 	}
-	stream_choose_post(s, opcode);
-	return 0;
+	return stream_choose_post(s);
 }
 
 void stream_release(struct stream *s)
 {
-	free(s->lane);
+	free(s->qp);
 	free(s->ring);
 	free(s->sge);
 	memset(s, 0, sizeof(*s));
 }
 
+/* Post COUNT requests of L from WR on, in chains of CHAIN. Returns 0, or -1. */
+static ALWAYS_INLINE int post_sends(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
+				    unsigned count, unsigned chain)
+{
+	if (s->step)
+		stream_walk(s, l, wr, count);
+	if (UNLIKELY(s->post(s, l, wr, wr + count, chain)))
+		return -1;
+	l->posted += count;
+	l->room -= count;
+	s->posted += count;
+	return 0;
+}
+
+/* Post the requests that do not fill a ring: one chain, the last request signalled. */
+static ALWAYS_INLINE int post_odd(struct stream *s, struct stream_qp *l)
+{
+	return post_sends(s, l, s->odd + (size_t)(l - s->qp) * s->odd_count, s->odd_count,
+			  s->odd_count);
+}
+
 /* Post whole rings while there is room and L has not reached TARGET. */
-static ALWAYS_INLINE int fill(struct stream *s, struct stream_lane *l, uint64_t target)
+static ALWAYS_INLINE int fill_send_queue(struct stream *s, struct stream_qp *l, uint64_t target)
 {
 	const unsigned ring = s->ring_count;
 
-	while (l->room >= ring && l->posted < target) {
-		if (s->step)
-			stream_walk(s, l, l->ring, ring);
-		if (UNLIKELY(s->post(s, l, l->ring, l->ring + ring, s->chain)))
+	while (l->room >= ring && l->posted < target)
+		if (UNLIKELY(post_sends(s, l, l->ring, ring, s->chain)))
 			return -1;
-		l->posted += ring;
-		l->room -= ring;
-		s->posted += ring;
+	return 0;
+}
+
+/* Position in a schedule. */
+struct turn {
+	struct stream_qp *qp;  /* the next QP to post to */
+	unsigned __int128 due; /* when to post, from the start: the high 64 bits are ticks */
+	unsigned left;         /* messages left of the burst */
+};
+
+/*
+ * Post the next chain of the QP whose turn it is; at first the messages that fill no ring. With a
+ * schedule a ring is one chain, there are fewer odd messages than that, and a burst is a multiple
+ * of it. Returns the number of messages, or -1.
+ */
+static ALWAYS_INLINE int post_turn(struct stream *s, struct turn *t)
+{
+	const struct paced *p = s->round->paced;
+	struct stream_qp *l = t->qp;
+	bool odd = s->odd_count && !l->posted;
+	unsigned n = odd ? s->odd_count : s->chain;
+
+	if (UNLIKELY(odd ? post_odd(s, l) : post_sends(s, l, l->ring, n, n)))
+		return -1;
+	if (UNLIKELY(odd)) {
+		t->due += p->step * n;
+	} else {
+		t->left -= n;
+		if (!t->left) {
+			t->due += p->step * p->burst;
+			t->left = p->burst;
+		}
+	}
+	if (++t->qp == s->qp + s->count)
+		t->qp = s->qp;
+	return (int)n;
+}
+
+/* Post all messages that are due, while the send queue has room; note how late each is. */
+static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t)
+{
+	const struct round *r = s->round;
+
+	while (t->qp->posted < round_target(r) && t->qp->room >= s->chain) {
+		uint64_t now = clock_ticks(r->clock) - r->result.start_ticks;
+		uint64_t due = (uint64_t)(t->due >> 64);
+		int n;
+
+		if (now < due)
+			return 0;
+		n = post_turn(s, t);
+		if (UNLIKELY(n < 0))
+			return -1;
+		paced_was_late(r->paced, now - due, (uint64_t)n);
 	}
 	return 0;
 }
 
+/* How a sender waits and posts: a constant. */
+enum send_mode {
+	SPINS,
+	SLEEPS, /* on events */
+	PACED   /* posts by the schedule and spins */
+};
+
 /*
- * Take completions and refill their QPs until nothing is under way. The constants: on events; with
- * the peak; with receives of the other direction.
+ * A poll found nothing: note it for the peak, and for how long there was nothing to do. TURN: in a
+ * schedule, otherwise NULL; SURE: read the clock. Not inlined: the busy path keeps the registers.
  */
-static ALWAYS_INLINE int drain(struct stream *s, const bool sleeps, const bool peak,
-			       const bool both)
+static __attribute__((noinline)) void note_empty_poll(struct stream *s, const struct turn *turn,
+						      bool peak, bool sure)
 {
+	struct round *r = s->round;
+	uint64_t did = s->posted + s->done + (r->arrivals ? r->arrivals->result.messages : 0);
+	bool early = turn && turn->qp->posted < round_target(r) && turn->qp->room >= s->chain;
+	struct idle_time *idle = early ? &r->result.scheduled : &r->result.idle;
+	bool fresh = s->did != (did << 1 | early), read = idle_empty(idle, fresh);
+	uint64_t ticks;
+
+	s->did = did << 1 | early;
+	if (!read && !peak && !sure)
+		return;
+	ticks = clock_ticks(r->clock);
+	idle_timed(idle, ticks);
+	if (peak)
+		peak_empty(r->result.peak, ticks);
+}
+
+/*
+ * Poll completions and refill their QPs until nothing is under way. More constants: PEAK: compute
+ * the peak; BOTH: poll the receives of the other direction, too.
+ */
+static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, const bool peak,
+				  const bool both)
+{
+	const bool sleeps = mode == SLEEPS, paced = mode == PACED;
 	struct round *r = s->round;
 	struct cq_link *at = r->qps->send.link, *arrivals_at = r->qps->recv.link;
 	struct ibv_wc wc[STREAM_BATCH_MAX];
+	struct turn turn = {.qp = s->qp, .left = paced ? r->paced->burst : 0};
 	unsigned batch = STREAM_BATCH;
-	uint64_t target, now = r->start_ticks;
+	uint64_t target, now = r->result.start_ticks;
 
-	while (s->done < s->posted) {
-		int n = ibv_poll_cq(at->cq, (int)batch, wc), came = 0;
+	/* QPs post in turn, so the next QP has posted the fewest messages. */
+	while (s->done < s->posted || (paced && turn.qp->posted < round_target(r))) {
+		int n, came = 0;
 
+		if (paced && post_due(s, &turn))
+			return -1;
+		n = round_poll(r, at->cq, batch, wc);
 		at = at->next;
 		if (both && (came = stream_receive_some(r->arrivals, &arrivals_at)) < 0)
 			return -1;
 		if (UNLIKELY(n <= 0)) {
 			if (n < 0)
-				return round_verb_failed(r, n, "ibv_poll_cq");
-			if (UNLIKELY(round_quit(r))) {
-				/* Nothing came for a while: that is not part of what was measured.
-				 */
-				r->end_ticks = peak ? now : 0;
+				return -1;
+			if (UNLIKELY(round_aborted(r))) {
+				/* The time since the last completion is not part of the result. */
+				r->result.end_ticks = peak ? now : 0;
 				return 0;
 			}
-			if (sleeps && round_rest(r, came > 0))
-				return -1;
+			if (sleeps) {
+				note_empty_poll(s, NULL, false, true);
+				if (round_sleep_if_idle(r, came > 0))
+					return -1;
+			}
+			note_empty_poll(s, paced ? &turn : NULL, peak, sleeps);
 			continue;
 		}
 		if (sleeps)
-			round_rest(r, true);
-		if (peak) /* before the posts below, which take time of their own */
+			round_sleep_if_idle(r, true);
+		if (peak) /* before the posts below, so that their time is not added */
 			now = clock_ticks(r->clock);
 		target = round_target(r);
 		for (int k = 0; k < n; k++) {
-			struct stream_lane *l = &s->lane[(uint32_t)wc[k].wr_id];
+			struct stream_qp *l = &s->qp[(uint32_t)wc[k].wr_id];
 
 			if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
 				return round_completion_failed(r, &wc[k], "request");
 			l->room += wc[k].wr_id >> STREAM_QP_BITS;
 			s->done += wc[k].wr_id >> STREAM_QP_BITS;
-			if (UNLIKELY(fill(s, l, target)))
+			if (!paced && UNLIKELY(fill_send_queue(s, l, target)))
 				return -1;
 		}
 		if (peak)
-			peak_add(r->peak, now, s->done, (unsigned)n < batch);
+			peak_add(r->result.peak, now, s->done);
+		if (UNLIKELY(s->done >= r->result.slices.next))
+			slices_add(&r->result.slices, peak ? now : clock_ticks(r->clock), s->done);
 		batch = stream_batch(batch, (unsigned)n);
 		round_progress(r, s->done);
 	}
 	return 0;
 }
 
-/* One instance for each set of constants. */
-#define DRAIN(name, sleeps, peak, both)              \
-	static int name(struct stream *s)            \
-	{                                            \
-		return drain(s, sleeps, peak, both); \
-	}
-DRAIN(drain_plain, false, false, false)
-DRAIN(drain_both, false, false, true)
-DRAIN(drain_peak, false, true, false)
-DRAIN(drain_peak_both, false, true, true)
-DRAIN(drain_sleeping, true, false, false)
-DRAIN(drain_sleeping_both, true, false, true)
-DRAIN(drain_sleeping_peak, true, true, false)
-DRAIN(drain_sleeping_peak_both, true, true, true)
-
-typedef int drain_loop(struct stream *s);
-
-static drain_loop *drain_of(const struct round *r, bool both)
+/* Call the instance of drain_cq() for these constants. */
+static ALWAYS_INLINE int drain_in_mode(struct stream *s, const enum send_mode mode, bool both)
 {
-	static drain_loop *const loops[2][2][2] = {
-		{{drain_plain, drain_both}, {drain_peak, drain_peak_both}},
-		{{drain_sleeping, drain_sleeping_both},
-		 {drain_sleeping_peak, drain_sleeping_peak_both}},
+	if (s->round->no_peak)
+		return both ? drain_cq(s, mode, false, true) : drain_cq(s, mode, false, false);
+	return both ? drain_cq(s, mode, true, true) : drain_cq(s, mode, true, false);
+}
+
+static int drain_all(struct stream *s, bool both)
+{
+	if (s->round->paced)
+		return drain_in_mode(s, PACED, both);
+	return round_sleeps(s->round) ? drain_in_mode(s, SLEEPS, both)
+				      : drain_in_mode(s, SPINS, both);
+}
+
+/* Begin the peak of S's round, whose clock has started. */
+static void start_peak(struct stream *s)
+{
+	struct round *r = s->round;
+	unsigned group = r->cq_mod > s->odd_count ? r->cq_mod : s->odd_count;
+	struct peak_run run = {
+		.ticks = r->result.start_ticks,
+		/* + 1: the message under way may be complete but for its last byte */
+		.unseen = (uint64_t)s->count * (group - 1) + 1,
+		.cqs = r->qps->send.count,
 	};
 
-	return loops[round_sleeps(r)][!r->no_peak][both];
+	peak_start(r->result.peak, &run);
 }
 
 /*
- * The messages that do not fill a ring go first, as one post with a signal at its end, so that the
- * run ends with full rings and no pause before them.
+ * Fill the send queues of all QPs, if there is no schedule. The messages that fill no ring are
+ * posted first, so that the run ends with full rings and no pause before them.
  */
-static int send_odd(struct stream *s, struct stream_lane *l, struct ibv_send_wr *odd)
+static int begin_stream(struct stream *s)
 {
-	if (s->step)
-		stream_walk(s, l, odd, s->odd_count);
-	if (s->post(s, l, odd, odd + s->odd_count, s->odd_count))
-		return -1;
-	l->posted += s->odd_count;
-	l->room -= s->odd_count;
-	s->posted += s->odd_count;
+	for (struct stream_qp *l = s->qp; l < s->qp + s->count; l++)
+		if ((s->odd_count && post_odd(s, l)) ||
+		    fill_send_queue(s, l, round_target(s->round)))
+			return -1;
 	return 0;
 }
 
-int stream_send(struct stream *s)
+/*
+ * With a schedule, limit the room in each QP's send queue to as many posts as its share of the CQ
+ * has places for, one completion each. (The CQ has at least one place for each QP.)
+ */
+static void limit_room(struct stream *s)
+{
+	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->chain;
+
+	for (unsigned i = 0; i < s->count; i++)
+		if (s->qp[i].room > places)
+			s->qp[i].room = places;
+}
+
+/*
+ * How many messages of S are under way on average while its send queues are full: a QP posts when
+ * there is room for a ring, and completions come in groups.
+ */
+static double stream_in_flight(const struct stream *s)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < s->count; i++)
+		sum += (double)(s->qp[i].room / s->ring_count * s->ring_count) -
+		       (s->ring_count - s->round->cq_mod) / 2.0;
+	return sum;
+}
+
+/* Run the whole stream: post, poll until all is complete, set the results. Returns 0 or -1. */
+static int send_all(struct stream *s)
 {
 	struct round *r = s->round;
 	bool both = r->arrivals && r->arrivals->receives;
 	int rc = 0;
 
-	bell_start(&r->qps->bell, &r->qps->send, both ? &r->qps->recv : NULL);
-	r->start_ticks = clock_ticks(r->clock);
+	if (r->paced)
+		limit_room(s);
+	r->result.in_flight = stream_in_flight(s);
+	idle_start(&r->result.idle, r->qps->send.count);
+	idle_start(&r->result.scheduled, r->paced ? r->qps->send.count : 0);
+	cq_wait_start(&r->qps->cq_wait, &r->qps->send, both ? &r->qps->recv : NULL);
+	r->result.start_ticks = clock_ticks(r->clock);
+	slices_start(&r->result.slices, r->result.start_ticks, 0);
 	if (!r->no_peak)
-		peak_start(r->peak, r->start_ticks);
-	for (unsigned i = 0; rc == 0 && i < s->count; i++) {
-		if (s->odd_count)
-			rc = send_odd(s, &s->lane[i], s->odd + (size_t)i * s->odd_count);
-		if (rc == 0)
-			rc = fill(s, &s->lane[i], round_target(r));
-	}
+		start_peak(s);
+	if (!r->paced)
+		rc = begin_stream(s);
 	if (rc == 0)
-		rc = drain_of(r, both)(s);
-	if (!r->end_ticks)
-		r->end_ticks = clock_ticks(r->clock);
-	r->messages = r->timed_messages = s->done;
+		rc = drain_all(s, both);
+	if (!r->result.end_ticks)
+		r->result.end_ticks = clock_ticks(r->clock);
+	if (rc == 0 && r->paced)
+		rc = stream_rest(r, s->posted, both ? r->arrivals : NULL);
+	if (round_aborted(r))
+		idle_end(&r->result.idle);
+	r->result.messages = r->result.timed_messages = s->done;
 	return rc;
 }
 
-int stream_run(struct round *r, enum ibv_wr_opcode opcode)
+int stream_run(struct round *r)
 {
 	struct stream s;
-	int rc = stream_init(&s, r, opcode) ? -1 : r->paced ? paced_send(&s) : stream_send(&s);
+	int rc = stream_init(&s, r);
 
+	if (rc == 0 && r->ready)
+		r->ready(r);
+	if (rc == 0 && r->alone)
+		rc = stream_alone(&s);
+	if (rc == 0)
+		rc = send_all(&s);
 	stream_release(&s);
 	return rc;
 }

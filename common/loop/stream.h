@@ -1,76 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stream: the bandwidth loops. The sender keeps every send queue full and counts completions; the
+ * stream: the bandwidth loops. The sender keeps every send queue full and counts completions. The
  * receiver (of SENDs) counts arrivals and keeps its receive queues full.
  *
- * Before the clock starts, the sender's requests lie in a ring for each QP, with addresses, flags
- * and completion moderation baked in. A completion says in its wr_id which QP it is and how many
- * messages it completes; a ring is posted again when there is room for all of it, in a burst, by
- * ibv_post_send or by the ibv_wr_* calls (stream_post.c). The cost of a message does not depend on
- * the number of QPs.
+ * Before the clock starts, the sender builds its requests in a ring for each QP, with addresses,
+ * flags and completion moderation. The wr_id of a completion has the QP and the number of messages
+ * that it completes. The ring is posted again when the send queue has room for all of it, in a
+ * burst, with ibv_post_send or with the ibv_wr_* calls (stream_post.c). The cost per message does
+ * not depend on the number of QPs.
  *
- * Small messages walk through a page by the addresses in the ring. Where they are to walk further
- * (a footprint), each request gets its next address when it is posted: an add and a compare.
+ * Small messages walk through a page by the addresses in the ring. With a footprint they walk
+ * further: each request gets its next address when it is posted, by an add and a compare.
  *
- * With R's arrivals, a round in both directions, the sender takes what comes from the other end
- * between its own completions.
+ * If the round has arrivals (both directions), the sender also polls what arrives from the other
+ * end, between its own completions.
  *
  * The clock runs from just before the first post to the last completion. With `peak` it is also
- * read once for each batch of completions; otherwise not at all.
+ * read once per batch of completions; otherwise not at all.
  *
- * Where messages may be lost, the receiver's `due` falls to 0 when no more come: what has come then
- * is in the round, and what was sent in the peer's "done".
+ * With a schedule (paced.h) a chain is posted when it is due, not when there is room, and the clock
+ * is read before each post. The rings then have a completion for each post (the round's cq_mod is
+ * its post_list).
+ *
+ * If the transport may lose messages, the receiver's `expected` falls to 0 when no more arrive. The
+ * round then has the number received; the peer's "done" message has the number sent.
  */
-#ifndef RDMARK_LOOP_STREAM_H
-#define RDMARK_LOOP_STREAM_H
+#pragma once
 
 #include "loop/recv.h"
 #include "loop/round.h"
 
-#define STREAM_BATCH     16 /* completions taken at once, at first */
+#define STREAM_BATCH     16 /* completions per poll, at first */
 #define STREAM_BATCH_MAX 64
 #define STREAM_QP_BITS   32 /* low bits of wr_id: the QP; high bits: messages completed */
 
 struct stream;
-struct stream_lane;
+struct stream_qp;
 
 /*
- * A way to post the requests of LANE from WR to END, one call or one doorbell for each CHAIN of
- * them. Returns 0, or -1 with the fault raised. Hot.
+ * A function that posts the requests of QP from WR to END, with one call or one doorbell for each
+ * CHAIN of them. Returns 0, or -1 with the fault raised. Hot.
  */
-typedef int stream_post(struct stream *s, struct stream_lane *lane, struct ibv_send_wr *wr,
+typedef int stream_post(struct stream *s, struct stream_qp *qp, struct ibv_send_wr *wr,
 			const struct ibv_send_wr *end, unsigned chain);
 
-struct stream_lane {
+struct stream_qp {
 	struct ibv_qp *qp;
-	struct ibv_qp_ex *qp_ex; /* NULL: it has none of the ibv_wr_* calls */
+	struct ibv_qp_ex *qp_ex; /* NULL: the ibv_wr_* calls are not available */
 	struct ibv_send_wr *ring;
 	uint64_t posted;
-	uint64_t room;     /* in the send queue */
+	uint64_t room;     /* free places in the send queue */
 	uint64_t at;       /* with a footprint: offset of the next message, */
-	uint64_t from, to; /* from here; and there, for WRITEs */
+	uint64_t from, to; /* added to these local and remote addresses; to is 0 if the peer
+			      posts receives */
 };
 
 struct stream {
 	struct round *round;
-	struct stream_lane *lane; /* one for each QP */
+	struct stream_qp *qp; /* one for each QP */
 	unsigned count;
 	unsigned chain;      /* requests in one post */
-	unsigned ring_count; /* in a ring: whole posts, and whole completions */
-	stream_post *post,
-		*way[2]; /* by ibv_post_send, by ibv_wr_*; post is one, or a trial of both */
+	unsigned ring_count; /* per ring: a multiple of a post, and of a completion */
+	stream_post *post, *post_by[2]; /* with ibv_post_send, with ibv_wr_*; post is one of them,
+					   or a trial of both */
 	uint64_t posted, done;
-	struct ibv_send_wr *ring; /* of all QPs; owned, as is sge */
+	uint64_t did; /* changes whenever the loop does something, or waits for something else */
+	struct ibv_send_wr *ring; /* for all QPs; owned, as is sge */
 	struct ibv_sge *sge;
-	struct ibv_send_wr *odd; /* behind the rings: messages that do not fill one */
+	struct ibv_send_wr *odd; /* after the rings: messages that do not fill a ring */
 	unsigned odd_count;      /* for each QP */
-	struct ibv_send_wr *bad; /* where ibv_post_send says which it refused: of no interest */
+	struct ibv_send_wr *bad; /* bad_wr of ibv_post_send; not used */
 	uint64_t step,
-		last; /* from one message's offset to the next, and the last; step 0: no walk */
+		last; /* distance of the messages' offsets, and the last offset; step 0: no walk */
 };
 
-/* With a footprint: the next addresses for the COUNT requests at WR of lane L. Hot. */
-static ALWAYS_INLINE void stream_walk(const struct stream *s, struct stream_lane *l,
+/* With a footprint: set the next addresses in the COUNT requests at WR of QP L. Hot. */
+static ALWAYS_INLINE void stream_walk(const struct stream *s, struct stream_qp *l,
 				      struct ibv_send_wr *wr, unsigned count)
 {
 	for (; count; count--, wr++) {
@@ -84,8 +89,9 @@ static ALWAYS_INLINE void stream_walk(const struct stream *s, struct stream_lane
 }
 
 /*
- * How many completions to ask for next, when N of BATCH have come: more while a poll finds all that
- * it asks for, fewer when it finds little, so that what they free is posted soon. Hot.
+ * The number of completions for the next poll, after a poll for BATCH returned N. It grows while
+ * polls return all that they ask for, and shrinks when they return few, so that their places are
+ * reused soon. Hot.
  */
 static ALWAYS_INLINE unsigned stream_batch(unsigned batch, unsigned n)
 {
@@ -94,32 +100,37 @@ static ALWAYS_INLINE unsigned stream_batch(unsigned batch, unsigned n)
 	return UNLIKELY(batch > STREAM_BATCH && n < batch / 4) ? batch / 2 : batch;
 }
 
-/* Build the rings of OPCODE for round R with its target. Release also after a failure. */
-int stream_init(struct stream *s, struct round *r, enum ibv_wr_opcode opcode);
+/*
+ * Build the rings for round R with its opcode and target. A fault is raised for an opcode that no
+ * stream posts. Call stream_release() also after a failure.
+ */
+int stream_init(struct stream *s, struct round *r);
 void stream_release(struct stream *s);
 
-/* Choose S's way to post requests of OPCODE, as its round says. */
-void stream_choose_post(struct stream *s, enum ibv_wr_opcode opcode);
-
-/* Run the sender: all of it. Returns 0 or -1 with the fault raised. */
-int stream_send(struct stream *s);
-
 /*
- * All of it: build the rings of OPCODE, run the sender (by the round's schedule, if it has one:
- * paced.h), free. For programs whose round is that.
+ * Choose the function to post with, as the round requests. Returns -1 with the fault raised if the
+ * device cannot do that.
  */
-int stream_run(struct round *r, enum ibv_wr_opcode opcode);
+int stream_choose_post(struct stream *s);
+
+/* A whole sender: build the rings, run, free. For programs that need nothing else. */
+int stream_run(struct round *r);
 
 /*
- * For a sender of both directions: take what has come from the other end by the CQ at *AT, which
- * goes on to the next one. Returns how much, or -1 with the fault raised. Hot.
+ * For a bidirectional sender: poll the CQ at *AT for arrivals, and advance *AT to the next CQ.
+ * Returns their number, or -1 with the fault raised. Hot.
  */
 int stream_receive_some(struct round *arrivals, struct cq_link **at);
 
 /*
- * Run the receiver until what is due has come, beginning with R's messages: those that a sender of
- * both directions has received already.
+ * End a round R with a schedule, whose MESSAGES completed within [start_ticks, end_ticks]: wait for
+ * the scheduled end, and set end_ticks to it, unless it has passed. Returns at once if aborted.
+ * ARRIVALS, unless NULL, are received meanwhile.
+ */
+int stream_rest(struct round *r, uint64_t messages, struct round *arrivals);
+
+/*
+ * Run the receiver until all expected messages have arrived. The count starts from R's messages,
+ * which a bidirectional sender has received before.
  */
 int stream_receive(struct round *r);
-
-#endif

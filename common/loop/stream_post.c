@@ -2,14 +2,10 @@
 /* How requests of a ring get into the send queue: by ibv_post_send, or by the ibv_wr_* calls. */
 #include "loop/stream.h"
 
-static int failed(const struct stream *s, int rc, const char *verb)
-{
-	round_verb_failed(s->round, rc, verb);
-	return -1;
-}
+#include <errno.h>
 
-/* One call for each CHAIN, which is linked. */
-static int by_post_send(struct stream *s, struct stream_lane *l, struct ibv_send_wr *wr,
+/* Call ibv_post_send() once for each linked CHAIN. */
+static int by_post_send(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
 			const struct ibv_send_wr *end, unsigned chain)
 {
 	struct ibv_qp *qp = l->qp;
@@ -18,36 +14,44 @@ static int by_post_send(struct stream *s, struct stream_lane *l, struct ibv_send
 		int rc = ibv_post_send(qp, wr, &s->bad);
 
 		if (UNLIKELY(rc))
-			return failed(s, rc, "ibv_post_send");
+			return round_verb_failed(s->round, rc, "ibv_post_send");
 		wr += chain;
 	} while (wr != end);
 	return 0;
 }
 
-/* The ring is one chain. */
-static int by_one_post_send(struct stream *s, struct stream_lane *l, struct ibv_send_wr *wr,
+/* Like by_post_send(), where the ring is a single chain: no loop. */
+static int by_one_post_send(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
 			    const struct ibv_send_wr *end, unsigned chain)
 {
 	int rc = ibv_post_send(l->qp, wr, &s->bad);
 
 	(void)end;
 	(void)chain;
-	return LIKELY(rc == 0) ? 0 : failed(s, rc, "ibv_post_send");
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(s->round, rc, "ibv_post_send");
 }
 
-/* One request; OPCODE, INLINED and DATAGRAM are constants. */
-static ALWAYS_INLINE void put(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
-			      const enum ibv_wr_opcode opcode, const bool inlined,
-			      const bool datagram)
+/* Build request WR by the ibv_wr_* calls; OPCODE, INLINED and DATAGRAM are constants. */
+static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
+				   const enum ibv_wr_opcode opcode, const bool inlined,
+				   const bool datagram)
 {
 	const struct ibv_sge *sge = wr->sg_list;
 
 	qp->wr_id = wr->wr_id;
-	qp->wr_flags = wr->send_flags; /* with "inline", which soft-RoCE asks for and none minds */
+	qp->wr_flags = wr->send_flags; /* soft-RoCE needs IBV_SEND_INLINE here, others ignore it */
 	if (opcode == IBV_WR_SEND)
 		ibv_wr_send(qp);
 	else if (opcode == IBV_WR_RDMA_WRITE)
 		ibv_wr_rdma_write(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+	else if (opcode == IBV_WR_RDMA_READ)
+		ibv_wr_rdma_read(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+	else if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		ibv_wr_atomic_fetch_add(qp, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+					wr->wr.atomic.compare_add);
+	else if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		ibv_wr_atomic_cmp_swp(qp, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+				      wr->wr.atomic.compare_add, wr->wr.atomic.swap);
 	else
 		ibv_wr_rdma_write_imm(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, wr->imm_data);
 	if (datagram)
@@ -58,8 +62,8 @@ static ALWAYS_INLINE void put(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr
 		ibv_wr_set_sge(qp, sge->lkey, sge->addr, sge->length);
 }
 
-/* One doorbell for each CHAIN. */
-static ALWAYS_INLINE int by_wr(struct stream *s, struct stream_lane *l, struct ibv_send_wr *wr,
+/* Post by the ibv_wr_* calls, with one doorbell for each CHAIN. */
+static ALWAYS_INLINE int by_wr(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
 			       const struct ibv_send_wr *end, unsigned chain,
 			       const enum ibv_wr_opcode opcode, const bool inlined,
 			       const bool datagram)
@@ -72,21 +76,21 @@ static ALWAYS_INLINE int by_wr(struct stream *s, struct stream_lane *l, struct i
 
 		ibv_wr_start(qp);
 		do {
-			put(qp, wr++, opcode, inlined, datagram);
+			build_wr(qp, wr++, opcode, inlined, datagram);
 		} while (wr != next);
 		rc = ibv_wr_complete(qp);
 		if (UNLIKELY(rc))
-			return failed(s, rc, "ibv_wr_complete");
+			return round_verb_failed(s->round, rc, "ibv_wr_complete");
 	} while (wr != end);
 	return 0;
 }
 
-/* One instance for each set of constants. */
-#define BY_WR(name, opcode, inlined, datagram)                                           \
-	static int name(struct stream *s, struct stream_lane *l, struct ibv_send_wr *wr, \
-			const struct ibv_send_wr *end, unsigned chain)                   \
-	{                                                                                \
-		return by_wr(s, l, wr, end, chain, opcode, inlined, datagram);           \
+/* Define a function of this name: by_wr() with these constants. */
+#define BY_WR(name, opcode, inlined, datagram)                                         \
+	static int name(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr, \
+			const struct ibv_send_wr *end, unsigned chain)                 \
+	{                                                                              \
+		return by_wr(s, l, wr, end, chain, opcode, inlined, datagram);         \
 	}
 BY_WR(by_wr_send, IBV_WR_SEND, false, false)
 BY_WR(by_wr_send_inline, IBV_WR_SEND, true, false)
@@ -96,41 +100,63 @@ BY_WR(by_wr_write, IBV_WR_RDMA_WRITE, false, false)
 BY_WR(by_wr_write_inline, IBV_WR_RDMA_WRITE, true, false)
 BY_WR(by_wr_write_imm, IBV_WR_RDMA_WRITE_WITH_IMM, false, false)
 BY_WR(by_wr_write_imm_inline, IBV_WR_RDMA_WRITE_WITH_IMM, true, false)
+BY_WR(by_wr_read, IBV_WR_RDMA_READ, false, false)
+BY_WR(by_wr_add, IBV_WR_ATOMIC_FETCH_AND_ADD, false, false)
+BY_WR(by_wr_swap, IBV_WR_ATOMIC_CMP_AND_SWP, false, false)
 
-static stream_post *by_wr_for(const struct round *r, enum ibv_wr_opcode opcode)
+/* For each request that a stream can post, the function: not inline, inline (NULL: never). */
+static const struct {
+	enum ibv_wr_opcode opcode;
+	bool datagram;
+	stream_post *by_wr[2];
+} posts[] = {
+	{IBV_WR_SEND, false, {by_wr_send, by_wr_send_inline}},
+	{IBV_WR_SEND, true, {by_wr_datagram, by_wr_datagram_inline}},
+	{IBV_WR_RDMA_WRITE, false, {by_wr_write, by_wr_write_inline}},
+	{IBV_WR_RDMA_WRITE_WITH_IMM, false, {by_wr_write_imm, by_wr_write_imm_inline}},
+	{IBV_WR_RDMA_READ, false, {by_wr_read}},
+	{IBV_WR_ATOMIC_FETCH_AND_ADD, false, {by_wr_add}},
+	{IBV_WR_ATOMIC_CMP_AND_SWP, false, {by_wr_swap}},
+};
+
+/* The function that posts R's requests by the ibv_wr_* calls; NULL: there is none. */
+static stream_post *by_wr_for(const struct round *r)
 {
-	static stream_post *const send[] = {by_wr_send, by_wr_send_inline};
-	static stream_post *const datagram[] = {by_wr_datagram, by_wr_datagram_inline};
-	static stream_post *const write[] = {by_wr_write, by_wr_write_inline};
-	static stream_post *const write_imm[] = {by_wr_write_imm, by_wr_write_imm_inline};
-
-	if (opcode == IBV_WR_SEND)
-		return (r->qps->type == IBV_QPT_UD ? datagram : send)[r->send_inline];
-	return (opcode == IBV_WR_RDMA_WRITE ? write : write_imm)[r->send_inline];
+	for (size_t i = 0; i < sizeof(posts) / sizeof(posts[0]); i++)
+		if (posts[i].opcode == r->opcode &&
+		    posts[i].datagram == (r->qps->type == IBV_QPT_UD))
+			return posts[i].by_wr[r->send_inline];
+	return NULL;
 }
 
-/* Both in turns, each chain timed. */
-static int by_trial(struct stream *s, struct stream_lane *l, struct ibv_send_wr *wr,
+/* Post chains by both APIs in turn, and store how long each call took: the trial then picks the
+ * faster API. */
+static int post_alternating(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
 		    const struct ibv_send_wr *end, unsigned chain)
 {
 	const struct round *r = s->round;
 
 	for (; wr != end; wr += chain) {
-		unsigned way = trial_turn(r->trial);
+		unsigned kind = trial_turn(r->trial);
 		uint64_t before = clock_ticks(r->clock);
 
-		if (s->way[way](s, l, wr, wr + chain, chain))
+		if (s->post_by[kind](s, l, wr, wr + chain, chain))
 			return -1;
-		trial_add(r->trial, way, clock_ticks(r->clock) - before, 1);
+		trial_add(r->trial, kind, clock_ticks(r->clock) - before, 1 /* call */);
 	}
 	return 0;
 }
 
-void stream_choose_post(struct stream *s, enum ibv_wr_opcode opcode)
+int stream_choose_post(struct stream *s)
 {
 	const struct round *r = s->round;
 
-	s->way[0] = s->chain == s->ring_count ? by_one_post_send : by_post_send;
-	s->way[1] = by_wr_for(r, opcode);
-	s->post = r->trial ? by_trial : s->way[r->extended];
+	s->post_by[0] = s->chain == s->ring_count ? by_one_post_send : by_post_send;
+	s->post_by[1] = by_wr_for(r);
+	s->post = r->trial ? post_alternating : s->post_by[r->extended];
+	if (s->post_by[1])
+		return 0;
+	return fault_raise(r->fault, FAULT_LOCAL, EOPNOTSUPP, "requests of opcode %d%s on %s QPs",
+			   (int)r->opcode, r->send_inline ? ", inline," : "",
+			   r->qps->type == IBV_QPT_UD ? "UD" : "connected");
 }

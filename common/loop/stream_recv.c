@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The receiver of a stream. */
+#include "loop/paced.h"
 #include "loop/stream.h"
 
-#define TRIAL_BATCH 4 /* so that a short warm-up has enough of them */
+#define TRIAL_BATCH 4 /* small, so that a short warm-up gives enough samples */
 
-/* How it looks into the CQ: a constant. */
-enum look {
-	BY_POLL,  /* ibv_poll_cq */
-	EXTENDED, /* ibv_start_poll */
-	BY_TRIAL  /* both in turns, each time noted */
+/* How the receiver polls its CQs: a constant. */
+enum poll_mode {
+	POLL_CQ,     /* ibv_poll_cq */
+	POLL_CQ_EX,  /* ibv_start_poll */
+	POLL_COMPARE /* alternate both APIs and time each */
 };
 
-/* Take up to BATCH completions and give the receives back. Returns how many, or -1. */
-static ALWAYS_INLINE int take(const struct round *r, const struct cq_link *at, unsigned batch)
+/* Poll up to BATCH completions and repost the receives. Returns the number polled, or -1. */
+static ALWAYS_INLINE int poll_receives(const struct round *r, const struct cq_link *at,
+				       unsigned batch)
 {
 	struct ibv_wc wc[STREAM_BATCH_MAX];
-	int n = ibv_poll_cq(at->cq, (int)batch, wc);
+	int n = round_poll(r, at->cq, batch, wc);
 
 	if (LIKELY(n == 0))
 		return 0;
-	if (UNLIKELY(n < 0))
-		return round_verb_failed(r, n, "ibv_poll_cq");
-	return recv_take(r->receives, r, wc, n) ? -1 : n;
+	return UNLIKELY(n < 0) || recv_completed(r, wc, n) ? -1 : n;
 }
 
-/* The completion that CQ stands at is a bad one. */
-static __attribute__((cold)) int bad_completion(const struct round *r, struct ibv_cq_ex *cq)
+/* Raise the failed completion that CQ is at. Returns -1. */
+static __attribute__((cold)) int extended_completion_failed(const struct round *r,
+							    struct ibv_cq_ex *cq)
 {
 	struct ibv_wc wc = {
 		.status = cq->status,
@@ -36,12 +37,12 @@ static __attribute__((cold)) int bad_completion(const struct round *r, struct ib
 	return round_completion_failed(r, &wc, "receive");
 }
 
-/* The same of an extended CQ, one after the other. */
-static ALWAYS_INLINE int take_extended(const struct round *r, const struct cq_link *at,
-				       unsigned batch)
+/* Like poll_receives(), with the ibv_cq_ex API: wr_id is the QP's index. */
+static ALWAYS_INLINE int poll_receives_ex(const struct round *r, const struct cq_link *at,
+					  unsigned batch)
 {
 	struct ibv_poll_cq_attr attr = {0};
-	struct recv_queue *q = r->receives;
+	int *const until_repost = r->receives->until_repost;
 	struct ibv_cq_ex *cq = at->cq_ex;
 	int n = 0, rc = ibv_start_poll(cq, &attr);
 
@@ -51,64 +52,107 @@ static ALWAYS_INLINE int take_extended(const struct round *r, const struct cq_li
 		return round_verb_failed(r, rc, "ibv_start_poll");
 	do {
 		if (UNLIKELY(cq->status != IBV_WC_SUCCESS)) {
-			rc = bad_completion(r, cq);
+			rc = extended_completion_failed(r, cq);
 			break;
 		}
-		rc = recv_consumed(q, cq->wr_id);
-		if (UNLIKELY(rc)) {
-			rc = round_verb_failed(r, rc, "ibv_post_recv");
+		if (UNLIKELY(--until_repost[cq->wr_id] == 0) && (rc = recv_top_up(r, cq->wr_id)))
 			break;
-		}
 	} while ((unsigned)++n < batch && ibv_next_poll(cq) == 0);
 	ibv_end_poll(cq);
 	return UNLIKELY(rc) ? -1 : n;
 }
 
-static int take_in_turn(const struct round *r, const struct cq_link *at)
+/* Poll by the API whose turn it is, and store in the trial how long that took. */
+static int poll_alternating(const struct round *r, const struct cq_link *at)
 {
-	unsigned way = trial_turn(r->trial);
+	unsigned kind = trial_turn(r->trial);
 	uint64_t before = clock_ticks(r->clock);
-	int n = way ? take_extended(r, at, TRIAL_BATCH) : take(r, at, TRIAL_BATCH);
+	int n = kind ? poll_receives_ex(r, at, TRIAL_BATCH) : poll_receives(r, at, TRIAL_BATCH);
 
 	if (n > 0)
-		trial_add(r->trial, way, clock_ticks(r->clock) - before, (unsigned)n);
+		trial_add(r->trial, kind, clock_ticks(r->clock) - before, (unsigned)n);
 	return n;
 }
 
 int stream_receive_some(struct round *arrivals, struct cq_link **at)
 {
-	int n = take(arrivals, *at, STREAM_BATCH);
+	int n = poll_receives(arrivals, *at, STREAM_BATCH);
 
 	*at = (*at)->next;
 	if (n > 0)
-		arrivals->messages += (uint64_t)n;
+		arrivals->result.messages += (uint64_t)n;
 	return n;
 }
 
-/* SLEEPS and LOOK are constants: on events, else it spins; and how it polls. */
-static ALWAYS_INLINE int receive(struct round *r, const bool sleeps, const enum look look)
+int stream_rest(struct round *r, uint64_t messages, struct round *arrivals)
 {
 	struct cq_link *at = r->qps->recv.link;
-	uint64_t done = r->messages, first = 0;
+	uint64_t until =
+		r->result.start_ticks + (uint64_t)((r->paced->step * messages + UINT64_MAX) >> 64);
+	uint64_t last = r->result.end_ticks, now = last;
+
+	while (!r->paced->no_wait && !round_aborted(r) && (int64_t)(until - now) > 0) {
+		if (arrivals && stream_receive_some(arrivals, &at) < 0)
+			return -1;
+		now = clock_ticks(r->clock);
+	}
+	/* The schedule ends at `until`; the time to read the clock once more is not counted. */
+	if ((int64_t)(until - last) > 0)
+		r->result.end_ticks = (int64_t)(until - now) > 0 ? now : until;
+	/* A sender waited for its schedule, a receiver for messages. */
+	(r->result.in_flight > 0 ? &r->result.scheduled : &r->result.idle)->ticks +=
+		r->result.end_ticks - last;
+	return 0;
+}
+
+/*
+ * A poll found nothing after DONE messages. The first one in a pause reads the clock: the last
+ * pause ends the run. SURE: read it in any case.
+ */
+static __attribute__((cold)) void note_no_arrival(struct round *r, uint64_t done, bool sure)
+{
+	bool fresh = done != r->result.messages;
+	uint64_t now;
+
+	if (!r->result.start_ticks)
+		return;
+	r->result.messages = done;
+	if (!idle_empty(&r->result.idle, fresh) && !fresh && !sure)
+		return;
+	now = clock_ticks(r->clock);
+	idle_timed(&r->result.idle, now);
+	if (fresh)
+		r->result.end_ticks = now;
+}
+
+/*
+ * Receive messages until as many have come as are expected. SLEEPS (on completion events; else the
+ * loop spins) and MODE are constants.
+ */
+static ALWAYS_INLINE int receive_stream(struct round *r, const bool sleeps,
+					const enum poll_mode mode)
+{
+	struct cq_link *at = r->qps->recv.link;
+	uint64_t done = r->result.messages, first = 0;
 	unsigned batch = STREAM_BATCH;
-	bool fresh = false;
 	int n, rc = 0;
 
-	r->start_ticks = r->end_ticks = 0;
-	while (done < round_due(r)) {
-		n = look == EXTENDED   ? take_extended(r, at, batch)
-		    : look == BY_TRIAL ? take_in_turn(r, at)
-				       : take(r, at, batch);
+	idle_start(&r->result.idle, r->qps->recv.count);
+	r->result.start_ticks = r->result.end_ticks = 0;
+	while (done < round_expected(r)) {
+		n = mode == POLL_CQ_EX     ? poll_receives_ex(r, at, batch)
+		    : mode == POLL_COMPARE ? poll_alternating(r, at)
+					   : poll_receives(r, at, batch);
 		at = at->next;
 		if (n == 0) {
-			/* The clock is read when the stream pauses: the last pause ends the run. */
-			if (fresh)
-				r->end_ticks = clock_ticks(r->clock);
-			fresh = false;
-			if (UNLIKELY(round_quit(r)))
+			note_no_arrival(r, done, sleeps);
+			if (UNLIKELY(round_aborted(r)))
 				break;
-			if (sleeps && (rc = round_rest(r, false)))
-				break;
+			if (sleeps) {
+				if ((rc = round_sleep_if_idle(r, false)))
+					break;
+				note_no_arrival(r, done, true);
+			}
 			continue;
 		}
 		if (UNLIKELY(n < 0)) {
@@ -116,30 +160,40 @@ static ALWAYS_INLINE int receive(struct round *r, const bool sleeps, const enum 
 			break;
 		}
 		if (sleeps)
-			round_rest(r, true);
+			round_sleep_if_idle(r, true);
 		done += (uint64_t)n;
-		fresh = true;
-		if (UNLIKELY(!r->start_ticks)) {
-			r->start_ticks = clock_ticks(r->clock);
+		if (UNLIKELY(!r->result.start_ticks)) {
+			r->result.start_ticks = clock_ticks(r->clock);
 			first = done;
+			slices_start(&r->result.slices, r->result.start_ticks, first);
+		} else if (UNLIKELY(done >= r->result.slices.next)) {
+			slices_add(&r->result.slices, clock_ticks(r->clock), done);
 		}
 		batch = stream_batch(batch, (unsigned)n);
 		round_progress(r, done);
 	}
-	if (fresh)
-		r->end_ticks = clock_ticks(r->clock);
-	r->messages = done;
-	/* The clock starts with the first arrivals, so these are not part of what it times. */
-	r->timed_messages = done - first;
-	return rc;
+	if (done != r->result.messages)
+		r->result.end_ticks = clock_ticks(r->clock);
+	else
+		idle_end(&r->result.idle);
+	r->result.messages = done;
+	/* The clock starts after the first arrivals, so they are not among the timed messages. */
+	r->result.timed_messages = done - first;
+	return rc || !r->paced ? rc : stream_rest(r, r->result.timed_messages, NULL);
+}
+
+/* The usual instance, in a function of its own, which leaves it more registers. */
+static __attribute__((noinline)) int receive_polling(struct round *r)
+{
+	return receive_stream(r, false, POLL_CQ);
 }
 
 int stream_receive(struct round *r)
 {
-	bell_start(&r->qps->bell, NULL, &r->qps->recv);
+	cq_wait_start(&r->qps->cq_wait, NULL, &r->qps->recv);
 	if (round_sleeps(r))
-		return receive(r, true, BY_POLL);
+		return receive_stream(r, true, POLL_CQ);
 	if (r->trial)
-		return receive(r, false, BY_TRIAL);
-	return r->extended ? receive(r, false, EXTENDED) : receive(r, false, BY_POLL);
+		return receive_stream(r, false, POLL_COMPARE);
+	return r->extended ? receive_stream(r, false, POLL_CQ_EX) : receive_polling(r);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -23,14 +23,14 @@ void trial_start(struct trial *t, const struct clock *c)
 	}
 }
 
-/* WAY's sample that is larger than QUARTERS of four; at least one tick; 0: there are too few. */
-static uint32_t quartile(const struct trial *t, unsigned way, unsigned quarters)
+/* The QUARTERS'th quartile of KIND's sorted samples, at least 1 tick; 0: too few samples. */
+static uint32_t sample_quartile(const struct trial *t, unsigned kind, unsigned quarters)
 {
 	uint32_t ticks;
 
-	if (t->count[way] < TRIAL_ENOUGH)
+	if (t->count[kind] < TRIAL_ENOUGH)
 		return 0;
-	ticks = t->sample[way][t->count[way] * quarters / 4];
+	ticks = t->sample[kind][t->count[kind] * quarters / 4];
 	return ticks ? ticks : 1;
 }
 
@@ -38,12 +38,12 @@ bool trial_decide(struct trial *t, uint32_t median[2])
 {
 	uint32_t most;
 
-	for (unsigned way = 0; way < 2; way++) {
-		qsort(t->sample[way], t->count[way], sizeof(t->sample[way][0]), compare);
-		median[way] = quartile(t, way, 2);
+	for (unsigned kind = 0; kind < 2; kind++) {
+		qsort(t->sample[kind], t->count[kind], sizeof(t->sample[kind][0]), compare_samples);
+		median[kind] = sample_quartile(t, kind, 2);
 	}
 	if (!median[0] || !median[1])
 		return false;
-	most = quartile(t, 1, 3);
+	most = sample_quartile(t, 1, 3);
 	return median[1] + median[1] / 16 < median[0] && most < median[0];
 }

@@ -1,51 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * trial: which of two ways to do the same is quicker here. A loop takes them in turns and notes
- * what each time cost; the quartiles decide, so that an interrupt in a few of them does not.
+ * trial: which of two kinds of calls is faster here. A loop alternates between both and records
+ * what each costs. The quartiles decide, so a few interrupts do not matter.
  *
- * It belongs to a warm-up: the loop reads the clock twice for each sample. Not thread-safe.
+ * It is part of a warm-up: the loop reads the clock twice for each sample. Not thread-safe.
  */
-#ifndef RDMARK_LOOP_TRIAL_H
-#define RDMARK_LOOP_TRIAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
 
-#define TRIAL_SAMPLES 64 /* of each way; what comes after them is not looked at */
-#define TRIAL_ENOUGH  8  /* with fewer there is no decision */
+#define TRIAL_SAMPLES 64 /* of each kind; further ones are ignored */
+#define TRIAL_ENOUGH  8  /* fewer give no decision */
 
 struct trial {
-	uint32_t clock_ticks; /* what the clock's own reading takes, at least */
+	uint32_t clock_ticks; /* minimum cost of reading the clock */
 	unsigned turn;
 	unsigned count[2];
-	uint32_t sample[2][TRIAL_SAMPLES]; /* ticks of one */
+	uint32_t sample[2][TRIAL_SAMPLES]; /* ticks per call */
 };
 
-/* Begin: find out what reading C takes. */
+/* Start a trial, and measure the cost of reading C. */
 void trial_start(struct trial *t, const struct clock *c);
 
-/* Whose turn it is: 0 or 1. */
+/* The kind to use next: 0 or 1. */
 static inline unsigned trial_turn(struct trial *t)
 {
 	return t->turn++ & 1;
 }
 
-/* WAY took TICKS, a reading of the clock among them, for N (at least 1) of what it does. */
-static inline void trial_add(struct trial *t, unsigned way, uint64_t ticks, unsigned n)
+/*
+ * Add a sample: N (at least 1) operations of KIND took TICKS, including one reading of the clock.
+ */
+static inline void trial_add(struct trial *t, unsigned kind, uint64_t ticks, unsigned n)
 {
 	uint64_t each = ticks > t->clock_ticks ? (ticks - t->clock_ticks) / n : 0;
 
-	if (t->count[way] < TRIAL_SAMPLES)
-		t->sample[way][t->count[way]++] = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
+	if (t->count[kind] < TRIAL_SAMPLES)
+		t->sample[kind][t->count[kind]++] = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
 }
 
 /*
- * Is way 1 clearly the quicker one: its median by a sixteenth, and three quarters of its samples
- * below the other's median, so that noise decides nothing? Not if there were too few samples. The
- * medians, in ticks and at least 1, are left in MEDIAN (0: too few). Sorts the samples.
+ * True if kind 1 is clearly faster: its median is lower by a sixteenth, and three quarters of its
+ * samples are below the other median, so that noise does not decide. False with too few samples.
+ * MEDIAN receives both medians, in ticks and at least 1 (0: too few samples). Sorts the samples.
  */
 bool trial_decide(struct trial *t, uint32_t median[2]);
-
-#endif

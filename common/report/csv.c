@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* CSV: one row for each record. A file of the same columns is added to, so that a sweep has one. */
+/* CSV: one row for each result. Rows are appended to a file with the same columns. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,47 +11,46 @@
 
 #include "base/text.h"
 #include "report/forms.h"
+#include "wire/percentile.h"
 
-#define COLUMNS_BYTES 1024
+#define COLUMNS_BYTES 2048
+#define CSV_BEHIND \
+	",direction,calls,calls_ns,other_calls_ns,quality_disturbed,quality_reasons" \
+	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
 
 /* The header with its newline. */
-static const char *columns(const struct report *r, char *buf, size_t size)
+static const char *csv_columns(const struct report *r, char *buf, size_t size)
 {
-	size_t n;
-	const struct record_field *field = record_fields(&n);
+	const struct fields *all = record_fields();
+	char name[64];
 
 	buf[0] = '\0';
 	text_add(buf, size, "%s", r->about.csv_columns ? r->about.csv_columns : "test,measured_by");
-	for (size_t i = 0; i < n && !r->about.csv_columns; i++)
-		text_add(buf, size, ",%s", field[i].name);
+	for (size_t i = 0; i < all->count && !r->about.csv_columns; i++)
+		text_add(buf, size, ",%s", field_name(&all->row[i], name, sizeof(name)));
 	if (!r->about.csv_columns)
-		text_add(buf, size, ",direction,thread,device");
+		text_add(buf, size, "%s", CSV_BEHIND);
 	text_add(buf, size, "\n");
 	return buf;
 }
 
-static int other_columns(const char *file, struct fault *f)
-{
-	fault_raise(f, FAULT_USAGE, 0, "--csv=%s: it begins with other columns than this test's",
-		    file);
-	return fault_fix(f, "name a new file: rows are added to a file of the same columns only");
-}
-
-/* Whether a regular file that is there already begins as this run's would. */
+/* Refuse an existing file whose header is not the one that this run would write. */
 static int check_header(const struct report *r, const char *file, int fd, struct fault *f)
 {
 	char want[COLUMNS_BYTES], found[COLUMNS_BYTES];
-	size_t size = strlen(columns(r, want, sizeof(want)));
+	size_t size = strlen(csv_columns(r, want, sizeof(want)));
 	ssize_t n = pread(fd, found, size, 0);
 
 	if (n < 0)
 		return document_refused(file, errno, f);
-	if (n && ((size_t)n != size || memcmp(found, want, size) != 0))
-		return other_columns(file, f);
-	return 0;
+	if (!n || ((size_t)n == size && memcmp(found, want, size) == 0))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--csv=%s: the file has other columns than this test", file);
+	return fault_fix(f, "name a new file: rows can only be added to a file with the same "
+			    "columns");
 }
 
-/* For appending, and for reading what is there; a pipe or device takes whatever comes. */
+/* Open a regular file to append to and to read its header; a pipe or device only to write. */
 static int open_file(const char *file, bool *appends)
 {
 	struct stat st;
@@ -66,36 +67,38 @@ int csv_open(struct report *r, struct fault *f)
 	int fd;
 
 	if (document_to_stdout(file)) {
-		r->csv = stdout;
+		r->csv.file = stdout;
 		return 0;
 	}
-	fd = open_file(file, &r->csv_appends);
+	fd = open_file(file, &r->csv.appends);
 	if (fd < 0)
 		return document_refused(file, errno, f);
-	if (r->csv_appends && check_header(r, file, fd, f)) {
+	if (r->csv.appends && check_header(r, file, fd, f)) {
 		close(fd);
 		return -1;
 	}
-	r->csv = fdopen(fd, r->csv_appends ? "a+" : "w");
-	if (r->csv)
+	r->csv.file = fdopen(fd, r->csv.appends ? "a+" : "w");
+	if (r->csv.file)
 		return 0;
 	close(fd);
 	return document_refused(file, errno, f);
 }
 
-/* Locked, since several may begin with the same new file. */
+/*
+ * Write the header into a new file, under a lock, since several runs may start with the same file.
+ */
 static void begin_file(const struct report *r, const char *header)
 {
-	int fd = fileno(r->csv);
+	int fd = fileno(r->csv.file);
 	struct stat st;
 	char last = '\n';
 
 	flock(fd, LOCK_EX);
 	if (fstat(fd, &st) == 0 && st.st_size == 0)
-		fputs(header, r->csv);
+		fputs(header, r->csv.file);
 	else if (pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
-		fputs("\n", r->csv); /* whoever wrote that row was cut off */
-	fflush(r->csv);
+		fputs("\n", r->csv.file); /* the writer of the last row was killed */
+	fflush(r->csv.file);
 	flock(fd, LOCK_UN);
 }
 
@@ -103,28 +106,86 @@ FILE *csv_rows(struct report *r)
 {
 	char header[COLUMNS_BYTES];
 
-	if (!r->csv || r->csv_begun)
-		return r->csv;
-	columns(r, header, sizeof(header));
-	if (r->csv_appends)
+	if (!r->csv.file || r->csv.begun)
+		return r->csv.file;
+	csv_columns(r, header, sizeof(header));
+	if (r->csv.appends)
 		begin_file(r, header);
 	else
-		fputs(header, r->csv);
-	r->csv_begun = true;
-	return r->csv;
+		fputs(header, r->csv.file);
+	r->csv.begun = true;
+	return r->csv.file;
 }
 
-void csv_row(const struct report *r, const struct report_row *row, FILE *out)
+/* Write NS as a field, empty if it is not known. */
+static void put_ns(const struct report_effective *e, double ns, FILE *out)
 {
-	size_t n;
-	const struct record_field *field = record_fields(&n);
+	fprintf(out, e->calls && !isnan(ns) ? ",%.9g" : ",", ns);
+}
+
+static void put_disturbances(const struct report_row *row, FILE *out)
+{
+	json_t *reasons = json_reasons(&row->disturbed), *v;
+	size_t i;
+
+	fprintf(out, ",%d,", report_is_disturbed(row));
+	json_array_foreach (reasons, i, v)
+		fprintf(out, "%s%s", i ? " " : "", json_string_value(v));
+	json_decref(reasons);
+}
+
+/* Write END's host name. The peer chooses its own name, so replace what would break the CSV. */
+static void put_host(const struct report *r, const char *end, FILE *out)
+{
+	const json_t *e = json_object_get(r->run.ends, end);
+	const char *host = json_string_value(json_object_get(e, "host"));
+
+	fputc(',', out);
+	for (; host && *host; host++)
+		fputc((unsigned char)*host < ' ' || strchr(",\"", *host) ? '_' : *host, out);
+}
+
+/* Write the start time, the hosts, and the parameters that a record does not have. */
+static void put_circumstances(const struct report *r, FILE *out)
+{
+	const struct experiment *e = &r->about.options->experiment;
+	char connection[4];
+
+	fprintf(out, ",%s", r->run.started);
+	put_host(r, "client", out);
+	put_host(r, "server", out);
+	fprintf(out, ",%s,%u,%" PRIu64 ",%u",
+		experiment_transport(e, connection), r->run.effective.tx_depth, (uint64_t)e->threads,
+		r->run.effective.mtu_bytes);
+}
+
+/* What to make of ROW, which is of a run that FAILED or did not. Wrong data are a failure. */
+static const char *row_status(const struct report_row *row, bool failed)
+{
+	if (failed || json_integer_value(json_object_get(row->verified, "errors")))
+		return "failed";
+	return row->record->interrupted ? "interrupted" : "ok";
+}
+
+void csv_row(const struct report *r, const struct report_row *row, bool failed, FILE *out)
+{
+	const struct fields *all = record_fields();
+	const struct report_effective *e = &r->run.effective;
 	char text[40];
 
 	fprintf(out, "%s,%s", r->about.test, forms_by(row->by));
-	for (size_t i = 0; i < n; i++)
-		fprintf(out, ",%s", record_format(row->record, &field[i], text, sizeof(text)));
-	fprintf(out, ",%s,", report_direction_name(row->direction));
-	if (row->thread >= 0)
-		fprintf(out, "%d", row->thread);
-	fprintf(out, ",%s\n", row->device ? row->device : "");
+	for (size_t i = 0; i < all->count; i++)
+		fprintf(out, ",%s",
+			percentile_known(row->record, all->row[i].key)
+				? record_format(row->record, &all->row[i], text, sizeof(text))
+				: "");
+	fprintf(out, ",%s", report_direction_name(row->direction));
+	fprintf(out, ",%s", e->calls ? e->calls : "");
+	put_ns(e, e->calls_ns, out);
+	put_ns(e, e->other_calls_ns, out);
+	put_disturbances(row, out);
+	put_circumstances(r, out);
+	fprintf(out, ",%s,", row_status(row, failed));
+	varied_csv(r, out);
+	fprintf(out, "\n");
 }

@@ -1,31 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rdmark's own JSON document. Its keys are a promise: they only grow (rdmark(7)). */
+/* rdmark's own JSON document. Keys are only added, never removed or changed (rdmark(7)). */
 #include "report/forms.h"
 
+#include "wire/evidence.h"
 #include "wire/message.h"
+#include "wire/percentile.h"
+#include "wire/snapshot.h"
 
-#define SCHEMA_VERSION 1
-
-const char *forms_by(enum report_end by)
+/* Set percentiles of too few samples to null. */
+static void forget_percentiles(json_t *result, const struct record *rec)
 {
-	static const char *const name[] = {"client", "server", "both"};
-
-	return name[by];
+	for (const struct percentile *p = percentiles(); p->name; p++)
+		if (json_object_get(result, p->field) && !percentile_known(rec, p->field))
+			json_object_set_new(result, p->field, json_null());
 }
 
-const char *report_direction_name(enum report_direction direction)
+/* The reasons of both ends, each with its end; the overlap belongs to no end. */
+json_t *json_reasons(const struct report_disturbed *d)
 {
-	static const char *const name[] = {"client_to_server", "server_to_client", "both",
-					   "ping_pong"};
+	json_t *to = json_array();
+	unsigned seen = 0;
 
-	return name[direction];
+	for (int end = 0; end < 2; end++)
+		for (int i = 0; i < QUALITY_REASONS; i++) {
+			if (!(d->reasons[end] & ~seen & 1U << i))
+				continue;
+			if (i == QUALITY_OVERLAP) {
+				seen |= 1U << i;
+				json_array_append_new(to, json_string(quality_word(i)));
+			} else {
+				json_array_append_new(
+					to, json_sprintf("%s_%s", forms_by(end), quality_word(i)));
+			}
+		}
+	return to;
 }
 
-json_t *json_result(const struct report_row *row)
+/* Add to the record's quality what disturbed it, and the conditions at the other end. */
+static void add_quality(json_t *to, const struct report_row *row)
+{
+	const struct report_disturbed *d = &row->disturbed;
+	json_t *quality = json_object_get(to, "quality"), *other;
+	struct record rec = {0};
+
+	if (!quality)
+		return;
+	json_object_set_new(quality, "disturbed", json_boolean(report_is_disturbed(row)));
+	json_object_set_new(quality, "reasons", json_reasons(d));
+	if (row->by == REPORT_BOTH)
+		return;
+	rec.quality = d->quality[row->by == REPORT_CLIENT ? REPORT_SERVER : REPORT_CLIENT];
+	other = record_to_json(&rec);
+	if (json_object_get(other, "quality"))
+		json_object_set(quality, "other_end", json_object_get(other, "quality"));
+	json_decref(other);
+}
+
+json_t *json_row(const struct report_row *row)
 {
 	const struct record *rec = row->record;
 	json_t *to = record_to_json(rec);
 
+	forget_percentiles(to, rec);
+	json_object_set_new(to, "interrupted", json_boolean(rec->interrupted));
 	json_object_set_new(to, "measured_by", json_string(forms_by(row->by)));
 	json_object_set_new(to, "direction", json_string(report_direction_name(row->direction)));
 	json_object_set_new(to, "bytes",
@@ -36,6 +73,66 @@ json_t *json_result(const struct report_row *row)
 		json_object_set_new(to, "device", json_string(row->device));
 	if (row->verified)
 		json_object_set(to, "verification", row->verified);
+	if (row->explained) {
+		json_object_set_new(to, "limit", explained_limit(row->explained));
+		json_object_set_new(to, "diagnosis", explained_diagnosis(row->explained));
+	}
+	add_quality(to, row);
+	return to;
+}
+
+/* Add PARTS (stolen) as KEY of TO, if there are at least MANY. */
+static void add_members(json_t *to, const char *key, json_t *parts, size_t many)
+{
+	if (json_object_size(parts) + json_array_size(parts) >= many)
+		json_object_set(to, key, parts);
+	json_decref(parts);
+}
+
+/* The values that the loops of each end saw; empty: unknown. */
+static json_t *evidence_json(const struct evidence *evidence)
+{
+	json_t *to = json_object();
+
+	for (int end = 0; evidence && end < 2; end++)
+		if (evidence_is_known(&evidence[end]))
+			json_object_set_new(to, forms_by(end), evidence_to_json(&evidence[end]));
+	return to;
+}
+
+/* What happened at the ports of each end that tells it. */
+static json_t *snapshots_json(const struct port_snapshot *snapshot)
+{
+	json_t *to = json_object();
+
+	for (int end = 0; snapshot && end < 2; end++)
+		if (snapshot[end].ports)
+			json_object_set_new(to, forms_by(end), snapshot_to_json(&snapshot[end]));
+	return to;
+}
+
+json_t *json_result(const struct report_result *result)
+{
+	json_t *to = json_row(result->main), *ends = json_object();
+	json_t *threads = json_array(), *devices = json_array();
+
+	for (size_t i = 0; i < result->rows; i++) {
+		const struct report_row *row = &result->row[i];
+
+		if (row->thread >= 0)
+			json_array_append_new(threads, json_row(row));
+		else if (row->device)
+			json_array_append_new(devices, json_row(row));
+		else if (row->by != REPORT_BOTH)
+			json_object_set_new(ends, forms_by(row->by), json_row(row));
+	}
+	if (result->histogram)
+		json_object_set(to, "latency_histogram_us", result->histogram);
+	add_members(to, "evidence", evidence_json(result->evidence), 1);
+	add_members(to, "snapshot", snapshots_json(result->snapshot), 1);
+	add_members(to, "by_end", ends, 2);
+	add_members(to, "by_thread", threads, 1);
+	add_members(to, "by_device", devices, 1);
 	return to;
 }
 
@@ -54,25 +151,33 @@ static const char *status_of(const struct fault *problem, bool interrupted)
 
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted)
 {
-	json_t *d = json_object();
+	const struct output_options *output = &r->about.options->output;
+	uint64_t dropped = r->intervals.dropped + r->run.kept.dropped;
+	bool first = output->json_version == 1;
+	char finished[CLOCK_UTC_BYTES];
+	json_t *d = json_pack(
+		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "schema_version",
+		first ? 1 : 2, "generator", "rdmark " RDMARK_VERSION, "test", r->about.test, "role",
+		r->about.server ? "server" : "client", "started_utc", r->run.started,
+		"finished_utc", clock_utc(finished), "status",
+		status_of(problem, interrupted), "error",
+		fault_is(problem) ? message_fault_json(problem) : json_null(), "experiment",
+		experiment_describe(&r->about.options->experiment, r->about.options->traits),
+		"effective", json_effective(&r->run.effective));
 
-	json_object_set_new(d, "schema_version", json_integer(SCHEMA_VERSION));
-	json_object_set_new(d, "generator", json_string("rdmark " RDMARK_VERSION));
-	json_object_set_new(d, "test", json_string(r->about.test));
-	json_object_set_new(d, "role", json_string(r->about.server ? "server" : "client"));
-	json_object_set_new(d, "started_utc", json_string(r->started));
-	json_object_set_new(d, "status", json_string(status_of(problem, interrupted)));
-	json_object_set_new(d, "error",
-			    fault_is(problem) ? message_fault_json(problem) : json_null());
-	json_object_set_new(d, "experiment",
-			    experiment_describe(&r->about.options->experiment, r->about.test));
-	json_object_set(d, "effective", r->effective);
-	json_object_set(d, "ends", r->ends);
-	json_object_set(d, "results", r->results);
-	if (json_array_size(r->summaries))
-		json_object_set(d, "summaries", r->summaries);
-	if (json_object_size(r->counters))
-		json_object_set(d, "counters", r->counters);
-	json_object_update(d, r->own);
+	json_object_set(d, "ends", r->run.ends);
+	json_object_set_new(d, "results", first ? version_1(r->run.results)
+						: json_incref(r->run.results));
+	if (json_array_size(r->run.summaries))
+		json_object_set(d, "summaries", r->run.summaries);
+	if (json_array_size(r->run.points))
+		json_object_set(d, "points", r->run.points);
+	if (json_object_size(r->run.counters))
+		json_object_set(d, "counters", r->run.counters);
+	if (output->interval_ns && output->json && !document_to_stdout(output->json))
+		json_object_set_new(d, "intervals", progress_intervals(r));
+	if (dropped)
+		json_object_set_new(d, "intervals_dropped", json_integer((json_int_t)dropped));
+	json_object_update(d, r->run.own);
 	return d;
 }

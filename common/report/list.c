@@ -1,44 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "report/list.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <net/if.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/fault.h"
-#include "verbs/hca.h"
+#include "base/outlet.h"
+#include "base/text.h"
 #include "verbs/vfault.h"
 
-static const char *state_name(enum ibv_port_state state)
+const char *list_state_name(enum ibv_port_state state)
 {
-	switch (state) {
-	case IBV_PORT_DOWN:
-		return "DOWN";
-	case IBV_PORT_INIT:
-		return "INIT";
-	case IBV_PORT_ARMED:
-		return "ARMED";
-	case IBV_PORT_ACTIVE:
-		return "ACTIVE";
-	default:
-		return "?";
-	}
+	static const char *const name[] = {
+		[IBV_PORT_DOWN] = "DOWN",
+		[IBV_PORT_INIT] = "INIT",
+		[IBV_PORT_ARMED] = "ARMED",
+		[IBV_PORT_ACTIVE] = "ACTIVE",
+	};
+
+	return state >= IBV_PORT_DOWN && state <= IBV_PORT_ACTIVE ? name[state] : "?";
+}
+
+/* iWARP runs on Ethernet, but connects to iWARP only. */
+const char *list_link_name(const struct hca_port *p)
+{
+	return p->is_iwarp ? "iWARP" : p->is_ethernet ? "Ethernet" : "InfiniBand";
 }
 
 static void print_port(FILE *out, const struct hca_port *p)
 {
-	char rate[24] = "?", node[16] = "?", link[96];
+	char rate[24] = "?", node[16] = "?", more[192];
 
 	if (hca_rate_gbps(p) > 0)
 		snprintf(rate, sizeof(rate), "%.4g", hca_rate_gbps(p));
 	if (p->place.numa_node >= 0)
 		snprintf(node, sizeof(node), "%d", p->place.numa_node);
-	topo_format_link(&p->place, link, sizeof(link));
-	fprintf(out, "%-12s %4u %-7s %-10s %6s %5u  %-15s %4s  %-12s %s\n", p->device, p->port,
-		state_name(p->port_attr.state), p->is_ethernet ? "Ethernet" : "InfiniBand", rate,
+	fprintf(out, "%-12s %4u %-6s %-10s %5s %4u %-15s %4s %s\n", p->device, p->port,
+		list_state_name(p->port_attr.state), list_link_name(p), rate,
 		hca_mtu_bytes(p->port_attr.active_mtu), p->netdev[0] ? p->netdev : "-", node,
-		p->place.pci[0] ? p->place.pci : "-", link[0] ? link : "-");
+		p->place.pci[0] ? p->place.pci : "-");
+	topo_format_link(&p->place, more, sizeof(more));
+	if (p->attr.fw_ver[0])
+		text_add(more, sizeof(more), "%sfirmware %s", more[0] ? ", " : "", p->attr.fw_ver);
+	if (more[0])
+		fprintf(out, "    %s\n", more);
 }
 
 static void print_gids(FILE *out, const struct hca_port *p)
@@ -51,9 +57,12 @@ static void print_gids(FILE *out, const struct hca_port *p)
 	for (size_t i = 0; i < p->gid_count; i++) {
 		const struct gid *g = &p->gids[i];
 
-		fprintf(out, "    GID %3d  %-20s %-40s %s\n", g->index, gid_kind_name(g->kind),
-			gid_format(&g->raw, text, sizeof(text)),
-			g->ifindex && if_indextoname(g->ifindex, netdev) ? netdev : "");
+		bool other = g->ifindex && if_indextoname(g->ifindex, netdev) &&
+			     strcmp(netdev, p->netdev) != 0; /* a VLAN's, for example */
+
+		fprintf(out, "    GID %3d  %-18s  %s%s%s\n", g->index, gid_kind_name(g->kind),
+			gid_format(&g->raw, text, sizeof(text)), other ? " " : "",
+			other ? netdev : "");
 	}
 }
 
@@ -61,14 +70,12 @@ int list_finish(FILE *out, const char *program)
 {
 	struct fault f = {0};
 
-	errno = 0;
-	if (fflush(out) != EOF && !ferror(out))
+	int why = outlet_flush(out);
+
+	if (!why)
 		return 0;
-	/* It may have failed pages ago, and its errno is gone: once more, then. */
-	if (!errno && write(fileno(out), "\n", 1) == 1)
-		errno = EIO;
 	fault_phase(&f, "writing to stdout");
-	fault_raise(&f, FAULT_LOCAL, errno, "write");
+	fault_raise(&f, FAULT_LOCAL, why, "write");
 	fault_print(&f, program, stderr);
 	return fault_exit_status(&f);
 }
@@ -77,7 +84,7 @@ int list_ports(FILE *out, const char *program)
 {
 	struct fault f = {0};
 	struct hca_list list;
-	struct hca_wish any = {NULL};
+	struct hca_attr any = {NULL};
 	char reason[160];
 
 	if (hca_scan(&list, NULL, &f) == 0 && !list.count)
@@ -86,8 +93,8 @@ int list_ports(FILE *out, const char *program)
 		fault_print(&f, program, stderr);
 		return fault_exit_status(&f);
 	}
-	fprintf(out, "%-12s %4s %-7s %-10s %6s %5s  %-15s %4s  %-12s %s\n", "device", "port",
-		"state", "link", "Gb/s", "MTU", "netdev", "NUMA", "PCI", "PCIe link");
+	fprintf(out, "%-12s %4s %-6s %-10s %5s %4s %-15s %4s %s\n", "device", "port", "state",
+		"link", "Gb/s", "MTU", "netdev", "NUMA", "PCI");
 	for (size_t i = 0; i < list.count; i++) {
 		const struct hca_port *p = &list.port[i];
 		char why[128];

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* list: `--list`, a table of every RDMA device and port of this machine. */
-#ifndef RDMARK_REPORT_LIST_H
-#define RDMARK_REPORT_LIST_H
+/* list: `--list`: a table of every RDMA device and port of this machine. */
+#pragma once
 
 #include <stdio.h>
 
-/* Print the table to OUT; returns the exit status: 77 with the reason on stderr if there is none.
+#include "verbs/hca.h"
+
+/*
+ * Print the table to OUT. Returns the exit status: 77 with the reason on stderr if there is no
+ * device.
  */
 int list_ports(FILE *out, const char *program);
 
-/* Flush OUT; returns the exit status: 1 with the reason on stderr if it could not be written. */
-int list_finish(FILE *out, const char *program);
+/*
+ * The link layer for messages: "InfiniBand", "Ethernet" or "iWARP"; and the port state: "ACTIVE", …
+ */
+const char *list_link_name(const struct hca_port *p);
+const char *list_state_name(enum ibv_port_state state);
 
-#endif
+/* Flush OUT. Returns the exit status: 1 with the reason on stderr if it could not be written. */
+int list_finish(FILE *out, const char *program);

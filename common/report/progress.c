@@ -1,70 +1,246 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is told while a run goes on: intervals, and the live line on a terminal. */
+/* Output during a run: intervals, and the live line on a terminal. */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/terminal.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "report/forms.h"
+#include "report/unit.h"
+
+#define WIPE            "\r\033[K"
+#define INTERVALS_BYTES (1u << 20) /* buffered while stdout is blocked: thousands */
+
+void progress_open(struct report *r)
+{
+	outlet_open(&r->progress, STDERR_FILENO, 0);
+	outlet_open(&r->intervals, STDOUT_FILENO, INTERVALS_BYTES);
+}
+
+void report_progress_over(struct report *r)
+{
+	outlet_finish(&r->intervals);
+	outlet_finish(&r->progress);
+}
+
+void forms_wipe_live(struct report *r)
+{
+	report_progress_over(r);
+	if (r->live_shown)
+		fprintf(stderr, WIPE);
+	r->live_shown = false;
+}
+
+void progress_print_dropped(const struct report *r)
+{
+	if (r->progress.dropped)
+		terminal_note(stderr,
+			      "%" PRIu64 " progress lines were dropped: standard error was blocked",
+			      r->progress.dropped);
+	if (r->intervals.dropped)
+		terminal_note(stderr,
+			      "%" PRIu64 " intervals were dropped: standard output was blocked",
+			      r->intervals.dropped);
+	if (r->run.kept.dropped)
+		terminal_note(stderr,
+			      "the document has only the first %d intervals; %" PRIu64
+			      " more were dropped",
+			      REPORT_INTERVALS_MAX, r->run.kept.dropped);
+}
+
+static __attribute__((format(printf, 2, 3))) void put_progress(struct outlet *o, const char *fmt,
+							       ...)
+{
+	char line[512];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	outlet_put(o, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
+}
+
+/* Print REC as a row of the table. */
+static void put_live_row(struct report *r, const struct record *rec)
+{
+	const struct report_result result = {.rows = 0};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out)
+		table_put(r, &result, &(struct report_row){.record = rec}, out);
+	if (out && fclose(out) == 0)
+		outlet_put(&r->intervals, text, size);
+	free(text);
+}
+
+/* An interval as a record; the mean latency is 0 if it is unknown. */
+static struct record interval_record(const struct report *r, const struct report_progress *p)
+{
+	double trip_us = p->messages ? (double)p->trips_ns / 1e3 / (double)p->messages : 0;
+	struct record rec = {
+		.message_bytes = p->message_bytes,
+		.messages = p->messages,
+		.seconds = (double)p->interval_ns / 1e9,
+		.latency.mean_us = trip_us / (r->about.halved ? 2 : 1),
+	};
+
+	rec.messages_per_s = rec.seconds > 0 ? (double)p->messages / rec.seconds : 0;
+	rec.bandwidth_gbps = rec.messages_per_s * (double)p->message_bytes * 8 / 1e9;
+	return rec;
+}
 
 /*
- * With --run_infinitely the rows are the result: one for each interval, and one for the whole at
- * the end. A latency row has more in it than is known of an interval.
+ * With --run_infinitely the table has a row for each interval and one for the whole run. Prints P
+ * as such a row and returns true; false in other runs, and in latency tests, whose rows have more
+ * columns than are known of an interval.
  */
 static bool interval_row(struct report *r, const struct report_progress *p)
 {
-	double s = (double)p->interval_ns / 1e9;
-	struct record rec = {.message_bytes = p->message_bytes, .messages = p->messages};
-	const struct report_result result = {.rows = 0};
+	struct record rec = interval_record(r, p);
 
 	if (!r->about.options->experiment.run_infinitely || r->about.latency ||
 	    !(r->table || r->perftest || r->only))
 		return false;
-	rec.messages_per_s = s > 0 ? (double)p->messages / s : 0;
-	rec.bandwidth_gbps = rec.messages_per_s * (double)p->message_bytes * 8 / 1e9;
-	forms_to_table(r, &result, &rec);
+	if (p->partial) /* the row of the whole comes at once */
+		return true;
+	r->row_ns = p->elapsed_ns;
+	put_live_row(r, &rec);
+	r->row_ns = 0;
+	r->table_has_intervals = r->table;
 	r->header_done = true;
 	return true;
 }
 
-/* "5.0 s: 65536 B: 92.1 Gb/s, 0.176 M messages/s", or the mean latency. Returns BUF. */
+/* "5.0 s: 64 KiB: 10979.12 MiB/s, 0.1757 M messages/s", or the mean latency. Returns BUF. */
 static const char *progress_text(const struct report *r, const struct report_progress *p, char *buf,
 				 size_t size)
 {
-	double s = (double)p->interval_ns / 1e9, rate = s > 0 ? (double)p->messages / s : 0;
+	bool gbits = r->about.options->output.gbits;
+	struct record rec = interval_record(r, p);
 
+	buf[0] = '\0';
+	text_add(buf, size, "%.1f s: %s: ", (double)p->elapsed_ns / 1e9,
+		 units_size(p->message_bytes).text);
+	if (!r->about.latency)
+		text_add(buf, size, "%s, %s",
+			 unit_rate(gbits, rec.bandwidth_gbps).text,
+			 unit_messages(rec.messages_per_s).text);
+	else if (rec.latency.mean_us > 0)
+		text_add(buf, size, "%.2f usec on average, ", rec.latency.mean_us);
 	if (r->about.latency)
-		snprintf(buf, size,
-			 "%.1f s: %" PRIu64 " B: %.2f usec on average, %" PRIu64 " messages",
-			 (double)p->elapsed_ns / 1e9, p->message_bytes,
-			 p->messages ? s * 1e6 / 2 / (double)p->messages : 0, p->messages);
-	else
-		snprintf(buf, size, "%.1f s: %" PRIu64 " B: %.3f Gb/s, %.0f messages/s",
-			 (double)p->elapsed_ns / 1e9, p->message_bytes,
-			 rate * (double)p->message_bytes * 8 / 1e9, rate);
+		text_add(buf, size, "%" PRIu64 " messages", p->messages);
+	if (p->partial)
+		text_add(buf, size, " (partial, %.3g s)", rec.seconds);
 	return buf;
 }
 
-void report_interval(struct report *r, const struct report_progress *p)
+static json_t *interval_json(const struct report *r, const struct report_progress *p)
 {
-	double s = (double)p->interval_ns / 1e9, rate = s > 0 ? (double)p->messages / s : 0;
+	struct record rec = interval_record(r, p);
+	json_t *to = json_pack("{s:I, s:f, s:f, s:I, s:f, s:b}", "message_bytes",
+			       (json_int_t)rec.message_bytes, "elapsed_s",
+			       (double)p->elapsed_ns / 1e9, "interval_s", rec.seconds, "messages",
+			       (json_int_t)rec.messages, "messages_per_s", rec.messages_per_s,
+			       "partial", p->partial);
+
+	if (p->run)
+		json_object_set_new(to, "run", json_integer((json_int_t)p->run));
+	if (p->point)
+		json_object_set(to, "varied",
+				json_object_get(json_array_get(r->run.points, p->point - 1), "varied"));
+	if (!r->about.latency)
+		json_object_set_new(to, "bandwidth_gbps", json_real(rec.bandwidth_gbps));
+	else
+		json_object_set_new(to, "latency_mean_us",
+				    rec.latency.mean_us > 0 ? json_real(rec.latency.mean_us)
+							    : json_null());
+	return to;
+}
+
+json_t *progress_intervals(const struct report *r)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < r->run.kept.used; i++)
+		json_array_append_new(all, interval_json(r, &r->run.kept.at[i]));
+	return all;
+}
+
+/* Keep P for the document. (A document on stdout has intervals as lines before it.) */
+static void keep_interval(struct report *r, const struct report_progress *p)
+{
+	struct report_kept *c = &r->run.kept;
+	size_t room = c->room ? 2 * c->room : 64;
+	struct report_progress *at = c->at;
+
+	if (room > REPORT_INTERVALS_MAX)
+		room = REPORT_INTERVALS_MAX;
+	if (c->used == c->room && c->room < room) {
+		at = realloc(c->at, room * sizeof(*at));
+		if (at) {
+			c->at = at;
+			c->room = room;
+		}
+	}
+	if (c->used < c->room)
+		c->at[c->used++] = *p;
+	else
+		c->dropped++;
+}
+
+void progress_forget(struct report *r)
+{
+	free(r->run.kept.at);
+	r->run.kept = (struct report_kept){.at = NULL};
+	r->progress.dropped = r->intervals.dropped = 0;
+}
+
+static void put_json(struct report *r, const struct report_progress *p)
+{
+	char *text = json_line(json_pack("{s:o}", "interval", interval_json(r, p)),
+			       JSON_REAL_PRECISION(JSON_DIGITS));
+
+	if (text)
+		outlet_put(&r->intervals, text, strlen(text));
+	free(text);
+}
+
+/*
+ * Wipe the live line before a row or JSON line. If stderr is blocked, do not count it as dropped.
+ */
+static void wipe_quietly(struct report *r)
+{
+	uint64_t dropped = r->progress.dropped;
+
+	if (r->live_shown)
+		put_progress(&r->progress, WIPE);
+	r->progress.dropped = dropped;
+	r->live_shown = false;
+}
+
+void report_interval(struct report *r, const struct report_progress *of)
+{
+	const char *json = r->about.options->output.json;
+	struct report_progress progress = *of, *p = &progress;
 	char text[160];
 
-	forms_wipe_live(r);
+	p->point = json_array_size(r->run.points);
+	wipe_quietly(r);
+	if (json && !document_to_stdout(json))
+		keep_interval(r, p);
 	if (interval_row(r, p))
 		return;
-	if (!document_to_stdout(r->about.options->output.json)) {
-		fprintf(stderr, "rdmark: %s\n", progress_text(r, p, text, sizeof(text)));
-		return;
-	}
-	printf("{\"interval\": {\"message_bytes\": %" PRIu64
-	       ", \"elapsed_s\": %.6f, \"interval_s\": %.6f, "
-	       "\"messages\": %" PRIu64 ", \"messages_per_s\": %.3f, ",
-	       p->message_bytes, (double)p->elapsed_ns / 1e9, s, p->messages, rate);
-	if (r->about.latency)
-		printf("\"latency_mean_us\": %.4f}}\n",
-		       p->messages ? s * 1e6 / 2 / (double)p->messages : 0);
+	if (document_to_stdout(json))
+		put_json(r, p);
 	else
-		printf("\"bandwidth_gbps\": %.6f}}\n", rate * (double)p->message_bytes * 8 / 1e9);
-	fflush(stdout);
+		put_progress(&r->progress, "rdmark: %s\n", progress_text(r, p, text, sizeof(text)));
 }
 
 /* "12 s", "3 min 20 s", "2 h 5 min": two units are enough to wait by. Returns BUF. */
@@ -83,13 +259,18 @@ static const char *left_text(uint64_t left_ns, char *buf, size_t size)
 
 void report_live(struct report *r, const struct report_progress *p, uint64_t left_ns)
 {
-	char text[160], left[48];
+	char text[256], left[48];
+	unsigned columns;
 
 	if (!r->tty)
 		return;
-	fprintf(stderr, "\r%s", progress_text(r, p, text, sizeof(text)));
+	progress_text(r, p, text, sizeof(text));
 	if (left_ns)
-		fprintf(stderr, ", %s left", left_text(left_ns, left, sizeof(left)));
-	fprintf(stderr, "\033[K");
+		text_add(text, sizeof(text), ", %s left", left_text(left_ns, left, sizeof(left)));
+	/* Cut the line to the terminal's width: of two lines only the last could be wiped. */
+	columns = terminal_columns(STDERR_FILENO);
+	if (columns && columns <= sizeof(text))
+		text[columns - 1] = '\0';
+	put_progress(&r->progress, "\r%s\033[K", text);
 	r->live_shown = true;
 }

@@ -3,46 +3,48 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "host/counters.h"
 #include "report/forms.h"
 
-static const struct output_options *output(const struct report *r)
+static const struct output_options *report_output(const struct report *r)
 {
 	return &r->about.options->output;
 }
 
-/* What is of one run of one client. */
-static void begin(struct report *r)
+/* Start with empty results for one client's run. */
+static void begin_report(struct report *r)
 {
-	time_t now = time(NULL);
-	struct tm tm;
-
-	r->results = json_array();
-	r->shown = json_array();
-	r->summaries = json_array();
-	r->ends = json_object();
-	r->effective = json_object();
-	r->counters = json_object();
-	r->own = json_object();
-	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	r->run = (struct report_run){
+		.results = json_array(),
+		.summaries = json_array(),
+		.ends = json_object(),
+		.counters = json_object(),
+		.points = json_array(),
+		.own = json_object(),
+	};
+	clock_utc(r->run.started);
 }
 
-static void forget(struct report *r)
+static void forget_report(struct report *r)
 {
-	json_decref(r->results);
-	json_decref(r->shown);
-	json_decref(r->summaries);
-	json_decref(r->ends);
-	json_decref(r->effective);
-	json_decref(r->counters);
-	json_decref(r->own);
-	r->results = r->shown = r->summaries = r->ends = r->effective = r->counters = r->own = NULL;
+	json_decref(r->run.results);
+	json_decref(r->run.summaries);
+	json_decref(r->run.ends);
+	json_decref(r->run.counters);
+	json_decref(r->run.points);
+	json_decref(r->run.own);
+	progress_forget(r);
+	r->run = (struct report_run){.results = NULL};
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
@@ -57,7 +59,10 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	r->perftest = !document && !r->only && o->format == FORMAT_PERFTEST;
 	r->table = !document && !r->only && !r->perftest;
 	r->tty = isatty(STDERR_FILENO) && !o->quiet;
-	begin(r);
+	table_fit(r);
+	begin_report(r);
+	perftest_warn(r, stdout);
+	progress_open(r);
 	if (document_to_stdout(o->json) && document_to_stdout(o->csv)) {
 		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
 		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
@@ -67,17 +72,25 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	return o->csv ? csv_open(r, f) : 0;
 }
 
-void report_note(const struct report *r, const char *fmt, ...)
+/* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */
+static void say_what_to_type(const struct report *r, const char *address)
 {
-	va_list ap;
+	const struct local_options *l = &r->about.options->local;
+	const char *port = strrchr(address, ':');
+	int size = port ? (int)(port - address) : 0;
+	char host[256] = "", option[24] = "";
 
-	if (output(r)->quiet)
+	if (!r->tty || !port || l->persistent)
 		return;
-	va_start(ap, fmt);
-	fprintf(stderr, "rdmark: ");
-	vfprintf(stderr, fmt, ap);
-	fprintf(stderr, "\n");
-	va_end(ap);
+	if (strncmp(address, "[::]", 4) == 0 || strncmp(address, "0.0.0.0", 7) == 0)
+		gethostname(host, sizeof(host) - 1);
+	else
+		snprintf(host, sizeof(host), "%.*s", *address == '[' ? size - 2 : size,
+			 address + (*address == '['));
+	if (strcmp(port, ":18515") != 0)
+		snprintf(option, sizeof(option), "-p %s ", port + 1);
+	report_log(r, "on the other host, type: %s %s%s%s", r->about.program,
+		   l->comm_rdma_cm ? "-z " : "", option, host);
 }
 
 void report_listening(struct report *r, const char *address)
@@ -86,77 +99,21 @@ void report_listening(struct report *r, const char *address)
 		perftest_waiting(stdout);
 		fflush(stdout);
 	}
-	report_note(r, "ready on %s", address);
-}
-
-static void end_lines(const struct report *r, const char *who, const struct end *e)
-{
-	char pages[64] = "", rate[32];
-
-	snprintf(rate, sizeof(rate), e->rate_gbps > 0 ? "%g Gb/s" : "rate unknown", e->rate_gbps);
-	report_note(r, "%s %s: %s port %" PRId64 " (%s), %s %s%s%s", who, e->host, e->device,
-		    e->port, e->device_chosen, e->link_layer, rate, e->pcie_link[0] ? ", " : "",
-		    e->pcie_link);
-	if (e->gid_index >= 0)
-		report_note(r, "%s GID %" PRId64 ": %s (%s, %s)", who, e->gid_index, e->gid,
-			    e->gid_type, e->gid_chosen);
-	else
-		report_note(r, "%s LID 0x%" PRIx64, who, (uint64_t)e->lid);
-	if (e->gpu[0])
-		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu, e->gpu_distance,
-			    e->gpu_path[0] ? "; memory by " : "", e->gpu_chosen);
-	if (e->memory_made_of[0])
-		report_note(r, "%s memory: %s", who, e->memory_made_of);
-	if (e->memory_pages)
-		snprintf(pages, sizeof(pages),
-			 "; %" PRId64 " of %" PRId64 " pages looked at lie there",
-			 e->memory_pages_on_node, e->memory_pages);
-	if (e->thread_node >= 0)
-		report_note(r, "%s NUMA node %" PRId64 ", CPUs %s (%s%s)", who, e->thread_node,
-			    e->cpus, e->pinned, pages);
-	else
-		report_note(r, "%s CPUs %s (%s)", who, e->cpus, e->pinned);
-}
-
-static void set_effective(struct report *r, const struct report_effective *e)
-{
-	json_object_set_new(r->effective, "mtu_bytes", json_integer(e->mtu_bytes));
-	json_object_set_new(r->effective, "tx_depth", json_integer(e->tx_depth));
-	json_object_set_new(r->effective, "rx_depth", json_integer(e->rx_depth));
-	json_object_set_new(r->effective, "inline_bytes", json_integer(e->inline_bytes));
-	json_object_set_new(r->effective, "cq_mod", json_integer(e->cq_mod));
-	json_object_set_new(r->effective, "warmup", json_integer((json_int_t)e->warmup));
-	json_object_set_new(r->effective, "connected_by", json_string(e->connected_by));
-	json_object_set_new(r->effective, "exchanged_over", json_string(e->exchanged_over));
-}
-
-static json_t *ns_or_null(double ns)
-{
-	return ns > 0 ? json_real(ns) : json_null();
-}
-
-static int decimals(double ns)
-{
-	return ns < 100 ? 1 : 0;
+	report_log(r, "ready on %s", address);
+	say_what_to_type(r, address);
 }
 
 void report_calls(struct report *r, const struct report_calls *c)
 {
-	json_object_set_new(r->effective, "calls", json_string(c->chosen));
-	json_object_set_new(r->effective, "calls_ns", ns_or_null(c->chosen_ns));
-	json_object_set_new(r->effective, "other_calls_ns", ns_or_null(c->other_ns));
-	if (c->chosen_ns > 0)
-		report_note(r, "%s by %s: %.*f ns, %.*f by %s", c->sends ? "posts" : "polls",
-			    c->chosen, decimals(c->chosen_ns), c->chosen_ns, decimals(c->other_ns),
-			    c->other_ns, c->other);
+	r->run.effective.calls = c->chosen;
+	r->run.effective.calls_ns = c->chosen_ns > 0 ? c->chosen_ns : NAN;
+	r->run.effective.other_calls_ns = c->other_ns > 0 ? c->other_ns : NAN;
+	varied_point(r, false);
+	perftest_banner_rest(r, stdout);
+	banner_print_calls(r, c);
 }
 
-static bool by_rdma_cm(const struct report_effective *e)
-{
-	return strcmp(e->connected_by, "rdma_cm") == 0;
-}
-
-/* The first device's end as ever; the others beside it. */
+/* The end with its first device; further devices are in more_devices. */
 static json_t *ends_json(const struct end *const *end, unsigned rails)
 {
 	json_t *to = end_to_json(end[0]), *others = json_array();
@@ -173,95 +130,77 @@ void report_connected(struct report *r, const struct report_ends *ends)
 {
 	const char *me = r->about.server ? "server" : "client";
 	const char *they = r->about.server ? "client" : "server";
-	unsigned qps = ends->my_qps[0]->count * ends->rails * ends->threads;
-	char threads[64] = "";
+	bool again = json_object_size(r->run.ends); /* a further experiment of a sweep */
 
-	json_object_set_new(r->ends, me, ends_json(ends->mine, ends->rails));
-	json_object_set_new(r->ends, they, ends_json(ends->theirs, ends->rails));
-	set_effective(r, ends->effective);
+	json_object_set_new(r->run.ends, me, ends_json(ends->mine, ends->rails));
+	json_object_set_new(r->run.ends, they, ends_json(ends->theirs, ends->rails));
+	r->run.effective = *ends->effective;
+	r->run.end = *ends->mine[0];
+	r->run.rails = ends->rails;
+	varied_point(r, true);
+	if (again)
+		return;
 	if (r->perftest) {
 		perftest_banner(r, ends, stdout);
+		fflush(stdout); /* rows of intervals are not written through stdio */
 		return;
 	}
-	for (unsigned i = 0; i < ends->rails; i++) {
-		end_lines(r, me, ends->mine[i]);
-		end_lines(r, they, ends->theirs[i]);
-	}
-	if (ends->threads * ends->rails > 1)
-		snprintf(threads, sizeof(threads), " on %u threads", ends->threads * ends->rails);
-	report_note(r, "%u QP%s%s%s, MTU %u (the smaller of both), inline up to %u bytes, clock %s",
-		    qps, qps > 1 ? "s" : "", threads,
-		    by_rdma_cm(ends->effective) ? ", connected by rdma_cm" : "",
-		    ends->effective->mtu_bytes, ends->effective->inline_bytes,
-		    ends->mine[0]->clock);
+	banner_print(r, ends);
 }
 
-void forms_wipe_live(struct report *r)
+static void write_csv_row(struct report *r, const struct report_result *result)
 {
-	if (r->live_shown)
-		fprintf(stderr, "\r\033[K");
-	r->live_shown = false;
-}
-
-void forms_to_table(struct report *r, const struct report_result *result, const struct record *rec)
-{
-	if (r->only) {
-		table_only(r, rec, stdout);
-	} else if (r->perftest) {
-		perftest_row(r, result, rec, stdout);
-	} else if (r->table) {
-		if (!r->header_done)
-			table_header(r, stdout);
-		table_row(r, rec, result->cpu_percent, stdout);
-		if (result->samples_us)
-			table_samples(r, result, rec->messages - rec->lost, stdout);
-	}
-	fflush(stdout);
-}
-
-static void to_csv(struct report *r, const struct report_result *result)
-{
-	for (size_t i = 0; i < result->rows; i++)
-		csv_row(r, &result->row[i], r->csv);
-	if (fflush(r->csv) == EOF && !r->csv_errnum)
-		r->csv_errnum = errno;
+	if (result->main)
+		csv_row(r, result->main, result->failed, r->csv.file);
+	if (fflush(r->csv.file) == EOF && !r->csv.errnum)
+		r->csv.errnum = errno;
 }
 
 void report_shown(struct report *r, const struct report_result *result)
 {
 	forms_wipe_live(r);
 	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
-		forms_to_table(r, result, result->shown[i]->record);
-		r->header_done = true;
-		json_array_append_new(r->shown, json_result(result->shown[i]));
+		if (!r->perftest || perftest_shows(r)) {
+			table_put(r, result, result->shown[i], stdout);
+			r->header_done = true;
+		}
+		r->run.last = perftest_record(result, result->shown[i]);
+		summary_disturbed(r, result->shown[i]);
+		summary_stalls(r, result->shown[i]);
 	}
+	if (perftest_splits(r, result))
+		r->run.last = *result->remote->record;
 }
 
 void report_result(struct report *r, const struct report_result *result)
 {
 	forms_wipe_live(r);
-	if (!result->held)
+	if (result->failed && result->shown[0])
+		summary_failed(r, result->shown[0]);
+	if (!result->held && !result->failed)
+		confidence_add(r, result);
+	if (!result->failed)
+		enough_add(r, result);
+	if (!result->failed)
+		explained_add(r, result);
+	if (!result->held && !result->failed)
 		report_shown(r, result);
 	if (csv_rows(r))
-		to_csv(r, result);
-	for (size_t i = 0; i < result->rows; i++) {
-		json_t *row = json_result(&result->row[i]);
-
-		if (i == 0 && result->histogram)
-			json_object_set(row, "latency_histogram_us", result->histogram);
+		write_csv_row(r, result);
+	for (size_t i = 0; i < result->rows; i++)
 		summary_worst(r, &result->row[i]);
-		json_array_append_new(r->results, row);
-	}
+	if (result->main)
+		json_array_append_new(r->run.results, varied_json(r, json_result(result)));
 }
 
 void report_own_result(struct report *r, json_t *result)
 {
-	json_array_append_new(r->results, result);
+	json_array_append_new(r->run.results, result);
 }
 
 void report_own_key(struct report *r, const char *key, json_t *value)
 {
-	json_object_set_new(r->own, key, value);
+	json_object_set_new(r->run.own, key, value);
 }
 
 FILE *report_own_table(struct report *r)
@@ -275,63 +214,111 @@ FILE *report_own_csv(struct report *r)
 	return csv_rows(r);
 }
 
+/* "+5", "unknown: ...": how ONE counter has changed. Returns BUF. */
+static const char *counter_text(const json_t *one, char *buf, size_t size)
+{
+	static const char *const words[COUNTER_CAVEATS] = {
+		[COUNTER_MINIMUM] =
+			" or more: the counter is at its top now; perfquery -R clears it",
+		[COUNTER_SATURATED] =
+			"unknown: the counter was at its top before; perfquery -R clears it",
+		[COUNTER_RESET] = "unknown: the counter was cleared during the run",
+		[COUNTER_UNREADABLE] = "unknown: the counter can no longer be read",
+	};
+	const char *caveat = json_string_value(json_object_get(one, "caveat"));
+	const json_t *change = json_object_get(one, "change");
+
+	*buf = '\0';
+	if (json_is_integer(change))
+		text_add(buf, size, "%+" JSON_INTEGER_FORMAT, json_integer_value(change));
+	for (int i = COUNTER_EXACT + 1; caveat && i < COUNTER_CAVEATS; i++)
+		if (strcmp(caveat, counter_caveat_name(i)) == 0)
+			text_add(buf, size, "%s", words[i]);
+	return buf;
+}
+
 void report_counters(struct report *r, const char *who, json_t *counters, bool shown)
 {
 	bool mine = strcmp(who, r->about.server ? "server" : "client") == 0;
 	const char *name;
 	json_t *one;
+	char text[96];
 
-	json_object_set(r->counters, who, counters);
+	json_object_set(r->run.counters, who, counters);
+	varied_point(r, false);
 	forms_wipe_live(r);
 	json_object_foreach(counters, name, one)
 	{
-		json_int_t change = json_integer_value(json_object_get(one, "change"));
+		const json_t *change = json_object_get(one, "change");
 
-		if (!change && !shown)
+		if (!shown && json_is_integer(change) && !json_integer_value(change))
 			continue;
-		/* perftest prints its own end's, without saying what they are. */
-		if (r->perftest && mine)
-			printf("\t%s=%" JSON_INTEGER_FORMAT "\n", name, change);
+		/* perftest prints its own end's counters, without a title. */
+		if (r->perftest && mine && json_is_integer(change))
+			printf("\t%s=%" JSON_INTEGER_FORMAT "\n", name, json_integer_value(change));
 		else if (!r->perftest)
-			fprintf(stderr, "rdmark: %s %s: %+" JSON_INTEGER_FORMAT "\n", who, name,
-				change);
+			terminal_note(stderr, "%s %s: %s", who, name,
+				      counter_text(one, text, sizeof(text)));
 	}
+}
+
+/* Print the notes after the table, and write the documents. */
+static int end_run(struct report *r, const struct fault *problem, bool interrupted, bool last,
+		   struct fault *f)
+{
+	fault_phase(f, "writing the results");
+	forms_wipe_live(r);
+	if (!r->about.options) /* report_open() was never called */
+		return 0;
+	perftest_banner_rest(r, stdout);
+	confidence_print(r);
+	enough_print(r);
+	explained_print(r);
+	progress_print_dropped(r);
+	if (last && r->perftest && r->header_done)
+		perftest_rule(stdout);
+	return document_write(r, problem, interrupted, f);
+}
+
+void report_discard(struct report *r)
+{
+	perftest_banner_rest(r, stdout);
+	fflush(stdout);
+	forget_report(r);
+	begin_report(r);
 }
 
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f)
 {
-	int rc;
+	int rc = end_run(r, problem, interrupted, false, f);
 
-	fault_phase(f, "writing the results");
-	forms_wipe_live(r);
-	rc = document_write(r, problem, interrupted, f);
-	fflush(stdout);
-	forget(r);
-	begin(r);
+	report_discard(r);
 	return rc;
 }
 
 int report_close(struct report *r, const struct fault *problem, bool interrupted, struct fault *f)
 {
-	int rc;
+	int rc = end_run(r, problem, interrupted, true, f), why;
 
-	fault_phase(f, "writing the results");
-	forms_wipe_live(r);
-	if (r->perftest && r->header_done)
-		perftest_rule(stdout);
-	rc = r->about.options ? document_write(r, problem, interrupted, f) : 0;
-	if (r->csv && r->csv != stdout) {
-		if (fclose(r->csv) == EOF && !r->csv_errnum)
-			r->csv_errnum = errno;
-		if (r->csv_errnum)
-			rc = document_refused(output(r)->csv, r->csv_errnum, f);
+	if (r->csv.file && r->csv.file != stdout) {
+		if (fclose(r->csv.file) == EOF && !r->csv.errnum)
+			r->csv.errnum = errno;
+		if (r->csv.errnum)
+			rc = document_refused(report_output(r)->csv, r->csv.errnum, f);
 	}
-	errno = 0;
-	if (fflush(stdout) == EOF || ferror(stdout)) {
-		rc = fault_raise(f, FAULT_LOCAL, errno ? errno : EIO, "writing to stdout");
-		fault_cause(f, "It is closed, or what reads it is gone, or the disk is full");
-	}
-	forget(r);
+	why = outlet_flush(stdout);
+	if (!why)
+		why = r->intervals.errnum;
+	if (why == EPIPE && !fault_is(f))
+		f->signal = SIGPIPE;
+	if (why)
+		rc = fault_raise(f, why == EPIPE ? FAULT_INTERRUPTED : FAULT_LOCAL, why,
+				 "writing to stdout");
+	if (why == EBADF)
+		fault_cause(f, "stdout is closed");
+	forget_report(r);
+	outlet_close(&r->progress);
+	outlet_close(&r->intervals);
 	memset(r, 0, sizeof(*r));
 	return rc;
 }

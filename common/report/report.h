@@ -1,58 +1,69 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report: everything a user sees of a run. Results go to stdout (or the files asked for), all else
+ * report: everything that a user sees of a run. Results go to stdout (or to files), everything else
  * to stderr.
  *
- * The session tells what happens; which of the forms (table, perftest's, JSON, CSV, one number) are
- * written is decided here once. A document is written whole, to a temporary name and then renamed,
- * also when the run fails; rows are flushed one by one.
+ * The session calls these functions when something happens. The report decides which forms (table,
+ * perftest's, JSON, CSV, one number) are written. A document is written as a whole, to a temporary
+ * file that is then renamed, also if the run fails. Rows are flushed one by one.
  */
-#ifndef RDMARK_REPORT_REPORT_H
-#define RDMARK_REPORT_REPORT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/clock.h"
+#include "base/evidence.h"
 #include "base/fault.h"
+#include "base/outlet.h"
+#include "base/quality.h"
+#include "explain/limit.h"
+#include "host/port_events.h"
+#include "verbs/hca.h"
 #include "verbs/qp.h"
 #include "wire/end.h"
 #include "wire/options.h"
 #include "wire/record.h"
 
-/* What does not change during a run; the strings live as long as the report. */
+/* Constants of a run. The strings must exist as long as the report. */
 struct report_about {
-	const char *program; /* as it was called, without the path */
+	const char *program; /* name of the program, without the path */
 	const char *test;    /* "send_bw" */
-	const char *title;   /* perftest's: "Send BW Test" */
+	const char *title;   /* perftest's name: "Send BW Test" */
 	bool latency;
 	bool server;
-	bool writes; /* the peer writes into memory: addresses are shown as perftest does */
-	const char *csv_columns; /* of the program's own rows; NULL: a record's */
+	bool chooses_calls;      /* report_calls() follows, when the calls are chosen */
+	bool halved;             /* latency is half a round trip */
+	const char *csv_columns; /* CSV columns of the program's own rows; NULL: those of a
+				    record */
 	const struct options *options;
 };
 
-/* The run's parameters as they came out. */
+/* The parameters that the run actually used. */
 struct report_effective {
 	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
 	unsigned cq_mod;            /* of the first size */
 	uint64_t warmup;            /* of the first size */
-	const char *connected_by;   /* the QPs: "tcp", "rdma_cm" */
-	const char *exchanged_over; /* what the ends said: the same */
+	unsigned outs;              /* outstanding READs or atomics per QP; 0: not used */
+	const char *connected_by;   /* how the QPs were connected: "tcp", "rdma_cm" */
+	const char *exchanged_over; /* transport of the out-of-band exchange: "tcp", "rdma_cm" */
+	const char *calls;          /* from report_calls(); NULL: no choice, or not yet */
+	double calls_ns, other_calls_ns; /* NaN: not tried */
 };
 
-/* By which calls this end's first strand posts, or polls. */
+/* The calls with which this end's first worker posts, or polls. */
 struct report_calls {
 	bool sends;
 	const char *chosen, *other;
-	double chosen_ns, other_ns; /* of a post, or of a completion polled; 0: not tried */
+	double chosen_ns, other_ns; /* cost of a post, or of polling a completion; 0: not tried */
 };
 
 enum report_end {
 	REPORT_CLIENT,
 	REPORT_SERVER,
-	REPORT_BOTH /* a sum of both ends' */
+	REPORT_BOTH /* the sum of both ends */
 };
 
 enum report_direction {
@@ -62,122 +73,246 @@ enum report_direction {
 	REPORT_PING_PONG
 };
 
-/* A record and what it is of. */
+/* The conditions at both ends, and the reasons that disturbed the row, as bits. */
+struct report_disturbed {
+	struct quality quality[2]; /* by enum report_end: client, server */
+	unsigned reasons[2];
+};
+
+/* What limits a row, and what went wrong meanwhile. */
+struct report_explained {
+	struct limit limit;
+	struct findings findings;
+};
+
+/* A record, and what it describes. */
 struct report_row {
 	const struct record *record;
 	enum report_end by;
 	enum report_direction direction;
-	int thread;         /* -1: of all */
-	const char *device; /* NULL: of all */
-	json_t *verified;   /* what a verification found; borrowed; NULL: there was none */
+	int thread;         /* -1: all threads */
+	const char *device; /* NULL: all devices */
+	json_t *verified;   /* result of a verification; lent; NULL: none */
+	struct report_disturbed disturbed;
+	const struct report_explained *explained; /* lent; NULL: nothing is known */
 };
 
-/* All that is known of one size. */
+/* All results of one size. */
 struct report_result {
 	const struct report_row *row;
 	size_t rows;
-	const struct report_row *shown[2]; /* in this end's table; NULL: no more */
-	const double *samples_us; /* latency with -U or -H, in order, messages of them; else NULL */
-	json_t *histogram;        /* for the JSON document; borrowed; NULL: none */
-	double cpu_percent;       /* of this end, with --cpu_util */
-	bool held;                /* one of several runs: it is no row of the table */
+	const struct report_row *main;     /* one of `row`, which the client's table shows; NULL:
+					      no rows */
+	const struct report_row *shown[2]; /* rows of this end's table; NULL: no more */
+	/* If `shown` is a sum: its parts, of this end and of the other one; otherwise NULL. */
+	const struct report_row *local, *remote;
+	const double *samples_us; /* latency with -U or -H: one per message, in order; otherwise
+				     NULL */
+	json_t *histogram;        /* for the JSON document; lent; NULL: none */
+	double cpu_percent;       /* CPU use of this end, with --cpu_util */
+	const struct evidence *evidence; /* two, by enum report_end; NULL: none */
+	const struct port_snapshot *snapshot; /* the same */
+	bool held;                       /* one of several runs: not a row of the table */
+	bool failed;                     /* the run failed: only for the document */
+};
+
+/* Confidence intervals of the rows' averages, printed at the end. */
+struct report_confidence {
+	unsigned rows;
+	double least_percent;
+	struct record worst; /* the row with the widest interval, or without one */
+	char worst_name[192];
+};
+
+/* What limits the fastest row, and what is broken in any, for the notes at the end. */
+struct report_why {
+	unsigned rows; /* that are explained */
+	uint64_t message_bytes, run; /* of the fastest */
+	double gbps;
+	enum report_direction direction;
+	struct report_explained explained;
+	struct findings faults; /* of the other rows */
+};
+
+/* How much was measured, for the notes at the end. */
+struct report_enough {
+	unsigned sizes;
+	double size_s, shortest_s; /* measured time of the latest size; the minimum of the
+				      earlier ones */
+	struct record fewest;      /* the row with the fewest samples */
+};
+
+/*
+ * Progress of a run: MESSAGES (of MESSAGE_BYTES) completed in the last INTERVAL_NS, up to
+ * ELAPSED_NS. In a latency test their round trips took TRIPS_NS (0: unknown). PARTIAL: the round
+ * ended before the interval. RUN: number of the run of this size, from 1; 0: not repeated.
+ */
+struct report_progress {
+	uint64_t message_bytes, elapsed_ns, interval_ns, messages, trips_ns;
+	bool partial;
+	uint64_t run;
+	size_t point; /* set by the report: number of points of a sweep that have started */
+};
+
+#define REPORT_INTERVALS_MAX 100000 /* in a document: one per second for a day */
+
+/* The intervals for the document. */
+struct report_kept {
+	struct report_progress *at; /* owned */
+	size_t used, room;
+	uint64_t dropped; /* those without room */
+};
+
+/* The CSV file, for all runs. */
+struct report_csv {
+	FILE *file;          /* stdout or its own file; NULL: none */
+	int errnum;          /* errno of a failed write; 0: none */
+	bool appends, begun; /* to a regular file; the header is written */
+};
+
+/* The data of one run of one client for its document, until report_next(). */
+struct report_run {
+	char started[CLOCK_UTC_BYTES];
+	json_t *results;    /* array */
+	json_t *summaries;  /* array: one per repeated size */
+	json_t *ends;       /* object with client and server */
+	json_t *counters;   /* object with client and server, if they have --report-counters */
+	json_t *points;     /* array: the outcome of each point of a sweep */
+	json_t *own;        /* object: keys that the program adds */
+	struct report_effective effective;
+	struct end end; /* this end, with its first device */
+	unsigned rails;
+	struct record last; /* last row of the table, for perftest's JSON; of 0 bytes: none */
+	struct report_kept kept;
 };
 
 struct report {
 	struct report_about about;
-	bool table, perftest, only;  /* what goes to stdout */
-	FILE *csv;                   /* stdout or a file of its own */
-	int csv_errnum;              /* why writing it failed, 0: it did not */
-	bool csv_appends, csv_begun; /* to a regular file; the header is there */
+	bool table, perftest, only; /* what goes to stdout */
 	bool header_done;
-	bool tty; /* stderr is a terminal: live line */
+	bool narrow; /* the table has only columns up to this rank, for a narrow terminal */
+	unsigned narrow_rank;
+	bool table_on_terminal, table_has_intervals; /* the table includes rows of intervals */
+	uint64_t row_ns; /* for an interval's row: its end; 0: not an interval */
+	bool tty;        /* stderr is a terminal: show the live line */
 	bool live_shown;
-	json_t *results;   /* array, for JSON */
-	json_t *shown;     /* those of them that the table shows, for perftest's JSON */
-	json_t *summaries; /* array: of sizes that were repeated */
-	json_t *ends;      /* object with client and server */
-	json_t *effective; /* object */
-	json_t *counters;  /* object with client and server, of those that count */
-	json_t *own;       /* object: what the program adds to the document */
-	char started[32];  /* UTC, ISO 8601 */
+	struct outlet progress, intervals; /* to stderr and stdout, during a run */
+	char *banner;                      /* perftest's, kept until report_calls() */
+	double last_cpu_percent;
+	struct report_csv csv;
+	struct report_run run;
+	struct report_confidence confidence;
+	struct report_enough enough;
+	struct report_why why;
 };
 
-/* Begin. Opens the CSV file and tries the JSON file's place, so that a wrong name, or a CSV
- * file with other columns, is told before the run. */
+/*
+ * Open a report. Opens the CSV file and checks the JSON file's directory, so that a wrong name, or
+ * a CSV file with other columns, is an error before the run. Returns 0, or -1 with the fault
+ * raised.
+ */
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
 
-/* The server can be connected to at ADDRESS. */
+/* Print that the server accepts connections at ADDRESS. */
 void report_listening(struct report *r, const char *address);
 
-/* A line of explanation on stderr (printf), unless --quiet. */
+/*
+ * Print a line of explanation on stderr (printf), unless --quiet; and a line of the server's log. A
+ * persistent server prints only its log there.
+ */
 void report_note(const struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void report_log(const struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define REPORT_RAILS_MAX 16
+/* Print the number of lost messages: a note that is also printed with --quiet. */
+void report_loss(const struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* Both ends, device by device, and the addresses as exchanged. */
+/* Write the result of the run in a few words; the last one of several sizes. Returns BUF. */
+const char *report_outcome(const struct report *r, char *buf, size_t size);
+
+/* Both ends, by device, and the addresses that were exchanged. */
 struct report_ends {
-	unsigned rails, threads; /* threads of each device */
-	const struct end *mine[REPORT_RAILS_MAX], *theirs[REPORT_RAILS_MAX];
-	const struct qp_address *my_qps[REPORT_RAILS_MAX], *their_qps[REPORT_RAILS_MAX];
+	unsigned rails, threads;          /* threads per device */
+	uint64_t first_bytes, last_bytes; /* message sizes */
+	const struct end *mine[HCA_MAX], *theirs[HCA_MAX];
+	const struct qp_address *my_qps[HCA_MAX], *their_qps[HCA_MAX];
 	const struct report_effective *effective;
 };
 
-/* Both ends are connected: the banner. */
+/* Print the banner when both ends are connected. */
 void report_connected(struct report *r, const struct report_ends *ends);
 
-/* It is known now by which calls this end works. Strings that stay. */
+/* Store and print which calls this end uses. The strings must stay valid. */
 void report_calls(struct report *r, const struct report_calls *c);
 
-/* One size is measured, wholly or as far as it went. */
+/* Show the result of a size, complete or up to an interruption. */
 void report_result(struct report *r, const struct report_result *result);
 
 /*
- * Several runs of one size are over, which were held: the one that the table shows; and what all
- * come to, for the document (stolen) and in words.
+ * After several runs of one size, which were held: show one in the table; and store their summary
+ * in the document (stolen) and print it.
  */
 void report_shown(struct report *r, const struct report_result *result);
 void report_summary(struct report *r, json_t *summary, const char *text);
 
-/* As the document has it: "client_to_server". */
+static inline bool report_is_disturbed(const struct report_row *row)
+{
+	return row->disturbed.reasons[0] || row->disturbed.reasons[1];
+}
+
+/* Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …". Returns BUF. */
+const char *report_disturbance(const struct report_row *row, char *buf, size_t size);
+
+/* The name in the document: "client_to_server". */
 const char *report_direction_name(enum report_direction direction);
 
 /*
- * For a program with a form of its own: RESULT (stolen) into the document's results; VALUE (stolen)
- * as KEY into the document itself; and what it prints on stdout, unless a document goes there.
+ * For a program with output of its own: add RESULT (stolen) to the document's results; add VALUE
+ * (stolen) as KEY to the document; get the streams for its table and CSV.
  */
 void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);
-FILE *report_own_table(struct report *r); /* NULL: nothing is printed */
-FILE *report_own_csv(struct report *r);   /* behind about.csv_columns; NULL: no CSV */
+FILE *report_own_table(struct report *r); /* NULL: print nothing */
+FILE *report_own_csv(struct report *r);   /* after the header about.csv_columns; NULL: no CSV */
 
 /*
- * The port's counters of the end WHO ("client", "server"), name to {before, after, change}, into
- * the document, and with SHOWN one line for each to the user; else for those that changed.
+ * Add the port counters of the end WHO ("client", "server"), name to {before, after, change}, to
+ * the document. Print one line for each, with SHOWN, otherwise only for those that changed.
  */
 void report_counters(struct report *r, const char *who, json_t *counters, bool shown);
 
-/* While a run goes on: MESSAGES (of MESSAGE_BYTES) came in the last INTERVAL_NS, up to ELAPSED_NS.
+/*
+ * Show an interval. The watch thread calls it, and it never waits for a reader of stdout or stderr:
+ * what they do not accept is dropped and counted; rows and lines of JSON are buffered, and dropped
+ * only if there are very many.
  */
-struct report_progress {
-	uint64_t message_bytes, elapsed_ns, interval_ns, messages;
-};
 void report_interval(struct report *r, const struct report_progress *p);
 
-/* The live line on a terminal, with the time that is LEFT_NS (0: unknown, or none); does nothing
- * elsewhere. */
+/*
+ * After a size's run: write what is still buffered. Before that, call no other function than
+ * report_interval() and report_live().
+ */
+void report_progress_over(struct report *r);
+
+/*
+ * Update the live line on a terminal, with the remaining time LEFT_NS (0: unknown, or none). Does
+ * nothing elsewhere.
+ */
 void report_live(struct report *r, const struct report_progress *p, uint64_t left_ns);
 
 /*
- * A client of a server that stays has gone: its document is written, as a line, and forgotten.
- * Tables and CSV go on. Raises in F what could not be written.
+ * After a client of a persistent server: write its document, as a line, and delete it. Tables and
+ * CSV continue. Raises in F what could not be written.
  */
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
 
+/* After a client that measured nothing: delete its document. */
+void report_discard(struct report *r);
+
 /*
- * The run is over, with PROBLEM or without (fault_is() false); INTERRUPTED if it ended early by a
- * signal. Writes the documents and releases R. Raises in F what could not be written.
+ * End the run, with PROBLEM or without (fault_is() false). INTERRUPTED: a signal ended it early.
+ * Writes the documents and releases R. Raises in F what could not be written; SIGPIPE if the reader
+ * of stdout has closed it.
  */
 int report_close(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
-
-#endif

@@ -1,27 +1,149 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is said of a size beside its rows: what its runs come to, and its worst interval. */
+/* Notes on a size: the summary of its runs, its worst interval, disturbances and stalls. */
 #include <inttypes.h>
 
+#include "base/terminal.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "report/forms.h"
+#include "report/unit.h"
+#include "wire/percentile.h"
+
+#define MATTERS 2 /* a corrected percentile of this many times the measured one is noted */
 
 void report_summary(struct report *r, json_t *summary, const char *text)
 {
-	json_array_append_new(r->summaries, summary);
+	json_array_append_new(r->run.summaries, varied_json(r, summary));
 	report_note(r, "%s", text);
+}
+
+/* REC's bandwidth as text: "4391.37 MiB/s" or "no rate". */
+static struct units_text rate_text(const struct report *r, const struct record *rec)
+{
+	return record_has_rate(rec) ? unit_rate(r->about.options->output.gbits, rec->bandwidth_gbps)
+				    : (struct units_text){"no rate"};
+}
+
+const char *report_outcome(const struct report *r, char *buf, size_t size)
+{
+	const struct record *last = &r->run.last;
+	json_int_t bytes = 0, before = 0;
+	size_t i, sizes = 0;
+	const json_t *row;
+
+	if (!last->messages) {
+		snprintf(buf, size, "served");
+		return buf;
+	}
+	json_array_foreach (r->run.results, i, row) {
+		bytes = json_integer_value(json_object_get(row, "message_bytes"));
+		sizes += bytes != before;
+		before = bytes;
+	}
+	if (r->about.latency)
+		snprintf(buf, size, "%s, %.2f us on average", units_size(last->message_bytes).text,
+			 last->latency.mean_us);
+	else
+		snprintf(buf, size, "%s, %s", units_size(last->message_bytes).text,
+			 rate_text(r, last).text);
+	/* The client can show either unit. */
+	if (!r->about.latency && record_has_rate(last) && !r->about.options->output.gbits)
+		text_add(buf, size, " (%s)", unit_rate(true, last->bandwidth_gbps).text);
+	if (r->about.options->sweep.axes && json_array_size(r->run.results) > 1)
+		text_add(buf, size, ", the last of %zu rows", json_array_size(r->run.results));
+	else if (sizes > 1)
+		text_add(buf, size, ", the last of %zu sizes", sizes);
+	return buf;
+}
+
+void summary_failed(const struct report *r, const struct report_row *row)
+{
+	struct units_text size = units_size(row->record->message_bytes);
+
+	if (r->about.latency)
+		report_note(r, "%s: %.2f usec on average before the failure", size.text,
+			    row->record->latency.mean_us);
+	else
+		report_note(r, "%s: %s before the failure", size.text,
+			    rate_text(r, row->record).text);
 }
 
 void summary_worst(const struct report *r, const struct report_row *row)
 {
 	const struct record *rec = row->record;
+	char name[192];
 
 	if (document_to_stdout(r->about.options->output.json) || row->thread >= 0 || row->device ||
 	    row->by != (r->about.server ? REPORT_SERVER : REPORT_CLIENT))
 		return;
-	if (rec->intervals)
-		fprintf(stderr,
-			"rdmark: %" PRIu64 " B: worst of %" PRIu64 " intervals: %.3f Gb/s\n",
-			rec->message_bytes, rec->intervals, rec->worst_interval_gbps);
-	else if (rec->worst_interval_us > 0)
-		fprintf(stderr, "rdmark: %" PRIu64 " B: worst interval: %.2f usec on average\n",
-			rec->message_bytes, rec->worst_interval_us);
+	row_name(r, row, name, sizeof(name));
+	if (rec->intervals.count > 1)
+		terminal_note(
+			stderr, "%s: worst of %" PRIu64 " intervals: %s", name,
+			rec->intervals.count,
+			unit_rate(r->about.options->output.gbits, rec->intervals.worst_gbps).text);
+	else if (rec->intervals.worst_us > 0)
+		terminal_note(stderr, "%s: worst interval: %.2f usec on average", name,
+			      rec->intervals.worst_us);
+}
+
+const char *report_disturbance(const struct report_row *row, char *buf, size_t size)
+{
+	const struct report_disturbed *d = &row->disturbed;
+	char text[512];
+
+	buf[0] = '\0';
+	for (int i = 0; i < 2; i++)
+		if (d->reasons[i])
+			text_add(buf, size, "%s%s: %s", buf[0] ? "; " : "", forms_by(i),
+				 quality_text(&d->quality[i], d->reasons[i], text, sizeof(text)));
+	return buf;
+}
+
+void summary_disturbed(const struct report *r, const struct report_row *row)
+{
+	char text[1024], name[192];
+
+	if (report_is_disturbed(row))
+		report_note(r, "%s: disturbed%s: %s", row_name(r, row, name, sizeof(name)),
+			    r->table ? " (!)" : "", report_disturbance(row, text, sizeof(text)));
+}
+
+/* The lowest percentile that the correction for stalls raises MATTERS-fold; NULL: none. */
+static const struct percentile *stalled_percentile(const struct record *rec)
+{
+	for (const struct percentile *p = percentiles(); p->name; p++)
+		if (record_value(rec, record_find(p->corrected)) >
+		    MATTERS * record_value(rec, record_find(p->field)))
+			return p;
+	return NULL;
+}
+
+/* Decimals for at least three digits. */
+static int decimals_of_us(double us)
+{
+	return us < 10 ? 2 : us < 100 ? 1 : 0;
+}
+
+void summary_stalls(const struct report *r, const struct report_row *row)
+{
+	const struct record *rec = row->record;
+	const struct percentile *p = rec->stalls ? stalled_percentile(rec) : NULL;
+	char instead[40] = "", name[192];
+	double corrected_us, sampled;
+
+	if (!p)
+		return;
+	corrected_us = record_value(rec, record_find(p->corrected));
+	sampled = record_value(rec, record_find(p->field));
+	if (percentile_known(rec, p->field))
+		snprintf(instead, sizeof(instead), ", not %.*f", decimals_of_us(sampled), sampled);
+	report_note(r,
+		    "%s: stalls took %.1f %% of the run (%" PRIu64 " round trip%s took 10 x the "
+		    "median or more, the longest %s): corrected for them, %s is %.*f us%s; "
+		    "for a steady sender, use the corrected one",
+		    row_name(r, row, name, sizeof(name)), rec->stall_percent, rec->stalls,
+		    rec->stalls == 1 ? "" : "s",
+		    units_about_ns((r->about.halved ? 2e3 : 1e3) * rec->latency.max_us).text,
+		    p->words, decimals_of_us(corrected_us), corrected_us, instead);
 }

@@ -1,97 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The client: finds the server, proposes the experiment, leads the rounds. */
-#include "session/state.h"
-
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/units.h"
-#include "session/parts.h"
-#include "session/plan.h"
-#include "session/verify.h"
+#include "measure/counting.h"
+#include "measure/verify.h"
+#include "session/command_line.h"
+#include "session/handshake.h"
+#include "session/program.h"
 
 #define LOST_RETRY_NS UINT64_C(50000000)
 #define FULL_RETRY_NS UINT64_C(250000000)
 
-/* What rail R can do. */
-static json_t *offer(struct session *s, const struct rail *r)
-{
-	enum gid_kind kinds[GID_KINDS];
-	size_t n = rail_kinds(s, r, kinds);
-	json_t *to = json_object(), *list = json_array();
-
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list, json_integer(kinds[i]));
-	rail_tell_pkey(s, r, to);
-	json_object_set_new(to, "ethernet", json_boolean(r->hca.info.is_ethernet));
-	json_object_set_new(to, "gid_kinds", list);
-	json_object_set_new(to, "mtu_bytes", json_integer(rail_mtu(s, r)));
-	return to;
-}
-
-static json_t *hello(struct session *s)
-{
-	json_t *m = message_new("hello"), *rails = json_array();
-
-	for (unsigned i = 0; i < s->rails; i++)
-		json_array_append_new(rails, offer(s, &s->rail[i]));
-	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
-	json_object_set_new(m, "version", json_string(RDMARK_VERSION));
-	json_object_set_new(m, "test", json_string(s->test->name));
-	json_object_set_new(m, "experiment",
-			    experiment_to_json(&s->options.experiment, s->test->name));
-	json_object_set_new(m, "rails", rails);
-	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
-	if (s->gpu_memory)
-		json_object_set_new(m, "gpu_memory", json_true());
-	return m;
-}
-
-/* What the server has chosen from the offer of rail R. */
-static int take_choice(struct session *s, struct rail *r, const json_t *choice)
-{
-	uint64_t kind, mtu;
-
-	if (message_u64(choice, "gid_kind", GID_KINDS - 1, &kind, &s->fault) ||
-	    message_u64(choice, "mtu_bytes", 4096, &mtu, &s->fault) ||
-	    rail_agree_on_pkey(s, r, choice))
-		return -1;
-	if (!hca_mtu_enum((unsigned)mtu) || mtu > rail_mtu(s, r))
-		return fault_raise(&s->fault, FAULT_PEER, 0, "the server proposes an MTU of %u",
-				   (unsigned)mtu);
-	r->route.mtu_bytes = (unsigned)mtu;
-	return rail_use_gid(s, r, (enum gid_kind)kind);
-}
-
-static int take_welcome(struct session *s, const json_t *m)
-{
-	const json_t *rails = json_object_get(m, "rails");
-	uint64_t protocol;
-
-	if (message_u64(m, "protocol", UINT32_MAX, &protocol, &s->fault) ||
-	    message_has(m, "protocol", protocol == MESSAGE_PROTOCOL, &s->fault) ||
-	    message_has(m, "rails", json_array_size(rails) == s->rails, &s->fault) ||
-	    session_read_timeout(s, m) || session_read_memory(s, m))
-		return -1;
-	for (unsigned i = 0; i < s->rails; i++)
-		if (take_choice(s, &s->rail[i], json_array_get(rails, i)))
-			return -1;
-	endpoint_agreed(s);
-	return endpoint_cm_aim(s, m);
-}
-
-/* What is to be known from one attempt to be served to the next. */
+/* State of the client between attempts to be served. */
 struct queue {
-	uint64_t deadline_ns; /* --connect-timeout is over */
-	unsigned place;       /* in line, as it was shown; 0: not in line */
-	bool full;            /* that the line is full was shown */
-	char with[80];        /* whom the server serves */
-	struct fault lost;    /* a server was there, and went */
+	struct program *p;
+	struct link *link;
+	uint64_t deadline_ns; /* when --connect-timeout expires */
+	unsigned place;       /* in the waiting line, as last shown; 0: not in line */
+	bool full;            /* the user knows that the line is full */
+	char with[80];        /* the client that the server serves */
+	struct fault lost;    /* why the connection to a server that had answered was lost */
 };
 
 /* "1st", "2nd", "11th", "23rd". */
-static const char *ordinal(unsigned n, char *buf, size_t size)
+static const char *ordinal_text(unsigned n, char *buf, size_t size)
 {
 	static const char *const ending[] = {"th", "st", "nd", "rd"};
 	bool teen = n / 10 % 10 == 1;
@@ -100,65 +33,72 @@ static const char *ordinal(unsigned n, char *buf, size_t size)
 	return buf;
 }
 
-/* The server serves another client: 0 wait here, 1 the line is full, -1. */
-static int busy(struct session *s, const json_t *m, struct queue *q)
+/*
+ * The server serves another client, and M is its "busy". Returns 0: wait in line; 1: the line is
+ * full; -1.
+ */
+static int server_busy(struct queue *q, const json_t *m)
 {
+	struct program *p = q->p;
 	char nth[16];
 	uint64_t place;
 
-	if (message_text(m, "with", q->with, sizeof(q->with), &s->fault) ||
-	    message_u64_if(m, "place", UINT16_MAX, &place, &s->fault))
+	if (message_text(m, "with", q->with, sizeof(q->with), &p->fault) ||
+	    message_u64_if(m, "place", UINT16_MAX, &place, &p->fault))
 		return -1;
 	if (!place && !q->full)
-		report_note(&s->report, "the server is busy with %s, and the line is full; waiting",
-			    q->with);
+		report_note(&p->report,
+			    "the server is busy with %s, and its queue is full; waiting", q->with);
 	else if (place && place != q->place)
-		report_note(&s->report, "the server is busy with %s; %s in line", q->with,
-			    ordinal((unsigned)place, nth, sizeof(nth)));
+		report_note(&p->report, "the server is busy with %s; %s in the queue", q->with,
+			    ordinal_text((unsigned)place, nth, sizeof(nth)));
 	q->place = (unsigned)place;
 	q->full = !place;
 	return q->full;
 }
 
-/* --connect-timeout is over. */
-static int out_of_patience(struct session *s, const struct queue *q)
+/* Raise the fault that --connect-timeout has expired; returns -1. */
+static int out_of_patience(const struct queue *q)
 {
-	char t[32], nth[16];
+	struct program *p = q->p;
+	char nth[16];
 
-	fault_raise(&s->fault, FAULT_DEADLINE, EBUSY, "the server serves %s, %s%s, tried for %s",
-		    q->with, q->place ? ordinal(q->place, nth, sizeof(nth)) : "the line is full",
-		    q->place ? " in line" : "",
-		    units_format_ns(s->options.local.connect_timeout_ns, t, sizeof(t)));
-	return fault_fix(&s->fault,
-			 "wait until those runs are over; --connect-timeout waits longer");
+	fault_raise(&p->fault, FAULT_DEADLINE, EBUSY,
+		    "the server is busy with %s; %s%s, waited for %s", q->with,
+		    q->place ? ordinal_text(q->place, nth, sizeof(nth)) : "the queue is full",
+		    q->place ? " in the queue" : "",
+		    units_ns(p->options.local.connect_timeout_ns).text);
+	return fault_fix(&p->fault, "wait until these runs end, or use a longer --connect-timeout");
 }
 
-/* The next message while this client waits in line, which it does no longer than it said. */
-static int hear_in_line(struct session *s, json_t **m, const struct queue *q)
+/* Receive the next message while in line, until --connect-timeout expires at the latest. */
+static int receive_in_line(const struct queue *q, json_t **m)
 {
-	uint64_t deadline_ns = session_deadline(s), least_ns = clock_now_ns() + 4 * LINE_REPEAT_NS;
-	struct fault late = {0};
+	uint64_t deadline_ns = link_deadline(q->link);
+	uint64_t least_ns = clock_now_ns() + 4 * WAITLIST_REPEAT_NS;
+	struct fault *f = &q->p->fault, late = {0};
 
-	fault_phase(&late, s->fault.phase);
+	fault_phase(&late, f->phase);
 	if (deadline_ns < least_ns)
 		deadline_ns = least_ns;
 	if (deadline_ns > q->deadline_ns)
 		deadline_ns = q->deadline_ns;
-	if (oob_recv(&s->oob, m, deadline_ns, &late) == 0)
+	if (oob_recv(&q->link->oob, m, deadline_ns, &late) == 0)
 		return 0;
 	if (late.code == FAULT_DEADLINE && clock_now_ns() >= q->deadline_ns)
-		return out_of_patience(s, q);
-	s->fault = late;
+		return out_of_patience(q);
+	*f = late;
 	return -1;
 }
 
-/* The server's answer; before it that it is alive, and which place in line this client has. */
-static int hear_answer(struct session *s, json_t **m, struct queue *q)
+/* Receive the server's answer; skip its "alive", and show the place in line from its "busy". */
+static int receive_answer(struct queue *q, json_t **m)
 {
 	q->place = 0;
 	for (;;) {
-		int rc = q->place ? hear_in_line(s, m, q)
-				  : oob_recv(&s->oob, m, session_deadline(s), &s->fault);
+		int rc = q->place
+				 ? receive_in_line(q, m)
+				 : oob_recv(&q->link->oob, m, link_deadline(q->link), &q->p->fault);
 
 		if (rc)
 			return -1;
@@ -167,7 +107,7 @@ static int hear_answer(struct session *s, json_t **m, struct queue *q)
 		else if (!message_is(*m, "busy"))
 			return 0;
 		else
-			rc = busy(s, *m, q);
+			rc = server_busy(q, *m);
 		if (rc > 0)
 			return 0;
 		json_decref(*m);
@@ -176,206 +116,198 @@ static int hear_answer(struct session *s, json_t **m, struct queue *q)
 	}
 }
 
-/* Try again after PAUSE_NS: 1, or -1 if it is too late for that, or a signal came. */
-static int again(struct session *s, uint64_t pause_ns, const struct queue *q)
+/* Pause before the next attempt. Returns 1, or -1 after --connect-timeout or a signal. */
+static int try_again(const struct queue *q, uint64_t pause_ns)
 {
+	struct program *p = q->p;
 	uint64_t until_ns = clock_now_ns() + pause_ns;
 
 	if (clock_now_ns() >= q->deadline_ns)
-		return fault_is(&s->fault) ? -1 : out_of_patience(s, q);
-	fault_clear(&s->fault);
+		return fault_is(&p->fault) ? -1 : out_of_patience(q);
+	fault_clear(&p->fault);
 	if (until_ns > q->deadline_ns)
 		until_ns = q->deadline_ns;
-	return stop_wait(&s->stop, -1, 0, until_ns, &s->fault) < 0 ? -1 : 1;
+	return stop_wait(&p->stop, -1, 0, until_ns, &p->fault) < 0 ? -1 : 1;
 }
 
-static int take_answer(struct session *s, const json_t *m, struct queue *q)
+static int handle_answer(struct session *s, struct queue *q, const json_t *m)
 {
+	struct program *p = s->program;
+
 	if (message_is(m, "welcome"))
-		return take_welcome(s, m);
+		return handshake_apply_welcome(&s->ms, m);
 	if (message_is(m, "busy"))
-		return again(s, FULL_RETRY_NS, q);
+		return try_again(q, FULL_RETRY_NS);
 	if (message_is(m, "error"))
-		return message_raise(m, &s->fault);
+		return message_raise(m, &p->fault);
 	if (!message_is(m, "ended"))
-		return fault_raise(&s->fault, FAULT_PEER, 0,
-				   "the server gave an answer that is none");
-	fault_raise(&s->fault, FAULT_PEER, 0, "the server ended while this client waited in line");
-	fault_cause(&s->fault, "It served one client, or was told to end");
-	fault_fix(&s->fault, "start it with --persistent, and it serves one client after another");
-	q->lost = s->fault;
-	report_note(&s->report, "the server ended; looking for the next one");
-	return again(s, LOST_RETRY_NS, q);
+		return fault_raise(&p->fault, FAULT_PEER, 0,
+				   "the server sent an unexpected message");
+	fault_raise(&p->fault, FAULT_PEER, 0, "the server stopped before serving this client");
+	fault_fix(&p->fault, "start the server again");
+	q->lost = p->fault;
+	report_note(&p->report, "the server stopped; looking for another one");
+	return try_again(q, LOST_RETRY_NS);
 }
 
-/* One attempt to be served: 0 welcome, 1 try again, -1. */
-static int greet(struct session *s, struct queue *q)
+/* Note that the client keeps trying: the server may not be started yet. */
+static void print_waiting(void *session, uint64_t left_ns)
 {
-	const struct local_options *l = &s->options.local;
-	struct oob_dial whom = {
+	struct session *s = session;
+	const struct local_options *l = &s->program->options.local;
+
+	report_note(&s->program->report, "waiting for a server on %s:%llu, up to %s", l->host,
+		    (unsigned long long)l->port, units_about_ns((double)left_ns).text);
+}
+
+/* The hello that proposes the current experiment; NULL with the fault raised. */
+static json_t *make_hello(struct session *s)
+{
+	struct fault *f = &s->program->fault;
+	json_t *m;
+
+	fault_phase(f, "agreeing with the server");
+	m = handshake_hello(&s->ep, &s->link);
+	if (!fault_is(f))
+		return m;
+	json_decref(m);
+	return NULL;
+}
+
+/* Try once to be served. Returns 0: welcome; 1: try again; -1. */
+static int greet_server(struct session *s, struct queue *q)
+{
+	struct program *p = s->program;
+	const struct local_options *l = &p->options.local;
+	struct oob_connect_attr attr = {
 		.host = l->host,
 		.port = (uint16_t)l->port,
 		.from = l->source_ip,
 		.ipv6 = l->ipv6_addr,
-		.carrier = l->comm_rdma_cm ? carrier_rdma_cm() : carrier_tcp(),
+		.ops = l->comm_rdma_cm ? oob_ops_rdma_cm() : oob_ops_tcp(),
+		.waiting = print_waiting,
+		.arg = s,
 	};
 	json_t *m = NULL;
 	int rc;
 
-	fault_phase(&s->fault, "connecting to the server");
-	oob_release(&s->oob);
-	if (oob_connect(&s->oob, &s->stop, &whom, q->deadline_ns, &s->fault))
+	fault_phase(&p->fault, "connecting to the server");
+	oob_release(&s->link.oob);
+	if (oob_connect(&s->link.oob, &p->stop, &attr, q->deadline_ns, &p->fault))
 		return -1;
-	oob_local_address(&s->oob, &s->local);
-	if (!s->rails && endpoint_open(s))
+	oob_local_address(&s->link.oob, &s->ep.local);
+	if (!s->ep.rails && session_open(s))
 		return -1;
-	fault_phase(&s->fault, "agreeing with the server");
-	m = hello(s);
-	if (fault_is(&s->fault)) {
-		json_decref(m);
+	m = make_hello(s);
+	if (!m)
 		return -1;
-	}
-	if (oob_send(&s->oob, m, session_deadline(s), &s->fault) || hear_answer(s, &m, q)) {
+	if (link_send(&s->link, m) || receive_answer(q, &m)) {
 		/* A server that ended just now had us in its queue: look whether there is a next
 		 * one. */
-		if (s->fault.code != FAULT_PEER)
+		if (p->fault.code != FAULT_PEER)
 			return -1;
-		q->lost = s->fault;
-		return again(s, LOST_RETRY_NS, q);
+		q->lost = p->fault;
+		return try_again(q, LOST_RETRY_NS);
 	}
-	rc = take_answer(s, m, q);
+	rc = handle_answer(s, q, m);
 	json_decref(m);
 	return rc;
 }
 
-/* QPs here and there; both make theirs at the same time. */
-static int connect_qps(struct session *s)
+/* Check this end's devices and GPU before connecting to a server. */
+static int check_own_devices(struct session *s)
 {
+	struct hca_list list = {NULL, 0};
+	int rc = endpoint_find(&s->ep, &list);
+
+	hca_list_free(&list);
+	return rc ? rc : endpoint_gpu_find(&s->ep);
+}
+
+/*
+ * Run an experiment that the server has welcomed. Returns 0: it was the last; 1: there are more;
+ * -1.
+ */
+static int client_experiment(struct session *s)
+{
+	struct program *p = s->program;
+	json_t *bye;
+	bool more;
+	int rc;
+
+	if (handshake_connect(&s->ms))
+		return -1;
+	session_show_ends(&s->ms);
+	if (p->test->schedule ? p->test->schedule(&s->ms) : measure_sizes(&s->ms))
+		return -1;
+	fault_phase(&p->fault, "taking leave");
+	more = p->point + 1 < sweep_points(&p->options.sweep) && !s->link.interrupted;
+	bye = message_new("bye");
+	if (more)
+		json_object_set_new(bye, "more", json_true());
+	counting_stop(&s->ms, bye);
+	if (link_send(&s->link, bye) || link_expect(&s->link, "bye", &bye))
+		return -1;
+	rc = counting_read(&s->ms, bye);
+	json_decref(bye);
+	return rc ? -1 : more;
+}
+
+/* Propose the next experiment of the sweep over the same connection. */
+static int next_point(struct session *s)
+{
+	struct program *p = s->program;
 	json_t *m;
 	int rc;
 
-	if (endpoint_make(s) || endpoint_cm_connect(s, NULL))
+	session_next(s);
+	if (command_line_point(p, p->point + 1) || session_open(s))
 		return -1;
-	fault_phase(&s->fault, "exchanging QP details");
-	if (oob_send(&s->oob, endpoint_describe(s), session_deadline(s), &s->fault) ||
-	    message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
+	m = make_hello(s);
+	if (!m)
 		return -1;
-	rc = endpoint_read_peer(s, m) || endpoint_connect(s) ? -1 : 0;
+	if (link_send(&s->link, m) || link_expect(&s->link, "welcome", &m))
+		return -1;
+	rc = handshake_apply_welcome(&s->ms, m);
 	json_decref(m);
 	return rc;
 }
 
-/* A signal came, here or to the server. */
-static int interrupted(struct session *s)
+/* Connect until a server has welcomed the first experiment, or --connect-timeout expires. */
+static int find_server(struct session *s)
 {
-	fault_phase(&s->fault, "warming up");
-	if (s->stop.signal)
-		return stop_raise(&s->stop, &s->fault);
-	fault_raise(&s->fault, FAULT_INTERRUPTED, 0, "the server was interrupted");
-	s->fault.from_peer = true;
-	return -1;
-}
-
-/* RUN of this size, from 1; 0: it is not repeated. */
-static int one_run(struct session *s, uint64_t size, uint64_t run)
-{
-	const struct experiment *e = &s->options.experiment;
-	struct session_round sr = {
-		.message_bytes = size,
-		.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
-		.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
-		.reverse = e->reversed,
-		.both = e->bidirectional,
-		.run = run,
-	};
-	int rc = round_client(s, &sr);
-
-	if (rc == 0)
-		rc = verify_round(s, &sr);
-	round_show(s, &sr);
-	round_release(&sr);
-	return rc;
-}
-
-static int all_runs(struct session *s, uint64_t size)
-{
-	json_t *m;
-
-	repeat_start(&s->repeat, clock_now_ns());
-	do {
-		if (one_run(s, size, ++s->repeat.number) || fault_is(&s->fault)) {
-			round_repeated(s);
-			return -1;
-		}
-	} while (!s->interrupted && repeat_goes_on(&s->repeat, clock_now_ns()));
-	round_repeated(s);
-	m = message_new("repeated");
-	if (s->repeat.until_ppm)
-		json_object_set_new(m, "until_ppm", json_integer((json_int_t)s->repeat.until_ppm));
-	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
-}
-
-static int one_size(struct session *s, uint64_t size)
-{
-	const struct experiment *e = &s->options.experiment;
-	struct session_round sr = {
-		.message_bytes = size,
-		.target = plan_warmup(e, size, s->test->latency),
-		.warmup = true,
-		.reverse = e->reversed,
-		.both = e->bidirectional,
+	struct program *p = s->program;
+	struct queue q = {
+		.p = p,
+		.link = &s->link,
+		.deadline_ns = clock_now_ns() + p->options.local.connect_timeout_ns,
 	};
 	int rc;
 
-	rc = sr.target ? round_client(s, &sr) : 0;
-	round_release(&sr);
-	if (rc)
+	if (check_own_devices(s))
 		return -1;
-	if (s->interrupted) /* while warming up: this size is not measured */
-		return s->measured ? 0 : interrupted(s);
-	return s->repeat.most ? all_runs(s, size) : one_run(s, size, 0);
-}
-
-int session_sizes(struct session *s)
-{
-	const struct experiment *e = &s->options.experiment;
-
-	for (uint64_t size = plan_first_size(e); size <= s->largest_bytes && !s->interrupted;
-	     size *= 2)
-		if (one_size(s, size))
-			return -1;
-	return 0;
+	endpoint_gpu_start(&s->ep);
+	while ((rc = greet_server(s, &q)) > 0)
+		;
+	/* That a server answered and failed explains more than that no server listens now. */
+	if (rc && fault_is(&q.lost) && p->fault.code == FAULT_DEADLINE)
+		p->fault = q.lost;
+	return rc;
 }
 
 int session_client(struct session *s)
 {
-	struct queue q = {.deadline_ns = clock_now_ns() + s->options.local.connect_timeout_ns};
-	json_t *bye;
-	int rc;
+	struct program *p = s->program;
+	int rc = find_server(s);
 
-	endpoint_gpu_start(s);
-	while ((rc = greet(s, &q)) > 0)
-		;
-	/* That somebody answered and died says more than that nobody listens any more. */
-	if (rc && fault_is(&q.lost) && s->fault.code == FAULT_DEADLINE)
-		s->fault = q.lost;
-	if (rc || connect_qps(s))
-		return -1;
-	session_show_ends(s);
-	if (s->test->schedule ? s->test->schedule(s) : session_sizes(s))
-		return -1;
-	fault_phase(&s->fault, "taking leave");
-	bye = message_new("bye");
-	counting_stop(s, bye);
-	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault) ||
-	    message_expect(&s->oob, "bye", &bye, s->options.local.timeout_ns, &s->fault))
-		return -1;
-	rc = counting_hear(s, bye);
-	json_decref(bye);
+	if (rc == 0)
+		while ((rc = client_experiment(s)) > 0 && (rc = next_point(s)) == 0)
+			;
+	session_set_fault_point(s);
 	if (rc)
 		return -1;
-	oob_release(&s->oob); /* the server has gone: what follows is no matter of it */
-	if (verify_verdict(s))
+	oob_release(&s->link.oob); /* the server has finished: what follows does not concern it */
+	if (verify_verdict(&s->ms))
 		return -1;
-	return s->test->judge ? s->test->judge(s) : 0;
+	return p->test->judge ? p->test->judge(&s->ms) : 0;
 }

@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#include "session/limits.h"
-#include "session/plan.h"
-#include "session/state.h"
-#include "session/transport.h"
+#include "plan/limits.h"
+#include "plan/plan.h"
 
 static int check_versions(const json_t *m, struct fault *f)
 {
@@ -26,63 +24,107 @@ static int check_versions(const json_t *m, struct fault *f)
 			 protocol > MESSAGE_PROTOCOL ? "server" : "client");
 }
 
-static int check_test(const struct session *s, const json_t *m, struct fault *f)
+static int check_test(const struct program *p, const json_t *m, struct fault *f)
 {
 	char test[32];
 
 	if (message_text(m, "test", test, sizeof(test), f))
 		return -1;
-	if (strcmp(test, s->test->name) == 0)
+	if (strcmp(test, p->test->name) == 0)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "the two ends run different tests: server %s, client %s",
-		    s->test->name, test);
+		    p->test->name, test);
 	return fault_fix(f, "run the same program on both ends");
 }
 
-static bool are_kinds(const json_t *kinds)
-{
-	const json_t *v;
-	size_t i;
+#define ROW(member, ...) FIELD(struct hello_rail, member, __VA_ARGS__)
+#define READS(member)                                                           \
+	FIELD_AS("reads_" #member, struct hello_rail, reads.member, .min = 1, \
+		 .max = UINT8_MAX)
+#define MTU_PKEY_AND_READS                                                      \
+	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), READS(sent), READS(answered)
 
-	json_array_foreach (kinds, i, v)
-		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-		    json_integer_value(v) >= GID_KINDS)
-			return false;
-	return json_is_array(kinds);
+const struct fields *hello_offer(void)
+{
+	static const struct field rows[] = {ROW(ethernet, FIELD_REQUIRED), ROW(iwarp),
+					    MTU_PKEY_AND_READS};
+	static const struct fields table = FIELDS(rows, NULL);
+
+	return &table;
 }
 
-/* What each rail's offer must have for the server to choose from it. */
+const struct fields *hello_choice(void)
+{
+	static const struct field rows[] = {ROW(gid_kind, FIELD_REQUIRED, .max = GID_KINDS - 1),
+					    MTU_PKEY_AND_READS};
+	static const struct fields table = FIELDS(rows, NULL);
+
+	return &table;
+}
+
+/* True if each rail of the client's offer has the keys that the server chooses from. */
 static bool can_choose(const json_t *rails)
 {
 	struct fault ignored = {0};
+	struct hello_rail rail;
 	const json_t *offer;
-	uint64_t mtu, pkey;
 	size_t i;
 
 	json_array_foreach (rails, i, offer)
-		if (!json_is_boolean(json_object_get(offer, "ethernet")) ||
-		    !are_kinds(json_object_get(offer, "gid_kinds")) ||
-		    message_u64(offer, "mtu_bytes", 4096, &mtu, &ignored) ||
-		    message_u64_if(offer, "pkey", UINT16_MAX, &pkey, &ignored))
+		if (fields_read(hello_offer(), &rail, offer, &ignored) ||
+		    message_numbers(offer, "gid_kinds",
+				    json_array_size(json_object_get(offer, "gid_kinds")),
+				    GID_KINDS - 1, &ignored))
 			return false;
-	return json_array_size(rails) > 0 && json_array_size(rails) <= SESSION_RAILS_MAX;
+	return json_array_size(rails) > 0 && json_array_size(rails) <= HCA_MAX;
 }
 
-int hello_check(const struct session *s, const json_t *m, struct experiment *e, struct fault *f)
+int hello_check(const struct program *p, const json_t *m, struct experiment *e, struct fault *f)
 {
 	const json_t *rails = json_object_get(m, "rails");
 	bool gpu_memory;
 
-	*e = s->test->defaults;
+	*e = p->test->defaults;
 	if (!message_is(m, "hello"))
-		return fault_raise(f, FAULT_PEER, 0, "the first message is no hello");
-	if (check_versions(m, f) || check_test(s, m, f) ||
+		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
+	if (check_versions(m, f) || check_test(p, m, f) ||
 	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")), f) ||
 	    message_flag(m, "gpu_memory", &gpu_memory, f) ||
 	    message_has(m, "rails", can_choose(rails), f) ||
-	    experiment_from_json(e, json_object_get(m, "experiment"), f) ||
-	    experiment_check(&s->asked, e, f) || plan_check(e, s->test->latency, f) ||
-	    transport_check(e, s->test, f))
+	    experiment_from_json(e, json_object_get(m, "experiment"), p->options.traits, f) ||
+	    experiment_check(&p->asked, e, f) || plan_check(e, f) || operation_check(p->test, e, f))
 		return -1;
-	return limits_check(&s->options.local, e, s->test->latency, json_array_size(rails), f);
+	return limits_check(&p->options.local, e, p->test->latency, json_array_size(rails), f);
+}
+
+void hello_write_sweep(const struct sweep *sweep, json_t *m)
+{
+	json_t *names = json_array();
+
+	for (unsigned i = 0; i < sweep->axes; i++)
+		json_array_append_new(names, json_string(sweep->axis[i].row->name));
+	if (sweep->axes)
+		json_object_set(m, "varied", names);
+	json_decref(names);
+}
+
+int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f)
+{
+	const json_t *names = json_object_get(m, "varied"), *name;
+	size_t i;
+
+	sweep->axes = 0;
+	if (!names)
+		return 0;
+	if (message_has(m, "varied", json_array_size(names) - 1 < SWEEP_AXES_MAX, f))
+		return -1;
+	json_array_foreach (names, i, name) {
+		const char *text = json_string_value(name);
+		const struct option_row *row = text ? options_find(text) : NULL;
+
+		if (message_has(m, "varied", row && sweep_is(row, ",") && !sweep_axis(sweep, row), f))
+			return -1;
+		sweep->axis[sweep->axes++] = (struct sweep_axis){.row = row};
+	}
+	return 0;
 }

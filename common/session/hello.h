@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hello: may the client that says this be served? Looks at the message and the command line alone
- * and keeps nothing, so the door's guard may ask while another client is served.
+ * hello: whether a client with this first message can be served. The check reads only the message
+ * and the command line and keeps no state, so the listener's guard may call it while another client
+ * is served.
  */
-#ifndef RDMARK_SESSION_HELLO_H
-#define RDMARK_SESSION_HELLO_H
+#pragma once
 
 #include <jansson.h>
 
 #include "base/fault.h"
-#include "session/session.h"
+#include "session/program.h"
+#include "wire/fields.h"
+
+/* What a rail of the client supports; and what the server chose from it. */
+struct hello_rail {
+	bool ethernet, iwarp;   /* of an offer */
+	enum gid_kind gid_kind; /* of a choice */
+	unsigned mtu_bytes;
+	uint16_t pkey;                /* 0: any */
+	struct operation_depth reads; /* 0: not used */
+};
+
+const struct fields *hello_offer(void);
+const struct fields *hello_choice(void);
 
 /*
- * Check M, the first message of a client, and read its experiment into E. Raises FAULT_USAGE if the
- * client is one of ours that cannot be served (version, test, options, limits), FAULT_PEER if it is
- * none.
+ * Check M, the first message of a client, and read its experiment into E. Returns 0, or -1 with
+ * FAULT_USAGE if it is an rdmark client that cannot be served (version, test, options, limits), or
+ * FAULT_PEER if it is something else.
  */
-int hello_check(const struct session *s, const json_t *m, struct experiment *e, struct fault *f);
+int hello_check(const struct program *p, const json_t *m, struct experiment *e, struct fault *f);
 
-#endif
+/*
+ * Add the names of the options that the client varies to its hello M; and read them as axes without
+ * values. Raises FAULT_PEER if they are invalid.
+ */
+void hello_write_sweep(const struct sweep *sweep, json_t *m);
+int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The server: waits for a client, adopts its experiment, follows its rounds. */
-#include "session/state.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "host/notify.h"
+#include "measure/counting.h"
+#include "measure/context.h"
+#include "measure/verify.h"
+#include "session/handover.h"
+#include "session/handshake.h"
 #include "session/hello.h"
-#include "session/parts.h"
-#include "session/verify.h"
 
-/* Tell whoever started us that clients can connect. */
-static int announce(struct session *s)
+/* Tell the service manager, and the reader of --ready-fd, that clients can connect. */
+static int announce_server(struct program *p)
 {
-	int fd = (int)s->options.local.ready_fd;
+	int fd = (int)p->options.local.ready_fd;
 	char line[16];
 	int n;
 
-	report_listening(&s->report, s->door.address);
+	report_listening(&p->report, p->listener.address);
 	notify_send("READY=1");
-	if (s->options.local.ready_fd == EXPERIMENT_AUTO)
+	if (p->options.local.ready_fd == EXPERIMENT_AUTO)
 		return 0;
-	n = snprintf(line, sizeof(line), "%u\n", s->door.port);
+	n = snprintf(line, sizeof(line), "%u\n", p->listener.port);
 	if (write(fd, line, (size_t)n) != n) {
-		fault_raise(&s->fault, FAULT_USAGE, errno, "write to --ready-fd %d", fd);
-		return fault_fix(&s->fault,
-				 "open that descriptor for writing, as in `%s --ready-fd 3 3>file`",
-				 s->program);
+		fault_raise(&p->fault, FAULT_USAGE, errno, "cannot write to --ready-fd %d", fd);
+		return fault_fix(&p->fault,
+				 "open the descriptor for writing, as in `%s --ready-fd 3 3>file`",
+				 p->name);
 	}
 	if (fd > STDERR_FILENO)
 		close(fd);
@@ -36,340 +38,360 @@ static int announce(struct session *s)
 }
 
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
-static int adopt(struct session *s, const json_t *m)
+static int adopt_client(struct program *p, struct link *l, const json_t *m)
 {
 	struct experiment e;
 
-	fault_phase(&s->fault, "agreeing with the client");
-	if (message_is(m, "error")) { /* it found out by itself that it cannot run */
-		message_raise(m, &s->fault);
-		s->fault.code = FAULT_PEER;
+	fault_phase(&p->fault, "agreeing with the client");
+	if (message_is(m, "error")) { /* the client itself found that it cannot run */
+		message_raise(m, &p->fault);
+		p->fault.code = FAULT_PEER;
 		return -1;
 	}
-	if (hello_check(s, m, &e, &s->fault) || session_read_timeout(s, m))
+	if (hello_check(p, m, &e, &p->fault) || hello_read_sweep(&p->options.sweep, m, &p->fault) ||
+	    handshake_read_timeout(l, m))
 		return -1;
-	s->options.experiment = e;
-	if (s->options.local.max_duration_ns != EXPERIMENT_AUTO)
-		oob_limit(&s->oob, s->options.local.max_duration_ns);
+	p->options.experiment = e;
+	if (p->options.local.max_duration_ns != EXPERIMENT_AUTO && !l->oob.until_ns)
+		oob_limit(&l->oob, p->options.local.max_duration_ns);
 	return 0;
 }
 
-/* The door's guard asks, in a thread of its own. */
-static int vet(const void *session, const json_t *first, struct fault *f)
+/*
+ * Called by the thread that guards the listener: whether the hello FIRST of a new
+ * client is acceptable. Returns 0, or -1 with the fault for that client.
+ */
+static int vet_client(const void *program, const json_t *first, struct fault *f)
 {
 	struct experiment ignored;
 
+	if (handover_to(program, first))
+		return 0; /* the program that it is handed to checks it */
 	fault_phase(f, "agreeing with the client");
-	return hello_check(session, first, &ignored, f);
+	return hello_check(program, first, &ignored, f);
 }
 
-/* The first kind of GID that both ends of rail R have, in the order of the client's OFFER. */
-static int agree_on_gid(struct session *s, struct rail *r, const json_t *offer, enum gid_kind *kind)
+/* Take over the connection and the hello of the client that another program has accepted. */
+static int adopt_accepted(struct session *s, json_t **hello)
 {
-	enum gid_kind mine[GID_KINDS];
-	size_t n = rail_kinds(s, r, mine);
-	const json_t *theirs = json_object_get(offer, "gid_kinds"), *v;
-	size_t i;
-
-	if (fault_is(&s->fault))
+	if (adopt_client(s->program, &s->link, s->program->accepted))
 		return -1;
-	if (json_is_true(json_object_get(offer, "ethernet")) != r->hca.info.is_ethernet) {
-		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "the two ends have different link layers: %s on the server's %s",
-			    r->mine.link_layer, r->hca.info.device);
-		return fault_fix(&s->fault, "choose devices of one fabric with -d on both ends");
-	}
-	json_array_foreach (theirs, i, v)
-		for (size_t k = 0; k < n; k++)
-			if (json_is_integer(v) && json_integer_value(v) == (json_int_t)mine[k]) {
-				*kind = mine[k];
-				return 0;
-			}
-	*kind = GID_IB;
-	if (!r->hca.info.is_ethernet)
-		return 0; /* LIDs do */
-	fault_raise(&s->fault, FAULT_USAGE, 0,
-		    "the two ends have no kind of GID in common: server %s has %s first",
-		    r->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
-	return fault_fix(
-		&s->fault,
-		"give both netdevs an address of one family, or choose with -x on both ends");
-}
-
-/* From what the client's end of rail R can do to what is done: appended to CHOICES. */
-static int choose(struct session *s, struct rail *r, const json_t *offer, json_t *choices)
-{
-	enum gid_kind kind;
-	json_t *choice;
-	uint64_t mtu;
-
-	if (message_u64(offer, "mtu_bytes", 4096, &mtu, &s->fault) ||
-	    rail_agree_on_pkey(s, r, offer) || agree_on_gid(s, r, offer, &kind))
-		return -1;
-	r->route.mtu_bytes = mtu < rail_mtu(s, r) ? (unsigned)mtu : rail_mtu(s, r);
-	if (!hca_mtu_enum(r->route.mtu_bytes))
-		return fault_raise(&s->fault, FAULT_PEER, 0, "the client proposes an MTU of %u",
-				   (unsigned)mtu);
-	if (rail_use_gid(s, r, kind))
-		return -1;
-	choice = json_pack("{s:i, s:i}", "gid_kind", (int)kind, "mtu_bytes",
-			   (int)r->route.mtu_bytes);
-	json_array_append_new(choices, choice);
-	return rail_tell_pkey(s, r, choice);
-}
-
-/* Rail by rail, as many as the client has. */
-static int choose_all(struct session *s, const json_t *hello, json_t *choices)
-{
-	const json_t *offers = json_object_get(hello, "rails");
-	size_t n = json_array_size(offers);
-
-	if (n != s->rails) {
-		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "the two ends use different numbers of devices: server %u, client %zu",
-			    s->rails, n);
-		return fault_fix(&s->fault, "name as many with -d on both ends");
-	}
-	for (unsigned i = 0; i < s->rails; i++)
-		if (choose(s, &s->rail[i], json_array_get(offers, i), choices))
-			return -1;
+	*hello = json_incref(s->program->accepted);
+	oob_local_address(&s->link.oob, &s->ep.local);
 	return 0;
 }
 
-static int welcome(struct session *s, const json_t *hello)
+/* True if --wait has expired: without a connection only that raises FAULT_DEADLINE. */
+static bool wait_expired(const struct session *s)
 {
-	json_t *m, *choices;
-
-	fault_phase(&s->fault, "agreeing with the client");
-	if (session_read_memory(s, hello))
-		return -1;
-	choices = json_array();
-	if (choose_all(s, hello, choices)) {
-		json_decref(choices);
-		return -1;
-	}
-	endpoint_agreed(s);
-	m = message_new("welcome");
-	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
-	json_object_set_new(m, "version", json_string(RDMARK_VERSION));
-	json_object_set_new(m, "rails", choices);
-	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)s->options.local.timeout_ns));
-	if (s->gpu_memory)
-		json_object_set_new(m, "gpu_memory", json_true());
-	if (endpoint_cm_listen(s, m)) {
-		json_decref(m);
-		return -1;
-	}
-	return oob_send(&s->oob, m, session_deadline(s), &s->fault);
+	return s->program->fault.code == FAULT_DEADLINE && s->link.oob.fd < 0;
 }
 
-static int connect_qps(struct session *s)
+static int say_nobody_came(struct program *p)
 {
-	json_t *m = NULL;
-	int rc;
-
-	if (endpoint_make(s) || endpoint_cm_connect(s, &m)) {
-		json_decref(m);
-		return -1;
-	}
-	fault_phase(&s->fault, "exchanging QP details");
-	if (!m && message_expect(&s->oob, "qps", &m, s->options.local.timeout_ns, &s->fault))
-		return -1;
-	rc = endpoint_read_peer(s, m) || endpoint_connect(s) ? -1 : 0;
-	json_decref(m);
-	if (rc)
-		return rc;
-	/* Only now: this end is ready for whatever the client sends when it has the answer. */
-	return oob_send(&s->oob, endpoint_describe(s), session_deadline(s), &s->fault);
+	fault_cause(&p->fault, "The --wait of %s has passed",
+		    units_ns(p->options.local.wait_ns).text);
+	return fault_fix(&p->fault,
+			 "check why no client connected to port %u of this host, or give a longer "
+			 "--wait, or omit it",
+			 p->listener.port);
 }
 
-/* Wait for a client whose hello can be used; strangers are dropped and waiting goes on. */
+/* Wait for a client with a valid hello; other connections are dropped. */
 static int await_client(struct session *s, json_t **hello)
 {
+	struct program *p = s->program;
+	uint64_t wait_ns = p->options.local.wait_ns;
+	uint64_t until_ns = wait_ns ? clock_now_ns() + wait_ns : 0;
 	char line[1024];
 
 	for (;;) {
 		struct fault ignored = {0};
 
-		if (door_wait(&s->door, &s->oob, hello, &s->fault))
-			return -1;
-		if (adopt(s, *hello) == 0)
+		p->listener.until_ns = until_ns;
+		if (listener_wait(&p->listener, &s->link.oob, hello, &p->fault))
+			return wait_expired(s) ? say_nobody_came(p) : -1;
+		if (handover_to(p, *hello) || adopt_client(p, &s->link, *hello) == 0)
 			break;
-		if (!s->fault.from_peer)
-			oob_send(&s->oob, message_from_fault(&s->fault), session_deadline(s),
-				 &ignored);
+		if (!p->fault.from_peer)
+			oob_send(&s->link.oob, message_from_fault(&p->fault),
+				 link_deadline(&s->link), &ignored);
 		json_decref(*hello);
 		*hello = NULL;
-		if (s->fault.code != FAULT_PEER || s->fault.from_peer)
+		if (p->fault.code != FAULT_PEER || p->fault.from_peer)
 			return -1;
-		fault_format(&s->fault, line, sizeof(line));
-		report_note(&s->report, "dropped %s: %s", s->oob.peer, line);
-		fault_clear(&s->fault);
-		oob_release(&s->oob);
+		fault_format(&p->fault, line, sizeof(line));
+		report_log(&p->report, "dropped %s: %s", s->link.oob.peer, line);
+		fault_clear(&p->fault);
+		oob_release(&s->link.oob);
 	}
-	oob_local_address(&s->oob, &s->local);
-	return door_guard(&s->door, s->oob.peer, &s->fault);
+	oob_local_address(&s->link.oob, &s->ep.local);
+	return listener_guard(&p->listener, s->link.oob.peer, &p->fault);
 }
 
-/* The client takes its leave. */
-static int take_leave(struct session *s, const json_t *theirs)
+/* The client has said "bye": answer it. */
+static int answer_bye(struct measure *ms, const json_t *theirs, bool *more)
 {
 	json_t *bye = message_new("bye");
 
-	counting_stop(s, bye);
-	if (oob_send(&s->oob, bye, session_deadline(s), &s->fault))
+	counting_stop(ms, bye);
+	if (link_send(ms->link, bye) || message_flag(theirs, "more", more, ms->fault))
 		return -1;
-	return counting_hear(s, theirs) ? -1 : 1;
+	return counting_read(ms, theirs) ? -1 : 1;
 }
 
-static int one_round(struct session *s, const json_t *request)
+/* Rounds until the client takes its leave, with MORE experiments to come or for good. */
+static int follow_client(struct session *s, bool *more)
 {
-	struct session_round sr;
-	int rc = round_server(s, request, &sr);
+	struct measure *ms = &s->ms;
+	struct link *l = ms->link;
 
-	if (rc == 0)
-		rc = verify_round(s, &sr);
-	if (!sr.way)
-		round_show(s, &sr);
-	round_release(&sr);
-	return fault_is(&s->fault) ? -1 : rc;
-}
-
-/* The client's runs of a size are over. */
-static int take_repeated(struct session *s, const json_t *m)
-{
-	if (message_u64_if(m, "until_ppm", REPEAT_PPM, &s->repeat.until_ppm, &s->fault))
-		return -1;
-	round_repeated(s);
-	return fault_is(&s->fault) ? -1 : 0;
-}
-
-/* Rounds until the client takes its leave. */
-static int follow(struct session *s)
-{
 	for (;;) {
 		json_t *m = NULL;
 		int rc;
 
-		fault_phase(&s->fault, "waiting for the client's next round");
-		if (oob_recv(&s->oob, &m, session_deadline(s), &s->fault))
+		fault_phase(ms->fault, "waiting for the client's next round");
+		if (oob_recv(&l->oob, &m, link_deadline(l), ms->fault))
 			return -1;
-		if (message_is(m, "bye"))
-			rc = take_leave(s, m);
-		else if (message_is(m, "round") && s->stop.signal)
-			rc = stop_raise(&s->stop, &s->fault); /* a sweep ends here */
+		if (message_is(m, "round") || message_is(m, "task"))
+			s->stage = SESSION_MEASURING;
+		if (message_is(m, "bye")) {
+			if (!json_is_true(json_object_get(m, "more")))
+				listener_over(&s->program->listener);
+			rc = answer_bye(ms, m, more);
+		} else if (message_is(m, "round") && l->stop->signal)
+			rc = stop_raise(l->stop, ms->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
-			rc = one_round(s, m);
+			rc = measure_one_round(ms, m);
 		else if (message_is(m, "repeated"))
-			rc = take_repeated(s, m);
+			rc = measure_read_repeated(ms, m);
 		else if (message_is(m, "task"))
-			rc = session_answer_task(s, m);
+			rc = measure_answer_task(ms, m);
 		else if (message_is(m, "error"))
-			rc = message_raise(m, &s->fault);
+			rc = message_raise(m, ms->fault);
 		else if (message_is(m, "alive"))
 			rc = 0;
 		else
-			rc = fault_raise(&s->fault, FAULT_PEER, 0,
-					 "the client sent no round where one was due");
+			rc = fault_raise(ms->fault, FAULT_PEER, 0,
+					 "the client sent an unexpected message instead of a "
+					 "round");
 		json_decref(m);
 		if (rc)
 			return rc < 0 ? -1 : 0;
 	}
 }
 
-/* CUDA's driver may take long to start: the client hears meanwhile that this end is alive. */
-static int open_device(struct session *s)
+/* Run the experiment in HELLO (stolen). Returns 0: the last one; 1: more follow; -1. */
+static int server_experiment(struct session *s, json_t *hello)
 {
-	struct watch w;
+	bool more = false;
+	int rc = session_open(s) || handshake_welcome(&s->ms, hello) ? -1 : 0;
+
+	json_decref(hello);
+	if (rc || handshake_connect(&s->ms))
+		return -1;
+	session_show_ends(&s->ms);
+	rc = follow_client(s, &more);
+	measure_repeated(&s->ms); /* what is left of a client that did not come to the end */
+	return rc ? -1 : more;
+}
+
+/* Receive the client's next hello. */
+static int next_hello(struct session *s, json_t **hello)
+{
 	int rc;
 
-	session_alive_start(s, &w);
-	rc = endpoint_open(s);
-	session_alive_stop(s, &w);
+	session_next(s);
+	fault_phase(&s->program->fault, "waiting for the client's next experiment");
+	if (link_expect(&s->link, "hello", hello))
+		return -1;
+	rc = adopt_client(s->program, &s->link, *hello);
+	if (rc)
+		json_decref(*hello);
 	return rc;
 }
 
-/* One client, from its hello to its leave. */
-static int serve(struct session *s)
+/* Serve one client, from its hello to its "bye". */
+static int serve_client(struct session *s)
 {
 	json_t *hello = NULL;
+	const char *other;
 	int rc;
 
-	if (await_client(s, &hello))
+	if (s->program->accepted ? adopt_accepted(s, &hello) : await_client(s, &hello))
 		return -1;
-	rc = open_device(s) || welcome(s, hello) ? -1 : 0;
-	json_decref(hello);
-	if (rc || connect_qps(s))
-		return -1;
-	session_show_ends(s);
-	rc = follow(s) || verify_verdict(s) ? -1 : 0;
-	round_repeated(s); /* what is left of a client that did not come to the end */
-	return rc;
+	other = handover_to(s->program, hello);
+	if (other) {
+		rc = handover(s, other, hello);
+		json_decref(hello);
+		return rc;
+	}
+	while ((rc = server_experiment(s, hello)) > 0 && (rc = next_hello(s, &hello)) == 0)
+		;
+	session_set_fault_point(s);
+	return rc || verify_verdict(&s->ms) ? -1 : 0;
 }
 
-/* Whatever became of a client: it and the log are told, and nothing of it is left. */
+/* Write one line to the log: time, client, test and outcome. */
+static void log_client(struct session *s, const char *peer)
+{
+	struct program *p = s->program;
+	char line[1536], now[CLOCK_UTC_BYTES];
+
+	if (fault_is(&p->fault))
+		fault_format(&p->fault, line, sizeof(line));
+	else
+		report_outcome(&p->report, line, sizeof(line));
+	/* A client that failed before its hello has not named a test. */
+	report_log(&p->report, "%s %s %s: %s%s", clock_utc(now), peer,
+		   s->stage == SESSION_GREETING && !p->accepted ? "-" : p->test->name,
+		   s->link.interrupted ? "interrupted, " : "", line);
+}
+
+/* Release all that belongs to a client, before the next one. */
+static void forget_client(struct session *s)
+{
+	struct program *p = s->program;
+
+	session_release(s);
+	fault_clear(&p->fault);
+	listener_unguard(&p->listener);
+	p->options = p->asked;
+	repeat_start(&p->repeat, 0);
+	p->repeat.within_ppm = 0; /* the client sends it */
+	session_init(s, p);
+}
+
+/* Send the outcome to the client, and write it to the log. */
 static void end_client(struct session *s)
 {
+	struct program *p = s->program;
 	struct fault writing = {0};
 	char line[1536];
 
-	if (fault_is(&s->fault)) {
-		session_tell_peer(s);
-		fault_format(&s->fault, line, sizeof(line));
-		report_note(&s->report, "%s: %s", s->oob.peer, line);
-	}
-	counting_stop(s, NULL);
-	if (report_next(&s->report, &s->fault, s->interrupted, &writing)) {
+	if (fault_is(&p->fault))
+		link_tell_peer(&s->link);
+	session_name_reporter(s);
+	/*
+	 * The program that a client was handed over to has written its line, unless the handover
+	 * failed.
+	 */
+	if (s->link.oob.fd >= 0 || fault_is(&p->fault))
+		log_client(s, s->link.oob.fd >= 0 ? s->link.oob.peer : p->listener.busy_with);
+	counting_stop(&s->ms, NULL);
+	if (report_next(&p->report, &p->fault, s->link.interrupted, &writing)) {
 		fault_format(&writing, line, sizeof(line));
-		report_note(&s->report, "%s", line);
+		report_log(&p->report, "%s", line);
 	}
-	fault_clear(&s->fault);
-	fault_clear(&s->wrong_data);
-	oob_release(&s->oob);
-	session_linger(s);
-	endpoint_release(s);
-	door_unguard(&s->door);
-	s->interrupted = s->measured = false;
-	s->options.experiment = s->asked.experiment;
-	repeat_start(&s->repeat, 0);
-	s->repeat.until_ppm = 0;
-	memset(&s->local, 0, sizeof(s->local));
+	forget_client(s);
 }
 
-/* Until a signal comes, which is how this ends well. */
+/* Until a signal comes, which is how this ends well; or the one that was handed over. */
 static int serve_all(struct session *s)
 {
-	while (!s->stop.signal) {
-		serve(s);
-		if (!s->stop.signal)
+	struct program *p = s->program;
+
+	do {
+		serve_client(s);
+		if (wait_expired(s))
+			return -1;
+		if (!p->stop.signal)
 			end_client(s);
-	}
-	if (s->fault.code == FAULT_INTERRUPTED && !s->fault.from_peer)
-		fault_clear(&s->fault);
-	report_note(&s->report, "%s: no more clients are served", stop_signal_name(s->stop.signal));
-	return fault_is(&s->fault) ? -1 : 0;
+		else if (s->link.oob.fd >= 0) {
+			if (fault_is(&p->fault))
+				link_tell_peer(&s->link);
+			log_client(s, s->link.oob.peer);
+		}
+	} while (!p->stop.signal && !p->accepted);
+	if (p->fault.code == FAULT_INTERRUPTED && !p->fault.from_peer)
+		fault_clear(&p->fault);
+	if (!p->accepted)
+		report_log(&p->report, "%s: the server stops", stop_signal_name(p->stop.signal));
+	return fault_is(&p->fault) ? -1 : 0;
+}
+
+/*
+ * True if the server waits for another client: nothing was measured, and this client failed, left,
+ * does not fit or requests more than is available. After a failure of this host the server ends.
+ */
+static bool may_serve_another(const struct session *s)
+{
+	const struct fault *f = &s->program->fault;
+
+	if (!fault_is(f) || s->program->stop.signal || s->stage == SESSION_MEASURING ||
+	    wait_expired(s))
+		return false;
+	if (f->from_peer || f->code == FAULT_PEER || f->code == FAULT_DEADLINE)
+		return true;
+	if (s->stage == SESSION_OPENING)
+		return false;
+	return f->code == FAULT_USAGE || f->code == FAULT_UNAVAILABLE || f->errnum == ENOMEM ||
+	       f->errnum == EINVAL;
+}
+
+/* A client was not served: tell it why, print why, and release all that belongs to it. */
+static void reject_client(struct session *s)
+{
+	struct program *p = s->program;
+	char who[256];
+
+	link_tell_peer(&s->link);
+	snprintf(p->fault.reporter, sizeof(p->fault.reporter), "it");
+	snprintf(who, sizeof(who), "%s: client %s not served, still waiting for a client", p->name,
+		 s->link.oob.peer);
+	fault_print(&p->fault, who, stderr);
+	counting_stop(&s->ms, NULL);
+	report_discard(&p->report);
+	forget_client(s);
+}
+
+/* Serve one client; those that cannot be served before it do not count. */
+static int serve_until_one(struct session *s)
+{
+	int rc;
+
+	while ((rc = serve_client(s)) && may_serve_another(s))
+		reject_client(s);
+	return rc;
+}
+
+/* With iWARP, listen on IPv4: IPv4 clients cannot reach an IPv6 listener of rdma_cm. */
+static const char *where_to_listen(const struct local_options *l, const struct hca_list *list)
+{
+	bool iwarp = l->comm_rdma_cm && list->count;
+
+	for (size_t i = 0; i < list->count; i++)
+		iwarp &= list->port[i].is_iwarp;
+	return iwarp && !l->source_ip ? "0.0.0.0" : l->source_ip;
 }
 
 int session_server(struct session *s)
 {
+	struct program *p = s->program;
 	struct hca_list list = {NULL, 0};
+	const char *address;
 	int rc;
 
-	s->asked = s->options;
-	s->repeat.until_ppm = 0; /* the client says */
-	rc = endpoint_look(s, &list);
+	p->repeat.within_ppm = 0; /* the client sends it */
+	if (p->accepted)
+		return serve_all(s);
+	rc = endpoint_find(&s->ep, &list);
+	address = where_to_listen(&p->options.local, &list);
 	hca_list_free(&list);
-	if (s->options.local.comm_rdma_cm)
-		s->door.carrier = carrier_rdma_cm();
-	if (rc || endpoint_gpu_look(s) ||
-	    door_open(&s->door, s->options.local.source_ip, (uint16_t)s->options.local.port,
-		      &s->stop, &s->fault))
+	if (p->options.local.comm_rdma_cm)
+		p->listener.ops = oob_ops_rdma_cm();
+	if (rc || endpoint_gpu_find(&s->ep) ||
+	    listener_open(&p->listener, address, (uint16_t)p->options.local.port, &p->stop,
+			  &p->fault))
 		return -1;
-	s->door.patience_ns = s->options.local.timeout_ns;
-	s->door.log = s->options.output.quiet ? NULL : stderr;
-	s->door.vet = vet;
-	s->door.vet_arg = s;
-	if (announce(s))
+	p->listener.once = !p->options.local.persistent;
+	p->listener.patience_ns = p->options.local.timeout_ns;
+	p->listener.log = p->options.output.quiet ? NULL : stderr;
+	p->listener.vet = vet_client;
+	p->listener.vet_arg = p;
+	if (announce_server(p))
 		return -1;
-	return s->options.local.persistent ? serve_all(s) : serve(s);
+	rc = p->options.local.persistent ? serve_all(s) : serve_until_one(s);
+	listener_over(&p->listener);
+	return rc;
 }

@@ -1,262 +1,191 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "session/session.h"
+/* The session of one client, at either end. */
+#include "session/program.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/units.h"
-#include "report/list.h"
-#include "session/plan.h"
-#include "session/state.h"
-#include "session/transport.h"
-
-uint64_t session_deadline(const struct session *s)
+void session_init(struct session *s, struct program *p)
 {
-	return clock_now_ns() + s->options.local.timeout_ns;
+	*s = (struct session){
+		.program = p,
+		.ep = {.test = p->test,
+		       .options = &p->options,
+		       .fault = &p->fault,
+		       .clock = &p->clock,
+		       .server = p->server},
+		.link = {.oob = OOB_EMPTY,
+			 .stop = &p->stop,
+			 .fault = &p->fault,
+			 .timeout_ns = p->options.local.timeout_ns},
+		.ms = {.test = p->test,
+		       .options = &p->options,
+		       .fault = &p->fault,
+		       .report = &p->report,
+		       .clock = &p->clock,
+		       .steal = &p->steal,
+		       .gates = &p->gates,
+		       .strict = &p->strict,
+		       .repeat = &p->repeat},
+	};
+	s->ms.ep = &s->ep;
+	s->ms.link = &s->link;
 }
 
-int session_read_timeout(struct session *s, const json_t *m)
+/* --wait_destroy: the run is over, and its QPs stay for a while. Ends early on a signal. */
+static void wait_destroy(const struct session *s)
 {
-	const struct option_row *row = options_find("timeout");
-
-	if (message_u64(m, "timeout_ns", row->max, &s->peer_timeout_ns, &s->fault))
-		return -1;
-	return message_has(m, "timeout_ns", s->peer_timeout_ns >= row->min, &s->fault);
-}
-
-int session_read_memory(struct session *s, const json_t *m)
-{
-	bool theirs;
-
-	if (message_flag(m, "gpu_memory", &theirs, &s->fault))
-		return -1;
-	/* A ping-pong polls memory, which no CPU can with a GPU's. */
-	s->immediate = s->test->lead_immediate && (s->options.experiment.write_with_imm ||
-						   (s->test->latency && (s->gpu_memory || theirs)));
-	return transport_check_memory(&s->options.experiment, s->test, s->immediate, &s->fault);
-}
-
-void session_linger(struct session *s)
-{
-	uint64_t ns = s->options.local.wait_destroy_ns;
+	uint64_t ns = s->ep.options->local.wait_destroy_ns;
 	struct fault ignored = {0};
 
-	if (ns && s->strands && !s->stop.signal && !fault_is(&s->fault))
-		stop_wait(&s->stop, -1, 0, clock_now_ns() + ns, &ignored);
+	if (ns && s->ep.workers && !s->link.stop->signal && !fault_is(s->link.fault))
+		stop_wait(s->link.stop, -1, 0, clock_now_ns() + ns, &ignored);
 }
 
-/* Rows while a run goes on that has no end of its own; perftest prints one every five seconds. */
-static void choose_interval(struct options *o)
+static void release_all_made(struct session *s)
 {
-	if (!o->experiment.run_infinitely || o->output.interval_ns)
-		return;
-	o->output.interval_ns =
-		o->experiment.duration_ns ? o->experiment.duration_ns : 5 * UNITS_NS_PER_S;
+	endpoint_quiesce(&s->ep);
+	measure_release(&s->ms);
+	endpoint_release(&s->ep);
 }
 
-static const char *basename_of(const char *path)
+void session_release(struct session *s)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "rdmark";
+	watcher_release(&s->link.watcher);
+	oob_release(&s->link.oob);
+	wait_destroy(s);
+	release_all_made(s);
 }
 
-/* What only a server can do. */
-static int check_client(struct session *s)
+void session_set_fault_point(struct session *s)
 {
-	static const char *const server[] = {"persistent", "max-memory", "max-duration", "max-qps"};
+	struct program *p = s->program;
+	char at[sizeof(p->fault.at)];
 
-	for (size_t i = 0; i < sizeof(server) / sizeof(server[0]); i++)
-		if (options_given(&s->options, server[i])) {
-			fault_raise(&s->fault, FAULT_USAGE, 0, "--%s with a host", server[i]);
-			return fault_fix(&s->fault, "it is the server's: give it where that is "
-						    "started, without a host");
-		}
-	return 0;
+	sweep_point(&p->options, at, sizeof(at));
+	fault_set_point(&p->fault, at);
+	fault_set_point(&p->gates.first, at);
+	fault_set_point(&p->strict.first, at);
+	fault_set_point(&s->ms.wrong_data, at);
 }
 
-bool session_keeps_samples(const struct session *s)
+void session_next(struct session *s)
 {
-	return !experiment_endless(&s->options.experiment) && !s->repeat.most;
+	struct program *p = s->program;
+	struct session old;
+
+	session_set_fault_point(s);
+	watcher_release(&s->link.watcher);
+	release_all_made(s);
+	old = *s;
+	p->options = p->asked;
+	session_init(s, p);
+	s->link.oob = old.link.oob;
+	s->link.peer_timeout_ns = old.link.peer_timeout_ns;
+	s->ms.measured = old.ms.measured;
+	s->stage = old.stage;
+	s->ms.wrong_data = old.ms.wrong_data;
+	oob_local_address(&s->link.oob, &s->ep.local);
 }
 
-/* The command line, and what follows from it before anything is opened. */
-static int read_command_line(struct session *s, int argc, char **argv)
+void session_name_reporter(struct session *s)
 {
-	struct output_options *o = &s->options.output;
+	struct fault *f = s->link.fault;
+	const char *peer = s->link.oob.peer;
 
-	options_init(&s->options, &s->test->defaults);
-	s->options.test = s->test->name;
-	if (options_parse(&s->options, argc, argv, &s->fault))
-		return -1;
-	if (strncmp(s->program, "ib_", 3) == 0 && !options_given(&s->options, "format"))
-		o->format = FORMAT_PERFTEST;
-	choose_interval(&s->options);
-	if (!s->test->latency && !s->test->ways && !options_given(&s->options, "tx-depth"))
-		s->options.experiment.tx_depth = plan_default_depth(&s->options.experiment);
-	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
-	if (o->format == FORMAT_PERFTEST)
-		o->quiet = 1;
-	if (repeat_read(&s->repeat, &s->options, s->test->latency, &s->fault))
-		return -1;
-	if ((o->histogram || o->unsorted) && !session_keeps_samples(s) && !o->json) {
-		fault_raise(&s->fault, FAULT_USAGE, 0,
-			    "-H and -U print every sample, which %s does not keep",
-			    s->repeat.most ? "--repeat" : "-D");
-		return fault_fix(&s->fault, "use -n, or --json -H for the histogram");
-	}
-	if (s->options.local.host && !s->options.local.port) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "-p/--port 0 with a host");
-		return fault_fix(
-			&s->fault,
-			"only a server can take any free port; give the port that it printed");
-	}
-	if (s->options.local.host && check_client(s))
-		return -1;
-	if (o->only == (s->test->latency ? ONLY_BANDWIDTH : ONLY_LATENCY)) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "--output: %s measures no %s", s->test->name,
-			    s->test->latency ? "bandwidth" : "latency");
-		return fault_fix(&s->fault, "--output=%s or --output=message_rate",
-				 s->test->latency ? "latency" : "bandwidth");
-	}
-	if (endpoint_gpu_check(s) ||
-	    gates_read(&s->gates, &s->options, s->test->latency, &s->fault))
-		return -1;
-	return plan_check(&s->options.experiment, s->test->latency, &s->fault) ||
-			       transport_check(&s->options.experiment, s->test, &s->fault)
-		       ? -1
-		       : 0;
-}
-
-void session_show_ends(struct session *s)
-{
-	struct report_ends ends = {
-		.rails = s->rails,
-		.threads = s->strands / s->rails,
-		.effective = &s->effective,
-	};
-
-	for (unsigned i = 0; i < s->rails; i++) {
-		ends.mine[i] = &s->rail[i].mine;
-		ends.theirs[i] = &s->rail[i].theirs;
-		/* of the first thread: perftest's banner has their numbers */
-		ends.my_qps[i] = &s->strand[i].mine;
-		ends.their_qps[i] = &s->strand[i].theirs;
-	}
-	report_connected(&s->report, &ends);
-}
-
-static int run(struct session *s)
-{
-	struct report_about about = {
-		.program = s->program,
-		.test = s->test->name,
-		.title = s->test->title,
-		.latency = s->test->latency,
-		.server = s->options.local.host == NULL,
-		.writes = s->test->written,
-		.csv_columns = s->options.local.host && !s->options.experiment.plain
-				       ? s->test->csv_columns
-				       : NULL,
-		.options = &s->options,
-	};
-
-	if (report_open(&s->report, &about, &s->fault) || stop_init(&s->stop, &s->fault))
-		return -1;
-	clock_init(&s->clock);
-	return about.server ? session_server(s) : session_client(s);
-}
-
-void session_tell_peer(struct session *s)
-{
-	struct fault ignored = {0};
-
-	if (s->oob.fd >= 0 && !s->fault.from_peer)
-		oob_send(&s->oob, message_from_fault(&s->fault),
-			 clock_now_ns() + UINT64_C(1000000000), &ignored);
-}
-
-/* An interruption is no failure if something was measured; without, it is whose signal it was. */
-static void settle_interruption(struct session *s)
-{
-	if (s->interrupted && s->stop.signal && !s->measured) {
-		fault_clear(&s->fault);
-		stop_raise(&s->stop, &s->fault);
-	}
-	if (s->fault.code != FAULT_INTERRUPTED)
-		return;
-	s->interrupted = true;
-	if (s->measured)
-		fault_clear(&s->fault);
-	else if (s->fault.from_peer)
-		s->fault.code = FAULT_PEER;
-}
-
-static int finish(struct session *s)
-{
-	struct fault writing = {0};
-
-	if (fault_is(&s->fault))
-		session_tell_peer(s);
-	settle_interruption(s);
-	if (!fault_is(&s->fault) && !s->report.about.server)
-		gates_verdict(&s->gates, &s->fault);
-	if (s->report.about.options)
-		counting_stop(s, NULL);
-	if (s->report.about.options &&
-	    report_close(&s->report, &s->fault, s->interrupted, &writing) && !fault_is(&s->fault))
-		s->fault = writing;
-	if (fault_is(&s->fault))
-		fault_print(&s->fault, s->program, stderr);
-	door_close(&s->door);
-	oob_release(&s->oob);
-	session_linger(s);
-	endpoint_release(s);
-	repeat_release(&s->repeat);
-	stop_release(&s->stop);
-	return fault_exit_status(&s->fault);
+	if (f->from_peer)
+		snprintf(f->reporter, sizeof(f->reporter), "the %s%s%s%s",
+			 s->ep.server ? "client" : "server", peer[0] ? " (" : "", peer,
+			 peer[0] ? ")" : "");
 }
 
 /*
- * Whoever closed stdin, stdout or stderr must not find a socket in its place. Not open for writing:
- * a write fails, and that is reported.
+ * Open the GPU and devices. CUDA's driver may take long to start, so tell the peer meanwhile that
+ * this end is alive.
  */
-static void hold_standard_descriptors(void)
+static int open_devices(struct session *s)
 {
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", O_RDONLY); /* takes the lowest free number: this one */
+	int rc;
+
+	if (s->ep.server || s->program->point)
+		link_alive_start(&s->link);
+	rc = endpoint_open(&s->ep);
+	link_alive_stop(&s->link);
+	return rc;
 }
 
-int session_main(const struct test *test, int argc, char **argv)
+/* Enter STAGE, unless an earlier experiment of the sweep has reached a later one. */
+static void enter_stage(struct session *s, enum session_stage stage)
 {
-	struct session s = {
-		.test = test,
-		.program = basename_of(argv[0]),
-		.stop = {.fd = -1},
-		.door = DOOR_CLOSED,
-		.oob = OOB_EMPTY,
-	};
-	struct options defaults;
+	if (s->stage < stage)
+		s->stage = stage;
+}
 
-	hold_standard_descriptors();
-	if (read_command_line(&s, argc, argv))
-		return finish(&s);
-	if (s.options.local.help) {
-		options_init(&defaults, &test->defaults);
-		defaults.test = test->name;
-		options_help(stdout, s.program, test->summary, &defaults);
-		return list_finish(stdout, s.program);
+int session_open(struct session *s)
+{
+	char given[128];
+
+	enter_stage(s, SESSION_OPENING);
+	/* The watcher's thread is made before one of this end is pinned. */
+	if (watcher_start(&s->link.watcher, s->link.fault) || open_devices(s))
+		return -1;
+	enter_stage(s, SESSION_AGREEING);
+	if (endpoint_check_size(&s->ep))
+		return -1;
+	/* TCP does what they are about. */
+	if (endpoint_iwarp_idle(&s->ep, given, sizeof(given)))
+		report_note(s->ms.report,
+			    "%s: ignored, because %s is iWARP, where TCP controls this", given,
+			    endpoint_iwarp(&s->ep)->device);
+	return 0;
+}
+
+/* The number of outstanding READs and atomics per QP at the requester. */
+static unsigned outstanding_reads(const struct endpoint *ep)
+{
+	const struct qp_route *r = &ep->rail[0].route;
+
+	return endpoint_leads(ep) ? r->reads_sent : r->reads_answered;
+}
+
+/* The parameters that the run really uses. */
+static struct report_effective effective_values(const struct measure *ms)
+{
+	const struct endpoint *ep = ms->ep;
+	const struct experiment *e = &ep->options->experiment;
+	const struct qp_set *qps = &ep->worker[0].qps;
+	uint64_t first = plan_first_size(e);
+
+	return (struct report_effective){
+		.mtu_bytes = ep->rail[0].route.mtu_bytes,
+		.tx_depth = qps->tx_depth,
+		.rx_depth = qps->rx_depth,
+		.inline_bytes = qps->inline_bytes,
+		.cq_mod = round_plan(&ms->meter[0], first, true).cq_mod,
+		.warmup = plan_warmup(e, first, ep->test->latency),
+		.outs = ep->test->operation.fetches ? outstanding_reads(ep) : 0,
+		.connected_by = e->rdma_cm ? oob_ops_rdma_cm()->name : oob_ops_tcp()->name,
+		.exchanged_over = ms->link->oob.ops->name,
+	};
+}
+
+void session_show_ends(struct measure *ms)
+{
+	const struct endpoint *ep = ms->ep;
+	struct report_effective effect = effective_values(ms);
+	struct report_ends ends = {
+		.rails = ep->rails,
+		.threads = ep->workers / ep->rails,
+		.first_bytes = plan_first_size(&ep->options->experiment),
+		.last_bytes = ep->largest_bytes,
+		.effective = &effect,
+	};
+
+	for (unsigned i = 0; i < ep->rails; i++) {
+		ends.mine[i] = &ep->rail[i].mine;
+		ends.theirs[i] = &ep->rail[i].theirs;
+		/* of the first thread: perftest's banner has their numbers */
+		ends.my_qps[i] = &ep->worker[i].mine;
+		ends.their_qps[i] = &ep->worker[i].theirs;
 	}
-	if (s.options.local.version) {
-		printf("%s (rdmark) %s\nVersion: %s\n", test->name, RDMARK_VERSION, RDMARK_VERSION);
-		return list_finish(stdout, s.program);
-	}
-	if (s.options.local.list)
-		return list_ports(stdout, s.program);
-	run(&s);
-	return finish(&s);
+	link_alive_start(ms->link);
+	report_connected(ms->report, &ends);
+	link_alive_stop(ms->link);
 }

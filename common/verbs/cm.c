@@ -9,15 +9,15 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "verbs/qp_state.h"
 #include "verbs/vfault.h"
 
-#define WINDOW    128 /* QPs under way at once: what a NIC's management queue takes */
-#define MAGIC     0x52444d4bu
-#define RNR_RETRY 7
-#define RNR_TIMER 12
+#define CONNECTING_MAX   128 /* QPs that connect at once: a NIC's management queue holds as many */
+#define QP_REQUEST_MAGIC 0x52444d4bu
+#define REDIALS_MAX      64
 
-/* What the client sends along with the request for each QP, in network order. */
-struct card {
+/* The private data of the client's connection request for each QP, in network order. */
+struct qp_request {
 	uint32_t magic;
 	uint32_t index; /* of the QP */
 	uint64_t token;
@@ -28,8 +28,15 @@ int cm_init(struct cm *c, const struct hca_port *port, const struct sockaddr_sto
 {
 	memset(c, 0, sizeof(*c));
 	fault_phase(f, "preparing rdma_cm");
-	if (cm_look(f))
+	if (cm_check(f)) {
+		if (port->is_iwarp && f->errnum == ENOENT) {
+			f->fix[0] = '\0'; /* not "omit -R": iWARP needs rdma_cm */
+			fault_fix(f, "modprobe rdma_ucm; in a container, pass "
+				     "/dev/infiniband/rdma_cm through: iWARP needs rdma_cm to "
+				     "connect");
+		}
 		return -1;
+	}
 	c->device = port;
 	c->own = *own;
 	c->timeout_ms = timeout_ns / 1000000 < INT32_MAX ? (int)(timeout_ns / 1000000) : INT32_MAX;
@@ -44,28 +51,29 @@ int cm_init(struct cm *c, const struct hca_port *port, const struct sockaddr_sto
 	return 0;
 }
 
-/* ID is on this end's device, or was taken to another one. */
+/* Check that rdma_cm uses this end's device and port for ID, and not those of another address. */
 static int check_device(const struct cm *c, const struct rdma_cm_id *id, struct fault *f)
 {
 	const char *name = id->verbs ? ibv_get_device_name(id->verbs->device) : NULL;
 
 	if (!name || (strcmp(name, c->device->device) == 0 && id->port_num == c->device->port))
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "rdma_cm takes %s port %u for %s, not %s port %u", name,
+	fault_raise(f, FAULT_USAGE, 0, "rdma_cm uses %s port %u for %s, not %s port %u", name,
 		    id->port_num, c->own_name[0] ? c->own_name : c->peer_name, c->device->device,
 		    c->device->port);
 	return fault_fix(f, "use -d %s, or give %s an IP address of its own", name,
 			 c->device->netdev[0] ? c->device->netdev : c->device->device);
 }
 
-static int listen_failed(const struct cm *c, const char *call, struct fault *f)
+static int raise_listen_failed(const struct cm *c, const char *call, struct fault *f)
 {
 	int err = errno;
 
 	vfault_raise(f, err, 0, "%s(%s)", call, c->own_name);
 	if (err == ENODEV || err == EADDRNOTAVAIL) {
 		fault_cause(f, "rdma_cm knows no RDMA device with that address");
-		fault_fix(f, "leave -R out, or look at `rdma link` and `ip address`");
+		fault_fix(f, "%scheck `rdma link` and `ip address`",
+			  c->device->is_iwarp ? "" : "omit -R, or ");
 	}
 	return -1;
 }
@@ -75,11 +83,11 @@ int cm_listen(struct cm *c, unsigned count, uint16_t *tcp_port, struct fault *f)
 	if (rdma_create_id(c->channel, &c->listener, NULL, RDMA_PS_TCP))
 		return vfault_raise(f, errno, 0, "rdma_create_id");
 	if (rdma_bind_addr(c->listener, (struct sockaddr *)&c->own))
-		return listen_failed(c, "rdma_bind_addr", f);
+		return raise_listen_failed(c, "rdma_bind_addr", f);
 	if (check_device(c, c->listener, f))
 		return -1;
 	if (rdma_listen(c->listener, (int)count))
-		return listen_failed(c, "rdma_listen", f);
+		return raise_listen_failed(c, "rdma_listen", f);
 	*tcp_port = ntohs(rdma_get_src_port(c->listener));
 	if (getrandom(&c->token, sizeof(c->token), 0) != (ssize_t)sizeof(c->token))
 		return fault_raise(f, FAULT_LOCAL, errno, "a random token");
@@ -93,65 +101,72 @@ int cm_aim(struct cm *c, const char *address, uint16_t tcp_port, uint64_t token,
 	struct sockaddr_in6 *v6 = (void *)&c->peer;
 
 	c->token = token;
-	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1)
 		v4->sin_family = AF_INET;
-		v4->sin_port = htons(tcp_port);
-	} else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
+	else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1)
 		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(tcp_port);
-		if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
-			v6->sin6_scope_id = if_nametoindex(c->device->netdev);
-	} else {
-		return fault_raise(f, FAULT_PEER, 0, "the server listens on '%.50s', no IP address",
+	else
+		return fault_raise(f, FAULT_PEER, 0,
+				   "the server listens on '%.50s', which is not an IP address",
 				   address);
-	}
+	v4->sin_port = htons(tcp_port); /* at the same offset as sin6_port */
+	if (v6->sin6_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
+		v6->sin6_scope_id = if_nametoindex(c->device->netdev);
 	cm_address_format((struct sockaddr *)&c->peer, c->peer_name, sizeof(c->peer_name));
 	return 0;
 }
 
-static struct rdma_conn_param parameters(const struct cm *c, unsigned i, const struct card *card)
+static struct rdma_conn_param connection_parameters(const struct cm *c, unsigned i,
+						    const struct qp_request *request)
 {
 	return (struct rdma_conn_param){
-		.private_data = card,
-		.private_data_len = card ? sizeof(*card) : 0,
-		.responder_resources = 1,
-		.initiator_depth = 1,
+		.private_data = request,
+		.private_data_len = request ? sizeof(*request) : 0,
+		.responder_resources = (uint8_t)c->route->reads_answered,
+		.initiator_depth = (uint8_t)c->route->reads_sent,
 		.flow_control = 1,
 		.retry_count = (uint8_t)c->route->retry_count,
-		.rnr_retry_count = RNR_RETRY,
+		.rnr_retry_count = QP_RNR_RETRY,
 		.qp_num = c->qps->qp[i]->qp_num,
 	};
 }
 
-/* Client: the next QP's first step. */
-static int dial(struct cm *c, unsigned i, struct fault *f)
+static int set_connection_tos(const struct cm *c, struct rdma_cm_id *id, struct fault *f)
+{
+	uint8_t tos = (uint8_t)c->route->tos;
+
+	if (tos && rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
+		return vfault_raise(f, errno, 0, "rdma_set_option(TOS %u)", tos);
+	return 0;
+}
+
+/* Client: create the rdma_cm_id of QP I and resolve the server's address. */
+static int start_connection(struct cm *c, unsigned i, struct fault *f)
 {
 	struct sockaddr *own = c->own.ss_family ? (struct sockaddr *)&c->own : NULL;
-	uint8_t tos = (uint8_t)c->route->tos;
 	void *context = (void *)(uintptr_t)i;
 
 	if (rdma_create_id(c->channel, &c->id[i], context, RDMA_PS_TCP))
 		return vfault_raise(f, errno, 0, "rdma_create_id(%u of %u)", i + 1, c->qps->count);
 	c->started++;
-	if (tos && rdma_set_option(c->id[i], RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
-		return vfault_raise(f, errno, 0, "rdma_set_option(TOS %u)", tos);
+	if (set_connection_tos(c, c->id[i], f))
+		return -1;
 	if (rdma_resolve_addr(c->id[i], own, (struct sockaddr *)&c->peer, c->timeout_ms))
 		return vfault_raise(f, errno, 0, "rdma_resolve_addr(%s)", c->peer_name);
 	return 0;
 }
 
-static int dial_more(struct cm *c, struct fault *f)
+/* Client: start connecting more QPs, while fewer than CONNECTING_MAX are connecting. */
+static int start_connections(struct cm *c, struct fault *f)
 {
-	while (c->started < c->qps->count && c->started - c->up < WINDOW)
-		if (dial(c, c->started, f))
+	while (c->started < c->qps->count && c->started - c->up < CONNECTING_MAX)
+		if (start_connection(c, c->started, f))
 			return -1;
 	return 0;
 }
 
 int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fault *f)
 {
-	uint8_t tos = (uint8_t)route->tos;
-
 	fault_phase(f, "connecting the QPs through rdma_cm");
 	c->qps = qps;
 	c->route = route;
@@ -159,16 +174,12 @@ int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fa
 	c->is_up = calloc(qps->count, sizeof(*c->is_up));
 	if (!c->id || !c->is_up)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "connections of %u QPs", qps->count);
-	if (!c->listener)
-		return dial_more(c, f);
-	if (tos &&
-	    rdma_set_option(c->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
-		return vfault_raise(f, errno, 0, "rdma_set_option(TOS %u)", tos);
-	return 0;
+	return c->listener ? set_connection_tos(c, c->listener, f) : start_connections(c, f);
 }
 
-/* What rdma_cm says for the next state of QP I, and what this program says beside it. */
-static void settle(struct cm *c, unsigned i, struct ibv_qp_attr *a, int mask)
+/* A has what rdma_cm chose for the next state of QP I: override it by the user's options, and store
+ * the MTU, GID index and PSN that rdma_cm chose. */
+static void fill_qp_attr(struct cm *c, unsigned i, struct ibv_qp_attr *a, int mask)
 {
 	struct qp_route *r = c->route;
 
@@ -187,77 +198,77 @@ static void settle(struct cm *c, unsigned i, struct ibv_qp_attr *a, int mask)
 		if (r->sl)
 			a->ah_attr.sl = (uint8_t)r->sl;
 	}
-	a->max_rd_atomic = a->max_dest_rd_atomic = 1;
-	a->min_rnr_timer = RNR_TIMER;
+	a->max_rd_atomic = (uint8_t)r->reads_sent;
+	a->max_dest_rd_atomic = (uint8_t)r->reads_answered;
+	a->min_rnr_timer = QP_RNR_TIMER;
 	a->timeout = (uint8_t)r->qp_timeout;
 	a->retry_cnt = (uint8_t)r->retry_count;
-	a->rnr_retry = RNR_RETRY;
+	a->rnr_retry = QP_RNR_RETRY;
 	if (mask & IBV_QP_SQ_PSN)
 		c->qps->psn[i] = a->sq_psn;
 }
 
-static int advance(struct cm *c, unsigned i, enum ibv_qp_state state, const char *name,
-		   struct fault *f)
+static int move_qp_to_state(struct cm *c, unsigned i, enum ibv_qp_state state, struct fault *f)
 {
 	struct ibv_qp_attr a = {.qp_state = state};
-	int mask = 0, rc;
+	int mask = 0;
 
 	if (rdma_init_qp_attr(c->id[i], &a, &mask))
-		return vfault_raise(f, errno, 0, "rdma_init_qp_attr(%s)", name);
-	if (state == IBV_QPS_INIT) /* it is there; rdma_cm may have chosen another partition */
+		return vfault_raise(f, errno, 0, "rdma_init_qp_attr(%s)", qp_state_name(state));
+	if (state == IBV_QPS_INIT) /* it is in INIT; rdma_cm may have chosen another P_Key */
 		mask = a.pkey_index != c->route->pkey_index ? IBV_QP_STATE | IBV_QP_PKEY_INDEX : 0;
 	if (!mask)
-		return 0; /* iWARP: the kernel moves it along with the TCP connection */
-	settle(c, i, &a, mask);
-	rc = ibv_modify_qp(c->qps->qp[i], &a, mask);
-	if (!rc)
-		return 0;
-	vfault_raise(f, vfault_errno(rc), 0, "ibv_modify_qp(QP 0x%06x to %s)",
-		     c->qps->qp[i]->qp_num, name);
-	return fault_fix(f, "look at dmesg: the driver says there what it refuses");
+		return 0; /* iWARP: the kernel moves the QP along with the TCP connection */
+	fill_qp_attr(c, i, &a, mask);
+	return qp_modify(c->qps->qp[i], &a, mask, f);
 }
 
-static int to_rts(struct cm *c, unsigned i, struct fault *f)
+static int move_qp_to_rts(struct cm *c, unsigned i, struct fault *f)
 {
-	return advance(c, i, IBV_QPS_INIT, "INIT", f) || advance(c, i, IBV_QPS_RTR, "RTR", f) ||
-			       advance(c, i, IBV_QPS_RTS, "RTS", f)
+	return move_qp_to_state(c, i, IBV_QPS_INIT, f) || move_qp_to_state(c, i, IBV_QPS_RTR, f) ||
+			       move_qp_to_state(c, i, IBV_QPS_RTS, f)
 		       ? -1
 		       : 0;
 }
 
-static int is_up(struct cm *c, unsigned i, struct fault *f)
+/* QP I is connected: count it once, and let the client start more. */
+static int count_connected(struct cm *c, unsigned i, struct fault *f)
 {
 	if (c->is_up[i])
 		return 0;
 	c->is_up[i] = true;
 	c->up++;
-	return c->listener ? 0 : dial_more(c, f);
+	if (!c->own_name[0]) /* the kernel has chosen it */
+		cm_address_format(rdma_get_local_addr(c->id[i]), c->own_name, sizeof(c->own_name));
+	return c->listener ? 0 : start_connections(c, f);
 }
 
-/* Server: whose request is it? The QP's index, or -1 for a stranger. */
-static int64_t read_card(const struct cm *c, const struct rdma_conn_param *p)
+/* Server: the index of the QP that a connection request is for, or -1 if its private data are not
+ * those of this session's client, or that QP already has a connection. */
+static int64_t identify_request(const struct cm *c, const struct rdma_conn_param *p)
 {
-	struct card card;
+	struct qp_request request;
 	uint32_t i;
 
-	if (!p->private_data || p->private_data_len < sizeof(card))
+	if (!p->private_data || p->private_data_len < sizeof(request))
 		return -1;
-	memcpy(&card, p->private_data, sizeof(card));
-	i = ntohl(card.index);
-	if (ntohl(card.magic) != MAGIC || be64toh(card.token) != c->token || i >= c->qps->count ||
-	    c->id[i])
+	memcpy(&request, p->private_data, sizeof(request));
+	i = ntohl(request.index);
+	if (ntohl(request.magic) != QP_REQUEST_MAGIC || be64toh(request.token) != c->token ||
+	    i >= c->qps->count || c->id[i])
 		return -1;
 	return i;
 }
 
-/* Server: 1 for a stranger, who is to go. */
-static int take_request(struct cm *c, struct rdma_cm_event *e, struct fault *f)
+/* Server: accept a connection request for one of our QPs. Returns 0, -1 on a fault, or 1 if it was
+ * rejected: the caller then destroys the id. */
+static int accept_or_reject(struct cm *c, struct rdma_cm_event *e, struct fault *f)
 {
-	int64_t who = read_card(c, &e->param.conn);
-	unsigned i = (unsigned)who;
+	int64_t index = identify_request(c, &e->param.conn);
+	unsigned i = (unsigned)index;
 	struct rdma_conn_param p;
 
-	if (who < 0) {
+	if (index < 0) {
 		c->rejected++;
 		rdma_reject(e->id, NULL, 0);
 		return 1;
@@ -265,8 +276,8 @@ static int take_request(struct cm *c, struct rdma_cm_event *e, struct fault *f)
 	c->id[i] = e->id;
 	e->id->context = (void *)(uintptr_t)i;
 	c->started++;
-	p = parameters(c, i, NULL);
-	if (check_device(c, e->id, f) || to_rts(c, i, f))
+	p = connection_parameters(c, i, NULL);
+	if (check_device(c, e->id, f) || move_qp_to_rts(c, i, f))
 		return -1;
 	return rdma_accept(e->id, &p) ? vfault_raise(f, errno, 0, "rdma_accept") : 0;
 }
@@ -278,42 +289,51 @@ static int resolve_route(struct cm *c, unsigned i, struct fault *f)
 	return rdma_resolve_route(c->id[i], c->timeout_ms) ? cm_route_fault(c, errno, f) : 0;
 }
 
-static int request(struct cm *c, unsigned i, struct fault *f)
+/* Client: send the connection request of QP I. Returns 0, -1 on a fault, or 1 if another id has
+ * replaced this one: the caller then destroys it. */
+static int request_connection(struct cm *c, unsigned i, struct fault *f)
 {
-	struct card card = {htonl(MAGIC), htonl(i), htobe64(c->token)};
-	struct rdma_conn_param p = parameters(c, i, &card);
+	struct qp_request request = {htonl(QP_REQUEST_MAGIC), htonl(i), htobe64(c->token)};
+	struct rdma_conn_param p = connection_parameters(c, i, &request);
 
-	if (rdma_connect(c->id[i], &p))
+	if (rdma_connect(c->id[i], &p) == 0)
+		return 0;
+	/* rdma_cm chose a TCP port, and soft-iWARP binds a socket to it: retry if it is in use. */
+	if (errno != EADDRINUSE || !c->device->is_iwarp || c->redialled >= REDIALS_MAX)
 		return vfault_raise(f, errno, 0, "rdma_connect(%s)", c->peer_name);
-	return 0;
+	c->redialled++;
+	c->started--;
+	c->id[i] = NULL; /* the caller destroys it after it has acknowledged the event */
+	return start_connection(c, i, f) ? -1 : 1;
 }
 
-/* Client: the server's QP is ready. */
-static int confirm(struct cm *c, unsigned i, struct fault *f)
+/* Client: the server has accepted: move QP I to RTS and confirm. */
+static int confirm_connection(struct cm *c, unsigned i, struct fault *f)
 {
-	if (to_rts(c, i, f))
+	if (move_qp_to_rts(c, i, f))
 		return -1;
 	if (rdma_establish(c->id[i]))
 		return vfault_raise(f, errno, 0, "rdma_establish");
-	return is_up(c, i, f);
+	return count_connected(c, i, f);
 }
 
-/* 1: the event's id is a stranger's. */
-static int take(struct cm *c, struct rdma_cm_event *e, struct fault *f)
+/* Handle one event. Returns 0, -1 on a fault, or 1 if the caller must destroy the event's id: it
+ * was rejected or replaced. */
+static int handle_cm_event(struct cm *c, struct rdma_cm_event *e, struct fault *f)
 {
 	unsigned i = (unsigned)(uintptr_t)e->id->context;
 
 	switch (e->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		return take_request(c, e, f);
+		return accept_or_reject(c, e, f);
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		return resolve_route(c, i, f);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return request(c, i, f);
+		return request_connection(c, i, f);
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		return confirm(c, i, f);
+		return confirm_connection(c, i, f);
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return is_up(c, i, f);
+		return count_connected(c, i, f);
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		return 0;
@@ -338,7 +358,7 @@ int cm_step(struct cm *c, struct fault *f)
 		if (rdma_get_cm_event(c->channel, &e))
 			return errno == EAGAIN ? 0 : vfault_raise(f, errno, 0, "rdma_get_cm_event");
 		id = e->id;
-		rc = take(c, e, f);
+		rc = handle_cm_event(c, e, f);
 		rdma_ack_cm_event(e);
 		if (rc > 0)
 			rdma_destroy_id(id);

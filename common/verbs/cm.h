@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cm: connecting the QPs of one end through rdma_cm (librdmacm), by IP address, over RoCE,
- * InfiniBand and iWARP.
+ * cm: connects the QPs of one end through rdma_cm (librdmacm), by IP address, over RoCE, InfiniBand
+ * and iWARP.
  *
- * The QPs stay the caller's: each gets an rdma_cm_id of its own, which carries its number to the
- * peer and says what to modify it to. The server listens on an address of its device
- * (cm_listen()), tells that, the port and a token in its own way, and both ends then call cm_step()
- * whenever cm_fd() is readable, until all QPs are in RTS. QP i is connected to the peer's QP i;
- * whoever does not know the token is rejected.
+ * The caller owns the QPs. Each gets an rdma_cm_id, which sends its number to the peer and provides
+ * the attributes for ibv_modify_qp(). The server listens on an address of its device (cm_listen()),
+ * and sends that address, the port and a token to the client out of band. Both ends then call
+ * cm_step() whenever cm_fd() is readable, until all QPs are in RTS. QP i is connected to the peer's
+ * QP i. A connection request without the token is rejected.
  *
- * Nothing here waits: deadlines, signals and the peer's own words are the caller's to watch. Used
- * by one thread. CM_NONE is valid, a zeroed object is, too. It must go before the QPs go.
+ * No function waits: the caller watches deadlines, signals and out-of-band messages. One thread
+ * uses an object. CM_NONE and a zeroed object are valid. Release it before the QPs.
  */
-#ifndef RDMARK_VERBS_CM_H
-#define RDMARK_VERBS_CM_H
+#pragma once
 
 #include <ifaddrs.h>
 #include <infiniband/verbs.h>
@@ -31,74 +30,87 @@
 struct cm {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;    /* server */
-	struct sockaddr_storage own;    /* where this end's device is reached; family 0: unknown */
-	struct sockaddr_storage peer;   /* client: where the server listens */
-	char own_name[CM_ADDRESS_SIZE]; /* the same as text */
+	struct sockaddr_storage own;    /* address of this end's device; family 0: unknown */
+	struct sockaddr_storage peer;   /* client: address of the server */
+	char own_name[CM_ADDRESS_SIZE]; /* as text; "" until a QP is up */
 	char peer_name[CM_ADDRESS_SIZE];
-	const struct hca_port *device; /* this end's; the caller keeps it */
-	struct qp_set *qps;            /* the caller keeps them */
-	struct qp_route *route;        /* the same; what rdma_cm chose is written into it */
-	uint64_t token;                /* of this session */
-	int timeout_ms;                /* for address and route */
-	struct rdma_cm_id **id;        /* of each QP; NULL: none yet; owned */
+	const struct hca_port *device; /* of this end; lent by the caller */
+	struct qp_set *qps;            /* lent by the caller */
+	struct qp_route *route;        /* lent, too; receives what rdma_cm chose */
+	uint64_t token;                /* of the session */
+	int timeout_ms;                /* for resolving address and route */
+	struct rdma_cm_id **id;        /* one per QP; NULL: none yet; owned */
 	bool *is_up;                   /* owned */
-	unsigned started, up;          /* QPs: under way or done, done */
-	unsigned rejected;             /* strangers */
+	unsigned started, up;          /* QPs whose connection has started; QPs in RTS */
+	unsigned rejected;             /* requests without the token */
+	unsigned redialled;            /* tried again, because another socket had the port */
 };
 
 /*
- * Can rdma_cm be used on this host? Raises FAULT_UNAVAILABLE, with what is missing, or FAULT_LOCAL
- * if this user may not.
+ * Check that rdma_cm can be used on this host. Returns 0, or -1 with FAULT_UNAVAILABLE and what is
+ * missing, or with FAULT_LOCAL if this user may not use it.
  */
-int cm_look(struct fault *f);
+int cm_check(struct fault *f);
 
 /*
- * The address by which rdma_cm finds PORT: GID's if that is an IP address of this host, else LOCAL
- * (may be NULL) if it is one of PORT's netdev, else the first of that netdev, routable ones first.
- * Only of FAMILY unless that is AF_UNSPEC. LIST is getifaddrs()' answer. False if there is none.
+ * Find the IP address by which rdma_cm finds PORT: GID's, if that is an IP address of this host;
+ * otherwise LOCAL (may be NULL), if it belongs to PORT's netdev; otherwise the first address of
+ * that netdev, routable ones first. For an iWARP port without a known netdev it is LOCAL. Only
+ * addresses of FAMILY count, unless that is AF_UNSPEC. LIST is the result of getifaddrs(). Returns
+ * false if there is none.
  */
 bool cm_address(const struct hca_port *port, const union ibv_gid *gid, const struct sockaddr *local,
 		int family, const struct ifaddrs *list, struct sockaddr_storage *address);
 
-/* ADDRESS as text without a port. Returns BUF. */
+/* Write ADDRESS as text without a port. Returns BUF. */
 const char *cm_address_format(const struct sockaddr *address, char *buf, size_t size);
 
 /*
- * Begin, on PORT, whose address by cm_address() is OWN (family 0: the kernel chooses). Address and
- * route may take TIMEOUT_NS.
+ * Initialize C for PORT. OWN is its address from cm_address() (family 0: the kernel chooses).
+ * Resolving address and route may take TIMEOUT_NS.
  */
 int cm_init(struct cm *c, const struct hca_port *port, const struct sockaddr_storage *own,
 	    uint64_t timeout_ns, struct fault *f);
 
-/* Server: listen on the own address for COUNT QPs. *TCP_PORT is where; the token is made. */
+/* Server: listen on the own address for COUNT QPs, and create the token. *TCP_PORT is the port. */
 int cm_listen(struct cm *c, unsigned count, uint16_t *tcp_port, struct fault *f);
 
-/* Client: the server listens on ADDRESS and TCP_PORT, and knows TOKEN. */
+/* Client: set the server's ADDRESS, TCP_PORT and TOKEN. */
 int cm_aim(struct cm *c, const char *address, uint16_t tcp_port, uint64_t token, struct fault *f);
 
 /*
- * Connect QPS, which are in INIT; with ROUTE's sl, tos, qp_timeout and at most its mtu_bytes.
- * mtu_bytes and gid_index become what rdma_cm chose. The client's first packets leave.
+ * Start connecting QPS, which are in INIT, with ROUTE's sl, tos, qp_timeout and at most its
+ * mtu_bytes. mtu_bytes and gid_index are set to what rdma_cm chose. The client sends its first
+ * packets.
  */
 int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fault *f);
 
-/* Readable when cm_step() has something to do. */
+/* A descriptor that is readable when cm_step() has something to do. */
 int cm_fd(const struct cm *c);
 
-/* Do what is to be done now: 1 when all QPs are up, 0 when there is more to come, -1. */
+/*
+ * Process pending events. Returns 1 when all QPs are up, 0 if more is to come, -1 with the fault
+ * raised.
+ */
 int cm_step(struct cm *c, struct fault *f);
 
-/* No QP came up for the caller's patience: raises FAULT_DEADLINE with how far it got. */
+/* Raise FAULT_DEADLINE with the progress so far, after the caller's time limit. Returns -1. */
 int cm_late(const struct cm *c, struct fault *f);
 
-/* Destroy all. The QPs stay as they are. */
+/* Destroy everything except the QPs, whose state does not change. */
 void cm_release(struct cm *c);
 
 /*
- * cm_fault.c: EVENT, which came while QPs were connected, is the end of that; rdma_resolve_route()
- * failed at once with ERRNUM. Raise it.
+ * cm_first.c, for an iWARP client: post a first message on each of QPS, a WRITE of no bytes from
+ * ADDR with LKEY. Then call cm_first_poll() repeatedly: it adds the number of completed ones to
+ * *SENT and returns 1 if all are, 0 if not, -1 with the fault raised.
+ */
+int cm_first_post(const struct qp_set *qps, uint64_t addr, uint32_t lkey, struct fault *f);
+int cm_first_poll(const struct qp_set *qps, unsigned *sent, struct fault *f);
+
+/*
+ * cm_fault.c: raise the fault for EVENT, which ended the connection attempt; or for
+ * rdma_resolve_route(), which failed at once with ERRNUM. Return -1.
  */
 int cm_event_fault(const struct cm *c, const struct rdma_cm_event *event, struct fault *f);
 int cm_route_fault(const struct cm *c, int errnum, struct fault *f);
-
-#endif

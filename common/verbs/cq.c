@@ -7,21 +7,22 @@
 
 #include "verbs/vfault.h"
 
-#define CQE_BYTES 64 /* what an entry pins, roughly, for the memlock hint */
+#define CQE_BYTES 64 /* roughly what an entry pins, for the memlock hint */
 
 /*
- * Soft-RoCE's library advances the consumer index twice when ibv_next_poll finds nothing, and gives
- * its lock back twice: rdma-core's pull requests 1512 and 1617.
+ * Soft-RoCE's library has no usable extended CQs: when ibv_next_poll() finds nothing it advances
+ * the consumer index twice and unlocks twice (rdma-core's pull requests 1512 and 1617).
  */
 #define SOFT_ROCE_VENDOR 0xffffff
 
-/* An extended one whose readers are those that struct ibv_wc has of a receive. */
-static struct ibv_cq_ex *make_extended(const struct hca *h, const struct cq_wish *w)
+/* Create an extended CQ whose completions have the fields that struct ibv_wc has for a receive.
+ * Returns NULL with errno on failure. */
+static struct ibv_cq_ex *create_extended_cq(const struct hca *h, const struct cq_attr *a)
 {
 	struct ibv_cq_init_attr_ex attr = {
-		.cqe = w->cqe,
-		.channel = w->channel,
-		.comp_vector = w->vector,
+		.cqe = a->cqe,
+		.channel = a->channel,
+		.comp_vector = a->vector,
 		.wc_flags = IBV_WC_EX_WITH_QP_NUM,
 		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 		.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
@@ -30,39 +31,40 @@ static struct ibv_cq_ex *make_extended(const struct hca *h, const struct cq_wish
 
 	if (cq)
 		return cq;
-	attr.comp_mask = attr.flags = 0; /* some know no flags */
+	attr.comp_mask = attr.flags = 0; /* some devices refuse any flag */
 	return ibv_create_cq_ex(h->ctx, &attr);
 }
 
-static bool make(struct cq_link *l, const struct hca *h, const struct cq_wish *w)
+/* Create the CQ of L: an extended one if wanted and possible, else a plain one. */
+static bool create_cq(struct cq_link *l, const struct hca *h, const struct cq_attr *a)
 {
-	bool extended = w->extended && h->info.attr.vendor_id != SOFT_ROCE_VENDOR;
+	bool extended = a->extended && h->info.attr.vendor_id != SOFT_ROCE_VENDOR;
 
-	l->cq_ex = extended ? make_extended(h, w) : NULL;
+	l->cq_ex = extended ? create_extended_cq(h, a) : NULL;
 	l->cq = l->cq_ex ? ibv_cq_ex_to_cq(l->cq_ex)
-			 : ibv_create_cq(h->ctx, (int)w->cqe, NULL, w->channel, (int)w->vector);
+			 : ibv_create_cq(h->ctx, (int)a->cqe, NULL, a->channel, (int)a->vector);
 	return l->cq != NULL;
 }
 
-int cq_ring_init(struct cq_ring *r, const struct hca *h, const struct cq_wish *w, struct fault *f)
+int cq_ring_init(struct cq_ring *r, const struct hca *h, const struct cq_attr *a, struct fault *f)
 {
 	memset(r, 0, sizeof(*r));
-	if (w->vector && (int)w->vector >= h->ctx->num_comp_vectors) {
+	if (a->vector && (int)a->vector >= h->ctx->num_comp_vectors) {
 		fault_raise(f, FAULT_USAGE, 0, "-X/--vector %u: %s has %d completion vectors",
-			    w->vector, h->info.device, h->ctx->num_comp_vectors);
-		return fault_fix(f, "use 0 to %d, or leave -X out", h->ctx->num_comp_vectors - 1);
+			    a->vector, h->info.device, h->ctx->num_comp_vectors);
+		return fault_fix(f, "use 0 to %d, or omit -X", h->ctx->num_comp_vectors - 1);
 	}
-	r->link = calloc(w->count, sizeof(*r->link));
+	r->link = calloc(a->count, sizeof(*r->link));
 	if (!r->link)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u CQs", w->count);
-	r->extended = w->extended;
-	for (unsigned i = 0; i < w->count; i++) {
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u CQs", a->count);
+	r->extended = a->extended;
+	for (unsigned i = 0; i < a->count; i++) {
 		struct cq_link *l = &r->link[i];
 
-		if (!make(l, h, w))
-			return vfault_raise(f, errno, (size_t)w->cqe * CQE_BYTES,
-					    "ibv_create_cq(%u)", w->cqe);
-		l->next = &r->link[(i + 1) % w->count];
+		if (!create_cq(l, h, a))
+			return vfault_raise(f, errno, (size_t)a->cqe * CQE_BYTES,
+					    "ibv_create_cq(%u)", a->cqe);
+		l->next = &r->link[(i + 1) % a->count];
 		r->count = i + 1;
 		r->cqe += (unsigned)l->cq->cqe;
 		r->extended &= l->cq_ex != NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cq: the completion queues of one end's sends, or of its receives: one for all QPs, or one each.
+ * cq: the completion queues for the sends, or the receives, of one end: one for all QPs, or one for
+ * each.
  *
- * They stand in a ring, so that a loop goes from one to the next without asking how many there are;
- * one is a ring of its own. The ring owns its CQs, which must outlive their QPs.
+ * They are linked in a ring, so a loop goes from one to the next without knowing their number; a
+ * single CQ is a ring, too. The ring owns the CQs. They must be destroyed after their QPs.
  */
-#ifndef RDMARK_VERBS_CQ_H
-#define RDMARK_VERBS_CQ_H
+#pragma once
 
 #include <infiniband/verbs.h>
 
@@ -20,30 +20,28 @@ struct cq_link {
 };
 
 struct cq_ring {
-	struct cq_link *link; /* COUNT of them */
+	struct cq_link *link; /* an array of `count` */
 	unsigned count;
-	unsigned cqe;  /* entries of all together */
-	bool extended; /* each has a cq_ex */
+	unsigned cqe;  /* entries of all CQs together */
+	bool extended; /* all have a cq_ex */
 };
 
-struct cq_wish {
+struct cq_attr {
 	unsigned count;
 	unsigned cqe;                     /* entries of each */
 	struct ibv_comp_channel *channel; /* NULL: they are polled */
 	unsigned vector;                  /* completion vector */
-	bool extended;                    /* with cq_ex, if the device has that */
+	bool extended;                    /* as extended CQs, if the device supports that */
 };
 
 /*
- * Make them on H. Raises what the device refuses, but not that it has no extended ones. Those are
- * for one thread.
+ * Create the CQs on H. Returns 0, or -1 with the fault raised. A device without extended CQs is no
+ * fault. Extended CQs are for a single thread.
  */
-int cq_ring_init(struct cq_ring *r, const struct hca *h, const struct cq_wish *w, struct fault *f);
+int cq_ring_init(struct cq_ring *r, const struct hca *h, const struct cq_attr *a, struct fault *f);
 
-/* Destroy all; safe on a zeroed or half-built object. */
+/* Destroy the CQs; safe on a zeroed or half-built object. */
 void cq_ring_release(struct cq_ring *r);
 
-/* The one of QP number QP. */
+/* The CQ of QP number QP. */
 struct ibv_cq *cq_ring_of(const struct cq_ring *r, unsigned qp);
-
-#endif

@@ -9,7 +9,7 @@
 const char *gid_kind_name(enum gid_kind kind)
 {
 	static const char *const name[] = {"RoCE v2 IPv4", "RoCE v2 IPv6", "RoCE v2 link-local",
-					   "RoCE v1", "IB"};
+					   "RoCE v1",      "IB",           "iWARP"};
 
 	return (unsigned)kind < GID_KINDS ? name[kind] : "unknown";
 }
@@ -29,28 +29,31 @@ enum gid_kind gid_kind_of(const union ibv_gid *raw, uint32_t type)
 
 const char *gid_format(const union ibv_gid *raw, char *buf, size_t size)
 {
-	const struct in6_addr *a = (const struct in6_addr *)raw->raw;
-	const char *done;
+	bool mapped = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)raw->raw);
 
-	if (IN6_IS_ADDR_V4MAPPED(a))
-		done = inet_ntop(AF_INET, raw->raw + 12, buf, (socklen_t)size);
-	else
-		done = inet_ntop(AF_INET6, raw->raw, buf, (socklen_t)size);
-	if (!done)
+	if (!inet_ntop(mapped ? AF_INET : AF_INET6, raw->raw + (mapped ? 12 : 0), buf,
+		       (socklen_t)size))
 		snprintf(buf, size, "?");
 	return buf;
 }
 
+bool gid_of_address(union ibv_gid *raw, const struct sockaddr *sa)
+{
+	*raw = (union ibv_gid){.raw = {[10] = 0xff, [11] = 0xff}};
+	if (sa && sa->sa_family == AF_INET)
+		memcpy(raw->raw + 12, &((const struct sockaddr_in *)sa)->sin_addr, 4);
+	else if (sa && sa->sa_family == AF_INET6)
+		memcpy(raw->raw, &((const struct sockaddr_in6 *)sa)->sin6_addr, 16);
+	else
+		return false;
+	return true;
+}
+
 bool gid_is_address(const union ibv_gid *raw, const struct sockaddr *sa)
 {
-	const struct in6_addr *a = (const struct in6_addr *)raw->raw;
+	union ibv_gid gid;
 
-	if (!sa)
-		return false;
-	if (sa->sa_family == AF_INET6)
-		return memcmp(raw->raw, &((const struct sockaddr_in6 *)sa)->sin6_addr, 16) == 0;
-	return sa->sa_family == AF_INET && IN6_IS_ADDR_V4MAPPED(a) &&
-	       memcmp(raw->raw + 12, &((const struct sockaddr_in *)sa)->sin_addr, 4) == 0;
+	return gid_of_address(&gid, sa) && memcmp(raw->raw, gid.raw, 16) == 0;
 }
 
 size_t gid_kinds(const struct gid *table, size_t count, const struct sockaddr *local,
@@ -61,7 +64,7 @@ size_t gid_kinds(const struct gid *table, size_t count, const struct sockaddr *l
 
 	for (size_t i = 0; i < count; i++) {
 		have[table[i].kind] = true;
-		/* The first entry only leads once: v1 and v2 entries share an address. */
+		/* The kind of LOCAL's GID comes first, once: v1 and v2 entries share an address. */
 		if (n == 0 && table[i].kind != GID_V1 && gid_is_address(&table[i].raw, local))
 			kinds[n++] = table[i].kind;
 	}

@@ -5,36 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "verbs/gpu_route_try.h"
 
 #define PROBE_BYTES 65536
-
-static bool is_direct(enum gpu_route route)
-{
-	return route < GPU_ROUTE_STAGED;
-}
 
 void gpu_route_before_open(void)
 {
 	setenv("MLX5_SCATTER_TO_CQE", "0", 0);
 }
 
-/* Try one route, and undo it. */
-static void probe(struct gpu_route_state *s, const struct gpu_mr_ask *ask)
-{
-	struct gpu_try t;
-
-	gpu_try_register(&t, ask);
-	gpu_try_explain(&t, ask, s);
-	s->available = t.mr != NULL;
-	if (t.mr)
-		ibv_dereg_mr(t.mr);
-}
-
 int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, struct fault *f)
 {
-	struct gpu_mr_ask ask = {
+	struct gpu_mr_attr attr = {
 		.pd = pd,
 		.gpu = g,
 		.bytes = PROBE_BYTES,
@@ -42,17 +26,20 @@ int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, str
 	};
 
 	memset(r, 0, sizeof(*r));
-	r->state[GPU_ROUTE_STAGED].available = true;
-	ask.addr = gpu_alloc(g, PROBE_BYTES, f);
-	if (!ask.addr)
+	attr.addr = gpu_alloc(g, PROBE_BYTES, f);
+	if (!attr.addr)
 		return -1;
-	for (ask.route = 0; is_direct(ask.route); ask.route++)
-		probe(&r->state[ask.route], &ask);
-	gpu_free(g, ask.addr);
+	for (attr.route = 0; attr.route < GPU_ROUTE_STAGED; attr.route++) {
+		struct gpu_mr m;
+
+		gpu_try(&m, &attr, &r->refused[attr.route]);
+		gpu_mr_release(&m);
+	}
+	gpu_free(g, attr.addr);
 	return 0;
 }
 
-int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wish, enum gpu_route *chosen,
+int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu_route *chosen,
 		      struct fault *f)
 {
 	static const enum gpu_route named[] = {
@@ -60,46 +47,39 @@ int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wish, enum gpu_r
 		[GPU_PATH_PEERMEM] = GPU_ROUTE_PEERMEM,
 		[GPU_PATH_STAGED] = GPU_ROUTE_STAGED,
 	};
-	const struct gpu_route_state *s;
-	enum gpu_route route = 0;
+	const struct fault *refused;
 
-	if (wish == GPU_PATH_AUTO) {
-		while (!r->state[route].available)
-			route++;
-		*chosen = route;
+	*chosen = wanted == GPU_PATH_AUTO ? 0 : named[wanted];
+	while (wanted == GPU_PATH_AUTO && !gpu_routes_have(r, *chosen))
+		++*chosen;
+	if (gpu_routes_have(r, *chosen))
 		return 0;
-	}
-	*chosen = named[wish];
-	s = &r->state[*chosen];
-	if (s->available)
-		return 0;
-	fault_phase(f, "choosing the way to GPU memory");
-	fault_raise(f, FAULT_UNAVAILABLE, s->errnum, "--gpu-path %s", gpu_route_name(*chosen));
-	fault_cause(f, "%s", s->why);
-	return s->fix[0] ? fault_fix(f, "%s", s->fix)
-			 : fault_fix(f, "--gpu-path auto takes what there is");
+	refused = &r->refused[*chosen];
+	fault_phase(f, "choosing the path to GPU memory");
+	fault_raise(f, FAULT_UNAVAILABLE, refused->errnum, "--gpu-path %s",
+		    gpu_route_name(*chosen));
+	fault_cause(f, "%s", refused->cause);
+	return fault_fix(f, "%s", refused->fix[0] ? refused->fix : "use --gpu-path auto");
 }
 
 const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen, char *buf,
 			      size_t size)
 {
-	const struct gpu_route_state *dmabuf = &r->state[GPU_ROUTE_DMABUF];
-	const struct gpu_route_state *peermem = &r->state[GPU_ROUTE_PEERMEM];
+	const char *dmabuf = r->refused[GPU_ROUTE_DMABUF].cause;
+	const char *peermem = r->refused[GPU_ROUTE_PEERMEM].cause;
 
-	/* That there is no Data Direct surprises nobody. */
-	if (chosen == GPU_ROUTE_DMABUF && !peermem->available)
-		snprintf(buf, size, "%s; not by peermem: %s", gpu_route_words(chosen),
-			 peermem->why);
-	else if (chosen == GPU_ROUTE_DMABUF || dmabuf->available)
-		snprintf(buf, size, "%s", gpu_route_words(chosen));
-	else if (chosen == GPU_ROUTE_PEERMEM || peermem->available)
-		snprintf(buf, size, "%s, since dma-buf: %s", gpu_route_words(chosen), dmabuf->why);
-	else if (strcmp(dmabuf->why, peermem->why) == 0)
-		snprintf(buf, size, "%s, since dma-buf and peermem: %s", gpu_route_words(chosen),
-			 dmabuf->why);
+	/* A missing Data Direct is normal and not mentioned. */
+	snprintf(buf, size, "%s", gpu_route_words(chosen));
+	if (chosen == GPU_ROUTE_DMABUF && peermem[0])
+		text_add(buf, size, "; not peermem: %s", peermem);
+	else if (chosen == GPU_ROUTE_DMABUF || !dmabuf[0])
+		return buf;
+	else if (chosen == GPU_ROUTE_PEERMEM || !peermem[0])
+		text_add(buf, size, "; not dma-buf: %s", dmabuf);
+	else if (strcmp(dmabuf, peermem) == 0)
+		text_add(buf, size, "; neither dma-buf nor peermem: %s", dmabuf);
 	else
-		snprintf(buf, size, "%s, since dma-buf: %s; peermem: %s", gpu_route_words(chosen),
-			 dmabuf->why, peermem->why);
+		text_add(buf, size, "; not dma-buf: %s; not peermem: %s", dmabuf, peermem);
 	return buf;
 }
 
@@ -118,65 +98,29 @@ const char *gpu_route_words(enum gpu_route route)
 	return words[route];
 }
 
-static int check_window(const struct gpu_mr_ask *ask, struct fault *f)
+/* Check that the memory is at most half of BAR1, if its size is known. */
+static int check_bar1(const struct gpu_mr_attr *attr, struct fault *f)
 {
-	const struct gpu_info *g = gpu_about(ask->gpu);
-	char want[32], have[32], half[32];
+	const struct gpu_info *g = gpu_about(attr->gpu);
 
-	if (!g->bar1_bytes || ask->bytes <= g->bar1_bytes / 2)
+	if (!g->bar1_bytes || attr->bytes <= g->bar1_bytes / 2)
 		return 0;
-	units_format_size(ask->bytes, want, sizeof(want));
-	units_format_size(g->bar1_bytes, have, sizeof(have));
-	units_format_size(g->bar1_bytes / 2, half, sizeof(half));
-	fault_raise(f, FAULT_LOCAL, 0, "%s of GPU memory", want);
+	fault_raise(f, FAULT_LOCAL, 0, "%s of GPU memory", units_size(attr->bytes).text);
 	fault_cause(f,
-		    "The window through which others reach the memory of %s (BAR1) is %s, and not "
-		    "more than half of it is taken",
-		    g->name, have);
+		    "The PCIe window to the memory of %s (BAR1) is %s, and rdmark uses at most "
+		    "half of it",
+		    g->name, units_size(g->bar1_bytes).text);
 	return fault_fix(f,
-			 "use smaller messages (-s) or fewer QPs (-q), %s in all; or enable large "
-			 "BARs (Above 4G, Resizable BAR) in the BIOS",
-			 half);
+			 "use smaller messages (-s) or fewer QPs (-q), at most %s in total; or "
+			 "enable large BARs (Above 4G, Resizable BAR) in the BIOS",
+			 units_size(g->bar1_bytes / 2).text);
 }
 
-static int raise_failure(const struct gpu_try *t, const struct gpu_mr_ask *ask, struct fault *f)
+int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *f)
 {
-	struct gpu_route_state s;
-	char size[32];
-
-	memset(&s, 0, sizeof(s));
-	gpu_try_explain(t, ask, &s);
-	units_format_size(ask->bytes, size, sizeof(size));
-	if (t->result)
-		fault_raise(f, FAULT_LOCAL, 0, "%s(%s): %s (%d)", t->call, size,
-			    gpu_error_name(t->result), t->result);
-	else if (t->step == GPU_STEP_LIBRARY || t->step == GPU_STEP_DEVICE)
-		fault_raise(f, FAULT_LOCAL, t->errnum, "%s", t->call);
-	else
-		fault_raise(f, FAULT_LOCAL, t->errnum, "%s(%s of GPU memory)", t->call, size);
-	fault_cause(f, "%s", s.why);
-	return s.fix[0] ? fault_fix(f, "%s", s.fix) : -1;
-}
-
-int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_ask *ask, struct fault *f)
-{
-	struct gpu_try t;
-
 	memset(m, 0, sizeof(*m));
 	fault_phase(f, "registering GPU memory");
-	if (check_window(ask, f))
-		return -1;
-	gpu_try_register(&t, ask);
-	if (!t.mr)
-		return raise_failure(&t, ask, f);
-	*m = (struct gpu_mr){
-		.mr = t.mr,
-		.addr = ask->addr,
-		.bytes = ask->bytes,
-		.route = ask->route,
-		.relaxed_ordering = t.relaxed_ordering,
-	};
-	return 0;
+	return check_bar1(attr, f) || gpu_try(m, attr, f) ? -1 : 0;
 }
 
 void gpu_mr_release(struct gpu_mr *m)

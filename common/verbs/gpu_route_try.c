@@ -3,107 +3,129 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Looked up when needed: rdma-core before 34 does not have it, and may still have peermem. */
-typedef struct ibv_mr *dmabuf_call(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
-				   int fd, int access);
+/*
+ * Data Direct: a ConnectX-8 next to a CPU that is coherent with the GPU has a second PCIe function
+ * directly at the GPU. libmlx5 supports it since rdma-core 54, so its calls are looked up at run
+ * time.
+ */
+#define MLX5_LIBRARY       "libmlx5.so.1"
+#define MLX5_VERSION       "MLX5_1.25"
+#define ACCESS_DATA_DIRECT 1 /* MLX5DV_REG_DMABUF_ACCESS_DATA_DIRECT */
 
-static dmabuf_call *find_dmabuf_call(void)
+/* Calls that are looked up at run time. */
+struct reg_calls {
+	/* NULL with rdma-core before 34, where peermem may still work. */
+	struct ibv_mr *(*reg_dmabuf)(struct ibv_pd *pd, uint64_t offset, size_t length,
+				     uint64_t iova, int fd, int access);
+	int (*direct_path)(struct ibv_context *ctx, char *buf, size_t size);
+	struct ibv_mr *(*reg_direct)(struct ibv_pd *pd, uint64_t offset, size_t length,
+				     uint64_t iova, int fd, int access, int mlx5_access);
+};
+
+/* Fill C; calls that are missing are NULL. libibverbs has loaded mlx5's provider if there is an
+ * mlx5 device; it is not loaded for others. */
+static void look_up_calls(struct reg_calls *c)
 {
-	dmabuf_call *call;
 	void *symbol = dlsym(RTLD_DEFAULT, "ibv_reg_dmabuf_mr");
+	void *library = dlopen(MLX5_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
 
-	memcpy(&call, &symbol, sizeof(call));
-	return call;
+	memset(c, 0, sizeof(*c));
+	memcpy(&c->reg_dmabuf, &symbol, sizeof(symbol));
+	if (!library)
+		return;
+	symbol = dlvsym(library, "mlx5dv_get_data_direct_sysfs_path", MLX5_VERSION);
+	memcpy(&c->direct_path, &symbol, sizeof(symbol));
+	symbol = dlvsym(library, "mlx5dv_reg_dmabuf_mr", MLX5_VERSION);
+	memcpy(&c->reg_direct, &symbol, sizeof(symbol));
+	dlclose(library); /* it stays loaded: libibverbs uses it */
 }
 
-static void failed(struct gpu_try *t, enum gpu_step step, const char *call, int errnum)
+/* Check that library, kernel and driver can register a dma-buf, by a call with descriptor -1: EBADF
+ * shows that only the dma-buf is missing. */
+static int check_dmabuf(const struct reg_calls *c, const struct gpu_mr_attr *attr, struct fault *f)
 {
-	t->step = step;
-	t->call = call;
-	t->errnum = errnum;
-}
+	struct ibv_mr *mr;
 
-/* Is the whole chain there, but for the dma-buf? EBADF says that it came to look for that. */
-static bool chain_is_there(struct gpu_try *t, const struct gpu_mr_ask *ask, dmabuf_call *reg)
-{
-	struct ibv_mr *mr = reg(ask->pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE);
-	int errnum = errno;
-
+	if (!c->reg_dmabuf) {
+		fault_raise(f, FAULT_LOCAL, 0, "dlsym(ibv_reg_dmabuf_mr)");
+		fault_cause(f, "libibverbs has no ibv_reg_dmabuf_mr: rdma-core is older than "
+			       "version 34");
+		return fault_fix(f, "install a newer rdma-core");
+	}
+	mr = c->reg_dmabuf(attr->pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE);
 	if (mr)
 		ibv_dereg_mr(mr);
-	if (mr || (errnum != EOPNOTSUPP && errnum != EPROTONOSUPPORT && errnum != ENOSYS))
-		return true;
-	failed(t, GPU_STEP_PROBE, "ibv_reg_dmabuf_mr", errnum);
-	return false;
+	else if (errno == EOPNOTSUPP || errno == EPROTONOSUPPORT || errno == ENOSYS)
+		return gpu_why_no_dmabuf(attr, errno, f);
+	return 0;
 }
 
-/* Register the export FD; a device that does not take relaxed ordering gets it without. */
-static struct ibv_mr *register_fd(struct gpu_try *t, const struct gpu_mr_ask *ask, dmabuf_call *reg,
-				  uint64_t offset, int fd)
+/* Check that the libraries and the NIC have Data Direct. */
+static int check_data_direct(const struct reg_calls *c, const struct gpu_mr_attr *attr,
+			     struct fault *f)
 {
-	int access = (int)ask->access;
-	struct ibv_mr *mr = reg(ask->pd, offset, ask->bytes, ask->addr, fd, access);
+	char path[PATH_MAX];
+	int rc;
 
-	if (!mr && errno == EINVAL && (access & IBV_ACCESS_RELAXED_ORDERING)) {
-		access &= ~IBV_ACCESS_RELAXED_ORDERING;
-		mr = reg(ask->pd, offset, ask->bytes, ask->addr, fd, access);
+	if (!c->direct_path || !c->reg_direct) {
+		fault_raise(f, FAULT_LOCAL, 0, "dlvsym(mlx5dv_reg_dmabuf_mr, " MLX5_VERSION ")");
+		return fault_cause(f, "Data Direct needs a ConnectX NIC with mlx5, and rdma-core "
+				      "54 or newer");
 	}
-	t->relaxed_ordering = mr && (access & IBV_ACCESS_RELAXED_ORDERING);
-	return mr;
+	rc = c->direct_path(attr->pd->context, path, sizeof(path));
+	if (!rc)
+		return 0;
+	fault_raise(f, FAULT_LOCAL, rc < 0 ? -rc : rc, "mlx5dv_get_data_direct_sysfs_path");
+	return fault_cause(f, "The NIC has no Data Direct function");
 }
 
-static void try_dmabuf(struct gpu_try *t, const struct gpu_mr_ask *ask)
+/* Register the memory by its address (peermem), or the dma-buf FD that the driver exported. Returns
+ * NULL with errno on failure. */
+static struct ibv_mr *reg_gpu_mr(const struct reg_calls *c, const struct gpu_mr_attr *attr,
+				 uint64_t offset, int fd, int access)
 {
-	dmabuf_call *reg = find_dmabuf_call();
-	uint64_t offset;
-	int fd;
-
-	if (!reg) {
-		failed(t, GPU_STEP_LIBRARY, "dlsym(ibv_reg_dmabuf_mr)", 0);
-		return;
-	}
-	if (!chain_is_there(t, ask, reg))
-		return;
-	t->result = gpu_export(ask->gpu, ask->addr, ask->bytes, false, &fd, &offset);
-	if (t->result) {
-		failed(t, GPU_STEP_EXPORT, "cuMemGetHandleForAddressRange", 0);
-		return;
-	}
-	t->mr = register_fd(t, ask, reg, offset, fd);
-	if (!t->mr)
-		failed(t, GPU_STEP_REGISTER, "ibv_reg_dmabuf_mr", errno);
-	close(fd);
+	if (attr->route == GPU_ROUTE_DMABUF)
+		return c->reg_dmabuf(attr->pd, offset, attr->bytes, attr->addr, fd, access);
+	if (attr->route == GPU_ROUTE_DATA_DIRECT)
+		return c->reg_direct(attr->pd, offset, attr->bytes, attr->addr, fd, access,
+				     ACCESS_DATA_DIRECT);
+	return ibv_reg_mr(attr->pd, (void *)(uintptr_t)attr->addr, attr->bytes, access);
 }
 
-static void try_peermem(struct gpu_try *t, const struct gpu_mr_ask *ask)
+int gpu_try(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *f)
 {
-	t->mr = ibv_reg_mr(ask->pd, (void *)(uintptr_t)ask->addr, ask->bytes, (int)ask->access);
-	t->relaxed_ordering = t->mr && (ask->access & IBV_ACCESS_RELAXED_ORDERING);
-	if (!t->mr)
-		failed(t, GPU_STEP_REGISTER, "ibv_reg_mr", errno);
-}
+	static const char *const call[] = {
+		[GPU_ROUTE_DMABUF] = "ibv_reg_dmabuf_mr",
+		[GPU_ROUTE_PEERMEM] = "ibv_reg_mr",
+		[GPU_ROUTE_DATA_DIRECT] = "mlx5dv_reg_dmabuf_mr",
+	};
+	bool direct = attr->route == GPU_ROUTE_DATA_DIRECT;
+	int access = (int)attr->access | IBV_ACCESS_LOCAL_WRITE, fd = -1, rc = 0;
+	uint64_t offset = 0;
+	struct reg_calls c;
 
-void gpu_try_register(struct gpu_try *t, const struct gpu_mr_ask *asked)
-{
-	struct gpu_mr_ask ask = *asked;
-
-	memset(t, 0, sizeof(*t));
-	ask.access |= IBV_ACCESS_LOCAL_WRITE;
-	switch (ask.route) {
-	case GPU_ROUTE_DMABUF:
-		try_dmabuf(t, &ask);
-		break;
-	case GPU_ROUTE_PEERMEM:
-		try_peermem(t, &ask);
-		break;
-	case GPU_ROUTE_DATA_DIRECT:
-		gpu_try_data_direct(t, &ask);
-		break;
-	default:
-		failed(t, GPU_STEP_DEVICE, "registering", EINVAL);
-		break;
+	*m = (struct gpu_mr){.addr = attr->addr, .bytes = attr->bytes};
+	look_up_calls(&c);
+	if (attr->route != GPU_ROUTE_PEERMEM) {
+		if (direct ? check_data_direct(&c, attr, f) : check_dmabuf(&c, attr, f))
+			return -1;
+		rc = gpu_export(attr->gpu, attr->addr, attr->bytes, direct, &fd, &offset);
 	}
+	if (rc)
+		return gpu_why_no_export(attr, rc, f);
+	m->mr = reg_gpu_mr(&c, attr, offset, fd, access);
+	if (!m->mr && errno == EINVAL && (access & IBV_ACCESS_RELAXED_ORDERING)) {
+		access &= ~IBV_ACCESS_RELAXED_ORDERING; /* not every device supports it */
+		m->mr = reg_gpu_mr(&c, attr, offset, fd, access);
+	}
+	m->relaxed_ordering = access & IBV_ACCESS_RELAXED_ORDERING;
+	if (!m->mr)
+		gpu_why_refused(attr, call[attr->route], errno, f);
+	if (fd >= 0)
+		close(fd);
+	return m->mr ? 0 : -1;
 }

@@ -1,43 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a failed registration of GPU memory means: causes found by looking, and what to do. */
+/* Raises faults for failed registrations of GPU memory; the causes are found by checks. */
 #include "verbs/gpu_route_try.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/units.h"
 #include "host/sysfs.h"
 
-#define TURING          75
-#define DMABUF_SINCE    11070
-#define KERNEL_ENOTSUPP 524 /* Linux' own; strerror() does not know it */
-#define OFED            "MLNX_OFED or DOCA-OFED"
+#define TURING_CAPABILITY   75
+#define DMABUF_CUDA_VERSION 11070
+#define KERNEL_ENOTSUPP     524 /* Linux's internal ENOTSUPP, which strerror() lacks */
+#define OFED                "MLNX_OFED or DOCA-OFED"
 
-static void why(struct gpu_route_state *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void fix(struct gpu_route_state *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void why(struct gpu_route_state *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(s->why, sizeof(s->why), fmt, ap);
-	va_end(ap);
-}
-
-static void fix(struct gpu_route_state *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(s->fix, sizeof(s->fix), fmt, ap);
-	va_end(ap);
-}
-
-static bool exists(const char *path)
+static bool sysfs_file_exists(const char *path)
 {
 	char text[64];
 
@@ -46,202 +21,173 @@ static bool exists(const char *path)
 
 static bool peermem_is_loaded(void)
 {
-	return exists("module/nvidia_peermem/version") || exists("module/nv_peer_mem/version") ||
-	       exists("kernel/mm/memory_peers/nv_mem/version") ||
-	       exists("kernel/mm/memory_peers/nv_mem_nc/version");
+	return sysfs_file_exists("module/nvidia_peermem/version") ||
+	       sysfs_file_exists("module/nv_peer_mem/version") ||
+	       sysfs_file_exists("kernel/mm/memory_peers/nv_mem/version") ||
+	       sysfs_file_exists("kernel/mm/memory_peers/nv_mem_nc/version");
 }
 
-/* Each module of MLNX_OFED and DOCA needs mlx_compat. */
-static bool ofed_is_loaded(void)
+/* The size of G's BAR1, the window through which other devices access its memory. */
+static struct units_text format_bar1_size(const struct gpu_info *g)
 {
-	return exists("module/mlx_compat/initstate");
+	return g->bar1_bytes ? units_size(g->bar1_bytes) : (struct units_text){"size unknown"};
 }
 
-static void not_allowed(const struct gpu_info *g, struct gpu_route_state *s)
+static int explain_no_gpudirect(const struct gpu_info *g, struct fault *f)
 {
-	why(s,
-	    "The driver says that %s does not support GPUDirect RDMA (attribute 116 is 0), as "
-	    "GeForce cards do",
-	    g->name);
-	fix(s, "use a data-centre or RTX PRO GPU, or --gpu-path staged");
-}
-
-static void out_of_window(const struct gpu_mr_ask *ask, struct gpu_route_state *s)
-{
-	const struct gpu_info *g = gpu_about(ask->gpu);
-	char want[32], have[32];
-
-	units_format_size(ask->bytes, want, sizeof(want));
-	units_format_size(g->bar1_bytes, have, sizeof(have));
-	why(s,
-	    "%s of GPU memory could not be mapped for the NIC: BAR1 (%s) or the IOMMU's space is "
-	    "full; RLIMIT_MEMLOCK has no part in it",
-	    want, g->bar1_bytes ? have : "size unknown");
-	fix(s, "use smaller messages (-s) or fewer QPs (-q); see BAR1 in nvidia-smi -q; enable "
-	       "large BARs (Above 4G, Resizable BAR) in the BIOS");
-}
-
-/* The driver does not export: why, by its version and the GPU's generation. */
-static void no_export(const struct gpu_info *g, int result, struct gpu_route_state *s)
-{
-	if (g->driver_version < DMABUF_SINCE) {
-		why(s,
-		    "The NVIDIA driver (CUDA %d.%d) is older than dma-buf export, which came with "
-		    "CUDA 11.7",
-		    g->driver_version / 1000, g->driver_version % 1000 / 10);
-		fix(s, "install NVIDIA driver 515 or newer with its open kernel modules");
-	} else if (!g->gpudirect) {
-		not_allowed(g, s);
-	} else if (g->capability && g->capability < TURING) {
-		why(s,
-		    "%s (compute capability %d.%d) cannot export dma-bufs: that needs NVIDIA's open "
-		    "kernel modules, which run on Turing (7.5) and newer",
-		    g->name, g->capability / 10, g->capability % 10);
-		fix(s, "use nvidia_peermem with " OFED);
-	} else if (!g->dmabuf) {
-		why(s,
-		    "The driver says that %s cannot export dma-bufs (attribute 124 is 0): it "
-		    "runs NVIDIA's closed kernel modules, or the kernel is older than 5.12",
+	fault_cause(f,
+		    "The driver says that %s does not support GPUDirect RDMA (attribute 116 is 0); "
+		    "GeForce cards do not",
 		    g->name);
-		fix(s, "install the driver's open kernel modules (nvidia-open)");
-	} else if (result == 1) {
-		why(s, "The driver does not take this range for an export (%s)",
-		    gpu_error_name(result));
-	} else {
-		why(s, "The driver does not export this memory: %s (%d)", gpu_error_name(result),
-		    result);
-		fix(s, "look at dmesg for NVRM; SLI and vGPU exclude the export");
-	}
+	return fault_fix(f, "use a data-centre or RTX PRO GPU, or --gpu-path staged");
 }
 
-/* ibv_reg_dmabuf_mr() does not even look at the descriptor. */
-static void no_chain(int errnum, struct gpu_route_state *s)
+static int explain_window_full(const struct gpu_mr_attr *attr, struct fault *f)
 {
+	fault_cause(f,
+		    "%s of GPU memory could not be mapped for the NIC: BAR1 (%s) or the IOMMU's "
+		    "address space is full; RLIMIT_MEMLOCK does not matter here",
+		    units_size(attr->bytes).text, format_bar1_size(gpu_about(attr->gpu)).text);
+	return fault_fix(f, "use smaller messages (-s) or fewer QPs (-q); see BAR1 in nvidia-smi "
+			    "-q; enable large BARs (Above 4G, Resizable BAR) in the BIOS");
+}
+
+/* The causes are found from the driver's version, the GPU's generation and its attributes, which
+ * tell more than RESULT. */
+int gpu_why_no_export(const struct gpu_mr_attr *attr, int result, struct fault *f)
+{
+	const struct gpu_info *g = gpu_about(attr->gpu);
+	const char *name = gpu_error_name(result);
+
+	fault_raise(f, FAULT_LOCAL, 0, "cuMemGetHandleForAddressRange(%s): %s (%d)",
+		    units_size(attr->bytes).text, name, result);
+	if (attr->route == GPU_ROUTE_DATA_DIRECT)
+		return fault_cause(f,
+				   "The driver does not map %s's memory for Data Direct: %s (%d)",
+				   g->name, name, result);
+	if (g->driver_version < DMABUF_CUDA_VERSION) {
+		fault_cause(f,
+			    "The NVIDIA driver (CUDA %d.%d) is too old to export dma-bufs, which "
+			    "needs CUDA 11.7",
+			    g->driver_version / 1000, g->driver_version % 1000 / 10);
+		return fault_fix(
+			f, "install NVIDIA driver 515 or newer with its open kernel modules");
+	}
+	if (!g->gpudirect)
+		return explain_no_gpudirect(g, f);
+	if (g->capability && g->capability < TURING_CAPABILITY) {
+		fault_cause(f,
+			    "%s (compute capability %d.%d) cannot export dma-bufs: that needs "
+			    "NVIDIA's open kernel modules, which run on Turing (7.5) and newer",
+			    g->name, g->capability / 10, g->capability % 10);
+		return fault_fix(f, "use nvidia_peermem with " OFED);
+	}
+	if (!g->dmabuf) {
+		fault_cause(f,
+			    "The driver says that %s cannot export dma-bufs (attribute 124 is 0): "
+			    "it runs NVIDIA's closed kernel modules, or the kernel is older than "
+			    "5.12",
+			    g->name);
+		return fault_fix(f, "install the driver's open kernel modules (nvidia-open)");
+	}
+	if (result == 1)
+		return fault_cause(f, "The driver rejects this address range for an export (%s)",
+				   name);
+	fault_cause(f, "The driver does not export this memory: %s (%d)", name, result);
+	return fault_fix(f, "check dmesg for NVRM; SLI and vGPU prevent the export");
+}
+
+static int raise_registration_failed(const struct gpu_mr_attr *attr, const char *call, int errnum,
+				     struct fault *f)
+{
+	return fault_raise(f, FAULT_LOCAL, errnum, "%s(%s of GPU memory)", call,
+			   units_size(attr->bytes).text);
+}
+
+int gpu_why_no_dmabuf(const struct gpu_mr_attr *attr, int errnum, struct fault *f)
+{
+	raise_registration_failed(attr, "ibv_reg_dmabuf_mr", errnum, f);
 	if (errnum == EPROTONOSUPPORT) {
-		why(s, "The kernel's RDMA stack is older than dma-buf registration, which came "
-		       "with Linux 5.12 (Protocol not supported)");
-		fix(s, "use a newer kernel, or " OFED " with nvidia_peermem");
-		return;
+		fault_cause(f, "The kernel's RDMA stack is too old to register dma-bufs, which "
+			       "needs Linux 5.12 (Protocol not supported)");
+		return fault_fix(f, "use a newer kernel, or " OFED " with nvidia_peermem");
 	}
-	why(s, "The device's driver or its library cannot register dma-bufs (Operation not "
-	       "supported): not every kind of device can, and mlx5 needs a kernel with "
-	       "CONFIG_INFINIBAND_ON_DEMAND_PAGING");
-	fix(s, "use nvidia_peermem with " OFED ", or a kernel with on-demand paging");
+	fault_cause(f, "The device's driver or library cannot register dma-bufs (Operation not "
+		       "supported): not all devices can, and mlx5 needs a kernel with "
+		       "CONFIG_INFINIBAND_ON_DEMAND_PAGING");
+	return fault_fix(f, "use nvidia_peermem with " OFED
+			    ", or a kernel with on-demand paging");
 }
 
-static void dmabuf_refused(const struct gpu_try *t, const struct gpu_mr_ask *ask,
-			   struct gpu_route_state *s)
+/* Explain why the NIC's driver refused to register an exported dma-buf. */
+static int explain_dmabuf_refused(const struct gpu_mr_attr *attr, int errnum, struct fault *f)
 {
-	const struct gpu_info *g = gpu_about(ask->gpu);
-	char text[128];
-
-	switch (t->errnum) {
-	case KERNEL_ENOTSUPP:
-		why(s,
-		    "The NVIDIA driver refuses the NIC as a peer of %s: the chipset is not known "
-		    "to pass PCIe transfers between the two, and no PCIe switch joins them "
-		    "(error 524)",
-		    g->name);
-		fix(s, "put NIC and GPU under one PCIe switch; on Grace systems use Data Direct; "
-		       "else --gpu-path staged");
-		break;
-	case ENOMEM:
-		out_of_window(ask, s);
-		break;
-	case EINVAL:
-		why(s, "The NIC's driver does not take the range: offset, length or page size");
-		fix(s, "look at dmesg; use peermem, and report this to rdmark");
-		break;
-	default:
-		fault_errno_text(t->errnum, text, sizeof(text));
-		why(s, "The registration of the exported memory failed: %s", text);
-		fix(s, "look at dmesg for mlx5 and NVRM");
-		break;
+	if (errnum == KERNEL_ENOTSUPP) {
+		fault_cause(f,
+			    "The NVIDIA driver refuses the NIC as a peer of %s: the chipset is not "
+			    "known to forward PCIe transfers between the two, and they share no "
+			    "PCIe switch (error 524)",
+			    gpu_about(attr->gpu)->name);
+		return fault_fix(f, "put NIC and GPU under one PCIe switch; on Grace systems, use "
+				    "Data Direct; otherwise use --gpu-path staged");
 	}
+	if (errnum == EINVAL) {
+		fault_cause(f, "The NIC's driver rejects the offset, the length or the page size");
+		return fault_fix(f, "check dmesg; use peermem, and report this to rdmark");
+	}
+	fault_cause(f, "The exported memory could not be registered: %s", f->text);
+	return fault_fix(f, "check dmesg for mlx5 and NVRM");
 }
 
-/* In-box RDMA stacks have no door for peer memory: the module cannot even be loaded. */
-static void peermem_absent(const struct gpu_info *g, struct gpu_route_state *s)
+/* Explain that nvidia_peermem is not loaded. The kernel's own RDMA stack lacks the peer-memory
+ * interface, so there the module cannot be loaded at all. */
+static int explain_peermem_absent(const struct gpu_info *g, struct fault *f)
 {
-	bool old = g->capability && g->capability < TURING;
+	bool old = g->capability && g->capability < TURING_CAPABILITY;
 
-	if (ofed_is_loaded()) {
-		why(s, "nvidia_peermem is not loaded");
-		fix(s, "modprobe nvidia_peermem");
-		return;
+	/* Every module of MLNX_OFED and DOCA-OFED needs mlx_compat, so it tells that they are
+	 * installed. */
+	if (sysfs_file_exists("module/mlx_compat/initstate")) {
+		fault_cause(f, "nvidia_peermem is not loaded");
+		return fault_fix(f, "modprobe nvidia_peermem");
 	}
-	why(s,
-	    "nvidia_peermem is not loaded, and the kernel's own RDMA stack has no place for it: "
-	    "modprobe would say \"Invalid argument\"%s%s%s",
-	    old ? ". " : "", old ? g->name : "",
-	    old ? " is older than Turing, so dma-buf is closed to it, too: without " OFED
-		  " there is no direct route"
-		: "");
-	fix(s, old ? "install " OFED ", rebuild the NVIDIA modules and modprobe nvidia_peermem"
-		   : "use dma-buf; or install " OFED " and modprobe nvidia_peermem");
+	fault_cause(f,
+		    "nvidia_peermem is not loaded, and the kernel's own RDMA stack does not "
+		    "support it: modprobe would fail with \"Invalid argument\"%s%s%s",
+		    old ? ". " : "", old ? g->name : "",
+		    old ? " is older than Turing and cannot export dma-bufs either: without " OFED
+			  " there is no direct route"
+			: "");
+	return fault_fix(f, "%s " OFED "%s and modprobe nvidia_peermem",
+			 old ? "install" : "use dma-buf; or install",
+			 old ? ", rebuild the NVIDIA modules" : "");
 }
 
-static void peermem_refused(const struct gpu_try *t, const struct gpu_mr_ask *ask,
-			    struct gpu_route_state *s)
+static int explain_peermem_refused(const struct gpu_mr_attr *attr, int errnum, struct fault *f)
 {
-	const struct gpu_info *g = gpu_about(ask->gpu);
-	char text[128], have[32];
+	const struct gpu_info *g = gpu_about(attr->gpu);
 
-	if (t->errnum == ENOMEM) {
-		out_of_window(ask, s);
-	} else if (t->errnum != EFAULT) {
-		fault_errno_text(t->errnum, text, sizeof(text));
-		why(s, "The registration of the device address failed: %s", text);
-		fix(s, "look at dmesg for mlx5, NVRM and nvidia_peermem");
-	} else if (!g->gpudirect) {
-		not_allowed(g, s);
-	} else if (!peermem_is_loaded()) {
-		peermem_absent(g, s);
-	} else {
-		units_format_size(g->bar1_bytes, have, sizeof(have));
-		why(s,
-		    "nvidia_peermem is loaded and says that the memory is not its own: it says so "
-		    "too when BAR1 (%s) is full or the GPU is not supported",
-		    g->bar1_bytes ? have : "size unknown");
-		fix(s,
-		    "see BAR1 in nvidia-smi -q and dmesg; load nvidia_peermem after the driver of "
-		    "the NIC; use smaller messages");
+	if (errnum != EFAULT) {
+		fault_cause(f, "The device address could not be registered: %s", f->text);
+		return fault_fix(f, "check dmesg for mlx5, NVRM and nvidia_peermem");
 	}
+	if (!g->gpudirect)
+		return explain_no_gpudirect(g, f);
+	if (!peermem_is_loaded())
+		return explain_peermem_absent(g, f);
+	fault_cause(f,
+		    "nvidia_peermem is loaded, but does not accept the memory: BAR1 (%s) is full, "
+		    "the GPU is not supported, or the memory is not a GPU's",
+		    format_bar1_size(g).text);
+	return fault_fix(f, "check BAR1 in nvidia-smi -q, and dmesg; load nvidia_peermem after the "
+			    "NIC's driver; use smaller messages");
 }
 
-void gpu_try_explain(const struct gpu_try *t, const struct gpu_mr_ask *ask,
-		     struct gpu_route_state *s)
+int gpu_why_refused(const struct gpu_mr_attr *attr, const char *call, int errnum, struct fault *f)
 {
-	bool direct = ask->route == GPU_ROUTE_DATA_DIRECT;
-
-	s->errnum = t->errnum;
-	s->why[0] = s->fix[0] = '\0';
-	switch (t->step) {
-	case GPU_STEP_DONE:
-		break;
-	case GPU_STEP_LIBRARY:
-		why(s, direct ? "It needs a ConnectX of mlx5 and rdma-core 54 or newer"
-			      : "libibverbs has no ibv_reg_dmabuf_mr: rdma-core is older than 34");
-		fix(s, "%s", direct ? "" : "install a newer rdma-core");
-		break;
-	case GPU_STEP_DEVICE:
-		why(s, "The NIC has no Data Direct function");
-		break;
-	case GPU_STEP_PROBE:
-		no_chain(t->errnum, s);
-		break;
-	case GPU_STEP_EXPORT:
-		if (direct)
-			why(s, "The driver does not map %s's memory for Data Direct: %s (%d)",
-			    gpu_about(ask->gpu)->name, gpu_error_name(t->result), t->result);
-		else
-			no_export(gpu_about(ask->gpu), t->result, s);
-		break;
-	case GPU_STEP_REGISTER:
-		if (ask->route == GPU_ROUTE_PEERMEM)
-			peermem_refused(t, ask, s);
-		else
-			dmabuf_refused(t, ask, s);
-		break;
-	}
+	raise_registration_failed(attr, call, errnum, f);
+	if (errnum == ENOMEM)
+		return explain_window_full(attr, f);
+	return attr->route == GPU_ROUTE_PEERMEM ? explain_peermem_refused(attr, errnum, f)
+						: explain_dmabuf_refused(attr, errnum, f);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Opening and describing devices; which one to use is decided in hca_choose.c. */
+/* Opens and describes devices; hca_choose.c decides which one to use. */
 #include "verbs/hca.h"
 
 #include <endian.h>
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/sysfs.h"
+#include "verbs/reach.h"
 #include "verbs/vfault.h"
 
 #define GIDS_MAX  1024
@@ -28,50 +28,46 @@ enum ibv_mtu hca_mtu_enum(unsigned bytes)
 	return 0;
 }
 
-/* Gb/s of one lane after coding, by active_speed (IB specification, PortInfo.LinkSpeedActive). */
-static double lane_gbps(unsigned speed, bool ethernet)
+const char *hca_transport_name(const struct hca_port *p)
 {
-	switch (speed) {
-	case 1:
-		return ethernet ? 2.5 : 2; /* SDR, 8b/10b */
-	case 2:
-		return ethernet ? 5 : 4; /* DDR */
-	case 4:
-		return ethernet ? 10 : 8; /* QDR */
-	case 8:
-		return 10; /* FDR10, 64b/66b */
-	case 16:
-		return ethernet ? 14 : 14.0625 * 64 / 66; /* FDR */
-	case 32:
-		return 25; /* EDR */
-	case 64:
-		return 50; /* HDR */
-	case SPEED_NDR:
-		return 100;
-	default:
-		return 0;
-	}
+	return p->is_iwarp ? "iWARP" : p->is_ethernet ? "RoCE" : "InfiniBand";
 }
 
 double hca_rate_gbps(const struct hca_port *p)
 {
+	/* Gb/s of a lane after coding (IB specification, PortInfo.LinkSpeedActive). */
+	static const struct {
+		unsigned code;
+		double infiniband, ethernet;
+	} speed[] = {
+		{1, 2, 2.5},                 /* SDR, 8b/10b */
+		{2, 4, 5},                   /* DDR */
+		{4, 8, 10},                  /* QDR */
+		{8, 10, 10},                 /* FDR10, 64b/66b */
+		{16, 14.0625 * 64 / 66, 14}, /* FDR */
+		{32, 25, 25},                /* EDR */
+		{64, 50, 50},                /* HDR */
+		{SPEED_NDR, 100, 100},
+	};
 	static const struct {
 		unsigned code, lanes;
 	} width[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
+	double lane = 0, gbps = 0;
 
-	double lane = lane_gbps(p->port_attr.active_speed, p->is_ethernet), gbps = 0;
-
-	for (size_t i = 0; lane > 0 && i < sizeof(width) / sizeof(width[0]); i++)
+	for (size_t i = 0; i < sizeof(speed) / sizeof(speed[0]); i++)
+		if (p->port_attr.active_speed == speed[i].code)
+			lane = p->is_ethernet ? speed[i].ethernet : speed[i].infiniband;
+	for (size_t i = 0; i < sizeof(width) / sizeof(width[0]); i++)
 		if (p->port_attr.active_width == width[i].code)
 			gbps = width[i].lanes * lane;
-	/* The code has no room for what came after NDR: kernels say NDR then, sysfs the rate. */
+	/* active_speed has no code after NDR: kernels report NDR then, and sysfs the real rate. */
 	if (!gbps || (p->port_attr.active_speed == SPEED_NDR && p->sysfs_gbps > gbps))
 		return p->sysfs_gbps;
 	return gbps;
 }
 
-/* "800 Gb/sec (4X XDR)" */
-static double read_rate(const char *device, unsigned port)
+/* The rate in Gb/s from sysfs, "800 Gb/sec (4X XDR)"; 0 if unknown. */
+static double read_sysfs_rate(const char *device, unsigned port)
 {
 	char text[64];
 	double gbps;
@@ -81,6 +77,7 @@ static double read_rate(const char *device, unsigned port)
 	return sscanf(text, "%lf Gb/sec", &gbps) == 1 && gbps > 0 && gbps < 1e6 ? gbps : 0;
 }
 
+/* Read the port's GID table, and its netdev's name from there. Returns 0 or -ENOMEM. */
 static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 {
 	size_t room = 0, n = 0;
@@ -98,7 +95,8 @@ static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 			continue;
 		p->gids[n++] = (struct gid){
 			.index = (int)entry[i].gid_index,
-			.kind = gid_kind_of(&entry[i].gid, entry[i].gid_type),
+			.kind = p->is_iwarp ? GID_IWARP
+					    : gid_kind_of(&entry[i].gid, entry[i].gid_type),
 			.ifindex = entry[i].ndev_ifindex,
 			.raw = entry[i].gid,
 		};
@@ -108,11 +106,12 @@ static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 	}
 	free(entry);
 	p->gid_count = n;
+	hca_find_netdev(p);
 	return p->gids ? 0 : -ENOMEM;
 }
 
 /* Fill P for PORT of the open device. Returns 0 or a positive errno. */
-static int describe(struct hca_port *p, struct ibv_context *ctx, uint8_t port)
+static int describe_port(struct hca_port *p, struct ibv_context *ctx, uint8_t port)
 {
 	int rc;
 
@@ -125,13 +124,15 @@ static int describe(struct hca_port *p, struct ibv_context *ctx, uint8_t port)
 		rc = ibv_query_port(ctx, port, &p->port_attr);
 	if (rc)
 		return rc > 0 ? rc : errno;
+	p->is_iwarp = ctx->device->transport_type == IBV_TRANSPORT_IWARP;
 	p->is_ethernet = p->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET;
-	p->sysfs_gbps = read_rate(p->device, port);
+	p->sysfs_gbps = read_sysfs_rate(p->device, port);
 	topo_locate(p->device, &p->place);
 	return -read_gids(p, ctx);
 }
 
-static struct hca_port *list_add(struct hca_list *list)
+/* Append a zeroed port to LIST. Returns NULL if there is no memory. */
+static struct hca_port *add_port(struct hca_list *list)
 {
 	struct hca_port *port = realloc(list->port, (list->count + 1) * sizeof(*port));
 
@@ -143,21 +144,25 @@ static struct hca_port *list_add(struct hca_list *list)
 	return port;
 }
 
+/* Add all ports of DEV to LIST. One that cannot be opened or queried has only its name and
+ * open_errno. */
 static void scan_device(struct hca_list *list, struct ibv_device *dev)
 {
 	struct ibv_context *ctx = ibv_open_device(dev);
 	struct ibv_device_attr attr = {.phys_port_cnt = 1};
 	int err = ctx ? 0 : errno ? errno : ENODEV;
 
+	if (err)
+		err = reach_errno(ibv_get_device_name(dev), err);
 	if (ctx)
 		ibv_query_device(ctx, &attr);
 	for (unsigned n = 1; n <= attr.phys_port_cnt; n++) {
-		struct hca_port *p = list_add(list);
+		struct hca_port *p = add_port(list);
 
 		if (!p)
 			break;
 		if (ctx)
-			err = describe(p, ctx, (uint8_t)n);
+			err = describe_port(p, ctx, (uint8_t)n);
 		if (!err)
 			continue;
 		free(p->gids);
@@ -166,22 +171,6 @@ static void scan_device(struct hca_list *list, struct ibv_device *dev)
 	}
 	if (ctx)
 		ibv_close_device(ctx);
-}
-
-/* Why there can be no device list: module, container or library. */
-static int no_list(int errnum, struct fault *f)
-{
-	struct stat st;
-
-	fault_raise(f, FAULT_UNAVAILABLE, errnum, "ibv_get_device_list");
-	if (stat("/sys/class/infiniband_verbs", &st) != 0 &&
-	    stat("/sys/class/infiniband", &st) != 0) {
-		fault_cause(f, "The kernel has no RDMA subsystem loaded");
-		return fault_fix(
-			f, "load the NIC's driver and ib_uverbs (modprobe mlx5_ib ib_uverbs)");
-	}
-	fault_cause(f, "The kernel has RDMA devices, user space cannot reach them");
-	return fault_fix(f, "modprobe ib_uverbs; in a container pass /dev/infiniband through");
 }
 
 int hca_scan(struct hca_list *list, const char *only, struct fault *f)
@@ -194,7 +183,7 @@ int hca_scan(struct hca_list *list, const char *only, struct fault *f)
 	*list = (struct hca_list){NULL, 0};
 	devices = ibv_get_device_list(&count);
 	if (!devices)
-		return no_list(errno, f);
+		return reach_none(errno ? errno : ENOSYS, f);
 	for (int i = 0; only && i < count; i++)
 		found |= strcmp(ibv_get_device_name(devices[i]), only) == 0;
 	for (int i = 0; i < count; i++)
@@ -212,10 +201,10 @@ void hca_list_free(struct hca_list *list)
 	*list = (struct hca_list){NULL, 0};
 }
 
-/* It could be used a moment ago, when the list was made. */
-static int gone(struct fault *f)
+/* Add a fix for a device that was usable when the list was made, but is not any more. */
+static int suggest_dmesg(struct fault *f)
 {
-	return fault_fix(f, "look at dmesg whether the device was reset or removed");
+	return fault_fix(f, "check in dmesg whether the device was reset or removed");
 }
 
 int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
@@ -227,7 +216,7 @@ int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
 	memset(h, 0, sizeof(*h));
 	devices = ibv_get_device_list(&count);
 	if (!devices)
-		return no_list(errno, f);
+		return reach_none(errno ? errno : ENOSYS, f);
 	for (int i = 0; i < count && !h->ctx; i++) {
 		if (strcmp(ibv_get_device_name(devices[i]), port->device) != 0)
 			continue;
@@ -236,13 +225,13 @@ int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
 	}
 	ibv_free_device_list(devices);
 	if (!h->ctx) {
-		vfault_raise(f, rc, 0, "ibv_open_device(%s)", port->device);
-		return gone(f);
+		reach_refused(port->device, rc ? rc : ENODEV, f);
+		return suggest_dmesg(f);
 	}
-	rc = describe(&h->info, h->ctx, port->port);
+	rc = describe_port(&h->info, h->ctx, port->port);
 	if (rc) {
 		vfault_raise(f, rc, 0, "querying %s port %u", port->device, port->port);
-		return gone(f);
+		return suggest_dmesg(f);
 	}
 	return 0;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hca: RDMA devices and their ports: what there is, which one to use, and opening it.
+ * hca: RDMA devices and their ports: finding them, choosing one, and opening it.
  *
- * hca_scan() looks at everything and closes it again; hca_choose() is a pure choice among what was
- * found, with the reason in words; hca_open() opens the chosen port for use.
+ * hca_scan() reads all devices and closes them again. hca_choose() is a pure choice among them,
+ * with the reason in words. hca_open() opens the chosen port.
  */
-#ifndef RDMARK_VERBS_HCA_H
-#define RDMARK_VERBS_HCA_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <net/if.h>
@@ -19,20 +18,22 @@
 #include "host/topo.h"
 #include "verbs/gid.h"
 
+#define HCA_MAX 16 /* devices that one run uses at once */
+
 struct hca_port {
 	char device[64]; /* "mlx5_0" */
 	uint64_t guid;   /* node GUID, host byte order */
 	uint8_t port;
 	bool is_ethernet;
-	char netdev[IF_NAMESIZE]; /* "" if none is known */
+	bool is_iwarp;            /* over Ethernet; connected only by rdma_cm */
+	char netdev[IF_NAMESIZE]; /* "": unknown */
 	struct topo_place place;
 	struct ibv_device_attr attr; /* of the device */
 	struct ibv_port_attr port_attr;
-	struct gid *gids; /* the non-empty ones; owned */
+	struct gid *gids; /* the non-empty entries; owned */
 	size_t gid_count;
-	double sysfs_gbps; /* what the kernel says of the rate; 0: nothing */
-	int open_errno; /* the device is there but cannot be used: why; then only `device` is valid
-			 */
+	double sysfs_gbps; /* rate in sysfs; 0: none */
+	int open_errno; /* why an existing device cannot be opened; then only `device` is valid */
 };
 
 struct hca_list {
@@ -40,49 +41,64 @@ struct hca_list {
 	size_t count;
 };
 
-/* What the user and the peer say about the device to use. */
-struct hca_wish {
+/* What the user and the peer tell about the device to use. */
+struct hca_attr {
 	const char *device;           /* name, netdev, IP, GUID or PCI address; NULL: choose */
 	int port;                     /* 0: choose */
-	const struct sockaddr *local; /* this end of the TCP connection, NULL: not known yet */
+	const struct sockaddr *local; /* this end of the TCP connection; NULL: not yet known */
 };
 
 struct hca {
 	struct ibv_context *ctx;
-	struct hca_port info; /* a copy; owns its own gids */
+	struct hca_port info; /* a copy with gids of its own */
 	char chosen[160];     /* why this port, for the banner */
 };
 
 /*
- * Look at all devices and ports; with ONLY, at the device of that name alone if there is one. The
- * list may be empty. Raises a fault only if looking is impossible; release with hca_list_free().
+ * List all devices and ports; with ONLY, only the device of that name, if it exists. The list may
+ * be empty. Returns 0, or -1 with a fault if the devices cannot be listed. Free it with
+ * hca_list_free().
  */
 int hca_scan(struct hca_list *list, const char *only, struct fault *f);
 void hca_list_free(struct hca_list *list);
 
 /*
- * Choose a port and say why in REASON. Raises FAULT_UNAVAILABLE if there is no device at all,
- * FAULT_USAGE if the wish fits none (the fix lists what there is), FAULT_LOCAL if the port is not
- * ACTIVE (the cause says what its state means).
+ * Choose a port, and write the reason to REASON. Returns NULL and raises FAULT_UNAVAILABLE if there
+ * is no device, FAULT_USAGE if none fits WANTED (the fix lists those that exist), or FAULT_LOCAL if
+ * the port is not ACTIVE (the cause explains its state).
  */
-const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_wish *wish,
+const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_attr *wanted,
 				  char *reason, size_t size, struct fault *f);
 
-/* Open PORT of the list. H owns what it opens, also after a failure. */
+/* True if WANTED, the argument of -d, names P: by device, netdev, IP, GUID or PCI address. */
+bool hca_is_named(const struct hca_port *p, const char *wanted);
+
+/* Raise the fault that P is not ACTIVE, with the cause and the fix for its state. Returns -1. */
+int hca_raise_not_active(const struct hca_port *p, struct fault *f);
+
+/* The transport of PORT: "InfiniBand", "RoCE" or "iWARP". Static storage. */
+const char *hca_transport_name(const struct hca_port *port);
+
+/* hca_netdev.c: true if NETDEV is an interface of PORT; and set PORT->netdev if no GID tells it. */
+bool hca_has_netdev(const struct hca_port *port, const char *netdev);
+void hca_find_netdev(struct hca_port *port);
+
+/*
+ * Open PORT of the list. H owns what it opens, also after a failure. Returns 0, or -1 with the
+ * fault raised.
+ */
 int hca_open(struct hca *h, const struct hca_port *port, struct fault *f);
 
-/* Close; safe on a zeroed object. */
+/* Close the device; safe on a zeroed object. */
 void hca_release(struct hca *h);
 
 /*
- * Data rate of the link in Gb/s after line coding, from active_speed and active_width, or the
- * kernel's figure in sysfs for a speed that their code has no room for (XDR, which kernels give as
- * NDR there); 0: unknown.
+ * The data rate of the link in Gb/s after line coding, from active_speed and active_width. For a
+ * speed that has no code there (XDR, which kernels then report as NDR) it is the rate in sysfs. 0:
+ * unknown.
  */
 double hca_rate_gbps(const struct hca_port *p);
 
-/* 256 … 4096 for an enum ibv_mtu, and back (0 if it is none). */
+/* Convert enum ibv_mtu to bytes (256 … 4096), and back; 0 if invalid. */
 unsigned hca_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu hca_mtu_enum(unsigned bytes);
-
-#endif

@@ -1,89 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* hca_choose(): which port to use, and why. Pure: looks only at the list and the interfaces. */
+/*
+ * hca_choose(): decides which port to use, and why, from the list and the host's interfaces only.
+ */
 #include "verbs/hca.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <ifaddrs.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "host/sysfs.h"
+#include "base/text.h"
+#include "verbs/reach.h"
 
-/* Name of the interface that has the address SA; "" if none. */
-static void owner_of(const struct sockaddr *sa, char netdev[IF_NAMESIZE])
+/* Write the name of the interface with the IP address GID to NETDEV; "" if there is none. */
+static void find_netdev_of_address(const union ibv_gid *gid, char netdev[IF_NAMESIZE])
 {
 	struct ifaddrs *all = NULL;
-	union ibv_gid raw = {.raw = {[10] = 0xff, [11] = 0xff}};
 
 	netdev[0] = '\0';
-	if (!sa || getifaddrs(&all))
+	if (getifaddrs(&all))
 		return;
-	for (struct ifaddrs *a = all; a; a = a->ifa_next) {
-		if (!a->ifa_addr)
-			continue;
-		if (a->ifa_addr->sa_family == AF_INET)
-			memcpy(raw.raw + 12, &((struct sockaddr_in *)a->ifa_addr)->sin_addr, 4);
-		else if (a->ifa_addr->sa_family != AF_INET6)
-			continue;
-		if (a->ifa_addr->sa_family == sa->sa_family &&
-		    (sa->sa_family == AF_INET
-			     ? gid_is_address(&raw, sa)
-			     : memcmp(&((struct sockaddr_in6 *)a->ifa_addr)->sin6_addr,
-				      &((const struct sockaddr_in6 *)sa)->sin6_addr, 16) == 0)) {
+	for (struct ifaddrs *a = all; a && !netdev[0]; a = a->ifa_next)
+		if (gid_is_address(gid, a->ifa_addr))
 			snprintf(netdev, IF_NAMESIZE, "%s", a->ifa_name);
-			break;
-		}
-	}
 	freeifaddrs(all);
 }
 
-/* IPoIB: the netdev has no GID of its own but is a function of the same PCI device. */
-static bool same_pci(const struct hca_port *p, const char *netdev)
+/* True if TEXT is an IP address of P: one of its GIDs, or an address of its netdev. */
+static bool port_has_ip(const struct hca_port *p, const char *text)
 {
-	char path[256];
-	size_t n = strlen(p->place.pci), len;
-
-	if (!n || sysfs_resolve(path, sizeof(path), "class/net/%s/device", netdev))
-		return false;
-	len = strlen(path);
-	return len > n && strcmp(path + len - n, p->place.pci) == 0;
-}
-
-static bool has_netdev(const struct hca_port *p, const char *netdev)
-{
-	unsigned ifindex = if_nametoindex(netdev);
-
-	for (size_t i = 0; ifindex && i < p->gid_count; i++)
-		if (p->gids[i].ifindex == ifindex)
-			return true;
-	return (p->netdev[0] && strcmp(p->netdev, netdev) == 0) || same_pci(p, netdev);
-}
-
-static bool has_ip(const struct hca_port *p, const char *text)
-{
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-	struct sockaddr_in v4 = {.sin_family = AF_INET};
-	const struct sockaddr *sa = NULL;
+	union ibv_gid gid = {.raw = {[10] = 0xff, [11] = 0xff}};
 	char netdev[IF_NAMESIZE];
 
-	if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
-		sa = (struct sockaddr *)&v4;
-	else if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1)
-		sa = (struct sockaddr *)&v6;
-	if (!sa)
+	if (inet_pton(AF_INET, text, gid.raw + 12) != 1 && inet_pton(AF_INET6, text, gid.raw) != 1)
 		return false;
 	for (size_t i = 0; i < p->gid_count; i++)
-		if (gid_is_address(&p->gids[i].raw, sa))
+		if (memcmp(p->gids[i].raw.raw, gid.raw, sizeof(gid.raw)) == 0)
 			return true;
-	owner_of(sa, netdev);
-	return netdev[0] && has_netdev(p, netdev);
+	find_netdev_of_address(&gid, netdev);
+	return netdev[0] && hca_has_netdev(p, netdev);
 }
 
-static bool has_guid(const struct hca_port *p, const char *text)
+/*
+ * True if TEXT is the GUID of P's device: 16 hexadecimal digits, with or without "0x" and colons.
+ */
+static bool port_has_guid(const struct hca_port *p, const char *text)
 {
 	char digits[17];
 	size_t n = 0;
@@ -98,44 +61,48 @@ static bool has_guid(const struct hca_port *p, const char *text)
 	       strtoull(digits, NULL, 16) == p->guid;
 }
 
-static bool has_pci(const struct hca_port *p, const char *text)
+static bool port_has_pci_address(const struct hca_port *p, const char *text)
 {
-	/* the domain may be left out: 41:00.0 */
+	/* the domain may be omitted: 41:00.0 */
 	return p->place.pci[0] &&
 	       (strcasecmp(text, p->place.pci) == 0 ||
 		(strlen(p->place.pci) > 5 && strcasecmp(text, p->place.pci + 5) == 0));
 }
 
-/* How P matches the user's name for it; NULL if it does not. */
-static const char *matches(const struct hca_port *p, const char *wish)
+/* How P matches WANTED, the user's name for a device; NULL if it does not match. */
+static const char *match_port(const struct hca_port *p, const char *wanted)
 {
-	if (strcmp(p->device, wish) == 0)
+	if (strcmp(p->device, wanted) == 0)
 		return "named";
 	if (p->open_errno)
 		return NULL;
-	if (has_netdev(p, wish))
+	if (hca_has_netdev(p, wanted))
 		return "by its netdev";
-	if (has_ip(p, wish))
+	if (port_has_ip(p, wanted))
 		return "by its IP address";
-	if (has_guid(p, wish))
+	if (port_has_guid(p, wanted))
 		return "by its GUID";
-	return has_pci(p, wish) ? "by its PCI address" : NULL;
+	return port_has_pci_address(p, wanted) ? "by its PCI address" : NULL;
 }
 
-/* Raise what a state other than ACTIVE means. */
-static int not_active(const struct hca_port *p, struct fault *f)
+bool hca_is_named(const struct hca_port *p, const char *wanted)
 {
+	return match_port(p, wanted) != NULL;
+}
+
+int hca_raise_not_active(const struct hca_port *p, struct fault *f)
+{
+	static const char *const names[] = {
+		[IBV_PORT_DOWN] = "DOWN", [IBV_PORT_INIT] = "INIT", [IBV_PORT_ARMED] = "ARMED"};
 	enum ibv_port_state state = p->port_attr.state;
+	bool known = state >= IBV_PORT_DOWN && state <= IBV_PORT_ARMED;
 
 	fault_raise(f, FAULT_LOCAL, 0, "%s port %u is %s", p->device, p->port,
-		    state == IBV_PORT_DOWN    ? "DOWN"
-		    : state == IBV_PORT_INIT  ? "INIT"
-		    : state == IBV_PORT_ARMED ? "ARMED"
-					      : "not ACTIVE");
+		    known ? names[state] : "not ACTIVE");
 	if (state == IBV_PORT_INIT || state == IBV_PORT_ARMED) {
 		fault_cause(f, "The link is up, but no subnet manager has configured the port");
-		return fault_fix(
-			f, "start a subnet manager: opensm on one host, or the one in the switch");
+		return fault_fix(f,
+				 "start a subnet manager: opensm on one host, or the switch's own");
 	}
 	if (p->is_ethernet && p->netdev[0]) {
 		fault_cause(f, "Its netdev %s has no carrier or is not up", p->netdev);
@@ -145,76 +112,57 @@ static int not_active(const struct hca_port *p, struct fault *f)
 	return fault_fix(f, "check cable, transceiver and switch port");
 }
 
-static void names(const struct hca_list *list, char *buf, size_t size)
+/*
+ * Raise the fault that no device or port matches. DEVICE_KNOWN: the device exists, but not the
+ * port.
+ */
+static int raise_no_match(const struct hca_list *list, const struct hca_attr *wanted,
+			  bool device_known, struct fault *f)
 {
-	size_t n = 0;
+	char have[256] = "";
 
-	buf[0] = '\0';
-	for (size_t i = 0; i < list->count && n < size; i++)
+	for (size_t i = 0; i < list->count; i++)
 		if (i == 0 || strcmp(list->port[i].device, list->port[i - 1].device) != 0)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "",
-					      list->port[i].device);
-}
-
-static int no_device(struct fault *f)
-{
-	fault_raise(f, FAULT_UNAVAILABLE, 0, "there is no RDMA device on this machine");
-	fault_cause(f, "/sys/class/infiniband is empty: no RDMA NIC, or its driver is not loaded");
-	return fault_fix(f, "load the driver (modprobe mlx5_ib), or make a soft-RoCE device: "
-			    "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
-}
-
-static int no_match(const struct hca_list *list, const struct hca_wish *wish, bool device_known,
-		    struct fault *f)
-{
-	char have[256];
-
-	names(list, have, sizeof(have));
+			text_add(have, sizeof(have), "%s%s", i ? ", " : "", list->port[i].device);
 	if (device_known) {
-		fault_raise(f, FAULT_USAGE, 0, "device '%.60s' has no port %d", wish->device,
-			    wish->port);
-		return fault_fix(f, "leave -i out, or see --list");
+		fault_raise(f, FAULT_USAGE, 0, "device '%.60s' has no port %d", wanted->device,
+			    wanted->port);
+		return fault_fix(f, "omit -i, or give a port that --list shows");
 	}
-	if (wish->device)
-		fault_raise(f, FAULT_USAGE, 0, "there is no RDMA device '%.60s'", wish->device);
-	else
-		fault_raise(f, FAULT_USAGE, 0, "no RDMA device has a port %d", wish->port);
-	return fault_fix(f, "use one of: %s; --list shows them all", have);
+	if (wanted->device)
+		fault_raise(f, FAULT_USAGE, 0, "there is no RDMA device '%.60s'", wanted->device);
+	if (wanted->device)
+		return fault_fix(f, "use one of: %s; --list shows them all", have);
+	fault_raise(f, FAULT_USAGE, 0, "no RDMA device of this host has a port %d", wanted->port);
+	return fault_fix(f, "omit -i, or give a port that --list shows");
 }
 
-static int unusable(const struct hca_port *p, struct fault *f)
-{
-	fault_raise(f, FAULT_LOCAL, p->open_errno, "ibv_open_device(%s)", p->device);
-	if (p->open_errno == EACCES || p->open_errno == EPERM)
-		return fault_fix(f, "allow this user to open /dev/infiniband/uverbs*");
-	fault_cause(f, "The device is there, but its verbs node or provider library is not");
-	return fault_fix(f,
-			 "install rdma-core's providers (ibverbs-providers); in a container pass "
-			 "/dev/infiniband through");
-}
-
+/* Return P if it is usable, else raise why not and return NULL. */
 static const struct hca_port *accept_port(const struct hca_port *p, struct fault *f)
 {
 	if (p->open_errno)
-		unusable(p, f);
+		reach_refused(p->device, p->open_errno, f);
 	else if (p->port_attr.state != IBV_PORT_ACTIVE)
-		not_active(p, f);
+		hca_raise_not_active(p, f);
 	return fault_is(f) ? NULL : p;
 }
 
-/* No device named: the one on the route to the peer, else the first that is ACTIVE. */
-static const struct hca_port *choose_auto(const struct hca_list *list, const struct hca_wish *wish,
-					  char *reason, size_t size, struct fault *f)
+/* No device is named: choose the port on the route to the peer, else the first ACTIVE one. */
+static const struct hca_port *choose_for_peer(const struct hca_list *list,
+					      const struct hca_attr *wanted, char *reason,
+					      size_t size, struct fault *f)
 {
 	const struct hca_port *first = NULL, *active = NULL;
-	char netdev[IF_NAMESIZE];
+	char netdev[IF_NAMESIZE] = "";
+	union ibv_gid local;
 
-	owner_of(wish->local, netdev);
+	if (gid_of_address(&local, wanted->local))
+		find_netdev_of_address(&local, netdev);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
 		bool usable = !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE;
 
-		if (wish->port && wish->port != p->port)
+		if (wanted->port && wanted->port != p->port)
 			continue;
 		if (!first)
 			first = p;
@@ -222,28 +170,21 @@ static const struct hca_port *choose_auto(const struct hca_list *list, const str
 			continue;
 		if (!active)
 			active = p;
-		if (netdev[0] && has_netdev(p, netdev)) {
-			snprintf(reason, size, "it owns the route to the peer, %s", netdev);
+		if (netdev[0] && hca_has_netdev(p, netdev)) {
+			snprintf(reason, size, "on %s, which leads to the peer", netdev);
 			return p;
 		}
 	}
-	if (active) {
-		if (netdev[0])
-			snprintf(
-				reason, size,
-				"the first ACTIVE port; %s, the way to the peer, has no RDMA device",
-				netdev);
-		else
-			snprintf(reason, size, "the first ACTIVE port");
-		return active;
-	}
+	if (active)
+		snprintf(reason, size, "the first ACTIVE port%s%s%s", netdev[0] ? "; " : "", netdev,
+			 netdev[0] ? ", which leads to the peer, has no RDMA device" : "");
 	if (first)
-		return accept_port(first, f);
-	no_match(list, wish, false, f);
+		return accept_port(active ? active : first, f);
+	raise_no_match(list, wanted, false, f);
 	return NULL;
 }
 
-const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_wish *wish,
+const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_attr *wanted,
 				  char *reason, size_t size, struct fault *f)
 {
 	const struct hca_port *best = NULL;
@@ -252,19 +193,19 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 	fault_phase(f, "choosing the RDMA device");
 	snprintf(reason, size, "%s", "");
 	if (!list->count) {
-		no_device(f);
+		reach_none(0, f);
 		return NULL;
 	}
-	if (!wish->device)
-		return choose_auto(list, wish, reason, size, f);
+	if (!wanted->device)
+		return choose_for_peer(list, wanted, reason, size, f);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
-		const char *how = matches(p, wish->device);
+		const char *how = match_port(p, wanted->device);
 
 		known |= how != NULL;
-		if (!how || (wish->port && wish->port != p->port))
+		if (!how || (wanted->port && wanted->port != p->port))
 			continue;
-		/* Without -i an ACTIVE port is better than the first one. */
+		/* Without -i prefer an ACTIVE port to the first one. */
 		if (best && (best->port_attr.state == IBV_PORT_ACTIVE ||
 			     p->port_attr.state != IBV_PORT_ACTIVE))
 			continue;
@@ -272,7 +213,7 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 		snprintf(reason, size, "%s with -d", how);
 	}
 	if (!best) {
-		no_match(list, wish, known, f);
+		raise_no_match(list, wanted, known, f);
 		return NULL;
 	}
 	return accept_port(best, f);

@@ -6,13 +6,14 @@
 #define FULL_MEMBER 0x8000
 #define PARTITION   0x7fff
 
+/* Two P_Keys fit if they are of one partition and not both of limited members. */
 bool pkey_fits(uint16_t a, uint16_t b)
 {
 	return (a & PARTITION) && (a & PARTITION) == (b & PARTITION) && ((a | b) & FULL_MEMBER);
 }
 
-/* The key at INDEX, 0 if there is none. */
-static uint16_t key_at(const struct hca *h, unsigned index)
+/* The P_Key at INDEX of the port's table; 0 if there is none. */
+static uint16_t query_pkey(const struct hca *h, uint64_t index)
 {
 	__be16 raw = 0;
 
@@ -24,27 +25,27 @@ static uint16_t key_at(const struct hca *h, unsigned index)
 
 int pkey_at(const struct hca *h, uint64_t index, uint16_t *key, struct fault *f)
 {
-	unsigned length = h->info.port_attr.pkey_tbl_len;
-
-	*key = index < length ? key_at(h, (unsigned)index) : 0;
+	*key = query_pkey(h, index);
 	if (*key)
 		return 0;
 	fault_phase(f, "choosing the P_Key");
-	fault_raise(f, FAULT_USAGE, 0, "--pkey_index %u: %s port %u has no P_Key there",
+	fault_raise(f, FAULT_USAGE, 0, "--pkey_index %u: %s port %u has no P_Key at that index",
 		    (unsigned)index, h->info.device, h->info.port);
-	fault_cause(f, "Its table has room for %u, and the subnet manager fills it", length);
-	return fault_fix(f, "look into /sys/class/infiniband/%s/ports/%u/pkeys, or leave it out",
+	fault_cause(f, "The port's table has room for %u P_Keys, and the subnet manager fills it",
+		    (unsigned)h->info.port_attr.pkey_tbl_len);
+	return fault_fix(f,
+			 "give an index from /sys/class/infiniband/%s/ports/%u/pkeys, or omit it",
 			 h->info.device, h->info.port);
 }
 
 int pkey_find(const struct hca *h, uint16_t key, unsigned *index, struct fault *f)
 {
 	for (*index = 0; *index < h->info.port_attr.pkey_tbl_len; ++*index)
-		if (pkey_fits(key_at(h, *index), key))
+		if (pkey_fits(query_pkey(h, *index), key))
 			return 0;
 	fault_phase(f, "choosing the P_Key");
 	fault_raise(f, FAULT_USAGE, 0, "%s port %u is not in the peer's partition (P_Key 0x%04x)",
 		    h->info.device, h->info.port, key);
-	return fault_fix(f, "choose another --pkey_index at the peer, or add this port to the "
-			    "partition in the subnet manager");
+	return fault_fix(f, "give the peer another --pkey_index, or add this port to the partition "
+			    "in the subnet manager");
 }

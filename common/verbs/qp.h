@@ -1,112 +1,118 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * qp: the PD, the CQs and the QPs of one end, and bringing them up to their peers.
+ * qp: the PD, the CQs and the QPs of one end, and connecting them to the peer.
  *
- * The life: qp_set_init() makes QPs in INIT; the two ends exchange struct qp_address (numbers of
- * all QPs in one message); qp_set_connect() takes them to RTS. QP i talks to the peer's QP i; one
- * of UD does so because every request says it: qp_set_aim(). Reference: InfiniBand Architecture
- * Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
+ * qp_set_init() creates QPs and moves them to INIT. The two ends exchange struct qp_address (the
+ * numbers of all QPs in one message). qp_set_connect() moves the QPs to RTS. QP i is connected to
+ * the peer's QP i; a UD QP sends there because qp_set_aim() sets the destination in each request.
+ * Reference: InfiniBand Architecture Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
  */
-#ifndef RDMARK_VERBS_QP_H
-#define RDMARK_VERBS_QP_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "verbs/bell.h"
+#include "verbs/cq_wait.h"
 #include "verbs/cq.h"
 #include "verbs/hca.h"
 
-#define QP_GRH_BYTES          40 /* a datagram is received behind so many bytes */
+#define QP_GRH_BYTES          40 /* a received datagram starts with this many bytes */
 #define QP_INLINE_BEST_EFFORT UINT32_MAX
+#define QP_RNR_RETRY          7  /* retry forever: a late receiver is no error */
+#define QP_RNR_TIMER          12
+#define QP_RNR_TIMER_NS       0.64e6 /* the same time */
 
-struct qp_wish {
+struct qp_attr {
 	enum ibv_qp_type type; /* RC, UC or UD */
 	unsigned count;
-	unsigned tx_depth, rx_depth; /* of each QP; rx_depth 0: receives nothing */
-	bool share_receives;         /* one SRQ, of rx_depth, for all */
-	bool own_cqs;                /* each QP has CQs of its own */
-	bool events;                 /* the loops sleep on s->bell */
-	bool extended;               /* with ibv_wr_* and ibv_start_poll, if the device has them */
+	unsigned tx_depth, rx_depth; /* per QP; rx_depth 0: it receives nothing */
+	bool use_srq;                /* one SRQ of rx_depth for all QPs */
+	bool own_cqs;                /* one send and one receive CQ per QP */
+	bool events;                 /* the loops sleep on cq_wait */
+	bool extended;               /* with ibv_wr_* and ibv_start_poll, if the device supports
+					them */
 	unsigned vector;             /* completion vector of the CQs */
-	unsigned inline_bytes;       /* this much, or the fault; */
-	unsigned inline_wish;        /* with QP_INLINE_BEST_EFFORT: up to this much */
-	unsigned access;             /* what the peer may do: enum ibv_access_flags */
+	unsigned inline_bytes;       /* required, otherwise a fault; */
+	unsigned inline_wanted;      /* with QP_INLINE_BEST_EFFORT: at most this many */
+	unsigned access;             /* rights of the peer: enum ibv_access_flags */
+	uint64_t send_ops;           /* extended: ibv_qp_create_send_ops_flags of the posted
+					operations */
 	unsigned pkey_index;
 };
 
 struct qp_set {
 	struct ibv_pd *pd;
-	struct bell bell;
+	struct cq_wait cq_wait;
 	struct cq_ring send, recv;
-	struct ibv_cq *send_cq, *recv_cq; /* QP 0's of those */
-	struct ibv_srq *srq;              /* NULL: each has a receive queue */
+	struct ibv_cq *send_cq, *recv_cq; /* those of QP 0 */
+	struct ibv_srq *srq;              /* NULL: each QP has a receive queue */
 	struct ibv_qp **qp;
-	uint32_t *psn;      /* first packet sequence number of each */
+	uint32_t *psn;      /* first packet sequence number of each QP */
 	uint32_t *peer_qpn; /* of UD */
-	struct ibv_ah *ah;  /* to the peer's port, of UD; NULL */
+	struct ibv_ah *ah;  /* UD: to the peer's port; otherwise NULL */
 	enum ibv_qp_type type;
 	unsigned count;
 	unsigned tx_depth, rx_depth;
-	unsigned inline_bytes; /* what the device gave */
-	bool extended;         /* ibv_qp_to_qp_ex() of each has the ibv_wr_* calls */
+	unsigned inline_bytes; /* as the device granted it */
+	bool local;            /* iWARP: a completion does not mean that the peer has the message */
+	bool extended;         /* every QP has ibv_qp_to_qp_ex() and the ibv_wr_* calls */
 	uint8_t port;
-	/* What the loops leave in QP 0's send queue from one round to the next. */
-	uint64_t sent;       /* messages, to know which are signalled */
-	bool signal_pending; /* a signalled one is not yet seen complete */
-	uint64_t numbered;   /* messages that carried a number: loop/lossy.h */
+	/* The state of QP 0's send queue, from one round to the next. */
+	uint64_t sent;       /* messages sent, to know which are signalled */
+	bool signal_pending; /* the completion of a signalled send was not yet polled */
+	uint64_t numbered;   /* messages with a number: loop/pingpong.h */
 };
 
-/* How this end reaches the peer; the same for all QPs. */
+/* The path to the peer; the same for all QPs. */
 struct qp_route {
 	int gid_index; /* of this end */
 	bool global;   /* with a GRH: RoCE, or IB across subnets */
 	unsigned mtu_bytes;
 	unsigned sl, tos, hop_limit;
-	uint32_t flow_label;  /* of 20 bits */
-	unsigned qp_timeout;  /* 4.096 us << n, and how often then: */
+	uint32_t flow_label;  /* 20 bits */
+	unsigned qp_timeout;  /* 4.096 us << n, and then retries: */
 	unsigned retry_count; /* 0 … 7 */
-	unsigned pkey_index;  /* what struct qp_wish had */
+	unsigned pkey_index;  /* as in struct qp_attr */
+	/* maximum of outstanding READs and atomics per QP: its own, and the peer's */
+	unsigned reads_sent, reads_answered;
 };
 
-/* What the other end must know to connect and to write. Owns its arrays. */
+/* What the peer needs to connect and to write. Owns its arrays. */
 struct qp_address {
 	uint16_t lid;
 	union ibv_gid gid;
 	uint32_t *qpn, *psn;
 	unsigned count;
-	uint64_t addr;   /* of QP 0's receive slice */
+	uint64_t addr;   /* address of QP 0's receive slice */
 	uint64_t stride; /* from one QP's slice to the next */
 	uint32_t rkey;
-	uint32_t *rkeys; /* with an MR for each QP: theirs; NULL: the same for all */
+	uint32_t *rkeys; /* with an MR for each QP: the rkey of each; NULL: rkey is for all */
 };
 
 /*
- * Make PD, CQs, SRQ and the QPs on H, in INIT. A best-effort inline size steps down until the
- * device takes it. Raises what the device refuses, with the limit that was passed.
+ * Create PD, CQs, SRQ and QPs on H, and move the QPs to INIT. A best-effort inline size is reduced
+ * until the device accepts it. Returns 0, or -1 with the fault and the limit that was exceeded.
  */
-int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_wish *w, struct fault *f);
+int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, struct fault *f);
 
-/* Take every QP to RTS, each to its peer in TO. */
+/* Move every QP to RTS, connected to its peer in TO. Returns 0, or -1 with the fault raised. */
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
 		   struct fault *f);
 
-/* Say in request WR of QP I where it goes, if that is the transport's way. */
+/* UD: set the destination in request WR of QP I. Other transports: nothing. */
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr);
 
-/* What stands before the payload of a message that QPs of S receive, in bytes. */
+/* The bytes before the payload in a receive buffer of S: the GRH with UD, otherwise 0. */
 unsigned qp_set_header(const struct qp_set *s);
 
-/* Take all QPs to the error state, so that the device touches no memory for them any more. */
+/* Move all QPs to the error state, so that the device no longer accesses memory for them. */
 void qp_set_quiesce(struct qp_set *s);
 
-/* Destroy all; safe on a zeroed or half-built object. MRs on the PD must be gone. */
+/* Destroy everything; safe on a zeroed or half-built object. Deregister the MRs of the PD first. */
 void qp_set_release(struct qp_set *s);
 
-/* Room for COUNT QPs' numbers. Returns 0 or -ENOMEM. */
+/* Allocate the arrays for COUNT QPs. Returns 0 or -ENOMEM. */
 int qp_address_init(struct qp_address *a, unsigned count);
 void qp_address_release(struct qp_address *a);
-
-#endif

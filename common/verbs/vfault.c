@@ -4,104 +4,111 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/text.h"
 #include "base/units.h"
+#include "host/sysfs.h"
 
-int vfault_errno(int rc)
+/* Soft-RoCE's driver makes messages longer when an ACK is late; rdmark(7) explains that. */
+#define SOFT_ROCE "with soft-RoCE, use --qp-timeout 18 (rdmark(7), Soft-RoCE)"
+
+/* Explain ENOMEM of a call that pins BYTES: the usual cause is RLIMIT_MEMLOCK, not the lack of
+ * memory. */
+static void explain_memory(struct fault *f, size_t bytes)
 {
-	if (rc == -1 && errno)
-		return errno;
-	return rc < 0 ? -rc : rc;
-}
-
-/* What this process has pinned so far, by /proc/self/status; 0 if that does not say. */
-static size_t pinned_bytes_now(void)
-{
-	unsigned long long kib = 0;
-	char line[128];
-	FILE *in = fopen("/proc/self/status", "re");
-
-	while (in && fgets(line, sizeof(line), in))
-		if (sscanf(line, "VmPin: %llu kB", &kib) == 1)
-			break;
-	if (in)
-		fclose(in);
-	return (size_t)kib * 1024;
-}
-
-/* ENOMEM on pinned memory: the usual reason is the limit, not the memory. */
-static void memory_cause(struct fault *f, size_t bytes)
-{
-	size_t now = pinned_bytes_now();
+	size_t now = sysfs_proc_bytes("/proc/self/status", "VmPin");
 	struct rlimit limit;
-	char have[32], want[32], is[32];
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
 		return;
-	units_format_size(limit.rlim_cur, have, sizeof(have));
-	units_format_size(bytes, want, sizeof(want));
 	if (limit.rlim_cur == RLIM_INFINITY || now + bytes <= limit.rlim_cur) {
 		fault_cause(f,
 			    "RLIMIT_MEMLOCK (%s) allows the %s that the call pins, so the host or "
-			    "the device is out of memory for it",
-			    limit.rlim_cur == RLIM_INFINITY ? "unlimited" : have, want);
-		fault_fix(f,
-			  "use fewer QPs (-q), smaller messages (-s) or smaller depths (-t, -r)");
+			    "the device is out of memory",
+			    limit.rlim_cur == RLIM_INFINITY ? "unlimited"
+							    : units_size(limit.rlim_cur).text,
+			    units_size(bytes).text);
+		fault_fix(f, "use fewer QPs (-q), smaller messages (-s) or smaller depths (-t, "
+			     "-r)");
 		return;
 	}
-	fault_cause(f, "RLIMIT_MEMLOCK is %s; the call pins %s, and %s is pinned already", have,
-		    want, units_format_size(now, is, sizeof(is)));
-	fault_fix(f, "ulimit -l unlimited, or memlock in limits.conf, or LimitMEMLOCK= of the "
+	fault_cause(f, "RLIMIT_MEMLOCK is %s; the call pins %s, and %s is already pinned",
+		    units_size(limit.rlim_cur).text, units_size(bytes).text, units_size(now).text);
+	fault_fix(f, "ulimit -l unlimited, or raise memlock in limits.conf or LimitMEMLOCK= of the "
 		     "service");
 }
 
-static void common_cause(struct fault *f, int errnum)
+/* Cause and fix (may be NULL) for up to 3 errnos or completion statuses. */
+struct verbs_error {
+	int number[3];
+	const char *cause, *fix;
+};
+
+/* Add cause and fix for the errno or status WHAT from the COUNT entries of M. Returns -1. */
+static int explain_verbs_error(struct fault *f, const struct verbs_error *m, size_t count, int what)
 {
-	switch (errnum) {
-	case ENODEV:
-	case EIO:
-		fault_cause(f, "The device is gone or in a fatal state");
-		fault_fix(f, "look at dmesg; reset the device or reload its driver");
-		break;
-	case EPERM:
-	case EACCES:
-		fault_cause(f, "This user may not do it");
-		fault_fix(
-			f,
-			"allow access to /dev/infiniband/uverbs*; in a container pass it through");
-		break;
-	case EMFILE:
-	case ENFILE:
-		fault_cause(f, "Too many open files");
-		fault_fix(f, "ulimit -n, or fewer QPs");
-		break;
-	case EOPNOTSUPP:
-	case ENOSYS:
-		fault_cause(f, "The device or its driver does not support it");
-		fault_fix(f, "update the driver and rdma-core, or choose another device with -d");
-		break;
-	default:
-		break;
-	}
+	for (const struct verbs_error *end = m + count; m < end; m++)
+		for (unsigned k = 0; k < 3 && m->number[k]; k++)
+			if (m->number[k] == what) {
+				fault_cause(f, "%s", m->cause);
+				return m->fix ? fault_fix(f, "%s", m->fix) : -1;
+			}
+	return -1;
 }
 
-int vfault_raise(struct fault *f, int errnum, size_t pinned_bytes, const char *call, ...)
+static const struct verbs_error errno_errors[] = {
+	{{ENODEV, EIO},
+	 "The device was removed or is in a fatal state",
+	 "check dmesg; reset the device or reload its driver"},
+	{{EPERM, EACCES},
+	 "This user lacks the permission",
+	 "allow access to /dev/infiniband/uverbs*; in a container, pass it through"},
+	{{EMFILE, ENFILE},
+	 "The process or the system has too many open files",
+	 "raise the limit on open files (ulimit -n), or use fewer QPs"},
+	{{EOPNOTSUPP, ENOSYS},
+	 "The device or its driver does not support the call",
+	 "update the driver and rdma-core, or choose another device with -d"},
+};
+
+static const struct verbs_error status_errors[] = {
+	{{IBV_WC_RETRY_EXC_ERR},
+	 "The peer's NIC sends no ACK: the peer is gone, or packets are lost or blocked",
+	 "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791), the MTU "
+	 "of the switches, and pause or ECN settings"},
+	{{IBV_WC_RNR_RETRY_EXC_ERR},
+	 "The receiver had no receive request posted",
+	 "use a larger --rx-depth"},
+	{{IBV_WC_REM_ACCESS_ERR},
+	 "The peer's NIC refused the access: the rkey, the address or the access rights are wrong",
+	 "check dmesg on the peer"},
+	{{IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR},
+	 "The peer's NIC could not execute the request: the message is longer than the receive "
+	 "buffer, packets came out of order, or the NIC does not support the operation",
+	 "check dmesg on the peer; " SOFT_ROCE},
+	{{IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR},
+	 "This end's NIC could not access its buffer, or the request is malformed",
+	 "check dmesg; " SOFT_ROCE},
+	{{IBV_WC_WR_FLUSH_ERR}, "The QP failed earlier, and the request was flushed", NULL},
+};
+
+int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call, ...)
 {
+	int errnum = rc == -1 && errno ? errno : abs(rc); /* -1, -errno or errno */
 	char text[192];
 	va_list ap;
 
 	va_start(ap, call);
 	vsnprintf(text, sizeof(text), call, ap);
 	va_end(ap);
-	if (fault_is(f))
-		return -1;
 	fault_raise(f, FAULT_LOCAL, errnum, "%s", text);
 	if (errnum == ENOMEM && pinned_bytes)
-		memory_cause(f, pinned_bytes);
+		explain_memory(f, pinned_bytes);
 	else
-		common_cause(f, errnum);
+		explain_verbs_error(f, errno_errors, sizeof(errno_errors) / sizeof(errno_errors[0]),
+				    errnum);
 	return -1;
 }
 
@@ -115,39 +122,23 @@ int vfault_completion(struct fault *f, enum ibv_wc_status status, uint32_t vendo
 										     : FAULT_LOCAL,
 		    0, "%s on QP 0x%06x completed with \"%s\" (status %d, vendor error 0x%x)", what,
 		    qp_num, ibv_wc_status_str(status), (int)status, vendor_err);
-	switch (status) {
-	case IBV_WC_RETRY_EXC_ERR:
-		fault_cause(
-			f,
-			"The peer's NIC sends no ACK: the peer is gone, or packets are lost or blocked on the way");
-		return fault_fix(
-			f,
-			"check the route between the two GIDs, the firewall (RoCE v2 is UDP port 4791), the MTU "
-			"of the switches, and pause or ECN settings");
-	case IBV_WC_RNR_RETRY_EXC_ERR:
-		fault_cause(f, "The receiver had no receive posted");
-		return fault_fix(f, "give a larger --rx-depth");
-	case IBV_WC_REM_ACCESS_ERR:
-	case IBV_WC_REM_INV_REQ_ERR:
-	case IBV_WC_REM_OP_ERR:
-		fault_cause(
-			f,
-			"The peer's NIC refused the access: wrong rkey, address or rights, or it failed to do it");
-		return fault_fix(f, "look at dmesg on the peer");
-	case IBV_WC_LOC_PROT_ERR:
-	case IBV_WC_LOC_LEN_ERR:
-	case IBV_WC_LOC_QP_OP_ERR:
-		fault_cause(
-			f,
-			"This end's NIC could not access its own buffer or found the request malformed; with "
-			"GPU memory: PCIe transfers between NIC and GPU are blocked on the way");
-		return fault_fix(f, "look at dmesg; with GPU memory use a GPU under the NIC's PCIe "
-				    "switch, or --gpu-path staged");
-	case IBV_WC_WR_FLUSH_ERR:
-		return fault_cause(f, "The QP had failed before; the request was flushed");
-	default:
-		return fault_fix(f, "look at dmesg on both hosts");
-	}
+	snprintf(f->completion, sizeof(f->completion), "%s", ibv_wc_status_str(status));
+	f->vendor_error = vendor_err;
+	explain_verbs_error(f, status_errors, sizeof(status_errors) / sizeof(status_errors[0]),
+			    (int)status);
+	return f->cause[0] ? -1 : fault_fix(f, "check dmesg on both hosts");
+}
+
+void vfault_of_gpu(struct fault *f, enum ibv_wc_status status)
+{
+	if (status != IBV_WC_LOC_PROT_ERR && status != IBV_WC_LOC_LEN_ERR &&
+	    status != IBV_WC_LOC_QP_OP_ERR)
+		return;
+	text_add(f->cause, sizeof(f->cause),
+		 "; the buffer is in GPU memory: PCIe transfers between NIC and GPU may be "
+		 "blocked");
+	text_add(f->fix, sizeof(f->fix),
+		 "; use a GPU under the NIC's PCIe switch, or --gpu-path staged");
 }
 
 int vfault_async_event(struct fault *f, struct ibv_context *ctx, uint8_t port)
@@ -167,10 +158,10 @@ int vfault_async_event(struct fault *f, struct ibv_context *ctx, uint8_t port)
 	case IBV_EVENT_DEVICE_FATAL:
 		fault_raise(f, FAULT_LOCAL, 0, "%s failed", device);
 		fault_cause(f, "The device reported a fatal error and stopped");
-		return fault_fix(f, "look at dmesg; reset the device or reload its driver");
+		return fault_fix(f, "check dmesg; reset the device or reload its driver");
 	case IBV_EVENT_CQ_ERR:
 		return fault_raise(f, FAULT_LOCAL, 0, "%s reported a CQ error (overrun)", device);
-	default: /* what concerns a QP is told by its completions */
+	default: /* errors of a QP are seen in its completions */
 		return 0;
 	}
 }

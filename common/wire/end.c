@@ -1,79 +1,90 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "wire/end.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/json_text.h"
-
-enum field_kind {
-	TEXT,
-	INTEGER,
-	REAL
-};
+#include "wire/fields.h"
 
 /* clang-format off */
-#define FIELD(kind, name) {#name, kind, offsetof(struct end, name), sizeof(((struct end *)0)->name)}
+#define ROW(key, member)   FIELD_AS(#key, struct end, member, FIELD_ALWAYS)
+#define KNOWN(key, member) FIELD_AS(#key, struct end, member, FIELD_OPTIONAL) /* 0: unknown */
 
-static const struct {
-	const char *name;
-	enum field_kind kind;
-	size_t offset, size;
-} fields[] = {
-	FIELD(TEXT, host), FIELD(TEXT, device), FIELD(TEXT, device_chosen), FIELD(INTEGER, port),
-	FIELD(TEXT, link_layer), FIELD(REAL, rate_gbps), FIELD(INTEGER, gid_index), FIELD(TEXT, gid),
-	FIELD(TEXT, gid_type), FIELD(TEXT, gid_chosen), FIELD(INTEGER, lid), FIELD(INTEGER, pkey_index), FIELD(TEXT, pkey), FIELD(INTEGER, active_mtu_bytes), FIELD(INTEGER, inline_bytes),
-	FIELD(TEXT, netdev), FIELD(TEXT, pci), FIELD(TEXT, pcie_link), FIELD(INTEGER, numa_node),
-	FIELD(INTEGER, thread_node), FIELD(TEXT, cpus), FIELD(TEXT, pinned), FIELD(INTEGER, memory_pages),
-	FIELD(INTEGER, memory_pages_on_node), FIELD(TEXT, memory), FIELD(TEXT, memory_made_of), FIELD(TEXT, gpu),
-	FIELD(TEXT, gpu_uuid), FIELD(TEXT, gpu_path), FIELD(TEXT, gpu_chosen), FIELD(TEXT, gpu_distance), FIELD(TEXT, clock), FIELD(TEXT, firmware),
-	FIELD(TEXT, version),
+static const struct field rows[] = {
+	ROW(host, host), ROW(device, nic.name), ROW(device_chosen, nic.chosen), ROW(port, nic.port),
+	ROW(link_layer, nic.link_layer), ROW(transport, nic.transport), ROW(address, address.cm),
+	ROW(rate_gbps, nic.rate_gbps), ROW(gid_index, address.gid_index), ROW(gid, address.gid),
+	ROW(gid_type, address.gid_type), ROW(gid_chosen, address.gid_chosen),
+	ROW(lid, address.lid), ROW(pkey_index, address.pkey_index), ROW(pkey, address.pkey),
+	ROW(active_mtu_bytes, nic.active_mtu_bytes), ROW(inline_bytes, nic.inline_bytes),
+	ROW(netdev, nic.netdev), ROW(pci, nic.pci), ROW(pcie_link, nic.pcie_link),
+	KNOWN(pcie_read_gbps, nic.pcie_read_gbps), KNOWN(pcie_write_gbps, nic.pcie_write_gbps),
+	ROW(numa_node, nic.numa_node), ROW(thread_node, thread.node), ROW(cpus, thread.cpus),
+	ROW(pinned, thread.pinned), ROW(memory_pages, memory.pages),
+	ROW(memory_pages_on_node, memory.pages_on_node), ROW(memory, memory.kind),
+	ROW(memory_made_of, memory.made_of), ROW(gpu, gpu.name), ROW(gpu_uuid, gpu.uuid),
+	ROW(gpu_path, gpu.path), ROW(gpu_chosen, gpu.chosen), ROW(gpu_distance, gpu.distance),
+	ROW(clock, clock), ROW(firmware, nic.firmware), ROW(version, version),
+	ROW(kernel, kernel), ROW(cpu_model, cpu_model),
+	FIELD_AS("rdma_core", struct end, rdma_core), /* if it is known */
 };
 /* clang-format on */
 
-#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+static const struct fields table = FIELDS(rows, "the peer's description of itself has an invalid");
+
+#define MORE "..."
+
+void end_add_argument(struct end *e, const char *text)
+{
+	size_t room = sizeof(e->argv.text) - e->argv.bytes, need = strlen(text) + 1;
+	char *to = e->argv.text + e->argv.bytes;
+
+	if (e->argv.full)
+		return;
+	e->argv.full = need + sizeof(MORE) > room;
+	if (e->argv.full) {
+		text = MORE;
+		need = sizeof(MORE);
+	}
+	text_copy(to, need, text);
+	e->argv.bytes += need;
+}
+
+static json_t *argv_json(const struct end *e)
+{
+	json_t *to = json_array();
+
+	for (size_t at = 0; at < e->argv.bytes; at += strlen(e->argv.text + at) + 1)
+		json_array_append_new(to, json_text(e->argv.text + at));
+	return to;
+}
+
+/* Read the peer's command line, an array of texts, if there is one. Returns 0 or -1. */
+static int read_argv(struct end *e, const json_t *from, struct fault *f)
+{
+	const json_t *argv = json_object_get(from, "argv"), *v;
+	size_t i;
+
+	if (argv && !json_is_array(argv))
+		return fields_raise(&table, from, "argv", f);
+	json_array_foreach (argv, i, v) {
+		if (!json_is_string(v))
+			return fields_raise(&table, from, "argv", f);
+		end_add_argument(e, json_string_value(v));
+	}
+	return 0;
+}
 
 json_t *end_to_json(const struct end *e)
 {
-	json_t *to = json_object();
+	json_t *to = fields_write(&table, e, json_object());
 
-	for (size_t i = 0; i < FIELDS; i++) {
-		const char *at = (const char *)e + fields[i].offset;
-		json_t *v;
-
-		if (fields[i].kind == TEXT)
-			v = json_text(at);
-		else if (fields[i].kind == INTEGER)
-			v = json_integer(*(const int64_t *)(const void *)at);
-		else
-			v = json_real(*(const double *)(const void *)at);
-		json_object_set_new(to, fields[i].name, v);
-	}
+	json_object_set_new(to, "argv", argv_json(e));
 	return to;
 }
 
 int end_from_json(struct end *e, const json_t *from, struct fault *f)
 {
 	memset(e, 0, sizeof(*e));
-	for (size_t i = 0; i < FIELDS; i++) {
-		const json_t *v = json_object_get(from, fields[i].name);
-		char *at = (char *)e + fields[i].offset;
-
-		if (!v)
-			continue;
-		if (fields[i].kind == TEXT      ? !json_is_string(v)
-		    : fields[i].kind == INTEGER ? !json_is_integer(v)
-						: !json_is_number(v))
-			return fault_raise(f, FAULT_PEER, 0,
-					   "the peer describes itself with an impossible %s",
-					   fields[i].name);
-		if (fields[i].kind == TEXT)
-			text_copy(at, fields[i].size, json_string_value(v));
-		else if (fields[i].kind == INTEGER)
-			*(int64_t *)(void *)at = json_integer_value(v);
-		else
-			*(double *)(void *)at = json_number_value(v);
-	}
-	return 0;
+	return fields_read(&table, e, from, f) || read_argv(e, from, f) ? -1 : 0;
 }

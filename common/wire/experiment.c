@@ -6,37 +6,41 @@
 
 #include "wire/options.h"
 
-/* Rows of the table that belong to the experiment, with their field in E. */
+/* The member of E that ROW, an option of the experiment, sets. */
 static uint64_t *experiment_field(struct experiment *e, const struct option_row *row)
 {
 	return (uint64_t *)((char *)e + (row->field - offsetof(struct options, experiment)));
 }
 
-/* Is ROW part of what TEST decides? */
-static bool belongs(const struct option_row *row, const char *test)
+static uint64_t experiment_value(const struct experiment *e, const struct option_row *row)
 {
-	return row->scope == SCOPE_EXPERIMENT && options_has(row, test);
+	return *experiment_field((struct experiment *)e, row);
 }
 
-json_t *experiment_to_json(const struct experiment *e, const char *test)
+/* True if ROW belongs to the experiment of a test with TRAITS, if only by its default. */
+static bool decided_by_client(const struct option_row *row, unsigned traits)
 {
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
+	return row->scope == SCOPE_EXPERIMENT && (!row->own || options_applies(row, traits));
+}
+
+const char *experiment_transport(const struct experiment *e, char buf[4])
+{
+	return options_format_value(options_find("connection"), e->connection, buf, 4);
+}
+
+json_t *experiment_to_json(const struct experiment *e, unsigned traits)
+{
 	json_t *to = json_object();
 
-	for (size_t i = 0; i < rows; i++) {
-		if (!belongs(&table[i], test))
-			continue;
-		uint64_t v = *experiment_field((struct experiment *)e, &table[i]);
-
+	for (const struct option_row *row = options_table(); row->name; row++)
 		/* "auto" is the key's absence */
-		if (v != EXPERIMENT_AUTO)
-			json_object_set_new(to, table[i].name, json_integer((json_int_t)v));
-	}
+		if (decided_by_client(row, traits) && experiment_value(e, row) != EXPERIMENT_AUTO)
+			json_object_set_new(to, row->name,
+					    json_integer((json_int_t)experiment_value(e, row)));
 	return to;
 }
 
-/* "tx-depth" to "tx_depth", "mtu" to "mtu_bytes". */
+/* The document's key for ROW: "tx-depth" becomes "tx_depth", "mtu" becomes "mtu_bytes". */
 static void document_key(const struct option_row *row, char *key, size_t size)
 {
 	const char *unit = "";
@@ -47,6 +51,8 @@ static void document_key(const struct option_row *row, char *key, size_t size)
 		unit = "_bytes";
 	else if (row->value && strcmp(row->value, "US") == 0)
 		unit = "_us";
+	else if (row->value && strcmp(row->value, "N/s") == 0)
+		unit = "_per_s";
 	snprintf(key, size, "%s%s", row->name, unit);
 	for (; *key; key++)
 		if (*key == '-')
@@ -70,32 +76,38 @@ static json_t *document_value(const struct option_row *row, uint64_t v)
 	return json_integer((json_int_t)v);
 }
 
-json_t *experiment_describe(const struct experiment *e, const char *test)
+json_t *experiment_describe(const struct experiment *e, unsigned traits)
 {
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
 	json_t *to = json_object();
 	char key[64];
 
-	for (size_t i = 0; i < rows; i++) {
-		if (!belongs(&table[i], test))
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		if (!decided_by_client(row, traits))
 			continue;
-		document_key(&table[i], key, sizeof(key));
-		json_object_set_new(
-			to, key,
-			document_value(&table[i],
-				       *experiment_field((struct experiment *)e, &table[i])));
+		document_key(row, key, sizeof(key));
+		json_object_set_new(to, key, document_value(row, experiment_value(e, row)));
 	}
 	return to;
 }
 
-int experiment_from_json(struct experiment *e, const json_t *from, struct fault *f)
+json_t *experiment_varied(const struct options *o)
 {
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
+	json_t *to = o->sweep.axes ? json_object() : NULL;
+	char key[64];
 
-	for (size_t i = 0; i < rows; i++) {
-		const struct option_row *row = &table[i];
+	for (unsigned i = 0; i < o->sweep.axes; i++) {
+		const struct option_row *row = o->sweep.axis[i].row;
+
+		document_key(row, key, sizeof(key));
+		json_object_set_new(to, key,
+				    document_value(row, experiment_value(&o->experiment, row)));
+	}
+	return to;
+}
+
+int experiment_from_json(struct experiment *e, const json_t *from, unsigned traits, struct fault *f)
+{
+	for (const struct option_row *row = options_table(); row->name; row++) {
 		const json_t *value = json_object_get(from, row->name);
 		json_int_t v = json_integer_value(value);
 		bool off;
@@ -105,9 +117,10 @@ int experiment_from_json(struct experiment *e, const json_t *from, struct fault 
 		/* 0 means "not asked for" where an option given must be more (duration). */
 		off = v == 0 && row->field == offsetof(struct options, experiment.duration_ns);
 		if (!json_is_integer(value) || v < 0 ||
-		    (!off && !options_in_range(row, (uint64_t)v))) {
-			fault_raise(f, FAULT_PEER, 0,
-				    "the client's experiment has an impossible %s", row->name);
+		    (!off && !options_in_range(row, (uint64_t)v)) ||
+		    (!options_applies(row, traits) && (uint64_t)v != experiment_value(e, row))) {
+			fault_raise(f, FAULT_PEER, 0, "the client's experiment has an invalid %s",
+				    row->name);
 			return fault_fix(f, "use the same version of rdmark on both ends");
 		}
 		*experiment_field(e, row) = (uint64_t)v;
@@ -115,26 +128,30 @@ int experiment_from_json(struct experiment *e, const json_t *from, struct fault 
 	return 0;
 }
 
+/* VALUE as on the command line; "none" for a 0 that the option does not allow: it was not given. */
+static const char *option_value(const struct option_row *row, uint64_t value, char *buf,
+				size_t size)
+{
+	return value || !row->min ? options_format_value(row, value, buf, size) : "none";
+}
+
 int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f)
 {
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
-
-	for (size_t i = 0; i < rows; i++) {
-		const struct option_row *row = &table[i];
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		const struct sweep_axis *axis = sweep_axis(&mine->sweep, row);
 		uint64_t here, there;
 		char a[32], b[32];
 
-		if (row->scope != SCOPE_EXPERIMENT || !mine->given[i])
+		if (row->scope != SCOPE_EXPERIMENT || !mine->given[row - options_table()])
 			continue;
-		here = *options_number((struct options *)mine, row);
-		there = *experiment_field((struct experiment *)theirs, row);
-		if (here == there)
+		here = experiment_value(&mine->experiment, row);
+		there = experiment_value(theirs, row);
+		if (here == there || (axis && sweep_has(axis, there)))
 			continue;
 		fault_raise(f, FAULT_USAGE, 0, "the two ends differ in --%s: server %s, client %s",
-			    row->name, options_format_value(row, here, a, sizeof(a)),
-			    options_format_value(row, there, b, sizeof(b)));
-		return fault_fix(f, "leave it out on the server: the client decides");
+			    row->name, option_value(row, here, a, sizeof(a)),
+			    option_value(row, there, b, sizeof(b)));
+		return fault_fix(f, "omit it on the server: the client decides");
 	}
 	return 0;
 }

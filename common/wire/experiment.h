@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * experiment: what the client decides and the server applies.
+ * experiment: the parameters that the client decides and the server applies.
  *
- * Every field is a uint64_t, so that one row of the option table parses it, checks it, puts it on
- * the wire and compares it. Values are as the user gave them or as the program's defaults say;
- * what a device makes of them (inline, MTU) is in struct plan, not here.
+ * Every field is a uint64_t, so one row of the option table can parse, check, transmit and compare
+ * it. The values are those of the command line or of the program's defaults. plan/plan.h and
+ * verbs/qp.h compute what a device makes of them (inline, MTU).
  */
-#ifndef RDMARK_WIRE_EXPERIMENT_H
-#define RDMARK_WIRE_EXPERIMENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,7 +15,7 @@
 #include "base/fault.h"
 #include "base/rate.h"
 
-#define EXPERIMENT_AUTO UINT64_MAX /* not given: chosen well, and the choice is shown */
+#define EXPERIMENT_AUTO UINT64_MAX /* not given: chosen automatically, and shown */
 
 struct experiment {
 	uint64_t size_bytes;
@@ -31,9 +30,9 @@ struct experiment {
 	uint64_t rx_depth;
 	uint64_t post_list;    /* work requests for each ibv_post_send() */
 	uint64_t post_api;     /* enum post_api */
-	uint64_t cq_mod;       /* one completion for so many work requests; AUTO */
+	uint64_t cq_mod;       /* work requests per completion; AUTO */
 	uint64_t mtu_bytes;    /* AUTO: the smaller of both ports' active MTU */
-	uint64_t inline_bytes; /* AUTO: the program's wish, as far as the device goes */
+	uint64_t inline_bytes; /* AUTO: the program's choice, up to the device's limit */
 	uint64_t connection;   /* enum connection */
 	uint64_t rdma_cm;      /* 1: the QPs are connected through rdma_cm */
 	uint64_t events;       /* 1: wait for completion events instead of polling */
@@ -48,33 +47,36 @@ struct experiment {
 	uint64_t write_with_imm; /* 1: WRITEs carry an immediate, which the receiver counts */
 	uint64_t recv_post_list; /* receives for each ibv_post_recv(); AUTO */
 	uint64_t latency_gap_us; /* pause after each arrival */
+	uint64_t latency_rate;   /* messages a second, of all threads; 0: a closed loop */
 	uint64_t run_infinitely; /* 1: until a signal comes */
 	uint64_t strict_order;   /* 1: without PCIe relaxed ordering */
 	uint64_t warmup;         /* messages for each QP before the clock; AUTO */
 	uint64_t verify;         /* 1: check data after each size */
-	uint64_t rate_limit;     /* of all QPs together, see base/rate.h; 0: as fast as it goes */
+	uint64_t rate_limit;     /* of all QPs together, see base/rate.h; 0: no limit */
 	uint64_t rate_units;     /* enum rate_unit, of a rate_limit without a unit */
 	uint64_t rate_type;      /* enum rate_type */
-	uint64_t burst;          /* messages that are due at once; AUTO: one post */
-	uint64_t load;           /* latency: a stream of WRITEs beside it, as rate_limit; 0: none */
+	uint64_t burst;          /* messages per burst; AUTO: one post */
+	uint64_t load;           /* latency: a stream of WRITEs during it, as rate_limit; 0: none */
 	uint64_t load_bytes;     /* size of these */
 	uint64_t mr_per_qp;      /* 1: an MR for each QP */
-	uint64_t footprint_bytes; /* each QP's messages walk through so much; 0: a page */
-	uint64_t align_bytes;     /* each message begins so far behind a page's start */
-	/* gdr_bw's; 0 in all others */
+	uint64_t footprint_bytes; /* each QP's messages walk through this much memory; 0: a page */
+	uint64_t align_bytes;     /* offset of each message from the start of a page */
+	uint64_t outs;            /* outstanding READs or atomics; AUTO: what both ends support */
+	uint64_t atomic_type;     /* enum atomic_type */
+	/* for gdr_bw; 0 in other programs */
 	uint64_t plain;   /* 1: one row instead of all cells */
-	uint64_t windows; /* of each cell */
+	uint64_t windows; /* per cell */
 	uint64_t staged_chunk_bytes;
 	uint64_t staged_slots;
 };
 
-/* Defaults that no program changes; as perftest's where it has the option. */
+/* Common defaults of all programs; the same as perftest's if it has the option. */
 #define EXPERIMENT_DEFAULTS                                                                       \
 	.qps = 1, .threads = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1,                      \
 	.cq_mod = EXPERIMENT_AUTO, .mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, \
 	.qp_timeout = 14, .recv_post_list = EXPERIMENT_AUTO, .hop_limit = 255, .retry_count = 7,  \
 	.warmup = EXPERIMENT_AUTO, .rate_units = RATE_GBPS, .burst = EXPERIMENT_AUTO,             \
-	.load_bytes = 65536
+	.load_bytes = 65536, .outs = EXPERIMENT_AUTO
 
 enum connection {
 	CONNECTION_RC,
@@ -82,14 +84,19 @@ enum connection {
 	CONNECTION_UD
 };
 
+enum atomic_type {
+	ATOMIC_CMP_AND_SWAP,
+	ATOMIC_FETCH_AND_ADD
+};
+
 /* The calls of a stream: ibv_post_send and ibv_poll_cq, or ibv_wr_* and ibv_start_poll. */
 enum post_api {
-	POST_API_AUTO, /* the quicker ones */
+	POST_API_AUTO, /* the faster ones */
 	POST_API_SEND,
 	POST_API_WR
 };
 
-/* What keeps the schedule; only this program does. */
+/* perftest's --rate_limit_type; only SW, the program itself, is supported. */
 enum rate_type {
 	RATE_TYPE_SW,
 	RATE_TYPE_HW,
@@ -98,6 +105,9 @@ enum rate_type {
 
 struct options;
 
+/* Write "RC", "UC" or "UD". Returns BUF. */
+const char *experiment_transport(const struct experiment *e, char buf[4]);
+
 /* True if the clock or a signal ends a round, not the number of its messages. */
 static inline bool experiment_endless(const struct experiment *e)
 {
@@ -105,28 +115,30 @@ static inline bool experiment_endless(const struct experiment *e)
 }
 
 /*
- * The experiment as a new JSON object, keys as the long options: those that the program TEST has
- * (NULL: all).
+ * Returns the experiment as a new JSON object, with the long options as keys: those that a test
+ * with TRAITS has (0: all).
  */
-json_t *experiment_to_json(const struct experiment *e, const char *test);
+json_t *experiment_to_json(const struct experiment *e, unsigned traits);
 
 /*
- * The experiment as a user reads it: a new JSON object for the document, with the unit in each key
- * that has one (size_bytes, duration_s), words for choices, null for what was left to choose.
+ * Returns the experiment for the document: a new JSON object with the unit in each key that has one
+ * (size_bytes, duration_s), words for choices, and null for automatic values.
  */
-json_t *experiment_describe(const struct experiment *e, const char *test);
+json_t *experiment_describe(const struct experiment *e, unsigned traits);
+
+/* The same, but only for the options that O's sweep varies; NULL: none. */
+json_t *experiment_varied(const struct options *o);
 
 /*
- * Read what a client sent into E, which holds the defaults for keys that are not there. Every key
- * that is there is type- and range-checked by its row of the option table; unknown keys are
- * ignored. Raises FAULT_PEER naming the key.
+ * Read a client's experiment into E, which has the defaults for missing keys. Each key is checked
+ * for type and range by its row of the option table. Unknown keys are ignored, and so are those
+ * that a test with TRAITS does not have. Raises FAULT_PEER with the key.
  */
-int experiment_from_json(struct experiment *e, const json_t *from, struct fault *f);
+int experiment_from_json(struct experiment *e, const json_t *from, unsigned traits,
+			 struct fault *f);
 
 /*
- * Server: refuse what the client wants differently from an experiment option that was given on
- * this command line. Raises FAULT_USAGE naming the option and both values.
+ * Server: compare THEIRS with the experiment options that were given on this command line; with a
+ * sweep any of its values fits. Raises FAULT_USAGE with the option and both values if they differ.
  */
 int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f);
-
-#endif

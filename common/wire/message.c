@@ -8,16 +8,17 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "wire/json_text.h"
+#include "wire/fields.h"
 
 #define NUMBER_24 0xffffffu
+#define ERRNO_MAX 4095
 
 json_t *message_new(const char *type)
 {
 	return json_pack("{s:s}", "type", type);
 }
 
-static const char *type_of(const json_t *m)
+static const char *message_type(const json_t *m)
 {
 	const char *type = json_string_value(json_object_get(m, "type"));
 
@@ -26,112 +27,129 @@ static const char *type_of(const json_t *m)
 
 bool message_is(const json_t *m, const char *type)
 {
-	return strcmp(type_of(m), type) == 0;
+	return strcmp(message_type(m), type) == 0;
 }
 
-static int impossible(const json_t *m, const char *key, struct fault *f)
+/* The table for keys that are read one at a time: it only says how a wrong one is reported. */
+static const struct fields message = {0};
+
+static int impossible_value(const json_t *m, const char *key, struct fault *f)
 {
-	fault_raise(f, FAULT_PEER, 0, "the peer's message '%.20s' has no valid '%s'", type_of(m),
-		    key);
-	return fault_fix(f, "use the same version of rdmark on both ends");
+	return fields_raise(&message, m, key, f);
 }
 
-int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f)
+static int read_one_field(const json_t *m, const struct field *row, void *to, struct fault *f)
 {
-	const json_t *v = json_object_get(m, key);
-
-	if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-	    (uint64_t)json_integer_value(v) > max)
-		return impossible(m, key, f);
-	*value = (uint64_t)json_integer_value(v);
-	return 0;
+	return fields_read(&(struct fields){.row = row, .count = 1}, to, m, f);
 }
 
 int message_u64_if(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f)
 {
+	const struct field row = {.key = key, .kind = FIELD_UNSIGNED, .size = sizeof(*value)};
+
 	*value = 0;
-	return json_object_get(m, key) ? message_u64(m, key, max, value, f) : 0;
+	return read_one_field(m, &row, value, f) || message_has(m, key, *value <= max, f) ? -1 : 0;
+}
+
+int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f)
+{
+	return json_object_get(m, key) ? message_u64_if(m, key, max, value, f)
+				       : impossible_value(m, key, f);
 }
 
 int message_flag(const json_t *m, const char *key, bool *value, struct fault *f)
 {
-	const json_t *v = json_object_get(m, key);
+	const struct field row = {.key = key, .kind = FIELD_FLAG};
 
-	*value = json_is_true(v);
-	return message_has(m, key, !v || json_is_boolean(v), f);
+	*value = false;
+	return read_one_field(m, &row, value, f);
 }
 
 int message_has(const json_t *m, const char *key, bool valid, struct fault *f)
 {
-	return valid ? 0 : impossible(m, key, f);
+	return valid ? 0 : impossible_value(m, key, f);
 }
 
 int message_text(const json_t *m, const char *key, char *buf, size_t size, struct fault *f)
 {
-	const char *v = json_string_value(json_object_get(m, key));
+	const struct field row = {key, FIELD_TEXT, .size = size, .presence = FIELD_REQUIRED};
 
-	if (!v)
-		return impossible(m, key, f);
-	text_copy(buf, size, v);
-	return 0;
+	return read_one_field(m, &row, buf, f);
 }
+
+int message_numbers(const json_t *m, const char *key, size_t count, uint64_t max, struct fault *f)
+{
+	const json_t *array = json_object_get(m, key), *v;
+	bool valid = json_is_array(array) && json_array_size(array) == count;
+	size_t i;
+
+	json_array_foreach (array, i, v)
+		valid &= json_is_integer(v) && json_integer_value(v) >= 0 &&
+			 (uint64_t)json_integer_value(v) <= max;
+	return message_has(m, key, valid, f);
+}
+
+/* clang-format off */
+#define ROW(key, member, ...) FIELD_AS(key, struct fault, member, FIELD_ALWAYS, __VA_ARGS__)
+static const struct field error_rows[] = {
+	ROW("phase", phase),
+	ROW("call", call),
+	ROW("errno", errnum, .max = ERRNO_MAX),
+	ROW("text", text),
+	ROW("cause", cause),
+	ROW("fix", fix),
+	ROW("from_peer", from_peer),
+	ROW("completion_status", completion, FIELD_IF(struct fault, completion)),
+	ROW("vendor_error", vendor_error, FIELD_IF(struct fault, completion)),
+};
+#undef ROW
+/* clang-format on */
+
+static const struct fields error_table = FIELDS(error_rows, NULL);
 
 json_t *message_fault_json(const struct fault *f)
 {
+	json_t *to = json_pack("{s:s, s:i}", "code", fault_code_name(f->code), "exit_status",
+			       fault_exit_status(f));
 	char text[2048];
 
 	fault_format(f, text, sizeof(text));
-	return json_pack("{s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:b, s:o}", "code",
-			 fault_code_name(f->code), "exit_status", fault_exit_status(f), "phase",
-			 json_text(f->phase), "call", json_text(f->call), "errno", f->errnum,
-			 "text", json_text(f->text), "cause", json_text(f->cause), "fix",
-			 json_text(f->fix), "from_peer", (int)f->from_peer, "message",
-			 json_text(text));
+	fields_write(&error_table, f, to);
+	json_object_set_new(to, "message", json_text(text));
+	return to;
 }
 
 json_t *message_from_fault(const struct fault *f)
 {
 	json_t *m = message_fault_json(f);
 
-	if (m)
-		json_object_set_new(m, "type", json_string("error"));
+	json_object_set_new(m, "type", json_string("error"));
 	return m;
 }
 
-/* The text KEY of M if it is one; texts of an error are all optional. */
-static void copy(const json_t *m, const char *key, char *buf, size_t size)
+/*
+ * The fault code here for the peer's code: a usage error or an interruption is one of both ends;
+ * any other failure of the peer is FAULT_PEER.
+ */
+static enum fault_code local_fault_code(const char *theirs)
 {
-	struct fault ignored = {0};
+	static const enum fault_code both[] = {FAULT_USAGE, FAULT_INTERRUPTED};
 
-	buf[0] = '\0';
-	if (json_is_string(json_object_get(m, key)))
-		message_text(m, key, buf, size, &ignored);
+	for (size_t i = 0; theirs && i < sizeof(both) / sizeof(both[0]); i++)
+		if (strcmp(theirs, fault_code_name(both[i])) == 0)
+			return both[i];
+	return FAULT_PEER;
 }
 
 int message_raise(const json_t *m, struct fault *f)
 {
-	char code[32];
-	uint64_t errnum = 0;
+	struct fault theirs = {0};
 
-	if (fault_is(f))
+	if (fault_is(f) || fields_read(&error_table, &theirs, m, f))
 		return -1;
-	copy(m, "code", code, sizeof(code));
-	/* Both ends disagree: both exit with 2. What else the peer has is its own: 3. */
-	fault_raise(f,
-		    strcmp(code, "usage") == 0         ? FAULT_USAGE
-		    : strcmp(code, "interrupted") == 0 ? FAULT_INTERRUPTED
-						       : FAULT_PEER,
-		    0, "%s", "");
+	*f = theirs;
+	f->code = local_fault_code(json_string_value(json_object_get(m, "code")));
 	f->from_peer = true;
-	copy(m, "phase", f->phase, sizeof(f->phase));
-	copy(m, "call", f->call, sizeof(f->call));
-	copy(m, "text", f->text, sizeof(f->text));
-	copy(m, "cause", f->cause, sizeof(f->cause));
-	copy(m, "fix", f->fix, sizeof(f->fix));
-	if (json_is_integer(json_object_get(m, "errno")) &&
-	    json_integer_value(json_object_get(m, "errno")) > 0)
-		errnum = (uint64_t)json_integer_value(json_object_get(m, "errno"));
-	f->errnum = errnum < 4096 ? (int)errnum : 0;
 	return -1;
 }
 
@@ -146,8 +164,9 @@ int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout
 		if (message_is(*m, "error"))
 			message_raise(*m, f);
 		else if (!message_is(*m, "alive") && !message_is(*m, "finish"))
-			fault_raise(f, FAULT_PEER, 0, "the peer sent '%.20s' where '%s' was due",
-				    type_of(*m), type);
+			fault_raise(f, FAULT_PEER, 0,
+				    "the peer sent '%.20s', but '%s' was expected",
+				    message_type(*m), type);
 		json_decref(*m);
 		*m = NULL;
 		if (fault_is(f))
@@ -155,7 +174,16 @@ int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout
 	}
 }
 
-/* An array of the numbers that KEY of M stands for, or nothing if there are none. */
+/* The GID is a text, the numbers of the QPs are arrays. */
+static const struct field qp_rows[] = {
+	FIELD(struct qp_address, lid, FIELD_REQUIRED),
+	FIELD(struct qp_address, addr, FIELD_REQUIRED),
+	FIELD(struct qp_address, stride, FIELD_REQUIRED),
+	FIELD(struct qp_address, rkey, FIELD_REQUIRED),
+};
+static const struct fields qp_table = FIELDS(qp_rows, NULL);
+
+/* Set KEY of M to an array of the COUNT numbers FROM; no key if FROM is NULL. */
 static void put_numbers(json_t *m, const char *key, const uint32_t *from, unsigned count)
 {
 	json_t *array;
@@ -170,16 +198,12 @@ static void put_numbers(json_t *m, const char *key, const uint32_t *from, unsign
 
 json_t *message_from_qps(const struct qp_address *a)
 {
-	json_t *m = message_new("qps");
+	json_t *m = fields_write(&qp_table, a, message_new("qps"));
 	char gid[33];
 
 	for (int i = 0; i < 16; i++)
 		snprintf(gid + 2 * i, 3, "%02x", a->gid.raw[i]);
-	json_object_set_new(m, "lid", json_integer(a->lid));
 	json_object_set_new(m, "gid", json_string(gid));
-	json_object_set_new(m, "addr", json_integer((json_int_t)a->addr));
-	json_object_set_new(m, "stride", json_integer((json_int_t)a->stride));
-	json_object_set_new(m, "rkey", json_integer(a->rkey));
 	put_numbers(m, "qpn", a->qpn, a->count);
 	put_numbers(m, "psn", a->psn, a->count);
 	put_numbers(m, "rkeys", a->rkeys, a->count);
@@ -193,7 +217,7 @@ static int read_gid(const json_t *m, union ibv_gid *gid, struct fault *f)
 	if (message_text(m, "gid", hex, sizeof(hex), f))
 		return -1;
 	if (strlen(hex) != 32 || strspn(hex, "0123456789abcdef") != 32)
-		return impossible(m, "gid", f);
+		return impossible_value(m, "gid", f);
 	for (int i = 0; i < 16; i++) {
 		unsigned byte = 0;
 
@@ -203,55 +227,29 @@ static int read_gid(const json_t *m, union ibv_gid *gid, struct fault *f)
 	return 0;
 }
 
-struct numbers {
-	uint32_t *to;
-	unsigned count;
-};
-
-/* As many numbers up to MAX. */
-static int read_numbers(const json_t *m, const char *key, unsigned max, struct numbers to,
-			struct fault *f)
+static void copy_numbers(const json_t *m, const char *key, uint32_t *to)
 {
-	const json_t *array = json_object_get(m, key);
+	const json_t *v;
+	size_t i;
 
-	if (!json_is_array(array) || json_array_size(array) != to.count)
-		return impossible(m, key, f);
-	for (unsigned i = 0; i < to.count; i++) {
-		const json_t *v = json_array_get(array, i);
-
-		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > max)
-			return impossible(m, key, f);
-		to.to[i] = (uint32_t)json_integer_value(v);
-	}
-	return 0;
-}
-
-/* The peer has an MR for each QP, or one for all. */
-static int read_rkeys(const json_t *m, struct qp_address *a, struct fault *f)
-{
-	if (!json_object_get(m, "rkeys"))
-		return 0;
-	a->rkeys = calloc(a->count, sizeof(*a->rkeys));
-	if (!a->rkeys)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "keys of %u QPs", a->count);
-	return read_numbers(m, "rkeys", UINT32_MAX, (struct numbers){a->rkeys, a->count}, f);
+	json_array_foreach (json_object_get(m, key), i, v)
+		to[i] = (uint32_t)json_integer_value(v);
 }
 
 int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, struct fault *f)
 {
-	uint64_t lid, rkey;
+	bool own_keys = json_object_get(m, "rkeys"); /* an MR for each QP */
 
-	if (qp_address_init(a, count))
+	if (qp_address_init(a, count) ||
+	    (own_keys && !(a->rkeys = calloc(count, sizeof(*a->rkeys)))))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "details of %u QPs", count);
-	if (message_u64(m, "lid", UINT16_MAX, &lid, f) || read_gid(m, &a->gid, f) ||
-	    message_u64(m, "addr", INT64_MAX, &a->addr, f) ||
-	    message_u64(m, "stride", INT64_MAX, &a->stride, f) ||
-	    message_u64(m, "rkey", UINT32_MAX, &rkey, f) ||
-	    read_numbers(m, "qpn", NUMBER_24, (struct numbers){a->qpn, count}, f) ||
-	    read_numbers(m, "psn", NUMBER_24, (struct numbers){a->psn, count}, f) ||
-	    read_rkeys(m, a, f))
+	if (fields_read(&qp_table, a, m, f) || read_gid(m, &a->gid, f) ||
+	    message_numbers(m, "qpn", count, NUMBER_24, f) ||
+	    message_numbers(m, "psn", count, NUMBER_24, f) ||
+	    (own_keys && message_numbers(m, "rkeys", count, UINT32_MAX, f)))
 		return -1;
-	a->lid = (uint16_t)lid;
-	a->rkey = (uint32_t)rkey;
+	copy_numbers(m, "qpn", a->qpn);
+	copy_numbers(m, "psn", a->psn);
+	copy_numbers(m, "rkeys", a->rkeys);
 	return 0;
 }

@@ -1,60 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* clang-format off: the table keeps its form */
 /*
- * message: the protocol's messages and how they are read: every key type- and range-checked,
- * unknown keys ignored.
+ * message: the messages of the protocol, and reading them. Every key is checked for type and range;
+ * unknown keys are ignored. [] is an array, [, key] an optional key.
  *
- *	client  hello    protocol, version, test, experiment, gid_kinds, ethernet,
- *			 rails[]{ethernet, gid_kinds, mtu_bytes [, pkey]}, timeout_ns
- *			 [, gpu_memory]
- *	server  welcome  protocol, version, rails[]{gid_kind, mtu_bytes [, pkey]},
- *			 timeout_ns [, gpu_memory, rdma_cm[{address, port, token}]: a strand each];
+ * Handshake:
+ *	client  hello    protocol, version, test, experiment, timeout_ns,
+ *			 rails[]{ethernet [, iwarp], gid_kinds, mtu_bytes [, pkey, reads_*]}
+ *			 [, gpu_memory, varied[]: options that differ from those of the client's
+ *			 other experiments]
+ *	server  welcome  protocol, version, timeout_ns,
+ *			 rails[]{gid_kind, mtu_bytes [, pkey, reads_*]}
+ *			 [, gpu_memory, rdma_cm[]{address, port, token} of each worker];
  *			 or error; or, while it serves another client:
- *	server  busy     with, place: in line, and again when that changes and every second;
- *			 the client says nothing until it is its turn. Without place: the line
- *			 is full, with as many as `line` says; the server closes
- *	server  alive    to who waits in line: it is its turn, welcome or error follows
- *	server  ended    to who waits in line: there will be no turn; the server closes
+ *	server  busy     with: the client being served, place: on the waitlist; sent again when
+ *			 they change, and every second. The client sends nothing until its turn.
+ *			 Without place the waitlist is full, with `line` clients, and the server
+ *			 closes
+ *	server  alive    to the first waiting client: its turn; welcome or error follows
+ *	server  ended    to a waiting client: there will be no turn; the server closes
  *
- *	with -R, while the QPs are connected through rdma_cm:
+ *	with -R, while rdma_cm connects the QPs:
  *	both    alive    every second
  *
- *	both    qps      qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]], end{}
+ *	both    qps      strands[]{qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]]} of all
+ *			 workers, ends[] of all rails
  *
- *	then, for the warm-up and the measurement of every size:
- *	client  round    message_bytes, target [, duration_ns, warmup, reverse, way, cpu_util, run]
+ * Then, for the warm-up and the measurement of each size. The client is the leader, or the server
+ * if the round is reversed; in a round of both directions each end is leader and follower:
+ *	client  round    message_bytes, target, warmup
+ *			 [, duration_ns, reverse, both, kind, cpu_util, run]
  *	server  ready
+ *	in a round of both directions, for a common start:
+ *	client  clock    eight times
+ *	server  clock    raw_ns: its clock; each time
+ *	client  go       begin_ns, client_ns: the start by the server's and by the client's clock
  *	both    alive    every second, while the loops run
- *	follower finish  please end early (it was interrupted)
- *	leader  done     messages[], lost[], record: of each thread: sent, and 0
- *	follower done    messages[], lost[], record: what came, and what did not
- *	both    over     lost[]; in a round of both directions, the server first
- *	The client leads, or the server if the round is reversed.
- *	client  repeated  [until_ppm]: the last run of a size is over, as run said which one it was
+ *	follower finish  request to end early, after a signal
+ *	leader  done     messages[] sent by each worker [, record, parts[], conditions, snapshot[],
+ *			 evidence, devices[], resent]
+ *	follower done    messages[] received by each worker [, lost[] and the same]
+ *			 in a round of both directions also course{start_ns, end_ns, marks, sent[]}:
+ *			 the messages sent up to 100 equidistant times by this end's clock, in
+ *			 1024ths of a message; marks: the number of times that the loop recorded
+ *	both    over     [lost[]]; only in a round of both directions, the server first
+ *	client  repeated [until_ppm; or confidence_ppm, within_ppm]: the last run of a size is over
  *
- *	with --verify, after each measured round, step by step; the client says it first, then the
- *	server the same:
- *	both    verify   step "begin": places[] {addr, rkey, slots}, skip (interrupted: no more)
- *	both    verify   step "empty": receives[][]: so many empty messages are to consume
- *	both    verify   step "emptied": they are sent; then "empty" again, until there are none
- *	both    verify   step "armed" and "sent", of each window; then "empty" again
- *	both    verify   step "found": found {} (wire/verified.h), from an end that receives
+ * With --verify, after each measured round; in each step the client sends first, then the server:
+ *	both    verify   step "begin": places[]{addr, rkey, slots}, skip (after a signal)
+ *	both    verify   step "empty": receives[][]: empty messages that are needed to consume them
+ *	both    verify   step "emptied": they are sent; then "empty" again, until none is needed
+ *	both    verify   steps "armed" and "sent" of each window; then "empty" again
+ *	both    verify   step "found": [found{}, returned{}] (wire/verified.h)
  *
- *	a program with a schedule of its own, between rounds:
- *	client  task     whatever the program wants done there
- *	server  result   and what came of it; or error
+ * A program with a schedule of its own, between rounds:
+ *	client  task     what the program needs to run at the server
+ *	server  result   of the task; or error
  *
- *	at last:
- *	client  bye      [counters{}]
+ * At the end:
+ *	client  bye      [counters{}, more: another hello follows, and all of the above]
  *	server  bye      [counters{}]
- *	anybody, at any time: error  (a struct fault); the server's when a client asks for
- *	more than its --max-… allow or takes longer has the code `usage`
+ *	either end at any time: error (a struct fault). If a client exceeds one of the server's
+ *	--max-… limits its code is `usage`.
  *
  * The number of messages does not depend on the number of QPs.
  */
 /* clang-format on */
-#ifndef RDMARK_WIRE_MESSAGE_H
-#define RDMARK_WIRE_MESSAGE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -65,7 +77,7 @@
 #include "verbs/qp.h"
 #include "wire/oob.h"
 
-#define MESSAGE_PROTOCOL 1
+#define MESSAGE_PROTOCOL 2
 
 /* A new message of TYPE without keys. */
 json_t *message_new(const char *type);
@@ -73,39 +85,41 @@ json_t *message_new(const char *type);
 /* True if M is of TYPE. */
 bool message_is(const json_t *m, const char *type);
 
-/* Integer KEY of M, 0 … MAX. Raises FAULT_PEER if it is missing or something else. */
+/* Read integer KEY of M, 0 … MAX. Raises FAULT_PEER if it is missing or invalid. */
 int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f);
 
-/* The same for what has a default: 0, or false, if KEY is not there. */
+/* The same for an optional key: 0, or false, if KEY is missing. */
 int message_u64_if(const json_t *m, const char *key, uint64_t max, uint64_t *value,
 		   struct fault *f);
 int message_flag(const json_t *m, const char *key, bool *value, struct fault *f);
 
-/* Raises that KEY of M is not VALID, if so. For keys of other types. */
+/* Raises FAULT_PEER for KEY of M, unless VALID. For keys of other types. */
 int message_has(const json_t *m, const char *key, bool valid, struct fault *f);
 
-/* Text KEY of M, cut to SIZE. Raises FAULT_PEER if it is missing or no text. */
+/* Raises FAULT_PEER unless KEY of M is an array of COUNT integers, each 0 … MAX. */
+int message_numbers(const json_t *m, const char *key, size_t count, uint64_t max, struct fault *f);
+
+/* Read text KEY of M, cut to SIZE. Raises FAULT_PEER if it is missing or not a text. */
 int message_text(const json_t *m, const char *key, char *buf, size_t size, struct fault *f);
 
 /*
- * Wait for a message of TYPE, at most TIMEOUT_NS from the last "alive", passing over that and a
- * "finish" that crossed the round's end. An "error" of the peer is raised as the peer's fault;
- * anything else is a breach of the protocol. The caller owns *M.
+ * Wait for a message of TYPE until TIMEOUT_NS after the last "alive", ignoring that and a "finish"
+ * that crossed the round's end. An "error" is raised as the peer's fault; any other type is a
+ * violation of the protocol. The caller releases *M.
  */
 int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout_ns,
 		   struct fault *f);
 
-/* A fault as an "error" message, and raising the one that came. */
+/* Create an "error" message from a fault; and raise the fault of the received message. */
 json_t *message_from_fault(const struct fault *f);
 int message_raise(const json_t *m, struct fault *f);
 
-/* The fault as the JSON document shows it: code, phase, call, errno, text, cause, fix, from_peer.
- */
+/* The fault in the form of the JSON document. */
 json_t *message_fault_json(const struct fault *f);
 
-/* QP details of all QPs in one message. message_read_qps() allocates A, also to be released after a
- * failure. */
+/*
+ * The details of all QPs in one message. message_read_qps() allocates A, which the caller releases,
+ * also after a failure.
+ */
 json_t *message_from_qps(const struct qp_address *a);
 int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, struct fault *f);
-
-#endif

@@ -19,22 +19,28 @@
 #define MAGIC       "RDMK"
 #define HEADER_SIZE 8u
 
-void oob_adopt(struct oob *o, const struct carrier *carrier, struct stop *stop, int fd)
+void oob_format_address(const struct sockaddr_storage *sa, socklen_t len, char *buf, size_t size)
 {
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
 	char host[INET6_ADDRSTRLEN + 20] = "?", port[8] = "?";
 	const char *shown = host;
-	int one = 1;
 
-	*o = (struct oob){.fd = fd, .carrier = carrier, .stop = stop, .limit = OOB_MESSAGE_MAX};
-	carrier->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (carrier->getpeername(fd, (struct sockaddr *)&sa, &len) == 0)
-		getnameinfo((struct sockaddr *)&sa, len, host, sizeof(host), port, sizeof(port),
-			    NI_NUMERICHOST | NI_NUMERICSERV);
+	getnameinfo((const struct sockaddr *)sa, len, host, sizeof(host), port, sizeof(port),
+		    NI_NUMERICHOST | NI_NUMERICSERV);
 	if (strncmp(host, "::ffff:", 7) == 0)
 		shown = host + 7;
-	snprintf(o->peer, sizeof(o->peer), strchr(shown, ':') ? "[%s]:%s" : "%s:%s", shown, port);
+	snprintf(buf, size, strchr(shown, ':') ? "[%s]:%s" : "%s:%s", shown, port);
+}
+
+void oob_adopt(struct oob *o, const struct oob_ops *ops, struct stop *stop, int fd)
+{
+	struct sockaddr_storage sa = {0};
+	socklen_t len = sizeof(sa);
+	int one = 1;
+
+	*o = (struct oob){.fd = fd, .ops = ops, .stop = stop, .limit = OOB_MESSAGE_MAX};
+	ops->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	ops->getpeername(fd, (struct sockaddr *)&sa, &len);
+	oob_format_address(&sa, len, o->peer, sizeof(o->peer));
 }
 
 void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
@@ -44,7 +50,7 @@ void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 	socklen_t len = sizeof(*address);
 
 	memset(address, 0, sizeof(*address));
-	if (o->carrier->getsockname(o->fd, (struct sockaddr *)address, &len)) {
+	if (o->ops->getsockname(o->fd, (struct sockaddr *)address, &len)) {
 		memset(address, 0, sizeof(*address));
 		return;
 	}
@@ -58,40 +64,39 @@ void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 void oob_release(struct oob *o)
 {
 	if (o->fd >= 0)
-		o->carrier->close(o->fd);
+		o->ops->close(o->fd);
 	free(o->buf);
 	*o = OOB_EMPTY;
 }
 
-/* The peer is gone, in one of the ways in which the connection tells. */
-static int lost(struct oob *o, int errnum, struct fault *f)
+/* Raise the fault that the connection failed with ERRNUM; 0: the peer closed it. Returns -1. */
+static int connection_lost(struct oob *o, int errnum, struct fault *f)
 {
 	fault_raise(f, FAULT_PEER, errnum, "the connection to %s was lost", o->peer);
 	if (!errnum)
-		fault_cause(
-			f,
-			"The peer closed it without saying why: it ended, crashed or was killed");
-	return fault_fix(f, "look at what the program printed on the other host");
+		fault_cause(f, "The peer closed the connection without giving a reason: it exited, "
+			       "crashed or was killed");
+	return fault_fix(f, "see what the program printed on the other host");
 }
 
-static int late(struct oob *o, const char *what, struct fault *f)
+static int peer_late(struct oob *o, const char *what, struct fault *f)
 {
 	fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%s %s", what, o->peer);
-	fault_cause(f, "The peer is connected but silent: hung, stopped, or no rdmark");
-	return fault_fix(f, "look at the other host; --timeout sets the deadline");
+	fault_cause(f, "The peer is connected, but silent: it hangs, is stopped, or is not rdmark");
+	return fault_fix(f, "check the other host; --timeout sets the deadline");
 }
 
 static int wait_for(struct oob *o, short events, uint64_t deadline_ns, struct fault *f)
 {
 	struct pollfd p[2] = {[1] = {.fd = o->fd, .events = events}};
 
-	return stop_wait_any(o->stop, o->carrier->poll, p, 2, deadline_ns, f);
+	return stop_wait_any(o->stop, o->ops->poll, p, 2, deadline_ns, f);
 }
 
 int oob_wait(struct oob *o, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f)
 {
 	p[1] = (struct pollfd){.fd = o->fd, .events = POLLIN};
-	return stop_wait_any(o->stop, o->carrier->poll, p, n + 2, deadline_ns, f);
+	return stop_wait_any(o->stop, o->ops->poll, p, n + 2, deadline_ns, f);
 }
 
 void oob_limit(struct oob *o, uint64_t allowed_ns)
@@ -102,14 +107,10 @@ void oob_limit(struct oob *o, uint64_t allowed_ns)
 
 int oob_check_limit(const struct oob *o, struct fault *f)
 {
-	char allowed[32];
-
 	if (!o->until_ns || clock_now_ns() < o->until_ns)
 		return 0;
-	units_format_ns(o->allowed_ns, allowed, sizeof(allowed));
-	fault_raise(f, FAULT_USAGE, 0,
-		    "%s has been served for %s: this server's --max-duration allows no more",
-		    o->peer, allowed);
+	fault_raise(f, FAULT_USAGE, 0, "%s was served for %s, the --max-duration of this server",
+		    o->peer, units_ns(o->allowed_ns).text);
 	return fault_fix(f, "measure less in one run, or raise --max-duration on the server");
 }
 
@@ -117,10 +118,10 @@ static int write_all(struct oob *o, const char *data, size_t size, uint64_t dead
 		     struct fault *f)
 {
 	while (size) {
-		ssize_t n = o->carrier->send(o->fd, data, size);
+		ssize_t n = o->ops->send(o->fd, data, size);
 
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return lost(o, errno, f);
+			return connection_lost(o, errno, f);
 		if (n > 0) {
 			data += n;
 			size -= (size_t)n;
@@ -130,7 +131,7 @@ static int write_all(struct oob *o, const char *data, size_t size, uint64_t dead
 		if (n < 0)
 			return -1;
 		if (n == 0)
-			return late(o, "sending to", f);
+			return peer_late(o, "sending to", f);
 	}
 	return 0;
 }
@@ -144,7 +145,7 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
 	int rc = -1;
 
 	if (!frame) {
-		fault_raise(f, FAULT_LOCAL, ENOMEM, "making a message for %s", o->peer);
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "creating a message for %s", o->peer);
 	} else {
 		memcpy(frame, MAGIC, 4);
 		memcpy(frame + 4, &be, 4);
@@ -158,27 +159,37 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
 	return rc;
 }
 
-/* What a stranger sent, so that the log tells a port scan from a web browser. */
-static int stranger(struct oob *o, struct fault *f)
+/* perftest's ends begin with their version: "6.06". */
+static bool is_perftest(const char *sent)
 {
-	char seen[25];
+	return isdigit(sent[0]) && sent[1] == '.' && isdigit(sent[2]) && isdigit(sent[3]);
+}
+
+/* Raise with the first bytes received, so that the log tells a port scan from a web browser. */
+static int foreign_protocol(struct oob *o, struct fault *f)
+{
+	char seen[25] = "";
 	size_t n = 0;
 
 	for (; n < o->have && n < sizeof(seen) - 1; n++)
 		seen[n] = isprint((unsigned char)o->buf[n]) ? o->buf[n] : '.';
 	seen[n] = '\0';
-	return fault_raise(f, FAULT_PEER, 0, "%s does not speak rdmark's protocol: it sent \"%s\"",
-			   o->peer, seen);
+	fault_raise(f, FAULT_PEER, 0, "%s does not speak rdmark's protocol: it sent \"%s\"", o->peer,
+		    seen);
+	if (!is_perftest(seen))
+		return fault_fix(f, "use another port on both ends (-p)");
+	fault_cause(f, "That is perftest %.4s", seen);
+	return fault_fix(f, "start rdmark's program on both ends, or perftest's");
 }
 
-/* Bytes still missing for the header, then for the whole frame; 0: complete; -1: fault. */
+/* Bytes missing for the header or, once that is complete, for the frame; 0: complete; -1: fault. */
 static int64_t frame_missing(struct oob *o, struct fault *f)
 {
 	size_t magic = o->have < 4 ? o->have : 4;
 	uint32_t be, len;
 
 	if (magic && memcmp(o->buf, MAGIC, magic) != 0)
-		return stranger(o, f);
+		return foreign_protocol(o, f);
 	if (o->have < HEADER_SIZE)
 		return (int64_t)(HEADER_SIZE - o->have);
 	memcpy(&be, o->buf + 4, 4);
@@ -190,7 +201,7 @@ static int64_t frame_missing(struct oob *o, struct fault *f)
 	return (int64_t)(HEADER_SIZE + len - o->have);
 }
 
-static int make_room(struct oob *o, size_t more, struct fault *f)
+static int grow_buffer(struct oob *o, size_t more, struct fault *f)
 {
 	size_t size = o->have + more;
 	char *buf;
@@ -206,7 +217,7 @@ static int make_room(struct oob *o, size_t more, struct fault *f)
 	return 0;
 }
 
-static int decode(struct oob *o, json_t **message, struct fault *f)
+static int decode_message(struct oob *o, json_t **message, struct fault *f)
 {
 	json_error_t error;
 	json_t *top = json_loadb(o->buf + HEADER_SIZE, o->have - HEADER_SIZE,
@@ -215,8 +226,9 @@ static int decode(struct oob *o, json_t **message, struct fault *f)
 	o->have = 0;
 	if (!json_is_object(top)) {
 		json_decref(top);
-		return fault_raise(f, FAULT_PEER, 0, "%s sent a message that is no JSON object: %s",
-				   o->peer, top ? "wrong type" : error.text);
+		return fault_raise(f, FAULT_PEER, 0,
+				   "%s sent a message that is not a JSON object: %s", o->peer,
+				   top ? "wrong type" : error.text);
 	}
 	o->received++;
 	*message = top;
@@ -232,19 +244,19 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 		if (missing < 0)
 			return -1;
 		if (missing == 0)
-			return decode(o, message, f);
-		/* Grow by what arrives, not by what a header promises. */
+			return decode_message(o, message, f);
+		/* Allocate as data arrive, not as much as an unchecked header announces. */
 		if (missing > 65536)
 			missing = 65536;
-		if (make_room(o, (size_t)missing, f))
+		if (grow_buffer(o, (size_t)missing, f))
 			return -1;
-		n = o->carrier->recv(o->fd, o->buf + o->have, (size_t)missing);
+		n = o->ops->recv(o->fd, o->buf + o->have, (size_t)missing);
 		if (n == 0)
-			return lost(o, 0, f);
+			return connection_lost(o, 0, f);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return errno == EAGAIN ? 0 : lost(o, errno, f);
+			return errno == EAGAIN ? 0 : connection_lost(o, errno, f);
 		o->have += (size_t)n;
 	}
 }
@@ -262,7 +274,8 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 		if (rc < 0)
 			return -1;
 		if (rc == 0)
-			return oob_check_limit(o, f) ? -1
-						     : late(o, "waiting for a message from", f);
+			return oob_check_limit(o, f)
+				       ? -1
+				       : peer_late(o, "waiting for a message from", f);
 	}
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * oob: the out-of-band exchange: JSON messages, each in a frame, over one connection: TCP, or
- * rdma_cm where the user asks for it (wire/carrier.h).
+ * oob: the out-of-band exchange: JSON messages in frames over one connection, TCP or, on request,
+ * rdma_cm (wire/oob_ops.h).
  *
  * A frame is the four bytes "RDMK", a 32-bit big-endian length, and that many bytes of JSON with an
- * object at the top. The peer may be anything: what is no frame, too long, no JSON or no object is
- * a fault of the peer, found at the first byte that shows it. Every wait has a deadline
- * (CLOCK_MONOTONIC nanoseconds) and ends at once on SIGINT or SIGTERM.
+ * object at the top. The peer is not trusted: an invalid frame, a message that is too long, and
+ * text that is not a JSON object are faults of the peer, raised at the first wrong byte. Every wait
+ * has a deadline (CLOCK_MONOTONIC nanoseconds) and ends at once on SIGINT or SIGTERM.
  *
- * A struct oob is used by one thread at a time. A zeroed object is not valid: OOB_EMPTY is.
+ * One thread at a time uses a struct oob. A zeroed object is not valid: use OOB_EMPTY.
  */
-#ifndef RDMARK_WIRE_OOB_H
-#define RDMARK_WIRE_OOB_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,84 +20,95 @@
 
 #include "base/fault.h"
 #include "base/stop.h"
-#include "wire/carrier.h"
+#include "wire/oob_ops.h"
 
-#define OOB_GREETING_MAX (64u * 1024u)        /* until the client has said who it is */
+#define OOB_GREETING_MAX (64u * 1024u)        /* limit for the client's first message */
 #define OOB_MESSAGE_MAX  (8u * 1024u * 1024u) /* enough for the details of 65536 QPs */
 
 struct oob {
 	int fd;                        /* non-blocking; -1: not connected */
-	const struct carrier *carrier; /* whose descriptor that is */
-	struct stop *stop;             /* what interrupts a wait; may be NULL */
+	const struct oob_ops *ops;     /* of the descriptor's transport */
+	struct stop *stop;             /* interrupts a wait; may be NULL */
 	char peer[80];                 /* "192.0.2.1:18515" */
-	char *buf;                     /* the frame that is coming in; owned */
+	char *buf;                     /* the incoming frame; owned */
 	size_t have, size;             /* bytes in it, bytes it can hold */
-	size_t limit;                  /* longest message taken */
+	size_t limit;                  /* maximum length of a message */
 	uint64_t sent, received;       /* messages so far */
-	uint64_t until_ns;             /* when it is over whatever goes on; 0: never */
-	uint64_t allowed_ns;           /* how long that was from the beginning: for the fault */
+	uint64_t until_ns;             /* the connection ends at this time; 0: never */
+	uint64_t allowed_ns;           /* the length of that limit, for the fault */
 };
 
-#define OOB_EMPTY ((struct oob){.fd = -1, .carrier = carrier_tcp()})
+#define OOB_EMPTY ((struct oob){.fd = -1, .ops = oob_ops_tcp()})
 
-/* Whom to connect to, and how. */
-struct oob_dial {
+/* The address to connect to, and how. */
+struct oob_connect_attr {
 	const char *host; /* a name, IPv4, IPv6, [IPv6], either with %interface */
 	uint16_t port;
-	const char *from; /* this end's IP address; NULL: as the route has it */
+	const char *from; /* IP address of this end; NULL: by the route */
 	bool ipv6;        /* only over IPv6 */
-	const struct carrier *carrier;
+	const struct oob_ops *ops;
+	/* called once after a while without an answer, with the remaining time; or NULL */
+	void (*waiting)(void *arg, uint64_t left_ns);
+	void *arg;
 };
 
 /*
- * Connect to WHOM. Refused and unreachable are tried again until DEADLINE_NS, so the server may
- * start later than the client. Raises FAULT_USAGE for a host that does not resolve and for an
- * address that is none of this host, FAULT_DEADLINE if nobody answered, and whatever the
- * carrier lacks.
+ * Connect to ATTR's host. Errors that may be temporary are retried until DEADLINE_NS, so the server
+ * may start after the client. Raises FAULT_USAGE for a host that does not resolve and for an
+ * address that this host does not have, FAULT_LOCAL at once if there is no route, FAULT_DEADLINE
+ * without an answer, and what the transport lacks.
  */
-int oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom, uint64_t deadline_ns,
-		struct fault *f);
+int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *attr,
+		uint64_t deadline_ns, struct fault *f);
 
 /*
- * The IP address TEXT of this host, with PORT, into ADDRESS; returns its length, or -1 with
- * FAULT_USAGE if it is no IP address, or none of this host.
+ * Write the IP address TEXT of this host, with PORT, to ADDRESS. Returns its length, or -1 with
+ * FAULT_USAGE if TEXT is not an IP address of this host.
  */
 int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *address,
 		    struct fault *f);
 
-/* Make O of CARRIER's connected socket FD, which it owns from now on. */
-void oob_adopt(struct oob *o, const struct carrier *carrier, struct stop *stop, int fd);
+/* Write "192.0.2.1:18515" or "[::1]:18515"; "?:?" for another family. */
+void oob_format_address(const struct sockaddr_storage *sa, socklen_t len, char *buf, size_t size);
+
+/* Initialize O with the connected socket FD of OPS. O owns FD from then on. */
+void oob_adopt(struct oob *o, const struct oob_ops *ops, struct stop *stop, int fd);
 
 /*
- * This end's address of the connection, an IPv4 one as such also on a dual-stack socket. An unknown
- * one is all zero, with family 0.
+ * Write this end's address of the connection; an IPv4 address as such, also on a dual-stack socket.
+ * An unknown one is all zero, with family 0.
  */
 void oob_local_address(const struct oob *o, struct sockaddr_storage *address);
 
-/* Send MESSAGE and drop the caller's reference to it, also on failure. NULL is a fault (ENOMEM). */
+/*
+ * Send MESSAGE and release the caller's reference to it, also on failure. NULL is a fault (ENOMEM).
+ */
 int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault *f);
 
-/* Wait for the next message; the caller owns *MESSAGE. Raises FAULT_PEER if the peer is gone. */
+/*
+ * Wait for the next message; the caller releases *MESSAGE. Raises FAULT_PEER if the peer has
+ * closed.
+ */
 int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault *f);
 
-/* Take what has arrived without waiting: 1 and *MESSAGE when a message is complete, 0 not yet, -1.
+/*
+ * Read what has arrived, without waiting. Returns 1 and *MESSAGE if a message is complete, 0 if
+ * not, -1 with the fault raised.
  */
 int oob_poll(struct oob *o, json_t **message, struct fault *f);
 
 /*
- * Wait until O has something to take, one of the N ordinary descriptors of P is ready, or the
- * deadline is there. P[0] and P[1] are used here, the caller's are from P[2] on. Returns 1 when
- * something is ready (O: P[1].revents), 0 at the deadline, -1.
+ * Wait until O is readable, one of the N ordinary descriptors of P is ready, or the deadline
+ * passes. P[0] and P[1] are used here; the caller's are P[2] and following. Returns 1 if something
+ * is ready (O: P[1].revents), 0 at the deadline, -1 with the fault raised.
  */
 int oob_wait(struct oob *o, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f);
 
-/* From now on O may last ALLOWED_NS, the server's --max-duration. */
+/* Limit the connection to ALLOWED_NS from now, the server's --max-duration. */
 void oob_limit(struct oob *o, uint64_t allowed_ns);
 
-/* Has it lasted that long? -1 with FAULT_USAGE raised, else 0. oob_recv() looks by itself. */
+/* Check the limit: 0, or -1 with FAULT_USAGE if it has passed. oob_recv() checks it, too. */
 int oob_check_limit(const struct oob *o, struct fault *f);
 
 /* Close; safe on OOB_EMPTY. */
 void oob_release(struct oob *o);
-
-#endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * options: the one table from which everything about the command line follows: the parser, the
- * help, the experiment's JSON form, its range checks, and the comparison of both ends.
+ * options: the option table. The parser, the help, the experiment's JSON form, its range checks and
+ * the comparison of both ends all follow from it.
  *
- * A row is an option. Its scope says whose it is: SCOPE_EXPERIMENT is the client's to decide,
- * SCOPE_LOCAL concerns this end only, SCOPE_OUTPUT how results are shown. SCOPE_ADVICE rows are
- * perftest's options that rdmark does not have; their help is what to use instead.
+ * A row is an option. Its scope: the client decides SCOPE_EXPERIMENT, SCOPE_LOCAL is for this end
+ * only, SCOPE_OUTPUT is how results are shown. SCOPE_ADVICE rows are perftest's options that rdmark
+ * does not have; their help says what to use instead.
  */
-#ifndef RDMARK_WIRE_OPTIONS_H
-#define RDMARK_WIRE_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,27 +17,65 @@
 #include "base/fault.h"
 #include "verbs/gpu_route.h"
 #include "wire/experiment.h"
+#include "wire/sweep.h"
 
 enum option_kind {
 	OPTION_FLAG,    /* uint64_t, 1 when given */
 	OPTION_NUMBER,  /* uint64_t */
 	OPTION_SIZE,    /* uint64_t bytes, with k m g */
 	OPTION_SECONDS, /* uint64_t nanoseconds */
+	OPTION_MICROSECONDS, /* uint64_t */
 	OPTION_CHOICE,  /* uint64_t, index into the words of `value` */
 	OPTION_RATE,    /* uint64_t, see base/rate.h */
 	OPTION_TEXT,    /* const char * */
-	OPTION_FILE,    /* const char *, value may be left out: "-" */
+	OPTION_FILE,    /* const char *, the value is optional: "-" */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
-	OPTION_INDEX, /* uint64_t, value may be left out: 0; or follow as an argument of its own */
+	OPTION_INDEX,   /* uint64_t, the value is optional: 0; it may be a separate argument */
 	OPTION_NONE,  /* advice: nothing is stored */
+};
+
+/* Properties of a test and of a run, which decide its options. */
+enum option_trait {
+	TRAIT_LATENCY = 1,
+	TRAIT_BANDWIDTH = 2,
+	TRAIT_RECEIVES = 4, /* the peer posts receives for messages, */
+	TRAIT_WRITES = 8,   /* messages go to its memory, */
+	TRAIT_READS = 16,   /* messages come from its memory, */
+	TRAIT_ATOMICS = 32, /* messages change its memory */
+	TRAIT_CELLS = 64,
+	TRAIT_SCHEDULE = 128, /* of a run: gdr_bw without --plain, */
+	TRAIT_CLIENT = 256  /* at the client */
 };
 
 enum option_scope {
 	SCOPE_EXPERIMENT,
 	SCOPE_LOCAL,
 	SCOPE_OUTPUT,
-	SCOPE_ALIAS, /* another name of an option; not in the help: that is NAME or NAME=VALUE */
+	SCOPE_ALIAS, /* another name of an option; not in the help, which has the NAME or
+			NAME=VALUE that it stands for */
 	SCOPE_ADVICE
+};
+
+/* The section of --help=all; options_help.c has the headings. */
+enum option_group {
+	/* of the experiment */
+	GROUP_RUN,
+	GROUP_QUEUES,
+	GROUP_PATH,
+	GROUP_PACE,
+	GROUP_BUFFERS,
+	GROUP_GDR,
+	/* of an end */
+	GROUP_DEVICE,
+	GROUP_MEMORY,
+	GROUP_PEER,
+	GROUP_SERVING,
+	GROUP_OUTPUT,
+	GROUP_REPEAT,
+	GROUP_LIMITS,
+	GROUP_INFO,
+	GROUP_IGNORED,
+	GROUPS
 };
 
 struct option_row {
@@ -48,17 +85,28 @@ struct option_row {
 	enum option_scope scope;
 	size_t field; /* offset in struct options */
 	uint64_t min, max;
-	const char
-		*value;   /* what stands for the value in the help; the words of a choice, by '|' */
-	const char *help; /* with its unit; for advice: what to use instead */
-	const char *only; /* the tests that have it, by '|'; NULL: all have */
+	const char *value; /* name of the value in the help; the words of a choice, separated by
+			      '|' */
+	const char *help;  /* with the unit; for advice: what to use instead */
+	const char *help_latency; /* of a latency test; NULL: the same */
+	unsigned needs;           /* a test has it if it has all of these traits, */
+	unsigned never;           /* and none of these */
+	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
+	const char *instead;  /* what to do in a test without it; NULL: use another test */
+	bool own;             /* documents of other tests do not have it either */
+	enum option_group group;
 };
 
 enum output_format {
 	FORMAT_TABLE,
 	FORMAT_PERFTEST
 };
-enum link_wish {
+enum explain_how {
+	EXPLAIN_OFF,
+	EXPLAIN_SHORT,
+	EXPLAIN_FULL
+};
+enum link_wanted {
 	LINK_ANY,
 	LINK_IB,
 	LINK_ETHERNET
@@ -70,7 +118,7 @@ enum output_only {
 	ONLY_MESSAGE_RATE
 };
 
-/* This end's own affairs. */
+/* Options for this end only. */
 struct local_options {
 	const char *host; /* NULL: server */
 	const char *device;
@@ -81,8 +129,8 @@ struct local_options {
 	uint64_t gid_index;    /* AUTO */
 	uint64_t vector;       /* completion vector */
 	uint64_t pkey_index;   /* AUTO: the peer's, else 0 */
-	uint64_t dlid;         /* AUTO: what the peer says */
-	uint64_t link;         /* enum link_wish */
+	uint64_t dlid;         /* AUTO: the peer's */
+	uint64_t link;         /* enum link_wanted */
 	uint64_t ipv6;         /* only GIDs with an IPv6 address */
 	uint64_t comm_rdma_cm; /* 1: the out-of-band exchange goes over rdma_cm */
 	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
@@ -99,10 +147,12 @@ struct local_options {
 	uint64_t connect_timeout_ns;
 	uint64_t ready_fd; /* AUTO: none */
 	uint64_t persistent;
+	uint64_t wait_ns; /* 0: forever */
 	uint64_t wait_destroy_ns;
-	const char *counters; /* which of the port's to watch; NULL: none */
+	const char *counters; /* names of the port's counters to report; NULL: none */
 	uint64_t max_memory_bytes, max_duration_ns, max_qps; /* AUTO: no limit */
-	uint64_t list, help, version;
+	uint64_t list, check, version;
+	const char *help; /* "-": the usual options, "all" */
 };
 
 struct output_options {
@@ -111,76 +161,120 @@ struct output_options {
 	uint64_t both_rows;
 	uint64_t only;   /* enum output_only */
 	uint64_t format; /* enum output_format */
+	uint64_t explain; /* enum explain_how */
 	uint64_t quiet;
+	uint64_t verbose;
 	uint64_t interval_ns; /* 0: none */
 	uint64_t cpu_util;
-	uint64_t repeat;          /* runs of each size, or the most with the next */
-	const char *until_stable; /* percent, as it was typed: session/repeat.h */
+	uint64_t repeat;          /* runs of each size, or their maximum with the next options */
+	const char *until_stable; /* percent, as typed: report/repeat.h */
+	const char *confidence;   /* two percentages, as typed */
 	uint64_t histogram;       /* -H */
+	uint64_t histogram_only;  /* for the document */
 	uint64_t unsorted;        /* -U */
 	uint64_t out_json;        /* perftest's document */
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
+	uint64_t json_version; /* schema version of the document */
 	const char *csv;
-	uint64_t within_percent; /* gdr_bw */
-	/* what a result must reach, as it was typed: session/gate.h; NULL: no matter */
-	const char *min_bw, *max_lat, *min_msgrate;
+	uint64_t within_percent; /* for gdr_bw, as the next two */
+	uint64_t expected_gbps, extra_windows;
+	/* thresholds for a result, as typed: report/gate.h; NULL: none */
+	const char *min_bw, *max_lat, *min_msgrate, *max_loss;
 	const char *limit_bw, *limit_msgrate; /* perftest's */
-	uint64_t ignored;                     /* where accepted but needless flags go */
-	uint64_t ignored_ns;                  /* and times */
+	uint64_t strict;                      /* a doubtful result fails, too */
+	uint64_t ignored;                     /* accepted flags without effect */
+	uint64_t ignored_ns;                  /* accepted times without effect */
 };
 
 #define OPTION_ROWS_MAX 256
 
+#define OPTIONS_TIME_MAX_NS (UINT64_C(366) * 86400 * 1000000000) /* maximum of any time */
+
 struct options {
-	const char *test; /* whose command line it is; NULL: any */
+	const char *test; /* the test whose command line it is */
+	unsigned traits;  /* traits of that test; 0: any */
 	struct experiment experiment;
 	struct local_options local;
 	struct output_options output;
-	bool given[OPTION_ROWS_MAX]; /* by row of the table */
+	struct sweep sweep;          /* options with several values; the experiment has the first
+					ones */
+	bool given[OPTION_ROWS_MAX]; /* given on the command line, by row of the table */
 };
 
-/* The table and its length. Static storage. */
-const struct option_row *options_table(size_t *rows);
+/* The table, ended by a row without a name. Static storage. */
+const struct option_row *options_table(void);
 
-/* Row of option NAME (long), NULL if there is none. */
+/* The row of the long option NAME, or NULL. */
 const struct option_row *options_find(const char *name);
 
-/* True if TEST (NULL: any) has the option ROW. */
-bool options_has(const struct option_row *row, const char *test);
+/* True if a test of these TRAITS (0: any) has the option ROW. */
+bool options_applies(const struct option_row *row, unsigned traits);
 
-/* The field of ROW in O: numeric kinds only. */
+/* True if it also has an effect there; otherwise it is accepted for compatibility with perftest. */
+bool options_works(const struct option_row *row, unsigned traits);
+
+/* Write the option's name for errors: "-s/--size" or "--iters". Returns BUF. */
+const char *options_name(const struct option_row *row, char *buf, size_t size);
+
+/* The field of ROW in O. Numeric kinds only. */
 uint64_t *options_number(struct options *o, const struct option_row *row);
 
-/* O with the defaults that no program changes and the experiment DEFAULTS. */
+/* After parsing: set the unit of --rate_units in rates without a unit. */
+void options_use_rate_units(struct options *o);
+
+/* Initialize O with the common defaults and the experiment DEFAULTS. */
 void options_init(struct options *o, const struct experiment *defaults);
 
-/* True if the option of this long name stood on the command line. */
+/* True if the option of this long name was on the command line. */
 bool options_given(const struct options *o, const char *name);
 
 /*
- * Parse a command line with getopt_long's habits: host anywhere, unique prefixes, bundled letters,
- * the last of a repeated option wins. Raises FAULT_USAGE (FAULT_UNAVAILABLE for a transport or
- * device class that rdmark does not do). Strings in O point into ARGV, which is permuted.
+ * Parse a command line as getopt_long does: the host at any position, unique prefixes, bundled
+ * letters, the last of a repeated option; - and _ are equal in a long name. Raises FAULT_USAGE, or
+ * FAULT_UNAVAILABLE for a transport or device class that rdmark does not support. Strings in O
+ * point into ARGV, which is permuted.
  */
 int options_parse(struct options *o, int argc, char **argv, struct fault *f);
 
+/* Raise the fault that the test of O does not have ROW, with the reason and the fix. Returns -1. */
+int options_refuse(const struct options *o, const struct option_row *row, struct fault *f);
+
 /*
- * Parse the value TEXT of ROW into *VALUE and check its range. Raises FAULT_USAGE that names the
- * option, what was given and what is possible. Numeric kinds only.
+ * Raise the fault that: ROW is an option of perftest, and rdmark has another one; ROW needs a
+ * value; TEXT of the command line is not an option, with the names that may be meant. Return -1.
+ */
+int options_refuse_advised(const struct option_row *row, struct fault *f);
+int options_refuse_missing(const struct option_row *row, struct fault *f);
+int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
+
+/* Refuse given options that do not apply to a run with these traits: TRAIT_SCHEDULE, TRAIT_CLIENT.
+ */
+int options_check(const struct options *o, unsigned run, struct fault *f);
+
+/*
+ * Parse the value TEXT of ROW into *VALUE and check its range. Raises FAULT_USAGE with the option,
+ * the value and the allowed range. Numeric kinds only.
  */
 int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,
 			struct fault *f);
 
-/* True if V is a possible value of ROW, which stores a number. */
+/*
+ * Raise the fault that TEXT is not a valid value of option NAME. Returns -1. The caller adds the
+ * fix.
+ */
+int options_invalid(const char *name, const char *text, struct fault *f);
+
+/* True if V is in the range of ROW, which has a numeric kind. */
 bool options_in_range(const struct option_row *row, uint64_t v);
 
-/* VALUE of ROW as the user would type it. Returns BUF. */
+/* Write VALUE of ROW for people: "64 KiB", rounded. Not for a parser. Returns BUF. */
 const char *options_format_value(const struct option_row *row, uint64_t value, char *buf,
 				 size_t size);
 
-/* Print `--help`: usage, summary, every option with its default from DEFAULTS. */
+/*
+ * Print `--help`: usage, summary, and the usual options or ALL options, with their defaults from
+ * DEFAULTS.
+ */
 void options_help(FILE *out, const char *program, const char *summary,
-		  const struct options *defaults);
-
-#endif
+		  const struct options *defaults, bool all);

@@ -7,112 +7,115 @@
 #include <string.h>
 
 /* clang-format off */
-#define INTEGER(field) {#field, offsetof(struct record, field), true}
-#define REAL(field)    {#field, offsetof(struct record, field), false}
-#define REAL_WITH(field, other) \
-	{#field, offsetof(struct record, field), false, offsetof(struct record, other)}
+#define ROW(member, ...) FIELD(struct record, member, __VA_ARGS__)
+#define ROW_WITH(member, other, ...) \
+	FIELD(struct record, member, FIELD_IF(struct record, other), __VA_ARGS__)
+/* A member of a struct within the record. */
+#define IN(key, member, ...) FIELD_AS(#key, struct record, member, __VA_ARGS__)
+#define IN_OR_NULL(key, member) IN(key, member, .may_be_unknown = true)
+#define IN_WITH(key, member, other) IN(key, member, FIELD_IF(struct record, other))
 
-static const struct record_field fields[] = {
-	INTEGER(message_bytes), INTEGER(qps), INTEGER(messages), REAL(seconds),
-	REAL(bandwidth_gbps), REAL(bandwidth_peak_gbps), REAL(messages_per_s),
-	REAL(latency_min_us), REAL(latency_max_us), REAL(latency_mean_us), REAL(latency_stdev_us),
-	REAL(latency_p50_us), REAL(latency_p90_us), REAL(latency_p99_us), REAL(latency_p99_9_us),
-	REAL(latency_p99_99_us), REAL(rate_limit_gbps), INTEGER(late_messages), REAL(late_max_us),
-	REAL(load_gbps), INTEGER(interrupted), INTEGER(lost),
-	INTEGER(intervals), REAL_WITH(worst_interval_gbps, intervals), REAL(worst_interval_us),
-	REAL(cpu_percent), REAL_WITH(cpu_user_s, cpu_percent), REAL_WITH(cpu_system_s, cpu_percent),
-	REAL(cpu_s_per_gb), INTEGER(run),
+/* Members of `quality` are written if anything was observed; an unknown one is null. */
+#define QUALITY(member) \
+	FIELD_AS(#member, struct record, quality.member, \
+		 FIELD_IF(struct record, quality.observed_s), .group = "quality", \
+		 .may_be_unknown = true)
+
+static const struct field rows[] = {
+	ROW(message_bytes, FIELD_ALWAYS), ROW(qps), ROW(messages), ROW(seconds),
+	ROW(timed_messages),
+	ROW(bandwidth_gbps), ROW(bandwidth_peak_gbps), ROW(messages_per_s),
+	IN(latency_min_us, latency.min_us), IN(latency_max_us, latency.max_us),
+	IN(latency_mean_us, latency.mean_us), IN(latency_stdev_us, latency.stdev_us),
+	IN(latency_p50_us, latency.p50_us), IN(latency_p90_us, latency.p90_us),
+	IN(latency_p99_us, latency.p99_us), IN(latency_p99_9_us, latency.p99_9_us),
+	IN(latency_p99_99_us, latency.p99_99_us),
+	ROW_WITH(stalls, corrected.p50_us), ROW_WITH(stall_percent, corrected.p50_us),
+	IN_OR_NULL(latency_corrected_p50_us, corrected.p50_us),
+	IN_OR_NULL(latency_corrected_p90_us, corrected.p90_us),
+	IN_OR_NULL(latency_corrected_p99_us, corrected.p99_us),
+	IN_OR_NULL(latency_corrected_p99_9_us, corrected.p99_9_us),
+	IN_OR_NULL(latency_corrected_p99_99_us, corrected.p99_99_us),
+	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages),
+	IN(late_max_us, pace.late_max_us), ROW(load_gbps),
+	ROW(interrupted), ROW(lost), ROW(resent), ROW(sent_gbps),
+	IN(intervals, intervals.count),
+	IN_WITH(worst_interval_gbps, intervals.worst_gbps, intervals.count),
+	IN(worst_interval_us, intervals.worst_us),
+	IN(cpu_percent, cpu.percent), IN_WITH(cpu_user_s, cpu.user_s, cpu.percent),
+	IN_WITH(cpu_system_s, cpu.system_s, cpu.percent), IN(cpu_s_per_gb, cpu.s_per_gb),
+	ROW(run), ROW(slices),
+	ROW_WITH(plus_minus_percent, slices, .may_be_unknown = true),
+	QUALITY(observed_s), QUALITY(on_cpu_percent), QUALITY(preempted), QUALITY(minor_faults),
+	QUALITY(major_faults), QUALITY(steal_percent),
+	QUALITY(retransmissions), QUALITY(retransmitted_percent),
+	QUALITY(ack_timeouts), QUALITY(ack_timeout_percent),
+	QUALITY(receiver_not_ready), QUALITY(receiver_not_ready_percent),
+	QUALITY(losses), QUALITY(lost_percent), QUALITY(out_of_order), QUALITY(overlap_percent),
 };
 /* clang-format on */
 
-/* Beyond anything that is measured, and safe to multiply. */
-#define REAL_MAX 1e15
+static const struct fields table = FIELDS(rows, "the peer's result has an invalid");
 
-#define FIELDS (sizeof(fields) / sizeof(fields[0]))
-
-static uint64_t *integer_of(const struct record *r, const struct record_field *field)
+const struct fields *record_fields(void)
 {
-	return (uint64_t *)((char *)(uintptr_t)r + field->offset);
+	return &table;
 }
 
-static double *real_of(const struct record *r, const struct record_field *field)
+const struct field *record_find(const char *key)
 {
-	return (double *)((char *)(uintptr_t)r + field->offset);
-}
-
-/* A zero of either type is all zero bits. */
-static bool was_measured(const struct record *r, const struct record_field *field)
-{
-	uint64_t bits;
-
-	memcpy(&bits, (const char *)r + (field->with ? field->with : field->offset), sizeof(bits));
-	return bits != 0;
-}
-
-const struct record_field *record_fields(size_t *count)
-{
-	*count = FIELDS;
-	return fields;
-}
-
-const struct record_field *record_find(const char *name)
-{
-	for (size_t i = 0; i < FIELDS; i++)
-		if (strcmp(fields[i].name, name) == 0)
-			return &fields[i];
+	for (size_t i = 0; i < table.count; i++)
+		if (!rows[i].group && strcmp(rows[i].key, key) == 0)
+			return &rows[i];
 	return NULL;
 }
 
-double record_value(const struct record *r, const struct record_field *field)
+/* The value of an integer member, which are all uint64_t. */
+static uint64_t integer_of(const struct record *r, const struct field *field)
 {
-	return field->is_integer ? (double)*integer_of(r, field) : *real_of(r, field);
+	uint64_t v;
+
+	memcpy(&v, (const char *)r + field->offset, sizeof(v));
+	return v;
+}
+
+double record_value(const struct record *r, const struct field *field)
+{
+	double v;
+
+	memcpy(&v, (const char *)r + field->offset, sizeof(v));
+	return field->kind == FIELD_UNSIGNED ? (double)integer_of(r, field) : v;
+}
+
+void record_set_rates(struct record *r, double seconds)
+{
+	r->seconds = seconds;
+	r->messages_per_s = (double)r->timed_messages / seconds;
+	r->bandwidth_gbps = r->messages_per_s * (double)r->message_bytes * 8 / 1e9;
+}
+
+bool record_has_rate(const struct record *r)
+{
+	return !r->messages || r->seconds > 0 || r->messages_per_s > 0;
 }
 
 json_t *record_to_json(const struct record *r)
 {
-	json_t *to = json_object();
-
-	for (size_t i = 0; i < FIELDS; i++) {
-		if (i && !was_measured(r, &fields[i]))
-			continue;
-		if (fields[i].is_integer)
-			json_object_set_new(to, fields[i].name,
-					    json_integer((json_int_t)*integer_of(r, &fields[i])));
-		else
-			json_object_set_new(to, fields[i].name, json_real(*real_of(r, &fields[i])));
-	}
-	return to;
+	return fields_write(&table, r, json_object());
 }
 
 int record_from_json(struct record *r, const json_t *from, struct fault *f)
 {
 	memset(r, 0, sizeof(*r));
-	for (size_t i = 0; i < FIELDS; i++) {
-		const json_t *v = json_object_get(from, fields[i].name);
-
-		if (!v)
-			continue;
-		if (fields[i].is_integer ? !json_is_integer(v) || json_integer_value(v) < 0
-					 : !json_is_number(v) || !(json_number_value(v) >= 0) ||
-						   json_number_value(v) > REAL_MAX)
-			return fault_raise(f, FAULT_PEER, 0,
-					   "the peer's result has an impossible %s",
-					   fields[i].name);
-		if (fields[i].is_integer)
-			*integer_of(r, &fields[i]) = (uint64_t)json_integer_value(v);
-		else
-			*real_of(r, &fields[i]) = json_number_value(v);
-	}
-	return 0;
+	return fields_read(&table, r, from, f);
 }
 
-const char *record_format(const struct record *r, const struct record_field *field, char *buf,
-			  size_t size)
+const char *record_format(const struct record *r, const struct field *field, char *buf, size_t size)
 {
 	buf[0] = '\0';
-	if (field->is_integer)
-		snprintf(buf, size, "%" PRIu64, *integer_of(r, field));
-	else if (was_measured(r, field))
-		snprintf(buf, size, "%.9g", *real_of(r, field));
+	if (field->kind == FIELD_UNSIGNED)
+		snprintf(buf, size, "%" PRIu64, integer_of(r, field));
+	else if (!field_is_omitted(field, r) && !isnan(record_value(r, field)))
+		snprintf(buf, size, "%.9g", record_value(r, field));
 	return buf;
 }

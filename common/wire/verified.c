@@ -7,75 +7,60 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "wire/fields.h"
 #include "wire/message.h"
 
-json_t *verified_to_json(const struct slots_tally *t, bool lossy)
+static const char *wrong_word(unsigned wrong)
 {
-	const struct slots_finding *f = &t->first;
-	json_t *to = json_object(), *first;
-
-	json_object_set_new(to, "messages", json_integer((json_int_t)t->messages));
-	json_object_set_new(to, "bytes", json_integer((json_int_t)t->bytes));
-	json_object_set_new(to, "errors", json_integer((json_int_t)slots_errors(t, lossy)));
-	for (int i = 0; i < SLOTS_CLASSES; i++)
-		json_object_set_new(to, slots_wrong_name((enum slots_wrong)i),
-				    json_integer((json_int_t)t->wrong[i]));
-	if (!t->found)
-		return to;
-	first = json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "class",
-			  slots_wrong_name(f->wrong), "from_server", (int)f->name.from_server, "qp",
-			  (json_int_t)f->name.lane, "window", (json_int_t)f->name.window, "message",
-			  (json_int_t)f->name.number, "byte", (json_int_t)f->byte, "is",
-			  (json_int_t)f->is, "should_be", (json_int_t)f->should_be);
-	json_object_set_new(to, "first_error", first);
-	return to;
+	return slots_wrong_name((enum slots_wrong)wrong);
 }
 
-static int read_finding(struct slots_finding *to, const json_t *from, struct fault *f)
-{
-	const char *wrong = json_string_value(json_object_get(from, "class"));
-	uint64_t qp, window, message, is, should_be;
-	unsigned i = 0;
+/* clang-format off */
+#define ROW(member, ...) FIELD(struct slots_tally, member, FIELD_REQUIRED, __VA_ARGS__)
+/* The first finding, if there is one. */
+#define FIRST(key, member, ...) \
+	FIELD_AS(key, struct slots_tally, first.member, FIELD_REQUIRED, .group = "first_error", \
+		 FIELD_IF(struct slots_tally, found), __VA_ARGS__)
 
-	while (wrong && i < SLOTS_CLASSES && strcmp(wrong, slots_wrong_name((enum slots_wrong)i)))
-		i++;
-	if (message_has(from, "class", wrong && i < SLOTS_CLASSES, f) ||
-	    message_flag(from, "from_server", &to->name.from_server, f) ||
-	    message_u64(from, "qp", UINT16_MAX, &qp, f) ||
-	    message_u64(from, "window", UINT32_MAX, &window, f) ||
-	    message_u64(from, "message", UINT16_MAX, &message, f) ||
-	    message_u64(from, "byte", INT64_MAX, &to->byte, f) ||
-	    message_u64(from, "is", UINT8_MAX, &is, f) ||
-	    message_u64(from, "should_be", UINT8_MAX, &should_be, f))
-		return -1;
-	to->wrong = (enum slots_wrong)i;
-	to->name.lane = (unsigned)qp;
-	to->name.window = (uint32_t)window;
-	to->name.number = (unsigned)message;
-	to->is = (uint8_t)is;
-	to->should_be = (uint8_t)should_be;
-	return 0;
+static const struct field rows[] = {
+	ROW(messages),
+	ROW(bytes),
+	FIRST("class", wrong, .word = wrong_word, .max = SLOTS_CLASSES - 1),
+	FIRST("from_server", name.from_server),
+	FIRST("qp", name.qp, .max = UINT16_MAX),
+	FIRST("window", name.window),
+	FIRST("message", name.number, .max = UINT16_MAX),
+	FIRST("byte", byte),
+	FIRST("is", is),
+	FIRST("should_be", should_be),
+};
+/* clang-format on */
+
+static const struct fields table = FIELDS(rows, NULL);
+
+json_t *verified_to_json(const struct slots_tally *t, bool unreliable)
+{
+	json_t *to = fields_write(&table, t, json_object());
+
+	json_object_set_new(to, "errors", json_integer((json_int_t)slots_errors(t, unreliable)));
+	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
+		json_object_set_new(to, wrong_word(i), json_integer((json_int_t)t->wrong[i]));
+	return to;
 }
 
 int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *f)
 {
-	const json_t *first = json_object_get(from, "first_error");
-
 	memset(t, 0, sizeof(*t));
-	if (message_u64(from, "messages", INT64_MAX, &t->messages, f) ||
-	    message_u64(from, "bytes", INT64_MAX, &t->bytes, f))
+	t->found = json_object_get(from, "first_error") != NULL;
+	if (fields_read(&table, t, from, f))
 		return -1;
 	/* Sums of them, and the same for messages of 1 byte, must not pass what an integer holds.
 	 */
-	for (int i = 0; i < SLOTS_CLASSES; i++)
-		if (message_u64(from, slots_wrong_name((enum slots_wrong)i), INT64_MAX / 32,
-				&t->wrong[i], f))
+	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
+		if (message_u64(from, wrong_word(i), INT64_MAX / 32, &t->wrong[i], f))
 			return -1;
-	/* What is wrong is of messages that were looked at. */
-	if (message_has(from, "messages", t->messages || !slots_errors(t, false), f))
-		return -1;
-	t->found = first != NULL;
-	return first ? read_finding(&t->first, first, f) : 0;
+	/* Wrong messages are among those that were checked. */
+	return message_has(from, "messages", t->messages || !slots_errors(t, false), f);
 }
 
 /* "1 lost, 2 corrupt": those that there are. */
@@ -92,15 +77,14 @@ static void add_classes(const struct slots_tally *t, char *buf, size_t size)
 	}
 }
 
-const char *verified_format(const struct slots_tally *t, bool lossy, char *buf, size_t size)
+const char *verified_format(const struct slots_tally *t, bool unreliable, char *buf, size_t size)
 {
 	uint64_t message_bytes = t->messages ? t->bytes / t->messages : 0;
-	uint64_t errors = slots_errors(t, lossy);
-	char message[32];
+	uint64_t errors = slots_errors(t, unreliable);
 
 	buf[0] = '\0';
 	text_add(buf, size, "%" PRIu64 " messages of %s, ", t->messages,
-		 units_format_size(message_bytes, message, sizeof(message)));
+		 units_size(message_bytes).text);
 	if (t->bytes < 1000000)
 		text_add(buf, size, "%" PRIu64 " B", t->bytes);
 	else
@@ -113,47 +97,50 @@ const char *verified_format(const struct slots_tally *t, bool lossy, char *buf, 
 	return buf;
 }
 
-/* Why such a thing happens, and where to look. */
+/* For each class of error: the probable cause, and the fix. */
 static const struct {
 	const char *cause, *fix;
 } why[SLOTS_CLASSES] = {
 	[SLOTS_LOST] =
-		{"It was acknowledged, but is not in memory: a NIC or a PCIe bridge dropped the write, or holds it back",
-		 "look for PCIe errors of the receiver's NIC (dmesg, AER), and at its firmware"},
+		{"The message was acknowledged, but is not in memory: a NIC or a PCIe bridge "
+		 "dropped or delays the write",
+		 "check the receiver's NIC for PCIe errors (dmesg, AER), and its firmware"},
 	[SLOTS_STALE] =
-		{"What was sent is what had been sent from there before: the sender's NIC reads memory that is not coherent with the CPU, or the receiver got an old packet",
-		 "look at the IOMMU and at relaxed ordering (--disable_pcie_relaxed) on the sender"},
+		{"The data are those of an earlier message: the sender's NIC reads memory that is "
+		 "not coherent with the CPU, or the receiver got an old packet",
+		 "check the IOMMU and relaxed ordering (--disable_pcie_relaxed) on the sender"},
 	[SLOTS_DUPLICATE] =
-		{"A packet that was sent again was taken twice, or written to another one's place",
-		 "look at the NICs' firmware, and for retransmissions in the port's hw_counters"},
+		{"A retransmitted packet was accepted twice, or was written to the place of "
+		 "another one",
+		 "check the NICs' firmware, and the port's hw_counters for retransmissions"},
 	[SLOTS_REORDERED] =
-		{"One QP must deliver in order, and did not",
-		 "look at the NICs' settings for out-of-order delivery and adaptive routing"},
+		{"A QP must deliver messages in order, but did not",
+		 "check the NICs' settings for out-of-order delivery and adaptive routing"},
 	[SLOTS_MISPLACED] =
-		{"The right bytes are in the wrong place: addresses were translated wrongly, by NIC or IOMMU",
-		 "look at the IOMMU's settings and for its faults in dmesg, and at the NICs' firmware"},
+		{"The right bytes are in the wrong place: the NIC or the IOMMU translated an "
+		 "address wrongly",
+		 "check the IOMMU's settings, dmesg for IOMMU faults, and the NICs' firmware"},
 	[SLOTS_CORRUPT] =
-		{"Bits changed on a way that no checksum of the network covers: memory, PCIe, or a device on it",
-		 "look for memory and PCIe errors on both hosts (dmesg, EDAC, AER)"},
+		{"Bits changed where no network checksum protects them: in memory, on PCIe or in a "
+		 "device",
+		 "check both hosts for memory and PCIe errors (dmesg, EDAC, AER)"},
 };
 
-int verified_raise(const struct slots_tally *t, bool lossy, struct fault *f)
+int verified_raise(const struct slots_tally *t, bool unreliable, struct fault *f)
 {
 	const struct slots_finding *first = &t->first;
-	char bytes[32], classes[128] = "";
+	char classes[128] = "";
 
 	add_classes(t, classes, sizeof(classes));
-	fault_raise(
-		f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong: %s",
-		slots_errors(t, lossy), t->messages,
-		units_format_size(t->messages ? t->bytes / t->messages : 0, bytes, sizeof(bytes)),
-		classes);
+	fault_raise(f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong: %s",
+		    slots_errors(t, unreliable), t->messages,
+		    units_size(t->messages ? t->bytes / t->messages : 0).text, classes);
 	fault_cause(
 		f,
-		"The first (%s): where message %u from the %s on QP %u, window %u, should be, byte %" PRIu64
-		" is 0x%02x, not 0x%02x. %s",
+		"The first (%s): in message %u from the %s on QP %u, window %u, byte %" PRIu64 " "
+		"is 0x%02x, not 0x%02x. %s",
 		slots_wrong_name(first->wrong), first->name.number,
-		first->name.from_server ? "server" : "client", first->name.lane, first->name.window,
+		first->name.from_server ? "server" : "client", first->name.qp, first->name.window,
 		first->byte, first->is, first->should_be, why[first->wrong].cause);
 	return fault_fix(f, "%s", why[first->wrong].fix);
 }

@@ -37,7 +37,8 @@ static void fill_peak(struct peak *p, uint64_t n)
 {
 	for (uint64_t i = 0, state = 1, now = 0; i < n; i++) {
 		now += next_sample(&state);
-		peak_add(p, now, 100 * (i + 1), true);
+		peak_empty(p, now - 1);
+		peak_add(p, now, 100 * (i + 1));
 		FORGET();
 	}
 }
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
 	if (!h || peak_init(&p, 128))
 		return 1;
 	hist_reset(h);
-	peak_start(&p, 0);
+	peak_start(&p, &(struct peak_run){.cqs = 1});
 	if (!strcmp(what, "hist"))
 		fill(h, n);
 	else if (!strcmp(what, "peak"))

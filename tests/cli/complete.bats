@@ -39,14 +39,14 @@ programs() {
 	local program
 	for program in "$top"/man/*.1.in; do
 		program=${program##*/}
-		[[ ! -d $top/${program%.1.in} ]] || echo "${program%.1.in}"
+		[[ ! -d $top/${program%.1.in} || $program == rdmark.1.in ]] || echo "${program%.1.in}"
 	done
 }
 
-@test "the options offered are those of --help, letters too, for every program" {
+@test "the options offered are those of --help=all, letters too, for every program" {
 	local program name
 	for program in $(programs); do
-		"$bin/$program" --help >help
+		"$bin/$program" --help=all >help
 		diff <(sed -n 's/^  \(-., \|    \)\(--[a-zA-Z0-9_-]*\).*/\2/p' help | sort) <(replies "$program --")
 		diff <(sed -n 's/^  \(-.\), --.*/\1/p' help | sort) <(replies "$program -" | grep -x -- '-.')
 		diff <(replies "$program --") <(replies "/usr/bin/ib_$program --")
@@ -60,7 +60,7 @@ programs() {
 		offers "gdr_bw $option=" "${words[@]/%/ }"
 		offers "gdr_bw -D 3 $option " "${words[@]/%/ }"
 		((choices += 1))
-	done < <("$bin/gdr_bw" --help | sed -n 's/^.*\(--[a-z-]*\)=<\([A-Za-z_]*|[A-Za-z_|]*\)>.*/\1 \2/p' | grep -v -- --numa)
+	done < <("$bin/gdr_bw" --help=all | sed -n 's/^.*\(--[a-z-]*\)=<\([A-Za-z_]*|[A-Za-z_|]*\)>.*/\1 \2/p' | grep -v -- --numa)
 	((choices >= 4))
 	offers 'send_bw -c ' 'RC ' 'UC ' 'UD '
 	offers 'send_bw -aNc U' 'UC ' 'UD '
@@ -72,7 +72,7 @@ programs() {
 @test "a value is asked for where there must be one" {
 	offers 'send_bw --siz' '--size='
 	offers 'send_bw --all' '--all '
-	offers 'send_bw --js' '--json ' '--json='
+	offers 'send_bw --js' '--json ' '--json=' '--json-version='
 	offers 'send_bw --wind'
 	offers 'gdr_bw --wind' '--windows='
 	offers 'send_bw --size '
@@ -121,12 +121,36 @@ programs() {
 	[[ ${COMPREPLY[*]} == 'node1  node2 ' ]]
 }
 
+# offered LINE [REPLY…]: by rdmark's own completion.
+offered() {
+	COMP_LINE=$1 COMP_POINT=${#1} COMPREPLY=()
+	_rdmark_front rdmark
+	diff <(printf '%s|\n' "${@:2}" | grep -vx '|' | sort) <(printf '%s|\n' "${COMPREPLY[@]}" | grep -vx '|' | sort) ||
+		{ echo "of: $1"; return 1; }
+}
+
+@test "rdmark: commands, tests and hosts, then what follows them" {
+	touch run.json
+	offered 'rdmark se' 'server ' 'send_lat ' 'send_bw '
+	offered 'rdmark n' 'node1 ' 'node2 '
+	offered 'rdmark list ' '--json '
+	offered 'rdmark compare ru' run.json
+	offered 'rdmark compare run.json --w' '--within='
+	offered 'rdmark send_bw -d mlx' 'mlx5_0 ' 'mlx5_1 '
+	offered 'rdmark send_bw no' 'node1 ' 'node2 '
+	offered 'rdmark node1 -d rx' 'rxe0 '
+	offered 'rdmark node1 no'
+	offered 'rdmark server --max-q' '--max-qps='
+	diff <(COMP_LINE='rdmark gdr_bw --' COMP_POINT=16 && _rdmark_front rdmark && printf '%s\n' "${COMPREPLY[@]}") \
+		<(COMP_LINE='gdr_bw --' COMP_POINT=9 && _rdmark gdr_bw && printf '%s\n' "${COMPREPLY[@]}")
+}
+
 @test "a table that is not what it was is refused" {
 	echo 'static const struct option_row table[] = { {"size", 115}, };' >table
-	run "$top/completions/gen" "$top/completions/rdmark.in" send_bw <table
+	run "$top/packaging/completion/gen" "$top/packaging/completion/rdmark.in" send_bw <table
 	((status == 1))
 	[[ $output == *'is not what it was'* ]]
-	run "$top/completions/gen" "$top/completions/rdmark.in" send_bw </dev/null
+	run "$top/packaging/completion/gen" "$top/packaging/completion/rdmark.in" send_bw </dev/null
 	((status == 1))
 }
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What README says of building and installing, in a copy of the tree.
+# The top level, and what README says of building and installing, in a copy of the tree.
 
 shopt -s extglob
+# shellcheck source=tests/lib/programs.bash
+. "$BATS_TEST_DIRNAME/../lib/programs.bash"
 
 setup_file() {
 	local file
@@ -11,9 +13,10 @@ setup_file() {
 	copy=$BATS_FILE_TMPDIR/rdmark
 	export top copy
 	mkdir "$copy"
-	# What git knows, as it is now; without git, all but what was built.
+	# What git knows, as it is now; without git, all but what was built. A repository of someone
+	# above us, as of the checkout in which a package is built, knows nothing of us.
 	cd "$top" || return
-	if git rev-parse --git-dir >/dev/null 2>&1; then
+	if [[ -e .git ]]; then
 		git ls-files -z | while IFS= read -r -d '' file; do [[ ! -e $file ]] || printf '%s\0' "$file"; done |
 			tar --null -T - -cf - | tar -C "$copy" -xf -
 	else
@@ -24,6 +27,17 @@ setup_file() {
 # README's line that begins so, as it stands.
 shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 
+# The first test: what is built later is in the copy, too.
+@test "the top level is the programs and a few names more" {
+	[[ -e $top/.git ]] || skip 'what builds a package puts files of its own there'
+	local name others='COPYING CONTRIBUTING.md LICENSES Makefile NEWS.md README.md common contrib rdmark man packaging tests'
+	cd "$copy"
+	for name in $others; do [[ -e $name ]]; done
+	for name in *; do
+		[[ " $others " == *" $name "* || $name == *_@(lat|bw) && -e $name/$name.c ]] || { echo "$name: what is it here?"; return 1; }
+	done
+}
+
 @test "README: make, and make install into a staging folder" {
 	local line name
 	cd "$copy"
@@ -31,17 +45,18 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 	[[ ${line%%+([[:blank:]])} == make* ]]
 	eval "${line:-false} -j2" >make.out 2>&1 || { tail make.out; return 1; }
 	line=$(shown 'make install')
-	[[ $line == *DESTDIR=* ]]
+	[[ $line == *PREFIX=/usr/local* ]]
 	stage=$BATS_TEST_TMPDIR/stage
-	eval "${line//\/tmp\/stage/$stage}" >make.out 2>&1 || { tail make.out; return 1; }
-	for name in send_lat send_bw write_lat write_bw gdr_bw rdmark-plot; do
-		[[ $("$stage/usr/bin/$name" --version) == *"$(sed -n 's/^VERSION := //p' Makefile)"* ]]
-		[[ -s $stage/usr/share/man/man1/$name.1 ]]
+	eval "$line DESTDIR=$stage" >make.out 2>&1 || { tail make.out; return 1; }
+	for name in "${all_programs[@]}" rdmark rdmark-plot; do
+		[[ $("$stage/usr/local/bin/$name" --version) == *"$(sed -n 's/^VERSION := //p' Makefile)"* ]]
+		[[ -s $stage/usr/local/share/man/man1/$name.1 ]]
+		[[ -s $stage/usr/local/share/bash-completion/completions/$name ]]
 	done
-	for name in examples/*; do
-		cmp "$name" "$stage/usr/share/doc/rdmark/$name"
-		[[ -x $stage/usr/share/doc/rdmark/$name ]]
+	for name in contrib/examples/*; do
+		cmp "$name" "$stage/usr/local/share/doc/rdmark/${name#contrib/}"
+		[[ -x $stage/usr/local/share/doc/rdmark/${name#contrib/} ]]
 	done
 	# No folder of the build is in what was installed, and it needs none.
-	! grep -rqF "$copy" "$stage/usr/share" "$stage/usr/bin/rdmark-plot"
+	! grep -rqF "$copy" "$stage/usr/local/share" "$stage/usr/local/bin/rdmark-plot"
 }

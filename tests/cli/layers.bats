@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The shape of the source: includes point strictly downward through the layers, headers of one
-# layer do not include each other in circles, headers declare no variables, and functions have no
-# #if in them. Each rule is also tried on a tree that breaks it.
+# layer do not include each other in circles, files do not call each other in circles, headers
+# declare no variables, and functions have no #if in them. Each rule is also tried on a tree that
+# breaks it.
 
 # shellcheck disable=SC2016  # awk programs
 bats_require_minimum_version 1.5.0
 
 # Lowest first. A module may include its own layer and those before it; programs may include all.
-layers="base host verbs loop wire report session"
+layers="base host verbs explain loop wire report plan endpoint measure session"
 
 setup() {
     top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -19,7 +20,7 @@ setup() {
 # The sources of the tree: common/ and the programs.
 sources() {
     local dir
-    for dir in common *_lat *_bw; do
+    for dir in common *_lat *_bw rdmark; do
         [ ! -d "$dir" ] || find "$dir" -name "${1:-*.[ch]}"
     done | sort
 }
@@ -58,6 +59,48 @@ check_circles() {
     local out
     out=$(includes | awk '$1 ~ /\.h$/ { sub(/^common\//, "", $1); print $1, $2 }' | tsort 2>&1 >/dev/null) ||
         { echo "$out"; return 1; }
+}
+
+# Prints a line for each circle: the files that call each other, directly or through others of them.
+# The symbols of their objects, which are below $objects, tell: they may share a header.
+object_circles() {
+    local file
+    sources '*.c' | while read -r file; do echo "$objects/${file%.c}.o"; done | xargs -r nm -gAP | awk -v root="$objects/" '
+        {
+            sub(/\.o:$/, "", $1)
+            file = substr($1, length(root) + 1)
+            if ($3 ~ /[Uvw]/) wants[file] = wants[file] " " $2
+            else if ($2 != "main") home[$2] = file
+        }
+        function reach(from, at,    n, i, symbol, to) {
+            n = split(wants[at], symbol, " ")
+            for (i = 1; i <= n; i++) {
+                to = home[symbol[i]]
+                if (to == "" || to == at || (from, to) in reached) continue
+                reached[from, to]
+                reach(from, to)
+            }
+        }
+        END {
+            for (file in wants) reach(file, file)
+            for (file in wants) {
+                if (!((file, file) in reached) || file in told) continue
+                line = ""
+                for (other in wants)
+                    if ((file, other) in reached && (other, file) in reached) {
+                        told[other]
+                        line = line " " other
+                    }
+                print substr(line, 2)
+            }
+        }'
+}
+
+# check_object_circles [FILE…]: fails unless the FILEs, and no others, are in circles.
+check_object_circles() {
+    local found
+    found=$(set -o pipefail; object_circles) || return
+    diff <(printf '%s\n' "$@" | sort) <(tr ' ' '\n' <<<"$found" | sort) || { echo "$found"; return 1; }
 }
 
 check_extern() {
@@ -114,6 +157,21 @@ put() {
 @test "layers: headers do not include each other in circles" {
     cd "$top"
     check_circles
+}
+
+@test "layers: files do not call each other in circles" {
+    local objects=${RDMARK_BIN:-$top/build/bin}/../obj
+    cd "$top"
+    check_object_circles
+}
+
+# The fuzz harness links both into one program, where one would call the other's.
+@test "layers: common/ and the stand-in for the verbs share no name" {
+    local objects=${RDMARK_BIN:-$top/build/bin}/../obj
+    names() { nm -gP --defined-only "$@" | awk 'NF >= 3 && $1 !~ /^__gnu_lto/ { print $1 }' | sort -u; }
+    [ -d "$objects/tests/verbs" ] || skip 'the stand-in is not built (make sim)'
+    run comm -12 <(names "$objects"/common/*/*.o) <(names "$objects"/tests/verbs/*.o)
+    [ -z "$output" ]
 }
 
 @test "layers: headers declare no variables" {
@@ -179,6 +237,26 @@ put() {
     put common/base/c.h '#include "base/a.h"'
     run ! check_circles
     [[ "$output" == *"base/a.h"* ]]
+}
+
+@test "layers: a circle of files is found, whatever they include" {
+    local name objects=$PWD
+    put common/base/a.c 'void b(void);' 'void a(void);' 'void a(void) { b(); }'
+    put common/base/b.c 'void c(void);' 'void b(void);' 'void b(void) { c(); }'
+    put common/base/c.c 'void c(void);' 'void c(void) { }'
+    put x_lat/x_lat.c 'void a(void);' 'int main(void) { a(); return 0; }'
+    for name in common/base/{a,b,c} x_lat/x_lat; do cc -c -o "$name.o" "$name.c"; done
+    check_object_circles
+    put common/base/c.c 'void a(void);' 'void c(void);' 'void c(void) { a(); }'
+    cc -c -o common/base/c.o common/base/c.c
+    run ! check_object_circles
+    [[ $output == *'> common/base/b'* ]]
+    check_object_circles common/base/{a,b,c}
+    run ! check_object_circles common/base/{a,b,c,d}
+    [[ $output == *'< common/base/d'* ]]
+    rm common/base/c.o
+    run ! check_object_circles
+    [[ $output == *"common/base/c.o"* ]]
 }
 
 @test "layers: a variable in a header is found, a function is none" {

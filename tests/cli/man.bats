@@ -8,20 +8,21 @@
 setup_file() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	bin=$(cd "${RDMARK_BIN:-$top/build/bin}" && pwd)
-	export top bin
+	version=$(sed -n 's/^VERSION := //p' "$top/Makefile")
+	export top bin version
 	local page
 	for page in "$top"/man/*.in; do
 		page=${page##*/}
-		"$top/man/gen" "$top/man/$page" >"$BATS_FILE_TMPDIR/${page%.in}"
+		"$top/man/gen" "$top/man/$page" "$version" >"$BATS_FILE_TMPDIR/${page%.in}"
 	done
 }
 
-# rdmark-plot is a script, and none of what follows is true of it.
+# rdmark starts the programs and rdmark-plot is a script: none of what follows is true of them.
 programs() {
 	local page
 	for page in "$top"/man/*.1.in; do
 		page=${page##*/}
-		[[ $page == rdmark-plot.1.in ]] || echo "${page%.1.in}"
+		[[ $page == rdmark*.1.in ]] || echo "${page%.1.in}"
 	done
 }
 
@@ -44,14 +45,15 @@ section() { awk -v name="$1" '/^[A-Z]/ { on = $0 == name; next } on'; }
 }
 
 # options: the left column of --help or of a list in a page: "-s, --size=BYTES".
-options() { awk '/^ +-/ { print $1 ~ /,$/ ? $1 " " $2 : $1 }' | tr -d '<>' | sort; }
+# What stands below an option is further in.
+options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $1 }' | tr -d '<>' | sort; }
 
 @test "every option of --help is in the page with the same value, and the other way round" {
 	need_mandoc
 	local program
 	for program in $(programs); do
-		(($("$bin/$program" --help | options | wc -l) > 40))
-		diff <("$bin/$program" --help | options) \
+		(($("$bin/$program" --help=all | options | wc -l) > 40))
+		diff <("$bin/$program" --help=all | options) \
 			<(rendered "$program.1" | section OPTIONS | grep '^     -' | options)
 	done
 }
@@ -62,6 +64,17 @@ options() { awk '/^ +-/ { print $1 ~ /,$/ ? $1 " " $2 : $1 }' | tr -d '<>' | sor
 		<(rendered rdmark-plot.1 | section OPTIONS | grep '^     -' | options)
 }
 
+@test "rdmark: every command and option of its help is in its page" {
+	need_mandoc
+	local word
+	for word in server list compare --json --within --help --version; do
+		rendered rdmark.1 | grep -q -- "^     .*$word" || { echo "the page lacks $word"; return 1; }
+	done
+	for word in server HOST TEST list compare --json --within; do
+		"$bin/rdmark" | grep -q -- "^  rdmark .*$word" || { echo "the help lacks $word"; return 1; }
+	done
+}
+
 @test "each page is about its program" {
 	local program
 	for program in $(programs); do
@@ -70,13 +83,33 @@ options() { awk '/^ +-/ { print $1 ~ /,$/ ? $1 " " $2 : $1 }' | tr -d '<>' | sor
 	done
 }
 
+@test "the foot of a page is rdmark and its version, not the system that shows it" {
+	need_mandoc
+	local page
+	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
+		[[ $(mandoc -Tascii "$page" | tail -n 1) == "rdmark $version "*" rdmark $version" ]] || { echo "$page"; return 1; }
+		cmp "$page" "${bin%/*}/man/${page##*/}"
+	done
+}
+
 @test "mandoc has nothing to say" {
 	need_mandoc
 	local page said
 	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
-		# Whether other packages' pages are installed here is no fault of ours.
-		said=$(mandoc -Tlint "$page" 2>&1 | grep -v -e 'referenced manual not found' -e 'mandoc.db') || :
+		# Whether other packages' pages are installed here is no fault of ours; our pages are no system's;
+		# EXAMPLES stand before the long list of options, so what follows that is "out of order".
+		said=$(mandoc -Tlint "$page" 2>&1 | grep -v -e 'referenced manual not found' -e 'mandoc.db' \
+			-e 'operating system explicitly specified' \
+			-e 'sections out of conventional order: Sh \(EXIT STATUS\|ENVIRONMENT\)$') || :
 		[[ -z $said ]] || { echo "$said"; return 1; }
+	done
+}
+
+@test "the examples come before the options" {
+	local page
+	for page in "$BATS_FILE_TMPDIR"/*.1; do
+		[[ $(grep -E '^\.Sh (DESCRIPTION|EXAMPLES|OPTIONS)' "$page" | tr '\n' ' ') == \
+			'.Sh DESCRIPTION .Sh EXAMPLES .Sh OPTIONS ' ]] || { echo "$page"; return 1; }
 	done
 }
 
@@ -108,9 +141,21 @@ literals() {
 		grep -vx -e client -e server -e client_to_server -e server_to_client -e ping_pong | sort
 }
 
-# The first argument of each INTEGER(…), REAL(…) and REAL_WITH(…).
+# rows TABLE FILE [BUT]: the first argument of each macro in a table of fields, but of BUT(…): the
+# keys; that of QUALITY(…) with the group before it.
+rows() {
+	sed -n "/struct field $1\[\]/,/^}/p" "$top/$2" | grep -v "^	${3:-none}(" | grep -o '[A-Z_]*("\?[a-z0-9_]*"\?[,)]' |
+		sed 's/^QUALITY(/quality_/; s/.*(//; s/[,)]$//' | tr -d '"'
+}
+
+# Those of a record are columns of the CSV.
+record_columns() {
+	rows rows common/wire/record.c
+}
+
+# Those of no group, and the groups themselves.
 record_fields() {
-	sed -n '/record_field fields\[\]/,/^}/p' "$top/common/wire/record.c" | grep -o '([a-z0-9_]*[,)]' | tr -d '(,)'
+	record_columns | sed 's/^quality_.*/quality/' | uniq
 }
 
 # source_keys NAME: of that object, in the source. Those of the experiment are the option table's.
@@ -120,7 +165,10 @@ source_keys() {
 		literals json_document common/report/json.c
 		literals to_document gdr_bw/show.c | grep -x -e gpu_ends -e verdict
 		;;
-	error) literals message_fault_json common/wire/message.c ;;
+	error)
+		literals message_fault_json common/wire/message.c
+		rows error_rows common/wire/message.c
+		;;
 	experiment)
 		local program
 		for program in $(programs); do
@@ -129,54 +177,84 @@ source_keys() {
 		done | sort -u
 		;;
 	effective)
-		literals set_effective common/report/report.c
-		literals report_calls common/report/report.c | grep -x '.*calls.*'
+		rows effective_rows common/report/effective.c
 		;;
 	end)
-		grep -o 'FIELD([A-Z]*, [a-z0-9_]*' "$top/common/wire/end.c" | sed 's/.* //'
+		rows rows common/wire/end.c
+		literals end_to_json common/wire/end.c
 		literals ends_json common/report/report.c
 		;;
 	result)
+		literals varied_json common/report/varied.c
 		record_fields
+		literals json_row common/report/json.c | grep -vx interrupted
 		literals json_result common/report/json.c
-		literals report_result common/report/report.c
+		;;
+	quality)
+		record_columns | sed -n 's/^quality_//p'
+		literals add_quality common/report/json.c | grep -vx quality
 		;;
 	summary)
-		literals repeat_summary common/session/repeat.c
-		sed -n '/_figures\[\] = {/,/;/p' "$top/common/session/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
+		literals varied_json common/report/varied.c
+		literals repeat_summary common/report/repeat.c
+		literals add_aim common/report/repeat.c
+		sed -n '/_figures\[\] = {/,/;/p' "$top/common/report/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
 		;;
-	spread) literals spread_json common/session/repeat.c ;;
+	spread) literals spread_json common/report/repeat.c ;;
 	verification)
-		literals verified_to_json common/wire/verified.c | grep -x -e messages -e bytes -e errors -e first_error
+		literals verified_to_json common/wire/verified.c
+		rows rows common/wire/verified.c FIRST
+		echo first_error
 		sed -n '/^const char \*slots_wrong_name(/,/^}/p' "$top/common/base/slots.c" | grep -o '"[a-z]*"' | tr -d '"'
 		;;
-	first_error)
-		literals verified_to_json common/wire/verified.c | grep -vx -e messages -e bytes -e errors -e first_error
+	first_error) rows rows common/wire/verified.c ROW ;;
+	snapshot) literals port_to_json common/wire/snapshot.c | uniq ;;
+	port_change) literals change_to_json common/wire/snapshot.c ;;
+	cell)
+		literals result_json gdr_bw/show.c
+		rows result_rows gdr_bw/show.c
 		;;
-	cell) literals result_json gdr_bw/show.c ;;
 	verdict) literals to_document gdr_bw/show.c | grep -vx -e gpu_ends -e verdict ;;
 	gpu_end)
 		literals gdr_side_json gdr_bw/side.c
-		grep -o '^	\(TEXT\|REAL\)(.*' "$top/gdr_bw/side.c" | grep -o '([a-z_]*)' | tr -d '()'
+		rows side_rows gdr_bw/side.c
 		;;
-	path) literals path_to_json common/wire/path_json.c ;;
-	link) literals link_to_json common/wire/path_json.c ;;
-	interval)
-		sed -n '/^void report_interval(/,/^}/p' "$top/common/report/progress.c" | grep -o '\\"[a-z_]*\\":' |
-			tr -d '\\":' | grep -vx interval
-		;;
+	path) rows rows common/wire/path_json.c ;;
+	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/wire/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
+	limit) literals explained_limit common/report/explained.c ;;
+	ceilings) literals ceilings_json common/report/explained.c ;;
+	finding) literals finding_to_json common/explain/finding.c ;;
+	reading) literals reading_json common/explain/finding.c ;;
+	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/wire/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
+	point) literals varied_point common/report/varied.c ;;
+	interval) literals interval_json common/report/progress.c | uniq ;;
 	esac | sort
 }
 
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
-	local objects object schema=$top/schema/rdmark.schema.json
+	local objects object schema=$top/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 16))
+	(($(wc -l <<<"$objects") == 25))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")
 		diff <(source_keys "$object") <(page_keys "$object")
 	done
+}
+
+# Names of the C table TABLE[] in the source of events.
+event_names() {
+	sed -n "/ $1\[.*\] = {/,/^};/p" "$top/common/host/port_source.c" | sed -n 's/^	\[PORT_[A-Z_]*\] = {\?"\([a-z_]*\)".*/\1/p'
+}
+
+@test "every event of a port, and every reason why one is unknown, is in rdmark-json(5) and in the schema" {
+	local page=$BATS_FILE_TMPDIR/rdmark-json.5 at=.definitions.snapshot.properties schema=$top/man/rdmark.schema.json
+	(($(event_names port_events | wc -l) > 30))
+	diff <(event_names port_events) <(jq -r "$at.unchanged.items.enum[]" "$schema")
+	diff <(event_names port_events) <(sed -n '/^The events:/,/^\.El/s/^\.It //p' "$page")
+	diff <(event_names known_names | grep -vx -e exact -e at_least) <(jq -r "$at.unknown.propertyNames.enum[]" "$schema")
+	diff <(event_names known_names | grep -vx -e exact -e at_least) \
+		<(sed -n '/^Reasons are/,/^\.It/s/^\.Dq \(.*\) :$/\1/p' "$page")
 }
 
 @test "every column of the CSV is in rdmark-json(5), in that order" {
@@ -186,8 +264,9 @@ source_keys() {
 
 csv_of_records() {
 	echo -n 'test,measured_by'
-	record_fields | sed 's/^/,/' | tr -d '\n'
-	echo ',direction,thread,device'
+	record_columns | sed 's/^/,/' | tr -d '\n'
+	sed -n '/define CSV_BEHIND/,/"$/p' "$top/common/report/csv.c" | grep -o '",.*"' | tr -d '"\n'
+	echo
 }
 
 csv_of_cells() {

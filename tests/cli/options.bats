@@ -21,6 +21,7 @@ understood() {
 
 # The client form, where the host is, too: nothing listens on port 1.
 understood_by_client() {
+	with_device
 	understood "$1" "$2" -p 1 --connect-timeout 0 "${@:3}"
 	says cli.err 'connect to 127.0.0.1:1'
 }
@@ -46,7 +47,7 @@ no_device_here() {
 		q qp 3 qp qp
 		t tx-depth 33 tx_depth tx
 		r rx-depth 65 rx_depth rx
-		l post_list 5 post_list post_
+		l post_list 5 post_list post_l
 		Q cq-mod 7 cq_mod cq
 		m mtu 1024 mtu_bytes mt
 		I inline_size 12 inline_size_bytes inline_s
@@ -69,8 +70,9 @@ no_device_here() {
 	understood 'true' send_lat -H -U --report-histogram --report-unsorted
 	understood 'true' send_bw --output=bandwidth --output message_rate --format=perftest --format table
 	understood 'true' send_bw --timeout 3 --connect-timeout 1ms --interval 0.5 --numa auto --numa=none
-	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util
+	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util --strict
 	understood 'true' send_lat --until-stable=2% --json=x.json -H
+	understood 'true' send_lat --confidence=99.9,0.5% --repeat 12 --json=x.json
 	understood 'true' send_bw --csv=x.csv --out_json_file y.json -i 1 -x 0 -d any -p 1
 }
 
@@ -125,6 +127,7 @@ no_device_here() {
 }
 
 @test "a port is taken from the last -p, and 65535 is one" {
+	with_device
 	cli send_bw -p 70 -p 65535 --connect-timeout 0 127.0.0.1
 	ended cli 4
 	says cli.err '127.0.0.1:65535'
@@ -142,13 +145,15 @@ no_device_here() {
 
 @test "a value that is none is refused, naming the option and what is possible" {
 	local option
-	for option in --size=1Gx --size=0 --size=1e3 --size=k --size=-1 --size= --size='1 k' --size=9999999t \
-		--iters=0 --iters=x --iters=1k --iters=-5 --duration=0 --duration=1y --duration=-1 --qp=0 --qp=65537 \
+	for option in --size=1Gx --size=0 --size=1e-3 --size=k --size=-1 --size= --size='1 k' --size=9999999t \
+		--iters=0 --iters=x --iters=1.5 --iters=-5 --duration=0 --duration=1y --duration=-1 --qp=0 --qp=65537 \
 		--tx-depth=0 --rx-depth=0 --post_list=0 --cq-mod=0 --mtu=1500 --mtu=8192 --mtu=0 --inline_size=-1 \
 		--connection=XX --sl=16 --tos=256 --qp-timeout=32 --ib-port=0 --gid-index=-1 --gid-index=x \
 		--numa=some --numa=-3 --timeout=0 --timeout=x --connect-timeout=-1 --ready-fd=x --output=x \
 		--format=x --interval=0 --warmup=x --repeat=0 --repeat=10001 --repeat=x --until-stable=0 \
-		--until-stable=101 --until-stable=-1 --until-stable=1%% --until-stable=x --until-stable=0.001 --until-stable=%; do
+		--until-stable=101 --until-stable=-1 --until-stable=1%% --until-stable=x --until-stable=0.001 --until-stable=% \
+		--confidence=1 --confidence=95, --confidence=,1 --confidence=40,1 --confidence=99.99,1 --confidence=95,0 \
+		--confidence=95,1,1; do
 		cli send_bw "$option"
 		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
 		says cli.err "${option%%=*}" 'Fix: '
@@ -166,26 +171,63 @@ no_device_here() {
 	for option in --max-lat=5 --max-lat=p99=5 --max-lat=p99.9=8,mean=3.5,max=100 --max-lat=stdev=1 --min-msgrate=1k; do
 		understood true send_lat "$option"
 	done
-	for option in --min-bw=0 --min-bw=x --min-bw=-1 --min-bw=10MiB --min-bw=10Gb --min-bw=1e3 --min-msgrate=0 \
+	for option in --min-bw=0 --min-bw=x --min-bw=-1 --min-bw=10Mib --min-bw=10GG --min-bw=1e --min-msgrate=0 \
 		--min-msgrate=1Mi --min-msgrate=k --limit_bw=1G --limit_bw=-1 --limit_msgrate=1M; do
 		cli send_bw "$option"
 		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
-		says cli.err "${option%%=*}" "'${option#*=}' is not possible" 'Fix: '
+		says cli.err "invalid value '${option#*=}' for " "${option%%=*}" 'Fix: '
 		silent cli.out
 	done
-	for option in 0 x p98=5 p99= p99=5, ,p99=5 p99=5,,mean=3 =5 mean=0 p99=1e3 99=5 p99=5us; do
+	for option in --max-loss=0 --max-loss=1 --max-loss=0.1% --max-loss=100 --max-loss=1/1000000 --max-loss=1e-6; do
+		understood true send_bw -c UD "$option"
+	done
+	for option in --max-loss=-1 --max-loss=101 --max-loss=x --max-loss=% --max-loss=1/0 --max-loss=2/1 --max-loss=1/ --max-loss=1%%; do
+		cli send_bw -c UD "$option"
+		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
+		says cli.err "invalid value '${option#*=}' for --max-loss. Fix: give percent of the messages"
+	done
+	for option in 0 x p98=5 p99= p99=5, ,p99=5 p99=5,,mean=3 =5 mean=0 p99=1e 99=5 p99=5x; do
 		cli send_lat --max-lat "$option"
 		[[ ${status[cli]} == 2 ]] || fail "--max-lat $option: status ${status[cli]}"
-		says cli.err "--max-lat: '$option' is not possible" 'Fix: '
+		says cli.err "invalid value '$option' for --max-lat" 'Fix: '
 	done
 }
 
+@test "--max-lat of a percentile: refused with the -n that it needs" {
+	local p needs more
+	while read -r p needs more; do
+		# shellcheck disable=SC2086
+		cli send_lat --max-lat "mean=1,$p=5" -n $((needs - 1)) $more localhost
+		ended cli 2
+		says cli.err '--max-lat: ' " samples are too few for $p. Fix: use -n $needs or more: a percentile needs 10 "
+	done <<-'END'
+		p50 20
+		p90 100
+		p99 1000
+		p99.9 10000
+		p99.99 100000
+		p99.99 25000 --threads=4
+		p99.9 1250 --threads=4 -d a,b
+	END
+	cli write_lat --max-lat p99.9=5 localhost
+	ended cli 2
+	says cli.err '--max-lat: 1000 samples are too few for p99.9. Fix: use -n 10000 or more'
+}
+
 @test "a threshold that the test has no figure for is refused, as is one for all cells of gdr_bw" {
-	cli send_bw --max-lat 5 localhost; ended cli 2; says cli.err --max-lat 'measures no latency' --min-bw
+	cli send_bw --max-lat 5 localhost; ended cli 2; says cli.err '--max-lat cannot be used in send_bw, a bandwidth test' --min-bw
 	cli write_bw --max-lat p99=5; ended cli 2
-	cli send_lat --min-bw 5; ended cli 2; says cli.err --min-bw 'measures no bandwidth' --max-lat
-	cli write_lat -w 5 localhost; ended cli 2; says cli.err -w/--limit_bw 'measures no bandwidth'
+	cli send_lat --min-bw 5; ended cli 2; says cli.err '--min-bw cannot be used in send_lat, a latency test' --max-lat
+	cli write_lat -w 5 localhost; ended cli 2; says cli.err '-w/--limit_bw cannot be used in write_lat, a latency test'
 	cli gdr_bw --min-bw 5 localhost; ended cli 2; says cli.err --min-bw --plain
+	cli send_bw --max-loss 1 localhost; ended cli 2
+	says cli.err '--max-loss cannot be used with transport RC, which loses no messages. Fix: omit it, or use -c UC or -c UD'
+	cli write_bw --max-loss 1 -c UC localhost; ended cli 2
+	says cli.err '--max-loss cannot be used with RDMA WRITE: the receiver does not count the messages. Fix: add --write_with_imm'
+	cli send_bw --max-loss 1 -c UD,RC localhost; ended cli 2; says cli.err '-c RC: ' '--max-loss cannot be used with transport RC'
+	cli read_bw --max-loss 1 localhost; ended cli 2; says cli.err '--max-loss cannot be used in read_bw' 'Fix: omit it'
+	understood true write_bw --max-loss 1 -c UC --write_with_imm
+	understood true write_lat --max-loss 1 -c UC
 	cli gdr_bw -y 5 localhost; ended cli 2; says cli.err --limit_msgrate --plain
 }
 
@@ -194,7 +236,7 @@ no_device_here() {
 	for option in --ib-dev= --json= --csv= --out_json_file=; do
 		cli send_bw "$option"
 		ended cli 2
-		says cli.err "${option%=}" 'empty'
+		says cli.err "${option%=}" 'needs a value' "$option"
 	done
 }
 
@@ -203,15 +245,16 @@ no_device_here() {
 	cli send_bw -9; ended cli 2; says cli.err "-9" '--help'
 	cli send_bw -aF9; ended cli 2; says cli.err "-9"
 	cli send_bw --report; ended cli 2; says cli.err "--report" 'ambiguous'
-	cli send_bw -s; ended cli 2; says cli.err '-s/--size' 'missing'
-	cli send_bw --size; ended cli 2; says cli.err '-s/--size' 'missing'
+	cli send_bw -s; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=64k
+	cli send_bw --size; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=64k
 	cli send_bw --all=1; ended cli 2; says cli.err '-a/--all' 'no value'
 	silent cli.out
 }
 
 @test "two hosts, an empty host, a host that does not resolve" {
-	cli send_bw one two; ended cli 2; says cli.err 'second: two'
+	cli send_bw one two; ended cli 2; says cli.err 'unexpected argument after the host: two'
 	cli send_bw ''; ended cli 2; says cli.err 'empty'
+	with_device
 	cli send_bw --connect-timeout 5 no-such-host.invalid; ended cli 2; says cli.err no-such-host.invalid resolve
 }
 
@@ -223,17 +266,54 @@ no_device_here() {
 		cli "$program" -H -D 1; ended cli 2; says cli.err -H -D
 		cli "$program" -U --repeat 2; ended cli 2; says cli.err -U --repeat
 		cli "$program" -H --until-stable 2; ended cli 2; says cli.err -H --repeat
-		cli "$program" --output=bandwidth; ended cli 2; says cli.err 'measures no bandwidth' --output=latency
+		cli "$program" --output=bandwidth; ended cli 2; says cli.err "--output=bandwidth cannot be used in $program, a latency test" --output=latency
 	done
 	cli send_bw -p 0 localhost; ended cli 2; says cli.err '-p/--port 0' server
 	cli send_bw --until-stable 1 --repeat 4; ended cli 2; says cli.err --until-stable '--repeat 4' 'Fix: '
+	cli send_bw --confidence 95,1 --repeat 11; ended cli 2; says cli.err --confidence '--repeat 11' 'Fix: '
+	cli send_bw --confidence 95,1 --until-stable 1; ended cli 2; says cli.err --confidence --until-stable 'Fix: '
+	cli gdr_bw --confidence 95,1 localhost; ended cli 2; says cli.err --confidence --plain
 	cli gdr_bw --repeat 2 localhost; ended cli 2; says cli.err --repeat --plain
 	cli gdr_bw --cpu_util localhost; ended cli 2; says cli.err --cpu_util --plain
+	cli gdr_bw --strict localhost; ended cli 2; says cli.err --strict --plain
 	cli send_bw --json --csv; ended cli 2; says cli.err --json --csv stdout
 	for program in "${bandwidth_programs[@]}"; do
-		cli "$program" --output=latency; ended cli 2; says cli.err 'measures no latency' --output=bandwidth
+		cli "$program" --output=latency; ended cli 2; says cli.err "--output=latency cannot be used in $program, a bandwidth test" --output=bandwidth
 		cli "$program" -l 64 -t 32; ended cli 2; says cli.err '-l/--post_list' '-t/--tx-depth'
 	done
+}
+
+# shown PROGRAM: the long options of its --help, with their value, if one must be given: "--size=1".
+shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-]*=\?' | grep -o -- '--.*'; }
+
+@test "--help shows what is accepted, and no more" {
+	local program option
+	for program in "${all_programs[@]}"; do shown "$program"; done | sort -u >all
+	for program in "${all_programs[@]}"; do
+		shown "$program" | sort >its
+		while read -r option; do
+			cli "$program" "${option/%=/=none-such}" --help
+			! grep 'cannot be used in' cli.err || fail "$program $option"
+		done <its
+		while read -r option; do
+			cli "$program" "${option/%=/=4}" -p 1 --connect-timeout 0 localhost
+			case $program$option in
+			# perftest's scripts have them
+			*_lat--cq-mod= | *_lat--report_gbits | *_lat--report-both)
+				says cli.err "${option%=} is ignored in a latency test" ;;
+			*)
+				ended cli 2
+				says cli.err "${option%=} cannot be used in $program" 'Fix: ' ;;
+			esac
+		done < <(comm -13 its all)
+	done
+}
+
+@test "what says no more than the default is accepted, in a script for all" {
+	cli send_lat -q 1 localhost --connect-timeout 0
+	! grep 'cannot be used in' cli.err || fail 'it is refused'
+	cli atomic_bw -s 8 localhost --connect-timeout 0
+	! grep 'cannot be used in' cli.err || fail 'it is refused'
 }
 
 @test "a transport that rdmark does not do: exit 77" {

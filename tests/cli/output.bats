@@ -17,27 +17,75 @@ no_device_here() {
 	return 0
 }
 
-@test "--help: exit 0, on stdout, with every option and perftest's words" {
+@test "--help: the usual options that the program has, two examples, in 80 columns" {
 	local program option
-	for program in "${programs[@]}"; do
+	for program in "${all_programs[@]}"; do
 		for option in --help -h; do
 			cli "$program" "$option"
 			ended cli 0
 			silent cli.err
-			says cli.out "$program" 'HOST' '--connection=<RC' 'perform_warm_up'
+			says cli.out "$program" 'HOST' --iters --duration --ib-dev --json "  $program node1" "  $program -D 10 " "$program --help=all"
+			[[ $program == *_bw ]] || says_no cli.out --qp --bidirectional
+			(($(wc -l <cli.out) < 40)) || fail 'more than a screen'
+			! grep -E '.{81}' cli.out || fail 'too wide'
 		done
-		for option in ib-dev ib-port port gid-index size all iters duration qp tx-depth rx-depth post_list cq-mod mtu \
-			inline_size sl tos qp-timeout CPU-freq noPeak report_gbits disable_pcie_relaxed out_json out_json_file \
-			json csv quiet list warmup interval timeout connect-timeout ready-fd numa report-histogram report-unsorted \
+	done
+	cli send_bw --help=most
+	ended cli 2
+	says cli.err --help=all
+}
+
+@test "--help=all, and --help of an ib_ name: every option and perftest's words, in 80 columns" {
+	local program option
+	for program in "${programs[@]}"; do
+		ln -sf "$RDMARK_BIN/$program" "ib_$program"
+		for option in "./ib_$program --help" "$program --format perftest -h" "$program --help=all"; do
+			# shellcheck disable=SC2086 # words
+			cli $option
+			ended cli 0
+			silent cli.err
+			says cli.out "$program" 'HOST' '--connection=<RC' 'perform_warm_up'
+			! grep -E '.{81}' cli.out || fail 'too wide'
+		done
+		for option in ib-dev ib-port port gid-index size all iters duration qp tx-depth rx-depth mtu \
+			inline_size sl tos qp-timeout CPU-freq disable_pcie_relaxed out_json out_json_file \
+			json csv quiet list warmup interval timeout connect-timeout ready-fd numa \
 			output format version help; do
 			says cli.out "--$option"
+		done
+		# Only what has an effect there.
+		for option in cq-mod= report_gbits report-both 'on each QP'; do
+			[[ $program == *_bw && $(<cli.out) == *"$option"* || $program == *_lat && $(<cli.out) != *"$option"* ]] ||
+				fail "$program: $option"
 		done
 	done
 }
 
+# headings: those of the help in cli.out.
+headings() { grep -E '^[A-Z].*:$' cli.out; }
+
+@test "--help=all has its options under headings, the client's first, and none without options" {
+	local program
+	for program in "${programs[@]}"; do
+		cli "$program" --help=all
+		(($(headings | wc -l) >= 13)) || fail "$(headings)"
+		[[ $(headings | head -n 1) == 'What to measure:' ]]
+		! grep -A 1 -E '^[A-Z].*:$' cli.out | grep -v -e ':$' -e '^--$' -e '^  -' -e '^      --' || fail "$program: no option"
+		[[ $(headings) != *'GPU memory compared'* || $program == gdr_bw ]]
+		sed -n '/^THE EXPERIMENT/,/^THIS END/p' cli.out >client
+		grep -q -- '--iters=' client
+		! grep -e '--ib-dev=' -e '--json' client || fail "$program: not the client's"
+	done
+	cli send_lat --help=all
+	says cli.out $'\nThe exit status is\n  0  success' '77  not available here'
+	says_no cli.out 'latency: ' 'bandwidth: '
+}
+
 @test "--help shows the program's own defaults" {
-	cli write_bw --help; says cli.out '(64 KiB)' '(5000)' '(128)' '(18515)'
+	cli write_bw --help=all; says cli.out '(64 KiB)' '(5000)' '(128)' 'use 192' '(18515)'
 	cli send_lat --help; says cli.out '(2 B)' '(1000)'
+	# Options whose value is chosen later have none.
+	cli gdr_bw --help=all; says_no cli.out '(0)'
 }
 
 @test "--help wins over everything but a mistake before it" {
@@ -46,16 +94,25 @@ no_device_here() {
 	cli send_bw -s x -h; ended cli 2
 }
 
+@test "--list with --json is not silently a table" {
+	cli send_lat --list --json
+	ended cli 2
+	silent cli.out
+	says cli.err 'rdmark list --json'
+}
+
 @test "--version: exit 0, on stdout" {
 	local program option
-	for program in "${programs[@]}"; do
+	for program in "${measuring_programs[@]}"; do
 		for option in --version -V; do
 			cli "$program" "$option"
 			ended cli 0
 			silent cli.err
-			says cli.out "$program" rdmark
-			[[ $(<cli.out) =~ [0-9]+\.[0-9]+ ]]
+			[[ $(<cli.out) =~ ^"$program (rdmark) "[0-9]+\.[0-9.]+$ ]] || fail 'not one line'
 		done
+		ln -sf "$RDMARK_BIN/$program" "ib_$program"
+		cli "./ib_$program" --version
+		[[ $(<cli.out) =~ ^'Version: '[0-9]+\.[0-9.]+$ ]] || fail 'not as perftest says it'
 	done
 }
 
@@ -67,11 +124,30 @@ no_device_here() {
 		ended cli 77
 		says cli.err "$program: " RDMA 'Fix: ' modprobe
 		silent cli.out
+		cli "$program" --check
+		ended cli 77
+		silent cli.out
+		says cli.err 'Fix: '
 		cli "$program" --list
 		ended cli 77
 		says cli.err RDMA 'Fix: '
 		silent cli.out
 	done
+}
+
+@test "a device that libibverbs does not reach: exit 77, and where it ends" {
+	no_device_here
+	mkdir -p sys/class/infiniband/rxe0 sys/class/infiniband_verbs/uverbs0
+	echo rxe0 >sys/class/infiniband_verbs/uverbs0/ibdev
+	export RDMARK_SYSFS=$PWD/sys RDMARK_DEV=$PWD/dev
+	cli send_bw
+	ended cli 77
+	says cli.err 'The kernel has rxe0, but its node' 'dev/infiniband/uverbs0 does not exist' 'Fix: '
+	says_no cli.err modprobe
+	rm -r sys/class
+	cli send_bw
+	ended cli 77
+	says cli.err "$PWD/sys, where the kernel shows its devices, does not exist" 'Fix: mount -t sysfs'
 }
 
 @test "no RDMA device: the JSON document says so" {
@@ -80,7 +156,7 @@ no_device_here() {
 	ended cli 77
 	json cli.out '.status == "unavailable" and .error.exit_status == 77 and .error.code == "unavailable"
 		and (.error.phase | length > 0) and (.error.call | length > 0) and (.error.fix | length > 0)
-		and .test == "send_bw" and .role == "server" and .schema_version == 1 and .results == []'
+		and .test == "send_bw" and .role == "server" and .schema_version == 2 and .results == []'
 	cli send_bw --json=doc.json
 	ended cli 77
 	silent cli.out
@@ -123,11 +199,14 @@ no_device_here() {
 
 @test "a server that is not there: exit 4 within the deadline, with what to do" {
 	local program
+	with_device
 	for program in "${programs[@]}"; do
 		cli "$program" -p 1 --connect-timeout 0.3 127.0.0.1
 		ended cli 4
 		within cli 5
-		says cli.err "Couldn't connect to 127.0.0.1:1" 'Connection refused' 'Fix: '
+		says cli.err "Couldn't connect to 127.0.0.1:1:" 'Connection refused' 'Fix: '
+		cli "$program" -p 1 --connect-timeout 0 ::1
+		says cli.err "Couldn't connect to [::1]:1:"
 		silent cli.out
 	done
 	cli send_bw -p 1 --connect-timeout 0 --json '[::1]'
@@ -136,6 +215,7 @@ no_device_here() {
 }
 
 @test "--timeout and --connect-timeout do not depend on each other" {
+	with_device
 	cli send_bw -p 1 --connect-timeout 0.2 --timeout 60 127.0.0.1
 	ended cli 4
 	within cli 5

@@ -38,11 +38,13 @@ but() {
 		but "$count" "$name" "$edit"
 	done <<-'END'
 		sweep del(.schema_version)
-		sweep .schema_version = 2
+		sweep .schema_version = 3
 		sweep .colour = "blue"
 		sweep .role = "peer"
 		sweep .test = "iperf"
 		sweep .started_utc = "yesterday"
+		sweep del(.finished_utc)
+		sweep .finished_utc = 1795000000
 		sweep .status = "done"
 		sweep .status = "failed"
 		failed .status = "ok"
@@ -64,12 +66,17 @@ but() {
 		sweep .ends.client.rate_gbps = "100 Gb/s"
 		sweep .ends.client.rate_mbps = 100000
 		sweep .ends.client.port = 0
+		sweep del(.ends.client.kernel)
+		sweep .ends.client.rdma_core = "new"
+		sweep .ends.server.argv = "write_bw -a"
+		sweep .ends.server.argv = [1]
 		sweep .results[0] |= del(.message_bytes)
 		sweep .results[0].bandwidth_gbps = -1
 		sweep .results[0].bandwidth_gbps = 0
 		sweep .results[0].bandwidth_mibps = 1
 		sweep .results[0].latency_p50_us = 1
 		sweep .results[0].messages = 1.5
+		sweep .results[0] |= (.timed_messages = .messages + 1)
 		sweep .verdict = null
 		sweep .experiment.verify = 1
 		verified .results[0].verification = true
@@ -82,7 +89,20 @@ but() {
 		histogram .results[0].latency_p95_us = 1
 		histogram .results[0].latency_histogram_us[0] |= .[:2]
 		histogram .results[0].latency_histogram_us[0][2] = 0
-		interrupted .results[0].interrupted = true
+		interrupted .results[0].interrupted = 1
+		sweep .results[0] |= del(.interrupted)
+		sweep .results[0].thread = 0
+		sweep .results[0].device = "sim0"
+		sweep .results[0].by_end = {}
+		sweep .results[0].by_thread = [.results[0]]
+		sweep .results[0].by_device = []
+		sweep .schema_version = 1
+		persistent if .schema_version == 2 then .results[0].by_end |= del(.server) else . end
+		persistent if .schema_version == 2 then .results[0].by_end.server.measured_by = "both" else . end
+		persistent if .schema_version == 2 then .results[0].by_end.server.by_thread = [] else . end
+		persistent if .schema_version == 2 then .results[0].by_end.server.colour = "blue" else . end
+		persistent if .schema_version == 2 then .schema_version = 1 else . end
+		persistent if .schema_version == 1 then .schema_version = 2 else . end
 		gdr .results[0].cell = "loop"
 		gdr .results[0].route = "copy/host"
 		gdr .results[0] |= del(.verified)
@@ -94,6 +114,28 @@ but() {
 		gdr .gpu_ends.client.path.nic_link.width = -1
 		interval if .interval then .interval.bandwidth_gbps = 1 else . end
 		interval if .interval then .interval.seconds = 1 else . end
+		histogram .results[0].snapshot = {}
+		histogram .results[0].snapshot.switch = .results[0].snapshot.server
+		histogram .results[0].snapshot.server = []
+		histogram .results[0].snapshot.server = .results[0].snapshot.server[0]
+		histogram .results[0].snapshot.server[0] |= del(.unknown)
+		histogram .results[0].snapshot.client[0].changed.hops = {change: 1}
+		histogram .results[0].snapshot.client[0].changed.crc.change = -1
+		histogram .results[0].snapshot.client[0].changed.crc.caveat = "reset"
+		histogram .results[0].snapshot.client[0].changed.crc.before = 1
+		histogram .results[0].snapshot.client[0].unchanged[0] = "hops"
+		histogram .results[0].snapshot.client[0].unchanged[0] = "pfc_priorities"
+		histogram .results[0].snapshot.client[0].unknown.exact = ["crc"]
+		histogram .results[0].snapshot.client[0].unknown.reset = []
+		histogram .results[0].snapshot.server[0].pfc_priorities = [8]
+		histogram .schema_version = 1
+		sweep .points = []
+		sweep .points = [{varied: {qp: 1}}]
+		sweep .points = [{varied: {}, effective}]
+		sweep .points = [{varied: {qp: 1}, effective, results: []}]
+		interval if .interval then .interval.varied = {} else . end
+		interval if .interval then .interval.partial = 0.1 else . end
+		interval if .interval then .interval |= del(.partial) else . end
 		interval if .interval then .status = "ok" else . end
 	END
 	schema [0-9]*.json
@@ -127,4 +169,9 @@ but() {
 	run bats --tap good.bats
 	((status == 0)) || { echo "$output"; return 1; }
 	[[ $output == *'1 different documents, 0 do not fit'* ]]
+}
+
+@test "without a python3 it cannot be said whether documents fit, which is no failure" {
+	run env PATH="$PWD" /bin/sh "$top/tests/lib/schema" "$documents/sweep.json"
+	[[ $status == 77 && $output == *'python3 is not here'* ]]
 }

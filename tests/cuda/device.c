@@ -53,7 +53,7 @@ EXPORTED CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-/* cuda.h 13 gives the plain name to _v2; both are exported, as the driver does. */
+/* Both names are exported, as the driver does; cuda.h 13 makes the plain one a macro for _v2. */
 EXPORTED CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
 	CUresult rc = sim_enter("cuDeviceGetUuid", false);

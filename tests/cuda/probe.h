@@ -13,7 +13,7 @@ probe_action probe_routes, probe_choose, probe_register, probe_move, probe_pair;
 
 void probe_print(const struct gpu_info *info);
 
-/* Raise FAULT_DATA for something that is not as it must be. */
+/* Raise FAULT_DATA: WHAT does not hold. */
 int probe_fail(struct fault *f, const char *what, int line);
 #define MUST(f, what)                                   \
 	do {                                            \

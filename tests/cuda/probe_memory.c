@@ -10,7 +10,7 @@
 
 static struct gpu *open_first(struct fault *f)
 {
-	const struct gpu_wish wish = {.index = 0};
+	const struct gpu_attr wish = {.index = 0};
 	struct gpu *g;
 
 	return gpu_open(&g, &wish, f) ? NULL : g;

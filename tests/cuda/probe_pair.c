@@ -28,7 +28,7 @@ static void connect_to(struct loop_end *e, uint32_t qpn)
 
 static void sink(int in, int out, enum gpu_route route, struct fault *f)
 {
-	const struct gpu_wish wish = {.index = 0};
+	const struct gpu_attr wish = {.index = 0};
 	static unsigned char data[BYTES];
 	struct gpu_mr m = {0};
 	struct loop_end e;
@@ -39,7 +39,7 @@ static void sink(int in, int out, enum gpu_route route, struct fault *f)
 	CHECK(!gpu_open(&g, &wish, f));
 	end_open(&e, &loop_defaults);
 	end_init(&e);
-	struct gpu_mr_ask ask = {
+	struct gpu_mr_attr ask = {
 		.pd = e.pd,
 		.gpu = g,
 		.route = route,

@@ -17,7 +17,7 @@ struct pair {
 
 static int open_pair(struct pair *p, struct fault *f)
 {
-	const struct gpu_wish wish = {.index = 0};
+	const struct gpu_attr wish = {.index = 0};
 
 	if (gpu_open(&p->g, &wish, f))
 		return -1;
@@ -47,8 +47,8 @@ int probe_routes(char **arg, struct fault *f)
 	if (!gpu_routes_probe(&r, p.a.pd, p.g, f)) {
 		for (int i = 0; i < GPU_ROUTES; i++)
 			printf("%s|%s|%d|%s|%s\n", gpu_route_name(i),
-			       r.state[i].available ? "yes" : "no", r.state[i].errnum,
-			       r.state[i].why, r.state[i].fix);
+			       gpu_routes_have(&r, i) ? "yes" : "no", r.refused[i].errnum,
+			       r.refused[i].cause, r.refused[i].fix);
 		MUST(f, !gpu_routes_choose(&r, GPU_PATH_AUTO, &chosen, f));
 		printf("auto: %s\n", gpu_routes_format(&r, chosen, text, sizeof(text)));
 	}
@@ -80,7 +80,7 @@ int probe_register(char **arg, struct fault *f)
 
 	if (open_pair(&p, f))
 		return -1;
-	struct gpu_mr_ask ask = {
+	struct gpu_mr_attr ask = {
 		.pd = p.a.pd,
 		.gpu = p.g,
 		.route = (enum gpu_route)atoi(arg[0]),
@@ -89,7 +89,7 @@ int probe_register(char **arg, struct fault *f)
 		.access = arg[2] && arg[3] ? (unsigned)strtoul(arg[3], NULL, 0) : 0,
 	};
 	if (!fault_is(f) && !gpu_mr_init(&m, &ask, f)) {
-		MUST(f, m.addr == ask.addr && m.bytes == bytes && m.route == ask.route);
+		MUST(f, m.addr == ask.addr && m.bytes == bytes);
 		printf("registered%s\n", m.relaxed_ordering ? ", relaxed" : "");
 	}
 	gpu_mr_release(&m);
@@ -148,7 +148,7 @@ int probe_move(char **arg, struct fault *f)
 
 	if (open_pair(&p, f))
 		return -1;
-	struct gpu_mr_ask ask = {
+	struct gpu_mr_attr ask = {
 		.gpu = p.g,
 		.route = (enum gpu_route)atoi(arg[0]),
 		.addr = gpu_alloc(p.g, 1 << 20, f),

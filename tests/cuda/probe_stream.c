@@ -33,7 +33,7 @@ static void close_bench(struct bench *b)
 
 static int open_bench(struct bench *b, struct fault *f)
 {
-	const struct gpu_wish wish = {.index = 0};
+	const struct gpu_attr wish = {.index = 0};
 
 	*b = (struct bench){0};
 	if (gpu_open(&b->g, &wish, f))

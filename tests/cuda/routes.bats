@@ -12,7 +12,6 @@ setup_file() {
 }
 
 setup() {
-	[ -e "$BUILD/tests/cuda" ] || skip "built without cuda.h"
 	export RDMARK_SYSFS=$BATS_TEST_TMPDIR/sys SIMVERBS_DIR=$BATS_TEST_TMPDIR/fabric
 	mkdir -p "$RDMARK_SYSFS"
 	preload=$BUILD/tests/libsimverbs.so
@@ -60,11 +59,11 @@ says() {
 }
 @test "no dma-buf: peermem is taken, and it is said why" {
 	nic nodmabuf
-	auto "peermem, since dma-buf: The device's driver or its library cannot register dma-bufs*ON_DEMAND_PAGING"
+	auto "peermem; not dma-buf: The device's driver or library cannot register dma-bufs*ON_DEMAND_PAGING"
 }
 @test "neither: staged, and it is said why for both" {
 	nic nodmabuf nopeermem
-	auto "staged through host memory, since dma-buf: *cannot register dma-bufs*; peermem: nvidia_peermem is not loaded*"
+	auto "staged through host memory; not dma-buf: *cannot register dma-bufs*; not peermem: nvidia_peermem is not loaded*"
 }
 @test "a route by name, and one that cannot be had" {
 	[ "$(probe choose 0)" = dma-buf ]
@@ -73,33 +72,33 @@ says() {
 	[ "$(probe choose 3)" = "staged through host memory" ]
 	nic nodmabuf nopeermem
 	[ "$(probe choose 3)" = "staged through host memory" ]
-	says 77 "choosing the way to GPU memory: --gpu-path dmabuf: Operation not supported. The device's driver" choose 1
+	says 77 "choosing the path to GPU memory: --gpu-path dmabuf: Operation not supported. The device's driver" choose 1
 	says 77 "--gpu-path peermem: Bad address. nvidia_peermem is not loaded" choose 2
 }
 
 # --- the probe without a dma-buf -----------------------------------------------------------------
 
 @test "dma-buf: the kernel's RDMA stack is too old (93)" {
-	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:1:93 why dmabuf "|93|The kernel's RDMA stack is older than dma-buf registration"
+	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:1:93 why dmabuf "|93|The kernel's RDMA stack is too old to register dma-bufs, which needs Linux 5.12"
 }
 @test "dma-buf: not supported (95)" {
-	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:1:95 why dmabuf "|95|The device's driver or its library cannot register"
+	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:1:95 why dmabuf "|95|The device's driver or library cannot register"
 }
 
 # --- the driver's export -------------------------------------------------------------------------
 
 @test "dma-buf: the NVIDIA driver is too old" {
-	DRIVER=cuda-11.2 why dmabuf "The NVIDIA driver (CUDA 11.2) is older than dma-buf export, which came with CUDA 11.7|install NVIDIA driver 515"
+	DRIVER=cuda-11.2 why dmabuf "The NVIDIA driver (CUDA 11.2) is too old to export dma-bufs, which needs CUDA 11.7|install NVIDIA driver 515"
 	SIMCUDA_DRIVER=11060 why dmabuf "(CUDA 11.6)"
 }
 @test "dma-buf: closed kernel modules" {
 	gpu dmabuf=0
 	why dmabuf "Tesla T4 cannot export dma-bufs (attribute 124 is 0)"
-	auto "peermem, since*"
+	auto "peermem; not dma-buf: *"
 }
 @test "dma-buf: the export fails" {
 	SIMCUDA_FAIL=cuMemGetHandleForAddressRange:1:801 why dmabuf "does not export this memory: CUDA_ERROR_NOT_SUPPORTED (801)"
-	SIMCUDA_FAIL=cuMemGetHandleForAddressRange:1:1 why dmabuf "does not take this range for an export (CUDA_ERROR_INVALID_VALUE)"
+	SIMCUDA_FAIL=cuMemGetHandleForAddressRange:1:1 why dmabuf "rejects this address range for an export (CUDA_ERROR_INVALID_VALUE)"
 }
 
 # --- the registration ----------------------------------------------------------------------------
@@ -110,22 +109,22 @@ says() {
 }
 @test "dma-buf: no room in BAR1 or the IOMMU" {
 	put bus/pci/devices/0000:17:00.0/resource '0x0 0x1 0x0\n0xa0000000 0xafffffff 0x0\n'
-	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:2:ENOMEM why dmabuf "|12|64 KiB of GPU memory could not be mapped for the NIC: BAR1 (256 MiB) or the IOMMU's space is full; RLIMIT_MEMLOCK has no part"
+	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:2:ENOMEM why dmabuf "|12|64 KiB of GPU memory could not be mapped for the NIC: BAR1 (256 MiB) or the IOMMU's address space is full; RLIMIT_MEMLOCK does not matter"
 }
 @test "dma-buf: the range is refused" {
-	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:2:EINVAL why dmabuf "|22|The NIC's driver does not take the range"
-	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:2:EIO why dmabuf "|5|The registration of the exported memory failed: Input/output error"
+	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:2:EINVAL why dmabuf "|22|The NIC's driver rejects the offset, the length or the page size"
+	SIMVERBS_FAIL=ibv_reg_dmabuf_mr:2:EIO why dmabuf "|5|The exported memory could not be registered: Input/output error"
 }
 @test "peermem: in-box RDMA" {
 	nic nopeermem
-	why peermem "|14|nvidia_peermem is not loaded, and the kernel's own RDMA stack has no place for it: modprobe would say \"Invalid argument\"|use dma-buf"
+	why peermem "|14|nvidia_peermem is not loaded, and the kernel's own RDMA stack does not support it: modprobe would fail with \"Invalid argument\"|use dma-buf"
 }
 @test "peermem: a P4 and in-box RDMA have no direct route at all" {
 	nic nopeermem
 	export SIMCUDA_GPUS='name=Tesla_P4 cc=6.1 dmabuf=0'
 	why dmabuf "Tesla P4 (compute capability 6.1) cannot export dma-bufs: that needs NVIDIA's open kernel modules, which run on Turing (7.5) and newer|use nvidia_peermem with"
-	why peermem "Tesla P4 is older than Turing, so dma-buf is closed to it, too: without MLNX_OFED or DOCA-OFED there is no direct route|install MLNX_OFED"
-	auto "staged through host memory, since*"
+	why peermem "Tesla P4 is older than Turing and cannot export dma-bufs either: without MLNX_OFED or DOCA-OFED there is no direct route|install MLNX_OFED"
+	auto "staged through host memory; *"
 }
 @test "peermem: MLNX_OFED is there, the module is not loaded" {
 	nic nopeermem
@@ -139,28 +138,28 @@ says() {
 		kernel/mm/memory_peers/nv_mem_nc/version; do
 		rm -rf "${RDMARK_SYSFS:?}"/*
 		put $file '1.3\n'
-		why peermem "|14|nvidia_peermem is loaded and says that the memory is not its own: it says so too when BAR1 (size unknown) is full"
+		why peermem "|14|nvidia_peermem is loaded, but does not accept the memory: BAR1 (size unknown) is full"
 	done
 }
 @test "peermem: other failures" {
 	SIMVERBS_FAIL=ibv_reg_mr:3:ENOMEM why peermem "|12|64 KiB of GPU memory could not be mapped"
-	SIMVERBS_FAIL=ibv_reg_mr:3:EPERM why peermem "|1|The registration of the device address failed: Operation not permitted"
+	SIMVERBS_FAIL=ibv_reg_mr:3:EPERM why peermem "|1|The device address could not be registered: Operation not permitted"
 }
 @test "a GPU without GPUDirect RDMA" {
 	gpu gpudirect=0 dmabuf=0
-	why dmabuf "Tesla T4 does not support GPUDirect RDMA (attribute 116 is 0), as GeForce cards do"
+	why dmabuf "Tesla T4 does not support GPUDirect RDMA (attribute 116 is 0); GeForce cards do not"
 	why peermem "Tesla T4 does not support GPUDirect RDMA (attribute 116 is 0)"
 	auto "staged*"
 }
 @test "attempts tell the truth, not attributes" {
 	gpu gpudirect=0
-	auto "dma-buf; not by peermem: *attribute 116*"
+	auto "dma-buf; not peermem: *attribute 116*"
 }
 
 # --- Data Direct ---------------------------------------------------------------------------------
 
 @test "Data Direct: a library without it, a NIC without it, a GPU without it" {
-	why data_direct "It needs a ConnectX of mlx5 and rdma-core 54 or newer"
+	why data_direct "Data Direct needs a ConnectX NIC with mlx5, and rdma-core 54 or newer"
 	preload="$preload $BUILD/tests/mlx5/libmlx5.so.1"
 	why data_direct "|19|The NIC has no Data Direct function"
 	export SIMMLX5_PATH=/sys/devices/x
@@ -194,7 +193,7 @@ says() {
 @test "more than half of BAR1 is refused" {
 	put bus/pci/devices/0000:17:00.0/resource '0x0 0x1 0x0\n0xa0000000 0xafffffff 0x0\n'
 	[ "$(probe register 0 134217728)" = registered ]
-	says 1 "registering GPU memory: 130 MiB of GPU memory. The window through which others reach the memory of Simulated GPU (BAR1) is 256 MiB, and not more than half" register 0 136314880
+	says 1 "registering GPU memory: 130 MiB of GPU memory. The PCIe window to the memory of Simulated GPU (BAR1) is 256 MiB, and rdmark uses at most half" register 0 136314880
 }
 @test "transfers over both routes" {
 	local route

@@ -2,19 +2,20 @@
 /*
  * simcuda: what the files of the stand-in for libcuda.so.1 share. README.md is its manual.
  *
- * Device memory has two mappings: what programs see as device addresses may not be touched (they
- * crash, as they should), and a hidden one that copies and simulated NICs use.
+ * Device memory has two mappings. Programs get device addresses that the CPU cannot access: an
+ * access crashes, as it should. Copies and simulated NICs use the other, hidden mapping.
  *
- * sim_lock() is held in every call that touches state; sim_progress() carries out what is due.
+ * Every call that uses shared state holds sim_lock(); sim_progress() carries out what is due.
  */
 #ifndef SIMCUDA_H
 #define SIMCUDA_H
 
-#include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "host/gpu_abi.h"
 
 enum {
 	SIM_GPUS = 16,
@@ -22,7 +23,7 @@ enum {
 };
 
 #define EXPORTED __attribute__((visibility("default")))
-/* Under its plain name, where cuda.h only says _v2. */
+/* A function's name without _v2, if cuda.h only has that with _v2. */
 #define ALIAS(of) __attribute__((visibility("default"), alias(of)))
 
 struct sim_gpu {
@@ -57,49 +58,53 @@ struct sim_counts {
 
 struct sim_conf {
 	int driver; /* 12040 */
-	int init;   /* what cuInit says */
+	int init;   /* result of cuInit */
 	int ngpu;
 	struct sim_gpu gpu[SIM_GPUS];
 	int nfail;
 	struct sim_fail fail[SIM_FAILS];
-	double gbps[SIM_WAYS]; /* 0: at once */
+	double gbps[SIM_WAYS]; /* 0: no delay */
 	uint64_t latency_ns;
-	unsigned long flip[SIM_WAYS]; /* of which copy a bit is wrong; 0 none */
+	unsigned long flip[SIM_WAYS]; /* the number of the copy with a wrong bit; 0 none */
 	uint64_t misalign_bytes;
 	bool touchable;
 	const char *report;
 	struct sim_counts count;
 };
 
-/* conf.c: made from the environment at the first call. */
+/* conf.c: created from the environment at the first call. */
 struct sim_conf *sim_conf(void);
 bool sim_parse_gpus(struct sim_conf *c, const char *text);
 void sim_lock(void);
 void sim_unlock(void);
 
 /*
- * Enter CALL: takes the lock. Returns what the call must fail with (SIMCUDA_FAIL, no cuInit, no
- * context), the lock is then not held; or 0.
+ * Enter CALL and take the lock. Returns 0, or without the lock the error that the call must return
+ * (SIMCUDA_FAIL, no cuInit, no context).
  */
 CUresult sim_enter(const char *call, bool needs_context);
-/* Leave it with RESULT. */
+/* Release the lock. Returns RESULT. */
 CUresult sim_leave(CUresult result);
 
 /* device.c */
-struct sim_gpu *sim_current(void); /* of the calling thread's context, NULL */
+struct sim_gpu *sim_current(void); /* GPU of the calling thread's context, or NULL */
 
-/* memory.c: the hidden address of device memory [ADDR, ADDR + BYTES), NULL if it is not all. */
+/*
+ * memory.c: the hidden address of device memory [ADDR, ADDR + BYTES); NULL if not all of it is
+ * allocated.
+ */
 void *sim_hidden(CUdeviceptr addr, size_t bytes);
 bool sim_is_registered(const void *addr, size_t bytes);
 
 /*
- * stream.c: copies go in slices, so that moving the data keeps up with the time it should take. A
- * slice given now to the engine of WAY, not to begin before AFTER_NS, is done when?
+ * stream.c: copies are done in slices, so that moving the data keeps up with the simulated time.
+ * sim_due() gives a slice to the engine of WAY, to start at AFTER_NS or later, and returns when it
+ * is done.
  */
 #define SIM_SLICE ((size_t)256 << 10)
 uint64_t sim_now_ns(void);
 uint64_t sim_due(enum sim_way way, size_t bytes, uint64_t after_ns, bool first);
-/* Carry a slice out now; the last counts the copy, and a bit of it may be wrong. */
+/* Copy a slice now. LAST counts the copy, which may get a wrong bit. */
 void sim_move(enum sim_way way, void *to, const void *from, size_t bytes, bool last);
 void sim_wait(uint64_t due_ns);
 void sim_progress(void);

@@ -15,7 +15,7 @@ setup_file() {
 	export CM_ADDRESS='' CM_MADE=''
 	[[ ! ${RDMARK_PRELOAD-} && -c $node ]] || return 0
 	if [[ $NETDEV == lo ]]; then
-		make_device || skip 'no device that rdma_cm could use: lo alone, and none can be added'
+		make_device || skip_file 'no device that rdma_cm could use: lo alone, and none can be added'
 	else
 		CM_ADDRESS=$GID_ADDRESS
 	fi
@@ -70,7 +70,8 @@ connected() {
 		says client.err 'connected by rdma_cm'
 		connected c.json rdma_cm tcp
 		connected s.json rdma_cm tcp
-		json c.json '.experiment.rdma_cm and .ends.client.gid == $a and .ends.server.gid == $a' --arg a "$host"
+		json c.json '.experiment.rdma_cm and .ends.client.transport == "RoCE"
+			and ([.ends[] | .gid == $a and .address == $a] | all)' --arg a "$host"
 	done
 }
 
@@ -140,26 +141,25 @@ connected() {
 	need_cm
 	server send_bw -R
 	client send_bw
-	finish server
+	waits_on
 	ended client 2
-	ended server 2
 	says client.err '--rdma_cm'
 	says server.err '--rdma_cm'
 }
 
-@test "-z on one end alone: nobody is found, and which flag may be missing is said" {
+@test "-z on one end alone: nobody is found, and the end that has it says that both need it" {
 	need_cm
 	server send_lat -z
 	client send_lat --connect-timeout 0.5
 	ended client 4
-	says client.err 'if that server was started with -z, this end needs -z, too'
+	says client.err 'Connection refused' 'No server listens on TCP port'
 	kill "${pid[server]}"
 	finish server
 
 	server send_lat
 	client send_lat -z --connect-timeout 0.5
 	ended client 4
-	says client.err 'rdma_cm port' 'that server needs -z, too'
+	says client.err 'rdma_cm port' ' -z and without a host'
 	kill "${pid[server]}"
 	finish server
 }
@@ -172,6 +172,9 @@ connected() {
 		client write_lat -z -R -n 20
 		ended client 0
 	done
+	client send_lat -z -n 20 # such a connection cannot be handed over
+	ended client 2
+	says client.err 'different tests'
 	kill "${pid[server]}"
 	finish server
 	ended server 0
@@ -183,16 +186,15 @@ connected() {
 	host=127.0.0.1
 	server send_lat
 	client send_lat -R
-	finish server
 	ended client 1
-	ended server 3
+	waits_on
 	says client.err 'rdma_resolve_route' 'loopback' 'Fix: '
 	says server.err 'rdma_resolve_route' 'loopback'
 }
 
 # A client that was told to connect its QPs to PORT of an address, by a server that is none.
 aimed_at() {
-	fake_server hear hello say '{"type": "welcome", "protocol": 1, "version": "0", "timeout_ns": 5000000000,
+	fake_server hear hello say '{"type": "welcome", "protocol": 2, "version": "0", "timeout_ns": 5000000000,
 		"rails": [{"gid_kind": 0, "mtu_bytes": 256}],
 		"rdma_cm": [{"address": "'"$1"'", "port": '"$2"', "token": 1}]}' hear error gone
 	host=127.0.0.1
@@ -203,13 +205,13 @@ aimed_at() {
 	need_cm
 	aimed_at "$CM_ADDRESS" 1
 	ended client 3
-	says client.err 'RDMA_CM_EVENT_REJECTED' 'Nobody listens there'
+	says client.err 'RDMA_CM_EVENT_REJECTED' 'No server listens there through rdma_cm any more'
 	aimed_at 127.0.0.1 70000
 	ended client 3
 	says client.err "'port'"
 	aimed_at nowhere 1
 	ended client 3
-	says client.err 'no IP address'
+	says client.err 'not an IP address'
 }
 
 @test "a stranger who knows the port but not the token is rejected, and its QPs are not connected" {
@@ -217,7 +219,7 @@ aimed_at() {
 	need_cm
 	# the server is told of a client that does nothing more, and says where it listens
 	server send_lat -d "$CM_ADDRESS" --timeout 8
-	stranger=(say '{"type": "hello", "protocol": 1, "version": "0", "test": "send_lat", "timeout_ns": 8000000000,
+	stranger=(say '{"type": "hello", "protocol": 2, "version": "0", "test": "send_lat", "timeout_ns": 8000000000,
 		"experiment": {"rdma_cm": 1}, "rails": [{"ethernet": true, "gid_kinds": [0], "mtu_bytes": 256}]}'
 		hear-any hear-any stay)
 	become "$lib/peer" connect "$port" "${stranger[@]}" >seen.out 2>seen.err </dev/null &
@@ -228,8 +230,7 @@ aimed_at() {
 	ended client 3
 	says client.err 'does not know this session'
 	kill "${pid[first]}"
-	finish server
-	ended server 3
+	waits_on
 }
 
 @test "an end that is killed while the QPs are connected: the other one notices" {
@@ -252,8 +253,8 @@ aimed_at() {
 	start_client send_bw -R -d "$CM_ADDRESS" --timeout 20
 	await held
 	kill -KILL "${pid[client]}"
-	finish client server proxy
-	ended server 3
+	finish client proxy
+	waits_on
 	within server 15
 	says server.err 'connecting the QPs through rdma_cm' 'was lost'
 }
@@ -287,9 +288,8 @@ aimed_at() {
 	need_no_cm
 	server send_lat
 	client send_lat -R
-	finish server
 	ended client 77
-	ended server 3
+	serves_next send_lat
 	says client.err "open $node" 'rdma_ucm' 'Fix: '
 	says server.err "open $node"
 }
@@ -310,6 +310,6 @@ aimed_at() {
 	for transport in UC UD; do
 		port=1 client send_lat -R -c $transport --connect-timeout 0
 		ended client 77
-		says client.err "--rdma_cm with transport $transport" 'Fix: '
+		says client.err "--rdma_cm cannot be used with transport $transport" 'Fix: '
 	done
 }

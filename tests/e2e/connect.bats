@@ -98,13 +98,11 @@ setup_file() { need_device; }
 	while read -r option here there; do
 		server send_bw "--$option=$here"
 		client send_bw "--$option=$there"
-		finish server
-		[[ ${status[client]} == 2 && ${status[server]} == 2 ]] ||
-			fail "$option: client ${status[client]}, server ${status[server]}"
+		[[ ${status[client]} == 2 ]] || fail "$option: client ${status[client]}"
+		serves_next send_bw "--$option=$here"
 		says client.err "--$option" "$here" "$there"
 		says server.err "--$option" "$here" "$there"
 		within client 8
-		within server 8
 	done <<-'END'
 		size 64 65
 		iters 10 11
@@ -114,30 +112,28 @@ setup_file() { need_device; }
 	END
 	server send_bw -s 64
 	client send_bw # the client's default
-	finish server
+	waits_on
 	ended client 2
-	ended server 2
 	says client.err '64 KiB' '64 B'
 	server send_bw -D 5
 	client send_bw -D 6
-	finish server
+	waits_on
 	ended client 2
 	says client.err --duration '5 s' '6 s'
 	server send_bw -a
 	client send_bw
-	finish server
+	waits_on
 	ended client 2
 	says client.err --all
 }
 
-@test "different programs on the two ends: exit 2 on both, with both names" {
+@test "different programs on the two ends: the client exits 2, both say both names, and the server waits" {
 	local one other
 	while read -r one other; do
 		server "$one"
 		client "$other"
-		finish server
 		ended client 2
-		ended server 2
+		serves_next "$one"
 		says client.err "$one" "$other"
 		says server.err "$one" "$other"
 	done <<-'END'
@@ -147,18 +143,16 @@ setup_file() { need_device; }
 	END
 }
 
-@test "different versions: both ends say both, and which one to upgrade; exit 2" {
+@test "different versions: both ends say both, and which one to upgrade; the server waits" {
 	server send_lat
 	stranger say '{"type":"hello","protocol":999,"version":"9.9","test":"send_lat","experiment":{}}' hear error
 	ended stranger 0
-	finish server
-	ended server 2
+	serves_next send_lat
 	says server.err 9.9 999 upgrade server
 	says stranger.out 9.9 999 upgrade server
 	server send_lat
 	stranger say '{"type":"hello","protocol":0,"version":"0.0.1","test":"send_lat","experiment":{}}' hear error
-	finish server
-	ended server 2
+	serves_next send_lat
 	says server.err 0.0.1 upgrade client
 }
 
@@ -171,39 +165,67 @@ setup_file() { need_device; }
 	ended stranger 0
 }
 
-@test "a busy server: the second client is told so; with little patience it gives up with 4" {
+@test "a server of one client refuses a second one at once, with what to do; the first goes on" {
 	server write_bw
 	proxy
 	start first write_bw -p "$port" -D 60 -s 64 "$host"
 	await 'server welcome'
 	port=$(sed -n 's/.*ready on .*:\([0-9]*\)$/\1/p' server.err)
-	client write_bw -s 64 -n 5 --connect-timeout 0.5
-	ended client 4
+	client write_bw -s 64 -n 5 --connect-timeout 30 --json=c.json
+	ended client 3
 	within client 8
-	says client.err busy 'Fix: '
+	says client.err 'the server (' 'this server serves only one client, ' 'Fix: ' --persistent
+	json c.json '.status == "failed" and .error.exit_status == 3'
+	client write_bw -q 0 # what is wrong in any case is said
+	ended client 2
 	kill -INT "${pid[first]}"
 	finish first server
-	ended first 0
+	ended first 130
 	ended server 0
+	says server.err 'this server serves only one client, '
 }
 
-@test "a busy server: a client with patience is served by the next one" {
+@test "what is typed wrongly at the client: the server says so, waits and serves the one that is right" {
+	local wrong
+	server send_bw --json=s.json
+	for wrong in '-d typo' "-x $GID_EMPTY" '-I 65536' '-s 8g' '-q 65536'; do
+		# shellcheck disable=SC2086 # an option and its value
+		client send_bw $wrong
+		[[ $wrong == '-q '* ]] || ended client 2 # what a device does not have is the caller's mistake
+		((status[client])) || fail "$wrong: taken"
+	done
+	serves_next send_bw --json=next.json
+	(($(grep -c '^send_bw: client .* not served, still waiting for a client: ' server.err) == 3)) || fail 'not once for each'
+	says_no server.err typo '8 GiB' # these clients did not connect
+	json s.json '.status == "ok" and .error == null and .results[0].messages == 5'
+	rows server.out
+	((${#rows[@]} == 1)) || fail 'not one row'
+	server send_bw --wait 1
+	client send_bw -x "$GID_EMPTY"
+	finish server
+	ended server 4
+	says server.err 'still waiting for a client' 'The --wait of 1 s has passed'
+}
+
+@test "one after another in a loop: who comes while the server ends is served by the next one" {
+	local server_port _
 	server write_bw
-	proxy
-	local server_port
-	server_port=$(sed -n 's/.*ready on .*:\([0-9]*\)$/\1/p' server.err)
-	start first write_bw -p "$port" -D 60 -s 64 "$host"
-	await 'client done' 'client round' 'client alive' # it has warmed up and measures
-	port=$server_port
-	start_client write_bw -s 64 -n 5 --connect-timeout 30
-	kill -INT "${pid[first]}"
-	finish first server
-	start next write_bw -p "$server_port"
-	finish client next
-	ended first 0
-	ended server 0
-	ended client 0
-	ended next 0
+	server_port=$port
+	for _ in 1 2 3 4 5; do
+		port=$server_port
+		client write_bw -s 64 -n 5
+		ended client 0
+		start_client write_bw -s 64 -n 5 --connect-timeout 30 # the first server may still be there
+		finish server
+		ended server 0
+		start server write_bw -p "$server_port"
+		finish client server
+		ended client 0
+		ended server 0
+		start server write_bw -p "$server_port"
+	done
+	kill -TERM "${pid[server]}"
+	finish server
 }
 
 @test "the number of control messages does not grow with -q" {

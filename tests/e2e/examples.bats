@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=unsanitized
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
-# Every file in examples/ does what its head says.
+# Every file in contrib/examples/ does what its head says.
 
 load ../lib/rdmark
 load ../lib/gpu
@@ -12,7 +13,7 @@ setup_file() { need_device; }
 # example NAME ARG…: to its end.
 example() {
 	local deadline=120 # a row of runs, on machines that are emulated, too
-	start example "$root/examples/$1" "${@:2}"
+	start example "$root/contrib/examples/$1" "${@:2}"
 	finish example
 }
 
@@ -30,7 +31,7 @@ nobody=1
 
 @test "each has a head that says what it is for, and a test here" {
 	local file name
-	for file in "$root"/examples/*; do
+	for file in "$root"/contrib/examples/*; do
 		name=${file##*/}
 		[[ -x $file ]] || fail "$name cannot be run"
 		[[ $(sed -n 2p "$file") == '# SPDX-License-Identifier: '* && $(sed -n 4p "$file") == "# $name "* ]] || fail "$name: its head"
@@ -46,8 +47,8 @@ nobody=1
 	ended example 0
 	silent example.err
 	[[ $(grep -c '^test,' sweep.csv) == 1 && $(grep -c ',client,' sweep.csv) == 12 ]] || fail "$(<sweep.csv)"
-	json sweep.json -s 'length == 12 and all(.[]; .status == "ok")
-		and (map([.test, .results[0].qps, .results[0].message_bytes]) | unique | length) == 12'
+	json sweep.json 'length == 12 and all(.[]; .status == "ok")
+		and (map([.test, .results[0].qps, .results[0].message_bytes]) | unique | length) == 12' -s
 	if command -v gnuplot >/dev/null; then
 		start plot rdmark-plot sweep.json
 		finish plot
@@ -75,18 +76,117 @@ nobody=1
 	[[ $(wc -l <example.err) == 2 ]] || fail 'not a line for the failure and one to drain'
 	MAX_P99_US=0.001 example health-check "$host"
 	ended example 1
-	says example.err "-> $host: send_lat: 99 % took up to" '0.001 us are wanted'
-	BW_PORT=$nobody PATIENCE=0 example health-check "$host"
+	says example.err "-> $host: send_lat: p99 is" '0.001 us are wanted'
+	MIN_PERCENT=1 BW_PORT=$nobody PATIENCE=0 example health-check "$host"
 	ended example 1
 	says example.err 'write_bw: ' 'Connection refused' drain
-	example health-check no-such-host.invalid "$host"
+	[[ $(wc -l <example.err) == 2 ]] || fail 'a run that failed was judged, too'
+	example health-check no..host "$host"
 	ended example 0
-	says example.err '-> no-such-host.invalid: '
+	says example.err '-> no..host: '
 	example health-check
 	ended example 2
 }
 
-@test "gpu-check: PASS; too slow; no GPU; nobody there" {
+@test "health-check: a run that leaves no document is not judged by that of the peer before" {
+	installed
+	stay bw BW_PORT write_bw
+	stay lat LAT_PORT send_lat
+	mkdir made-up
+	cat >made-up/write_bw <<-END
+		#!/bin/bash
+		[[ \${*: -1} == "$host" ]] || exit 139
+		exec "$RDMARK_BIN/write_bw" "\$@"
+	END
+	chmod +x made-up/write_bw
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.2 PATIENCE=3
+	PATH=$PWD/made-up:$PATH example health-check "$host" no..host
+	ended example 0
+	says example.err 'no..host: write_bw: it exited with status 139 without a document'
+	[[ $(grep -cF 'no..host: write_bw: ' example.err) == 1 ]] || fail 'a run that failed was judged, too'
+}
+
+@test "health-check: a run that the peer's server cut short is not judged" {
+	installed
+	stay lat LAT_PORT send_lat
+	mkdir made-up
+	cat >made-up/write_bw <<-'END'
+		#!/bin/bash
+		for option; do
+			[[ $option != --json=* ]] ||
+				echo '{"status": "interrupted", "ends": {}, "results": [{"bandwidth_gbps": 1e9}]}' >"${option#--json=}"
+		done
+	END
+	chmod +x made-up/write_bw
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.1 PATIENCE=3
+	PATH=$PWD/made-up:$PATH example health-check "$host"
+	ended example 1
+	says example.err 'write_bw: interrupted'
+}
+
+# only COMMAND…: these are there for a check, and what any script needs.
+only() {
+	local command
+	rm -rf few
+	mkdir few
+	for command in bash perl mktemp rm uname "$@"; do ln -s "$(command -v "$command")" few/; done
+}
+
+@test "checks: without jq, or without rdmark in PATH, nobody is drained" {
+	local name
+	for name in health-check gpu-check; do
+		only
+		PATH=$PWD/few example $name "$host"
+		ended example 77
+		[[ $(cat example.out example.err) == "$name: jq is not installed. Fix: install it, "* ]] || fail 'not that jq is missing'
+		only jq
+		PATH=$PWD/few example $name "$host"
+		ended example 77
+		[[ $(cat example.out example.err) == "$name: "*_bw' is not installed. Fix: install it, '* ]] || fail 'not that rdmark is missing'
+	done
+}
+
+@test "a name that is no host's, and a run that fails: a line, and the status" {
+	installed
+	# No name server is asked for a name with two dots: whether there is one here does not matter.
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.1 PATIENCE=20
+	example health-check no..host
+	ended example 2
+	says example.err 'no..host: write_bw: ' 'The name does not resolve'
+	says_no example.err drain
+	PATIENCE=0 BW_PORT=$nobody LAT_PORT=$nobody example health-check no..host "$host"
+	ended example 1
+	says example.err drain
+	example gpu-check no..host
+	ended example 2
+	says example.out 'The name does not resolve'
+	example trend t.csv no..host
+	ended example 2
+	says example.err 'The name does not resolve'
+	TESTS=write_bw QPS=1 SIZES='64 9zz' ITERS=5 example sweep
+	ended example 2
+	says example.err "invalid value '9zz'"
+	mkdir -p made-up
+	printf '#!/bin/sh\necho "ssh: no such host $1" >&2\nexit 255\n' >made-up/ssh
+	chmod +x made-up/ssh
+	PATH=$PWD/made-up:$PATH TESTS=write_bw example sweep no..host
+	ended example 1
+	says example.err 'ssh: no such host no..host' 'sweep: write_bw did not start on no..host'
+}
+
+gdr_says() { # LEVEL STATUS: what made-up/gdr_bw puts into its document, and ends with
+	mkdir -p made-up
+	cat >made-up/gdr_bw <<-END
+		#!/bin/bash
+		for option; do
+			[[ \$option != --json=* ]] || echo '{"verdict": {"level": "$1", "text": "$1 as made up"}}' >"\${option#--json=}"
+		done
+		exit $2
+	END
+	chmod +x made-up/gdr_bw
+}
+
+@test "gpu-check: PASS; too slow; nobody knows; no GPU; nobody there" {
 	installed
 	driver
 	stay gdr PORT gdr_bw
@@ -95,9 +195,32 @@ nobody=1
 	ended example 0
 	says example.out "gpu-check: " "-> $host: PASS"
 	[[ $(wc -l <example.out) == 1 ]] || fail 'more than one line'
+	# Host memory that is far below what is said to be usual here is no matter of the GPU, but no pass.
+	EXPECTED=900000 WITHIN=90 example gpu-check "$host"
+	ended example 1
+	says example.out 'WARN host memory itself is slow'
+	gdr_says INCONCLUSIVE 6
+	PATH=$PWD/made-up:$PATH example gpu-check "$host"
+	ended example 4
+	says example.out "-> $host: INCONCLUSIVE"
+	local code
+	for code in 130 143 4 3; do # a run that did not get there, whoever ended it
+		gdr_says UNAVAILABLE $code
+		PATH=$PWD/made-up:$PATH example gpu-check "$host"
+		ended example $((code > 128 ? 4 : 3))
+	done
 	PORT=$nobody PATIENCE=0 example gpu-check "$host"
 	ended example 3
 	says example.out 'Connection refused'
+	# A server that is stopped says nothing of this node.
+	port=$PORT
+	proxy
+	PORT=$port DURATION=100 start example "$root/contrib/examples/gpu-check" "$host"
+	await 'client round'
+	kill -TERM "${pid[gdr]}"
+	finish example gdr proxy
+	ended example 3
+	says example.out 'UNAVAILABLE no verdict: the run did not finish'
 	driver none
 	start_server plain gdr_bw --persistent
 	PORT=$port example gpu-check "$host"
@@ -117,6 +240,10 @@ nobody=1
 		ended example 0
 	done
 	[[ $(wc -l <t.csv) == 5 ]] || fail "$(<t.csv)"
+	# Rows of runs that were cut short are not counted, and not judged.
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { $at["status"] = "interrupted" } 1' OFS=, t.csv >cut.csv
+	BELOW=100000 example trend cut.csv "$host" -p "$PORT"
+	ended example 0
 	BELOW=100000 example trend t.csv "$host" -p "$PORT"
 	ended example 6
 	says example.err 't.csv: ' '% of the usual'

@@ -38,7 +38,7 @@ both_ended() { # CLIENT SERVER
 		cell staged-pipe "$direction" copy
 		[[ ${cell[9]} == ok ]] || fail "${cell[*]}"
 	done
-	says client.out 'PASS GPUDirect' 'client: GPU 0 (' 'server: GPU 0 (' 'flush of NIC writes' 'side by side'
+	says client.out 'PASS GPUDirect' 'client: GPU 0 (' 'server: GPU 0 (' 'flush of NIC writes' 'in parallel'
 	silent server.out
 	json c.json '.status == "ok" and .verdict.level == "PASS" and .verdict.ratio > 0 and
 		(.results | map(.cell) | unique) == ["gdr", "host", "read", "staged-pipe", "staged-sync", "write"] and
@@ -68,7 +68,14 @@ both_ended() { # CLIENT SERVER
 	both_ended 77 0
 	cell host 'client->server' host
 	positive "${cell[@]:4:3}"
-	says client.out UNAVAILABLE 'no GPU' 'libcuda.so.1: cannot open'
+	says client.out 'UNAVAILABLE no GPU: both ends: libcuda.so.1: cannot open' ' a healthy pair reaches '
+	[[ $(grep -c 'cannot open' client.out) == 1 ]] || fail 'said twice'
+	# First of all, and on standard error once.
+	[[ $(grep -c 'cannot open' client.err) == 1 ]] || fail 'said twice'
+	sed -n '/ messages of /{n; p}' client.err | grep -q '^rdmark: no GPU (both ends: libcuda.so.1: cannot open.*): only host memory is measured$' ||
+		fail 'not at first'
+	[[ $(grep -c 'Fix: ' client.err) == 1 ]] || fail 'the fix is said twice'
+	says client.err 'the verdict is UNAVAILABLE. Fix: install ' 'Host memory reached '
 	json c.json '.status == "unavailable" and (.results | length) == 2 and .verdict.cause == "no_gpu" and
 		.error.exit_status == 77'
 }
@@ -103,21 +110,50 @@ both_ended() { # CLIENT SERVER
 	row client.out 5
 }
 
-@test "interrupted: what was measured is shown, status 0; at the server, too" {
-	local who
-	for who in client server; do
-		driver none
-		server gdr_bw
-		proxy
-		driver
-		start_client gdr_bw -D 30 --windows 300 --staged-chunk 64k --gpu-path peermem --json=c.json
-		until_says client.err 'cells'
-		for _ in {1..40}; do await 'client round'; done # into the windows
-		kill -INT "${pid[$who]}"
-		finish client server proxy
-		ended client 0
-		says client.out 'host '
-		json c.json '.status == "interrupted"'
+# signalled WHO SIGNAL TURNS ARG…: to whom, when every cell has had so many windows, or none but the first.
+signalled() {
+	local cells i
+	driver none
+	server gdr_bw
+	proxy
+	driver
+	start_client gdr_bw --within 100 --staged-chunk 64k --gpu-path peermem --json=c.json "${@:4}"
+	until_says client.err ' cells, '
+	cells=$(sed -n 's/.*: \([0-9]*\) cells, .*/\1/p' client.err)
+	# Two rounds of each cell before its windows: the check and the warm-up.
+	for ((i = 0; i <= (2 + $3) * cells; i++)); do await 'client round'; done
+	kill -"$2" "${pid[$1]}"
+	finish client server proxy
+	says client.out 'host '
+}
+
+@test "interrupted when every cell was measured: there is a verdict, but only a whole run has the status of a PASS" {
+	local signal
+	for signal in TERM INT; do
+		signalled client $signal 2 -D 30 --windows 300
+		ended client $((128 + $(kill -l $signal)))
+		says client.out 'PASS GPUDirect within 100 % of host memory'
+		json c.json '.status == "interrupted" and .verdict.level == "PASS"'
 		rm c.json
 	done
+	signalled server TERM 2 -D 30 --windows 300
+	ended client 3
+	grep -Eq '^rdmark: interrupted by the server after [0-9]+ of 300 windows$|interrupted by SIGTERM' client.err || fail 'by whom?'
+	says client.out 'PASS GPUDirect within 100 % of host memory'
+	says client.err 'The part that was measured meets --within, but only a whole run can pass'
+	json c.json '.error.exit_status == 3 and .verdict.level == "PASS"'
+}
+
+@test "interrupted before: what was measured is shown, but no verdict is no success" {
+	signalled client TERM 0 -D 100 --windows 2
+	ended client 143
+	says client.out 'UNAVAILABLE no verdict: the run did not finish'
+	json c.json '.status == "interrupted" and .error.exit_status == 143 and .verdict.level == "UNAVAILABLE"'
+	signalled server TERM 0 -D 100 --windows 2
+	ended client 3
+	says client.out 'UNAVAILABLE no verdict: the run did not finish'
+	# A server that was busy may have found the signal before the end of the warm-up's exchange.
+	grep -Eq 'measuring: the server was interrupted|reports: exchanging the results: interrupted by SIGTERM' client.err ||
+		fail "$(<client.err)"
+	json c.json '.status == "failed" and .error.exit_status == 3 and .verdict.cause == "not_measured"'
 }

@@ -29,7 +29,7 @@ few=(-n 40 -s 256)
 		ended client 0
 		json c.json '.ends.client.memory == "gpu" and .ends.server.memory == "host"'
 		server "$program" --gpu GPU-51
-		client "$program" "${few[@]}" --json=c.json
+		client "$program" "${few[@]}" -v --json=c.json
 		finish server
 		ended client 0
 		json c.json '.ends.client.memory == "host" and .ends.server.memory == "gpu"'
@@ -79,5 +79,5 @@ few=(-n 40 -s 256)
 	server send_bw --gpu 0
 	client send_bw -b --threads 2 -q 2 "${few[@]}" --verify --json=c.json
 	ended client 0
-	json c.json '.results[2].verification | .messages > 0 and .errors == 0'
+	json c.json '.results[0] | select(.direction == "both").verification | .messages > 0 and .errors == 0'
 }

@@ -31,12 +31,17 @@ kill_and_see() {
 
 in_time() { within "$1" 25; }
 
-@test "the client is killed while it connects: the server exits 3" {
+@test "the client is killed while it connects: the server serves the next one" {
 	local program
 	for program in "${programs[@]}"; do
 		held "$program" client:qps
-		kill_and_see client server
+		kill -KILL "${pid[client]}"
+		finish client proxy
+		port=$(sed -n 's/.*ready on .*:\([0-9]*\)$/\1/p' server.err)
+		serves_next "$program"
 		in_time server
+		says server.err 'was lost' 'Fix: '
+		json s.json '.status == "ok"'
 	done
 }
 
@@ -66,21 +71,35 @@ running() {
 		running "$program"
 		kill_and_see client server
 		in_time server
-		[[ $program != send_bw ]] || row server.out 5
+		[[ $program != send_bw ]] || says server.err ' before the failure'
+		[[ $(wc -l <server.out) == 0 ]] || fail 'a row that looks like any other'
 	done
 }
 
-@test "the server is killed during the run: the client exits 3 and prints what it has" {
+@test "the server is killed during the run: the client exits 3 and says what it has, in no row" {
 	local program
 	for program in "${programs[@]}"; do
 		running "$program"
 		kill_and_see server client
 		in_time client
-		row client.out
-		positive "${row[1]}"
+		[[ $(wc -l <client.out) == 0 ]] || fail 'a row that looks like any other'
+		grep -Eq '^rdmark: .*: [0-9.]+ (MiB/s|usec on average) before the failure$' client.err || fail 'not said'
 		json c.json '.results[0].interrupted and .results[0].messages > 0'
 	done
 }
+
+@test "the run failed: a number alone has nothing of it, CSV a row that says so" {
+	running write_bw --output=bandwidth
+	kill_and_see server client
+	silent client.out
+	running write_bw --csv
+	kill_and_see server client
+	[[ $(wc -l <client.out) == 2 && $(status_in client.out) == failed ]] || fail 'a row that looks like any other'
+	json c.json '.status == "failed"'
+}
+
+# The column of that name in the last row of the CSV in FILE.
+status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { print $at["status"] }' "$1"; }
 
 @test "the client is killed during the report: the server exits 3" {
 	local program
@@ -91,14 +110,15 @@ running() {
 	done
 }
 
-@test "the server is killed during the report: the client exits 3 and prints its row" {
+@test "the server is killed during the report: the client exits 3 and says what it has" {
 	local program
 	for program in "${programs[@]}"; do
 		held "$program" client:done:2
 		kill_and_see server client
 		in_time client
-		row client.out
-		[[ ${row[1]} == 50 ]] || fail "row: ${row[*]}"
+		[[ $(wc -l <client.out) == 0 ]] || fail 'a row that looks like any other'
+		says client.err ' before the failure'
+		json c.json '.status == "failed" and .results[0].messages == 50'
 	done
 }
 
@@ -127,8 +147,7 @@ running() {
 	held send_bw server:welcome --timeout 1
 	finish client
 	ended_with_any client 3 4
-	finish server
-	ended_with_any server 3 4
+	waits_on
 	within server 20
 }
 
@@ -146,18 +165,19 @@ running() {
 			within "$end" 20
 		done
 		cat client.err server.err >both.err
-		says both.err 'nothing heard from' 'for 2 s' 'cut off'
-		row client.out
+		says both.err 'no message from' 'for 2 s' 'unreachable'
+		says client.err ' before the failure'
+		[[ $(wc -l <client.out) == 0 ]] || fail 'a row that looks like any other'
 	done
 }
 
-@test "SIGINT on the client during the run: both print what was measured, both exit 0" {
+@test "SIGINT on the client during the run: both print what was measured; it dies of it, the server exits 0" {
 	local program
 	for program in "${programs[@]}"; do
 		running "$program"
 		kill -INT "${pid[client]}"
 		finish client server
-		ended client 0
+		ended client 130
 		ended server 0
 		row client.out
 		positive "${row[1]}"
@@ -171,7 +191,7 @@ running() {
 @test "SIGTERM on the server during the run: both print what was measured, both exit 0" {
 	local program
 	for program in "${programs[@]}"; do
-		running "$program"
+		running "$program" --csv=c.csv
 		kill -TERM "${pid[server]}"
 		finish client server
 		ended client 0
@@ -180,6 +200,7 @@ running() {
 		positive "${row[1]}"
 		json c.json '.status == "interrupted" and .results[0].interrupted'
 		json s.json '.status == "interrupted"'
+		[[ $(status_in c.csv) == interrupted ]] || fail "$(<c.csv)"
 	done
 }
 
@@ -256,7 +277,7 @@ running() {
 	await 'client round' 'client round' 'client done' 'client round'
 	kill -INT "${pid[client]}"
 	finish client server
-	ended client 0
+	ended client 130
 	ended server 0
 	json c.json '.status == "interrupted" and (.results | length) >= 1 and (.results | length) < 5'
 }

@@ -54,6 +54,49 @@ ib_names() {
 	done
 }
 
+# labelled FILE WORD DEVICES: the banner of the client says so of the calls and the devices.
+labelled() {
+	grep -q "^ ibv_wr\* API     : $2	" client.out || fail "ibv_wr* API is not $2"
+	grep -q "^ Dual-port       : $3" client.out || fail "Dual-port is not $3"
+	json p.json ".test_info | .ibv_wr_API == \"$2\" and .Dual_port == \"$3\" and .Number_of_qps == \$qps" --argjson qps "$1"
+	[[ $(grep -n 'ibv_wr\* API' client.out | cut -d : -f 1) -lt $(grep -n 'local address' client.out | head -n 1 | cut -d : -f 1) ]]
+	[[ $(grep -c 'Number of qps' client.out) == 1 ]]
+}
+
+@test "the banner says by which calls it posts, and whether there are two devices" {
+	ib_names
+	local calls label
+	pair ./ib_write_bw -n 30 -s 64 --post-api send --out_json_file=p.json
+	labelled 1 OFF OFF
+	pair ./ib_send_lat -n 30
+	says client.out 'ibv_wr* API     : OFF' 'Dual-port       : OFF'
+	server ./ib_write_bw -d "$DEVICE,$DEVICE"
+	client ./ib_write_bw -d "$DEVICE,$DEVICE" -n 30 -s 64 -q 2 --post-api send --out_json_file=p.json
+	finish server
+	ended client 0
+	labelled 4 OFF ON
+	[[ ${RDMARK_PRELOAD-} ]] || return 0
+	pair ./ib_write_bw -n 30 -s 64 --post-api wr --out_json_file=p.json
+	labelled 1 ON OFF
+	says server.out 'ibv_wr* API     : OFF'
+	# chosen by the warm-up, whatever it finds
+	pair ./ib_send_bw -n 3000 -s 64 --out_json_file=p.json --json=c.json
+	calls=$(jq -r .effective.calls c.json)
+	label=OFF
+	[[ $calls != ibv_wr ]] || label=ON
+	labelled 1 "$label" OFF
+}
+
+@test "a run that fails while it warms up: the banner is whole all the same" {
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'needs a fault on demand'
+	ib_names
+	server ./ib_write_bw
+	SIMVERBS_FAULT=kill:5 client ./ib_write_bw -n 300 -s 64
+	finish server
+	((status[server] != 0)) || fail 'the server ended well'
+	says server.out ' Dual-port       : OFF' ' ibv_wr* API     : OFF' ' local address: '
+}
+
 @test "the address lines of the two sides are each other's" {
 	ib_names
 	pair ./ib_write_bw -n 5 -s 64

@@ -37,15 +37,36 @@ descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 	done
 }
 
+@test "stopped between two rounds: its client hears why, and is interrupted, not failed" {
+	mkfifo rows
+	exec {reader}<>rows
+	server send_lat --persistent
+	through=(bash -c 'exec "$@" >rows' bash)
+	start_client send_lat -n 20000 -U --json=c.json # more rows than a pipe holds: it waits for who reads them
+	through=()
+	read -r -t "$deadline" <&"$reader" || fail 'no rows'
+	over
+	timeout "$deadline" cat <&"$reader" >/dev/null 3>&- &
+	finish client
+	kill $!
+	exec {reader}<&-
+	ended client 0
+	json c.json '.status == "interrupted" and .error == null and .results[0].messages == 20000'
+}
+
 @test "nothing is left of a client: descriptors, experiment" {
 	local before n
 	server send_bw --persistent --json=s.json
+	before=$(descriptors) # all that it will have open without a client
 	client send_bw "${few[@]}" -q 7
 	ended client 0
-	before=$(descriptors)
 	for n in 1 2 3 4 5 6 7 8; do
 		client send_bw "${few[@]}"
 		ended client 0
+	done
+	# The last client has its word before the server has released what it had.
+	for ((n = SECONDS + deadline; SECONDS < n; )); do
+		[[ $(descriptors) != "$before" ]] || break
 	done
 	[[ $(descriptors) == "$before" ]] || fail "$(descriptors) descriptors, $before before"
 	over
@@ -54,11 +75,12 @@ descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 }
 
 @test "strangers, a wrong client, one that is killed: the next one is served" {
+	listen_in write_bw
 	server write_bw --persistent
 	stranger say 'GET / HTTP/1.0' gone
-	client send_bw "${few[@]}"
-	ended client 2
-	says client.err 'different tests'
+	stranger say "$(jq -c '.test = "no_bw"' <<<"$hello")" hear error gone
+	ended stranger 0
+	says stranger.out 'different tests'
 	start_client write_bw -D 30
 	wait_for_run
 	kill -KILL "${pid[client]}"
@@ -66,11 +88,11 @@ descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 	client write_bw "${few[@]}"
 	ended client 0
 	over
-	says server.err 'different tests' 'was lost' 'no more clients'
+	says server.err 'different tests' 'was lost' ': the server stops'
 }
 
 # The client has begun: its banner is there.
-wait_for_run() { until_says client.err 'inline up to'; }
+wait_for_run() { until_says client.err ', MTU '; }
 
 @test "an option that both ends give differently: refused on both, and the next one is served" {
 	server write_bw --persistent -s 256
@@ -98,7 +120,7 @@ wait_for_run() { until_says client.err 'inline up to'; }
 @test "one that stalls, wherever in its session: dropped after --timeout, the next one is served" {
 	listen_in
 	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
-	server send_lat --persistent --timeout 0.5
+	server send_lat --persistent --timeout 1
 	stranger gone
 	ended stranger 0
 	stranger say "$hello" hear welcome hear error gone
@@ -115,9 +137,8 @@ wait_for_run() { until_says client.err 'inline up to'; }
 
 @test "a signal while a client is served: what was measured is shown, both end with 0" {
 	server send_bw --persistent
-	start_client send_bw -D 30
-	wait_for_run
-	read -r -t 1 <> <(:) || true # into the measurement
+	start_client send_bw -D 30 --interval 0.1
+	until_says client.err ' s: ' # it measures
 	over
 	finish client
 	ended client 0
@@ -145,4 +166,46 @@ s.bind("notify.sock"); s.settimeout(20); print("bound", flush=True); print(s.rec
 		ended cli 2
 		says cli.err "${option%=*}" 'Fix: '
 	done
+}
+
+@test "--wait: a server that no client comes to ends with status 4 and says so; strangers are none" {
+	local program
+	for program in send_bw 'send_lat --persistent' 'send_lat -z'; do
+		start server ${program} -p 0 --wait 200ms
+		finish server
+		[[ $program != *-z || ${status[server]} == 4 ]] || continue # there is no rdma_cm here
+		ended server 4
+		says server.err 'waiting for the client: no client connected. The --wait of 200 ms has passed. Fix: ' 'longer --wait'
+		(($(grep -c 'no client connected' server.err) == 1))
+	done
+	server send_lat --wait 3
+	stranger bytes 'GET / HTTP/1.0\r\n\r\n' gone
+	deadline=30 start quiet "$lib/peer" connect "$port" stay
+	finish server quiet
+	ended server 4
+	says server.err 'dropped '
+	answered_client_of send_lat --wait
+}
+
+# Only a server has it.
+answered_client_of() {
+	start client "$@" 5 localhost
+	finish client
+	ended client 2
+	says client.err '--wait cannot be used in a client'
+}
+
+@test "--wait: who comes in time is served; after that a server that stays waits anew" {
+	server send_lat --wait 5
+	client send_lat -n 5
+	finish server
+	ended client 0
+	ended server 0
+	server send_lat --persistent --wait 5
+	client read_lat -n 5
+	ended client 0
+	finish server
+	ended server 4
+	within server 30
+	says server.err ' read_lat: ' 'no client connected'
 }

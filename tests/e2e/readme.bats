@@ -1,20 +1,19 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=unsanitized
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154 # what lib/rdmark.bash sets and reads
 #
-# Every command that README.md shows does what it shows: `server$` and `client$` lines as pairs, the
-# sweep as it stands; make's are in tests/cli/install.bats.
+# Every command that README.md shows does what it shows: `server$` and `client$` lines as pairs, and
+# what makes a picture of them; make's are in tests/cli/install.bats.
 
 load ../lib/rdmark
 
 setup_file() { need_device; }
 
-# commands [SECTION]: the indented lines of README that are commands: not what a program printed.
+# The indented lines of README that are commands: not what a program printed.
 commands() {
-	awk -v section="${1-}" '
-		/^## / { on = !section || $0 == "## " section }
-		/^    / && on { print substr($0, 5) }' "$root/README.md" |
-		grep -E '^(make|server\$|client\$|build/bin)( |/|$)'
+	sed -n 's/^    //p' "$root/README.md" |
+		grep -E '^(make|apt|dnf|server\$|client\$|build/bin)( |/|$)'
 }
 
 # Where the paths of README hold.
@@ -67,18 +66,24 @@ as_shown() {
 	done < <(head -n 1 client.out)
 }
 
-@test "README: the sweep" {
+@test "README: the sweep, and its picture" {
+	local line rows
 	at_home
-	awk '/^## / { on = $0 == "## A sweep" } /^    / && on { print substr($0, 5) }' "$root/README.md" >sweep
-	grep -q -- --persistent sweep || fail 'there is none'
-	command -v gnuplot >/dev/null || sed -i '/rdmark-plot/d' sweep
-	start sweep "$(command -v bash)" -eu sweep
-	finish sweep
-	ended sweep 0
-	silent sweep.err
-	[[ $(grep -c '^test,' sweep.csv) == 1 && $(grep -c '^write_bw,' sweep.csv) == 9 ]] || fail "$(<sweep.csv)"
-	json sweep.json -s 'length == 9 and all(.[]; .status == "ok")'
-	! command -v gnuplot >/dev/null || says sweep.out '16 QPs' 'line rate'
+	line=$(commands | grep '^client.* -q 1,4,16 -s 64:64k:x4 ') || fail 'there is none'
+	server write_bw
+	as_shown "./${line#'client$ '}"
+	finish server
+	ended client 0
+	ended server 0
+	[[ $(grep -c '^test,' sweep.csv) == 1 && $(grep -c '^write_bw,client' sweep.csv) == 18 ]] || fail "$(<sweep.csv)"
+	json sweep.json '.status == "ok" and ([.results[].varied | [.qp, .size_bytes]] | unique | length) == 18'
+	command -v gnuplot >/dev/null || return 0
+	commands | grep rdmark-plot >plot || fail 'there is no picture'
+	start plot "$(command -v bash)" -eu plot
+	finish plot
+	ended plot 0
+	silent plot.err
+	says plot.out 'write_bw' 'line rate'
 }
 
 @test "README: every command is one that is run here, or that make check is or cannot be" {
@@ -88,8 +93,15 @@ as_shown() {
 		'server$ build/bin/'* | 'client$ build/bin/'*) ;;
 		build/bin/*) grep -qF "    $line" <(awk '/^## / { on = $0 == "## A sweep" } on' "$root/README.md") || fail "nobody runs: $line" ;;
 		# demo and check run the tests; tests/cli/install.bats and tests/packages run the others
-		'make demo' | 'make check' | make | make\ \ * | 'make install '* | 'make dist rpm deb '*) ;;
+		'make demo' | 'make check '* | 'make deps '* | make\ \ * | 'make install '* | 'make deb '* | 'apt install ./build/packages/rdmark_*.deb') ;;
 		*) fail "nobody runs: $line" ;;
 		esac
 	done < <(commands)
+}
+
+@test "CONTRIBUTING: its example of a test is one" {
+	local example
+	example=$(sed -n '/^    @test "/,/^    }/{/^        /p}' "$root/CONTRIBUTING.md")
+	[[ $example == *pair*json* ]] || fail 'there is none'
+	eval "$example"
 }

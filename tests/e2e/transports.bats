@@ -18,17 +18,24 @@ try() {
 	ended server 0
 }
 
-# The figures of client.out's only row.
+# The figures of client.out's only row. A percentile of too few samples is '-'; two directions that never
+# ran at the same time, as on a busy machine they may not, have no rate, and say so.
 has_row() {
 	row client.out "$3"
 	[[ ${row[0]} == "$1" && ${row[1]} == "$2" ]] || fail "wrong row: ${row[*]}"
+	if [[ $(<client.err) == *'never ran at the same time'* ]]; then
+		[[ ${row[*]:2} == '- - -' ]] || fail "a rate of nothing: ${row[*]}"
+		return
+	fi
+	while [[ $3 == 9 && ${row[-1]} == - ]]; do unset 'row[-1]'; done
+	((${#row[@]} >= 5)) || fail "few figures: ${row[*]}"
 	positive "${row[@]:2}"
 }
 
 # That what came and what was lost are what was sent.
 adds_up() {
-	json c.json '(.results[] | select(.measured_by == "client")) as $sent
-		| (.results[] | select(.measured_by == "server")) as $came
+	json c.json '(.results[] | of("client")) as $sent
+		| (.results[] | of("server")) as $came
 		| $sent.messages == $came.messages + ($came.lost // 0) and ($sent.lost // 0) == ($came.lost // 0)'
 }
 
@@ -86,12 +93,12 @@ adds_up() {
 	for transport in UC UD; do
 		try send_bw -c $transport -b -q 3 -n 100 -s 256 --json=c.json
 		has_row 256 600 5
-		json c.json '.results | map(.messages) == [300, 300, 600]'
-		json c.json '((.results[0].lost // 0) + (.results[1].lost // 0)) == (.results[2].lost // 0)'
+		json c.json '[.results[] | ends.messages, .messages] == [300, 300, 600]'
+		json c.json '.results[0] | ((.by_end.client.lost // 0) + (.by_end.server.lost // 0)) == (.lost // 0)'
 		try send_bw -c $transport --reversed -l 4 -n 100 -s 256
 		row client.out 5
 		try send_bw -c $transport --threads 2 -q 2 -n 100 -s 256 --json=c.json
-		json c.json '[.results[] | select(.thread != null and .measured_by == "client") | .messages] == [200, 200]'
+		json c.json '[.results[].by_thread[] | select(.measured_by == "client") | .messages] == [200, 200]'
 	done
 	try write_bw -c UC -b -q 3 -n 100 -s 256
 	has_row 256 600 5
@@ -136,9 +143,8 @@ adds_up() {
 @test "-e: write_lat looks at memory, of which no event tells: refused at both ends" {
 	server write_lat
 	client write_lat -e
-	finish server
 	ended client 2
-	ended server 2
+	serves_next write_lat
 	says client.err -e/--events send_lat
 }
 
@@ -173,7 +179,7 @@ adds_up() {
 	mkfifo client.err
 	start_client send_bw -e -D 100 --timeout 3 --interval 0.2
 	exec {events}<client.err
-	await_text "$events" ' B: ' messages/s
+	await_text "$events" 'B: ' messages/s
 	kill -KILL "${pid[server]}"
 	finish client server
 	((status[client] != 0)) || fail 'the client thinks that all is well'
@@ -185,14 +191,14 @@ adds_up() {
 	client send_bw -X 60000
 	ended client 2
 	says client.err -X/--vector vectors
-	finish server
+	serves_next send_bw
 }
 
 @test "--use-srq: SENDs of all QPs from one queue" {
 	try send_bw --use-srq -q 4 -n 300 -s 1024 --json=c.json
 	has_row 1024 1200 5
 	adds_up
-	json c.json '.experiment.use_srq and (.results | all(.lost == null))'
+	json c.json '.experiment.use_srq and ([.results[] | ends.lost] | . != [] and all(. == null))'
 	try send_lat --use-srq -n 200
 	has_row 2 200 9
 	try send_bw --use-srq -q 4 -r 16 -n 300 -s 1024 --json=c.json

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * fuzz: what the fuzz targets share: taking values off the input, and saying what must hold.
+ * fuzz: what the fuzz targets share: reading values from the input, and checks.
  *
- * An input that has run out gives zeros and empty texts, so that every input is a whole one.
+ * After the end of the input, values are zeros and empty texts, so every input is complete.
  */
 #ifndef RDMARK_FUZZ_H
 #define RDMARK_FUZZ_H
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Must hold for every input. The sanitizer's trace of the abort names the line. */
+/* A condition that must hold for every input. The sanitizer's trace of the abort shows the line. */
 #define FUZZ_CHECK(what)                                                                   \
 	do {                                                                               \
 		if (!(what)) {                                                             \
@@ -33,7 +33,7 @@ struct fuzz_input {
 	size_t left;
 };
 
-/* The next SIZE bytes into TO, zeros where there are none left. */
+/* Read the next SIZE bytes into TO; zeros after the end. */
 static inline void fuzz_bytes(struct fuzz_input *in, void *to, size_t size)
 {
 	size_t n = size < in->left ? size : in->left;
@@ -61,7 +61,7 @@ static inline uint64_t fuzz_u64(struct fuzz_input *in)
 	return v;
 }
 
-/* What stands up to the next byte END (which is taken, too), as a new string. */
+/* Read up to the next byte END, and skip that. Returns a new string. */
 static inline char *fuzz_text(struct fuzz_input *in, char end)
 {
 	const uint8_t *stop = in->left ? memchr(in->at, end, in->left) : NULL;

@@ -16,14 +16,21 @@ int send_lat_main(int argc, char **argv);
 int send_bw_main(int argc, char **argv);
 int write_lat_main(int argc, char **argv);
 int write_bw_main(int argc, char **argv);
+int read_lat_main(int argc, char **argv);
+int read_bw_main(int argc, char **argv);
+int atomic_lat_main(int argc, char **argv);
+int atomic_bw_main(int argc, char **argv);
 
 static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
 } programs[] = {
-	{"send_lat", send_lat_main},    {"send_bw", send_bw_main},   {"write_lat", write_lat_main},
-	{"ib_write_bw", write_bw_main}, {"send_lat", send_lat_main}, {"send_bw", send_bw_main},
+	{"send_lat", send_lat_main},    {"send_bw", send_bw_main},
+	{"write_lat", write_lat_main},  {"ib_write_bw", write_bw_main},
+	{"send_lat", send_lat_main},    {"send_bw", send_bw_main},
 	{"ib_send_lat", send_lat_main}, {"send_bw", send_bw_main},
+	{"read_bw", read_bw_main},      {"read_lat", read_lat_main},
+	{"atomic_bw", atomic_bw_main},  {"atomic_lat", atomic_lat_main},
 };
 
 /* What a letter of the first line adds to the command line. */
@@ -120,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uintptr_t lowest_stack = __sancov_lowest_stack;
 
 	peer_start(&in, silent, strchr(letters, 'E') ? 5 : 0);
-	status = programs[which].main(argc, argv);
+	status = peer_run(programs[which].main, argc, argv);
 	peer_end();
 	FUZZ_CHECK((status >= 0 && status <= 4) || status == 77 || status == 130 || status == 143);
 	/* Seeds that are whole sessions: a change of the protocol must not make them rot. */

@@ -73,12 +73,16 @@ static void read_end(const json_t *from)
 		return;
 	}
 	check_clean(e.host, sizeof(e.host));
-	check_clean(e.pinned, sizeof(e.pinned));
+	check_clean(e.thread.pinned, sizeof(e.thread.pinned));
 	check_clean(e.version, sizeof(e.version));
 	again = end_to_json(&e);
 	FUZZ_CHECK(end_from_json(&b, again, &f) == 0);
-	FUZZ_CHECK(!memcmp(&e, &b, offsetof(struct end, port))); /* what came can be passed on */
-	FUZZ_CHECK(!strcmp(e.firmware, b.firmware) && !strcmp(e.version, b.version));
+	/* what came can be passed on */
+	FUZZ_CHECK(!memcmp(&e, &b, offsetof(struct end, nic.port)));
+	FUZZ_CHECK(!strcmp(e.nic.firmware, b.nic.firmware) && !strcmp(e.version, b.version));
+	check_clean(e.cpu_model, sizeof(e.cpu_model));
+	FUZZ_CHECK(e.argv.bytes <= sizeof(e.argv.text) && e.argv.bytes == b.argv.bytes);
+	FUZZ_CHECK(!memcmp(e.argv.text, b.argv.text, e.argv.bytes));
 	json_decref(again);
 }
 
@@ -102,18 +106,15 @@ static void read_experiment(const json_t *from)
 {
 	struct options o;
 	struct fault f = {0};
-	const struct option_row *row;
-	size_t rows;
 
 	options_init(&o, &(struct experiment){EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000,
 					      .tx_depth = 1, .windows = 7,
 					      .staged_chunk_bytes = 1 << 20, .staged_slots = 8});
-	if (experiment_from_json(&o.experiment, from, &f)) {
+	if (experiment_from_json(&o.experiment, from, 0, &f)) {
 		check_fault(&f);
 		return;
 	}
-	row = options_table(&rows);
-	for (; rows--; row++) {
+	for (const struct option_row *row = options_table(); row->name; row++) {
 		uint64_t v;
 
 		if (row->scope != SCOPE_EXPERIMENT)
@@ -193,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair))
 		abort();
-	oob_adopt(&o, carrier_tcp(), NULL, pair[0]);
+	oob_adopt(&o, oob_ops_tcp(), NULL, pair[0]);
 	o.limit = OOB_GREETING_MAX;
 	snprintf(o.peer, sizeof(o.peer), "192.0.2.1:18515"); /* a socketpair has no address */
 	if (piece > 100)

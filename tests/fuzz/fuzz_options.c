@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The command line: any words, one in each line of the input, and what follows from the result. */
 #include "fuzz.h"
-#include "session/plan.h"
+#include "plan/plan.h"
 #include "wire/options.h"
 
 #define WORDS_MAX 64
@@ -27,11 +27,10 @@ static void check_fault(const struct fault *f)
 /* Every number is its row's default, or given and in range. */
 static void check_numbers(const struct options *o)
 {
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
+	const struct option_row *table = options_table();
 	char text[64];
 
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; table[i].name; i++) {
 		if (table[i].kind == OPTION_TEXT || table[i].kind == OPTION_FILE ||
 		    table[i].kind == OPTION_NONE)
 			continue;
@@ -48,13 +47,13 @@ static void check_wire(const struct options *o)
 {
 	struct experiment there = defaults[0];
 	struct fault f = {0};
-	json_t *m = experiment_to_json(&o->experiment, NULL),
-	       *d = experiment_describe(&o->experiment, NULL);
+	json_t *m = experiment_to_json(&o->experiment, 0),
+	       *d = experiment_describe(&o->experiment, 0);
 
 	for (uint64_t *at = (uint64_t *)&there; at < (uint64_t *)(&there + 1); at++)
 		*at = EXPERIMENT_AUTO;
 	FUZZ_CHECK(m && d && json_object_size(d) >= json_object_size(m));
-	FUZZ_CHECK(experiment_from_json(&there, m, &f) == 0);
+	FUZZ_CHECK(experiment_from_json(&there, m, 0, &f) == 0);
 	FUZZ_CHECK(memcmp(&there, &o->experiment, sizeof(there)) == 0);
 	FUZZ_CHECK(experiment_check(o, &there, &f) == 0);
 	json_decref(m);
@@ -67,9 +66,14 @@ static void check_plan(const struct experiment *e, bool latency, uint64_t max_cq
 	uint64_t last = plan_last_size(e, UINT64_C(1) << 31), list = e->post_list;
 	uint64_t cqe = e->tx_depth * e->qps < max_cqe ? e->tx_depth * e->qps : max_cqe;
 	uint64_t depth = e->tx_depth / list * list;
+	const struct plan_qp qp = {.latency = latency,
+				   .pingpong = latency,
+				   .receives = true,
+				   .max_cqe = 4194303,
+				   .max_wr = 32768};
 	struct fault f = {0};
 
-	if (plan_check(e, latency, &f)) {
+	if (plan_check(e, &f)) {
 		check_fault(&f);
 		return;
 	}
@@ -81,16 +85,16 @@ static void check_plan(const struct experiment *e, bool latency, uint64_t max_cq
 		FUZZ_CHECK((depth + mod - 1) / mod * e->qps <= cqe); /* no CQ overflows */
 		FUZZ_CHECK(plan_warmup(e, size, latency) >= (e->warmup == EXPERIMENT_AUTO));
 	}
-	FUZZ_CHECK(plan_rx_depth(e, latency, 4194303, 32768) >= 1);
+	FUZZ_CHECK(plan_rx_depth(e, &qp) >= 1);
+	FUZZ_CHECK(plan_tx_depth(e, &qp) >= 1);
 }
 
 /* Each word as the value of each option that has one. */
 static void try_values(const char *text)
 {
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
+	const struct option_row *table = options_table();
 
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; table[i].name; i++) {
 		struct fault f = {0};
 		uint64_t v = 4711;
 
@@ -114,7 +118,7 @@ static void show_help(const struct options *o)
 
 	if (!out)
 		abort();
-	options_help(out, "send_bw", "summary", o);
+	options_help(out, "send_bw", "summary", o, o->local.help != NULL);
 	fclose(out);
 	FUZZ_CHECK(strstr(text, "--size"));
 	free(text);
@@ -138,9 +142,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (options_parse(&o, argc, argv, &f)) {
 		check_fault(&f);
 	} else {
-		check_numbers(&o);
-		check_wire(&o);
-		check_plan(&o.experiment, latency, o.experiment.qps + size * 50);
+		unsigned points = sweep_points(&o.sweep);
+
+		FUZZ_CHECK(points >= 1 && points <= SWEEP_POINTS_MAX);
+		for (unsigned i = 0; i < points; i += points / 4 + 1) {
+			sweep_set(&o, i);
+			check_numbers(&o);
+			check_wire(&o);
+			check_plan(&o.experiment, latency, o.experiment.qps + size * 50);
+		}
 		if (o.local.help)
 			show_help(&o);
 	}

@@ -106,7 +106,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static void check_link(const struct path_link *l)
+static void check_link(const struct pci_link *l)
 {
 	char text[64];
 
@@ -114,7 +114,7 @@ static void check_link(const struct path_link *l)
 	FUZZ_CHECK(isfinite(l->gts) && l->gts >= 0 && l->width <= PCI_MAX_LANES);
 	FUZZ_CHECK(isfinite(l->max_gts) && l->max_gts >= 0 && l->max_width <= PCI_MAX_LANES);
 	FUZZ_CHECK(!l->pci[0] || (l->gts > 0 && l->width));
-	path_link_format(l, text, sizeof(text));
+	pci_link_format(l, text, sizeof(text));
 	FUZZ_CHECK(strlen(text) < sizeof(text) - 1);
 }
 
@@ -124,16 +124,16 @@ static void check_path(const struct path *p, enum path_class class)
 	check_link(&p->nic);
 	check_link(&p->gpu);
 	check_link(&p->down);
-	FUZZ_CHECK(p->trained_down == (path_link_share(&p->down) < 1));
+	FUZZ_CHECK(p->trained_down == (pci_link_share(&p->down) < 1));
 	FUZZ_CHECK(strnlen(p->iommu, sizeof(p->iommu)) < sizeof(p->iommu));
 	FUZZ_CHECK(p->payload_bytes >= 128 && p->payload_bytes <= 4096);
 	FUZZ_CHECK(p->ceiling_write_gbps >= 0 && p->ceiling_write_gbps <= p->ceiling_read_gbps);
 	FUZZ_CHECK(p->ceiling_read_gbps < 32 * 1024.0);
 	for (int i = 0; i < 2; i++) {
-		const struct path_link *l = i ? &p->nic : &p->gpu;
+		const struct pci_link *l = i ? &p->nic : &p->gpu;
 
 		FUZZ_CHECK(!l->pci[0] ||
-			   p->ceiling_write_gbps <= path_link_gbps(l, p->payload_bytes, false));
+			   p->ceiling_write_gbps <= pci_link_gbps(l, p->payload_bytes, false));
 	}
 }
 
@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const gpu[] = {"0000:45:00.0", "0000:44:00.0", "0000:99:00.0", ""};
 	static const enum path_class class[] = {PATH_PIX, PATH_PHB, PATH_UNKNOWN, PATH_UNKNOWN};
 	struct fuzz_input in = {data, size};
-	size_t rank[COUNT(gpu)];
+	struct gpu_info list[COUNT(gpu)] = {0};
 	struct path p;
 
 	for (size_t i = 0; i < COUNT(devices); i++) {
@@ -159,8 +159,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < COUNT(gpu); i++) {
 		path_find(tree, "0000:41:00.0", gpu[i], &p);
 		check_path(&p, class[i]);
+		list[i].index = (int)i;
+		strcpy(list[i].pci, gpu[i]);
 	}
-	path_rank(tree, "0000:41:00.0", gpu, COUNT(gpu), rank);
-	FUZZ_CHECK(rank[0] == 0 && rank[1] == 1 && rank[2] + rank[3] == 5);
+	path_sort(tree, "0000:41:00.0", list, COUNT(gpu));
+	FUZZ_CHECK(list[0].index == 0 && list[1].index == 1);
+	FUZZ_CHECK(list[2].index + list[3].index == 5);
 	return 0;
 }

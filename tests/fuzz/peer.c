@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <linux/sockios.h>
@@ -17,8 +18,8 @@
 
 #include "base/clock.h"
 #include "host/pin.h"
-#include "session/watch.h"
-#include "wire/door.h"
+#include "measure/watch.h"
+#include "wire/listener.h"
 #include "wire/message.h"
 
 #define MEMORY_MAX    ((size_t)16 << 20)
@@ -31,16 +32,17 @@ static struct {
 	bool silent, over;
 	bool server;
 	_Atomic unsigned polls, bad_poll; /* of CQs: calls so far, and the one that fails */
-	unsigned idle;                    /* calls since this end has taken all that was said */
+	_Atomic unsigned asleep;          /* threads beside main that wait in ppoll() */
+	unsigned idle;                    /* calls since this end has answered all that was said */
 	int fd;                           /* the peer's end of the connection, -1: none */
-	int door_fd; /* this end's listening socket, -1: this end is the client */
+	int listener_fd; /* this end's listening socket, -1: this end is the client */
 	int signal_fd;
-	struct sockaddr_un door;
-	socklen_t door_len;
+	struct sockaddr_un listener;
+	socklen_t listener_len;
 	int stranger[STRANGERS_MAX];
 	unsigned strangers;
 	_Atomic uint64_t passed_ns; /* by which time has been moved on */
-} peer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .door_fd = -1, .signal_fd = -1};
+} peer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .listener_fd = -1, .signal_fd = -1};
 
 void peer_start(const struct fuzz_input *script, bool silent, unsigned bad_poll)
 {
@@ -65,18 +67,18 @@ void peer_end(void)
 {
 	close_fd(&peer.fd);
 	close_fd(&peer.signal_fd);
-	peer.door_fd = -1;
+	peer.listener_fd = -1;
 	while (peer.strangers)
 		close(peer.stranger[--peer.strangers]);
 }
 
-/* A new connection to the server's door, -1 if nobody listens any more. */
+/* A new connection to the server's listener, -1 if nobody listens any more. */
 static int knock(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	if (fd >= 0 &&
-	    (peer.door_fd < 0 || connect(fd, (struct sockaddr *)&peer.door, peer.door_len)))
+	if (fd >= 0 && (peer.listener_fd < 0 ||
+			connect(fd, (struct sockaddr *)&peer.listener, peer.listener_len)))
 		close_fd(&fd);
 	return fd;
 }
@@ -92,10 +94,10 @@ static void listen_to(int fd)
 
 static void say(const struct script_step *step)
 {
-	if (peer.fd < 0 && peer.door_fd >= 0)
+	if (peer.fd < 0 && peer.listener_fd >= 0)
 		peer.fd = knock();
 	if (peer.fd < 0 || send(peer.fd, step->bytes, step->size, MSG_NOSIGNAL) >= 0 ||
-	    peer.door_fd < 0)
+	    peer.listener_fd < 0)
 		return;
 	/* The server has dropped us: again, as another client. */
 	close_fd(&peer.fd);
@@ -121,7 +123,7 @@ static void do_step(const struct script_step *step)
 		say(step);
 		break;
 	case SCRIPT_SIGNAL:
-		send_signal(step->size % 2 ? SIGINT : SIGTERM);
+		send_signal(SIGTERM);
 		break;
 	case SCRIPT_STRANGER:
 		fd = peer.strangers < STRANGERS_MAX ? knock() : -1;
@@ -164,13 +166,32 @@ static bool all_taken(void)
 	return peer.fd < 0 || ioctl(peer.fd, SIOCOUTQ, &bytes) || bytes == 0;
 }
 
+/*
+ * Has the thread beside the loop also acted on it, and does it wait for more? It leaves ppoll() before
+ * it takes anything, so the order of the questions matters.
+ */
+static bool all_answered(void)
+{
+	return all_taken() && peer.asleep;
+}
+
+static jmp_buf died; /* where stop_die() returns to */
+
+int peer_run(int (*main_of)(int argc, char **argv), int argc, char **argv)
+{
+	int signal = setjmp(died);
+
+	return signal ? 128 + signal : main_of(argc, argv);
+}
+
 /* What follows stands in for the functions of those names. */
 
-int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom,
+int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *whom,
 		       uint64_t deadline_ns, struct fault *f);
-int __wrap_door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
-		     struct fault *f);
+int __wrap_listener_open(struct listener *d, const char *address, uint16_t port, struct stop *stop,
+			 struct fault *f);
 int __wrap_stop_init(struct stop *s, struct fault *f);
+void __wrap_stop_die(int signal) __attribute__((noreturn));
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
 int __real_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
 int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const sigset_t *mask);
@@ -183,12 +204,13 @@ void __real_watch_join(struct watch *w);
 uint64_t __wrap_clock_now_ns(void);
 uint64_t __real_clock_now_ns(void);
 void __wrap_clock_calibrate(struct clock *c);
+int __wrap_clock_check(struct clock *c, struct fault *f);
 int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int __real_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
 void *__real_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
 
-int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *whom,
+int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *whom,
 		       uint64_t deadline_ns, struct fault *f)
 {
 	int pair[2];
@@ -200,30 +222,30 @@ int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_dial *
 		return fault_raise(f, FAULT_DEADLINE, ECONNREFUSED, "Couldn't connect to %s:%u",
 				   whom->host, whom->port);
 	peer.fd = pair[1];
-	oob_adopt(o, carrier_tcp(), stop, pair[0]);
+	oob_adopt(o, oob_ops_tcp(), stop, pair[0]);
 	return 0;
 }
 
-int __wrap_door_open(struct door *d, const char *address, uint16_t port, struct stop *stop,
-		     struct fault *f)
+int __wrap_listener_open(struct listener *d, const char *address, uint16_t port, struct stop *stop,
+			 struct fault *f)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 
 	(void)address;
 	fault_phase(f, "listening for the client");
-	*d = DOOR_CLOSED;
+	*d = LISTENER_CLOSED;
 	d->stop = stop;
-	for (int i = 0; i < DOOR_STRANGERS; i++)
-		d->stranger[i].oob = OOB_EMPTY;
+	for (int i = 0; i < LISTENER_PENDING_MAX; i++)
+		d->pending[i].oob = OOB_EMPTY;
 	d->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	peer.door_len = sizeof(peer.door);
+	peer.listener_len = sizeof(peer.listener);
 	/* An address without a name: the kernel finds one that is free. */
 	if (d->fd < 0 || bind(d->fd, (struct sockaddr *)&name, sizeof(sa_family_t)) ||
 	    listen(d->fd, STRANGERS_MAX + 8))
 		abort();
-	if (__real_getsockname(d->fd, (struct sockaddr *)&peer.door, &peer.door_len))
+	if (__real_getsockname(d->fd, (struct sockaddr *)&peer.listener, &peer.listener_len))
 		abort();
-	peer.door_fd = d->fd;
+	peer.listener_fd = d->fd;
 	peer.server = true;
 	d->port = port;
 	snprintf(d->address, sizeof(d->address), "[::]:%u", port);
@@ -241,6 +263,11 @@ int __wrap_stop_init(struct stop *s, struct fault *f)
 	*s = (struct stop){.fd = end[0]};
 	peer.signal_fd = end[1];
 	return 0;
+}
+
+void __wrap_stop_die(int signal)
+{
+	longjmp(died, signal);
 }
 
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f)
@@ -261,8 +288,12 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const si
 
 	if (rc || (ts && !ts->tv_sec && !ts->tv_nsec))
 		return rc;
-	if (!pthread_equal(pthread_self(), peer.main))
-		return __real_ppoll(p, n, ts, mask);
+	if (!pthread_equal(pthread_self(), peer.main)) {
+		peer.asleep++;
+		rc = __real_ppoll(p, n, ts, mask);
+		peer.asleep--;
+		return rc;
+	}
 	/* A mere pause waits for nobody. */
 	while (n > 1 && p[1].fd >= 0 && feed()) {
 		rc = __real_ppoll(p, n, &none, mask);
@@ -270,7 +301,7 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const si
 			return rc;
 	}
 	if (!ts) {
-		send_signal(SIGINT);
+		send_signal(SIGTERM);
 		return __real_ppoll(p, n, &second, mask);
 	}
 	peer.passed_ns += (uint64_t)ts->tv_sec * 1000000000 + (uint64_t)ts->tv_nsec;
@@ -312,6 +343,14 @@ void __wrap_clock_calibrate(struct clock *c)
 	(void)c;
 }
 
+/* Nor is this, which needs the other. */
+int __wrap_clock_check(struct clock *c, struct fault *f)
+{
+	(void)c;
+	(void)f;
+	return 0;
+}
+
 /* A machine of little memory. */
 void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
 {
@@ -323,7 +362,7 @@ void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
 
 /*
  * In null mode the CQ is never empty; the loops look for the end of the run only when it is. A
- * server's loop that goes on when all has been taken waits for the next word.
+ * server's loop that goes on when all has been answered waits for the next word.
  */
 int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
@@ -335,8 +374,8 @@ int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 		wc[0].status = IBV_WC_RETRY_EXC_ERR;
 	}
 	if (peer.server && call % 1024 == 0) {
-		peer.idle = all_taken() ? peer.idle + 1 : 0;
-		if (peer.idle > 20) {
+		peer.idle = all_answered() ? peer.idle + 1 : 0;
+		if (peer.idle > 100) {
 			peer.idle = 0;
 			feed();
 		}
@@ -344,12 +383,17 @@ int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	return got;
 }
 
-/* A server without a loop. */
+/*
+ * A server without a loop. A thread that has ended waits for nothing: then the next word comes after
+ * 0.1 s all the same. It may have ended because of the last word: so that is asked last.
+ */
 void __wrap_watch_join(struct watch *w)
 {
 	for (unsigned tries = 0; w->running && !w->done && !fault_is(&w->fault); tries++) {
 		usleep(100);
-		if (tries % 16 == 15 && all_taken() && !feed())
+		if (tries % 16 != 15 || !(all_answered() || tries % 1024 == 1023))
+			continue;
+		if (w->done || !feed())
 			break;
 	}
 	__real_watch_join(w);

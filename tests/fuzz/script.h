@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * script: what a peer sends, as text that a mutator and a reader can work on. A line is a step:
+ * script: what a peer sends, as text that a mutator and a reader can edit. A line is a step:
  *
- *	{"type": "bye"}  (or any other text) is sent as a frame with the right header
- *	!RDMK\x00\x00    is sent as it is, \xNN being a byte
- *	#text            is sent as it is by another stranger, on a connection of its own
- *	^                a signal comes
- *	> before any of these: at once, without waiting for what the other end says
+ *	{"type": "bye"}  (or any other text) is sent as a frame with a valid header
+ *	!RDMK\x00\x00    is sent as it is; \xNN is a byte
+ *	#text            is sent as it is on another connection
+ *	^                a signal is received
+ *	> before any of these: at once, without waiting for the other end's message
  */
 #ifndef RDMARK_FUZZ_SCRIPT_H
 #define RDMARK_FUZZ_SCRIPT_H
@@ -26,7 +26,7 @@ struct script_step {
 	size_t size;
 };
 
-/* The next step of IN; false at its end. Release with script_release(). */
+/* Read the next step of IN; false at its end. Free it with script_release(). */
 bool script_next(struct fuzz_input *in, struct script_step *step);
 void script_release(struct script_step *step);
 

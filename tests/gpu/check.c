@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 
-void check_say(struct check *c, bool ok, const char *what, ...)
+void check_print(struct check *c, bool ok, const char *what, ...)
 {
 	va_list ap;
 
@@ -45,14 +45,11 @@ size_t check_compare(const void *data, size_t bytes, uint64_t seed)
 
 static void describe(const struct gpu_info *i)
 {
-	char memory[32], bar1[32];
-
-	units_format_size(i->memory_bytes, memory, sizeof(memory));
-	units_format_size(i->bar1_bytes, bar1, sizeof(bar1));
 	printf("GPU %d: %s, %s, PCI %s\n", i->index, i->name, i->uuid, i->pci);
 	printf("  driver of CUDA %d.%d, compute capability %d.%d, memory %s, BAR1 %s\n",
 	       i->driver_version / 1000, i->driver_version % 1000 / 10, i->capability / 10,
-	       i->capability % 10, memory, i->bar1_bytes ? bar1 : "unknown");
+	       i->capability % 10, units_size(i->memory_bytes).text,
+	       i->bar1_bytes ? units_size(i->bar1_bytes).text : "unknown");
 	printf("  GPUDirect RDMA %s, dma-buf %s, flush %s, order of writes %d\n",
 	       i->gpudirect ? "yes" : "no", i->dmabuf ? "yes" : "no", i->can_flush ? "yes" : "no",
 	       i->ordering);
@@ -64,7 +61,7 @@ static int usage(void)
 	return FAULT_USAGE;
 }
 
-static int take_options(int argc, char **argv, struct check *c, struct gpu_wish *wish)
+static int read_options(int argc, char **argv, struct check *c, struct gpu_attr *wanted)
 {
 	static const struct option options[] = {
 		{"gpu", required_argument, NULL, 'g'},
@@ -76,7 +73,7 @@ static int take_options(int argc, char **argv, struct check *c, struct gpu_wish 
 
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (o == 'g')
-			wish->index = atoi(optarg);
+			wanted->index = atoi(optarg);
 		else if (o == 'b')
 			c->bytes = strtoull(optarg, NULL, 0) & ~(size_t)0xffff;
 		else if (o == 'r')
@@ -90,12 +87,12 @@ static int take_options(int argc, char **argv, struct check *c, struct gpu_wish 
 int main(int argc, char **argv)
 {
 	struct check c = {.bytes = (size_t)256 << 20, .rounds = 5};
-	struct gpu_wish wish = {.index = 0};
+	struct gpu_attr wanted = {.index = 0};
 	struct fault f = {0};
 
-	if (take_options(argc, argv, &c, &wish))
+	if (read_options(argc, argv, &c, &wanted))
 		return usage();
-	if (!gpu_open(&c.g, &wish, &f)) {
+	if (!gpu_open(&c.g, &wanted, &f)) {
 		describe(gpu_about(c.g));
 		check_buffers(&c, &f);
 		check_exports(&c, &f);

@@ -7,19 +7,19 @@
 
 struct check {
 	struct gpu *g;
-	size_t bytes; /* of the large copies */
-	int rounds;   /* of each measurement; the median counts */
-	/* of the measuring part: GPU memory of `bytes` each, host memory twice that, registered */
+	size_t bytes; /* size of the large copies */
+	int rounds;   /* rounds per measurement; the median counts */
+	/* for measurements: GPU memory of `bytes` each; registered host memory of twice that */
 	uint64_t from, to;
 	uint8_t *host;
 	/* results, Gb/s */
-	double out_gbps, in_gbps; /* one large copy each way */
-	double both_gbps;         /* the slower of two at the same time */
+	double out_gbps, in_gbps; /* one large copy in each direction */
+	double both_gbps;         /* the slower one of two simultaneous copies */
 	unsigned failed;
 };
 
-/* check.c: say how a check went. */
-void check_say(struct check *c, bool ok, const char *what, ...)
+/* check.c: print and count the result of a check. */
+void check_print(struct check *c, bool ok, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* checks.c */
@@ -34,7 +34,7 @@ void check_speed_close(struct check *c);
 int check_large(struct check *c, struct fault *f);
 int check_pipeline(struct check *c, struct fault *f); /* prints the table and the choice */
 
-/* A word of data that says where it belongs; SEED tells one filling from another. */
+/* Word I of test data; SEED distinguishes one filling from another. */
 static inline uint64_t check_word(uint64_t seed, uint64_t i)
 {
 	uint64_t x = (i + seed) * UINT64_C(0x9e3779b97f4a7c15);
@@ -44,7 +44,7 @@ static inline uint64_t check_word(uint64_t seed, uint64_t i)
 }
 
 void check_fill(void *to, size_t bytes, uint64_t seed);
-/* Offset of the first word that is wrong, or BYTES. */
+/* The offset of the first wrong word, or BYTES. */
 size_t check_compare(const void *data, size_t bytes, uint64_t seed);
 
 #endif

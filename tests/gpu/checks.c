@@ -27,9 +27,9 @@ void check_buffers(struct check *c, struct fault *f)
 		gpu_copy_out(c->g, at, addr[i], 1, f);
 		gpu_copy_out(c->g, at + 1, addr[i] + size[i] / 2, 1, f);
 		gpu_copy_out(c->g, at + 2, addr[i] + size[i] - 1, 1, f);
-		check_say(c, addr[i] % GPU_ALIGN_BYTES == 0 && !at[0] && !at[1] && !at[2],
-			  "buffer of %zu bytes at 0x%" PRIx64 ": aligned and zero", size[i],
-			  addr[i]);
+		check_print(c, addr[i] % GPU_ALIGN_BYTES == 0 && !at[0] && !at[1] && !at[2],
+			    "buffer of %zu bytes at 0x%" PRIx64 ": aligned and zero", size[i],
+			    addr[i]);
 	}
 	for (int i = 0; i < COUNT; i++)
 		gpu_free(c->g, addr[i]);
@@ -41,11 +41,11 @@ static void export_one(struct check *c, uint64_t addr, uint64_t from, size_t byt
 	int fd, rc = gpu_export(c->g, addr + from, bytes, false, &fd, &offset);
 	bool dmabuf = gpu_about(c->g)->dmabuf;
 
-	check_say(c,
-		  outside || !dmabuf ? rc && fd < 0
-				     : !rc && fd >= 0 && offset == (addr + from) % page,
-		  "export of %zu bytes at +%" PRIu64 "%s: %s (%d), offset %" PRIu64, bytes, from,
-		  outside ? ", past the end" : "", gpu_error_name(rc), rc, offset);
+	check_print(c,
+		    outside || !dmabuf ? rc && fd < 0
+				       : !rc && fd >= 0 && offset == (addr + from) % page,
+		    "export of %zu bytes at +%" PRIu64 "%s: %s (%d), offset %" PRIu64, bytes, from,
+		    outside ? ", past the end" : "", gpu_error_name(rc), rc, offset);
 	if (fd >= 0)
 		close(fd);
 }
@@ -86,10 +86,10 @@ void check_copies(struct check *c, struct fault *f)
 			n = n < PART_BYTES - at ? n : PART_BYTES - at;
 			gpu_copy_out(c->g, in + at, addr + at, n, f);
 		}
-		check_say(c, !memcmp(in, out, PART_BYTES), "copy in, copy out in uneven pieces");
+		check_print(c, !memcmp(in, out, PART_BYTES), "copy in, copy out in uneven pieces");
 		gpu_flush(c->g, f);
-		check_say(c, !fault_is(f), "flush (%s)",
-			  gpu_needs_flush(gpu_about(c->g)) ? "needed" : "not needed");
+		check_print(c, !fault_is(f), "flush (%s)",
+			    gpu_needs_flush(gpu_about(c->g)) ? "needed" : "not needed");
 	}
 	free(out);
 	free(in);
@@ -110,15 +110,15 @@ void check_planted_fault(struct check *c, struct fault *f)
 		memset(data, 0, PART_BYTES);
 		gpu_copy_out(c->g, data, addr, PART_BYTES, f);
 		found = check_compare(data, PART_BYTES, 2);
-		check_say(c, found == PART_BYTES, "verification of what is right");
+		check_print(c, found == PART_BYTES, "verification of what is right");
 		byte = data[wrong + 3] ^ 0x10;
 		gpu_copy_in(c->g, addr + wrong + 3, &byte, 1, f);
 		gpu_copy_out(c->g, data, addr, PART_BYTES, f);
 		found = check_compare(data, PART_BYTES, 2);
-		check_say(c, found == wrong, "a planted bit flip in word +%zu is found at +%zu",
-			  wrong, found);
-		check_say(c, check_compare(data, PART_BYTES, 3) == 0,
-			  "another seed's data are not taken for it");
+		check_print(c, found == wrong, "a planted bit flip in word +%zu is found at +%zu",
+			    wrong, found);
+		check_print(c, check_compare(data, PART_BYTES, 3) == 0,
+			    "another seed's data are not taken for it");
 	}
 	free(data);
 	gpu_free(c->g, addr);

@@ -150,7 +150,6 @@ static void close_streams(struct pipeline *p)
 int check_large(struct check *c, struct fault *f)
 {
 	struct pipeline p;
-	char size[32];
 	int rc = open_streams(&p, c, f);
 
 	if (!rc)
@@ -163,8 +162,7 @@ int check_large(struct check *c, struct fault *f)
 	if (!rc)
 		printf("\none copy of %s, median of %d: out %.1f Gb/s, in %.1f Gb/s, each way at "
 		       "the same time %.1f Gb/s\n",
-		       units_format_size(c->bytes, size, sizeof(size)), c->rounds, c->out_gbps,
-		       c->in_gbps, c->both_gbps);
+		       units_size(c->bytes).text, c->rounds, c->out_gbps, c->in_gbps, c->both_gbps);
 	return rc;
 }
 
@@ -236,8 +234,8 @@ static int verify(struct pipeline *p, uint64_t seed, struct fault *f)
 		return -1;
 	wrong = check_compare(c->host, bytes, seed);
 	if (wrong != bytes)
-		check_say(c, false, "chunks of %zu in %u slots: wrong data at +%zu", p->chunk,
-			  p->slots, wrong);
+		check_print(c, false, "chunks of %zu in %u slots: wrong data at +%zu", p->chunk,
+			    p->slots, wrong);
 	return 0;
 }
 
@@ -281,9 +279,7 @@ static void consider(struct choice *best, const struct pipeline *p, double rate,
 
 static int measure_row(struct pipeline *p, struct choice *best, double reference, struct fault *f)
 {
-	char size[32];
-
-	printf("%10s", units_format_size(p->chunk, size, sizeof(size)));
+	printf("%10s", units_size(p->chunk).text);
 	for (p->slots = 1; p->slots <= SLOTS_MAX; p->slots *= 2) {
 		double rate;
 
@@ -308,7 +304,6 @@ int check_pipeline(struct check *c, struct fault *f)
 	double reference = c->both_gbps < slower ? c->both_gbps : slower;
 	struct choice best = {0};
 	struct pipeline p;
-	char size[32];
 	int rc = open_streams(&p, c, f);
 
 	printf("\nstaged pipeline without its network, GPU to slot and slot to GPU at the same "
@@ -322,8 +317,7 @@ int check_pipeline(struct check *c, struct fault *f)
 	if (rc)
 		return -1;
 	printf("\ndefault: chunks of %s in %u slots, %.1f Gb/s, %.3f of the large copies%s\n",
-	       units_format_size(best.chunk, size, sizeof(size)), best.slots, best.gbps,
-	       best.gbps / reference,
+	       units_size(best.chunk).text, best.slots, best.gbps, best.gbps / reference,
 	       best.gbps < ENOUGH * reference ? " (less than enough: the fastest)" : "");
 	return 0;
 }

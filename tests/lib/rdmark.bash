@@ -2,29 +2,30 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # what it sets is for the tests
 #
-# Helpers for the bats tests: run the programs as a server/client pair and look at what they said.
-# `load ../lib/rdmark` gives a test file its setup and teardown, too.
+# Helpers for the bats tests: run the programs as a pair of server and client, and look at their output.
+# `load ../lib/rdmark` also gives a test file its setup and teardown.
 #
 #   pair PROGRAM [ARG…]      a server, and a client with ARGs; both must succeed
-#   server PROGRAM [ARG…]    a server on a free port, which is in $port; returns when it is ready
-#   client PROGRAM [ARG…]    a client of it, to its end
-#   start NAME PROGRAM [ARG…], finish NAME     any program in the background, and its end
-#   stranger ACTION…         tests/lib/peer connected to the server, to its end
-#   proxy [HOLD…]            tests/lib/peer between a client yet to come and the server; await LINE
-#                            then waits until it has seen that
+#   server PROGRAM [ARG…]    a server on a free port, $port; returns when it is ready
+#   client PROGRAM [ARG…]    a client of it; returns at its end
+#   serves_next PROGRAM [ARG…]  the server, whose client failed before it measured, serves another one
+#   waits_on                 the server still waits for one; end it
+#   start NAME PROGRAM [ARG…], finish NAME     any program in the background; wait for its end
+#   stranger ACTION…         tests/lib/peer, connected to the server; returns at its end
+#   proxy [HOLD…]            tests/lib/peer between the next client and the server; await LINE
+#                            then waits until it has seen that line
 #
-# Each has a NAME (server, client, stranger): NAME.out and NAME.err hold what it printed,
-# ${status[NAME]} its exit status, ${took_ms[NAME]} how long it ran, ${pid[NAME]} who it is.
-# Nothing outlives $deadline seconds (then status 142), nothing outlives the test.
+# Each has a NAME (server, client, stranger): NAME.out and NAME.err hold its output, ${status[NAME]} its
+# exit status, ${took_ms[NAME]} how long it ran, ${pid[NAME]} its process.
+# Nothing runs longer than $deadline seconds (then status 142) or longer than the test.
 #
-# Every JSON document that a program wrote is kept, and compared with the schema when the tests of
-# the file are done (tests/lib/schema): in teardown_file, or in RDMARK_DOCUMENTS by who set that.
+# Every JSON document that a program wrote is kept and compared with the schema (tests/lib/schema) when
+# the tests of the file are done: in teardown_file, or, if RDMARK_DOCUMENTS is set, by whoever set it.
 #
-# From outside: RDMARK_BIN, where the programs are (build/bin); RDMARK_PRELOAD, a library to load
-# into them; RDMARK_HOST, where the servers are reached (127.0.0.1); RDMARK_SANITIZED, set if the
-# programs are built with ASan and UBSan: then a leak or anything else that these report, on whatever
-# side and whatever else a test looks at, makes the test fail; RDMARK_DOCUMENTS, a folder for the
-# documents of several files.
+# Environment: RDMARK_BIN, where the programs are (build/bin); RDMARK_PRELOAD, a library to load into
+# them; RDMARK_HOST, the address of the servers (127.0.0.1); RDMARK_SANITIZED, set if the programs are
+# built with ASan and UBSan: any report of these at either end then makes the test fail;
+# RDMARK_DOCUMENTS, a folder for the documents of several files.
 
 lib=${BASH_SOURCE[0]%/*}
 [[ $lib == /* ]] || lib=$PWD/$lib
@@ -33,33 +34,37 @@ RDMARK_BIN=${RDMARK_BIN:-$root/build/bin}
 [[ $RDMARK_BIN == /* ]] || RDMARK_BIN=$PWD/$RDMARK_BIN
 export RDMARK_BIN
 
-programs=(send_lat send_bw write_lat write_bw)
-latency_programs=(send_lat write_lat)
-bandwidth_programs=(send_bw write_bw)
+# shellcheck source=tests/lib/programs.bash
+. "$lib/programs.bash"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
+	[[ ! ${SKIP_FILE-} ]] || skip "$SKIP_FILE"
 	unset port events
 	declare -gA pid=() status=() took_ms=() started_us=()
 	deadline=40
 	host=${RDMARK_HOST:-127.0.0.1}
 	through=()
 	mkfifo ready seen
-	# What they find goes into files of their own, for teardown.
+	# Their reports go into separate files, for teardown.
 	[[ ! ${RDMARK_SANITIZED-} ]] || sanitizers_log_to "$PWD/sanitizer"
 }
+
+# Call in setup_file: every test of the file is skipped. (bats 1.8 takes a skip in setup_file for a
+# failure of teardown_file.)
+skip_file() { export SKIP_FILE=$1; }
 
 sanitizers_log_to() {
 	export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=1:log_path=$1
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:log_path=$1
 }
 
-# For the few tests that the sanitizers would spoil.
+# For the few tests that cannot work under the sanitizers.
 not_sanitized() {
 	[[ ! ${RDMARK_SANITIZED-} ]] || skip "$1"
 }
 
-# Kill what a failed test left, and wait for it: the next one shall have the machine for itself.
+# Kill what a failed test left, and wait for it: the next test must have the machine for itself.
 teardown() {
 	local name
 	for name in "${!pid[@]}"; do
@@ -67,8 +72,8 @@ teardown() {
 	done
 	wait
 	keep_documents ./*.json
-	if compgen -G 'sanitizer.*' >/dev/null; then
-		cat sanitizer.* >&2
+	# A process that is killed while its leaks are looked for says that its threads are gone.
+	if cat sanitizer.* 2>/dev/null | grep -v 'Unable to get registers from thread' >&2; then
 		return 1
 	fi
 }
@@ -261,6 +266,25 @@ pair() {
 	ended server 0
 }
 
+# The server said that it did not serve its client.
+waits() { until_says server.err "client .* not served, still waiting for a client: "; }
+
+serves_next() {
+	waits
+	start next "$1" -p "$port" -n 5 "${@:2}" "$host"
+	finish next server
+	ended next 0
+	ended server 0
+	rm next.*
+}
+
+waits_on() {
+	waits
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 143
+}
+
 # Until FILE says TEXT.
 until_says() {
 	local end=$((SECONDS + deadline))
@@ -310,6 +334,13 @@ within() {
 # contents FILE VARIABLE, without a fork.
 contents() { IFS= read -r -d '' "$2" <"$1" || true; }
 
+# with_device: from now on programs find an RDMA device, the stand-in where there is none, so that a
+# client gets as far as connecting.
+with_device() {
+	compgen -G '/sys/class/infiniband/*' >/dev/null ||
+		export RDMARK_PRELOAD=${RDMARK_PRELOAD:-$(realpath "$RDMARK_BIN/../tests/libsimverbs.so")}
+}
+
 # says FILE TEXT…: each TEXT stands in it. says_no: none does.
 says() {
 	local text wanted
@@ -331,23 +362,28 @@ silent() {
 	[[ ! -s $1 ]] || fail "$1 is not empty"
 }
 
-# json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then).
+# json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then). Of a result, FILTER may
+# use ends, what each end measured; of("client"), what that one did, nothing if it did not; and
+# all_parts, that and what each thread and device did.
 json() {
 	keep_documents "$1"
-	jq -e "${@:3}" "$2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
+	jq -e "${@:3}" 'def ends: if .by_end then .by_end[] else . end; def of($who): ends | select(.measured_by == $who);
+		def all_parts: ., ends, .by_thread[]?, .by_device[]?; '"$2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
 }
 
 # rows FILE [FIELDS]: sets rows to the lines that are a row of the table by the rule that most
 # readers of perftest go by: the first field is a number, all FIELDS are, and there are exactly as
-# many. 5 or 9 if not given.
+# many. 5 or 9 if not given. A percentile of too few samples is a '-'. The mark of one that was disturbed
+# (most are, on a machine that is not quiet) is no field.
 rows() {
 	local line number='^[0-9]+(\.[0-9]+)?$' field fields
 	rows=()
 	while IFS= read -r line; do
+		line=${line% !}
 		read -ra fields <<<"$line"
 		[[ ${#fields[@]} == "${2:-5}" || (! ${2-} && ${#fields[@]} == 9) ]] || continue
 		for field in "${fields[@]}"; do
-			[[ $field =~ $number ]] || continue 2
+			[[ $field =~ $number || ($field == - && ${fields[0]} =~ $number) ]] || continue 2
 		done
 		rows+=("$line")
 	done <"$1"
@@ -380,7 +416,7 @@ need_device() {
 	[[ ! ${RDMARK_SANITIZED-} ]] || sanitizers_log_to stderr
 	start list send_lat --list
 	finish list
-	[[ ${status[list]} != 77 ]] || skip "no RDMA device here"
+	[[ ${status[list]} != 77 ]] || { skip_file 'no RDMA device here'; return; }
 	ended list 0
 	unset DEVICE GID_INDEX
 	GID_EMPTY=0
@@ -394,4 +430,15 @@ need_device() {
 		fi
 	done <list.out
 	export DEVICE NETDEV GID_INDEX GID_ADDRESS GID_EMPTY
+}
+
+# As need_device, for a file whose tests script the time.
+need_scripted_time() {
+	if [[ $(uname -m) != x86_64 ]]; then
+		skip_file 'time is scripted only on x86-64'
+	elif [[ ${RDMARK_SANITIZED-} ]]; then
+		skip_file 'time is not scripted under sanitizers'
+	else
+		need_device
+	fi
 }

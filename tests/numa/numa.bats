@@ -8,7 +8,7 @@ load ../lib/rdmark
 
 setup_file() {
 	need_device
-	[[ -d /sys/devices/system/node/node1 ]] || skip 'one NUMA node only'
+	[[ -d /sys/devices/system/node/node1 ]] || skip_file 'one NUMA node only'
 }
 
 setup_numa() { host=192.168.77.1; }
@@ -17,16 +17,20 @@ setup_numa() { host=192.168.77.1; }
 	local program
 	setup_numa
 	for program in "${programs[@]}"; do
-		pair "$program" -n 20 -s 4096 --json=c.json
+		pair "$program" -n 20 -s 4096 -v --json=c.json
 		json c.json 'all(.ends[]; .numa_node == 1 and .thread_node == 1 and .cpus == "1"
 			and .memory_pages > 0 and .memory_pages_on_node == .memory_pages)'
-		says client.err 'NUMA node 1' 'CPUs 1'
+		says client.err 'client NUMA node 1, CPUs 1 (the NIC'\''s node; all buffers local)' 'server NUMA node 1'
 	done
+	pair write_lat -n 20
+	says_no client.err 'NUMA node'
 }
 
 @test "--numa 0: there, and only on the end that asked" {
 	setup_numa
 	pair write_bw -n 20 --numa 0 --json=c.json
+	says client.err 'client NUMA node 0, CPUs 0 (--numa 0' # which is not the NIC's
+	says_no client.err 'server NUMA node'
 	json c.json '.ends.client.thread_node == 0 and .ends.client.cpus == "0" and .ends.server.thread_node == 1
 		and .ends.client.memory_pages > 0 and .ends.client.memory_pages_on_node == .ends.client.memory_pages'
 }
@@ -34,6 +38,7 @@ setup_numa() { host=192.168.77.1; }
 @test "--numa none: left where it was" {
 	setup_numa
 	pair send_lat -n 20 --numa none --json=c.json
+	says client.err 'client CPUs 0-1 (not pinned: --numa none)'
 	json c.json '.ends.client.thread_node == -1 or .ends.client.thread_node == null'
 	json c.json '.ends.client.cpus == "0-1"'
 }
@@ -55,6 +60,7 @@ setup_numa() { host=192.168.77.1; }
 	finish server
 	ended client 0
 	json c.json '.ends.client.cpus == "0" and (.ends.client.pinned | contains("affinity mask"))'
+	says client.err 'client CPUs 0 (not pinned: the affinity mask has no CPU of the NIC'
 	server send_lat
 	through=(taskset -c 0)
 	client send_lat -n 20 --numa 1
@@ -80,5 +86,5 @@ setup_numa() { host=192.168.77.1; }
 	ended server 0
 	json c.json '.ends.client | .thread_node == 1 and .cpus == "1" and .memory_pages_on_node == .memory_pages
 		and (.more_devices[0] | .device == "rxe1" and .thread_node == -1 and .cpus == "0-1")'
-	json c.json '[.results[] | select(.thread != null and .measured_by == "client") | [.device, .messages]] == [["rxe0", 50], ["rxe1", 50]]'
+	json c.json '[.results[].by_thread[] | select(.measured_by == "client") | [.device, .messages]] == [["rxe0", 50], ["rxe1", 50]]'
 }

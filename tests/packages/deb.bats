@@ -2,26 +2,41 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck disable=SC2154 # what packages.bash sets
 #
-# Debian packages from packaging/debian: built, looked at by lintian and by us, installed into a root of
-# their own with a dpkg database of its own, run and removed. Their own tests are those of the RPM.
+# Debian packages from packaging/debian: built in a clone as README says, looked at by lintian and by us,
+# installed into a root of their own with a dpkg database of its own, run and removed. Their own tests
+# are those of the RPM, which run there, in such a clone, too; here, what depends on where that is.
 
 bats_require_minimum_version 1.5.0
 load packages
 
 setup_file() {
 	command -v dh >/dev/null || skip 'debhelper is not here (make deps)'
-	extra='DEB_BUILD_OPTIONS=nocheck parallel=2' quietly "$top/packaging/make-deb" "$version" "$BATS_FILE_TMPDIR/made"
+	extra='DEB_BUILD_OPTIONS=nocheck parallel=2' in_clone make deb
 }
 
-setup() {
-	made=$BATS_FILE_TMPDIR/made
-	cd "$BATS_TEST_TMPDIR" || return
-}
+setup() { cd "$BATS_TEST_TMPDIR" || return; }
 
 deb_of() { compgen -G "$made/$1_$version-*.deb"; }
 
 in_root() {
 	dpkg --root="$PWD/root" --force-not-root --force-depends --force-script-chrootless --log=/dev/null "$@"
+}
+
+@test "make deb runs its tests, and they hold in the folder within the clone where it builds" {
+	cd "$made/deb/rdmark-$version"
+	unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that runs the tests
+	run make -n -f debian/rules override_dh_auto_test
+	[[ $output == 'tests/check unit cli' ]]
+	DEB_BUILD_OPTIONS=nocheck run make -n -f debian/rules override_dh_auto_test
+	[[ $output != *tests/check* ]]
+	said=$BATS_TEST_TMPDIR/said quietly bats tests/cli/install.bats tests/cli/make.bats
+	grep -q '^ok .* README: make, and make install' "$BATS_TEST_TMPDIR/said"
+}
+
+@test "README: what apt installs is the package" {
+	local line
+	line=$(sed -n 's/^    apt install \.//p' "$top/README.md")
+	[[ $line && $(compgen -G "$clone$line") == "$(deb_of rdmark)" ]]
 }
 
 @test "lintian finds no error" {
@@ -34,21 +49,32 @@ in_root() {
 @test "there is a file for everything, and everything has its place" {
 	local program
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark)" | tar -t | grep -v '/$' >list
-	for program in "${programs[@]}"; do
+	for program in "${all_programs[@]}" rdmark; do
 		grep -qx "./usr/bin/$program" list
 		grep -qx "./usr/share/man/man1/$program.1.gz" list
 	done
 	run ! grep -vE '^\./usr/(bin/|share/(doc/rdmark/|man/|rdmark|bash-completion/completions/))' list
 	run ! grep -E 'ib_|systemd' list
-	dpkg-deb --fsys-tarfile "$(deb_of rdmark-server)" | tar -t | grep -q '/systemd/system/rdmark@.service$'
-	(($(dpkg-deb --fsys-tarfile "$(deb_of rdmark-perftest-compat)" | tar -t | grep -c '/bin/ib_.') == 4))
+	dpkg-deb --fsys-tarfile "$(deb_of rdmark-server)" | tar -t >list
+	grep -q '/systemd/system/rdmark@.service$' list
+	grep -q '/systemd/system/rdmark-server.service$' list
+	grep -qx './etc/rdmark/' list
+	dpkg-deb --fsys-tarfile "$(deb_of rdmark-perftest-compat)" | tar -t >list
+	(($(grep -c '/bin/ib_.' list) == ${#measuring_programs[@]}))
+	(($(grep -c '/completions/ib_.' list) == ${#measuring_programs[@]}))
 }
 
 @test "what is required: the verbs, and nothing of CUDA" {
 	dpkg-deb -f "$(deb_of rdmark)" Depends Recommends >requires
 	grep -q 'libibverbs1' requires
+	grep -q '^Recommends: gnuplot-nox | gnuplot, .*jq' requires
 	run ! grep -iE 'cuda|nvidia' requires
 	[[ $(dpkg-deb -f "$(deb_of rdmark-perftest-compat)" Conflicts) == perftest ]]
+}
+
+@test "built without the toolkit, gdr_bw uses GPUs" {
+	dpkg-deb -x "$(deb_of rdmark)" .
+	uses_gpus "$PWD/usr/bin"
 }
 
 @test "installed into a root, run, removed without a trace" {

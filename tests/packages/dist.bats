@@ -45,6 +45,56 @@ setup() { cd "$BATS_TEST_TMPDIR" || return; }
 }
 
 @test "the version is the same wherever it stands" {
-	grep -q "^Version: *$version\$" "$top/packaging/rdmark.spec"
+	grep -q "^Version: *$version\$" "$top/packaging/rdmark.spec.in"
+	[[ $(grep -m 1 '^\* ' <(sed '1,/^%changelog/d' "$top/packaging/rdmark.spec.in")) == *" $version-"* ]]
+	[[ $(grep -m 1 '^## ' "$top/NEWS.md") == "## $version" ]]
 	grep -q "^rdmark ($version-" "$top/packaging/debian/changelog"
+}
+
+# fill [NAME=VALUE…]: what make rpm and make deb ask before they do anything, in a checkout of its own.
+fill() { run env -u RELEASE CONTACT="$contact" HOMEPAGE="$homepage" "$@" here/packaging/fill "$version"; }
+
+@test "a release carries no placeholder, a snapshot may" {
+	local contact homepage
+	contact=$(sed -n 's/^CONTACT.*:= //p' "$top/Makefile") homepage=$(sed -n 's/^HOMEPAGE.*:= //p' "$top/Makefile")
+	[[ $contact == *@* && $homepage == https://* ]]
+	mkdir -p here/packaging
+	cp "$top/packaging/fill" here/packaging/
+	fill
+	((status == 0))
+	contact='A <a@example.org>' homepage=https://rdmark.test fill RELEASE=1
+	[[ $status == 1 && $output == *'RELEASE=1'*'a@example.org'*CONTACT* ]]
+	contact='A <a@rdmark.test>' homepage=https://www.example.net/x fill RELEASE=1
+	((status == 1))
+	contact='A <a@rdmark.test>' homepage=https://rdmark.test fill RELEASE=1
+	((status == 0))
+	quietly git -C here init
+	quietly git -C here -c user.name=tests -c user.email=tests@localhost commit --allow-empty -m one
+	quietly git -C here tag "v$version"
+	contact='A <a@example.com>' homepage=https://rdmark.test fill
+	[[ $status == 1 && $output == *"the tag v$version"* ]]
+	contact='A <a@rdmark.test>' homepage=https://rdmark.test fill
+	((status == 0))
+	quietly git -C here -c user.name=tests -c user.email=tests@localhost commit --allow-empty -m two
+	contact='A <a@example.com>' homepage=https://rdmark.test fill
+	((status == 0))
+}
+
+@test "make rpm and make deb refuse a release with a placeholder, before they build" {
+	local kind
+	for kind in rpm deb; do
+		run ! make -C "$top" --no-print-directory "$kind" BUILD="$PWD/none" RELEASE=1 CONTACT='A <a@example.com>'
+		[[ $output == *'a@example.com'*'Set CONTACT and HOMEPAGE'* ]]
+		[[ ! -e none ]]
+	done
+}
+
+@test "contact and home are put in wherever they belong, whatever they have in them" {
+	cp "$top"/packaging/{rdmark.spec.in,debian/control,debian/changelog,debian/copyright} .
+	CONTACT="A & B \\| O'C <a@rdmark.test>" HOMEPAGE='https://rdmark.test/a&b' "$top/packaging/fill" "$version" rdmark.spec.in control changelog copyright
+	run ! grep -E '@(CONTACT|HOMEPAGE)@|example\.com' rdmark.spec.in control changelog copyright
+	(($(grep -cF "A & B \\| O'C <a@rdmark.test>" rdmark.spec.in) == 1))
+	grep -qxF "Maintainer: A & B \\| O'C <a@rdmark.test>" control
+	grep -qxF 'Homepage: https://rdmark.test/a&b' control
+	grep -qx 'URL: *https://rdmark.test/a&b' rdmark.spec.in
 }

@@ -4,21 +4,40 @@
 
 top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 version=$(sed -n 's/^VERSION := //p' "$top/Makefile")
-programs=(gdr_bw send_bw send_lat write_bw write_lat)
+# shellcheck source=tests/lib/programs.bash
+. "$top/tests/lib/programs.bash"
 export top version
 
-# quietly COMMAND…: nothing of what we were told reaches it; what it says is shown if it fails.
+# quietly COMMAND…: nothing of what we were told reaches it; what it says is shown if it fails, and is in
+# $said.
 quietly() {
 	local output
 	output=$(env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$BATS_FILE_TMPDIR" LC_ALL=C.UTF-8 \
-		WITH_CUDA="${WITH_CUDA:-no}" CUDA_HOME="${CUDA_HOME:-/usr/local/cuda}" ${extra:+"$extra"} "$@" </dev/null 2>&1 3>&-) ||
+		${extra:+"$extra"} "$@" </dev/null 2>&1 3>&-) ||
 		{ tail -n 60 <<<"$output"; return 1; }
+	cat <<<"$output" >"${said:-/dev/null}"
+}
+
+# in_clone COMMAND…: in a checkout of the last commit in which nothing was built, so that what is
+# packed lies within somebody's repository, as README has it. What was said is in $BATS_FILE_TMPDIR/built.
+in_clone() {
+	clone=$BATS_FILE_TMPDIR/clone made=$clone/build/packages
+	export clone made
+	mkdir "$clone"
+	quietly "$top/packaging/make-dist" "$version" "$BATS_FILE_TMPDIR" || return
+	tar -x -C "$clone" --strip-components=1 -f "$BATS_FILE_TMPDIR/rdmark-$version.tar.gz" || return
+	quietly git -C "$clone" init || return
+	quietly git -C "$clone" add . || return
+	quietly git -C "$clone" -c user.name=tests -c user.email=tests@localhost commit -m clone || return
+	cd "$clone" && said=$BATS_FILE_TMPDIR/built quietly "$@"
 }
 
 # smoke FOLDER: every program in there runs, and so does each of perftest's names.
 smoke() {
 	local program name
-	for program in "${programs[@]}"; do
+	"$1/rdmark" --version | grep -qx "rdmark $version"
+	"$1/rdmark" send_lat --version | grep -qx "send_lat (rdmark) $version"
+	for program in "${all_programs[@]}"; do
 		for name in "$program" "ib_$program"; do
 			[[ $name != ib_gdr_bw ]] || continue
 			"$1/$name" --version | grep -q "^$program (rdmark) $version\$\|^Version: " || { echo "$name --version"; return 1; }
@@ -27,19 +46,40 @@ smoke() {
 	done
 }
 
+# uses_gpus BIN: gdr_bw in there, built without the toolkit, finds GPUs and says what it lacks without,
+# on the stand-ins for NVIDIA's driver and the verbs.
+uses_gpus() {
+	local build=${BUILD:-$top/build}
+	[[ -e $build/tests/libsimverbs.so && -e $build/tests/cuda/libcuda.so.1 ]] || skip 'the stand-ins are not built (make sim)'
+	grep -q -- ' -c -o build/obj/common/host/gpu_cuda.o ' "$BATS_FILE_TMPDIR/built"
+	run ! grep -e -DWITH_CUDA_H "$BATS_FILE_TMPDIR/built"
+	said=said quietly env RDMARK_BIN="$1" RDMARK_PRELOAD="$build/tests/libsimverbs.so" RDMARK_CUDA="$build/tests" \
+		bats -f '^(GPUs at both ends|a GPU at one end only|no GPU at all): ' "$top/tests/e2e/gdr.bats"
+	(($(grep -c '^ok ' said) == 3))
+	run ! grep skip said
+}
+
 # unit_is_right FILE BIN: systemd knows every line of it, and what it starts knows its arguments.
 unit_is_right() {
 	local command
 	command=$(sed -n 's/^ExecStart=//p' "$1")
 	# shellcheck disable=SC2016 # systemd puts in its value
 	[[ $command == '/usr/bin/%i --persistent --max-'*' $RDMARK_OPTIONS' ]]
+	grep -qx 'EnvironmentFile=-/etc/rdmark/%i.conf' "$1"
 	"$2/write_bw" --persistent --help >/dev/null
+	command=$(sed -n 's/^ExecStart=//p' "${1%@.service}-server.service")
+	# shellcheck disable=SC2016 # systemd puts in its value
+	[[ $command == '/usr/bin/rdmark server --max-'*' $RDMARK_OPTIONS' ]]
+	"$2/rdmark" server --help >/dev/null
+	grep -q '^EnvironmentFile=-/etc/rdmark/server.conf$' "${1%@.service}-server.service"
+	run ! grep '%' "${1%@.service}-server.service"
 	grep -q '^Type=notify$' "$1"
 	command -v systemd-analyze >/dev/null || skip 'systemd-analyze is not here'
 	mkdir -p unit
 	sed "s|/usr/bin/%i|$2/%i|" "$1" >unit/rdmark@.service
 	cp unit/rdmark@.service unit/rdmark@write_bw.service
+	sed "s|/usr/bin/rdmark|$2/rdmark|" "${1%@.service}-server.service" >unit/rdmark-server.service
 	local said
-	said=$(systemd-analyze verify --man=no "$PWD/unit/rdmark@write_bw.service" 2>&1 | grep -F 'unit/rdmark@' || :)
+	said=$(systemd-analyze verify --man=no "$PWD"/unit/rdmark{@write_bw,-server}.service 2>&1 | grep -F 'unit/rdmark' || :)
 	[[ -z $said ]] || { echo "$said"; return 1; }
 }

@@ -2,21 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck disable=SC2154 # what packages.bash sets
 #
-# RPMs from packaging/rdmark.spec: built with its %check, looked at by rpmlint and by us, installed into
-# a root of their own, run and removed.
+# RPMs from packaging/rdmark.spec.in: built in a clone as README says, with the %check, looked at by
+# rpmlint and by us, installed into a root of their own, run and removed.
 
 bats_require_minimum_version 1.5.0
 load packages
 
 setup_file() {
 	command -v rpmbuild >/dev/null || skip 'rpmbuild is not here (make deps)'
-	quietly "$top/packaging/make-rpm" "$version" "$BATS_FILE_TMPDIR/made"
+	in_clone make rpm
 }
 
-setup() {
-	made=$BATS_FILE_TMPDIR/made
-	cd "$BATS_TEST_TMPDIR" || return
-}
+setup() { cd "$BATS_TEST_TMPDIR" || return; }
 
 rpm_of() { compgen -G "$made/$1-$version-*.rpm" | grep -v '\.src\.rpm$'; }
 query() { rpm -qp --nosignature "$@"; }
@@ -24,9 +21,13 @@ query() { rpm -qp --nosignature "$@"; }
 # Debian's rpm would keep its database in root's home.
 in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --nosignature "$@"; }
 
+@test "make rpm in a fresh clone: its own tests have run in there, and passed" {
+	grep -E '^[1-9][0-9]{2,} passed, 0 failed, [0-9]+ skipped$' "$BATS_FILE_TMPDIR/built"
+}
+
 @test "rpmlint finds no error" {
 	command -v rpmlint >/dev/null || skip 'rpmlint is not here (make deps)'
-	run rpmlint -c "$top/packaging/rpmlint.toml" "$made"/*.rpm "$top/packaging/rdmark.spec"
+	run rpmlint -c "$top/packaging/rpmlint.toml" "$made"/*.rpm "$made/rdmark.spec"
 	echo "$output"
 	[[ $output == *' 0 errors'* ]]
 }
@@ -34,7 +35,7 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 @test "there is a file for everything, and everything has its place" {
 	local program
 	query -l "$(rpm_of rdmark)" >list
-	for program in "${programs[@]}"; do
+	for program in "${all_programs[@]}" rdmark; do
 		grep -qx "/usr/bin/$program" list
 		grep -qx "/usr/share/man/man1/$program.1.gz" list
 	done
@@ -42,11 +43,14 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 	grep -qx /usr/share/man/man7/rdmark-scale.7.gz list
 	grep -q '/BSD-2-Clause.txt$' list
 	run ! grep -vE '^/usr/(bin/|lib/\.build-id|share/(doc|licenses)/rdmark|share/man/|share/rdmark|share/bash-completion)' list
-	[[ $(query -l "$(rpm_of rdmark-server)") == */systemd/system/rdmark@.service ]]
+	run ! grep '/ib_' list
+	[[ $(query -l "$(rpm_of rdmark-server)") == /etc/rdmark*/systemd/system/rdmark-server.service*/systemd/system/rdmark@.service ]]
 	query -l "$(rpm_of rdmark-perftest-compat)" >list
-	(($(grep -c '^/usr/bin/ib_' list) == 4 && $(grep -c '^/usr/share/man/man1/ib_' list) == 4))
+	(($(grep -c '^/usr/bin/ib_' list) == ${#measuring_programs[@]}))
+	(($(grep -c '^/usr/share/man/man1/ib_' list) == ${#measuring_programs[@]}))
+	(($(grep -c '^/usr/share/bash-completion/completions/ib_' list) == ${#measuring_programs[@]}))
 	query -l "$(rpm_of rdmark-debuginfo)" >list
-	(($(grep -c '^/usr/lib/debug/usr/bin/.*\.debug$' list) == 5))
+	(($(grep -c '^/usr/lib/debug/usr/bin/.*\.debug$' list) == ${#all_programs[@]} + 1)) # and rdmark
 	query -l "$made"/rdmark-debug*.rpm | grep -q '/src/debug/.*/send_bw.c$'
 }
 
@@ -54,9 +58,16 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 	query --requires "$(rpm_of rdmark)" >requires
 	grep -q '^libibverbs\.so\.1' requires
 	run ! grep -iE 'cuda|nvidia|mlx5' requires
+	query --recommends "$(rpm_of rdmark)" >recommends
+	diff <(sort recommends) - <<<$'gnuplot\njq'
 	query --requires "$(rpm_of rdmark-server)" | grep -q "^rdmark = $version-"
 	query --conflicts "$(rpm_of rdmark-perftest-compat)" | grep -qx perftest
 	[[ $(query --qf '%{LICENSE}' "$(rpm_of rdmark)") == 'GPL-2.0-only OR BSD-2-Clause' ]]
+}
+
+@test "built without the toolkit, gdr_bw uses GPUs" {
+	rpm2cpio "$(rpm_of rdmark)" | cpio --quiet -id
+	uses_gpus "$PWD/usr/bin"
 }
 
 @test "installed into a root, run, removed without a trace" {

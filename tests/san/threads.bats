@@ -21,22 +21,27 @@ both() { # PROGRAM ARG…: a run that succeeds, and is silent about races
 		both "$program" -n 200 -s 64
 		both "$program" -D 0.3 --interval 0.1 -s 64
 	done
+	for program in "${fetching_programs[@]}"; do
+		both "$program" -n 200 --verify
+		both "$program" -D 0.3 --interval 0.1
+	done
+	both atomic_bw --verify -b --threads 2 -q 2 -n 20
 	both send_bw -n 20 -q 4 -a
 	both send_bw --verify -b --threads 2 -q 2 -n 20 -s 1000 -r 40
 	both send_bw -n 200 -b --threads 2 -s 64
 	both send_lat -n 200 --threads 3
 }
 
-@test "TSan: the guard, with clients in line and clients that it refuses" {
+@test "TSan: the guard, with clients in the queue and clients that it refuses" {
 	[[ ${RDMARK_TSAN-} ]] || skip 'no build with TSan'
 	RDMARK_BIN=$RDMARK_TSAN
 	server send_bw --persistent --max-qps 2 --max-duration 30
 	start_client send_bw -D 30
-	until_says client.err 'inline up to'
+	until_says client.err ', MTU '
 	start second send_bw -p "$port" -n 40 "$host"
-	until_says second.err '1st in line'
+	until_says second.err '1st in the queue'
 	start third send_bw -p "$port" -n 40 "$host"
-	until_says third.err '2nd in line'
+	until_says third.err '2nd in the queue'
 	start refused send_bw -p "$port" -q 3 "$host"
 	finish refused
 	ended refused 2

@@ -16,6 +16,11 @@ load ../lib/rdmark
 		says_no client.err 'definitely lost' uninitialised '== Invalid'
 		says_no server.err 'definitely lost' uninitialised '== Invalid'
 	done
+	for program in "${fetching_programs[@]}"; do
+		pair "$program" -n 20 --verify --timeout 60
+		says_no client.err 'definitely lost' uninitialised '== Invalid'
+		says_no server.err 'definitely lost' uninitialised '== Invalid'
+	done
 }
 
 @test "valgrind: a server that stays, with a line, refusals, a dead client and garbage" {
@@ -25,11 +30,11 @@ load ../lib/rdmark
 	server send_bw --persistent --max-qps 2 --timeout 60
 	through=()
 	start_client send_bw -D 60
-	until_says client.err 'inline up to'
+	until_says client.err ', MTU '
 	start second send_bw -p "$port" -n 40 --timeout 60 --connect-timeout 60 "$host"
-	until_says second.err '1st in line'
+	until_says second.err '1st in the queue'
 	start third send_bw -p "$port" -n 40 --connect-timeout 60 "$host"
-	until_says third.err '2nd in line'
+	until_says third.err '2nd in the queue'
 	start refused send_bw -p "$port" -q 3 "$host"
 	stranger bytes 'GET / HTTP/1.0\r\n\r\n' gone
 	finish refused

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets and reads
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # what lib/rdmark.bash sets and reads
 #
 # What --list shows and -d finds on machines that nobody has at hand.
 
@@ -20,12 +20,14 @@ list() {
 }
 
 @test "--list: every state, LIDs, rate, MTU, NUMA node, PCIe place and link" {
-	on 'mlx5_0 link=ib lid=5 sm_lid=1 speed=NDR numa=1 pci=0000:c1:00.0 pcie_gts=32 pcie_width=16
+	on 'mlx5_0 link=ib lid=5 sm_lid=1 speed=NDR numa=1 pci=0000:c1:00.0 pcie_gts=32 pcie_width=16 fw=28.39.1002
 		ib1 link=ib state=INIT; ib2 link=ib state=ARMED; roce0 state=DOWN netdev=eth7'
 	list
 	ended list 0
 	silent list.err
-	grep -Eq '^mlx5_0 +1 ACTIVE +InfiniBand +400 +4096 +- +1 +0000:c1:00.0 .*x16' list.out || fail 'mlx5_0'
+	grep -Eq '^mlx5_0 +1 ACTIVE +InfiniBand +400 +4096 +- +1 +0000:c1:00.0$' list.out || fail 'mlx5_0'
+	grep -A 1 '^mlx5_0 ' list.out | grep -Eq '^    PCIe .* x16, firmware 28\.39\.1002$' || fail 'mlx5_0: PCIe link'
+	! grep -E '.{81}|[[:space:]]$' list.out || fail 'too wide, or blanks at the end'
 	says list.out 'LID 0x5, subnet manager LID 0x1'
 	grep -Eq '^ib1 +1 INIT ' list.out || fail 'ib1'
 	grep -Eq '^ib2 +1 ARMED ' list.out || fail 'ib2'
@@ -98,14 +100,40 @@ chosen() {
 	chosen sim0 1
 }
 
+# before_connecting PROGRAM ARG…: a client that fails although no server is there.
+before_connecting() {
+	start cli "$@" -p 1 --connect-timeout 60 127.0.0.1
+	finish cli
+	ended cli 2
+	says_no cli.err 'connecting to the server'
+}
+
+@test "-s: a message that is larger than every port takes" {
+	on 'sim0 gid.0=v2/127.0.0.1 max_msg=4096; sim1 gid.0=v2/127.0.0.1 max_msg=8192'
+	before_connecting write_bw -s 8193
+	says cli.err 'messages of 8193 B are too large' 'Fix: use a smaller -s'
+	before_connecting write_bw -d sim0 -s 4097
+	says cli.err 'sim0 port 1 supports at most 4 KiB'
+	server write_bw -d sim0
+	client write_bw -d sim1 -s 8192 -n 5 # the server's port takes less
+	serves_next write_bw -s 4k
+	ended client 2
+}
+
 @test "-x: an index that the table does not have" {
 	on 'sim0 gids=8 gid.0=v2/127.0.0.1'
+	before_connecting send_lat -x 8
+	says cli.err '-x/--gid-index 8' 'sim0 port 1 has only 8 GIDs' 'use 0 to 7'
+	# Which of two devices is used can depend on the peer.
+	on 'sim0 gids=8 gid.0=v2/127.0.0.1; sim1 gids=9 gid.0=v2/127.0.0.1'
 	server send_lat
 	client send_lat -x 8
-	finish server
+	serves_next send_lat
 	ended client 2
-	ended server 3
-	says client.err '-x/--gid-index 8' 'sim0 port 1 has 8 GIDs' 'use 0 to 7'
+	before_connecting send_lat -x 8 -d sim0
+	start cli send_lat -x 9 # a server, too
+	finish cli
+	ended cli 2
 }
 
 @test "-i: the second port, and one that no device has" {
@@ -115,38 +143,63 @@ chosen() {
 	start cli send_bw -i 3
 	finish cli
 	ended cli 2
-	says cli.err 'no RDMA device has a port 3' 'sim0, sim1'
+	says cli.err 'no RDMA device of this host has a port 3' 'Fix: omit -i'
 	start cli send_bw -d sim0 -i 2
 	finish cli
 	ended cli 2
 	says cli.err "'sim0' has no port 2"
 }
 
-@test "a device that is there but cannot be opened: what to install" {
+@test "a device that is there but cannot be opened: each cause by its name" {
 	on 'sim0'
-	through=(env SIMVERBS_FAIL=ibv_open_device:1+:ENODEV)
+	export RDMARK_DEV=$PWD/dev
+	through=(env SIMVERBS_FAIL=ibv_open_device:1+:ENODATA)
 	start cli send_bw -d sim0
 	finish cli
 	ended cli 1
-	says cli.err 'ibv_open_device(sim0)' ibverbs-providers
+	says cli.err 'ibv_open_device(sim0): No such file' "its node $PWD/dev/infiniband/uverbs0 does not exist" 'Fix: ' --device=
+	list
+	says list.out 'cannot be opened: No such file'
+	mkdir -p dev/infiniband
+	touch dev/infiniband/uverbs0
+	start cli send_bw -d sim0
+	finish cli
+	ended cli 1
+	says cli.err 'ibv_open_device(sim0): No data' "uverbs0 opens, so libibverbs' provider" ibverbs-providers
+}
+
+@test "a device that the list leaves out: each cause by its name" {
+	on 'sim0'
+	export RDMARK_DEV=$PWD/dev SIMVERBS_DEVICES=' '
+	list
+	ended list 77
+	says list.err 'no RDMA device of this machine can be used' "The kernel has sim0, but its node $PWD/dev/infiniband/uverbs0" --device=
+	mkdir -p dev/infiniband
+	touch dev/infiniband/uverbs0
+	list
+	ended list 77
+	says list.err 'no provider' ibverbs-providers
+	rm -r sys/class/infiniband_verbs
+	list
+	ended list 77
+	says list.err 'the module ib_uverbs, which gives programs access to it, is not loaded' 'Fix: modprobe ib_uverbs'
 }
 
 @test "deeper queues and larger CQs than the device has: exit 2, and the limit" {
 	on 'sim0 gid.0=v2/127.0.0.1 max_depth=100 max_cqe=1000'
 	server send_bw
 	client send_bw -t 101 -n 5
-	finish server
+	waits_on
 	ended client 2
 	says client.err 'a queue of 101 is deeper than sim0 allows (100)' '-t or -r'
 	server send_bw
 	client send_bw -r 100 -t 16 -q 11 -n 5
-	finish server
-	ended server 2
+	serves_next send_bw -r 90 -t 16
 	says server.err '100 receives on each of 11 QPs' '(1000)' 'at most 90'
 	on 'sim0 gid.0=v2/127.0.0.1 max_cqe=4'
 	server write_bw
 	client write_bw -q 5 -n 5
-	finish server
+	serves_next write_bw
 	ended client 2
 	says client.err '5 QPs are more than a CQ of sim0 holds (4)'
 }
@@ -157,7 +210,7 @@ chosen() {
 	through=(env SIMVERBS_FAIL=ibv_modify_qp:2:EINVAL)
 	client send_lat -n 5
 	through=()
-	finish server
+	serves_next send_lat
 	ended client 1
 	says client.err 'to RTR' "LID is 0x3" 'Fix: '
 }

@@ -95,18 +95,19 @@ both_ended() { # CLIENT SERVER
 	driver
 	server gdr_bw
 	client gdr_bw "${quick[@]}" -r 16
-	finish server
+	waits_on
 	ended_with_any client 2
 	says client.err '--staged-slots' 'Fix: '
 	export SIMVERBS_DEVICES='sim0 max_msg=8m gid.0=v2/127.0.0.1'
 	server gdr_bw
 	client gdr_bw -n 20 --staged-chunk 16m
-	finish server
+	waits_on
 	ended client 2
 	says client.err '--staged-chunk'
 }
 
-# hit SIDE VARIABLE=VALUE: gdr_bw, with that in SIDE's environment.
+# hit SIDE VARIABLE=VALUE: gdr_bw, with that in SIDE's environment. $after is what becomes of the server,
+# which ends unless that is waits_on.
 hit() {
 	driver
 	if [[ $1 == server ]]; then export "${2?}"; fi
@@ -115,23 +116,60 @@ hit() {
 	if [[ $1 == client ]]; then export "${2?}"; fi
 	client gdr_bw "${quick[@]}" -s 4k
 	unset "${2%%=*}"
-	finish server
+	${after:-finish server}
+}
+
+@test "wrong data are wrong, also if two signals ended the run where nothing completed" {
+	driver none
+	server gdr_bw --timeout 30
+	proxy
+	driver
+	# The copies in are measured with two; the third is the data of `read`, whose warm-up then hangs.
+	through=(env SIMVERBS_FAULT=delay:150:3600000)
+	SIMCUDA_H2D_GBPS=0.01 SIMCUDA_FLIP=in:3 start_client gdr_bw --timeout 30 -n 100 --staged-chunk 64k --gpu-path peermem --json=c.json
+	through=()
+	await 'client round' 'client round' 'client round' 'client round' 'client alive'
+	kill -TERM "${pid[client]}"
+	await 'client alive' 'client alive'
+	kill -TERM "${pid[client]}"
+	finish client server proxy
+	within client 20 # --timeout is longer
+	ended client 143
+	says client.out 'FAIL wrong data: '
+	says client.err 'the verdict is FAIL'
+	json c.json '.error.exit_status == 5 and .verdict.cause == "data"'
 }
 
 @test "a call of CUDA's driver fails, at either end: named, the peer hears of it, nothing hangs" {
-	local side other call
+	local side other call after ends
 	for side in client server; do
 		other=client
 		[[ $side == server ]] || other=server
 		for call in cuMemAlloc:1:2 cuStreamCreate:1:2 cuMemHostRegister:1:712 cuMemcpyDtoHAsync:2:700 \
 			cuMemcpyHtoDAsync:2:700 cuEventQuery:3:719 cuMemcpyHtoD:1:700 cuMemcpyDtoH:1:700; do
+			after= ends=3
+			if [[ $side-$call == client-@(cuMemAlloc|cuStreamCreate|cuMemHostRegister):* ]]; then
+				after=waits_on ends=143 # nothing was measured, and it is the client's
+			fi
 			hit "$side" "SIMCUDA_FAIL=$call"
-			[[ ${status[$side]} == 1 && ${status[$other]} == 3 ]] || fail "$side $call"
+			[[ ${status[$side]} == 1 && ${status[$other]} == "$ends" ]] || fail "$side $call"
 			says "$side.err" CUDA_ERROR_
-			says "$other.err" peer: CUDA_ERROR_
+			says "$other.err" 'reports: ' CUDA_ERROR_
 			within "$side" 12
 		done
 	done
+}
+
+@test "a completion of the server fails: the client's verdict says how" {
+	driver
+	through=(env SIMVERBS_FAULT=wc:120:10:81)
+	server gdr_bw --timeout 3 --json=s.json
+	through=()
+	client gdr_bw "${quick[@]}" --timeout 3 --json=c.json
+	both_ended 3 1
+	says client.out 'GPU to host, server->client: the transfer failed: remote access error, vendor error 0x51'
+	json s.json '.error.completion_status == "remote access error" and .error.vendor_error == 81 and (.error.from_peer | not)'
+	json c.json '.error.completion_status == "remote access error" and .error.vendor_error == 81 and .error.from_peer'
 }
 
 @test "a process, a port, a device dies in a run of gdr_bw: the other end says so, nothing hangs" {

@@ -25,7 +25,7 @@ few=(-n 40 -s 256)
 	start cli write_bw --use_cuda_dmabuf
 	finish cli
 	ended cli 2
-	says cli.err 'without a GPU' '--gpu'
+	says cli.err 'needs a GPU' '--gpu'
 	start cli send_bw --gpu 0 --gpu-path staged
 	finish cli
 	ended cli 2
@@ -33,21 +33,18 @@ few=(-n 40 -s 256)
 	start cli gdr_bw --use_cuda_dmabuf "$host"
 	finish cli
 	ended cli 2
-	says cli.err 'without a GPU'
+	says cli.err 'needs a GPU'
 	start cli send_bw --gpu 0 --gpu-path peermem --use_cuda_dmabuf
 	finish cli
 	ended cli 2
 }
 
-# no_gpu TEXT…: whatever end names a GPU ends with 77 and says TEXT; the other one hears of it.
+# no_gpu TEXT…: whatever end names a GPU ends with 77 and says TEXT, without the other one.
 no_gpu() {
-	server send_bw
-	client send_bw --gpu 0 "${few[@]}"
-	finish server
-	ended client 77
-	ended server 3
-	says client.err "$@" 'Fix: '
-	says server.err "$1"
+	start cli send_bw --gpu 0 "${few[@]}" -p 1 --connect-timeout 60 "$host"
+	finish cli
+	ended cli 77
+	says cli.err "$@" 'Fix: '
 	start cli send_bw --gpu 0
 	finish cli
 	ended cli 77
@@ -106,16 +103,14 @@ no_gpu() {
 @test "a copy that fails, memory that runs out: the call and its result" {
 	driver
 	export SIMCUDA_FAIL=cuDeviceGetCount:1+:999
-	server write_bw
-	client write_bw --gpu 0 "${few[@]}"
-	finish server
-	ended client 1
-	says client.err cuDeviceGetCount CUDA_ERROR_UNKNOWN
+	start cli write_bw --gpu 0 "${few[@]}" -p 1 --connect-timeout 60 "$host"
+	finish cli
+	ended cli 1
+	says cli.err cuDeviceGetCount CUDA_ERROR_UNKNOWN
 	export SIMCUDA_FAIL=cuMemAlloc:1+:2
 	server write_bw
 	client write_bw --gpu 0 "${few[@]}"
-	finish server
+	waits_on
 	ended client 1
-	ended server 3
 	says client.err cuMemAlloc CUDA_ERROR_OUT_OF_MEMORY
 }

@@ -13,7 +13,7 @@ list() {
 	start list send_lat --list
 	finish list
 	((status[list] == 0)) || return
-	awk '$1 == "sim0" { for (i = 8; i <= NF; i++) printf "%s%s", $i, i < NF ? " " : "\n" }' list.out
+	sed 's/, firmware .*//' list.out | awk '$1 == "sim0" { printf "%s %s", $8, $9 } $1 == "PCIe" { sub(/^ */, " "); print }'
 }
 
 @test "machines: each has its NIC on node 0" {

@@ -37,14 +37,31 @@ told() {
 	[[ ${status[$side]} == "$code" ]] || fail "$program, $side has $fault: it ended with ${status[$side]}, not $code"
 	[[ ${status[$peer]} == 3 ]] || fail "$program, $side has $fault: the $peer ended with ${status[$peer]}, not 3"
 	says "$side.err" "$program: " "${@:5}" 'Fix: '
-	says "$peer.err" "$program: peer: " "${@:5}"
+	says "$peer.err" "$program: the " " reports: " "${@:5}"
+}
+
+# early …: the same, but nothing was measured yet: a server says so and waits for another client.
+early() {
+	local program=$1 side=$2 fault=$3 code=$4 who=
+	begin "$program" "$side" "$fault"
+	finish client
+	if [[ $side == client ]]; then
+		ended client "$code"
+		says client.err "$program: " "${@:5}" "${fix-Fix: }"
+		who='it reports: '
+	else
+		ended client 3
+		says client.err "$program: the server (" ') reports: ' "${@:5}"
+	fi
+	waits_on
+	says server.err "$program: client " "not served, still waiting for a client: $who" "${@:5}" "${fix-Fix: }"
 }
 
 everywhere() {
 	local program side
 	for program in "${programs[@]}"; do
 		for side in client server; do
-			told "$program" "$side" "$@"
+			early "$program" "$side" "$@"
 		done
 	done
 }

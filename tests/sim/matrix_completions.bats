@@ -10,6 +10,8 @@ load matrix
 @test "a completion fails here: the NIC could not access the buffer" {
 	senders SIMVERBS_FAULT=wc:3:4:153 1 'local protection error' 'status 4' 'vendor error 0x99'
 	told send_bw server SIMVERBS_FAULT=wc:3:4:153 1 'receive of 64 B' 'local protection error'
+	says_no client.err gpu
+	says_no server.err gpu
 }
 
 @test "a completion fails: the peer does not answer" {
@@ -17,7 +19,7 @@ load matrix
 }
 
 @test "a completion fails: the receiver was not ready" {
-	told send_bw client SIMVERBS_FAULT=wc:2:13 1 'RNR retry counter exceeded' 'no receive posted' --rx-depth
+	told send_bw client SIMVERBS_FAULT=wc:2:13 1 'RNR retry counter exceeded' 'no receive request posted' --rx-depth
 }
 
 @test "a completion fails in a way that says little" {
@@ -27,6 +29,14 @@ load matrix
 @test "a completion fails: the peer refused the access" {
 	told write_bw client SIMVERBS_FAULT=wc:1:10:136 1 'remote access error' rkey
 	told write_lat client SIMVERBS_FAULT=wc:1:10:136 1 'remote access error' rkey
+}
+
+@test "a completion fails: the peer could not do what was asked" {
+	local wc
+	for wc in 9 11; do
+		told send_bw client SIMVERBS_FAULT=wc:2:$wc 1 "(status $wc" 'longer than the receive' 'with soft-RoCE, use --qp-timeout 18'
+	done
+	told send_bw server SIMVERBS_FAULT=wc:1:2 1 '(status 2' malformed 'with soft-RoCE, use --qp-timeout 18'
 }
 
 @test "the port goes down" {
@@ -46,14 +56,14 @@ load matrix
 			run "$program" "$side" SIMVERBS_FAULT=lose:150
 			for end in client server; do
 				[[ ${status[$end]} == [34] ]] || fail "$program $side: $end ended with ${status[$end]}"
-				says "$end.err" 'no message completed for 1 s'
+				says "$end.err" 'no completion for 1 s'
 			done
 		done
 	done
 	run send_bw client SIMVERBS_FAULT=lose:150
 	ended server 4
 	ended client 3
-	says client.err peer: 'no message completed for 1 s'
+	says client.err 'reports: ' 'no completion for 1 s'
 }
 
 @test "a late completion is no fault" {
@@ -92,5 +102,22 @@ load matrix
 			[[ ${status[$(other "$side")]} == 3 ]] || fail "$program: the other side ended with ${status[$(other "$side")]}"
 			says "$(other "$side").err" 'was lost'
 		done
+	done
+}
+
+@test "a client dies: the server serves the next one, to which it sends, too" {
+	local program
+	for program in "${programs[@]}"; do
+		server "$program" --persistent
+		through=(env SIMVERBS_FAULT=kill:150)
+		client "$program" -n 1000
+		through=()
+		ended client 137
+		client "$program" -n 50
+		ended client 0
+		kill -TERM "${pid[server]}"
+		finish server
+		ended server 0
+		says server.err 'was lost'
 	done
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=unsanitized
 # shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets and reads
 #
 # Here and not in a slow machine: 300000 round trips.

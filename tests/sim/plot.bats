@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=unsanitized
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # rdmark-plot: what it draws of real documents, and what it says to files that are none.
@@ -52,6 +53,9 @@ document() { # FILE PROGRAM ARG…
 	drawn 'one, 1 QP' 'two, 2 QPs' '4 KiB'
 	plot -l before --label=after one.json two.json
 	drawn 'before, 1 QP' 'after, 2 QPs'
+	# Labels that would touch each other are in lines instead.
+	plot -l aaaaaaaaaaaaaaaaaaaaaaaaaa -l bbbbbbbbbbbbbbbbbbbbbbbbbb one.json two.json
+	grep -Eq '^ +a{26} +b{26}$' plot.out || fail 'they run together'
 	mkdir a
 	cp one.json a
 	plot one.json a/one.json
@@ -64,7 +68,7 @@ document() { # FILE PROGRAM ARG…
 	drawn 'Latency, half round trip' 'p99.9' 'latency [us]'
 	document h.json send_lat -n 500 -H
 	plot h.json
-	drawn 'Latency histogram' 'messages' 'p50 ' ' us'
+	drawn 'Latency histogram' 'messages' 'median ' ' us'
 	plot --kind percentiles h.json
 	drawn 'p99.99' 'Latency percentiles' ', 2 B'
 	plot --kind histogram a.json
@@ -117,7 +121,7 @@ document() { # FILE PROGRAM ARG…
 	done
 	plot -o latency.svg a.json
 	drawn ''
-	says latency.svg '>p99.9<' '>message size [bytes]<' '</svg>'
+	says latency.svg 'p99, p99.9: too few messages' '>max<' '>message size [bytes]<' '</svg>'
 	command -v script >/dev/null || skip 'script is not here (util-linux)'
 	start terminal "$(command -v script)" -qefc "stty cols 120 rows 40; $RDMARK_BIN/rdmark-plot a.json" shown
 	finish terminal
@@ -160,7 +164,19 @@ document() { # FILE PROGRAM ARG…
 	document run.json send_bw -n 10
 	plot --kind time run.json
 	ended plot 2
-	says plot.err --interval
+	says plot.err 'make the documents with --interval'
+}
+
+@test "intervals over time: of a document, and two beside each other" {
+	document one.json send_bw -D 0.7 --interval 0.1
+	document two.json send_bw -D 0.7 --interval 0.1
+	plot --kind time one.json two.json
+	drawn 'Bandwidth over time' one two
+	plot one.json
+	drawn 'Bandwidth: send_bw'
+	document lat.json send_lat -D 0.7 --interval 0.1
+	plot --kind time lat.json
+	drawn 'Mean latency over time'
 }
 
 @test "what others named their hosts is drawn, and does nothing" {
@@ -198,22 +214,22 @@ refuses() {
 	keep_documents() { :; } # these are made up
 	document run.json write_bw -n 4 --out_json_file=perftest.json
 	refuses 2 missing.json 'no such file' -- run.json missing.json
-	refuses 2 . folder -- .
+	refuses 2 . 'is a directory' -- .
 	: >empty.json
 	refuses 2 empty.json empty -- empty.json
 	head -c 200 run.json >cut.json
-	refuses 2 cut.json 'no valid JSON' -- cut.json
+	refuses 2 cut.json 'not valid JSON' -- cut.json
 	refuses 2 perftest.json "perftest's" -- perftest.json
 	echo '[1]' >array.json
-	refuses 2 array.json 'no document' -- array.json
-	jq '.schema_version = 2' run.json >newer.json
+	refuses 2 array.json 'not a document of' -- array.json
+	jq '.schema_version = 3' run.json >newer.json
 	refuses 2 newer.json newer -- newer.json
 	start cli write_bw -p 1 --connect-timeout 0 --json=failed.json 127.0.0.1
 	finish cli
 	refuses 2 failed.json 'no results' 'Connection refused' -- failed.json
 	jq '.results = [5, {}, {message_bytes: "x"}, {message_bytes: 64, bandwidth_gbps: "9"}] | .ends = 7' run.json >wrong.json
 	refuses 2 wrong.json -- --kind bandwidth wrong.json
-	refuses 2 'nothing' -- --kind cells run.json
+	refuses 2 'no data' -- --kind cells run.json
 }
 
 @test "command lines that are wrong; what is missing" {
@@ -231,5 +247,5 @@ refuses() {
 	ln -s "$(command -v bash)" "$(command -v realpath)" "$(command -v dirname)" "$(command -v jq)" bin
 	PATH=$PWD/bin "$RDMARK_BIN/rdmark-plot" run.json 2>plot.err || status[plot]=$?
 	ended plot 77
-	says plot.err 'gnuplot is not here' 'apt-get install gnuplot-nox' dnf
+	says plot.err 'gnuplot is not installed' 'apt-get install gnuplot-nox' dnf
 }

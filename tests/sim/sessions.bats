@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=unsanitized
 # shellcheck disable=SC2154 # what lib/rdmark.bash sets
 #
 # What many sessions of all kinds leave behind in a server: nothing. 10,000 by hand: tests/bench/sessions

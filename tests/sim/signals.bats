@@ -18,7 +18,7 @@ load ../lib/rdmark
 	kill -INT "${pid[client]}"
 	finish client server
 	within client 15 # --timeout is longer
-	ended client 0
+	ended client 130
 	ended server 0
 	json c.json '.status == "interrupted" and .results[0].interrupted and .results[0].messages > 1000'
 }

@@ -12,11 +12,11 @@ setup_file() { need_device; }
 	start cli write_bw --rate_limit 1 -e 127.0.0.1
 	finish cli
 	ended cli 2
-	says cli.err '--rate_limit with -e' 'Fix: '
+	says cli.err '--rate_limit cannot be used with -e' 'Fix: '
 	start cli send_bw --verify --use-srq 127.0.0.1
 	finish cli
 	ended cli 2
-	says cli.err '--verify with --use-srq' 'Fix: '
+	says cli.err '--verify cannot be used with --use-srq' 'Fix: '
 }
 
 @test "datagrams with an MR for each QP: their headers lie in it, too" {
@@ -32,12 +32,12 @@ setup_file() { need_device; }
 	json client.out '[inputs | .interval | select(.) | .messages] | length > 1 and all(. < 100000000)' -n
 }
 
-@test "one after the other on UD: the second is in line though its size is cut to the MTU" {
+@test "one after the other on UD: the second is in the queue though its size is cut to the MTU" {
 	server send_bw -c UD -s 65536 --persistent
 	start_client send_bw -c UD -s 65536 -D 30
-	until_says client.err 'inline up to'
+	until_says client.err ', MTU '
 	start second send_bw -p "$port" -c UD -s 65536 -n 20 "$host"
-	until_says second.err '1st in line'
+	until_says second.err '1st in the queue'
 	kill -INT "${pid[client]}"
 	finish client second
 	ended second 0
@@ -61,9 +61,9 @@ setup_file() { need_device; }
 	export SIMVERBS_DEVICES='sim0 max_msg=8m gid.0=v2/127.0.0.1'
 	server write_lat
 	client write_lat --load 1 --load-size 16m -n 5
-	finish server
 	ended client 2
-	says client.err '--load-size' 'takes at most'
+	serves_next write_lat
+	says client.err '--load-size' 'supports at most'
 }
 
 @test "a schedule over CQs of each QP, and data verified over them; a load beside UD" {

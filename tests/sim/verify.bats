@@ -37,7 +37,7 @@ found() {
 	for end in client server; do
 		file=${end:0:1}.json
 		ended "$end" 5
-		says "$end.err" "verified: " " error" "$2 $1" 'verifying the data: ' "The first ($1): where message $3 from the " 'byte ' 'Fix: '
+		says "$end.err" "verified: " " error" "$2 $1" 'verifying the data: ' "The first ($1): in message $3 from the " 'byte ' 'Fix: '
 		json "$file" '.status == "failed" and .error.code == "data" and .error.exit_status == 5'
 		json "$file" '.results[-1].verification | .[$class] == ($n | tonumber) and .errors >= ($n | tonumber) and .first_error.class == $class
 			and .first_error.message == ($message | tonumber)' --arg class "$1" --arg n "$2" --arg message "$3"
@@ -65,8 +65,11 @@ each() {
 	each 'lose:$((F+3))' lost 1 3 "${programs[@]}"
 }
 
-@test "corrupt: one byte, and which" {
+@test "corrupt: one byte, and which; a row of wrong data is not ok" {
 	each 'corrupt:$((F+3))' corrupt 1 3 "${programs[@]}"
+	count write_bw
+	damaged write_bw client "corrupt:$((first + 3))" --csv=c.csv
+	[[ $(tail -n 1 c.csv) == *,failed, ]] || fail "$(<c.csv)"
 	json c.json '.results[-1].verification.first_error.byte == 128'
 }
 
@@ -106,7 +109,7 @@ each() {
 	damaged write_bw server "corrupt:$((first + 3))" -b
 	ended client 5
 	ended server 5
-	json c.json '[.results[] | [.direction, .verification.errors]] == [["client_to_server", 0], ["server_to_client", 1], ["both", 1]]'
+	json c.json '[.results[] | ends, . | [.direction, .verification.errors]] == [["client_to_server", 0], ["server_to_client", 1], ["both", 1]]'
 }
 
 @test "a run with wrong data goes on with the next size" {
@@ -159,7 +162,7 @@ each() {
 	for n in 0 1 2 3 4 5; do faults+=${faults:+,}dup:$((first + n)); done
 	damaged send_bw client "$faults" --timeout 1
 	ended client 4
-	says client.err 'verifying the data: no message completed for 1 s'
+	says client.err 'verifying the data: no completion for 1 s'
 }
 
 @test "GPU memory: what is wrong there is found, too" {
@@ -194,6 +197,9 @@ each() {
 	ended client 1
 	ended server 3
 	says client.err 'write_bw: verifying the data: request of 256 B' 'remote operation error'
-	says server.err 'write_bw: peer: verifying the data: '
-	row client.out
+	says server.err 'write_bw: the client (' ' reports: verifying the data: '
+	# What was measured before is told, but is no row that looks as if all were well.
+	says client.err 'rdmark: 256 B: ' ' before the failure'
+	rows client.out
+	((${#rows[@]} == 0))
 }

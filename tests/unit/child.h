@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * child: run a test's body in a process of its own, for what would spoil the others: signals,
- * affinity, limits, forbidden system calls.
+ * child: runs a test in a child process, because it changes signals, affinity, limits or allowed
+ * system calls.
  *
- * In the child cmocka's asserts do not work; CHECK() does. A body that returns has passed, one that
- * hangs is killed after a minute, child_skip() skips the test.
+ * In the child use CHECK() in place of cmocka's asserts. A test that returns has passed; one that
+ * hangs is killed after a minute; child_skip() skips it.
  */
 #ifndef RDMARK_TESTS_UNIT_CHILD_H
 #define RDMARK_TESTS_UNIT_CHILD_H
@@ -54,7 +54,7 @@ static inline void in_child(void (*body)(void **state), void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* From here on the kernel answers COUNT system calls with ERRNUM, as a container's filter does. */
+/* From now on COUNT system calls fail with ERRNUM, as with a container's seccomp filter. */
 static inline void child_forbid(const int *nr, size_t count, int errnum)
 {
 	struct sock_filter code[32];

@@ -9,7 +9,7 @@
 
 #include "base/hist.h"
 
-#define SAMPLES 20011 /* a prime: no percentile falls on a sample's edge by luck */
+#define SAMPLES 20011 /* a prime, so no percentile falls exactly between two samples */
 
 struct random {
 	uint64_t x;
@@ -45,13 +45,13 @@ static uint64_t exponential(struct random *r)
 	return (uint64_t)(-log(draw_unit(r)) * 5000);
 }
 
-/* Every order of magnitude alike. */
+/* All orders of magnitude are equally likely. */
 static uint64_t log_uniform(struct random *r)
 {
 	return draw(r) >> (14 + draw(r) % 50);
 }
 
-/* What a ping-pong looks like: a narrow hump with a far tail. */
+/* Like a ping-pong: a narrow peak with a long tail. */
 static uint64_t hump_and_tail(struct random *r)
 {
 	uint64_t base = 4200 + draw(r) % 60;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* machine: the machines of tests/topologies, for the tests of path. After <cmocka.h>. */
+/* machine: the machines of tests/topologies, for the tests of path. Include it after <cmocka.h>. */
 #ifndef RDMARK_TESTS_UNIT_MACHINE_H
 #define RDMARK_TESTS_UNIT_MACHINE_H
 
@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The machine NAME in the tree of STATE, which the environment then names. */
+/* Create the machine NAME in the tree of STATE, and set the environment to it. */
 static inline void machine_use(void **state, const char *name)
 {
 	char xml[PATH_MAX], sys[PATH_MAX];
@@ -52,11 +52,11 @@ static inline void machine_find(const char *nic, const char *gpu, struct path *p
 	assert_false(fault_is(&f));
 }
 
-static inline void expect_link(const struct path_link *l, const char *want)
+static inline void expect_link(const struct pci_link *l, const char *want)
 {
 	char text[64] = "stale";
 
-	assert_ptr_equal(path_link_format(l, text, sizeof(text)), text);
+	assert_ptr_equal(pci_link_format(l, text, sizeof(text)), text);
 	assert_string_equal(text, want);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* staged_fakes: the verbs and gpu_stream calls of staged_world, and running it. */
+/* staged_fakes: the verbs and gpu_stream functions of staged_world, and running it. */
 #ifndef STAGED_FAKES_H
 #define STAGED_FAKES_H
 
@@ -13,7 +13,10 @@ int gpu_stream_failed(int rc, const char *call, struct fault *f)
 	return fault_raise(f, FAULT_LOCAL, 0, "%s: %d", call, -rc);
 }
 
-/* ADDR is the GPU's, HOST the bounce buffer's: is it a chunk that is due, in a slot? */
+/*
+ * Copy between GPU address ADDR and bounce address HOST; checks that it is the next chunk, in a
+ * slot.
+ */
 static int copy(struct gpu_stream *s, enum side side, uint64_t addr, void *host, size_t bytes)
 {
 	struct world *w = s->w;
@@ -23,12 +26,12 @@ static int copy(struct gpu_stream *s, enum side side, uint64_t addr, void *host,
 	int rc = 0;
 
 	enter(w);
-	offset = (uint64_t)(content(w, s->lane->begun, &right) - w->content);
+	offset = (uint64_t)(content(w, s->qp->begun, &right) - w->content);
 	if (s != &e->stream || addr != GPU_ADDR + offset || bytes != right)
-		complain(w, "a copy of the wrong chunk", s->lane->begun);
+		complain(w, "a copy of the wrong chunk", s->qp->begun);
 	if ((uint8_t *)host < e->bounce ||
 	    (uint8_t *)host + bytes > e->bounce + w->slots * w->chunk)
-		complain(w, "a copy outside the slots", s->lane->begun);
+		complain(w, "a copy outside the slots", s->qp->begun);
 	if (side == SINK)
 		t = (struct task){.from = (uintptr_t)host, .to = addr, .bytes = bytes};
 	else
@@ -58,10 +61,10 @@ int gpu_stream_mark(struct gpu_stream *s, unsigned slot)
 	int rc = w->refuse_mark[side] == s->marks++ ? -GPU_BROKEN : 0;
 
 	enter(w);
-	if (slot >= w->slots || s->mark[slot] > s->lane->done)
+	if (slot >= w->slots || s->mark[slot] > s->qp->done)
 		complain(w, "an event marked that is under way", slot);
 	else
-		s->mark[slot] = s->lane->begun;
+		s->mark[slot] = s->qp->begun;
 	leave(w);
 	return rc;
 }
@@ -69,18 +72,18 @@ int gpu_stream_mark(struct gpu_stream *s, unsigned slot)
 int gpu_stream_done(struct gpu_stream *s, unsigned slot)
 {
 	struct world *w = s->w;
-	enum lane_name name = (enum lane_name)(s->lane - w->lane);
+	enum qp_name name = (enum qp_name)(s->qp - w->qp);
 	int rc;
 
 	enter(w);
 	if (slot >= w->slots || !s->mark[slot])
 		complain(w, "an event asked for that was never marked", slot);
-	rc = s->lane->done > w->fail[name] ? -GPU_BROKEN : s->mark[slot] <= s->lane->done;
+	rc = s->qp->done > w->fail[name] ? -GPU_BROKEN : s->mark[slot] <= s->qp->done;
 	leave(w);
 	return rc;
 }
 
-/* A write that stays within the sink's memory spoils what was there, as from now on. */
+/* Check that a WRITE is within the sink's memory, and overwrite its target with SPOILT now. */
 static void spoil(struct world *w, const struct task *t)
 {
 	const struct end *sink = &w->end[SINK];
@@ -113,9 +116,9 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 {
 	struct end *e = (struct end *)(void *)qp->context;
 	struct world *w = e->w;
-	enum lane_name name = e->side == SOURCE ? WIRE : CREDIT;
+	enum qp_name name = e->side == SOURCE ? WIRE : CREDIT;
 	struct task t = {
-		.number = w->lane[name].begun,
+		.number = w->qp[name].begun,
 		.from = wr->sg_list->addr,
 		.to = wr->wr.rdma.remote_addr,
 		.bytes = wr->sg_list->length,
@@ -125,7 +128,7 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 	};
 
 	*bad = wr;
-	if (w->refuse_post[e->side] == w->lane[name].begun)
+	if (w->refuse_post[e->side] == w->qp[name].begun)
 		return ENODEV;
 	enter(w);
 	check_request(e, wr);
@@ -196,8 +199,7 @@ static void set_up_end(struct world *w, enum side side)
 		.rx_depth = side == SINK ? w->rx_depth : 0,
 		.inline_bytes = w->inline_bytes,
 	};
-	e->stream =
-		(struct gpu_stream){.w = w, .lane = &w->lane[side == SINK ? COPY_IN : COPY_OUT]};
+	e->stream = (struct gpu_stream){.w = w, .qp = &w->qp[side == SINK ? COPY_IN : COPY_OUT]};
 	e->data = calloc(1, w->size + GUARD);
 	e->bounce = calloc(1, w->slots * w->chunk + GUARD);
 	if (side == SINK)
@@ -227,7 +229,9 @@ static void world_close(struct world *w)
 	pthread_mutex_destroy(&w->lock);
 }
 
-/* What the session does around a loop: the other end hears of a failure, and the sink of the end.
+/*
+ * What the session does around a loop: it tells the other end of a failure, and the sink of the
+ * end.
  */
 static void *run_end(void *arg)
 {
@@ -245,7 +249,7 @@ static void *run_end(void *arg)
 	if (e->rc)
 		tell(w, other->side, true);
 	else if (e->side == SOURCE)
-		atomic_store(&other->control.due, e->round.messages);
+		atomic_store(&other->control.expected, e->round.result.messages);
 	w->acted = true;
 	w->turn = other->side;
 	pthread_cond_broadcast(&w->turned);
@@ -255,11 +259,11 @@ static void *run_end(void *arg)
 
 static void prepare_end(struct world *w, enum side side)
 {
-	struct end *e = &w->end[side], *sink = &w->end[SINK];
+	struct end *e = &w->end[side];
 	bool host = side == SOURCE ? w->source_host : w->sink_host;
 
 	atomic_store(&e->control.target, w->messages);
-	atomic_store(&e->control.due, w->messages);
+	atomic_store(&e->control.expected, w->messages);
 	e->gone = false;
 	memset(e->stream.mark, 0, sizeof(e->stream.mark));
 	if (side == SOURCE && host)
@@ -267,8 +271,7 @@ static void prepare_end(struct world *w, enum side side)
 	e->round = (struct round){
 		.qps = &e->qps,
 		.size_bytes = w->size,
-		.no_peak = !w->peak,
-		.peak = w->peak,
+		.no_peak = true,
 		.receives = side == SINK ? &e->queue : NULL,
 		.clock = &w->clock,
 		.control = &e->control,
@@ -289,15 +292,17 @@ static void prepare_end(struct world *w, enum side side)
 		.remote = {.addr = (uintptr_t)&w->credits, .key = WORD_RKEY},
 	};
 	if (side == SINK)
-		w->end[SOURCE].staged.remote = staged_target(&sink->staged, DATA_RKEY);
+		w->end[SOURCE].staged.remote =
+			(struct round_slice){host ? (uintptr_t)e->data : (uintptr_t)e->bounce,
+					     host ? 0 : w->chunk, DATA_RKEY};
 }
 
-/* One run. The results are in the ends. */
+/* Run both ends. The results are in the ends. */
 static void world_run(struct world *w)
 {
 	pthread_t thread[2];
 
-	memset(w->lane, 0, sizeof(w->lane));
+	memset(w->qp, 0, sizeof(w->qp));
 	w->content_of = NEVER;
 	w->turn = SOURCE;
 	for (enum side side = SOURCE; side <= SINK; side++)
@@ -308,7 +313,7 @@ static void world_run(struct world *w)
 		pthread_join(thread[side], NULL);
 }
 
-/* A world in *STATE: four chunks a message, each stage takes 100, nothing goes wrong. */
+/* Create a world in *STATE: four chunks per message, each stage takes 100, nothing fails. */
 static int set_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * staged_world: two ends of a staged transfer in one process: made-up GPUs, a made-up NIC, and a
- * clock of their own, for
- * test_staged.c. The fakes that the loops call are in staged_fakes.h.
+ * staged_world: two ends of a staged transfer in one process, with simulated GPUs, NIC and clock,
+ * for test_staged.c. staged_fakes.h has the functions that the loops call.
  *
  * The two loops run in two threads that take turns: a turn ends when its loop polls its first CQ.
- * Time stands still while either end finds something to do, then leaps to the next thing that ends,
- * so a run takes exactly as long as its slowest chain. Nothing moves before its time has come, and
- * what will be overwritten is spoilt at once: whoever is too early sees it. With `free_run` both
- * threads run as they like, for ThreadSanitizer.
+ * Time stops while either end has something to do, and then jumps to the next event, so a run takes
+ * exactly as long as its slowest chain. No data move before their time, and memory that will be
+ * overwritten is spoilt at once, so that an access that is too early is detected. With `free_run`
+ * both threads run freely, for ThreadSanitizer.
  */
 #ifndef STAGED_WORLD_H
 #define STAGED_WORLD_H
@@ -25,12 +24,12 @@
 #include "loop/staged.h"
 
 #define QUEUE      256
-#define GPU_ADDR   UINT64_C(0x700000000000) /* no CPU can read there */
+#define GPU_ADDR   UINT64_C(0x700000000000) /* not accessible to a CPU */
 #define GUARD      64
 #define NEVER      UINT64_MAX
 #define START_TIME 1000
-#define IDLE_TURNS 8        /* what an end saw in one turn it may act upon in the next */
-#define IDLE_LONG  20000000 /* at will: the other thread may have to wait for a CPU */
+#define IDLE_TURNS 8        /* an end may act in the next turn on what it saw in this one */
+#define IDLE_LONG  20000000 /* with free_run the other thread may wait for a CPU */
 #define LOCAL_KEY  0x41
 #define CREDIT_KEY 0x42
 #define DATA_RKEY  0x51
@@ -40,7 +39,7 @@ enum side {
 	SOURCE,
 	SINK
 };
-enum lane_name {
+enum qp_name {
 	COPY_OUT,
 	WIRE,
 	WIRE_ACK,
@@ -58,8 +57,8 @@ struct task {
 	bool sent_inline;
 };
 
-/* What one thing does: one task after the other. */
-struct lane {
+/* A resource that does one task after the other. */
+struct qp {
 	struct task task[QUEUE];
 	uint64_t begun, done, free_at;
 };
@@ -71,19 +70,19 @@ struct cq {
 
 struct gpu_stream {
 	struct world *w;
-	struct lane *lane;
+	struct qp *qp;
 	uint64_t mark[STAGED_SLOTS_MAX];
 	unsigned marks, copies; /* calls so far */
 };
 
 struct end {
-	struct ibv_context ctx; /* first: an object's context is the end */
+	struct ibv_context ctx; /* first, so that an object's context is the end */
 	struct world *w;
 	enum side side;
 	struct ibv_qp qp, *qps_qp[1];
 	struct ibv_cq send_cq, recv_cq;
 	struct cq sent, received;
-	unsigned queued, receives; /* in the send queue; receives posted */
+	unsigned queued, receives; /* requests in the send queue; receives posted */
 	bool broken, gone;
 	struct qp_set qps;
 	struct recv_queue queue;
@@ -102,15 +101,14 @@ struct world {
 	unsigned slots, tx_depth, rx_depth, batch, inline_bytes;
 	bool sync, source_host, sink_host, free_run;
 	uint64_t ticks[LANES], jitter;
-	struct peak *peak; /* NULL: none is wanted */
-	/* what goes wrong; numbers count from 0, NEVER: nothing */
+	/* injected failures; numbers count from 0, NEVER: none */
 	uint64_t stop_at, quit_at;
-	uint64_t fail[LANES]; /* this task */
+	uint64_t fail[LANES]; /* the failing task of each */
 	uint64_t fail_receive, refuse_copy[2], refuse_mark[2], refuse_post[2], refuse_poll[2];
 	uint64_t wrong_imm, wrong_credit;
-	/* how it goes */
+	/* state */
 	struct end end[2];
-	struct lane lane[LANES];
+	struct qp qp[LANES];
 	uint64_t credits, words[STAGED_SLOTS_MAX];
 	uint64_t now, random;
 	unsigned idle;
@@ -161,9 +159,7 @@ static uint64_t draw(struct world *w, uint64_t range)
 	return (w->random >> 33) % range;
 }
 
-/* The bytes of the chunk of that NUMBER: from a GPU every message is another, a host's never
- * change.
- */
+/* The content of chunk NUMBER: each message from a GPU differs, those from a host are equal. */
 static const uint8_t *content(struct world *w, uint64_t number, uint64_t *bytes)
 {
 	uint64_t pieces = (w->size + w->chunk - 1) / w->chunk;
@@ -189,10 +185,10 @@ static void expect_content(struct world *w, const struct task *t, const char *wh
 		complain(w, where, t->number);
 }
 
-static void push(struct world *w, enum lane_name name, struct task t)
+static void push(struct world *w, enum qp_name name, struct task t)
 {
-	struct lane *l = &w->lane[name];
-	bool delay = name == WIRE_ACK || name == CREDIT_ACK; /* many may be under way at once */
+	struct qp *l = &w->qp[name];
+	bool delay = name == WIRE_ACK || name == CREDIT_ACK; /* many may be in progress at once */
 	uint64_t start = delay || l->free_at < w->now ? w->now : l->free_at;
 
 	if (l->begun - l->done == QUEUE)
@@ -214,8 +210,8 @@ static void put_wc(struct world *w, struct cq *cq, struct ibv_wc wc)
 	cq->wc[cq->put++ % QUEUE] = wc;
 }
 
-/* Did the request T of END fail? Then all after it do, too. */
-static bool write_failed(struct world *w, enum side side, enum lane_name name, const struct task *t)
+/* True if the request T of END fails. Then all later ones fail, too. */
+static bool write_failed(struct world *w, enum side side, enum qp_name name, const struct task *t)
 {
 	struct end *e = &w->end[side];
 	bool first = w->fail[name] == t->number;
@@ -263,7 +259,7 @@ static void finish_credit(struct world *w, const struct task *t)
 	push(w, CREDIT_ACK, *t);
 }
 
-static void finish(struct world *w, enum lane_name name, const struct task *t)
+static void finish(struct world *w, enum qp_name name, const struct task *t)
 {
 	uint64_t bytes;
 
@@ -288,23 +284,23 @@ static void finish(struct world *w, enum lane_name name, const struct task *t)
 	}
 }
 
-static void tell(struct world *w, enum side side, bool quit)
+static void tell(struct world *w, enum side side, bool abort)
 {
-	if (quit)
-		atomic_store(&w->end[side].control.quit, true);
+	if (abort)
+		atomic_store(&w->end[side].control.abort, true);
 	atomic_store(&w->end[side].control.target, 0);
-	atomic_store(&w->end[side].control.due, 0);
+	atomic_store(&w->end[side].control.expected, 0);
 	w->acted = true;
 }
 
-/* What ends by now, in its order. */
+/* Finish everything that is due, in order. */
 static void happen(struct world *w)
 {
 	for (;;) {
-		struct lane *next = NULL;
+		struct qp *next = NULL;
 
-		for (enum lane_name i = 0; i < LANES; i++) {
-			struct lane *l = &w->lane[i];
+		for (enum qp_name i = 0; i < LANES; i++) {
+			struct qp *l = &w->qp[i];
 
 			if (l->done != l->begun && l->task[l->done % QUEUE].finish <= w->now &&
 			    (!next || l->task[l->done % QUEUE].finish <
@@ -314,7 +310,7 @@ static void happen(struct world *w)
 		if (!next)
 			break;
 		w->acted = true;
-		finish(w, (enum lane_name)(next - w->lane), &next->task[next->done % QUEUE]);
+		finish(w, (enum qp_name)(next - w->qp), &next->task[next->done % QUEUE]);
 		next->done++;
 	}
 	if (w->now >= w->stop_at) {
@@ -335,13 +331,13 @@ static void give_up(struct world *w)
 	tell(w, SINK, true);
 }
 
-/* Nobody has anything to do: on to the next event. If there is none, they would wait for ever. */
+/* Neither end has anything to do: jump to the next event. Without one they would wait forever. */
 static void leap(struct world *w)
 {
 	uint64_t next = w->stop_at < w->quit_at ? w->stop_at : w->quit_at;
 
-	for (enum lane_name i = 0; i < LANES; i++) {
-		const struct lane *l = &w->lane[i];
+	for (enum qp_name i = 0; i < LANES; i++) {
+		const struct qp *l = &w->qp[i];
 
 		if (l->done != l->begun && l->task[l->done % QUEUE].finish < next)
 			next = l->task[l->done % QUEUE].finish;

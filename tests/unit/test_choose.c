@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tree.h"
 #include "verbs/hca.h"
 
 /* Three ports: InfiniBand without subnet manager, Ethernet down, Ethernet active on lo. */
@@ -45,21 +46,21 @@ static int setup(void **state)
 	return 0;
 }
 
-static const struct hca_port *choose(size_t count, struct hca_wish wish, struct fault *f)
+static const struct hca_port *choose(size_t count, struct hca_attr wanted, struct fault *f)
 {
 	struct hca_list list = {ports, count};
 	char reason[160];
 
 	memset(f, 0, sizeof(*f));
-	return hca_choose(&list, &wish, reason, sizeof(reason), f);
+	return hca_choose(&list, &wanted, reason, sizeof(reason), f);
 }
 
-static void active_port_without_a_wish(void **state)
+static void active_port_without_a_attr(void **state)
 {
 	struct fault f;
 
 	(void)state;
-	assert_ptr_equal(choose(3, (struct hca_wish){NULL}, &f), &ports[2]);
+	assert_ptr_equal(choose(3, (struct hca_attr){NULL}, &f), &ports[2]);
 }
 
 static void by_all_its_names(void **state)
@@ -74,11 +75,11 @@ static void by_all_its_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_ptr_equal(choose(3, (struct hca_wish){.device = names[i]}, &f), &ports[2]);
+		assert_ptr_equal(choose(3, (struct hca_attr){.device = names[i]}, &f), &ports[2]);
 	ports[1].port_attr.state = IBV_PORT_ACTIVE;
-	assert_ptr_equal(choose(3, (struct hca_wish){.device = "0000:41:00.0"}, &f), &ports[1]);
-	assert_ptr_equal(choose(3, (struct hca_wish){.device = "41:00.0"}, &f), &ports[1]);
-	assert_ptr_equal(choose(3, (struct hca_wish){.device = "00:02:c9:03:00:0a:1b:2c"}, &f),
+	assert_ptr_equal(choose(3, (struct hca_attr){.device = "0000:41:00.0"}, &f), &ports[1]);
+	assert_ptr_equal(choose(3, (struct hca_attr){.device = "41:00.0"}, &f), &ports[1]);
+	assert_ptr_equal(choose(3, (struct hca_attr){.device = "00:02:c9:03:00:0a:1b:2c"}, &f),
 			 &ports[1]);
 }
 
@@ -90,8 +91,8 @@ static void the_route_decides(void **state)
 
 	(void)state;
 	ports[1].port_attr.state = IBV_PORT_ACTIVE; /* is first, but not on the route */
-	assert_ptr_equal(choose(3, (struct hca_wish){NULL}, &f), &ports[1]);
-	assert_ptr_equal(choose(3, (struct hca_wish){.local = (struct sockaddr *)&local}, &f),
+	assert_ptr_equal(choose(3, (struct hca_attr){NULL}, &f), &ports[1]);
+	assert_ptr_equal(choose(3, (struct hca_attr){.local = (struct sockaddr *)&local}, &f),
 			 &ports[2]);
 }
 
@@ -100,7 +101,7 @@ static void nothing_there(void **state)
 	struct fault f;
 
 	(void)state;
-	assert_null(choose(0, (struct hca_wish){NULL}, &f));
+	assert_null(choose(0, (struct hca_attr){NULL}, &f));
 	assert_int_equal(f.code, FAULT_UNAVAILABLE);
 }
 
@@ -109,11 +110,11 @@ static void wrong_name_lists_the_right_ones(void **state)
 	struct fault f;
 
 	(void)state;
-	assert_null(choose(3, (struct hca_wish){.device = "mlx5_9"}, &f));
+	assert_null(choose(3, (struct hca_attr){.device = "mlx5_9"}, &f));
 	assert_int_equal(f.code, FAULT_USAGE);
 	assert_non_null(strstr(f.call, "mlx5_9"));
 	assert_non_null(strstr(f.fix, "mlx5_0, mlx5_1, rxe0"));
-	assert_null(choose(3, (struct hca_wish){.device = "rxe0", .port = 2}, &f));
+	assert_null(choose(3, (struct hca_attr){.device = "rxe0", .port = 2}, &f));
 	assert_int_equal(f.code, FAULT_USAGE);
 	assert_non_null(strstr(f.call, "port 2"));
 }
@@ -123,14 +124,14 @@ static void states_are_explained(void **state)
 	struct fault f;
 
 	(void)state;
-	assert_null(choose(3, (struct hca_wish){.device = "mlx5_0"}, &f));
+	assert_null(choose(3, (struct hca_attr){.device = "mlx5_0"}, &f));
 	assert_int_equal(f.code, FAULT_LOCAL);
 	assert_non_null(strstr(f.cause, "subnet manager"));
-	assert_null(choose(3, (struct hca_wish){.device = "mlx5_1"}, &f));
+	assert_null(choose(3, (struct hca_attr){.device = "mlx5_1"}, &f));
 	assert_non_null(strstr(f.call, "DOWN"));
 	assert_non_null(strstr(f.cause, "eth7"));
 	ports[2].open_errno = EACCES;
-	assert_null(choose(3, (struct hca_wish){.device = "rxe0"}, &f));
+	assert_null(choose(3, (struct hca_attr){.device = "rxe0"}, &f));
 	assert_int_equal(f.errnum, EACCES);
 	assert_non_null(strstr(f.fix, "/dev/infiniband"));
 }
@@ -142,7 +143,7 @@ static void active_port_of_a_named_device(void **state)
 	(void)state;
 	snprintf(ports[0].device, sizeof(ports[0].device), "rxe0");
 	ports[2].port = 2;
-	assert_ptr_equal(choose(3, (struct hca_wish){.device = "rxe0"}, &f), &ports[2]);
+	assert_ptr_equal(choose(3, (struct hca_attr){.device = "rxe0"}, &f), &ports[2]);
 }
 
 static void rates_are_data_rates(void **state)
@@ -166,10 +167,46 @@ static void rates_are_data_rates(void **state)
 	assert_int_equal(hca_mtu_enum(300), 0);
 }
 
+/* What rdma_cm of Linux before 6.6 goes by; a VLAN has it from the interface that it is on. */
+static void iwarp_s_netdev_has_the_gid_s_mac(void **state)
+{
+	struct gid mac = {.kind = GID_IWARP, .raw.raw = {2, 0, 0, 0, 0, 7}};
+	struct hca_port p = {.device = "siw0", .is_iwarp = true, .gids = &mac, .gid_count = 1};
+
+	tree_put(state, "class/net/lo/address", "02:00:00:00:00:07\n");
+	tree_put(state, "class/net/vlan7/address", "02:00:00:00:00:07\n");
+	tree_put(state, "class/net/eth1/address", "02:00:00:00:00:08\n");
+	tree_put(state, "class/net/tun0/address", "none\n");
+	assert_true(hca_has_netdev(&p, "lo"));
+	assert_true(hca_has_netdev(&p, "vlan7"));
+	assert_false(hca_has_netdev(&p, "eth1"));
+	assert_false(hca_has_netdev(&p, "tun0"));
+	assert_false(hca_has_netdev(&p, "eth9"));
+	hca_find_netdev(&p);
+	assert_string_equal(p.netdev, "lo");
+	assert_string_equal(hca_transport_name(&p), "iWARP");
+
+	/* A GID of another kind may begin like that by chance. */
+	p = (struct hca_port){.is_ethernet = true, .gids = &mac, .gid_count = 1};
+	assert_false(hca_has_netdev(&p, "lo"));
+	hca_find_netdev(&p);
+	assert_string_equal(p.netdev, "");
+	assert_string_equal(hca_transport_name(&p), "RoCE");
+}
+
+static void no_mac_is_nobody_s(void **state)
+{
+	struct gid none = {.kind = GID_IWARP};
+	struct hca_port p = {.is_iwarp = true, .gids = &none, .gid_count = 1};
+
+	tree_put(state, "class/net/lo/address", "00:00:00:00:00:00\n");
+	assert_false(hca_has_netdev(&p, "lo"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(active_port_without_a_wish, setup),
+		cmocka_unit_test_setup(active_port_without_a_attr, setup),
 		cmocka_unit_test_setup(by_all_its_names, setup),
 		cmocka_unit_test_setup(the_route_decides, setup),
 		cmocka_unit_test_setup(nothing_there, setup),
@@ -177,6 +214,9 @@ int main(void)
 		cmocka_unit_test_setup(states_are_explained, setup),
 		cmocka_unit_test_setup(active_port_of_a_named_device, setup),
 		cmocka_unit_test(rates_are_data_rates),
+		cmocka_unit_test_setup_teardown(iwarp_s_netdev_has_the_gid_s_mac, tree_make,
+						tree_remove),
+		cmocka_unit_test_setup_teardown(no_mac_is_nobody_s, tree_make, tree_remove),
 	};
 
 	return cmocka_run_group_tests_name("hca_choose", tests, NULL, NULL);

@@ -59,12 +59,14 @@ static int setup(void **state)
 	return 0;
 }
 
+static bool iwarp; /* the device is */
+
 /* The address for a device of NETDEV whose GID and whose end of the TCP connection are these. */
 static const char *found(const char *netdev, const char *gid, const char *local, int family)
 {
 	static char text[CM_ADDRESS_SIZE];
 	struct sockaddr_storage to, from;
-	struct hca_port port = {.device = "sim0"};
+	struct hca_port port = {.device = "sim0", .is_iwarp = iwarp};
 	union ibv_gid raw;
 
 	strcpy(port.netdev, netdev);
@@ -120,6 +122,19 @@ static void a_netdev_without(void **state)
 	assert_string_equal(found("ib9", "fe80::2:c903:a:1b2c", "192.0.2.7", AF_UNSPEC), "none");
 }
 
+/* Then it is the way to the peer, and rdma_cm's to say whether that is the device's. */
+static void iwarp_without_a_known_netdev(void **state)
+{
+	(void)state;
+	iwarp = true;
+	assert_string_equal(found("", "::", "192.0.2.7", AF_UNSPEC), "192.0.2.7");
+	assert_string_equal(found("", "::", "192.0.2.7", AF_INET), "192.0.2.7");
+	assert_string_equal(found("", "::", "192.0.2.7", AF_INET6), "none");
+	assert_string_equal(found("", "::", NULL, AF_UNSPEC), "none");
+	assert_string_equal(found("ib9", "::", "192.0.2.7", AF_UNSPEC), "none");
+	iwarp = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +142,7 @@ int main(void)
 		cmocka_unit_test_setup(a_gid_that_is_none, setup),
 		cmocka_unit_test_setup(of_the_peer_s_family_only, setup),
 		cmocka_unit_test_setup(a_netdev_without, setup),
+		cmocka_unit_test_setup(iwarp_without_a_known_netdev, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,13 +73,15 @@ static void impossible_values(void **state)
 
 static void every_row_is_sound(void **state)
 {
-	size_t rows;
-	const struct option_row *table = options_table(&rows);
+	const struct option_row *table = options_table();
 
 	(void)state;
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; table[i].name; i++) {
 		assert_true(table[i].name[0] && table[i].help && table[i].help[0]);
 		assert_true(table[i].min <= table[i].max);
+		if (table[i].scope <= SCOPE_OUTPUT)
+			assert_int_equal(table[i].group < GROUP_DEVICE,
+					 table[i].scope == SCOPE_EXPERIMENT);
 		for (size_t k = 0; k < i; k++) {
 			assert_string_not_equal(table[i].name, table[k].name);
 			assert_true(!table[i].letter || table[i].letter != table[k].letter);
@@ -99,8 +101,8 @@ static void experiment_round_trip(void **state)
 	e.cq_mod = 7;
 	e.mtu_bytes = 2048;
 	e.strict_order = 1;
-	j = experiment_to_json(&e, "send_bw");
-	assert_int_equal(experiment_from_json(&back, j, &f), 0);
+	j = experiment_to_json(&e, TRAIT_BANDWIDTH | TRAIT_RECEIVES);
+	assert_int_equal(experiment_from_json(&back, j, 0, &f), 0);
 	assert_memory_equal(&e, &back, sizeof(e));
 	json_decref(j);
 }
@@ -125,7 +127,7 @@ static void experiment_from_a_stranger(void **state)
 		struct fault f = {0};
 		json_t *j = json_loads(bad[i], 0, NULL);
 
-		if (experiment_from_json(&e, j, &f) != -1)
+		if (experiment_from_json(&e, j, 0, &f) != -1)
 			fail_msg("%s was taken", bad[i]);
 		assert_int_equal(f.code, FAULT_PEER);
 		json_decref(j);
@@ -135,11 +137,34 @@ static void experiment_from_a_stranger(void **state)
 		struct fault f = {0};
 		json_t *j = json_loads("{\"new_in_version_9\": [1], \"qp\": 3}", 0, NULL);
 
-		assert_int_equal(experiment_from_json(&e, j, &f), 0);
+		assert_int_equal(experiment_from_json(&e, j, 0, &f), 0);
 		assert_int_equal(e.qps, 3);
 		assert_int_equal(e.size_bytes, 65536);
 		json_decref(j);
 	}
+}
+
+/* A latency test has one QP: whoever says so, too, is right. */
+static void a_test_takes_only_what_it_has(void **state)
+{
+	struct experiment e = defaults;
+	struct fault f = {0};
+	json_t *j = json_loads("{\"qp\": 1, \"latency_gap\": 5}", 0, NULL);
+
+	(void)state;
+	assert_int_equal(experiment_from_json(&e, j, TRAIT_LATENCY, &f), 0);
+	assert_int_equal(e.latency_gap_us, 5);
+	json_object_set_new(j, "qp", json_integer(3));
+	assert_int_equal(experiment_from_json(&e, j, TRAIT_LATENCY, &f), -1);
+	assert_int_equal(f.code, FAULT_PEER);
+	fault_clear(&f);
+	e = defaults;
+	assert_int_equal(experiment_from_json(&e, j, TRAIT_BANDWIDTH, &f), -1); /* the gap */
+	json_object_del(j, "latency_gap");
+	fault_clear(&f);
+	assert_int_equal(experiment_from_json(&e, j, TRAIT_BANDWIDTH, &f), 0);
+	assert_int_equal(e.qps, 3);
+	json_decref(j);
 }
 
 static void the_ends_differ(void **state)
@@ -166,7 +191,7 @@ static void record_round_trip(void **state)
 {
 	struct record r = {.message_bytes = 2,
 			   .messages = 1000,
-			   .latency_p99_9_us = 1.25,
+			   .latency.p99_9_us = 1.25,
 			   .interrupted = 1},
 		      back;
 	struct fault f = {0};
@@ -201,6 +226,59 @@ static void end_from_a_stranger(void **state)
 	json_decref(j);
 }
 
+/* COUNT arguments of SIZE bytes, as a new end has them when it has come to the peer. */
+static struct end told_arguments(size_t count, size_t size, const char *first)
+{
+	struct end e = {.host = "h"}, there;
+	struct fault f = {0};
+	char text[END_ARGV_BYTES];
+	json_t *j;
+
+	end_add_argument(&e, first);
+	memset(text, 'x', size - 1);
+	text[size - 1] = '\0';
+	while (count--)
+		end_add_argument(&e, text);
+	j = end_to_json(&e);
+	assert_int_equal(end_from_json(&there, j, &f), 0);
+	assert_int_equal(there.argv.bytes, e.argv.bytes);
+	assert_memory_equal(there.argv.text, e.argv.text, e.argv.bytes);
+	json_decref(j);
+	return there;
+}
+
+static void the_command_line_of_an_end(void **state)
+{
+	struct fault f = {0};
+	struct end e;
+	json_t *j;
+
+	(void)state;
+	e = told_arguments(2, 8, "");
+	assert_int_equal(e.argv.bytes, 1 + 2 * 8);
+	memset(&e, 0, sizeof(e));
+	end_add_argument(&e, "a\033[2Jb\xff");
+	j = end_to_json(&e);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(j, "argv"), 0)), "a?[2Jb?");
+	json_decref(j);
+	/* to the last byte, and beyond it */
+	for (size_t size = 1; size <= END_ARGV_BYTES; size += 7) {
+		e = told_arguments(END_ARGV_BYTES, size, "send_bw");
+		assert_in_range(e.argv.bytes, 8 + sizeof("..."), END_ARGV_BYTES);
+		assert_string_equal(e.argv.text + e.argv.bytes - sizeof("..."), "...");
+	}
+	/* an older peer says nothing of it, a strange one anything */
+	j = json_pack("{s:s}", "host", "h");
+	assert_int_equal(end_from_json(&e, j, &f), 0);
+	assert_int_equal(e.argv.bytes, 0);
+	json_object_set_new(j, "argv", json_string("send_bw"));
+	assert_int_equal(end_from_json(&e, j, &f), -1);
+	json_object_set_new(j, "argv", json_pack("[s, i]", "send_bw", 1));
+	assert_int_equal(end_from_json(&e, j, &f), -1);
+	assert_non_null(strstr(f.call, "argv"));
+	json_decref(j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,9 +287,11 @@ int main(void)
 		cmocka_unit_test(every_row_is_sound),
 		cmocka_unit_test(experiment_round_trip),
 		cmocka_unit_test(experiment_from_a_stranger),
+		cmocka_unit_test(a_test_takes_only_what_it_has),
 		cmocka_unit_test(the_ends_differ),
 		cmocka_unit_test(record_round_trip),
 		cmocka_unit_test(end_from_a_stranger),
+		cmocka_unit_test(the_command_line_of_an_end),
 	};
 
 	return cmocka_run_group_tests_name("experiment", tests, NULL, NULL);

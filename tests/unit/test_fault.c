@@ -75,7 +75,9 @@ static void the_peer_is_named(void **state)
 		.code = FAULT_PEER, .from_peer = true, .phase = "connecting", .call = "qp"};
 
 	(void)state;
-	expect_text(&f, "peer: connecting: qp.");
+	expect_text(&f, "the other end reports: connecting: qp.");
+	strcpy(f.reporter, "the server (192.0.2.1:18515)");
+	expect_text(&f, "the server (192.0.2.1:18515) reports: connecting: qp.");
 }
 
 static void the_first_one_wins(void **state)

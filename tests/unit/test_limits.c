@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "session/limits.h"
+#include "plan/limits.h"
 
 static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000};
 
@@ -87,14 +87,14 @@ static void memory(void **state)
 	assert_allowed(&l, &e, true);
 	e.size_bytes += 1;
 	assert_allowed(&l, &e, false);
-	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "asks", "256 KiB"});
+	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "requests", "256 KiB"});
 	e.size_bytes = 1;
 	e.sweep = 1;
 	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "8 MiB", "256 KiB"});
 	e.sweep = 0;
 	e.qps = 65536;
 	e.size_bytes = UINT64_C(1) << 50; /* the product does not fit */
-	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "asks", "256 KiB"});
+	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "requests", "256 KiB"});
 	assert_int_equal(limits_memory(&l, 4 * 65536, &f), 0);
 	assert_int_equal(limits_memory(&l, 4 * 65536 + 1, &f), -1);
 	assert_int_equal(f.code, FAULT_USAGE);
@@ -116,7 +116,7 @@ static void duration(void **state)
 	e.duration_ns = 2 * UNITS_NS_PER_S;
 	assert_refused(&l, &e, false, (const char *const[]){"--all", "46 s", "allows 23 s"});
 	e.duration_ns = UINT64_MAX / 2;
-	assert_refused(&l, &e, false, (const char *const[]){"--all", "asks", "allows 23 s"});
+	assert_refused(&l, &e, false, (const char *const[]){"--all", "requests", "allows 23 s"});
 }
 
 static void threads_and_devices_count(void **state)

@@ -28,7 +28,7 @@ static struct pair new_pair(void)
 	int fd[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
-	oob_adopt(&p.oob, carrier_tcp(), NULL, fd[0]);
+	oob_adopt(&p.oob, oob_ops_tcp(), NULL, fd[0]);
 	p.peer = fd[1];
 	return p;
 }
@@ -68,7 +68,7 @@ static void messages_cross_whole(void **state)
 	json_t *m;
 
 	(void)state;
-	oob_adopt(&b, carrier_tcp(), NULL, dup(a.peer));
+	oob_adopt(&b, oob_ops_tcp(), NULL, dup(a.peer));
 	assert_int_equal(oob_send(&b, json_pack("{s:s}", "type", "bye"), soon(), &f), 0);
 	assert_int_equal(oob_send(&b, message_new("alive"), soon(), &f), 0);
 	assert_int_equal(
@@ -125,12 +125,13 @@ static void wrong_frames(void **state)
 	(void)state;
 	refused("GET / HTTP/1.1\r\n", 16, "GET / HT");
 	refused("\0\0\0\0", 4, "does not speak");
+	refused("6.06\0\0\0\0", 8, "6.06");
 	refused(data, frame(data, 1u << 30, ""), "1073741824");
-	refused(data, frame(data, 2, "[]"), "no JSON object");
-	refused(data, frame(data, 2, "{{"), "no JSON object");
-	refused(data, frame(data, 0, ""), "no JSON object");
+	refused(data, frame(data, 2, "[]"), "not a JSON object");
+	refused(data, frame(data, 2, "{{"), "not a JSON object");
+	refused(data, frame(data, 0, ""), "not a JSON object");
 	refused(data, frame(data, 15, "{\"a\":1,\"a\":  2}"),
-		"no JSON object"); /* which one counts? */
+		"not a JSON object"); /* which one counts? */
 }
 
 static void silence_has_a_deadline(void **state)

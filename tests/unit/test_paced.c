@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "loop/paced.h"
+#include "loop/stream.h"
 
 #define QPS_MAX   4
 #define POSTS_MAX 4096
@@ -93,7 +94,7 @@ struct bench {
 static void set_up(struct bench *b, unsigned qps, unsigned list, uint64_t target)
 {
 	memset(b, 0, sizeof(*b));
-	clock_init(&b->nic.clock);
+	clock_init(&b->nic.clock, "/sys");
 	clock_calibrate(&b->nic.clock);
 	b->nic.context.ops.post_send = fake_post;
 	b->nic.context.ops.poll_cq = fake_poll;
@@ -125,13 +126,14 @@ static void set_up(struct bench *b, unsigned qps, unsigned list, uint64_t target
 static int run(struct bench *b, double rate, unsigned burst)
 {
 	paced_init(&b->paced, rate, burst, b->round.post_list, &b->nic.clock);
-	return stream_run(&b->round, IBV_WR_RDMA_WRITE);
+	b->round.opcode = IBV_WR_RDMA_WRITE;
+	return stream_run(&b->round);
 }
 
 static double ns_after_start(const struct bench *b, unsigned post)
 {
 	return clock_ticks_to_ns(&b->nic.clock,
-				 (double)(b->nic.post[post].ticks - b->round.start_ticks));
+				 (double)(b->nic.post[post].ticks - b->round.result.start_ticks));
 }
 
 /* Post k of BURST posts at once is not made before its burst is due, by the clock's tick. */
@@ -150,7 +152,7 @@ static void every_message_when_it_is_due(void **state)
 	set_up(&b, 1, 1, 500);
 	assert_int_equal(run(&b, 100000, 1), 0);
 	assert_int_equal(b.nic.posts, 500);
-	assert_int_equal(b.round.messages, 500);
+	assert_int_equal(b.round.result.messages, 500);
 	check_never_early(&b, 10000, 1);
 }
 
@@ -189,7 +191,7 @@ static void odd_messages(void **state)
 	(void)state;
 	set_up(&b, 2, 4, 11);
 	assert_int_equal(run(&b, 1e6, 4), 0);
-	assert_int_equal(b.round.messages, 22);
+	assert_int_equal(b.round.result.messages, 22);
 	assert_int_equal(b.nic.posts, 6);
 	for (unsigned k = 0; k < 6; k++) {
 		assert_int_equal(b.nic.post[k].messages, k < 2 ? 3 : 4);
@@ -207,7 +209,7 @@ static void late_but_not_put_off(void **state)
 	set_up(&b, 1, 1, 400);
 	b.nic.hold = 200000; /* some milliseconds without a completion */
 	assert_int_equal(run(&b, 1e6, 1), 0);
-	assert_int_equal(b.round.messages, 400);
+	assert_int_equal(b.round.result.messages, 400);
 	assert_int_equal(b.nic.most, 128);
 	/* The 272 that found no room, at least until the schedule was caught up with. */
 	assert_true(b.paced.late > 100);
@@ -225,7 +227,7 @@ static void as_many_as_the_cq_holds(void **state)
 	b.qps.send.cqe = 12; /* six posts of each QP */
 	b.nic.hold = 1000;
 	assert_int_equal(run(&b, 1e9, 4), 0);
-	assert_int_equal(b.round.messages, 800);
+	assert_int_equal(b.round.result.messages, 800);
 	assert_int_equal(b.nic.most, 24);
 }
 
@@ -238,7 +240,7 @@ static void told_to_stop(void **state)
 	assert_int_equal(run(&b, 1, 1), 0);
 	assert_int_equal(b.nic.posts, 0);
 	set_up(&b, 1, 1, ROUND_ENDLESS);
-	b.control.quit = true;
+	b.control.abort = true;
 	assert_int_equal(run(&b, 0.001, 1), 0);
 	assert_int_equal(b.nic.posts, 1);
 }
@@ -255,6 +257,124 @@ static void a_post_that_fails(void **state)
 	assert_string_equal(b.fault.call, "ibv_post_send");
 }
 
+static double rate_of(const struct bench *b)
+{
+	double ns = clock_ticks_to_ns(
+		&b->nic.clock, (double)(b->round.result.end_ticks - b->round.result.start_ticks));
+
+	return (double)b->round.result.timed_messages * 1e9 / ns;
+}
+
+/* Never above the schedule's rate, and by that where it was kept: the last pause is part of it. */
+static void check_rate(const struct bench *b, double rate)
+{
+	uint64_t period = b->paced.step >> 64;
+	double ticks = (double)(b->round.result.end_ticks - b->round.result.start_ticks);
+
+	assert_true(rate_of(b) <= rate * (1 + 1e-12));
+	assert_true(clock_ticks(&b->nic.clock) >= b->round.result.end_ticks);
+	if (b->paced.latest_ticks < period) /* and the end is a whole tick, which may be long */
+		assert_true(rate_of(b) >= rate * (0.9999 - 2 / ticks));
+}
+
+static void the_pause_of_the_last_burst_counts(void **state)
+{
+	static const struct {
+		unsigned qps, list, burst;
+		uint64_t target;
+	} row[] = {
+		{1, 1, 1, 2},   {1, 1, 100, 500}, {1, 1, 100, 450}, {1, 4, 100, 13},
+		{2, 4, 10, 11}, {3, 1, 1, 1},     {1, 1, 100, 7},   {2, 8, 64, 200},
+	};
+	struct bench b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		set_up(&b, row[i].qps, row[i].list, row[i].target);
+		assert_int_equal(run(&b, 1e5, row[i].burst), 0);
+		assert_int_equal(b.round.result.messages, row[i].target * row[i].qps);
+		check_rate(&b, 1e5);
+	}
+}
+
+/* As the watch does when -D is over: in the middle of a burst's time. */
+static int finish_on_poll(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
+{
+	struct nic *n = (struct nic *)(void *)cq->context;
+	struct bench *b = (struct bench *)(void *)n; /* its first member */
+
+	if (n->posts >= 700)
+		b->control.target = 0;
+	return fake_poll(cq, entries, wc);
+}
+
+static void told_to_finish_within_a_burst(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, ROUND_ENDLESS);
+	b.nic.context.ops.poll_cq = finish_on_poll;
+	assert_int_equal(run(&b, 1e5, 300), 0);
+	assert_true(b.round.result.messages >= 700);
+	check_rate(&b, 1e5);
+}
+
+/* What is in a hurry does not wait, nor does what has to abort: it ends when it says. */
+static void nobody_waits_for_it(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, 1);
+	paced_init(&b.paced, 0.001, 1, 1, &b.nic.clock);
+	b.paced.no_wait = true;
+	assert_int_equal(stream_run(&b.round), 0);
+	assert_true(b.round.result.end_ticks <= clock_ticks(&b.nic.clock));
+	set_up(&b, 1, 1, 1);
+	b.control.abort = true;
+	assert_int_equal(run(&b, 0.001, 1), 0);
+	assert_int_equal(b.round.result.messages, 1);
+	assert_true(b.round.result.end_ticks <= clock_ticks(&b.nic.clock));
+}
+
+/* Who receives such a stream has no rate above it, however the bursts come. */
+static int arrive_at_once(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
+{
+	struct nic *n = (struct nic *)(void *)cq->context;
+	struct bench *b = (struct bench *)(void *)n;
+	int count = 0;
+
+	while (count < entries && n->taken < b->control.expected)
+		wc[count++] = (struct ibv_wc){.status = IBV_WC_SUCCESS, .wr_id = 0}, n->taken++;
+	return count;
+}
+
+static int no_post(struct recv_qp *qp)
+{
+	(void)qp;
+	return 0;
+}
+
+static void the_receiver_s_rate(void **state)
+{
+	struct recv_qp qp = {.post = no_post};
+	int left = 1000000;
+	struct recv_queue queue = {.qp = &qp, .until_repost = &left, .count = 1, .batch = 1000000};
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, 0);
+	b.nic.context.ops.poll_cq = arrive_at_once;
+	b.control.expected = 300;
+	b.round.receives = &queue;
+	b.qps.recv = b.qps.send;
+	paced_init(&b.paced, 1e5, 300, 1, &b.nic.clock);
+	assert_int_equal(stream_receive(&b.round), 0);
+	assert_int_equal(b.round.result.messages, 300);
+	check_rate(&b, 1e5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +386,10 @@ int main(void)
 		cmocka_unit_test(as_many_as_the_cq_holds),
 		cmocka_unit_test(told_to_stop),
 		cmocka_unit_test(a_post_that_fails),
+		cmocka_unit_test(the_pause_of_the_last_burst_counts),
+		cmocka_unit_test(told_to_finish_within_a_burst),
+		cmocka_unit_test(nobody_waits_for_it),
+		cmocka_unit_test(the_receiver_s_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

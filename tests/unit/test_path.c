@@ -49,6 +49,23 @@ static void memory_that_is_everybodys(void **state)
 	assert_int_equal(p.class, PATH_SYS);
 }
 
+/* The GPUs at the addresses PCI, nearest first, have these indexes into it. */
+static void expect_order(const struct path_tree *t, const char *const *pci, const int *order,
+			 size_t count)
+{
+	struct gpu_info *list = calloc(count, sizeof(*list));
+
+	assert_non_null(list);
+	for (size_t i = 0; i < count; i++) {
+		list[i].index = (int)i;
+		strcpy(list[i].pci, pci[i]);
+	}
+	path_sort(t, NIC, list, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(list[i].index, order[i]);
+	free(list);
+}
+
 static void each_gpu_of_many(void **state)
 {
 	static const char *const gpu[] = {"0000:c1:00.0", "0000:4a:00.0", "0000:49:00.0",
@@ -56,10 +73,9 @@ static void each_gpu_of_many(void **state)
 					  "0000:81:00.0"};
 	static const enum path_class class[] = {PATH_SYS, PATH_PIX, PATH_PHB, PATH_UNKNOWN,
 						PATH_PXB, PATH_PIX, PATH_NODE};
-	static const size_t order[] = {5, 1, 4, 2, 6, 0, 3};
+	static const int order[] = {5, 1, 4, 2, 6, 0, 3};
 	struct fault f = {.code = FAULT_NONE};
 	struct path_tree *t;
-	size_t rank[COUNT(gpu)];
 	struct path p;
 
 	machine_use(state, "many");
@@ -68,25 +84,22 @@ static void each_gpu_of_many(void **state)
 		path_find(t, NIC, gpu[i], &p);
 		assert_int_equal(p.class, class[i]);
 	}
-	path_rank(t, NIC, gpu, COUNT(gpu), rank);
-	assert_memory_equal(rank, order, sizeof(order));
-	path_rank(t, NIC, gpu, 0, NULL);
+	expect_order(t, gpu, order, COUNT(gpu));
+	path_sort(t, NIC, NULL, 0);
 	path_close(t);
 }
 
 static void equals_rank_as_given(void **state)
 {
 	static const char *const gpu[] = {"0000:49:00.0", "0000:45:00.0", GPU, "0000:45:00.0"};
-	static const size_t order[] = {1, 2, 3, 0};
+	static const int order[] = {1, 2, 3, 0};
 	struct fault f = {.code = FAULT_NONE};
 	struct path_tree *t;
-	size_t rank[COUNT(gpu)];
 	struct path p;
 
 	machine_use(state, "phb");
 	assert_int_equal(path_open(&t, &f), 0);
-	path_rank(t, NIC, gpu, COUNT(gpu), rank);
-	assert_memory_equal(rank, order, sizeof(order));
+	expect_order(t, gpu, order, COUNT(gpu));
 	path_find(t, NIC, NIC, &p); /* functions of one device are as near as can be */
 	assert_int_equal(p.class, PATH_PIX);
 	assert_string_equal(p.nic.pci, "");

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <glob.h>
 
+#include "host/hwtree.h"
 #include "machine.h"
 
 static void junk_in_link_files_is_unknown(void **state)
@@ -174,13 +175,39 @@ static void files_that_are_no_topology(void **state)
 	tree_put(state, "junk.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n");
 	expect_refused("Invalid argument");
 	setenv("HWLOC_XMLFILE", *state, 1);
-	expect_refused("Invalid argument");
+	expect_refused("Is a directory");
 	setenv("HWLOC_XMLFILE", "tests/unit/data/future-version.xml", 1);
 	if (!access("tests/unit/data/future-version.xml", R_OK))
 		expect_refused("Invalid argument");
 	dup2(saved, 2);
 	close(saved);
 	path_close(NULL);
+}
+
+/* hwloc says which components took part; none of those that plugins bring shall. */
+static void this_machine_by_the_kernel_alone(void **state)
+{
+	static const char *const plugin[] = {"pci(", "opencl(", "gl(", "cuda(", "nvml("};
+	const char *path = tree_path(state, "said");
+	int saved = dup(2), fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	char said[16384] = "";
+	const char *list;
+	hwloc_topology_t tree;
+
+	setenv("HWLOC_COMPONENTS_VERBOSE", "1", 1);
+	dup2(fd, 2);
+	assert_int_equal(hwtree_load(&tree, NULL), 0);
+	hwloc_topology_destroy(tree);
+	dup2(saved, 2);
+	close(saved);
+	unsetenv("HWLOC_COMPONENTS_VERBOSE");
+	assert_true(pread(fd, said, sizeof(said) - 1, 0) > 0);
+	close(fd);
+	list = strstr(said, "Final list of enabled discovery components");
+	assert_non_null(list);
+	for (size_t i = 0; i < sizeof(plugin) / sizeof(plugin[0]); i++)
+		if (strstr(list, plugin[i]))
+			fail_msg("%s", list);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tree_make, tree_remove)
@@ -193,7 +220,8 @@ int main(void)
 		TEST(devices_that_are_not_there),
 		TEST(a_sysfs_without_a_tree),
 		TEST(this_machine),
-		TEST(files_that_are_no_topology),
+		TEST(this_machine_by_the_kernel_alone),
+		TREE_WITH_AND_WITHOUT_PLUGINS(files_that_are_no_topology),
 	};
 
 	return cmocka_run_group_tests_name("path_unknown", tests, NULL, NULL);

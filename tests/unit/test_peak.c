@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* peak: against all pairs of marks. */
+/* peak: against all pairs of reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,39 +11,33 @@
 #include <string.h>
 
 #include "base/peak.h"
+#include "draw.h"
 
-#define MARKS 1000
+#define REPORTS 1000
 
-static uint64_t draw(uint64_t *x)
-{
-	uint64_t z = (*x += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/* What the loop reports. */
+/* What the loop reports: completions, and before them perhaps a look that found nothing. */
 struct report {
 	uint64_t ticks;
 	uint64_t messages;
-	bool empty; /* a span may start here */
+	bool idle;           /* there was one, */
+	uint64_t idle_ticks; /* before which the clock said this */
 };
 
 /*
  * For each report the latest possible start at least WINDOW messages before it; the best rate of
  * those spans. A span that took no time has no rate.
  */
-static double brute_force(const struct report *mark, size_t count, uint64_t window)
+static double brute_force(const struct report *r, size_t count, uint64_t window, uint64_t unseen)
 {
 	double best = 0;
 
 	for (size_t j = 1; j < count; j++) {
-		for (size_t i = j; i-- > 0;) {
-			uint64_t messages = mark[j].messages - mark[i].messages;
-			uint64_t ticks = mark[j].ticks - mark[i].ticks;
+		for (size_t i = j + 1; i-- > 0;) {
+			uint64_t from = i ? r[i - 1].messages + unseen : 0;
+			int64_t messages = (int64_t)(r[j].messages - from);
+			uint64_t ticks = r[j].ticks - r[i].idle_ticks;
 
-			if (messages < window || !mark[i].empty)
+			if (messages < (int64_t)window || !r[i].idle)
 				continue;
 			if (ticks && (double)messages / (double)ticks > best)
 				best = (double)messages / (double)ticks;
@@ -55,35 +49,60 @@ static double brute_force(const struct report *mark, size_t count, uint64_t wind
 
 /*
  * COUNT reports from a random time on: batches of 1 to BATCH messages, pauses of 0 to PAUSE ticks
- * more, one in FULL with more left in the CQ (0: none).
+ * more, all but one in FULL after an empty look (0: all).
  */
-static void make_marks(struct report *mark, size_t count, uint64_t batch, uint64_t pause,
-		       uint64_t full, uint64_t *x)
+static void make_reports(struct report *r, size_t count, uint64_t batch, uint64_t pause,
+			 uint64_t full, uint64_t *x)
 {
-	mark[0] = (struct report){draw(x) >> 20, 0, true};
+	r[0] = (struct report){draw(x) >> 20, 0, true};
+	r[0].idle_ticks = r[0].ticks;
 	for (size_t i = 1; i < count; i++) {
-		uint64_t n = 1 + draw(x) % batch;
+		uint64_t n = 1 + draw(x) % batch, took = draw(x) % (pause + 1);
 
-		mark[i].messages = mark[i - 1].messages + n;
-		mark[i].ticks = mark[i - 1].ticks + draw(x) % (pause + 1);
 		if (draw(x) % 4)
-			mark[i].ticks += n * 10;
-		mark[i].empty = !full || draw(x) % full;
+			took += n * 10;
+		r[i].messages = r[i - 1].messages + n;
+		r[i].ticks = r[i - 1].ticks + took;
+		r[i].idle = !full || draw(x) % full;
+		r[i].idle_ticks = r[i - 1].ticks + draw(x) % (took + 1);
 	}
 }
 
-static void feed(struct peak *p, const struct report *mark, size_t count)
+/* The first empty look comes right after the report before, the second at idle_ticks. */
+static void feed(struct peak *p, const struct report *r, size_t count, uint64_t unseen)
 {
-	peak_start(p, mark[0].ticks);
-	for (size_t i = 1; i < count; i++)
-		peak_add(p, mark[i].ticks, mark[i].messages, mark[i].empty);
+	const struct peak_run run = {.ticks = r[0].ticks, .unseen = unseen, .cqs = 1};
+
+	peak_start(p, &run);
+	for (size_t i = 1; i < count; i++) {
+		if (r[i].idle) {
+			peak_empty(p, r[i].idle_ticks);
+			peak_empty(p, r[i].ticks);
+		}
+		peak_add(p, r[i].ticks, r[i].messages);
+	}
+}
+
+static void start(struct peak *p, uint64_t ticks)
+{
+	const struct peak_run run = {.ticks = ticks, .cqs = 1};
+
+	peak_start(p, &run);
+}
+
+/* A report that comes right after an empty look, before which the clock said what it said before.
+ */
+static void add(struct peak *p, uint64_t ticks, uint64_t messages)
+{
+	peak_empty(p, ticks);
+	peak_add(p, ticks, messages);
 }
 
 static void it_finds_what_trying_all_finds(void **state)
 {
 	static const uint64_t windows[] = {1, 2, 3, 7, 64, 127, 128, 500, 5000};
 	static const uint64_t batches[] = {1, 2, 16, 100, 1000};
-	struct report mark[MARKS];
+	struct report r[REPORTS];
 	uint64_t x = 1;
 
 	(void)state;
@@ -93,12 +112,14 @@ static void it_finds_what_trying_all_finds(void **state)
 		assert_int_equal(peak_init(&p, windows[w]), 0);
 		for (size_t b = 0; b < sizeof(batches) / sizeof(batches[0]); b++) {
 			for (uint64_t pause = 0; pause < 1000; pause = pause * 10 + 1) {
+				uint64_t unseen = draw(&x) % (windows[w] + 1);
 				double got, want;
 
-				make_marks(mark, MARKS, batches[b], pause, b + w, &x);
-				feed(&p, mark, MARKS);
-				got = peak_rate(&p);
-				want = brute_force(mark, MARKS, windows[w]);
+				make_reports(r, REPORTS, batches[b], pause, b + w, &x);
+				feed(&p, r, REPORTS, unseen);
+				assert_true(p.end - p.next <= p.mask);
+				got = p.best;
+				want = brute_force(r, REPORTS, windows[w], unseen);
 				if (got != want)
 					fail_msg("window %d, batch %d: %.17g, want %.17g",
 						 (int)windows[w], (int)batches[b], got, want);
@@ -114,13 +135,13 @@ static void a_short_run_has_no_peak(void **state)
 
 	(void)state;
 	assert_int_equal(peak_init(&p, 100), 0);
-	peak_start(&p, 1000);
-	assert_true(peak_rate(&p) == 0);
-	peak_add(&p, 2000, 50, true);
-	peak_add(&p, 3000, 99, true);
-	assert_true(peak_rate(&p) == 0);
-	peak_add(&p, 5000, 100, true);
-	assert_true(peak_rate(&p) == 100.0 / 4000);
+	start(&p, 1000);
+	assert_true(p.best == 0);
+	add(&p, 2000, 50);
+	add(&p, 3000, 99);
+	assert_true(p.best == 0);
+	add(&p, 5000, 100);
+	assert_true(p.best == 100.0 / 4000);
 	peak_release(&p);
 }
 
@@ -132,12 +153,12 @@ static void a_burst_is_seen(void **state)
 
 	(void)state;
 	assert_int_equal(peak_init(&p, 100), 0);
-	peak_start(&p, 0);
+	start(&p, 0);
 	for (uint64_t n = 1; n <= 10000; n++) {
 		ticks += n > 5000 && n <= 5100 ? 2 : 10;
-		peak_add(&p, ticks, n, true);
+		add(&p, ticks, n);
 	}
-	assert_true(peak_rate(&p) == 0.5);
+	assert_true(p.best == 0.5);
 	peak_release(&p);
 }
 
@@ -148,14 +169,14 @@ static void a_clock_that_stands_still(void **state)
 
 	(void)state;
 	assert_int_equal(peak_init(&p, 10), 0);
-	peak_start(&p, 0);
-	peak_add(&p, 0, 10, true);
-	assert_true(peak_rate(&p) == 0);
-	peak_add(&p, 5, 20, true);
-	peak_add(&p, 5, 30, true);
-	assert_true(peak_rate(&p) == 2);
-	peak_add(&p, 6, 40, true);
-	assert_true(peak_rate(&p) == 10);
+	start(&p, 0);
+	add(&p, 0, 10);
+	assert_true(p.best == 0);
+	add(&p, 5, 20);
+	add(&p, 5, 30);
+	assert_true(p.best == 2);
+	add(&p, 6, 40);
+	assert_true(p.best == 10);
 	peak_release(&p);
 }
 
@@ -165,14 +186,14 @@ static void starting_again_forgets(void **state)
 
 	(void)state;
 	assert_int_equal(peak_init(&p, 4), 0);
-	peak_start(&p, 0);
+	start(&p, 0);
 	for (uint64_t n = 1; n <= 100; n++)
-		peak_add(&p, n, n, true);
-	assert_true(peak_rate(&p) == 1);
-	peak_start(&p, 1000000);
-	assert_true(peak_rate(&p) == 0);
-	peak_add(&p, 1000008, 4, true);
-	assert_true(peak_rate(&p) == 0.5);
+		add(&p, n, n);
+	assert_true(p.best == 1);
+	start(&p, 1000000);
+	assert_true(p.best == 0);
+	add(&p, 1000008, 4);
+	assert_true(p.best == 0.5);
 	peak_release(&p);
 }
 
@@ -180,15 +201,15 @@ static void the_ring_holds_a_full_window_of_single_messages(void **state)
 {
 	(void)state;
 	for (uint64_t window = 1; window < 70; window++) {
-		struct report mark[MARKS];
+		struct report r[REPORTS];
 		uint64_t x = window;
 		struct peak p;
 
 		assert_int_equal(peak_init(&p, window), 0);
-		make_marks(mark, MARKS, 1, 50, 0, &x);
-		feed(&p, mark, MARKS);
+		make_reports(r, REPORTS, 1, 50, 0, &x);
+		feed(&p, r, REPORTS, 0);
 		assert_true(p.end - p.next <= p.mask);
-		assert_true(peak_rate(&p) == brute_force(mark, MARKS, window));
+		assert_true(p.best == brute_force(r, REPORTS, window, 0));
 		peak_release(&p);
 	}
 }
@@ -216,15 +237,37 @@ static void a_full_queue_is_no_burst(void **state)
 
 	(void)state;
 	assert_int_equal(peak_init(&p, 100), 0);
-	peak_start(&p, 0);
+	start(&p, 0);
 	for (uint64_t n = 1; n <= 1000; n++)
-		peak_add(&p, 10 * n, n, true);
+		add(&p, 10 * n, n);
 	for (uint64_t n = 1016; n < 2000; n += 16)
-		peak_add(&p, 20000 + n % 1000, n, false);
-	peak_add(&p, 21000, 2000, true);
+		peak_add(&p, 20000 + n % 1000, n);
+	peak_add(&p, 21000, 2000);
 	for (uint64_t n = 2001; n <= 3000; n++)
-		peak_add(&p, 21000 + 10 * (n - 2000), n, true);
-	assert_true(peak_rate(&p) == 0.1);
+		add(&p, 21000 + 10 * (n - 2000), n);
+	assert_true(p.best == 0.1);
+	peak_release(&p);
+}
+
+static void a_clock_that_goes_back_is_told(void **state)
+{
+	struct peak p;
+
+	(void)state;
+	assert_int_equal(peak_init(&p, 4), 0);
+	start(&p, 1000);
+	peak_add(&p, 1000, 1);
+	peak_empty(&p, 1010);
+	peak_add(&p, 1010, 2);
+	assert_false(p.went_back);
+	peak_add(&p, 1009, 3);
+	peak_add(&p, 1020, 4);
+	assert_true(p.went_back);
+	start(&p, 1000);
+	assert_false(p.went_back);
+	peak_empty(&p, 999);
+	peak_add(&p, 1020, 4);
+	assert_true(p.went_back);
 	peak_release(&p);
 }
 
@@ -251,6 +294,7 @@ int main(void)
 		cmocka_unit_test(the_ring_holds_a_full_window_of_single_messages),
 		cmocka_unit_test(a_full_queue_is_no_burst),
 		cmocka_unit_test(a_huge_window_is_refused),
+		cmocka_unit_test(a_clock_that_goes_back_is_told),
 		cmocka_unit_test(releasing_twice_is_fine),
 	};
 

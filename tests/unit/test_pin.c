@@ -80,9 +80,9 @@ static void check_pin(const struct pin *p, int node, const char *cpus, int count
 
 static void show_mine(char *buf, size_t size)
 {
-	struct sysfs_set set = {{0}};
+	struct sysfs_set set = {0};
 
-	CHECK(sched_getaffinity(0, sizeof(set), (cpu_set_t *)&set) == 0);
+	CHECK(sched_getaffinity(0, sizeof(set), set.mask) == 0);
 	sysfs_set_format(&set, buf, size);
 }
 
@@ -102,7 +102,7 @@ static void body_here(void **state)
 	CHECK(pin_thread(&p, PIN_NONE, 0, &f) == 0);
 	check_pin(&p, -1, mine, count, "not pinned: --numa none");
 	CHECK(pin_thread(&p, PIN_AUTO, -1, &f) == 0);
-	check_pin(&p, -1, mine, count, "not pinned: node unknown");
+	check_pin(&p, -1, mine, count, "not pinned: the NIC's NUMA node is unknown");
 	CHECK(my_cpus(&first, &last) == count);
 	CHECK(pin_thread(&p, PIN_AUTO, 0, &f) == 0);
 	CHECK(!fault_is(&f));
@@ -139,7 +139,7 @@ static void body_no_such_node(void **state)
 		fault_clear(&f);
 		CHECK(pin_thread(&p, wishes[i], 0, &f) == -1);
 		snprintf(call, sizeof(call), "--numa %d", wishes[i]);
-		snprintf(cause, sizeof(cause), "There is no NUMA node %d; this machine has 0",
+		snprintf(cause, sizeof(cause), "NUMA node %d does not exist; this machine has 0",
 			 wishes[i]);
 		check_fault(&f, FAULT_USAGE, ENODEV, call, cause);
 		CHECK(p.node == -1);
@@ -254,7 +254,7 @@ static void body_masked(void **state)
 		  "not pinned: the affinity mask has no CPU of the NIC's node 0");
 	CHECK(pin_thread(&p, 0, 0, &f) == -1);
 	snprintf(cause, sizeof(cause),
-		 "NUMA node 0 has CPUs 7000-7001; this process was started on %s", mine);
+		 "NUMA node 0 has CPUs 7000-7001; this process may only use CPUs %s", mine);
 	check_fault(&f, FAULT_USAGE, EPERM, "--numa 0", cause);
 	CHECK(my_cpus(&first, &last) == count);
 }
@@ -274,7 +274,7 @@ static void body_memory_only(void **state)
 	CHECK(p.node == -1);
 	CHECK(strcmp(p.reason, "not pinned: the NIC's node 0 has no CPU") == 0);
 	CHECK(pin_thread(&p, 0, -1, &f) == -1);
-	check_fault(&f, FAULT_USAGE, EINVAL, "--numa 0", "no CPU to run on");
+	check_fault(&f, FAULT_USAGE, EINVAL, "--numa 0", "has memory, but no CPU");
 }
 
 static void a_node_without_cpus(void **state)

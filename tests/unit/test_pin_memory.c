@@ -100,7 +100,7 @@ static void body_enomem(void **state)
 		mapped_pages() * (size_t)sysconf(_SC_PAGESIZE) + (64 << 20);
 	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 	CHECK(pin_alloc(NULL, (size_t)256 << 20, &f) == NULL);
-	check_fault(&f, "mmap(256 MiB)", "RLIMIT_AS is ");
+	check_fault(&f, "mmap(256 MiB)", "The limit on address space (RLIMIT_AS) is ");
 	CHECK(f.errnum == ENOMEM);
 }
 

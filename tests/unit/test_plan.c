@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "session/plan.h"
+#include "base/rate.h"
+#include "plan/plan.h"
 
 static struct experiment bandwidth(void)
 {
@@ -81,13 +82,68 @@ static void small_messages_have_a_deeper_queue(void **state)
 	assert_int_equal(plan_default_depth(&e), e.tx_depth);
 }
 
+/* By a schedule every post asks for a completion, and each thread has its part of the rate. */
+static void a_schedule_is_of_what_is_timed(void **state)
+{
+	struct experiment e = bandwidth();
+	struct plan_attr attr = {.size = 64, .workers = 2, .cqe = 1 << 20, .timed = true};
+
+	(void)state;
+	e.post_list = 4;
+	e.latency_gap_us = 3;
+	assert_int_equal(plan_round(&e, &attr).cq_mod, plan_cq_mod(&e, 64, 1 << 20));
+	assert_true(plan_round(&e, &attr).messages_per_s == 0);
+	assert_int_equal(plan_round(&e, &attr).gap_ns, 0); /* a stream has no pauses */
+	assert_int_equal(rate_parse("1000p", &e.rate_limit), 0);
+	assert_int_equal(plan_round(&e, &attr).cq_mod, 4);
+	assert_int_equal(plan_round(&e, &attr).burst, 4);
+	assert_true(plan_round(&e, &attr).messages_per_s == 500);
+	e.burst = 3; /* less than a post is none */
+	assert_int_equal(plan_round(&e, &attr).burst, 4);
+	e.burst = 8;
+	assert_int_equal(plan_round(&e, &attr).burst, 8);
+	attr.timed = false;
+	assert_int_equal(plan_round(&e, &attr).cq_mod, plan_cq_mod(&e, 64, 1 << 20));
+	assert_true(plan_round(&e, &attr).messages_per_s == 0);
+	attr = (struct plan_attr){
+		.size = 2, .workers = 4, .cqe = 16, .latency = true, .timed = true};
+	e.latency_rate = 100;
+	assert_true(plan_round(&e, &attr).messages_per_s == 25);
+	assert_int_equal(plan_round(&e, &attr).burst, 1);
+	assert_int_equal(plan_round(&e, &attr).gap_ns, 3000);
+}
+
+static void a_load_goes_as_it_can_or_by_its_rate(void **state)
+{
+	struct experiment e = bandwidth();
+
+	(void)state;
+	e.load = RATE_UNLIMITED;
+	assert_int_equal(plan_load(&e, 2).cq_mod, 16);
+	assert_true(plan_load(&e, 2).messages_per_s == 0);
+	assert_int_equal(rate_parse("1000p", &e.load), 0);
+	assert_int_equal(plan_load(&e, 2).cq_mod, 1);
+	assert_true(plan_load(&e, 2).messages_per_s == 500);
+}
+
 static void warmup_is_bounded(void **state)
 {
 	struct experiment e = bandwidth();
 
 	(void)state;
 	assert_int_equal(plan_warmup(&e, 64, false), 128);
-	assert_int_equal(plan_warmup(&e, 65536, false), 64); /* 4 MiB */
+	assert_int_equal(plan_warmup(&e, 65536, false), 128);
+	assert_int_equal(plan_warmup(&e, 1 << 20, false), 64); /* 64 MiB */
+	assert_int_equal(plan_warmup(&e, 8 << 20, false), 8);
+	assert_int_equal(plan_warmup(&e, 8 << 20, true), 8);
+	assert_int_equal(plan_warmup(&e, 1 << 30, false), 2);
+	e.qps = 4; /* of all together */
+	assert_int_equal(plan_warmup(&e, 1 << 20, false), 16);
+	e.qps = 1024; /* 4 MiB of each */
+	assert_int_equal(plan_warmup(&e, 65536, false), 64);
+	assert_int_equal(plan_warmup(&e, 8 << 20, false), 2);
+	e.qps = 1;
+	e.iters = 1;
 	assert_int_equal(plan_warmup(&e, 8 << 20, false), 1);
 	e.iters = 5;
 	assert_int_equal(plan_warmup(&e, 64, false), 5);
@@ -115,32 +171,83 @@ static void sweep_ends_at_the_port(void **state)
 static void receives_fit_the_cq(void **state)
 {
 	struct experiment e = bandwidth();
+	struct plan_qp p = {.receives = true, .max_cqe = 32767, .max_wr = 1 << 20};
 
 	(void)state;
-	assert_int_equal(plan_rx_depth(&e, false, 32767, 1 << 20), 512);
+	assert_int_equal(plan_rx_depth(&e, &p), 512);
 	e.qps = 512;
-	assert_int_equal(plan_rx_depth(&e, false, 32767, 1 << 20), 63);
+	assert_int_equal(plan_rx_depth(&e, &p), 63);
 	e.qps = 65536;
-	assert_int_equal(plan_rx_depth(&e, false, 32767, 1 << 20), 1);
+	assert_int_equal(plan_rx_depth(&e, &p), 1);
 	e.rx_depth = 7;
-	assert_int_equal(plan_rx_depth(&e, false, 32767, 1 << 20), 7);
+	assert_int_equal(plan_rx_depth(&e, &p), 7);
+}
+
+/* iWARP: who sends is not told that it is too fast. */
+static void there_are_more_receives_where_a_missing_one_is_fatal(void **state)
+{
+	struct experiment e = bandwidth();
+	struct plan_qp p = {
+		.receives = true, .no_rnr_retry = true, .max_cqe = 32767, .max_wr = 1 << 20};
+
+	(void)state;
+	assert_int_equal(plan_rx_depth(&e, &p), 8192);
+	e.use_srq = 1;
+	assert_int_equal(plan_rx_depth(&e, &p), 8192);
+	e.use_srq = 0;
+	e.qps = 4;
+	assert_int_equal(plan_rx_depth(&e, &p), 2048);
+	e.qps = 50;
+	assert_int_equal(plan_rx_depth(&e, &p), 512);
+	e.use_srq = 1;
+	assert_int_equal(plan_rx_depth(&e, &p), 8192);
+	e.use_srq = 0;
+	p.max_wr = 1000;
+	e.qps = 1;
+	assert_int_equal(plan_rx_depth(&e, &p), 1000);
+	p.latency = true;
+	assert_int_equal(plan_rx_depth(&e, &p), 64);
+	e.rx_depth = 7;
+	assert_int_equal(plan_rx_depth(&e, &p), 7);
 }
 
 static void one_queue_for_all_qps(void **state)
 {
 	struct experiment e = bandwidth();
+	struct plan_qp p = {.receives = true, .max_cqe = 32767, .max_wr = 1 << 20};
 
 	(void)state;
-	assert_int_equal(plan_srq_depth(&e, false, 32767, 1 << 20), 512);
-	assert_int_equal(plan_srq_depth(&e, true, 32767, 1 << 20), 64);
+	e.use_srq = 1;
+	assert_int_equal(plan_rx_depth(&e, &p), 512);
+	p.latency = true;
+	assert_int_equal(plan_rx_depth(&e, &p), 64);
+	p.latency = false;
 	e.qps = 4;
-	assert_int_equal(plan_srq_depth(&e, false, 32767, 1 << 20), 2048);
+	assert_int_equal(plan_rx_depth(&e, &p), 2048);
 	e.qps = 4096;
-	assert_int_equal(plan_srq_depth(&e, false, 32767, 1 << 20), 8192);
-	assert_int_equal(plan_srq_depth(&e, false, 32767, 1000), 1000);
-	assert_int_equal(plan_srq_depth(&e, false, 100, 1000), 100);
+	assert_int_equal(plan_rx_depth(&e, &p), 8192);
+	p.max_wr = 1000;
+	assert_int_equal(plan_rx_depth(&e, &p), 1000);
+	p.max_cqe = 100;
+	assert_int_equal(plan_rx_depth(&e, &p), 100);
 	e.rx_depth = 7;
-	assert_int_equal(plan_srq_depth(&e, false, 32767, 1 << 20), 7);
+	assert_int_equal(plan_rx_depth(&e, &p), 7);
+	p.receives = false;
+	assert_int_equal(plan_rx_depth(&e, &p), 0);
+}
+
+static void a_pingpong_signals_one_send_in_many(void **state)
+{
+	struct experiment e = bandwidth();
+	struct plan_qp p = {.latency = true};
+
+	(void)state;
+	e.tx_depth = 1;
+	assert_int_equal(plan_tx_depth(&e, &p), 1); /* one request at a time, and each is awaited */
+	p.pingpong = true;
+	assert_int_equal(plan_tx_depth(&e, &p), 64);
+	e.tx_depth = 100;
+	assert_int_equal(plan_tx_depth(&e, &p), 100);
 }
 
 static void datagrams_are_cut(void **state)
@@ -161,15 +268,18 @@ static void datagrams_are_cut(void **state)
 static void receives_in_one_post(void **state)
 {
 	struct experiment e = bandwidth();
+	struct plan_qp p = {0};
 
 	(void)state;
-	assert_int_equal(plan_recv_list(&e, 512), 32);
-	assert_int_equal(plan_recv_list(&e, 128), 32);
-	assert_int_equal(plan_recv_list(&e, 127), 31);
-	assert_int_equal(plan_recv_list(&e, 3), 1);
+	assert_int_equal(plan_recv_list(&e, &p, 512), 32);
+	assert_int_equal(plan_recv_list(&e, &p, 128), 32);
+	assert_int_equal(plan_recv_list(&e, &p, 127), 31);
+	assert_int_equal(plan_recv_list(&e, &p, 3), 1);
 	e.recv_post_list = 7;
-	assert_int_equal(plan_recv_list(&e, 512), 7);
-	assert_int_equal(plan_recv_list(&e, 3), 7); /* refused where the depth is known */
+	assert_int_equal(plan_recv_list(&e, &p, 512), 7);
+	assert_int_equal(plan_recv_list(&e, &p, 3), 7); /* refused where the depth is known */
+	p.latency = true;
+	assert_int_equal(plan_recv_list(&e, &p, 512), 1);
 }
 
 static void without_end(void **state)
@@ -182,10 +292,10 @@ static void without_end(void **state)
 	e.run_infinitely = 1;
 	e.iters = 1;
 	assert_true(experiment_endless(&e));
-	assert_int_equal(plan_check(&e, false, &f), 0);
+	assert_int_equal(plan_check(&e, &f), 0);
 	assert_true(plan_warmup(&e, 64, false) > 1); /* --iters is no bound of it */
 	e.sweep = 1;
-	assert_int_equal(plan_check(&e, false, &f), -1);
+	assert_int_equal(plan_check(&e, &f), -1);
 	assert_int_equal(f.code, FAULT_USAGE);
 }
 
@@ -195,14 +305,9 @@ static void refusals(void **state)
 	struct fault f = {0};
 
 	(void)state;
-	assert_int_equal(plan_check(&e, false, &f), 0);
+	assert_int_equal(plan_check(&e, &f), 0);
 	e.post_list = 129;
-	assert_int_equal(plan_check(&e, false, &f), -1);
-	assert_int_equal(f.code, FAULT_USAGE);
-	e = bandwidth();
-	e.qps = 2;
-	fault_clear(&f);
-	assert_int_equal(plan_check(&e, true, &f), -1);
+	assert_int_equal(plan_check(&e, &f), -1);
 	assert_int_equal(f.code, FAULT_USAGE);
 }
 
@@ -213,10 +318,14 @@ int main(void)
 		cmocka_unit_test(moderation_fits_every_post_list),
 		cmocka_unit_test(completions_fit_the_cq),
 		cmocka_unit_test(small_messages_have_a_deeper_queue),
+		cmocka_unit_test(a_schedule_is_of_what_is_timed),
+		cmocka_unit_test(a_load_goes_as_it_can_or_by_its_rate),
 		cmocka_unit_test(warmup_is_bounded),
 		cmocka_unit_test(sweep_ends_at_the_port),
 		cmocka_unit_test(receives_fit_the_cq),
+		cmocka_unit_test(there_are_more_receives_where_a_missing_one_is_fatal),
 		cmocka_unit_test(one_queue_for_all_qps),
+		cmocka_unit_test(a_pingpong_signals_one_send_in_many),
 		cmocka_unit_test(datagrams_are_cut),
 		cmocka_unit_test(receives_in_one_post),
 		cmocka_unit_test(without_end),

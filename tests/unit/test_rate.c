@@ -38,6 +38,14 @@ static void other_spellings(void **state)
 	assert_int_equal(rate_parse("5m", &a), 0);
 	assert_int_equal(rate_parse("5M", &b), 0);
 	assert_int_equal(a, b);
+	assert_int_equal(rate_parse("5Gb/s", &a), 0);
+	assert_int_equal(rate_parse("625MB/s", &b), 0);
+	assert_int_equal(a, b);
+	assert_int_equal(rate_parse("5g", &b), 0);
+	assert_int_equal(a, b);
+	assert_int_equal(rate_parse("1e6p", &a), 0);
+	assert_int_equal(rate_parse("1000000p", &b), 0);
+	assert_int_equal(a, b);
 	assert_int_equal(rate_parse("MAX", &a), 0);
 	assert_int_equal(a, RATE_UNLIMITED);
 	assert_int_equal(rate_parse("0", &a), 0);
@@ -49,8 +57,8 @@ static void other_spellings(void **state)
 static void what_is_no_rate(void **state)
 {
 	static const char *const text[] = {"",     "g",   "-1",  "+1",  " 1",
-					   "1 g",  "1gg", "1x",  "1e3", "0x10",
-					   "1..2", ".5",  "inf", "1Gi", "maximum"};
+					   "1 g",  "1gg", "1x",  "5k",  "10Gib",
+					   "1..2", "5T",  "inf", "1Gi", "maximum"};
 	uint64_t rate = 7;
 
 	(void)state;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "session/worst.h"
+#include "report/worst.h"
 #include "wire/record.h"
 
 /* REC as JSON, and back. */
@@ -29,58 +29,89 @@ static struct record there_and_back(const struct record *rec, size_t keys)
 static void empty(void **state)
 {
 	struct record rec = {0}, back = there_and_back(&rec, 1); /* message_bytes always is */
-	size_t n;
-	const struct record_field *field = record_fields(&n);
+	const struct fields *all = record_fields();
 	char text[40];
 
 	(void)state;
 	assert_memory_equal(&back, &rec, sizeof(rec));
-	for (size_t i = 0; i < n; i++) {
-		assert_string_equal(record_format(&rec, &field[i], text, sizeof(text)),
-				    field[i].is_integer ? "0" : "");
-		assert_true(record_value(&rec, &field[i]) == 0);
-		assert_ptr_equal(record_find(field[i].name), &field[i]);
+	for (size_t i = 0; i < all->count; i++) {
+		const struct field *field = &all->row[i];
+
+		assert_string_equal(record_format(&rec, field, text, sizeof(text)),
+				    field->kind == FIELD_UNSIGNED ? "0" : "");
+		assert_true(record_value(&rec, field) == 0);
+		assert_ptr_equal(record_find(field->key), field->group ? NULL : field);
 	}
 	assert_null(record_find("colour"));
+}
+
+/* Of a record that has all: a field, or a group of them that follow each other. */
+static size_t keys_of_all(const struct field *field, size_t n)
+{
+	const char *group = "";
+	size_t keys = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		keys += !field[i].group || strcmp(field[i].group, group) != 0;
+		group = field[i].group ? field[i].group : "";
+	}
+	return keys;
 }
 
 static void every_field(void **state)
 {
 	struct record rec = {0}, back;
-	size_t n;
-	const struct record_field *field = record_fields(&n);
+	const struct field *field = record_fields()->row;
+	size_t n = record_fields()->count;
 
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t count = i + 3;
 		double real = (double)i + 0.1;
+		bool is_integer = field[i].kind == FIELD_UNSIGNED;
 
 		memcpy((char *)&rec + field[i].offset,
-		       field[i].is_integer ? (void *)&count : (void *)&real, sizeof(count));
-		assert_true(record_value(&rec, &field[i]) ==
-			    (field[i].is_integer ? (double)count : real));
+		       is_integer ? (void *)&count : (void *)&real, sizeof(count));
+		assert_true(record_value(&rec, &field[i]) == (is_integer ? (double)count : real));
 	}
-	back = there_and_back(&rec, n);
+	back = there_and_back(&rec, keys_of_all(field, n));
 	assert_memory_equal(&back, &rec, sizeof(rec));
 }
 
 static void a_stall_is_a_measurement(void **state)
 {
-	struct record rec = {.message_bytes = 1, .intervals = 4}, back;
-	const struct record_field *worst = record_find("worst_interval_gbps");
+	struct record rec = {.message_bytes = 1, .intervals.count = 4}, back;
+	const struct field *worst = record_find("worst_interval_gbps");
 	char text[40];
 
 	(void)state;
 	back = there_and_back(&rec, 3);
-	assert_int_equal(back.intervals, 4);
+	assert_int_equal(back.intervals.count, 4);
 	assert_string_equal(record_format(&rec, worst, text, sizeof(text)), "0");
+}
+
+static void what_is_not_known_is_null(void **state)
+{
+	struct record rec = {.message_bytes = 1, .corrected.p99_us = NAN}, back;
+	const struct field *p99 = record_find("latency_corrected_p99_us");
+	json_t *json = record_to_json(&rec);
+	char text[40];
+
+	(void)state;
+	assert_true(json_is_null(json_object_get(json, "latency_corrected_p99_us")));
+	json_decref(json);
+	back = there_and_back(&rec, 2);
+	assert_true(isnan(back.corrected.p99_us));
+	assert_string_equal(record_format(&back, p99, text, sizeof(text)), "");
 }
 
 static void impossible_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"{\"messages\": -1}", "{\"messages\": 1.5}",        "{\"seconds\": \"1\"}",
-		"{\"seconds\": -1}",  "{\"bandwidth_gbps\": 1e16}",
+		"{\"messages\": -1}",   "{\"messages\": 1.5}",        "{\"seconds\": \"1\"}",
+		"{\"seconds\": -1}",    "{\"bandwidth_gbps\": 1e16}", "{\"bandwidth_gbps\": null}",
+		"{\"messages\": null}",
+		"{\"latency_p50_us\": null}",
 	};
 
 	(void)state;
@@ -103,21 +134,25 @@ static void worst_interval(void **state)
 	(void)state;
 	worst_to_record(&w, false, &rec);
 	worst_to_record(&w, true, &rec);
-	assert_true(rec.intervals == 0 && rec.worst_interval_gbps == 0 &&
-		    rec.worst_interval_us == 0);
-	worst_note(&w, 1000000000, 2000);
-	worst_note(&w, 500000000, 500); /* 1000 a second: fewer than before */
-	worst_note(&w, 2000000000, 3000);
+	assert_true(rec.intervals.count == 0 && rec.intervals.worst_gbps == 0 &&
+		    rec.intervals.worst_us == 0);
+	worst_note(&w, 1000000000, 2000, 500000);
+	worst_note(&w, 500000000, 500, 250000); /* 1000 a second: fewer than before */
+	worst_note(&w, 2000000000, 3000, 1000000);
 	worst_to_record(&w, false, &rec);
-	assert_int_equal(rec.intervals, 3);
-	assert_true(fabs(rec.worst_interval_gbps - 0.008) < 1e-12 && rec.worst_interval_us == 0);
+	assert_int_equal(rec.intervals.count, 3);
+	assert_true(fabs(rec.intervals.worst_gbps - 0.008) < 1e-12 && rec.intervals.worst_us == 0);
 	worst_to_record(&w, true, &rec);
-	assert_true(fabs(rec.worst_interval_us - 500) < 1e-9);
-	worst_note(&w, 100000000, 0);
+	assert_true(fabs(rec.intervals.worst_us - 500) < 1e-9);
+	worst_note(&w, 2000000000, 4000, 200000); /* pauses between them */
+	worst_note(&w, 100000000, 0, 0);             /* one longer than the interval */
+	worst_to_record(&w, true, &rec);
+	assert_true(fabs(rec.intervals.worst_us - 500) < 1e-9);
+	worst_note(&w, 100000000, 0, 50000);
 	worst_to_record(&w, false, &rec);
 	worst_to_record(&w, true, &rec);
-	assert_true(rec.worst_interval_gbps == 0 && rec.intervals == 4);
-	assert_true(rec.worst_interval_us == 50000); /* half of 100 ms */
+	assert_true(rec.intervals.worst_gbps == 0 && rec.intervals.count == 6);
+	assert_true(rec.intervals.worst_us == 50000);
 }
 
 int main(void)
@@ -126,6 +161,8 @@ int main(void)
 		cmocka_unit_test(empty),
 		cmocka_unit_test(every_field),
 		cmocka_unit_test(a_stall_is_a_measurement),
+		cmocka_unit_test(what_is_not_known_is_null),
+		cmocka_unit_test(what_is_not_known_is_null),
 		cmocka_unit_test(impossible_is_refused),
 		cmocka_unit_test(worst_interval),
 	};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* repeat: when it ends, which run is the median one, and what the summary says. */
+/* repeat: when it ends, which run is the median one, and what the summary says. How often it errs
+ * is in test_plateau.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,60 +10,71 @@
 #include <math.h>
 #include <string.h>
 
-#include "session/repeat.h"
-
-/* As the command line TEXT… (which ends with NULL) says. Returns what repeat_read() does. */
-static int read_options(struct repeat *r, bool latency, const char *first, const char *second)
-{
-	static const struct experiment none;
-	char *argv[] = {"test", (char *)first, (char *)second, NULL};
-	struct options o;
-	struct fault f = {0};
-
-	memset(r, 0, sizeof(*r));
-	options_init(&o, &none);
-	assert_int_equal(options_parse(&o, first ? second ? 3 : 2 : 1, argv, &f), 0);
-	return repeat_read(r, &o, latency, &f);
-}
-
-static void keep(struct repeat *r, double figure)
-{
-	struct record rec = {
-		.message_bytes = 64,
-		.run = ++r->number,
-		.bandwidth_gbps = r->latency ? 0 : figure,
-		.messages_per_s = figure * 1e6,
-		.latency_mean_us = r->latency ? figure : 0,
-		.latency_p50_us = figure / 2,
-		.latency_p99_us = figure * 2,
-	};
-	struct report_row row[2] = {{.record = &rec}, {.record = &rec, .by = REPORT_SERVER}};
-	struct report_result result = {
-		.cpu_percent = figure,
-		.shown = {&row[0], r->number % 2 ? &row[1] : NULL},
-	};
-	struct fault f = {0};
-
-	assert_int_equal(repeat_keep(r, &rec, &result, &f), 0);
-}
+#include "repeat_runs.h"
 
 static void options(void **state)
 {
+	static const char *const no_confidence[] = {
+		"--confidence=95",     "--confidence=95,",     "--confidence=,1",
+		"--confidence=49,1",   "--confidence=99.91,1", "--confidence=95,0",
+		"--confidence=95,101", "--confidence=95,1,2",  "--confidence=x,1",
+	};
 	struct repeat r;
 
 	(void)state;
 	assert_int_equal(read_options(&r, false, NULL, NULL), 0);
-	assert_true(r.most == 0 && r.until_ppm == 0);
+	assert_true(r.most == 0 && r.within_ppm == 0);
 	assert_int_equal(read_options(&r, false, "--repeat=1", NULL), 0);
 	assert_int_equal(r.most, 1);
 	assert_int_equal(read_options(&r, true, "--until-stable=0.5", NULL), 0);
-	assert_true(r.latency && r.most == REPEAT_UNTIL_MAX && r.until_ppm == 5000);
-	assert_int_equal(read_options(&r, true, "--until-stable=100%", "--repeat=7"), 0);
-	assert_true(r.most == 7 && r.until_ppm == REPEAT_PPM);
-	assert_int_equal(read_options(&r, false, "--until-stable=1", "--repeat=4"), -1);
+	assert_true(r.latency && r.most == REPEAT_UNTIL_MAX && r.within_ppm == 5000);
+	assert_true(r.until_stable && r.confidence_ppm == 950000);
+	assert_int_equal(read_options(&r, true, "--until-stable=100%", "--repeat=12"), 0);
+	assert_true(r.most == 12 && r.within_ppm == REPEAT_PPM);
+	assert_int_equal(read_options(&r, false, "--until-stable=1", "--repeat=11"), -1);
 	assert_int_equal(read_options(&r, false, "--until-stable=0.009", NULL), -1);
 	assert_int_equal(read_options(&r, false, "--until-stable=100.1", NULL), -1);
 	assert_int_equal(read_options(&r, false, "--until-stable=1%%", NULL), -1);
+	assert_int_equal(read_options(&r, false, "--confidence=99.9,0.01", NULL), 0);
+	assert_true(r.confidence_ppm == 999000 && r.within_ppm == 100 && !r.until_stable);
+	assert_int_equal(read_options(&r, false, "--confidence=50%,2.5%", "--repeat=400"), 0);
+	assert_true(r.confidence_ppm == 500000 && r.within_ppm == 25000 && r.most == 400);
+	assert_int_equal(read_options(&r, false, "--confidence=95,1", "--repeat=11"), -1);
+	assert_int_equal(read_options(&r, false, "--confidence=95,1", "--until-stable=1"), -1);
+	for (size_t i = 0; i < sizeof(no_confidence) / sizeof(no_confidence[0]); i++)
+		assert_int_equal(read_options(&r, false, no_confidence[i], NULL), -1);
+}
+
+/* The server knows by what it hears what the client was asked for. */
+static void other_end(void **state)
+{
+	static const char *const option[] = {"--until-stable=2", "--confidence=99,0.5",
+					     "--repeat=3"};
+	struct repeat r, server = {0};
+	struct fault f = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
+		json_t *m = json_object();
+
+		read_options(&r, false, option[i], NULL);
+		repeat_write_aim(&r, m);
+		assert_int_equal(repeat_read_aim(&server, m, &f), 0);
+		assert_true(server.within_ppm == r.within_ppm);
+		assert_true(server.confidence_ppm == r.confidence_ppm || !r.within_ppm);
+		assert_true(server.until_stable == r.until_stable);
+		json_decref(m);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		json_t *m = json_pack("{s:i, s:i}", "within_ppm", 10000, "confidence_ppm",
+				      i == 0   ? 1000000
+				      : i == 1 ? 499999
+					       : 950000);
+
+		fault_clear(&f);
+		assert_int_equal(repeat_read_aim(&server, m, &f), i == 2 ? 0 : -1);
+		json_decref(m);
+	}
 }
 
 static void so_many_runs(void **state)
@@ -76,19 +88,19 @@ static void so_many_runs(void **state)
 	assert_null(repeat_median(&r));
 	for (int i = 0; i < 40; i++) {
 		assert_true(repeat_goes_on(&r, UINT64_MAX));
-		keep(&r, (i * 7) % 40); /* 0 … 39 in another order */
+		keep(&r, (i * 7) % 40 + 1); /* 1 … 40 in another order */
 	}
 	assert_false(repeat_goes_on(&r, 5));
-	/* 19 is the lower of the two in the middle: 7 i = 19 modulo 40 for i = 37, run 38 */
+	/* 20 is the lower of the two in the middle: 7 i = 19 modulo 40 for i = 37, run 38 */
 	assert_int_equal(repeat_median(&r)->figure.run, 38);
 	result = repeat_median_result(&r);
 	assert_true(result.shown[0]->record->run == 38 && !result.shown[1]);
-	assert_true(result.cpu_percent == 19);
+	assert_true(result.cpu_percent == 20);
 	keep(&r, 100); /* the next one is the median now */
-	assert_true(repeat_median(&r)->figure.bandwidth_gbps == 20);
+	assert_true(repeat_median(&r)->figure.bandwidth_gbps == 21);
 	result = repeat_median_result(&r);
 	assert_int_equal(result.shown[1]->by, REPORT_SERVER);
-	assert_true(result.shown[1]->record->bandwidth_gbps == 20);
+	assert_true(result.shown[1]->record->bandwidth_gbps == 21);
 	repeat_start(&r, 0);
 	assert_null(repeat_median(&r));
 	assert_true(repeat_goes_on(&r, 0));
@@ -96,40 +108,37 @@ static void so_many_runs(void **state)
 	repeat_release(&r);
 }
 
-/* How many of FIGURES are kept until it does not go on. */
-static unsigned runs_until(struct repeat *r, const double *figure, unsigned count)
-{
-	repeat_start(r, 1000);
-	for (unsigned i = 0; i < count; i++) {
-		assert_true(repeat_goes_on(r, 1000));
-		keep(r, figure[i]);
-		if (!repeat_goes_on(r, 1000))
-			return i + 1;
-	}
-	return 0;
-}
-
 static void until_stable(void **state)
 {
-	/* the deviation of five in which one is 10 % low is 4.6 %; it is in the window of all but
-	 * the last one */
-	static const double calm[] = {10, 10.01, 10, 9.99, 10};
-	static const double cold[] = {9, 10.01, 10, 9.99, 10, 10.01};
-	static const double rising[] = {100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
+	double figure[100];
+	struct plateau p;
 	struct repeat r;
+	char text[512];
 
 	(void)state;
+	/* a calm one needs the least, one that begins cold must see that the rest is not */
+	for (int i = 0; i < 100; i++)
+		figure[i] = 10 + (i * 7 % 5 - 2) / 200.0;
 	read_options(&r, false, "--until-stable=1", NULL);
-	assert_int_equal(runs_until(&r, calm, 5), 5);
-	assert_int_equal(runs_until(&r, cold, 6), 6);
-	/* the deviation, 1.55 %, is below 2 %, the drift of 0.98 % is not below 0.9 % */
-	assert_int_equal(runs_until(&r, rising, 10), 0);
+	assert_int_equal(runs_until(&r, figure, 100), 12);
+	assert_true(repeat_plateau(&r).left_out == 0 && repeat_median(&r)->figure.run == 2);
+	assert_null(repeat_doubt(&r, text, sizeof(text)));
+	figure[0] = 7;
+	assert_int_equal(runs_until(&r, figure, 100), 14);
+	p = repeat_plateau(&r);
+	/* the run that is shown is one of those that are kept, and so is what is said of them */
+	assert_true(p.left_out == 2 && p.state == PLATEAU_REACHED);
+	assert_int_equal(repeat_median(&r)->figure.run, 7);
+	assert_true(repeat_median(&r)->figure.bandwidth_gbps == 10);
+	assert_null(repeat_doubt(&r, text, sizeof(text)));
 	repeat_release(&r);
-	read_options(&r, true, "--until-stable=2", NULL);
-	assert_int_equal(runs_until(&r, rising, 10), 5);
-	repeat_release(&r);
-	read_options(&r, true, "--until-stable=0.9", "--repeat=8");
-	assert_int_equal(runs_until(&r, rising, 10), 8);
+	/* 1 of about 120 a run */
+	for (int i = 0; i < 100; i++)
+		figure[i] = 100 + i;
+	read_options(&r, true, "--until-stable=2", "--repeat=40");
+	assert_int_equal(runs_until(&r, figure, 100), 40);
+	assert_string_equal(repeat_doubt(&r, text, sizeof(text)),
+			    "64 B: not stable: still rising by 0.84 % per run");
 	repeat_release(&r);
 }
 
@@ -140,7 +149,7 @@ static void time_is_up(void **state)
 	(void)state;
 	read_options(&r, false, "--until-stable=0.01", NULL);
 	repeat_start(&r, 7);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < PLATEAU_LEAST - 1; i++)
 		keep(&r, 10 + i);
 	assert_true(repeat_goes_on(&r, 7 + 2 * REPEAT_UNTIL_NS));
 	keep(&r, 14);
@@ -149,22 +158,15 @@ static void time_is_up(void **state)
 	repeat_release(&r);
 }
 
-static double number(const json_t *summary, const char *figure, const char *key)
-{
-	const json_t *v = json_object_get(json_object_get(summary, figure), key);
-
-	assert_true(json_is_real(v));
-	return json_real_value(v);
-}
-
+/* What is there with or without an aim, and what is not without. */
 static void summary(void **state)
 {
 	struct repeat r;
 	json_t *s;
-	char text[256];
+	char text[512];
 
 	(void)state;
-	read_options(&r, true, "--until-stable=50", NULL);
+	read_options(&r, true, "--repeat=4", NULL);
 	repeat_start(&r, 0);
 	for (int i = 0; i < 4; i++)
 		keep(&r, 2 + 2 * i); /* 2 4 6 8 */
@@ -178,13 +180,12 @@ static void summary(void **state)
 	assert_true(fabs(number(s, "latency_mean_us", "cv_percent") - sqrt(20.0 / 3) * 20) < 1e-9);
 	assert_true(number(s, "latency_p99_us", "max") == 16);
 	assert_null(json_object_get(s, "bandwidth_gbps"));
-	assert_true(json_is_false(json_object_get(s, "stable"))); /* four are no window */
-	assert_true(fabs(json_real_value(json_object_get(s, "last_slope_percent")) - 40) < 1e-9);
+	assert_true(json_is_null(json_object_get(s, "interval_percent"))); /* four are too few */
+	assert_true(json_real_value(json_object_get(s, "confidence_percent")) == 95);
 	json_decref(s);
-	assert_string_equal(
-		repeat_text(&r, text, sizeof(text)),
-		"64 B: 4 runs: median 5.00 usec on average, 2.00 to 8.00, deviation 51.64 %; "
-		"not stable: the last 4 drift by 40.00 % a run and deviate by 51.64 %");
+	assert_string_equal(repeat_text(&r, text, sizeof(text)),
+			    "64 B: 4 runs: median 5.00 usec on average, 2.00 to 8.00, deviation "
+			    "51.64 %");
 	repeat_release(&r);
 	read_options(&r, false, "--repeat=1", NULL);
 	keep(&r, 3);
@@ -192,8 +193,63 @@ static void summary(void **state)
 	assert_true(number(s, "bandwidth_gbps", "cv_percent") == 0);
 	assert_true(number(s, "messages_per_s", "median") == 3e6);
 	assert_null(json_object_get(s, "stable"));
+	assert_null(json_object_get(s, "reached"));
 	json_decref(s);
+	assert_null(repeat_doubt(&r, text, sizeof(text)));
 	repeat_release(&r);
+}
+
+static void verdicts(void **state)
+{
+	double figure[100];
+	char text[512];
+	json_t *s;
+
+	(void)state;
+	/* two cold ones, and as many again: the summary is of the 14 behind them */
+	for (int i = 0; i < 100; i++)
+		figure[i] = i < 2 ? 8 : 10;
+	s = summed_up("--confidence=99,1", figure, text, sizeof(text));
+	judged(s, "reached");
+	assert_int_equal(json_integer_value(json_object_get(s, "runs")), 16);
+	assert_int_equal(json_integer_value(json_object_get(s, "left_out")), 4);
+	assert_true(number(s, "bandwidth_gbps", "min") == 10);
+	assert_int_equal(json_integer_value(json_object_get(s, "median_run")), 5);
+	assert_true(json_real_value(json_object_get(s, "confidence_percent")) == 99);
+	assert_true(json_real_value(json_object_get(s, "within_percent")) == 1);
+	assert_null(json_object_get(s, "stable"));
+	json_decref(s);
+	assert_string_equal(
+		text,
+		"64 B: 16 runs: median 1192.09 MiB/s, 1192.09 to 1192.09, deviation "
+		"0.00 %, mean 1192.09 ± 0 % (99 %); without the first 4 runs, a warm-up that started "
+		"20 % lower; known to within 1 %");
+	for (int i = 0; i < 100; i++)
+		figure[i] = i * 7 % 3 ? 97 : 61;
+	s = summed_up("--until-stable=1", figure, text, sizeof(text));
+	judged(s, "two_groups");
+	assert_true(json_is_false(json_object_get(s, "stable")));
+	assert_true(fabs(json_real_value(json_array_get(json_object_get(s, "groups"), 0)) - 61) <
+		    1e-9);
+	assert_true(fabs(json_real_value(json_array_get(json_object_get(s, "groups"), 1)) - 97) <
+		    1e-9);
+	json_decref(s);
+	assert_non_null(strstr(text,
+			       "; not stable: the runs fall into two groups, about 7271.77 "
+			       "and 11563.30 MiB/s"));
+	for (int i = 0; i < 100; i++)
+		figure[i] = 200 - i;
+	s = summed_up("--until-stable=1", figure, text, sizeof(text));
+	judged(s, "drift");
+	assert_true(json_real_value(json_object_get(s, "last_slope_percent")) < -0.6);
+	json_decref(s);
+	assert_non_null(strstr(text, "; not stable: still falling by 0.66 % per run"));
+	for (int i = 0; i < 100; i++)
+		figure[i] = 100 + (i * 37) % 41 + (i * 23) % 43;
+	s = summed_up("--confidence=95,0.5", figure, text, sizeof(text));
+	judged(s, "wide");
+	json_decref(s);
+	assert_non_null(strstr(text, "; not reached: the mean is not known to within 0.5 %"));
 }
 
 int main(void)
@@ -201,7 +257,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options),      cmocka_unit_test(so_many_runs),
 		cmocka_unit_test(until_stable), cmocka_unit_test(time_is_up),
-		cmocka_unit_test(summary),
+		cmocka_unit_test(summary),      cmocka_unit_test(verdicts),
+		cmocka_unit_test(other_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

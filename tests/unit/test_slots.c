@@ -22,14 +22,14 @@ struct world {
 	uint8_t *wire; /* one message */
 };
 
-static struct slots make(uint64_t bytes, bool in_place, unsigned per_lane)
+static struct slots make(uint64_t bytes, bool in_place, unsigned per_qp)
 {
 	struct slots s = {
 		.message_bytes = bytes,
-		.lanes = LANES,
-		.first_lane = LANES,
-		.all_lanes = 2 * LANES,
-		.per_lane = per_lane,
+		.qps = LANES,
+		.first_qp = LANES,
+		.all_qps = 2 * LANES,
+		.per_qp = per_qp,
 		.count = COUNT,
 		.in_place = in_place,
 	};
@@ -45,9 +45,9 @@ static void next_window(struct world *w)
 {
 	w->out.window++;
 	w->in.window++;
-	for (unsigned lane = 0; lane < LANES; lane++) {
-		w->in.head[lane] = (w->in.head[lane] + w->in.arrived[lane]) % w->in.per_lane;
-		w->in.arrived[lane] = 0;
+	for (unsigned qp = 0; qp < LANES; qp++) {
+		w->in.head[qp] = (w->in.head[qp] + w->in.arrived[qp]) % w->in.per_qp;
+		w->in.arrived[qp] = 0;
 	}
 	slots_fill(&w->out);
 	slots_poison(&w->in);
@@ -70,7 +70,7 @@ static void free_world(struct world *w)
 	slots_release(&w->in);
 }
 
-/* Message NUMBER of lane FROM goes where message PLACE of lane TO belongs, or as the next there. */
+/* Message NUMBER of QP FROM goes where message PLACE of QP TO belongs, or as the next there. */
 static void carry_to(struct world *w, unsigned from, unsigned number, unsigned to, unsigned place)
 {
 	unsigned n = w->in.in_place ? place : w->in.arrived[to]++;
@@ -84,7 +84,7 @@ static void carry(struct world *w, unsigned number, unsigned place)
 	carry_to(w, LANE, number, LANE, place);
 }
 
-/* All of lanes other than LANE, and of it messages FIRST to LAST. */
+/* All of QPs other than LANE, and of it messages FIRST to LAST. */
 static void carry_range(struct world *w, unsigned first, unsigned last)
 {
 	for (unsigned n = first; n <= last; n++)
@@ -93,9 +93,9 @@ static void carry_range(struct world *w, unsigned first, unsigned last)
 
 static void carry_others(struct world *w)
 {
-	for (unsigned lane = 0; lane < LANES; lane++)
-		for (unsigned n = 0; lane != LANE && n < COUNT; n++)
-			carry_to(w, lane, n, lane, n);
+	for (unsigned qp = 0; qp < LANES; qp++)
+		for (unsigned n = 0; qp != LANE && n < COUNT; n++)
+			carry_to(w, qp, n, qp, n);
 }
 
 /* What is found is WRONG as often as TIMES, and nothing else, but for LOST. */
@@ -114,7 +114,7 @@ static void expect(struct world *w, enum slots_wrong wrong, unsigned times, unsi
 	assert_int_equal(t.found, times + lost != 0);
 	if (!t.found)
 		return;
-	assert_int_equal(t.first.name.lane, LANES + LANE);
+	assert_int_equal(t.first.name.qp, LANES + LANE);
 	assert_int_equal(t.first.name.window, w->in.window);
 	assert_int_not_equal(t.first.is, t.first.should_be);
 }
@@ -198,7 +198,7 @@ static void one_of_the_window_before(struct world *w)
 	expect(w, SLOTS_STALE, 1, 0);
 }
 
-static void one_of_another_lane(struct world *w)
+static void one_of_another_qp(struct world *w)
 {
 	carry_range(w, 0, 4);
 	carry_to(w, LANE + 1, 5, LANE, 5);
@@ -257,7 +257,7 @@ EVERYWHERE(lost_at_the_end, the_last_ones_lost)
 EVERYWHERE(duplicate, one_twice)
 EVERYWHERE(reordered, two_exchanged)
 EVERYWHERE(stale, one_of_the_window_before)
-EVERYWHERE(of_another_lane, one_of_another_lane)
+EVERYWHERE(of_another_qp, one_of_another_qp)
 EVERYWHERE(shifted, one_further_on)
 EVERYWHERE(corrupt, one_byte_wrong)
 EVERYWHERE(beyond_the_end, a_byte_too_much)
@@ -294,7 +294,7 @@ static void losses_may_be_allowed(void **state)
 
 	(void)state;
 	make_world(&w, 64, false);
-	w.in.lossy = true;
+	w.in.unreliable = true;
 	carry_others(&w);
 	carry_range(&w, 3, COUNT - 1);
 	slots_check(&w.in, &t);
@@ -365,7 +365,7 @@ int main(void)
 		cmocka_unit_test(duplicate),
 		cmocka_unit_test(reordered),
 		cmocka_unit_test(stale),
-		cmocka_unit_test(of_another_lane),
+		cmocka_unit_test(of_another_qp),
 		cmocka_unit_test(shifted),
 		cmocka_unit_test(corrupt),
 		cmocka_unit_test(beyond_the_end),

@@ -24,7 +24,7 @@ static void expect_fault(struct world *w, enum side side, enum fault_code code, 
 	assert_string_equal(w->complaint, "");
 	assert_false(w->stuck);
 	/* What was in place is still told. */
-	assert_true(w->end[SINK].round.messages >= w->end[SOURCE].round.messages);
+	assert_true(w->end[SINK].round.result.messages >= w->end[SOURCE].round.result.messages);
 }
 
 static void run(struct world *w)
@@ -49,12 +49,12 @@ static void a_failed_write_is_told(void **state)
 	w->fail[WIRE] = 9;
 	run(w);
 	expect_fault(w, SOURCE, FAULT_PEER, "chunk of a message of 4 KiB on QP 0x000000");
-	assert_int_equal(w->end[SINK].round.messages, 2);
+	assert_int_equal(w->end[SINK].round.result.messages, 2);
 	w = fresh(state);
 	w->fail[WIRE] = 0;
 	run(w);
 	expect_fault(w, SOURCE, FAULT_PEER, "sends no ACK");
-	assert_int_equal(w->end[SINK].round.messages, 0);
+	assert_int_equal(w->end[SINK].round.result.messages, 0);
 }
 
 static void a_failed_receive_is_told(void **state)
@@ -64,7 +64,7 @@ static void a_failed_receive_is_told(void **state)
 	w->fail_receive = 6;
 	run(w);
 	expect_fault(w, SINK, FAULT_LOCAL, "receive of a chunk of a message of 4 KiB");
-	assert_int_equal(w->end[SINK].round.messages, 1);
+	assert_int_equal(w->end[SINK].round.result.messages, 1);
 }
 
 static void a_failed_credit_is_told(void **state)
@@ -74,14 +74,14 @@ static void a_failed_credit_is_told(void **state)
 	w->fail[CREDIT] = 3;
 	run(w);
 	expect_fault(w, SINK, FAULT_PEER, "credit for messages of 4 KiB");
-	assert_int_equal(w->end[SOURCE].round.messages, 0);
+	assert_int_equal(w->end[SOURCE].round.result.messages, 0);
 	/* Also the very last, which the source awaits. */
 	w = fresh(state);
 	w->fail[CREDIT] = 19;
 	run(w);
 	expect_fault(w, SINK, FAULT_PEER, "credit for messages of 4 KiB");
-	assert_int_equal(w->end[SINK].round.messages, 5);
-	assert_int_equal(w->end[SOURCE].round.messages, 4);
+	assert_int_equal(w->end[SINK].round.result.messages, 5);
+	assert_int_equal(w->end[SOURCE].round.result.messages, 4);
 }
 
 static void a_failed_copy_is_told(void **state)
@@ -95,7 +95,7 @@ static void a_failed_copy_is_told(void **state)
 	w->fail[COPY_IN] = 5;
 	run(w);
 	expect_fault(w, SINK, FAULT_LOCAL, "cuEventQuery: 700");
-	assert_int_equal(w->end[SINK].round.messages, 1);
+	assert_int_equal(w->end[SINK].round.result.messages, 1);
 }
 
 static void a_refused_copy_is_told(void **state)
@@ -138,17 +138,17 @@ static void ends_out_of_step_are_told(void **state)
 
 	w->wrong_imm = 6;
 	run(w);
-	expect_fault(w, SINK, FAULT_PEER, "chunk 0x4d arrived where 0x6 was due");
+	expect_fault(w, SINK, FAULT_PEER, "chunk 0x4d arrived, but 0x6 was expected");
 	w = fresh(state);
 	w->wrong_credit = 4;
 	run(w);
-	expect_fault(w, SOURCE, FAULT_PEER, "says that 1005 chunks are in place");
+	expect_fault(w, SOURCE, FAULT_PEER, "the receiver acknowledged 1005 chunks");
 }
 
 /* A stage takes far too long: both leave with what they have, and no fault of their own. */
 static void a_loop_that_waits_can_be_told_to_quit(void **state)
 {
-	for (enum lane_name name = COPY_OUT; name < LANES; name++) {
+	for (enum qp_name name = COPY_OUT; name < LANES; name++) {
 		struct world *w = fresh(state);
 		uint64_t took;
 
@@ -163,9 +163,10 @@ static void a_loop_that_waits_can_be_told_to_quit(void **state)
 			assert_false(fault_is(&w->end[side].fault));
 		}
 		/* The wait is not part of what was measured. */
-		took = w->end[SOURCE].round.end_ticks - w->end[SOURCE].round.start_ticks;
+		took = w->end[SOURCE].round.result.end_ticks -
+		       w->end[SOURCE].round.result.start_ticks;
 		assert_true(took <= 2500);
-		assert_int_equal(took == 0, w->end[SOURCE].round.messages == 0);
+		assert_int_equal(took == 0, w->end[SOURCE].round.result.messages == 0);
 	}
 }
 
@@ -176,8 +177,8 @@ static void a_quit_at_once_finds_nothing_in_place(void **state)
 	w->quit_at = START_TIME;
 	run(w);
 	assert_int_equal(w->end[SOURCE].rc, 0);
-	assert_int_equal(w->end[SOURCE].round.messages, 0);
-	assert_int_equal(w->end[SINK].round.messages, 0);
+	assert_int_equal(w->end[SOURCE].round.result.messages, 0);
+	assert_int_equal(w->end[SINK].round.result.messages, 0);
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static const uint32_t lkeys[QPS_MAX] = {11, 12, 13}, rkeys[QPS_MAX] = {21, 22, 2
 static void set_up(struct bench *b, uint64_t size, uint64_t target)
 {
 	memset(b, 0, sizeof(*b));
-	clock_init(&b->clock);
+	clock_init(&b->clock, "/sys");
 	b->nic.context.ops.post_send = fake_post;
 	b->nic.context.ops.poll_cq = fake_poll;
 	b->nic.cq = (struct ibv_cq){.context = &b->nic.context, .cqe = 1024};
@@ -98,8 +98,8 @@ static void set_up(struct bench *b, uint64_t size, uint64_t target)
 		.post_list = 4,
 		.cq_mod = 16,
 		.no_peak = true,
-		.from = {OUT_ADDR, OUT_EACH, 1, NULL},
-		.remote = {IN_ADDR, IN_EACH, 2, NULL},
+		.memory.from = {OUT_ADDR, OUT_EACH, 1, NULL},
+		.memory.remote = {IN_ADDR, IN_EACH, 2, NULL},
 		.clock = &b->clock,
 		.control = &b->control,
 		.fault = &b->fault,
@@ -124,8 +124,9 @@ static void check_walk(const struct bench *b, uint64_t step, uint64_t places, bo
 
 static void run(struct bench *b, enum ibv_wr_opcode opcode)
 {
-	assert_int_equal(stream_run(&b->round, opcode), 0);
-	assert_int_equal(b->round.messages, b->control.target * b->qps.count);
+	b->round.opcode = opcode;
+	assert_int_equal(stream_run(&b->round), 0);
+	assert_int_equal(b->round.result.messages, b->control.target * b->qps.count);
 }
 
 static void a_footprint_is_walked_through_and_begun_again(void **state)
@@ -134,7 +135,8 @@ static void a_footprint_is_walked_through_and_begun_again(void **state)
 
 	(void)state;
 	set_up(&b, 100, 1600);
-	b.round.walk_bytes = 100000; /* 781 places of 128 bytes, and 32 bytes that are too few */
+	b.round.memory.walk_bytes =
+		100000; /* 781 places of 128 bytes, and 32 bytes that are too few */
 	run(&b, IBV_WR_RDMA_WRITE);
 	check_walk(&b, 128, 781, true);
 }
@@ -148,7 +150,7 @@ static void with_messages_that_fill_no_post(void **state)
 	for (unsigned qps = 1; qps <= QPS_MAX; qps++) {
 		set_up(&b, 65536, 1003);
 		b.qps.count = qps;
-		b.round.walk_bytes = 10 * 65536;
+		b.round.memory.walk_bytes = 10 * 65536;
 		run(&b, IBV_WR_RDMA_WRITE);
 		check_walk(&b, 65536, 10, true);
 	}
@@ -161,7 +163,7 @@ static void sends_walk_at_their_own_end(void **state)
 
 	(void)state;
 	set_up(&b, 4000, 500);
-	b.round.walk_bytes = 1 << 20;
+	b.round.memory.walk_bytes = 1 << 20;
 	run(&b, IBV_WR_SEND);
 	check_walk(&b, 4032, (1 << 20) / 4032, false);
 }
@@ -176,7 +178,7 @@ static void by_a_schedule_too(void **state)
 	paced_init(&b.paced, 1e7, 4, 4, &b.clock);
 	b.round.paced = &b.paced;
 	b.round.cq_mod = b.round.post_list;
-	b.round.walk_bytes = 64000;
+	b.round.memory.walk_bytes = 64000;
 	run(&b, IBV_WR_RDMA_WRITE);
 	check_walk(&b, 64, 1000, true);
 }
@@ -187,7 +189,7 @@ static void no_room_for_a_second_one(void **state)
 
 	(void)state;
 	set_up(&b, 65536, 64);
-	b.round.walk_bytes = 2 * 65536 - 1;
+	b.round.memory.walk_bytes = 2 * 65536 - 1;
 	run(&b, IBV_WR_RDMA_WRITE);
 	check_walk(&b, 0, 1, true);
 }
@@ -198,12 +200,12 @@ static void aligned_ones_go_from_page_to_page(void **state)
 
 	(void)state;
 	set_up(&b, 100, 160);
-	b.round.unit_bytes = PAGE;
+	b.round.memory.unit_bytes = PAGE;
 	run(&b, IBV_WR_RDMA_WRITE);
 	check_walk(&b, 0, 1, true);
 	set_up(&b, 5000, 160);
-	b.round.unit_bytes = PAGE;
-	b.round.walk_bytes = 9 * PAGE;
+	b.round.memory.unit_bytes = PAGE;
+	b.round.memory.walk_bytes = 9 * PAGE;
 	run(&b, IBV_WR_RDMA_WRITE);
 	check_walk(&b, 2 * PAGE, 4, true);
 }
@@ -237,13 +239,80 @@ static void each_qp_has_its_keys(void **state)
 		assert_int_equal(b.nic.sent[i][5].rkey, 2);
 	}
 	set_up(&b, 64, 16);
-	b.round.from.keys = lkeys;
-	b.round.remote.keys = rkeys;
+	b.round.memory.from.keys = lkeys;
+	b.round.memory.remote.keys = rkeys;
 	run(&b, IBV_WR_RDMA_WRITE);
 	for (unsigned i = 0; i < QPS_MAX; i++) {
 		assert_int_equal(b.nic.sent[i][5].lkey, lkeys[i]);
 		assert_int_equal(b.nic.sent[i][5].rkey, rkeys[i]);
 	}
+}
+
+/* Not silently another one. */
+static void what_cannot_be_posted_is_a_fault(void **state)
+{
+	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW,
+						     IBV_WR_SEND_WITH_IMM};
+	struct bench b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
+		set_up(&b, 100, 0);
+		b.round.opcode = opcodes[i];
+		assert_int_equal(stream_run(&b.round), -1);
+		assert_int_equal(b.round.fault->code, FAULT_LOCAL);
+		assert_int_equal(b.round.result.messages, 0);
+		fault_clear(b.round.fault);
+	}
+}
+
+/* Lone messages first, then the rest: as many as there are, however they are posted. */
+static void lone_ones_are_some_of_them(void **state)
+{
+	static const uint64_t targets[] = {0, 1, 2, 5, 16, 33, 100, 1003};
+	static const unsigned shapes[][2] = {{1, 1}, {1, 16}, {4, 16}, {64, 4}};
+	struct bench b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]) * 4; i++) {
+		unsigned list = shapes[i % 4][0], mod = shapes[i % 4][1];
+		uint64_t target = targets[i / 4];
+		uint64_t whole = target - target % (list > mod ? list : mod);
+		struct alone alone = {0};
+
+		set_up(&b, 64, target);
+		clock_calibrate(&b.clock);
+		b.round.post_list = list;
+		b.round.cq_mod = mod;
+		b.round.alone = &alone;
+		b.round.alone_first = true;
+		run(&b, IBV_WR_SEND);
+		for (unsigned k = 0; k < QPS_MAX; k++)
+			assert_int_equal(b.nic.count[k], target);
+		assert_true(alone.over);
+		assert_int_equal(alone.ticks > 0, whole / 2 * QPS_MAX >= ALONE_LEAST);
+	}
+}
+
+/* Another worker has measured: this one waits no more, and sends all as ever. */
+static void another_one_sends_the_lone_ones(void **state)
+{
+	struct alone alone = {.over = 1, .ticks = 7};
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 64, 100);
+	clock_calibrate(&b.clock);
+	b.round.alone = &alone;
+	run(&b, IBV_WR_SEND);
+	assert_int_equal(alone.ticks, 7);
+	/* nor for ever, if it fails */
+	alone.over = 0;
+	set_up(&b, 64, 0);
+	clock_calibrate(&b.clock);
+	b.round.alone = &alone;
+	b.control.abort = true;
+	assert_int_equal(stream_run(&b.round), 0);
 }
 
 int main(void)
@@ -257,6 +326,9 @@ int main(void)
 		cmocka_unit_test(aligned_ones_go_from_page_to_page),
 		cmocka_unit_test(without_a_footprint),
 		cmocka_unit_test(each_qp_has_its_keys),
+		cmocka_unit_test(what_cannot_be_posted_is_a_fault),
+		cmocka_unit_test(lone_ones_are_some_of_them),
+		cmocka_unit_test(another_one_sends_the_lone_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,27 +317,6 @@ static void a_list_longer_than_the_reader_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tree_make, tree_remove)
 
-static void one_line_of_several(void **state)
-{
-	char buf[8];
-
-	tree_put(state, "a", "first\nsecond line \n\nlast");
-	assert_int_equal(sysfs_read_nth(buf, sizeof(buf), 0, "a"), 0);
-	assert_string_equal(buf, "first");
-	assert_int_equal(sysfs_read_nth(buf, sizeof(buf), 1, "a"), 0);
-	assert_string_equal(buf, "second");
-	assert_int_equal(sysfs_read_nth(buf, sizeof(buf), 2, "a"), 0);
-	assert_string_equal(buf, "");
-	assert_int_equal(sysfs_read_nth(buf, sizeof(buf), 3, "a"), 0);
-	assert_string_equal(buf, "last");
-	assert_int_equal(sysfs_read_nth(buf, sizeof(buf), 4, "a"), -ENOENT);
-	assert_string_equal(buf, "");
-	tree_put(state, "b", "one\n");
-	assert_int_equal(sysfs_read_nth(buf, sizeof(buf), 1, "b"), -ENOENT);
-	assert_int_equal(sysfs_read_nth(buf, sizeof(buf), 0, "nowhere"), -ENOENT);
-	assert_int_equal(sysfs_read_nth(buf, 0, 0, "a"), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,7 +328,6 @@ int main(void)
 		TEST(what_cannot_be_read_is_an_errno),
 		TEST(a_pipe_is_not_waited_for),
 		TEST(no_permission_is_an_errno),
-		TEST(one_line_of_several),
 		TEST(links_are_followed),
 		TEST(read_int_takes_numbers_only),
 		TEST(junk_past_the_buffer_is_still_junk),

@@ -101,7 +101,7 @@ static void turns_and_the_clock(void **state)
 	struct trial t;
 
 	(void)state;
-	clock_init(&c);
+	clock_init(&c, "/sys");
 	trial_start(&t, &c);
 	assert_true(t.clock_ticks < 100000);
 	assert_int_equal(trial_turn(&t), 0);

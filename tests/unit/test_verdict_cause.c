@@ -11,10 +11,10 @@
 /* Path P's GPU leg becomes a link of which ceilings are known. */
 static void narrow(struct path *p, double gts, unsigned width, const char *pci)
 {
-	p->gpu = (struct path_link){.gts = gts, .width = width, .max_gts = gts, .max_width = width};
+	p->gpu = (struct pci_link){.gts = gts, .width = width, .max_gts = gts, .max_width = width};
 	strcpy(p->gpu.pci, pci);
-	p->ceiling_write_gbps = path_link_gbps(&p->gpu, 256, false);
-	p->ceiling_read_gbps = path_link_gbps(&p->gpu, 256, true);
+	p->ceiling_write_gbps = pci_link_gbps(&p->gpu, 256, false);
+	p->ceiling_read_gbps = pci_link_gbps(&p->gpu, 256, true);
 }
 
 static void limited_by_pcie(void **state)
@@ -22,21 +22,21 @@ static void limited_by_pcie(void **state)
 	struct verdict_facts x = slow(27.6);
 
 	(void)state;
-	narrow(&x.path, 8, 4, "0000:43:00.0");
-	x.path.class = PATH_SYS; /* the link alone explains it */
+	narrow(&x.route.path, 8, 4, "0000:43:00.0");
+	x.route.path.class = PATH_SYS; /* the link alone explains it */
 	expect(&x, 6, "pcie_ceiling",
-	       "FAIL GPU to GPU, a -> b: 27.6 Gb/s, 14.1 % of host memory's 196.0 Gb/s: limited by "
-	       "PCIe gen3 x4 at 0000:43:00.0, which carries 28.8 Gb/s of payload; no better than a "
-	       "synchronous host copy",
-	       "A faster slot for the card at 0000:43:00.0 is what would help. Also: GPU is SYS from "
-	       "NIC (between two NUMA nodes), where half of host memory's rate is usual and nothing "
-	       "is promised.");
-	x.gbps = 0.9 * x.path.ceiling_write_gbps;
+	       "FAIL GPU to GPU, client->server: 27.6 Gb/s, 14.1 % of host memory's 196.0 Gb/s: "
+	       "limited by PCIe gen3 x4 at 0000:43:00.0, which carries 28.8 Gb/s of payload; no "
+	       "better than a synchronous host copy",
+	       "Move the card at 0000:43:00.0 to a faster slot. Also: the distance from GPU to NIC "
+	       "is SYS (between two NUMA nodes), where half of host memory's rate is usual, but "
+	       "not guaranteed.");
+	x.gbps = 0.9 * x.route.path.ceiling_write_gbps;
 	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "gen3 x4");
 	x.gbps -= 0.1;
 	expect_cause(&x, VERDICT_FAIL, "distance", "SYS");
-	x.cell = VERDICT_READ; /* completions have less overhead: another ceiling */
-	x.gbps = 0.9 * x.path.ceiling_read_gbps;
+	x.cell = &reading; /* completions have less overhead: another ceiling */
+	x.gbps = 0.9 * x.route.path.ceiling_read_gbps;
 	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "29.2 Gb/s of payload");
 }
 
@@ -45,19 +45,19 @@ static void limited_by_a_link_that_trained_down(void **state)
 	struct verdict_facts x = slow(110);
 
 	(void)state;
-	narrow(&x.path, 32, 4, GPU);
-	x.path.gpu.max_width = 16;
-	x.path.trained_down = true;
-	x.path.down = x.path.gpu;
+	narrow(&x.route.path, 32, 4, GPU);
+	x.route.path.gpu.max_width = 16;
+	x.route.path.trained_down = true;
+	x.route.path.down = x.route.path.gpu;
 	expect(&x, 6, "pcie_ceiling",
-	       "FAIL GPU to GPU, a -> b: 110.0 Gb/s, 56.1 % of host memory's 196.0 Gb/s: limited by "
-	       "PCIe gen5 x4 at 0000:45:00.0, which carries 115.2 Gb/s of payload, though both of "
-	       "its ends can do gen5 x16",
-	       "Reseat the card at 0000:45:00.0, look at its riser and at the slot's speed in the "
-	       "firmware setup, and at `dmesg` for PCIe errors.");
+	       "FAIL GPU to GPU, client->server: 110.0 Gb/s, 56.1 % of host memory's 196.0 Gb/s: "
+	       "limited by PCIe gen5 x4 at 0000:45:00.0, which carries 115.2 Gb/s of payload, "
+	       "although both of its ends support gen5 x16",
+	       "Reseat the card at 0000:45:00.0, and check its riser, the slot's speed in the "
+	       "firmware setup, and `dmesg` for PCIe errors.");
 	/* Another link trained down: that is no longer the same thing. */
-	strcpy(x.path.down.pci, NIC);
-	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "A faster slot for the card at " GPU);
+	strcpy(x.route.path.down.pci, NIC);
+	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "Move the card at " GPU " to a faster slot");
 	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "Also: a PCIe link trained down to gen5 x4");
 }
 
@@ -66,11 +66,11 @@ static void the_nics_leg_may_be_the_slower(void **state)
 	struct verdict_facts x = slow(110);
 
 	(void)state;
-	narrow(&x.path, 32, 4, NIC);
-	x.path.nic = x.path.gpu;
-	x.path.gpu = (struct path_link){.gts = 0};
+	narrow(&x.route.path, 32, 4, NIC);
+	x.route.path.nic = x.route.path.gpu;
+	x.route.path.gpu = (struct pci_link){.gts = 0};
 	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "gen5 x4 at " NIC);
-	x.path.gpu = (struct path_link)GEN5;
+	x.route.path.gpu = (struct pci_link)GEN5;
 	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "gen5 x4 at " NIC);
 }
 
@@ -79,28 +79,28 @@ static void too_far(void **state)
 	struct verdict_facts x = slow(88);
 
 	(void)state;
-	x.path.class = PATH_SYS;
-	x.better_gpu = "GPU 2 (PIX)";
+	x.route.path.class = PATH_SYS;
+	x.route.better_gpu = "GPU 2 (PIX)";
 	expect(&x, 6, "distance",
-	       "FAIL GPU to GPU, a -> b: 88.0 Gb/s, 44.9 % of host memory's 196.0 Gb/s: GPU is SYS "
-	       "from NIC (between two NUMA nodes), where half of host memory's rate is usual and "
-	       "nothing is promised",
+	       "FAIL GPU to GPU, client->server: 88.0 Gb/s, 44.9 % of host memory's 196.0 Gb/s: "
+	       "the distance from GPU to NIC is SYS (between two NUMA nodes), where half of host "
+	       "memory's rate is usual, but not guaranteed",
 	       "Try GPU 2 (PIX).");
-	x.path.class = PATH_NODE;
-	x.better_gpu = NULL;
+	x.route.path.class = PATH_NODE;
+	x.route.better_gpu = NULL;
 	x.gbps = 160;
 	expect(&x, 0, "distance",
-	       "WARN GPU to GPU, a -> b: 160.0 Gb/s, 81.6 % of host memory's 196.0 Gb/s: GPU is NODE "
-	       "from NIC (between two PCIe host bridges of one NUMA node), where 80 % and more is "
-	       "usual",
-	       "No GPU here is nearer to this NIC; try another NIC, or move one card so that both are "
-	       "behind one PCIe switch.");
-	x.path.class = PATH_PHB;
-	expect_cause(&x, VERDICT_WARN, "distance", "GPU is PHB from NIC");
-	x.path.class = PATH_PXB;
+	       "WARN GPU to GPU, client->server: 160.0 Gb/s, 81.6 % of host memory's 196.0 Gb/s: "
+	       "the distance from GPU to NIC is NODE (between two PCIe host bridges of one NUMA "
+	       "node), where 80 % or more is usual",
+	       "No GPU here is nearer to this NIC; try another NIC, or move one card so that both "
+	       "are under one PCIe switch.");
+	x.route.path.class = PATH_PHB;
+	expect_cause(&x, VERDICT_WARN, "distance", "the distance from GPU to NIC is PHB");
+	x.route.path.class = PATH_PXB;
 	expect_cause(&x, VERDICT_WARN, "unknown", "PXB");
-	x.path.class = PATH_UNKNOWN;
-	expect_cause(&x, VERDICT_WARN, "unknown", "not known how far");
+	x.route.path.class = PATH_UNKNOWN;
+	expect_cause(&x, VERDICT_WARN, "unknown", "unknown");
 }
 
 static void translated(void **state)
@@ -108,11 +108,12 @@ static void translated(void **state)
 	struct verdict_facts x = slow(150);
 
 	(void)state;
-	strcpy(x.path.iommu, "DMA-FQ");
-	x.path.iommu_translates = true;
+	strcpy(x.route.path.iommu, "DMA-FQ");
+	x.route.path.iommu_translates = true;
 	expect(&x, 6, "iommu",
-	       "FAIL GPU to GPU, a -> b: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: the IOMMU "
-	       "translates what the NIC asks for (DMA-FQ), which takes it by way of the root port",
+	       "FAIL GPU to GPU, client->server: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: "
+	       "the IOMMU translates the NIC's requests (DMA-FQ), which sends them through the "
+	       "root port",
 	       "Boot with iommu=pt (pass-through) and compare.");
 }
 
@@ -121,14 +122,15 @@ static void trained_down_but_not_the_limit(void **state)
 	struct verdict_facts x = slow(150);
 
 	(void)state;
-	x.path.trained_down = true;
-	x.path.down = x.path.nic;
-	x.path.down.gts = 16;
+	x.route.path.trained_down = true;
+	x.route.path.down = x.route.path.nic;
+	x.route.path.down.gts = 16;
 	expect(&x, 6, "trained_down",
-	       "FAIL GPU to GPU, a -> b: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: a PCIe link "
-	       "trained down to gen4 x16 at 0000:41:00.0, though both of its ends can do gen5 x16",
-	       "Reseat the card at 0000:41:00.0, look at its riser and at the slot's speed in the "
-	       "firmware setup, and at `dmesg` for PCIe errors.");
+	       "FAIL GPU to GPU, client->server: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: a "
+	       "PCIe link trained down to gen4 x16 at 0000:41:00.0, although both of its ends support "
+	       "gen5 x16",
+	       "Reseat the card at 0000:41:00.0, and check its riser, the slot's speed in the "
+	       "firmware setup, and `dmesg` for PCIe errors.");
 }
 
 static void strictly_ordered(void **state)
@@ -136,11 +138,11 @@ static void strictly_ordered(void **state)
 	struct verdict_facts x = slow(150);
 
 	(void)state;
-	x.relaxed_ordering = false;
+	x.route.relaxed_ordering = false;
 	expect(&x, 6, "relaxed_ordering",
-	       "FAIL GPU to GPU, a -> b: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: PCIe relaxed "
-	       "ordering is off",
-	       "Run without --disable_pcie_relaxed, and look at the firmware's setting.");
+	       "FAIL GPU to GPU, client->server: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: "
+	       "PCIe relaxed ordering is off",
+	       "Run without --disable_pcie_relaxed, and check the firmware's setting.");
 }
 
 static void no_cause_found(void **state)
@@ -149,11 +151,11 @@ static void no_cause_found(void **state)
 
 	(void)state;
 	expect(&x, 6, "unknown",
-	       "FAIL GPU to GPU, a -> b: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: no cause was "
-	       "found (PIX: through one PCIe switch at most)",
-	       "Compare the routes (--gpu-path dmabuf, then peermem), look whether ACS redirects "
-	       "(`lspci -vvv`, ACSCtl ReqRedir+ on the bridges between them), and try larger messages "
-	       "(-s) and more QPs (-q).");
+	       "FAIL GPU to GPU, client->server: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: "
+	       "no cause was found (PIX: through one PCIe switch at most)",
+	       "Compare the routes (--gpu-path dmabuf, then peermem), check whether ACS redirects "
+	       "requests (`lspci -vvv`, ACSCtl ReqRedir+ on the bridges between them), and try larger "
+	       "messages (-s) and more QPs (-q).");
 }
 
 static void distance_is_no_cause_in_a_virtual_machine(void **state)
@@ -161,14 +163,14 @@ static void distance_is_no_cause_in_a_virtual_machine(void **state)
 	struct verdict_facts x = slow(150);
 
 	(void)state;
-	x.path.class = PATH_PHB;
-	x.path.virtual_machine = true;
+	x.route.path.class = PATH_PHB;
+	x.route.path.virtual_machine = true;
 	expect(&x, 6, "unknown",
-	       "FAIL GPU to GPU, a -> b: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: no cause was "
-	       "found; in a virtual machine the PCIe distance means nothing",
-	       "Compare the routes (--gpu-path dmabuf, then peermem), ask the provider which GPU and "
-	       "NIC belong together, and try larger messages (-s) and more QPs (-q).");
-	x.path.iommu_translates = true;
+	       "FAIL GPU to GPU, client->server: 150.0 Gb/s, 76.5 % of host memory's 196.0 Gb/s: "
+	       "no cause was found; in a virtual machine, the PCIe distance has no meaning",
+	       "Compare the routes (--gpu-path dmabuf, then peermem), ask the provider which GPU "
+	       "and NIC belong together, and try larger messages (-s) and more QPs (-q).");
+	x.route.path.iommu_translates = true;
 	expect_cause(&x, VERDICT_FAIL, "iommu", "iommu=pt");
 }
 
@@ -178,22 +180,22 @@ static void the_first_that_fits(void **state)
 	struct verdict_facts x = slow(27.6);
 
 	(void)state;
-	narrow(&x.path, 8, 4, GPU);
-	x.path.class = PATH_NODE;
-	x.path.iommu_translates = true;
-	x.path.trained_down = true;
-	x.path.down = x.path.nic;
-	x.relaxed_ordering = false;
+	narrow(&x.route.path, 8, 4, GPU);
+	x.route.path.class = PATH_NODE;
+	x.route.path.iommu_translates = true;
+	x.route.path.trained_down = true;
+	x.route.path.down = x.route.path.nic;
+	x.route.relaxed_ordering = false;
 	expect_cause(&x, VERDICT_FAIL, "pcie_ceiling", "Also: PCIe relaxed ordering is off.");
-	x.path.ceiling_write_gbps = 400;
+	x.route.path.ceiling_write_gbps = 400;
 	expect_cause(&x, VERDICT_FAIL, "distance", "Also: the IOMMU translates");
-	x.path.class = PATH_PIX;
+	x.route.path.class = PATH_PIX;
 	expect_cause(&x, VERDICT_FAIL, "iommu", "Also: a PCIe link trained down");
-	x.path.iommu_translates = false;
+	x.route.path.iommu_translates = false;
 	expect_cause(&x, VERDICT_FAIL, "trained_down", "Also: PCIe relaxed");
-	x.path.trained_down = false;
+	x.route.path.trained_down = false;
 	expect_cause(&x, VERDICT_FAIL, "relaxed_ordering", "Run without");
-	x.relaxed_ordering = true;
+	x.route.relaxed_ordering = true;
 	expect_cause(&x, VERDICT_FAIL, "unknown", "no better than a synchronous host copy");
 	x.gbps = 0.41 * x.host_gbps;
 	assert_null(strstr(reach(&x).line, "synchronous"));

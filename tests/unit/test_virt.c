@@ -12,18 +12,18 @@
 static void names_of_virtual_machines(void **state)
 {
 	(void)state;
-	assert_true(virt_named("QEMU", "Standard PC (Q35 + ICH9, 2009)"));
-	assert_true(virt_named("VMware, Inc.", "VMware7,1"));
-	assert_true(virt_named("Amazon EC2", "p4d.24xlarge"));
-	assert_false(virt_named("Amazon EC2", "i3.metal"));
-	assert_true(virt_named("Microsoft Corporation", "Virtual Machine"));
-	assert_false(virt_named("Microsoft Corporation", "Surface Pro"));
-	assert_true(virt_named("Red Hat", "KVM"));
-	assert_true(virt_named("Google", "Google Compute Engine"));
-	assert_false(virt_named("Dell Inc.", "PowerEdge R730"));
-	assert_false(virt_named("Supermicro", NULL));
-	assert_false(virt_named(NULL, NULL));
-	assert_false(virt_named("", ""));
+	assert_true(virt_is_name("QEMU", "Standard PC (Q35 + ICH9, 2009)"));
+	assert_true(virt_is_name("VMware, Inc.", "VMware7,1"));
+	assert_true(virt_is_name("Amazon EC2", "p4d.24xlarge"));
+	assert_false(virt_is_name("Amazon EC2", "i3.metal"));
+	assert_true(virt_is_name("Microsoft Corporation", "Virtual Machine"));
+	assert_false(virt_is_name("Microsoft Corporation", "Surface Pro"));
+	assert_true(virt_is_name("Red Hat", "KVM"));
+	assert_true(virt_is_name("Google", "Google Compute Engine"));
+	assert_false(virt_is_name("Dell Inc.", "PowerEdge R730"));
+	assert_false(virt_is_name("Supermicro", NULL));
+	assert_false(virt_is_name(NULL, NULL));
+	assert_false(virt_is_name("", ""));
 }
 
 static void sysfs_has_the_names(void **state)

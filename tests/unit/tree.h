@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tree: a throw-away directory that stands for /sys (RDMARK_SYSFS), for the tests of common/host.
+ * tree: a temporary directory in place of /sys (RDMARK_SYSFS), for the tests of common/host.
  *
- * tree_make() and tree_remove() fit cmocka's setup and teardown; *state is the directory's path.
+ * tree_make() and tree_remove() are cmocka's setup and teardown; *state is the directory's path.
  */
 #ifndef RDMARK_TESTS_UNIT_TREE_H
 #define RDMARK_TESTS_UNIT_TREE_H
@@ -25,6 +25,17 @@ static inline int tree_make(void **state)
 	return real ? setenv("RDMARK_SYSFS", real, 1) : -1;
 }
 
+/* The same without hwloc's plugins (such as libxml2's), whichever are installed. */
+static inline int tree_make_without_plugins(void **state)
+{
+	return tree_make(state) ? -1 : setenv("HWLOC_PLUGINS_PATH", *state, 1);
+}
+
+/* TEST with this host's plugins, and without any. */
+#define TREE_WITH_AND_WITHOUT_PLUGINS(test)                                                        \
+	cmocka_unit_test_setup_teardown(test, tree_make, tree_remove),                             \
+		{#test "_without_plugins", test, tree_make_without_plugins, tree_remove, NULL}
+
 static inline int tree_remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
 	(void)st;
@@ -37,12 +48,13 @@ static inline int tree_remove(void **state)
 {
 	unsetenv("RDMARK_SYSFS");
 	unsetenv("HWLOC_XMLFILE");
+	unsetenv("HWLOC_PLUGINS_PATH");
 	nftw(*state, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(*state);
 	return 0;
 }
 
-/* Absolute path of PATH in the tree, with the directories above it made. Static buffer. */
+/* The absolute path of PATH in the tree; creates the directories above it. Static buffer. */
 static inline const char *tree_path(void **state, const char *path)
 {
 	static char full[PATH_MAX];
@@ -69,7 +81,7 @@ static inline void tree_put(void **state, const char *path, const char *text)
 	tree_write(state, path, text, strlen(text));
 }
 
-/* PATH becomes a link to TARGET; one that begins with "/" starts at the tree's root. */
+/* Make PATH a link to TARGET; a leading "/" means the tree's root. */
 static inline void tree_link(void **state, const char *path, const char *target)
 {
 	char to[PATH_MAX];

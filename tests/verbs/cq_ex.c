@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Extended completion queues: ibv_start_poll and what one can read. */
 #include "fault.h"
+#include "script.h"
 #include "steps.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <string.h>
@@ -125,7 +127,9 @@ struct ibv_cq_ex *sim_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_att
 	set_readers(&cq->ex, attr->wc_flags);
 	if (sim_conf()->null) {
 		null_cq_hooks(cq);
-		if (sim_conf()->timed)
+		if (sim_conf()->scripted)
+			null_scripted_cq_hooks(cq);
+		else if (sim_conf()->timed)
 			null_timed_cq_hooks(cq);
 	} else {
 		cq->ex.start_poll = ex_start;
@@ -134,5 +138,6 @@ struct ibv_cq_ex *sim_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_att
 	}
 	fault_wrap_cq(cq);
 	steps_wrap_cq(cq);
+	trace_wrap_cq(cq);
 	return &cq->ex;
 }

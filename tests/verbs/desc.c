@@ -30,7 +30,7 @@ static void dev_defaults(struct desc_dev *d, int index)
 		.numa = -1,
 		.nports = 1,
 		.nvectors = 4,
-		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP),
+		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP | DESC_IWARP),
 		.max_msg = UINT64_C(1) << 31,
 		.max_mr = UINT64_C(1) << 40,
 		.max_inline = 512,
@@ -41,6 +41,7 @@ static void dev_defaults(struct desc_dev *d, int index)
 		.max_cqe = 1 << 22,
 		.max_mrs = 65000,
 		.max_rd = 16,
+		.max_init_rd = -1,
 		.max_srq = 4000,
 	};
 	snprintf(d->pci, sizeof(d->pci), "0000:%02x:00.0", 0x3b + index);
@@ -58,7 +59,7 @@ static void dev_defaults(struct desc_dev *d, int index)
 		};
 }
 
-/* What follows from the rest: link width of the port, an IB port's GID 0. */
+/* What follows from the rest: how many READs it has under way, an IB port's GID 0. */
 static void dev_finish(struct desc_dev *d)
 {
 	struct desc_port *p;
@@ -66,6 +67,10 @@ static void dev_finish(struct desc_dev *d)
 
 	if (d->nports < 1 || d->nports > DESC_PORTS)
 		d->nports = d->nports < 1 ? 1 : DESC_PORTS;
+	if (d->max_init_rd < 0)
+		d->max_init_rd = d->max_rd;
+	if (d->features & DESC_IWARP) /* whose wire has none */
+		d->features &= ~DESC_ATOMICS;
 	for (i = 0; i < d->nports; i++) {
 		p = &d->port[i];
 		if (p->state < 2)

@@ -32,7 +32,8 @@ enum desc_feature {
 	DESC_PEERMEM = 1 << 9,      /* ibv_reg_mr of GPU memory */
 	DESC_GPU_BLOCKED = 1 << 10, /* GPU memory registers, but cannot be reached */
 	DESC_ODP = 1 << 11,         /* IBV_ACCESS_ON_DEMAND */
-	DESC_ALL = (1 << 12) - 1,
+	DESC_IWARP = 1 << 12,       /* only RC, only through rdma_cm, no immediates */
+	DESC_ALL = (1 << 13) - 1,
 };
 
 struct desc_gid {
@@ -65,8 +66,8 @@ struct desc_dev {
 	unsigned int features;
 	uint64_t max_msg, max_mr;
 	int max_inline, max_qp, max_depth, max_sge, max_cq, max_cqe;
-	int max_mrs, max_rd, max_srq;
-	int gpu_read_mbps, gpu_write_mbps; /* of requests that touch GPU memory; 0: no limit */
+	int max_mrs, max_rd, max_init_rd, max_srq; /* rd: outstanding READs and atomics */
+	int gpu_read_mbps, gpu_write_mbps; /* for requests that access GPU memory; 0: no limit */
 	struct desc_port port[DESC_PORTS];
 };
 

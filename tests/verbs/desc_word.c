@@ -45,6 +45,7 @@ static const struct name_value features[] = {
 	{"peermem", DESC_PEERMEM, 0},
 	{"gpublocked", DESC_GPU_BLOCKED, 0},
 	{"odp", DESC_ODP, 0},
+	{"iwarp", DESC_IWARP, 0},
 	{0},
 };
 
@@ -94,6 +95,7 @@ static const struct key {
 	DEV("max_cqe", KEY_INT, max_cqe),
 	DEV("max_mrs", KEY_INT, max_mrs),
 	DEV("max_rd", KEY_INT, max_rd),
+	DEV("max_init_rd", KEY_INT, max_init_rd),
 	DEV("max_srq", KEY_INT, max_srq),
 	DEV("gpu_read_mbps", KEY_INT, gpu_read_mbps),
 	DEV("gpu_write_mbps", KEY_INT, gpu_write_mbps),

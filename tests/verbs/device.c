@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The device list, opening and closing. */
 #include "fault.h"
+#include "script.h"
 #include "steps.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,11 +49,12 @@ static double env_number(const char *name)
 static void device_init(struct sim_device *dev, int index)
 {
 	const char *root = getenv("SIMVERBS_SYSFS");
+	bool iwarp = conf.desc.dev[index].features & DESC_IWARP;
 	struct ibv_device *d = &dev->ibv;
 
 	dev->index = index;
-	d->node_type = IBV_NODE_CA;
-	d->transport_type = IBV_TRANSPORT_IB;
+	d->node_type = iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
+	d->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
 	snprintf(d->name, sizeof(d->name), "%s", conf.desc.dev[index].name);
 	snprintf(d->dev_name, sizeof(d->dev_name), "uverbs%d", index);
 	snprintf(d->dev_path, sizeof(d->dev_path), "%.100s/class/infiniband_verbs/%s",
@@ -64,14 +67,15 @@ static void conf_init(void)
 {
 	int i;
 
-	conf.null = env_on("SIMVERBS_NULL");
+	conf.scripted = script_get() != NULL;
+	conf.null = conf.scripted || env_on("SIMVERBS_NULL");
 	conf.defer = env_on("SIMVERBS_DEFER");
 	conf.debug = env_on("SIMVERBS_DEBUG");
 	conf.gbps = env_number("SIMVERBS_GBPS");
 	conf.latency_ns = env_number("SIMVERBS_LATENCY_NS");
 	conf.gap_ns = env_number("SIMVERBS_GAP_NS");
 	conf.paced = conf.gbps > 0 || conf.latency_ns;
-	conf.timed = conf.null && (conf.latency_ns || conf.gap_ns);
+	conf.timed = conf.null && (conf.latency_ns || conf.gap_ns || conf.scripted);
 	if (desc_load(&conf.desc, getenv("SIMVERBS_DEVICES")))
 		conf.desc.ndev = 0;
 	for (i = 0; i < conf.desc.ndev; i++)
@@ -192,7 +196,9 @@ static void set_ops(struct sim_context *ctx)
 	ops->post_send = conf.null ? null_post_send : sim_post_send;
 	ops->post_recv = conf.null ? null_post_recv : sim_post_recv;
 	ops->post_srq_recv = sim_post_srq_recv;
-	if (conf.timed) {
+	if (conf.scripted) {
+		null_scripted_ops(ops);
+	} else if (conf.timed) {
 		null_timed_init();
 		ops->poll_cq = null_timed_poll_cq;
 		ops->post_send = null_timed_post_send;
@@ -200,6 +206,7 @@ static void set_ops(struct sim_context *ctx)
 	}
 	fault_wrap_ops(ops);
 	steps_wrap_ops(ops);
+	trace_wrap_ops(ops);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -33,12 +34,13 @@ enum kind {
 	K_PORT,
 	K_DEVICE,
 	K_WC,
-	K_REG
+	K_REG,
+	K_PAGE
 };
 
 static const char *const kind_names[] = {
-	"lose",  "drop", "dup",  "corrupt",   "misplace",     "stale", "swap",
-	"delay", "kill", "stop", "port_down", "device_fatal", "wc",    "reg_max",
+	"lose", "drop", "dup",       "corrupt",      "misplace", "stale",   "swap", "delay",
+	"kill", "stop", "port_down", "device_fatal", "wc",       "reg_max", "page",
 };
 
 struct fail {
@@ -229,6 +231,23 @@ static void take_down(struct sim_context *ctx, bool fatal)
 	peer_notify(peer_self(), ctx->async_pipe, &m);
 }
 
+/* The thread that posts meets a page that is not there, in every message with a multiple of N. */
+static void miss_a_page(uint64_t n)
+{
+	static char *page;
+	int i;
+
+	for (i = 0; i < faults.nfault; i++) {
+		if (faults.fault[i].kind != K_PAGE || n % faults.fault[i].nth)
+			continue;
+		if (!page)
+			page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				    -1, 0);
+		madvise(page, 4096, MADV_DONTNEED);
+		*(volatile char *)page = 1;
+	}
+}
+
 /* A message was sent or received. */
 static void count_move(struct ibv_context *c)
 {
@@ -245,10 +264,10 @@ static void count_move(struct ibv_context *c)
 }
 
 /* Whose data W carries, and where they land. */
-static void divert(struct sq_wqe *w, uint64_t n)
+static void divert(struct sq_wqe *w, uint64_t n, bool swap)
 {
 	struct fault *misplace = due(K_MISPLACE, n), *stale = due(K_STALE, n);
-	struct fault *hold = due(K_SWAP, n), *held = due(K_SWAP, n - 1);
+	struct fault *hold = swap ? due(K_SWAP, n) : NULL, *held = swap ? due(K_SWAP, n - 1) : NULL;
 	int i;
 
 	if (misplace)
@@ -266,16 +285,18 @@ enum fault_fate fault_message(struct sim_qp *qp, struct sq_wqe *w)
 {
 	uint64_t n = atomic_fetch_add(&faults.sent, 1) + 1;
 	const struct fault *delay = due(K_DELAY, n);
+	bool swap = !fetches(w->opcode);
 
-	divert(w, n);
+	divert(w, n, swap);
+	miss_a_page(n);
 	count_move(qp->ex.qp_base.context);
 	if (delay)
 		w->not_before_ns = sim_now_ns() + delay->arg * 1000000;
 	return due(K_LOSE, n) || drops(qp, n) ? FATE_LOSE
 	       : due(K_DUP, n)                ? FATE_DUP
 	       : due(K_CORRUPT, n)            ? FATE_CORRUPT
-	       : due(K_SWAP, n)               ? FATE_HOLD
-	       : due(K_SWAP, n - 1)           ? FATE_HELD
+	       : swap && due(K_SWAP, n)       ? FATE_HOLD
+	       : swap && due(K_SWAP, n - 1)   ? FATE_HELD
 					      : FATE_NONE;
 }
 

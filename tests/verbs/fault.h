@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * fault - misfortune on demand, from SIMVERBS_FAIL and SIMVERBS_FAULT
+ * fault - injected faults, from SIMVERBS_FAIL and SIMVERBS_FAULT
  *
- * Counters are per process.  Data path hooks cost nothing when no fault is
- * asked for: their callers test fault_on, and the wrappers of post and poll
- * are installed only when named.
+ * Counters are per process.  Without faults the hooks in the data path cost
+ * nothing: their callers test fault_on, and the wrappers of post and poll are
+ * installed only if a fault names them.
  */
 #ifndef SIMVERBS_FAULT_H
 #define SIMVERBS_FAULT_H
@@ -37,9 +37,9 @@ enum fault_verb {
 	FAULT_VERBS(FAULT_ENUM) FAULT_NVERBS
 };
 
-extern bool fault_on; /* anything at all is asked for */
+extern bool fault_on; /* any fault is configured */
 
-/* Count a call; the errno it must fail with (also set), or 0. */
+/* Count a call. Returns the errno that it must fail with (also set in errno), or 0. */
 int fault_call_slow(enum fault_verb v);
 
 static inline int fault_call(enum fault_verb v)
@@ -52,23 +52,23 @@ bool fault_names(enum fault_verb v);
 
 void fault_init(void);
 
-/* Put counting wrappers in front of the data path, where asked for. */
+/* Install counting wrappers in the data path, if configured. */
 void fault_wrap_ops(struct ibv_context_ops *ops);
 void fault_wrap_qp(struct sim_qp *qp);
 void fault_wrap_cq(struct sim_cq *cq);
 
-/* What happens to a message about to be sent; call when fault_on. */
+/* What happens to a message before it is sent; call it if fault_on. */
 enum fault_fate {
 	FATE_NONE,
 	FATE_LOSE,
 	FATE_DUP,
 	FATE_CORRUPT,
-	FATE_HOLD, /* to come with the next one */
+	FATE_HOLD, /* to be sent with the next one */
 	FATE_HELD  /* this is the next one */
 };
 enum fault_fate fault_message(struct sim_qp *qp, struct sq_wqe *wqe);
 
-/* A completion was polled and may be changed; call when fault_on. */
+/* May change a polled completion; call it if fault_on. */
 void fault_completion(struct sim_cq *cq, struct shm_cqe *cqe);
 
 /* errno when a registration of this size is denied, else 0. */

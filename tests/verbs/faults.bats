@@ -14,6 +14,25 @@ faults() {
 @test "data that land elsewhere" { SIMVERBS_FAULT=misplace:1:2 faults misplace; }
 @test "data of an earlier message" { SIMVERBS_FAULT=stale:2:1 faults stale; }
 @test "two messages exchanged" { SIMVERBS_FAULT=swap:1 faults swap; }
+@test "READs: lost, a byte wrong, an earlier one's data; two are never exchanged" {
+	SIMVERBS_FAULT=lose:2 faults read_lose
+	SIMVERBS_FAULT=corrupt:2 faults read_corrupt
+	SIMVERBS_FAULT=stale:2:1 faults read_stale
+	SIMVERBS_FAULT=swap:1 faults read_swap
+}
+@test "atomics: lost, done twice, a wrong value returned, an earlier one's, another word" {
+	SIMVERBS_FAULT=lose:2 faults atomic_lose
+	SIMVERBS_FAULT=dup:2 faults atomic_dup
+	SIMVERBS_FAULT=corrupt:2 faults atomic_corrupt
+	SIMVERBS_FAULT=stale:3:2 faults atomic_stale
+	SIMVERBS_FAULT=misplace:2:8 faults atomic_misplace
+}
+@test "what a device has under way, and one without atomics" {
+	SIMVERBS_DEVICES='sim0 max_rd=4 max_init_rd=2 gid.5=v2/127.0.0.1 noatomics' faults limits
+	SIMVERBS_DEVICES='sim0 gid.5=v2/127.0.0.1 noatomics qpex' faults no_atomics
+	run env SIMVERBS_DEVICES='iw0 iwarp' LD_PRELOAD=$SIM ibv_devinfo -v
+	[[ $output == *"atomic_cap:"*"ATOMIC_NONE (0)"* ]]
+}
 @test "a completion delayed" { SIMVERBS_FAULT=delay:2:400 faults delay; }
 @test "a completion's status" { SIMVERBS_FAULT=wc:1:REM_OP_ERR:0x77 faults wc; }
 @test "port down" { SIMVERBS_FAULT=port_down:2 faults port_down; }
@@ -81,8 +100,17 @@ faults() {
 		END { print v; exit !(v >= 50 && v < 1000) }' "$CLIENT_OUT"
 }
 
+@test "a link of known speed: not more READs at a time than both ends have room for" {
+	export SIMVERBS_LATENCY_NS=2000000
+	pair ib_read_bw -s 8 -n 40 --outs 2
+	awk '/#bytes/ { on = 1; next } on && NF == 5 { v = $5 * 1e6 }
+		END { print v; exit !(v > 0 && v <= 1010) }' "$CLIENT_OUT"
+}
+
 @test "null mode" {
 	export SIMVERBS_NULL=1
 	pair ib_write_bw -n 100000 -s 8
 	pair ib_send_bw -n 100000 -s 8
+	pair ib_read_bw -n 100000 -s 8
+	pair ib_atomic_bw -n 100000
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Does each misfortune come as asked for?  faults CASE, with the environment
+ * Does each fault come as requested?  faults CASE, with the environment
  * that faults.bats sets for it.
  */
 #include "semantics.h"
@@ -97,6 +97,141 @@ static void t_swap(void) /* swap:1 */
 	close_both(&a, &b);
 }
 
+/* Three fetch-and-adds of 1 to a word that is 0: what each returned, and the word in the end. */
+static void three_adds(uint64_t returned[3], uint64_t *word)
+{
+	struct loop_end a, b;
+
+	loop_open(&a, &b, &loop_defaults);
+	memset(a.buf, 0xee, 24);
+	for (int i = 0; i < 3; i++) {
+		struct ibv_send_wr wr = {.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+					 .send_flags = IBV_SEND_SIGNALED};
+
+		wr.wr.atomic.remote_addr = (uintptr_t)b.buf;
+		wr.wr.atomic.rkey = b.mr->rkey;
+		wr.wr.atomic.compare_add = 1;
+		CHECK(!end_send(&a, &wr, 8 * i, 8));
+		end_expect(&a, IBV_WC_SUCCESS);
+	}
+	memcpy(returned, a.buf, 24);
+	memcpy(word, b.buf, 8);
+	close_both(&a, &b);
+}
+
+static void t_atomic_lose(void) /* lose:2 */
+{
+	uint64_t r[3], word;
+
+	three_adds(r, &word);
+	CHECK(r[0] == 0 && r[1] == UINT64_C(0xeeeeeeeeeeeeeeee) && r[2] == 1 && word == 2);
+}
+
+static void t_atomic_dup(void) /* dup:2 */
+{
+	uint64_t r[3], word;
+
+	three_adds(r, &word);
+	CHECK(r[0] == 0 && r[1] == 2 && r[2] == 3 && word == 4);
+}
+
+static void t_atomic_corrupt(void) /* corrupt:2 */
+{
+	uint64_t r[3], word;
+
+	three_adds(r, &word);
+	CHECK(r[0] == 0 && r[1] != 1 && r[2] == 2 && word == 3);
+}
+
+static void t_atomic_stale(void) /* stale:3:2 */
+{
+	uint64_t r[3], word;
+
+	three_adds(r, &word);
+	CHECK(r[0] == 0 && r[1] == 1 && r[2] == 1 && word == 3);
+}
+
+static void t_atomic_misplace(void) /* misplace:2:8 */
+{
+	uint64_t r[3], word;
+
+	three_adds(r, &word);
+	CHECK(r[0] == 0 && r[1] == 0 && r[2] == 1 && word == 2);
+}
+
+/* READs of "one" and "two" into memory that says "old": what came. */
+static void two_reads(const char *one, const char *two)
+{
+	struct ibv_send_wr wr;
+	struct loop_end a, b;
+
+	loop_open(&a, &b, &loop_defaults);
+	strcpy(b.buf, "one");
+	strcpy(b.buf + 8, "two");
+	strcpy(a.buf, "old");
+	strcpy(a.buf + 8, "old");
+	for (int i = 0; i < 2; i++) {
+		wr = loop_rdma(&b, IBV_WR_RDMA_READ, 8 * i);
+		CHECK(!end_send(&a, &wr, 8 * i, 4));
+		end_expect(&a, IBV_WC_SUCCESS);
+	}
+	CHECK(!strcmp(a.buf, one) && !strcmp(a.buf + 8, two));
+	CHECK(!strcmp(b.buf, "one") && !strcmp(b.buf + 8, "two"));
+	close_both(&a, &b);
+}
+
+static void t_read_lose(void) /* lose:2 */
+{
+	two_reads("one", "old");
+}
+
+static void t_read_corrupt(void) /* corrupt:2 */
+{
+	two_reads("one", "tw\x90");
+}
+
+static void t_read_stale(void) /* stale:2:1 */
+{
+	two_reads("one", "one");
+}
+
+static void t_read_swap(void) /* swap:1, which is for what is sent */
+{
+	two_reads("one", "two");
+}
+
+/* The device takes 4, and has 2 under way itself. */
+static void t_limits(void)
+{
+	struct loop_conf c = loop_defaults;
+	struct ibv_device_attr attr;
+	struct loop_end e;
+
+	for (int i = 0; i < 4; i++) {
+		c.rd = 2 + (i & 1);
+		c.dest_rd = 4 + (i >> 1);
+		end_open(&e, &c);
+		CHECK(!ibv_query_device(e.ctx, &attr));
+		CHECK(attr.max_qp_rd_atom == 4 && attr.max_qp_init_rd_atom == 2);
+		CHECK(attr.atomic_cap == IBV_ATOMIC_NONE);
+		end_init(&e);
+		CHECK(end_rtr(&e, 0x10005) == (c.dest_rd > 4 ? EINVAL : 0));
+		if (c.dest_rd <= 4)
+			CHECK(end_rts(&e) == (c.rd > 2 ? EINVAL : 0));
+		end_close(&e);
+	}
+}
+
+static void t_no_atomics(void) /* noatomics */
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD};
+	struct loop_end a, b;
+
+	loop_open(&a, &b, &loop_defaults);
+	CHECK(end_send(&a, &wr, 0, 8) == EINVAL);
+	close_both(&a, &b);
+}
+
 static void t_delay(void) /* delay:2:400 */
 {
 	uint64_t t = now_ms();
@@ -190,12 +325,29 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {
-		{"lose", t_lose},           {"dup", t_dup},
-		{"corrupt", t_corrupt},     {"misplace", t_misplace},
-		{"stale", t_stale},         {"swap", t_swap},
-		{"delay", t_delay},         {"wc", t_wc},
-		{"port_down", t_port_down}, {"device_fatal", t_device_fatal},
-		{"reg_max", t_reg_max},     {"calls", t_calls},
+		{"lose", t_lose},
+		{"dup", t_dup},
+		{"corrupt", t_corrupt},
+		{"misplace", t_misplace},
+		{"stale", t_stale},
+		{"swap", t_swap},
+		{"delay", t_delay},
+		{"wc", t_wc},
+		{"port_down", t_port_down},
+		{"device_fatal", t_device_fatal},
+		{"reg_max", t_reg_max},
+		{"calls", t_calls},
+		{"read_lose", t_read_lose},
+		{"read_corrupt", t_read_corrupt},
+		{"read_stale", t_read_stale},
+		{"read_swap", t_read_swap},
+		{"atomic_lose", t_atomic_lose},
+		{"atomic_dup", t_atomic_dup},
+		{"atomic_corrupt", t_atomic_corrupt},
+		{"atomic_stale", t_atomic_stale},
+		{"atomic_misplace", t_atomic_misplace},
+		{"limits", t_limits},
+		{"no_atomics", t_no_atomics},
 	};
 	size_t i;
 

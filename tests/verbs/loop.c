@@ -10,6 +10,9 @@
 const struct loop_conf loop_defaults = {
 	.type = IBV_QPT_RC,
 	.access = -1,
+	.mr_access = -1,
+	.rd = 1,
+	.dest_rd = 1,
 	.timeout = 8,
 	.retry = 3,
 	.rnr_retry = 7,
@@ -37,6 +40,11 @@ static int rights(const struct loop_conf *c)
 					 IBV_ACCESS_REMOTE_ATOMIC;
 }
 
+static int memory_rights(const struct loop_conf *c)
+{
+	return IBV_ACCESS_LOCAL_WRITE | (c->mr_access != -1 ? c->mr_access : rights(c));
+}
+
 static void make_qp(struct loop_end *e)
 {
 	struct ibv_qp_init_attr_ex a = {
@@ -49,7 +57,7 @@ static void make_qp(struct loop_end *e)
 		.comp_mask = IBV_QP_INIT_ATTR_PD |
 			     (e->conf->extended ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
 		.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-				  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+				  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | e->conf->send_ops,
 	};
 
 	e->qp = ibv_create_qp_ex(e->ctx, &a);
@@ -75,7 +83,7 @@ void end_open(struct loop_end *e, const struct loop_conf *c)
 	if (c->srq)
 		e->srq = ibv_create_srq(e->pd, &sa);
 	e->buf = calloc(1, LOOP_BUF);
-	e->mr = ibv_reg_mr(e->pd, e->buf, LOOP_BUF, IBV_ACCESS_LOCAL_WRITE | rights(c));
+	e->mr = ibv_reg_mr(e->pd, e->buf, LOOP_BUF, memory_rights(c));
 	CHECK(e->mr);
 	make_qp(e);
 }
@@ -108,7 +116,7 @@ int end_rtr(struct loop_end *e, uint32_t dest_qpn)
 				.path_mtu = IBV_MTU_1024,
 				.dest_qp_num = dest_qpn,
 				.rq_psn = 100 + e->conf->psn_skew,
-				.max_dest_rd_atomic = 1,
+				.max_dest_rd_atomic = e->conf->dest_rd,
 				.min_rnr_timer = e->conf->rnr_timer};
 	int mask = IBV_QP_STATE;
 
@@ -127,7 +135,7 @@ int end_rts(struct loop_end *e)
 				.timeout = e->conf->timeout,
 				.retry_cnt = e->conf->retry,
 				.rnr_retry = e->conf->rnr_retry,
-				.max_rd_atomic = 1};
+				.max_rd_atomic = e->conf->rd};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
 	if (e->conf->type == IBV_QPT_RC)

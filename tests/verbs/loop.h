@@ -16,10 +16,14 @@ enum {
 
 struct loop_conf {
 	enum ibv_qp_type type;
-	int access; /* of QP and MR beyond local write; -1 = all */
+	int access;      /* access of the QP in addition to local write; -1: all */
+	int mr_access;   /* of the memory; -1: the same */
+	int rd, dest_rd; /* outstanding READs and atomics: its own, and the peer's that it
+			    accepts */
 	int timeout, retry, rnr_retry, rnr_timer;
 	int cqe, depth;
-	uint32_t psn_skew;                 /* between what is sent and expected */
+	uint32_t psn_skew;                 /* difference between the sent and the expected PSN */
+	uint64_t send_ops;                 /* for ibv_wr_*, in addition to the defaults */
 	bool srq, channel, extended, mute; /* mute: leave it at INIT */
 };
 
@@ -46,7 +50,7 @@ extern const struct loop_conf loop_defaults;
 	} while (0)
 
 void end_open(struct loop_end *e, const struct loop_conf *c);
-void end_init(struct loop_end *e); /* to INIT */
+void end_init(struct loop_end *e); /* move it to INIT */
 int end_rtr(struct loop_end *e, uint32_t dest_qpn);
 int end_rts(struct loop_end *e);
 void end_close(struct loop_end *e);
@@ -58,7 +62,7 @@ int end_send(struct loop_end *e, struct ibv_send_wr *wr, size_t off, uint32_t le
 
 /* Poll until a completion comes; fails the test after two seconds. */
 struct ibv_wc end_wait(struct loop_end *e);
-/* The same, and it must have this status. */
+/* The same; fails the test if the status is another one. */
 void end_expect(struct loop_end *e, enum ibv_wc_status st);
 /* The next asynchronous event, which must be of this type. */
 void end_event(struct loop_end *e, enum ibv_event_type type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* null - what both kinds of null mode have in common: null.c, and null_timed.c with a clock */
+/* null - what both kinds of null mode share: null.c, and null_timed.c with a clock */
 #ifndef SIMVERBS_NULL_H
 #define SIMVERBS_NULL_H
 
@@ -41,7 +41,7 @@ static inline void null_report(const struct null_cqe *e, struct ibv_wc *wc)
 	wc->wc_flags = 0;
 }
 
-/* For ibv_start_poll and its like. */
+/* For ibv_start_poll and ibv_next_poll. */
 static inline int null_next_entry(struct sim_cq *cq)
 {
 	const struct null_cqe *e = &cq->null_ring[cq->null_head & cq->null_mask];
@@ -56,7 +56,13 @@ static inline int null_next_entry(struct sim_cq *cq)
 	return 0;
 }
 
-/* Is the request that ibv_wr_* builds to be reported? */
+static inline bool null_fetches(uint32_t opcode)
+{
+	return opcode == IBV_WC_RDMA_READ || opcode == IBV_WC_COMP_SWAP ||
+	       opcode == IBV_WC_FETCH_ADD;
+}
+
+/* True if the request that ibv_wr_* builds is signalled. */
 static inline bool null_signalled(const struct sim_qp *q)
 {
 	return (q->ex.wr_flags & IBV_SEND_SIGNALED) || q->sig_all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * null_requests - the ibv_wr_* calls that make a request, for either kind of null mode.  Who includes
- * it has its own request(), which the compiler puts into each of them.
+ * null_requests - the ibv_wr_* calls that create a request, for both kinds of null mode. A file
+ * that includes it defines request(), which the compiler inlines into each of them.
  */
 
 static void wr_rdma_read(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)

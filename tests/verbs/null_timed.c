@@ -2,9 +2,9 @@
 /*
  * Null mode with a clock: an adapter that takes SIMVERBS_GAP_NS for a request,
  * one after the other whatever the queue pair, and reports it
- * SIMVERBS_LATENCY_NS after that.  The best rate that a program can reach with
- * D requests under way is then min(1 / gap, D / (latency + gap)).  Receives
- * complete as they do without a clock.  For one thread that posts.
+ * SIMVERBS_LATENCY_NS after that, with max_rd_atomic READs or atomics under way.  The best rate
+ * that a program can reach with D requests under way is then min(1 / gap, D / (latency + gap)).
+ * Receives complete as they do without a clock.  For one thread that posts.
  */
 #include "null.h"
 
@@ -82,10 +82,19 @@ static inline uint64_t *due(const struct sim_cq *cq, uint32_t i)
 	return &cq->null_due[i & cq->null_mask];
 }
 
-static inline void push(struct sim_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode)
+/* The adapter takes one more request. */
+static inline void take(struct sim_qp *qp, uint64_t wr_id, uint32_t opcode, bool signalled)
 {
-	*due(cq, cq->null_tail) = nic.free + nic.latency;
-	null_push(cq, wr_id, qp_num, opcode);
+	uint64_t done;
+
+	nic.free += nic.gap;
+	done = nic.free + nic.latency;
+	if (null_fetches(opcode))
+		done = fetch_due(qp, done, nic.gap + nic.latency);
+	if (!signalled)
+		return;
+	*due(qp->scq, qp->scq->null_tail) = done;
+	null_push(qp->scq, wr_id, qp->ex.qp_base.qp_num, opcode);
 }
 
 /* Something is posted: an adapter that was idle begins now. */
@@ -103,11 +112,9 @@ int null_timed_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_
 
 	(void)bad;
 	begin();
-	for (; wr; wr = wr->next) {
-		nic.free += nic.gap;
-		if ((wr->send_flags & IBV_SEND_SIGNALED) || qp->sig_all)
-			push(qp->scq, wr->wr_id, ibv->qp_num, null_opcode(wr->opcode));
-	}
+	for (; wr; wr = wr->next)
+		take(qp, wr->wr_id, null_opcode(wr->opcode),
+		     (wr->send_flags & IBV_SEND_SIGNALED) || qp->sig_all);
 	return 0;
 }
 
@@ -162,9 +169,7 @@ static inline void request(struct ibv_qp_ex *qp, uint32_t opcode)
 {
 	struct sim_qp *q = (struct sim_qp *)qp;
 
-	nic.free += nic.gap;
-	if (null_signalled(q))
-		push(q->scq, qp->wr_id, qp->qp_base.qp_num, opcode);
+	take(q, qp->wr_id, opcode, null_signalled(q));
 }
 
 #include "null_requests.h"

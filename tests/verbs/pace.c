@@ -76,4 +76,6 @@ void pace_request(struct sim_qp *qp, struct sq_wqe *w)
 		left = (free_at > now ? free_at : now) + cost;
 	} while (!atomic_compare_exchange_weak(&link_free_ns, &free_at, left));
 	w->due_ns = left + sim_conf()->latency_ns;
+	if (fetches(w->opcode))
+		w->due_ns = fetch_due(qp, w->due_ns, cost + sim_conf()->latency_ns);
 }

@@ -83,11 +83,11 @@ struct peer *peer_get(unsigned int slot)
 	if (slot >= SHM_SLOTS)
 		return NULL;
 	p = atomic_load_explicit(&peers.slot[slot], memory_order_acquire);
-	if (p && !atomic_load(&p->seg->dead))
+	if (p && !shm_gone(p->seg))
 		return p;
 	pthread_mutex_lock(&peers.mutex);
 	p = atomic_load(&peers.slot[slot]);
-	if (!p || atomic_load(&p->seg->dead)) {
+	if (!p || shm_gone(p->seg)) {
 		fresh = peer_attach(slot);
 		if (fresh && p && peers.nretired < SHM_SLOTS)
 			peers.retired[peers.nretired++] = p;

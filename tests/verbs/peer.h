@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * peer - another process of the fabric (or this one), as a requester uses it
+ * peer - another process of the fabric (or this one), as seen by a requester
  *
- * Peers are attached on first use and kept.  Data moves by process_vm_readv
- * and process_vm_writev, so a peer needs neither a thread nor a call of ours
- * to be written to; within one process it is a memmove.
+ * Peers are attached on first use and kept. Data are moved by process_vm_readv and
+ * process_vm_writev, so a peer needs neither a thread nor a call of this library to be written to;
+ * within one process it is a memmove.
  */
 #ifndef SIMVERBS_PEER_H
 #define SIMVERBS_PEER_H
@@ -27,7 +27,7 @@ struct pipe_msg {
 	uint32_t pad;
 };
 
-/* The process in a slot, or NULL. Thread safe; valid for ever. */
+/* The process in a slot, or NULL. Thread safe; valid forever. */
 struct peer *peer_get(unsigned int slot);
 
 /* This process, or NULL with errno. */
@@ -51,10 +51,10 @@ int peer_copy(struct peer *p, struct peer_copy *c);
 /* 0, or -ESRCH when the peer's process is gone. */
 int peer_probe(struct peer *p);
 
-/* Put a message into one of the peer's event pipes; a full pipe is ignored. */
+/* Write a message to one of the peer's event pipes; ignored if it is full. */
 void peer_notify(struct peer *p, uint32_t pipe, const struct pipe_msg *msg);
 
-/* Make an event pipe of our own: its file descriptor, or -1; sets *serial. */
+/* Create an event pipe of this process. Returns its file descriptor, or -1; sets *serial. */
 int peer_make_pipe(uint32_t *serial);
 void peer_drop_pipe(int fd, uint32_t serial);
 

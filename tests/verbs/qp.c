@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Queue pairs: creation, query, destruction. */
 #include "fault.h"
+#include "script.h"
 #include "steps.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ static int check_caps(const struct desc_dev *d, const struct ibv_qp_init_attr_ex
 	uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
 	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD)
+		return EOPNOTSUPP;
+	if (a->qp_type != IBV_QPT_RC && d->features & DESC_IWARP)
 		return EOPNOTSUPP;
 	if ((a->comp_mask & ~known) || !(a->comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EOPNOTSUPP;
@@ -179,7 +182,9 @@ static struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
 		null_qp_hooks(qp);
 	else
 		qp_ex_hooks(qp);
-	if (sim_conf()->timed)
+	if (sim_conf()->scripted)
+		null_scripted_qp_hooks(qp);
+	else if (sim_conf()->timed)
 		null_timed_qp_hooks(qp);
 	fault_wrap_qp(qp);
 	steps_wrap_qp(qp);
@@ -223,7 +228,7 @@ int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	int err = fault_call(FAULT_ibv_modify_qp);
 
 	if (!err)
-		err = qp_modify((struct sim_qp *)ibv, attr, mask);
+		err = qp_change((struct sim_qp *)ibv, attr, mask);
 	if (!err && (mask & IBV_QP_STATE))
 		ibv->state = attr->qp_state;
 	errno = err;
@@ -283,6 +288,7 @@ int ibv_destroy_qp(struct ibv_qp *ibv)
 		rq_free(&qp->shm->rq);
 	qp_count(qp, -1);
 	free(qp->sq);
+	free(qp->fetch_due);
 	free(qp);
 	return 0;
 }

@@ -153,6 +153,10 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t n, const struct
 
 	if (!w)
 		return;
+	if (fetches(w->opcode)) {
+		sq(qp)->wr_err = EINVAL;
+		return;
+	}
 	for (i = 0; i < n; i++) {
 		if (at + list[i].length > sq(qp)->cap.max_inline_data) {
 			sq(qp)->wr_err = EINVAL;

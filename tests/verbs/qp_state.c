@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -86,7 +87,7 @@ static int check_values(struct sim_qp *qp, const struct ibv_qp_attr *a, int m)
 	if ((m & IBV_QP_TIMEOUT && a->timeout > 31) || (m & IBV_QP_RETRY_CNT && a->retry_cnt > 7) ||
 	    (m & IBV_QP_RNR_RETRY && a->rnr_retry > 7) ||
 	    (m & IBV_QP_MIN_RNR_TIMER && a->min_rnr_timer > 31) ||
-	    (m & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > d->max_rd) ||
+	    (m & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > d->max_init_rd) ||
 	    (m & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic > d->max_rd) ||
 	    (m & IBV_QP_DEST_QPN && a->dest_qp_num >> 24) ||
 	    (m & IBV_QP_RQ_PSN && a->rq_psn >> 24) || (m & IBV_QP_SQ_PSN && a->sq_psn >> 24))
@@ -155,6 +156,8 @@ static void reset(struct sim_qp *qp)
 	atomic_store(&qp->sq_tail, qp->sq_head);
 	qp->tries = 0;
 	qp->give_up_ns = qp->wait_until_ns = 0;
+	free(qp->fetch_due);
+	qp->fetch_due = NULL;
 	qp->peer = NULL;
 	spin_unlock(&qp->sq_lock);
 	shm_lock(&qp->shm->lock);
@@ -184,7 +187,7 @@ static void enter(struct sim_qp *qp, enum ibv_qp_state to)
 	}
 }
 
-int qp_modify(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask)
+int qp_change(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	enum ibv_qp_state now, to;
 	int err;
@@ -192,6 +195,9 @@ int qp_modify(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask)
 	now = qp->shm ? atomic_load(&qp->shm->state) : qp->ex.qp_base.state;
 	to = mask & IBV_QP_STATE ? attr->qp_state : now;
 	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != now)
+		return EINVAL;
+	/* The kernel takes it there along with the TCP connection, on behalf of rdma_cm. */
+	if (to == IBV_QPS_RTS && sim_ctx(qp->ex.qp_base.context)->desc->features & DESC_IWARP)
 		return EINVAL;
 	err = check_mask(qp->ex.qp_base.qp_type, now, to, mask);
 	if (!err)

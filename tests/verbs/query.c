@@ -45,7 +45,7 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 		.max_mr = d->max_mrs,
 		.max_pd = 65536,
 		.max_qp_rd_atom = d->max_rd,
-		.max_qp_init_rd_atom = d->max_rd,
+		.max_qp_init_rd_atom = d->max_init_rd,
 		.max_res_rd_atom = d->max_rd * d->max_qp,
 		.atomic_cap = d->features & DESC_ATOMICS ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
 		.max_ah = 65536,

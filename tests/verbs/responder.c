@@ -3,7 +3,7 @@
  * What the target of a request does.  It runs in the requester, on the
  * target's shared state, with the target's shm_qp.lock held.
  */
-#include "sim.h"
+#include "wire.h"
 
 #include <string.h>
 

@@ -26,6 +26,10 @@ semantics() {
 @test "ibv_wr_* and ibv_start_poll" { semantics extended; }
 @test "dma-buf" { semantics dmabuf; }
 @test "memory registration" { semantics mr; }
+@test "READ, atomics: what the QP does, and what the memory allows" { semantics fetch_rights; }
+@test "READ, atomics: length, alignment, pieces, transports" { semantics fetch_shape; }
+@test "READ, atomics: how many may be under way, at either end" { semantics fetch_room; }
+@test "READ, atomics: ibv_wr_*" { semantics fetch_extended; }
 @test "peer killed: retry exceeded, also for a sleeper" { semantics death; }
 @test "a sleeping target gets its data" { semantics passive; }
 @test "all of it again, deferred" { SIMVERBS_DEFER=1 semantics; }

@@ -294,6 +294,10 @@ static const struct {
 	{"death", t_death},
 	{"passive", t_passive},
 	{"mr", t_mr},
+	{"fetch_rights", t_fetch_rights},
+	{"fetch_shape", t_fetch_shape},
+	{"fetch_room", t_fetch_room},
+	{"fetch_extended", t_fetch_extended},
 };
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The cases of semantics that live outside semantics.c. */
+/* The cases of semantics that are in other files than semantics.c. */
 #ifndef SIMVERBS_SEMANTICS_H
 #define SIMVERBS_SEMANTICS_H
 
@@ -16,5 +16,9 @@ void t_dmabuf(void);
 void t_death(void);
 void t_passive(void);
 void t_mr(void);
+void t_fetch_rights(void);
+void t_fetch_shape(void);
+void t_fetch_room(void);
+void t_fetch_extended(void);
 
 #endif

@@ -10,11 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-static struct sq_wqe *slot(struct sim_qp *qp, uint32_t i)
-{
-	return (struct sq_wqe *)(qp->sq + (size_t)(i & qp->sq_mask) * qp->sq_stride);
-}
-
 /* The time a "receiver not ready" answer asks for, in units of 10 us. */
 static uint64_t rnr_wait_ns(uint32_t code)
 {
@@ -29,6 +24,11 @@ static uint64_t rnr_wait_ns(uint32_t code)
 
 bool send_op_allowed(struct ibv_qp *qp, enum ibv_wr_opcode op)
 {
+	unsigned int features = sim_ctx(qp->context)->desc->features;
+
+	if ((op == IBV_WR_SEND_WITH_IMM || op == IBV_WR_RDMA_WRITE_WITH_IMM) &&
+	    features & DESC_IWARP)
+		return false;
 	switch (op) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
@@ -40,8 +40,7 @@ bool send_op_allowed(struct ibv_qp *qp, enum ibv_wr_opcode op)
 		return qp->qp_type == IBV_QPT_RC;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return qp->qp_type == IBV_QPT_RC &&
-		       (sim_ctx(qp->context)->desc->features & DESC_ATOMICS);
+		return qp->qp_type == IBV_QPT_RC && features & DESC_ATOMICS;
 	default:
 		return false;
 	}
@@ -162,7 +161,7 @@ static void attempt(struct sim_qp *qp, struct sq_wqe *w)
 	if (unlikely(fault_on) && !qp->tries && !qp->give_up_ns)
 		fate = fault_message(qp, w);
 	w->corrupt = fate == FATE_CORRUPT;
-	if (unlikely(w->keep != NULL))
+	if (unlikely(w->keep != NULL) && !fetches(w->opcode))
 		kept_take(qp, w);
 	if (unlikely(fate == FATE_HELD))
 		a = before_held(qp, w);
@@ -170,6 +169,8 @@ static void attempt(struct sim_qp *qp, struct sq_wqe *w)
 		a = carry_out(qp, w);
 	if (unlikely(fate == FATE_DUP) && a == WIRE_DONE && !w->status)
 		carry_out(qp, w);
+	if (unlikely(w->keep || w->use) && fetches(w->opcode) && a == WIRE_DONE && !w->status)
+		kept_bring(qp, w);
 	switch (a) {
 	case WIRE_DONE:
 		w->done = 1;
@@ -210,7 +211,7 @@ void send_run(struct sim_qp *qp)
 	struct sq_wqe *w;
 
 	while (qp->sq_next != qp->sq_head) {
-		w = slot(qp, qp->sq_next);
+		w = sq_slot(qp, qp->sq_next);
 		if (!run_one(qp, w)) {
 			engine_add(qp);
 			return;
@@ -222,7 +223,7 @@ void send_run(struct sim_qp *qp)
 
 int send_reserve(struct sim_qp *qp, uint32_t head, struct sq_wqe **out)
 {
-	struct sq_wqe *w = slot(qp, head);
+	struct sq_wqe *w = sq_slot(qp, head);
 	uint32_t state = atomic_load_explicit(&qp->shm->state, memory_order_relaxed);
 
 	if (state < IBV_QPS_RTS)
@@ -245,7 +246,7 @@ void send_commit(struct sim_qp *qp, uint32_t head)
 
 	if (unlikely(pace_wanted(qp)))
 		for (i = qp->sq_head; i != head; i++)
-			pace_request(qp, slot(qp, i));
+			pace_request(qp, sq_slot(qp, i));
 	qp->sq_head = head;
 	steps_deliver(qp->peer);
 	if (unlikely(sim_conf()->defer))
@@ -318,9 +319,7 @@ static int build(struct sim_qp *qp, const struct ibv_send_wr *wr, uint32_t head)
 	if (err)
 		return err;
 	if (wr->send_flags & IBV_SEND_INLINE)
-		return wr->opcode == IBV_WR_RDMA_READ || wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP
-			       ? EINVAL
-			       : copy_inline(qp, w, wr);
+		return fetches(wr->opcode) ? EINVAL : copy_inline(qp, w, wr);
 	memcpy(w->payload, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
 	return 0;
 }

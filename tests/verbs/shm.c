@@ -75,6 +75,14 @@ bool shm_alive(const struct shm_seg *seg)
 	return !atomic_load(&seg->dead) && start_time(seg->id.pid) == seg->id.start;
 }
 
+bool shm_gone(const struct shm_seg *seg)
+{
+	const struct shm_id *owner = &shm.fabric->slot[seg->slot];
+
+	return atomic_load(&seg->dead) || owner->pid != seg->id.pid ||
+	       owner->start != seg->id.start;
+}
+
 void shm_lock_slow(struct shm_lock *l, uint32_t me)
 {
 	uint32_t holder, spins = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shm - what processes of the simulated fabric see of each other
+ * shm - what the processes of the simulated fabric see of each other
  *
- * Each process owns one slot of the fabric and one segment, a sparse file that
- * it creates and every peer maps.  A segment holds all that a requester must
- * touch to act as the wire: queue pairs, receive rings, completion rings and
- * the table of memory regions.  Send queues stay private to their owner.
+ * Each process owns one slot of the fabric and one segment, a sparse file that it creates and every
+ * peer maps. A segment has everything that a requester must access to act as the wire: queue pairs,
+ * receive rings, completion rings and the table of memory regions. Send queues are private to their
+ * owner.
  *
- * A shm_lock may be held only for a bounded piece of work; a lock whose holder
- * died is taken over.  Nobody holds two queue pair locks at once.
+ * Hold a shm_lock only for a bounded piece of work; a lock whose holder died is taken over. Never
+ * hold two queue pair locks at once.
  */
 #ifndef SIMVERBS_SHM_H
 #define SIMVERBS_SHM_H
@@ -64,7 +64,7 @@ struct shm_rwqe {
 	struct ibv_sge sge[];
 };
 
-/* A receive ring: filled by its owner, drained by whoever sends to it. */
+/* A receive ring: its owner fills it, and any sender consumes from it. */
 struct shm_rq {
 	_Atomic uint32_t head; /* posted */
 	_Atomic uint32_t tail; /* consumed */
@@ -98,9 +98,9 @@ struct shm_mr {
 	_Atomic uint32_t key;   /* low byte of the lkey | 1 << 31; 0 = free */
 	uint32_t pd, access;
 	uint64_t iova, length, host; /* host = owner's address of iova */
-	/* of GPU memory: how fast the owner's adapter reads and writes it, 0 as fast as any */
+	/* of GPU memory: the rate of the owner's adapter for reads and writes, 0: no limit */
 	uint32_t gpu_read_mbps, gpu_write_mbps;
-	bool gpu_blocked; /* and cannot reach it */
+	bool gpu_blocked; /* the adapter cannot access it */
 };
 
 struct shm_gid {
@@ -114,7 +114,7 @@ struct shm_port {
 	struct shm_gid gid[SHM_GIDS];
 };
 
-/* What a spinning core does for its neighbour. */
+/* Pause in a spin loop, for the other hardware thread. */
 #if defined(__x86_64__) || defined(__i386__)
 #define cpu_relax() __builtin_ia32_pause()
 #elif defined(__aarch64__)
@@ -123,7 +123,7 @@ struct shm_port {
 #define cpu_relax() ((void)0)
 #endif
 
-/* A process: its pid and start time (from /proc), so that pids may recur. */
+/* A process: its pid and start time (from /proc), because pids are reused. */
 struct shm_id {
 	uint32_t pid;
 	uint64_t start;
@@ -134,11 +134,11 @@ struct shm_seg {
 	struct shm_id id;
 	uint32_t slot;
 	uint64_t probe;              /* owner's address of this field */
-	_Atomic uint32_t dead;       /* owner is gone or going */
+	_Atomic uint32_t dead;       /* the owner has exited or is exiting */
 	struct shm_lock atomic_lock; /* serialises remote atomics */
 	_Atomic uint32_t gpu_paced;  /* some mr has a gpu_*_gbps */
 	_Atomic uint32_t unready;    /* see steps.h */
-	_Atomic uint64_t written;    /* WRITEs without immediate whose data are there */
+	_Atomic uint64_t written;    /* completed WRITEs without immediate */
 	struct shm_port port[SHM_DEVS][SHM_PORTS];
 	struct shm_qp qp[SHM_QPS];
 	struct shm_cq cq[SHM_CQS];
@@ -146,14 +146,17 @@ struct shm_seg {
 	struct shm_mr mr[SHM_MRS];
 };
 
-/* The process's own segment; made at the first call. NULL and errno on failure. */
+/* The process's own segment, created at the first call. NULL and errno on failure. */
 struct shm_seg *shm_self(void);
+
+/* True if the owner is exiting, or was killed and another process may have its slot. */
+bool shm_gone(const struct shm_seg *seg);
 
 /* Map the segment of the process in a slot; NULL when there is none alive. */
 struct shm_seg *shm_attach(unsigned int slot);
 void shm_detach(struct shm_seg *seg);
 
-/* Space in the own segment, zeroed; the offset, or 0 when it is full. */
+/* Allocate zeroed space in the own segment. Returns its offset, or 0 if it is full. */
 uint64_t shm_alloc(size_t bytes);
 void shm_free(uint64_t off, size_t bytes);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sim - the private side of the stand-in: what a process keeps for itself
+ * sim - the private state of the stand-in in a process
  *
- * Every object starts with the ibv_ structure that the program sees.  Tables
- * map the indices used in shared memory back to these objects.
+ * Every object starts with the ibv_ structure that the program sees. Tables map the indices in
+ * shared memory to these objects.
  *
- * Four variables are extern against the house rule (shm_my_pid, sim_tables,
- * engine_waiting, fault_on): a preloaded library has no main to own its state,
- * and these are read for every request.
+ * Four variables are extern against the house rule (shm_my_pid, sim_tables, engine_waiting,
+ * fault_on): a preloaded library has no main to own its state, and they are read for every request.
  *
  * Locks, outermost first: sim_qp.sq_lock, shm_qp.lock, the rest (leaves).
  */
@@ -35,7 +34,7 @@ enum {
 	SIM_VENDOR_PROT = 0x51
 };
 
-/* Where the library's settings live; made once from the environment. */
+/* The library's settings, created once from the environment. */
 struct sim_conf {
 	struct desc desc;
 	bool null;           /* SIMVERBS_NULL */
@@ -45,14 +44,15 @@ struct sim_conf {
 	double gbps;         /* SIMVERBS_GBPS */
 	uint64_t latency_ns; /* SIMVERBS_LATENCY_NS */
 	uint64_t gap_ns;     /* SIMVERBS_GAP_NS */
-	bool timed;          /* null, with either of these two */
+	bool timed;          /* null mode with either of these two, or */
+	bool scripted;       /* SIMVERBS_SCRIPT */
 };
 
 const struct sim_conf *sim_conf(void);
 
 struct sim_device {
 	struct ibv_device ibv;
-	char provider[256]; /* providers look behind ibv; all zero */
+	char provider[256]; /* providers read beyond ibv; all zero */
 	int index;
 };
 
@@ -104,7 +104,9 @@ struct sim_cq {
 	struct ibv_cq_ex ex;
 	/* null mode: private and unlocked */
 	struct null_cqe *null_ring;
-	uint64_t *null_due; /* beside it, with a clock; else NULL */
+	uint64_t *null_due;  /* in parallel to null_ring, with a clock; otherwise NULL */
+	uint64_t null_early; /* scripted: an arrival before its receive was posted */
+	uint32_t null_waits; /* scripted: the oldest receive without a time */
 	uint32_t null_head, null_tail, null_mask, null_armed;
 	/* else */
 	struct shm_cq *shm;
@@ -139,9 +141,9 @@ struct sq_wqe {
 	uint32_t byte_len;
 	uint32_t status, vendor_err;
 	uint64_t not_before_ns;  /* completion is held back until then */
-	uint64_t due_ns;         /* not carried out earlier */
-	int64_t shift;           /* a fault: it lands so many bytes further on */
-	struct kept *keep, *use; /* a fault: its data are kept; it carries kept data */
+	uint64_t due_ns;         /* not executed before this time */
+	int64_t shift;           /* a fault: it is written this many bytes further on */
+	struct kept *keep, *use; /* a fault: its data are kept; it sends kept data */
 	char payload[] __attribute__((aligned(8))); /* SGEs or inline data */
 };
 
@@ -152,7 +154,7 @@ struct sim_qp {
 	struct sim_srq *srq;
 	struct peer *peer;  /* of a connected QP */
 	uint32_t path_ok;   /* QP number the address was found to reach */
-	uint32_t rnr_timer; /* as the peer's last refusal said */
+	uint32_t rnr_timer; /* from the peer's latest RNR NAK */
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
 	bool sig_all, extended;
@@ -163,12 +165,15 @@ struct sim_qp {
 	_Atomic uint32_t sq_lock;
 	uint32_t sq_head;         /* posted */
 	uint32_t sq_next;         /* next to execute */
-	_Atomic uint32_t sq_tail; /* oldest that may not be reused */
+	_Atomic uint32_t sq_tail; /* the oldest one that cannot be reused */
 	uint32_t sq_size, sq_mask, sq_stride;
 	char *sq;
-	/* a request that got no answer */
+	/* a request without an answer */
 	uint32_t tries;
 	uint64_t wait_until_ns, give_up_ns;
+	uint64_t *fetch_due; /* a ring: completion times of the last max_rd_atomic READs and
+				atomics */
+	uint32_t fetches;
 	/* engine list */
 	struct sim_qp *busy_next;
 	bool busy;
@@ -177,6 +182,11 @@ struct sim_qp {
 	int wr_err;
 	struct sq_wqe *wr;
 };
+
+static inline struct sq_wqe *sq_slot(struct sim_qp *qp, uint32_t i)
+{
+	return (struct sq_wqe *)(qp->sq + (size_t)(i & qp->sq_mask) * qp->sq_stride);
+}
 
 /* The process's tables. */
 struct sim_tables {
@@ -235,7 +245,7 @@ static inline void mr_put(struct shm_mr *mr)
 		atomic_fetch_sub_explicit(&mr->users, 1, memory_order_release);
 }
 
-/* cq.c: false when the CQ is full, and so lost */
+/* cq.c: false if the CQ is full, and the entry lost */
 bool cq_push(struct peer *p, uint16_t cq, const struct shm_cqe *cqe, bool solicited);
 void cq_purge(struct sim_cq *cq, struct sim_qp *qp);
 int cq_take(struct sim_cq *cq, struct shm_cqe *out);
@@ -262,7 +272,7 @@ int sim_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_re
 struct ibv_srq *sim_create_srq_ex(struct ibv_context *ctx, struct ibv_srq_init_attr_ex *attr);
 int sim_get_srq_num(struct ibv_srq *srq, uint32_t *num);
 
-/* responder.c: what the target of a request does; all in the requester */
+/* responder.c: what the target of a request does; all of it runs in the requester */
 struct shm_rwqe *rq_next(struct shm_seg *seg, struct shm_rq *rq);
 void rq_done(struct shm_rq *rq);
 void qp_error(struct peer *p, struct shm_qp *q);
@@ -271,7 +281,7 @@ void qp_event(struct peer *p, struct shm_qp *q, enum ibv_event_type type);
 
 /* qp.c and qp_state.c */
 struct ibv_qp *sim_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
-int qp_modify(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask);
+int qp_change(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask);
 
 /* qp_ex.c */
 void qp_ex_hooks(struct sim_qp *qp);
@@ -283,7 +293,7 @@ bool send_op_allowed(struct ibv_qp *qp, enum ibv_wr_opcode op);
 void send_commit(struct sim_qp *qp, uint32_t head);
 void send_run(struct sim_qp *qp); /* with sq_lock held */
 
-/* wire.c: carry out one request; the answer the requester sees */
+/* wire.c: execute one request; the answer for the requester */
 enum wire_answer {
 	WIRE_DONE,
 	WIRE_SILENT,
@@ -291,44 +301,33 @@ enum wire_answer {
 };
 enum wire_answer wire_request(struct sim_qp *qp, struct sq_wqe *wqe);
 
-/* A request on its way, as wire.c and ud.c build it; not zeroed as a whole. */
-struct wire_req {
-	struct sim_qp *qp;
-	struct sq_wqe *wqe;
-	struct peer *p;
-	struct shm_qp *q;
-	int nlocal, nremote, nheld;
-	uint64_t bytes;
-	struct iovec local[SIM_MAX_SGE + 2], remote[SIM_MAX_SGE + 2];
-	struct shm_mr *held[2 * SIM_MAX_SGE + 4];
-	union {
-		struct shm_rwqe rwqe;
-		char rwqe_space[sizeof(struct shm_rwqe) + SIM_MAX_SGE * sizeof(struct ibv_sge)];
-	};
-};
-
-/* The data of a message, and where it went, for faults that use them later. */
+/* The data of a message and its address, for faults that use them later. */
 struct kept {
 	char *data;
 	uint64_t bytes, remote_addr;
 };
 
-/* Our side's memory; false and a status in the request when it may not be used. */
-bool wire_gather(struct wire_req *r, uint32_t access);
-void wire_release(struct wire_req *r);
-
-/* Take the next receive request into r->rwqe; false when there is none. */
-bool recv_take(struct wire_req *r);
-/* Point r->remote at its memory; a status. */
-enum ibv_wc_status recv_scatter(struct wire_req *r, uint64_t bytes);
-void recv_complete(struct wire_req *r, struct shm_cqe *e);
-int wire_copy(struct wire_req *r, bool write, bool ordered);
-
-/* kept.c: keep what the request would send; send what was kept in its place */
+/*
+ * kept.c: keep the data that the request sends; after a fetch, keep what it returned, and replace
+ * it with older data
+ */
 void kept_take(struct sim_qp *qp, struct sq_wqe *wqe);
-void kept_use(struct wire_req *r);
+void kept_bring(struct sim_qp *qp, struct sq_wqe *wqe);
 
-/* pace.c: when a request may be carried out on a link of known speed */
+/* fetch.c: READs and atomics, whose data come back */
+static inline bool fetches(int opcode)
+{
+	return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+/*
+ * For an adapter with a clock: the time when a READ or an atomic is done that starts at AT or later
+ * and takes at least COST, with at most max_rd_atomic outstanding in its queue pair. Later ones
+ * wait for it.
+ */
+uint64_t fetch_due(struct sim_qp *qp, uint64_t at, uint64_t cost);
+
+/* pace.c: when a request may be executed on a link of known speed */
 bool pace_wanted(struct sim_qp *qp);
 void pace_request(struct sim_qp *qp, struct sq_wqe *w);
 
@@ -359,7 +358,7 @@ int null_cq_init(struct sim_cq *cq);
 void null_cq_hooks(struct sim_cq *cq);
 void null_qp_hooks(struct sim_qp *qp);
 
-/* null_timed.c: in place of these, or on top of the hooks */
+/* null_timed.c: replaces these, or is added to the hooks */
 void null_timed_init(void);
 int null_timed_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int null_timed_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);

@@ -5,11 +5,11 @@
  *
  * The thread that posts first is stepped through its own code: with the trap
  * flag set, each instruction ends in a SIGTRAP, whose handler counts what was
- * not ours.  A count begins when a poll returns with a receive; or, where the
- * program looks at its memory itself, at the first step after a WRITE's data
- * are there.  It ends where ibv_post_send or ibv_wr_complete is entered.  In
- * between, what a call of ours does is left out (also what it has the C library
- * do), and the rest of the program's work runs at full speed.
+ * not ours.  A count begins when a poll returns with a receive, or a READ or
+ * atomic that is done; or, where the program looks at its memory itself, at the first step after a
+ * WRITE's data are there.  It ends where ibv_post_send or ibv_wr_complete is entered.  In between,
+ * what a call of ours does is left out (also what it has the C library do), and the rest of the
+ * program's work runs at full speed.
  */
 #include "steps.h"
 
@@ -208,9 +208,13 @@ static void answer(void)
 	atomic_store(&shm_self()->unready, wanted() && steps.looks);
 }
 
-static void polled(bool receive)
+/* Something has come: a receive, or the data of a READ or an atomic. */
+static void polled(unsigned int opcode)
 {
-	if (!receive || !mine() || !wanted())
+	bool come = opcode & IBV_WC_RECV || opcode == IBV_WC_RDMA_READ ||
+		    opcode == IBV_WC_COMP_SWAP || opcode == IBV_WC_FETCH_ADD;
+
+	if (!come || !mine() || !wanted())
 		return;
 	steps.counting = true;
 	steps.count = 0;
@@ -232,7 +236,8 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 
 	pause_steps();
 	got = real.ops.poll_cq(cq, n, wc);
-	polled(got > 0 && (wc[0].opcode & IBV_WC_RECV));
+	if (got > 0)
+		polled(wc[0].opcode);
 	resume_steps();
 	return got;
 }
@@ -253,7 +258,8 @@ static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 
 	pause_steps();
 	err = real.start_poll(cq, attr);
-	polled(!err && (((struct sim_cq *)cq)->cur.wc.opcode & IBV_WC_RECV));
+	if (!err)
+		polled(((struct sim_cq *)cq)->cur.wc.opcode);
 	resume_steps();
 	return err;
 }

@@ -181,7 +181,7 @@ static int write_ibdev(const char *pci, const struct desc_dev *d)
 		 g >> 16 & 0xffff, g & 0xffff);
 	put(&n, "node_guid", "%s", guid);
 	put(&n, "sys_image_guid", "%s", guid);
-	put(&n, "node_type", "1: CA");
+	put(&n, "node_type", d->features & DESC_IWARP ? "4: RNIC" : "1: CA");
 	put(&n, "node_desc", "simverbs %s", d->name);
 	put(&n, "fw_ver", "%s", d->fw);
 	put(&n, "hca_type", "SIM%d", d->part);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Datagrams: found by QP number and address, lost without a word. */
 #include "fault.h"
+#include "wire.h"
 
 #include <endian.h>
 #include <string.h>

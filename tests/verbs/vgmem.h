@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * vgmem - tells valgrind of memory that a peer writes behind its back
+ * vgmem - tells valgrind about memory that a peer writes without its knowledge
  *
- * Without valgrind's header it does nothing; under no valgrind it costs a few
- * instructions, so it is called at registration only.
+ * Without valgrind's header it does nothing. Outside valgrind it costs a few instructions, so it is
+ * called only at registration.
  */
 #ifndef SIMVERBS_VGMEM_H
 #define SIMVERBS_VGMEM_H

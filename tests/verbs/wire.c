@@ -4,6 +4,7 @@
  * shared state and, through peer_copy, on its memory.
  */
 #include "fault.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,8 +53,7 @@ bool wire_gather(struct wire_req *r, uint32_t access)
 	return true;
 }
 
-/* The target's memory of an RDMA request; false when it may not be touched. */
-static bool target_memory(struct wire_req *r, uint32_t access, uint64_t bytes)
+enum ibv_wc_status wire_target(struct wire_req *r, uint32_t access)
 {
 	struct mr_ask ask = {
 		.key = r->wqe->rkey,
@@ -61,26 +61,26 @@ static bool target_memory(struct wire_req *r, uint32_t access, uint64_t bytes)
 		.access = access,
 		.remote = true,
 		.addr = r->wqe->remote_addr,
-		.len = bytes,
+		.len = r->bytes,
 	};
 	struct shm_mr *mr;
 
 	r->nremote = 0;
 	if (!(r->q->access & access))
-		return false;
-	if (!bytes)
-		return true;
+		return IBV_WC_REM_INV_REQ_ERR;
+	if (!r->bytes)
+		return IBV_WC_SUCCESS;
 	r->remote[0].iov_base = mr_get(r->p->seg, &ask, &mr);
 	if (!r->remote[0].iov_base)
-		return false;
+		return IBV_WC_REM_ACCESS_ERR;
 	r->held[r->nheld++] = mr;
-	r->remote[0].iov_len = bytes;
+	r->remote[0].iov_len = r->bytes;
 	r->nremote = 1;
-	return true;
+	return IBV_WC_SUCCESS;
 }
 
 /* A fault: the middle byte of the first piece arrives with all bits wrong. */
-static void corrupt(struct wire_req *r, struct iovec to, bool write)
+static void corrupt(struct wire_req *r, struct iovec to)
 {
 	struct iovec from = {NULL, 1};
 	char wrong;
@@ -96,10 +96,6 @@ static void corrupt(struct wire_req *r, struct iovec to, bool write)
 	if (peer_copy(r->p, &c))
 		return;
 	wrong = ~wrong;
-	if (!write) {
-		memcpy(r->local[0].iov_base, &wrong, 1);
-		return;
-	}
 	from = (struct iovec){&wrong, 1};
 	to.iov_len = 1;
 	c = (struct peer_copy){.local = &from,
@@ -122,7 +118,7 @@ int wire_copy(struct wire_req *r, bool write, bool ordered)
 		.write = write,
 		.ordered = ordered,
 	};
-	struct iovec first;
+	struct iovec first, mine = r->local[0];
 	int err;
 
 	if (unlikely(r->wqe->shift) && r->nremote)
@@ -132,12 +128,14 @@ int wire_copy(struct wire_req *r, bool write, bool ordered)
 	if (likely(!r->wqe->corrupt || !r->bytes))
 		return peer_copy(r->p, &c);
 	err = peer_copy(r->p, &c);
-	if (!err)
-		corrupt(r, first, write);
+	if (!err && write)
+		corrupt(r, first);
+	else if (!err)
+		((unsigned char *)mine.iov_base)[mine.iov_len / 2] ^= 0xff;
 	return err;
 }
 
-static enum wire_answer done(struct wire_req *r, enum ibv_wc_status st, uint32_t vendor)
+enum wire_answer wire_done(struct wire_req *r, enum ibv_wc_status st, uint32_t vendor)
 {
 	r->wqe->status = st;
 	r->wqe->vendor_err = vendor;
@@ -150,20 +148,24 @@ static bool reliable(const struct wire_req *r)
 }
 
 /* The target refuses: it fails too, and on UC nobody hears of it. */
-static enum wire_answer nak(struct wire_req *r, enum ibv_wc_status st, enum ibv_event_type event)
+enum wire_answer wire_nak(struct wire_req *r, enum ibv_wc_status st)
 {
+	bool access = st == IBV_WC_REM_ACCESS_ERR;
+
 	if (!reliable(r))
-		return done(r, IBV_WC_SUCCESS, 0);
+		return wire_done(r, IBV_WC_SUCCESS, 0);
 	qp_error(r->p, r->q);
-	qp_event(r->p, r->q, event);
-	return done(r, st, SIM_VENDOR_ACCESS);
+	qp_event(r->p, r->q, access ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
+	return wire_done(r, st, SIM_VENDOR_ACCESS);
 }
 
-static enum wire_answer copy_failed(struct wire_req *r, int err)
+enum wire_answer wire_copied(struct wire_req *r, int err)
 {
+	if (!err)
+		return wire_done(r, IBV_WC_SUCCESS, 0);
 	if (err == -ESRCH)
-		return reliable(r) ? WIRE_SILENT : done(r, IBV_WC_SUCCESS, 0);
-	return done(r, IBV_WC_LOC_PROT_ERR, SIM_VENDOR_PROT);
+		return reliable(r) ? WIRE_SILENT : wire_done(r, IBV_WC_SUCCESS, 0);
+	return wire_done(r, IBV_WC_LOC_PROT_ERR, SIM_VENDOR_PROT);
 }
 
 static void fill_imm(struct wire_req *r, struct shm_cqe *e)
@@ -184,15 +186,15 @@ static enum wire_answer recv_failed(struct wire_req *r, enum ibv_wc_status st)
 	recv_complete(r, &e);
 	qp_error(r->p, r->q);
 	if (!reliable(r))
-		return done(r, IBV_WC_SUCCESS, 0);
-	return done(r, st == IBV_WC_LOC_LEN_ERR ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR,
-		    SIM_VENDOR_LENGTH);
+		return wire_done(r, IBV_WC_SUCCESS, 0);
+	return wire_done(r, st == IBV_WC_LOC_LEN_ERR ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR,
+			 SIM_VENDOR_LENGTH);
 }
 
 static enum wire_answer no_recv(struct wire_req *r)
 {
 	if (!reliable(r))
-		return done(r, IBV_WC_SUCCESS, 0);
+		return wire_done(r, IBV_WC_SUCCESS, 0);
 	r->qp->rnr_timer = r->q->min_rnr_timer;
 	return WIRE_RNR;
 }
@@ -210,26 +212,27 @@ static enum wire_answer do_send(struct wire_req *r)
 		return recv_failed(r, st);
 	err = wire_copy(r, true, false);
 	if (err)
-		return copy_failed(r, err);
+		return wire_copied(r, err);
 	e.wc.byte_len = r->bytes;
 	fill_imm(r, &e);
 	recv_complete(r, &e);
-	return done(r, IBV_WC_SUCCESS, 0);
+	return wire_done(r, IBV_WC_SUCCESS, 0);
 }
 
 static enum wire_answer do_write(struct wire_req *r)
 {
 	bool imm = r->wqe->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct shm_cqe e = {.wc = {.opcode = IBV_WC_RECV_RDMA_WITH_IMM}};
+	enum ibv_wc_status st = wire_target(r, IBV_ACCESS_REMOTE_WRITE);
 	int err;
 
-	if (!target_memory(r, IBV_ACCESS_REMOTE_WRITE, r->bytes))
-		return nak(r, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+	if (st)
+		return wire_nak(r, st);
 	if (imm && !recv_take(r))
 		return no_recv(r);
 	err = wire_copy(r, true, true);
 	if (err)
-		return copy_failed(r, err);
+		return wire_copied(r, err);
 	if (imm) {
 		e.wc.byte_len = r->bytes;
 		fill_imm(r, &e);
@@ -237,72 +240,7 @@ static enum wire_answer do_write(struct wire_req *r)
 	} else {
 		atomic_fetch_add(&r->p->seg->written, 1);
 	}
-	return done(r, IBV_WC_SUCCESS, 0);
-}
-
-static enum wire_answer do_read(struct wire_req *r)
-{
-	int err;
-
-	if (!r->qp->attr.max_rd_atomic)
-		return done(r, IBV_WC_LOC_QP_OP_ERR, SIM_VENDOR_PROT);
-	if (!r->q->max_dest_rd)
-		return nak(r, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
-	if (!target_memory(r, IBV_ACCESS_REMOTE_READ, r->bytes))
-		return nak(r, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
-	err = wire_copy(r, false, false);
-	return err ? copy_failed(r, err) : done(r, IBV_WC_SUCCESS, 0);
-}
-
-static int fetch_modify(struct wire_req *r, uint64_t *old)
-{
-	const struct sq_wqe *w = r->wqe;
-	struct iovec mine = {old, 8}, theirs = r->remote[0];
-	struct peer_copy c = {
-		.local = &mine, .remote = &theirs, .nlocal = 1, .nremote = 1, .bytes = 8};
-	uint64_t v;
-	int err;
-
-	shm_lock(&r->p->seg->atomic_lock);
-	err = peer_copy(r->p, &c);
-	v = w->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? *old + w->compare_add : w->swap;
-	if (!err && (w->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || *old == w->compare_add)) {
-		mine = (struct iovec){&v, 8};
-		theirs = r->remote[0];
-		c = (struct peer_copy){.local = &mine,
-				       .remote = &theirs,
-				       .nlocal = 1,
-				       .nremote = 1,
-				       .bytes = 8,
-				       .write = true};
-		err = peer_copy(r->p, &c);
-	}
-	shm_unlock(&r->p->seg->atomic_lock);
-	return err;
-}
-
-static enum wire_answer do_atomic(struct wire_req *r)
-{
-	uint64_t old = 0;
-	int err, i;
-	char *from = (char *)&old;
-
-	if (!r->qp->attr.max_rd_atomic)
-		return done(r, IBV_WC_LOC_QP_OP_ERR, SIM_VENDOR_PROT);
-	if (r->bytes != 8)
-		return done(r, IBV_WC_LOC_LEN_ERR, SIM_VENDOR_LENGTH);
-	if (!r->q->max_dest_rd || r->wqe->remote_addr % 8)
-		return nak(r, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
-	if (!target_memory(r, IBV_ACCESS_REMOTE_ATOMIC, 8))
-		return nak(r, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
-	err = fetch_modify(r, &old);
-	if (err)
-		return copy_failed(r, err);
-	for (i = 0; i < r->nlocal; i++) {
-		memcpy(r->local[i].iov_base, from, r->local[i].iov_len);
-		from += r->local[i].iov_len;
-	}
-	return done(r, IBV_WC_SUCCESS, 0);
+	return wire_done(r, IBV_WC_SUCCESS, 0);
 }
 
 /* Would a packet of ours be taken by this QP at all? */
@@ -340,7 +278,7 @@ static enum wire_answer deliver(struct wire_req *r)
 	/* packets of one size, and the target expects another */
 	if (mtu != r->qp->shm->path_mtu &&
 	    r->bytes > (128u << (mtu < r->qp->shm->path_mtu ? mtu : r->qp->shm->path_mtu)))
-		return nak(r, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+		return wire_nak(r, IBV_WC_REM_INV_REQ_ERR);
 	switch (r->wqe->opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
@@ -349,18 +287,10 @@ static enum wire_answer deliver(struct wire_req *r)
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		return do_write(r);
 	case IBV_WR_RDMA_READ:
-		return do_read(r);
+		return fetch_read(r);
 	default:
-		return do_atomic(r);
+		return fetch_atomic(r);
 	}
-}
-
-static uint32_t local_access(int opcode)
-{
-	return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-			       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD
-		       ? IBV_ACCESS_LOCAL_WRITE
-		       : 0;
 }
 
 enum wire_answer wire_request(struct sim_qp *qp, struct sq_wqe *wqe)
@@ -373,15 +303,15 @@ enum wire_answer wire_request(struct sim_qp *qp, struct sq_wqe *wqe)
 	r.qp = qp;
 	r.wqe = wqe;
 	r.nheld = 0;
-	if (!wire_gather(&r, local_access(wqe->opcode))) {
+	if (!wire_gather(&r, fetches(wqe->opcode) ? IBV_ACCESS_LOCAL_WRITE : 0)) {
 		wire_release(&r);
 		return WIRE_DONE;
 	}
 	if (r.bytes > d->max_msg) {
 		wire_release(&r);
-		return done(&r, IBV_WC_LOC_LEN_ERR, SIM_VENDOR_LENGTH);
+		return wire_done(&r, IBV_WC_LOC_LEN_ERR, SIM_VENDOR_LENGTH);
 	}
-	if (unlikely(wqe->use != NULL))
+	if (unlikely(wqe->use != NULL) && !fetches(wqe->opcode))
 		kept_use(&r);
 	if (!qp->peer)
 		qp->peer = peer_get(qpn_slot(qp->attr.dest_qp_num));

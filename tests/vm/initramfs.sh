@@ -2,11 +2,12 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of the script that sources this
 #
 # The first root of a throwaway machine: busybox, tests/vm/init and the modules it loads. Built
-# once per kernel and per state of these files. Sourced by tests/softroce.
+# once per kernel, provider and state of these files. Sourced by tests/softroce.
 
 # Loaded in this order; what they depend on comes with them. crc32_generic: rdma_rxe asks for it
 # by its crypto name and does not depend on it.
-initramfs_modules=(virtio_pci 9pnet_virtio 9p overlay crc32_generic ib_uverbs rdma_rxe rdma_ucm)
+declare -A provider_module=([rxe]=rdma_rxe [siw]=siw)
+initramfs_modules=(virtio_pci 9pnet_virtio 9p overlay crc32_generic ib_uverbs "${provider_module[$provider]}" rdma_ucm)
 # Only with a network card on the wire.
 initramfs_wire_modules=(virtio_net vmxnet3 sch_netem)
 initramfs_applets=(sh cat chroot chmod grep hostname insmod ip kill ln mkdir mkfifo mount ping
@@ -16,7 +17,7 @@ initramfs_applets=(sh cat chroot chmod grep hostname insmod ip kill ln mkdir mkf
 initramfs_get() {
 	local sum
 	sum=$(cat "$vm/init" "$vm/initramfs.sh" "$busybox" | sha256sum | cut -c -16)
-	initramfs=$kernel/initramfs-$sum
+	initramfs=$kernel/initramfs-$provider-$sum
 	[[ -e $initramfs ]] && return
 
 	local dir rc

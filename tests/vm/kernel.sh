@@ -6,7 +6,7 @@
 #
 #   $cache/kernel-PARTS-VERSION/vmlinux         uncompressed: emulated, decompressing takes 2 s
 #   $cache/kernel-PARTS-VERSION/lib/modules/…   what a machine here may want, depmod'ed
-#   $cache/kernel-PARTS-VERSION/initramfs-SUM   see initramfs.sh
+#   $cache/kernel-PARTS-VERSION/initramfs-PROVIDER-SUM   see initramfs.sh
 #
 # PARTS is a checksum of kernel_parts. The newest such kernel in the cache is used as it is, so
 # nothing is downloaded twice and a run needs no network; delete the folder to get a fresh one.

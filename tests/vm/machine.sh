@@ -9,7 +9,7 @@
 
 declare -A machine_pid machine_voice
 machine_printers=()
-machine_boot_limit=60
+machine_boot_limit=120
 
 # What is cheap on a CPU and dear where it is emulated is turned off. Where a program lies at another
 # address each time, its code is translated each time (a fork and exec takes four times as long); and
@@ -20,12 +20,12 @@ emulated_cpu=max,+invtsc,-erms,-fsrm
 emulated_tuning='norandmaps clearcpuid=112'
 
 # machine_describe NAME NUMBER LINK PEER COMMAND…: what the machine will be and do. LINK is the
-# interface under rxe0; PEER is an address that must answer first, or empty.
+# interface under its device; PEER is an address that must answer first, or empty.
 machine_describe() {
 	local dir=$run/$1
 	mkdir "$dir"
 	{
-		printf '%s=%q\n' name "$1" number "$2" link "$3" peer "$4" out "$SOFTROCE_OUT" \
+		printf '%s=%q\n' name "$1" number "$2" link "$3" provider "$provider" peer "$4" out "$SOFTROCE_OUT" \
 			shell "$BASH" modules "$(compgen -G "$kernel/lib/modules/*")"
 	} >"$dir/machine"
 	shift 4

@@ -146,6 +146,7 @@ runs_end() {
 prepare() {
 	tools_check
 	kernel_get || exit 77
+	[[ $provider != siw ]] || siw_get || exit 77
 	initramfs_get || exit
 	machine_choose_accel
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "base/plateau.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/series.h"
+
+#define REPEAT_FACTOR     1.3  /* widens the interval, since it is judged after each value */
+#define NEGLIGIBLE_PART   4    /* a rise below 1/4 of `within` is negligible */
+#define DRIFT_CONFIDENCE  95   /* percent: that there is a rise at all */
+#define WARMUP_LEFT_PART  10   /* a warm-up ends 1/10 of `within` from the level */
+#define WARMUP_MIN_STDEVS 3    /* of the rest: a warm-up begins further from the level */
+#define WARMUP_APPROACH   0.75 /* the second half of a warm-up is nearer to the level by that */
+#define GROUPS_MIN_STDEVS 6    /* a drift makes no groups that are further apart */
+
+/* The rise or fall of the regression line over all values, as a fraction of the mean. */
+static double total_rise(const struct series *s)
+{
+	return fabs(s->slope) * (double)(s->count - 1);
+}
+
+/* True if the slope of the values differs from 0 by a t-test. */
+static bool drift_is_significant(const struct series *s)
+{
+	double n = (double)s->count, steps = n * (n * n - 1) / 12;
+	double around = fmax((n - 1) * s->cv * s->cv - s->slope * s->slope * steps, 0);
+
+	return fabs(s->slope) >
+	       interval_t(DRIFT_CONFIDENCE, n - 2) * sqrt(around / (n - 2) / steps);
+}
+
+/*
+ * True if the rise is more than WITHIN, a fraction of the mean, or significant and not negligible.
+ */
+static bool series_drifts(const struct series *s, double within)
+{
+	if (total_rise(s) * NEGLIGIBLE_PART <= within)
+		return false;
+	return total_rise(s) > within || drift_is_significant(s);
+}
+
+static double mean_distance(const double *value, size_t count, double from)
+{
+	return fabs(series_mean(value, count) - from);
+}
+
+/*
+ * The number of warm-up values at the start; 0 if there is no warm-up, or it takes more than half
+ * of all values. The level is the median of the second half. The first N values are on one side of
+ * it and approach it; as many again also belong to the warm-up. N ends where the distance is the
+ * geometric mean of the first distance and of what may remain: an exponential approach then needs
+ * just as many values again to come down to what may remain.
+ */
+static size_t count_warmup(const double *value, size_t count, double within, double *scratch)
+{
+	size_t half = count / 2, n = 0;
+	struct series late;
+	double near, began;
+
+	series_measure(&late, value + count - half, scratch, half);
+	began = fabs(value[0] - late.median);
+	near = sqrt(began * within * late.median / WARMUP_LEFT_PART);
+	while (n < half && (value[n] < late.median) == (value[0] < late.median) &&
+	       fabs(value[n] - late.median) > near)
+		n++;
+	if (began <= WARMUP_MIN_STDEVS * late.cv * late.mean)
+		return 0; /* noise */
+	if (n > 2 && mean_distance(value + n - n / 2, n / 2, late.median) >
+			     WARMUP_APPROACH * mean_distance(value, n / 2, late.median))
+		return 0; /* a step rather than a warm-up */
+	return 2 * n <= half && count - 2 * n >= PLATEAU_LEAST ? 2 * n : 0;
+}
+
+/* Skip the warm-up, if there is one. Do the other values still drift? The rest of a warm-up is hard
+ * to see in fewer values, so a rise is a drift here even if it is smaller than the interval. */
+static bool drifts_after_warmup(struct plateau *p, struct series *s, const double *value,
+				const struct plateau_aim *aim, double *scratch)
+{
+	size_t count = s->count, n = count_warmup(value, count, aim->within, scratch);
+	struct interval in;
+
+	if (!n)
+		return true;
+	p->left_out = n;
+	series_measure(s, value + n, scratch, count - n);
+	in = interval_of_run(value + n, count - n, aim->confidence);
+	return series_drifts(s, aim->within) || (total_rise(s) * NEGLIGIBLE_PART > aim->within &&
+						 total_rise(s) * in.mean > REPEAT_FACTOR * in.half);
+}
+
+/*
+ * True if the values fall into two groups that are farther apart than WITHIN. Many drifting values
+ * look like two groups, too: with DRIFT the groups must be much farther apart.
+ */
+static bool find_groups(struct plateau *p, const struct series *s, const double *value, bool drift,
+			const struct plateau_aim *aim, double *scratch)
+{
+	struct modes *m = &p->groups;
+	double n = (double)s->count, lows, squares, low, high;
+
+	if (!modes_find(value, s->count, scratch, m) || m->high - m->low <= aim->within * s->mean)
+		return false;
+	if (!drift)
+		return true;
+	lows = (double)m->lows;
+	low = m->low - s->mean;
+	high = m->high - s->mean;
+	squares = (n - 1) * s->cv * s->cv * s->mean * s->mean - lows * low * low -
+		  (n - lows) * high * high;
+	return m->high - m->low > GROUPS_MIN_STDEVS * sqrt(fmax(squares, 0) / (n - 2));
+}
+
+void plateau_find(struct plateau *p, const double *value, size_t count,
+		  const struct plateau_aim *aim, double *scratch)
+{
+	struct series s;
+	bool drift, known;
+
+	memset(p, 0, sizeof(*p));
+	series_measure(&s, value, scratch, count);
+	drift = count >= PLATEAU_LEAST && series_drifts(&s, aim->within) &&
+		drifts_after_warmup(p, &s, value, aim, scratch);
+	value += p->left_out;
+	p->slope = s.slope;
+	p->mean = interval_of_run(value, s.count, aim->confidence);
+	p->mean.half *= REPEAT_FACTOR;
+	known = p->mean.mean > 0 && p->mean.half <= aim->within * p->mean.mean;
+	if (count < PLATEAU_LEAST)
+		p->state = PLATEAU_FEW;
+	else if (find_groups(p, &s, value, drift, aim, scratch))
+		p->state = PLATEAU_GROUPS;
+	else if (drift && (known || drift_is_significant(&s)))
+		p->state = PLATEAU_DRIFTS;
+	else
+		p->state = known ? PLATEAU_REACHED : PLATEAU_WIDE;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* terminal: the terminal's width, and text broken into lines of that width. */
+#pragma once
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The number of columns of the terminal at FD; 0: it is no terminal, or the width is unknown. */
+unsigned terminal_columns(int fd);
+
+/*
+ * Print TEXT in lines of at most COLUMNS (0: one line), broken at blanks. A longer word gets a line
+ * of its own. Each line after the first starts with INDENT blanks.
+ */
+void terminal_wrap(FILE *out, const char *text, unsigned columns, unsigned indent);
+
+/*
+ * Write the note "rdmark: TEXT\n" (printf) to OUT in a single write, so that with 2>&1 no row of
+ * stdout comes between. On a terminal it is wrapped, with an indent.
+ */
+void terminal_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void terminal_vnote(FILE *out, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));

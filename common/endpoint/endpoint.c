@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* This end as a whole: its devices, its threads, and their QPs and memory. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "plan/plan.h"
+#include "endpoint/endpoint.h"
+#include "plan/transport.h"
+
+/* Enough for what one "qps" message can hold. */
+#define QPS_MAX 65536
+
+void endpoint_fetch_fault(struct endpoint *ep)
+{
+	for (unsigned i = 0; i < endpoint_all_workers(ep) && !fault_is(ep->fault); i++)
+		if (fault_is(&ep->worker[i].fault))
+			*ep->fault = ep->worker[i].fault;
+}
+
+static void set_phase(struct endpoint *ep)
+{
+	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+		fault_phase(&ep->worker[i].fault, ep->fault->phase);
+}
+
+int endpoint_every(struct endpoint *ep, pool_job *job, void *arg)
+{
+	int rc;
+
+	set_phase(ep);
+	rc = pool_run(&ep->pool, job, arg);
+	endpoint_fetch_fault(ep);
+	return rc;
+}
+
+int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
+{
+	int rc = 0;
+
+	if (!ep->gpu)
+		return endpoint_every(ep, job, arg);
+	set_phase(ep);
+	for (unsigned i = 0; i < endpoint_all_workers(ep) && rc == 0; i++)
+		rc = job(arg, i);
+	endpoint_fetch_fault(ep);
+	return rc;
+}
+
+int endpoint_abort(struct endpoint *ep)
+{
+	round_abort_all(ep->control, endpoint_all_workers(ep));
+	return -1;
+}
+
+static int too_large(struct endpoint *ep, const struct hca_port *p, uint64_t want_bytes,
+		     uint64_t max_bytes, const char *option)
+{
+	fault_raise(ep->fault, FAULT_USAGE, 0,
+		    "messages of %s are too large: %s port %u supports at most %s",
+		    units_size(want_bytes).text, p->device, p->port, units_size(max_bytes).text);
+	return fault_fix(ep->fault, "use a smaller %s", option);
+}
+
+int endpoint_check_size(struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+
+	fault_phase(ep->fault, "choosing the message sizes");
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct hca_port *p = &ep->rail[i].hca.info;
+		uint64_t max =
+			transport_max_bytes(e, rail_mtu(ep, &ep->rail[i]), p->port_attr.max_msg_sz);
+		uint64_t largest = plan_last_size(e, max);
+
+		if (!i || largest < ep->largest_bytes)
+			ep->largest_bytes = largest;
+		ep->message_max = ep->largest_bytes;
+		if (ep->own_schedule && ep->message_max < e->staged_chunk_bytes)
+			ep->message_max = e->staged_chunk_bytes;
+		if (e->load && e->load_bytes > p->port_attr.max_msg_sz)
+			return too_large(ep, p, e->load_bytes, p->port_attr.max_msg_sz,
+					 "--load-size");
+		if (ep->message_max <= max)
+			continue;
+		return too_large(ep, p, ep->message_max, max,
+				 ep->largest_bytes > max ? "-s" : "--staged-chunk");
+	}
+	return 0;
+}
+
+/*
+ * Soft-iWARP's QP that has more READs posted than may be outstanding no longer answers those of its
+ * peer: where both ends READ, each waits for the other.
+ */
+static void fit_reads(struct endpoint *ep)
+{
+	struct experiment *e = &ep->options->experiment;
+
+	if (!endpoint_iwarp(ep) || !ep->test->operation.fetches || !e->bidirectional)
+		return;
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (ep->rail[i].route.reads_sent < e->tx_depth)
+			e->tx_depth = ep->rail[i].route.reads_sent;
+	if (e->tx_depth < e->post_list)
+		e->tx_depth = e->post_list;
+}
+
+void endpoint_agreed(struct endpoint *ep)
+{
+	struct experiment *e = &ep->options->experiment;
+	uint64_t max = ep->largest_bytes;
+
+	for (unsigned i = 0; i < ep->rails; i++)
+		max = transport_max_bytes(e, ep->rail[i].route.mtu_bytes, max);
+	fit_reads(ep);
+	if (e->connection != CONNECTION_UD)
+		return;
+	ep->largest_bytes = ep->message_max = plan_last_size(e, max);
+	if (!e->sweep && e->size_bytes > max)
+		e->size_bytes = max;
+}
+
+/* Return the next name in *LIST and advance *LIST after it; NULL: there are no more. */
+static const char *next_name(const char **list, char *buf, size_t size)
+{
+	size_t n;
+
+	if (!*list)
+		return NULL;
+	n = strcspn(*list, ",");
+	snprintf(buf, size, "%.*s", (int)(n < size ? n : size), *list);
+	*list = (*list)[n] ? *list + n + 1 : NULL;
+	return buf;
+}
+
+static int too_many(struct endpoint *ep, const char *what, unsigned have, unsigned max)
+{
+	fault_raise(ep->fault, FAULT_USAGE, 0, "too many %s: %u, at most %u are possible", what,
+		    have, max);
+	return fault_fix(ep->fault, "use fewer");
+}
+
+static int open_rails(struct endpoint *ep)
+{
+	const char *list = ep->options->local.device ? ep->options->local.device : "";
+	char name[128];
+
+	while (next_name(&list, name, sizeof(name))) {
+		if (ep->rails == HCA_MAX)
+			return too_many(ep, "devices", ep->rails + 1, HCA_MAX);
+		ep->rails++;
+		if (rail_open(ep, &ep->rail[ep->rails - 1], name[0] ? name : NULL))
+			return -1;
+	}
+	return 0;
+}
+
+/* gdr_bw without --plain runs on one thread and one device, and sets the direction of each cell. */
+static int check_own_schedule(struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+	const char *what = ep->rails > 1       ? "several devices"
+			   : e->threads > 1   ? "several threads"
+			   : e->bidirectional ? "-b/--bidirectional"
+			   : e->reversed      ? "--reversed"
+					      : NULL;
+
+	if (!ep->own_schedule || !what)
+		return 0;
+	fault_raise(ep->fault, FAULT_USAGE, 0, "%s cannot be used without --plain", what);
+	return fault_fix(ep->fault, "add --plain for a single row, or omit it");
+}
+
+/* Which port is used can depend on the peer: refuse what none of LIST has, in the words for P. */
+static int check_ports(struct endpoint *ep, const struct hca_list *list, const struct hca_port *p)
+{
+	const struct experiment *e = &ep->options->experiment;
+	uint64_t index = ep->options->local.gid_index, max_bytes = 0;
+	bool has_gid = index == EXPERIMENT_AUTO;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hca_port *one = &list->port[i];
+
+		if (one->open_errno)
+			continue;
+		has_gid = has_gid || index < (uint64_t)one->port_attr.gid_tbl_len;
+		if (one->port_attr.max_msg_sz > max_bytes)
+			max_bytes = one->port_attr.max_msg_sz;
+	}
+	if (!has_gid)
+		return rail_refuse_gid(ep, p);
+	if (ep->server || e->sweep || e->connection == CONNECTION_UD || e->size_bytes <= max_bytes)
+		return 0;
+	fault_phase(ep->fault, "choosing the message sizes");
+	return too_large(ep, p, e->size_bytes, p->port_attr.max_msg_sz, "-s");
+}
+
+int endpoint_find(struct endpoint *ep, struct hca_list *list)
+{
+	const char *names = ep->options->local.device ? ep->options->local.device : "";
+	const struct hca_port *port = NULL;
+	char name[128], reason[160];
+
+	do {
+		struct hca_attr wanted = {.port = 0};
+
+		hca_list_free(list);
+		next_name(&names, name, sizeof(name));
+		wanted.device = name[0] ? name : NULL;
+		if (ep->options->local.ib_port != EXPERIMENT_AUTO)
+			wanted.port = (int)ep->options->local.ib_port;
+		if (hca_scan(list, wanted.device, ep->fault))
+			return -1;
+		port = hca_choose(list, &wanted, reason, sizeof(reason), ep->fault);
+		if (!port || check_ports(ep, list, port))
+			return -1;
+	} while (names);
+	return 0;
+}
+
+/* Client: refuse what cannot work before connecting to a server. */
+static int check_cm(struct endpoint *ep)
+{
+	if (!ep->options->experiment.rdma_cm || ep->server || endpoint_iwarp(ep))
+		return 0;
+	fault_phase(ep->fault, "preparing rdma_cm");
+	return cm_check(ep->fault);
+}
+
+static int pin_job(void *arg, unsigned i)
+{
+	return worker_pin(&((struct endpoint *)arg)->worker[i]);
+}
+
+/* The threads are made before one of them is pinned: they inherit where it may run. */
+static int make_workers(struct endpoint *ep)
+{
+	uint64_t workers = ep->options->experiment.threads * ep->rails;
+	uint64_t loads = ep->options->experiment.load ? ep->rails : 0, all = workers + loads;
+
+	if (workers * ep->options->experiment.qps > QPS_MAX)
+		return too_many(ep, "QPs", (unsigned)(workers * ep->options->experiment.qps),
+				QPS_MAX);
+	ep->worker = calloc(all, sizeof(*ep->worker));
+	ep->control = aligned_alloc(_Alignof(struct round_control), all * sizeof(*ep->control));
+	if (!ep->worker || !ep->control)
+		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "%u threads", (unsigned)workers);
+	memset(ep->control, 0, all * sizeof(*ep->control));
+	ep->workers = (unsigned)workers;
+	ep->loads = (unsigned)loads;
+	for (unsigned i = 0; i < endpoint_all_workers(ep); i++) {
+		ep->worker[i].ep = ep;
+		ep->worker[i].rail = &ep->rail[i % ep->rails];
+		ep->worker[i].index = i;
+		ep->worker[i].is_load = i >= ep->workers;
+		ep->worker[i].control = &ep->control[i];
+		ep->worker[i].pin.node = -1;
+		ep->control[i].wake_fd = -1;
+	}
+	return pool_init(&ep->pool, (unsigned)all, ep->fault);
+}
+
+/* Check that the devices support the operations that the test posts. */
+static int check_operation(struct endpoint *ep)
+{
+	fault_phase(ep->fault, "choosing the device");
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct hca_port *p = &ep->rail[i].hca.info;
+
+		if (operation_check_device(&ep->test->operation, &p->attr, p->device, ep->fault))
+			return -1;
+	}
+	return 0;
+}
+
+int endpoint_open(struct endpoint *ep)
+{
+	endpoint_gpu_before_open(ep);
+	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
+	    check_operation(ep) || check_cm(ep) || make_workers(ep) ||
+	    endpoint_every(ep, pin_job, ep))
+		return -1;
+	return endpoint_gpu_open(ep);
+}
+
+static int make_worker_job(void *arg, unsigned i)
+{
+	return worker_make(&((struct endpoint *)arg)->worker[i]);
+}
+
+int endpoint_make(struct endpoint *ep)
+{
+	/* The GPU's driver must be called from the thread that opened the GPU. */
+	if (endpoint_each(ep, make_worker_job, ep))
+		return -1;
+	for (unsigned i = 0; i < ep->rails; i++)
+		rail_set_route(ep, &ep->rail[i]);
+	return 0;
+}
+
+static int connect_job(void *arg, unsigned i)
+{
+	return worker_connect(&((struct endpoint *)arg)->worker[i]);
+}
+
+int endpoint_connect(struct endpoint *ep)
+{
+	return ep->options->experiment.rdma_cm ? 0 : endpoint_every(ep, connect_job, ep);
+}
+
+void endpoint_quiesce(struct endpoint *ep)
+{
+	pool_release(&ep->pool);
+	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+		worker_quiesce(&ep->worker[i]);
+}
+
+static void release_workers(struct endpoint *ep)
+{
+	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+		worker_release(&ep->worker[i]);
+	free(ep->worker);
+	free(ep->control);
+	ep->worker = NULL;
+	ep->control = NULL;
+	ep->workers = ep->loads = 0;
+}
+
+void endpoint_release(struct endpoint *ep)
+{
+	release_workers(ep);
+	gpu_close(ep->gpu);
+	ep->gpu = NULL;
+	ep->gpu_memory = ep->immediate = false;
+	memset(&ep->gpu_absent, 0, sizeof(ep->gpu_absent));
+	for (unsigned i = 0; i < ep->rails; i++)
+		rail_release(&ep->rail[i]);
+	ep->rails = 0;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * endpoint: this end of a run: its devices, the threads that measure, and their resources (QPs,
+ * memory, a GPU). It knows no messages of the protocol and no report: the session sets what both
+ * ends have agreed on, and measure/ runs its loops on these resources.
+ *
+ * Unless stated otherwise, functions return 0, or -1 with the fault raised in ep->fault or in the
+ * worker's fault.
+ */
+#pragma once
+
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "base/fault.h"
+#include "base/stop.h"
+#include "host/counters.h"
+#include "host/gpu.h"
+#include "host/pin.h"
+#include "host/port_events.h"
+#include "loop/recv.h"
+#include "loop/round.h"
+#include "plan/operation.h"
+#include "plan/test.h"
+#include "verbs/cm.h"
+#include "verbs/hca.h"
+#include "verbs/mem.h"
+#include "verbs/qp.h"
+#include "wire/end.h"
+#include "wire/options.h"
+
+/*
+ * A device port of this end, and the path to the peer's. Rail I is connected to the peer's rail I.
+ */
+struct rail {
+	struct hca hca;
+	struct qp_route route;
+	union ibv_gid gid; /* of this end, at route.gid_index */
+	struct end mine, theirs;
+	struct counters counters;
+	struct port_events events;
+};
+
+/*
+ * A thread and its resources. Worker I is connected to the peer's worker I. Workers use the rails
+ * in turn. A worker's functions raise faults in `fault`.
+ */
+struct worker {
+	struct endpoint *ep;
+	struct rail *rail;
+	unsigned index;
+	bool is_load; /* it runs the stream of --load and does not measure */
+	struct pin pin;
+	struct qp_set qps;
+	struct cm cm; /* with -R: connects the QPs */
+	struct mem mem;
+	uint64_t out;        /* address of QP 0's outgoing messages; the peer writes to mine.addr */
+	uint64_t gpu_buffer; /* GPU memory that mem registers; 0: none */
+	struct recv_queue receives;
+	struct qp_address mine, theirs;
+	struct round_control *control;
+	struct fault fault;
+};
+
+struct endpoint {
+	/* lent by the session */
+	const struct test *test;
+	struct options *options; /* the experiment is the one that both ends agreed on */
+	struct fault *fault;     /* receives the faults of these functions */
+	const struct clock *clock;
+	bool server;                   /* this end's role */
+	struct sockaddr_storage local; /* this end of the TCP connection; family 0: none */
+	/* owned */
+	struct rail rail[HCA_MAX];
+	unsigned rails;
+	struct worker *worker;
+	unsigned workers;
+	unsigned loads;                /* additional workers that only make load */
+	struct round_control *control; /* one per worker, including loads */
+	struct pool pool;
+	struct gpu *gpu;         /* NULL: no GPU is used */
+	struct fault gpu_absent; /* why there is none, if that is not a failure */
+	bool own_schedule;       /* gdr_bw without --plain: test->schedule runs */
+	bool gpu_memory;         /* this end's messages are in GPU memory */
+	bool immediate;          /* some end uses GPU memory, so the *_immediate loops run */
+	uint64_t largest_bytes;  /* the largest message of the experiment */
+	uint64_t message_max;    /* the largest message of all rounds, including staged chunks */
+};
+
+/* The number of all workers, and of the pool's threads: those that measure, then the loads. */
+static inline unsigned endpoint_all_workers(const struct endpoint *ep)
+{
+	return ep->workers + ep->loads;
+}
+
+/* List the devices, and check that a usable one exists, with what -x and -s need. The caller frees
+ * LIST. */
+int endpoint_find(struct endpoint *ep, struct hca_list *list);
+
+/* Choose and open the devices and the GPU, create the threads and pin them. */
+int endpoint_open(struct endpoint *ep);
+
+/* After that: check that the open devices can send the largest message. */
+int endpoint_check_size(struct endpoint *ep);
+
+/*
+ * After the agreement on MTU and outstanding READs: limit the experiment's size and depth to them.
+ */
+void endpoint_agreed(struct endpoint *ep);
+
+/* Create the QPs and memory of every worker. */
+int endpoint_make(struct endpoint *ep);
+
+/* Connect every worker to its peer, whose address it has. Nothing to do with rdma_cm. */
+int endpoint_connect(struct endpoint *ep);
+
+/*
+ * First stop all access to memory; then release everything. Between the two the caller releases
+ * other users of registered memory. The endpoint can be opened again after that.
+ */
+void endpoint_quiesce(struct endpoint *ep);
+void endpoint_release(struct endpoint *ep);
+
+/*
+ * Run JOB(ARG, i) in every worker's thread. The fault of the first failed worker becomes ep->fault.
+ */
+int endpoint_every(struct endpoint *ep, pool_job *job, void *arg);
+/*
+ * The same, but one worker after the other in the calling thread if a GPU is used, because its
+ * driver requires that.
+ */
+int endpoint_each(struct endpoint *ep, pool_job *job, void *arg);
+/* Copy the fault of the first failed worker to ep->fault, unless it has one. */
+void endpoint_fetch_fault(struct endpoint *ep);
+/* Abort all loops, so that none waits for messages that will not come. Returns -1. */
+int endpoint_abort(struct endpoint *ep);
+
+/* role.c: true if this end posts the timed messages in a round of one direction. */
+bool endpoint_leads(const struct endpoint *ep);
+/* True if it posts messages, in one direction or in both. */
+bool endpoint_sends(const struct endpoint *ep);
+
+/* True if streams use the extended calls, or may use them: then QPs and CQs are extended. */
+bool endpoint_wants_extended(const struct endpoint *ep);
+
+/* rail.c: choose and open the device that TEXT names (NULL: any). */
+int rail_open(struct endpoint *ep, struct rail *r, const char *text);
+void rail_release(struct rail *r);
+/* Raise that P has no GID at the index of -x. Returns -1. */
+int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p);
+/* List the kinds of this end's GIDs in order of preference; and use the one that was agreed on. */
+size_t rail_gid_kinds(struct endpoint *ep, const struct rail *r, enum gid_kind kinds[GID_KINDS]);
+int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind);
+void rail_describe_gid(struct rail *r, const struct gid *g, const char *chosen);
+unsigned rail_mtu(const struct endpoint *ep,
+		  const struct rail *r); /* the largest MTU of this end, in bytes */
+
+/*
+ * rail_route.c: check that the port fits --force-link and --dlid; read the key of --pkey_index (0:
+ * not given); find the index of the peer's partition by its key (0: none); set the route from the
+ * options.
+ */
+int rail_check_link(struct endpoint *ep, const struct rail *r);
+int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key);
+int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs);
+void rail_set_route(struct endpoint *ep, struct rail *r);
+/* The maximum of outstanding READs and atomics that this end supports; and that of both ends. */
+struct operation_depth rail_reads(const struct endpoint *ep, const struct rail *r);
+void rail_agree_on_reads(struct endpoint *ep, struct rail *r, const struct operation_depth *theirs);
+
+/* worker.c: create QPs, memory, receives, and the addresses for the peer. */
+int worker_pin(struct worker *t);
+int worker_make(struct worker *t);
+/* worker_memory.c: allocate a worker's buffer; and a load's. */
+int worker_memory(struct worker *t);
+int worker_load_memory(struct worker *t);
+/* The access rights of the peer to the worker's memory. */
+unsigned worker_access(const struct worker *t);
+/* The memory of its messages at both ends, as far as it is known. */
+struct round_memory worker_buffers(const struct worker *t);
+/* True for a rail's first worker: struct end of the rail describes its thread and memory. */
+static inline bool worker_is_first(const struct worker *t)
+{
+	return t->index < t->ep->rails;
+}
+
+int worker_connect(struct worker *t);
+void worker_quiesce(struct worker *t);
+void worker_release(struct worker *t);
+
+/*
+ * gpu.c: endpoint_gpu_check() checks the GPU options of the command line. endpoint_gpu_find() finds
+ * the GPU that they name, if any. endpoint_gpu_open() opens this end's GPU, if it needs one.
+ * endpoint_gpu_memory() allocates BYTES of its memory for a worker and registers them in M; the
+ * caller frees *BUFFER after releasing M.
+ */
+int endpoint_gpu_check(struct options *o, const struct test *test, struct fault *f);
+int endpoint_gpu_find(struct endpoint *ep);
+void endpoint_gpu_start(struct endpoint *ep); /* start the driver early, because it may take long */
+void endpoint_gpu_before_open(struct endpoint *ep); /* before the NIC is opened */
+int endpoint_gpu_open(struct endpoint *ep);
+int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m,
+			uint64_t *buffer);
+
+/*
+ * iwarp.c: if a device of this end is iWARP: connect the QPs by rdma_cm in any case, and refuse
+ * what iWARP does not support. The client's connected QPs send the first message.
+ */
+int endpoint_iwarp_check(struct endpoint *ep);
+int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop);
+/* The first iWARP port, or NULL. */
+const struct hca_port *endpoint_iwarp(const struct endpoint *ep);
+/* The names of options that were given and have no effect on iWARP; NULL: none. */
+const char *endpoint_iwarp_idle(const struct endpoint *ep, char *buf, size_t size);
+
+/*
+ * cm.c, with -R: initialize worker T's cm. FAMILY is that of the server's address; AF_UNSPEC at the
+ * server.
+ */
+int worker_cm_open(struct worker *t, int family);
+/* Store what rdma_cm chose in both ends' descriptions. */
+void worker_cm_describe(struct worker *t);

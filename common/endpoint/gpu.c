@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* This end's GPU: the one that the options name; for gdr_bw without --plain else the nearest. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "host/path.h"
+#include "endpoint/endpoint.h"
+
+static bool is_asked_for(const struct local_options *l)
+{
+	return l->gpu || l->cuda != EXPERIMENT_AUTO || l->cuda_bus_id;
+}
+
+/*
+ * Check options for a test with one kind of round: GPU options need a GPU, and direct access to it.
+ */
+static int check_path(const struct options *o, const struct test *test, struct fault *f)
+{
+	const struct local_options *l = &o->local;
+
+	if (l->gpu_path == GPU_PATH_AUTO)
+		return 0;
+	if (!is_asked_for(l)) {
+		fault_raise(f, FAULT_USAGE, 0, "%s needs a GPU",
+			    l->cuda_dmabuf ? "--use_cuda_dmabuf" : "--gpu-path");
+		return fault_fix(f, "name the GPU with --gpu");
+	}
+	if (l->gpu_path != GPU_PATH_STAGED)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0,
+		    "--gpu-path staged cannot be used in %s%s, which moves data directly",
+		    test->name, test->schedule ? " --plain" : "");
+	return fault_fix(f, "use gdr_bw without --plain, which measures the path through host "
+			    "memory");
+}
+
+int endpoint_gpu_check(struct options *o, const struct test *test, struct fault *f)
+{
+	struct local_options *l = &o->local;
+
+	if (!!l->gpu + (l->cuda != EXPERIMENT_AUTO) + !!l->cuda_bus_id > 1) {
+		fault_raise(f, FAULT_USAGE, 0,
+			    "more than one of --gpu, --use_cuda and --use_cuda_bus_id");
+		return fault_fix(f, "give one of them: each names the GPU of this end");
+	}
+	if (l->cuda_dmabuf && l->gpu_path != GPU_PATH_AUTO && l->gpu_path != GPU_PATH_DMABUF) {
+		fault_raise(f, FAULT_USAGE, 0,
+			    "--use_cuda_dmabuf cannot be used with another --gpu-path");
+		return fault_fix(f, "omit one of the two");
+	}
+	if (l->cuda_dmabuf)
+		l->gpu_path = GPU_PATH_DMABUF;
+	/* perftest's options ask for perftest's row. */
+	if (test->schedule && l->host &&
+	    (l->cuda != EXPERIMENT_AUTO || l->cuda_bus_id || l->cuda_dmabuf))
+		o->experiment.plain = 1;
+	/* A server of gdr_bw without --plain learns from the client what to run. */
+	if (test->schedule && !l->host)
+		return 0;
+	if (test->schedule && !o->experiment.plain)
+		return options_check(o, TRAIT_SCHEDULE, f);
+	return check_path(o, test, f);
+}
+
+/* Parse a GPU's name: "3" is an index, a name with a colon a PCI address, any other a UUID. */
+static struct gpu_attr wanted_gpu(const struct endpoint *ep)
+{
+	const struct local_options *l = &ep->options->local;
+	uint64_t index = l->cuda;
+	struct gpu_attr wanted = {.index = -1, .pci = l->cuda_bus_id};
+
+	if (l->gpu && strchr(l->gpu, ':'))
+		wanted.pci = l->gpu;
+	else if (l->gpu && units_parse_u64(l->gpu, &index) != 0)
+		wanted.uuid = l->gpu;
+	if (!wanted.pci && !wanted.uuid)
+		wanted.index = index > INT_MAX ? INT_MAX : (int)index;
+	return wanted;
+}
+
+/*
+ * Returns the index of the GPU nearest to the NIC, the first if the distances are unknown, -1 if
+ * there is none.
+ */
+static int nearest_gpu(struct endpoint *ep, struct gpu_info *list, size_t count)
+{
+	struct path_tree *t = NULL;
+
+	if (count && path_open(&t, ep->fault) == 0)
+		path_sort(t, ep->rail[0].hca.info.place.pci, list, count);
+	path_close(t);
+	return count ? list[0].index : -1;
+}
+
+/* For gdr_bw without --plain: no GPU is a finding, not a failure. */
+static int open_nearest(struct endpoint *ep)
+{
+	struct gpu_attr wanted = {.index = -1};
+	struct gpu_info *list = NULL;
+	size_t count = 0;
+
+	fault_phase(&ep->gpu_absent, "looking for a GPU");
+	if (gpu_list(&list, &count, &ep->gpu_absent) == 0)
+		wanted.index = nearest_gpu(ep, list, count);
+	free(list);
+	if (fault_is(ep->fault))
+		return -1;
+	return wanted.index < 0 ? 0 : gpu_open(&ep->gpu, &wanted, ep->fault);
+}
+
+static void describe_gpu(struct endpoint *ep)
+{
+	const struct gpu_info *gpu = gpu_about(ep->gpu);
+	struct end *e = &ep->rail[0].mine;
+	struct path_tree *t = NULL;
+	struct fault unknown = {0};
+	struct path kind = {.class = PATH_UNKNOWN};
+
+	snprintf(e->gpu.name, sizeof(e->gpu.name), "GPU %d (%.60s, %s%s%s)", gpu->index, gpu->name,
+		 gpu->pci, gpu->bar1_bytes ? ", BAR1 " : "",
+		 gpu->bar1_bytes ? units_size(gpu->bar1_bytes).text : "");
+	snprintf(e->gpu.uuid, sizeof(e->gpu.uuid), "%s", gpu->uuid);
+	if (path_open(&t, &unknown) == 0)
+		path_find(t, ep->rail[0].hca.info.place.pci, gpu->pci, &kind);
+	path_close(t);
+	snprintf(e->gpu.distance, sizeof(e->gpu.distance), "%s", path_class_name(kind.class));
+}
+
+int endpoint_gpu_find(struct endpoint *ep)
+{
+	struct gpu_attr wanted = wanted_gpu(ep);
+
+	if (ep->gpu || !is_asked_for(&ep->options->local))
+		return 0;
+	fault_phase(ep->fault, "opening the GPU");
+	return gpu_open(&ep->gpu, &wanted, ep->fault);
+}
+
+/* True if this end needs a GPU. Call it when the experiment is known. */
+static bool may_use(struct endpoint *ep)
+{
+	ep->own_schedule = ep->test->schedule && !ep->options->experiment.plain;
+	return ep->own_schedule || is_asked_for(&ep->options->local);
+}
+
+void endpoint_gpu_start(struct endpoint *ep)
+{
+	struct fault absent = {0}; /* found again, and reported to the peer, when it is opened */
+	struct gpu_info *list = NULL;
+	size_t count;
+
+	if (may_use(ep) && gpu_list(&list, &count, &absent) == 0)
+		free(list);
+}
+
+void endpoint_gpu_before_open(struct endpoint *ep)
+{
+	if (may_use(ep))
+		gpu_route_before_open();
+}
+
+int endpoint_gpu_open(struct endpoint *ep)
+{
+	if (!ep->own_schedule && ep->test->schedule && check_path(ep->options, ep->test, ep->fault))
+		return -1;
+	if (endpoint_gpu_find(ep) || (!ep->gpu && ep->own_schedule && open_nearest(ep)))
+		return -1;
+	if (!ep->gpu)
+		return 0;
+	ep->gpu_memory = !ep->own_schedule;
+	describe_gpu(ep);
+	return 0;
+}
+
+int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m,
+			uint64_t *buffer)
+{
+	struct endpoint *ep = t->ep;
+	struct gpu_mr_attr attr = {
+		.pd = t->qps.pd, .gpu = ep->gpu, .bytes = bytes, .access = access};
+	struct end *e = &t->rail->mine;
+	struct gpu_routes routes;
+
+	fault_phase(&t->fault, "choosing the path to GPU memory");
+	if (gpu_routes_probe(&routes, attr.pd, ep->gpu, &t->fault) ||
+	    gpu_routes_choose(&routes, (enum gpu_path)ep->options->local.gpu_path, &attr.route,
+			      &t->fault))
+		return -1;
+	snprintf(e->gpu.path, sizeof(e->gpu.path), "%s", gpu_route_name(attr.route));
+	gpu_routes_format(&routes, attr.route, e->gpu.chosen, sizeof(e->gpu.chosen));
+	if (attr.route == GPU_ROUTE_STAGED) {
+		fault_raise(&t->fault, FAULT_UNAVAILABLE, 0, "no direct path to %s", e->gpu.name);
+		fault_cause(&t->fault, "GPU memory can only be %s", e->gpu.chosen);
+		return fault_fix(&t->fault, "use gdr_bw, which measures that path and says more");
+	}
+	attr.addr = *buffer = gpu_alloc(ep->gpu, bytes, &t->fault);
+	if (!attr.addr)
+		return -1;
+	snprintf(e->memory.kind, sizeof(e->memory.kind), "gpu");
+	return mem_init_gpu(m, &attr, &t->fault);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A device of this end: choosing and opening it, its GID, its MTU. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "endpoint/endpoint.h"
+#include "host/identity.h"
+#include "host/virt.h"
+
+static struct hca_attr wanted_port(const struct endpoint *ep, const char *device)
+{
+	const struct local_options *l = &ep->options->local;
+
+	return (struct hca_attr){
+		.device = device,
+		.port = l->ib_port == EXPERIMENT_AUTO ? 0 : (int)l->ib_port,
+		.local = ep->local.ss_family ? (const struct sockaddr *)&ep->local : NULL,
+	};
+}
+
+/* Fill in the facts about the host and how this program was started. */
+static void describe_machine(struct end *e)
+{
+	char argv[END_ARGV_BYTES + 1];
+	size_t n = identity_command_line("/proc/self/cmdline", argv, END_ARGV_BYTES);
+
+	if (gethostname(e->host, sizeof(e->host) - 1))
+		snprintf(e->host, sizeof(e->host), "?");
+	identity_kernel(e->kernel, sizeof(e->kernel));
+	identity_cpu_model("/proc/cpuinfo", e->cpu_model, sizeof(e->cpu_model));
+	identity_rdma_core(e->rdma_core, sizeof(e->rdma_core));
+	snprintf(e->version, sizeof(e->version), "%s", RDMARK_VERSION);
+	argv[n] = '\0';
+	for (size_t at = 0; at < n; at += strlen(argv + at) + 1)
+		end_add_argument(e, argv + at);
+}
+
+/* Set the description of the device. */
+static void describe_rail(const struct endpoint *ep, struct rail *r)
+{
+	const struct hca_port *p = &r->hca.info;
+	struct end *e = &r->mine;
+
+	describe_machine(e);
+	snprintf(e->nic.name, sizeof(e->nic.name), "%s", p->device);
+	snprintf(e->nic.chosen, sizeof(e->nic.chosen), "%s", r->hca.chosen);
+	e->nic.port = p->port;
+	snprintf(e->nic.link_layer, sizeof(e->nic.link_layer), "%s",
+		 p->is_ethernet ? "Ethernet" : "InfiniBand");
+	snprintf(e->nic.transport, sizeof(e->nic.transport), "%s", hca_transport_name(p));
+	e->nic.rate_gbps = hca_rate_gbps(p);
+	e->address.gid_index = -1;
+	e->address.lid = p->port_attr.lid;
+	e->nic.active_mtu_bytes = hca_mtu_bytes(p->port_attr.active_mtu);
+	snprintf(e->nic.netdev, sizeof(e->nic.netdev), "%s", p->netdev);
+	snprintf(e->nic.pci, sizeof(e->nic.pci), "%s", p->place.pci);
+	topo_format_link(&p->place, e->nic.pcie_link, sizeof(e->nic.pcie_link));
+	if (!virt_is_machine()) { /* a virtual machine's PCIe is the hypervisor's invention */
+		e->nic.pcie_read_gbps =
+			pci_link_gbps(&p->place.link, PCI_USUAL_PAYLOAD_BYTES, true);
+		e->nic.pcie_write_gbps =
+			pci_link_gbps(&p->place.link, PCI_USUAL_PAYLOAD_BYTES, false);
+	}
+	e->nic.numa_node = p->place.numa_node;
+	snprintf(e->memory.kind, sizeof(e->memory.kind), "host");
+	snprintf(e->clock, sizeof(e->clock), "%s", ep->clock->source);
+	snprintf(e->nic.firmware, sizeof(e->nic.firmware), "%s", p->attr.fw_ver);
+}
+
+/* Check the options about this end's GIDs and partition, which do not depend on the peer. */
+static int check_told(struct endpoint *ep, const struct rail *r)
+{
+	enum gid_kind kinds[GID_KINDS];
+	uint16_t key;
+
+	if (!r->hca.info.is_iwarp)
+		rail_gid_kinds(ep, r, kinds);
+	return fault_is(ep->fault) ? -1 : rail_pkey(ep, r, &key);
+}
+
+int rail_open(struct endpoint *ep, struct rail *r, const char *text)
+{
+	struct hca_attr wanted = wanted_port(ep, text);
+	char chosen[sizeof(r->hca.chosen)];
+	struct hca_list list;
+	const struct hca_port *port;
+	int rc = -1;
+
+	if (hca_scan(&list, text, ep->fault))
+		return -1;
+	port = hca_choose(&list, &wanted, chosen, sizeof(chosen), ep->fault);
+	if (port) {
+		rc = hca_open(&r->hca, port, ep->fault);
+		memcpy(r->hca.chosen, chosen, sizeof(chosen));
+	}
+	hca_list_free(&list);
+	if (rc || rail_check_link(ep, r) || check_told(ep, r))
+		return -1;
+	describe_rail(ep, r);
+	return 0;
+}
+
+void rail_release(struct rail *r)
+{
+	counters_release(&r->counters);
+	hca_release(&r->hca);
+	memset(r, 0, sizeof(*r));
+}
+
+unsigned rail_mtu(const struct endpoint *ep, const struct rail *r)
+{
+	unsigned active = hca_mtu_bytes(r->hca.info.port_attr.active_mtu);
+	uint64_t wanted = ep->options->experiment.mtu_bytes;
+
+	return wanted < active ? (unsigned)wanted : active;
+}
+
+int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p)
+{
+	uint64_t index = ep->options->local.gid_index;
+
+	fault_phase(ep->fault, "choosing the GID");
+	if (index >= (uint64_t)p->port_attr.gid_tbl_len) {
+		fault_raise(ep->fault, FAULT_USAGE, 0,
+			    "-x/--gid-index %u: %s port %u has only %d GIDs", (unsigned)index,
+			    p->device, p->port, p->port_attr.gid_tbl_len);
+		fault_fix(ep->fault, "use 0 to %d, or omit -x", p->port_attr.gid_tbl_len - 1);
+	} else {
+		fault_raise(ep->fault, FAULT_USAGE, 0,
+			    "-x/--gid-index %u: the GID of %s port %u at that index is empty",
+			    (unsigned)index, p->device, p->port);
+		fault_fix(ep->fault, "give an index that --list shows, or omit -x");
+	}
+	return -1;
+}
+
+/* The GID that -x names; NULL with the fault raised if that index is empty. */
+static const struct gid *explicit_gid(struct endpoint *ep, const struct rail *r)
+{
+	const struct hca_port *p = &r->hca.info;
+
+	for (size_t i = 0; i < p->gid_count; i++)
+		if ((uint64_t)p->gids[i].index == ep->options->local.gid_index)
+			return &p->gids[i];
+	rail_refuse_gid(ep, p);
+	return NULL;
+}
+
+/* --ipv6 takes the others away; on InfiniBand a GID has no family. */
+static size_t kinds_wanted(struct endpoint *ep, const struct rail *r,
+			   enum gid_kind kinds[GID_KINDS])
+{
+	const struct hca_port *p = &r->hca.info;
+	size_t n = gid_kinds(p->gids, p->gid_count, (const struct sockaddr *)&ep->local, kinds);
+
+	if (!ep->options->local.ipv6 || !p->is_ethernet || p->is_iwarp)
+		return n;
+	n = gid_kinds_ipv6(kinds, n);
+	if (!n) {
+		fault_phase(ep->fault, "choosing the GID");
+		fault_raise(ep->fault, FAULT_USAGE, 0, "--ipv6: %s port %u has no IPv6 GID",
+			    p->device, p->port);
+		fault_fix(ep->fault, "give the netdev%s%s an IPv6 address, or omit --ipv6",
+			  p->netdev[0] ? " " : "", p->netdev);
+	}
+	return n;
+}
+
+size_t rail_gid_kinds(struct endpoint *ep, const struct rail *r, enum gid_kind kinds[GID_KINDS])
+{
+	const struct gid *one;
+
+	if (ep->options->local.gid_index == EXPERIMENT_AUTO)
+		return kinds_wanted(ep, r, kinds);
+	one = explicit_gid(ep, r);
+	if (!one)
+		return 0;
+	kinds[0] = one->kind;
+	return 1;
+}
+
+void rail_describe_gid(struct rail *r, const struct gid *g, const char *chosen)
+{
+	r->mine.address.gid_index = g->index;
+	gid_format(&g->raw, r->mine.address.gid, sizeof(r->mine.address.gid));
+	text_copy(r->mine.address.gid_type, sizeof(r->mine.address.gid_type),
+		  gid_kind_name(g->kind));
+	text_copy(r->mine.address.gid_chosen, sizeof(r->mine.address.gid_chosen), chosen);
+}
+
+int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
+{
+	const struct hca_port *p = &r->hca.info;
+	bool chosen = ep->options->local.gid_index != EXPERIMENT_AUTO;
+	bool grh = (p->port_attr.flags & IBV_QPF_GRH_REQUIRED) != 0;
+	const struct gid *g =
+		chosen ? explicit_gid(ep, r)
+		       : gid_pick(p->gids, p->gid_count, kind, (const struct sockaddr *)&ep->local);
+
+	if (fault_is(ep->fault))
+		return -1;
+	/* On iWARP the GID is only shown: rdma_cm connects by IP address. */
+	r->route.global = p->is_iwarp ? g != NULL : p->is_ethernet || chosen || grh;
+	if (!g && r->route.global) {
+		fault_raise(ep->fault, FAULT_LOCAL, 0, "%s port %u has no GID of type %s",
+			    p->device, p->port, gid_kind_name(kind));
+		return fault_fix(ep->fault, "give the netdev%s%s an IP address",
+				 p->netdev[0] ? " " : "", p->netdev);
+	}
+	if (g) {
+		r->gid = g->raw;
+		r->route.gid_index = g->index;
+	}
+	if (r->route.global)
+		rail_describe_gid(r, g,
+				  chosen        ? "named with -x"
+				  : p->is_iwarp ? "the only type on iWARP"
+						: "the best type that both ends have");
+	return 0;
+}

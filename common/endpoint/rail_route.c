@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The route between the ends, by the options: link layer, LID, P_Key, the fields of a GRH. */
+#include "endpoint/endpoint.h"
+
+#include <stdio.h>
+
+#include "verbs/pkey.h"
+
+int rail_check_link(struct endpoint *ep, const struct rail *r)
+{
+	const struct local_options *l = &ep->options->local;
+	const struct hca_port *p = &r->hca.info;
+	const char *wanted = l->link == LINK_IB ? "InfiniBand" : "Ethernet";
+
+	fault_phase(ep->fault, "choosing the device");
+	if (l->link != LINK_ANY && (l->link == LINK_ETHERNET) != p->is_ethernet) {
+		fault_raise(ep->fault, FAULT_USAGE, 0, "--force-link %s: %s port %u is %s",
+			    l->link == LINK_IB ? "IB" : "Ethernet", p->device, p->port,
+			    p->is_ethernet ? "Ethernet" : "InfiniBand");
+		return fault_fix(ep->fault,
+				 "name a device with an %s port with -d; --list shows them",
+				 wanted);
+	}
+	if (l->dlid != EXPERIMENT_AUTO && p->is_ethernet) {
+		fault_raise(ep->fault, FAULT_USAGE, 0,
+			    "--dlid: %s port %u is Ethernet and has no LIDs", p->device, p->port);
+		return fault_fix(ep->fault, "omit it");
+	}
+	if (l->dlid != EXPERIMENT_AUTO && ep->options->experiment.rdma_cm) {
+		fault_raise(ep->fault, FAULT_USAGE, 0, "--dlid cannot be used with -R/--rdma_cm");
+		return fault_fix(ep->fault, "omit one of the two: rdma_cm finds the path itself");
+	}
+	return 0;
+}
+
+static bool pkey_given(const struct endpoint *ep)
+{
+	return ep->options->local.pkey_index != EXPERIMENT_AUTO;
+}
+
+int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key)
+{
+	*key = 0;
+	return pkey_given(ep) ? pkey_at(&r->hca, ep->options->local.pkey_index, key, ep->fault) : 0;
+}
+
+int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs)
+{
+	uint16_t mine;
+
+	r->route.pkey_index = 0;
+	if (!pkey_given(ep))
+		return theirs ? pkey_find(&r->hca, theirs, &r->route.pkey_index, ep->fault) : 0;
+	r->route.pkey_index = (unsigned)ep->options->local.pkey_index;
+	if (rail_pkey(ep, r, &mine))
+		return -1;
+	if (!theirs || pkey_fits(mine, theirs))
+		return 0;
+	fault_raise(ep->fault, FAULT_USAGE, 0,
+		    "the two ends are in different partitions: P_Key 0x%04x at index %u here, "
+		    "0x%04x there",
+		    mine, r->route.pkey_index, (unsigned)theirs);
+	return fault_fix(ep->fault, "give --pkey_index on one end only: the other end finds the "
+				    "same partition");
+}
+
+struct operation_depth rail_reads(const struct endpoint *ep, const struct rail *r)
+{
+	return operation_depth(&ep->test->operation, &ep->options->experiment, &r->hca.info.attr);
+}
+
+void rail_agree_on_reads(struct endpoint *ep, struct rail *r, const struct operation_depth *theirs)
+{
+	struct operation_depth mine = rail_reads(ep, r), both = operation_agree(&mine, theirs);
+
+	r->route.reads_sent = both.sent;
+	r->route.reads_answered = both.answered;
+}
+
+void rail_set_route(struct endpoint *ep, struct rail *r)
+{
+	const struct experiment *e = &ep->options->experiment;
+	struct fault none = {0};
+	uint16_t key;
+
+	r->route.sl = (unsigned)e->sl;
+	r->route.tos = (unsigned)e->tos;
+	r->route.hop_limit = (unsigned)e->hop_limit;
+	r->route.flow_label = (uint32_t)e->flow_label;
+	r->route.qp_timeout = (unsigned)e->qp_timeout;
+	r->route.retry_count = (unsigned)e->retry_count;
+	r->mine.address.pkey_index = r->route.pkey_index;
+	if (pkey_at(&r->hca, r->route.pkey_index, &key, &none) == 0)
+		snprintf(r->mine.address.pkey, sizeof(r->mine.address.pkey), "0x%04x", key);
+}

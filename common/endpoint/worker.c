@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The QPs, memory and receives of one measuring thread. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "plan/plan.h"
+#include "endpoint/endpoint.h"
+#include "plan/transport.h"
+
+#define UD_INLINE_WANTED 188 /* a datagram's address takes room in the request, too */
+#define STAGED_BATCH     32  /* receives that are reposted at a time */
+#define LOAD_TX_DEPTH  128
+
+/* True if the peer's messages consume receives of this end. */
+static bool worker_receives(const struct endpoint *ep)
+{
+	if (ep->test->receives == RECEIVES_BOTH || (ep->immediate && ep->test->latency))
+		return true;
+	return (ep->test->receives == RECEIVES_FOLLOWER || ep->immediate) &&
+	       (ep->options->experiment.bidirectional || !endpoint_leads(ep));
+}
+
+static struct plan_qp worker_plan(const struct worker *t)
+{
+	const struct endpoint *ep = t->ep;
+	const struct ibv_device_attr *d = &t->rail->hca.info.attr;
+
+	return (struct plan_qp){
+		.latency = ep->test->latency,
+		.pingpong = ep->test->latency && !ep->test->operation.fetches,
+		.receives = worker_receives(ep),
+		.no_rnr_retry = t->rail->hca.info.is_iwarp,
+		.max_cqe = (unsigned)d->max_cqe,
+		.max_wr =
+			(unsigned)(ep->options->experiment.use_srq ? d->max_srq_wr : d->max_qp_wr),
+	};
+}
+
+/* --post-api wr: check that the QP has the ibv_wr_*() functions. */
+static int check_post_api(struct worker *t)
+{
+	const struct endpoint *ep = t->ep;
+
+	if (!endpoint_wants_extended(ep) || ep->options->experiment.post_api != POST_API_WR ||
+	    !endpoint_sends(ep) || t->qps.extended)
+		return 0;
+	fault_raise(&t->fault, FAULT_UNAVAILABLE, 0,
+		    "--post-api wr: %s does not support the ibv_wr_* calls",
+		    t->rail->hca.info.device);
+	return fault_fix(&t->fault, "omit it, or use --post-api send");
+}
+
+static int make_qps(struct worker *t)
+{
+	const struct endpoint *ep = t->ep;
+	const struct test *test = ep->test;
+	const struct experiment *e = &ep->options->experiment;
+	struct plan_qp plan = worker_plan(t);
+	struct qp_attr w = {
+		.type = transport_type(e),
+		.count = (unsigned)e->qps,
+		.tx_depth = plan_tx_depth(e, &plan),
+		.rx_depth = plan_rx_depth(e, &plan),
+		.use_srq = e->use_srq,
+		.own_cqs = e->own_cqs,
+		.events = e->events,
+		.extended = endpoint_wants_extended(ep),
+		.vector = (unsigned)ep->options->local.vector,
+		.inline_bytes = e->inline_bytes == EXPERIMENT_AUTO ? QP_INLINE_BEST_EFFORT
+								   : (unsigned)e->inline_bytes,
+		.inline_wanted = test->inline_wanted,
+		.send_ops = operation_send_ops(&test->operation),
+		.access = operation_access(&test->operation, t->rail->hca.info.is_iwarp),
+		.pkey_index = t->rail->route.pkey_index,
+	};
+
+	if (t->rail->hca.info.is_iwarp) /* the connecting side sends first: an empty WRITE */
+		w.access |= IBV_ACCESS_REMOTE_WRITE;
+	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
+		w.inline_bytes = 0;
+	if (e->connection == CONNECTION_UD && w.inline_wanted > UD_INLINE_WANTED)
+		w.inline_wanted = UD_INLINE_WANTED;
+	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))
+		return -1;
+	if (check_post_api(t))
+		return -1;
+	if (e->events)
+		t->control->wake_fd = t->qps.cq_wait.wake_fd;
+	return 0;
+}
+
+/*
+ * Make the receive queue and post its receives, if this end has any. All cells of gdr_bw (MATRIX)
+ * also need a receive for each staged slot.
+ */
+static int make_receives(struct worker *t)
+{
+	const struct endpoint *ep = t->ep;
+	const struct round_memory memory = worker_buffers(t);
+	const struct plan_qp plan = worker_plan(t);
+	unsigned depth = t->qps.rx_depth;
+	unsigned batch = plan_recv_list(&ep->options->experiment, &plan, depth);
+
+	if (!depth)
+		return 0;
+	if (ep->own_schedule && depth < ep->options->experiment.staged_slots + STAGED_BATCH) {
+		fault_raise(&t->fault, FAULT_USAGE, 0,
+			    "a receive queue of %u is too short for --staged-slots %u", depth,
+			    (unsigned)ep->options->experiment.staged_slots);
+		return fault_fix(&t->fault, "use fewer slots, or an -r of at least the slots + %u",
+				 STAGED_BATCH);
+	}
+	if (batch > depth) {
+		fault_raise(&t->fault, FAULT_USAGE, 0,
+			    "--recv_post_list %u is more than the receive queue holds (%u)", batch,
+			    depth);
+		return fault_fix(&t->fault, "use a larger -r or a shorter list");
+	}
+	return recv_queue_init(&t->receives, &t->qps, depth, batch, &memory.into, ep->largest_bytes,
+			       &t->fault);
+}
+
+int worker_pin(struct worker *t)
+{
+	const struct endpoint *ep = t->ep;
+	struct end *e = &t->rail->mine;
+
+	fault_phase(&t->fault, "pinning the thread");
+	if (pin_thread(&t->pin, (int)(int64_t)ep->options->local.numa,
+		       t->rail->hca.info.place.numa_node, &t->fault))
+		return -1;
+	/*
+	 * Several threads have a CPU each. Workers alternate between rails, so the quotient is the
+	 * worker's number on its rail.
+	 */
+	if (endpoint_all_workers(ep) > ep->rails)
+		pin_core(&t->pin, t->index / ep->rails, ep->server);
+	if (!worker_is_first(t))
+		return 0;
+	e->thread.node = t->pin.node;
+	text_copy(e->thread.cpus, sizeof(e->thread.cpus), t->pin.cpus);
+	text_copy(e->thread.pinned, sizeof(e->thread.pinned), t->pin.reason);
+	return 0;
+}
+
+/* Make the worker of a load: it sends WRITEs during a ping-pong, to memory that no loop reads. */
+static int make_load_qp(struct worker *t)
+{
+	struct qp_attr w = {
+		.type = IBV_QPT_RC, /* whatever the ping-pong uses */
+		.count = 1,
+		.tx_depth = LOAD_TX_DEPTH,
+		.access = IBV_ACCESS_REMOTE_WRITE,
+		.pkey_index = t->rail->route.pkey_index,
+	};
+
+	return qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault);
+}
+
+int worker_make(struct worker *t)
+{
+	unsigned qps = t->is_load ? 1 : (unsigned)t->ep->options->experiment.qps;
+
+	if (qp_address_init(&t->mine, qps))
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs", qps);
+	if (t->is_load ? make_load_qp(t) || worker_load_memory(t)
+		       : make_qps(t) || worker_memory(t) || make_receives(t))
+		return -1;
+	t->mine.gid = t->rail->gid;
+	t->mine.lid = t->rail->hca.info.port_attr.lid;
+	for (unsigned i = 0; i < t->qps.count; i++) {
+		t->mine.qpn[i] = t->qps.qp[i]->qp_num;
+		t->mine.psn[i] = t->qps.psn[i];
+	}
+	if (worker_is_first(t))
+		t->rail->mine.nic.inline_bytes = t->qps.inline_bytes;
+	return 0;
+}
+
+int worker_connect(struct worker *t)
+{
+	const struct local_options *l = &t->ep->options->local;
+
+	if (l->dlid != EXPERIMENT_AUTO)
+		t->theirs.lid = (uint16_t)l->dlid;
+	return qp_set_connect(&t->qps, &t->rail->route, &t->theirs, &t->fault);
+}
+
+void worker_quiesce(struct worker *t)
+{
+	recv_queue_release(&t->receives);
+	qp_set_quiesce(&t->qps);
+	cm_release(&t->cm);
+}
+
+void worker_release(struct worker *t)
+{
+	mem_release(&t->mem);
+	qp_set_release(&t->qps);
+	qp_address_release(&t->mine);
+	qp_address_release(&t->theirs);
+	if (t->gpu_buffer)
+		gpu_free(t->ep->gpu, t->gpu_buffer);
+	if (!t->index) /* the other pins were of threads that have ended */
+		pin_undo(&t->pin);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The buffer of a worker: where it sends from and receives to, and in which kind of memory. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "plan/limits.h"
+#include "endpoint/endpoint.h"
+
+#define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
+#define STAMP_ROOM_BYTES 64   /* unused after each slice */
+
+/*
+ * The bytes that a client's experiment needs at this end if a worker needs BYTES. gdr_bw without
+ * --plain needs more: buffers in host and GPU memory, and the staging chunks.
+ */
+static uint64_t all_buffers(const struct endpoint *ep, uint64_t bytes)
+{
+	const struct experiment *e = &ep->options->experiment;
+
+	if (ep->own_schedule && ep->gpu)
+		return 2 * bytes + e->staged_slots * e->staged_chunk_bytes;
+	return bytes * ep->workers + e->load_bytes * ep->loads;
+}
+
+/* Offsets in the buffer. */
+struct layout {
+	uint64_t first;  /* offset of QP 0's slice */
+	uint64_t stride; /* from one QP's to the next */
+	uint64_t into;   /* from where it sends to where it receives */
+	uint64_t bytes;
+};
+
+/*
+ * One buffer: headroom, then a slice for each QP. A test that sends and receives does so from the
+ * first half of the slice and into the second.
+ */
+static struct layout lay_out(const struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+	bool apart = ep->test->latency || e->bidirectional;
+	uint64_t slice =
+		ep->largest_bytes > e->footprint_bytes ? ep->largest_bytes : e->footprint_bytes;
+	uint64_t half = (e->align_bytes + slice + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES *
+			PAGE_BYTES;
+	/* A datagram's GRH is stored before the slice, so that must be in the QP's MR, too. */
+	uint64_t before = e->connection == CONNECTION_UD && !apart ? PAGE_BYTES : 0;
+	struct layout l = {
+		.first = PAGE_BYTES + before + e->align_bytes,
+		.stride = (apart ? 2 * half : half) + before,
+		.into = apart ? half : 0,
+	};
+
+	l.bytes = PAGE_BYTES + e->qps * l.stride;
+	if (l.bytes < l.first + ep->message_max)
+		l.bytes = l.first + ep->message_max;
+	return l;
+}
+
+/* Set the kind of host memory; each worker has its own part of a file. */
+static struct backing backing_of(const struct worker *t, uint64_t bytes)
+{
+	const struct local_options *l = &t->ep->options->local;
+	uint64_t part = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+
+	if (l->mmap_file)
+		return (struct backing){BACKING_FILE, l->mmap_file,
+					l->mmap_offset_bytes + t->index * part};
+	return (struct backing){.kind = l->hugepages ? BACKING_HUGE : BACKING_PAGES};
+}
+
+static int make_host_memory(struct worker *t, const struct layout *l, unsigned access)
+{
+	const struct options *o = t->ep->options;
+	struct end *e = &t->rail->mine;
+	struct mem_attr attr = {
+		.pd = t->qps.pd,
+		.pin = &t->pin,
+		.backing = backing_of(t, l->bytes),
+		.bytes = l->bytes,
+		.access = access | (o->local.odp ? IBV_ACCESS_ON_DEMAND : 0),
+		.mr_count = o->experiment.mr_per_qp ? t->qps.count : 0,
+		.lead = PAGE_BYTES,
+		.stride = l->stride,
+	};
+
+	fault_phase(&t->fault, "registering memory");
+	if ((o->local.odp && mem_check_odp(t->rail->hca.ctx, &t->fault)) ||
+	    mem_make(&t->mem, &attr, &t->fault))
+		return -1;
+	if (!worker_is_first(t))
+		return 0;
+	e->memory.pages = (int64_t)t->mem.pages_checked;
+	e->memory.pages_on_node = (int64_t)t->mem.pages_on_node;
+	text_copy(e->memory.made_of, sizeof(e->memory.made_of), t->mem.map.what);
+	if (o->local.odp)
+		text_add(e->memory.made_of, sizeof(e->memory.made_of), "%son-demand paging",
+			 e->memory.made_of[0] ? ", " : "");
+	return 0;
+}
+
+/* Refuse options about host memory with GPU memory. */
+static int check_gpu_memory(struct worker *t)
+{
+	const struct options *o = t->ep->options;
+	const char *option = o->local.hugepages        ? "--use_hugepages"
+			     : o->local.mmap_file      ? "--mmap"
+			     : o->local.odp            ? "--odp"
+			     : o->experiment.mr_per_qp ? "--mr_per_qp"
+						       : NULL;
+
+	if (!option)
+		return 0;
+	fault_raise(&t->fault, FAULT_USAGE, 0, "%s cannot be used with GPU memory", option);
+	return fault_fix(&t->fault, "omit it: it applies to host memory only");
+}
+
+/* The peer sends one rkey for all QPs, or one per QP if each has an MR. */
+static int tell_keys(struct worker *t)
+{
+	t->mine.rkey = t->mem.rkey;
+	if (!t->mem.lkeys)
+		return 0;
+	t->mine.rkeys = calloc(t->mem.mr_count, sizeof(*t->mine.rkeys));
+	if (!t->mine.rkeys)
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "keys of %u MRs",
+				   t->mem.mr_count);
+	for (unsigned i = 0; i < t->mem.mr_count; i++)
+		t->mine.rkeys[i] = t->mem.mr[i]->rkey;
+	return 0;
+}
+
+unsigned worker_access(const struct worker *t)
+{
+	unsigned access = operation_access(&t->ep->test->operation, t->rail->hca.info.is_iwarp);
+
+	if (t->is_load)
+		access = IBV_ACCESS_REMOTE_WRITE;
+	if (!t->ep->options->experiment.strict_order)
+		access |= IBV_ACCESS_RELAXED_ORDERING;
+	return access;
+}
+
+int worker_memory(struct worker *t)
+{
+	const struct endpoint *ep = t->ep;
+	struct layout l = lay_out(ep);
+	unsigned access = worker_access(t);
+	int rc;
+
+	if (ep->server && limits_memory(&ep->options->local, all_buffers(ep, l.bytes), &t->fault))
+		return -1;
+	if (ep->gpu_memory)
+		rc = check_gpu_memory(t)
+			     ? -1
+			     : endpoint_gpu_memory(t, l.bytes, access, &t->mem, &t->gpu_buffer);
+	else
+		rc = make_host_memory(t, &l, access);
+	if (rc)
+		return -1;
+	t->out = t->mem.addr + l.first;
+	t->mine.addr = t->out + l.into;
+	t->mine.stride = l.stride;
+	return tell_keys(t);
+}
+
+int worker_load_memory(struct worker *t)
+{
+	uint64_t bytes = t->ep->options->experiment.load_bytes;
+
+	if (mem_init(&t->mem, t->qps.pd, &t->pin, bytes, worker_access(t), &t->fault))
+		return -1;
+	t->out = t->mine.addr = t->mem.addr;
+	t->mine.rkey = t->mem.rkey;
+	return 0;
+}
+
+struct round_memory worker_buffers(const struct worker *t)
+{
+	const struct qp_address *mine = &t->mine, *theirs = &t->theirs;
+
+	return (struct round_memory){
+		.from = {t->out, mine->stride, t->mem.lkey, t->mem.lkeys},
+		.into = {mine->addr, mine->stride, t->mem.lkey, t->mem.lkeys},
+		.remote = {theirs->addr, theirs->stride, theirs->rkey, theirs->rkeys},
+		.gpu = t->mem.gpu != NULL,
+	};
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * before: what is wrong with a host and a port before any measurement. Pure functions of the facts,
+ * in the order in which an expert checks. An unknown fact gives no finding.
+ */
+#pragma once
+
+#include "explain/facts.h"
+#include "explain/finding.h"
+
+/* Append the findings about the host, or about the port X. */
+void explain_host(const struct host_facts *h, struct findings *to);
+void explain_port(const struct port_facts *x, struct findings *to);

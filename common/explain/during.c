@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "explain/during.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define SHARE_SAID  0.01 /* of the time: less is only a note */
+#define SHARE_WARNS 0.05
+#define FEW_ERRORS  10 /* of a link: one or two happen */
+#define STALLS_S    2  /* the driver counts whole seconds, of which one may be before the run */
+
+#define OTHER_COUNTS    0.05 /* of this run's own traffic: less may be headers and warm-up */
+#define BOTH_WAYS_LEAST 4096 /* bytes of a message: with fewer, ACKs are a share of the traffic */
+
+/* What the rules look at, and where they put what they find. */
+struct watched {
+	const struct run_facts *r;
+	const struct run_end *sender, *receiver, *source, *sink;
+	struct findings *to;
+	double run_ns, packets;
+};
+
+static double packets_of(const struct run_facts *r)
+{
+	double each = r->mtu_bytes ? ceil((double)r->message_bytes / r->mtu_bytes) : 1;
+
+	return (double)r->messages * fmax(each, 1);
+}
+
+/* Bytes of this run that its port sent, with all headers. */
+static double wire_bytes(const struct run_facts *r)
+{
+	return (double)r->messages * ((double)r->message_bytes + r->message_header_bytes) +
+	       packets_of(r) * r->packet_header_bytes;
+}
+
+double run_data_share(const struct run_facts *r)
+{
+	return r->messages ? (double)r->messages * (double)r->message_bytes / wire_bytes(r) : 1;
+}
+
+/* Packets were sent again, whose bytes cannot be told from other traffic. */
+static bool sent_again(const struct run_end *e)
+{
+	return e->event[PORT_LOSS_NAKS] > 0 || e->event[PORT_ACK_TIMEOUT] > 0 ||
+	       e->event[PORT_RNR_RECEIVED] > 0 || e->event[PORT_RETRANSMITTED] > 0 ||
+	       e->event[PORT_DUPLICATE] > 0;
+}
+
+/* In Gb/s, what a port carried beyond OWN of all BYTES in so many SECONDS. */
+static double other_gbps(double bytes, double own, double seconds)
+{
+	double other = bytes - own;
+
+	return other > OTHER_COUNTS * own && seconds > 0 ? other * 8 / (seconds * 1e9) : 0;
+}
+
+double run_other_gbps(const struct run_facts *r)
+{
+	double own = wire_bytes(r);
+
+	if (!r->reliable || !(r->packet_header_bytes > 0) || sent_again(r->source) ||
+	    sent_again(r->sink))
+		return 0;
+	/* the ACKs and requests of the other direction */
+	if (r->both && r->message_bytes < BOTH_WAYS_LEAST)
+		return 0;
+	return fmax(other_gbps(r->source->event[PORT_SENT_BYTES], own, r->source->counted_s),
+		    other_gbps(r->sink->event[PORT_RECEIVED_BYTES], own, r->sink->counted_s));
+}
+
+static enum finding_level level_of(double share)
+{
+	return share >= SHARE_WARNS ? FINDING_WARN : FINDING_NOTE;
+}
+
+/* F is of END and took SHARE of the time; EVENT is what was counted. */
+static void set_finding(struct finding *f, const struct run_end *end, double share,
+			enum port_event event)
+{
+	f->end = end->name;
+	f->share = share > 1 ? 1 : share;
+	finding_evidence(f, port_event_name(event), end->event[event], port_event_unit(event));
+}
+
+/* The link itself. Refuted by a counter that someone cleared, which is unknown here. */
+static void find_link_errors(const struct watched *w, const struct run_end *end)
+{
+	double downed = end->event[PORT_LINK_DOWNED], errors = end->event[PORT_SYMBOL_ERROR];
+	double corrupt = end->event[PORT_CRC];
+	struct finding *f;
+
+	if (downed > 0) {
+		f = finding_add(w->to, "link_went_down", FINDING_FAULT,
+				"the link of the %s's port went down %.0f times during the run",
+				end->name, downed);
+		finding_next(f, "check the cable, the transceivers and the switch port's log");
+		set_finding(f, end, NAN, PORT_LINK_DOWNED);
+	}
+	if (corrupt > 0) {
+		f = finding_add(w->to, "corrupt_packets", FINDING_FAULT,
+				"%.0f packets reached the %s's port with a wrong ICRC", corrupt,
+				end->name);
+		finding_cause(f, "Data changed between two links: in the memory of a switch or a "
+				 "NIC, not on a cable");
+		finding_next(f, "check the switches' error logs; run with --verify");
+		set_finding(f, end, NAN, PORT_CRC);
+	}
+	if (errors > 0) {
+		f = finding_add(w->to, "link_errors",
+				errors < FEW_ERRORS ? FINDING_NOTE : FINDING_WARN,
+				"the %s's port counted %.0f symbols or frames with errors",
+				end->name, errors);
+		finding_cause(f, "A dirty or bent cable, or a bad transceiver");
+		finding_next(f, "clean or replace the cable and the transceivers");
+		set_finding(f, end, NAN, PORT_SYMBOL_ERROR);
+	}
+}
+
+/*
+ * The share that loss takes: each NAK has all packets in flight sent again (an upper bound where a
+ * NIC repeats only the one), each ACK timeout stops one QP. NaN: how many are in flight is not
+ * known.
+ */
+static double loss_share(const struct watched *w)
+{
+	const struct run_facts *r = w->r;
+	double naks = w->sender->event[PORT_LOSS_NAKS];
+	double timeouts = w->sender->event[PORT_ACK_TIMEOUT];
+	double link_gbps = fmin(w->sender->rate_gbps, w->receiver->rate_gbps);
+	double packet_bits = (double)r->message_bytes * 8 * (double)r->messages / w->packets;
+	double in_flight = (double)r->tx_depth * r->qps * w->packets / (double)r->messages;
+	double again = link_gbps * w->sender->alone_ns / packet_bits;
+	double share = 0;
+
+	if (again > in_flight)
+		again = in_flight;
+	if (naks > 0)
+		share = naks / w->packets * again / (1 + naks / w->packets * again);
+	if (timeouts > 0 && r->ack_timeout_ns > 0)
+		share = (isnan(share) ? 0 : share) +
+			timeouts * r->ack_timeout_ns / (w->run_ns * r->qps);
+	return share > 1 ? 1 : share;
+}
+
+/* Refuted by NAKs that stand still. */
+static void find_loss(const struct watched *w, double naks, double timeouts)
+{
+	double share = loss_share(w);
+	struct finding *f;
+
+	f = finding_add(w->to, "packet_loss", level_of(share),
+			"packets to the %s were lost: %.0f NAKs for a missing packet",
+			w->r->pulls ? w->sender->name : w->receiver->name, naks);
+	if (timeouts > 0)
+		text_add(f->text, sizeof(f->text), ", %.0f ACK timeouts", timeouts);
+	if (share >= SHARE_SAID)
+		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
+			 100 * share);
+	finding_cause(f, "A switch or a NIC drops packets where neither PFC nor ECN holds the "
+			 "sender back, or a cable is bad");
+	finding_next(f, "check PFC and ECN along the path (trust mode, the DSCP of -T), and the "
+			"discards of the switch ports");
+	set_finding(f, w->sender, share, PORT_LOSS_NAKS);
+	finding_evidence(f, port_event_name(PORT_ACK_TIMEOUT), timeouts, "");
+}
+
+/* Timeouts alone: the last packets were lost, or the peer was late. */
+static void find_timeouts(const struct watched *w, double timeouts)
+{
+	double share = loss_share(w);
+	struct finding *f;
+
+	f = finding_add(w->to, "ack_timeouts", level_of(share), "no ACK came in time %.0f times",
+			timeouts);
+	if (share >= SHARE_SAID)
+		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
+			 100 * share);
+	finding_cause(f,
+		      "The last packets of a burst or their ACKs were lost, or the %s answered "
+		      "late (soft-RoCE on a busy host)",
+		      w->receiver->name);
+	finding_next(f, "check the discards of NICs and switch ports, and the load of the %s",
+		     w->receiver->name);
+	set_finding(f, w->sender, share, PORT_ACK_TIMEOUT);
+}
+
+static void find_resends(const struct watched *w)
+{
+	double naks = w->sender->event[PORT_LOSS_NAKS];
+	double timeouts = w->sender->event[PORT_ACK_TIMEOUT];
+
+	if (!w->r->reliable)
+		return;
+	if (naks > 0)
+		find_loss(w, naks, timeouts);
+	else if (timeouts > 0)
+		find_timeouts(w, timeouts);
+}
+
+/*
+ * Packets came out of order and none was requested again: several paths, no loss. Refuted by RNR
+ * NAKs, after which some drivers count what is sent again as out of order.
+ */
+static void find_several_paths(const struct watched *w)
+{
+	struct finding *f;
+
+	if (!w->r->reliable || !(w->receiver->event[PORT_LOSS_SEEN] > 0) ||
+	    isnan(w->sender->event[PORT_LOSS_NAKS]) || sent_again(w->sender))
+		return;
+	f = finding_add(w->to, "out_of_order", FINDING_NOTE,
+			"%.0f packets came to the %s out of order, and none was sent again",
+			w->receiver->event[PORT_LOSS_SEEN], w->receiver->name);
+	finding_cause(f, "The network has several paths (ECMP, adaptive routing)");
+	set_finding(f, w->receiver, NAN, PORT_LOSS_SEEN);
+}
+
+/* Refuted by RNR NAKs that stand still. */
+static void find_no_receive(const struct watched *w)
+{
+	double naks = w->sender->event[PORT_RNR_RECEIVED], share;
+	struct finding *f;
+
+	if (!w->r->receives || !(naks > 0))
+		return;
+	share = fmin(naks * w->r->rnr_timer_ns / (w->run_ns * w->r->qps), 1);
+	f = finding_add(w->to, "receiver_not_ready", level_of(share),
+			"%.0f messages found no receive posted at the %s, and waited %.1f %% of "
+			"the run for its RNR timer",
+			naks, w->receiver->name, 100 * share);
+	finding_cause(f, "The %s posts receives too late", w->receiver->name);
+	finding_next(f, "use a larger -r or --recv_post_list, or --threads, and check its NUMA "
+			"placement");
+	set_finding(f, w->sender, share, PORT_RNR_RECEIVED);
+}
+
+/* Its NIC could not pass on what it received. */
+static bool is_slow_host(const struct watched *w)
+{
+	const struct run_end *end = w->sink;
+
+	return (w->r->seconds >= STALLS_S && end->event[PORT_PCI_STALLED_WR_S] > 0) ||
+	       end->event[PORT_NIC_DISCARDS] > 0 || end->event[PORT_PCI_OVERFLOW] > 0;
+}
+
+/* The receiving host is too slow for its port. Refuted by counters that stand still. */
+static void find_slow_host(const struct watched *w, double paused_share)
+{
+	static const enum port_event more[] = {PORT_PCI_OVERFLOW, PORT_PCI_STALLED_WR_S};
+	const struct run_end *end = w->sink;
+	struct finding *f;
+
+	f = finding_add(w->to, "host_too_slow", FINDING_WARN,
+			"the %s's NIC could not pass on all that it received", end->name);
+	if (paused_share >= SHARE_SAID)
+		text_add(f->text, sizeof(f->text),
+			 ", and stopped the %s's port for %.1f %% of the run", w->source->name,
+			 100 * fmin(paused_share, 1));
+	finding_cause(f, "Its PCIe link or its memory is slower than the port");
+	finding_next(f, "check the slot's width and speed, MaxReadReq 4096, relaxed ordering, "
+			"iommu=pt and the NUMA node of the buffers; try a smaller --footprint");
+	set_finding(f, end, paused_share, PORT_NIC_DISCARDS);
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		finding_evidence(f, port_event_name(more[i]), end->event[more[i]],
+				 port_event_unit(more[i]));
+}
+
+/* Refuted by a duration that stands still; frames alone say nothing. */
+static void find_pause(const struct watched *w, double share, double sent_share)
+{
+	struct finding *f;
+
+	f = finding_add(w->to, "paused", level_of(share),
+			"the %s's port was stopped for %.1f %% of the run", w->source->name,
+			100 * fmin(share, 1));
+	if (sent_share >= SHARE_SAID) {
+		finding_cause(f, "The %s's port sent the pause frames", w->sink->name);
+		finding_next(f, "check the %s's PCIe link, memory, NUMA placement and receives",
+			     w->sink->name);
+	} else if (isnan(sent_share)) {
+		finding_cause(f,
+			      "The %s's port or a switch sent the pause frames; which one is "
+			      "not known",
+			      w->sink->name);
+		finding_next(f, "check the pause counters of the %s's port and of the switch",
+			     w->sink->name);
+	} else {
+		finding_cause(f,
+			      "A switch sent the pause frames, not the %s: another port is "
+			      "congested",
+			      w->sink->name);
+		finding_next(f, "find the congested port of the switch");
+	}
+	set_finding(f, w->source, share, PORT_PAUSE_RECEIVED_US);
+	finding_evidence(f, port_event_name(PORT_PAUSE_SENT_US), w->sink->event[PORT_PAUSE_SENT_US],
+			 "us");
+}
+
+/*
+ * Where the receiving NIC shows that its host is slow, and that it sent the pause frames, that is
+ * why the port was stopped.
+ */
+static void find_stopped(const struct watched *w)
+{
+	double share = w->source->event[PORT_PAUSE_RECEIVED_US] * 1e3 / w->run_ns;
+	double sent_share = w->sink->event[PORT_PAUSE_SENT_US] * 1e3 / w->run_ns;
+	bool by_sink = sent_share >= SHARE_SAID, slow = is_slow_host(w);
+
+	if (slow)
+		find_slow_host(w, by_sink ? share : NAN);
+	if (share >= SHARE_SAID && !(slow && by_sink))
+		find_pause(w, share, sent_share);
+}
+
+/* Between two ends alone nothing is congested. Refuted by other traffic. */
+static void find_congestion(const struct watched *w)
+{
+	const struct run_end *s = w->source, *r = w->sink;
+	struct finding *f;
+
+	if (s->event[PORT_CNP_IGNORED] > 0) {
+		f = finding_add(w->to, "ecn_ignored", FINDING_WARN,
+				"the %s ignored %.0f congestion notifications", s->name,
+				s->event[PORT_CNP_IGNORED]);
+		finding_cause(f, "ECN is off on its NIC for this priority");
+		finding_next(f, "enable ECN (RP) for this priority on the %s", s->name);
+		set_finding(f, s, NAN, PORT_CNP_IGNORED);
+	}
+	if (r->event[PORT_ECN_MARKED] > 0 && r->event[PORT_CNP_SENT] <= 0) {
+		f = finding_add(
+			w->to, "ecn_unanswered", FINDING_WARN,
+			"%.0f packets came to the %s with a congestion mark, and it sent no "
+			"notification",
+			r->event[PORT_ECN_MARKED], r->name);
+		finding_cause(f, "ECN is off on its NIC for this priority");
+		finding_next(f, "enable ECN (NP) for this priority on the %s", r->name);
+		set_finding(f, r, NAN, PORT_ECN_MARKED);
+	}
+	if (s->event[PORT_CNP_HANDLED] > 0) {
+		f = finding_add(w->to, "congestion", FINDING_NOTE,
+				"%.0f congestion notifications slowed the %s down",
+				s->event[PORT_CNP_HANDLED], s->name);
+		finding_cause(f, "Another flow shares a port of the way, or the switch marks too "
+				 "early");
+		finding_next(f, "measure again without other traffic; check the switch's ECN "
+				"thresholds");
+		set_finding(f, s, NAN, PORT_CNP_HANDLED);
+	}
+}
+
+static void find_other_traffic(const struct watched *w)
+{
+	double gbps = run_other_gbps(w->r);
+	struct finding *f;
+
+	if (!(gbps > 0))
+		return;
+	f = finding_add(w->to, "other_traffic", FINDING_NOTE,
+			"a port carried %.1f Gb/s that is not this run's", gbps);
+	finding_cause(f, "Other programs use it: what it counted may be theirs");
+	finding_next(f, "measure again without them");
+	set_finding(f, w->source, NAN, PORT_SENT_BYTES);
+	finding_evidence(f, port_event_name(PORT_RECEIVED_BYTES),
+			 w->sink->event[PORT_RECEIVED_BYTES], "bytes");
+}
+
+enum limit_by limit_of_finding(const char *code)
+{
+	static const struct {
+		const char *code;
+		enum limit_by by;
+	} of[] = {
+		{"packet_loss", LIMIT_LOSS},
+		{"ack_timeouts", LIMIT_LOSS},
+		{"receiver_not_ready", LIMIT_RECEIVER},
+		{"paused", LIMIT_PAUSE},
+		{"host_too_slow", LIMIT_MEMORY},
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (strcmp(of[i].code, code) == 0)
+			return of[i].by;
+	return LIMIT_UNKNOWN;
+}
+
+void explain_events(const struct run_facts *r, struct findings *to)
+{
+	const struct watched w = {.r = r,
+				  .sender = r->sender,
+				  .receiver = r->receiver,
+				  .source = r->source,
+				  .sink = r->sink,
+				  .to = to,
+				  .run_ns = r->seconds * 1e9,
+				  .packets = packets_of(r)};
+
+	find_link_errors(&w, r->sender);
+	find_link_errors(&w, r->receiver);
+	find_resends(&w);
+	find_several_paths(&w);
+	find_no_receive(&w);
+	find_stopped(&w);
+	find_congestion(&w);
+	find_other_traffic(&w);
+	findings_sort(to);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "explain/facts.h"
+
+#include <limits.h>
+#include <linux/capability.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "host/devnode.h"
+#include "host/sysfs.h"
+#include "host/virt.h"
+
+/*
+ * True if this process has CAP_IPC_LOCK. capget(2) has no wrapper in libc; /proc has the same
+ * information.
+ */
+static bool may_lock_memory(void)
+{
+	char line[256];
+	unsigned long long effective = 0;
+	FILE *in = fopen("/proc/self/status", "re");
+
+	while (in && fgets(line, sizeof(line), in))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	if (in)
+		fclose(in);
+	return effective >> CAP_IPC_LOCK & 1;
+}
+
+void host_facts_read(struct host_facts *h)
+{
+	struct rlimit limit;
+	struct devnode cm;
+
+	memset(h, 0, sizeof(*h));
+	h->virtual_machine = virt_is_machine();
+	h->nodes = sysfs_node_count();
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+		h->memlock_limited = !may_lock_memory();
+		h->memlock_bytes = limit.rlim_cur;
+	}
+	devnode_read(&cm, "infiniband/rdma_cm");
+	h->cm_errnum = cm.errnum;
+}
+
+/* Find the function above PCI: a root port or a switch's port; "" if there is none. */
+static void find_upstream(const char *pci, char upstream[16])
+{
+	char path[PATH_MAX], *slash;
+
+	upstream[0] = '\0';
+	if (!pci_is_address(pci) || sysfs_resolve(path, sizeof(path), "bus/pci/devices/%s", pci))
+		return;
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	slash = strrchr(path, '/');
+	if (slash && pci_is_address(slash + 1) && strlen(slash + 1) < 16)
+		strcpy(upstream, slash + 1);
+}
+
+/* Its link, with what both ends can do: both must say so. */
+static void read_pci(struct port_facts *x, const char *pci)
+{
+	struct pci_link above = {.pci = ""};
+	char dir[64], upstream[16];
+
+	find_upstream(pci, upstream);
+	aer_read(&x->own, pci);
+	aer_read(&x->upstream, upstream);
+	if (!pci_is_address(pci))
+		return;
+	snprintf(x->link.pci, sizeof(x->link.pci), "%s", pci);
+	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", pci);
+	pci_read_link(dir, &x->link);
+	if (upstream[0]) {
+		snprintf(dir, sizeof(dir), "bus/pci/devices/%s", upstream);
+		pci_read_link(dir, &above);
+	}
+	x->link.max_gts = fmin(x->link.max_gts, above.max_gts);
+	if (above.max_width < x->link.max_width)
+		x->link.max_width = above.max_width;
+	sysfs_read(x->iommu, sizeof(x->iommu), "bus/pci/devices/%s/iommu_group/type", pci);
+}
+
+static void read_governors(struct port_facts *x, int node)
+{
+	struct sysfs_set cpus;
+	char governor[sizeof(x->governor)];
+
+	if (node < 0 || sysfs_read_set(&cpus, "devices/system/node/node%d/cpulist", node))
+		return;
+	for (unsigned i = 0; i < SYSFS_SET_MAX; i++) {
+		if (!sysfs_set_has(&cpus, (int)i))
+			continue;
+		x->cpus++;
+		if (sysfs_read(governor, sizeof(governor),
+			       "devices/system/cpu/cpu%u/cpufreq/scaling_governor", i) ||
+		    strcmp(governor, "performance") == 0)
+			continue;
+		x->slow_cpus++;
+		strcpy(x->governor, governor);
+	}
+}
+
+static void read_counters(struct port_facts *x)
+{
+	static const char *const names[] = {
+		"symbol_error",
+		"link_error_recovery",
+		"link_downed",
+		"port_rcv_errors",
+		"port_xmit_discards",
+		"port_rcv_remote_physical_errors",
+		"local_link_integrity_errors",
+		"excessive_buffer_overrun_errors",
+	};
+	_Static_assert(sizeof(names) / sizeof(names[0]) <= FACTS_COUNTERS, "room for each");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct counter *k = &x->counter[x->counters];
+
+		if (sysfs_read_int(&k->before, "class/infiniband/%s/ports/%u/counters/%s",
+				   x->port->device, x->port->port, names[i]))
+			continue;
+		snprintf(k->name, sizeof(k->name), "counters/%s", names[i]);
+		k->after = k->before;
+		x->counters++;
+	}
+	x->age.read_ns = clock_now_ns();
+}
+
+void port_facts_read(struct port_facts *x, const struct hca_port *port, const struct hca_list *list,
+		     const struct host_facts *h)
+{
+	memset(x, 0, sizeof(*x));
+	x->port = port;
+	x->host = h;
+	read_pci(x, port->place.pci);
+	if (port->netdev[0])
+		sysfs_read_int(&x->netdev_mtu, "class/net/%s/mtu", port->netdev);
+	read_governors(x, port->place.numa_node);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hca_port *p = &list->port[i];
+
+		if (p->attr.vendor_id == port->attr.vendor_id &&
+		    p->attr.vendor_part_id == port->attr.vendor_part_id &&
+		    p->is_ethernet == port->is_ethernet && !p->open_errno &&
+		    p->port_attr.state == IBV_PORT_ACTIVE)
+			x->sibling_gbps = fmax(x->sibling_gbps, hca_rate_gbps(p));
+	}
+	read_counters(x);
+}
+
+void port_facts_read_again(struct port_facts *x, uint64_t least_ns)
+{
+	x->age.lifespan_ns = least_ns;
+	if (x->counters)
+		counters_refresh(&x->age);
+	for (unsigned i = 0; i < x->counters; i++) {
+		struct counter *k = &x->counter[i];
+
+		k->unreadable = sysfs_read_int(&k->after, "class/infiniband/%s/ports/%u/%s",
+					       x->port->device, x->port->port, k->name) != 0;
+	}
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "explain/run.h"
+
+#include <math.h>
+#include <string.h>
+
+void run_end_unknown(struct run_end *e, const char *name)
+{
+	memset(e, 0, sizeof(*e));
+	e->name = name;
+	e->pcie_link = "";
+	e->rate_gbps = e->pcie_gbps = NAN;
+	e->full_share = e->schedule_share = e->busy_share = e->cpu_share = NAN;
+	e->alone_ns = e->completion_ns = e->counted_s = NAN;
+	for (int i = 0; i < PORT_EVENTS; i++)
+		e->event[i] = NAN;
+}

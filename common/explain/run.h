@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * run: the facts of one result of a bandwidth test, in one direction, as plain numbers. Whatever is
+ * not known is NaN: an end of an older version, a counter that the driver does not have, a virtual
+ * machine's PCIe link.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/port_events.h"
+
+struct run_end {
+	const char *name;      /* "client", "server"; static storage */
+	double rate_gbps;      /* of its ports together, after coding */
+	double pcie_gbps;      /* payload that its PCIe link carries in the direction of the data */
+	const char *pcie_link; /* "gen4 x8 at 0000:41:00.0"; lent; "" unknown */
+	bool pcie_trained_down; /* the adapter can do more than that link */
+	/* of its loop, of the mean of its threads: */
+	double full_share;     /* time with a full send queue and no completion */
+	double schedule_share; /* time in which no message was due; NaN also without a schedule */
+	double alone_ns;       /* from posting a lone message to its completion */
+	double completion_ns;  /* the same, in the run */
+	double busy_share;     /* time in which receives completed as fast as it polled */
+	double cpu_share; /* time in which a thread that spins had its CPU; the least of them */
+	double counted_s; /* for how long its ports counted: the run and a little more */
+	double event[PORT_EVENTS]; /* what they counted */
+};
+
+struct run_facts {
+	uint64_t message_bytes, messages;                 /* all that were sent */
+	double seconds, gbps;                             /* payload */
+	unsigned mtu_bytes, qps, tx_depth;                /* of each QP: messages in flight */
+	double packet_header_bytes, message_header_bytes; /* on the wire; 0: unknown */
+	bool receives; /* each message needs a receive of the peer: SEND */
+	bool reliable; /* lost packets are sent again */
+	bool lost;     /* messages were lost */
+	bool pulls;    /* the data come to the end that posts: READ */
+	bool both;     /* the other direction ran at the same time */
+	double limit_gbps;                   /* of a schedule; 0: none */
+	double ack_timeout_ns, rnr_timer_ns; /* of the QPs */
+	/* the end that posts, and the other; where the data come from, and where they go */
+	const struct run_end *sender, *receiver, *source, *sink;
+};
+
+/* All is unknown. */
+void run_end_unknown(struct run_end *e, const char *name);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * dcb: priority flow control (PFC) of a network interface, from any driver, by netlink. Any user
+ * may ask, but only for an interface in this network namespace.
+ *
+ * In a tree made up by RDMARK_SYSFS the answer is the file dcb/NETDEV there, with the lines
+ * "pfc_en: 0x08", "requests: N N …" and "indications: N N …" of 8 numbers. Nothing is raised. No
+ * state; any thread may call.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DCB_PRIORITIES 8
+
+struct dcb_pfc {
+	uint8_t enabled;                      /* bit N: priority N has PFC */
+	uint64_t requests[DCB_PRIORITIES];    /* pause frames sent */
+	uint64_t indications[DCB_PRIORITIES]; /* pause frames received */
+};
+
+/* Ask for NETDEV's. Returns 0 or -errno (then *PFC is zeros): -EOPNOTSUPP if it has none. */
+int dcb_read_pfc(struct dcb_pfc *pfc, const char *netdev);
+
+/* Parse SIZE bytes that netlink answered. Returns as dcb_read_pfc(): -EBADMSG if they make no sense. */
+int dcb_parse_pfc(struct dcb_pfc *pfc, const void *reply, size_t size);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "host/ethtool.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/sysfs.h"
+
+#define STATISTICS_MAX 65536u /* of an interface: mlx5 has some thousands */
+#define RECORD_BYTES   (256u * 1024u)
+
+/*
+ * What the kernel fills. It writes as many statistics as there are by then, whatever the caller has
+ * room for: pages that must not be touched follow those of the most that are believed.
+ */
+struct answer {
+	void *at;
+	size_t bytes, mapped;
+};
+
+static int answer_make(struct answer *a, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	a->bytes = (bytes + page - 1) / page * page;
+	a->mapped = a->bytes + (size_t)STATISTICS_MAX * ETH_GSTRING_LEN;
+	a->at = mmap(NULL, a->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		     0);
+	if (a->at == MAP_FAILED)
+		return -errno;
+	if (mprotect(a->at, a->bytes, PROT_READ | PROT_WRITE) == 0)
+		return 0;
+	munmap(a->at, a->mapped);
+	return -errno;
+}
+
+/* Ask for what the command at WHAT says, which is also where the answer goes. */
+static int ask(const char *netdev, void *what)
+{
+	struct ifreq r = {.ifr_data = what};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
+
+	if (fd < 0)
+		fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", netdev);
+	rc = ioctl(fd, SIOCETHTOOL, &r) ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+/* How many statistics there are, or -errno. */
+static int count_statistics(const char *netdev)
+{
+	struct {
+		struct ethtool_sset_info info;
+		uint32_t count;
+	} set = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_STATS}};
+	int rc = ask(netdev, &set);
+
+	if (rc)
+		return rc;
+	if (!set.info.sset_mask || !set.count)
+		return -EOPNOTSUPP;
+	return set.count > STATISTICS_MAX ? -E2BIG : (int)set.count;
+}
+
+static void note_name(struct ethtool *e, const char *name, size_t size, uint32_t at)
+{
+	size_t n = strnlen(name, size);
+
+	for (size_t i = 0; i < e->names; i++)
+		if (e->at[i] == ETHTOOL_ABSENT && strlen(e->name[i]) == n &&
+		    memcmp(e->name[i], name, n) == 0)
+			e->at[i] = at;
+}
+
+static int find_live(struct ethtool *e)
+{
+	int count = count_statistics(e->netdev), rc;
+	struct ethtool_gstrings *names;
+	struct answer a;
+
+	if (count < 0)
+		return count;
+	rc = answer_make(&a, sizeof(*names) + (size_t)count * ETH_GSTRING_LEN);
+	if (rc)
+		return rc;
+	names = a.at;
+	names->cmd = ETHTOOL_GSTRINGS;
+	names->string_set = ETH_SS_STATS;
+	names->len = (uint32_t)count;
+	rc = ask(e->netdev, names);
+	if (!rc && names->len != (uint32_t)count)
+		rc = -ESTALE;
+	for (uint32_t i = 0; !rc && i < (uint32_t)count; i++)
+		note_name(e, (const char *)names->data + (size_t)i * ETH_GSTRING_LEN,
+			  ETH_GSTRING_LEN, i);
+	e->statistics = (uint32_t)count;
+	munmap(a.at, a.mapped);
+	return rc;
+}
+
+static int read_live(const struct ethtool *e, uint64_t *value)
+{
+	struct ethtool_stats *all;
+	struct answer a;
+	int rc = answer_make(&a, sizeof(*all) + (size_t)e->statistics * sizeof(uint64_t));
+
+	if (rc)
+		return rc;
+	all = a.at;
+	all->cmd = ETHTOOL_GSTATS;
+	all->n_stats = e->statistics;
+	rc = ask(e->netdev, all);
+	if (!rc && all->n_stats != e->statistics)
+		rc = -ESTALE;
+	for (size_t i = 0; !rc && i < e->names; i++)
+		if (e->at[i] < e->statistics)
+			value[i] = all->data[e->at[i]];
+	munmap(a.at, a.mapped);
+	return rc;
+}
+
+/* Read the next line "name: value" from *TEXT, which is cut up; false: there are no more. */
+static bool next_line(char **text, char **name, uint64_t *value)
+{
+	char *line, *colon, *end;
+
+	while ((line = strsep(text, "\n"))) {
+		while (isspace((unsigned char)*line))
+			line++;
+		colon = strrchr(line, ':');
+		if (!colon)
+			continue;
+		*value = strtoull(colon + 1, &end, 10);
+		if (end == colon + 1)
+			continue;
+		*colon = '\0';
+		*name = line;
+		return true;
+	}
+	return false;
+}
+
+/* Find the wanted names in the record of a made-up tree, and read VALUES if it is not NULL. */
+static int read_record(struct ethtool *e, uint64_t *value)
+{
+	char *text = malloc(RECORD_BYTES), *at = text, *name;
+	ssize_t n = text ? sysfs_read_raw(text, RECORD_BYTES - 1, "ethtool/%s", e->netdev) : -ENOMEM;
+	uint64_t v;
+
+	if (n < 0) {
+		free(text);
+		return n == -ENOENT ? -ENODEV : (int)n;
+	}
+	text[n] = '\0';
+	while (next_line(&at, &name, &v)) {
+		note_name(e, name, strlen(name), e->statistics++);
+		for (size_t i = 0; value && i < e->names; i++)
+			if (strcmp(e->name[i], name) == 0)
+				value[i] = v;
+	}
+	free(text);
+	return 0;
+}
+
+int ethtool_find(struct ethtool *e, const char *netdev, const char *const *name, size_t count)
+{
+	memset(e, 0, sizeof(*e));
+	if (count > ETHTOOL_NAMES_MAX || strlen(netdev) >= sizeof(e->netdev) || strchr(netdev, '/'))
+		return -EINVAL;
+	strcpy(e->netdev, netdev);
+	e->names = count;
+	for (size_t i = 0; i < count; i++) {
+		e->name[i] = name[i];
+		e->at[i] = ETHTOOL_ABSENT;
+	}
+	return sysfs_is_made_up() ? read_record(e, NULL) : find_live(e);
+}
+
+int ethtool_read(const struct ethtool *e, uint64_t *value)
+{
+	struct ethtool now;
+	int rc;
+
+	if (!sysfs_is_made_up())
+		return read_live(e, value);
+	now = *e;
+	now.statistics = 0;
+	rc = read_record(&now, value);
+	return !rc && now.statistics != e->statistics ? -ESTALE : rc;
+}

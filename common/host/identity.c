@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "host/identity.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+#define CPUINFO_BYTES 8192 /* holds the first CPU */
+#define LIBRARY	      "libibverbs.so."
+
+void identity_kernel(char *buf, size_t size)
+{
+	struct utsname u;
+
+	text_copy(buf, size, uname(&u) ? "" : u.release);
+}
+
+/* Read FILE into BUF, not terminated. Returns the bytes read, at most SIZE; 0 if that fails. */
+static size_t read_whole_file(const char *file, char *buf, size_t size)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t n = 1;
+
+	while (fd >= 0 && n > 0 && used < size) {
+		n = read(fd, buf + used, size - used);
+		used += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return used;
+}
+
+size_t identity_command_line(const char *file, char *buf, size_t size)
+{
+	return read_whole_file(file, buf, size);
+}
+
+/* Copy what follows "KEY	: " in a line of TEXT to BUF. False if there is no such line. */
+static bool find_value(const char *text, const char *key, char *buf, size_t size)
+{
+	size_t n = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *at;
+
+		line += *line == '\n';
+		at = line + n;
+		if (strncmp(line, key, n) != 0)
+			continue;
+		at += strspn(at, " \t");
+		if (*at++ != ':')
+			continue;
+		at += strspn(at, " \t");
+		n = strcspn(at, "\n");
+		text_copy(buf, n < size ? n + 1 : size, at);
+		return true;
+	}
+	return false;
+}
+
+void identity_cpu_model(const char *cpuinfo, char *buf, size_t size)
+{
+	char text[CPUINFO_BYTES + 1], maker[32], core[32];
+
+	text[read_whole_file(cpuinfo, text, CPUINFO_BYTES)] = '\0';
+	buf[0] = '\0';
+	if (find_value(text, "model name", buf, size) || find_value(text, "cpu", buf, size))
+		return;
+	if (find_value(text, "CPU implementer", maker, sizeof(maker)) &&
+	    find_value(text, "CPU part", core, sizeof(core)))
+		snprintf(buf, size, "implementer %s, part %s", maker, core);
+}
+
+void identity_rdma_core_of(const char *file, char *buf, size_t size)
+{
+	const char *slash = strrchr(file, '/'), *at = slash ? slash + 1 : file;
+
+	buf[0] = '\0';
+	if (strncmp(at, LIBRARY, strlen(LIBRARY)) != 0)
+		return;
+	at += strlen(LIBRARY);
+	/* The ABI version precedes it: libibverbs.so.1.14.44.0 is of rdma-core 44.0. */
+	for (int i = 0; i < 2 && at; i++) {
+		at = strchr(at, '.');
+		if (at)
+			at++;
+	}
+	if (at && at[strspn(at, "0123456789.")] == '\0')
+		text_copy(buf, size, at);
+}
+
+void identity_rdma_core(char *buf, size_t size)
+{
+	void *function = dlsym(RTLD_DEFAULT, "ibv_get_device_list");
+	char path[PATH_MAX];
+	Dl_info info;
+
+	buf[0] = '\0';
+	if (function && dladdr(function, &info) && realpath(info.dli_fname, path))
+		identity_rdma_core_of(path, buf, size);
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "host/port_events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "host/port_source.h"
+#include "host/sysfs.h"
+
+static const char *const folders[] = {
+	[PORT_HW] = "hw_counters",
+	[PORT_DEVICE] = "../../hw_counters",
+	[PORT_PMA] = "counters",
+};
+
+#define FOLDERS (sizeof(folders) / sizeof(folders[0]))
+
+static enum port_known known_of_error(int rc)
+{
+	switch (-rc) {
+	case 0:
+		return PORT_EXACT;
+	case ENODEV:
+		return PORT_OTHER_NAMESPACE;
+	case EPERM:
+	case EACCES:
+		return PORT_NO_PERMISSION;
+	case EOPNOTSUPP:
+	case EAFNOSUPPORT:
+	case EPROTONOSUPPORT:
+		return PORT_UNSUPPORTED;
+	default:
+		return PORT_UNREADABLE;
+	}
+}
+
+/*
+ * Is the interface NETDEV here another one than DEVICE's, which has the same name in another
+ * network namespace? It is if both are of PCI devices, and not of the same; a bond is of none.
+ */
+static bool is_namesake(const char *device, const char *netdev)
+{
+	char mine[256], its[256];
+
+	if (sysfs_resolve(mine, sizeof(mine), "class/infiniband/%s/device", device) ||
+	    sysfs_resolve(its, sizeof(its), "class/net/%s", netdev))
+		return false;
+	if (sysfs_resolve(its, sizeof(its), "class/net/%s/device", netdev))
+		return !sysfs_exists("class/net/%s/bonding", netdev);
+	return strcmp(mine, its) != 0;
+}
+
+/* Look for SOURCE's event among those found so far. */
+static bool has_event(const struct port_events *p, enum port_event event)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->found[i].source->event == event)
+			return true;
+	return false;
+}
+
+static size_t ethtool_place(const struct ethtool *e, const char *name)
+{
+	size_t i = 0;
+
+	while (i < e->names && (strcmp(e->name[i], name) != 0 || e->at[i] == ETHTOOL_ABSENT))
+		i++;
+	return i;
+}
+
+static bool has_source(const struct port_events *p, const struct port_source *s)
+{
+	if (s->place == PORT_NETDEV)
+		return p->ethtool_known == PORT_EXACT &&
+		       ethtool_place(&p->ethtool, s->name) < p->ethtool.names;
+	if (s->place == PORT_PFC)
+		return p->dcb_known == PORT_EXACT;
+	return sysfs_exists("%s/%s/%s", p->port, folders[s->place], s->name);
+}
+
+/*
+ * The port's interface: NETDEV, or if that is not known the one of its first GID. Returns false if
+ * there is none here, with the reason.
+ */
+static bool find_netdev(struct port_events *p, const char *netdev, enum port_known *why)
+{
+	char link[32];
+
+	snprintf(p->netdev, sizeof(p->netdev), "%s", netdev ? netdev : "");
+	if (!p->netdev[0])
+		sysfs_read(p->netdev, sizeof(p->netdev), "%s/gid_attrs/ndevs/0", p->port);
+	if (p->netdev[0])
+		return true;
+	sysfs_read(link, sizeof(link), "%s/link_layer", p->port);
+	*why = strcmp(link, "Ethernet") == 0 ? PORT_OTHER_NAMESPACE : PORT_NO_NETDEV;
+	return false;
+}
+
+/* Find the interface's statistics that any source is of. */
+static void open_netdev(struct port_events *p, const char *device, const char *netdev)
+{
+	const char *names[ETHTOOL_NAMES_MAX];
+	enum port_known why = PORT_OTHER_NAMESPACE;
+	size_t count = 0;
+	bool here = find_netdev(p, netdev, &why) && !is_namesake(device, p->netdev);
+
+	p->ethtool_known = p->dcb_known = why;
+	if (!here)
+		return;
+	for (size_t i = 0; port_source(i) && count < ETHTOOL_NAMES_MAX; i++)
+		if (port_source(i)->place == PORT_NETDEV)
+			names[count++] = port_source(i)->name;
+	p->ethtool_known = known_of_error(ethtool_find(&p->ethtool, p->netdev, names, count));
+	if (p->ethtool_known != PORT_OTHER_NAMESPACE)
+		p->dcb_known = known_of_error(dcb_read_pfc(&p->pfc, p->netdev));
+}
+
+void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev)
+{
+	const struct port_source *s;
+
+	memset(p, 0, sizeof(*p));
+	p->open = true;
+	snprintf(p->port, sizeof(p->port), "class/infiniband/%.63s/ports/%u", device, port);
+	p->is_vf = sysfs_exists("class/infiniband/%s/device/physfn", device);
+	open_netdev(p, device, netdev);
+	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
+		bool one = s->place == PORT_PFC || port_event_rule(s->event) == PORT_FIRST;
+
+		if ((!one || !has_event(p, s->event)) && has_source(p, s))
+			p->found[p->count++].source = s;
+	}
+	p->age = counters_age(p->port);
+	p->age.read_ns = 0; /* only the lifespan was read */
+}
+
+/* The sum of all priorities' frames; false: it does not fit. */
+static bool sum_frames(const uint64_t frames[DCB_PRIORITIES], int64_t *sum)
+{
+	*sum = 0;
+	for (int i = 0; i < DCB_PRIORITIES; i++)
+		if (frames[i] > INT64_MAX / DCB_PRIORITIES)
+			return false;
+		else
+			*sum += (int64_t)frames[i];
+	return true;
+}
+
+/* Read what is of the network interface: AFTER, or before. */
+static void read_netdev(struct port_events *p, bool after)
+{
+	uint64_t value[ETHTOOL_NAMES_MAX];
+	bool has_ethtool = p->ethtool_known == PORT_EXACT && !ethtool_read(&p->ethtool, value);
+	bool has_pfc = p->dcb_known == PORT_EXACT && !dcb_read_pfc(&p->pfc, p->netdev);
+
+	if (p->dcb_known == PORT_EXACT && !has_pfc)
+		p->dcb_known = PORT_UNREADABLE;
+	for (size_t i = 0; i < p->count; i++) {
+		struct port_events_counter *k = &p->found[i];
+		int64_t *to = after ? &k->after : &k->before;
+		bool known = false;
+
+		if (k->source->place == PORT_PFC) {
+			known = has_pfc &&
+				sum_frames(k->source->event == PORT_PAUSE_FRAMES_SENT
+						   ? p->pfc.requests
+						   : p->pfc.indications,
+					   to);
+		} else if (k->source->place == PORT_NETDEV) {
+			size_t at = ethtool_place(&p->ethtool, k->source->name);
+
+			known = has_ethtool && value[at] <= INT64_MAX;
+			*to = known ? (int64_t)value[at] : 0;
+		} else {
+			continue;
+		}
+		*(after ? &k->known_after : &k->known_before) = known;
+	}
+}
+
+static bool is_refreshed(const struct port_events_counter *k)
+{
+	return k->source->place == PORT_HW || k->source->place == PORT_DEVICE;
+}
+
+/* Read the files: those whose values may be old, last and as new ones. */
+static void read_files(struct port_events *p, bool after)
+{
+	bool waited = false;
+
+	for (int last = 0; last < 2; last++)
+		for (size_t i = 0; i < p->count; i++) {
+			struct port_events_counter *k = &p->found[i];
+
+			if (k->source->place >= FOLDERS || is_refreshed(k) != last)
+				continue;
+			if (last && !waited)
+				counters_refresh(&p->age);
+			waited |= last;
+			*(after ? &k->known_after : &k->known_before) =
+				!sysfs_read_int(after ? &k->after : &k->before, "%s/%s/%s", p->port,
+						folders[k->source->place], k->source->name);
+		}
+}
+
+void port_events_start(struct port_events *p)
+{
+	p->start_ns = clock_now_ns();
+	read_netdev(p, false);
+	read_files(p, false);
+}
+
+void port_events_stop(struct port_events *p)
+{
+	read_netdev(p, true);
+	read_files(p, true);
+	p->stop_ns = clock_now_ns();
+}
+
+/* By how much counter K grew. */
+static struct port_change change_of(const struct port_events_counter *k)
+{
+	static const enum port_known known[COUNTER_CAVEATS] = {
+		[COUNTER_EXACT] = PORT_EXACT,         [COUNTER_MINIMUM] = PORT_AT_LEAST,
+		[COUNTER_SATURATED] = PORT_SATURATED, [COUNTER_RESET] = PORT_RESET,
+		[COUNTER_UNREADABLE] = PORT_UNREADABLE,
+	};
+	const struct port_source *s = k->source;
+	struct port_change to = {.known = PORT_UNREADABLE, .own = s->name};
+	struct counter c = {.before = k->before, .after = k->after, .unreadable = !k->known_after};
+	int64_t times = s->times ? s->times : 1;
+
+	if (port_event_rule(s->event) == PORT_LAST) {
+		to.known = k->known_after ? PORT_EXACT : PORT_UNREADABLE;
+		to.change = k->known_after ? k->after : 0;
+		return to;
+	}
+	if (!k->known_before)
+		return to;
+	snprintf(c.name, sizeof(c.name), "%s/%s", s->place < FOLDERS ? folders[s->place] : "",
+		 s->name);
+	to.known = known[counter_change(&c, &to.change)];
+	if (to.change > INT64_MAX / times)
+		to.known = PORT_UNREADABLE;
+	to.change = to.known <= PORT_AT_LEAST ? to.change * times : 0;
+	return to;
+}
+
+/* Add what counter ONE says of EVENT to what others said. */
+static void join(struct port_change *all, const struct port_change *one, enum port_rule rule)
+{
+	if (all->known == PORT_UNTOLD || (!port_change_is_known(all) && port_change_is_known(one))) {
+		enum port_known before = all->known;
+
+		*all = *one;
+		if (before != PORT_UNTOLD && rule == PORT_SUM)
+			all->known = PORT_AT_LEAST;
+	} else if (!port_change_is_known(one)) {
+		if (rule == PORT_SUM && port_change_is_known(all))
+			all->known = PORT_AT_LEAST;
+	} else if (rule == PORT_SUM) {
+		bool overflows = one->change > INT64_MAX - all->change;
+
+		all->change = overflows ? INT64_MAX : all->change + one->change;
+		all->known = one->known > all->known ? one->known : all->known;
+	} else if (one->change > all->change) {
+		*all = *one;
+	}
+}
+
+/* Why nothing that P has tells EVENT. */
+static enum port_known why_not(const struct port_events *p, enum port_event event)
+{
+	const struct port_source *s;
+	bool of_netdev = false, of_others = false;
+
+	for (size_t i = 0; (s = port_source(i)); i++) {
+		of_netdev |= s->event == event && s->place == PORT_NETDEV;
+		of_others |= s->event == event && s->place < FOLDERS;
+	}
+	if (of_netdev && !of_others && p->ethtool_known != PORT_EXACT)
+		return p->ethtool_known;
+	return p->is_vf ? PORT_NOT_OF_A_VF : PORT_NOT_COUNTED;
+}
+
+void port_events_changes(const struct port_events *p, struct port_changes *to)
+{
+	int64_t largest[PORT_EVENTS] = {0};
+
+	*to = (struct port_changes){.pfc_known = p->dcb_known};
+	if (p->dcb_known == PORT_EXACT)
+		to->pfc_priorities = p->pfc.enabled;
+	to->seconds = (double)(p->stop_ns - p->start_ns) / 1e9;
+	for (size_t i = 0; i < p->count; i++) {
+		enum port_event event = p->found[i].source->event;
+		struct port_change one = change_of(&p->found[i]);
+
+		join(&to->event[event], &one, port_event_rule(event));
+		if (one.change <= largest[event])
+			continue;
+		largest[event] = one.change;
+		to->event[event].own = one.own; /* of several, the one that grew most */
+	}
+	for (int i = 0; i < PORT_EVENTS; i++)
+		if (to->event[i].known == PORT_UNTOLD)
+			to->event[i].known = why_not(p, i);
+}

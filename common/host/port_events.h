@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * port_events: what happened at an RDMA port and its network interface between two moments, under
+ * one name for each meaning, whatever the driver calls it.
+ *
+ * The counters are the port's, so other programs' traffic is in them. Their traps are minded
+ * (host/counters.h). What cannot be read is unknown, with the reason, never 0. Nothing is raised.
+ */
+#pragma once
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/counters.h"
+#include "host/dcb.h"
+#include "host/ethtool.h"
+
+enum port_event {
+	/* The device's: hw_counters/. */
+	PORT_LOSS_NAKS,     /* as the sender: NAKs that said a packet was missing */
+	PORT_LOSS_SEEN,     /* as the receiver: packets that came before their turn */
+	PORT_ACK_TIMEOUT,   /* as the sender: no ACK came in time */
+	PORT_RETRANSMITTED, /* as the sender: how often it began again, or packets */
+	PORT_RNR_RECEIVED,  /* as the sender: the peer had no receive posted */
+	PORT_NO_RECEIVE,    /* as the receiver: no receive was posted */
+	PORT_DEAD,          /* as the sender: no retry was left */
+	PORT_DUPLICATE,     /* as the receiver: requests that came twice */
+	PORT_ECN_MARKED,    /* as the receiver: packets that a switch marked */
+	PORT_CNP_SENT,      /* as the receiver: congestion notifications */
+	PORT_CNP_HANDLED,   /* as the sender: those it obeyed */
+	PORT_CNP_IGNORED,   /* as the sender: those it did not obey */
+	PORT_CRC,           /* as the receiver: packets with a wrong checksum */
+	/* The link's: counters/, or of the interface. */
+	PORT_LINK_DOWNED,
+	PORT_SYMBOL_ERROR,
+	PORT_RCV_ERRORS,
+	PORT_XMIT_DISCARDS,
+	PORT_XMIT_WAIT, /* ticks of unknown length in which data waited */
+	PORT_SENT_BYTES,
+	PORT_RECEIVED_BYTES,
+	/* The network interface's: pause frames stopped this port; it stopped the other side. */
+	PORT_PAUSE_RECEIVED_US,
+	PORT_PAUSE_SENT_US,
+	PORT_PAUSE_FRAMES_RECEIVED, /* of all priorities, and of the whole link */
+	PORT_PAUSE_FRAMES_SENT,
+	PORT_FCS_ERRORS,
+	PORT_NIC_DISCARDS,           /* packets for which the NIC had no room */
+	PORT_PCI_STALLED_RD_PERCENT, /* of the last second before the end: no PCIe credits */
+	PORT_PCI_STALLED_WR_PERCENT,
+	PORT_PCI_STALLED_RD_S, /* seconds in which that was above 30 % */
+	PORT_PCI_STALLED_WR_S,
+	PORT_PCI_OVERFLOW, /* packets dropped because PCIe was too slow */
+	PORT_RATE_LIMITED, /* packets that a cloud's rate limit dropped */
+	PORT_EVENTS
+};
+
+/* How well a value is known. */
+enum port_known {
+	PORT_UNTOLD, /* the peer's version does not tell */
+	PORT_EXACT,
+	PORT_AT_LEAST, /* the counter reached its top meanwhile */
+	/* The rest is unknown. */
+	PORT_SATURATED, /* the counter was at its top before */
+	PORT_RESET,     /* it fell: someone cleared it */
+	PORT_UNREADABLE,
+	PORT_NOT_COUNTED,      /* this driver has no such counter */
+	PORT_NOT_OF_A_VF,      /* nor has a virtual function */
+	PORT_NO_NETDEV,        /* the port has no network interface */
+	PORT_OTHER_NAMESPACE,  /* its interface is in another network namespace */
+	PORT_NO_PERMISSION,
+	PORT_UNSUPPORTED, /* the kernel or the driver cannot tell such things */
+	PORT_KNOWN_KINDS
+};
+
+/* By how much it grew; a gauge's value at the end. */
+struct port_change {
+	enum port_known known;
+	int64_t change;  /* of EXACT and AT_LEAST; else 0 */
+	const char *own; /* the driver's name of it; static storage; NULL: none is known */
+};
+
+/* What one port did in SECONDS. Zeros: nothing is known. */
+struct port_changes {
+	double seconds;
+	struct port_change event[PORT_EVENTS];
+	enum port_known pfc_known; /* EXACT: the priorities that have PFC are known */
+	uint8_t pfc_priorities;    /* bit N: priority N has PFC */
+};
+
+/* What all ports of an end did. */
+#define PORT_EVENTS_PORTS 16
+
+struct port_snapshot {
+	unsigned ports; /* 0: this end tells nothing */
+	struct port_changes port[PORT_EVENTS_PORTS];
+};
+
+/* "loss_naks"; and "us", "bytes", "percent", "s", "ticks" or "". */
+const char *port_event_name(enum port_event event);
+const char *port_event_unit(enum port_event event);
+
+/* The event of that name; PORT_EVENTS: there is none. */
+enum port_event port_event_find(const char *name);
+
+/* EVENT's counter that is called NAME by some driver; NULL: there is none. */
+const char *port_event_own(enum port_event event, const char *name);
+
+/* "exact", "not_counted"; for a user: "this driver does not count it". */
+const char *port_known_name(enum port_known known);
+const char *port_known_text(enum port_known known);
+/* The kind of that name; PORT_KNOWN_KINDS: there is none. */
+enum port_known port_known_find(const char *name);
+
+static inline bool port_change_is_known(const struct port_change *c)
+{
+	return c->known == PORT_EXACT || c->known == PORT_AT_LEAST;
+}
+
+/*
+ * EVENT at all ports of S together: their sum; of a duration or gauge the largest. Ports that do
+ * not know it are left out; if none does, it is the first one's reason.
+ */
+struct port_change port_snapshot_event(const struct port_snapshot *s, enum port_event event);
+
+/* The same as a number; NaN: not known. */
+double port_snapshot_value(const struct port_snapshot *s, enum port_event event);
+
+/*
+ * How often S's ports had to send again, whatever made them; *PACKETS: packets are counted, not
+ * times. NaN: not known.
+ */
+double port_snapshot_resent(const struct port_snapshot *s, bool *packets);
+
+/*
+ * How often no ACK came in time. Where only restarts are counted, these less those that a NAK
+ * explains. NaN: not known.
+ */
+double port_snapshot_timeouts(const struct port_snapshot *s);
+
+/* How many packets they dropped or could not read. NaN: not known. */
+double port_snapshot_lost(const struct port_snapshot *s);
+
+#define PORT_EVENTS_FOUND 96
+
+/* Of one port: its counters, and what they said. */
+struct port_events {
+	bool open;
+	char port[96]; /* "class/infiniband/mlx5_0/ports/1", for sysfs_read() */
+	struct port_events_counter {
+		const struct port_source *source;
+		int64_t before, after;
+		bool known_before, known_after;
+	} found[PORT_EVENTS_FOUND];
+	size_t count;
+	char netdev[IF_NAMESIZE]; /* "": none of this namespace */
+	bool is_vf;
+	enum port_known ethtool_known, dcb_known; /* EXACT: these are read; else why not */
+	struct ethtool ethtool;
+	struct dcb_pfc pfc; /* as read last */
+	struct counters_age age;
+	uint64_t start_ns, stop_ns;
+};
+
+/* Find what PORT of DEVICE and its interface NETDEV (NULL or "": none) have. Nothing is read. */
+void port_events_open(struct port_events *p, const char *device, unsigned port,
+		      const char *netdev);
+
+/* Begin; and end. Each waits until the device's counters are newer than those read last. */
+void port_events_start(struct port_events *p);
+void port_events_stop(struct port_events *p);
+
+/* What changed between the two. */
+void port_events_changes(const struct port_events *p, struct port_changes *to);

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "host/port_source.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *unit;
+	enum port_rule rule;
+} port_events[PORT_EVENTS] = {
+	[PORT_LOSS_NAKS] = {"loss_naks", ""},
+	[PORT_LOSS_SEEN] = {"loss_seen", ""},
+	[PORT_ACK_TIMEOUT] = {"ack_timeout", ""},
+	[PORT_RETRANSMITTED] = {"retransmitted", ""},
+	[PORT_RNR_RECEIVED] = {"rnr_received", ""},
+	[PORT_NO_RECEIVE] = {"no_receive", ""},
+	[PORT_DEAD] = {"dead", ""},
+	[PORT_DUPLICATE] = {"duplicate", ""},
+	[PORT_ECN_MARKED] = {"ecn_marked", ""},
+	[PORT_CNP_SENT] = {"cnp_sent", ""},
+	[PORT_CNP_HANDLED] = {"cnp_handled", ""},
+	[PORT_CNP_IGNORED] = {"cnp_ignored", ""},
+	[PORT_CRC] = {"crc", ""},
+	[PORT_LINK_DOWNED] = {"link_downed", "", PORT_LARGEST},
+	[PORT_SYMBOL_ERROR] = {"symbol_error", "", PORT_LARGEST},
+	[PORT_RCV_ERRORS] = {"rcv_errors", ""},
+	[PORT_XMIT_DISCARDS] = {"xmit_discards", ""},
+	[PORT_XMIT_WAIT] = {"xmit_wait", "ticks"},
+	[PORT_SENT_BYTES] = {"sent_bytes", "bytes"},
+	[PORT_RECEIVED_BYTES] = {"received_bytes", "bytes"},
+	[PORT_PAUSE_RECEIVED_US] = {"pause_received_us", "us", PORT_LARGEST},
+	[PORT_PAUSE_SENT_US] = {"pause_sent_us", "us", PORT_LARGEST},
+	[PORT_PAUSE_FRAMES_RECEIVED] = {"pause_frames_received", "", PORT_SUM},
+	[PORT_PAUSE_FRAMES_SENT] = {"pause_frames_sent", "", PORT_SUM},
+	[PORT_FCS_ERRORS] = {"fcs_errors", ""},
+	[PORT_NIC_DISCARDS] = {"nic_discards", ""},
+	[PORT_PCI_STALLED_RD_PERCENT] = {"pci_stalled_rd_percent", "percent", PORT_LAST},
+	[PORT_PCI_STALLED_WR_PERCENT] = {"pci_stalled_wr_percent", "percent", PORT_LAST},
+	[PORT_PCI_STALLED_RD_S] = {"pci_stalled_rd_s", "s"},
+	[PORT_PCI_STALLED_WR_S] = {"pci_stalled_wr_s", "s"},
+	[PORT_PCI_OVERFLOW] = {"pci_overflow", ""},
+	[PORT_RATE_LIMITED] = {"rate_limited", "", PORT_SUM},
+};
+
+/* clang-format off */
+#define HW(event, file, ...)  {file, PORT_##event, PORT_HW, __VA_ARGS__}
+#define PMA(event, file, ...) {file, PORT_##event, PORT_PMA, __VA_ARGS__}
+#define NET(event, file)      {file, PORT_##event, PORT_NETDEV, 1}
+#define PRIORITIES(event, before, behind)                                                          \
+	NET(event, before "0" behind), NET(event, before "1" behind),                              \
+	NET(event, before "2" behind), NET(event, before "3" behind),                              \
+	NET(event, before "4" behind), NET(event, before "5" behind),                              \
+	NET(event, before "6" behind), NET(event, before "7" behind)
+
+static const struct port_source sources[] = {
+	HW(LOSS_NAKS, "packet_seq_err"),                /* mlx5 */
+	HW(LOSS_NAKS, "seq_err_naks_rcvd"),             /* bnxt_re */
+	HW(LOSS_NAKS, "req_rx_pkt_seq_err"),            /* ionic */
+	HW(LOSS_NAKS, "Nak Sequence Error"),            /* irdma */
+	HW(LOSS_NAKS, "requester_oos_nak"),             /* mana */
+	HW(LOSS_NAKS, "rcvd_seq_err"),                  /* rxe */
+	HW(LOSS_NAKS, "sq_num_oos"),                    /* mlx4 */
+	HW(LOSS_SEEN, "out_of_sequence"),               /* mlx5, bnxt_re */
+	HW(LOSS_SEEN, "oos_drop_count"),                /* bnxt_re */
+	HW(LOSS_SEEN, "resp_rx_outouf_seq"),            /* ionic */
+	HW(LOSS_SEEN, "Rcvd Out of order packets"),     /* irdma */
+	HW(LOSS_SEEN, "responder_oos"),                 /* mana */
+	HW(LOSS_SEEN, "out_of_seq_request"),            /* rxe */
+	HW(LOSS_SEEN, "rq_num_oos"),                    /* mlx4 */
+	HW(ACK_TIMEOUT, "local_ack_timeout_err"),       /* mlx5 */
+	HW(ACK_TIMEOUT, "to_retransmits"),              /* bnxt_re */
+	HW(ACK_TIMEOUT, "tx_rdma_ack_timeout"),         /* ionic */
+	HW(ACK_TIMEOUT, "RTO"),                         /* irdma */
+	HW(ACK_TIMEOUT, "requester_timeout"),           /* mana */
+	HW(ACK_TIMEOUT, "retrans_timeout_events"),      /* efa, which often resends without one */
+	HW(ACK_TIMEOUT, "sq_num_to"),                   /* mlx4 */
+	HW(RETRANSMITTED, "tx_rdma_retx_pkts", .counts_packets = true), /* ionic */
+	HW(RETRANSMITTED, "RetransSegs", .counts_packets = true),       /* irdma */
+	HW(RETRANSMITTED, "tcpRetransSegs", .counts_packets = true),    /* irdma, iWARP */
+	HW(RETRANSMITTED, "completer_retry_err", .counts_restarts = true), /* rxe */
+	HW(RETRANSMITTED, "roce_adp_retrans"),          /* mlx5, bnxt_re */
+	HW(RNR_RECEIVED, "rnr_nak_retry_err"),          /* mlx5 */
+	HW(RNR_RECEIVED, "rnr_naks_rcvd"),              /* bnxt_re */
+	HW(RNR_RECEIVED, "req_rx_rnr_retry_err"),       /* ionic */
+	HW(RNR_RECEIVED, "RNR received"),               /* irdma */
+	HW(RNR_RECEIVED, "requester_rnr_nak"),          /* mana */
+	HW(RNR_RECEIVED, "rcvd_rnr_err"),               /* rxe */
+	HW(RNR_RECEIVED, "sq_num_rnr"),                 /* mlx4 */
+	HW(NO_RECEIVE, "out_of_buffer"),                /* mlx5, bnxt_re */
+	HW(NO_RECEIVE, "rx_out_of_buffer"),             /* bnxt_re */
+	HW(NO_RECEIVE, "resp_rx_outof_buf"),            /* ionic */
+	HW(NO_RECEIVE, "RNR sent"),                     /* irdma */
+	HW(NO_RECEIVE, "responder_rnr_nak"),            /* mana */
+	HW(NO_RECEIVE, "send_rnr_err"),                 /* rxe */
+	HW(NO_RECEIVE, "rq_num_rnr"),                   /* mlx4 */
+	HW(DEAD, "req_transport_retries_exceeded"),     /* mlx5 */
+	HW(DEAD, "max_retry_exceeded"),                 /* bnxt_re */
+	HW(DEAD, "req_tx_retry_excd_err"),              /* ionic */
+	HW(DEAD, "requester_retries_exceeded"),         /* mana */
+	HW(DEAD, "retry_exceeded_err"),                 /* rxe */
+	HW(DEAD, "unresponsive_remote_events"),         /* efa */
+	HW(DEAD, "sq_num_tree"),                        /* mlx4 */
+	HW(DUPLICATE, "duplicate_request"),             /* mlx5, rxe */
+	HW(DUPLICATE, "dup_req"),                       /* bnxt_re */
+	HW(DUPLICATE, "responder_dup_request"),         /* mana */
+	HW(DUPLICATE, "rq_num_dup"),                    /* mlx4 */
+	HW(ECN_MARKED, "np_ecn_marked_roce_packets"),   /* mlx5, bnxt_re */
+	HW(ECN_MARKED, "rx_ecn_marked_pkts"),           /* bnxt_re */
+	HW(ECN_MARKED, "rx_rdma_ecn_pkts"),             /* ionic */
+	HW(ECN_MARKED, "RxECNMrkd"),                    /* irdma */
+	{"received_ecns", PORT_ECN_MARKED, PORT_DEVICE, 1}, /* mana */
+	HW(CNP_SENT, "np_cnp_sent"),                    /* mlx5, bnxt_re */
+	HW(CNP_SENT, "tx_cnp_pkts"),                    /* bnxt_re */
+	HW(CNP_SENT, "tx_rdma_cnp_pkts"),               /* ionic */
+	HW(CNP_SENT, "cnpSent"),                        /* irdma */
+	{"sent_cnps", PORT_CNP_SENT, PORT_DEVICE, 1},   /* mana */
+	HW(CNP_HANDLED, "rp_cnp_handled"),              /* mlx5, bnxt_re */
+	HW(CNP_HANDLED, "rx_cnp_pkts"),                 /* bnxt_re */
+	HW(CNP_HANDLED, "rx_rdma_cnp_pkts"),            /* ionic */
+	HW(CNP_HANDLED, "cnpHandled"),                  /* irdma */
+	HW(CNP_HANDLED, "received_cnps"),               /* mana */
+	HW(CNP_IGNORED, "rp_cnp_ignored"),              /* mlx5 */
+	HW(CNP_IGNORED, "cnpIgnored"),                  /* irdma */
+	HW(CRC, "rx_icrc_encapsulated"),                /* mlx5 */
+	HW(CRC, "rx_roce_errors"),                      /* bnxt_re */
+	HW(CRC, "CRC errors"),                          /* irdma */
+	PMA(LINK_DOWNED, "link_downed"),
+	HW(LINK_DOWNED, "link_downed"),                 /* rxe */
+	NET(LINK_DOWNED, "link_down_events_phy"),       /* mlx5 */
+	PMA(SYMBOL_ERROR, "symbol_error"),
+	NET(SYMBOL_ERROR, "rx_pcs_symbol_err_phy"),     /* mlx5 */
+	PMA(RCV_ERRORS, "port_rcv_errors"),
+	PMA(XMIT_DISCARDS, "port_xmit_discards"),
+	PMA(XMIT_WAIT, "port_xmit_wait"),
+	PMA(SENT_BYTES, "port_xmit_data", 4),           /* counts words of 4 bytes */
+	HW(SENT_BYTES, "tx_bytes"),                     /* bnxt_re, efa, mana */
+	PMA(RECEIVED_BYTES, "port_rcv_data", 4),
+	HW(RECEIVED_BYTES, "rx_bytes"),                 /* bnxt_re, efa, mana */
+	PRIORITIES(PAUSE_RECEIVED_US, "rx_prio", "_pause_duration"), /* mlx5 */
+	NET(PAUSE_RECEIVED_US, "rx_global_pause_duration"),
+	PRIORITIES(PAUSE_RECEIVED_US, "pfc_pri", "_rx_duration_us"), /* bnxt */
+	PRIORITIES(PAUSE_RECEIVED_US, "rx_pripause_", "_1us_count"), /* ionic */
+	PRIORITIES(PAUSE_SENT_US, "tx_prio", "_pause_duration"),     /* mlx5 */
+	NET(PAUSE_SENT_US, "tx_global_pause_duration"),
+	PRIORITIES(PAUSE_SENT_US, "pfc_pri", "_tx_duration_us"),     /* bnxt */
+	PRIORITIES(PAUSE_SENT_US, "tx_pripause_", "_1us_count"),     /* ionic */
+	PRIORITIES(PAUSE_FRAMES_RECEIVED, "rx_prio", "_pause"),      /* mlx5 */
+	NET(PAUSE_FRAMES_RECEIVED, "rx_global_pause"),
+	PRIORITIES(PAUSE_FRAMES_RECEIVED, "rx_pfc_ena_frames_pri", ""),       /* bnxt */
+	PRIORITIES(PAUSE_FRAMES_RECEIVED, "rx_priority_", "_xoff.nic"),       /* ice */
+	PRIORITIES(PAUSE_FRAMES_RECEIVED, "mac_rx_pfc_pri", "_pkt_num"),      /* hns */
+	NET(PAUSE_FRAMES_RECEIVED, "mac_rx_pause_num"),                       /* hns */
+	PRIORITIES(PAUSE_FRAMES_SENT, "tx_prio", "_pause"),                   /* mlx5 */
+	NET(PAUSE_FRAMES_SENT, "tx_global_pause"),
+	PRIORITIES(PAUSE_FRAMES_SENT, "tx_pfc_ena_frames_pri", ""),           /* bnxt */
+	PRIORITIES(PAUSE_FRAMES_SENT, "tx_priority_", "_xoff.nic"),           /* ice */
+	PRIORITIES(PAUSE_FRAMES_SENT, "mac_tx_pfc_pri", "_pkt_num"),          /* hns */
+	NET(PAUSE_FRAMES_SENT, "mac_tx_pause_num"),                           /* hns */
+	NET(FCS_ERRORS, "rx_crc_errors_phy"),           /* mlx5 */
+	NET(FCS_ERRORS, "mac_rx_fcs_err_pkt_num"),      /* hns */
+	NET(NIC_DISCARDS, "rx_discards_phy"),           /* mlx5 */
+	HW(NIC_DISCARDS, "rx_roce_discards"),           /* bnxt_re */
+	HW(NIC_DISCARDS, "rx_drops"),                   /* efa */
+	NET(PCI_STALLED_RD_PERCENT, "outbound_pci_stalled_rd"),
+	NET(PCI_STALLED_WR_PERCENT, "outbound_pci_stalled_wr"),
+	NET(PCI_STALLED_RD_S, "outbound_pci_stalled_rd_events"),
+	NET(PCI_STALLED_WR_S, "outbound_pci_stalled_wr_events"),
+	NET(PCI_OVERFLOW, "outbound_pci_buffer_overflow"),
+	HW(RATE_LIMITED, "tx_bps_limit_drop_cnt"), HW(RATE_LIMITED, "tx_pps_limit_drop_cnt"), /* erdma */
+	HW(RATE_LIMITED, "rx_bps_limit_drop_cnt"), HW(RATE_LIMITED, "rx_pps_limit_drop_cnt"),
+	{"indications", PORT_PAUSE_FRAMES_RECEIVED, PORT_PFC, 1},
+	{"requests", PORT_PAUSE_FRAMES_SENT, PORT_PFC, 1},
+};
+/* clang-format on */
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+static const char *const known_names[PORT_KNOWN_KINDS] = {
+	[PORT_UNTOLD] = "untold",
+	[PORT_EXACT] = "exact",
+	[PORT_AT_LEAST] = "at_least",
+	[PORT_SATURATED] = "saturated",
+	[PORT_RESET] = "reset",
+	[PORT_UNREADABLE] = "unreadable",
+	[PORT_NOT_COUNTED] = "not_counted",
+	[PORT_NOT_OF_A_VF] = "virtual_function",
+	[PORT_NO_NETDEV] = "no_netdev",
+	[PORT_OTHER_NAMESPACE] = "other_namespace",
+	[PORT_NO_PERMISSION] = "no_permission",
+	[PORT_UNSUPPORTED] = "unsupported",
+};
+
+static const char *const known_texts[PORT_KNOWN_KINDS] = {
+	[PORT_UNTOLD] = "that end's version of rdmark does not tell",
+	[PORT_EXACT] = "it is known",
+	[PORT_AT_LEAST] = "or more: the counter is at its top now",
+	[PORT_SATURATED] = "the counter was at its top before",
+	[PORT_RESET] = "the counter was cleared during the run",
+	[PORT_UNREADABLE] = "the counter cannot be read",
+	[PORT_NOT_COUNTED] = "the driver does not count it",
+	[PORT_NOT_OF_A_VF] = "the driver does not count it for a virtual function",
+	[PORT_NO_NETDEV] = "the port has no network interface",
+	[PORT_OTHER_NAMESPACE] = "the port's network interface is in another network namespace",
+	[PORT_NO_PERMISSION] = "this user may not read it",
+	[PORT_UNSUPPORTED] = "the driver of the network interface does not report it",
+};
+
+const struct port_source *port_source(size_t n)
+{
+	return n < SOURCES ? &sources[n] : NULL;
+}
+
+enum port_rule port_event_rule(enum port_event event)
+{
+	return port_events[event].rule;
+}
+
+const char *port_event_name(enum port_event event)
+{
+	return port_events[event].name;
+}
+
+const char *port_event_unit(enum port_event event)
+{
+	return port_events[event].unit;
+}
+
+enum port_event port_event_find(const char *name)
+{
+	int i = 0;
+
+	while (i < PORT_EVENTS && strcmp(port_events[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+const char *port_event_own(enum port_event event, const char *name)
+{
+	for (size_t i = 0; i < SOURCES; i++)
+		if (sources[i].event == event && strcmp(sources[i].name, name) == 0)
+			return sources[i].name;
+	return NULL;
+}
+
+const char *port_known_name(enum port_known known)
+{
+	return known_names[known];
+}
+
+const char *port_known_text(enum port_known known)
+{
+	return known_texts[known];
+}
+
+enum port_known port_known_find(const char *name)
+{
+	int i = 0;
+
+	while (i < PORT_KNOWN_KINDS && strcmp(known_names[i], name) != 0)
+		i++;
+	return i;
+}
+
+struct port_change port_snapshot_event(const struct port_snapshot *s, enum port_event event)
+{
+	struct port_change all = s->ports ? s->port[0].event[event] : (struct port_change){0};
+	bool sums = port_event_rule(event) < PORT_LARGEST;
+
+	for (unsigned i = 1; i < s->ports; i++) {
+		const struct port_change *c = &s->port[i].event[event];
+
+		if (!port_change_is_known(c))
+			continue;
+		if (!port_change_is_known(&all) || (!sums && c->change > all.change)) {
+			all = *c;
+		} else if (sums) {
+			all.change += c->change;
+			all.known = all.known > c->known ? all.known : c->known;
+		}
+	}
+	return all;
+}
+
+double port_snapshot_value(const struct port_snapshot *s, enum port_event event)
+{
+	struct port_change c = port_snapshot_event(s, event);
+
+	return port_change_is_known(&c) ? (double)c.change : NAN;
+}
+
+/* The source of EVENT that S's ports have; NULL: none. */
+static const struct port_source *source_of(const struct port_snapshot *s, enum port_event event)
+{
+	struct port_change c = port_snapshot_event(s, event);
+
+	for (size_t i = 0; c.own && i < SOURCES; i++)
+		if (sources[i].event == event && strcmp(sources[i].name, c.own) == 0)
+			return &sources[i];
+	return NULL;
+}
+
+/* The sum of those of COUNT events that are known; NaN: none is. */
+static double sum_events(const struct port_snapshot *s, const enum port_event *event, size_t count)
+{
+	double sum = NAN;
+
+	for (size_t i = 0; i < count; i++) {
+		double n = port_snapshot_value(s, event[i]);
+
+		if (!isnan(n))
+			sum = (isnan(sum) ? 0 : sum) + n;
+	}
+	return sum;
+}
+
+double port_snapshot_resent(const struct port_snapshot *s, bool *packets)
+{
+	static const enum port_event causes[] = {PORT_RETRANSMITTED, PORT_LOSS_NAKS,
+						 PORT_ACK_TIMEOUT};
+	const struct port_source *source = source_of(s, PORT_RETRANSMITTED);
+	bool all = source && (source->counts_packets || source->counts_restarts);
+
+	*packets = source && source->counts_packets;
+	return sum_events(s, causes, all ? 1 : sizeof(causes) / sizeof(causes[0]));
+}
+
+double port_snapshot_timeouts(const struct port_snapshot *s)
+{
+	static const enum port_event naks[] = {PORT_LOSS_NAKS, PORT_RNR_RECEIVED};
+	const struct port_source *source = source_of(s, PORT_RETRANSMITTED);
+	double counted = port_snapshot_value(s, PORT_ACK_TIMEOUT);
+
+	if (!isnan(counted) || !source || !source->counts_restarts)
+		return counted;
+	return fmax(0, port_snapshot_value(s, PORT_RETRANSMITTED) -
+			       sum_events(s, naks, sizeof(naks) / sizeof(naks[0])));
+}
+
+double port_snapshot_lost(const struct port_snapshot *s)
+{
+	static const enum port_event losses[] = {PORT_CRC, PORT_NIC_DISCARDS, PORT_RCV_ERRORS,
+						 PORT_XMIT_DISCARDS};
+
+	return sum_events(s, losses, sizeof(losses) / sizeof(losses[0]));
+}

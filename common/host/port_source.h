@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * port_source: the counters that drivers have for what host/port_events.h names. A name means the
+ * same wherever it is found, so the driver is not asked for.
+ */
+#pragma once
+
+#include "host/port_events.h"
+
+enum port_place {
+	PORT_HW,     /* hw_counters/ of the port */
+	PORT_DEVICE, /* hw_counters/ of the device */
+	PORT_PMA,    /* counters/ of the port */
+	PORT_NETDEV, /* statistics of its network interface */
+	PORT_PFC     /* the interface's answer about PFC */
+};
+
+struct port_source {
+	const char *name;
+	enum port_event event;
+	enum port_place place;
+	unsigned times;       /* what it counts, in the event's unit; 0: 1 */
+	bool counts_packets;  /* PORT_RETRANSMITTED: packets */
+	bool counts_restarts; /* PORT_RETRANSMITTED: times, whatever the cause */
+};
+
+/* The Nth of all, in order of preference; NULL: there are not so many. */
+const struct port_source *port_source(size_t n);
+
+/* How an event comes of several counters of one port. */
+enum port_rule {
+	PORT_FIRST,   /* they are the same: the first that there is */
+	PORT_SUM,     /* they are parts */
+	PORT_LARGEST, /* they overlap */
+	PORT_LAST     /* a gauge: its value at the end */
+};
+
+enum port_rule port_event_rule(enum port_event event);

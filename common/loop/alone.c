@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "loop/alone.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "loop/stream.h"
+
+/* The messages that are timed. */
+struct lone {
+	uint64_t ticks[ALONE_MOST];
+	unsigned count;
+	uint64_t until; /* when no more are begun */
+	struct ibv_send_wr wr;
+};
+
+static int compare_ticks(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Is there to be another one, NOW? */
+static bool goes_on(const struct lone *lone, uint64_t now)
+{
+	return lone->count < ALONE_LEAST || (lone->count < ALONE_MOST && now < lone->until);
+}
+
+/* Post WR, a lone request of L. */
+static int post_lone(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr)
+{
+	stream_post *post = s->chain == 1 ? s->post : s->post_by[s->round->extended];
+
+	if (post(s, l, wr, wr + 1, 1))
+		return -1;
+	l->posted++;
+	s->posted++;
+	return 0;
+}
+
+/* Wait until S's requests, COUNT on one QP, are complete, or the round is aborted. */
+static int await_lone(struct stream *s, unsigned count)
+{
+	const struct round *r = s->round;
+	struct cq_link *at = r->qps->send.link;
+	struct ibv_wc wc;
+
+	while (!round_aborted(r)) {
+		int n = round_poll_checked(r, at->cq, 1, &wc, "request");
+
+		if (n < 0 || (round_sleeps(r) && round_sleep_if_idle(r, n > 0)))
+			return -1;
+		if (n) {
+			s->done += count;
+			round_progress(r, s->done);
+			return 0;
+		}
+		at = at->next;
+	}
+	return 0;
+}
+
+/*
+ * Send up to MOST messages on L, one after the other, then as many more at once as make whole rings
+ * of them: the stream goes on with those.
+ */
+static int send_alone(struct stream *s, struct stream_qp *l, struct lone *lone, uint64_t most)
+{
+	const struct round *r = s->round;
+	uint64_t before;
+	unsigned more;
+
+	lone->wr = l->ring[0];
+	lone->wr.next = NULL;
+	lone->wr.send_flags |= IBV_SEND_SIGNALED;
+	before = clock_ticks(r->clock);
+	for (; most && goes_on(lone, before); most--) {
+		uint64_t now;
+
+		if (post_lone(s, l, &lone->wr) || await_lone(s, 1))
+			return -1;
+		now = clock_ticks(r->clock);
+		lone->ticks[lone->count++] = now - before;
+		before = now;
+	}
+	more = (s->ring_count - l->posted % s->ring_count) % s->ring_count;
+	lone->wr.send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
+	for (unsigned k = 1; k <= more; k++) {
+		if (k == more)
+			lone->wr.send_flags |= IBV_SEND_SIGNALED;
+		if (post_lone(s, l, &lone->wr))
+			return -1;
+	}
+	return more ? await_lone(s, more) : 0;
+}
+
+/* QP after QP, at most half of its messages: the warm-up is to fill its queue, too. */
+static int measure_alone(struct stream *s)
+{
+	const struct round *r = s->round;
+	uint64_t target = round_target(r) - s->odd_count;
+	struct lone lone = {
+		.until = clock_ticks(r->clock) + (uint64_t)(ALONE_NS / r->clock->ns_per_tick),
+	};
+	uint64_t median;
+
+	if (target >= ROUND_ENDLESS - s->odd_count)
+		return 0;
+	cq_wait_start(&r->qps->cq_wait, &r->qps->send, NULL);
+	for (unsigned i = 0; i < s->count && goes_on(&lone, clock_ticks(r->clock)); i++)
+		if (send_alone(s, &s->qp[i], &lone, target / 2))
+			return -1;
+	if (lone.count < ALONE_LEAST || round_aborted(r))
+		return 0;
+	qsort(lone.ticks, lone.count, sizeof(lone.ticks[0]), compare_ticks);
+	median = lone.ticks[lone.count / 2];
+	r->alone->ticks = median ? median : 1; /* a coarse clock, as arm64's, may not have moved */
+	return 0;
+}
+
+int stream_alone(struct stream *s)
+{
+	const struct round *r = s->round;
+	int rc = 0;
+
+	if (r->alone_first) {
+		rc = measure_alone(s);
+		atomic_store(&r->alone->over, 1);
+	}
+	while (!atomic_load_explicit(&r->alone->over, memory_order_relaxed) && !round_aborted(r))
+		sched_yield();
+	return rc;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Ping-pongs of messages that each consume a receive: SENDs, WRITEs with an immediate. */
+#include <endian.h>
+
+#include "loop/pingpong.h"
+
+/* Poll the receive CQ: returns 1 if a receive has completed, 0 if not, or -1. Hot. */
+static ALWAYS_INLINE int pong_received(struct pingpong *p, uint32_t number)
+{
+	struct ibv_wc wc;
+
+	(void)number;
+	return pingpong_poll(p, p->recv_cq, &wc, "receive");
+}
+
+/* Repost the receive that a message consumed. Called after the answer is posted. Hot. */
+static ALWAYS_INLINE int repost_recv(struct pingpong *p)
+{
+	struct recv_qp *qp = p->round->receives->qp; /* in batches of one */
+	int rc = qp->post(qp);
+
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
+}
+
+/* The number of message I, as immediate data. */
+static ALWAYS_INLINE uint32_t message_number(const struct pingpong *p, uint64_t i)
+{
+	return htobe32((uint32_t)(p->numbered + i));
+}
+
+/* Post a message with its number. Hot. */
+static ALWAYS_INLINE int send_sequenced(struct pingpong *p, uint32_t number)
+{
+	p->next->imm_data = number;
+	return pingpong_send(p, number);
+}
+
+/*
+ * Returns 1 if message NUMBER has arrived, 0 if not, -1. A late or repeated message is ignored, and
+ * its receive reposted. Hot.
+ */
+static ALWAYS_INLINE int received_sequenced(struct pingpong *p, uint32_t number)
+{
+	struct ibv_wc wc;
+	int rc = pingpong_poll(p, p->recv_cq, &wc, "receive");
+
+	if (rc != 1 || LIKELY(wc.imm_data == number))
+		return rc;
+	cq_wait_busy(&p->round->qps->cq_wait);
+	return repost_recv(p);
+}
+
+static const struct pingpong_hooks messages = {
+	.number = pingpong_unsequenced,
+	.post = pingpong_send,
+	.arrived = pong_received,
+	.tidy = repost_recv,
+};
+static const struct pingpong_hooks sequenced_messages = {
+	.number = message_number,
+	.post = send_sequenced,
+	.arrived = received_sequenced,
+	.tidy = repost_recv,
+};
+
+int pingpong_run(struct round *r)
+{
+	struct pingpong p;
+
+	pingpong_init(&p, r);
+	return r->unreliable ? pingpong_lead(&p, &sequenced_messages, PINGPONG_UNRELIABLE)
+			     : pingpong_lead(&p, &messages, 0);
+}
+
+int pingpong_answer(struct round *r)
+{
+	struct pingpong p;
+
+	pingpong_init(&p, r);
+	return r->unreliable ? pingpong_follow(&p, &sequenced_messages, PINGPONG_UNRELIABLE)
+			     : pingpong_follow(&p, &messages, 0);
+}

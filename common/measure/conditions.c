@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "measure/conditions.h"
+
+#include <math.h>
+
+#include "wire/snapshot.h"
+
+#define ACK_TIMEOUT_S 4.096e-6 /* times 2 to the power of --qp-timeout */
+
+/* Conditions are recorded in timed rounds, not in warm-ups or rounds of a program's own kind. */
+static bool records_conditions(const struct measurement *meas)
+{
+	return !meas->attr.warmup && !meas->attr.kind;
+}
+
+/* This end, or the other one. */
+static enum report_end end_of(const struct measurement *meas, bool mine)
+{
+	return meas->ms->ep->server == mine ? REPORT_SERVER : REPORT_CLIENT;
+}
+
+void conditions_start(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+
+	meas->quality = meas->their_quality = quality_unknown();
+	if (!records_conditions(meas))
+		return;
+	for (unsigned i = 0; i < ms->ep->rails; i++) {
+		const struct hca_port *p = &ms->ep->rail[i].hca.info;
+
+		if (!ms->ep->rail[i].events.open)
+			port_events_open(&ms->ep->rail[i].events, p->device, p->port, p->netdev);
+		port_events_start(&ms->ep->rail[i].events);
+	}
+	steal_start(ms->steal);
+	meas->start_ns = clock_now_ns();
+}
+
+void conditions_stop(struct measurement *meas)
+{
+	const struct measure *ms = meas->ms;
+	struct port_snapshot *s = &meas->snapshot[end_of(meas, true)];
+
+	if (!records_conditions(meas))
+		return;
+	steal_stop(ms->steal);
+	s->ports = ms->ep->rails;
+	for (unsigned i = 0; i < ms->ep->rails; i++) {
+		port_events_stop(&ms->ep->rail[i].events);
+		port_events_changes(&ms->ep->rail[i].events, &s->port[i]);
+	}
+}
+
+/*
+ * How undisturbed worker T's thread ran. A thread that sleeps for its completions is off the CPU by
+ * choice, so its share of the CPU is unknown.
+ */
+static struct quality thread_quality(const struct meter *t)
+{
+	const struct account *a = &t->account;
+	struct quality q = quality_unknown();
+
+	if (!a->known)
+		return q;
+	q.observed_s = a->elapsed_s;
+	q.on_cpu_percent = round_sleeps(&t->round) ? NAN : account_percent(a);
+	q.preempted = (double)a->preempted;
+	q.minor_faults = (double)a->minor_faults;
+	q.major_faults = (double)a->major_faults;
+	q.steal_percent = steal_percent(t->ms->steal, a->cpu);
+	return q;
+}
+
+static double percent_of(double count, double all)
+{
+	return all > 0 ? count / all * 100 : NAN;
+}
+
+/*
+ * Fill Q from the port counters: counts, and their share of MESSAGES. Retransmissions are a share
+ * of the packets where the port counts packets.
+ */
+static void fill_port_quality(const struct measurement *meas, uint64_t messages, struct quality *q)
+{
+	const struct measure *ms = meas->ms;
+	const struct experiment *e = &ms->options->experiment;
+	unsigned mtu = ms->ep->rail[0].route.mtu_bytes ? ms->ep->rail[0].route.mtu_bytes : 1;
+	double all = (double)messages, qps = (double)(e->qps * ms->ep->workers);
+	double packets = all * (double)((meas->attr.message_bytes + mtu - 1) / mtu);
+	const struct port_snapshot *s = &meas->snapshot[end_of(meas, true)];
+	bool in_packets;
+
+	q->retransmissions = port_snapshot_resent(s, &in_packets);
+	q->retransmitted_percent = percent_of(q->retransmissions, in_packets ? packets : all);
+	q->ack_timeouts = port_snapshot_value(s, PORT_ACK_TIMEOUT);
+	/* All QPs may have waited at once. */
+	if (e->qp_timeout && e->connection == CONNECTION_RC)
+		q->ack_timeout_percent = percent_of(q->ack_timeouts * ACK_TIMEOUT_S *
+							    (double)(UINT64_C(1) << e->qp_timeout),
+						    q->observed_s * qps);
+	q->receiver_not_ready = port_snapshot_value(s, PORT_RNR_RECEIVED);
+	q->receiver_not_ready_percent = percent_of(q->receiver_not_ready, all);
+	q->losses = port_snapshot_lost(s);
+	q->lost_percent = percent_of(q->losses, all);
+	q->out_of_order = port_snapshot_value(s, PORT_LOSS_SEEN);
+}
+
+void conditions_measure(struct measurement *meas, uint64_t messages)
+{
+	struct measure *ms = meas->ms;
+	struct quality *q = &meas->quality;
+
+	if (!records_conditions(meas))
+		return;
+	*q = quality_unknown();
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		struct meter *t = &ms->meter[i];
+		struct quality own = thread_quality(t);
+
+		if (meas->measured)
+			t->record.quality = own;
+		quality_add(q, &own);
+	}
+	if (!(q->observed_s > 0)) /* no loop ran at this end */
+		q->observed_s = (double)(clock_now_ns() - meas->start_ns) / 1e9;
+	fill_port_quality(meas, messages, q);
+	if (meas->measured || meas->attr.cpu_util)
+		meas->mine.quality = *q;
+}
+
+void conditions_describe(const struct measurement *meas, json_t *m)
+{
+	const struct record rec = {.quality = meas->quality};
+	const struct port_snapshot *s = &meas->snapshot[end_of(meas, true)];
+
+	if (!records_conditions(meas))
+		return;
+	json_object_set_new(m, "conditions", record_to_json(&rec));
+	json_object_set_new(m, "snapshot", snapshot_to_json(s));
+}
+
+int conditions_read(struct measurement *meas, const json_t *m)
+{
+	const json_t *from = json_object_get(m, "conditions");
+	const json_t *snapshot = json_object_get(m, "snapshot");
+	struct record rec;
+
+	if (snapshot && snapshot_from_json(&meas->snapshot[end_of(meas, false)], snapshot,
+					   meas->ms->fault))
+		return -1;
+	if (!json_is_object(from))
+		return 0;
+	if (record_from_json(&rec, from, meas->ms->fault))
+		return -1;
+	meas->their_quality = rec.quality;
+	return 0;
+}
+
+/* Fill in ROW what disturbed either end, and which of it is bad enough to be a reason for doubt. */
+void conditions_judge(const struct measurement *meas, struct report_row *row)
+{
+	const struct measure *ms = meas->ms;
+	const struct record *rec = row->record;
+	enum report_end me = end_of(meas, true), they = end_of(meas, false);
+
+	row->disturbed =
+		(struct report_disturbed){.quality = {quality_unknown(), quality_unknown()}};
+	if (row->thread >= 0 || row->device) {
+		row->disturbed.quality[row->by] = rec->quality;
+	} else {
+		row->disturbed.quality[me] = meas->quality;
+		row->disturbed.quality[they] = meas->their_quality;
+		/* The overlap belongs to both directions: print it once, with the client. */
+		row->disturbed.quality[REPORT_CLIENT].overlap_percent =
+			rec->quality.overlap_percent;
+		row->disturbed.quality[REPORT_SERVER].overlap_percent = NAN;
+	}
+	for (int i = 0; i < 2; i++)
+		row->disturbed.reasons[i] =
+			quality_judge(&row->disturbed.quality[i], ms->test->latency, rec->messages);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "measure/context.h"
+
+#include <string.h>
+
+struct measure_context measure_context(struct measure *ms)
+{
+	return (struct measure_context){
+		.server = ms->ep->server,
+		.options = ms->options,
+		.hca = &ms->ep->rail[0].hca,
+		.pin = &ms->ep->worker[0].pin,
+		.qps = &ms->ep->worker[0].qps,
+		.gpu = ms->ep->gpu,
+		.gpu_absent = &ms->ep->gpu_absent,
+		.memory = worker_buffers(&ms->ep->worker[0]).into,
+		.memory_rkey = ms->ep->worker[0].mem.rkey,
+		.message_max = ms->ep->message_max,
+		.my_end = &ms->ep->rail[0].mine,
+		.their_end = &ms->ep->rail[0].theirs,
+		.report = ms->report,
+		.fault = ms->fault,
+		.own = ms->own,
+	};
+}
+
+/* Measure one round with ATTR. REC is the sender's record, all zero if there is none. */
+int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec)
+{
+	struct measurement meas = {.ms = ms, .attr = *attr};
+	int rc;
+
+	if (!attr->target)
+		meas.attr.target = ROUND_ENDLESS;
+	rc = round_client(&meas);
+	memset(rec, 0, sizeof(*rec));
+	if (attr->reverse && meas.theirs_measured)
+		*rec = meas.theirs;
+	else if (!attr->reverse && meas.measured)
+		*rec = meas.mine;
+	round_release(&meas);
+	return rc;
+}
+
+/* Run a task at this end. It may take long, so tell the peer meanwhile that this end is alive. */
+static int run_task_here(struct measure *ms, const json_t *what, json_t *result)
+{
+	int rc;
+
+	link_alive_start(ms->link);
+	rc = ms->test->task(ms, what, result);
+	link_alive_stop(ms->link);
+	return rc;
+}
+
+static int run_task_at_server(struct measure *ms, json_t *what, json_t **result)
+{
+	json_t *m = message_new("task");
+
+	json_object_update(m, what);
+	if (link_send(ms->link, m) || link_expect(ms->link, "result", result))
+		return -1;
+	return 0;
+}
+
+int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result)
+{
+	json_t *r = at_server ? NULL : json_object();
+	int rc = at_server ? run_task_at_server(ms, what, &r) : run_task_here(ms, what, r);
+
+	json_decref(what);
+	if (rc || !result)
+		json_decref(r);
+	else
+		*result = r;
+	return rc;
+}
+
+int measure_answer_task(struct measure *ms, const json_t *m)
+{
+	json_t *result;
+
+	if (!ms->test->task)
+		return fault_raise(ms->fault, FAULT_PEER, 0,
+				   "the client requested a task, but %s has none", ms->test->name);
+	result = message_new("result");
+	if (run_task_here(ms, m, result)) {
+		json_decref(result);
+		return -1;
+	}
+	return link_send(ms->link, result);
+}
+
+bool measure_interrupted(const struct measure *ms)
+{
+	return ms->link->interrupted;
+}
+
+const char *measure_interrupted_by(const struct measure *ms)
+{
+	return link_interrupted_by(ms->link, ms->ep->server);
+}
+
+void measure_done(struct measure *ms)
+{
+	ms->measured = true;
+}

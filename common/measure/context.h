@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * context: what a program with a schedule of its own may use during a measurement: the resources of
+ * this end, rounds that it requests one by one, and tasks at either end.
+ */
+#pragma once
+
+#include "measure/measure.h"
+
+/* All pointers are lent. */
+struct measure_context {
+	bool server;
+	const struct options *options;
+	const struct hca *hca;
+	const struct pin *pin;
+	struct qp_set *qps;
+	struct gpu *gpu;                /* GPU of this end; NULL: none */
+	const struct fault *gpu_absent; /* why there is none */
+	struct round_slice memory;      /* memory of the messages of a plain round */
+	uint32_t memory_rkey;
+	uint64_t message_max;        /* maximum message size of a round */
+	struct end *my_end;          /* test->open may add to it */
+	const struct end *their_end; /* valid once connected */
+	struct report *report;
+	struct fault *fault;
+	void *own;
+};
+
+struct measure_context measure_context(struct measure *ms);
+
+/*
+ * Client: run one round of the kind ATTR->kind. With a target of 0 it ends after its duration. REC
+ * receives the leader's record, all zero for a warm-up. Returns 0, or -1 with the fault raised; REC
+ * then has what was measured so far.
+ */
+int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec);
+
+/*
+ * Client: run test->task with WHAT (stolen) here, or at the server. The caller releases *RESULT,
+ * which is set only on success; RESULT may be NULL. The other end receives "alive" messages
+ * meanwhile.
+ */
+int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result);
+
+/* Server: run the task in the client's message M, and answer. */
+int measure_answer_task(struct measure *ms, const json_t *m);
+
+/* True after a signal at either end: finish with the results so far. */
+bool measure_interrupted(const struct measure *ms);
+
+/* By whom: "" by this end, " by the server", " by the client". Static storage. */
+const char *measure_interrupted_by(const struct measure *ms);
+
+/* Tell that there is a result, so that an interruption is no failure any more. */
+void measure_done(struct measure *ms);

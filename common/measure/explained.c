@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "measure/explained.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "explain/limit.h"
+#include "host/topo.h"
+#include "measure/pace.h"
+#include "plan/transport.h"
+
+#define ACK_TIMEOUT_NS 4096 /* times 2 to the power of --qp-timeout */
+
+/* Bytes on the wire around the data of a packet, and once more for each message. */
+#define ETHERNET_BYTES   38 /* preamble, header, FCS, gap */
+#define IPV4_BYTES       20
+#define IPV6_BYTES       40
+#define UDP_BYTES        8
+#define BTH_BYTES        16 /* with the ICRC */
+#define INFINIBAND_BYTES 10 /* LRH, VCRC */
+#define RETH_BYTES       16 /* address, rkey and length, of WRITE and READ */
+#define ATOMIC_BYTES     28 /* the same with two operands */
+#define DETH_BYTES       8  /* of a datagram */
+#define IMMEDIATE_BYTES  4
+
+/* Of a packet of the rail whose end is E; 0: unknown, as with iWARP, which TCP cuts as it likes. */
+static double packet_header_bytes(const struct end *e)
+{
+	if (strcmp(e->nic.transport, "InfiniBand") == 0)
+		return INFINIBAND_BYTES + BTH_BYTES;
+	if (strcmp(e->nic.transport, "RoCE") != 0)
+		return 0;
+	if (strcmp(e->address.gid_type, "RoCE v1") == 0)
+		return ETHERNET_BYTES + IPV6_BYTES + BTH_BYTES;
+	return ETHERNET_BYTES + UDP_BYTES + BTH_BYTES +
+	       (strstr(e->address.gid_type, "IPv4") ? IPV4_BYTES : IPV6_BYTES);
+}
+
+/* Once more for each message. */
+static double message_header_bytes(const struct measure *ms)
+{
+	const struct experiment *e = &ms->options->experiment;
+	const struct operation *o = &ms->test->operation;
+	double bytes = e->write_with_imm ? IMMEDIATE_BYTES : 0;
+
+	if (operation_is_atomic(o))
+		return ATOMIC_BYTES - (double)o->fixed_bytes;
+	if (transport_type(e) == IBV_QPT_UD)
+		return bytes + DETH_BYTES;
+	return o->peer_allows ? bytes + RETH_BYTES : bytes;
+}
+
+/* Payload that the adapters of this end carry together, of PCIe; each card once. NaN: unknown. */
+static double sum_pcie(const struct endpoint *ep, bool mine, bool source)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
+		double carries = source ? e->nic.pcie_read_gbps : e->nic.pcie_write_gbps;
+		size_t card = strcspn(e->nic.pci, ".");
+		bool again = false;
+
+		for (unsigned k = 0; k < i; k++) {
+			const struct end *other = mine ? &ep->rail[k].mine : &ep->rail[k].theirs;
+
+			again |= strncmp(e->nic.pci, other->nic.pci, card + 1) == 0;
+		}
+		if (!again)
+			sum += carries > 0 ? carries : NAN;
+	}
+	return sum;
+}
+
+/* How long the ports of an end counted, at most; NaN: it tells nothing. */
+static double counted_s(const struct port_snapshot *s)
+{
+	double most = NAN;
+
+	for (unsigned i = 0; i < s->ports; i++)
+		most = fmax(most, s->port[i].seconds);
+	return most;
+}
+
+/* This end, or the peer, on all rails; it is where the data come from if SOURCE. */
+static void describe_end(const struct measurement *meas, bool mine, bool source, struct run_end *to)
+{
+	const struct endpoint *ep = meas->ms->ep;
+	enum report_end end = mine == ep->server ? REPORT_SERVER : REPORT_CLIENT;
+	const struct evidence *saw = &meas->evidence[end];
+	const struct quality *quality = mine ? &meas->quality : &meas->their_quality;
+	const struct port_snapshot *counted = &meas->snapshot[end];
+
+	run_end_unknown(to, end == REPORT_SERVER ? "server" : "client");
+	to->rate_gbps = 0;
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
+
+		to->rate_gbps += e->nic.rate_gbps > 0 ? e->nic.rate_gbps : NAN;
+		if (i == 0 || strstr(e->nic.pcie_link, TOPO_TRAINED_BELOW))
+			to->pcie_link = e->nic.pcie_link;
+	}
+	to->pcie_gbps = sum_pcie(ep, mine, source);
+	to->pcie_trained_down = strstr(to->pcie_link, TOPO_TRAINED_BELOW) != NULL;
+	to->full_share = saw->full_share;
+	to->schedule_share = saw->schedule_share;
+	to->alone_ns = saw->alone_ns;
+	to->completion_ns = saw->completion_ns;
+	to->busy_share = saw->busy_share;
+	to->cpu_share = quality->on_cpu_percent / 100;
+	to->counted_s = counted_s(counted);
+	for (int i = 0; i < PORT_EVENTS; i++)
+		to->event[i] = port_snapshot_value(counted, i);
+	to->event[PORT_ACK_TIMEOUT] = port_snapshot_timeouts(counted);
+}
+
+/* What this end or the peer (MINE) sends, as REC says: both ends find the same. */
+static void describe_run(const struct measurement *meas, const struct record *rec, bool mine,
+			 struct run_facts *r)
+{
+	const struct measure *ms = meas->ms;
+	const struct experiment *e = &ms->options->experiment;
+	const struct operation *o = &ms->test->operation;
+	const struct rail *rail = &ms->ep->rail[0];
+	unsigned outs = mine ? rail->route.reads_sent : rail->route.reads_answered;
+	unsigned depth = (unsigned)e->tx_depth;
+
+	if ((operation_pulls(o) || operation_is_atomic(o)) && outs < depth)
+		depth = outs;
+	*r = (struct run_facts){
+		.message_bytes = rec->message_bytes,
+		.messages = rec->messages,
+		.seconds = rec->seconds,
+		.gbps = rec->bandwidth_gbps,
+		.mtu_bytes = rail->route.mtu_bytes,
+		.packet_header_bytes = packet_header_bytes(&rail->mine),
+		.message_header_bytes = message_header_bytes(ms),
+		.qps = (unsigned)rec->qps,
+		.tx_depth = depth,
+		.receives = !o->peer_allows || e->write_with_imm,
+		.reliable = !transport_loses(e),
+		.lost = rec->lost > 0,
+		.pulls = operation_pulls(o),
+		.both = meas->attr.both,
+		.limit_gbps = rec->pace.limit_gbps,
+		.ack_timeout_ns = e->qp_timeout ? ACK_TIMEOUT_NS * exp2((double)e->qp_timeout) : 0,
+		.rnr_timer_ns = QP_RNR_TIMER_NS,
+	};
+}
+
+bool explained_row(const struct measurement *meas, const struct report_row *row,
+		   struct report_explained *e)
+{
+	bool mine = (row->by == REPORT_SERVER) == meas->ms->ep->server;
+	bool pulls = operation_pulls(&meas->ms->test->operation);
+	struct run_end sender, receiver;
+	struct run_facts r;
+
+	if (row->direction != REPORT_FORWARD && row->direction != REPORT_BACKWARD)
+		return false;
+	if (row->thread >= 0 || row->device || !(row->record->bandwidth_gbps > 0))
+		return false;
+	describe_end(meas, mine, !pulls, &sender);
+	describe_end(meas, !mine, pulls, &receiver);
+	describe_run(meas, row->record, mine, &r);
+	r.sender = &sender;
+	r.receiver = &receiver;
+	r.source = pulls ? &receiver : &sender;
+	r.sink = pulls ? &sender : &receiver;
+	memset(e, 0, sizeof(*e));
+	explain_run(&r, &e->limit, &e->findings);
+	return true;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "measure/loss.h"
+
+#include "base/units.h"
+#include "plan/transport.h"
+#include "report/unit.h"
+
+/*
+ * True if messages of a stream may be lost unnoticed. In a latency test the client itself notices a
+ * lost round trip.
+ */
+static bool stream_may_lose(const struct measure *ms)
+{
+	return transport_loses(&ms->options->experiment) && !ms->test->latency;
+}
+
+/* True if the receiver counts the messages: if they consume its receives. */
+static bool receiver_counts(const struct measure *ms)
+{
+	return stream_may_lose(ms) && (ms->test->receives != RECEIVES_NONE || ms->ep->immediate);
+}
+
+/*
+ * Set the rates of REC, a sender's record with its losses, to those of the messages that arrived,
+ * but no higher than those of BY, the receiver's record (NULL: none). sent_gbps keeps the rate at
+ * which messages were sent.
+ */
+static void rate_arrived_only(struct record *rec, const struct record *by)
+{
+	if (!rec->messages || !(rec->seconds > 0))
+		return;
+	rec->sent_gbps = rec->bandwidth_gbps;
+	rec->timed_messages = rec->messages > rec->lost ? rec->messages - rec->lost : 0;
+	record_set_rates(rec, rec->seconds);
+	if (by && by->seconds > 0 &&
+	    (double)by->timed_messages / by->seconds < rec->messages_per_s) {
+		rec->timed_messages = by->timed_messages;
+		record_set_rates(rec, by->seconds);
+	}
+	if (by && by->slices) {
+		rec->slices = by->slices;
+		rec->plus_minus_percent = by->plus_minus_percent;
+	}
+	/* The peak is for sent messages; for arrived ones only the average is known. */
+	if (rec->lost && rec->bandwidth_peak_gbps > 0)
+		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;
+}
+
+/* Receiver: a worker's loss is what the peer's DONE says it sent, less what arrived. */
+void loss_count(const struct measurement *meas, const json_t *done)
+{
+	const struct measure *ms = meas->ms;
+	const json_t *sent = json_object_get(done, "messages");
+
+	/* Without receives (as in receiver_counts()) a receiver only polls memory and counts none. */
+	if (!stream_may_lose(ms) || !ms->ep->worker[0].qps.rx_depth)
+		return;
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		struct meter *t = &ms->meter[i];
+		const struct round *r = meas->attr.both ? &t->arrivals : &t->round;
+		uint64_t arrived = r->result.messages;
+		uint64_t all = (uint64_t)json_integer_value(json_array_get(sent, i));
+
+		t->lost = all > arrived ? all - arrived : 0;
+	}
+}
+
+static uint64_t resent_here(const struct measure *ms)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		sum += ms->meter[i].round.result.resent;
+	return sum;
+}
+
+void loss_describe(const struct measure *ms, json_t *m)
+{
+	json_t *lost;
+
+	if (ms->test->latency)
+		json_object_set_new(m, "resent", json_integer((json_int_t)resent_here(ms)));
+	if (!stream_may_lose(ms))
+		return;
+	lost = json_array();
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		json_array_append_new(lost, json_integer((json_int_t)ms->meter[i].lost));
+	json_object_set_new(m, "lost", lost);
+}
+
+/* Sender: read from M what each of its workers lost, and correct its records. */
+int loss_read(struct measurement *meas, const json_t *m)
+{
+	struct measure *ms = meas->ms;
+	const json_t *lost = json_object_get(m, "lost"), *v;
+	size_t i;
+
+	if (!stream_may_lose(ms))
+		return 0;
+	if (message_numbers(m, "lost", ms->ep->workers, INT64_MAX, ms->fault))
+		return -1;
+	json_array_foreach (lost, i, v)
+		if (message_has(m, "lost",
+				(uint64_t)json_integer_value(v) <=
+					ms->meter[i].round.result.messages,
+				ms->fault))
+			return -1;
+	json_array_foreach (lost, i, v) {
+		ms->meter[i].record.lost = (uint64_t)json_integer_value(v);
+		meas->mine.lost += ms->meter[i].record.lost;
+		if (receiver_counts(ms))
+			rate_arrived_only(&ms->meter[i].record, NULL);
+	}
+	if (receiver_counts(ms))
+		rate_arrived_only(&meas->mine,
+				  !meas->attr.both && meas->theirs_measured ? &meas->theirs : NULL);
+	return 0;
+}
+
+void loss_read_resent(struct measurement *meas, const json_t *m)
+{
+	json_int_t theirs = json_integer_value(json_object_get(m, "resent"));
+	uint64_t sum = resent_here(meas->ms) + (uint64_t)(theirs > 0 ? theirs : 0);
+	bool latency = meas->ms->test->latency;
+
+	if (latency && meas->mine.lost)
+		meas->mine.resent = sum;
+	if (latency && meas->theirs_measured && meas->theirs.lost)
+		meas->theirs.resent = sum;
+}
+
+/*
+ * Receiver: its rate must not be above the sender's. A receiver that polls late and finds its whole
+ * queue full would otherwise seem to be faster than the sender.
+ */
+void loss_cap_rate(struct measurement *meas)
+{
+	double sent_in_s = meas->theirs.seconds;
+	struct record *rec = &meas->mine;
+
+	if (meas->ms->test->latency || !meas->measured ||
+	    rec->messages_per_s * sent_in_s <= (double)rec->messages)
+		return;
+	rec->timed_messages = rec->messages;
+	record_set_rates(rec, sent_in_s);
+}
+
+/* Receiver: add the losses counted here to the sender's records, and correct their rates. */
+void loss_into_peers_records(struct measurement *meas)
+{
+	const struct measure *ms = meas->ms;
+
+	if (!receiver_counts(ms))
+		return;
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		meas->theirs.lost += ms->meter[i].lost;
+		if (meas->their_records) {
+			meas->their_records[i].lost = ms->meter[i].lost;
+			rate_arrived_only(&meas->their_records[i], NULL);
+		}
+	}
+	rate_arrived_only(&meas->theirs, !meas->attr.both && meas->measured ? &meas->mine : NULL);
+}
+
+/* " (more than the link's 100 Gb/s)" if this end sent that much, else "". Returns BUF. */
+static const char *excess_text(const struct measurement *meas, const struct record *rec, char *buf,
+			       size_t size)
+{
+	const struct endpoint *ep = meas->ms->ep;
+	double links_gbps = 0;
+
+	for (unsigned i = 0; i < ep->rails; i++)
+		links_gbps += ep->rail[i].mine.nic.rate_gbps;
+	buf[0] = '\0';
+	if (rec == &meas->mine && links_gbps > 0 && rec->sent_gbps > links_gbps)
+		snprintf(buf, size, " (more than the link's %g Gb/s)", links_gbps);
+	return buf;
+}
+
+static void note_loss(const struct measurement *meas, const struct record *rec, const char *by)
+{
+	const struct measure *ms = meas->ms;
+	unsigned long long lost = rec->lost, all = rec->messages;
+	bool gbits = ms->options->output.gbits;
+	struct units_text size = units_size(meas->attr.message_bytes);
+	char more[80];
+
+	if (!lost)
+		return;
+	if (ms->test->latency)
+		report_note(ms->report,
+			    "%llu of %llu round trips of %s took %.0f ms or more and gave no "
+			    "sample (lost or late); %llu messages were resent",
+			    lost, all, size.text,
+			    clock_ticks_to_ns(ms->clock, (double)ms->meter[0].round.quiet_ticks) /
+				    1e6,
+			    (unsigned long long)rec->resent);
+	else
+		report_loss(ms->report,
+			    "%llu of %llu messages of %s from the %s were lost: sent %s%s, arrived "
+			    "%s",
+			    lost, all, size.text, by, unit_rate(gbits, rec->sent_gbps).text,
+			    excess_text(meas, rec, more, sizeof(more)),
+			    unit_number(gbits, rec->bandwidth_gbps).text);
+}
+
+void loss_note(const struct measurement *meas)
+{
+	bool server = meas->ms->ep->server, leads = endpoint_leads(meas->ms->ep);
+
+	if (leads || meas->attr.both)
+		note_loss(meas, &meas->mine, server ? "server" : "client");
+	if (!leads || meas->attr.both)
+		note_loss(meas, &meas->theirs, server ? "client" : "server");
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * measure: what all rounds of a client need, and one round: a pass of the program's loops over one
+ * message size, at both ends.
+ *
+ * Functions return 0, or -1 with the fault raised in ms->fault, unless stated otherwise.
+ */
+#pragma once
+
+#include "base/account.h"
+#include "base/clock.h"
+#include "base/evidence.h"
+#include "base/quality.h"
+#include "base/slots.h"
+#include "base/usage.h"
+#include "endpoint/endpoint.h"
+#include "host/steal.h"
+#include "loop/paced.h"
+#include "measure/link.h"
+#include "plan/plan.h"
+#include "report/gate.h"
+#include "report/repeat.h"
+#include "report/report.h"
+#include "report/strict.h"
+#include "report/worst.h"
+
+/* What a worker's loop writes, and the results from it. */
+struct meter {
+	struct measure *ms;
+	struct worker *worker;
+	struct hist *hist; /* latency, at the end that measures it */
+	uint64_t *samples; /* with -U or -H */
+	struct peak peak;
+	bool peak_ready;
+	bool extended;            /* it posts with ibv_wr_*: calls.h */
+	struct trial trial;       /* of the calls for posting and polling */
+	uint32_t trial_median[2]; /* its medians, in ticks */
+	struct verify *verify;    /* NULL: without --verify */
+	/* for the current round: */
+	const struct measurement *now;
+	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
+	struct paced paced;           /* with --rate_limit, and a load's */
+	uint64_t lost;                /* of the messages that the peer sent */
+	struct account account;       /* of its thread, around the loop */
+	struct record record;
+};
+
+struct measure {
+	/* lent by the session */
+	const struct test *test;
+	const struct options *options;
+	struct fault *fault; /* receives the faults of these functions */
+	struct endpoint *ep;
+	struct link *link;
+	struct report *report;
+	struct clock *clock;
+	struct steal *steal; /* of this machine's CPUs */
+	struct gates *gates; /* thresholds for the rows; checked by the client */
+	struct strict *strict;
+	struct repeat *repeat;
+	/* owned */
+	struct meter *meter;     /* one per worker, including loads */
+	void *own;               /* the program's data, from test->open */
+	struct alone alone;      /* result of the last warm-up, */
+	uint64_t alone_bytes;    /* for messages of this size; 0: none */
+	bool calls_chosen;       /* the calls for posting and polling are chosen */
+	bool measured;           /* there is a result */
+	struct fault wrong_data; /* what a verification found; raised at the end */
+};
+
+/*
+ * Create everything for measuring, including the program's own data, after endpoint_make(). Call
+ * measure_release() also after a failure.
+ */
+int measure_make(struct measure *ms);
+void measure_release(struct measure *ms); /* between endpoint_quiesce() and endpoint_release() */
+
+/*
+ * True if all samples can be stored for -H and -U: the number of iterations is limited, and there
+ * is one run.
+ */
+bool measure_keeps_samples(const struct options *o, const struct repeat *r);
+
+/* Bidirectional round: how many messages each end had sent at which time (together.h). */
+struct both_ways {
+	uint64_t begin_ns;              /* the common start time by this end's clock; 0: none */
+	uint64_t apart_ns;              /* the peer's clock minus this end's */
+	struct slices mine, theirs;     /* messages sent over time, by this end's clock in ns */
+	unsigned my_marks, their_marks; /* number of marks that they come from */
+	uint64_t span_ns[2];            /* start and end of the time when both sent; equal: never */
+};
+
+/* What the client requests for a round. */
+struct round_attr {
+	uint64_t message_bytes;
+	uint64_t target;      /* per QP, or ROUND_ENDLESS with -D */
+	uint64_t duration_ns; /* with ROUND_ENDLESS */
+	uint64_t run;         /* number of the run of this size; 0: not repeated */
+	unsigned kind;        /* kind of round, in a program with several; otherwise 0 */
+	bool warmup;
+	bool reverse;
+	bool both;
+	bool cpu_util; /* an end has --cpu_util: this end's record gets its CPU use */
+};
+
+/*
+ * One round. The leader posts the timed messages and decides when the round ends: the client, or
+ * the server if the round is reversed. The other end is the follower. In a bidirectional round each
+ * end is both.
+ */
+struct measurement {
+	struct measure *ms;
+	struct round_attr attr;
+	/* while it runs */
+	bool answered;              /* this end ran a `follow` loop */
+	uint64_t start_ns;          /* when the observation for `quality` started */
+	uint64_t messages_expected; /* of all workers and QPs; 0: unknown */
+	uint64_t trips[2];          /* used by the watch: trips_ticks at the last interval and live
+				       line */
+	_Atomic unsigned sending;   /* workers that are still sending */
+	_Atomic unsigned need_load; /* workers that still need their load */
+	struct watch *watch;
+	struct usage usage;
+	struct worst worst; /* of the intervals, if any */
+	/* results */
+	struct record mine, theirs; /* of all workers, except for a warm-up */
+	bool measured;              /* this end has a record; so has each worker */
+	bool theirs_measured;
+	struct fault clock_fault; /* set if there is no result because the clock jumped */
+	struct quality quality, their_quality; /* except for a warm-up */
+	struct evidence evidence[2];           /* by enum report_end, except for a warm-up */
+	struct port_snapshot snapshot[2];      /* the same: what happened at its ports */
+	struct slots_tally verified[2];        /* to the server, to the client */
+	struct record
+		*their_records; /* of the peer's workers; owned; NULL: one worker, or no records */
+	/*
+	 * confidence intervals of each end's devices, if a device has several workers; slices 0:
+	 * unknown
+	 */
+	struct confidence {
+		uint64_t slices;
+		double plus_minus_percent;
+	} my_devices[HCA_MAX], their_devices[HCA_MAX];
+	struct both_ways both;
+};
+
+/*
+ * prepare.c: prepare everything that the loops of a round read; ms and attr must be set. And the
+ * numbers that are planned for a round of T (plan/plan.h).
+ */
+int round_prepare(struct measurement *meas);
+struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool timed);
+
+/*
+ * rounds.c: run a round from the client; ms and attr must be set. MEAS then has the results, also
+ * after a failure. Release it with round_release().
+ */
+int round_client(struct measurement *meas);
+void round_release(struct measurement *meas);
+
+/* Client: run the rounds for each size, for programs without a schedule of their own. */
+int measure_sizes(struct measure *ms);
+
+/*
+ * Client: after a signal in PHASE, before there was a result: raise the fault of the end that
+ * received it. Returns -1.
+ */
+int measure_unfinished(struct measure *ms, const char *phase);
+
+/*
+ * Server: run the round that the client's message M requests; and process the message that all runs
+ * of a size are over.
+ */
+int measure_one_round(struct measure *ms, const json_t *m);
+int measure_read_repeated(struct measure *ms, const json_t *m);
+
+/* After the last run of a size: show the summary of the runs, if there are several. */
+void measure_repeated(struct measure *ms);

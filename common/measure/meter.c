@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The memory that workers measure with, from a client's arrival until it leaves. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/touch.h"
+#include "measure/measure.h"
+#include "measure/verify.h"
+
+bool measure_keeps_samples(const struct options *o, const struct repeat *r)
+{
+	return !experiment_endless(&o->experiment) && !r->most;
+}
+
+/* Allocate T's histogram, and with -H or -U room for every sample, at the end that takes them. */
+static int allocate_samples(struct meter *t)
+{
+	const struct measure *ms = t->ms;
+	const struct options *o = ms->options;
+	bool keep =
+		(o->output.histogram || o->output.unsorted) && measure_keeps_samples(o, ms->repeat);
+
+	if (!ms->test->latency || !endpoint_leads(ms->ep))
+		return 0;
+	t->hist = malloc(sizeof(*t->hist));
+	if (keep)
+		t->samples = touch_calloc(o->experiment.iters, sizeof(*t->samples));
+	if (t->hist && (t->samples || !keep))
+		return 0;
+	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM, "samples of %llu iterations",
+			   (unsigned long long)o->experiment.iters);
+}
+
+static int allocate_peak(struct meter *t)
+{
+	const struct endpoint *ep = t->ms->ep;
+	const struct experiment *e = &ep->options->experiment;
+
+	if (ep->test->latency || !endpoint_sends(ep) || ep->options->output.no_peak)
+		return 0;
+	if (peak_init(&t->peak, e->tx_depth * e->qps))
+		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM, "marks for the peak");
+	t->peak_ready = true;
+	return 0;
+}
+
+static int allocate_meter_job(void *arg, unsigned i)
+{
+	struct meter *t = &((struct measure *)arg)->meter[i];
+
+	if (t->worker->is_load)
+		return 0;
+	return allocate_samples(t) || allocate_peak(t) || verify_make(t) ? -1 : 0;
+}
+
+int measure_make(struct measure *ms)
+{
+	unsigned all = endpoint_all_workers(ms->ep);
+
+	ms->meter = calloc(all, sizeof(*ms->meter));
+	if (!ms->meter)
+		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "%u threads", all);
+	for (unsigned i = 0; i < all; i++) {
+		ms->meter[i].ms = ms;
+		ms->meter[i].worker = &ms->ep->worker[i];
+	}
+	if (endpoint_each(ms->ep, allocate_meter_job, ms))
+		return -1;
+	return ms->test->open ? ms->test->open(ms, &ms->own) : 0;
+}
+
+void measure_release(struct measure *ms)
+{
+	if (ms->test->close)
+		ms->test->close(ms->own);
+	ms->own = NULL;
+	for (unsigned i = 0; ms->meter && i < endpoint_all_workers(ms->ep); i++) {
+		struct meter *t = &ms->meter[i];
+
+		verify_release(t);
+		peak_release(&t->peak);
+		free(t->hist);
+		free(t->samples);
+	}
+	free(ms->meter);
+	ms->meter = NULL;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The sequence of rounds: for each size a warm-up and a timed round, both again for each run of
+ * --repeat; and one round, at the client, which asks for it, and at the server.
+ */
+#include <stdlib.h>
+
+#include "measure/pass.h"
+#include "measure/show.h"
+#include "measure/together.h"
+#include "measure/verify.h"
+#include "wire/fields.h"
+
+#define ROW(member, ...) FIELD(struct round_attr, member, __VA_ARGS__)
+static const struct field ask_rows[] = {
+	ROW(message_bytes, FIELD_REQUIRED),
+	ROW(target, FIELD_REQUIRED, .max = INT64_MAX / 65536),
+	ROW(warmup, FIELD_ALWAYS),
+	ROW(duration_ns),
+	ROW(reverse),
+	ROW(both),
+	ROW(kind),
+	ROW(cpu_util),
+	ROW(run),
+};
+static const struct fields ask_table = FIELDS(ask_rows, NULL);
+
+/* Client: ask the server for round MEAS, wait until it is ready, and run it. */
+int round_client(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+	struct round_attr attr;
+	json_t *m;
+
+	fault_phase(ms->fault, meas->attr.warmup ? "warming up" : "measuring");
+	meas->attr.cpu_util = ms->options->output.cpu_util && !meas->attr.warmup;
+	if (round_prepare(meas))
+		return -1;
+	attr = meas->attr;
+	if (attr.target == ROUND_ENDLESS)
+		attr.target = 0;
+	m = fields_write(&ask_table, &attr, message_new("round"));
+	if (link_send(ms->link, m) || link_expect(ms->link, "ready", &m))
+		return -1;
+	json_decref(m);
+	return meas->attr.both && together_agree(meas) ? -1 : pass_run(meas);
+}
+
+/* Server: check that the client's runs of --repeat are numbered 1, 2, …; 1 starts a new series. */
+static int start_run(const struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+
+	if (meas->attr.run == 1)
+		repeat_start(ms->repeat, 0);
+	if (meas->attr.run && meas->attr.run != ++ms->repeat->number)
+		return fault_raise(ms->fault, FAULT_PEER, 0, "the client's runs are out of order");
+	return 0;
+}
+
+/* True if BYTES is a size of the experiment: memory is allocated only for these. */
+static bool is_planned(const struct measure *ms, uint64_t bytes)
+{
+	for (uint64_t n = plan_first_size(&ms->options->experiment); n <= ms->ep->largest_bytes;
+	     n *= 2)
+		if (n == bytes)
+			return true;
+	return false;
+}
+
+/* Server: read the client's request M for a round, and check it against what was agreed. */
+static int read_request(const json_t *m, struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+	const struct experiment *e = &ms->options->experiment;
+	unsigned kinds = ms->ep->own_schedule ? ms->test->kinds : 0;
+	struct round_attr *attr = &meas->attr;
+	struct fault *f = ms->fault;
+
+	if (fields_read(&ask_table, attr, m, f) ||
+	    message_has(m, "message_bytes", attr->message_bytes <= ms->ep->message_max, f) ||
+	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
+	    message_has(m, "kind", attr->kind <= kinds, f) ||
+	    message_has(m, "run", attr->run <= options_find("repeat")->max, f) || start_run(meas))
+		return -1;
+	attr->cpu_util |= ms->options->output.cpu_util && !attr->warmup && !attr->kind;
+	if (attr->message_bytes < 1 ||
+	    (!ms->ep->own_schedule && !is_planned(ms, attr->message_bytes)))
+		return fault_raise(f, FAULT_PEER, 0,
+				   "the client requested messages of %llu bytes, which were not "
+				   "announced",
+				   (unsigned long long)attr->message_bytes);
+	/* QPs and memory fit only the direction that was agreed on. */
+	if (!kinds &&
+	    (attr->reverse != (e->reversed != 0) || attr->both != (e->bidirectional != 0)))
+		return fault_raise(f, FAULT_PEER, 0,
+				   "the client requested a round in another direction than "
+				   "announced");
+	if (kinds && attr->both)
+		return fault_raise(f, FAULT_PEER, 0,
+				   "the client requested a round in both directions, which is not "
+				   "possible here");
+	if (!attr->target)
+		attr->target = ROUND_ENDLESS;
+	return 0;
+}
+
+static int round_server(struct measurement *meas, const json_t *request)
+{
+	struct measure *ms = meas->ms;
+
+	fault_phase(ms->fault, "measuring");
+	if (read_request(request, meas))
+		return -1;
+	if (round_prepare(meas) || link_send(ms->link, message_new("ready")))
+		return -1;
+	return meas->attr.both && together_agree(meas) ? -1 : pass_run(meas);
+}
+
+void round_release(struct measurement *meas)
+{
+	free(meas->their_records);
+	meas->their_records = NULL;
+}
+
+/* A round has ended with RC: verify the data (--verify), show its rows, release it. */
+static int conclude_round(struct measurement *meas, int rc)
+{
+	struct measure *ms = meas->ms;
+
+	if (rc == 0 && ms->meter[0].verify && !meas->attr.warmup)
+		rc = verify_round(meas);
+	if (!meas->attr.kind)
+		round_show(meas);
+	round_release(meas);
+	return fault_is(ms->fault) ? -1 : rc;
+}
+
+int measure_one_round(struct measure *ms, const json_t *request)
+{
+	struct measurement meas = {.ms = ms};
+	int rc = round_server(&meas, request);
+
+	return conclude_round(&meas, rc);
+}
+
+static struct measurement round_of_size(struct measure *ms, uint64_t size)
+{
+	const struct experiment *e = &ms->options->experiment;
+
+	return (struct measurement){
+		.ms = ms,
+		.attr.message_bytes = size,
+		.attr.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.attr.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
+		.attr.reverse = e->reversed,
+		.attr.both = e->bidirectional,
+	};
+}
+
+/* Measure one round of SIZE. RUN counts from 1; 0: without --repeat. */
+static int measure_one_run(struct measure *ms, uint64_t size, uint64_t run)
+{
+	struct measurement meas = round_of_size(ms, size);
+	int rc;
+
+	meas.attr.run = run;
+	rc = round_client(&meas);
+	return conclude_round(&meas, rc);
+}
+
+/* Run the warm-up before each run of a size: caches may be cold again by then. */
+static int warm_up(struct measure *ms, uint64_t size)
+{
+	struct measurement meas = round_of_size(ms, size);
+	int rc;
+
+	meas.attr.target = plan_warmup(&ms->options->experiment, size, ms->test->latency);
+	meas.attr.duration_ns = 0;
+	meas.attr.warmup = true;
+	rc = meas.attr.target ? round_client(&meas) : 0;
+	round_release(&meas);
+	return rc;
+}
+
+/* Report the median of all runs of a size, and whether they varied too much to be trusted. */
+static void show_repeated(struct measure *ms)
+{
+	struct report_result result = repeat_median_result(ms->repeat);
+	char text[512];
+
+	round_judge(ms, &result);
+	if (repeat_doubt(ms->repeat, text, sizeof(text)))
+		strict_doubt(ms->strict,
+			     "use longer runs (-D) or more of them (--repeat), or accept a lower "
+			     "precision",
+			     "%s", text);
+	report_shown(ms->report, &result);
+	report_summary(ms->report, repeat_summary(ms->repeat),
+		       repeat_text(ms->repeat, text, sizeof(text)));
+}
+
+void measure_repeated(struct measure *ms)
+{
+
+	if (!ms->repeat->all)
+		return;
+	link_alive_start(ms->link);
+	show_repeated(ms);
+	link_alive_stop(ms->link);
+	repeat_start(ms->repeat, 0);
+}
+
+int measure_unfinished(struct measure *ms, const char *phase)
+{
+	fault_phase(ms->fault, phase);
+	if (ms->link->stop->signal)
+		return stop_raise(ms->link->stop, ms->fault);
+	fault_raise(ms->fault, FAULT_INTERRUPTED, 0, "the server was interrupted");
+	ms->fault->from_peer = true;
+	return -1;
+}
+
+/* Repeat SIZE until --repeat has enough runs, report the median, and tell the server. */
+static int measure_all_runs(struct measure *ms, uint64_t size)
+{
+	int rc;
+	json_t *m;
+
+	repeat_start(ms->repeat, clock_now_ns());
+	do {
+		rc = warm_up(ms, size);
+		if (!rc && !ms->link->interrupted)
+			rc = measure_one_run(ms, size, ++ms->repeat->number);
+		if (rc || fault_is(ms->fault)) {
+			measure_repeated(ms);
+			return -1;
+		}
+	} while (!ms->link->interrupted && repeat_goes_on(ms->repeat, clock_now_ns()));
+	measure_repeated(ms);
+	if (!ms->measured)
+		return measure_unfinished(ms, "warming up");
+	m = message_new("repeated");
+	repeat_write_aim(ms->repeat, m);
+	return link_send(ms->link, m);
+}
+
+static int measure_one_size(struct measure *ms, uint64_t size)
+{
+	if (ms->repeat->most)
+		return measure_all_runs(ms, size);
+	if (warm_up(ms, size))
+		return -1;
+	if (ms->link->interrupted) /* during the warm-up: this size is not measured */
+		return ms->measured ? 0 : measure_unfinished(ms, "warming up");
+	return measure_one_run(ms, size, 0);
+}
+
+int measure_sizes(struct measure *ms)
+{
+	const struct experiment *e = &ms->options->experiment;
+
+	for (uint64_t size = plan_first_size(e); size <= ms->ep->largest_bytes; size *= 2) {
+		if (ms->link->interrupted)
+			break;
+		if (measure_one_size(ms, size))
+			return -1;
+	}
+	return 0;
+}
+
+int measure_read_repeated(struct measure *ms, const json_t *m)
+{
+	if (repeat_read_aim(ms->repeat, m, ms->fault))
+		return -1;
+	measure_repeated(ms);
+	return fault_is(ms->fault) ? -1 : 0;
+}

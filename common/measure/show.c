@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Turn the records of a round, of both ends, into the rows of the report. */
+#include "measure/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "measure/conditions.h"
+#include "measure/explained.h"
+#include "measure/loss.h"
+#include "measure/pace.h"
+#include "measure/together.h"
+#include "measure/verify.h"
+
+/*
+ * The buckets that are not empty, as [lowest, highest, count] in microseconds. Computed like the
+ * record's figures, since other rounding could put the smallest sample below its own bucket.
+ */
+static json_t *histogram_json(const struct measure *ms, const struct hist *h)
+{
+	json_t *to = json_array();
+	const double us = operation_latency_us(&ms->test->operation, 1);
+
+	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+		double low = (double)hist_bucket_low(i), width = (double)hist_bucket_width(i);
+
+		if (h->bucket[i])
+			json_array_append_new(
+				to, json_pack("[f, f, I]", us * clock_ticks_to_ns(ms->clock, low),
+					      us * clock_ticks_to_ns(ms->clock, low + width),
+					      (json_int_t)h->bucket[i]));
+	}
+	return to;
+}
+
+/* All samples in us, thread after thread, to be freed by the caller; NULL: none were kept. */
+static double *samples_us(const struct measure *ms)
+{
+	const double leg = operation_latency_us(&ms->test->operation, 1);
+	uint64_t count = 0, n = 0;
+	double *us;
+
+	for (unsigned i = 0; i < ms->ep->workers && ms->meter[i].samples; i++)
+		count += ms->meter[i].round.result.timed_messages;
+	us = count ? malloc(count * sizeof(*us)) : NULL;
+	for (unsigned i = 0; us && i < ms->ep->workers; i++) {
+		const struct meter *t = &ms->meter[i];
+
+		for (uint64_t k = 0; k < t->round.result.timed_messages; k++)
+			us[n++] = leg * clock_ticks_to_ns(ms->clock, (double)t->samples[k]);
+	}
+	return us;
+}
+
+/* The sum of two records measured at the same time: counts add up, the longer time counts. */
+static struct record sum_records(const struct record *a, const struct record *b)
+{
+	struct record sum = *a;
+
+	sum.messages += b->messages;
+	sum.lost += b->lost;
+	sum.timed_messages += b->timed_messages;
+	sum.sent_gbps += b->sent_gbps;
+	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
+	sum.seconds = a->seconds > b->seconds ? a->seconds : b->seconds;
+	if (sum.seconds > 0)
+		record_set_rates(&sum, sum.seconds);
+	sum.interrupted |= b->interrupted;
+	pace_add(&sum, b);
+	quality_add(&sum.quality, &b->quality);
+	/* these belong to one end alone */
+	sum.slices = 0;
+	sum.plus_minus_percent = 0;
+	sum.intervals.count = 0;
+	sum.intervals.worst_gbps = 0;
+	sum.cpu.percent = sum.cpu.user_s = sum.cpu.system_s = sum.cpu.s_per_gb = 0;
+	return sum;
+}
+
+/* The rows for the report. */
+struct rows {
+	struct report_row *row;
+	struct record *own; /* of rows that are sums made here */
+	size_t count, owned;
+};
+
+static struct report_row *add_row(struct rows *to, const struct record *rec, enum report_end by,
+				  enum report_direction direction)
+{
+	struct report_row *row = &to->row[to->count++];
+
+	*row = (struct report_row){.record = rec, .by = by, .direction = direction, .thread = -1};
+	return row;
+}
+
+/* Worker I's record, of this end if MINE, else of the peer; NULL: it has none. */
+static const struct record *worker_record(const struct measurement *meas, bool mine, unsigned i)
+{
+	const struct record *rec = &meas->ms->meter[i].record;
+
+	if (!mine)
+		return meas->their_records ? &meas->their_records[i] : NULL;
+	return rec->messages_per_s > 0 ? rec : NULL;
+}
+
+/*
+ * Clear what a sum over a device's threads cannot have: there is no histogram of them together, so
+ * only their messages and message rate are known.
+ */
+static void clear_latency(struct record *sum)
+{
+	memset(&sum->latency, 0, sizeof(sum->latency));
+	memset(&sum->corrected, 0, sizeof(sum->corrected));
+	sum->intervals.worst_us = 0;
+	sum->bandwidth_gbps = 0;
+	sum->slices = 0;
+}
+
+/*
+ * Add a row for each thread of an end, and one for each device if a device has several threads. ALL
+ * is the end's own row.
+ */
+static void add_worker_rows(struct rows *to, const struct measurement *meas, bool mine,
+			    const struct report_row *all)
+{
+	const struct endpoint *ep = meas->ms->ep;
+	const struct confidence *confidence = mine ? meas->my_devices : meas->their_devices;
+	const struct report_row like = *all;
+	const struct record *part;
+	struct report_row *row;
+
+	for (unsigned i = 0; i < ep->workers; i++) {
+		const struct rail *r = ep->worker[i].rail;
+
+		part = worker_record(meas, mine, i);
+		if (!part)
+			continue;
+		row = add_row(to, part, like.by, like.direction);
+		row->thread = (int)i;
+		row->device = mine ? r->mine.nic.name : r->theirs.nic.name;
+	}
+	for (unsigned d = 0; d < ep->rails && ep->rails > 1 && ep->workers > ep->rails; d++) {
+		struct record *sum = &to->own[to->owned++];
+
+		for (unsigned i = d; i < ep->workers; i += ep->rails) {
+			part = worker_record(meas, mine, i);
+			if (part)
+				*sum = sum->messages ? sum_records(sum, part) : *part;
+		}
+		sum->qps *= ep->workers / ep->rails;
+		sum->bandwidth_peak_gbps = 0;
+		sum->slices = confidence[d].slices;
+		sum->plus_minus_percent = confidence[d].plus_minus_percent;
+		if (meas->ms->test->latency)
+			clear_latency(sum);
+		row = add_row(to, sum, like.by, like.direction);
+		row->device = mine ? ep->rail[d].mine.nic.name : ep->rail[d].theirs.nic.name;
+	}
+}
+
+/* Add the row of what END measured, and return it; NULL: it measured nothing. */
+static const struct report_row *add_end(struct rows *to, const struct measurement *meas,
+					enum report_end end)
+{
+	const struct measure *ms = meas->ms;
+	bool mine = (end == REPORT_SERVER) == ms->ep->server;
+	enum report_direction direction = REPORT_FORWARD;
+	bool pulls = operation_pulls(&ms->test->operation);
+
+	if (mine ? !meas->measured && !meas->attr.cpu_util : !meas->theirs_measured)
+		return NULL;
+	if (ms->test->latency)
+		direction = REPORT_PING_PONG;
+	else if ((meas->attr.both ? end == REPORT_SERVER : meas->attr.reverse) != pulls)
+		direction = REPORT_BACKWARD;
+	return add_row(to, mine ? &meas->mine : &meas->theirs, end, direction);
+}
+
+/* ROW, or NULL if it has no rate, but only the CPU use of an end that measured nothing else. */
+static const struct report_row *with_rate(const struct report_row *row)
+{
+	return row && row->record->messages ? row : NULL;
+}
+
+/* Add all rows of the round to TO, and choose in RESULT those that this end's table shows. */
+static void collect_rows(struct rows *to, const struct measurement *meas,
+			 struct report_result *result)
+{
+	const struct measure *ms = meas->ms;
+	const struct report_row *client = add_end(to, meas, REPORT_CLIENT);
+	const struct report_row *server = add_end(to, meas, REPORT_SERVER);
+	const struct report_row *own = ms->ep->server ? server : client;
+	const struct report_row *leader = meas->attr.reverse ? server : client;
+	const struct report_row *other = with_rate(meas->attr.reverse ? client : server);
+	/* In perftest's format the directions have tables of their own. */
+	bool apart = ms->options->output.both_rows && ms->options->output.format != FORMAT_PERFTEST;
+
+	if (meas->attr.both && client && server) {
+		struct record *both = &to->own[to->owned++];
+
+		*both = sum_records(&meas->mine, &meas->theirs);
+		together_sum(meas, both);
+		result->main = add_row(to, both, REPORT_BOTH, REPORT_BOTH_WAYS);
+		result->shown[0] = apart ? client : result->main;
+		result->shown[1] = apart ? server : NULL;
+		result->local = own;
+		result->remote = own == client ? server : client;
+	} else {
+		own = with_rate(own);
+		leader = with_rate(leader);
+		/* A server shows its own row if it has one, a client that of the leader. */
+		result->shown[0] = ms->ep->server && own ? own : leader ? leader : own;
+		/* The main row is the same at both ends. */
+		result->main = leader ? leader : other ? other : client ? client : server;
+	}
+	if (ms->ep->workers > 1 && with_rate(client))
+		add_worker_rows(to, meas, !ms->ep->server, client);
+	if (ms->ep->workers > 1 && with_rate(server))
+		add_worker_rows(to, meas, ms->ep->server, server);
+	for (size_t i = 0; i < to->count; i++)
+		conditions_judge(meas, &to->row[i]);
+	for (size_t i = 0; i < to->count; i++)
+		if (to->row[i].thread < 0 && !to->row[i].device)
+			to->row[i].verified = verify_json(meas, to->row[i].direction);
+	result->row = to->row;
+	result->rows = to->count;
+	result->cpu_percent = meas->mine.cpu.percent;
+	result->held = meas->attr.run != 0;
+}
+
+/* Explain the rows of the ends. Returns memory that the caller frees, or NULL. */
+static struct report_explained *explain_rows(struct rows *rows, const struct measurement *meas,
+					     const struct report_result *result)
+{
+	struct report_explained *e = calloc(2, sizeof(*e));
+	size_t used = 0;
+
+	for (size_t i = 0; e && i < rows->count && used < 2; i++) {
+		struct report_row *row = &rows->row[i];
+
+		/* of one direction the main row, of two each end's */
+		if ((row == result->main || meas->attr.both) && explained_row(meas, row, &e[used]))
+			row->explained = &e[used++];
+	}
+	return e;
+}
+
+/* The fix for the first reason that disturbed a row. */
+static const char *row_advice(const struct report_row *row)
+{
+	unsigned reasons = row->disturbed.reasons[0] | row->disturbed.reasons[1];
+
+	for (unsigned i = 0; i < QUALITY_REASONS; i++)
+		if (reasons >> i & 1)
+			return quality_advice(i);
+	return "";
+}
+
+/* Check a shown row against the thresholds, and with --strict also for disturbances. */
+static void judge_row(struct measure *ms, const struct report_row *row)
+{
+	const char *direction = report_direction_name(row->direction);
+	char text[512];
+
+	gates_judge(ms->gates, row->record, direction);
+	if (report_is_disturbed(row))
+		strict_doubt(ms->strict, row_advice(row), "%s, %s, was disturbed: %s",
+			     units_size(row->record->message_bytes).text, direction,
+			     report_disturbance(row, text, sizeof(text)));
+}
+
+void round_judge(struct measure *ms, const struct report_result *result)
+{
+	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++)
+		judge_row(ms, result->shown[i]);
+}
+
+/* Note that the round was interrupted, and how much of it was measured. */
+static void note_interrupted(const struct measurement *meas)
+{
+	const struct measure *ms = meas->ms;
+	const struct record *rec = meas->measured ? &meas->mine : &meas->theirs;
+	const char *whose = link_interrupted_by(ms->link, ms->ep->server);
+
+	if (!ms->link->interrupted || ms->options->experiment.run_infinitely)
+		return;
+	if (meas->attr.duration_ns)
+		report_note(ms->report, "interrupted%s after %.1f of %.10g s", whose, rec->seconds,
+			    (double)meas->attr.duration_ns / 1e9);
+	else if (rec->messages < meas->messages_expected)
+		report_note(ms->report, "interrupted%s after %llu of %llu messages", whose,
+			    (unsigned long long)rec->messages,
+			    (unsigned long long)meas->messages_expected);
+}
+
+/* Report the round: its rows, samples and histogram, then the notes. */
+static void show_rows(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+	size_t most = 2 * (1 + ms->ep->workers + ms->ep->rails) + 1;
+	struct rows rows = {
+		.row = calloc(most, sizeof(*rows.row)),
+		.own = calloc(most, sizeof(*rows.own)),
+	};
+	struct report_explained *explained = NULL;
+	struct report_result result = {.evidence = meas->evidence,
+				       .snapshot = meas->snapshot};
+	struct meter *t = &ms->meter[0];
+	double *us = NULL;
+
+	if (rows.row && rows.own)
+		collect_rows(&rows, meas, &result);
+	explained = explain_rows(&rows, meas, &result);
+	if (meas->measured)
+		result.samples_us = us = samples_us(ms);
+	if (t->hist && meas->measured &&
+	    (ms->options->output.histogram || ms->options->output.histogram_only))
+		result.histogram = histogram_json(ms, t->hist);
+	ms->measured = true;
+	/* A signal ends a run early, which is not a failure. */
+	result.failed = fault_is(ms->fault) && ms->fault->code != FAULT_INTERRUPTED;
+	if (!result.held)
+		round_judge(ms, &result);
+	else if (with_rate(result.main))
+		repeat_keep(ms->repeat, result.main->record, &result, ms->fault);
+	report_result(ms->report, &result);
+	note_interrupted(meas);
+	loss_note(meas);
+	together_note(meas);
+	pace_note(meas);
+	for (size_t i = 0; i < rows.count; i++)
+		json_decref(rows.row[i].verified);
+	json_decref(result.histogram);
+	free(us);
+	free(explained);
+	free(rows.row);
+	free(rows.own);
+}
+
+/* A server without a record, whose client failed: note how many messages it had answered. */
+static void show_answered(const struct measurement *meas)
+{
+	const struct measure *ms = meas->ms;
+	uint64_t answered = 0;
+
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		answered += ms->meter[i].round.result.messages;
+	report_note(ms->report, "%llu messages of %s were answered", (unsigned long long)answered,
+		    units_size(meas->attr.message_bytes).text);
+}
+
+/*
+ * Report the round. A reader of stdout, such as a pager, may block it for long, so tell the peer
+ * meanwhile that this end is alive.
+ */
+void round_show(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+
+	link_alive_start(ms->link);
+	report_progress_over(ms->report);
+	if (meas->measured || meas->theirs_measured)
+		show_rows(meas);
+	else if (fault_is(ms->fault) && meas->answered && !meas->attr.warmup)
+		show_answered(meas);
+	link_alive_stop(ms->link);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The verification of a round (--verify): its steps, each agreed on with the peer. */
+#include "measure/verify.h"
+
+#include <string.h>
+
+#include "wire/verified.h"
+
+#define PHASE       "verifying the data"
+#define WINDOWS     4  /* more than one, so that slots are reused */
+#define EMPTY_TRIES 10 /* unreliable transports may lose empty messages, too */
+
+/* A step of the verification that each worker does. */
+struct step {
+	struct measure *ms;
+	int (*part)(struct meter *t);
+};
+
+static int step_job(void *arg, unsigned i)
+{
+	struct step *step = arg;
+	struct meter *t = &step->ms->meter[i];
+
+	/* the pool also runs the load workers, numbered after the others */
+	if (t->worker->is_load || step->part(t) == 0)
+		return 0;
+	return endpoint_abort(step->ms->ep); /* the others must not wait for this one */
+}
+
+/* Set ms->fault. A completion may have failed for a fault of the peer: then keep the peer's. */
+static void find_verify_cause(struct measure *ms)
+{
+	struct fault told = {0};
+
+	endpoint_fetch_fault(ms->ep);
+	if (fault_is(ms->fault) && !ms->fault->errnum)
+		link_await_peer_error(ms->link, &told);
+	if (fault_is(&told))
+		*ms->fault = told;
+}
+
+/* Run PART in all workers: one after the other if it READS memory of a GPU, else at once. */
+static int verify_every(struct measure *ms, int (*part)(struct meter *t), bool reads)
+{
+	struct step step = {.ms = ms, .part = part};
+	int rc = 0;
+
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		fault_phase(&ms->ep->worker[i].fault, PHASE);
+	link_alive_start(ms->link);
+	if (reads && ms->ep->gpu)
+		for (unsigned i = 0; i < ms->ep->workers && rc == 0; i++)
+			rc = step_job(&step, i);
+	else
+		rc = pool_run(&ms->ep->pool, step_job, &step);
+	link_alive_stop(ms->link);
+	if (rc)
+		find_verify_cause(ms);
+	return rc;
+}
+
+static int verify_send_step(struct measure *ms, const char *step, json_t *mine)
+{
+	json_t *m = message_new("verify");
+
+	json_object_set_new(m, "step", json_string(step));
+	json_object_update(m, mine);
+	return link_send(ms->link, m);
+}
+
+static int verify_recv_step(struct measure *ms, const char *step, json_t **theirs)
+{
+	char name[32];
+
+	if (link_expect(ms->link, "verify", theirs))
+		return -1;
+	if (message_text(*theirs, "step", name, sizeof(name), ms->fault))
+		return -1;
+	return message_has(*theirs, "step", strcmp(name, step) == 0, ms->fault);
+}
+
+/*
+ * Tell the peer that this end has done STEP, with the members of MINE (stolen; may be NULL), and
+ * wait for the same message from the peer: THEIRS, if not NULL. The client sends first: a message
+ * of the server could still reach the watch of the client's round.
+ */
+static int verify_exchange(struct measure *ms, const char *step, json_t *mine, json_t **theirs)
+{
+	bool server = ms->ep->server;
+	json_t *answer = NULL;
+	int rc;
+
+	rc = server ? verify_recv_step(ms, step, &answer) || verify_send_step(ms, step, mine)
+		    : verify_send_step(ms, step, mine) || verify_recv_step(ms, step, &answer);
+	json_decref(mine);
+	if (rc || !theirs)
+		json_decref(answer);
+	else
+		*theirs = answer;
+	return rc ? -1 : 0;
+}
+
+/* Address, rkey and number of slots of each worker's verification buffer. */
+static json_t *describe_buffers(const struct measure *ms, uint64_t message_bytes)
+{
+	json_t *places = json_array();
+
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		const struct meter *t = &ms->meter[i];
+		const struct verify *v = t->verify;
+		uint64_t at = operation_pulls(&ms->test->operation) ? 0 : v->out_bytes;
+
+		json_array_append_new(places, json_pack("{s:I, s:I, s:I}", "addr",
+							(json_int_t)(v->mem.addr + at), "rkey",
+							(json_int_t)v->mem.rkey, "slots",
+							(json_int_t)verify_room(t, message_bytes)));
+	}
+	return json_pack("{s:o, s:b}", "places", places, "skip", (int)ms->link->interrupted);
+}
+
+/* Store where the peer's buffers are, and how many messages fit into those of both ends. */
+static int read_buffers(struct measure *ms, const json_t *m, uint64_t message_bytes)
+{
+	const json_t *places = json_object_get(m, "places");
+	unsigned count = UINT32_MAX;
+
+	if (message_has(m, "places", json_array_size(places) == ms->ep->workers, ms->fault))
+		return -1;
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		const json_t *place = json_array_get(places, i);
+		struct verify *v = ms->meter[i].verify;
+		unsigned room = verify_room(&ms->meter[i], message_bytes);
+		uint64_t rkey, slots;
+
+		if (message_u64(place, "addr", INT64_MAX, &v->peer_addr, ms->fault) ||
+		    message_u64(place, "rkey", UINT32_MAX, &rkey, ms->fault) ||
+		    message_u64(place, "slots", UINT16_MAX, &slots, ms->fault) ||
+		    message_has(place, "slots", slots > 0, ms->fault))
+			return -1;
+		v->peer_rkey = (uint32_t)rkey;
+		room = slots < room ? (unsigned)slots : room;
+		count = room < count ? room : count;
+	}
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		ms->meter[i].verify->count = count;
+		ms->meter[i].verify->message_bytes = message_bytes;
+	}
+	return 0;
+}
+
+/* The number of receives posted on each QP of this end. Adds them to *SUM. */
+static json_t *describe_receives(const struct measure *ms, uint64_t *sum)
+{
+	json_t *workers = json_array();
+
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		json_t *qps = json_array();
+
+		for (unsigned q = 0; q < ms->ep->worker[i].qps.count; q++) {
+			unsigned n = verify_window_waiting(&ms->meter[i].verify->verify_window, q);
+
+			*sum += n;
+			json_array_append_new(qps, json_integer(n));
+		}
+		json_array_append_new(workers, qps);
+	}
+	return json_pack("{s:o}", "receives", workers);
+}
+
+/* Store how many receives the peer has posted on each QP, and add them to *SUM. */
+static int read_receives(struct measure *ms, const json_t *m, uint64_t *sum)
+{
+	const json_t *workers = json_object_get(m, "receives"), *qps, *v;
+	size_t i, q;
+
+	if (message_has(m, "receives", json_array_size(workers) == ms->ep->workers, ms->fault))
+		return -1;
+	json_array_foreach (workers, i, qps) {
+		struct meter *t = &ms->meter[i];
+
+		if (message_has(m, "receives", json_array_size(qps) == t->worker->qps.count,
+				ms->fault))
+			return -1;
+		json_array_foreach (qps, q, v) {
+			json_int_t n = json_integer_value(v);
+
+			if (message_has(m, "receives", json_is_integer(v) && n >= 0 && n <= 65536,
+					ms->fault))
+				return -1;
+			t->verify->waiting[q] = (unsigned)n;
+			*sum += (uint64_t)n;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Consume all posted receives of both ends with empty messages, so that only receives into the
+ * slots are posted next. WHICH are posted now: those of the timed part, or into slots.
+ */
+static int empty_receives(struct measure *ms, enum verify_window_receives which)
+{
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		if (verify_receives(ms))
+			ms->meter[i].verify->verify_window.receives = which;
+	for (unsigned tries = 0; tries < EMPTY_TRIES; tries++) {
+		uint64_t left = 0;
+		json_t *theirs;
+		int rc;
+
+		if (verify_exchange(ms, "empty", describe_receives(ms, &left), &theirs))
+			return -1;
+		rc = read_receives(ms, theirs, &left);
+		json_decref(theirs);
+		if (rc || !left)
+			return rc;
+		if (verify_every(ms, verify_empty, false) ||
+		    verify_exchange(ms, "emptied", NULL, NULL) ||
+		    verify_every(ms, verify_await_empty, false))
+			return -1;
+	}
+	fault_raise(ms->fault, FAULT_DATA, 0,
+		    "receive requests are left, although %d times as many messages were sent",
+		    EMPTY_TRIES);
+	return fault_cause(ms->fault, "Messages were acknowledged, but never arrived");
+}
+
+/*
+ * Run one window: prepare the slots at both ends, send a message into each, and check what arrived.
+ */
+static int verify_one_window(struct measure *ms)
+{
+	if (verify_every(ms, verify_prepare, true) || verify_exchange(ms, "armed", NULL, NULL) ||
+	    verify_every(ms, verify_send, false) || verify_exchange(ms, "sent", NULL, NULL))
+		return -1;
+	return verify_every(ms, verify_collect, true);
+}
+
+/*
+ * Run all windows. A QP consumes its receives in order, so before SENDs empty messages consume the
+ * posted receives of the timed part, and receives into the slots are posted; after the windows the
+ * reverse.
+ */
+static int verify_all_windows(struct measure *ms)
+{
+	bool sends = verify_opcode(ms) == IBV_WR_SEND;
+
+	if (sends &&
+	    (empty_receives(ms, VERIFY_WINDOW_TIMED) || verify_every(ms, verify_post_all, false)))
+		return -1;
+	for (unsigned i = 0; i < WINDOWS; i++)
+		if (verify_one_window(ms))
+			return -1;
+	if (sends &&
+	    (empty_receives(ms, VERIFY_WINDOW_SLOTS) || verify_every(ms, verify_refill, false)))
+		return -1;
+	return 0;
+}
+
+/* Add the peer's tally, KEY of its message M, to SUM, if there is one. */
+static int read_findings(struct measure *ms, const json_t *m, const char *key,
+			 struct slots_tally *sum)
+{
+	const json_t *found = json_object_get(m, key);
+	struct slots_tally theirs;
+
+	if (!found)
+		return 0;
+	if (verified_from_json(&theirs, found, ms->fault))
+		return -1;
+	slots_add(sum, &theirs);
+	return 0;
+}
+
+/*
+ * Exchange with the peer what each end found in the messages that it received. The values that
+ * atomics returned count for the direction of their requests.
+ */
+static int exchange_findings(struct measure *ms, struct measurement *meas)
+{
+	bool server = ms->ep->server, unreliable = verify_unreliable(ms);
+	struct slots_tally *to_me = &meas->verified[server ? 0 : 1];
+	struct slots_tally *to_peer = &meas->verified[server ? 1 : 0];
+	json_t *m = json_object(), *theirs;
+	int rc;
+
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		slots_add(to_me, &ms->meter[i].verify->tally);
+		slots_add(to_peer, &ms->meter[i].verify->returned);
+	}
+	if (verify_receives(ms))
+		json_object_set_new(m, "found", verified_to_json(to_me, unreliable));
+	if (to_peer->messages)
+		json_object_set_new(m, "returned", verified_to_json(to_peer, unreliable));
+	if (verify_exchange(ms, "found", m, &theirs))
+		return -1;
+	rc = read_findings(ms, theirs, "found", to_peer) ||
+	     read_findings(ms, theirs, "returned", to_me);
+	json_decref(theirs);
+	return rc ? -1 : 0;
+}
+
+/* The tally of both directions. */
+static struct slots_tally verify_total(const struct measurement *meas)
+{
+	struct slots_tally sum = meas->verified[0];
+
+	slots_add(&sum, &meas->verified[1]);
+	return sum;
+}
+
+/* Report the tally. The first wrong data of the run go to ms->wrong_data, raised at its end. */
+static void report_verified(struct measure *ms, const struct measurement *meas)
+{
+	struct slots_tally sum = verify_total(meas);
+	bool unreliable = verify_unreliable(ms);
+	char text[256];
+
+	link_alive_start(ms->link);
+	report_note(ms->report, "verified: %s",
+		    verified_format(&sum, unreliable, text, sizeof(text)));
+	link_alive_stop(ms->link);
+	if (!slots_errors(&sum, unreliable) || fault_is(&ms->wrong_data))
+		return;
+	fault_phase(&ms->wrong_data, PHASE);
+	verified_raise(&sum, unreliable, &ms->wrong_data);
+}
+
+static int verify_pass(struct measure *ms, struct measurement *meas)
+{
+	if (verify_every(ms, verify_begin, false) || verify_all_windows(ms) ||
+	    exchange_findings(ms, meas))
+		return -1;
+	report_verified(ms, meas);
+	return 0;
+}
+
+/*
+ * Verify the data path after a round. Returns -1 if the verification itself failed. Wrong data are
+ * not a failure here: the run continues, and verify_verdict() raises ms->wrong_data at its end.
+ */
+int verify_round(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+	bool skip = ms->link->interrupted;
+	json_t *theirs;
+	int rc;
+
+	fault_phase(ms->fault, PHASE);
+	if (verify_exchange(ms, "begin", describe_buffers(ms, meas->attr.message_bytes), &theirs))
+		return -1;
+	rc = read_buffers(ms, theirs, meas->attr.message_bytes);
+	skip |= json_is_true(json_object_get(theirs, "skip"));
+	json_decref(theirs);
+	if (rc || skip) /* the run was interrupted: do not verify */
+		return rc;
+	rc = verify_pass(ms, meas);
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		verify_end(&ms->meter[i]);
+	return rc;
+}
+
+int verify_verdict(struct measure *ms)
+{
+	if (!fault_is(&ms->wrong_data))
+		return 0;
+	*ms->fault = ms->wrong_data;
+	memset(&ms->wrong_data, 0, sizeof(ms->wrong_data));
+	return -1;
+}
+
+json_t *verify_json(const struct measurement *meas, enum report_direction direction)
+{
+	struct slots_tally t = verify_total(meas);
+
+	if (direction == REPORT_FORWARD || direction == REPORT_BACKWARD)
+		t = meas->verified[direction == REPORT_BACKWARD];
+	return t.messages ? verified_to_json(&t, verify_unreliable(meas->ms)) : NULL;
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "measure/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "verbs/vfault.h"
+#include "wire/message.h"
+
+#define SEND_DEADLINE_NS UINT64_C(1000000000)
+
+/* Orders written to end_fd. */
+#define END_LOOP 1
+#define END_ALL  2
+#define ALL_SENT 4 /* an eventfd adds up, so this may be set together with one of the others */
+
+/* Make all loops finish the outstanding messages and post no new ones. */
+static void watch_finish(struct watch *w)
+{
+	for (unsigned i = 0; i < w->controls; i++) {
+		atomic_store(&w->control[i].target, 0);
+		cq_wait_wake(w->control[i].wake_fd);
+	}
+}
+
+static uint64_t watch_progress(const struct watch *w)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < w->controls; i++)
+		sum += atomic_load_explicit(&w->control[i].progress, memory_order_relaxed);
+	return sum;
+}
+
+/* Store from the peer's "done" how many messages each loop has to wait for. */
+static int store_expected(struct watch *w, const json_t *m)
+{
+	const json_t *counts = json_object_get(m, "messages"), *v;
+	size_t i;
+
+	if (message_numbers(m, "messages", w->controls, INT64_MAX, &w->fault))
+		return -1;
+	json_array_foreach (counts, i, v) {
+		atomic_store(&w->control[i].expected, (uint64_t)json_integer_value(v));
+		cq_wait_wake(w->control[i].wake_fd);
+	}
+	w->times.stall_checked_ns = clock_now_ns();
+	return 0;
+}
+
+static void handle_done(struct watch *w, json_t *m)
+{
+	if (!w->follower || w->done)
+		fault_raise(&w->fault, FAULT_PEER, 0, "the peer sent an unexpected 'done'");
+	else if (store_expected(w, m) == 0)
+		w->done = json_incref(m);
+}
+
+static void handle_message(struct watch *w, json_t *m)
+{
+	w->times.heard_ns = clock_now_ns();
+	if (message_is(m, "alive"))
+		return;
+	if (message_is(m, "done")) {
+		handle_done(w, m);
+	} else if (message_is(m, "finish") && w->leader) {
+		w->interrupted = true;
+		watch_finish(w);
+	} else if (message_is(m, "over") && w->done && w->await_over && !w->over) {
+		w->over = json_incref(m);
+	} else if (message_is(m, "error")) {
+		message_raise(m, &w->fault);
+	} else {
+		fault_raise(&w->fault, FAULT_PEER, 0, "the peer broke the protocol during the run");
+	}
+}
+
+static void listen_to_peer(struct watch *w)
+{
+	json_t *m = NULL;
+
+	while (oob_poll(w->oob, &m, &w->fault) > 0) {
+		handle_message(w, m);
+		json_decref(m);
+	}
+}
+
+static void send_peer(struct watch *w, json_t *m)
+{
+	oob_send(w->oob, m, clock_now_ns() + SEND_DEADLINE_NS, &w->fault);
+	w->times.said_ns = clock_now_ns();
+}
+
+static void tell_peer(struct watch *w, const char *type)
+{
+	send_peer(w, message_new(type));
+}
+
+/*
+ * A signal ends the run after this round: the leader's loops finish, a follower asks the leader to.
+ */
+static void watch_interrupt(struct watch *w)
+{
+	w->interrupted = true;
+	if (w->follower)
+		tell_peer(w, "finish");
+	if (w->leader)
+		watch_finish(w);
+}
+
+/* A first signal ends the round in order, a second one at once. */
+static void handle_signal(struct watch *w)
+{
+	stop_drain(w->stop);
+	if (!w->stop->signal)
+		return;
+	if (w->rules.alive_only)
+		w->interrupted = true;
+	else if (w->stop->count > 1)
+		stop_raise(w->stop, &w->fault);
+	else
+		watch_interrupt(w);
+}
+
+static void handle_async_event(struct watch *w, const struct watch_device *d)
+{
+	if (vfault_async_event(&w->fault, d->ctx, d->port))
+		w->device_failed = true;
+}
+
+static void no_progress(struct watch *w, uint64_t messages)
+{
+	fault_raise(&w->fault, FAULT_DEADLINE, ETIMEDOUT,
+		    "no completion for %s (%llu messages completed before)",
+		    units_ns(w->rules.timeout_ns).text, (unsigned long long)messages);
+	fault_cause(&w->fault, "The peer answers over TCP, but its RDMA packets do not arrive");
+	fault_fix(&w->fault,
+		  "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791) "
+		  "and the switches' MTU; use a larger --timeout for a link this slow");
+}
+
+static void peer_silent(struct watch *w)
+{
+	fault_raise(&w->fault, FAULT_PEER, ETIMEDOUT, "no message from %s for %s", w->oob->peer,
+		    units_ns(w->rules.timeout_ns).text);
+	fault_cause(&w->fault, "The peer's host is down or unreachable, or its program is stopped");
+	fault_fix(&w->fault, "check the other host");
+}
+
+/* Report the progress since the last live line, or since the last interval. */
+static void watch_show(struct watch *w, bool live, bool partial, uint64_t now)
+{
+	uint64_t messages = watch_progress(w), *shown = &w->shown[live];
+
+	/*
+	 * In both directions the count is of messages sent; once all are sent it is of messages
+	 * received, which may be fewer.
+	 */
+	if (messages < *shown)
+		*shown = messages;
+	w->hooks.on_progress(
+		w->hooks.arg,
+		&(struct watch_span){
+			.live = live,
+			.partial = partial,
+			.elapsed_ns = now - w->times.start_ns,
+			.interval_ns = now - (live ? w->times.live_line_ns : w->times.reported_ns),
+			.messages = messages - *shown,
+		});
+	*shown = messages;
+	if (live)
+		w->times.live_line_ns = now;
+	else
+		rules_reported(&w->rules, &w->times, now);
+}
+
+/* The loops are over: report the progress since the last interval. */
+static void show_rest(struct watch *w)
+{
+	uint64_t now = clock_now_ns();
+	bool whole = rules_whole(&w->rules, &w->times, now);
+
+	if (w->rules.interval_ns && now > w->times.reported_ns &&
+	    (whole || watch_progress(w) > w->shown[0]))
+		watch_show(w, false, !whole, now);
+	w->rules.interval_ns = 0;
+}
+
+/*
+ * Unreliable transport: a message of a loop without progress may be lost. Have the loop send its
+ * last one again, or, after the peer's "done", wait no longer.
+ */
+static void resend_if_stalled(struct watch *w, uint64_t now)
+{
+	for (unsigned i = 0; i < w->controls; i++) {
+		struct round_control *c = &w->control[i];
+		uint64_t messages = atomic_load_explicit(&c->progress, memory_order_relaxed);
+
+		if (messages == c->seen) {
+			if (w->done)
+				atomic_store(&c->expected, 0);
+			atomic_store(&c->resend, true);
+			cq_wait_wake(c->wake_fd);
+		}
+		c->seen = messages;
+	}
+	w->times.stall_checked_ns = now;
+}
+
+/* Do everything that is due by the clock. */
+static void watch_tick(struct watch *w)
+{
+	uint64_t now = clock_now_ns(), messages = watch_progress(w);
+	unsigned due;
+
+	if (messages != w->moved) {
+		w->moved = messages;
+		w->times.moved_ns = now;
+	}
+	due = rules_due(&w->rules, &w->times, now, w->done, w->passive);
+	if (due & DUE_ALIVE)
+		tell_peer(w, "alive");
+	if (!w->rules.alive_only && oob_check_limit(w->oob, &w->fault))
+		return;
+	if (due & DUE_FINISH)
+		watch_finish(w);
+	if (due & DUE_SILENT)
+		peer_silent(w);
+	if (due & DUE_STUCK)
+		no_progress(w, messages);
+	if (due & DUE_STANDSTILL)
+		resend_if_stalled(w, now);
+	if (due & DUE_REPORT)
+		watch_show(w, false, false, now);
+	if (due & DUE_LIVE)
+		watch_show(w, true, false, now);
+}
+
+/*
+ * Read the orders. Returns whether to end now; after END_LOOP the peer's "done" is still awaited.
+ */
+static bool must_end(struct watch *w)
+{
+	eventfd_t order = END_ALL;
+
+	eventfd_read(w->end_fd, &order);
+	if (order & ALL_SENT)
+		send_peer(w, w->hooks.on_sent(w->hooks.arg));
+	if (order & (END_LOOP | END_ALL)) {
+		show_rest(w);
+		w->passive = true;
+	}
+	return order & END_ALL;
+}
+
+/* The loops are over, and all messages of the peer for this round are here. */
+static bool has_all(const struct watch *w)
+{
+	return w->passive && w->done && (w->over || !w->await_over);
+}
+
+static void await_sem(sem_t *s)
+{
+	while (sem_wait(s))
+		; /* EINTR, as under a debugger */
+}
+
+/* The watch of one round: poll the sockets, signals and devices until the round is over. */
+static void watch_round(struct watch *w)
+{
+	struct pollfd p[3 + HCA_MAX] = {
+		{.fd = w->end_fd, .events = POLLIN},
+		{.fd = w->rules.alive_only ? -1 : w->oob->fd, .events = POLLIN},
+		{.fd = w->stop->fd, .events = POLLIN},
+	};
+
+	if (w->stop->signal && !w->rules.alive_only) /* it came before the round */
+		watch_interrupt(w);
+	for (unsigned i = 0; i < w->devices; i++)
+		p[3 + i] = (struct pollfd){.fd = w->device[i].ctx->async_fd, .events = POLLIN};
+	while (!fault_is(&w->fault) && !has_all(w)) {
+		uint64_t ns = rules_until_next(&w->rules, &w->times, clock_now_ns());
+		struct timespec ts = {.tv_sec = (time_t)(ns / UNITS_NS_PER_S),
+				      .tv_nsec = (long)(ns % UNITS_NS_PER_S)};
+
+		w->oob->ops->poll(p, 3 + w->devices, &ts);
+		if (p[0].revents && must_end(w))
+			break;
+		if (p[2].revents)
+			handle_signal(w);
+		for (unsigned i = 0; i < w->devices && !fault_is(&w->fault); i++)
+			if (p[3 + i].revents)
+				handle_async_event(w, &w->device[i]);
+		if (p[1].revents && !fault_is(&w->fault))
+			listen_to_peer(w);
+		if (!fault_is(&w->fault))
+			watch_tick(w);
+	}
+	/* After a fault no completion may come any more: abort all loops. */
+	if (fault_is(&w->fault))
+		round_abort_all(w->control, w->controls + w->loads);
+}
+
+static void *watcher_thread(void *arg)
+{
+	struct watcher *by = arg;
+
+	for (;;) {
+		await_sem(&by->begin);
+		if (!by->job)
+			return NULL;
+		watch_round(by->job);
+		sem_post(&by->end);
+	}
+}
+
+int watcher_start(struct watcher *by, struct fault *f)
+{
+	int rc;
+
+	sem_init(&by->begin, 0, 0);
+	sem_init(&by->end, 0, 0);
+	rc = pthread_create(&by->thread, NULL, watcher_thread, by);
+	if (rc)
+		return fault_raise(f, FAULT_LOCAL, rc, "pthread_create");
+	by->running = true;
+	return 0;
+}
+
+void watcher_release(struct watcher *by)
+{
+	if (!by->running)
+		return;
+	by->job = NULL;
+	sem_post(&by->begin);
+	pthread_join(by->thread, NULL);
+	by->running = false;
+}
+
+/* Hand the round W to the thread BY, which serves one round after another. */
+int watch_start(struct watch *w, struct watcher *by, struct fault *f)
+{
+	struct rules_times *t = &w->times;
+	uint64_t now = clock_now_ns();
+
+	snprintf(w->fault.phase, sizeof(w->fault.phase), "%s", f->phase);
+	t->heard_ns = t->said_ns = t->moved_ns = t->stall_checked_ns = now;
+	t->start_ns = w->begin_ns > now ? w->begin_ns : now;
+	t->reported_ns = t->interval_base_ns = t->live_line_ns = t->start_ns;
+	w->rules.until_ns = w->oob->until_ns;
+	w->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->end_fd < 0)
+		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
+	w->by = by;
+	w->running = true;
+	by->job = w;
+	sem_post(&by->begin);
+	return 0;
+}
+
+/* Give the thread ORDER and wait until it has ended this watch; the caller may use the connection
+ * again. */
+static void end_watch(struct watch *w, eventfd_t order)
+{
+	if (!w->running)
+		return;
+	eventfd_write(w->end_fd, order);
+	await_sem(&w->by->end);
+	close(w->end_fd);
+	w->running = false;
+}
+
+void watch_sent(struct watch *w)
+{
+	eventfd_write(w->end_fd, ALL_SENT);
+}
+
+void watch_join(struct watch *w)
+{
+	end_watch(w, END_LOOP);
+}
+
+void watch_stop(struct watch *w)
+{
+	end_watch(w, END_ALL);
+}

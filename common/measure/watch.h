@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * watch: a thread that runs during the measuring loops, so that a loop needs no clock, no signal
+ * handler and no socket. It owns the out-of-band connection while it runs.
+ *
+ * It ends the run when the duration or the connection's time (oob_limit()) is over, a signal is
+ * received, the peer reports an error, disappears or is silent, or no message has completed for the
+ * timeout. If the transport may lose messages, it makes a loop without progress send its last
+ * message again, or stop waiting after the peer's "done". Once a second it tells the peer that this
+ * end is alive, and it calls back for interval reports. Otherwise it sleeps in poll(2).
+ */
+#pragma once
+
+#include <jansson.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/stop.h"
+#include "loop/round.h"
+#include "measure/rules.h"
+#include "wire/oob.h"
+
+/*
+ * The thread. It exists as long as there is a peer, and sleeps when there is nothing to watch. It
+ * was created before any thread of this end was pinned, so the scheduler may run it on any CPU.
+ */
+struct watcher {
+	pthread_t thread;
+	sem_t begin, end;  /* start and end of its job */
+	struct watch *job; /* NULL: exit */
+	bool running;
+};
+
+int watcher_start(struct watcher *by, struct fault *f);
+void watcher_release(struct watcher *by); /* safe on a zeroed object */
+
+/* The messages since the last time, for the live line or for an interval. */
+struct watch_span {
+	bool live;
+	bool partial; /* the last interval of the round, shorter than the others */
+	uint64_t elapsed_ns, interval_ns, messages; /* since the start; since the last time (the
+						       last two) */
+};
+
+/* Callbacks of the thread. */
+struct watch_hooks {
+	void (*on_progress)(void *arg, const struct watch_span *p);
+	json_t *(*on_sent)(void *arg); /* leader and follower: create "done", after watch_sent() */
+	void *arg;
+};
+
+struct watch {
+	/* what the caller sets */
+	struct oob *oob;
+	struct stop *stop;
+	struct round_control *control; /* one per loop */
+	unsigned controls;
+	unsigned loads;       /* additional controls, of loads, which are only aborted */
+	struct watch_device { /* a device failure ends the run */
+		struct ibv_context *ctx;
+		uint8_t port;
+	} device[HCA_MAX];
+	unsigned devices;
+	bool leader;        /* this end's loops, or the duration, decide when the run ends */
+	bool follower;      /* the peer decides: wait for its "done"; a bidirectional end is both */
+	bool await_over;    /* leader and follower: also wait for the peer's "over" */
+	bool passive;       /* no loop runs here, so there is no progress to expect */
+	uint64_t begin_ns;  /* CLOCK_MONOTONIC: start of the loops; past or 0: at once */
+	struct rules rules; /* without until_ns, which the connection has */
+	struct watch_hooks hooks;
+	/* set when it has ended */
+	struct fault fault;
+	json_t *done;       /* follower: the peer's "done"; the caller's to release */
+	json_t *over;       /* message that the peer's loops are over; the caller's to release */
+	bool device_failed; /* the fault is an asynchronous event of a device, and the primary
+			       cause */
+	bool interrupted;   /* a signal here or there ended the run early */
+	/* private */
+	struct watcher *by;
+	bool running;
+	int end_fd;
+	struct rules_times times;
+	uint64_t moved, shown[2]; /* messages at those times; shown[] by interval and live line */
+};
+
+/* Start watching in the thread BY. The control must be set up. */
+int watch_start(struct watch *w, struct watcher *by, struct fault *f);
+
+/*
+ * Leader and follower: tell the peer that all messages of this end are complete, though some of the
+ * peer's have not arrived. From any thread, once.
+ */
+void watch_sent(struct watch *w);
+
+/* Stop watching after the loop. The caller owns the connection again. */
+void watch_stop(struct watch *w);
+
+/* Follower: after the loop, or without one: wait until the leader is done, or for a fault. */
+void watch_join(struct watch *w);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "plan/limits.h"
+
+#include "base/units.h"
+#include "plan/plan.h"
+
+static int refuse_limit(const char *option, const char *asked, const char *allowed,
+			const char *limit, struct fault *f)
+{
+	fault_raise(f, FAULT_USAGE, 0, "%s: the client requests %s, but this server allows %s",
+		    option, asked, allowed);
+	return fault_fix(f, "request less, or raise --%s on the server", limit);
+}
+
+int limits_memory(const struct local_options *l, uint64_t bytes, struct fault *f)
+{
+	if (bytes <= l->max_memory_bytes)
+		return 0;
+	return refuse_limit("--max-memory", units_size(bytes).text,
+			    units_size(l->max_memory_bytes).text, "max-memory", f);
+}
+
+static int check_qps(const struct local_options *l, uint64_t qps, struct fault *f)
+{
+	char asked[32], allowed[32];
+
+	if (qps <= l->max_qps)
+		return 0;
+	snprintf(asked, sizeof(asked), "%llu QPs", (unsigned long long)qps);
+	snprintf(allowed, sizeof(allowed), "%llu", (unsigned long long)l->max_qps);
+	return refuse_limit("-q/--qp", asked, allowed, "max-qps", f);
+}
+
+/* The planned measuring time only: a run that takes longer is ended when its time is over. */
+static int check_duration(const struct local_options *l, const struct experiment *e,
+			  struct fault *f)
+{
+	uint64_t sizes = 1, total_ns;
+
+	for (uint64_t size = plan_first_size(e); e->sweep && size < PLAN_SWEEP_LAST; size *= 2)
+		sizes++;
+	if (__builtin_mul_overflow(e->duration_ns, sizes, &total_ns))
+		total_ns = UINT64_MAX - 1;
+	if (e->run_infinitely)
+		total_ns = UINT64_MAX - 1;
+	if (total_ns <= l->max_duration_ns)
+		return 0;
+	return refuse_limit(e->sweep ? "-D/--duration with -a/--all" : "-D/--duration",
+			    units_ns(total_ns).text, units_ns(l->max_duration_ns).text,
+			    "max-duration", f);
+}
+
+int limits_check(const struct local_options *l, const struct experiment *e, bool latency,
+		 uint64_t rails, struct fault *f)
+{
+	/* The option table bounds the first two, the message's size the third. */
+	uint64_t qps = e->qps * e->threads * rails;
+	uint64_t slices = latency || e->bidirectional ? 2 * qps : qps, bytes;
+
+	/* Without what alignment and the device add: that is seen when the buffers are made. */
+	if (__builtin_mul_overflow(plan_last_size(e, PLAN_SWEEP_LAST), slices, &bytes))
+		bytes = UINT64_MAX - 1;
+	return check_qps(l, qps, f) || check_duration(l, e, f) || limits_memory(l, bytes, f) ? -1
+											     : 0;
+}

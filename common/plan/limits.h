@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * limits: the limits of a server for its clients: --max-memory, --max-duration, --max-qps.
+ *
+ * If the client's hello already exceeds a limit, both ends report the option, the request and the
+ * limit. Other limits are checked later: buffers when their exact size is known, before they are
+ * allocated (limits_memory()), and time when it has passed (oob_limit()).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "wire/options.h"
+
+/*
+ * Check that a client may run E on this number of RAILS. LATENCY: a latency test. Raises
+ * FAULT_USAGE.
+ */
+int limits_check(const struct local_options *l, const struct experiment *e, bool latency,
+		 uint64_t rails, struct fault *f);
+
+/* Check that its buffers may have BYTES in total at this end. Raises FAULT_USAGE. */
+int limits_memory(const struct local_options *l, uint64_t bytes, struct fault *f);

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "plan/operation.h"
+
+#include "plan/test.h"
+#include "plan/transport.h"
+#include "wire/options.h"
+
+#define DEPTH_MAX 255 /* the largest value in QP and rdma_cm attributes */
+
+unsigned operation_traits(const struct test *t)
+{
+	const struct operation *o = &t->operation;
+
+	return (t->latency ? TRAIT_LATENCY : TRAIT_BANDWIDTH) |
+	       (operation_writes(o) ? TRAIT_WRITES : 0) |
+	       (operation_pulls(o) ? TRAIT_READS : 0) |
+	       (operation_is_atomic(o) ? TRAIT_ATOMICS : 0) |
+	       (t->receives != RECEIVES_NONE ? TRAIT_RECEIVES : 0) |
+	       (t->schedule ? TRAIT_CELLS : 0);
+}
+
+enum ibv_wr_opcode operation_opcode(const struct operation *o, const struct experiment *e,
+				    bool immediate)
+{
+	return immediate || (operation_is_atomic(o) && e->atomic_type == ATOMIC_FETCH_AND_ADD)
+		       ? o->another
+		       : o->opcode;
+}
+
+unsigned operation_access(const struct operation *o, bool iwarp)
+{
+	return o->peer_allows | (iwarp && o->fetches ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
+uint64_t operation_send_ops(const struct operation *o)
+{
+	static const uint64_t ops[] = {
+		[IBV_WR_SEND] = IBV_QP_EX_WITH_SEND,
+		[IBV_WR_RDMA_WRITE] = IBV_QP_EX_WITH_RDMA_WRITE,
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
+		[IBV_WR_RDMA_READ] = IBV_QP_EX_WITH_RDMA_READ,
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+	};
+
+	return ops[o->opcode] | ops[o->another];
+}
+
+double operation_latency_us(const struct operation *o, double trip_ns)
+{
+	return trip_ns / (o->halved ? 2 : 1) / 1000;
+}
+
+static const char *kind_of_test(const struct test *t)
+{
+	return t->latency ? "lat" : "bw";
+}
+
+/* READs and atomics return data, which needs a transport with responses. */
+static int check_connection(const struct test *t, const struct experiment *e, struct fault *f)
+{
+	const struct operation *o = &t->operation;
+	char name[4];
+
+	if (o->fetches && e->connection != CONNECTION_RC) {
+		fault_raise(f, FAULT_USAGE, 0, "-c/--connection %s cannot be used with %s",
+			    experiment_transport(e, name), t->name);
+		fault_cause(f,
+			    "The peer's NIC must answer %s, which only reliable connections "
+			    "support",
+			    o->name);
+		return fault_fix(f, "omit -c, or use RC");
+	}
+	if (operation_writes(o) && e->connection == CONNECTION_UD) {
+		fault_raise(f, FAULT_USAGE, 0, "-c/--connection UD cannot be used with %s",
+			    t->name);
+		return fault_fix(f,
+				 "use send_%s, or -c UC: a datagram cannot write into the peer's "
+				 "memory",
+				 kind_of_test(t));
+	}
+	return 0;
+}
+
+/* gdr_bw without --plain runs its own protocol on one RC QP and polls: refuse other options. */
+static int check_cells(const struct experiment *e, struct fault *f)
+{
+	const char *what = e->connection != CONNECTION_RC ? "-c/--connection"
+			   : e->events                    ? "-e/--events"
+			   : e->use_srq                   ? "--use-srq"
+			   : e->own_cqs                   ? "--own-cqs"
+							  : NULL;
+	char name[4];
+
+	if (!what)
+		return 0;
+	if (e->connection != CONNECTION_RC)
+		fault_raise(f, FAULT_USAGE, 0, "%s %s cannot be used without --plain", what,
+			    experiment_transport(e, name));
+	else
+		fault_raise(f, FAULT_USAGE, 0, "%s cannot be used without --plain", what);
+	return fault_fix(f, "add --plain for a single row, or omit it");
+}
+
+int operation_check(const struct test *t, const struct experiment *e, struct fault *f)
+{
+	const struct operation *o = &t->operation;
+
+	if (check_connection(t, e, f))
+		return -1;
+	if (e->use_srq && t->receives == RECEIVES_NONE && !e->write_with_imm) {
+		fault_raise(f, FAULT_USAGE, 0, "--use-srq cannot be used with %s", t->name);
+		return fault_fix(f, "use send_%s, or omit it: a WRITE consumes no receive request",
+				 kind_of_test(t));
+	}
+	if (o->fixed_bytes && e->align_bytes % o->fixed_bytes) {
+		fault_raise(f, FAULT_USAGE, 0, "--align %u cannot be used with %s",
+			    (unsigned)e->align_bytes, t->name);
+		return fault_fix(f, "use a multiple of %u: %s needs aligned addresses",
+				 o->fixed_bytes, o->name);
+	}
+	return t->schedule && !e->plain ? check_cells(e, f) : 0;
+}
+
+int operation_check_events(const struct test *t, const struct experiment *e, bool immediate,
+			   struct fault *f)
+{
+	if (!e->events || !t->latency || !operation_writes(&t->operation) || immediate)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "-e/--events cannot be used with %s in host memory",
+		    t->name);
+	fault_cause(f, "The test detects messages by polling memory, and a WRITE causes no event");
+	return fault_fix(f, "use send_lat, or omit -e");
+}
+
+/* The features that iWARP does not have, with cause and fix. */
+struct missing {
+	bool asked;
+	const char *option, *cause, *fix;
+};
+
+static int refuse_operation(const char *device, const struct missing *m, struct fault *f)
+{
+	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s is not supported on %s, which is iWARP", m->option,
+		    device);
+	fault_cause(f, "%s", m->cause);
+	return fault_fix(f, "%s", m->fix);
+}
+
+int operation_check_iwarp(const struct operation *o, const struct experiment *e,
+			  const struct operation_iwarp *on, struct fault *f)
+{
+	const struct missing all[] = {
+		{operation_is_atomic(o), o->name, "iWARP has no atomic operations",
+		 "name a RoCE or InfiniBand device with -d on both ends"},
+		{e->connection == CONNECTION_UC, "-c/--connection UC",
+		 "iWARP has only reliable connections", "omit -c"},
+		{e->connection == CONNECTION_UD, "-c/--connection UD",
+		 "iWARP has only reliable connections, and no datagrams", "omit -c"},
+		{e->write_with_imm, "--write_with_imm", "An iWARP WRITE carries no immediate data",
+		 "omit it, or use send_bw or send_lat, whose receiver also gets a completion"},
+		{e->load, "--load",
+		 "iWARP connects QPs only through rdma_cm, and rdmark connects those of the load "
+		 "over TCP",
+		 "omit it, or run a bandwidth test at the same time"},
+		{on->ipv6, "--ipv6", "An iWARP GID is a MAC address, neither IPv4 nor IPv6",
+		 "omit it, and name the server by its IPv6 address"},
+		{on->own_schedule, "gdr_bw without --plain",
+		 "A copy through host memory ends with a WRITE with immediate, which iWARP does "
+		 "not have",
+		 "add --plain for a single row"},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].asked)
+			return refuse_operation(on->device, &all[i], f);
+	return 0;
+}
+
+int operation_check_iwarp_memory(const char *device, struct fault *f)
+{
+	const struct missing m = {
+		true,
+		"write_lat with GPU memory",
+		"The CPU cannot poll GPU memory, and an iWARP WRITE carries no immediate data to "
+		"announce it",
+		"use send_lat, or host memory on both ends",
+	};
+
+	return refuse_operation(device, &m, f);
+}
+
+int operation_check_device(const struct operation *o, const struct ibv_device_attr *attr,
+			   const char *device, struct fault *f)
+{
+	bool none = operation_is_atomic(o) && attr->atomic_cap == IBV_ATOMIC_NONE;
+
+	if (!none && !(o->fetches && (attr->max_qp_rd_atom < 1 || attr->max_qp_init_rd_atom < 1)))
+		return 0;
+	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s does not support %s", device, o->name);
+	fault_cause(f, "%s",
+		    none                       ? "The device's atomic_cap is NONE"
+		    : attr->max_qp_rd_atom < 1 ? "The device's max_qp_rd_atom, the number of "
+						 "requests that it answers at a time on a QP, is 0"
+					       : "The device's max_qp_init_rd_atom, the number of "
+						 "requests that a QP may have outstanding, is 0");
+	return fault_fix(f, "name another device with -d; `ibv_devinfo -v` shows what each "
+			    "supports");
+}
+
+static unsigned outstanding_limit(int attr)
+{
+	return attr > DEPTH_MAX ? DEPTH_MAX : attr < 1 ? 1 : (unsigned)attr;
+}
+
+struct operation_depth operation_depth(const struct operation *o, const struct experiment *e,
+				       const struct ibv_device_attr *attr)
+{
+	struct operation_depth d = {1, 1};
+
+	if (!o->fetches)
+		return d;
+	d.sent = outstanding_limit(attr->max_qp_init_rd_atom);
+	d.answered = outstanding_limit(attr->max_qp_rd_atom);
+	if (e->outs < d.sent)
+		d.sent = (unsigned)e->outs;
+	return d;
+}
+
+struct operation_depth operation_agree(const struct operation_depth *mine,
+				       const struct operation_depth *theirs)
+{
+	return (struct operation_depth){
+		.sent = mine->sent < theirs->answered ? mine->sent : theirs->answered,
+		.answered = theirs->sent < mine->answered ? theirs->sent : mine->answered,
+	};
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * operation: the operation of a test, as data. Everything that differs between SEND, RDMA WRITE,
+ * RDMA READ and atomics follows from it here: the peer's access rights, the direction of the data,
+ * which part of a round trip is the latency, the available options, transports and devices, and the
+ * number of outstanding requests. Pure functions.
+ */
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "wire/experiment.h"
+
+struct operation {
+	const char *name;           /* "RDMA READ", for messages */
+	enum ibv_wr_opcode opcode;  /* of a message */
+	enum ibv_wr_opcode another; /* with an immediate, or chosen by --atomic_type */
+	unsigned peer_allows;       /* the peer's rights it needs: enum ibv_access_flags; 0: it
+				       consumes a receive */
+	bool fetches;               /* it completes when the peer's data have arrived here */
+	bool halved;                /* latency: the result is half a round trip */
+	unsigned fixed_bytes;       /* size of each message, and its alignment; 0: any */
+};
+
+struct test;
+
+/* The bits of enum option_trait of T, which decide its options. */
+unsigned operation_traits(const struct test *t);
+
+/* The opcode to post. IMMEDIATE: messages consume receives. */
+enum ibv_wr_opcode operation_opcode(const struct operation *o, const struct experiment *e,
+				    bool immediate);
+
+/* The access rights for the peer, for QPs and memory. On iWARP the response is a WRITE, too. */
+unsigned operation_access(const struct operation *o, bool iwarp);
+
+/* The ibv_wr_* calls that post it, as enum ibv_qp_create_send_ops_flags. */
+uint64_t operation_send_ops(const struct operation *o);
+
+/*
+ * True if WRITEs change this end's memory; below: if the data come to the requester; if it is
+ * atomic.
+ */
+static inline bool operation_writes(const struct operation *o)
+{
+	return o->peer_allows & IBV_ACCESS_REMOTE_WRITE;
+}
+/* True if the data come to the requester (READ). */
+static inline bool operation_pulls(const struct operation *o)
+{
+	return o->peer_allows & IBV_ACCESS_REMOTE_READ;
+}
+static inline bool operation_is_atomic(const struct operation *o)
+{
+	return o->peer_allows & IBV_ACCESS_REMOTE_ATOMIC;
+}
+
+/* Convert a round trip in ns to the latency in microseconds. */
+double operation_latency_us(const struct operation *o, double trip_ns);
+
+/*
+ * Check that the operation of test T can do what E says: transport, receives, sizes. For the
+ * client's command line, and for what a server receives from a client. Raises FAULT_USAGE.
+ */
+int operation_check(const struct test *t, const struct experiment *e, struct fault *f);
+
+/*
+ * The same for -e, when it is known whether messages consume receives at both ends (IMMEDIATE).
+ * Otherwise a CPU polls memory, and no event can wake it.
+ */
+int operation_check_events(const struct test *t, const struct experiment *e, bool immediate,
+			   struct fault *f);
+
+/*
+ * The same on an iWARP device: only RC, connected by rdma_cm, without immediates and atomics. ipv6:
+ * --ipv6 was given; own_schedule: gdr_bw without --plain.
+ */
+struct operation_iwarp {
+	const char *device;
+	bool ipv6, own_schedule;
+};
+int operation_check_iwarp(const struct operation *o, const struct experiment *e,
+			  const struct operation_iwarp *on, struct fault *f);
+
+/*
+ * Raise the fault that a ping-pong of WRITEs into GPU memory needs immediates, which iWARP does not
+ * have.
+ */
+int operation_check_iwarp_memory(const char *device, struct fault *f);
+
+/* Check that DEVICE with ATTR supports the operation. */
+int operation_check_device(const struct operation *o, const struct ibv_device_attr *attr,
+			   const char *device, struct fault *f);
+
+/*
+ * The maximum number of outstanding READs and atomics of a QP: `sent` by an end, and `answered` by
+ * it. It is the device's limit, or --outs if that is less; 1 if the operation does not use them.
+ */
+struct operation_depth {
+	unsigned sent, answered;
+};
+struct operation_depth operation_depth(const struct operation *o, const struct experiment *e,
+				       const struct ibv_device_attr *attr);
+
+/* The depth that both ends support: the lesser of MINE and THEIRS. */
+struct operation_depth operation_agree(const struct operation_depth *mine,
+				       const struct operation_depth *theirs);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "plan/plan.h"
+
+#include "base/rate.h"
+#include "loop/trial.h"
+
+#define WARMUP_BYTES    (UINT64_C(64) << 20) /* of all QPs of a thread */
+#define WARMUP_BYTES_QP (UINT64_C(4) << 20)  /* but so much of each */
+#define WARMUP_LATENCY  100
+#define WARMUP_LEAST    2 /* the first message runs with cold caches */
+#define LARGE_BYTES     8192
+/*
+ * With one completion per quarter, at least 144 messages are always outstanding. A NIC that
+ * completes a message after 2 us needs this many to send one every 15 ns; perftest's 128 are too
+ * few.
+ */
+#define DEPTH_OF_SMALL   192
+#define UNUSED            16 /* at most 1/16 of the send queue may stay unused */
+#define RX_DEPTH         512
+#define RX_DEPTH_LATENCY 64
+#define RX_DEPTH_NO_RETRY 8192 /* of all QPs: 20 ms of 400,000 messages/s */
+#define RX_DEPTH_SHARED  8192
+#define TX_DEPTH_PINGPONG 64 /* so that one send in many is signalled */
+#define LOAD_SIGNALS      16 /* WRITEs for each completion, without a schedule */
+
+#define BY_ITSELF                                                                          \
+	"omit it: rdmark paces in software (SW); set pacing by the NIC with tc(8) or the " \
+	"vendor's tool"
+
+/* Refuse options that contradict each other, whatever their values. */
+static int check_pairs(const struct experiment *e, struct fault *f)
+{
+	const struct {
+		bool asked;
+		const char *what, *fix;
+	} all[] = {
+		{e->bidirectional && e->reversed,
+		 "--reversed cannot be used with -b/--bidirectional",
+		 "omit --reversed: with -b, both ends send"},
+		{e->run_infinitely && e->sweep, "--run_infinitely cannot be used with -a/--all",
+		 "give one size with -s: the first one would never end"},
+		{e->rate_type == RATE_TYPE_HW, "--rate_limit_type HW is not supported", BY_ITSELF},
+		{e->rate_type == RATE_TYPE_PP, "--rate_limit_type PP is not supported", BY_ITSELF},
+		{e->rate_limit == RATE_UNLIMITED, "--rate_limit max is not a rate",
+		 "omit it: without --rate_limit, the rate is not limited"},
+		{e->rate_limit && e->events, "--rate_limit cannot be used with -e/--events",
+		 "omit -e: a thread that paces its messages cannot sleep until a completion"},
+		{e->latency_rate && e->latency_gap_us,
+		 "--latency_rate cannot be used with --latency_gap",
+		 "omit one of the two: each of them sets when a message is sent"},
+		{e->load && e->rdma_cm, "--load cannot be used with -R/--rdma_cm",
+		 "omit -R: the QPs of the load are connected over TCP"},
+		{e->verify && e->run_infinitely, "--verify cannot be used with --run_infinitely",
+		 "limit the run with -n or -D: data are verified after it"},
+		{e->verify && e->use_srq, "--verify cannot be used with --use-srq",
+		 "omit one of the two: with a shared receive queue, a message has no fixed place "
+		 "to verify"},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].asked) {
+			fault_raise(f, FAULT_USAGE, 0, "%s", all[i].what);
+			return fault_fix(f, "%s", all[i].fix);
+		}
+	return 0;
+}
+
+int plan_check(const struct experiment *e, struct fault *f)
+{
+	char name[4];
+
+	if (e->rdma_cm && e->connection != CONNECTION_RC) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0,
+			    "-R/--rdma_cm cannot be used with transport %s",
+			    experiment_transport(e, name));
+		return fault_fix(f, "omit -R or -c: through rdma_cm, rdmark connects RC only");
+	}
+	if (e->post_list > e->tx_depth) {
+		fault_raise(f, FAULT_USAGE, 0,
+			    "-l/--post_list %llu is more than -t/--tx-depth %llu",
+			    (unsigned long long)e->post_list, (unsigned long long)e->tx_depth);
+		return fault_fix(f,
+				 "use a larger -t or a smaller -l: the list must fit in the send "
+				 "queue");
+	}
+	if (e->footprint_bytes && !e->sweep && e->footprint_bytes < e->size_bytes) {
+		fault_raise(
+			f, FAULT_USAGE, 0, "--footprint %llu is smaller than a message (%llu B)",
+			(unsigned long long)e->footprint_bytes, (unsigned long long)e->size_bytes);
+		return fault_fix(f, "use at least twice the message size");
+	}
+	return check_pairs(e, f);
+}
+
+uint64_t plan_default_depth(const struct experiment *e)
+{
+	return e->sweep || e->size_bytes > LARGE_BYTES ? e->tx_depth : DEPTH_OF_SMALL;
+}
+
+uint64_t plan_first_size(const struct experiment *e)
+{
+	return e->sweep ? PLAN_SWEEP_FIRST : e->size_bytes;
+}
+
+uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes)
+{
+	uint64_t size = PLAN_SWEEP_FIRST;
+
+	if (!e->sweep) /* a datagram is cut to what fits, all else refused */
+		return e->connection == CONNECTION_UD && e->size_bytes > max_bytes ? max_bytes
+										   : e->size_bytes;
+	while (size * 2 <= max_bytes && size < PLAN_SWEEP_LAST)
+		size *= 2;
+	return size;
+}
+
+/* At least LEAST, at most MOST, and a multiple of LIST or a divisor of it. */
+static uint64_t fit_to_list(uint64_t wanted, uint64_t least, uint64_t most, uint64_t list)
+{
+	uint64_t mod = wanted < most ? wanted : most;
+
+	if (mod >= list)
+		mod = mod / list * list;
+	else
+		while (list % mod)
+			mod--;
+	if (mod >= least)
+		return mod;
+	if (least > list)
+		return (least + list - 1) / list * list;
+	for (mod = least; list % mod;)
+		mod++;
+	return mod;
+}
+
+/*
+ * The number of messages per completion: of the numbers from MOD down to half of it, but at least
+ * LEAST, the one that leaves the fewest slots of DEPTH unused.
+ */
+static uint64_t fill_queue(uint64_t mod, uint64_t least, uint64_t depth, uint64_t list)
+{
+	uint64_t best = mod;
+
+	for (uint64_t n = mod; n > mod / 2 && n >= least && n > list; n -= list)
+		if (depth % n < depth % best)
+			best = n;
+	return best;
+}
+
+unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
+{
+	uint64_t wanted = e->cq_mod != EXPERIMENT_AUTO ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
+	uint64_t list = e->post_list, depth = e->tx_depth / list * list;
+	uint64_t each = cqe / e->qps, most = e->tx_depth / 4, mod;
+
+	mod = fit_to_list(wanted, (depth + each - 1) / each, most > list ? most : list, list);
+	if (e->cq_mod == EXPERIMENT_AUTO && mod > list && depth % mod > depth / UNUSED)
+		mod = fill_queue(mod, (depth + each - 1) / each, depth, list);
+	return (unsigned)(mod < depth ? mod : depth);
+}
+
+uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
+{
+	uint64_t trial = e->post_list * 2 * TRIAL_ENOUGH; /* of both APIs */
+	uint64_t n = latency ? WARMUP_LATENCY : e->tx_depth > trial ? e->tx_depth : trial;
+	uint64_t bytes = WARMUP_BYTES / e->qps;
+
+	if (e->warmup != EXPERIMENT_AUTO)
+		return e->warmup;
+	if (bytes < WARMUP_BYTES_QP)
+		bytes = WARMUP_BYTES_QP;
+	if (n > bytes / size)
+		n = bytes / size;
+	if (n < WARMUP_LEAST)
+		n = WARMUP_LEAST;
+	if (!experiment_endless(e) && n > e->iters)
+		n = e->iters;
+	return n;
+}
+
+unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p)
+{
+	uint64_t queues = e->use_srq ? 1 : e->qps, qps = e->qps / queues; /* of each queue */
+	uint64_t depth = (p->latency ? RX_DEPTH_LATENCY : RX_DEPTH) * qps;
+
+	if (!p->receives)
+		return 0;
+	if (e->rx_depth != EXPERIMENT_AUTO)
+		return (unsigned)e->rx_depth; /* qp_set_init() refuses what the device lacks */
+	if (e->use_srq && depth > RX_DEPTH_SHARED)
+		depth = RX_DEPTH_SHARED;
+	if (p->no_rnr_retry && !p->latency && depth < RX_DEPTH_NO_RETRY / queues)
+		depth = RX_DEPTH_NO_RETRY / queues;
+	if (depth > p->max_wr)
+		depth = p->max_wr;
+	if (depth > p->max_cqe / queues)
+		depth = p->max_cqe / queues;
+	return depth ? (unsigned)depth : 1;
+}
+
+unsigned plan_tx_depth(const struct experiment *e, const struct plan_qp *p)
+{
+	return p->pingpong && e->tx_depth < TX_DEPTH_PINGPONG ? TX_DEPTH_PINGPONG
+							      : (unsigned)e->tx_depth;
+}
+
+unsigned plan_recv_list(const struct experiment *e, const struct plan_qp *p, unsigned depth)
+{
+	if (p->latency)
+		return 1;
+	if (e->recv_post_list != EXPERIMENT_AUTO)
+		return (unsigned)e->recv_post_list;
+	return depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
+}
+
+struct plan_round plan_round(const struct experiment *e, const struct plan_attr *attr)
+{
+	struct plan_round p = {.cq_mod = plan_cq_mod(e, attr->size, attr->cqe), .burst = 1};
+
+	if (!attr->timed) /* its duration is not measured */
+		return p;
+	if (attr->latency) {
+		p.messages_per_s = (double)e->latency_rate / attr->workers;
+		p.gap_ns = e->latency_gap_us * 1000;
+	} else if (e->rate_limit) {
+		p.cq_mod = p.burst = (unsigned)e->post_list;
+		p.messages_per_s = rate_messages_per_s(e->rate_limit, attr->size) / attr->workers;
+		if (e->burst != EXPERIMENT_AUTO && e->burst > e->post_list)
+			p.burst = (unsigned)e->burst;
+	}
+	return p;
+}
+
+struct plan_round plan_load(const struct experiment *e, unsigned loads)
+{
+	if (e->load == RATE_UNLIMITED)
+		return (struct plan_round){.cq_mod = LOAD_SIGNALS};
+	return (struct plan_round){
+		.cq_mod = 1,
+		.messages_per_s = rate_messages_per_s(e->load, e->load_bytes) / loads,
+		.burst = 1,
+	};
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* plan: computes the numbers of each round from the experiment. Pure functions. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "wire/experiment.h"
+
+#define PLAN_SWEEP_FIRST UINT64_C(2)
+#define PLAN_SWEEP_LAST  (UINT64_C(8) << 20)
+
+/* Refuse options of E that exclude each other. Raises FAULT_USAGE. */
+int plan_check(const struct experiment *e, struct fault *f);
+
+/*
+ * The first and the last size. A sweep stops at MAX_BYTES, the largest possible message, and a
+ * datagram is limited to it.
+ */
+uint64_t plan_first_size(const struct experiment *e);
+uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes);
+
+/*
+ * Sends per completion at SIZE: as given (100 by default, but 1 above 8 KiB), at most a quarter of
+ * the send queue so that it never becomes empty before the completion arrives, and a multiple or a
+ * divisor of the post list. It is more if the send CQ, of CQE entries for all QPs, would overflow
+ * (CQE is at least the number of QPs).
+ */
+unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe);
+
+/*
+ * The default depth of a stream's send queues: that of the program, deeper for small messages of
+ * one size.
+ */
+uint64_t plan_default_depth(const struct experiment *e);
+
+/*
+ * Warm-up messages per QP: as given, otherwise one send queue, or 64 MiB over all QPs if that is
+ * less, which takes a link of 400 Gb/s about a millisecond; at least two, at most --iters.
+ */
+uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
+
+/* The parameters of a worker's round with messages of SIZE bytes. */
+struct plan_attr {
+	uint64_t size;
+	unsigned workers, cqe; /* workers that measure; entries of a worker's send CQ */
+	bool latency;
+	bool timed; /* neither a warm-up nor a program's own kind of round */
+};
+struct plan_round {
+	unsigned cq_mod;       /* sends per completion; with a schedule each post has one */
+	double messages_per_s; /* with a schedule: for all workers together; 0: no schedule */
+	unsigned burst;        /* with a schedule: messages per burst, at least one post */
+	uint64_t gap_ns;       /* pause before each message of a ping-pong */
+};
+struct plan_round plan_round(const struct experiment *e, const struct plan_attr *attr);
+
+/* The same for each of the LOADS streams that run during a ping-pong. */
+struct plan_round plan_load(const struct experiment *e, unsigned loads);
+
+/*
+ * What matters for a QP's depth in addition to the experiment: a latency test; a ping-pong; the
+ * peer's messages consume receives; a missing receive ends the connection (iWARP) instead of
+ * causing a retry; the device's maximum of entries in a CQ and in a receive queue.
+ */
+struct plan_qp {
+	bool latency, pingpong, receives, no_rnr_retry;
+	unsigned max_cqe, max_wr;
+};
+
+/* The depth of its send queue: as given; deeper if a ping-pong must signal one send in many. */
+unsigned plan_tx_depth(const struct experiment *e, const struct plan_qp *p);
+
+/*
+ * The depth of its receive queue, 0 if it has none: as given; otherwise 512, or 8192 over all QPs
+ * if a message without a receive is an error (iWARP), or what a CQ holds for all QPs. For an SRQ:
+ * 512 per QP, up to 8192.
+ */
+unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p);
+
+/*
+ * Receives per post to a queue of DEPTH: one for a ping-pong; for a stream as given, otherwise 32,
+ * or fewer in a short queue.
+ */
+unsigned plan_recv_list(const struct experiment *e, const struct plan_qp *p, unsigned depth);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* test: the description of a program. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "loop/round.h"
+#include "plan/operation.h"
+#include "wire/experiment.h"
+
+struct measure;
+
+struct test {
+	const char *name;    /* "send_bw"; both ends must run the same */
+	const char *summary; /* one line for --help */
+	const char *title;   /* perftest's name for it */
+	struct experiment defaults;
+	struct operation operation;
+	bool latency; /* a latency test: the result is single round trips, on one QP */
+	enum {
+		RECEIVES_NONE,
+		RECEIVES_FOLLOWER,
+		RECEIVES_BOTH
+	} receives;             /* which end's receives the messages consume */
+	unsigned inline_wanted; /* default of --inline_size, in bytes */
+	/*
+	 * The loops: they run the round and store the results in it. The client leads, unless the
+	 * round is reversed. Without a follow loop the other end only waits until the leader is
+	 * done.
+	 */
+	round_loop *lead, *follow;
+	/*
+	 * The loops with --write_with_imm, and for a latency test if either end's memory is a
+	 * GPU's, which no CPU can poll: messages consume receives. NULL: the same loops.
+	 */
+	round_loop *lead_immediate, *follow_immediate;
+	/*
+	 * A program with several kinds of rounds (gdr_bw) has a schedule of its own, which the
+	 * client runs in place of one round for each size, and data of its own at both ends: OPEN
+	 * creates them after QPs and memory exist, CLOSE (or NULL) is called before those are
+	 * released, and TASK runs at either end what is not a round; see measure/context.h.
+	 */
+	unsigned kinds;                 /* its kinds of round are 1 … kinds */
+	bool (*follows)(unsigned kind); /* true if rounds of this kind have a follow loop */
+	int (*open)(struct measure *m, void **own);
+	void (*close)(void *own);
+	int (*schedule)(struct measure *m);
+	int (*judge)(struct measure *m); /* client, at the end: raises a fault for a bad result */
+	int (*task)(struct measure *m, const json_t *what, json_t *result);
+	const char *csv_columns; /* columns of the schedule's results */
+};

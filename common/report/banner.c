@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The banner: a line for each end, and one for what both have in common. Unusual facts have lines
+ * of their own; with --verbose all facts have.
+ */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "host/topo.h"
+#include "report/forms.h"
+
+static bool banner_verbose(const struct report *r)
+{
+	return r->about.options->output.verbose;
+}
+
+static bool is_iwarp(const struct end *e)
+{
+	return strcmp(e->nic.transport, "iWARP") == 0;
+}
+
+/* "client hosta: mlx5_0 port 1, 100 Gb/s (on eth0, which leads to the peer), GPU 0" */
+static void banner_headline(const struct report *r, const char *who, const struct end *e)
+{
+	/* On InfiniBand the route to the peer usually uses another network: omit that. */
+	bool brief = strcmp(e->nic.transport, "InfiniBand") == 0 && !banner_verbose(r);
+	char rate[32];
+
+	snprintf(rate, sizeof(rate), e->nic.rate_gbps > 0 ? "%g Gb/s" : "rate unknown",
+		 e->nic.rate_gbps);
+	report_note(r, "%s %s: %s port %" PRId64 ", %s (%.*s)%s%.*s%s%s", who, e->host,
+		    e->nic.name, e->nic.port, rate, (int)strcspn(e->nic.chosen, brief ? ";" : ""),
+		    e->nic.chosen, e->gpu.name[0] ? ", " : "", (int)strcspn(e->gpu.name, "("),
+		    e->gpu.name, e->gpu.path[0] ? "by " : "", e->gpu.path);
+}
+
+static void address_line(const struct report *r, const char *who, const struct end *e)
+{
+	if (is_iwarp(e))
+		report_note(r, "%s address %s (for rdma_cm, which iWARP needs to connect)", who,
+			    e->address.cm);
+	else if (e->address.gid_index >= 0)
+		report_note(r, "%s GID %" PRId64 ": %s (%s, %s)", who, e->address.gid_index,
+			    e->address.gid, e->address.gid_type, e->address.gid_chosen);
+	else
+		report_note(r, "%s LID 0x%" PRIx64, who, (uint64_t)e->address.lid);
+}
+
+/* True if E's thread or buffers are known to be on another NUMA node than its NIC. */
+static bool is_misplaced(const struct end *e)
+{
+	bool known = e->nic.numa_node >= 0;
+
+	return (known && e->thread.node != e->nic.numa_node) ||
+	       e->memory.pages_on_node < e->memory.pages;
+}
+
+static void place_line(const struct report *r, const char *who, const struct end *e)
+{
+	char pages[80] = "";
+
+	if (e->memory.pages && e->memory.pages_on_node == e->memory.pages)
+		snprintf(pages, sizeof(pages), "; all buffers local");
+	else if (e->memory.pages)
+		snprintf(pages, sizeof(pages),
+			 "; %" PRId64 " of %" PRId64 " pages of its buffers are on another node",
+			 e->memory.pages - e->memory.pages_on_node, e->memory.pages);
+	if (e->thread.node >= 0)
+		report_note(r, "%s NUMA node %" PRId64 ", CPUs %s (%s%s)", who, e->thread.node,
+			    e->thread.cpus, e->thread.pinned, pages);
+	else
+		report_note(r, "%s CPUs %s (%s)", who, e->thread.cpus, e->thread.pinned);
+}
+
+/* Print the facts that the headline lacks: the unusual ones, or all with --verbose. */
+static void banner_details(const struct report *r, const char *who, const struct end *e)
+{
+	bool all = banner_verbose(r), iwarp = is_iwarp(e);
+
+	if (all || strstr(e->nic.pcie_link, TOPO_TRAINED_BELOW))
+		report_note(r, "%s link: %s%s%s%s", who, iwarp ? "iWARP over " : "",
+			    e->nic.link_layer, e->nic.pcie_link[0] ? ", " : "", e->nic.pcie_link);
+	if (all)
+		address_line(r, who, e);
+	if (e->gpu.name[0] && (all || strcmp(e->gpu.path, "peermem") == 0))
+		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu.name,
+			    e->gpu.distance, e->gpu.path[0] ? "; memory by " : "", e->gpu.chosen);
+	if (e->memory.made_of[0])
+		report_note(r, "%s memory: %s", who, e->memory.made_of);
+	if (all || is_misplaced(e))
+		place_line(r, who, e);
+	if (all || strcmp(e->clock, "clock_gettime") == 0)
+		report_note(r, "%s clock %s%s", who, e->clock,
+			    strcmp(e->clock, "clock_gettime") == 0
+				    ? ": slower to read than the CPU's counter"
+				    : "");
+}
+
+static bool by_rdma_cm(const struct report_effective *e)
+{
+	return strcmp(e->connected_by, "rdma_cm") == 0;
+}
+
+/* "1 QP, RC over RoCE v2 IPv4, MTU 4096, messages of 64 KiB" */
+static void common_line(const struct report *r, const struct report_ends *ends)
+{
+	const struct end *e = ends->mine[0];
+	unsigned threads = ends->threads * ends->rails, qps = ends->my_qps[0]->count * threads;
+	char line[256] = "", rc[4];
+
+	text_add(line, sizeof(line), "%u QP%s", qps, qps > 1 ? "s" : "");
+	if (threads > 1)
+		text_add(line, sizeof(line), " on %u threads", threads);
+	text_add(line, sizeof(line), "%s, %s over %s",
+		 by_rdma_cm(ends->effective) ? ", connected by rdma_cm" : "",
+		 experiment_transport(&r->about.options->experiment, rc),
+		 strcmp(e->nic.transport, "RoCE") == 0 && e->address.gid_type[0]
+			 ? e->address.gid_type
+			 : e->nic.transport);
+	if (!is_iwarp(e)) /* TCP segments messages, so there is no MTU */
+		text_add(line, sizeof(line), ", MTU %u%s", ends->effective->mtu_bytes,
+			 e->nic.active_mtu_bytes != ends->theirs[0]->nic.active_mtu_bytes
+				 ? " (the smaller of the two)"
+				 : "");
+	text_add(line, sizeof(line), ", messages of %s", units_size(ends->first_bytes).text);
+	if (ends->last_bytes > ends->first_bytes)
+		text_add(line, sizeof(line), " to %s", units_size(ends->last_bytes).text);
+	varied_first(r, line, sizeof(line));
+	report_note(r, "%s", line);
+}
+
+static void common_details(const struct report *r, const struct report_effective *e)
+{
+	if (e->outs)
+		report_note(r, "%u outstanding requests per QP", e->outs);
+	else if (e->inline_bytes)
+		report_note(r, "inline data up to %u bytes", e->inline_bytes);
+	else
+		report_note(r, "no inline data");
+}
+
+void banner_print(const struct report *r, const struct report_ends *ends)
+{
+	const char *me = r->about.server ? "server" : "client";
+	const char *they = r->about.server ? "client" : "server";
+
+	for (unsigned i = 0; i < ends->rails; i++) {
+		banner_headline(r, me, ends->mine[i]);
+		banner_details(r, me, ends->mine[i]);
+		banner_headline(r, they, ends->theirs[i]);
+		banner_details(r, they, ends->theirs[i]);
+	}
+	common_line(r, ends);
+	if (banner_verbose(r))
+		common_details(r, ends->effective);
+}
+
+/* "16.3 ns", "590 us". */
+static struct units_text cost_text(double ns)
+{
+	struct units_text t;
+
+	if (ns >= 100)
+		return units_about_ns(ns);
+	snprintf(t.text, sizeof(t.text), "%.1f ns", ns);
+	return t;
+}
+
+void banner_print_calls(const struct report *r, const struct report_calls *c)
+{
+	if (banner_verbose(r) && c->chosen_ns > 0)
+		report_note(r, "%s: %s, %s each (%s: %s)", c->sends ? "posting" : "polling",
+			    c->chosen, cost_text(c->chosen_ns).text, c->other,
+			    cost_text(c->other_ns).text);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "report/check.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "explain/before.h"
+#include "report/forms.h"
+#include "report/list.h"
+#include "verbs/hca.h"
+
+#define GROWTH_NS UINT64_C(100000000) /* counters that grow in it without a load are suspicious */
+
+/* The facts and findings of a port, or of the host. */
+struct checked {
+	const struct hca_port *port; /* NULL: the host */
+	struct port_facts facts;
+	struct findings findings;
+};
+
+struct check {
+	struct hca_list list;
+	struct host_facts host;
+	struct checked *entry; /* [0] is the host, then one for each checked port; owned */
+	size_t count;
+	unsigned findings[FINDING_LEVELS];
+};
+
+/* True if LIST, devices as -d names them, separated by commas, has P. NULL: true for all. */
+static bool is_wanted(const struct hca_port *p, const char *list)
+{
+	char name[128];
+
+	for (const char *at = list; at && *at;
+	     at += at[strcspn(at, ",")] ? strcspn(at, ",") + 1 : strlen(at)) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+		if (hca_is_named(p, name))
+			return true;
+	}
+	return !list;
+}
+
+static void count_findings(struct check *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		for (size_t n = 0; n < k->entry[i].findings.count; n++)
+			k->findings[k->entry[i].findings.list[n].level]++;
+}
+
+/*
+ * Read the facts of the host and of the ports of DEVICE, and find problems. Returns 0, or -1 with
+ * the fault raised: there is no such device.
+ */
+static int check_all(struct check *k, const char *device, struct fault *f)
+{
+	struct hca_attr wanted = {.device = device};
+	char reason[160];
+
+	fault_phase(f, "looking for RDMA devices");
+	if (hca_scan(&k->list, NULL, f))
+		return -1;
+	k->entry = calloc(k->list.count + 1, sizeof(*k->entry));
+	if (!k->entry)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "findings");
+	host_facts_read(&k->host);
+	explain_host(&k->host, &k->entry[k->count++].findings);
+	for (size_t i = 0; i < k->list.count; i++) {
+		struct checked *c = &k->entry[k->count];
+
+		if (!is_wanted(&k->list.port[i], device))
+			continue;
+		c->port = &k->list.port[i];
+		port_facts_read(&c->facts, c->port, &k->list, &k->host);
+		k->count++;
+	}
+	if (k->count == 1) { /* hca_choose() raises the reason */
+		if (hca_choose(&k->list, &wanted, reason, sizeof(reason), f))
+			return fault_fix(f, "name a device of --list");
+		return -1;
+	}
+	for (size_t i = 1; i < k->count; i++) {
+		port_facts_read_again(&k->entry[i].facts, GROWTH_NS);
+		explain_port(&k->entry[i].facts, &k->entry[i].findings);
+	}
+	count_findings(k);
+	return 0;
+}
+
+/* "mlx5_0 port 1", "host". Returns BUF. */
+static const char *name_of_checked(const struct checked *c, char *buf, size_t size)
+{
+	if (!c->port)
+		snprintf(buf, size, "host");
+	else if (c->port->open_errno)
+		snprintf(buf, size, "%s", c->port->device);
+	else
+		snprintf(buf, size, "%s port %u", c->port->device, c->port->port);
+	return buf;
+}
+
+static void print_checked(FILE *out, const struct checked *c)
+{
+	char name[96], link[96];
+
+	name_of_checked(c, name, sizeof(name));
+	for (size_t i = 0; i < c->findings.count; i++) {
+		const struct finding *f = &c->findings.list[i];
+
+		fprintf(out, "%s: %s: %s", name, finding_level_name(f->level), f->text);
+		for (unsigned n = 0; n < f->evidences && !f->evidence[n].unit[0]; n++)
+			fprintf(out, "%s %s %.0f", n ? "," : ":", f->evidence[n].name,
+				f->evidence[n].value);
+		if (f->cause[0])
+			fprintf(out, ". %s", f->cause);
+		if (f->next[0])
+			fprintf(out, ". Next: %s", f->next);
+		fprintf(out, " [%s]\n", f->code);
+	}
+	if (c->findings.count || !c->port)
+		return;
+	topo_format_link(&c->port->place, link, sizeof(link));
+	fprintf(out, "%s: ok: %s, %s, %.4g Gb/s, MTU %u%s%s\n", name,
+		list_state_name(c->port->port_attr.state), list_link_name(c->port),
+		hca_rate_gbps(c->port), hca_mtu_bytes(c->port->port_attr.active_mtu),
+		link[0] ? ", " : "", link);
+}
+
+static json_t *checked_to_json(const struct checked *c)
+{
+	json_t *to = json_object(), *list = json_array();
+
+	if (c->port)
+		json_object_set_new(to, "device", json_string(c->port->device));
+	if (c->port && !c->port->open_errno)
+		json_object_set_new(to, "port", json_integer(c->port->port));
+	for (size_t i = 0; i < c->findings.count; i++)
+		json_array_append_new(list, finding_to_json(&c->findings.list[i]));
+	json_object_set_new(to, "findings", list);
+	return to;
+}
+
+static json_t *check_to_json(const struct check *k)
+{
+	json_t *ports = json_array();
+
+	for (size_t i = 1; i < k->count; i++)
+		json_array_append_new(ports, checked_to_json(&k->entry[i]));
+	return json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "host",
+			 checked_to_json(&k->entry[0]), "ports", ports);
+}
+
+static void print_check(const struct check *k)
+{
+	static const char *const names[] = {"note", "warning", "fault"};
+
+	for (size_t i = 0; i < k->count; i++)
+		print_checked(stdout, &k->entry[i]);
+	printf("%zu port%s:", k->count - 1, k->count == 2 ? "" : "s");
+	for (int i = FINDING_LEVELS; i-- > 0;)
+		printf(" %u %s%s%s", k->findings[i], names[i], k->findings[i] == 1 ? "" : "s",
+		       i ? "," : "\n");
+}
+
+int check_ports(const char *program, const char *device, const char *json)
+{
+	struct check k = {.list = {NULL, 0}};
+	struct fault f = {0};
+	char *text;
+	int rc;
+
+	if (!check_all(&k, device, &f)) {
+		if (!json) {
+			print_check(&k);
+		} else {
+			text = json_line(check_to_json(&k),
+					 JSON_INDENT(2) | JSON_REAL_PRECISION(JSON_DIGITS));
+			fault_phase(&f, "writing the document");
+			document_put(json, text, &f);
+			free(text);
+		}
+	}
+	rc = fault_exit_status(&f);
+	if (fault_is(&f))
+		fault_print(&f, program, stderr);
+	else
+		rc = list_finish(stdout, program);
+	if (!rc && k.findings[FINDING_FAULT])
+		rc = FAULT_THRESHOLD;
+	free(k.entry);
+	hca_list_free(&k.list);
+	return rc;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The columns of the tables and of perftest's JSON document, and their values. */
+#include "report/forms.h"
+
+#include "report/unit.h"
+#include "wire/percentile.h"
+
+#define SMALL 0.1 /* Gb/s: below this perftest prints more digits */
+
+/* clang-format off */
+static const struct column latency[] = {
+	/* field                unit  decimals  in ours       in perftest's         in its JSON */
+	{"message_bytes",       AS_IS,     0, {" ", 7},     {" ", 7},             "MsgSize"},
+	{"messages",            AS_IS,     0, {"    ", 10}, {" ", 0},             "n_iterations"},
+	{"latency_min_us",      AS_IS,     2, {" ", 11},    {"          ", 7},    "t_min"},
+	{"latency_max_us",      AS_IS,     2, {"    ", 11}, {"        ", 7},      "t_max"},
+	{"latency_p50_us",      AS_IS,     2, {"  ", 15},   {"      ", 7},        "t_typical"},
+	{"latency_mean_us",     AS_IS,     2, {"    ", 11}, {"  \t       ", 7},   "t_avg"},
+	{"latency_stdev_us",    AS_IS,     2, {"    ", 13}, {"     \t", 7},       "t_stdev"},
+	{"latency_p99_us",      AS_IS,     2, {"   ", 20},  {"\t\t", 7},          "percentile_99"},
+	{"latency_p99_9_us",    AS_IS,     2, {"   ", 0},   {" \t\t", 7},         "percentile_99.9"},
+};
+
+/* With --duration; only in perftest's format. */
+static const struct column latency_timed[] = {
+	{"message_bytes",       AS_IS,     0, {""},         {" ", 7},             "MsgSize"},
+	{"messages",            AS_IS,     0, {""},         {"       ", 0},       "n_iterations"},
+	{"latency_mean_us",     AS_IS,     2, {""},         {"            ", 7},  "t_avg"},
+	{"messages_per_s",      AS_IS,     2, {""},         {"        ", 7},      "tps_average"},
+};
+
+static const struct column bandwidth[] = {
+	{"message_bytes",       AS_IS,     0, {" ", 7},     {" ", 7},             "MsgSize"},
+	{"messages",            AS_IS,     0, {"    ", 10}, {"    ", 10},         "n_iterations"},
+	{"bandwidth_peak_gbps", BANDWIDTH, 2, {"     ", 16},{"       ", 7},       "BW_peak"},
+	{"bandwidth_gbps",      BANDWIDTH, 2, {"    ", 19}, {"            ", 7},  "BW_average"},
+	{"messages_per_s",      MILLIONS,  6, {"   ", 0},   {"\t\t     ", 7},     "MsgRate"},
+	{NULL,                  AS_IS,     2, {"        "}, {"\t    ", 3},        "CPU_util"},
+};
+
+/* For rates below 0.1 Gb/s in Gb/s; only in perftest's format. */
+static const struct column bandwidth_small[] = {
+	{"message_bytes",       AS_IS,     0, {""},         {" ", 7},             "MsgSize"},
+	{"messages",            AS_IS,     0, {""},         {"    ", 10},         "n_iterations"},
+	{"bandwidth_peak_gbps", BANDWIDTH, 6, {""},         {"     ", 7},         "BW_peak"},
+	{"bandwidth_gbps",      BANDWIDTH, 6, {""},         {"            ", 7},  "BW_average"},
+	{"messages_per_s",      MILLIONS,  6, {""},         {"            ", 7},  "MsgRate"},
+	{NULL,                  AS_IS,     2, {""},         {"\t    ", 3},        "CPU_util"},
+};
+
+/* With --output: one number. */
+static const struct column only[] = {
+	[ONLY_BANDWIDTH] =    {"bandwidth_gbps",  BANDWIDTH, 6, {""}, {""}, "bw_avg"},
+	[ONLY_LATENCY] =      {"latency_mean_us", AS_IS,     6, {""}, {""}, "avg_lat"},
+	[ONLY_MESSAGE_RATE] = {"messages_per_s",  MILLIONS,  6, {""}, {""}, "msgRate_avg"},
+};
+static const struct column only_timed =
+	                      {"latency_mean_us", AS_IS,     6, {""}, {""}, "t_avg"};
+/* clang-format on */
+
+#define COLUMNS(table) (struct columns){table, sizeof(table) / sizeof((table)[0])}
+
+struct columns table_columns(const struct report *r, const struct record *rec, bool perftest)
+{
+	const struct output_options *o = &r->about.options->output;
+	bool timed = perftest && r->about.options->experiment.duration_ns;
+	struct columns all;
+
+	if (o->only == ONLY_LATENCY && timed)
+		return (struct columns){&only_timed, 1};
+	if (o->only)
+		return (struct columns){&only[o->only], 1};
+	if (r->about.latency)
+		return timed ? COLUMNS(latency_timed) : COLUMNS(latency);
+	all = perftest && o->gbits && rec->bandwidth_gbps < SMALL ? COLUMNS(bandwidth_small)
+								  : COLUMNS(bandwidth);
+	all.count -= !o->cpu_util;
+	return all;
+}
+
+double table_value(const struct report *r, const struct record *rec, const struct column *c)
+{
+	double v = c->field ? record_value(rec, record_find(c->field)) : r->last_cpu_percent;
+
+	if (c->unit == BANDWIDTH)
+		return unit_of(r->about.options->output.gbits, v);
+	return c->unit == MILLIONS ? v / 1e6 : v;
+}
+
+const char *table_text(const struct report *r, const struct record *rec, const struct column *c,
+		       char *buf, size_t size)
+{
+	bool known = (c->unit == AS_IS || record_has_rate(rec)) &&
+		     (!c->field || percentile_known(rec, c->field));
+
+	/* perftest always prints a number, and its readers rely on that; --output has no other text */
+	if (r->perftest || r->only || known)
+		snprintf(buf, size, "%.*f", c->decimals, table_value(r, rec, c));
+	else
+		snprintf(buf, size, "-");
+	return buf;
+}

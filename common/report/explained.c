@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What limits the results: in the document, and noted once, after the table. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "report/forms.h"
+
+/* NUMBER, or null if it is unknown. */
+static json_t *number_or_null(double number)
+{
+	return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *ceilings_json(const struct ceilings *c)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "link_gbps", number_or_null(c->link_gbps),
+			 "pcie_gbps", number_or_null(c->pcie_gbps), "window_gbps",
+			 number_or_null(c->window_gbps), "core_gbps", number_or_null(c->core_gbps));
+}
+
+json_t *explained_limit(const struct report_explained *e)
+{
+	const struct limit *l = &e->limit;
+
+	return json_pack("{s:s, s:b, s:o, s:s, s:s, s:o}", "bound_by", limit_name(l->by), "certain",
+			 l->certain, "share", number_or_null(l->share), "text", l->text, "next",
+			 l->next, "ceilings", ceilings_json(&l->ceilings));
+}
+
+json_t *explained_diagnosis(const struct report_explained *e)
+{
+	json_t *to = json_array();
+
+	for (size_t i = 0; i < e->findings.count; i++)
+		json_array_append_new(to, finding_to_json(&e->findings.list[i]));
+	return to;
+}
+
+/* Keep the faults of a row that is not the fastest. */
+static void keep_faults(struct report_why *why, const struct findings *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (from->list[i].level == FINDING_FAULT && why->faults.count < FINDINGS_MAX)
+			why->faults.list[why->faults.count++] = from->list[i];
+}
+
+void explained_add(struct report *r, const struct report_result *result)
+{
+	struct report_why *why = &r->why;
+
+	for (size_t i = 0; i < result->rows; i++) {
+		const struct report_row *row = &result->row[i];
+
+		if (!row->explained)
+			continue;
+		why->rows++;
+		if (why->rows > 1 && row->record->bandwidth_gbps <= why->gbps) {
+			keep_faults(why, &row->explained->findings);
+			continue;
+		}
+		keep_faults(why, &why->explained.findings);
+		why->gbps = row->record->bandwidth_gbps;
+		why->message_bytes = row->record->message_bytes;
+		why->run = row->record->run;
+		why->direction = row->direction;
+		why->explained = *row->explained;
+	}
+}
+
+/* The ceilings that are known, in a line. */
+static void print_ceilings(const struct report *r, const struct ceilings *c)
+{
+	const struct {
+		const char *name;
+		double gbps;
+	} all[] = {
+		{"link", c->link_gbps},
+		{"PCIe", c->pcie_gbps},
+		{"messages in flight", c->window_gbps},
+		{"posting", c->core_gbps},
+	};
+	char text[256] = "";
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (isfinite(all[i].gbps))
+			text_add(text, sizeof(text), "%s%s %.4g", text[0] ? ", " : "", all[i].name,
+				 all[i].gbps);
+	if (text[0])
+		report_note(r, "ceilings in Gb/s: %s", text);
+}
+
+static void print_finding(const struct report *r, const struct finding *f)
+{
+	report_note(r, "%s: %s%s%s%s%s [%s]", finding_level_name(f->level), f->text,
+		    f->cause[0] ? ". " : "", f->cause, f->next[0] ? ". Next: " : "", f->next,
+		    f->code);
+}
+
+/* Which of the rows it is, if there are several. Returns BUF. */
+static const char *name_row(const struct report_why *why, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (why->rows < 2)
+		return buf;
+	text_add(buf, size, "%s", units_size(why->message_bytes).text);
+	if (why->run)
+		text_add(buf, size, ", run %" PRIu64, why->run);
+	if (why->direction == REPORT_BACKWARD)
+		text_add(buf, size, ", server to client");
+	text_add(buf, size, ": ");
+	return buf;
+}
+
+void explained_print(struct report *r)
+{
+	const struct report_why *why = &r->why;
+	const struct limit *l = &why->explained.limit;
+	const struct findings *found = &why->explained.findings;
+	bool full = r->about.options->output.explain == EXPLAIN_FULL;
+	char row[80];
+
+	if (why->rows && !r->about.server && r->about.options->output.explain != EXPLAIN_OFF) {
+		if (l->text[0])
+			report_note(r, "%s%s%s%s", name_row(why, row, sizeof(row)), l->text,
+				    l->next[0] ? ". Next: " : "", l->next);
+		if (full)
+			print_ceilings(r, &l->ceilings);
+		for (size_t i = 0; i < found->count; i++)
+			if (full || found->list[i].level == FINDING_FAULT)
+				print_finding(r, &found->list[i]);
+		for (size_t i = 0; i < why->faults.count; i++)
+			print_finding(r, &why->faults.list[i]);
+	}
+	memset(&r->why, 0, sizeof(r->why));
+}

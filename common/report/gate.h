@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * gate: the thresholds for every row of a run (--min-bw, --max-lat, --min-msgrate and perftest's
+ * two).
+ *
+ * The client checks each row that it shows, also one that a signal cut short, and the run continues
+ * in any case. At the end the first row that missed a threshold becomes the run's fault. A
+ * threshold without any row is missed, too. One object per run; its texts are those of the command
+ * line.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "wire/options.h"
+#include "wire/record.h"
+
+#define GATES_MAX 16
+
+struct gate {
+	const char *option; /* option name for the error: "--min-bw" */
+	const char *what;   /* the value's name: "bandwidth" */
+	const struct field *field;
+	bool ceiling;     /* a maximum; otherwise a minimum */
+	bool share;       /* of the row's messages, in percent */
+	double bound;     /* in the field's unit */
+	const char *text; /* as typed; NULL: in the unit that is shown */
+};
+
+struct gates {
+	bool gbits; /* show bandwidth in Gb/s */
+	struct gate gate[GATES_MAX];
+	unsigned count;
+	unsigned judged, missed; /* rows */
+	struct fault first;      /* of the first row that missed; */
+	char also[512];          /* other thresholds that the same row missed */
+};
+
+/*
+ * Read the thresholds from the options. Raises FAULT_USAGE for an invalid one, and for one that
+ * needs more messages than the run has.
+ */
+int gates_read(struct gates *g, const struct options *o, struct fault *f);
+
+/* The first threshold, as its option is called; NULL: there is none, --output is no threshold. */
+const char *gates_threshold(const struct gates *g);
+
+/* Check a row that is shown. DIRECTION is its name in the document. */
+void gates_judge(struct gates *g, const struct record *rec, const char *direction);
+
+/* At the end: raises FAULT_THRESHOLD if a row missed a threshold, or if there is no row. */
+int gates_verdict(const struct gates *g, struct fault *f);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Notes: lines on stderr. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/terminal.h"
+#include "report/report.h"
+
+void report_note(const struct report *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->about.options->local.persistent || r->about.options->output.quiet)
+		return;
+	va_start(ap, fmt);
+	terminal_vnote(stderr, fmt, ap);
+	va_end(ap);
+}
+
+void report_log(const struct report *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->about.options->output.quiet)
+		return;
+	va_start(ap, fmt);
+	terminal_vnote(stderr, fmt, ap);
+	va_end(ap);
+}
+
+void report_loss(const struct report *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->about.options->local.persistent)
+		return;
+	va_start(ap, fmt);
+	terminal_vnote(stderr, fmt, ap);
+	va_end(ap);
+}

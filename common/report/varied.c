@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Print which experiment of a sweep a row belongs to, in the table, the CSV and the document. */
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "report/forms.h"
+
+#define COLUMN_LEAST 8
+
+/* True if a varied option needs a column: the message size always has one. */
+static bool has_column(const struct option_row *row)
+{
+	return row->field != offsetof(struct options, experiment.size_bytes);
+}
+
+static const char *varied_value(const struct report *r, const struct option_row *row, char *buf,
+				size_t size)
+{
+	uint64_t *value = options_number((struct options *)(uintptr_t)r->about.options, row);
+
+	return sweep_word(row, *value, buf, size);
+}
+
+static unsigned option_width(const struct option_row *row)
+{
+	size_t n = strlen(row->name);
+
+	return n < COLUMN_LEAST ? COLUMN_LEAST : (unsigned)n;
+}
+
+unsigned varied_width(const struct report *r)
+{
+	const struct sweep *s = &r->about.options->sweep;
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < s->axes; i++)
+		if (has_column(s->axis[i].row))
+			sum += option_width(s->axis[i].row) + 3;
+	return sum;
+}
+
+void varied_columns(const struct report *r, bool header, FILE *out)
+{
+	const struct sweep *s = &r->about.options->sweep;
+	char text[64];
+
+	for (unsigned i = 0; i < s->axes; i++) {
+		const struct option_row *row = s->axis[i].row;
+
+		if (has_column(row))
+			fprintf(out, " %-*s  ", (int)option_width(row),
+				header ? row->name : varied_value(r, row, text, sizeof(text)));
+	}
+}
+
+/* Add to the banner LINE that it describes the first experiment. Only the client knows how many. */
+void varied_first(const struct report *r, char *line, size_t size)
+{
+	const struct sweep *s = &r->about.options->sweep;
+
+	if (s->axes && !r->about.server)
+		text_add(line, size, ", the first of %u experiments", sweep_points(s));
+	else if (s->axes)
+		text_add(line, size, ", the first of several experiments");
+}
+
+void varied_csv(const struct report *r, FILE *out)
+{
+	const struct sweep *s = &r->about.options->sweep;
+	char text[64];
+
+	for (unsigned i = 0; i < s->axes; i++)
+		fprintf(out, "%s%s=%s", i ? " " : "", s->axis[i].row->name,
+			varied_value(r, s->axis[i].row, text, sizeof(text)));
+}
+
+json_t *varied_json(const struct report *r, json_t *to)
+{
+	json_t *varied = experiment_varied(r->about.options);
+
+	if (varied)
+		json_object_set_new(to, "varied", varied);
+	return to;
+}
+
+void varied_point(struct report *r, bool begins)
+{
+	json_t *varied = experiment_varied(r->about.options), *points = r->run.points, *to;
+
+	if (varied && begins) {
+		json_array_append_new(points, json_pack("{s:O}", "varied", varied));
+		json_object_clear(r->run.counters);
+	}
+	json_decref(varied);
+	to = json_array_get(points, json_array_size(points) - 1);
+	if (!to)
+		return;
+	json_object_set_new(to, "effective", json_effective(&r->run.effective));
+	if (json_object_size(r->run.counters))
+		json_object_set_new(to, "counters", json_copy(r->run.counters));
+}
+
+const char *row_name(const struct report *r, const struct report_row *row, char *buf, size_t size)
+{
+	const struct options *o = r->about.options;
+	bool only_size = o->sweep.axes == 1 && !has_column(o->sweep.axis[0].row);
+
+	buf[0] = '\0';
+	if (o->sweep.axes && !only_size) {
+		sweep_point(o, buf, size);
+		text_add(buf, size, ": ");
+	}
+	text_add(buf, size, "%s", units_size(row->record->message_bytes).text);
+	if (o->output.both_rows && o->experiment.bidirectional)
+		text_add(buf, size, ", %s", report_direction_name(row->direction));
+	return buf;
+}

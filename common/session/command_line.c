@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "session/command_line.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "plan/plan.h"
+#include "plan/transport.h"
+
+/* Interval of rows during a run without an end; perftest prints one every five seconds. */
+static void choose_interval(struct options *o)
+{
+	if (!o->experiment.run_infinitely || o->output.interval_ns)
+		return;
+	o->output.interval_ns =
+		o->experiment.duration_ns ? o->experiment.duration_ns : 5 * UNITS_NS_PER_S;
+}
+
+static const struct idle {
+	const char *given, *other;
+	bool with; /* it is idle where the other one is given too, or where it is not */
+	const char *why;
+} idle[] = {
+	{"iters", "duration", true, "-n/--iters is ignored: -D/--duration ends the run"},
+	{"size", "all", true, "-s/--size is ignored: -a/--all measures all sizes"},
+	{"burst_size", "rate_limit", false, "--burst_size is ignored without --rate_limit"},
+	{"rate_units", "rate_limit", false, "--rate_units is ignored without --rate_limit"},
+	{"histogram", "json", false, "--histogram is ignored without --json"},
+	{"load-size", "load", false, "--load-size is ignored without --load"},
+	{"report-both", "bidirectional", false, "--report-both is ignored without -b/--bidirectional"},
+};
+
+/* The next given option without effect after AT (NULL: the first); NULL: there are no more. */
+static const struct idle *next_idle(const struct options *o, const struct idle *at)
+{
+	for (at = at ? at + 1 : idle; at < idle + sizeof(idle) / sizeof(idle[0]); at++)
+		if (options_given(o, at->given) && options_given(o, at->other) == at->with)
+			return at;
+	return NULL;
+}
+
+/* Note what was given and is ignored in this test, or at this end. */
+static void note_ignored(const struct program *p)
+{
+	const struct options *o = &p->options;
+	unsigned here = o->traits | (p->server ? 0 : TRAIT_CLIENT);
+	char name[64];
+
+	for (const struct option_row *row = options_table(); row->name; row++)
+		if (o->given[row - options_table()] && row->idle & here)
+			report_note(&p->report, "%s is ignored in %s",
+				    options_name(row, name, sizeof(name)),
+				    row->idle & TRAIT_CLIENT ? "a client" : "a latency test");
+}
+
+void command_line_notes(const struct program *p)
+{
+	note_ignored(p);
+	for (const struct idle *i = NULL; (i = next_idle(&p->options, i));)
+		if (options_works(options_find(i->given), p->options.traits))
+			report_note(&p->report, "%s", i->why);
+}
+
+/* Refuse options that do not work with a sweep. */
+static int check_sweep(const struct program *p, struct fault *f)
+{
+	const struct options *o = &p->asked;
+	char name[64];
+
+	if (!o->sweep.axes)
+		return 0;
+	for (const struct idle *i = NULL; (i = next_idle(o, i));)
+		if (sweep_axis(&o->sweep, options_find(i->given))) {
+			fault_raise(f, FAULT_USAGE, 0,
+				    "several values of --%s cannot be used %s --%s", i->given,
+				    i->with ? "with" : "without", i->other);
+			fault_cause(f, "%s", i->why);
+			if (i->with)
+				return fault_fix(f, "omit --%s", i->given);
+			return fault_fix(f, "omit --%s, or add --%s", i->given, i->other);
+		}
+	options_name(o->sweep.axis[0].row, name, sizeof(name));
+	if (p->test->schedule && !o->experiment.plain) {
+		fault_raise(f, FAULT_USAGE, 0,
+			    "several values of %s cannot be used without --plain", name);
+		return fault_fix(f, "give one value, or add --plain for one row per value");
+	}
+	if (o->experiment.run_infinitely) {
+		fault_raise(f, FAULT_USAGE, 0,
+			    "several values of %s cannot be used with --run_infinitely", name);
+		return fault_fix(f, "give one value: the first one would never end");
+	}
+	if (o->output.format != FORMAT_PERFTEST && !o->output.out_json && !o->output.out_json_file)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "several values of %s cannot be used in perftest's format",
+		    name);
+	return fault_fix(
+		f, "give one value, or use rdmark's table, --json or --csv: perftest's formats do "
+		   "not show the varied option");
+}
+
+/* Refuse --max-loss if messages cannot be lost, or are not counted. */
+static int check_loss(const struct program *p, struct fault *f)
+{
+	const struct experiment *e = &p->options.experiment;
+	bool reliable = !transport_loses(e);
+
+	if (!p->options.output.max_loss || p->server ||
+	    (!reliable && (p->test->latency || p->test->receives != RECEIVES_NONE || e->write_with_imm)))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--max-loss cannot be used with %s",
+		    reliable ? "transport RC, which loses no messages"
+			     : "RDMA WRITE: the receiver does not count the messages");
+	return fault_fix(f, reliable ? "omit it, or use -c UC or -c UD"
+				     : "add --write_with_imm, or use send_bw");
+}
+
+int command_line_point(struct program *p, unsigned point)
+{
+	struct options *o = &p->options;
+	char at[sizeof(p->fault.at)];
+
+	*o = p->asked;
+	p->point = point;
+	sweep_set(o, point);
+	if (!p->test->latency && !p->test->kinds && !options_given(o, "tx-depth"))
+		o->experiment.tx_depth = plan_default_depth(&o->experiment);
+	if (plan_check(&o->experiment, &p->fault) == 0 &&
+	    operation_check(p->test, &o->experiment, &p->fault) == 0 &&
+	    check_loss(p, &p->fault) == 0)
+		return 0;
+	fault_set_point(&p->fault, sweep_point(o, at, sizeof(at)));
+	return -1;
+}
+
+/* Check all points of the sweep before measuring any; the options then hold the first one. */
+static int check_points(struct program *p)
+{
+	p->asked = p->options;
+	if (check_sweep(p, &p->fault))
+		return -1;
+	for (unsigned i = sweep_points(&p->asked.sweep); i-- > 0;)
+		if (command_line_point(p, i))
+			return -1;
+	return 0;
+}
+
+/*
+ * Refuse options that cannot be combined with those that only print something: --help, --list and
+ * --check.
+ */
+static int check_information(struct program *p)
+{
+	const struct output_options *o = &p->options.output;
+	const struct local_options *l = &p->options.local;
+
+	if (l->help && strcmp(l->help, "all") != 0 && strcmp(l->help, "-") != 0) {
+		options_invalid("--help", l->help, &p->fault);
+		return fault_fix(&p->fault, "use --help, or --help=all for all options");
+	}
+	if (l->list && (o->json || o->csv)) {
+		fault_raise(&p->fault, FAULT_USAGE, 0, "--list cannot be used with %s",
+			    o->json ? "--json" : "--csv");
+		return fault_fix(&p->fault, "use `rdmark list --json`, which also lists GPUs");
+	}
+	if (l->check && (o->csv || !p->server)) {
+		fault_raise(&p->fault, FAULT_USAGE, 0, "--check cannot be used with %s",
+			    o->csv ? "--csv" : "HOST");
+		return fault_fix(&p->fault,
+				 "omit it: --check looks at this host only, and has --json");
+	}
+	return 0;
+}
+
+/* Read and check the command line, before any device or file is opened. */
+int command_line_read(struct program *p, int argc, char **argv)
+{
+	struct output_options *o = &p->options.output;
+
+	options_init(&p->options, &p->test->defaults);
+	p->options.test = p->test->name;
+	p->options.traits = operation_traits(p->test);
+	if (options_parse(&p->options, argc, argv, &p->fault))
+		return -1;
+	p->server = p->options.local.host == NULL;
+	if (check_information(p))
+		return -1;
+	if (strncmp(p->name, "ib_", 3) == 0 && !options_given(&p->options, "format"))
+		o->format = FORMAT_PERFTEST;
+	p->strict.on = o->strict && !p->server;
+	choose_interval(&p->options);
+	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
+	if (o->format == FORMAT_PERFTEST)
+		o->quiet = 1;
+	if (repeat_read(&p->repeat, &p->options, p->test->latency, &p->fault))
+		return -1;
+	if ((o->histogram || o->unsorted) && !measure_keeps_samples(&p->options, &p->repeat) &&
+	    !o->json) {
+		fault_raise(&p->fault, FAULT_USAGE, 0,
+			    "-H and -U need every sample, but %s does not keep them",
+			    p->repeat.most ? "--repeat" : "-D");
+		return fault_fix(&p->fault, "use -n, or --json --histogram");
+	}
+	if (!p->server && !p->options.local.port) {
+		fault_raise(&p->fault, FAULT_USAGE, 0, "-p/--port 0 cannot be used in a client");
+		return fault_fix(
+			&p->fault,
+			"give the port that the server printed; port 0 is only for a server");
+	}
+	if (!p->server && options_check(&p->options, TRAIT_CLIENT, &p->fault))
+		return -1;
+	if (o->only == (p->test->latency ? ONLY_BANDWIDTH : ONLY_LATENCY)) {
+		fault_raise(&p->fault, FAULT_USAGE, 0,
+			    "--output=%s cannot be used in %s, a %s test",
+			    p->test->latency ? "bandwidth" : "latency", p->test->name,
+			    p->test->latency ? "latency" : "bandwidth");
+		return fault_fix(&p->fault, "use --output=%s or --output=message_rate",
+				 p->test->latency ? "latency" : "bandwidth");
+	}
+	if (endpoint_gpu_check(&p->options, p->test, &p->fault) ||
+	    gates_read(&p->gates, &p->options, &p->fault))
+		return -1;
+	/* The table of all cells has no other unit. */
+	if (p->test->schedule && !p->server && !p->options.experiment.plain)
+		o->gbits = 1;
+	return check_points(p);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * handover: one server for all tests. A persistent server starts another program of the suite for a
+ * client of that program, as inetd does: with the server's options, the connection as standard
+ * input, and the client's hello in RDMARK_HELLO. That process serves the client and exits.
+ * Meanwhile the server keeps its listener.
+ *
+ * An rdma_cm connection belongs to one process and cannot be handed over.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "session/program.h"
+
+/* The name of the program for a client with this HELLO; NULL: serve it here. */
+const char *handover_to(const struct program *p, const json_t *hello);
+
+/* Start the program NAME for the client of S, and wait until it exits. */
+int handover(struct session *s, const char *name, const json_t *hello);
+
+/*
+ * If another server handed a client to this process: set S's connection, and its program's
+ * `accepted` to the hello.
+ */
+void handover_adopt(struct session *s);

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "session/handshake.h"
+
+#include "base/units.h"
+#include "measure/counting.h"
+#include "session/connect_cm.h"
+#include "session/hello.h"
+
+/* The depth of READs and atomics that rail R supports, or uses. */
+static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
+{
+	struct hello_rail to = {
+		.ethernet = r->hca.info.is_ethernet,
+		.iwarp = r->hca.info.is_iwarp,
+	};
+
+	if (ep->test->operation.fetches)
+		to.reads = rail_reads(ep, r);
+	rail_pkey(ep, r, &to.pkey);
+	return to;
+}
+
+static json_t *make_offer(struct endpoint *ep, const struct rail *r)
+{
+	struct hello_rail mine = rail_hello(ep, r);
+	enum gid_kind kinds[GID_KINDS];
+	size_t n = rail_gid_kinds(ep, r, kinds);
+	json_t *to = json_object(), *list = json_array();
+
+	mine.mtu_bytes = rail_mtu(ep, r);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_integer(kinds[i]));
+	json_object_set_new(to, "gid_kinds", list);
+	return fields_write(hello_offer(), &mine, to);
+}
+
+/* Add to a hello or welcome what both ends tell of themselves. */
+static json_t *make_introduction(const struct endpoint *ep, const struct link *l, const char *type,
+				 json_t *rails)
+{
+	json_t *m = message_new(type);
+
+	json_object_set_new(m, "protocol", json_integer(MESSAGE_PROTOCOL));
+	json_object_set_new(m, "version", json_string(RDMARK_VERSION));
+	json_object_set_new(m, "rails", rails);
+	json_object_set_new(m, "timeout_ns", json_integer((json_int_t)l->timeout_ns));
+	if (ep->gpu_memory)
+		json_object_set_new(m, "gpu_memory", json_true());
+	return m;
+}
+
+json_t *handshake_hello(struct endpoint *ep, const struct link *l)
+{
+	json_t *rails = json_array(), *m;
+
+	for (unsigned i = 0; i < ep->rails; i++)
+		json_array_append_new(rails, make_offer(ep, &ep->rail[i]));
+	m = make_introduction(ep, l, "hello", rails);
+	json_object_set_new(m, "test", json_string(ep->test->name));
+	json_object_set_new(m, "experiment",
+			    experiment_to_json(&ep->options->experiment, ep->options->traits));
+	hello_write_sweep(&ep->options->sweep, m);
+	return m;
+}
+
+int handshake_read_timeout(struct link *l, const json_t *m)
+{
+	const struct option_row *row = options_find("timeout");
+
+	if (message_u64(m, "timeout_ns", row->max, &l->peer_timeout_ns, l->fault))
+		return -1;
+	return message_has(m, "timeout_ns", l->peer_timeout_ns >= row->min, l->fault);
+}
+
+/*
+ * Set whether this end, or the peer by its M, uses GPU memory: that needs loops with immediate
+ * data.
+ */
+static int read_memory(struct endpoint *ep, const json_t *m)
+{
+	bool theirs;
+
+	if (message_flag(m, "gpu_memory", &theirs, ep->fault))
+		return -1;
+	/* A ping-pong polls memory, and the CPU cannot poll that of a GPU. */
+	ep->immediate =
+		ep->test->lead_immediate && (ep->options->experiment.write_with_imm ||
+					     (ep->test->latency && (ep->gpu_memory || theirs)));
+	if (ep->immediate && endpoint_iwarp(ep))
+		return operation_check_iwarp_memory(endpoint_iwarp(ep)->device, ep->fault);
+	return operation_check_events(ep->test, &ep->options->experiment, ep->immediate, ep->fault);
+}
+
+/* Apply the server's CHOICE from the offer of rail R. */
+static int apply_choice(struct endpoint *ep, struct rail *r, const json_t *choice)
+{
+	struct hello_rail theirs = {.reads = {1, 1}};
+
+	if (fields_read(hello_choice(), &theirs, choice, ep->fault) ||
+	    rail_agree_on_pkey(ep, r, theirs.pkey))
+		return -1;
+	if (!hca_mtu_enum(theirs.mtu_bytes) || theirs.mtu_bytes > rail_mtu(ep, r))
+		return fault_raise(ep->fault, FAULT_PEER, 0,
+				   "the server proposed an invalid MTU of %u", theirs.mtu_bytes);
+	r->route.mtu_bytes = theirs.mtu_bytes;
+	rail_agree_on_reads(ep, r, &theirs.reads);
+	return rail_use_gid(ep, r, theirs.gid_kind);
+}
+
+/* Limit the message size to the MTU, which is known now, for datagrams. */
+static void use_agreed_size(struct measure *ms)
+{
+	const struct experiment *e = &ms->options->experiment;
+	uint64_t asked = e->size_bytes;
+
+	endpoint_agreed(ms->ep);
+	if (e->size_bytes != asked)
+		report_note(ms->report,
+			    "message size limited to %s: a datagram is not larger than the MTU",
+			    units_size(e->size_bytes).text);
+}
+
+int handshake_apply_welcome(struct measure *ms, const json_t *m)
+{
+	const json_t *rails = json_object_get(m, "rails");
+	struct endpoint *ep = ms->ep;
+	uint64_t protocol;
+
+	if (message_u64(m, "protocol", UINT32_MAX, &protocol, ep->fault) ||
+	    message_has(m, "protocol", protocol == MESSAGE_PROTOCOL, ep->fault) ||
+	    message_has(m, "rails", json_array_size(rails) == ep->rails, ep->fault) ||
+	    handshake_read_timeout(ms->link, m) || read_memory(ep, m))
+		return -1;
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (apply_choice(ep, &ep->rail[i], json_array_get(rails, i)))
+			return -1;
+	use_agreed_size(ms);
+	return connect_cm_aim(ep, m);
+}
+
+/* Both ends of rail R are InfiniBand, or RoCE, or iWARP: nothing is both. */
+static int agree_on_transport(struct endpoint *ep, const struct rail *r,
+			      const struct hello_rail *theirs)
+{
+	const struct hca_port *p = &r->hca.info;
+	const struct hca_port there = {.is_ethernet = theirs->ethernet, .is_iwarp = theirs->iwarp};
+	bool same_link = there.is_ethernet == p->is_ethernet;
+
+	if (same_link && theirs->iwarp == p->is_iwarp)
+		return 0;
+	fault_raise(ep->fault, FAULT_USAGE, 0,
+		    "the two ends have different %s: %s on the server's %s, %s on the client's",
+		    same_link ? "transports" : "link layers",
+		    same_link ? r->mine.nic.transport : r->mine.nic.link_layer, p->device,
+		    same_link           ? hca_transport_name(&there)
+		    : there.is_ethernet ? "Ethernet"
+					: "InfiniBand");
+	return fault_fix(ep->fault, "choose devices of one fabric with -d on both ends");
+}
+
+/* The first kind of GID that both ends of rail R have, in the order of the client's KINDS. */
+static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds,
+			const struct hello_rail *theirs, enum gid_kind *kind)
+{
+	enum gid_kind mine[GID_KINDS];
+	size_t n = rail_gid_kinds(ep, r, mine);
+	const json_t *v;
+	size_t i;
+
+	if (fault_is(ep->fault) || agree_on_transport(ep, r, theirs))
+		return -1;
+	json_array_foreach (kinds, i, v)
+		for (size_t k = 0; k < n; k++)
+			if (json_is_integer(v) && json_integer_value(v) == (json_int_t)mine[k]) {
+				*kind = mine[k];
+				return 0;
+			}
+	*kind = r->hca.info.is_iwarp ? GID_IWARP : GID_IB;
+	if (!r->hca.info.is_ethernet || r->hca.info.is_iwarp)
+		return 0; /* LIDs do, or IP addresses */
+	fault_raise(ep->fault, FAULT_USAGE, 0,
+		    "the two ends have no type of GID in common: the first type of the server's %s "
+		    "is %s",
+		    r->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
+	return fault_fix(
+		ep->fault,
+		"give both netdevs an address of one family, or choose GIDs with -x on both ends");
+}
+
+/* From what the client's end of rail R can do to what is done: appended to CHOICES. */
+static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer, json_t *choices)
+{
+	struct hello_rail theirs = {.reads = {1, 1}}, choice;
+	enum gid_kind kind;
+
+	if (fields_read(hello_offer(), &theirs, offer, ep->fault) ||
+	    rail_agree_on_pkey(ep, r, theirs.pkey))
+		return -1;
+	rail_agree_on_reads(ep, r, &theirs.reads);
+	if (agree_on_gid(ep, r, json_object_get(offer, "gid_kinds"), &theirs, &kind))
+		return -1;
+	r->route.mtu_bytes =
+		theirs.mtu_bytes < rail_mtu(ep, r) ? theirs.mtu_bytes : rail_mtu(ep, r);
+	if (!hca_mtu_enum(r->route.mtu_bytes))
+		return fault_raise(ep->fault, FAULT_PEER, 0,
+				   "the client proposed an invalid MTU of %u", theirs.mtu_bytes);
+	if (rail_use_gid(ep, r, kind))
+		return -1;
+	choice = rail_hello(ep, r);
+	choice.gid_kind = kind;
+	choice.mtu_bytes = r->route.mtu_bytes;
+	json_array_append_new(choices, fields_write(hello_choice(), &choice, json_object()));
+	return fault_is(ep->fault) ? -1 : 0;
+}
+
+/* Agree on each rail of the client. */
+static int choose_all(struct endpoint *ep, const json_t *hello, json_t *choices)
+{
+	const json_t *offers = json_object_get(hello, "rails");
+	size_t n = json_array_size(offers);
+
+	if (n != ep->rails) {
+		fault_raise(ep->fault, FAULT_USAGE, 0,
+			    "the two ends use different numbers of devices: server %u, client %zu",
+			    ep->rails, n);
+		return fault_fix(ep->fault, "name the same number of devices with -d on both ends");
+	}
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (choose_port(ep, &ep->rail[i], json_array_get(offers, i), choices))
+			return -1;
+	return 0;
+}
+
+int handshake_welcome(struct measure *ms, const json_t *hello)
+{
+	json_t *m, *choices;
+
+	fault_phase(ms->fault, "agreeing with the client");
+	if (read_memory(ms->ep, hello))
+		return -1;
+	choices = json_array();
+	if (choose_all(ms->ep, hello, choices)) {
+		json_decref(choices);
+		return -1;
+	}
+	use_agreed_size(ms);
+	m = make_introduction(ms->ep, ms->link, "welcome", choices);
+	if (connect_cm_listen(ms->ep, m)) {
+		json_decref(m);
+		return -1;
+	}
+	return link_send(ms->link, m);
+}
+
+static json_t *describe_qps(const struct endpoint *ep)
+{
+	json_t *m = message_new("qps"), *workers = json_array(), *ends = json_array();
+
+	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+		json_array_append_new(workers, message_from_qps(&ep->worker[i].mine));
+	for (unsigned i = 0; i < ep->rails; i++)
+		json_array_append_new(ends, end_to_json(&ep->rail[i].mine));
+	json_object_set_new(m, "strands", workers);
+	json_object_set_new(m, "ends", ends);
+	return m;
+}
+
+static int read_qps(struct endpoint *ep, const json_t *m)
+{
+	const json_t *workers = json_object_get(m, "strands"), *ends = json_object_get(m, "ends");
+
+	if (message_has(m, "strands", json_array_size(workers) == endpoint_all_workers(ep),
+			ep->fault) ||
+	    message_has(m, "ends", json_array_size(ends) == ep->rails, ep->fault))
+		return -1;
+	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+		if (message_read_qps(json_array_get(workers, i), ep->worker[i].qps.count,
+				     &ep->worker[i].theirs, ep->fault))
+			return -1;
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (message_has(m, "ends", json_is_object(json_array_get(ends, i)), ep->fault) ||
+		    end_from_json(&ep->rail[i].theirs, json_array_get(ends, i), ep->fault))
+			return -1;
+	return 0;
+}
+
+/* Allocate the buffers, which may take long, and all else that measuring needs. */
+static int make_endpoint(struct measure *ms)
+{
+	int rc;
+
+	link_alive_start(ms->link);
+	rc = endpoint_make(ms->ep) || measure_make(ms) ? -1 : 0;
+	link_alive_stop(ms->link);
+	return rc;
+}
+
+/* *THEIRS may have come while rdma_cm connected the QPs. */
+static int exchange_qps(struct measure *ms, json_t **theirs)
+{
+	struct endpoint *ep = ms->ep;
+
+	fault_phase(ep->fault, "exchanging QP details");
+	if (!ep->server && link_send(ms->link, describe_qps(ep)))
+		return -1;
+	if (!*theirs && link_expect(ms->link, "qps", theirs))
+		return -1;
+	if (read_qps(ep, *theirs) || endpoint_connect(ep) || counting_start(ms))
+		return -1;
+	/* Answer last: the client may send at once, and this end is ready now. */
+	return ep->server ? link_send(ms->link, describe_qps(ep)) : 0;
+}
+
+int handshake_connect(struct measure *ms)
+{
+	json_t *theirs = NULL;
+	int rc = -1;
+
+	if (make_endpoint(ms) == 0 &&
+	    connect_cm(ms->ep, ms->link, ms->ep->server ? &theirs : NULL) == 0)
+		rc = exchange_qps(ms, &theirs);
+	json_decref(theirs);
+	return rc;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A process from its command line to its exit status. */
+#include "session/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/sysfs.h"
+#include "measure/calls.h"
+#include "measure/counting.h"
+#include "report/check.h"
+#include "report/list.h"
+#include "session/command_line.h"
+#include "session/handover.h"
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "rdmark";
+}
+
+static int run_session(struct program *p, struct session *s)
+{
+	struct report_about about = {
+		.program = p->name,
+		.test = p->test->name,
+		.title = p->test->title,
+		.latency = p->test->latency,
+		.server = p->server,
+		.halved = p->test->operation.halved,
+		.chooses_calls = calls_are_chosen(p->test),
+		.csv_columns =
+			!p->server && !p->options.experiment.plain ? p->test->csv_columns : NULL,
+		.options = &p->options,
+	};
+
+	if (report_open(&p->report, &about, &p->fault) || stop_init(&p->stop, &p->fault))
+		return -1;
+	command_line_notes(p);
+	clock_init(&p->clock, sysfs_root());
+	steal_open(&p->steal,
+		   "/proc/stat"); /* so that a server has the same open before each client */
+	return p->server ? session_server(s) : session_client(s);
+}
+
+/* True if a signal is a regular end, or if it is for another process, which was handed a client. */
+static bool ends_by_signal(const struct program *p, const struct session *s)
+{
+	return p->accepted || p->options.local.persistent ||
+	       (p->options.experiment.run_infinitely && s->ms.measured);
+}
+
+/*
+ * An interruption is no failure if something was measured, but the results may still miss a
+ * threshold. If nothing was measured, raise whose signal it was.
+ */
+static void judge_interruption(struct session *s)
+{
+	struct program *p = s->program;
+
+	if (s->link.interrupted && p->stop.signal && !s->ms.measured && !ends_by_signal(p, s)) {
+		fault_clear(&p->fault);
+		stop_raise(&p->stop, &p->fault);
+	}
+	if (p->fault.code != FAULT_INTERRUPTED)
+		return;
+	s->link.interrupted = true;
+	if (s->ms.measured) {
+		fault_clear(&p->fault);
+		if (p->test->judge && !p->server)
+			p->test->judge(&s->ms);
+	} else if (p->fault.from_peer) {
+		p->fault.code = FAULT_PEER;
+	}
+}
+
+/* A threshold that this client's run was given, as it is called; NULL: none. */
+static const char *threshold_given(const struct program *p)
+{
+	if (p->server)
+		return NULL;
+	if (gates_threshold(&p->gates))
+		return gates_threshold(&p->gates);
+	if (p->strict.on)
+		return "--strict";
+	return options_given(&p->options, "within") ? "--within" : NULL;
+}
+
+/* Fail a run with a threshold that the server's signal cut short: only a whole run can pass. */
+static void judge_part(struct session *s)
+{
+	struct program *p = s->program;
+	const char *threshold = threshold_given(p);
+
+	if (fault_is(&p->fault) || !threshold || !s->link.interrupted || p->stop.signal ||
+	    p->options.experiment.run_infinitely)
+		return;
+	fault_phase(&p->fault, "judging the results");
+	fault_raise(&p->fault, FAULT_PEER, 0, "the server was interrupted before the run ended");
+	fault_cause(&p->fault, "The part that was measured meets %s, but only a whole run can pass",
+		    threshold);
+	fault_fix(&p->fault, "measure again");
+}
+
+/*
+ * True if the process ends by the received signal: a client always, so that a shell's loop ends and
+ * a scheduler's kill is no success; a server only by Ctrl-C, because SIGTERM is the regular way to
+ * stop it.
+ */
+static bool is_fatal(const struct program *p)
+{
+	return p->stop.signal && (!p->server || p->stop.signal == SIGINT);
+}
+
+/* True if the reader of stdout has closed it: like other programs in a pipe, end silently. */
+static bool reader_is_gone(const struct program *p)
+{
+	return p->fault.code == FAULT_INTERRUPTED && p->fault.signal == SIGPIPE;
+}
+
+/* Finish, after a signal perhaps by dying of it. */
+static int finish_program(struct program *p, struct session *s)
+{
+	bool stays = ends_by_signal(p, s);
+	struct fault writing = {0};
+
+	if (fault_is(&p->fault))
+		link_tell_peer(&s->link);
+	judge_interruption(s);
+	if (!fault_is(&p->fault) && !p->server)
+		gates_verdict(&p->gates, &p->fault);
+	if (!fault_is(&p->fault))
+		strict_verdict(&p->strict, &p->fault);
+	judge_part(s);
+	if (p->report.about.options)
+		counting_stop(&s->ms, NULL);
+	if (p->report.about.options &&
+	    report_close(&p->report, &p->fault, s->link.interrupted, &writing) &&
+	    !fault_is(&p->fault))
+		p->fault = writing;
+	session_name_reporter(s);
+	if (fault_is(&p->fault) && !reader_is_gone(p))
+		fault_print(&p->fault, p->name, stderr);
+	listener_close(&p->listener);
+	json_decref(p->accepted);
+	session_release(s);
+	repeat_release(&p->repeat);
+	steal_close(&p->steal);
+	stop_release(&p->stop);
+	if (is_fatal(p) && !stays)
+		stop_die(p->stop.signal);
+	if (reader_is_gone(p))
+		stop_die(SIGPIPE);
+	return fault_exit_status(&p->fault);
+}
+
+/*
+ * If stdin, stdout or stderr is closed, open /dev/null there, so that no socket gets its number.
+ * Open it read-only: a write then fails and is reported.
+ */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_RDONLY); /* takes the lowest free number: this one */
+}
+
+/* Print all options, as perftest does: scripts search its help for an option. */
+static int print_help(const struct program *p)
+{
+	bool all = strcmp(p->options.local.help, "all") == 0 ||
+		   p->options.output.format == FORMAT_PERFTEST;
+	struct options defaults;
+
+	options_init(&defaults, &p->test->defaults);
+	defaults.traits = operation_traits(p->test);
+	options_help(stdout, p->name, p->test->summary, &defaults, all);
+	return list_finish(stdout, p->name);
+}
+
+int session_main(const struct test *test, int argc, char **argv)
+{
+	struct program p = {
+		.test = test,
+		.name = basename_of(argv[0]),
+		.argv = argv,
+		.stop = {.fd = -1},
+		.listener = LISTENER_CLOSED,
+		.steal = STEAL_NONE,
+	};
+	struct session s;
+	int rc;
+
+	hold_standard_descriptors();
+	rc = command_line_read(&p, argc, argv);
+	session_init(&s, &p);
+	handover_adopt(&s);
+	if (rc)
+		return finish_program(&p, &s);
+	if (p.options.local.help)
+		return print_help(&p);
+	if (p.options.local.version) {
+		if (p.options.output.format == FORMAT_PERFTEST)
+			printf("Version: %s\n", RDMARK_VERSION);
+		else
+			printf("%s (rdmark) %s\n", test->name, RDMARK_VERSION);
+		return list_finish(stdout, p.name);
+	}
+	if (p.options.local.list)
+		return list_ports(stdout, p.name);
+	if (p.options.local.check)
+		return check_ports(p.name, p.options.local.device, p.options.output.json);
+	run_session(&p, &s);
+	return finish_program(&p, &s);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * program: the state of the process; and session: the state of one experiment of a client, which
+ * has several if it sweeps. main owns both.
+ */
+#pragma once
+
+#include "measure/measure.h"
+#include "session/session.h"
+#include "wire/listener.h"
+
+struct program {
+	const struct test *test;
+	const char *name;       /* as it was started */
+	char **argv;            /* the command line, to start another program with */
+	struct options options; /* with the experiment of the current client */
+	struct options asked;   /* as given on the command line; a client's experiment must agree
+				   with them */
+	unsigned point;         /* client: the point of asked's sweep that options are of */
+	bool server;
+	struct stop stop;
+	struct clock clock;
+	struct steal steal;
+	struct fault fault;
+	struct report report;
+	struct gates gates;
+	struct strict strict;
+	struct repeat repeat;
+	struct listener listener; /* server */
+	json_t *accepted;         /* the hello of a client that was handed over; NULL: none */
+};
+
+/* The stage of a session. */
+enum session_stage {
+	SESSION_GREETING,  /* the client connects and sends hello */
+	SESSION_OPENING,   /* this end opens its devices, which does not involve the client */
+	SESSION_AGREEING,  /* the handshake */
+	SESSION_MEASURING, /* the first round has started */
+};
+
+/* One experiment of a client, at either end; created and released as a whole. */
+struct session {
+	struct program *program;
+	enum session_stage stage;
+	struct endpoint ep;
+	struct link link;
+	struct measure ms;
+};
+
+/* Initialize S. There is nothing to release yet. */
+void session_init(struct session *s, struct program *p);
+
+/*
+ * Open the devices, up to SESSION_AGREEING. Returns 0, or -1 with the program's fault raised, like
+ * all functions below.
+ */
+int session_open(struct session *s);
+
+/* Close the connection and release everything of the session. */
+void session_release(struct session *s);
+
+/*
+ * Prepare for the next experiment of the same client: everything is created again except the
+ * connection and the results so far. The program's options become those of the command line.
+ */
+void session_next(struct session *s);
+
+/* Set the point of the sweep in the program's fault. */
+void session_set_fault_point(struct session *s);
+
+/* If the peer reported the program's fault: set which end that is. */
+void session_name_reporter(struct session *s);
+
+/* Show both ends in the report, after they are connected. */
+void session_show_ends(struct measure *ms);
+
+/*
+ * client.c, server.c: a whole run in that role. Returns 0, or -1 with the program's fault raised.
+ */
+int session_client(struct session *s);
+int session_server(struct session *s);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "verbs/reach.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/devnode.h"
+#include "host/sysfs.h"
+#include "verbs/vfault.h"
+
+/*
+ * Read the state of DEVICE's node below /dev into N. False if ib_uverbs does not know the device.
+ */
+static bool examine_devnode(const char *device, struct devnode *n)
+{
+	char name[SYSFS_NAME], ibdev[SYSFS_NAME], number[32], path[SYSFS_NAME + 16];
+	unsigned major, minor;
+
+	for (unsigned i = 0; !sysfs_name(name, i, "class/infiniband_verbs"); i++) {
+		if (strncmp(name, "uverbs", 6) != 0 ||
+		    sysfs_read(ibdev, sizeof(ibdev), "class/infiniband_verbs/%s/ibdev", name) ||
+		    strcmp(ibdev, device) != 0)
+			continue;
+		snprintf(path, sizeof(path), "infiniband/%s", name);
+		devnode_read(n, path);
+		if (!sysfs_read(number, sizeof(number), "class/infiniband_verbs/%s/dev", name) &&
+		    sscanf(number, "%u:%u", &major, &minor) == 2)
+			devnode_expect(n, major, minor);
+		return true;
+	}
+	return false;
+}
+
+static int explain_no_driver(const char *cause, struct fault *f)
+{
+	fault_cause(f, "%s: no RDMA NIC, or its driver is not loaded", cause);
+	return fault_fix(f, "load the driver (modprobe mlx5_ib), or make a soft-RoCE device: "
+			    "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
+}
+
+/* Explain why sysfs shows no RDMA device: it is not mounted, or no driver is loaded. */
+static int explain_none_in_kernel(struct fault *f)
+{
+	char name[SYSFS_NAME], cause[160];
+
+	if (sysfs_name(name, 0, "class")) {
+		fault_cause(f, "%s, where the kernel shows its devices, does not exist",
+			    sysfs_root());
+		return fault_fix(f,
+				 "mount -t sysfs sysfs /sys; in a container, mount the host's /sys "
+				 "read-only");
+	}
+	snprintf(cause, sizeof(cause), "%.100s/class/infiniband is %s", sysfs_root(),
+		 sysfs_name(name, 0, "class/infiniband") == -ENOENT ? "missing" : "empty");
+	return explain_no_driver(cause, f);
+}
+
+int reach_none(int errnum, struct fault *f)
+{
+	char device[SYSFS_NAME];
+	struct devnode n;
+	bool any = !sysfs_name(device, 0, "class/infiniband");
+
+	fault_raise(f, FAULT_UNAVAILABLE, errnum, "%s",
+		    errnum ? "ibv_get_device_list"
+		    : any  ? "no RDMA device of this machine can be used"
+			   : "there is no RDMA device on this machine");
+	if (!any)
+		return explain_none_in_kernel(f);
+	for (unsigned i = 0; !sysfs_name(device, i, "class/infiniband"); i++) {
+		if (!examine_devnode(device, &n)) {
+			fault_cause(f,
+				    "The kernel has %s, but the module ib_uverbs, which gives "
+				    "programs access to it, is not loaded",
+				    device);
+			return fault_fix(f, "modprobe ib_uverbs");
+		}
+		if (n.errnum)
+			return devnode_explain(&n, device, f);
+	}
+	sysfs_name(device, 0, "class/infiniband");
+	fault_cause(f,
+		    "The kernel has %s, and its node opens, but libibverbs has no provider for it",
+		    device);
+	return fault_fix(f, "install rdma-core's providers (ibverbs-providers), also in a "
+			    "container, as new as the driver");
+}
+
+/*
+ * libibverbs failed to open DEVICE with ERRNUM: is it because its node cannot be opened? Then N
+ * tells why. *KNOWN: ib_uverbs has the device. An ERRNUM that denies access came from an existing
+ * node, so a node that is missing by now belongs to a device that was removed.
+ */
+static bool devnode_is_refused(const char *device, int errnum, struct devnode *n, bool *known)
+{
+	bool denied = errnum == EACCES || errnum == EPERM;
+
+	*known = examine_devnode(device, n) && (!n->errnum || n->there || !denied);
+	return *known && n->errnum;
+}
+
+int reach_errno(const char *device, int errnum)
+{
+	struct devnode n;
+	bool known;
+
+	return devnode_is_refused(device, errnum, &n, &known) ? n.errnum : errnum;
+}
+
+int reach_refused(const char *device, int errnum, struct fault *f)
+{
+	struct devnode n;
+	bool known;
+
+	if (devnode_is_refused(device, errnum, &n, &known)) {
+		fault_raise(f, FAULT_LOCAL, n.errnum, "ibv_open_device(%s)", device);
+		return devnode_explain(&n, device, f);
+	}
+	vfault_raise(f, errnum, 0, "ibv_open_device(%s)", device);
+	if (!known) {
+		fault_cause(f,
+			    "The device is not in %s/class/infiniband_verbs: it was reset or "
+			    "removed",
+			    sysfs_root());
+		return fault_fix(f, "check dmesg");
+	}
+	fault_cause(f, "%s opens, so libibverbs' provider or the driver refuses the device",
+		    n.path);
+	return fault_fix(f, "check dmesg; rdma-core (ibverbs-providers) must be as new as the "
+			    "driver");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * reach: why programs cannot use the RDMA devices of this host. libibverbs omits inaccessible
+ * devices from its list, and returns one errno for many reasons, so these functions check /sys and
+ * /dev before they name a cause.
+ *
+ * From the kernel to libibverbs there are: a device in /sys/class/infiniband, its uverbsN in
+ * /sys/class/infiniband_verbs, the node /dev/infiniband/uverbsN, and the provider's library.
+ */
+#pragma once
+
+#include "base/fault.h"
+
+/* Raise FAULT_UNAVAILABLE: libibverbs lists no device, or failed with ERRNUM. Returns -1. */
+int reach_none(int errnum, struct fault *f);
+
+/*
+ * The errno of opening the device node of DEVICE, if that fails; otherwise ERRNUM, which libibverbs
+ * returned.
+ */
+int reach_errno(const char *device, int errnum);
+
+/* Raise FAULT_LOCAL: DEVICE cannot be opened. Returns -1. */
+int reach_refused(const char *device, int errnum, struct fault *f);

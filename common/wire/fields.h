@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * fields: converts a struct to a JSON object and back, by a table with a row for each member. For
+ * the protocol and the document.
+ *
+ * A row has the key, the member, the range that a peer may send, and whether the key is required.
+ * The JSON type follows from the member's type: bool is true or false; char[] is a text; const char
+ * * is a text, too, but can only be written; double is a non-negative real number; int and int64_t
+ * are integers; every other type is an integer from 0 on, or one of the words of `word`. Rows of
+ * one group are in an object of their own.
+ *
+ * A reader trusts nothing: a value outside the row's range is the peer's fault, and a value within
+ * it always fits the member. Unknown keys are ignored. If an optional key is missing the member
+ * does not change, so the caller sets the default.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+#define FIELDS_REAL_MAX 1e15 /* above all measured values, and safe to multiply */
+
+enum field_kind {
+	FIELD_UNSIGNED,
+	FIELD_SIGNED,
+	FIELD_REAL,
+	FIELD_FLAG,
+	FIELD_TEXT,   /* cut to the member's size */
+	FIELD_POINTER /* to a text */
+};
+
+enum field_presence {
+	FIELD_OPTIONAL, /* written unless it is zero; may be missing */
+	FIELD_ALWAYS,   /* always written; may be missing */
+	FIELD_IF_KNOWN, /* a real number; written unless it is NaN; may be missing */
+	FIELD_REQUIRED  /* always written; required if the group is sent */
+};
+
+struct field {
+	const char *key;
+	enum field_kind kind;
+	size_t offset, size;
+	enum field_presence presence;
+	/* range of an integer or a real number; max 0: the whole range of the member */
+	uint64_t min, max;
+	const char *group; /* key of the enclosing object; NULL: none */
+	/* the member is written unless this other one is zero; size 0: always */
+	size_t depends_on, depends_on_size;
+	/* an enumeration: the words for 0 to max */
+	const char *(*word)(unsigned value);
+	bool last_if_unknown; /* an unknown word is read as the last one */
+	bool may_be_unknown;  /* NaN is allowed, and is null in JSON */
+};
+
+struct fields {
+	const struct field *row;
+	size_t count;
+	/*
+	 * the start of a reader's error, before the key; NULL: the object is a message, and named
+	 */
+	const char *wrong;
+};
+
+/* A row for MEMBER of TYPE. The key is the member's name, or KEY. More initialisers may follow. */
+#define FIELD(type, member, ...) FIELD_AS(#member, type, member, __VA_ARGS__)
+#define FIELD_AS(key, type, member, ...) \
+	FIELD_OF(FIELD_KIND(((type *)0)->member), key, type, member, __VA_ARGS__)
+#define FIELD_OF(kind, key, type, member, ...)                                           \
+	{key, kind, offsetof(type, member), sizeof(((type *)0)->member), __VA_ARGS__}
+
+#define FIELD_KIND(member)                                                             \
+	_Generic((member), bool: FIELD_FLAG, double: FIELD_REAL, char *: FIELD_TEXT,   \
+		const char *: FIELD_POINTER, int: FIELD_SIGNED, int64_t: FIELD_SIGNED, \
+		default: FIELD_UNSIGNED)
+
+/* In a row: it is written only if MEMBER of TYPE is not zero; a text, if it is not empty. */
+#define FIELD_IF(type, member)          \
+	.depends_on = offsetof(type, member), \
+	.depends_on_size = sizeof(((type *)0)->member) > 8 ? 1 : sizeof(((type *)0)->member)
+
+/* A table of an array of rows; WRONG as in struct fields. */
+#define FIELDS(rows, wrong) {rows, sizeof(rows) / sizeof((rows)[0]), wrong}
+
+/* Write the struct FROM into TO. Returns TO. */
+json_t *fields_write(const struct fields *t, const void *from, json_t *to);
+
+/* Read FROM into the struct TO. Returns 0, or -1 with FAULT_PEER for the first invalid key. */
+int fields_read(const struct fields *t, void *to, const json_t *from, struct fault *f);
+
+/*
+ * Returns a new JSON string of TEXT. If TEXT is not valid UTF-8 (a strange file name, a text cut
+ * within a character), each byte above 127 becomes '?', because jansson would refuse it and with it
+ * the whole message.
+ */
+json_t *json_text(const char *text);
+
+/* Returns D (stolen) as a line of text, by json_dumps(); the caller frees it; NULL: no memory. */
+char *json_line(json_t *d, size_t flags);
+
+/* True if ROW of the struct FROM is omitted when FROM is written. */
+bool field_is_omitted(const struct field *row, const void *from);
+
+/* "key", or "group_key". Returns BUF. */
+const char *field_name(const struct field *row, char *buf, size_t size);
+
+/* Raise the fault that KEY of FROM is invalid, in T's words. Returns -1. */
+int fields_raise(const struct fields *t, const json_t *from, const char *key, struct fault *f);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * listener: the server's listening socket and its connections.
+ *
+ * Several connections may be pending at once; each has its own deadline to send one whole message.
+ * The first connection that does so is the client. Port scanners, browsers and silent peers are
+ * dropped with a line in the log, and never block a client. While a client is served, a guard
+ * thread has the listener: it refuses the clients that the server would refuse, and puts the others
+ * on the waitlist. Pending connections cannot take places of the waitlist, nor the reverse.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "wire/waitlist.h"
+#include "wire/oob.h"
+
+#define LISTENER_PENDING_MAX 32
+
+struct listener {
+	int fd; /* listening; -1: closed */
+	const struct oob_ops *ops; /* TCP, unless the caller sets another one before
+				      listener_open() */
+	uint16_t port;
+	char address[80];       /* "[::]:18515" */
+	uint64_t patience_ns;   /* how long a pending connection may stay silent */
+	uint64_t until_ns;      /* deadline of listener_wait(); 0: none */
+	uint64_t accept_again_ns; /* no accept() before this time, after descriptors ran out */
+	FILE *log;                /* log of dropped connections; NULL: none */
+	struct stop *stop;        /* signals that end listener_wait() */
+	struct stop *signal_stop; /* the same; NULL while the guard runs */
+	struct {
+		struct oob oob;
+		uint64_t deadline_ns;
+	} pending[LISTENER_PENDING_MAX];
+	struct waitlist waitlist; /* clients that wait while another one is served */
+	bool once;        /* the server serves one client only */
+	atomic_bool over; /* and has served it: new clients may try the next server */
+	/*
+	 * Checks whether the client that sent FIRST can be served. Called by the guard. NULL: all
+	 * can.
+	 */
+	int (*vet)(const void *arg, const json_t *first, struct fault *f);
+	const void *vet_arg;
+	pthread_t guard;
+	bool guarding;
+	int guard_fd; /* eventfd that ends the guard */
+	char busy_with[80];
+};
+
+#define LISTENER_CLOSED ((struct listener){.fd = -1, .ops = oob_ops_tcp(), .guard_fd = -1})
+
+/*
+ * Listen on PORT (0: any free one) at this host's ADDRESS (NULL: all, IPv4 and IPv6). Raises
+ * FAULT_LOCAL if the port is taken, FAULT_USAGE if this host does not have the address.
+ */
+int listener_open(struct listener *l, const char *address, uint16_t port, struct stop *stop,
+		  struct fault *f);
+
+/*
+ * Wait for a client, taking the first one of the waitlist if there is one. The caller owns *CLIENT,
+ * the connection, and *FIRST, its first message. Returns 0, or -1 with the fault raised, after a
+ * signal or at until_ns, which is reset in both cases.
+ */
+int listener_wait(struct listener *l, struct oob *client, json_t **first, struct fault *f);
+
+/*
+ * Start the guard: PEER is served until listener_unguard(). New clients go to the waitlist and are
+ * told so.
+ */
+int listener_guard(struct listener *l, const char *peer, struct fault *f);
+
+/* Tell that new clients need not wait for the current client. Any thread may call. */
+void listener_over(struct listener *l);
+
+/*
+ * Stop the guard after the client has gone: listener_wait() may be called again. Safe without a
+ * guard.
+ */
+void listener_unguard(struct listener *l);
+
+/*
+ * Stop the guard, tell waiting clients, drop pending connections, and close. Safe on
+ * LISTENER_CLOSED.
+ */
+void listener_close(struct listener *l);

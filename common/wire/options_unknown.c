@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Refuses options that do not exist or lack a value, and suggests what was meant. */
+#include <string.h>
+
+#include "wire/options.h"
+
+#define NAMED_MOST 6 /* options in one hint */
+#define NAME_MAX_  40
+#define SHORT_WORD 5
+
+/* - and _ are the same in a name. */
+static bool same_character(char a, char b)
+{
+	return a == b || (strchr("-_", a) && strchr("-_", b) && a && b);
+}
+
+/* The first SIZE characters of WORD begin NAME. */
+static bool begins_with(const char *name, const char *word, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (!name[i] || !same_character(name[i], word[i]))
+			return false;
+	return true;
+}
+
+/* Edit distance of NAME and the first SIZE characters of WORD: inserted, deleted or changed. */
+static unsigned edit_distance(const char *name, const char *word, size_t size)
+{
+	unsigned row[NAME_MAX_ + 1];
+
+	if (size > NAME_MAX_)
+		return NAME_MAX_;
+	for (unsigned i = 0; i <= size; i++)
+		row[i] = i;
+	for (; *name; name++) {
+		unsigned diagonal = row[0]++;
+
+		for (size_t i = 1; i <= size; i++) {
+			unsigned least = diagonal + !same_character(*name, word[i - 1]);
+
+			diagonal = row[i];
+			least = row[i] + 1 < least ? row[i] + 1 : least;
+			row[i] = row[i - 1] + 1 < least ? row[i - 1] + 1 : least;
+		}
+	}
+	return row[size];
+}
+
+int options_refuse_advised(const struct option_row *row, struct fault *f)
+{
+	char name[64];
+
+	fault_raise(f, FAULT_USAGE, 0, "perftest's option %s is not supported",
+		    options_name(row, name, sizeof(name)));
+	if (!begins_with(row->help, "rdmark ", 7))
+		return fault_fix(f, "%s", row->help);
+	fault_cause(f, "%s", row->help); /* a fact, no order */
+	return fault_fix(f, "use perftest for that, or omit the option");
+}
+
+int options_refuse_missing(const struct option_row *row, struct fault *f)
+{
+	static const struct {
+		const char *value, *example;
+	} examples[] = {
+		{"DEV", "mlx5_0"},
+		{"FILE", "/tmp/run"},
+		{"FILE", "run.json"},
+		{"IP", "192.0.2.1"},
+		{"GPU", "0"},
+		{"S", "10"},
+		{"PCI", "0000:3b:00.0"},
+		{"LIST", "port_xmit_wait"},
+		{"BYTES", "64k"},
+		{"PERCENT", "2"},
+		{"LEVEL,PERCENT", "95,1"},
+		{"RATE", "90"},
+		{"[P=]US", "p99=8"},
+		{"MPPS", "1.5"},
+		{"N", "4"},
+	};
+	char name[64];
+
+	fault_raise(f, FAULT_USAGE, 0, "option %s needs a value",
+		    options_name(row, name, sizeof(name)));
+	if (row->kind == OPTION_FILE && strcmp(row->value, "FILE") == 0)
+		return fault_fix(f, "give one, for example --%s=run.%s", row->name, row->name);
+	for (size_t i = 0; row->value && i < sizeof(examples) / sizeof(examples[0]); i++)
+		if (strcmp(row->value, examples[i].value) == 0)
+			return fault_fix(f, "give one, for example --%s=%s", row->name,
+					 examples[i].example);
+	return fault_fix(f, "give --%s=%s", row->name, row->value);
+}
+
+/* The option of perftest, unknown to rdmark, that WORD is or is a prefix of; NULL: none. */
+static const struct option_row *advice_for(const char *word, size_t size)
+{
+	const struct option_row *found = NULL;
+
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		if (!begins_with(row->name, word, size))
+			continue;
+		if (row->scope == SCOPE_ADVICE && !row->name[size])
+			return row;
+		/* A prefix of real options, too, is ambiguous: that is reported instead. */
+		if (row->scope != SCOPE_ADVICE)
+			return NULL;
+		if (!found)
+			found = row;
+	}
+	return found;
+}
+
+/* The first SIZE characters of WORD are a whole part of NAME: depth of tx-depth. */
+static bool is_part(const char *name, const char *word, size_t size)
+{
+	for (const char *c = name; *c; c++)
+		if (c > name && strchr("-_", c[-1]) && begins_with(c, word, size) &&
+		    (!c[size] || strchr("-_", c[size])))
+			return true;
+	return false;
+}
+
+/*
+ * Write into BUF the options of O's test that begin with WORD or, if MOST is not 0, are at edit
+ * distance MOST from it, or at the distance 1 have it as a part: "--a, --b". Returns how many.
+ */
+static unsigned list_candidates(const struct options *o, const char *word, size_t size,
+				unsigned most, char *buf, size_t room)
+{
+	size_t used = 0;
+	unsigned count = 0;
+
+	buf[0] = '\0';
+	for (const struct option_row *row = options_table(); row->name && count < NAMED_MOST;
+	     row++) {
+		if (row->scope > SCOPE_OUTPUT || !options_works(row, o->traits))
+			continue;
+		if (most ? edit_distance(row->name, word, size) != most &&
+				   (most > 1 || !is_part(row->name, word, size))
+			 : !begins_with(row->name, word, size))
+			continue;
+		used += (size_t)snprintf(buf + used, room - used, "%s--%s", count++ ? ", " : "",
+					 row->name);
+	}
+	return count;
+}
+
+int options_refuse_unknown(const struct options *o, const char *text, struct fault *f)
+{
+	const char *word = text + strspn(text, "-");
+	size_t size = strcspn(word, "=");
+	const struct option_row *advice = size ? advice_for(word, size) : NULL;
+	char names[NAMED_MOST * (NAME_MAX_ + 4)];
+
+	if (advice)
+		return options_refuse_advised(advice, f);
+	if (size && list_candidates(o, word, size, 0, names, sizeof(names))) {
+		fault_raise(f, FAULT_USAGE, 0, "option %.60s is ambiguous", text);
+		return fault_fix(f, "give one of %s", names);
+	}
+	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
+	/* In a short word few letters make another one of it. */
+	for (unsigned d = 1; d <= (size < SHORT_WORD ? 1 : 2); d++)
+		if (list_candidates(o, word, size, d, names, sizeof(names)))
+			return fault_fix(f, "did you mean %s?", names);
+	return fault_fix(f, "see --help=all");
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * snapshot: what happened at an end's ports (host/port_events.h) as JSON, on the wire and in the
+ * document: an array with an object for each port. What neither changed nor stayed the same is
+ * unknown, by its reason.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/fault.h"
+#include "host/port_events.h"
+
+json_t *snapshot_to_json(const struct port_snapshot *s);
+
+/*
+ * Read what the peer sent. An event that its version does not know is untold, one that this version
+ * does not know is passed over. Raises FAULT_PEER for what cannot be.
+ */
+int snapshot_from_json(struct port_snapshot *s, const json_t *from, struct fault *f);

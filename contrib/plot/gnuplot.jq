@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Lines of a script for gnuplot. $o is what was asked for: title, log, text (no picture), width.
+#
+# A series is {legend, points: [[x, y, low, high]], dashed, color}: low and high are the ends of its
+# whisker, and color counts from 0; who leaves these two out has a color for each series, in turn.
+
+def quoted: plain | cut(150) | gsub("'"; "''") | "'\(.)'";
+# A tic's text is a format, too, and in double quotes for the sake of its line breaks.
+def tic: clean | gsub("[^A-Za-z0-9 ,._/>-]"; "?");
+def tenth: . * 10 | round / 10;
+def figure: if . == 0 then 0 elif . >= 100 then round elif . >= 10 then tenth
+	else pow(10; 2 - (log10 | floor)) as $e | . * $e | round / $e end;
+def bytes_text: if . >= 1048576 and . % 1048576 == 0 then "\(. / 1048576)Mi"
+	elif . >= 1024 and . % 1024 == 0 then "\(. / 1024)Ki" else tostring end;
+def bytes_words: if bytes_text | endswith("i") then "\(bytes_text | .[:-2]) \(bytes_text | .[-2:])B" else "\(.) B" end;
+def plural($word): "\(.) \($word)\(if . == 1 then "" else "s" end)";
+
+# What is said on standard error, too: the shell finds it there.
+def note(text): "# note: \(text | plain | gsub("\\\\"; "/"))";
+
+def data($name; rows): "$\($name) << END_OF_DATA",
+	(rows | map(if . == null then "NaN" else tostring end) | join(" ")),
+	"END_OF_DATA";
+def plot(lines): "plot " + ([lines] | join(", \\\n     "));
+
+def palette: ["0072b2", "d55e00", "009e73", "cc79a7", "e69f00", "56b4e9", "8c510a", "444444"];
+def color($o): if $o.text then "" else palette[. % 8] | "lc rgb '#\(.)'" end;
+def style($o; $dashed): if $o.text then "with linespoints"
+	else "with linespoints lw 2 ps 0.7 \(if $dashed then "dt (12,8) pt 6" else "pt \([7, 5, 9, 11, 13][. / 8 % 5 | floor])" end) \(color($o))" end;
+def thin($o; $dash): if $o.text then "with lines" else "with lines lw 1.5 dt \($dash) lc rgb '#666666'" end;
+
+# --- around the plot ---------------------------------------------------------------------------
+
+# TITLE, and the LINES below it that are not empty.
+def prelude($o; $title; lines):
+	(if $o.title != "" then $o.title else $title end) as $title
+	| "# title: \($title | plain | gsub("\\\\"; "/") | @html)",
+	  "set encoding utf8",
+	  ([$title, (lines | select(. != "")) | cut($o.width / (if $o.text then 1 else 8.5 end) | floor) | quoted]
+		| "set title \(join(".\"\\n\".")) noenhanced"),
+	  "set key \(if $o.text then "above width 4 samplen 2" else "below samplen 3" end) Left reverse noenhanced",
+	  "set border 3", "set tics nomirror",
+	  (if $o.text then empty else "set grid lc rgb '#dddddd' lt 1", "set lmargin 11", "set rmargin 4" end);
+
+# A name below tics of so many lines. gnuplot leaves no room for these, nor between it and the legend.
+def under($x; $lines): "set xlabel \"\("\\n" * ($lines - 1) // "")\".\($x | quoted).\"\\n \" noenhanced";
+
+# Text has no letters that stand on end: there both names are below.
+def axes($o; $x; $y):
+	if $o.text then "set xlabel \("\($x)\(if $x == "" then "" else "; " end)upwards: \($y)" | quoted) noenhanced"
+	else under($x; 1), "set ylabel \($y | quoted) noenhanced" end;
+
+def tics($axis; list): "set \($axis)tics nomirror (\([list] | join(", ")))", "set m\($axis)tics 1";
+
+# From 0, with room above the highest; or logarithmic.
+def y_axis($o; values): [values | select(. != null)] as $all
+	| if $o.log then "set logscale y" else "set yrange [0:\(([$all[] | select(. > 0)] | max // 1) * 1.08)]" end;
+
+# How many names fit side by side.
+def fitting($o): [$o.width / (if $o.text then 8 else 75 end) | floor, 2] | max;
+
+# Of the numbers given: sizes by powers of two; others, too, where they span much; else linear.
+def x_axis($o; $key):
+	unique as $all | $all[0] as $low | $all[-1] as $high
+	| fitting($o) as $fit
+	| def name: if $key == "size" then bytes_text else figure end;
+	  if $low > 0 and ($key == "size" or $high / $low >= 8) then
+		($low | log2 | floor) as $from | ($high | log2 | ceil) as $to
+		| (($to - $from) / $fit | floor + 1) as $step
+		| "set logscale x 2", "set xrange [\($low / 1.3):\($high * 1.3)]",
+		  tics("x"; if $key != "size" and ($all | length) <= $fit then $all[] else range($from; $to + 1; $step) | pow(2; .) end
+			| "'\(name)' \(.)")
+	  else
+		(if $high > $low then ($high - $low) * 0.04 else 1 end) as $room | "set xrange [\($low - $room):\($high + $room)]",
+		if ($all | length) <= $fit and all($all[]; . == floor) then tics("x"; $all[] | "'\(.)' \(.)") else empty end
+	  end;
+
+# Microseconds; a tic at 1 2 5 of each power of ten, or where these span much at each power.
+def us_axis($name; values):
+	([values | select(. != null and . > 0)] | [min // 1, max // 1]) as [$low, $high]
+	| (if $high / $low < 1000 then [1, 2, 5] else [1] end) as $steps
+	| ([range(-4; 10) as $e | $steps[] | . * pow(10; $e)]) as $all
+	| ([$all[] | select(. <= $low)] | last // 0.0001) as $from
+	| ([$all[] | select(. >= $high and . > $from)] | first // 1e9) as $to
+	| "set logscale \($name)", "set \($name)range [\($from * 0.999):\($to)]", # at its very end a tic may be lost
+	  tics($name; $all[] | select(. >= $from and . <= $to) | "'\(if . >= 1 then round else . * 10000 | round / 10000 end)' \(.)");
+
+# --- what is drawn -----------------------------------------------------------------------------
+
+def has_whiskers_at: .[3] != null and .[2] != null and .[3] > .[2];
+def has_whiskers: any(.points[]; has_whiskers_at);
+
+def drawn: to_entries | map({color: .key} + .value + {name: "s\(.key)"});
+
+# MORE: what else is plotted.
+def lines($o; more):
+	drawn as $all
+	| ($all[] | data(.name; .points[])),
+	  plot(($all[] | "$\(.name) using 1:2 title \(.legend | quoted) " + (.dashed as $dashed | .color | style($o; $dashed))),
+		($all[] | select($o.text | not) | select(has_whiskers)
+			| "$\(.name) using 1:2:3:4 with yerrorbars pt 7 ps 0.7 lw 1.2 \(.color | color($o)) notitle"),
+		more);
+
+# Side by side, over NAMES, of NAME; a point's x counts these, and its fifth number, if any, is a mark. A
+# series may have dots, too: [[x, share of the bar's width, y]].
+def bars($o; $name; $names; more):
+	drawn as $all
+	| (0.8 / ($all | length)) as $w
+	# The axis also has room at both sides of the bars.
+	| ($o.width * 0.85 / (($names | length) + if $o.text then 0.2 else 0 end)) as $room
+	| ([$names[] | if $o.text then join(", ") | length + 1 else .[] | length * 8 end] | max) as $longest
+	| ([$names[] | length] | max) as $lines
+	| def spot($i): .[0] - 0.4 + $w * ($i + 0.5);
+	  def caption: (.[1] | figure | tostring) + if has_whiskers_at then " (\(.[2] | figure)-\(.[3] | figure))" else "" end;
+	  "set boxwidth \($w * 0.92)", "set style fill solid 0.8", "set xrange [-0.6:\($names | length - 0.4)]",
+	  (if $o.text and $longest <= $room then tics("x"; $names | to_entries[] | "\"\(.value | map(tic) | join(", "))\" \(.key)")
+	   else tics("x"; $names | to_entries[] | "\"\(.value | map(tic) | join("\\n"))\" \(.key)"),
+		if $o.text then "set xlabel offset 0,\(1 - $lines)", "set bmargin \($lines + 2)"
+		else under($name; $lines), if $longest <= $room then empty else "set xtics font ',\(8 | [., (12 * $room / $longest | floor)] | max)'" end end end),
+	  ($all | to_entries[] | .key as $i | .value
+		| data(.name; .points[] | [spot($i), .[1], .[2], .[3], .[4], (.[1:4] | max), "\"\(caption)\""]),
+		if (.dots // []) != [] then data("d\($i)"; .dots[] | [spot($i) + (.[1] - 0.5) * $w * 0.6, .[2]]) else empty end),
+	  plot(($all[] | "$\(.name) using 1:2 with boxes \(.color | color($o)) "
+			+ if .legend == "" then "notitle" else "title \(.legend | quoted)" end),
+		($all[] | select($o.text | not) | select(has_whiskers)
+			| "$\(.name) using 1:3:(0):($4 - $3) with vectors heads size graph 0.004,90 lw 1.5 lc rgb '#000000' notitle"),
+		($all | to_entries[] | select($o.text | not) | select((.value.dots // []) != [])
+			| "$d\(.key) using 1:2 with points pt 7 ps 0.5 lc rgb '#000000' notitle"),
+		(if [$all[].points[] | caption | length] | max * (if $o.text then 1 else 9 end) * ($all | length) <= $room
+		 then $all[] | "$\(.name) using 1:6:7 with labels offset 0,0.7 notitle" else empty end),
+		more);

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The kinds of pictures, and which one is drawn. picture: runs to a script for gnuplot.
+
+# --- against the axis --------------------------------------------------------------------------
+
+# Of curves: a series for each and each of NAMES, whose values are in .v of the rows, in that order.
+def series($names):
+	length as $curves
+	| [to_entries[] | .key as $i | .value as $curve | $names | to_entries[] | .key as $q | .value as $name
+		| {
+			legend: (if $names == [""] then $curve.legend elif $curves == 1 then $name else "\($curve.legend), \($name)" end),
+			color: (if $curves == 1 then $q else $i end), dashed: ($curves > 1 and $q > 0),
+			points: [$curve.at[] | [.x] + (.rows | spread(.v[$q])) | select(.[1] != null)],
+			dots: [$curve.at[] | .x as $x | .rows | select(length > 1) | length as $n
+				| to_entries[] | [$x, .key / ($n - 1), .value.v[$q]] | select(.[2] != null)]
+		} | select(.points != [])];
+
+# Bars: those that share an x beside each other; or, all at one x, each with its legend below it.
+def grouped_bars($o; $x; $values; more):
+	if ($values | length) == 1 then
+		[.[].legend | split(", ")] as $names
+		| [{legend: "", points: [to_entries[] | [.key] + .value.points[0][1:]],
+			dots: [to_entries[] | .key as $i | .value.dots[] | [$i, .[1:][]]]}]
+		| bars($o; ""; $names; more)
+	else
+		map(.points[][0] |= (. as $x | $values | index([$x])) | .dots[][0] |= (. as $x | $values | index([$x])))
+		| bars($o; axis_name($x); [$values[] | if type == "array" then map(tostring) else [words($x)] end]; more)
+	end;
+
+# Rows with .v: NAMES[i] is that of .v[i]. WHAT and UNIT are for title and axis, and so is ASIDE, if any; AXIS
+# sets the y axis.
+def against($runs; $o; $x; $names; what; aside; unit; axis; more):
+	curves($runs; $x) as $curves
+	| sorts($x) as $values
+	| ($curves | series($names)) as $series
+	| notes($runs),
+	  prelude($o; "\(what): \(subject)"; shared($x), ([($curves | repeats), aside] | join("; "))),
+	  axes($o; if ($values | length) == 1 then "" else axis_name($x) end; unit), axis,
+	  if any($curves[]; .at | length > 1) and all($values[]; type == "number") then
+		([$curves[].at[].x] | x_axis($o; $x)), ($series | lines($o; more))
+	  else $series | grouped_bars($o; $x; $values; more) end;
+
+# What the link and PCIe carry; both directions, twice that: [{gbps, name, dash}].
+def ceilings:
+	[.[] | (if .direction == "both" then [2, ", both directions"] else [1, ""] end) as [$times, $ways]
+		| {rate: .line, name: "line rate", dash: "(16,6)"}, {rate: .pcie, name: "PCIe link", dash: "(4,6)"}
+		| select(.rate != null and .rate > 0) | (.rate * $times | tenth) as $gbps
+		| {gbps: $gbps, name: "\(.name)\($ways) \($gbps) Gb/s", dash}]
+	| unique | sort_by(.dash, .gbps) | .[:6];
+
+def bandwidth($runs; $o; $x):
+	ceilings as $ceilings
+	| map(.v = [.gbps])
+	| against($runs; $o; $x; [""]; "Bandwidth"; empty; "bandwidth [Gb/s]"; y_axis($o; .[].gbps, $ceilings[].gbps);
+		$ceilings[] | "\(.gbps) title '\(.name)' \(.dash as $dash | thin($o; $dash))");
+
+# In thousands or millions a second; what the link carries is a curve over size.
+def rate($runs; $o; $x):
+	([.[].rate] | max) as $most
+	| (if $most >= 1e6 then [1e6, "millions"] else [1e3, "thousands"] end) as [$unit, $word]
+	| (if $x == "size" and (sorts("size") | length > 1) then ceilings else [] end) as $ceilings
+	| map(.v = [.rate / $unit])
+	| against($runs; $o; $x; [""]; "Message rate"; empty; "messages a second [\($word)]"; y_axis($o; .[].v[0]);
+		$ceilings[] | "\(.gbps * 1e9 / 8 / $unit) / x title '\(.name)' \(.dash as $dash | thin($o; $dash))");
+
+def quantiles: ["min", "median", "p90", "p99", "p99.9", "p99.99", "max"];
+
+def trip: [.[].options.test // "" | test("^(read|atomic)_")] | unique
+	| if . == [false] then "half round trip" elif . == [true] then "whole round trip" else "half round trip, of READs and atomics whole ones" end;
+
+# Those of the quantiles that too few messages were measured for.
+def too_few($which):
+	. as $rows | [$which[] | . as $q | select(all($rows[]; .us[$q] == null)) | quantiles[.]]
+	| if . == [] then empty else "\(join(", ")): too few messages" end;
+
+def latency($runs; $o; $x):
+	(if curves($runs; $x) | length > 1 then [1, 3] else [0, 1, 3, 4, 6] end) as $which
+	| map(.v = [.us[$which[]]])
+	| against($runs; $o; $x; [$which[] | quantiles[.]]; "Latency, \(trip)"; too_few($which); "latency [us]";
+		us_axis("y"; .[].v[]); empty);
+
+# --- threads, devices --------------------------------------------------------------------------
+
+# One message size: the largest that all runs have, or if there is none the largest of each.
+def one_size:
+	([.[].run] | unique | length) as $runs
+	| ([group_by(.bytes)[] | select([.[].run] | unique | length == $runs)] | last)
+	// [group_by(.run)[] | group_by(.bytes)[-1][]];
+
+# WHAT: "thread" or "device".
+def parts($runs; $o; $what):
+	any(.[]; .gbps != null) as $is_bandwidth
+	| ([.[].device] | unique | length > 1) as $devices
+	| one_size
+	| map(.options.direction = .direction
+		| .options[$what] = (if $what == "device" then [.device] elif $devices then [.thread, .device] else [.thread] end)
+		| .v = if $is_bandwidth then [.gbps] else [.us[1, 3]] end)
+	| against($runs; $o; $what; if $is_bandwidth then [""] else ["median", "p99"] end;
+		if $is_bandwidth then "Bandwidth of each \($what)" else "Latency of each \($what), \(trip)" end;
+		empty; if $is_bandwidth then "bandwidth [Gb/s]" else "latency [us]" end;
+		if $is_bandwidth then y_axis($o; .[].v[]) else us_axis("y"; .[].v[]) end; empty);
+
+# --- runs beside the first ---------------------------------------------------------------------
+
+# How runs differ, but for what is on the axis or makes curves within a run: "qp (1 QP, 2 QPs)".
+def unlike($keys; $x):
+	. as $rows
+	| [(varying - $keys - [$x])[] | . as $key
+		| "\(short) (\([$rows[].options[$key]] | unique | map(words($key)) | join(", ")))"] | join(", ");
+
+# .v of the rows by the middle of that of the first run's rows that are alike, where there are any.
+def by_first($keys; $x):
+	def like: [.options[$keys[], $x]] | tojson;
+	(map(select(.run == 0)) | group_by(like)
+		| map({key: (.[0] | like), value: [range(.[0].v | length) as $q | spread(.v[$q])[0]]}) | from_entries) as $first
+	| map($first[like] as $of | select($of != null)
+		| .v |= [. as $v | range(length) as $q | if $v[$q] != null and $of[$q] != null then $v[$q] / $of[$q] else null end]);
+
+def ratio($runs; $o; $x):
+	if [.[].run] | unique | length < 2 then stop("--kind ratio: it needs at least two files with results; each is divided by the first") else . end
+	| if [.[] | .direction == "both"] | unique | length > 1
+	  then stop("--kind ratio: some results are of both directions (-b), some of one. Fix: compare runs of the same kind") else . end
+	| (if all(.[]; .gbps != null) then [[""], "Bandwidth"]
+	   elif any(.[]; .gbps != null) then stop("--kind ratio: some results are bandwidth, some latency. Fix: compare runs of the same kind")
+	   elif any(.[]; .run != 0 and .us[3] != null) then [["median", "p99"], "Latency"] else [["median"], "Latency"] end) as [$names, $what]
+	| ([group_by(.run)[] | splitting($x)[]] | unique) as $keys
+	| map(.v = if $what == "Bandwidth" then [.gbps] else [.us[1, 3]][:$names | length] end)
+	| . as $all
+	| by_first($keys; $x) as $drawn
+	| (unlike($keys; $x)) as $differ
+	| if [$drawn[].run] | unique | length < 2
+	  then stop("--kind ratio: no result of \($runs[1].name) matches one of \($runs[0].name); they differ in \($all | unlike([]; ""))") else $drawn end
+	| (if $differ == "" then empty else note("the runs differ in \($differ)") end),
+	  against($runs; $o; $x; $names; "\($what) relative to \($runs[0].name)"; empty; "\($what | ascii_downcase) relative to \($runs[0].name)";
+		if $o.log or (sorts($x) | length == 1) then y_axis($o; .[].v[])
+		else [.[].v[] | select(. != null)] | ([0.02, (max - min) * 0.08] | max) as $room
+			| "set yrange [\(min - $room):\(max + $room)]" end;
+		empty);
+
+# --- distributions -----------------------------------------------------------------------------
+
+def percentiles($runs; $o):
+	one_size
+	| . as $rows
+	| curves($runs; "") as $curves
+	| notes($runs),
+	  prelude($o; "Latency percentiles, \(trip): \(subject)"; shared(""), ($curves | repeats)),
+	  "set xrange [-0.3:6.3]", tics("x"; quantiles | to_entries[] | "'\(.value)' \(.key)"),
+	  axes($o; ["share of messages that took no longer", too_few([range(7)])] | join("; "); "latency [us]"),
+	  us_axis("y"; $rows[].us[]),
+	  ([$curves[] | {legend, points: [.at[0].rows as $of | range(7) as $q | [$q] + ($of | spread(.us[$q])) | select(.[1] != null)]}]
+		| lines($o; empty));
+
+# Of each curve the row in the middle: [{legend, row}].
+def middles($runs): [one_size | curves($runs; "")[] | {legend, row: (.at[0].rows | middle(.us[1]))}];
+
+# The classes of a histogram, thousands of them, into COUNT wider ones.
+def wider($from; $ratio; $count):
+	reduce .[] as [$low, $high, $n] ([range($count) | 0];
+		(((($low * $high) | sqrt) / $from | log) / ($ratio | log) | floor | if . < 0 then 0 elif . >= $count then $count - 1 else . end) as $i
+		| .[$i] += $n);
+
+def histogram($runs; $o):
+	middles($runs) as $s
+	| [$s[].row] as $rows
+	| ([$rows[].classes[][0] | select(. > 0)] | min) as $low
+	| ([$rows[].classes[][1]] | max) as $high
+	| (if $o.text then [$o.width - 20, 10] | max else 120 end) as $count
+	| pow($high / $low * 1.0001; 1 / $count) as $ratio
+	| [if ($s | length) == 1 then $rows[0].us as $us | [1, 3, 4][] | select($us[.] != null)
+		| {us: $us[.], name: quantiles[.], style: (if $o.text then "" else "dt (6,6) lw 1.5 lc rgb '#\(palette[.])'" end)} else empty end] as $marks
+	| prelude($o; "Latency histogram, \($rows | trip): \($rows | subject)"; $rows | shared("")),
+	  "set style fill \(if ($s | length) > 1 then "transparent solid 0.5" else "solid 0.8" end) noborder",
+	  axes($o; "latency [us]"; "messages"), us_axis("x"; $low, $high), "set xrange [\($low / 1.02):\($high * 1.02)]",
+	  "set logscale y", "set yrange [0.5:*]", "set format y '\(if $o.text then "%.0f" else "10^{%T}" end)'",
+	  ($s | to_entries[] | data("s\(.key)"; .value.row.classes | wider($low; $ratio; $count) | to_entries[]
+		| select(.value > 0) | [$low * pow($ratio; .key + 0.5), .value, $low * pow($ratio; .key), $low * pow($ratio; .key + 1)])),
+	  ($marks[] | "set arrow from \(.us), graph 0 to \(.us), graph 1 nohead front \(.style)"),
+	  plot(($s | to_entries[] | "$s\(.key) using 1:2:3:4:(0.5):2 with boxxyerror title \(.value.legend | quoted) \(.key | color($o))"),
+		($marks[] | "NaN title '\(.name) \(.us | figure) us' with lines \(.style)"));
+
+# Of classes to [[nines, us]]: 1 is 90 %, 2 is 99 %. It ends where one message is left.
+def nines:
+	(map(.[2]) | add) as $all
+	| [foreach .[] as [$low, $high, $n] ([0, 0, 0]; [.[0] + $n, $high, .[0]];
+		[((if .[0] >= $all then 1 else $all - .[0] end) / $all | -log10), .[1], $all - .[2]])];
+
+# Latency against nines. Where fewer than ten messages are beyond, it is not drawn as sure.
+def ccdf($runs; $o):
+	middles($runs) as $s
+	| [$s[].row] as $rows
+	| [$s[] | {legend, steps: (.row.classes | nines)}] as $curves
+	| ([$curves[].steps[][0]] | max | ceil) as $most
+	| prelude($o; "Latency by share of messages, \($rows | trip): \($rows | subject)"; $rows | shared("")),
+	  axes($o; "share of messages that took no longer; dashed: fewer than 10 beyond"; "latency [us]"),
+	  us_axis("y"; $curves[].steps[][1]), "set xrange [0:\($most * 1.02)]",
+	  tics("x"; "'0 %%' 0", (if $o.text then empty else "'50 %%' 0.30103" end),
+		(range(1; $most + 1) | "'\(if . < 3 then 100 - pow(10; 2 - .) else "99.\("9" * (. - 2))" end) %%' \(.)")),
+	  ($curves | to_entries[] | .value.steps as $steps | ([$steps[] | select(.[2] >= 10)] | length) as $sure
+		| data("s\(.key)"; [0, $steps[0][1]], $steps[:$sure][][:2]), data("d\(.key)"; $steps[[$sure - 1, 0] | max:][][:2])),
+	  plot($curves | to_entries[] | "$s\(.key) using 1:2 with fsteps lw 2 \(.key | color($o)) title \(.value.legend | quoted)",
+		"$d\(.key) using 1:2 with fsteps lw 1.5 \(if $o.text then "" else "dt (4,4)" end) \(.key | color($o)) notitle");
+
+# --- gdr_bw ------------------------------------------------------------------------------------
+
+# Bars by cell, a color for each run and direction, with the range of the windows.
+def cells($runs; $o):
+	([.[] | select(.route != "copy").bytes] | max) as $bytes
+	| map(select(.route == "copy" or .bytes == $bytes)) as $rows
+	| (reduce $rows[] as $p ([]; [$p.cell, $p.route] as $k | if index([$k]) then . else . + [$k] end)) as $names
+	| ([$rows | group_by([.run, .direction])[] | {
+		legend: ([(if ($runs | length) > 1 then $runs[.[0].run].name else empty end), (.[0].direction | words("direction"))] | join(", ")),
+		host: ([.[] | select(.cell == "host").gbps] | last),
+		points: [group_by([.cell, .route])[] | middle(.gbps)
+			| [([.cell, .route] as $k | $names | index([$k])), .gbps, .low, .high, .ceiling]]
+	}]) as $s
+	| (0.4 / ($s | length)) as $half
+	| prelude($o; "GPU memory compared with host memory: \($rows | map(select(.bytes == $bytes)) | subject)"; $rows | shared("")),
+	  y_axis($o; $rows[] | .gbps, .high, .ceiling), axes($o; "cell and route to GPU memory"; "bandwidth [Gb/s]"),
+	  ($s | bars($o; "cell and route to GPU memory"; [$names[] | if .[1] == "host" then [.[0]]
+			elif .[1] == "copy" then .[0] | split("-") else map(select(. != "")) end];
+		(to_entries[] | select(.value.host != null and ($s | length) <= 2)
+			| "\(.value.host) title \("host memory, \(.value.legend): \(.value.host | figure) Gb/s" | quoted) with lines "
+				+ "\(if $o.text then "" else "lw 2 dt (12,8) \(.key | color($o))" end)"),
+		(to_entries[] | "$s\(.key) using ($1 - \($half)):5:(\($half * 2)):(0) with vectors nohead "
+			+ "\(if $o.text then "lt 7" else "lw 2.5 lc rgb '#b00020'" end) \(if .key == 0 then "title 'ceiling: link or PCIe'" else "notitle" end)")));
+
+# --- time --------------------------------------------------------------------------------------
+
+# A line breaks where another run of the same starts at 0 again.
+def over_time($runs; $o):
+	any(.[]; .gbps != null) as $is_bandwidth
+	| map(.y = if $is_bandwidth then .gbps else .mean end | select(.y != null))
+	| ([.[].s] | max) as $last
+	| prelude($o; "\(if $is_bandwidth then "Bandwidth" else "Mean latency" end) over time: \(subject)"; shared("")),
+	  axes($o; "time since the start [s]"; if $is_bandwidth then "bandwidth [Gb/s]" else "mean latency [us]" end),
+	  y_axis($o; .[].y), "set xrange [0:\($last * 1.02)]",
+	  ([curves($runs; "")[] | {legend, points: [foreach .at[0].rows[] as $row ([0, 0]; [$row.s, .[0]];
+		(if .[0] < .[1] then [null, null] else empty end), [$row.s, $row.y])]}] | lines($o; empty));
+
+# --- which ---------------------------------------------------------------------------------------
+
+def has_kind($kind): {
+	bandwidth: (.gbps != null and .cell == ""), rate: (.rate != null), latency: (.us[1] != null), percentiles: (.us[1] != null),
+	histogram: (.classes != []), ccdf: (.classes != []), ratio: (.cell == "" and (.gbps != null or .us[1] != null)),
+	cells: (.cell != "" and .gbps != null), threads: (.thread != null), devices: (.thread == null or .options.threads == 1), time: (.s != null)}[$kind];
+
+def missing($kind): stop("no data for --kind \($kind) in \([.[].file] | join(", "))"
+	+ ({histogram: ": make the documents with -H", ccdf: ": make the documents with -H", cells: ": that kind is for gdr_bw",
+		time: ": make the documents with --interval", threads: ": make the documents with --threads",
+		devices: ": make the documents with several devices (-d A,B)", bandwidth: ": that kind is for bandwidth tests",
+		latency: ": that kind is for latency tests", percentiles: ": that kind is for latency tests"}[$kind] // ""));
+
+# The kind of rows, where none is asked for: that of the first one with a figure.
+def kind_of($x):
+	(map(select(.gbps != null or .us[1] != null))[0] // .[0]) as $first
+	| if $first.cell != "" then "cells"
+	elif $first.gbps != null then "bandwidth"
+	elif $first.us[1] == null then stop("no result has a bandwidth or a median")
+	elif any(curves([]; $x)[]; .at | length > 1) then "latency"
+	elif all(.[]; .classes != []) then "histogram"
+	else "percentiles" end;
+
+def over_x: IN("bandwidth", "rate", "latency", "ratio");
+
+def draw($kind; $runs; $o):
+	(if $kind | over_x then x_axis_of($o.x) else "" end) as $x
+	| if $kind == "bandwidth" then bandwidth($runs; $o; $x)
+	  elif $kind == "rate" then rate($runs; $o; $x)
+	  elif $kind == "latency" then latency($runs; $o; $x)
+	  elif $kind == "ratio" then ratio($runs; $o; $x)
+	  elif $kind == "threads" then parts($runs; $o; "thread")
+	  elif $kind == "devices" then parts($runs; $o; "device")
+	  elif $kind == "percentiles" then percentiles($runs; $o)
+	  elif $kind == "histogram" then histogram($runs; $o)
+	  elif $kind == "ccdf" then ccdf($runs; $o)
+	  elif $kind == "cells" then cells($runs; $o)
+	  else over_time($runs; $o) end;
+
+# O: kind and x ("": as it comes), title, bytes (0: all), log, text, width.
+def picture($o):
+	def asked_for: select($o.bytes == 0 or .bytes == $o.bytes);
+	. as $runs
+	| [.[].rows[] | asked_for] as $rows
+	| [.[].intervals[] | asked_for] as $intervals
+	| (if $o.kind != "" then $o.kind elif $rows != [] then $rows | kind_of(x_axis_of($o.x)) elif $intervals != [] then "time"
+	   else stop("no result has messages of \($o.bytes) bytes") end) as $kind
+	| (if $kind == "time" then $intervals elif $kind | IN("threads", "devices") then [.[].parts[] | asked_for] else $rows end
+		| map(select(has_kind($kind)))) as $drawn
+	| if $o.x != "" and ($kind | over_x | not) then stop("-x: --kind \($kind) has an axis of its own")
+	  elif $drawn == [] then missing($kind) else $drawn | draw($kind; $runs; $o) end;

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# From documents to rows: a row is a result, with what its document says around it. collect makes of
+# a file's documents a run: rows, parts (the rows of one thread or device alone) and intervals.
+#
+# Documents are made by programs that heard from other hosts: nothing in them has the type that it
+# should, and no text of theirs reaches gnuplot but in single quotes, where it expands nothing.
+
+# Without what would move a terminal's cursor.
+def plain: explode | map(if . < 32 or (. >= 127 and . < 160) then 32 else . end) | implode;
+def cut($most): if length > $most then .[:$most - 3] + "..." else . end;
+def clean: if type == "string" then plain | cut(70) else "" end;
+
+def stop(text): "rdmark-plot: \(text)\n" | halt_error(2);
+
+def number: if type == "number" and . >= 0 and . < 1e15 then . else null end;
+def text: if type == "string" then . else "" end;
+def object: if type == "object" then . else {} end;
+def array: if type == "array" then . else [] end;
+def scalar: if type == "string" then clean elif type == "boolean" then . else number end;
+
+# What a PCIe link carries in packets of 256 bytes (rdmark(7)), from "PCIe 16.0 GT/s x16, trained…".
+def pcie_gbps:
+	[text | capture("(?<gts>[0-9]{1,3}(\\.[0-9])?) GT/s x(?<width>[0-9]{1,2})")] | first // null
+	| if . == null then null
+	  else (.gts | tonumber) as $gts | (.width | tonumber) as $width
+	  | $gts * $width * (if $gts < 6 then 0.8 * 256 / 280
+		elif $gts < 64 then 128 / 130 * 256 / 280 else 242 / 256 * 256 / 272 end)
+	  end;
+
+# The lesser of what both ends have, where it is known, all their devices together.
+def lesser(rate):
+	[.[] | [., (.more_devices | array | .[] | object)] | map(rate | number) | if all(. != null and . > 0) then add else null end]
+	| map(select(. != null)) | min;
+
+# The options that make a row another measurement: not how long it was, nor what is said elsewhere.
+def asked: object | . as $asked
+	| reduce (keys_unsorted[] | select(test("^[a-z_]{1,40}$"))
+		| select(IN("size_bytes", "all", "iters", "duration_s", "warmup", "verify", "rate_units", "rate_limit_type") | not)) as $key
+		({}; .[$key] = ($asked[$key] | scalar));
+
+def options($d; $ends):
+	def here(f): [$ends[] | f | clean] | if .[0] == .[1] then .[0] else join(" -> ") end;
+	($d.experiment | asked)
+	| .mtu_bytes = (.mtu_bytes // ($d.effective | object | .mtu_bytes | number))
+	| .test = ($d.test | clean)
+	| .hosts = ([$ends[].host | clean] | if . == ["", ""] then null else join(" -> ") end)
+	| .transport = here(.transport // .link_layer)
+	| .memory = here(.memory);
+
+# What is the same for all rows of a document.
+def about($run):
+	. as $d
+	| ([$d.ends | object | .client, .server | object]) as $ends
+	| {
+		run: $run,
+		options: options($d; $ends),
+		day: ([$d.started_utc | text | match("^[0-9]{4}-[0-9]{2}-[0-9]{2}").string] | first // ""),
+		line: ($ends | lesser(.rate_gbps)),
+		pcie: ($ends | lesser(.pcie_link | pcie_gbps)),
+		left_out: ([$d.summaries | array | .[] | object | {key: (.message_bytes | tostring), value: (.left_out | number // 0)}] | from_entries)
+	};
+
+def row($about):
+	(.varied | asked) as $varied
+	| $about + {
+		by: (.measured_by | text),
+		direction: (.direction | clean),
+		repeat: (.run | number),
+		cut_short: (.interrupted | IN(true, 1)), # 1: schema_version 1
+		bytes: (.message_bytes | number),
+		gbps: (.bandwidth_gbps | number),
+		low: (.bandwidth_min_gbps | number),
+		high: (.bandwidth_max_gbps | number),
+		rate: (.messages_per_s | number),
+		load: (.load_gbps | number // 0),
+		limit: (.rate_limit_gbps | number),
+		cell: (.cell | clean),
+		route: (.route | clean),
+		ceiling: (.ceiling_gbps | number),
+		thread: (.thread | number),
+		device: (.device | clean),
+		us: ([.latency_min_us, .latency_p50_us, .latency_p90_us, .latency_p99_us, .latency_p99_9_us,
+			.latency_p99_99_us, .latency_max_us] | map(number)),
+		classes: (.latency_histogram_us | array
+			| map(select(type == "array" and length == 3 and all(.[]; number != null) and .[1] > .[0])) | sort)
+	}
+	| .options += $varied + {size: .bytes}
+	| select(.bytes != null and (.repeat == null or .repeat > ($about.left_out[.bytes | tostring] // 0)));
+
+# Of schema_version 1, and of parts: where both ends measured, the client's is what its table shows, or
+# the sum of both directions.
+def own: if any(.by == "both") then map(select(.by == "both"))
+	elif any(.by == "client") then map(select(.by == "client" or .cell != "")) else . end;
+
+def is_part: .thread != null or .device != null;
+
+# A document to {rows, parts}. Version 1 had the parts beside the rows.
+def results($about):
+	.schema_version as $version
+	| [.results | array | .[] | object | ., ((.by_thread, .by_device) | array | .[] | object)] as $all
+	| {
+		rows: ([$all[] | select(is_part | not) | row($about)] | if $version == 1 then own else . end),
+		parts: [$all[] | select(is_part) | row($about)] | group_by(.direction) | map(own[])
+	};
+
+def interval($about):
+	object | select(.partial != true)
+	| (.varied | asked) as $varied
+	| $about + {bytes: (.message_bytes | number), s: (.elapsed_s | number),
+		gbps: (.bandwidth_gbps | number), mean: (.latency_mean_us | number)}
+	| .options += $varied + {size: .bytes}
+	| select(.s != null);
+
+def check($file):
+	if .schema_version == null then
+		stop("\($file): not a document of rdmark's --json: schema_version is missing"
+			+ if has("test_info") then "; it is perftest's, of --out_json" else "" end)
+	elif .schema_version | IN(1, 2) | not then
+		stop("\($file): schema_version is \(.schema_version | tojson | clean), but this rdmark-plot supports 1 and 2. Fix: use the rdmark-plot of the newer rdmark")
+	else . end;
+
+def why_empty: [.[] | select(.status != "ok") | .error | object | .message | text | plain | cut(500) | select(. != "")]
+	| if length > 0 then ": \(.[0])" else "" end;
+
+# Lines of intervals stand before the document that they are of.
+def collect($file; $name; $run):
+	($file | clean) as $file
+	| [inputs]
+	| if length == 0 then stop("\($file): the file is empty") else . end
+	| if any(type != "object") then stop("\($file): not a document of rdmark's --json") else . end
+	| map(select(has("interval") | not)) as $documents
+	| reduce .[] as $d ({rows: [], parts: [], intervals: [], lines: []};
+		if $d | has("interval") then .lines += [$d.interval]
+		else ($d | check($file) | about($run)) as $about | ($d | results($about)) as $new
+		| .rows += $new.rows | .parts += $new.parts
+		| .intervals += [(.lines, ($d.intervals | array)) | .[] | interval($about)] | .lines = [] end)
+	| .intervals += [.lines[] | interval({} | about($run))]
+	| del(.lines)
+	| . + {file: $file, name: ($name | clean)}
+	| if .rows == [] and .intervals == [] then stop("\($file): no results\($documents | why_empty)") else . end;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The timed windows of gdr_bw. In a turn every cell is measured for one window, so that a
+ * disturbance affects all cells, and each GPU window has one of host memory close in time. If the
+ * verdict is still open after the planned turns, more follow: only of the cells that keep it open,
+ * and of the host cells with which these are compared.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "gdr.h"
+#include "plan/plan.h"
+
+#define CELL_NS   UINT64_C(7000000000) /* all windows of a cell, if neither -n nor -D is given */
+#define WARMUP_NS UINT64_C(500000000)
+
+static uint64_t window_ns(const struct gdr *g)
+{
+	const struct experiment *e = &g->run.options->experiment;
+
+	if (!e->duration_ns && options_given(g->run.options, "iters"))
+		return 0;
+	return (e->duration_ns ? e->duration_ns : CELL_NS) / e->windows;
+}
+
+/*
+ * Messages of R in a window with -n, which counts messages on each QP. A staged cell moves the same
+ * number of bytes on one QP, in chunks.
+ */
+static uint64_t window_messages(const struct gdr *g, const struct gdr_result *r)
+{
+	const struct experiment *e = &g->run.options->experiment;
+	uint64_t n = e->iters;
+
+	if (r->cell.method != GDR_DIRECT)
+		n = n * e->qps * r->size_bytes / r->message_bytes;
+	return n ? n : 1;
+}
+
+static int run_window(struct measure *ms, struct gdr *g, struct gdr_result *r, bool warmup,
+		      struct record *rec)
+{
+	uint64_t ns = window_ns(g);
+	struct round_attr e = {
+		.kind = gdr_cell_kind(&r->cell),
+		.reverse = r->cell.reverse,
+		.warmup = warmup,
+		.message_bytes = r->message_bytes,
+		.target = ns ? 0 : window_messages(g, r),
+		.duration_ns = warmup && ns > WARMUP_NS ? WARMUP_NS : ns,
+	};
+
+	g->running = r;
+	return measure_window(ms, &e, rec);
+}
+
+int gdr_warm_up(struct measure *ms, struct gdr *g, struct gdr_result *r)
+{
+	struct record rec;
+
+	return run_window(ms, g, r, true, &rec);
+}
+
+static int measure_one_window(struct measure *ms, struct gdr *g, struct gdr_result *r,
+			      unsigned turn)
+{
+	struct record rec;
+	int rc = run_window(ms, g, r, false, &rec);
+
+	if (rc || !(rec.bandwidth_gbps > 0))
+		return rc;
+	r->gbps[turn] = rec.bandwidth_gbps;
+	r->windows++;
+	r->messages += rec.messages;
+	r->seconds += rec.seconds;
+	return 0;
+}
+
+/* Make the plan of turns. Returns the largest number of turns. */
+static unsigned plan_turns(struct gdr *g)
+{
+	const struct output_options *o = &g->run.options->output;
+	unsigned first = (unsigned)g->run.options->experiment.windows, most;
+
+	most = options_given(g->run.options, "extra-windows") ? first + (unsigned)o->extra_windows
+							      : eval_most_windows(&g->attr, first);
+	eval_plan(&g->attr, first, most);
+	return most;
+}
+
+/* Tell the user what will be measured and how long it takes; MOST: windows of a cell at most. */
+static void announce_turns(const struct gdr *g, unsigned most)
+{
+	unsigned windows = (unsigned)g->run.options->experiment.windows;
+	unsigned deciding = eval_cells(&g->attr);
+	uint64_t ns = window_ns(g), warmup = ns < WARMUP_NS ? ns : WARMUP_NS;
+	double window_s = (double)ns / 1e9;
+	char why_no_gpu[1100];
+
+	if (gdr_no_gpu(g, why_no_gpu, sizeof(why_no_gpu)))
+		report_note(g->run.report, "no GPU (%s): only host memory is measured", why_no_gpu);
+	if (ns)
+		report_note(g->run.report, "%u cells, %u windows of %s each: about %.0f s",
+			    g->results, windows, units_about_ns((double)ns).text,
+			    (double)((ns * windows + warmup) * g->results) / 1e9);
+	if (ns && deciding && most > windows)
+		report_note(g->run.report,
+			    "up to %u more windows of the cells that decide the verdict: %.0f s at "
+			    "most",
+			    most - windows, (most - windows) * deciding * window_s);
+}
+
+int gdr_turns_init(struct gdr *g)
+{
+	unsigned most;
+	double *room;
+
+	g->attr = (struct eval_attr){
+		.result = g->result,
+		.results = g->results,
+		.has = {g->attr.has[0], g->attr.has[1]},
+		.within = (double)g->run.options->output.within_percent / 100,
+	};
+	most = plan_turns(g);
+	room = calloc((size_t)most * (3 + g->results), sizeof(*room));
+	if (!room)
+		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "windows of all cells");
+	g->attr.scratch = room;
+	for (unsigned i = 0; i < g->results; i++)
+		g->result[i].gbps = room + (size_t)most * (3 + i);
+	announce_turns(g, most);
+	return 0;
+}
+
+/* Run turns until there are LAST: of all cells (E NULL), or of those that need more windows. */
+static int run_turns_until(struct measure *ms, struct gdr *g, const struct eval *e, unsigned last)
+{
+	while (g->turns < last) {
+		unsigned turn = g->turns++;
+
+		for (unsigned i = 0; i < g->results; i++)
+			g->result[i].turns = g->turns;
+		for (unsigned i = 0; i < g->results; i++) {
+			if (measure_interrupted(ms))
+				return 0;
+			if (e && !eval_needs_more(e, &g->result[i]))
+				continue;
+			if (measure_one_window(ms, g, &g->result[i], turn))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Tell the user that the verdict is still open, by which cell, and how many windows follow. */
+static void note_open_verdict(const struct gdr *g, const struct eval *e, unsigned next)
+{
+	const struct eval_cell *c = e->deciding;
+	unsigned cells = 0;
+
+	for (unsigned i = 0; i < g->results; i++)
+		cells += eval_needs_more(e, &g->result[i]);
+	report_note(g->run.report,
+		    "undecided after %u window%s: %s %s is %.1f %% of host memory (%.1f to %.1f "
+		    "%%); measuring %u more of %u cells",
+		    g->turns, g->turns == 1 ? "" : "s", gdr_cell_name(&c->result->cell),
+		    gdr_cell_direction(&c->result->cell), 100 * c->ratio.mean, 100 * c->ratio.low,
+		    100 * c->ratio.high, next - g->turns, cells);
+}
+
+int gdr_turns(struct measure *ms, struct gdr *g)
+{
+	unsigned next = (unsigned)g->run.options->experiment.windows;
+	struct eval e;
+
+	if (run_turns_until(ms, g, NULL, next))
+		return -1;
+	while (!measure_interrupted(ms)) {
+		eval_results(&e, &g->attr);
+		next = windows_next(&g->attr.plan, g->turns);
+		if (!e.deciding || e.best == e.worst || !next)
+			break;
+		note_open_verdict(g, &e, next);
+		if (run_turns_until(ms, g, &e, next))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* `rdmark list`: the RDMA devices and GPUs of this host, and the distances between them. */
+#include <jansson.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "host/gpu.h"
+#include "host/path.h"
+#include "rdmark.h"
+#include "report/list.h"
+#include "verbs/hca.h"
+#include "wire/path_json.h"
+
+struct host {
+	struct hca_list ports;
+	struct gpu_info *gpu;
+	size_t gpus;
+	struct path_tree *tree;
+	struct fault no_gpu, no_port;
+};
+
+static void look_at_host(struct host *h)
+{
+	struct fault no_tree = {0};
+	struct hca_attr any = {NULL};
+	char reason[160];
+
+	fault_phase(&h->no_gpu, "looking for GPUs");
+	gpu_list(&h->gpu, &h->gpus, &h->no_gpu);
+	fault_phase(&h->no_port, "looking for RDMA devices");
+	if (hca_scan(&h->ports, NULL, &h->no_port) == 0 && !h->ports.count)
+		hca_choose(&h->ports, &any, reason, sizeof(reason), &h->no_port);
+	path_open(&h->tree, &no_tree);
+}
+
+static void release_host(struct host *h)
+{
+	path_close(h->tree);
+	hca_list_free(&h->ports);
+	free(h->gpu);
+}
+
+/* The next device from port *I on: its first port, if that can be opened; all are equally far. */
+static const struct hca_port *next_device(const struct host *h, size_t *i)
+{
+	for (; *i < h->ports.count; ++*i) {
+		const struct hca_port *p = &h->ports.port[*i];
+
+		if (!p->open_errno && (!*i || strcmp(h->ports.port[*i - 1].device, p->device) != 0))
+			return &h->ports.port[(*i)++];
+	}
+	return NULL;
+}
+
+static void find_path(const struct host *h, const struct hca_port *p, const struct gpu_info *gpu,
+		      struct path *kind)
+{
+	*kind = (struct path){.class = PATH_UNKNOWN};
+	if (h->tree)
+		path_find(h->tree, p->place.pci, gpu->pci, kind);
+}
+
+static void print_gpus(const struct host *h)
+{
+	const struct fault *f = &h->no_gpu;
+
+	if (!h->gpus && fault_is(f))
+		printf("no GPU: %s%s%s\n", f->call, f->text[0] ? ": " : "", f->text);
+	else if (!h->gpus)
+		printf("no GPU: none found\n");
+	for (size_t g = 0; g < h->gpus; g++) {
+		const struct gpu_info *gpu = &h->gpu[g];
+		const struct hca_port *p;
+		size_t i = 0;
+
+		printf("GPU %-2d %s, %s, %s, GPUDirect RDMA: %s\n", gpu->index, gpu->name,
+		       gpu->pci[0] ? gpu->pci : "-", units_size(gpu->memory_bytes).text,
+		       gpu->gpudirect ? gpu->dmabuf ? "yes, by dma-buf" : "yes" : "no");
+		while ((p = next_device(h, &i)) != NULL) {
+			struct path kind;
+
+			find_path(h, p, gpu, &kind);
+			printf("    to %-12s %-7s %s\n", p->device, path_class_name(kind.class),
+			       path_class_words(kind.class));
+		}
+	}
+}
+
+static json_t *gids_json(const struct hca_port *p)
+{
+	json_t *to = json_array();
+	char text[64], netdev[IF_NAMESIZE];
+
+	for (size_t i = 0; i < p->gid_count; i++) {
+		const struct gid *g = &p->gids[i];
+		bool named = g->ifindex && if_indextoname(g->ifindex, netdev);
+
+		json_array_append_new(to, json_pack("{s:i, s:s, s:s, s:s}", "index", g->index,
+						    "type", gid_kind_name(g->kind), "gid",
+						    gid_format(&g->raw, text, sizeof(text)),
+						    "netdev", named ? netdev : ""));
+	}
+	return to;
+}
+
+static json_t *port_json(const struct hca_port *p)
+{
+	char link[96];
+
+	if (p->open_errno)
+		return json_pack("{s:s, s:i}", "device", p->device, "open_errno", p->open_errno);
+	topo_format_link(&p->place, link, sizeof(link));
+	return json_pack("{s:s, s:i, s:s, s:s, s:f, s:i, s:s, s:i, s:s, s:s, s:s, s:i, s:o}", "device",
+			 p->device, "port", p->port, "state", list_state_name(p->port_attr.state),
+			 "link", list_link_name(p), "rate_gbps", hca_rate_gbps(p), "mtu_bytes",
+			 (int)hca_mtu_bytes(p->port_attr.active_mtu), "netdev", p->netdev,
+			 "numa_node", p->place.numa_node, "pci", p->place.pci, "pcie_link", link,
+			 "firmware", p->attr.fw_ver, "lid", p->port_attr.lid, "gids", gids_json(p));
+}
+
+static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
+{
+	json_t *paths = json_array();
+	const struct hca_port *p;
+	size_t i = 0;
+
+	while ((p = next_device(h, &i)) != NULL) {
+		struct path kind;
+		json_t *one;
+
+		find_path(h, p, gpu, &kind);
+		one = path_to_json(&kind);
+		json_object_set_new(one, "device", json_string(p->device));
+		json_array_append_new(paths, one);
+	}
+	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:o}", "index", gpu->index,
+			 "name", gpu->name, "uuid", gpu->uuid, "pci", gpu->pci, "memory_bytes",
+			 (json_int_t)gpu->memory_bytes, "bar1_bytes", (json_int_t)gpu->bar1_bytes,
+			 "gpudirect", gpu->gpudirect, "dmabuf", gpu->dmabuf, "paths", paths);
+}
+
+static void print_json(const struct host *h)
+{
+	json_t *ports = json_array(), *gpus = json_array(), *all;
+
+	for (size_t i = 0; i < h->ports.count; i++)
+		json_array_append_new(ports, port_json(&h->ports.port[i]));
+	for (size_t g = 0; g < h->gpus; g++)
+		json_array_append_new(gpus, gpu_json(h, &h->gpu[g]));
+	all = json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "ports", ports,
+			"gpus", gpus);
+	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	printf("\n");
+	json_decref(all);
+}
+
+int list_command(char **argv)
+{
+	struct host h = {.gpus = 0};
+	bool json = argv[0] && strcmp(argv[0], "--json") == 0;
+	int status, written;
+
+	if (argv[0] && (!json || argv[1]))
+		return rdmark_unknown("list", json ? argv[1] : argv[0], "rdmark list [--json]");
+	look_at_host(&h);
+	if (json)
+		print_json(&h);
+	else if (h.ports.count)
+		list_ports(stdout, RDMARK);
+	if (!json)
+		print_gpus(&h);
+	status = fault_is(&h.no_port) ? rdmark_failed(&h.no_port) : 0;
+	written = list_finish(stdout, RDMARK);
+	release_host(&h);
+	return status ? status : written;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The tour: the main tests of one host after another, a line each. */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/sibling.h"
+#include "base/units.h"
+#include "host/gpu.h"
+#include "rdmark.h"
+#include "report/list.h"
+
+struct tour {
+	char **option; /* options for all programs; ended by NULL */
+	size_t options;
+	char *host;
+	const char *json; /* the file that gets the documents, "-": stdout; NULL: none */
+	bool lasts;       /* the options set the number of messages or the duration */
+	struct stop stop;
+	struct fault fault;
+	bool shown; /* both ends have been printed */
+	bool over;  /* a program printed help or a list: so would all others */
+	bool said;  /* the last program printed a document: its command line was valid */
+};
+
+static bool has_gpu(void)
+{
+	struct gpu_info *list = NULL;
+	struct fault absent = {0};
+	size_t count = 0;
+
+	if (gpu_list(&list, &count, &absent))
+		return false;
+	free(list);
+	return count > 0;
+}
+
+static const char *result_text(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "?";
+}
+
+static double result_number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+/* Print the hosts and devices of both ends, once. */
+static void show_ends(struct tour *t, const json_t *document)
+{
+	static const char *const who[] = {"client", "server"};
+	const json_t *ends = json_object_get(document, "ends");
+
+	for (int i = 0; i < 2 && !t->shown && json_object_size(ends); i++) {
+		const json_t *end = json_object_get(ends, who[i]);
+
+		fprintf(stderr, RDMARK ": %s %s: %s port %.0f, %s %g Gb/s\n", who[i],
+			result_text(end, "host"), result_text(end, "device"),
+			result_number(end, "port"), result_text(end, "transport"),
+			result_number(end, "rate_gbps"));
+	}
+	t->shown |= json_object_size(ends) > 0;
+}
+
+/* True if ROW is of a repeated size, but not of its median run. */
+static bool is_other_run(const json_t *document, const json_t *row)
+{
+	const json_t *summary;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "summaries"), i, summary)
+		if (result_number(summary, "message_bytes") == result_number(row, "message_bytes"))
+			return result_number(summary, "median_run") != result_number(row, "run");
+	return false;
+}
+
+/* The row that the tour prints: the largest size; the total of both directions. NULL: none. */
+static const json_t *tour_row(const json_t *document)
+{
+	const json_t *results = json_object_get(document, "results"), *row, *best = NULL;
+	size_t i;
+
+	json_array_foreach (results, i, row) {
+		bool part = json_object_get(row, "thread") || json_object_get(row, "device") ||
+			    is_other_run(document, row);
+		bool larger = !best || result_number(row, "message_bytes") >
+					       result_number(best, "message_bytes");
+		bool sum = strcmp(result_text(row, "direction"), "both") == 0 &&
+			   strcmp(result_text(best, "direction"), "both") != 0;
+
+		if (!part && (larger || sum))
+			best = row;
+	}
+	return best;
+}
+
+/* "send_lat   2 B      1.85 us on average, median 1.80, p99 2.10, ± 0.3 %" */
+static void print_row(FILE *out, const char *test, const json_t *row)
+{
+	double sure = result_number(row, "plus_minus_percent");
+
+	fprintf(out, "%-10s %-8s ", test,
+		units_size((uint64_t)result_number(row, "message_bytes")).text);
+	if (json_object_get(row, "latency_mean_us")) {
+		fprintf(out, "%.2f us on average", result_number(row, "latency_mean_us"));
+		if (result_number(row, "latency_p50_us") > 0)
+			fprintf(out, ", median %.2f", result_number(row, "latency_p50_us"));
+		if (result_number(row, "latency_p99_us") > 0)
+			fprintf(out, ", p99 %.2f", result_number(row, "latency_p99_us"));
+	} else {
+		fprintf(out, "%.2f Gb/s, %.4f M messages/s", result_number(row, "bandwidth_gbps"),
+			result_number(row, "messages_per_s") / 1e6);
+	}
+	if (sure > 0)
+		fprintf(out, ", ± %.*f %%", sure < 10 ? 1 : 0, sure);
+	if (json_is_true(json_object_get(json_object_get(row, "quality"), "disturbed")))
+		fprintf(out, ", disturbed");
+	fprintf(out, "\n");
+}
+
+/* Print a line for TEST: its result or verdict, or its exit STATUS if it measured nothing. */
+static void show_test(struct tour *t, const char *test, const json_t *document, int status)
+{
+	FILE *out = t->json && strcmp(t->json, "-") == 0 ? stderr : stdout;
+	const json_t *verdict = json_object_get(document, "verdict");
+	const json_t *row = tour_row(document);
+
+	show_ends(t, document);
+	t->said = document;
+	if (!document)
+		return; /* the program has printed why on standard error */
+	if (verdict)
+		fprintf(out, "%-10s %s %s\n", test, result_text(verdict, "level"),
+			result_text(verdict, "text"));
+	else if (row)
+		print_row(out, test, row);
+	else
+		fprintf(out, "%-10s not measured (exit status %d)\n", test, status);
+	fflush(out);
+}
+
+static int keep_document(struct tour *t, const json_t *document)
+{
+	bool to_stdout = t->json && strcmp(t->json, "-") == 0, bad;
+	FILE *file = to_stdout ? stdout : t->json ? fopen(t->json, "ae") : NULL;
+
+	if (!t->json)
+		return 0;
+	bad = !file || json_dumpf(document, file, JSON_COMPACT | JSON_REAL_PRECISION(15)) || fputs("\n", file) == EOF;
+	if (file && (to_stdout ? fflush(file) : fclose(file)) == EOF)
+		bad = true;
+	if (!bad)
+		return 0;
+	fault_phase(&t->fault, "keeping the documents");
+	return fault_raise(&t->fault, FAULT_LOCAL, errno, "writing %s",
+			   to_stdout ? "to stdout" : t->json);
+}
+
+/* The command line of TEST; the caller's to free. NULL: no memory. */
+static char **command_line(const struct tour *t, const char *test)
+{
+	bool own_time = strcmp(test, "gdr_bw") == 0; /* it sets the length of its windows itself */
+	char **argv = calloc(t->options + 7, sizeof(*argv));
+	size_t n = 0;
+
+	if (!argv)
+		return NULL;
+	argv[n++] = (char *)(uintptr_t)test;
+	argv[n++] = (char *)(uintptr_t) "--json";
+	argv[n++] = (char *)(uintptr_t) "--quiet";
+	if (!t->lasts && !own_time)
+		argv[n++] = (char *)(uintptr_t) "--duration=1";
+	for (size_t i = 0; i < t->options; i++)
+		argv[n++] = t->option[i];
+	/* If the last option lacks its value, it takes "--" for it, and not the host. */
+	argv[n++] = (char *)(uintptr_t) "--";
+	argv[n] = t->host;
+	return argv;
+}
+
+/* The last document in TEXT, that of the whole run: --interval prints others first. NULL: none. */
+static json_t *last_document(const char *text)
+{
+	size_t size = strlen(text), at = 0;
+	json_t *last = NULL, *o;
+	json_error_t error;
+
+	while ((at += strspn(text + at, " \t\r\n")) < size &&
+	       (o = json_loadb(text + at, size - at, JSON_DISABLE_EOF_CHECK, &error))) {
+		at += (size_t)error.position;
+		json_decref(last);
+		last = o;
+	}
+	if (json_object_get(last, "test"))
+		return last;
+	json_decref(last);
+	return NULL;
+}
+
+/* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
+static int run_test(struct tour *t, const char *test)
+{
+	struct sibling_attr attr = {
+		.argv = command_line(t, test), .envp = environ, .in = -1, .heard = true};
+	json_t *document;
+	struct sibling b;
+	char *said = NULL;
+	int status = -1;
+
+	fault_phase(&t->fault, "the tour");
+	if (!attr.argv)
+		fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", test);
+	else if (sibling_start(&b, &attr, &t->fault) == 0)
+		status = sibling_wait(&b, &t->stop, &said, &t->fault);
+	free((void *)attr.argv);
+	if (status < 0)
+		return -1;
+	status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	document = last_document(said ? said : "");
+	if (!document && said && *said) { /* output of --help or --list */
+		fputs(said, stdout);
+		t->over = true;
+	}
+	free(said);
+	show_test(t, test, document, status);
+	if (document && keep_document(t, document))
+		status = -1;
+	json_decref(document);
+	return status;
+}
+
+/* Separate the options after the host: --json is the tour's own, the others are the programs'. */
+static void read_options(struct tour *t, char **argv)
+{
+	t->option = argv;
+	for (char **from = argv; *from; from++) {
+		if (strncmp(*from, "--json", 6) == 0 && strchr("=", (*from)[6])) {
+			t->json = (*from)[6] ? *from + 7 : "-";
+			continue;
+		}
+		t->lasts |= strncmp(*from, "-n", 2) == 0 || strncmp(*from, "-D", 2) == 0 ||
+			    strncmp(*from, "--iters", 7) == 0 ||
+			    strncmp(*from, "--duration", 10) == 0;
+		t->option[t->options++] = *from;
+	}
+}
+
+/* Raise the fault that TEST was not measured; its program has printed why on standard error.
+ * Returns -1. */
+static int cannot_go_on(struct tour *t, const char *test, int status)
+{
+	fault_phase(&t->fault, "the tour");
+	fault_raise(&t->fault, (enum fault_code)status, 0, "%s of %s was not measured", test,
+		    t->host);
+	return fault_fix(&t->fault, "start `rdmark server` on %s: it serves every test", t->host);
+}
+
+/* True if TEST is gdr_bw and refused an option that the other tests accept, such as --repeat. */
+static bool is_skipped(const struct tour *t, const char *test, int status)
+{
+	if (strcmp(test, "gdr_bw") != 0 || status != FAULT_USAGE || t->said || !t->shown)
+		return false;
+	fprintf(stderr, RDMARK ": gdr_bw is not part of a tour with these options\n");
+	return true;
+}
+
+static int run_tests(struct tour *t)
+{
+	static const char *const test[] = {"send_lat", "send_bw", "write_lat", "write_bw",
+					   "gdr_bw"};
+	size_t count = sizeof(test) / sizeof(test[0]) - !has_gpu();
+	int first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int status = run_test(t, test[i]);
+
+		if (status < 0)
+			return -1;
+		if (t->over)
+			return status;
+		if (status == 128 + SIGINT && !t->stop.signal) /* sent to it alone */
+			t->stop.signal = SIGINT;
+		if (t->stop.signal)
+			return stop_raise(&t->stop, &t->fault);
+		if (t->said && (status == FAULT_PEER || status == FAULT_DEADLINE ||
+				(status == FAULT_USAGE && !t->shown)))
+			return cannot_go_on(t, test[i], status);
+		if (status && !t->shown)
+			return status; /* the other tests would fail, too */
+		if (!is_skipped(t, test[i], status))
+			first = first ? first : status;
+	}
+	return first;
+}
+
+int tour_command(char **argv)
+{
+	struct tour t = {.host = argv[0], .stop = {.fd = -1}};
+	int status;
+
+	read_options(&t, argv + 1);
+	status = stop_init(&t.stop, &t.fault) ? -1 : run_tests(&t);
+	stop_release(&t.stop);
+	if (fault_is(&t.fault))
+		status = rdmark_failed(&t.fault);
+	if (t.stop.signal == SIGINT)
+		stop_die(SIGINT); /* for a shell's loop */
+	if (fault_is(&t.fault))
+		return status;
+	return status ? status : list_finish(stdout, RDMARK);
+}

@@ -1,0 +1,261 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2154 # ` in a text; what bats and programs.bash set
+#
+# rdmark itself, without a device: what it shows and starts, what it refuses, and what it says of two
+# files of documents.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	bin=$(cd "${RDMARK_BIN:-$top/build/bin}" && pwd)
+	cd "$BATS_TEST_TMPDIR" || return
+	# shellcheck source=tests/lib/programs.bash
+	. "$top/tests/lib/programs.bash"
+}
+
+# says TEXT…: each stands in $output.
+says() {
+	local text
+	for text; do
+		[[ $output == *"$text"* ]] || { printf 'not said: %s\n%s\n' "$text" "$output"; return 1; }
+	done
+}
+
+# bandwidth GBPS [PLUS_MINUS [SIZE]]: a document of write_bw.
+bandwidth() {
+	jq -nc --argjson gbps "$1" --argjson sure "${2:-null}" --argjson size "${3:-65536}" '{schema_version: 1, test: "write_bw", results: [
+		{message_bytes: $size, qps: 1, bandwidth_gbps: $gbps, plus_minus_percent: $sure, measured_by: "client", direction: "client_to_server"}]}'
+}
+
+# latency MEAN P50 P99: a document of send_lat.
+latency() {
+	jq -nc --argjson mean "$1" --argjson p50 "$2" --argjson p99 "$3" '{test: "send_lat", results: [
+		{message_bytes: 2, qps: 1, latency_mean_us: $mean, latency_p50_us: $p50, latency_p99_us: $p99, latency_p99_9_us: null,
+		plus_minus_percent: 0.5, measured_by: "client", direction: "ping_pong"}]}'
+}
+
+compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
+
+@test "alone it shows what there is, with two examples" {
+	run -0 "$bin/rdmark"
+	says 'rdmark server' 'rdmark HOST' 'rdmark list' 'rdmark compare' 'rdmark node1' "${all_programs[@]}"
+	local shown=$output words
+	for words in --help -h help 'server --help' 'list -h' 'compare --help'; do
+		read -ra words <<<"$words"
+		run -0 "$bin/rdmark" "${words[@]}"
+		[[ $output == "$shown" ]]
+	done
+	run awk 'length > 80' <<<"$shown"
+	[[ ! $output ]]
+}
+
+@test "it becomes the test that is named, of its own folder, with all that follows" {
+	local program
+	for program in "${all_programs[@]}"; do
+		[[ $("$bin/rdmark" "$program" --help) == "$("$bin/$program" --help)" ]]
+		[[ $("$bin/rdmark" "${program/_/-}" --version) == "$("$bin/$program" --version)" ]]
+	done
+	run -2 "$bin/rdmark" send_bw --no-such-option
+	says "$("$bin/send_bw" --no-such-option 2>&1)"
+}
+
+@test "in a folder alone it finds the others in PATH, or says what is missing" {
+	mkdir alone others
+	cp "$bin/rdmark" alone/
+	printf '#!/bin/sh\necho "other $*"\n' >others/send_bw
+	chmod 755 others/send_bw
+	run -0 env "PATH=$PWD/others:$PATH" alone/rdmark send_bw -s 8
+	[[ $output == 'other -s 8' ]]
+	run -1 env PATH=/nonexistent alone/rdmark send_bw
+	says 'send_bw' 'No such file' 'Fix: install all'
+}
+
+@test "what it does not understand is refused in the form of all errors" {
+	run -2 "$bin/rdmark" --list --bogus # is list
+	says '--bogus' 'Fix: rdmark list [--json]'
+	run -2 "$bin/rdmark" --bogus
+	says 'rdmark: reading the command line' '--bogus' 'Fix: '
+	run -2 "$bin/rdmark" ''
+	run -2 "$bin/rdmark" list --bogus
+	says '--bogus' 'Fix: rdmark list [--json]'
+	run -2 "$bin/rdmark" compare a.json
+	says 'Fix: rdmark compare A.json B.json'
+	run -2 "$bin/rdmark" compare a b c
+	run -2 "$bin/rdmark" compare a b --within
+	run -2 "$bin/rdmark" compare a b --within=x
+	run -2 "$bin/rdmark" compare a b --within -3
+	says '-3'
+}
+
+@test "a tour of nobody: the first failure ends it, with its status and what to start there" {
+	run "$bin/rdmark" 127.0.0.1 -p 1 --connect-timeout 0
+	((status == 4 || status == 77))
+	((status == 77)) || says 'send_lat' 'Fix: start `rdmark server` on 127.0.0.1'
+	run ! grep send_bw <<<"$output"
+	run -2 "$bin/rdmark" 127.0.0.1 --no-such-option
+	says 'send_lat: reading the command line' '--no-such-option'
+	run ! grep 'rdmark server' <<<"$output"
+}
+
+@test "compare: better, worse, or no more than the noise" {
+	bandwidth 100 0.5 >a.json
+	bandwidth 90 0.5 >b.json
+	compare a.json b.json
+	((status == 0))
+	[[ $output == *write_bw*'64 KiB'*rate*'100 Gb/s'*'90 Gb/s'*'-10.00 %'*'0.67 %  worse' ]]
+	compare b.json a.json
+	[[ $output == *'+11.11 %'*better ]]
+	bandwidth 99.6 0.5 >c.json
+	compare a.json c.json
+	[[ $output == *'-0.40 %'*'0.71 %  same' ]]
+	compare a.json a.json
+	[[ $output == *'+0.00 %'*same ]]
+}
+
+@test "compare: percentiles of single runs have no known noise, those of several do" {
+	latency 2 1.9 3 >a.json
+	latency 2 2.9 3 >b.json
+	compare a.json b.json
+	((status == 0))
+	grep -Eq '^send_lat +2 B .* p50 +1\.9 us +2\.9 us +\+52\.63 % +\?  worse\?$' <<<"$output"
+	grep -Eq ' p99 .* \?  same$' <<<"$output"
+	grep -Eq ' mean .* 0\.71 %  same$' <<<"$output"
+	run ! grep -F p99.9 <<<"$output"
+	for p50 in 1.9 1.91 1.89 1.9 1.9; do latency 2 "$p50" 3; done >a.json
+	for p50 in 2.9 2.91 2.89 2.9 2.9; do latency 2 "$p50" 3; done >b.json
+	compare a.json b.json
+	grep -Eq ' p50 .*\+52\.63 % +0\.[0-9]+ %  worse$' <<<"$output"
+	for p50 in 1 3 2 1.5 2.5; do latency 2 "$p50" 3; done >b.json
+	compare a.json b.json
+	grep -Eq ' p50 .* [0-9.]+ %  same$' <<<"$output"
+}
+
+@test "compare --within: a regression beyond it ends with 6; a change for the better, or noise, does not" {
+	bandwidth 100 0.5 >a.json
+	bandwidth 90 0.5 >b.json
+	compare a.json b.json --within 5
+	((status == 6))
+	[[ $output == *'worse, REGRESSION' && $stderr == *'1 of 1 figures are worse by more than 5 %'* ]]
+	compare a.json b.json --within=12
+	((status == 0))
+	compare b.json a.json --within 5
+	((status == 0))
+	bandwidth 90 15 >noisy.json
+	compare a.json noisy.json --within 5
+	((status == 0))
+	bandwidth 90 >unknown.json
+	compare a.json unknown.json --within 5
+	((status == 6))
+}
+
+@test "compare --json says the same" {
+	bandwidth 100 0.5 >a.json
+	{ bandwidth 90 0.5; latency 2 1.9 3; } >b.json
+	compare a.json b.json --within 5 --json
+	((status == 6))
+	[[ $stderr == *'figures only in b.json: 3'* ]]
+	jq -e '.before == "a.json" and .within_percent == 5 and .regressions == 1 and (.changes | length) == 1 and
+		(.changes[0] | .test == "write_bw" and .message_bytes == 65536 and .figure == "bandwidth_gbps" and .before == {mean: 100, runs: 1} and
+		.after.mean == 90 and (.change_percent + 10 | fabs) < 0.001 and .more_than_noise and .worse and .regression)' <<<"$output"
+	bandwidth 100 >a.json
+	compare a.json b.json --json
+	jq -e '.within_percent == null and (.changes[0] | .more_than_noise == null and .plus_minus_percent == null and .regression == false)' <<<"$output"
+}
+
+@test "compare: of a run the table's row counts once, parts and what the other end saw do not" {
+	bandwidth 100 0.5 | jq '.results += [.results[0] + {measured_by: "server", bandwidth_gbps: 50}, .results[0] + {thread: 0, bandwidth_gbps: 10}]' >a.json
+	compare a.json a.json --json
+	jq -e '.changes | length == 1 and (.[0].before == {mean: 100, runs: 1})' <<<"$output"
+	bandwidth 100 0.5 | jq '.experiment.bidirectional = true | .results += [.results[0] + {direction: "server_to_client"},
+		.results[0] + {direction: "both", bandwidth_gbps: 200}]' >a.json
+	compare a.json a.json --json
+	jq -e '.changes | length == 1 and (.[0] | .direction == "both" and .before.mean == 200)' <<<"$output"
+	bandwidth 100 0.5 | jq '.results = [range(1; 4) as $run | .results[0] + {run: $run, bandwidth_gbps: (99 + $run)}]' >a.json
+	compare a.json a.json --json
+	jq -e '.changes | length == 1 and (.[0].before == {mean: 101, runs: 3})' <<<"$output"
+}
+
+@test "compare: of version 2 each result counts, also of one size, and what is inside does not" {
+	bandwidth 100 0.5 | jq '.schema_version = 2 | .results[0] |= (. + {by_end: {client: ., server: (.bandwidth_gbps = 50)},
+		by_thread: [. + {thread: 0, device: "a", bandwidth_gbps: 10}]})' >a.json
+	compare a.json a.json --json
+	jq -e '.changes | length == 1 and (.[0].before == {mean: 100, runs: 1})' <<<"$output"
+	jq '.results += [.results[0] | .qps = 2]' a.json >b.json
+	compare b.json b.json --json
+	jq -e '.changes | map(.qps) == [1, 2]' <<<"$output"
+	jq '.experiment.bidirectional = true | .results[0] |= (.direction = "both" | .measured_by = "both")' a.json >b.json
+	compare b.json b.json --json
+	jq -e '.changes | length == 1 and (.[0] | .direction == "both" and .before.mean == 100)' <<<"$output"
+}
+
+@test "compare: documents that programs wrote" {
+	local file
+	for file in "$BATS_TEST_DIRNAME"/documents/{sweep,gdr,histogram,verified,persistent}.json; do
+		compare "$file" "$file"
+		((status == 0)) || { echo "$file: $stderr"; return 1; }
+		run ! grep -Ev '^test|same$' <<<"$output"
+	done
+}
+
+@test "compare: nothing in common, or nothing at all" {
+	bandwidth 100 >a.json
+	bandwidth 100 0.5 4096 >b.json
+	compare a.json b.json
+	((status == 2))
+	[[ $stderr == *'nothing in common'* ]]
+	for file in /nonexistent /dev/null . "$bin/rdmark"; do
+		compare a.json "$file"
+		((status == 2))
+		[[ $stderr == *"$file"*'Fix: name a file that --json=FILE has written'* ]]
+	done
+}
+
+@test "compare: whatever is in a file, it is compared or refused" {
+	local at text
+	latency 2 1.9 3 >a.json
+	for text in '{}' '[]' '1' '"x"' 'null' '{"test":1,"results":[]}' '{"test":"x","results":{}}' '{' "$(printf '[%.0s' {1..5000})"; do
+		printf '%s' "$text" >b.json
+		compare a.json b.json
+		((status == 2)) || { echo "$text: $status"; return 1; }
+	done
+	for text in '[1,null,"x",[],{}]' '[{"bandwidth_gbps":-1}]' '[{"bandwidth_gbps":1e308,"message_bytes":-5,"qps":9223372036854775807}]' \
+		'[{"latency_mean_us":"x","latency_p50_us":1e-308}]' '[{"message_bytes":2,"qps":1,"direction":"ping_pong","latency_mean_us":1e308,"plus_minus_percent":1e308}]'; do
+		printf '{"test":"send_lat","results":%s}' "$text" >b.json
+		compare a.json b.json --within 1
+		((status == 0 || status == 2 || status == 6)) || { echo "$text: $status"; return 1; }
+		compare b.json a.json --json
+		((status == 0 || status == 2)) || { echo "$text: $status"; return 1; }
+	done
+	# A name that is cut within a character.
+	jq -c '.test = "x" * 59 + "é" | .results[0].bandwidth_gbps = 5' a.json >b.json
+	compare b.json b.json
+	((status == 0))
+	jq -c '.test = "\u001b]0;title\u0007"' a.json >b.json
+	compare b.json b.json
+	((status == 0))
+	[[ $output != *$'\e'* ]]
+	printf '{"test":"x","results":[{"bandwidth_gbps":1e308},{"bandwidth_gbps":1e308,"run":2}]}' >b.json
+	cp b.json $'c\377.json'
+	compare b.json $'c\377.json' --json
+	((status == 0 || status == 2))
+	jq -e '.before == "b.json" and (.changes | type) == "array"' <<<"$output"
+	# A document with one byte after the other gone, or another.
+	for ((at = 0; at < $(wc -c <a.json); at += 7)); do
+		{ head -c "$at" a.json; printf '\377'; tail -c "+$((at + 2))" a.json; } >b.json
+		compare b.json a.json
+		((status == 0 || status == 2)) || { echo "byte $at: $status"; return 1; }
+		head -c "$at" a.json >b.json
+		compare a.json b.json
+		((status == 2)) || { echo "cut at $at: $status"; return 1; }
+	done
+}
+
+@test "what cannot be written is an error" {
+	bandwidth 100 0.5 >a.json
+	run --separate-stderr bash -c "'$bin/rdmark' compare a.json a.json >/dev/full"
+	((status == 1))
+	[[ $stderr == *'writing to stdout'* ]]
+	run -1 bash -c "'$bin/rdmark' >/dev/full"
+}

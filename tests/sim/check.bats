@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # what lib/rdmark.bash sets and reads
+#
+# What --check finds on machines that nobody has at hand, and what it leaves alone.
+
+load ../lib/rdmark
+
+# Those DEVICES, in sysfs, too.
+on() {
+	export SIMVERBS_DEVICES=$1
+	rm -rf sys dev
+	"$root/build/tests/simverbs-sysfs" sys || skip 'no simverbs-sysfs here'
+	export RDMARK_SYSFS=$PWD/sys
+}
+
+check() {
+	start check "$@"
+	finish check
+}
+
+@test "--check: a healthy port has one line, exit status 0" {
+	on 'mlx5_0 link=ib speed=NDR width=4 lid=1 sm_lid=1 pcie_gts=32 pcie_width=16'
+	check send_bw --check
+	ended check 0
+	silent check.err
+	grep -q '^mlx5_0 port 1: ok: ACTIVE, InfiniBand, 400 Gb/s, MTU 4096' check.out || fail 'no such line'
+	grep -q '^1 port: 0 faults, ' check.out || fail 'no sum'
+}
+
+@test "--check: each finding on its port, a fault is exit status 6" {
+	on 'ib0 link=ib speed=EDR width=4; ib1 link=ib speed=QDR width=4; ib2 link=ib speed=EDR state=INIT'
+	echo 3 >sys/class/infiniband/ib0/ports/1/counters/symbol_error
+	echo 255 >sys/class/infiniband/ib0/ports/1/counters/link_downed
+	check send_lat --check
+	ended check 6
+	says check.out 'ib0 port 1: note: the port has counted errors since it was reset: counters/symbol_error 3' \
+		'ib0 port 1: note: error counters are at their top, so changes cannot be seen: counters/link_downed 255' \
+		'ib1 port 1: warn: the link runs at 32 Gb/s, and another port of this kind at 100 Gb/s' \
+		'ib2 port 1: fault: ib2 port 1 is INIT. The link is up, but no subnet manager has configured the port. Next: ' \
+		'[port_not_active]' '3 ports: 1 fault, 1 warning, '
+	check send_lat --check -d ib0
+	ended check 0
+	says_no check.out 'ib1 port'
+	check send_lat --check -d ib0,ib1
+	ended check 0
+	says check.out 'ib1 port' '2 ports: '
+	says_no check.out 'ib2 port'
+	check gdr_bw --check -d ib9
+	ended check 2
+	says check.err "ib9" 'Fix: '
+}
+
+@test "--check: as a document, to stdout and to a file" {
+	on 'ib0 link=ib speed=EDR state=DOWN'
+	check write_bw --check --json
+	ended check 6
+	[[ $(jq -c '[.ports[] | .device, .port, (.findings[] | .code, .level)]' check.out) == \
+		'["ib0",1,"port_not_active","fault"]' ]] || fail 'not that document'
+	mv check.out first.json
+	check write_bw --check --json=second.json
+	ended check 6
+	silent check.out
+	diff first.json second.json
+	check write_bw --check --json=/nonexistent/x
+	ended check 1
+	says check.err /nonexistent/x 'No such file'
+}
+
+@test "--check: a host and --csv are refused" {
+	on 'ib0 link=ib'
+	check send_bw --check host
+	ended check 2
+	says check.err '--check cannot be used with HOST' 'Fix: '
+	check send_bw --check --csv
+	ended check 2
+}

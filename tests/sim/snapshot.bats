@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2030,SC2031,SC2154 # what lib/rdmark.bash sets and reads
+#
+# The snapshots of both ends' ports: what changed during a measurement, what did not, and why the
+# rest is unknown. The machines are made up, each end has its own.
+
+load ../lib/rdmark
+
+setup_file() {
+	need_device
+	[[ ${RDMARK_PRELOAD-} ]] || skip_file 'the counters of a real port cannot be set'
+	export SIMVERBS_DEVICES='sim0 netdev=eth9 gid.0=v1/127.0.0.1/eth9 gid.1=v2/127.0.0.1/eth9'
+}
+
+# made DIR: a sysfs of the stand-in's devices in DIR, with records of their network interfaces.
+made() {
+	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return
+	mkdir -p "$1/ethtool" "$1/dcb"
+}
+
+# at DIR COMMAND…: what is started so sees that tree.
+at() {
+	local dir=$PWD/$1
+	export RDMARK_SYSFS=$dir SIMVERBS_SYSFS=$dir
+	"${@:2}"
+	unset RDMARK_SYSFS SIMVERBS_SYSFS
+}
+
+# put FILE TEXT: in the place of what it has, so that who reads sees the old text or this.
+put() {
+	printf '%s\n' "$2" >"$1.new"
+	mv "$1.new" "$1"
+}
+
+# counter DIR NAME VALUE: of the port.
+counter() { put "$(echo "$1"/class/infiniband/sim0/ports/1)/$2" "$3"; }
+
+@test "each end tells what changed at its port, under one name for each meaning; the other end knows it" {
+	made mine
+	made theirs
+	put mine/ethtool/eth9 $'rx_prio3_pause_duration: 1000\nrx_discards_phy: 0'
+	put theirs/ethtool/eth9 'NIC statistics:'
+	put mine/dcb/eth9 $'pfc_en: 0x08\nrequests: 0 0 0 0 0 0 0 0\nindications: 0 0 0 5 0 0 0 0'
+	counter theirs hw_counters/'RNR sent' 0
+	counter theirs counters/link_downed 255
+	at theirs server send_bw --json=s.json
+	at mine start_client send_bw -D 30 -s 64 --interval 0.1 --json=c.json
+	until_says client.err '^rdmark: .*messages/s'
+	counter mine hw_counters/rnr_nak_retry_err 7
+	counter mine counters/port_xmit_data 250
+	counter theirs hw_counters/'RNR sent' 9
+	put mine/ethtool/eth9 $'rx_prio3_pause_duration: 301000\nrx_discards_phy: 0'
+	put mine/dcb/eth9 $'pfc_en: 0x08\nrequests: 0 0 0 0 0 0 0 0\nindications: 0 0 0 65 0 0 0 0'
+	kill -TERM "${pid[client]}"
+	finish client server
+	json c.json '.results[0] | (.snapshot.client | length) == 1 and .snapshot.client[0].seconds >= .seconds'
+	json c.json '.results[0].snapshot.client[0] | .changed == {
+			rnr_received: {change: 7, counter: "rnr_nak_retry_err"},
+			sent_bytes: {change: 1000, counter: "port_xmit_data"},
+			pause_received_us: {change: 300000, counter: "rx_prio3_pause_duration"},
+			pause_frames_received: {change: 60, counter: "indications"}}
+		and .pfc_priorities == [3] and (.unchanged | index("nic_discards") and index("ack_timeout"))
+		and (.unknown.not_counted | index("cnp_sent") and index("pause_sent_us"))'
+	json c.json '.results[0].snapshot.server[0] | .changed == {no_receive: {change: 9, counter: "RNR sent"}}
+		and .unknown.saturated == ["link_downed"] and .unknown.unsupported == ["pfc_priorities"] and .pfc_priorities == null'
+	[[ $(jq -c '.results[0].snapshot' c.json) == "$(jq -c '.results[0].snapshot' s.json)" ]] || fail 'the two ends tell different things'
+}
+
+@test "every kind of test has both; an interface that is elsewhere, and none at all, are reasons" {
+	local program
+	made mine
+	for program in write_bw read_lat send_lat; do
+		at mine server "$program"
+		at mine client "$program" -n 100 --json=c.json
+		finish server
+		ended client 0
+		json c.json '.results[0].snapshot | [.client[0], .server[0]] | all(.changed == {} and .seconds > 0
+			and (.unknown.other_namespace | index("pause_received_us") and index("pfc_priorities")))'
+	done
+	export SIMVERBS_DEVICES='sim0 link=ib lid=1 sm_lid=1 gid.0=ib/fe80::1'
+	made bare
+	at bare server send_bw
+	at bare client send_bw -n 100 --json=c.json
+	finish server
+	ended client 0
+	json c.json '.results[0].snapshot.client[0].unknown.no_netdev | index("pause_received_us") and index("fcs_errors")'
+}
+
+@test "both directions, sizes, runs and devices: each result has its own" {
+	export SIMVERBS_DEVICES='sim0 gid.0=v2/127.0.0.1; sim1 gid.0=v2/127.0.0.1'
+	made mine
+	at mine server write_bw -d sim0,sim1
+	at mine client write_bw -d sim0,sim1 -b -n 200 -s 1k --repeat 2 --json=c.json
+	finish server
+	ended client 0
+	json c.json '(.results | length) == 2 and all(.results[]; (.snapshot.client | length) == 2 and (.snapshot.server | length) == 2)
+		and all(.results[].by_end[]; has("snapshot") | not)'
+	at mine server write_bw
+	at mine client write_bw -d sim0 -a -n 20 --json=c.json --json-version 1
+	finish server
+	ended client 0
+	json c.json '(.results | length) > 20 and all(.results[]; has("snapshot") | not)'
+}

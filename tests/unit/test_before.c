@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* before: each rule, by facts that fire it alone and by facts that must not; and what is read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "explain/before.h"
+#include "tree.h"
+
+/* A healthy InfiniBand port at 100 Gb/s in a gen4 x16 slot. */
+struct world {
+	struct host_facts host;
+	struct hca_port port;
+	struct port_facts x;
+};
+
+static struct world *healthy(void)
+{
+	static struct world w;
+
+	memset(&w, 0, sizeof(w));
+	w.host.nodes = 2;
+	strcpy(w.port.device, "mlx5_0");
+	w.port.port = 1;
+	w.port.port_attr.state = IBV_PORT_ACTIVE;
+	w.port.port_attr.active_mtu = w.port.port_attr.max_mtu = IBV_MTU_4096;
+	w.port.port_attr.active_speed = 32;
+	w.port.port_attr.active_width = 2;
+	w.port.place.numa_node = 1;
+	w.x.port = &w.port;
+	w.x.host = &w.host;
+	w.x.link = (struct pci_link){"0000:41:00.0", 16, 16, 16, 16};
+	w.x.own = w.x.upstream = (struct aer){.pci = "0000:41:00.0", .known = true};
+	w.x.sibling_gbps = hca_rate_gbps(&w.port);
+	w.x.cpus = 32;
+	strcpy(w.x.iommu, "identity");
+	return &w;
+}
+
+static void counter(struct world *w, const char *name, int64_t before, int64_t after)
+{
+	struct counter *k = &w->x.counter[w->x.counters++];
+
+	snprintf(k->name, sizeof(k->name), "counters/%s", name);
+	k->before = before;
+	k->after = after;
+}
+
+/* CODE at LEVEL is found, alone; NULL: nothing is. */
+static void finds(const struct world *w, const char *code, enum finding_level level)
+{
+	struct findings to = {.count = 0};
+
+	explain_host(&w->host, &to);
+	explain_port(&w->x, &to);
+	if (!code) {
+		if (to.count)
+			fail_msg("found %s: %s", to.list[0].code, to.list[0].text);
+		return;
+	}
+	if (to.count != 1 || strcmp(to.list[0].code, code) != 0 || to.list[0].level != level)
+		fail_msg("%zu findings, the first is %s, level %d, in place of %s, level %d",
+			 to.count, to.count ? to.list[0].code : "-",
+			 to.count ? (int)to.list[0].level : -1, code, level);
+	assert_true(to.list[0].text[0]);
+}
+
+static void nothing_wrong(void **state)
+{
+	(void)state;
+	finds(healthy(), NULL, 0);
+}
+
+static void host_rules(void **state)
+{
+	struct world *w = healthy();
+
+	(void)state;
+	w->host.memlock_limited = true;
+	w->host.memlock_bytes = 65536;
+	finds(w, "memlock", FINDING_FAULT);
+	w->host.memlock_bytes = UINT64_C(1) << 30;
+	finds(w, "memlock", FINDING_WARN);
+	w->host.memlock_limited = false; /* CAP_IPC_LOCK */
+	finds(w, NULL, 0);
+	w->host.cm_errnum = ENOENT;
+	finds(w, "no_rdma_cm", FINDING_NOTE);
+	w->host.cm_errnum = 0;
+	w->host.virtual_machine = true;
+	finds(w, "virtual_machine", FINDING_NOTE);
+	w->x.link.width = 8; /* as the hypervisor has it */
+	w->port.place.numa_node = -1;
+	finds(w, "virtual_machine", FINDING_NOTE);
+}
+
+static void port_rules(void **state)
+{
+	struct world *w = healthy();
+
+	(void)state;
+	w->port.port_attr.state = IBV_PORT_INIT;
+	finds(w, "port_not_active", FINDING_FAULT);
+	w = healthy();
+	w->port.open_errno = EACCES;
+	w->port.port_attr.state = 0;
+	finds(w, "cannot_open", FINDING_FAULT);
+	w = healthy();
+	w->x.sibling_gbps *= 2;
+	finds(w, "link_below_siblings", FINDING_WARN);
+	w->x.sibling_gbps = 0; /* none is up */
+	finds(w, NULL, 0);
+	w->port.port_attr.active_mtu = IBV_MTU_2048;
+	finds(w, "mtu_below_maximum", FINDING_WARN);
+	w->port.is_ethernet = true;
+	strcpy(w->port.netdev, "eth0");
+	w->x.netdev_mtu = 1500;
+	finds(w, "mtu_below_maximum", FINDING_NOTE);
+	w->port.is_iwarp = true; /* TCP has its own */
+	finds(w, NULL, 0);
+}
+
+static void slot_rules(void **state)
+{
+	struct world *w = healthy();
+
+	(void)state;
+	w->x.link.width = 8; /* enough for 100 Gb/s, but not what it should be */
+	finds(w, "pcie_trained_below", FINDING_FAULT);
+	w->x.link.max_width = 8; /* a slot of eight lanes */
+	finds(w, NULL, 0);
+	w->x.link.gts = w->x.link.max_gts = 8;
+	finds(w, "pcie_below_link", FINDING_WARN);
+	w->x.link = (struct pci_link){"0000:41:00.0", 16, 16, 0, 0}; /* the other end is unknown */
+	finds(w, NULL, 0);
+	w->port.place.numa_node = -1;
+	finds(w, "numa_unknown", FINDING_NOTE);
+	w->host.nodes = 1;
+	finds(w, NULL, 0);
+	strcpy(w->x.iommu, "DMA-FQ");
+	finds(w, "iommu_translates", FINDING_WARN);
+	w->port.port_attr.active_speed = 16; /* 50 Gb/s */
+	w->x.sibling_gbps = hca_rate_gbps(&w->port);
+	finds(w, NULL, 0);
+	w = healthy();
+	w->x.own.correctable = 1;
+	finds(w, "pcie_errors", FINDING_NOTE);
+	w->x.own.known = false;
+	finds(w, NULL, 0);
+	w->x.upstream.fatal = 1;
+	finds(w, "pcie_errors", FINDING_WARN);
+	w = healthy();
+	w->x.slow_cpus = 3;
+	finds(w, "governor", FINDING_NOTE);
+}
+
+static void counter_rules(void **state)
+{
+	struct world *w = healthy();
+
+	(void)state;
+	counter(w, "symbol_error", 0, 0);
+	counter(w, "link_downed", 0, 0);
+	finds(w, NULL, 0);
+	w = healthy();
+	counter(w, "symbol_error", 7, 7);
+	counter(w, "link_downed", 1, 1);
+	finds(w, "errors_before", FINDING_NOTE);
+	w = healthy();
+	counter(w, "symbol_error", 7, 8);
+	finds(w, "errors_grow", FINDING_WARN);
+	counter(w, "link_error_recovery", 7, 8);
+	finds(w, "errors_grow", FINDING_FAULT);
+	w = healthy();
+	counter(w, "excessive_buffer_overrun_errors", 15, 15);
+	finds(w, "counter_saturated", FINDING_NOTE);
+	w = healthy();
+	counter(w, "symbol_error", 0, 0);
+	w->x.counter[0].unreadable = true;
+	finds(w, NULL, 0);
+}
+
+static void more_findings_than_fit(void **state)
+{
+	struct findings to = {.count = 0};
+
+	(void)state;
+	for (int i = 0; i < FINDINGS_MAX + 3; i++)
+		for (int n = 0; n < FINDING_EVIDENCE + 3; n++)
+			finding_evidence(finding_add(&to, "x", FINDING_NOTE, "%d", i), "n", n, "");
+	assert_int_equal(to.count, FINDINGS_MAX);
+	assert_int_equal(to.list[FINDINGS_MAX - 1].evidences, 1);
+}
+
+#define NIC  "/devices/pci0000:40/0000:40:01.0/0000:41:00.0"
+#define ROOT "/devices/pci0000:40/0000:40:01.0"
+
+/* A card that can do gen5 x16, which got eight lanes, in a gen4 x16 slot. */
+static void put_slot(void **state)
+{
+	static const char *const files[][2] = {
+		{NIC "/current_link_speed", "16.0 GT/s PCIe"},
+		{NIC "/current_link_width", "8"},
+		{NIC "/max_link_speed", "32.0 GT/s PCIe"},
+		{NIC "/max_link_width", "16"},
+		{ROOT "/current_link_speed", "16.0 GT/s PCIe"},
+		{ROOT "/current_link_width", "8"},
+		{ROOT "/max_link_speed", "16.0 GT/s PCIe"},
+		{ROOT "/max_link_width", "16"},
+		{ROOT "/aer_dev_correctable", "RxErr 2\nBadTLP 5\nTOTAL_ERR_COR 7\n"},
+		{ROOT "/aer_dev_nonfatal", "Undefined 0\nTOTAL_ERR_NONFATAL 0\n"},
+		{ROOT "/aer_dev_fatal", "Undefined 0\nTOTAL_ERR_FATAL 1\n"},
+		{NIC "/aer_dev_correctable", "garbage\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		tree_put(state, files[i][0] + 1, files[i][1]);
+	tree_link(state, "bus/pci/devices/0000:41:00.0", NIC);
+	tree_link(state, "bus/pci/devices/0000:40:01.0", ROOT);
+	tree_put(state, "class/net/eth0/mtu", "9000");
+	tree_put(state, "class/infiniband/mlx5_0/ports/1/counters/symbol_error", "4");
+	tree_put(state, "class/infiniband/mlx5_0/ports/1/counters/link_downed", "N/A (no PMA)");
+	tree_put(state, "devices/system/node/node1/cpulist", "4-6");
+	tree_put(state, "devices/system/cpu/cpu4/cpufreq/scaling_governor", "performance");
+	tree_put(state, "devices/system/cpu/cpu5/cpufreq/scaling_governor", "schedutil");
+}
+
+static void facts_of_a_tree(void **state)
+{
+	struct world *w = healthy();
+	struct hca_list list = {&w->port, 1};
+	struct port_facts x;
+
+	put_slot(state);
+	strcpy(w->port.place.pci, "0000:41:00.0");
+	strcpy(w->port.netdev, "eth0");
+	port_facts_read(&x, &w->port, &list, &w->host);
+	assert_true(x.link.gts == 16 && x.link.max_gts == 16);
+	assert_int_equal(x.link.width, 8);
+	assert_int_equal(x.link.max_width, 16);
+	assert_false(x.own.known);
+	assert_true(x.upstream.known && x.upstream.correctable == 7 && x.upstream.fatal == 1);
+	assert_int_equal(x.netdev_mtu, 9000);
+	assert_int_equal(x.cpus, 3);
+	assert_int_equal(x.slow_cpus, 1);
+	assert_string_equal(x.governor, "schedutil");
+	assert_true(x.sibling_gbps == hca_rate_gbps(&w->port));
+	assert_int_equal(x.counters, 1);
+	tree_put(state, "class/infiniband/mlx5_0/ports/1/counters/symbol_error", "6");
+	port_facts_read_again(&x, 1);
+	assert_int_equal(x.counter[0].after - x.counter[0].before, 2);
+}
+
+/* Nothing is there: nothing is known, and nothing is found. */
+static void facts_of_nothing(void **state)
+{
+	struct world *w = healthy();
+	struct hca_list list = {&w->port, 1};
+
+	(void)state;
+	strcpy(w->port.place.pci, "0000:41:00.0");
+	port_facts_read(&w->x, &w->port, &list, &w->host);
+	port_facts_read_again(&w->x, 1);
+	finds(w, NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_wrong),
+		cmocka_unit_test(host_rules),
+		cmocka_unit_test(port_rules),
+		cmocka_unit_test(slot_rules),
+		cmocka_unit_test(counter_rules),
+		cmocka_unit_test(more_findings_than_fit),
+		cmocka_unit_test_setup_teardown(facts_of_a_tree, tree_make, tree_remove),
+		cmocka_unit_test_setup_teardown(facts_of_nothing, tree_make, tree_remove),
+	};
+
+	return cmocka_run_group_tests_name("before", tests, NULL, NULL);
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * port_events: the ports of tests/unit/data/ports, each in the form of its driver: every counter
+ * under its canonical name, and the reason for each that is unknown. Then what else can go wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "host/port_events.h"
+#include "tree.h"
+
+#define DATA  "tests/unit/data/ports/"
+#define PORT  "class/infiniband/dev0/ports/1/"
+#define LINES 160
+
+/* The lines of a file: what is between the bars. */
+struct fixture {
+	char text[32768];
+	char *field[LINES][3];
+	unsigned lines;
+	bool no_netdev;
+};
+
+static char *trim(char *text)
+{
+	char *end = text + strlen(text);
+
+	while (*text == ' ')
+		text++;
+	while (end > text && end[-1] == ' ')
+		*--end = '\0';
+	return text;
+}
+
+static struct fixture *read_fixture(const char *name)
+{
+	static struct fixture x;
+	char path[256], *rest = x.text, *line;
+	size_t n;
+	FILE *in;
+
+	memset(&x, 0, sizeof(x));
+	snprintf(path, sizeof(path), DATA "%s", name);
+	in = fopen(path, "re");
+	if (!in) {
+		print_message("%s: not found; run this in the repository's root\n", path);
+		skip();
+	}
+	n = fread(x.text, 1, sizeof(x.text) - 1, in);
+	assert_true(n > 0 && n < sizeof(x.text) - 1);
+	fclose(in);
+	while ((line = strsep(&rest, "\n"))) {
+		if (!*line || *line == '#')
+			continue;
+		assert_true(x.lines < LINES);
+		for (int i = 0; i < 3; i++) {
+			char *field = strsep(&line, "|");
+
+			assert_non_null(field);
+			x.field[x.lines][i] = trim(field);
+		}
+		x.no_netdev |= strcmp(x.field[x.lines][0], "netdev") == 0;
+		x.lines++;
+	}
+	return &x;
+}
+
+/* Make the tree: column 1 is before, 2 after. "ethtool/eth0: x" is a line of that file. */
+static void put_fixture(void **state, const struct fixture *x, int column)
+{
+	char netdev[2][8192] = {"", ""};
+	static const char *const file[2] = {"ethtool/eth0", "dcb/eth0"};
+
+	for (unsigned i = 0; i < x->lines; i++) {
+		const char *name = x->field[i][0], *value = x->field[i][column];
+		bool written = *name == '=' || strcmp(name, "netdev") == 0;
+
+		for (int k = 0; k < 2; k++) {
+			size_t n = strlen(file[k]), used = strlen(netdev[k]);
+
+			if (strncmp(name, file[k], n) != 0)
+				continue;
+			snprintf(netdev[k] + used, sizeof(netdev[k]) - used, "%s: %s\n",
+				 name + n + 2, value);
+			written = true;
+		}
+		if (!written)
+			tree_put(state, name, value);
+	}
+	for (int k = 0; k < 2; k++)
+		if (netdev[k][0])
+			tree_put(state, file[k], netdev[k]);
+}
+
+static struct port_snapshot snapshot_of(void **state, const struct fixture *x)
+{
+	struct port_snapshot s = {.ports = 1};
+	struct port_events p;
+
+	put_fixture(state, x, 1);
+	port_events_open(&p, "dev0", 1, x->no_netdev ? "" : "eth0");
+	port_events_start(&p);
+	put_fixture(state, x, 2);
+	port_events_stop(&p);
+	port_events_changes(&p, &s.port[0]);
+	return s;
+}
+
+/* What S says of KEY, in the words of the fixtures: into WHAT the value, and into OWN a name. */
+static void say(const struct port_snapshot *s, const char *key, char what[64], const char **own)
+{
+	const struct port_changes *p = &s->port[0];
+	enum port_event event = port_event_find(key);
+	bool packets;
+
+	*own = "";
+	*what = '\0';
+	if (strcmp(key, "resent") == 0) {
+		snprintf(what, 64, "%g", port_snapshot_resent(s, &packets));
+		*own = packets ? "packets" : "times";
+	} else if (strcmp(key, "timeouts") == 0) {
+		snprintf(what, 64, "%g", port_snapshot_timeouts(s));
+	} else if (strcmp(key, "lost") == 0) {
+		snprintf(what, 64, "%g", port_snapshot_lost(s));
+	} else if (strcmp(key, "pfc") == 0) {
+		for (int i = 0; i < 8; i++)
+			if (p->pfc_priorities >> i & 1)
+				snprintf(what + strlen(what), 8, "%s%d", *what ? " " : "", i);
+		if (p->pfc_known != PORT_EXACT)
+			snprintf(what, 64, "%s", port_known_name(p->pfc_known));
+	} else {
+		const struct port_change *c = &p->event[event];
+
+		assert_true(event < PORT_EVENTS);
+		if (port_change_is_known(c))
+			snprintf(what, 64, "%lld%s", (long long)c->change,
+				 c->known == PORT_EXACT ? "" : " at_least");
+		else
+			snprintf(what, 64, "%s", port_known_name(c->known));
+		*own = c->own ? c->own : "";
+	}
+}
+
+static void driver(void **state, const char *name)
+{
+	const struct fixture *x = read_fixture(name);
+	struct port_snapshot s = snapshot_of(state, x);
+	bool expected[PORT_EVENTS] = {false};
+
+	for (unsigned i = 0; i < x->lines; i++) {
+		char *const *field = x->field[i];
+		const char *own, *key = field[0] + 2;
+		char what[64];
+
+		if (field[0][0] != '=')
+			continue;
+		say(&s, key, what, &own);
+		if (strcmp(what, field[1]) != 0 || strcmp(own, field[2]) != 0)
+			fail_msg("%s: %s is '%s' of '%s'", name, key, what, own);
+		if (port_event_find(key) < PORT_EVENTS)
+			expected[port_event_find(key)] = true;
+	}
+	for (int i = 0; i < PORT_EVENTS; i++)
+		if (!expected[i] && port_change_is_known(&s.port[0].event[i]))
+			fail_msg("%s: it does not count %s", name, port_event_name(i));
+}
+
+static void mlx5(void **state) { driver(state, "mlx5"); }
+static void bnxt_re(void **state) { driver(state, "bnxt_re"); }
+static void irdma(void **state) { driver(state, "irdma"); }
+static void mana(void **state) { driver(state, "mana"); }
+static void efa(void **state) { driver(state, "efa"); }
+static void rxe(void **state) { driver(state, "rxe"); }
+
+static struct port_changes changes(struct port_events *p)
+{
+	struct port_changes to;
+
+	port_events_stop(p);
+	port_events_changes(p, &to);
+	return to;
+}
+
+/* A port without any counter, such as siw's: all is unknown, with a reason, and nothing is 0. */
+static void nothing_there(void **state)
+{
+	struct port_snapshot s = {.ports = 1};
+	struct port_events p;
+	bool packets;
+
+	(void)state;
+	port_events_open(&p, "dev0", 1, NULL);
+	port_events_start(&p);
+	s.port[0] = changes(&p);
+	for (int i = 0; i < PORT_EVENTS; i++) {
+		assert_true(s.port[0].event[i].known > PORT_AT_LEAST);
+		assert_true(isnan(port_snapshot_value(&s, i)));
+		assert_non_null(port_known_text(s.port[0].event[i].known));
+	}
+	assert_true(isnan(port_snapshot_resent(&s, &packets)));
+	assert_true(isnan(port_snapshot_timeouts(&s)));
+	assert_true(isnan(port_snapshot_lost(&s)));
+	s.ports = 0;
+	assert_int_equal(port_snapshot_event(&s, PORT_DEAD).known, PORT_UNTOLD);
+}
+
+/* What was there before the run is gone after it, or came in its course. */
+static void sources_that_vanish(void **state)
+{
+	struct port_events p;
+	struct port_changes to;
+
+	tree_put(state, PORT "hw_counters/packet_seq_err", "1\n");
+	tree_put(state, "ethtool/eth0", "rx_discards_phy: 4\nrx_prio0_pause_duration: 9\n");
+	tree_put(state, "dcb/eth0", "pfc_en: 0x01\n");
+	port_events_open(&p, "dev0", 1, "eth0");
+	port_events_start(&p);
+	remove(tree_path(state, PORT "hw_counters/packet_seq_err"));
+	tree_put(state, "ethtool/eth0", "rx_prio0_pause_duration: 9\n");
+	remove(tree_path(state, "dcb/eth0"));
+	to = changes(&p);
+	assert_int_equal(to.event[PORT_LOSS_NAKS].known, PORT_UNREADABLE);
+	assert_string_equal(to.event[PORT_LOSS_NAKS].own, "packet_seq_err");
+	assert_int_equal(to.event[PORT_NIC_DISCARDS].known, PORT_UNREADABLE);
+	assert_int_equal(to.event[PORT_PAUSE_RECEIVED_US].known, PORT_UNREADABLE);
+	assert_int_equal(to.pfc_known, PORT_UNREADABLE);
+}
+
+/* An interface of another namespace may have a name that is also here: its PCI device tells. */
+static void namesakes(void **state)
+{
+	static const struct {
+		const char *netdev, *device; /* NULL: a virtual interface */
+		enum port_known known;
+	} one[] = {
+		{"eth0", "/devices/0000:41:00.0", PORT_EXACT},
+		{"eth1", "/devices/0000:42:00.0", PORT_OTHER_NAMESPACE},
+		{"veth", NULL, PORT_OTHER_NAMESPACE},
+		{"bond0", NULL, PORT_EXACT},
+		{"nowhere", NULL, PORT_OTHER_NAMESPACE},
+	};
+	char path[128];
+
+	tree_put(state, "devices/0000:41:00.0/vendor", "0x15b3\n");
+	tree_put(state, "devices/0000:42:00.0/vendor", "0x15b3\n");
+	tree_link(state, "class/infiniband/dev0/device", "/devices/0000:41:00.0");
+	tree_put(state, "class/net/veth/mtu", "1500\n");
+	tree_put(state, "class/net/bond0/bonding/mode", "802.3ad 4\n");
+	for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
+		struct port_events p;
+
+		snprintf(path, sizeof(path), "class/net/%s/device", one[i].netdev);
+		if (one[i].device)
+			tree_link(state, path, one[i].device);
+		snprintf(path, sizeof(path), "ethtool/%s", one[i].netdev);
+		if (strcmp(one[i].netdev, "nowhere") != 0)
+			tree_put(state, path, "     rx_discards_phy: 0\n");
+		port_events_open(&p, "dev0", 1, one[i].netdev);
+		assert_int_equal(p.ethtool_known, one[i].known);
+		port_events_start(&p);
+		assert_int_equal(changes(&p).event[PORT_FCS_ERRORS].known,
+				 one[i].known == PORT_EXACT ? PORT_NOT_COUNTED : one[i].known);
+	}
+}
+
+/* Whoever asks may not know the interface: the port's first GID does, or its link says why not. */
+static void unknown_netdev(void **state)
+{
+	struct port_events p;
+
+	tree_put(state, PORT "link_layer", "InfiniBand\n");
+	port_events_open(&p, "dev0", 1, "");
+	assert_int_equal(p.ethtool_known, PORT_NO_NETDEV);
+	tree_put(state, PORT "link_layer", "Ethernet\n");
+	port_events_open(&p, "dev0", 1, "");
+	assert_int_equal(p.ethtool_known, PORT_OTHER_NAMESPACE);
+	tree_put(state, PORT "gid_attrs/ndevs/0", "eth3\n");
+	tree_put(state, "ethtool/eth3", "rx_discards_phy: 4\n");
+	port_events_open(&p, "dev0", 1, NULL);
+	assert_int_equal(p.ethtool_known, PORT_EXACT);
+	assert_string_equal(p.netdev, "eth3");
+}
+
+/* Several ports: counts add up, durations and gauges do not. */
+static void several_ports(void **state)
+{
+	struct port_snapshot s = {.ports = 3};
+	struct port_change c;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct port_change *e = s.port[i].event;
+
+		e[PORT_LOSS_NAKS] = (struct port_change){PORT_EXACT, i + 1, "packet_seq_err"};
+		e[PORT_PAUSE_RECEIVED_US] = (struct port_change){PORT_EXACT, 70 - (int)i, "x"};
+		e[PORT_DEAD].known = PORT_NOT_COUNTED;
+	}
+	s.port[0].event[PORT_CRC].known = PORT_SATURATED;
+	s.port[2].event[PORT_CRC] = (struct port_change){PORT_AT_LEAST, 5, "y"};
+	s.port[1].event[PORT_LOSS_NAKS].known = PORT_AT_LEAST;
+	c = port_snapshot_event(&s, PORT_LOSS_NAKS);
+	assert_int_equal(c.change, 6);
+	assert_int_equal(c.known, PORT_AT_LEAST);
+	assert_true(port_snapshot_value(&s, PORT_PAUSE_RECEIVED_US) == 70);
+	assert_true(port_snapshot_value(&s, PORT_CRC) == 5);
+	assert_int_equal(port_snapshot_event(&s, PORT_DEAD).known, PORT_NOT_COUNTED);
+}
+
+/* The kernel would say again what it said at the start; the first reading need not wait. */
+static void old_values(void **state)
+{
+	uint64_t start_ns;
+	struct port_events p;
+
+	tree_put(state, PORT "hw_counters/packet_seq_err", "1");
+	tree_put(state, PORT "hw_counters/lifespan", "15");
+	port_events_open(&p, "dev0", 1, NULL);
+	assert_true(p.age.read_ns == 0);
+	port_events_start(&p);
+	start_ns = clock_now_ns();
+	port_events_stop(&p);
+	assert_true(clock_now_ns() - start_ns >= 15000000);
+	tree_put(state, PORT "hw_counters/lifespan", "999999999");
+	port_events_open(&p, "dev0", 1, NULL);
+	assert_true(p.age.lifespan_ns <= 50000000);
+}
+
+/* Each name finds itself. */
+static void names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < PORT_EVENTS; i++) {
+		assert_int_equal(port_event_find(port_event_name(i)), i);
+		assert_non_null(port_event_unit(i));
+	}
+	assert_int_equal(port_event_find("loss"), PORT_EVENTS);
+	for (int i = 0; i < PORT_KNOWN_KINDS; i++)
+		assert_int_equal(port_known_find(port_known_name(i)), i);
+	assert_int_equal(port_known_find(""), PORT_KNOWN_KINDS);
+	assert_string_equal(port_event_own(PORT_RNR_RECEIVED, "RNR received"), "RNR received");
+	assert_null(port_event_own(PORT_RNR_RECEIVED, "packet_seq_err"));
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, tree_make, tree_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_TREE(mlx5),
+		WITH_TREE(bnxt_re),
+		WITH_TREE(irdma),
+		WITH_TREE(mana),
+		WITH_TREE(efa),
+		WITH_TREE(rxe),
+		WITH_TREE(nothing_there),
+		WITH_TREE(sources_that_vanish),
+		WITH_TREE(namesakes),
+		WITH_TREE(unknown_netdev),
+		WITH_TREE(old_values),
+		cmocka_unit_test(several_ports),
+		cmocka_unit_test(names),
+	};
+
+	return cmocka_run_group_tests_name("port_events", tests, NULL, NULL);
+}
