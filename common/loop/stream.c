@@ -223,6 +223,19 @@ static __attribute__((noinline)) void note_empty_poll(struct stream *s, const st
 		peak_empty(r->result.peak, ticks);
 }
 
+/* A poll found nothing: note it, and sleep on events unless receives came. As above but SLEEPS. */
+static ALWAYS_INLINE int wait_for_more(struct stream *s, const bool sleeps, bool came,
+				       const struct turn *turn, const bool peak)
+{
+	if (sleeps) {
+		note_empty_poll(s, NULL, false, true);
+		if (round_sleep_if_idle(s->round, came))
+			return -1;
+	}
+	note_empty_poll(s, turn, peak, sleeps);
+	return 0;
+}
+
 /*
  * Poll completions and refill their QPs until nothing is under way. More constants: PEAK: compute
  * the peak; BOTH: poll the receives of the other direction, too.
@@ -256,12 +269,8 @@ static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, c
 				r->result.end_ticks = peak ? now : 0;
 				return 0;
 			}
-			if (sleeps) {
-				note_empty_poll(s, NULL, false, true);
-				if (round_sleep_if_idle(r, came > 0))
-					return -1;
-			}
-			note_empty_poll(s, paced ? &turn : NULL, peak, sleeps);
+			if (wait_for_more(s, sleeps, came > 0, paced ? &turn : NULL, peak))
+				return -1;
 			continue;
 		}
 		if (sleeps)
