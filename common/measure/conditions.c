@@ -13,12 +13,6 @@ static bool records_conditions(const struct measurement *meas)
 	return !meas->attr.warmup && !meas->attr.kind;
 }
 
-/* This end, or the other one. */
-static enum report_end end_of(const struct measurement *meas, bool mine)
-{
-	return meas->ms->ep->server == mine ? REPORT_SERVER : REPORT_CLIENT;
-}
-
 void conditions_start(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
@@ -40,7 +34,7 @@ void conditions_start(struct measurement *meas)
 void conditions_stop(struct measurement *meas)
 {
 	const struct measure *ms = meas->ms;
-	struct port_snapshot *s = &meas->snapshot[end_of(meas, true)];
+	struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
 
 	if (!records_conditions(meas))
 		return;
@@ -88,7 +82,7 @@ static void fill_port_quality(const struct measurement *meas, uint64_t messages,
 	unsigned mtu = ms->ep->rail[0].route.mtu_bytes ? ms->ep->rail[0].route.mtu_bytes : 1;
 	double all = (double)messages, qps = (double)(e->qps * ms->ep->workers);
 	double packets = all * (double)((meas->attr.message_bytes + mtu - 1) / mtu);
-	const struct port_snapshot *s = &meas->snapshot[end_of(meas, true)];
+	const struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
 	bool in_packets;
 
 	q->retransmissions = port_snapshot_resent(s, &in_packets);
@@ -132,7 +126,7 @@ void conditions_measure(struct measurement *meas, uint64_t messages)
 void conditions_describe(const struct measurement *meas, json_t *m)
 {
 	const struct record rec = {.quality = meas->quality};
-	const struct port_snapshot *s = &meas->snapshot[end_of(meas, true)];
+	const struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
 
 	if (!records_conditions(meas))
 		return;
@@ -146,7 +140,7 @@ int conditions_read(struct measurement *meas, const json_t *m)
 	const json_t *snapshot = json_object_get(m, "snapshot");
 	struct record rec;
 
-	if (snapshot && snapshot_from_json(&meas->snapshot[end_of(meas, false)], snapshot,
+	if (snapshot && snapshot_from_json(&meas->snapshot[measurement_end(meas, false)], snapshot,
 					   meas->ms->fault))
 		return -1;
 	if (!json_is_object(from))
@@ -162,7 +156,7 @@ void conditions_judge(const struct measurement *meas, struct report_row *row)
 {
 	const struct measure *ms = meas->ms;
 	const struct record *rec = row->record;
-	enum report_end me = end_of(meas, true), they = end_of(meas, false);
+	enum report_end me = measurement_end(meas, true), they = measurement_end(meas, false);
 
 	row->disturbed =
 		(struct report_disturbed){.quality = {quality_unknown(), quality_unknown()}};

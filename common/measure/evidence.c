@@ -7,12 +7,6 @@
 
 #define MOSTLY_FULL 0.5 /* of the time: then what is under way is what the queues hold */
 
-/* This end, or the other one. */
-static enum report_end end_of(const struct measurement *meas, bool mine)
-{
-	return meas->ms->ep->server == mine ? REPORT_SERVER : REPORT_CLIENT;
-}
-
 void evidence_start(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
@@ -69,7 +63,7 @@ static struct evidence evidence_of(const struct meter *t)
 void evidence_measure(struct measurement *meas)
 {
 	const struct measure *ms = meas->ms;
-	struct evidence *mine = &meas->evidence[end_of(meas, true)];
+	struct evidence *mine = &meas->evidence[measurement_end(meas, true)];
 	double workers = ms->ep->workers;
 
 	if (meas->attr.warmup)
@@ -89,7 +83,7 @@ void evidence_measure(struct measurement *meas)
 
 void evidence_describe(const struct measurement *meas, json_t *m)
 {
-	const struct evidence *mine = &meas->evidence[end_of(meas, true)];
+	const struct evidence *mine = &meas->evidence[measurement_end(meas, true)];
 
 	if (evidence_is_known(mine))
 		json_object_set_new(m, "evidence", evidence_to_json(mine));
@@ -101,5 +95,6 @@ int evidence_read(struct measurement *meas, const json_t *m)
 
 	if (!json_is_object(from))
 		return 0;
-	return evidence_from_json(&meas->evidence[end_of(meas, false)], from, meas->ms->fault);
+	return evidence_from_json(&meas->evidence[measurement_end(meas, false)], from,
+				  meas->ms->fault);
 }

@@ -144,6 +144,12 @@ struct measurement {
 	struct both_ways both;
 };
 
+/* Which end this one is, or with MINE false the other one. */
+static inline enum report_end measurement_end(const struct measurement *meas, bool mine)
+{
+	return meas->ms->ep->server == mine ? REPORT_SERVER : REPORT_CLIENT;
+}
+
 /*
  * prepare.c: prepare everything that the loops of a round read; ms and attr must be set. And the
  * numbers that are planned for a round of T (plan/plan.h).
