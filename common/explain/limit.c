@@ -21,6 +21,7 @@
 #define TIME_COUNTS    0.05
 #define LACK_COUNTS_S  1e-3 /* the kernel's own work takes less at a time */
 #define QUEUES_FILLED  10  /* a run of fewer send queues says nothing of how full they are */
+#define QUEUE_IN_FLIGHT 0.75 /* of the send queue, at least: the rest waits for its completion */
 #define FAST_LINK_GBPS 199 /* from here on one QP may be what limits */
 #define ONE_QP_REACHES 0.7
 
@@ -259,7 +260,8 @@ static bool is_window(const struct judged *j)
 	write_limit(j->l, "the window: %.0f messages of %s in flight, which take %.1f us each",
 		    in_flight(r), units_size(r->message_bytes).text,
 		    r->sender->completion_ns / 1e3);
-	depth = ceil(c->link_gbps * r->sender->alone_ns / message_bits / r->qps) + 1;
+	depth = c->link_gbps * r->sender->alone_ns / message_bits / r->qps;
+	depth = ceil(depth / QUEUE_IN_FLIGHT) + 1;
 	if (r->pulls)
 		snprintf(j->l->next, sizeof(j->l->next),
 			 "use more QPs (-q), or a larger --outs if the device has it");

@@ -56,6 +56,21 @@ slot() {
 	says_no client.err 'rdmark: limited by'
 }
 
+@test "the window: with the depth that it names, the link" {
+	local depth
+	scripted 'latency=40000 gap=340' write_bw -s 4096 -t 16 -n 5000
+	limited window 'the window: 16 messages of 4 KiB in flight'
+	depth=$(jq -r '.results[0].limit.next | match("-t ([0-9]+)").captures[0].string' c.json)
+	scripted 'latency=40000 gap=340' write_bw -s 4096 -t "$depth" -n 20000
+	limited link 'the link: 9'
+}
+
+@test "the sender: a program that is slower than the adapter" {
+	scripted 'gap=20 post=400' write_bw -s 4096 -n 20000 --post-api send
+	json c.json '.results[0].limit | .bound_by == "core" and (.certain | not)'
+	says client.err "rdmark: may be limited by the client's CPU"
+}
+
 @test "--rate_limit" {
 	scripted 'gap=400' write_bw -s 4096 -n 2000 --rate_limit 20g
 	limited schedule '--rate_limit: 100 % of 20.0 Gb/s'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2030,SC2031,SC2154 # what lib/rdmark.bash sets and reads
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # The snapshots of both ends' ports: what changed during a measurement, what did not, and why the
 # rest is unknown. The machines are made up, each end has its own.
@@ -34,7 +34,25 @@ put() {
 }
 
 # counter DIR NAME VALUE: of the port.
-counter() { put "$(echo "$1"/class/infiniband/sim0/ports/1)/$2" "$3"; }
+counter() { put "$1/class/infiniband/sim0/ports/1/$2" "$3"; }
+
+# counted PROGRAM COMMAND: what COMMAND counts, in the trees mine (of the client) and theirs, is during
+# the run of a second; the document is in c.json.
+counted() {
+	export SIMVERBS_GBPS=2 # or the program limits the rate
+	at theirs server "$1"
+	at mine start_client "$1" -D 1 --interval 0.1 --json=c.json
+	until_says client.err '^rdmark: .*messages/s'
+	"$2"
+	finish client server
+	ended client 0
+}
+
+# limited BY CODE END: by that, for certain, and that is found at that end.
+limited() {
+	json c.json '.results[0] | .limit.bound_by == $by and .limit.certain and (.diagnosis[0] | .code == $code and .end == $where
+		and .share >= 0.05)' --arg by "$1" --arg code "$2" --arg where "$3"
+}
 
 @test "each end tells what changed at its port, under one name for each meaning; the other end knows it" {
 	made mine
@@ -101,4 +119,41 @@ counter() { put "$(echo "$1"/class/infiniband/sim0/ports/1)/$2" "$3"; }
 	finish server
 	ended client 0
 	json c.json '(.results | length) > 20 and all(.results[]; has("snapshot") | not)'
+}
+
+@test "the receiver posts no receives in time: its RNR timer, and who waited for it" {
+	made mine
+	made theirs
+	counter mine hw_counters/rnr_nak_retry_err 0
+	no_receives() { counter mine hw_counters/rnr_nak_retry_err 500; }
+	counted send_bw no_receives
+	limited receiver receiver_not_ready client
+}
+
+@test "pause frames: by the server's port, and by a switch" {
+	made mine
+	made theirs
+	stopped_by_server() {
+		put theirs/ethtool/eth9 'tx_prio3_pause_duration: 300000'
+		put mine/ethtool/eth9 'rx_prio3_pause_duration: 300000'
+	}
+	stopped_by_switch() { put mine/ethtool/eth9 'rx_prio3_pause_duration: 300000'; }
+	put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
+	put theirs/ethtool/eth9 'tx_prio3_pause_duration: 0'
+	counted write_bw stopped_by_server
+	limited pause paused client
+	json c.json '.results[0].diagnosis[0].cause | test("he server.s port sent")'
+	put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
+	put theirs/ethtool/eth9 'tx_prio3_pause_duration: 0'
+	counted write_bw stopped_by_switch
+	limited pause paused client
+	json c.json '.results[0].diagnosis[0].cause | test("A switch sent")'
+}
+
+@test "the link went down: a fault of that end, whatever limits the run" {
+	made mine
+	made theirs
+	went_down() { counter theirs counters/link_downed 1; }
+	counted write_bw went_down
+	json c.json '.results[0].diagnosis[0] | .code == "link_went_down" and .level == "fault" and .end == "server"'
 }
