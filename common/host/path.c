@@ -304,18 +304,25 @@ static enum path_class classify_path(hwloc_topology_t hwloc, hwloc_obj_t nic, hw
 	return hwloc_bitmap_intersects(home[0]->cpuset, home[1]->cpuset) ? PATH_NODE : PATH_SYS;
 }
 
+enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu)
+{
+	hwloc_obj_t at_nic = find_pci_device(t, nic), at_gpu = find_pci_device(t, gpu);
+
+	if (!at_nic || !at_gpu)
+		return PATH_UNKNOWN;
+	return classify_path(t->hwloc, at_nic, at_gpu, common_ancestor(at_nic, at_gpu));
+}
+
 void path_find(const struct path_tree *t, const char *nic, const char *gpu, struct path *p)
 {
 	hwloc_obj_t at_nic = find_pci_device(t, nic), at_gpu = find_pci_device(t, gpu), top = NULL;
 
 	memset(p, 0, sizeof(*p));
-	p->class = PATH_UNKNOWN;
 	p->virtual_machine = t->virtual_machine;
 	read_max_payload(t, nic, gpu, p);
-	if (at_nic && at_gpu) {
+	p->class = path_classify(t, nic, gpu);
+	if (at_nic && at_gpu)
 		top = common_ancestor(at_nic, at_gpu);
-		p->class = classify_path(t->hwloc, at_nic, at_gpu, top);
-	}
 	walk_leg(t, at_nic, top, &p->nic, p);
 	walk_leg(t, at_gpu, top, &p->gpu, p);
 	if (!at_nic)

@@ -58,6 +58,9 @@ void path_close(struct path_tree *t); /* NULL is fine */
  */
 void path_find(const struct path_tree *t, const char *nic, const char *gpu, struct path *p);
 
+/* The distance between these devices alone, at no cost. Never fails. */
+enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu);
+
 /* Sort the COUNT GPUs of LIST by distance from NIC: by class, then slowest link, then index. */
 void path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count);
 

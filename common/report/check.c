@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "explain/before.h"
+#include "explain/nccl.h"
 #include "report/forms.h"
 #include "report/list.h"
 #include "verbs/hca.h"
@@ -28,6 +29,9 @@ struct check {
 	struct checked *entry; /* [0] is the host, then one for each checked port; owned */
 	size_t count;
 	unsigned findings[FINDING_LEVELS];
+	struct gpus gpus;
+	struct nccl_variable nccl[NCCL_VARIABLES]; /* of the host, whatever ports are checked */
+	size_t nccl_count;
 };
 
 /* True if LIST, devices as -d names them, separated by commas, has P. NULL: true for all. */
@@ -49,6 +53,14 @@ static void count_findings(struct check *k)
 	for (size_t i = 0; i < k->count; i++)
 		for (size_t n = 0; n < k->entry[i].findings.count; n++)
 			k->findings[k->entry[i].findings.list[n].level]++;
+}
+
+static void check_nccl(struct check *k)
+{
+	struct nccl_facts x;
+
+	nccl_facts_read(&x, &k->list, &k->gpus);
+	k->nccl_count = nccl_variables(&x, k->nccl);
 }
 
 /*
@@ -82,6 +94,9 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 			return fault_fix(f, "name a device of --list");
 		return -1;
 	}
+	/* Before the wait for the counters, so that it takes no time. */
+	gpus_read(&k->gpus, &k->list, k->host.virtual_machine);
+	check_nccl(k);
 	for (size_t i = 1; i < k->count; i++) {
 		port_facts_read_again(&k->entry[i].facts, GROWTH_NS);
 		explain_port(&k->entry[i].facts, &k->entry[i].findings);
@@ -145,12 +160,14 @@ static json_t *checked_to_json(const struct checked *c)
 
 static json_t *check_to_json(const struct check *k)
 {
-	json_t *ports = json_array();
+	json_t *ports = json_array(), *nccl = json_array();
 
 	for (size_t i = 1; i < k->count; i++)
 		json_array_append_new(ports, checked_to_json(&k->entry[i]));
-	return json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "host",
-			 checked_to_json(&k->entry[0]), "ports", ports);
+	for (size_t i = 0; i < k->nccl_count; i++)
+		json_array_append_new(nccl, nccl_to_json(&k->nccl[i]));
+	return json_pack("{s:s, s:o, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "host",
+			 checked_to_json(&k->entry[0]), "ports", ports, "nccl", nccl);
 }
 
 static void print_check(const struct check *k)
@@ -159,6 +176,8 @@ static void print_check(const struct check *k)
 
 	for (size_t i = 0; i < k->count; i++)
 		print_checked(stdout, &k->entry[i]);
+	for (size_t i = 0; i < k->nccl_count; i++)
+		printf("rdmark: %s=%s: %s\n", k->nccl[i].name, k->nccl[i].value, k->nccl[i].reason);
 	printf("%zu port%s:", k->count - 1, k->count == 2 ? "" : "s");
 	for (int i = FINDING_LEVELS; i-- > 0;)
 		printf(" %u %s%s%s", k->findings[i], names[i], k->findings[i] == 1 ? "" : "s",

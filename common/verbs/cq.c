@@ -9,12 +9,6 @@
 
 #define CQE_BYTES 64 /* roughly what an entry pins, for the memlock hint */
 
-/*
- * Soft-RoCE's library has no usable extended CQs: when ibv_next_poll() finds nothing it advances
- * the consumer index twice and unlocks twice (rdma-core's pull requests 1512 and 1617).
- */
-#define SOFT_ROCE_VENDOR 0xffffff
-
 /* Create an extended CQ whose completions have the fields that struct ibv_wc has for a receive.
  * Returns NULL with errno on failure. */
 static struct ibv_cq_ex *create_extended_cq(const struct hca *h, const struct cq_attr *a)
@@ -38,7 +32,12 @@ static struct ibv_cq_ex *create_extended_cq(const struct hca *h, const struct cq
 /* Create the CQ of L: an extended one if wanted and possible, else a plain one. */
 static bool create_cq(struct cq_link *l, const struct hca *h, const struct cq_attr *a)
 {
-	bool extended = a->extended && h->info.attr.vendor_id != SOFT_ROCE_VENDOR;
+	/*
+	 * Soft-RoCE's library has no usable extended CQs: when ibv_next_poll() finds nothing it
+	 * advances the consumer index twice and unlocks twice (rdma-core's pull requests 1512 and
+	 * 1617).
+	 */
+	bool extended = a->extended && !hca_is_soft_roce(&h->info);
 
 	l->cq_ex = extended ? create_extended_cq(h, a) : NULL;
 	l->cq = l->cq_ex ? ibv_cq_ex_to_cq(l->cq_ex)

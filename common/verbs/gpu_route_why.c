@@ -5,27 +5,13 @@
 #include <errno.h>
 
 #include "base/units.h"
+#include "host/nvidia.h"
 #include "host/sysfs.h"
 
 #define TURING_CAPABILITY   75
 #define DMABUF_CUDA_VERSION 11070
 #define KERNEL_ENOTSUPP     524 /* Linux's internal ENOTSUPP, which strerror() lacks */
 #define OFED                "MLNX_OFED or DOCA-OFED"
-
-static bool sysfs_file_exists(const char *path)
-{
-	char text[64];
-
-	return !sysfs_read(text, sizeof(text), "%s", path);
-}
-
-static bool peermem_is_loaded(void)
-{
-	return sysfs_file_exists("module/nvidia_peermem/version") ||
-	       sysfs_file_exists("module/nv_peer_mem/version") ||
-	       sysfs_file_exists("kernel/mm/memory_peers/nv_mem/version") ||
-	       sysfs_file_exists("kernel/mm/memory_peers/nv_mem_nc/version");
-}
 
 /* The size of G's BAR1, the window through which other devices access its memory. */
 static struct units_text format_bar1_size(const struct gpu_info *g)
@@ -147,7 +133,7 @@ static int explain_peermem_absent(const struct gpu_info *g, struct fault *f)
 
 	/* Every module of MLNX_OFED and DOCA-OFED needs mlx_compat, so it tells that they are
 	 * installed. */
-	if (sysfs_file_exists("module/mlx_compat/initstate")) {
+	if (sysfs_exists("module/mlx_compat/initstate")) {
 		fault_cause(f, "nvidia_peermem is not loaded");
 		return fault_fix(f, "modprobe nvidia_peermem");
 	}
@@ -173,7 +159,7 @@ static int explain_peermem_refused(const struct gpu_mr_attr *attr, int errnum, s
 	}
 	if (!g->gpudirect)
 		return explain_no_gpudirect(g, f);
-	if (!peermem_is_loaded())
+	if (!nvidia_has_peermem())
 		return explain_peermem_absent(g, f);
 	fault_cause(f,
 		    "nvidia_peermem is loaded, but does not accept the memory: BAR1 (%s) is full, "

@@ -99,6 +99,12 @@ void hca_release(struct hca *h);
  */
 double hca_rate_gbps(const struct hca_port *p);
 
+/* True if P is soft-RoCE (rdma_rxe). */
+static inline bool hca_is_soft_roce(const struct hca_port *p)
+{
+	return p->attr.vendor_id == 0xffffff;
+}
+
 /* Convert enum ibv_mtu to bytes (256 … 4096), and back; 0 if invalid. */
 unsigned hca_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu hca_mtu_enum(unsigned bytes);

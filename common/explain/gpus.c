@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "explain/gpus.h"
+
+#include <string.h>
+
+#include "host/sysfs.h"
+
+static bool is_translated(const char *pci)
+{
+	char type[24];
+
+	return pci_is_address(pci) &&
+	       !sysfs_read(type, sizeof(type), "bus/pci/devices/%s/iommu_group/type", pci) &&
+	       strncmp(type, "DMA", 3) == 0;
+}
+
+void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine)
+{
+	size_t ports = list->count < GPUS_PORTS ? list->count : GPUS_PORTS;
+	struct fault f = {0};
+	struct path_tree *t;
+
+	memset(g, 0, sizeof(*g));
+	for (unsigned i = 0; i < NVIDIA_MAX; i++)
+		for (size_t n = 0; n < GPUS_PORTS; n++)
+			g->class[i][n] = PATH_UNKNOWN;
+	nvidia_read(&g->nvidia);
+	if (!g->nvidia.gpus || virtual_machine)
+		return;
+	/* hwloc takes some time, so it is used only if there is a GPU. */
+	if (!path_open(&t, &f))
+		for (unsigned i = 0; i < g->nvidia.gpus; i++)
+			for (size_t n = 0; n < ports; n++)
+				g->class[i][n] =
+					path_classify(t, list->port[n].place.pci, g->nvidia.gpu[i]);
+	path_close(t);
+	for (size_t n = 0; n < ports; n++)
+		g->translated[n] = is_translated(list->port[n].place.pci);
+}

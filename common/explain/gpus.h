@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * gpus: facts about the GPUs of a host and their distance from its RDMA ports. Nothing is raised:
+ * what cannot be read is PATH_UNKNOWN or "".
+ */
+#pragma once
+
+#include "host/nvidia.h"
+#include "host/path.h"
+#include "verbs/hca.h"
+
+#define GPUS_PORTS 64 /* ports beyond it are not looked at */
+
+struct gpus {
+	struct nvidia nvidia;
+	/* From each GPU to each port of the list; PATH_UNKNOWN in a virtual machine, too. */
+	enum path_class class[NVIDIA_MAX][GPUS_PORTS];
+	bool translated[GPUS_PORTS]; /* the IOMMU translates the port's DMA */
+};
+
+/* Read the facts about the GPUs and the ports of LIST. */
+void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "host/netdevs.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "host/sysfs.h"
+
+#define RECORD_BYTES 4096
+
+static bool is_routable(const struct sockaddr *sa)
+{
+	const struct in6_addr *v6 = &((const struct sockaddr_in6 *)sa)->sin6_addr;
+	uint32_t v4;
+
+	if (sa->sa_family == AF_INET6)
+		return !IN6_IS_ADDR_LOOPBACK(v6) && !IN6_IS_ADDR_LINKLOCAL(v6);
+	v4 = ntohl(((const struct sockaddr_in *)sa)->sin_addr.s_addr);
+	return v4 >> 24 != 127 && v4 >> 16 != 0xa9fe; /* 127.0.0.0/8, 169.254.0.0/16 */
+}
+
+/* Add the address SA of NAME. */
+static void add_address(struct netdevs *n, const char *name, const struct sockaddr *sa)
+{
+	size_t at = 0;
+
+	while (at < n->count && strcmp(n->list[at].name, name) != 0)
+		at++;
+	if (at == NETDEVS_MAX)
+		return;
+	if (at == n->count) {
+		n->list[n->count++] = (struct netdev){
+			.hardware = sysfs_exists("class/net/%s/device", name) ||
+				    sysfs_exists("class/net/%s/bonding", name),
+		};
+		snprintf(n->list[at].name, sizeof(n->list[at].name), "%s", name);
+	}
+	n->list[at].routable |= is_routable(sa);
+}
+
+static void read_live(struct netdevs *n)
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all))
+		return;
+	for (struct ifaddrs *i = all; i; i = i->ifa_next)
+		if (i->ifa_addr && i->ifa_flags & IFF_UP && i->ifa_flags & IFF_RUNNING &&
+		    (i->ifa_addr->sa_family == AF_INET || i->ifa_addr->sa_family == AF_INET6))
+			add_address(n, i->ifa_name, i->ifa_addr);
+	freeifaddrs(all);
+}
+
+static void read_record(struct netdevs *n)
+{
+	char text[RECORD_BYTES], name[IF_NAMESIZE], address[INET6_ADDRSTRLEN], *rest = text, *line;
+	ssize_t got = sysfs_read_raw(text, sizeof(text) - 1, "addresses");
+
+	text[got > 0 ? got : 0] = '\0';
+	while ((line = strsep(&rest, "\n"))) {
+		struct sockaddr_in v4 = {.sin_family = AF_INET};
+		struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+
+		if (sscanf(line, "%15s %45s", name, address) != 2 || strchr(name, '/'))
+			continue;
+		if (inet_pton(AF_INET, address, &v4.sin_addr) == 1)
+			add_address(n, name, (struct sockaddr *)&v4);
+		else if (inet_pton(AF_INET6, address, &v6.sin6_addr) == 1)
+			add_address(n, name, (struct sockaddr *)&v6);
+	}
+}
+
+void netdevs_read(struct netdevs *n)
+{
+	n->count = 0;
+	if (sysfs_is_made_up())
+		read_record(n);
+	else
+		read_live(n);
+}
