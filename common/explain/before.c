@@ -51,11 +51,17 @@ static void add_fault(struct findings *to, const char *code, const struct fault 
 	finding_next(f, "%s", why->fix);
 }
 
+/* What else is true of the link of a port that is not ACTIVE does not matter. */
+static bool is_active(const struct port_facts *x)
+{
+	return x->port->port_attr.state == IBV_PORT_ACTIVE;
+}
+
 static void check_state(const struct port_facts *x, struct findings *to)
 {
 	struct fault why = {0};
 
-	if (x->port->port_attr.state == IBV_PORT_ACTIVE)
+	if (is_active(x))
 		return;
 	hca_raise_not_active(x->port, &why);
 	add_fault(to, "port_not_active", &why);
@@ -66,7 +72,7 @@ static void check_rate(const struct port_facts *x, struct findings *to)
 	double gbps = hca_rate_gbps(x->port);
 	struct finding *f;
 
-	if (!(gbps > 0) || gbps >= x->sibling_gbps * 0.99)
+	if (!is_active(x) || !(gbps > 0) || gbps >= x->sibling_gbps * 0.99)
 		return;
 	f = finding_add(to, "link_below_siblings", FINDING_WARN,
 			"the link runs at %g Gb/s, and another port of this kind at %g Gb/s", gbps,
@@ -124,7 +130,7 @@ static void check_mtu(const struct port_facts *x, struct findings *to)
 	unsigned max = hca_mtu_bytes(x->port->port_attr.max_mtu);
 	struct finding *f;
 
-	if (x->port->is_iwarp || !active || active >= max)
+	if (!is_active(x) || x->port->is_iwarp || !active || active >= max)
 		return;
 	f = finding_add(to, "mtu_below_maximum", x->port->is_ethernet ? FINDING_NOTE : FINDING_WARN,
 			"the path MTU is %u; the port supports %u", active, max);

@@ -7,8 +7,13 @@
 
 #include "base/fault.h"
 #include "base/outlet.h"
+#include "base/terminal.h"
 #include "base/text.h"
+#include "explain/before.h"
 #include "verbs/vfault.h"
+
+#define LIST_COLUMNS 80
+#define MORE_ROOM    12 /* for " and N more" */
 
 const char *list_state_name(enum ibv_port_state state)
 {
@@ -45,6 +50,38 @@ static void print_port(FILE *out, const struct hca_port *p)
 		text_add(more, sizeof(more), "%sfirmware %s", more[0] ? ", " : "", p->attr.fw_ver);
 	if (more[0])
 		fprintf(out, "    %s\n", more);
+}
+
+/*
+ * Print "(!)" and the codes of the findings about P, one of LIST, that are more than notes.
+ * Counters are read once, so it takes no time, and does not see whether they grow. Returns false if
+ * there are none.
+ */
+static bool print_findings(FILE *out, const struct hca_port *p, const struct hca_list *list,
+			   const struct host_facts *host)
+{
+	struct findings found = {.count = 0};
+	char line[LIST_COLUMNS + 1] = "    (!)";
+	struct port_facts facts;
+	unsigned shown = 0, left = 0;
+
+	port_facts_read(&facts, p, list, host);
+	explain_port(&facts, &found);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct finding *f = &found.list[i];
+
+		if (f->level < FINDING_WARN)
+			continue;
+		if (left || strlen(line) + strlen(f->code) + 2 > LIST_COLUMNS - MORE_ROOM)
+			left++;
+		else
+			text_add(line, sizeof(line), "%s %s", shown++ ? "," : "", f->code);
+	}
+	if (left)
+		text_add(line, sizeof(line), " and %u more", left);
+	if (shown)
+		fprintf(out, "%s\n", line);
+	return shown;
 }
 
 static void print_gids(FILE *out, const struct hca_port *p)
@@ -85,7 +122,10 @@ int list_ports(FILE *out, const char *program)
 	struct fault f = {0};
 	struct hca_list list;
 	struct hca_attr any = {NULL};
+	struct host_facts host;
+	bool marked = false;
 	char reason[160];
+	int rc;
 
 	if (hca_scan(&list, NULL, &f) == 0 && !list.count)
 		hca_choose(&list, &any, reason, sizeof(reason), &f);
@@ -93,6 +133,7 @@ int list_ports(FILE *out, const char *program)
 		fault_print(&f, program, stderr);
 		return fault_exit_status(&f);
 	}
+	host_facts_read(&host);
 	fprintf(out, "%-12s %4s %-6s %-10s %5s %4s %-15s %4s %s\n", "device", "port", "state",
 		"link", "Gb/s", "MTU", "netdev", "NUMA", "PCI");
 	for (size_t i = 0; i < list.count; i++) {
@@ -105,8 +146,12 @@ int list_ports(FILE *out, const char *program)
 			continue;
 		}
 		print_port(out, p);
+		marked |= print_findings(out, p, &list, &host);
 		print_gids(out, p);
 	}
 	hca_list_free(&list);
-	return list_finish(out, program);
+	rc = list_finish(out, program);
+	if (marked && !rc)
+		terminal_note(stderr, "(!): a finding, which --check explains");
+	return rc;
 }

@@ -7,8 +7,9 @@
 #include "verbs/hca.h"
 
 /*
- * Print the table to OUT. Returns the exit status: 77 with the reason on stderr if there is no
- * device.
+ * Print the table to OUT, with "(!)" below the row of a port that has a finding of level warn or
+ * fault; a note on stderr says what that is. Returns the exit status: 77 with the reason on stderr
+ * if there is no device.
  */
 int list_ports(FILE *out, const char *program);
 

@@ -24,7 +24,7 @@ list() {
 		ib1 link=ib state=INIT; ib2 link=ib state=ARMED; roce0 state=DOWN netdev=eth7'
 	list
 	ended list 0
-	silent list.err
+	[[ $(<list.err) == 'rdmark: (!): a finding, which --check explains' ]] || fail 'not that note'
 	grep -Eq '^mlx5_0 +1 ACTIVE +InfiniBand +400 +4096 +- +1 +0000:c1:00.0$' list.out || fail 'mlx5_0'
 	grep -A 1 '^mlx5_0 ' list.out | grep -Eq '^    PCIe .* x16, firmware 28\.39\.1002$' || fail 'mlx5_0: PCIe link'
 	! grep -E '.{81}|[[:space:]]$' list.out || fail 'too wide, or blanks at the end'
@@ -32,6 +32,32 @@ list() {
 	grep -Eq '^ib1 +1 INIT ' list.out || fail 'ib1'
 	grep -Eq '^ib2 +1 ARMED ' list.out || fail 'ib2'
 	grep -Eq '^roce0 +1 DOWN +Ethernet ' list.out || fail 'roce0'
+	! grep -A 2 '^mlx5_0 ' list.out | grep -F '(!)' || fail 'a healthy one is marked'
+	[[ $(grep -cxF '    (!) port_not_active' list.out) == 3 ]] || fail 'not all three are marked'
+}
+
+@test "--list: a port with findings is marked with their codes, one with notes is not" {
+	on 'ib0 link=ib speed=NDR width=4 mtu=2048 max_mtu=4096 pci=0000:c1:00.0; ib1 link=ib speed=NDR width=2 pci=0000:c2:00.0'
+	echo 1 >sys/class/infiniband/ib1/ports/1/counters/link_downed
+	list
+	ended list 0
+	[[ $(grep -cF '(!)' list.out) == 2 ]] || fail 'not both'
+	grep -A 2 '^ib1 ' list.out | grep -qxF '    (!) link_below_siblings' || fail 'ib1'
+	mkdir -p sys/bus/pci/devices/0000:c1:00.0/iommu_group
+	echo DMA >sys/bus/pci/devices/0000:c1:00.0/iommu_group/type
+	echo 'TOTAL_ERR_COR 0' >sys/bus/pci/devices/0000:c1:00.0/aer_dev_correctable
+	echo 'TOTAL_ERR_NONFATAL 0' >sys/bus/pci/devices/0000:c1:00.0/aer_dev_nonfatal
+	echo 'TOTAL_ERR_FATAL 1' >sys/bus/pci/devices/0000:c1:00.0/aer_dev_fatal
+	echo 8 >sys/bus/pci/devices/0000:c1:00.0/current_link_width
+	list
+	grep -A 2 '^ib0 ' list.out | grep -qxF '    (!) pcie_below_link, mtu_below_maximum, iommu_translates and 1 more' ||
+		fail 'ib0'
+	! grep -E '.{81}' list.out || fail 'too wide'
+	on 'roce0 mtu=1024 max_mtu=4096 speed=EDR width=4 gid.0=v2/127.0.0.1'
+	list
+	ended list 0
+	silent list.err
+	says_no list.out '(!)'
 }
 
 @test "--list: the data rate of every speed and width" {

@@ -107,6 +107,9 @@ static void port_rules(void **state)
 	(void)state;
 	w->port.port_attr.state = IBV_PORT_INIT;
 	finds(w, "port_not_active", FINDING_FAULT);
+	w->port.port_attr.active_mtu = IBV_MTU_256; /* these are no findings then */
+	w->x.sibling_gbps *= 4;
+	finds(w, "port_not_active", FINDING_FAULT);
 	w = healthy();
 	w->port.open_errno = EACCES;
 	w->port.port_attr.state = 0;
