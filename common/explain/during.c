@@ -19,7 +19,7 @@ struct watched {
 	const struct run_facts *r;
 	const struct run_end *sender, *receiver, *source, *sink;
 	struct findings *to;
-	double run_ns, packets;
+	double run_ns;
 };
 
 static double packets_of(const struct run_facts *r)
@@ -120,28 +120,20 @@ static void find_link_errors(const struct watched *w, const struct run_end *end)
 }
 
 /*
- * The share that loss takes: each NAK has all packets in flight sent again (an upper bound where a
- * NIC repeats only the one), each ACK timeout stops one QP. NaN: how many are in flight is not
- * known.
+ * The share that loss takes. After a NAK, what was in flight is sent again: the round trip is lost,
+ * at any rate (an upper bound where a NIC sends only the missing packet). An ACK timeout stops one
+ * QP. NaN: the round trip is not known.
  */
 static double loss_share(const struct watched *w)
 {
-	const struct run_facts *r = w->r;
 	double naks = w->sender->event[PORT_LOSS_NAKS];
 	double timeouts = w->sender->event[PORT_ACK_TIMEOUT];
-	double link_gbps = fmin(w->sender->rate_gbps, w->receiver->rate_gbps);
-	double packet_bits = (double)r->message_bytes * 8 * (double)r->messages / w->packets;
-	double in_flight = (double)r->tx_depth * r->qps * w->packets / (double)r->messages;
-	double again = link_gbps * w->sender->alone_ns / packet_bits;
-	double share = 0;
+	double lost_ns = naks > 0 ? naks * w->sender->alone_ns : 0;
+	double share;
 
-	if (again > in_flight)
-		again = in_flight;
-	if (naks > 0)
-		share = naks / w->packets * again / (1 + naks / w->packets * again);
-	if (timeouts > 0 && r->ack_timeout_ns > 0)
-		share = (isnan(share) ? 0 : share) +
-			timeouts * r->ack_timeout_ns / (w->run_ns * r->qps);
+	if (timeouts > 0)
+		lost_ns = fmax(lost_ns, 0) + timeouts * w->r->ack_timeout_ns;
+	share = lost_ns / (w->run_ns * w->r->qps);
 	return share > 1 ? 1 : share;
 }
 
@@ -394,8 +386,7 @@ void explain_events(const struct run_facts *r, struct findings *to)
 				  .source = r->source,
 				  .sink = r->sink,
 				  .to = to,
-				  .run_ns = r->seconds * 1e9,
-				  .packets = packets_of(r)};
+				  .run_ns = r->seconds * 1e9};
 
 	find_link_errors(&w, r->sender);
 	find_link_errors(&w, r->receiver);

@@ -133,10 +133,17 @@ double port_snapshot_value(const struct port_snapshot *s, enum port_event event)
 double port_snapshot_resent(const struct port_snapshot *s, bool *packets);
 
 /*
- * How often no ACK came in time. Where only restarts are counted, these less those that a NAK
- * explains. NaN: not known.
+ * How often a NAK for a missing packet made S's ports begin again, whose receiver is PEER. rxe
+ * counts every restart, but no NAK for the oldest packet in flight: there, gaps that PEER saw are
+ * NAKs, too. NaN: not known.
  */
-double port_snapshot_timeouts(const struct port_snapshot *s);
+double port_snapshot_naks(const struct port_snapshot *s, const struct port_snapshot *peer);
+
+/*
+ * How often no ACK came in time. Where only restarts are counted, these less those that a NAK
+ * explains, as above. NaN: not known.
+ */
+double port_snapshot_timeouts(const struct port_snapshot *s, const struct port_snapshot *peer);
 
 /* How many packets they dropped or could not read. NaN: not known. */
 double port_snapshot_lost(const struct port_snapshot *s);

@@ -324,16 +324,34 @@ double port_snapshot_resent(const struct port_snapshot *s, bool *packets)
 	return sum_events(s, causes, all ? 1 : sizeof(causes) / sizeof(causes[0]));
 }
 
-double port_snapshot_timeouts(const struct port_snapshot *s)
+/* How often S's ports began again for any cause but a receiver that was not ready; NaN: unknown. */
+static double restarts(const struct port_snapshot *s)
 {
-	static const enum port_event naks[] = {PORT_LOSS_NAKS, PORT_RNR_RECEIVED};
 	const struct port_source *source = source_of(s, PORT_RETRANSMITTED);
+	double not_ready = port_snapshot_value(s, PORT_RNR_RECEIVED);
+
+	if (!source || !source->counts_restarts)
+		return NAN;
+	return fmax(0, port_snapshot_value(s, PORT_RETRANSMITTED) - fmax(not_ready, 0));
+}
+
+double port_snapshot_naks(const struct port_snapshot *s, const struct port_snapshot *peer)
+{
+	double counted = port_snapshot_value(s, PORT_LOSS_NAKS);
+	double gaps = port_snapshot_value(peer, PORT_LOSS_SEEN);
+
+	if (isnan(restarts(s)) || isnan(gaps))
+		return counted;
+	return fmax(counted, fmin(gaps, restarts(s)));
+}
+
+double port_snapshot_timeouts(const struct port_snapshot *s, const struct port_snapshot *peer)
+{
 	double counted = port_snapshot_value(s, PORT_ACK_TIMEOUT);
 
-	if (!isnan(counted) || !source || !source->counts_restarts)
+	if (!isnan(counted) || isnan(restarts(s)))
 		return counted;
-	return fmax(0, port_snapshot_value(s, PORT_RETRANSMITTED) -
-			       sum_events(s, naks, sizeof(naks) / sizeof(naks[0])));
+	return fmax(0, restarts(s) - fmax(port_snapshot_naks(s, peer), 0));
 }
 
 double port_snapshot_lost(const struct port_snapshot *s)

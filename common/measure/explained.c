@@ -86,10 +86,11 @@ static double counted_s(const struct port_snapshot *s)
 static void describe_end(const struct measurement *meas, bool mine, bool source, struct run_end *to)
 {
 	const struct endpoint *ep = meas->ms->ep;
-	enum report_end end = mine == ep->server ? REPORT_SERVER : REPORT_CLIENT;
+	enum report_end end = measurement_end(meas, mine);
 	const struct evidence *saw = &meas->evidence[end];
 	const struct quality *quality = mine ? &meas->quality : &meas->their_quality;
 	const struct port_snapshot *counted = &meas->snapshot[end];
+	const struct port_snapshot *peer = &meas->snapshot[measurement_end(meas, !mine)];
 
 	run_end_unknown(to, end == REPORT_SERVER ? "server" : "client");
 	to->rate_gbps = 0;
@@ -111,7 +112,8 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	to->counted_s = counted_s(counted);
 	for (int i = 0; i < PORT_EVENTS; i++)
 		to->event[i] = port_snapshot_value(counted, i);
-	to->event[PORT_ACK_TIMEOUT] = port_snapshot_timeouts(counted);
+	to->event[PORT_LOSS_NAKS] = port_snapshot_naks(counted, peer);
+	to->event[PORT_ACK_TIMEOUT] = port_snapshot_timeouts(counted, peer);
 }
 
 /* What this end or the peer (MINE) sends, as REC says: both ends find the same. */

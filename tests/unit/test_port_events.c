@@ -118,6 +118,7 @@ static struct port_snapshot snapshot_of(void **state, const struct fixture *x)
 /* What S says of KEY, in the words of the fixtures: into WHAT the value, and into OWN a name. */
 static void say(const struct port_snapshot *s, const char *key, char what[64], const char **own)
 {
+	static const struct port_snapshot none; /* a peer that says nothing */
 	const struct port_changes *p = &s->port[0];
 	enum port_event event = port_event_find(key);
 	bool packets;
@@ -128,7 +129,7 @@ static void say(const struct port_snapshot *s, const char *key, char what[64], c
 		snprintf(what, 64, "%g", port_snapshot_resent(s, &packets));
 		*own = packets ? "packets" : "times";
 	} else if (strcmp(key, "timeouts") == 0) {
-		snprintf(what, 64, "%g", port_snapshot_timeouts(s));
+		snprintf(what, 64, "%g", port_snapshot_timeouts(s, &none));
 	} else if (strcmp(key, "lost") == 0) {
 		snprintf(what, 64, "%g", port_snapshot_lost(s));
 	} else if (strcmp(key, "pfc") == 0) {
@@ -207,7 +208,7 @@ static void nothing_there(void **state)
 		assert_non_null(port_known_text(s.port[0].event[i].known));
 	}
 	assert_true(isnan(port_snapshot_resent(&s, &packets)));
-	assert_true(isnan(port_snapshot_timeouts(&s)));
+	assert_true(isnan(port_snapshot_timeouts(&s, &s)));
 	assert_true(isnan(port_snapshot_lost(&s)));
 	s.ports = 0;
 	assert_int_equal(port_snapshot_event(&s, PORT_DEAD).known, PORT_UNTOLD);
@@ -350,6 +351,36 @@ static void names(void **state)
 	assert_null(port_event_own(PORT_RNR_RECEIVED, "packet_seq_err"));
 }
 
+/* rxe: restarts are NAKs as far as the peer saw gaps, and the rest are timeouts. */
+static void restarts(void **state)
+{
+	static const struct {
+		int naks, restarts, gaps, all_naks, timeouts;
+	} cases[] = {{98, 121, 119, 119, 2}, {0, 2, 2, 2, 0}, {6, 9, 0, 6, 3},
+		     {4, 4, 9, 4, 0},        {0, 3, 0, 0, 3}, {9, 9, 1, 9, 0}};
+	struct port_snapshot s = {.ports = 1}, peer = {.ports = 1};
+	struct port_change *mine = s.port[0].event, *theirs = peer.port[0].event;
+
+	(void)state;
+	for (int i = 0; i < PORT_EVENTS; i++)
+		mine[i].known = theirs[i].known = PORT_NOT_COUNTED;
+	mine[PORT_RETRANSMITTED] =
+		(struct port_change){.known = PORT_EXACT, .own = "completer_retry_err"};
+	mine[PORT_LOSS_NAKS].known = theirs[PORT_LOSS_SEEN].known = PORT_EXACT;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		mine[PORT_LOSS_NAKS].change = cases[i].naks;
+		mine[PORT_RETRANSMITTED].change = cases[i].restarts;
+		theirs[PORT_LOSS_SEEN].change = cases[i].gaps;
+		assert_int_equal(port_snapshot_naks(&s, &peer), cases[i].all_naks);
+		assert_int_equal(port_snapshot_timeouts(&s, &peer), cases[i].timeouts);
+	}
+	/* a peer that tells nothing */
+	theirs[PORT_LOSS_SEEN].known = PORT_NOT_COUNTED;
+	mine[PORT_RETRANSMITTED].change = 12;
+	assert_int_equal(port_snapshot_naks(&s, &peer), 9);
+	assert_int_equal(port_snapshot_timeouts(&s, &peer), 3);
+}
+
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, tree_make, tree_remove)
 
 int main(void)
@@ -366,6 +397,7 @@ int main(void)
 		WITH_TREE(namesakes),
 		WITH_TREE(unknown_netdev),
 		WITH_TREE(old_values),
+		cmocka_unit_test(restarts),
 		cmocka_unit_test(several_ports),
 		cmocka_unit_test(names),
 	};
