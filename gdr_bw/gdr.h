@@ -29,6 +29,7 @@ struct gdr_places {
 	struct gdr_place memory[GDR_MEMORIES];
 	struct gdr_place target; /* destination of a staged transfer into GPU memory */
 	struct gdr_place credit;
+	bool counts_ports; /* this version knows the task `ports` */
 };
 
 /* What the client needs to know about an end to choose and to judge the cells. */
@@ -65,6 +66,10 @@ struct gdr {
 	struct eval_attr attr;            /* client: how the windows are judged; owns scratch, */
 					  /* which is followed by the windows */
 	const struct gdr_result *running; /* client: the current cell */
+	bool ports_count;                 /* the task `ports` was started */
+	uint64_t observed_ns;             /* client: for how long both ends' ports were; 0: never */
+	struct port_snapshot ports[2];    /* client: what happened there, by enum report_end */
+	struct findings events;           /* client: what that means */
 	struct fault verdict;             /* client: the fault that judge raises */
 	bool undecided;                   /* client: the run ended before there was a verdict */
 };
@@ -91,6 +96,8 @@ int gdr_read_side(struct gdr_side *side, const json_t *from, struct fault *f);
  *	check	compare memory with the expected data
  *	copy	measure the copies between GPU and bounce buffers, and read the path.
  *		Result: side
+ *	ports	count what happens at this end's ports from now on; or stop: the result is
+ *		the snapshot
  */
 int gdr_task(struct measure *ms, const json_t *what, json_t *result);
 
@@ -112,6 +119,15 @@ bool gdr_follows(unsigned kind); /* true for staged transfers into GPU memory; o
 int gdr_turns_init(struct gdr *g);
 int gdr_turns(struct measure *ms, struct gdr *g);
 int gdr_warm_up(struct measure *ms, struct gdr *g, struct gdr_result *r);
+
+/*
+ * ports.c: the task `ports`; for the client, to have both ends do it, and to set `events` from what
+ * they counted. An older server does not: then nothing is known, which is no failure.
+ */
+int gdr_ports_task(struct measure *ms, struct gdr *g, const json_t *what, json_t *result);
+int gdr_ports_start(struct measure *ms, struct gdr *g);
+int gdr_ports_stop(struct measure *ms, struct gdr *g);
+void gdr_explain(struct gdr *g);
 
 /* judge.c: set the expected rate of each result, after both ends' paths are known. */
 void gdr_expect(struct gdr *g);

@@ -285,6 +285,8 @@ void gdr_reach_verdict(struct gdr *g, struct verdict *v)
 	if (r)
 		set_cell_facts(g, r, &f, &t);
 	set_comparison_rates(g, &f);
+	gdr_explain(g);
+	f.events = &g->events;
 	if (f.stats) {
 		f.gbps = e.deciding->gpu.gbps.mean;
 		f.host_gbps = e.deciding->host.gbps.mean;

@@ -106,7 +106,10 @@ int gdr_schedule(struct measure *ms)
 	g->run = run;
 	if (exchange_places(ms, g) || measure_copies(ms, g) || make_results(g))
 		return -1;
-	rc = prepare_cells(ms, g) || gdr_turns(ms, g) ? -1 : 0;
+	rc = prepare_cells(ms, g) || gdr_ports_start(ms, g) || gdr_turns(ms, g) ||
+			     gdr_ports_stop(ms, g)
+		     ? -1
+		     : 0;
 	/* Also after a failure: show what was measured, and its verdict. */
 	gdr_show(g);
 	note_interrupted(ms, g);

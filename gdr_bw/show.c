@@ -175,6 +175,7 @@ static json_t *bound_json(double bound, const struct verdict *v)
 static void to_document(const struct gdr *g, const struct verdict *v)
 {
 	struct report *r = g->run.report;
+	json_t *diagnosis = json_array();
 
 	for (unsigned i = 0; i < g->results; i++)
 		if (g->result[i].windows || g->result[i].verified)
@@ -182,13 +183,15 @@ static void to_document(const struct gdr *g, const struct verdict *v)
 	report_own_key(r, "gpu_ends",
 		       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
 				 gdr_side_json(&g->theirs)));
+	for (size_t i = 0; i < g->events.count; i++)
+		json_array_append_new(diagnosis, finding_to_json(&g->events.list[i]));
 	report_own_key(r, "verdict",
-		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:i, s:f}", "level",
+		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:i, s:f, s:o}", "level",
 				 verdict_level_name(v->level), "text", json_text(v->line), "cause",
 				 v->cause, "next", json_text(v->next), "ratio", v->ratio,
 				 "ratio_low", bound_json(v->ratio_low, v), "ratio_high",
 				 bound_json(v->ratio_high, v), "windows", (int)v->windows,
-				 "expected_gbps", v->expected_gbps));
+				 "expected_gbps", v->expected_gbps, "diagnosis", diagnosis));
 }
 
 /* The columns are GDR_CSV_COLUMNS. */

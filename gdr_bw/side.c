@@ -29,8 +29,9 @@ json_t *gdr_places_json(const struct gdr *g)
 
 	for (unsigned i = 0; i < GDR_MEMORIES; i++)
 		json_array_append_new(memory, place_json(&g->here.memory[i]));
-	return json_pack("{s:o, s:o, s:o}", "memory", memory, "target", place_json(&g->here.target),
-			 "credit", place_json(&g->here.credit));
+	return json_pack("{s:o, s:o, s:o, s:b}", "memory", memory, "target",
+			 place_json(&g->here.target), "credit", place_json(&g->here.credit),
+			 "counts_ports", 1);
 }
 
 int gdr_read_places(struct gdr *g, const json_t *from)
@@ -46,6 +47,7 @@ int gdr_read_places(struct gdr *g, const json_t *from)
 	if (fields_read(&place_table, &g->there.target, json_object_get(from, "target"), f) ||
 	    fields_read(&place_table, &g->there.credit, json_object_get(from, "credit"), f))
 		return -1;
+	g->there.counts_ports = json_is_true(json_object_get(from, "counts_ports"));
 	return 0;
 }
 

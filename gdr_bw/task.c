@@ -107,5 +107,7 @@ int gdr_task(struct measure *ms, const json_t *what, json_t *result)
 		return gdr_check(g, what, result);
 	if (name && strcmp(name, "copy") == 0)
 		return do_copy(g, result);
+	if (name && strcmp(name, "ports") == 0)
+		return gdr_ports_task(ms, g, what, result);
 	return fault_raise(run.fault, FAULT_PEER, 0, "the client requested an unknown task");
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "explain/finding.h"
 #include "host/path.h"
 #include "eval.h"
 
@@ -48,6 +49,7 @@ struct verdict_facts {
 	bool unfinished;        /* not all cells were measured, so the slowest may be missing */
 	const char *wrong_data; /* "first wrong byte at …" */
 	struct verdict_route route;
+	const struct findings *events; /* what happened at the ports; NULL: unknown */
 };
 
 enum verdict_level {
@@ -64,8 +66,9 @@ struct verdict {
 	char next[768];  /* what to do, and other findings; "" if nothing */
 	/*
 	 * One word for JSON: "none", "data", "transfer", "no_gpu", "gpu_unsupported", "no_route",
-	 * "not_measured", "noise", "host_low", "gpu_low", "two_groups", "pcie_ceiling", "distance",
-	 * "iommu", "trained_down", "relaxed_ordering", "unknown". Static storage.
+	 * "not_measured", "noise", "host_low", "gpu_low", "two_groups", the code of a finding,
+	 * "pcie_ceiling", "distance", "iommu", "trained_down", "relaxed_ordering", "unknown".
+	 * Static storage.
 	 */
 	const char *cause;
 	int exit_status;              /* 0, 1, 5, 6 or 77 */

@@ -86,21 +86,21 @@ static void set_finding(struct finding *f, const struct run_end *end, double sha
 }
 
 /* The link itself. Refuted by a counter that someone cleared, which is unknown here. */
-static void find_link_errors(const struct watched *w, const struct run_end *end)
+static void find_link_errors(const struct run_end *end, struct findings *to)
 {
 	double downed = end->event[PORT_LINK_DOWNED], errors = end->event[PORT_SYMBOL_ERROR];
 	double corrupt = end->event[PORT_CRC];
 	struct finding *f;
 
 	if (downed > 0) {
-		f = finding_add(w->to, "link_went_down", FINDING_FAULT,
+		f = finding_add(to, "link_went_down", FINDING_FAULT,
 				"the link of the %s's port went down %.0f times during the run",
 				end->name, downed);
 		finding_next(f, "check the cable, the transceivers and the switch port's log");
 		set_finding(f, end, NAN, PORT_LINK_DOWNED);
 	}
 	if (corrupt > 0) {
-		f = finding_add(w->to, "corrupt_packets", FINDING_FAULT,
+		f = finding_add(to, "corrupt_packets", FINDING_FAULT,
 				"%.0f packets reached the %s's port with a wrong ICRC", corrupt,
 				end->name);
 		finding_cause(f, "Data changed between two links: in the memory of a switch or a "
@@ -109,7 +109,7 @@ static void find_link_errors(const struct watched *w, const struct run_end *end)
 		set_finding(f, end, NAN, PORT_CRC);
 	}
 	if (errors > 0) {
-		f = finding_add(w->to, "link_errors",
+		f = finding_add(to, "link_errors",
 				errors < FEW_ERRORS ? FINDING_NOTE : FINDING_WARN,
 				"the %s's port counted %.0f symbols or frames with errors",
 				end->name, errors);
@@ -378,7 +378,14 @@ enum limit_by limit_of_finding(const char *code)
 	return LIMIT_UNKNOWN;
 }
 
-void explain_events(const struct run_facts *r, struct findings *to)
+bool finding_shows_limit(const struct finding *f)
+{
+	return f->share >= SHARE_WARNS && limit_of_finding(f->code) != LIMIT_UNKNOWN &&
+	       strcmp(f->code, "ack_timeouts") != 0;
+}
+
+/* What concerns the direction from R's sender. */
+static void explain_direction(const struct run_facts *r, struct findings *to)
 {
 	const struct watched w = {.r = r,
 				  .sender = r->sender,
@@ -388,13 +395,33 @@ void explain_events(const struct run_facts *r, struct findings *to)
 				  .to = to,
 				  .run_ns = r->seconds * 1e9};
 
-	find_link_errors(&w, r->sender);
-	find_link_errors(&w, r->receiver);
 	find_resends(&w);
 	find_several_paths(&w);
 	find_no_receive(&w);
 	find_stopped(&w);
 	find_congestion(&w);
 	find_other_traffic(&w);
+}
+
+void explain_events(const struct run_facts *r, struct findings *to)
+{
+	find_link_errors(r->sender, to);
+	find_link_errors(r->receiver, to);
+	explain_direction(r, to);
+	findings_sort(to);
+}
+
+void explain_both_ways(const struct run_facts *r, struct findings *to)
+{
+	struct run_facts back = *r;
+
+	back.sender = r->receiver;
+	back.receiver = r->sender;
+	back.source = r->sink;
+	back.sink = r->source;
+	find_link_errors(r->sender, to);
+	find_link_errors(r->receiver, to);
+	explain_direction(r, to);
+	explain_direction(&back, to);
 	findings_sort(to);
 }

@@ -16,5 +16,14 @@ double run_data_share(const struct run_facts *r);
 /* Append to TO what the events of both ends say: faults first, then the largest share of time. */
 void explain_events(const struct run_facts *r, struct findings *to);
 
+/* The same where data ran in both directions in turn; R has one of them. */
+void explain_both_ways(const struct run_facts *r, struct findings *to);
+
+/*
+ * True if F is certain to have limited the run: it took a share of the time that counts. (An ACK
+ * may also be late, so its timeouts are not certain.)
+ */
+bool finding_shows_limit(const struct finding *f);
+
 /* What the finding of this CODE makes the limit, if its share is large; else LIMIT_UNKNOWN. */
 enum limit_by limit_of_finding(const char *code);

@@ -207,9 +207,7 @@ static bool is_event(const struct judged *j)
 		by = limit_of_finding(f->code);
 		if (by == LIMIT_UNKNOWN || !(f->share >= TIME_COUNTS) || is_refuted(j, f->share))
 			continue;
-		/* an ACK may also be late */
-		set_limit(j->l, by, !(j->other_gbps > 0) && strcmp(f->code, "ack_timeouts") != 0,
-			  f->share);
+		set_limit(j->l, by, !(j->other_gbps > 0) && finding_shows_limit(f), f->share);
 		write_limit(j->l, "%s: %s", words[by], f->text);
 		snprintf(j->l->next, sizeof(j->l->next), "%s", f->next);
 		return true;

@@ -15,3 +15,14 @@ void run_end_unknown(struct run_end *e, const char *name)
 	for (int i = 0; i < PORT_EVENTS; i++)
 		e->event[i] = NAN;
 }
+
+void run_end_count(struct run_end *e, const struct port_snapshot *own,
+		   const struct port_snapshot *peer)
+{
+	for (unsigned i = 0; i < own->ports; i++)
+		e->counted_s = fmax(e->counted_s, own->port[i].seconds);
+	for (int i = 0; i < PORT_EVENTS; i++)
+		e->event[i] = port_snapshot_value(own, i);
+	e->event[PORT_LOSS_NAKS] = port_snapshot_naks(own, peer);
+	e->event[PORT_ACK_TIMEOUT] = port_snapshot_timeouts(own, peer);
+}

@@ -46,3 +46,7 @@ struct run_facts {
 
 /* All is unknown. */
 void run_end_unknown(struct run_end *e, const char *name);
+
+/* What the ports of E counted, and for how long. PEER: what those of the other end did. */
+void run_end_count(struct run_end *e, const struct port_snapshot *own,
+		   const struct port_snapshot *peer);

@@ -3,14 +3,33 @@
 
 #include <math.h>
 
+#include "plan/transport.h"
 #include "wire/snapshot.h"
-
-#define ACK_TIMEOUT_S 4.096e-6 /* times 2 to the power of --qp-timeout */
 
 /* Conditions are recorded in timed rounds, not in warm-ups or rounds of a program's own kind. */
 static bool records_conditions(const struct measurement *meas)
 {
 	return !meas->attr.warmup && !meas->attr.kind;
+}
+
+void conditions_ports_start(struct measure *ms)
+{
+	for (unsigned i = 0; i < ms->ep->rails; i++) {
+		const struct hca_port *p = &ms->ep->rail[i].hca.info;
+
+		if (!ms->ep->rail[i].events.open)
+			port_events_open(&ms->ep->rail[i].events, p->device, p->port, p->netdev);
+		port_events_start(&ms->ep->rail[i].events);
+	}
+}
+
+void conditions_ports_stop(struct measure *ms, struct port_snapshot *s)
+{
+	s->ports = ms->ep->rails;
+	for (unsigned i = 0; i < ms->ep->rails; i++) {
+		port_events_stop(&ms->ep->rail[i].events);
+		port_events_changes(&ms->ep->rail[i].events, &s->port[i]);
+	}
 }
 
 void conditions_start(struct measurement *meas)
@@ -20,30 +39,17 @@ void conditions_start(struct measurement *meas)
 	meas->quality = meas->their_quality = quality_unknown();
 	if (!records_conditions(meas))
 		return;
-	for (unsigned i = 0; i < ms->ep->rails; i++) {
-		const struct hca_port *p = &ms->ep->rail[i].hca.info;
-
-		if (!ms->ep->rail[i].events.open)
-			port_events_open(&ms->ep->rail[i].events, p->device, p->port, p->netdev);
-		port_events_start(&ms->ep->rail[i].events);
-	}
+	conditions_ports_start(ms);
 	steal_start(ms->steal);
 	meas->start_ns = clock_now_ns();
 }
 
 void conditions_stop(struct measurement *meas)
 {
-	const struct measure *ms = meas->ms;
-	struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
-
 	if (!records_conditions(meas))
 		return;
-	steal_stop(ms->steal);
-	s->ports = ms->ep->rails;
-	for (unsigned i = 0; i < ms->ep->rails; i++) {
-		port_events_stop(&ms->ep->rail[i].events);
-		port_events_changes(&ms->ep->rail[i].events, &s->port[i]);
-	}
+	steal_stop(meas->ms->steal);
+	conditions_ports_stop(meas->ms, &meas->snapshot[measurement_end(meas, true)]);
 }
 
 /*
@@ -83,16 +89,16 @@ static void fill_port_quality(const struct measurement *meas, uint64_t messages,
 	double all = (double)messages, qps = (double)(e->qps * ms->ep->workers);
 	double packets = all * (double)((meas->attr.message_bytes + mtu - 1) / mtu);
 	const struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
+	double timeout_ns = transport_ack_timeout_ns(e);
 	bool in_packets;
 
 	q->retransmissions = port_snapshot_resent(s, &in_packets);
 	q->retransmitted_percent = percent_of(q->retransmissions, in_packets ? packets : all);
 	q->ack_timeouts = port_snapshot_value(s, PORT_ACK_TIMEOUT);
 	/* All QPs may have waited at once. */
-	if (e->qp_timeout && e->connection == CONNECTION_RC)
-		q->ack_timeout_percent = percent_of(q->ack_timeouts * ACK_TIMEOUT_S *
-							    (double)(UINT64_C(1) << e->qp_timeout),
-						    q->observed_s * qps);
+	if (timeout_ns > 0)
+		q->ack_timeout_percent =
+			percent_of(q->ack_timeouts * timeout_ns / 1e9, q->observed_s * qps);
 	q->receiver_not_ready = port_snapshot_value(s, PORT_RNR_RECEIVED);
 	q->receiver_not_ready_percent = percent_of(q->receiver_not_ready, all);
 	q->losses = port_snapshot_lost(s);

@@ -11,6 +11,13 @@
 #include "measure/measure.h"
 
 /*
+ * Start to count what happens at this end's ports; and S becomes what happened since. Both read
+ * files, and may wait some 10 ms for a driver that refreshes its counters now and then.
+ */
+void conditions_ports_start(struct measure *ms);
+void conditions_ports_stop(struct measure *ms, struct port_snapshot *s);
+
+/*
  * Start when the round is prepared and the peer has not been told; stop when all loops have ended.
  * Both may take a while.
  */

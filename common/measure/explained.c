@@ -9,8 +9,6 @@
 #include "measure/pace.h"
 #include "plan/transport.h"
 
-#define ACK_TIMEOUT_NS 4096 /* times 2 to the power of --qp-timeout */
-
 /* Bytes on the wire around the data of a packet, and once more for each message. */
 #define ETHERNET_BYTES   38 /* preamble, header, FCS, gap */
 #define IPV4_BYTES       20
@@ -72,16 +70,6 @@ static double sum_pcie(const struct endpoint *ep, bool mine, bool source)
 	return sum;
 }
 
-/* How long the ports of an end counted, at most; NaN: it tells nothing. */
-static double counted_s(const struct port_snapshot *s)
-{
-	double most = NAN;
-
-	for (unsigned i = 0; i < s->ports; i++)
-		most = fmax(most, s->port[i].seconds);
-	return most;
-}
-
 /* This end, or the peer, on all rails; it is where the data come from if SOURCE. */
 static void describe_end(const struct measurement *meas, bool mine, bool source, struct run_end *to)
 {
@@ -89,8 +77,6 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	enum report_end end = measurement_end(meas, mine);
 	const struct evidence *saw = &meas->evidence[end];
 	const struct quality *quality = mine ? &meas->quality : &meas->their_quality;
-	const struct port_snapshot *counted = &meas->snapshot[end];
-	const struct port_snapshot *peer = &meas->snapshot[measurement_end(meas, !mine)];
 
 	run_end_unknown(to, end == REPORT_SERVER ? "server" : "client");
 	to->rate_gbps = 0;
@@ -109,11 +95,7 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	to->completion_ns = saw->completion_ns;
 	to->busy_share = saw->busy_share;
 	to->cpu_share = quality->on_cpu_percent / 100;
-	to->counted_s = counted_s(counted);
-	for (int i = 0; i < PORT_EVENTS; i++)
-		to->event[i] = port_snapshot_value(counted, i);
-	to->event[PORT_LOSS_NAKS] = port_snapshot_naks(counted, peer);
-	to->event[PORT_ACK_TIMEOUT] = port_snapshot_timeouts(counted, peer);
+	run_end_count(to, &meas->snapshot[end], &meas->snapshot[measurement_end(meas, !mine)]);
 }
 
 /* What this end or the peer (MINE) sends, as REC says: both ends find the same. */
@@ -145,7 +127,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
 		.limit_gbps = rec->pace.limit_gbps,
-		.ack_timeout_ns = e->qp_timeout ? ACK_TIMEOUT_NS * exp2((double)e->qp_timeout) : 0,
+		.ack_timeout_ns = transport_ack_timeout_ns(e),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,
 	};
 }

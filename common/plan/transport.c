@@ -21,6 +21,13 @@ uint64_t transport_quiet_ns(const struct experiment *e, uint64_t bytes)
 	return transport_loses(e) ? QUIET_NS + bytes * QUIET_NS_PER_BYTE : 0;
 }
 
+double transport_ack_timeout_ns(const struct experiment *e)
+{
+	if (!e->qp_timeout || e->connection != CONNECTION_RC)
+		return 0;
+	return 4096 * (double)(UINT64_C(1) << e->qp_timeout);
+}
+
 uint64_t transport_max_bytes(const struct experiment *e, unsigned mtu_bytes, uint64_t max_bytes)
 {
 	return e->connection == CONNECTION_UD && mtu_bytes < max_bytes ? mtu_bytes : max_bytes;

@@ -22,6 +22,9 @@ bool transport_loses(const struct experiment *e);
  */
 uint64_t transport_quiet_ns(const struct experiment *e, uint64_t bytes);
 
+/* How long a QP waits for an ACK before it sends again (--qp-timeout); 0: for ever, or no ACKs. */
+double transport_ack_timeout_ns(const struct experiment *e);
+
 /*
  * The maximum message size: MAX_BYTES of the port, or MTU_BYTES for a datagram, which is one
  * packet.

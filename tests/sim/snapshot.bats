@@ -6,6 +6,7 @@
 # rest is unknown. The machines are made up, each end has its own.
 
 load ../lib/rdmark
+load ../lib/gpu
 
 setup_file() {
 	need_device
@@ -156,4 +157,34 @@ limited() {
 	went_down() { counter theirs counters/link_downed 1; }
 	counted write_bw went_down
 	json c.json '.results[0].diagnosis[0] | .code == "link_went_down" and .level == "fault" and .end == "server"'
+}
+
+# stopped_for PERCENT: until the client ends, its port counts that share of all time as pause.
+stopped_for() {
+	while kill -0 "${pid[client]}" 2>/dev/null; do
+		put mine/ethtool/eth9 "rx_prio3_pause_duration: $((${EPOCHREALTIME/[.,]/} % 1000000000000 * $1 / 100))"
+	done
+}
+
+@test "gdr_bw: slower than host memory and paused for 30 % of the time: the verdict names it; otherwise nothing is found" {
+	made mine
+	made theirs
+	export SIMVERBS_GBPS=1 SIMCUDA_GPUS='pci=0000:45:00.0'
+	quick=(--gpu-path peermem --windows 5 -D 0.25 -t 64 --staged-chunk 64k --expected-gbps 1 --extra-windows 0 --json=c.json)
+	put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
+	at theirs server gdr_bw
+	driver
+	SIMVERBS_DEVICES+=' gpu_read_mbps=50'
+	at mine start_client gdr_bw "${quick[@]}"
+	stopped_for 30
+	finish client server
+	ended client 6
+	json c.json '.verdict | .cause == "paused" and (.diagnosis[0] | .code == "paused" and .end == "client" and (.share > 0.25 and .share < 0.35))'
+	says client.out "the client's port was stopped for" 'next: Check'
+	driver none
+	at theirs server gdr_bw
+	driver
+	at mine client gdr_bw "${quick[@]}" --within 100
+	finish server
+	json c.json '.verdict.diagnosis == []'
 }

@@ -26,11 +26,11 @@ judge() {
 }
 
 # judged MACHINE STATUS CAUSE [WORD…]: the client ends with STATUS and the verdict with CAUSE, in one
-# of three tries: where others take the CPUs for whole windows, that is what the verdict is about.
+# of five tries: where others take the CPUs for whole windows, that is what the verdict is about.
 judged() {
 	local try
 	export SIMVERBS_GBPS=${gbps-1} SIMCUDA_GPUS=${SIMCUDA_GPUS-$gpu}
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5; do
 		judge "$1" "${@:4}"
 		[[ ${status[client]} != "$2" ]] || ! jq -e '.verdict.cause == $cause' --arg cause "$3" c.json >/dev/null || break
 	done
