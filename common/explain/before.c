@@ -41,6 +41,72 @@ void explain_host(const struct host_facts *h, struct findings *to)
 			    "hypervisor's, so they are not judged");
 }
 
+/* The index of the port that is nearest to GPU and can be used with it; -1: none is known. */
+static int find_nearest(const struct gpus *g, unsigned gpu, const struct hca_list *list)
+{
+	int best = -1;
+
+	for (size_t i = 0; i < list->count && i < GPUS_PORTS; i++) {
+		const struct hca_port *p = &list->port[i];
+
+		if (p->open_errno || p->port_attr.state != IBV_PORT_ACTIVE || hca_is_soft_roce(p) ||
+		    g->class[gpu][i] == PATH_UNKNOWN)
+			continue;
+		if (best < 0 || g->class[gpu][i] < g -> class[gpu][best])
+			best = (int)i;
+	}
+	return best;
+}
+
+static void check_distance(const struct gpus *g, const struct hca_list *list, struct findings *to)
+{
+	unsigned far = 0, farthest = 0;
+	enum path_class worst = PATH_PXB;
+	char which[48] = "all GPUs";
+	struct finding *f;
+	int port;
+
+	for (unsigned i = 0; i < g->nvidia.gpus; i++) {
+		port = find_nearest(g, i, list);
+		if (port < 0 || g->class[i][port] <= PATH_PXB)
+			continue;
+		far++;
+		if (g->class[i][port] <= worst)
+			continue;
+		farthest = i;
+		worst = g->class[i][port];
+	}
+	if (!far || g->coherent)
+		return;
+	if (g->nvidia.gpus == 1)
+		strcpy(which, "the GPU");
+	port = find_nearest(g, farthest, list);
+	if (far < g->nvidia.gpus)
+		snprintf(which, sizeof(which), "%u of the %u GPUs", far, g->nvidia.gpus);
+	f = finding_add(to, "gpu_far", FINDING_NOTE,
+			"%s %s farther than PXB from every active port: %s and %s are connected %s "
+			"(%s)",
+			which, far == 1 ? "is" : "are", g->nvidia.gpu[farthest],
+			list->port[port].device, path_class_words(worst), path_class_name(worst));
+	finding_cause(f, "RDMA between them passes the processor, which may be slower");
+	finding_next(f, "measure it with gdr_bw");
+}
+
+void explain_gpus(const struct gpus *g, const struct hca_list *list, struct findings *to)
+{
+	struct finding *f;
+
+	if (g->nvidia.gpus && g->nvidia.closed && !g->nvidia.peermem) {
+		f = finding_add(to, "no_gpu_route", FINDING_NOTE,
+				"nvidia_peermem is not loaded, and NVIDIA's closed kernel module "
+				"exports no dma-bufs");
+		finding_cause(f, "RDMA with GPU memory needs one of them");
+		finding_next(f, "install the driver's open kernel modules (nvidia-open), or "
+				"MLNX_OFED or DOCA-OFED and modprobe nvidia_peermem");
+	}
+	check_distance(g, list, to);
+}
+
 /* A finding with the text, cause and fix of the fault WHY. */
 static void add_fault(struct findings *to, const char *code, const struct fault *why)
 {
@@ -65,6 +131,18 @@ static void check_state(const struct port_facts *x, struct findings *to)
 		return;
 	hca_raise_not_active(x->port, &why);
 	add_fault(to, "port_not_active", &why);
+}
+
+static void check_subnet_manager(const struct port_facts *x, struct findings *to)
+{
+	struct finding *f;
+
+	if (!is_active(x) || x->port->is_ethernet || x->port->port_attr.sm_lid)
+		return;
+	f = finding_add(to, "no_subnet_manager", FINDING_WARN,
+			"the port knows no subnet manager (SM LID 0)");
+	finding_cause(f, "rdma_cm (-R) and IPoIB ask it for paths");
+	finding_next(f, "start one: opensm on one host, or the switch's own");
 }
 
 static void check_rate(const struct port_facts *x, struct findings *to)
@@ -146,6 +224,21 @@ static void check_mtu(const struct port_facts *x, struct findings *to)
 	}
 	finding_evidence(f, "active MTU", active, "B");
 	finding_evidence(f, "maximum MTU", max, "B");
+}
+
+/* Soft-RoCE has no queues of its own, iWARP has TCP. */
+static void check_pfc(const struct port_facts *x, struct findings *to)
+{
+	struct finding *f;
+
+	if (!is_active(x) || !x->port->is_ethernet || x->port->is_iwarp ||
+	    hca_is_soft_roce(x->port) || !x->pfc_known || x->pfc.enabled)
+		return;
+	f = finding_add(to, "no_pfc", FINDING_NOTE, "no priority of %s has PFC", x->port->netdev);
+	finding_cause(f, "A switch that is full drops packets, and RoCE sends everything after "
+			 "them again, unless congestion control (ECN) prevents it");
+	finding_next(f, "enable PFC for the priority of RoCE, here and in the switch, if the "
+			"network is meant to be lossless: mlnx_qos, or dcb pfc");
 }
 
 static void check_node(const struct port_facts *x, struct findings *to)
@@ -273,8 +366,10 @@ static void check_governor(const struct port_facts *x, struct findings *to)
 void explain_port(const struct port_facts *x, struct findings *to)
 {
 	static void (*const checks[])(const struct port_facts *x, struct findings *to) = {
-		check_state, check_rate,  check_training, check_slot,     check_mtu,
-		check_node,  check_iommu, check_aer,      check_counters, check_governor,
+		check_state,    check_subnet_manager, check_rate,
+		check_training, check_slot,           check_mtu,
+		check_pfc,      check_node,           check_iommu,
+		check_aer,      check_counters,       check_governor,
 	};
 	struct fault why = {0};
 

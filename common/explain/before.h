@@ -7,7 +7,9 @@
 
 #include "explain/facts.h"
 #include "explain/finding.h"
+#include "explain/gpus.h"
 
-/* Append the findings about the host, or about the port X. */
+/* Append the findings about the host, its GPUs and the ports of LIST, or the port X. */
 void explain_host(const struct host_facts *h, struct findings *to);
+void explain_gpus(const struct gpus *g, const struct hca_list *list, struct findings *to);
 void explain_port(const struct port_facts *x, struct findings *to);

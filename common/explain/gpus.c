@@ -2,6 +2,7 @@
 #include "explain/gpus.h"
 
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "host/sysfs.h"
 
@@ -19,11 +20,13 @@ void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine
 	size_t ports = list->count < GPUS_PORTS ? list->count : GPUS_PORTS;
 	struct fault f = {0};
 	struct path_tree *t;
+	struct utsname machine;
 
 	memset(g, 0, sizeof(*g));
 	for (unsigned i = 0; i < NVIDIA_MAX; i++)
 		for (size_t n = 0; n < GPUS_PORTS; n++)
 			g->class[i][n] = PATH_UNKNOWN;
+	g->coherent = uname(&machine) != 0 || strcmp(machine.machine, "aarch64") == 0;
 	nvidia_read(&g->nvidia);
 	if (!g->nvidia.gpus || virtual_machine)
 		return;

@@ -303,7 +303,7 @@ static bool choose_distance(const struct nccl_facts *x, const struct chosen *c,
 	char name[96];
 
 	/* Without a route to GPU memory the level does not matter. */
-	if (x->coherent || is_set || (gpus->closed && !gpus->peermem))
+	if (x->gpus->coherent || is_set || (gpus->closed && !gpus->peermem))
 		return false;
 	for (unsigned i = 0; i < gpus->gpus; i++) {
 		int port = find_nearest(x, c, i);

@@ -26,7 +26,6 @@ struct nccl_facts {
 	int netdev_port[NETDEVS_MAX];    /* the port of each, an index of the list; -1: none */
 	const char *set[NCCL_VARIABLES]; /* the environment's values; NULL: none */
 	bool gid_filtered; /* the environment has another variable that NCCL chooses a GID by */
-	bool coherent;     /* GPUs may be attached to the CPU by another bus than PCIe (Arm) */
 };
 
 struct nccl_variable {

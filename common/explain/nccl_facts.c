@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 /* The index of the port in LIST that NETDEV belongs to; -1: none. */
 static int port_of(const struct hca_list *list, const char *netdev)
@@ -22,7 +21,6 @@ void nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const st
 		"NCCL_IB_ADDR_RANGE",
 		"NCCL_IB_ROCE_VERSION_NUM",
 	};
-	struct utsname machine;
 
 	memset(x, 0, sizeof(*x));
 	x->list = list;
@@ -34,5 +32,4 @@ void nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const st
 		x->set[i] = getenv(nccl_name(i));
 	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
 		x->gid_filtered |= getenv(filters[i]) != NULL;
-	x->coherent = uname(&machine) != 0 || strcmp(machine.machine, "aarch64") == 0;
 }

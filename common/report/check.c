@@ -96,6 +96,7 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 	}
 	/* Before the wait for the counters, so that it takes no time. */
 	gpus_read(&k->gpus, &k->list, k->host.virtual_machine);
+	explain_gpus(&k->gpus, &k->list, &k->entry[0].findings);
 	check_nccl(k);
 	for (size_t i = 1; i < k->count; i++) {
 		port_facts_read_again(&k->entry[i].facts, GROWTH_NS);

@@ -30,7 +30,7 @@ check() {
 }
 
 @test "--check: each finding on its port, a fault is exit status 6" {
-	on 'ib0 link=ib speed=EDR width=4; ib1 link=ib speed=QDR width=4; ib2 link=ib speed=EDR state=INIT'
+	on 'ib0 link=ib sm_lid=1 speed=EDR width=4; ib1 link=ib sm_lid=1 speed=QDR width=4; ib2 link=ib speed=EDR state=INIT'
 	echo 3 >sys/class/infiniband/ib0/ports/1/counters/symbol_error
 	echo 255 >sys/class/infiniband/ib0/ports/1/counters/link_downed
 	check send_lat --check
@@ -50,6 +50,28 @@ check() {
 	check gdr_bw --check -d ib9
 	ended check 2
 	says check.err "ib9" 'Fix: '
+}
+
+@test "--check: an active port without a subnet manager, PFC on no priority, a GPU far away or without a route" {
+	on 'ib0 link=ib; roce0 gid.0=v2/127.0.0.1/lo; ib1 link=ib state=INIT'
+	mkdir sys/dcb
+	echo 'pfc_en: 0x00' >sys/dcb/lo
+	check send_lat --check
+	ended check 6
+	says check.out 'ib0 port 1: warn: the port knows no subnet manager (SM LID 0). ' 'Next: start one' '[no_subnet_manager]' \
+		'roce0 port 1: note: no priority of lo has PFC. ' '[no_pfc]' '3 ports: 1 fault, 1 warning, '
+	echo 'pfc_en: 0x08' >sys/dcb/lo
+	check send_lat --check
+	says check.out 'roce0 port 1: ok: '
+	machine node
+	mkdir -p "$RDMARK_SYSFS"/bus/pci/drivers/nvidia/0000:45:00.0 "$RDMARK_SYSFS"/module/nvidia
+	echo POE >"$RDMARK_SYSFS"/module/nvidia/taint
+	check send_lat --check
+	ended check 0
+	says check.out 'host: note: nvidia_peermem is not loaded, and ' '[no_gpu_route]'
+	says_no check.out NCCL_NET_GDR
+	[[ $(uname -m) != aarch64 ]] || return 0
+	says check.out 'host: note: the GPU is farther than PXB from every active port: 0000:45:00.0 and sim0 are connected between two PCIe host bridges of one NUMA node (NODE). '
 }
 
 @test "--check: as a document, to stdout and to a file" {

@@ -37,7 +37,8 @@ list() {
 }
 
 @test "--list: a port with findings is marked with their codes, one with notes is not" {
-	on 'ib0 link=ib speed=NDR width=4 mtu=2048 max_mtu=4096 pci=0000:c1:00.0; ib1 link=ib speed=NDR width=2 pci=0000:c2:00.0'
+	on 'ib0 link=ib sm_lid=1 speed=NDR width=4 mtu=2048 max_mtu=4096 pci=0000:c1:00.0
+		ib1 link=ib sm_lid=1 speed=NDR width=2 pci=0000:c2:00.0'
 	echo 1 >sys/class/infiniband/ib1/ports/1/counters/link_downed
 	list
 	ended list 0

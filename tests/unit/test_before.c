@@ -31,6 +31,7 @@ static struct world *healthy(void)
 	w.port.port = 1;
 	w.port.port_attr.state = IBV_PORT_ACTIVE;
 	w.port.port_attr.active_mtu = w.port.port_attr.max_mtu = IBV_MTU_4096;
+	w.port.port_attr.sm_lid = 1;
 	w.port.port_attr.active_speed = 32;
 	w.port.port_attr.active_width = 2;
 	w.port.place.numa_node = 1;
@@ -109,7 +110,13 @@ static void port_rules(void **state)
 	finds(w, "port_not_active", FINDING_FAULT);
 	w->port.port_attr.active_mtu = IBV_MTU_256; /* these are no findings then */
 	w->x.sibling_gbps *= 4;
+	w->port.port_attr.sm_lid = 0;
 	finds(w, "port_not_active", FINDING_FAULT);
+	w = healthy();
+	w->port.port_attr.sm_lid = 0;
+	finds(w, "no_subnet_manager", FINDING_WARN);
+	w->port.is_ethernet = true;
+	finds(w, NULL, 0);
 	w = healthy();
 	w->port.open_errno = EACCES;
 	w->port.port_attr.state = 0;
@@ -127,6 +134,88 @@ static void port_rules(void **state)
 	finds(w, "mtu_below_maximum", FINDING_NOTE);
 	w->port.is_iwarp = true; /* TCP has its own */
 	finds(w, NULL, 0);
+}
+
+static void pfc_rules(void **state)
+{
+	struct world *w = healthy();
+
+	(void)state;
+	w->port.is_ethernet = true;
+	strcpy(w->port.netdev, "eth0");
+	finds(w, NULL, 0); /* it cannot be read */
+	w->x.pfc_known = true;
+	finds(w, "no_pfc", FINDING_NOTE);
+	w->x.pfc.enabled = 8;
+	finds(w, NULL, 0);
+	w->x.pfc.enabled = 0;
+	w->port.attr.vendor_id = 0xffffff; /* soft-RoCE */
+	finds(w, NULL, 0);
+	w->port.attr.vendor_id = 0;
+	w->port.is_iwarp = true;
+	finds(w, NULL, 0);
+	w->port.is_ethernet = w->port.is_iwarp = false;
+	finds(w, NULL, 0);
+	w->port.is_ethernet = true;
+	w->port.port_attr.state = IBV_PORT_DOWN;
+	finds(w, "port_not_active", FINDING_FAULT);
+}
+
+/* CODE is found, alone, about the GPUs, with TEXT in it; NULL: nothing is. */
+static void finds_gpus(const struct gpus *g, const struct hca_list *list, const char *code,
+		       const char *text)
+{
+	struct findings to = {.count = 0};
+
+	explain_gpus(g, list, &to);
+	assert_int_equal(to.count, code != NULL);
+	if (!code)
+		return;
+	assert_string_equal(to.list[0].code, code);
+	assert_int_equal(to.list[0].level, FINDING_NOTE);
+	if (!strstr(to.list[0].text, text))
+		fail_msg("\"%s\" is not in: %s", text, to.list[0].text);
+}
+
+static void gpu_rules(void **state)
+{
+	static struct gpus g;
+	struct hca_port port[2] = {healthy()->port, healthy()->port};
+	struct hca_list list = {port, 2};
+
+	(void)state;
+	memset(&g, 0, sizeof(g));
+	strcpy(port[1].device, "mlx5_1");
+	g.nvidia.closed = true; /* loaded, and no GPU */
+	finds_gpus(&g, &list, NULL, NULL);
+	g.nvidia.gpus = 2;
+	strcpy(g.nvidia.gpu[1], "0000:c1:00.0");
+	g.class[0][0] = PATH_PIX;
+	g.class[0][1] = PATH_SYS;
+	g.class[1][0] = PATH_SYS;
+	g.class[1][1] = PATH_PXB;
+	finds_gpus(&g, &list, "no_gpu_route", "nvidia_peermem is not loaded");
+	g.nvidia.peermem = true;
+	finds_gpus(&g, &list, NULL, NULL);
+	g.nvidia.peermem = g.nvidia.closed = false;
+	finds_gpus(&g, &list, NULL, NULL);
+	port[1].port_attr.state = IBV_PORT_DOWN;
+	finds_gpus(&g, &list, "gpu_far",
+		   "1 of the 2 GPUs is farther than PXB from every active "
+		   "port: 0000:c1:00.0 and mlx5_0 are connected between two "
+		   "NUMA nodes (SYS)");
+	g.class[0][0] = PATH_PHB;
+	finds_gpus(&g, &list, "gpu_far",
+		   "all GPUs are farther than PXB from every active "
+		   "port: 0000:c1:00.0");
+	g.coherent = true;
+	finds_gpus(&g, &list, NULL, NULL);
+	g.coherent = false;
+	port[0].attr.vendor_id = 0xffffff;
+	finds_gpus(&g, &list, NULL, NULL);
+	port[0].attr.vendor_id = 0;
+	g.class[0][0] = g.class[1][0] = PATH_UNKNOWN;
+	finds_gpus(&g, &list, NULL, NULL);
 }
 
 static void slot_rules(void **state)
@@ -227,6 +316,7 @@ static void put_slot(void **state)
 	tree_link(state, "bus/pci/devices/0000:41:00.0", NIC);
 	tree_link(state, "bus/pci/devices/0000:40:01.0", ROOT);
 	tree_put(state, "class/net/eth0/mtu", "9000");
+	tree_put(state, "dcb/eth0", "pfc_en: 0x08\n");
 	tree_put(state, "class/infiniband/mlx5_0/ports/1/counters/symbol_error", "4");
 	tree_put(state, "class/infiniband/mlx5_0/ports/1/counters/link_downed", "N/A (no PMA)");
 	tree_put(state, "devices/system/node/node1/cpulist", "4-6");
@@ -250,6 +340,7 @@ static void facts_of_a_tree(void **state)
 	assert_false(x.own.known);
 	assert_true(x.upstream.known && x.upstream.correctable == 7 && x.upstream.fatal == 1);
 	assert_int_equal(x.netdev_mtu, 9000);
+	assert_true(x.pfc_known && x.pfc.enabled == 8);
 	assert_int_equal(x.cpus, 3);
 	assert_int_equal(x.slow_cpus, 1);
 	assert_string_equal(x.governor, "schedutil");
@@ -279,6 +370,8 @@ int main(void)
 		cmocka_unit_test(nothing_wrong),
 		cmocka_unit_test(host_rules),
 		cmocka_unit_test(port_rules),
+		cmocka_unit_test(pfc_rules),
+		cmocka_unit_test(gpu_rules),
 		cmocka_unit_test(slot_rules),
 		cmocka_unit_test(counter_rules),
 		cmocka_unit_test(more_findings_than_fit),

@@ -301,7 +301,7 @@ static void distance(void **state)
 	w->x.set[NCCL_GDR_LEVEL] = "4";
 	needs(w, NULL, NULL, NULL);
 	w->x.set[NCCL_GDR_LEVEL] = NULL;
-	w->x.coherent = true;
+	w->gpus.coherent = true;
 	needs(w, NULL, NULL, NULL);
 }
 
