@@ -57,7 +57,7 @@ void command_line_notes(const struct program *p)
 {
 	note_ignored(p);
 	for (const struct idle *i = NULL; (i = next_idle(&p->options, i));)
-		if (options_works(options_find(i->given), p->options.traits))
+		if (options_has_effect(options_find(i->given), p->options.traits))
 			report_note(&p->report, "%s", i->why);
 }
 

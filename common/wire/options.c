@@ -89,19 +89,6 @@ struct getopt_tables {
 	char other[OPTION_ROWS_MAX][40]; /* names with - where the table has _, and the reverse */
 };
 
-/* The row that ALIAS names. If the alias also sets a value, *VALUE becomes that. */
-static const struct option_row *option_of_alias(const struct option_row *alias, const char **value)
-{
-	char name[64];
-
-	if (alias->scope != SCOPE_ALIAS)
-		return alias;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(alias->help, "="), alias->help);
-	if (strchr(alias->help, '='))
-		*value = strchr(alias->help, '=') + 1;
-	return options_find(name);
-}
-
 /*
  * The value that getopt returns for ROW; the same for two names of one option, which getopt then
  * accepts.
@@ -109,7 +96,7 @@ static const struct option_row *option_of_alias(const struct option_row *alias, 
 static int getopt_value(const struct option_row *row)
 {
 	const char *value = NULL;
-	const struct option_row *same = option_of_alias(row, &value);
+	const struct option_row *same = options_resolve_alias(row, &value);
 
 	return ROW_BASE + (int)((value ? row : same) - options_table());
 }
@@ -178,7 +165,7 @@ static int refuse_option(const struct options *o, int c, char **argv, struct fau
 		fault_raise(f, FAULT_USAGE, 0, "unknown option -%c", optopt);
 		return fault_fix(f, "see --help=all");
 	}
-	row = option_of_alias(row, &value);
+	row = options_resolve_alias(row, &value);
 	options_name(row, name, sizeof(name));
 	if (c == ':')
 		return options_refuse_missing(row, f);
@@ -240,7 +227,7 @@ int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 
 		if (!row)
 			return refuse_option(o, c, argv, f);
-		row = option_of_alias(row, &value);
+		row = options_resolve_alias(row, &value);
 		/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
 		if (row->kind == OPTION_INDEX && !value && optind < argc && is_number(argv[optind]))
 			value = argv[optind++];

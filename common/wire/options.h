@@ -208,11 +208,17 @@ const struct option_row *options_table(void);
 /* The row of the long option NAME, or NULL. */
 const struct option_row *options_find(const char *name);
 
+/*
+ * The row that an alias names; a row that is no alias itself. If the alias also sets a value,
+ * *VALUE becomes that.
+ */
+const struct option_row *options_resolve_alias(const struct option_row *row, const char **value);
+
 /* True if a test of these TRAITS (0: any) has the option ROW. */
 bool options_applies(const struct option_row *row, unsigned traits);
 
 /* True if it also has an effect there; otherwise it is accepted for compatibility with perftest. */
-bool options_works(const struct option_row *row, unsigned traits);
+bool options_has_effect(const struct option_row *row, unsigned traits);
 
 /* Write the option's name for errors: "-s/--size" or "--iters". Returns BUF. */
 const char *options_name(const struct option_row *row, char *buf, size_t size);

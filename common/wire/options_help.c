@@ -77,13 +77,14 @@ static const char *const titles[GROUPS] = {
 	[GROUP_IGNORED] = "Accepted for perftest's scripts, without effect",
 };
 
+/* Print the options of GROUP; the heading only if there are any. */
 static void group_rows(FILE *out, enum option_group group, const struct options *defaults)
 {
 	const char *title = titles[group];
 
 	for (const struct option_row *row = options_table(); row->name; row++)
 		if (row->scope <= SCOPE_OUTPUT && row->group == group &&
-		    options_works(row, defaults->traits)) {
+		    options_has_effect(row, defaults->traits)) {
 			if (title)
 				fprintf(out, "\n%s:\n", title);
 			title = NULL;
@@ -91,6 +92,7 @@ static void group_rows(FILE *out, enum option_group group, const struct options 
 		}
 }
 
+/* Print all options of the program by groups, and the exit statuses. */
 static void all_rows(FILE *out, const struct options *defaults)
 {
 	fprintf(out, "\nTHE EXPERIMENT: the client decides, the server adopts it\n");
@@ -106,11 +108,15 @@ static void all_rows(FILE *out, const struct options *defaults)
 		     "  77  not available here; 128+N  ended by signal N\n");
 }
 
+/* Print the usual options of the program, and examples. */
 static void usual_rows(FILE *out, const char *program, const struct options *defaults)
 {
-	fprintf(out, "\nCommon options, for the client:\n");
+	/* gdr_bw runs a schedule unless it has --plain, which is not a usual option. */
+	unsigned traits = defaults->traits | (defaults->traits & TRAIT_CELLS ? TRAIT_SCHEDULE : 0);
+
+	fprintf(out, "\nCommon options:\n");
 	for (const struct option_row *row = options_table(); row->name; row++)
-		if (row->help && is_usual(row) && options_works(row, defaults->traits))
+		if (is_usual(row) && options_has_effect(row, traits))
 			help_row(out, row, defaults);
 	fprintf(out,
 		"\nExamples, with `%s` running on the host node1:\n"

@@ -408,6 +408,18 @@ const struct option_row *options_find(const char *name)
 	return NULL;
 }
 
+const struct option_row *options_resolve_alias(const struct option_row *row, const char **value)
+{
+	char name[64];
+
+	if (row->scope != SCOPE_ALIAS)
+		return row;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(row->help, "="), row->help);
+	if (strchr(row->help, '='))
+		*value = strchr(row->help, '=') + 1;
+	return options_find(name);
+}
+
 bool options_given(const struct options *o, const char *name)
 {
 	const struct option_row *row = options_find(name);

@@ -9,7 +9,7 @@ bool options_applies(const struct option_row *row, unsigned traits)
 	return !traits || ((traits & row->needs) == row->needs && !(traits & row->never));
 }
 
-bool options_works(const struct option_row *row, unsigned traits)
+bool options_has_effect(const struct option_row *row, unsigned traits)
 {
 	return options_applies(row, traits) && !(row->idle & traits);
 }

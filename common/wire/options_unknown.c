@@ -4,7 +4,7 @@
 
 #include "wire/options.h"
 
-#define NAMED_MOST 6 /* options in one hint */
+#define NAMES_MAX  6 /* options in one hint */
 #define NAME_MAX_  40
 #define SHORT_WORD 5
 
@@ -121,29 +121,58 @@ static bool is_part(const char *name, const char *word, size_t size)
 	return false;
 }
 
-/*
- * Write into BUF the options of O's test that begin with WORD or, if MOST is not 0, are at edit
- * distance MOST from it, or at the distance 1 have it as a part: "--a, --b". Returns how many.
- */
-static unsigned list_candidates(const struct options *o, const char *word, size_t size,
-				unsigned most, char *buf, size_t room)
-{
-	size_t used = 0;
-	unsigned count = 0;
+/* Names of options for a hint. */
+struct names {
+	char text[NAMES_MAX * (NAME_MAX_ + 4)]; /* "--a, --b" */
+	size_t used;
+	unsigned count;
+};
 
-	buf[0] = '\0';
-	for (const struct option_row *row = options_table(); row->name && count < NAMED_MOST;
-	     row++) {
-		if (row->scope > SCOPE_OUTPUT || !options_works(row, o->traits))
-			continue;
-		if (most ? edit_distance(row->name, word, size) != most &&
-				   (most > 1 || !is_part(row->name, word, size))
-			 : !begins_with(row->name, word, size))
-			continue;
-		used += (size_t)snprintf(buf + used, room - used, "%s--%s", count++ ? ", " : "",
-					 row->name);
+static void names_add(struct names *to, const char *name)
+{
+	if (to->count >= NAMES_MAX)
+		return;
+	to->used += (size_t)snprintf(to->text + to->used, sizeof(to->text) - to->used, "%s--%s",
+				     to->count++ ? ", " : "", name);
+}
+
+/* True if the test of O has the option ROW, and it has an effect there. */
+static bool is_offered(const struct options *o, const struct option_row *row)
+{
+	return row->scope <= SCOPE_OUTPUT && options_has_effect(row, o->traits);
+}
+
+/*
+ * List the options of O's test that begin with WORD. An alias is listed only if the name of its own
+ * option does not begin with WORD. Returns how many.
+ */
+static unsigned list_with_prefix(const struct options *o, const char *word, size_t size,
+				 struct names *names)
+{
+	const char *ignored;
+
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		const struct option_row *option = options_resolve_alias(row, &ignored);
+
+		if (begins_with(row->name, word, size) && is_offered(o, option) &&
+		    (option == row || !begins_with(option->name, word, size)))
+			names_add(names, row->name);
 	}
-	return count;
+	return names->count;
+}
+
+/*
+ * List the options of O's test at edit distance DISTANCE from WORD; DISTANCE 1 also lists names
+ * that contain WORD as a whole part (depth: tx-depth). Returns how many.
+ */
+static unsigned list_similar(const struct options *o, const char *word, size_t size,
+			     unsigned distance, struct names *names)
+{
+	for (const struct option_row *row = options_table(); row->name; row++)
+		if (is_offered(o, row) && (edit_distance(row->name, word, size) == distance ||
+					   (distance == 1 && is_part(row->name, word, size))))
+			names_add(names, row->name);
+	return names->count;
 }
 
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f)
@@ -151,18 +180,18 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 	const char *word = text + strspn(text, "-");
 	size_t size = strcspn(word, "=");
 	const struct option_row *advice = size ? advice_for(word, size) : NULL;
-	char names[NAMED_MOST * (NAME_MAX_ + 4)];
+	struct names names = {0};
 
 	if (advice)
 		return options_refuse_advised(advice, f);
-	if (size && list_candidates(o, word, size, 0, names, sizeof(names))) {
+	if (size && list_with_prefix(o, word, size, &names)) {
 		fault_raise(f, FAULT_USAGE, 0, "option %.60s is ambiguous", text);
-		return fault_fix(f, "give one of %s", names);
+		return fault_fix(f, "give one of %s", names.text);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
 	/* In a short word few letters make another one of it. */
 	for (unsigned d = 1; d <= (size < SHORT_WORD ? 1 : 2); d++)
-		if (list_candidates(o, word, size, d, names, sizeof(names)))
-			return fault_fix(f, "did you mean %s?", names);
+		if (list_similar(o, word, size, d, &names))
+			return fault_fix(f, "did you mean %s?", names.text);
 	return fault_fix(f, "see --help=all");
 }
