@@ -4,10 +4,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,39 +19,40 @@
 
 #define REST_NS UINT64_C(100000000)
 
-static int listen_on(const struct oob_ops *by, const struct sockaddr_storage *at, socklen_t len)
+/* Listen on address AT. Returns the descriptor, or -errno. */
+static int listen_on(const struct oob_ops *ops, const struct sockaddr_storage *at, socklen_t len)
 {
-	int fd = by->socket(at->ss_family);
+	int fd = ops->socket(at->ss_family);
 	int on = 1, off = 0, err;
 
 	if (fd < 0)
 		return -errno;
-	by->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	ops->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (at->ss_family == AF_INET6)
-		by->setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (by->bind(fd, (const struct sockaddr *)at, len) == 0 &&
-	    by->listen(fd, LISTENER_PENDING_MAX) == 0)
+		ops->setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (ops->bind(fd, (const struct sockaddr *)at, len) == 0 &&
+	    ops->listen(fd, LISTENER_PENDING_MAX) == 0)
 		return fd;
 	err = errno;
-	by->close(fd);
+	ops->close(fd);
 	return -err;
 }
 
-/* Listen on all addresses: IPv6 and IPv4 by one socket, or IPv4 alone if there is no IPv6. */
-static int listen_on_all(const struct oob_ops *by, uint16_t port)
+/* The same on all addresses: IPv6 and IPv4 by one socket, or IPv4 alone if there is no IPv6. */
+static int listen_on_all(const struct oob_ops *ops, uint16_t port)
 {
 	struct sockaddr_storage at = {.ss_family = AF_INET6};
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
 	int fd;
 
 	v6->sin6_port = htons(port);
-	fd = listen_on(by, &at, sizeof(*v6));
+	fd = listen_on(ops, &at, sizeof(*v6));
 	if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
 		return fd;
 	memset(&at, 0, sizeof(at));
 	at.ss_family = AF_INET;
 	((struct sockaddr_in *)&at)->sin_port = htons(port);
-	return listen_on(by, &at, sizeof(struct sockaddr_in));
+	return listen_on(ops, &at, sizeof(struct sockaddr_in));
 }
 
 /* Store the address that the socket has got, such as "[::]:18515", and its port. */
@@ -65,6 +64,19 @@ static void remember_address(struct listener *l)
 	l->ops->getsockname(l->fd, (struct sockaddr *)&sa, &len);
 	oob_format_address(&sa, len, l->address, sizeof(l->address));
 	l->port = ntohs(((struct sockaddr_in *)&sa)->sin_port); /* at the same offset in IPv6 */
+}
+
+/* Raise the fault that listening on PORT failed with errno ERR. */
+static void raise_not_listening(const struct oob_ops *ops, uint16_t port, int err, struct fault *f)
+{
+	fault_raise(f, FAULT_LOCAL, err, "listen on %s %u", ops->port, port);
+	if (err == EADDRINUSE)
+		fault_cause(f, "Another program on this host, perhaps another server, already "
+			       "listens there");
+	if (err == EADDRINUSE || err == EACCES)
+		fault_fix(f, "choose another port with -p on both ends, or -p 0 for any free one");
+	else if (err == EMFILE)
+		fault_fix(f, "raise the limit on open files (ulimit -n)");
 }
 
 int listener_open(struct listener *l, const char *address, uint16_t port, struct stop *stop,
@@ -89,12 +101,7 @@ int listener_open(struct listener *l, const char *address, uint16_t port, struct
 	}
 	l->fd = len ? listen_on(ops, &at, (socklen_t)len) : listen_on_all(ops, port);
 	if (l->fd < 0) {
-		fault_raise(f, FAULT_LOCAL, -l->fd, "listen on %s %u", ops->port, port);
-		if (l->fd == -EADDRINUSE)
-			fault_cause(f,
-				    "Another program on this host, perhaps another server, already "
-				    "listens there");
-		fault_fix(f, "choose another port with -p on both ends, or -p 0 for any free one");
+		raise_not_listening(ops, port, -l->fd, f);
 		l->fd = -1;
 		return -1;
 	}
@@ -188,14 +195,15 @@ static int next_timeout(const struct listener *l)
 	return next > INT_MAX ? INT_MAX : (int)next;
 }
 
-static int poll_ms(const struct oob_ops *by, struct pollfd *p, nfds_t n, int ms)
+/* Poll for MS milliseconds (negative: forever), or less if the transport may miss a connection. */
+static int poll_ms(const struct oob_ops *ops, struct pollfd *p, nfds_t n, int ms)
 {
 	struct timespec ts;
 
-	if (by->listen_ms && (ms < 0 || ms > by->listen_ms))
-		ms = by->listen_ms;
+	if (ops->listen_ms && (ms < 0 || ms > ops->listen_ms))
+		ms = ops->listen_ms;
 	ts = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-	return by->poll(p, n, ms < 0 ? NULL : &ts);
+	return ops->poll(p, n, ms < 0 ? NULL : &ts);
 }
 
 /*
@@ -292,7 +300,7 @@ static int refuse_connection(const struct listener *l, const json_t *first, stru
 			      "another, or wait until it runs again");
 }
 
-/* Pending connection I sent FIRST while a client is served: refuse it, or let it wait in line. */
+/* Pending connection I sent FIRST while a client is served: refuse it, or let it wait. */
 static void refuse_or_enqueue(struct listener *l, int i, json_t *first)
 {
 	struct oob *o = &l->pending[i].oob;

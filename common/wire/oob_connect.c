@@ -155,52 +155,52 @@ int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *ad
 
 /* The parameters of all attempts to connect. */
 struct attempt {
-	const struct oob_ops *by;
+	const struct oob_ops *ops;
 	struct sockaddr_storage from; /* local address; family 0: the kernel chooses by route */
 	struct stop *stop;
 	uint64_t deadline_ns;
 };
 
 /* True if errno ERR means that this host has no route, so no later attempt can succeed. */
-static bool is_no_route(const struct oob_ops *by, int err)
+static bool is_no_route(const struct oob_ops *ops, int err)
 {
 	return err == ENETUNREACH ||
-	       (by != oob_ops_tcp() && (err == ENODEV || err == EADDRNOTAVAIL));
+	       (ops != oob_ops_tcp() && (err == ENODEV || err == EADDRNOTAVAIL));
 }
 
 /* Try one address. Returns the socket, or -errno; a signal is in F. */
 static int try_address(const struct attempt *t, const struct addrinfo *a, struct fault *f)
 {
-	const struct oob_ops *by = t->by;
-	int fd = by->socket(a->ai_family);
+	const struct oob_ops *ops = t->ops;
+	int fd = ops->socket(a->ai_family);
 	struct pollfd p[2] = {[1] = {.fd = fd, .events = POLLOUT}};
 	int err = 0, rc;
 	socklen_t len = sizeof(err);
 
 	if (fd < 0)
 		return -errno;
-	if (t->from.ss_family && by->bind(fd, (const struct sockaddr *)&t->from, a->ai_addrlen)) {
+	if (t->from.ss_family && ops->bind(fd, (const struct sockaddr *)&t->from, a->ai_addrlen)) {
 		err = errno;
-		by->close(fd);
+		ops->close(fd);
 		return -err;
 	}
-	if (by->connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+	if (ops->connect(fd, a->ai_addr, a->ai_addrlen) == 0)
 		return fd;
 	err = errno;
-	if (is_no_route(by, err)) {
-		by->close(fd);
+	if (is_no_route(ops, err)) {
+		ops->close(fd);
 		return -err;
 	}
 	if (err == EINPROGRESS) {
-		rc = stop_wait_any(t->stop, by->poll, p, 2, t->deadline_ns, f);
+		rc = stop_wait_any(t->stop, ops->poll, p, 2, t->deadline_ns, f);
 		if (rc > 0)
-			by->getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+			ops->getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 		else
 			err = rc ? EINTR : ETIMEDOUT;
 	}
 	if (!err)
 		return fd;
-	by->close(fd);
+	ops->close(fd);
 	/* A router reported it, not this host: it may change, so it is worth another attempt. */
 	return err == ENETUNREACH ? -EHOSTUNREACH : -err;
 }
@@ -251,7 +251,7 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 		uint64_t deadline_ns, struct fault *f)
 {
 	struct attempt attempt = {
-		.by = attr->ops, .stop = stop, .deadline_ns = deadline_ns + RETRY_MAX_NS};
+		.ops = attr->ops, .stop = stop, .deadline_ns = deadline_ns + RETRY_MAX_NS};
 	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
 	struct addrinfo *list = NULL;
 	bool told = !attr->waiting, hopeless = false;
