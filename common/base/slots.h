@@ -11,7 +11,7 @@
  *
  * One thread uses an object. Each wrong message is in one class:
  *
- *	lost		all or some of its bytes never arrived
+ *	lost		all or some of its bytes never arrived, or its receive never completed
  *	stale		bytes of an earlier window arrived
  *	duplicate	the message arrived twice, or a WRITE also at another one's slot
  *	reordered	it arrived after a later one; two WRITEs: each at the other's slot
@@ -45,7 +45,7 @@ struct slots_finding {
 	enum slots_wrong wrong;
 	struct pattern_name name; /* of the expected message */
 	uint64_t byte;            /* offset in that message; past its end: in the guard */
-	uint8_t is, should_be;
+	uint8_t is, should_be;    /* equal: the data are in memory, but no completion came */
 };
 
 struct slots_tally {
@@ -102,7 +102,7 @@ void slots_release(struct slots *s); /* `data` stays the caller's */
 void slots_fill(struct slots *s);
 void slots_poison(struct slots *s);
 
-/* True if every message and every guard is correct. Fast; slots_check() then classifies errors. */
+/* True if slots_check() would find no wrong message; a lost one is wrong on any transport. */
 bool slots_are_right(const struct slots *s);
 
 /* Check and classify every message, and add the result to T. */

@@ -30,73 +30,74 @@ static struct slot_view view_slot(const struct slots *s, unsigned qp, unsigned n
 }
 
 /* Offset of the first byte of the guard that was overwritten, or PATTERN_OK. */
-static uint64_t find_broken_guard(const struct slot_view *l)
+static uint64_t find_broken_guard(const struct slot_view *view)
 {
-	uint64_t size = l->s->message_bytes, from = size / WORD_BYTES * WORD_BYTES;
+	uint64_t size = view->s->message_bytes, from = size / WORD_BYTES * WORD_BYTES;
 	uint8_t right[3 * SLOTS_GUARD_BYTES];
 
-	pattern_poison(right, slots_area_bytes(l->s) - from, l->poison, from);
-	for (uint64_t i = size; i < slots_area_bytes(l->s); i++)
-		if (l->p[i] != right[i - from])
+	pattern_poison(right, slots_area_bytes(view->s) - from, view->poison, from);
+	for (uint64_t i = size; i < slots_area_bytes(view->s); i++)
+		if (view->p[i] != right[i - from])
 			return i;
 	return PATTERN_OK;
 }
 
 /* Offset of the first wrong byte of payload and guard, or PATTERN_OK. */
-static uint64_t first_wrong_byte(const struct slot_view *l)
+static uint64_t first_wrong_byte(const struct slot_view *view)
 {
-	uint64_t at = pattern_check(l->p, l->s->message_bytes, l->seed, 0);
+	uint64_t at = pattern_check(view->p, view->s->message_bytes, view->seed, 0);
 
-	return at == PATTERN_OK ? find_broken_guard(l) : at;
+	return at == PATTERN_OK ? find_broken_guard(view) : at;
 }
 
-static bool is_right(const struct slot_view *l)
+static bool is_right(const struct slot_view *view)
 {
-	return first_wrong_byte(l) == PATTERN_OK;
+	return first_wrong_byte(view) == PATTERN_OK;
 }
 
 /* True if the whole payload is that of message NAME. */
-static bool holds_pattern(const struct slot_view *l, struct pattern_name name)
+static bool holds_pattern(const struct slot_view *view, struct pattern_name name)
 {
-	return pattern_check(l->p, l->s->message_bytes, pattern_named_seed(&name), 0) == PATTERN_OK;
+	return pattern_check(view->p, view->s->message_bytes, pattern_named_seed(&name), 0) ==
+	       PATTERN_OK;
 }
 
 /* Fill RIGHT with the expected word I and POISON with the poison there; in the guard both are
  * equal. */
-static void fill_expected_word(const struct slot_view *l, uint64_t i, uint8_t right[WORD_BYTES],
+static void fill_expected_word(const struct slot_view *view, uint64_t i, uint8_t right[WORD_BYTES],
 			       uint8_t poison[WORD_BYTES])
 {
 	uint64_t at = i * WORD_BYTES;
 
-	pattern_fill(right, WORD_BYTES, l->seed, at);
-	pattern_poison(poison, WORD_BYTES, l->poison, at);
+	pattern_fill(right, WORD_BYTES, view->seed, at);
+	pattern_poison(poison, WORD_BYTES, view->poison, at);
 	for (uint64_t k = 0; k < WORD_BYTES; k++)
-		if (at + k >= l->s->message_bytes)
+		if (at + k >= view->s->message_bytes)
 			right[k] = poison[k];
 }
 
 /* True if all wrong bytes are poison. */
-static bool is_partly_poison(const struct slot_view *l)
+static bool is_partly_poison(const struct slot_view *view)
 {
 	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
 
-	for (uint64_t at = 0; at < slots_area_bytes(l->s); at++) {
+	for (uint64_t at = 0; at < slots_area_bytes(view->s); at++) {
 		if (at % WORD_BYTES == 0)
-			fill_expected_word(l, at / WORD_BYTES, right, poison);
-		if (l->p[at] != right[at % WORD_BYTES] && l->p[at] != poison[at % WORD_BYTES])
+			fill_expected_word(view, at / WORD_BYTES, right, poison);
+		if (view->p[at] != right[at % WORD_BYTES] && view->p[at] != poison[at % WORD_BYTES])
 			return false;
 	}
 	return true;
 }
 
 /* True if word I is neither the expected word nor the poison. */
-static bool is_unexpected_word(const struct slot_view *l, uint64_t i)
+static bool is_unexpected_word(const struct slot_view *view, uint64_t i)
 {
 	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
 
-	fill_expected_word(l, i, right, poison);
-	return memcmp(l->p + i * WORD_BYTES, poison, WORD_BYTES) != 0 &&
-	       memcmp(l->p + i * WORD_BYTES, right, WORD_BYTES) != 0;
+	fill_expected_word(view, i, right, poison);
+	return memcmp(view->p + i * WORD_BYTES, poison, WORD_BYTES) != 0 &&
+	       memcmp(view->p + i * WORD_BYTES, right, WORD_BYTES) != 0;
 }
 
 /* True if NAME, read from memory, may be a message of this window or an earlier one. */
@@ -115,108 +116,113 @@ enum content {
 
 /* The message is shorter than the word that tells its name: try the names of this QP, this window's
  * first. */
-static enum content guess_short_message(const struct slot_view *l, struct pattern_name *name)
+static enum content guess_short_message(const struct slot_view *view, struct pattern_name *name)
 {
-	const struct slots *s = l->s;
+	const struct slots *s = view->s;
 
 	for (unsigned back = 0; back <= s->window && back <= UNEXPECTED_WORDS_MAX; back++)
 		for (unsigned number = 0; number < s->count; number++) {
-			*name = slots_name(s, l->qp, number);
+			*name = slots_name(s, view->qp, number);
 			name->window -= back;
-			if (holds_pattern(l, *name))
+			if (holds_pattern(view, *name))
 				return CONTENT_OTHER_MESSAGE;
 		}
 	return CONTENT_UNKNOWN;
 }
 
 /* Find out what a wrong slot holds; NAME is filled in for CONTENT_OTHER_MESSAGE. */
-static enum content identify_content(const struct slot_view *l, struct pattern_name *name)
+static enum content identify_content(const struct slot_view *view, struct pattern_name *name)
 {
-	uint64_t words = slots_area_bytes(l->s) / WORD_BYTES, asked = 0;
+	uint64_t words = slots_area_bytes(view->s) / WORD_BYTES, asked = 0;
 
-	if (is_partly_poison(l))
+	if (is_partly_poison(view))
 		return CONTENT_POISON;
-	if (l->s->message_bytes < WORD_BYTES && find_broken_guard(l) == PATTERN_OK)
-		return guess_short_message(l, name);
+	if (view->s->message_bytes < WORD_BYTES && find_broken_guard(view) == PATTERN_OK)
+		return guess_short_message(view, name);
 	for (uint64_t i = 0; i < words && asked < UNEXPECTED_WORDS_MAX; i++) {
-		if (!is_unexpected_word(l, i))
+		if (!is_unexpected_word(view, i))
 			continue;
 		asked++;
-		if (pattern_read_index(l->p + i * WORD_BYTES, l->seed) < words)
+		if (pattern_read_index(view->p + i * WORD_BYTES, view->seed) < words)
 			return CONTENT_SHIFTED;
-		*name = pattern_read_name(l->p + i * WORD_BYTES, i);
-		if (is_plausible_name(l->s, name))
+		*name = pattern_read_name(view->p + i * WORD_BYTES, i);
+		if (is_plausible_name(view->s, name))
 			return CONTENT_OTHER_MESSAGE;
 	}
 	return CONTENT_UNKNOWN;
 }
 
-/* Count WRONG for the slot where message NUMBER belongs. The first finding is kept with its bytes,
- * unless it is a loss that the transport permits. */
-static void record_wrong(struct slots_tally *t, const struct slot_view *l, unsigned number,
+/*
+ * Count WRONG for the slot where message NUMBER belongs (s->count: a message more than were sent).
+ * The first finding is kept with its first wrong byte, unless it is a loss that the transport
+ * permits.
+ */
+static void record_wrong(struct slots_tally *t, const struct slot_view *view, unsigned number,
 			 enum slots_wrong wrong)
 {
 	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
 	uint64_t byte;
 
 	t->wrong[wrong]++;
-	if (t->found || (wrong == SLOTS_LOST && l->s->unreliable))
+	if (t->found || (wrong == SLOTS_LOST && view->s->unreliable))
 		return;
-	byte = first_wrong_byte(l);
+	byte = first_wrong_byte(view);
 	if (byte == PATTERN_OK)
-		byte = 0;
-	fill_expected_word(l, byte / WORD_BYTES, right, poison);
+		byte = 0; /* lost, but in memory: its receive request did not complete */
+	fill_expected_word(view, byte / WORD_BYTES, right, poison);
 	t->found = true;
 	t->first = (struct slots_finding){
 		.wrong = wrong,
-		.name = slots_name(l->s, l->qp, number),
+		.name = slots_name(view->s, view->qp, number),
 		.byte = byte,
-		.is = l->p[byte],
+		.is = view->p[byte],
 		.should_be = right[byte % WORD_BYTES],
 	};
 }
 
 /* The class of a slot whose content is not a message of this QP and window, or is damaged. */
-static enum slots_wrong slot_class(const struct slot_view *l, enum content content,
+static enum slots_wrong slot_class(const struct slot_view *view, enum content content,
 				   const struct pattern_name *name)
 {
 	if (content == CONTENT_POISON)
 		return SLOTS_LOST;
 	if (content == CONTENT_UNKNOWN)
 		return SLOTS_CORRUPT;
-	if (content == CONTENT_SHIFTED || name->qp != l->s->first_qp + l->qp ||
-	    name->from_server != l->s->from_server)
+	if (content == CONTENT_SHIFTED || name->qp != view->s->first_qp + view->qp ||
+	    name->from_server != view->s->from_server)
 		return SLOTS_MISPLACED;
-	return name->window == l->s->window ? SLOTS_CORRUPT : SLOTS_STALE;
+	return name->window == view->s->window ? SLOTS_CORRUPT : SLOTS_STALE;
 }
 
 /* True if the content is a message of this QP and window. */
-static bool is_message_of_qp(const struct slot_view *l, enum content content,
+static bool is_message_of_qp(const struct slot_view *view, enum content content,
 			     const struct pattern_name *name)
 {
-	return content == CONTENT_OTHER_MESSAGE && name->window == l->s->window &&
-	       name->qp == l->s->first_qp + l->qp && name->from_server == l->s->from_server;
+	return content == CONTENT_OTHER_MESSAGE && name->window == view->s->window &&
+	       name->qp == view->s->first_qp + view->qp &&
+	       name->from_server == view->s->from_server;
 }
 
 /* Check slot K of QP if each message has its own slot (WRITE). */
 static void judge_in_place(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned k)
 {
-	struct slot_view l = view_slot(s, qp, k, k), other;
+	struct slot_view view = view_slot(s, qp, k, k), other;
 	struct pattern_name name = {0};
 	enum slots_wrong wrong;
 	enum content content;
 
-	if (is_right(&l))
+	if (is_right(&view))
 		return;
-	content = identify_content(&l, &name);
-	wrong = slot_class(&l, content, &name);
-	if (is_message_of_qp(&l, content, &name) && name.number != k && holds_pattern(&l, name)) {
+	content = identify_content(&view, &name);
+	wrong = slot_class(&view, content, &name);
+	if (is_message_of_qp(&view, content, &name) && name.number != k &&
+	    holds_pattern(&view, name)) {
 		other = view_slot(s, qp, name.number, name.number);
 		wrong = is_right(&other)                              ? SLOTS_DUPLICATE
 			: holds_pattern(&other, slots_name(s, qp, k)) ? SLOTS_REORDERED
 								      : SLOTS_MISPLACED;
 	}
-	record_wrong(t, &l, k, wrong);
+	record_wrong(t, &view, k, wrong);
 }
 
 /* Message NUMBER is in another slot: was its own slot not written, although it should have been? */
@@ -236,29 +242,29 @@ static bool place_is_empty(const struct slots *s, unsigned qp, unsigned number)
 static bool judge_arrival(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned n,
 			  unsigned *next)
 {
-	struct slot_view l = view_slot(s, qp, n, *next), own;
+	struct slot_view view = view_slot(s, qp, n, *next), own;
 	struct pattern_name name = {0};
 	unsigned number = *next;
 	enum content content;
 
-	if (*next < s->count && is_right(&l)) {
+	if (*next < s->count && is_right(&view)) {
 		s->seen[(*next)++] = true;
 		return false;
 	}
-	content = identify_content(&l, &name);
-	if (!is_message_of_qp(&l, content, &name)) {
-		record_wrong(t, &l, number, slot_class(&l, content, &name));
+	content = identify_content(&view, &name);
+	if (!is_message_of_qp(&view, content, &name)) {
+		record_wrong(t, &view, number, slot_class(&view, content, &name));
 		return true;
 	}
 	own = view_slot(s, qp, n, name.number);
 	if (s->seen[name.number])
-		record_wrong(t, &l, number, SLOTS_DUPLICATE);
-	else if (!holds_pattern(&l, name)) /* damaged, but some words name it */
+		record_wrong(t, &view, number, SLOTS_DUPLICATE);
+	else if (!holds_pattern(&view, name)) /* damaged, but some words name it */
 		record_wrong(t, &own, name.number, SLOTS_CORRUPT);
 	else if (name.number < *next)
-		record_wrong(t, &l, number, SLOTS_REORDERED);
+		record_wrong(t, &view, number, SLOTS_REORDERED);
 	else if (name.number != n && place_is_empty(s, qp, name.number))
-		record_wrong(t, &l, number, SLOTS_MISPLACED);
+		record_wrong(t, &view, number, SLOTS_MISPLACED);
 	s->seen[name.number] = true;
 	if (name.number >= *next) /* those in between are late or lost */
 		*next = name.number + 1;
@@ -278,12 +284,12 @@ static void judge_arrivals(const struct slots *s, struct slots_tally *t, unsigne
 	 * identification.
 	 */
 	for (unsigned n = 0; n < s->count; n++) {
-		struct slot_view l = view_slot(s, qp, n, n);
+		struct slot_view view = view_slot(s, qp, n, n);
 
 		if (!s->seen[n] && unknown)
 			unknown--;
 		else if (!s->seen[n])
-			record_wrong(t, &l, n, SLOTS_LOST);
+			record_wrong(t, &view, n, SLOTS_LOST);
 	}
 }
 

@@ -54,8 +54,7 @@ int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *
 	t->found = json_object_get(from, "first_error") != NULL;
 	if (fields_read(&table, t, from, f))
 		return -1;
-	/* Sums of them, and the same for messages of 1 byte, must not pass what an integer holds.
-	 */
+	/* Limit each count so that sums of them, also over both directions, cannot overflow. */
 	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
 		if (message_u64(from, wrong_word(i), INT64_MAX / 32, &t->wrong[i], f))
 			return -1;
@@ -63,7 +62,7 @@ int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *
 	return message_has(from, "messages", t->messages || !slots_errors(t, false), f);
 }
 
-/* "1 lost, 2 corrupt": those that there are. */
+/* Add the classes with a count above 0: "1 lost, 2 corrupt". */
 static void add_classes(const struct slots_tally *t, char *buf, size_t size)
 {
 	const char *comma = "";
@@ -126,6 +125,18 @@ static const struct {
 		 "check both hosts for memory and PCIe errors (dmesg, EDAC, AER)"},
 };
 
+/* FIRST is a lost message whose data are in memory: say so, where no byte is wrong. Returns -1. */
+static int explain_uncompleted(const struct slots_finding *first, struct fault *f)
+{
+	fault_cause(
+		f,
+		"The first (%s): message %u from the %s on QP %u, window %u, is in memory, but "
+		"its receive request did not complete: the NIC dropped or delays the completion",
+		slots_wrong_name(first->wrong), first->name.number,
+		first->name.from_server ? "server" : "client", first->name.qp, first->name.window);
+	return fault_fix(f, "check the receiver's NIC for faults (dmesg), and its firmware");
+}
+
 int verified_raise(const struct slots_tally *t, bool unreliable, struct fault *f)
 {
 	const struct slots_finding *first = &t->first;
@@ -135,6 +146,8 @@ int verified_raise(const struct slots_tally *t, bool unreliable, struct fault *f
 	fault_raise(f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong: %s",
 		    slots_errors(t, unreliable), t->messages,
 		    units_size(t->messages ? t->bytes / t->messages : 0).text, classes);
+	if (first->wrong == SLOTS_LOST && first->is == first->should_be)
+		return explain_uncompleted(first, f);
 	fault_cause(
 		f,
 		"The first (%s): in message %u from the %s on QP %u, window %u, byte %" PRIu64 " "

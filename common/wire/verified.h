@@ -18,7 +18,10 @@ json_t *verified_to_json(const struct slots_tally *t, bool unreliable);
 /* Read the peer's result. Raises FAULT_PEER for a wrong type or range. */
 int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *f);
 
-/* Write "4096 messages of 64 KiB, 268.4 MB, no error", or the number of each class. Returns BUF. */
+/*
+ * Write "4096 messages of 64 KiB, 268.4 MB, no error", or the number of errors and of each class.
+ * UNRELIABLE: losses are no errors, and may follow "no error". Returns BUF.
+ */
 const char *verified_format(const struct slots_tally *t, bool unreliable, char *buf, size_t size);
 
 /*

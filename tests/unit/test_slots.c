@@ -286,6 +286,25 @@ static void sends_in_wrong_slots(void **state)
 	free_world(&w);
 }
 
+/* The data of the last messages came, but the completions of their receives did not. */
+static void in_memory_without_completion(void **state)
+{
+	struct slots_tally t = {0};
+	struct world w;
+
+	(void)state;
+	make_world(&w, 64, false);
+	carry_others(&w);
+	carry_range(&w, 0, COUNT - 1);
+	w.in.arrived[LANE] -= 2;
+	slots_check(&w.in, &t);
+	assert_int_equal(t.wrong[SLOTS_LOST], 2);
+	assert_int_equal(slots_errors(&t, false), 2);
+	assert_int_equal(t.first.name.number, COUNT - 2);
+	assert_int_equal(t.first.is, t.first.should_be);
+	free_world(&w);
+}
+
 /* Where a transport may lose messages, that is no error, and anything else still is. */
 static void losses_may_be_allowed(void **state)
 {
@@ -370,6 +389,7 @@ int main(void)
 		cmocka_unit_test(corrupt),
 		cmocka_unit_test(beyond_the_end),
 		cmocka_unit_test(sends_in_wrong_slots),
+		cmocka_unit_test(in_memory_without_completion),
 		cmocka_unit_test(losses_may_be_allowed),
 		cmocka_unit_test(short_messages),
 		cmocka_unit_test(bytes_before_do_not_count),

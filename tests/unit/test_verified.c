@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -53,12 +54,36 @@ static void wrong_ones_among_none_are_refused(void **state)
 	json_decref(m);
 }
 
+/* A byte that is right is not called wrong: the message has arrived, its completion has not. */
+static void a_loss_in_memory_names_no_wrong_byte(void **state)
+{
+	struct slots_tally t = {
+		.messages = 4,
+		.bytes = 256,
+		.wrong[SLOTS_LOST] = 1,
+		.found = true,
+		.first = {.wrong = SLOTS_LOST, .name.number = 3, .is = 0x12, .should_be = 0x12},
+	};
+	struct fault f = {0};
+
+	(void)state;
+	assert_int_equal(verified_raise(&t, false, &f), -1);
+	assert_non_null(
+		strstr(f.cause, "message 3 from the client on QP 0, window 0, is in memory"));
+	assert_null(strstr(f.cause, "0x12"));
+	t.first.is = 0x13;
+	f = (struct fault){0};
+	assert_int_equal(verified_raise(&t, false, &f), -1);
+	assert_non_null(strstr(f.cause, "byte 0 is 0x13, not 0x12"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_can_be_is_taken),
 		cmocka_unit_test(nothing_wrong_among_nothing),
 		cmocka_unit_test(wrong_ones_among_none_are_refused),
+		cmocka_unit_test(a_loss_in_memory_names_no_wrong_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
