@@ -146,7 +146,7 @@ void loss_cap_rate(struct measurement *meas)
 }
 
 /* Receiver: add the losses counted here to the sender's records, and correct their rates. */
-void loss_into_peers_records(struct measurement *meas)
+void loss_set_in_peer_records(struct measurement *meas)
 {
 	const struct measure *ms = meas->ms;
 

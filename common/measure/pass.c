@@ -279,7 +279,7 @@ static int answer_done(struct measurement *meas, const json_t *done)
 	results_set_usage(meas, meas->theirs.messages);
 	if (link_send(ms->link, results_message(meas)))
 		return -1;
-	loss_into_peers_records(meas);
+	loss_set_in_peer_records(meas);
 	ms->link->interrupted |= meas->theirs.interrupted != 0;
 	return 0;
 }
@@ -315,8 +315,11 @@ static json_t *on_sent(void *arg)
 	return results_message(meas);
 }
 
-/* After the last arrival: exchange with the peer how many messages were lost. */
-static int exchange_loss(struct measurement *meas, struct watch *w)
+/*
+ * Bidirectional round, after the last arrival: send "over" with the losses counted here (none on
+ * RC), and wait for the peer's, unless the watch has received it.
+ */
+static int exchange_over(struct measurement *meas, struct watch *w)
 {
 	struct link *l = meas->ms->link;
 	json_t *m = message_new("over");
@@ -327,7 +330,7 @@ static int exchange_loss(struct measurement *meas, struct watch *w)
 	if (link_send(l, m) || (!w->over && link_expect(l, "over", &w->over)))
 		return -1;
 	rc = loss_read(meas, w->over);
-	loss_into_peers_records(meas);
+	loss_set_in_peer_records(meas);
 	return rc;
 }
 
@@ -355,7 +358,7 @@ static int pass_both(struct measurement *meas)
 	fault_phase(ms->fault, "exchanging the results");
 	if (!fault_is(ms->fault))
 		rc = results_read(meas, w.done) || together_read(meas, w.done) ||
-				     exchange_loss(meas, &w)
+				     exchange_over(meas, &w)
 			     ? -1
 			     : 0;
 	if (rc == 0 && !meas->attr.warmup)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The sequence of rounds: for each size a warm-up and a timed round, both again for each run of
- * --repeat; and one round, at the client, which asks for it, and at the server.
+ * --repeat (here a run is one of these); and one round, at the client, which asks for it, and at
+ * the server.
  */
 #include <stdlib.h>
 
@@ -46,14 +47,20 @@ int round_client(struct measurement *meas)
 	return meas->attr.both && together_agree(meas) ? -1 : pass_run(meas);
 }
 
-/* Server: check that the client's runs of --repeat are numbered 1, 2, …; 1 starts a new series. */
-static int start_run(const struct measurement *meas)
+/*
+ * Server: count the client's run, and check that the runs of a size are numbered 1, 2, … Run 1
+ * starts a new series: measure_repeated() has done that only if the last series had a result.
+ */
+static int check_run_number(const struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 
+	if (!meas->attr.run) /* without --repeat, or a warm-up */
+		return 0;
 	if (meas->attr.run == 1)
 		repeat_start(ms->repeat, 0);
-	if (meas->attr.run && meas->attr.run != ++ms->repeat->number)
+	ms->repeat->number++;
+	if (meas->attr.run != ms->repeat->number)
 		return fault_raise(ms->fault, FAULT_PEER, 0, "the client's runs are out of order");
 	return 0;
 }
@@ -81,7 +88,8 @@ static int read_request(const json_t *m, struct measurement *meas)
 	    message_has(m, "message_bytes", attr->message_bytes <= ms->ep->message_max, f) ||
 	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
 	    message_has(m, "kind", attr->kind <= kinds, f) ||
-	    message_has(m, "run", attr->run <= options_find("repeat")->max, f) || start_run(meas))
+	    message_has(m, "run", attr->run <= options_find("repeat")->max, f) ||
+	    check_run_number(meas))
 		return -1;
 	attr->cpu_util |= ms->options->output.cpu_util && !attr->warmup && !attr->kind;
 	if (attr->message_bytes < 1 ||

@@ -2,6 +2,7 @@
 /* Turn the records of a round, of both ends, into the rows of the report. */
 #include "measure/show.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,7 @@ static void collect_rows(struct rows *to, const struct measurement *meas,
 	result->row = to->row;
 	result->rows = to->count;
 	result->cpu_percent = meas->mine.cpu.percent;
-	result->held = meas->attr.run != 0;
+	result->one_of_runs = meas->attr.run != 0;
 }
 
 /* Explain the rows of the ends. Returns memory that the caller frees, or NULL. */
@@ -294,14 +295,18 @@ static void note_interrupted(const struct measurement *meas)
 			    (unsigned long long)meas->messages_expected);
 }
 
-/* Report the round: its rows, samples and histogram, then the notes. */
-static void show_rows(struct measurement *meas)
+/*
+ * Report the round: its rows, samples and histogram, then the notes. Check the rows against the
+ * thresholds; if the round is one of several runs, keep it instead, since the median run is
+ * checked. Sets ms->measured.
+ */
+static void report_round(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
-	size_t most = 2 * (1 + ms->ep->workers + ms->ep->rails) + 1;
+	size_t max_rows = 2 * (1 + ms->ep->workers + ms->ep->rails) + 1;
 	struct rows rows = {
-		.row = calloc(most, sizeof(*rows.row)),
-		.own = calloc(most, sizeof(*rows.own)),
+		.row = calloc(max_rows, sizeof(*rows.row)),
+		.own = calloc(max_rows, sizeof(*rows.own)),
 	};
 	struct report_explained *explained = NULL;
 	struct report_result result = {.evidence = meas->evidence,
@@ -311,6 +316,8 @@ static void show_rows(struct measurement *meas)
 
 	if (rows.row && rows.own)
 		collect_rows(&rows, meas, &result);
+	else
+		fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "allocating %zu rows", max_rows);
 	explained = explain_rows(&rows, meas, &result);
 	if (meas->measured)
 		result.samples_us = us = samples_us(ms);
@@ -320,7 +327,7 @@ static void show_rows(struct measurement *meas)
 	ms->measured = true;
 	/* A signal ends a run early, which is not a failure. */
 	result.failed = fault_is(ms->fault) && ms->fault->code != FAULT_INTERRUPTED;
-	if (!result.held)
+	if (!result.one_of_runs)
 		round_judge(ms, &result);
 	else if (with_rate(result.main))
 		repeat_keep(ms->repeat, result.main->record, &result, ms->fault);
@@ -361,7 +368,7 @@ void round_show(struct measurement *meas)
 	link_alive_start(ms->link);
 	report_progress_over(ms->report);
 	if (meas->measured || meas->theirs_measured)
-		show_rows(meas);
+		report_round(meas);
 	else if (fault_is(ms->fault) && meas->answered && !meas->attr.warmup)
 		show_answered(meas);
 	link_alive_stop(ms->link);

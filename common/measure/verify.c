@@ -39,8 +39,11 @@ static void find_verify_cause(struct measure *ms)
 		*ms->fault = told;
 }
 
-/* Run PART in all workers: one after the other if it READS memory of a GPU, else at once. */
-static int verify_every(struct measure *ms, int (*part)(struct meter *t), bool reads)
+/*
+ * Run PART in all workers at once; if it USES_GPU memory, and there is a GPU, for one worker after
+ * the other in the calling thread, because one thread at a time may use a GPU.
+ */
+static int run_in_workers(struct measure *ms, int (*part)(struct meter *t), bool uses_gpu)
 {
 	struct step step = {.ms = ms, .part = part};
 	int rc = 0;
@@ -48,7 +51,7 @@ static int verify_every(struct measure *ms, int (*part)(struct meter *t), bool r
 	for (unsigned i = 0; i < ms->ep->workers; i++)
 		fault_phase(&ms->ep->worker[i].fault, PHASE);
 	link_alive_start(ms->link);
-	if (reads && ms->ep->gpu)
+	if (uses_gpu && ms->ep->gpu)
 		for (unsigned i = 0; i < ms->ep->workers && rc == 0; i++)
 			rc = step_job(&step, i);
 	else
@@ -195,8 +198,8 @@ static int read_receives(struct measure *ms, const json_t *m, uint64_t *sum)
 }
 
 /*
- * Consume all posted receives of both ends with empty messages, so that only receives into the
- * slots are posted next. WHICH are posted now: those of the timed part, or into slots.
+ * Consume all posted receives of both ends with empty messages, so that the caller can post others
+ * in place of them. WHICH are posted now: those of the timed part, or into slots.
  */
 static int empty_receives(struct measure *ms, enum verify_window_receives which)
 {
@@ -214,9 +217,9 @@ static int empty_receives(struct measure *ms, enum verify_window_receives which)
 		json_decref(theirs);
 		if (rc || !left)
 			return rc;
-		if (verify_every(ms, verify_empty, false) ||
+		if (run_in_workers(ms, verify_empty, false) ||
 		    verify_exchange(ms, "emptied", NULL, NULL) ||
-		    verify_every(ms, verify_await_empty, false))
+		    run_in_workers(ms, verify_await_empty, false))
 			return -1;
 	}
 	fault_raise(ms->fault, FAULT_DATA, 0,
@@ -230,29 +233,30 @@ static int empty_receives(struct measure *ms, enum verify_window_receives which)
  */
 static int verify_one_window(struct measure *ms)
 {
-	if (verify_every(ms, verify_prepare, true) || verify_exchange(ms, "armed", NULL, NULL) ||
-	    verify_every(ms, verify_send, false) || verify_exchange(ms, "sent", NULL, NULL))
+	if (run_in_workers(ms, verify_prepare, true) || verify_exchange(ms, "armed", NULL, NULL) ||
+	    run_in_workers(ms, verify_send, false) || verify_exchange(ms, "sent", NULL, NULL))
 		return -1;
-	return verify_every(ms, verify_collect, true);
+	return run_in_workers(ms, verify_collect, true);
 }
 
 /*
- * Run all windows. A QP consumes its receives in order, so before SENDs empty messages consume the
- * posted receives of the timed part, and receives into the slots are posted; after the windows the
- * reverse.
+ * Run all windows. A window is up to 1024 messages per QP, one per slot. A QP consumes its receives
+ * in order, so before SENDs empty messages consume the posted receives of the timed part, and
+ * receives into the slots are posted. Afterwards empty messages consume the receives into the
+ * slots, and the timed receives are posted again.
  */
 static int verify_all_windows(struct measure *ms)
 {
 	bool sends = verify_opcode(ms) == IBV_WR_SEND;
 
 	if (sends &&
-	    (empty_receives(ms, VERIFY_WINDOW_TIMED) || verify_every(ms, verify_post_all, false)))
+	    (empty_receives(ms, VERIFY_WINDOW_TIMED) || run_in_workers(ms, verify_post_all, false)))
 		return -1;
 	for (unsigned i = 0; i < WINDOWS; i++)
 		if (verify_one_window(ms))
 			return -1;
 	if (sends &&
-	    (empty_receives(ms, VERIFY_WINDOW_SLOTS) || verify_every(ms, verify_refill, false)))
+	    (empty_receives(ms, VERIFY_WINDOW_SLOTS) || run_in_workers(ms, verify_refill, false)))
 		return -1;
 	return 0;
 }
@@ -328,7 +332,7 @@ static void report_verified(struct measure *ms, const struct measurement *meas)
 
 static int verify_pass(struct measure *ms, struct measurement *meas)
 {
-	if (verify_every(ms, verify_begin, false) || verify_all_windows(ms) ||
+	if (run_in_workers(ms, verify_begin, false) || verify_all_windows(ms) ||
 	    exchange_findings(ms, meas))
 		return -1;
 	report_verified(ms, meas);

@@ -177,13 +177,13 @@ void report_result(struct report *r, const struct report_result *result)
 	forms_wipe_live(r);
 	if (result->failed && result->shown[0])
 		summary_failed(r, result->shown[0]);
-	if (!result->held && !result->failed)
+	if (!result->one_of_runs && !result->failed)
 		confidence_add(r, result);
 	if (!result->failed)
 		enough_add(r, result);
 	if (!result->failed)
 		explained_add(r, result);
-	if (!result->held && !result->failed)
+	if (!result->one_of_runs && !result->failed)
 		report_shown(r, result);
 	if (csv_rows(r))
 		write_csv_row(r, result);

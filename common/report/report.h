@@ -101,8 +101,8 @@ struct report_row {
 struct report_result {
 	const struct report_row *row;
 	size_t rows;
-	const struct report_row *main;     /* one of `row`, which the client's table shows; NULL:
-					      no rows */
+	const struct report_row *main;     /* one of `row`: the client's table shows it, or with
+					      --report-both its parts; NULL: no rows */
 	const struct report_row *shown[2]; /* rows of this end's table; NULL: no more */
 	/* If `shown` is a sum: its parts, of this end and of the other one; otherwise NULL. */
 	const struct report_row *local, *remote;
@@ -112,7 +112,7 @@ struct report_result {
 	double cpu_percent;       /* CPU use of this end, with --cpu_util */
 	const struct evidence *evidence; /* two, by enum report_end; NULL: none */
 	const struct port_snapshot *snapshot; /* the same */
-	bool held;                       /* one of several runs: not a row of the table */
+	bool one_of_runs; /* of --repeat: in CSV and document; the table gets the median run */
 	bool failed;                     /* the run failed: only for the document */
 };
 
@@ -250,8 +250,8 @@ void report_calls(struct report *r, const struct report_calls *c);
 void report_result(struct report *r, const struct report_result *result);
 
 /*
- * After several runs of one size, which were held: show one in the table; and store their summary
- * in the document (stolen) and print it.
+ * After several runs of one size (one_of_runs), which CSV and document already have: show one in
+ * the table; and store their summary in the document (stolen) and print it.
  */
 void report_shown(struct report *r, const struct report_result *result);
 void report_summary(struct report *r, json_t *summary, const char *text);
