@@ -5,7 +5,7 @@
 #include "loop/trial.h"
 
 #define WARMUP_BYTES    (UINT64_C(64) << 20) /* of all QPs of a thread */
-#define WARMUP_BYTES_QP (UINT64_C(4) << 20)  /* but so much of each */
+#define WARMUP_BYTES_QP (UINT64_C(4) << 20)  /* but at least this much of each */
 #define WARMUP_LATENCY  100
 #define WARMUP_LEAST    2 /* the first message runs with cold caches */
 #define LARGE_BYTES     8192
@@ -27,18 +27,18 @@
 	"omit it: rdmark paces in software (SW); set pacing by the NIC with tc(8) or the " \
 	"vendor's tool"
 
-/* Refuse options that contradict each other, whatever their values. */
-static int check_pairs(const struct experiment *e, struct fault *f)
+/* Refuse options that cannot be used together, and values that rdmark does not support. */
+static int check_conflicts(const struct experiment *e, struct fault *f)
 {
 	const struct {
-		bool asked;
+		bool given;
 		const char *what, *fix;
 	} all[] = {
 		{e->bidirectional && e->reversed,
 		 "--reversed cannot be used with -b/--bidirectional",
 		 "omit --reversed: with -b, both ends send"},
 		{e->run_infinitely && e->sweep, "--run_infinitely cannot be used with -a/--all",
-		 "give one size with -s: the first one would never end"},
+		 "give one size with -s: the first size would never end"},
 		{e->rate_type == RATE_TYPE_HW, "--rate_limit_type HW is not supported", BY_ITSELF},
 		{e->rate_type == RATE_TYPE_PP, "--rate_limit_type PP is not supported", BY_ITSELF},
 		{e->rate_limit == RATE_UNLIMITED, "--rate_limit max is not a rate",
@@ -58,7 +58,7 @@ static int check_pairs(const struct experiment *e, struct fault *f)
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].asked) {
+		if (all[i].given) {
 			fault_raise(f, FAULT_USAGE, 0, "%s", all[i].what);
 			return fault_fix(f, "%s", all[i].fix);
 		}
@@ -89,7 +89,7 @@ int plan_check(const struct experiment *e, struct fault *f)
 			(unsigned long long)e->footprint_bytes, (unsigned long long)e->size_bytes);
 		return fault_fix(f, "use at least twice the message size");
 	}
-	return check_pairs(e, f);
+	return check_conflicts(e, f);
 }
 
 uint64_t plan_default_depth(const struct experiment *e)

@@ -11,7 +11,10 @@
 #define PLAN_SWEEP_FIRST UINT64_C(2)
 #define PLAN_SWEEP_LAST  (UINT64_C(8) << 20)
 
-/* Refuse options of E that exclude each other. Raises FAULT_USAGE. */
+/*
+ * Refuse options of E that cannot be used together, and values that rdmark does not support. Raises
+ * FAULT_USAGE, or FAULT_UNAVAILABLE for -R with a transport that rdma_cm does not connect here.
+ */
 int plan_check(const struct experiment *e, struct fault *f);
 
 /*
@@ -36,8 +39,10 @@ unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe);
 uint64_t plan_default_depth(const struct experiment *e);
 
 /*
- * Warm-up messages per QP: as given, otherwise one send queue, or 64 MiB over all QPs if that is
- * less, which takes a link of 400 Gb/s about a millisecond; at least two, at most --iters.
+ * Warm-up messages per QP: as given; otherwise 100 in a latency test, and in a bandwidth test one
+ * send queue, or more if the trial of both APIs (loop/trial.h) needs it. That many are limited to
+ * 64 MiB over all QPs of a thread, which takes a link of 400 Gb/s about a millisecond, but not
+ * below 4 MiB per QP. At least two, at most --iters.
  */
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
 
@@ -50,7 +55,7 @@ struct plan_attr {
 };
 struct plan_round {
 	unsigned cq_mod;       /* sends per completion; with a schedule each post has one */
-	double messages_per_s; /* with a schedule: for all workers together; 0: no schedule */
+	double messages_per_s; /* with a schedule: of one worker; 0: no schedule */
 	unsigned burst;        /* with a schedule: messages per burst, at least one post */
 	uint64_t gap_ns;       /* pause before each message of a ping-pong */
 };
@@ -73,9 +78,9 @@ struct plan_qp {
 unsigned plan_tx_depth(const struct experiment *e, const struct plan_qp *p);
 
 /*
- * The depth of its receive queue, 0 if it has none: as given; otherwise 512, or 8192 over all QPs
- * if a message without a receive is an error (iWARP), or what a CQ holds for all QPs. For an SRQ:
- * 512 per QP, up to 8192.
+ * The depth of its receive queue, 0 if it has none: as given; otherwise 512, in a latency test 64,
+ * or 8192 over all QPs of a bandwidth test if a message without a receive is an error (iWARP), but
+ * at most what a CQ holds for all QPs. For an SRQ: that many per QP, up to 8192.
  */
 unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p);
 
