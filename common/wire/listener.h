@@ -70,7 +70,7 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 
 /*
  * Start the guard: PEER is served until listener_unguard(). New clients go to the waitlist and are
- * told so.
+ * told so; they are refused if the server serves one client only (`once`), or by `vet`.
  */
 int listener_guard(struct listener *l, const char *peer, struct fault *f);
 
