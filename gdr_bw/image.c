@@ -86,7 +86,7 @@ static int make_image(const struct gdr *g, const json_t *what, struct image *m)
 	}
 	m->data = malloc(m->bytes);
 	if (!m->data)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "an image of the buffer");
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating an image of the buffer");
 	pattern_fill(m->data, m->bytes, pattern_seed(POISON_STREAM, m->poison_epoch), 0);
 	if (fill_messages(g, m) == 0)
 		return 0;
@@ -127,7 +127,8 @@ static const uint8_t *read_image_memory(struct gdr *g, const struct image *image
 		return (const uint8_t *)(uintptr_t)image->addr;
 	*copy = malloc(image->bytes);
 	if (!*copy) {
-		fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "a copy of the GPU's buffer");
+		fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM,
+			    "allocating a copy of the GPU's buffer");
 		return NULL;
 	}
 	/* The NIC's writes must be visible before the copy reads them. */

@@ -141,7 +141,7 @@ int gdr_open(struct measure *ms, void **own)
 		return 0;
 	g = calloc(1, sizeof(*g));
 	if (!g)
-		return fault_raise(run.fault, FAULT_LOCAL, ENOMEM, "gdr_bw's own");
+		return fault_raise(run.fault, FAULT_LOCAL, ENOMEM, "allocating gdr_bw's state");
 	*own = g;
 	g->run = run;
 	g->here.memory[GDR_HOST] = (struct gdr_place){run.memory.addr, run.memory.stride,

@@ -65,7 +65,7 @@ static int make_results(struct gdr *g)
 	g->attr.has[1] = count_memories(&g->there);
 	g->result = calloc(SIZES_MAX * GDR_CELLS_MAX, sizeof(*g->result));
 	if (!g->result)
-		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "cells");
+		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "allocating cells");
 	for (uint64_t size = plan_first_size(e); size <= last; size *= 2)
 		g->results += gdr_results(&g->result[g->results], g->attr.has, size,
 					  size == last ? e->staged_chunk_bytes : 0);

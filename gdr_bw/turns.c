@@ -125,7 +125,8 @@ int gdr_turns_init(struct gdr *g)
 	most = plan_turns(g);
 	room = calloc((size_t)most * (3 + g->results), sizeof(*room));
 	if (!room)
-		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "windows of all cells");
+		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM,
+				   "allocating windows of all cells");
 	g->attr.scratch = room;
 	for (unsigned i = 0; i < g->results; i++)
 		g->result[i].gbps = room + (size_t)most * (3 + i);

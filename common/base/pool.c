@@ -44,7 +44,7 @@ int pool_init(struct pool *p, unsigned size, struct fault *f)
 	memset(p, 0, sizeof(*p));
 	p->thread = calloc(size, sizeof(*p->thread));
 	if (!p->thread)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u threads", size);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %u threads", size);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_barrier_init(&p->gate, NULL, size);
 	pthread_mutex_lock(&p->lock);

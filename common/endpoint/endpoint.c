@@ -247,7 +247,8 @@ static int make_workers(struct endpoint *ep)
 	ep->worker = calloc(all, sizeof(*ep->worker));
 	ep->control = aligned_alloc(_Alignof(struct round_control), all * sizeof(*ep->control));
 	if (!ep->worker || !ep->control)
-		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "%u threads", (unsigned)workers);
+		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "allocating %u threads",
+				   (unsigned)workers);
 	memset(ep->control, 0, all * sizeof(*ep->control));
 	ep->workers = (unsigned)workers;
 	ep->loads = (unsigned)loads;

@@ -18,8 +18,7 @@ int rail_check_link(struct endpoint *ep, const struct rail *r)
 			    l->link == LINK_IB ? "IB" : "Ethernet", p->device, p->port,
 			    p->is_ethernet ? "Ethernet" : "InfiniBand");
 		return fault_fix(ep->fault,
-				 "name a device with an %s port with -d; --list shows them",
-				 wanted);
+				 "choose a device with an %s port (-d); --list shows them", wanted);
 	}
 	if (l->dlid != EXPERIMENT_AUTO && p->is_ethernet) {
 		fault_raise(ep->fault, FAULT_USAGE, 0,

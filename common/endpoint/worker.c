@@ -163,7 +163,8 @@ int worker_make(struct worker *t)
 	unsigned qps = t->is_load ? 1 : (unsigned)t->ep->options->experiment.qps;
 
 	if (qp_address_init(&t->mine, qps))
-		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "details of %u QPs", qps);
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "allocating details of %u QPs",
+				   qps);
 	if (t->is_load ? make_load_qp(t) || worker_load_memory(t)
 		       : make_qps(t) || worker_memory(t) || make_receives(t))
 		return -1;

@@ -124,7 +124,7 @@ static int tell_keys(struct worker *t)
 		return 0;
 	t->mine.rkeys = calloc(t->mem.mr_count, sizeof(*t->mine.rkeys));
 	if (!t->mine.rkeys)
-		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "keys of %u MRs",
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "allocating keys of %u MRs",
 				   t->mem.mr_count);
 	for (unsigned i = 0; i < t->mem.mr_count; i++)
 		t->mine.rkeys[i] = t->mem.mr[i]->rkey;

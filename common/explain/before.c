@@ -156,8 +156,9 @@ static void check_rate(const struct port_facts *x, struct findings *to)
 			"the link runs at %g Gb/s, and another port of this kind at %g Gb/s", gbps,
 			x->sibling_gbps);
 	finding_cause(f, "A slower cable, transceiver or switch port, or bad training");
-	finding_next(f, "compare cable and switch port with the other's; set the speed if it is "
-			"not meant to be lower");
+	finding_next(f,
+		     "compare this port's cable, switch port and speed setting with those of the "
+		     "faster port");
 	finding_evidence(f, "rate", gbps, "Gb/s");
 	finding_evidence(f, "fastest of this kind", x->sibling_gbps, "Gb/s");
 }
@@ -360,7 +361,7 @@ static void check_governor(const struct port_facts *x, struct findings *to)
 			"%u of the %u CPUs of the port's node use the governor %s", x->slow_cpus,
 			x->cpus, x->governor);
 	finding_cause(f, "A CPU that clocks up late shows in latency");
-	finding_next(f, "cpupower frequency-set -g performance");
+	finding_next(f, "run cpupower frequency-set -g performance");
 }
 
 void explain_port(const struct port_facts *x, struct findings *to)

@@ -199,7 +199,7 @@ int counters_start(struct counters *c, const char *device, unsigned port, const 
 	fault_phase(f, "reading the port's counters");
 	snprintf(c->port, sizeof(c->port), "class/infiniband/%.63s/ports/%u", device, port);
 	if (!copy)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "names of counters");
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating names of counters");
 	c->all = strcmp(list, "all") == 0;
 	if (c->all)
 		rc = add_all(c);

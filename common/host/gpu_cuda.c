@@ -32,7 +32,7 @@ int gpu_open(struct gpu **out, const struct gpu_attr *wanted, struct fault *f)
 	*out = g;
 	fault_phase(f, "opening the GPU");
 	if (!g)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "struct gpu");
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating struct gpu");
 	if (check_gpu_attr(wanted, f) || cuda_driver_start(&g->cu, f) ||
 	    cuda_choose(&g->cu, wanted, &g->info, f))
 		goto out;
@@ -184,8 +184,9 @@ int gpu_flush_now(struct gpu *g, struct fault *f)
 
 	if (!g->info.can_flush) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "cuFlushGPUDirectRDMAWrites");
-		return fault_cause(f, "%s or its driver does not support a flush from the host",
-				   g->info.name);
+		fault_cause(f, "%s or its driver does not support a flush from the host",
+			    g->info.name);
+		return fault_fix(f, "install NVIDIA driver 465 (CUDA 11.3) or newer");
 	}
 	rc = cuda_enter(g);
 	if (!rc)

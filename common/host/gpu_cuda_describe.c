@@ -127,7 +127,7 @@ static int describe_all_devices(const struct cuda_driver *cu, struct gpu_info **
 		return cuda_failed(f, rc, "cuDeviceGetCount");
 	*list = calloc((size_t)n + 1, sizeof(**list));
 	if (!*list)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "a list of %d GPUs", n);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating a list of %d GPUs", n);
 	for (*count = 0; (int)*count < n; ++*count)
 		if (describe_device(cu, (int)*count, &(*list)[*count], f))
 			return -1;

@@ -72,8 +72,8 @@ static int raise_no_library(struct fault *f)
 
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s", why ? why : "dlopen(" CUDA_LIBRARY ")");
 	fault_cause(f, "This machine or container has no NVIDIA driver library");
-	return fault_fix(f, "install the NVIDIA driver; start a container with GPUs (docker run "
-			    "--gpus all)");
+	return fault_fix(f, "install the NVIDIA driver; in a container, pass the GPUs with --gpus "
+			    "all");
 }
 
 static int raise_old_driver(struct fault *f, int version, const char *file)
@@ -103,8 +103,9 @@ static int explain_no_device(struct fault *f)
 		return fault_fix(f, "unset CUDA_VISIBLE_DEVICES, or name a GPU in it");
 	}
 	fault_cause(f, "The driver is loaded, but finds no GPU");
-	return fault_fix(f, "check nvidia-smi and lspci -d 10de:; start a container with GPUs "
-			    "(docker run --gpus all)");
+	return fault_fix(f,
+			 "check nvidia-smi and lspci -d 10de:; in a container, pass the GPUs with "
+			 "--gpus all");
 }
 
 static int explain_driver_mismatch(struct fault *f, const char *file)

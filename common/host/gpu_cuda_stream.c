@@ -32,7 +32,8 @@ int gpu_stream_open(struct gpu_stream **out, struct gpu *g, unsigned slots, stru
 
 	*out = s;
 	if (!s)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "a stream of %u slots", slots);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating a stream of %u slots",
+				   slots);
 	s->g = g;
 	rc = create_stream(s, slots);
 	if (!rc)

@@ -67,7 +67,7 @@ int path_open(struct path_tree **t, struct fault *f)
 
 	*t = made;
 	if (!made)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "PCIe tree");
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating the PCIe tree");
 	if ((xml || !moved) && load_path_tree(made, xml, f))
 		return -1;
 	/* HWLOC_THISSYSTEM=1 tells that the file describes this machine. */

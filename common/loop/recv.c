@@ -68,7 +68,7 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 	q->sge = calloc(qps->count, sizeof(*q->sge));
 	q->wr = calloc((size_t)q->count * batch, sizeof(*q->wr));
 	if (!q->qp || !q->until_repost || !q->sge || !q->wr)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "receive requests for %u QPs",
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating receive requests for %u QPs",
 				   qps->count);
 	for (unsigned i = 0; i < qps->count; i++)
 		q->sge[i] = (struct ibv_sge){

@@ -73,7 +73,8 @@ int stream_init(struct stream *s, struct round *r)
 	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
 	s->sge = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->sge));
 	if (!s->qp || !s->ring || !s->sge)
-		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "requests for %u QPs", qps);
+		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "allocating requests for %u QPs",
+				   qps);
 	s->odd = s->ring + (size_t)qps * ring;
 	s->step = r->memory.walk_bytes ? footprint_step(r, r->memory.walk_bytes) : 0;
 	s->last = s->step ? (r->memory.walk_bytes / s->step - 1) * s->step : 0;

@@ -147,6 +147,21 @@ static int post_alternating(struct stream *s, struct stream_qp *l, struct ibv_se
 	return 0;
 }
 
+static const char *opcode_name(enum ibv_wr_opcode opcode)
+{
+	static const char *const names[] = {
+		[IBV_WR_SEND] = "SEND",
+		[IBV_WR_RDMA_WRITE] = "WRITE",
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = "WRITE with immediate",
+		[IBV_WR_RDMA_READ] = "READ",
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = "FETCH_AND_ADD",
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = "CMP_AND_SWP",
+	};
+	bool known = opcode < sizeof(names) / sizeof(names[0]) && names[opcode];
+
+	return known ? names[opcode] : "unknown operation";
+}
+
 int stream_choose_post(struct stream *s)
 {
 	const struct round *r = s->round;
@@ -156,7 +171,7 @@ int stream_choose_post(struct stream *s)
 	s->post = r->trial ? post_alternating : s->post_by[r->extended];
 	if (s->post_by[1])
 		return 0;
-	return fault_raise(r->fault, FAULT_LOCAL, EOPNOTSUPP, "requests of opcode %d%s on %s QPs",
-			   (int)r->opcode, r->send_inline ? ", inline," : "",
+	return fault_raise(r->fault, FAULT_LOCAL, EOPNOTSUPP, "%s%s on %s QPs",
+			   r->send_inline ? "inline " : "", opcode_name(r->opcode),
 			   r->qps->type == IBV_QPT_UD ? "UD" : "connected");
 }

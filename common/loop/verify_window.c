@@ -19,8 +19,8 @@ int verify_window_init(struct verify_window *v)
 	v->wr = calloc(v->round->post_list, sizeof(*v->wr));
 	v->sge = calloc(v->round->post_list, sizeof(*v->sge));
 	if (!v->qp || !v->wr || !v->sge)
-		return fault_raise(v->round->fault, FAULT_LOCAL, ENOMEM, "requests for %u QPs",
-				   qps);
+		return fault_raise(v->round->fault, FAULT_LOCAL, ENOMEM,
+				   "allocating requests for %u QPs", qps);
 	for (unsigned i = 0; i < qps; i++)
 		v->qp[i].room = 1;
 	return 0;

@@ -27,7 +27,8 @@ static int allocate_samples(struct meter *t)
 		t->samples = touch_calloc(o->experiment.iters, sizeof(*t->samples));
 	if (t->hist && (t->samples || !keep))
 		return 0;
-	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM, "samples of %llu iterations",
+	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+			   "allocating samples of %llu iterations",
 			   (unsigned long long)o->experiment.iters);
 }
 
@@ -39,7 +40,8 @@ static int allocate_peak(struct meter *t)
 	if (ep->test->latency || !endpoint_sends(ep) || ep->options->output.no_peak)
 		return 0;
 	if (peak_init(&t->peak, e->tx_depth * e->qps))
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM, "marks for the peak");
+		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+				   "allocating marks for the peak");
 	t->peak_ready = true;
 	return 0;
 }
@@ -59,7 +61,7 @@ int measure_make(struct measure *ms)
 
 	ms->meter = calloc(all, sizeof(*ms->meter));
 	if (!ms->meter)
-		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "%u threads", all);
+		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "allocating %u threads", all);
 	for (unsigned i = 0; i < all; i++) {
 		ms->meter[i].ms = ms;
 		ms->meter[i].worker = &ms->ep->worker[i];

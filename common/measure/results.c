@@ -277,8 +277,8 @@ static int read_records(struct measurement *meas, const json_t *records)
 		return 0;
 	meas->their_records = calloc(workers, sizeof(*meas->their_records));
 	if (!meas->their_records)
-		return fault_raise(meas->ms->fault, FAULT_LOCAL, ENOMEM, "records of %zu threads",
-				   workers);
+		return fault_raise(meas->ms->fault, FAULT_LOCAL, ENOMEM,
+				   "allocating records of %zu threads", workers);
 	json_array_foreach (records, i, v) {
 		if (record_from_json(&meas->their_records[i], v, meas->ms->fault))
 			return -1;

@@ -158,7 +158,7 @@ int verify_make(struct meter *t)
 		v->waiting = calloc(t->worker->qps.count, sizeof(*v->waiting));
 	if (!v || !v->waiting)
 		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "details of a verification");
+				   "allocating details of a verification");
 	set_buffer_sizes(t, v);
 	bytes = v->out_bytes + v->in_bytes;
 	if (ms->ep->server && limits_memory(&ms->options->local,
@@ -172,7 +172,7 @@ int verify_make(struct meter *t)
 	v->image = malloc(bytes);
 	if (!v->image)
 		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "an image of GPU memory");
+				   "allocating an image of GPU memory");
 	return endpoint_gpu_memory(t->worker, bytes, access, &v->mem, &v->gpu_buffer);
 }
 
@@ -229,8 +229,8 @@ int verify_begin(struct meter *t)
 	if (rc == 0 && verify_receives(ms))
 		rc = make_slots(t, &v->in, v->out_bytes, !server);
 	if (rc)
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM, "slots of %u messages",
-				   v->count);
+		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+				   "allocating slots of %u messages", v->count);
 	v->verify_window = (struct verify_window){
 		.round = &t->round,
 		.opcode = verify_opcode(ms),
@@ -344,8 +344,8 @@ static int check_returned(struct meter *t)
 	if (!is_atomic(t->ms) || !verify_sends(t->ms) ||
 	    tickets_check(&v->out, verify_swaps(t->ms), &v->returned) == 0)
 		return 0;
-	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM, "what %u operations returned",
-			   v->count);
+	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+			   "allocating room for %u returned values", v->count);
 }
 
 /*

@@ -4,20 +4,21 @@
 #include "base/units.h"
 #include "plan/plan.h"
 
-static int refuse_limit(const char *option, const char *asked, const char *allowed,
-			const char *limit, struct fault *f)
+static int refuse_limit(const char *option, const char *asked, const char *allowed, const char *fix,
+			struct fault *f)
 {
 	fault_raise(f, FAULT_USAGE, 0, "%s: the client requests %s, but this server allows %s",
 		    option, asked, allowed);
-	return fault_fix(f, "request less, or raise --%s on the server", limit);
+	return fault_fix(f, "%s on the server", fix);
 }
 
 int limits_memory(const struct local_options *l, uint64_t bytes, struct fault *f)
 {
 	if (bytes <= l->max_memory_bytes)
 		return 0;
-	return refuse_limit("--max-memory", units_size(bytes).text,
-			    units_size(l->max_memory_bytes).text, "max-memory", f);
+	return refuse_limit(
+		"--max-memory", units_size(bytes).text, units_size(l->max_memory_bytes).text,
+		"use smaller messages (-s) or fewer QPs (-q), or raise --max-memory", f);
 }
 
 static int check_qps(const struct local_options *l, uint64_t qps, struct fault *f)
@@ -28,7 +29,8 @@ static int check_qps(const struct local_options *l, uint64_t qps, struct fault *
 		return 0;
 	snprintf(asked, sizeof(asked), "%llu QPs", (unsigned long long)qps);
 	snprintf(allowed, sizeof(allowed), "%llu", (unsigned long long)l->max_qps);
-	return refuse_limit("-q/--qp", asked, allowed, "max-qps", f);
+	return refuse_limit("-q/--qp", asked, allowed,
+			    "use fewer QPs (-q, --threads), or raise --max-qps", f);
 }
 
 /* The planned measuring time only: a run that takes longer is ended when its time is over. */
@@ -47,7 +49,7 @@ static int check_duration(const struct local_options *l, const struct experiment
 		return 0;
 	return refuse_limit(e->sweep ? "-D/--duration with -a/--all" : "-D/--duration",
 			    units_ns(total_ns).text, units_ns(l->max_duration_ns).text,
-			    "max-duration", f);
+			    "use a shorter -D, or raise --max-duration", f);
 }
 
 int limits_check(const struct local_options *l, const struct experiment *e, bool latency,

@@ -77,7 +77,7 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 		return -1;
 	k->entry = calloc(k->list.count + 1, sizeof(*k->entry));
 	if (!k->entry)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "findings");
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating findings");
 	host_facts_read(&k->host);
 	explain_host(&k->host, &k->entry[k->count++].findings);
 	for (size_t i = 0; i < k->list.count; i++) {

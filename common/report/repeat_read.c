@@ -43,9 +43,10 @@ static int parse_aim(struct repeat *r, const struct options *o, struct fault *f)
 	    r->within_ppm >= LEAST_PPM)
 		return 0;
 	options_invalid(stable ? "--until-stable" : "--confidence", text, f);
-	return fault_fix(f, stable ? "give a percentage from 0.01 to 100"
-				   : "give two percentages, such as 95,1: the confidence, from 50 "
-				     "to 99.9, and the distance from the mean, from 0.01 to 100");
+	return fault_fix(f,
+			 stable ? "give a percentage from 0.01 to 100"
+				: "give two percentages, such as 95,1: the confidence, from 50 "
+				  "to 99.9, and the half-width of the interval, from 0.01 to 100");
 }
 
 /* Refuse options that contradict each other, and runs that would never end. */
@@ -63,7 +64,7 @@ static int check_repeat(const struct repeat *r, const struct options *o, struct 
 	if (o->experiment.run_infinitely && (r->most || aim)) {
 		fault_raise(f, FAULT_USAGE, 0, "%s cannot be used with --run_infinitely",
 			    r->most ? "--repeat" : aim);
-		return fault_fix(f, "limit the runs with -n or -D: the first one would never end");
+		return fault_fix(f, "omit --run_infinitely: the first run would never end");
 	}
 	if (!aim || !r->most || r->most >= PLATEAU_LEAST)
 		return 0;

@@ -15,7 +15,7 @@ void strict_doubt(struct strict *s, const char *fix, const char *fmt, ...)
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
 	fault_phase(&s->first, "judging the results");
-	fault_raise(&s->first, FAULT_THRESHOLD, 0, "a row is in doubt (--strict)");
+	fault_raise(&s->first, FAULT_THRESHOLD, 0, "a row is doubtful (--strict)");
 	fault_cause(&s->first, "%s", why);
 	fault_fix(&s->first, "%s", fix);
 }
@@ -26,7 +26,7 @@ int strict_verdict(const struct strict *s, struct fault *f)
 		return 0;
 	*f = s->first;
 	if (s->doubts > 1)
-		snprintf(f->call, sizeof(f->call), "%u doubts (--strict); this is the first",
-			 s->doubts);
+		snprintf(f->call, sizeof(f->call),
+			 "%u results are doubtful (--strict); the first one follows", s->doubts);
 	return -1;
 }

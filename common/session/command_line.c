@@ -88,7 +88,7 @@ static int check_sweep(const struct program *p, struct fault *f)
 	if (o->experiment.run_infinitely) {
 		fault_raise(f, FAULT_USAGE, 0,
 			    "several values of %s cannot be used with --run_infinitely", name);
-		return fault_fix(f, "give one value: the first one would never end");
+		return fault_fix(f, "give one value: the run with the first value would never end");
 	}
 	if (o->output.format != FORMAT_PERFTEST && !o->output.out_json && !o->output.out_json_file)
 		return 0;

@@ -173,7 +173,8 @@ int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fa
 	c->id = calloc(qps->count, sizeof(struct rdma_cm_id *));
 	c->is_up = calloc(qps->count, sizeof(*c->is_up));
 	if (!c->id || !c->is_up)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "connections of %u QPs", qps->count);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating connections of %u QPs",
+				   qps->count);
 	return c->listener ? set_connection_tos(c, c->listener, f) : start_connections(c, f);
 }
 

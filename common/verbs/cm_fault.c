@@ -104,13 +104,13 @@ static int explain_rejection(const struct cm *c, int reason, struct fault *f)
 {
 	switch (reason) {
 	case REJECTED_BY_PEER:
-		fault_cause(f, "The listener there does not know this session: it is another "
-			       "server, or the server gave up");
-		return fault_fix(f, "see what the server printed");
+		fault_cause(f, "Another server listens there, or the server has given up on this "
+			       "client");
+		return fault_fix(f, "check the server's output");
 	case REJECTED_NO_SERVICE:
 	case -ECONNREFUSED:
 		fault_cause(f, "No server listens there through rdma_cm any more");
-		return fault_fix(f, "see what the server printed");
+		return fault_fix(f, "check the server's output");
 	case REJECTED_STALE:
 		fault_cause(f, "The server's host still remembers an earlier connection of this QP "
 			       "number");

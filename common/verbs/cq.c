@@ -55,7 +55,7 @@ int cq_ring_init(struct cq_ring *r, const struct hca *h, const struct cq_attr *a
 	}
 	r->link = calloc(a->count, sizeof(*r->link));
 	if (!r->link)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u CQs", a->count);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %u CQs", a->count);
 	r->extended = a->extended;
 	for (unsigned i = 0; i < a->count; i++) {
 		struct cq_link *l = &r->link[i];

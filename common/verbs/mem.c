@@ -50,7 +50,7 @@ static int reg_host_mrs(struct mem *m, const struct mem_attr *attr, struct fault
 	m->mr = calloc(mr_count, sizeof(struct ibv_mr *));
 	m->lkeys = attr->mr_count ? calloc(mr_count, sizeof(*m->lkeys)) : NULL;
 	if (!m->mr || (attr->mr_count && !m->lkeys))
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u MRs", mr_count);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %u MRs", mr_count);
 	for (unsigned i = 0; i < mr_count; i++) {
 		m->mr[i] =
 			attr->mr_count

@@ -61,7 +61,7 @@ static int explain_no_route(const struct qp_route *r, const struct qp_address *t
 	char gid[64];
 
 	if (!r->global) {
-		fault_cause(f, "The peer's LID is 0x%x", to->lid);
+		fault_cause(f, "No path leads to the peer's LID 0x%x", to->lid);
 		return fault_fix(f, "check with ibping that the subnet manager has a path to it");
 	}
 	fault_cause(f,

@@ -24,12 +24,13 @@ static void explain_memory(struct fault *f, size_t bytes)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
 		return;
 	if (limit.rlim_cur == RLIM_INFINITY || now + bytes <= limit.rlim_cur) {
-		fault_cause(f,
-			    "RLIMIT_MEMLOCK (%s) allows the %s that the call pins, so the host or "
-			    "the device is out of memory",
-			    limit.rlim_cur == RLIM_INFINITY ? "unlimited"
-							    : units_size(limit.rlim_cur).text,
-			    units_size(bytes).text);
+		fault_cause(
+			f,
+			"RLIMIT_MEMLOCK (%s) is not the cause: the host or the device is out of "
+			"memory for the %s that the call pins",
+			limit.rlim_cur == RLIM_INFINITY ? "unlimited"
+							: units_size(limit.rlim_cur).text,
+			units_size(bytes).text);
 		fault_fix(f, "use fewer QPs (-q), smaller messages (-s) or smaller depths (-t, "
 			     "-r)");
 		return;

@@ -242,7 +242,7 @@ int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, stru
 
 	if (qp_address_init(a, count) ||
 	    (own_keys && !(a->rkeys = calloc(count, sizeof(*a->rkeys)))))
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "details of %u QPs", count);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating details of %u QPs", count);
 	if (fields_read(&qp_table, a, m, f) || read_gid(m, &a->gid, f) ||
 	    message_numbers(m, "qpn", count, NUMBER_24, f) ||
 	    message_numbers(m, "psn", count, NUMBER_24, f) ||

@@ -228,7 +228,7 @@ aimed_at() {
 	address=$(sed -n 's/.*"address": *"\([^"]*\)".*/\1/p' seen.out)
 	aimed_at "$address" "${at##*[ :]}"
 	ended client 3
-	says client.err 'does not know this session'
+	says client.err 'Another server listens there, or the server has given up'
 	kill "${pid[first]}"
 	waits_on
 }
