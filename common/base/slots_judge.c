@@ -133,16 +133,16 @@ static enum content guess_short_message(const struct slot_view *view, struct pat
 /* Find out what a wrong slot holds; NAME is filled in for CONTENT_OTHER_MESSAGE. */
 static enum content identify_content(const struct slot_view *view, struct pattern_name *name)
 {
-	uint64_t words = slots_area_bytes(view->s) / WORD_BYTES, asked = 0;
+	uint64_t words = slots_area_bytes(view->s) / WORD_BYTES, tried = 0;
 
 	if (is_partly_poison(view))
 		return CONTENT_POISON;
 	if (view->s->message_bytes < WORD_BYTES && find_broken_guard(view) == PATTERN_OK)
 		return guess_short_message(view, name);
-	for (uint64_t i = 0; i < words && asked < UNEXPECTED_WORDS_MAX; i++) {
+	for (uint64_t i = 0; i < words && tried < UNEXPECTED_WORDS_MAX; i++) {
 		if (!is_unexpected_word(view, i))
 			continue;
-		asked++;
+		tried++;
 		if (pattern_read_index(view->p + i * WORD_BYTES, view->seed) < words)
 			return CONTENT_SHIFTED;
 		*name = pattern_read_name(view->p + i * WORD_BYTES, i);
@@ -225,7 +225,10 @@ static void judge_in_place(const struct slots *s, struct slots_tally *t, unsigne
 	record_wrong(t, &view, k, wrong);
 }
 
-/* Message NUMBER is in another slot: was its own slot not written, although it should have been? */
+/*
+ * Message NUMBER is in another slot. True if its own slot was not written, although as many
+ * messages arrived.
+ */
 static bool place_is_empty(const struct slots *s, unsigned qp, unsigned number)
 {
 	struct slot_view own = view_slot(s, qp, number, number);
@@ -236,8 +239,8 @@ static bool place_is_empty(const struct slots *s, unsigned qp, unsigned number)
 }
 
 /*
- * Judge the Nth arrival of a QP, where message *NEXT is due, and advance *NEXT. Returns true if the
- * slot does not tell which message it was meant to be.
+ * Judge the Nth arrival of a QP, where message *NEXT is expected, and advance *NEXT. Returns true
+ * if the slot does not tell which message it was meant to be.
  */
 static bool judge_arrival(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned n,
 			  unsigned *next)

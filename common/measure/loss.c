@@ -22,24 +22,24 @@ static bool receiver_counts(const struct measure *ms)
 
 /*
  * Set the rates of REC, a sender's record with its losses, to those of the messages that arrived,
- * but no higher than those of BY, the receiver's record (NULL: none). sent_gbps keeps the rate at
- * which messages were sent.
+ * but no higher than those of RECEIVER, the record of the end that received (NULL: none). sent_gbps
+ * keeps the rate at which messages were sent.
  */
-static void rate_arrived_only(struct record *rec, const struct record *by)
+static void rate_arrived_only(struct record *rec, const struct record *receiver)
 {
 	if (!rec->messages || !(rec->seconds > 0))
 		return;
 	rec->sent_gbps = rec->bandwidth_gbps;
 	rec->timed_messages = rec->messages > rec->lost ? rec->messages - rec->lost : 0;
 	record_set_rates(rec, rec->seconds);
-	if (by && by->seconds > 0 &&
-	    (double)by->timed_messages / by->seconds < rec->messages_per_s) {
-		rec->timed_messages = by->timed_messages;
-		record_set_rates(rec, by->seconds);
+	if (receiver && receiver->seconds > 0 &&
+	    (double)receiver->timed_messages / receiver->seconds < rec->messages_per_s) {
+		rec->timed_messages = receiver->timed_messages;
+		record_set_rates(rec, receiver->seconds);
 	}
-	if (by && by->slices) {
-		rec->slices = by->slices;
-		rec->plus_minus_percent = by->plus_minus_percent;
+	if (receiver && receiver->slices) {
+		rec->slices = receiver->slices;
+		rec->plus_minus_percent = receiver->plus_minus_percent;
 	}
 	/* The peak is for sent messages; for arrived ones only the average is known. */
 	if (rec->lost && rec->bandwidth_peak_gbps > 0)

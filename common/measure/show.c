@@ -86,12 +86,12 @@ struct rows {
 	size_t count, owned;
 };
 
-static struct report_row *add_row(struct rows *to, const struct record *rec, enum report_end by,
+static struct report_row *add_row(struct rows *to, const struct record *rec, enum report_end end,
 				  enum report_direction direction)
 {
 	struct report_row *row = &to->row[to->count++];
 
-	*row = (struct report_row){.record = rec, .by = by, .direction = direction, .thread = -1};
+	*row = (struct report_row){.record = rec, .by = end, .direction = direction, .thread = -1};
 	return row;
 }
 

@@ -4,11 +4,12 @@
 #include "base/units.h"
 #include "plan/plan.h"
 
-static int refuse_limit(const char *option, const char *asked, const char *allowed, const char *fix,
-			struct fault *f)
+/* FIX ends with the option of the server that may be raised. */
+static int refuse_limit(const char *option, const char *requested, const char *allowed,
+			const char *fix, struct fault *f)
 {
 	fault_raise(f, FAULT_USAGE, 0, "%s: the client requests %s, but this server allows %s",
-		    option, asked, allowed);
+		    option, requested, allowed);
 	return fault_fix(f, "%s on the server", fix);
 }
 
@@ -23,13 +24,13 @@ int limits_memory(const struct local_options *l, uint64_t bytes, struct fault *f
 
 static int check_qps(const struct local_options *l, uint64_t qps, struct fault *f)
 {
-	char asked[32], allowed[32];
+	char requested[32], allowed[32];
 
 	if (qps <= l->max_qps)
 		return 0;
-	snprintf(asked, sizeof(asked), "%llu QPs", (unsigned long long)qps);
+	snprintf(requested, sizeof(requested), "%llu QPs", (unsigned long long)qps);
 	snprintf(allowed, sizeof(allowed), "%llu", (unsigned long long)l->max_qps);
-	return refuse_limit("-q/--qp", asked, allowed,
+	return refuse_limit("-q/--qp", requested, allowed,
 			    "use fewer QPs (-q, --threads), or raise --max-qps", f);
 }
 

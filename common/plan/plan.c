@@ -23,7 +23,7 @@
 #define TX_DEPTH_PINGPONG 64 /* so that one send in many is signalled */
 #define LOAD_SIGNALS      16 /* WRITEs for each completion, without a schedule */
 
-#define BY_ITSELF                                                                          \
+#define PACED_IN_SOFTWARE                                                                  \
 	"omit it: rdmark paces in software (SW); set pacing by the NIC with tc(8) or the " \
 	"vendor's tool"
 
@@ -39,8 +39,10 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 		 "omit --reversed: with -b, both ends send"},
 		{e->run_infinitely && e->sweep, "--run_infinitely cannot be used with -a/--all",
 		 "give one size with -s: the first size would never end"},
-		{e->rate_type == RATE_TYPE_HW, "--rate_limit_type HW is not supported", BY_ITSELF},
-		{e->rate_type == RATE_TYPE_PP, "--rate_limit_type PP is not supported", BY_ITSELF},
+		{e->rate_type == RATE_TYPE_HW, "--rate_limit_type HW is not supported",
+		 PACED_IN_SOFTWARE},
+		{e->rate_type == RATE_TYPE_PP, "--rate_limit_type PP is not supported",
+		 PACED_IN_SOFTWARE},
 		{e->rate_limit == RATE_UNLIMITED, "--rate_limit max is not a rate",
 		 "omit it: without --rate_limit, the rate is not limited"},
 		{e->rate_limit && e->events, "--rate_limit cannot be used with -e/--events",
@@ -114,7 +116,10 @@ uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes)
 	return size;
 }
 
-/* At least LEAST, at most MOST, and a multiple of LIST or a divisor of it. */
+/*
+ * The number nearest below WANTED that is at least LEAST, at most MOST, and a multiple of LIST or a
+ * divisor of it. If there is none, the lowest from LEAST on, even if it is more than MOST.
+ */
 static uint64_t fit_to_list(uint64_t wanted, uint64_t least, uint64_t most, uint64_t list)
 {
 	uint64_t mod = wanted < most ? wanted : most;

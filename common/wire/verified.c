@@ -99,7 +99,7 @@ const char *verified_format(const struct slots_tally *t, bool unreliable, char *
 /* For each class of error: the probable cause, and the fix. */
 static const struct {
 	const char *cause, *fix;
-} why[SLOTS_CLASSES] = {
+} probable[SLOTS_CLASSES] = {
 	[SLOTS_LOST] =
 		{"The message was acknowledged, but is not in memory: a NIC or a PCIe bridge "
 		 "dropped or delays the write",
@@ -154,6 +154,6 @@ int verified_raise(const struct slots_tally *t, bool unreliable, struct fault *f
 		"is 0x%02x, not 0x%02x. %s",
 		slots_wrong_name(first->wrong), first->name.number,
 		first->name.from_server ? "server" : "client", first->name.qp, first->name.window,
-		first->byte, first->is, first->should_be, why[first->wrong].cause);
-	return fault_fix(f, "%s", why[first->wrong].fix);
+		first->byte, first->is, first->should_be, probable[first->wrong].cause);
+	return fault_fix(f, "%s", probable[first->wrong].fix);
 }
