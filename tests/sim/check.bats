@@ -109,7 +109,7 @@ check() {
 	says check.out $'\nrdmark: NCCL_IB_HCA==ib0:1,ib1:1: roce0 has 25 Gb/s, the others 400\n' \
 		$'\nrdmark: NCCL_SOCKET_IFNAME==eth0: NCCL would connect over ib0, the interface of ib0\n3 ports: '
 	says_no check.out NCCL_IB_GID NCCL_NET_GDR
-	through=(env NCCL_IB_HCA==ib0,ib1 NCCL_SOCKET_IFNAME=ib)
+	through=(env 'NCCL_IB_HCA==ib0,ib1' NCCL_SOCKET_IFNAME=ib)
 	check send_bw --check
 	ended check 0
 	says_no check.out NCCL_IB_HCA
