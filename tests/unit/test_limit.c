@@ -279,6 +279,23 @@ static void by_loss(void **state)
 	}
 }
 
+/* Timeouts that are counted, while the sender never waits: soft-RoCE on a busy machine. */
+static void spurious_timeouts(void **state)
+{
+	struct world *w = slowed(40);
+
+	(void)state;
+	w->client.event[PORT_ACK_TIMEOUT] = 12;
+	w->client.full_share = 0.02;
+	judge(w);
+	assert_string_equal(found.list[0].code, "ack_timeouts");
+	assert_int_equal(found.list[0].level, FINDING_NOTE);
+	assert_true(found.list[0].share <= 0.02);
+	w->client.full_share = 0.9;
+	judge(w);
+	assert_int_equal(found.list[0].level, FINDING_WARN);
+}
+
 static void by_receiver(void **state)
 {
 	static const double naks[] = {100, 500, 1000};
@@ -483,13 +500,14 @@ static void unknown_ceilings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_link),         cmocka_unit_test(by_pcie),
-		cmocka_unit_test(by_schedule),     cmocka_unit_test(by_core),
-		cmocka_unit_test(by_window),       cmocka_unit_test(by_pause),
-		cmocka_unit_test(by_loss),         cmocka_unit_test(by_receiver),
-		cmocka_unit_test(by_other_tasks),  cmocka_unit_test(by_one_qp),
-		cmocka_unit_test(events),          cmocka_unit_test(looks_alike),
-		cmocka_unit_test(accuses_nothing), cmocka_unit_test(unknown_ceilings),
+		cmocka_unit_test(by_link),          cmocka_unit_test(by_pcie),
+		cmocka_unit_test(by_schedule),      cmocka_unit_test(by_core),
+		cmocka_unit_test(by_window),        cmocka_unit_test(by_pause),
+		cmocka_unit_test(by_loss),          cmocka_unit_test(spurious_timeouts),
+		cmocka_unit_test(by_receiver),      cmocka_unit_test(by_other_tasks),
+		cmocka_unit_test(by_one_qp),        cmocka_unit_test(events),
+		cmocka_unit_test(looks_alike),      cmocka_unit_test(accuses_nothing),
+		cmocka_unit_test(unknown_ceilings),
 	};
 
 	return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
