@@ -63,17 +63,17 @@ static int ask(const char *netdev, void *what)
 /* How many statistics there are, or -errno. */
 static int count_statistics(const char *netdev)
 {
-	struct {
+	union {
 		struct ethtool_sset_info info;
-		uint32_t count;
+		uint32_t words[sizeof(struct ethtool_sset_info) / 4 + 1]; /* with data[0] */
 	} set = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_STATS}};
 	int rc = ask(netdev, &set);
 
 	if (rc)
 		return rc;
-	if (!set.info.sset_mask || !set.count)
+	if (!set.info.sset_mask || !set.info.data[0])
 		return -EOPNOTSUPP;
-	return set.count > STATISTICS_MAX ? -E2BIG : (int)set.count;
+	return set.info.data[0] > STATISTICS_MAX ? -E2BIG : (int)set.info.data[0];
 }
 
 static void note_name(struct ethtool *e, const char *name, size_t size, uint32_t at)

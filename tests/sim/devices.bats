@@ -239,5 +239,5 @@ before_connecting() {
 	through=()
 	serves_next send_lat
 	ended client 1
-	says client.err 'to RTR' "LID is 0x3" 'Fix: '
+	says client.err 'to RTR' "LID 0x3" 'Fix: '
 }
