@@ -115,11 +115,14 @@ void gdr_expect(struct gdr *g)
 	}
 }
 
-/* Find the fastest other route for the same cell that is clearly faster than R. */
+/*
+ * Of the cells that differ from R only in how GPU memory is registered, find the fastest that is
+ * clearly faster, and name the registration that differs.
+ */
 static void find_faster_route(const struct gdr *g, const struct gdr_result *r,
 			     struct verdict_facts *f)
 {
-	static const char *const option[GDR_MEMORIES] = {
+	static const char *const words[GDR_MEMORIES] = {
 		[GDR_DMABUF] = "--gpu-path dmabuf",
 		[GDR_PEERMEM] = "--gpu-path peermem",
 		[GDR_DATA_DIRECT] = "Data Direct",
@@ -134,7 +137,7 @@ static void find_faster_route(const struct gdr *g, const struct gdr_result *r,
 		    !(x->median > ROUTE_BETTER * r->median && x->median > f->other_gbps))
 			continue;
 		f->other_gbps = x->median;
-		f->other_route = option[x->cell.from == GDR_HOST ? x->cell.into : x->cell.from];
+		f->other_route = words[x->cell.from != r->cell.from ? x->cell.from : x->cell.into];
 	}
 }
 

@@ -38,7 +38,7 @@ struct verdict_facts {
 					     NULL: none */
 	double gbps, host_gbps;           /* means of the windows */
 	double staged_gbps;               /* pipelined, the same direction */
-	const char *other_route;          /* "--gpu-path peermem" if that is faster */
+	const char *other_route; /* "--gpu-path peermem" or "Data Direct" if that is faster */
 	double other_gbps;
 	double line_gbps; /* the ports' data rate */
 	bool given;       /* the user gives the expected rate: */

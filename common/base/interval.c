@@ -57,6 +57,7 @@ static double serial_correlation(const double *value, size_t count, double mean,
 		return 0;
 	r = sum / variance / (double)(count - 1);
 	r += (1 + 4 * r) / (double)count;
+	/* Negative counts as 0: an interval is never narrowed. */
 	return fmin(fmax(r, 0), CORRELATION_MAX);
 }
 

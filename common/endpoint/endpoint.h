@@ -83,7 +83,7 @@ struct endpoint {
 	struct fault gpu_absent; /* why there is none, if that is not a failure */
 	bool own_schedule;       /* gdr_bw without --plain: test->schedule runs */
 	bool gpu_memory;         /* this end's messages are in GPU memory */
-	bool immediate;          /* some end uses GPU memory, so the *_immediate loops run */
+	bool immediate;          /* the *_immediate loops run: handshake.c says when */
 	uint64_t largest_bytes;  /* the largest message of the experiment */
 	uint64_t message_max;    /* the largest message of all rounds, including staged chunks */
 };

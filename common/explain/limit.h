@@ -3,8 +3,8 @@
  * limit: what holds a bandwidth test back. Pure: from the facts of a run to words.
  *
  * "Limited by" needs a ceiling that is reached, or at least 5 % of the time lost to one cause;
- * otherwise it says "may be", or nothing: a wrong accusation costs more than silence. Each rule in
- * limit.c and during.c says what would refute it.
+ * otherwise it says "may be", or that the limit is not known, or nothing: a wrong accusation costs
+ * more than silence. Each rule in limit.c and during.c says what would refute it.
  */
 #pragma once
 

@@ -68,7 +68,7 @@ static bool are_alike(const struct hca_port *a, const struct hca_port *b)
 	       a->attr.vendor_part_id == b->attr.vendor_part_id && a->is_ethernet == b->is_ethernet;
 }
 
-/* The ports that NCCL should use. */
+/* By what a port is chosen, see is_chosen(). */
 struct chosen {
 	bool hardware; /* some port is not soft-RoCE */
 	double gbps;   /* of the fastest */
@@ -131,6 +131,8 @@ static bool choose_hca(const struct nccl_facts *x, const struct chosen *c, struc
 	bool others = false, slower = false, is_set = set != NULL;
 	size_t count = 0;
 
+	if (!c->fastest) /* no port's rate is known */
+		return false;
 	for (size_t i = 0; i < x->list->count; i++) {
 		const struct hca_port *p = &x->list->port[i];
 		bool good = is_chosen(c, p);

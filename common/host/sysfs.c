@@ -169,21 +169,21 @@ int sysfs_read_int(int64_t *value, const char *path, ...)
 
 /* Parse the number at AT; *END points after it. Returns SYSFS_SET_MAX, which is invalid, if there
  * is none. */
-static unsigned long parse_cpu_number(const char *at, char **end)
+static unsigned long parse_number(const char *at, char **end)
 {
 	return isdigit((unsigned char)*at) ? strtoul(at, end, 10) : SYSFS_SET_MAX;
 }
 
 /* Add the numbers of a list such as "0-3,8", or "", to SET. Returns 0 or -EINVAL. */
-static int parse_cpu_list(const char *at, struct sysfs_set *set)
+static int parse_list(const char *at, struct sysfs_set *set)
 {
 	char *end = NULL;
 
 	for (; *at; at = *end ? end + 1 : end) {
-		unsigned long low = parse_cpu_number(at, &end), high = low;
+		unsigned long low = parse_number(at, &end), high = low;
 
 		if (low < SYSFS_SET_MAX && *end == '-')
-			high = parse_cpu_number(end + 1, &end);
+			high = parse_number(end + 1, &end);
 		if (low > high || high >= SYSFS_SET_MAX || (*end && (*end != ',' || !end[1])))
 			return -EINVAL;
 		for (unsigned long n = low; n <= high; n++)
@@ -203,7 +203,7 @@ int sysfs_read_set(struct sysfs_set *set, const char *path, ...)
 	rc = read_line(text, sizeof(text), path, ap);
 	va_end(ap);
 	if (!rc)
-		rc = parse_cpu_list(text, set);
+		rc = parse_list(text, set);
 	if (rc)
 		memset(set, 0, sizeof(*set));
 	return rc;

@@ -46,9 +46,10 @@ void pingpong_init(struct pingpong *p, struct round *r)
 int pingpong_finish(struct pingpong *p, uint64_t messages, int rc)
 {
 	p->round->result.messages = messages;
-	p->round->qps->numbered += messages;
+	p->round->qps->numbered += messages; /* p->numbered is where this round began */
 	p->round->qps->sent = p->sent;
 	p->round->qps->signal_pending = p->signal_pending;
+	/* If the wait for the peer was aborted, a failed send of this end may be why. */
 	if (rc >= 0 && round_aborted(p->round))
 		round_look_for_failure(p->round);
 	return rc < 0 ? -1 : 0;

@@ -17,7 +17,8 @@
  * If the transport may lose messages, an end that receives nothing sends its last message again
  * when the watch thread requests it. A round trip that is long enough for that is not a sample but
  * counts as lost. A duplicate must not be taken for the next answer, so each message has a number:
- * a WRITE in its last bytes, a SEND as immediate data. The numbers continue from round to round.
+ * a WRITE in its last bytes, a SEND as immediate data. The numbers of SENDs continue from round to
+ * round; WRITEs clear the memory before each.
  */
 #pragma once
 
@@ -72,8 +73,8 @@ void pingpong_init(struct pingpong *p, struct round *r);
 
 /*
  * End a round: store MESSAGES, the number sent each way, and the state of the send queue for the
- * next round. RC is the result of the loop. Returns 0, or -1 with the fault raised. The loops below
- * call it.
+ * next round. RC is the result of the loop. Returns -1 if the loop failed, otherwise 0; after an
+ * abort a fault may be raised all the same. The loops below call it.
  */
 int pingpong_finish(struct pingpong *p, uint64_t messages, int rc);
 

@@ -127,7 +127,7 @@ struct measurement {
 	bool measured;              /* this end has a record; so has each worker */
 	bool theirs_measured;
 	struct fault clock_fault; /* set if there is no result because the clock jumped */
-	struct quality quality, their_quality; /* except for a warm-up */
+	struct quality quality, their_quality; /* except for warm-ups and rounds of a kind */
 	struct evidence evidence[2];           /* by enum report_end, except for a warm-up */
 	struct port_snapshot snapshot[2];      /* the same: what happened at its ports */
 	struct slots_tally verified[2];        /* to the server, to the client */

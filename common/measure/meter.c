@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The memory that workers measure with, from a client's arrival until it leaves. */
+/*
+ * What each worker records into: histogram, samples, marks of the peak, memory of --verify. At both
+ * ends, for as long as the session's QPs.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -61,7 +64,8 @@ int measure_make(struct measure *ms)
 
 	ms->meter = calloc(all, sizeof(*ms->meter));
 	if (!ms->meter)
-		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "allocating %u threads", all);
+		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM,
+				   "allocating the records of %u threads", all);
 	for (unsigned i = 0; i < all; i++) {
 		ms->meter[i].ms = ms;
 		ms->meter[i].worker = &ms->ep->worker[i];

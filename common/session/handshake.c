@@ -6,7 +6,7 @@
 #include "session/connect_cm.h"
 #include "session/hello.h"
 
-/* The depth of READs and atomics that rail R supports, or uses. */
+/* What this end tells of rail R: link type, P_Key, and the depth of READs that it supports. */
 static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 {
 	struct hello_rail to = {
@@ -73,8 +73,8 @@ int handshake_read_timeout(struct link *l, const json_t *m)
 }
 
 /*
- * Set whether this end, or the peer by its M, uses GPU memory: that needs loops with immediate
- * data.
+ * Set whether the loops with immediate data run: with --write_with_imm, and in a latency test if
+ * this end, or the peer by its M, uses GPU memory.
  */
 static int read_memory(struct endpoint *ep, const json_t *m)
 {
@@ -187,7 +187,10 @@ static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds
 		"give both netdevs an address of one family, or choose GIDs with -x on both ends");
 }
 
-/* From what the client's end of rail R can do to what is done: appended to CHOICES. */
+/*
+ * Server: choose P_Key, GID kind and MTU of rail R from the client's OFFER, and append them, with
+ * this end's depth of READs, to CHOICES.
+ */
 static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer, json_t *choices)
 {
 	struct hello_rail theirs = {.reads = {1, 1}}, choice;

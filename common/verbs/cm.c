@@ -178,8 +178,11 @@ int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fa
 	return c->listener ? set_connection_tos(c, c->listener, f) : start_connections(c, f);
 }
 
-/* A has what rdma_cm chose for the next state of QP I: override it by the user's options, and store
- * the MTU, GID index and PSN that rdma_cm chose. */
+/*
+ * A has what rdma_cm chose for the next state of QP I: replace it by ROUTE's values, also by their
+ * defaults (the SL only if it is not 0). ROUTE's MTU becomes rdma_cm's if that is lower; its GID
+ * index and the PSN are rdma_cm's, for the report.
+ */
 static void fill_qp_attr(struct cm *c, unsigned i, struct ibv_qp_attr *a, int mask)
 {
 	struct qp_route *r = c->route;

@@ -32,7 +32,7 @@ struct cm {
 	struct rdma_cm_id *listener;    /* server */
 	struct sockaddr_storage own;    /* address of this end's device; family 0: unknown */
 	struct sockaddr_storage peer;   /* client: address of the server */
-	char own_name[CM_ADDRESS_SIZE]; /* as text; "" until a QP is up */
+	char own_name[CM_ADDRESS_SIZE]; /* as text; "" unknown */
 	char peer_name[CM_ADDRESS_SIZE];
 	const struct hca_port *device; /* of this end; lent by the caller */
 	struct qp_set *qps;            /* lent by the caller */
@@ -79,9 +79,9 @@ int cm_listen(struct cm *c, unsigned count, uint16_t *tcp_port, struct fault *f)
 int cm_aim(struct cm *c, const char *address, uint16_t tcp_port, uint64_t token, struct fault *f);
 
 /*
- * Start connecting QPS, which are in INIT, with ROUTE's sl, tos, qp_timeout and at most its
- * mtu_bytes. mtu_bytes and gid_index are set to what rdma_cm chose. The client sends its first
- * packets.
+ * Start connecting QPS, which are in INIT, with what ROUTE says of the path, retries and depths of
+ * READs, and at most its mtu_bytes. mtu_bytes and gid_index are set to what rdma_cm chose. The
+ * client sends its first packets.
  */
 int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fault *f);
 

@@ -72,7 +72,7 @@ int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu
 		      struct fault *f);
 
 /*
- * Write the route for the banner, with the reason against each route of higher preference:
+ * Write the route for the banner, with the reason against dma-buf or peermem if it is not used:
  * "dma-buf", or "staged through host memory, since dma-buf: …; peermem: …". Returns BUF.
  */
 const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen, char *buf,

@@ -62,7 +62,7 @@ struct qp_set {
 	/* The state of QP 0's send queue, from one round to the next. */
 	uint64_t sent;       /* messages sent, to know which are signalled */
 	bool signal_pending; /* the completion of a signalled send was not yet polled */
-	uint64_t numbered;   /* messages with a number: loop/pingpong.h */
+	uint64_t numbered;   /* ping-pong messages of all rounds so far: loop/pingpong.h */
 };
 
 /* The path to the peer; the same for all QPs. */

@@ -321,8 +321,7 @@ static void refuse_or_enqueue(struct listener *l, int i, json_t *first)
 		return;
 	} else {
 		snprintf(line, sizeof(line), "the queue is full");
-		answer = json_pack("{s:s, s:s, s:i}", "type", "busy", "with", l->busy_with, "line",
-				   WAITLIST_PLACES);
+		answer = json_pack("{s:s, s:s}", "type", "busy", "with", l->busy_with);
 	}
 	json_decref(first);
 	/* The deadline is now: a peer that does not read must not block the guard. */

@@ -107,6 +107,10 @@ static void a_port_to_leave_out(void **state)
 	w->port[2].port_attr.active_speed = EDR;
 	w->port[2].port_attr.active_width = 1;
 	needs(w, "NCCL_IB_HCA", "=mlx5_0:1", "mlx5_0 port 2 has 25 Gb/s");
+	w = and_a_slow_one();
+	for (int i = 0; i < 3; i++) /* of rates that are not known none is the highest */
+		w->port[i].port_attr.active_speed = 0;
+	needs(w, NULL, NULL, NULL);
 }
 
 /* A link of the same kind that trained low is to be repaired, not left out. */
