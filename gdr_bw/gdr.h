@@ -67,7 +67,8 @@ struct gdr {
 					  /* which is followed by the windows */
 	const struct gdr_result *running; /* client: the current cell */
 	bool ports_count;                 /* the task `ports` was started */
-	uint64_t observed_ns;             /* client: for how long both ends' ports were; 0: never */
+	uint64_t ports_started_ns;        /* client: when both ends' began; 0: never */
+	uint64_t observed_ns;             /* client: for how long they did; 0: unknown */
 	struct port_snapshot ports[2];    /* client: what happened there, by enum report_end */
 	struct findings events;           /* client: what that means */
 	struct fault verdict;             /* client: the fault that judge raises */

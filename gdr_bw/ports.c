@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What happened at both ends' ports while the windows of all cells ran. The findings are those of
- * the other tests (explain/during.h), in the same words.
+ * the other tests (explain/during.h), in the same words; their shares are of the whole time, with
+ * all cells and both directions.
  */
 #include "base/clock.h"
 #include "explain/during.h"
@@ -34,12 +35,11 @@ static json_t *task(bool stop)
 
 int gdr_ports_start(struct measure *ms, struct gdr *g)
 {
-	g->observed_ns = 0;
-	if (!g->there.counts_ports)
+	if (!g->there.counts_ports || measure_interrupted(ms))
 		return 0;
 	if (measure_task(ms, true, task(false), NULL) || measure_task(ms, false, task(false), NULL))
 		return -1;
-	g->observed_ns = clock_now_ns();
+	g->ports_started_ns = clock_now_ns();
 	return 0;
 }
 
@@ -57,16 +57,14 @@ static int read_snapshot(struct measure *ms, bool theirs, struct port_snapshot *
 
 int gdr_ports_stop(struct measure *ms, struct gdr *g)
 {
-	uint64_t started_ns = g->observed_ns;
+	uint64_t ns = clock_now_ns() - g->ports_started_ns;
 
-	g->observed_ns = 0;
-	if (!started_ns || measure_interrupted(ms))
+	if (!g->ports_started_ns || measure_interrupted(ms))
 		return 0;
-	started_ns = clock_now_ns() - started_ns;
 	if (read_snapshot(ms, false, &g->ports[REPORT_CLIENT]) ||
 	    read_snapshot(ms, true, &g->ports[REPORT_SERVER]))
 		return -1;
-	g->observed_ns = started_ns;
+	g->observed_ns = ns;
 	return 0;
 }
 

@@ -49,7 +49,12 @@ struct verdict_facts {
 	bool unfinished;        /* not all cells were measured, so the slowest may be missing */
 	const char *wrong_data; /* "first wrong byte at …" */
 	struct verdict_route route;
-	const struct findings *events; /* what happened at the ports; NULL: unknown */
+	/*
+	 * What happened at the ports while the windows ran; NULL: unknown. It is told beside the
+	 * cause: host memory ran in the same turns, so it does not explain their ratio, and a GPU
+	 * that is far away makes pause frames itself.
+	 */
+	const struct findings *events;
 };
 
 enum verdict_level {
@@ -63,11 +68,11 @@ enum verdict_level {
 struct verdict {
 	enum verdict_level level;
 	char line[1280]; /* "PASS GPUDirect within 5 % of host memory: …" */
-	char next[768];  /* what to do, and other findings; "" if nothing */
+	char next[2048]; /* what to do, and other findings; "" if nothing */
 	/*
 	 * One word for JSON: "none", "data", "transfer", "no_gpu", "gpu_unsupported", "no_route",
-	 * "not_measured", "noise", "host_low", "gpu_low", "two_groups", the code of a finding,
-	 * "pcie_ceiling", "distance", "iommu", "trained_down", "relaxed_ordering", "unknown".
+	 * "not_measured", "noise", "host_low", "gpu_low", "two_groups", "pcie_ceiling",
+	 * "distance", "iommu", "trained_down", "relaxed_ordering", "unknown".
 	 * Static storage.
 	 */
 	const char *cause;

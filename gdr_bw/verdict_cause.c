@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "verdict_cause.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "explain/during.h"
 
 #define AT_CEILING 0.90
 #define ROUNDING   1e-9
@@ -121,27 +119,6 @@ static bool find_strict(const struct verdict_facts *x, struct verdict_cause *c)
 	return !x->route.relaxed_ordering;
 }
 
-const struct finding *verdict_event(const struct verdict_facts *x)
-{
-	for (size_t i = 0; x->events && i < x->events->count; i++)
-		if (finding_shows_limit(&x->events->list[i]))
-			return &x->events->list[i];
-	return NULL;
-}
-
-static bool find_event(const struct verdict_facts *x, struct verdict_cause *c)
-{
-	const struct finding *f = verdict_event(x);
-
-	if (!f)
-		return false;
-	c->word = f->code;
-	snprintf(c->what, sizeof(c->what), "%s", f->text);
-	snprintf(c->advice, sizeof(c->advice), "%c%s.", toupper((unsigned char)f->next[0]),
-		 f->next[0] ? f->next + 1 : "");
-	return true;
-}
-
 static void unknown_cause(const struct verdict_facts *x, struct verdict_cause *c)
 {
 	const struct path *p = &x->route.path;
@@ -167,7 +144,6 @@ unsigned verdict_causes(const struct verdict_facts *x, struct verdict_cause c[VE
 		const char *word;
 		bool (*find)(const struct verdict_facts *x, struct verdict_cause *c);
 	} known[] = {
-		{"", find_event},
 		{"pcie_ceiling", find_ceiling},
 		{"distance", find_distance},
 		{"iommu", find_iommu},

@@ -7,16 +7,13 @@
 
 #include "verdict.h"
 
-#define VERDICT_CAUSES_MAX 7
+#define VERDICT_CAUSES_MAX 6
 
 struct verdict_cause {
 	const char *word; /* for JSON */
-	char what[384];   /* no full stop */
-	char advice[520];
+	char what[256];   /* no full stop */
+	char advice[256];
 };
-
-/* The first finding that says what took a part of the time, and for certain; NULL: none. */
-const struct finding *verdict_event(const struct verdict_facts *x);
 
 /*
  * Find all causes that fit; the first one is the main cause. There is at least one, which may be

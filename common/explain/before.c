@@ -237,7 +237,8 @@ static void check_pfc(const struct port_facts *x, struct findings *to)
 		return;
 	f = finding_add(to, "no_pfc", FINDING_NOTE, "no priority of %s has PFC", x->port->netdev);
 	finding_cause(f, "A switch that is full drops packets, and RoCE sends everything after "
-			 "them again, unless congestion control (ECN) prevents it");
+			 "them again, unless congestion control (ECN) or pause frames for all "
+			 "traffic (ethtool -a) prevent it");
 	finding_next(f, "enable PFC for the priority of RoCE, here and in the switch, if the "
 			"network is meant to be lossless: mlnx_qos, or dcb pfc");
 }

@@ -119,38 +119,28 @@ static void find_link_errors(const struct run_end *end, struct findings *to)
 	}
 }
 
-/*
- * The share that loss takes. After a NAK, what was in flight is sent again: the round trip is lost,
- * at any rate (an upper bound where a NIC sends only the missing packet). An ACK timeout stops one
- * QP. NaN: the round trip is not known.
- */
-static double loss_share(const struct watched *w)
+/* The share of the run that NS of one QP are; at most that in which the sender waited. */
+static double waited_share(const struct watched *w, double ns)
 {
-	double naks = w->sender->event[PORT_LOSS_NAKS];
-	double timeouts = w->sender->event[PORT_ACK_TIMEOUT];
-	double lost_ns = naks > 0 ? naks * w->sender->alone_ns : 0;
-	double share;
+	double share = ns / (w->run_ns * w->r->qps);
 
-	if (timeouts > 0)
-		lost_ns = fmax(lost_ns, 0) + timeouts * w->r->ack_timeout_ns;
-	share = lost_ns / (w->run_ns * w->r->qps);
-	/* what did not keep the sender waiting took no time: rxe's timeouts may be spurious */
 	if (share > w->sender->full_share)
 		share = w->sender->full_share;
 	return share > 1 ? 1 : share;
 }
 
-/* Refuted by NAKs that stand still. */
-static void find_loss(const struct watched *w, double naks, double timeouts)
+/*
+ * After a NAK, what was in flight is sent again: the round trip is lost, at any rate (an upper
+ * bound where a NIC sends only the missing packet). Refuted by NAKs that stand still.
+ */
+static void find_loss(const struct watched *w, double naks)
 {
-	double share = loss_share(w);
+	double share = waited_share(w, naks * w->sender->alone_ns);
 	struct finding *f;
 
 	f = finding_add(w->to, "packet_loss", level_of(share),
 			"packets to the %s were lost: %.0f NAKs for a missing packet",
 			w->r->pulls ? w->sender->name : w->receiver->name, naks);
-	if (timeouts > 0)
-		text_add(f->text, sizeof(f->text), ", %.0f ACK timeouts", timeouts);
 	if (share >= SHARE_SAID)
 		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
 			 100 * share);
@@ -159,13 +149,19 @@ static void find_loss(const struct watched *w, double naks, double timeouts)
 	finding_next(f, "check PFC and ECN along the path (trust mode, the DSCP of -T), and the "
 			"discards of the switch ports");
 	set_finding(f, w->sender, share, PORT_LOSS_NAKS);
-	finding_evidence(f, port_event_name(PORT_ACK_TIMEOUT), timeouts, "");
+	finding_evidence(f, port_event_name(PORT_LOSS_SEEN), w->receiver->event[PORT_LOSS_SEEN],
+			 "");
 }
 
-/* Timeouts alone: the last packets were lost, or the peer was late. */
+/*
+ * The last packets were lost, or the peer was late. rxe also counts timeouts that stop nothing, so
+ * they have a share only where the sender is known to have waited.
+ */
 static void find_timeouts(const struct watched *w, double timeouts)
 {
-	double share = loss_share(w);
+	double share = isnan(w->sender->full_share)
+			       ? NAN
+			       : waited_share(w, timeouts * w->r->ack_timeout_ns);
 	struct finding *f;
 
 	f = finding_add(w->to, "ack_timeouts", level_of(share), "no ACK came in time %.0f times",
@@ -190,8 +186,8 @@ static void find_resends(const struct watched *w)
 	if (!w->r->reliable)
 		return;
 	if (naks > 0)
-		find_loss(w, naks, timeouts);
-	else if (timeouts > 0)
+		find_loss(w, naks);
+	if (timeouts > 0)
 		find_timeouts(w, timeouts);
 }
 

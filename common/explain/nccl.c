@@ -151,7 +151,7 @@ static bool choose_hca(const struct nccl_facts *x, const struct chosen *c, struc
 	}
 	if (slower)
 		text_add(v->reason, sizeof(v->reason), ", %s %.4g",
-			 count > 1 ? "the others" : c->fastest->device, c->gbps);
+			 count > 1 ? "the others up to" : c->fastest->device, c->gbps);
 	return others && count && count <= NCCL_DEVICES &&
 	       strlen(v->value) + 1 < sizeof(v->value) && !is_set;
 }

@@ -135,7 +135,7 @@ double port_snapshot_resent(const struct port_snapshot *s, bool *packets);
 /*
  * How often a NAK for a missing packet made S's ports begin again, whose receiver is PEER. rxe
  * counts every restart, but no NAK for the oldest packet in flight: there, gaps that PEER saw are
- * NAKs, too. NaN: not known.
+ * NAKs, too, if there are no more of them than restarts. NaN: not known.
  */
 double port_snapshot_naks(const struct port_snapshot *s, const struct port_snapshot *peer);
 

@@ -329,10 +329,11 @@ static double restarts(const struct port_snapshot *s)
 {
 	const struct port_source *source = source_of(s, PORT_RETRANSMITTED);
 	double not_ready = port_snapshot_value(s, PORT_RNR_RECEIVED);
+	double all = port_snapshot_value(s, PORT_RETRANSMITTED);
 
-	if (!source || !source->counts_restarts)
+	if (!source || !source->counts_restarts || isnan(all))
 		return NAN;
-	return fmax(0, port_snapshot_value(s, PORT_RETRANSMITTED) - fmax(not_ready, 0));
+	return fmax(0, all - fmax(not_ready, 0));
 }
 
 double port_snapshot_naks(const struct port_snapshot *s, const struct port_snapshot *peer)
@@ -340,9 +341,10 @@ double port_snapshot_naks(const struct port_snapshot *s, const struct port_snaps
 	double counted = port_snapshot_value(s, PORT_LOSS_NAKS);
 	double gaps = port_snapshot_value(peer, PORT_LOSS_SEEN);
 
-	if (isnan(restarts(s)) || isnan(gaps))
+	/* more gaps than restarts: others send to this peer, too */
+	if (isnan(restarts(s)) || !(gaps <= restarts(s)))
 		return counted;
-	return fmax(counted, fmin(gaps, restarts(s)));
+	return fmax(counted, gaps);
 }
 
 double port_snapshot_timeouts(const struct port_snapshot *s, const struct port_snapshot *peer)

@@ -27,6 +27,7 @@ int strict_verdict(const struct strict *s, struct fault *f)
 	*f = s->first;
 	if (s->doubts > 1)
 		snprintf(f->call, sizeof(f->call),
-			 "%u results are doubtful (--strict); the first one follows", s->doubts);
+			 "%u doubts about the results (--strict); the first one follows",
+			 s->doubts);
 	return -1;
 }

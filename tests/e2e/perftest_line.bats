@@ -105,7 +105,7 @@ both() {
 	exec {rows_of}<&-
 	grep -Eq '^rdmark: the last row covers the whole run, [0-9]+\.[0-9] s$' client.err || fail 'the last row is not marked'
 	[[ $(grep -c 'the last row' client.err) == 1 ]]
-	[[ $row == 'end 0' && $last =~ ^64\ +[0-9]+\ +[1-9][0-9.]*\ +[0-9.]+ ]] || fail "not the end: $last, $row"
+	[[ $row == 'end 0' && $last =~ ^64\ +[0-9]+\ +[0-9.]*[1-9][0-9.]*\ +[0-9.]+ ]] || fail "not the end: $last, $row"
 	finish server
 	ended server 0
 }

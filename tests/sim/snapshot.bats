@@ -166,7 +166,7 @@ stopped_for() {
 	done
 }
 
-@test "gdr_bw: slower than host memory and paused for 30 % of the time: the verdict names it; otherwise nothing is found" {
+@test "gdr_bw: paused for 30 % of the time: told beside the verdict; otherwise nothing is found" {
 	made mine
 	made theirs
 	export SIMVERBS_GBPS=1 SIMCUDA_GPUS='pci=0000:45:00.0'
@@ -179,8 +179,8 @@ stopped_for() {
 	stopped_for 30
 	finish client server
 	ended client 6
-	json c.json '.verdict | .cause == "paused" and (.diagnosis[0] | .code == "paused" and .end == "client" and (.share > 0.25 and .share < 0.35))'
-	says client.out "the client's port was stopped for" 'next: Check'
+	json c.json '.verdict | .cause != "paused" and (.diagnosis[0] | .code == "paused" and .end == "client" and (.share > 0.2 and .share < 0.4))'
+	says client.out "Also: the client's port was stopped for "
 	driver none
 	at theirs server gdr_bw
 	driver

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "explain/during.h"
 #include "explain/limit.h"
 
 struct world {
@@ -270,6 +271,11 @@ static void by_loss(void **state)
 		if (!(share > (1 - good) / 2 && share < (1 - good) * 2))
 			fail_msg("%g in place of %g of the time", share, 1 - good);
 	}
+	/* a NAK proves no timeout */
+	w = slowed(60);
+	w->client.event[PORT_LOSS_NAKS] = 1;
+	w->client.event[PORT_ACK_TIMEOUT] = 5;
+	limited(w, LIMIT_LOSS, false, "ack_timeouts");
 	/* one timeout is 67 ms of the second */
 	for (unsigned timeouts = 1; timeouts < 10; timeouts++) {
 		w = slowed(97.6 * (1 - timeouts * 0.0671));
@@ -294,6 +300,28 @@ static void spurious_timeouts(void **state)
 	w->client.full_share = 0.9;
 	judge(w);
 	assert_int_equal(found.list[0].level, FINDING_WARN);
+}
+
+/* In both directions in turn: each end as the sender, and each link's faults once. */
+static void both_ways(void **state)
+{
+	struct world *w = slowed(60);
+	struct findings to = {0};
+
+	(void)state;
+	w->client.event[PORT_PAUSE_RECEIVED_US] = 0.3e6;
+	w->server.event[PORT_PAUSE_RECEIVED_US] = 0.6e6;
+	w->server.event[PORT_LINK_DOWNED] = 1;
+	w->client.event[PORT_PAUSE_SENT_US] = 0.6e6;
+	explain_both_ways(&w->r, &to);
+	assert_int_equal(to.count, 3);
+	assert_string_equal(to.list[0].code, "link_went_down");
+	assert_string_equal(to.list[0].end, "server");
+	assert_string_equal(to.list[1].end, "server");
+	assert_true(fabs(to.list[1].share - 0.6) < 0.001);
+	assert_non_null(strstr(to.list[1].cause, "The client's port sent"));
+	assert_string_equal(to.list[2].end, "client");
+	assert_true(fabs(to.list[2].share - 0.3) < 0.001);
 }
 
 static void by_receiver(void **state)
@@ -500,14 +528,14 @@ static void unknown_ceilings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_link),          cmocka_unit_test(by_pcie),
-		cmocka_unit_test(by_schedule),      cmocka_unit_test(by_core),
-		cmocka_unit_test(by_window),        cmocka_unit_test(by_pause),
-		cmocka_unit_test(by_loss),          cmocka_unit_test(spurious_timeouts),
-		cmocka_unit_test(by_receiver),      cmocka_unit_test(by_other_tasks),
-		cmocka_unit_test(by_one_qp),        cmocka_unit_test(events),
-		cmocka_unit_test(looks_alike),      cmocka_unit_test(accuses_nothing),
-		cmocka_unit_test(unknown_ceilings),
+		cmocka_unit_test(by_link),         cmocka_unit_test(by_pcie),
+		cmocka_unit_test(by_schedule),     cmocka_unit_test(by_core),
+		cmocka_unit_test(by_window),       cmocka_unit_test(by_pause),
+		cmocka_unit_test(by_loss),         cmocka_unit_test(spurious_timeouts),
+		cmocka_unit_test(both_ways),       cmocka_unit_test(by_receiver),
+		cmocka_unit_test(by_other_tasks),  cmocka_unit_test(by_one_qp),
+		cmocka_unit_test(events),          cmocka_unit_test(looks_alike),
+		cmocka_unit_test(accuses_nothing), cmocka_unit_test(unknown_ceilings),
 	};
 
 	return cmocka_run_group_tests_name("limit", tests, NULL, NULL);

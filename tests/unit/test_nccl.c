@@ -89,7 +89,7 @@ static void a_port_to_leave_out(void **state)
 	struct world *w = and_a_slow_one();
 
 	(void)state;
-	needs(w, "NCCL_IB_HCA", BOTH, "mlx5_2 has 25 Gb/s, the others 400");
+	needs(w, "NCCL_IB_HCA", BOTH, "mlx5_2 has 25 Gb/s, the others up to 400");
 	w->list.count = 2;
 	needs(w, NULL, NULL, NULL);
 	w = and_a_slow_one();

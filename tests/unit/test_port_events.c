@@ -357,7 +357,7 @@ static void restarts(void **state)
 	static const struct {
 		int naks, restarts, gaps, all_naks, timeouts;
 	} cases[] = {{98, 121, 119, 119, 2}, {0, 2, 2, 2, 0}, {6, 9, 0, 6, 3},
-		     {4, 4, 9, 4, 0},        {0, 3, 0, 0, 3}, {9, 9, 1, 9, 0}};
+		     {4, 9, 100, 4, 5},      {0, 3, 0, 0, 3}, {9, 9, 1, 9, 0}};
 	struct port_snapshot s = {.ports = 1}, peer = {.ports = 1};
 	struct port_change *mine = s.port[0].event, *theirs = peer.port[0].event;
 

@@ -51,7 +51,7 @@ static void the_first_of_all(void **state)
 	fault_clear(&f);
 	assert_int_equal(strict_verdict(&s, &f), -1);
 	assert_string_equal(f.cause, "64 B was disturbed: cpu");
-	assert_non_null(strstr(f.call, "3 results are doubtful"));
+	assert_non_null(strstr(f.call, "3 doubts about the results"));
 }
 
 int main(void)
