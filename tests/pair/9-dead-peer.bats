@@ -10,7 +10,7 @@ load ../lib/rdmark
 @test "the other host loses its power during four runs: every end here exits 3 in time" {
 	local b=192.168.77.2 there=22000 name line fd
 	declare -A notes_of
-	deadline=60
+	deadline=150
 
 	# the servers of two tests here, the clients of two others
 	for name in write_lat send_bw; do
