@@ -3,8 +3,8 @@
  * gdr_bw: does GPUDirect RDMA work here, is it as fast as host memory, and if not, why?
  *
  * The same WRITEs run between host and GPU memory of both ends, in both directions, window by
- * window in turn, so that what disturbs one kind disturbs all; beside them transfers staged through
- * host memory, which is what there is without GPUDirect. Posted, polled and timed: as in write_bw,
+ * window in turn, so that what disturbs one kind disturbs all; also transfers staged through host
+ * memory, which is what there is without GPUDirect. Posted, polled and timed: as in write_bw,
  * and loop/staged.h. The data of every cell are compared once, outside the timed part.
  *
  * rounds.c is the measuring; cell.c which cells there are; schedule.c their order; image.c the

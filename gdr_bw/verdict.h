@@ -50,7 +50,7 @@ struct verdict_facts {
 	const char *wrong_data; /* "first wrong byte at …" */
 	struct verdict_route route;
 	/*
-	 * What happened at the ports while the windows ran; NULL: unknown. It is told beside the
+	 * What happened at the ports while the windows ran; NULL: unknown. It is told after the
 	 * cause: host memory ran in the same turns, so it does not explain their ratio, and a GPU
 	 * that is far away makes pause frames itself.
 	 */

@@ -41,33 +41,23 @@ void explain_host(const struct host_facts *h, struct findings *to)
 			    "hypervisor's, so they are not judged");
 }
 
-/* The index of the port that is nearest to GPU and can be used with it; -1: none is known. */
-static int find_nearest(const struct gpus *g, unsigned gpu, const struct hca_list *list)
-{
-	int best = -1;
-
-	for (size_t i = 0; i < list->count && i < GPUS_PORTS; i++) {
-		const struct hca_port *p = &list->port[i];
-
-		if (p->open_errno || p->port_attr.state != IBV_PORT_ACTIVE || hca_is_soft_roce(p) ||
-		    g->class[gpu][i] == PATH_UNKNOWN)
-			continue;
-		if (best < 0 || g->class[gpu][i] < g -> class[gpu][best])
-			best = (int)i;
-	}
-	return best;
-}
-
 static void check_distance(const struct gpus *g, const struct hca_list *list, struct findings *to)
 {
 	unsigned far = 0, farthest = 0;
 	enum path_class worst = PATH_PXB;
 	char which[48] = "all GPUs";
+	bool usable[GPUS_PORTS];
 	struct finding *f;
 	int port;
 
+	for (size_t i = 0; i < list->count && i < GPUS_PORTS; i++) {
+		const struct hca_port *p = &list->port[i];
+
+		usable[i] = !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE &&
+			    !hca_is_soft_roce(p);
+	}
 	for (unsigned i = 0; i < g->nvidia.gpus; i++) {
-		port = find_nearest(g, i, list);
+		port = gpus_nearest(g, i, usable, list->count);
 		if (port < 0 || g->class[i][port] <= PATH_PXB)
 			continue;
 		far++;
@@ -80,7 +70,7 @@ static void check_distance(const struct gpus *g, const struct hca_list *list, st
 		return;
 	if (g->nvidia.gpus == 1)
 		strcpy(which, "the GPU");
-	port = find_nearest(g, farthest, list);
+	port = gpus_nearest(g, farthest, usable, list->count);
 	if (far < g->nvidia.gpus)
 		snprintf(which, sizeof(which), "%u of the %u GPUs", far, g->nvidia.gpus);
 	f = finding_add(to, "gpu_far", FINDING_NOTE,
@@ -261,7 +251,7 @@ static void check_iommu(const struct port_facts *x, struct findings *to)
 {
 	struct finding *f;
 
-	if (strncmp(x->iommu, "DMA", 3) != 0 || hca_rate_gbps(x->port) < IOMMU_MATTERS_GBPS)
+	if (!path_iommu_translates(x->iommu) || hca_rate_gbps(x->port) < IOMMU_MATTERS_GBPS)
 		return;
 	f = finding_add(to, "iommu_translates", FINDING_WARN,
 			"the IOMMU translates the adapter's DMA (type %s)", x->iommu);

@@ -119,6 +119,13 @@ static void find_link_errors(const struct run_end *end, struct findings *to)
 	}
 }
 
+static void add_share(struct finding *f, double share)
+{
+	if (share >= SHARE_SAID)
+		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
+			 100 * share);
+}
+
 /* The share of the run that NS of one QP are; at most that in which the sender waited. */
 static double waited_share(const struct watched *w, double ns)
 {
@@ -141,9 +148,7 @@ static void find_loss(const struct watched *w, double naks)
 	f = finding_add(w->to, "packet_loss", level_of(share),
 			"packets to the %s were lost: %.0f NAKs for a missing packet",
 			w->r->pulls ? w->sender->name : w->receiver->name, naks);
-	if (share >= SHARE_SAID)
-		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
-			 100 * share);
+	add_share(f, share);
 	finding_cause(f, "A switch or a NIC drops packets where neither PFC nor ECN holds the "
 			 "sender back, or a cable is bad");
 	finding_next(f, "check PFC and ECN along the path (trust mode, the DSCP of -T), and the "
@@ -166,9 +171,7 @@ static void find_timeouts(const struct watched *w, double timeouts)
 
 	f = finding_add(w->to, "ack_timeouts", level_of(share), "no ACK came in time %.0f times",
 			timeouts);
-	if (share >= SHARE_SAID)
-		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
-			 100 * share);
+	add_share(f, share);
 	finding_cause(f,
 		      "The last packets of a burst or their ACKs were lost, or the %s answered "
 		      "late (soft-RoCE on a busy host)",

@@ -151,9 +151,7 @@ void port_facts_read(struct port_facts *x, const struct hca_port *port, const st
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
 
-		if (p->attr.vendor_id == port->attr.vendor_id &&
-		    p->attr.vendor_part_id == port->attr.vendor_part_id &&
-		    p->is_ethernet == port->is_ethernet && !p->open_errno &&
+		if (hca_are_alike(p, port) && !p->open_errno &&
 		    p->port_attr.state == IBV_PORT_ACTIVE)
 			x->sibling_gbps = fmax(x->sibling_gbps, hca_rate_gbps(p));
 	}

@@ -12,7 +12,7 @@ static bool is_translated(const char *pci)
 
 	return pci_is_address(pci) &&
 	       !sysfs_read(type, sizeof(type), "bus/pci/devices/%s/iommu_group/type", pci) &&
-	       strncmp(type, "DMA", 3) == 0;
+	       path_iommu_translates(type);
 }
 
 void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine)
@@ -39,4 +39,15 @@ void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine
 	path_close(t);
 	for (size_t n = 0; n < ports; n++)
 		g->translated[n] = is_translated(list->port[n].place.pci);
+}
+
+int gpus_nearest(const struct gpus *g, unsigned gpu, const bool *usable, size_t ports)
+{
+	const enum path_class *class = g->class[gpu];
+	int best = -1;
+
+	for (size_t i = 0; i < ports && i < GPUS_PORTS; i++)
+		if (usable[i] && class[i] != PATH_UNKNOWN && (best < 0 || class[i] < class[best]))
+			best = (int)i;
+	return best;
 }

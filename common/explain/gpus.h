@@ -21,3 +21,9 @@ struct gpus {
 
 /* Read the facts about the GPUs and the ports of LIST. */
 void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine);
+
+/*
+ * The index of the port that is nearest to GPU, of the first GPUS_PORTS of PORTS those that are
+ * USABLE; -1: of none the distance is known.
+ */
+int gpus_nearest(const struct gpus *g, unsigned gpu, const bool *usable, size_t ports);

@@ -62,12 +62,6 @@ static bool is_able(const struct hca_port *p, bool hardware)
 	return is_default(p) && !p->is_iwarp && !(hardware && hca_is_soft_roce(p));
 }
 
-static bool are_alike(const struct hca_port *a, const struct hca_port *b)
-{
-	return a->attr.vendor_id == b->attr.vendor_id &&
-	       a->attr.vendor_part_id == b->attr.vendor_part_id && a->is_ethernet == b->is_ethernet;
-}
-
 /* By what a port is chosen, see is_chosen(). */
 struct chosen {
 	bool hardware; /* some port is not soft-RoCE */
@@ -97,7 +91,7 @@ static bool is_chosen(const struct chosen *c, const struct hca_port *p)
 	double share = c->gbps > 0 ? hca_rate_gbps(p) / c->gbps : 0;
 
 	return is_able(p, c->hardware) && c->fastest &&
-	       (share >= ALIKE || (share > TRAINED_LOW && are_alike(p, c->fastest)));
+	       (share >= ALIKE || (share > TRAINED_LOW && hca_are_alike(p, c->fastest)));
 }
 
 static const char *name_port(const struct hca_port *p, char buf[96])
@@ -279,21 +273,6 @@ static bool choose_interface(const struct nccl_facts *x, const struct chosen *c,
 	return false;
 }
 
-/* The chosen port that is nearest to GPU; -1: none is known. */
-static int find_nearest(const struct nccl_facts *x, const struct chosen *c, unsigned gpu)
-{
-	int best = -1;
-
-	for (size_t i = 0; i < x->list->count && i < GPUS_PORTS; i++) {
-		enum path_class class = x->gpus->class[gpu][i];
-
-		if (is_chosen(c, &x->list->port[i]) && class != PATH_UNKNOWN &&
-		    (best < 0 || class < x->gpus->class[gpu][best]))
-			best = (int)i;
-	}
-	return best;
-}
-
 /* A larger distance, if NCCL would not use GPUDirect RDMA for a GPU, and it is plausible there. */
 static bool choose_distance(const struct nccl_facts *x, const struct chosen *c,
 			    struct nccl_variable *v)
@@ -302,13 +281,16 @@ static bool choose_distance(const struct nccl_facts *x, const struct chosen *c,
 	bool is_set = set && (strcmp(set, "PHB") == 0 || strcmp(set, "SYS") == 0 ||
 			      strtol(set, NULL, 10) >= 3); /* an older form */
 	const struct nvidia *gpus = &x->gpus->nvidia;
+	bool chosen[GPUS_PORTS];
 	char name[96];
 
+	for (size_t i = 0; i < x->list->count && i < GPUS_PORTS; i++)
+		chosen[i] = is_chosen(c, &x->list->port[i]);
 	/* Without a route to GPU memory the level does not matter. */
 	if (x->gpus->coherent || is_set || (gpus->closed && !gpus->peermem))
 		return false;
 	for (unsigned i = 0; i < gpus->gpus; i++) {
-		int port = find_nearest(x, c, i);
+		int port = gpus_nearest(x->gpus, i, chosen, x->list->count);
 		enum path_class class = port < 0 ? PATH_UNKNOWN : x->gpus->class[i][port];
 
 		if ((class != PATH_PHB && class != PATH_NODE) || x->gpus->translated[port])

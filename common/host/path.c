@@ -202,7 +202,7 @@ static void read_iommu(const char *nic, struct path *p)
 	    !sysfs_resolve(dir, sizeof(dir), "bus/pci/devices/%s", nic) &&
 	    sysfs_resolve(dir, sizeof(dir), "bus/pci/devices/%s/iommu_group", nic) == -ENOENT)
 		strcpy(p->iommu, "off");
-	p->iommu_translates = strncmp(p->iommu, "DMA", 3) == 0;
+	p->iommu_translates = path_iommu_translates(p->iommu);
 }
 
 /* Find the largest PCIe payload: the smaller of the NIC's and the GPU's. One that cannot be read is
@@ -376,6 +376,11 @@ const char *path_class_name(enum path_class c)
 							"NODE", "SYS", "unknown"};
 
 	return (unsigned)c < PATH_CLASSES ? names[c] : names[PATH_UNKNOWN];
+}
+
+bool path_iommu_translates(const char *type)
+{
+	return strncmp(type, "DMA", 3) == 0;
 }
 
 const char *path_class_words(enum path_class c)

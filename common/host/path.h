@@ -67,3 +67,6 @@ void path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list
 const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
 /* As words: "through one PCIe switch at most". */
 const char *path_class_words(enum path_class c);
+
+/* True if an IOMMU group of this type (see `iommu`) translates the addresses of DMA. */
+bool path_iommu_translates(const char *type);

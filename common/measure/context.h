@@ -48,7 +48,7 @@ int measure_answer_task(struct measure *ms, const json_t *m);
 /* True after a signal at either end: finish with the results so far. */
 bool measure_interrupted(const struct measure *ms);
 
-/* By whom: "" by this end, " by the server", " by the client". Static storage. */
+/* Which end was interrupted: "" this one, " by the server", " by the client". Static storage. */
 const char *measure_interrupted_by(const struct measure *ms);
 
 /* Tell that there is a result, so that an interruption is no failure any more. */

@@ -99,6 +99,13 @@ void hca_release(struct hca *h);
  */
 double hca_rate_gbps(const struct hca_port *p);
 
+/* True if A and B are ports of one adapter model and link layer. */
+static inline bool hca_are_alike(const struct hca_port *a, const struct hca_port *b)
+{
+	return a->attr.vendor_id == b->attr.vendor_id &&
+	       a->attr.vendor_part_id == b->attr.vendor_part_id && a->is_ethernet == b->is_ethernet;
+}
+
 /* True if P is soft-RoCE (rdma_rxe). */
 static inline bool hca_is_soft_roce(const struct hca_port *p)
 {
