@@ -8,7 +8,6 @@
 
 #define SHARE_SAID  0.01 /* of the time: less is only a note */
 #define SHARE_WARNS 0.05
-#define FEW_ERRORS  10 /* of a link: one or two happen */
 #define STALLS_S    2  /* the driver counts whole seconds, of which one may be before the run */
 
 #define OTHER_COUNTS    0.05 /* of this run's own traffic: less may be headers and warm-up */
@@ -76,49 +75,6 @@ static enum finding_level level_of(double share)
 	return share >= SHARE_WARNS ? FINDING_WARN : FINDING_NOTE;
 }
 
-/* F is of END and took SHARE of the time; EVENT is what was counted. */
-static void set_finding(struct finding *f, const struct run_end *end, double share,
-			enum port_event event)
-{
-	f->end = end->name;
-	f->share = share > 1 ? 1 : share;
-	finding_evidence(f, port_event_name(event), end->event[event], port_event_unit(event));
-}
-
-/* The link itself. Refuted by a counter that someone cleared, which is unknown here. */
-static void find_link_errors(const struct run_end *end, struct findings *to)
-{
-	double downed = end->event[PORT_LINK_DOWNED], errors = end->event[PORT_SYMBOL_ERROR];
-	double corrupt = end->event[PORT_CRC];
-	struct finding *f;
-
-	if (downed > 0) {
-		f = finding_add(to, "link_went_down", FINDING_FAULT,
-				"the link of the %s's port went down %.0f times during the run",
-				end->name, downed);
-		finding_next(f, "check the cable, the transceivers and the switch port's log");
-		set_finding(f, end, NAN, PORT_LINK_DOWNED);
-	}
-	if (corrupt > 0) {
-		f = finding_add(to, "corrupt_packets", FINDING_FAULT,
-				"%.0f packets reached the %s's port with a wrong ICRC", corrupt,
-				end->name);
-		finding_cause(f, "Data changed between two links: in the memory of a switch or a "
-				 "NIC, not on a cable");
-		finding_next(f, "check the switches' error logs; run with --verify");
-		set_finding(f, end, NAN, PORT_CRC);
-	}
-	if (errors > 0) {
-		f = finding_add(to, "link_errors",
-				errors < FEW_ERRORS ? FINDING_NOTE : FINDING_WARN,
-				"the %s's port counted %.0f symbols or frames with errors",
-				end->name, errors);
-		finding_cause(f, "A dirty or bent cable, or a bad transceiver");
-		finding_next(f, "clean or replace the cable and the transceivers");
-		set_finding(f, end, NAN, PORT_SYMBOL_ERROR);
-	}
-}
-
 static void add_share(struct finding *f, double share)
 {
 	if (share >= SHARE_SAID)
@@ -153,7 +109,7 @@ static void find_loss(const struct watched *w, double naks)
 			 "sender back, or a cable is bad");
 	finding_next(f, "check PFC and ECN along the path (trust mode, the DSCP of -T), and the "
 			"discards of the switch ports");
-	set_finding(f, w->sender, share, PORT_LOSS_NAKS);
+	during_set(f, w->sender, share, PORT_LOSS_NAKS);
 	finding_evidence(f, port_event_name(PORT_LOSS_SEEN), w->receiver->event[PORT_LOSS_SEEN],
 			 "");
 }
@@ -178,7 +134,7 @@ static void find_timeouts(const struct watched *w, double timeouts)
 		      w->receiver->name);
 	finding_next(f, "check the discards of NICs and switch ports, and the load of the %s",
 		     w->receiver->name);
-	set_finding(f, w->sender, share, PORT_ACK_TIMEOUT);
+	during_set(f, w->sender, share, PORT_ACK_TIMEOUT);
 }
 
 static void find_resends(const struct watched *w)
@@ -209,7 +165,7 @@ static void find_several_paths(const struct watched *w)
 			"%.0f packets came to the %s out of order, and none was sent again",
 			w->receiver->event[PORT_LOSS_SEEN], w->receiver->name);
 	finding_cause(f, "The network has several paths (ECMP, adaptive routing)");
-	set_finding(f, w->receiver, NAN, PORT_LOSS_SEEN);
+	during_set(f, w->receiver, NAN, PORT_LOSS_SEEN);
 }
 
 /* Refuted by RNR NAKs that stand still. */
@@ -228,7 +184,7 @@ static void find_no_receive(const struct watched *w)
 	finding_cause(f, "The %s posts receives too late", w->receiver->name);
 	finding_next(f, "use a larger -r or --recv_post_list, or --threads, and check its NUMA "
 			"placement");
-	set_finding(f, w->sender, share, PORT_RNR_RECEIVED);
+	during_set(f, w->sender, share, PORT_RNR_RECEIVED);
 }
 
 /* Its NIC could not pass on what it received. */
@@ -256,7 +212,7 @@ static void find_slow_host(const struct watched *w, double paused_share)
 	finding_cause(f, "Its PCIe link or its memory is slower than the port");
 	finding_next(f, "check the slot's width and speed, MaxReadReq 4096, relaxed ordering, "
 			"iommu=pt and the NUMA node of the buffers; try a smaller --footprint");
-	set_finding(f, end, paused_share, PORT_NIC_DISCARDS);
+	during_set(f, end, paused_share, PORT_NIC_DISCARDS);
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		finding_evidence(f, port_event_name(more[i]), end->event[more[i]],
 				 port_event_unit(more[i]));
@@ -288,7 +244,7 @@ static void find_pause(const struct watched *w, double share, double sent_share)
 			      w->sink->name);
 		finding_next(f, "find the congested port of the switch");
 	}
-	set_finding(f, w->source, share, PORT_PAUSE_RECEIVED_US);
+	during_set(f, w->source, share, PORT_PAUSE_RECEIVED_US);
 	finding_evidence(f, port_event_name(PORT_PAUSE_SENT_US), w->sink->event[PORT_PAUSE_SENT_US],
 			 "us");
 }
@@ -321,7 +277,7 @@ static void find_congestion(const struct watched *w)
 				s->event[PORT_CNP_IGNORED]);
 		finding_cause(f, "ECN is off on its NIC for this priority");
 		finding_next(f, "enable ECN (RP) for this priority on the %s", s->name);
-		set_finding(f, s, NAN, PORT_CNP_IGNORED);
+		during_set(f, s, NAN, PORT_CNP_IGNORED);
 	}
 	if (r->event[PORT_ECN_MARKED] > 0 && r->event[PORT_CNP_SENT] <= 0) {
 		f = finding_add(
@@ -331,7 +287,7 @@ static void find_congestion(const struct watched *w)
 			r->event[PORT_ECN_MARKED], r->name);
 		finding_cause(f, "ECN is off on its NIC for this priority");
 		finding_next(f, "enable ECN (NP) for this priority on the %s", r->name);
-		set_finding(f, r, NAN, PORT_ECN_MARKED);
+		during_set(f, r, NAN, PORT_ECN_MARKED);
 	}
 	if (s->event[PORT_CNP_HANDLED] > 0) {
 		f = finding_add(w->to, "congestion", FINDING_NOTE,
@@ -341,7 +297,7 @@ static void find_congestion(const struct watched *w)
 				 "early");
 		finding_next(f, "measure again without other traffic; check the switch's ECN "
 				"thresholds");
-		set_finding(f, s, NAN, PORT_CNP_HANDLED);
+		during_set(f, s, NAN, PORT_CNP_HANDLED);
 	}
 }
 
@@ -356,7 +312,7 @@ static void find_other_traffic(const struct watched *w)
 			"a port carried %.1f Gb/s that is not this run's", gbps);
 	finding_cause(f, "Other programs use it: what it counted may be theirs");
 	finding_next(f, "measure again without them");
-	set_finding(f, w->source, NAN, PORT_SENT_BYTES);
+	during_set(f, w->source, NAN, PORT_SENT_BYTES);
 	finding_evidence(f, port_event_name(PORT_RECEIVED_BYTES),
 			 w->sink->event[PORT_RECEIVED_BYTES], "bytes");
 }
@@ -407,8 +363,8 @@ static void explain_direction(const struct run_facts *r, struct findings *to)
 
 void explain_events(const struct run_facts *r, struct findings *to)
 {
-	find_link_errors(r->sender, to);
-	find_link_errors(r->receiver, to);
+	explain_end(r->sender, to);
+	explain_end(r->receiver, to);
 	explain_direction(r, to);
 	findings_sort(to);
 }
@@ -421,8 +377,8 @@ void explain_both_ways(const struct run_facts *r, struct findings *to)
 	back.receiver = r->sender;
 	back.source = r->sink;
 	back.sink = r->source;
-	find_link_errors(r->sender, to);
-	find_link_errors(r->receiver, to);
+	explain_end(r->sender, to);
+	explain_end(r->receiver, to);
 	explain_direction(r, to);
 	explain_direction(&back, to);
 	findings_sort(to);

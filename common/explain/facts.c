@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "explain/facts.h"
 
-#include <limits.h>
 #include <linux/capability.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,30 +47,13 @@ void host_facts_read(struct host_facts *h)
 	h->cm_errnum = cm.errnum;
 }
 
-/* Find the function above PCI: a root port or a switch's port; "" if there is none. */
-static void find_upstream(const char *pci, char upstream[16])
-{
-	char path[PATH_MAX], *slash;
-
-	upstream[0] = '\0';
-	if (!pci_is_address(pci) || sysfs_resolve(path, sizeof(path), "bus/pci/devices/%s", pci))
-		return;
-	slash = strrchr(path, '/');
-	if (!slash)
-		return;
-	*slash = '\0';
-	slash = strrchr(path, '/');
-	if (slash && pci_is_address(slash + 1) && strlen(slash + 1) < 16)
-		strcpy(upstream, slash + 1);
-}
-
 /* Its link, with what both ends can do: both must say so. */
 static void read_pci(struct port_facts *x, const char *pci)
 {
 	struct pci_link above = {.pci = ""};
 	char dir[64], upstream[16];
 
-	find_upstream(pci, upstream);
+	pci_find_upstream(pci, upstream);
 	aer_read(&x->own, pci);
 	aer_read(&x->upstream, upstream);
 	if (!pci_is_address(pci))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/pci.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,22 @@ bool pci_is_address(const char *name)
 	return domain >= 4 && rest[0] == ':' && strspn(rest + 1, hex) == 2 && rest[3] == ':' &&
 	       strspn(rest + 4, hex) == 2 && rest[6] == '.' && rest[7] >= '0' && rest[7] <= '7' &&
 	       !rest[8];
+}
+
+void pci_find_upstream(const char *pci, char upstream[16])
+{
+	char path[PATH_MAX], *slash;
+
+	upstream[0] = '\0';
+	if (!pci_is_address(pci) || sysfs_resolve(path, sizeof(path), "bus/pci/devices/%s", pci))
+		return;
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	slash = strrchr(path, '/');
+	if (slash && pci_is_address(slash + 1) && strlen(slash + 1) < 16)
+		strcpy(upstream, slash + 1);
 }
 
 /*

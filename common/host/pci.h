@@ -29,6 +29,12 @@ struct pci_link {
 bool pci_is_address(const char *name);
 
 /*
+ * Write the address of the port above the function PCI to UPSTREAM: a root port or a switch's
+ * port; "" if there is none.
+ */
+void pci_find_upstream(const char *pci, char upstream[16]);
+
+/*
  * Read the link of the device whose directory below sysfs's root is DIR. For a root port or a
  * switch's downstream port it is the link below, for all others the link above. The name is not
  * set.

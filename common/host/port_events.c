@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "host/aer.h"
+#include "host/pci.h"
 #include "host/port_source.h"
 #include "host/sysfs.h"
 
@@ -70,6 +72,17 @@ static size_t ethtool_place(const struct ethtool *e, const char *name)
 	return i;
 }
 
+static bool is_aer(const struct port_source *s)
+{
+	return s->place == PORT_AER || s->place == PORT_AER_UPSTREAM;
+}
+
+/* The PCI function whose errors S counts; "" if there is none. */
+static const char *aer_function(const struct port_events *p, const struct port_source *s)
+{
+	return s->place == PORT_AER ? p->pci : p->upstream;
+}
+
 static bool has_source(const struct port_events *p, const struct port_source *s)
 {
 	if (s->place == PORT_NETDEV)
@@ -77,6 +90,8 @@ static bool has_source(const struct port_events *p, const struct port_source *s)
 		       ethtool_place(&p->ethtool, s->name) < p->ethtool.names;
 	if (s->place == PORT_PFC)
 		return p->dcb_known == PORT_EXACT;
+	if (is_aer(s))
+		return sysfs_exists("bus/pci/devices/%s/%s", aer_function(p, s), s->name);
 	return sysfs_exists("%s/%s/%s", p->port, folders[s->place], s->name);
 }
 
@@ -117,7 +132,8 @@ static void open_netdev(struct port_events *p, const char *device, const char *n
 		p->dcb_known = known_of_error(dcb_read_pfc(&p->pfc, p->netdev));
 }
 
-void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev)
+void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev,
+		      const char *pci)
 {
 	const struct port_source *s;
 
@@ -125,6 +141,9 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	p->open = true;
 	snprintf(p->port, sizeof(p->port), "class/infiniband/%.63s/ports/%u", device, port);
 	p->is_vf = sysfs_exists("class/infiniband/%s/device/physfn", device);
+	if (pci_is_address(pci) && strlen(pci) < sizeof(p->pci))
+		strcpy(p->pci, pci);
+	pci_find_upstream(p->pci, p->upstream);
 	open_netdev(p, device, netdev);
 	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
 		bool one = s->place == PORT_PFC || port_event_rule(s->event) == PORT_FIRST;
@@ -180,6 +199,39 @@ static void read_netdev(struct port_events *p, bool after)
 	}
 }
 
+/* Of A what EVENT counts. */
+static int64_t aer_count(const struct aer *a, enum port_event event)
+{
+	switch (event) {
+	case PORT_PCI_CORRECTABLE:
+	case PORT_UPSTREAM_CORRECTABLE:
+		return a->correctable;
+	case PORT_PCI_NONFATAL:
+	case PORT_UPSTREAM_NONFATAL:
+		return a->nonfatal;
+	default:
+		return a->fatal;
+	}
+}
+
+/* Read PCIe's errors. */
+static void read_aer(struct port_events *p, bool after)
+{
+	struct aer own, upstream;
+
+	aer_read(&own, p->pci);
+	aer_read(&upstream, p->upstream);
+	for (size_t i = 0; i < p->count; i++) {
+		struct port_events_counter *k = &p->found[i];
+		const struct aer *a = k->source->place == PORT_AER ? &own : &upstream;
+
+		if (!is_aer(k->source))
+			continue;
+		*(after ? &k->after : &k->before) = aer_count(a, k->source->event);
+		*(after ? &k->known_after : &k->known_before) = a->known;
+	}
+}
+
 static bool is_refreshed(const struct port_events_counter *k)
 {
 	return k->source->place == PORT_HW || k->source->place == PORT_DEVICE;
@@ -209,12 +261,14 @@ void port_events_start(struct port_events *p)
 {
 	p->start_ns = clock_now_ns();
 	read_netdev(p, false);
+	read_aer(p, false);
 	read_files(p, false);
 }
 
 void port_events_stop(struct port_events *p)
 {
 	read_netdev(p, true);
+	read_aer(p, true);
 	read_files(p, true);
 	p->stop_ns = clock_now_ns();
 }
@@ -274,12 +328,15 @@ static void join(struct port_change *all, const struct port_change *one, enum po
 static enum port_known why_not(const struct port_events *p, enum port_event event)
 {
 	const struct port_source *s;
-	bool of_netdev = false, of_others = false;
+	bool of_netdev = false, of_others = false, of_aer = false;
 
 	for (size_t i = 0; (s = port_source(i)); i++) {
 		of_netdev |= s->event == event && s->place == PORT_NETDEV;
 		of_others |= s->event == event && s->place < FOLDERS;
+		of_aer |= s->event == event && is_aer(s);
 	}
+	if (of_aer)
+		return p->pci[0] ? PORT_NO_AER : PORT_NO_PCI;
 	if (of_netdev && !of_others && p->ethtool_known != PORT_EXACT)
 		return p->ethtool_known;
 	return p->is_vf ? PORT_NOT_OF_A_VF : PORT_NOT_COUNTED;

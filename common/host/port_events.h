@@ -52,6 +52,13 @@ enum port_event {
 	PORT_PCI_STALLED_WR_S,
 	PORT_PCI_OVERFLOW, /* packets dropped because PCIe was too slow */
 	PORT_RATE_LIMITED, /* packets that a cloud's rate limit dropped */
+	/* PCIe's (host/aer.h): of the adapter's function, and of the port above it. */
+	PORT_PCI_CORRECTABLE,
+	PORT_PCI_NONFATAL,
+	PORT_PCI_FATAL,
+	PORT_UPSTREAM_CORRECTABLE,
+	PORT_UPSTREAM_NONFATAL,
+	PORT_UPSTREAM_FATAL,
 	PORT_EVENTS
 };
 
@@ -70,6 +77,8 @@ enum port_known {
 	PORT_OTHER_NAMESPACE,  /* its interface is in another network namespace */
 	PORT_NO_PERMISSION,
 	PORT_UNSUPPORTED, /* the kernel or the driver cannot tell such things */
+	PORT_NO_PCI,      /* the port is of no PCI device */
+	PORT_NO_AER,      /* there is no AER: of this kernel, or of this function */
 	PORT_KNOWN_KINDS
 };
 
@@ -165,13 +174,17 @@ struct port_events {
 	enum port_known ethtool_known, dcb_known; /* EXACT: these are read; else why not */
 	struct ethtool ethtool;
 	struct dcb_pfc pfc; /* as read last */
+	char pci[16], upstream[16]; /* the adapter's function and the port above it; "": none */
 	struct counters_age age;
 	uint64_t start_ns, stop_ns;
 };
 
-/* Find what PORT of DEVICE and its interface NETDEV (NULL or "": none) have. Nothing is read. */
-void port_events_open(struct port_events *p, const char *device, unsigned port,
-		      const char *netdev);
+/*
+ * Find what PORT of DEVICE, its interface NETDEV (NULL or "": none) and its PCI function PCI (or
+ * "") have. Nothing is read.
+ */
+void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev,
+		      const char *pci);
 
 /* Begin; and end. Each waits until the device's counters are newer than those read last. */
 void port_events_start(struct port_events *p);

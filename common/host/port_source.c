@@ -40,6 +40,13 @@ static const struct {
 	[PORT_PCI_STALLED_WR_S] = {"pci_stalled_wr_s", "s"},
 	[PORT_PCI_OVERFLOW] = {"pci_overflow", ""},
 	[PORT_RATE_LIMITED] = {"rate_limited", "", PORT_SUM},
+	/* several ports of one adapter have them in common */
+	[PORT_PCI_CORRECTABLE] = {"pci_correctable", "", PORT_LARGEST},
+	[PORT_PCI_NONFATAL] = {"pci_nonfatal", "", PORT_LARGEST},
+	[PORT_PCI_FATAL] = {"pci_fatal", "", PORT_LARGEST},
+	[PORT_UPSTREAM_CORRECTABLE] = {"upstream_correctable", "", PORT_LARGEST},
+	[PORT_UPSTREAM_NONFATAL] = {"upstream_nonfatal", "", PORT_LARGEST},
+	[PORT_UPSTREAM_FATAL] = {"upstream_fatal", "", PORT_LARGEST},
 };
 
 /* clang-format off */
@@ -170,6 +177,12 @@ static const struct port_source sources[] = {
 	HW(RATE_LIMITED, "rx_bps_limit_drop_cnt"), HW(RATE_LIMITED, "rx_pps_limit_drop_cnt"),
 	{"indications", PORT_PAUSE_FRAMES_RECEIVED, PORT_PFC, 1},
 	{"requests", PORT_PAUSE_FRAMES_SENT, PORT_PFC, 1},
+	{"aer_dev_correctable", PORT_PCI_CORRECTABLE, PORT_AER, 1},
+	{"aer_dev_nonfatal", PORT_PCI_NONFATAL, PORT_AER, 1},
+	{"aer_dev_fatal", PORT_PCI_FATAL, PORT_AER, 1},
+	{"aer_dev_correctable", PORT_UPSTREAM_CORRECTABLE, PORT_AER_UPSTREAM, 1},
+	{"aer_dev_nonfatal", PORT_UPSTREAM_NONFATAL, PORT_AER_UPSTREAM, 1},
+	{"aer_dev_fatal", PORT_UPSTREAM_FATAL, PORT_AER_UPSTREAM, 1},
 };
 /* clang-format on */
 
@@ -188,6 +201,8 @@ static const char *const known_names[PORT_KNOWN_KINDS] = {
 	[PORT_OTHER_NAMESPACE] = "other_namespace",
 	[PORT_NO_PERMISSION] = "no_permission",
 	[PORT_UNSUPPORTED] = "unsupported",
+	[PORT_NO_PCI] = "no_pci",
+	[PORT_NO_AER] = "no_aer",
 };
 
 static const char *const known_texts[PORT_KNOWN_KINDS] = {
@@ -203,6 +218,8 @@ static const char *const known_texts[PORT_KNOWN_KINDS] = {
 	[PORT_OTHER_NAMESPACE] = "the port's network interface is in another network namespace",
 	[PORT_NO_PERMISSION] = "this user may not read it",
 	[PORT_UNSUPPORTED] = "the driver of the network interface does not report it",
+	[PORT_NO_PCI] = "the port is not of a PCI device",
+	[PORT_NO_AER] = "the kernel or the PCI function has no error reporting (AER)",
 };
 
 const struct port_source *port_source(size_t n)

@@ -12,7 +12,9 @@ enum port_place {
 	PORT_DEVICE, /* hw_counters/ of the device */
 	PORT_PMA,    /* counters/ of the port */
 	PORT_NETDEV, /* statistics of its network interface */
-	PORT_PFC     /* the interface's answer about PFC */
+	PORT_PFC,    /* the interface's answer about PFC */
+	PORT_AER,    /* AER of the adapter's function */
+	PORT_AER_UPSTREAM /* AER of the port above it */
 };
 
 struct port_source {

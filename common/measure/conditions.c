@@ -18,7 +18,8 @@ void conditions_ports_start(struct measure *ms)
 		const struct hca_port *p = &ms->ep->rail[i].hca.info;
 
 		if (!ms->ep->rail[i].events.open)
-			port_events_open(&ms->ep->rail[i].events, p->device, p->port, p->netdev);
+			port_events_open(&ms->ep->rail[i].events, p->device, p->port, p->netdev,
+					 p->place.pci);
 		port_events_start(&ms->ep->rail[i].events);
 	}
 }

@@ -159,6 +159,31 @@ limited() {
 	json c.json '.results[0].diagnosis[0] | .code == "link_went_down" and .level == "fault" and .end == "server"'
 }
 
+# aer DIR CORRECTABLE NONFATAL: PCIe errors that the adapter of that tree has counted.
+aer() {
+	local dir
+	dir=$(readlink -f "$1/class/infiniband/sim0/device")
+	put "$dir/aer_dev_nonfatal" "TOTAL_ERR_NONFATAL $3"
+	put "$dir/aer_dev_fatal" 'TOTAL_ERR_FATAL 0'
+	put "$dir/aer_dev_correctable" $'RxErr 0\n'"TOTAL_ERR_COR $2"
+}
+
+@test "PCIe errors of the server's adapter during the run: named; those before it, and those that nobody counts, are not" {
+	made mine
+	made theirs
+	aer theirs 70 3
+	damaged() { aer theirs 96 3; }
+	counted write_bw damaged
+	json c.json '.results[0] | (.diagnosis[0] | .code == "pcie_errors_grow" and .end == "server" and .level == "warn"
+			and .text == "the server\u0027s PCIe link had 26 correctable errors during the run"
+			and (.evidence | map({(.name): .value}) | add == {pci_correctable: 26, pci_nonfatal: 0, pci_fatal: 0}))
+		and (.snapshot.client[0].unknown.no_aer | index("pci_correctable")) and (.snapshot.server[0].unchanged | index("pci_nonfatal"))'
+	aer mine 1 0
+	nothing() { aer theirs 96 3; }
+	counted write_bw nothing
+	json c.json '.results[0].diagnosis | all(.code != "pcie_errors_grow")'
+}
+
 # stopped_for PERCENT: until the client ends, its port counts that share of all time as pause.
 stopped_for() {
 	while kill -0 "${pid[client]}" 2>/dev/null; do

@@ -402,6 +402,10 @@ static void events(void **state)
 		{false, PORT_NIC_DISCARDS, "host_too_slow", FINDING_WARN},
 		{false, PORT_PCI_OVERFLOW, "host_too_slow", FINDING_WARN},
 		{true, PORT_LOSS_NAKS, "packet_loss", FINDING_NOTE},
+		{true, PORT_PCI_CORRECTABLE, "pcie_errors_grow", FINDING_NOTE},
+		{false, PORT_UPSTREAM_CORRECTABLE, "pcie_errors_grow", FINDING_NOTE},
+		{false, PORT_UPSTREAM_NONFATAL, "pcie_errors_grow", FINDING_WARN},
+		{true, PORT_PCI_FATAL, "pcie_errors_grow", FINDING_FAULT},
 	};
 
 	(void)state;
@@ -414,6 +418,30 @@ static void events(void **state)
 		assert_int_equal(found.list[0].level, cases[i].level);
 		assert_string_equal(found.list[0].end, cases[i].at_client ? "client" : "server");
 	}
+}
+
+/* PCIe's errors at both ends of the link are told as one; what cannot be read says nothing. */
+static void pci_errors(void **state)
+{
+	struct world *w = healthy();
+
+	(void)state;
+	w->server.event[PORT_PCI_CORRECTABLE] = 7;
+	w->server.event[PORT_UPSTREAM_CORRECTABLE] = 5;
+	w->server.event[PORT_PCI_NONFATAL] = 2;
+	w->server.event[PORT_UPSTREAM_FATAL] = NAN;
+	limited(w, LIMIT_LINK, true, "pcie_errors_grow");
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.list[0].text, "the server's PCIe link had 12 correctable and 2 "
+						"nonfatal errors during the run");
+	assert_int_equal(found.list[0].level, FINDING_WARN);
+	assert_int_equal(found.list[0].evidences, 5);
+	w->server.event[PORT_PCI_NONFATAL] = 0;
+	judge(w);
+	assert_int_equal(found.list[0].level, FINDING_WARN);
+	for (int i = PORT_PCI_CORRECTABLE; i <= PORT_UPSTREAM_FATAL; i++)
+		w->server.event[i] = NAN;
+	limited(w, LIMIT_LINK, true, NULL);
 }
 
 /* What looks like a cause and is none, or the cause of something else. */
@@ -528,14 +556,15 @@ static void unknown_ceilings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_link),         cmocka_unit_test(by_pcie),
-		cmocka_unit_test(by_schedule),     cmocka_unit_test(by_core),
-		cmocka_unit_test(by_window),       cmocka_unit_test(by_pause),
-		cmocka_unit_test(by_loss),         cmocka_unit_test(spurious_timeouts),
-		cmocka_unit_test(both_ways),       cmocka_unit_test(by_receiver),
-		cmocka_unit_test(by_other_tasks),  cmocka_unit_test(by_one_qp),
-		cmocka_unit_test(events),          cmocka_unit_test(looks_alike),
-		cmocka_unit_test(accuses_nothing), cmocka_unit_test(unknown_ceilings),
+		cmocka_unit_test(by_link),          cmocka_unit_test(by_pcie),
+		cmocka_unit_test(by_schedule),      cmocka_unit_test(by_core),
+		cmocka_unit_test(by_window),        cmocka_unit_test(by_pause),
+		cmocka_unit_test(by_loss),          cmocka_unit_test(spurious_timeouts),
+		cmocka_unit_test(both_ways),        cmocka_unit_test(by_receiver),
+		cmocka_unit_test(by_other_tasks),   cmocka_unit_test(by_one_qp),
+		cmocka_unit_test(events),           cmocka_unit_test(pci_errors),
+		cmocka_unit_test(looks_alike),      cmocka_unit_test(accuses_nothing),
+		cmocka_unit_test(unknown_ceilings),
 	};
 
 	return cmocka_run_group_tests_name("limit", tests, NULL, NULL);

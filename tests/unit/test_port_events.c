@@ -107,7 +107,7 @@ static struct port_snapshot snapshot_of(void **state, const struct fixture *x)
 	struct port_events p;
 
 	put_fixture(state, x, 1);
-	port_events_open(&p, "dev0", 1, x->no_netdev ? "" : "eth0");
+	port_events_open(&p, "dev0", 1, x->no_netdev ? "" : "eth0", "0000:41:00.0");
 	port_events_start(&p);
 	put_fixture(state, x, 2);
 	port_events_stop(&p);
@@ -199,7 +199,7 @@ static void nothing_there(void **state)
 	bool packets;
 
 	(void)state;
-	port_events_open(&p, "dev0", 1, NULL);
+	port_events_open(&p, "dev0", 1, NULL, "0000:41:00.0");
 	port_events_start(&p);
 	s.port[0] = changes(&p);
 	for (int i = 0; i < PORT_EVENTS; i++) {
@@ -223,7 +223,7 @@ static void sources_that_vanish(void **state)
 	tree_put(state, PORT "hw_counters/packet_seq_err", "1\n");
 	tree_put(state, "ethtool/eth0", "rx_discards_phy: 4\nrx_prio0_pause_duration: 9\n");
 	tree_put(state, "dcb/eth0", "pfc_en: 0x01\n");
-	port_events_open(&p, "dev0", 1, "eth0");
+	port_events_open(&p, "dev0", 1, "eth0", "0000:41:00.0");
 	port_events_start(&p);
 	remove(tree_path(state, PORT "hw_counters/packet_seq_err"));
 	tree_put(state, "ethtool/eth0", "rx_prio0_pause_duration: 9\n");
@@ -265,7 +265,7 @@ static void namesakes(void **state)
 		snprintf(path, sizeof(path), "ethtool/%s", one[i].netdev);
 		if (strcmp(one[i].netdev, "nowhere") != 0)
 			tree_put(state, path, "     rx_discards_phy: 0\n");
-		port_events_open(&p, "dev0", 1, one[i].netdev);
+		port_events_open(&p, "dev0", 1, one[i].netdev, "0000:41:00.0");
 		assert_int_equal(p.ethtool_known, one[i].known);
 		port_events_start(&p);
 		assert_int_equal(changes(&p).event[PORT_FCS_ERRORS].known,
@@ -279,16 +279,52 @@ static void unknown_netdev(void **state)
 	struct port_events p;
 
 	tree_put(state, PORT "link_layer", "InfiniBand\n");
-	port_events_open(&p, "dev0", 1, "");
+	port_events_open(&p, "dev0", 1, "", "0000:41:00.0");
 	assert_int_equal(p.ethtool_known, PORT_NO_NETDEV);
 	tree_put(state, PORT "link_layer", "Ethernet\n");
-	port_events_open(&p, "dev0", 1, "");
+	port_events_open(&p, "dev0", 1, "", "0000:41:00.0");
 	assert_int_equal(p.ethtool_known, PORT_OTHER_NAMESPACE);
 	tree_put(state, PORT "gid_attrs/ndevs/0", "eth3\n");
 	tree_put(state, "ethtool/eth3", "rx_discards_phy: 4\n");
-	port_events_open(&p, "dev0", 1, NULL);
+	port_events_open(&p, "dev0", 1, NULL, "0000:41:00.0");
 	assert_int_equal(p.ethtool_known, PORT_EXACT);
 	assert_string_equal(p.netdev, "eth3");
+}
+
+/* AER of the function and of the port above it; each may be missing, with its reason. */
+static void pci_errors(void **state)
+{
+	struct port_events p;
+	struct port_changes to;
+
+	tree_put(state, "devices/pci0000:40/0000:40:01.0/aer_dev_correctable",
+		 "RxErr 3\nBadTLP 4\nTOTAL_ERR_COR 7\n");
+	tree_put(state, "devices/pci0000:40/0000:40:01.0/aer_dev_nonfatal",
+		 "TOTAL_ERR_NONFATAL 1\n");
+	tree_put(state, "devices/pci0000:40/0000:40:01.0/aer_dev_fatal", "TOTAL_ERR_FATAL 0\n");
+	tree_put(state, "devices/pci0000:40/0000:40:01.0/0000:41:00.0/vendor", "0x15b3\n");
+	tree_link(state, "bus/pci/devices/0000:41:00.0",
+		  "/devices/pci0000:40/0000:40:01.0/0000:41:00.0");
+	tree_link(state, "bus/pci/devices/0000:40:01.0", "/devices/pci0000:40/0000:40:01.0");
+	port_events_open(&p, "dev0", 1, "", "0000:41:00.0");
+	port_events_start(&p);
+	tree_put(state, "devices/pci0000:40/0000:40:01.0/aer_dev_correctable",
+		 "RxErr 3\nBadTLP 9\nTOTAL_ERR_COR 12\n");
+	to = changes(&p);
+	assert_int_equal(to.event[PORT_UPSTREAM_CORRECTABLE].known, PORT_EXACT);
+	assert_int_equal(to.event[PORT_UPSTREAM_CORRECTABLE].change, 5);
+	assert_string_equal(to.event[PORT_UPSTREAM_CORRECTABLE].own, "aer_dev_correctable");
+	assert_int_equal(to.event[PORT_UPSTREAM_NONFATAL].known, PORT_EXACT);
+	assert_int_equal(to.event[PORT_UPSTREAM_NONFATAL].change, 0);
+	assert_int_equal(to.event[PORT_PCI_CORRECTABLE].known, PORT_NO_AER);
+	/* it vanishes: no zero */
+	remove(tree_path(state, "devices/pci0000:40/0000:40:01.0/aer_dev_fatal"));
+	assert_int_equal(changes(&p).event[PORT_UPSTREAM_FATAL].known, PORT_UNREADABLE);
+	port_events_open(&p, "dev0", 1, "", "");
+	port_events_start(&p);
+	to = changes(&p);
+	assert_int_equal(to.event[PORT_PCI_FATAL].known, PORT_NO_PCI);
+	assert_int_equal(to.event[PORT_UPSTREAM_FATAL].known, PORT_NO_PCI);
 }
 
 /* Several ports: counts add up, durations and gauges do not. */
@@ -324,14 +360,14 @@ static void old_values(void **state)
 
 	tree_put(state, PORT "hw_counters/packet_seq_err", "1");
 	tree_put(state, PORT "hw_counters/lifespan", "15");
-	port_events_open(&p, "dev0", 1, NULL);
+	port_events_open(&p, "dev0", 1, NULL, "0000:41:00.0");
 	assert_true(p.age.read_ns == 0);
 	port_events_start(&p);
 	start_ns = clock_now_ns();
 	port_events_stop(&p);
 	assert_true(clock_now_ns() - start_ns >= 15000000);
 	tree_put(state, PORT "hw_counters/lifespan", "999999999");
-	port_events_open(&p, "dev0", 1, NULL);
+	port_events_open(&p, "dev0", 1, NULL, "0000:41:00.0");
 	assert_true(p.age.lifespan_ns <= 50000000);
 }
 
@@ -397,6 +433,7 @@ int main(void)
 		WITH_TREE(namesakes),
 		WITH_TREE(unknown_netdev),
 		WITH_TREE(old_values),
+		WITH_TREE(pci_errors),
 		cmocka_unit_test(restarts),
 		cmocka_unit_test(several_ports),
 		cmocka_unit_test(names),
