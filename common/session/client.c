@@ -174,6 +174,16 @@ static json_t *make_hello(struct session *s)
 	return NULL;
 }
 
+/* Send hello M (stolen); with --auth after both ends have proved who they are. */
+static int send_hello(struct session *s, json_t *m)
+{
+	struct program *p = s->program;
+
+	if (!p->auth.method)
+		return link_send(&s->link, m);
+	return auth_introduce(&p->auth, &s->link.oob, m, s->link.timeout_ns, &p->fault);
+}
+
 /* Try once to be served. Returns 0: welcome; 1: try again; -1. */
 static int greet_server(struct session *s, struct queue *q)
 {
@@ -189,6 +199,7 @@ static int greet_server(struct session *s, struct queue *q)
 		.arg = s,
 	};
 	json_t *m = NULL;
+	bool sent;
 	int rc;
 
 	fault_phase(&p->fault, "connecting to the server");
@@ -201,10 +212,11 @@ static int greet_server(struct session *s, struct queue *q)
 	m = make_hello(s);
 	if (!m)
 		return -1;
-	if (link_send(&s->link, m) || receive_answer(q, &m)) {
+	sent = send_hello(s, m) == 0;
+	if (!sent || receive_answer(q, &m)) {
 		/* A server that ended just now had us in its queue: look whether there is a next
 		 * one. */
-		if (p->fault.code != FAULT_PEER)
+		if (p->fault.code != FAULT_PEER || (!sent && s->link.oob.received))
 			return -1;
 		q->lost = p->fault;
 		return try_again(q, LOST_RETRY_NS);

@@ -183,7 +183,8 @@ int command_line_read(struct program *p, int argc, char **argv)
 	if (options_parse(&p->options, argc, argv, &p->fault))
 		return -1;
 	p->server = p->options.local.host == NULL;
-	if (check_information(p))
+	if (check_information(p) ||
+	    auth_read(&p->auth, p->options.local.auth, p->options.local.allow, &p->fault))
 		return -1;
 	if (strncmp(p->name, "ib_", 3) == 0 && !options_given(&p->options, "format"))
 		o->format = FORMAT_PERFTEST;

@@ -87,7 +87,7 @@ int hello_check(const struct program *p, const json_t *m, struct experiment *e, 
 	*e = p->test->defaults;
 	if (!message_is(m, "hello"))
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
-	if (check_versions(m, f) || check_test(p, m, f) ||
+	if (auth_refuse(m, f) || check_versions(m, f) || check_test(p, m, f) ||
 	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")), f) ||
 	    message_flag(m, "gpu_memory", &gpu_memory, f) ||
 	    message_has(m, "rails", can_choose(rails), f) ||

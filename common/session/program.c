@@ -43,6 +43,8 @@ static int run_session(struct program *p, struct session *s)
 	clock_init(&p->clock, sysfs_root());
 	steal_open(&p->steal,
 		   "/proc/stat"); /* so that a server has the same open before each client */
+	if (!p->accepted && auth_open(&p->auth, &p->fault)) /* that server has authenticated it */
+		return -1;
 	return p->server ? session_server(s) : session_client(s);
 }
 

@@ -26,6 +26,7 @@ struct program {
 	struct gates gates;
 	struct strict strict;
 	struct repeat repeat;
+	struct auth auth;
 	struct listener listener; /* server */
 	json_t *accepted;         /* the hello of a client that was handed over; NULL: none */
 };

@@ -389,6 +389,7 @@ int session_server(struct session *s)
 	p->listener.log = p->options.output.quiet ? NULL : stderr;
 	p->listener.vet = vet_client;
 	p->listener.vet_arg = p;
+	p->listener.auth = p->auth.method ? &p->auth : NULL;
 	if (announce_server(p))
 		return -1;
 	rc = p->options.local.persistent ? serve_all(s) : serve_until_one(s);

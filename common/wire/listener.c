@@ -144,6 +144,7 @@ static void accept_connections(struct listener *l)
 		place = find_pending_slot(l);
 		if (l->pending[place].oob.fd >= 0)
 			drop_connection(l, place, "too many silent connections");
+		l->pending[place].visit = (struct auth_visit){""};
 		oob_adopt(&l->pending[place].oob, l->ops, l->signal_stop, fd);
 		l->pending[place].oob.limit = OOB_GREETING_MAX;
 		l->pending[place].deadline_ns = clock_now_ns() + l->patience_ns;
@@ -163,6 +164,8 @@ static int read_first_message(struct listener *l, int i, json_t **first)
 	char line[1024];
 	int rc = oob_poll(&l->pending[i].oob, first, &why);
 
+	if (rc > 0 && l->auth)
+		rc = auth_receive(l->auth, &l->pending[i].visit, &l->pending[i].oob, first, &why);
 	if (rc < 0) {
 		fault_format(&why, line, sizeof(line));
 		drop_connection(l, i, line);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "wire/auth.h"
 #include "wire/waitlist.h"
 #include "wire/oob.h"
 
@@ -35,6 +36,7 @@ struct listener {
 	struct stop *signal_stop; /* the same; NULL while the guard runs */
 	struct {
 		struct oob oob;
+		struct auth_visit visit;
 		uint64_t deadline_ns;
 	} pending[LISTENER_PENDING_MAX];
 	struct waitlist waitlist; /* clients that wait while another one is served */
@@ -46,6 +48,8 @@ struct listener {
 	 */
 	int (*vet)(const void *arg, const json_t *first, struct fault *f);
 	const void *vet_arg;
+	const struct auth
+		*auth; /* how a client proves who it is, before all else; NULL: not at all */
 	pthread_t guard;
 	bool guarding;
 	int guard_fd; /* eventfd that ends the guard */

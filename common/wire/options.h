@@ -143,6 +143,7 @@ struct local_options {
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf;
 	uint64_t gpu_path; /* enum gpu_path */
+	const char *auth, *allow; /* as typed: wire/auth.h; NULL: not given */
 	uint64_t timeout_ns;
 	uint64_t connect_timeout_ns;
 	uint64_t ready_fd; /* AUTO: none */

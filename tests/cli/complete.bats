@@ -71,7 +71,10 @@ programs() {
 
 @test "a value is asked for where there must be one" {
 	offers 'send_bw --siz' '--size='
-	offers 'send_bw --all' '--all '
+	offers 'send_bw --all' '--all ' '--allow='
+	offers 'send_bw --auth' '--auth='
+	offers 'send_bw --auth=' 'none ' 'munge ' 'key:'
+	offers 'send_bw --auth=k' 'key:'
 	offers 'send_bw --js' '--json ' '--json=' '--json-version='
 	offers 'send_bw --wind'
 	offers 'gdr_bw --wind' '--windows='
@@ -92,6 +95,7 @@ programs() {
 	: >run.json
 	offers 'send_bw --json=ru' run.json
 	offers 'send_bw --out_json_file ru' run.json
+	offers 'send_bw --auth=key:ru' run.json
 	rm -r sys/class nvidia
 	nvidia-smi() { return 9; }
 	offers 'send_bw --gpu='

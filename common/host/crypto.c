@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "host/crypto.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HASH_BYTES    32
+#define MAKE_KEY      "(umask 077; head -c 32 /dev/urandom >FILE)"
+#define ROW(function) {#function, offsetof(struct crypto, function)},
+
+int crypto_open(struct crypto *c, struct fault *f)
+{
+	static const char *const names[] = {"libcrypto.so.3", "libcrypto.so.1.1"};
+	static const struct {
+		const char *name;
+		size_t offset;
+	} entry[] = {CRYPTO_ENTRIES(ROW)};
+	void *library = NULL;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !library; i++)
+		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "dlopen(%s)", names[0]);
+		fault_cause(f, "This host or container has no libcrypto, which --auth needs for "
+			       "SHA-256");
+		return fault_fix(f, "install OpenSSL 3 or 1.1 (libssl3 of Debian, openssl-libs of "
+				    "Fedora)");
+	}
+	for (size_t i = 0; i < sizeof(entry) / sizeof(entry[0]); i++) {
+		void *symbol = dlsym(library, entry[i].name);
+
+		if (!symbol) {
+			fault_raise(f, FAULT_UNAVAILABLE, 0, "libcrypto has no %s", entry[i].name);
+			return fault_fix(f, "install OpenSSL 3 or 1.1");
+		}
+		memcpy((char *)c + entry[i].offset, &symbol, sizeof(symbol));
+	}
+	return 0;
+}
+
+/* Check that only this user, or root, can read and change the key file with state ST at PATH. */
+static int check_key_file(const struct stat *st, const char *path, struct fault *f)
+{
+	if (!S_ISREG(st->st_mode))
+		return fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' is not a regular file",
+				   path);
+	if (st->st_uid != geteuid() && st->st_uid != 0) {
+		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' belongs to uid %u", path,
+			    (unsigned)st->st_uid);
+		fault_cause(f,
+			    "Its owner can change it; the key must belong to uid %u, as whom "
+			    "this program runs, or to root",
+			    (unsigned)geteuid());
+		return fault_fix(f, "chown %u %.80s", (unsigned)geteuid(), path);
+	}
+	if (st->st_mode & 077) {
+		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has mode %04o", path,
+			    (unsigned)st->st_mode & 07777);
+		fault_cause(f, "Other users can read or change it, so it is not a secret");
+		return fault_fix(f, "make a new key: " MAKE_KEY);
+	}
+	if (st->st_size < CRYPTO_KEY_MIN) {
+		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has %lld bytes", path,
+			    (long long)st->st_size);
+		fault_cause(f, "A key has %u to %u bytes", CRYPTO_KEY_MIN, CRYPTO_KEY_MAX);
+		return fault_fix(f, "make one: " MAKE_KEY);
+	}
+	return 0;
+}
+
+/* Read all of FD into K. */
+static int read_key(struct crypto_key *k, int fd, const char *path, struct fault *f)
+{
+	unsigned char more;
+	ssize_t n = 1;
+
+	while (k->size < sizeof(k->bytes) && n > 0) {
+		n = read(fd, k->bytes + k->size, sizeof(k->bytes) - k->size);
+		if (n < 0)
+			return fault_raise(f, FAULT_LOCAL, errno, "reading key file '%.80s'", path);
+		k->size += (size_t)n;
+	}
+	if (k->size >= CRYPTO_KEY_MIN && read(fd, &more, 1) <= 0)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has %s than %u bytes", path,
+		    k->size < CRYPTO_KEY_MIN ? "fewer" : "more",
+		    k->size < CRYPTO_KEY_MIN ? CRYPTO_KEY_MIN : CRYPTO_KEY_MAX);
+	return fault_fix(f, "make one: " MAKE_KEY);
+}
+
+int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f)
+{
+	/* A FIFO must not block. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
+	struct stat st;
+
+	k->size = 0;
+	if (fd < 0) {
+		fault_raise(f, FAULT_USAGE, errno, "key file '%.80s'", path);
+		return fault_fix(f, "check the path in --auth=key:FILE; to make a key: " MAKE_KEY);
+	}
+	rc = fstat(fd, &st) ? fault_raise(f, FAULT_LOCAL, errno, "fstat(%.80s)", path)
+			    : check_key_file(&st, path, f);
+	if (rc == 0)
+		rc = read_key(k, fd, path, f);
+	close(fd);
+	return rc;
+}
+
+void crypto_hex(const unsigned char *data, size_t size, char *hex)
+{
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", data[i]);
+}
+
+void crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX])
+{
+	unsigned char hash[HASH_BYTES];
+
+	c->SHA256((const unsigned char *)text, strlen(text), hash);
+	crypto_hex(hash, sizeof(hash), hex);
+}
+
+void crypto_hmac(const struct crypto *c, const struct crypto_key *k, const char *text, size_t size,
+		 char hex[CRYPTO_HEX])
+{
+	unsigned char mac[64] = {0}; /* EVP_MAX_MD_SIZE */
+	unsigned int bytes = 0;
+
+	c->HMAC(c->EVP_sha256(), k->bytes, (int)k->size, (const unsigned char *)text, size, mac,
+		&bytes);
+	crypto_hex(mac, HASH_BYTES, hex);
+}
+
+bool crypto_equal(const struct crypto *c, const char a[CRYPTO_HEX], const char b[CRYPTO_HEX])
+{
+	return c->CRYPTO_memcmp(a, b, CRYPTO_HEX) == 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "wire/auth.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "wire/message.h"
+
+const char *auth_name(const struct auth *a)
+{
+	static const char *const name[] = {
+		[AUTH_NONE] = "none", [AUTH_MUNGE] = "munge", [AUTH_KEY] = "key"};
+
+	return name[a->method];
+}
+
+/* The rest of TEXT after PREFIX, which must not be empty; NULL: it is not that. */
+static const char *rest_of(const char *text, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	return strncmp(text, prefix, size) == 0 && text[size] ? text + size : NULL;
+}
+
+static int read_method(struct auth *a, const char *how, struct fault *f)
+{
+	if (!how || strcmp(how, "none") == 0)
+		return 0;
+	a->method = AUTH_MUNGE;
+	if (strcmp(how, "munge") == 0)
+		return 0;
+	a->file = rest_of(how, "munge:");
+	if (a->file)
+		return 0;
+	a->method = AUTH_KEY;
+	a->file = rest_of(how, "key:");
+	if (a->file)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "invalid value '%.60s' of --auth", how);
+	return fault_fix(f, "use none, munge, munge:SOCKET or key:FILE");
+}
+
+int auth_read(struct auth *a, const char *how, const char *list, struct fault *f)
+{
+	*a = (struct auth){.list = list};
+	if (read_method(a, how, f))
+		return -1;
+	if (!list || a->method == AUTH_MUNGE)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--allow cannot be used %s",
+		    a->method == AUTH_KEY ? "with --auth=key" : "without --auth=munge");
+	if (a->method == AUTH_KEY)
+		fault_cause(f, "The key does not say which user has it");
+	return fault_fix(f, a->method == AUTH_KEY
+				    ? "omit it: every user who can read the key file is allowed"
+				    : "add --auth=munge on both ends");
+}
+
+/* Let munged seal and decode a credential: whether it answers, and as whom it knows this process.
+ */
+static int ask_munged(struct auth *a, struct fault *f)
+{
+	struct munge_sealed s;
+	char *credential;
+	int rc;
+
+	if (munge_seal(&a->munge, "rdmark", (uid_t)-1, &credential, f))
+		return -1;
+	rc = munge_unseal(&a->munge, "program", credential, &s, f);
+	free(credential);
+	/* A container's user ID can be another one to munged outside. */
+	a->uid = s.uid;
+	return rc;
+}
+
+int auth_open(struct auth *a, struct fault *f)
+{
+	fault_phase(f, "preparing --auth");
+	if (a->method == AUTH_NONE)
+		return 0;
+	if (crypto_open(&a->crypto, f))
+		return -1;
+	a->uid = geteuid();
+	if (a->method == AUTH_KEY)
+		return crypto_read_key(&a->key, a->file, f);
+	if (munge_open(&a->munge, a->file, f) || ask_munged(a, f))
+		return -1;
+	return allow_read(&a->allow, a->list, a->uid, f);
+}
+
+int auth_refuse(const json_t *m, struct fault *f)
+{
+	char theirs[16];
+
+	if (!json_object_get(m, "auth"))
+		return 0;
+	if (message_text(m, "auth", theirs, sizeof(theirs), f))
+		return -1;
+	fault_raise(f, FAULT_USAGE, 0, "the two ends have different --auth: server none, client %s",
+		    theirs);
+	return fault_fix(f, "start the server with --auth=%s, or omit it on the client",
+			 strcmp(theirs, "key") == 0 ? "key:FILE" : theirs);
+}

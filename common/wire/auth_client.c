@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The client's side of auth.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "wire/auth_seal.h"
+#include "wire/message.h"
+
+static int send_to(struct oob *o, json_t *m, uint64_t timeout_ns, struct fault *f)
+{
+	return oob_send(o, m, clock_now_ns() + timeout_ns, f);
+}
+
+/* Read the server's challenge M: its nonce, and its user. */
+static int read_challenge(const struct auth *a, const json_t *m, struct auth_claim *claim,
+			  uid_t *uid, struct fault *f)
+{
+	uint64_t protocol, number;
+	char theirs[16];
+
+	if (message_u64(m, "protocol", UINT32_MAX, &protocol, f) ||
+	    message_has(m, "protocol", protocol == AUTH_PROTOCOL, f) ||
+	    message_text(m, "auth", theirs, sizeof(theirs), f) ||
+	    message_has(m, "auth", strcmp(theirs, auth_name(a)) == 0, f) ||
+	    message_u64(m, "uid", UINT32_MAX - 1, &number, f))
+		return -1;
+	*uid = (uid_t)number;
+	return auth_read_nonce(m, claim->server_nonce, f);
+}
+
+/* Send the credential for HELLO, with CLAIM, to the server that runs as UID. */
+static int send_credential(const struct auth *a, struct oob *o, const struct auth_claim *claim,
+			   uid_t uid, const char *hello, uint64_t timeout_ns, struct fault *f)
+{
+	char *credential;
+	int rc;
+
+	if (auth_seal(a, claim, uid, &credential, f))
+		return -1;
+	rc = send_to(o,
+		     json_pack("{s:s, s:s, s:s, s:s}", "type", "credential", "nonce",
+			       claim->client_nonce, "credential", credential, "hello", hello),
+		     timeout_ns, f);
+	free(credential);
+	return rc;
+}
+
+/* Wait for the server's proof of CLAIM, and check it. */
+static int read_proof(const struct auth *a, struct oob *o, struct auth_claim *claim,
+		      uint64_t timeout_ns, struct fault *f)
+{
+	json_t *m;
+	uid_t uid;
+	int rc;
+
+	if (message_expect(o, "proof", &m, timeout_ns, f))
+		return -1;
+	claim->from = "server";
+	rc = auth_unseal(a, claim, json_string_value(json_object_get(m, "credential")), &uid, f);
+	json_decref(m);
+	return rc;
+}
+
+static int introduce(const struct auth *a, struct oob *o, const char *hello, uint64_t timeout_ns,
+		     struct fault *f)
+{
+	struct auth_claim claim = {.from = "client"};
+	json_t *m;
+	uid_t uid;
+	int rc;
+
+	crypto_hash(&a->crypto, hello, claim.hello);
+	if (auth_make_nonce(claim.client_nonce, f) ||
+	    send_to(o,
+		    json_pack("{s:s, s:i, s:s, s:s}", "type", "hello", "protocol", AUTH_PROTOCOL,
+			      "version", RDMARK_VERSION, "auth", auth_name(a)),
+		    timeout_ns, f) ||
+	    message_expect(o, "challenge", &m, timeout_ns, f))
+		return -1;
+	rc = read_challenge(a, m, &claim, &uid, f);
+	json_decref(m);
+	if (rc || send_credential(a, o, &claim, uid, hello, timeout_ns, f))
+		return -1;
+	return read_proof(a, o, &claim, timeout_ns, f);
+}
+
+int auth_introduce(const struct auth *a, struct oob *o, json_t *hello, uint64_t timeout_ns,
+		   struct fault *f)
+{
+	char *text = hello ? json_dumps(hello, JSON_COMPACT) : NULL;
+	int rc;
+
+	json_decref(hello);
+	fault_phase(f, "authenticating to the server");
+	rc = text ? introduce(a, o, text, timeout_ns, f)
+		  : fault_raise(f, FAULT_LOCAL, ENOMEM, "creating a message for %s", o->peer);
+	free(text);
+	return rc;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "wire/auth_seal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/units.h"
+#include "wire/message.h"
+
+#define NONCE_BYTES 32
+#define TEXT_BYTES  256
+
+int auth_make_nonce(char hex[CRYPTO_HEX], struct fault *f)
+{
+	unsigned char nonce[NONCE_BYTES];
+
+	if (getrandom(nonce, sizeof(nonce), 0) != sizeof(nonce))
+		return fault_raise(f, FAULT_LOCAL, errno, "getrandom");
+	crypto_hex(nonce, sizeof(nonce), hex);
+	return 0;
+}
+
+static bool is_hex(const char *text)
+{
+	return strlen(text) == CRYPTO_HEX - 1 && strspn(text, "0123456789abcdef") == CRYPTO_HEX - 1;
+}
+
+int auth_read_nonce(const json_t *m, char hex[CRYPTO_HEX], struct fault *f)
+{
+	const char *nonce = json_string_value(json_object_get(m, "nonce"));
+
+	if (message_has(m, "nonce", nonce && is_hex(nonce), f))
+		return -1;
+	memcpy(hex, nonce, CRYPTO_HEX);
+	return 0;
+}
+
+static void format_claim(const struct auth_claim *c, char text[TEXT_BYTES])
+{
+	snprintf(text, TEXT_BYTES, "rdmark %s %d %s %s %s", c->from, AUTH_PROTOCOL, c->server_nonce,
+		 c->client_nonce, c->hello);
+}
+
+int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
+	      struct fault *f)
+{
+	char text[TEXT_BYTES], mac[CRYPTO_HEX];
+
+	format_claim(c, text);
+	if (a->method == AUTH_MUNGE)
+		return munge_seal(&a->munge, text, reader, credential, f);
+	crypto_hmac(&a->crypto, &a->key, text, strlen(text), mac);
+	if (asprintf(credential, "%s %s", text, mac) >= 0)
+		return 0;
+	*credential = NULL;
+	return fault_raise(f, FAULT_LOCAL, ENOMEM, "making a credential");
+}
+
+/* Raise the fault that the credential of the end WHOSE, which is genuine, seals TEXT. */
+static int refuse_claim(const struct auth_claim *expected, const char *text, struct fault *f)
+{
+	char from[16], hello[CRYPTO_HEX], server_nonce[CRYPTO_HEX], client_nonce[CRYPTO_HEX];
+	const char *whose = expected->from;
+	int protocol = 0;
+
+	if (sscanf(text, "rdmark %15s %d %64s %64s %64s", from, &protocol, server_nonce,
+		   client_nonce, hello) != 5) {
+		fault_raise(f, FAULT_PEER, 0, "the %s's credential is of another program", whose);
+		return fault_cause(f, "It is genuine, but was not made for rdmark");
+	}
+	if (strcmp(from, whose) != 0) {
+		fault_raise(f, FAULT_PEER, 0, "the %s's credential is one that a %s made", whose,
+			    strcmp(whose, "client") == 0 ? "server" : "client");
+		return fault_cause(f, "The credential of one end was sent back to it");
+	}
+	if (protocol != AUTH_PROTOCOL)
+		return fault_raise(f, FAULT_USAGE, 0,
+				   "the %s's credential is for protocol %d, not %d", whose,
+				   protocol, AUTH_PROTOCOL);
+	if (strcmp(server_nonce, expected->server_nonce) != 0 ||
+	    strcmp(client_nonce, expected->client_nonce) != 0) {
+		fault_raise(f, FAULT_PEER, 0, "the %s's credential is for another connection",
+			    whose);
+		return fault_cause(f, "It was recorded and sent again, or it was made for another "
+				      "server");
+	}
+	fault_raise(f, FAULT_PEER, 0, "the %s's credential is for another hello", whose);
+	return fault_cause(f, "The client's hello was changed between the two ends");
+}
+
+/* Check that the peer's clock is near enough: S is genuine and was made for this connection. */
+static int check_clocks(const struct munge_sealed *s, const char *whose, struct fault *f)
+{
+	int64_t by = s->clocks_differ_s;
+
+	if (!by)
+		return 0;
+	fault_raise(
+		f, FAULT_USAGE, 0,
+		"munge_decode: the %s's credential %s: the clocks of the two hosts differ by %s",
+		whose, by > 0 ? "has expired" : "is from the future",
+		units_ns((uint64_t)(by > 0 ? by : -by) * UNITS_NS_PER_S).text);
+	fault_cause(f, "The clock of the %s's host is %s; credentials are valid for %d s", whose,
+		    by > 0 ? "behind" : "ahead", MUNGE_TTL_S);
+	return fault_fix(f, "set both clocks, for example with chrony or systemd-timesyncd");
+}
+
+static int check_user(const struct auth *a, const struct munge_sealed *s, const char *whose,
+		      struct fault *f)
+{
+	const char *other = strcmp(whose, "client") == 0 ? "server" : "client";
+	char user[96], own[96];
+
+	if (allow_has(&a->allow, s->uid, s->gid))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "the %s's user %s is not allowed", whose,
+		    allow_user(s->uid, user, sizeof(user)));
+	if (!a->list)
+		fault_cause(f, "Without --allow only %s and root are allowed",
+			    allow_user(a->uid, own, sizeof(own)));
+	else
+		fault_cause(f, "--allow of the %s does not have that user, nor a group of it",
+			    other);
+	return fault_fix(f, "add the user to --allow of the %s", other);
+}
+
+/* Check credential "TEXT MAC". */
+static int unseal_key(const struct auth *a, const struct auth_claim *expected,
+		      const char *credential, char text[TEXT_BYTES], struct fault *f)
+{
+	const char *mac = strrchr(credential, ' ');
+	char own[CRYPTO_HEX];
+
+	if (!mac || !is_hex(mac + 1) || mac - credential >= TEXT_BYTES) {
+		fault_raise(f, FAULT_PEER, 0, "the %s's credential is malformed", expected->from);
+		return fault_cause(f, "It is not a text and its HMAC");
+	}
+	crypto_hmac(&a->crypto, &a->key, credential, (size_t)(mac - credential), own);
+	if (!crypto_equal(&a->crypto, own, mac + 1)) {
+		fault_raise(f, FAULT_USAGE, 0, "the %s's credential is invalid", expected->from);
+		fault_cause(f, "The key files of the two ends differ, or the credential was "
+			       "changed");
+		return fault_fix(f, "use the same key file on both ends; compare them with "
+				    "sha256sum");
+	}
+	snprintf(text, TEXT_BYTES, "%.*s", (int)(mac - credential), credential);
+	return 0;
+}
+
+int auth_unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
+		uid_t *uid, struct fault *f)
+{
+	const char *whose = expected->from;
+	struct munge_sealed s = {.clocks_differ_s = 0};
+	char text[TEXT_BYTES];
+
+	if (!credential || strlen(credential) > AUTH_CREDENTIAL_MAX)
+		return fault_raise(f, FAULT_PEER, 0,
+				   credential ? "the %s's credential is longer than %u bytes"
+					      : "the %s sent no credential",
+				   whose, AUTH_CREDENTIAL_MAX);
+	if (a->method == AUTH_MUNGE ? munge_unseal(&a->munge, whose, credential, &s, f)
+				    : unseal_key(a, expected, credential, s.text, f))
+		return -1;
+	format_claim(expected, text);
+	if (strcmp(text, s.text) != 0)
+		return refuse_claim(expected, s.text, f);
+	*uid = s.uid;
+	if (a->method != AUTH_MUNGE)
+		return 0;
+	return check_clocks(&s, whose, f) || check_user(a, &s, whose, f) ? -1 : 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* auth_seal: the credentials of auth.h. Only auth*.c include this. */
+#pragma once
+
+#include "wire/auth.h"
+
+/* What a credential seals. */
+struct auth_claim {
+	const char *from; /* the end that makes it: "client" or "server" */
+	char server_nonce[CRYPTO_HEX], client_nonce[CRYPTO_HEX];
+	char hello[CRYPTO_HEX]; /* SHA-256 of the real hello's text */
+};
+
+/* Write a new nonce to HEX. */
+int auth_make_nonce(char hex[CRYPTO_HEX], struct fault *f);
+
+/* Read nonce KEY of M. Raises FAULT_PEER. */
+int auth_read_nonce(const json_t *m, char hex[CRYPTO_HEX], struct fault *f);
+
+/* Seal C in a new *CREDENTIAL for the user READER; the caller frees it. */
+int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
+	      struct fault *f);
+
+/*
+ * Check that CREDENTIAL of the peer (NULL: it sent none) seals EXPECTED, and that --allow has the
+ * user that made it; with munge *UID becomes that user.
+ */
+int auth_unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
+		uid_t *uid, struct fault *f);
