@@ -5,7 +5,8 @@
 #   make deps       install what building and testing needs (apt-get or dnf, as root or with sudo);
 #                   nothing else but `make demo` installs any
 #   make demo       see the tests run: installs what is missing, finds or makes an RDMA device
-#   make check      all tests that can run here; installs nothing, but says what is missing
+#   make check      the tests of ten minutes; installs nothing, but says what is missing
+#   make check-all  all tests that can run here, in an hour
 #   make unit       the unit tests; `make sim` the stand-ins, `make san` the programs with sanitizers
 #   make bench      beside perftest, in one run
 #   make gpu-check  GPU memory and copies on a real GPU; exit status 77 of gpu_check: none here
@@ -197,11 +198,15 @@ demo: deps
 	$(Q)tests/demo
 
 # Installs nothing: what is missing stops it, but for what a few tests are skipped without.
-check:
+# Nothing is run under sanitizers, nor in machines that are emulated.
+check: check_tiers = unit cli verbs sim
+check: check_builds = all unit sim
+check-all: check_builds = all unit sim san
+check check-all:
 	$(Q)packaging/deps -n || \
-	  { echo "check: without them, 'make all unit sim san' and 'tests/check TIER...' run parts (tests/check --help)" >&2; exit 1; }
-	$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all unit sim san
-	$(Q)tests/check
+	  { echo "$@: without them, 'make all unit sim san' and 'tests/check TIER...' run parts (tests/check --help)" >&2; exit 1; }
+	$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) $(check_builds)
+	$(Q)tests/check $(check_tiers)
 
 bench:
 	$(Q)$(MAKE) --no-print-directory all sim
@@ -257,7 +262,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all help unit sim san deps demo check bench gpu-check fuzz coverage dist rpm deb install install-compat \
+.PHONY: all help unit sim san deps demo check check-all bench gpu-check fuzz coverage dist rpm deb install install-compat \
 	install-server clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -39,12 +39,14 @@ no_tests() {
 	sed -i '/^sim:$/,/^$/{/^\t/d}; /^san:$/,/^$/{/^\t/d}' Makefile
 }
 
-@test "make check installs nothing, and goes on where tests are only skipped for it" {
+@test "make check and make check-all install nothing, and go on where tests are only skipped for it" {
 	no_tests
 	printf 'debootstrap\nqemu-user\n' >lacking
-	run make check
-	[[ $status == 0 && $output == *'skipped: qemu-user debootstrap'*'built'*'tests ran' ]]
-	[[ ! -e installs ]]
+	for target in check check-all; do
+		run make $target
+		[[ $status == 0 && $output == *'skipped: qemu-user debootstrap'*'built'*'tests ran' ]]
+		[[ ! -e installs ]]
+	done
 }
 
 @test "make check stops before it builds where tests would fail for it" {
@@ -95,7 +97,7 @@ ci() {
 	echo 0 >status
 	ci
 	[[ $status == 0 && ${lines[-1]} == '7 passed, 0 failed, 2 skipped' ]]
-	[[ $(tail -n 1 order) == 'make check' && $(head -n 1 order) == apt-get*update ]]
+	[[ $(tail -n 1 order) == 'make check-all' && $(head -n 1 order) == apt-get*update ]]
 	[[ $(grep -c ' install .*bats' order) == 1 && $(grep -c '^make' order) == 1 ]]
 	grep -q "^    $(tail -n 1 order)\( \|\$\)" "$top/README.md"
 }
@@ -151,4 +153,12 @@ ci() {
 	for tier in $tiers; do grep -q "^  $tier  *[^ ]" help || { echo "$tier"; return 1; }; done
 	grep -q '^  bats tests/cli/man.bats' help
 	run ! "$top/tests/check" --nonsense
+}
+
+@test "after CHECK_UNTIL tests/check begins nothing more, and counts that as skipped" {
+	mkdir build
+	BUILD=$PWD/build CHECK_UNTIL=1 run "$top/tests/check" unit cli kernel
+	[[ $status == 0 && ${lines[-1]} == '0 passed, 0 failed, 3 skipped' && $output == *'skipped: kernel: all of it: CHECK_UNTIL had passed'* ]]
+	CHECK_UNTIL=1 run "$top/tests/lib/files" "$top/tests/cli/make.bats"
+	[[ $status == 0 && $output == *'ok 1 '*'/make.bats # skip CHECK_UNTIL had passed' ]]
 }

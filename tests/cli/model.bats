@@ -124,7 +124,6 @@ instructions() {
 	export RDMARK_PRELOAD=${RDMARK_BIN%/*}/tests/libsimverbs.so SIMVERBS_NULL=1 SIMVERBS_DIR=$PWD/fabric
 	[[ -e $RDMARK_PRELOAD ]] || skip 'the stand-in is not built (make sim)'
 	command -v valgrind >/dev/null || skip 'valgrind is not here (make deps)'
-	deadline=60
 	instructions 10000
 	few=$count
 	instructions 30000

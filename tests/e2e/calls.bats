@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=kernel
 # shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
 #
 # --post-api: streams posted by ibv_post_send or by ibv_wr_*, in every form that they have.

@@ -12,7 +12,6 @@ setup_file() { need_device; }
 
 # example NAME ARG…: to its end.
 example() {
-	local deadline=120 # a row of runs, on machines that are emulated, too
 	start example "$root/contrib/examples/$1" "${@:2}"
 	finish example
 }

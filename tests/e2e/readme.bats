@@ -86,14 +86,14 @@ as_shown() {
 	says plot.out 'write_bw' 'line rate'
 }
 
-@test "README: every command is one that is run here, or that make check is or cannot be" {
+@test "README: every command is one that is run here, or that make check-all is or cannot be" {
 	local line
 	while IFS= read -r line; do
 		case $line in
 		'server$ build/bin/'* | 'client$ build/bin/'*) ;;
 		build/bin/*) grep -qF "    $line" <(awk '/^## / { on = $0 == "## A sweep" } on' "$root/README.md") || fail "nobody runs: $line" ;;
 		# demo and check run the tests; tests/cli/install.bats and tests/packages run the others
-		'make demo' | 'make check '* | 'make deps '* | make\ \ * | 'make install '* | 'make deb '* | 'apt install ./build/packages/rdmark_*.deb') ;;
+		'make demo' | 'make check '* | 'make check-all '* | 'make deps '* | make\ \ * | 'make install '* | 'make deb '* | 'apt install ./build/packages/rdmark_*.deb') ;;
 		*) fail "nobody runs: $line" ;;
 		esac
 	done < <(commands)

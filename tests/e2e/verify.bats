@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=kernel
 # shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets
 #
 # --verify on a network that works: everything is checked, and nothing is wrong.
@@ -41,7 +42,6 @@ verified() {
 }
 
 @test "all sizes: a line for each, and slots that are used again" {
-	deadline=120 # hundreds of MiB through an emulated machine
 	verified write_bw --verify -a -n 2
 	(($(grep -c 'verified: ' client.err) == 23))
 }

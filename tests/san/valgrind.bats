@@ -9,7 +9,6 @@ load ../lib/rdmark
 @test "valgrind: no leak, no uninitialised read, both sides" {
 	local program
 	command -v valgrind >/dev/null || skip 'valgrind is not here (make deps)'
-	deadline=120
 	through=("$(command -v valgrind)" -q --leak-check=full --error-exitcode=99)
 	for program in "${programs[@]}"; do
 		pair "$program" -n 20 -s 64 --timeout 60
@@ -25,7 +24,6 @@ load ../lib/rdmark
 
 @test "valgrind: a server that stays, with a line, refusals, a dead client and garbage" {
 	command -v valgrind >/dev/null || skip 'valgrind is not here (make deps)'
-	deadline=120
 	through=("$(command -v valgrind)" -q --leak-check=full --error-exitcode=99)
 	server send_bw --persistent --max-qps 2 --timeout 60
 	through=()
