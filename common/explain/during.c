@@ -75,6 +75,12 @@ static enum finding_level level_of(double share)
 	return share >= SHARE_WARNS ? FINDING_WARN : FINDING_NOTE;
 }
 
+/* What LEAST to MOST of the run was lost to, of which SHARE is the best that is known. */
+struct cost {
+	double least, share, most;
+	bool measured; /* the share is; else it is as far from one end as from the other */
+};
+
 static void add_share(struct finding *f, double share)
 {
 	if (share >= SHARE_SAID)
@@ -92,19 +98,52 @@ static double waited_share(const struct watched *w, double ns)
 	return share > 1 ? 1 : share;
 }
 
+/* The share of its packets that the source of the data sent in vain; NaN: unknown. */
+static double wasted_share(const struct watched *w)
+{
+	double sent = w->source->event[PORT_SENT_PACKETS];
+
+	/* Those of the other direction have ACKs among them. */
+	return w->r->both || !(sent > 0) ? NAN : fmax(1 - packets_of(w->r) / sent, 0);
+}
+
 /*
- * After a NAK, what was in flight is sent again: the round trip is lost, at any rate (an upper
- * bound where a NIC sends only the missing packet). Refuted by NAKs that stand still.
+ * After each of so many NAKs, what was in flight is sent again. That takes a round trip, at least
+ * (less where a NIC sends only the missing packet), and at most the time that a message was in
+ * flight when nothing was missing, or the time that the data leave of the link's. In between, the
+ * packets that were sent in vain tell.
  */
+static struct cost cost_of_loss(const struct watched *w, double naks)
+{
+	double in_flight = naks * w->sender->completion_ns / (w->run_ns * w->r->qps);
+	double link = fmin(w->source->rate_gbps, w->sink->rate_gbps) * run_data_share(w->r);
+	double most = in_flight / (1 + in_flight), wasted = wasted_share(w);
+	struct cost c = {
+		.least = waited_share(w, naks * w->sender->alone_ns),
+		.measured = !isnan(wasted),
+	};
+
+	most = fmin(fmin(isnan(most) ? 1 : most, w->sender->full_share), 1 - w->r->gbps / link);
+	c.most = fmax(most, c.least);
+	c.share = c.measured ? fmin(fmax(wasted, c.least), c.most) : sqrt(c.least * c.most);
+	return c;
+}
+
+/* Refuted by NAKs that stand still. */
 static void find_loss(const struct watched *w, double naks)
 {
-	double share = waited_share(w, naks * w->sender->alone_ns);
+	struct cost cost = cost_of_loss(w, naks);
+	double share = cost.share;
 	struct finding *f;
 
 	f = finding_add(w->to, "packet_loss", level_of(share),
 			"packets to the %s were lost: %.0f NAKs for a missing packet",
 			w->r->pulls ? w->sender->name : w->receiver->name, naks);
-	add_share(f, share);
+	if (cost.measured || !(cost.most >= SHARE_SAID))
+		add_share(f, share);
+	else
+		text_add(f->text, sizeof(f->text), ", which took %.1f to %.1f %% of the run",
+			 100 * cost.least, 100 * cost.most);
 	finding_cause(f, "A switch or a NIC drops packets where neither PFC nor ECN holds the "
 			 "sender back, or a cable is bad");
 	finding_next(f, "check PFC and ECN along the path (trust mode, the DSCP of -T), and the "

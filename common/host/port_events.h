@@ -39,6 +39,7 @@ enum port_event {
 	PORT_XMIT_WAIT, /* ticks of unknown length in which data waited */
 	PORT_SENT_BYTES,
 	PORT_RECEIVED_BYTES,
+	PORT_SENT_PACKETS,
 	/* The network interface's: pause frames stopped this port; it stopped the other side. */
 	PORT_PAUSE_RECEIVED_US,
 	PORT_PAUSE_SENT_US,

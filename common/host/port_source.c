@@ -28,6 +28,7 @@ static const struct {
 	[PORT_XMIT_WAIT] = {"xmit_wait", "ticks"},
 	[PORT_SENT_BYTES] = {"sent_bytes", "bytes"},
 	[PORT_RECEIVED_BYTES] = {"received_bytes", "bytes"},
+	[PORT_SENT_PACKETS] = {"sent_packets", ""},
 	[PORT_PAUSE_RECEIVED_US] = {"pause_received_us", "us", PORT_LARGEST},
 	[PORT_PAUSE_SENT_US] = {"pause_sent_us", "us", PORT_LARGEST},
 	[PORT_PAUSE_FRAMES_RECEIVED] = {"pause_frames_received", "", PORT_SUM},
@@ -143,6 +144,9 @@ static const struct port_source sources[] = {
 	HW(SENT_BYTES, "tx_bytes"),                     /* bnxt_re, efa, mana */
 	PMA(RECEIVED_BYTES, "port_rcv_data", 4),
 	HW(RECEIVED_BYTES, "rx_bytes"),                 /* bnxt_re, efa, mana */
+	PMA(SENT_PACKETS, "port_xmit_packets"),
+	HW(SENT_PACKETS, "tx_pkts"),                    /* bnxt_re, efa, mana */
+	HW(SENT_PACKETS, "sent_pkts"),                  /* rxe */
 	PRIORITIES(PAUSE_RECEIVED_US, "rx_prio", "_pause_duration"), /* mlx5 */
 	NET(PAUSE_RECEIVED_US, "rx_global_pause_duration"),
 	PRIORITIES(PAUSE_RECEIVED_US, "pfc_pri", "_rx_duration_us"), /* bnxt */

@@ -72,6 +72,42 @@ load ../lib/two_hosts
 	json c.json '.results[0].snapshot.client[0] | .seconds > 0 and (.unchanged | index("dead") and index("link_downed"))'
 }
 
+# The wire is slower than the emulated CPUs, so the rate without loss is known.
+@test "1 % of the packets lost on a wire of 40 Mb/s: loss is what limits, and its share is that of the rate" {
+	local line loss clean
+	for line in 'write_bw -s 4k -t 64' 'send_bw -s 64k -t 2'; do
+		for loss in 0 1; do
+			tc qdisc add dev eth0 root netem rate 40mbit limit 10000 loss $loss% 2>tc.err || skip "no netem: $(<tc.err)"
+			pair_with_b $line -D 4 --timeout 30 --json=c$loss.json
+			tc qdisc del dev eth0 root
+		done
+		clean=$(jq '.results[0].bandwidth_gbps' c0.json)
+		json c0.json '[.results[0].diagnosis[]?.code] | index("packet_loss") == null'
+		json c1.json "(1 - .results[0].bandwidth_gbps / $clean) as \$lost | .results[0] | .limit.bound_by == \"loss\"
+			and (.diagnosis[0] | .code == \"packet_loss\" and .share > \$lost / 2 and .share < \$lost * 2)"
+	done
+}
+
+@test "a receiver that is stopped in bursts is what limits" {
+	local size
+	mkfifo never
+	exec {never}<>never
+	for size in 4k 64k; do
+		server send_bw
+		there client send_bw -p "$port" -s $size -D 4 --interval 0.5 --timeout 30 192.168.77.1
+		until_says client.out 'B: '
+		while kill -STOP "${pid[server]}" 2>/dev/null; do
+			read -r -t 0.5 -u "$never" || true
+			kill -CONT "${pid[server]}"
+			read -r -t 0.4 -u "$never" || true
+		done
+		finish client server
+		ended client 0
+		grep -Eq "limited by (other tasks on the server's CPU|the receiver)" client.out || fail 'by what?'
+	done
+	exec {never}>&-
+}
+
 @test "UC and UD with 5 % of the packets lost: how many is known at both ends, and nothing waits for them" {
 	local transport
 	tc qdisc add dev eth0 root netem loss 5% 2>tc.err || skip "no netem: $(<tc.err)"
