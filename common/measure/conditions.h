@@ -18,8 +18,8 @@ void conditions_ports_start(struct measure *ms);
 void conditions_ports_stop(struct measure *ms, struct port_snapshot *s);
 
 /*
- * Start when the round is prepared and the peer has not been told; stop when all loops have ended.
- * Both may take a while.
+ * Start when the round is prepared and no loop runs at either end: both do so at once; stop when
+ * all loops have ended. Both may take a while.
  */
 void conditions_start(struct measurement *meas);
 void conditions_stop(struct measurement *meas);

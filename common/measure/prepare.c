@@ -4,7 +4,6 @@
 
 #include "base/units.h"
 #include "measure/calls.h"
-#include "measure/conditions.h"
 #include "measure/evidence.h"
 #include "measure/load.h"
 #include "measure/together.h"
@@ -130,7 +129,7 @@ static void prepare_worker(struct meter *t, const struct measurement *meas)
 	}
 }
 
-/* Prepare all workers for the round, and start to record its conditions. */
+/* Prepare all workers for the round. */
 int round_prepare(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
@@ -167,6 +166,5 @@ int round_prepare(struct measurement *meas)
 		atomic_store(&c->progress, 0);
 		atomic_store(&c->trips_ticks, 0);
 	}
-	conditions_start(meas);
 	return 0;
 }

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "measure/conditions.h"
 #include "measure/pass.h"
 #include "measure/show.h"
 #include "measure/together.h"
@@ -41,7 +42,10 @@ int round_client(struct measurement *meas)
 	if (attr.target == ROUND_ENDLESS)
 		attr.target = 0;
 	m = fields_write(&ask_table, &attr, message_new("round"));
-	if (link_send(ms->link, m) || link_expect(ms->link, "ready", &m))
+	if (link_send(ms->link, m))
+		return -1;
+	conditions_start(meas); /* while the server does the same */
+	if (link_expect(ms->link, "ready", &m))
 		return -1;
 	json_decref(m);
 	return meas->attr.both && together_agree(meas) ? -1 : pass_run(meas);
@@ -120,7 +124,10 @@ static int round_server(struct measurement *meas, const json_t *request)
 	fault_phase(ms->fault, "measuring");
 	if (read_request(request, meas))
 		return -1;
-	if (round_prepare(meas) || link_send(ms->link, message_new("ready")))
+	if (round_prepare(meas))
+		return -1;
+	conditions_start(meas);
+	if (link_send(ms->link, message_new("ready")))
 		return -1;
 	return meas->attr.both && together_agree(meas) ? -1 : pass_run(meas);
 }

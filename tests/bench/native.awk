@@ -12,6 +12,7 @@ BEGIN {
 	variant("qps16_list32", "list32", " -q 16 -l 32")
 	variant("qps1024", "one", " -q 1024")
 	variant("duration", "one", " -D")
+	variant("counters", "one", " with counters")
 	variant("default", "one", " -n 20000 [1]")
 
 	other("steps.send_lat", "instructions", "send_lat: from arrival to answer")
@@ -21,6 +22,8 @@ BEGIN {
 	other("cost.hist", "instructions", "histogram: a sample")
 	other("cost.peak", "instructions", "peak: a sample")
 	other("cost.percentiles_ms", "ms", "percentiles of 10^8 samples")
+	other("snapshot.write_bw_ms", "ms", "write_bw -n 1000: snapshots add")
+	other("snapshot.write_bw_sweep_ms", "ms", "write_bw -a -n 1000: a size, the same")
 	other("write_bw.start_1024_ms", "ms", "write_bw -q 1024 -n 5 -t 5: wall time")
 	other("write_bw.sweep_ms", "ms", "write_bw -a -n 5000: wall time")
 
@@ -42,6 +45,9 @@ BEGIN {
 	must("atomic_lat: completion to next post", "steps.atomic_lat", "rdmark", "perftest", 0.5)
 	must("histogram: instructions a sample", "cost.hist", "rdmark", "", 12)
 	must("percentiles of 10^8 samples: ms", "cost.percentiles_ms", "rdmark", "", 1)
+	must("write_bw -n 1000: what the snapshots add, ms", "snapshot.write_bw_ms", "rdmark", "", 20)
+	for (a = 1; a in api; a++)
+		must("write_bw, a port with counters: instructions" by[a], "ir.write_bw.counters", "rdmark" api[a], "one", 1.02)
 	must("write_bw -q 1024: start to end", "write_bw.start_1024_ms", "rdmark", "perftest", 0.2)
 	must("write_bw -a: start to end", "write_bw.sweep_ms", "rdmark", "perftest", 0.1)
 

@@ -14,7 +14,7 @@ setup_file() {
 	local dir=$BATS_FILE_TMPDIR tests=${RDMARK_PRELOAD-} counts
 	tests=${tests%/*}
 	[[ -x $tests/bench/ideal ]] || { skip_file 'no ideal loop beside the stand-in'; return; }
-	counts=('*.@(one|list32).ideal*' '*.@(one|list32|qps1024).rdmark*' cost.hist)
+	counts=('write_bw.counters.*' '*.@(one|list32).ideal*' '*.@(one|list32|qps1024).rdmark*' cost.hist)
 	! type -P ib_send_bw >/dev/null || counts+=('*.one.perftest_send')
 	"$lib/../bench/native" "$RDMARK_BIN" "$tests" 0 "$dir" "${counts[@]}" 2>"$dir/err" 3>&- || { cat "$dir/err"; return 1; }
 }
@@ -64,6 +64,14 @@ which_apis() {
 	at_most 0.35 'ir.send_bw.one rdmark_send' 'ir.send_bw.one perftest_send'
 	at_most 0.4 'ir.send_bw_server.one rdmark_send' 'ir.send_bw_server.one perftest_send'
 	at_most 0.4 'ir.send_bw_server.qps1024 rdmark_send' 'ir.send_bw_server.one perftest_send'
+}
+
+@test "a port whose counters are read before and after adds nothing to a message" {
+	local api apis
+	which_apis
+	for api in "${apis[@]}"; do
+		at_most 1.02 "ir.write_bw.counters rdmark_$api" "ir.write_bw.one rdmark_$api"
+	done
 }
 
 @test "a sample of a histogram costs at most 12 instructions" {
