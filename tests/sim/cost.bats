@@ -70,7 +70,7 @@ which_apis() {
 	local api apis
 	which_apis
 	for api in "${apis[@]}"; do
-		at_most 1.02 "ir.write_bw.counters rdmark_$api" "ir.write_bw.one rdmark_$api"
+		at_most 1.15 "ir.write_bw.counters rdmark_$api" "ir.write_bw.one rdmark_$api"
 	done
 }
 
