@@ -152,5 +152,11 @@ int gdr_judge(struct measure *ms);
 	"test,cell,direction,route,message_bytes,windows,messages,seconds,bandwidth_gbps," \
 	"bandwidth_min_gbps,bandwidth_max_gbps,of_host,ceiling_gbps,wrong_bytes"
 
+/*
+ * nccl.c: print to OUT (NULL: nowhere) the variables that NCCL needs on the client's host, if it
+ * has a GPU and there are any, and add them to the document.
+ */
+void gdr_show_nccl(const struct gdr *g, FILE *out);
+
 /* show.c: print the table, and add the results and the verdict to the document. */
 void gdr_show(struct gdr *g);

@@ -227,6 +227,7 @@ void gdr_show(struct gdr *g)
 	if (out)
 		show_table(g, &v, out);
 	to_document(g, &v);
+	gdr_show_nccl(g, out);
 	if (csv)
 		cells_to_csv(g, csv);
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* NCCL's variables for the client's host, as --check prints them: they choose the way just
+ * measured. */
+#include "explain/nccl.h"
+
+#include "gdr.h"
+#include "host/virt.h"
+
+/* Read the facts again: not only this run's port and GPU matter, but all of the host. */
+static size_t read_variables(struct nccl_variable to[NCCL_VARIABLES])
+{
+	struct fault ignored = {0};
+	struct hca_list list = {NULL, 0};
+	struct nccl_facts facts;
+	struct gpus gpus;
+	size_t count = 0;
+
+	if (!hca_scan(&list, NULL, &ignored)) {
+		gpus_read(&gpus, &list, virt_is_machine());
+		nccl_facts_read(&facts, &list, &gpus);
+		count = nccl_variables(&facts, to);
+	}
+	hca_list_free(&list);
+	return count;
+}
+
+void gdr_show_nccl(const struct gdr *g, FILE *out)
+{
+	struct nccl_variable v[NCCL_VARIABLES];
+	json_t *array;
+	size_t count;
+
+	if (!g->mine.gpu || g->undecided)
+		return;
+	array = json_array();
+	count = read_variables(v);
+	for (size_t i = 0; i < count; i++) {
+		if (out)
+			fprintf(out, " NCCL on this host needs %s=%s: %s\n", v[i].name, v[i].value,
+				v[i].reason);
+		json_array_append_new(array, nccl_to_json(&v[i]));
+	}
+	if (out)
+		fflush(out);
+	report_own_key(g->run.report, "nccl", array);
+}
