@@ -41,6 +41,16 @@ void explain_host(const struct host_facts *h, struct findings *to)
 			    "hypervisor's, so they are not judged");
 }
 
+/* True if the distance of a usable port from GPU is not known: that port may be near. */
+static bool may_be_near(const struct gpus *g, unsigned gpu, const bool *usable,
+			const struct hca_list *list)
+{
+	for (size_t i = 0; i < list->count && i < GPUS_PORTS; i++)
+		if (usable[i] && g->class[gpu][i] == PATH_UNKNOWN)
+			return true;
+	return list->count > GPUS_PORTS;
+}
+
 static void check_distance(const struct gpus *g, const struct hca_list *list, struct findings *to)
 {
 	unsigned far = 0, farthest = 0;
@@ -58,7 +68,7 @@ static void check_distance(const struct gpus *g, const struct hca_list *list, st
 	}
 	for (unsigned i = 0; i < g->nvidia.gpus; i++) {
 		port = gpus_nearest(g, i, usable, list->count);
-		if (port < 0 || g->class[i][port] <= PATH_PXB)
+		if (port < 0 || g->class[i][port] <= PATH_PXB || may_be_near(g, i, usable, list))
 			continue;
 		far++;
 		if (g->class[i][port] <= worst)
@@ -123,11 +133,21 @@ static void check_state(const struct port_facts *x, struct findings *to)
 	add_fault(to, "port_not_active", &why);
 }
 
+/* EFA's link layer is neither InfiniBand nor Ethernet: it has no subnet. */
+static bool has_subnet(const struct port_facts *x)
+{
+	return x->port->port_attr.link_layer == IBV_LINK_LAYER_INFINIBAND;
+}
+
+/*
+ * A warning, not a note: the tests run without, and whatever connects by rdma_cm does not. Refuted
+ * by a link layer without subnets.
+ */
 static void check_subnet_manager(const struct port_facts *x, struct findings *to)
 {
 	struct finding *f;
 
-	if (!is_active(x) || x->port->is_ethernet || x->port->port_attr.sm_lid)
+	if (!is_active(x) || !has_subnet(x) || x->port->port_attr.sm_lid)
 		return;
 	f = finding_add(to, "no_subnet_manager", FINDING_WARN,
 			"the port knows no subnet manager (SM LID 0)");
@@ -209,7 +229,7 @@ static void check_mtu(const struct port_facts *x, struct findings *to)
 		finding_next(f, "ip link set %s mtu %u, here, on the switch and on the peer",
 			     x->port->netdev, max == 4096 ? 4200 : max + 104);
 		finding_evidence(f, "netdev MTU", (double)x->netdev_mtu, "B");
-	} else {
+	} else if (has_subnet(x)) {
 		finding_next(f, "raise the MTU in the subnet manager's partition "
 				"(partitions.conf, mtu=5)");
 	}

@@ -130,7 +130,6 @@ static const struct port_source sources[] = {
 	HW(CNP_IGNORED, "rp_cnp_ignored"),              /* mlx5 */
 	HW(CNP_IGNORED, "cnpIgnored"),                  /* irdma */
 	HW(CRC, "rx_icrc_encapsulated"),                /* mlx5 */
-	HW(CRC, "rx_roce_errors"),                      /* bnxt_re */
 	HW(CRC, "CRC errors"),                          /* irdma */
 	PMA(LINK_DOWNED, "link_downed"),
 	HW(LINK_DOWNED, "link_downed"),                 /* rxe */
@@ -138,6 +137,7 @@ static const struct port_source sources[] = {
 	PMA(SYMBOL_ERROR, "symbol_error"),
 	NET(SYMBOL_ERROR, "rx_pcs_symbol_err_phy"),     /* mlx5 */
 	PMA(RCV_ERRORS, "port_rcv_errors"),
+	HW(RCV_ERRORS, "rx_roce_errors"),               /* bnxt_re: of any kind, not of the ICRC alone */
 	PMA(XMIT_DISCARDS, "port_xmit_discards"),
 	PMA(XMIT_WAIT, "port_xmit_wait"),
 	PMA(SENT_BYTES, "port_xmit_data", 4),           /* counts words of 4 bytes */
@@ -160,13 +160,13 @@ static const struct port_source sources[] = {
 	PRIORITIES(PAUSE_FRAMES_RECEIVED, "rx_pfc_ena_frames_pri", ""),       /* bnxt */
 	PRIORITIES(PAUSE_FRAMES_RECEIVED, "rx_priority_", "_xoff.nic"),       /* ice */
 	PRIORITIES(PAUSE_FRAMES_RECEIVED, "mac_rx_pfc_pri", "_pkt_num"),      /* hns */
-	NET(PAUSE_FRAMES_RECEIVED, "mac_rx_pause_num"),                       /* hns */
+	NET(PAUSE_FRAMES_RECEIVED, "mac_rx_mac_pause_num"),                   /* hns */
 	PRIORITIES(PAUSE_FRAMES_SENT, "tx_prio", "_pause"),                   /* mlx5 */
 	NET(PAUSE_FRAMES_SENT, "tx_global_pause"),
 	PRIORITIES(PAUSE_FRAMES_SENT, "tx_pfc_ena_frames_pri", ""),           /* bnxt */
 	PRIORITIES(PAUSE_FRAMES_SENT, "tx_priority_", "_xoff.nic"),           /* ice */
 	PRIORITIES(PAUSE_FRAMES_SENT, "mac_tx_pfc_pri", "_pkt_num"),          /* hns */
-	NET(PAUSE_FRAMES_SENT, "mac_tx_pause_num"),                           /* hns */
+	NET(PAUSE_FRAMES_SENT, "mac_tx_mac_pause_num"),                       /* hns */
 	NET(FCS_ERRORS, "rx_crc_errors_phy"),           /* mlx5 */
 	NET(FCS_ERRORS, "mac_rx_fcs_err_pkt_num"),      /* hns */
 	NET(NIC_DISCARDS, "rx_discards_phy"),           /* mlx5 */

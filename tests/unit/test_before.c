@@ -32,6 +32,7 @@ static struct world *healthy(void)
 	w.port.port_attr.state = IBV_PORT_ACTIVE;
 	w.port.port_attr.active_mtu = w.port.port_attr.max_mtu = IBV_MTU_4096;
 	w.port.port_attr.sm_lid = 1;
+	w.port.port_attr.link_layer = IBV_LINK_LAYER_INFINIBAND;
 	w.port.port_attr.active_speed = 32;
 	w.port.port_attr.active_width = 2;
 	w.port.place.numa_node = 1;
@@ -115,6 +116,9 @@ static void port_rules(void **state)
 	w = healthy();
 	w->port.port_attr.sm_lid = 0;
 	finds(w, "no_subnet_manager", FINDING_WARN);
+	w->port.port_attr.link_layer = IBV_LINK_LAYER_UNSPECIFIED; /* EFA */
+	finds(w, NULL, 0);
+	w->port.port_attr.link_layer = IBV_LINK_LAYER_ETHERNET;
 	w->port.is_ethernet = true;
 	finds(w, NULL, 0);
 	w = healthy();
@@ -214,6 +218,12 @@ static void gpu_rules(void **state)
 	port[0].attr.vendor_id = 0xffffff;
 	finds_gpus(&g, &list, NULL, NULL);
 	port[0].attr.vendor_id = 0;
+	/* a port whose distance is not known may be near */
+	port[1].port_attr.state = IBV_PORT_ACTIVE;
+	g.class[0][1] = g.class[1][1] = PATH_UNKNOWN;
+	finds_gpus(&g, &list, NULL, NULL);
+	port[1].port_attr.state = IBV_PORT_DOWN;
+	finds_gpus(&g, &list, "gpu_far", "all GPUs are farther than PXB");
 	g.class[0][0] = g.class[1][0] = PATH_UNKNOWN;
 	finds_gpus(&g, &list, NULL, NULL);
 }

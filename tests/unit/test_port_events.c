@@ -180,6 +180,14 @@ static void bnxt_re(void **state) { driver(state, "bnxt_re"); }
 static void irdma(void **state) { driver(state, "irdma"); }
 static void mana(void **state) { driver(state, "mana"); }
 static void efa(void **state) { driver(state, "efa"); }
+static void hns(void **state)
+{
+	driver(state, "hns");
+}
+static void mlx4(void **state)
+{
+	driver(state, "mlx4");
+}
 static void rxe(void **state) { driver(state, "rxe"); }
 
 static struct port_changes changes(struct port_events *p)
@@ -427,6 +435,8 @@ int main(void)
 		WITH_TREE(irdma),
 		WITH_TREE(mana),
 		WITH_TREE(efa),
+		WITH_TREE(hns),
+		WITH_TREE(mlx4),
 		WITH_TREE(rxe),
 		WITH_TREE(nothing_there),
 		WITH_TREE(sources_that_vanish),
