@@ -380,3 +380,28 @@ impostor() {
 	ended second 0
 	over
 }
+
+# Whether one of the libraries was loaded into a run with these options, at either end; and $said, what was said.
+loaded() {
+	rm -f loaded.*
+	export LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/loaded
+	server send_lat "$@"
+	proxy
+	client send_lat -n 5 "$@"
+	unset LD_DEBUG LD_DEBUG_OUTPUT
+	finish server proxy
+	ended client 0
+	ended server 0
+	said=$(sed -nE 's/^(client|server) .*"type":"([a-z]+)".*/\1 \2/p' conversation | grep -v alive | head -n 6 | tr '\n' ' ')
+	grep -qE 'lib(munge|crypto)\.so' loaded.*
+}
+
+@test "without --auth a run costs what it did: no library is opened, no message added" {
+	local plain='client hello server welcome client qps server qps client round '
+	loaded --auth=key:"$BATS_FILE_TMPDIR/key" || fail 'none is found where one must be'
+	[[ $said == 'client hello server challenge client credential server proof server welcome client qps ' ]]
+	! loaded --auth=none || fail 'it loads a library'
+	[[ $said == "$plain"* ]]
+	! loaded || fail 'it loads a library'
+	[[ $said == "$plain"* ]]
+}
