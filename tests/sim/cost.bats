@@ -34,7 +34,7 @@ at_most() {
 # Sets apis to those that the programs can be made to use.
 which_apis() {
 	apis=(send)
-	[[ $("$RDMARK_BIN/write_bw" --help) != *--post-api* ]] || apis+=(wr)
+	[[ $("$RDMARK_BIN/write_bw" --help=all) != *--post-api* ]] || apis+=(wr)
 }
 
 @test "a message costs at most 1.25 times what it costs the ideal loop, alone and in lists of 32" {
