@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "explain/during.h"
 #include "explain/limit.h"
 #include "host/topo.h"
 #include "measure/pace.h"
@@ -132,6 +133,26 @@ static void describe_run(const struct measurement *meas, const struct record *re
 	};
 }
 
+/*
+ * What went wrong during round trips. They have no limit: nothing but the way itself is known of
+ * their time. Their ACKs are as large as they are, so nothing is said of other traffic.
+ */
+static void explain_round_trips(const struct measurement *meas, const struct record *rec,
+				struct report_explained *e)
+{
+	struct run_end client, server;
+	struct run_facts r;
+
+	describe_end(meas, !meas->ms->ep->server, true, &client);
+	describe_end(meas, meas->ms->ep->server, true, &server);
+	describe_run(meas, rec, true, &r);
+	r.packet_header_bytes = 0;
+	r.pulls = false;
+	r.sender = r.source = &client;
+	r.receiver = r.sink = &server;
+	explain_both_ways(&r, &e->findings);
+}
+
 bool explained_row(const struct measurement *meas, const struct report_row *row,
 		   struct report_explained *e)
 {
@@ -140,9 +161,14 @@ bool explained_row(const struct measurement *meas, const struct report_row *row,
 	struct run_end sender, receiver;
 	struct run_facts r;
 
-	if (row->direction != REPORT_FORWARD && row->direction != REPORT_BACKWARD)
+	memset(e, 0, sizeof(*e));
+	if (row->direction == REPORT_BOTH_WAYS || row->thread >= 0 || row->device)
 		return false;
-	if (row->thread >= 0 || row->device || !(row->record->bandwidth_gbps > 0))
+	if (row->direction == REPORT_PING_PONG) {
+		explain_round_trips(meas, row->record, e);
+		return true;
+	}
+	if (!(row->record->bandwidth_gbps > 0))
 		return false;
 	describe_end(meas, mine, !pulls, &sender);
 	describe_end(meas, !mine, pulls, &receiver);
@@ -151,7 +177,6 @@ bool explained_row(const struct measurement *meas, const struct report_row *row,
 	r.receiver = &receiver;
 	r.source = pulls ? &receiver : &sender;
 	r.sink = pulls ? &sender : &receiver;
-	memset(e, 0, sizeof(*e));
 	explain_run(&r, &e->limit, &e->findings);
 	return true;
 }

@@ -46,6 +46,16 @@ static void keep_faults(struct report_why *why, const struct findings *from)
 			why->faults.list[why->faults.count++] = from->list[i];
 }
 
+/* By what ROW is chosen: the fastest of a bandwidth test, the most disturbed of round trips. */
+static double worth_of(const struct report_row *row)
+{
+	const struct finding *f = row->explained->findings.list;
+
+	if (row->direction != REPORT_PING_PONG)
+		return row->record->bandwidth_gbps;
+	return row->explained->findings.count ? 1 + 2 * f->level + fmax(f->share, 0) : 0;
+}
+
 void explained_add(struct report *r, const struct report_result *result)
 {
 	struct report_why *why = &r->why;
@@ -56,12 +66,12 @@ void explained_add(struct report *r, const struct report_result *result)
 		if (!row->explained)
 			continue;
 		why->rows++;
-		if (why->rows > 1 && row->record->bandwidth_gbps <= why->gbps) {
+		if (why->rows > 1 && worth_of(row) <= why->worth) {
 			keep_faults(why, &row->explained->findings);
 			continue;
 		}
 		keep_faults(why, &why->explained.findings);
-		why->gbps = row->record->bandwidth_gbps;
+		why->worth = worth_of(row);
 		why->message_bytes = row->record->message_bytes;
 		why->run = row->record->run;
 		why->direction = row->direction;
@@ -91,11 +101,21 @@ static void print_ceilings(const struct report *r, const struct ceilings *c)
 		report_note(r, "ceilings in Gb/s: %s", text);
 }
 
-static void print_finding(const struct report *r, const struct finding *f)
+static void print_finding(const struct report *r, const char *row, const struct finding *f)
 {
-	report_note(r, "%s: %s%s%s%s%s [%s]", finding_level_name(f->level), f->text,
+	report_note(r, "%s%s: %s%s%s%s%s [%s]", row, finding_level_name(f->level), f->text,
 		    f->cause[0] ? ". " : "", f->cause, f->next[0] ? ". Next: " : "", f->next,
 		    f->code);
+}
+
+/* True if the Nth finding is shown without --explain=full: a fault; where there is no limit that
+ * has its words, the first warning, too. */
+static bool is_shown(const struct report_why *why, size_t n)
+{
+	enum finding_level level = why->explained.findings.list[n].level;
+
+	return level == FINDING_FAULT ||
+	       (why->direction == REPORT_PING_PONG && n == 0 && level == FINDING_WARN);
 }
 
 /* Which of the rows it is, if there are several. Returns BUF. */
@@ -121,17 +141,19 @@ void explained_print(struct report *r)
 	bool full = r->about.options->output.explain == EXPLAIN_FULL;
 	char row[80];
 
+	name_row(why, row, sizeof(row));
 	if (why->rows && !r->about.server && r->about.options->output.explain != EXPLAIN_OFF) {
 		if (l->text[0])
-			report_note(r, "%s%s%s%s", name_row(why, row, sizeof(row)), l->text,
-				    l->next[0] ? ". Next: " : "", l->next);
+			report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "",
+				    l->next);
 		if (full)
 			print_ceilings(r, &l->ceilings);
 		for (size_t i = 0; i < found->count; i++)
-			if (full || found->list[i].level == FINDING_FAULT)
-				print_finding(r, &found->list[i]);
+			if (full || is_shown(why, i))
+				print_finding(r, why->direction == REPORT_PING_PONG ? row : "",
+					      &found->list[i]);
 		for (size_t i = 0; i < why->faults.count; i++)
-			print_finding(r, &why->faults.list[i]);
+			print_finding(r, "", &why->faults.list[i]);
 	}
 	memset(&r->why, 0, sizeof(r->why));
 }

@@ -74,7 +74,8 @@ json_t *json_row(const struct report_row *row)
 	if (row->verified)
 		json_object_set(to, "verification", row->verified);
 	if (row->explained) {
-		json_object_set_new(to, "limit", explained_limit(row->explained));
+		if (row->direction != REPORT_PING_PONG)
+			json_object_set_new(to, "limit", explained_limit(row->explained));
 		json_object_set_new(to, "diagnosis", explained_diagnosis(row->explained));
 	}
 	add_quality(to, row);

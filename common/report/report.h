@@ -127,8 +127,8 @@ struct report_confidence {
 /* What limits the fastest row, and what is broken in any, for the notes at the end. */
 struct report_why {
 	unsigned rows; /* that are explained */
-	uint64_t message_bytes, run; /* of the fastest */
-	double gbps;
+	uint64_t message_bytes, run; /* of the fastest; of round trips, of the most disturbed */
+	double worth;                /* its rate; of round trips, how bad its first finding is */
 	enum report_direction direction;
 	struct report_explained explained;
 	struct findings faults; /* of the other rows */

@@ -151,6 +151,40 @@ limited() {
 	json c.json '.results[0].diagnosis[0].cause | test("A switch sent")'
 }
 
+# Before COMMAND both ends of PROGRAM, a latency test, have begun to count, and the test goes on for a second.
+disturbed() {
+	at theirs server "$1"
+	at mine start_client "$1" -D 1 --interval 0.1 --json=c.json "${@:3}"
+	until_says client.err '^rdmark: .* us'
+	"$2"
+	finish client server
+	ended client 0
+}
+
+@test "round trips: a port that was stopped, receives that came too late, and otherwise nothing" {
+	local program
+	made mine
+	made theirs
+	stopped() { put mine/ethtool/eth9 'rx_prio3_pause_duration: 400000'; }
+	calm() { put mine/ethtool/eth9 'rx_prio3_pause_duration: 8000'; }
+	for program in send_lat write_lat read_lat; do
+		put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
+		disturbed $program stopped
+		json c.json '.results[0] | has("limit") | not'
+		json c.json '.results[0].diagnosis[0] | .code == "paused" and .end == "client" and .level == "warn" and .share > 0.3 and .share < 0.5'
+		says client.err "rdmark: warn: the client's port was stopped for" '[paused]'
+	done
+	put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
+	disturbed send_lat calm
+	json c.json '.results[0].diagnosis == []'
+	says_no client.err 'rdmark: warn'
+	no_receives() { counter mine hw_counters/rnr_nak_retry_err 500; }
+	counter mine hw_counters/rnr_nak_retry_err 0
+	disturbed send_lat no_receives --explain=off
+	json c.json '.results[0].diagnosis[0] | .code == "receiver_not_ready" and .share > 0.2'
+	says_no client.err 'rdmark: warn'
+}
+
 @test "the link went down: a fault of that end, whatever limits the run" {
 	made mine
 	made theirs
