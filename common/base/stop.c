@@ -68,6 +68,14 @@ int stop_raise(const struct stop *s, struct fault *f)
 			   stop_signal_name(s->signal));
 }
 
+int stop_check(struct stop *s, struct fault *f)
+{
+	uint64_t last_ns = s->last_ns;
+
+	stop_drain(s);
+	return s->last_ns == last_ns ? 0 : stop_raise(s, f);
+}
+
 /* The stop_poll of ordinary descriptors. */
 static int poll_plain(struct pollfd *p, nfds_t n, const struct timespec *timeout)
 {

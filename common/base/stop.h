@@ -53,6 +53,11 @@ typedef int stop_poll(struct pollfd *p, nfds_t n, const struct timespec *timeout
 int stop_wait_any(struct stop *s, stop_poll *poll, struct pollfd *p, nfds_t n, uint64_t deadline_ns,
 		  struct fault *f);
 
+/*
+ * Without waiting: 0, or -1 with FAULT_INTERRUPTED if a signal has come that no wait has reported.
+ */
+int stop_check(struct stop *s, struct fault *f);
+
 /* Raise FAULT_INTERRUPTED for the received signal. Returns -1. */
 int stop_raise(const struct stop *s, struct fault *f);
 

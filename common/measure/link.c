@@ -17,6 +17,13 @@ uint64_t link_patience_ns(const struct link *l)
 	return l->timeout_ns < l->peer_timeout_ns ? l->timeout_ns : l->peer_timeout_ns;
 }
 
+void link_bound(struct link *l, const struct experiment *e, uint64_t rails)
+{
+	/* One more thread per rail for --load, with a QP. */
+	l->oob.bounds =
+		bounds_experiment(rails * (e->threads + 1), rails * (e->qps * e->threads + 1));
+}
+
 int link_send(struct link *l, json_t *m)
 {
 	return oob_send(&l->oob, m, link_deadline(l), l->fault);

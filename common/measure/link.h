@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "base/stop.h"
 #include "measure/watch.h"
+#include "wire/experiment.h"
 #include "wire/message.h"
 #include "wire/oob.h"
 
@@ -27,6 +28,9 @@ uint64_t link_deadline(const struct link *l);
 
 /* The shorter of both ends' --timeout. */
 uint64_t link_patience_ns(const struct link *l);
+
+/* Set the bounds of the peer's messages for experiment E over this number of RAILS. */
+void link_bound(struct link *l, const struct experiment *e, uint64_t rails);
 
 /* Send M (stolen). */
 int link_send(struct link *l, json_t *m);

@@ -167,6 +167,7 @@ static json_t *make_hello(struct session *s)
 	json_t *m;
 
 	fault_phase(f, "agreeing with the server");
+	link_bound(&s->link, &s->program->options.experiment, s->ep.rails);
 	m = handshake_hello(&s->ep, &s->link);
 	if (!fault_is(f))
 		return m;

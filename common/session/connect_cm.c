@@ -69,9 +69,16 @@ struct cm_progress {
 	json_t **qps;     /* the server's: where the client's "qps" goes; NULL: the client */
 	struct pollfd *p; /* for the signals, the peer, and each worker */
 	uint64_t said_ns; /* time of the last message to the peer */
-	uint64_t deadline_ns;
+	uint64_t deadline_ns, latest_ns; /* without progress; of all */
 	unsigned up; /* QPs, of all workers */
 };
+
+static void extend_deadline(struct cm_progress *u)
+{
+	uint64_t ns = link_deadline(u->link);
+
+	u->deadline_ns = ns < u->latest_ns ? ns : u->latest_ns;
+}
 
 /* Handle a message of the peer: an error, "alive", or the client's "qps" when it is connected. */
 static int handle_peer(struct cm_progress *u)
@@ -92,7 +99,7 @@ static int handle_peer(struct cm_progress *u)
 		fault_raise(ep->fault, FAULT_PEER, 0,
 			    "the peer broke the protocol while the QPs were connected");
 	else if (u->qps) /* the client decides how long to try: wait on */
-		u->deadline_ns = link_deadline(u->link);
+		extend_deadline(u);
 	json_decref(m);
 	return fault_is(ep->fault) ? -1 : 0;
 }
@@ -114,7 +121,7 @@ static int connect_step(struct cm_progress *u)
 		u->p[i + 2] = (struct pollfd){.fd = rc ? -1 : cm_fd(c), .events = POLLIN};
 	}
 	if (up != u->up)
-		u->deadline_ns = link_deadline(u->link);
+		extend_deadline(u);
 	u->up = up;
 	return done == ep->workers;
 }
@@ -171,6 +178,7 @@ int connect_cm(struct endpoint *ep, struct link *l, json_t **qps)
 		.qps = qps,
 		.said_ns = clock_now_ns(),
 		.deadline_ns = link_deadline(l),
+		.latest_ns = clock_now_ns() + OOB_ALIVE_ONLY_NS,
 	};
 	int rc;
 

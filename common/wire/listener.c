@@ -146,7 +146,6 @@ static void accept_connections(struct listener *l)
 			drop_connection(l, place, "too many silent connections");
 		l->pending[place].visit = (struct auth_visit){""};
 		oob_adopt(&l->pending[place].oob, l->ops, l->signal_stop, fd);
-		l->pending[place].oob.limit = OOB_GREETING_MAX;
 		l->pending[place].deadline_ns = clock_now_ns() + l->patience_ns;
 	}
 	/*
@@ -265,7 +264,6 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 	fault_phase(f, "waiting for the client");
 	if (waitlist_next(&l->waitlist, client, first, l->log)) {
 		client->stop = l->stop;
-		client->limit = OOB_MESSAGE_MAX;
 		l->until_ns = 0;
 		return 0;
 	}
@@ -275,7 +273,6 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 		return -1;
 	*client = l->pending[who].oob;
 	l->pending[who].oob = OOB_EMPTY;
-	client->limit = OOB_MESSAGE_MAX;
 	return 0;
 }
 

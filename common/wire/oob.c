@@ -19,6 +19,8 @@
 #define MAGIC       "RDMK"
 #define HEADER_SIZE 8u
 
+#define UNWAITED_MAX 64 /* messages without a wait, after which signals are looked for */
+
 void oob_format_address(const struct sockaddr_storage *sa, socklen_t len, char *buf, size_t size)
 {
 	char host[INET6_ADDRSTRLEN + 20] = "?", port[8] = "?";
@@ -37,7 +39,11 @@ void oob_adopt(struct oob *o, const struct oob_ops *ops, struct stop *stop, int 
 	socklen_t len = sizeof(sa);
 	int one = 1;
 
-	*o = (struct oob){.fd = fd, .ops = ops, .stop = stop, .limit = OOB_MESSAGE_MAX};
+	*o = (struct oob){.fd = fd,
+			  .ops = ops,
+			  .stop = stop,
+			  .bounds = bounds_greeting(),
+			  .alive_only_ns = OOB_ALIVE_ONLY_NS};
 	ops->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	ops->getpeername(fd, (struct sockaddr *)&sa, &len);
 	oob_format_address(&sa, len, o->peer, sizeof(o->peer));
@@ -194,10 +200,10 @@ static int64_t frame_missing(struct oob *o, struct fault *f)
 		return (int64_t)(HEADER_SIZE - o->have);
 	memcpy(&be, o->buf + 4, 4);
 	len = ntohl(be);
-	if (len > o->limit)
+	if (len > o->bounds.bytes)
 		return fault_raise(f, FAULT_PEER, 0,
 				   "%s sent a message of %u bytes, more than the %zu allowed",
-				   o->peer, len, o->limit);
+				   o->peer, len, o->bounds.bytes);
 	return (int64_t)(HEADER_SIZE + len - o->have);
 }
 
@@ -217,20 +223,65 @@ static int grow_buffer(struct oob *o, size_t more, struct fault *f)
 	return 0;
 }
 
+/* Free the room of a large message, so that it is not kept until the peer goes. */
+static void shrink_buffer(struct oob *o)
+{
+	o->have = 0;
+	if (o->size <= OOB_GREETING_MAX)
+		return;
+	free(o->buf);
+	o->buf = NULL;
+	o->size = 0;
+}
+
+static bool is_alive(const json_t *m)
+{
+	const char *type = json_string_value(json_object_get(m, "type"));
+
+	return type && strcmp(type, "alive") == 0;
+}
+
+/* Count M, and check how many messages have come in this second. */
+static int check_rate(struct oob *o, const json_t *m, struct fault *f)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now - o->rate.since_ns >= UNITS_NS_PER_S) {
+		o->rate.since_ns = now;
+		o->rate.frames = 0;
+	}
+	o->rate.frames += is_alive(m) ? OOB_ALIVE_COST : 1;
+	if (o->rate.frames <= OOB_FRAMES_PER_S)
+		return 0;
+	return fault_raise(f, FAULT_PEER, 0, "%s sent more than %u messages in a second", o->peer,
+			   is_alive(m) ? OOB_FRAMES_PER_S / OOB_ALIVE_COST : OOB_FRAMES_PER_S);
+}
+
 static int decode_message(struct oob *o, json_t **message, struct fault *f)
 {
+	const char *text = o->buf + HEADER_SIZE;
+	size_t size = o->have - HEADER_SIZE;
 	json_error_t error;
-	json_t *top = json_loadb(o->buf + HEADER_SIZE, o->have - HEADER_SIZE,
-				 JSON_REJECT_DUPLICATES, &error);
+	json_t *top;
 
-	o->have = 0;
+	if (bounds_check(&o->bounds, text, size, o->peer, f)) {
+		shrink_buffer(o);
+		return -1;
+	}
+	top = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+	shrink_buffer(o);
 	if (!json_is_object(top)) {
 		json_decref(top);
 		return fault_raise(f, FAULT_PEER, 0,
 				   "%s sent a message that is not a JSON object: %s", o->peer,
 				   top ? "wrong type" : error.text);
 	}
+	if (check_rate(o, top, f)) {
+		json_decref(top);
+		return -1;
+	}
 	o->received++;
+	o->unwaited++;
 	*message = top;
 	return 1;
 }
@@ -261,15 +312,47 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 	}
 }
 
+/* A wait sees signals. Messages that come faster than they are read leave nothing to wait for. */
+static int check_signals(struct oob *o, struct fault *f)
+{
+	if (o->unwaited < UNWAITED_MAX)
+		return 0;
+	o->unwaited = 0;
+	return o->stop ? stop_check(o->stop, f) : 0;
+}
+
+/* M was received outside of a round: check how long the peer has only been alive. */
+static int check_alive_only(struct oob *o, const json_t *m, struct fault *f)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!is_alive(m))
+		o->alive_since_ns = 0;
+	else if (!o->alive_since_ns)
+		o->alive_since_ns = now;
+	else if (now - o->alive_since_ns > o->alive_only_ns)
+		return fault_raise(f, FAULT_DEADLINE, ETIMEDOUT,
+				   "%s has sent only \"alive\" for %s", o->peer,
+				   units_ns(o->alive_only_ns).text);
+	return 0;
+}
+
 int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault *f)
 {
 	if (o->until_ns && o->until_ns < deadline_ns)
 		deadline_ns = o->until_ns;
 	for (;;) {
-		int rc = oob_check_limit(o, f) ? -1 : oob_poll(o, message, f);
+		int rc =
+			oob_check_limit(o, f) || check_signals(o, f) ? -1 : oob_poll(o, message, f);
 
+		if (rc > 0 && check_alive_only(o, *message, f)) {
+			json_decref(*message);
+			*message = NULL;
+			return -1;
+		}
 		if (rc)
 			return rc < 0 ? -1 : 0;
+		o->unwaited = 0;
 		rc = wait_for(o, POLLIN, deadline_ns, f);
 		if (rc < 0)
 			return -1;

@@ -193,7 +193,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	a.crypto.CRYPTO_memcmp = memcmp;
 	a.method = how & 1 ? AUTH_MUNGE : AUTH_KEY;
 	oob_adopt(&o, oob_ops_tcp(), NULL, pair[0]);
-	o.limit = OOB_GREETING_MAX;
 	snprintf(o.peer, sizeof(o.peer), "192.0.2.1:18515"); /* a socketpair has no address */
 	while (script_next(&in, &step)) {
 		if (step.kind == SCRIPT_SEND)

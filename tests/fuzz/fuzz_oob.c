@@ -161,7 +161,7 @@ static bool take(struct oob *o)
 		read_all(m);
 		json_decref(m);
 	}
-	FUZZ_CHECK(o->have <= o->size && o->size <= 8 + o->limit);
+	FUZZ_CHECK(o->have <= o->size && o->size <= 8 + o->bounds.bytes);
 	FUZZ_CHECK((rc < 0) == fault_is(&f));
 	if (rc < 0)
 		check_fault(&f);
@@ -195,7 +195,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair))
 		abort();
 	oob_adopt(&o, oob_ops_tcp(), NULL, pair[0]);
-	o.limit = OOB_GREETING_MAX;
 	snprintf(o.peer, sizeof(o.peer), "192.0.2.1:18515"); /* a socketpair has no address */
 	if (piece > 100)
 		piece = 65536;

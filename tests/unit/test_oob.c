@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -247,6 +248,95 @@ static void details_of_many_qps(void **state)
 	json_decref(m);
 }
 
+static void put_text(struct pair *p, const char *body)
+{
+	char data[256];
+
+	put(p, data, frame(data, (uint32_t)strlen(body), body));
+}
+
+static void messages_that_are_never_waited_for_hide_no_signal(void **state)
+{
+	struct pair p = new_pair();
+	struct fault f = {0};
+	struct stop stop;
+	json_t *m;
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(stop_init(&stop, &f), 0);
+	p.oob.stop = &stop;
+	for (int i = 0; i < 250; i++)
+		put_text(&p, "{\"type\":\"round\"}");
+	raise(SIGTERM);
+	for (; oob_recv(&p.oob, &m, soon(), &f) == 0; n++)
+		json_decref(m);
+	assert_int_equal(f.code, FAULT_INTERRUPTED);
+	assert_in_range(n, 1, 100);
+	/* it has been reported: what is left of the run goes on */
+	memset(&f, 0, sizeof(f));
+	for (n = 0; n < 150; n++) {
+		assert_int_equal(oob_recv(&p.oob, &m, soon(), &f), 0);
+		json_decref(m);
+	}
+	end_pair(&p);
+	stop_release(&stop);
+}
+
+static void alive_alone_has_an_end(void **state)
+{
+	struct pair p = new_pair();
+	struct fault f = {0};
+	json_t *m;
+
+	(void)state;
+	p.oob.alive_only_ns = 1;
+	put_text(&p, "{\"type\":\"alive\"}");
+	put_text(&p, "{\"type\":\"round\"}");
+	put_text(&p, "{\"type\":\"alive\"}");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(oob_recv(&p.oob, &m, soon(), &f), 0);
+		json_decref(m);
+	}
+	put_text(&p, "{\"type\":\"alive\"}");
+	assert_int_equal(oob_recv(&p.oob, &m, soon(), &f), -1);
+	assert_null(m);
+	assert_int_equal(f.code, FAULT_DEADLINE);
+	assert_non_null(strstr(f.call, "only \"alive\""));
+	end_pair(&p);
+}
+
+/* What the peer wrote is in the fault, but cannot move the cursor. */
+static void no_escape_reaches_the_terminal(void **state)
+{
+	static const char *const bad[] = {
+		"{\x1b[2Jx}",
+		"{\"\x1b[2J\":1}",
+		"{\"a\":\x1b}",
+		"{\"a\":1}\x1b",
+		"{\"type\":\"\\u001b[2J\"}",
+		"{\"a\":\x7f}",
+		"{\"type\":\"\xc2\x9b"
+		"2J\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct pair p = new_pair();
+		struct fault f = {0};
+		char text[1024];
+		json_t *m;
+
+		put_text(&p, bad[i]);
+		assert_int_equal(message_expect(&p.oob, "qps", &m, 50000000, &f), -1);
+		fault_format(&f, text, sizeof(text));
+		for (const char *c = text; *c; c++)
+			if ((unsigned char)*c < 0x20 || *c == 0x7f || (unsigned char)*c == 0x9b)
+				fail_msg("%zu: %s", i, text);
+		end_pair(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +346,9 @@ int main(void)
 		cmocka_unit_test(silence_has_a_deadline),
 		cmocka_unit_test(the_peer_is_gone),
 		cmocka_unit_test(sending_to_one_who_does_not_read),
+		cmocka_unit_test(messages_that_are_never_waited_for_hide_no_signal),
+		cmocka_unit_test(alive_alone_has_an_end),
+		cmocka_unit_test(no_escape_reaches_the_terminal),
 		cmocka_unit_test(a_fault_travels),
 		cmocka_unit_test(details_of_many_qps),
 	};

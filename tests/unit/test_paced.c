@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "loop/paced.h"
@@ -375,6 +376,21 @@ static void the_receiver_s_rate(void **state)
 	check_rate(&b, 1e5);
 }
 
+/* No rate of a peer, however small or large, is beyond what an integer of ticks can be. */
+static void rates_without_measure(void **state)
+{
+	static const double rates[] = {0, 0x1p-1074, 1e-300, 0x1p64, 1e300, INFINITY, NAN};
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, 1);
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		paced_init(&b.paced, rates[i], 1, 1, &b.nic.clock);
+		assert_true(b.paced.step <= (unsigned __int128)1 << 126);
+		assert_int_equal(b.paced.step == 0, rates[i] > 1e200);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +406,7 @@ int main(void)
 		cmocka_unit_test(told_to_finish_within_a_burst),
 		cmocka_unit_test(nobody_waits_for_it),
 		cmocka_unit_test(the_receiver_s_rate),
+		cmocka_unit_test(rates_without_measure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
