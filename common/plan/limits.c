@@ -4,6 +4,10 @@
 #include "base/units.h"
 #include "plan/plan.h"
 
+/* Memory of a work request: here, in the device's queue, and of its completion. */
+#define LIMITS_REQUEST_BYTES 256
+#define LIMITS_QUEUES_BYTES  (UINT64_C(64) << 20) /* queues of this size are always allowed */
+
 /* FIX ends with the option of the server that may be raised. */
 static int refuse_limit(const char *option, const char *requested, const char *allowed,
 			const char *fix, struct fault *f)
@@ -22,6 +26,25 @@ int limits_memory(const struct local_options *l, uint64_t bytes, struct fault *f
 		"use smaller messages (-s) or fewer QPs (-q), or raise --max-memory", f);
 }
 
+void limits_default(struct local_options *l)
+{
+	if (l->max_memory_bytes == EXPERIMENT_AUTO)
+		l->max_memory_bytes = LIMITS_MEMORY_BYTES;
+	if (l->max_duration_ns == EXPERIMENT_AUTO)
+		l->max_duration_ns = LIMITS_DURATION_NS;
+	if (l->max_qps == EXPERIMENT_AUTO)
+		l->max_qps = LIMITS_QPS;
+}
+
+const char *limits_text(const struct local_options *l, char *buf, size_t size)
+{
+	snprintf(buf, size,
+		 "%s of memory (--max-memory), %llu QPs (--max-qps), %s (--max-duration)",
+		 units_size(l->max_memory_bytes).text, (unsigned long long)l->max_qps,
+		 units_ns(l->max_duration_ns).text);
+	return buf;
+}
+
 static int check_qps(const struct local_options *l, uint64_t qps, struct fault *f)
 {
 	char requested[32], allowed[32];
@@ -32,6 +55,19 @@ static int check_qps(const struct local_options *l, uint64_t qps, struct fault *
 	snprintf(allowed, sizeof(allowed), "%llu", (unsigned long long)l->max_qps);
 	return refuse_limit("-q/--qp", requested, allowed,
 			    "use fewer QPs (-q, --threads), or raise --max-qps", f);
+}
+
+/* Limit the memory of queues, too: they are not buffers, but a client can make them large. */
+static int check_queues(const struct local_options *l, uint64_t bytes, struct fault *f)
+{
+	char requested[48];
+
+	if (bytes <= l->max_memory_bytes || bytes <= LIMITS_QUEUES_BYTES)
+		return 0;
+	snprintf(requested, sizeof(requested), "%s of queues", units_size(bytes).text);
+	return refuse_limit(
+		"--max-memory", requested, units_size(l->max_memory_bytes).text,
+		"use shallower queues (-t, -r) or fewer QPs (-q), or raise --max-memory", f);
 }
 
 /* The planned measuring time only: a run that takes longer is ended when its time is over. */
@@ -60,9 +96,16 @@ int limits_check(const struct local_options *l, const struct experiment *e, bool
 	uint64_t qps = e->qps * e->threads * rails;
 	uint64_t slices = latency || e->bidirectional ? 2 * qps : qps, bytes;
 
+	/* Work requests and completions, at this end alone; an automatic depth is small. */
+	uint64_t depth = (e->tx_depth == EXPERIMENT_AUTO ? 0 : e->tx_depth) +
+			 (e->rx_depth == EXPERIMENT_AUTO ? 0 : e->rx_depth);
+	uint64_t queues = qps * depth * LIMITS_REQUEST_BYTES;
+
 	/* Without what alignment and the device add: that is seen when the buffers are made. */
 	if (__builtin_mul_overflow(plan_last_size(e, PLAN_SWEEP_LAST), slices, &bytes))
 		bytes = UINT64_MAX - 1;
-	return check_qps(l, qps, f) || check_duration(l, e, f) || limits_memory(l, bytes, f) ? -1
-											     : 0;
+	return check_qps(l, qps, f) || check_duration(l, e, f) || limits_memory(l, bytes, f) ||
+			       check_queues(l, queues, f)
+		       ? -1
+		       : 0;
 }

@@ -14,6 +14,17 @@
 #include "base/fault.h"
 #include "wire/options.h"
 
+/* What one client of a server that stays may use, unless another limit is given. */
+#define LIMITS_MEMORY_BYTES (UINT64_C(2) << 30)
+#define LIMITS_DURATION_NS  UINT64_C(3600000000000)
+#define LIMITS_QPS          1024
+
+/* Set the limits that are not given to these. */
+void limits_default(struct local_options *l);
+
+/* The limits of L as text, for the user. Returns BUF. */
+const char *limits_text(const struct local_options *l, char *buf, size_t size);
+
 /*
  * Check that a client may run E on this number of RAILS. LATENCY: a latency test. Raises
  * FAULT_USAGE.

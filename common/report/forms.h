@@ -6,6 +6,12 @@
 
 #include "report/report.h"
 
+/* True if results are kept for a document. */
+static inline bool report_keeps(const struct report *r)
+{
+	return r->about.options->output.json;
+}
+
 /*
  * progress.c: open the outlets for progress; erase the live line, after waiting output is written;
  * print how many lines were dropped; the document's intervals; delete them, and reset the number

@@ -231,7 +231,7 @@ void report_interval(struct report *r, const struct report_progress *of)
 	struct report_progress progress = *of, *p = &progress;
 	char text[160];
 
-	p->point = json_array_size(r->run.points);
+	p->point = r->run.point;
 	wipe_quietly(r);
 	if (json && !document_to_stdout(json))
 		keep_interval(r, p);

@@ -318,6 +318,16 @@ const char *repeat_doubt(const struct repeat *r, char *buf, size_t size)
 	return buf;
 }
 
+void repeat_forget(struct repeat *r)
+{
+	free(r->run);
+	free(r->value);
+	r->run = NULL;
+	r->value = NULL;
+	r->room = 0;
+	repeat_start(r, 0);
+}
+
 void repeat_release(struct repeat *r)
 {
 	free(r->run);

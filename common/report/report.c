@@ -172,6 +172,28 @@ void report_shown(struct report *r, const struct report_result *result)
 		r->run.last = *result->remote->record;
 }
 
+int report_check_room(const struct report *r, struct fault *f)
+{
+	size_t kept = json_array_size(r->run.results) + json_array_size(r->run.summaries) +
+		      json_array_size(r->run.points);
+
+	if (!r->about.options->local.persistent || kept < REPORT_ROWS_MAX)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0,
+		    "the client has measured %d rows, the maximum that a --persistent server "
+		    "keeps for its --json document",
+		    REPORT_ROWS_MAX);
+	return fault_fix(f, "measure less in one run, or start the server without --json");
+}
+
+/* Count a row with messages of BYTES. */
+static void count_row(struct report *r, uint64_t bytes)
+{
+	r->run.rows++;
+	r->run.sizes += bytes != r->run.row_bytes;
+	r->run.row_bytes = bytes;
+}
+
 void report_result(struct report *r, const struct report_result *result)
 {
 	forms_wipe_live(r);
@@ -190,12 +212,16 @@ void report_result(struct report *r, const struct report_result *result)
 	for (size_t i = 0; i < result->rows; i++)
 		summary_worst(r, &result->row[i]);
 	if (result->main)
+		count_row(r, result->main->record->message_bytes);
+	if (result->main && report_keeps(r))
 		json_array_append_new(r->run.results, varied_json(r, json_result(result)));
 }
 
 void report_own_result(struct report *r, json_t *result)
 {
-	json_array_append_new(r->run.results, result);
+	if (report_keeps(r))
+		json_array_append(r->run.results, result);
+	json_decref(result);
 }
 
 void report_own_key(struct report *r, const char *key, json_t *value)

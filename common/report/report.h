@@ -27,6 +27,8 @@
 #include "wire/options.h"
 #include "wire/record.h"
 
+#define REPORT_ROWS_MAX 10000 /* that a persistent server keeps for the document of one client */
+
 /* Constants of a run. The strings must exist as long as the report. */
 struct report_about {
 	const char *program; /* name of the program, without the path */
@@ -173,10 +175,14 @@ struct report_csv {
 /* The data of one run of one client for its document, until report_next(). */
 struct report_run {
 	char started[CLOCK_UTC_BYTES];
+	size_t rows, sizes; /* results so far; changes of the message size among them */
+	uint64_t row_bytes; /* message size of the latest */
+	/* for the document only: empty if there is none */
 	json_t *results;    /* array */
 	json_t *summaries;  /* array: one per repeated size */
 	json_t *ends;       /* object with client and server */
 	json_t *counters;   /* object with client and server, if they have --report-counters */
+	size_t point;       /* number of points of a sweep that have started */
 	json_t *points;     /* array: the outcome of each point of a sweep */
 	json_t *own;        /* object: keys that the program adds */
 	struct report_effective effective;
@@ -272,6 +278,9 @@ const char *report_direction_name(enum report_direction direction);
  * (stolen) as KEY to the document; get the streams for its table and CSV.
  */
 void report_own_result(struct report *r, json_t *result);
+
+/* A persistent server: 0, or -1 with FAULT_USAGE if there are REPORT_ROWS_MAX of this client. */
+int report_check_room(const struct report *r, struct fault *f);
 void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r); /* NULL: print nothing */
 FILE *report_own_csv(struct report *r);   /* after the header about.csv_columns; NULL: no CSV */

@@ -13,7 +13,9 @@
 
 void report_summary(struct report *r, json_t *summary, const char *text)
 {
-	json_array_append_new(r->run.summaries, varied_json(r, summary));
+	if (report_keeps(r))
+		json_array_append(r->run.summaries, varied_json(r, summary));
+	json_decref(summary);
 	report_note(r, "%s", text);
 }
 
@@ -27,18 +29,10 @@ static struct units_text rate_text(const struct report *r, const struct record *
 const char *report_outcome(const struct report *r, char *buf, size_t size)
 {
 	const struct record *last = &r->run.last;
-	json_int_t bytes = 0, before = 0;
-	size_t i, sizes = 0;
-	const json_t *row;
 
 	if (!last->messages) {
 		snprintf(buf, size, "served");
 		return buf;
-	}
-	json_array_foreach (r->run.results, i, row) {
-		bytes = json_integer_value(json_object_get(row, "message_bytes"));
-		sizes += bytes != before;
-		before = bytes;
 	}
 	if (r->about.latency)
 		snprintf(buf, size, "%s, %.2f us on average", units_size(last->message_bytes).text,
@@ -49,10 +43,10 @@ const char *report_outcome(const struct report *r, char *buf, size_t size)
 	/* The client can show either unit. */
 	if (!r->about.latency && record_has_rate(last) && !r->about.options->output.gbits)
 		text_add(buf, size, " (%s)", unit_rate(true, last->bandwidth_gbps).text);
-	if (r->about.options->sweep.axes && json_array_size(r->run.results) > 1)
-		text_add(buf, size, ", the last of %zu rows", json_array_size(r->run.results));
-	else if (sizes > 1)
-		text_add(buf, size, ", the last of %zu sizes", sizes);
+	if (r->about.options->sweep.axes && r->run.rows > 1)
+		text_add(buf, size, ", the last of %zu rows", r->run.rows);
+	else if (r->run.sizes > 1)
+		text_add(buf, size, ", the last of %zu sizes", r->run.sizes);
 	return buf;
 }
 

@@ -88,7 +88,8 @@ void varied_point(struct report *r, bool begins)
 {
 	json_t *varied = experiment_varied(r->about.options), *points = r->run.points, *to;
 
-	if (varied && begins) {
+	r->run.point += varied && begins;
+	if (varied && begins && report_keeps(r)) {
 		json_array_append_new(points, json_pack("{s:O}", "varied", varied));
 		json_object_clear(r->run.counters);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "plan/limits.h"
 #include "plan/plan.h"
 #include "plan/transport.h"
 
@@ -172,6 +173,25 @@ static int check_information(struct program *p)
 	return 0;
 }
 
+/*
+ * A server that stays: what one client may ask for is limited also if no limit is given; and it
+ * gives no client a file, which would show each client what the earlier ones wrote.
+ */
+static int prepare_to_stay(struct program *p)
+{
+	struct local_options *l = &p->options.local;
+
+	if (!l->persistent)
+		return 0;
+	limits_default(l);
+	if (!l->mmap_file)
+		return 0;
+	fault_raise(&p->fault, FAULT_USAGE, 0, "--mmap cannot be used with --persistent");
+	fault_cause(&p->fault,
+		    "Clients could read what is in the file, and what other clients wrote");
+	return fault_fix(&p->fault, "start a server for one client, without --persistent");
+}
+
 /* Read and check the command line, before any device or file is opened. */
 int command_line_read(struct program *p, int argc, char **argv)
 {
@@ -224,5 +244,5 @@ int command_line_read(struct program *p, int argc, char **argv)
 	/* The table of all cells has no other unit. */
 	if (p->test->schedule && !p->server && !p->options.experiment.plain)
 		o->gbits = 1;
-	return check_points(p);
+	return prepare_to_stay(p) ? -1 : check_points(p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The server: waits for a client, adopts its experiment, follows its rounds. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "measure/counting.h"
 #include "measure/context.h"
 #include "measure/verify.h"
+#include "plan/limits.h"
 #include "session/handover.h"
 #include "session/handshake.h"
 #include "session/hello.h"
@@ -18,10 +20,13 @@
 static int announce_server(struct program *p)
 {
 	int fd = (int)p->options.local.ready_fd;
-	char line[16];
+	char line[16], limits[160];
 	int n;
 
 	report_listening(&p->report, p->listener.address);
+	if (p->options.local.persistent)
+		report_log(&p->report, "one client may use %s",
+			   limits_text(&p->options.local, limits, sizeof(limits)));
 	notify_send("READY=1");
 	if (p->options.local.ready_fd == EXPERIMENT_AUTO)
 		return 0;
@@ -52,6 +57,7 @@ static int adopt_client(struct program *p, struct link *l, const json_t *m)
 	    handshake_read_timeout(l, m))
 		return -1;
 	p->options.experiment = e;
+	link_bound(l, &e, json_array_size(json_object_get(m, "rails")));
 	if (p->options.local.max_duration_ns != EXPERIMENT_AUTO && !l->oob.until_ns)
 		oob_limit(&l->oob, p->options.local.max_duration_ns);
 	return 0;
@@ -151,7 +157,8 @@ static int follow_client(struct session *s, bool *more)
 		int rc;
 
 		fault_phase(ms->fault, "waiting for the client's next round");
-		if (oob_recv(&l->oob, &m, link_deadline(l), ms->fault))
+		if (report_check_room(ms->report, ms->fault) ||
+		    oob_recv(&l->oob, &m, link_deadline(l), ms->fault))
 			return -1;
 		if (message_is(m, "round") || message_is(m, "task"))
 			s->stage = SESSION_MEASURING;
@@ -257,8 +264,9 @@ static void forget_client(struct session *s)
 	fault_clear(&p->fault);
 	listener_unguard(&p->listener);
 	p->options = p->asked;
-	repeat_start(&p->repeat, 0);
+	repeat_forget(&p->repeat);
 	p->repeat.within_ppm = 0; /* the client sends it */
+	malloc_trim(0);           /* what one client needed is not kept for the next one */
 	session_init(s, p);
 }
 

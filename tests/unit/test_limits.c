@@ -148,6 +148,44 @@ static void without_end_is_too_long(void **state)
 	assert_int_equal(limits_check(&l, &e, false, 1, &f), -1);
 }
 
+static void who_stays_has_limits(void **state)
+{
+	struct local_options l = limits(EXPERIMENT_AUTO, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
+	struct local_options given = limits(1, 2000000, 3);
+	struct experiment e = defaults;
+	char text[160];
+
+	(void)state;
+	limits_default(&l);
+	assert_string_equal(limits_text(&l, text, sizeof(text)),
+			    "2 GiB of memory (--max-memory), 1024 QPs (--max-qps), "
+			    "3600 s (--max-duration)");
+	assert_allowed(&l, &e, false);
+	e.qps = 1025;
+	assert_refused(&l, &e, false, (const char *const[3]){"-q", "1025 QPs", "allows 1024"});
+	limits_default(&given);
+	assert_int_equal(given.max_memory_bytes, 1);
+	assert_int_equal(given.max_duration_ns, 2000000);
+	assert_int_equal(given.max_qps, 3);
+}
+
+static void queues_are_memory(void **state)
+{
+	struct local_options l = limits(UINT64_C(1) << 30, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
+	struct experiment e = defaults;
+
+	(void)state;
+	e.size_bytes = 1;
+	e.qps = 512;
+	e.tx_depth = e.rx_depth = 4096;
+	assert_allowed(&l, &e, false);
+	e.tx_depth = 4097;
+	assert_refused(&l, &e, false, (const char *const[3]){"--max-memory", "of queues", "1 GiB"});
+	l.max_memory_bytes = 1 << 20; /* small queues are always allowed */
+	e.qps = 1;
+	assert_allowed(&l, &e, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +195,8 @@ int main(void)
 		cmocka_unit_test(qps),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(duration),
+		cmocka_unit_test(who_stays_has_limits),
+		cmocka_unit_test(queues_are_memory),
 	};
 
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=words
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# What one client, or a stranger, may cost a server that stays: time, memory, log lines.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+over() {
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+next_is_served() {
+	client send_lat -n 5
+	ended client 0
+	within client 10
+}
+
+# What the server holds of memory now, and has held at most, in KiB.
+held() { awk '$1 == "VmRSS:" { print $2 }' "/proc/${pid[server]}/status"; }
+held_at_most() { awk '$1 == "VmHWM:" { print $2 }' "/proc/${pid[server]}/status"; }
+
+round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+
+@test "a flood of alive: dropped, wherever in the session" {
+	listen_in
+	server send_lat --persistent
+	stranger say "$hello" hear welcome pour 1000000 '{"type":"alive"}'
+	stranger say "$hello" hear welcome say "$qps" hear qps pour 1000000 '{"type":"alive"}'
+	stranger say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready pour 1000000 '{"type":"alive"}'
+	next_is_served
+	(($(grep -c 'sent more than 1000 messages in a second' server.err) == 3)) || fail 'not three'
+	over
+}
+
+@test "a flood of other messages: dropped" {
+	listen_in
+	server send_lat --persistent
+	stranger say "$hello" hear welcome say "$qps" hear qps pour 5000000 '{"type":"repeated"}'
+	next_is_served
+	says server.err 'sent more than 100000 messages in a second'
+	over
+}
+
+@test "a message of 8 MiB, one of 200 KiB of objects, one that is deep: refused before a tree is made of them" {
+	local bad before
+	not_sanitized 'ASan keeps what is freed'
+	listen_in
+	server send_lat --persistent
+	next_is_served
+	before=$(held_at_most)
+	head -c 200000 /dev/zero | sed 's/\x00/{},/g' >many
+	perl -e 'print "[" x 1000' >deep
+	for bad in "RDMK\\0\\x7f\\xff\\xff" "RDMK\\0\\0\\xfc\\x00[$(head -c 60000 many)" "RDMK\\0\\0\\x03\\xe8$(<deep)"; do
+		stranger bytes "$bad" bytes "$(head -c 5000 many)" gone
+	done
+	stranger say "$hello" hear welcome bytes "RDMK\\0\\x03\\xff\\xf0[$(head -c 100000 many)" bytes "$(head -c 100000 many)" \
+		bytes "$(head -c 70000 many)" gone
+	next_is_served
+	says server.err 'a message of 8388607 bytes, more than the 65536 allowed' 'more than 16 levels of JSON' \
+		'more than 256 JSON arrays and objects' 'more than 1040 JSON arrays and objects'
+	(($(held_at_most) < before + 3000)) || fail "$(held_at_most) KiB, $before before"
+	over
+}
+
+@test "without limits given, a server that stays has some, and says so at its start" {
+	server write_bw --persistent
+	client write_bw -n 5 -q 1025
+	ended client 2
+	says client.err 'requests 1025 QPs' 'allows 1024' '--max-qps'
+	client write_bw -n 5 -s 1g -q 4
+	ended client 2
+	says client.err 'requests 4 GiB' 'allows 2 GiB' '--max-memory'
+	client write_bw --run_infinitely
+	ended client 2
+	says client.err '--max-duration'
+	client write_bw -n 5 -q 1024 -s 2 -t 16384
+	ended client 2
+	says client.err 'of queues' 'allows 2 GiB' 'Fix: '
+	client write_bw -n 5
+	ended client 0
+	over
+	says server.err 'one client may use 2 GiB of memory (--max-memory), 1024 QPs (--max-qps), 3600 s (--max-duration)'
+}
+
+@test "a server that stays gives nobody a file" {
+	truncate -s 1m file
+	start server write_bw -p 0 --persistent --mmap file
+	finish server
+	ended server 2
+	says server.err '--mmap cannot be used with --persistent' 'Fix: '
+}
+
+@test "a client whose stdout is closed: neither end waits" {
+	local closed code
+	while read -r code closed; do
+		server write_bw --timeout 30
+		through=(bash -c 'exec "$@" '"$closed" bash)
+		client write_bw -n 5
+		through=()
+		finish server
+		ended client "$code"
+		ended server 0
+		within server 15
+	done <<-'END'
+		1 >&-
+		0 2>&-
+		1 >&- 2>&-
+		1 <&- >&- 2>&-
+	END
+}
+
+@test "rounds without end: the server's memory is what it was" {
+	local before after
+	not_sanitized 'ASan keeps what is freed'
+	listen_in
+	server send_lat --persistent
+	stranger say "$hello" hear welcome say "$qps" hear qps rounds 100 "$round"
+	before=$(held)
+	stranger say "$hello" hear welcome say "$qps" hear qps rounds 1500 "$round"
+	after=$(held)
+	says stranger.out 'rounds 1500'
+	((after < before + 1000)) || fail "$before KiB, then $after"
+	over
+}
