@@ -8,9 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/sibling.h"
 
-#define HELLO "RDMARK_HELLO"
+#define HELLO    "RDMARK_HELLO"
+#define UNLOGGED "RDMARK_UNLOGGED" /* set: the client has no more lines in the log now */
 
 const char *handover_to(const struct program *p, const json_t *hello)
 {
@@ -24,21 +26,23 @@ const char *handover_to(const struct program *p, const json_t *hello)
 	return test;
 }
 
-/* A copy of the environment with HELLO added. The caller frees it and its last string. */
-static char **make_environment(const char *hello, char **said)
+/* A copy of the environment with HELLO added, and UNLOGGED. The caller frees it and *SAID. */
+static char **make_environment(const char *hello, bool logged, char **said)
 {
 	size_t count = 0;
 	char **env;
 
 	while (environ[count])
 		count++;
-	env = calloc(count + 2, sizeof(*env));
+	env = calloc(count + 3, sizeof(*env));
 	if (!env || asprintf(said, HELLO "=%s", hello) < 0) {
 		free(env);
 		return NULL;
 	}
 	memcpy(env, environ, count * sizeof(*env));
 	env[count] = *said;
+	if (!logged)
+		env[count + 1] = (char *)(uintptr_t)UNLOGGED "=1";
 	return env;
 }
 
@@ -47,7 +51,9 @@ static int start_program(struct session *s, const char *name, const json_t *hell
 {
 	struct program *p = s->program;
 	char *text = json_dumps(hello, JSON_COMPACT), *said = NULL;
-	char **env = text ? make_environment(text, &said) : NULL;
+	uint64_t omitted;
+	bool logged = peer_log_may(&p->listener.log, s->link.oob.peer, clock_now_ns(), &omitted);
+	char **env = text ? make_environment(text, logged, &said) : NULL;
 	struct sibling_attr attr = {.argv = p->argv, .envp = env, .in = s->link.oob.fd};
 	char *own = p->argv[0];
 	int rc = -1;
@@ -92,6 +98,9 @@ void handover_adopt(struct session *s)
 	if (!s->program->accepted)
 		s->program->accepted = json_null(); /* not a hello, so it will be refused */
 	unsetenv(HELLO);
+	if (!getenv(UNLOGGED) && !s->program->options.output.quiet)
+		s->program->listener.log.out = stderr;
+	unsetenv(UNLOGGED);
 	/* No number that is standard input's: see hold_standard_descriptors(). */
 	fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);

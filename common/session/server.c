@@ -127,7 +127,8 @@ static int await_client(struct session *s, json_t **hello)
 		if (p->fault.code != FAULT_PEER || p->fault.from_peer)
 			return -1;
 		fault_format(&p->fault, line, sizeof(line));
-		report_log(&p->report, "dropped %s: %s", s->link.oob.peer, line);
+		peer_log(&p->listener.log, s->link.oob.peer, "dropped %s: %s", s->link.oob.peer,
+			 line);
 		fault_clear(&p->fault);
 		oob_release(&s->link.oob);
 	}
@@ -250,9 +251,9 @@ static void log_client(struct session *s, const char *peer)
 	else
 		report_outcome(&p->report, line, sizeof(line));
 	/* A client that failed before its hello has not named a test. */
-	report_log(&p->report, "%s %s %s: %s%s", clock_utc(now), peer,
-		   s->stage == SESSION_GREETING && !p->accepted ? "-" : p->test->name,
-		   s->link.interrupted ? "interrupted, " : "", line);
+	peer_log(&p->listener.log, peer, "%s %s %s: %s%s", clock_utc(now), peer,
+		 s->stage == SESSION_GREETING && !p->accepted ? "-" : p->test->name,
+		 s->link.interrupted ? "interrupted, " : "", line);
 }
 
 /* Release all that belongs to a client, before the next one. */
@@ -394,7 +395,7 @@ int session_server(struct session *s)
 		return -1;
 	p->listener.once = !p->options.local.persistent;
 	p->listener.patience_ns = p->options.local.timeout_ns;
-	p->listener.log = p->options.output.quiet ? NULL : stderr;
+	p->listener.log.out = p->options.output.quiet ? NULL : stderr;
 	p->listener.vet = vet_client;
 	p->listener.vet_arg = p;
 	p->listener.auth = p->auth.method ? &p->auth : NULL;

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/terminal.h"
 #include "wire/message.h"
 
 #define REST_NS UINT64_C(100000000)
@@ -116,8 +115,7 @@ static void drop_connection(struct listener *l, int i, const char *why)
 
 	if (strncmp(why, peer, size) == 0 && why[size] == ' ')
 		why += size + 1; /* it is named already */
-	if (l->log)
-		terminal_note(l->log, "dropped %s: %s", peer, why);
+	peer_log(&l->log, peer, "dropped %s: %s", peer, why);
 	oob_release(&l->pending[i].oob);
 }
 
@@ -262,7 +260,7 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 	int who, rc;
 
 	fault_phase(f, "waiting for the client");
-	if (waitlist_next(&l->waitlist, client, first, l->log)) {
+	if (waitlist_next(&l->waitlist, client, first, &l->log)) {
 		client->stop = l->stop;
 		l->until_ns = 0;
 		return 0;
@@ -342,11 +340,11 @@ static void *guard_thread(void *arg)
 		json_t *first = NULL;
 		int who;
 
-		waitlist_notify(&l->waitlist, l->busy_with, l->log);
+		waitlist_notify(&l->waitlist, l->busy_with, &l->log);
 		who = poll_once(l, l->guard_fd, &first, &woken);
 		if (who)
 			refuse_or_enqueue(l, who - 1, first);
-		waitlist_drop_gone(&l->waitlist, l->log);
+		waitlist_drop_gone(&l->waitlist, &l->log);
 	}
 	return NULL;
 }

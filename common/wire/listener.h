@@ -14,7 +14,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "wire/auth.h"
 #include "wire/waitlist.h"
@@ -31,7 +30,7 @@ struct listener {
 	uint64_t patience_ns;   /* how long a pending connection may stay silent */
 	uint64_t until_ns;      /* deadline of listener_wait(); 0: none */
 	uint64_t accept_again_ns; /* no accept() before this time, after descriptors ran out */
-	FILE *log;                /* log of dropped connections; NULL: none */
+	struct peer_log log;      /* of dropped connections, and of the server's clients */
 	struct stop *stop;        /* signals that end listener_wait() */
 	struct stop *signal_stop; /* the same; NULL while the guard runs */
 	struct {
@@ -56,7 +55,9 @@ struct listener {
 	char busy_with[80];
 };
 
-#define LISTENER_CLOSED ((struct listener){.fd = -1, .ops = oob_ops_tcp(), .guard_fd = -1})
+#define LISTENER_CLOSED     \
+	((struct listener){ \
+		.fd = -1, .ops = oob_ops_tcp(), .guard_fd = -1, .log = PEER_LOG_TO(NULL)})
 
 /*
  * Listen on PORT (0: any free one) at this host's ADDRESS (NULL: all, IPv4 and IPv6). Raises

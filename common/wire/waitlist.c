@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/terminal.h"
 #include "wire/message.h"
 
 bool waitlist_join(struct waitlist *l, const struct oob *o, json_t *first)
@@ -22,12 +21,11 @@ static void remove_place(struct waitlist *l, unsigned i)
 	memmove(&l->place[i], &l->place[i + 1], (l->count - i) * sizeof(l->place[0]));
 }
 
-static void drop_waiting(struct waitlist *l, unsigned i, const char *why, FILE *log)
+static void drop_waiting(struct waitlist *l, unsigned i, const char *why, struct peer_log *log)
 {
 	struct waitlist_place *p = &l->place[i];
 
-	if (log)
-		terminal_note(log, "dropped %s, which waited in the queue: %s", p->oob.peer, why);
+	peer_log(log, p->oob.peer, "dropped %s, which waited in the queue: %s", p->oob.peer, why);
 	oob_release(&p->oob);
 	json_decref(p->first);
 	remove_place(l, i);
@@ -61,7 +59,7 @@ static int notify_place(struct waitlist *l, unsigned i, const char *with)
 				       (int)p->told));
 }
 
-void waitlist_notify(struct waitlist *l, const char *with, FILE *log)
+void waitlist_notify(struct waitlist *l, const char *with, struct peer_log *log)
 {
 	for (unsigned i = 0; i < l->count;)
 		if (notify_place(l, i, with) == 0)
@@ -71,7 +69,7 @@ void waitlist_notify(struct waitlist *l, const char *with, FILE *log)
 }
 
 /* True if the client at place I is connected and silent; otherwise it is dropped. */
-static bool still_waits(struct waitlist *l, unsigned i, FILE *log)
+static bool still_waits(struct waitlist *l, unsigned i, struct peer_log *log)
 {
 	struct fault why = {0};
 	json_t *m = NULL;
@@ -90,7 +88,7 @@ static bool still_waits(struct waitlist *l, unsigned i, FILE *log)
 	return false;
 }
 
-void waitlist_drop_gone(struct waitlist *l, FILE *log)
+void waitlist_drop_gone(struct waitlist *l, struct peer_log *log)
 {
 	for (unsigned i = 0; i < l->count;)
 		i += still_waits(l, i, log);
@@ -113,7 +111,7 @@ uint64_t waitlist_due_ns(const struct waitlist *l)
 	return due;
 }
 
-bool waitlist_next(struct waitlist *l, struct oob *o, json_t **first, FILE *log)
+bool waitlist_next(struct waitlist *l, struct oob *o, json_t **first, struct peer_log *log)
 {
 	while (l->count && !still_waits(l, 0, log))
 		;

@@ -15,8 +15,8 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "base/peer_log.h"
 #include "wire/oob.h"
 
 #define WAITLIST_PLACES    16
@@ -45,12 +45,12 @@ void waitlist_notify_again(struct waitlist *l);
 
 /*
  * Tell waiting clients that the server serves WITH: those that do not know it, and those whose
- * second has passed. Each dropped client, here and below, gets a line in LOG, unless that is NULL.
+ * second has passed. Each dropped client, here and below, gets a line in LOG, which may be NULL.
  */
-void waitlist_notify(struct waitlist *l, const char *with, FILE *log);
+void waitlist_notify(struct waitlist *l, const char *with, struct peer_log *log);
 
 /* Drop clients that have closed or sent something. */
-void waitlist_drop_gone(struct waitlist *l, FILE *log);
+void waitlist_drop_gone(struct waitlist *l, struct peer_log *log);
 
 /* Fill P, with room for WAITLIST_PLACES, for poll(2). Returns their number. */
 nfds_t waitlist_polled(const struct waitlist *l, struct pollfd *p);
@@ -62,7 +62,7 @@ uint64_t waitlist_due_ns(const struct waitlist *l);
  * Remove the first client and tell it that it is served. The caller owns *O and *FIRST. False if
  * there is none.
  */
-bool waitlist_next(struct waitlist *l, struct oob *o, json_t **first, FILE *log);
+bool waitlist_next(struct waitlist *l, struct oob *o, json_t **first, struct peer_log *log);
 
 /* Tell all clients that the server ends, and close their connections. */
 void waitlist_end(struct waitlist *l);

@@ -115,6 +115,21 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	END
 }
 
+@test "a stranger does not fill the log" {
+	listen_in
+	jq -c '.test = "write_bw" | .protocol = 99' <<<"$hello" >other
+	server send_lat --persistent
+	for _ in {1..60}; do echo '{}'; done >many
+	for _ in {1..5}; do cat other; done >>many
+	start stranger "$lib/peer" each "$port" many
+	finish stranger
+	ended stranger 0
+	next_is_served
+	over
+	(($(wc -l <server.err) < 25)) || fail "$(wc -l <server.err) lines"
+	says server.err 'dropped ' ': the server stops'
+}
+
 @test "rounds without end: the server's memory is what it was" {
 	local before after
 	not_sanitized 'ASan keeps what is freed'

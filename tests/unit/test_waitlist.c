@@ -142,10 +142,10 @@ static void who_goes_or_speaks_is_dropped(void **state)
 	struct fault f = {0};
 	struct oob o;
 	json_t *first;
-	FILE *log = tmpfile();
+	struct peer_log by = PEER_LOG_TO(tmpfile()), *log = &by;
 	char text[1024] = "";
 
-	assert_non_null(log);
+	assert_non_null(log->out);
 	waitlist_drop_gone(&w->waitlist, log);
 	assert_int_equal(w->waitlist.count, CLIENTS);
 	oob_release(&w->client[0]);
@@ -158,9 +158,9 @@ static void who_goes_or_speaks_is_dropped(void **state)
 	/* One that went unseen is found when its turn comes. */
 	assert_int_equal(oob_send(&w->client[2], message_new("error"), clock_now_ns(), &f), 0);
 	assert_false(waitlist_next(&w->waitlist, &o, &first, log));
-	rewind(log);
-	assert_true(fread(text, 1, sizeof(text) - 1, log) > 0);
-	fclose(log);
+	rewind(log->out);
+	assert_true(fread(text, 1, sizeof(text) - 1, log->out) > 0);
+	fclose(log->out);
 	assert_non_null(strstr(text, "was lost"));
 	assert_non_null(strstr(text, "sent an unexpected message"));
 	assert_non_null(strstr(text, "gave up"));
