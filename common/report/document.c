@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "report/forms.h"
+#include "wire/json_memory.h"
 
 #define PERFTEST_JSON "perftest_out.json"
 
@@ -117,7 +118,13 @@ static int write_text(const char *file, bool add, const char *text, struct fault
 
 int document_put(const char *file, const char *text, struct fault *f)
 {
-	return write_text(file, false, text, f);
+	return write_text(file, false, json_memory_failures() ? NULL : text, f);
+}
+
+/* True if nothing that the document is made of lacks a key, for want of memory. */
+static bool is_whole(const struct report *r)
+{
+	return json_memory_failures() == r->run.json_failures;
 }
 
 static int write_own(struct report *r, const struct fault *problem, bool interrupted,
@@ -130,7 +137,7 @@ static int write_own(struct report *r, const struct fault *problem, bool interru
 	bool lines = persistent || (document_output(r)->interval_ns && document_to_stdout(file));
 	size_t form = (lines ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(JSON_DIGITS);
 	char *text = json_line(json_document(r, problem, interrupted), form);
-	int rc = write_text(file, persistent, text, f);
+	int rc = write_text(file, persistent, is_whole(r) ? text : NULL, f);
 
 	free(text);
 	return rc;
@@ -149,7 +156,7 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 		rc = write_own(r, problem, interrupted, f);
 	if (perftest_file && r->run.last.message_bytes) {
 		text = perftest_json(r);
-		rc |= write_text(perftest_file, false, text, f);
+		rc |= write_text(perftest_file, false, is_whole(r) ? text : NULL, f);
 		free(text);
 	}
 	return rc;

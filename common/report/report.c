@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "host/counters.h"
 #include "report/forms.h"
+#include "wire/json_memory.h"
 
 static const struct output_options *report_output(const struct report *r)
 {
@@ -32,6 +33,7 @@ static void begin_report(struct report *r)
 		.points = json_array(),
 		.own = json_object(),
 	};
+	r->run.json_failures = json_memory_failures();
 	clock_utc(r->run.started);
 }
 

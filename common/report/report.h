@@ -190,6 +190,7 @@ struct report_run {
 	unsigned rails;
 	struct record last; /* last row of the table, for perftest's JSON; of 0 bytes: none */
 	struct report_kept kept;
+	uint64_t json_failures; /* json_memory_failures() at its start */
 };
 
 struct report {

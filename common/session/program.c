@@ -14,6 +14,7 @@
 #include "report/list.h"
 #include "session/command_line.h"
 #include "session/handover.h"
+#include "wire/json_memory.h"
 
 static const char *basename_of(const char *path)
 {
@@ -197,6 +198,7 @@ int session_main(const struct test *test, int argc, char **argv)
 	int rc;
 
 	hold_standard_descriptors();
+	json_memory_init();
 	rc = command_line_read(&p, argc, argv);
 	session_init(&s, &p);
 	handover_adopt(&s);

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "wire/json_memory.h"
 
 #define MAGIC       "RDMK"
 #define HEADER_SIZE 8u
@@ -146,7 +147,8 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
 {
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	size_t len = text ? strlen(text) : 0;
-	char *frame = text ? malloc(HEADER_SIZE + len) : NULL;
+	bool whole = !json_memory_failed(); /* since the last message: in this one, or a record */
+	char *frame = text && whole ? malloc(HEADER_SIZE + len) : NULL;
 	uint32_t be = htonl((uint32_t)len);
 	int rc = -1;
 
@@ -261,6 +263,7 @@ static int decode_message(struct oob *o, json_t **message, struct fault *f)
 {
 	const char *text = o->buf + HEADER_SIZE;
 	size_t size = o->have - HEADER_SIZE;
+	uint64_t failures = json_memory_failures();
 	json_error_t error;
 	json_t *top;
 
@@ -270,6 +273,11 @@ static int decode_message(struct oob *o, json_t **message, struct fault *f)
 	}
 	top = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
 	shrink_buffer(o);
+	if (json_memory_failures() != failures) {
+		json_memory_failed();
+		json_decref(top);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "reading a message of %s", o->peer);
+	}
 	if (!json_is_object(top)) {
 		json_decref(top);
 		return fault_raise(f, FAULT_PEER, 0,

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * json_memory: whether jansson ran out of memory. jansson does not tell: a key that finds no memory
+ * is missing afterwards, and a text that cannot be stored is read as another one. So its
+ * allocations are made here, and failed ones are counted, for each thread. (The counters are
+ * globals because jansson's functions for memory have no argument.)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Make jansson allocate through this module. Without it nothing is counted. */
+void json_memory_init(void);
+
+/* Failed allocations of this thread so far: compare two values. */
+uint64_t json_memory_failures(void);
+
+/* True if one has failed in this thread since the last call. */
+bool json_memory_failed(void);
