@@ -82,4 +82,7 @@ unit_is_right() {
 	local said
 	said=$(systemd-analyze verify --man=no "$PWD"/unit/rdmark{@write_bw,-server}.service 2>&1 | grep -F 'unit/rdmark' || :)
 	[[ -z $said ]] || { echo "$said"; return 1; }
+	systemd-analyze security --help | grep -q offline || return 0 # before systemd 250
+	systemd-analyze security --no-pager --offline=true --threshold=20 unit/rdmark@write_bw.service >said ||
+		{ grep '✗' said; tail -n 1 said; return 1; }
 }
