@@ -313,7 +313,7 @@ impostor() {
 	client send_lat -n 5 --auth="$munge"
 	refused "the client's user $(id -un) (uid $(id -u)) is not allowed" 'Fix: add the user to --allow of the server'
 	over
-	for list in nosuchuser @nosuchgroup 4294967295 -1 '' root, a,,b; do
+	for list in nosuchuser @nosuchgroup 4294967295 -1 '' 'root,' a,,b; do
 		start server send_lat --auth="$munge" --allow="$list"
 		finish server
 		ended server 2
