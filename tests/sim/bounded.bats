@@ -25,6 +25,9 @@ next_is_served() {
 held() { awk '$1 == "VmRSS:" { print $2 }' "/proc/${pid[server]}/status"; }
 held_at_most() { awk '$1 == "VmHWM:" { print $2 }' "/proc/${pid[server]}/status"; }
 
+# Descriptors (fd) or threads (task) of the server.
+entries() { find "/proc/${pid[server]}/$1" -mindepth 1 -maxdepth 1 | wc -l; }
+
 round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 
 @test "a flood of alive: dropped, wherever in the session" {
@@ -113,6 +116,26 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 		1 >&- 2>&-
 		1 <&- >&- 2>&-
 	END
+}
+
+@test "300 strangers: memory, descriptors and threads are what they were" {
+	local before open
+	not_sanitized 'ASan keeps what is freed'
+	server send_lat --persistent
+	next_is_served
+	stranger bytes 'GET / HTTP/1.0' gone
+	before=$(held)
+	open=$(entries fd)
+	for _ in {1..100}; do
+		printf '%s\n' '{}' '{"type":"hello","protocol":99,"version":"x"}' '[['
+	done >many
+	start stranger "$lib/peer" each "$port" many
+	finish stranger
+	ended stranger 0
+	(($(held) < before + 500)) || fail "$before KiB, then $(held)"
+	[[ $(entries fd) == "$open" && $(entries task) == 1 ]] || fail "$(entries fd) descriptors, $(entries task) threads"
+	next_is_served
+	over
 }
 
 @test "a stranger does not fill the log" {
