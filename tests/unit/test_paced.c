@@ -266,16 +266,20 @@ static double rate_of(const struct bench *b)
 	return (double)b->round.result.timed_messages * 1e9 / ns;
 }
 
-/* Never above the schedule's rate, and by that where it was kept: the last pause is part of it. */
-static void check_rate(const struct bench *b, double rate)
+/*
+ * The rate is never above the schedule's. Returns whether it is the schedule's, with the last pause
+ * as a part of it: no other task may have had the CPU meanwhile, so a caller tries TRIES times.
+ */
+#define TRIES 20
+
+static bool keeps_rate(const struct bench *b, double rate)
 {
-	uint64_t period = b->paced.step >> 64;
 	double ticks = (double)(b->round.result.end_ticks - b->round.result.start_ticks);
 
 	assert_true(rate_of(b) <= rate * (1 + 1e-12));
 	assert_true(clock_ticks(&b->nic.clock) >= b->round.result.end_ticks);
-	if (b->paced.latest_ticks < period) /* and the end is a whole tick, which may be long */
-		assert_true(rate_of(b) >= rate * (0.9999 - 2 / ticks));
+	/* the end is a whole tick, which may be long */
+	return rate_of(b) >= rate * (0.9999 - 2 / ticks);
 }
 
 static void the_pause_of_the_last_burst_counts(void **state)
@@ -291,10 +295,15 @@ static void the_pause_of_the_last_burst_counts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		set_up(&b, row[i].qps, row[i].list, row[i].target);
-		assert_int_equal(run(&b, 1e5, row[i].burst), 0);
-		assert_int_equal(b.round.result.messages, row[i].target * row[i].qps);
-		check_rate(&b, 1e5);
+		bool kept = false;
+
+		for (int try = 0; try < TRIES && !kept; try++) {
+			set_up(&b, row[i].qps, row[i].list, row[i].target);
+			assert_int_equal(run(&b, 1e5, row[i].burst), 0);
+			assert_int_equal(b.round.result.messages, row[i].target * row[i].qps);
+			kept = keeps_rate(&b, 1e5);
+		}
+		assert_true(kept);
 	}
 }
 
@@ -312,13 +321,17 @@ static int finish_on_poll(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
 static void told_to_finish_within_a_burst(void **state)
 {
 	struct bench b;
+	bool kept = false;
 
 	(void)state;
-	set_up(&b, 1, 1, ROUND_ENDLESS);
-	b.nic.context.ops.poll_cq = finish_on_poll;
-	assert_int_equal(run(&b, 1e5, 300), 0);
-	assert_true(b.round.result.messages >= 700);
-	check_rate(&b, 1e5);
+	for (int try = 0; try < TRIES && !kept; try++) {
+		set_up(&b, 1, 1, ROUND_ENDLESS);
+		b.nic.context.ops.poll_cq = finish_on_poll;
+		assert_int_equal(run(&b, 1e5, 300), 0);
+		assert_true(b.round.result.messages >= 700);
+		kept = keeps_rate(&b, 1e5);
+	}
+	assert_true(kept);
 }
 
 /* What is in a hurry does not wait, nor does what has to abort: it ends when it says. */
@@ -363,17 +376,21 @@ static void the_receiver_s_rate(void **state)
 	int left = 1000000;
 	struct recv_queue queue = {.qp = &qp, .until_repost = &left, .count = 1, .batch = 1000000};
 	struct bench b;
+	bool kept = false;
 
 	(void)state;
-	set_up(&b, 1, 1, 0);
-	b.nic.context.ops.poll_cq = arrive_at_once;
-	b.control.expected = 300;
-	b.round.receives = &queue;
-	b.qps.recv = b.qps.send;
-	paced_init(&b.paced, 1e5, 300, 1, &b.nic.clock);
-	assert_int_equal(stream_receive(&b.round), 0);
-	assert_int_equal(b.round.result.messages, 300);
-	check_rate(&b, 1e5);
+	for (int try = 0; try < TRIES && !kept; try++) {
+		set_up(&b, 1, 1, 0);
+		b.nic.context.ops.poll_cq = arrive_at_once;
+		b.control.expected = 300;
+		b.round.receives = &queue;
+		b.qps.recv = b.qps.send;
+		paced_init(&b.paced, 1e5, 300, 1, &b.nic.clock);
+		assert_int_equal(stream_receive(&b.round), 0);
+		assert_int_equal(b.round.result.messages, 300);
+		kept = keeps_rate(&b, 1e5);
+	}
+	assert_true(kept);
 }
 
 /* No rate of a peer, however small or large, is beyond what an integer of ticks can be. */
