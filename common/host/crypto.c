@@ -9,23 +9,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OPENSSL3_LIBRARY  "libcrypto.so.3"
+#define OPENSSL11_LIBRARY "libcrypto.so.1.1"
+
 #define HASH_BYTES    32
 #define MAKE_KEY      "(umask 077; head -c 32 /dev/urandom >FILE)"
 #define ROW(function) {#function, offsetof(struct crypto, function)},
 
 int crypto_open(struct crypto *c, struct fault *f)
 {
-	static const char *const names[] = {"libcrypto.so.3", "libcrypto.so.1.1"};
 	static const struct {
 		const char *name;
 		size_t offset;
 	} entry[] = {CRYPTO_ENTRIES(ROW)};
-	void *library = NULL;
+	void *library = dlopen(OPENSSL3_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !library; i++)
-		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		library = dlopen(OPENSSL11_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
-		fault_raise(f, FAULT_UNAVAILABLE, 0, "dlopen(%s)", names[0]);
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "dlopen(" OPENSSL3_LIBRARY ")");
 		fault_cause(f, "This host or container has no libcrypto, which --auth needs for "
 			       "SHA-256");
 		return fault_fix(f, "install OpenSSL 3 or 1.1 (libssl3 of Debian, openssl-libs of "
