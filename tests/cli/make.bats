@@ -162,3 +162,11 @@ ci() {
 	CHECK_UNTIL=1 run "$top/tests/lib/files" "$top/tests/cli/make.bats"
 	[[ $status == 0 && $output == *'ok 1 '*'/make.bats # skip CHECK_UNTIL had passed' ]]
 }
+
+@test "at CHECK_END a file of tests is ended: its results stay, the rest of it is skipped" {
+	mkfifo never
+	printf '@test "one" { true; }\n@test "two" { read -r <>%q/never; }\n@test "three" { true; }\n' "$PWD" >slow.bats
+	CHECK_END=$((EPOCHSECONDS + 4)) run "$top/tests/lib/files" slow.bats
+	((status == 0))
+	[[ $(grep -c '^ok ' <<<"$output") == 3 && $output == *'1..3'*'ok 1 one'*'ok 2 slow.bats # skip CHECK_END had passed'*'ok 3 slow.bats # skip'* ]]
+}
