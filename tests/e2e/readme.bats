@@ -20,6 +20,7 @@ commands() {
 at_home() {
 	mkdir -p build
 	ln -sfn "$RDMARK_BIN" build/bin
+	(umask 077 && head -c 32 /dev/urandom >secret)
 }
 
 # as_shown LINE: as the client's user would type it, but for where the server is.
