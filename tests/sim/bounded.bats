@@ -42,11 +42,13 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 }
 
 @test "a flood of other messages: dropped" {
+	not_sanitized 'the server does not read 100,000 messages in a second'
 	listen_in
 	server send_lat --persistent
 	stranger say "$hello" hear welcome say "$qps" hear qps pour 5000000 '{"type":"repeated"}'
 	next_is_served
-	says server.err 'sent more than 100000 messages in a second'
+	# On a slow machine it is no flood, and the stranger ends by its deadline.
+	[[ ${status[stranger]} == 142 ]] || says server.err 'sent more than 100000 messages in a second'
 	over
 }
 
