@@ -5,8 +5,8 @@
 #   make deps       install what building and testing needs (apt-get or dnf, as root or with sudo);
 #                   nothing else but `make demo` installs any
 #   make demo       see the tests run: installs what is missing, finds or makes an RDMA device
-#   make check      the tests of ten minutes; installs nothing, but says what is missing
-#   make check-all  all tests that can run here, in an hour
+#   make check      the tests without sanitizers and emulated machines; installs nothing
+#   make check-all  all tests that can run here: more than an hour on two CPUs
 #   make unit       the unit tests; `make sim` the stand-ins, `make san` the programs with sanitizers
 #   make bench      beside perftest, in one run
 #   make gpu-check  GPU memory and copies on a real GPU; exit status 77 of gpu_check: none here
