@@ -9,6 +9,7 @@
 
 #include "base/interval.h"
 #include "base/series.h"
+#include "wire/json_memory.h"
 #include "wire/percentile.h"
 
 #define FILE_MAX  (size_t)(1 << 30)
@@ -38,8 +39,12 @@ static char *read_all(const char *file, size_t *used, struct fault *f)
 	if (bytes)
 		bytes[*used] = '\0'; /* in range: realloc() adds 1 to the room */
 	if (!in || n || ferror(in)) {
-		fault_raise(f, FAULT_USAGE, *used >= FILE_MAX ? EFBIG : errno, "reading %s", file);
-		fault_fix(f, "name a file that --json=FILE has written");
+		bool usage = *used >= FILE_MAX || errno != ENOMEM;
+
+		fault_raise(f, usage ? FAULT_USAGE : FAULT_LOCAL, *used >= FILE_MAX ? EFBIG : errno,
+			    "reading %s", file);
+		if (usage)
+			fault_fix(f, "name a file that --json=FILE has written");
 		free(bytes);
 		bytes = NULL;
 	}
@@ -158,6 +163,7 @@ static int not_a_document(const char *file, const char *why, struct fault *f)
 int figures_read(struct figures *fs, enum figures_side side, const char *file, struct fault *f)
 {
 	size_t size, at = 0, documents = 0;
+	uint64_t failures = json_memory_failures();
 	char *bytes = read_all(file, &size, f);
 	int rc = bytes ? 0 : -1;
 
@@ -180,6 +186,10 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 		json_decref(o);
 	}
 	free(bytes);
+	if (json_memory_failures() != failures) { /* figures are missing, or read as others */
+		fault_clear(f);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "reading %s", file);
+	}
 	return rc || documents ? rc : not_a_document(file, "the file is empty", f);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/sibling.h"
 #include "report/list.h"
+#include "wire/json_memory.h"
 
 #define SERVER "send_lat" /* any would do: one server serves every test */
 
@@ -26,10 +27,9 @@ static const char usage[] =
 	"  rdmark list [--json]          RDMA devices, GPUs and the distance between them\n"
 	"  rdmark compare A.json B.json  what changed; --within PERCENT, --json\n"
 	"\n"
-	"TEST is one of\n"
-	RDMARK_PROGRAMS "\n"
+	"TEST is one of\n" RDMARK_PROGRAMS "\n"
 	"\n"
-	"Examples, with `rdmark server` running on the host node1:\n"
+	"Examples, with `rdmark server --auth=none` (for everybody) on the host node1:\n"
 	"  rdmark node1\n"
 	"  rdmark write_bw -a --json=before.json node1\n"
 	"\n"
@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 	bool own = strcmp(word, "list") == 0 || strcmp(word, "compare") == 0 ||
 		   strcmp(word, "server") == 0;
 
+	json_memory_init();
 	if (asks_for_help(word) || strcmp(word, "help") == 0 ||
 	    (own && argv[2] && asks_for_help(argv[2]))) {
 		fputs(usage, stdout);

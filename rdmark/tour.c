@@ -258,7 +258,8 @@ static int cannot_go_on(struct tour *t, const char *test, int status)
 	fault_phase(&t->fault, "the tour");
 	fault_raise(&t->fault, (enum fault_code)status, 0, "%s of %s was not measured", test,
 		    t->host);
-	return fault_fix(&t->fault, "start `rdmark server` on %s: it serves every test", t->host);
+	return fault_fix(&t->fault, "start `rdmark server --auth=none` on %s: it serves every test",
+			 t->host);
 }
 
 /* True if TEST is gdr_bw and refused an option that the other tests accept, such as --repeat. */
@@ -299,13 +300,26 @@ static int run_tests(struct tour *t)
 	return first;
 }
 
+/* Refuse --prom: each test would replace the file of the one before. */
+static int check_options(struct tour *t)
+{
+	for (size_t i = 0; i < t->options; i++)
+		if (strncmp(t->option[i], "--prom", 6) == 0 && strchr("=", t->option[i][6])) {
+			fault_raise(&t->fault, FAULT_USAGE, 0,
+				    "--prom cannot be used with several tests");
+			return fault_fix(&t->fault, "name a test: rdmark write_bw --prom FILE %s",
+					 t->host);
+		}
+	return 0;
+}
+
 int tour_command(char **argv)
 {
 	struct tour t = {.host = argv[0], .stop = {.fd = -1}};
 	int status;
 
 	read_options(&t, argv + 1);
-	status = stop_init(&t.stop, &t.fault) ? -1 : run_tests(&t);
+	status = check_options(&t) || stop_init(&t.stop, &t.fault) ? -1 : run_tests(&t);
 	stop_release(&t.stop);
 	if (fault_is(&t.fault))
 		status = rdmark_failed(&t.fault);

@@ -34,6 +34,11 @@ uint64_t clock_raw_ns(void)
 	return read_ns(CLOCK_MONOTONIC_RAW);
 }
 
+uint64_t clock_utc_ns(void)
+{
+	return read_ns(CLOCK_REALTIME);
+}
+
 const char *clock_utc(char buf[CLOCK_UTC_BYTES])
 {
 	time_t now = time(NULL);

@@ -64,6 +64,9 @@ uint64_t clock_now_ns(void);
 /* Nanoseconds of CLOCK_MONOTONIC_RAW, for rates. */
 uint64_t clock_raw_ns(void);
 
+/* Nanoseconds of CLOCK_REALTIME since 1970: only to compare the clocks of hosts, and to meet. */
+uint64_t clock_utc_ns(void);
+
 /* Write the date and time in UTC to BUF in ISO 8601: "2026-11-22T10:39:50Z". Returns BUF. */
 #define CLOCK_UTC_BYTES 32
 const char *clock_utc(char buf[CLOCK_UTC_BYTES]);

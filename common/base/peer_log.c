@@ -2,87 +2,82 @@
 #include "base/peer_log.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/terminal.h"
-#include "base/units.h"
 
-#define MINUTE_NS (60 * UNITS_NS_PER_S)
-
-/* Take one line of C, which earns one in PERIOD_NS and holds BURST. */
-static bool take_line(struct peer_log_credit *c, uint64_t now_ns, uint64_t period_ns,
-		      unsigned burst)
+/* A hash of WHAT, except PEER in it, that is not 0 (FNV-1a). */
+static uint64_t hash_of(const char *what, const char *peer)
 {
-	uint64_t most_ns = burst * period_ns;
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	size_t size = strlen(peer);
 
-	c->ns = !c->at_ns || now_ns - c->at_ns > most_ns - c->ns ? most_ns
-								 : c->ns + (now_ns - c->at_ns);
-	c->at_ns = now_ns;
-	if (c->ns < period_ns)
-		return false;
-	c->ns -= period_ns;
-	return true;
-}
-
-/* The length of PEER's address, without the port. */
-static size_t address_length(const char *peer)
-{
-	const char *colon = strrchr(peer, ':');
-
-	return colon ? (size_t)(colon - peer) : strlen(peer);
-}
-
-/* The index of PEER, which is added; in a full table instead of the one that wrote longest ago. */
-static unsigned find_peer(struct peer_log *l, const char *peer)
-{
-	size_t size = address_length(peer);
-	unsigned i = 0, quiet = 0;
-
-	if (size >= sizeof(l->peer[0].address))
-		size = sizeof(l->peer[0].address) - 1;
-	for (; i < l->peers; i++) {
-		if (strncmp(l->peer[i].address, peer, size) == 0 && !l->peer[i].address[size])
-			return i;
-		if (l->peer[i].credit.at_ns < l->peer[quiet].credit.at_ns)
-			quiet = i;
+	while (*what) {
+		if (size && strncmp(what, peer, size) == 0)
+			what += size;
+		else
+			h = (h ^ (unsigned char)*what++) * UINT64_C(0x100000001b3);
 	}
-	if (l->peers < PEER_LOG_PEERS)
-		l->peers++;
-	else
-		i = quiet;
-	memset(&l->peer[i], 0, sizeof(l->peer[i]));
-	memcpy(l->peer[i].address, peer, size);
-	return i;
+	return h ? h : 1;
 }
 
-bool peer_log_may(struct peer_log *l, const char *peer, uint64_t now_ns, uint64_t *omitted)
+/* Where P has WHAT, or else the oldest. */
+static unsigned find_said(const struct peer_credit_peer *p, uint64_t what)
 {
+	unsigned oldest = 0;
+
+	for (unsigned i = 0; i < PEER_CREDIT_SAID; i++) {
+		if (p->said[i].what == what)
+			return i;
+		if (p->said[i].at_ns < p->said[oldest].at_ns)
+			oldest = i;
+	}
+	return oldest;
+}
+
+bool peer_log_may(struct peer_log *l, const char *peer, const char *what, uint64_t now_ns,
+		  uint64_t *omitted)
+{
+	uint64_t said = what ? hash_of(what, peer) : 0;
+	struct peer_credit_peer *p;
 	unsigned i;
 	bool may;
 
 	pthread_mutex_lock(&l->lock);
-	i = find_peer(l, peer);
-	may = take_line(&l->peer[i].credit, now_ns, MINUTE_NS, PEER_LOG_BURST) &&
-	      take_line(&l->all, now_ns, UNITS_NS_PER_S, PEER_LOG_ALL_BURST);
-	*omitted = l->peer[i].omitted;
-	l->peer[i].omitted = may ? 0 : *omitted + 1;
+	p = peer_credit_find(&l->credit, peer);
+	i = find_said(p, said);
+	may = !(said && said == p->said[i].what &&
+		now_ns - p->said[i].at_ns < PEER_LOG_MINUTE_NS) &&
+	      peer_credit_take(&l->credit, p, 1, now_ns);
+	*omitted = p->omitted;
+	p->omitted = may ? 0 : *omitted + 1;
+	if (may && said) {
+		p->said[i].what = said;
+		p->said[i].at_ns = now_ns;
+	}
 	pthread_mutex_unlock(&l->lock);
 	return may;
 }
 
 void peer_log(struct peer_log *l, const char *peer, const char *fmt, ...)
 {
+	char line[2048];
+	const char *what;
 	uint64_t omitted;
 	va_list ap;
 
-	if (!l || !l->out || !peer_log_may(l, peer, clock_now_ns(), &omitted))
+	if (!l || !l->out)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	what = strstr(line, peer);
+	if (!peer_log_may(l, peer, what ? what + strlen(peer) : line, clock_now_ns(), &omitted))
 		return;
 	if (omitted)
 		terminal_note(l->out, "%.*s: %" PRIu64 " more lines, not shown",
-			      (int)address_length(peer), peer, omitted);
-	va_start(ap, fmt);
-	terminal_vnote(l->out, fmt, ap);
-	va_end(ap);
+			      (int)peer_credit_address(peer), peer, omitted);
+	terminal_note(l->out, "%s", line);
 }

@@ -66,7 +66,8 @@ const char *stop_signal_name(int signal);
 
 /*
  * End the process by SIGNAL with its default action, so that the parent process sees that, and a
- * shell ends its loop. Does not return and releases nothing: call it last.
+ * shell ends its loop. The first process of a container, which no such signal ends, exits with
+ * 128 + SIGNAL. Does not return and releases nothing: call it last.
  */
 void stop_die(int signal) __attribute__((noreturn));
 

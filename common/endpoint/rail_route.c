@@ -85,7 +85,9 @@ void rail_set_route(struct endpoint *ep, struct rail *r)
 	r->route.sl = (unsigned)e->sl;
 	r->route.tos = (unsigned)e->tos;
 	r->route.hop_limit = (unsigned)e->hop_limit;
-	r->route.flow_label = (uint32_t)e->flow_label;
+	r->route.flow_labels = e->labels.count ? (unsigned)e->labels.count : 1;
+	for (unsigned i = 0; i < r->route.flow_labels; i++)
+		r->route.flow_label[i] = experiment_flow_label(e, i);
 	r->route.qp_timeout = (unsigned)e->qp_timeout;
 	r->route.retry_count = (unsigned)e->retry_count;
 	r->mine.address.pkey_index = r->route.pkey_index;

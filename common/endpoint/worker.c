@@ -73,6 +73,7 @@ static int make_qps(struct worker *t)
 		.send_ops = operation_send_ops(&test->operation),
 		.access = operation_access(&test->operation, t->rail->hca.info.is_iwarp),
 		.pkey_index = t->rail->route.pkey_index,
+		.first = t->index * (unsigned)e->qps,
 	};
 
 	if (t->rail->hca.info.is_iwarp) /* the connecting side sends first: an empty WRITE */
@@ -153,6 +154,7 @@ static int make_load_qp(struct worker *t)
 		.tx_depth = LOAD_TX_DEPTH,
 		.access = IBV_ACCESS_REMOTE_WRITE,
 		.pkey_index = t->rail->route.pkey_index,
+		.first = t->index, /* a ping-pong has one QP per thread */
 	};
 
 	return qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault);

@@ -5,189 +5,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "explain/traffic.h"
+#include "explain/watched.h"
 
-#define SHARE_SAID  0.01 /* of the time: less is only a note */
-#define SHARE_WARNS 0.05
-#define STALLS_S    2  /* the driver counts whole seconds, of which one may be before the run */
-
-#define OTHER_COUNTS    0.05 /* of this run's own traffic: less may be headers and warm-up */
-#define BOTH_WAYS_LEAST 4096 /* bytes of a message: with fewer, ACKs are a share of the traffic */
-
-/* What the rules look at, and where they put what they find. */
-struct watched {
-	const struct run_facts *r;
-	const struct run_end *sender, *receiver, *source, *sink;
-	struct findings *to;
-	double run_ns;
-};
-
-static double packets_of(const struct run_facts *r)
-{
-	double each = r->mtu_bytes ? ceil((double)r->message_bytes / r->mtu_bytes) : 1;
-
-	return (double)r->messages * fmax(each, 1);
-}
-
-/* Bytes of this run that its port sent, with all headers. */
-static double wire_bytes(const struct run_facts *r)
-{
-	return (double)r->messages * ((double)r->message_bytes + r->message_header_bytes) +
-	       packets_of(r) * r->packet_header_bytes;
-}
-
-double run_data_share(const struct run_facts *r)
-{
-	return r->messages ? (double)r->messages * (double)r->message_bytes / wire_bytes(r) : 1;
-}
-
-/* Packets were sent again, whose bytes cannot be told from other traffic. */
-static bool sent_again(const struct run_end *e)
-{
-	return e->event[PORT_LOSS_NAKS] > 0 || e->event[PORT_ACK_TIMEOUT] > 0 ||
-	       e->event[PORT_RNR_RECEIVED] > 0 || e->event[PORT_RETRANSMITTED] > 0 ||
-	       e->event[PORT_DUPLICATE] > 0;
-}
-
-/* In Gb/s, what a port carried beyond OWN of all BYTES in so many SECONDS. */
-static double other_gbps(double bytes, double own, double seconds)
-{
-	double other = bytes - own;
-
-	return other > OTHER_COUNTS * own && seconds > 0 ? other * 8 / (seconds * 1e9) : 0;
-}
-
-double run_other_gbps(const struct run_facts *r)
-{
-	double own = wire_bytes(r);
-
-	if (!r->reliable || !(r->packet_header_bytes > 0) || sent_again(r->source) ||
-	    sent_again(r->sink))
-		return 0;
-	/* the ACKs and requests of the other direction */
-	if (r->both && r->message_bytes < BOTH_WAYS_LEAST)
-		return 0;
-	return fmax(other_gbps(r->source->event[PORT_SENT_BYTES], own, r->source->counted_s),
-		    other_gbps(r->sink->event[PORT_RECEIVED_BYTES], own, r->sink->counted_s));
-}
-
-static enum finding_level level_of(double share)
-{
-	return share >= SHARE_WARNS ? FINDING_WARN : FINDING_NOTE;
-}
-
-/* What LEAST to MOST of the run was lost to, of which SHARE is the best that is known. */
-struct cost {
-	double least, share, most;
-	bool measured; /* the share is; else it is as far from one end as from the other */
-};
-
-static void add_share(struct finding *f, double share)
-{
-	if (share >= SHARE_SAID)
-		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
-			 100 * share);
-}
-
-/* The share of the run that NS of one QP are; at most that in which the sender waited. */
-static double waited_share(const struct watched *w, double ns)
-{
-	double share = ns / (w->run_ns * w->r->qps);
-
-	if (share > w->sender->full_share)
-		share = w->sender->full_share;
-	return share > 1 ? 1 : share;
-}
-
-/* The share of its packets that the source of the data sent in vain; NaN: unknown. */
-static double wasted_share(const struct watched *w)
-{
-	double sent = w->source->event[PORT_SENT_PACKETS];
-
-	/* Those of the other direction have ACKs among them. */
-	return w->r->both || !(sent > 0) ? NAN : fmax(1 - packets_of(w->r) / sent, 0);
-}
-
-/*
- * After each of so many NAKs, what was in flight is sent again. That takes a round trip, at least
- * (less where a NIC sends only the missing packet), and at most the time that a message was in
- * flight when nothing was missing, or the time that the data leave of the link's. In between, the
- * packets that were sent in vain tell.
- */
-static struct cost cost_of_loss(const struct watched *w, double naks)
-{
-	double in_flight = naks * w->sender->completion_ns / (w->run_ns * w->r->qps);
-	double link = fmin(w->source->rate_gbps, w->sink->rate_gbps) * run_data_share(w->r);
-	double most = in_flight / (1 + in_flight), wasted = wasted_share(w);
-	struct cost c = {
-		.least = waited_share(w, naks * w->sender->alone_ns),
-		.measured = !isnan(wasted),
-	};
-
-	most = fmin(fmin(isnan(most) ? 1 : most, w->sender->full_share), 1 - w->r->gbps / link);
-	c.most = fmax(most, c.least);
-	c.share = c.measured ? fmin(fmax(wasted, c.least), c.most) : sqrt(c.least * c.most);
-	return c;
-}
-
-/* Refuted by NAKs that stand still. */
-static void find_loss(const struct watched *w, double naks)
-{
-	struct cost cost = cost_of_loss(w, naks);
-	double share = cost.share;
-	struct finding *f;
-
-	f = finding_add(w->to, "packet_loss", level_of(share),
-			"packets to the %s were lost: %.0f NAKs for a missing packet",
-			w->r->pulls ? w->sender->name : w->receiver->name, naks);
-	if (cost.measured || !(cost.most >= SHARE_SAID))
-		add_share(f, share);
-	else
-		text_add(f->text, sizeof(f->text), ", which took %.1f to %.1f %% of the run",
-			 100 * cost.least, 100 * cost.most);
-	finding_cause(f, "A switch or a NIC drops packets where neither PFC nor ECN holds the "
-			 "sender back, or a cable is bad");
-	finding_next(f, "check PFC and ECN along the path (trust mode, the DSCP of -T), and the "
-			"discards of the switch ports");
-	during_set(f, w->sender, share, PORT_LOSS_NAKS);
-	finding_evidence(f, port_event_name(PORT_LOSS_SEEN), w->receiver->event[PORT_LOSS_SEEN],
-			 "");
-}
-
-/*
- * The last packets were lost, or the peer was late. rxe also counts timeouts that stop nothing, so
- * they have a share only where the sender is known to have waited.
- */
-static void find_timeouts(const struct watched *w, double timeouts)
-{
-	double share = isnan(w->sender->full_share)
-			       ? NAN
-			       : waited_share(w, timeouts * w->r->ack_timeout_ns);
-	struct finding *f;
-
-	f = finding_add(w->to, "ack_timeouts", level_of(share), "no ACK came in time %.0f times",
-			timeouts);
-	add_share(f, share);
-	finding_cause(f,
-		      "The last packets of a burst or their ACKs were lost, or the %s answered "
-		      "late (soft-RoCE on a busy host)",
-		      w->receiver->name);
-	finding_next(f, "check the discards of NICs and switch ports, and the load of the %s",
-		     w->receiver->name);
-	during_set(f, w->sender, share, PORT_ACK_TIMEOUT);
-}
-
-static void find_resends(const struct watched *w)
-{
-	double naks = w->sender->event[PORT_LOSS_NAKS];
-	double timeouts = w->sender->event[PORT_ACK_TIMEOUT];
-
-	if (!w->r->reliable)
-		return;
-	if (naks > 0)
-		find_loss(w, naks);
-	if (timeouts > 0)
-		find_timeouts(w, timeouts);
-}
+#define STALLS_S 2 /* the driver counts whole seconds, of which one may be before the run */
 
 /*
  * Packets came out of order and none was requested again: several paths, no loss. Refuted by RNR
@@ -198,7 +19,7 @@ static void find_several_paths(const struct watched *w)
 	struct finding *f;
 
 	if (!w->r->reliable || !(w->receiver->event[PORT_LOSS_SEEN] > 0) ||
-	    isnan(w->sender->event[PORT_LOSS_NAKS]) || sent_again(w->sender))
+	    isnan(w->sender->event[PORT_LOSS_NAKS]) || run_sent_again(w->sender))
 		return;
 	f = finding_add(w->to, "out_of_order", FINDING_NOTE,
 			"%.0f packets came to the %s out of order, and none was sent again",
@@ -216,7 +37,7 @@ static void find_no_receive(const struct watched *w)
 	if (!w->r->receives || !(naks > 0))
 		return;
 	share = fmin(naks * w->r->rnr_timer_ns / (w->run_ns * w->r->qps), 1);
-	f = finding_add(w->to, "receiver_not_ready", level_of(share),
+	f = finding_add(w->to, "receiver_not_ready", watched_level(share),
 			"%.0f messages found no receive posted at the %s, and waited %.1f %% of "
 			"the run for its RNR timer",
 			naks, w->receiver->name, 100 * share);
@@ -262,7 +83,7 @@ static void find_pause(const struct watched *w, double share, double sent_share)
 {
 	struct finding *f;
 
-	f = finding_add(w->to, "paused", level_of(share),
+	f = finding_add(w->to, "paused", watched_level(share),
 			"the %s's port was stopped for %.1f %% of the run", w->source->name,
 			100 * fmin(share, 1));
 	if (sent_share >= SHARE_SAID) {
@@ -392,7 +213,7 @@ static void explain_direction(const struct run_facts *r, struct findings *to)
 				  .to = to,
 				  .run_ns = r->seconds * 1e9};
 
-	find_resends(&w);
+	during_find_resends(&w);
 	find_several_paths(&w);
 	find_no_receive(&w);
 	find_stopped(&w);

@@ -4,15 +4,6 @@
 
 #include "explain/limit.h"
 
-/*
- * Other traffic in this direction, in Gb/s on the wire: of the port where the data come from, or
- * where they go, whichever carried more. 0: none, or not known.
- */
-double run_other_gbps(const struct run_facts *r);
-
-/* The share of a message's bytes on the wire that is data; 1 if the headers are unknown. */
-double run_data_share(const struct run_facts *r);
-
 /* Append to TO what the events of both ends say: faults first, then the largest share of time. */
 void explain_events(const struct run_facts *r, struct findings *to);
 

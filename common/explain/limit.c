@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "explain/during.h"
+#include "explain/traffic.h"
 
 #define REACHED        0.95 /* of the link: what healthy adapters reach (rdmark(7)) */
 #define PCIE_SHARE     0.96 /* of a PCIe link's payload rate that adapters reach (gdr_bw(1)) */

@@ -38,6 +38,7 @@ struct run_facts {
 	bool lost;     /* messages were lost */
 	bool pulls;    /* the data come to the end that posts: READ */
 	bool both;     /* the other direction ran at the same time */
+	bool one_port; /* both ends are the same port, which counts what either does */
 	double limit_gbps;                   /* of a schedule; 0: none */
 	double ack_timeout_ns, rnr_timer_ns; /* of the QPs */
 	/* the end that posts, and the other; where the data come from, and where they go */

@@ -55,8 +55,8 @@ static int check_key_file(const struct stat *st, const char *path, struct fault 
 		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' belongs to uid %u", path,
 			    (unsigned)st->st_uid);
 		fault_cause(f,
-			    "Its owner can change it; the key must belong to uid %u, as whom "
-			    "this program runs, or to root",
+			    "Its owner can change it; the key must belong to uid %u, this "
+			    "program's user, or to root",
 			    (unsigned)geteuid());
 		return fault_fix(f, "chown %u %.80s", (unsigned)geteuid(), path);
 	}

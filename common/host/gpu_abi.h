@@ -4,7 +4,7 @@
  *
  * If the Makefile finds the toolkit (WITH_CUDA_H), the types come from its cuda.h, otherwise from
  * gpu_abi_types.h: a program built without the toolkit can use GPUs, too. The prototypes are always
- * declared here; if cuda.h declares them too, the compiler compares both. tests/cuda/abi.bats
+ * declared here; if cuda.h declares them too, the compiler compares both. tests/standin/cuda/abi.bats
  * compares everything.
  */
 #pragma once

@@ -151,8 +151,8 @@ static int refuse_credential(const struct munge *m, const char *whose, munge_err
 				      "again");
 	case EMUNGE_CRED_UNAUTHORIZED:
 		fault_raise(f, FAULT_PEER, 0,
-			    "munge_decode: the %s's credential is for another user than uid %u, as "
-			    "whom this end runs",
+			    "munge_decode: the %s's credential is for another user than uid %u, "
+			    "the user of this end",
 			    whose, (unsigned)geteuid());
 		return fault_cause(f, "It was made for another program, and sent here");
 	case EMUNGE_CRED_INVALID:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * munge: credentials of munge, the authentication service of HPC clusters. A credential seals a
- * text, and whoever decodes it on a host with the same key learns which user made it, and when.
+ * text; a program that decodes it on a host with the same key learns which user made it, and when.
  *
  * libmunge.so.2 is opened at run time, so that one package serves hosts with and without munge. It
  * keeps no state between calls, so any thread may call. A call waits for munged, for a few seconds

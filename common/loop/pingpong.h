@@ -9,7 +9,7 @@
  *
  * Between an arrival and the answer there is only: polling it, one clock read (at the client) and
  * the post. That is as few instructions as in a loop that does nothing else (SIMVERBS_STEPS of
- * tests/verbs counts them). Everything else is done while the message is in flight: recording the
+ * tests/standin/verbs counts them). Everything else is done while the message is in flight: recording the
  * sample, re-posting the receive, preparing the next number and request, checking for the end, and
  * polling send completions (one send in many is signalled, and its completion is polled long after
  * it arrived).

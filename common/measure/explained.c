@@ -99,6 +99,24 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	run_end_count(to, &meas->snapshot[end], &meas->snapshot[measurement_end(meas, !mine)]);
 }
 
+/* True if a port is on both ends: their host is one. */
+static bool shares_port(const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct end *mine = &ep->rail[i].mine;
+
+		for (unsigned k = 0; k < ep->rails; k++) {
+			const struct end *theirs = &ep->rail[k].theirs;
+
+			if (strcmp(mine->host, theirs->host) == 0 &&
+			    strcmp(mine->nic.name, theirs->nic.name) == 0 &&
+			    mine->nic.port == theirs->nic.port)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* What this end or the peer (MINE) sends, as REC says: both ends find the same. */
 static void describe_run(const struct measurement *meas, const struct record *rec, bool mine,
 			 struct run_facts *r)
@@ -127,6 +145,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.lost = rec->lost > 0,
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
+		.one_port = shares_port(ms->ep),
 		.limit_gbps = rec->pace.limit_gbps,
 		.ack_timeout_ns = transport_ack_timeout_ns(e),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,

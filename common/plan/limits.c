@@ -67,7 +67,7 @@ static int check_queues(const struct local_options *l, uint64_t bytes, struct fa
 	snprintf(requested, sizeof(requested), "%s of queues", units_size(bytes).text);
 	return refuse_limit(
 		"--max-memory", requested, units_size(l->max_memory_bytes).text,
-		"use shallower queues (-t, -r) or fewer QPs (-q), or raise --max-memory", f);
+		"reduce the depth (-t, -r) or the number of QPs (-q), or raise --max-memory", f);
 }
 
 /* The planned measuring time only: a run that takes longer is ended when its time is over. */

@@ -97,6 +97,22 @@ static void banner_details(const struct report *r, const char *who, const struct
 				    : "");
 }
 
+/* "flow labels 1, 2, 3 in turn", if there are several: those that the QPs have. */
+static void labels_line(const struct report *r, const struct report_ends *ends)
+{
+	const struct flow_labels *l = &r->about.options->experiment.labels;
+	unsigned qps = ends->my_qps[0]->count * ends->threads * ends->rails;
+	char line[1024] = "";
+
+	for (unsigned i = 0; i < l->count && i < qps; i++)
+		text_add(line, sizeof(line), "%s%" PRIu32, i ? ", " : "", l->value[i]);
+	if (l->count > qps)
+		report_note(r, "flow label%s %s: the first %u of %" PRIu64 ", one per QP (-q)",
+			    qps > 1 ? "s" : "", line, qps, l->count);
+	else if (l->count)
+		report_note(r, "flow labels %s, for the QPs in turn", line);
+}
+
 static bool by_rdma_cm(const struct report_effective *e)
 {
 	return strcmp(e->connected_by, "rdma_cm") == 0;
@@ -152,6 +168,7 @@ void banner_print(const struct report *r, const struct report_ends *ends)
 		banner_details(r, they, ends->theirs[i]);
 	}
 	common_line(r, ends);
+	labels_line(r, ends);
 	if (banner_verbose(r))
 		common_details(r, ends->effective);
 }

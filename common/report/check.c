@@ -12,6 +12,7 @@
 #include "explain/nccl.h"
 #include "report/forms.h"
 #include "report/list.h"
+#include "report/prom.h"
 #include "verbs/hca.h"
 
 #define GROWTH_NS UINT64_C(100000000) /* counters that grow in it without a load are suspicious */
@@ -185,31 +186,78 @@ static void print_check(const struct check *k)
 		       i ? "," : "\n");
 }
 
-int check_ports(const char *program, const char *device, const char *json)
+/* Write what K found to the files of O, or as text. Returns 0, or -1 with the fault raised. */
+static int write_check(const struct check *k, const struct output_options *o, struct fault *f)
 {
-	struct check k = {.list = {NULL, 0}};
-	struct fault f = {0};
+	size_t form = JSON_REAL_PRECISION(JSON_DIGITS);
+	char *text;
+	int rc = 0;
+
+	fault_phase(f, "writing the document");
+	if (!o->json) {
+		print_check(k);
+	} else {
+		text = json_line(check_to_json(k), JSON_INDENT(2) | form);
+		rc = document_put(o->json, text, f);
+		free(text);
+	}
+	if (o->json_lines) {
+		text = json_line(check_to_json(k), JSON_COMPACT | form);
+		rc |= document_add(o->json_lines, text, f);
+		free(text);
+	}
+	return rc;
+}
+
+/* Write what K found, or that nothing could be checked (NULL), to the file of --prom. */
+static int write_prom(const struct check *k, const struct output_options *o, int status,
+		      struct fault *f)
+{
+	struct prom_about about = {.file = o->prom};
+	json_t *d;
 	char *text;
 	int rc;
 
-	if (!check_all(&k, device, &f)) {
-		if (!json) {
-			print_check(&k);
-		} else {
-			text = json_line(check_to_json(&k),
-					 JSON_INDENT(2) | JSON_REAL_PRECISION(JSON_DIGITS));
-			fault_phase(&f, "writing the document");
-			document_put(json, text, &f);
-			free(text);
-		}
+	if (!o->prom)
+		return 0;
+	fault_phase(f, "writing the results");
+	d = k ? check_to_json(k) : NULL;
+	text = prom_check(&about, d, status);
+	rc = document_put(o->prom, text, f);
+	free(text);
+	json_decref(d);
+	return rc;
+}
+
+/* The exit status of what K found and of F, a fault or none. */
+static int status_of_check(const struct check *k, const struct fault *f)
+{
+	if (fault_is(f))
+		return fault_exit_status(f);
+	return k->findings[FINDING_FAULT] ? FAULT_THRESHOLD : 0;
+}
+
+int check_ports(const char *program, const char *device, const struct output_options *output)
+{
+	struct check k = {.list = {NULL, 0}};
+	struct fault f = {0}, writing = {0};
+	int rc = 0;
+
+	if (document_try(output, &f) == 0) {
+		bool checked = check_all(&k, device, &f) == 0;
+
+		if (checked)
+			write_check(&k, output, &f);
+		if (write_prom(checked ? &k : NULL, output, status_of_check(&k, &f), &writing) &&
+		    !fault_is(&f))
+			f = writing;
 	}
-	rc = fault_exit_status(&f);
 	if (fault_is(&f))
 		fault_print(&f, program, stderr);
 	else
 		rc = list_finish(stdout, program);
-	if (!rc && k.findings[FINDING_FAULT])
-		rc = FAULT_THRESHOLD;
+	if (!rc)
+		rc = status_of_check(&k, &f);
 	free(k.entry);
 	hca_list_free(&k.list);
 	return rc;

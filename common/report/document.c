@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "report/forms.h"
+#include "report/prom.h"
 #include "wire/json_memory.h"
 
 #define PERFTEST_JSON "perftest_out.json"
@@ -65,30 +66,104 @@ static int put_text(const char *file, int how, const char *text)
 	return err;
 }
 
+/*
+ * True if FILE ends within a line: its writer was killed, or the file system was full. What follows
+ * then needs a newline before it.
+ */
+static bool ends_in_line(const char *file)
+{
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	char last = '\n';
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    pread(fd, &last, 1, st.st_size - 1) != 1)
+		last = '\n';
+	close(fd);
+	return last != '\n';
+}
+
+/* Append TEXT, a line, to FILE. Returns 0 or an errno. */
+static int add_line(const char *file, const char *text)
+{
+	char *line = NULL;
+	int err;
+
+	if (!ends_in_line(file))
+		return put_text(file, O_APPEND, text);
+	if (asprintf(&line, "\n%s", text) < 0)
+		return ENOMEM;
+	err = put_text(file, O_APPEND, line);
+	free(line);
+	return err;
+}
+
+/* The errno that writing to FILE, which is a device, pipe, link or folder, will have; 0: none. */
+static int try_special(const char *file)
+{
+	struct stat st;
+
+	if (stat(file, &st))
+		return 0; /* a link to a file that will be created */
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return access(file, W_OK) ? errno : 0;
+}
+
+/* Refuse FILE, which OPTION names, if it means standard output. */
+static int check_name(const char *option, const char *file, struct fault *f)
+{
+	if (!document_to_stdout(file))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "%s needs the name of a file", option);
+	return fault_fix(f, "use --json for standard output, or %s ./-", option);
+}
+
+/* Check before the run that a line can be appended to FILE. */
+static int try_lines(const char *file, struct fault *f)
+{
+	int err;
+
+	if (!file)
+		return 0;
+	/* A new file stays: to delete it might delete the line of another run. */
+	err = is_special(file) ? try_special(file) : put_text(file, O_APPEND, "");
+	return err ? document_refused(file, err, f) : 0;
+}
+
 /* Check before the run that a temporary file can be created where FILE will be. */
 static int try_place(const char *file, struct fault *f)
 {
 	char path[4096];
 	int err;
 
-	if (!file || document_to_stdout(file) || is_special(file))
+	if (!file || document_to_stdout(file))
 		return 0;
+	if (is_special(file)) {
+		err = try_special(file);
+		return err ? document_refused(file, err, f) : 0;
+	}
 	err = put_text(temporary_name(file, path), O_TRUNC, "");
 	unlink(path);
 	return err ? document_refused(file, err, f) : 0;
 }
 
-static const char *perftest_json_file(const struct report *r)
+static const char *perftest_json_file(const struct output_options *o)
 {
-	if (document_output(r)->out_json_file)
-		return document_output(r)->out_json_file;
-	return document_output(r)->out_json ? PERFTEST_JSON : NULL;
+	if (o->out_json_file)
+		return o->out_json_file;
+	return o->out_json ? PERFTEST_JSON : NULL;
 }
 
-int document_try(const struct report *r, struct fault *f)
+int document_try(const struct output_options *o, struct fault *f)
 {
-	return try_place(document_output(r)->json, f) || try_place(perftest_json_file(r), f) ? -1
-											     : 0;
+	fault_phase(f, "opening the output files");
+	if (check_name("--json-lines", o->json_lines, f) || check_name("--prom", o->prom, f) ||
+	    try_place(o->json, f) || try_place(perftest_json_file(o), f) || try_place(o->prom, f))
+		return -1;
+	return try_lines(o->json_lines, f);
 }
 
 /* Replace FILE by TEXT, or append TEXT with ADD; "-" is stdout. */
@@ -105,7 +180,7 @@ static int write_text(const char *file, bool add, const char *text, struct fault
 		return 0;
 	}
 	if (add || special) {
-		err = put_text(file, add ? O_APPEND : O_TRUNC, text);
+		err = add ? add_line(file, text) : put_text(file, O_TRUNC, text);
 	} else {
 		err = put_text(temporary_name(file, path), O_TRUNC, text);
 		if (!err && rename(path, file))
@@ -121,39 +196,87 @@ int document_put(const char *file, const char *text, struct fault *f)
 	return write_text(file, false, json_memory_failures() ? NULL : text, f);
 }
 
+int document_add(const char *file, const char *text, struct fault *f)
+{
+	return write_text(file, true, json_memory_failures() ? NULL : text, f);
+}
+
 /* True if nothing that the document is made of lacks a key, for want of memory. */
 static bool is_whole(const struct report *r)
 {
 	return json_memory_failures() == r->run.json_failures;
 }
 
-static int write_own(struct report *r, const struct fault *problem, bool interrupted,
-		     struct fault *f)
+/* Write the document D to the file of --json. */
+static int write_own(struct report *r, json_t *d, struct fault *f)
 {
 	const char *file = document_output(r)->json;
 	bool persistent = r->about.options->local.persistent;
 	/* With --interval the output is JSON lines, and the document is the last of them; a server
 	 * that stays has one line for each client. */
 	bool lines = persistent || (document_output(r)->interval_ns && document_to_stdout(file));
-	size_t form = (lines ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(JSON_DIGITS);
-	char *text = json_line(json_document(r, problem, interrupted), form);
-	int rc = write_text(file, persistent, is_whole(r) ? text : NULL, f);
+	size_t form = lines ? JSON_COMPACT : JSON_INDENT(2);
+	json_t *own = json_copy(d);
+	char *text;
+	int rc;
+
+	if (document_to_stdout(file))
+		json_object_del(own, "intervals"); /* they stand before it */
+	text = json_line(own, form | JSON_REAL_PRECISION(JSON_DIGITS));
+	rc = write_text(file, persistent, is_whole(r) ? text : NULL, f);
+	free(text);
+	return rc;
+}
+
+/* Append the document D to the file of --json-lines. */
+static int write_lines(struct report *r, json_t *d, struct fault *f)
+{
+	char *text = json_line(json_incref(d), JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS));
+	int rc = write_text(document_output(r)->json_lines, true, is_whole(r) ? text : NULL, f);
 
 	free(text);
 	return rc;
 }
 
+/* Write the file of --prom. */
+static int write_prom(struct report *r, const struct fault *problem, bool interrupted,
+		      struct fault *f)
+{
+	const struct local_options *l = &r->about.options->local;
+	struct prom_about about = {
+		.file = document_output(r)->prom,
+		.device = l->device,
+		.peer = r->about.server ? NULL : l->host,
+	};
+	json_t *d = json_document(r, problem, interrupted, false);
+	char *text = prom_run(&about, d);
+	int rc = write_text(about.file, false, is_whole(r) ? text : NULL, f);
+
+	free(text);
+	json_decref(d);
+	return rc;
+}
+
 int document_write(struct report *r, const struct fault *problem, bool interrupted, struct fault *f)
 {
-	const char *perftest_file = perftest_json_file(r);
+	const char *perftest_file = perftest_json_file(document_output(r));
 	/* A persistent server that no client has connected to writes no document. */
 	bool idle = r->about.options->local.persistent && !json_object_size(r->run.ends) &&
 		    !fault_is(problem);
+	bool wanted = report_keeps(r) && !idle;
+	json_t *d = NULL; /* if wanted: there was no memory for it, which is told below */
 	char *text;
 	int rc = 0;
 
-	if (document_output(r)->json && !idle)
-		rc = write_own(r, problem, interrupted, f);
+	if (wanted)
+		d = json_document(r, problem, interrupted, document_output(r)->json_version == 1);
+	if (wanted && document_output(r)->json)
+		rc = write_own(r, d, f);
+	if (wanted && document_output(r)->json_lines)
+		rc |= write_lines(r, d, f);
+	json_decref(d);
+	if (document_output(r)->prom)
+		rc |= write_prom(r, problem, interrupted, f);
 	if (perftest_file && r->run.last.message_bytes) {
 		text = perftest_json(r);
 		rc |= write_text(perftest_file, false, is_whole(r) ? text : NULL, f);

@@ -9,8 +9,16 @@
 /* True if results are kept for a document. */
 static inline bool report_keeps(const struct report *r)
 {
-	return r->about.options->output.json;
+	const struct output_options *o = &r->about.options->output;
+
+	return o->json || o->json_lines || o->prom;
 }
+
+/*
+ * note.c: true if stdout may get LINES more lines of this client; with several, they belong
+ * together.
+ */
+bool report_may_print(struct report *r, uint64_t lines);
 
 /*
  * progress.c: open the outlets for progress; erase the live line, after waiting output is written;
@@ -106,6 +114,7 @@ void perftest_waiting(FILE *out);
  * rest follows later.
  */
 void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out);
+uint64_t perftest_banner_lines(const struct report_ends *ends); /* that it has, or more */
 void perftest_banner_rest(struct report *r, FILE *out);
 void perftest_rule(FILE *out);
 /* False for a server that only answers: it has no latency to show. */
@@ -166,12 +175,13 @@ const char *forms_by(enum report_end by);
 
 /*
  * json.c: a row; a result of the document, which includes the other rows of its size and run; the
- * document.
+ * document, in the form of schema_version 1 with FIRST.
  */
 json_t *json_row(const struct report_row *row);
-json_t *json_result(const struct report_result *result);
+json_t *json_result(const struct report *r, const struct report_result *result);
 json_t *json_reasons(const struct report_disturbed *d); /* array of words */
-json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
+json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted,
+		      bool first);
 
 /* effective.c: the document's "effective", as a new object. */
 json_t *json_effective(const struct report_effective *e);
@@ -183,7 +193,7 @@ json_t *version_1(const json_t *results);
  * document.c: check that the documents can be written to their place; write them; and raise the
  * fault for a FILE that cannot be written.
  */
-int document_try(const struct report *r, struct fault *f);
+int document_try(const struct output_options *o, struct fault *f);
 int document_write(struct report *r, const struct fault *problem, bool interrupted,
 		   struct fault *f);
 int document_refused(const char *file, int errnum, struct fault *f);
@@ -194,10 +204,21 @@ int document_refused(const char *file, int errnum, struct fault *f);
  */
 int document_put(const char *file, const char *text, struct fault *f);
 
+/* Append TEXT, a line, to FILE. Else as document_put(). */
+int document_add(const char *file, const char *text, struct fault *f);
+
 /* True if FILE, an option's argument, means stdout. */
 static inline bool document_to_stdout(const char *file)
 {
 	return file && strcmp(file, "-") == 0;
+}
+
+/* True if the document has the intervals; else they go to stdout before it, or to stderr. */
+static inline bool document_has_intervals(const struct report *r)
+{
+	const struct output_options *o = &r->about.options->output;
+
+	return o->json_lines || (o->json && !document_to_stdout(o->json));
 }
 
 /*

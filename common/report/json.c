@@ -112,7 +112,25 @@ static json_t *snapshots_json(const struct port_snapshot *snapshot)
 	return to;
 }
 
-json_t *json_result(const struct report_result *result)
+/* Add to each thread of RESULT the flow labels of its QPs, if there are several. */
+static void add_labels(const struct experiment *e, json_t *result)
+{
+	json_t *threads = json_object_get(result, "by_thread"), *one;
+	size_t i;
+
+	json_array_foreach (threads, i, one) {
+		json_int_t thread = json_integer_value(json_object_get(one, "thread"));
+		uint64_t qps = e->qps < e->labels.count ? e->qps : e->labels.count;
+		json_t *labels = json_array();
+
+		for (uint64_t qp = 0; qp < qps; qp++)
+			json_array_append_new(labels, json_integer(experiment_flow_label(
+							      e, (uint64_t)thread * e->qps + qp)));
+		add_members(one, "flow_labels", labels, 1);
+	}
+}
+
+json_t *json_result(const struct report *r, const struct report_result *result)
 {
 	json_t *to = json_row(result->main), *ends = json_object();
 	json_t *threads = json_array(), *devices = json_array();
@@ -133,6 +151,7 @@ json_t *json_result(const struct report_result *result)
 	add_members(to, "snapshot", snapshots_json(result->snapshot), 1);
 	add_members(to, "by_end", ends, 2);
 	add_members(to, "by_thread", threads, 1);
+	add_labels(&r->about.options->experiment, to);
 	add_members(to, "by_device", devices, 1);
 	return to;
 }
@@ -150,21 +169,32 @@ static const char *status_of(const struct fault *problem, bool interrupted)
 	return interrupted ? "interrupted" : "ok";
 }
 
-json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted)
+/* The experiment; a document of version 1 has only the first of several flow labels in version 1.
+ */
+static json_t *experiment_json(const struct report *r, bool version_1)
+{
+	const struct options *o = r->about.options;
+	struct experiment e = o->experiment;
+
+	if (version_1)
+		e.labels.count = 0;
+	return experiment_describe(&e, o->traits);
+}
+
+json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted,
+		      bool first)
 {
 	const struct output_options *output = &r->about.options->output;
 	uint64_t dropped = r->intervals.dropped + r->run.kept.dropped;
-	bool first = output->json_version == 1;
 	char finished[CLOCK_UTC_BYTES];
 	json_t *d = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "schema_version",
 		first ? 1 : 2, "generator", "rdmark " RDMARK_VERSION, "test", r->about.test, "role",
 		r->about.server ? "server" : "client", "started_utc", r->run.started,
-		"finished_utc", clock_utc(finished), "status",
-		status_of(problem, interrupted), "error",
-		fault_is(problem) ? message_fault_json(problem) : json_null(), "experiment",
-		experiment_describe(&r->about.options->experiment, r->about.options->traits),
-		"effective", json_effective(&r->run.effective));
+		"finished_utc", clock_utc(finished), "status", status_of(problem, interrupted),
+		"error", fault_is(problem) ? message_fault_json(problem) : json_null(),
+		"experiment", experiment_json(r, first), "effective",
+		json_effective(&r->run.effective));
 
 	json_object_set(d, "ends", r->run.ends);
 	json_object_set_new(d, "results", first ? version_1(r->run.results)
@@ -175,7 +205,7 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 		json_object_set(d, "points", r->run.points);
 	if (json_object_size(r->run.counters))
 		json_object_set(d, "counters", r->run.counters);
-	if (output->interval_ns && output->json && !document_to_stdout(output->json))
+	if (output->interval_ns && document_has_intervals(r))
 		json_object_set_new(d, "intervals", progress_intervals(r));
 	if (dropped)
 		json_object_set_new(d, "intervals_dropped", json_integer((json_int_t)dropped));

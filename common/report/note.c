@@ -3,8 +3,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/terminal.h"
-#include "report/report.h"
+#include "report/forms.h"
+
+bool report_may_print(struct report *r, uint64_t lines)
+{
+	struct peer_credit *c = r->about.lines;
+
+	if (!c || (lines <= c->each.burst && peer_credit_take(c, peer_credit_find(c, r->peer),
+							      (unsigned)lines, clock_now_ns())))
+		return true;
+	r->run.omitted++;
+	return false;
+}
 
 void report_note(const struct report *r, const char *fmt, ...)
 {

@@ -185,6 +185,15 @@ void perftest_banner_rest(struct report *r, FILE *out)
 	r->banner = NULL;
 }
 
+uint64_t perftest_banner_lines(const struct report_ends *ends)
+{
+	uint64_t lines = 32; /* two for each QP are added */
+
+	for (unsigned i = 0; i < ends->rails; i++)
+		lines += 2 * (ends->my_qps[i]->count + ends->their_qps[i]->count);
+	return lines;
+}
+
 void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out)
 {
 	struct lines l = {.out = out, .between = ""};

@@ -233,7 +233,7 @@ void report_interval(struct report *r, const struct report_progress *of)
 
 	p->point = r->run.point;
 	wipe_quietly(r);
-	if (json && !document_to_stdout(json))
+	if (document_has_intervals(r))
 		keep_interval(r, p);
 	if (interval_row(r, p))
 		return;

@@ -69,7 +69,7 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
 		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
 	}
-	if (document_try(r, f))
+	if (document_try(o, f))
 		return -1;
 	return o->csv ? csv_open(r, f) : 0;
 }
@@ -103,6 +103,11 @@ void report_listening(struct report *r, const char *address)
 	}
 	report_log(r, "ready on %s", address);
 	say_what_to_type(r, address);
+}
+
+void report_client(struct report *r, const char *peer)
+{
+	snprintf(r->peer, sizeof(r->peer), "%s", peer);
 }
 
 void report_calls(struct report *r, const struct report_calls *c)
@@ -143,6 +148,8 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	if (again)
 		return;
 	if (r->perftest) {
+		if (!report_may_print(r, perftest_banner_lines(ends)))
+			return;
 		perftest_banner(r, ends, stdout);
 		fflush(stdout); /* rows of intervals are not written through stdio */
 		return;
@@ -179,13 +186,15 @@ int report_check_room(const struct report *r, struct fault *f)
 	size_t kept = json_array_size(r->run.results) + json_array_size(r->run.summaries) +
 		      json_array_size(r->run.points);
 
+	if (r->csv.file && r->run.rows > kept)
+		kept = r->run.rows;
 	if (!r->about.options->local.persistent || kept < REPORT_ROWS_MAX)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0,
 		    "the client has measured %d rows, the maximum that a --persistent server "
-		    "keeps for its --json document",
+		    "writes to --json, --json-lines and --csv",
 		    REPORT_ROWS_MAX);
-	return fault_fix(f, "measure less in one run, or start the server without --json");
+	return fault_fix(f, "measure less in one run, or start the server without them");
 }
 
 /* Count a row with messages of BYTES. */
@@ -216,7 +225,7 @@ void report_result(struct report *r, const struct report_result *result)
 	if (result->main)
 		count_row(r, result->main->record->message_bytes);
 	if (result->main && report_keeps(r))
-		json_array_append_new(r->run.results, varied_json(r, json_result(result)));
+		json_array_append_new(r->run.results, varied_json(r, json_result(r, result)));
 }
 
 void report_own_result(struct report *r, json_t *result)
@@ -275,6 +284,8 @@ void report_counters(struct report *r, const char *who, json_t *counters, bool s
 	json_object_set(r->run.counters, who, counters);
 	varied_point(r, false);
 	forms_wipe_live(r);
+	if (r->about.lines && !report_may_print(r, json_object_size(counters)))
+		return;
 	json_object_foreach(counters, name, one)
 	{
 		const json_t *change = json_object_get(one, "change");
@@ -284,7 +295,7 @@ void report_counters(struct report *r, const char *who, json_t *counters, bool s
 		/* perftest prints its own end's counters, without a title. */
 		if (r->perftest && mine && json_is_integer(change))
 			printf("\t%s=%" JSON_INTEGER_FORMAT "\n", name, json_integer_value(change));
-		else if (!r->perftest)
+		else if (!r->perftest && !r->about.lines)
 			terminal_note(stderr, "%s %s: %s", who, name,
 				      counter_text(one, text, sizeof(text)));
 	}

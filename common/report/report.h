@@ -18,7 +18,9 @@
 #include "base/evidence.h"
 #include "base/fault.h"
 #include "base/outlet.h"
+#include "base/peer_credit.h"
 #include "base/quality.h"
+#include "base/units.h"
 #include "explain/limit.h"
 #include "host/port_events.h"
 #include "verbs/hca.h"
@@ -27,7 +29,15 @@
 #include "wire/options.h"
 #include "wire/record.h"
 
-#define REPORT_ROWS_MAX 10000 /* that a persistent server keeps for the document of one client */
+#define REPORT_ROWS_MAX 10000 /* that a persistent server writes to --json and --csv for a client \
+			       */
+
+/* Lines that a persistent server writes to stdout: for one client's address, and for all. */
+#define REPORT_LINES                                      \
+	((struct peer_credit){                            \
+		.each = {UNITS_NS_PER_S, 1000},           \
+		.together = {UNITS_NS_PER_S / 10, 10000}, \
+	})
 
 /* Constants of a run. The strings must exist as long as the report. */
 struct report_about {
@@ -41,6 +51,7 @@ struct report_about {
 	const char *csv_columns; /* CSV columns of the program's own rows; NULL: those of a
 				    record */
 	const struct options *options;
+	struct peer_credit *lines; /* lent; a persistent server: what stdout may get; NULL: all */
 };
 
 /* The parameters that the run actually used. */
@@ -191,6 +202,7 @@ struct report_run {
 	struct record last; /* last row of the table, for perftest's JSON; of 0 bytes: none */
 	struct report_kept kept;
 	uint64_t json_failures; /* json_memory_failures() at its start */
+	uint64_t omitted;       /* rows that stdout did not get */
 };
 
 struct report {
@@ -211,6 +223,7 @@ struct report {
 	struct report_confidence confidence;
 	struct report_enough enough;
 	struct report_why why;
+	char peer[64]; /* the client's address, if about.lines */
 };
 
 /*
@@ -219,6 +232,9 @@ struct report {
  * raised.
  */
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
+
+/* The results that follow are of the client at PEER ("192.0.2.1:18515"). */
+void report_client(struct report *r, const char *peer);
 
 /* Print that the server accepts connections at ADDRESS. */
 void report_listening(struct report *r, const char *address);
@@ -280,7 +296,7 @@ const char *report_direction_name(enum report_direction direction);
  */
 void report_own_result(struct report *r, json_t *result);
 
-/* A persistent server: 0, or -1 with FAULT_USAGE if there are REPORT_ROWS_MAX of this client. */
+/* A persistent server: 0, or -1 with FAULT_USAGE if a file has REPORT_ROWS_MAX of this client. */
 int report_check_room(const struct report *r, struct fault *f);
 void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r); /* NULL: print nothing */

@@ -67,7 +67,8 @@ void summary_worst(const struct report *r, const struct report_row *row)
 	const struct record *rec = row->record;
 	char name[192];
 
-	if (document_to_stdout(r->about.options->output.json) || row->thread >= 0 || row->device ||
+	if (document_to_stdout(r->about.options->output.json) || r->about.lines ||
+	    row->thread >= 0 || row->device ||
 	    row->by != (r->about.server ? REPORT_SERVER : REPORT_CLIENT))
 		return;
 	row_name(r, row, name, sizeof(name));

@@ -158,7 +158,8 @@ void table_put(struct report *r, const struct report_result *result, const struc
 	struct record rec = r->perftest ? perftest_record(result, shown) : *shown->record;
 
 	r->last_cpu_percent = result->cpu_percent;
-	if (!(r->table || r->perftest || r->only) || lacks_number(r, &rec))
+	if (!(r->table || r->perftest || r->only) || lacks_number(r, &rec) ||
+	    !report_may_print(r, 1 + (result->samples_us ? rec.messages - rec.lost : 0)))
 		return;
 	if (!r->only && !r->header_done)
 		put_header(r, out);

@@ -15,6 +15,7 @@ static json_t *row_without_parts(const json_t *row)
 	json_object_del(to, "by_end");
 	json_object_del(to, "by_thread");
 	json_object_del(to, "by_device");
+	json_object_del(to, "flow_labels");
 	json_object_del(to, "evidence");
 	json_object_del(to, "snapshot");
 	json_object_del(to, "limit");

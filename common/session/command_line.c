@@ -20,22 +20,24 @@ static void choose_interval(struct options *o)
 static const struct idle {
 	const char *given, *other;
 	bool with; /* it is idle where the other one is given too, or where it is not */
-	const char *why;
+	const char *why, *unless; /* nor is it idle with this one; NULL: none */
 } idle[] = {
 	{"iters", "duration", true, "-n/--iters is ignored: -D/--duration ends the run"},
 	{"size", "all", true, "-s/--size is ignored: -a/--all measures all sizes"},
 	{"burst_size", "rate_limit", false, "--burst_size is ignored without --rate_limit"},
 	{"rate_units", "rate_limit", false, "--rate_units is ignored without --rate_limit"},
-	{"histogram", "json", false, "--histogram is ignored without --json"},
+	{"histogram", "json", false, "--histogram is ignored without --json", "json-lines"},
 	{"load-size", "load", false, "--load-size is ignored without --load"},
-	{"report-both", "bidirectional", false, "--report-both is ignored without -b/--bidirectional"},
+	{"report-both", "bidirectional", false,
+	 "--report-both is ignored without -b/--bidirectional"},
 };
 
 /* The next given option without effect after AT (NULL: the first); NULL: there are no more. */
 static const struct idle *next_idle(const struct options *o, const struct idle *at)
 {
 	for (at = at ? at + 1 : idle; at < idle + sizeof(idle) / sizeof(idle[0]); at++)
-		if (options_given(o, at->given) && options_given(o, at->other) == at->with)
+		if (options_given(o, at->given) && options_given(o, at->other) == at->with &&
+		    !(at->unless && options_given(o, at->unless)))
 			return at;
 	return NULL;
 }
@@ -159,9 +161,12 @@ static int check_information(struct program *p)
 		options_invalid("--help", l->help, &p->fault);
 		return fault_fix(&p->fault, "use --help, or --help=all for all options");
 	}
-	if (l->list && (o->json || o->csv)) {
+	if (l->list && (o->json || o->csv || o->json_lines || o->prom)) {
 		fault_raise(&p->fault, FAULT_USAGE, 0, "--list cannot be used with %s",
-			    o->json ? "--json" : "--csv");
+			    o->json         ? "--json"
+			    : o->csv        ? "--csv"
+			    : o->json_lines ? "--json-lines"
+					    : "--prom");
 		return fault_fix(&p->fault, "use `rdmark list --json`, which also lists GPUs");
 	}
 	if (l->check && (o->csv || !p->server)) {
@@ -174,8 +179,9 @@ static int check_information(struct program *p)
 }
 
 /*
- * A server that stays: what one client may ask for is limited also if no limit is given; and it
- * gives no client a file, which would show each client what the earlier ones wrote.
+ * A server that stays: what one client may ask for is limited also if no limit is given; it serves
+ * other hosts only if the user says who may use it (with TCP, see where_to_listen()); and it gives
+ * no client a file, which would show each client what the earlier ones wrote.
  */
 static int prepare_to_stay(struct program *p)
 {
@@ -184,6 +190,18 @@ static int prepare_to_stay(struct program *p)
 	if (!l->persistent)
 		return 0;
 	limits_default(l);
+	if (l->comm_rdma_cm && !l->auth && !l->source_ip) {
+		fault_raise(&p->fault, FAULT_USAGE, 0,
+			    "--persistent with -z needs --auth or --bind_source_ip");
+		fault_cause(&p->fault, "Everybody on the network could use the server");
+		return fault_fix(&p->fault, "say who may: --auth=munge, --auth=key:FILE, or "
+					    "--auth=none for everybody");
+	}
+	if (p->options.output.prom) {
+		fault_raise(&p->fault, FAULT_USAGE, 0, "--prom cannot be used with --persistent");
+		fault_cause(&p->fault, "The file has one run, and a server that stays has many");
+		return fault_fix(&p->fault, "give --prom to the clients");
+	}
 	if (!l->mmap_file)
 		return 0;
 	fault_raise(&p->fault, FAULT_USAGE, 0, "--mmap cannot be used with --persistent");
@@ -216,7 +234,7 @@ int command_line_read(struct program *p, int argc, char **argv)
 	if (repeat_read(&p->repeat, &p->options, p->test->latency, &p->fault))
 		return -1;
 	if ((o->histogram || o->unsorted) && !measure_keeps_samples(&p->options, &p->repeat) &&
-	    !o->json) {
+	    !o->json && !o->json_lines) {
 		fault_raise(&p->fault, FAULT_USAGE, 0,
 			    "-H and -U need every sample, but %s does not keep them",
 			    p->repeat.most ? "--repeat" : "-D");

@@ -24,3 +24,6 @@ int handover(struct session *s, const char *name, const json_t *hello);
  * `accepted` to the hello.
  */
 void handover_adopt(struct session *s);
+
+/* After that client: tell that server what it may still cause on stdout. */
+void handover_return(struct program *p);

@@ -255,10 +255,23 @@ int handshake_welcome(struct measure *ms, const json_t *hello)
 	return link_send(ms->link, m);
 }
 
-static json_t *describe_qps(const struct endpoint *ep)
+/*
+ * Note this end's wall clock: when its description is sent, and again when the peer's has come, so
+ * that what both ends say is of the same time but for the way.
+ */
+static void note_clock(struct endpoint *ep)
+{
+	int64_t now_us = (int64_t)(clock_utc_ns() / 1000);
+
+	for (unsigned i = 0; i < ep->rails; i++)
+		ep->rail[i].mine.utc_us = now_us;
+}
+
+static json_t *describe_qps(struct endpoint *ep)
 {
 	json_t *m = message_new("qps"), *workers = json_array(), *ends = json_array();
 
+	note_clock(ep);
 	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
 		json_array_append_new(workers, message_from_qps(&ep->worker[i].mine));
 	for (unsigned i = 0; i < ep->rails; i++)
@@ -276,6 +289,7 @@ static int read_qps(struct endpoint *ep, const json_t *m)
 			ep->fault) ||
 	    message_has(m, "ends", json_array_size(ends) == ep->rails, ep->fault))
 		return -1;
+	note_clock(ep);
 	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
 		if (message_read_qps(json_array_get(workers, i), ep->worker[i].qps.count,
 				     &ep->worker[i].theirs, ep->fault))

@@ -36,6 +36,7 @@ static int run_session(struct program *p, struct session *s)
 		.csv_columns =
 			!p->server && !p->options.experiment.plain ? p->test->csv_columns : NULL,
 		.options = &p->options,
+		.lines = p->server && p->options.local.persistent ? &p->lines : NULL,
 	};
 
 	if (report_open(&p->report, &about, &p->fault) || stop_init(&p->stop, &p->fault))
@@ -193,6 +194,8 @@ int session_main(const struct test *test, int argc, char **argv)
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,
 		.steal = STEAL_NONE,
+		.lines = REPORT_LINES,
+		.lines_fd = -1,
 	};
 	struct session s;
 	int rc;
@@ -216,7 +219,7 @@ int session_main(const struct test *test, int argc, char **argv)
 	if (p.options.local.list)
 		return list_ports(stdout, p.name);
 	if (p.options.local.check)
-		return check_ports(p.name, p.options.local.device, p.options.output.json);
+		return check_ports(p.name, p.options.local.device, &p.options.output);
 	run_session(&p, &s);
 	return finish_program(&p, &s);
 }

@@ -27,8 +27,10 @@ struct program {
 	struct strict strict;
 	struct repeat repeat;
 	struct auth auth;
+	struct peer_credit lines; /* persistent server: what clients may cause on stdout */
 	struct listener listener; /* server */
 	json_t *accepted;         /* the hello of a client that was handed over; NULL: none */
+	int lines_fd;             /* where its server expects `lines` afterwards; -1: nowhere */
 };
 
 /* The stage of a session. */

@@ -1,46 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The server: waits for a client, adopts its experiment, follows its rounds. */
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/units.h"
-#include "host/notify.h"
 #include "measure/counting.h"
 #include "measure/context.h"
 #include "measure/verify.h"
-#include "plan/limits.h"
 #include "session/handover.h"
 #include "session/handshake.h"
 #include "session/hello.h"
-
-/* Tell the service manager, and the reader of --ready-fd, that clients can connect. */
-static int announce_server(struct program *p)
-{
-	int fd = (int)p->options.local.ready_fd;
-	char line[16], limits[160];
-	int n;
-
-	report_listening(&p->report, p->listener.address);
-	if (p->options.local.persistent)
-		report_log(&p->report, "one client may use %s",
-			   limits_text(&p->options.local, limits, sizeof(limits)));
-	notify_send("READY=1");
-	if (p->options.local.ready_fd == EXPERIMENT_AUTO)
-		return 0;
-	n = snprintf(line, sizeof(line), "%u\n", p->listener.port);
-	if (write(fd, line, (size_t)n) != n) {
-		fault_raise(&p->fault, FAULT_USAGE, errno, "cannot write to --ready-fd %d", fd);
-		return fault_fix(&p->fault,
-				 "open the descriptor for writing, as in `%s --ready-fd 3 3>file`",
-				 p->name);
-	}
-	if (fd > STDERR_FILENO)
-		close(fd);
-	return 0;
-}
+#include "session/listen.h"
 
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
 static int adopt_client(struct program *p, struct link *l, const json_t *m)
@@ -61,20 +34,6 @@ static int adopt_client(struct program *p, struct link *l, const json_t *m)
 	if (p->options.local.max_duration_ns != EXPERIMENT_AUTO && !l->oob.until_ns)
 		oob_limit(&l->oob, p->options.local.max_duration_ns);
 	return 0;
-}
-
-/*
- * Called by the thread that guards the listener: whether the hello FIRST of a new
- * client is acceptable. Returns 0, or -1 with the fault for that client.
- */
-static int vet_client(const void *program, const json_t *first, struct fault *f)
-{
-	struct experiment ignored;
-
-	if (handover_to(program, first))
-		return 0; /* the program that it is handed to checks it */
-	fault_phase(f, "agreeing with the client");
-	return hello_check(program, first, &ignored, f);
 }
 
 /* Take over the connection and the hello of the client that another program has accepted. */
@@ -234,6 +193,7 @@ static int serve_client(struct session *s)
 		json_decref(hello);
 		return rc;
 	}
+	report_client(&s->program->report, s->link.oob.peer);
 	while ((rc = server_experiment(s, hello)) > 0 && (rc = next_hello(s, &hello)) == 0)
 		;
 	session_set_fault_point(s);
@@ -244,16 +204,19 @@ static int serve_client(struct session *s)
 static void log_client(struct session *s, const char *peer)
 {
 	struct program *p = s->program;
-	char line[1536], now[CLOCK_UTC_BYTES];
+	char line[1536], now[CLOCK_UTC_BYTES], rows[64] = "";
 
 	if (fault_is(&p->fault))
 		fault_format(&p->fault, line, sizeof(line));
 	else
 		report_outcome(&p->report, line, sizeof(line));
+	if (p->report.run.omitted)
+		snprintf(rows, sizeof(rows), " (rows not shown: %" PRIu64 ")",
+			 p->report.run.omitted);
 	/* A client that failed before its hello has not named a test. */
-	peer_log(&p->listener.log, peer, "%s %s %s: %s%s", clock_utc(now), peer,
+	peer_log(&p->listener.log, peer, "%s %s %s: %s%s%s", clock_utc(now), peer,
 		 s->stage == SESSION_GREETING && !p->accepted ? "-" : p->test->name,
-		 s->link.interrupted ? "interrupted, " : "", line);
+		 s->link.interrupted ? "interrupted, " : "", line, rows);
 }
 
 /* Release all that belongs to a client, before the next one. */
@@ -314,6 +277,7 @@ static int serve_all(struct session *s)
 	} while (!p->stop.signal && !p->accepted);
 	if (p->fault.code == FAULT_INTERRUPTED && !p->fault.from_peer)
 		fault_clear(&p->fault);
+	handover_return(p);
 	if (!p->accepted)
 		report_log(&p->report, "%s: the server stops", stop_signal_name(p->stop.signal));
 	return fault_is(&p->fault) ? -1 : 0;
@@ -364,42 +328,15 @@ static int serve_until_one(struct session *s)
 	return rc;
 }
 
-/* With iWARP, listen on IPv4: IPv4 clients cannot reach an IPv6 listener of rdma_cm. */
-static const char *where_to_listen(const struct local_options *l, const struct hca_list *list)
-{
-	bool iwarp = l->comm_rdma_cm && list->count;
-
-	for (size_t i = 0; i < list->count; i++)
-		iwarp &= list->port[i].is_iwarp;
-	return iwarp && !l->source_ip ? "0.0.0.0" : l->source_ip;
-}
-
 int session_server(struct session *s)
 {
 	struct program *p = s->program;
-	struct hca_list list = {NULL, 0};
-	const char *address;
 	int rc;
 
 	p->repeat.within_ppm = 0; /* the client sends it */
 	if (p->accepted)
 		return serve_all(s);
-	rc = endpoint_find(&s->ep, &list);
-	address = where_to_listen(&p->options.local, &list);
-	hca_list_free(&list);
-	if (p->options.local.comm_rdma_cm)
-		p->listener.ops = oob_ops_rdma_cm();
-	if (rc || endpoint_gpu_find(&s->ep) ||
-	    listener_open(&p->listener, address, (uint16_t)p->options.local.port, &p->stop,
-			  &p->fault))
-		return -1;
-	p->listener.once = !p->options.local.persistent;
-	p->listener.patience_ns = p->options.local.timeout_ns;
-	p->listener.log.out = p->options.output.quiet ? NULL : stderr;
-	p->listener.vet = vet_client;
-	p->listener.vet_arg = p;
-	p->listener.auth = p->auth.method ? &p->auth : NULL;
-	if (announce_server(p))
+	if (listen_open(s))
 		return -1;
 	rc = p->options.local.persistent ? serve_all(s) : serve_until_one(s);
 	listener_over(&p->listener);

@@ -197,7 +197,7 @@ static void fill_qp_attr(struct cm *c, unsigned i, struct ibv_qp_attr *a, int ma
 			r->gid_index = a->ah_attr.grh.sgid_index;
 			a->ah_attr.grh.traffic_class = (uint8_t)r->tos;
 			a->ah_attr.grh.hop_limit = (uint8_t)r->hop_limit;
-			a->ah_attr.grh.flow_label = r->flow_label;
+			a->ah_attr.grh.flow_label = qp_flow_label(c->qps, r, i);
 		}
 		if (r->sl)
 			a->ah_attr.sl = (uint8_t)r->sl;

@@ -201,6 +201,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 	if (check_limits(h, a, f))
 		return -1;
 	s->port = h->info.port;
+	s->first = a->first;
 	s->type = a->type;
 	s->tx_depth = a->tx_depth;
 	s->rx_depth = a->rx_depth;
@@ -236,8 +237,9 @@ void qp_set_release(struct qp_set *s)
 		ibv_destroy_qp(s->qp[i]);
 	if (s->srq)
 		ibv_destroy_srq(s->srq);
-	if (s->ah)
-		ibv_destroy_ah(s->ah);
+	while (s->ahs)
+		ibv_destroy_ah(s->ah[--s->ahs]);
+	free(s->ah);
 	cq_ring_release(&s->recv);
 	cq_ring_release(&s->send);
 	cq_wait_release(&s->cq_wait);

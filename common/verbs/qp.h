@@ -19,6 +19,7 @@
 #include "verbs/hca.h"
 
 #define QP_GRH_BYTES          40 /* a received datagram starts with this many bytes */
+#define QP_FLOW_LABELS_MAX    64
 #define QP_INLINE_BEST_EFFORT UINT32_MAX
 #define QP_RNR_RETRY          7  /* retry forever: a late receiver is no error */
 #define QP_RNR_TIMER          12
@@ -40,6 +41,7 @@ struct qp_attr {
 	uint64_t send_ops;           /* extended: ibv_qp_create_send_ops_flags of the posted
 					operations */
 	unsigned pkey_index;
+	unsigned first; /* the number of QP 0 among all QPs of the end, for qp_route's labels */
 };
 
 struct qp_set {
@@ -51,9 +53,11 @@ struct qp_set {
 	struct ibv_qp **qp;
 	uint32_t *psn;      /* first packet sequence number of each QP */
 	uint32_t *peer_qpn; /* of UD */
-	struct ibv_ah *ah;  /* UD: to the peer's port; otherwise NULL */
+	struct ibv_ah **ah; /* UD: to the peer's port, for the QPs in turn; otherwise NULL */
+	unsigned ahs;
 	enum ibv_qp_type type;
 	unsigned count;
+	unsigned first; /* as in struct qp_attr */
 	unsigned tx_depth, rx_depth;
 	unsigned inline_bytes; /* as the device granted it */
 	bool local;            /* iWARP: a completion does not mean that the peer has the message */
@@ -65,13 +69,14 @@ struct qp_set {
 	uint64_t numbered;   /* ping-pong messages of all rounds so far: loop/pingpong.h */
 };
 
-/* The path to the peer; the same for all QPs. */
+/* The path to the peer; the same for all QPs, except the flow label. */
 struct qp_route {
 	int gid_index; /* of this end */
 	bool global;   /* with a GRH: RoCE, or IB across subnets */
 	unsigned mtu_bytes;
 	unsigned sl, tos, hop_limit;
-	uint32_t flow_label;  /* 20 bits */
+	uint32_t flow_label[QP_FLOW_LABELS_MAX]; /* 20 bits each; the QPs have them in turn */
+	unsigned flow_labels;
 	unsigned qp_timeout;  /* 4.096 us << n, and then retries: */
 	unsigned retry_count; /* 0 … 7 */
 	unsigned pkey_index;  /* as in struct qp_attr */
@@ -100,6 +105,9 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 /* Move every QP to RTS, connected to its peer in TO. Returns 0, or -1 with the fault raised. */
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
 		   struct fault *f);
+
+/* The flow label of S's QP I on R. */
+uint32_t qp_flow_label(const struct qp_set *s, const struct qp_route *r, unsigned i);
 
 /* UD: set the destination in request WR of QP I. Other transports: nothing. */
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr);

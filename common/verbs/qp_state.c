@@ -2,6 +2,7 @@
 #include "verbs/qp_state.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "verbs/vfault.h"
 
@@ -38,8 +39,13 @@ int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct 
 	return qp_modify(s->qp[i], &attr, mask, f);
 }
 
-/* The address handle attributes for the peer's port. */
-static struct ibv_ah_attr fill_ah_attr(const struct qp_set *s, const struct qp_route *r,
+uint32_t qp_flow_label(const struct qp_set *s, const struct qp_route *r, unsigned i)
+{
+	return r->flow_labels ? r->flow_label[(s->first + i) % r->flow_labels] : 0;
+}
+
+/* The address handle attributes for the peer's port, for QP I. */
+static struct ibv_ah_attr fill_ah_attr(const struct qp_set *s, unsigned i, const struct qp_route *r,
 				       const struct qp_address *to)
 {
 	return (struct ibv_ah_attr){
@@ -49,7 +55,7 @@ static struct ibv_ah_attr fill_ah_attr(const struct qp_set *s, const struct qp_r
 		.is_global = r->global,
 		.grh = {.dgid = to->gid,
 			.sgid_index = (uint8_t)r->gid_index,
-			.flow_label = r->flow_label,
+			.flow_label = qp_flow_label(s, r, i),
 			.hop_limit = (uint8_t)r->hop_limit,
 			.traffic_class = (uint8_t)r->tos},
 	};
@@ -82,7 +88,7 @@ static int qp_to_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
 		.rq_psn = to->psn[i] & QP_PSN_MASK,
 		.max_dest_rd_atomic = (uint8_t)r->reads_answered,
 		.min_rnr_timer = QP_RNR_TIMER,
-		.ah_attr = fill_ah_attr(s, r, to),
+		.ah_attr = fill_ah_attr(s, i, r, to),
 	};
 	int mask = IBV_QP_STATE;
 	int rc;
@@ -116,17 +122,30 @@ static int qp_to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, str
 	return qp_modify(s->qp[i], &attr, mask, f);
 }
 
-/* UD: create one address handle for all QPs, since the peer's QPs are all on one port. */
-static int create_ah(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
-		     struct fault *f)
+/*
+ * UD: create one address handle for each flow label, but no more than there are QPs, since the
+ * peer's QPs are all on one port.
+ */
+static int create_ahs(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
+		      struct fault *f)
 {
-	struct ibv_ah_attr attr = fill_ah_attr(s, r, to);
+	unsigned count = r->flow_labels > 1 ? r->flow_labels : 1;
 
-	s->ah = ibv_create_ah(s->pd, &attr);
-	if (s->ah)
-		return 0;
-	vfault_raise(f, errno, 0, "ibv_create_ah");
-	return explain_no_route(r, to, f);
+	if (count > s->count)
+		count = s->count;
+	s->ah = calloc(count, sizeof(struct ibv_ah *));
+	if (!s->ah)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %u address handles", count);
+	for (; s->ahs < count; s->ahs++) {
+		struct ibv_ah_attr attr = fill_ah_attr(s, s->ahs, r, to);
+
+		s->ah[s->ahs] = ibv_create_ah(s->pd, &attr);
+		if (s->ah[s->ahs])
+			continue;
+		vfault_raise(f, errno, 0, "ibv_create_ah");
+		return explain_no_route(r, to, f);
+	}
+	return 0;
 }
 
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
@@ -141,14 +160,14 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 		if (qp_to_rtr(s, i, r, to, f) || qp_to_rts(s, i, r, f))
 			return -1;
 	}
-	return s->type == IBV_QPT_UD ? create_ah(s, r, to, f) : 0;
+	return s->type == IBV_QPT_UD ? create_ahs(s, r, to, f) : 0;
 }
 
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 {
 	if (s->type != IBV_QPT_UD)
 		return;
-	wr->wr.ud.ah = s->ah;
+	wr->wr.ud.ah = s->ah[i % s->ahs];
 	wr->wr.ud.remote_qpn = s->peer_qpn[i];
 	wr->wr.ud.remote_qkey = QKEY;
 }

@@ -58,7 +58,7 @@ int auth_read(struct auth *a, const char *how, const char *list, struct fault *f
 				    : "add --auth=munge on both ends");
 }
 
-/* Let munged seal and decode a credential: whether it answers, and as whom it knows this process.
+/* Let munged seal and decode a credential, to see that it answers; set A's user from what it says.
  */
 static int ask_munged(struct auth *a, struct fault *f)
 {

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* clang-format off: the conversation keeps its form */
 /*
  * auth: --auth: both ends prove who they are before the server reads what the client requests.
  *
  *	client  hello       protocol AUTH_PROTOCOL, version, auth: the method. A server of an older
  *			    version answers that the versions differ
- *	server  challenge   protocol, version, auth, nonce, uid: as whom it runs
+ *	server  challenge   protocol, version, auth, nonce, uid: its user
  *	client  credential  nonce: its own, credential, hello: its real hello as a text
  *	server  proof       credential
  *
- * Then the real hello counts as the client's first message. An error takes the place of any of
- *them.
+ * Then the real hello counts as the client's first message. Each of them may be an error instead.
  *
  * A credential seals which end made it, AUTH_PROTOCOL, both nonces and the SHA-256 of the real
  * hello. So none is of use in another connection, at another server, in the other direction or with
- * another hello. With munge it is munge's, restricted to the peer's user; with a key it is that
- *text in clear and its HMAC-SHA-256.
+ * another hello. With munge it is munge's, restricted to the peer's user; with a key it is the text
+ * that it seals and the HMAC-SHA-256 of that.
  *
  * What follows on the connection is not authenticated again, and nothing is encrypted.
  */
-/* clang-format on */
 #pragma once
 
 #include <jansson.h>
@@ -50,7 +47,7 @@ struct auth {
 	struct crypto crypto;
 	struct crypto_key key;
 	struct allow allow;
-	uid_t uid; /* as whom munged knows this process */
+	uid_t uid; /* this process's user; with munge, the one that munged reports */
 };
 
 /* A connection to the server that has not proved itself yet. Zeroed at first. */

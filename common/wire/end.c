@@ -27,6 +27,7 @@ static const struct field rows[] = {
 	ROW(clock, clock), ROW(firmware, nic.firmware), ROW(version, version),
 	ROW(kernel, kernel), ROW(cpu_model, cpu_model),
 	FIELD_AS("rdma_core", struct end, rdma_core), /* if it is known */
+	KNOWN(utc_us, utc_us),
 };
 /* clang-format on */
 

@@ -64,6 +64,8 @@ struct end {
 		char distance[16]; /* "PIX" */
 	} gpu;
 	char clock[16];
+	int64_t utc_us;   /* its wall clock when both ends told of themselves, us since 1970; 0:
+			     unknown */
 	char version[32]; /* of rdmark */
 	struct {          /* the command line: end_add_argument() */
 		char text[END_ARGV_BYTES]; /* each argument ended by a 0 */

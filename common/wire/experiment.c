@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "wire/experiment.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "wire/options.h"
 
 /* The member of E that ROW, an option of the experiment, sets. */
@@ -28,15 +30,60 @@ const char *experiment_transport(const struct experiment *e, char buf[4])
 	return options_format_value(options_find("connection"), e->connection, buf, 4);
 }
 
+/* The values of ROW, of which there are several, as an array; NULL: it has one. */
+static json_t *values_json(const struct experiment *e, const struct option_row *row)
+{
+	json_t *to = row->dealt && e->labels.count ? json_array() : NULL;
+
+	for (unsigned i = 0; to && i < e->labels.count; i++)
+		json_array_append_new(to, json_integer(e->labels.value[i]));
+	return to;
+}
+
+/*
+ * Read the array FROM, the values of ROW, into E, if they are 2 to QP_FLOW_LABELS_MAX in its
+ * range. *FIRST is the first one, or FROM itself if it is no array.
+ */
+static bool read_values(struct experiment *e, const struct option_row *row, const json_t *from,
+			const json_t **first)
+{
+	struct flow_labels l = {.count = json_array_size(from)};
+	const json_t *one;
+	size_t i;
+
+	*first = from;
+	if (!row->dealt)
+		return true;
+	e->labels = (struct flow_labels){.count = 0};
+	if (!json_is_array(from))
+		return true;
+	if (json_array_size(from) < 2 || json_array_size(from) > QP_FLOW_LABELS_MAX)
+		return false;
+	json_array_foreach (from, i, one) {
+		if (!json_is_integer(one) || json_integer_value(one) < 0 ||
+		    !options_in_range(row, (uint64_t)json_integer_value(one)))
+			return false;
+		l.value[i] = (uint32_t)json_integer_value(one);
+	}
+	*first = json_array_get(from, 0);
+	e->labels = l;
+	return true;
+}
+
 json_t *experiment_to_json(const struct experiment *e, unsigned traits)
 {
 	json_t *to = json_object();
 
 	for (const struct option_row *row = options_table(); row->name; row++)
 		/* "auto" is the key's absence */
-		if (decided_by_client(row, traits) && experiment_value(e, row) != EXPERIMENT_AUTO)
-			json_object_set_new(to, row->name,
-					    json_integer((json_int_t)experiment_value(e, row)));
+		if (decided_by_client(row, traits) && experiment_value(e, row) != EXPERIMENT_AUTO) {
+			json_t *values = values_json(e, row);
+
+			json_object_set_new(
+				to, row->name,
+				values ? values
+				       : json_integer((json_int_t)experiment_value(e, row)));
+		}
 	return to;
 }
 
@@ -78,7 +125,7 @@ static json_t *document_value(const struct option_row *row, uint64_t v)
 
 json_t *experiment_describe(const struct experiment *e, unsigned traits)
 {
-	json_t *to = json_object();
+	json_t *to = json_object(), *values;
 	char key[64];
 
 	for (const struct option_row *row = options_table(); row->name; row++) {
@@ -86,6 +133,9 @@ json_t *experiment_describe(const struct experiment *e, unsigned traits)
 			continue;
 		document_key(row, key, sizeof(key));
 		json_object_set_new(to, key, document_value(row, experiment_value(e, row)));
+		values = values_json(e, row);
+		if (values)
+			json_object_set_new(to, "flow_labels", values);
 	}
 	return to;
 }
@@ -109,14 +159,16 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
 {
 	for (const struct option_row *row = options_table(); row->name; row++) {
 		const json_t *value = json_object_get(from, row->name);
-		json_int_t v = json_integer_value(value);
-		bool off;
+		json_int_t v;
+		bool off, valid;
 
 		if (row->scope != SCOPE_EXPERIMENT || !value)
 			continue;
+		valid = read_values(e, row, value, &value);
+		v = json_integer_value(value);
 		/* 0 means "not asked for" where an option given must be more (duration). */
 		off = v == 0 && row->field == offsetof(struct options, experiment.duration_ns);
-		if (!json_is_integer(value) || v < 0 ||
+		if (!valid || !json_is_integer(value) || v < 0 ||
 		    (!off && !options_in_range(row, (uint64_t)v)) ||
 		    (!options_applies(row, traits) && (uint64_t)v != experiment_value(e, row))) {
 			fault_raise(f, FAULT_PEER, 0, "the client's experiment has an invalid %s",
@@ -128,29 +180,44 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
 	return 0;
 }
 
+/* True if ROW is the same in both. */
+static bool same_value(const struct experiment *a, const struct experiment *b,
+		       const struct option_row *row)
+{
+	return experiment_value(a, row) == experiment_value(b, row) &&
+	       (!row->dealt || (a->labels.count == b->labels.count &&
+				memcmp(a->labels.value, b->labels.value,
+				       a->labels.count * sizeof(a->labels.value[0])) == 0));
+}
+
 /* VALUE as on the command line; "none" for a 0 that the option does not allow: it was not given. */
-static const char *option_value(const struct option_row *row, uint64_t value, char *buf,
+static const char *option_value(const struct option_row *row, const struct experiment *e, char *buf,
 				size_t size)
 {
-	return value || !row->min ? options_format_value(row, value, buf, size) : "none";
+	uint64_t value = experiment_value(e, row);
+
+	if (!value && row->min)
+		return "none";
+	options_format_value(row, value, buf, size);
+	for (unsigned i = 1; row->dealt && i < e->labels.count; i++)
+		text_add(buf, size, ",%" PRIu32, e->labels.value[i]);
+	return buf;
 }
 
 int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f)
 {
 	for (const struct option_row *row = options_table(); row->name; row++) {
 		const struct sweep_axis *axis = sweep_axis(&mine->sweep, row);
-		uint64_t here, there;
-		char a[32], b[32];
+		char a[96], b[96];
 
 		if (row->scope != SCOPE_EXPERIMENT || !mine->given[row - options_table()])
 			continue;
-		here = experiment_value(&mine->experiment, row);
-		there = experiment_value(theirs, row);
-		if (here == there || (axis && sweep_has(axis, there)))
+		if (same_value(&mine->experiment, theirs, row) ||
+		    (axis && sweep_has(axis, experiment_value(theirs, row))))
 			continue;
 		fault_raise(f, FAULT_USAGE, 0, "the two ends differ in --%s: server %s, client %s",
-			    row->name, option_value(row, here, a, sizeof(a)),
-			    option_value(row, there, b, sizeof(b)));
+			    row->name, option_value(row, &mine->experiment, a, sizeof(a)),
+			    option_value(row, theirs, b, sizeof(b)));
 		return fault_fix(f, "omit it on the server: the client decides");
 	}
 	return 0;

@@ -3,8 +3,9 @@
  * experiment: the parameters that the client decides and the server applies.
  *
  * Every field is a uint64_t, so one row of the option table can parse, check, transmit and compare
- * it. The values are those of the command line or of the program's defaults. plan/plan.h and
- * verbs/qp.h compute what a device makes of them (inline, MTU).
+ * it; only several flow labels do not fit in one. The values are those of the command line or of
+ * the program's defaults. plan/plan.h and verbs/qp.h compute what a device makes of them (inline,
+ * MTU).
  */
 #pragma once
 
@@ -14,8 +15,14 @@
 
 #include "base/fault.h"
 #include "base/rate.h"
+#include "verbs/qp.h"
 
 #define EXPERIMENT_AUTO UINT64_MAX /* not given: chosen automatically, and shown */
+
+struct flow_labels {
+	uint64_t count; /* 0: there is one, experiment.flow_label; otherwise that is the first */
+	uint32_t value[QP_FLOW_LABELS_MAX];
+};
 
 struct experiment {
 	uint64_t size_bytes;
@@ -68,6 +75,7 @@ struct experiment {
 	uint64_t windows; /* per cell */
 	uint64_t staged_chunk_bytes;
 	uint64_t staged_slots;
+	struct flow_labels labels; /* dealt to the QPs in turn */
 };
 
 /* Common defaults of all programs; the same as perftest's if it has the option. */
@@ -102,6 +110,12 @@ enum rate_type {
 	RATE_TYPE_HW,
 	RATE_TYPE_PP
 };
+
+/* The flow label of QP I of all QPs of an end: those of worker 0, then those of worker 1. */
+static inline uint32_t experiment_flow_label(const struct experiment *e, uint64_t i)
+{
+	return e->labels.count ? e->labels.value[i % e->labels.count] : (uint32_t)e->flow_label;
+}
 
 struct options;
 

@@ -235,7 +235,10 @@ static int nobody_listens(const struct oob_connect_attr *attr, int err, uint64_t
 	not_connected(attr, FAULT_DEADLINE, err, f);
 	if (err == ECONNREFUSED)
 		fault_cause(f, "No server listens on %s %u there (tried for %s)%s", attr->ops->port,
-			    attr->port, t.text, tcp ? "" : ": a server without -z does not");
+			    attr->port, t.text,
+			    tcp ? ", or one with --persistent and without --auth, which serves "
+				  "its own host only"
+				: ": a server without -z does not");
 	else
 		fault_cause(f,
 			    "The host does not answer on %s %u (tried for %s): it is down, or a "

@@ -54,6 +54,23 @@ static bool is_default_value(struct options *o, const struct option_row *row, co
 	}
 }
 
+/* Store the flow labels TEXT, of which there may be several. */
+static int apply_labels(struct options *o, const struct option_row *row, const char *text,
+			struct fault *f)
+{
+	struct flow_labels *l = &o->experiment.labels;
+	uint64_t value[SWEEP_VALUES_MAX];
+	int n = sweep_list(row, text, value, QP_FLOW_LABELS_MAX, f);
+
+	if (n < 0)
+		return -1;
+	*options_number(o, row) = value[0];
+	*l = (struct flow_labels){.count = n > 1 ? (unsigned)n : 0};
+	for (unsigned i = 0; i < l->count; i++)
+		l->value[i] = (uint32_t)value[i];
+	return 0;
+}
+
 /* Store the value TEXT of an option that getopt found, or refuse it. Returns 0 or -1. */
 static int apply_option(struct options *o, const struct option_row *row, const char *text,
 		       struct fault *f)
@@ -75,6 +92,8 @@ static int apply_option(struct options *o, const struct option_row *row, const c
 		*(const char **)((char *)o + row->field) = text ? text : "-";
 		return 0;
 	default:
+		if (row->dealt)
+			return apply_labels(o, row, text, f);
 		if (sweep_is(row, text))
 			return sweep_add(&o->sweep, row, text, f);
 		sweep_forget(&o->sweep, row);

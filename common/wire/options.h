@@ -94,6 +94,7 @@ struct option_row {
 	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
 	const char *instead;  /* what to do in a test without it; NULL: use another test */
 	bool own;             /* documents of other tests do not have it either */
+	bool dealt;           /* several values do not make a sweep: the QPs have them in turn */
 	enum option_group group;
 };
 
@@ -176,6 +177,7 @@ struct output_options {
 	uint64_t out_json;        /* perftest's document */
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
+	const char *json_lines, *prom; /* files; NULL none */
 	uint64_t json_version; /* schema version of the document */
 	const char *csv;
 	uint64_t within_percent; /* for gdr_bw, as the next two */

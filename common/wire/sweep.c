@@ -121,6 +121,22 @@ static int parse_axis(struct sweep_axis *a, const char *text, struct fault *f)
 	}
 }
 
+int sweep_list(const struct option_row *row, const char *text, uint64_t *value, unsigned max,
+	       struct fault *f)
+{
+	struct sweep_axis a = {.row = row};
+	char why[64];
+
+	if (parse_axis(&a, text, f))
+		return -1;
+	if (a.count > max) {
+		snprintf(why, sizeof(why), "The list has more than %u values", max);
+		return refuse_axis(row, text, why, f);
+	}
+	memcpy(value, a.value, a.count * sizeof(*value));
+	return (int)a.count;
+}
+
 int sweep_add(struct sweep *s, const struct option_row *row, const char *text, struct fault *f)
 {
 	struct sweep_axis *a;

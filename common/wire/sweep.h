@@ -36,6 +36,13 @@ struct sweep {
 bool sweep_is(const struct option_row *row, const char *text);
 
 /*
+ * Write to VALUE the values of the list or range TEXT for ROW, at most MAX (of SWEEP_VALUES_MAX).
+ * Returns how many, or -1 with FAULT_USAGE raised.
+ */
+int sweep_list(const struct option_row *row, const char *text, uint64_t *value, unsigned max,
+	       struct fault *f);
+
+/*
  * Add ROW as the last axis with the values of TEXT, replacing an earlier one; or remove ROW, which
  * was given a single value. Raises FAULT_USAGE for an invalid TEXT.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* machine: the machines of tests/topologies, for the tests of path. Include it after <cmocka.h>. */
+/* machine: the machines of tests/standin/topologies, for the tests of path. Include it after <cmocka.h>. */
 #ifndef RDMARK_TESTS_UNIT_MACHINE_H
 #define RDMARK_TESTS_UNIT_MACHINE_H
 
@@ -9,7 +9,7 @@
 #include "host/path.h"
 #include "tree.h"
 
-#define MAKE "tests/topologies/make"
+#define MAKE "tests/standin/topologies/make"
 #define NIC  "0000:41:00.0"
 #define GPU  "0000:45:00.0"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * auth, crypto, allow: known hashes, who is in a list, and both ends over a socketpair, with a key.
- * munged and the faults that users see are in tests/e2e/auth.bats.
+ * munged and the faults that users see are in tests/cli/auth.bats.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +89,7 @@ static void wrong_lists_are_refused(void **state)
 	assert_int_equal(allow_read(&a, many, 1, &f), -1);
 }
 
-/* Whoever is in a group besides the own one: somebody of this machine, if there is anybody. */
+/* A user of this machine who is in a second group, if there is one. */
 static void members_of_a_group(void **state)
 {
 	struct passwd *user = NULL;

@@ -291,6 +291,10 @@ static void by_loss(void **state)
 	limited(w, LIMIT_LOSS, true, "packet_loss");
 	assert_true(fabs(found.list[0].share - 0.45) < 0.001);
 	assert_non_null(strstr(found.list[0].text, "which took about 45.0 % of the run"));
+	w->r.one_port = true; /* then ACKs are among them */
+	limited(w, LIMIT_LOSS, true, "packet_loss");
+	assert_non_null(strstr(found.list[0].text, "which took 10.8 to 69.4 % of the run"));
+	w->r.one_port = false;
 	w->client.event[PORT_SENT_PACKETS] = 3072 * 400; /* other programs' */
 	limited(w, LIMIT_LOSS, true, "packet_loss");
 	assert_true(found.list[0].share < 0.7);

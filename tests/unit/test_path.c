@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* path: NICs and GPUs in the machines of tests/topologies. */
+/* path: NICs and GPUs in the machines of tests/standin/topologies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

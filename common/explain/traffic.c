@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "explain/traffic.h"
+
+#include <math.h>
+
+#define OTHER_COUNTS    0.05 /* of this run's own traffic: less may be headers and warm-up */
+#define BOTH_WAYS_LEAST 4096 /* bytes of a message: with fewer, ACKs are a share of the traffic */
+
+double run_packets(const struct run_facts *r)
+{
+	double each = r->mtu_bytes ? ceil((double)r->message_bytes / r->mtu_bytes) : 1;
+
+	return (double)r->messages * fmax(each, 1);
+}
+
+/* Bytes of this run that its port sent, with all headers. */
+static double wire_bytes(const struct run_facts *r)
+{
+	return (double)r->messages * ((double)r->message_bytes + r->message_header_bytes) +
+	       run_packets(r) * r->packet_header_bytes;
+}
+
+double run_data_share(const struct run_facts *r)
+{
+	return r->messages ? (double)r->messages * (double)r->message_bytes / wire_bytes(r) : 1;
+}
+
+bool run_sent_again(const struct run_end *e)
+{
+	return e->event[PORT_LOSS_NAKS] > 0 || e->event[PORT_ACK_TIMEOUT] > 0 ||
+	       e->event[PORT_RNR_RECEIVED] > 0 || e->event[PORT_RETRANSMITTED] > 0 ||
+	       e->event[PORT_DUPLICATE] > 0;
+}
+
+/* In Gb/s, what a port carried beyond OWN of all BYTES in so many SECONDS. */
+static double other_gbps(double bytes, double own, double seconds)
+{
+	double other = bytes - own;
+
+	return other > OTHER_COUNTS * own && seconds > 0 ? other * 8 / (seconds * 1e9) : 0;
+}
+
+double run_other_gbps(const struct run_facts *r)
+{
+	double own = wire_bytes(r);
+
+	if (!r->reliable || !(r->packet_header_bytes > 0) || run_sent_again(r->source) ||
+	    run_sent_again(r->sink))
+		return 0;
+	/* the ACKs and requests of the other direction */
+	if (r->both && r->message_bytes < BOTH_WAYS_LEAST)
+		return 0;
+	return fmax(other_gbps(r->source->event[PORT_SENT_BYTES], own, r->source->counted_s),
+		    other_gbps(r->sink->event[PORT_RECEIVED_BYTES], own, r->sink->counted_s));
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "report/prom.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/prom_series.h"
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "";
+}
+
+/* NaN: not a number. */
+static double number_of(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static double bytes_per_s(double gbps)
+{
+	return gbps * 1e9 / 8;
+}
+
+/* The names of END's devices: "mlx5_0,mlx5_1"; the caller frees it. NULL: it has none. */
+static char *devices_of(const json_t *end)
+{
+	const json_t *more = json_object_get(end, "more_devices"), *one;
+	char *all = strdup(text_of(end, "device")), *longer;
+	size_t i;
+
+	json_array_foreach (more, i, one) {
+		if (!all || asprintf(&longer, "%s,%s", all, text_of(one, "device")) < 0)
+			break;
+		free(all);
+		all = longer;
+	}
+	return all;
+}
+
+static void set_port(json_t *labels, const json_t *end)
+{
+	double port = number_of(end, "port");
+	char text[24];
+
+	snprintf(text, sizeof(text), "%.0f", port);
+	prom_label(labels, "port", isfinite(port) ? text : "");
+}
+
+/* Add the rate of each device of END. */
+static void add_link_rates(struct prom *p, const json_t *end)
+{
+	const json_t *more = json_object_get(end, "more_devices");
+
+	for (size_t i = 0; i <= json_array_size(more); i++) {
+		const json_t *one = i ? json_array_get(more, i - 1) : end;
+		json_t *labels = json_copy(p->labels);
+
+		prom_label(labels, "device", text_of(one, "device"));
+		set_port(labels, one);
+		if (number_of(one, "rate_gbps") > 0)
+			prom_add(p, PROM_LINK_RATE, labels,
+				 bytes_per_s(number_of(one, "rate_gbps")));
+		json_decref(labels);
+	}
+}
+
+/* Add the values of the options that were varied as labels; the size has its own. */
+static void set_varied(json_t *labels, const json_t *varied)
+{
+	const char *name;
+	json_t *value;
+	char *text;
+
+	json_object_foreach((json_t *)varied, name, value)
+	{
+		if (strcmp(name, "size_bytes") == 0 || json_object_get(labels, name))
+			continue;
+		text = json_is_string(value) ? strdup(json_string_value(value))
+					     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+		prom_label(labels, name, text);
+		free(text);
+	}
+}
+
+/* The labels of RESULT, as a new object. */
+static json_t *labels_of(const struct prom *p, const json_t *result, const json_t *end)
+{
+	json_t *labels = json_copy(p->labels);
+	const char *direction = text_of(result, "direction");
+	char size[24];
+
+	set_port(labels, end);
+	snprintf(size, sizeof(size), "%.0f", number_of(result, "message_bytes"));
+	prom_label(labels, "size", size);
+	if (strcmp(direction, "ping_pong") != 0)
+		prom_label(labels, "direction", direction);
+	prom_label(labels, "cell", text_of(result, "cell"));
+	prom_label(labels, "route", text_of(result, "route"));
+	set_varied(labels, json_object_get(result, "varied"));
+	return labels;
+}
+
+static void add_latency(struct prom *p, const json_t *result, const json_t *labels)
+{
+	static const char *const quantiles[][2] = {
+		{"0", "latency_min_us"},       {"0.5", "latency_p50_us"},
+		{"0.9", "latency_p90_us"},     {"0.99", "latency_p99_us"},
+		{"0.999", "latency_p99_9_us"}, {"0.9999", "latency_p99_99_us"},
+		{"1", "latency_max_us"},
+	};
+	double messages = number_of(result, "messages");
+
+	if (!isfinite(number_of(result, "latency_mean_us")))
+		return;
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		prom_add_labelled(p, PROM_LATENCY, labels, "quantile", quantiles[i][0],
+				  number_of(result, quantiles[i][1]) / 1e6);
+	prom_add_suffixed(p, PROM_LATENCY, "_sum", labels,
+			  number_of(result, "latency_mean_us") / 1e6 * messages);
+	prom_add_suffixed(p, PROM_LATENCY, "_count", labels, messages);
+}
+
+/* Add each FINDING of a list, with LABELS. */
+static void add_findings(struct prom *p, const json_t *list, const json_t *labels)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one) {
+		json_t *all = json_copy((json_t *)labels);
+
+		prom_label(all, "end", text_of(one, "end"));
+		prom_label(all, "level", text_of(one, "level"));
+		prom_label(all, "code", text_of(one, "code"));
+		prom_add(p, PROM_DIAGNOSIS, all, 1);
+		json_decref(all);
+	}
+}
+
+static void add_result(struct prom *p, const json_t *result, const json_t *labels)
+{
+	double gbps = number_of(result, "bandwidth_gbps");
+	double share = number_of(result, "of_ceiling");
+	const json_t *limit = json_object_get(result, "limit");
+
+	if (!isfinite(share))
+		share = gbps / number_of(json_object_get(limit, "ceilings"), "link_gbps");
+	prom_add(p, PROM_BANDWIDTH, labels, bytes_per_s(gbps));
+	prom_add(p, PROM_MESSAGES, labels, number_of(result, "messages_per_s"));
+	prom_add(p, PROM_OF_CEILING, labels, share);
+	add_latency(p, result, labels);
+	if (*text_of(limit, "bound_by"))
+		prom_add_labelled(p, PROM_LIMITED_BY, labels, "limit", text_of(limit, "bound_by"),
+				  1);
+	add_findings(p, json_object_get(result, "diagnosis"), p->labels);
+}
+
+/* Add RESULT; and of both directions at the same time each of them, as the end that sent saw it. */
+static void add_directions(struct prom *p, const json_t *result, const json_t *labels)
+{
+	json_t *one;
+	const char *end;
+
+	add_result(p, result, labels);
+	json_object_foreach(json_object_get(result, "by_end"), end, one)
+	{
+		json_t *own = json_copy((json_t *)labels);
+
+		prom_label(own, "direction", text_of(one, "direction"));
+		if (!json_equal(own, labels))
+			add_result(p, one, own);
+		json_decref(own);
+	}
+}
+
+/* What a summary of repeated runs and these runs have in common; the caller frees it. */
+static char *repeated_key(const json_t *o)
+{
+	json_t *key = json_pack("{s:O?, s:O?}", "size", json_object_get(o, "message_bytes"),
+				"varied", json_object_get(o, "varied"));
+	char *text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS);
+
+	json_decref(key);
+	return text;
+}
+
+/* By their repeated_key() the runs that are the median of others, as a new object. */
+static json_t *median_runs(const json_t *summaries)
+{
+	json_t *runs = json_object();
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (summaries, i, one) {
+		char *key = repeated_key(one);
+
+		if (key)
+			json_object_set(runs, key, json_object_get(one, "median_run"));
+		free(key);
+	}
+	return runs;
+}
+
+/* True if RESULT is to be shown: of repeated runs with a summary, only the median is. */
+static bool is_median(const json_t *result, const json_t *medians)
+{
+	const json_t *run = json_object_get(result, "run"), *median;
+	char *key;
+
+	if (!run)
+		return true;
+	key = repeated_key(result);
+	median = key ? json_object_get(medians, key) : NULL;
+	free(key);
+	return !median || json_equal(run, median);
+}
+
+/*
+ * Add the results of the document D. They are read from the last to the first, since the first that
+ * has certain labels is taken. A part that was measured before a failure is no result.
+ */
+static void add_results(struct prom *p, const json_t *d, const json_t *end)
+{
+	json_t *medians = median_runs(json_object_get(d, "summaries")), *seen = json_object();
+	const json_t *results = json_object_get(d, "results");
+	bool failed = strcmp(text_of(d, "status"), "failed") == 0;
+
+	for (size_t i = json_array_size(results); i-- > 0;) {
+		const json_t *one = json_array_get(results, i);
+		json_t *labels;
+		char *name;
+
+		if (!is_median(one, medians) ||
+		    (failed && json_is_true(json_object_get(one, "interrupted"))))
+			continue;
+		labels = labels_of(p, one, end);
+		name = prom_name("", labels);
+		if (name && !json_object_get(seen, name)) {
+			json_object_set_new(seen, name, json_true());
+			add_directions(p, one, labels);
+		}
+		free(name);
+		json_decref(labels);
+	}
+	json_decref(seen);
+	json_decref(medians);
+}
+
+/* Seconds since the epoch of "2026-11-23T22:24:50Z"; NaN: that is no time. */
+static double epoch_of(const char *utc)
+{
+	struct tm tm = {0};
+	const char *rest = strptime(utc, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+	return rest && !*rest ? (double)timegm(&tm) : NAN;
+}
+
+/* Add what became of the run. */
+static void add_outcome(struct prom *p, const json_t *d)
+{
+	bool ok = strcmp(text_of(d, "status"), "ok") == 0;
+	bool below = strcmp(text_of(d, "status"), "below_threshold") == 0;
+	double exits = number_of(json_object_get(d, "error"), "exit_status");
+
+	prom_add(p, PROM_UP, p->labels, ok || below);
+	prom_add(p, PROM_EXIT_STATUS, p->labels, ok ? 0 : exits);
+	prom_add(p, PROM_THRESHOLDS_MET, p->labels, ok || below ? (double)ok : NAN);
+	prom_add(p, PROM_LAST_RUN, p->labels, epoch_of(text_of(d, "finished_utc")));
+}
+
+char *prom_run(const struct prom_about *about, const json_t *document)
+{
+	const json_t *ends = json_object_get(document, "ends");
+	const json_t *end = json_object_get(ends, text_of(document, "role"));
+	char *devices = devices_of(end);
+	struct prom p;
+
+	prom_begin(&p, about->file);
+	prom_label(p.labels, "test", text_of(document, "test"));
+	prom_label(p.labels, "device", devices && *devices ? devices : about->device);
+	prom_label(p.labels, "peer",
+		   about->peer ? about->peer : text_of(json_object_get(ends, "client"), "host"));
+	free(devices);
+	add_outcome(&p, document);
+	add_link_rates(&p, end);
+	add_results(&p, document, end);
+	return prom_end(&p);
+}
+
+/* Add what was found about the host or a port. */
+static void add_checked(struct prom *p, const json_t *checked)
+{
+	json_t *labels = json_copy(p->labels);
+	const json_t *findings = json_object_get(checked, "findings"), *one;
+	bool ok = true;
+	size_t i;
+
+	prom_label(labels, "device", text_of(checked, "device"));
+	set_port(labels, checked);
+	json_array_foreach (findings, i, one)
+		ok = ok && strcmp(text_of(one, "level"), "fault") != 0;
+	prom_add(p, PROM_CHECK_OK, labels, ok);
+	add_findings(p, findings, labels);
+	json_decref(labels);
+}
+
+char *prom_check(const struct prom_about *about, const json_t *document, int status)
+{
+	const json_t *ports = json_object_get(document, "ports"), *one;
+	struct prom p;
+	size_t i;
+
+	prom_begin(&p, about->file);
+	prom_add(&p, PROM_UP, p.labels, document != NULL);
+	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
+	prom_add(&p, PROM_LAST_RUN, p.labels, (double)time(NULL));
+	if (document)
+		add_checked(&p, json_object_get(document, "host"));
+	json_array_foreach (ports, i, one)
+		add_checked(&p, one);
+	return prom_end(&p);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "session/listen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "host/notify.h"
+#include "plan/limits.h"
+#include "session/handover.h"
+#include "session/hello.h"
+
+/* Tell the service manager, and the reader of --ready-fd, that clients can connect. */
+static int announce(struct program *p)
+{
+	const struct local_options *l = &p->options.local;
+	int fd = (int)l->ready_fd;
+	char line[16], limits[160];
+	int n;
+
+	report_listening(&p->report, p->listener.address);
+	if (l->persistent)
+		report_log(&p->report, "one client may use %s",
+			   limits_text(l, limits, sizeof(limits)));
+	if (l->persistent && !l->auth && !l->source_ip)
+		report_log(&p->report, "for clients of this host only: --auth=munge or "
+				       "--auth=key:FILE lets in others, --auth=none everybody");
+	notify_send("READY=1");
+	if (l->ready_fd == EXPERIMENT_AUTO)
+		return 0;
+	n = snprintf(line, sizeof(line), "%u\n", p->listener.port);
+	if (write(fd, line, (size_t)n) != n) {
+		fault_raise(&p->fault, FAULT_USAGE, errno, "cannot write to --ready-fd %d", fd);
+		return fault_fix(&p->fault,
+				 "open the descriptor for writing, as in `%s --ready-fd 3 3>file`",
+				 p->name);
+	}
+	if (fd > STDERR_FILENO)
+		close(fd);
+	return 0;
+}
+
+/*
+ * Called by the thread that guards the listener: whether the hello FIRST of a new
+ * client is acceptable. Returns 0, or -1 with the fault for that client.
+ */
+static int vet_client(const void *program, const json_t *first, struct fault *f)
+{
+	struct experiment ignored;
+
+	if (handover_to(program, first))
+		return 0; /* the program that it is handed to checks it */
+	fault_phase(f, "agreeing with the client");
+	return hello_check(program, first, &ignored, f);
+}
+
+/*
+ * The address to listen on; NULL: all. A server that stays serves this host only, unless the user
+ * says who may use it. With iWARP, IPv4: IPv4 clients cannot reach an IPv6 listener of rdma_cm.
+ */
+static const char *where_to_listen(const struct local_options *l, const struct hca_list *list)
+{
+	bool iwarp = l->comm_rdma_cm && list->count;
+
+	if (l->source_ip)
+		return l->source_ip;
+	if (l->persistent && !l->auth)
+		return "127.0.0.1";
+	for (size_t i = 0; i < list->count; i++)
+		iwarp &= list->port[i].is_iwarp;
+	return iwarp ? "0.0.0.0" : NULL;
+}
+
+int listen_open(struct session *s)
+{
+	struct program *p = s->program;
+	struct hca_list list = {NULL, 0};
+	const char *address;
+	int rc = endpoint_find(&s->ep, &list);
+
+	address = where_to_listen(&p->options.local, &list);
+	hca_list_free(&list);
+	if (p->options.local.comm_rdma_cm)
+		p->listener.ops = oob_ops_rdma_cm();
+	if (rc || endpoint_gpu_find(&s->ep) ||
+	    listener_open(&p->listener, address, (uint16_t)p->options.local.port, &p->stop,
+			  &p->fault))
+		return -1;
+	p->listener.once = !p->options.local.persistent;
+	p->listener.patience_ns = p->options.local.timeout_ns;
+	p->listener.log.out = p->options.output.quiet ? NULL : stderr;
+	p->listener.vet = vet_client;
+	p->listener.vet_arg = p;
+	p->listener.auth = p->auth.method ? &p->auth : NULL;
+	return announce(p);
+}
