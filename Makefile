@@ -79,7 +79,7 @@ FILE_PREFIX_MAP ?= -ffile-prefix-map=$(CURDIR)=.
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	    -Wno-missing-field-initializers
 cflags	 := -std=gnu11 $(warnings) $(if $(WERROR),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
-	    -Icommon -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' \
+	    -Icommon -I. -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' \
 	    -DRDMARK_PROGRAMS='"$(PROGRAMS)"' $(pkg_cflags) $(cuda_cflags) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(CFLAGS) $(CPPFLAGS)
 ldflags	 := $(if $(SAN),-fsanitize=$(SAN)) -pthread $(harden_l) $(LDFLAGS)
 libs	 := $(pkg_libs) -lm -ldl $(LDLIBS)
@@ -93,9 +93,9 @@ common_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(common_srcs))
 front	    := rdmark
 # What programs consist of besides the file with main(): unit tests are linked with that, too.
 modules	    := $(filter-out $(foreach d,$(wildcard *_lat *_bw),$(d)/$(d).c),$(wildcard *_lat/*.c *_bw/*.c)) \
-	       $(filter-out $(front)/$(front).c,$(wildcard $(front)/*.c))
+	       $(filter-out $(front)/$(front).c pairs/pairs.c,$(wildcard $(front)/*.c pairs/*.c pairs/*/*.c))
 unit_tests  := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-binaries    := $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(front))
+binaries    := $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(front) rdmark-pairs)
 
 pages	    := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
 
@@ -121,12 +121,13 @@ $(BUILD)/libcommon.a: $(common_objs)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $^
 
 define program_rule
-$(BUILD)/bin/$(1): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1)/*.c))) $(BUILD)/libcommon.a
+$(BUILD)/bin/$(1): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(2)/*.c $(2)/*/*.c))) $(BUILD)/libcommon.a
 	$$(call say,LD,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(cflags) $$(ldflags) -o $$@ $$^ $$(libs)
 endef
-$(foreach p,$(PROGRAMS) $(front),$(eval $(call program_rule,$(p))))
+$(foreach p,$(PROGRAMS) $(front),$(eval $(call program_rule,$(p),$(p))))
+$(eval $(call program_rule,rdmark-pairs,pairs))
 
 $(BUILD)/libprograms.a: $(modules:%.c=$(BUILD)/obj/%.o)
 	$(call say,AR,$@)
@@ -166,7 +167,7 @@ san:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
 
 # One file, so that it works wherever it is put.
-$(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.jq) Makefile
+$(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.jq contrib/plot/*.awk) Makefile
 	$(call say,PLOT,$@)
 	@mkdir -p $(@D)
 	$(Q)awk '$$1 == "@include" { while ((getline line <("contrib/plot/" $$2)) > 0) print line; next } \

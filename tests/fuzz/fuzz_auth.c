@@ -126,7 +126,7 @@ static void check_fault(const struct fault *f)
 	json_decref(m);
 }
 
-/* Whoever is let in has sent a credential of a client over this end's nonce, as an allowed user. */
+/* A client that is accepted has sent its credential over this end's nonce, as an allowed user. */
 static void check_let_in(const struct auth *a, const json_t *m)
 {
 	const char *credential = json_string_value(json_object_get(m, "credential"));

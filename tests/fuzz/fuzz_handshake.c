@@ -3,7 +3,7 @@
  * A whole session, as client or server, against a peer that says what the input says. The first
  * line of the input says which program runs and with what options, a letter for each (and S: the
  * peer falls silent at the end, E: a request fails); the rest is a script (script.h) for the peer.
- * The RDMA device is the stand-in of tests/verbs in its null mode: every request completes at once.
+ * The RDMA device is the stand-in of tests/standin/verbs in its null mode: every request completes at once.
  */
 #include "peer.h"
 

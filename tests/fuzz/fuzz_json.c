@@ -141,7 +141,7 @@ static void check_document(const struct report *r, const struct fault *problem)
 	static const char *const keys[] = {"schema_version", "generator", "test",   "role",
 					   "started_utc",    "status",    "error",  "experiment",
 					   "effective",      "ends",      "results"};
-	json_t *m = json_document(r, problem, problem->dropping);
+	json_t *m = json_document(r, problem, problem->dropping, false);
 	json_t *d = parse(json_dumps(m, problem->errnum & 1 ? JSON_COMPACT : JSON_INDENT(2)));
 
 	FUZZ_CHECK(json_equal(m, d));
@@ -180,7 +180,7 @@ static void make_report(struct fuzz_input *in, struct report *r)
 		fill_record(in, &rec[0]);
 		fill_record(in, &rec[1]);
 		check_record(&rec[0]);
-		json_array_append_new(r->run.results, json_result(&result));
+		json_array_append_new(r->run.results, json_result(r, &result));
 		r->run.last = rec[0];
 	}
 }
@@ -203,6 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.output.json_version = bits & 16 ? 1 : 2;
 	if (bits & 8)
 		fuzz_bytes(&in, &o.experiment, sizeof(o.experiment));
+	o.experiment.labels.count %= QP_FLOW_LABELS_MAX + 1;
 	o.experiment.qps = o.experiment.qps % 65536 + 1; /* as the option table has them */
 	o.experiment.connection %= CONNECTION_UD + 1;
 	fill_fault(&in, &problem);

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "hosts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "lines.h"
+#include "schedule.h"
+
+#define BRACKETS_MAX 4 /* in one name: rack[1-4]n[1-16] */
+#define DIGITS_MAX   9
+
+static bool good_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!n || n >= HOSTS_NAME_BYTES || *name == '-')
+		return false;
+	for (const char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("-._:%", *c))
+			return false;
+	return true;
+}
+
+static int refuse(const char *from, const char *text, struct fault *f)
+{
+	char shown[64];
+
+	text_copy(shown, sizeof(shown), text);
+	return fault_raise(f, FAULT_USAGE, 0, "%s: '%s' is not the name of a host", from, shown);
+}
+
+/* Add the host NAME; returns it, or NULL with the fault raised. */
+static struct host *add_host(struct hosts *h, const char *name, const char *from, struct fault *f)
+{
+	if (!good_name(name)) {
+		refuse(from, name, f);
+		return NULL;
+	}
+	if (h->n >= SCHEDULE_HOSTS_MAX) {
+		fault_raise(f, FAULT_USAGE, 0, "%s: more than %d hosts", from, SCHEDULE_HOSTS_MAX);
+		return NULL;
+	}
+	if (h->n == h->room) {
+		uint32_t room = h->room ? 2 * h->room : 64;
+		struct host *more = realloc(h->host, room * sizeof(*more));
+
+		if (!more) {
+			fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
+			return NULL;
+		}
+		h->host = more;
+		h->room = room;
+	}
+	h->host[h->n] = (struct host){.port = 0};
+	snprintf(h->host[h->n].name, sizeof(h->host[0].name), "%s", name);
+	return &h->host[h->n++];
+}
+
+/* A part of a list that is expanded: "rack2n", and what follows. */
+struct expansion {
+	struct hosts *h;
+	const char *from;
+	struct fault *f;
+	int brackets;
+};
+
+static int expand_name(struct expansion *x, const char *head, const char *rest, size_t n);
+
+/* Read up to DIGITS_MAX digits at *AT; their number in *DIGITS is 0 if there is none. */
+static uint32_t read_number(const char **at, int *digits)
+{
+	uint32_t v = 0;
+
+	for (*digits = 0; isdigit((unsigned char)**at) && *digits < DIGITS_MAX; ++*at, ++*digits)
+		v = v * 10 + (uint32_t)(**at - '0');
+	return v;
+}
+
+/* Expand the numbers "1-4,07" between RANGE and END, each followed by the N bytes at REST. */
+static int expand_range(struct expansion *x, const char *head, const char *range, const char *end,
+			const char *rest, size_t n)
+{
+	do {
+		int width, last_width;
+		uint32_t first = read_number(&range, &width), last = first;
+
+		if (*range == '-' && width) {
+			range++;
+			last = read_number(&range, &last_width);
+			width = last_width ? width : 0;
+		}
+		if (!width || last < first || last - first > SCHEDULE_HOSTS_MAX ||
+		    (range != end && *range != ','))
+			return refuse(x->from, range, x->f);
+		for (uint32_t v = first; v <= last; v++) {
+			char name[HOSTS_NAME_BYTES];
+
+			if (snprintf(name, sizeof(name), "%s%0*u", head, width, v) >=
+			    (int)sizeof(name))
+				return refuse(x->from, head, x->f);
+			if (expand_name(x, name, rest, n))
+				return -1;
+		}
+	} while (range != end && range++);
+	return 0;
+}
+
+/* Expand HEAD and the N bytes at REST, which may have brackets. */
+static int expand_name(struct expansion *x, const char *head, const char *rest, size_t n)
+{
+	const char *open = memchr(rest, '[', n), *close;
+	char name[HOSTS_NAME_BYTES];
+	size_t plain = open ? (size_t)(open - rest) : n;
+	int rc;
+
+	if (snprintf(name, sizeof(name), "%s%.*s", head, (int)plain, rest) >= (int)sizeof(name))
+		return refuse(x->from, head, x->f);
+	if (!open)
+		return add_host(x->h, name, x->from, x->f) ? 0 : -1;
+	close = memchr(open, ']', n - plain);
+	if (!close || x->brackets == BRACKETS_MAX)
+		return refuse(x->from, open, x->f);
+	x->brackets++;
+	rc = expand_range(x, name, open + 1, close, close + 1, n - (size_t)(close + 1 - rest));
+	x->brackets--;
+	return rc;
+}
+
+int hosts_expand(struct hosts *h, const char *list, const char *from, struct fault *f)
+{
+	struct expansion x = {.h = h, .from = from, .f = f};
+
+	while (*list) {
+		bool inside = false;
+		size_t n = 0;
+
+		while (list[n] && (inside || list[n] != ',')) {
+			inside = list[n] == '[' || (inside && list[n] != ']');
+			n++;
+		}
+		if (n >= HOSTS_NAME_BYTES * 64)
+			return refuse(from, list, f);
+		if (expand_name(&x, "", list, n))
+			return -1;
+		list += n + (list[n] == ',');
+	}
+	return 0;
+}
+
+/* Split ADDRESS[:PORT] or [ADDRESS]:PORT, in place. Returns false if it has another form. */
+static bool split_address(struct host *to, char *text)
+{
+	char *colon = strrchr(text, ':'), *end;
+	unsigned long port = 0;
+
+	if (*text == '[') {
+		end = strchr(text, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		colon = end[1] ? end + 1 : NULL;
+		*end = '\0';
+		text++;
+	} else if (colon && strchr(text, ':') != colon) {
+		colon = NULL; /* an IPv6 address alone */
+	}
+	if (colon) {
+		*colon = '\0';
+		port = isdigit((unsigned char)colon[1]) ? strtoul(colon + 1, &end, 10) : 0;
+		if (!port || port > UINT16_MAX || *end)
+			return false;
+	}
+	to->port = (uint16_t)port;
+	return good_name(text) && snprintf(to->address, sizeof(to->address), "%s", text) > 0;
+}
+
+static int read_host(struct hosts *h, const struct lines *l, struct fault *f)
+{
+	struct host *to = add_host(h, l->word[0], l->file, f);
+
+	if (!to)
+		return -1;
+	if (l->words <= 2 && (l->words == 1 || split_address(to, l->word[1])))
+		return 0;
+	lines_refuse(l, "a host and its address", f);
+	return fault_fix(f, "write it as NAME or NAME ADDRESS[:PORT]");
+}
+
+int hosts_read(struct hosts *h, const char *file, struct fault *f)
+{
+	struct lines l;
+	int rc = lines_open(&l, file, f);
+
+	while (!rc && (rc = lines_next(&l, f)) > 0)
+		rc = read_host(h, &l, f);
+	lines_release(&l);
+	return rc;
+}
+
+static int compare_names(const void *a, const void *b, void *hosts)
+{
+	const struct host *host = hosts;
+
+	return strcmp(host[*(const uint32_t *)a].name, host[*(const uint32_t *)b].name);
+}
+
+int hosts_complete(struct hosts *h, struct fault *f)
+{
+	if (h->n < 2) {
+		fault_raise(f, FAULT_USAGE, 0, "there are %u hosts", h->n);
+		return fault_fix(f, "name two or more");
+	}
+	free(h->by_name);
+	h->by_name = malloc(h->n * sizeof(*h->by_name));
+	if (!h->by_name)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
+	for (uint32_t i = 0; i < h->n; i++)
+		h->by_name[i] = i;
+	qsort_r(h->by_name, h->n, sizeof(*h->by_name), compare_names, h->host);
+	for (uint32_t i = 1; i < h->n; i++)
+		if (!compare_names(&h->by_name[i - 1], &h->by_name[i], h->host))
+			return fault_raise(f, FAULT_USAGE, 0, "host %s is there twice",
+					   h->host[h->by_name[i]].name);
+	return 0;
+}
+
+uint32_t hosts_find(const struct hosts *h, const char *name)
+{
+	uint32_t low = 0, high = h->n, found = HOSTS_NONE;
+	size_t label = strcspn(name, ".");
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = strcmp(name, h->host[h->by_name[middle]].name);
+
+		if (!order)
+			return h->by_name[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	for (uint32_t i = 0; i < h->n; i++) {
+		const char *other = h->host[i].name;
+
+		if (strcspn(other, ".") != label || strncmp(other, name, label) != 0)
+			continue;
+		if (found != HOSTS_NONE)
+			return HOSTS_NONE;
+		found = i;
+	}
+	return found;
+}
+
+void hosts_release(struct hosts *h)
+{
+	free(h->host);
+	free(h->by_name);
+	*h = (struct hosts){0};
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Keeps players and tries, and puts them in order. */
+#include "body.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST_MAX 253 /* of a DNS name */
+#define RAIL_MAX 64
+
+void body_init(struct body *b)
+{
+	*b = (struct body){0};
+	names_init(&b->hosts, BODY_PLAYERS_MAX);
+	names_init(&b->names, BODY_PLAYERS_MAX);
+	names_init(&b->runs, BODY_RUNS_MAX);
+	names_init(&b->texts, BODY_TEXTS_MAX);
+	names_init(&b->whats, BODY_WHATS_MAX);
+	memset(b->what_of, 0xff, sizeof(b->what_of));
+}
+
+/* True if NAME can be a host or a device: nothing in it that a shell or a table takes otherwise. */
+static bool is_name(const char *name, size_t bytes, size_t most)
+{
+	static const char more[] = "._:%@+=-";
+
+	if (!bytes || bytes > most || *name == '-')
+		return false;
+	for (size_t i = 0; i < bytes; i++) {
+		char c = name[i];
+
+		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
+			continue;
+		if (!c || !strchr(more, c))
+			return false;
+	}
+	return true;
+}
+
+/* Make room for one more player. Returns -1 if there is no memory. */
+static int make_room(struct body *b)
+{
+	uint32_t n = b->names.count;
+	struct body_player *player;
+
+	if (n & (n - 1)) /* it is doubled at each power of two */
+		return 0;
+	player = realloc(b->player, (n ? 2 * (size_t)n : 1) * sizeof(*player));
+	if (player)
+		b->player = player;
+	return player ? 0 : -1;
+}
+
+uint32_t body_player(struct body *b, const char *host, size_t host_bytes, const char *rail,
+		     size_t rail_bytes)
+{
+	uint32_t known = b->names.count, at;
+	char name[HOST_MAX + RAIL_MAX + 2];
+	int bytes;
+
+	if (!is_name(host, host_bytes, HOST_MAX) ||
+	    (rail_bytes && !is_name(rail, rail_bytes, RAIL_MAX)) || make_room(b))
+		return BODY_NONE;
+	bytes = snprintf(name, sizeof(name), "%.*s%s%.*s", (int)host_bytes, host,
+			 rail_bytes ? "/" : "", (int)rail_bytes, rail_bytes ? rail : "");
+	at = names_put(&b->names, name, (size_t)bytes);
+	if (at == NAMES_NONE || at < known)
+		return at;
+	b->rails |= rail_bytes > 0;
+	b->player[at] = (struct body_player){.host = names_put(&b->hosts, host, host_bytes)};
+	return at;
+}
+
+int body_add(struct body *b, const struct body_try *t)
+{
+	if (b->count == BODY_TRIES_MAX) {
+		b->counts.beyond++;
+		return 0;
+	}
+	if (b->count == b->room) {
+		uint32_t room = b->room ? b->room * 2 : 4096;
+		struct body_try *more = realloc(b->tries, room * sizeof(*more));
+
+		if (!more)
+			return -1;
+		b->tries = more;
+		b->room = room;
+	}
+	b->tries[b->count++] = *t;
+	return 0;
+}
+
+/* The numbers of players in the order of their names; one body at a time is put in order. */
+static int by_name(const void *a, const void *b, void *of)
+{
+	const struct body *body = of;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t host_x = body->player[x].host, host_y = body->player[y].host;
+
+	if (host_x != host_y)
+		return strverscmp(body->hosts.text[host_x], body->hosts.text[host_y]);
+	return strverscmp(body->names.text[x], body->names.text[y]);
+}
+
+/* Give each player the number PLACE[its number]. */
+static int renumber(struct body *b, const uint32_t *order, uint32_t *place)
+{
+	struct body_player *player = calloc(b->names.count, sizeof(*player));
+	struct names names;
+
+	names_init(&names, b->names.limit);
+	if (!player)
+		return -1;
+	for (uint32_t i = 0; i < b->names.count; i++) {
+		const char *name = b->names.text[order[i]];
+
+		place[order[i]] = i;
+		player[i] = b->player[order[i]];
+		if (names_put(&names, name, strlen(name)) != i) {
+			free(player);
+			names_release(&names);
+			return -1;
+		}
+	}
+	free(b->player);
+	b->player = player;
+	names_release(&b->names);
+	b->names = names;
+	return 0;
+}
+
+/* Sort the tries by TO or FROM, keeping the order of equal ones, into a new array. */
+static struct body_try *sort_tries(const struct body *b, bool by_from)
+{
+	uint32_t *start = calloc((size_t)b->names.count + 1, sizeof(*start));
+	struct body_try *to = malloc((b->count + 1) * sizeof(*to));
+
+	if (!start || !to) {
+		free(start);
+		free(to);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < b->count; i++)
+		start[(by_from ? b->tries[i].from : b->tries[i].to) + 1]++;
+	for (uint32_t i = 0; i < b->names.count; i++)
+		start[i + 1] += start[i];
+	for (uint32_t i = 0; i < b->count; i++)
+		to[start[by_from ? b->tries[i].from : b->tries[i].to]++] = b->tries[i];
+	free(start);
+	return to;
+}
+
+/* True if A and B, next to each other in the sorted list, are the same line twice. */
+static bool is_repeated(const struct body_try *a, const struct body_try *b)
+{
+	return a->from == b->from && a->to == b->to && a->run == b->run && a->round == b->round &&
+	       a->cause == b->cause && a->mirrored == b->mirrored &&
+	       a->client_is_from == b->client_is_from &&
+	       (a->value == b->value || a->value != a->value);
+}
+
+static void drop_repeated(struct body *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->count; i++) {
+		bool again = false;
+
+		for (uint32_t back = kept; back && kept - back < 4 && !again; back--)
+			again = is_repeated(&b->tries[back - 1], &b->tries[i]);
+		if (again)
+			b->counts.repeated += !b->tries[i].mirrored;
+		else
+			b->tries[kept++] = b->tries[i];
+	}
+	b->count = kept;
+}
+
+/* Add a try in the other direction of each latency. */
+static int mirror(struct body *b)
+{
+	uint32_t count = b->count;
+
+	for (uint32_t i = 0; i < count && b->latency; i++) {
+		struct body_try t = b->tries[i];
+
+		t.from = b->tries[i].to;
+		t.to = b->tries[i].from;
+		t.client_is_from = !t.client_is_from;
+		t.blame = t.blame ? 3 - t.blame : 0;
+		t.mirrored = true;
+		if (body_add(b, &t))
+			return -1;
+	}
+	return 0;
+}
+
+/* Drop the tries of runs that measured something else than the first run did. */
+static void drop_others(struct body *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->count; i++) {
+		uint8_t what = b->what_of[b->tries[i].run];
+
+		if (what != BODY_NO_WHAT && what != 0)
+			b->counts.other_unit++;
+		else
+			b->tries[kept++] = b->tries[i];
+	}
+	b->count = kept;
+}
+
+int body_settle(struct body *b)
+{
+	uint32_t *order = malloc(((size_t)b->names.count + 1) * sizeof(*order));
+	uint32_t *place = malloc(((size_t)b->names.count + 1) * sizeof(*place));
+	int failed = order && place ? 0 : -1;
+
+	drop_others(b);
+	failed = failed || mirror(b) ? -1 : 0;
+	for (uint32_t i = 0; i < b->names.count && !failed; i++)
+		order[i] = i;
+	if (!failed && b->names.count) {
+		qsort_r(order, b->names.count, sizeof(*order), by_name, b);
+		failed = renumber(b, order, place);
+	}
+	for (uint32_t i = 0; i < b->count && !failed; i++) {
+		b->tries[i].from = place[b->tries[i].from];
+		b->tries[i].to = place[b->tries[i].to];
+	}
+	for (int by_from = 0; by_from < 2 && !failed; by_from++) {
+		struct body_try *sorted = sort_tries(b, by_from);
+
+		failed = sorted ? 0 : -1;
+		if (sorted) {
+			free(b->tries);
+			b->tries = sorted;
+			b->room = b->count + 1;
+		}
+	}
+	if (!failed)
+		drop_repeated(b);
+	free(order);
+	free(place);
+	return failed;
+}
+
+void body_release(struct body *b)
+{
+	names_release(&b->hosts);
+	names_release(&b->names);
+	names_release(&b->runs);
+	names_release(&b->texts);
+	names_release(&b->whats);
+	free(b->player);
+	free(b->tries);
+	*b = (struct body){0};
+}

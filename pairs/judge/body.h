@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * body: all that the files say: who played, and every pair that was tried. Several files are one
+ * body of evidence: a first run and the one that repeats its suspects.
+ *
+ * The files are written by many processes of many hosts, so nothing in them is believed: a line is
+ * taken as a whole or counted as one that was not, and each list has a limit.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "names.h"
+
+#define BODY_PLAYERS_MAX 65536
+#define BODY_RUNS_MAX    1024
+#define BODY_TRIES_MAX   (UINT32_C(1) << 25)
+#define BODY_TEXTS_MAX   65536
+#define BODY_WHATS_MAX   64
+#define BODY_NO_WHAT     255
+#define BODY_NONE        UINT32_MAX
+
+/* Why a pair has no figure. */
+enum body_cause {
+	BODY_MEASURED,
+	BODY_CONNECT,
+	BODY_LOST,
+	BODY_DEVICE,
+	BODY_CLOCK,
+	BODY_REFUSED,
+	BODY_DATA,
+	BODY_MISSED,
+	BODY_OTHER,
+	BODY_CAUSES
+};
+
+/* A pair that was tried in one direction: a line of kind "pair". */
+struct body_try {
+	uint32_t from, to; /* players */
+	uint32_t text;     /* what the run said of it, in struct body.texts; or BODY_NONE */
+	float value, p99;  /* in the body's unit; NaN: not known */
+	float clock_s;     /* the server's clock less the client's; NaN: not known */
+	uint16_t run, round;
+	uint8_t cause; /* enum body_cause */
+	/* Whose fault that is, or with a figure, whose clock is wrong: 1 from, 2 to, 0 not known.
+	 */
+	uint8_t blame;
+	bool alone, cut, client_is_from;
+	bool found;    /* its text is a finding */
+	bool mirrored; /* a latency, which is that of the other direction, too */
+};
+
+struct body_player {
+	uint32_t host;               /* in struct body.hosts */
+	uint16_t came, done;         /* runs that it began, and those that it played to their end */
+	uint32_t came_run, done_run; /* the last of each plus 1; 0: none */
+	uint32_t missed, rounds;     /* slots that it could not use, of how many */
+	uint32_t no_device;          /* what its server said of its device plus 1; 0: nothing */
+};
+
+/* What the lines were. */
+struct body_counts {
+	uint64_t lines, tries, players, done; /* read */
+	uint64_t other_text, broken, impossible, repeated, other_unit, beyond;
+};
+
+struct body {
+	struct names hosts, names, runs, texts; /* NAMES: "HOST" or "HOST/RAIL", of each player */
+	struct names whats;                     /* "gbps write_bw": what runs measured */
+	uint8_t what_of[BODY_RUNS_MAX];         /* of each run: in WHATS, or BODY_NO_WHAT */
+	struct body_player *player;             /* as many as names */
+	struct body_try *tries;
+	uint32_t count, room;
+	uint32_t expected; /* players that the runs say they have */
+	bool latency;      /* figures are us, otherwise Gbit/s */
+	bool rails;        /* some players are rails */
+	double slot_s;     /* the longest slot; 0: not known */
+	char schedule[16];
+	struct body_counts counts;
+};
+
+void body_init(struct body *b);
+
+/* Add all lines of FILE. Returns -1 with errno if it cannot be read or there is no memory. */
+int body_read(struct body *b, FILE *file);
+
+/*
+ * Number the players by host and rail, so that n2 comes before n10, and drop repeated tries. A
+ * latency gets a try in the other direction: it is measured in one, and both ends are in it.
+ */
+int body_settle(struct body *b);
+
+/* The number of the player that is called NAME, which is added if it is new; or BODY_NONE. */
+uint32_t body_player(struct body *b, const char *host, size_t host_bytes, const char *rail,
+		     size_t rail_bytes);
+
+/* Add a try. Returns -1 if there is no memory. */
+int body_add(struct body *b, const struct body_try *t);
+
+void body_release(struct body *b);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads the command line of `judge` and the files, and has the judgement written. */
+#include "judge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pairs/option.h"
+#include "pairs/pairs.h"
+#include "report/forms.h"
+#include "report/list.h"
+
+#define MATRIX_MAX 4096 /* players of a square of numbers */
+
+static const char usage[] =
+	"usage: rdmark-pairs judge [OPTION...] FILE...\n"
+	"\n"
+	"Reads what `rdmark-pairs run` wrote, and says which nodes, rails and links are\n"
+	"slow or lost. Several files are one body of evidence; - is stdin.\n"
+	"\n"
+	"  --groups FILE    lines \"GROUP HOST...\": which hosts share a switch or a rack\n"
+	"  --baseline FILE  an earlier run, to compare each node with\n"
+	"  --suspects FILE  write the hosts that are suspects, a line each\n"
+	"  --retest FILE    write what to measure again, for `run --only FILE`\n"
+	"  --matrix FILE    write all figures as CSV: rows send, columns receive\n"
+	"  --prom FILE      write each node's figures for Prometheus\n"
+	"  --json           print a JSON document in place of the report\n"
+	"  --help           show this\n"
+	"\n"
+	"Exit status: 0 all is well, 3 nodes are lost, 6 something is slow, 2 bad usage.\n";
+
+struct judge {
+	const char *groups, *baseline, *suspects, *retest, *matrix, *prom;
+	bool json, help;
+	char **files;
+};
+
+static bool read_option(struct judge *k, char ***argv, struct fault *f)
+{
+	const struct {
+		const char *name, **to;
+	} option[] = {
+		{"--groups", &k->groups},     {"--baseline", &k->baseline},
+		{"--suspects", &k->suspects}, {"--retest", &k->retest},
+		{"--matrix", &k->matrix},     {"--prom", &k->prom},
+	};
+
+	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
+		const char *value = option_value(argv, option[i].name, f);
+
+		if (value) {
+			*option[i].to = value;
+			return true;
+		}
+	}
+	if (strcmp(**argv, "--json") == 0)
+		return k->json = true;
+	if (strcmp(**argv, "--help") == 0 || strcmp(**argv, "-h") == 0)
+		return k->help = true;
+	return false;
+}
+
+/* Read the options. The files are moved to the start of ARGV. */
+static int read_arguments(struct judge *k, char **argv, struct fault *f)
+{
+	char **file = k->files = argv;
+	bool rest = false;
+
+	for (; *argv; argv++) {
+		if (rest || **argv != '-' || strcmp(*argv, "-") == 0) {
+			*file++ = *argv;
+		} else if (strcmp(*argv, "--") == 0) {
+			rest = true;
+		} else if (!read_option(k, &argv, f)) {
+			fault_raise(f, FAULT_USAGE, 0, "judge: no such option: %s", *argv);
+			return fault_fix(f, "`rdmark-pairs judge --help` shows the options");
+		}
+		if (fault_is(f))
+			return -1;
+	}
+	*file = NULL;
+	if (!k->help && file == k->files) {
+		fault_raise(f, FAULT_USAGE, 0, "judge: no file");
+		return fault_fix(f, "name the files that `rdmark-pairs run` wrote, or - for stdin");
+	}
+	return 0;
+}
+
+static int read_file(struct body *b, const char *name, struct fault *f)
+{
+	bool in = strcmp(name, "-") == 0;
+	FILE *file = in ? stdin : fopen(name, "r");
+	int status = file ? body_read(b, file) : -1;
+
+	if (status)
+		fault_raise(f, FAULT_USAGE, errno, "reading %s", in ? "stdin" : name);
+	if (file && !in)
+		fclose(file);
+	return status;
+}
+
+/* Say on stderr which lines were not used. */
+static void print_counts(const struct body_counts *c)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} of[] = {{c->other_text, "of other text"},           {c->broken, "cut or not JSON"},
+		  {c->impossible, "with impossible content"}, {c->repeated, "there twice"},
+		  {c->other_unit, "of another program"},      {c->beyond, "more than can be kept"}};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (of[i].count)
+			fprintf(stderr, PAIRS ": lines not used, %s: %llu\n", of[i].what,
+				(unsigned long long)of[i].count);
+}
+
+/* Read FILES (NULL at the end) into B, which is then settled. */
+static int read_body(struct body *b, char **files, struct fault *f)
+{
+	fault_phase(f, "reading the files");
+	for (; *files; files++)
+		if (read_file(b, *files, f))
+			return -1;
+	if (body_settle(b))
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "sorting the lines");
+	print_counts(&b->counts);
+	if (b->count)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "no line is about a pair");
+	return fault_fix(f, "use the output of `rdmark-pairs run`");
+}
+
+static int read_groups(struct groups *g, const char *name, struct fault *f)
+{
+	FILE *file = name ? fopen(name, "r") : NULL;
+	uint32_t wrong;
+
+	if (!name)
+		return 0;
+	fault_phase(f, "reading the groups");
+	if (!file)
+		return fault_raise(f, FAULT_USAGE, errno, "%s", name);
+	wrong = groups_read(g, file);
+	fclose(file);
+	if (!wrong)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "%s: line %u", name, wrong);
+	fault_cause(f, "It has no host, a host has a group already, or there are too many groups.");
+	return fault_fix(f, "write \"GROUP HOST...\", each host once");
+}
+
+static int write_file(const char *name, const struct judgement *j,
+		      void (*writer)(FILE *, const struct judgement *), struct fault *f)
+{
+	FILE *to = name ? fopen(name, "w") : NULL;
+	bool lost;
+
+	if (!name)
+		return 0;
+	fault_phase(f, "writing");
+	if (!to)
+		return fault_raise(f, FAULT_LOCAL, errno, "%s", name);
+	writer(to, j);
+	lost = ferror(to);
+	if (fclose(to) || lost)
+		return fault_raise(f, FAULT_LOCAL, errno, "%s", name);
+	return 0;
+}
+
+/* 3: a node is lost; 6: something is slow; 0. */
+static int status_of(const struct judgement *j)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
+		if (suspect_is_lost(j->suspects.of[i].kind))
+			return FAULT_PEER;
+		status = FAULT_THRESHOLD;
+	}
+	return status;
+}
+
+static int write_prom(const char *name, const struct judgement *j, struct fault *f)
+{
+	char *text = name ? judge_prom(j, name, status_of(j)) : NULL;
+	int rc = name ? document_put(name, text, f) : 0;
+
+	free(text);
+	return rc;
+}
+
+static int write_files(const struct judge *k, const struct judgement *j, struct fault *f)
+{
+	if (k->matrix && j->m.players > MATRIX_MAX)
+		return fault_raise(f, FAULT_USAGE, 0, "--matrix: %u players, at most %u",
+				   j->m.players, MATRIX_MAX);
+	if (write_file(k->matrix, j, judge_matrix, f) ||
+	    write_file(k->suspects, j, judge_suspects, f) ||
+	    write_file(k->retest, j, judge_retest, f) || write_prom(k->prom, j, f))
+		return -1;
+	return 0;
+}
+
+static int compare_with(struct judgement *j, const char *name, struct fault *f)
+{
+	char *files[] = {(char *)name, NULL};
+	struct judgement before = {0};
+	struct body b;
+	int failed = -1;
+
+	body_init(&b);
+	if (read_body(&b, files, f))
+		goto out;
+	if (b.latency != j->body->latency) {
+		fault_raise(f, FAULT_USAGE, 0, "%s has another unit", name);
+		goto out;
+	}
+	failed = judgement_init(&before, &b, j->groups) || judgement_compare(j, &before) ? -1 : 0;
+	if (failed)
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing with %s", name);
+out:
+	judgement_release(&before);
+	body_release(&b);
+	return failed;
+}
+
+static int judge_files(const struct judge *k, struct fault *f)
+{
+	struct judgement j = {0};
+	struct groups groups = {0};
+	struct body b;
+	int status = 0;
+
+	body_init(&b);
+	if (read_groups(&groups, k->groups, f) || read_body(&b, k->files, f))
+		goto out;
+	fault_phase(f, "judging");
+	if (judgement_init(&j, &b, &groups)) {
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", b.count);
+		goto out;
+	}
+	if ((k->baseline && compare_with(&j, k->baseline, f)) || write_files(k, &j, f))
+		goto out;
+	(k->json ? judge_json : judge_report)(stdout, &j);
+	status = status_of(&j);
+out:
+	judgement_release(&j);
+	groups_release(&groups);
+	body_release(&b);
+	return status;
+}
+
+int judge_command(char **argv)
+{
+	struct judge k = {0};
+	struct fault f = {0};
+	int status = 0, written;
+
+	fault_phase(&f, "reading the command line");
+	if (read_arguments(&k, argv, &f))
+		return pairs_failed(&f);
+	if (k.help)
+		fputs(usage, stdout);
+	else
+		status = judge_files(&k, &f);
+	written = list_finish(stdout, PAIRS);
+	if (fault_is(&f))
+		return pairs_failed(&f);
+	return written ? written : status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * judge: `rdmark-pairs judge FILE…`: reads what `run` wrote, and says who is slow or lost. Each
+ * writer below puts a judgement into one form; none of them decides anything.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "judgement.h"
+
+/* Run the command; ARGV is what follows "judge". Returns the exit status. */
+int judge_command(char **argv);
+
+/* The report: at most 40 lines, the worst first, the last one with totals. (report.c) */
+void judge_report(FILE *to, const struct judgement *j);
+
+/* One JSON document; rdmark-json(5), "judgement". (report_json.c) */
+void judge_json(FILE *to, const struct judgement *j);
+
+/*
+ * The text for Prometheus: series of the nodes, none of a pair, with the last part of FILE's name
+ * and the exit STATUS. The caller frees it. NULL: no memory. (report_prom.c)
+ */
+char *judge_prom(const struct judgement *j, const char *file, int status);
+
+/* What was measured from (rows) and to (columns) each player. (matrix_csv.c) */
+void judge_matrix(FILE *to, const struct judgement *j);
+
+/* The hosts of suspects, a line each; those of pairs and groups are not named. (suspect_files.c) */
+void judge_suspects(FILE *to, const struct judgement *j);
+
+/* "HOST1 HOST2" lines: each suspect with good partners, and the suspect pairs. (suspect_files.c) */
+void judge_retest(FILE *to, const struct judgement *j);
+
+/* Words of a kind of suspect. (kinds.c) */
+struct judge_kind {
+	const char *id;         /* in JSON: "node_slow" */
+	const char *title;      /* "slow nodes" */
+	const char *next;       /* what to do */
+	const char *next_alone; /* the same if it was bad alone, too; NULL: as NEXT */
+};
+
+const struct judge_kind *judge_kind(const struct suspect *s);
+
+/* What to do about the COUNT suspects at S, all of one kind. */
+const char *judge_next(const struct suspect *s, uint32_t count);
+
+/* The name of A or B of a suspect: a host, "HOST/DEVICE", or a group. */
+const char *judge_name(const struct judgement *j, const struct suspect *s, uint32_t which);
+
+/* "both ways", "sending" or "receiving". */
+const char *judge_way(const struct suspect *s);
+
+/* Count the hosts that are no suspects, and those that are lost. */
+void judge_count(const struct judgement *j, uint32_t *good, uint32_t *lost);
+
+/* Hosts that the players have at most as partners, and on average, in one direction. */
+double judge_covered(const struct judgement *j);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Makes one number of each cell, and applies the rules one after another. */
+#include "judgement.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_OF .05 /* the least latency of a class: this part of its cells is below */
+#define MIXED    1.5 /* a class whose median is more than this many leasts has two kinds of ways */
+#define CLASSES  2   /* within a group, and between groups */
+
+/* What a cell is judged by: what it reaches among others, unless nothing was measured so. */
+static float figure(const struct judgement *j, uint32_t cell)
+{
+	const struct matrix_cell *c = &j->m.cell[cell];
+
+	return j->any_loaded ? c->loaded : c->alone;
+}
+
+static int class_of(const struct judgement *j, uint32_t cell)
+{
+	const struct matrix_cell *c = &j->m.cell[cell];
+
+	return j->group && j->group[c->from] != j->group[c->to];
+}
+
+/* The latency of a class that the others of it are compared with. */
+static double least_of(const struct judgement *j, int class, float *some)
+{
+	size_t n = 0;
+	double least, middle;
+
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		if (class_of(j, i) == class && !isnan(figure(j, i)))
+			some[n++] = figure(j, i);
+	middle = matrix_median(some, n);
+	least = matrix_quantile(some, n, LEAST_OF);
+	/* A few pairs under one switch are no measure for those of a whole fabric. */
+	return fmax(least, middle / MIXED);
+}
+
+static void fill_x(struct judgement *j)
+{
+	double least[CLASSES];
+
+	for (int class = 0; class < CLASSES && j->body->latency; class ++)
+		least[class] = least_of(j, class, j->plain);
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		float v = figure(j, i);
+
+		j->x[i] = j->body->latency ? (float)least[class_of(j, i)] / v : v;
+	}
+	memcpy(j->plain, j->x, j->m.cells * sizeof(*j->x));
+}
+
+static void count_cells(struct judgement *j)
+{
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+
+		j->any_loaded |= !isnan(c->loaded);
+		if (j->body->latency && c->from > c->to) /* it is that of the other direction */
+			continue;
+		j->measured += c->measured > 0;
+		j->tried++;
+	}
+}
+
+static int find_groups(struct judgement *j)
+{
+	const struct body *b = j->body;
+
+	if (!j->groups->names.count)
+		return 0;
+	j->group = malloc(((size_t)j->m.players + 1) * sizeof(*j->group));
+	if (!j->group)
+		return -1;
+	for (uint32_t i = 0; i < j->m.players; i++)
+		j->group[i] = groups_of(j->groups, b->hosts.text[b->player[i].host]);
+	return 0;
+}
+
+static int make_matrix(struct judgement *j)
+{
+	const struct body *b = j->body;
+	uint32_t *host = malloc(((size_t)b->names.count + 1) * sizeof(*host));
+
+	if (!host)
+		return -1;
+	for (uint32_t i = 0; i < b->names.count; i++)
+		host[i] = b->player[i].host;
+	return matrix_init(&j->m, b->names.count, host, b->tries, b->count);
+}
+
+static int find_levels(struct judgement *j)
+{
+	const struct level_rules rate = {.limit = JUDGEMENT_SLOW},
+				 latency = {.limit = 1 / JUDGEMENT_HIGH, .absolute = true};
+
+	level_release(&j->level);
+	return level_init(&j->level, &j->m, j->x, j->body->latency ? &latency : &rate);
+}
+
+static int apply_rules(struct judgement *j)
+{
+	uint32_t first;
+
+	if (judge_lost(j))
+		return -1;
+	judge_hosts(j, 0);
+	/* Slow nodes make groups look slow, and slow groups nodes: so both twice. */
+	for (int pass = 0; pass < 2; pass++)
+		if (judge_groups(j, false) || find_levels(j))
+			return -1;
+	first = j->suspects.count;
+	if (judge_levels(j) || judge_tails(j))
+		return -1;
+	judge_hosts(j, first);
+	if (judge_groups(j, true) || judge_pairs(j))
+		return -1;
+	suspects_sort(&j->suspects);
+	return 0;
+}
+
+int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups)
+{
+	*j = (struct judgement){.body = body, .groups = groups};
+	if (make_matrix(j) || find_groups(j))
+		return -1;
+	count_cells(j);
+	j->x = malloc(((size_t)j->m.cells + 1) * sizeof(*j->x));
+	j->plain = malloc(((size_t)j->m.cells + 1) * sizeof(*j->plain));
+	j->lost = calloc((size_t)j->m.players + 1, sizeof(*j->lost));
+	j->excused = calloc((size_t)j->m.players + 1, sizeof(*j->excused));
+	if (!j->x || !j->plain || !j->lost || !j->excused)
+		return -1;
+	fill_x(j);
+	return apply_rules(j);
+}
+
+void judgement_release(struct judgement *j)
+{
+	free((void *)j->m.host);
+	matrix_release(&j->m);
+	free(j->x);
+	free(j->plain);
+	free(j->group);
+	free(j->lost);
+	free(j->excused);
+	level_release(&j->level);
+	suspects_release(&j->suspects);
+	*j = (struct judgement){0};
+}

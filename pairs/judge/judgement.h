@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * judgement: what a body of evidence says of the nodes, rails, groups and pairs. Each rule is a
+ * function of its own and adds suspects; rdmark-pairs(1) has them in words. The order matters: who
+ * is lost has no pairs that are judged; a slow group pair is taken out before its nodes are judged;
+ * a pair is judged only if both its nodes are good.
+ */
+#pragma once
+
+#include "body.h"
+#include "groups.h"
+#include "level.h"
+#include "matrix.h"
+#include "suspect.h"
+
+#define JUDGEMENT_SLOW  .93 /* of a rate: below this part of what is normal it is slow */
+#define JUDGEMENT_GROUP .95 /* of the median of a block of two groups */
+#define JUDGEMENT_HIGH  2.1 /* of a latency: above this many times the least of its class */
+#define JUDGEMENT_TAIL  3.  /* p99 above this many times the median */
+
+struct judgement {
+	const struct body *body;
+	const struct groups *groups;
+	struct matrix m;
+	float *x;        /* of each cell: more is better; NaN: no figure, or in a slow group pair */
+	float *plain;    /* the same with those */
+	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
+	bool *lost;      /* players whose figures are not judged */
+	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
+	bool any_loaded; /* X is of full rounds; otherwise of pairs alone */
+	struct level level;
+	struct suspects suspects;
+	uint32_t measured, tried; /* cells; of a latency, pairs */
+};
+
+/* Judge BODY, which is settled. GROUPS may be empty. Returns -1 if there is no memory. */
+int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups);
+
+/* Add those whose level is below that of BEFORE. */
+int judgement_compare(struct judgement *j, const struct judgement *before);
+
+void judgement_release(struct judgement *j);
+
+/* The rules. Each returns -1 if there is no memory. */
+int judge_lost(struct judgement *j);              /* lost.c */
+int judge_groups(struct judgement *j, bool last); /* blocks.c: LAST adds suspects */
+int judge_levels(struct judgement *j);            /* slow.c */
+int judge_tails(struct judgement *j);
+int judge_pairs(struct judgement *j); /* links.c */
+
+/*
+ * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE.
+ * FAILED: errors, otherwise findings. (said.c)
+ */
+uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
+
+/* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
+void judge_hosts(struct judgement *j, uint32_t first); /* rails.c */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Finds what is normal, what each player reaches of it, and who is slow. */
+#include "level.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peel.h"
+
+#define MANY_SLOW   .75  /* if more than this part of all were slow, that is what is normal */
+#define FLOOR       .005 /* the least MAD of medians */
+#define MADS        5.
+#define PASSES      3
+#define NOISE_CELLS 200000 /* that the noise is computed from */
+#define NOISE_LEAST 6
+
+/* A standard deviation is this many MADs; a median's is this many times that of an average. */
+static const double sd_per_mad = 1.4826, median_per_average = 1.2533;
+
+struct work {
+	const struct matrix *m;
+	const float *x;
+	const struct level_rules *rules;
+	float *some; /* as many as cells, and as players */
+	bool *aside[MATRIX_WAYS];
+};
+
+/* Copy the figures that are numbers and at least LEAST, and whose ends are good. */
+static size_t collect(const struct work *w, double least, bool good)
+{
+	const struct matrix *m = w->m;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->cells; i++) {
+		if (!((double)w->x[i] >= least))
+			continue;
+		if (good && (w->aside[MATRIX_SEND][m->cell[i].from] ||
+			     w->aside[MATRIX_RECEIVE][m->cell[i].to]))
+			continue;
+		w->some[n++] = w->x[i];
+	}
+	return n;
+}
+
+/* The median of the figures near the best; half of the nodes may be slow, in both directions. */
+static double guess_normal(const struct work *w)
+{
+	double best = matrix_quantile(w->some, collect(w, 0, false), .95);
+
+	return isnan(best) ? NAN : matrix_median(w->some, collect(w, .9 * best, false));
+}
+
+static double part_aside(const struct work *w)
+{
+	uint32_t players = 0, aside = 0;
+
+	for (uint32_t i = 0; i < w->m->players; i++) {
+		players +=
+			matrix_count(w->m, MATRIX_SEND, i) + matrix_count(w->m, MATRIX_RECEIVE, i) >
+			0;
+		aside += w->aside[MATRIX_SEND][i] || w->aside[MATRIX_RECEIVE][i];
+	}
+	return players ? (double)aside / players : 0;
+}
+
+/* Set the worst aside and find what is normal among the others. */
+static int find_normal(struct level *l, const struct work *w)
+{
+	double normal = w->rules->absolute ? 1 : guess_normal(w);
+
+	for (int pass = 0; pass < PASSES; pass++) {
+		l->normal = normal;
+		if (peel(w->m, w->x, normal * w->rules->limit, w->aside) < 0)
+			return -1;
+		if (w->rules->absolute)
+			break;
+		if (part_aside(w) > MANY_SLOW) {
+			/* Some pairs are faster than what nearly all nodes reach, say in a rack. */
+			l->normal = matrix_median(w->some, collect(w, 0, false));
+			return peel(w->m, w->x, l->normal * w->rules->limit, w->aside) < 0 ? -1 : 0;
+		}
+		normal = matrix_median(w->some, collect(w, 0, true));
+		if (isnan(normal))
+			break;
+	}
+	return 0;
+}
+
+/* Compute a player's median over its cells with good partners. */
+static void measure(struct level *l, const struct work *w, enum matrix_way way, uint32_t player)
+{
+	const struct matrix *m = w->m;
+	size_t n = 0;
+
+	l->bad[way][player] = 0;
+	for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
+		uint32_t cell = matrix_at(m, way, player, k);
+
+		if (isnan(w->x[cell]) || w->aside[!way][matrix_partner(m, way, cell)])
+			continue;
+		w->some[n++] = w->x[cell];
+	}
+	l->partners[way][player] = peel_hosts(m, w->x, way, player, w->aside);
+	l->of[way][player] = (float)(matrix_median(w->some, n) / l->normal);
+	l->figures[way][player] = (uint32_t)n;
+}
+
+static float known(float level)
+{
+	return isnan(level) ? 1 : level;
+}
+
+/*
+ * The noise of cells between good players: what is left when both ends' levels are taken out. Of a
+ * few cells nothing is left then, so all of them count, with what is slow about them.
+ */
+static void find_noise(struct level *l, const struct work *w)
+{
+	const struct matrix *m = w->m;
+	uint32_t step = m->cells / NOISE_CELLS + 1;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->cells; i += step) {
+		uint32_t from = m->cell[i].from, to = m->cell[i].to;
+		float sends = known(l->of[MATRIX_SEND][from]);
+		float receives = known(l->of[MATRIX_RECEIVE][to]);
+
+		if (!isnan(w->x[i]) && !w->aside[MATRIX_SEND][from] &&
+		    !w->aside[MATRIX_RECEIVE][to])
+			w->some[n++] =
+				fabsf(w->x[i] / (float)l->normal / fminf(sends, receives) - 1);
+	}
+	if (n < NOISE_LEAST) {
+		n = collect(w, 0, false);
+		for (size_t i = 0; i < n; i++)
+			w->some[i] = fabsf(w->some[i] / (float)l->normal - 1);
+	}
+	l->noise = n ? sd_per_mad * matrix_median(w->some, n) : 0;
+}
+
+/* The MAD of the levels of good players in one direction. */
+static double spread(const struct level *l, const struct work *w, enum matrix_way way)
+{
+	size_t n = 0;
+	double middle;
+
+	for (uint32_t i = 0; i < w->m->players; i++)
+		if (!isnan(l->of[way][i]) && !w->aside[way][i])
+			w->some[n++] = l->of[way][i];
+	middle = matrix_median(w->some, n);
+	for (size_t i = 0; i < n; i++)
+		w->some[i] = fabsf(w->some[i] - (float)middle);
+	return n ? matrix_median(w->some, n) : 0;
+}
+
+static void set_limits(struct level *l, const struct work *w, enum matrix_way way)
+{
+	double mad = spread(l, w, way);
+
+	for (uint32_t i = 0; i < w->m->players; i++) {
+		double figures = l->figures[way][i];
+		double own = l->noise * median_per_average / sd_per_mad / sqrt(fmax(figures, 1));
+		double widest = fmin(MADS * fmax(FLOOR, fmax(mad, own)), .9);
+
+		l->least[way][i] = (float)(w->rules->absolute ? w->rules->limit : 1 - widest);
+	}
+}
+
+/* Say who is slow, by the limits. */
+static void decide(struct level *l, const struct work *w, enum matrix_way way)
+{
+	const struct matrix *m = w->m;
+
+	for (uint32_t i = 0; i < m->players; i++) {
+		float least = l->least[way][i];
+
+		for (uint32_t k = 0; k < matrix_count(m, way, i); k++) {
+			uint32_t cell = matrix_at(m, way, i, k);
+
+			l->bad[way][i] += !w->aside[!way][matrix_partner(m, way, cell)] &&
+					  w->x[cell] < least * (float)l->normal;
+		}
+		l->slow[way][i] = l->partners[way][i] >= PEEL_PARTNERS_LEAST &&
+				  l->of[way][i] < least && 2 * l->bad[way][i] > l->figures[way][i];
+	}
+}
+
+/* Compute all levels with those aside that were found slow last. */
+static void judge(struct level *l, const struct work *w)
+{
+	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+		for (uint32_t i = 0; i < w->m->players; i++)
+			measure(l, w, way, i);
+	find_noise(l, w);
+	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
+		set_limits(l, w, way);
+		decide(l, w, way);
+	}
+}
+
+static int allocate(struct level *l, struct work *w)
+{
+	size_t n = (size_t)w->m->players + 1;
+	bool all;
+
+	w->some = malloc((w->m->cells + n) * sizeof(*w->some));
+	all = w->some;
+	for (int way = 0; way < MATRIX_WAYS; way++) {
+		l->of[way] = calloc(n, sizeof(*l->of[way]));
+		l->least[way] = calloc(n, sizeof(*l->least[way]));
+		l->partners[way] = calloc(n, sizeof(*l->partners[way]));
+		l->figures[way] = calloc(n, sizeof(*l->figures[way]));
+		l->bad[way] = calloc(n, sizeof(*l->bad[way]));
+		l->slow[way] = calloc(n, sizeof(*l->slow[way]));
+		w->aside[way] = calloc(n, sizeof(*w->aside[way]));
+		all = all && l->of[way] && l->least[way] && l->partners[way] && l->figures[way] &&
+		      l->bad[way] && l->slow[way] && w->aside[way];
+	}
+	return all ? 0 : -1;
+}
+
+int level_init(struct level *l, const struct matrix *m, const float *x,
+	       const struct level_rules *rules)
+{
+	struct work w = {.m = m, .x = x, .rules = rules};
+	int failed;
+
+	*l = (struct level){0};
+	failed = allocate(l, &w) || find_normal(l, &w) ? -1 : 0;
+	for (int pass = 0; pass < PASSES && !failed; pass++) {
+		judge(l, &w);
+		for (int way = 0; way < MATRIX_WAYS; way++)
+			memcpy(w.aside[way], l->slow[way], m->players * sizeof(bool));
+	}
+	free(w.some);
+	for (int way = 0; way < MATRIX_WAYS; way++)
+		free(w.aside[way]);
+	return failed;
+}
+
+void level_release(struct level *l)
+{
+	for (int way = 0; way < MATRIX_WAYS; way++) {
+		free(l->of[way]);
+		free(l->least[way]);
+		free(l->partners[way]);
+		free(l->figures[way]);
+		free(l->bad[way]);
+		free(l->slow[way]);
+	}
+	*l = (struct level){0};
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * names: texts, each kept once and numbered from 0 in the order in which they came. Not more than a
+ * limit of them, so that no input fills the memory.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NAMES_NONE UINT32_MAX
+
+struct names {
+	char **text; /* owned, as each text is */
+	uint32_t count, limit;
+	uint32_t *slot; /* hash table: numbers plus 1; 0: free */
+	uint32_t slots; /* a power of two */
+};
+
+void names_init(struct names *n, uint32_t limit);
+
+/* The number of the BYTES at TEXT, which is added if it is new. NAMES_NONE: the limit is reached.
+ */
+uint32_t names_put(struct names *n, const char *text, size_t bytes);
+
+/* The number of TEXT, or NAMES_NONE. */
+uint32_t names_find(const struct names *n, const char *text, size_t bytes);
+
+void names_release(struct names *n);

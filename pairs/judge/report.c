@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Writes a judgement as text. */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "judge.h"
+
+#define LINES_MAX   40
+#define LINES_TOTAL 3 /* the last ones */
+#define WIDTH       140
+
+struct report {
+	FILE *to;
+	const struct judgement *j;
+	uint32_t lines;
+};
+
+static void add_figure(const struct judgement *j, const struct suspect *s, char *text, size_t size)
+{
+	const char *unit = j->body->latency ? "us" : "Gb/s";
+
+	switch (s->kind) {
+	case SUSPECT_CLOCK:
+		if (!isnan(s->value))
+			text_add(text, size, "%.3g s %s", fabs(s->value),
+				 s->value < 0 ? "behind" : "ahead");
+		break;
+	case SUSPECT_LATE:
+		text_add(text, size, "%.0f of %.0f slots", s->value, s->normal);
+		break;
+	case SUSPECT_TAIL:
+		text_add(text, size, "p99 is %.1f times the median, normal is below %.0f", s->value,
+			 s->normal);
+		break;
+	default:
+		if (isnan(s->value) || isnan(s->normal))
+			break;
+		text_add(text, size, "%.4g of %.4g %s", s->value, s->normal, unit);
+		if (!j->body->latency)
+			text_add(text, size, " (%.0f %%)", 100 * s->value / s->normal);
+	}
+}
+
+/* The partners that it was tried with. */
+static void add_tried(const struct suspect *s, char *text, size_t size)
+{
+	const char *comma = *text ? ", " : "";
+
+	if (s->kind == SUSPECT_GROUP)
+		text_add(text, size, "%s%u pairs", comma, s->partners);
+	else if (s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_LATE || s->kind == SUSPECT_WORSE)
+		return;
+	else if (suspect_is_lost(s->kind) && s->partners)
+		text_add(text, size, "%s%u of %u runs have no figure", comma, s->bad, s->partners);
+	else if (s->b == SUSPECT_NONE && s->partners)
+		text_add(text, size, "%swith %u partners", comma, s->partners);
+}
+
+static void add_proof(const struct suspect *s, char *text, size_t size)
+{
+	if (suspect_is_lost(s->kind) || s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_WORSE ||
+	    s->kind == SUSPECT_TAIL || s->kind == SUSPECT_PAIR_BROKE || s->kind == SUSPECT_LATE)
+		return;
+	if (s->proof == SUSPECT_CONFIRMED)
+		text_add(text, size, ", alone too");
+	else if (s->proof == SUSPECT_ONCE)
+		text_add(text, size, ", not measured alone");
+}
+
+static void print_suspect(struct report *r, const struct suspect *s)
+{
+	char who[160] = "", what[200] = "";
+	bool pair = s->b != SUSPECT_NONE;
+	bool directed = s->kind >= SUSPECT_NODE && !pair && (s->sends || s->receives) &&
+			!r->j->body->latency;
+
+	text_add(who, sizeof(who), "%s", judge_name(r->j, s, s->a));
+	if (pair)
+		text_add(who, sizeof(who), " %s %s", s->receives ? "<->" : "->",
+			 judge_name(r->j, s, s->b));
+	add_figure(r->j, s, what, sizeof(what));
+	add_tried(s, what, sizeof(what));
+	add_proof(s, what, sizeof(what));
+	fprintf(r->to, "  %-12s  %s%s%s\n", who, directed ? judge_way(s) : "", directed ? ": " : "",
+		what);
+	r->lines++;
+	if (s->text != SUSPECT_NONE) {
+		fprintf(r->to, "    %.*s\n", WIDTH - 4, r->j->body->texts.text[s->text]);
+		r->lines++;
+	}
+}
+
+/* How many lines a suspect takes. */
+static uint32_t lines_of(const struct suspect *s)
+{
+	return s->text != SUSPECT_NONE ? 2 : 1;
+}
+
+/* How many suspects from number I on are of the same kind. */
+static uint32_t of_kind(const struct judgement *j, uint32_t i)
+{
+	const struct judge_kind *kind = judge_kind(&j->suspects.of[i]);
+	uint32_t n = 1;
+
+	while (i + n < j->suspects.count && judge_kind(&j->suspects.of[i + n]) == kind)
+		n++;
+	return n;
+}
+
+/* How many lines the first suspect of each later kind takes with its two lines of words. */
+static uint32_t lines_later(const struct judgement *j, uint32_t i)
+{
+	uint32_t lines = 0;
+
+	for (; i < j->suspects.count; i += of_kind(j, i))
+		lines += 2 + 1 + lines_of(&j->suspects.of[i]);
+	return lines;
+}
+
+/* Print the COUNT suspects of one kind from number I on, as far as the kinds after it leave room.
+ */
+static void print_kind(struct report *r, uint32_t i, uint32_t count)
+{
+	const struct suspect *s = &r->j->suspects.of[i];
+	const struct judge_kind *kind = judge_kind(s);
+	uint32_t later = lines_later(r->j, i + count) + LINES_TOTAL + 2, printed = 0;
+
+	fprintf(r->to, "%s: %u\n", kind->title, count);
+	r->lines++;
+	while (printed < count &&
+	       (!printed || r->lines + lines_of(&s[printed]) + later <= LINES_MAX))
+		print_suspect(r, &s[printed++]);
+	if (printed < count) {
+		fprintf(r->to, "  and %u more (--json has all)\n", count - printed);
+		r->lines++;
+	}
+	fprintf(r->to, "  next: %s\n", judge_next(s, count));
+	r->lines++;
+}
+
+/* What a schedule of a few rounds cannot find. */
+static void print_limits(const struct report *r)
+{
+	double covered = judge_covered(r->j);
+
+	if (covered >= .9 || r->j->m.players < 3 || strcmp(r->j->body->schedule, "full") == 0)
+		return;
+	fprintf(r->to,
+		"%s%s%.2g %% of all pairs were tried: a slow node is found, a slow pair of good nodes with "
+		"that chance.\n",
+		r->j->body->schedule, *r->j->body->schedule ? ": " : "", 100 * covered);
+}
+
+static void print_totals(const struct report *r)
+{
+	const struct judgement *j = r->j;
+	uint32_t good, lost, hosts = j->body->hosts.count;
+
+	judge_count(j, &good, &lost);
+	print_limits(r);
+	fprintf(r->to, "%u nodes: %u good, %u suspect, %u lost; %u of %u pairs measured", hosts,
+		good, hosts - good - lost, lost, j->measured, j->tried);
+	if (j->measured && !j->body->latency)
+		fprintf(r->to, "; normal %.4g Gb/s, noise %.1f %%", j->level.normal,
+			100 * j->level.noise);
+	fprintf(r->to, "\n");
+}
+
+void judge_report(FILE *to, const struct judgement *j)
+{
+	struct report r = {.to = to, .j = j};
+
+	for (uint32_t i = 0, count; i < j->suspects.count; i += count) {
+		count = of_kind(j, i);
+		print_kind(&r, i, count);
+	}
+	print_totals(&r);
+}

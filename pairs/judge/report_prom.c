@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Writes a judgement for Prometheus. No series is of a pair: there may be a million of them. */
+#include <math.h>
+#include <string.h>
+
+#include "judge.h"
+#include "report/prom_series.h"
+
+/* The labels of PLAYER, or of its host; the caller releases them. */
+static json_t *labels_of(const struct prom *p, const struct judgement *j, uint32_t player,
+			 bool host_only)
+{
+	const char *host = j->body->hosts.text[j->body->player[player].host];
+	const char *name = j->body->names.text[player];
+	json_t *labels = json_copy(p->labels);
+
+	prom_label(labels, "node", host);
+	if (!host_only && strlen(name) > strlen(host))
+		prom_label(labels, "device", name + strlen(host) + 1);
+	return labels;
+}
+
+static void add_player(struct prom *p, const struct judgement *j, uint32_t player)
+{
+	static const char *const way[MATRIX_WAYS] = {"send", "receive"};
+	json_t *labels = labels_of(p, j, player, false);
+
+	for (int w = 0; w < (j->body->latency ? 1 : MATRIX_WAYS); w++) {
+		double part = (double)j->level.of[w][player];
+		const char *name = j->body->latency ? "" : way[w];
+
+		prom_add_labelled(p, PROM_PAIRS_OF_NORMAL, labels, "direction", name, part);
+		if (!j->body->latency)
+			prom_add_labelled(p, PROM_PAIRS_BANDWIDTH, labels, "direction", name,
+					  part * j->level.normal * 1e9 / 8);
+	}
+	json_decref(labels);
+}
+
+static void add_suspects(struct prom *p, const struct judgement *j)
+{
+	uint32_t count[SUSPECT_KINDS + 1] = {0}; /* the last one: only under load */
+
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
+		const struct suspect *s = &j->suspects.of[i];
+		json_t *labels;
+
+		count[s->proof == SUSPECT_LOAD ? SUSPECT_KINDS : s->kind]++;
+		if (s->b != SUSPECT_NONE)
+			continue;
+		labels = labels_of(p, j, s->a, s->is_host);
+		prom_add_labelled(p, PROM_PAIRS_SUSPECT, labels, "kind", judge_kind(s)->id, 1);
+		json_decref(labels);
+	}
+	for (uint32_t i = 0; i <= SUSPECT_KINDS; i++) {
+		const struct suspect s = {
+			.kind = (enum suspect_kind)(i % SUSPECT_KINDS),
+			.proof = i == SUSPECT_KINDS ? SUSPECT_LOAD : SUSPECT_ONCE,
+		};
+
+		prom_add_labelled(p, PROM_PAIRS_SUSPECTS, p->labels, "kind", judge_kind(&s)->id,
+				  count[i]);
+	}
+}
+
+char *judge_prom(const struct judgement *j, const char *file, int status)
+{
+	struct prom p;
+	uint32_t good, lost;
+
+	judge_count(j, &good, &lost);
+	prom_begin(&p, file);
+	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
+	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "good", good);
+	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "lost", lost);
+	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "suspect",
+			  j->body->hosts.count - good - lost);
+	if (!j->body->latency)
+		prom_add(&p, PROM_PAIRS_NORMAL, p.labels, j->level.normal * 1e9 / 8);
+	for (uint32_t i = 0; i < j->m.players; i++)
+		if (!j->lost[i])
+			add_player(&p, j, i);
+	add_suspects(&p, j);
+	return prom_end(&p);
+}

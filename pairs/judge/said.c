@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the runs of a player said most often. */
+#include <string.h>
+
+#include "judgement.h"
+
+#define KINDS_MAX 32
+
+struct said {
+	uint32_t text[KINDS_MAX], times[KINDS_MAX], kinds;
+};
+
+static void hear(struct said *s, uint32_t text)
+{
+	uint32_t i = 0;
+
+	while (i < s->kinds && s->text[i] != text)
+		i++;
+	if (i == KINDS_MAX)
+		return;
+	if (i == s->kinds) {
+		s->text[i] = text;
+		s->times[i] = 0;
+		s->kinds++;
+	}
+	s->times[i]++;
+}
+
+/* A text starts with the host that it is about, if that is known: is this another one than
+ * PLAYER's? */
+static bool is_of_another(const struct judgement *j, uint32_t player, uint32_t text)
+{
+	const char *what = j->body->texts.text[text];
+	size_t bytes = strcspn(what, ":");
+	uint32_t host = what[bytes] ? names_find(&j->body->hosts, what, bytes) : NAMES_NONE;
+
+	return host != NAMES_NONE && host != j->body->player[player].host;
+}
+
+uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
+{
+	struct said s = {0};
+	uint32_t best = SUSPECT_NONE, most = 0;
+
+	for (enum matrix_way way = 0; way < MATRIX_WAYS && j->body->texts.count; way++)
+		for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
+			const struct matrix_cell *c = &j->m.cell[matrix_at(&j->m, way, player, k)];
+
+			for (uint32_t i = c->first; i < c->first + c->tries; i++) {
+				const struct body_try *t = &j->body->tries[i];
+
+				if (t->text != BODY_NONE && t->found != failed &&
+				    !is_of_another(j, player, t->text))
+					hear(&s, t->text);
+			}
+		}
+	for (uint32_t i = 0; i < s.kinds; i++)
+		if (s.times[i] > most) {
+			most = s.times[i];
+			best = s.text[i];
+		}
+	return best;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Nodes and rails that are slow, that have a high latency or a long tail, or that got worse. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judgement.h"
+#include "peel.h"
+
+#define ALONE_LEAST 2   /* partners that a player is measured with alone before that is proof */
+#define ALONE_SURE  2.5 /* standard deviations */
+#define WORSE       .95
+
+/* Copy a player's figures with good partners in one way to V; ALONE: those alone. */
+static uint32_t collect(const struct judgement *j, enum matrix_way way, uint32_t player, bool alone,
+			float *v)
+{
+	const struct matrix *m = &j->m;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
+		uint32_t cell = matrix_at(m, way, player, k);
+		float f = alone ? m->cell[cell].alone : m->cell[cell].loaded;
+
+		if (!isnan(f) && !j->level.slow[!way][matrix_partner(m, way, cell)])
+			v[n++] = f;
+	}
+	return n;
+}
+
+/* The median of a player's figures in the directions that are asked for. */
+static double middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
+		     bool alone, uint32_t *count)
+{
+	uint32_t all = matrix_count(&j->m, MATRIX_SEND, player) +
+		       matrix_count(&j->m, MATRIX_RECEIVE, player);
+	float *v = malloc(((size_t)all + 1) * sizeof(*v));
+	double answer;
+
+	*count = 0;
+	for (enum matrix_way w = 0; w < MATRIX_WAYS && v; w++)
+		if (way[w])
+			*count += collect(j, w, player, alone, &v[*count]);
+	answer = matrix_median(v, *count);
+	free(v);
+	return answer;
+}
+
+/*
+ * Is S slow alone, too? It is good alone if it reaches the limit there, less what noise may take of
+ * so few figures, and is nearer to what is normal than to what it reaches under load.
+ */
+static enum suspect_proof prove(const struct judgement *j, const struct suspect *s)
+{
+	const bool way[MATRIX_WAYS] = {s->sends, s->receives};
+	uint32_t count;
+	double alone = middle(j, s->a, way, true, &count), noise, limit;
+
+	if (!j->any_loaded)
+		return SUSPECT_CONFIRMED;
+	if (count < ALONE_LEAST)
+		return SUSPECT_ONCE;
+	if (j->body->latency)
+		return alone <= JUDGEMENT_HIGH * s->normal ? SUSPECT_LOAD : SUSPECT_CONFIRMED;
+	noise = ALONE_SURE * 1.2533 * j->level.noise / sqrt(count);
+	limit = fmin(JUDGEMENT_SLOW, 1 - noise) * s->normal;
+	return alone >= fmax(limit, (s->value + s->normal) / 2) ? SUSPECT_LOAD : SUSPECT_CONFIRMED;
+}
+
+/* The median latency of all players, which a slow one's is compared with. */
+static double usual_latency(const struct judgement *j)
+{
+	float *v = malloc(((size_t)j->m.cells + 1) * sizeof(*v));
+	size_t n = 0;
+	double answer;
+
+	for (uint32_t i = 0; i < j->m.cells && v; i++) {
+		float f = j->any_loaded ? j->m.cell[i].loaded : j->m.cell[i].alone;
+
+		if (!isnan(f))
+			v[n++] = f;
+	}
+	answer = matrix_median(v, v ? n : 0);
+	free(v);
+	return answer;
+}
+
+static struct suspect slow_player(const struct judgement *j, uint32_t i, double usual)
+{
+	const struct level *l = &j->level;
+	bool send = l->slow[MATRIX_SEND][i], receive = l->slow[MATRIX_RECEIVE][i];
+	enum matrix_way way =
+		!send || (receive && l->of[MATRIX_RECEIVE][i] < l->of[MATRIX_SEND][i]);
+	struct suspect s = {.kind = j->body->latency ? SUSPECT_LATENCY : SUSPECT_NODE,
+			    .sends = send,
+			    .receives = receive,
+			    .a = i,
+			    .b = SUSPECT_NONE,
+			    .partners = l->partners[way][i],
+			    .bad = l->bad[way][i],
+			    .text = judge_said(j, i, false)};
+	const bool slow[MATRIX_WAYS] = {send, receive};
+	uint32_t count;
+
+	if (j->body->latency) {
+		s.value = middle(j, i, slow, !j->any_loaded, &count);
+		s.normal = usual;
+	} else {
+		s.value = l->of[way][i] * l->normal;
+		s.normal = l->normal;
+	}
+	s.proof = prove(j, &s);
+	return s;
+}
+
+int judge_levels(struct judgement *j)
+{
+	double usual = j->body->latency ? usual_latency(j) : NAN;
+
+	for (uint32_t i = 0; i < j->m.players; i++) {
+		struct suspect s;
+
+		if (j->lost[i] ||
+		    (!j->level.slow[MATRIX_SEND][i] && !j->level.slow[MATRIX_RECEIVE][i]))
+			continue;
+		s = slow_player(j, i, usual);
+		if (suspects_add(&j->suspects, &s))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_tails(struct judgement *j, const struct level *l)
+{
+	for (uint32_t i = 0; i < j->m.players; i++) {
+		bool send = l->slow[MATRIX_SEND][i], receive = l->slow[MATRIX_RECEIVE][i];
+		enum matrix_way way = send ? MATRIX_SEND : MATRIX_RECEIVE;
+
+		if (j->lost[i] || (!send && !receive))
+			continue;
+		if (suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_TAIL,
+								 .sends = send,
+								 .receives = receive,
+								 .a = i,
+								 .b = SUSPECT_NONE,
+								 .value = 1 / l->of[way][i],
+								 .normal = JUDGEMENT_TAIL,
+								 .partners = l->partners[way][i],
+								 .bad = l->bad[way][i],
+								 .text = judge_said(j, i, false)}))
+			return -1;
+	}
+	return 0;
+}
+
+int judge_tails(struct judgement *j)
+{
+	const struct level_rules rules = {.limit = 1 / JUDGEMENT_TAIL, .absolute = true};
+	float *x = malloc(((size_t)j->m.cells + 1) * sizeof(*x));
+	struct level l = {0};
+	int failed = x ? 0 : -1;
+
+	for (uint32_t i = 0; i < j->m.cells && x; i++)
+		x[i] = 1 / j->m.cell[i].tail;
+	if (!failed && j->body->latency)
+		failed = level_init(&l, &j->m, x, &rules) || add_tails(j, &l) ? -1 : 0;
+	level_release(&l);
+	free(x);
+	return failed;
+}
+
+/* The level of a player in figures of its own unit, before and after, and how sure they are. */
+static bool is_worse(const struct judgement *now, uint32_t a, const struct judgement *before,
+		     uint32_t b, enum matrix_way way, struct suspect *s)
+{
+	const bool ways[MATRIX_WAYS] = {way == MATRIX_SEND, way == MATRIX_RECEIVE};
+	uint32_t count, count_before;
+	double value = middle(now, a, ways, !now->any_loaded, &count);
+	double was = middle(before, b, ways, !before->any_loaded, &count_before);
+	double noise = 5 * fmax(now->level.noise, before->level.noise) /
+		       sqrt(fmax(1, fmin(count, count_before)));
+	double part = now->body->latency ? was / value : value / was;
+
+	if (count < PEEL_PARTNERS_LEAST || count_before < PEEL_PARTNERS_LEAST ||
+	    !(part < fmin(WORSE, 1 - noise)))
+		return false;
+	if (isnan(s->value) ||
+	    part < (now->body->latency ? s->normal / s->value : s->value / s->normal)) {
+		s->value = value;
+		s->normal = was;
+		s->partners = count;
+	}
+	return true;
+}
+
+int judgement_compare(struct judgement *j, const struct judgement *before)
+{
+	const struct names *now = &j->body->names, *then = &before->body->names;
+	uint32_t first = j->suspects.count;
+
+	for (uint32_t i = 0; i < now->count; i++) {
+		size_t bytes = strnlen(now->text[i], 512);
+		uint32_t at = names_find(then, now->text[i], bytes);
+		struct suspect s = {.kind = SUSPECT_WORSE,
+				    .a = i,
+				    .b = SUSPECT_NONE,
+				    .value = NAN,
+				    .text = SUSPECT_NONE};
+
+		if (at == NAMES_NONE || j->lost[i])
+			continue;
+		s.sends = is_worse(j, i, before, at, MATRIX_SEND, &s);
+		s.receives = is_worse(j, i, before, at, MATRIX_RECEIVE, &s);
+		if ((s.sends || s.receives) && suspects_add(&j->suspects, &s))
+			return -1;
+	}
+	judge_hosts(j, first);
+	suspects_sort(&j->suspects);
+	return 0;
+}

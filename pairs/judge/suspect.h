@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* suspect: who is lost or slow, in which way, and by what figures; a list of them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SUSPECT_NONE UINT32_MAX
+
+/* The worst first: in this order they are reported. */
+enum suspect_kind {
+	SUSPECT_NEVER_CAME,  /* others know it, but it has said nothing */
+	SUSPECT_ENDED,       /* it began, and did not play to its end */
+	SUSPECT_DEVICE,      /* its device could not be used */
+	SUSPECT_CLOCK,       /* its clock is wrong */
+	SUSPECT_UNREACHABLE, /* most of its partners could not connect */
+	SUSPECT_BROKE,       /* most of its runs ended with an error */
+	SUSPECT_LATE,        /* it missed slots */
+	SUSPECT_NODE,        /* slow with most partners */
+	SUSPECT_RAIL,        /* so is one of its devices; others of it are not */
+	SUSPECT_GROUP,       /* between two groups */
+	SUSPECT_LATENCY,     /* a node's latency is high */
+	SUSPECT_TAIL,        /* a node's p99 is high */
+	SUSPECT_WORSE,       /* slower than in the baseline */
+	SUSPECT_PAIR,        /* between two good nodes */
+	SUSPECT_PAIR_BROKE,  /* two good nodes: no figure */
+	SUSPECT_KINDS
+};
+
+enum suspect_proof {
+	SUSPECT_ONCE,      /* measured in rounds with other pairs only */
+	SUSPECT_CONFIRMED, /* bad alone, too */
+	SUSPECT_LOAD       /* good alone: slow only under load */
+};
+
+struct suspect {
+	enum suspect_kind kind;
+	enum suspect_proof proof;
+	bool sends, receives;   /* in which direction; of a pair and groups: A to B, B to A */
+	bool is_host;           /* A is a host, all of its rails; otherwise a player, or a group */
+	uint32_t a, b;          /* B: of a pair or groups; otherwise SUSPECT_NONE */
+	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */
+	uint32_t partners, bad; /* hosts that it was judged by; tries or cells that were bad */
+	uint32_t cause;         /* a cause of body.h for those that have no figure */
+	uint32_t text;          /* what its runs said, in struct body.texts; or SUSPECT_NONE */
+};
+
+struct suspects {
+	struct suspect *of; /* owned */
+	uint32_t count, room;
+};
+
+/* Add S. Returns -1 if there is no memory. */
+int suspects_add(struct suspects *l, const struct suspect *s);
+
+/* Put the worst first. */
+void suspects_sort(struct suspects *l);
+
+/* True if this kind of suspect cannot be used at all: exit status 3. */
+bool suspect_is_lost(enum suspect_kind kind);
+
+/* How much of the normal is left, for sorting: 0 to 1, smaller is worse. */
+double suspect_part(const struct suspect *s);
+
+void suspects_release(struct suspects *l);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Writes the hosts of suspects, and what to measure again. */
+#include <stdlib.h>
+
+#include "judge.h"
+
+#define GOOD_PARTNERS 2
+
+/* Mark the hosts that are suspects themselves. Returns NULL if there is no memory. */
+static bool *suspect_hosts(const struct judgement *j)
+{
+	bool *hosts = calloc((size_t)j->body->hosts.count + 1, sizeof(*hosts));
+
+	for (uint32_t i = 0; i < j->suspects.count && hosts; i++)
+		if (j->suspects.of[i].b == SUSPECT_NONE)
+			hosts[j->body->player[j->suspects.of[i].a].host] = true;
+	return hosts;
+}
+
+void judge_suspects(FILE *to, const struct judgement *j)
+{
+	bool *hosts = suspect_hosts(j);
+	const struct body *b = j->body;
+
+	for (uint32_t i = 0; i < j->m.players && hosts; i++) {
+		uint32_t host = b->player[i].host;
+
+		if (hosts[host])
+			fprintf(to, "%s\n", b->hosts.text[host]);
+		hosts[host] = false;
+	}
+	free(hosts);
+}
+
+/* Print a line for the host of PLAYER with each of a few good hosts, the next ones after it. */
+static void print_with_good(FILE *to, const struct judgement *j, const bool *hosts, uint32_t player)
+{
+	const struct body *b = j->body;
+	uint32_t n = j->m.players, last = b->player[player].host;
+
+	for (uint32_t k = 1, found = 0; k < n && found < GOOD_PARTNERS; k++) {
+		uint32_t other = b->player[(player + k) % n].host;
+
+		if (hosts[other] || other == last)
+			continue;
+		fprintf(to, "%s %s\n", b->hosts.text[b->player[player].host], b->hosts.text[other]);
+		last = other;
+		found++;
+	}
+}
+
+void judge_retest(FILE *to, const struct judgement *j)
+{
+	bool *hosts = suspect_hosts(j);
+	const struct body *b = j->body;
+	uint32_t last = BODY_NONE;
+
+	for (uint32_t i = 0; i < j->suspects.count && hosts; i++) {
+		const struct suspect *s = &j->suspects.of[i];
+
+		if (s->kind == SUSPECT_GROUP || s->proof == SUSPECT_LOAD)
+			continue;
+		if (s->b != SUSPECT_NONE)
+			fprintf(to, "%s %s\n", b->hosts.text[b->player[s->a].host],
+				b->hosts.text[b->player[s->b].host]);
+		else if (s->kind != SUSPECT_NEVER_CAME && b->player[s->a].host != last)
+			print_with_good(to, j, hosts, s->a);
+		last = s->b == SUSPECT_NONE ? b->player[s->a].host : BODY_NONE;
+	}
+	free(hosts);
+}

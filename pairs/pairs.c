@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rdmark-pairs: reads which command is meant. */
+#include "pairs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pairs/judge/judge.h"
+#include "report/list.h"
+
+static const char usage[] =
+	"rdmark-pairs " RDMARK_VERSION ": which node, rail or link of a cluster is slow?\n"
+	"\n"
+	"  rdmark-pairs sweep --launch LAUNCHER [OPTION...] [-- PROGRAM [OPTION...]]\n"
+	"      measure all pairs, judge, measure the suspects again alone, judge\n"
+	"  rdmark-pairs run --start EPOCH [OPTION...] [-- PROGRAM [OPTION...]]\n"
+	"      this host's part, on every host at once\n"
+	"  rdmark-pairs judge [OPTION...] FILE...\n"
+	"      what runs have written: nodes, rails and links that are slow or lost\n"
+	"\n"
+	"  salloc -N 64 --no-kill rdmark-pairs sweep --launch srun -- write_bw -s 1m -D 0.5\n"
+	"\n"
+	"The options of each: rdmark-pairs COMMAND --help. See rdmark-pairs(1).\n";
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "--help";
+	struct fault f = {0};
+
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+		fputs(usage, stdout);
+		return list_finish(stdout, PAIRS);
+	}
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		printf("%s %s\n", PAIRS, RDMARK_VERSION);
+		return list_finish(stdout, PAIRS);
+	}
+	if (strcmp(word, "run") == 0)
+		return run_command(argv + 2);
+	if (strcmp(word, "judge") == 0)
+		return judge_command(argv + 2);
+	if (strcmp(word, "sweep") == 0)
+		return sweep_command(argv + 2);
+	fault_phase(&f, "reading the command line");
+	fault_raise(&f, FAULT_USAGE, 0, "no such command: %s", word);
+	fault_fix(&f, "`rdmark-pairs --help` shows the commands");
+	return pairs_failed(&f);
+}

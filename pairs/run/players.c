@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "players.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static int find_hosts(struct players *p, const struct players_asked *asked, struct fault *f)
+{
+	const char *list = getenv("SLURM_STEP_NODELIST");
+
+	if (asked->hosts_file)
+		return hosts_read(&p->hosts, asked->hosts_file, f);
+	if (list)
+		return hosts_expand(&p->hosts, list, "SLURM_STEP_NODELIST", f);
+	fault_raise(f, FAULT_USAGE, 0, "the hosts of the run are not known");
+	return fault_fix(f, "start it with srun, or name them with --hosts FILE, one a line");
+}
+
+/* The number that a launcher gave this process; HOSTS_NONE: none did. */
+static uint32_t launcher_number(const char **variable)
+{
+	static const char *const names[] = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+					    "PMI_RANK", "JOB_COMPLETION_INDEX"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *text = getenv(names[i]);
+		char *end;
+		unsigned long v;
+
+		if (!text || !isdigit((unsigned char)*text))
+			continue;
+		v = strtoul(text, &end, 10);
+		*variable = names[i];
+		return *end || v >= HOSTS_NONE ? HOSTS_NONE : (uint32_t)v;
+	}
+	return HOSTS_NONE;
+}
+
+static int find_self(struct players *p, const struct players_asked *asked, struct fault *f)
+{
+	const char *node = getenv("SLURMD_NODENAME"), *variable = NULL;
+	char name[HOSTS_NAME_BYTES], shown[HOSTS_NAME_BYTES];
+	uint32_t number;
+
+	if (gethostname(name, sizeof(name)))
+		name[0] = '\0';
+	name[sizeof(name) - 1] = '\0';
+	if (asked->self || node)
+		snprintf(name, sizeof(name), "%s", asked->self ? asked->self : node);
+	p->self = hosts_find(&p->hosts, name);
+	if (p->self != HOSTS_NONE)
+		return 0;
+	number = asked->self ? HOSTS_NONE : launcher_number(&variable);
+	text_copy(shown, sizeof(shown), name);
+	if (number < p->hosts.n) {
+		p->self = number;
+		return 0;
+	}
+	if (number != HOSTS_NONE)
+		return fault_raise(f, FAULT_USAGE, 0, "%s is %u, and there are %u hosts", variable,
+				   number, p->hosts.n);
+	fault_raise(f, FAULT_USAGE, 0, "this host, %s, is none of the %u hosts", shown, p->hosts.n);
+	return fault_fix(f, "add it to --hosts FILE, or say with --self which of them it is");
+}
+
+static int read_rails(struct players *p, const char *text, struct fault *f)
+{
+	p->rails = 1;
+	if (!text)
+		return 0;
+	for (p->rails = 0; p->rails < PLAYERS_RAILS_MAX; p->rails++) {
+		size_t n = strcspn(text, ",");
+
+		if (!n || n >= sizeof(p->rail[0]) || *text == '-')
+			break;
+		text_copy(p->rail[p->rails], n + 1, text);
+		text += n;
+		if (!*text) {
+			p->rails++;
+			return 0;
+		}
+		text++;
+	}
+	fault_raise(f, FAULT_USAGE, 0, "--rails: not the names of devices");
+	return fault_fix(f, "separate up to %d names with commas: mlx5_0,mlx5_1",
+			 PLAYERS_RAILS_MAX);
+}
+
+int players_find(struct players *p, const struct players_asked *asked, struct fault *f)
+{
+	*p = (struct players){.port = asked->port, .port_step = asked->port_step};
+	if (read_rails(p, asked->rails, f) || find_hosts(p, asked, f) ||
+	    hosts_complete(&p->hosts, f) || find_self(p, asked, f))
+		return -1;
+	return 0;
+}
+
+static uint64_t port_of(const struct players *p, uint32_t host, unsigned rail, uint32_t lane)
+{
+	const struct host *h = &p->hosts.host[host];
+	uint64_t first = h->port ? h->port : p->port + p->port_step * host;
+
+	return first + (uint64_t)lane * p->rails + rail;
+}
+
+int players_check_ports(const struct players *p, uint32_t lanes, struct fault *f)
+{
+	for (uint32_t i = 0; i < p->hosts.n; i++) {
+		uint64_t last = port_of(p, i, p->rails - 1, lanes - 1);
+		char name[HOSTS_NAME_BYTES];
+
+		if (last <= UINT16_MAX)
+			continue;
+		text_copy(name, sizeof(name), p->hosts.host[i].name);
+		fault_raise(f, FAULT_USAGE, 0, "the servers of %s would need the ports to %llu",
+			    name, (unsigned long long)last);
+		return fault_fix(f, "use a smaller --port, --port-step, or port in the file of "
+				    "hosts: 65535 is the last one");
+	}
+	return 0;
+}
+
+const char *players_address(const struct players *p, uint32_t host)
+{
+	const struct host *h = &p->hosts.host[host];
+
+	return h->address[0] ? h->address : h->name;
+}
+
+uint16_t players_port(const struct players *p, uint32_t host, unsigned rail, uint32_t lane)
+{
+	return (uint16_t)port_of(p, host, rail, lane);
+}
+
+void players_release(struct players *p)
+{
+	hosts_release(&p->hosts);
+	*p = (struct players){0};
+}

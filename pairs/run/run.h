@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * run: `rdmark-pairs run`: this host's part of the measurements of all pairs.
+ *
+ * One process of one thread plays for all rails of its host: it keeps the servers of the host
+ * running, starts a client in the slots in which the schedule says so, and writes a line for each
+ * run. It waits in one place only, for its children, for signals and for the next time of the
+ * timetable; nothing that fails delays a later slot.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/stop.h"
+#include "child.h"
+#include "outcome.h"
+#include "players.h"
+#include "program_line.h"
+#include "pairs/schedule.h"
+#include "schedule_file.h"
+#include "timetable.h"
+
+/* What the user asks for. */
+struct run_asked {
+	struct players_asked players;
+	struct schedule_asked schedule;
+	double start_s; /* since 1970; 0: not given */
+	uint64_t slot_ns;
+	bool one_way;
+	const char *auth;
+	char **program; /* what follows --, */
+	size_t program_words;
+};
+
+/* A round of a seat: its turn, and the part that is next. */
+struct run_turn {
+	int64_t round; /* -1: none */
+	struct schedule_turn turn;
+	unsigned part;
+};
+
+/* What plays for one rail. */
+struct run_seat {
+	unsigned rail;
+	struct run_turn now, next; /* the next one waits while a client of an earlier round runs */
+	struct child client;
+	uint64_t began_ns;       /* of the client: by the timetable, */
+	int64_t began_here_ns;   /* and by this host's clock */
+	uint64_t cut_ns, end_ns; /* when it is interrupted, and killed */
+	double late_s;
+	uint64_t missed; /* runs that were not begun in time */
+	bool told;       /* it was interrupted */
+};
+
+/* A server of the program, which stays. */
+struct run_server {
+	unsigned rail;
+	uint32_t lane;
+	struct child child;
+	int64_t started_round;
+	struct outcome last; /* of the client that it has served last */
+	char error[400];     /* why it ended, as last written */
+};
+
+struct run {
+	struct run_asked asked;
+	struct players players;
+	struct schedule schedule;
+	struct schedule_turn *turns; /* of the schedule's hosts, in a round */
+	struct timetable time;
+	struct program_line line;
+	const char *auth;
+	char id[64];
+	struct run_seat seat[PLAYERS_RAILS_MAX];
+	struct run_server *server;
+	unsigned servers;
+	int64_t round;          /* as timetable_round() */
+	uint64_t restarts;      /* of servers */
+	uint64_t longest_ns;    /* of the runs of the first round that was played */
+	const char *late_cause; /* why rounds are missed: "missed" or "clock" */
+	bool stopping, deaf;    /* after a signal; nobody reads our lines */
+	struct stop stop;
+	struct fault fault;
+};
+
+/* Read the command line into A. Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
+int run_options(struct run_asked *a, char **argv, struct fault *f);
+
+/* The lines. What cannot be written makes r->deaf true. */
+void run_say_player(struct run *r, unsigned rail);
+void run_say_done(struct run *r, unsigned rail);
+void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o);
+
+/* A pair was tried: what came of it, in the turn and part T of SEAT. AHEAD_S: NaN if unknown. */
+void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,
+		  const struct outcome *o, double ahead_s);
+
+/* A part whose run was not begun in time. */
+void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t);
+
+/* The corrected time. */
+uint64_t run_now_ns(const struct run *r);
+
+/* Another host's clock was heard of; says so if that changes the timetable. */
+void run_hear_clock(struct run *r, const struct timetable_vote *v);
+
+/* Start a seat's turn of r->round. */
+void run_seat_turn(struct run *r, struct run_seat *s, const struct schedule_turn *turn);
+
+/* Do what is due: start, interrupt or kill the client, and read what it says. */
+void run_seat_step(struct run *r, struct run_seat *s);
+
+/* When that must be called again at the latest; UINT64_MAX: nothing is due. */
+uint64_t run_seat_due_ns(const struct run *r, const struct run_seat *s);
+
+/* Start the servers; start those again that have ended, once a round; read what they say. */
+int run_servers_start(struct run *r);
+void run_servers_round(struct run *r);
+void run_servers_read(struct run *r);

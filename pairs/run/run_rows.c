@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The lines of a run: see row.h. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "row.h"
+#include "run.h"
+
+/* Write the line M (stolen) at once, or what fits into a line of it. */
+static void say(struct run *r, json_t *m)
+{
+	char *text = row_text(m);
+	size_t n = text ? strlen(text) : 0;
+
+	json_decref(m);
+	if (n) {
+		text[n++] = '\n';
+		for (size_t at = 0; at < n && !r->deaf;) {
+			ssize_t done = write(STDOUT_FILENO, text + at, n - at);
+
+			if (done < 0 && errno != EINTR)
+				r->deaf = true;
+			at += done > 0 ? (size_t)done : 0;
+		}
+	}
+	free(text);
+}
+
+static void put_text(json_t *m, const char *key, const char *text)
+{
+	if (text && *text)
+		json_object_set_new(m, key, json_string(text));
+}
+
+static const char *name_of(const struct run *r, uint32_t host)
+{
+	return r->players.hosts.host[host].name;
+}
+
+/* Seconds, to the millisecond. */
+static json_t *seconds(double s)
+{
+	return json_real(round(s * 1e3) / 1e3);
+}
+
+/* A line of KIND of the player of RAIL. */
+static json_t *player_line(const struct run *r, const char *kind, unsigned rail)
+{
+	json_t *m = json_pack("{s:s, s:s, s:I, s:s}", "kind", kind, "run", r->id, "player",
+			      (json_int_t)r->players.self * r->players.rails + rail, "host",
+			      name_of(r, r->players.self));
+
+	put_text(m, "rail", r->players.rail[rail]);
+	return m;
+}
+
+static void start_text(const struct run *r, char *text, size_t size)
+{
+	time_t s = (time_t)(r->time.start_ns / UNITS_NS_PER_S);
+	unsigned ms = (unsigned)(r->time.start_ns / 1000000 % 1000);
+	struct tm tm;
+	char date[32];
+
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", gmtime_r(&s, &tm));
+	snprintf(text, size, "%s.%03uZ", date, ms);
+}
+
+void run_say_player(struct run *r, unsigned rail)
+{
+	json_t *m = player_line(r, "player", rail), *options = json_array();
+	char start[64];
+
+	start_text(r, start, sizeof(start));
+	for (size_t i = 0; i < r->line.words; i++)
+		json_array_append_new(options, json_string(r->line.word[i]));
+	json_object_update_new(
+		m,
+		json_pack("{s:i, s:s, s:I, s:I, s:s, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s}",
+			  "rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "players",
+			  (json_int_t)r->players.hosts.n * r->players.rails, "hosts",
+			  (json_int_t)r->players.hosts.n, "schedule", r->asked.schedule.name,
+			  "seed", (json_int_t)r->asked.schedule.seed, "rounds",
+			  (json_int_t)r->schedule.rounds, "start_utc", start, "slot_s",
+			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.alone,
+			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
+			  options, "unit", r->line.latency ? "us" : "gbps"));
+	say(r, m);
+}
+
+void run_say_done(struct run *r, unsigned rail)
+{
+	json_t *m = player_line(r, "done", rail);
+	int64_t rounds = r->round < 0 ? 0 : r->round;
+	struct rusage own;
+	double cpu_s = 0;
+
+	if (!getrusage(RUSAGE_SELF, &own))
+		cpu_s = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
+			(double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) / 1e6;
+	json_object_update_new(m, json_pack("{s:I, s:I, s:I, s:o}", "rounds", (json_int_t)rounds,
+					    "missed", (json_int_t)r->seat[rail].missed,
+					    "server_restarts", (json_int_t)r->restarts, "cpu_s",
+					    seconds(cpu_s)));
+	say(r, m);
+}
+
+static void put_problem(json_t *m, const struct outcome *o)
+{
+	put_text(m, "cause", o->cause);
+	put_text(m, "error", o->error);
+	put_text(m, "fix", o->fix);
+}
+
+void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o)
+{
+	json_t *m = player_line(r, "server", s->rail);
+
+	json_object_set_new(m, "round", json_integer(r->round));
+	json_object_set_new(m, "exit", json_integer(o->exit));
+	put_problem(m, o);
+	say(r, m);
+}
+
+/* Who sends the payload in a part: the client, unless it is reversed; of a READ the other way. */
+static bool client_sends(const struct run *r, unsigned part)
+{
+	return r->line.to_client == (part == 1);
+}
+
+static json_t *pair_line(const struct run *r, const struct run_seat *seat, const struct run_turn *t,
+			 bool from_client)
+{
+	const char *self = name_of(r, r->players.self), *peer = name_of(r, t->turn.peer);
+	const char *rail = r->players.rail[seat->rail];
+	json_t *m = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", "pair", "run", r->id,
+			      "round", (json_int_t)t->round, "from", from_client ? self : peer,
+			      "to", from_client ? peer : self, "client", self, "alone",
+			      r->asked.schedule.alone);
+
+	put_text(m, "from_rail", rail);
+	put_text(m, "to_rail", rail);
+	return m;
+}
+
+static const char *end_name(const struct run *r, const struct run_turn *t, enum outcome_end end)
+{
+	if (end == OUTCOME_UNKNOWN)
+		return NULL;
+	return name_of(r, end == OUTCOME_CLIENT ? r->players.self : t->turn.peer);
+}
+
+static void put_findings(const struct run *r, const struct run_turn *t, const struct outcome *o,
+			 json_t *m)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < o->findings; i++) {
+		const struct outcome_finding *f = &o->finding[i];
+		json_t *to = json_pack("{s:s, s:s}", "id", f->id, "text", f->text);
+
+		put_text(to, "host", end_name(r, t, f->end));
+		json_array_append_new(list, to);
+	}
+	if (o->findings)
+		json_object_set(m, "findings", list);
+	json_decref(list);
+}
+
+void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,
+		  const struct outcome *o, double ahead_s)
+{
+	json_t *m = pair_line(r, seat, t, client_sends(r, t->part));
+	bool cut = o->has_value && o->interrupted;
+
+	put_text(m, "status", !o->has_value ? "failed" : cut ? "cut" : "measured");
+	if (o->has_value)
+		json_object_set_new(m, "value", json_real(o->value));
+	if (o->p99 > 0)
+		json_object_set_new(m, "p99", json_real(o->p99));
+	json_object_set_new(m, "late_s", seconds(seat->late_s));
+	if (!isnan(ahead_s))
+		json_object_set_new(m, "clock_s", seconds(ahead_s));
+	if (!o->has_value)
+		json_object_set_new(m, "exit", json_integer(o->exit));
+	put_text(m, "node", o->cause ? end_name(r, t, o->fault) : NULL);
+	put_problem(m, o);
+	put_findings(r, t, o, m);
+	say(r, m);
+}
+
+void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t)
+{
+	json_t *m = pair_line(r, seat, t, client_sends(r, t->part));
+
+	seat->missed++;
+	put_text(m, "status", "failed");
+	put_text(m, "cause", r->late_cause);
+	put_text(m, "node", name_of(r, r->players.self));
+	put_text(m, "error",
+		 strcmp(r->late_cause, "clock") == 0
+			 ? "its clock was wrong: it came to this slot too late"
+			 : "it did not run when this slot began");
+	say(r, m);
+}

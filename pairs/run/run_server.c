@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The servers of this host: one for each rail, or for each sender of an incast. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/units.h"
+#include "run.h"
+
+#define SERVERS_MAX   64
+#define TIMEOUT_SHARE 0.8
+
+static int start_server(struct run *r, struct run_server *s)
+{
+	struct program_call call = {
+		.rail = r->players.rail[s->rail],
+		.auth = r->auth,
+		.port = players_port(&r->players, r->players.self, s->rail, s->lane),
+		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)timetable_part_ns(&r->time)),
+	};
+	struct program_words words;
+
+	s->started_round = r->round;
+	s->last = (struct outcome){0};
+	program_line_write(&r->line, &call, &words);
+	return child_start(&s->child, words.argv, &r->fault);
+}
+
+int run_servers_start(struct run *r)
+{
+	uint64_t n = (uint64_t)r->players.rails * schedule_lanes(&r->schedule);
+
+	if (n > SERVERS_MAX) {
+		fault_raise(&r->fault, FAULT_USAGE, 0, "%llu servers on each host",
+			    (unsigned long long)n);
+		return fault_fix(&r->fault,
+				 "use an incast of fewer senders: %d servers are the most",
+				 SERVERS_MAX);
+	}
+	r->server = calloc(n, sizeof(*r->server));
+	if (!r->server)
+		return fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
+	for (r->servers = 0; r->servers < n; r->servers++) {
+		struct run_server *s = &r->server[r->servers];
+
+		s->rail = r->servers % r->players.rails;
+		s->lane = r->servers / r->players.rails;
+		if (start_server(r, s))
+			return -1;
+	}
+	return 0;
+}
+
+/* Who meets this host in ROUND, or `nobody`. */
+static uint32_t partner_in(struct run *r, int64_t round, uint32_t nobody)
+{
+	uint32_t peer;
+
+	if (round < 0 || round >= r->schedule.rounds)
+		return nobody;
+	schedule_round(&r->schedule, (uint32_t)round, r->turns);
+	peer = r->turns[r->players.self].peer;
+	return peer == SCHEDULE_NOBODY ? nobody : peer;
+}
+
+/*
+ * A client told its clock, but not its name. If its clock is right, it is who meets this host in
+ * the round of that time; if this host's is, or if the client has corrected its own, in this round.
+ */
+static void hear_client(struct run *r, const struct outcome *o)
+{
+	int64_t round = timetable_round(&r->time, (uint64_t)o->client_ns);
+	struct timetable_vote v;
+
+	if (!o->client_ns || !o->server_ns)
+		return;
+	v.peer = partner_in(r, round, SCHEDULE_NOBODY);
+	v.or_peer = partner_in(r, r->round, v.peer);
+	v.ahead_s = (double)(o->client_ns - o->server_ns) / 1e9;
+	if (v.peer != SCHEDULE_NOBODY)
+		run_hear_clock(r, &v);
+}
+
+/* Read the documents of the clients that S has served since; the last one may be of its own end. */
+static void read_documents(struct run *r, struct run_server *s)
+{
+	char *line = s->child.said, *end;
+
+	while (s->child.said_n && (end = strchr(line, '\n'))) {
+		outcome_read(&s->last, line, (size_t)(end - line), r->line.latency);
+		hear_client(r, &s->last);
+		line = end + 1;
+	}
+	child_skip_lines(&s->child);
+}
+
+/* S has ended with STATUS, which only an error of this host makes it do. */
+static void server_ended(struct run *r, struct run_server *s, int status)
+{
+	struct outcome *o = &s->last;
+	char error[600];
+
+	child_last_error(&s->child, error, sizeof(error));
+	if (!o->cause || WIFSIGNALED(status)) /* it is about a client */
+		*o = (struct outcome){0};
+	outcome_ended(o, status, error);
+	if (o->exit == FAULT_USAGE && s->started_round < 0) {
+		fault_phase(&r->fault, "starting the server");
+		fault_raise(&r->fault, FAULT_USAGE, 0, "%s", o->error);
+		fault_fix(&r->fault, "%s", o->fix);
+		return;
+	}
+	if (strcmp(o->error, s->error) != 0)
+		run_say_server(r, s, o);
+	snprintf(s->error, sizeof(s->error), "%s", o->error);
+}
+
+void run_servers_read(struct run *r)
+{
+	for (unsigned i = 0; i < r->servers; i++) {
+		struct run_server *s = &r->server[i];
+		int status;
+
+		if (!s->child.pid)
+			continue;
+		if (child_read(&s->child, &status)) {
+			read_documents(r, s);
+			continue;
+		}
+		read_documents(r, s);
+		server_ended(r, s, status);
+	}
+}
+
+void run_servers_round(struct run *r)
+{
+	for (unsigned i = 0; i < r->servers; i++) {
+		struct run_server *s = &r->server[i];
+
+		if (s->child.pid || r->stopping)
+			continue;
+		r->restarts++;
+		if (start_server(r, s))
+			fault_clear(&r->fault); /* the next round tries again */
+	}
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * timetable: rounds as slots of time, all of one length, from one start. The clock of the host is
+ * the barrier between rounds: no message is needed. Times are nanoseconds since 1970.
+ *
+ * A host whose clock is wrong would disturb the pairs of other rounds. So each run says how far the
+ * other end's clock is from this one's, and when two other hosts agree that this one is off, their
+ * time counts.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TIMETABLE_VOTES 15
+
+struct timetable {
+	uint64_t start_ns, slot_ns;
+	uint32_t rounds;
+	unsigned parts;        /* of a slot: a run in each */
+	int64_t correction_ns; /* added to this host's clock */
+	struct timetable_vote {
+		uint32_t peer, or_peer;
+		double ahead_s; /* the peer's clock less this one's, uncorrected */
+	} vote[TIMETABLE_VOTES];
+	unsigned votes;
+};
+
+/* The round at NOW_NS, corrected: -1 before the start, `rounds` after the end. */
+int64_t timetable_round(const struct timetable *t, uint64_t now_ns);
+
+/* When PART of ROUND begins; `rounds` and 0: when all is over. */
+uint64_t timetable_begin(const struct timetable *t, uint32_t round, unsigned part);
+
+/* How long a part is; and when, in it, a run is asked to end with what it has. */
+uint64_t timetable_part_ns(const struct timetable *t);
+uint64_t timetable_cut_ns(const struct timetable *t);
+
+/* True if a clock that is AHEAD_S seconds off breaks the rounds: by more than a quarter of a slot.
+ */
+bool timetable_off(const struct timetable *t, double ahead_s);
+
+/*
+ * A peer's clock is AHEAD_S before this one's, uncorrected. It is V's `peer` or its `or_peer`, who
+ * may be the same: who has one of these in common with an earlier vote takes its place, so that
+ * nobody counts twice. Returns true if the correction has changed: the median of this host and of
+ * the peers that told is off by more than a quarter of a slot.
+ */
+bool timetable_vote(struct timetable *t, const struct timetable_vote *v);
+
+/*
+ * By how much PEER's clock is ahead, where a peer's reading THEIRS_NS came at HERE_NS and was made
+ * between EARLIEST_NS and that, by this clock. 0 if the reading lies between: then a wait explains
+ * the difference.
+ */
+double timetable_ahead_s(int64_t theirs_ns, int64_t here_ns, int64_t earliest_ns);

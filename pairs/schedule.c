@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "schedule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define RANDOM_OF_QUICK 8
+
+const char *schedule_name(enum schedule_kind kind)
+{
+	static const char *const name[] = {"full", "quick", "random", "ring", "incast", "file"};
+
+	return name[kind];
+}
+
+/* Rounds that the circle method takes: everyone meets everyone, and an odd one waits in each. */
+static uint32_t circle_rounds(uint32_t hosts)
+{
+	return hosts % 2 ? hosts : hosts - 1;
+}
+
+/*
+ * The circle method: in ROUND those meet whose sum is ROUND, modulo the number of rounds. The one
+ * that would meet itself meets the last host, which stands outside the circle, or waits if HOSTS is
+ * odd.
+ */
+static uint32_t circle_partner(uint32_t hosts, uint32_t round, uint32_t i)
+{
+	uint32_t n = circle_rounds(hosts), partner;
+
+	if (i < n) {
+		partner = (uint32_t)(((uint64_t)round + n - i) % n);
+		if (partner != i)
+			return partner;
+		return n < hosts ? n : SCHEDULE_NOBODY;
+	}
+	return round % 2 ? (round + n) / 2 : round / 2; /* twice it is the round, modulo an odd n */
+}
+
+/* The lower half against the upper one; the middle of an odd number waits. */
+static uint32_t half_partner(uint32_t hosts, uint32_t i)
+{
+	uint32_t half = hosts / 2, shift = hosts - half;
+
+	if (i < half)
+		return i + shift;
+	return i >= shift ? i - shift : SCHEDULE_NOBODY;
+}
+
+/* splitmix64: every seed gives a good sequence. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Shuffle s->order for this LAP (from 1) over all pairs, unless it is that already. */
+static void shuffle(struct schedule *s, uint32_t lap)
+{
+	uint64_t state = s->seed * UINT64_C(0x2545f4914f6cdd1d) + lap;
+
+	if (s->lap == lap)
+		return;
+	s->lap = lap;
+	for (uint32_t i = 0; i < s->hosts; i++)
+		s->order[i] = i;
+	for (uint32_t i = s->hosts - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)(next_random(&state) % (i + 1)), kept = s->order[i];
+
+		s->order[i] = s->order[j];
+		s->order[j] = kept;
+	}
+}
+
+static void set_pair(struct schedule_turn *turns, uint32_t a, uint32_t b)
+{
+	turns[a] = (struct schedule_turn){.peer = b, .client = a < b};
+	turns[b] = (struct schedule_turn){.peer = a, .client = b < a};
+}
+
+/* The circle method over shuffled hosts: a random perfect matching, another one in each round. */
+static void random_round(struct schedule *s, uint32_t round, struct schedule_turn *turns)
+{
+	uint32_t n = circle_rounds(s->hosts);
+
+	shuffle(s, round / n + 1);
+	for (uint32_t i = 0; i < s->hosts; i++) {
+		uint32_t partner = circle_partner(s->hosts, round % n, i);
+
+		if (partner != SCHEDULE_NOBODY)
+			set_pair(turns, s->order[i], s->order[partner]);
+	}
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Hosts of a ring of distance k: their number and k have a common divisor of rings. */
+static uint32_t ring_length(const struct schedule *s)
+{
+	return s->hosts / common_divisor(s->hosts, s->k);
+}
+
+/* Every other edge of each ring in round 0, the others in round 1, the last of an odd one in 2. */
+static void ring_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
+{
+	uint32_t length = ring_length(s), edges = length == 2 ? 1 : length;
+
+	for (uint32_t first = 0; first < s->hosts / length; first++)
+		for (uint32_t e = 0, a = first; e < edges; e++) {
+			uint32_t b = (a + s->k) % s->hosts;
+			bool last_odd = length % 2 && e == length - 1;
+
+			if ((last_odd ? 2 : e % 2) == round)
+				set_pair(turns, a, b);
+			a = b;
+		}
+}
+
+/* ROUND's host receives from k others, which are spread over all hosts. */
+static void incast_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
+{
+	uint32_t others = s->hosts - 1;
+
+	for (uint32_t lane = 0; lane < s->k; lane++) {
+		uint32_t step = 1 + (uint32_t)((uint64_t)lane * others / s->k);
+
+		turns[(round + step) % s->hosts] =
+			(struct schedule_turn){.peer = round, .lane = lane, .client = true};
+	}
+}
+
+static void list_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
+{
+	size_t low = 0, high = s->pairs_n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->pairs[middle].round < round)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < s->pairs_n && s->pairs[low].round == round; low++)
+		set_pair(turns, s->pairs[low].a, s->pairs[low].b);
+}
+
+void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *turns)
+{
+	for (uint32_t i = 0; i < s->hosts; i++)
+		turns[i] = (struct schedule_turn){.peer = SCHEDULE_NOBODY};
+	if (s->kind == SCHEDULE_LIST)
+		return list_round(s, round, turns);
+	if (s->kind == SCHEDULE_RING)
+		return ring_round(s, round, turns);
+	if (s->kind == SCHEDULE_INCAST)
+		return incast_round(s, round, turns);
+	if (s->kind == SCHEDULE_RANDOM)
+		return random_round(s, round, turns);
+	if (s->kind == SCHEDULE_QUICK && round)
+		return random_round(s, round - 1, turns);
+	for (uint32_t i = 0; i < s->hosts; i++) {
+		uint32_t partner = s->kind == SCHEDULE_QUICK ? half_partner(s->hosts, i)
+							     : circle_partner(s->hosts, round, i);
+
+		turns[i] = (struct schedule_turn){
+			.peer = partner, .client = partner != SCHEDULE_NOBODY && i < partner};
+	}
+}
+
+/* Refuse a k that has no meaning for so many hosts. */
+static int check_k(const struct schedule *s, struct fault *f)
+{
+	uint32_t most = s->kind == SCHEDULE_RANDOM ? UINT32_C(1000000) : s->hosts - 1;
+
+	if (s->kind < SCHEDULE_RANDOM || (s->k >= 1 && s->k <= most))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--schedule %s=%u with %u hosts", schedule_name(s->kind),
+		    s->k, s->hosts);
+	return fault_fix(f, "use a number from 1 to %u", most);
+}
+
+int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, uint32_t k,
+		  uint64_t seed, struct fault *f)
+{
+	*s = (struct schedule){.kind = kind, .hosts = hosts, .k = k, .seed = seed};
+	if (hosts < 2 || hosts > SCHEDULE_HOSTS_MAX) {
+		fault_raise(f, FAULT_USAGE, 0, "a schedule for %u hosts", hosts);
+		return fault_fix(f, "there must be 2 to %d hosts", SCHEDULE_HOSTS_MAX);
+	}
+	if (check_k(s, f))
+		return -1;
+	s->rounds = circle_rounds(hosts);
+	if (kind == SCHEDULE_QUICK && s->rounds > 1 + RANDOM_OF_QUICK)
+		s->rounds = 1 + RANDOM_OF_QUICK;
+	else if (kind == SCHEDULE_QUICK)
+		s->kind = SCHEDULE_FULL;
+	else if (kind == SCHEDULE_RANDOM)
+		s->rounds = k;
+	else if (kind == SCHEDULE_RING)
+		s->rounds = ring_length(s) == 2 ? 1 : 2 + ring_length(s) % 2;
+	else if (kind == SCHEDULE_INCAST)
+		s->rounds = hosts;
+	s->order = calloc(hosts, sizeof(*s->order));
+	return s->order ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+}
+
+uint32_t schedule_lanes(const struct schedule *s)
+{
+	return s->kind == SCHEDULE_INCAST ? s->k : 1;
+}
+
+void schedule_release(struct schedule *s)
+{
+	free(s->pairs);
+	free(s->order);
+	*s = (struct schedule){0};
+}

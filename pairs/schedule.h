@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * schedule: which hosts measure with each other in which round.
+ *
+ * A pure function of the number of hosts, the seed and the round: every process computes it by
+ * itself, and all of them get the same. Nobody has two partners in a round; of an incast, nobody
+ * sends twice. Hosts are numbers from 0.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+#define SCHEDULE_NOBODY    UINT32_MAX
+#define SCHEDULE_HOSTS_MAX 65536
+#define SCHEDULE_PAIRS_MAX (UINT32_C(1) << 24) /* of a list */
+
+enum schedule_kind {
+	SCHEDULE_FULL,   /* every pair once: the circle method */
+	SCHEDULE_QUICK,  /* the lower against the upper half, then 8 rounds of random pairs; a full
+			    one if that is not longer */
+	SCHEDULE_RANDOM, /* random pairs; none comes again before every one was there */
+	SCHEDULE_RING,   /* every host with the one that is `k` further */
+	SCHEDULE_INCAST, /* `k` hosts send to one; each host receives in one round */
+	SCHEDULE_LIST    /* pairs that were read */
+};
+
+struct schedule_pair {
+	uint32_t round, a, b; /* a < b */
+};
+
+struct schedule {
+	enum schedule_kind kind;
+	uint32_t hosts, rounds;
+	uint32_t k;
+	uint64_t seed;
+	struct schedule_pair *pairs; /* of a list: in the order of rounds */
+	size_t pairs_n;
+	uint32_t *order; /* random pairs: a permutation of the hosts, */
+	uint32_t lap;    /* of this lap over all pairs; 0: none yet */
+};
+
+struct schedule_turn {
+	uint32_t peer; /* SCHEDULE_NOBODY: this host waits */
+	uint32_t lane; /* of an incast: the how manyth sender; which server to ask */
+	bool client;   /* this host starts the run */
+};
+
+/*
+ * Set up a schedule of another kind than a list for HOSTS hosts. K: rounds of random pairs, the
+ * distance in a ring, senders of an incast. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ */
+int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, uint32_t k,
+		  uint64_t seed, struct fault *f);
+
+/* Write what each of the hosts does in ROUND to TURNS. Takes a time that grows with the hosts. */
+void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *turns);
+
+/* "full", "quick", "random", … Static storage. */
+const char *schedule_name(enum schedule_kind kind);
+
+/* The senders to one host: servers that each host needs. */
+uint32_t schedule_lanes(const struct schedule *s);
+
+void schedule_release(struct schedule *s);

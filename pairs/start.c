@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "pairs.h"
+
+#define NOT_STARTED 127
+
+/* In the new process: become the program. */
+static _Noreturn void become(const struct start *s, pid_t parent)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t none;
+
+	if (s->group)
+		setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (s->held >= 0)
+		fcntl(s->held, F_SETFD, 0);
+	if (prctl(PR_SET_PDEATHSIG, s->orphan) || getppid() != parent ||
+	    dup2(null, STDIN_FILENO) < 0 || dup2(s->out, STDOUT_FILENO) < 0 ||
+	    (s->errors >= 0 && dup2(s->errors, STDERR_FILENO) < 0))
+		_exit(NOT_STARTED);
+	if (s->path)
+		execv(s->path, s->argv);
+	else
+		execvp(s->argv[0], s->argv);
+	dprintf(STDERR_FILENO, PAIRS ": starting %s: %s\n", s->argv[0], strerror(errno));
+	_exit(NOT_STARTED);
+}
+
+pid_t start_process(const struct start *s)
+{
+	pid_t parent = getpid(), pid;
+
+	signal(SIGCHLD, SIG_DFL); /* if our parent ignored it, the exit status would be lost */
+	pid = fork();
+	if (pid == 0)
+		become(s, parent);
+	if (pid > 0 && s->group)
+		setpgid(pid, pid);
+	return pid;
+}

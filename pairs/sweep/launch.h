@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * launch: the command that starts one process on every node: srun, mpirun, clush, pdsh or ssh. They
+ * also forward the output, and clean up.
+ *
+ * The words that the user gives come first. What each launcher needs in addition, so that one dead
+ * node does not end the others, that nobody waits for a free slot and that lines stay as they are,
+ * is added here.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fault.h"
+
+#define LAUNCH_WORDS_MAX 64
+
+enum launch_kind {
+	LAUNCH_SRUN,
+	LAUNCH_MPIRUN,
+	LAUNCH_CLUSH,
+	LAUNCH_PDSH,
+	LAUNCH_SSH
+};
+
+struct launch {
+	enum launch_kind kind;
+	char *text;                   /* that of the user, cut into words; owned */
+	char *word[LAUNCH_WORDS_MAX]; /* in text */
+	size_t words;
+};
+
+/*
+ * Read COMMAND, such as "srun" or "clush -g compute": words separated by blanks. Returns 0, or -1
+ * with FAULT_USAGE or FAULT_LOCAL. Call launch_release() in either case.
+ */
+int launch_read(struct launch *l, const char *command, struct fault *f);
+
+/*
+ * The command line that starts COMMAND (its words, ended by NULL) on every node. HOSTS are their
+ * names, ended by NULL, or NULL if not known; only ssh cannot do without. Returns an array that the
+ * caller releases with launch_free_command(), or NULL with FAULT_USAGE or FAULT_LOCAL.
+ */
+char **launch_command(const struct launch *l, char *const *command, char *const *hosts,
+		      struct fault *f);
+
+void launch_free_command(char **command);
+
+void launch_release(struct launch *l);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What each launcher is started with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "../../pairs/sweep/launch.h"
+
+static char *const run[] = {"rdmark-pairs", "run", "--start=7", "--",
+			    "write_bw",     "-s",  "1 m",       NULL};
+static char *const hosts[] = {"n1", "n2", "n3", NULL};
+
+/* The command line, its words in <>. */
+static const char *made(const char *launcher, char *const *names)
+{
+	static char text[2048];
+	struct launch l;
+	struct fault f = {0};
+	char **words;
+
+	text[0] = '\0';
+	assert_int_equal(launch_read(&l, launcher, &f), 0);
+	words = launch_command(&l, run, names, &f);
+	for (size_t i = 0; words && words[i]; i++)
+		text_add(text, sizeof(text), "<%s>", words[i]);
+	launch_free_command(words);
+	launch_release(&l);
+	if (!words)
+		text_copy(text, sizeof(text), f.call);
+	return text;
+}
+
+static void srun_takes_all_nodes_of_the_allocation(void **state)
+{
+	(void)state;
+	unsetenv("SLURM_JOB_NUM_NODES");
+	assert_string_equal(made("srun", NULL),
+			    "<srun><--kill-on-bad-exit=0><--wait=0><--no-kill>"
+			    "<--ntasks-per-node=1><rdmark-pairs><run><--start=7><--><write_bw>"
+			    "<-s><1 m>");
+	setenv("SLURM_JOB_NUM_NODES", "64", 1);
+	assert_non_null(strstr(made("/usr/bin/srun -p x", NULL), "<-p><x>"));
+	assert_non_null(strstr(made("srun -p x", NULL), "<-N><64><-n><64><rdmark-pairs>"));
+	assert_null(strstr(made("srun -N4", NULL), "<64>"));
+	assert_null(strstr(made("srun --nodelist=n[1-3]", NULL), "<64>"));
+	unsetenv("SLURM_JOB_NUM_NODES");
+}
+
+static void mpirun_goes_on_when_a_process_dies(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(made("mpirun", NULL), "<mpirun><-N><1><--enable-recovery>"));
+	assert_non_null(strstr(made("mpirun -n 4", NULL), "<-n><4><--enable-recovery>"));
+}
+
+static void shells_start_all_at_once_and_words_survive_them(void **state)
+{
+	(void)state;
+	assert_string_equal(made("clush -g all", hosts),
+			    "<clush><-g><all><-f><3><-N><rdmark-pairs><run><--start=7><-->"
+			    "<write_bw><-s><'1 m'>");
+	assert_non_null(strstr(made("pdsh", hosts), "<pdsh><-w><n1,n2,n3><-f><3><-N>"));
+	assert_non_null(strstr(made("pdsh -f 9 -w a", hosts), "<pdsh><-f><9><-w><a><-N>"));
+	assert_non_null(strstr(made("clush -a", NULL), "<-f><4096>"));
+}
+
+static void ssh_has_one_command_and_the_hosts(void **state)
+{
+	const char *text = made("ssh", hosts);
+
+	(void)state;
+	assert_non_null(strstr(text, "<sh><-c><"));
+	assert_non_null(
+		strstr(text, "<rdmark-pairs run --start=7 -- write_bw -s '1 m'><n1><n2><n3>"));
+	assert_string_equal(made("ssh", NULL), "--launch=ssh needs --hosts");
+	assert_string_equal(made("ssh -v", hosts), "--launch=ssh has no options");
+}
+
+static void refused(const char *launcher)
+{
+	struct launch l;
+	struct fault f = {0};
+
+	assert_int_equal(launch_read(&l, launcher, &f), -1);
+	assert_int_equal(f.code, FAULT_USAGE);
+	launch_release(&l);
+}
+
+static void what_is_no_launcher_is_refused(void **state)
+{
+	char many[4 * LAUNCH_WORDS_MAX] = "srun";
+
+	(void)state;
+	for (int i = 0; i < LAUNCH_WORDS_MAX; i++)
+		text_add(many, sizeof(many), " x");
+	refused("");
+	refused("  ");
+	refused("bash -c srun");
+	refused(many);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(srun_takes_all_nodes_of_the_allocation),
+		cmocka_unit_test(mpirun_goes_on_when_a_process_dies),
+		cmocka_unit_test(shells_start_all_at_once_and_words_survive_them),
+		cmocka_unit_test(ssh_has_one_command_and_the_hosts),
+		cmocka_unit_test(what_is_no_launcher_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

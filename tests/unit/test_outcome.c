@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* outcome, program_line: what documents come to, whole, cut and made up; command lines of both
+ * ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../../pairs/run/outcome.h"
+#include "../../pairs/run/program_line.h"
+
+static const char measured[] =
+	"{\"status\":\"ok\",\"error\":null,\"ends\":{\"client\":{\"utc_us\":1790000000000000},"
+	"\"server\":{\"utc_us\":1790000003000000}},\"results\":[{\"bandwidth_gbps\":1},"
+	"{\"bandwidth_gbps\":97.5,\"direction\":\"server_to_client\",\"diagnosis\":["
+	"{\"code\":\"a\",\"level\":\"note\",\"text\":\"x\"},"
+	"{\"code\":\"paused\",\"level\":\"warn\",\"end\":\"server\",\"text\":\"it was paused\"}]}]}\n";
+
+static struct outcome ended(const char *document, int status, const char *error, bool latency)
+{
+	struct outcome o;
+
+	outcome_read(&o, document, strlen(document), latency);
+	outcome_ended(&o, status, error);
+	return o;
+}
+
+static void a_figure(void **state)
+{
+	struct outcome o = ended(measured, 0, "", false);
+
+	(void)state;
+	assert_true(o.has_value && o.value == 97.5 && o.to_client && !o.cause && !o.interrupted);
+	assert_true(o.server_ns - o.client_ns == INT64_C(3000000000));
+	assert_int_equal(o.findings, 1);
+	assert_string_equal(o.finding[0].id, "paused");
+	assert_int_equal(o.finding[0].end, OUTCOME_SERVER);
+	o = ended("{\"results\":[{\"latency_p50_us\":2.5,\"latency_p99_us\":4}]}", 0, "", true);
+	assert_true(o.has_value && o.value == 2.5 && o.p99 == 4);
+	o = ended(measured, 0, "", true);
+	assert_false(o.has_value);
+}
+
+static void check_error(const char *error, const char *cause, enum outcome_end fault)
+{
+	char document[512];
+	struct outcome o;
+
+	snprintf(
+		document, sizeof(document),
+		"{\"status\":\"failed\",\"results\":[],\"error\":{%s,\"message\":\"a. Fix: b.\",\"fix\":\"b\"}}",
+		error);
+	o = ended(document, 3 << 8, "", false);
+	assert_false(o.has_value);
+	assert_string_equal(o.cause, cause);
+	assert_int_equal(o.fault, fault);
+	assert_string_equal(o.error, "a.");
+	assert_string_equal(o.fix, "b");
+	assert_int_equal(o.exit, 3);
+}
+
+static void errors(void **state)
+{
+	(void)state;
+	check_error("\"code\":\"deadline\",\"phase\":\"connecting to the server\"", "connect",
+		    OUTCOME_SERVER);
+	check_error("\"code\":\"peer\",\"phase\":\"choosing the RDMA device\",\"from_peer\":true",
+		    "device", OUTCOME_SERVER);
+	check_error("\"code\":\"local\",\"phase\":\"choosing the RDMA device\"", "device",
+		    OUTCOME_CLIENT);
+	check_error("\"code\":\"unavailable\",\"phase\":\"looking\"", "device", OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"phase\":\"agreeing with the server\"", "refused",
+		    OUTCOME_UNKNOWN);
+	check_error("\"code\":\"data\",\"phase\":\"measuring\"", "data", OUTCOME_UNKNOWN);
+	check_error("\"code\":\"peer\",\"phase\":\"measuring\"", "lost", OUTCOME_SERVER);
+	check_error("\"code\":\"local\",\"phase\":\"measuring\",\"completion_status\":\"x\"",
+		    "lost", OUTCOME_UNKNOWN);
+	check_error("\"code\":\"local\",\"phase\":\"measuring\"", "other", OUTCOME_UNKNOWN);
+}
+
+static void no_document(void **state)
+{
+	struct outcome o = ended("", 9, "", false);
+
+	(void)state;
+	assert_string_equal(o.cause, "lost");
+	assert_string_equal(o.error, "the program was killed by signal 9");
+	o = ended("", 2 << 8, "send_lat: reading the command line: no -q. Fix: omit it.", false);
+	assert_string_equal(o.cause, "refused");
+	assert_string_equal(o.error, "reading the command line: no -q.");
+	assert_string_equal(o.fix, "omit it.");
+	o = ended("", 0, "", false);
+	assert_string_equal(o.cause, "other");
+}
+
+/* A program that is killed leaves a part of a document; and a peer may put anything into it. */
+static void any_document_is_read(void **state)
+{
+	static const char *const odd[] = {
+		"[]",
+		"1",
+		"{}",
+		"null",
+		"{\"results\":{}}",
+		"{\"results\":[1]}",
+		"{\"error\":1}",
+		"{\"results\":[{\"bandwidth_gbps\":-1}]}",
+		"{\"results\":[{\"bandwidth_gbps\":\"9\"}]}",
+		"{\"error\":{\"message\":1}}",
+		"{\"ends\":{\"client\":{\"utc_us\":9223372036854775807}}}",
+		"{\"results\":[{\"diagnosis\":[1,{\"code\":[]},{\"code\":\"\"}]}]}",
+		"\xff\xfe",
+	};
+	char part[sizeof(measured)];
+
+	(void)state;
+	for (size_t n = 0; n + 1 < sizeof(measured) - 1; n++) {
+		struct outcome o;
+
+		memcpy(part, measured, n);
+		part[n] = '\0';
+		outcome_read(&o, part, n, false);
+		assert_false(o.has_value);
+	}
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		assert_false(ended(odd[i], 256, "", false).has_value);
+}
+
+static int read_line(struct program_line *l, const char *text)
+{
+	static char kept[512], *words[80];
+	struct fault f = {0};
+	size_t n = 0;
+	int rc;
+
+	snprintf(kept, sizeof(kept), "%s", text);
+	for (char *w = strtok(kept, " "); w; w = strtok(NULL, " "))
+		words[n++] = w;
+	rc = program_line_read(l, words, n, &f);
+	assert_int_equal(rc, f.code == FAULT_USAGE ? -1 : 0);
+	return rc;
+}
+
+static const char *written(const struct program_line *l, struct program_call call)
+{
+	static struct program_words words;
+	static char text[1024];
+
+	program_line_write(l, &call, &words);
+	text[0] = '\0';
+	for (char **w = words.argv; *w; w++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? " " : "",
+			 *w);
+	return text;
+}
+
+static void command_lines(void **state)
+{
+	struct program_call server = {
+		.rail = "", .auth = "none", .port = 7, .timeout_ns = 500000000};
+	struct program_call client = {.rail = "mlx5_1",
+				      .auth = "munge",
+				      .port = 8,
+				      .address = "n2",
+				      .timeout_ns = 500000000,
+				      .connect_ns = 250000000,
+				      .reversed = true};
+	struct program_line l;
+
+	(void)state;
+	assert_int_equal(read_line(&l, "write_bw -s 1m -D 0.5 -i2 --numa none --auth x -x 3"), 0);
+	assert_true(l.duration_ns == 500000000 && !l.latency && l.both_ways && !l.to_client);
+	assert_string_equal(l.auth, "x");
+	assert_string_equal(written(&l, server),
+			    "write_bw -i2 --numa none -x 3 --port=7 --timeout=0.500 --auth=none "
+			    "--quiet --json --persistent");
+	assert_string_equal(written(&l, client),
+			    "write_bw -s 1m -D 0.5 -i2 --numa none -x 3 --port=8 --timeout=0.500 "
+			    "--auth=munge --quiet --json --ib-dev=mlx5_1 --connect-timeout=0.250 "
+			    "--reversed n2");
+	assert_int_equal(read_line(&l, ""), 0);
+	assert_string_equal(l.program, "write_bw");
+	assert_true(l.duration_ns == 500000000);
+	assert_int_equal(read_line(&l, "read_lat -n 5"), 0);
+	assert_true(l.latency && !l.both_ways && l.to_client && !l.duration_ns);
+	assert_int_equal(read_line(&l, "send_bw -b -D 1"), 0);
+	assert_false(l.both_ways);
+}
+
+static void command_lines_that_cannot_be(void **state)
+{
+	static const char *const bad[] = {
+		"ls -l",
+		"-D 1",
+		"write_bw n1",
+		"write_bw -p 1",
+		"write_bw --port=1",
+		"write_bw --json",
+		"write_bw --persistent",
+		"write_bw --reversed",
+		"write_bw --nothing",
+		"write_bw -D",
+		"write_bw -Dx",
+		"write_bw -",
+		"write_bw --",
+		"write_bw --run_infinitely",
+		"write_bw -z",
+	};
+	struct program_line l;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(read_line(&l, bad[i]), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_figure),      cmocka_unit_test(errors),
+		cmocka_unit_test(no_document),   cmocka_unit_test(any_document_is_read),
+		cmocka_unit_test(command_lines), cmocka_unit_test(command_lines_that_cannot_be),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

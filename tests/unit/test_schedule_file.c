@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* schedule_file: schedules by name, from files, and only parts of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../pairs/run/schedule_file.h"
+
+/* files, named at the start */
+static char asked_file[64], only_file[64];
+
+static struct hosts hosts;
+static char shown[4096];
+
+static int make_hosts(void **state)
+{
+	struct fault f = {0};
+
+	(void)state;
+	snprintf(asked_file, sizeof(asked_file), "test_schedule_file.%d.tmp", (int)getpid());
+	snprintf(only_file, sizeof(only_file), "test_schedule_only.%d.tmp", (int)getpid());
+	return hosts_expand(&hosts, "n[0-7]", "test", &f) || hosts_complete(&hosts, &f);
+}
+
+static int forget_hosts(void **state)
+{
+	(void)state;
+	remove(asked_file);
+	remove(only_file);
+	hosts_release(&hosts);
+	return 0;
+}
+
+static void put(const char *file, const char *text)
+{
+	FILE *to = fopen(file, "w");
+
+	assert_non_null(to);
+	fputs(text, to);
+	fclose(to);
+}
+
+/* The rounds of the schedule NAME as "0-1 2-3 / 0-2 …"; "refused". */
+static const char *rounds_of(const char *name, const char *only, bool alone)
+{
+	struct schedule_asked asked = {.name = name, .seed = 1, .alone = alone};
+	struct schedule_turn turns[8];
+	struct fault f = {0};
+	struct schedule s;
+
+	if (only) {
+		put(only_file, only);
+		asked.only = only_file;
+	}
+	strcpy(shown, "refused");
+	if (!schedule_open(&s, &asked, &hosts, &f)) {
+		shown[0] = '\0';
+		for (uint32_t r = 0; r < s.rounds; r++) {
+			schedule_round(&s, r, turns);
+			sprintf(shown + strlen(shown), "%s", r ? " /" : "");
+			for (uint32_t i = 0; i < 8; i++)
+				if (turns[i].client)
+					sprintf(shown + strlen(shown), " %u-%u", i, turns[i].peer);
+		}
+	} else {
+		assert_int_equal(f.code, FAULT_USAGE);
+	}
+	schedule_release(&s);
+	return shown;
+}
+
+static const char *of_file(const char *kind, const char *text)
+{
+	char name[80];
+
+	put(asked_file, text);
+	snprintf(name, sizeof(name), "%s=%s", kind, asked_file);
+	return rounds_of(name, NULL, false);
+}
+
+static void names(void **state)
+{
+	static const char *const bad[] = {
+		"",        "ful",    "fuller",   "full=1",   "random", "random=", "random=0",
+		"ring=8",  "ring=x", "incast",   "incast=8", "file",   "file=",   "group=/nowhere",
+		"quick=1", "=",      "random=-1"};
+
+	(void)state;
+	assert_string_equal(rounds_of("ring=4", NULL, false), " 0-4 1-5 2-6 3-7");
+	assert_string_equal(rounds_of("ring", NULL, false), " 0-1 2-3 4-5 6-7 / 0-7 1-2 3-4 5-6");
+	assert_string_not_equal(rounds_of("full", NULL, false), "refused");
+	assert_string_not_equal(rounds_of("random=3", NULL, false), "refused");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_string_equal(rounds_of(bad[i], NULL, false), "refused");
+}
+
+static void files(void **state)
+{
+	static const char *const bad[] = {
+		"",          "0 n1\n",    "0 n1 n2 n3\n",       "x n1 n2\n",
+		"0 n1 n9\n", "0 n1 n1\n", "0 n1 n2\n0 n2 n3\n", "-1 n1 n2\n",
+		"0 1 8\n"};
+
+	(void)state;
+	assert_string_equal(of_file("file", "# two\n2 n1 n0\n0 n3 n2\n0 4 n5\n"),
+			    " 2-3 4-5 / / 0-1");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_string_equal(of_file("file", bad[i]), "refused");
+}
+
+static void groups(void **state)
+{
+	(void)state;
+	assert_string_equal(of_file("group", "a n0 n1 n2 n3\nb n4 n5 n6 n7\n"),
+			    " 0-2 1-3 4-6 5-7 / 0-4 1-5 2-6 3-7");
+	assert_string_equal(
+		of_file("group", "a n0 n1\nb n2 n3\nc n4 n5\nd n6 n7"),
+		" 0-1 2-3 4-5 6-7 / 0-6 1-7 2-4 3-5 / 0-2 1-3 4-6 5-7 / 0-4 1-5 2-6 3-7");
+	/* a group on two lines; hosts that are not in this run, a whole group of them, too */
+	assert_string_equal(of_file("group", "x m1 m2\na n0 n1 m0\nb n4 n5 n6 n7\na n2 n3\n"),
+			    " 0-2 1-3 4-6 5-7 / 0-4 1-5 2-6 3-7");
+	assert_string_equal(of_file("group", "a n0 n1\nb n1 n2 n3 n4 n5 n6 n7\n"), "refused");
+	assert_string_equal(of_file("group", "a n0 n0 n1 n2 n3 n4 n5 n6 n7\n"), "refused");
+	assert_string_equal(of_file("group", "a n0 n1 n2 n3\nb n4 n5 n6\n"), "refused");
+	assert_string_equal(of_file("group", "a n0 n1 n2 n3 n4 n5 n6 n7\nb\n"), "refused");
+}
+
+static void only_some(void **state)
+{
+	(void)state;
+	assert_string_equal(rounds_of("ring", "n3\n", false), " 2-3 / 3-4");
+	assert_string_equal(rounds_of("ring", "n3\n", true), " 2-3 / 3-4");
+	assert_string_equal(rounds_of("ring=4", "n3\nn0\n", false), " 0-4 3-7");
+	assert_string_equal(rounds_of("ring=4", "n3\nn0\n", true), " 0-4 / 3-7");
+	assert_string_equal(rounds_of("ring=4", NULL, true), " 0-4 / 1-5 / 2-6 / 3-7");
+	assert_string_equal(rounds_of("ring=4", "n1 n0\n", false), " 0-1");
+	assert_string_equal(rounds_of("ring=4", "n1 n0\nn4 n0\nn6 n7\n5 6", false),
+			    " 0-1 6-7 / 0-4 5-6");
+	assert_string_equal(rounds_of("ring=4", "n3\nn3 n7\n", false), " 3-7");
+	assert_string_equal(rounds_of("ring=4", "", false), "refused");
+	assert_string_equal(rounds_of("ring=4", "n1 n1\n", false), "refused");
+	assert_string_equal(rounds_of("ring=4", "a b c\n", false), "refused");
+	assert_string_equal(rounds_of("incast=2", "n1\n", false), "refused");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(files),
+					   cmocka_unit_test(groups), cmocka_unit_test(only_some)};
+
+	return cmocka_run_group_tests(tests, make_hosts, forget_hosts);
+}
