@@ -233,16 +233,17 @@ rpm deb:
 	$(Q)packaging/make-$@ $(VERSION) $(BUILD)/packages
 
 install: all
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,1 5 7) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,1 5 7) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR)/kubernetes
 	$(INSTALL) -m 755 $(binaries) $(BUILD)/bin/rdmark-plot $(DESTDIR)$(BINDIR)
 	$(INSTALL) -m 755 $(wildcard contrib/examples/*) $(DESTDIR)$(DOCDIR)/examples
+	$(INSTALL) -m 644 $(wildcard contrib/kubernetes/*) $(DESTDIR)$(DOCDIR)/kubernetes
 	$(INSTALL) -m 644 $(filter %.1,$(pages)) $(DESTDIR)$(MANDIR)/man1
 	$(INSTALL) -m 644 $(filter %.5,$(pages)) $(DESTDIR)$(MANDIR)/man5
 	$(INSTALL) -m 644 $(filter %.7,$(pages)) $(DESTDIR)$(MANDIR)/man7
 	$(INSTALL) -m 644 man/rdmark.schema.json $(DESTDIR)$(DATADIR)
 	$(INSTALL) -d $(DESTDIR)$(COMPLETIONDIR)
 	$(INSTALL) -m 644 $(completion) $(DESTDIR)$(COMPLETIONDIR)
-	for p in $(PROGRAMS) rdmark-plot; do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
+	for p in $(PROGRAMS) rdmark-plot rdmark-pairs; do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
 
 # The names that perftest's users have in their scripts; not beside an installed perftest.
 compat := $(filter-out gdr_bw,$(PROGRAMS))
@@ -251,20 +252,25 @@ install-compat: install
 	  ln -sf $$p $(DESTDIR)$(BINDIR)/ib_$$p && ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/ib_$$p && \
 	  printf '.so man1/%s.1\n' $$p >$(DESTDIR)$(MANDIR)/man1/ib_$$p.1 || exit; done
 
-# rdmark-server.service: a server that stays; rdmark@PROGRAM.service: that program as one of its own.
-install-server: install
+# rdmark-server.service: a server that stays; rdmark@PROGRAM.service: that program as one of its own;
+# rdmark-check.timer, rdmark-check@PEER.timer: regular checks. All in one sandbox.
+units	    := $(wildcard packaging/systemd/*.in packaging/systemd/*.timer)
+install-units:
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/rdmark
-	sed 's|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' packaging/rdmark@.service.in >$(DESTDIR)$(UNITDIR)/rdmark@.service
+	for u in $(units); do \
+	  sed -e '/^@SANDBOX@$$/{r packaging/systemd/sandbox' -e 'd}' $$u | \
+	  sed 's|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' >$(DESTDIR)$(UNITDIR)/$$(basename $$u .in) || exit; done
 	sed 's| %i$$||; s|/%i\.conf|/server.conf|; s|$(BINDIR)/%i --persistent|$(BINDIR)/rdmark server|' \
 	  $(DESTDIR)$(UNITDIR)/rdmark@.service >$(DESTDIR)$(UNITDIR)/rdmark-server.service
-	chmod 644 $(DESTDIR)$(UNITDIR)/rdmark@.service $(DESTDIR)$(UNITDIR)/rdmark-server.service
+	chmod 644 $(patsubst packaging/systemd/%,$(DESTDIR)$(UNITDIR)/%,$(units:.in=)) $(DESTDIR)$(UNITDIR)/rdmark-server.service
+install-server: install install-units
 
 clean:
 	rm -rf $(BUILD)
 
 FORCE:
 .PHONY: all help unit sim san deps demo check check-all bench gpu-check fuzz coverage dist rpm deb install install-compat \
-	install-server clean FORCE
+	install-units install-server clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 

@@ -239,12 +239,30 @@ def over_time($runs; $o):
 	  ([curves($runs; "")[] | {legend, points: [foreach .at[0].rows[] as $row ([0, 0]; [$row.s, .[0]];
 		(if .[0] < .[1] then [null, null] else empty end), [$row.s, $row.y])]}] | lines($o; empty));
 
+# --- trend --------------------------------------------------------------------------------------
+
+# Bandwidth, or the median of latency, of each run at the time that it began, as days or as hours.
+def trend($runs; $o):
+	any(.[]; .gbps != null) as $is_bandwidth
+	| map(.y = if $is_bandwidth then .gbps else .us[1] end | select(.y != null and .when != null))
+	| if . == [] then stop("--kind trend: no result says when it was measured") else . end
+	| ([.[].when] | [min, max]) as [$from, $to]
+	| ([($to - $from) * 0.04, 60] | max) as $room
+	| notes($runs),
+	  prelude($o; "\(if $is_bandwidth then "Bandwidth" else "Median latency, \(trip)" end) of each run: \(subject)"; shared("")),
+	  axes($o; "start of the run (UTC)"; if $is_bandwidth then "bandwidth [Gb/s]" else "latency [us]" end),
+	  y_axis($o; .[].y), "set xrange [\($from - $room):\($to + $room)]",
+	  "set xtics \(($to - $from + 2 * $room) / fitting($o) | . as $step
+		| (if $step > 43200 then 86400 elif $step > 1800 then 3600 else 60 end) as $unit | ($step / $unit | ceil) * $unit)",
+	  "set format x '\(if $to - $from < 86400 then "%H:%M" elif $to - $from < 30000000 then "%m-%d" else "%Y-%m" end)' timedate",
+	  ([curves($runs; "")[] | {legend, points: [.at[0].rows | sort_by(.when)[] | [.when, .y]]}] | lines($o; empty));
+
 # --- which ---------------------------------------------------------------------------------------
 
 def has_kind($kind): {
 	bandwidth: (.gbps != null and .cell == ""), rate: (.rate != null), latency: (.us[1] != null), percentiles: (.us[1] != null),
 	histogram: (.classes != []), ccdf: (.classes != []), ratio: (.cell == "" and (.gbps != null or .us[1] != null)),
-	cells: (.cell != "" and .gbps != null), threads: (.thread != null), devices: (.thread == null or .options.threads == 1), time: (.s != null)}[$kind];
+	cells: (.cell != "" and .gbps != null), threads: (.thread != null), devices: (.thread == null or .options.threads == 1), trend: (.cell == ""), time: (.s != null)}[$kind];
 
 def missing($kind): stop("no data for --kind \($kind) in \([.[].file] | join(", "))"
 	+ ({histogram: ": make the documents with -H", ccdf: ": make the documents with -H", cells: ": that kind is for gdr_bw",
@@ -276,6 +294,7 @@ def draw($kind; $runs; $o):
 	  elif $kind == "histogram" then histogram($runs; $o)
 	  elif $kind == "ccdf" then ccdf($runs; $o)
 	  elif $kind == "cells" then cells($runs; $o)
+	  elif $kind == "trend" then trend($runs; $o)
 	  else over_time($runs; $o) end;
 
 # O: kind and x ("": as it comes), title, bytes (0: all), log, text, width.

@@ -56,6 +56,7 @@ def about($run):
 		run: $run,
 		options: options($d; $ends),
 		day: ([$d.started_utc | text | match("^[0-9]{4}-[0-9]{2}-[0-9]{2}").string] | first // ""),
+		when: ([$d.started_utc | text | try fromdateiso8601 catch empty] | first // null),
 		line: ($ends | lesser(.rate_gbps)),
 		pcie: ($ends | lesser(.pcie_link | pcie_gbps)),
 		left_out: ([$d.summaries | array | .[] | object | {key: (.message_bytes | tostring), value: (.left_out | number // 0)}] | from_entries)
