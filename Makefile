@@ -5,8 +5,8 @@
 #   make deps       install what building and testing needs (apt-get or dnf, as root or with sudo);
 #                   nothing else but `make demo` installs any
 #   make demo       see the tests run: installs what is missing, finds or makes an RDMA device
-#   make check      the tests without sanitizers and emulated machines; installs nothing
-#   make check-all  all tests that can run here: more than an hour on two CPUs
+#   make check      the tests that take ten minutes; installs nothing
+#   make check-all  all tests that can run here: an hour on two CPUs
 #   make unit       the unit tests; `make sim` the stand-ins, `make san` the programs with sanitizers
 #   make bench      beside perftest, in one run
 #   make gpu-check  GPU memory and copies on a real GPU; exit status 77 of gpu_check: none here
@@ -140,8 +140,8 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libprograms.a $(BUIL
 
 unit: $(unit_tests)
 
-# What tests/cuda runs on its stand-in.
-probe_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/cuda/probe*.c) tests/verbs/loop.c)
+# What tests/standin/cuda runs on its stand-in.
+probe_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/standin/cuda/probe*.c) tests/standin/verbs/loop.c)
 $(BUILD)/tests/gpu_probe: $(probe_objs) $(BUILD)/libcommon.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
@@ -160,8 +160,8 @@ $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libcommon.a
 
 # The stand-ins for libibverbs and libcuda, and our programs under the sanitizers, for tests/check.
 sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_check bench/ideal bench/cost)
-	$(Q)$(MAKE) --no-print-directory -C tests/verbs OUT=$(abspath $(BUILD))/tests all
-	$(Q)$(MAKE) --no-print-directory -C tests/cuda OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
+	$(Q)$(MAKE) --no-print-directory -C tests/standin/verbs OUT=$(abspath $(BUILD))/tests all
+	$(Q)$(MAKE) --no-print-directory -C tests/standin/cuda OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
 san:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
@@ -200,7 +200,7 @@ demo: deps
 
 # Installs nothing: what is missing stops it, but for what a few tests are skipped without.
 # Nothing is run under sanitizers, nor in machines that are emulated.
-check: check_tiers = unit cli verbs sim
+check: check_tiers = --quick unit cli standin
 check: check_builds = all unit sim
 check-all: check_builds = all unit sim san
 check check-all:

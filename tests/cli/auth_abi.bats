@@ -6,6 +6,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../lib/abi
+
 setup() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	cc=(cc -std=gnu11 -Wall -Wextra -Werror -iquote . -fsyntax-only)
@@ -43,16 +45,6 @@ crypto_agrees() {
 }
 
 looked_up() { sed -n "/^#define $1_ENTRIES/,/[^\\\\]\$/p" "$2.h" | grep -oE '\((\w+)\)' | tr -d '()' | grep -vx X | sort; }
-
-# differs FILE SED-COMMAND WHAT: with that change to FILE WHAT does not agree any more.
-differs() {
-	cp "$1" before
-	sed -i -E "$2" "$1"
-	! cmp -s "$1" before || { echo "no change: $2"; return 1; }
-	run "$3"
-	((status)) || { echo "not found: $2"; return 1; }
-	cp before "$1"
-}
 
 @test "libmunge: every constant and call is munge.h's" {
 	need munge.h

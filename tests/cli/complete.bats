@@ -43,6 +43,7 @@ programs() {
 	done
 }
 
+# bats test_tags=long
 @test "the options offered are those of --help=all, letters too, for every program" {
 	local program name
 	for program in $(programs); do
@@ -75,7 +76,7 @@ programs() {
 	offers 'send_bw --auth' '--auth='
 	offers 'send_bw --auth=' 'none ' 'munge ' 'key:'
 	offers 'send_bw --auth=k' 'key:'
-	offers 'send_bw --js' '--json ' '--json=' '--json-version='
+	offers 'send_bw --js' '--json ' '--json=' '--json-lines=' '--json-version='
 	offers 'send_bw --wind'
 	offers 'gdr_bw --wind' '--windows='
 	offers 'send_bw --size '

@@ -30,7 +30,7 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 # The first test: what is built later is in the copy, too.
 @test "the top level is the programs and a few names more" {
 	[[ -e $top/.git ]] || skip 'what builds a package puts files of its own there'
-	local name others='COPYING CONTRIBUTING.md LICENSES Makefile NEWS.md README.md SECURITY.md common contrib rdmark man packaging tests'
+	local name others='COPYING CONTRIBUTING.md LICENSES Makefile NEWS.md README.md SECURITY.md common contrib rdmark pairs man packaging tests'
 	cd "$copy"
 	for name in $others; do [[ -e $name ]]; done
 	for name in *; do
@@ -38,6 +38,7 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 	done
 }
 
+# bats test_tags=long
 @test "README: make, and make install into a staging folder" {
 	local line name
 	cd "$copy"
@@ -48,7 +49,7 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 	[[ $line == *PREFIX=/usr/local* ]]
 	stage=$BATS_TEST_TMPDIR/stage
 	eval "$line DESTDIR=$stage" >make.out 2>&1 || { tail make.out; return 1; }
-	for name in "${all_programs[@]}" rdmark rdmark-plot; do
+	for name in "${all_programs[@]}" rdmark rdmark-plot rdmark-pairs; do
 		[[ $("$stage/usr/local/bin/$name" --version) == *"$(sed -n 's/^VERSION := //p' Makefile)"* ]]
 		[[ -s $stage/usr/local/share/man/man1/$name.1 ]]
 		[[ -s $stage/usr/local/share/bash-completion/completions/$name ]]

@@ -20,7 +20,7 @@ setup() {
 # The sources of the tree: common/ and the programs.
 sources() {
     local dir
-    for dir in common *_lat *_bw rdmark; do
+    for dir in common *_lat *_bw rdmark pairs; do
         [ ! -d "$dir" ] || find "$dir" -name "${1:-*.[ch]}"
     done | sort
 }
@@ -47,7 +47,10 @@ check_layers() {
             if (!mine) bad("common/" from[2] " is no layer")
             else if (parts == 1 && mine <= n) bad("write it with its layer")
             else if (parts == 1) next
-            else if (mine > n && to[1] == from[1]) next
+            else if (mine > n && to[1] == from[1]) {
+                # What commands of one program share lies above their folders.
+                if (parts == 3 && split($1, at, "/") == 3) bad("another command of " from[1])
+            }
             else if (!(to[1] in rank)) bad(to[1] " is no layer")
             else if (rank[to[1]] > mine) bad("points upward")
         }
@@ -169,8 +172,8 @@ put() {
 @test "layers: common/ and the stand-in for the verbs share no name" {
     local objects=${RDMARK_BIN:-$top/build/bin}/../obj
     names() { nm -gP --defined-only "$@" | awk 'NF >= 3 && $1 !~ /^__gnu_lto/ { print $1 }' | sort -u; }
-    [ -d "$objects/tests/verbs" ] || skip 'the stand-in is not built (make sim)'
-    run comm -12 <(names "$objects"/common/*/*.o) <(names "$objects"/tests/verbs/*.o)
+    [ -d "$objects/tests/standin/verbs" ] || skip 'the stand-in is not built (make sim)'
+    run comm -12 <(names "$objects"/common/*/*.o) <(names "$objects"/tests/standin/verbs/*.o)
     [ -z "$output" ]
 }
 
@@ -218,6 +221,15 @@ put() {
     put a_bw/a_bw.c '#include "b_bw/b.h"'
     run ! check_layers
     [ "$output" = 'a_bw/a_bw.c includes "b_bw/b.h": b_bw is no layer' ]
+}
+
+@test "layers: a command of a program that includes another command is found, what both share is not" {
+    put pairs/run/a.c '#include "pairs/shared.h"' '#include "own.h"'
+    put pairs/pairs.c '#include "pairs/run/a.h"'
+    check_layers
+    put pairs/run/a.c '#include "pairs/judge/b.h"'
+    run ! check_layers
+    [ "$output" = 'pairs/run/a.c includes "pairs/judge/b.h": another command of pairs' ]
 }
 
 @test "layers: an unknown layer and a bare name are found" {

@@ -17,7 +17,7 @@ setup_file() {
 	done
 }
 
-# rdmark starts the programs and rdmark-plot is a script: none of what follows is true of them.
+# rdmark and rdmark-pairs start the programs and rdmark-plot is a script: none of what follows is true of them.
 programs() {
 	local page
 	for page in "$top"/man/*.1.in; do
@@ -62,6 +62,15 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	need_mandoc
 	diff <("$bin/rdmark-plot" --help | options) \
 		<(rendered rdmark-plot.1 | section OPTIONS | grep '^     -' | options)
+}
+
+@test "rdmark-pairs: every option of its commands is in its page, and the other way round" {
+	need_mandoc
+	local command help=$BATS_TEST_TMPDIR/help
+	for command in sweep run judge; do
+		"$bin/rdmark-pairs" "$command" --help
+	done | options | sort -u | grep -vx -e --help >"$help"
+	diff "$help" <(rendered rdmark-pairs.1 | section OPTIONS | grep '^     -' | options | sort -u | grep -vx -e --help)
 }
 
 @test "rdmark: every command and option of its help is in its page" {
@@ -173,7 +182,7 @@ source_keys() {
 	experiment)
 		local program
 		for program in $(programs); do
-			"$bin/$program" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null |
+			"$bin/$program" --json -p 1 --connect-timeout 0 --quiet --flow_label 1,2 localhost 2>/dev/null |
 				jq -r '.experiment | keys[]'
 		done | sort -u
 		;;
@@ -190,6 +199,7 @@ source_keys() {
 		record_fields
 		literals json_row common/report/json.c | grep -vx interrupted
 		literals json_result common/report/json.c
+		literals add_labels common/report/json.c | grep -x flow_labels
 		;;
 	quality)
 		record_columns | sed -n 's/^quality_//p'
@@ -226,6 +236,28 @@ source_keys() {
 	ceilings) literals ceilings_json common/report/explained.c ;;
 	finding) literals finding_to_json common/explain/finding.c ;;
 	reading) literals reading_json common/explain/finding.c ;;
+	player) { literals player_line pairs/run/run_rows.c; literals run_say_player pairs/run/run_rows.c; } | grep -vx -e gbps -e us | uniq | sort -u ;;
+	pair)
+		echo client
+		literals pair_line pairs/run/run_rows.c | grep -vx pair
+		literals run_say_pair pairs/run/run_rows.c | grep -vx -e measured -e cut -e failed
+		literals put_problem pairs/run/run_rows.c
+		echo findings
+		;;
+	pair_finding) literals put_findings pairs/run/run_rows.c | grep -vx findings ;;
+	server)
+		literals player_line pairs/run/run_rows.c
+		literals run_say_server pairs/run/run_rows.c | grep -vx server
+		literals put_problem pairs/run/run_rows.c
+		;;
+	done)
+		literals player_line pairs/run/run_rows.c
+		literals run_say_done pairs/run/run_rows.c | grep -vx 'done'
+		;;
+	judgement) literals judge_json pairs/judge/report_json.c | grep -vx -e gbps -e us ;;
+	suspect) literals suspect_json pairs/judge/report_json.c | grep -vx -e once -e alone_too -e good_alone ;;
+	level) literals player_json pairs/judge/report_json.c ;;
+	input) literals input_json pairs/judge/report_json.c ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/wire/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
 	point) literals varied_point common/report/varied.c ;;
 	interval) literals interval_json common/report/progress.c | uniq ;;
@@ -235,7 +267,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 25))
+	(($(wc -l <<<"$objects") == 34))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")

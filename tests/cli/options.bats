@@ -233,7 +233,7 @@ no_device_here() {
 
 @test "an empty text value is refused" {
 	local option
-	for option in --ib-dev= --json= --csv= --out_json_file=; do
+	for option in --ib-dev= --json= --json-lines= --prom= --csv= --out_json_file=; do
 		cli send_bw "$option"
 		ended cli 2
 		says cli.err "${option%=}" 'needs a value' "$option"
@@ -286,6 +286,7 @@ no_device_here() {
 # shown PROGRAM: the long options of its --help, with their value, if one must be given: "--size=1".
 shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-]*=\?' | grep -o -- '--.*'; }
 
+# bats test_tags=long
 @test "--help shows what is accepted, and no more" {
 	local program option
 	for program in "${all_programs[@]}"; do shown "$program"; done | sort -u >all

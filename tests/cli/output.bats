@@ -192,11 +192,33 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 
 @test "a result file that cannot be written is told at once" {
 	local option
-	for option in --json --csv --out_json_file; do
+	for option in --json --json-lines --prom --csv --out_json_file; do
 		cli send_bw "$option=/no/such/folder/file"
 		ended cli 1
 		says cli.err /no/such/folder/file 'No such file'
+		cli send_bw "$option=$PWD"
+		ended cli 1
+		says cli.err "$PWD" 'Is a directory' 'Fix: '
 	done
+	cli send_bw --json-lines -
+	ended cli 2
+	says cli.err '--json-lines needs the name of a file' 'Fix: use --json for standard output'
+	cli send_bw --prom=-
+	ended cli 2
+	says cli.err '--prom needs the name of a file'
+	cli send_bw --prom f --persistent
+	ended cli 2
+	says cli.err '--prom cannot be used with --persistent' 'Fix: give --prom to the clients'
+	cli rdmark localhost --prom f
+	ended cli 2
+	says cli.err '--prom cannot be used with several tests' 'Fix: name a test'
+	cli send_bw --prom f --list
+	ended cli 2
+	says cli.err '--list cannot be used with --prom'
+	cli send_bw --json-lines f --list
+	ended cli 2
+	says cli.err '--list cannot be used with --json-lines'
+	[[ ! -e f && ! -e ./- ]] || fail 'it was written'
 }
 
 @test "a server that is not there: exit 4 within the deadline, with what to do" {

@@ -92,7 +92,7 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 @test "a tour of nobody: the first failure ends it, with its status and what to start there" {
 	run "$bin/rdmark" 127.0.0.1 -p 1 --connect-timeout 0
 	((status == 4 || status == 77))
-	((status == 77)) || says 'send_lat' 'Fix: start `rdmark server` on 127.0.0.1'
+	((status == 77)) || says 'send_lat' 'Fix: start `rdmark server --auth=none` on 127.0.0.1'
 	run ! grep send_bw <<<"$output"
 	run -2 "$bin/rdmark" 127.0.0.1 --no-such-option
 	says 'send_lat: reading the command line' '--no-such-option'

@@ -41,7 +41,7 @@ files() {
 }
 
 @test "words: the files, functions and structs that comments name exist" {
-	mapfile -t all < <(cd "$top" && find common tests ./*_bw ./*_lat rdmark -name '*.[ch]')
+	mapfile -t all < <(cd "$top" && find common tests ./*_bw ./*_lat rdmark pairs -name '*.[ch]')
 	((${#all[@]} > 300))
 	(cd "$top" && sources "${all[@]}") >lines
 	{

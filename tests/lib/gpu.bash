@@ -5,7 +5,7 @@
 # After rdmark.bash:
 #
 #   driver [KIND]    what is started from now on finds the stand-in for CUDA's driver of that KIND
-#                    (tests/cuda/README.md): cuda if not given, none: none
+#                    (tests/standin/cuda/README.md): cuda if not given, none: none
 #   cell NAME DIRECTION ROUTE    sets cell to the fields of that row of gdr_bw's table in client.out
 #
 # On the verbs stand-in GPU memory can be had by dma-buf and by peermem, on soft-RoCE by peermem.

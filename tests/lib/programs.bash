@@ -8,6 +8,9 @@
 #   programs                               of these, those whose messages go to the peer, of any size
 #   latency_programs, bandwidth_programs   of these
 #   fetching_programs                      the others: READs and atomics, whose data come from there
+#
+# RDMARK_PATHS=yes: programs has only one for each code path: both loops and both operations, in two
+# instead of four. For emulated machines, where each takes minutes; the stand-in has them all.
 
 all_programs=() measuring_programs=() programs=() latency_programs=() bandwidth_programs=()
 fetching_programs=()
@@ -29,4 +32,5 @@ for folder in "${BASH_SOURCE[0]%/*}"/../../*_lat/ "${BASH_SOURCE[0]%/*}"/../../*
 	*) bandwidth_programs+=("$program") ;;
 	esac
 done
+[[ ! ${RDMARK_PATHS-} ]] || programs=(send_bw write_lat)
 unset folder program text

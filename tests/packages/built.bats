@@ -36,7 +36,7 @@ hardened() {
 @test "every program is hardened" {
 	local program
 	((${#all_programs[@]} >= 9))
-	for program in "${all_programs[@]}" "$bin/rdmark"; do
+	for program in "${all_programs[@]}" "$bin/rdmark" "$bin/rdmark-pairs"; do
 		hardened "$program"
 	done
 }

@@ -44,57 +44,77 @@ setup() { cd "$BATS_TEST_TMPDIR" || return; }
 	run ! grep -rlF "$PWD" one/build/bin
 }
 
-@test "the version is the same wherever it stands" {
-	grep -q "^Version: *$version\$" "$top/packaging/rdmark.spec.in"
-	[[ $(grep -m 1 '^\* ' <(sed '1,/^%changelog/d' "$top/packaging/rdmark.spec.in")) == *" $version-"* ]]
+@test "the version stands in the Makefile, and at the head of NEWS" {
 	[[ $(grep -m 1 '^## ' "$top/NEWS.md") == "## $version" ]]
-	grep -q "^rdmark ($version-" "$top/packaging/debian/changelog"
+	run ! grep -rnF "$version" "$top/packaging" --exclude=README.md
 }
 
 # fill [NAME=VALUE…]: what make rpm and make deb ask before they do anything, in a checkout of its own.
-fill() { run env -u RELEASE CONTACT="$contact" HOMEPAGE="$homepage" "$@" here/packaging/fill "$version"; }
+fill() { run env -u RELEASE -u DEBFULLNAME -u DEBEMAIL HOME="$PWD" GIT_CONFIG_NOSYSTEM=1 CONTACT="${contact-}" HOMEPAGE="${homepage-}" "$@" here/packaging/fill "$version"; }
 
-@test "a release carries no placeholder, a snapshot may" {
+@test "no package carries a placeholder; who builds it answers for it; a release needs a contact and a home" {
 	local contact homepage
-	contact=$(sed -n 's/^CONTACT.*:= //p' "$top/Makefile") homepage=$(sed -n 's/^HOMEPAGE.*:= //p' "$top/Makefile")
-	[[ $contact == *@* && $homepage == https://* ]]
 	mkdir -p here/packaging
 	cp "$top/packaging/fill" here/packaging/
 	fill
-	((status == 0))
-	contact='A <a@example.org>' homepage=https://rdmark.test fill RELEASE=1
-	[[ $status == 1 && $output == *'RELEASE=1'*'a@example.org'*CONTACT* ]]
-	contact='A <a@rdmark.test>' homepage=https://www.example.net/x fill RELEASE=1
-	((status == 1))
-	contact='A <a@rdmark.test>' homepage=https://rdmark.test fill RELEASE=1
+	[[ $status == 1 && $output == *'nobody answers'*"Set CONTACT='Name <address>'"* ]]
+	fill DEBFULLNAME=A DEBEMAIL=a@rdmark.test
 	((status == 0))
 	quietly git -C here init
 	quietly git -C here -c user.name=tests -c user.email=tests@localhost commit --allow-empty -m one
+	fill
+	((status == 1))
+	git -C here config user.name B
+	git -C here config user.email b@rdmark.test
+	fill
+	((status == 0))
+	fill RELEASE=1
+	[[ $status == 1 && $output == *'this is a release (RELEASE=1)'* ]]
+	contact='A <a@example.org>' fill
+	[[ $status == 1 && $output == *'a@example.org'*'is a placeholder'* ]]
+	contact='A <a@rdmark.test>' homepage=https://www.example.net/x fill
+	((status == 1))
+	contact='A <a@rdmark.test>' fill RELEASE=1
+	((status == 1))
+	contact='A <a@rdmark.test>' homepage=https://rdmark.test fill RELEASE=1
+	((status == 0))
 	quietly git -C here tag "v$version"
-	contact='A <a@example.com>' homepage=https://rdmark.test fill
+	fill
 	[[ $status == 1 && $output == *"the tag v$version"* ]]
 	contact='A <a@rdmark.test>' homepage=https://rdmark.test fill
 	((status == 0))
-	quietly git -C here -c user.name=tests -c user.email=tests@localhost commit --allow-empty -m two
-	contact='A <a@example.com>' homepage=https://rdmark.test fill
-	((status == 0))
 }
 
-@test "make rpm and make deb refuse a release with a placeholder, before they build" {
+@test "make rpm and make deb refuse a placeholder, before they build" {
 	local kind
 	for kind in rpm deb; do
-		run ! make -C "$top" --no-print-directory "$kind" BUILD="$PWD/none" RELEASE=1 CONTACT='A <a@example.com>'
-		[[ $output == *'a@example.com'*'Set CONTACT and HOMEPAGE'* ]]
+		run ! make -C "$top" --no-print-directory "$kind" BUILD="$PWD/none" CONTACT='A <a@example.com>'
+		[[ $output == *'a@example.com'*'Set CONTACT='* ]]
 		[[ ! -e none ]]
 	done
 }
 
-@test "contact and home are put in wherever they belong, whatever they have in them" {
+# filled [NAME=VALUE…]: the files of a package, here.
+filled() {
 	cp "$top"/packaging/{rdmark.spec.in,debian/control,debian/changelog,debian/copyright} .
-	CONTACT="A & B \\| O'C <a@rdmark.test>" HOMEPAGE='https://rdmark.test/a&b' "$top/packaging/fill" "$version" rdmark.spec.in control changelog copyright
-	run ! grep -E '@(CONTACT|HOMEPAGE)@|example\.com' rdmark.spec.in control changelog copyright
-	(($(grep -cF "A & B \\| O'C <a@rdmark.test>" rdmark.spec.in) == 1))
+	env SOURCE_DATE_EPOCH=86400 "$@" "$top/packaging/fill" "$version" rdmark.spec.in control changelog copyright
+	run ! grep -E '@[A-Z_]+@|example\.com' rdmark.spec.in control changelog copyright
+	((status == 1))
+}
+
+@test "version, date, contact and home are put in wherever they belong, whatever they have in them" {
+	filled CONTACT="A & B \\| O'C <a@rdmark.test>" HOMEPAGE='https://rdmark.test/a&b'
+	grep -qx "Version: *$version" rdmark.spec.in
+	grep -qxF "* Fri Jan 02 1970 A & B \\| O'C <a@rdmark.test> - $version-1" rdmark.spec.in
 	grep -qxF "Maintainer: A & B \\| O'C <a@rdmark.test>" control
 	grep -qxF 'Homepage: https://rdmark.test/a&b' control
 	grep -qx 'URL: *https://rdmark.test/a&b' rdmark.spec.in
+	grep -qxF "rdmark ($version-1) unstable; urgency=medium" changelog
+	grep -qxF " -- A & B \\| O'C <a@rdmark.test>  Fri, 02 Jan 1970 00:00:00 +0000" changelog
+}
+
+@test "without a home no line names one" {
+	filled CONTACT='A <a@rdmark.test>' HOMEPAGE=
+	run ! grep -E '^(URL|Homepage|Source: *$)' rdmark.spec.in control copyright
+	grep -qx 'Source: rdmark' control
 }

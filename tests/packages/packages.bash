@@ -6,6 +6,8 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 version=$(sed -n 's/^VERSION := //p' "$top/Makefile")
 # shellcheck source=tests/lib/programs.bash
 . "$top/tests/lib/programs.bash"
+# shellcheck source=tests/lib/units.bash
+. "$top/tests/lib/units.bash"
 export top version
 
 # quietly COMMAND…: nothing of what we were told reaches it; what it says is shown if it fails, and is in
@@ -54,35 +56,8 @@ uses_gpus() {
 	grep -q -- ' -c -o build/obj/common/host/gpu_cuda.o ' "$BATS_FILE_TMPDIR/built"
 	run ! grep -e -DWITH_CUDA_H "$BATS_FILE_TMPDIR/built"
 	said=said quietly env RDMARK_BIN="$1" RDMARK_PRELOAD="$build/tests/libsimverbs.so" RDMARK_CUDA="$build/tests" \
-		bats -f '^(GPUs at both ends|a GPU at one end only|no GPU at all): ' "$top/tests/e2e/gdr.bats"
+		bats -f '^(GPUs at both ends|a GPU at one end only|no GPU at all): ' "$top/tests/cli/gdr.bats"
 	(($(grep -c '^ok ' said) == 3))
 	run ! grep skip said
 }
 
-# unit_is_right FILE BIN: systemd knows every line of it, and what it starts knows its arguments.
-unit_is_right() {
-	local command
-	command=$(sed -n 's/^ExecStart=//p' "$1")
-	# shellcheck disable=SC2016 # systemd puts in its value
-	[[ $command == '/usr/bin/%i --persistent --max-'*' $RDMARK_OPTIONS' ]]
-	grep -qx 'EnvironmentFile=-/etc/rdmark/%i.conf' "$1"
-	"$2/write_bw" --persistent --help >/dev/null
-	command=$(sed -n 's/^ExecStart=//p' "${1%@.service}-server.service")
-	# shellcheck disable=SC2016 # systemd puts in its value
-	[[ $command == '/usr/bin/rdmark server --max-'*' $RDMARK_OPTIONS' ]]
-	"$2/rdmark" server --help >/dev/null
-	grep -q '^EnvironmentFile=-/etc/rdmark/server.conf$' "${1%@.service}-server.service"
-	run ! grep '%' "${1%@.service}-server.service"
-	grep -q '^Type=notify$' "$1"
-	command -v systemd-analyze >/dev/null || skip 'systemd-analyze is not here'
-	mkdir -p unit
-	sed "s|/usr/bin/%i|$2/%i|" "$1" >unit/rdmark@.service
-	cp unit/rdmark@.service unit/rdmark@write_bw.service
-	sed "s|/usr/bin/rdmark|$2/rdmark|" "${1%@.service}-server.service" >unit/rdmark-server.service
-	local said
-	said=$(systemd-analyze verify --man=no "$PWD"/unit/rdmark{@write_bw,-server}.service 2>&1 | grep -F 'unit/rdmark' || :)
-	[[ -z $said ]] || { echo "$said"; return 1; }
-	systemd-analyze security --help | grep -q offline || return 0 # before systemd 250
-	systemd-analyze security --no-pager --offline=true --threshold=20 unit/rdmark@write_bw.service >said ||
-		{ grep '✗' said; tail -n 1 said; return 1; }
-}

@@ -10,7 +10,7 @@ load packages
 
 setup_file() {
 	command -v rpmbuild >/dev/null || skip 'rpmbuild is not here (make deps)'
-	in_clone make rpm
+	in_clone make rpm CONTACT='Tests <tests@rdmark.test>'
 }
 
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
@@ -35,7 +35,7 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 @test "there is a file for everything, and everything has its place" {
 	local program
 	query -l "$(rpm_of rdmark)" >list
-	for program in "${all_programs[@]}" rdmark; do
+	for program in "${all_programs[@]}" rdmark rdmark-pairs; do
 		grep -qx "/usr/bin/$program" list
 		grep -qx "/usr/share/man/man1/$program.1.gz" list
 	done
@@ -44,13 +44,15 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 	grep -q '/BSD-2-Clause.txt$' list
 	run ! grep -vE '^/usr/(bin/|lib/\.build-id|share/(doc|licenses)/rdmark|share/man/|share/rdmark|share/bash-completion)' list
 	run ! grep '/ib_' list
-	[[ $(query -l "$(rpm_of rdmark-server)") == /etc/rdmark*/systemd/system/rdmark-server.service*/systemd/system/rdmark@.service ]]
+	query -l "$(rpm_of rdmark-server)" >list
+	grep -qx /etc/rdmark list
+	(($(grep -c '/systemd/system/rdmark.' list) == 6))
 	query -l "$(rpm_of rdmark-perftest-compat)" >list
 	(($(grep -c '^/usr/bin/ib_' list) == ${#measuring_programs[@]}))
 	(($(grep -c '^/usr/share/man/man1/ib_' list) == ${#measuring_programs[@]}))
 	(($(grep -c '^/usr/share/bash-completion/completions/ib_' list) == ${#measuring_programs[@]}))
 	query -l "$(rpm_of rdmark-debuginfo)" >list
-	(($(grep -c '^/usr/lib/debug/usr/bin/.*\.debug$' list) == ${#all_programs[@]} + 1)) # and rdmark
+	(($(grep -c '^/usr/lib/debug/usr/bin/.*\.debug$' list) == ${#all_programs[@]} + 2)) # and rdmark, rdmark-pairs
 	query -l "$made"/rdmark-debug*.rpm | grep -q '/src/debug/.*/send_bw.c$'
 }
 
@@ -76,7 +78,7 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 	in_root -i "$(rpm_of rdmark)" "$(rpm_of rdmark-server)" "$(rpm_of rdmark-perftest-compat)"
 	smoke "$PWD/root/usr/bin"
 	MANPATH=$PWD/root/usr/share/man mandoc -Tascii "$PWD/root/usr/share/man/man7/rdmark.7.gz" >/dev/null
-	unit_is_right "$(find root -name rdmark@.service)" "$PWD/root/usr/bin"
+	units_are_right "$(dirname "$(find root -name rdmark@.service)")" "$PWD/root/usr/bin"
 	in_root -V rdmark
 	in_root -e rdmark rdmark-server rdmark-perftest-compat
 	[[ -z $(find root ! -type d ! -path 'root/var/lib/rpm/*') ]]

@@ -20,7 +20,7 @@ emulated_cpu=max,+invtsc,-erms,-fsrm
 emulated_tuning='norandmaps clearcpuid=112'
 
 # machine_describe NAME NUMBER LINK PEER COMMAND…: what the machine will be and do. LINK is the
-# interface under its device; PEER is an address that must answer first, or empty.
+# interface under its device; PEER has the addresses that must answer first, or is empty.
 machine_describe() {
 	local dir=$run/$1
 	mkdir "$dir"

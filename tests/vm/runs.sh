@@ -65,27 +65,39 @@ run_numa() {
 	finish softroce
 }
 
-# run_pair A B: two machines on one wire. QEMU greets once it listens.
+# run_pair LINE…: machines on one wire, which is a hub in the first. QEMU greets once it listens.
 run_pair() {
-	local card=virtio-net-pci,netdev=wire,mac=52:54:00:77:00
+	local names=(a b c d e f g h) all=() i
 	prepare
-	choose_wire
-	machine_describe a 1 eth0 192.168.77.2 sh -c "$1"
-	machine_describe b 2 eth0 192.168.77.1 sh -c "$2"
-	machine_start a -netdev "$wire_listen" -device "$card:01"
+	for ((i = 1; i <= $#; i++)); do
+		all+=("192.168.77.$i")
+	done
+	for ((i = 1; i <= $#; i++)); do
+		machine_describe "${names[i - 1]}" $i eth0 "${all[*]}" sh -c "${!i}"
+	done
+	local hub=(-netdev hubport,id=wire,hubid=0)
+	for ((i = 2; i <= $#; i++)); do
+		choose_wire $i
+		hub+=(-netdev "${wire_listen[i]}" -netdev "hubport,id=port$i,hubid=0,netdev=wire$i")
+	done
+	machine_start a "${hub[@]}" -device "$(card 1 wire)"
 	machine_expect_boot a '{"QMP"' || return
-	machine_start b -netdev "$wire_connect" -device "$card:02"
-	finish a b
+	for ((i = 2; i <= $#; i++)); do
+		machine_start "${names[i - 1]}" -netdev "${wire_connect[i]}" -device "$(card $i "wire$i")"
+	done
+	finish "${names[@]:0:$#}"
 }
 
-# choose_wire: a Unix socket in $run, or a TCP port for a QEMU before 7.2.
+card() { echo "virtio-net-pci,netdev=$2,mac=52:54:00:77:00:0$1"; }
+
+# choose_wire NUMBER: a Unix socket in $run, or a TCP port for a QEMU before 7.2.
 choose_wire() {
-	local unix="addr.type=unix,addr.path=${run//,/,,}/wire" tcp=127.0.0.1:$((RANDOM % 16384 + 32768))
-	wire_listen=stream,id=wire,server=on,$unix
-	wire_connect=stream,id=wire,server=off,$unix
+	local unix="addr.type=unix,addr.path=${run//,/,,}/wire$1" tcp=127.0.0.1:$((RANDOM % 16384 + 32768))
+	wire_listen[$1]=stream,id=wire$1,server=on,$unix
+	wire_connect[$1]=stream,id=wire$1,server=off,$unix
 	"$qemu" -netdev help 2>/dev/null | grep -qx stream && return
-	wire_listen=socket,id=wire,listen=$tcp
-	wire_connect=socket,id=wire,connect=$tcp
+	wire_listen[$1]=socket,id=wire$1,listen=$tcp
+	wire_connect[$1]=socket,id=wire$1,connect=$tcp
 }
 
 # finish NAME…: from booting to the last byte printed. $status becomes the first that is not 0.

@@ -1,0 +1,402 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# --auth and --allow: who proves what to whom, with real munged and with key files; each attack is
+# refused with words of its own, and the next honest client is served.
+
+load ../lib/rdmark
+
+setup_file() {
+	need_device
+	[[ ! ${SKIP_FILE-} ]] || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	umask 022
+	if type munged munge unmunge >/dev/null 2>&1; then
+		(umask 077 && head -c 128 /dev/urandom >munge.key)
+		start_munged now
+		# The same key, and a clock of its own.
+		cat >clock.c <<-'END'
+			#include <stdlib.h>
+			#include <sys/time.h>
+			#include <time.h>
+			time_t time(time_t *t)
+			{
+				struct timespec now;
+				clock_gettime(CLOCK_REALTIME, &now);
+				now.tv_sec += atol(getenv("CLOCK_OFFSET"));
+				if (t)
+					*t = now.tv_sec;
+				return now.tv_sec;
+			}
+		END
+		cc -shared -fPIC -o clock.so clock.c
+		CLOCK_OFFSET=-300 LD_PRELOAD=$PWD/clock.so start_munged past
+		CLOCK_OFFSET=7200 LD_PRELOAD=$PWD/clock.so start_munged future
+	fi
+	(umask 077 && head -c 32 /dev/urandom >key && head -c 33 /dev/urandom >other)
+}
+
+# One that belongs to this user, in this folder; nothing of the system's is touched.
+start_munged() {
+	munged --force --socket="$PWD/$1" --key-file="$PWD/munge.key" --pid-file="$PWD/$1.pid" --log-file="$PWD/$1.log" \
+		--seed-file="$PWD/$1.seed" >&2 3>&-
+}
+
+teardown_file() {
+	local file
+	for file in "$BATS_FILE_TMPDIR"/*.pid; do
+		[[ ! -s $file ]] || kill "$(<"$file")"
+	done
+	local said
+	[[ ! ${RDMARK_DOCUMENTS-} ]] && compgen -G "$BATS_FILE_TMPDIR/*.documents" >/dev/null || return 0
+	said=$("$lib/schema" "$BATS_FILE_TMPDIR"/*.documents 2>&1) || (($? == 77)) || { echo "$said" >&2; return 1; }
+}
+
+need_munge() {
+	[[ -e $BATS_FILE_TMPDIR/now.pid ]] || skip 'no munged here (make deps)'
+	munge=munge:$BATS_FILE_TMPDIR/now
+}
+
+# Those that can be tried here.
+ways() {
+	echo "key:$BATS_FILE_TMPDIR/key"
+	[[ ! -e $BATS_FILE_TMPDIR/now.pid ]] || echo "munge:$BATS_FILE_TMPDIR/now"
+}
+
+over() {
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+served() {
+	client send_lat -n 5 "$@"
+	ended client 0
+}
+
+# refused TEXT…: the client was, and both ends say why.
+refused() {
+	ended client 2
+	says client.err "$@"
+	says server.err "$@"
+}
+
+impostor() {
+	deadline=30 start impostor "$lib/impostor" "$@"
+	finish impostor
+}
+
+@test "both ends have it: every program serves, over one server, too" {
+	local program how
+	while read -r how; do
+		for program in "${programs[@]}"; do
+			server "$program" --auth="$how"
+			client "$program" -n 5 --auth="$how" --json=c.json
+			finish server
+			ended client 0
+			ended server 0
+		done
+		server send_lat --persistent --auth="$how"
+		served --auth="$how"
+		client write_bw -n 5 --auth="$how" # a process of its own serves it
+		ended client 0
+		client send_bw -n 5 -q 1,2 --auth="$how" # two hellos, one connection
+		ended client 0
+		over
+	done < <(ways)
+}
+
+@test "rdmark server, and its tour" {
+	local how
+	how=$(ways | tail -n 1)
+	printf '#!/bin/sh\nexec "$RDMARK_BIN/rdmark" server "$@"\n' >serve
+	chmod +x serve
+	start_server server ./serve --auth="$how"
+	start client rdmark "$host" -p "$port" -n 5 --auth="$how"
+	finish client
+	ended client 0
+	says client.out send_lat write_bw
+	start client rdmark "$host" -p "$port" -n 5
+	finish client
+	ended client 2
+	says client.err 'different --auth: server'
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+@test "only one end has it, or the two have different methods: both say so, and the next one is served" {
+	local how
+	how=$(ways | tail -n 1)
+	server send_lat --persistent --auth="$how"
+	client send_lat -n 5
+	refused "different --auth: server ${how%%:*}, client none. Fix: use --auth="
+	if [[ $how == munge* ]]; then
+		client send_lat -n 5 --auth=key:"$BATS_FILE_TMPDIR/key"
+		refused 'different --auth: server munge, client key. Fix: use --auth=munge on the client'
+	fi
+	served --auth="$how"
+	over
+	server send_lat --persistent
+	client send_lat -n 5 --auth="$how"
+	refused "different --auth: server none, client ${how%%:*}. Fix: start the server with --auth="
+	client send_lat -n 5 --auth=none
+	ended client 0
+	over
+}
+
+@test "an end of the version before: both ends say which to upgrade" {
+	local how=key:$BATS_FILE_TMPDIR/key
+	# What such a server says to a hello of another protocol.
+	fake_server hear hello say '{"type":"error","code":"usage","phase":"agreeing with the client","call":"the two ends have different versions: server rdmark 0.1.0 (protocol 2), client rdmark 0.1.0 (protocol 3)","fix":"upgrade rdmark on the server"}' gone
+	client send_lat --auth="$how"
+	ended client 2
+	says client.err 'different versions: server rdmark 0.1.0 (protocol 2), client rdmark 0.1.0 (protocol 3). Fix: upgrade rdmark on the server'
+	finish stranger
+	heard
+	json <(echo "$message") '.protocol == 3 and .auth == "key" and (has("experiment") | not)'
+	# Such a client begins as one without --auth.
+	server send_lat --persistent --auth="$how"
+	stranger say '{"type":"hello","protocol":2,"version":"0.0.9","test":"send_lat"}' hear error gone
+	says stranger.out 'different --auth: server key, client none'
+	served --auth="$how"
+	over
+}
+
+@test "another key, a file that is no secret" {
+	local how=key:$BATS_FILE_TMPDIR/key
+	server send_lat --persistent --auth="$how"
+	client send_lat -n 5 --auth=key:"$BATS_FILE_TMPDIR/other"
+	refused "the client's credential is invalid" 'The key files of the two ends differ'
+	served --auth="$how"
+	over
+	cp "$BATS_FILE_TMPDIR/key" open
+	chmod 640 open
+	head -c 31 "$BATS_FILE_TMPDIR/key" >short
+	head -c 4097 /dev/zero >long
+	chmod 600 short long
+	mkfifo -m 600 pipe
+	while read -r file wanted; do
+		start server send_lat --auth=key:"$file"
+		finish server
+		ended server 2
+		says server.err "$wanted"
+	done <<-'END'
+		open key file 'open' has mode 0640. Other users can read or change it
+		short key file 'short' has 31 bytes. A key has 32 to 4096 bytes
+		long more than 4096 bytes
+		pipe 'pipe' is not a regular file
+		absent key file 'absent': No such file or directory
+	END
+}
+
+@test "credentials that are wrong: refused, each with its own words, and the next client is served" {
+	local how action only wanted
+	while read -r how; do
+		server send_lat --persistent --auth="$how"
+		while read -r action only wanted; do
+			[[ $only == any || $how == "$only"* ]] || continue
+			impostor client "$port" "$how" "$action"
+			ended impostor 0
+			says impostor.out '"challenge"' "$wanted"
+			says_no impostor.out '"proof"'
+			until_says server.err "$wanted"
+			served --auth="$how"
+		done <<-'END'
+			replay munge the client's credential was used before
+			reflection any the client's credential is one that a server made
+			nonce any the client's credential is for another connection. It was recorded and sent again
+			hello any the client's credential is for another hello
+			foreign any the client's credential is of another program
+			reader munge the client's credential is for another user than uid
+			truncated key the client's credential is malformed
+			truncated munge munge_decode: the client's credential: 
+			oversized any the client's credential is longer than 4096 bytes
+			empty key the client's credential is malformed
+			empty munge munge_decode: the client's credential: 
+			missing any the client sent no credential
+			words any the client sent no credential
+		END
+		# As above but for what is wrong: this one is let in, and its hello read.
+		impostor client "$port" "$how" honest
+		says impostor.out '"proof"' "'hello' has no valid 'test'"
+		over
+	done < <(ways)
+}
+
+@test "a recorded conversation, sent again" {
+	local how
+	while read -r how; do
+		server send_lat --persistent --auth="$how"
+		proxy
+		client send_lat -n 5 --auth="$how"
+		ended client 0
+		finish proxy
+		grep -E '^client .*"(auth|credential)":' conversation | sed 's/^client //' >recorded
+		(($(wc -l <recorded) == 2))
+		kill -TERM "${pid[server]}"
+		finish server
+		server send_lat --persistent --auth="$how"
+		impostor recorded recorded "$port"
+		if [[ $how == munge* ]]; then
+			says impostor.out "the client's credential was used before"
+		else
+			says impostor.out "the client's credential is for another connection"
+		fi
+		served --auth="$how"
+		over
+	done < <(ways)
+}
+
+@test "a server that is not the right one: the client refuses it" {
+	local how action only wanted
+	while read -r how; do
+		while read -r action only wanted; do
+			[[ $only == any || $how == "$only"* ]] || continue
+			start_heard stranger "$lib/impostor" server "$how" "$action"
+			client send_lat -n 5 --auth="$how"
+			await_end
+			finish stranger
+			ended_with_any client 2 3
+			says client.err "$wanted"
+			says_no client.err 'the server (127'
+		done <<-'END'
+			replay munge the server's credential was used before
+			reflection any the server's credential is one that a client made
+			nonce any the server's credential is for another connection
+			hello any the server's credential is for another hello
+			truncated any the server's credential
+			oversized any the server's credential is longer than 4096 bytes
+			missing any the server sent no credential
+			words any 'welcome', but 'proof' was expected
+		END
+	done < <(ways)
+}
+
+@test "clocks that differ: both ends say by how much" {
+	local ahead behind
+	need_munge
+	server send_lat --persistent --auth="$munge"
+	client send_lat -n 5 --auth=munge:"$BATS_FILE_TMPDIR/past"
+	refused 'has expired: the clocks of the two hosts differ by 30' "The clock of the client's host is behind" 'Fix: set both clocks'
+	client send_lat -n 5 --auth=munge:"$BATS_FILE_TMPDIR/future"
+	refused 'is from the future: the clocks of the two hosts differ by ' "The clock of the client's host is ahead"
+	served --auth="$munge"
+	over
+}
+
+@test "--allow: users and groups, names and numbers, at both ends" {
+	local list
+	need_munge
+	for list in root 0 nobody,root 65534,0 @root @0 nobody,@0; do
+		[[ $(id -u) == 0 ]] || break
+		server send_lat --auth="$munge" --allow="$list"
+		served --auth="$munge" --allow="$list"
+		finish server
+		ended server 0
+	done
+	server send_lat --persistent --auth="$munge"
+	client send_lat -n 5 --auth="$munge" --allow=nobody
+	ended client 2
+	says client.err "the server's user $(id -un) (uid $(id -u)) is not allowed. --allow of the client does not have"
+	until_says server.err "the server's user $(id -un) (uid $(id -u)) is not allowed"
+	served --auth="$munge"
+	over
+	server send_lat --persistent --auth="$munge" --allow=nobody,@nogroup
+	client send_lat -n 5 --auth="$munge"
+	refused "the client's user $(id -un) (uid $(id -u)) is not allowed" 'Fix: add the user to --allow of the server'
+	over
+	for list in nosuchuser @nosuchgroup 4294967295 -1 '' 'root,' a,,b; do
+		start server send_lat --auth="$munge" --allow="$list"
+		finish server
+		ended server 2
+		says server.err --allow
+	done
+}
+
+@test "another user's client is refused, and let in by name or by a group" {
+	need_munge
+	[[ $(id -u) == 0 ]] && type setpriv >/dev/null || skip 'only root can be another user'
+	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR"
+	chmod 711 "${BATS_FILE_TMPDIR%/*}" "${BATS_RUN_TMPDIR}"
+	setpriv --reuid=nobody --regid=nogroup --clear-groups test -r "$RDMARK_BIN/send_lat" ||
+		skip 'nobody cannot read the programs'
+	server send_lat --persistent --auth="$munge"
+	through=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	client send_lat -n 5 --auth="$munge" --allow=root
+	through=()
+	refused "the client's user nobody (uid 65534) is not allowed. Without --allow only root (uid 0) and root are allowed"
+	served --auth="$munge"
+	over
+	server send_lat --persistent --auth="$munge" --allow=@nogroup,root
+	through=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	client send_lat -n 5 --auth="$munge" --allow=root
+	through=()
+	says client.err 'RoCE' # on the stand-in one user cannot write to the memory of another
+	says_no client.err 'not allowed'
+	served --auth="$munge"
+	over
+}
+
+@test "no munged: said at the server's start, with what was found" {
+	need_munge
+	while read -r socket wanted; do
+		start server send_lat --auth=munge:"$socket"
+		finish server
+		ended server 77
+		says server.err "$wanted"
+	done <<-END
+		$PWD/nowhere/socket The folder $PWD/nowhere does not exist: munge is not installed, or this is a container without it
+		$PWD/socket munged is not running
+	END
+	start client send_lat --auth=munge:"$PWD/socket" -p 1 "$host"
+	finish client
+	ended client 77
+	says client.err 'munged is not running. Fix: start munged'
+}
+
+@test "strangers cannot get in line, nor in the way of who is in it" {
+	local how
+	how=$(ways | tail -n 1)
+	server send_lat --persistent --auth="$how"
+	start first send_lat -D 30 -p "$port" --auth="$how" "$host"
+	until_says first.err 'messages of'
+	stranger say '{"type":"hello","protocol":2,"version":"0.1.0","test":"send_lat"}' hear-any gone
+	says stranger.out '"error"' 'different --auth'
+	says_no stranger.out '"busy"'
+	start second send_lat -n 5 -p "$port" --auth="$how" "$host"
+	until_says second.err 'the server is busy with'
+	impostor client "$port" "$how" nonce
+	says impostor.out 'for another connection'
+	kill -INT "${pid[first]}"
+	finish first second
+	ended second 0
+	over
+}
+
+# Whether one of the libraries was loaded into a run with these options, at either end; and $said, what was said.
+loaded() {
+	rm -f loaded.*
+	export LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/loaded
+	server send_lat "$@"
+	proxy
+	client send_lat -n 5 "$@"
+	unset LD_DEBUG LD_DEBUG_OUTPUT
+	finish server proxy
+	ended client 0
+	ended server 0
+	said=$(sed -nE 's/^(client|server) .*"type":"([a-z]+)".*/\1 \2/p' conversation | grep -v alive | head -n 6 | tr '\n' ' ')
+	grep -qE 'lib(munge|crypto)\.so' loaded.*
+}
+
+@test "without --auth a run costs what it did: no library is opened, no message added" {
+	local plain='client hello server welcome client qps server qps client round '
+	loaded --auth=key:"$BATS_FILE_TMPDIR/key" || fail 'none is found where one must be'
+	[[ $said == 'client hello server challenge client credential server proof server welcome client qps ' ]]
+	! loaded --auth=none || fail 'it loads a library'
+	[[ $said == "$plain"* ]]
+	! loaded || fail 'it loads a library'
+	[[ $said == "$plain"* ]]
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
+#
+# --post-api: streams posted by ibv_post_send or by ibv_wr_*, in every form that they have.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# Posted by the calls $1: the data are those that were sent, in order and number.
+verified() {
+	local calls=$1
+	shift
+	pair "$@" --verify --json
+	json client.out '.status == "ok" and .effective.calls == $calls
+		and ([.results[] | ends.verification // empty] | length > 0 and all(.messages > 0 and .errors == 0))' --arg calls "$calls"
+}
+
+# bats test_tags=rxe
+@test "ibv_wr_*: SENDs, WRITEs and WRITEs with immediate" {
+	verified ibv_wr send_bw --post-api wr -n 300 -s 4096
+	verified ibv_wr write_bw --post-api wr -n 300 -s 4096
+	verified ibv_wr write_bw --post-api wr --write_with_imm -n 300 -s 4096
+}
+
+@test "ibv_wr_*: inline, in lists that fit and that do not, odd numbers of messages" {
+	verified ibv_wr send_bw --post-api wr -n 331 -s 24 -I 24 -l 8
+	verified ibv_wr write_bw --post-api wr -n 331 -s 24 -I 24 -l 7 -t 30
+	verified ibv_wr write_bw --post-api wr -n 97 -s 24 -I 0 -l 32
+	verified ibv_wr write_bw --post-api wr --write_with_imm -n 65 -s 24 -I 24 -Q 5
+}
+
+# bats test_tags=rxe
+@test "ibv_wr_*: UC and UD, several QPs and threads, both ways, by a schedule" {
+	verified ibv_wr write_bw --post-api wr -c UC -n 200 -s 2048
+	verified ibv_wr send_bw --post-api wr -c UD -n 64 -s 1024 -I 0
+	verified ibv_wr send_bw --post-api wr -c UD -n 64 -s 16 -I 16
+	verified ibv_wr send_bw --post-api wr -q 3 --threads 2 -n 100 -s 512
+	verified ibv_wr send_bw --post-api wr -b -q 2 -n 100 -s 512
+	verified ibv_wr write_bw --post-api wr --rate_limit 2000p -n 100 -s 512
+	pair write_bw --post-api wr -e -n 100 -s 512
+}
+
+@test "send: never by the others, and nothing is tried" {
+	verified ibv_post_send write_bw --post-api send -n 300 -s 64 -v
+	json client.out '.effective.calls_ns == null and .effective.other_calls_ns == null'
+	says_no client.err 'posting:'
+}
+
+# bats test_tags=rxe
+@test "auto: the warm-up tries both, and the choice is shown with what it stands on" {
+	pair write_bw -n 300 -s 64 --warmup 200 --json
+	says_no client.err 'posting:'
+	pair write_bw -n 300 -s 64 --warmup 200 --json -v
+	says client.err 'posting: ibv_' 's each (ibv_'
+	json client.out '.effective | .calls_ns > 0 and .other_calls_ns > 0
+		and (.calls == "ibv_post_send" or .calls_ns < .other_calls_ns)'
+}
+
+@test "auto: too short a warm-up decides nothing" {
+	pair write_bw -n 300 -s 64 --warmup 5 --json
+	json client.out '.effective | .calls == "ibv_post_send" and .calls_ns == null'
+	pair write_bw -n 300 -s 64 --warmup 0 --json
+	json client.out '.effective | .calls == "ibv_post_send" and .calls_ns == null'
+}
+
+@test "--reversed: the server posts, and says by which calls" {
+	server send_bw --json=server.json
+	client send_bw --reversed --post-api wr -n 300 -s 64
+	finish server
+	ended client 0
+	ended server 0
+	json server.json '.effective.calls == "ibv_wr"'
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
+#
+# The calls of a stream on devices that have them all, some or none.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+@test "a device without ibv_wr_*: auto goes without, wr says so" {
+	export SIMVERBS_DEVICES='sim0 gid.0=v2/127.0.0.1 noqpex'
+	pair write_bw -n 300 -s 64 --json
+	json client.out '.effective | .calls == "ibv_post_send" and .calls_ns == null'
+	server write_bw
+	client write_bw --post-api wr -n 300
+	serves_next write_bw
+	ended client 77
+	says client.err '--post-api wr: sim0 does not support the ibv_wr_* calls' 'Fix: '
+}
+
+@test "the receiver polls by ibv_start_poll if that is told or quicker, with bad completions, too" {
+	server send_bw --json=server.json
+	client send_bw --post-api wr -n 3000 -s 64 -q 2
+	finish server
+	ended server 0
+	json server.json '.effective.calls == "ibv_start_poll"'
+	SIMVERBS_FAULT=wc:700:WR_FLUSH_ERR server send_bw
+	client send_bw --post-api wr -n 3000 -s 64
+	finish server
+	ended server 1
+	says server.err 'receive of 64 B'
+}
+
+@test "a device without extended CQs: the receiver polls as ever" {
+	export SIMVERBS_DEVICES='sim0 gid.0=v2/127.0.0.1 nocqex'
+	server send_bw --json=server.json
+	client send_bw --post-api wr -n 300 -s 64
+	finish server
+	ended client 0
+	ended server 0
+	json server.json '.effective.calls == "ibv_poll_cq"'
+}
+
+# Its library's ibv_next_poll is broken.
+@test "soft-RoCE's CQs are never extended" {
+	export SIMVERBS_DEVICES='rxe0 gid.0=v2/127.0.0.1 vendor=0xffffff'
+	server send_bw --json=server.json
+	client send_bw --post-api wr -n 300 -s 64
+	finish server
+	ended client 0
+	json server.json '.effective.calls == "ibv_poll_cq"'
+}
+
+@test "a post that fails is told by its name" {
+	server write_bw
+	SIMVERBS_FAIL=ibv_wr_complete:300:ENOMEM client write_bw --post-api wr -n 3000 -s 64
+	finish server
+	ended client 1
+	says client.err 'ibv_wr_complete' 'Cannot allocate memory'
+}

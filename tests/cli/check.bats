@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # what lib/rdmark.bash sets and reads
+#
+# What --check finds on machines that nobody has at hand, and what it leaves alone.
+
+load ../lib/rdmark
+load ../lib/machine
+
+# Those DEVICES, in sysfs, too.
+on() {
+	export SIMVERBS_DEVICES=$1
+	rm -rf sys dev
+	"$root/build/tests/simverbs-sysfs" sys || skip 'no simverbs-sysfs here'
+	export RDMARK_SYSFS=$PWD/sys
+}
+
+check() {
+	start check "$@"
+	finish check
+}
+
+@test "--check: a healthy port has one line, exit status 0" {
+	on 'mlx5_0 link=ib speed=NDR width=4 lid=1 sm_lid=1 pcie_gts=32 pcie_width=16'
+	check send_bw --check
+	ended check 0
+	silent check.err
+	grep -q '^mlx5_0 port 1: ok: ACTIVE, InfiniBand, 400 Gb/s, MTU 4096' check.out || fail 'no such line'
+	grep -q '^1 port: 0 faults, ' check.out || fail 'no sum'
+}
+
+@test "--check: each finding on its port, a fault is exit status 6" {
+	on 'ib0 link=ib sm_lid=1 speed=EDR width=4; ib1 link=ib sm_lid=1 speed=QDR width=4; ib2 link=ib speed=EDR state=INIT'
+	echo 3 >sys/class/infiniband/ib0/ports/1/counters/symbol_error
+	echo 255 >sys/class/infiniband/ib0/ports/1/counters/link_downed
+	check send_lat --check
+	ended check 6
+	says check.out 'ib0 port 1: note: the port has counted errors since it was reset: counters/symbol_error 3' \
+		'ib0 port 1: note: error counters are at their top, so changes cannot be seen: counters/link_downed 255' \
+		'ib1 port 1: warn: the link runs at 32 Gb/s, and another port of this kind at 100 Gb/s' \
+		'ib2 port 1: fault: ib2 port 1 is INIT. The link is up, but no subnet manager has configured the port. Next: ' \
+		'[port_not_active]' '3 ports: 1 fault, 1 warning, '
+	check send_lat --check -d ib0
+	ended check 0
+	says_no check.out 'ib1 port'
+	check send_lat --check -d ib0,ib1
+	ended check 0
+	says check.out 'ib1 port' '2 ports: '
+	says_no check.out 'ib2 port'
+	check gdr_bw --check -d ib9
+	ended check 2
+	says check.err "ib9" 'Fix: '
+}
+
+@test "--check: an active port without a subnet manager, PFC on no priority, a GPU far away or without a route" {
+	on 'ib0 link=ib; roce0 gid.0=v2/127.0.0.1/lo; ib1 link=ib state=INIT'
+	mkdir sys/dcb
+	echo 'pfc_en: 0x00' >sys/dcb/lo
+	check send_lat --check
+	ended check 6
+	says check.out 'ib0 port 1: warn: the port knows no subnet manager (SM LID 0). ' 'Next: start one' '[no_subnet_manager]' \
+		'roce0 port 1: note: no priority of lo has PFC. ' '[no_pfc]' '3 ports: 1 fault, 1 warning, '
+	echo 'pfc_en: 0x08' >sys/dcb/lo
+	check send_lat --check
+	says check.out 'roce0 port 1: ok: '
+	machine node
+	mkdir -p "$RDMARK_SYSFS"/bus/pci/drivers/nvidia/0000:45:00.0 "$RDMARK_SYSFS"/module/nvidia
+	echo POE >"$RDMARK_SYSFS"/module/nvidia/taint
+	check send_lat --check
+	ended check 0
+	says check.out 'host: note: nvidia_peermem is not loaded, and ' '[no_gpu_route]'
+	says_no check.out NCCL_NET_GDR
+	[[ $(uname -m) != aarch64 ]] || return 0
+	says check.out 'host: note: the GPU is farther than PXB from every active port: 0000:45:00.0 and sim0 are connected between two PCIe host bridges of one NUMA node (NODE). '
+}
+
+@test "--check: as a document, to stdout and to a file" {
+	on 'ib0 link=ib speed=EDR state=DOWN'
+	check write_bw --check --json
+	ended check 6
+	[[ $(jq -c '[.ports[] | .device, .port, (.findings[] | .code, .level)]' check.out) == \
+		'["ib0",1,"port_not_active","fault"]' ]] || fail 'not that document'
+	mv check.out first.json
+	check write_bw --check --json=second.json
+	ended check 6
+	silent check.out
+	diff first.json second.json
+	check write_bw --check --json=/nonexistent/x
+	ended check 1
+	says check.err /nonexistent/x 'No such file'
+}
+
+@test "--check: a host and --csv are refused" {
+	on 'ib0 link=ib'
+	check send_bw --check host
+	ended check 2
+	says check.err '--check cannot be used with HOST' 'Fix: '
+	check send_bw --check --csv
+	ended check 2
+}
+
+@test "--check: NCCL's variables, each with its reason, where NCCL would choose otherwise" {
+	on 'ib0 link=ib speed=NDR width=4 netdev=ib0 pci=0000:41:00.0; ib1 link=ib speed=NDR width=4 pci=0000:42:00.0
+		roce0 part=4117 speed=EDR width=1 netdev=eth0 pci=0000:01:00.0 gid.0=v1/::ffff:10.0.0.1 gid.1=v2/::ffff:10.0.0.1'
+	printf '%s\n' 'eth0 10.0.0.1' 'ib0 10.1.0.1' >sys/addresses
+	check send_bw --check
+	ended check 0
+	silent check.err
+	says check.out $'\nrdmark: NCCL_IB_HCA==ib0:1,ib1:1: roce0 has 25 Gb/s, the others up to 400\n' \
+		$'\nrdmark: NCCL_SOCKET_IFNAME==eth0: NCCL would connect over ib0, the interface of ib0\n3 ports: '
+	says_no check.out NCCL_IB_GID NCCL_NET_GDR
+	through=(env 'NCCL_IB_HCA==ib0,ib1' NCCL_SOCKET_IFNAME=ib)
+	check send_bw --check
+	ended check 0
+	says_no check.out NCCL_IB_HCA
+	says check.out 'the interface of ib0; the environment has "ib"'
+	through=()
+	check send_bw --check --json
+	[[ $(jq -c '[.nccl[] | keys, .variable, .value, .reason]' check.out) == \
+		'[["reason","value","variable"],"NCCL_IB_HCA","=ib0:1,ib1:1","roce0 has 25 Gb/s, the others up to 400",'* ]] ||
+		fail 'not that document'
+}
+
+@test "--check: NCCL's variables: the GID of a port without IPv4; a healthy host needs none" {
+	on 'roce0 gid.0=v1/fe80::1 gid.1=v2/fe80::1 gid.2=v1/2001:db8::1 gid.3=v2/2001:db8::1'
+	check send_bw --check
+	ended check 0
+	says check.out 'rdmark: NCCL_IB_GID_INDEX=3: it is the first RoCE v2 IPv6 GID of roce0, and NCCL would use 0 (RoCE v1)'
+	on 'roce0 gid.0=v1/fe80::1 gid.1=v2/fe80::1 gid.2=v1/::ffff:10.0.0.1 gid.3=v2/::ffff:10.0.0.1'
+	check send_bw --check
+	ended check 0
+	says_no check.out NCCL
+	check send_bw --check --json
+	[[ $(jq -c .nccl check.out) == '[]' ]] || fail 'no empty array'
+}
+
+@test "--check: NCCL's variables: a GPU behind another root port" {
+	local name
+	[[ $(uname -m) != aarch64 ]] || skip 'the GPU may be attached to the CPU by NVLink'
+	for name in phb pxb; do
+		machine $name
+		mkdir -p "$RDMARK_SYSFS"/bus/pci/drivers/nvidia/0000:45:00.0
+		check gdr_bw --check
+		ended check 0
+		mv check.out $name.out
+	done
+	says phb.out 'NCCL_NET_GDR_LEVEL=PHB: sim0 and GPU 0000:45:00.0 are connected through a PCIe host bridge (PHB), and NCCL uses'
+	says_no pxb.out NCCL
+}

@@ -1,0 +1,368 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# Every file in contrib/examples/ does what its head says.
+
+load ../lib/rdmark
+load ../lib/gpu
+
+setup_file() { need_device; }
+
+# example NAME ARG…: to its end.
+example() {
+	start example "$root/contrib/examples/$1" "${@:2}"
+	finish example
+}
+
+# They find the programs as a user's shell does.
+installed() { export PATH=$RDMARK_BIN:$PATH; }
+
+stay() { # NAME VARIABLE PROGRAM ARG…: a server that stays; its port is in VARIABLE
+	local deadline=200
+	start_server "$1" "$3" --persistent "${@:4}"
+	export "$2=$port"
+}
+
+# Nothing listens on port 1; whoever is to be found there will not be.
+nobody=1
+
+@test "each has a head that says what it is for, and a test here" {
+	local file name
+	for file in "$root"/contrib/examples/*; do
+		name=${file##*/}
+		[[ -x $file ]] || fail "$name cannot be run"
+		[[ $(sed -n 2p "$file") == '# SPDX-License-Identifier: '* && $(sed -n 4p "$file") == "# $name "* ]] || fail "$name: its head"
+		grep -qE "^	example $name|examples/$name" "$BATS_TEST_FILENAME" "$lib/../cli/launchers.bats" || fail "$name: no test"
+		bash -n "$file"
+	done
+}
+
+@test "sweep: a row and a document for each of tests x QPs x sizes; no server is left" {
+	installed
+	export TESTS='send_bw write_bw' QPS='1 2' SIZES='64 4k 64k' ITERS=50
+	example sweep
+	ended example 0
+	silent example.err
+	[[ $(grep -c '^test,' sweep.csv) == 1 && $(grep -c ',client,' sweep.csv) == 12 ]] || fail "$(<sweep.csv)"
+	json sweep.json 'length == 12 and all(.[]; .status == "ok")
+		and (map([.test, .results[0].qps, .results[0].message_bytes]) | unique | length) == 12' -s
+	if command -v gnuplot >/dev/null; then
+		start plot rdmark-plot sweep.json
+		finish plot
+		ended plot 0
+		says plot.out 'send_bw, 1 QP' 'write_bw, 2 QPs'
+	fi
+	example sweep # once more: it adds
+	[[ $(grep -c '^test,' sweep.csv) == 1 && $(grep -c ',client,' sweep.csv) == 24 ]] || fail "$(<sweep.csv)"
+	TESTS='no_such_test' example sweep
+	ended example 1
+	says example.err 'no_such_test did not start'
+}
+
+# plugin STATUS TEXT ARG…: check_rdmark with these ends so, with one line.
+plugin() {
+	example check_rdmark "${@:3}"
+	ended example "$1"
+	says example.out "$2"
+	[[ $(wc -l <example.out) == 1 ]] || fail 'not one line'
+	silent example.err
+}
+
+@test "check_rdmark: Nagios' codes, a line, and performance data in base units" {
+	installed
+	local run port
+	stay bw port write_bw
+	run=(write_bw -p "$port" -n 200 "$host")
+	plugin 0 'RDMARK OK - write_bw to ' "${run[@]}"
+	[[ $(<example.out) =~ ' Gb/s'.*'|bandwidth='[1-9][0-9]*'B;;;0'$ ]] || fail 'performance data'
+	plugin 1 'RDMARK WARNING - write_bw to ' -w 100000 -c 0 "${run[@]}"
+	[[ $(<example.out) == *'B;12500000000000;0;0' ]] || fail 'limits'
+	plugin 2 'RDMARK CRITICAL - write_bw to ' -c 100000 "${run[@]}"
+	plugin 1 'us' -w 0.001 -c 1000000 send_lat -p "$port" -n 200 "$host"
+	[[ $(<example.out) =~ 'p99 '.*'|latency_p99='[0-9.e-]+'s;1e-09;1;0'$ ]] || fail 'performance data of a latency'
+	plugin 2 'Connection refused' write_bw -p "$nobody" "$host"
+	plugin 2 'no result in 1 s' -t 1 write_bw -p "$port" -D 20 "$host"
+	plugin 3 'has only' write_bw -p "$port" -x 99 "$host"
+	plugin 3 'not a number' -w x "${run[@]}"
+	plugin 3 'needs a PEER' write_bw
+	plugin 3 'no_such is not installed' no_such "$host"
+	example check_rdmark # whatever this host is
+	[[ $(<example.out) == 'RDMARK '@(OK|WARNING|CRITICAL|UNKNOWN)' - '?* ]] || fail 'no state'
+}
+
+# nhc CHECK ARG…: as Node Health Check calls it, which gives it die and log.
+nhc() {
+	cat >nhc.sh <<-END
+		die() { echo "\$2"; exit "\$1"; }
+		log() { echo "log: \$*"; }
+		. "$root/contrib/examples/rdmark.nhc"
+		"\$@"
+	END
+	start example /bin/bash nhc.sh "$@"
+	finish example
+}
+
+@test "rdmark.nhc: links that are well; too slow; none; a peer that answers, and none that does" {
+	installed
+	PATH=$root/contrib/examples:$PATH
+	example rdmark.nhc
+	ended example 0
+	nhc check_rdmark_links
+	ended example 0
+	silent example.out
+	nhc check_rdmark_links 100000
+	ended example 1
+	[[ $(<example.out) =~ ^'check_rdmark_links: '.*' port 1: '.*' of 100000 Gb/s'$ ]] || fail 'which link is too slow?'
+	nhc check_rdmark_links 0 no_such
+	ended example 1
+	says example.out "check_rdmark_links: " "there is no RDMA device 'no_such'"
+	stay bw BW_PORT write_bw
+	stay lat LAT_PORT send_lat
+	export MAX_P99_US=0 DURATION=0.2 PATIENCE=3
+	echo "$host" >peers
+	nhc check_rdmark_peer peers 0
+	ended example 0
+	silent example.out
+	nhc check_rdmark_peer peers 2000
+	ended example 1
+	says example.out "check_rdmark_peer: health-check: " '2000 % are wanted'
+	: >peers
+	nhc check_rdmark_peer peers
+	ended example 0
+	says example.out 'log: check_rdmark_peer: no hosts in peers'
+	PATH=/bin:/usr/bin nhc check_rdmark_links
+	ended example 0
+	says example.out 'log: rdmark.nhc: rdmark is not installed'
+}
+
+@test "slurm-check: drains what is not healthy, and nothing else" {
+	export SLURM_CHECK_PATH=$RDMARK_BIN:$PWD/bin:$PATH SLURM_CHECK_LOCK=$PWD/lock SLURMD_NODENAME=n7
+	export MAX_P99_US=0 DURATION=0.2 PATIENCE=3
+	mkdir bin
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >drained\n' >bin/scontrol
+	chmod +x bin/scontrol
+	echo n7 >peers
+	example slurm-check peers drain
+	ended example 0
+	says example.err 'no hosts in peers'
+	echo "$host" >>peers
+	stay bw BW_PORT write_bw
+	stay lat LAT_PORT send_lat
+	MIN_PERCENT=0 example slurm-check peers drain
+	ended example 0
+	silent example.err
+	export MIN_PERCENT=2000
+	example slurm-check peers
+	ended example 1
+	says example.err '2000 % are wanted'
+	[[ ! -e drained ]] || fail 'drained without being told to'
+	flock "$PWD/lock" true
+	example slurm-check peers drain
+	ended example 1
+	grep -qx 'NodeName=n7' drained
+	grep -q '^Reason=rdmark: health-check: .* are wanted$' drained
+	rm drained
+	exec {lock}>lock
+	flock "$lock"
+	example slurm-check peers drain
+	exec {lock}>&-
+	ended example 0
+	SLURM_CHECK_PATH=/bin:/usr/bin example slurm-check peers drain
+	ended example 0
+	[[ ! -e drained ]] || fail 'drained for what is no fault of the node'
+}
+
+@test "health-check: well; too slow; unsteady; nobody there; one good peer is enough" {
+	installed
+	stay bw BW_PORT write_bw
+	stay lat LAT_PORT send_lat
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.2 PATIENCE=3
+	example health-check "$host"
+	ended example 0
+	silent example.err
+	MIN_PERCENT=2000 example health-check "$host"
+	ended example 1
+	says example.err "-> $host: write_bw: " "% of the link's" '2000 % are wanted' 'drain: scontrol update nodename='
+	[[ $(wc -l <example.err) == 2 ]] || fail 'not a line for the failure and one to drain'
+	MAX_P99_US=0.001 example health-check "$host"
+	ended example 1
+	says example.err "-> $host: send_lat: p99 is" '0.001 us are wanted'
+	MIN_PERCENT=1 BW_PORT=$nobody PATIENCE=0 example health-check "$host"
+	ended example 1
+	says example.err 'write_bw: ' 'Connection refused' drain
+	[[ $(wc -l <example.err) == 2 ]] || fail 'a run that failed was judged, too'
+	example health-check no..host "$host"
+	ended example 0
+	says example.err '-> no..host: '
+	example health-check
+	ended example 2
+}
+
+@test "health-check: a run that leaves no document is not judged by that of the peer before" {
+	installed
+	stay bw BW_PORT write_bw
+	stay lat LAT_PORT send_lat
+	mkdir made-up
+	cat >made-up/write_bw <<-END
+		#!/bin/bash
+		[[ \${*: -1} == "$host" ]] || exit 139
+		exec "$RDMARK_BIN/write_bw" "\$@"
+	END
+	chmod +x made-up/write_bw
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.2 PATIENCE=3
+	PATH=$PWD/made-up:$PATH example health-check "$host" no..host
+	ended example 0
+	says example.err 'no..host: write_bw: it exited with status 139 without a document'
+	[[ $(grep -cF 'no..host: write_bw: ' example.err) == 1 ]] || fail 'a run that failed was judged, too'
+}
+
+@test "health-check: a run that the peer's server cut short is not judged" {
+	installed
+	stay lat LAT_PORT send_lat
+	mkdir made-up
+	cat >made-up/write_bw <<-'END'
+		#!/bin/bash
+		for option; do
+			[[ $option != --json=* ]] ||
+				echo '{"status": "interrupted", "ends": {}, "results": [{"bandwidth_gbps": 1e9}]}' >"${option#--json=}"
+		done
+	END
+	chmod +x made-up/write_bw
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.1 PATIENCE=3
+	PATH=$PWD/made-up:$PATH example health-check "$host"
+	ended example 1
+	says example.err 'write_bw: interrupted'
+}
+
+# only COMMAND…: these are there for a check, and what any script needs.
+only() {
+	local command
+	rm -rf few
+	mkdir few
+	for command in bash perl mktemp rm uname "$@"; do ln -s "$(command -v "$command")" few/; done
+}
+
+@test "checks: without jq, or without rdmark in PATH, nobody is drained" {
+	local name
+	for name in health-check gpu-check; do
+		only
+		PATH=$PWD/few example $name "$host"
+		ended example 77
+		[[ $(cat example.out example.err) == "$name: jq is not installed. Fix: install it, "* ]] || fail 'not that jq is missing'
+		only jq
+		PATH=$PWD/few example $name "$host"
+		ended example 77
+		[[ $(cat example.out example.err) == "$name: "*_bw' is not installed. Fix: install it, '* ]] || fail 'not that rdmark is missing'
+	done
+}
+
+@test "a name that is no host's, and a run that fails: a line, and the status" {
+	installed
+	# No name server is asked for a name with two dots: whether there is one here does not matter.
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.1 PATIENCE=20
+	example health-check no..host
+	ended example 2
+	says example.err 'no..host: write_bw: ' 'The name does not resolve'
+	says_no example.err drain
+	PATIENCE=0 BW_PORT=$nobody LAT_PORT=$nobody example health-check no..host "$host"
+	ended example 1
+	says example.err drain
+	example gpu-check no..host
+	ended example 2
+	says example.out 'The name does not resolve'
+	example trend t.csv no..host
+	ended example 2
+	says example.err 'The name does not resolve'
+	TESTS=write_bw QPS=1 SIZES='64 9zz' ITERS=5 example sweep
+	ended example 2
+	says example.err "invalid value '9zz'"
+	mkdir -p made-up
+	printf '#!/bin/sh\necho "ssh: no such host $1" >&2\nexit 255\n' >made-up/ssh
+	chmod +x made-up/ssh
+	PATH=$PWD/made-up:$PATH TESTS=write_bw example sweep no..host
+	ended example 1
+	says example.err 'ssh: no such host no..host' 'sweep: write_bw did not start on no..host'
+}
+
+gdr_says() { # LEVEL STATUS: what made-up/gdr_bw puts into its document, and ends with
+	mkdir -p made-up
+	cat >made-up/gdr_bw <<-END
+		#!/bin/bash
+		for option; do
+			[[ \$option != --json=* ]] || echo '{"verdict": {"level": "$1", "text": "$1 as made up"}}' >"\${option#--json=}"
+		done
+		exit $2
+	END
+	chmod +x made-up/gdr_bw
+}
+
+@test "gpu-check: PASS; too slow; nobody knows; no GPU; nobody there" {
+	installed
+	driver
+	stay gdr PORT gdr_bw
+	export WITHIN=100 DURATION=0.1 PATIENCE=3
+	example gpu-check "$host"
+	ended example 0
+	says example.out "gpu-check: " "-> $host: PASS"
+	[[ $(wc -l <example.out) == 1 ]] || fail 'more than one line'
+	# Host memory that is far below what is said to be usual here is no matter of the GPU, but no pass.
+	EXPECTED=900000 WITHIN=90 example gpu-check "$host"
+	ended example 1
+	says example.out 'WARN host memory itself is slow'
+	gdr_says INCONCLUSIVE 6
+	PATH=$PWD/made-up:$PATH example gpu-check "$host"
+	ended example 4
+	says example.out "-> $host: INCONCLUSIVE"
+	local code
+	for code in 130 143 4 3; do # a run that did not get there, whoever ended it
+		gdr_says UNAVAILABLE $code
+		PATH=$PWD/made-up:$PATH example gpu-check "$host"
+		ended example $((code > 128 ? 4 : 3))
+	done
+	PORT=$nobody PATIENCE=0 example gpu-check "$host"
+	ended example 3
+	says example.out 'Connection refused'
+	# A server that is stopped says nothing of this node.
+	port=$PORT
+	proxy
+	PORT=$port DURATION=100 start example "$root/contrib/examples/gpu-check" "$host"
+	await 'client round'
+	kill -TERM "${pid[gdr]}"
+	finish example gdr proxy
+	ended example 3
+	says example.out 'UNAVAILABLE no verdict: the run did not finish'
+	driver none
+	start_server plain gdr_bw --persistent
+	PORT=$port example gpu-check "$host"
+	ended example 77
+	says example.out 'UNAVAILABLE'
+	example gpu-check
+	ended example 2
+}
+
+@test "trend: rows are added; what is worse than usual is told" {
+	local n
+	installed
+	stay bw PORT write_bw
+	export DURATION=0.1
+	for n in 1 2 3 4; do
+		BELOW=1 example trend t.csv "$host" -p "$PORT"
+		ended example 0
+	done
+	[[ $(wc -l <t.csv) == 5 ]] || fail "$(<t.csv)"
+	# Rows of runs that were cut short are not counted, and not judged.
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { $at["status"] = "interrupted" } 1' OFS=, t.csv >cut.csv
+	BELOW=100000 example trend cut.csv "$host" -p "$PORT"
+	ended example 0
+	BELOW=100000 example trend t.csv "$host" -p "$PORT"
+	ended example 6
+	says example.err 't.csv: ' '% of the usual'
+	PORT=$nobody
+	example trend t.csv "$host" -p "$PORT" --connect-timeout 0
+	ended example 4
+	[[ $(wc -l <t.csv) == 6 ]] || fail "$(<t.csv)"
+	example trend t.csv
+	ended example 2
+}

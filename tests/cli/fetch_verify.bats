@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san,long
+# shellcheck disable=SC2016,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# --verify finds READs that bring wrong data, and atomics that are lost, done twice or return something
+# else; in what class each falls. Those of messages that go to the peer are in verify.bats.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# The first message of the first window, behind 6 that are timed, and of the second one.
+readonly first=7 next=1031
+
+# damaged SIDE FAULT PROGRAM ARG…: a pair of which SIDE has that fault.
+damaged() {
+	local through=()
+	[[ $1 != server ]] || through=(env "SIMVERBS_FAULT=$2")
+	server "$3" --json=s.json
+	through=()
+	[[ $1 != client ]] || through=(env "SIMVERBS_FAULT=$2")
+	start_client "$3" --verify -n 5 --warmup 1 --json=c.json "${@:4}"
+	through=()
+	finish client server
+}
+
+# found FAULT CLASS FILTER PROGRAM ARG…: the client has the fault, and says what it did; both ends say that
+# data were wrong. Of atomics the server sees the word alone, the client what all of them returned, too.
+found() {
+	local end
+	damaged client "$1" "${@:4}"
+	for end in client server; do
+		ended "$end" 5
+		says "$end.err" 'verified: ' 'verifying the data: ' 'The first (' 'Fix: '
+		json "${end:0:1}.json" '.status == "failed" and .error.code == "data" and .error.exit_status == 5 and .results[-1].verification.errors > 0'
+	done
+	says client.err " $2" "The first ($2): in message "
+	json c.json ".results[-1].verification | .first_error.class == \"$2\" and .first_error.window >= 1 and ($3)"
+	[[ -s client.out ]]
+}
+
+@test "READs: lost, a wrong byte, data of another one or of the window before, from elsewhere" {
+	local program message=$((first + 3))
+	for program in read_lat read_bw; do
+		found lose:$message lost '.errors == 1 and .lost == 1 and .first_error.message == 3' "$program" -s 256
+		found corrupt:$message corrupt '.errors == 1 and .first_error.message == 3 and .first_error.byte == 128' "$program" -s 256
+		found stale:$message:$((message - 1)) duplicate '.errors == 1 and .first_error.message == 3' "$program" -s 256
+		found stale:$((next + 3)):$((message + 1)) stale '.errors == 1 and .first_error.window == 2' "$program" -s 256
+		found misplace:$message:16 misplaced '.errors == 1 and .first_error.message == 3' "$program" -s 256
+		damaged client corrupt:$message "$program" -s 1 # what class it is, one byte does not tell
+		ended client 5
+		json c.json '.results[-1].verification.errors > 0'
+	done
+}
+
+@test "fetch-and-add: lost, done twice, a value that was not there, one twice, another word" {
+	local program message=$((first + 3))
+	for program in atomic_lat atomic_bw; do
+		# the counter is 1 short, too
+		found lose:$message lost '.lost == 2 and .errors == 2' "$program"
+		# a value that none returned, and the counter 1 too far
+		found dup:$message duplicate '.duplicate == 2 and .errors == 2' "$program"
+		found corrupt:$message corrupt '.errors == 1 and .first_error.message == 3' "$program"
+		found stale:$message:$((message - 1)) duplicate '.errors == 1' "$program"
+		found misplace:$message:8 corrupt '.lost == 1 and .corrupt == 1' "$program"
+	done
+}
+
+@test "compare-and-swap: lost, done twice, a value that was not there, an earlier one, another word" {
+	local program message=$((first + 3))
+	for program in atomic_lat atomic_bw; do
+		# and none behind it finds what it expects
+		found lose:$message lost '.first_error.message == 3 and .reordered == 1020' "$program" -A CMP_AND_SWAP
+		found dup:$message duplicate '.errors == 1 and .first_error.message == 3' "$program" -A CMP_AND_SWAP
+		found corrupt:$message corrupt '.errors == 1 and .first_error.message == 3' "$program" -A CMP_AND_SWAP
+		found stale:$message:$((message - 1)) reordered '.errors == 1 and .first_error.message == 3' "$program" -A CMP_AND_SWAP
+		found misplace:$message:8 corrupt '.first_error.message == 3 and .lost == 1' "$program" -A CMP_AND_SWAP
+	done
+}
+
+@test "the server as the one who asks: --reversed, and -b" {
+	local program
+	for program in read_bw atomic_bw; do
+		damaged server "corrupt:$((first + 3))" "$program" --reversed
+		ended client 5
+		ended server 5
+		json c.json '.results[-1].verification | .errors == 1 and .corrupt == 1'
+		damaged server "corrupt:$((first + 3))" "$program" -b
+		ended client 5
+		ended server 5
+		json c.json '[.results[] | .verification.errors, ends.verification.errors] | add == 2 and .[0] == 1'
+	done
+}
+
+@test "nothing is wrong: deferred, several QPs and threads, lists, both ways, one outstanding" {
+	local program
+	export SIMVERBS_DEFER=1
+	for program in read_bw atomic_bw; do
+		pair "$program" --verify -n 50 -b -q 3 --threads 2 -l 4
+		says client.err ', no error'
+		pair "$program" --verify -n 50 -o 1 -t 7
+		says client.err ', no error'
+		pair "$program" --verify -n 50 --reversed
+		says server.err ', no error'
+	done
+	pair atomic_bw --verify -n 50 -A CMP_AND_SWAP -q 3 --threads 2
+	says client.err ', no error'
+	pair read_bw --verify -n 5 -a
+	(($(grep -c 'verified: .* no error' client.err) == 23))
+}

@@ -1,0 +1,231 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# Thresholds. Those here are far from any figure that a device can have, except on the stand-in,
+# whose link has the speed that it is told.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+# judged STATUS PROGRAM ARG…: the client's exit status; the server always ends well.
+judged() {
+	server "$2" --json=s.json
+	client "${@:2}" --json=c.json
+	finish server
+	ended client "$1"
+	ended server 0
+	json s.json '.status == "ok"'
+	if [[ $1 == 6 ]]; then
+		json c.json '.status == "below_threshold" and .error.code == "threshold" and .error.exit_status == 6
+			and .error.phase == "judging the results" and .error.from_peer == false and (.results | length) > 0'
+		says client.err 'judging the results: ' 'Fix: '
+	else
+		json c.json '.status == "ok" and .error == null'
+	fi
+	# The rows of both directions have a word behind them.
+	if [[ $* == *--report-both* ]]; then
+		grep -Eq '^ [0-9]+ .* client_to_server( !)?$' client.out || fail 'no row'
+	else
+		row client.out
+	fi
+}
+
+@test "--min-bw: reached, and not; the row is shown in either case" {
+	judged 0 write_bw -n 50 -s 4096 --min-bw 1k
+	judged 6 write_bw -n 50 -s 4096 --min-bw 900T
+	says client.err '4 KiB, client_to_server: bandwidth ' 'less than 107288360.60 MiB/s (--min-bw 900T)'
+	judged 6 send_bw -n 50 -s 4096 --min-bw=90000TiB/s
+	# nothing else counts
+	judged 0 send_bw -n 50 -s 4096 --min-bw=0.001MiB/s --min-msgrate 1
+}
+
+# bats test_tags=long
+@test "--max-lat: the mean if nothing else is named; each of several" {
+	local p n
+	judged 0 send_lat -n 50 --max-lat 9000000
+	judged 6 send_lat -n 50 --max-lat 0.0001
+	says client.err '2 B, ping_pong: mean ' 'more than 0.0001 us (--max-lat)'
+	# every one that is missed is named, those that are not are not
+	judged 6 send_lat -n 50 --max-lat min=0.0001,mean=9000000,p50=0.0002,max=0.0003
+	says client.err '2 B, ping_pong: min ' 'more than 0.0001 us (--max-lat). Also p50 ' 'more than 0.0002 us (--max-lat); max ' \
+		'more than 0.0003 us (--max-lat). Fix: '
+	says_no client.err ' mean '
+	judged 6 write_lat -a -n 2 --max-lat min=0.0001,max=0.0003
+	says client.err 'more than 0.0003 us (--max-lat). 23 of 23 rows miss'
+	while read -r p n; do
+		judged 6 write_lat -n "$n" --max-lat "max=9000000,$p=0.0001"
+		says client.err ": $p " 'more than 0.0001 us'
+	done <<-'END'
+		min 20
+		p50 20
+		p90 100
+		p99 1000
+		p99.9 10000
+		p99.99 100000
+		max 20
+		mean 20
+	END
+	judged 0 write_lat -n 10000 \
+		--max-lat min=9000000,p50=9000000,p90=9000000,p99=9000000,p99.9=9000000,stdev=9000000
+}
+
+@test "--max-lat of a percentile: a server needs no samples for it; with -D it is measured, or missed" {
+	# a server judges nothing, so it needs nothing
+	server send_lat --max-lat p99.99=5
+	client send_lat -n 50
+	finish server
+	ended client 0
+	ended server 0
+	judged 6 send_lat -D 0.01 --max-lat p99.99=9000000
+	says client.err '2 B, ping_pong: p99.99 not measured: it needs 100000 samples, the run had ' '(--max-lat). Fix: use a longer -D'
+	judged 0 send_lat -D 0.5 --max-lat p50=9000000
+}
+
+@test "--min-msgrate, in bandwidth and latency tests" {
+	judged 0 send_bw -n 50 -s 64 --min-msgrate 10
+	judged 6 send_bw -n 50 -s 64 --min-msgrate 900G
+	says client.err 'message rate ' 'less than 900000.00 M messages/s (--min-msgrate 900G)'
+	judged 6 write_lat -n 50 --min-msgrate=900G
+}
+
+@test "-w and -y: perftest's, in the unit of the table; each alone fails the run; on both ends alike" {
+	judged 6 send_bw -n 50 -s 64 -w 90000000
+	says client.err 'less than 90000000.00 MiB/s (-w/--limit_bw 90000000)'
+	judged 6 send_bw -n 50 -s 64 --report_gbits --limit_bw=90000000
+	says client.err 'less than 90000000.00 Gb/s'
+	judged 6 send_bw -n 50 -s 64 -y 900000
+	says client.err 'less than 900000.00 M messages/s (-y/--limit_msgrate 900000)'
+	judged 6 send_bw -n 50 -s 64 -w 0.00001 -y 900000
+	judged 0 write_bw -n 50 -s 64 -w 0.00001 -y 0.0000001
+	judged 0 write_bw -n 50 -s 64 -w 0 -y 0
+	server write_bw -w 90000000 -y 900000
+	client write_bw -n 50 -s 64 -w 0.00001
+	finish server
+	ended client 0
+	ended server 0
+}
+
+@test "-a: every row must pass, and all are measured" {
+	judged 6 write_bw -a -n 2 --min-bw 900T
+	rows client.out
+	((${#rows[@]} == 23)) || fail 'not 23 rows'
+	says client.err '2 B, ' '23 of 23 rows'
+	judged 0 write_bw -a -n 2 --min-bw 0.0000001
+}
+
+@test "both directions and the other one: the row says which" {
+	judged 6 send_bw -n 50 -s 64 -b --min-bw 900T
+	grep -Eq '64 B, both: (bandwidth |there is no rate )' client.err || fail 'it does not say which row'
+	judged 6 send_bw -n 50 -s 64 -b --report-both --min-bw 900T
+	says client.err '64 B, client_to_server: bandwidth ' '2 of 2 rows'
+	judged 6 write_bw -n 50 -s 64 --reversed --min-bw 900T
+	says client.err '64 B, server_to_client: bandwidth '
+	judged 0 send_bw -n 50 -s 64 --threads 2 --min-bw 1k
+}
+
+@test "the other forms: ib_ names, --output, --csv" {
+	ln -s "$RDMARK_BIN/write_bw" ib_write_bw
+	server "$PWD/ib_write_bw"
+	client "$PWD/ib_write_bw" -n 50 -s 64 -w 90000000
+	finish server
+	ended client 6
+	says client.err 'judging the results'
+	row client.out
+	server write_bw
+	client write_bw -n 50 -s 64 --output=bandwidth --min-bw 900T
+	finish server
+	ended client 6
+	[[ $(wc -l <client.out) == 1 ]]
+}
+
+@test "interrupted: what was measured until then is judged" {
+	local signal
+	for signal in TERM INT; do # which the client dies of, whatever the run came to
+		server send_bw
+		start_client send_bw -D 30 -s 64 --interval 0.1 --min-bw 900T --json=c.json
+		until grep -qs ' MiB/s, ' client.err; do
+			kill -0 "${pid[client]}"
+		done
+		kill -$signal "${pid[client]}"
+		finish client server
+		ended client $((128 + $(kill -l $signal)))
+		json c.json '.status == "below_threshold" and .results[0].interrupted == true'
+		says client.err '64 B, client_to_server, interrupted: bandwidth'
+	done
+}
+
+# stopped PROGRAM ARG…: the server, by SIGTERM while the client measures.
+stopped() {
+	server "$1"
+	start_client "$1" -D 30 -s 64 --interval 0.1 --json=c.json "${@:2}"
+	until_says client.err ' s: '
+	kill -TERM "${pid[server]}"
+	finish client server
+	ended server 0
+	row client.out
+}
+
+@test "the server is stopped meanwhile: a part of a run that reaches the threshold passes none" {
+	local threshold option
+	for threshold in --min-bw=1k --min-msgrate=1 '-w 0.001' --strict; do
+		read -ra option <<<"$threshold"
+		stopped send_bw "${option[@]}"
+		if [[ $threshold == --strict && ${status[client]} == 6 ]]; then
+			says client.err 'was disturbed: ' # few runs here are not
+			continue
+		fi
+		ended client 3
+		says client.err 'judging the results: the server was interrupted before the run ended.' \
+			"The part that was measured meets -" 'Fix: measure again'
+		json c.json '.status == "failed" and .error.code == "peer" and .error.exit_status == 3
+			and .results[0].interrupted'
+	done
+	stopped send_lat --max-lat 9000000
+	ended client 3
+	says client.err 'meets --max-lat'
+	stopped send_bw --min-bw=900T # what it misses, it misses
+	ended client 6
+	json c.json '.status == "below_threshold" and .results[0].interrupted'
+	stopped send_bw
+	ended client 0
+	server send_bw
+	start_client send_bw -s 64 --interval 0.1 --run_infinitely --min-bw=1k # it has no other end
+	until_says client.out '^ 64 '
+	kill -TERM "${pid[server]}"
+	finish client server
+	ended client 0
+}
+
+@test "a run that fails for another reason keeps that one" {
+	server send_bw -s 64
+	client send_bw -s 65 --min-bw 900T
+	ended client 2
+	serves_next send_bw -s 64
+	says_no client.err judging
+}
+
+# Whoever is kept from the CPU gets less of such a link, never more.
+@test "on a link of known speed: more than it has, and what it has in any case" {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever speed it has'
+	export SIMVERBS_GBPS=2
+	judged 0 write_bw -s 1m -n 100 --min-bw 0.1
+	judged 6 write_bw -s 1m -n 100 --min-bw 2.1
+	says client.err '1 MiB, client_to_server: bandwidth ' 'less than 250.34 MiB/s (--min-bw 2.1)'
+	judged 6 write_bw -s 1m -n 100 -w 251 # 2 Gb/s are 238.4 MiB/s
+	judged 0 write_bw -s 1m -n 100 -w 12
+	# small messages do not fill it, large ones do
+	judged 6 write_bw -a -n 20 --min-bw 1.8
+	json c.json '.error.cause | test("^[0-9]+ of 23 rows")'
+	json c.json '(.error.cause | capture("^(?<n>[0-9]+) of").n | tonumber)
+		== ([.results[] | select(.bandwidth_gbps < 1.8)] | length)'
+}
+
+@test "latency on a link of known latency" {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever latency it has'
+	export SIMVERBS_LATENCY_NS=2000000
+	judged 6 send_lat -n 30 --max-lat p50=1900
+	judged 0 send_lat -n 30 --max-lat min=50000
+}

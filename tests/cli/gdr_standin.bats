@@ -1,0 +1,221 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# More of gdr_bw: ways to the GPU that are not there or not wanted, forms of output, many QPs.
+
+load ../lib/rdmark
+load ../lib/gpu
+load ../lib/machine
+
+quick=(-n 20 --windows 3 --staged-chunk 64k --within 100)
+
+both_ended() { # CLIENT SERVER
+	finish server
+	ended client "$1"
+	ended server "$2"
+}
+
+@test "no direct way to the GPU: host and staged cells, and why; status 77" {
+	driver
+	export SIMCUDA_GPUS='name=Tesla_P4 dmabuf=0 gpudirect=0'
+	unset SIMCUDA_TOUCHABLE
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --json=c.json
+	both_ended 77 0
+	says client.out 'FAIL no GPUDirect' 'staged through host memory'
+	json c.json '.status == "unavailable" and (.results | map(.cell) | unique) == ["host", "staged-pipe", "staged-sync"]
+		and .gpu_ends.client.direct == false'
+}
+
+@test "--gpu-path staged, and one way of several" {
+	driver
+	server gdr_bw --gpu-path staged
+	client gdr_bw "${quick[@]}" --gpu-path staged
+	both_ended 77 0
+	says_no client.out 'read '
+	server gdr_bw --gpu-path peermem
+	client gdr_bw "${quick[@]}" --gpu-path peermem
+	both_ended 0 0
+	cell gdr 'client->server' peermem
+	says_no client.out dma-buf/
+}
+
+@test "CSV, and a document on stdout instead of the table" {
+	driver
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --csv
+	both_ended 0 0
+	cp client.out client.csv
+	[[ $(head -n 1 client.out) == test,cell,direction,route,message_bytes,* ]] || fail 'no header'
+	(($(grep -c '^gdr_bw,gdr,' client.out) >= 2)) || fail 'no gdr cells'
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --csv=g.csv
+	both_ended 0 0
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --csv=g.csv
+	both_ended 0 0
+	[[ $(grep -c ^test, g.csv) == 1 && $(wc -l <g.csv) == $((2 * $(wc -l <client.csv) - 1)) ]] || fail "$(<g.csv)"
+	start cli gdr_bw -p 1 --plain --csv=g.csv "$host"
+	finish cli
+	ended cli 2
+	says cli.err 'other columns'
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --json
+	both_ended 0 0
+	json client.out '.verdict.level == "PASS"'
+}
+
+@test "several sizes and QPs" {
+	driver
+	server gdr_bw
+	client gdr_bw "${quick[@]}" -q 3 -s 100 -t 16 --json=c.json
+	both_ended 0 0
+	json c.json '.results | all(.verified)'
+}
+
+@test "what is for one row is refused with all cells, and the other way round" {
+	local option
+	for option in --out_json --out_json_file=f --output=bandwidth --interval=1 --warmup=5; do
+		start cli gdr_bw "$option" "$host"
+		finish cli
+		ended cli 2
+		says cli.err "${option%%=*}" --plain
+	done
+	driver
+	server gdr_bw
+	client gdr_bw --plain --gpu 0 -n 20 --out_json_file=p.json
+	both_ended 0 0
+	json p.json '.results.MsgSize == 65536'
+	start cli gdr_bw --plain --gpu 0 --gpu-path staged "$host"
+	finish cli
+	ended cli 2
+}
+
+@test "more slots than receives, a chunk that no port takes: told before anything runs" {
+	driver
+	server gdr_bw
+	client gdr_bw "${quick[@]}" -r 16
+	waits_on
+	ended_with_any client 2
+	says client.err '--staged-slots' 'Fix: '
+	export SIMVERBS_DEVICES='sim0 max_msg=8m gid.0=v2/127.0.0.1'
+	server gdr_bw
+	client gdr_bw -n 20 --staged-chunk 16m
+	waits_on
+	ended client 2
+	says client.err '--staged-chunk'
+}
+
+# hit SIDE VARIABLE=VALUE: gdr_bw, with that in SIDE's environment. $after is what becomes of the server,
+# which ends unless that is waits_on.
+hit() {
+	driver
+	if [[ $1 == server ]]; then export "${2?}"; fi
+	server gdr_bw
+	unset "${2%%=*}"
+	if [[ $1 == client ]]; then export "${2?}"; fi
+	client gdr_bw "${quick[@]}" -s 4k
+	unset "${2%%=*}"
+	${after:-finish server}
+}
+
+@test "wrong data are wrong, also if two signals ended the run where nothing completed" {
+	driver none
+	server gdr_bw --timeout 30
+	proxy
+	driver
+	# The copies in are measured with two; the third is the data of `read`, whose warm-up then hangs.
+	through=(env SIMVERBS_FAULT=delay:150:3600000)
+	SIMCUDA_H2D_GBPS=0.01 SIMCUDA_FLIP=in:3 start_client gdr_bw --timeout 30 -n 100 --staged-chunk 64k --gpu-path peermem --json=c.json
+	through=()
+	await 'client round' 'client round' 'client round' 'client round' 'client alive'
+	kill -TERM "${pid[client]}"
+	await 'client alive' 'client alive'
+	kill -TERM "${pid[client]}"
+	finish client server proxy
+	within client 20 # --timeout is longer
+	ended client 143
+	says client.out 'FAIL wrong data: '
+	says client.err 'the verdict is FAIL'
+	json c.json '.error.exit_status == 5 and .verdict.cause == "data"'
+}
+
+@test "a call of CUDA's driver fails, at either end: named, the peer hears of it, nothing hangs" {
+	local side other call after ends
+	for side in client server; do
+		other=client
+		[[ $side == server ]] || other=server
+		for call in cuMemAlloc:1:2 cuStreamCreate:1:2 cuMemHostRegister:1:712 cuMemcpyDtoHAsync:2:700 \
+			cuMemcpyHtoDAsync:2:700 cuEventQuery:3:719 cuMemcpyHtoD:1:700 cuMemcpyDtoH:1:700; do
+			after= ends=3
+			if [[ $side-$call == client-@(cuMemAlloc|cuStreamCreate|cuMemHostRegister):* ]]; then
+				after=waits_on ends=143 # nothing was measured, and it is the client's
+			fi
+			hit "$side" "SIMCUDA_FAIL=$call"
+			[[ ${status[$side]} == 1 && ${status[$other]} == "$ends" ]] || fail "$side $call"
+			says "$side.err" CUDA_ERROR_
+			says "$other.err" 'reports: ' CUDA_ERROR_
+			within "$side" 12
+		done
+	done
+}
+
+@test "a completion of the server fails: the client's verdict says how" {
+	driver
+	through=(env SIMVERBS_FAULT=wc:120:10:81)
+	server gdr_bw --timeout 3 --json=s.json
+	through=()
+	client gdr_bw "${quick[@]}" --timeout 3 --json=c.json
+	both_ended 3 1
+	says client.out 'GPU to host, server->client: the transfer failed: remote access error, vendor error 0x51'
+	json s.json '.error.completion_status == "remote access error" and .error.vendor_error == 81 and (.error.from_peer | not)'
+	json c.json '.error.completion_status == "remote access error" and .error.vendor_error == 81 and .error.from_peer'
+}
+
+@test "at the end, NCCL's variables for the client's host, as --check has them; none where the GPU is near" {
+	local name
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'where a real GPU is cannot be set'
+	[[ $(uname -m) != aarch64 ]] || skip 'the GPU may be attached to the CPU by NVLink'
+	export SIMCUDA_GPUS='pci=0000:45:00.0'
+	for name in phb pxb; do
+		machine $name
+		mkdir -p "$RDMARK_SYSFS"/bus/pci/drivers/nvidia/0000:45:00.0
+		driver none
+		server gdr_bw
+		driver
+		client gdr_bw "${quick[@]}" --json=$name.json
+		finish server
+		mv client.out $name.out
+	done
+	says phb.out ' NCCL on this host needs NCCL_NET_GDR_LEVEL=PHB: sim0 and GPU 0000:45:00.0 are connected through a PCIe host bridge'
+	json phb.json '.nccl | length == 1 and .[0].variable == "NCCL_NET_GDR_LEVEL" and .[0].value == "PHB"'
+	says_no pxb.out NCCL
+	json pxb.json '.nccl == []'
+	# a host without a GPU has no use for it
+	driver none
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --json=c.json
+	finish server
+	says_no client.out NCCL
+	json c.json 'has("nccl") | not'
+}
+
+@test "a process, a port, a device dies in a run of gdr_bw: the other end says so, nothing hangs" {
+	local side other n
+	for side in client server; do
+		other=client
+		[[ $side == server ]] || other=server
+		for n in 5 60; do
+			hit "$side" "SIMVERBS_FAULT=kill:$n"
+			[[ ${status[$side]} == 137 && ${status[$other]} == 3 ]] || fail "$side kill:$n"
+			hit "$side" "SIMVERBS_FAULT=port_down:$n"
+			[[ ${status[$side]} == 1 && ${status[$other]} == 3 ]] || fail "$side port_down:$n"
+			says_no client.out PASS
+			hit "$side" "SIMVERBS_FAULT=wc:$n:10"
+			[[ ${status[$side]} == 1 ]] || fail "$side wc:$n"
+			within client 12
+		done
+	done
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# Naming a GPU, not having one, not getting at it: what is the same whatever the NIC is.
+
+load ../lib/rdmark
+load ../lib/gpu
+
+few=(-n 40 -s 256)
+
+@test "perftest's ways of naming a GPU; a host is no index" {
+	driver
+	server write_bw
+	client write_bw --use_cuda 0 "${few[@]}" --json=c.json
+	ended client 0
+	json c.json '.ends.client.memory == "gpu"'
+	server write_bw
+	client write_bw --use_cuda "${few[@]}" --json=c.json
+	ended client 0
+	json c.json '.ends.client.gpu | startswith("GPU 0")'
+	start cli write_bw --gpu 0 --use_cuda=0
+	finish cli
+	ended cli 2
+	start cli write_bw --use_cuda_dmabuf
+	finish cli
+	ended cli 2
+	says cli.err 'needs a GPU' '--gpu'
+	start cli send_bw --gpu 0 --gpu-path staged
+	finish cli
+	ended cli 2
+	says cli.err gdr_bw
+	start cli gdr_bw --use_cuda_dmabuf "$host"
+	finish cli
+	ended cli 2
+	says cli.err 'needs a GPU'
+	start cli send_bw --gpu 0 --gpu-path peermem --use_cuda_dmabuf
+	finish cli
+	ended cli 2
+}
+
+# no_gpu TEXT…: whatever end names a GPU ends with 77 and says TEXT, without the other one.
+no_gpu() {
+	start cli send_bw --gpu 0 "${few[@]}" -p 1 --connect-timeout 60 "$host"
+	finish cli
+	ended cli 77
+	says cli.err "$@" 'Fix: '
+	start cli send_bw --gpu 0
+	finish cli
+	ended cli 77
+	says cli.err "$@"
+}
+
+@test "no GPU: each way has its own message, and status 77" {
+	driver none
+	no_gpu 'libcuda.so.1: cannot open' 'driver'
+	driver cuda-stub
+	no_gpu 'stub'
+	driver cuda-10.2
+	no_gpu '10.2' 'too old'
+	driver
+	export SIMCUDA_INIT=100
+	no_gpu 'no GPU'
+	unset SIMCUDA_INIT
+	export SIMCUDA_INIT=802
+	no_gpu 'fabric'
+	unset SIMCUDA_INIT
+	export SIMCUDA_GPUS=' '
+	no_gpu 'no GPU'
+}
+
+@test "never another GPU than the one that is named" {
+	local wish
+	driver
+	export SIMCUDA_GPUS='pci=0000:17:00.0 uuid=aa00;pci=0000:31:00.0 uuid=ab00'
+	for wish in 2 0000:18:00.0 GPU-77 GPU-a nonsense; do
+		start cli write_bw --gpu "$wish"
+		finish cli
+		ended cli 2
+		says cli.err 'GPU' 'Fix: ' 0000:17:00.0 0000:31:00.0
+	done
+	server write_bw
+	client write_bw --gpu 31:00.0 "${few[@]}" --json=c.json
+	ended client 0
+	json c.json '.ends.client.gpu | startswith("GPU 1") and contains("0000:31:00.0")'
+}
+
+@test "a GPU without GPUDirect, or a way that is asked for and not there: 77, why, and the fix" {
+	driver
+	export SIMCUDA_GPUS='name=GeForce gpudirect=0 dmabuf=0'
+	unset SIMCUDA_TOUCHABLE
+	server send_bw
+	client send_bw --gpu 0 "${few[@]}"
+	ended client 77
+	says client.err GPUDirect 'Fix: '
+	waits_on
+	export SIMCUDA_GPUS='dmabuf=0'
+	server send_bw
+	client send_bw --gpu 0 --gpu-path dmabuf "${few[@]}"
+	ended client 77
+	says client.err dma-buf 'Fix: '
+	waits_on
+}
+
+@test "a copy that fails, memory that runs out: the call and its result" {
+	driver
+	export SIMCUDA_FAIL=cuDeviceGetCount:1+:999
+	start cli write_bw --gpu 0 "${few[@]}" -p 1 --connect-timeout 60 "$host"
+	finish cli
+	ended cli 1
+	says cli.err cuDeviceGetCount CUDA_ERROR_UNKNOWN
+	export SIMCUDA_FAIL=cuMemAlloc:1+:2
+	server write_bw
+	client write_bw --gpu 0 "${few[@]}"
+	waits_on
+	ended client 1
+	says client.err cuMemAlloc CUDA_ERROR_OUT_OF_MEMORY
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin
+# shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
+#
+# What a ping-pong's samples hide, against round trips that are known to the nanosecond: time is
+# scripted (SIMVERBS_SCRIPT, tests/standin/verbs/README.md).
+
+load ../lib/rdmark
+
+setup_file() {
+	export SIMVERBS_NULL=1
+	need_scripted_time
+}
+
+# scripted RTT PROGRAM ARG…: a pair whose client has these round trips, from the first one on, its document in c.json. Looks at the
+# clock and the CQ hardly take time, but there are not too many of them.
+scripted() {
+	SIMVERBS_SCRIPT=recv=200 server "$2"
+	SIMVERBS_SCRIPT="post=0 poll=10 completion=0 clock=5 rtt=$1" client "${@:2}" --warmup 0 --json=c.json
+	finish server
+	ended client 0
+	ended server 0
+}
+
+# near KEY TRUTH: the result's KEY is TRUTH, a jq expression, to 1 % of it: what the looks take.
+near() {
+	json c.json ".results[0].$1 / ($2) - 1 | fabs <= 0.01"
+}
+
+@test "one stall of a tenth of all time: its share, and the percentiles as time feels it" {
+	local program
+	for program in send_lat "write_lat --write_with_imm"; do
+		# shellcheck disable=SC2086
+		scripted 2000*999,224000 $program -n 1000
+		near latency_p99_us 1
+		json c.json '.results[0].stalls == 1'
+		near stall_percent '100 * 222 / (999 * 2 + 224)'
+		# beside 224 us there would have been 222, 220 … 2: 1111 in all
+		near latency_corrected_p50_us 1
+		near latency_corrected_p90_us 1
+		near latency_corrected_p99_us '(224 - 11 * 2) / 2'
+		json c.json '.results[0] | .latency_corrected_p99_9_us == null and .latency_corrected_p99_99_us == null'
+		grep -Eq '^rdmark: 2 B: stalls took (9\.9|10\.0) % of the run \(1 round trip took 10 x the median or more, the longest 220 us\): corrected for them, p99 is 10[01] us, not 1\.0[01]; for a steady sender, use the corrected one$' \
+			client.err || fail 'not said'
+	done
+}
+
+# corrected LIST E: sets want to the percentiles of a list, jq's, of round trips in us, corrected one by one.
+corrected() {
+	want=$(jq -nc "[$1 | ., (while(. >= 2 * $2; . - $2) | . - $2)] | sort
+		| [(length * .5, length * .9, length * .99) as \$r | .[(\$r | ceil) - 1] / 2]")
+}
+
+@test "several stalls, of different lengths, against correcting one by one" {
+	local want
+	scripted 2000*180,9000*10,40000*8,150000,2000*200,700000 send_lat -n 2000
+	corrected '(range(5) | (range(180) | 2), (range(10) | 9), (range(8) | 40), 150, (range(200) | 2), 700)' 2
+	near latency_corrected_p50_us "$want[0]"
+	near latency_corrected_p90_us "$want[1]"
+	near latency_corrected_p99_us "$want[2]"
+	json c.json '.results[0].stalls == 50'
+	near stall_percent '100 * (8 * 38 + 148 + 698) / (380 * 2 + 90 + 320 + 850)'
+	# the pauses of --latency_gap are expected
+	scripted 2000*99,222000 send_lat -n 1000 --latency_gap 10
+	corrected '(range(10) | (range(99) | 2), 222)' 12
+	near latency_corrected_p50_us "$want[0]"
+	near latency_corrected_p99_us "$want[2]"
+}
+
+@test "without a stall the corrected ones are the same, and nothing is said" {
+	scripted 2000*90,3000*9,3900 send_lat -n 2000
+	json c.json '.results[0] | .stalls == 0 and .stall_percent == 0
+		and .latency_corrected_p50_us == .latency_p50_us and .latency_corrected_p90_us == .latency_p90_us
+		and .latency_corrected_p99_us == .latency_p99_us'
+	says_no client.err stalls
+	# less than ten times the median is none
+	scripted 2000*99,19000 send_lat -n 2000
+	json c.json '.results[0] | .stalls == 0 and .stall_percent == 0'
+}
+
+@test "--latency_rate: a round trip of 100 us makes twelve wait that are due every 10 us" {
+	# half of 100 us; then 90, 82 … 2 us until it is sent, and half of 2 us
+	scripted 2000*49,100000,2000*200 send_lat -n 98 --latency_rate 100000 --report-unsorted
+	near latency_max_us 91
+	near latency_mean_us '(85 + 50 + 12 * 91 - 8 * 66) / 98'
+	near latency_p50_us 1
+	json c.json '.results[0] | .late_messages == 12'
+	near late_max_us 90
+	near messages_per_s 1e5
+	near seconds 98e-5
+	# the looks of all that were late add up
+	grep -E '^[0-9]+, [0-9.]+$' client.out | awk -F ', ' '
+		{ want = $1 < 50 || $1 > 62 ? 1 : $1 == 50 ? 50 : 91 - 8 * ($1 - 51); off = $2 - want }
+		off < -0.01 || off > 0.2 { print "sample " $1 ": " $2 ", not " want; bad = 1 }
+		END { exit bad || NR != 98 }'
+	json c.json '.results[0] | has("stalls") or has("stall_percent") or has("latency_corrected_p50_us") | not'
+	json c.json '.experiment.latency_rate_per_s == 100000'
+	grep -Eq '^rdmark: 2 B: [0-9]+ of 100000 messages/s; 12 of 98 messages posted late, by up to 9[01] us$' client.err || fail 'not said'
+}
+
+@test "--latency_rate: above what round trips can reach each message waits longer than the one before" {
+	scripted 2000 send_lat -n 50 --latency_rate 1000000
+	near latency_max_us '1 + 49'
+	near latency_mean_us '1 + 24.5'
+	json c.json '.results[0].late_messages == 48 or .results[0].late_messages == 49'
+	near messages_per_s 5e5
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin
+#
+# rdmark-pairs as users start it: by real Slurm, Open MPI's mpirun, clush and pdsh, on nodes that are
+# all this host. Each node's adapter is the stand-in's, with a rate of its own.
+
+bats_require_minimum_version 1.5.0
+load ../lib/rdmark
+load ../lib/slurm
+
+setup_file() {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || { skip_file 'needs adapters of known rates'; return; }
+	start_slurm 6 || return
+	local i
+	for i in 1 2 3 4 5 6; do
+		echo "n$i 127.0.0.1:$((slurm_port + 100 + i))"
+	done >"$BATS_FILE_TMPDIR/hosts"
+}
+
+teardown_file() { stop_slurm; }
+
+pairs=$RDMARK_BIN/rdmark-pairs
+
+# rate_of NODE GBPS…: those of its adapter, for srun; the others have 0.1: what waits in a queue lasts longer than
+# a busy host holds up a process, and costs nothing then.
+rate_of() {
+	echo 'case $SLURMD_NODENAME in' >env
+	printf '%s) echo export SIMVERBS_GBPS=%s ;;\n' "$@" '*' .1 >>env
+	echo esac >>env
+	mv env "$slurm/env"
+}
+
+# start_sweep LAUNCHER ARG…: its lines are in lines.
+start_sweep() {
+	rm -f lines
+	start sweep "$pairs" sweep --launch="$1" --start-in 2 --output lines --hosts "$BATS_FILE_TMPDIR/hosts" "${@:2}" \
+		--slot 2 -- write_bw -s 4k -D 0.1
+}
+
+sweep() {
+	start_sweep "$@"
+	finish sweep
+}
+
+# await_lines TEXT: a line with it has come.
+await_lines() {
+	timeout "$deadline" tail -F -n +1 lines 2>/dev/null | grep -q -m 1 -- "$1" || fail "no line with $1"
+}
+
+# The process of rdmark-pairs on NODE, below srun.
+task_of() {
+	local task
+	pgrep -f 'rdmark-pairs run' | while read -r task; do
+		! grep -qzx "SLURMD_NODENAME=$1" "/proc/$task/environ" || echo "$task"
+	done | head -n 1
+}
+
+parent_of() { ps -o ppid= -p "$1" | tr -d ' '; }
+
+# measured N FILTER: so many lines of pairs with a figure fit jq's FILTER. On a busy host one may be of less
+# than was asked for ("cut").
+measured() {
+	local n
+	n=$(jq -n "[inputs | select(.kind == \"pair\" and .status != \"failed\" and ($2))] | length" lines)
+	((n == $1)) || fail "$n pairs with $2, not $1: $(<lines)"
+}
+
+@test "srun: of six nodes the slow one is named, measured again alone, and named again" {
+	rate_of n3 .055
+	sweep 'srun -N6' --schedule full --suspects bad --auth="munge:$slurm/munge"
+	ended sweep 6
+	measured 30 '(.alone | not)'
+	measured 0 '.from == "n3" and .value > 0.06'
+	((again = $(jq -n '[inputs | select(.alone and .from == "n3" and .value > 0.025)] | length' lines)))
+	((again >= 2)) || fail "$again pairs measured again"
+	says sweep.err 'the suspects are measured again, one pair at a time'
+	says sweep.out 'slow nodes: 1' 'n3 ' ' (5' 'alone too' '6 nodes: 5 good, 1 suspect, 0 lost'
+	[[ $(<bad) == n3 ]] || fail "suspects: $(<bad)"
+}
+
+@test "srun: a task is killed, then a node: all others are measured, and both are named" {
+	rate_of n1 .1
+	start_sweep 'srun -N6' --schedule full --once --auth="munge:$slurm/munge"
+	await_lines '"round":0'
+	kill -KILL "$(task_of n2)"
+	await_lines '"round":2'
+	kill -KILL "$(<"$slurm/n5.pid")" "$(parent_of "$(task_of n5)")"
+	finish sweep
+	slurmd -N n5 >&2 3>&- # for the tests that follow
+	slurm_idle 6
+	ended sweep 3
+	measured 12 '(.alone | not) and ([.from, .to] | inside(["n1", "n3", "n4", "n6"]))'
+	says sweep.err 'srun had not ended: it was told to'
+	says sweep.out 'ended early: 2' 'n2 ' 'n5 ' '6 nodes: 4 good, 0 suspect, 2 lost'
+}
+
+@test "srun: a signal ends all players at once, and what was measured is judged" {
+	rate_of n1 .1
+	start_sweep 'srun -N6' --schedule full --auth="munge:$slurm/munge"
+	await_lines '"round":2'
+	kill -INT "${pid[sweep]}"
+	finish sweep
+	slurm_idle 6
+	ended sweep 130
+	says sweep.out '6 nodes: ' ' pairs measured'
+	! grep -q '"round":4' lines || fail "it went on: $(<sweep.err)"
+	[[ ! $(pgrep -f 'rdmark-pairs run') ]] || fail "$(pgrep -fa 'rdmark-pairs run')"
+}
+
+@test "srun: groups are the leaf switches of Slurm's topology, as the man page reads them" {
+	rate_of n1 .1
+	sed -n '/^scontrol show topology/,/>leaves$/{s/\\e/\\/g;p}' "$root/man/rdmark-pairs.1.in" >recipe
+	. ./recipe
+	[[ $(<leaves) == $'leaf1 n1 n2 n3\nleaf2 n4 n5 n6' ]] || fail "$(<leaves)"
+	sweep 'srun -N6' --schedule group=leaves --auth="munge:$slurm/munge"
+	ended_with_any sweep 0 6
+	measured 10 '(.alone | not)'
+	measured 4 '(.alone | not) and .round == 0 and ([.from, .to] | sort | . == ["n1", "n3"] or . == ["n4", "n6"])'
+	measured 6 '(.alone | not) and .round == 1'
+}
+
+@test "sbatch: the example is a job, whose output has the verdict" {
+	rate_of n3 .055
+	PATH=$RDMARK_BIN:$PATH
+	start job "$(type -P sbatch)" --wait -N 6 -o job.out "$root/contrib/examples/pairs.sbatch" --hosts "$BATS_FILE_TMPDIR/hosts" \
+		--schedule full --auth="munge:$slurm/munge" --slot 2 -- write_bw -s 4k -D 0.1
+	finish job
+	ended job 6
+	says job.out 'slow nodes: 1' 'n3 ' '6 nodes: 5 good, 1 suspect, 0 lost'
+	[[ ! -x $(type -P gnuplot) || -s $(echo pairs-*.svg) ]] || fail 'no picture'
+	[[ $(<pairs-*.suspects) == n3 ]] || fail "suspects: $(<pairs-*.suspects)"
+}
+
+@test "mpirun: its processes have numbers and no names, which the file of hosts has" {
+	type -P mpirun >/dev/null || skip 'no mpirun here (make deps)'
+	export SIMVERBS_GBPS=.1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	sweep 'mpirun --oversubscribe -n 6' --schedule full --auth=none
+	ended_with_any sweep 0 6 # a busy host may hold up a pair, but none of the nodes
+	measured 30 '(.alone | not)'
+	says sweep.out '6 nodes: 6 good, 0 suspect, 0 lost'
+}
+
+@test "clush and pdsh: hosts by their names, through a shell" {
+	local launcher
+	export SIMVERBS_GBPS=.1
+	for launcher in 'clush --worker=exec -w n[1-6]' 'pdsh -R exec'; do
+		type -P "${launcher%% *}" >/dev/null || skip "no ${launcher%% *} here (make deps)"
+		sweep "$launcher" --schedule random=1 --auth=none --self %h
+		ended_with_any sweep 0 6
+		measured 6 '(.alone | not)'
+	done
+}
+
+@test "ssh: to each host of the file; one that is not reached is named" {
+	mkdir bin
+	# What sshd would do: a shell reads the command, on that host.
+	cat >bin/ssh <<-'END'
+		#!/bin/sh
+		[ "$1 $2 $3" = '-n -o BatchMode=yes' ] && [ "$4" != n4 ] || exit 255
+		SLURMD_NODENAME=$4 exec sh -c "$5"
+	END
+	chmod +x bin/ssh
+	export SIMVERBS_GBPS=.1 PATH=$PWD/bin:$PATH
+	sweep ssh --schedule full --once --auth=none
+	ended sweep 3
+	measured 20 '[.from, .to] | index("n4") | not'
+	says sweep.out 'did not start: 1' 'n4 ' '5 good, 0 suspect, 1 lost'
+}
+
+@test "sweep: what cannot be" {
+	start cli "$pairs" sweep
+	finish cli
+	ended cli 2
+	says cli.err 'sweep needs --launch' 'Fix: '
+	start cli "$pairs" sweep --launch=bash
+	finish cli
+	ended cli 2
+	says cli.err "'bash' is no launcher"
+	: >lines
+	start cli "$pairs" sweep --launch=srun --output lines
+	finish cli
+	ended cli 2
+	says cli.err 'cannot create lines: File exists' 'choose another --output'
+	start cli "$pairs" sweep --launch='srun -N6' --hosts /dev/null --output none
+	finish cli
+	ended cli 2
+	sweep 'srun -N6 -p nowhere'
+	ended sweep 4
+	says sweep.err 'no node has said anything' 'its own messages are above'
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,long
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# A malloc() that fails is a fault of this end, wherever it is: the peer is not blamed, and no document
+# lacks a key.
+
+load ../lib/rdmark
+
+setup_file() {
+	need_device
+	command -v cc >/dev/null || { skip_file 'no cc'; return; }
+	cc -O1 -shared -fPIC -o "$BATS_FILE_TMPDIR/nomem.so" "${BATS_TEST_DIRNAME}/../lib/nomem.c"
+}
+
+# A pair whose client lacks memory once.
+starved_pair() {
+	rm -f c.json
+	server send_lat --timeout 10
+	through=(env "$1" bash -c 'export LD_PRELOAD=$0:$LD_PRELOAD; exec "$@"' "$BATS_FILE_TMPDIR/nomem.so")
+	client send_lat -n 5 --json=c.json
+	through=()
+	kill -TERM "${pid[server]}" 2>/dev/null || true
+	finish server
+}
+
+@test "the Nth malloc() of rdmark compare fails: it says so, or compares the same" {
+	local calls at starved=0
+	not_sanitized 'it has an allocator of its own'
+	pair send_lat -n 500 --json=a.json
+	pair send_lat -n 500 --json=b.json
+	through=(env NOMEM_COUNT=calls bash -c 'export LD_PRELOAD=$0; exec "$@"' "$BATS_FILE_TMPDIR/nomem.so")
+	start compare rdmark compare a.json b.json
+	finish compare
+	cp compare.out whole
+	calls=$(<calls)
+	((calls > 500)) || fail "$calls calls"
+	for ((at = 3; at < calls; at += calls / 60)); do
+		through[1]=NOMEM_AT=$at
+		start compare rdmark compare a.json b.json
+		finish compare
+		((status[compare] < 128)) || fail "malloc() $at: ended with ${status[compare]}"
+		if grep -q 'Cannot allocate memory' compare.err; then
+			ended compare 1
+			((starved += 1))
+		else
+			cmp compare.out whole || fail "malloc() $at: compared otherwise"
+		fi
+	done
+	((starved > 20)) || fail "only $starved of them failed"
+}
+
+@test "the Nth malloc() of a client fails: it says so, or nothing is missing" {
+	local calls at keys starved=0
+	not_sanitized 'it has an allocator of its own'
+	starved_pair NOMEM_COUNT=calls
+	ended client 0
+	calls=$(<calls)
+	((calls > 500)) || fail "$calls calls"
+	# The peer may know more of itself than this end heard; a counter may not have moved.
+	keys='[paths | map(select(type == "string")) | join(".")] | unique
+		| map(select(test("^ends|^effective|^experiment|^results[.](quality|seconds|latency)")))'
+	jq "$keys" c.json >whole.json
+	# The document alone is made with hundreds of calls.
+	for ((at = 7; at < calls; at += calls / 120)); do
+		starved_pair "NOMEM_AT=$at"
+		((status[client] < 128)) || fail "malloc() $at: ended with ${status[client]}"
+		says_no client.err 'has no valid' 'not a JSON object'
+		says_no server.err 'has no valid' 'not a JSON object'
+		if ((status[client])); then
+			says client.err 'Cannot allocate memory'
+			((starved += 1))
+			continue
+		fi
+		[[ -s c.json ]] || fail "malloc() $at: there is no document"
+		jq -e --slurpfile whole whole.json "($keys) as \$here | \$whole[0] - \$here == []" c.json >/dev/null ||
+			fail "malloc() $at: keys are missing: $(jq -c --slurpfile whole whole.json "\$whole[0] - ($keys)" c.json)"
+	done
+	((starved > 20)) || fail "only $starved of them failed"
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# rdmark-pairs run: players of one machine, each with a port and a link of its own. What happens to
+# one of them is in the lines, and disturbs no pair of others.
+
+load ../lib/rdmark
+
+setup_file() {
+	need_device
+	[[ ! ${SKIP_FILE-} ]] || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	cat >clock.c <<-'END'
+		#define _GNU_SOURCE
+		#include <stdlib.h>
+		#include <sys/syscall.h>
+		#include <time.h>
+		#include <unistd.h>
+		int clock_gettime(clockid_t id, struct timespec *t)
+		{
+			int rc = (int)syscall(SYS_clock_gettime, id, t);
+			if (!rc && id == CLOCK_REALTIME)
+				t->tv_sec += atol(getenv("CLOCK_OFFSET"));
+			return rc;
+		}
+	END
+	cc -shared -fPIC -o clock.so clock.c
+}
+
+# hosts N: the file of hosts p0, p1, …, on ports that nobody listens on.
+hosts() {
+	local i first taken=1
+	while ((taken)); do
+		first=$((10000 + RANDOM % 1000 * 20)) taken=0
+		for ((i = first; i < first + $1; i++)); do
+			! (: <>"/dev/tcp/127.0.0.1/$i") 2>/dev/null || taken=1
+		done
+	done
+	for ((i = 0; i < $1; i++)); do echo "p$i 127.0.0.1:$((first + i))"; done >hosts
+	begin=$((EPOCHSECONDS + 3))
+}
+
+# player I [OPTION…]: the player pI of those hosts; its link is 10 Gb/s fast, unless the environment says otherwise.
+player() {
+	SIMVERBS_GBPS=${SIMVERBS_GBPS-10} start "p$1" rdmark-pairs run --hosts hosts --self "p$1" --auth=none --start "$begin" "${@:2}"
+}
+
+# rows FILTER [ARG…]: of all lines of all players, as an array.
+rows() {
+	jq -es "$@" p*.out >/dev/null || fail "not so: $1"
+}
+
+# Until a player I has a line of round R.
+until_round() { until_says "p$1.out" "\"round\":$2,"; }
+
+finish_all() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		[[ ! ${pid[p$i]-} || ${status[p$i]-} ]] || finish "p$i"
+	done
+}
+
+@test "every pair in both directions, and what the lines say of the run" {
+	local i
+	hosts 4
+	for i in 0 1 2 3; do player $i --schedule full --slot 2 -- write_bw -n 20; done
+	finish_all 4
+	for i in 0 1 2 3; do ended p$i 0; done
+	rows 'map(select(.kind == "pair")) | length == 12 and all(.status == "measured" and .value > 0.2 and .clock_s < 0.3)
+		and (map(.from + .to) | unique | length == 12) and (map(.run) | unique | length == 1)
+		and all(.client == ([.from, .to] | min))'
+	rows 'map(select(.kind == "player")) | length == 4 and all(.hosts == 4 and .rounds == 3 and .slot_s == 2 and .unit == "gbps"
+		and .program == "write_bw" and .options == ["-n", "20"] and .schedule == "full" and .both_ways)'
+	rows 'map(select(.kind == "done")) | length == 4 and all(.missed == 0 and .rounds == 3 and .server_restarts == 0)'
+}
+
+@test "a slow one, one that never came, one killed, one without a link, one stopped, a wrong clock: the others are measured" {
+	local i
+	hosts 9
+	for i in 0 1 3 4 5 6 7 8; do
+		case $i in
+		1) SIMVERBS_GBPS=0.1 player 1 --schedule full --slot 2 -- write_bw -n 20 ;;
+		4) SIMVERBS_DEVICES='sim0 state=DOWN' player 4 --schedule full --slot 2 -- write_bw -n 20 ;;
+		6) RDMARK_PRELOAD=$BATS_FILE_TMPDIR/clock.so:$RDMARK_PRELOAD CLOCK_OFFSET=-5 \
+			player 6 --schedule full --slot 2 -- write_bw -n 20 ;;
+		*) player $i --schedule full --slot 2 -- write_bw -n 20 ;;
+		esac
+	done
+	until_round 0 2
+	kill -KILL "${pid[p3]}"
+	kill -STOP "${pid[p5]}"
+	until_round 0 4
+	kill -CONT "${pid[p5]}"
+	finish_all 9
+	for i in 0 1 4 5 6 7 8; do ended p$i 0; done
+	# Those of whom only the rate or the clock is wrong, among themselves.
+	rows 'map(select(.kind == "pair" and all(.from, .to; IN("p0", "p1", "p6", "p7", "p8"))))
+		| length == 20 and all(.status == "measured")
+		and all((.value < 0.11) == (.from == "p1"))
+		and all(if .from == "p6" or .to == "p6" then .cause == "clock" and (.clock_s | fabs) > 4 and .node == "p6" else has("cause") | not end)'
+	rows 'map(select(.kind == "pair" and (.from == "p2" or .to == "p2"))) | length > 0 and all(.status == "failed" and (.client == "p4" or (.cause == "connect" and .node == "p2")))'
+	rows 'map(select(.kind == "pair" and .client == "p4")) | length > 0 and all(.cause == "device" and .node == "p4" and (.error | contains("is DOWN")) and .fix != "")'
+	rows 'any(.kind == "server" and .host == "p4" and .cause == "device")'
+	rows 'map(select(.kind == "pair" and .client == "p5" and .cause == "missed")) | length > 0 and all(.node == "p5")'
+	rows 'map(select(.kind == "pair" and .cause == "missed" and .node != "p5")) == []'
+	rows 'map(select(.kind == "pair" and .round > 3 and (.to == "p3" or .from == "p3") and .client != "p4")) | all(.cause == "connect" and .node == "p3")'
+	says p6.err 'clock is' 'behind'
+}
+
+@test "round trips: one run for a pair, in microseconds; rails meet rails" {
+	local i
+	hosts 4
+	sed -i 3,4d hosts
+	export SIMVERBS_DEVICES='sim count=2 link=ib lid=5'
+	# Two servers on each: a port for each rail.
+	awk -F: '{ print $1 ":" $2 + NR - 1 }' hosts >apart
+	mv apart hosts
+	for i in 0 1; do player $i --rails sim0,sim1 --slot 4 -- send_lat -n 2000; done
+	finish_all 2
+	rows 'map(select(.kind == "pair")) | length == 2 and all(.status == "measured" and .from == "p0" and .value > 0 and .p99 >= .value)
+		and (map(.from_rail) | sort == ["sim0", "sim1"]) and all(.from_rail == .to_rail)'
+	rows 'map(select(.kind == "player")) | length == 4 and (map(.player) | sort == [0, 1, 2, 3]) and all(.unit == "us")'
+}
+
+@test "SIGTERM: what was measured is out, the rest is not begun, and nothing is left" {
+	local server
+	hosts 2
+	player 0 --schedule random=100 --slot 1 -- write_bw -n 20
+	player 1 --schedule random=100 --slot 1 -- write_bw -n 20
+	until_round 0 1
+	server=$(pgrep -P "${pid[p1]}" write_bw)
+	kill -TERM "${pid[p0]}"
+	kill -KILL "${pid[p1]}"
+	finish_all 2
+	ended p0 143
+	until ! kill -0 "$server" 2>/dev/null; do :; done
+	jq -es 'map(select(.kind == "pair" and .status == "measured")) | length >= 2' p0.out
+	jq -es '.[-1] | .kind == "done" and .rounds < 100' p0.out
+}
+
+@test "a server that dies is started again, and the lines say so" {
+	hosts 2
+	player 0 --schedule random=5 --slot 1 -- write_bw -n 20
+	player 1 --schedule random=5 --slot 1 -- write_bw -n 20
+	until_round 0 0
+	kill -KILL "$(pgrep -P "${pid[p1]}" write_bw)"
+	finish_all 2
+	ended p0 0
+	rows 'any(.kind == "server" and .host == "p1" and (.error | contains("signal 9"))) and any(.kind == "done" and .server_restarts == 1)'
+	rows 'map(select(.kind == "pair" and .round > 2)) | length == 4 and all(.status == "measured")'
+}
+
+@test "a run that does not end in its slot keeps what it had" {
+	hosts 2
+	player 0 --slot 1 --one-way -- write_bw -n 1000000000
+	player 1 --slot 1 --one-way -- write_bw -n 1000000000
+	finish_all 2
+	rows 'map(select(.kind == "pair")) | length == 1 and all(.status == "cut" and .value > 0.2 and (has("cause") | not))'
+}
+
+@test "nobody reads the lines: the player ends" {
+	hosts 2
+	first=$(head -n 1 < <(
+		become rdmark-pairs run --hosts hosts --self p0 --auth=none --start "$begin" --schedule random=100 --slot 1 -- write_bw -n 20 \
+			2>p0.err || true
+	))
+	[[ $first == '{"kind":"player",'* ]]
+	until_says p0.err 'Broken pipe'
+}

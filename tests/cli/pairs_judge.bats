@@ -1,0 +1,309 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2154 # $ of jq; what bats sets
+#
+# rdmark-pairs judge: what it says of made lines, what it writes, its exit status, and what it does with
+# lines that no run writes. That it is right over many made clusters is tests/unit/test_judgement.c.
+
+bats_require_minimum_version 1.5.0
+
+load ../lib/pairs
+
+setup() { enter_folder; }
+
+judge() { run --separate-stderr "$bin/rdmark-pairs" judge "$@"; }
+
+# says TEXT…: each stands in $output.
+says() {
+	local text
+	for text; do
+		[[ $output == *"$text"* ]] || { printf 'not said: %s\n%s\n' "$text" "$output"; return 1; }
+	done
+}
+
+# verdict NODES EDIT: "kind name" of each suspect, sorted, on one line.
+verdict() {
+	made_pairs "$@" >made.jsonl
+	judge --json made.jsonl
+	jq -r '.suspects[] | "\(.kind) \(.name // "\(.from)>\(.to)")"' <<<"$output" | sort | paste -sd, -
+}
+
+# failed CAUSE: part of a jq filter: this pair has no figure.
+failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .error = "\(.to): \($cause)" | del(.value);'
+
+@test "a good cluster: one line, exit status 0, nothing on stderr" {
+	made_pairs 8 >good
+	judge good
+	((status == 0 && ${#lines[@]} == 1))
+	[[ $output == '8 nodes: 8 good, 0 suspect, 0 lost; 56 of 56 pairs measured; normal 97.'*' Gb/s, noise 0.'* ]]
+	[[ ! $stderr ]]
+	run -0 "$bin/rdmark-pairs" judge --json - <good
+	[[ $(jq -c '[.nodes, .good, .lost, .pairs_tried, .pairs_measured, .suspects]' <<<"$output") == '[8,8,0,56,56,[]]' ]]
+}
+
+@test "slow nodes are named with their direction, figure, partners and finding; exit status 6" {
+	made_pairs 8 'if .from == "n3" then .value *= 0.6 | .findings = [{id: "pcie", host: "n3", text: "PCIe is x8 of x16"}]
+		elif .to == "n7" then .value *= 0.8 else . end' >slow
+	judge --suspects hosts --retest again slow
+	((status == 6))
+	says 'slow nodes: 2' 'n3            sending: 58.' ' (60 %), with 6 partners, not measured alone' $'\n    n3: PCIe is x8 of x16' \
+		'n7            receiving: 77.' '6 good, 2 suspect, 0 lost'
+	[[ ! $stderr ]]
+	[[ $(<hosts) == $'n3\nn7' ]]
+	[[ $(<again) == $'n3 n4\nn3 n5\nn7 n8\nn7 n1' ]]
+}
+
+@test "what was good alone is slow only under load, and what was not is so too" {
+	made_pairs 8 'if .from == "n3" or .to == "n5" then .value *= 0.6 else . end' >slow
+	made_pairs 8 'select(.kind != "pair" or ([.from, .to] | inside(["n3", "n1", "n2", "n5"]))) | .run = "2" | .alone = true |
+		if .to == "n5" then .value *= 0.6 else . end' >again
+	judge slow again
+	((status == 6))
+	says $'slow only under load, good alone: 1\n  n3   ' 'n5            receiving: 58.' 'with 6 partners, alone too'
+}
+
+@test "to measure it again alone is advised until all of a kind are proven" {
+	local slow='if .from == "n3" or .from == "n7" then .value *= 0.6 elif .from == "n1" and .to == "n2" then .value *= 0.5 else . end'
+	local alone='.run = "2" | .alone = true |'
+	made_pairs 12 "$slow" >slow
+	judge slow
+	says $'\n  next: run `write_bw --check` there; measure it again alone (--retest)\n' $'\n  next: measure them again alone (--retest); then try other routes'
+	made_pairs 12 "select(.kind != \"pair\" or (.from == \"n3\" and (.to | IN(\"n4\", \"n5\")))) | $alone $slow" >n3
+	judge slow n3
+	says 'partners, alone too' 'partners, not measured alone' $'there; measure it again alone (--retest)\n'
+	judge --json slow n3
+	[[ $(jq -r '.suspects[] | "\(.name // .from) \(.next | contains("--retest"))"' <<<"$output" | sort | paste -sd,) == 'n1 true,n3 false,n7 true' ]]
+	made_pairs 12 "select(.kind != \"pair\" or .from == \"n7\" or (.from == \"n1\" and .to == \"n2\")) | $alone $slow" >rest
+	judge slow n3 rest
+	says $'\n  next: run `write_bw --check` there\n' $'\n  next: try other routes: --flow_label, more QPs\n'
+	[[ $output != *retest* ]]
+}
+
+@test "a pair is slow only if its nodes are good; both directions are one suspect" {
+	[[ $(verdict 8 'if .from == "n3" and .to == "n4" then .value *= 0.5 else . end') == 'pair_slow n3>n4' ]]
+	[[ $(verdict 8 'if ([.from, .to] | sort) == ["n3", "n4"] then .value *= 0.5 else . end') == 'pair_slow n3>n4' ]]
+	[[ $(verdict 8 'if .from == "n3" then .value *= 0.5 else . end') == 'node_slow n3' ]]
+}
+
+@test "no node is named for one partner, or for two" {
+	[[ $(verdict 3 'if .from == "n1" then .value *= 0.5 else . end') != *node_slow* ]]
+	[[ $(verdict 2 'if .from == "n1" then .value *= 0.5 else . end') == '' ]]
+}
+
+@test "half of a node's pairs, held up once, do not name it" {
+	[[ $(verdict 6 'if .to == "n5" and (.from == "n1" or .from == "n2") then .value *= 0.93
+		elif .from == "n3" then .value *= 0.5 else . end') == 'node_slow n3' ]]
+	[[ $(verdict 6 'if .to == "n5" and .from != "n4" then .value *= 0.93 else . end') == 'node_slow n5' ]]
+}
+
+@test "a rail is named if the other one of its host is good, else the host" {
+	local rails='if .host then .rail = "mlx5_\(.player % 2)" | .host = "n\(.player / 2 | floor + 1)" else
+		def at($x): $x[1:] | tonumber - 1; def host($x): "n\(at($x) / 2 | floor + 1)"; def rail($x): "mlx5_\(at($x) % 2)";
+		.from_rail = rail(.from) | .to_rail = rail(.to) | .client = host(.client) | .from = host(.from) | .to = host(.to) |
+		select(.from != .to) end |'
+	[[ $(verdict 16 "$rails"'if .from == "n3" and .from_rail == "mlx5_1" then .value *= 0.7 else . end') == 'rail_slow n3/mlx5_1' ]]
+	[[ $(verdict 16 "$rails"'if .from == "n3" then .value *= 0.7 else . end') == 'node_slow n3' ]]
+}
+
+@test "groups: a slow uplink is named, and none of its nodes" {
+	made_pairs 12 'def rack($x): $x[1:] | tonumber - 1 | . / 4 | floor;
+		if .from and rack(.from) == 0 and rack(.to) == 2 then .value *= 0.8 else . end' >slow
+	printf '%s\n' '# racks' 'r0 n1 n2 n3 n4' '' 'r1 n5,n6,n7,n8' 'r2 n9 n10 n11 n12' >racks
+	judge --groups racks slow
+	((status == 6))
+	says 'slow between groups, and good within them: 1' 'r0 -> r2' '16 pairs' '12 nodes: 12 good'
+	echo 'r3 n1' >>racks
+	judge --groups racks slow
+	((status == 2))
+	[[ $stderr == *'racks: line 6'* ]]
+}
+
+@test "who never came, ended, has no device or a wrong clock is named as that; exit status 3" {
+	made_pairs 16 "$failed"'select(.host != "n2") | if .from == "n2" or .to == "n2" then failed("connect") else . end |
+		select(.kind != "done" or .host != "n4") |
+		if (.from == "n4" or .to == "n4") and .round > 5 then failed("lost") else . end |
+		if .from == "n6" or .to == "n6" then failed("device") | .node = "n6" else . end |
+		if .client == "n8" then .clock_s = 3.25 elif .from == "n8" or .to == "n8" then .clock_s = -3.25 else . end |
+		if .from == "n10" or .to == "n10" then failed("connect") else . end |
+		if .kind == "done" and .host == "n12" then .missed = 2 else . end' >lost
+	judge lost
+	((status == 3))
+	says $'did not start: 1\n  n2  ' $'ended early: 1\n  n4  ' $'device cannot be used: 1\n  n6  ' 'n6: device' \
+		$'clock is wrong: 1\n  n8            3.25 s behind' $'could not connect: 1\n  n10  ' $'missed slots: 1\n  n12           2 of 15 slots' \
+		'16 nodes: 10 good, 2 suspect, 4 lost'
+	[[ ! $stderr ]]
+	[[ $(verdict 8 "$failed"'if .from == "n3" and .to == "n4" then failed("refused") else . end') == 'pair_lost n3>n4' ]]
+}
+
+@test "two that ended take nobody with them who tried them, and whose slot cut off one more run" {
+	local edit='select(.kind != "done" or (.host | IN("n2", "n5") | not)) |
+		def is($a; $b): .kind == "pair" and ([.from, .to] | sort) == [$a, $b];
+		select((is("n3"; "n5") or is("n4"; "n5") or is("n2"; "n4") or is("n2"; "n6")) | not) |
+		if is("n1"; "n2") or is("n1"; "n5") or (.kind == "pair" and .from == "n1" and .to == "n4") then
+			'"$failed"' failed("connect") else . end'
+	[[ $(verdict 6 "$edit") == 'ended_early n2,ended_early n5,pair_lost n1>n4' ]] || { verdict 6 "$edit"; return 1; }
+}
+
+@test "latency: a node far above the least is named, and one with a long tail" {
+	local us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .p99 = 3 | .value |= 2 + (. - 97) / 10 else . end |'
+	[[ $(verdict 8 "$us .") == '' ]]
+	[[ $(verdict 8 "$us"'if .from == "n3" or .to == "n3" then .value *= 3 else . end') == 'latency_high n3' ]]
+	[[ $(verdict 8 "$us"'if .from == "n3" or .to == "n3" then .p99 = 30 else . end') == 'tail_long n3' ]]
+	judge made.jsonl
+	says 'p99 is ' 'times the median, normal is below 3'
+	# As a run writes it: from the client only, which is the lower one of both.
+	[[ $(verdict 8 "$us"'select(.from == null or .from < .to) | if .from == "n7" or .to == "n7" then .value *= 3 else . end') == 'latency_high n7' ]]
+	judge made.jsonl
+	says '28 of 28 pairs measured'
+}
+
+@test "what a run of 9 players wrote, each with a fault of its own" {
+	judge --json "$top/tests/cli/pairs_lines.jsonl"
+	((status == 3))
+	[[ $(jq -r '.suspects[] | select(.kind != "pair_slow") | "\(.kind) \(.name)"' <<<"$output" | paste -sd,) == \
+		'never_came p2,ended_early p3,device p4,clock p6,late p5,node_slow p1' ]]
+	[[ $(jq -r '.suspects[] | select(.name == "p4").said' <<<"$output") == *'sim0 port 1 is DOWN'* ]]
+}
+
+@test "a baseline: who is slower than it was" {
+	made_pairs 8 >before
+	made_pairs 8 'if .from == "n3" then .value *= 0.94 else . end' >now
+	judge --baseline before now
+	((status == 6))
+	says $'slower than in the baseline: 1\n  n3            sending: 91.'
+	judge --baseline=before before
+	((status == 0))
+}
+
+@test "a quick run says what it cannot find" {
+	made_pairs 16 'if .schedule then .schedule = "quick" else . end | select(.kind != "pair" or .round < 7)' >quick
+	judge quick
+	((status == 0))
+	says 'quick: 4' '% of all pairs were tried: a slow node is found, a slow pair of good nodes with that chance.'
+}
+
+@test "the report has at most 40 lines, whatever is slow; JSON has all" {
+	made_pairs 24 "$failed"'if .from and (.from[1:] | tonumber) % 4 == 0 then .value *= 0.7 | .findings = [{host: .from, text: "hot"}] else . end |
+		if .to and (.to[1:] | tonumber) % 7 == 1 then .value *= 0.7 else . end |
+		if .from and .round % 9 == 4 then failed("other") else . end' >many
+	judge many
+	((${#lines[@]} <= 40))
+	says 'slow nodes:' 'pairs of good nodes without a figure:' 'more (--json has all)'
+	judge --json many
+	(($(jq '.suspects | length' <<<"$output") > 40))
+}
+
+@test "the matrix: a row for each sender, a column for each receiver, in the order of names" {
+	made_pairs 11 'select(.from != "n2" or .to != "n10")' | shuf >mixed
+	judge --matrix m.csv mixed
+	((status == 0))
+	[[ $(head -n 1 m.csv) == 'from\to,n1,n2,n3,n4,n5,n6,n7,n8,n9,n10,n11' ]]
+	[[ $(cut -d, -f1 m.csv | paste -sd' ') == 'from\to n1 n2 n3 n4 n5 n6 n7 n8 n9 n10 n11' ]]
+	[[ $(sed -n 's/^n1,,\([^,]*\),.*/\1/p' m.csv) == "$(jq -r 'select(.from == "n1" and .to == "n2").value' mixed)" ]]
+	[[ $(sed -n 3p m.csv | cut -d, -f 11) == '' ]]
+}
+
+@test "prefixes of launchers, lines that run together, and lines twice are read" {
+	made_pairs 8 >lines
+	sed 's/^/3: /' lines >srun
+	sed 's/^/[1,0]<stdout>:/' lines >mpirun
+	paste -d '\0' - - <lines >joined
+	for file in srun mpirun joined; do
+		judge --json "$file"
+		((status == 0))
+		[[ $(jq -c '[.pairs_measured, .input.broken, .input.other_text]' <<<"$output") == '[56,0,0]' ]]
+	done
+	judge lines lines
+	((status == 0))
+	[[ $stderr == 'rdmark-pairs: lines not used, there twice: 56' ]]
+}
+
+@test "other text, cut lines and lies are counted and do no harm" {
+	{
+		made_pairs 8
+		echo 'slurmstepd: error: *** STEP 7.0 ON n3 CANCELLED ***'
+		echo '{"kind":"pair","from":"n1"'
+		made_pairs 8 'select(.kind == "pair" and .round == 1) | .value = -1'
+		made_pairs 8 'select(.kind == "pair" and .round == 1) | .to = "$(reboot)"'
+		made_pairs 8 'select(.kind == "pair" and .round == 1) | .to = .from'
+		made_pairs 8 'select(.kind == "pair" and .round == 1) | .value = "fast"'
+		head -c 3000000 /dev/zero | tr '\0' x
+		echo
+		head -c 10000 /dev/urandom | tr '{' x
+		echo
+		echo '[1,2]{"kind":5}{"kind":"pair"}'
+		printf '{"kind":"pair","run":"1790000000-1","from":"n1","to":"n2","status":"measured","value":1e99999}'
+	} >lies
+	judge lies
+	((status == 0))
+	says '8 nodes: 8 good' '56 of 56 pairs measured'
+	[[ $stderr == *'of other text: '* && $stderr == *'cut or not JSON: '* && $stderr == *'with impossible content: '* ]]
+}
+
+@test "--prom: series of nodes and devices, none of a pair, and promtool has nothing to say" {
+	made_pairs 8 'if .from == "n3" then .value *= 0.6 else . end' >slow
+	judge --prom nodes.prom slow
+	((status == 6))
+	[[ ! -e $(compgen -G 'nodes.prom?*') && $(grep -c '^rdmark_pairs_bandwidth_bytes_per_second{' nodes.prom) == 16 ]]
+	grep -qx 'rdmark_pairs_suspect{file="nodes.prom",node="n3",kind="node_slow"} 1' nodes.prom
+	grep -qx 'rdmark_pairs_suspects{file="nodes.prom",kind="pair_slow"} 0' nodes.prom
+	grep -qx 'rdmark_exit_status{file="nodes.prom"} 6' nodes.prom
+	# 97 Gb/s and a little is what the others reach.
+	awk -v at='{file="nodes.prom",node="n3",direction="send"}' '
+		$1 == "rdmark_pairs_bandwidth_bytes_per_second" at && $2 > 7.2e9 && $2 < 7.4e9 { n++ }
+		$1 == "rdmark_pairs_of_normal_ratio" at && $2 > .59 && $2 < .61 { n++ }
+		END { exit n != 2 }' nodes.prom
+	made_pairs 8 'if .host then .rail = "mlx5_\(.player % 2)" | .host = "n\(.player / 2 | floor + 1)" else
+		def at($x): $x[1:] | tonumber - 1; def host($x): "n\(at($x) / 2 | floor + 1)"; def rail($x): "mlx5_\(at($x) % 2)";
+		.from_rail = rail(.from) | .to_rail = rail(.to) | .client = host(.client) | .from = host(.from) | .to = host(.to) |
+		select(.from != .to) end' >rails
+	judge --prom=rails.prom rails
+	grep -q '^rdmark_pairs_of_normal_ratio{file="rails.prom",node="n2",device="mlx5_1",direction="receive"} ' rails.prom
+	made_pairs 8 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .p99 = 3 | .value |= 2 else . end' >latency
+	judge --prom=latency.prom latency
+	grep -qx 'rdmark_pairs_of_normal_ratio{file="latency.prom",node="n2"} 1' latency.prom
+	run ! grep bytes_per_second latency.prom
+	if type -P promtool; then
+		for file in *.prom; do [[ ! $(promtool check metrics <"$file" 2>&1) ]]; done
+	fi
+}
+
+@test "runs of another program are not mixed in" {
+	made_pairs 8 >one
+	made_pairs 8 '.run = "2" | if .program then .program = "read_bw" else . end | if .value then .value *= 0.5 else . end' >two
+	judge one two
+	((status == 0))
+	[[ $stderr == 'rdmark-pairs: lines not used, of another program: 56' ]]
+}
+
+@test "wrong usage, no file and no line are named; exit status 2" {
+	local words
+	for words in '' '--colour' '--groups' 'nowhere' '.' '/dev/null' '--groups nowhere good' '--baseline nowhere good'; do
+		made_pairs 4 >good
+		read -ra words <<<"$words"
+		judge "${words[@]}"
+		((status == 2)) || { echo "${words[*]}: $status $stderr"; return 1; }
+		[[ $stderr == 'rdmark-pairs: '* && ! $output ]]
+	done
+	judge --matrix /nowhere/m.csv good
+	((status == 1))
+	judge --help
+	((status == 0))
+	says 'usage: rdmark-pairs judge'
+	run awk 'length > 80' <<<"$output"
+	[[ ! $output ]]
+}
+
+@test "its documents fit the schema" {
+	made_pairs 8 'if .from == "n3" then .value *= 0.6 elif .from == "n1" and .to == "n2" then .value *= 0.5 else . end |
+		select(.host != "n7" and .from != "n7" and .to != "n7")' >slow
+	"$bin/rdmark-pairs" judge --json slow >slow.json || (($? == 6))
+	made_pairs 8 'select(.kind != "done" or .host != "n7")' >ended
+	"$bin/rdmark-pairs" judge --json ended >ended.json || (($? == 3))
+	run "$top/tests/lib/schema" ended.json slow.json
+	((status != 77)) || skip "$output"
+	((status == 0)) || { echo "$output"; return 1; }
+	jq '.suspects[0].kind = "sad"' slow.json >sad.json
+	run "$top/tests/lib/schema" sad.json
+	((status == 1))
+}

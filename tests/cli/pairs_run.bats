@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2034,SC2154 # what the completion reads and sets; what bats sets
+#
+# rdmark-pairs run without a device: its command line, what it refuses and why, and the completion.
+
+bats_require_minimum_version 1.5.0
+
+load ../lib/pairs
+
+setup() {
+	enter_folder
+	unset SLURM_STEP_NODELIST SLURM_PROCID SLURMD_NODENAME OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK JOB_COMPLETION_INDEX
+	printf 'a\nb\n' >hosts
+	now=$EPOCHSECONDS
+}
+
+# refused TEXT OPTION…: with exit status 2, one line that has TEXT, and nothing on standard output.
+refused() {
+	run -2 --separate-stderr timeout 20 "$bin/rdmark-pairs" run "${@:2}"
+	[[ $stderr == *"$1"* && $stderr != *$'\n'* && ! $output ]] || { echo "$stderr"; return 1; }
+}
+
+@test "what is missing or makes no sense is refused, with the reason" {
+	refused '--start is missing'
+	refused "--start: invalid value 'soon'" --start soon
+	refused 'is years away' --start 5 --hosts hosts --self a --auth none
+	refused 's from now' --start $((now + 200000)) --hosts hosts --self a --auth none
+	refused 'was over' --start $((now - 200)) --hosts hosts --self a --auth none
+	refused 'the hosts of the run are not known' --start "$now"
+	refused 'is none of the 2 hosts' --start "$now" --hosts hosts --self c
+	refused "'--bogus' is not an option" --bogus
+	refused '--slot needs a value' --slot
+	refused '--alone takes no value' --alone=1
+	refused "--port: invalid value '65536'" --port 65536
+	refused '--schedule fast' --start "$now" --hosts hosts --self a --schedule fast
+	refused 'reading nowhere' --start "$now" --hosts nowhere
+	refused "'ls' is no program that measures" --start "$now" -- ls
+	refused "'--nothing' after --" --start "$now" -- write_bw --nothing
+	refused 'rdmark-pairs sets this option itself' --start "$now" -- write_bw -p 1
+	refused 'the length of a slot is not known' --start "$now" --hosts hosts --self a -- write_bw -n 5
+	refused '--auth is missing. Everybody could use' --start "$now" --hosts hosts --self a
+	refused 'a slot of 1 s for 2 of 500 ms' --start "$now" --hosts hosts --self a --slot 1
+}
+
+@test "any bytes in what launchers set are refused, or read" {
+	local bytes
+	for bytes in 'n[1-' $'\xff\xfe' '[[[[]]]]' "$(printf 'n%.0s' {1..5000})" 'n[1-99999999]' '0x1' '-1' ',,,,'; do
+		SLURM_STEP_NODELIST=$bytes refused '' --start "$now"
+		SLURM_STEP_NODELIST='n[1-2]' SLURM_PROCID=$bytes refused 'is none of the 2 hosts' --start "$now"
+	done
+}
+
+@test "a line is short enough for launchers to keep it whole, whatever is in it" {
+	local options=() i
+	for ((i = 0; i < 50; i++)); do options+=(-n 0000000000009); done
+	run -0 --separate-stderr timeout 60 "$bin/rdmark-pairs" run --start "$now" --hosts hosts --self a --auth none --slot 2 -- write_bw -n 20 "${options[@]}"
+	[[ ${lines[0]} == '{"kind":"player"'* && ${lines[-1]} == '{"kind":"done"'* ]]
+	for i in "${lines[@]}"; do
+		((${#i} <= 1000)) || { echo "${#i}: $i"; return 1; }
+	done
+	[[ $(jq -s '.[0] | .options[:2] == ["-n", "20"] and (.options | length > 10)' <<<"$output") == true ]]
+}
+
+@test "the help fits 80 columns, and the completion offers its options" {
+	local COMP_LINE='rdmark-pairs --' COMP_POINT=15 COMPREPLY=() command
+	for command in sweep run judge; do
+		run -0 "$bin/rdmark-pairs" $command --help
+		run ! grep -E '.{81}' <<<"$output"
+	done
+	for command in sweep run judge; do "$bin/rdmark-pairs" $command --help; done | grep -o '^  --[a-z-]*' | tr -d ' ' >help
+	printf '%s\n' --help --version >>help
+	# shellcheck source=/dev/null
+	. "${bin%/*}/completions/rdmark"
+	_rdmark_pairs rdmark-pairs
+	diff <(sort -u help) <(printf '%s\n' "${COMPREPLY[@]}" | sed 's/[ =]$//' | sort -u)
+}

@@ -1,0 +1,237 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# A server that stays: one client after another, whatever becomes of them, until a signal.
+
+load ../lib/rdmark
+
+setup_file() { need_device; }
+
+few=(-n 40 -s 256)
+
+over() { # the server is told to end, and does
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+# Descriptors that the server has open.
+descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
+
+@test "clients one after another, each with an experiment of its own; SIGTERM ends it with 0" {
+	local program
+	for program in "${programs[@]}"; do
+		server "$program" --persistent
+		client "$program" "${few[@]}"
+		ended client 0
+		client "$program" -n 20 -s 4096 -D 0.2
+		ended client 0
+		client "$program" "${few[@]}" --json=c.json
+		ended client 0
+		json c.json '.status == "ok" and .results[0].messages == 40'
+		over
+		rows server.out
+		((${#rows[@]} == 3)) || fail "$program: ${#rows[@]} rows"
+	done
+}
+
+@test "stopped between two rounds: its client hears why, and is interrupted, not failed" {
+	mkfifo rows
+	exec {reader}<>rows
+	server send_lat --persistent
+	through=(bash -c 'exec "$@" >rows' bash)
+	start_client send_lat -n 20000 -U --json=c.json # more rows than a pipe holds: it waits for who reads them
+	through=()
+	read -r -t "$deadline" <&"$reader" || fail 'no rows'
+	over
+	timeout "$deadline" cat <&"$reader" >/dev/null 3>&- &
+	finish client
+	kill $!
+	exec {reader}<&-
+	ended client 0
+	json c.json '.status == "interrupted" and .error == null and .results[0].messages == 20000'
+}
+
+@test "nothing is left of a client: descriptors, experiment" {
+	local before n
+	server send_bw --persistent --json=s.json
+	before=$(descriptors) # all that it will have open without a client
+	client send_bw "${few[@]}" -q 7
+	ended client 0
+	for n in 1 2 3 4 5 6 7 8; do
+		client send_bw "${few[@]}"
+		ended client 0
+	done
+	# The last client has its word before the server has released what it had.
+	for ((n = SECONDS + deadline; SECONDS < n; )); do
+		[[ $(descriptors) != "$before" ]] || break
+	done
+	[[ $(descriptors) == "$before" ]] || fail "$(descriptors) descriptors, $before before"
+	over
+	jq -s -e 'length == 9 and all(.status == "ok" and .results[0].messages == 40 or .results[0].qps == 7) and
+		.[8].experiment.qp == 1' s.json || fail "$(<s.json)"
+}
+
+@test "strangers, a wrong client, one that is killed: the next one is served" {
+	listen_in write_bw
+	server write_bw --persistent
+	stranger say 'GET / HTTP/1.0' gone
+	stranger say "$(jq -c '.test = "no_bw"' <<<"$hello")" hear error gone
+	ended stranger 0
+	says stranger.out 'different tests'
+	start_client write_bw -D 30
+	wait_for_run
+	kill -KILL "${pid[client]}"
+	finish client
+	client write_bw "${few[@]}"
+	ended client 0
+	over
+	says server.err 'different tests' 'was lost' ': the server stops'
+}
+
+# The client has begun: its banner is there.
+wait_for_run() { until_says client.err ', MTU '; }
+
+@test "an option that both ends give differently: refused on both, and the next one is served" {
+	server write_bw --persistent -s 256
+	client write_bw -n 40 -s 512
+	ended client 2
+	says client.err '--size'
+	client write_bw "${few[@]}"
+	ended client 0
+	over
+	says server.err '--size'
+}
+
+@test "another version: refused on both, and the next one is served" {
+	listen_in
+	server send_lat --persistent
+	stranger say "$(jq -c '.protocol = 99 | .version = "9.9.9"' <<<"$hello")" hear error gone
+	ended stranger 0
+	says stranger.out 'different versions' 'upgrade rdmark on the server'
+	client send_lat -n 5
+	ended client 0
+	over
+	says server.err 'different versions'
+}
+
+@test "one that stalls, wherever in its session: dropped after --timeout, the next one is served" {
+	listen_in
+	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+	server send_lat --persistent --timeout 1
+	stranger gone
+	ended stranger 0
+	stranger say "$hello" hear welcome hear error gone
+	ended stranger 0
+	stranger say "$hello" hear welcome say "$qps" hear qps hear error gone
+	ended stranger 0
+	stranger say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error gone
+	ended stranger 0
+	within stranger 10
+	client send_lat -n 5
+	ended client 0
+	over
+}
+
+@test "a signal while a client is served: what was measured is shown, both end with 0" {
+	server send_bw --persistent
+	start_client send_bw -D 30 --interval 0.1
+	until_says client.err ' s: ' # it measures
+	over
+	finish client
+	ended client 0
+	row client.out
+	row server.out
+}
+
+@test "the service manager hears when it is ready" {
+	command -v python3 >/dev/null || skip 'no python3'
+	start manager "$(command -v python3)" -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("notify.sock"); s.settimeout(20); print("bound", flush=True); print(s.recv(100).decode())'
+	until grep -qs bound manager.out; do read -r -t 0.05 <> <(:) || true; done
+	NOTIFY_SOCKET=$PWD/notify.sock server send_lat --persistent
+	finish manager
+	says manager.out READY=1
+	over
+}
+
+@test "--persistent is the server's, and so are its limits" {
+	local option
+	for option in --persistent --max-memory=1m --max-duration=1 --max-qps=1; do
+		start cli send_bw "$option" "$host"
+		finish cli
+		ended cli 2
+		says cli.err "${option%=*}" 'Fix: '
+	done
+}
+
+# Every address of 127/8 is this host's, and none but 127.0.0.1 is where such a server listens.
+@test "a server that stays serves its own host, the address that it is given, or with --auth=none all" {
+	server send_lat --persistent
+	says server.err 'ready on 127.0.0.1:' 'for clients of this host only: ' '--auth=none'
+	client send_lat -n 5
+	ended client 0
+	host=127.0.0.2 client send_lat -n 5 --connect-timeout 0
+	ended client 4
+	says client.err 'Connection refused' 'one with --persistent and without --auth, which serves its own host only'
+	kill "${pid[server]}"
+	finish server
+	server send_lat --persistent --bind_source_ip 127.0.0.2
+	says_no server.err 'this host only'
+	host=127.0.0.2 client send_lat -n 5
+	ended client 0
+	kill "${pid[server]}"
+	finish server
+	server send_lat --persistent --auth=none
+	says_no server.err 'this host only'
+	host=127.0.0.2 client send_lat -n 5
+	ended client 0
+	kill "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+@test "--wait: a server that no client comes to ends with status 4 and says so; strangers are none" {
+	local program
+	for program in send_bw 'send_lat --persistent' 'send_lat -z'; do
+		start server ${program} -p 0 --wait 200ms
+		finish server
+		[[ $program != *-z || ${status[server]} == 4 ]] || continue # there is no rdma_cm here
+		ended server 4
+		says server.err 'waiting for the client: no client connected. The --wait of 200 ms has passed. Fix: ' 'longer --wait'
+		(($(grep -c 'no client connected' server.err) == 1))
+	done
+	server send_lat --wait 3
+	stranger bytes 'GET / HTTP/1.0\r\n\r\n' gone
+	deadline=30 start quiet "$lib/peer" connect "$port" stay
+	finish server quiet
+	ended server 4
+	says server.err 'dropped '
+	answered_client_of send_lat --wait
+}
+
+# Only a server has it.
+answered_client_of() {
+	start client "$@" 5 localhost
+	finish client
+	ended client 2
+	says client.err '--wait cannot be used in a client'
+}
+
+@test "--wait: who comes in time is served; after that a server that stays waits anew" {
+	server send_lat --wait 5
+	client send_lat -n 5
+	finish server
+	ended client 0
+	ended server 0
+	server send_lat --persistent --wait 5
+	client read_lat -n 5
+	ended client 0
+	finish server
+	ended server 4
+	within server 30
+	says server.err ' read_lat: ' 'no client connected'
+}

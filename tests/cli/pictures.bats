@@ -1,0 +1,354 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,long
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq and gnuplot; what lib/rdmark.bash sets and reads
+#
+# rdmark-plot: which figures are drawn, by the data in gnuplot's script, of documents that are real
+# but for the figures that a test puts there; and what gnuplot says to every kind.
+
+load ../lib/rdmark
+load ../lib/gpu
+load ../lib/pairs
+
+setup_file() { need_device; }
+
+keep_documents() { :; } # most here have figures that no program would write
+
+# plot ARG…: to its end.
+plot() {
+	[[ $* == *.gp* ]] || command -v gnuplot >/dev/null || skip 'gnuplot is not here (make deps)'
+	start plot rdmark-plot "$@"
+	finish plot
+}
+
+# script ARG…: into picture.gp, without a word on stderr.
+script() {
+	plot -o picture.gp "$@"
+	ended plot 0
+	silent plot.err
+}
+
+# refused TEXT… -- ARG…: with status 2 and a line that says TEXT.
+refused() {
+	local texts=()
+	while [[ $1 != -- ]]; do
+		texts+=("$1")
+		shift
+	done
+	plot "${@:2}"
+	ended plot 2
+	silent plot.out
+	says plot.err 'rdmark-plot: ' "${texts[@]}"
+	[[ $(wc -l <plot.err) == 1 ]] || fail 'more than one line'
+}
+
+# data NAME ROW…: the rows of that block of picture.gp; * stands for anything.
+data() {
+	local rows row i
+	mapfile -t rows < <(sed -n "/^\$$1 << /,/^END_OF_DATA/p" picture.gp | sed '1d;$d')
+	((${#rows[@]} == $# - 1)) || fail "\$$1 has ${#rows[@]} rows, not $(($# - 1)): ${rows[*]}"
+	for ((i = 0; i < ${#rows[@]}; i++)); do
+		row=${*:i+2:1}
+		# shellcheck disable=SC2053 # a pattern
+		[[ ${rows[i]} == $row ]] || fail "\$$1, row $i: '${rows[i]}', not '$row'"
+	done
+}
+
+# A document of PROGRAM with ARGs, in FILE.
+document() { # FILE PROGRAM ARG…
+	server "$2"
+	client "${@:2}" --json="$1"
+	finish server
+	ended client 0
+}
+
+# made FILE FROM FILTER: by jq.
+made() { jq -c "$3" "$2" >made && mv made "$1"; }
+
+@test "message rate over size: the figures, and the curve of the line rate" {
+	local row rows=()
+	export SIMVERBS_DEVICES='sim0 speed=EDR width=4 gid.3=v2/127.0.0.1/lo'
+	document all.json write_bw -a -n 4
+	made fast.json all.json '.results |= map(.messages_per_s = 64e6 / .message_bytes)'
+	script -k rate fast.json
+	mapfile -t rows < <(jq -r '.results[] | "\(.message_bytes) \(64 / .message_bytes) *"' fast.json)
+	data s0 "${rows[@]}"
+	says picture.gp 'messages a second [millions]' "12500 / x title 'line rate 100 Gb/s'" 'set logscale x 2'
+	script -k rate -b 64 fast.json
+	data s0 '0 1 1 1 *'
+	says_no picture.gp ' / x '
+}
+
+@test "any option on the x axis; what follows it makes no curve" {
+	local depth size
+	document run.json write_bw -n 4
+	for depth in 16 64 256; do
+		for size in 64 4096; do
+			made one.json run.json ".experiment.tx_depth = $depth | .experiment.cq_mod = $depth / 4
+				| .results[0] |= (.message_bytes = $size | .bandwidth_gbps = $depth + $size)"
+			cat one.json
+		done
+	done >sweep.json
+	script -x tx-depth sweep.json
+	data s0 '16 80 80 80' '64 128 128 128' '256 320 320 320'
+	data s1 '16 4112 *' '64 4160 *' '256 4352 *'
+	says picture.gp "title '64 B'" "title '4 KiB'" "set xlabel \"\".'tx_depth'" "'16' 16, '64' 64, '256' 256"
+	says_no picture.gp cq_mod
+	script sweep.json # several sizes
+	data s0 '64 80 *' '4096 4112 *'
+	says picture.gp "title 'tx_depth 16'" 'message size'
+	script -b 64 sweep.json # one size: what was varied
+	data s0 '16 80 *' '64 128 *' '256 320 *'
+	refused '-x colour' 'no document has' 'these differ: size, tx_depth, cq_mod' -- -x colour sweep.json
+	refused '-x' 'axis of its own' -- -k threads -x size sweep.json
+}
+
+@test "a sweep in one document: what was varied is on the x axis, or makes curves" {
+	document sweep.json write_bw -n 4 -q 1,2,4 -s 64,4k -t 16,32
+	made sweep.json sweep.json '.results |= map(.bandwidth_gbps = .varied.qp + .varied.tx_depth + .message_bytes)'
+	script -x qp sweep.json
+	data s0 '1 81 *' '2 82 *' '4 84 *'
+	says picture.gp "title '64 B, tx_depth 16'" "title '4 KiB, tx_depth 32'"
+	made one.json sweep.json '.results |= map(select(.message_bytes == 64 and .varied.qp == 4))'
+	script one.json # nothing else was varied
+	data s0 '16 84 *' '32 100 *'
+	says picture.gp "'tx_depth'"
+}
+
+@test "options that are no numbers are bars; the load is what was measured" {
+	document run.json send_lat -n 100
+	made rc.json run.json '.results[0].latency_p50_us = 10'
+	made uc.json run.json '.results[0].latency_p50_us = 20 | .experiment.connection = "UC"'
+	cat rc.json uc.json >both.json
+	script -k latency -x connection both.json
+	data s1 '* 10 10 10 NaN 10 "10"' '* 20 20 20 NaN 20 "20"'
+	says picture.gp '"RC" 0, "UC" 1' 'with boxes'
+	made 9g.json run.json '.experiment.load = "9g" | .results[0] |= (.load_gbps = 8.5 | .latency_p50_us = 30)'
+	made max.json run.json '.experiment.load = "max" | .results[0] |= (.load_gbps = 8.25 | .latency_p50_us = 40)'
+	cat 9g.json max.json rc.json >load.json
+	script load.json
+	data s1 '0 10 *' '8.25 40 *' '8.5 30 *'
+	says picture.gp 'background load [Gb/s]' "title 'median'"
+}
+
+@test "repeated measurements: the one in the middle, whiskers, a dot for each" {
+	document rep.json write_bw -n 4 -s 4k --repeat 5
+	made fixed.json rep.json '[30, 10, 50, 20, 40] as $g | .results |= [.[] | .bandwidth_gbps = $g[.run - 1]]'
+	script fixed.json
+	data s0 '0 30 10 50 NaN 50 "30 (10-50)"'
+	data d0 '-0.24 30' '-0.12 10' '0 50' '0.12 20' '0.24 40'
+	says picture.gp '5 runs each' 'with vectors heads' '$d0 using 1:2 with points'
+	made first.json fixed.json 'del(.results[0].bandwidth_gbps)'
+	script first.json
+	data s0 '0 20 10 50 *'
+	made left.json fixed.json '.summaries[0].left_out = 1'
+	script left.json
+	data s0 '0 20 10 50 *'
+	made sizes.json fixed.json '.results += [.results[] | .message_bytes = 64 | .bandwidth_gbps += 1]'
+	script sizes.json
+	data s0 '64 31 11 51' '4096 30 10 50'
+	says picture.gp 'with yerrorbars'
+	plot sizes.json
+	ended plot 0
+	silent plot.err
+}
+
+@test "documents of version 1 are drawn as those of version 2" {
+	local kind file
+	server send_bw --json=new.json
+	client send_bw -b --threads 2 -n 50 -s 4k --repeat 3 --json=old.json --json-version 1
+	finish server
+	ended client 0
+	[[ $(jq -s 'map(.schema_version)' -c new.json old.json) == '[2,1]' ]]
+	# The two directions may never have run at the same time: then a run has no rate, and is not drawn.
+	for file in new.json old.json; do
+		made $file $file '(.. | objects | select(.direction == "both")) |= (.bandwidth_gbps = .run | .messages_per_s = 1e6 * .run)'
+	done
+	for kind in bandwidth rate threads; do
+		script -k $kind -t same new.json
+		mv picture.gp new.gp
+		script -k $kind -t same -l new old.json
+		diff new.gp picture.gp
+		grep -q '^\$s0 << ' picture.gp
+	done
+	made cut.json old.json '.results[0].interrupted = 1 | .results[2].interrupted = 1'
+	plot -k bandwidth cut.json
+	ended plot 0
+	says plot.err 'a result comes from a run that ended early'
+}
+
+@test "a run without a rate is not drawn, and none of 0" {
+	document runs.json write_bw -n 20 -s 4k --repeat 3
+	made rates.json runs.json '.results[] |= (.bandwidth_gbps = 10 * .run | .messages_per_s = 1e6 * .run)'
+	made gap.json rates.json 'del(.results[1].bandwidth_gbps, .results[1].messages_per_s)'
+	script -k bandwidth gap.json
+	data s0 '* 10 10 30 *'
+	data d0 '* 10' '* 30'
+	script -k rate gap.json
+	data s0 '* 1 1 3 *'
+}
+
+@test "threads and devices, beside each other" {
+	local wanted
+	export SIMVERBS_DEVICES='sim0 speed=EDR width=4 gid.3=v2/127.0.0.1/lo; sim1 speed=EDR width=4 gid.3=v2/127.0.0.1/lo'
+	document one.json write_bw -n 20
+	refused 'no data for --kind threads' '--threads' -- -k threads one.json
+	refused 'no data for --kind devices' '-d A,B' -- -k devices one.json
+	document threads.json send_bw -b --threads 2 -n 50 -s 4k
+	made fixed.json threads.json '.results[0].by_thread |= map(
+		.bandwidth_gbps = .thread + if .direction == "client_to_server" then 1 else 5 end)'
+	script -k threads fixed.json
+	data s0 '* 1 1 1 *' '* 2 2 2 *'
+	data s1 '* 5 5 5 *' '* 6 6 6 *'
+	says picture.gp "title 'client->server'" "title 'server->client'" '"0" 0, "1" 1' 'both directions, 1 QP, 2 threads'
+	server write_bw -d sim0,sim1
+	client write_bw -d sim0,sim1 --threads 2 -n 20 --json=devices.json
+	finish server
+	ended client 0
+	script -k devices devices.json
+	wanted=$(jq -r '.results[0].by_device[] | select(.device == "sim1") | .bandwidth_gbps' devices.json)
+	data s0 '*' "* $wanted *"
+	says picture.gp '"sim0" 0, "sim1" 1' "'device'"
+	script -k threads devices.json
+	says picture.gp '"0\nsim0" 0, "1\nsim1" 1'
+	script devices.json
+	says picture.gp 'line rate 200 Gb/s' # of both together
+	document lat.json send_lat --threads 2 -n 2000
+	script -k threads lat.json
+	says picture.gp "title 'median'" 'set logscale y'
+}
+
+@test "ratio: by the first file; what is unlike is noted or refused" {
+	document run.json write_bw -n 4 -s 4k --repeat 3
+	made before.json run.json '.results |= [.[] | .bandwidth_gbps = 9 + .run]' # 10 11 12
+	made after.json run.json '.results |= [.[] | .bandwidth_gbps = 22 * .run]'
+	script -k ratio before.json after.json
+	data s0 '0 1 0.909* 1.09* *' '1 4 2 6 *'
+	says picture.gp 'Bandwidth relative to before: write_bw, 4 KiB'
+	made qps.json after.json '.experiment.qp = 2 | .experiment.sl = 3'
+	plot -o picture.gp -k ratio before.json qps.json
+	ended plot 0
+	[[ $(<plot.err) == 'rdmark-plot: the runs differ in qp (1 QP, 2 QPs), sl (sl 0, sl 3)' ]] || fail 'no note'
+	refused 'two files' -- -k ratio before.json
+	made both.json after.json '.experiment.bidirectional = true | .results |= map(.measured_by = "both" | .direction = "both")'
+	refused 'both directions (-b), some of one' -- -k ratio before.json both.json
+	made other.json after.json '.results |= map(.message_bytes = 8)'
+	refused 'no result of other matches one of before' 'size (8 B, 4 KiB)' -- -k ratio before.json other.json
+	document measured.json send_lat -n 2000
+	made lat.json measured.json '.results[0] |= (.latency_p50_us = 5 | .latency_p99_us = 20)'
+	refused 'some latency' -- -k ratio before.json lat.json
+	made slow.json lat.json '.results[0] |= (.latency_p50_us *= 2 | .latency_p99_us *= 3)'
+	script -k ratio lat.json slow.json
+	data s0 '* 1 *' '* 1 *' '* 2 *' '* 3 *'
+}
+
+@test "both directions: named, their ceiling doubled, and noted beside one" {
+	export SIMVERBS_DEVICES='sim0 speed=EDR width=4 gid.3=v2/127.0.0.1/lo'
+	document both.json write_bw -b -n 20
+	document one.json write_bw -n 20
+	made both.json both.json '.results |= map(.bandwidth_gbps = if .measured_by == "both" then 150 else 75 end)'
+	script both.json
+	data s0 '0 150 *'
+	says picture.gp 'both directions, 1 QP' "200 title 'line rate, both directions 200 Gb/s'"
+	says_no picture.gp "'line rate 100"
+	plot -o picture.gp one.json both.json
+	ended plot 0
+	[[ $(<plot.err) == 'rdmark-plot: results of both directions (-b) are drawn next to '* ]] || fail 'no note'
+	says picture.gp '"one\none direction" 0, "both\nboth directions" 1' "100 title 'line rate 100 Gb/s'" "200 title"
+}
+
+@test "latency against nines" {
+	document run.json send_lat -n 100 -H
+	made three.json run.json '.results[0].latency_histogram_us = [[3, 4, 1], [1, 2, 900], [2, 3, 99]]'
+	script -k ccdf three.json
+	data s0 '0 2' '1 2' '3 3'
+	data d0 '3 3' '3 4'
+	says picture.gp 'set yrange [1.998:5]' "'90 %%' 1" "'99.9 %%' 3" 'with fsteps' 'fewer than 10 beyond'
+	made none.json run.json 'del(.results[0].latency_histogram_us)'
+	refused 'make the documents with -H' -- -k ccdf none.json
+}
+
+@test "titles: connection, transport, QPs, MTU, both hosts, the day; of the SVG, too" {
+	document run.json write_bw -n 4 -q 2 -c UC -s 1k
+	made run2.json run.json '.ends.client.host = "a<1>" | .ends.server.host = "b" | .started_utc = "2031-02-03T04:05:06Z"'
+	script run2.json
+	says picture.gp "'Bandwidth: write_bw, 1 KiB'.\"\\n\".'UC, RoCE, 2 QPs, MTU 4096, a<1> -> b, 2031-02-03' noenhanced"
+	cat run.json run2.json >two.json
+	script -t "it's" two.json
+	says picture.gp "set title 'it''s'" " to 2031-02-03" "a<1> -> b; "
+	plot -o run.svg -t 'a < b & "c"' run2.json
+	ended plot 0
+	says run.svg '<title>a &lt; b &amp; &quot;c&quot;</title>'
+	says_no run.svg '<title>Gnuplot<'
+	made cut.json run.json '.results[0].interrupted = true | .status = "interrupted"'
+	plot cut.json
+	ended plot 0
+	says plot.err 'rdmark-plot: cut: a result comes from a run that ended early'
+}
+
+@test "each kind: gnuplot has nothing to say, to a picture, to text, to its script" {
+	local kind file real name
+	real=$(command -v gnuplot) || skip 'gnuplot is not here (make deps)'
+	mkdir bin
+	printf '#!/bin/bash\n%q "$@" 2>>%q\n' "$real" "$PWD/warnings" >bin/gnuplot
+	chmod +x bin/gnuplot
+	PATH=$PWD/bin:$PATH
+	: >warnings
+	export SIMVERBS_DEVICES='sim0 speed=EDR width=4 gid.3=v2/127.0.0.1/lo; sim1 speed=EDR width=4 gid.3=v2/127.0.0.1/lo'
+	document bw.json write_bw -a -n 4 --repeat 2
+	document lat.json send_lat -n 200 -H -s 64
+	document time.json send_bw -D 0.5 --interval 0.1 --threads 2
+	server write_bw -d sim0,sim1
+	client write_bw -d sim0,sim1 -n 20 --json=devices.json
+	finish server
+	driver
+	document cells.json gdr_bw -n 20 --windows 3 --staged-chunk 64k --within 100
+	unset LD_LIBRARY_PATH
+	made_pairs 8 >pairs.jsonl
+	while read -r kind file; do
+		for name in "$kind".{svg,png,gp} ''; do
+			# shellcheck disable=SC2086 # several words
+			plot -k "$kind" ${name:+-o "$name"} $file
+			ended plot 0
+			silent plot.err
+			[[ ! $name || -s $name ]] || fail "no $name"
+		done
+		gnuplot -e 'set terminal dumb' "$kind.gp" >shown
+		# Of pairs that were not measured, which stay grey, it says so.
+		[[ -s shown ]] && ! grep -v 'matrix contains missing or undefined values' warnings || fail "--kind $kind: $(<warnings)"
+	done <<-'END'
+		bandwidth bw.json
+		bandwidth devices.json
+		rate bw.json
+		latency lat.json
+		percentiles lat.json
+		histogram lat.json
+		ccdf lat.json
+		threads time.json
+		devices devices.json
+		ratio bw.json bw.json
+		cells cells.json
+		time time.json
+		trend bw.json
+		pairs pairs.jsonl
+	END
+	grep -q "kinds='bandwidth rate latency percentiles histogram ccdf threads devices ratio cells time trend pairs'" "$RDMARK_BIN/rdmark-plot" ||
+		fail 'a kind is not tried here'
+}
+
+@test "trend: each run of a file of --json-lines at its time, a line for each test and size" {
+	local n
+	for n in 1 2 3; do
+		server send_bw
+		client send_bw -n 20 -s 64,128 --json-lines=runs.jsonl
+		finish server
+	done
+	jq -c '.started_utc = "2026-11-2\(3 - (input_line_number - 1))T00:00:00Z"
+		| .results |= (to_entries | map(.value.bandwidth_gbps = .key + 10 | .value))' runs.jsonl >trend.jsonl
+	script -k trend trend.jsonl
+	data s0 '1795219200 10' '1795305600 10' '1795392000 10'
+	data s1 '1795219200 11' '1795305600 11' '1795392000 11'
+	grep -q "^set format x '%m-%d' timedate" picture.gp || fail "$(<picture.gp)"
+	jq -c 'del(.started_utc)' trend.jsonl >timeless.jsonl
+	refused 'no result says when' -- -k trend timeless.jsonl
+}

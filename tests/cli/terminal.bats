@@ -1,0 +1,299 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2030,SC2031,SC2154 # what lib/rdmark.bash sets
+#
+# On a terminal a long run shows a live line; script(1) makes a terminal.
+
+load ../lib/rdmark
+
+# on_terminal PROGRAM ARG…: a client whose stdout and stderr are a terminal; what was shown is in shown.
+# Of $columns columns, if that is set.
+on_terminal() {
+	command -v script >/dev/null || skip 'script is not here (util-linux)'
+	server "$1"
+	start client "$(command -v script)" -qefc "${columns:+stty cols $columns;} $RDMARK_BIN/$1 -p $port ${*:2} $host" shown
+	finish client server
+	ended client 0
+	ended server 0
+}
+
+@test "a live line on a terminal, which is gone at the end; the table is whole" {
+	local program lines unit
+	while read -r program unit; do
+		on_terminal "$program" -D 1.3 -s 64
+		tr '\r' '\n' <shown | grep -q "^[0-9.]* s: 64 B: .* $unit" || fail "$(cat -v shown)"
+		# What stays on the screen: a line that was erased does not.
+		sed 's/\r$//; s/.*\r\x1b\[K//' shown >screen
+		[[ $(grep -c ' s: 64 B: ' screen) == 0 ]] || fail "$(cat -v screen)"
+		[[ $(grep -cE '^ 64 +[0-9]+ ' screen) == 1 ]] || fail "$(cat -v screen)"
+	done <<-'END'
+		send_bw MiB/s,
+		write_lat usec
+	END
+}
+
+@test "--run_infinitely: on a terminal rows say when they were, and the last one that it is the whole" {
+	local columns
+	command -v script >/dev/null || skip 'script is not here (util-linux)'
+	for columns in 60 120; do
+		rm -f shown client.pid
+		server send_bw
+		start client "$(command -v script)" -qefc "stty cols $columns; echo \$\$ >client.pid; exec $RDMARK_BIN/send_bw -p $port -s 64 --run_infinitely --interval 0.1 --quiet $host" shown
+		until_says shown ' [0-9]*\.[2-9] *.$'
+		kill -INT "$(<client.pid)"
+		finish client server
+		ended client 0
+		ended server 0
+		grep -q '   time\[s\]' shown || fail "$(cat -v shown)"
+		[[ $(grep -cE '   all [0-9]+\.[0-9]( !)?.?$' shown) == 1 ]] || fail "$(cat -v shown)"
+		lines_fit
+	done
+}
+
+# shown_lines PATTERN: what of that the terminal showed, in the order of time.
+shown_lines() { tr '\r' '\n' <shown | grep -o "$1"; }
+
+@test "the live line says how much time is left: of the duration, or at the pace so far" {
+	on_terminal send_bw -D 2.7 -s 64
+	[[ $(shown_lines '[0-9]* s left' | uniq) == $'2 s left\n1 s left'* ]] || fail "$(cat -v shown)"
+	# 3000 messages of 1 MiB at 10 Gb/s take 2.5 s.
+	export SIMVERBS_GBPS=10
+	on_terminal write_bw -n 3000 -s 1M
+	[[ $(shown_lines '[0-9]* s left' | uniq) == *$'1 s left'* ]] || fail "$(cat -v shown)"
+	on_terminal write_bw -n 100000 -s 1M -D 0.95
+	[[ $(shown_lines '[0-9]* s left' | uniq) == '0 s left' ]] || fail "$(cat -v shown)"
+}
+
+# lines_fit: no line that the terminal showed is longer than it is wide.
+lines_fit() {
+	local line
+	while IFS= read -r line; do
+		((${#line} <= columns)) || fail "${#line} characters in $columns columns: $line"
+	done < <(grep -v '^Script ' shown | sed 's/\x1b\[K//g' | tr '\r' '\n')
+}
+
+@test "the table fits the terminal: columns that are missed least are left out" {
+	local columns heads program
+	while read -r columns program heads; do
+		on_terminal "$program" -n 20 -s 64 --quiet --cpu_util
+		lines_fit
+		tr -d '\r' <shown | grep -v '^Script \|^$' >table
+		[[ $(wc -l <table) == 2 && $(head -n 1 table | tr -s ' ') == " size $heads" ]] || fail "$columns: $(<table)"
+		[[ $(tail -n 1 table) == ' 64 B '*[0-9.-]?( !) ]] || fail "$columns: $(<table)"
+		# each head is above its numbers
+		[[ $(sed -n '2s/ !$//p;1p' table | awk '{ print length, NF - (NR == 2) }' | uniq | wc -l) == 1 ]] || fail "$(<table)"
+	done <<-'END'
+		80 send_lat messages median[us] avg[us] p99[us] p99.9[us] max[us]
+		79 send_lat median[us] avg[us] p99[us] p99.9[us] max[us]
+		60 write_lat median[us] avg[us] p99[us] max[us]
+		40 write_lat median[us] p99[us]
+		100 write_lat messages min[us] median[us] avg[us] p99[us] p99.9[us] max[us]
+		80 write_bw messages peak[MiB/s] average[MiB/s] Mpps CPU[%]
+		60 send_bw peak[MiB/s] average[MiB/s] Mpps
+		44 send_bw average[MiB/s] Mpps
+		40 send_bw average[MiB/s]
+	END
+	columns=80
+	on_terminal send_bw -n 20 -s 1m -b --report-both --report_gbits --quiet
+	lines_fit
+	tr -d '\r' <shown >table
+	grep -Eq '^ size +average\[Gb/s\] +Mpps +direction$|^ size +peak\[Gb/s\] +average\[Gb/s\] +Mpps +direction$' table || fail "$(<table)"
+	grep -Eq '^ 1 MiB .* client_to_server( !)?$' table && grep -Eq '^ 1 MiB .* server_to_client( !)?$' table || fail "$(<table)"
+}
+
+@test "the whole table where it fits, where the width is not known, and with --format" {
+	local columns=153 whole=' #bytes #iterations    t_min[usec] '
+	on_terminal send_lat -n 20 --quiet
+	grep -qF "$whole" shown || fail "$(<shown)"
+	columns=80
+	on_terminal send_lat -n 20 --quiet --format table
+	grep -qF "$whole" shown || fail "$(<shown)"
+	on_terminal send_lat -n 20 --format perftest
+	grep -qF "$whole" shown || fail "$(<shown)"
+	columns=0
+	on_terminal send_lat -n 20 --quiet
+	grep -qF "$whole" shown || fail "$(<shown)"
+	columns=84
+	on_terminal send_bw -n 20 --quiet
+	grep -qF ' #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]' shown || fail "$(<shown)"
+	columns=83
+	on_terminal send_bw -n 20 --quiet
+	grep -q '^ size .*Mpps' shown || fail "$(<shown)"
+}
+
+@test "rows of --run_infinitely fit, too" {
+	local columns=70
+	server send_bw
+	start client "$(command -v script)" -qefc "stty cols $columns; $RDMARK_BIN/send_bw -p $port --run_infinitely --interval 0.2 -s 64 --quiet $host" shown
+	until_says shown ' 64 B '
+	kill -INT "${pid[server]}"
+	finish client server
+	lines_fit
+	grep -q '^ size .*average\[MiB/s\]' shown || fail "$(<shown)"
+}
+
+@test "the live line is cut where the terminal ends, and gone at the end" {
+	local columns=30
+	on_terminal send_bw -D 1.3 -s 64 --json=c.json
+	tr '\r' '\n' <shown | grep -q '^[0-9.]* s: 64 B: ' || fail "$(cat -v shown)"
+	tr '\r' '\n' <shown | sed 's/\x1b\[K//g' | grep -E '^[0-9.]+ s: ' | awk '{ if (length >= 30) exit 1 }' || fail "$(cat -v shown)"
+	sed 's/\r$//; s/.*\r\x1b\[K//' shown >screen
+	[[ $(grep -c ' s: 64 B: ' screen) == 0 ]] || fail "$(cat -v screen)"
+}
+
+@test "an error, its cause and its fix begin lines of their own on a terminal; else it is one line" {
+	local columns=60
+	command -v script >/dev/null || skip 'script is not here (util-linux)'
+	start client "$(command -v script)" -qec "stty cols $columns; $RDMARK_BIN/read_bw -c UC 127.0.0.1" shown
+	finish client
+	ended client 2
+	lines_fit
+	tr -d '\r' <shown | grep -v '^Script ' >screen
+	[[ $(<screen) == 'read_bw: '*$'\n  The peer\'s NIC must answer'*$'\n  Fix: '* ]] || fail "$(<screen)"
+	start client read_bw -c UC 127.0.0.1
+	finish client
+	[[ $(wc -l <client.err) == 1 && $(<client.err) == *". The peer's NIC must answer "*'. Fix: '* ]] || fail "$(<client.err)"
+}
+
+@test "a note is wrapped at words on a terminal, with an indent; else it is one line" {
+	local columns=50
+	on_terminal send_bw -n 20 -s 64 -v
+	lines_fit
+	tr -d '\r' <shown | grep -v '^Script ' >screen
+	# Joined again, they are the lines that a pipe gets.
+	sed -n '/^rdmark: /,$p' screen | sed -e ':a' -e 'N; s/\n  \([^ ]\)/ \1/; ta' -e 'P; D' >joined
+	pair send_bw -n 20 -s 64 -v
+	grep '^rdmark: client ' client.err >noted
+	(($(wc -l <noted) > 3)) && grep '^rdmark: client ' joined | diff noted - || fail "$(<screen)"
+	(($(grep -c '^  [^ ]' screen) > 3)) || fail "$(<screen)"
+}
+
+@test "a server on a terminal says what to type on the other host" {
+	local columns=100 name
+	name=$(uname -n)
+	command -v script >/dev/null || skip 'script is not here (util-linux)'
+	waiting() {
+		rm -f shown
+		start server "$(command -v script)" -qec "stty cols $columns; $RDMARK_BIN/send_bw --wait 0.01 $*" shown
+		finish server
+		ended server 4
+	}
+	waiting -p 0
+	grep -Eq "^rdmark: on the other host, type: send_bw -p [1-9][0-9]* $name.?$" shown || fail "$(<shown)"
+	waiting -p 0 --bind_source_ip 127.0.0.1
+	grep -Eq '^rdmark: on the other host, type: send_bw -p [1-9][0-9]* 127.0.0.1.?$' shown || fail "$(<shown)"
+	waiting -p 0 --quiet
+	! grep 'on the other host' shown || fail 'it is --quiet'
+	waiting -p 0 --persistent
+	! grep 'on the other host' shown || fail 'any program is possible'
+	start server send_bw -p 0 --wait 0.01
+	finish server
+	says_no server.err 'on the other host'
+}
+
+@test "no live line with --quiet" {
+	on_terminal send_bw -D 0.8 -s 64 --quiet
+	[[ $(<shown) != *$'\e'* ]] || fail "$(cat -v shown)"
+}
+
+# What the client has measured did not wait for who reads what it says, who does when the round is over.
+lasted_2s() {
+	json c.json '.status == "ok" and .results[0].seconds > 1.9'
+}
+
+# The client's measured round is over, as the proxy sees it: the first was the warm-up.
+await_end() { await 'client round' 'client round' 'client done'; }
+
+@test "a terminal that is stopped by Ctrl-S does not stretch the run" {
+	local program release
+	command -v python3 >/dev/null || skip 'python3 is not here'
+	mkfifo go
+	for program in write_bw send_lat; do
+		server "$program"
+		proxy
+		exec {release}<>go
+		fresh client
+		become "$lib/stopped" ' left' "$RDMARK_BIN/$program" -p "$port" -D 2 -s 64 --interval 0.1 --json=c.json "$host" \
+			>client.out 2>client.err <go {release}>&- &
+		pid[client]=$!
+		await_end
+		echo >&"$release"
+		finish client server
+		exec {release}>&-
+		ended client 0
+		ended server 0
+		lasted_2s
+		says client.out ' progress lines were dropped: standard error was blocked' 'worst '
+		# Lines are whole or not there.
+		! sed 's/\x1b\[K//g; s/.*\r\(.\)/\1/' client.out | grep -a '^rdmark: [0-9.]* s: ' | grep -av 'messages\(/s\)\?.\?$' || fail "$(cat -v client.out)"
+	done
+}
+
+# A pipe that is full, and stays so until somebody drains it.
+fill() {
+	[[ -p full ]] || mkfifo full
+	exec {full}<>full
+	perl -MFcntl -e 'sysopen(P, "full", O_WRONLY | O_NONBLOCK) or die; 1 while syswrite P, "-\n"'
+}
+
+# To the end of all who write into it, into drained.
+drain() {
+	exec {drained}<full {full}>&-
+	cat <&"$drained" >drained &
+	pid[cat]=$!
+	exec {drained}<&-
+}
+
+@test "a pipe that nobody reads does not stretch the run: stderr loses progress, stdout no result" {
+	local program full drained
+	for program in write_bw send_lat; do
+		fill
+		server "$program"
+		proxy
+		fresh client
+		become "$program" -p "$port" -D 2 -s 64 --interval 0.1 --quiet --json=c.json "$host" >client.out 2>full </dev/null {full}>&- &
+		pid[client]=$!
+		await_end
+		drain
+		finish client server cat
+		ended client 0
+		ended server 0
+		lasted_2s
+		grep -q '^rdmark: [0-9]* progress lines were dropped: ' drained || fail "$(tail drained)"
+
+		fill
+		server "$program"
+		proxy
+		fresh client
+		become "$program" -p "$port" -D 2 -s 64 --interval 0.1 --json "$host" >full 2>client.err </dev/null {full}>&- &
+		pid[client]=$!
+		await_end
+		drain
+		finish client server cat
+		ended client 0
+		ended server 0
+		grep '^{' drained | tee >(tail -n 1 >c.json) >lines.json
+		lasted_2s
+		jq -es '([.[:-1][].interval.interval_s] | length >= 10 and add > 1.5) and (.[-1] | has("intervals_dropped") | not)' \
+			lines.json >/dev/null || fail "$(<lines.json)"
+	done
+}
+
+@test "a server whose stderr nobody reads serves all the same" {
+	local full drained
+	fill
+	fresh server
+	become send_bw -p 0 --ready-fd 9 --interval 0.1 --quiet >server.out 2>full </dev/null 9>ready {full}>&- &
+	pid[server]=$!
+	read -r -t "$deadline" port <ready
+	proxy
+	start_client send_bw -D 2 -s 64 --json=c.json
+	await_end
+	drain
+	finish client server cat
+	ended client 0
+	ended server 0
+	lasted_2s
+	grep -q '^rdmark: [0-9]* progress lines were dropped: ' drained || fail "$(tail drained)"
+}

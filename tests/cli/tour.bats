@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,rxe,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# rdmark HOST: the tour of a host with one server; and rdmark list.
+
+load ../lib/rdmark
+load ../lib/gpu
+
+setup_file() { need_device; }
+
+# tour [OPTION…]
+tour() {
+	start tour rdmark "$host" -p "$port" "$@"
+	finish tour
+}
+
+over() { # the server is told to end, and does
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+@test "a line for each test, from one server; the documents in a file, which compares with itself" {
+	driver none
+	server send_lat --persistent
+	tour -n 200 --json=tour.json
+	ended tour 0
+	(($(wc -l <tour.out) == 4)) || fail 'not four lines'
+	grep -Eq '^send_lat +2 B +[0-9.]+ us on average, median [0-9.]+' tour.out || fail 'no send_lat'
+	grep -Eq '^send_bw +64 KiB +[0-9.]+ Gb/s, [0-9.]+ M messages/s' tour.out || fail 'no send_bw'
+	grep -Eq '^write_lat +2 B ' tour.out && grep -Eq '^write_bw +64 KiB ' tour.out || fail 'no write_lat or write_bw'
+	says tour.err "rdmark: client $(uname -n): $DEVICE port 1" "rdmark: server $(uname -n): $DEVICE"
+	(($(wc -l <tour.err) == 2)) || fail 'more is said'
+	json tour.json '[.[] | .test, .results[0].messages] == ["send_lat", 200, "send_bw", 200, "write_lat", 200, "write_bw", .[3].results[0].messages]' -s
+	start compare rdmark compare tour.json tour.json --within 1
+	finish compare
+	ended compare 0
+	tour -n 200 --json
+	ended tour 0
+	json tour.out 'length == 4' -s
+	says tour.err 'send_lat   2 B'
+	over
+	(($(grep -cE ' us on average$| MiB/s \([0-9.]+ Gb/s\)$' server.err) == 8)) || fail 'the server has not served eight'
+}
+
+@test "rdmark server is such a server; without -n each test lasts a second" {
+	driver none
+	printf '#!/bin/sh\nexec "$RDMARK_BIN/rdmark" server "$@"\n' >serve # the command comes first
+	chmod 755 serve
+	start_server server "$PWD/serve"
+	tour --json=tour.json
+	ended tour 0
+	json tour.json 'length == 4 and all(.experiment.duration_s == 1)' -s
+	over
+}
+
+@test "what one test refuses is said, and the others are shown" {
+	driver none
+	server send_lat --persistent
+	tour -n 200 -q 2
+	ended tour 2
+	says tour.err 'send_lat: reading the command line' '--qp'
+	over
+}
+
+@test "with --interval and --repeat a line is the whole run, and the median one of several" {
+	driver none
+	server send_lat --persistent
+	tour -D 0.6 --interval 0.2 --json=tour.json
+	ended tour 0
+	(($(wc -l <tour.out) == 4)) || fail 'not four lines'
+	json tour.json 'length == 4 and all(.results | length > 0)' -s
+	rm tour.json
+	tour -n 200 --repeat 3 --json=tour.json
+	ended tour 0
+	local gbps
+	gbps=$(jq -r -s '.[] | select(.test == "send_bw") | .summaries[0].median_run as $run | [.results[] | select(.run == $run)][0].bandwidth_gbps' tour.json)
+	LC_ALL=C grep -Eq "^send_bw .* $(LC_ALL=C printf '%.2f' "$gbps") Gb/s" tour.out || fail "not the median run's $gbps"
+	over
+}
+
+@test "what is no measurement is shown once" {
+	tour_of_nobody() { start tour rdmark 127.0.0.1 "$@"; finish tour; }
+	tour_of_nobody --help
+	ended tour 0
+	(($(grep -c '^send_lat: ' tour.out) == 1)) || fail 'not once'
+	says_no tour.out send_bw:
+	# An option without its value does not take the host for one, which would make it a server.
+	tour_of_nobody -p 1 --connect-timeout 0 --bind_source_ip
+	ended tour 2
+}
+
+@test "a server of one test: what is to be started there" {
+	server write_bw
+	tour --connect-timeout 0.5
+	waits_on
+	ended tour 2
+	says tour.err 'different tests' "send_lat of $host was not measured" 'Fix: start `rdmark server --auth=none`'
+}
+
+@test "a server that ends on the way ends the tour" {
+	server send_lat
+	tour -n 200 --connect-timeout 0.5
+	finish server
+	ended_with_any tour 3 4
+	says tour.out 'send_lat   2 B'
+	says tour.err "send_bw of $host was not measured"
+}
+
+@test "Ctrl-C: the test that runs ends, and with it the tour" {
+	driver none
+	server write_bw --persistent
+	start tour rdmark "$host" -p "$port" -D 30
+	local end=$((SECONDS + deadline))
+	until pgrep -P "${pid[server]}" >/dev/null; do # send_lat serves the first test
+		((SECONDS < end)) || fail 'no test has begun'
+		read -r -t 0.02 <> <(:) || true
+	done
+	kill -INT "${pid[tour]}"
+	finish tour
+	ended tour 130
+	says tour.err 'interrupted by SIGINT'
+	says_no tour.out send_bw
+	over
+}
+
+@test "Ctrl-C on a loop of tours ends the loop; so does a SIGINT that one test alone gets" {
+	local end=$((SECONDS + deadline)) other
+	driver none
+	server write_bw --persistent
+	loop=$'for i in 1 2 3; do echo >>rounds; "$@"; done; echo >after'
+	start tour "$(command -v perl)" -e 'setpgrp; exec @ARGV' bash -c "$loop" loop "$RDMARK_BIN/rdmark" "$host" -p "$port" -D 30
+	until pgrep -P "${pid[server]}" >/dev/null; do # send_lat serves the first test
+		((SECONDS < end)) || fail 'no test has begun'
+		read -r -t 0.02 <> <(:) || true
+	done
+	kill -INT -- "-${pid[tour]}"
+	finish tour
+	ended tour 130
+	[[ $(wc -l <rounds) == 1 && ! -e after ]] || fail 'the loop went on'
+	start tour rdmark "$host" -p "$port" -D 30
+	until other=$(pgrep -P "${pid[tour]}" -x send_lat); do
+		((SECONDS < end)) || fail 'no test has begun'
+		read -r -t 0.02 <> <(:) || true
+	done
+	until_says "/proc/$other/status" '^SigBlk:.*[2367abef]$' # it takes the signal itself
+	kill -INT "$other"
+	finish tour
+	ended tour 130
+	says_no tour.out send_bw
+	over
+}
+
+@test "with a GPU the tour ends with gdr_bw's verdict, and list shows how far it is" {
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'on the stand-in'
+	driver
+	server send_lat --persistent
+	tour -n 200 --json=tour.json
+	(($(wc -l <tour.out) == 5)) || fail 'not five lines'
+	grep -Eq '^gdr_bw +(PASS|WARN|FAIL|INCONCLUSIVE) ' tour.out || fail 'no verdict'
+	tour -n 200 --repeat 2
+	ended tour 0
+	says tour.err 'gdr_bw is not part of a tour with these options'
+	over
+	start list rdmark list
+	finish list
+	ended list 0
+	says list.out "$DEVICE" 'GPU 0 ' "    to $DEVICE" 'GPUDirect RDMA: yes'
+	start list rdmark list --json
+	finish list
+	ended list 0
+	jq -e --arg device "$DEVICE" '(.ports[0].device == $device) and (.ports[0].gids | length > 0) and
+		(.gpus[0] | .index == 0 and .gpudirect and .paths[0].device == $device)' list.out >/dev/null || fail 'not so'
+}
+
+@test "list without a GPU says why" {
+	driver none
+	start list rdmark list
+	finish list
+	ended list 0
+	says list.out "$DEVICE"
+	[[ $(tail -n 1 list.out) =~ ^'no GPU: libcuda.so.1: '[^.]*$ ]] || fail 'more than the reason'
+	start list rdmark list --json
+	finish list
+	jq -e '.gpus == [] and (.ports[0].firmware | type == "string")' list.out >/dev/null || fail 'not so'
+}

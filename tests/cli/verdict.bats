@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,long
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; a counter; what lib/rdmark.bash sets
+#
+# gdr_bw's verdicts, each from machines and links made for it: the line, its cause, what to do, the
+# exit status. All speeds are set, and low: a send queue lasts 130 ms, so ratios are what they should
+# be on a busy machine, too.
+
+load ../lib/rdmark
+load ../lib/machine
+load ../lib/gpu
+
+gpu='pci=0000:45:00.0'
+
+# judge MACHINE WORD…: gdr_bw with the client on MACHINE, its device described by WORDs. More options
+# in ${more[@]}.
+judge() {
+	driver none
+	machine pix
+	server gdr_bw
+	driver
+	machine "$1" "${@:2}"
+	client gdr_bw --gpu-path peermem --windows 5 -D 0.25 -t 256 --staged-chunk 64k --expected-gbps "${expected-${gbps-1}}" --json=c.json "${more[@]}"
+	finish server
+}
+
+# judged MACHINE STATUS CAUSE [WORD…]: the client ends with STATUS and the verdict with CAUSE, in one
+# of five tries: where others take the CPUs for whole windows, that is what the verdict is about.
+judged() {
+	local try
+	export SIMVERBS_GBPS=${gbps-1} SIMCUDA_GPUS=${SIMCUDA_GPUS-$gpu}
+	for try in 1 2 3 4 5; do
+		judge "$1" "${@:4}"
+		[[ ${status[client]} != "$2" ]] || ! jq -e '.verdict.cause == $cause' --arg cause "$3" c.json >/dev/null || break
+	done
+	ended client "$2"
+	ended server 0
+	json c.json '.verdict.cause == $cause' --arg cause "$3"
+}
+
+@test "PASS: as fast as host memory" {
+	more=()
+	judged pix 0 none
+	says client.out 'PASS GPUDirect within 5 % of host memory' 'distance to sim0: PIX' 'one PCIe switch'
+	json c.json '.verdict.level == "PASS" and .ends.client.gpu_distance == "PIX"'
+}
+
+@test "FAIL: the GPU is far away, and another one is nearer" {
+	more=(--gpu 0000:c1:00.0)
+	SIMCUDA_GPUS='pci=0000:c1:00.0 uuid=aa;pci=0000:81:00.0 uuid=ab;pci=0000:45:00.0 uuid=ac' \
+		judged many 6 distance gpu_read_mbps=250
+	says client.out 'FAIL GPU to host' SYS 'GPU 2 (PIX)' 'GPU 2 PIX, GPU 1 NODE, GPU 0 SYS' 'no better than a synchronous host copy'
+	says client.err 'the verdict is FAIL'
+	json c.json '.status == "below_threshold" and .error.exit_status == 6 and .verdict.ratio < 0.4'
+}
+
+@test "too slow for --within: also if a signal ended the run" {
+	export SIMVERBS_GBPS=1 SIMCUDA_GPUS=$gpu
+	driver none
+	machine pix
+	server gdr_bw
+	proxy
+	driver
+	machine pix gpu_read_mbps=500
+	start_client gdr_bw --gpu-path peermem --windows 100 -D 6 -t 256 --staged-chunk 64k --expected-gbps 1 --within 5 --json=c.json
+	for _ in {1..64}; do await 'client round'; done # 16 to warm up, and 6 windows of 8 cells
+	kill -TERM "${pid[server]}"
+	finish client server proxy
+	ended client 6
+	json c.json '.status == "below_threshold" and .verdict.level != "PASS" and .verdict.cause != "not_measured" and (.verdict.windows | . > 3 and . < 10)'
+}
+
+@test "the nearest GPU is the default" {
+	more=()
+	SIMCUDA_GPUS='pci=0000:c1:00.0 uuid=aa;pci=0000:81:00.0 uuid=ab;pci=0000:45:00.0 uuid=ac' judged many 0 none
+	json c.json '.ends.client.gpu | startswith("GPU 2 ")'
+}
+
+@test "FAIL: the PCIe link is the limit" {
+	more=()
+	gbps=4 judged gen1 6 pcie_ceiling gpu_read_mbps=1800 gpu_write_mbps=1800
+	says client.out 'PCIe' 'gen1 x1' '0000:45:00.0'
+	json c.json '.results | map(select(.cell == "read")) | all(.of_ceiling > 0.85 and .of_ceiling < 1.1)'
+}
+
+@test "FAIL: the IOMMU translates" {
+	more=()
+	judged iommu 6 iommu gpu_write_mbps=250
+	says client.out 'host to GPU' 'IOMMU DMA-FQ' 'iommu=pt'
+}
+
+@test "FAIL: a link was trained below what it can" {
+	more=()
+	judged gpu-x4 6 trained_down gpu_read_mbps=500
+	says client.out 'gen5 x4' '0000:45:00.0'
+}
+
+@test "FAIL: relaxed ordering is off" {
+	more=(--disable_pcie_relaxed)
+	judged pix 6 relaxed_ordering gpu_read_mbps=500
+}
+
+@test "FAIL: no cause found; in a virtual machine the distance is none" {
+	more=()
+	judged pix 6 unknown gpu_read_mbps=500
+	says client.out 'next: '
+	judged virtual 6 unknown gpu_read_mbps=500
+	says client.out 'virtual machine'
+}
+
+@test "FAIL: one end has a GPU without a direct way, however fast the other one is" {
+	more=()
+	export SIMVERBS_GBPS=1 SIMCUDA_GPUS=$gpu
+	driver
+	machine pix
+	server gdr_bw
+	SIMCUDA_GPUS="$gpu dmabuf=0 gpudirect=0"
+	client gdr_bw --windows 3 -D 0.15 -t 256 --staged-chunk 64k --json=c.json
+	finish server
+	ended client 77
+	says client.out 'FAIL no GPUDirect RDMA: client:'
+	says_no client.out 'server: staged'
+	json c.json '.verdict.cause == "gpu_unsupported" or .verdict.cause == "no_route"'
+}
+
+@test "WARN: less, but four fifths; with --within it is a failure" {
+	more=()
+	judged pix 0 unknown gpu_read_mbps=875
+	says client.out 'WARN GPU to host'
+	more=(--within 5)
+	judged pix 6 unknown gpu_read_mbps=875
+	more=(--within 30)
+	judged pix 0 none gpu_read_mbps=875
+}
+
+@test "WARN: GPU memory is as fast as host memory, and both are slow; unless that is how it is here" {
+	more=()
+	expected=95 judged pix 0 host_low
+	says client.out 'WARN host memory itself is slow' ', expected: 95.0 (--expected-gbps); GPU memory reaches ' 'the GPU is not the cause'
+	json c.json '.verdict.level == "WARN" and .verdict.ratio > 0.95'
+	more=(--within 5)
+	expected=95 judged pix 6 host_low
+	expected=0 judged pix 0 none
+}
+
+@test "INCONCLUSIVE: too few windows to tell, and no more of them wanted; with --within it is a failure" {
+	more=(--windows 1 --extra-windows 0)
+	judged pix 0 noise
+	says client.out 'INCONCLUSIVE ' 'no interval' 'too noisy to tell whether that is within 5 %' --extra-windows
+	says_no client.out PASS
+	says_no client.err 'undecided after'
+	json c.json '.status == "ok" and .verdict.level == "INCONCLUSIVE" and .verdict.windows == 1 and .verdict.ratio_high == null'
+	more+=(--within 5)
+	judged pix 6 noise
+	says client.err 'the verdict is INCONCLUSIVE'
+	json c.json '.status == "below_threshold"'
+}
+
+@test "too few windows to tell: more of them, of the cells that it is about, and a verdict" {
+	more=(--windows 1 --within 30)
+	judged pix 0 none
+	says client.err 'more windows of the cells that decide the verdict' 'undecided after 1 window:' 'more of 4 cells'
+	json c.json '.verdict.level == "PASS" and .verdict.windows > 1 and (.verdict.ratio_low > 0.7) and
+		.verdict.ratio_low <= .verdict.ratio and .verdict.ratio <= .verdict.ratio_high and
+		(.results | map(select(.cell | startswith("staged"))) | all(.windows == 1)) and
+		(.results | map(select(.cell == "host")) | all(.windows > 1))'
+}
+
+@test "FAIL: the NIC does not get at the memory that it registered" {
+	more=()
+	export SIMVERBS_GBPS=1 SIMCUDA_GPUS=$gpu
+	driver none
+	machine pix
+	server gdr_bw
+	driver
+	machine pix gpublocked
+	client gdr_bw --gpu-path peermem --windows 3 -D 0.3 --staged-chunk 64k --json=c.json
+	finish server
+	ended client 1
+	ended server 3
+	says client.out 'FAIL' 'the transfer failed'
+	json c.json '.verdict.cause == "transfer" and .status == "failed"'
+}
+
+@test "the staged pipeline reaches the slowest of its steps, one piece at a time their sum" {
+	more=(--staged-chunk 256k --within 100 -D 0.5)
+	expected=0 gbps=0.2 SIMCUDA_D2H_GBPS=0.2 SIMCUDA_H2D_GBPS=0.2 judged pix 0 none
+	# Twice as fast with two steps of equal speed, were it not for other work on the machine.
+	json c.json '.results | map({key: (.cell + .direction), value: .bandwidth_gbps}) | from_entries |
+		.["staged-pipeclient_to_server"] > 1.3 * .["staged-syncclient_to_server"] and
+		.["staged-pipeserver_to_client"] > 1.3 * .["staged-syncserver_to_client"]'
+}
+
+@test "GPU writes that are not ordered: what a flush costs is shown" {
+	more=()
+	SIMCUDA_GPUS="$gpu ordering=0" judged pix 0 none
+	says client.out 'flush of NIC writes' ' us'
+	json c.json '.gpu_ends.client.flush_us > 0 and .gpu_ends.client.ordering == 0'
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# --verify finds data that are wrong, says in which way, and where: each class in each program.
+
+load ../lib/rdmark
+load ../lib/gpu
+
+setup_file() { need_device; }
+
+# Sets first to the number of the first message of the first window, next to that of the second:
+# behind 6 that are timed, and as many empty ones as receives are left then.
+count() {
+	case $1 in
+	send_bw) first=21 next=29 ;;
+	send_lat) first=23 next=31 ;;
+	write_*) first=7 next=1031 ;;
+	esac
+}
+
+# damaged PROGRAM SIDE FAULT: a pair of which SIDE has that fault.
+damaged() {
+	local through=()
+	[[ $2 != server ]] || through=(env "SIMVERBS_FAULT=$3")
+	server "$1" --json=s.json
+	through=()
+	[[ $2 != client ]] || through=(env "SIMVERBS_FAULT=$3")
+	start_client "$1" --verify -n 5 --warmup 1 -s 256 -r 16 --json=c.json "${@:4}"
+	through=()
+	finish client server
+}
+
+# found CLASS NUMBER MESSAGE [FILTER]: both ends say so, and have measured all the same.
+found() {
+	local end file
+	for end in client server; do
+		file=${end:0:1}.json
+		ended "$end" 5
+		says "$end.err" "verified: " " error" "$2 $1" 'verifying the data: ' "The first ($1): in message $3 from the " 'byte ' 'Fix: '
+		json "$file" '.status == "failed" and .error.code == "data" and .error.exit_status == 5'
+		json "$file" '.results[-1].verification | .[$class] == ($n | tonumber) and .errors >= ($n | tonumber) and .first_error.class == $class
+			and .first_error.message == ($message | tonumber)' --arg class "$1" --arg n "$2" --arg message "$3"
+		json "$file" "${4:-true}"
+	done
+	row client.out
+	[[ ${row[0]} == 256 && ${row[1]} == 5 ]]
+}
+
+# each FAULT CLASS NUMBER MESSAGE PROGRAM…: F and N in FAULT are the first message of the windows, with a number added.
+each() {
+	local program fault
+	for program in "${@:5}"; do
+		count "$program"
+		fault=${1//F/first} fault=${fault//N/next}
+		damaged "$program" client "$(eval "echo $fault")"
+		found "$2" "$3" "$4" '.results[-1].verification.first_error.from_server | not'
+		[[ $program == *_lat ]] || continue
+		damaged "$program" server "$(eval "echo $fault")"
+		found "$2" "$3" "$4" '.results[-1].verification.first_error.from_server'
+	done
+}
+
+@test "lost: a message that was acknowledged and never came" {
+	each 'lose:$((F+3))' lost 1 3 "${programs[@]}"
+}
+
+@test "corrupt: one byte, and which; a row of wrong data is not ok" {
+	each 'corrupt:$((F+3))' corrupt 1 3 "${programs[@]}"
+	count write_bw
+	damaged write_bw client "corrupt:$((first + 3))" --csv=c.csv
+	[[ $(tail -n 1 c.csv) == *,failed, ]] || fail "$(<c.csv)"
+	json c.json '.results[-1].verification.first_error.byte == 128'
+}
+
+@test "stale: the data of the window before" {
+	each 'stale:$((N+3)):$((F+4))' stale 1 3 "${programs[@]}"
+	json c.json '.results[-1].verification.first_error.window == 2'
+}
+
+@test "duplicate: a SEND that comes twice; a WRITE that also comes to another one's place" {
+	each 'dup:$((F+3))' duplicate 1 4 send_bw send_lat
+	each 'stale:$((F+3)):$((F+2))' duplicate 1 3 write_bw write_lat
+}
+
+@test "reordered: a SEND behind a later one; two WRITEs in each other's place" {
+	each 'swap:$((F+3))' reordered 1 5 send_bw send_lat
+	each 'swap:$((F+3))' reordered 2 3 write_bw write_lat
+}
+
+@test "misplaced: at another offset; where another one belongs" {
+	each 'misplace:$((F+3)):16' misplaced 1 3 "${programs[@]}"
+	each 'misplace:$((F+3)):-320' misplaced 1 2 write_bw
+}
+
+@test "misplaced: what another QP should have got" {
+	count write_bw
+	# of 3 QPs with 1024 places of 320 bytes each: the first message of the second goes to the first one's
+	damaged write_bw client "misplace:20:-$((1024 * 320))" -q 3
+	ended client 5
+	json c.json '.results[0].verification | .misplaced == 1 and .lost == 1 and .first_error.class == "misplaced" and .first_error.qp == 0'
+}
+
+@test "the other direction: --reversed, and -b" {
+	count send_bw
+	damaged send_bw server "corrupt:$((first + 3))" --reversed
+	found corrupt 1 3 '.results[-1].direction == "server_to_client" and .results[-1].verification.first_error.from_server'
+	count write_bw
+	damaged write_bw server "corrupt:$((first + 3))" -b
+	ended client 5
+	ended server 5
+	json c.json '[.results[] | ends, . | [.direction, .verification.errors]] == [["client_to_server", 0], ["server_to_client", 1], ["both", 1]]'
+}
+
+@test "a run with wrong data goes on with the next size" {
+	count write_bw
+	server write_bw
+	through=(env "SIMVERBS_FAULT=corrupt:$((first + 3))")
+	start_client write_bw --verify -n 5 --warmup 1 -a --json=c.json
+	through=()
+	finish client server
+	ended client 5
+	ended server 5
+	rows client.out
+	((${#rows[@]} == 23))
+	json c.json '[.results[].verification.errors] == [1] + [range(22) | 0]'
+	says client.err '1 of 4096 messages of 2 B wrong: 1 corrupt'
+}
+
+@test "messages of a few bytes: wrong is found" {
+	local program size
+	for program in "${programs[@]}"; do
+		count "$program"
+		for size in 1 2 7; do
+			damaged "$program" client "corrupt:$((first + 3))" -s "$size"
+			ended client 5
+			json c.json '.results[-1].verification.errors > 0'
+		done
+	done
+}
+
+@test "a server that stays says what was wrong, and serves the next client" {
+	count send_bw
+	server send_bw --persistent
+	through=(env "SIMVERBS_FAULT=lose:$((first + 3))")
+	start_client send_bw --verify -n 5 --warmup 1 -s 256 -r 16
+	through=()
+	finish client
+	ended client 5
+	client send_bw --verify -n 5 -s 256
+	ended client 0
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+	says server.err 'verifying the data: 1 of 32 messages of 256 B wrong: 1 lost'
+}
+
+@test "a receive that a message cannot have: the run ends, and says so" {
+	count send_bw
+	# more copies than slots are to spare: the sender waits for a receive in vain
+	local n faults=
+	for n in 0 1 2 3 4 5; do faults+=${faults:+,}dup:$((first + n)); done
+	damaged send_bw client "$faults" --timeout 1
+	ended client 4
+	says client.err 'verifying the data: no completion for 1 s'
+}
+
+@test "GPU memory: what is wrong there is found, too" {
+	local program
+	driver
+	for program in write_bw write_lat send_lat; do
+		count "$program"
+		server "$program" --gpu 0
+		through=(env "SIMVERBS_FAULT=corrupt:$((first + 3))")
+		start_client "$program" --gpu 0 --verify -n 5 --warmup 1 -s 256 -r 16 --json=c.json
+		through=()
+		finish client server
+		ended client 5
+		ended server 5
+		json c.json '.results[-1].verification | .errors == 1 and .corrupt == 1 and .first_error.message == 3 and .first_error.byte == 128'
+	done
+}
+
+@test "a peer that dies, and a request that fails, while data are verified" {
+	local program
+	for program in send_bw send_lat; do
+		count "$program"
+		damaged "$program" server "kill:$((first + 2))" --timeout 3
+		ended server 137
+		ended client 3
+		damaged "$program" client "kill:$((first + 2))" --timeout 3
+		ended client 137
+		ended server 3
+	done
+	count write_bw
+	damaged write_bw client wc:3:REM_OP_ERR
+	ended client 1
+	ended server 3
+	says client.err 'write_bw: verifying the data: request of 256 B' 'remote operation error'
+	says server.err 'write_bw: the client (' ' reports: verifying the data: '
+	# What was measured before is told, but is no row that looks as if all were well.
+	says client.err 'rdmark: 256 B: ' ' before the failure'
+	rows client.out
+	((${#rows[@]} == 0))
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash disable=SC2016,SC2034 # $ of jq; what it sets is for the tests
+#
+# For tests of rdmark-pairs and of what reads its lines.
+#
+# enter_folder: that of this test; $top is the tree, $bin where the programs are.
+enter_folder() {
+	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	bin=$(cd "${RDMARK_BIN:-$top/build/bin}" && pwd)
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# made_pairs NODES [EDIT]: lines of a full run of `rdmark-pairs run` on n1 to nNODES, as its processes write
+# them, about 97 Gb/s each; EDIT, a filter of jq, changes each line, or drops it: select(…).
+made_pairs() {
+	jq -nc --argjson n "$1" '
+		{rdmark_pairs: 1, generator: "rdmark-pairs 0.1.0", run: "1790000000-1", players: $n, hosts: $n, schedule: "full",
+			seed: 1, rounds: ($n - 1), start_utc: "2026-11-23T18:00:00.000Z", slot_s: 1, alone: false, program: "write_bw",
+			options: [], unit: "gbps"} as $all |
+		(range($n) | {kind: "player", player: ., host: "n\(. + 1)"} + $all),
+		(range($n) as $i | range($n) | select(. != $i) |
+			{kind: "pair", run: $all.run, round: ((. + $i) % ($n - 1)), from: "n\($i + 1)", to: "n\(. + 1)",
+				client: "n\(([., $i] | min) + 1)", alone: false, status: "measured",
+				value: (97 + ($i * 7 + . * 13) % 10 / 20), late_s: 0.001, clock_s: 0.002}),
+		(range($n) | {kind: "done", run: $all.run, player: ., host: "n\(. + 1)", rounds: $all.rounds, missed: 0}) | '"${2:-.}"
+}
