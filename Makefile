@@ -11,22 +11,23 @@
 #   make bench      beside perftest, in one run
 #   make gpu-check  GPU memory and copies on a real GPU; exit status 77 of gpu_check: none here
 #   make fuzz       every fuzz target for FUZZ_SECONDS (600)
-#   make coverage   lines of common/ that the unit, cli and sim tests run
+#   make coverage   lines of common/ that the unit, cli and standin tests run
 #   make install    DESTDIR=, PREFIX=; `make install-compat` adds the ib_* names,
-#                   `make install-server` the systemd unit
+#                   `make install-server` the systemd units
 #   make dist       the tarball; `make rpm` and `make deb` the packages; all into build/packages.
-#                   RELEASE=1: for others; then CONTACT and HOMEPAGE must be real (packaging/README.md)
+#                   CONTACT='Name <address>' HOMEPAGE=https://…: what these say (packaging/README.md)
 #
 # CUDA_HOME=/usr/local/cuda: where cuda.h (11.7 or newer) may be, unless the compiler finds one. With
 # none, or with CUDA_HOME empty, GPUs are used all the same; see common/host/gpu_abi.h.
 # V=1 shows commands. WERROR=1, SAN=address,undefined, CC=clang, CFLAGS=… do what they say.
 # HARDEN= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
 
-VERSION := 0.1.0
+VERSION := 1.0.0
 
-# Who answers for the packages, and where the project is at home: placeholders until there is a release.
-CONTACT	 := the rdmark authors <rdmark@example.com>
-HOMEPAGE := https://example.com/rdmark
+# Who answers for the packages ("Name <address>"; else who builds them), and where the project is at home
+# (else nothing says it). A release has both; see packaging/fill.
+CONTACT	 ?=
+HOMEPAGE ?=
 
 PREFIX	?= /usr/local
 BINDIR	?= $(PREFIX)/bin
@@ -191,7 +192,7 @@ deps:
 
 help:
 	@sed -n '3,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo '$(subst ','\'',Contact: $(CONTACT), $(HOMEPAGE))'
+	@echo '$(subst ','\'',Contact: $(or $(strip $(CONTACT) $(HOMEPAGE)),whoever gave you these sources))'
 
 # The parts run in a second make: the first one was parsed before its dependencies were there.
 demo: deps
