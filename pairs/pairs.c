@@ -7,6 +7,7 @@
 
 #include "pairs/judge/judge.h"
 #include "report/list.h"
+#include "wire/json_memory.h"
 
 static const char usage[] =
 	"rdmark-pairs " RDMARK_VERSION ": which node, rail or link of a cluster is slow?\n"
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "--help";
 	struct fault f = {0};
 
+	json_memory_init();
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
 		fputs(usage, stdout);
 		return list_finish(stdout, PAIRS);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "figures.h"
 #include "rdmark.h"
+#include "report/forms.h"
 #include "report/list.h"
 #include "wire/fields.h"
 
@@ -132,7 +133,10 @@ static void compare_figures(struct compare *k)
 static void conclude_compare(struct compare *k, struct fault *f)
 {
 	json_t *all;
+	char *text;
+	int rc;
 
+	fault_phase(f, "comparing");
 	for (int i = 0; i < FIGURES_SIDES; i++)
 		if (k->alone[i])
 			fprintf(stderr, RDMARK ": figures only in %s: %zu\n", k->file[i],
@@ -144,11 +148,12 @@ static void conclude_compare(struct compare *k, struct fault *f)
 				"within_percent",
 				isnan(k->within) ? json_null() : json_real(k->within), "changes",
 				k->changes, "regressions", (json_int_t)k->regressions);
-		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-		printf("\n");
-		json_decref(all);
+		text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+		rc = document_put("-", text, f);
+		free(text);
+		if (rc)
+			return;
 	}
-	fault_phase(f, "comparing");
 	if (!k->compared) {
 		fault_raise(f, FAULT_USAGE, 0, "%s and %s have nothing in common", k->file[0],
 			    k->file[1]);

@@ -9,8 +9,10 @@
 #include "host/gpu.h"
 #include "host/path.h"
 #include "rdmark.h"
+#include "report/forms.h"
 #include "report/list.h"
 #include "verbs/hca.h"
+#include "wire/fields.h"
 #include "wire/path_json.h"
 
 struct host {
@@ -141,9 +143,11 @@ static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
 			 "gpudirect", gpu->gpudirect, "dmabuf", gpu->dmabuf, "paths", paths);
 }
 
-static void print_json(const struct host *h)
+static int print_json(const struct host *h, struct fault *f)
 {
 	json_t *ports = json_array(), *gpus = json_array(), *all;
+	char *text;
+	int rc;
 
 	for (size_t i = 0; i < h->ports.count; i++)
 		json_array_append_new(ports, port_json(&h->ports.port[i]));
@@ -151,27 +155,32 @@ static void print_json(const struct host *h)
 		json_array_append_new(gpus, gpu_json(h, &h->gpu[g]));
 	all = json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "ports", ports,
 			"gpus", gpus);
-	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-	printf("\n");
-	json_decref(all);
+	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	rc = document_put("-", text, f);
+	free(text);
+	return rc;
 }
 
 int list_command(char **argv)
 {
 	struct host h = {.gpus = 0};
 	bool json = argv[0] && strcmp(argv[0], "--json") == 0;
+	struct fault f = {0};
 	int status, written;
 
+	fault_phase(&f, "listing");
 	if (argv[0] && (!json || argv[1]))
 		return rdmark_unknown("list", json ? argv[1] : argv[0], "rdmark list [--json]");
 	look_at_host(&h);
 	if (json)
-		print_json(&h);
+		print_json(&h, &f);
 	else if (h.ports.count)
 		list_ports(stdout, RDMARK);
 	if (!json)
 		print_gpus(&h);
 	status = fault_is(&h.no_port) ? rdmark_failed(&h.no_port) : 0;
+	if (fault_is(&f))
+		status = rdmark_failed(&f);
 	written = list_finish(stdout, RDMARK);
 	release_host(&h);
 	return status ? status : written;

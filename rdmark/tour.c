@@ -152,7 +152,8 @@ static int keep_document(struct tour *t, const json_t *document)
 
 	if (!t->json)
 		return 0;
-	bad = !file || json_dumpf(document, file, JSON_COMPACT | JSON_REAL_PRECISION(15)) || fputs("\n", file) == EOF;
+	bad = !file || json_dumpf(document, file, JSON_COMPACT | JSON_REAL_PRECISION(15)) ||
+	      fputs("\n", file) == EOF;
 	if (file && (to_stdout ? fflush(file) : fclose(file)) == EOF)
 		bad = true;
 	if (!bad)

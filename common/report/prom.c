@@ -30,7 +30,7 @@ static double bytes_per_s(double gbps)
 	return gbps * 1e9 / 8;
 }
 
-/* The names of END's devices: "mlx5_0,mlx5_1"; the caller frees it. NULL: it has none. */
+/* The names of END's devices: "mlx5_0,mlx5_1"; "": it has none. NULL: no memory. */
 static char *devices_of(const json_t *end)
 {
 	const json_t *more = json_object_get(end, "more_devices"), *one;
@@ -39,7 +39,7 @@ static char *devices_of(const json_t *end)
 
 	json_array_foreach (more, i, one) {
 		if (!all || asprintf(&longer, "%s,%s", all, text_of(one, "device")) < 0)
-			break;
+			longer = NULL;
 		free(all);
 		all = longer;
 	}
@@ -84,9 +84,9 @@ static void set_varied(json_t *labels, const json_t *varied)
 	{
 		if (strcmp(name, "size_bytes") == 0 || json_object_get(labels, name))
 			continue;
-		text = json_is_string(value) ? strdup(json_string_value(value))
+		text = json_is_string(value) ? NULL
 					     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-		prom_label(labels, name, text);
+		prom_label(labels, name, text ? text : json_string_value(value));
 		free(text);
 	}
 }
@@ -244,6 +244,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 			continue;
 		labels = labels_of(p, one, end);
 		name = prom_name("", labels);
+		p->failed |= !name;
 		if (name && !json_object_get(seen, name)) {
 			json_object_set_new(seen, name, json_true());
 			add_directions(p, one, labels);
@@ -285,6 +286,7 @@ char *prom_run(const struct prom_about *about, const json_t *document)
 	struct prom p;
 
 	prom_begin(&p, about->file);
+	p.failed = !devices;
 	prom_label(p.labels, "test", text_of(document, "test"));
 	prom_label(p.labels, "device", devices && *devices ? devices : about->device);
 	prom_label(p.labels, "peer",

@@ -61,6 +61,7 @@ char *prom_name(const char *first, const json_t *labels)
 	FILE *out = open_memstream(&text, &size);
 	const char *name, *separator = "{";
 	json_t *value;
+	bool failed;
 
 	if (!out)
 		return NULL;
@@ -73,7 +74,8 @@ char *prom_name(const char *first, const json_t *labels)
 		separator = ",";
 	}
 	fputs(*separator == '{' ? "" : "}", out);
-	if (!fclose(out))
+	failed = ferror(out) != 0;
+	if (!fclose(out) && !failed)
 		return text;
 	free(text);
 	return NULL;
@@ -139,6 +141,7 @@ char *prom_end(struct prom *p)
 
 	if (out) {
 		put_families(p, out);
+		p->failed |= ferror(out) != 0;
 		p->failed |= fclose(out) != 0;
 	}
 	json_decref(p->labels);

@@ -49,6 +49,7 @@ static int make_room(struct body *b)
 	player = realloc(b->player, (n ? 2 * (size_t)n : 1) * sizeof(*player));
 	if (player)
 		b->player = player;
+	b->no_memory |= !player;
 	return player ? 0 : -1;
 }
 

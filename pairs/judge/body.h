@@ -76,6 +76,7 @@ struct body {
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
 	bool rails;        /* some players are rails */
+	bool no_memory;    /* a player is missing for want of memory */
 	double slot_s;     /* the longest slot; 0: not known */
 	char schedule[16];
 	struct body_counts counts;

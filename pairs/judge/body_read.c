@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "body.h"
 #include "scan.h"
+#include "wire/json_memory.h"
 
 #define LINE_MAX_BYTES (1 << 20)
 #define PREFIX_MAX     300 /* what a launcher writes before a line: "3: ", "[1,3]<stdout>: " */
@@ -267,6 +268,13 @@ static ssize_t read_lines(struct body *b, char *text, size_t bytes)
 	return (ssize_t)bytes;
 }
 
+/* True if a text or a player is missing for want of memory, or jansson lacked it. */
+static bool lacks_memory(const struct body *b)
+{
+	return b->no_memory || b->hosts.no_memory || b->names.no_memory || b->runs.no_memory ||
+	       b->texts.no_memory || b->whats.no_memory || json_memory_failures();
+}
+
 int body_read(struct body *b, FILE *file)
 {
 	char *text = malloc(LINE_MAX_BYTES);
@@ -294,6 +302,8 @@ int body_read(struct body *b, FILE *file)
 		}
 	}
 	if (left > 0 && read_line(b, text, (size_t)left)) /* the last line has no end */
+		left = -1;
+	if (lacks_memory(b))
 		left = -1;
 	free(text);
 	errno = left < 0 ? ENOMEM : errno;

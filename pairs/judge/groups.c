@@ -15,6 +15,7 @@ int groups_put(struct groups *g, const char *group, const char *host)
 		names_init(&g->names, GROUPS_MAX);
 		names_init(&g->hosts, BODY_PLAYERS_MAX);
 		g->of = calloc(BODY_PLAYERS_MAX, sizeof(*g->of));
+		g->names.no_memory = !g->of;
 	}
 	known = g->hosts.count;
 	of = names_put(&g->names, group, strlen(group));
@@ -47,6 +48,7 @@ uint32_t groups_read(struct groups *g, FILE *file)
 			wrong = number;
 	}
 	free(line);
+	g->names.no_memory |= !wrong && !feof(file);
 	return wrong;
 }
 

@@ -17,7 +17,8 @@ struct groups {
 
 /*
  * Read FILE; blank lines and those that start with # are skipped. Returns 0; or the number of the
- * line that has no host, names one a second time or is one too many.
+ * line that has no host, names one a second time or is one too many. Where memory is lacking,
+ * NAMES or HOSTS says so.
  */
 uint32_t groups_read(struct groups *g, FILE *file);
 

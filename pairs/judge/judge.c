@@ -94,7 +94,8 @@ static int read_file(struct body *b, const char *name, struct fault *f)
 	int status = file ? body_read(b, file) : -1;
 
 	if (status)
-		fault_raise(f, FAULT_USAGE, errno, "reading %s", in ? "stdin" : name);
+		fault_raise(f, errno == ENOMEM ? FAULT_LOCAL : FAULT_USAGE, errno, "reading %s",
+			    in ? "stdin" : name);
 	if (file && !in)
 		fclose(file);
 	return status;
@@ -144,6 +145,8 @@ static int read_groups(struct groups *g, const char *name, struct fault *f)
 		return fault_raise(f, FAULT_USAGE, errno, "%s", name);
 	wrong = groups_read(g, file);
 	fclose(file);
+	if (g->names.no_memory || g->hosts.no_memory)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", name);
 	if (!wrong)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "%s: line %u", name, wrong);
@@ -180,6 +183,15 @@ static int status_of(const struct judgement *j)
 		status = FAULT_THRESHOLD;
 	}
 	return status;
+}
+
+static int write_json(const struct judgement *j, struct fault *f)
+{
+	char *text = judge_json(j);
+	int rc = document_put("-", text, f);
+
+	free(text);
+	return rc;
 }
 
 static int write_prom(const char *name, const struct judgement *j, struct fault *f)
@@ -243,7 +255,10 @@ static int judge_files(const struct judge *k, struct fault *f)
 	}
 	if ((k->baseline && compare_with(&j, k->baseline, f)) || write_files(k, &j, f))
 		goto out;
-	(k->json ? judge_json : judge_report)(stdout, &j);
+	if (k->json && write_json(&j, f))
+		goto out;
+	if (!k->json)
+		judge_report(stdout, &j);
 	status = status_of(&j);
 out:
 	judgement_release(&j);

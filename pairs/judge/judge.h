@@ -15,8 +15,11 @@ int judge_command(char **argv);
 /* The report: at most 40 lines, the worst first, the last one with totals. (report.c) */
 void judge_report(FILE *to, const struct judgement *j);
 
-/* One JSON document; rdmark-json(5), "judgement". (report_json.c) */
-void judge_json(FILE *to, const struct judgement *j);
+/*
+ * One JSON document; rdmark-json(5), "judgement". The caller frees the text. NULL: no memory; if
+ * only a part lacked it, json_memory tells. (report_json.c)
+ */
+char *judge_json(const struct judgement *j);
 
 /*
  * The text for Prometheus: series of the nodes, none of a pair, with the last part of FILE's name

@@ -71,11 +71,12 @@ uint32_t names_put(struct names *n, const char *text, size_t bytes)
 {
 	uint32_t have = names_find(n, text, bytes);
 
-	if (have != NAMES_NONE || n->count >= n->limit || grow(n))
+	if (have != NAMES_NONE || n->count >= n->limit)
 		return have;
-	n->text[n->count] = strndup(text, bytes);
-	if (!n->text[n->count])
+	if (grow(n) || !(n->text[n->count] = strndup(text, bytes))) {
+		n->no_memory = true;
 		return NAMES_NONE;
+	}
 	n->slot[slot_of(n, text, bytes)] = n->count + 1;
 	return n->count++;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,11 +16,14 @@ struct names {
 	uint32_t count, limit;
 	uint32_t *slot; /* hash table: numbers plus 1; 0: free */
 	uint32_t slots; /* a power of two */
+	bool no_memory; /* a text is missing for want of memory */
 };
 
 void names_init(struct names *n, uint32_t limit);
 
-/* The number of the BYTES at TEXT, which is added if it is new. NAMES_NONE: the limit is reached.
+/*
+ * The number of the BYTES at TEXT, which is added if it is new. NAMES_NONE: the limit is reached,
+ * or there is no memory, which no_memory then says.
  */
 uint32_t names_put(struct names *n, const char *text, size_t bytes);
 

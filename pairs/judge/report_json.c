@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "judge.h"
+#include "wire/fields.h"
 
 static json_t *number(double v)
 {
@@ -56,7 +57,7 @@ static json_t *input_json(const struct body_counts *c)
 			 "too_many", (json_int_t)c->beyond);
 }
 
-void judge_json(FILE *to, const struct judgement *j)
+char *judge_json(const struct judgement *j)
 {
 	json_t *suspects = json_array(), *players = json_array(), *all;
 	uint32_t good, lost;
@@ -75,7 +76,5 @@ void judge_json(FILE *to, const struct judgement *j)
 			j->body->latency ? json_null() : number(j->level.normal), "noise",
 			number(j->level.noise), "suspects", suspects, "players", players, "input",
 			input_json(&j->body->counts));
-	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-	fprintf(to, "\n");
-	json_decref(all);
+	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
