@@ -182,6 +182,15 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	says 'quick: 4' '% of all pairs were tried: a slow node is found, a slow pair of good nodes with that chance.'
 }
 
+@test "the man page's report of 24 nodes is what judge prints" {
+	made_pairs 24 'if .kind != "pair" then . elif .from == "n5" then
+		.value *= 0.63 | .findings = [{host: "n5", level: "warning", text: "the PCIe link is x8 of x16"}]
+		elif .to == "n9" then .value *= 0.8 elif .from == "n3" and .to == "n7" then .value *= 0.49 else . end' >pairs.jsonl
+	judge --retest suspects.txt pairs.jsonl
+	((status == 6))
+	diff <(sed -n '/^slow nodes: 2/,/^[.]Ed/p' "$top/man/rdmark-pairs.1.in" | grep -vx '[.]Ed') - <<<"$output"
+}
+
 @test "the report has at most 40 lines, whatever is slow; JSON has all" {
 	made_pairs 24 "$failed"'if .from and (.from[1:] | tonumber) % 4 == 0 then .value *= 0.7 | .findings = [{host: .from, text: "hot"}] else . end |
 		if .to and (.to[1:] | tonumber) % 7 == 1 then .value *= 0.7 else . end |
