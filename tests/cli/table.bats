@@ -82,9 +82,9 @@ only_rows() {
 	pair "$program" -D 0.01 --json=d.json
 	# A busy machine may hold up the end of it until there are enough.
 	if jq -e '.results[0].messages < 10000' d.json >jq.out; then
-		says client.err '; use -D '
+		says client.err 'samples are too few; use -D '
 	else
-		says_no client.err '; use -D '
+		says_no client.err 'samples are too few'
 	fi
 }
 

@@ -50,7 +50,7 @@ static void check_report(const struct judgement *j)
 
 static void check_json(const struct judgement *j)
 {
-	char *text = written(judge_json, j);
+	char *text = judge_json(j);
 	json_t *d = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	FUZZ_CHECK(json_array_size(json_object_get(d, "suspects")) == j->suspects.count);
