@@ -34,7 +34,7 @@ rate_of() {
 # start_sweep LAUNCHER ARG…: its lines are in lines.
 start_sweep() {
 	rm -f lines
-	start sweep "$pairs" sweep --launch="$1" --start-in 2 --output lines --hosts "$BATS_FILE_TMPDIR/hosts" "${@:2}" \
+	start sweep "$pairs" sweep --launch="$1" --output lines --hosts "$BATS_FILE_TMPDIR/hosts" "${@:2}" \
 		--slot 2 -- write_bw -s 4k -D 0.1
 }
 
