@@ -77,8 +77,11 @@ static int check_start(struct run *r)
 		return fault_fix(&r->fault, "give a later --start, or set this host's clock");
 	}
 	if (round >= 0)
-		terminal_note(stderr, "the run began %.1f s ago: %s joins in round %" PRId64,
-			      -ahead_s, r->players.hosts.host[r->players.self].name, round + 1);
+		terminal_note(
+			stderr,
+			"the run began %.1f s before %s did: it takes the slots that are left; a "
+			"later --start (sweep: a longer --start-in) gives the launcher time",
+			-ahead_s, r->players.hosts.host[r->players.self].name);
 	return 0;
 }
 
