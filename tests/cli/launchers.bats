@@ -66,6 +66,15 @@ measured() {
 	((n == $1)) || fail "$n pairs with $2, not $1: $(<lines)"
 }
 
+# slow_is_n3 REPORT SUSPECTS: n3 is slow, and slow alone. A busy host may hold up another for a moment: it is
+# good when it is measured again, and the report says so.
+slow_is_n3() {
+	grep -A 1 '^slow nodes: 1$' "$1" | grep -q '^  n3 .* (5[0-9] %).*, alone too$' || fail "not n3: $(<"$1")"
+	says "$1" '6 nodes: ' ' suspect, 0 lost'
+	[[ $(<"$2") == n3 ]] || says "$1" 'slow only under load, good alone'
+	grep -qx n3 "$2" || fail "suspects: $(<"$2")"
+}
+
 @test "srun: of six nodes the slow one is named, measured again alone, and named again" {
 	rate_of n3 .055
 	sweep 'srun -N6' --schedule full --suspects bad --auth="munge:$slurm/munge"
@@ -75,8 +84,7 @@ measured() {
 	((again = $(jq -n '[inputs | select(.alone and .from == "n3" and .value > 0.025)] | length' lines)))
 	((again >= 2)) || fail "$again pairs measured again"
 	says sweep.err 'the suspects are measured again, one pair at a time'
-	says sweep.out 'slow nodes: 1' 'n3 ' ' (5' 'alone too' '6 nodes: 5 good, 1 suspect, 0 lost'
-	[[ $(<bad) == n3 ]] || fail "suspects: $(<bad)"
+	slow_is_n3 sweep.out bad
 }
 
 @test "srun: a task is killed, then a node: all others are measured, and both are named" {
@@ -92,7 +100,7 @@ measured() {
 	ended sweep 3
 	measured 12 '(.alone | not) and ([.from, .to] | inside(["n1", "n3", "n4", "n6"]))'
 	says sweep.err 'srun had not ended: it was told to'
-	says sweep.out 'ended early: 2' 'n2 ' 'n5 ' '6 nodes: 4 good, 0 suspect, 2 lost'
+	says sweep.out 'ended early: 2' 'n2 ' 'n5 ' '6 nodes: ' ' suspect, 2 lost'
 }
 
 @test "srun: a signal ends all players at once, and what was measured is judged" {
@@ -127,9 +135,8 @@ measured() {
 		--schedule full --auth="munge:$slurm/munge" --slot 2 -- write_bw -s 4k -D 0.1
 	finish job
 	ended job 6
-	says job.out 'slow nodes: 1' 'n3 ' '6 nodes: 5 good, 1 suspect, 0 lost'
+	slow_is_n3 job.out pairs-*.suspects
 	[[ ! -x $(type -P gnuplot) || -s $(echo pairs-*.svg) ]] || fail 'no picture'
-	[[ $(<pairs-*.suspects) == n3 ]] || fail "suspects: $(<pairs-*.suspects)"
 }
 
 @test "mpirun: its processes have numbers and no names, which the file of hosts has" {
@@ -138,7 +145,8 @@ measured() {
 	sweep 'mpirun --oversubscribe -n 6' --schedule full --auth=none
 	ended_with_any sweep 0 6 # a busy host may hold up a pair, but none of the nodes
 	measured 30 '(.alone | not)'
-	says sweep.out '6 nodes: 6 good, 0 suspect, 0 lost'
+	says sweep.out '6 nodes: ' ' suspect, 0 lost'
+	! grep -q '^slow nodes' sweep.out || fail "$(<sweep.out)"
 }
 
 @test "clush and pdsh: hosts by their names, through a shell" {
@@ -165,7 +173,7 @@ measured() {
 	sweep ssh --schedule full --once --auth=none
 	ended sweep 3
 	measured 20 '[.from, .to] | index("n4") | not'
-	says sweep.out 'did not start: 1' 'n4 ' '5 good, 0 suspect, 1 lost'
+	says sweep.out 'did not start: 1' 'n4 ' '6 nodes: ' ' suspect, 1 lost'
 }
 
 @test "sweep: what cannot be" {
