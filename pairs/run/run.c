@@ -77,11 +77,10 @@ static int check_start(struct run *r)
 		return fault_fix(&r->fault, "give a later --start, or set this host's clock");
 	}
 	if (round >= 0)
-		terminal_note(
-			stderr,
-			"the run began %.1f s before %s did: it takes the slots that are left; a "
-			"later --start (sweep: a longer --start-in) gives the launcher time",
-			-ahead_s, r->players.hosts.host[r->players.self].name);
+		terminal_note(stderr,
+			      "%s began %.1f s late and may miss slots. Fix: give a later "
+			      "--start (sweep: a longer --start-in).",
+			      r->players.hosts.host[r->players.self].name, -ahead_s);
 	return 0;
 }
 
