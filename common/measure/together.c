@@ -281,6 +281,26 @@ void together_measure(struct measurement *meas)
 	meas->mine.quality.overlap_percent = meas->theirs.quality.overlap_percent = percent;
 }
 
+/*
+ * The number of messages that direction I, 0 for this end's, sent while both ran, times PARTS; 0 if
+ * they never did.
+ */
+static double sent_together(const struct measurement *meas, int i)
+{
+	const struct slices *timeline = i ? &meas->both.theirs : &meas->both.mine;
+	const uint64_t *both = meas->both.span_ns;
+
+	if (both[0] >= both[1])
+		return 0;
+	return slices_messages_at(timeline, both[1]) - slices_messages_at(timeline, both[0]);
+}
+
+/* True if both directions ran at the same time for at least one message: less has no rate. */
+static bool has_rate(const struct measurement *meas)
+{
+	return sent_together(meas, 0) + sent_together(meas, 1) >= PARTS;
+}
+
 /* Set the rates in SUM to those of both directions together, while both ran. */
 void together_sum(const struct measurement *meas, struct record *sum)
 {
@@ -294,11 +314,10 @@ void together_sum(const struct measurement *meas, struct record *sum)
 	sum->timed_messages = 0;
 	sum->seconds = 0;
 	sum->messages_per_s = sum->bandwidth_gbps = sum->bandwidth_peak_gbps = 0;
-	if (both[0] >= both[1])
+	if (!has_rate(meas))
 		return;
 	for (int i = 0; i < 2; i++)
-		messages += share_arrived(rec[i]) * (slices_messages_at(timeline[i], both[1]) -
-						     slices_messages_at(timeline[i], both[0]));
+		messages += share_arrived(rec[i]) * sent_together(meas, i);
 	marks[0] = marks_within(timeline[0], meas->both.my_marks, both);
 	marks[1] = marks_within(timeline[1], meas->both.their_marks, both);
 	in = slices_confidence(timeline, 2, both, marks[0] < marks[1] ? marks[0] : marks[1],
@@ -316,12 +335,15 @@ void together_note(const struct measurement *meas)
 {
 	char run[32] = "";
 
-	if (!meas->attr.both || meas->quality.overlap_percent > 0)
+	if (!meas->attr.both || has_rate(meas))
 		return;
 	if (meas->attr.run)
 		snprintf(run, sizeof(run), ", run %llu", (unsigned long long)meas->attr.run);
 	report_note(meas->ms->report,
-		    "%s%s: the two directions never ran at the same time, so there is no combined "
-		    "rate; use a longer run (-D 1)",
-		    units_size(meas->attr.message_bytes).text, run);
+		    "%s%s: the two directions %s, so there is no combined rate; use a longer run "
+		    "(-D 1)",
+		    units_size(meas->attr.message_bytes).text, run,
+		    meas->quality.overlap_percent > 0
+			    ? "ran at the same time for less than one message"
+			    : "never ran at the same time");
 }

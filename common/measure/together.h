@@ -36,9 +36,9 @@ void together_measure(struct measurement *meas);
 
 /*
  * Set the rates in SUM, which has the messages of both directions, to those of the time when both
- * ran; 0 if they never did.
+ * ran; 0 if they never did, or for less than one message.
  */
 void together_sum(const struct measurement *meas, struct record *sum);
 
-/* Print a line on stderr if they never ran at the same time. */
+/* Print a line on stderr if there is no rate of both together. */
 void together_note(const struct measurement *meas);
