@@ -38,9 +38,12 @@ static bool is_regression(const struct compare *k, const struct figures_change *
 	return figures_worse(c) && figures_moved(c) && fabs(c->percent) > k->within;
 }
 
+/* The text of KEY in O; "" if there is none. */
 static const char *change_text(const json_t *o, const char *key)
 {
-	return json_string_value(json_object_get(o, key));
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "";
 }
 
 /* "latency_p99_9_us" is shown as "p99.9". */
