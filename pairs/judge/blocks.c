@@ -50,8 +50,9 @@ static uint32_t collect(const struct judgement *j, struct member *all)
 		if (l->slow[MATRIX_SEND] &&
 		    (l->slow[MATRIX_SEND][c->from] || l->slow[MATRIX_RECEIVE][c->to]))
 			continue;
-		all[n++] = (struct member){
-			.block = from * groups + to, .x = j->plain[i], .alone = c->alone};
+		all[n++] = (struct member){.block = from * groups + to,
+					   .x = j->plain[i],
+					   .alone = c->alone / (float)judge_speed(j, c->from)};
 	}
 	qsort(all, n, sizeof(*all), by_block);
 	return n;

@@ -17,7 +17,6 @@ void body_init(struct body *b)
 	names_init(&b->runs, BODY_RUNS_MAX);
 	names_init(&b->texts, BODY_TEXTS_MAX);
 	names_init(&b->whats, BODY_WHATS_MAX);
-	memset(b->what_of, 0xff, sizeof(b->what_of));
 }
 
 /* True if NAME can be a host or a device: nothing in it that a shell or a table takes otherwise. */
@@ -90,6 +89,35 @@ int body_add(struct body *b, const struct body_try *t)
 	}
 	b->tries[b->count++] = *t;
 	return 0;
+}
+
+int body_add_done(struct body *b, uint32_t player, uint32_t run, uint32_t rounds)
+{
+	if (b->dones_n == BODY_DONES_MAX) {
+		b->counts.beyond++;
+		return 0;
+	}
+	if (b->dones_n == b->dones_room) {
+		uint32_t room = b->dones_room ? b->dones_room * 2 : 64;
+		struct body_done *more = realloc(b->dones, room * sizeof(*more));
+
+		if (!more)
+			return -1;
+		b->dones = more;
+		b->dones_room = room;
+	}
+	b->dones[b->dones_n++] =
+		(struct body_done){.player = player, .run = (uint16_t)run, .rounds = rounds};
+	return 0;
+}
+
+uint32_t body_run(struct body *b, const char *name, size_t bytes)
+{
+	uint32_t known = b->runs.count, at = names_put(&b->runs, name, bytes);
+
+	if (at != NAMES_NONE && at == known)
+		b->run[at] = (struct body_run){.what = BODY_NO_WHAT};
+	return at;
 }
 
 /* The numbers of players in the order of their names; one body at a time is put in order. */
@@ -178,6 +206,39 @@ static void drop_repeated(struct body *b)
 	b->count = kept;
 }
 
+/* True if a client has a line of the same run and round as T, one of the tries FIRST to END. */
+static bool has_line(const struct body_try *first, const struct body_try *end,
+		     const struct body_try *t)
+{
+	for (; first < end; first++)
+		if (first->cause != BODY_ABSENT && first->cause != BODY_CAUSES &&
+		    first->run == t->run && first->round == t->round)
+			return true;
+	return false;
+}
+
+/* Drop what a server says of a client that has written a line of its own. */
+static void drop_answered(struct body *b)
+{
+	const struct body_try *all_end = b->tries + b->count, *end;
+	uint32_t kept = 0;
+
+	for (struct body_try *t = b->tries, *first = t; t < all_end; t++) {
+		if (t->from != first->from || t->to != first->to)
+			first = t;
+		if (t->cause != BODY_ABSENT)
+			continue;
+		for (end = t; end < all_end && end->from == t->from && end->to == t->to;)
+			end++;
+		if (has_line(first, end, t))
+			t->cause = BODY_CAUSES; /* it is gone below */
+	}
+	for (uint32_t i = 0; i < b->count; i++)
+		if (b->tries[i].cause < BODY_CAUSES)
+			b->tries[kept++] = b->tries[i];
+	b->count = kept;
+}
+
 /* Add a try in the other direction of each latency. */
 static int mirror(struct body *b)
 {
@@ -203,7 +264,7 @@ static void drop_others(struct body *b)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < b->count; i++) {
-		uint8_t what = b->what_of[b->tries[i].run];
+		uint8_t what = b->run[b->tries[i].run].what;
 
 		if (what != BODY_NO_WHAT && what != 0)
 			b->counts.other_unit++;
@@ -213,12 +274,40 @@ static void drop_others(struct body *b)
 	b->count = kept;
 }
 
+/*
+ * Find how far each run came, and who ended before. Where a signal ended a run, one player may have
+ * played a round more than another.
+ */
+static void settle_rounds(struct body *b)
+{
+	for (uint32_t i = 0; i < b->count; i++) {
+		struct body_run *run = &b->run[b->tries[i].run];
+
+		if (b->tries[i].round >= run->seen)
+			run->seen = b->tries[i].round + 1u;
+	}
+	for (uint32_t i = 0; i < b->dones_n; i++) {
+		struct body_run *run = &b->run[b->dones[i].run];
+
+		if (b->dones[i].rounds > run->played)
+			run->played = b->dones[i].rounds;
+	}
+	for (uint32_t i = 0; i < b->dones_n; i++) {
+		const struct body_run *run = &b->run[b->dones[i].run];
+		uint32_t apart = run->played < run->planned;
+
+		if (b->dones[i].rounds + apart < run->played)
+			b->player[b->dones[i].player].stopped = true;
+	}
+}
+
 int body_settle(struct body *b)
 {
 	uint32_t *order = malloc(((size_t)b->names.count + 1) * sizeof(*order));
 	uint32_t *place = malloc(((size_t)b->names.count + 1) * sizeof(*place));
 	int failed = order && place ? 0 : -1;
 
+	settle_rounds(b);
 	drop_others(b);
 	failed = failed || mirror(b) ? -1 : 0;
 	for (uint32_t i = 0; i < b->names.count && !failed; i++)
@@ -241,8 +330,10 @@ int body_settle(struct body *b)
 			b->room = b->count + 1;
 		}
 	}
-	if (!failed)
+	if (!failed) {
 		drop_repeated(b);
+		drop_answered(b);
+	}
 	free(order);
 	free(place);
 	return failed;
@@ -257,5 +348,6 @@ void body_release(struct body *b)
 	names_release(&b->whats);
 	free(b->player);
 	free(b->tries);
+	free(b->dones);
 	*b = (struct body){0};
 }

@@ -19,6 +19,7 @@
 #define BODY_TRIES_MAX   (UINT32_C(1) << 25)
 #define BODY_TEXTS_MAX   65536
 #define BODY_WHATS_MAX   64
+#define BODY_DONES_MAX   (UINT32_C(1) << 20)
 #define BODY_NO_WHAT     255
 #define BODY_NONE        UINT32_MAX
 
@@ -32,6 +33,7 @@ enum body_cause {
 	BODY_REFUSED,
 	BODY_DATA,
 	BODY_MISSED,
+	BODY_ABSENT, /* the server waited for a client that did not call */
 	BODY_OTHER,
 	BODY_CAUSES
 };
@@ -57,7 +59,24 @@ struct body_player {
 	uint16_t came, done;         /* runs that it began, and those that it played to their end */
 	uint32_t came_run, done_run; /* the last of each plus 1; 0: none */
 	uint32_t missed, rounds;     /* slots that it could not use, of how many */
-	uint32_t no_device;          /* what its server said of its device plus 1; 0: nothing */
+	uint32_t server_said;        /* the error of its server, in struct body.texts, plus 1 */
+	bool no_device;              /* that error is about its device */
+	bool stopped;                /* it played fewer rounds of a run than others did */
+};
+
+/* One run of all players. */
+struct body_run {
+	uint32_t planned;    /* rounds of its schedule; 0: no player says so */
+	uint32_t played;     /* the most that a player has done to their end */
+	uint32_t seen;       /* the last round of which there is a pair, plus 1 */
+	uint32_t came, done; /* lines that say that a player began, and ended */
+	uint8_t what;        /* what it measured, in struct body.whats, or BODY_NO_WHAT */
+};
+
+/* A player's last line in a run. */
+struct body_done {
+	uint32_t player, rounds;
+	uint16_t run;
 };
 
 /* What the lines were. */
@@ -68,11 +87,13 @@ struct body_counts {
 
 struct body {
 	struct names hosts, names, runs, texts; /* NAMES: "HOST" or "HOST/RAIL", of each player */
-	struct names whats;                     /* "gbps write_bw": what runs measured */
-	uint8_t what_of[BODY_RUNS_MAX];         /* of each run: in WHATS, or BODY_NO_WHAT */
+	struct names whats;                     /* "gbps write_bw -s 1m": what runs measured */
+	struct body_run run[BODY_RUNS_MAX];     /* as many as RUNS */
 	struct body_player *player;             /* as many as names */
 	struct body_try *tries;
 	uint32_t count, room;
+	struct body_done *dones; /* until it is settled */
+	uint32_t dones_n, dones_room;
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
 	bool rails;        /* some players are rails */
@@ -99,5 +120,11 @@ uint32_t body_player(struct body *b, const char *host, size_t host_bytes, const 
 
 /* Add a try. Returns -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);
+
+/* Add that PLAYER ended RUN after ROUNDS. Returns -1 if there is no memory. */
+int body_add_done(struct body *b, uint32_t player, uint32_t run, uint32_t rounds);
+
+/* The number of the run NAME, which is added if it is new; or NAMES_NONE. */
+uint32_t body_run(struct body *b, const char *name, size_t bytes);
 
 void body_release(struct body *b);

@@ -31,7 +31,7 @@ static uint32_t run_of(struct body *b, const struct scan *s)
 	const struct scan_value *v = &s->of[SCAN_RUN];
 	bool named = v->type == SCAN_TEXT && v->bytes <= 64;
 
-	return names_put(&b->runs, named ? v->text : "", named ? v->bytes : 0);
+	return body_run(b, named ? v->text : "", named ? v->bytes : 0);
 }
 
 static void copy_word(char *to, size_t size, const struct scan_value *v)
@@ -48,17 +48,23 @@ static void copy_word(char *to, size_t size, const struct scan_value *v)
 /* Note what RUN measures. Of several answers the first is kept. */
 static void note_what(struct body *b, const struct scan *s, uint32_t run)
 {
-	char unit[16] = "", program[32] = "", what[64];
+	char unit[16] = "", program[32] = "", what[400] = "", clean[400];
+	const json_t *word;
 	uint32_t at;
+	size_t i;
 
-	if (b->what_of[run] != BODY_NO_WHAT)
+	if (b->run[run].what != BODY_NO_WHAT)
 		return;
 	copy_word(unit, sizeof(unit), &s->of[SCAN_UNIT]);
 	copy_word(program, sizeof(program), &s->of[SCAN_PROGRAM]);
-	at = names_put(&b->whats, what,
-		       (size_t)snprintf(what, sizeof(what), "%s %s", unit, program));
+	text_add(what, sizeof(what), "%s %s", unit, program);
+	json_array_foreach (s->options, i, word)
+		text_add(what, sizeof(what), " %s",
+			 json_is_string(word) ? json_string_value(word) : "?");
+	text_copy(clean, sizeof(clean), what);
+	at = names_put(&b->whats, clean, strlen(clean));
 	if (at != NAMES_NONE)
-		b->what_of[run] = (uint8_t)at;
+		b->run[run].what = (uint8_t)at;
 	if (at == 0)
 		b->latency = strcmp(unit, "us") == 0;
 }
@@ -68,12 +74,17 @@ static bool read_player(struct body *b, const struct scan *s)
 	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
 	double slot = scan_number(s, SCAN_SLOT, 1e-3, 1e5, 0);
 	uint32_t players = (uint32_t)scan_number(s, SCAN_PLAYERS, 1, BODY_PLAYERS_MAX, 0);
+	uint32_t rounds = (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0);
 
 	if (run == NAMES_NONE || at == BODY_NONE)
 		return false;
-	if (b->player[at].came_run != run + 1 && b->player[at].came < UINT16_MAX)
-		b->player[at].came++;
+	if (b->player[at].came_run != run + 1) {
+		b->player[at].came += b->player[at].came < UINT16_MAX;
+		b->run[run].came++;
+	}
 	b->player[at].came_run = run + 1;
+	if (rounds > b->run[run].planned)
+		b->run[run].planned = rounds;
 	note_what(b, s, run);
 	copy_word(b->schedule, sizeof(b->schedule), &s->of[SCAN_SCHEDULE]);
 	b->slot_s = fmax(b->slot_s, slot);
@@ -82,22 +93,25 @@ static bool read_player(struct body *b, const struct scan *s)
 	return true;
 }
 
-static bool read_done(struct body *b, const struct scan *s)
+static int read_done(struct body *b, const struct scan *s, bool *taken)
 {
 	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
+	uint32_t rounds = (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0);
 	struct body_player *p;
 
-	if (run == NAMES_NONE || at == BODY_NONE)
-		return false;
+	*taken = run != NAMES_NONE && at != BODY_NONE;
+	if (!*taken)
+		return 0;
 	p = &b->player[at];
 	b->counts.done++;
 	if (p->done_run == run + 1 || p->done == UINT16_MAX)
-		return true;
+		return 0;
 	p->done++;
+	b->run[run].done++;
 	p->done_run = run + 1;
 	p->missed += (uint32_t)scan_number(s, SCAN_MISSED, 0, 1e6, 0);
-	p->rounds += (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0);
-	return true;
+	p->rounds += rounds;
+	return body_add_done(b, at, run, rounds);
 }
 
 static uint32_t put_text(struct body *b, const char *text)
@@ -108,36 +122,41 @@ static uint32_t put_text(struct body *b, const char *text)
 	return *clean ? names_put(&b->texts, clean, strlen(clean)) : BODY_NONE;
 }
 
-/* Copy the error of a line. */
+/* Copy the error of a line, and what mends it. */
 static void copy_error(char *to, size_t size, const struct scan *s)
 {
-	const struct scan_value *v = &s->of[SCAN_ERROR];
-	size_t bytes = v->type == SCAN_TEXT ? v->bytes : 0;
+	const struct scan_value *error = &s->of[SCAN_ERROR], *fix = &s->of[SCAN_FIX];
 
-	bytes = bytes < size - 1 ? bytes : size - 1;
-	if (bytes)
-		memcpy(to, v->text, bytes);
-	to[bytes] = '\0';
+	*to = '\0';
+	if (error->type == SCAN_TEXT)
+		text_add(to, size, "%.*s", (int)error->bytes, error->text);
+	if (*to && fix->type == SCAN_TEXT)
+		text_add(to, size, " Fix: %.*s.", (int)fix->bytes, fix->text);
 }
 
-/* A server that ended. Only what it says of its device is more than its pairs say. */
+/* A server that ended: its clients know only that they did not reach it. */
 static bool read_server(struct body *b, const struct scan *s)
 {
 	uint32_t at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
-	char text[400];
+	struct body_player *p;
+	char text[400], said[400];
 
 	if (at == BODY_NONE)
 		return false;
+	p = &b->player[at];
 	copy_error(text, sizeof(text), s);
-	if (scan_is(s, SCAN_CAUSE, "device") && !b->player[at].no_device)
-		b->player[at].no_device = put_text(b, *text ? text : "device") + 1;
+	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[at], text);
+	p->no_device |= scan_is(s, SCAN_CAUSE, "device");
+	if (*text && !p->server_said)
+		p->server_said = put_text(b, said) + 1;
 	return true;
 }
 
 static enum body_cause cause_of(const struct scan *s)
 {
-	static const char *const word[BODY_CAUSES] = {
-		"", "connect", "lost", "device", "clock", "refused", "data", "missed", "other"};
+	static const char *const word[BODY_CAUSES] = {"",       "connect", "lost", "device",
+						      "clock",  "refused", "data", "missed",
+						      "absent", "other"};
 
 	for (enum body_cause c = BODY_CONNECT; c < BODY_CAUSES; c++)
 		if (scan_is(s, SCAN_CAUSE, word[c]))
@@ -222,7 +241,7 @@ static int read_object(struct body *b, const struct scan *s)
 	else if (scan_is(s, SCAN_KIND, "player"))
 		taken = read_player(b, s);
 	else if (scan_is(s, SCAN_KIND, "done"))
-		taken = read_done(b, s);
+		failed = read_done(b, s, &taken);
 	else if (scan_is(s, SCAN_KIND, "server"))
 		taken = read_server(b, s);
 	b->counts.impossible += !taken;

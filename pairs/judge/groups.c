@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "body.h"
 
 int groups_put(struct groups *g, const char *group, const char *host)
@@ -39,6 +40,7 @@ uint32_t groups_read(struct groups *g, FILE *file)
 		number++;
 		if (!group || *group == '#')
 			continue;
+		text_disarm(group);
 		while (!wrong && (host = strtok_r(NULL, " \t\r\n,", &rest))) {
 			hosts++;
 			if (groups_put(g, group, host))

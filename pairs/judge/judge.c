@@ -28,7 +28,8 @@ static const char usage[] =
 	"  --json           print a JSON document in place of the report\n"
 	"  --help           show this\n"
 	"\n"
-	"Exit status: 0 all is well, 3 nodes are lost, 6 something is slow, 2 bad usage.\n";
+	"Exit status: 0 all is well, 2 usage, 3 nodes are lost or no pair was measured,\n"
+	"6 something is slow, 77 what was measured is well, but a run did not end.\n";
 
 struct judge {
 	const char *groups, *baseline, *suspects, *retest, *matrix, *prom;
@@ -109,7 +110,7 @@ static void print_counts(const struct body_counts *c)
 		const char *what;
 	} of[] = {{c->other_text, "of other text"},           {c->broken, "cut or not JSON"},
 		  {c->impossible, "with impossible content"}, {c->repeated, "there twice"},
-		  {c->other_unit, "of another program"},      {c->beyond, "more than can be kept"}};
+		  {c->other_unit, "of another experiment"},   {c->beyond, "more than can be kept"}};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 		if (of[i].count)
@@ -120,6 +121,8 @@ static void print_counts(const struct body_counts *c)
 /* Read FILES (NULL at the end) into B, which is then settled. */
 static int read_body(struct body *b, char **files, struct fault *f)
 {
+	char **first = files;
+
 	fault_phase(f, "reading the files");
 	for (; *files; files++)
 		if (read_file(b, *files, f))
@@ -129,8 +132,25 @@ static int read_body(struct body *b, char **files, struct fault *f)
 	print_counts(&b->counts);
 	if (b->count)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "no line is about a pair");
+	fault_raise(f, FAULT_USAGE, 0, "%s: no line is about a pair", *first);
 	return fault_fix(f, "use the output of `rdmark-pairs run`");
+}
+
+/* True if a host of B is one of NAMES. */
+static bool has_host(const struct body *b, const struct names *names)
+{
+	for (uint32_t i = 0; i < b->hosts.count; i++)
+		if (names_find(names, b->hosts.text[i], strlen(b->hosts.text[i])) != NAMES_NONE)
+			return true;
+	return false;
+}
+
+/* Raise that no host of the file NAME is in the runs. Returns -1. */
+static int refuse_strangers(const char *name, struct fault *f)
+{
+	fault_raise(f, FAULT_USAGE, 0, "%s: none of its hosts is in these runs", name);
+	return fault_fix(f,
+			 "name the hosts as the runs do, which are those of --hosts or of Slurm");
 }
 
 static int read_groups(struct groups *g, const char *name, struct fault *f)
@@ -172,17 +192,17 @@ static int write_file(const char *name, const struct judgement *j,
 	return 0;
 }
 
-/* 3: a node is lost; 6: something is slow; 0. */
-static int status_of(const struct judgement *j)
+int judge_status(const struct judgement *j)
 {
-	int status = 0;
+	bool lost = !j->measured || j->rounds.unnamed;
 
-	for (uint32_t i = 0; i < j->suspects.count; i++) {
-		if (suspect_is_lost(j->suspects.of[i].kind))
-			return FAULT_PEER;
-		status = FAULT_THRESHOLD;
-	}
-	return status;
+	for (uint32_t i = 0; i < j->suspects.count; i++)
+		lost |= suspect_is_lost(j->suspects.of[i].kind);
+	if (lost)
+		return FAULT_PEER;
+	if (j->suspects.count)
+		return FAULT_THRESHOLD;
+	return j->rounds.planned ? FAULT_UNAVAILABLE : 0;
 }
 
 static int write_json(const struct judgement *j, struct fault *f)
@@ -196,7 +216,7 @@ static int write_json(const struct judgement *j, struct fault *f)
 
 static int write_prom(const char *name, const struct judgement *j, struct fault *f)
 {
-	char *text = name ? judge_prom(j, name, status_of(j)) : NULL;
+	char *text = name ? judge_prom(j, name, judge_status(j)) : NULL;
 	int rc = name ? document_put(name, text, f) : 0;
 
 	free(text);
@@ -215,6 +235,34 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 	return 0;
 }
 
+/* The length of "UNIT PROGRAM", with which WHAT, an entry of struct body.whats, begins. */
+static size_t program_length(const char *what)
+{
+	size_t unit = strcspn(what, " ");
+
+	return what[unit] ? unit + 1 + strcspn(what + unit + 1, " ") : unit;
+}
+
+/* True if both measured with the same program. Other options are said on stderr. */
+static bool same_experiment(const struct body *before, const struct body *now, const char *name,
+			    struct fault *f)
+{
+	const char *was = before->whats.count ? before->whats.text[0] : "";
+	const char *is = now->whats.count ? now->whats.text[0] : "";
+
+	if (!*was || !*is || strcmp(was, is) == 0)
+		return true;
+	if (program_length(was) == program_length(is) &&
+	    strncmp(was, is, program_length(is)) == 0) {
+		fprintf(stderr, PAIRS ": %s was measured with other options: %s; now: %s\n", name,
+			was, is);
+		return true;
+	}
+	fault_raise(f, FAULT_USAGE, 0, "%s is of another program: %s; now: %s", name, was, is);
+	fault_fix(f, "compare with a run of the same program");
+	return false;
+}
+
 static int compare_with(struct judgement *j, const char *name, struct fault *f)
 {
 	char *files[] = {(char *)name, NULL};
@@ -225,8 +273,10 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 	body_init(&b);
 	if (read_body(&b, files, f))
 		goto out;
-	if (b.latency != j->body->latency) {
-		fault_raise(f, FAULT_USAGE, 0, "%s has another unit", name);
+	if (!same_experiment(&b, j->body, name, f))
+		goto out;
+	if (!has_host(&b, &j->body->hosts)) {
+		refuse_strangers(name, f);
 		goto out;
 	}
 	failed = judgement_init(&before, &b, j->groups) || judgement_compare(j, &before) ? -1 : 0;
@@ -248,23 +298,39 @@ static int judge_files(const struct judge *k, struct fault *f)
 	body_init(&b);
 	if (read_groups(&groups, k->groups, f) || read_body(&b, k->files, f))
 		goto out;
+	if (k->groups && !has_host(&b, &groups.hosts)) {
+		refuse_strangers(k->groups, f);
+		goto out;
+	}
 	fault_phase(f, "judging");
 	if (judgement_init(&j, &b, &groups)) {
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", b.count);
 		goto out;
 	}
-	if ((k->baseline && compare_with(&j, k->baseline, f)) || write_files(k, &j, f))
-		goto out;
-	if (k->json && write_json(&j, f))
+	if ((k->baseline && compare_with(&j, k->baseline, f)) || (k->json && write_json(&j, f)))
 		goto out;
 	if (!k->json)
 		judge_report(stdout, &j);
-	status = status_of(&j);
+	if (write_files(k, &j, f))
+		goto out;
+	status = judge_status(&j);
 out:
 	judgement_release(&j);
 	groups_release(&groups);
 	body_release(&b);
 	return status;
+}
+
+/* After a failure, which is said: what FILE had was of another run. */
+static void write_failed(const char *name, int status)
+{
+	char *text = judge_prom_failed(name, status);
+	struct fault f = {0};
+
+	fault_phase(&f, "writing");
+	if (document_put(name, text, &f))
+		pairs_failed(&f);
+	free(text);
 }
 
 int judge_command(char **argv)
@@ -281,7 +347,11 @@ int judge_command(char **argv)
 	else
 		status = judge_files(&k, &f);
 	written = list_finish(stdout, PAIRS);
-	if (fault_is(&f))
-		return pairs_failed(&f);
+	if (fault_is(&f)) {
+		status = pairs_failed(&f);
+		if (k.prom)
+			write_failed(k.prom, status);
+		return status;
+	}
 	return written ? written : status;
 }

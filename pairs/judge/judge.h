@@ -12,7 +12,7 @@
 /* Run the command; ARGV is what follows "judge". Returns the exit status. */
 int judge_command(char **argv);
 
-/* The report: at most 40 lines, the worst first, the last one with totals. (report.c) */
+/* The report: at most 40 lines but with more than 11 kinds, the worst first; then totals. (report.c, totals.c) */
 void judge_report(FILE *to, const struct judgement *j);
 
 /*
@@ -27,14 +27,24 @@ char *judge_json(const struct judgement *j);
  */
 char *judge_prom(const struct judgement *j, const char *file, int status);
 
+/* The same after a failure, with STATUS: nothing is known. */
+char *judge_prom_failed(const char *file, int status);
+
 /* What was measured from (rows) and to (columns) each player. (matrix_csv.c) */
 void judge_matrix(FILE *to, const struct judgement *j);
 
 /* The hosts of suspects, a line each; those of pairs and groups are not named. (suspect_files.c) */
 void judge_suspects(FILE *to, const struct judgement *j);
 
-/* "HOST1 HOST2" lines: each suspect with good partners, and the suspect pairs. (suspect_files.c) */
+/*
+ * "HOST1 HOST2" lines: each suspect with good partners, and the suspect pairs, at most
+ * JUDGE_RETEST_PAIRS of these: each takes a slot of its own. (suspect_files.c)
+ */
+#define JUDGE_RETEST_PAIRS 32
 void judge_retest(FILE *to, const struct judgement *j);
+
+/* The last lines of the report: what the schedule cannot find, and the totals. (totals.c) */
+void judge_totals(FILE *to, const struct judgement *j);
 
 /* Words of a kind of suspect. (kinds.c) */
 struct judge_kind {
@@ -55,8 +65,22 @@ const char *judge_name(const struct judgement *j, const struct suspect *s, uint3
 /* "both ways", "sending" or "receiving". */
 const char *judge_way(const struct suspect *s);
 
-/* Count the hosts that are no suspects, and those that are lost. */
-void judge_count(const struct judgement *j, uint32_t *good, uint32_t *lost);
+/* How many hosts are what. */
+struct judge_count {
+	uint32_t good, suspect, lost;
+	/* Those without a figure, or in a slow pair and with too few partners to say whose fault it
+	 * is.
+	 */
+	uint32_t undecided;
+};
+
+struct judge_count judge_count(const struct judgement *j);
+
+/*
+ * The exit status: 3, nodes are lost, some are named by no line, or no pair was measured; 6,
+ * something is slow; 77, a run did not come to its end; 0.
+ */
+int judge_status(const struct judgement *j);
 
 /* Hosts that the players have at most as partners, and on average, in one direction. */
 double judge_covered(const struct judgement *j);

@@ -8,6 +8,7 @@
 
 #define LEAST_OF .05 /* the least latency of a class: this part of its cells is below */
 #define MIXED    1.5 /* a class whose median is more than this many leasts has two kinds of ways */
+#define MIXED_OF 30  /* figures, and only of as many: of three nodes, a slow one has two of three */
 #define CLASSES  2   /* within a group, and between groups */
 
 /* What a cell is judged by: what it reaches among others, unless nothing was measured so. */
@@ -37,21 +38,58 @@ static double least_of(const struct judgement *j, int class, float *some)
 	middle = matrix_median(some, n);
 	least = matrix_quantile(some, n, LEAST_OF);
 	/* A few pairs under one switch are no measure for those of a whole fabric. */
-	return fmax(least, middle / MIXED);
+	return n < MIXED_OF ? least : fmax(least, middle / MIXED);
 }
 
-static void fill_x(struct judgement *j)
+/* Move the figures that are numbers to the front. Returns how many there are. */
+static size_t known_first(float *v, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(v[i]))
+			v[n++] = v[i];
+	return n;
+}
+
+static int fill_x(struct judgement *j)
 {
 	double least[CLASSES];
 
 	for (int class = 0; class < CLASSES && j->body->latency; class ++)
 		least[class] = least_of(j, class, j->plain);
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		j->plain[i] = figure(j, i);
+	if (judge_speeds(j))
+		return -1;
 	for (uint32_t i = 0; i < j->m.cells; i++) {
-		float v = figure(j, i);
+		float v = figure(j, i), speed = (float)judge_speed(j, j->m.cell[i].from);
 
-		j->x[i] = j->body->latency ? (float)least[class_of(j, i)] / v : v;
+		j->x[i] = j->body->latency ? (float)least[class_of(j, i)] / v : v / speed;
 	}
+	if (j->body->latency) /* its figures are reordered */
+		j->usual = matrix_median(j->plain, known_first(j->plain, j->m.cells));
 	memcpy(j->plain, j->x, j->m.cells * sizeof(*j->x));
+	return 0;
+}
+
+/* Find the first run that did not come to its end, and count players that no line names. */
+static void find_rounds(struct judgement *j)
+{
+	const struct body *b = j->body;
+
+	if (b->expected > b->names.count)
+		j->rounds.unnamed = b->expected - b->names.count;
+	for (uint32_t i = 0; i < b->runs.count && !j->rounds.planned; i++) {
+		const struct body_run *run = &b->run[i];
+		uint32_t played = run->done ? run->played : run->seen;
+
+		if (run->planned && run->came && (!run->done || played < run->planned))
+			j->rounds = (struct judge_rounds){
+				.planned = run->planned,
+				.played = played < run->planned ? played : run->planned,
+				.unnamed = j->rounds.unnamed};
+	}
 }
 
 static void count_cells(struct judgement *j)
@@ -133,10 +171,11 @@ int judgement_init(struct judgement *j, const struct body *body, const struct gr
 	j->plain = malloc(((size_t)j->m.cells + 1) * sizeof(*j->plain));
 	j->lost = calloc((size_t)j->m.players + 1, sizeof(*j->lost));
 	j->excused = calloc((size_t)j->m.players + 1, sizeof(*j->excused));
-	if (!j->x || !j->plain || !j->lost || !j->excused)
+	j->nobody = calloc((size_t)j->m.players + 1, sizeof(*j->nobody));
+	if (!j->x || !j->plain || !j->lost || !j->excused || !j->nobody)
 		return -1;
-	fill_x(j);
-	return apply_rules(j);
+	find_rounds(j);
+	return fill_x(j) || apply_rules(j) ? -1 : 0;
 }
 
 void judgement_release(struct judgement *j)
@@ -148,7 +187,11 @@ void judgement_release(struct judgement *j)
 	free(j->group);
 	free(j->lost);
 	free(j->excused);
+	free(j->nobody);
 	level_release(&j->level);
+	names_release(&j->speeds.rails);
+	free(j->speeds.of);
+	free(j->speeds.part);
 	suspects_release(&j->suspects);
 	*j = (struct judgement){0};
 }

@@ -18,15 +18,36 @@
 #define JUDGEMENT_HIGH  2.1 /* of a latency: above this many times the least of its class */
 #define JUDGEMENT_TAIL  3.  /* p99 above this many times the median */
 
+/* What rails reach, if adapters of different speed are in the hosts. */
+struct judge_speeds {
+	struct names rails;
+	uint32_t *of; /* of each player: its rail; owned */
+	double *part; /* of each rail: what it reaches of the fastest one; owned */
+	bool differ;
+};
+
+/* How far the runs came. */
+struct judge_rounds {
+	uint32_t planned, played; /* of the first run that did not come to its end; 0: all did */
+	uint32_t unnamed;         /* players that no line names, though there should be as many */
+};
+
 struct judgement {
 	const struct body *body;
 	const struct groups *groups;
 	struct matrix m;
-	float *x;        /* of each cell: more is better; NaN: no figure, or in a slow group pair */
+	struct judge_speeds speeds;
+	struct judge_rounds rounds;
+	/* of each cell: more is better, as a part of its rail's speed; NaN: no figure, or in a slow
+	 * group pair
+	 */
+	float *x;
 	float *plain;    /* the same with those */
 	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
 	bool *lost;      /* players whose figures are not judged */
+	bool *nobody;    /* all false */
 	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
+	double usual;    /* the median of all latencies, in us */
 	bool any_loaded; /* X is of full rounds; otherwise of pairs alone */
 	struct level level;
 	struct suspects suspects;
@@ -41,6 +62,12 @@ int judgement_compare(struct judgement *j, const struct judgement *before);
 
 void judgement_release(struct judgement *j);
 
+/* Find what is normal for each rail; PLAIN has all figures. Returns -1 if there is no memory. */
+int judge_speeds(struct judgement *j); /* speeds.c */
+
+/* What the rail of PLAYER reaches, as a part of the fastest one. */
+double judge_speed(const struct judgement *j, uint32_t player);
+
 /* The rules. Each returns -1 if there is no memory. */
 int judge_lost(struct judgement *j);              /* lost.c */
 int judge_groups(struct judgement *j, bool last); /* blocks.c: LAST adds suspects */
@@ -53,6 +80,9 @@ int judge_pairs(struct judgement *j); /* links.c */
  * FAILED: errors, otherwise findings. (said.c)
  */
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
+
+/* What all runs that failed said most often, or SUSPECT_NONE. (said.c) */
+uint32_t judge_said_most(const struct judgement *j);
 
 /* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
 void judge_hosts(struct judgement *j, uint32_t first); /* rails.c */

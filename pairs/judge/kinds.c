@@ -11,6 +11,9 @@ static const struct judge_kind kind[SUSPECT_KINDS] = {
 			   "the launcher's output and the host's log say what ended the process"},
 	[SUSPECT_DEVICE] = {"device", "device cannot be used",
 			    "run `write_bw --check` there: port state, driver, limits"},
+	[SUSPECT_DATA] = {"data", "data arrived wrong",
+			  "do not use it: check memory (ECC), cable and firmware; `--verify` with "
+			  "other partners"},
 	[SUSPECT_CLOCK] = {"clock", "clock is wrong",
 			   "run `chronyc tracking` there; rounds start by the clock"},
 	[SUSPECT_UNREACHABLE] = {"unreachable", "could not connect",
@@ -22,7 +25,7 @@ static const struct judge_kind kind[SUSPECT_KINDS] = {
 	[SUSPECT_NODE] = {"node_slow", "slow nodes",
 			  "run `write_bw --check` there; measure it again alone (--retest)",
 			  "run `write_bw --check` there"},
-	[SUSPECT_RAIL] = {"rail_slow", "slow rails (other devices of the host are good)",
+	[SUSPECT_RAIL] = {"rail_slow", "slow rails",
 			  "check that device's cable, its port's counters and its PCIe link"},
 	[SUSPECT_GROUP] = {"group_slow", "slow between groups, and good within them",
 			   "check the uplinks of either group, and the counters of their ports"},
@@ -39,12 +42,18 @@ static const struct judge_kind kind[SUSPECT_KINDS] = {
 				"measure them again (--retest)"},
 };
 
+static const struct judge_kind few = {
+	"pair_slow", "slow pairs, too few partners to say which of both nodes it is",
+	"measure them with more nodes, or run `write_bw --check` on both"};
+
 static const struct judge_kind loaded = {"slow_under_load", "slow only under load, good alone",
 					 "check oversubscription, PFC and ECN, adaptive routing"};
 
 const struct judge_kind *judge_kind(const struct suspect *s)
 {
-	return s->proof == SUSPECT_LOAD ? &loaded : &kind[s->kind];
+	if (s->proof == SUSPECT_LOAD)
+		return &loaded;
+	return s->kind == SUSPECT_PAIR && s->few_partners ? &few : &kind[s->kind];
 }
 
 const char *judge_next(const struct suspect *s, uint32_t count)
@@ -73,24 +82,60 @@ const char *judge_way(const struct suspect *s)
 	return s->sends ? "sending" : "receiving";
 }
 
-void judge_count(const struct judgement *j, uint32_t *good, uint32_t *lost)
+/* What is known of a host; the largest one counts. */
+enum {
+	HOST_UNKNOWN,
+	HOST_GOOD,
+	HOST_UNDECIDED,
+	HOST_SUSPECT,
+	HOST_LOST
+};
+
+static void set_host(const struct judgement *j, char *hosts, uint32_t player, char state)
+{
+	char *to = &hosts[j->body->player[player].host];
+
+	*to = *to > state ? *to : state;
+}
+
+/* An end of a bad pair that has too few other partners may be the cause, or not. */
+static void set_ends(const struct judgement *j, char *hosts, const struct suspect *s)
+{
+	if (!level_is_known(&j->level, MATRIX_SEND, s->a))
+		set_host(j, hosts, s->a, HOST_UNDECIDED);
+	if (!level_is_known(&j->level, MATRIX_RECEIVE, s->b))
+		set_host(j, hosts, s->b, HOST_UNDECIDED);
+}
+
+struct judge_count judge_count(const struct judgement *j)
 {
 	const struct body *b = j->body;
+	struct judge_count c = {0};
 	char *hosts = calloc((size_t)b->hosts.count + 1, 1);
 
-	*good = *lost = 0;
+	for (uint32_t i = 0; i < j->m.cells && hosts; i++) {
+		if (!j->m.cell[i].measured)
+			continue;
+		set_host(j, hosts, j->m.cell[i].from, HOST_GOOD);
+		set_host(j, hosts, j->m.cell[i].to, HOST_GOOD);
+	}
 	for (uint32_t i = 0; i < j->suspects.count && hosts; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 
-		if (s->b != SUSPECT_NONE)
-			continue;
-		hosts[b->player[s->a].host] |= suspect_is_lost(s->kind) ? 2 : 1;
+		if (s->b == SUSPECT_NONE)
+			set_host(j, hosts, s->a,
+				 suspect_is_lost(s->kind) ? HOST_LOST : HOST_SUSPECT);
+		else if (s->kind != SUSPECT_GROUP)
+			set_ends(j, hosts, s);
 	}
 	for (uint32_t i = 0; i < b->hosts.count && hosts; i++) {
-		*good += !hosts[i];
-		*lost += hosts[i] >= 2;
+		c.good += hosts[i] == HOST_GOOD;
+		c.suspect += hosts[i] == HOST_SUSPECT;
+		c.lost += hosts[i] == HOST_LOST;
 	}
+	c.undecided = b->hosts.count - c.good - c.suspect - c.lost;
 	free(hosts);
+	return c;
 }
 
 double judge_covered(const struct judgement *j)

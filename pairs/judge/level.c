@@ -9,11 +9,15 @@
 #include "peel.h"
 
 #define MANY_SLOW   .75  /* if more than this part of all were slow, that is what is normal */
+#define FEW_LEFT    6    /* with fewer good players, normal is what the best pairs reach */
 #define FLOOR       .005 /* the least MAD of medians */
 #define MADS        5.
+#define SURE        3. /* standard deviations that each of several figures is low by */
 #define PASSES      3
 #define NOISE_CELLS 200000 /* that the noise is computed from */
 #define NOISE_LEAST 6
+#define FEW_CELLS   50  /* of so few cells nobody can say that there is little noise: */
+#define NOISE_FEW   .02 /* it is taken as this at least */
 
 /* A standard deviation is this many MADs; a median's is this many times that of an average. */
 static const double sd_per_mad = 1.4826, median_per_average = 1.2533;
@@ -24,6 +28,9 @@ struct work {
 	const struct level_rules *rules;
 	float *some; /* as many as cells, and as players */
 	bool *aside[MATRIX_WAYS];
+	bool *nobody[MATRIX_WAYS]; /* all false */
+	uint32_t hosts;            /* that have a figure */
+	bool general;              /* hardly a cell is good: nobody is set aside */
 };
 
 /* Copy the figures that are numbers and at least LEAST, and whose ends are good. */
@@ -51,23 +58,26 @@ static double guess_normal(const struct work *w)
 	return isnan(best) ? NAN : matrix_median(w->some, collect(w, .9 * best, false));
 }
 
-static double part_aside(const struct work *w)
+/* Count the players that have a cell, and those of them that are aside. */
+static uint32_t count_players(const struct work *w, uint32_t *aside)
 {
-	uint32_t players = 0, aside = 0;
+	uint32_t players = 0;
 
+	*aside = 0;
 	for (uint32_t i = 0; i < w->m->players; i++) {
 		players +=
 			matrix_count(w->m, MATRIX_SEND, i) + matrix_count(w->m, MATRIX_RECEIVE, i) >
 			0;
-		aside += w->aside[MATRIX_SEND][i] || w->aside[MATRIX_RECEIVE][i];
+		*aside += w->aside[MATRIX_SEND][i] || w->aside[MATRIX_RECEIVE][i];
 	}
-	return players ? (double)aside / players : 0;
+	return players;
 }
 
 /* Set the worst aside and find what is normal among the others. */
 static int find_normal(struct level *l, const struct work *w)
 {
 	double normal = w->rules->absolute ? 1 : guess_normal(w);
+	uint32_t players, aside;
 
 	for (int pass = 0; pass < PASSES; pass++) {
 		l->normal = normal;
@@ -75,11 +85,14 @@ static int find_normal(struct level *l, const struct work *w)
 			return -1;
 		if (w->rules->absolute)
 			break;
-		if (part_aside(w) > MANY_SLOW) {
+		players = count_players(w, &aside);
+		if (aside > MANY_SLOW * players) {
 			/* Some pairs are faster than what nearly all nodes reach, say in a rack. */
 			l->normal = matrix_median(w->some, collect(w, 0, false));
 			return peel(w->m, w->x, l->normal * w->rules->limit, w->aside) < 0 ? -1 : 0;
 		}
+		if (players < aside + FEW_LEFT)
+			break;
 		normal = matrix_median(w->some, collect(w, 0, true));
 		if (isnan(normal))
 			break;
@@ -87,8 +100,9 @@ static int find_normal(struct level *l, const struct work *w)
 	return 0;
 }
 
-/* Compute a player's median over its cells with good partners. */
-static void measure(struct level *l, const struct work *w, enum matrix_way way, uint32_t player)
+/* Compute a player's median over its cells with partners that are not in ASIDE. */
+static void measure(struct level *l, const struct work *w, enum matrix_way way, uint32_t player,
+		    bool *const aside[MATRIX_WAYS])
 {
 	const struct matrix *m = w->m;
 	size_t n = 0;
@@ -97,11 +111,11 @@ static void measure(struct level *l, const struct work *w, enum matrix_way way, 
 	for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
 		uint32_t cell = matrix_at(m, way, player, k);
 
-		if (isnan(w->x[cell]) || w->aside[!way][matrix_partner(m, way, cell)])
+		if (isnan(w->x[cell]) || aside[!way][matrix_partner(m, way, cell)])
 			continue;
 		w->some[n++] = w->x[cell];
 	}
-	l->partners[way][player] = peel_hosts(m, w->x, way, player, w->aside);
+	l->partners[way][player] = peel_hosts(m, w->x, way, player, aside);
 	l->of[way][player] = (float)(matrix_median(w->some, n) / l->normal);
 	l->figures[way][player] = (uint32_t)n;
 }
@@ -112,13 +126,26 @@ static float known(float level)
 }
 
 /*
+ * What the levels that were taken out of N cells have taken of their noise with them: with each
+ * player two, of five nodes half of the freedom.
+ */
+static double lost_freedom(const struct work *w, size_t n)
+{
+	uint32_t aside, players = count_players(w, &aside);
+	double left = (double)n - 2. * (players - aside);
+
+	return sqrt((double)n / fmax(left, (double)n / 4));
+}
+
+/*
  * The noise of cells between good players: what is left when both ends' levels are taken out. Of a
- * few cells nothing is left then, so all of them count, with what is slow about them.
+ * few cells nothing is left then, so all that are not bad count as they are.
  */
 static void find_noise(struct level *l, const struct work *w)
 {
 	const struct matrix *m = w->m;
 	uint32_t step = m->cells / NOISE_CELLS + 1;
+	double freedom;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < m->cells; i += step) {
@@ -131,12 +158,14 @@ static void find_noise(struct level *l, const struct work *w)
 			w->some[n++] =
 				fabsf(w->x[i] / (float)l->normal / fminf(sends, receives) - 1);
 	}
+	freedom = lost_freedom(w, n);
 	if (n < NOISE_LEAST) {
-		n = collect(w, 0, false);
+		freedom = 1;
+		n = collect(w, w->rules->limit * l->normal, false);
 		for (size_t i = 0; i < n; i++)
 			w->some[i] = fabsf(w->some[i] / (float)l->normal - 1);
 	}
-	l->noise = n ? sd_per_mad * matrix_median(w->some, n) : 0;
+	l->noise = n ? sd_per_mad * freedom * matrix_median(w->some, n) : 0;
 }
 
 /* The MAD of the levels of good players in one direction. */
@@ -156,21 +185,61 @@ static double spread(const struct level *l, const struct work *w, enum matrix_wa
 
 static void set_limits(struct level *l, const struct work *w, enum matrix_way way)
 {
-	double mad = spread(l, w, way);
+	double mad = spread(l, w, way), least = w->m->cells < FEW_CELLS ? NOISE_FEW : 0;
 
 	for (uint32_t i = 0; i < w->m->players; i++) {
 		double figures = l->figures[way][i];
-		double own = l->noise * median_per_average / sd_per_mad / sqrt(fmax(figures, 1));
+		double own = fmax(l->noise, least) * median_per_average / sd_per_mad /
+			     sqrt(fmax(figures, 1));
 		double widest = fmin(MADS * fmax(FLOOR, fmax(mad, own)), .9);
 
 		l->least[way][i] = (float)(w->rules->absolute ? w->rules->limit : 1 - widest);
 	}
 }
 
+/* True if a player has met every host, and reached LEAST with none of them. */
+static bool is_nowhere_good(const struct work *w, enum matrix_way way, uint32_t player,
+			    double least)
+{
+	const struct matrix *m = w->m;
+	uint32_t hosts = 0, last = UINT32_MAX;
+
+	for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
+		uint32_t cell = matrix_at(m, way, player, k), to = matrix_partner(m, way, cell);
+
+		if (isnan(w->x[cell]))
+			continue;
+		if ((double)w->x[cell] >= least)
+			return false;
+		hosts += m->host[to] != last;
+		last = m->host[to];
+	}
+	return hosts >= PEEL_PARTNERS_LEAST && hosts + 1 == w->hosts;
+}
+
+/* The hosts that have a figure. Players of a host stand next to each other. */
+static uint32_t count_hosts(const struct matrix *m, const float *x)
+{
+	uint32_t hosts = 0, last = UINT32_MAX;
+
+	for (uint32_t i = 0; i < m->players; i++) {
+		bool known = false;
+
+		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+			for (uint32_t k = 0; k < matrix_count(m, way, i) && !known; k++)
+				known = !isnan(x[matrix_at(m, way, i, k)]);
+		hosts += known && m->host[i] != last;
+		last = known ? m->host[i] : last;
+	}
+	return hosts;
+}
+
 /* Say who is slow, by the limits. */
 static void decide(struct level *l, const struct work *w, enum matrix_way way)
 {
 	const struct matrix *m = w->m;
+	double sure = w->rules->absolute ? 1 : 1 - SURE * l->noise;
+	double nowhere = fmin(w->rules->limit, sure);
 
 	for (uint32_t i = 0; i < m->players; i++) {
 		float least = l->least[way][i];
@@ -183,6 +252,12 @@ static void decide(struct level *l, const struct work *w, enum matrix_way way)
 		}
 		l->slow[way][i] = l->partners[way][i] >= PEEL_PARTNERS_LEAST &&
 				  l->of[way][i] < least && 2 * l->bad[way][i] > l->figures[way][i];
+		if (l->partners[way][i] < PEEL_PARTNERS_LEAST &&
+		    is_nowhere_good(w, way, i, nowhere * l->normal)) {
+			measure(l, w, way, i, w->nobody);
+			l->bad[way][i] = l->figures[way][i];
+			l->slow[way][i] = true;
+		}
 	}
 }
 
@@ -191,7 +266,7 @@ static void judge(struct level *l, const struct work *w)
 {
 	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
 		for (uint32_t i = 0; i < w->m->players; i++)
-			measure(l, w, way, i);
+			measure(l, w, way, i, w->aside);
 	find_noise(l, w);
 	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
 		set_limits(l, w, way);
@@ -214,8 +289,9 @@ static int allocate(struct level *l, struct work *w)
 		l->bad[way] = calloc(n, sizeof(*l->bad[way]));
 		l->slow[way] = calloc(n, sizeof(*l->slow[way]));
 		w->aside[way] = calloc(n, sizeof(*w->aside[way]));
+		w->nobody[way] = calloc(n, sizeof(*w->nobody[way]));
 		all = all && l->of[way] && l->least[way] && l->partners[way] && l->figures[way] &&
-		      l->bad[way] && l->slow[way] && w->aside[way];
+		      l->bad[way] && l->slow[way] && w->aside[way] && w->nobody[way];
 	}
 	return all ? 0 : -1;
 }
@@ -228,15 +304,28 @@ int level_init(struct level *l, const struct matrix *m, const float *x,
 
 	*l = (struct level){0};
 	failed = allocate(l, &w) || find_normal(l, &w) ? -1 : 0;
+	w.hosts = count_hosts(m, x);
+	w.general = !failed && rules->absolute && peel_is_general(m, x, rules->limit);
+	for (int way = 0; way < MATRIX_WAYS && w.general; way++)
+		memset(w.aside[way], 0, m->players * sizeof(bool));
 	for (int pass = 0; pass < PASSES && !failed; pass++) {
 		judge(l, &w);
+		if (w.general)
+			break;
 		for (int way = 0; way < MATRIX_WAYS; way++)
 			memcpy(w.aside[way], l->slow[way], m->players * sizeof(bool));
 	}
 	free(w.some);
-	for (int way = 0; way < MATRIX_WAYS; way++)
+	for (int way = 0; way < MATRIX_WAYS; way++) {
 		free(w.aside[way]);
+		free(w.nobody[way]);
+	}
 	return failed;
+}
+
+bool level_is_known(const struct level *l, enum matrix_way way, uint32_t player)
+{
+	return l->partners[way][player] >= PEEL_PARTNERS_LEAST;
 }
 
 void level_release(struct level *l)

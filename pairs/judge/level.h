@@ -20,7 +20,9 @@
  *                  half of the figures must be low.
  *
  * A median below by 5 MADs is slow even if it is above the limit: 0.97 among nodes that all reach
- * the same is a fact. Nothing is said of a player with fewer than 3 good hosts to judge it by.
+ * the same is a fact. Nothing is said of a player with fewer than 3 good hosts to judge it by, but
+ * if it met all hosts, three or more, and reached what is normal with none of them: of four nodes
+ * of which two are slow, neither has three good partners.
  */
 #pragma once
 
@@ -45,5 +47,8 @@ struct level {
 /* Judge all players. Returns -1 if there is no memory. Release it in either case. */
 int level_init(struct level *l, const struct matrix *m, const float *x,
 	       const struct level_rules *rules);
+
+/* True if PLAYER has enough good partners to be judged in a direction. */
+bool level_is_known(const struct level *l, enum matrix_way way, uint32_t player);
 
 void level_release(struct level *l);

@@ -5,13 +5,18 @@
 
 #include "judgement.h"
 
-/* What the cell would reach if the way between its ends were good. */
+/* What a player is known to reach, as a part of what is normal. A few slow pairs of it say nothing.
+ */
+static double reaches(const struct judgement *j, enum matrix_way way, uint32_t player)
+{
+	return level_is_known(&j->level, way, player) ? (double)j->level.of[way][player] : 1;
+}
+
+/* The X of the cell if the way between its ends were good. */
 static double expected(const struct judgement *j, const struct matrix_cell *c)
 {
-	double sends = j->level.of[MATRIX_SEND][c->from];
-	double receives = j->level.of[MATRIX_RECEIVE][c->to];
-
-	return fmin(isnan(sends) ? 1 : sends, isnan(receives) ? 1 : receives) * j->level.normal;
+	return fmin(reaches(j, MATRIX_SEND, c->from), reaches(j, MATRIX_RECEIVE, c->to)) *
+	       j->level.normal;
 }
 
 /*
@@ -37,7 +42,8 @@ static bool is_good(const struct judgement *j, const struct matrix_cell *c)
 static enum suspect_proof prove(const struct judgement *j, uint32_t at, double limit)
 {
 	const struct matrix_cell *c = &j->m.cell[at];
-	double x = j->body->latency ? j->plain[at] * c->loaded / c->alone : c->alone;
+	double x = j->body->latency ? j->plain[at] * c->loaded / c->alone
+				    : c->alone / judge_speed(j, c->from);
 
 	if (!j->any_loaded)
 		return SUSPECT_CONFIRMED;
@@ -54,8 +60,14 @@ static uint32_t back_of(const struct judgement *j, const struct matrix_cell *c)
 	return back ? (uint32_t)(back - j->m.cell) : j->m.cells;
 }
 
+/* What a run of the pair said; or if an end's server could not run, that. */
 static uint32_t text_of(const struct judgement *j, const struct matrix_cell *c)
 {
+	const uint32_t end[] = {c->from, c->to};
+
+	for (int i = 0; i < 2 && !c->measured; i++)
+		if (j->body->player[end[i]].server_said)
+			return j->body->player[end[i]].server_said - 1;
 	for (uint32_t i = c->first; i < c->first + c->tries; i++)
 		if (j->body->tries[i].text != BODY_NONE)
 			return j->body->tries[i].text;
@@ -74,7 +86,9 @@ static int add_pair(struct judgement *j, uint32_t at, const bool *bad, double li
 			    .a = c->from,
 			    .b = c->to,
 			    .value = j->any_loaded ? c->loaded : c->alone,
-			    .normal = expected(j, c),
+			    .normal = expected(j, c) * judge_speed(j, c->from),
+			    .few_partners = !level_is_known(&j->level, MATRIX_SEND, c->from) ||
+					    !level_is_known(&j->level, MATRIX_RECEIVE, c->to),
 			    .partners = c->tries,
 			    .bad = c->tries,
 			    .text = text_of(j, c)};
@@ -102,7 +116,7 @@ int judge_pairs(struct judgement *j)
 		if (c->measured)
 			bad[i] = is_good(j, c) && j->x[i] < limit * expected(j, c);
 		else
-			bad[i] = !excused;
+			bad[i] = !excused && j->measured;
 	}
 	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
 		if (bad[i])

@@ -8,6 +8,7 @@
 
 #define SWEEPS_MAX 200
 #define NEAR       .97 /* those who are nearly as bad as the worst go with it */
+#define FEW_GOOD   .05 /* of all cells */
 
 /* What is left of each player in each direction. */
 struct left {
@@ -95,6 +96,17 @@ static double worst_part(const struct left *l, const struct matrix *m,
 		for (uint32_t i = 0; i < m->players; i++)
 			worst = fmax(worst, part_bad(l, aside, way, i));
 	return worst;
+}
+
+bool peel_is_general(const struct matrix *m, const float *x, double limit)
+{
+	uint32_t cells = 0, good = 0;
+
+	for (uint32_t i = 0; i < m->cells; i++) {
+		cells += !isnan(x[i]);
+		good += !isnan(x[i]) && !is_bad(x[i], limit);
+	}
+	return cells && good < FEW_GOOD * cells;
 }
 
 int peel(const struct matrix *m, const float *x, double limit, bool *const aside[MATRIX_WAYS])

@@ -16,6 +16,12 @@
  */
 int peel(const struct matrix *m, const float *x, double limit, bool *const aside[MATRIX_WAYS]);
 
+/*
+ * True if hardly a cell is good. Then nobody explains the bad ones, and who is set aside first is
+ * chance: eight nodes of which all have long tails were five suspects and three good ones.
+ */
+bool peel_is_general(const struct matrix *m, const float *x, double limit);
+
 /* How many hosts a player has cells with that are not NaN, and whose other end is not ASIDE. */
 uint32_t peel_hosts(const struct matrix *m, const float *x, enum matrix_way way, uint32_t player,
 		    bool *const aside[MATRIX_WAYS]);

@@ -7,24 +7,42 @@
 #include "judge.h"
 
 #define LINES_MAX   40
-#define LINES_TOTAL 3 /* the last ones */
+#define LINES_TOTAL 6 /* the last ones */
 #define WIDTH       140
 
 struct report {
 	FILE *to;
 	const struct judgement *j;
 	uint32_t lines;
+	bool texts; /* what runs said is shown: there are not too many kinds */
+	bool next;  /* so is what to do */
+};
+
+/* Why a pair has no figure, if its run did not say. */
+static const char *const why[BODY_CAUSES] = {
+	[BODY_CONNECT] = "could not connect",
+	[BODY_LOST] = "the other end was lost",
+	[BODY_DEVICE] = "no device",
+	[BODY_CLOCK] = "a clock is wrong",
+	[BODY_REFUSED] = "refused",
+	[BODY_DATA] = "data arrived wrong",
+	[BODY_MISSED] = "missed its slot",
+	[BODY_ABSENT] = "the client did not call",
+	[BODY_OTHER] = "failed",
 };
 
 static void add_figure(const struct judgement *j, const struct suspect *s, char *text, size_t size)
 {
-	const char *unit = j->body->latency ? "us" : "Gb/s";
-
 	switch (s->kind) {
 	case SUSPECT_CLOCK:
 		if (!isnan(s->value))
 			text_add(text, size, "%.3g s %s", fabs(s->value),
-				 s->value < 0 ? "behind" : "ahead");
+				 s->b != SUSPECT_NONE ? "apart"
+				 : s->value < 0       ? "behind"
+						      : "ahead");
+		break;
+	case SUSPECT_PAIR_BROKE:
+		text_add(text, size, "%s", why[s->cause]);
 		break;
 	case SUSPECT_LATE:
 		text_add(text, size, "%.0f of %.0f slots", s->value, s->normal);
@@ -36,9 +54,12 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 	default:
 		if (isnan(s->value) || isnan(s->normal))
 			break;
-		text_add(text, size, "%.4g of %.4g %s", s->value, s->normal, unit);
-		if (!j->body->latency)
-			text_add(text, size, " (%.0f %%)", 100 * s->value / s->normal);
+		if (j->body->latency)
+			text_add(text, size, "%.4g us, %.1f times the normal %.4g us", s->value,
+				 s->value / s->normal, s->normal);
+		else
+			text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal,
+				 100 * s->value / s->normal);
 	}
 }
 
@@ -70,7 +91,7 @@ static void add_proof(const struct suspect *s, char *text, size_t size)
 
 static void print_suspect(struct report *r, const struct suspect *s)
 {
-	char who[160] = "", what[200] = "";
+	char who[700] = "", what[200] = "";
 	bool pair = s->b != SUSPECT_NONE;
 	bool directed = s->kind >= SUSPECT_NODE && !pair && (s->sends || s->receives) &&
 			!r->j->body->latency;
@@ -85,16 +106,16 @@ static void print_suspect(struct report *r, const struct suspect *s)
 	fprintf(r->to, "  %-12s  %s%s%s\n", who, directed ? judge_way(s) : "", directed ? ": " : "",
 		what);
 	r->lines++;
-	if (s->text != SUSPECT_NONE) {
+	if (s->text != SUSPECT_NONE && r->texts) {
 		fprintf(r->to, "    %.*s\n", WIDTH - 4, r->j->body->texts.text[s->text]);
 		r->lines++;
 	}
 }
 
 /* How many lines a suspect takes. */
-static uint32_t lines_of(const struct suspect *s)
+static uint32_t lines_of(const struct report *r, const struct suspect *s)
 {
-	return s->text != SUSPECT_NONE ? 2 : 1;
+	return s->text != SUSPECT_NONE && r->texts ? 2 : 1;
 }
 
 /* How many suspects from number I on are of the same kind. */
@@ -108,13 +129,15 @@ static uint32_t of_kind(const struct judgement *j, uint32_t i)
 	return n;
 }
 
-/* How many lines the first suspect of each later kind takes with its two lines of words. */
-static uint32_t lines_later(const struct judgement *j, uint32_t i)
+/* How many lines the first suspect of each later kind takes, with those of the kind itself. */
+static uint32_t lines_later(const struct report *r, uint32_t i)
 {
 	uint32_t lines = 0;
 
-	for (; i < j->suspects.count; i += of_kind(j, i))
-		lines += 2 + 1 + lines_of(&j->suspects.of[i]);
+	for (uint32_t count; i < r->j->suspects.count; i += count) {
+		count = of_kind(r->j, i);
+		lines += 1 + lines_of(r, &r->j->suspects.of[i]) + (count > 1) + r->next;
+	}
 	return lines;
 }
 
@@ -124,56 +147,33 @@ static void print_kind(struct report *r, uint32_t i, uint32_t count)
 {
 	const struct suspect *s = &r->j->suspects.of[i];
 	const struct judge_kind *kind = judge_kind(s);
-	uint32_t later = lines_later(r->j, i + count) + LINES_TOTAL + 2, printed = 0;
+	uint32_t later = lines_later(r, i + count) + LINES_TOTAL + r->next, printed = 0;
 
 	fprintf(r->to, "%s: %u\n", kind->title, count);
 	r->lines++;
+	/* all of them, or one line less, in which the number of the others stands */
 	while (printed < count &&
-	       (!printed || r->lines + lines_of(&s[printed]) + later <= LINES_MAX))
+	       (!printed ||
+		r->lines + lines_of(r, &s[printed]) + later + (printed + 1 < count) <= LINES_MAX))
 		print_suspect(r, &s[printed++]);
 	if (printed < count) {
 		fprintf(r->to, "  and %u more (--json has all)\n", count - printed);
 		r->lines++;
 	}
-	fprintf(r->to, "  next: %s\n", judge_next(s, count));
-	r->lines++;
-}
-
-/* What a schedule of a few rounds cannot find. */
-static void print_limits(const struct report *r)
-{
-	double covered = judge_covered(r->j);
-
-	if (covered >= .9 || r->j->m.players < 3 || strcmp(r->j->body->schedule, "full") == 0)
-		return;
-	fprintf(r->to,
-		"%s%s%.2g %% of all pairs were tried: a slow node is found, a slow pair of good nodes with "
-		"that chance.\n",
-		r->j->body->schedule, *r->j->body->schedule ? ": " : "", 100 * covered);
-}
-
-static void print_totals(const struct report *r)
-{
-	const struct judgement *j = r->j;
-	uint32_t good, lost, hosts = j->body->hosts.count;
-
-	judge_count(j, &good, &lost);
-	print_limits(r);
-	fprintf(r->to, "%u nodes: %u good, %u suspect, %u lost; %u of %u pairs measured", hosts,
-		good, hosts - good - lost, lost, j->measured, j->tried);
-	if (j->measured && !j->body->latency)
-		fprintf(r->to, "; normal %.4g Gb/s, noise %.1f %%", j->level.normal,
-			100 * j->level.noise);
-	fprintf(r->to, "\n");
+	if (r->next)
+		fprintf(r->to, "  next: %s\n", judge_next(s, count));
+	r->lines += r->next;
 }
 
 void judge_report(FILE *to, const struct judgement *j)
 {
-	struct report r = {.to = to, .j = j};
+	struct report r = {.to = to, .j = j, .texts = true, .next = true};
 
+	r.texts = lines_later(&r, 0) + LINES_TOTAL <= LINES_MAX;
+	r.next = lines_later(&r, 0) + LINES_TOTAL <= LINES_MAX;
 	for (uint32_t i = 0, count; i < j->suspects.count; i += count) {
 		count = of_kind(j, i);
 		print_kind(&r, i, count);
 	}
-	print_totals(&r);
+	judge_totals(to, j);
 }

@@ -30,6 +30,8 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 	json_object_set_new(o, "normal", number(s->normal));
 	json_object_set_new(o, "partners", json_integer(s->partners));
 	json_object_set_new(o, "bad", json_integer(s->bad));
+	if (s->few_partners)
+		json_object_set_new(o, "few_partners", json_true());
 	if (!suspect_is_lost(s->kind))
 		json_object_set_new(o, "proof", json_string(proof[s->proof]));
 	if (s->text != SUSPECT_NONE)
@@ -41,11 +43,24 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 /* The levels of a player, as parts of normal. */
 static json_t *player_json(const struct judgement *j, uint32_t i)
 {
-	return json_pack("{s:s, s:o, s:o, s:I, s:I}", "name", j->body->names.text[i], "sends",
-			 number(j->level.of[MATRIX_SEND][i]), "receives",
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I}", "name", j->body->names.text[i], "normal",
+			 j->body->latency ? json_null()
+					  : number(j->level.normal * judge_speed(j, i)),
+			 "sends", number(j->level.of[MATRIX_SEND][i]), "receives",
 			 number(j->level.of[MATRIX_RECEIVE][i]), "sends_to",
 			 (json_int_t)j->level.partners[MATRIX_SEND][i], "receives_from",
 			 (json_int_t)j->level.partners[MATRIX_RECEIVE][i]);
+}
+
+/* What is missing, or null. */
+static json_t *incomplete_json(const struct judgement *j)
+{
+	const struct judge_rounds *r = &j->rounds;
+
+	if (!r->planned && !r->unnamed)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I}", "rounds", (json_int_t)r->planned, "rounds_played",
+			 (json_int_t)r->played, "players_unnamed", (json_int_t)r->unnamed);
 }
 
 static json_t *input_json(const struct body_counts *c)
@@ -60,21 +75,22 @@ static json_t *input_json(const struct body_counts *c)
 char *judge_json(const struct judgement *j)
 {
 	json_t *suspects = json_array(), *players = json_array(), *all;
-	uint32_t good, lost;
+	struct judge_count c = judge_count(j);
 
-	judge_count(j, &good, &lost);
 	for (uint32_t i = 0; i < j->suspects.count; i++)
 		json_array_append_new(suspects, suspect_json(j, &j->suspects.of[i]));
 	for (uint32_t i = 0; i < j->m.players; i++)
 		json_array_append_new(players, player_json(j, i));
-	all = json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+	all = json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
+			"s:o, s:o}",
 			"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 			j->body->latency ? "us" : "gbps", "nodes", (json_int_t)j->body->hosts.count,
-			"good", (json_int_t)good, "lost", (json_int_t)lost, "pairs_tried",
-			(json_int_t)j->tried, "pairs_measured", (json_int_t)j->measured,
-			"pairs_part", number(judge_covered(j)), "normal",
+			"good", (json_int_t)c.good, "undecided", (json_int_t)c.undecided, "lost",
+			(json_int_t)c.lost, "pairs_tried", (json_int_t)j->tried, "pairs_measured",
+			(json_int_t)j->measured, "pairs_part", number(judge_covered(j)), "normal",
 			j->body->latency ? json_null() : number(j->level.normal), "noise",
-			number(j->level.noise), "suspects", suspects, "players", players, "input",
+			j->measured ? number(j->level.noise) : json_null(), "incomplete",
+			incomplete_json(j), "suspects", suspects, "players", players, "input",
 			input_json(&j->body->counts));
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }

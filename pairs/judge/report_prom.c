@@ -32,7 +32,8 @@ static void add_player(struct prom *p, const struct judgement *j, uint32_t playe
 		prom_add_labelled(p, PROM_PAIRS_OF_NORMAL, labels, "direction", name, part);
 		if (!j->body->latency)
 			prom_add_labelled(p, PROM_PAIRS_BANDWIDTH, labels, "direction", name,
-					  part * j->level.normal * 1e9 / 8);
+					  part * j->level.normal * judge_speed(j, player) * 1e9 /
+						  8);
 	}
 	json_decref(labels);
 }
@@ -65,21 +66,31 @@ static void add_suspects(struct prom *p, const struct judgement *j)
 
 char *judge_prom(const struct judgement *j, const char *file, int status)
 {
+	struct judge_count c = judge_count(j);
 	struct prom p;
-	uint32_t good, lost;
 
-	judge_count(j, &good, &lost);
 	prom_begin(&p, file);
+	prom_add(&p, PROM_UP, p.labels, 1);
 	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
-	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "good", good);
-	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "lost", lost);
-	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "suspect",
-			  j->body->hosts.count - good - lost);
+	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "good", c.good);
+	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "undecided", c.undecided);
+	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "suspect", c.suspect);
+	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "lost", c.lost);
 	if (!j->body->latency)
 		prom_add(&p, PROM_PAIRS_NORMAL, p.labels, j->level.normal * 1e9 / 8);
 	for (uint32_t i = 0; i < j->m.players; i++)
 		if (!j->lost[i])
 			add_player(&p, j, i);
 	add_suspects(&p, j);
+	return prom_end(&p);
+}
+
+char *judge_prom_failed(const char *file, int status)
+{
+	struct prom p;
+
+	prom_begin(&p, file);
+	prom_add(&p, PROM_UP, p.labels, 0);
+	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
 	return prom_end(&p);
 }

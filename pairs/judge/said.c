@@ -37,10 +37,34 @@ static bool is_of_another(const struct judgement *j, uint32_t player, uint32_t t
 	return host != NAMES_NONE && host != j->body->player[player].host;
 }
 
+static uint32_t heard_most(const struct said *s)
+{
+	uint32_t best = SUSPECT_NONE, most = 0;
+
+	for (uint32_t i = 0; i < s->kinds; i++)
+		if (s->times[i] > most) {
+			most = s->times[i];
+			best = s->text[i];
+		}
+	return best;
+}
+
+uint32_t judge_said_most(const struct judgement *j)
+{
+	struct said s = {0};
+
+	for (uint32_t i = 0; i < j->body->count; i++)
+		if (j->body->tries[i].text != BODY_NONE && !j->body->tries[i].found)
+			hear(&s, j->body->tries[i].text);
+	for (uint32_t i = 0; i < j->m.players && !s.kinds; i++)
+		if (j->body->player[i].server_said)
+			hear(&s, j->body->player[i].server_said - 1);
+	return heard_most(&s);
+}
+
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 {
 	struct said s = {0};
-	uint32_t best = SUSPECT_NONE, most = 0;
 
 	for (enum matrix_way way = 0; way < MATRIX_WAYS && j->body->texts.count; way++)
 		for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
@@ -54,10 +78,5 @@ uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 					hear(&s, t->text);
 			}
 		}
-	for (uint32_t i = 0; i < s.kinds; i++)
-		if (s.times[i] > most) {
-			most = s.times[i];
-			best = s.text[i];
-		}
-	return best;
+	return heard_most(&s);
 }

@@ -34,6 +34,7 @@ static const char *const names[SCAN_KEYS] = {
 	[SCAN_SCHEDULE] = "schedule",
 	[SCAN_SLOT] = "slot_s",
 	[SCAN_PROGRAM] = "program",
+	[SCAN_OPTIONS] = "options",
 	[SCAN_UNIT] = "unit",
 	[SCAN_MISSED] = "missed",
 	[SCAN_FINDINGS] = "findings",
@@ -195,6 +196,8 @@ static void take_json(struct scan *s, size_t at, json_t *v)
 		to->type = json_is_true(v) ? SCAN_TRUE : SCAN_FALSE;
 	} else if (at == SCAN_FINDINGS && json_is_array(v)) {
 		s->findings = v;
+	} else if (at == SCAN_OPTIONS && json_is_array(v)) {
+		s->options = v;
 	}
 }
 

@@ -41,6 +41,7 @@ enum scan_key {
 	SCAN_ROUNDS,
 	SCAN_SLOT,
 	SCAN_PROGRAM,
+	SCAN_OPTIONS,
 	SCAN_UNIT,
 	SCAN_MISSED,
 	SCAN_KEYS
@@ -66,6 +67,7 @@ struct scan {
 	struct scan_value of[SCAN_KEYS];
 	json_t *whole;    /* owned; NULL: the line was read in place */
 	json_t *findings; /* borrowed from WHOLE: an array, or NULL */
+	json_t *options;  /* the same */
 };
 
 /*

@@ -67,25 +67,7 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 	return alone >= fmax(limit, (s->value + s->normal) / 2) ? SUSPECT_LOAD : SUSPECT_CONFIRMED;
 }
 
-/* The median latency of all players, which a slow one's is compared with. */
-static double usual_latency(const struct judgement *j)
-{
-	float *v = malloc(((size_t)j->m.cells + 1) * sizeof(*v));
-	size_t n = 0;
-	double answer;
-
-	for (uint32_t i = 0; i < j->m.cells && v; i++) {
-		float f = j->any_loaded ? j->m.cell[i].loaded : j->m.cell[i].alone;
-
-		if (!isnan(f))
-			v[n++] = f;
-	}
-	answer = matrix_median(v, v ? n : 0);
-	free(v);
-	return answer;
-}
-
-static struct suspect slow_player(const struct judgement *j, uint32_t i, double usual)
+static struct suspect slow_player(const struct judgement *j, uint32_t i)
 {
 	const struct level *l = &j->level;
 	bool send = l->slow[MATRIX_SEND][i], receive = l->slow[MATRIX_RECEIVE][i];
@@ -104,10 +86,10 @@ static struct suspect slow_player(const struct judgement *j, uint32_t i, double 
 
 	if (j->body->latency) {
 		s.value = middle(j, i, slow, !j->any_loaded, &count);
-		s.normal = usual;
+		s.normal = j->usual;
 	} else {
-		s.value = l->of[way][i] * l->normal;
-		s.normal = l->normal;
+		s.normal = l->normal * judge_speed(j, i);
+		s.value = l->of[way][i] * s.normal;
 	}
 	s.proof = prove(j, &s);
 	return s;
@@ -115,15 +97,13 @@ static struct suspect slow_player(const struct judgement *j, uint32_t i, double 
 
 int judge_levels(struct judgement *j)
 {
-	double usual = j->body->latency ? usual_latency(j) : NAN;
-
 	for (uint32_t i = 0; i < j->m.players; i++) {
 		struct suspect s;
 
 		if (j->lost[i] ||
 		    (!j->level.slow[MATRIX_SEND][i] && !j->level.slow[MATRIX_RECEIVE][i]))
 			continue;
-		s = slow_player(j, i, usual);
+		s = slow_player(j, i);
 		if (suspects_add(&j->suspects, &s))
 			return -1;
 	}

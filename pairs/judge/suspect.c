@@ -47,6 +47,8 @@ static int by_rank(const void *x, const void *y)
 	if (!order)
 		order = compare_numbers(a->proof == SUSPECT_LOAD, b->proof == SUSPECT_LOAD);
 	if (!order)
+		order = compare_numbers(a->few_partners, b->few_partners);
+	if (!order)
 		order = compare_numbers(suspect_part(a), suspect_part(b));
 	if (!order)
 		order = compare_numbers(a->a, b->a);

@@ -12,6 +12,7 @@ enum suspect_kind {
 	SUSPECT_NEVER_CAME,  /* others know it, but it has said nothing */
 	SUSPECT_ENDED,       /* it began, and did not play to its end */
 	SUSPECT_DEVICE,      /* its device could not be used */
+	SUSPECT_DATA,        /* data arrived wrong in most of its runs */
 	SUSPECT_CLOCK,       /* its clock is wrong */
 	SUSPECT_UNREACHABLE, /* most of its partners could not connect */
 	SUSPECT_BROKE,       /* most of its runs ended with an error */
@@ -37,6 +38,7 @@ struct suspect {
 	enum suspect_kind kind;
 	enum suspect_proof proof;
 	bool sends, receives;   /* in which direction; of a pair and groups: A to B, B to A */
+	bool few_partners;      /* of a pair: an end has too few to be judged itself */
 	bool is_host;           /* A is a host, all of its rails; otherwise a player, or a group */
 	uint32_t a, b;          /* B: of a pair or groups; otherwise SUSPECT_NONE */
 	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */

@@ -6,20 +6,26 @@
 
 #define GOOD_PARTNERS 2
 
-/* Mark the hosts that are suspects themselves. Returns NULL if there is no memory. */
-static bool *suspect_hosts(const struct judgement *j)
+/*
+ * Mark the hosts that are suspects themselves; LOADED: also those that are slow only under load,
+ * which is the network's fault. Returns NULL if there is no memory.
+ */
+static bool *suspect_hosts(const struct judgement *j, bool loaded)
 {
 	bool *hosts = calloc((size_t)j->body->hosts.count + 1, sizeof(*hosts));
 
-	for (uint32_t i = 0; i < j->suspects.count && hosts; i++)
-		if (j->suspects.of[i].b == SUSPECT_NONE)
-			hosts[j->body->player[j->suspects.of[i].a].host] = true;
+	for (uint32_t i = 0; i < j->suspects.count && hosts; i++) {
+		const struct suspect *s = &j->suspects.of[i];
+
+		if (s->b == SUSPECT_NONE && (loaded || s->proof != SUSPECT_LOAD))
+			hosts[j->body->player[s->a].host] = true;
+	}
 	return hosts;
 }
 
 void judge_suspects(FILE *to, const struct judgement *j)
 {
-	bool *hosts = suspect_hosts(j);
+	bool *hosts = suspect_hosts(j, false);
 	const struct body *b = j->body;
 
 	for (uint32_t i = 0; i < j->m.players && hosts; i++) {
@@ -51,18 +57,20 @@ static void print_with_good(FILE *to, const struct judgement *j, const bool *hos
 
 void judge_retest(FILE *to, const struct judgement *j)
 {
-	bool *hosts = suspect_hosts(j);
+	bool *hosts = suspect_hosts(j, true);
 	const struct body *b = j->body;
-	uint32_t last = BODY_NONE;
+	uint32_t last = BODY_NONE, pairs = 0;
 
 	for (uint32_t i = 0; i < j->suspects.count && hosts; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 
 		if (s->kind == SUSPECT_GROUP || s->proof == SUSPECT_LOAD)
 			continue;
-		if (s->b != SUSPECT_NONE)
+		if (s->b != SUSPECT_NONE && pairs++ < JUDGE_RETEST_PAIRS)
 			fprintf(to, "%s %s\n", b->hosts.text[b->player[s->a].host],
 				b->hosts.text[b->player[s->b].host]);
+		else if (s->b != SUSPECT_NONE)
+			continue;
 		else if (s->kind != SUSPECT_NEVER_CAME && b->player[s->a].host != last)
 			print_with_good(to, j, hosts, s->a);
 		last = s->b == SUSPECT_NONE ? b->player[s->a].host : BODY_NONE;

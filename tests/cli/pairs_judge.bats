@@ -86,8 +86,214 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "no node is named for one partner, or for two" {
-	[[ $(verdict 3 'if .from == "n1" then .value *= 0.5 else . end') != *node_slow* ]]
-	[[ $(verdict 2 'if .from == "n1" then .value *= 0.5 else . end') == '' ]]
+	local slow='if .from == "n1" or .to == "n1" then .value *= 0.5 else . end'
+	[[ $(verdict 3 "$slow") == 'pair_slow n1>n2,pair_slow n1>n3' ]]
+	judge made.jsonl
+	((status == 6))
+	says 'slow pairs, too few partners to say which of both nodes it is: 2' 'n1 <-> n2     48.' ' of 97.' '3 nodes: 0 good, 3 undecided, 0 suspect, 0 lost; 6 of 6'
+	[[ $(verdict 2 'if .from == "n1" then .value *= 0.4 else . end') == 'pair_slow n1>n2' ]]
+	judge made.jsonl
+	says '2 nodes: 0 good, 2 undecided' 'normal 97'
+	[[ $(verdict 3 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .value |= 2 else . end |
+		if .from == "n1" or .to == "n1" then .value *= 5 else . end') == 'pair_slow n1>n2,pair_slow n1>n3' ]]
+	judge made.jsonl
+	says 'n1 <-> n2     10 us, 5.0 times the normal 2 us'
+	[[ $(verdict 2) == '' && $(verdict 3) == '' ]]
+	judge made.jsonl
+	says '3 nodes: 3 good'
+}
+
+@test "of a few nodes, one that reaches what is normal with none of all others is slow" {
+	[[ $(verdict 4 'if (.from | IN("n3", "n4")) or (.to | IN("n3", "n4")) then .value *= 0.4 else . end') == 'node_slow n3,node_slow n4' ]]
+	judge made.jsonl
+	says 'both ways: 38.' 'with 3 partners' '4 nodes: 2 good, 2 suspect' 'normal 97'
+	[[ $(verdict 5 'if (.from | IN("n3", "n4", "n5")) or (.to | IN("n3", "n4", "n5")) then .value *= 0.4 else . end') == 'node_slow n3,node_slow n4,node_slow n5' ]]
+	# A ring gives each node two partners, and its pairs are all that can be said.
+	made_pairs 8 'if .schedule then .schedule = "ring" else . end | def at($x): $x[1:] | tonumber;
+		select(.kind != "pair" or ((at(.from) - at(.to) + 8) % 8 | IN(1, 7))) |
+		if .from == "n3" or .to == "n3" then .value *= 0.4 else . end' >ring
+	judge ring
+	((status == 6))
+	says 'too few partners to say which of both nodes it is: 2' 'n2 <-> n3' 'n3 <-> n4' \
+		'ring: 29 % of all pairs were tried: nodes with fewer than 3 partners are not judged, only their pairs'
+}
+
+@test "where nearly all have a long tail, all are named, with all their partners" {
+	[[ $(verdict 8 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .p99 = 20 else . end' | tr , '\n' | grep -c tail_long) == 8 ]]
+	judge made.jsonl
+	says 'with 7 partners' '8 nodes: 0 good, 8 suspect'
+	[[ $output != *'with 3 partners'* ]]
+	[[ $(verdict 8 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .p99 = 3 else . end |
+		if .value and ((.from | IN("n1", "n2", "n3", "n4")) or (.to | IN("n1", "n2", "n3", "n4"))) then .p99 = 20 else . end') == \
+		'tail_long n1,tail_long n2,tail_long n3,tail_long n4' ]]
+}
+
+@test "rails of different speed: each is compared with its own kind" {
+	local rails='if .host then .rail = "mlx5_\(.player % 2)" | .host = "n\(.player / 2 | floor + 1)" else
+		def at($x): $x[1:] | tonumber - 1; def host($x): "n\(at($x) / 2 | floor + 1)"; def rail($x): "mlx5_\(at($x) % 2)";
+		.from_rail = rail(.from) | .to_rail = rail(.to) | .client = host(.client) | .from = host(.from) | .to = host(.to) |
+		select(.from != .to and .from_rail == .to_rail) end | if .from_rail == "mlx5_1" then .value *= 0.25 else . end |'
+	[[ $(verdict 16 "$rails .") == '' ]]
+	judge made.jsonl
+	says '8 nodes: 8 good' 'normal mlx5_0 97.' ', mlx5_1 24.' ' Gb/s, noise'
+	[[ $(verdict 16 "$rails"'if .from == "n3" and .from_rail == "mlx5_1" then .value *= 0.6 else . end') == 'rail_slow n3/mlx5_1' ]]
+	judge --prom rails.prom made.jsonl
+	says 'n3/mlx5_1     sending: 14.' ' of 24.' ' (60 %)'
+	awk '/^rdmark_pairs_bandwidth_bytes_per_second.*node="n2",device="mlx5_1",direction="send"/ { exit !($2 > 2.9e9 && $2 < 3.2e9) }' rails.prom
+}
+
+@test "a host that no client meets and that never came is missed: by its number, or by a server that waited" {
+	# The first host of all is always the client.
+	made_pairs 8 'select(.host != "n1" and .client != "n1")' >unnamed
+	judge unnamed
+	((status == 3))
+	says 'incomplete: of 8 players, 1 are in no line' '7 nodes: 7 good'
+	made_pairs 8 'select(.host != "n1") | if .client == "n1" then .status = "failed" | .cause = "absent" | .node = "n1" |
+		.error = "it did not call" | del(.value, .late_s, .clock_s) else . end' >absent
+	judge --suspects hosts absent
+	((status == 3))
+	says $'did not start: 1\n  n1            14 of 14 runs have no figure' '8 nodes: 7 good, 0 suspect, 1 lost; 42 of 56 pairs measured'
+	[[ $(<hosts) == n1 && $output != *incomplete* ]]
+	# What a server says does not count where the client has a line of its own.
+	{
+		made_pairs 8
+		grep absent absent
+	} >both
+	judge both
+	((status == 0))
+	says '8 good' '56 of 56'
+}
+
+@test "a node whose server has no device, or no port, is named with what its server said" {
+	local server='if .kind == "player" and .host == "n3" then ., {kind: "server", run, player, host, round: -1, exit: 2, cause: $cause,
+		error: "no RDMA device mlx5_1", fix: "give another -d"} else . end'
+	# Its process ended at its start: others could not connect, and it called nobody.
+	made_pairs 5 "$failed"'"device" as $cause | select(.client != "n3") | if .kind == "pair" and (.from == "n3" or .to == "n3") then failed("connect") else . end |
+		if .kind == "done" and .host == "n3" then .rounds = 0 else . end | '"$server" >lost
+	judge lost
+	((status == 3))
+	says $'device cannot be used: 1\n  n3  ' 'n3: its server: no RDMA device mlx5_1 Fix: give another -d.' '5 nodes: 4 good, 0 suspect, 1 lost'
+	made_pairs 5 "$failed"'"other" as $cause | if .kind == "pair" and .to == "n3" and .client != "n3" then failed("lost") else . end | '"$server" >port
+	judge port
+	((status == 6))
+	says 'pairs of good nodes without a figure' 'n3: its server: no RDMA device'
+	made_pairs 8 'if .kind == "done" and .host == "n3" then .rounds = 3 else . end' >early
+	judge early
+	((status == 3))
+	says $'ended early: 1\n  n3  '
+}
+
+@test "a run that did not come to its end is incomplete, and well is not what judge says of it" {
+	made_pairs 16 'select(.kind != "pair" or .round < 2) | if .kind == "done" then .rounds = 2 else . end' >interrupted
+	judge interrupted
+	((status == 77))
+	says 'incomplete: a run has only 2 of 15 rounds; the others are not judged' '16 nodes: 16 good'
+	made_pairs 8 'select(.kind != "done") | select(.kind != "pair" or .round < 3)' >cut
+	judge cut
+	((status == 77))
+	says 'incomplete: a run has only 3 of 7 rounds'
+	# One player had played a round more when the signal came.
+	made_pairs 16 'select(.kind != "pair" or .round < 2) | if .kind == "done" then .rounds = (if .player == 3 then 3 else 2 end) else . end' >uneven
+	judge uneven
+	((status == 77))
+	judge --json interrupted
+	[[ $(jq -c .incomplete <<<"$output") == '{"rounds":15,"rounds_played":2,"players_unnamed":0}' ]]
+	# A slow node is slow all the same.
+	made_pairs 16 'select(.kind != "pair" or .round < 5) | if .kind == "done" then .rounds = 5 else . end |
+		if .from == "n3" then .value *= 0.5 else . end' >slow
+	judge slow
+	((status == 6))
+	says 'incomplete: a run has only 5 of 15 rounds' 'n3 '
+}
+
+@test "where no pair was measured, nobody is the suspect: what most runs say is the verdict" {
+	made_pairs 6 "$failed"'if .kind == "pair" then failed("refused") | .error = "the path MTU is too large" | .fix = "use -m 4096" else . end' >none
+	judge --suspects hosts none
+	((status == 3))
+	says $'no pair was measured\n  most runs say: the path MTU is too large Fix: use -m 4096.\n  next: run one pair by hand: `write_bw` there and here' \
+		'6 nodes: 0 good, 6 undecided, 0 suspect, 0 lost; 0 of 30 pairs measured'
+	[[ ! -s hosts && ${#lines[@]} == 4 ]]
+	# One that works does not make half of the others lost, and the rest good.
+	made_pairs 6 "$failed"'if .kind == "pair" and ([.from, .to] | sort) != ["n1", "n2"] then failed("connect") else . end' >one
+	judge one
+	((status == 3))
+	[[ $output == *'could not connect: '* && $output != *' good, 0 suspect, 3 lost'* ]]
+	[[ $output =~ '6 nodes: '([0-9]+)' good' ]] && ((BASH_REMATCH[1] <= 2))
+}
+
+@test "one wrong clock among a few nodes is its own; of two nodes, they differ" {
+	local clock='if .client == "n2" then .clock_s = 3.25 elif .kind == "pair" and (.from == "n2" or .to == "n2") then .clock_s = -3.25 else . end'
+	[[ $(verdict 3 "$clock") == 'clock n2' ]]
+	judge made.jsonl
+	says 'n2            3.25 s behind'
+	made_pairs 8 'def at($x): $x[1:] | tonumber; select(.kind != "pair" or ((at(.from) - at(.to) + 8) % 8 | IN(1, 7))) | '"$clock" >ring
+	judge --json ring
+	[[ $(jq -r '.suspects[] | "\(.kind) \(.name)"' <<<"$output") == 'clock n2' ]]
+	made_pairs 2 "$clock" >two
+	judge two
+	((status == 6))
+	says $'clock is wrong: 1\n  n1 <-> n2     3.25 s apart'
+}
+
+@test "wrong data is a kind of its own" {
+	[[ $(verdict 8 "$failed"'if .to == "n3" then failed("data") else . end') == 'data n3' ]]
+	judge made.jsonl
+	((status == 3))
+	says 'data arrived wrong: 1' 'do not use it'
+}
+
+@test "what is slow only under load is in no list of nodes to drain" {
+	made_pairs 8 'if .from == "n3" or .to == "n5" then .value *= 0.6 else . end' >slow
+	made_pairs 8 'select(.kind != "pair" or ([.from, .to] | inside(["n3", "n1", "n2", "n5"]))) | .run = "2" | .alone = true |
+		if .to == "n5" then .value *= 0.6 else . end' >again
+	judge --suspects hosts slow again
+	((status == 6))
+	[[ $(<hosts) == n5 ]]
+}
+
+@test "--retest has at most 32 pairs" {
+	made_pairs 32 'def at($x): $x[1:] | tonumber; if .from and at(.from) <= 8 and at(.to) > 24 then .value *= 0.5 else . end' >block
+	judge --retest again block
+	((status == 6))
+	(($(grep -c . again) == 32))
+}
+
+@test "a baseline or groups of other hosts, or of another program, are refused" {
+	made_pairs 8 >now
+	made_pairs 8 'if .host then .host |= sub("n"; "m") else . end | if .from then .from |= sub("n"; "m") | .to |= sub("n"; "m") | .client |= sub("n"; "m") else . end' >others
+	judge --baseline others now
+	((status == 2))
+	[[ $stderr == *'others: none of its hosts is in these runs'* ]]
+	echo 'r0 m1 m2' >racks
+	judge --groups racks now
+	((status == 2))
+	[[ $stderr == *'racks: none of its hosts is in these runs'* ]]
+	made_pairs 8 'if .program then .program = "read_bw" else . end' >reads
+	judge --baseline reads now
+	((status == 2))
+	[[ $stderr == *'reads is of another program: gbps read_bw; now: gbps write_bw'* ]]
+	made_pairs 8 'if .options then .options = ["-D", "1"] else . end' >options
+	judge --baseline options now
+	((status == 0))
+	[[ $stderr == *'options was measured with other options: gbps write_bw -D 1; now: gbps write_bw'* ]]
+	: >empty
+	judge --baseline empty now
+	((status == 2))
+	[[ $stderr == *'empty: no line is about a pair'* ]]
+}
+
+@test "after a failure --prom says so; the report is there though a file cannot be written" {
+	made_pairs 8 >good
+	: >empty
+	judge --prom x.prom good
+	grep -qx 'rdmark_up{file="x.prom"} 1' x.prom
+	judge --prom x.prom empty
+	((status == 2))
+	grep -qx 'rdmark_up{file="x.prom"} 0' x.prom
+	run ! grep rdmark_pairs x.prom
+	judge --matrix /dev/full good
+	((status == 1))
+	says '8 nodes: 8 good'
 }
 
 @test "half of a node's pairs, held up once, do not name it" {
@@ -282,7 +488,12 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	made_pairs 8 '.run = "2" | if .program then .program = "read_bw" else . end | if .value then .value *= 0.5 else . end' >two
 	judge one two
 	((status == 0))
-	[[ $stderr == 'rdmark-pairs: lines not used, of another program: 56' ]]
+	[[ $stderr == 'rdmark-pairs: lines not used, of another experiment: 56' ]]
+	made_pairs 8 '.run = "2" | if .options then .options = ["-s", "8"] else . end | if .value then .value *= 0.2 else . end' >two
+	judge one two
+	((status == 0))
+	says 'normal 97.'
+	[[ $stderr == 'rdmark-pairs: lines not used, of another experiment: 56' ]]
 }
 
 @test "wrong usage, no file and no line are named; exit status 2" {
@@ -306,7 +517,8 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 @test "its documents fit the schema" {
 	made_pairs 8 'if .from == "n3" then .value *= 0.6 elif .from == "n1" and .to == "n2" then .value *= 0.5 else . end |
 		select(.host != "n7" and .from != "n7" and .to != "n7")' >slow
-	"$bin/rdmark-pairs" judge --json slow >slow.json || (($? == 6))
+	"$bin/rdmark-pairs" judge --json slow >slow.json || (($? == 3))
+	jq -e '.incomplete == {rounds: 0, rounds_played: 0, players_unnamed: 1}' slow.json
 	made_pairs 8 'select(.kind != "done" or .host != "n7")' >ended
 	"$bin/rdmark-pairs" judge --json ended >ended.json || (($? == 3))
 	run "$top/tests/lib/schema" ended.json slow.json

@@ -23,11 +23,12 @@ enum plan {
 	LOADED,
 	HEALTHY,
 	LATENCY,
+	FEW, /* four to seven nodes, one or two of which are slow */
 	PLANS
 };
 
-static const char *const plan_name[PLANS] = {"senders", "receivers", "both",    "rails",  "links",
-					     "groups",  "loaded",    "healthy", "latency"};
+static const char *const plan_name[PLANS] = {"senders", "receivers", "both",    "rails",   "links",
+					     "groups",  "loaded",    "healthy", "latency", "few"};
 
 struct score {
 	unsigned worlds, planted, found, healthy, wrong;
@@ -98,9 +99,25 @@ static void repeat_alone(struct world *w, struct body *b)
 		}
 }
 
+/* Two slow ones are slow in both ways, one in either or both. */
+static void plant_few(struct world *w)
+{
+	uint32_t first = world_below(w, w->nodes), count = 1 + world_below(w, 2);
+	uint32_t ways = count == 2 ? 3 : 1 + world_below(w, 3);
+
+	for (uint32_t i = first; i < first + count; i++) {
+		if (ways & 1)
+			w->sends[i % w->nodes] = severity(w, .3, .7);
+		if (ways & 2)
+			w->receives[i % w->nodes] = severity(w, .3, .7);
+	}
+}
+
 static void plant(struct world *w, enum plan plan)
 {
-	if (plan == RAILS)
+	if (plan == FEW)
+		plant_few(w);
+	else if (plan == RAILS)
 		plant_rails(w);
 	else if (plan == GROUPS) {
 		w->group_from = world_below(w, w->groups);
@@ -256,6 +273,10 @@ static void draw_size(struct world *w, enum plan plan, uint64_t seed, bool large
 {
 	static const uint32_t full[] = {8, 16, 24, 32, 48, 64}, quick[] = {32, 64, 96, 128, 256};
 
+	if (plan == FEW) {
+		w->nodes = 4 + world_below(w, 4);
+		return;
+	}
 	w->quick = seed % 2;
 	w->nodes = w->quick ? quick[world_below(w, 5)] : full[world_below(w, 6)];
 	if (seed % 50 == 0)
@@ -279,12 +300,14 @@ static void judge_plan(enum plan plan)
 	unsigned times = more ? (unsigned)atoi(more) : 1;
 	struct score s = {0};
 
+	/* Few nodes are judged in no time, and of fewer than 1,000 clusters 1 % is chance. */
+	times *= plan == FEW ? 10 : 1;
 	for (uint64_t seed = 0; seed < 120 * (uint64_t)times; seed++) {
 		struct world w = {.x = seed * 1000 + plan, .rails = 1, .latency = plan == LATENCY};
 
 		draw_size(&w, plan, seed, more != NULL);
 		w.noise = .01 + .04 * world_even(&w);
-		w.missing = .02;
+		w.missing = plan == FEW ? 0 : .02;
 		judge_world(&w, plan, &s);
 	}
 	print_message("%-9s %4u clusters: %u of %u found, %u of %u healthy ones named\n",
@@ -309,6 +332,7 @@ PLAN_TEST(slow_groups, GROUPS)
 PLAN_TEST(slow_under_load, LOADED)
 PLAN_TEST(healthy_clusters, HEALTHY)
 PLAN_TEST(high_latency, LATENCY)
+PLAN_TEST(few_nodes, FEW)
 
 int main(void)
 {
@@ -317,7 +341,7 @@ int main(void)
 		cmocka_unit_test(slow_both_ways),  cmocka_unit_test(slow_rails),
 		cmocka_unit_test(slow_links),      cmocka_unit_test(slow_groups),
 		cmocka_unit_test(slow_under_load), cmocka_unit_test(healthy_clusters),
-		cmocka_unit_test(high_latency),
+		cmocka_unit_test(high_latency),    cmocka_unit_test(few_nodes),
 	};
 
 	return cmocka_run_group_tests_name("judgement", tests, NULL, NULL);
