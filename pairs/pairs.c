@@ -13,7 +13,7 @@ static const char usage[] =
 	"rdmark-pairs " RDMARK_VERSION ": which node, rail or link of a cluster is slow?\n"
 	"\n"
 	"  rdmark-pairs sweep --launch LAUNCHER [OPTION...] [-- PROGRAM [OPTION...]]\n"
-	"      measure all pairs, judge, measure the suspects again alone, judge\n"
+	"      measure pairs of all nodes, judge, measure the suspects again alone, judge\n"
 	"  rdmark-pairs run --start EPOCH [OPTION...] [-- PROGRAM [OPTION...]]\n"
 	"      this host's part, on every host at once\n"
 	"  rdmark-pairs judge [OPTION...] FILE...\n"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rdmark-pairs: measures every pair of a set of nodes, and names the nodes, rails and links that
- * are slow. A launcher (srun, mpirun, clush) starts one process on each node; the suite's programs
+ * rdmark-pairs: measures pairs of a set of nodes, and names the nodes, rails and links that are
+ * slow. A launcher (srun, mpirun, clush) starts one process on each node; the suite's programs
  * measure.
  */
 #pragma once
+
+#include <stdbool.h>
 
 #include "base/fault.h"
 
@@ -13,6 +15,20 @@
 /* The commands. ARGV is the rest of the command line. They return the exit status. */
 int run_command(char **argv);
 int sweep_command(char **argv);
+
+/*
+ * What would `run` refuse with ARGV on every host? Checked here, before a launcher starts it there:
+ * the options, the program's, and, of the hosts of --hosts, the schedule and the ports. IN_SLURM:
+ * it will be in a job of Slurm. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ */
+int run_check(char **argv, bool in_slurm, struct fault *f);
+
+/*
+ * What would `judge` refuse with ARGV, whatever is in the files that it judges? It reads what it
+ * compares with, and tries the places where it writes, which stay as they are. Reorders ARGV.
+ * Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ */
+int judge_check(char **argv, struct fault *f);
 
 /* Print the fault F. Returns its exit status. */
 int pairs_failed(const struct fault *f);

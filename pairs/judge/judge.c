@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pairs/option.h"
 #include "pairs/pairs.h"
@@ -354,4 +355,40 @@ int judge_command(char **argv)
 		return status;
 	}
 	return written ? written : status;
+}
+
+/* What is read for each judgement of several must be there each time. */
+static int refuse_pipe(const char *name, struct fault *f)
+{
+	struct stat st;
+
+	if (!name || stat(name, &st) || !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "%s is a pipe, and is read more than once", name);
+	return fault_fix(f, "write it to a file first");
+}
+
+int judge_check(char **argv, struct fault *f)
+{
+	struct groups groups = {0};
+	struct judge k = {0};
+	struct body b;
+	int rc;
+
+	fault_phase(f, "reading the command line");
+	if (read_arguments(&k, argv, f) || refuse_pipe(k.groups, f) || refuse_pipe(k.baseline, f))
+		return -1;
+	body_init(&b);
+	rc = read_groups(&groups, k.groups, f);
+	if (!rc && k.baseline)
+		rc = read_body(&b, (char *[]){(char *)k.baseline, NULL}, f);
+	if (!rc) {
+		const char *written[] = {k.suspects, k.retest, k.matrix, k.prom};
+
+		for (size_t i = 0; !rc && i < sizeof(written) / sizeof(written[0]); i++)
+			rc = document_try(&(struct output_options){.json = written[i]}, f);
+	}
+	body_release(&b);
+	groups_release(&groups);
+	return rc;
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/terminal.h"
 #include "base/units.h"
+#include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/list.h"
 
@@ -269,6 +270,71 @@ int run_command(char **argv)
 	if (!rc)
 		rc = open_run(&r);
 	rc = rc ? pairs_failed(&r.fault) : run_all(&r);
+	release_run(&r);
+	return rc;
+}
+
+/* See that FILE can be read. NULL: none is. */
+static int try_file(const char *file, struct fault *f)
+{
+	struct lines l;
+	int rc = file ? lines_open(&l, file, f) : 0;
+
+	if (file)
+		lines_release(&l);
+	return rc;
+}
+
+/* Of hosts that only the launcher knows: is there a schedule of that name, and are its files? */
+static int check_files(struct run *r)
+{
+	struct schedule_asked named = {.name = r->asked.schedule.name};
+	struct hosts many = {.n = SCHEDULE_HOSTS_MAX};
+	const char *file = NULL;
+
+	if (strncmp(named.name, "group=", 6) == 0 || strncmp(named.name, "file=", 5) == 0)
+		file = strchr(named.name, '=') + 1;
+	if (try_file(r->asked.schedule.only, &r->fault))
+		return -1;
+	if (file && *file)
+		return try_file(file, &r->fault);
+	return schedule_open(&r->schedule, &named, &many, &r->fault);
+}
+
+/* Of the hosts of a file: all that they would refuse. Any of them can be this one. */
+static int check_hosts(struct run *r)
+{
+	struct fault *f = &r->fault;
+	struct hosts hosts = {0};
+	int rc = -1;
+
+	if (hosts_read(&hosts, r->asked.players.hosts_file, f) || hosts_complete(&hosts, f))
+		goto out;
+	r->asked.players.self = hosts.host[0].name;
+	if (players_find(&r->players, &r->asked.players, f) ||
+	    schedule_open(&r->schedule, &r->asked.schedule, &r->players.hosts, f))
+		goto out;
+	rc = players_check_ports(&r->players, schedule_lanes(&r->schedule), f);
+out:
+	hosts_release(&hosts);
+	return rc;
+}
+
+int run_check(char **argv, bool in_slurm, struct fault *f)
+{
+	struct run r = {.stop.fd = -1};
+	int rc = run_options(&r.asked, argv, &r.fault);
+
+	if (!r.asked.auth && in_slurm)
+		r.asked.auth = "munge";
+	if (!rc)
+		rc = program_line_read(&r.line, r.asked.program, r.asked.program_words, &r.fault);
+	if (!rc)
+		rc = r.asked.players.hosts_file ? check_hosts(&r) : check_files(&r);
+	if (!rc)
+		rc = set_slot(&r) || choose_auth(&r) ? -1 : 0;
+	if (rc)
+		*f = r.fault;
 	release_run(&r);
 	return rc;
 }

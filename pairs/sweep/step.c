@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,14 @@ static int start_launcher(struct launcher *l, char *const *command)
 	return rc;
 }
 
+/* What is measured again, one pair a slot, can last longer than all that was before. */
+static void say_again(double rounds, double slot_s)
+{
+	fprintf(stderr,
+		"%s" PAIRS ": pairs to measure again: %.0f, in slots of %g s: about %.0f s\n",
+		isatty(STDERR_FILENO) ? "\r\033[K" : "", rounds, slot_s, ceil(rounds * slot_s));
+}
+
 /* A player says how long the schedule lasts; then the time by which all must be over is known. */
 static void read_player(struct step *s, struct launcher *l, const json_t *o)
 {
@@ -87,6 +96,8 @@ static void read_player(struct step *s, struct launcher *l, const json_t *o)
 	s->players++;
 	if (!(rounds > 0 && slot_s > 0 && end_s < s->start_s + 1e7) || end_s <= s->end_s)
 		return;
+	if (s->again && !(s->end_s > 0))
+		say_again(rounds, slot_s);
 	s->end_s = end_s;
 	left_s = end_s + GRACE_S - now_s();
 	if (!l->told)

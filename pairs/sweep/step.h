@@ -14,6 +14,7 @@ struct step {
 	char **command; /* the launcher's command line */
 	int out;        /* the file */
 	double start_s; /* when the first slot begins, CLOCK_REALTIME */
+	bool again;     /* say how many pairs it measures again, and for how long */
 	/* Of the lines: */
 	unsigned players, done; /* processes that have begun, and those that have ended */
 	unsigned pairs, failed; /* runs, and those without a figure */
