@@ -12,21 +12,7 @@ setup_file() {
 	need_device
 	[[ ! ${SKIP_FILE-} ]] || return 0
 	cd "$BATS_FILE_TMPDIR" || return
-	cat >clock.c <<-'END'
-		#define _GNU_SOURCE
-		#include <stdlib.h>
-		#include <sys/syscall.h>
-		#include <time.h>
-		#include <unistd.h>
-		int clock_gettime(clockid_t id, struct timespec *t)
-		{
-			int rc = (int)syscall(SYS_clock_gettime, id, t);
-			if (!rc && id == CLOCK_REALTIME)
-				t->tv_sec += atol(getenv("CLOCK_OFFSET"));
-			return rc;
-		}
-	END
-	cc -shared -fPIC -o clock.so clock.c
+	cc -shared -fPIC -o clock.so "$lib/clock.c"
 }
 
 # hosts N: the file of hosts p0, p1, …, on ports that nobody listens on.
