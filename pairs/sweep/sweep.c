@@ -145,7 +145,8 @@ static int judge(struct sweep *s, char **said)
 /* True if STATUS of the judge is a verdict, and no failure. */
 static bool is_verdict(int status)
 {
-	return status == 0 || status == FAULT_PEER || status == FAULT_THRESHOLD;
+	return status == 0 || status == FAULT_PEER || status == FAULT_THRESHOLD ||
+	       status == FAULT_UNAVAILABLE;
 }
 
 /* There is such a file, and something in it. */
