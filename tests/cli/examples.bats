@@ -78,15 +78,20 @@ plugin() {
 	plugin 0 'RDMARK OK - write_bw to ' "${run[@]}"
 	[[ $(<example.out) =~ ' Gb/s'.*'|bandwidth='[1-9][0-9]*'B;;;0'$ ]] || fail 'performance data'
 	plugin 1 'RDMARK WARNING - write_bw to ' -w 100000 -c 0 "${run[@]}"
-	[[ $(<example.out) == *'B;12500000000000;0;0' ]] || fail 'limits'
+	[[ $(<example.out) == *'B;12500000000000:;0:;0' ]] || fail 'limits'
 	plugin 2 'RDMARK CRITICAL - write_bw to ' -c 100000 "${run[@]}"
-	plugin 1 'us' -w 0.001 -c 1000000 send_lat -p "$port" -n 200 "$host"
-	[[ $(<example.out) =~ 'p99 '.*'|latency_p99='[0-9.e-]+'s;1e-09;1;0'$ ]] || fail 'performance data of a latency'
+	plugin 1 'us' -w 0.001 -c 1000000 send_lat -p "$port" -n 2000 "$host"
+	[[ $(<example.out) =~ 'p99 '.*'|latency_p99='0\.[0-9]{9}'s;0.000000001;1.000000000;0'$ ]] || fail 'performance data of a latency'
+	plugin 0 ': max ' send_lat -p "$port" -n 20 "$host"
+	[[ $(<example.out) =~ '|latency_max='0\.[0-9]{9}'s;;;0'$ ]] || fail 'the greatest of few is no p99'
+	plugin 0 "write_bw to $(uname -n): " write_bw "$host" -p "$port" -n 100
 	plugin 2 'Connection refused' write_bw -p "$nobody" "$host"
 	plugin 2 'no result in 1 s' -t 1 write_bw -p "$port" -D 20 "$host"
 	plugin 3 'has only' write_bw -p "$port" -x 99 "$host"
 	plugin 3 'not a number' -w x "${run[@]}"
 	plugin 3 'needs a PEER' write_bw
+	plugin 3 'a LIMIT needs a PROGRAM' -c 390
+	plugin 3 'no limit' -t 0 "${run[@]}"
 	plugin 3 'no_such is not installed' no_such "$host"
 	example check_rdmark # whatever this host is
 	[[ $(<example.out) == 'RDMARK '@(OK|WARNING|CRITICAL|UNKNOWN)' - '?* ]] || fail 'no state'
