@@ -33,6 +33,7 @@ PREFIX	?= /usr/local
 BINDIR	?= $(PREFIX)/bin
 MANDIR	?= $(PREFIX)/share/man
 DATADIR ?= $(PREFIX)/share/rdmark
+LIBEXECDIR ?= $(PREFIX)/libexec/rdmark
 DOCDIR	?= $(PREFIX)/share/doc/rdmark
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 CC	?= cc
@@ -233,10 +234,14 @@ rpm deb: export RELEASE := $(RELEASE)
 rpm deb:
 	$(Q)packaging/make-$@ $(VERSION) $(BUILD)/packages
 
+# What schedulers and monitoring run; documentation, where these have links, is left out of small images.
+checks	    := check_rdmark gpu-check health-check rdmark.nhc slurm-check
 install: all
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,1 5 7) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR)/kubernetes
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,1 5 7) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR)/kubernetes
 	$(INSTALL) -m 755 $(binaries) $(BUILD)/bin/rdmark-plot $(DESTDIR)$(BINDIR)
-	$(INSTALL) -m 755 $(wildcard contrib/examples/*) $(DESTDIR)$(DOCDIR)/examples
+	$(INSTALL) -m 755 $(addprefix contrib/examples/,$(checks)) $(DESTDIR)$(LIBEXECDIR)
+	$(INSTALL) -m 755 $(filter-out $(addprefix %/,$(checks)),$(wildcard contrib/examples/*)) $(DESTDIR)$(DOCDIR)/examples
+	for c in $(checks); do ln -sfr $(DESTDIR)$(LIBEXECDIR)/$$c $(DESTDIR)$(DOCDIR)/examples/$$c || exit; done
 	$(INSTALL) -m 644 $(wildcard contrib/kubernetes/*) $(DESTDIR)$(DOCDIR)/kubernetes
 	$(INSTALL) -m 644 $(filter %.1,$(pages)) $(DESTDIR)$(MANDIR)/man1
 	$(INSTALL) -m 644 $(filter %.5,$(pages)) $(DESTDIR)$(MANDIR)/man5

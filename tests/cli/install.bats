@@ -58,6 +58,11 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 		cmp "$name" "$stage/usr/local/share/doc/rdmark/${name#contrib/}"
 		[[ -x $stage/usr/local/share/doc/rdmark/${name#contrib/} ]]
 	done
+	# Checks are where no image leaves them out; documentation has links to them, which hold wherever DESTDIR is.
+	for name in check_rdmark gpu-check health-check rdmark.nhc slurm-check; do
+		[[ -f $stage/usr/local/libexec/rdmark/$name && ! -L $stage/usr/local/libexec/rdmark/$name ]]
+		[[ $(readlink "$stage/usr/local/share/doc/rdmark/examples/$name") == "../../../../libexec/rdmark/$name" ]]
+	done
 	# No folder of the build is in what was installed, and it needs none.
 	! grep -rqF "$copy" "$stage/usr/local/share" "$stage/usr/local/bin/rdmark-plot"
 }

@@ -51,7 +51,8 @@ in_root() {
 		grep -qx "./usr/bin/$program" list
 		grep -qx "./usr/share/man/man1/$program.1.gz" list
 	done
-	run ! grep -vE '^\./usr/(bin/|share/(doc/rdmark/|man/|rdmark|bash-completion/completions/))' list
+	run ! grep -vE '^\./usr/(bin/|libexec/rdmark/|share/(doc/rdmark/|man/|rdmark|bash-completion/completions/))' list
+	grep -qx './usr/libexec/rdmark/health-check' list
 	run ! grep -E 'ib_|systemd' list
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark-server)" | tar -t >list
 	(($(grep -c '/systemd/system/rdmark.' list) == 6))

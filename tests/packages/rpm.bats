@@ -39,6 +39,7 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 		grep -qx "/usr/bin/$program" list
 		grep -qx "/usr/share/man/man1/$program.1.gz" list
 	done
+	grep -qx /usr/libexec/rdmark/health-check list
 	grep -qx /usr/share/man/man7/rdmark.7.gz list
 	grep -qx /usr/share/man/man7/rdmark-scale.7.gz list
 	grep -q '/BSD-2-Clause.txt$' list
