@@ -97,6 +97,22 @@ plugin() {
 	[[ $(<example.out) == 'RDMARK '@(OK|WARNING|CRITICAL|UNKNOWN)' - '?* ]] || fail 'no state'
 }
 
+# only COMMAND…: these are there for a check, and what any script needs.
+only() {
+	local command
+	rm -rf few
+	mkdir few
+	for command in bash perl mktemp rm uname timeout "$@"; do ln -sf "$(PATH=$RDMARK_BIN:$PATH command -v "$command")" few/; done
+}
+
+# made_up PROGRAM LINE…: a script in its place, first in PATH.
+made_up() {
+	mkdir -p made-up
+	printf '%s\n' '#!/bin/bash' "${@:2}" >"made-up/$1"
+	chmod +x "made-up/$1"
+	[[ $PATH == "$PWD/made-up:"* ]] || PATH=$PWD/made-up:$PATH
+}
+
 # nhc CHECK ARG…: as Node Health Check calls it, which gives it die and log.
 nhc() {
 	cat >nhc.sh <<-END
@@ -122,37 +138,63 @@ nhc() {
 	[[ $(<example.out) =~ ^'check_rdmark_links: '.*' port 1: '.*' of 100000 Gb/s'$ ]] || fail 'which link is too slow?'
 	nhc check_rdmark_links 0 no_such
 	ended example 1
-	says example.out "check_rdmark_links: " "there is no RDMA device 'no_such'"
+	says example.out "check_rdmark_links: there is no RDMA device 'no_such'"
 	stay bw BW_PORT write_bw
 	stay lat LAT_PORT send_lat
-	export MAX_P99_US=0 DURATION=0.2 PATIENCE=3
-	echo "$host" >peers
+	export MAX_P99_US=0 DURATION=0.2 PATIENCE=1 LOCK=$PWD/lock
+	echo "$host # the only one" >peers
 	nhc check_rdmark_peer peers 0
 	ended example 0
 	silent example.out
 	nhc check_rdmark_peer peers 2000
 	ended example 1
-	says example.out "check_rdmark_peer: health-check: " '2000 % are wanted'
-	: >peers
+	says example.out "check_rdmark_peer: $host: write_bw: " '2000 % are wanted'
+	printf '\n# none\n-v\n' >peers
 	nhc check_rdmark_peer peers
 	ended example 0
 	says example.out 'log: check_rdmark_peer: no hosts in peers'
+}
+
+@test "rdmark.nhc: what is no fault of the node is logged, and within NHC's time" {
+	installed
+	PATH=$root/contrib/examples:$PATH
+	export DURATION=0.2 LOCK=$PWD/lock
+	nhc check_rdmark_links 390g
+	ended example 0
+	says example.out "log: check_rdmark_links: '390g' is not a number"
+	echo "$host" >peers
+	nhc check_rdmark_peer peers '90%'
+	ended example 0
+	says example.out 'log: check_rdmark_peer: status 2: health-check: MIN_PERCENT=90%: it is not a number'
+	printf '%s\n' 127.0.0.2 127.0.0.3 127.0.0.4 >peers
+	BW_PORT=$nobody nhc check_rdmark_peer peers
+	ended example 0
+	within example 25
+	says example.out 'log: check_rdmark_peer: status 77: '
+	made_up write_bw 'echo "libibverbs: Warning: no userspace device-specific driver found" >&2' "exec '$RDMARK_BIN/write_bw' \"\$@\""
+	nhc check_rdmark_links
+	ended example 0
+	silent example.out
+	made_up write_bw 'exit 139'
+	nhc check_rdmark_links
+	ended example 0
+	says example.out 'log: check_rdmark_links: write_bw --check ended with status 139'
 	PATH=/bin:/usr/bin nhc check_rdmark_links
 	ended example 0
 	says example.out 'log: rdmark.nhc: rdmark is not installed'
 }
 
 @test "slurm-check: drains what is not healthy, and nothing else" {
-	export SLURM_CHECK_PATH=$RDMARK_BIN:$PWD/bin:$PATH SLURM_CHECK_LOCK=$PWD/lock SLURMD_NODENAME=n7
+	export SLURM_CHECK_PATH=$RDMARK_BIN:$PWD/bin:$PATH LOCK=$PWD/lock SLURMD_NODENAME=n7
 	export MAX_P99_US=0 DURATION=0.2 PATIENCE=3
 	mkdir bin
 	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >drained\n' >bin/scontrol
 	chmod +x bin/scontrol
-	echo n7 >peers
+	printf '%s\n' n7 '# rack 2' '' -v >peers
 	example slurm-check peers drain
 	ended example 0
 	says example.err 'no hosts in peers'
-	echo "$host" >>peers
+	echo "$host # the other one" >>peers
 	stay bw BW_PORT write_bw
 	stay lat LAT_PORT send_lat
 	MIN_PERCENT=0 example slurm-check peers drain
@@ -164,19 +206,56 @@ nhc() {
 	says example.err '2000 % are wanted'
 	[[ ! -e drained ]] || fail 'drained without being told to'
 	flock "$PWD/lock" true
+	[[ $(stat -c %a lock) == 600 ]] || fail 'anybody can hold the lock'
 	example slurm-check peers drain
 	ended example 1
 	grep -qx 'NodeName=n7' drained
-	grep -q '^Reason=rdmark: health-check: .* are wanted$' drained
+	grep -q "^Reason=rdmark: $host: write_bw: .* are wanted\$" drained
 	rm drained
 	exec {lock}>lock
 	flock "$lock"
 	example slurm-check peers drain
 	exec {lock}>&-
 	ended example 0
+	says example.err 'another check holds the lock'
+	only cat write_bw send_lat jq awk shuf sed tail dirname flock
+	SLURM_CHECK_PATH=$PWD/few example slurm-check peers drain
+	ended example 1
+	says example.err 'scontrol is not in PATH'
 	SLURM_CHECK_PATH=/bin:/usr/bin example slurm-check peers drain
 	ended example 0
 	[[ ! -e drained ]] || fail 'drained for what is no fault of the node'
+}
+
+@test "slurm-check: in an environment without PATH, as Slurm's" {
+	local name kept=()
+	stay bw BW_PORT write_bw
+	stay lat LAT_PORT send_lat
+	mkdir bin
+	for name in "$RDMARK_BIN"/{write_bw,send_lat}; do ln -s "$name" bin; done
+	for name in ${!SIMVERBS_@}; do kept+=("$name=${!name}"); done
+	echo "$host" >peers
+	start example "$(type -P env)" -i "${kept[@]}" LD_PRELOAD="${RDMARK_PRELOAD-}" SLURM_CHECK_PATH="$PWD/bin:/usr/bin:/bin" \
+		LOCK="$PWD/lock" BW_PORT="$BW_PORT" LAT_PORT="$LAT_PORT" DURATION=0.1 MIN_PERCENT=2000 \
+		/bin/bash "$root/contrib/examples/slurm-check" peers
+	finish example
+	ended example 1
+	says example.err '2000 % are wanted'
+}
+
+@test "slurm-check: peers that are not there say nothing of this node, one or three, and cost 50 s at most" {
+	local n
+	installed
+	export SLURM_CHECK_PATH=$PATH LOCK=$PWD/lock BW_PORT=$nobody DURATION=0.1 LIMIT=8
+	for n in 1 3; do
+		printf '%s\n' 127.0.0.{2..4} | head -n $n >peers
+		example slurm-check peers
+		ended example 0
+		within example 15
+		says example.err 'cannot be told'
+		[[ $(grep -c 'write_bw: .*refused' example.err) == "$n" ]] || fail 'not every peer was tried'
+		says_no example.err 'send_lat'
+	done
 }
 
 @test "health-check: well; too slow; unsteady; nobody there; one good peer is enough" {
@@ -194,30 +273,95 @@ nhc() {
 	MAX_P99_US=0.001 example health-check "$host"
 	ended example 1
 	says example.err "-> $host: send_lat: p99 is" '0.001 us are wanted'
-	MIN_PERCENT=1 BW_PORT=$nobody PATIENCE=0 example health-check "$host"
+	# The peer that was measured counts, in any order; the one that is not there does not.
+	MIN_PERCENT=2000 example health-check no..host "$host"
 	ended example 1
-	says example.err 'write_bw: ' 'Connection refused' drain
+	says example.err "reason='rdmark: $host: write_bw: "
+	MIN_PERCENT=1 BW_PORT=$nobody PATIENCE=0 example health-check "$host"
+	ended example 77
+	says example.err 'write_bw: ' 'Connection refused' 'cannot be told'
+	says_no example.err drain
 	[[ $(wc -l <example.err) == 2 ]] || fail 'a run that failed was judged, too'
 	example health-check no..host "$host"
 	ended example 0
 	says example.err '-> no..host: '
 	example health-check
 	ended example 2
+	OPTIONS='--no-such option' example health-check "$host"
+	ended example 2
+	says example.err 'no-such'
+}
+
+@test "health-check: one server for every test, as the unit for systemd starts it" {
+	installed
+	local deadline=200
+	start_heard all rdmark server -p 0 --quiet --ready-fd 1
+	export BW_PORT=$port
+	DURATION=0.1 MIN_PERCENT=0 MAX_P99_US=0 example health-check "$host"
+	ended example 0
+	silent example.err
+}
+
+@test "health-check, gpu-check: a port that is down is this node's, whoever its peers are" {
+	installed
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'no port is taken down here'
+	SIMVERBS_DEVICES='sim0 state=DOWN' PATIENCE=0 BW_PORT=$nobody example health-check "$host"
+	ended example 1
+	says example.err 'port 1 is DOWN' 'drain: '
+	SIMVERBS_DEVICES='sim0 state=DOWN' PATIENCE=0 PORT=$nobody example gpu-check "$host"
+	ended_with_any example 1 77 # no GPU is here, either
+}
+
+@test "health-check, gpu-check: their own faults are none of the node" {
+	local name
+	installed
+	for name in health-check gpu-check; do
+		TMPDIR=/nonexistent example $name "$host"
+		ended example 77
+		[[ $(cat example.out example.err) == *"$name: mktemp cannot make a "* ]] || fail 'it does not say why'
+		example $name -v
+		ended example 2
+	done
+	MIN_PERCENT=90% example health-check "$host"
+	ended example 2
+	says example.err 'MIN_PERCENT=90%: it is not a number'
+	MAX_P99_US=20us example health-check "$host"
+	ended example 2
+	WITHIN=10% example gpu-check "$host"
+	ended example 2
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.1 PATIENCE=0
+	for name in write_bw gdr_bw; do
+		made_up $name 'echo "error while loading shared libraries: libhwloc.so.15" >&2; exit 127'
+	done
+	example health-check "$host"
+	ended example 77
+	says example.err 'write_bw: it exited with status 127 without a document'
+	example gpu-check "$host"
+	ended example 77
+	for name in write_bw gdr_bw; do made_up $name 'exit 1'; done # no document
+	example health-check "$host"
+	ended example 77
+	example gpu-check "$host"
+	ended example 77
+	made_up write_bw 'for option; do [[ $option != --json=* ]] || echo "{" >"${option#--json=}"; done'
+	example health-check "$host"
+	ended example 77
+	says example.err 'its document cannot be read'
+	# A data path that does not work is measured, however the program ended.
+	made_up write_bw 'for option; do [[ $option != --json=* ]] || echo '\''{"status": "failed", "error": {"phase": "measuring",' \
+		'"call": "completion", "from_peer": false, "message": "transport retry counter exceeded"}}'\'' >"${option#--json=}"; done; exit 3'
+	example health-check "$host"
+	ended example 1
+	says example.err "reason='rdmark: $host: write_bw: transport retry counter exceeded'"
 }
 
 @test "health-check: a run that leaves no document is not judged by that of the peer before" {
 	installed
 	stay bw BW_PORT write_bw
 	stay lat LAT_PORT send_lat
-	mkdir made-up
-	cat >made-up/write_bw <<-END
-		#!/bin/bash
-		[[ \${*: -1} == "$host" ]] || exit 139
-		exec "$RDMARK_BIN/write_bw" "\$@"
-	END
-	chmod +x made-up/write_bw
+	made_up write_bw "[[ \${*: -1} == '$host' ]] || exit 139" "exec '$RDMARK_BIN/write_bw' \"\$@\""
 	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.2 PATIENCE=3
-	PATH=$PWD/made-up:$PATH example health-check "$host" no..host
+	example health-check "$host" no..host
 	ended example 0
 	says example.err 'no..host: write_bw: it exited with status 139 without a document'
 	[[ $(grep -cF 'no..host: write_bw: ' example.err) == 1 ]] || fail 'a run that failed was judged, too'
@@ -226,27 +370,12 @@ nhc() {
 @test "health-check: a run that the peer's server cut short is not judged" {
 	installed
 	stay lat LAT_PORT send_lat
-	mkdir made-up
-	cat >made-up/write_bw <<-'END'
-		#!/bin/bash
-		for option; do
-			[[ $option != --json=* ]] ||
-				echo '{"status": "interrupted", "ends": {}, "results": [{"bandwidth_gbps": 1e9}]}' >"${option#--json=}"
-		done
-	END
-	chmod +x made-up/write_bw
+	made_up write_bw 'for option; do [[ $option != --json=* ]] ||' \
+		'echo '\''{"status": "interrupted", "ends": {}, "results": [{"bandwidth_gbps": 1e9}]}'\'' >"${option#--json=}"; done'
 	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.1 PATIENCE=3
-	PATH=$PWD/made-up:$PATH example health-check "$host"
-	ended example 1
+	example health-check "$host"
+	ended example 77
 	says example.err 'write_bw: interrupted'
-}
-
-# only COMMAND…: these are there for a check, and what any script needs.
-only() {
-	local command
-	rm -rf few
-	mkdir few
-	for command in bash perl mktemp rm uname "$@"; do ln -s "$(command -v "$command")" few/; done
 }
 
 @test "checks: without jq, or without rdmark in PATH, nobody is drained" {
@@ -272,8 +401,8 @@ only() {
 	says example.err 'no..host: write_bw: ' 'The name does not resolve'
 	says_no example.err drain
 	PATIENCE=0 BW_PORT=$nobody LAT_PORT=$nobody example health-check no..host "$host"
-	ended example 1
-	says example.err drain
+	ended example 77
+	says_no example.err drain
 	example gpu-check no..host
 	ended example 2
 	says example.out 'The name does not resolve'
