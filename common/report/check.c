@@ -223,7 +223,7 @@ static int write_prom(const struct check *k, const struct output_options *o, int
 	fault_phase(f, "writing the results");
 	d = k ? check_to_json(k) : NULL;
 	text = prom_check(&about, d, status);
-	rc = document_put(o->prom, text, f);
+	rc = document_put_prom(o->prom, text, f);
 	free(text);
 	json_decref(d);
 	return rc;

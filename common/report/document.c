@@ -2,9 +2,11 @@
 /* Write the JSON documents of a report to their files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "report/forms.h"
@@ -41,6 +43,20 @@ static const char *temporary_name(const char *file, char path[4096])
 {
 	snprintf(path, 4096, "%s.%d.tmp", file, (int)getpid());
 	return path;
+}
+
+/*
+ * Where the file of --prom is, for one that is a link to a file: its reader may look at any moment,
+ * so the file itself is replaced, too. /dev/stdout and such are no files, whatever they lead to.
+ */
+static const char *behind_link(const char *file, char path[PATH_MAX])
+{
+	struct stat st;
+
+	if (!file || lstat(file, &st) || !S_ISLNK(st.st_mode) || strncmp(file, "/dev/", 5) == 0 ||
+	    strncmp(file, "/proc/", 6) == 0)
+		return file;
+	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && realpath(file, path) ? path : file;
 }
 
 /*
@@ -112,6 +128,12 @@ static int try_special(const char *file)
 	return access(file, W_OK) ? errno : 0;
 }
 
+/* True if FILE, an option's argument, is given and does not mean stdout. */
+static bool is_file(const char *file)
+{
+	return file && !document_to_stdout(file);
+}
+
 /* Refuse FILE, which OPTION names, if it means standard output. */
 static int check_name(const char *option, const char *file, struct fault *f)
 {
@@ -159,9 +181,12 @@ static const char *perftest_json_file(const struct output_options *o)
 
 int document_try(const struct output_options *o, struct fault *f)
 {
+	char path[PATH_MAX];
+
 	fault_phase(f, "opening the output files");
 	if (check_name("--json-lines", o->json_lines, f) || check_name("--prom", o->prom, f) ||
-	    try_place(o->json, f) || try_place(perftest_json_file(o), f) || try_place(o->prom, f))
+	    try_place(o->json, f) || try_place(perftest_json_file(o), f) ||
+	    try_place(behind_link(o->prom, path), f))
 		return -1;
 	return try_lines(o->json_lines, f);
 }
@@ -238,6 +263,34 @@ static int write_lines(struct report *r, json_t *d, struct fault *f)
 	return rc;
 }
 
+int document_put_prom(const char *file, const char *text, struct fault *f)
+{
+	char path[PATH_MAX];
+
+	return document_put(behind_link(file, path), text, f);
+}
+
+void report_refused(const struct options *o, const char *test, const struct fault *problem)
+{
+	const struct local_options *l = &o->local;
+	struct prom_about about = {.file = o->output.prom, .device = l->device, .peer = l->host};
+	struct fault f = {0}; /* PROBLEM is what is told */
+	time_t now = time(NULL);
+	char utc[32] = "", *text;
+	json_t *d;
+
+	if (!is_file(about.file))
+		return;
+	strftime(utc, sizeof(utc), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	d = json_pack("{s:s, s:s, s:s, s:{s:i}}", "test", test, "status", "failed", "finished_utc",
+		      utc, "error", "exit_status", fault_exit_status(problem));
+	text = l->check ? prom_check(&about, NULL, fault_exit_status(problem))
+			: prom_run(&about, d);
+	document_put_prom(about.file, text, &f);
+	free(text);
+	json_decref(d);
+}
+
 /* Write the file of --prom. */
 static int write_prom(struct report *r, const struct fault *problem, bool interrupted,
 		      struct fault *f)
@@ -250,7 +303,7 @@ static int write_prom(struct report *r, const struct fault *problem, bool interr
 	};
 	json_t *d = json_document(r, problem, interrupted, false);
 	char *text = prom_run(&about, d);
-	int rc = write_text(about.file, false, is_whole(r) ? text : NULL, f);
+	int rc = document_put_prom(about.file, is_whole(r) ? text : NULL, f);
 
 	free(text);
 	json_decref(d);
@@ -272,10 +325,10 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 		d = json_document(r, problem, interrupted, document_output(r)->json_version == 1);
 	if (wanted && document_output(r)->json)
 		rc = write_own(r, d, f);
-	if (wanted && document_output(r)->json_lines)
+	if (wanted && is_file(document_output(r)->json_lines))
 		rc |= write_lines(r, d, f);
 	json_decref(d);
-	if (document_output(r)->prom)
+	if (is_file(document_output(r)->prom))
 		rc |= write_prom(r, problem, interrupted, f);
 	if (perftest_file && r->run.last.message_bytes) {
 		text = perftest_json(r);

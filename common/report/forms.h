@@ -204,6 +204,9 @@ int document_refused(const char *file, int errnum, struct fault *f);
  */
 int document_put(const char *file, const char *text, struct fault *f);
 
+/* The same for the file of --prom, which is replaced also behind a link. */
+int document_put_prom(const char *file, const char *text, struct fault *f);
+
 /* Append TEXT, a line, to FILE. Else as document_put(). */
 int document_add(const char *file, const char *text, struct fault *f);
 

@@ -46,13 +46,14 @@ static char *devices_of(const json_t *end)
 	return all;
 }
 
-static void set_port(json_t *labels, const json_t *end)
+/* Add NAME with the number that O has at KEY, if it is one. */
+static void set_number(json_t *labels, const char *name, const json_t *o, const char *key)
 {
-	double port = number_of(end, "port");
+	double value = number_of(o, key);
 	char text[24];
 
-	snprintf(text, sizeof(text), "%.0f", port);
-	prom_label(labels, "port", isfinite(port) ? text : "");
+	snprintf(text, sizeof(text), "%.0f", value);
+	prom_label(labels, name, isfinite(value) ? text : "");
 }
 
 /* Add the rate of each device of END. */
@@ -65,7 +66,7 @@ static void add_link_rates(struct prom *p, const json_t *end)
 		json_t *labels = json_copy(p->labels);
 
 		prom_label(labels, "device", text_of(one, "device"));
-		set_port(labels, one);
+		set_number(labels, "port", one, "port");
 		if (number_of(one, "rate_gbps") > 0)
 			prom_add(p, PROM_LINK_RATE, labels,
 				 bytes_per_s(number_of(one, "rate_gbps")));
@@ -96,11 +97,9 @@ static json_t *labels_of(const struct prom *p, const json_t *result, const json_
 {
 	json_t *labels = json_copy(p->labels);
 	const char *direction = text_of(result, "direction");
-	char size[24];
 
-	set_port(labels, end);
-	snprintf(size, sizeof(size), "%.0f", number_of(result, "message_bytes"));
-	prom_label(labels, "size", size);
+	set_number(labels, "port", end, "port");
+	set_number(labels, "size", result, "message_bytes");
 	if (strcmp(direction, "ping_pong") != 0)
 		prom_label(labels, "direction", direction);
 	prom_label(labels, "cell", text_of(result, "cell"));
@@ -111,22 +110,19 @@ static json_t *labels_of(const struct prom *p, const json_t *result, const json_
 
 static void add_latency(struct prom *p, const json_t *result, const json_t *labels)
 {
-	static const char *const quantiles[][2] = {
-		{"0", "latency_min_us"},       {"0.5", "latency_p50_us"},
-		{"0.9", "latency_p90_us"},     {"0.99", "latency_p99_us"},
-		{"0.999", "latency_p99_9_us"}, {"0.9999", "latency_p99_99_us"},
-		{"1", "latency_max_us"},
+	static const char *const percentiles[][2] = {
+		{"0", "latency_min_us"},      {"50", "latency_p50_us"},
+		{"90", "latency_p90_us"},     {"99", "latency_p99_us"},
+		{"99.9", "latency_p99_9_us"}, {"99.99", "latency_p99_99_us"},
+		{"100", "latency_max_us"},
 	};
-	double messages = number_of(result, "messages");
 
 	if (!isfinite(number_of(result, "latency_mean_us")))
 		return;
-	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		prom_add_labelled(p, PROM_LATENCY, labels, "quantile", quantiles[i][0],
-				  number_of(result, quantiles[i][1]) / 1e6);
-	prom_add_suffixed(p, PROM_LATENCY, "_sum", labels,
-			  number_of(result, "latency_mean_us") / 1e6 * messages);
-	prom_add_suffixed(p, PROM_LATENCY, "_count", labels, messages);
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+		prom_add_labelled(p, PROM_LATENCY, labels, "percentile", percentiles[i][0],
+				  number_of(result, percentiles[i][1]) / 1e6);
+	prom_add(p, PROM_LATENCY_MEAN, labels, number_of(result, "latency_mean_us") / 1e6);
 }
 
 /* Add each FINDING of a list, with LABELS. */
@@ -243,7 +239,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 		    (failed && json_is_true(json_object_get(one, "interrupted"))))
 			continue;
 		labels = labels_of(p, one, end);
-		name = prom_name("", labels);
+		name = prom_labels(labels);
 		p->failed |= !name;
 		if (name && !json_object_get(seen, name)) {
 			json_object_set_new(seen, name, json_true());
@@ -307,7 +303,7 @@ static void add_checked(struct prom *p, const json_t *checked)
 	size_t i;
 
 	prom_label(labels, "device", text_of(checked, "device"));
-	set_port(labels, checked);
+	set_number(labels, "port", checked, "port");
 	json_array_foreach (findings, i, one)
 		ok = ok && strcmp(text_of(one, "level"), "fault") != 0;
 	prom_add(p, PROM_CHECK_OK, labels, ok);

@@ -9,10 +9,13 @@
 #include "wire/fields.h"
 #include "wire/json_memory.h"
 
-/* A family has the same text in all files, or node_exporter complains. */
+/*
+ * A family has the same text in all files, or node_exporter complains. All are gauges: each run
+ * stands for itself, so a summary, whose count and sum may only grow, would be wrong, and so would
+ * its label "quantile" on a gauge.
+ */
 static const struct {
 	const char *name, *help;
-	bool summary;
 } families[] = {
 	[PROM_UP] = {"up", "1: the last run came to its end, 0: it failed or was interrupted."},
 	[PROM_EXIT_STATUS] = {"exit_status", "Exit status of the last run; absent after a signal."},
@@ -25,7 +28,10 @@ static const struct {
 	[PROM_MESSAGES] = {"messages_per_second", "Message rate of the last run."},
 	[PROM_OF_CEILING] = {"of_ceiling_ratio",
 			     "Bandwidth, as a share of what the link can carry."},
-	[PROM_LATENCY] = {"latency_seconds", "Latency of the messages of the last run.", true},
+	[PROM_LATENCY] = {"latency_seconds",
+			  "Latency of the last run, by the percentage of its messages that had "
+			  "no more."},
+	[PROM_LATENCY_MEAN] = {"latency_mean_seconds", "Average latency of the last run."},
 	[PROM_LIMITED_BY] = {"limited_by", "What limits the bandwidth."},
 	[PROM_DIAGNOSIS] = {"diagnosis", "A finding, by its code in rdmark(7)."},
 	[PROM_PAIRS_NODES] = {"pairs_nodes", "Nodes of rdmark-pairs, by what became of them."},
@@ -54,7 +60,7 @@ static void put_escaped(const char *text, FILE *out)
 	}
 }
 
-char *prom_name(const char *first, const json_t *labels)
+char *prom_labels(const json_t *labels)
 {
 	char *text = NULL;
 	size_t size;
@@ -65,7 +71,6 @@ char *prom_name(const char *first, const json_t *labels)
 
 	if (!out)
 		return NULL;
-	fputs(first, out);
 	json_object_foreach((json_t *)labels, name, value)
 	{
 		fprintf(out, "%s%s=\"", separator, name);
@@ -81,20 +86,14 @@ char *prom_name(const char *first, const json_t *labels)
 	return NULL;
 }
 
-void prom_add_suffixed(struct prom *p, enum prom_family family, const char *suffix,
-		       const json_t *labels, double value)
+void prom_add(struct prom *p, enum prom_family family, const json_t *labels, double value)
 {
-	char *name = isfinite(value) ? prom_name(suffix, labels) : NULL;
+	char *name = isfinite(value) ? prom_labels(labels) : NULL;
 
 	p->failed |= isfinite(value) && !name;
 	if (name && !json_object_get(p->series[family], name))
 		json_object_set_new(p->series[family], name, json_real(value));
 	free(name);
-}
-
-void prom_add(struct prom *p, enum prom_family family, const json_t *labels, double value)
-{
-	prom_add_suffixed(p, family, "", labels, value);
 }
 
 void prom_add_labelled(struct prom *p, enum prom_family family, const json_t *labels,
@@ -125,9 +124,8 @@ static void put_families(const struct prom *p, FILE *out)
 	for (int i = 0; i < PROM_FAMILIES; i++) {
 		if (!json_object_size(p->series[i]))
 			continue;
-		fprintf(out, "# HELP rdmark_%s %s\n# TYPE rdmark_%s %s\n", families[i].name,
-			families[i].help, families[i].name,
-			families[i].summary ? "summary" : "gauge");
+		fprintf(out, "# HELP rdmark_%s %s\n# TYPE rdmark_%s gauge\n", families[i].name,
+			families[i].help, families[i].name);
 		json_object_foreach(p->series[i], name, value) fprintf(
 			out, "rdmark_%s%s %.10g\n", families[i].name, name, json_real_value(value));
 	}

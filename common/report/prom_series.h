@@ -21,6 +21,7 @@ enum prom_family {
 	PROM_MESSAGES,
 	PROM_OF_CEILING,
 	PROM_LATENCY,
+	PROM_LATENCY_MEAN,
 	PROM_LIMITED_BY,
 	PROM_DIAGNOSIS,
 	PROM_PAIRS_NODES,
@@ -46,16 +47,11 @@ void prom_begin(struct prom *p, const char *file);
 /* Add NAME="VALUE" to LABELS, unless VALUE is empty. */
 void prom_label(json_t *labels, const char *name, const char *value);
 
-/* FIRST and the labels: `_sum{device="mlx5_0"}`. The caller frees it. NULL: no memory. */
-char *prom_name(const char *first, const json_t *labels);
+/* The labels as they are printed: `{device="mlx5_0"}`. The caller frees it. NULL: no memory. */
+char *prom_labels(const json_t *labels);
 
-/*
- * Add a series unless it is there, or VALUE is not finite; one whose name has a SUFFIX behind that
- * of the FAMILY; and one with a further label.
- */
+/* Add a series unless it is there, or VALUE is not finite; and one with a further label. */
 void prom_add(struct prom *p, enum prom_family family, const json_t *labels, double value);
-void prom_add_suffixed(struct prom *p, enum prom_family family, const char *suffix,
-		       const json_t *labels, double value);
 void prom_add_labelled(struct prom *p, enum prom_family family, const json_t *labels,
 		       const char *label, const char *text, double value);
 

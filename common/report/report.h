@@ -333,6 +333,12 @@ void report_live(struct report *r, const struct report_progress *p, uint64_t lef
  */
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
 
+/*
+ * The command line O of TEST was refused because of PROBLEM, before there is a report: the file of
+ * --prom says that this run failed, or the figures of the one before would seem to be new.
+ */
+void report_refused(const struct options *o, const char *test, const struct fault *problem);
+
 /* After a client that measured nothing: delete its document. */
 void report_discard(struct report *r);
 

@@ -210,6 +210,26 @@ static int prepare_to_stay(struct program *p)
 	return fault_fix(&p->fault, "start a server for one client, without --persistent");
 }
 
+/* The file of --prom, also if what is wrong stands before it; NULL: none. */
+static const char *prom_file(const struct program *p)
+{
+	const char *file = p->options.output.prom;
+
+	for (char **arg = p->argv + 1; !file && *arg && strcmp(*arg, "--") != 0; arg++) {
+		if (strncmp(*arg, "--prom=", 7) == 0)
+			file = *arg + 7;
+		else if (strcmp(*arg, "--prom") == 0)
+			file = arg[1];
+	}
+	return file;
+}
+
+void command_line_refused(struct program *p)
+{
+	p->options.output.prom = prom_file(p);
+	report_refused(&p->options, p->test->name, &p->fault);
+}
+
 /* Read and check the command line, before any device or file is opened. */
 int command_line_read(struct program *p, int argc, char **argv)
 {

@@ -10,6 +10,9 @@
 /* Set P's options, gates, strict and repeat. Returns 0, or -1 with FAULT_USAGE in P's fault. */
 int command_line_read(struct program *p, int argc, char **argv);
 
+/* After that failed: say so in the file of --prom. */
+void command_line_refused(struct program *p);
+
 /*
  * Set P's options to POINT of its sweep. Returns 0, or -1 with FAULT_USAGE if they exclude each
  * other.

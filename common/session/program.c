@@ -205,8 +205,10 @@ int session_main(const struct test *test, int argc, char **argv)
 	rc = command_line_read(&p, argc, argv);
 	session_init(&s, &p);
 	handover_adopt(&s);
-	if (rc)
+	if (rc) {
+		command_line_refused(&p);
 		return finish_program(&p, &s);
+	}
 	if (p.options.local.help)
 		return print_help(&p);
 	if (p.options.local.version) {

@@ -49,12 +49,13 @@ number() {
 	(($(awk '/^rdmark_last_run/ { printf "%d", $NF }' c.prom) >= before)) || fail "$(<c.prom)"
 }
 
-@test "--prom of a latency test: a summary, of which only known quantiles are there" {
+@test "--prom of a latency test: gauges, of which only known percentiles are there" {
 	pair send_lat -n 3000 --prom=c.prom --json=c.json
-	prom c.prom 'rdmark_latency_seconds summary' 'quantile="0.5"' 'quantile="0.99"' 'quantile="1"'
-	says_no c.prom 'quantile="0.9999"' nan
+	prom c.prom 'rdmark_latency_seconds gauge' 'percentile="50"' 'percentile="99"' 'percentile="100"' 'rdmark_latency_mean_seconds{'
+	# Count and sum of a summary only grow; those of a run begin anew.
+	says_no c.prom 'percentile="99.99"' nan summary _count _sum
 	json c.json '.results[0].latency_p50_us as $p | ($x * 1e6 - $p | fabs) < 1e-3' \
-		--argjson x "$(awk '/quantile="0.5"/ { print $NF }' c.prom)"
+		--argjson x "$(awk '/percentile="50"/ { print $NF }' c.prom)"
 }
 
 @test "--prom of several sizes, QPs, directions, runs and threads: no series twice" {
@@ -64,7 +65,7 @@ number() {
 	[[ $(grep -c 'direction="server_to_client"' rows) == 4 && $(grep -c 'direction="client_to_server"' rows) == 4 ]] || fail "$(<rows)"
 	pair send_lat -s 64,128 --repeat 3 -n 50 --prom=c.prom
 	prom c.prom
-	number c.prom rdmark_latency_seconds_count 2
+	number c.prom rdmark_latency_mean_seconds 2
 	pair send_bw -D 0.3 --interval 0.1 --json-version 1 --json=c.json --prom=c.prom
 	prom c.prom
 	number c.prom rdmark_bandwidth_bytes_per_second 1
@@ -94,6 +95,45 @@ number() {
 	ended client 6
 	prom c.prom 'rdmark_thresholds_met{file="c.prom",test="write_bw"'
 	[[ $(awk '/^rdmark_(up|exit_status|thresholds_met)/ { print $NF }' c.prom | paste -sd ' ') == '1 6 0' ]] || fail "$(<c.prom)"
+}
+
+@test "--prom: a wrong option replaces the figures, too, wherever it stands" {
+	local args
+	for args in '--no_such' '-n 0' '-s 2,4 --strict=x' '--prom=c.prom -b --no_such'; do
+		pair write_bw -n 50 --prom=c.prom
+		number c.prom rdmark_bandwidth_bytes_per_second 1
+		# shellcheck disable=SC2086 # words
+		start cli write_bw $args --prom c.prom "$host"
+		finish cli
+		ended cli 2
+		prom c.prom 'rdmark_up{file="c.prom",test="write_bw"' '"} 0'
+		[[ $(awk '/^rdmark_(up|exit_status)/ { print $NF }' c.prom | paste -sd ' ') == '0 2' ]] || fail "$args: $(<c.prom)"
+		number c.prom rdmark_bandwidth_bytes_per_second 0
+		[[ $(date -d "@$(awk '/^rdmark_last_run/ { printf "%d", $NF }' c.prom)" +%F) == "$(date +%F)" ]] || fail "$(<c.prom)"
+	done
+	start cli write_bw --check --no_such --prom=check.prom
+	finish cli
+	prom check.prom 'rdmark_up{file="check.prom"} 0' 'rdmark_exit_status{file="check.prom"} 2'
+	start cli write_bw --prom=- "$host"
+	finish cli
+	ended cli 2
+	silent cli.out
+	says cli.err '--prom needs the name of a file'
+}
+
+@test "--prom through a link: the file that it leads to is replaced as a whole; the link stays" {
+	local inode
+	mkdir collector
+	echo old >collector/c.prom
+	exec {reader}<collector/c.prom
+	inode=$(stat -c %i collector/c.prom)
+	ln -s collector/c.prom link.prom
+	pair write_bw -n 50 --prom=link.prom
+	[[ -L link.prom && $(echo collector/*) == collector/c.prom ]] || fail 'the link is gone, or something is left'
+	says link.prom 'rdmark_up{file="link.prom",'
+	# A reader that had opened it has the whole old file.
+	[[ $(cat <&"$reader") == old && $(stat -c %i collector/c.prom) != "$inode" ]] || fail 'written in place'
+	exec {reader}<&-
 }
 
 @test "--check --prom: each port, and the host" {

@@ -25,8 +25,9 @@ at_home() {
 
 # as_shown LINE: as the client's user would type it, but for where the server is.
 as_shown() {
-	[[ $1 == *' server'* ]] || fail "no server in: $1"
-	start client "$(command -v bash)" -c "set -o pipefail; ${1/ server/ -p $port $host}"
+	local line=${1/ -d mlx5_0/ -d $DEVICE}
+	[[ $line == *' server'* ]] || fail "no server in: $line"
+	start client "$(command -v bash)" -c "set -o pipefail; ${line/ server/ -p $port $host}"
 	finish client
 }
 
