@@ -351,4 +351,18 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	grep -q "^set format x '%m-%d' timedate" picture.gp || fail "$(<picture.gp)"
 	jq -c 'del(.started_utc)' trend.jsonl >timeless.jsonl
 	refused 'no result says when' -- -k trend timeless.jsonl
+	# What is no document of a run hides none of them: a line that was cut short, and one of --check.
+	start check send_bw --check --json-lines=check.jsonl
+	finish check
+	head -c 100 trend.jsonl >cut.jsonl
+	echo >>cut.jsonl
+	cat trend.jsonl check.jsonl >>cut.jsonl
+	plot -o picture.gp -k trend cut.jsonl
+	ended plot 0
+	says plot.err 'cut.jsonl: 2 of 5 lines are no document of a run'
+	data s0 '1795219200 10' '1795305600 10' '1795392000 10'
+	refused 'check.jsonl: not a document' -- -k trend check.jsonl
+	jq . trend.jsonl >long.json # of several lines each
+	script -k trend long.json
+	data s0 '1795219200 10' '1795305600 10' '1795392000 10'
 }
