@@ -15,10 +15,13 @@ setup_file() {
 	export units=$BATS_FILE_TMPDIR/usr/lib/systemd/system
 }
 
-# begun UNIT [INSTANCE [OPTION…]]: what ExecStart= of it says, with these for the variable, to its end.
+# begun UNIT [INSTANCE [OPTION…]]: what ExecStart= of it says, with these for the variable, to its end. Its
+# StateDirectory is here, with the umask that it has.
 begun() {
 	local words
-	read -ra words <<<"$(line "$units/$1" ExecStart | sed "s|^/usr/bin/||; s|\$RDMARK_[A-Z_]*|${*:3}|; s|%i|${2-}|g")"
+	read -ra words <<<"$(line "$units/$1" ExecStart | sed "s|^/usr/bin/||; s|\$RDMARK_[A-Z_]*|${*:3}|; s|%i|${2-}|g; s|%S|$PWD|g")"
+	mkdir -p "$(line "$units/$1" StateDirectory)"
+	umask "$(line "$units/$1" UMask | tail -n 1)"
 	start unit "${words[@]}"
 	finish unit
 }
@@ -44,9 +47,12 @@ begun() {
 	begun rdmark-check.service
 	[[ ${status[unit]} == [06] ]] || ended unit 0
 	says unit.out ' port 1: ' ' faults, '
+	says rdmark-check/check.prom 'rdmark_check_ok{file="check.prom"}'
+	[[ $(stat -c %a rdmark-check/check.prom) == 644 ]] || fail 'node_exporter cannot read it'
 	begun rdmark-check.service '' -d no_such
 	ended unit 2
 	says unit.err "there is no RDMA device 'no_such'"
+	says rdmark-check/check.prom 'rdmark_up{file="check.prom"} 0'
 }
 
 @test "rdmark-check@PEER: measures for a second; too slow and nobody there are failures" {
@@ -55,8 +61,12 @@ begun() {
 	begun rdmark-check@.service "$host" -p "$port"
 	ended unit 0
 	says unit.out 'BW average'
+	says "rdmark-peer/$host.prom" 'rdmark_bandwidth_bytes_per_second{'
 	begun rdmark-check@.service "$host" -p "$port" --min-bw 100000
 	ended unit 6
 	begun rdmark-check@.service "$host" -p 1 --connect-timeout 0
 	ended unit 4
+	says "rdmark-peer/$host.prom" 'rdmark_exit_status{' '"} 4'
+	[[ $(stat -c %a "rdmark-peer/$host.prom") == 644 ]] || fail 'node_exporter cannot read it'
+	json "rdmark-peer/$host.jsonl" 'map(.status) == ["ok", "below_threshold", "failed"]' -s
 }
