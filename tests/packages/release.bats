@@ -80,6 +80,11 @@ not_ok() {
 	run packaging/release
 	(($(grep -c '^not ok' <<<"$output") == 2))
 	[[ $status == 1 && $output == *'not ok lintian'*'E: a'*'not ok no package has a placeholder'*'a@example.com'* ]]
+	# One that is not there, or dies, has found nothing.
+	printf '#!/bin/sh\nexit 127\n' >../bin/lintian
+	printf '#!/bin/sh\necho 0 errors\nkill -SEGV $$\n' >../bin/rpmlint
+	run packaging/release
+	[[ $status == 1 && $output == *'not ok lintian'*'lintian ended with status 127'*'not ok rpmlint'*'rpmlint ended with status 139'* ]]
 	printf '#!/bin/sh\nexit 1\n' >../bin/make
 	run packaging/release
 	[[ $status == 1 && $output == *'not ok make check-all passes'*'not ok make dist deb rpm'* ]]
