@@ -164,9 +164,10 @@ $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libcommon.a
 sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_check bench/ideal bench/cost)
 	$(Q)$(MAKE) --no-print-directory -C tests/standin/verbs OUT=$(abspath $(BUILD))/tests all
 	$(Q)$(MAKE) --no-print-directory -C tests/standin/cuda OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
+programs: $(binaries)
 san:
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined CFLAGS='-O1 -g' programs
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread CFLAGS='-O1 -g' programs
 
 # One file, so that it works wherever it is put.
 $(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.jq contrib/plot/*.awk) Makefile
@@ -275,7 +276,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all help unit sim san deps demo check check-all bench gpu-check fuzz coverage dist rpm deb install install-compat \
+.PHONY: all programs help unit sim san deps demo check check-all bench gpu-check fuzz coverage dist rpm deb install install-compat \
 	install-units install-server clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

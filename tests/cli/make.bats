@@ -124,6 +124,14 @@ ci() {
 	run ! grep '^make' order
 }
 
+@test "make san builds the programs, at -O1, and no pages" {
+	cd "$top"
+	run make -n san BUILD="$BATS_TEST_TMPDIR/none"
+	((status == 0))
+	[[ $output == *'-fsanitize=address,undefined'*'-O1 -g'*'none/asan/bin/write_bw'*'-fsanitize=thread'*'none/tsan/bin/write_bw'* ]]
+	[[ $output != *man/gen* && $output != *completion/gen* && $output != *' -O2 '* ]]
+}
+
 @test "make help names every target that README and CONTRIBUTING name, and each is there" {
 	local target
 	make -s -C "$top" help >said
