@@ -15,10 +15,8 @@ setup_file() {
 # pods: of the objects in doc.json, what a pod is made from.
 pods='.[] | (.spec.jobTemplate.spec // .spec).template | select(.) | .spec'
 
-# manifest FILE: as JSON, an array.
-manifest() {
-	python3 -c 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))' "$root/contrib/kubernetes/$1"
-}
+# manifest FILE: as JSON, an array. Fails if it has keys or types that Kubernetes does not know.
+manifest() { "$lib/manifest" "$root/contrib/kubernetes/$1"; }
 
 @test "each manifest: kinds that there are; selectors that match; only what a pod needs, and the key as only root reads it" {
 	local file
@@ -44,6 +42,26 @@ manifest() {
 			and ([.podFailurePolicy.rules[] | select(.action | startswith("Fail")) | .onExitCodes.values[] | select(IN(3, 4, 0))] == [])] | all' doc.json
 	done
 	((${#file} > 0)) && [[ $(find "$root/contrib/kubernetes" -name '*.yaml' | wc -l) == 3 ]]
+}
+
+@test "a key that is misspelt, of another type, in another place or missing is found" {
+	local file edit wanted
+	while IFS='|' read -r file edit wanted; do
+		sed "$edit" "$root/contrib/kubernetes/$file" >edited.yaml
+		! cmp -s edited.yaml "$root/contrib/kubernetes/$file" || fail "$edit changes nothing"
+		run "$lib/manifest" edited.yaml
+		[[ $status == 1 && $output == *"$wanted"* ]] || fail "$edit: $output"
+	done <<-'END'
+		server.yaml|s/readOnlyRootFilesystem/readOnlyRootFileSystem/|readOnlyRootFileSystem: there is no such key
+		server.yaml|s/hostNetwork: true/hostNetwork: "true"/|spec.hostNetwork: 'true' is not of type bool
+		server.yaml|s/^kind: DaemonSet/kind: DaemonSets/|there is no such kind here
+		server.yaml|/^  selector:/,+2d|DaemonSet.spec.selector is missing
+		check.yaml|s/backoffLimit: 2/backoffLimit: two/|backoffLimit: 'two' is not of type int
+		check.yaml|s/FailJob/FailPod/|action: not one of
+		check.yaml|s/restartPolicy: Never/restartPolicy: never/|restartPolicy: not one of
+		pairs.yaml|s/value: "8"/value: 8/|value: 8 is not of type str
+		pairs.yaml|$acompletions: 8|Job.completions: there is no such key
+	END
 }
 
 # words FILE: what the first container starts, in the array $command; in the place of the cluster's, names of here.
