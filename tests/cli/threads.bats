@@ -39,9 +39,9 @@ both() { # PROGRAM ARG…: a run that succeeds, and is silent about races
 	server send_bw --persistent --max-qps 2 --max-duration 30
 	start_client send_bw -D 30
 	until_says client.err ', MTU '
-	start second send_bw -p "$port" -n 40 "$host"
+	start second send_bw -p "$port" -n 40 --connect-timeout 60 "$host"
 	until_says second.err '1st in the queue'
-	start third send_bw -p "$port" -n 40 "$host"
+	start third send_bw -p "$port" -n 40 --connect-timeout 60 "$host"
 	until_says third.err '2nd in the queue'
 	start refused send_bw -p "$port" -q 3 "$host"
 	finish refused

@@ -37,7 +37,7 @@ setup_file() { need_device; }
 	server send_bw -c UD -s 65536 --persistent
 	start_client send_bw -c UD -s 65536 -D 30
 	until_says client.err ', MTU '
-	start second send_bw -p "$port" -c UD -s 65536 -n 20 "$host"
+	start second send_bw -p "$port" -c UD -s 65536 -n 20 --connect-timeout 60 "$host"
 	until_says second.err '1st in the queue'
 	kill -INT "${pid[client]}"
 	finish client second
