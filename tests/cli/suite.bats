@@ -28,6 +28,9 @@ handed_over() {
 
 # bats test_tags=rxe
 @test "a server that stays serves the clients of every program, and logs a line for each" {
+	local sizes='-a' last='8 MiB' count='23 sizes'
+	# WRITEs of MiBs come to a standstill on soft-RoCE in a busy machine
+	[[ ${RDMARK_PRELOAD-} ]] || sizes='-s 2:64k:x2' last='64 KiB' count='16 rows'
 	local program line pattern='^rdmark: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z \S+:[0-9]+ '
 	deadline=150 # eight programs, and a sweep, on soft-RoCE
 	server send_lat --persistent --json=s.json
@@ -36,15 +39,16 @@ handed_over() {
 		ended client 0
 		json c.json '.status == "ok" and .test == $test' --arg test "$program"
 	done
-	client write_bw -a -n 5
+	# shellcheck disable=SC2086 # words
+	client write_bw $sizes -n 5
 	ended client 0
 	over
 	for program in "${measuring_programs[@]}"; do
 		line=$(grep -Ec "$pattern$program: [0-9.]+ (B|KiB), [0-9.]+ (us on average|MiB/s \([0-9.]+ Gb/s\))\$" server.err)
 		((line == 1)) || fail "$program: $line lines"
 	done
-	grep -Eq ' write_bw: 8 MiB, [0-9.]+ MiB/s \([0-9.]+ Gb/s\), the last of 23 sizes$' server.err || fail "$(<server.err)"
-	says server.err 'ready on' 'one client may use' 'write_bw: 8 MiB, ' ', the last of 23 sizes' ': the server stops'
+	grep -Eq " write_bw: $last, [0-9.]+ MiB/s \\([0-9.]+ Gb/s\\), the last of $count\$" server.err || fail "$(<server.err)"
+	says server.err 'ready on' 'one client may use' ': the server stops'
 	(($(wc -l <server.err) == ${#measuring_programs[@]} + 5)) || fail 'other lines'
 	json s.json '[.[].test] == (($tests | split(" ")) + ["write_bw"])' -s --arg tests "${measuring_programs[*]}"
 }
@@ -73,7 +77,7 @@ handed_over() {
 	start_client write_bw -D 30
 	handed_over
 	until_says client.err ', MTU '
-	start second send_lat -p "$port" "${few[@]}" "$host"
+	start second send_lat -p "$port" --connect-timeout 60 "${few[@]}" "$host"
 	until_says second.err '1st in the queue'
 	kill -INT "${pid[client]}"
 	finish client second
