@@ -79,7 +79,7 @@ over() {
 
 @test "one that only says that it is alive is ended, too" {
 	listen_in
-	server send_lat --persistent --max-duration 1 --timeout 30
+	server send_lat --persistent --max-duration 3 --timeout 30
 	stranger say "$hello" hear welcome hear error gone
 	ended stranger 0
 	stranger say "$hello" hear welcome say "$qps" hear qps say '{"type":"alive"}' hear error gone
@@ -96,7 +96,7 @@ over() {
 	ended client 2
 	serves_next send_bw
 	says server.err 'requests 2 QPs, but this server allows 1'
-	server send_bw --max-duration 0.5
+	server send_bw --max-duration 4 # from the hello on: it has to come to a round in that time
 	client send_bw -n 1000000000
 	finish server
 	ended client 2
@@ -104,11 +104,11 @@ over() {
 }
 
 @test "of gdr_bw without --plain, too" {
-	server gdr_bw --persistent --max-duration 0.3 --max-memory 4m
+	server gdr_bw --persistent --max-duration 4 --max-memory 4m
 	client gdr_bw -s 8m
 	ended client 2
 	says client.err '--max-memory'
-	client gdr_bw -s 64k -D 0.5 --windows 3
+	client gdr_bw -s 64k -D 5 --windows 3
 	ended client 2
 	says client.err '--max-duration'
 	over

@@ -60,7 +60,7 @@ fits() {
 	until_says client.err ' s: ' # it measures
 	kill -INT "${pid[client]}"
 	finish client server
-	server send_bw --max-duration 0.5 --json=server.doc
+	server send_bw --max-duration 4 --json=server.doc # from the hello on: it has to come to a round in that time
 	client send_bw -n 1000000000 --json=client.doc
 	finish server
 	driver none

@@ -149,8 +149,8 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 }
 
 @test "--max-duration is of the whole sweep" {
-	server send_bw --max-duration 1500ms
-	client send_bw -D 800ms -q 1,2,3,4
+	server send_bw --max-duration 4
+	client send_bw -D 100ms -q 1:60:+1
 	finish server
 	ended client 2
 	ended server 2
