@@ -59,6 +59,7 @@ loaded_rdma_core() {
 }
 
 @test "--json=FILE beside the table; latency in microseconds with percentiles in order" {
+	deadline=600 # p99.99 needs as many; on few CPUs, and those busy, each takes a turn of both ends
 	pair write_lat -n 100000 -s 8 --json=c.json
 	row client.out 9
 	json c.json '.results[0] | .message_bytes == 8 and .latency_min_us > 0 and .latency_stdev_us >= 0
@@ -189,8 +190,10 @@ flat='[.results[] | . as $r
 
 @test "--interval: lines that are JSON each, the last one the document" {
 	pair write_bw -D 1 -s 64 --interval 0.2 --json
-	jq -es '(.[:-1] | length >= 2 and all(.[]; .interval | .message_bytes == 64 and .interval_s > 0
+	# How many there are is the machine's affair, as those that come late are one: together they are the run.
+	jq -es '(.[:-1] | length >= 1 and all(.[]; .interval | .message_bytes == 64 and .interval_s > 0
 			and .messages >= 0 and .bandwidth_gbps >= 0 and .messages_per_s >= 0))
+		and (.[:-1] | map(.interval) | .[-1].elapsed_s >= 1 and ((map(.interval_s) | add) - .[-1].elapsed_s | fabs) < 1e-6)
 		and ([.[:-1][].interval.messages] | add) > 0 and .[-1].status == "ok" and ([.[:-1][].interval.messages] | add) <= .[-1].results[0].messages' \
 		client.out >jq.out 2>&1 || fail "not so: $(<jq.out)"
 	while IFS= read -r line; do
@@ -204,7 +207,7 @@ flat='[.results[] | . as $r
 	server send_bw --persistent --interval 0.1 --json=s.json
 	client send_bw -D 1 -s 64 --interval 0.2 --json=c.json
 	ended client 0
-	json c.json '(.intervals | map(select(.partial | not))) as $whole | ($whole | length) as $n | $n >= 2 and .results[0].intervals == $n
+	json c.json '(.intervals | map(select(.partial | not))) as $whole | ($whole | length) as $n | $n >= 1 and .results[0].intervals == $n
 		and all(.intervals[]; .message_bytes == 64 and .interval_s > 0 and (keys | length) == 7) and all(.intervals[:-1][]; .partial == false)
 		and ([.intervals[].elapsed_s] | . == sort)
 		and ([.intervals[].messages] | add) <= .results[0].messages
@@ -215,7 +218,7 @@ flat='[.results[] | . as $r
 	kill -TERM "${pid[server]}"
 	finish server
 	json s.json 'length == 2 and all(.[].intervals | length; . >= 1)
-		and (.[0].intervals | length) > (.[1].intervals | length)' -s
+		and .[0].intervals[-1].elapsed_s > .[1].intervals[-1].elapsed_s' -s
 	pair write_lat -D 0.7 --interval 0.2 --json=c.json
 	json c.json '.intervals | length >= 1 and all(.[]; .messages == 0 or .latency_mean_us > 0)'
 	pair send_lat -n 5 --interval 100 --json=c.json
@@ -289,9 +292,9 @@ flat='[.results[] | . as $r
 
 @test "--interval: the worst of them is in the record, and on stderr where they are shown" {
 	pair write_bw -D 1 -s 64 --interval 0.2 --json
-	jq -es '(.[:-1] | map(.interval | select(.partial | not).bandwidth_gbps)) as $all | .[-1].results[0]
+	jq -es '(.[:-1] | map(.interval | select(.partial | not).bandwidth_gbps)) as $all | .[-2].interval.elapsed_s as $took | .[-1].results[0]
 		| (.worst_interval_gbps - ($all | min) | fabs) <= 1e-8 * .worst_interval_gbps and .intervals == ($all | length)
-		and .intervals >= 2 and .intervals <= .seconds / 0.2 + 1' client.out >jq.out 2>&1 || fail "not so: $(<jq.out)"
+		and .intervals >= 1 and .intervals <= $took / 0.2 + 1' client.out >jq.out 2>&1 || fail "not so: $(<jq.out)"
 	pair send_lat -D 1 --interval 0.3 --json
 	# One in which no round trip was over lasted half of one, at least.
 	jq -es '(.[:-1] | map(.interval | select(.partial | not) | .latency_mean_us // .interval_s * 1e6 / 2) | max) as $worst | .[-1].results[0]
