@@ -120,7 +120,7 @@ wait_for_run() { until_says client.err ', MTU '; }
 @test "one that stalls, wherever in its session: dropped after --timeout, the next one is served" {
 	listen_in
 	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
-	server send_lat --persistent --timeout 1
+	server send_lat --persistent --timeout 4
 	stranger gone
 	ended stranger 0
 	stranger say "$hello" hear welcome hear error gone
@@ -129,7 +129,7 @@ wait_for_run() { until_says client.err ', MTU '; }
 	ended stranger 0
 	stranger say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error gone
 	ended stranger 0
-	within stranger 10
+	within stranger 20
 	client send_lat -n 5
 	ended client 0
 	over

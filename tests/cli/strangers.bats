@@ -247,7 +247,7 @@ still_serves() {
 	END
 	while read -r what; do
 		fake_server hear hello say "$what" gone
-		client send_lat --connect-timeout 0 --timeout 2
+		client send_lat --connect-timeout 0 --timeout 20
 		[[ ${status[client]} == 3 || ($what == *busy* && ${status[client]} == 4) ]] ||
 			fail "$what: client status ${status[client]}"
 		finish stranger

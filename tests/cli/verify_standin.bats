@@ -161,9 +161,9 @@ each() {
 	# more copies than slots are to spare: the sender waits for a receive in vain
 	local n faults=
 	for n in 0 1 2 3 4 5; do faults+=${faults:+,}dup:$((first + n)); done
-	damaged send_bw client "$faults" --timeout 1
+	damaged send_bw client "$faults" --timeout 4
 	ended client 4
-	says client.err 'verifying the data: no completion for 1 s'
+	says client.err 'verifying the data: no completion for 4 s'
 }
 
 @test "GPU memory: what is wrong there is found, too" {
