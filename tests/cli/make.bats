@@ -173,9 +173,13 @@ ci() {
 }
 
 @test "at CHECK_END a file of tests is ended: its results stay, the rest of it is skipped" {
+	local left
 	mkfifo never
 	printf '@test "one" { true; }\n@test "two" { read -r <>%q/never; }\n@test "three" { true; }\n' "$PWD" >slow.bats
-	CHECK_END=$((EPOCHSECONDS + 4)) run "$top/tests/lib/files" slow.bats
-	((status == 0))
+	for left in 4 10 30; do # until that is enough for the first of them
+		CHECK_END=$((EPOCHSECONDS + left)) run "$top/tests/lib/files" slow.bats
+		((status == 0))
+		[[ $output != *'ok 1 one'* ]] || break
+	done
 	[[ $(grep -c '^ok ' <<<"$output") == 3 && $output == *'1..3'*'ok 1 one'*'ok 2 slow.bats # skip CHECK_END had passed'*'ok 3 slow.bats # skip'* ]]
 }
