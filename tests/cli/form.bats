@@ -11,6 +11,7 @@
 # PERFTEST_BIN: where perftest's programs are, if not on the PATH.
 
 load ../lib/rdmark
+load ../lib/perftest
 
 # known WHO WHERE EDIT REASON: in what WHO (rdmark, perftest, or perftest of versions) printed, where
 # "PROGRAM OPTIONS END FILE" matches, both of them patterns, sed makes EDIT.
@@ -141,7 +142,8 @@ same() {
 	for program in $1; do
 		: >different
 		for who in perftest rdmark; do
-			run_tool "$who" "$program" "${@:2}" --out_json --out_json_file=p.json
+			calibrated "${who}_server.err" "${who}_client.err" \
+				run_tool "$who" "$program" "${@:2}" --out_json --out_json_file=p.json
 			for end in server client; do
 				echo "status ${status[${who}_$end]}" >"${who}_$end/status"
 				mv "${who}_$end.out" "${who}_$end/stdout"

@@ -7,6 +7,9 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 SIM=${SIM:-$ROOT/build/tests/libsimverbs.so}
 
+# shellcheck source=tests/lib/perftest.bash
+. "$ROOT/tests/lib/perftest.bash"
+
 # Is a TCP port in state LISTEN?
 listening() {
 	local hex
@@ -48,22 +51,15 @@ wait_listening() {
 
 # pair PROGRAM [ARGS...]: output in $SERVER_OUT and $CLIENT_OUT, both exit 0.
 # SERVER_ENV and CLIENT_ENV: arrays of NAME=VALUE for one side.
-# On a busy host perftest may find its cycle counter uneven, and then reports nothing: it runs again.
 pair() {
-	local try
-	for try in 1 2 3 4 5; do
-		pair_once "$@" && return 0
-		grep -qs '^Correlation coefficient' "$SERVER_OUT" "$CLIENT_OUT" || return 1
-		echo "try $try: perftest could not measure the rate of its cycle counter"
-	done
-	return 1
+	SERVER_OUT=$BATS_TEST_TMPDIR/server CLIENT_OUT=$BATS_TEST_TMPDIR/client
+	calibrated "$SERVER_OUT" "$CLIENT_OUT" pair_once "$@"
 }
 
 pair_once() {
 	local prog=$1 spid rc=0
 	shift
 	free_port
-	SERVER_OUT=$BATS_TEST_TMPDIR/server CLIENT_OUT=$BATS_TEST_TMPDIR/client
 	rm -f "$SERVER_OUT" "$CLIENT_OUT"
 	env "${SERVER_ENV[@]}" LD_PRELOAD="$SIM" timeout 60 "$prog" -p $PORT \
 		"$@" > "$SERVER_OUT" 2>&1 3>&- &

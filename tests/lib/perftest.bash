@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# For tests that run the installed perftest.
+
+# calibrated SERVER-FILE CLIENT-FILE COMMAND ARG…: COMMAND runs both ends of perftest, whose stderr goes into these
+# files. On a busy host perftest may find its cycle counter uneven, and then reports nothing: it runs again, up to
+# 5 times in all. Returns what the last one did.
+calibrated() {
+	local try code
+	for try in 1 2 3 4 5; do
+		code=0
+		"${@:3}" || code=$?
+		grep -qs '^Correlation coefficient' "$1" "$2" || break
+		echo "try $try: perftest could not measure the rate of its cycle counter"
+	done
+	return $code
+}
