@@ -107,7 +107,8 @@ become() {
 	local path=$1
 	[[ $path == */* ]] || path=$RDMARK_BIN/$path
 	forget_events # or the pipe would live on in it, with all that is in it
-	exec perl -e 'alarm shift; $SIG{INT} = "DEFAULT"; # a shell ignores it for what it has in the background
+	# A shell ignores SIGINT for what it has in the background, nohup SIGHUP.
+	exec perl -e 'alarm shift; $SIG{INT} = $SIG{HUP} = "DEFAULT";
 		$ENV{LD_PRELOAD} = $ENV{RDMARK_PRELOAD} if $ENV{RDMARK_PRELOAD};
 		exec @ARGV or die "$ARGV[0]: $!\n"' "$deadline" "${through[@]}" "$path" "${@:2}" 3>&-
 }
