@@ -36,9 +36,18 @@ static bool starts_with(const char *text, const char *const *words)
 /* One word for the error E of a document. */
 static const char *cause_of(const json_t *e)
 {
-	static const char *const devices[] = {"choosing the ",    "looking for RDMA",
-					      "opening the RDMA", "creating the",
-					      "registering",      NULL};
+	/* Not "choosing the message sizes": that is the user's choice. */
+	static const char *const devices[] = {"choosing the RDMA",
+					      "choosing the device",
+					      "choosing the GID",
+					      "choosing the P_Key",
+					      "choosing the path",
+					      "looking for",
+					      "opening the RDMA",
+					      "opening the GPU",
+					      "creating the",
+					      "registering",
+					      NULL};
 	static const char *const reaching[] = {"connecting to the server", NULL};
 	const char *code = text_of(e, "code"), *phase = text_of(e, "phase");
 

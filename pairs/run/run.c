@@ -150,7 +150,8 @@ static void begin_round(struct run *r, int64_t round)
 			run_seat_turn(r, &r->seat[i], &r->turns[r->players.self]);
 	}
 	r->round = round;
-	run_servers_round(r);
+	if (round < (int64_t)r->time.rounds)
+		run_servers_round(r);
 }
 
 /* A signal has come: clients end with what they have, and no other begins. */

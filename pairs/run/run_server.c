@@ -96,7 +96,10 @@ static void read_documents(struct run *r, struct run_server *s)
 	child_skip_lines(&s->child);
 }
 
-/* S has ended with STATUS, which only an error of this host makes it do. */
+/*
+ * S has ended with STATUS, which only an error of this host makes it do. A mistake of the user ends
+ * the run, unless it is about a device: another host may have the one that is missing here.
+ */
 static void server_ended(struct run *r, struct run_server *s, int status)
 {
 	struct outcome *o = &s->last;
@@ -106,15 +109,14 @@ static void server_ended(struct run *r, struct run_server *s, int status)
 	if (!o->cause || WIFSIGNALED(status)) /* it is about a client */
 		*o = (struct outcome){0};
 	outcome_ended(o, status, error);
-	if (o->exit == FAULT_USAGE && s->started_round < 0) {
-		fault_phase(&r->fault, "starting the server");
-		fault_raise(&r->fault, FAULT_USAGE, 0, "%s", o->error);
-		fault_fix(&r->fault, "%s", o->fix);
-		return;
-	}
 	if (strcmp(o->error, s->error) != 0)
 		run_say_server(r, s, o);
 	snprintf(s->error, sizeof(s->error), "%s", o->error);
+	if (o->exit == FAULT_USAGE && s->started_round < 0 && strcmp(o->cause, "device") != 0) {
+		fault_phase(&r->fault, "starting the server");
+		fault_raise(&r->fault, FAULT_USAGE, 0, "%s", o->error);
+		fault_fix(&r->fault, "%s", o->fix);
+	}
 }
 
 void run_servers_read(struct run *r)

@@ -95,6 +95,33 @@ finish_all() {
 	says p6.err 'clock is' 'behind'
 }
 
+@test "a device that one host lacks is that host's: it plays on, and says so as a server and as a client" {
+	local i
+	hosts 3
+	for i in 0 1 2; do
+		SIMVERBS_DEVICES=$( ((i == 1)) && echo 'sim0 link=ib lid=5' || echo 'sim count=2 link=ib lid=5') player $i --schedule full --slot 2 -- write_bw -d sim1 -n 20
+	done
+	finish_all 3
+	for i in 0 1 2; do ended p$i 0; done
+	rows 'map(select(.kind == "server")) | length == 1 and all(.host == "p1" and .round == -1 and .exit == 2 and .cause == "device"
+		and (.error | contains("no RDMA device")) and .fix != "")'
+	rows 'map(select(.kind == "pair" and .client == "p1")) | length == 2
+		and all(.cause == "device" and .node == "p1" and (.error | contains("no RDMA device")))'
+	rows 'map(select(.kind == "pair" and .client == "p0" and (.from == "p1" or .to == "p1"))) | length == 2 and all(.cause == "connect" and .node == "p1")'
+	rows 'map(select(.kind == "pair" and .status == "measured")) | length == 2 and all(.client == "p0")'
+	rows 'map(select(.kind == "done")) | length == 3 and all(.rounds == 3)'
+}
+
+@test "another mistake of the user ends it at once, and a line says why" {
+	hosts 2
+	player 0 --slot 2 --port 1 -- write_bw --numa=xx -n 20
+	finish p0
+	ended p0 2
+	jq -es 'map(.kind) == ["player", "server", "done"] and (.[1] | .cause == "refused" and .exit == 2 and .round == -1
+		and (.error | contains("--numa")) and .fix != "")' p0.out || fail 'not so'
+	says p0.err '--numa' 'Fix: '
+}
+
 @test "round trips: one run for a pair, in microseconds; rails meet rails" {
 	local i
 	hosts 4

@@ -73,6 +73,12 @@ static void errors(void **state)
 	check_error("\"code\":\"local\",\"phase\":\"choosing the RDMA device\"", "device",
 		    OUTCOME_CLIENT);
 	check_error("\"code\":\"unavailable\",\"phase\":\"looking\"", "device", OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"phase\":\"choosing the RDMA device\"", "device",
+		    OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"phase\":\"opening the GPU\"", "device",
+		    OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"phase\":\"choosing the message sizes\"", "refused",
+		    OUTCOME_UNKNOWN);
 	check_error("\"code\":\"usage\",\"phase\":\"agreeing with the server\"", "refused",
 		    OUTCOME_UNKNOWN);
 	check_error("\"code\":\"data\",\"phase\":\"measuring\"", "data", OUTCOME_UNKNOWN);
