@@ -21,6 +21,7 @@
  *   "late_s":0.01 (begun after its slot did) "clock_s":-3.2 (the other end's clock less ours)
  *   "exit":4 "cause":"connect" | "lost" | "device" | "clock" | "refused" | "data" |
  *   "missed" (the client's host did not run when the slot began) | "other"
+ *   | "absent" (no client of that host ever came: the server's host writes the line, at its end)
  *   "node":"n2" (the end whose fault it is, where known) "error":"one line" "fix":"one line"
  *   "findings":[{"id":"paused","host":"n1","text":"…"}] (of explain; absent if there are none)
  *

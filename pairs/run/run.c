@@ -121,7 +121,7 @@ static int open_run(struct run *r)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 	for (unsigned i = 0; i < r->players.rails; i++)
 		r->seat[i] = (struct run_seat){.rail = i, .now.round = -1, .next.round = -1};
-	return run_servers_start(r);
+	return run_callers_init(r) ? -1 : run_servers_start(r);
 }
 
 /* After the first round that was played: was the slot long enough? */
@@ -146,11 +146,14 @@ static void begin_round(struct run *r, int64_t round)
 	for (r->round = before + 1; r->round <= round && r->round < (int64_t)r->time.rounds;
 	     r->round++) {
 		schedule_round(&r->schedule, (uint32_t)r->round, r->turns);
+		run_callers_round(r);
 		for (unsigned i = 0; i < r->players.rails; i++)
 			run_seat_turn(r, &r->seat[i], &r->turns[r->players.self]);
 	}
 	r->round = round;
-	if (round < (int64_t)r->time.rounds)
+	if (round >= (int64_t)r->time.rounds)
+		run_callers_round(r);
+	else
 		run_servers_round(r);
 }
 
@@ -233,6 +236,7 @@ static void release_run(struct run *r)
 	for (unsigned i = 0; i < r->servers; i++)
 		child_release(&r->server[i].child);
 	free(r->server);
+	run_callers_release(r);
 	free(r->turns);
 	schedule_release(&r->schedule);
 	players_release(&r->players);
@@ -247,6 +251,7 @@ static int run_all(struct run *r)
 		run_say_player(r, i);
 	while (play(r))
 		;
+	run_callers_say(r);
 	for (unsigned i = 0; i < r->players.rails; i++)
 		run_say_done(r, i);
 	if (fault_is(&r->fault))

@@ -59,8 +59,24 @@ struct run_server {
 	uint32_t lane;
 	struct child child;
 	int64_t started_round;
-	struct outcome last; /* of the client that it has served last */
-	char error[400];     /* why it ended, as last written */
+	uint64_t started_here_ns; /* by this host's clock */
+	struct outcome last;      /* of the client that it has served last */
+	char error[400];          /* why it ended, as last written */
+};
+
+/*
+ * Hosts that have to be clients of this one. Only their own lines say what came of that; for those
+ * that never came this host writes them, or nobody would name one that is no server in any round.
+ */
+struct run_callers {
+	bool *heard; /* of each rail and host: a client of it came, or may have been its */
+	struct run_call {
+		int64_t round;
+		uint32_t client;
+		uint32_t rails; /* a bit for each whose server waited all the slot */
+	} * call;               /* of rounds that are over */
+	size_t calls, room;
+	struct run_call now; /* of this round; round -1: none */
 };
 
 struct run {
@@ -75,6 +91,7 @@ struct run {
 	struct run_seat seat[PLAYERS_RAILS_MAX];
 	struct run_server *server;
 	unsigned servers;
+	struct run_callers callers;
 	int64_t round;          /* as timetable_round() */
 	uint64_t restarts;      /* of servers */
 	uint64_t longest_ns;    /* of the runs of the first round that was played */
@@ -99,6 +116,9 @@ void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_t
 /* A part whose run was not begun in time. */
 void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t);
 
+/* CLIENT, which had to call this host in ROUND, never did: the lines of all parts. */
+void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client);
+
 /* The corrected time. */
 uint64_t run_now_ns(const struct run *r);
 
@@ -118,3 +138,13 @@ uint64_t run_seat_due_ns(const struct run *r, const struct run_seat *s);
 int run_servers_start(struct run *r);
 void run_servers_round(struct run *r);
 void run_servers_read(struct run *r);
+
+/*
+ * Who has to call, and who has: a round begins, whose turns are in r->turns, or all are over; a
+ * client of HOST came, or may have; at the end, the lines of those that never did.
+ */
+int run_callers_init(struct run *r);
+void run_callers_round(struct run *r);
+void run_callers_heard(struct run *r, unsigned rail, uint32_t host);
+void run_callers_say(struct run *r);
+void run_callers_release(struct run *r);

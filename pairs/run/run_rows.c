@@ -130,20 +130,33 @@ void run_say_server(struct run *r, const struct run_server *s, const struct outc
 	say(r, m);
 }
 
-/* Who sends the payload in a part: the client, unless it is reversed; of a READ the other way. */
-static bool client_sends(const struct run *r, unsigned part)
+/* The run that a line is about. */
+struct pair_run {
+	int64_t round;
+	unsigned rail, part;
+	uint32_t client, server;
+};
+
+/* That of this host's client, in the turn and part T of SEAT. */
+static struct pair_run own_run(const struct run *r, const struct run_seat *seat,
+			       const struct run_turn *t)
 {
-	return r->line.to_client == (part == 1);
+	return (struct pair_run){.round = t->round,
+				 .rail = seat->rail,
+				 .part = t->part,
+				 .client = r->players.self,
+				 .server = t->turn.peer};
 }
 
-static json_t *pair_line(const struct run *r, const struct run_seat *seat, const struct run_turn *t,
-			 bool from_client)
+static json_t *pair_line(const struct run *r, const struct pair_run *p)
 {
-	const char *self = name_of(r, r->players.self), *peer = name_of(r, t->turn.peer);
-	const char *rail = r->players.rail[seat->rail];
+	const char *client = name_of(r, p->client), *server = name_of(r, p->server);
+	const char *rail = r->players.rail[p->rail];
+	/* The client sends the payload, unless it is reversed; of a READ the other way. */
+	bool from_client = r->line.to_client == (p->part == 1);
 	json_t *m = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", "pair", "run", r->id,
-			      "round", (json_int_t)t->round, "from", from_client ? self : peer,
-			      "to", from_client ? peer : self, "client", self, "alone",
+			      "round", (json_int_t)p->round, "from", from_client ? client : server,
+			      "to", from_client ? server : client, "client", client, "alone",
 			      r->asked.schedule.alone);
 
 	put_text(m, "from_rail", rail);
@@ -151,14 +164,14 @@ static json_t *pair_line(const struct run *r, const struct run_seat *seat, const
 	return m;
 }
 
-static const char *end_name(const struct run *r, const struct run_turn *t, enum outcome_end end)
+static const char *end_name(const struct run *r, const struct pair_run *p, enum outcome_end end)
 {
 	if (end == OUTCOME_UNKNOWN)
 		return NULL;
-	return name_of(r, end == OUTCOME_CLIENT ? r->players.self : t->turn.peer);
+	return name_of(r, end == OUTCOME_CLIENT ? p->client : p->server);
 }
 
-static void put_findings(const struct run *r, const struct run_turn *t, const struct outcome *o,
+static void put_findings(const struct run *r, const struct pair_run *p, const struct outcome *o,
 			 json_t *m)
 {
 	json_t *list = json_array();
@@ -167,7 +180,7 @@ static void put_findings(const struct run *r, const struct run_turn *t, const st
 		const struct outcome_finding *f = &o->finding[i];
 		json_t *to = json_pack("{s:s, s:s}", "id", f->id, "text", f->text);
 
-		put_text(to, "host", end_name(r, t, f->end));
+		put_text(to, "host", end_name(r, p, f->end));
 		json_array_append_new(list, to);
 	}
 	if (o->findings)
@@ -178,7 +191,8 @@ static void put_findings(const struct run *r, const struct run_turn *t, const st
 void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,
 		  const struct outcome *o, double ahead_s)
 {
-	json_t *m = pair_line(r, seat, t, client_sends(r, t->part));
+	const struct pair_run run = own_run(r, seat, t);
+	json_t *m = pair_line(r, &run);
 	bool cut = o->has_value && o->interrupted;
 
 	put_text(m, "status", !o->has_value ? "failed" : cut ? "cut" : "measured");
@@ -191,23 +205,41 @@ void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_t
 		json_object_set_new(m, "clock_s", seconds(ahead_s));
 	if (!o->has_value)
 		json_object_set_new(m, "exit", json_integer(o->exit));
-	put_text(m, "node", o->cause ? end_name(r, t, o->fault) : NULL);
+	put_text(m, "node", o->cause ? end_name(r, &run, o->fault) : NULL);
 	put_problem(m, o);
-	put_findings(r, t, o, m);
+	put_findings(r, &run, o, m);
+	say(r, m);
+}
+
+/* That there was no run P, for CAUSE, which is the fault of its client's host. */
+static void say_no_run(struct run *r, const struct pair_run *p, const char *cause,
+		       const char *error)
+{
+	json_t *m = pair_line(r, p);
+
+	put_text(m, "status", "failed");
+	put_text(m, "cause", cause);
+	put_text(m, "node", name_of(r, p->client));
+	put_text(m, "error", error);
 	say(r, m);
 }
 
 void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t)
 {
-	json_t *m = pair_line(r, seat, t, client_sends(r, t->part));
+	const struct pair_run run = own_run(r, seat, t);
 
 	seat->missed++;
-	put_text(m, "status", "failed");
-	put_text(m, "cause", r->late_cause);
-	put_text(m, "node", name_of(r, r->players.self));
-	put_text(m, "error",
-		 strcmp(r->late_cause, "clock") == 0
-			 ? "its clock was wrong: it came to this slot too late"
-			 : "it did not run when this slot began");
-	say(r, m);
+	say_no_run(r, &run, r->late_cause,
+		   strcmp(r->late_cause, "clock") == 0
+			   ? "its clock was wrong: it came to this slot too late"
+			   : "it did not run when this slot began");
+}
+
+void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client)
+{
+	struct pair_run run = {
+		.round = round, .rail = rail, .client = client, .server = r->players.self};
+
+	for (; run.part < r->time.parts; run.part++)
+		say_no_run(r, &run, "absent", "it did not call, in this slot or any other");
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/units.h"
+#include "base/clock.h"
 #include "run.h"
 
 #define SERVERS_MAX   64
@@ -23,6 +23,7 @@ static int start_server(struct run *r, struct run_server *s)
 	struct program_words words;
 
 	s->started_round = r->round;
+	s->started_here_ns = clock_utc_ns();
 	s->last = (struct outcome){0};
 	program_line_write(&r->line, &call, &words);
 	return child_start(&s->child, words.argv, &r->fault);
@@ -66,21 +67,26 @@ static uint32_t partner_in(struct run *r, int64_t round, uint32_t nobody)
 }
 
 /*
- * A client told its clock, but not its name. If its clock is right, it is who meets this host in
- * the round of that time; if this host's is, or if the client has corrected its own, in this round.
+ * A client of S told its clock, but not its name. If its clock is right, it is who meets this host
+ * in the round of that time; if this host's is, or if the client has corrected its own, in this
+ * round. Of one that failed before it told its clock only the time of its end is known, which may
+ * be a little after its round.
  */
-static void hear_client(struct run *r, const struct outcome *o)
+static void hear_client(struct run *r, const struct run_server *s)
 {
-	int64_t round = timetable_round(&r->time, (uint64_t)o->client_ns);
+	const struct outcome *o = &s->last;
+	bool told = o->client_ns && o->server_ns;
+	int64_t round = told ? timetable_round(&r->time, (uint64_t)o->client_ns) : r->round - 1;
 	struct timetable_vote v;
 
-	if (!o->client_ns || !o->server_ns)
-		return;
 	v.peer = partner_in(r, round, SCHEDULE_NOBODY);
 	v.or_peer = partner_in(r, r->round, v.peer);
+	run_callers_heard(r, s->rail, v.peer);
+	run_callers_heard(r, s->rail, v.or_peer);
+	if (!told || v.peer == SCHEDULE_NOBODY)
+		return;
 	v.ahead_s = (double)(o->client_ns - o->server_ns) / 1e9;
-	if (v.peer != SCHEDULE_NOBODY)
-		run_hear_clock(r, &v);
+	run_hear_clock(r, &v);
 }
 
 /* Read the documents of the clients that S has served since; the last one may be of its own end. */
@@ -90,7 +96,7 @@ static void read_documents(struct run *r, struct run_server *s)
 
 	while (s->child.said_n && (end = strchr(line, '\n'))) {
 		outcome_read(&s->last, line, (size_t)(end - line), r->line.latency);
-		hear_client(r, &s->last);
+		hear_client(r, s);
 		line = end + 1;
 	}
 	child_skip_lines(&s->child);

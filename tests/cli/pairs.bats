@@ -86,13 +86,42 @@ finish_all() {
 		| length == 20 and all(.status == "measured")
 		and all((.value < 0.11) == (.from == "p1"))
 		and all(if .from == "p6" or .to == "p6" then .cause == "clock" and (.clock_s | fabs) > 4 and .node == "p6" else has("cause") | not end)'
-	rows 'map(select(.kind == "pair" and (.from == "p2" or .to == "p2"))) | length > 0 and all(.status == "failed" and (.client == "p4" or (.cause == "connect" and .node == "p2")))'
-	rows 'map(select(.kind == "pair" and .client == "p4")) | length > 0 and all(.cause == "device" and .node == "p4" and (.error | contains("is DOWN")) and .fix != "")'
+	rows 'map(select(.kind == "pair" and (.from == "p2" or .to == "p2"))) | length > 0 and all(.status == "failed" and
+		(.client == "p4" or (.cause == (if .client == "p2" then "absent" else "connect" end) and .node == "p2")))'
+	rows 'map(select(.kind == "pair" and .client == "p4" and .cause != "absent")) | length > 0 and all(.cause == "device" and .node == "p4" and (.error | contains("is DOWN")) and .fix != "")'
 	rows 'any(.kind == "server" and .host == "p4" and .cause == "device")'
 	rows 'map(select(.kind == "pair" and .client == "p5" and .cause == "missed")) | length > 0 and all(.node == "p5")'
 	rows 'map(select(.kind == "pair" and .cause == "missed" and .node != "p5")) == []'
-	rows 'map(select(.kind == "pair" and .round > 3 and (.to == "p3" or .from == "p3") and .client != "p4")) | all(.cause == "connect" and .node == "p3")'
+	rows 'map(select(.kind == "pair" and .round > 3 and (.to == "p3" or .from == "p3") and .client != "p4")) | all(.cause == (if .client == "p3" then "absent" else "connect" end) and .node == "p3")'
 	says p6.err 'clock is' 'behind'
+}
+
+@test "one that never came and is a client only: those that waited for it write its lines, and no other's" {
+	local i
+	hosts 3
+	export SIMVERBS_DEVICES='sim count=2 link=ib lid=5'
+	awk -F: '{ print $1 ":" $2 + NR - 1 }' hosts >apart # two servers on each
+	mv apart hosts
+	for i in 1 2; do player $i --schedule full --rails sim0,sim1 --slot 4 -- read_bw -n 20; done
+	finish_all 3
+	for i in 1 2; do ended p$i 0; done
+	rows '[.[] | select(.kind == "pair" and .client == "p0")] | length == 8 and (map([.from, .to, .from_rail]) | unique | length == 8)
+		and all(.status == "failed" and .cause == "absent" and .node == "p0" and .round >= 0 and .from_rail == .to_rail and .error != "")'
+	rows '[.[] | select(.cause == "absent") | .client] | unique == ["p0"]'
+	for i in 1 2; do jq -es '.[-2:] | all(.kind == "done")' p$i.out; done
+}
+
+@test "a signal: one that used none of the slots that are over is absent; one whose slots are to come is not" {
+	hosts 4
+	printf '%s\n' '0 p0 p2' '1 p2 p3' '998 p0 p2' '999 p1 p2' >rounds
+	player 2 --schedule file=rounds --slot 1 -- write_bw -n 20
+	until_round 2 1 # p2 is the client
+	kill -TERM "${pid[p2]}"
+	finish p2
+	ended p2 143
+	rows 'map(select(.cause == "absent")) | length == 2 and all(.client == "p0" and .node == "p0" and .round == 0)
+		and (map(.from) | sort == ["p0", "p2"])'
+	rows '.[-1].kind == "done"'
 }
 
 @test "a device that one host lacks is that host's: it plays on, and says so as a server and as a client" {
@@ -105,7 +134,7 @@ finish_all() {
 	for i in 0 1 2; do ended p$i 0; done
 	rows 'map(select(.kind == "server")) | length == 1 and all(.host == "p1" and .round == -1 and .exit == 2 and .cause == "device"
 		and (.error | contains("no RDMA device")) and .fix != "")'
-	rows 'map(select(.kind == "pair" and .client == "p1")) | length == 2
+	rows 'map(select(.kind == "pair" and .client == "p1" and .cause != "absent")) | length == 2
 		and all(.cause == "device" and .node == "p1" and (.error | contains("no RDMA device")))'
 	rows 'map(select(.kind == "pair" and .client == "p0" and (.from == "p1" or .to == "p1"))) | length == 2 and all(.cause == "connect" and .node == "p1")'
 	rows 'map(select(.kind == "pair" and .status == "measured")) | length == 2 and all(.client == "p0")'
