@@ -51,6 +51,7 @@ struct run_seat {
 	double late_s;
 	uint64_t missed; /* runs that were not begun in time */
 	bool told;       /* it was interrupted */
+	bool over;       /* its slot is over: what was left of the turn was missed, as is written */
 };
 
 /* A server of the program, which stays. */

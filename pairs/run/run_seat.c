@@ -27,11 +27,12 @@ void run_seat_turn(struct run *r, struct run_seat *s, const struct schedule_turn
 
 	if (t->round >= 0)
 		skip_parts(r, s, t);
-	if (s->client.pid && s->now.round >= 0) { /* what is left of the earlier turn is over */
+	if (s->client.pid && s->now.round >= 0 && !s->over) {
 		struct run_turn rest = s->now;
 
 		rest.part++;
 		skip_parts(r, s, &rest);
+		s->over = true;
 	}
 	*t = (struct run_turn){.round = turn->client ? r->round : -1, .turn = *turn};
 }
@@ -58,7 +59,7 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 	s->began_here_ns = (int64_t)clock_utc_ns();
 	s->cut_ns = begin_ns + timetable_cut_ns(&r->time);
 	s->end_ns = begin_ns + part_ns;
-	s->told = false;
+	s->told = s->over = false;
 	if (child_start(&s->client, words.argv, &f)) {
 		struct outcome o = {.exit = 1, .cause = "other", .fault = OUTCOME_CLIENT};
 
@@ -113,7 +114,7 @@ static void client_ended(struct run *r, struct run_seat *s, int status)
 		r->longest_ns = took_ns;
 	run_say_pair(r, s, &s->now, &o, ahead_s);
 	s->now.part++;
-	if (s->next.round >= 0) {
+	if (s->over) {
 		s->now = s->next;
 		s->next.round = -1;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* When a seat is to be looked at again: a client that does not end costs no CPU time. */
+/* When a seat is to be looked at again, and what it writes of a client that does not end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,13 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
 #include "../../pairs/run/run.h"
 
 #define S UINT64_C(1000000000)
@@ -51,12 +58,62 @@ static void nothing_is_due_between_rounds(void **state)
 	assert_int_equal(run_seat_due_ns(&run, &seat), UINT64_MAX);
 }
 
+/* Step SEAT until its client is gone, and read what was written meanwhile into TEXT. */
+static void written_until_gone(struct run *r, struct run_seat *seat, char *text, size_t size)
+{
+	int out = dup(STDOUT_FILENO), file = memfd_create("lines", MFD_CLOEXEC);
+	ssize_t n;
+
+	fflush(stdout);
+	assert_true(out >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+	for (int rounds = 0; rounds < 3; rounds++, r->round++)
+		run_seat_turn(r, seat, &(struct schedule_turn){.peer = SCHEDULE_NOBODY});
+	while (seat->client.pid)
+		run_seat_step(r, seat);
+	run_seat_step(r, seat);
+	dup2(out, STDOUT_FILENO);
+	n = pread(file, text, size - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	close(out);
+	close(file);
+}
+
+/* A client that is still there when other rounds begin: each part of its turn has one line. */
+static void one_line_for_each_part(void **state)
+{
+	struct host hosts[2] = {{.name = "n0"}, {.name = "n1"}};
+	struct run r = {.players = {.hosts = {.host = hosts, .n = 2}, .rails = 1},
+			.time = {.start_ns = clock_utc_ns() - 9 * S, .slot_ns = S, .rounds = 20},
+			.round = 6,
+			.late_cause = "missed"};
+	struct run_seat seat = {.now = {.round = 5, .turn = {.peer = 1, .client = true}},
+				.next.round = -1};
+	char text[4096];
+	unsigned lines = 0;
+
+	(void)state;
+	r.time.parts = 2;
+	seat.client = (struct child){
+		.pid = fork(), .fd = -1, .errors = memfd_create("errors", MFD_CLOEXEC)};
+	if (!seat.client.pid)
+		_exit(1);
+	written_until_gone(&r, &seat, text, sizeof(text));
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_int_equal(lines, 2);
+	assert_non_null(strstr(text, "\"cause\":\"missed\""));
+	assert_non_null(strstr(text, "\"from\":\"n0\",\"to\":\"n1\""));
+	assert_int_equal(seat.missed, 1);
+	assert_true(seat.now.round < 0 && seat.next.round < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(due_when_it_is_to_be_interrupted_then_killed),
 		cmocka_unit_test(looked_at_seldom_if_killed_and_still_there),
 		cmocka_unit_test(nothing_is_due_between_rounds),
+		cmocka_unit_test(one_line_for_each_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
