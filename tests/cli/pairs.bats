@@ -151,6 +151,28 @@ finish_all() {
 	says p0.err '--numa' 'Fix: '
 }
 
+@test "what the runs of a slow one found is in its lines, and names it, whichever end it is" {
+	local i tree=$PWD/sys counter end=$((SECONDS + deadline))
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'the counters of a real port cannot be set'
+	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$tree" || skip 'no simverbs-sysfs here'
+	counter=$(echo "$tree"/class/infiniband/*/ports/1/counters/symbol_error)
+	hosts 3
+	for i in 0 2; do player $i --schedule full --slot 6 -- write_bw -s 4k -D 1; done
+	SIMVERBS_GBPS=0.1 RDMARK_SYSFS=$tree SIMVERBS_SYSFS=$tree player 1 --schedule full --slot 6 -- write_bw -s 4k -D 1
+	for ((i = 0; ; i += 20)); do # they grow in each of its runs
+		! grep -q '"kind":"done"' p1.out || break
+		((SECONDS < end)) || fail 'p1 does not end'
+		printf %s "$i" 1<>"$counter"
+		read -r -t 0.02 <> <(:) || true
+	done
+	finish_all 3
+	rows 'map(select(.kind == "pair")) | length == 6 and all(.status == "measured")
+		and (map(select(.from == "p1" or .to == "p1")) | length == 4 and all(.findings[0] | .id == "link_errors" and .host == "p1"
+			and (.text | contains("symbols or frames with errors"))))
+		and (map(select(.from != "p1" and .to != "p1")) | length == 2 and all((.findings // []) | all(.id != "link_errors")))'
+	rows 'map(select(.kind == "pair" and .from == "p1")) | all(.value < 0.11)'
+}
+
 @test "round trips: one run for a pair, in microseconds; rails meet rails" {
 	local i
 	hosts 4
@@ -200,6 +222,25 @@ finish_all() {
 	player 1 --slot 1 --one-way -- write_bw -n 1000000000
 	finish_all 2
 	rows 'map(select(.kind == "pair")) | length == 1 and all(.status == "cut" and .value > 0.2 and (has("cause") | not))'
+}
+
+# On a machine that others keep busy longer slots show the same: what a player needs does not grow with them.
+# bats test_tags=long
+@test "64 players on one machine begin their runs in time, and need less than 1 % of a CPU each" {
+	local slot i
+	not_sanitized '128 programs at a time'
+	for slot in 0.5 1 2; do
+		rm -f p*.out p*.err
+		hosts 64
+		begin=$((EPOCHSECONDS + 10 + ${slot%.*} * 10))
+		for ((i = 0; i < 64; i++)); do player $i --schedule random=3 --slot $slot -- write_bw -n 20; done
+		finish_all 64
+		for ((i = 0; i < 64; i++)); do ended p$i 0; done
+		rows 'map(select(.kind == "pair" and .cause != "absent")) | length == 3 * 32 * 2'
+		jq -es '(map(select(.kind == "pair" and .cause == "missed")) | length / 192 < 0.02)
+			and (map(select(.kind == "done")) | length == 64 and all(.cpu_s / (3 * $slot) < 0.01))' --argjson slot $slot p*.out && return
+	done
+	fail "missed, or CPU time: $(jq -cs 'map(select(.kind == "done") | [.missed, .cpu_s])' p*.out)"
 }
 
 @test "nobody reads the lines: the player ends" {
