@@ -69,24 +69,21 @@ static uint32_t partner_in(struct run *r, int64_t round, uint32_t nobody)
 /*
  * A client of S told its clock, but not its name. If its clock is right, it is who meets this host
  * in the round of that time; if this host's is, or if the client has corrected its own, in this
- * round. Of one that failed before it told its clock only the time of its end is known, which may
- * be a little after its round.
+ * round. Either has come, then; or who met this host in the round before, if its document is late.
  */
 static void hear_client(struct run *r, const struct run_server *s)
 {
 	const struct outcome *o = &s->last;
-	bool told = o->client_ns && o->server_ns;
-	int64_t round = told ? timetable_round(&r->time, (uint64_t)o->client_ns) : r->round - 1;
 	struct timetable_vote v;
 
-	v.peer = partner_in(r, round, SCHEDULE_NOBODY);
+	v.peer = partner_in(r, timetable_round(&r->time, (uint64_t)o->client_ns), SCHEDULE_NOBODY);
 	v.or_peer = partner_in(r, r->round, v.peer);
+	v.ahead_s = (double)(o->client_ns - o->server_ns) / 1e9;
 	run_callers_heard(r, s->rail, v.peer);
 	run_callers_heard(r, s->rail, v.or_peer);
-	if (!told || v.peer == SCHEDULE_NOBODY)
-		return;
-	v.ahead_s = (double)(o->client_ns - o->server_ns) / 1e9;
-	run_hear_clock(r, &v);
+	run_callers_heard(r, s->rail, partner_in(r, r->round - 1, SCHEDULE_NOBODY));
+	if (o->client_ns && o->server_ns && v.peer != SCHEDULE_NOBODY)
+		run_hear_clock(r, &v);
 }
 
 /* Read the documents of the clients that S has served since; the last one may be of its own end. */

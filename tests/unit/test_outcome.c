@@ -75,8 +75,7 @@ static void errors(void **state)
 	check_error("\"code\":\"unavailable\",\"phase\":\"looking\"", "device", OUTCOME_CLIENT);
 	check_error("\"code\":\"usage\",\"phase\":\"choosing the RDMA device\"", "device",
 		    OUTCOME_CLIENT);
-	check_error("\"code\":\"usage\",\"phase\":\"opening the GPU\"", "device",
-		    OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"phase\":\"opening the GPU\"", "device", OUTCOME_CLIENT);
 	check_error("\"code\":\"usage\",\"phase\":\"choosing the message sizes\"", "refused",
 		    OUTCOME_UNKNOWN);
 	check_error("\"code\":\"usage\",\"phase\":\"agreeing with the server\"", "refused",
