@@ -16,6 +16,7 @@
 #define PASSES      3
 #define NOISE_CELLS 200000 /* that the noise is computed from */
 #define NOISE_LEAST 6
+#define MOST_LOST   4.  /* with less than this part left, the estimate is not made larger */
 #define FEW_CELLS   50  /* of so few cells nobody can say that there is little noise: */
 #define NOISE_FEW   .02 /* it is taken as this at least */
 
@@ -127,14 +128,14 @@ static float known(float level)
 
 /*
  * What the levels that were taken out of N cells have taken of their noise with them: with each
- * player two, of five nodes half of the freedom.
+ * player two, of five nodes half of the freedom. INFINITY: all of it, as of three nodes.
  */
 static double lost_freedom(const struct work *w, size_t n)
 {
 	uint32_t aside, players = count_players(w, &aside);
 	double left = (double)n - 2. * (players - aside);
 
-	return sqrt((double)n / fmax(left, (double)n / 4));
+	return left > 0 ? sqrt((double)n / fmax(left, (double)n / MOST_LOST)) : INFINITY;
 }
 
 /*
@@ -159,7 +160,7 @@ static void find_noise(struct level *l, const struct work *w)
 				fabsf(w->x[i] / (float)l->normal / fminf(sends, receives) - 1);
 	}
 	freedom = lost_freedom(w, n);
-	if (n < NOISE_LEAST) {
+	if (n < NOISE_LEAST || isinf(freedom)) {
 		freedom = 1;
 		n = collect(w, w->rules->limit * l->normal, false);
 		for (size_t i = 0; i < n; i++)

@@ -124,6 +124,36 @@ static void read_findings(struct outcome *o, const json_t *list)
 	}
 }
 
+/* The end that TEXT is about: the only one that it names. */
+static enum outcome_end end_in(const char *text)
+{
+	bool client = strstr(text, "client"), server = strstr(text, "server");
+
+	if (client == server)
+		return OUTCOME_UNKNOWN;
+	return client ? OUTCOME_CLIENT : OUTCOME_SERVER;
+}
+
+/*
+ * What held the run back, as a finding, if that is certain and nothing went wrong. The link is what
+ * should hold it back; what the user asked for is no finding.
+ */
+static void read_limit(struct outcome *o, const json_t *limit)
+{
+	static const char *const good[] = {"link", "schedule", "window", "unknown", NULL};
+	const char *by = text_of(limit, "bound_by"), *text = text_of(limit, "text");
+	struct outcome_finding *to = o->finding;
+
+	if (o->findings || !*by || !*text || !json_is_true(json_object_get(limit, "certain")) ||
+	    starts_with(by, good))
+		return;
+	text_copy(to->id, sizeof(to->id), "limited_by_");
+	text_add(to->id, sizeof(to->id), "%.20s", by);
+	text_copy(to->text, sizeof(to->text), text);
+	to->end = end_in(to->text);
+	o->findings = 1;
+}
+
 /* Nanoseconds of an END's clock; 0: unknown. */
 static int64_t clock_of(const json_t *end)
 {
@@ -146,6 +176,7 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 	o->client_ns = clock_of(json_object_get(ends, "client"));
 	o->server_ns = clock_of(json_object_get(ends, "server"));
 	read_findings(o, json_object_get(last, "diagnosis"));
+	read_limit(o, json_object_get(last, "limit"));
 	if (json_is_object(error))
 		read_error(o, error);
 }

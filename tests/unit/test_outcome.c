@@ -45,6 +45,41 @@ static void a_figure(void **state)
 	assert_false(o.has_value);
 }
 
+static struct outcome limited(const char *limit, const char *diagnosis)
+{
+	char document[512];
+
+	snprintf(document, sizeof(document),
+		 "{\"results\":[{\"bandwidth_gbps\":9,\"diagnosis\":[%s],\"limit\":{%s}}]}",
+		 diagnosis, limit);
+	return ended(document, 0, "", false);
+}
+
+/* What certainly held a run back is a finding, unless it is the link, or a worse one is there. */
+static void what_limits_it(void **state)
+{
+	static const char pcie[] = "\"bound_by\":\"pcie\",\"certain\":true,"
+				   "\"text\":\"limited by the PCIe link of the server (x8)\"";
+	struct outcome o = limited(pcie, "");
+
+	(void)state;
+	assert_int_equal(o.findings, 1);
+	assert_string_equal(o.finding[0].id, "limited_by_pcie");
+	assert_string_equal(o.finding[0].text, "limited by the PCIe link of the server (x8)");
+	assert_int_equal(o.finding[0].end, OUTCOME_SERVER);
+	o = limited(pcie, "{\"code\":\"paused\",\"level\":\"warn\",\"text\":\"paused\"}");
+	assert_int_equal(o.findings, 1);
+	assert_string_equal(o.finding[0].id, "paused");
+	o = limited("\"bound_by\":\"pcie\",\"certain\":false,\"text\":\"may be\"", "");
+	assert_int_equal(o.findings, 0);
+	o = limited("\"bound_by\":\"link\",\"certain\":true,\"text\":\"the link\"", "");
+	assert_int_equal(o.findings, 0);
+	o = limited("\"bound_by\":\"pcie\",\"certain\":true,\"text\":\"of both\"", "");
+	assert_int_equal(o.finding[0].end, OUTCOME_UNKNOWN);
+	o = limited("\"bound_by\":1,\"certain\":true,\"text\":[]", "");
+	assert_int_equal(o.findings, 0);
+}
+
 static void check_error(const char *error, const char *cause, enum outcome_end fault)
 {
 	char document[512];
@@ -225,9 +260,13 @@ static void command_lines_that_cannot_be(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_figure),      cmocka_unit_test(errors),
-		cmocka_unit_test(no_document),   cmocka_unit_test(any_document_is_read),
-		cmocka_unit_test(command_lines), cmocka_unit_test(command_lines_that_cannot_be),
+		cmocka_unit_test(a_figure),
+		cmocka_unit_test(what_limits_it),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(no_document),
+		cmocka_unit_test(any_document_is_read),
+		cmocka_unit_test(command_lines),
+		cmocka_unit_test(command_lines_that_cannot_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
