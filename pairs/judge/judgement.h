@@ -46,6 +46,7 @@ struct judgement {
 	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
 	bool *lost;      /* players whose figures are not judged */
 	bool *nobody;    /* all false */
+	char *hosts;     /* of each host: room for what a writer finds out of it */
 	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
 	double usual;    /* the median of all latencies, in us */
 	bool any_loaded; /* X is of full rounds; otherwise of pairs alone */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What each kind of suspect is called, and what to do about it. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "judge.h"
 
@@ -91,50 +91,48 @@ enum {
 	HOST_LOST
 };
 
-static void set_host(const struct judgement *j, char *hosts, uint32_t player, char state)
+static void set_host(const struct judgement *j, uint32_t player, char state)
 {
-	char *to = &hosts[j->body->player[player].host];
+	char *to = &j->hosts[j->body->player[player].host];
 
 	*to = *to > state ? *to : state;
 }
 
 /* An end of a bad pair that has too few other partners may be the cause, or not. */
-static void set_ends(const struct judgement *j, char *hosts, const struct suspect *s)
+static void set_ends(const struct judgement *j, const struct suspect *s)
 {
 	if (!level_is_known(&j->level, MATRIX_SEND, s->a))
-		set_host(j, hosts, s->a, HOST_UNDECIDED);
+		set_host(j, s->a, HOST_UNDECIDED);
 	if (!level_is_known(&j->level, MATRIX_RECEIVE, s->b))
-		set_host(j, hosts, s->b, HOST_UNDECIDED);
+		set_host(j, s->b, HOST_UNDECIDED);
 }
 
 struct judge_count judge_count(const struct judgement *j)
 {
 	const struct body *b = j->body;
 	struct judge_count c = {0};
-	char *hosts = calloc((size_t)b->hosts.count + 1, 1);
 
-	for (uint32_t i = 0; i < j->m.cells && hosts; i++) {
+	memset(j->hosts, HOST_UNKNOWN, b->hosts.count);
+	for (uint32_t i = 0; i < j->m.cells; i++) {
 		if (!j->m.cell[i].measured)
 			continue;
-		set_host(j, hosts, j->m.cell[i].from, HOST_GOOD);
-		set_host(j, hosts, j->m.cell[i].to, HOST_GOOD);
+		set_host(j, j->m.cell[i].from, HOST_GOOD);
+		set_host(j, j->m.cell[i].to, HOST_GOOD);
 	}
-	for (uint32_t i = 0; i < j->suspects.count && hosts; i++) {
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 
 		if (s->b == SUSPECT_NONE)
-			set_host(j, hosts, s->a,
-				 suspect_is_lost(s->kind) ? HOST_LOST : HOST_SUSPECT);
+			set_host(j, s->a, suspect_is_lost(s->kind) ? HOST_LOST : HOST_SUSPECT);
 		else if (s->kind != SUSPECT_GROUP)
-			set_ends(j, hosts, s);
+			set_ends(j, s);
 	}
-	for (uint32_t i = 0; i < b->hosts.count && hosts; i++) {
-		c.good += hosts[i] == HOST_GOOD;
-		c.suspect += hosts[i] == HOST_SUSPECT;
-		c.lost += hosts[i] == HOST_LOST;
+	for (uint32_t i = 0; i < b->hosts.count; i++) {
+		c.good += j->hosts[i] == HOST_GOOD;
+		c.suspect += j->hosts[i] == HOST_SUSPECT;
+		c.lost += j->hosts[i] == HOST_LOST;
 	}
 	c.undecided = b->hosts.count - c.good - c.suspect - c.lost;
-	free(hosts);
 	return c;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Writes the hosts of suspects, and what to measure again. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "judge.h"
 
@@ -8,38 +8,36 @@
 
 /*
  * Mark the hosts that are suspects themselves; LOADED: also those that are slow only under load,
- * which is the network's fault. Returns NULL if there is no memory.
+ * which is the network's fault.
  */
-static bool *suspect_hosts(const struct judgement *j, bool loaded)
+static char *suspect_hosts(const struct judgement *j, bool loaded)
 {
-	bool *hosts = calloc((size_t)j->body->hosts.count + 1, sizeof(*hosts));
-
-	for (uint32_t i = 0; i < j->suspects.count && hosts; i++) {
+	memset(j->hosts, false, j->body->hosts.count);
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 
 		if (s->b == SUSPECT_NONE && (loaded || s->proof != SUSPECT_LOAD))
-			hosts[j->body->player[s->a].host] = true;
+			j->hosts[j->body->player[s->a].host] = true;
 	}
-	return hosts;
+	return j->hosts;
 }
 
 void judge_suspects(FILE *to, const struct judgement *j)
 {
-	bool *hosts = suspect_hosts(j, false);
+	char *hosts = suspect_hosts(j, false);
 	const struct body *b = j->body;
 
-	for (uint32_t i = 0; i < j->m.players && hosts; i++) {
+	for (uint32_t i = 0; i < j->m.players; i++) {
 		uint32_t host = b->player[i].host;
 
 		if (hosts[host])
 			fprintf(to, "%s\n", b->hosts.text[host]);
 		hosts[host] = false;
 	}
-	free(hosts);
 }
 
 /* Print a line for the host of PLAYER with each of a few good hosts, the next ones after it. */
-static void print_with_good(FILE *to, const struct judgement *j, const bool *hosts, uint32_t player)
+static void print_with_good(FILE *to, const struct judgement *j, const char *hosts, uint32_t player)
 {
 	const struct body *b = j->body;
 	uint32_t n = j->m.players, last = b->player[player].host;
@@ -57,11 +55,11 @@ static void print_with_good(FILE *to, const struct judgement *j, const bool *hos
 
 void judge_retest(FILE *to, const struct judgement *j)
 {
-	bool *hosts = suspect_hosts(j, true);
+	char *hosts = suspect_hosts(j, true);
 	const struct body *b = j->body;
 	uint32_t last = BODY_NONE, pairs = 0;
 
-	for (uint32_t i = 0; i < j->suspects.count && hosts; i++) {
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 
 		if (s->kind == SUSPECT_GROUP || s->proof == SUSPECT_LOAD)
@@ -75,5 +73,4 @@ void judge_retest(FILE *to, const struct judgement *j)
 			print_with_good(to, j, hosts, s->a);
 		last = s->b == SUSPECT_NONE ? b->player[s->a].host : BODY_NONE;
 	}
-	free(hosts);
 }
