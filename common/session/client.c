@@ -96,9 +96,9 @@ static int receive_answer(struct queue *q, json_t **m)
 {
 	q->place = 0;
 	for (;;) {
-		int rc = q->place
-				 ? receive_in_line(q, m)
-				 : oob_recv(&q->link->oob, m, link_deadline(q->link), &q->p->fault);
+		struct message_wait wait = message_wait(q->link->timeout_ns);
+		int rc = q->place ? receive_in_line(q, m)
+				  : message_next(&q->link->oob, &wait, m, &q->p->fault);
 
 		if (rc)
 			return -1;

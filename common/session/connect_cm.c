@@ -70,7 +70,7 @@ struct cm_progress {
 	struct pollfd *p; /* for the signals, the peer, and each worker */
 	uint64_t said_ns; /* time of the last message to the peer */
 	uint64_t deadline_ns, latest_ns; /* without progress; of all */
-	unsigned up; /* QPs, of all workers */
+	unsigned up;                     /* QPs, of all workers */
 };
 
 static void extend_deadline(struct cm_progress *u)
@@ -98,7 +98,7 @@ static int handle_peer(struct cm_progress *u)
 	else if (!message_is(m, "alive"))
 		fault_raise(ep->fault, FAULT_PEER, 0,
 			    "the peer broke the protocol while the QPs were connected");
-	else if (u->qps) /* the client decides how long to try: wait on */
+	else if (u->qps && !u->link->stop->signal) /* the client decides how long to try: wait on */
 		extend_deadline(u);
 	json_decref(m);
 	return fault_is(ep->fault) ? -1 : 0;
@@ -178,7 +178,7 @@ int connect_cm(struct endpoint *ep, struct link *l, json_t **qps)
 		.qps = qps,
 		.said_ns = clock_now_ns(),
 		.deadline_ns = link_deadline(l),
-		.latest_ns = clock_now_ns() + OOB_ALIVE_ONLY_NS,
+		.latest_ns = clock_now_ns() + MESSAGE_ALIVE_ONLY_NS,
 	};
 	int rc;
 

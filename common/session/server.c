@@ -111,14 +111,16 @@ static int follow_client(struct session *s, bool *more)
 {
 	struct measure *ms = &s->ms;
 	struct link *l = ms->link;
+	bool may_repeat = false; /* "repeated" ends a series of rounds, so there must be one */
 
 	for (;;) {
+		struct message_wait wait = message_wait(l->timeout_ns);
 		json_t *m = NULL;
 		int rc;
 
 		fault_phase(ms->fault, "waiting for the client's next round");
 		if (report_check_room(ms->report, ms->fault) ||
-		    oob_recv(&l->oob, &m, link_deadline(l), ms->fault))
+		    message_next(&l->oob, &wait, &m, ms->fault))
 			return -1;
 		if (message_is(m, "round") || message_is(m, "task"))
 			s->stage = SESSION_MEASURING;
@@ -130,18 +132,17 @@ static int follow_client(struct session *s, bool *more)
 			rc = stop_raise(l->stop, ms->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
 			rc = measure_one_round(ms, m);
-		else if (message_is(m, "repeated"))
+		else if (message_is(m, "repeated") && may_repeat)
 			rc = measure_read_repeated(ms, m);
 		else if (message_is(m, "task"))
 			rc = measure_answer_task(ms, m);
 		else if (message_is(m, "error"))
 			rc = message_raise(m, ms->fault);
-		else if (message_is(m, "alive"))
-			rc = 0;
 		else
 			rc = fault_raise(ms->fault, FAULT_PEER, 0,
 					 "the client sent an unexpected message instead of a "
 					 "round");
+		may_repeat = message_is(m, "round");
 		json_decref(m);
 		if (rc)
 			return rc < 0 ? -1 : 0;

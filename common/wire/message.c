@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "wire/fields.h"
 
 #define NUMBER_24 0xffffffu
@@ -153,17 +154,55 @@ int message_raise(const json_t *m, struct fault *f)
 	return -1;
 }
 
+struct message_wait message_wait(uint64_t timeout_ns)
+{
+	uint64_t now = clock_now_ns();
+
+	return (struct message_wait){.timeout_ns = timeout_ns,
+				     .deadline_ns = now + timeout_ns,
+				     .alive_until_ns = now + MESSAGE_ALIVE_ONLY_NS};
+}
+
+/* The peer is alive, so it gets more time; but not after a signal here, and not for ever. */
+static int extend_wait(const struct oob *o, struct message_wait *w, struct fault *f)
+{
+	uint64_t now = clock_now_ns();
+
+	if (o->stop && o->stop->signal)
+		return 0;
+	w->deadline_ns = now + w->timeout_ns;
+	if (now < w->alive_until_ns)
+		return 0;
+	return fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%s has sent only \"alive\" for %s",
+			   o->peer, units_ns(MESSAGE_ALIVE_ONLY_NS).text);
+}
+
+int message_next(struct oob *o, struct message_wait *w, json_t **m, struct fault *f)
+{
+	while (oob_recv(o, m, w->deadline_ns, f) == 0) {
+		if (!message_is(*m, "alive"))
+			return 0;
+		json_decref(*m);
+		*m = NULL;
+		if (extend_wait(o, w, f))
+			return -1;
+	}
+	return -1;
+}
+
 int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout_ns,
 		   struct fault *f)
 {
+	struct message_wait w = message_wait(timeout_ns);
+
 	for (;;) {
-		if (oob_recv(o, m, clock_now_ns() + timeout_ns, f))
+		if (message_next(o, &w, m, f))
 			return -1;
 		if (message_is(*m, type))
 			return 0;
 		if (message_is(*m, "error"))
 			message_raise(*m, f);
-		else if (!message_is(*m, "alive") && !message_is(*m, "finish"))
+		else if (!message_is(*m, "finish"))
 			fault_raise(f, FAULT_PEER, 0,
 				    "the peer sent '%.20s', but '%s' was expected",
 				    message_type(*m), type);

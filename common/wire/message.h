@@ -105,9 +105,26 @@ int message_numbers(const json_t *m, const char *key, size_t count, uint64_t max
 int message_text(const json_t *m, const char *key, char *buf, size_t size, struct fault *f);
 
 /*
- * Wait for a message of TYPE until TIMEOUT_NS after the last "alive", ignoring that and a "finish"
- * that crossed the round's end. An "error" is raised as the peer's fault; any other type is a
- * violation of the protocol. The caller releases *M.
+ * How long this end waits for the peer's next step: until TIMEOUT_NS after the last "alive", and
+ * for MESSAGE_ALIVE_ONLY_NS at most. An "alive" after a signal at this end does not prolong it.
+ */
+#define MESSAGE_ALIVE_ONLY_NS UINT64_C(1800000000000)
+
+struct message_wait {
+	uint64_t timeout_ns, deadline_ns, alive_until_ns;
+};
+struct message_wait message_wait(uint64_t timeout_ns);
+
+/*
+ * Receive the next message that is not "alive". The same W for several messages is one deadline for
+ * all of them. The caller releases *M.
+ */
+int message_next(struct oob *o, struct message_wait *w, json_t **m, struct fault *f);
+
+/*
+ * Wait for a message of TYPE, ignoring a "finish" that crossed the round's end, which does not
+ * prolong the wait. An "error" is raised as the peer's fault; any other type is a violation of the
+ * protocol. The caller releases *M.
  */
 int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout_ns,
 		   struct fault *f);

@@ -40,11 +40,7 @@ void oob_adopt(struct oob *o, const struct oob_ops *ops, struct stop *stop, int 
 	socklen_t len = sizeof(sa);
 	int one = 1;
 
-	*o = (struct oob){.fd = fd,
-			  .ops = ops,
-			  .stop = stop,
-			  .bounds = bounds_greeting(),
-			  .alive_only_ns = OOB_ALIVE_ONLY_NS};
+	*o = (struct oob){.fd = fd, .ops = ops, .stop = stop, .bounds = bounds_greeting()};
 	ops->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	ops->getpeername(fd, (struct sockaddr *)&sa, &len);
 	oob_format_address(&sa, len, o->peer, sizeof(o->peer));
@@ -182,8 +178,8 @@ static int foreign_protocol(struct oob *o, struct fault *f)
 	for (; n < o->have && n < sizeof(seen) - 1; n++)
 		seen[n] = isprint((unsigned char)o->buf[n]) ? o->buf[n] : '.';
 	seen[n] = '\0';
-	fault_raise(f, FAULT_PEER, 0, "%s does not speak rdmark's protocol: it sent \"%s\"", o->peer,
-		    seen);
+	fault_raise(f, FAULT_PEER, 0, "%s does not speak rdmark's protocol: it sent \"%s\"",
+		    o->peer, seen);
 	if (!is_perftest(seen))
 		return fault_fix(f, "use another port on both ends (-p)");
 	fault_cause(f, "That is perftest %.4s", seen);
@@ -320,29 +316,31 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 	}
 }
 
-/* A wait sees signals. Messages that come faster than they are read leave nothing to wait for. */
-static int check_signals(struct oob *o, struct fault *f)
+/*
+ * No message in time. After a signal this end has only waited for a regular end; otherwise the peer
+ * is to blame.
+ */
+static int nothing_came(struct oob *o, struct fault *f)
+{
+	if (oob_check_limit(o, f))
+		return -1;
+	if (o->stop && o->stop->signal)
+		return stop_raise(o->stop, f);
+	return peer_late(o, "waiting for a message from", f);
+}
+
+/*
+ * A wait sees signals and its deadline. Messages that come faster than they are read leave nothing
+ * to wait for, so look at both from time to time.
+ */
+static int check_unwaited(struct oob *o, uint64_t deadline_ns, struct fault *f)
 {
 	if (o->unwaited < UNWAITED_MAX)
 		return 0;
 	o->unwaited = 0;
-	return o->stop ? stop_check(o->stop, f) : 0;
-}
-
-/* M was received outside of a round: check how long the peer has only been alive. */
-static int check_alive_only(struct oob *o, const json_t *m, struct fault *f)
-{
-	uint64_t now = clock_now_ns();
-
-	if (!is_alive(m))
-		o->alive_since_ns = 0;
-	else if (!o->alive_since_ns)
-		o->alive_since_ns = now;
-	else if (now - o->alive_since_ns > o->alive_only_ns)
-		return fault_raise(f, FAULT_DEADLINE, ETIMEDOUT,
-				   "%s has sent only \"alive\" for %s", o->peer,
-				   units_ns(o->alive_only_ns).text);
-	return 0;
+	if (o->stop && stop_check(o->stop, f))
+		return -1;
+	return clock_now_ns() < deadline_ns ? 0 : nothing_came(o, f);
 }
 
 int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault *f)
@@ -350,14 +348,11 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 	if (o->until_ns && o->until_ns < deadline_ns)
 		deadline_ns = o->until_ns;
 	for (;;) {
-		int rc =
-			oob_check_limit(o, f) || check_signals(o, f) ? -1 : oob_poll(o, message, f);
+		int rc;
 
-		if (rc > 0 && check_alive_only(o, *message, f)) {
-			json_decref(*message);
-			*message = NULL;
+		if (oob_check_limit(o, f) || check_unwaited(o, deadline_ns, f))
 			return -1;
-		}
+		rc = oob_poll(o, message, f);
 		if (rc)
 			return rc < 0 ? -1 : 0;
 		o->unwaited = 0;
@@ -365,8 +360,6 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 		if (rc < 0)
 			return -1;
 		if (rc == 0)
-			return oob_check_limit(o, f)
-				       ? -1
-				       : peer_late(o, "waiting for a message from", f);
+			return nothing_came(o, f);
 	}
 }

@@ -6,8 +6,8 @@
  * A frame is the four bytes "RDMK", a 32-bit big-endian length, and that many bytes of JSON with an
  * object at the top. The peer is not trusted: an invalid frame, a message that is too long, and
  * text that is not a JSON object are faults of the peer, raised at the first wrong byte. So are too
- * many messages in a second, and "alive" messages alone for too long. Every wait has a deadline
- * (CLOCK_MONOTONIC nanoseconds) and ends at once on SIGINT or SIGTERM.
+ * many messages in a second. Every wait has a deadline (CLOCK_MONOTONIC nanoseconds) and ends at
+ * once on SIGINT or SIGTERM.
  *
  * One thread at a time uses a struct oob. A zeroed object is not valid: use OOB_EMPTY.
  */
@@ -29,27 +29,23 @@
 
 #define OOB_FRAMES_PER_S 100000 /* messages that a peer may send in a second */
 #define OOB_ALIVE_COST   100    /* of which an "alive" counts as so many */
-#define OOB_ALIVE_ONLY_NS \
-	UINT64_C(1800000000000) /* how long a peer may send only "alive" between rounds */
 
 struct oob {
-	int fd;                        /* non-blocking; -1: not connected */
-	const struct oob_ops *ops;     /* of the descriptor's transport */
-	struct stop *stop;             /* interrupts a wait; may be NULL */
-	char peer[80];                 /* "192.0.2.1:18515" */
-	char *buf;                     /* the incoming frame; owned */
-	size_t have, size;             /* bytes in it, bytes it can hold */
-	struct bounds bounds;          /* of a message; set for an experiment by the caller */
+	int fd;                    /* non-blocking; -1: not connected */
+	const struct oob_ops *ops; /* of the descriptor's transport */
+	struct stop *stop;         /* interrupts a wait; may be NULL */
+	char peer[80];             /* "192.0.2.1:18515" */
+	char *buf;                 /* the incoming frame; owned */
+	size_t have, size;         /* bytes in it, bytes it can hold */
+	struct bounds bounds;      /* of a message; set for an experiment by the caller */
 	struct {
 		uint64_t since_ns; /* start of the current second */
 		unsigned frames;   /* received in it, by OOB_ALIVE_COST */
 	} rate;
-	unsigned unwaited;             /* messages received since this end last waited */
-	uint64_t alive_since_ns;       /* oob_recv() has got only "alive" since then; 0: not */
-	uint64_t alive_only_ns;        /* how long it may; OOB_ALIVE_ONLY_NS */
-	uint64_t sent, received;       /* messages so far */
-	uint64_t until_ns;             /* the connection ends at this time; 0: never */
-	uint64_t allowed_ns;           /* the length of that limit, for the fault */
+	unsigned unwaited;       /* messages received since this end last waited */
+	uint64_t sent, received; /* messages so far */
+	uint64_t until_ns;       /* the connection ends at this time; 0: never */
+	uint64_t allowed_ns;     /* the length of that limit, for the fault */
 };
 
 #define OOB_EMPTY ((struct oob){.fd = -1, .ops = oob_ops_tcp()})
@@ -101,7 +97,7 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
 
 /*
  * Wait for the next message; the caller releases *MESSAGE. Raises FAULT_PEER if the peer has
- * closed.
+ * closed, and at the deadline FAULT_DEADLINE, or FAULT_INTERRUPTED if a signal came earlier.
  */
 int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault *f);
 

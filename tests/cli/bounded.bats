@@ -48,11 +48,32 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	not_sanitized 'the server does not read 100,000 messages in a second'
 	listen_in
 	server send_lat --persistent
-	stranger say "$hello" hear welcome say "$qps" hear qps pour 5000000 '{"type":"repeated"}'
+	stranger say "$hello" hear welcome pour 5000000 '{"type":"finish"}'
 	next_is_served
 	# On a slow machine it is no flood, and the stranger ends by its deadline.
 	[[ ${status[stranger]} == 142 ]] || says server.err 'sent more than 100000 messages in a second'
 	over
+}
+
+@test "messages that are no progress hold a server for --timeout at most: finish, and repeated without rounds" {
+	local stays stage
+	listen_in
+	for stays in '' --persistent; do
+		server send_lat ${stays} --timeout 1
+		deadline=60 start stranger "$lib/peer" connect "$port" say "$hello" hear welcome every 0.3 '{"type":"finish"}'
+		finish stranger
+		ended stranger 0
+		says stranger.out '"code":"deadline"'
+		within stranger 20
+		for stage in repeated finish; do
+			stranger say "$hello" hear welcome say "$qps" hear qps every 0.3 '{"type":"'$stage'"}'
+			ended stranger 0
+			says stranger.out 'an unexpected message instead of a round'
+		done
+		next_is_served
+		[[ $stays ]] || { finish server && ended server 0; }
+		[[ ! $stays ]] || over
+	done
 }
 
 @test "a message of 8 MiB, one of 200 KiB of objects, one that is deep: refused before a tree is made of them" {

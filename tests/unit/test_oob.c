@@ -287,23 +287,67 @@ static void alive_alone_has_an_end(void **state)
 {
 	struct pair p = new_pair();
 	struct fault f = {0};
+	struct message_wait w = message_wait(5000000000);
 	json_t *m;
 
 	(void)state;
-	p.oob.alive_only_ns = 1;
 	put_text(&p, "{\"type\":\"alive\"}");
 	put_text(&p, "{\"type\":\"round\"}");
+	assert_int_equal(message_next(&p.oob, &w, &m, &f), 0);
+	assert_true(message_is(m, "round"));
+	json_decref(m);
+	w.alive_until_ns = clock_now_ns();
 	put_text(&p, "{\"type\":\"alive\"}");
-	for (int i = 0; i < 3; i++) {
-		assert_int_equal(oob_recv(&p.oob, &m, soon(), &f), 0);
-		json_decref(m);
-	}
-	put_text(&p, "{\"type\":\"alive\"}");
-	assert_int_equal(oob_recv(&p.oob, &m, soon(), &f), -1);
+	assert_int_equal(message_next(&p.oob, &w, &m, &f), -1);
 	assert_null(m);
 	assert_int_equal(f.code, FAULT_DEADLINE);
 	assert_non_null(strstr(f.call, "only \"alive\""));
 	end_pair(&p);
+}
+
+/* It is no progress: neither one after the deadline, nor as many as can be read. */
+static void finish_does_not_prolong_a_wait(void **state)
+{
+	struct pair p = new_pair();
+	struct fault f = {0};
+	struct message_wait w = message_wait(0);
+	json_t *m;
+	int n = 0;
+
+	(void)state;
+	put_text(&p, "{\"type\":\"finish\"}");
+	assert_int_equal(message_expect(&p.oob, "qps", &m, 1000000, &f), -1);
+	assert_int_equal(f.code, FAULT_DEADLINE);
+	memset(&f, 0, sizeof(f));
+	for (int i = 0; i < 250; i++)
+		put_text(&p, "{\"type\":\"finish\"}");
+	for (; message_next(&p.oob, &w, &m, &f) == 0; n++)
+		json_decref(m);
+	assert_int_equal(f.code, FAULT_DEADLINE);
+	assert_in_range(n, 1, 100);
+	end_pair(&p);
+}
+
+static void alive_does_not_prolong_a_wait_after_a_signal(void **state)
+{
+	struct pair p = new_pair();
+	struct fault f = {0};
+	struct stop stop;
+	struct message_wait w = message_wait(1000000);
+	json_t *m;
+
+	(void)state;
+	assert_int_equal(stop_init(&stop, &f), 0);
+	p.oob.stop = &stop;
+	raise(SIGTERM);
+	stop_drain(&stop); /* as the watch does in a round */
+	put_text(&p, "{\"type\":\"alive\"}");
+	w.timeout_ns = UINT64_C(60000000000);
+	assert_int_equal(message_next(&p.oob, &w, &m, &f), -1);
+	assert_int_equal(f.code, FAULT_INTERRUPTED);
+	assert_int_equal(f.signal, SIGTERM);
+	end_pair(&p);
+	stop_release(&stop);
 }
 
 /* What the peer wrote is in the fault, but cannot move the cursor. */
@@ -348,6 +392,8 @@ int main(void)
 		cmocka_unit_test(sending_to_one_who_does_not_read),
 		cmocka_unit_test(messages_that_are_never_waited_for_hide_no_signal),
 		cmocka_unit_test(alive_alone_has_an_end),
+		cmocka_unit_test(finish_does_not_prolong_a_wait),
+		cmocka_unit_test(alive_does_not_prolong_a_wait_after_a_signal),
 		cmocka_unit_test(no_escape_reaches_the_terminal),
 		cmocka_unit_test(a_fault_travels),
 		cmocka_unit_test(details_of_many_qps),
