@@ -62,7 +62,9 @@ unsigned rules_due(const struct rules *r, const struct rules_times *t, uint64_t 
 		return due;
 	if (has_passed(now_ns, t->start_ns, r->duration_ns))
 		due |= DUE_FINISH;
-	if (!done && has_passed(now_ns, t->heard_ns, r->timeout_ns))
+	if (t->asked_end_ns && has_passed(now_ns, t->asked_end_ns, r->timeout_ns))
+		due |= DUE_LEAVE;
+	else if (!done && has_passed(now_ns, t->heard_ns, r->timeout_ns))
 		due |= DUE_SILENT;
 	else if (!passive && has_passed(now_ns, t->moved_ns, r->timeout_ns))
 		due |= DUE_STUCK;

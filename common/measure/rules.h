@@ -27,11 +27,12 @@ struct rules {
 struct rules_times {
 	uint64_t start_ns; /* start of the loops */
 	uint64_t heard_ns, said_ns;
-	uint64_t moved_ns;  /* a message completed */
+	uint64_t moved_ns;         /* a message completed */
 	uint64_t stall_checked_ns; /* for a standstill */
 	uint64_t reported_ns, live_line_ns;
 	uint64_t interval_base_ns; /* scheduled end of the last interval: a multiple of
 				      interval_ns after the start */
+	uint64_t asked_end_ns;     /* a signal: the peer was asked to end the round; 0: not */
 };
 
 /* What is due: bits. */
@@ -42,13 +43,14 @@ enum {
 	DUE_STUCK = 8,       /* no message completed for too long */
 	DUE_STANDSTILL = 16, /* check for loops that stand still */
 	DUE_REPORT = 32,
-	DUE_LIVE = 64
+	DUE_LIVE = 64,
+	DUE_LEAVE = 128 /* the peer was asked to end the round, and has not for too long */
 };
 
 /*
  * Return what is due at NOW_NS. DONE: the peer has said that it is done, and may be silent.
  * PASSIVE: no loop runs here, so there is no progress to expect. A silent peer explains a lack of
- * progress, so DUE_STUCK is not returned with DUE_SILENT.
+ * progress, so DUE_STUCK is not returned with DUE_SILENT; nor is either with DUE_LEAVE.
  */
 unsigned rules_due(const struct rules *r, const struct rules_times *t, uint64_t now_ns, bool done,
 		   bool passive);

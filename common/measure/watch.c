@@ -101,13 +101,16 @@ static void tell_peer(struct watch *w, const char *type)
 }
 
 /*
- * A signal ends the run after this round: the leader's loops finish, a follower asks the leader to.
+ * A signal ends the run after this round: the leader's loops finish, a follower asks the leader to,
+ * and waits for its "done" for the timeout only, however alive the leader is.
  */
 static void watch_interrupt(struct watch *w)
 {
 	w->interrupted = true;
-	if (w->follower)
+	if (w->follower && !w->times.asked_end_ns) {
+		w->times.asked_end_ns = clock_now_ns();
 		tell_peer(w, "finish");
+	}
 	if (w->leader)
 		watch_finish(w);
 }
@@ -228,6 +231,8 @@ static void watch_tick(struct watch *w)
 		return;
 	if (due & DUE_FINISH)
 		watch_finish(w);
+	if (due & DUE_LEAVE)
+		stop_raise(w->stop, &w->fault);
 	if (due & DUE_SILENT)
 		peer_silent(w);
 	if (due & DUE_STUCK)

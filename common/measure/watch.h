@@ -5,9 +5,10 @@
  *
  * It ends the run when the duration or the connection's time (oob_limit()) is over, a signal is
  * received, the peer reports an error, disappears or is silent, or no message has completed for the
- * timeout. If the transport may lose messages, it makes a loop without progress send its last
- * message again, or stop waiting after the peer's "done". Once a second it tells the peer that this
- * end is alive, and it calls back for interval reports. Otherwise it sleeps in poll(2).
+ * timeout. After a signal a follower gives the leader that long to end the round. If the transport
+ * may lose messages, it makes a loop without progress send its last message again, or stop waiting
+ * after the peer's "done". Once a second it tells the peer that this end is alive, and it calls
+ * back for interval reports. Otherwise it sleeps in poll(2).
  */
 #pragma once
 

@@ -235,22 +235,25 @@ static void forget_client(struct session *s)
 	session_init(s, p);
 }
 
-/* Send the outcome to the client, and write it to the log. */
+/*
+ * Send the outcome to the client, and write it to the log. There is no client if a signal came
+ * while the server waited for one, or if another program has served it and written its line.
+ */
 static void end_client(struct session *s)
 {
 	struct program *p = s->program;
+	bool signalled = p->stop.signal && p->fault.code == FAULT_INTERRUPTED;
+	bool connected = s->link.oob.fd >= 0;
 	struct fault writing = {0};
 	char line[1536];
 
 	if (fault_is(&p->fault))
 		link_tell_peer(&s->link);
 	session_name_reporter(s);
-	/*
-	 * The program that a client was handed over to has written its line, unless the handover
-	 * failed.
-	 */
-	if (s->link.oob.fd >= 0 || fault_is(&p->fault))
-		log_client(s, s->link.oob.fd >= 0 ? s->link.oob.peer : p->listener.busy_with);
+	if (connected || (fault_is(&p->fault) && !signalled))
+		log_client(s, connected ? s->link.oob.peer : p->listener.busy_with);
+	if (signalled) /* that is how the server ends well */
+		fault_clear(&p->fault);
 	counting_stop(&s->ms, NULL);
 	if (report_next(&p->report, &p->fault, s->link.interrupted, &writing)) {
 		fault_format(&writing, line, sizeof(line));
@@ -259,7 +262,10 @@ static void end_client(struct session *s)
 	forget_client(s);
 }
 
-/* Until a signal comes, which is how this ends well; or the one that was handed over. */
+/*
+ * Serve clients until a signal comes, or only the one that was handed over. What became of a client
+ * is in the log and in its document, and is no failure of the server, also if a signal came.
+ */
 static int serve_all(struct session *s)
 {
 	struct program *p = s->program;
@@ -268,20 +274,12 @@ static int serve_all(struct session *s)
 		serve_client(s);
 		if (wait_expired(s))
 			return -1;
-		if (!p->stop.signal)
-			end_client(s);
-		else if (s->link.oob.fd >= 0) {
-			if (fault_is(&p->fault))
-				link_tell_peer(&s->link);
-			log_client(s, s->link.oob.peer);
-		}
+		end_client(s);
 	} while (!p->stop.signal && !p->accepted);
-	if (p->fault.code == FAULT_INTERRUPTED && !p->fault.from_peer)
-		fault_clear(&p->fault);
 	handover_return(p);
 	if (!p->accepted)
 		report_log(&p->report, "%s: the server stops", stop_signal_name(p->stop.signal));
-	return fault_is(&p->fault) ? -1 : 0;
+	return 0;
 }
 
 /*

@@ -146,6 +146,76 @@ wait_for_run() { until_says client.err ', MTU '; }
 	row server.out
 }
 
+# stops_while PROGRAM NAME ACTION…: the server is stopped when a client of PROGRAM has come so far, and only
+# says from then on that it is alive.
+stops_while() {
+	deadline=30 start stranger "$lib/peer" connect "$port" "${@:3}" tell every 0.2 '{"type":"alive"}'
+	until_says stranger.out here
+	kill -TERM "${pid[server]}"
+	finish server
+	[[ ${status[server]} == 0 ]] || fail "$1, $2: status ${status[server]}"
+	within server 15
+	finish stranger
+	says server.err ': the server stops'
+}
+
+@test "a signal is heeded within --timeout, wherever its client only says that it is alive" {
+	local program verified round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+	local done='{"type":"done","messages":[5],"record":{"message_bytes":2,"messages":5,"seconds":1,"bandwidth_gbps":1}}'
+	for program in write_bw send_bw send_lat; do
+		listen_in "$program"
+		hello=$(jq -c '.experiment.size = 2' <<<"$hello")
+		verified=$(jq -c '.experiment.verify = 1' <<<"$hello")
+		server "$program" --persistent --timeout 1
+		stops_while "$program" hello bytes RDM
+		server "$program" --persistent --timeout 1
+		stops_while "$program" qps say "$hello" hear welcome
+		server "$program" --persistent --timeout 1
+		stops_while "$program" 'between rounds' say "$hello" hear welcome say "$qps" hear qps
+		server "$program" --persistent --timeout 1
+		stops_while "$program" round say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
+		server "$program" --persistent --timeout 1
+		stops_while "$program" done say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
+		server "$program" --persistent --timeout 1
+		stops_while "$program" verify say "$verified" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
+		server atomic_bw --persistent --timeout 1 # which hands the client over
+		stops_while "$program" 'round in another program' say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
+	done
+}
+
+@test "a signal while one client only says that it is alive: who waits in the queue hears that it ended" {
+	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+	listen_in write_bw
+	hello=$(jq -c '.experiment.size = 2' <<<"$hello")
+	server write_bw --persistent --timeout 1
+	deadline=30 start stranger "$lib/peer" connect "$port" say "$hello" hear welcome say "$qps" hear qps \
+		say "$round" hear ready tell every 0.2 '{"type":"alive"}'
+	until_says stranger.out here
+	start next write_bw -p "$port" --connect-timeout 5 "${few[@]}" "$host"
+	until_says next.err 'in the queue'
+	over
+	within server 20
+	finish stranger next
+	ended next 3
+	says next.err 'the server stopped before serving this client'
+}
+
+@test "a signal that its client does not survive: the server ends with 0, the document says what became of the client" {
+	local round='{"type":"round","message_bytes":2,"target":1000000,"warmup":false}'
+	listen_in write_bw
+	hello=$(jq -c '.experiment.size = 2' <<<"$hello")
+	server write_bw --persistent --timeout 30 --json=s.json
+	exec {events}< <(become "$lib/peer" connect "$port" say "$hello" hear welcome say "$qps" hear qps \
+		say "$round" hear ready tell hear finish)
+	pid[gone]=$!
+	await here
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+	says server.err 'was lost' ': the server stops'
+	json s.json '.status == "failed" and .error.exit_status == 3'
+}
+
 @test "the service manager hears when it is ready" {
 	command -v python3 >/dev/null || skip 'no python3'
 	start manager "$(command -v python3)" -c 'import socket, sys

@@ -53,6 +53,21 @@ static void test_a_silent_peer_comes_before_a_stuck_loop(void **state)
 	assert_int_equal(rules_due(&plain, &t, 115 * S, true, false) & ~DUE_ALIVE, DUE_STUCK);
 }
 
+static void test_a_peer_that_was_asked_to_end_has_the_timeout(void **state)
+{
+	struct rules_times t = begun;
+
+	(void)state;
+	t.said_ns = t.heard_ns = t.moved_ns = 114 * S + 500 * MS;
+	t.asked_end_ns = 105 * S;
+	assert_int_equal(rules_due(&plain, &t, 115 * S - 1, false, true), 0);
+	assert_int_equal(rules_due(&plain, &t, 115 * S, false, true), DUE_LEAVE);
+	assert_int_equal(rules_due(&plain, &t, 115 * S, false, false), DUE_LEAVE);
+	assert_int_equal(rules_due(&plain, &t, 115 * S, true, false), DUE_LEAVE);
+	t.heard_ns = t.moved_ns = 105 * S; /* the signal explains the end better */
+	assert_int_equal(rules_due(&plain, &t, 115 * S, false, false), DUE_LEAVE);
+}
+
 static void test_a_duration_begins_with_the_loops(void **state)
 {
 	struct rules r = plain;
@@ -76,7 +91,8 @@ static void test_reports_and_the_live_line(void **state)
 	r.interval_ns = 300 * MS;
 	assert_int_equal(rules_due(&r, &begun, 100 * S + 300 * MS, false, false), DUE_REPORT);
 	r.live = true;
-	assert_int_equal(rules_due(&r, &begun, 100 * S + 500 * MS, false, false), DUE_REPORT | DUE_LIVE);
+	assert_int_equal(rules_due(&r, &begun, 100 * S + 500 * MS, false, false),
+			 DUE_REPORT | DUE_LIVE);
 	r.interval_ns = 0;
 	assert_int_equal(rules_until_next(&r, &begun, 100 * S), 500 * MS);
 }
@@ -183,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_due_at_once),
 		cmocka_unit_test(test_the_peer_hears_once_a_second_or_sooner),
 		cmocka_unit_test(test_a_silent_peer_comes_before_a_stuck_loop),
+		cmocka_unit_test(test_a_peer_that_was_asked_to_end_has_the_timeout),
 		cmocka_unit_test(test_a_duration_begins_with_the_loops),
 		cmocka_unit_test(test_reports_and_the_live_line),
 		cmocka_unit_test(test_intervals_keep_to_their_grid_up_to_the_end),
