@@ -61,11 +61,22 @@ bool peer_log_may(struct peer_log *l, const char *peer, const char *what, uint64
 	return may;
 }
 
+bool peer_log_admit(struct peer_log *l, FILE *out, const char *peer, const char *what)
+{
+	uint64_t omitted;
+
+	if (!peer_log_may(l, peer, what, clock_now_ns(), &omitted))
+		return false;
+	if (omitted)
+		terminal_note(out, "%.*s: %" PRIu64 " more lines, not shown",
+			      (int)peer_credit_address(peer), peer, omitted);
+	return true;
+}
+
 void peer_log(struct peer_log *l, const char *peer, const char *fmt, ...)
 {
 	char line[2048];
 	const char *what;
-	uint64_t omitted;
 	va_list ap;
 
 	if (!l || !l->out)
@@ -74,10 +85,6 @@ void peer_log(struct peer_log *l, const char *peer, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	what = strstr(line, peer);
-	if (!peer_log_may(l, peer, what ? what + strlen(peer) : line, clock_now_ns(), &omitted))
-		return;
-	if (omitted)
-		terminal_note(l->out, "%.*s: %" PRIu64 " more lines, not shown",
-			      (int)peer_credit_address(peer), peer, omitted);
-	terminal_note(l->out, "%s", line);
+	if (peer_log_admit(l, l->out, peer, what ? what + strlen(peer) : line))
+		terminal_note(l->out, "%s", line);
 }

@@ -42,6 +42,9 @@ struct peer_log {
 bool peer_log_may(struct peer_log *l, const char *peer, const char *what, uint64_t now_ns,
 		  uint64_t *omitted);
 
+/* The same now, and if so, say on OUT how many of its lines were not written. */
+bool peer_log_admit(struct peer_log *l, FILE *out, const char *peer, const char *what);
+
 /*
  * Write a line about PEER (printf), or count it. What comes after the peer in the line is what it
  * says of it. L may be NULL.

@@ -301,17 +301,22 @@ static bool may_serve_another(const struct session *s)
 	       f->errnum == EINVAL;
 }
 
-/* A client was not served: tell it why, print why, and release all that belongs to it. */
+/*
+ * A client was not served: tell it why, print why, unless it has filled the log, and release all
+ * that belongs to it.
+ */
 static void reject_client(struct session *s)
 {
 	struct program *p = s->program;
+	const char *peer = s->link.oob.peer;
 	char who[256];
 
 	link_tell_peer(&s->link);
 	snprintf(p->fault.reporter, sizeof(p->fault.reporter), "it");
 	snprintf(who, sizeof(who), "%s: client %s not served, still waiting for a client", p->name,
-		 s->link.oob.peer);
-	fault_print(&p->fault, who, stderr);
+		 peer);
+	if (peer_log_admit(&p->listener.log, stderr, peer, NULL))
+		fault_print(&p->fault, who, stderr);
 	counting_stop(&s->ms, NULL);
 	report_discard(&p->report);
 	forget_client(s);

@@ -195,6 +195,22 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	says server.err 'dropped ' ': the server stops'
 }
 
+@test "clients that a server for one client cannot serve do not fill its log, and it serves the next one" {
+	local n
+	listen_in
+	for n in {1..60}; do jq -c --arg n "$n" '.test = "no_" + $n' <<<"$hello"; done >many
+	server send_lat
+	start stranger "$lib/peer" each "$port" many
+	finish stranger
+	ended stranger 0
+	[[ $(grep -c '^error usage ' stranger.out) == 60 ]] || fail 'one was not told why'
+	next_is_served
+	finish server
+	ended server 0
+	n=$(grep -c 'not served, still waiting for a client: ' server.err)
+	((n >= 20 && n < 30)) || fail "$n lines"
+}
+
 @test "the same stranger again and again: one line a minute" {
 	server send_lat --persistent
 	for _ in {1..60}; do echo '{}'; done >many
