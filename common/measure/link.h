@@ -20,6 +20,7 @@ struct link {
 	struct stop *stop;                    /* lent, as is */
 	struct fault *fault;                  /* receives the faults of these functions */
 	uint64_t timeout_ns, peer_timeout_ns; /* --timeout, here and there */
+	bool told_keys;   /* the peer was sent the address and rkey of this end's memory */
 	bool interrupted; /* a signal at either end ended the run early; its results are reported */
 };
 
@@ -52,7 +53,7 @@ void link_await_peer_error(struct link *l, struct fault *told);
 void link_tell_peer(struct link *l);
 
 /*
- * " by the client" or " by the server", which interrupted the run of this end (a SERVER or not); "":
- * this end itself.
+ * " by the client" or " by the server", which interrupted the run of this end (a SERVER or not);
+ * "": this end itself.
  */
 const char *link_interrupted_by(const struct link *l, bool server);

@@ -109,7 +109,8 @@ static int check_loss(const struct program *p, struct fault *f)
 	bool reliable = !transport_loses(e);
 
 	if (!p->options.output.max_loss || p->server ||
-	    (!reliable && (p->test->latency || p->test->receives != RECEIVES_NONE || e->write_with_imm)))
+	    (!reliable &&
+	     (p->test->latency || p->test->receives != RECEIVES_NONE || e->write_with_imm)))
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--max-loss cannot be used with %s",
 		    reliable ? "transport RC, which loses no messages"
@@ -210,6 +211,19 @@ static int prepare_to_stay(struct program *p)
 	return fault_fix(&p->fault, "start a server for one client, without --persistent");
 }
 
+/* A server gives a file only to clients that the user has said may have it. */
+static int check_file(struct program *p)
+{
+	const struct local_options *l = &p->options.local;
+
+	if (!p->server || !l->mmap_file || l->auth)
+		return 0;
+	fault_raise(&p->fault, FAULT_USAGE, 0, "--mmap in a server needs --auth");
+	fault_cause(&p->fault, "Everybody on the network could read and change the file");
+	return fault_fix(&p->fault, "say who may: --auth=munge, --auth=key:FILE, or --auth=none "
+				    "for everybody");
+}
+
 /* The file of --prom, also if what is wrong stands before it; NULL: none. */
 static const char *prom_file(const struct program *p)
 {
@@ -282,5 +296,5 @@ int command_line_read(struct program *p, int argc, char **argv)
 	/* The table of all cells has no other unit. */
 	if (p->test->schedule && !p->server && !p->options.experiment.plain)
 		o->gbits = 1;
-	return prepare_to_stay(p) ? -1 : check_points(p);
+	return prepare_to_stay(p) || check_file(p) ? -1 : check_points(p);
 }

@@ -325,6 +325,7 @@ static int exchange_qps(struct measure *ms, json_t **theirs)
 	if (read_qps(ep, *theirs) || endpoint_connect(ep) || counting_start(ms))
 		return -1;
 	/* Answer last: the client may send at once, and this end is ready now. */
+	ms->link->told_keys = true;
 	return ep->server ? link_send(ms->link, describe_qps(ep)) : 0;
 }
 

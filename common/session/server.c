@@ -284,14 +284,15 @@ static int serve_all(struct session *s)
 
 /*
  * True if the server waits for another client: nothing was measured, and this client failed, left,
- * does not fit or requests more than is available. After a failure of this host the server ends.
+ * does not fit or requests more than is available. After a failure of this host the server ends; so
+ * it does after a client that could use its file (--mmap), which is for one client only.
  */
 static bool may_serve_another(const struct session *s)
 {
 	const struct fault *f = &s->program->fault;
 
 	if (!fault_is(f) || s->program->stop.signal || s->stage == SESSION_MEASURING ||
-	    wait_expired(s))
+	    wait_expired(s) || (s->link.told_keys && s->ep.options->local.mmap_file))
 		return false;
 	if (f->from_peer || f->code == FAULT_PEER || f->code == FAULT_DEADLINE)
 		return true;

@@ -79,6 +79,7 @@ void session_next(struct session *s)
 	session_init(s, p);
 	s->link.oob = old.link.oob;
 	s->link.peer_timeout_ns = old.link.peer_timeout_ns;
+	s->link.told_keys = old.link.told_keys;
 	s->ms.measured = old.ms.measured;
 	s->stage = old.stage;
 	s->ms.wrong_data = old.ms.wrong_data;

@@ -62,7 +62,7 @@ all_zero() {
 	local program
 	echo something >file
 	truncate -s 2m file
-	watched_server write_bw --mmap file
+	watched_server write_bw --mmap file --auth=none
 	client write_bw -n 5
 	finish server
 	grep data registered || fail 'it would not be seen'

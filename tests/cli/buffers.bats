@@ -64,7 +64,7 @@ load ../lib/rdmark
 	local before
 	truncate -s 1m file
 	printf 'abc' | dd of=file conv=notrunc status=none
-	server write_bw --mmap file --mmap-offset 4096
+	server write_bw --mmap file --mmap-offset 4096 --auth=none
 	client write_bw --threads 2 -s 64k -n 50 --json=c.json
 	finish server
 	ended client 0
@@ -74,10 +74,28 @@ load ../lib/rdmark
 	[[ $before == abc ]]
 	says server.err 'memory: file file'
 	# Two threads' buffers do not fit any more.
-	server write_bw --mmap file --mmap-offset 900k
+	server write_bw --mmap file --mmap-offset 900k --auth=none
 	client write_bw --threads 2 -s 64k -n 50
 	serves_next write_bw -s 16k
 	says server.err '--mmap file: the file has 1 MiB' 'truncate -s '
+}
+
+@test "--mmap in a server needs --auth, and one client gets the file, no second one" {
+	truncate -s 1m file
+	start server write_bw -p 0 --mmap file
+	finish server
+	ended server 2
+	says server.err '--mmap in a server needs --auth' 'Everybody on the network could read and change the file' 'Fix: '
+	listen_in write_bw
+	server write_bw --mmap file --auth=none --timeout 5
+	stranger say "$(jq -c '.test = "no_bw"' <<<"$hello")" hear error gone # it got nothing
+	ended stranger 0
+	waits
+	stranger say "$hello" hear welcome say "$qps" hear qps
+	ended stranger 0
+	finish server
+	ended server 3
+	says server.err 'was lost'
 }
 
 @test "--odp: where the device has it; elsewhere status 77, with what it has" {
