@@ -26,7 +26,7 @@ void link_bound(struct link *l, const struct experiment *e, uint64_t rails)
 
 int link_send(struct link *l, json_t *m)
 {
-	return oob_send(&l->oob, m, link_deadline(l), l->fault);
+	return message_send(&l->oob, m, link_deadline(l), l->fault);
 }
 
 int link_expect(struct link *l, const char *type, json_t **m)

@@ -91,7 +91,7 @@ static void listen_to_peer(struct watch *w)
 
 static void send_peer(struct watch *w, json_t *m)
 {
-	oob_send(w->oob, m, clock_now_ns() + SEND_DEADLINE_NS, &w->fault);
+	message_send(w->oob, m, clock_now_ns() + SEND_DEADLINE_NS, &w->fault);
 	w->times.said_ns = clock_now_ns();
 }
 

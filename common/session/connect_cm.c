@@ -150,7 +150,7 @@ static int wait_for_event(struct cm_progress *u)
 	if (clock_now_ns() >= u->deadline_ns)
 		return connections_late(ep);
 	u->said_ns = clock_now_ns();
-	return oob_send(&u->link->oob, message_new("alive"), u->deadline_ns, ep->fault);
+	return message_send(&u->link->oob, message_new("alive"), u->deadline_ns, ep->fault);
 }
 
 static int connect_all_qps(struct cm_progress *u)

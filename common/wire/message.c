@@ -190,6 +190,32 @@ int message_next(struct oob *o, struct message_wait *w, json_t **m, struct fault
 	return -1;
 }
 
+/* The connection is lost: if the peer has said why, raise that instead. */
+static void find_reason(struct oob *o, struct fault *f)
+{
+	struct fault told = {0}, ignored = {0};
+	json_t *m;
+
+	while (!fault_is(&told) && oob_poll(o, &m, &ignored) > 0) {
+		if (message_is(m, "error"))
+			message_raise(m, &told);
+		json_decref(m);
+	}
+	if (told.from_peer)
+		*f = told;
+}
+
+int message_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f)
+{
+	bool failed_before = fault_is(f);
+
+	if (oob_send(o, m, deadline_ns, f) == 0)
+		return 0;
+	if (!failed_before && f->code == FAULT_PEER)
+		find_reason(o, f);
+	return -1;
+}
+
 int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout_ns,
 		   struct fault *f)
 {

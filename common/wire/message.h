@@ -129,6 +129,12 @@ int message_next(struct oob *o, struct message_wait *w, json_t **m, struct fault
 int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout_ns,
 		   struct fault *f);
 
+/*
+ * As oob_send(). A peer that fails sends "error" and closes, so a message to it may find the
+ * connection closed: then raises the peer's fault.
+ */
+int message_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f);
+
 /* Create an "error" message from a fault; and raise the fault of the received message. */
 json_t *message_from_fault(const struct fault *f);
 int message_raise(const json_t *m, struct fault *f);

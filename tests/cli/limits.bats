@@ -53,6 +53,16 @@ over() {
 	over
 }
 
+@test "a server that refuses while the client still allocates: the client has the reason, not a lost connection" {
+	local refused='{"type":"error","code":"usage","phase":"registering memory","call":"--max-memory: too much","errno":0,"text":"","cause":"","fix":""}'
+	listen_in
+	fake_server hear hello say "$welcome" say "$refused" reset
+	client send_lat --connect-timeout 0
+	finish stranger
+	ended client 2
+	says client.err 'reports: registering memory: --max-memory: too much'
+}
+
 @test "-D for each size of a sweep" {
 	server send_bw --persistent --max-duration 20
 	client send_bw -a -D 1

@@ -56,6 +56,13 @@ static size_t frame(char *to, uint32_t length, const char *body)
 	return 8 + strlen(body);
 }
 
+static void put_text(struct pair *p, const char *body)
+{
+	char data[256];
+
+	put(p, data, frame(data, (uint32_t)strlen(body), body));
+}
+
 static uint64_t soon(void)
 {
 	return clock_now_ns() + 50000000;
@@ -209,6 +216,36 @@ static void a_fault_travels(void **state)
 	json_decref(m);
 }
 
+static void a_lost_connection_has_the_peers_reason(void **state)
+{
+	struct pair p = new_pair();
+	struct fault f = {0};
+
+	(void)state;
+	put_text(&p, "{\"type\":\"alive\"}");
+	put_text(
+		&p,
+		"{\"type\":\"error\",\"code\":\"usage\",\"phase\":\"\",\"call\":\"too much\",\"errno\":0,"
+		"\"text\":\"\",\"cause\":\"\",\"fix\":\"\"}");
+	close(p.peer);
+	p.peer = -1;
+	assert_int_equal(message_send(&p.oob, message_new("qps"), soon(), &f), -1);
+	assert_int_equal(f.code, FAULT_USAGE);
+	assert_true(f.from_peer);
+	assert_string_equal(f.call, "too much");
+	end_pair(&p);
+	p = new_pair();
+	memset(&f, 0, sizeof(f));
+	put_text(&p, "{\"type\":\"alive\"}");
+	close(p.peer);
+	p.peer = -1;
+	assert_int_equal(message_send(&p.oob, message_new("qps"), soon(), &f), -1);
+	assert_int_equal(f.code, FAULT_PEER);
+	assert_false(f.from_peer);
+	assert_non_null(strstr(f.call, "was lost"));
+	end_pair(&p);
+}
+
 static void details_of_many_qps(void **state)
 {
 	struct qp_address a, b = {0};
@@ -246,13 +283,6 @@ static void details_of_many_qps(void **state)
 	qp_address_release(&b);
 	qp_address_release(&a);
 	json_decref(m);
-}
-
-static void put_text(struct pair *p, const char *body)
-{
-	char data[256];
-
-	put(p, data, frame(data, (uint32_t)strlen(body), body));
 }
 
 static void messages_that_are_never_waited_for_hide_no_signal(void **state)
@@ -396,6 +426,7 @@ int main(void)
 		cmocka_unit_test(alive_does_not_prolong_a_wait_after_a_signal),
 		cmocka_unit_test(no_escape_reaches_the_terminal),
 		cmocka_unit_test(a_fault_travels),
+		cmocka_unit_test(a_lost_connection_has_the_peers_reason),
 		cmocka_unit_test(details_of_many_qps),
 	};
 
