@@ -8,8 +8,6 @@
 #include "plan/limits.h"
 #include "measure/verify.h"
 
-#define ROOM_BYTES   (UINT64_C(64) << 20) /* wanted for the messages of one direction */
-#define COUNT_MAX    1024
 #define SPARE_MAX    8 /* slots for messages that arrive twice */
 #define VIEW(v, off) ((v)->image ? (v)->image + (off) : (uint8_t *)(v)->mem.host + (off))
 
@@ -97,12 +95,12 @@ static unsigned smaller_of(unsigned a, unsigned b)
 unsigned verify_room(const struct meter *t, uint64_t bytes)
 {
 	struct slots one = slots_layout(t, bytes, 1);
-	uint64_t all = slots_bytes(&one), room = ROOM_BYTES / (bytes * t->worker->qps.count);
-	unsigned count = room < COUNT_MAX ? (unsigned)room : COUNT_MAX,
+	uint64_t all = slots_bytes(&one);
+	unsigned count = plan_verify_messages(bytes, t->worker->qps.count),
 		 depth = t->worker->qps.rx_depth;
 
 	if (count < 2)
-		count = 2 * all <= 4 * ROOM_BYTES ? 2 : 1;
+		count = 2 * all <= 4 * PLAN_VERIFY_BYTES ? 2 : 1;
 	if (verify_opcode(t->ms) == IBV_WR_RDMA_WRITE || !verify_receives(t->ms) ||
 	    t->ms->test->operation.fetches)
 		return count;

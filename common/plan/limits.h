@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "plan/test.h"
 #include "wire/options.h"
 
 /* What one client of a server that stays may use, unless another limit is given. */
@@ -26,10 +27,10 @@ void limits_default(struct local_options *l);
 const char *limits_text(const struct local_options *l, char *buf, size_t size);
 
 /*
- * Check that a client may run E on this number of RAILS. LATENCY: a latency test. Raises
- * FAULT_USAGE.
+ * Check that a client may run E, of test T, on this number of RAILS. Raises FAULT_USAGE. Of buffers
+ * it counts what the experiment alone tells, which is less than what is made for it.
  */
-int limits_check(const struct local_options *l, const struct experiment *e, bool latency,
+int limits_check(const struct local_options *l, const struct test *t, const struct experiment *e,
 		 uint64_t rails, struct fault *f);
 
 /* Check that its buffers may have BYTES in total at this end. Raises FAULT_USAGE. */

@@ -14,14 +14,15 @@
  * completes a message after 2 us needs this many to send one every 15 ns; perftest's 128 are too
  * few.
  */
-#define DEPTH_OF_SMALL   192
-#define UNUSED            16 /* at most 1/16 of the send queue may stay unused */
-#define RX_DEPTH         512
-#define RX_DEPTH_LATENCY 64
-#define RX_DEPTH_NO_RETRY 8192 /* of all QPs: 20 ms of 400,000 messages/s */
-#define RX_DEPTH_SHARED  8192
-#define TX_DEPTH_PINGPONG 64 /* so that one send in many is signalled */
-#define LOAD_SIGNALS      16 /* WRITEs for each completion, without a schedule */
+#define DEPTH_OF_SMALL      192
+#define UNUSED              16 /* at most 1/16 of the send queue may stay unused */
+#define RX_DEPTH            512
+#define RX_DEPTH_LATENCY    64
+#define RX_DEPTH_NO_RETRY   8192 /* of all QPs: 20 ms of 400,000 messages/s */
+#define RX_DEPTH_SHARED     8192
+#define TX_DEPTH_PINGPONG   64 /* so that one send in many is signalled */
+#define VERIFY_MESSAGES_MAX 1024
+#define LOAD_SIGNALS        16 /* WRITEs for each completion, without a schedule */
 
 #define PACED_IN_SOFTWARE                                                                  \
 	"omit it: rdmark paces in software (SW); set pacing by the NIC with tc(8) or the " \
@@ -181,6 +182,13 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 	if (!experiment_endless(e) && n > e->iters)
 		n = e->iters;
 	return n;
+}
+
+unsigned plan_verify_messages(uint64_t bytes, uint64_t qps)
+{
+	uint64_t count = PLAN_VERIFY_BYTES / bytes / qps;
+
+	return count < VERIFY_MESSAGES_MAX ? (unsigned)count : VERIFY_MESSAGES_MAX;
 }
 
 unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p)

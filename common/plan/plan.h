@@ -46,6 +46,13 @@ uint64_t plan_default_depth(const struct experiment *e);
  */
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
 
+/*
+ * With --verify: the number of messages of BYTES per QP that a window of a worker with this number
+ * of QPS should have, so that those of one direction take PLAN_VERIFY_BYTES. 0: not even one.
+ */
+#define PLAN_VERIFY_BYTES (UINT64_C(64) << 20)
+unsigned plan_verify_messages(uint64_t bytes, uint64_t qps);
+
 /* The parameters of a worker's round with messages of SIZE bytes. */
 struct plan_attr {
 	uint64_t size;

@@ -94,7 +94,7 @@ int hello_check(const struct program *p, const json_t *m, struct experiment *e, 
 	    experiment_from_json(e, json_object_get(m, "experiment"), p->options.traits, f) ||
 	    experiment_check(&p->asked, e, f) || plan_check(e, f) || operation_check(p->test, e, f))
 		return -1;
-	return limits_check(&p->options.local, e, p->test->latency, json_array_size(rails), f);
+	return limits_check(&p->options.local, p->test, e, json_array_size(rails), f);
 }
 
 void hello_write_sweep(const struct sweep *sweep, json_t *m)

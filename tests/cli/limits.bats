@@ -30,12 +30,15 @@ over() {
 		ended client 2
 		says client.err "${asked//_/ }" "${allowed//_/ }" 'Fix: '
 		says server.err "${asked//_/ }" "${allowed//_/ }"
+		says client.err 'agreeing with the client: ' # before anything is made
 		json c.json '.status == "failed" and .error.exit_status == 2 and .error.from_peer'
 	done <<-'END'
 		-q,4 requests_4_QPs allows_3
 		-s,2m requests_2_MiB allows_1_MiB
 		-s,400k,-q,3 requests_1200_KiB allows_1_MiB
 		-a requests_8_MiB allows_1_MiB
+		--footprint,3m requests_3_MiB allows_1_MiB
+		--verify,-s,64k,-q,3 requests_65664_KiB allows_1_MiB
 		-D,25 requests_25_s allows_20_s
 	END
 	client write_bw -n 5 -q 3 -s 64k -D 0.2

@@ -14,6 +14,20 @@
 
 static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000};
 
+/* RDMA WRITE */
+static const struct test stream_test = {
+	.operation = {.opcode = IBV_WR_RDMA_WRITE,
+		      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+		      .peer_allows = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE},
+};
+static const struct test latency_test = {
+	.latency = true,
+	.operation = {.opcode = IBV_WR_RDMA_WRITE,
+		      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+		      .peer_allows = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE,
+		      .halved = true},
+};
+
 static struct local_options limits(uint64_t memory_bytes, uint64_t duration_ns, uint64_t qps)
 {
 	return (struct local_options){
@@ -24,7 +38,7 @@ static void assert_allowed(const struct local_options *l, const struct experimen
 {
 	struct fault f = {0};
 
-	assert_int_equal(limits_check(l, e, latency, 1, &f), 0);
+	assert_int_equal(limits_check(l, latency ? &latency_test : &stream_test, e, 1, &f), 0);
 	assert_false(fault_is(&f));
 }
 
@@ -35,7 +49,7 @@ static void assert_refused(const struct local_options *l, const struct experimen
 	struct fault f = {0};
 	char text[1024];
 
-	assert_int_equal(limits_check(l, e, latency, 1, &f), -1);
+	assert_int_equal(limits_check(l, latency ? &latency_test : &stream_test, e, 1, &f), -1);
 	assert_int_equal(f.code, FAULT_USAGE);
 	fault_format(&f, text, sizeof(text));
 	for (int i = 0; i < 3; i++)
@@ -100,6 +114,32 @@ static void memory(void **state)
 	assert_int_equal(f.code, FAULT_USAGE);
 }
 
+static void footprint_and_verify_are_memory(void **state)
+{
+	struct local_options l = limits(UINT64_C(2) << 30, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
+	struct experiment e = defaults;
+
+	(void)state;
+	e.footprint_bytes = UINT64_C(1) << 30;
+	e.qps = 2;
+	assert_allowed(&l, &e, false);
+	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "4 GiB", "2 GiB"});
+	e.qps = 3;
+	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "3 GiB", "2 GiB"});
+	e.footprint_bytes = 0;
+	e.qps = 16;
+	e.threads = 64;
+	assert_allowed(&l, &e, false);
+	e.verify = 1; /* 64 MiB of each thread, next to its buffer of 1 MiB */
+	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "4160 MiB", "2 GiB"});
+	e.threads = 31;
+	assert_allowed(&l, &e, false);
+	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "4030 MiB", "2 GiB"});
+	e.threads = 64;
+	e.write_with_imm = 1; /* the receive queue may hold one message */
+	assert_allowed(&l, &e, false);
+}
+
 static void duration(void **state)
 {
 	struct local_options l = limits(EXPERIMENT_AUTO, 23 * UNITS_NS_PER_S, EXPERIMENT_AUTO);
@@ -128,13 +168,13 @@ static void threads_and_devices_count(void **state)
 	(void)state;
 	e.qps = 2;
 	e.threads = 3;
-	assert_int_equal(limits_check(&l, &e, false, 2, &f), 0);
-	assert_int_equal(limits_check(&l, &e, false, 3, &f), -1);
+	assert_int_equal(limits_check(&l, &stream_test, &e, 2, &f), 0);
+	assert_int_equal(limits_check(&l, &stream_test, &e, 3, &f), -1);
 	fault_clear(&f);
 	l = limits(12 * e.size_bytes, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
-	assert_int_equal(limits_check(&l, &e, false, 2, &f), 0);
+	assert_int_equal(limits_check(&l, &stream_test, &e, 2, &f), 0);
 	e.bidirectional = 1;
-	assert_int_equal(limits_check(&l, &e, false, 2, &f), -1);
+	assert_int_equal(limits_check(&l, &stream_test, &e, 2, &f), -1);
 }
 
 static void without_end_is_too_long(void **state)
@@ -145,7 +185,7 @@ static void without_end_is_too_long(void **state)
 
 	(void)state;
 	e.run_infinitely = 1;
-	assert_int_equal(limits_check(&l, &e, false, 1, &f), -1);
+	assert_int_equal(limits_check(&l, &stream_test, &e, 1, &f), -1);
 }
 
 static void who_stays_has_limits(void **state)
@@ -194,6 +234,7 @@ int main(void)
 		cmocka_unit_test(without_end_is_too_long),
 		cmocka_unit_test(qps),
 		cmocka_unit_test(memory),
+		cmocka_unit_test(footprint_and_verify_are_memory),
 		cmocka_unit_test(duration),
 		cmocka_unit_test(who_stays_has_limits),
 		cmocka_unit_test(queues_are_memory),
