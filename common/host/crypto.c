@@ -16,7 +16,8 @@
 #define MAKE_KEY      "(umask 077; head -c 32 /dev/urandom >FILE)"
 #define ROW(function) {#function, offsetof(struct crypto, function)},
 
-int crypto_open(struct crypto *c, struct fault *f)
+/* Look up the functions in the library. */
+static int look_up(struct crypto *c, struct fault *f)
 {
 	static const struct {
 		const char *name;
@@ -43,6 +44,31 @@ int crypto_open(struct crypto *c, struct fault *f)
 		memcpy((char *)c + entry[i].offset, &symbol, sizeof(symbol));
 	}
 	return 0;
+}
+
+/* "abc" of FIPS 180, and test case 2 of RFC 4231. */
+static int check_answers(const struct crypto *c, struct fault *f)
+{
+	static const char question[] = "what do ya want for nothing?";
+	static const char hashed[CRYPTO_HEX] =
+		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+	static const char sealed[CRYPTO_HEX] =
+		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+	struct crypto_key jefe = {.bytes = "Jefe", .size = 4};
+	struct crypto_text text = {question, strlen(question)};
+	char hash[CRYPTO_HEX], mac[CRYPTO_HEX];
+
+	if (crypto_hash(c, "abc", hash, f) || crypto_hmac(c, &jefe, text, mac, f))
+		return -1;
+	if (crypto_equal(c, hash, hashed) && crypto_equal(c, mac, sealed))
+		return 0;
+	fault_raise(f, FAULT_LOCAL, 0, "libcrypto computes a wrong SHA-256");
+	return fault_fix(f, "install OpenSSL again");
+}
+
+int crypto_open(struct crypto *c, struct fault *f)
+{
+	return look_up(c, f) || check_answers(c, f) ? -1 : 0;
 }
 
 /* Check that only this user, or root, can read and change the key file with state ST at PATH. */
@@ -120,23 +146,43 @@ void crypto_hex(const unsigned char *data, size_t size, char *hex)
 		snprintf(hex + 2 * i, 3, "%02x", data[i]);
 }
 
-void crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX])
+/* Raise the fault that FUNCTION of the library failed, and clear HEX. */
+static int failed(const char *function, char hex[CRYPTO_HEX], struct fault *f)
 {
-	unsigned char hash[HASH_BYTES];
+	bool memory = errno == ENOMEM;
 
-	c->SHA256((const unsigned char *)text, strlen(text), hash);
-	crypto_hex(hash, sizeof(hash), hex);
+	memset(hex, 0, CRYPTO_HEX);
+	fault_raise(f, FAULT_LOCAL, memory ? ENOMEM : 0, "libcrypto: %s", function);
+	if (memory)
+		return -1;
+	fault_cause(f, "Its configuration loads no provider of SHA-256, or forbids it");
+	return fault_fix(f, "see `openssl list -providers`, and what OPENSSL_CONF names");
 }
 
-void crypto_hmac(const struct crypto *c, const struct crypto_key *k, const char *text, size_t size,
-		 char hex[CRYPTO_HEX])
+int crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX], struct fault *f)
+{
+	unsigned char hash[HASH_BYTES] = {0};
+
+	errno = 0;
+	if (!c->SHA256((const unsigned char *)text, strlen(text), hash))
+		return failed("SHA256", hex, f);
+	crypto_hex(hash, sizeof(hash), hex);
+	return 0;
+}
+
+int crypto_hmac(const struct crypto *c, const struct crypto_key *k, struct crypto_text text,
+		char hex[CRYPTO_HEX], struct fault *f)
 {
 	unsigned char mac[64] = {0}; /* EVP_MAX_MD_SIZE */
 	unsigned int bytes = 0;
 
-	c->HMAC(c->EVP_sha256(), k->bytes, (int)k->size, (const unsigned char *)text, size, mac,
-		&bytes);
+	errno = 0;
+	if (!c->HMAC(c->EVP_sha256(), k->bytes, (int)k->size, (const unsigned char *)text.at,
+		     text.size, mac, &bytes) ||
+	    bytes != HASH_BYTES)
+		return failed("HMAC", hex, f);
 	crypto_hex(mac, HASH_BYTES, hex);
+	return 0;
 }
 
 bool crypto_equal(const struct crypto *c, const char a[CRYPTO_HEX], const char b[CRYPTO_HEX])

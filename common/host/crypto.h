@@ -5,7 +5,8 @@
  * The library is OpenSSL's libcrypto: every distribution maintains it, and hosts have it for ssh or
  * curl already, while libsodium is not in the base repositories of RHEL. It is opened at run time,
  * by the first use of --auth: one package then serves hosts with OpenSSL 1.1, 3 or none, and a run
- * without --auth does not pay for loading it. Any thread may call.
+ * without --auth does not pay for loading it. A function of it that fails says so: its
+ * configuration can leave it without SHA-256. Any thread may call.
  */
 #pragma once
 
@@ -29,13 +30,22 @@ struct crypto {
 	CRYPTO_ENTRIES(CRYPTO_ENTRY)
 };
 
+/* A text that need not end with a 0. */
+struct crypto_text {
+	const char *at;
+	size_t size;
+};
+
 /* The contents of a key file. */
 struct crypto_key {
 	unsigned char bytes[CRYPTO_KEY_MAX];
 	size_t size;
 };
 
-/* Open the library. Raises FAULT_UNAVAILABLE. */
+/*
+ * Open the library, and check that it computes what the standards say. That also initializes it, so
+ * that a lack of memory shows here. Raises FAULT_UNAVAILABLE, or what crypto_hash() raises.
+ */
 int crypto_open(struct crypto *c, struct fault *f);
 
 /*
@@ -47,10 +57,13 @@ int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f);
 /* Write the SIZE bytes of DATA in hexadecimal to HEX, which has 2 * SIZE + 1 bytes. */
 void crypto_hex(const unsigned char *data, size_t size, char *hex);
 
-/* Write the SHA-256 of the text, or its HMAC with key K, to HEX. */
-void crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX]);
-void crypto_hmac(const struct crypto *c, const struct crypto_key *k, const char *text, size_t size,
-		 char hex[CRYPTO_HEX]);
+/*
+ * Write the SHA-256 of the text, or its HMAC with key K, to HEX. Returns 0, or -1 with FAULT_LOCAL:
+ * then HEX is "", which is equal to no credential's.
+ */
+int crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX], struct fault *f);
+int crypto_hmac(const struct crypto *c, const struct crypto_key *k, struct crypto_text text,
+		char hex[CRYPTO_HEX], struct fault *f);
 
 /* True if both are equal. Takes the same time wherever they differ. */
 bool crypto_equal(const struct crypto *c, const char a[CRYPTO_HEX], const char b[CRYPTO_HEX]);

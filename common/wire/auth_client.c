@@ -71,8 +71,8 @@ static int introduce(const struct auth *a, struct oob *o, const char *hello, uin
 	uid_t uid;
 	int rc;
 
-	crypto_hash(&a->crypto, hello, claim.hello);
-	if (auth_make_nonce(claim.client_nonce, f) ||
+	if (crypto_hash(&a->crypto, hello, claim.hello, f) ||
+	    auth_make_nonce(claim.client_nonce, f) ||
 	    send_to(o,
 		    json_pack("{s:s, s:i, s:s, s:s}", "type", "hello", "protocol", AUTH_PROTOCOL,
 			      "version", RDMARK_VERSION, "auth", auth_name(a)),

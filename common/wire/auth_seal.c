@@ -49,10 +49,12 @@ int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, ch
 {
 	char text[TEXT_BYTES], mac[CRYPTO_HEX];
 
+	*credential = NULL;
 	format_claim(c, text);
 	if (a->method == AUTH_MUNGE)
 		return munge_seal(&a->munge, text, reader, credential, f);
-	crypto_hmac(&a->crypto, &a->key, text, strlen(text), mac);
+	if (crypto_hmac(&a->crypto, &a->key, (struct crypto_text){text, strlen(text)}, mac, f))
+		return -1;
 	if (asprintf(credential, "%s %s", text, mac) >= 0)
 		return 0;
 	*credential = NULL;
@@ -132,13 +134,16 @@ static int unseal_key(const struct auth *a, const struct auth_claim *expected,
 		      const char *credential, char text[TEXT_BYTES], struct fault *f)
 {
 	const char *mac = strrchr(credential, ' ');
+	struct crypto_text sealed = {credential, 0};
 	char own[CRYPTO_HEX];
 
 	if (!mac || !is_hex(mac + 1) || mac - credential >= TEXT_BYTES) {
 		fault_raise(f, FAULT_PEER, 0, "the %s's credential is malformed", expected->from);
 		return fault_cause(f, "It is not a text and its HMAC");
 	}
-	crypto_hmac(&a->crypto, &a->key, credential, (size_t)(mac - credential), own);
+	sealed.size = (size_t)(mac - credential);
+	if (crypto_hmac(&a->crypto, &a->key, sealed, own, f))
+		return -1;
 	if (!crypto_equal(&a->crypto, own, mac + 1)) {
 		fault_raise(f, FAULT_USAGE, 0, "the %s's credential is invalid", expected->from);
 		fault_cause(f, "The key files of the two ends differ, or the credential was "

@@ -87,8 +87,8 @@ static int read_credential(const struct auth *a, const struct auth_visit *v, str
 	if (message_has(m, "hello", text, f) || auth_read_nonce(m, claim.client_nonce, f))
 		return -1;
 	memcpy(claim.server_nonce, v->nonce, sizeof(v->nonce));
-	crypto_hash(&a->crypto, text, claim.hello);
-	if (auth_unseal(a, &claim, json_string_value(json_object_get(m, "credential")), &uid, f) ||
+	if (crypto_hash(&a->crypto, text, claim.hello, f) ||
+	    auth_unseal(a, &claim, json_string_value(json_object_get(m, "credential")), &uid, f) ||
 	    send_proof(a, claim, uid, o, f))
 		return -1;
 	*hello = json_loads(text, JSON_REJECT_DUPLICATES, NULL);

@@ -192,6 +192,19 @@ impostor() {
 	END
 }
 
+@test "a libcrypto that is configured without SHA-256: neither end begins" {
+	local how=key:$BATS_FILE_TMPDIR/key
+	printf '%s\n' 'openssl_conf = o' '[o]' 'providers = p' '[p]' 'null = n' '[n]' 'activate = 1' >null.cnf
+	OPENSSL_CONF=$PWD/null.cnf start server send_lat -p 0 --auth="$how"
+	finish server
+	ended server 1
+	says server.err 'libcrypto: SHA256. Its configuration loads no provider of SHA-256, or forbids it. Fix: '
+	OPENSSL_CONF=$PWD/null.cnf start client send_lat -p 1 --connect-timeout 0 --auth="$how" "$host"
+	finish client
+	ended client 1
+	says client.err 'libcrypto: SHA256. Its configuration loads no provider of SHA-256, or forbids it. Fix: '
+}
+
 @test "credentials that are wrong: refused, each with its own words, and the next client is served" {
 	local how action only wanted
 	while read -r how; do

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <grp.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -28,23 +29,83 @@
 static void hashes_are_those_of_the_standards(void **state)
 {
 	struct crypto_key jefe = {.bytes = "Jefe", .size = 4};
-	const char *text = "what do ya want for nothing?";
+	struct crypto_text text = {"what do ya want for nothing?", 28};
 	struct fault f = {0};
 	struct crypto c;
 	char hex[CRYPTO_HEX], other[CRYPTO_HEX];
 
 	(void)state;
 	assert_int_equal(crypto_open(&c, &f), 0);
-	crypto_hash(&c, "abc", hex); /* FIPS 180 */
+	assert_int_equal(crypto_hash(&c, "abc", hex, &f), 0); /* FIPS 180 */
 	assert_string_equal(hex,
 			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-	crypto_hmac(&c, &jefe, text, strlen(text), hex); /* RFC 4231, test case 2 */
+	assert_int_equal(crypto_hmac(&c, &jefe, text, hex, &f), 0); /* RFC 4231, test case 2 */
 	assert_string_equal(hex,
 			    "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 	memcpy(other, hex, sizeof(hex));
 	assert_true(crypto_equal(&c, hex, other));
 	other[CRYPTO_HEX - 2] ^= 1;
 	assert_false(crypto_equal(&c, hex, other));
+}
+
+static unsigned char *no_hash(const unsigned char *d, size_t n, unsigned char *to)
+{
+	(void)d, (void)n, (void)to;
+	return NULL;
+}
+
+static unsigned char *no_mac(const EVP_MD *m, const void *key, int key_size, const unsigned char *d,
+			     size_t n, unsigned char *to, unsigned *size)
+{
+	(void)m, (void)key, (void)key_size, (void)d, (void)n, (void)to, (void)size;
+	return NULL;
+}
+
+static unsigned char *short_mac(const EVP_MD *m, const void *key, int key_size,
+				const unsigned char *d, size_t n, unsigned char *to, unsigned *size)
+{
+	(void)m, (void)key, (void)key_size, (void)d, (void)n;
+	*size = 20;
+	return to;
+}
+
+static unsigned char *starved_mac(const EVP_MD *m, const void *key, int key_size,
+				  const unsigned char *d, size_t n, unsigned char *to,
+				  unsigned *size)
+{
+	(void)m, (void)key, (void)key_size, (void)d, (void)n, (void)to, (void)size;
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* A library whose configuration forbids SHA-256, or that has no memory. */
+static void a_hash_that_fails_is_a_fault(void **state)
+{
+	unsigned char *(*const macs[])(const EVP_MD *, const void *, int, const unsigned char *,
+				       size_t, unsigned char *,
+				       unsigned *) = {no_mac, short_mac, starved_mac};
+	struct crypto_key key = {.size = 32};
+	struct crypto_text text = {"x", 1};
+	char hex[CRYPTO_HEX];
+	struct crypto c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(macs) / sizeof(macs[0]); i++) {
+		struct fault f = {0};
+
+		assert_int_equal(crypto_open(&c, &f), 0);
+		c.HMAC = macs[i];
+		memset(hex, 'x', sizeof(hex));
+		assert_int_equal(crypto_hmac(&c, &key, text, hex, &f), -1);
+		assert_string_equal(hex, "");
+		assert_int_equal(f.code, FAULT_LOCAL);
+		assert_int_equal(f.errnum, macs[i] == starved_mac ? ENOMEM : 0);
+		fault_clear(&f);
+		c.SHA256 = no_hash;
+		memset(hex, 'x', sizeof(hex));
+		assert_int_equal(crypto_hash(&c, "x", hex, &f), -1);
+		assert_string_equal(hex, "");
+	}
 }
 
 static void a_list_of_users_and_groups(void **state)
@@ -254,16 +315,53 @@ static void what_is_changed_is_found(void **state)
 	}
 }
 
+/* Neither end takes a credential as valid, or sends one, if it cannot compute its own. */
+static void no_end_accepts_what_it_cannot_check(void **state)
+{
+	struct world *w = *state;
+	struct auth_visit visit = {""};
+	struct auth rogue = w->auth;
+	struct fault f = {0};
+	pthread_t client;
+	json_t *m;
+
+	pthread_create(&client, NULL, be_client, w);
+	m = received(&w->server);
+	assert_int_equal(auth_receive(&w->auth, &visit, &w->server, &m, &f), 0);
+	m = received(&w->server);
+	rogue.crypto.HMAC = no_mac;
+	assert_int_equal(auth_receive(&rogue, &visit, &w->server, &m, &f), -1);
+	assert_int_equal(f.code, FAULT_LOCAL);
+	pthread_join(client, NULL);
+	assert_int_equal(w->rc, -1);
+	w->auth.crypto.HMAC = no_mac;
+	memset(&w->fault, 0, sizeof(w->fault));
+	pthread_create(&client, NULL, be_client, w);
+	json_decref(received(&w->server));
+	fault_clear(&f);
+	oob_send(&w->server,
+		 json_pack("{s:s, s:i, s:s, s:s, s:i}", "type", "challenge", "protocol",
+			   AUTH_PROTOCOL, "auth", "key", "nonce", visit.nonce, "uid", 0),
+		 clock_now_ns() + PATIENCE_NS, &f);
+	pthread_join(client, NULL);
+	assert_int_equal(w->rc, -1);
+	assert_int_equal(w->fault.code, FAULT_LOCAL);
+	assert_int_equal(oob_poll(&w->server, &m, &f), 0); /* it has sent nothing */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hashes_are_those_of_the_standards),
+		cmocka_unit_test(a_hash_that_fails_is_a_fault),
 		cmocka_unit_test(a_list_of_users_and_groups),
 		cmocka_unit_test(wrong_lists_are_refused),
 		cmocka_unit_test(members_of_a_group),
 		cmocka_unit_test(options_are_read),
 		cmocka_unit_test_setup_teardown(both_ends_agree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_changed_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_end_accepts_what_it_cannot_check, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
