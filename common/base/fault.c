@@ -50,6 +50,7 @@ int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *c
 	va_start(ap, call);
 	vsnprintf(f->call, sizeof(f->call), call, ap);
 	va_end(ap);
+	text_disarm(f->call);
 	f->cause[0] = '\0';
 	f->fix[0] = '\0';
 	f->completion[0] = '\0';
@@ -67,6 +68,7 @@ int fault_cause(struct fault *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(f->cause, sizeof(f->cause), fmt, ap);
 	va_end(ap);
+	text_disarm(f->cause);
 	return -1;
 }
 
@@ -79,6 +81,7 @@ int fault_fix(struct fault *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(f->fix, sizeof(f->fix), fmt, ap);
 	va_end(ap);
+	text_disarm(f->fix);
 	return -1;
 }
 

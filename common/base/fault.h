@@ -60,7 +60,7 @@ void fault_set_point(struct fault *f, const char *at);
 /*
  * Raise a fault, unless F has one already. CALL (printf) names the call that failed and its
  * arguments, e.g. "ibv_reg_mr(%s)". ERRNUM is a positive errno or 0. Always returns -1, so that a
- * caller can write `return fault_raise(…)`.
+ * caller can write `return fault_raise(…)`. The arguments may come from the peer: see text_disarm().
  */
 int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *call, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -18,17 +18,29 @@ void text_copy(char *to, size_t size, const char *from)
 	text_disarm(to);
 }
 
-/*
- * Control characters are those of ASCII and the C1 set, which is 0xc2 0x80 to 0xc2 0x9f in UTF-8.
- */
+/* Bytes at C that are one character to replace; 0: none is. */
+static size_t harmful(const unsigned char *c)
+{
+	if (*c < 0x20 || *c == 0x7f)
+		return 1;
+	if (*c == 0xc2) /* U+0080 */
+		return c[1] >= 0x80 && c[1] < 0xa0 ? 2 : 0;
+	if (*c == 0xd8) /* U+0600 */
+		return c[1] == 0x9c ? 2 : 0;
+	if (*c != 0xe2) /* U+2000 */
+		return 0;
+	if (c[1] == 0x80)
+		return c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xa8 && c[2] <= 0xae) ? 3 : 0;
+	return c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9 ? 3 : 0;
+}
+
 void text_disarm(char *text)
 {
-	for (unsigned char *c = (unsigned char *)text; *c; c++) {
-		if (*c < 0x20 || *c == 0x7f)
-			*c = '?';
-		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-			c[0] = c[1] = '?';
-	}
+	size_t n;
+
+	for (unsigned char *c = (unsigned char *)text; *c; c++)
+		if ((n = harmful(c)))
+			memset(c, '?', n);
 }
 
 void text_add(char *text, size_t size, const char *fmt, ...)

@@ -11,8 +11,10 @@
 void text_copy(char *to, size_t size, const char *from);
 
 /*
- * Replace with '?' what a terminal may interpret: control characters, and C1 ones in UTF-8 (0xc2
- * followed by 0x80 to 0x9f). In place; the length does not change.
+ * Replace with '?' what a terminal may interpret: control characters, those of C1 in UTF-8 (U+0080
+ * to U+009F), and those that change the direction of the text or begin a line, after which it reads
+ * as another one (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069). In place; the length
+ * in bytes does not change.
  */
 void text_disarm(char *text);
 

@@ -49,6 +49,20 @@ static void the_whole_message(void **state)
 			"RLIMIT_MEMLOCK is 64 KiB. Fix: ulimit -l unlimited.");
 }
 
+/* As they are, they go into the document of --json. */
+static void each_part_is_harmless(void **state)
+{
+	struct fault f = {0};
+
+	(void)state;
+	fault_raise(&f, FAULT_PEER, 0, "the peer sent '%s'", "\033[31m\u202egnp");
+	fault_cause(&f, "of %s", "a\nb");
+	fault_fix(&f, "use %s", "\x7f");
+	assert_string_equal(f.call, "the peer sent '?[31m???gnp'");
+	assert_string_equal(f.cause, "of a?b");
+	assert_string_equal(f.fix, "use ?");
+}
+
 static void parts_may_be_missing(void **state)
 {
 	struct fault f = {0};
@@ -218,7 +232,7 @@ static void the_message_is_one_line(void **state)
 	fault_raise(&f, FAULT_LOCAL, 0, "open(%s)", "a\nb");
 	fault_cause(&f, "bell\a, escape\x1b[2J, delete\x7f, \xc3\xa9 stays");
 	fault_fix(&f, "tab\there\r\n");
-	expect_text(&f, "open(a?b). bell?, escape?[2J, delete?, \xc3\xa9 stays. Fix: tab?here??.");
+	expect_text(&f, "open(a?b). bell?, escape?[2J, delete?, \xc3\xa9 stays. Fix: tab?here??");
 }
 
 static void print_writes_once(void **state)
@@ -249,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_zeroed_one_is_empty),
 		cmocka_unit_test(the_whole_message),
+		cmocka_unit_test(each_part_is_harmless),
 		cmocka_unit_test(parts_may_be_missing),
 		cmocka_unit_test(the_peer_is_named),
 		cmocka_unit_test(the_first_one_wins),

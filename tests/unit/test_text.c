@@ -34,6 +34,12 @@ static void nothing_for_a_terminal(void **state)
 	disarmed("\xc3\xa9 \xc2\xa0 \xe2\x80\xa6",
 		 "\xc3\xa9 \xc2\xa0 \xe2\x80\xa6"); /* é, blank, … */
 	disarmed("cut \xc2", "cut \xc2");
+	disarmed("a\u202e\u200e\u200f\u202a\u2066\u2069z", "a??????????????????z");
+	disarmed("a\u061c\u2028z", "a?????z");
+	disarmed("\u200d \u2027 \u202f \u2065 \u206a \u062c",
+		 "\u200d \u2027 \u202f \u2065 \u206a \u062c");
+	disarmed("cut \xe2\x80", "cut \xe2\x80");
+	disarmed("cut \xe2", "cut \xe2");
 }
 
 static void a_text_grows_up_to_its_end(void **state)
