@@ -215,9 +215,12 @@ static int greet_server(struct session *s, struct queue *q)
 		return -1;
 	sent = send_hello(s, m) == 0;
 	if (!sent || receive_answer(q, &m)) {
-		/* A server that ended just now had us in its queue: look whether there is a next
-		 * one. */
-		if (p->fault.code != FAULT_PEER || (!sent && s->link.oob.received))
+		/*
+		 * A server that ended just now had us in its queue: look whether there is a next
+		 * one. Or too many connections come to it.
+		 */
+		if (p->fault.code != FAULT_PEER ||
+		    (!sent && s->link.oob.received && !s->link.oob.lost))
 			return -1;
 		q->lost = p->fault;
 		return try_again(q, LOST_RETRY_NS);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "wire/listener.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,134 +16,54 @@
 
 #define REST_NS UINT64_C(100000000)
 
-/* Listen on address AT. Returns the descriptor, or -errno. */
-static int listen_on(const struct oob_ops *ops, const struct sockaddr_storage *at, socklen_t len)
+/*
+ * Connections accepted before those that there are get their turn: fewer than there are places, so
+ * that none goes before it was read from once.
+ */
+#define ACCEPTED_AT_ONCE (PENDING_MAX / 2)
+
+static void drop_connection(struct listener *l, struct pending_place *at, const char *why)
 {
-	int fd = ops->socket(at->ss_family);
-	int on = 1, off = 0, err;
-
-	if (fd < 0)
-		return -errno;
-	ops->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (at->ss_family == AF_INET6)
-		ops->setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (ops->bind(fd, (const struct sockaddr *)at, len) == 0 &&
-	    ops->listen(fd, LISTENER_PENDING_MAX) == 0)
-		return fd;
-	err = errno;
-	ops->close(fd);
-	return -err;
-}
-
-/* The same on all addresses: IPv6 and IPv4 by one socket, or IPv4 alone if there is no IPv6. */
-static int listen_on_all(const struct oob_ops *ops, uint16_t port)
-{
-	struct sockaddr_storage at = {.ss_family = AF_INET6};
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
-	int fd;
-
-	v6->sin6_port = htons(port);
-	fd = listen_on(ops, &at, sizeof(*v6));
-	if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
-		return fd;
-	memset(&at, 0, sizeof(at));
-	at.ss_family = AF_INET;
-	((struct sockaddr_in *)&at)->sin_port = htons(port);
-	return listen_on(ops, &at, sizeof(struct sockaddr_in));
-}
-
-/* Store the address that the socket has got, such as "[::]:18515", and its port. */
-static void remember_address(struct listener *l)
-{
-	struct sockaddr_storage sa = {0};
-	socklen_t len = sizeof(sa);
-
-	l->ops->getsockname(l->fd, (struct sockaddr *)&sa, &len);
-	oob_format_address(&sa, len, l->address, sizeof(l->address));
-	l->port = ntohs(((struct sockaddr_in *)&sa)->sin_port); /* at the same offset in IPv6 */
-}
-
-/* Raise the fault that listening on PORT failed with errno ERR. */
-static void raise_not_listening(const struct oob_ops *ops, uint16_t port, int err, struct fault *f)
-{
-	fault_raise(f, FAULT_LOCAL, err, "listen on %s %u", ops->port, port);
-	if (err == EADDRINUSE)
-		fault_cause(f, "Another program on this host, perhaps another server, already "
-			       "listens there");
-	if (err == EADDRINUSE || err == EACCES)
-		fault_fix(f, "choose another port with -p on both ends, or -p 0 for any free one");
-	else if (err == EMFILE)
-		fault_fix(f, "raise the limit on open files (ulimit -n)");
-}
-
-int listener_open(struct listener *l, const char *address, uint16_t port, struct stop *stop,
-		  struct fault *f)
-{
-	const struct oob_ops *ops = l->ops;
-	struct sockaddr_storage at;
-	int len = 0;
-
-	fault_phase(f, "listening for the client");
-	*l = LISTENER_CLOSED;
-	l->ops = ops;
-	l->stop = l->signal_stop = stop;
-	for (int i = 0; i < LISTENER_PENDING_MAX; i++)
-		l->pending[i].oob = OOB_EMPTY;
-	if (ops->check(f))
-		return -1;
-	if (address) {
-		len = oob_own_address(address, port, &at, f);
-		if (len < 0)
-			return -1;
-	}
-	l->fd = len ? listen_on(ops, &at, (socklen_t)len) : listen_on_all(ops, port);
-	if (l->fd < 0) {
-		raise_not_listening(ops, port, -l->fd, f);
-		l->fd = -1;
-		return -1;
-	}
-	remember_address(l);
-	return 0;
-}
-
-static void drop_connection(struct listener *l, int i, const char *why)
-{
-	const char *peer = l->pending[i].oob.peer;
+	const char *peer = at->oob.peer;
 	size_t size = strlen(peer);
 
 	if (strncmp(why, peer, size) == 0 && why[size] == ' ')
 		why += size + 1; /* it is named already */
 	peer_log(&l->log, peer, "dropped %s: %s", peer, why);
-	oob_release(&l->pending[i].oob);
+	oob_release(&at->oob);
 }
 
-/* Index for a new connection: a free one, else that of the connection that has waited longest. */
-static int find_pending_slot(struct listener *l)
+/* Give the new connection FD a place, and a deadline for its first message. */
+static void add_connection(struct listener *l, int fd)
 {
-	int oldest = 0;
+	struct sockaddr_storage peer = {0};
+	socklen_t len = sizeof(peer);
+	struct pending_place *at;
+	uint64_t origin;
 
-	for (int i = 0; i < LISTENER_PENDING_MAX; i++) {
-		if (l->pending[i].oob.fd < 0)
-			return i;
-		if (l->pending[i].deadline_ns < l->pending[oldest].deadline_ns)
-			oldest = i;
+	l->ops->getpeername(fd, (struct sockaddr *)&peer, &len);
+	origin = pending_origin(&peer);
+	at = pending_place_for(&l->pending, origin);
+	if (at->oob.fd >= 0) {
+		pending_tell_busy(at, l->busy_with);
+		drop_connection(l, at, "too many connections");
 	}
-	return oldest;
+	*at = (struct pending_place){.origin = origin,
+				     .deadline_ns = clock_now_ns() + l->patience_ns};
+	oob_adopt(&at->oob, l->ops, l->signal_stop, fd);
 }
 
-/* Accept all connections there are; each gets a deadline for its first message. */
 static void accept_connections(struct listener *l)
 {
-	int fd, place;
+	int fd = 0;
 
-	while ((fd = l->ops->accept(l->fd)) >= 0) {
-		place = find_pending_slot(l);
-		if (l->pending[place].oob.fd >= 0)
-			drop_connection(l, place, "too many silent connections");
-		l->pending[place].visit = (struct auth_visit){""};
-		oob_adopt(&l->pending[place].oob, l->ops, l->signal_stop, fd);
-		l->pending[place].deadline_ns = clock_now_ns() + l->patience_ns;
+	for (int n = 0; n < ACCEPTED_AT_ONCE && fd >= 0; n++) {
+		fd = l->ops->accept(l->fd);
+		if (fd >= 0)
+			add_connection(l, fd);
 	}
+	if (fd >= 0)
+		return;
 	/*
 	 * Out of descriptors or memory: the connection stays in the backlog, and poll() would
 	 * return at once, so the socket is not polled for a while.
@@ -154,20 +72,21 @@ static void accept_connections(struct listener *l)
 		l->accept_again_ns = clock_now_ns() + REST_NS;
 }
 
-/* Read from pending connection I: 1 with its FIRST message, else 0. Drops it if it fails. */
-static int read_first_message(struct listener *l, int i, json_t **first)
+/* Read from the pending connection AT: 1 with its FIRST message, else 0. Drops it if it fails. */
+static int read_first_message(struct listener *l, struct pending_place *at, json_t **first)
 {
 	struct fault why = {0};
 	char line[1024];
-	int rc = oob_poll(&l->pending[i].oob, first, &why);
+	int rc = oob_poll(&at->oob, first, &why);
 
 	if (rc > 0 && l->auth)
-		rc = auth_receive(l->auth, &l->pending[i].visit, &l->pending[i].oob, first, &why);
+		rc = auth_receive(l->auth, &at->visit, &at->oob, first, &why);
 	if (rc < 0) {
 		fault_format(&why, line, sizeof(line));
-		drop_connection(l, i, line);
-	} else if (rc == 0 && clock_now_ns() >= l->pending[i].deadline_ns) {
-		drop_connection(l, i, "it connected, but sent nothing");
+		drop_connection(l, at, line);
+	} else if (rc == 0 && clock_now_ns() >= at->deadline_ns) {
+		snprintf(line, sizeof(line), "it connected, but %s", pending_said(at));
+		drop_connection(l, at, line);
 	}
 	return rc > 0;
 }
@@ -180,9 +99,8 @@ static int next_timeout(const struct listener *l)
 {
 	uint64_t now = clock_now_ns(), next = waitlist_due_ns(&l->waitlist);
 
-	for (int i = 0; i < LISTENER_PENDING_MAX; i++)
-		if (l->pending[i].oob.fd >= 0 && l->pending[i].deadline_ns < next)
-			next = l->pending[i].deadline_ns;
+	if (pending_due_ns(&l->pending) < next)
+		next = pending_due_ns(&l->pending);
 	if (l->until_ns && l->until_ns < next)
 		next = l->until_ns;
 	if (l->accept_again_ns > now && l->accept_again_ns < next)
@@ -207,48 +125,49 @@ static int poll_ms(const struct oob_ops *ops, struct pollfd *p, nfds_t n, int ms
 }
 
 /*
- * Poll all connections once, and WAKE_FD (then *WOKEN). Returns index + 1 of a pending connection
- * whose FIRST message has come, or 0. Only open descriptors are in the array: poll(2) refuses more
- * entries than a process may have descriptors.
+ * Poll all connections once, and WAKE_FD (then *WOKEN). Returns a pending connection whose FIRST
+ * message has come, or NULL. Only open descriptors are in the array: poll(2) refuses more entries
+ * than a process may have descriptors.
  */
-static int poll_once(struct listener *l, int wake_fd, json_t **first, bool *woken)
+static struct pending_place *poll_once(struct listener *l, int wake_fd, json_t **first, bool *woken)
 {
-	struct pollfd p[LISTENER_PENDING_MAX + WAITLIST_PLACES + 2] = {
-		{.fd = wake_fd, .events = POLLIN}, {.fd = l->fd, .events = POLLIN}};
-	nfds_t n = 2;
+	struct pollfd p[PENDING_MAX + WAITLIST_PLACES + 2] = {{.fd = wake_fd, .events = POLLIN},
+							      {.fd = l->fd, .events = POLLIN}};
+	struct pending_place *at = l->pending.place;
+	nfds_t n = 2, own = 2;
 
 	if (l->accept_again_ns > clock_now_ns())
 		p[1].fd = -1;
-	for (int i = 0; i < LISTENER_PENDING_MAX; i++)
-		if (l->pending[i].oob.fd >= 0)
-			p[n++] = (struct pollfd){.fd = l->pending[i].oob.fd, .events = POLLIN};
+	n += pending_polled(&l->pending, p + n);
 	n += waitlist_polled(&l->waitlist, p + n);
 	if (poll_ms(l->ops, p, n, next_timeout(l)) < 0)
-		return 0;
+		return NULL;
 	*woken = p[0].revents != 0;
 	if (*woken)
-		return 0;
-	for (int i = 0; i < LISTENER_PENDING_MAX; i++)
-		if (l->pending[i].oob.fd >= 0 && read_first_message(l, i, first))
-			return i + 1;
+		return NULL;
+	for (; at < l->pending.place + PENDING_MAX; at++)
+		if (at->oob.fd >= 0 && (p[own++].revents || clock_now_ns() >= at->deadline_ns) &&
+		    read_first_message(l, at, first))
+			return at;
 	if (p[1].revents)
 		accept_connections(l);
-	return 0;
+	return NULL;
 }
 
 /* Wait until a pending connection, *WHO, has sent its FIRST message. Returns 0, or -1. */
-static int wait_for_first_message(struct listener *l, json_t **first, int *who, struct fault *f)
+static int wait_for_first_message(struct listener *l, json_t **first, struct pending_place **who,
+				  struct fault *f)
 {
 	for (;;) {
 		bool woken = false;
 
-		*who = poll_once(l, l->stop->fd, first, &woken) - 1;
+		*who = poll_once(l, l->stop->fd, first, &woken);
 		if (woken) {
 			stop_drain(l->stop);
 			if (l->stop->signal)
 				return stop_raise(l->stop, f);
 		}
-		if (*who >= 0)
+		if (*who)
 			return 0;
 		if (l->until_ns && clock_now_ns() >= l->until_ns)
 			return fault_raise(f, FAULT_DEADLINE, 0, "no client connected");
@@ -257,7 +176,8 @@ static int wait_for_first_message(struct listener *l, json_t **first, int *who, 
 
 int listener_wait(struct listener *l, struct oob *client, json_t **first, struct fault *f)
 {
-	int who, rc;
+	struct pending_place *who;
+	int rc;
 
 	fault_phase(f, "waiting for the client");
 	if (waitlist_next(&l->waitlist, client, first, &l->log)) {
@@ -269,8 +189,8 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 	l->until_ns = 0;
 	if (rc)
 		return -1;
-	*client = l->pending[who].oob;
-	l->pending[who].oob = OOB_EMPTY;
+	*client = who->oob;
+	who->oob = OOB_EMPTY;
 	return 0;
 }
 
@@ -278,8 +198,7 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 static void set_signal_stop(struct listener *l, struct stop *stop)
 {
 	l->signal_stop = stop;
-	for (int i = 0; i < LISTENER_PENDING_MAX; i++)
-		l->pending[i].oob.stop = stop;
+	pending_stop(&l->pending, stop);
 }
 
 /*
@@ -298,10 +217,10 @@ static int refuse_connection(const struct listener *l, const json_t *first, stru
 			      "another, or wait until it runs again");
 }
 
-/* Pending connection I sent FIRST while a client is served: refuse it, or let it wait. */
-static void refuse_or_enqueue(struct listener *l, int i, json_t *first)
+/* The pending connection AT sent FIRST while a client is served: refuse it, or let it wait. */
+static void refuse_or_enqueue(struct listener *l, struct pending_place *at, json_t *first)
 {
-	struct oob *o = &l->pending[i].oob;
+	struct oob *o = &at->oob;
 	struct fault why = {0}, ignored = {0};
 	json_t *answer;
 	char line[1024];
@@ -324,7 +243,7 @@ static void refuse_or_enqueue(struct listener *l, int i, json_t *first)
 	json_decref(first);
 	/* The deadline is now: a peer that does not read must not block the guard. */
 	oob_send(o, answer, clock_now_ns(), &ignored);
-	drop_connection(l, i, line);
+	drop_connection(l, at, line);
 }
 
 /*
@@ -338,12 +257,12 @@ static void *guard_thread(void *arg)
 
 	while (!woken) {
 		json_t *first = NULL;
-		int who;
+		struct pending_place *who;
 
 		waitlist_notify(&l->waitlist, l->busy_with, &l->log);
 		who = poll_once(l, l->guard_fd, &first, &woken);
 		if (who)
-			refuse_or_enqueue(l, who - 1, first);
+			refuse_or_enqueue(l, who, first);
 		waitlist_drop_gone(&l->waitlist, &l->log);
 	}
 	return NULL;
@@ -382,6 +301,7 @@ void listener_unguard(struct listener *l)
 		close(l->guard_fd);
 	l->guard_fd = -1;
 	l->guarding = false;
+	snprintf(l->busy_with, sizeof(l->busy_with), LISTENER_OTHERS);
 	set_signal_stop(l, l->stop);
 }
 
@@ -389,9 +309,9 @@ void listener_close(struct listener *l)
 {
 	listener_unguard(l);
 	waitlist_end(&l->waitlist);
-	for (int i = 0; l->fd >= 0 && i < LISTENER_PENDING_MAX; i++)
-		oob_release(&l->pending[i].oob);
-	if (l->fd >= 0)
+	if (l->fd >= 0) {
+		pending_release(&l->pending);
 		l->ops->close(l->fd);
+	}
 	*l = LISTENER_CLOSED;
 }

@@ -4,9 +4,10 @@
  *
  * Several connections may be pending at once; each has its own deadline to send one whole message.
  * The first connection that does so is the client. Port scanners, browsers and silent peers are
- * dropped with a line in the log, and never block a client. While a client is served, a guard
- * thread has the listener: it refuses the clients that the server would refuse, and puts the others
- * on the waitlist. Pending connections cannot take places of the waitlist, nor the reverse.
+ * dropped with a line in the log, and never block a client, however many they are: see
+ * wire/pending.h. While a client is served, a guard thread has the listener: it refuses the clients
+ * that the server would refuse, and puts the others on the waitlist. Pending connections cannot take
+ * places of the waitlist, nor the reverse.
  */
 #pragma once
 
@@ -16,31 +17,26 @@
 #include <stdint.h>
 
 #include "wire/auth.h"
+#include "wire/pending.h"
 #include "wire/waitlist.h"
 #include "wire/oob.h"
 
-#define LISTENER_PENDING_MAX 32
-
 struct listener {
-	int fd; /* listening; -1: closed */
+	int fd;                    /* listening; -1: closed */
 	const struct oob_ops *ops; /* TCP, unless the caller sets another one before
 				      listener_open() */
 	uint16_t port;
-	char address[80];       /* "[::]:18515" */
-	uint64_t patience_ns;   /* how long a pending connection may stay silent */
-	uint64_t until_ns;      /* deadline of listener_wait(); 0: none */
+	char address[80];         /* "[::]:18515" */
+	uint64_t patience_ns;     /* how long a pending connection may stay silent */
+	uint64_t until_ns;        /* deadline of listener_wait(); 0: none */
 	uint64_t accept_again_ns; /* no accept() before this time, after descriptors ran out */
 	struct peer_log log;      /* of dropped connections, and of the server's clients */
 	struct stop *stop;        /* signals that end listener_wait() */
 	struct stop *signal_stop; /* the same; NULL while the guard runs */
-	struct {
-		struct oob oob;
-		struct auth_visit visit;
-		uint64_t deadline_ns;
-	} pending[LISTENER_PENDING_MAX];
+	struct pending pending;
 	struct waitlist waitlist; /* clients that wait while another one is served */
-	bool once;        /* the server serves one client only */
-	atomic_bool over; /* and has served it: new clients may try the next server */
+	bool once;                /* the server serves one client only */
+	atomic_bool over;         /* and has served it: new clients may try the next server */
 	/*
 	 * Checks whether the client that sent FIRST can be served. Called by the guard. NULL: all
 	 * can.
@@ -55,9 +51,14 @@ struct listener {
 	char busy_with[80];
 };
 
-#define LISTENER_CLOSED     \
-	((struct listener){ \
-		.fd = -1, .ops = oob_ops_tcp(), .guard_fd = -1, .log = PEER_LOG_TO(NULL)})
+#define LISTENER_OTHERS "other connections" /* what it is busy with while no client is served */
+
+#define LISTENER_CLOSED                              \
+	((struct listener){.fd = -1,                 \
+			   .ops = oob_ops_tcp(),     \
+			   .guard_fd = -1,           \
+			   .log = PEER_LOG_TO(NULL), \
+			   .busy_with = LISTENER_OTHERS})
 
 /*
  * Listen on PORT (0: any free one) at this host's ADDRESS (NULL: all, IPv4 and IPv6). Raises

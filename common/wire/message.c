@@ -228,6 +228,9 @@ int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout
 			return 0;
 		if (message_is(*m, "error"))
 			message_raise(*m, f);
+		else if ((o->lost = message_is(*m, "busy")))
+			fault_raise(f, FAULT_PEER, 0, "%s has no place for this client now",
+				    o->peer);
 		else if (!message_is(*m, "finish"))
 			fault_raise(f, FAULT_PEER, 0,
 				    "the peer sent '%.20s', but '%s' was expected",

@@ -75,6 +75,7 @@ void oob_release(struct oob *o)
 /* Raise the fault that the connection failed with ERRNUM; 0: the peer closed it. Returns -1. */
 static int connection_lost(struct oob *o, int errnum, struct fault *f)
 {
+	o->lost = true;
 	fault_raise(f, FAULT_PEER, errnum, "the connection to %s was lost", o->peer);
 	if (!errnum)
 		fault_cause(f, "The peer closed the connection without giving a reason: it exited, "

@@ -42,6 +42,7 @@ struct oob {
 		uint64_t since_ns; /* start of the current second */
 		unsigned frames;   /* received in it, by OOB_ALIVE_COST */
 	} rate;
+	bool lost;               /* it failed, the peer closed it, or has no place for it */
 	unsigned unwaited;       /* messages received since this end last waited */
 	uint64_t sent, received; /* messages so far */
 	uint64_t until_ns;       /* the connection ends at this time; 0: never */

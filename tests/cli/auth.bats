@@ -288,6 +288,31 @@ impostor() {
 	done < <(ways)
 }
 
+# A client finds a server that does ACTIONs, and then a real one.
+next_instead() {
+	fake_server "$@"
+	start_client send_lat -n 5 --connect-timeout 20 --auth="$how"
+	finish stranger
+	ended stranger 0
+	start next send_lat -p "$port" --auth="$how"
+	finish client next
+	ended client 0
+	ended next 0
+}
+
+@test "a server that closes, or has no place, before it has proved itself: the client tries again" {
+	local how=key:$BATS_FILE_TMPDIR/key busy='{"type":"busy","with":"others"}' challenge nonce
+	nonce=$(printf '0%.0s' {1..64})
+	challenge='{"type":"challenge","protocol":3,"version":"0.1.0","auth":"key","nonce":"'$nonce'","uid":0}'
+	next_instead hear hello say "$busy"
+	next_instead hear hello say "$challenge" hear credential
+	next_instead hear hello say "$challenge" hear credential say "$busy"
+	fake_server hear hello say "$challenge" hear credential
+	client send_lat --connect-timeout 0.2 --auth="$how"
+	ended client 3
+	says client.err 'authenticating to the server: the connection to ' ' was lost'
+}
+
 @test "clocks that differ: both ends say by how much" {
 	local ahead behind
 	need_munge

@@ -66,6 +66,59 @@ still_serves() {
 	ended server 0
 }
 
+# A median, since each client shares the CPUs with the flood, with the server, and with what else runs here.
+@test "a host opens connections without end: no client of another one fails, half of them take less than a second" {
+	local auth took=()
+	(umask 077 && head -c 32 /dev/urandom >key)
+	for auth in key:key none; do
+		server send_lat --persistent --auth="$auth"
+		start flood "$lib/peer" flood "$port" 127.0.0.2 200
+		until_says flood.out here
+		took=()
+		for _ in {1..9}; do
+			client send_lat -n 5 --auth="$auth"
+			ended client 0
+			took+=("${took_ms[client]}")
+		done
+		kill -KILL "${pid[flood]}" # it has not ended before
+		finish flood
+		ended flood 137
+		mapfile -t took < <(printf '%s\n' "${took[@]}" | sort -n)
+		[[ ${RDMARK_SANITIZED-} ]] || ((took[4] < 1000)) || fail "${took[*]} ms"
+		kill -TERM "${pid[server]}"
+		finish server
+		ended server 0
+		says server.err 'dropped 127.0.0.2:' ': too many connections'
+		says_no server.err 'dropped 127.0.0.1:'
+	done
+}
+
+@test "a connection that was challenged keeps its place, however many others come" {
+	(umask 077 && head -c 32 /dev/urandom >key)
+	server send_lat --persistent --auth=key:key
+	stranger say '{"type":"hello","protocol":3,"version":"0.1.0","auth":"key"}' hear challenge crowd 100 \
+		say '{"type":"credential"}' hear error
+	ended stranger 0
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+@test "who is dropped after --timeout: the log says how far it got" {
+	local what
+	(umask 077 && head -c 32 /dev/urandom >key)
+	server send_lat --persistent --timeout 0.2 --auth=key:key
+	stranger gone
+	stranger bytes 'RDMK' gone
+	stranger say '{"type":"hello","protocol":3,"version":"0.1.0","auth":"key"}' hear challenge gone
+	ended stranger 0
+	kill -TERM "${pid[server]}"
+	finish server
+	for what in 'sent nothing' 'sent only a part of a message' 'was challenged, but sent no credential'; do
+		says server.err "it connected, but $what"
+	done
+}
+
 @test "a frame that comes in single bytes is a frame" {
 	listen_in
 	server send_lat

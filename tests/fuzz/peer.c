@@ -235,8 +235,7 @@ int __wrap_listener_open(struct listener *d, const char *address, uint16_t port,
 	fault_phase(f, "listening for the client");
 	*d = LISTENER_CLOSED;
 	d->stop = stop;
-	for (int i = 0; i < LISTENER_PENDING_MAX; i++)
-		d->pending[i].oob = OOB_EMPTY;
+	pending_init(&d->pending);
 	d->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	peer.listener_len = sizeof(peer.listener);
 	/* An address without a name: the kernel finds one that is free. */
