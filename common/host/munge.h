@@ -4,8 +4,8 @@
  * text; a program that decodes it on a host with the same key learns which user made it, and when.
  *
  * libmunge.so.2 is opened at run time, so that one package serves hosts with and without munge. It
- * keeps no state between calls, so any thread may call. A call waits for munged, for a few seconds
- * at most. A zeroed struct has nothing to release.
+ * keeps no state between calls, so any thread may call. A call waits for munged, for 10 s or more if
+ * that hangs: wire/auth_seal.h limits that. A zeroed struct has nothing to release.
  */
 #pragma once
 

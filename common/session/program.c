@@ -45,7 +45,8 @@ static int run_session(struct program *p, struct session *s)
 	clock_init(&p->clock, sysfs_root());
 	steal_open(&p->steal,
 		   "/proc/stat"); /* so that a server has the same open before each client */
-	if (!p->accepted && auth_open(&p->auth, &p->fault)) /* that server has authenticated it */
+	/* A client that was handed over has been authenticated. */
+	if (!p->accepted && auth_open(&p->auth, &p->stop, &p->fault))
 		return -1;
 	return p->server ? session_server(s) : session_client(s);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "wire/auth_seal.h"
 #include "wire/message.h"
 
 const char *auth_name(const struct auth *a)
@@ -58,24 +59,7 @@ int auth_read(struct auth *a, const char *how, const char *list, struct fault *f
 				    : "add --auth=munge on both ends");
 }
 
-/* Let munged seal and decode a credential, to see that it answers; set A's user from what it says.
- */
-static int ask_munged(struct auth *a, struct fault *f)
-{
-	struct munge_sealed s;
-	char *credential;
-	int rc;
-
-	if (munge_seal(&a->munge, "rdmark", (uid_t)-1, &credential, f))
-		return -1;
-	rc = munge_unseal(&a->munge, "program", credential, &s, f);
-	free(credential);
-	/* A container's user ID can be another one to munged outside. */
-	a->uid = s.uid;
-	return rc;
-}
-
-int auth_open(struct auth *a, struct fault *f)
+int auth_open(struct auth *a, struct stop *stop, struct fault *f)
 {
 	fault_phase(f, "preparing --auth");
 	if (a->method == AUTH_NONE)
@@ -85,9 +69,7 @@ int auth_open(struct auth *a, struct fault *f)
 	a->uid = geteuid();
 	if (a->method == AUTH_KEY)
 		return crypto_read_key(&a->key, a->file, f);
-	if (munge_open(&a->munge, a->file, f) || ask_munged(a, f))
-		return -1;
-	return allow_read(&a->allow, a->list, a->uid, f);
+	return munge_open(&a->munge, a->file, f) || auth_prepare_munge(a, stop, f) ? -1 : 0;
 }
 
 int auth_refuse(const json_t *m, struct fault *f)

@@ -60,9 +60,10 @@ int auth_read(struct auth *a, const char *how, const char *list, struct fault *f
 
 /*
  * Get all that authenticating needs: libraries, key file, users. munged is requested to seal and to
- * decode a credential. Raises FAULT_USAGE or FAULT_UNAVAILABLE.
+ * decode a credential; a signal of STOP ends the wait for that. Raises FAULT_USAGE or
+ * FAULT_UNAVAILABLE.
  */
-int auth_open(struct auth *a, struct fault *f);
+int auth_open(struct auth *a, struct stop *stop, struct fault *f);
 
 /* "none", "munge" or "key". */
 const char *auth_name(const struct auth *a);
@@ -73,7 +74,8 @@ int auth_refuse(const json_t *m, struct fault *f);
 /*
  * Server: message *M has come from the client at O (stolen). Returns 1: it is authenticated, and *M
  * is its real hello; 0: it was answered, and another message must follow; -1: refused, the client
- * was told, and *M is NULL. Waits for munged only.
+ * was told, and *M is NULL. Waits for munged only, for a few seconds at most, or until a signal of
+ * the stop of O.
  */
 int auth_receive(const struct auth *a, struct auth_visit *v, struct oob *o, json_t **m,
 		 struct fault *f);

@@ -66,7 +66,7 @@ static int read_proof(const struct auth *a, struct oob *o, struct auth_claim *cl
 static int introduce(const struct auth *a, struct oob *o, const char *hello, uint64_t timeout_ns,
 		     struct fault *f)
 {
-	struct auth_claim claim = {.from = "client"};
+	struct auth_claim claim = {.from = "client", .stop = o->stop};
 	json_t *m;
 	uid_t uid;
 	int rc;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/timed_call.h"
 #include "base/units.h"
 #include "wire/message.h"
 
@@ -44,8 +45,8 @@ static void format_claim(const struct auth_claim *c, char text[TEXT_BYTES])
 		 c->client_nonce, c->hello);
 }
 
-int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
-	      struct fault *f)
+static int seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
+		struct fault *f)
 {
 	char text[TEXT_BYTES], mac[CRYPTO_HEX];
 
@@ -155,8 +156,8 @@ static int unseal_key(const struct auth *a, const struct auth_claim *expected,
 	return 0;
 }
 
-int auth_unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
-		uid_t *uid, struct fault *f)
+static int unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
+		  uid_t *uid, struct fault *f)
 {
 	const char *whose = expected->from;
 	struct munge_sealed s = {.clocks_differ_s = 0};
@@ -177,4 +178,165 @@ int auth_unseal(const struct auth *a, const struct auth_claim *expected, const c
 	if (a->method != AUTH_MUNGE)
 		return 0;
 	return check_clocks(&s, whose, f) || check_user(a, &s, whose, f) ? -1 : 0;
+}
+
+/*
+ * Let munged seal and decode a credential, to see that it answers; set A's user from what it says,
+ * and read the list of users.
+ */
+static int prepare_munge(struct auth *a, struct fault *f)
+{
+	struct munge_sealed s;
+	char *credential;
+	int rc;
+
+	if (munge_seal(&a->munge, "rdmark", (uid_t)-1, &credential, f))
+		return -1;
+	rc = munge_unseal(&a->munge, "program", credential, &s, f);
+	free(credential);
+	/* A container's user ID can be another one to munged outside. */
+	a->uid = s.uid;
+	return rc || allow_read(&a->allow, a->list, a->uid, f) ? -1 : 0;
+}
+
+/* One of the three above that asks munged, and looks up users: all that it reads and writes. */
+struct asked {
+	struct timed_call call;
+	enum {
+		ASKED_TO_PREPARE,
+		ASKED_TO_SEAL,
+		ASKED_TO_UNSEAL
+	} what;
+	struct auth auth;
+	struct auth_claim claim;
+	char *credential;
+	uid_t uid;
+	struct fault fault;
+	int rc;
+};
+
+static void run_asked(struct timed_call *c)
+{
+	struct asked *k = (struct asked *)c;
+
+	if (k->what == ASKED_TO_PREPARE)
+		k->rc = prepare_munge(&k->auth, &k->fault);
+	else if (k->what == ASKED_TO_SEAL)
+		k->rc = seal(&k->auth, &k->claim, k->uid, &k->credential, &k->fault);
+	else
+		k->rc = unseal(&k->auth, &k->claim, k->credential, &k->uid, &k->fault);
+}
+
+static void release_asked(struct timed_call *c)
+{
+	struct asked *k = (struct asked *)c;
+
+	free(k->credential);
+	free(k);
+}
+
+/* A call with A and CLAIM (NULL: none), whose fault comes after F; NULL: no memory. */
+static struct asked *make_asked(const struct auth *a, const struct auth_claim *claim,
+				struct fault *f)
+{
+	struct asked *k = calloc(1, sizeof(*k));
+
+	if (!k) {
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "asking munged");
+		return NULL;
+	}
+	k->call.run = run_asked;
+	k->call.release = release_asked;
+	k->auth = *a;
+	if (claim)
+		k->claim = *claim;
+	k->fault = *f;
+	return k;
+}
+
+/* Ask, and wait for a while. Returns what it has returned, and *ASKED to release; or -1 and NULL.
+ */
+static int ask(struct asked **asked, struct stop *stop, struct fault *f)
+{
+	struct asked *k = *asked;
+	int rc = timed_call(&k->call, AUTH_ASK_NS, stop, f);
+
+	if (rc == 0) {
+		*f = k->fault;
+		return k->rc;
+	}
+	*asked = NULL;
+	if (rc < 0)
+		return -1;
+	fault_raise(f, FAULT_UNAVAILABLE, 0, "munged has not answered within %s",
+		    units_ns(AUTH_ASK_NS).text);
+	fault_cause(f, "It hangs or is stopped, or the service that knows the users' names does");
+	return fault_fix(f,
+			 "try `munge -n | unmunge` and `id` on that host, and see what munged has "
+			 "logged: journalctl -u munge");
+}
+
+int auth_prepare_munge(struct auth *a, struct stop *stop, struct fault *f)
+{
+	struct asked *k = make_asked(a, NULL, f);
+	int rc;
+
+	if (!k)
+		return -1;
+	k->what = ASKED_TO_PREPARE;
+	rc = ask(&k, stop, f);
+	if (rc == 0)
+		*a = k->auth;
+	if (k)
+		release_asked(&k->call);
+	return rc;
+}
+
+int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
+	      struct fault *f)
+{
+	struct asked *k;
+	int rc;
+
+	*credential = NULL;
+	if (a->method != AUTH_MUNGE)
+		return seal(a, c, reader, credential, f);
+	k = make_asked(a, c, f);
+	if (!k)
+		return -1;
+	k->what = ASKED_TO_SEAL;
+	k->uid = reader;
+	rc = ask(&k, c->stop, f);
+	if (rc == 0) {
+		*credential = k->credential;
+		k->credential = NULL;
+	}
+	if (k)
+		release_asked(&k->call);
+	return rc;
+}
+
+int auth_unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
+		uid_t *uid, struct fault *f)
+{
+	struct asked *k;
+	int rc;
+
+	if (a->method != AUTH_MUNGE || !credential)
+		return unseal(a, expected, credential, uid, f);
+	k = make_asked(a, expected, f);
+	if (!k)
+		return -1;
+	k->what = ASKED_TO_UNSEAL;
+	k->credential = strdup(credential);
+	if (!k->credential) {
+		release_asked(&k->call);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "asking munged");
+	}
+	rc = ask(&k, expected->stop, f);
+	if (rc == 0)
+		*uid = k->uid;
+	if (k)
+		release_asked(&k->call);
+	return rc;
 }

@@ -79,7 +79,7 @@ static int read_credential(const struct auth *a, const struct auth_visit *v, str
 			   const json_t *m, json_t **hello, struct fault *f)
 {
 	const char *text = json_string_value(json_object_get(m, "hello"));
-	struct auth_claim claim = {.from = "client"};
+	struct auth_claim claim = {.from = "client", .stop = o->stop};
 	uid_t uid = (uid_t)-1;
 
 	if (!message_is(m, "credential"))

@@ -162,11 +162,10 @@ static int wait_for_first_message(struct listener *l, json_t **first, struct pen
 		bool woken = false;
 
 		*who = poll_once(l, l->stop->fd, first, &woken);
-		if (woken) {
+		if (woken)
 			stop_drain(l->stop);
-			if (l->stop->signal)
-				return stop_raise(l->stop, f);
-		}
+		if (l->stop->signal) /* it may have been seen while munged was asked */
+			return stop_raise(l->stop, f);
 		if (*who)
 			return 0;
 		if (l->until_ns && clock_now_ns() >= l->until_ns)

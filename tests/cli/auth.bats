@@ -47,7 +47,8 @@ start_munged() {
 teardown_file() {
 	local file
 	for file in "$BATS_FILE_TMPDIR"/*.pid; do
-		[[ ! -s $file ]] || kill "$(<"$file")"
+		[[ ! -s $file ]] || kill -TERM "$(<"$file")"
+		[[ ! -s $file ]] || kill -CONT "$(<"$file")" # one may be stopped
 	done
 	local said
 	[[ ! ${RDMARK_DOCUMENTS-} ]] && compgen -G "$BATS_FILE_TMPDIR/*.documents" >/dev/null || return 0
@@ -393,6 +394,56 @@ next_instead() {
 	finish client
 	ended client 77
 	says client.err 'munged is not running. Fix: start munged'
+}
+
+# A stranger NAME that sends a credential of munge; it hears what becomes of that.
+sends_credential() {
+	start "$1" "$lib/peer" connect "$port" say '{"type":"hello","protocol":3,"version":"0.1.0","auth":"munge"}' \
+		hear challenge say "$(printf '{"type":"credential","nonce":"%064d","hello":"{}","credential":"MUNGE:AwQ:"}' 0)" hear error
+}
+
+# Until the program NAME has as many threads: one more while it waits for munged.
+until_threads() {
+	until [[ $(find "/proc/${pid[$1]}/task" -mindepth 1 -maxdepth 1 | wc -l) == "$2" ]]; do read -r -t 0.02 <> <(:) || true; done
+}
+
+@test "munged hangs: strangers and clients hear that soon, SIGTERM ends the server, and it serves when munged goes on" {
+	local stopped name begin
+	need_munge
+	cp "$BATS_FILE_TMPDIR/munge.key" . && chmod 600 munge.key
+	start_munged slow
+	# Its pid file is for teardown, should this test fail.
+	mv slow.pid "$BATS_FILE_TMPDIR/slow.pid"
+	stopped=$(<"$BATS_FILE_TMPDIR/slow.pid")
+	server send_lat --persistent --auth=munge:"$PWD/slow"
+	served --auth=munge:"$PWD/slow"
+	kill -STOP "$stopped"
+	for name in {1..8}; do sends_credential "$name"; done
+	for name in {1..8}; do
+		finish "$name"
+		ended "$name" 0
+		within "$name" 9
+		says "$name.out" 'munged has not answered within 3 s. It hangs or is stopped, or the service that knows the users' 'journalctl -u munge'
+	done
+	client send_lat -n 5 --auth=munge:"$PWD/slow"
+	ended client 77
+	says client.err 'preparing --auth: munged has not answered within 3 s'
+	start client send_lat --auth=munge:"$PWD/slow" -p "$port" "$host"
+	until_threads client 2
+	kill -INT "${pid[client]}"
+	finish client
+	ended client 130
+	kill -CONT "$stopped"
+	until_threads server 1
+	served --auth=munge:"$PWD/slow"
+	kill -STOP "$stopped"
+	sends_credential last
+	until_threads server 2
+	begin=$SECONDS
+	over
+	((SECONDS < begin + 6)) || fail "SIGTERM took $((SECONDS - begin)) s"
+	finish last
+	kill -CONT "$stopped"
 }
 
 @test "strangers cannot get in line, nor in the way of who is in it" {

@@ -221,7 +221,7 @@ static int set_up(void **state)
 	assert_int_equal(write(key, "0123456789abcdef0123456789abcdef", 32), 32);
 	close(key);
 	snprintf(how, sizeof(how), "key:%s", w->file);
-	assert_int_equal(auth_read(&w->auth, how, NULL, &f) | auth_open(&w->auth, &f), 0);
+	assert_int_equal(auth_read(&w->auth, how, NULL, &f) | auth_open(&w->auth, NULL, &f), 0);
 	unlink(w->file);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
 	oob_adopt(&w->server, oob_ops_tcp(), NULL, fd[0]);
