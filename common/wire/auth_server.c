@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "wire/auth_seal.h"
+#include "wire/json_memory.h"
 #include "wire/message.h"
 
 /* Raise the fault that the client has no --auth, or THEIRS, and this server another one. */
@@ -74,6 +75,27 @@ static int send_proof(const struct auth *a, struct auth_claim claim, uid_t uid, 
 	return rc;
 }
 
+/* Read the real HELLO of PEER, a text in M: it is bounded like a message. */
+static int read_hello(const json_t *m, const char *peer, json_t **hello, struct fault *f)
+{
+	const char *text = json_string_value(json_object_get(m, "hello"));
+	struct bounds bounds = bounds_greeting();
+	uint64_t failures = json_memory_failures();
+
+	if (bounds_check(&bounds, text, strlen(text), peer, f))
+		return -1;
+	*hello = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	if (json_memory_failures() != failures) {
+		json_memory_failed();
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "reading a message of %s", peer);
+	} else if (!message_has(m, "hello", json_is_object(*hello), f)) {
+		return 0;
+	}
+	json_decref(*hello);
+	*hello = NULL;
+	return -1;
+}
+
 /* Check credential M. Returns 1 with the client's real HELLO, or -1. */
 static int read_credential(const struct auth *a, const struct auth_visit *v, struct oob *o,
 			   const json_t *m, json_t **hello, struct fault *f)
@@ -91,12 +113,7 @@ static int read_credential(const struct auth *a, const struct auth_visit *v, str
 	    auth_unseal(a, &claim, json_string_value(json_object_get(m, "credential")), &uid, f) ||
 	    send_proof(a, claim, uid, o, f))
 		return -1;
-	*hello = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-	if (!message_has(m, "hello", json_is_object(*hello), f))
-		return 1;
-	json_decref(*hello);
-	*hello = NULL;
-	return -1;
+	return read_hello(m, o->peer, hello, f) ? -1 : 1;
 }
 
 int auth_receive(const struct auth *a, struct auth_visit *v, struct oob *o, json_t **m,

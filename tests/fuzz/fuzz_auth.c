@@ -3,7 +3,8 @@
  * The messages of --auth, to the server and to the client. Input: a byte that says which end this
  * is and how it authenticates, then a script (script.h). The nonces of this end are zeros. What a
  * credential is worth is easy to say, so that the fuzzer finds what comes after it: with a key its
- * MAC is 64 times 'a'; munge's is "ERROR UID GID MADE NOW TEXT", as munged would answer.
+ * MAC is 64 times 'a'; munge's is "ERROR UID GID MADE NOW TEXT", as munged would answer. What is
+ * made of a hello takes no more memory than one that is bounded (wire/bounds.h).
  */
 #include <ctype.h>
 #include <sys/random.h>
@@ -15,6 +16,16 @@
 #include "wire/message.h"
 
 #define NONE "0000000000000000000000000000000000000000000000000000000000000000"
+
+#define HELLO_BYTES (768u * 1024u)
+
+static size_t allocated; /* by jansson so far */
+
+static void *allocate(size_t size)
+{
+	allocated += size;
+	return malloc(size);
+}
 
 struct munge_ctx {
 	long times[2];
@@ -144,11 +155,14 @@ static void be_server(const struct auth *a, struct oob *o)
 	struct auth_visit visit = {""};
 	struct fault f = {0};
 	json_t *m = NULL, *copy;
+	size_t before;
 	int rc = 0;
 
 	while (rc == 0 && oob_poll(o, &m, &f) > 0) {
 		copy = json_deep_copy(m);
+		before = allocated;
 		rc = auth_receive(a, &visit, o, &m, &f);
+		FUZZ_CHECK(allocated - before <= HELLO_BYTES);
 		FUZZ_CHECK((rc > 0) == json_is_object(m) && (rc > 0 || !m));
 		FUZZ_CHECK((rc < 0) == fault_is(&f));
 		if (rc > 0)
@@ -171,6 +185,13 @@ static void be_client(const struct auth *a, struct oob *o)
 	FUZZ_CHECK(rc == 0 || !getenv("FUZZ_MUST_SUCCEED"));
 	if (rc)
 		check_fault(&f);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	json_set_alloc_funcs(allocate, free);
+	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
