@@ -40,6 +40,7 @@ CC	?= cc
 AR	?= ar
 INSTALL ?= install
 UNITDIR	?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 SYSCONFDIR ?= /etc
 PKG_CONFIG ?= pkg-config
 CFLAGS	?= -O2 -g
@@ -260,10 +261,12 @@ install-compat: install
 	  printf '.so man1/%s.1\n' $$p >$(DESTDIR)$(MANDIR)/man1/ib_$$p.1 || exit; done
 
 # rdmark-server.service: a server that stays; rdmark@PROGRAM.service: that program as one of its own;
-# rdmark-check.timer, rdmark-check@PEER.timer: regular checks. All in one sandbox.
+# rdmark-check.timer, rdmark-check@PEER.timer: regular checks. All in one sandbox, as one user, which
+# systemd-sysusers makes: a package runs that.
 units	    := $(wildcard packaging/systemd/*.in packaging/systemd/*.timer)
 install-units:
-	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/rdmark
+	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR) $(DESTDIR)$(SYSCONFDIR)/rdmark
+	$(INSTALL) -m 644 packaging/systemd/sysusers.conf $(DESTDIR)$(SYSUSERSDIR)/rdmark.conf
 	for u in $(units); do \
 	  sed -e '/^@SANDBOX@$$/{r packaging/systemd/sandbox' -e 'd}' $$u | \
 	  sed 's|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' >$(DESTDIR)$(UNITDIR)/$$(basename $$u .in) || exit; done

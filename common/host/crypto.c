@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,6 +72,19 @@ int crypto_open(struct crypto *c, struct fault *f)
 	return look_up(c, f) || check_answers(c, f) ? -1 : 0;
 }
 
+/*
+ * The bits of a mode that make the key of PATH no secret. Those of the group are the mask of an
+ * access list for a credential of systemd (LoadCredential), by which it lets the service's user
+ * read it.
+ */
+static unsigned others_mode(const char *path)
+{
+	const char *folder = getenv("CREDENTIALS_DIRECTORY");
+	size_t size = folder ? strlen(folder) : 0;
+
+	return size && strncmp(path, folder, size) == 0 && path[size] == '/' ? 037 : 077;
+}
+
 /* Check that only this user, or root, can read and change the key file with state ST at PATH. */
 static int check_key_file(const struct stat *st, const char *path, struct fault *f)
 {
@@ -86,7 +100,7 @@ static int check_key_file(const struct stat *st, const char *path, struct fault 
 			    (unsigned)geteuid());
 		return fault_fix(f, "chown %u %.80s", (unsigned)geteuid(), path);
 	}
-	if (st->st_mode & 077) {
+	if (st->st_mode & others_mode(path)) {
 		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has mode %04o", path,
 			    (unsigned)st->st_mode & 07777);
 		fault_cause(f, "Other users can read or change it, so it is not a secret");

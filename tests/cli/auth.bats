@@ -193,6 +193,26 @@ impostor() {
 	END
 }
 
+@test "a credential of systemd is a key: its access list looks as a group that can read it" {
+	mkdir credentials
+	cp "$BATS_FILE_TMPDIR/key" credentials/key
+	chmod 440 credentials/key
+	start server send_lat -p 0 --auth=key:"$PWD/credentials/key"
+	finish server
+	ended server 2
+	says server.err 'has mode 0440'
+	export CREDENTIALS_DIRECTORY=$PWD/credentials
+	server send_lat --auth=key:"$PWD/credentials/key"
+	served --auth=key:"$BATS_FILE_TMPDIR/key"
+	finish server
+	ended server 0
+	chmod 444 credentials/key
+	start server send_lat -p 0 --auth=key:"$PWD/credentials/key"
+	finish server
+	ended server 2
+	says server.err 'has mode 0444'
+}
+
 @test "a libcrypto that is configured without SHA-256: neither end begins" {
 	local how=key:$BATS_FILE_TMPDIR/key
 	printf '%s\n' 'openssl_conf = o' '[o]' 'providers = p' '[p]' 'null = n' '[n]' 'activate = 1' >null.cnf
@@ -376,6 +396,48 @@ next_instead() {
 	says client.err 'RoCE' # on the stand-in one user cannot write to the memory of another
 	says_no client.err 'not allowed'
 	served --auth="$munge"
+	over
+}
+
+# As systemd starts it: PROGRAM with what ExecStart= of packaging/systemd/UNIT says, and what it says of options.
+of_unit() {
+	local file=$root/packaging/systemd/$1.service.in start options
+	start=$(sed -n 's/^ExecStart=@BINDIR@[^ ]* \(.*\) \$RDMARK.*/\1/p' "$file")
+	options=$(sed -n 's/^#\tRDMARK_[A-Z]*_\?OPTIONS=//p' "$file" | sed 's/-p 18516//; s/-d mlx5_0//; s/--min-bw [0-9]*//')
+	[[ $start == *--* && $options == *--auth=munge* ]] || fail "$1: $start, $options"
+	# Two users that every host has stand in for rdmark and alice.
+	words=$(sed "s|--auth=munge|--auth=$munge|; s/rdmark/daemon/; s/alice/nobody/" <<<"$start $options")
+}
+
+@test "the options of the units: a server as its user serves the checks, and who is named there" {
+	local words through
+	need_munge
+	[[ $(id -u) == 0 ]] && type setpriv >/dev/null || skip 'only root can be another user'
+	grep -q '^User=rdmark$' "$root/packaging/systemd/sandbox"
+	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR"
+	chmod 711 "${BATS_FILE_TMPDIR%/*}" "${BATS_RUN_TMPDIR}"
+	setpriv --reuid=daemon --regid=daemon --clear-groups test -r "$RDMARK_BIN/send_lat" ||
+		skip 'daemon cannot read the programs'
+	of_unit rdmark@
+	through=(setpriv --reuid=daemon --regid=daemon --clear-groups)
+	# shellcheck disable=SC2086 # words
+	server write_bw $words
+	through=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	client write_bw -n 5 --auth="$munge"
+	refused "the server's user daemon (uid 1) is not allowed. Without --allow only nobody"
+	for through in 'setpriv --reuid=nobody --regid=nogroup --clear-groups' ''; do
+		# shellcheck disable=SC2206 # words
+		through=($through)
+		client write_bw -n 5 --auth="$munge" --allow=daemon
+		says client.err 'RoCE' # on the stand-in one user cannot write to the memory of another
+		says_no client.err 'not allowed'
+	done
+	through=(setpriv --reuid=daemon --regid=daemon --clear-groups)
+	of_unit rdmark-check@
+	# shellcheck disable=SC2086 # words
+	client write_bw $words
+	ended client 0
+	through=()
 	over
 }
 

@@ -22,10 +22,12 @@ units_are_right() {
 	# A check that hangs ends, and a thousand hosts do not come at once.
 	for unit in "$1"/rdmark-check{,@}.service; do [[ $(line "$unit" Type) == oneshot && $(line "$unit" TimeoutStartSec) == [1-9]* ]]; done
 	for unit in "$1"/rdmark-check{,@}.timer; do [[ $(line "$unit" RandomizedDelaySec) == 1* && $(line "$unit" FixedRandomDelay) == yes ]]; done
-	for unit in "$1"/rdmark{@,-server}.service; do [[ $(line "$unit" DynamicUser) == yes ]]; done
-	# Monitoring reads the files of checks: not below /var/lib/private, where those of a dynamic user are.
+	# A user that the other end can name, and that the package makes.
+	for unit in "$1"/*.service; do [[ $(line "$unit" User) == rdmark ]]; done
+	grep -q '^u rdmark - ' "$1/../../sysusers.d/rdmark.conf"
+	# Monitoring reads the files of checks.
 	for unit in "$1"/rdmark-check{,@}.service; do
-		[[ $(line "$unit" DynamicUser | tail -n 1) == no && $(line "$unit" UMask | tail -n 1) == 0022 ]]
+		[[ $(line "$unit" UMask | tail -n 1) == 0022 ]]
 		[[ $(line "$unit" ExecStart) == *" --prom=%S/$(line "$unit" StateDirectory)/"*.prom\ * ]]
 	done
 	! grep -r @ "$1" | grep -vE 'rdmark(-check)?@[A-Z.a-z]|SystemCallFilter=~?@[a-z-]+$|: *#.* @resources ' || return 1

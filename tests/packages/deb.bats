@@ -57,6 +57,8 @@ in_root() {
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark-server)" | tar -t >list
 	(($(grep -c '/systemd/system/rdmark.' list) == 6))
 	grep -qx './etc/rdmark/' list
+	grep -qx './usr/lib/sysusers.d/rdmark.conf' list
+	dpkg-deb -I "$(deb_of rdmark-server)" postinst | grep -q 'systemd-sysusers .*rdmark.conf'
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark-perftest-compat)" | tar -t >list
 	(($(grep -c '/bin/ib_.' list) == ${#measuring_programs[@]}))
 	(($(grep -c '/completions/ib_.' list) == ${#measuring_programs[@]}))

@@ -47,6 +47,7 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 	run ! grep '/ib_' list
 	query -l "$(rpm_of rdmark-server)" >list
 	grep -qx /etc/rdmark list
+	grep -qx /usr/lib/sysusers.d/rdmark.conf list
 	(($(grep -c '/systemd/system/rdmark.' list) == 6))
 	query -l "$(rpm_of rdmark-perftest-compat)" >list
 	(($(grep -c '^/usr/bin/ib_' list) == ${#measuring_programs[@]}))
