@@ -84,6 +84,8 @@ int sibling_start(struct sibling *b, const struct sibling_attr *attr, struct fau
 		return 0;
 	close(b->fd);
 	fault_raise(f, FAULT_LOCAL, rc, "starting %s", attr->argv[0]);
+	if (rc != ENOENT && rc != EACCES)
+		return -1;
 	return fault_fix(f, "install all of rdmark's programs in one folder");
 }
 

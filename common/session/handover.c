@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +15,10 @@
 #include "base/sibling.h"
 #include "base/units.h"
 
-#define HELLO    "RDMARK_HELLO"
+/* A descriptor of the file that starts with struct peer_credit of stdout, updated at the end, and
+ * goes on with the hello. */
+#define HANDOVER "RDMARK_HANDOVER"
 #define UNLOGGED "RDMARK_UNLOGGED" /* set: the client has no more lines in the log now */
-#define LINES    "RDMARK_LINES"    /* a descriptor: struct peer_credit of stdout */
 
 const char *handover_to(const struct program *p, const json_t *hello)
 {
@@ -32,49 +34,55 @@ const char *handover_to(const struct program *p, const json_t *hello)
 
 /* What the new process is told. Owned. */
 struct told {
-	char *hello, *lines; /* variables of its environment */
+	char *number; /* a variable of its environment: `fd` */
 	char **env;
-	int fd; /* a file in memory with the program's `lines`; -1: none */
+	int fd; /* the file; -1: none */
 };
 
-/* A copy of the environment with HELLO, LINES and, if not LOGGED, UNLOGGED. */
-static int make_environment(struct told *t, const char *hello, bool logged)
+/* A copy of the environment with HANDOVER and, if not LOGGED, UNLOGGED. */
+static int make_environment(struct told *t, bool logged)
 {
 	size_t count = 0;
 
 	while (environ[count])
 		count++;
-	t->env = calloc(count + 4, sizeof(*t->env));
-	if (!t->env || asprintf(&t->hello, HELLO "=%s", hello) < 0 ||
-	    asprintf(&t->lines, LINES "=%d", t->fd) < 0)
+	t->env = calloc(count + 3, sizeof(*t->env));
+	if (!t->env || asprintf(&t->number, HANDOVER "=%d", t->fd) < 0)
 		return -1;
 	memcpy(t->env, environ, count * sizeof(*t->env));
-	t->env[count] = t->hello;
-	t->env[count + 1] = t->lines;
+	t->env[count] = t->number;
 	if (!logged)
-		t->env[count + 2] = (char *)(uintptr_t)UNLOGGED "=1";
+		t->env[count + 1] = (char *)(uintptr_t)UNLOGGED "=1";
 	return 0;
 }
 
 static void forget_told(struct told *t)
 {
-	free(t->hello);
-	free(t->lines);
+	free(t->number);
 	free(t->env);
 	if (t->fd >= 0)
 		close(t->fd);
 	*t = (struct told){.fd = -1};
 }
 
-/* A file in memory with C, which the new process inherits and updates; -1: none. */
-static int lend_lines(const struct peer_credit *c)
+/* Write all of TEXT to FD at OFFSET. */
+static bool write_all(int fd, const char *text, off_t offset)
 {
-	int low = memfd_create("lines", MFD_CLOEXEC);
+	size_t size = strlen(text);
+
+	return pwrite(fd, text, size, offset) == (ssize_t)size;
+}
+
+/* A file in memory with C and HELLO, which the new process inherits; -1 with errno: none. */
+static int lend_file(const struct peer_credit *c, const char *hello)
+{
+	int low = memfd_create("handover", MFD_CLOEXEC);
 	int fd = low < 0 ? -1 : fcntl(low, F_DUPFD, STDERR_FILENO + 2); /* sibling.c uses 3 */
 
 	if (low >= 0)
 		close(low);
-	if (fd >= 0 && pwrite(fd, c, sizeof(*c), 0) == (ssize_t)sizeof(*c))
+	if (fd >= 0 && pwrite(fd, c, sizeof(*c), 0) == (ssize_t)sizeof(*c) &&
+	    write_all(fd, hello, sizeof(*c)))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -91,44 +99,61 @@ static void read_lines(struct peer_credit *c, int fd)
 		*c = now;
 }
 
-static int start_program(struct session *s, const char *name, const json_t *hello, struct told *t,
-			 struct sibling *b)
+/* The hello in FD; NULL: it has none. */
+static json_t *read_hello(int fd)
+{
+	off_t start = sizeof(struct peer_credit);
+	struct stat st;
+	json_t *hello = NULL;
+	char *text;
+
+	if (fstat(fd, &st) || st.st_size <= start || st.st_size > start + OOB_MESSAGE_MAX)
+		return NULL;
+	text = malloc((size_t)(st.st_size - start));
+	if (text && pread(fd, text, (size_t)(st.st_size - start), start) == st.st_size - start)
+		hello = json_loadb(text, (size_t)(st.st_size - start), 0, NULL);
+	free(text);
+	return hello;
+}
+
+static int start_program(struct session *s, const char *name, struct told *t, struct sibling *b)
 {
 	struct program *p = s->program;
-	char *text = json_dumps(hello, JSON_COMPACT), *own = p->argv[0];
+	char *own = p->argv[0];
 	uint64_t omitted;
 	bool logged =
 		peer_log_may(&p->listener.log, s->link.oob.peer, NULL, clock_now_ns(), &omitted);
-	bool made = text && make_environment(t, text, logged) == 0;
-	struct sibling_attr attr = {.argv = p->argv, .envp = t->env, .in = s->link.oob.fd};
-	int rc = -1;
+	struct sibling_attr attr;
+	int rc;
 
-	fault_phase(&p->fault, "handing the client to its test's program");
+	if (make_environment(t, logged))
+		return fault_raise(&p->fault, FAULT_LOCAL, ENOMEM, "starting %s", name);
+	attr = (struct sibling_attr){.argv = p->argv, .envp = t->env, .in = s->link.oob.fd};
 	p->argv[0] = (char *)(uintptr_t)name;
-	if (made)
-		rc = sibling_start(b, &attr, &p->fault);
-	else
-		fault_raise(&p->fault, FAULT_LOCAL, ENOMEM, "starting %s", name);
+	rc = sibling_start(b, &attr, &p->fault);
 	p->argv[0] = own;
-	free(text);
 	return rc;
 }
 
 int handover(struct session *s, const char *name, const json_t *hello)
 {
 	struct program *p = s->program;
-	struct told told = {.fd = lend_lines(&p->lines)};
+	char *text = json_dumps(hello, JSON_COMPACT);
+	struct told told = {.fd = text ? lend_file(&p->lines, text) : -1};
 	struct sibling b;
 	int status;
 
-	if (start_program(s, name, hello, &told, &b)) {
+	fault_phase(&p->fault, "handing the client to its test's program");
+	if (told.fd < 0)
+		fault_raise(&p->fault, FAULT_LOCAL, text ? errno : ENOMEM, "memfd_create");
+	free(text);
+	if (told.fd < 0 || start_program(s, name, &told, &b)) {
 		forget_told(&told);
 		return -1;
 	}
 	oob_release(&s->link.oob); /* or the peer would not see the new program close it */
 	status = sibling_wait(&b, &p->stop, NULL, &p->fault);
-	if (told.fd >= 0)
-		read_lines(&p->lines, told.fd);
+	read_lines(&p->lines, told.fd);
 	forget_told(&told);
 	if (status > 0 && WIFSIGNALED(status))
 		return fault_raise(&p->fault, FAULT_LOCAL, 0, "%s was killed by signal %d", name,
@@ -136,17 +161,17 @@ int handover(struct session *s, const char *name, const json_t *hello)
 	return status < 0 ? -1 : 0;
 }
 
-static void adopt_lines(struct program *p)
+/* Take over what is in the file of descriptor NUMBER. */
+static void adopt_file(struct program *p, const char *number)
 {
-	const char *number = getenv(LINES);
 	uint64_t fd;
 
-	if (number && !units_parse_u64(number, &fd) && fd > STDERR_FILENO && fd < INT_MAX &&
-	    fcntl((int)fd, F_SETFD, FD_CLOEXEC) == 0) {
-		p->lines_fd = (int)fd;
-		read_lines(&p->lines, (int)fd);
-	}
-	unsetenv(LINES);
+	if (units_parse_u64(number, &fd) || fd <= STDERR_FILENO || fd >= INT_MAX ||
+	    fcntl((int)fd, F_SETFD, FD_CLOEXEC))
+		return;
+	p->lines_fd = (int)fd;
+	read_lines(&p->lines, (int)fd);
+	p->accepted = read_hello((int)fd);
 }
 
 void handover_return(struct program *p)
@@ -159,19 +184,18 @@ void handover_return(struct program *p)
 
 void handover_adopt(struct session *s)
 {
-	const char *hello = getenv(HELLO);
+	const char *number = getenv(HANDOVER);
 	int fd, null;
 
-	if (!hello)
+	if (!number)
 		return;
-	s->program->accepted = json_loads(hello, 0, NULL);
+	adopt_file(s->program, number);
 	if (!s->program->accepted)
 		s->program->accepted = json_null(); /* not a hello, so it will be refused */
-	unsetenv(HELLO);
+	unsetenv(HANDOVER);
 	if (!getenv(UNLOGGED) && !s->program->options.output.quiet)
 		s->program->listener.log.out = stderr;
 	unsetenv(UNLOGGED);
-	adopt_lines(s->program);
 	/* No number that is standard input's: see hold_standard_descriptors(). */
 	fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -163,10 +163,30 @@ handed_over() {
 	[[ ! -e started ]]
 }
 
+@test "a hello that is written longer than it came is handed over, too" {
+	listen_in write_bw
+	server send_lat --persistent
+	stranger say "$(jq -c --arg y "$(printf 'y%.0s' {1..45000})" '.y = $y' <<<"$hello" |
+		sed "s/^{/{\"x\":[$(printf '1e-7,%.0s' {1..3900})0],/")" hear welcome
+	ended stranger 0
+	over
+}
+
 @test "what was handed over is not believed" {
-	local hello
-	for hello in '' '{' '[]' '{"type":"hello"}' '"hello"'; do
-		RDMARK_HELLO=$hello start alone send_bw --persistent
+	local what fd
+	for what in '' '{' '[]' '{"type":"hello"}' '"hello"'; do
+		printf '%1000000s' '' >file # spaces, some of which come before the hello
+		printf '%s' "$what" >>file
+		exec {fd}<>file
+		RDMARK_HANDOVER=$fd start alone send_bw --persistent
+		finish alone
+		exec {fd}>&-
+		ended alone 0
+		says alone.err ' send_bw: '
+		silent alone.out
+	done
+	for what in '' 0 2 77 99999999999 -1 x; do
+		RDMARK_HANDOVER=$what start alone send_bw --persistent
 		finish alone
 		ended alone 0
 		says alone.err ' send_bw: '
