@@ -162,7 +162,7 @@ $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libcommon.a
 	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
 # The stand-ins for libibverbs and libcuda, and our programs under the sanitizers, for tests/check.
-sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_check bench/ideal bench/cost)
+sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_check bench/ideal bench/cost bench/handshake)
 	$(Q)$(MAKE) --no-print-directory -C tests/standin/verbs OUT=$(abspath $(BUILD))/tests all
 	$(Q)$(MAKE) --no-print-directory -C tests/standin/cuda OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
 programs: $(binaries)

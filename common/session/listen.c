@@ -20,7 +20,7 @@ static int announce(struct program *p)
 
 	report_listening(&p->report, p->listener.address);
 	if (l->persistent)
-		report_log(&p->report, "one client may use %s",
+		report_log(&p->report, "one client may use %s, and the whole rate of its link",
 			   limits_text(l, limits, sizeof(limits)));
 	if (l->persistent && !l->auth && !l->source_ip)
 		report_log(&p->report, "for clients of this host only: --auth=munge or "

@@ -527,6 +527,22 @@ until_threads() {
 	over
 }
 
+# The fastest of many, since what else runs here slows down the others.
+@test "what a handshake costs: 5 ms with munge, 1 ms with a key, at most" {
+	local how fastest median slowest most program=$RDMARK_BIN/../tests/bench/handshake
+	not_sanitized 'it is slower under them'
+	[[ -x $program ]] || skip 'tests/bench/handshake is not built (make sim)'
+	while read -r how; do
+		most=5000
+		[[ $how == munge* ]] || most=1000
+		RDMARK_PRELOAD='' start handshake "$program" "$how" 200
+		finish handshake
+		ended handshake 0
+		read -r fastest median slowest <handshake.out
+		((10#${fastest/./} <= most)) || fail "${how%%:*}: $fastest ms the fastest, $median typical, $slowest the slowest"
+	done < <(ways)
+}
+
 # Whether one of the libraries was loaded into a run with these options, at either end; and $said, what was said.
 loaded() {
 	rm -f loaded.*

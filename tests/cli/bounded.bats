@@ -132,7 +132,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	client write_bw -n 5
 	ended client 0
 	over
-	says server.err 'one client may use 2 GiB of memory (--max-memory), 1024 QPs (--max-qps), 3600 s (--max-duration)'
+	says server.err 'one client may use 2 GiB of memory (--max-memory), 1024 QPs (--max-qps), 3600 s (--max-duration), and the whole rate of its link'
 }
 
 @test "a server that stays gives nobody a file" {

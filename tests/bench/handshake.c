@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * handshake: what --auth adds to a client's connection, without the programs' own start.
+ *
+ *   handshake METHOD N   N handshakes of METHOD (as for --auth) between two threads: prints the
+ *                        milliseconds of the fastest, the median and the slowest one
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "wire/auth.h"
+#include "wire/message.h"
+
+#define PATIENCE_NS UINT64_C(20000000000)
+
+struct ends {
+	struct auth auth;
+	struct oob server, client;
+	struct fault fault; /* the server's */
+};
+
+static void *serve(void *arg)
+{
+	struct ends *e = arg;
+	struct auth_visit visit = {""};
+	json_t *m = NULL;
+	int rc = 0;
+
+	while (rc == 0 && oob_recv(&e->server, &m, clock_now_ns() + PATIENCE_NS, &e->fault) == 0)
+		rc = auth_receive(&e->auth, &visit, &e->server, &m, &e->fault);
+	json_decref(m);
+	return NULL;
+}
+
+/* Nanoseconds of one handshake; 0 with the fault printed. */
+static uint64_t one(struct ends *e)
+{
+	struct fault f = {0};
+	pthread_t server;
+	uint64_t begin;
+	int rc;
+
+	pthread_create(&server, NULL, serve, e);
+	begin = clock_now_ns();
+	rc = auth_introduce(&e->auth, &e->client, message_new("hello"), PATIENCE_NS, &f);
+	begin = clock_now_ns() - begin;
+	pthread_join(server, NULL);
+	if (rc)
+		fault_print(&f, "handshake", stderr);
+	return rc ? 0 : begin;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int main(int argc, char **argv)
+{
+	size_t n = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+	struct ends e = {.fault = {0}};
+	uint64_t *took = calloc(n + 1, sizeof(*took));
+	struct fault f = {0};
+	int fd[2];
+
+	if (!n || !took || auth_read(&e.auth, argv[1], NULL, &f) || auth_open(&e.auth, NULL, &f) ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd)) {
+		fault_print(&f, "handshake METHOD N", stderr);
+		return 2;
+	}
+	oob_adopt(&e.server, oob_ops_tcp(), NULL, fd[0]);
+	oob_adopt(&e.client, oob_ops_tcp(), NULL, fd[1]);
+	for (size_t i = 0; i < n; i++)
+		if (!(took[i] = one(&e)))
+			return 1;
+	qsort(took, n, sizeof(*took), by_size);
+	printf("%.3f %.3f %.3f\n", (double)took[0] / 1e6, (double)took[n / 2] / 1e6,
+	       (double)took[n - 1] / 1e6);
+	oob_release(&e.server);
+	oob_release(&e.client);
+	free(took);
+	return 0;
+}
