@@ -77,11 +77,14 @@ served() {
 	ended client 0
 }
 
-# refused TEXT…: the client was, and both ends say why.
+# refused TEXT…: the client was, and both ends say why, the server after it told the client.
 refused() {
+	local text
 	ended client 2
 	says client.err "$@"
-	says server.err "$@"
+	for text; do
+		until_says server.err "$text"
+	done
 }
 
 impostor() {

@@ -29,8 +29,8 @@ over() {
 		client write_bw -n 5 "${ask[@]}" --json=c.json
 		ended client 2
 		says client.err "${asked//_/ }" "${allowed//_/ }" 'Fix: '
-		says server.err "${asked//_/ }" "${allowed//_/ }"
 		says client.err 'agreeing with the client: ' # before anything is made
+		until_says server.err "${asked//_/ }.*${allowed//_/ }" # after it told the client
 		json c.json '.status == "failed" and .error.exit_status == 2 and .error.from_peer'
 	done <<-'END'
 		-q,4 requests_4_QPs allows_3
