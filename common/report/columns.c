@@ -5,7 +5,9 @@
 #include "report/unit.h"
 #include "wire/percentile.h"
 
-#define SMALL 0.1 /* Gb/s: below this perftest prints more digits */
+/* Below this our tables print rates with more digits; perftest's does only in Gb/s. */
+#define SMALL          0.1
+#define SMALL_DECIMALS 6
 
 /* clang-format off */
 static const struct column latency[] = {
@@ -87,15 +89,24 @@ double table_value(const struct report *r, const struct record *rec, const struc
 	return c->unit == MILLIONS ? v / 1e6 : v;
 }
 
+/* In our tables a rate that is not 0 never looks as if it were. */
+static int decimals(const struct report *r, const struct column *c, double value)
+{
+	bool small = c->unit == BANDWIDTH && value > 0 && value < SMALL;
+
+	return small && !r->perftest ? SMALL_DECIMALS : c->decimals;
+}
+
 const char *table_text(const struct report *r, const struct record *rec, const struct column *c,
 		       char *buf, size_t size)
 {
+	double value = table_value(r, rec, c);
 	bool known = (c->unit == AS_IS || record_has_rate(rec)) &&
 		     (!c->field || percentile_known(rec, c->field));
 
 	/* perftest always prints a number, and its readers rely on that; --output has no other text */
 	if (r->perftest || r->only || known)
-		snprintf(buf, size, "%.*f", c->decimals, table_value(r, rec, c));
+		snprintf(buf, size, "%.*f", decimals(r, c, value), value);
 	else
 		snprintf(buf, size, "-");
 	return buf;

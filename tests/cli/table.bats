@@ -135,6 +135,22 @@ says_so() {
 	done
 }
 
+# Some 3 KB/s: a busy machine makes it slower, but not a hundred times.
+@test "a rate below 0.1 has six decimals, and is not 0.00; in perftest's form only in Gb/s" {
+	local slow=(write_bw -s 64 -n 2 --rate_limit 50p)
+	pair "${slow[@]}"
+	row client.out 5
+	[[ ${row[3]} =~ ^0\.00[0-9]{4}$ ]] || fail "row: ${row[*]}"
+	positive "${row[3]}"
+	pair "${slow[@]}" --report_gbits
+	row client.out 5
+	[[ ${row[3]} =~ ^0\.0000[0-9]{2}$ ]] || fail "row: ${row[*]}"
+	positive "${row[3]}"
+	pair "${slow[@]}" --format perftest
+	row client.out 5
+	[[ ${row[3]} == 0.00 ]] || fail "row: ${row[*]}"
+}
+
 @test "a row is laid out as perftest's: blank, size in 7, four blanks, iterations in 10" {
 	pair send_bw -s 64 -n 30
 	rows client.out
