@@ -96,22 +96,27 @@ static void body_count(void **state)
 {
 	struct stop s = make_stop();
 	struct fault f = {0};
+	uint64_t start;
+	int count;
 
 	(void)state;
 	stop_drain(&s); /* nothing there: must not block */
 	CHECK(s.count == 0);
+	start = clock_now_ns();
 	raise(SIGTERM);
 	stop_drain(&s);
 	CHECK(s.count == 1 && s.signal == SIGTERM);
 	raise(SIGTERM); /* as timeout(1) does: once to the process, once to its group */
 	stop_drain(&s);
-	CHECK(s.count == 1);
+	count = s.count;
+	/* if no other process had the CPU for so long */
+	CHECK(count == 1 || clock_now_ns() - start >= STOP_TOGETHER_NS);
 	/* What was taken already does not end a later wait; a new one does. */
 	CHECK(stop_wait(&s, -1, 0, clock_now_ns() + STOP_TOGETHER_NS, &f) == 0);
 	CHECK(!fault_is(&f));
 	raise(SIGINT);
 	CHECK(stop_wait(&s, -1, 0, 0, &f) == -1);
-	CHECK(s.count == 2 && f.signal == SIGTERM);
+	CHECK(s.count == count + 1 && f.signal == SIGTERM);
 	stop_release(&s);
 }
 

@@ -95,15 +95,24 @@ static void assert_hears(struct world *w, unsigned i, const char *type)
 static void places_are_told_once(void **state)
 {
 	struct world *w = *state;
+	uint64_t from, to;
 
-	waitlist_notify(&w->waitlist, "a", NULL);
-	waitlist_notify(&w->waitlist, "a", NULL);
+	/* Again, if another process had the CPU until they were due once more. */
+	do {
+		for (unsigned i = 0; i < 2 * CLIENTS; i++)
+			json_decref(heard(w, i % CLIENTS));
+		waitlist_notify_again(&w->waitlist);
+		from = clock_now_ns();
+		waitlist_notify(&w->waitlist, "a", NULL);
+		waitlist_notify(&w->waitlist, "a", NULL);
+		to = clock_now_ns();
+	} while (to - from >= WAITLIST_REPEAT_NS);
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		assert_hears_place(w, i, "a", (int)i + 1);
 		assert_null(heard(w, i));
 	}
-	assert_in_range(waitlist_due_ns(&w->waitlist), clock_now_ns(),
-			clock_now_ns() + WAITLIST_REPEAT_NS);
+	assert_in_range(waitlist_due_ns(&w->waitlist), from + WAITLIST_REPEAT_NS,
+			to + WAITLIST_REPEAT_NS);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		w->waitlist.place[i].due_ns = clock_now_ns();
 	waitlist_notify(&w->waitlist, "a", NULL);

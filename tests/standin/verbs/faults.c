@@ -232,16 +232,16 @@ static void t_no_atomics(void) /* noatomics */
 	close_both(&a, &b);
 }
 
-static void t_delay(void) /* delay:2:400 */
+static void t_delay(void) /* delay:2:4000 */
 {
 	uint64_t t = now_ms();
 	struct loop_end a, b;
 
 	two_sends(&a, &b);
 	end_expect(&a, IBV_WC_SUCCESS);
-	CHECK(now_ms() - t < 300);
+	CHECK(now_ms() - t < 3000); /* however busy the machine */
 	end_expect(&a, IBV_WC_SUCCESS);
-	CHECK(now_ms() - t >= 400);
+	CHECK(now_ms() - t >= 4000);
 	close_both(&a, &b);
 }
 

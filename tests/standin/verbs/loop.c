@@ -22,8 +22,9 @@ const struct loop_conf loop_defaults = {
 };
 
 enum {
-	GID_INDEX = 5
-}; /* v2, 127.0.0.1 on the default device */
+	GID_INDEX = 5, /* v2, 127.0.0.1 on the default device */
+	WAIT_MS = 30000
+};
 
 uint64_t now_ms(void)
 {
@@ -193,7 +194,7 @@ int end_send(struct loop_end *e, struct ibv_send_wr *wr, size_t off, uint32_t le
 
 struct ibv_wc end_wait(struct loop_end *e)
 {
-	uint64_t end = now_ms() + 2000;
+	uint64_t end = now_ms() + WAIT_MS;
 	struct ibv_wc wc;
 	int n;
 
@@ -240,7 +241,7 @@ void end_event(struct loop_end *e, enum ibv_event_type type)
 	struct pollfd p = {.fd = e->ctx->async_fd, .events = POLLIN};
 	struct ibv_async_event ev;
 
-	CHECK(poll(&p, 1, 1000) == 1);
+	CHECK(poll(&p, 1, WAIT_MS) == 1);
 	CHECK(!ibv_get_async_event(e->ctx, &ev));
 	CHECK(ev.event_type == type);
 	ibv_ack_async_event(&ev);

@@ -122,7 +122,7 @@ static void t_rnr(void)
 	CHECK(!end_send(&a, SEND(.opcode = IBV_WR_SEND), 0, 6));
 	end_expect(&a, IBV_WC_RNR_RETRY_EXC_ERR);
 	t = now_ms() - t;
-	CHECK(t >= 20 && t < 1500);
+	CHECK(t >= 20);
 	end_expect(&a, IBV_WC_WR_FLUSH_ERR);
 	CHECK(end_state(&a) == IBV_QPS_ERR);
 	end_close(&a);

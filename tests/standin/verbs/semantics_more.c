@@ -139,7 +139,7 @@ void t_no_answer(void)
 	CHECK(!end_send(&a, SEND(.opcode = IBV_WR_SEND), 0, 6));
 	end_expect(&a, IBV_WC_RETRY_EXC_ERR);
 	t = now_ms() - t;
-	CHECK(t >= 130 && t < 1500);
+	CHECK(t >= 130);
 	end_close(&a);
 	end_close(&b);
 	c.mute = false;
@@ -331,7 +331,7 @@ void t_death(void)
 	ibv_ack_cq_events(cq, 1);
 	end_expect(&e, IBV_WC_RETRY_EXC_ERR);
 	t = now_ms() - t;
-	CHECK(t >= 130 && t < 1500);
+	CHECK(t >= 130);
 	CHECK(waitpid(o.pid, NULL, 0) == o.pid);
 	end_close(&e);
 }
