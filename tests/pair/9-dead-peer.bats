@@ -16,7 +16,7 @@ load ../lib/rdmark
 	# the servers of two tests here, the clients of two others
 	for name in write_lat send_bw; do
 		mkfifo "$name.err"
-		start "$name" "$name" -p 0 --timeout 6 --interval 0.5
+		start "$name" "$name" -p 0 --timeout 15 --interval 0.5
 		exec {fd}<"$name.err"
 		await_text "$fd" 'ready on '
 		start "b_$name" "$lib/agent" ask "$b" "exec $RDMARK_BIN/$name -p ${line##*:} -s 64 -D 100 192.168.77.1"
@@ -26,7 +26,7 @@ load ../lib/rdmark
 		mkfifo "$name.err"
 		((there += 1))
 		start "b_$name" "$lib/agent" ask "$b" "exec $RDMARK_BIN/$name -p $there"
-		start "$name" "$name" -p $there --timeout 6 --interval 0.5 -s 64 -D 100 --json="$name.json" "$b"
+		start "$name" "$name" -p $there --timeout 15 --interval 0.5 -s 64 -D 100 --json="$name.json" "$b"
 		exec {fd}<"$name.err"
 		notes_of[$name]=$fd
 	done
@@ -42,7 +42,7 @@ load ../lib/rdmark
 	for name in "${!notes_of[@]}"; do
 		finish "$name"
 		[[ ${status[$name]} == 3 ]] || fail "$name: status ${status[$name]}"
-		within "$name" 30
+		within "$name" 60
 	done
 	for name in send_lat write_bw; do
 		[[ $(wc -l <$name.out) == 0 ]] || fail 'a row that looks like any other'
