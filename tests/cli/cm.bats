@@ -203,7 +203,7 @@ aimed_at() {
 		"rails": [{"gid_kind": 0, "mtu_bytes": 256}],
 		"rdma_cm": [{"address": "'"$1"'", "port": '"$2"', "token": 1}]}' hear error gone
 	host=127.0.0.1
-	client send_lat -R -d "$CM_ADDRESS" --timeout 3 --connect-timeout 1
+	client send_lat -R -d "$CM_ADDRESS" --timeout 15 --connect-timeout 1
 }
 
 @test "where nobody listens, and where no RDMA device leads" {
@@ -238,41 +238,39 @@ aimed_at() {
 	waits_on
 }
 
+# That it is not --timeout which ends the other one: it is longer than any process has here ($deadline).
 @test "an end that is killed while the QPs are connected: the other one notices" {
 	need_cm
 	# The client's QPs wait for a server that is stopped, and then killed.
-	server send_bw -d "$CM_ADDRESS" --timeout 20
+	server send_bw -d "$CM_ADDRESS" --timeout 300
 	host=127.0.0.1
 	proxy server:welcome
-	start_client send_bw -R -d "$CM_ADDRESS" --timeout 20 --json=c.json
+	start_client send_bw -R -d "$CM_ADDRESS" --timeout 300 --json=c.json
 	await held
 	kill -KILL "${pid[server]}"
 	finish server client proxy
 	ended client 3
-	within client 15
 	# The server's wait for a client that will never come.
 	host=$CM_ADDRESS
-	server send_bw --timeout 20
+	server send_bw --timeout 300
 	proxy server:welcome
 	host=127.0.0.1
-	start_client send_bw -R -d "$CM_ADDRESS" --timeout 20
+	start_client send_bw -R -d "$CM_ADDRESS" --timeout 300
 	await held
 	kill -KILL "${pid[client]}"
 	finish client proxy
 	waits_on
-	within server 15
 	says server.err 'connecting the QPs through rdma_cm' 'was lost'
 }
 
 @test "an end that is killed while they measure: the other one notices, with -z, too" {
 	need_cm
-	server send_bw -z --timeout 10
-	start_client send_bw -z -R -D 60 --interval 0.2 --json=c.json --timeout 10
+	server send_bw -z --timeout 300
+	start_client send_bw -z -R -D 60 --interval 0.2 --json=c.json --timeout 300
 	until grep -q 'messages/s' client.err; do kill -0 "${pid[client]}"; done
 	kill -KILL "${pid[server]}"
 	finish server client
 	ended client 3
-	within client 25
 	says client.err 'was lost'
 }
 

@@ -188,7 +188,7 @@ cannot() {
 	finish cli
 	ip link set "$NETDEV" up
 	# the tests after this one want it up
-	timeout 20 sh -c 'until "$RDMARK_BIN/send_bw" --list | grep -q "RoCE v2 IPv4"; do :; done'
+	timeout "$deadline" sh -c 'until "$RDMARK_BIN/send_bw" --list | grep -q "RoCE v2 IPv4"; do :; done'
 	ended cli 1
 	says cli.err "$DEVICE port 1 is DOWN" "$NETDEV" 'Fix: '
 }

@@ -184,16 +184,16 @@ lacks() {
 }
 
 # told PROGRAM SIDE STATUS FAULT TEXT…: SIDE has the fault, ends with STATUS and says TEXT, and the other
-# end hears of it.
+# end hears of it. The client's --timeout is $patience seconds.
 told() {
 	local other=server
 	[[ $2 == client ]] || other=client
 	through=()
 	[[ $2 != server ]] || through=(env "$4")
-	server "$1" --timeout 3
+	server "$1" --timeout 30
 	through=()
 	[[ $2 != client ]] || through=(env "$4")
-	start_client "$1" --timeout 3 -n 300
+	start_client "$1" --timeout "${patience-30}" -n 300
 	through=()
 	finish client server
 	ended "$2" "$3"
@@ -213,7 +213,7 @@ told() {
 		waits_on
 		says client.err ibv_modify_qp 'Invalid argument'
 		says server.err "$program: client " 'it reports: ' ibv_modify_qp 'Invalid argument'
-		told "$program" client 4 SIMVERBS_FAULT=delay:150:60000 'no completion for 3 s'
+		patience=5 told "$program" client 4 SIMVERBS_FAULT=delay:150:60000 'no completion for 5 s'
 		through=(env SIMVERBS_FAULT=kill:150)
 		server "$program"
 		start_client "$program" -n 300

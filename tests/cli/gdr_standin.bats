@@ -108,34 +108,35 @@ both_ended() { # CLIENT SERVER
 	says client.err '--staged-chunk'
 }
 
-# hit SIDE VARIABLE=VALUE: gdr_bw, with that in SIDE's environment. $after is what becomes of the server,
+# hit SIDE VARIABLE=VALUE: gdr_bw, with that in SIDE's environment, and a --timeout that is longer than it
+# may take. $after is what becomes of the server,
 # which ends unless that is waits_on.
 hit() {
 	driver
 	if [[ $1 == server ]]; then export "${2?}"; fi
-	server gdr_bw
+	server gdr_bw --timeout 60
 	unset "${2%%=*}"
 	if [[ $1 == client ]]; then export "${2?}"; fi
-	client gdr_bw "${quick[@]}" -s 4k
+	client gdr_bw "${quick[@]}" -s 4k --timeout 60
 	unset "${2%%=*}"
 	${after:-finish server}
 }
 
 @test "wrong data are wrong, also if two signals ended the run where nothing completed" {
 	driver none
-	server gdr_bw --timeout 30
+	server gdr_bw --timeout 60
 	proxy
 	driver
 	# The copies in are measured with two; the third is the data of `read`, whose warm-up then hangs.
 	through=(env SIMVERBS_FAULT=delay:150:3600000)
-	SIMCUDA_H2D_GBPS=0.01 SIMCUDA_FLIP=in:3 start_client gdr_bw --timeout 30 -n 100 --staged-chunk 64k --gpu-path peermem --json=c.json
+	SIMCUDA_H2D_GBPS=0.01 SIMCUDA_FLIP=in:3 start_client gdr_bw --timeout 60 -n 100 --staged-chunk 64k --gpu-path peermem --json=c.json
 	through=()
 	await 'client round' 'client round' 'client round' 'client round' 'client alive'
 	kill -TERM "${pid[client]}"
 	await 'client alive' 'client alive'
 	kill -TERM "${pid[client]}"
 	finish client server proxy
-	within client 20 # --timeout is longer
+	within client 45 # --timeout is longer
 	ended client 143
 	says client.out 'FAIL wrong data: '
 	says client.err 'the verdict is FAIL'
@@ -157,7 +158,7 @@ hit() {
 			[[ ${status[$side]} == 1 && ${status[$other]} == "$ends" ]] || fail "$side $call"
 			says "$side.err" CUDA_ERROR_
 			says "$other.err" 'reports: ' CUDA_ERROR_
-			within "$side" 12
+			within "$side" 45
 		done
 	done
 }
@@ -215,7 +216,7 @@ hit() {
 			says_no client.out PASS
 			hit "$side" "SIMVERBS_FAULT=wc:$n:10"
 			[[ ${status[$side]} == 1 ]] || fail "$side wc:$n"
-			within client 12
+			within client 45
 		done
 	done
 }

@@ -227,7 +227,7 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 	for program in "${programs[@]}"; do
 		cli "$program" -p 1 --connect-timeout 0.3 127.0.0.1
 		ended cli 4
-		within cli 5
+		within cli 9 # the default is 10
 		says cli.err "Couldn't connect to 127.0.0.1:1:" 'Connection refused' 'Fix: '
 		cli "$program" -p 1 --connect-timeout 0 ::1
 		says cli.err "Couldn't connect to [::1]:1:"
@@ -242,5 +242,5 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 	with_device
 	cli send_bw -p 1 --connect-timeout 0.2 --timeout 60 127.0.0.1
 	ended cli 4
-	within cli 5
+	within cli 9 # the default is 10
 }

@@ -117,10 +117,10 @@ both() {
 	finish server
 	ended client 0
 	says server.err "ready on 127.0.0.1:$port"
-	start cli send_lat --source_ip 192.0.2.77 127.0.0.1
+	start cli send_lat --source_ip 192.0.2.77 --connect-timeout 60 127.0.0.1
 	finish cli
 	ended cli 2
-	within cli 8
+	within cli 45
 	says cli.err --bind_source_ip 192.0.2.77 'Fix: '
 	start cli send_lat --bind_source_ip 192.0.2.77
 	finish cli

@@ -120,7 +120,7 @@ wait_for_run() { until_says client.err ', MTU '; }
 @test "one that stalls, wherever in its session: dropped after --timeout, the next one is served" {
 	listen_in
 	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
-	server send_lat --persistent --timeout 4
+	server send_lat --persistent --timeout 4 # the others are quicker to say what they have to say
 	stranger gone
 	ended stranger 0
 	stranger say "$hello" hear welcome hear error gone
@@ -129,7 +129,7 @@ wait_for_run() { until_says client.err ', MTU '; }
 	ended stranger 0
 	stranger say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error gone
 	ended stranger 0
-	within stranger 20
+	within stranger 25
 	client send_lat -n 5
 	ended client 0
 	over
@@ -220,7 +220,7 @@ stops_while() {
 	command -v python3 >/dev/null || skip 'no python3'
 	start manager "$(command -v python3)" -c 'import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-s.bind("notify.sock"); s.settimeout(20); print("bound", flush=True); print(s.recv(100).decode())'
+s.bind("notify.sock"); s.settimeout(100); print("bound", flush=True); print(s.recv(100).decode())'
 	until grep -qs bound manager.out; do read -r -t 0.05 <> <(:) || true; done
 	NOTIFY_SOCKET=$PWD/notify.sock server send_lat --persistent
 	finish manager
@@ -274,7 +274,7 @@ s.bind("notify.sock"); s.settimeout(20); print("bound", flush=True); print(s.rec
 		says server.err 'waiting for the client: no client connected. The --wait of 200 ms has passed. Fix: ' 'longer --wait'
 		(($(grep -c 'no client connected' server.err) == 1))
 	done
-	server send_lat --wait 3
+	server send_lat --wait 8
 	stranger bytes 'GET / HTTP/1.0\r\n\r\n' gone
 	deadline=30 start quiet "$lib/peer" connect "$port" stay
 	finish server quiet

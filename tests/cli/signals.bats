@@ -8,17 +8,17 @@
 load ../lib/rdmark
 
 @test "SIGINT waits for what is under way, a second one does not" {
-	server send_bw --timeout 30
+	server send_bw --timeout 60
 	proxy
 	through=(env SIMVERBS_FAULT=delay:2000:3600000)
-	start_client send_bw --timeout 30 -D 60 -s 64 --json=c.json
+	start_client send_bw --timeout 60 -D 60 -s 64 --json=c.json
 	through=()
 	await 'client done' 'client round' 'client alive'
 	kill -INT "${pid[client]}"
 	await 'client alive' 'client alive' # still there; and two that come together count as one
 	kill -INT "${pid[client]}"
 	finish client server
-	within client 15 # --timeout is longer
+	within client 45 # --timeout is longer
 	ended client 130
 	ended server 0
 	json c.json '.status == "interrupted" and .results[0].interrupted and .results[0].messages > 1000'

@@ -31,17 +31,17 @@ still_serves() {
 }
 
 @test "HTTP, TLS, a 1 GiB length, no JSON, JSON that is no object: dropped at once" {
-	server send_lat --timeout 30
-	local what
+	server send_lat --timeout 60
+	local what stranger_deadline=90
 	for what in 'GET / HTTP/1.0\r\n\r\n' '\x16\x03\x01\x02\x00' 'RDMK\x40\x00\x00\x00' 'RDMK\xff\xff\xff\xff' \
 		'RDMK\0\0\0\0' 'RDMK\0\0\0\x02[]' 'RDMK\0\0\0\x02{x' 'RDMK\0\0\0\x042\0\0\0' 'RDMJ'; do
 		stranger bytes "$what" gone
 		[[ ${status[stranger]} == 0 ]] || fail "$what: not dropped"
-		within stranger 10
+		within stranger 45 # not by --timeout
 	done
 	says server.err 'GET /'
 	stranger bytes '6.06\0\0\0\0' gone
-	says server.err 'dropped ' ": does not speak rdmark's protocol: it sent \"6.06....\". That is perftest 6.06. Fix: "
+	until_says server.err "dropped .*: does not speak rdmark's protocol: it sent \"6.06....\". That is perftest 6.06. Fix: "
 	still_serves
 }
 
@@ -49,19 +49,19 @@ still_serves() {
 	server send_lat --timeout 1
 	stranger gone
 	ended stranger 0
-	within stranger 10
+	within stranger 25
 	((took_ms[stranger] >= 900)) || fail "dropped after ${took_ms[stranger]} ms"
 	still_serves
 }
 
 @test "100 silent connections: a real client is served at once" {
-	server send_lat --timeout 30
+	server send_lat --timeout 60
 	exec {events}< <(become "$lib/peer" connect "$port" crowd 100 tell stay)
 	pid[crowd]=$!
 	await here
 	client send_lat -n 5
 	ended client 0
-	within client 10
+	within client 45
 	finish server
 	ended server 0
 }
@@ -167,12 +167,12 @@ still_serves() {
 	listen_in
 	while read -r key filter; do
 		variant=$(jq -c "$filter" <<<"$qps")
-		server send_lat
+		server send_lat --timeout 60
 		stranger say "$hello" hear welcome say "$variant" hear error
 		ended stranger 0
 		serves_next send_lat
 		says server.err "$key"
-		within server 10
+		within server 45 # not by --timeout
 	done <<-'END'
 		qpn .strands[0].qpn="text"
 		qpn .strands[0].qpn=[]
@@ -200,11 +200,11 @@ still_serves() {
 	done
 	for what in '{"type":"round"}' '{"type":"round","message_bytes":99999999999,"target":1,"warmup":false}' \
 		'{"type":"round","message_bytes":0,"target":1,"warmup":false}'; do
-		server send_lat
+		server send_lat --timeout 60
 		stranger say "$hello" hear welcome say "$qps" hear qps say "$what" gone
 		finish server
 		[[ ${status[server]} == 3 ]] || fail "$what: server status ${status[server]}"
-		within server 10
+		within server 45 # not by --timeout
 	done
 }
 
@@ -213,13 +213,13 @@ still_serves() {
 	listen_in
 	for what in '{"type":"nonsense"}' '{"type":"finish"}' '{"type":"round"}' '{"type":"done"}' \
 		'{"type":"done","messages":-1}'; do
-		server send_lat
+		server send_lat --timeout 60
 		stranger say "$hello" hear welcome say "$qps" hear qps \
 			say '{"type":"round","message_bytes":2,"target":5,"warmup":false}' hear ready say "$what" gone
 		finish server
 		[[ ${status[server]} == 3 ]] || fail "$what: server status ${status[server]}"
 		says server.err 'measuring: '
-		within server 10
+		within server 45 # not by --timeout
 	done
 	server send_lat
 	stranger say "$hello" hear welcome say "$qps" hear qps \

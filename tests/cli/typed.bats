@@ -136,7 +136,7 @@ no_device_here() {
 @test "what is wrong with this end is said without a server" {
 	with_device
 	answered "there is no RDMA device 'typo'" send_bw -d typo -p 1 --connect-timeout 60 localhost
-	within cli 5
+	within cli 45
 }
 
 @test "a server that is not there: what is waited for, and no hint that is of no use" {
@@ -155,7 +155,7 @@ no_device_here() {
 	through=(unshare --map-root-user --net)
 	cli send_bw --connect-timeout 60 10.99.99.99
 	ended cli 4 # as of one that does not answer
-	within cli 5
+	within cli 45
 	says cli.err 'Network is unreachable' 'This host has no route to 10.99.99.99' 'ip route get'
 }
 

@@ -161,9 +161,9 @@ each() {
 	# more copies than slots are to spare: the sender waits for a receive in vain
 	local n faults=
 	for n in 0 1 2 3 4 5; do faults+=${faults:+,}dup:$((first + n)); done
-	damaged send_bw client "$faults" --timeout 4
+	damaged send_bw client "$faults" --timeout 5
 	ended client 4
-	says client.err 'verifying the data: no completion for 4 s'
+	says client.err 'verifying the data: no completion for 5 s'
 }
 
 @test "GPU memory: what is wrong there is found, too" {
@@ -186,10 +186,10 @@ each() {
 	local program
 	for program in send_bw send_lat; do
 		count "$program"
-		damaged "$program" server "kill:$((first + 2))" --timeout 3
+		damaged "$program" server "kill:$((first + 2))" --timeout 30
 		ended server 137
 		ended client 3
-		damaged "$program" client "kill:$((first + 2))" --timeout 3
+		damaged "$program" client "kill:$((first + 2))" --timeout 30
 		ended client 137
 		ended server 3
 	done
