@@ -69,9 +69,9 @@ gbps='(.results[] | if .by_end then .by_end[$by] else select(.measured_by == $by
 
 # The pause behind the last burst is part of its time: at both ends, whatever the number of bursts.
 @test "never above the rate: few messages, large bursts, a duration that ends within a burst" {
-	# A pair of messages that takes 105 ms: a few ms in which others run are not 10 % of it.
-	rate client 0.009 0.0100001 write_bw --rate_limit 0.01 -n 2
-	rate client 0.18 0.20001 send_bw --rate_limit 0.2 -s 1k -n 5000 --burst_size 1000
+	# A pair of messages that takes 1.05 s: what others take of it is not 20 %.
+	rate client 0.0008 0.00100001 write_bw --rate_limit 0.001 -n 2
+	rate client 0.18 0.20001 send_bw --rate_limit 0.2 -s 32k -n 800 --burst_size 200
 	json c.json '[.results[].by_end[] | .bandwidth_gbps <= 0.20001] | all and length == 2'
 	# A burst of 300 takes 300 ms by the schedule, so four or five of them are sent.
 	rate client 0.0072 0.0080001 write_bw --rate_limit 1000p -s 1000 -D 1 --burst_size 300
@@ -112,14 +112,25 @@ gbps='(.results[] | if .by_end then .by_end[$by] else select(.measured_by == $by
 	done
 }
 
+# loaded FILTER PROGRAM ARG…: FILTER is true of the client's result in one of four tries: on a busy machine
+# the stream may get no CPU, and a ping-pong have others to wait for.
+loaded() {
+	local try
+	for try in 1 2 3 4; do
+		pair "${@:2}" --json=c.json
+		! jq -e ".results[0] | $1" c.json >/dev/null || return 0
+	done
+	json c.json ".results[0] | $1"
+}
+
 # The stream's queue, 128 messages of 8 KiB, takes the link 21 ms: each ping waits behind it.
 @test "--load: the ping-pong waits behind the stream, and the result says what that was" {
 	local program
 	for program in "${latency_programs[@]}"; do
-		pair "$program" -n 30 --warmup 10 --json=c.json
-		json c.json '.results[0] | .latency_min_us < 4000 and .load_gbps == null'
-		pair "$program" -n 30 --warmup 10 --load max --load-size 8k --json=c.json --csv=c.csv
-		json c.json '.results[0] | .latency_p50_us > 6000 and .load_gbps > 0.1 and .load_gbps < 0.401'
+		loaded '.latency_min_us < 4000' "$program" -n 30 --warmup 10
+		json c.json '.results[0].load_gbps == null'
+		loaded '.latency_p50_us > 6000 and .load_gbps > 0.1' "$program" -n 30 --warmup 10 --load max --load-size 8k --csv=c.csv
+		json c.json '.results[0].load_gbps < 0.401'
 		json c.json '.experiment.load == "max" and (.results | length == 1 and (.[0] | has("by_end") | not))'
 		grep -Eq 'during a load of [0-9.]+ Gb/s$' client.err || fail 'not said'
 		says server.err 'during a load of '
@@ -129,8 +140,8 @@ gbps='(.results[] | if .by_end then .by_end[$by] else select(.measured_by == $by
 }
 
 @test "--load of a rate and a size" {
-	pair write_lat -D 2 --load 0.1 --load-size 16k --json=c.json
-	json c.json '.results[0].load_gbps | . > 0.05 and . < 0.105'
+	loaded '.load_gbps > 0.05' write_lat -D 2 --load 0.1 --load-size 16k
+	json c.json '.results[0].load_gbps < 0.105'
 	json c.json '.experiment | .load == "0.1g" and .load_size_bytes == 16384'
 }
 

@@ -19,9 +19,9 @@ ends() {
 		mine+=("$1")
 		shift
 	done
-	server send_lat --json=s.json --timeout 3 "${mine[@]}"
+	server send_lat --json=s.json --timeout 8 "${mine[@]}"
 	SIMVERBS_DEVICES=$devices
-	client send_lat --json=c.json -n 10 --timeout 3 "${@:2}"
+	client send_lat --json=c.json -n 10 --timeout 8 "${@:2}"
 	${after:-finish server}
 }
 
@@ -71,14 +71,17 @@ ends() {
 }
 
 @test "--retry_count: how long the NIC tries" {
-	local count
+	local count _
 	export SIMVERBS_DEVICES=$ib
-	for count in 0 7; do
-		server send_lat
-		client send_lat --dlid 77 -u 17 --retry_count $count
-		finish server
-		((status[client] && status[server])) || fail 'LID 77 was reached'
-		# 537 ms for each try
+	for count in 7 0; do
+		for _ in 1 2 3; do
+			server send_lat
+			client send_lat --dlid 77 -u 17 --retry_count $count
+			finish server
+			((status[client] && status[server])) || fail 'LID 77 was reached'
+			# 537 ms for each try; a busy machine adds to that
+			((count == 0 && took_ms[client] >= 4294)) || break
+		done
 		((count ? took_ms[client] >= 4294 : took_ms[client] < 4294)) || fail "$count: ${took_ms[client]} ms"
 	done
 }

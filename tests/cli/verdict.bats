@@ -26,17 +26,18 @@ judge() {
 }
 
 # judged MACHINE STATUS CAUSE [WORD…]: the client ends with STATUS and the verdict with CAUSE, in one
-# of five tries: where others take the CPUs for whole windows, that is what the verdict is about.
+# of five tries: where others take the CPUs for whole windows, that is what the verdict is about. If
+# $also is set, that is true then, too.
 judged() {
-	local try
+	local try filter=".verdict.cause == \$cause and (${also-true})"
 	export SIMVERBS_GBPS=${gbps-1} SIMCUDA_GPUS=${SIMCUDA_GPUS-$gpu}
 	for try in 1 2 3 4 5; do
 		judge "$1" "${@:4}"
-		[[ ${status[client]} != "$2" ]] || ! jq -e '.verdict.cause == $cause' --arg cause "$3" c.json >/dev/null || break
+		[[ ${status[client]} != "$2" ]] || ! jq -e "$filter" --arg cause "$3" c.json >/dev/null || break
 	done
 	ended client "$2"
 	ended server 0
-	json c.json '.verdict.cause == $cause' --arg cause "$3"
+	json c.json "$filter" --arg cause "$3"
 }
 
 @test "PASS: as fast as host memory" {
@@ -68,7 +69,7 @@ judged() {
 	kill -TERM "${pid[server]}"
 	finish client server proxy
 	ended client 6
-	json c.json '.status == "below_threshold" and .verdict.level != "PASS" and .verdict.cause != "not_measured" and (.verdict.windows | . > 3 and . < 10)'
+	json c.json '.status == "below_threshold" and .verdict.level != "PASS" and .verdict.cause != "not_measured" and (.verdict.windows | . > 3 and . < 90)'
 }
 
 @test "the nearest GPU is the default" {
@@ -185,11 +186,11 @@ judged() {
 
 @test "the staged pipeline reaches the slowest of its steps, one piece at a time their sum" {
 	more=(--staged-chunk 256k --within 100 -D 0.5)
-	expected=0 gbps=0.2 SIMCUDA_D2H_GBPS=0.2 SIMCUDA_H2D_GBPS=0.2 judged pix 0 none
 	# Twice as fast with two steps of equal speed, were it not for other work on the machine.
-	json c.json '.results | map({key: (.cell + .direction), value: .bandwidth_gbps}) | from_entries |
+	local also='.results | map({key: (.cell + .direction), value: .bandwidth_gbps}) | from_entries |
 		.["staged-pipeclient_to_server"] > 1.3 * .["staged-syncclient_to_server"] and
 		.["staged-pipeserver_to_client"] > 1.3 * .["staged-syncserver_to_client"]'
+	expected=0 gbps=0.2 SIMCUDA_D2H_GBPS=0.2 SIMCUDA_H2D_GBPS=0.2 judged pix 0 none
 }
 
 @test "GPU writes that are not ordered: what a flush costs is shown" {

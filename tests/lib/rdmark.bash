@@ -11,7 +11,8 @@
 #   serves_next PROGRAM [ARG…]  the server, whose client failed before it measured, serves another one
 #   waits_on                 the server still waits for one; end it
 #   start NAME PROGRAM [ARG…], finish NAME     any program in the background; wait for its end
-#   stranger ACTION…         tests/lib/peer, connected to the server; returns at its end
+#   stranger ACTION…         tests/lib/peer, connected to the server; returns at its end, after
+#                            $stranger_deadline seconds (30) at the latest
 #   proxy [HOLD…]            tests/lib/peer between the next client and the server; await LINE
 #                            then waits until it has seen that line
 #
@@ -166,7 +167,7 @@ client() {
 }
 
 stranger() {
-	deadline=30 start stranger "$lib/peer" connect "$port" "$@"
+	deadline=${stranger_deadline:-30} start stranger "$lib/peer" connect "$port" "$@"
 	finish stranger
 }
 
