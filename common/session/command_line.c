@@ -216,7 +216,7 @@ static int check_file(struct program *p)
 {
 	const struct local_options *l = &p->options.local;
 
-	if (!p->server || !l->mmap_file || l->auth)
+	if (!p->server || !l->mmap_file || l->auth || l->help)
 		return 0;
 	fault_raise(&p->fault, FAULT_USAGE, 0, "--mmap in a server needs --auth");
 	fault_cause(&p->fault, "Everybody on the network could read and change the file");

@@ -408,8 +408,9 @@ of_unit() {
 	start=$(sed -n 's/^ExecStart=@BINDIR@[^ ]* \(.*\) \$RDMARK.*/\1/p' "$file")
 	options=$(sed -n 's/^#\tRDMARK_[A-Z]*_\?OPTIONS=//p' "$file" | sed 's/-p 18516//; s/-d mlx5_0//; s/--min-bw [0-9]*//')
 	[[ $start == *--* && $options == *--auth=munge* ]] || fail "$1: $start, $options"
+	start=$(sed "s|%S/[^/]*|$PWD/state|g; s|%i|peer|g" <<<"$start")
 	# Two users that every host has stand in for rdmark and alice.
-	words=$(sed "s|--auth=munge|--auth=$munge|; s/rdmark/daemon/; s/alice/nobody/" <<<"$start $options")
+	words="$start $(sed "s|--auth=munge|--auth=$munge|; s/rdmark/daemon/; s/alice/nobody/" <<<"$options")"
 }
 
 @test "the options of the units: a server as its user serves the checks, and who is named there" {
@@ -436,6 +437,7 @@ of_unit() {
 		says_no client.err 'not allowed'
 	done
 	through=(setpriv --reuid=daemon --regid=daemon --clear-groups)
+	install -d -o daemon state
 	of_unit rdmark-check@
 	# shellcheck disable=SC2086 # words
 	client write_bw $words

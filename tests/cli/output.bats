@@ -215,10 +215,12 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 	cli send_bw --prom f --list
 	ended cli 2
 	says cli.err '--list cannot be used with --prom'
-	cli send_bw --json-lines f --list
+	cli send_bw --json-lines lines --list
 	ended cli 2
 	says cli.err '--list cannot be used with --json-lines'
-	[[ ! -e f && ! -e ./- ]] || fail 'it was written'
+	[[ ! -e lines && ! -e ./- ]] || fail 'it was written'
+	# What a refused command line says is in that file, too, since an older run's would stay.
+	grep -q '^rdmark_up{.*} 0$' f || fail "f: $(<f)"
 }
 
 @test "a server that is not there: exit 4 within the deadline, with what to do" {
