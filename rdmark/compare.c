@@ -52,7 +52,8 @@ static const char *short_name(const char *figure, char *buf, size_t size)
 	const char *from = strncmp(figure, "latency_", 8) == 0 ? figure + 8 : figure;
 	char *c;
 
-	snprintf(buf, size, "%.*s", (int)strcspn(from, "u"), from);
+	text_copy(buf, size, from);
+	buf[strcspn(buf, "u")] = '\0';
 	if (strcmp(figure, "bandwidth_gbps") == 0)
 		snprintf(buf, size, "rate");
 	c = strrchr(buf, '_');
