@@ -43,7 +43,7 @@ in_root() { rpm --root "$PWD/root" --dbpath /var/lib/rpm --nodeps --noscripts --
 	grep -qx /usr/share/man/man7/rdmark.7.gz list
 	grep -qx /usr/share/man/man7/rdmark-scale.7.gz list
 	grep -q '/BSD-2-Clause.txt$' list
-	run ! grep -vE '^/usr/(bin/|lib/\.build-id|share/(doc|licenses)/rdmark|share/man/|share/rdmark|share/bash-completion)' list
+	run ! grep -vE '^/usr/(bin/|libexec/rdmark|lib/\.build-id|share/(doc|licenses)/rdmark|share/man/|share/rdmark|share/bash-completion)' list
 	run ! grep '/ib_' list
 	query -l "$(rpm_of rdmark-server)" >list
 	grep -qx /etc/rdmark list
