@@ -8,6 +8,8 @@
 #include "report/forms.h"
 #include "report/unit.h"
 
+#define LONGER 10 /* times a run that was too short */
+
 static void add_row(struct report *r, const struct report_row *row)
 {
 	struct report_confidence *s = &r->confidence;
@@ -53,6 +55,8 @@ static const char *percent_text(double percent, char *buf, size_t size)
 
 static void note_interval(const struct report *r, const struct record *rec)
 {
+	/* A run of slow messages may have been long already. */
+	double longer_s = fmax(1, ceil(LONGER * rec->seconds));
 	char value[64], percent[32];
 
 	if (r->about.latency)
@@ -63,7 +67,9 @@ static void note_interval(const struct report *r, const struct record *rec)
 	percent_text(rec->plus_minus_percent, percent, sizeof(percent));
 
 	if (isnan(rec->plus_minus_percent))
-		report_note(r, "too short for ±, the uncertainty of the average; use -D 1 or longer");
+		report_note(r,
+			    "too short for ±, the uncertainty of the average; use -D %.0f or longer",
+			    longer_s);
 	else if (rec->plus_minus_percent > 100)
 		report_note(r, "%s ± %s %%: it varied too much during the run for an average", value,
 			    percent);

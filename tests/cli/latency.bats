@@ -68,6 +68,13 @@ corrected() {
 	near latency_corrected_p99_us "$want[2]"
 }
 
+@test "too few round trips in a run that was long: a longer one than that is advised" {
+	SIMVERBS_NULL=0 pair send_lat -D 0.4 --latency_gap 100000
+	grep -Eq 'too short for ±.* use -D ([5-9]|[1-9][0-9]+) or longer$' client.err || fail "$(<client.err)"
+	SIMVERBS_NULL=0 pair send_lat -n 2
+	says client.err 'too short for ±, the uncertainty of the average; use -D 1 or longer'
+}
+
 @test "without a stall the corrected ones are the same, and nothing is said" {
 	scripted 2000*90,3000*9,3900 send_lat -n 2000
 	json c.json '.results[0] | .stalls == 0 and .stall_percent == 0
