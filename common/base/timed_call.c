@@ -35,9 +35,8 @@ static void *run_thread(void *arg)
 	if (atomic_exchange(&c->state, ENDED) == ABANDONED) {
 		release(c);
 		atomic_fetch_sub(&abandoned, 1);
-	} else {
-		eventfd_write(c->ended_fd,
-			      1); /* the caller joins this thread before it releases C */
+	} else { /* the caller joins this thread before it releases C */
+		eventfd_write(c->ended_fd, 1);
 	}
 	return NULL;
 }

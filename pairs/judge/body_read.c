@@ -131,7 +131,8 @@ static void copy_error(char *to, size_t size, const struct scan *s)
 	if (error->type == SCAN_TEXT)
 		text_add(to, size, "%.*s", (int)error->bytes, error->text);
 	if (*to && fix->type == SCAN_TEXT)
-		text_add(to, size, " Fix: %.*s.", (int)fix->bytes, fix->text);
+		text_add(to, size, "%s Fix: %.*s.", to[strlen(to) - 1] == '.' ? "" : ".",
+			 (int)fix->bytes, fix->text);
 }
 
 /* A server that ended: its clients know only that they did not reach it. */

@@ -5,8 +5,7 @@
 
 #include "judgement.h"
 
-/* What a player is known to reach, as a part of what is normal. A few slow pairs of it say nothing.
- */
+/* What a player is known to reach, as a part of normal. With few partners nothing is known. */
 static double reaches(const struct judgement *j, enum matrix_way way, uint32_t player)
 {
 	return level_is_known(&j->level, way, player) ? (double)j->level.of[way][player] : 1;

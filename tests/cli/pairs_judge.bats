@@ -28,6 +28,12 @@ verdict() {
 	jq -r '.suspects[] | "\(.kind) \(.name // "\(.from)>\(.to)")"' <<<"$output" | sort | paste -sd, -
 }
 
+# rails: part of a jq filter: players 2N and 2N+1 are two devices of host N.
+rails='if .host then .rail = "mlx5_\(.player % 2)" | .host = "n\(.player / 2 | floor + 1)" else
+	def at($x): $x[1:] | tonumber - 1; def host($x): "n\(at($x) / 2 | floor + 1)"; def rail($x): "mlx5_\(at($x) % 2)";
+	.from_rail = rail(.from) | .to_rail = rail(.to) | .client = host(.client) | .from = host(.from) | .to = host(.to) |
+	select(.from != .to) end |'
+
 # failed CAUSE: part of a jq filter: this pair has no figure.
 failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .error = "\(.to): \($cause)" | del(.value);'
 
@@ -129,14 +135,11 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "rails of different speed: each is compared with its own kind" {
-	local rails='if .host then .rail = "mlx5_\(.player % 2)" | .host = "n\(.player / 2 | floor + 1)" else
-		def at($x): $x[1:] | tonumber - 1; def host($x): "n\(at($x) / 2 | floor + 1)"; def rail($x): "mlx5_\(at($x) % 2)";
-		.from_rail = rail(.from) | .to_rail = rail(.to) | .client = host(.client) | .from = host(.from) | .to = host(.to) |
-		select(.from != .to and .from_rail == .to_rail) end | if .from_rail == "mlx5_1" then .value *= 0.25 else . end |'
-	[[ $(verdict 16 "$rails .") == '' ]]
+	local slower='select(.from_rail == .to_rail) | if .from_rail == "mlx5_1" then .value *= 0.25 else . end |'
+	[[ $(verdict 16 "$rails $slower .") == '' ]]
 	judge made.jsonl
 	says '8 nodes: 8 good' 'normal mlx5_0 97.' ', mlx5_1 24.' ' Gb/s, noise'
-	[[ $(verdict 16 "$rails"'if .from == "n3" and .from_rail == "mlx5_1" then .value *= 0.6 else . end') == 'rail_slow n3/mlx5_1' ]]
+	[[ $(verdict 16 "$rails $slower"'if .from == "n3" and .from_rail == "mlx5_1" then .value *= 0.6 else . end') == 'rail_slow n3/mlx5_1' ]]
 	judge --prom rails.prom made.jsonl
 	says 'n3/mlx5_1     sending: 14.' ' of 24.' ' (60 %)'
 	awk '/^rdmark_pairs_bandwidth_bytes_per_second.*node="n2",device="mlx5_1",direction="send"/ { exit !($2 > 2.9e9 && $2 < 3.2e9) }' rails.prom
@@ -172,7 +175,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 		if .kind == "done" and .host == "n3" then .rounds = 0 else . end | '"$server" >lost
 	judge lost
 	((status == 3))
-	says $'device cannot be used: 1\n  n3  ' 'n3: its server: no RDMA device mlx5_1 Fix: give another -d.' '5 nodes: 4 good, 0 suspect, 1 lost'
+	says $'device cannot be used: 1\n  n3  ' 'n3: its server: no RDMA device mlx5_1. Fix: give another -d.' '5 nodes: 4 good, 0 suspect, 1 lost'
 	made_pairs 5 "$failed"'"other" as $cause | if .kind == "pair" and .to == "n3" and .client != "n3" then failed("lost") else . end | '"$server" >port
 	judge port
 	((status == 6))
@@ -210,7 +213,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	made_pairs 6 "$failed"'if .kind == "pair" then failed("refused") | .error = "the path MTU is too large" | .fix = "use -m 4096" else . end' >none
 	judge --suspects hosts none
 	((status == 3))
-	says $'no pair was measured\n  most runs say: the path MTU is too large Fix: use -m 4096.\n  next: run one pair by hand: `write_bw` there and here' \
+	says $'no pair was measured\n  most runs say: the path MTU is too large. Fix: use -m 4096.\n  next: run one pair by hand: `write_bw` there and here' \
 		'6 nodes: 0 good, 6 undecided, 0 suspect, 0 lost; 0 of 30 pairs measured'
 	[[ ! -s hosts && ${#lines[@]} == 4 ]]
 	# One that works does not make half of the others lost, and the rest good.
@@ -303,10 +306,6 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "a rail is named if the other one of its host is good, else the host" {
-	local rails='if .host then .rail = "mlx5_\(.player % 2)" | .host = "n\(.player / 2 | floor + 1)" else
-		def at($x): $x[1:] | tonumber - 1; def host($x): "n\(at($x) / 2 | floor + 1)"; def rail($x): "mlx5_\(at($x) % 2)";
-		.from_rail = rail(.from) | .to_rail = rail(.to) | .client = host(.client) | .from = host(.from) | .to = host(.to) |
-		select(.from != .to) end |'
 	[[ $(verdict 16 "$rails"'if .from == "n3" and .from_rail == "mlx5_1" then .value *= 0.7 else . end') == 'rail_slow n3/mlx5_1' ]]
 	[[ $(verdict 16 "$rails"'if .from == "n3" then .value *= 0.7 else . end') == 'node_slow n3' ]]
 }
@@ -469,10 +468,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 		$1 == "rdmark_pairs_bandwidth_bytes_per_second" at && $2 > 7.2e9 && $2 < 7.4e9 { n++ }
 		$1 == "rdmark_pairs_of_normal_ratio" at && $2 > .59 && $2 < .61 { n++ }
 		END { exit n != 2 }' nodes.prom
-	made_pairs 8 'if .host then .rail = "mlx5_\(.player % 2)" | .host = "n\(.player / 2 | floor + 1)" else
-		def at($x): $x[1:] | tonumber - 1; def host($x): "n\(at($x) / 2 | floor + 1)"; def rail($x): "mlx5_\(at($x) % 2)";
-		.from_rail = rail(.from) | .to_rail = rail(.to) | .client = host(.client) | .from = host(.from) | .to = host(.to) |
-		select(.from != .to) end' >rails
+	made_pairs 8 "$rails ." >rails
 	judge --prom=rails.prom rails
 	grep -q '^rdmark_pairs_of_normal_ratio{file="rails.prom",node="n2",device="mlx5_1",direction="receive"} ' rails.prom
 	made_pairs 8 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .p99 = 3 | .value |= 2 else . end' >latency
