@@ -508,7 +508,7 @@ until_threads() {
 	until_threads server 2
 	begin=$SECONDS
 	over
-	((SECONDS < begin + 6)) || fail "SIGTERM took $((SECONDS - begin)) s"
+	((SECONDS < begin + 20)) || fail "SIGTERM took $((SECONDS - begin)) s"
 	finish last
 	kill -CONT "$stopped"
 }

@@ -66,25 +66,34 @@ still_serves() {
 	ended server 0
 }
 
-# A median, since each client shares the CPUs with the flood, with the server, and with what else runs here.
+# median_ms COUNT: sets took to how long half of COUNT clients take at most, one after the other.
+median_ms() {
+	local i all=()
+	for ((i = 0; i < $1; i++)); do
+		client send_lat -n 5 --auth="$auth"
+		ended client 0
+		all+=("${took_ms[client]}")
+	done
+	mapfile -t all < <(printf '%s\n' "${all[@]}" | sort -n)
+	took=${all[$1 / 2]}
+}
+
+# A median, since each client shares the CPUs with the flood, with the server, and with what else runs here; and a
+# second is no limit where a client takes long without a flood.
 @test "a host opens connections without end: no client of another one fails, half of them take less than a second" {
-	local auth took=()
+	local auth took quiet
 	(umask 077 && head -c 32 /dev/urandom >key)
 	for auth in key:key none; do
 		server send_lat --persistent --auth="$auth"
+		median_ms 3
+		quiet=$took
 		start flood "$lib/peer" flood "$port" 127.0.0.2 200
 		until_says flood.out here
-		took=()
-		for _ in {1..9}; do
-			client send_lat -n 5 --auth="$auth"
-			ended client 0
-			took+=("${took_ms[client]}")
-		done
+		median_ms 9
 		kill -KILL "${pid[flood]}" # it has not ended before
 		finish flood
 		ended flood 137
-		mapfile -t took < <(printf '%s\n' "${took[@]}" | sort -n)
-		[[ ${RDMARK_SANITIZED-} ]] || ((took[4] < 1000)) || fail "${took[*]} ms"
+		((took < 1000 || took < 20 * quiet)) || fail "$took ms, without a flood $quiet ms"
 		kill -TERM "${pid[server]}"
 		finish server
 		ended server 0
