@@ -355,6 +355,35 @@ nhc() {
 	says example.err "reason='rdmark: $host: write_bw: transport retry counter exceeded'"
 }
 
+@test "health-check: what fails at the peer is no fault of this node, but what completions said is, whoever heard it" {
+	installed
+	local error drain
+	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.2 PATIENCE=3
+	SIMVERBS_FAIL=ibv_modify_qp:2+:EIO stay modify BW_PORT write_bw
+	example health-check "$host"
+	ended example 77
+	says example.err 'the other end reports: connecting the QPs: ' 'cannot be told'
+	SIMVERBS_FAIL=ibv_poll_cq:1+:EIO stay poll BW_PORT write_bw
+	example health-check "$host"
+	ended example 77
+	says example.err 'the other end reports: ' 'ibv_poll_cq' 'cannot be told'
+	while read -r drain error; do
+		made_up write_bw 'for option; do [[ $option != --json=* ]] || echo '\''{"status": "failed", "error":' \
+			"{\"phase\": \"measuring\", \"message\": \"this\", $error}}'"' >"${option#--json=}"; done; exit 3'
+		example health-check "$host"
+		ended example $drain
+	done <<-'END'
+		77 "from_peer": false, "call": "no message from 192.0.2.1:4711 for 5 s"
+		77 "from_peer": false, "call": "waiting for a message from 192.0.2.1:4711"
+		77 "from_peer": false, "call": "sending to 192.0.2.1:4711"
+		77 "from_peer": false, "call": "the connection to 192.0.2.1:4711 was lost"
+		77 "from_peer": true, "call": "mlx5_0 port 1 went down"
+		1 "from_peer": true, "call": "no completion for 5 s (0 messages completed before)"
+		1 "from_peer": true, "call": "a message of 64 B", "completion_status": "IBV_WC_RETRY_EXC_ERR", "vendor_error": 129
+		1 "from_peer": false, "call": "mlx5_0 port 1 went down"
+	END
+}
+
 @test "health-check: a run that leaves no document is not judged by that of the peer before" {
 	installed
 	stay bw BW_PORT write_bw
