@@ -218,7 +218,7 @@ static int write_prom(const struct check *k, const struct output_options *o, int
 	char *text;
 	int rc;
 
-	if (!o->prom)
+	if (!o->prom || document_to_stdout(o->prom)) /* which is refused */
 		return 0;
 	fault_phase(f, "writing the results");
 	d = k ? check_to_json(k) : NULL;
@@ -241,17 +241,15 @@ int check_ports(const char *program, const char *device, const struct output_opt
 {
 	struct check k = {.list = {NULL, 0}};
 	struct fault f = {0}, writing = {0};
+	bool checked;
 	int rc = 0;
 
-	if (document_try(output, &f) == 0) {
-		bool checked = check_all(&k, device, &f) == 0;
-
-		if (checked)
-			write_check(&k, output, &f);
-		if (write_prom(checked ? &k : NULL, output, status_of_check(&k, &f), &writing) &&
-		    !fault_is(&f))
-			f = writing;
-	}
+	checked = document_try(output, &f) == 0 && check_all(&k, device, &f) == 0;
+	if (checked)
+		write_check(&k, output, &f);
+	if (write_prom(checked ? &k : NULL, output, status_of_check(&k, &f), &writing) &&
+	    !fault_is(&f))
+		f = writing;
 	if (fault_is(&f))
 		fault_print(&f, program, stderr);
 	else

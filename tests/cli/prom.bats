@@ -114,6 +114,10 @@ number() {
 	start cli write_bw --check --no_such --prom=check.prom
 	finish cli
 	prom check.prom 'rdmark_up{file="check.prom"} 0' 'rdmark_exit_status{file="check.prom"} 2'
+	start cli write_bw --check --json=/nonexistent/x --prom=check.prom
+	finish cli
+	ended cli 1
+	prom check.prom 'rdmark_up{file="check.prom"} 0' 'rdmark_exit_status{file="check.prom"} 1'
 	start cli write_bw --prom=- "$host"
 	finish cli
 	ended cli 2

@@ -114,6 +114,26 @@ static void memory(void **state)
 	assert_int_equal(f.code, FAULT_USAGE);
 }
 
+static void a_datagram_is_no_larger_than_an_mtu(void **state)
+{
+	struct local_options l = limits(1024 * 4096, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
+	struct experiment e = defaults;
+
+	(void)state;
+	e.connection = CONNECTION_UD;
+	e.qps = 1024;
+	e.size_bytes = 1 << 20;
+	assert_allowed(&l, &e, false);
+	e.sweep = 1;
+	assert_allowed(&l, &e, false);
+	e.qps = 1025;
+	assert_refused(&l, &e, false,
+		       (const char *const[]){"--max-memory", "requests", "allows 4 MiB"});
+	e.qps = 513;
+	assert_refused(&l, &e, true,
+		       (const char *const[]){"--max-memory", "requests", "allows 4 MiB"});
+}
+
 static void footprint_and_verify_are_memory(void **state)
 {
 	struct local_options l = limits(UINT64_C(2) << 30, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
@@ -234,6 +254,7 @@ int main(void)
 		cmocka_unit_test(without_end_is_too_long),
 		cmocka_unit_test(qps),
 		cmocka_unit_test(memory),
+		cmocka_unit_test(a_datagram_is_no_larger_than_an_mtu),
 		cmocka_unit_test(footprint_and_verify_are_memory),
 		cmocka_unit_test(duration),
 		cmocka_unit_test(who_stays_has_limits),
