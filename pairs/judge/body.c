@@ -91,23 +91,22 @@ int body_add(struct body *b, const struct body_try *t)
 	return 0;
 }
 
-int body_add_done(struct body *b, uint32_t player, uint32_t run, uint32_t rounds)
+int body_add_note(struct body *b, const struct body_note *n)
 {
-	if (b->dones_n == BODY_DONES_MAX) {
+	if (b->notes_n == BODY_NOTES_MAX) {
 		b->counts.beyond++;
 		return 0;
 	}
-	if (b->dones_n == b->dones_room) {
-		uint32_t room = b->dones_room ? b->dones_room * 2 : 64;
-		struct body_done *more = realloc(b->dones, room * sizeof(*more));
+	if (b->notes_n == b->notes_room) {
+		uint32_t room = b->notes_room ? b->notes_room * 2 : 64;
+		struct body_note *more = realloc(b->notes, room * sizeof(*more));
 
 		if (!more)
 			return -1;
-		b->dones = more;
-		b->dones_room = room;
+		b->notes = more;
+		b->notes_room = room;
 	}
-	b->dones[b->dones_n++] =
-		(struct body_done){.player = player, .run = (uint16_t)run, .rounds = rounds};
+	b->notes[b->notes_n++] = *n;
 	return 0;
 }
 
@@ -132,30 +131,40 @@ static int by_name(const void *a, const void *b, void *of)
 	return strverscmp(body->names.text[x], body->names.text[y]);
 }
 
-/* Give each player the number PLACE[its number]. */
-static int renumber(struct body *b, const uint32_t *order, uint32_t *place)
+/*
+ * Keep the COUNT players of ORDER, and their hosts, in this order. PLACE, of each player's old
+ * number: its new one.
+ */
+static int renumber(struct body *b, const uint32_t *order, uint32_t count, uint32_t *place)
 {
-	struct body_player *player = calloc(b->names.count, sizeof(*player));
-	struct names names;
+	struct body_player *player = calloc((size_t)count + 1, sizeof(*player));
+	struct names names, hosts;
+	int failed = player ? 0 : -1;
 
 	names_init(&names, b->names.limit);
-	if (!player)
-		return -1;
-	for (uint32_t i = 0; i < b->names.count; i++) {
+	names_init(&hosts, b->hosts.limit);
+	for (uint32_t i = 0; i < count && !failed; i++) {
 		const char *name = b->names.text[order[i]];
+		const char *host = b->hosts.text[b->player[order[i]].host];
 
 		place[order[i]] = i;
 		player[i] = b->player[order[i]];
-		if (names_put(&names, name, strlen(name)) != i) {
-			free(player);
-			names_release(&names);
-			return -1;
-		}
+		player[i].host = names_put(&hosts, host, strlen(host));
+		if (names_put(&names, name, strlen(name)) != i || player[i].host == NAMES_NONE)
+			failed = -1;
+	}
+	if (failed) {
+		free(player);
+		names_release(&names);
+		names_release(&hosts);
+		return -1;
 	}
 	free(b->player);
 	b->player = player;
 	names_release(&b->names);
+	names_release(&b->hosts);
 	b->names = names;
+	b->hosts = hosts;
 	return 0;
 }
 
@@ -258,47 +267,109 @@ static int mirror(struct body *b)
 	return 0;
 }
 
-/* Drop the tries of runs that measured something else than the first run did. */
+/* True if RUN measured something else than the first run did. */
+static bool is_other(const struct body *b, uint32_t run)
+{
+	return b->run[run].what != BODY_NO_WHAT && b->run[run].what != 0;
+}
+
+/* Drop the tries and notes of other runs. */
 static void drop_others(struct body *b)
 {
-	uint32_t kept = 0;
+	uint32_t kept = 0, notes = 0;
 
 	for (uint32_t i = 0; i < b->count; i++) {
-		uint8_t what = b->run[b->tries[i].run].what;
-
-		if (what != BODY_NO_WHAT && what != 0)
+		if (is_other(b, b->tries[i].run))
 			b->counts.other_unit++;
 		else
 			b->tries[kept++] = b->tries[i];
 	}
+	for (uint32_t i = 0; i < b->notes_n; i++)
+		if (!is_other(b, b->notes[i].run))
+			b->notes[notes++] = b->notes[i];
 	b->count = kept;
+	b->notes_n = notes;
+}
+
+/* Count what the note N says of its player. */
+static void take_note(struct body *b, const struct body_note *n)
+{
+	struct body_player *p = &b->player[n->player];
+	struct body_run *run = &b->run[n->run];
+	bool again;
+
+	switch (n->kind) {
+	case BODY_CAME:
+		again = p->came_run == n->run + 1u || p->came == UINT16_MAX;
+		p->came += !again;
+		run->came += !again;
+		p->came_run = n->run + 1u;
+		b->counts.players++;
+		return;
+	case BODY_DONE:
+		b->counts.done++;
+		if (p->done_run == n->run + 1u || p->done == UINT16_MAX)
+			return;
+		p->done++;
+		run->done++;
+		p->done_run = n->run + 1u;
+		p->missed += n->missed;
+		p->rounds += n->rounds;
+		if (n->rounds > run->played)
+			run->played = n->rounds;
+		return;
+	case BODY_SERVER:
+		p->no_device |= n->no_device;
+		if (n->text != BODY_NONE && !p->server_said)
+			p->server_said = n->text + 1;
+		return;
+	}
 }
 
 /*
- * Find how far each run came, and who ended before. Where a signal ended a run, one player may have
- * played a round more than another.
+ * Count the notes. Find how far each run came, and who ended before: where a signal ended a run,
+ * one player may have played a round more than another.
  */
-static void settle_rounds(struct body *b)
+static void take_notes(struct body *b)
 {
+	for (uint32_t i = 0; i < b->notes_n; i++)
+		take_note(b, &b->notes[i]);
 	for (uint32_t i = 0; i < b->count; i++) {
 		struct body_run *run = &b->run[b->tries[i].run];
 
 		if (b->tries[i].round >= run->seen)
 			run->seen = b->tries[i].round + 1u;
 	}
-	for (uint32_t i = 0; i < b->dones_n; i++) {
-		struct body_run *run = &b->run[b->dones[i].run];
-
-		if (b->dones[i].rounds > run->played)
-			run->played = b->dones[i].rounds;
-	}
-	for (uint32_t i = 0; i < b->dones_n; i++) {
-		const struct body_run *run = &b->run[b->dones[i].run];
+	for (uint32_t i = 0; i < b->notes_n; i++) {
+		const struct body_note *n = &b->notes[i];
+		const struct body_run *run = &b->run[n->run];
 		uint32_t apart = run->played < run->planned;
 
-		if (b->dones[i].rounds + apart < run->played)
-			b->player[b->dones[i].player].stopped = true;
+		if (n->kind == BODY_DONE && n->rounds + apart < run->played)
+			b->player[n->player].stopped = true;
 	}
+	for (uint32_t i = 0; i < b->runs.count; i++) {
+		if (is_other(b, i))
+			b->run[i] = (struct body_run){.what = b->run[i].what};
+		if (b->run[i].players > b->expected)
+			b->expected = b->run[i].players;
+	}
+}
+
+/* Fill ORDER with the players that a try or a note is about. Returns how many there are. */
+static uint32_t used_players(const struct body *b, uint32_t *order)
+{
+	uint32_t n = 0;
+
+	memset(order, 0, b->names.count * sizeof(*order));
+	for (uint32_t i = 0; i < b->count; i++)
+		order[b->tries[i].from] = order[b->tries[i].to] = 1;
+	for (uint32_t i = 0; i < b->notes_n; i++)
+		order[b->notes[i].player] = 1;
+	for (uint32_t i = 0; i < b->names.count; i++)
+		if (order[i])
+			order[n++] = i;
+	return n;
 }
 
 int body_settle(struct body *b)
@@ -307,14 +378,14 @@ int body_settle(struct body *b)
 	uint32_t *place = malloc(((size_t)b->names.count + 1) * sizeof(*place));
 	int failed = order && place ? 0 : -1;
 
-	settle_rounds(b);
 	drop_others(b);
+	take_notes(b);
 	failed = failed || mirror(b) ? -1 : 0;
-	for (uint32_t i = 0; i < b->names.count && !failed; i++)
-		order[i] = i;
-	if (!failed && b->names.count) {
-		qsort_r(order, b->names.count, sizeof(*order), by_name, b);
-		failed = renumber(b, order, place);
+	if (!failed) {
+		uint32_t used = used_players(b, order);
+
+		qsort_r(order, used, sizeof(*order), by_name, b);
+		failed = renumber(b, order, used, place);
 	}
 	for (uint32_t i = 0; i < b->count && !failed; i++) {
 		b->tries[i].from = place[b->tries[i].from];
@@ -348,6 +419,6 @@ void body_release(struct body *b)
 	names_release(&b->whats);
 	free(b->player);
 	free(b->tries);
-	free(b->dones);
+	free(b->notes);
 	*b = (struct body){0};
 }

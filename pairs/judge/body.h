@@ -19,7 +19,7 @@
 #define BODY_TRIES_MAX   (UINT32_C(1) << 25)
 #define BODY_TEXTS_MAX   65536
 #define BODY_WHATS_MAX   64
-#define BODY_DONES_MAX   (UINT32_C(1) << 20)
+#define BODY_NOTES_MAX   (UINT32_C(1) << 21)
 #define BODY_NO_WHAT     255
 #define BODY_NONE        UINT32_MAX
 
@@ -57,7 +57,7 @@ struct body_try {
 struct body_player {
 	uint32_t host;               /* in struct body.hosts */
 	uint16_t came, done;         /* runs that it began, and those that it played to their end */
-	uint32_t came_run, done_run; /* the last of each plus 1; 0: none */
+	uint32_t came_run, done_run; /* the last of each plus 1; 0: none. Until it is settled */
 	uint32_t missed, rounds;     /* slots that it could not use, of how many */
 	uint32_t server_said;        /* the error of its server, in struct body.texts, plus 1 */
 	bool no_device;              /* that error is about its device */
@@ -67,21 +67,31 @@ struct body_player {
 /* One run of all players. */
 struct body_run {
 	uint32_t planned;    /* rounds of its schedule; 0: no player says so */
+	uint32_t players;    /* that it says it has */
 	uint32_t played;     /* the most that a player has done to their end */
 	uint32_t seen;       /* the last round of which there is a pair, plus 1 */
 	uint32_t came, done; /* lines that say that a player began, and ended */
 	uint8_t what;        /* what it measured, in struct body.whats, or BODY_NO_WHAT */
 };
 
-/* A player's last line in a run. */
-struct body_done {
-	uint32_t player, rounds;
+/* What a player says of itself in a run: a line that is about no pair. */
+struct body_note {
+	enum {
+		BODY_CAME,  /* that it began */
+		BODY_DONE,  /* that it ended, */
+		BODY_SERVER /* or that its server did */
+	} kind;
+	uint32_t player;
+	uint32_t rounds, missed; /* if it ended */
+	uint32_t text;           /* the error of its server, in struct body.texts; or BODY_NONE */
 	uint16_t run;
+	bool no_device; /* that error is about its device */
 };
 
 /* What the lines were. */
 struct body_counts {
-	uint64_t lines, tries, players, done; /* read */
+	uint64_t lines, tries;  /* read */
+	uint64_t players, done; /* notes of these kinds that were used */
 	uint64_t other_text, broken, impossible, repeated, other_unit, beyond;
 };
 
@@ -92,8 +102,8 @@ struct body {
 	struct body_player *player;             /* as many as names */
 	struct body_try *tries;
 	uint32_t count, room;
-	struct body_done *dones; /* until it is settled */
-	uint32_t dones_n, dones_room;
+	struct body_note *notes; /* until it is settled */
+	uint32_t notes_n, notes_room;
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
 	bool rails;        /* some players are rails */
@@ -109,7 +119,8 @@ void body_init(struct body *b);
 int body_read(struct body *b, FILE *file);
 
 /*
- * Number the players by host and rail, so that n2 comes before n10, and drop repeated tries. A
+ * Drop what is of another experiment than the first run, and repeated tries; count what the notes
+ * say, and number the players that are left by host and rail, so that n2 comes before n10. A
  * latency gets a try in the other direction: it is measured in one, and both ends are in it.
  */
 int body_settle(struct body *b);
@@ -121,8 +132,8 @@ uint32_t body_player(struct body *b, const char *host, size_t host_bytes, const 
 /* Add a try. Returns -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);
 
-/* Add that PLAYER ended RUN after ROUNDS. Returns -1 if there is no memory. */
-int body_add_done(struct body *b, uint32_t player, uint32_t run, uint32_t rounds);
+/* Add a note. Returns -1 if there is no memory. */
+int body_add_note(struct body *b, const struct body_note *n);
 
 /* The number of the run NAME, which is added if it is new; or NAMES_NONE. */
 uint32_t body_run(struct body *b, const char *name, size_t bytes);

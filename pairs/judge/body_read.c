@@ -69,49 +69,40 @@ static void note_what(struct body *b, const struct scan *s, uint32_t run)
 		b->latency = strcmp(unit, "us") == 0;
 }
 
-static bool read_player(struct body *b, const struct scan *s)
+static int read_player(struct body *b, const struct scan *s, bool *taken)
 {
 	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
 	double slot = scan_number(s, SCAN_SLOT, 1e-3, 1e5, 0);
 	uint32_t players = (uint32_t)scan_number(s, SCAN_PLAYERS, 1, BODY_PLAYERS_MAX, 0);
 	uint32_t rounds = (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0);
 
-	if (run == NAMES_NONE || at == BODY_NONE)
-		return false;
-	if (b->player[at].came_run != run + 1) {
-		b->player[at].came += b->player[at].came < UINT16_MAX;
-		b->run[run].came++;
-	}
-	b->player[at].came_run = run + 1;
+	*taken = run != NAMES_NONE && at != BODY_NONE;
+	if (!*taken)
+		return 0;
 	if (rounds > b->run[run].planned)
 		b->run[run].planned = rounds;
 	note_what(b, s, run);
 	copy_word(b->schedule, sizeof(b->schedule), &s->of[SCAN_SCHEDULE]);
 	b->slot_s = fmax(b->slot_s, slot);
-	b->expected = players > b->expected ? players : b->expected;
-	b->counts.players++;
-	return true;
+	if (players > b->run[run].players)
+		b->run[run].players = players;
+	return body_add_note(
+		b, &(struct body_note){.kind = BODY_CAME, .player = at, .run = (uint16_t)run});
 }
 
 static int read_done(struct body *b, const struct scan *s, bool *taken)
 {
 	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
-	uint32_t rounds = (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0);
-	struct body_player *p;
+	struct body_note n = {
+		.kind = BODY_DONE,
+		.player = at,
+		.run = (uint16_t)run,
+		.rounds = (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0),
+		.missed = (uint32_t)scan_number(s, SCAN_MISSED, 0, 1e6, 0),
+	};
 
 	*taken = run != NAMES_NONE && at != BODY_NONE;
-	if (!*taken)
-		return 0;
-	p = &b->player[at];
-	b->counts.done++;
-	if (p->done_run == run + 1 || p->done == UINT16_MAX)
-		return 0;
-	p->done++;
-	b->run[run].done++;
-	p->done_run = run + 1;
-	p->missed += (uint32_t)scan_number(s, SCAN_MISSED, 0, 1e6, 0);
-	p->rounds += rounds;
-	return body_add_done(b, at, run, rounds);
+	return *taken ? body_add_note(b, &n) : 0;
 }
 
 static uint32_t put_text(struct body *b, const char *text)
@@ -136,21 +127,22 @@ static void copy_error(char *to, size_t size, const struct scan *s)
 }
 
 /* A server that ended: its clients know only that they did not reach it. */
-static bool read_server(struct body *b, const struct scan *s)
+static int read_server(struct body *b, const struct scan *s, bool *taken)
 {
-	uint32_t at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
-	struct body_player *p;
+	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
+	struct body_note n = {
+		.kind = BODY_SERVER, .player = at, .run = (uint16_t)run, .text = BODY_NONE};
 	char text[400], said[400];
 
-	if (at == BODY_NONE)
-		return false;
-	p = &b->player[at];
+	*taken = run != NAMES_NONE && at != BODY_NONE;
+	if (!*taken)
+		return 0;
 	copy_error(text, sizeof(text), s);
 	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[at], text);
-	p->no_device |= scan_is(s, SCAN_CAUSE, "device");
-	if (*text && !p->server_said)
-		p->server_said = put_text(b, said) + 1;
-	return true;
+	n.no_device = scan_is(s, SCAN_CAUSE, "device");
+	if (*text)
+		n.text = put_text(b, said);
+	return body_add_note(b, &n);
 }
 
 static enum body_cause cause_of(const struct scan *s)
@@ -240,11 +232,11 @@ static int read_object(struct body *b, const struct scan *s)
 	if (scan_is(s, SCAN_KIND, "pair"))
 		failed = read_try(b, s, &taken);
 	else if (scan_is(s, SCAN_KIND, "player"))
-		taken = read_player(b, s);
+		failed = read_player(b, s, &taken);
 	else if (scan_is(s, SCAN_KIND, "done"))
 		failed = read_done(b, s, &taken);
 	else if (scan_is(s, SCAN_KIND, "server"))
-		taken = read_server(b, s);
+		failed = read_server(b, s, &taken);
 	b->counts.impossible += !taken;
 	return failed;
 }

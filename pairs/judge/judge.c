@@ -203,7 +203,7 @@ int judge_status(const struct judgement *j)
 		return FAULT_PEER;
 	if (j->suspects.count)
 		return FAULT_THRESHOLD;
-	return j->rounds.planned ? FAULT_UNAVAILABLE : 0;
+	return j->rounds.planned || j->rounds.unended ? FAULT_UNAVAILABLE : 0;
 }
 
 static int write_json(const struct judgement *j, struct fault *f)

@@ -30,6 +30,7 @@ struct judge_speeds {
 struct judge_rounds {
 	uint32_t planned, played; /* of the first run that did not come to its end; 0: all did */
 	uint32_t unnamed;         /* players that no line names, though there should be as many */
+	uint32_t unended;         /* players that may have ended in a line that was cut */
 };
 
 struct judgement {

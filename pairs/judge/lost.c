@@ -3,19 +3,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "clocks.h"
 #include "judgement.h"
 #include "peel.h"
 
-#define CLOCK_LEAST_S .1  /* a clock is never wrong by less */
-#define CLOCK_OTHER_S .25 /* the limit, if the length of a slot is not known */
-#define MISSED_PART   .05 /* of the slots that a player may miss */
+#define MISSED_PART .05 /* of the slots that a player may miss, and one of few */
+#define MISSED_MANY .25 /* if it missed more than these, what it reached is not judged */
 
 /* What was tried with a player. */
 struct tally {
 	uint32_t measured, failed;
 	uint32_t cause[BODY_CAUSES], blamed[BODY_CAUSES];
-	uint32_t clocks, clocks_off; /* cells that compare its clock, and in which it is off */
-	double clock_s;              /* the median of the latter ones; NaN: none */
 };
 
 static void count_try(struct tally *t, const struct body_try *try, enum matrix_way way)
@@ -28,79 +26,47 @@ static void count_try(struct tally *t, const struct body_try *try, enum matrix_w
 	t->blamed[try->cause == BODY_MEASURED ? BODY_CLOCK : try->cause] += blamed;
 }
 
-/* A player's clock less its partner's, as TRY says. */
-static float clock_of(const struct body_try *try, enum matrix_way way)
-{
-	bool is_client = try->client_is_from == (way == MATRIX_SEND);
-
-	return is_client ? -try->clock_s : try->clock_s;
-}
-
-static double clock_limit_s(const struct judgement *j)
-{
-	return fmax(j->body->slot_s > 0 ? j->body->slot_s / 4 : CLOCK_OTHER_S, CLOCK_LEAST_S);
-}
-
-/* Count the tries of one cell. Returns the last clock that they tell, or NaN. */
-static float tally_cell(const struct judgement *j, const struct matrix_cell *c, enum matrix_way way,
-			struct tally *t)
-{
-	float clock_s = NAN;
-
-	for (uint32_t i = c->first; i < c->first + c->tries; i++) {
-		const struct body_try *try = &j->body->tries[i];
-
-		if (try->mirrored)
-			continue;
-		count_try(t, try, way);
-		if (!isnan(try->clock_s))
-			clock_s = clock_of(try, way);
-	}
-	return clock_s;
-}
-
-/* Fill T. SOME: room for as many figures as a player has cells. */
-static void fill_tally(const struct judgement *j, uint32_t player, struct tally *t, float *some)
+static void fill_tally(const struct judgement *j, uint32_t player, struct tally *t)
 {
 	*t = (struct tally){0};
 	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
 		for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
 			const struct matrix_cell *c = &j->m.cell[matrix_at(&j->m, way, player, k)];
-			float clock_s = tally_cell(j, c, way, t);
 
-			t->clocks += !isnan(clock_s);
-			if (fabs((double)clock_s) > clock_limit_s(j))
-				some[t->clocks_off++] = clock_s;
+			for (uint32_t i = c->first; i < c->first + c->tries; i++)
+				if (!j->body->tries[i].mirrored)
+					count_try(t, &j->body->tries[i], way);
 		}
-	t->clock_s = matrix_median(some, t->clocks_off);
 }
 
-/*
- * A clock is wrong if it is off from those of more than half of its partners, of two or more: the
- * median of two partners, one of which has a wrong clock, is off by half of that.
- */
-static bool clock_is_wrong(const struct tally *t)
+/* No line says that P ended, and such lines say it of others. */
+static bool is_unended(const struct judgement *j, const struct body_player *p)
 {
-	return t->blamed[BODY_CLOCK] > 1 || (t->clocks_off > 1 && 2 * t->clocks_off > t->clocks);
+	return j->body->counts.done > 0 && p->came > p->done;
+}
+
+/* All of its runs have a figure, and a line was cut that may have said that it ended. */
+static bool may_be_cut(const struct judgement *j, const struct tally *t)
+{
+	return j->body->counts.broken && !t->failed;
 }
 
 static enum suspect_kind kind_of(const struct judgement *j, uint32_t player, const struct tally *t,
-				 bool unusable)
+				 bool unusable, bool clock_wrong)
 {
 	const struct body_player *p = &j->body->player[player];
-	bool anybody_came = j->body->counts.players > 0, anybody_done = j->body->counts.done > 0;
-	uint32_t most = (uint32_t)(p->rounds * MISSED_PART);
-	bool late = p->missed > (most > 1 ? most : 1);
+	bool anybody_came = j->body->counts.players > 0;
+	bool late = p->missed > 1 && p->missed > p->rounds * MISSED_PART;
 
 	if (anybody_came && !p->came && !p->done && !t->measured)
 		return SUSPECT_NEVER_CAME;
 	if (p->no_device && t->failed >= t->measured)
 		return SUSPECT_DEVICE;
-	if ((anybody_done && p->came > p->done) || p->stopped)
+	if ((is_unended(j, p) && !may_be_cut(j, t)) || p->stopped)
 		return SUSPECT_ENDED;
 	if (t->blamed[BODY_DEVICE] && (t->blamed[BODY_DEVICE] > 1 || !t->measured))
 		return SUSPECT_DEVICE;
-	if (clock_is_wrong(t) && j->m.players > 2)
+	if (clock_wrong || t->blamed[BODY_CLOCK] > 1)
 		return SUSPECT_CLOCK;
 	if (unusable && !(late && t->blamed[BODY_MISSED])) {
 		if (t->cause[BODY_DATA] * 2 > t->failed)
@@ -110,18 +76,21 @@ static enum suspect_kind kind_of(const struct judgement *j, uint32_t player, con
 	return late ? SUSPECT_LATE : SUSPECT_KINDS;
 }
 
-static int add_lost(struct judgement *j, uint32_t i, const struct tally *t, bool unusable)
+static int add_lost(struct judgement *j, uint32_t i, const struct clock_of *clock, bool unusable)
 {
-	struct suspect s = {.kind = kind_of(j, i, t, unusable),
-			    .a = i,
+	struct suspect s = {.a = i,
 			    .b = SUSPECT_NONE,
 			    .value = NAN,
 			    .normal = NAN,
-			    .bad = t->failed,
 			    .text = SUSPECT_NONE,
-			    .partners = t->measured + t->failed,
 			    .proof = SUSPECT_CONFIRMED};
+	struct tally t;
 
+	fill_tally(j, i, &t);
+	s.kind = kind_of(j, i, &t, unusable, clocks_wrong(clock, i));
+	s.bad = t.failed;
+	s.partners = t.measured + t.failed;
+	j->rounds.unended += s.kind == SUSPECT_KINDS && is_unended(j, &j->body->player[i]);
 	if (s.kind == SUSPECT_KINDS)
 		return 0;
 	if (suspect_is_lost(s.kind) && j->body->player[i].server_said)
@@ -129,7 +98,7 @@ static int add_lost(struct judgement *j, uint32_t i, const struct tally *t, bool
 	else if (suspect_is_lost(s.kind))
 		s.text = judge_said(j, i, true);
 	if (s.kind == SUSPECT_CLOCK)
-		s.value = t->clock_s;
+		s.value = clock[i].off_s;
 	if (s.kind == SUSPECT_LATE) {
 		s.value = j->body->player[i].missed;
 		s.normal = j->body->player[i].rounds;
@@ -142,8 +111,7 @@ static bool is_gone(const struct judgement *j, uint32_t player)
 {
 	const struct body_player *p = &j->body->player[player];
 
-	return (j->body->counts.players > 0 && !p->came) ||
-	       (j->body->counts.done > 0 && p->came > p->done) || p->stopped;
+	return (j->body->counts.players > 0 && !p->came) || is_unended(j, p) || p->stopped;
 }
 
 /* If hardly a pair was measured: all who failed with more than half of their partners. */
@@ -189,17 +157,17 @@ static int find_unusable(const struct judgement *j, bool *const aside[MATRIX_WAY
 	return count < 0 ? -1 : 0;
 }
 
-/* Of two nodes nobody can say whose clock is wrong: only that they differ. */
-static int add_apart(struct judgement *j, const struct tally *t)
+/* Of two that only the other one was compared with, nobody can say whose clock is wrong. */
+static int add_apart(struct judgement *j, uint32_t i, const struct clock_of *clock)
 {
-	if (j->m.players != 2 || !t->clocks_off || 2 * t->clocks_off <= t->clocks)
+	if (!clocks_apart(clock, i) || clock[i].last < i)
 		return 0;
 	return suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_CLOCK,
-							    .a = 0,
-							    .b = 1,
+							    .a = i,
+							    .b = clock[i].last,
 							    .sends = true,
 							    .receives = true,
-							    .value = t->clock_s,
+							    .value = clock[i].off_s,
 							    .normal = NAN,
 							    .text = SUSPECT_NONE});
 }
@@ -209,8 +177,9 @@ static void note_lost(struct judgement *j)
 	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 
-		/* What a host reaches that did not run for a while says nothing of its links. */
-		j->lost[s->a] = suspect_is_lost(s->kind) || s->kind == SUSPECT_LATE;
+		/* What a host reaches that did not run for long says nothing of its links. */
+		j->lost[s->a] |= suspect_is_lost(s->kind) ||
+				 (s->kind == SUSPECT_LATE && s->value > s->normal * MISSED_MANY);
 		j->excused[s->a] = true;
 	}
 }
@@ -219,22 +188,20 @@ int judge_lost(struct judgement *j)
 {
 	uint32_t players = j->m.players;
 	bool *aside[MATRIX_WAYS] = {calloc((size_t)players + 1, 1), calloc((size_t)players + 1, 1)};
-	float *some = malloc(((size_t)j->m.cells + 1) * sizeof(*some));
-	int failed = some && aside[MATRIX_SEND] && aside[MATRIX_RECEIVE] ? 0 : -1;
+	struct clock_of *clock = calloc((size_t)players + 1, sizeof(*clock));
+	int failed = clock && aside[MATRIX_SEND] && aside[MATRIX_RECEIVE] ? 0 : -1;
 
 	/* Where nothing was measured, no node explains it. */
 	if (!failed && j->measured)
 		failed = find_unusable(j, aside);
-	for (uint32_t i = 0; i < players && !failed; i++) {
-		struct tally t;
-
-		fill_tally(j, i, &t, some);
-		failed = add_lost(j, i, &t, aside[MATRIX_SEND][i] || aside[MATRIX_RECEIVE][i]);
-		if (i == 0 && !failed)
-			failed = add_apart(j, &t);
-	}
+	failed = failed || clocks_compare(j, clock) ? -1 : 0;
+	for (uint32_t i = 0; i < players && !failed; i++)
+		failed = add_lost(j, i, clock, aside[MATRIX_SEND][i] || aside[MATRIX_RECEIVE][i]) ||
+					 add_apart(j, i, clock)
+				 ? -1
+				 : 0;
 	note_lost(j);
-	free(some);
+	free(clock);
 	free(aside[MATRIX_SEND]);
 	free(aside[MATRIX_RECEIVE]);
 	return failed;

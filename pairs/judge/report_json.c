@@ -57,10 +57,11 @@ static json_t *incomplete_json(const struct judgement *j)
 {
 	const struct judge_rounds *r = &j->rounds;
 
-	if (!r->planned && !r->unnamed)
+	if (!r->planned && !r->unnamed && !r->unended)
 		return json_null();
-	return json_pack("{s:I, s:I, s:I}", "rounds", (json_int_t)r->planned, "rounds_played",
-			 (json_int_t)r->played, "players_unnamed", (json_int_t)r->unnamed);
+	return json_pack("{s:I, s:I, s:I, s:I}", "rounds", (json_int_t)r->planned, "rounds_played",
+			 (json_int_t)r->played, "players_unnamed", (json_int_t)r->unnamed,
+			 "players_unended", (json_int_t)r->unended);
 }
 
 static json_t *input_json(const struct body_counts *c)

@@ -62,6 +62,12 @@ uint32_t judge_said_most(const struct judgement *j)
 	return heard_most(&s);
 }
 
+/* True if the try T says that it was the other end's fault. */
+static bool is_others_fault(const struct body_try *t, enum matrix_way way)
+{
+	return t->blame == (way == MATRIX_SEND ? 2 : 1);
+}
+
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 {
 	struct said s = {0};
@@ -74,7 +80,7 @@ uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 				const struct body_try *t = &j->body->tries[i];
 
 				if (t->text != BODY_NONE && t->found != failed &&
-				    !is_of_another(j, player, t->text))
+				    !is_others_fault(t, way) && !is_of_another(j, player, t->text))
 					hear(&s, t->text);
 			}
 		}

@@ -83,6 +83,9 @@ void judge_totals(FILE *to, const struct judgement *j)
 	if (j->rounds.unnamed)
 		fprintf(to, "incomplete: of %u players, %u are in no line\n", j->body->expected,
 			j->rounds.unnamed);
+	if (j->rounds.unended)
+		fprintf(to, "incomplete: lines were cut; of %u players none says that they ended\n",
+			j->rounds.unended);
 	print_limits(to, j);
 	text_add(text, sizeof(text), "%u nodes: %u good, ", j->body->hosts.count, c.good);
 	if (c.undecided)

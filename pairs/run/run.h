@@ -49,9 +49,10 @@ struct run_seat {
 	int64_t began_here_ns;   /* and by this host's clock */
 	uint64_t cut_ns, end_ns; /* when it is interrupted, and killed */
 	double late_s;
-	uint64_t missed; /* runs that were not begun in time */
-	bool told;       /* it was interrupted */
-	bool over;       /* its slot is over: what was left of the turn was missed, as is written */
+	uint64_t missed;      /* slots in which a run was not begun in time */
+	int64_t missed_until; /* the round after the last of them */
+	bool told;            /* it was interrupted */
+	bool over; /* its slot is over: what was left of the turn was missed, as is written */
 };
 
 /* A server of the program, which stays. */

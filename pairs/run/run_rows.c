@@ -228,7 +228,10 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 {
 	const struct pair_run run = own_run(r, seat, t);
 
-	seat->missed++;
+	if (t->round >= seat->missed_until) {
+		seat->missed++;
+		seat->missed_until = t->round + 1;
+	}
 	say_no_run(r, &run, r->late_cause,
 		   strcmp(r->late_cause, "clock") == 0
 			   ? "its clock was wrong: it came to this slot too late"

@@ -200,7 +200,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge uneven
 	((status == 77))
 	judge --json interrupted
-	[[ $(jq -c .incomplete <<<"$output") == '{"rounds":15,"rounds_played":2,"players_unnamed":0}' ]]
+	[[ $(jq -c .incomplete <<<"$output") == '{"rounds":15,"rounds_played":2,"players_unnamed":0,"players_unended":0}' ]]
 	# A slow node is slow all the same.
 	made_pairs 16 'select(.kind != "pair" or .round < 5) | if .kind == "done" then .rounds = 5 else . end |
 		if .from == "n3" then .value *= 0.5 else . end' >slow
@@ -236,6 +236,65 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge two
 	((status == 6))
 	says $'clock is wrong: 1\n  n1 <-> n2     3.25 s apart'
+	# So where each met one only, in both directions or on two rails; what they say does not make it two.
+	made_pairs 8 'def at($x): $x[1:] | tonumber - 1; select(.kind != "pair" or ((at(.from) + at(.to)) == 7)) | '"$clock" >one
+	judge --suspects hosts one
+	((status == 6))
+	says $'clock is wrong: 1\n  n2 <-> n7     3.25 s apart' '8 nodes: 6 good, 2 undecided, 0 suspect'
+	[[ ! -s hosts ]]
+	made_pairs 2 "$clock"' | if .kind == "pair" then (.from_rail, .to_rail) = ("mlx5_0", "mlx5_1") | .to_rail = .from_rail else .rail = ("mlx5_0", "mlx5_1") end' >rails
+	judge rails
+	says $'clock is wrong: 1\n  n1 <-> n2     3.25 s apart'
+	made_pairs 3 "$failed$clock"' | select(.host != "n3") | if .from == "n3" or .to == "n3" then failed("connect") | del(.clock_s) else . end' >dead
+	judge --suspects hosts dead
+	says $'clock is wrong: 1\n  n1 <-> n2     3.25 s apart'
+	[[ $(<hosts) == n3 ]]
+	# The only partner of one of them has others, who say that its clock is right.
+	[[ $(verdict 4 'select(.kind != "pair" or ([.from, .to] | index("n2") == null or index("n1") != null)) | '"$clock") == 'clock n2' ]]
+	[[ $(verdict 4 'select(.kind != "pair" or ([.from, .to] | index("n2") == null or index("n1") != null)) | '"${clock//n2/n1}") == 'clock n1' ]]
+}
+
+@test "what missed a few of its slots is judged by the others; what missed many is not" {
+	local edit='if .from == "n3" then .value *= 0.5 else . end | if .kind == "done" and .host == "n3" then .missed = MISSED else . end'
+	[[ $(verdict 16 "${edit/MISSED/1}") == 'node_slow n3' ]]
+	[[ $(verdict 16 "${edit/MISSED/2}") == 'late n3,node_slow n3' ]] || { verdict 16 "${edit/MISSED/2}"; return 1; }
+	[[ $(verdict 16 "${edit/MISSED/4}") == 'late n3' ]] || { verdict 16 "${edit/MISSED/4}"; return 1; }
+	[[ $(verdict 64 "${edit/MISSED/3}") == 'node_slow n3' ]]
+}
+
+@test "a line that was cut may be the one that said that a node ended; a run without a figure says that it did not" {
+	made_pairs 8 >all
+	judge all
+	((status == 0))
+	head -c -40 all >cut
+	judge --suspects hosts cut
+	((status == 77))
+	says 'incomplete: lines were cut; of 1 players none says that they ended' '8 nodes: 8 good'
+	[[ ! -s hosts ]]
+	judge --json cut
+	[[ $(jq -c .incomplete <<<"$output") == '{"rounds":0,"rounds_played":0,"players_unnamed":0,"players_unended":1}' ]]
+	made_pairs 8 "$failed"'if .from == "n8" and .to == "n1" then failed("lost") else . end' | head -c -40 >cut
+	judge cut
+	((status == 3))
+	says $'ended early: 1\n  n8 '
+}
+
+@test "a run of another experiment names nobody, and nothing of it is missing" {
+	made_pairs 8 >first
+	made_pairs 10 'select(.kind != "pair" or .round < 3) | select(.kind != "done" or .host != "n8") | .run = "2" |
+		if .program then .program = "read_bw" else . end' >other
+	echo '{"kind":"server","run":"2","host":"n5","exit":1,"cause":"device","error":"no device"}' >>other
+	judge first other
+	((status == 0))
+	says '8 nodes: 8 good, 0 suspect, 0 lost; 56 of 56 pairs measured'
+	[[ $output != *incomplete* && $stderr == *'lines not used, of another experiment: '* ]]
+}
+
+@test "what was the fault of the other end is not what a node's own runs say" {
+	made_pairs 8 "$failed"'if .from == "n1" or .to == "n1" then failed("device") | .node = "n1" | .error = "looking for RDMA devices: none"
+		elif .from == "n8" or .to == "n8" then failed("connect") | .error = "connection refused" else . end' >two
+	judge --json two
+	[[ $(jq -c '.suspects | map({(.name): .said}) | add' <<<"$output") == '{"n1":"looking for RDMA devices: none","n8":"connection refused"}' ]]
 }
 
 @test "wrong data is a kind of its own" {
@@ -515,7 +574,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	made_pairs 8 'if .from == "n3" then .value *= 0.6 elif .from == "n1" and .to == "n2" then .value *= 0.5 else . end |
 		select(.host != "n7" and .from != "n7" and .to != "n7")' >slow
 	"$bin/rdmark-pairs" judge --json slow >slow.json || (($? == 3))
-	jq -e '.incomplete == {rounds: 0, rounds_played: 0, players_unnamed: 1}' slow.json
+	jq -e '.incomplete == {rounds: 0, rounds_played: 0, players_unnamed: 1, players_unended: 0}' slow.json
 	made_pairs 8 'select(.kind != "done" or .host != "n7")' >ended
 	"$bin/rdmark-pairs" judge --json ended >ended.json || (($? == 3))
 	run "$top/tests/lib/schema" ended.json slow.json

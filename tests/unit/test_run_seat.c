@@ -107,6 +107,30 @@ static void one_line_for_each_part(void **state)
 	assert_true(seat.now.round < 0 && seat.next.round < 0);
 }
 
+/* Both parts of a slot, and one of the next, are two slots. */
+static void parts_of_one_slot_are_missed_once(void **state)
+{
+	struct host hosts[2] = {{.name = "n0"}, {.name = "n1"}};
+	struct run r = {.players = {.hosts = {.host = hosts, .n = 2}, .rails = 1},
+			.late_cause = "missed"};
+	struct run_turn t = {.round = 7, .turn = {.peer = 1, .client = true}};
+	int out = dup(STDOUT_FILENO), file = memfd_create("lines", MFD_CLOEXEC);
+	struct run_seat seat = {0};
+
+	(void)state;
+	fflush(stdout);
+	assert_true(out >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+	run_say_missed(&r, &seat, &t);
+	t.part = 1;
+	run_say_missed(&r, &seat, &t);
+	t = (struct run_turn){.round = 8, .turn = t.turn};
+	run_say_missed(&r, &seat, &t);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	close(file);
+	assert_int_equal(seat.missed, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +138,7 @@ int main(void)
 		cmocka_unit_test(looked_at_seldom_if_killed_and_still_there),
 		cmocka_unit_test(nothing_is_due_between_rounds),
 		cmocka_unit_test(one_line_for_each_part),
+		cmocka_unit_test(parts_of_one_slot_are_missed_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
