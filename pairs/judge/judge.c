@@ -30,7 +30,8 @@ static const char usage[] =
 	"  --help           show this\n"
 	"\n"
 	"Exit status: 0 all is well, 2 usage, 3 nodes are lost or no pair was measured,\n"
-	"6 something is slow, 77 what was measured is well, but a run did not end.\n";
+	"6 something is slow, 77 what was measured is well, but a run did not end, or\n"
+	"nothing could be compared with the baseline.\n";
 
 struct judge {
 	const char *groups, *baseline, *suspects, *retest, *matrix, *prom;
@@ -203,7 +204,9 @@ int judge_status(const struct judgement *j)
 		return FAULT_PEER;
 	if (j->suspects.count)
 		return FAULT_THRESHOLD;
-	return j->rounds.planned || j->rounds.unended ? FAULT_UNAVAILABLE : 0;
+	if (j->rounds.planned || j->rounds.unended || (j->has_baseline && !j->compared))
+		return FAULT_UNAVAILABLE;
+	return 0;
 }
 
 static int write_json(const struct judgement *j, struct fault *f)

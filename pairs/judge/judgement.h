@@ -54,12 +54,17 @@ struct judgement {
 	struct level level;
 	struct suspects suspects;
 	uint32_t measured, tried; /* cells; of a latency, pairs */
+	bool has_baseline;
+	uint32_t compared; /* with the baseline: players, and cells of those with few partners */
 };
 
 /* Judge BODY, which is settled. GROUPS may be empty. Returns -1 if there is no memory. */
 int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups);
 
-/* Add those whose level is below that of BEFORE. */
+/*
+ * Add those whose level is below that of BEFORE, and count what was compared. Returns -1 if there
+ * is no memory. (baseline.c)
+ */
 int judgement_compare(struct judgement *j, const struct judgement *before);
 
 void judgement_release(struct judgement *j);
@@ -75,6 +80,13 @@ int judge_lost(struct judgement *j);              /* lost.c */
 int judge_groups(struct judgement *j, bool last); /* blocks.c: LAST adds suspects */
 int judge_levels(struct judgement *j);            /* slow.c */
 int judge_tails(struct judgement *j);
+
+/*
+ * The median of the COUNT figures of PLAYER in these directions with partners that are not slow;
+ * ALONE: of those alone. NaN: there is none, or no memory.
+ */
+double judge_middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
+		    bool alone, uint32_t *count);
 int judge_pairs(struct judgement *j); /* links.c */
 
 /*

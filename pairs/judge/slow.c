@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Nodes and rails that are slow, that have a high latency or a long tail, or that got worse. */
+/* Nodes and rails that are slow, or that have a high latency or a long tail. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 
 #define ALONE_LEAST 2   /* partners that a player is measured with alone before that is proof */
 #define ALONE_SURE  2.5 /* standard deviations */
-#define WORSE       .95
 
 /* Copy a player's figures with good partners in one way to V; ALONE: those alone. */
 static uint32_t collect(const struct judgement *j, enum matrix_way way, uint32_t player, bool alone,
@@ -28,9 +27,8 @@ static uint32_t collect(const struct judgement *j, enum matrix_way way, uint32_t
 	return n;
 }
 
-/* The median of a player's figures in the directions that are asked for. */
-static double middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
-		     bool alone, uint32_t *count)
+double judge_middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
+		    bool alone, uint32_t *count)
 {
 	uint32_t all = matrix_count(&j->m, MATRIX_SEND, player) +
 		       matrix_count(&j->m, MATRIX_RECEIVE, player);
@@ -54,7 +52,7 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 {
 	const bool way[MATRIX_WAYS] = {s->sends, s->receives};
 	uint32_t count;
-	double alone = middle(j, s->a, way, true, &count), noise, limit;
+	double alone = judge_middle(j, s->a, way, true, &count), noise, limit;
 
 	if (!j->any_loaded)
 		return SUSPECT_CONFIRMED;
@@ -85,7 +83,7 @@ static struct suspect slow_player(const struct judgement *j, uint32_t i)
 	uint32_t count;
 
 	if (j->body->latency) {
-		s.value = middle(j, i, slow, !j->any_loaded, &count);
+		s.value = judge_middle(j, i, slow, !j->any_loaded, &count);
 		s.normal = j->usual;
 	} else {
 		s.normal = l->normal * judge_speed(j, i);
@@ -147,54 +145,4 @@ int judge_tails(struct judgement *j)
 	level_release(&l);
 	free(x);
 	return failed;
-}
-
-/* The level of a player in figures of its own unit, before and after, and how sure they are. */
-static bool is_worse(const struct judgement *now, uint32_t a, const struct judgement *before,
-		     uint32_t b, enum matrix_way way, struct suspect *s)
-{
-	const bool ways[MATRIX_WAYS] = {way == MATRIX_SEND, way == MATRIX_RECEIVE};
-	uint32_t count, count_before;
-	double value = middle(now, a, ways, !now->any_loaded, &count);
-	double was = middle(before, b, ways, !before->any_loaded, &count_before);
-	double noise = 5 * fmax(now->level.noise, before->level.noise) /
-		       sqrt(fmax(1, fmin(count, count_before)));
-	double part = now->body->latency ? was / value : value / was;
-
-	if (count < PEEL_PARTNERS_LEAST || count_before < PEEL_PARTNERS_LEAST ||
-	    !(part < fmin(WORSE, 1 - noise)))
-		return false;
-	if (isnan(s->value) ||
-	    part < (now->body->latency ? s->normal / s->value : s->value / s->normal)) {
-		s->value = value;
-		s->normal = was;
-		s->partners = count;
-	}
-	return true;
-}
-
-int judgement_compare(struct judgement *j, const struct judgement *before)
-{
-	const struct names *now = &j->body->names, *then = &before->body->names;
-	uint32_t first = j->suspects.count;
-
-	for (uint32_t i = 0; i < now->count; i++) {
-		size_t bytes = strnlen(now->text[i], 512);
-		uint32_t at = names_find(then, now->text[i], bytes);
-		struct suspect s = {.kind = SUSPECT_WORSE,
-				    .a = i,
-				    .b = SUSPECT_NONE,
-				    .value = NAN,
-				    .text = SUSPECT_NONE};
-
-		if (at == NAMES_NONE || j->lost[i])
-			continue;
-		s.sends = is_worse(j, i, before, at, MATRIX_SEND, &s);
-		s.receives = is_worse(j, i, before, at, MATRIX_RECEIVE, &s);
-		if ((s.sends || s.receives) && suspects_add(&j->suspects, &s))
-			return -1;
-	}
-	judge_hosts(j, first);
-	suspects_sort(&j->suspects);
-	return 0;
 }

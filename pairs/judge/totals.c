@@ -86,6 +86,9 @@ void judge_totals(FILE *to, const struct judgement *j)
 	if (j->rounds.unended)
 		fprintf(to, "incomplete: lines were cut; of %u players none says that they ended\n",
 			j->rounds.unended);
+	if (j->has_baseline && !j->compared)
+		fprintf(to,
+			"not compared with the baseline: no node, rail or pair has figures in both\n");
 	print_limits(to, j);
 	text_add(text, sizeof(text), "%u nodes: %u good, ", j->body->hosts.count, c.good);
 	if (c.undecided)

@@ -437,6 +437,31 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	says $'slower than in the baseline: 1\n  n3            sending: 91.'
 	judge --baseline=before before
 	((status == 0))
+	judge --json --baseline=before before
+	[[ $(jq .compared <<<"$output") == 8 ]]
+	judge --json before
+	[[ $(jq .compared <<<"$output") == null ]]
+}
+
+@test "a baseline of nodes with few partners: their pairs are compared; with nothing to compare, that is said" {
+	local n
+	for n in 2 3; do
+		made_pairs $n >before
+		made_pairs $n 'if .value then .value *= 0.7 else . end' >now
+		judge --baseline before now
+		((status == 6))
+		says $'slower than in the baseline: '$((n * (n - 1)))$'\n' "$n nodes: 0 good, $n undecided"
+		[[ $output =~ 'n1 -> n2      6'[0-9.]+' of 9'[0-9.]+' Gb/s (70 %)' ]]
+		judge --baseline before before
+		((status == 0))
+	done
+	made_pairs 8 >before
+	made_pairs 8 'if .value then .value *= 0.7 else . end | if .kind == "pair" then .from_rail = "mlx5_0" | .to_rail = "mlx5_0" else .rail = "mlx5_0" end' >now
+	judge --baseline before now
+	((status == 77))
+	says 'not compared with the baseline: no node, rail or pair has figures in both' '8 nodes: 8 good'
+	judge --json --baseline before now
+	[[ $(jq .compared <<<"$output") == 0 ]]
 }
 
 @test "a quick run says what it cannot find" {
