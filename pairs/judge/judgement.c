@@ -152,10 +152,10 @@ static int apply_rules(struct judgement *j)
 		if (judge_groups(j, false) || find_levels(j))
 			return -1;
 	first = j->suspects.count;
-	if (judge_levels(j) || judge_tails(j))
+	if (judge_levels(j))
 		return -1;
 	judge_hosts(j, first);
-	if (judge_groups(j, true) || judge_pairs(j))
+	if (judge_tails(j) || judge_groups(j, true) || judge_pairs(j))
 		return -1;
 	suspects_sort(&j->suspects);
 	return 0;

@@ -131,17 +131,47 @@ static int add_tails(struct judgement *j, const struct level *l)
 	return 0;
 }
 
+/* Add the pairs that have a long tail, and an end with too few partners to be judged itself. */
+static int add_tail_pairs(struct judgement *j, const struct level *l)
+{
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+
+		if (c->from > c->to || !(c->tail > JUDGEMENT_TAIL) || j->lost[c->from] ||
+		    j->lost[c->to] ||
+		    (level_is_known(l, MATRIX_SEND, c->from) &&
+		     level_is_known(l, MATRIX_RECEIVE, c->to)) ||
+		    l->slow[MATRIX_SEND][c->from] || l->slow[MATRIX_RECEIVE][c->to])
+			continue;
+		if (suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_TAIL,
+								 .sends = true,
+								 .receives = true,
+								 .few_partners = true,
+								 .a = c->from,
+								 .b = c->to,
+								 .value = (double)c->tail,
+								 .normal = JUDGEMENT_TAIL,
+								 .text = SUSPECT_NONE}))
+			return -1;
+	}
+	return 0;
+}
+
 int judge_tails(struct judgement *j)
 {
 	const struct level_rules rules = {.limit = 1 / JUDGEMENT_TAIL, .absolute = true};
 	float *x = malloc(((size_t)j->m.cells + 1) * sizeof(*x));
+	uint32_t first = j->suspects.count;
 	struct level l = {0};
 	int failed = x ? 0 : -1;
 
 	for (uint32_t i = 0; i < j->m.cells && x; i++)
 		x[i] = 1 / j->m.cell[i].tail;
-	if (!failed && j->body->latency)
+	if (!failed && j->body->latency) {
 		failed = level_init(&l, &j->m, x, &rules) || add_tails(j, &l) ? -1 : 0;
+		judge_hosts(j, first);
+		failed = failed || add_tail_pairs(j, &l) ? -1 : 0;
+	}
 	level_release(&l);
 	free(x);
 	return failed;

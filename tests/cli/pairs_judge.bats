@@ -262,6 +262,25 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	[[ $(verdict 64 "${edit/MISSED/3}") == 'node_slow n3' ]]
 }
 
+@test "a long tail of nodes with few partners is that of their pairs" {
+	local n us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .p99 = 3 else . end |
+		select(.kind != "pair" or .client == .from)'
+	for n in 2 3; do
+		made_pairs $n "$us"' | if .to == "n'$n'" then .p99 = 20 else . end' >tail
+		judge tail
+		((status == 6))
+		says 'p99 latency far above the median: '$((n - 1))$'\n  n1 <-> n'$n'     p99 is 10.0 times the median'
+	done
+	says $'\n  n2 <-> n3     p99 is' '3 nodes: 0 good, 3 undecided'
+	made_pairs 3 "$us"' | if .value then .p99 = 20 else . end' >tail
+	judge --json tail
+	[[ $(jq '.suspects | length' <<<"$output") == 3 ]]
+	made_pairs 3 "$us" >tail
+	judge tail
+	((status == 0))
+	[[ $(verdict 4 "$us"' | if .to == "n4" then .p99 = 20 else . end') == 'tail_long n4' ]]
+}
+
 @test "a line that was cut may be the one that said that a node ended; a run without a figure says that it did not" {
 	made_pairs 8 >all
 	judge all
