@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guess.h"
 #include "peel.h"
 
 #define MANY_SLOW   .75  /* if more than this part of all were slow, that is what is normal */
-#define FEW_LEFT    6    /* with fewer good players, normal is what the best pairs reach */
+#define FEW_HOSTS   6    /* of as few, bad ones cannot always be set aside */
 #define FLOOR       .005 /* the least MAD of medians */
 #define MADS        5.
 #define SURE        3. /* standard deviations that each of several figures is low by */
@@ -18,7 +19,8 @@
 #define NOISE_LEAST 6
 #define MOST_LOST   4.  /* with less than this part left, the estimate is not made larger */
 #define FEW_CELLS   50  /* of so few cells nobody can say that there is little noise: */
-#define NOISE_FEW   .02 /* it is taken as this at least */
+#define NOISE_FEW   .02 /* it is taken as this at least, */
+#define GUESS_MOST  .05 /* and as what was guessed, up to this: slow nodes may make that larger */
 
 /* A standard deviation is this many MADs; a median's is this many times that of an average. */
 static const double sd_per_mad = 1.4826, median_per_average = 1.2533;
@@ -30,6 +32,7 @@ struct work {
 	float *some; /* as many as cells, and as players */
 	bool *aside[MATRIX_WAYS];
 	bool *nobody[MATRIX_WAYS]; /* all false */
+	struct guess guess;        /* unless the rules are absolute */
 	uint32_t hosts;            /* that have a figure */
 	bool general;              /* hardly a cell is good: nobody is set aside */
 };
@@ -51,14 +54,6 @@ static size_t collect(const struct work *w, double least, bool good)
 	return n;
 }
 
-/* The median of the figures near the best; half of the nodes may be slow, in both directions. */
-static double guess_normal(const struct work *w)
-{
-	double best = matrix_quantile(w->some, collect(w, 0, false), .95);
-
-	return isnan(best) ? NAN : matrix_median(w->some, collect(w, .9 * best, false));
-}
-
 /* Count the players that have a cell, and those of them that are aside. */
 static uint32_t count_players(const struct work *w, uint32_t *aside)
 {
@@ -74,10 +69,33 @@ static uint32_t count_players(const struct work *w, uint32_t *aside)
 	return players;
 }
 
+/*
+ * The hosts that have a figure; GOOD: only those with a player that is not aside. Players of a host
+ * stand next to each other.
+ */
+static uint32_t count_hosts(const struct work *w, bool good)
+{
+	const struct matrix *m = w->m;
+	uint32_t hosts = 0, last = UINT32_MAX;
+
+	for (uint32_t i = 0; i < m->players; i++) {
+		bool known = false;
+
+		if (good && (w->aside[MATRIX_SEND][i] || w->aside[MATRIX_RECEIVE][i]))
+			continue;
+		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+			for (uint32_t k = 0; k < matrix_count(m, way, i) && !known; k++)
+				known = !isnan(w->x[matrix_at(m, way, i, k)]);
+		hosts += known && m->host[i] != last;
+		last = known ? m->host[i] : last;
+	}
+	return hosts;
+}
+
 /* Set the worst aside and find what is normal among the others. */
 static int find_normal(struct level *l, const struct work *w)
 {
-	double normal = w->rules->absolute ? 1 : guess_normal(w);
+	double normal = w->rules->absolute ? 1 : w->guess.normal;
 	uint32_t players, aside;
 
 	for (int pass = 0; pass < PASSES; pass++) {
@@ -92,7 +110,7 @@ static int find_normal(struct level *l, const struct work *w)
 			l->normal = matrix_median(w->some, collect(w, 0, false));
 			return peel(w->m, w->x, l->normal * w->rules->limit, w->aside) < 0 ? -1 : 0;
 		}
-		if (players < aside + FEW_LEFT)
+		if (w->hosts <= FEW_HOSTS && count_hosts(w, true) < FEW_HOSTS)
 			break;
 		normal = matrix_median(w->some, collect(w, 0, true));
 		if (isnan(normal))
@@ -167,6 +185,8 @@ static void find_noise(struct level *l, const struct work *w)
 			w->some[i] = fabsf(w->some[i] / (float)l->normal - 1);
 	}
 	l->noise = n ? sd_per_mad * freedom * matrix_median(w->some, n) : 0;
+	if (m->cells < FEW_CELLS)
+		l->noise = fmax(l->noise, fmin(w->guess.noise, GUESS_MOST));
 }
 
 /* The MAD of the levels of good players in one direction. */
@@ -216,23 +236,6 @@ static bool is_nowhere_good(const struct work *w, enum matrix_way way, uint32_t 
 		last = m->host[to];
 	}
 	return hosts >= PEEL_PARTNERS_LEAST && hosts + 1 == w->hosts;
-}
-
-/* The hosts that have a figure. Players of a host stand next to each other. */
-static uint32_t count_hosts(const struct matrix *m, const float *x)
-{
-	uint32_t hosts = 0, last = UINT32_MAX;
-
-	for (uint32_t i = 0; i < m->players; i++) {
-		bool known = false;
-
-		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
-			for (uint32_t k = 0; k < matrix_count(m, way, i) && !known; k++)
-				known = !isnan(x[matrix_at(m, way, i, k)]);
-		hosts += known && m->host[i] != last;
-		last = known ? m->host[i] : last;
-	}
-	return hosts;
 }
 
 /* Say who is slow, by the limits. */
@@ -304,8 +307,9 @@ int level_init(struct level *l, const struct matrix *m, const float *x,
 	int failed;
 
 	*l = (struct level){0};
-	failed = allocate(l, &w) || find_normal(l, &w) ? -1 : 0;
-	w.hosts = count_hosts(m, x);
+	failed = allocate(l, &w) || (!rules->absolute && guess_init(&w.guess, m, x)) ? -1 : 0;
+	w.hosts = failed ? 0 : count_hosts(&w, false);
+	failed = failed || find_normal(l, &w) ? -1 : 0;
 	w.general = !failed && rules->absolute && peel_is_general(m, x, rules->limit);
 	for (int way = 0; way < MATRIX_WAYS && w.general; way++)
 		memset(w.aside[way], 0, m->players * sizeof(bool));

@@ -628,3 +628,10 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	run "$top/tests/lib/schema" sad.json
 	((status == 1))
 }
+
+@test "half of four hosts with rails are slow: both are named, not none" {
+	made_pairs 8 "$rails "'if .value and ([.from, .to] | any(. == "n3" or . == "n4")) then .value *= 0.6 else . end' >slow
+	judge --json slow
+	((status == 6))
+	[[ $(jq -r '[.suspects[] | "\(.kind) \(.name)"] | sort | join(",")' <<<"$output") == 'node_slow n3,node_slow n4' ]]
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * judgement: made clusters at the bounds of what can be judged: few nodes, hosts with rails, much
+ * noise. test_judgement.c has the common ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../pairs/judge/judgement.h"
+#include "pairs_world.h"
+
+struct fixture {
+	struct world world;
+	struct groups groups;
+	struct body body;
+	struct judgement j;
+};
+
+static void init(struct fixture *f, const struct world *w)
+{
+	*f = (struct fixture){.world = *w};
+	world_init(&f->world);
+}
+
+/* The last SLOW nodes have PART of the rate; LOADED: only in full rounds. */
+static void make_slow(struct world *w, uint32_t slow, double part, bool loaded)
+{
+	for (uint32_t i = (w->nodes - slow) * w->rails; i < world_players(w); i++) {
+		if (loaded)
+			w->loaded[i] = part;
+		else
+			w->sends[i] = w->receives[i] = part;
+	}
+}
+
+static void judge(struct fixture *f)
+{
+	assert_int_equal(body_settle(&f->body), 0);
+	assert_int_equal(judgement_init(&f->j, &f->body, &f->groups), 0);
+}
+
+static void release(struct fixture *f)
+{
+	judgement_release(&f->j);
+	body_release(&f->body);
+	world_release(&f->world);
+}
+
+/* Fail unless the last SLOW nodes are the suspects, all of them of KIND, and nothing else is. */
+static void assert_suspects(const struct fixture *f, uint32_t slow, enum suspect_kind kind)
+{
+	const struct judgement *j = &f->j;
+
+	if (j->suspects.count != slow)
+		print_message("%u nodes, %u rails, %u slow, noise %g: %u suspects\n",
+			      f->world.nodes, f->world.rails, slow, f->world.noise,
+			      j->suspects.count);
+	assert_int_equal(j->suspects.count, slow);
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
+		const struct suspect *s = &j->suspects.of[i];
+		unsigned node = 0;
+
+		assert_int_equal(s->kind, kind);
+		sscanf(j->body->names.text[s->a], "n%u", &node);
+		assert_true(node > f->world.nodes - slow);
+	}
+}
+
+static void slow_hosts_with_rails(void **state)
+{
+	(void)state;
+	for (uint32_t rails = 1; rails <= 8; rails *= 2)
+		for (uint32_t nodes = 4; nodes <= 8; nodes++)
+			for (uint32_t slow = 1; 2 * slow <= nodes; slow++) {
+				const struct world w = {
+					.x = slow, .nodes = nodes, .rails = rails, .noise = .01};
+				struct fixture f;
+
+				init(&f, &w);
+				make_slow(&f.world, slow, .6, false);
+				world_measure(&f.world, &f.body);
+				judge(&f);
+				assert_suspects(&f, slow, SUSPECT_NODE);
+				release(&f);
+			}
+}
+
+/* Of three hosts nobody can say which one it is, but not that all is well. */
+static void one_of_three_hosts_with_rails(void **state)
+{
+	(void)state;
+	for (uint32_t rails = 1; rails <= 8; rails *= 2) {
+		const struct world w = {.x = 3, .nodes = 3, .rails = rails, .noise = .005};
+		struct fixture f;
+
+		init(&f, &w);
+		make_slow(&f.world, 1, .6, false);
+		world_measure(&f.world, &f.body);
+		judge(&f);
+		assert_int_equal(f.j.suspects.count, 2 * rails * rails);
+		for (uint32_t i = 0; i < f.j.suspects.count; i++)
+			assert_true(f.j.suspects.of[i].kind == SUSPECT_PAIR &&
+				    f.j.suspects.of[i].few_partners);
+		release(&f);
+	}
+}
+
+/* How many of the nodes of a healthy cluster are named. */
+static uint32_t count_named(const struct world *w)
+{
+	struct fixture f;
+	uint32_t named = 0;
+
+	init(&f, w);
+	world_measure(&f.world, &f.body);
+	judge(&f);
+	for (uint32_t i = 0; i < f.j.suspects.count; i++)
+		named += f.j.suspects.of[i].kind == SUSPECT_NODE;
+	release(&f);
+	return named;
+}
+
+/*
+ * A few healthy clusters have a suspect: 4 to 9 % of those with 4 to 6 nodes, whose best pairs are
+ * the measure, and 2 to 5 % of larger ones. Of both, 8 to 30 % had.
+ */
+static void noise_is_no_slow_node(void **state)
+{
+	static const double noise[] = {.05, .08, .1, .12, .15};
+	const uint32_t count = 100 * sizeof(noise) / sizeof(*noise);
+
+	(void)state;
+	for (uint32_t nodes = 4; nodes <= 16; nodes += nodes < 8 ? 1 : 4) {
+		double part = nodes <= 6 ? .12 : .07;
+		uint32_t clusters = 0, named = 0;
+
+		for (uint32_t seed = 0; seed < count; seed++) {
+			const struct world w = {.x = seed * 100 + nodes,
+						.nodes = nodes,
+						.rails = 1,
+						.noise = noise[seed / 100]};
+			uint32_t suspects = count_named(&w);
+
+			clusters += suspects > 0;
+			named += suspects;
+		}
+		print_message("%u nodes: %u of %u clusters, %u of %u healthy nodes named\n", nodes,
+			      clusters, count, named, count * nodes);
+		assert_true(clusters <= part * count);
+		assert_true(named <= part / 2 * count * nodes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slow_hosts_with_rails),
+		cmocka_unit_test(one_of_three_hosts_with_rails),
+		cmocka_unit_test(noise_is_no_slow_node),
+	};
+
+	return cmocka_run_group_tests_name("judgement_bounds", tests, NULL, NULL);
+}
