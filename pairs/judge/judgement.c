@@ -11,14 +11,6 @@
 #define MIXED_OF 30  /* figures, and only of as many: of three nodes, a slow one has two of three */
 #define CLASSES  2   /* within a group, and between groups */
 
-/* What a cell is judged by: what it reaches among others, unless nothing was measured so. */
-static float figure(const struct judgement *j, uint32_t cell)
-{
-	const struct matrix_cell *c = &j->m.cell[cell];
-
-	return j->any_loaded ? c->loaded : c->alone;
-}
-
 static int class_of(const struct judgement *j, uint32_t cell)
 {
 	const struct matrix_cell *c = &j->m.cell[cell];
@@ -33,23 +25,12 @@ static double least_of(const struct judgement *j, int class, float *some)
 	double least, middle;
 
 	for (uint32_t i = 0; i < j->m.cells; i++)
-		if (class_of(j, i) == class && !isnan(figure(j, i)))
-			some[n++] = figure(j, i);
+		if (class_of(j, i) == class && !isnan(judge_figure(j, i)))
+			some[n++] = judge_figure(j, i);
 	middle = matrix_median(some, n);
 	least = matrix_quantile(some, n, LEAST_OF);
 	/* A few pairs under one switch are no measure for those of a whole fabric. */
 	return n < MIXED_OF ? least : fmax(least, middle / MIXED);
-}
-
-/* Move the figures that are numbers to the front. Returns how many there are. */
-static size_t known_first(float *v, size_t count)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (!isnan(v[i]))
-			v[n++] = v[i];
-	return n;
 }
 
 static int fill_x(struct judgement *j)
@@ -59,16 +40,14 @@ static int fill_x(struct judgement *j)
 	for (int class = 0; class < CLASSES && j->body->latency; class ++)
 		least[class] = least_of(j, class, j->plain);
 	for (uint32_t i = 0; i < j->m.cells; i++)
-		j->plain[i] = figure(j, i);
+		j->plain[i] = judge_figure(j, i);
 	if (judge_speeds(j))
 		return -1;
 	for (uint32_t i = 0; i < j->m.cells; i++) {
-		float v = figure(j, i), speed = (float)judge_speed(j, j->m.cell[i].from);
+		float v = judge_figure(j, i), speed = (float)judge_speed(j, j->m.cell[i].from);
 
 		j->x[i] = j->body->latency ? (float)least[class_of(j, i)] / v : v / speed;
 	}
-	if (j->body->latency) /* its figures are reordered */
-		j->usual = matrix_median(j->plain, known_first(j->plain, j->m.cells));
 	memcpy(j->plain, j->x, j->m.cells * sizeof(*j->x));
 	return 0;
 }
@@ -169,11 +148,12 @@ int judgement_init(struct judgement *j, const struct body *body, const struct gr
 	count_cells(j);
 	j->x = malloc(((size_t)j->m.cells + 1) * sizeof(*j->x));
 	j->plain = malloc(((size_t)j->m.cells + 1) * sizeof(*j->plain));
+	j->some = malloc(((size_t)j->m.cells + 1) * sizeof(*j->some));
 	j->lost = calloc((size_t)j->m.players + 1, sizeof(*j->lost));
 	j->excused = calloc((size_t)j->m.players + 1, sizeof(*j->excused));
 	j->nobody = calloc((size_t)j->m.players + 1, sizeof(*j->nobody));
 	j->hosts = malloc((size_t)body->hosts.count + 1);
-	if (!j->x || !j->plain || !j->lost || !j->excused || !j->nobody || !j->hosts)
+	if (!j->x || !j->plain || !j->some || !j->lost || !j->excused || !j->nobody || !j->hosts)
 		return -1;
 	find_rounds(j);
 	return fill_x(j) || apply_rules(j) ? -1 : 0;
@@ -185,6 +165,7 @@ void judgement_release(struct judgement *j)
 	matrix_release(&j->m);
 	free(j->x);
 	free(j->plain);
+	free(j->some);
 	free(j->group);
 	free(j->lost);
 	free(j->excused);

@@ -44,12 +44,13 @@ struct judgement {
 	 */
 	float *x;
 	float *plain;    /* the same with those */
+	float *some;     /* room for as many figures as there are cells, for a function to use */
 	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
 	bool *lost;      /* players whose figures are not judged */
 	bool *nobody;    /* all false */
 	char *hosts;     /* of each host: room for what a writer finds out of it */
 	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
-	double usual;    /* the median of all latencies, in us */
+	double usual;    /* the median latency of pairs of good nodes, in us */
 	bool any_loaded; /* X is of full rounds; otherwise of pairs alone */
 	struct level level;
 	struct suspects suspects;
@@ -74,6 +75,14 @@ int judge_speeds(struct judgement *j); /* speeds.c */
 
 /* What the rail of PLAYER reaches, as a part of the fastest one. */
 double judge_speed(const struct judgement *j, uint32_t player);
+
+/* What a cell is judged by: what it reaches among others, unless nothing was measured so. */
+static inline float judge_figure(const struct judgement *j, uint32_t cell)
+{
+	const struct matrix_cell *c = &j->m.cell[cell];
+
+	return j->any_loaded ? c->loaded : c->alone;
+}
 
 /* The rules. Each returns -1 if there is no memory. */
 int judge_lost(struct judgement *j);              /* lost.c */

@@ -30,18 +30,29 @@ static uint32_t collect(const struct judgement *j, enum matrix_way way, uint32_t
 double judge_middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
 		    bool alone, uint32_t *count)
 {
-	uint32_t all = matrix_count(&j->m, MATRIX_SEND, player) +
-		       matrix_count(&j->m, MATRIX_RECEIVE, player);
-	float *v = malloc(((size_t)all + 1) * sizeof(*v));
-	double answer;
-
 	*count = 0;
-	for (enum matrix_way w = 0; w < MATRIX_WAYS && v; w++)
+	for (enum matrix_way w = 0; w < MATRIX_WAYS; w++)
 		if (way[w])
-			*count += collect(j, w, player, alone, &v[*count]);
-	answer = matrix_median(v, *count);
-	free(v);
-	return answer;
+			*count += collect(j, w, player, alone, &j->some[*count]);
+	return matrix_median(j->some, *count);
+}
+
+/* The median latency of pairs of good nodes; if there is none, of all. */
+static double usual_latency(const struct judgement *j)
+{
+	size_t good = 0, all = 0;
+
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+
+		if (!isnan(judge_figure(j, i)) && !j->level.slow[MATRIX_SEND][c->from] &&
+		    !j->level.slow[MATRIX_RECEIVE][c->to])
+			j->some[good++] = judge_figure(j, i);
+	}
+	for (uint32_t i = 0; i < j->m.cells && !good; i++)
+		if (!isnan(judge_figure(j, i)))
+			j->some[all++] = judge_figure(j, i);
+	return matrix_median(j->some, good + all);
 }
 
 /*
@@ -53,16 +64,18 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 	const bool way[MATRIX_WAYS] = {s->sends, s->receives};
 	uint32_t count;
 	double alone = judge_middle(j, s->a, way, true, &count), noise, limit;
+	double between = (s->value + s->normal) / 2;
 
 	if (!j->any_loaded)
 		return SUSPECT_CONFIRMED;
 	if (count < ALONE_LEAST)
 		return SUSPECT_ONCE;
 	if (j->body->latency)
-		return alone <= JUDGEMENT_HIGH * s->normal ? SUSPECT_LOAD : SUSPECT_CONFIRMED;
+		return alone <= fmin(JUDGEMENT_HIGH * s->normal, between) ? SUSPECT_LOAD
+									  : SUSPECT_CONFIRMED;
 	noise = ALONE_SURE * 1.2533 * j->level.noise / sqrt(count);
 	limit = fmin(JUDGEMENT_SLOW, 1 - noise) * s->normal;
-	return alone >= fmax(limit, (s->value + s->normal) / 2) ? SUSPECT_LOAD : SUSPECT_CONFIRMED;
+	return alone >= fmax(limit, between) ? SUSPECT_LOAD : SUSPECT_CONFIRMED;
 }
 
 static struct suspect slow_player(const struct judgement *j, uint32_t i)
@@ -95,6 +108,8 @@ static struct suspect slow_player(const struct judgement *j, uint32_t i)
 
 int judge_levels(struct judgement *j)
 {
+	if (j->body->latency)
+		j->usual = usual_latency(j);
 	for (uint32_t i = 0; i < j->m.players; i++) {
 		struct suspect s;
 

@@ -57,7 +57,7 @@ static void add_normal(const struct judgement *j, char *text, size_t size)
 	const struct judge_speeds *s = &j->speeds;
 
 	if (j->body->latency) {
-		text_add(text, size, "; median %.4g us", j->usual);
+		text_add(text, size, "; normal %.4g us", j->usual);
 		return;
 	}
 	text_add(text, size, "; normal ");

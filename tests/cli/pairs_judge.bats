@@ -635,3 +635,26 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 6))
 	[[ $(jq -r '[.suspects[] | "\(.kind) \(.name)"] | sort | join(",")' <<<"$output") == 'node_slow n3,node_slow n4' ]]
 }
+
+# made_latencies NODES SLOW [EDIT]: the last SLOW nodes have 6 us, the others 2 us.
+made_latencies() {
+	made_pairs "$1" '
+		if .unit then .unit = "us" | .program = "write_lat"
+		elif .value then .value = ([.from, .to] | map(.[1:] | tonumber) | max |
+			if . > '"$(($1 - $2))"' then 6 else 2 end) + .value / 10000
+		else . end | '"${3:-.}"
+}
+
+@test "latency: as high alone is not slow only under load, and is in the list to drain" {
+	made_latencies 4 1 >loaded
+	made_latencies 4 1 '.run = "2" | if has("alone") then .alone = true else . end | select(.kind != "pair" or .to == "n4")' >alone
+	judge --suspects drain loaded alone
+	((status == 6))
+	says 'high latency: 1' 'n4            6.01 us, 3.0 times the normal 2.01 us, with 3 partners, alone too'
+	[[ $(<drain) == n4 ]]
+	made_latencies 4 0 '.run = "2" | if has("alone") then .alone = true else . end | select(.kind != "pair" or .to == "n4")' >alone
+	judge --suspects drain loaded alone
+	((status == 6))
+	says 'slow only under load, good alone: 1'
+	[[ ! -s drain ]]
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * judgement: made clusters at the bounds of what can be judged: few nodes, hosts with rails, much
- * noise. test_judgement.c has the common ones.
+ * noise, latencies near the limit. test_judgement.c has the common ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,6 +37,18 @@ static void make_slow(struct world *w, uint32_t slow, double part, bool loaded)
 	}
 }
 
+/* Measure the last SLOW nodes alone with the first two, as what --retest writes. */
+static void repeat_alone(struct fixture *f, uint32_t slow)
+{
+	struct world *w = &f->world;
+
+	for (uint32_t i = w->nodes - slow; i < w->nodes; i++)
+		for (uint32_t good = 0; good < 2; good++) {
+			world_try(w, &f->body, i, good, good, true);
+			world_try(w, &f->body, good, i, good, true);
+		}
+}
+
 static void judge(struct fixture *f)
 {
 	assert_int_equal(body_settle(&f->body), 0);
@@ -68,6 +80,24 @@ static void assert_suspects(const struct fixture *f, uint32_t slow, enum suspect
 		sscanf(j->body->names.text[s->a], "n%u", &node);
 		assert_true(node > f->world.nodes - slow);
 	}
+}
+
+/* Little above the limit under load, and little below it alone, is not good alone. */
+static void nearly_as_high_alone_is_no_load(void **state)
+{
+	const struct world w = {.x = 1, .nodes = 8, .rails = 1, .latency = true};
+	struct fixture f;
+
+	(void)state;
+	init(&f, &w);
+	make_slow(&f.world, 1, 1 / 2.05, false);
+	make_slow(&f.world, 1, 1 / 2.2, true);
+	world_measure(&f.world, &f.body);
+	repeat_alone(&f, 1);
+	judge(&f);
+	assert_suspects(&f, 1, SUSPECT_LATENCY);
+	assert_int_equal(f.j.suspects.of[0].proof, SUSPECT_CONFIRMED);
+	release(&f);
 }
 
 static void slow_hosts_with_rails(void **state)
@@ -158,6 +188,7 @@ static void noise_is_no_slow_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nearly_as_high_alone_is_no_load),
 		cmocka_unit_test(slow_hosts_with_rails),
 		cmocka_unit_test(one_of_three_hosts_with_rails),
 		cmocka_unit_test(noise_is_no_slow_node),
