@@ -6,47 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_OF .05 /* the least latency of a class: this part of its cells is below */
-#define MIXED    1.5 /* a class whose median is more than this many leasts has two kinds of ways */
-#define MIXED_OF 30  /* figures, and only of as many: of three nodes, a slow one has two of three */
-#define CLASSES  2   /* within a group, and between groups */
-
-static int class_of(const struct judgement *j, uint32_t cell)
-{
-	const struct matrix_cell *c = &j->m.cell[cell];
-
-	return j->group && j->group[c->from] != j->group[c->to];
-}
-
-/* The latency of a class that the others of it are compared with. */
-static double least_of(const struct judgement *j, int class, float *some)
-{
-	size_t n = 0;
-	double least, middle;
-
-	for (uint32_t i = 0; i < j->m.cells; i++)
-		if (class_of(j, i) == class && !isnan(judge_figure(j, i)))
-			some[n++] = judge_figure(j, i);
-	middle = matrix_median(some, n);
-	least = matrix_quantile(some, n, LEAST_OF);
-	/* A few pairs under one switch are no measure for those of a whole fabric. */
-	return n < MIXED_OF ? least : fmax(least, middle / MIXED);
-}
-
 static int fill_x(struct judgement *j)
 {
-	double least[CLASSES];
+	double least[JUDGEMENT_DISTANCES];
 
-	for (int class = 0; class < CLASSES && j->body->latency; class ++)
-		least[class] = least_of(j, class, j->plain);
 	for (uint32_t i = 0; i < j->m.cells; i++)
 		j->plain[i] = judge_figure(j, i);
-	if (judge_speeds(j))
+	if (judge_speeds(j) || (j->body->latency && judge_leasts(j, least)))
 		return -1;
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		float v = judge_figure(j, i), speed = (float)judge_speed(j, j->m.cell[i].from);
 
-		j->x[i] = j->body->latency ? (float)least[class_of(j, i)] / v : v / speed;
+		j->x[i] = j->body->latency ? (float)least[judge_distance(j, i)] / v : v / speed;
 	}
 	memcpy(j->plain, j->x, j->m.cells * sizeof(*j->x));
 	return 0;

@@ -26,6 +26,9 @@ struct judge_speeds {
 	bool differ;
 };
 
+/* A pair is within a group, or between two. */
+#define JUDGEMENT_DISTANCES 2
+
 /* How far the runs came. */
 struct judge_rounds {
 	uint32_t planned, played; /* of the first run that did not come to its end; 0: all did */
@@ -83,6 +86,17 @@ static inline float judge_figure(const struct judgement *j, uint32_t cell)
 
 	return j->any_loaded ? c->loaded : c->alone;
 }
+
+/* How far apart the ends of a cell are: below JUDGEMENT_DISTANCES. */
+static inline int judge_distance(const struct judgement *j, uint32_t cell)
+{
+	const struct matrix_cell *c = &j->m.cell[cell];
+
+	return j->group && j->group[c->from] != j->group[c->to];
+}
+
+/* Find the latency that each distance is judged by. Returns -1 if there is no memory. */
+int judge_leasts(const struct judgement *j, double least[JUDGEMENT_DISTANCES]); /* least.c */
 
 /* The rules. Each returns -1 if there is no memory. */
 int judge_lost(struct judgement *j);              /* lost.c */

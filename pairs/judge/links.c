@@ -11,11 +11,16 @@ static double reaches(const struct judgement *j, enum matrix_way way, uint32_t p
 	return level_is_known(&j->level, way, player) ? (double)j->level.of[way][player] : 1;
 }
 
-/* The X of the cell if the way between its ends were good. */
+/*
+ * The X of the cell if the way between its ends were good. A latency is compared with the least of
+ * its distance: who happened to meet more of those in its rack is nearer than that, but not to all.
+ */
 static double expected(const struct judgement *j, const struct matrix_cell *c)
 {
-	return fmin(reaches(j, MATRIX_SEND, c->from), reaches(j, MATRIX_RECEIVE, c->to)) *
-	       j->level.normal;
+	double most = j->body->latency ? 1 : INFINITY;
+	double part = fmin(reaches(j, MATRIX_SEND, c->from), reaches(j, MATRIX_RECEIVE, c->to));
+
+	return fmin(part, most) * j->level.normal;
 }
 
 /*

@@ -70,6 +70,8 @@ starved_command() {
 	not_sanitized 'it has an allocator of its own'
 	starved_command 3 rdmark-pairs judge --prom=judge.prom "$said"
 	starved_command 3 rdmark-pairs judge --json --baseline="$said" "$said"
+	sed 's/"gbps"/"us"/; s/"write_bw"/"write_lat"/' "$said" >latency
+	starved_command 3 rdmark-pairs judge latency
 }
 
 # About 120 of a client's calls of malloc() fail, one in each run; both ends have the OPTIONs. The first

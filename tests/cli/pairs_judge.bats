@@ -658,3 +658,34 @@ made_latencies() {
 	says 'slow only under load, good alone: 1'
 	[[ ! -s drain ]]
 }
+
+@test "latency: of many slow nodes each is named, and normal is what good ones have" {
+	local n slow
+	for n in '4 1' '5 2' '6 2' '8 3' '10 4' '16 6' '40 12'; do
+		read -r n slow <<<"$n"
+		made_latencies "$n" "$slow" >slow
+		judge --json slow
+		((status == 6)) || { echo "$slow of $n: $output"; return 1; }
+		[[ $(jq -r '[.suspects[] | select(.kind == "latency_high").name] | sort_by(.[1:] | tonumber) | join(" ")' <<<"$output") == \
+		"$(seq -s' ' -f n%.0f $((n - slow + 1)) "$n")" ]]
+		jq -e '[.suspects[].normal] | min > 2 and max < 2.1' <<<"$output"
+	done
+	judge slow
+	says ' us, 3.0 times the normal 2.01 us' '; normal 2.01 us'
+}
+
+@test "latency: two racks that no --groups told of are no slow nodes" {
+	local near
+	for near in 1 2 3 5; do
+		made_pairs 6 'if .unit then .unit = "us" | .program = "write_lat"
+			elif .value then .value = ([.from, .to] | map((.[1:] | tonumber) > '"$near"') |
+				if .[0] == .[1] then 1 else 2.4 end) + .value / 10000
+			else . end' >racks
+		judge racks
+		# Who is alone in its rack cannot be told from a slow node.
+		case $near in
+			1 | 5) ((status == 6)) && says 'high latency: 1' ;;
+			*) ((status == 0)) && says '6 nodes: 6 good' ;;
+		esac || { echo "$near: $output"; return 1; }
+	done
+}

@@ -28,6 +28,8 @@ struct world {
 	double link_part[WORLD_LINKS];
 	uint32_t group_from, group_to; /* NAMES_NONE: no slow group pair */
 	double group_part;
+	const uint32_t *rack; /* of each node; borrowed, NULL: all are near to all */
+	double far;           /* between racks, part of the rate */
 };
 
 static inline double world_even(struct world *w)
@@ -88,6 +90,8 @@ static inline double world_part(const struct world *w, uint32_t from, uint32_t t
 			part = fmin(part, w->link_part[i]);
 	if (w->groups && world_group(w, from) == w->group_from && world_group(w, to) == w->group_to)
 		part = fmin(part, w->group_part);
+	if (w->rack && w->rack[from / w->rails] != w->rack[to / w->rails])
+		part *= w->far;
 	return part;
 }
 

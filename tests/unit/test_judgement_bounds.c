@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * judgement: made clusters at the bounds of what can be judged: few nodes, hosts with rails, much
- * noise, latencies near the limit. test_judgement.c has the common ones.
+ * judgement: made clusters at the bounds of what can be judged: many slow nodes, few nodes, hosts
+ * with rails, racks that nobody told of, much noise. test_judgement.c has the common ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,10 @@
 
 #include "../../pairs/judge/judgement.h"
 #include "pairs_world.h"
+
+#define USUAL_US 2.0 /* what pairs_world.h makes of good nodes */
+#define TIMES    3.  /* a slow node's latency is so many times as high */
+#define SEEDS    3
 
 struct fixture {
 	struct world world;
@@ -82,6 +86,74 @@ static void assert_suspects(const struct fixture *f, uint32_t slow, enum suspect
 	}
 }
 
+static uint32_t nodes_of[] = {4, 5, 6, 7, 8, 10, 16, 25, 40};
+
+#define SIZES (sizeof(nodes_of) / sizeof(*nodes_of))
+
+/* Run CHECK for as many slow nodes as 40 % of so many, each time of another cluster. */
+static void for_shares(void (*check)(const struct world *w, uint32_t slow))
+{
+	for (size_t k = 0; k < SIZES; k++)
+		for (uint32_t slow = 1; 10 * slow <= 4 * nodes_of[k]; slow++)
+			for (uint64_t seed = 0; seed < SEEDS; seed++)
+				check(&(struct world){.x = 1000 * slow + seed,
+						      .nodes = nodes_of[k],
+						      .rails = 1,
+						      .latency = true,
+						      .noise = .005 + .02 * (double)seed},
+				      slow);
+}
+
+static void check_share(const struct world *w, uint32_t slow)
+{
+	struct fixture f;
+
+	init(&f, w);
+	make_slow(&f.world, slow, 1 / TIMES, false);
+	world_measure(&f.world, &f.body);
+	judge(&f);
+	assert_suspects(&f, slow, SUSPECT_LATENCY);
+	for (uint32_t i = 0; i < slow; i++) {
+		const struct suspect *s = &f.j.suspects.of[i];
+
+		assert_float_equal(s->normal, USUAL_US, .1);
+		assert_float_equal(s->value, TIMES * USUAL_US, .3);
+		assert_int_equal(s->proof, SUSPECT_ONCE);
+	}
+	assert_float_equal(f.j.usual, USUAL_US, .1);
+	release(&f);
+}
+
+static void many_latencies_are_high(void **state)
+{
+	(void)state;
+	for_shares(check_share);
+}
+
+static void check_alone(const struct world *w, uint32_t slow)
+{
+	for (int loaded = 0; loaded < 2; loaded++) {
+		struct fixture f;
+
+		init(&f, w);
+		make_slow(&f.world, slow, 1 / TIMES, loaded);
+		world_measure(&f.world, &f.body);
+		repeat_alone(&f, slow);
+		judge(&f);
+		assert_suspects(&f, slow, SUSPECT_LATENCY);
+		for (uint32_t i = 0; i < slow; i++)
+			assert_int_equal(f.j.suspects.of[i].proof,
+					 loaded ? SUSPECT_LOAD : SUSPECT_CONFIRMED);
+		release(&f);
+	}
+}
+
+static void high_alone_too_is_no_load(void **state)
+{
+	(void)state;
+	for_shares(check_alone);
+}
+
 /* Little above the limit under load, and little below it alone, is not good alone. */
 static void nearly_as_high_alone_is_no_load(void **state)
 {
@@ -98,6 +170,48 @@ static void nearly_as_high_alone_is_no_load(void **state)
 	assert_suspects(&f, 1, SUSPECT_LATENCY);
 	assert_int_equal(f.j.suspects.of[0].proof, SUSPECT_CONFIRMED);
 	release(&f);
+}
+
+/* Fail if racks of as many nodes as SIZE says, the last 0, make a suspect. */
+static void check_racks(const uint32_t *size, double noise, bool quick)
+{
+	struct world w = {.x = 7, .rails = 1, .latency = true, .noise = noise, .quick = quick};
+	uint32_t rack[256];
+	struct fixture f;
+
+	for (uint32_t r = 0; size[r]; r++)
+		for (uint32_t i = 0; i < size[r]; i++)
+			rack[w.nodes++] = r;
+	w.rack = rack;
+	w.far = 1 / 2.4;
+	init(&f, &w);
+	world_measure(&f.world, &f.body);
+	judge(&f);
+	if (f.j.suspects.count)
+		print_message("racks of %u, %u, %u …: %u suspects\n", size[0], size[1], size[2],
+			      f.j.suspects.count);
+	assert_int_equal(f.j.suspects.count, 0);
+	release(&f);
+}
+
+static void racks_are_no_slow_nodes(void **state)
+{
+	static const uint32_t racks[][9] = {
+		{2, 2},    {2, 3},    {2, 4},       {3, 3},       {2, 6},
+		{2, 10},   {4, 12},   {6, 10},      {2, 2, 1},    {2, 2, 2},
+		{3, 3, 3}, {8, 8},    {8, 8, 8},    {8, 8, 8, 8}, {8, 8, 8, 8, 8},
+		{16, 20},  {5, 6, 7}, {2, 5, 9, 1}, {10, 30},     {5, 5, 5, 5, 5, 5, 5, 5},
+	};
+	static const uint32_t large[][9] = {
+		{64, 64}, {96, 32}, {32, 32, 32, 32}, {16, 16, 16, 16, 16, 16, 16, 16}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(racks) / sizeof(*racks); i++) {
+		check_racks(racks[i], .01, false);
+		check_racks(racks[i], .05, false);
+	}
+	for (size_t i = 0; i < sizeof(large) / sizeof(*large); i++)
+		check_racks(large[i], .02, true);
 }
 
 static void slow_hosts_with_rails(void **state)
@@ -188,7 +302,10 @@ static void noise_is_no_slow_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_latencies_are_high),
+		cmocka_unit_test(high_alone_too_is_no_load),
 		cmocka_unit_test(nearly_as_high_alone_is_no_load),
+		cmocka_unit_test(racks_are_no_slow_nodes),
 		cmocka_unit_test(slow_hosts_with_rails),
 		cmocka_unit_test(one_of_three_hosts_with_rails),
 		cmocka_unit_test(noise_is_no_slow_node),
