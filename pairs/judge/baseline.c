@@ -82,10 +82,10 @@ static int compare_player(struct judgement *j, const struct judgement *before, u
 
 static struct figures of_cell(const struct judgement *j, const struct matrix_cell *c)
 {
-	return (struct figures){.value = !c              ? NAN
-					 : j->any_loaded ? c->loaded
-							 : c->alone,
-				.count = 1};
+	return (struct figures){
+		.value = c ? (double)judge_figure(j, (uint32_t)(c - j->m.cell)) : NAN,
+		.count = 1,
+	};
 }
 
 /* With few partners, either end may be what has changed: then it is the pair that is compared. */

@@ -106,7 +106,7 @@ int judge_tails(struct judgement *j);
 
 /*
  * The median of the COUNT figures of PLAYER in these directions with partners that are not slow;
- * ALONE: of those alone. NaN: there is none, or no memory.
+ * ALONE: of those alone. NaN: there is none. J->some is used.
  */
 double judge_middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
 		    bool alone, uint32_t *count);
