@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Nodes, rails and pairs that reach less than in an earlier run. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "judgement.h"
@@ -61,7 +62,9 @@ static bool compare_way(const struct judgement *j, const struct judgement *befor
 	return true;
 }
 
-static int compare_player(struct judgement *j, const struct judgement *before, uint32_t player)
+/* COMPARED is set if there are enough figures in both. */
+static int compare_player(struct judgement *j, const struct judgement *before, uint32_t player,
+			  bool *compared)
 {
 	uint32_t at = same_player(j, before, player);
 	struct suspect s = {.kind = SUSPECT_WORSE,
@@ -75,7 +78,8 @@ static int compare_player(struct judgement *j, const struct judgement *before, u
 		return 0;
 	s.sends = compare_way(j, before, player, at, MATRIX_SEND, &s);
 	s.receives = compare_way(j, before, player, at, MATRIX_RECEIVE, &s);
-	j->compared += s.bad > 0;
+	*compared = s.bad > 0;
+	j->compared += *compared;
 	s.bad = 0;
 	return s.sends || s.receives ? suspects_add(&j->suspects, &s) : 0;
 }
@@ -88,17 +92,15 @@ static struct figures of_cell(const struct judgement *j, const struct matrix_cel
 	};
 }
 
-/* With few partners, either end may be what has changed: then it is the pair that is compared. */
+/* Where neither end was compared, it is the pair that is: either may be what has changed. */
 static int compare_cell(struct judgement *j, const struct judgement *before,
-			const struct matrix_cell *c)
+			const struct matrix_cell *c, const bool *compared)
 {
 	uint32_t from = same_player(j, before, c->from), to = same_player(j, before, c->to);
 	struct figures is = of_cell(j, c), was;
 
 	if (from == NAMES_NONE || to == NAMES_NONE || j->lost[c->from] || j->lost[c->to] ||
-	    level_is_known(&j->level, MATRIX_SEND, c->from) ||
-	    level_is_known(&j->level, MATRIX_RECEIVE, c->to) ||
-	    (j->body->latency && c->from > c->to))
+	    compared[c->from] || compared[c->to] || (j->body->latency && c->from > c->to))
 		return 0;
 	was = of_cell(before, matrix_find(&before->m, from, to));
 	if (isnan(is.value) || isnan(was.value))
@@ -106,29 +108,35 @@ static int compare_cell(struct judgement *j, const struct judgement *before,
 	j->compared++;
 	if (!is_worse(j, before, &is, &was))
 		return 0;
-	return suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_WORSE,
-							    .sends = true,
-							    .receives = j->body->latency,
-							    .few_partners = true,
-							    .a = c->from,
-							    .b = c->to,
-							    .value = is.value,
-							    .normal = was.value,
-							    .text = SUSPECT_NONE});
+	return suspects_add(
+		&j->suspects,
+		&(struct suspect){.kind = SUSPECT_WORSE,
+				  .sends = true,
+				  .receives = j->body->latency,
+				  .few_partners =
+					  !level_is_known(&j->level, MATRIX_SEND, c->from) ||
+					  !level_is_known(&j->level, MATRIX_RECEIVE, c->to),
+				  .a = c->from,
+				  .b = c->to,
+				  .value = is.value,
+				  .normal = was.value,
+				  .text = SUSPECT_NONE});
 }
 
 int judgement_compare(struct judgement *j, const struct judgement *before)
 {
+	bool *compared = calloc((size_t)j->m.players + 1, sizeof(*compared));
 	uint32_t first = j->suspects.count;
-	int failed = 0;
+	int failed = compared ? 0 : -1;
 
 	j->has_baseline = true;
-	for (uint32_t i = 0; i < j->body->names.count && !failed; i++)
-		failed = compare_player(j, before, i);
+	for (uint32_t i = 0; i < j->m.players && !failed; i++)
+		failed = compare_player(j, before, i, &compared[i]);
 	if (!failed)
 		judge_hosts(j, first);
 	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
-		failed = compare_cell(j, before, &j->m.cell[i]);
+		failed = compare_cell(j, before, &j->m.cell[i], compared);
 	suspects_sort(&j->suspects);
+	free(compared);
 	return failed;
 }

@@ -68,6 +68,7 @@ struct body_player {
 struct body_run {
 	uint32_t planned;    /* rounds of its schedule; 0: no player says so */
 	uint32_t players;    /* that it says it has */
+	double slot_s;       /* the length of its slots; 0: not known */
 	uint32_t played;     /* the most that a player has done to their end */
 	uint32_t seen;       /* the last round of which there is a pair, plus 1 */
 	uint32_t came, done; /* lines that say that a player began, and ended */

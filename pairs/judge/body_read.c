@@ -83,7 +83,7 @@ static int read_player(struct body *b, const struct scan *s, bool *taken)
 		b->run[run].planned = rounds;
 	note_what(b, s, run);
 	copy_word(b->schedule, sizeof(b->schedule), &s->of[SCAN_SCHEDULE]);
-	b->slot_s = fmax(b->slot_s, slot);
+	b->run[run].slot_s = fmax(b->run[run].slot_s, slot);
 	if (players > b->run[run].players)
 		b->run[run].players = players;
 	return body_add_note(

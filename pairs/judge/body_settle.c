@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Drops what is not used of a body, counts what its notes say, and puts the rest in order. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +240,7 @@ static void take_notes(struct body *b)
 			b->run[i] = (struct body_run){.what = b->run[i].what};
 		if (b->run[i].players > b->expected)
 			b->expected = b->run[i].players;
+		b->slot_s = fmax(b->slot_s, b->run[i].slot_s);
 	}
 }
 

@@ -16,6 +16,8 @@
 #define NEAR     1.5 /* times the least */
 #define FEW_NEAR .1  /* of the slow ones: so many may be near to another one */
 #define MOST     .5  /* of all: if more are slow, they are the normal ones */
+#define LEFT     .2  /* of the figures of the others: if more are high, slow ones are not why */
+#define ENOUGH   30  /* figures that this is said of: of three nodes, a slow one has two of three */
 
 struct distances {
 	const struct judgement *j;
@@ -61,6 +63,27 @@ static bool is_aside(const struct distances *d, uint32_t player)
 	return d->aside[MATRIX_SEND][player] || d->aside[MATRIX_RECEIVE][player];
 }
 
+/*
+ * True if many are high between players that are not aside. With few partners nobody is aside, and
+ * after a few rounds those are that happened to meet none of their own rack.
+ */
+static bool many_left(const struct distances *d)
+{
+	const struct matrix *m = &d->j->m;
+	uint32_t all = 0, left = 0, high = 0;
+
+	for (uint32_t i = 0; i < m->cells; i++) {
+		if (isnan(d->x[i]))
+			continue;
+		all++;
+		if (is_aside(d, m->cell[i].from) || is_aside(d, m->cell[i].to))
+			continue;
+		left++;
+		high += (double)d->x[i] < 1 / JUDGEMENT_HIGH;
+	}
+	return all >= ENOUGH && high > LEFT * left;
+}
+
 /* Find who is far. Returns true if those are slow nodes, and not of other racks. */
 static bool are_slow(struct distances *d)
 {
@@ -75,7 +98,7 @@ static bool are_slow(struct distances *d)
 	}
 	for (uint32_t i = 0; i < d->j->m.players; i++)
 		near += is_aside(d, i) && has_neighbour(d, i);
-	return slow <= MOST * all && near <= FEW_NEAR * slow;
+	return slow <= MOST * all && near <= FEW_NEAR * slow && !many_left(d);
 }
 
 /* Copy the latencies of DISTANCE; FAR: only those of players that are far. */

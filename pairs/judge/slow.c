@@ -56,6 +56,27 @@ static double usual_latency(const struct judgement *j)
 }
 
 /*
+ * What a player's latencies are alone, as a part of what the same pairs have under load: those that
+ * were measured alone may be with nodes of its rack, and normal is the median of all distances.
+ * NaN: none was measured both ways.
+ */
+static double part_alone(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS])
+{
+	uint32_t n = 0;
+
+	for (enum matrix_way w = 0; w < MATRIX_WAYS; w++)
+		for (uint32_t k = 0; way[w] && k < matrix_count(&j->m, w, player); k++) {
+			uint32_t at = matrix_at(&j->m, w, player, k);
+			const struct matrix_cell *c = &j->m.cell[at];
+			float part = c->alone / c->loaded;
+
+			if (!isnan(part) && !j->level.slow[!w][matrix_partner(&j->m, w, at)])
+				j->some[n++] = part;
+		}
+	return matrix_median(j->some, n);
+}
+
+/*
  * Is S slow alone, too? It is good alone if it reaches the limit there, less what noise may take of
  * so few figures, and is nearer to what is normal than to what it reaches under load.
  */
@@ -64,15 +85,18 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 	const bool way[MATRIX_WAYS] = {s->sends, s->receives};
 	uint32_t count;
 	double alone = judge_middle(j, s->a, way, true, &count), noise, limit;
-	double between = (s->value + s->normal) / 2;
+	double between = (s->value + s->normal) / 2, part;
 
 	if (!j->any_loaded)
 		return SUSPECT_CONFIRMED;
 	if (count < ALONE_LEAST)
 		return SUSPECT_ONCE;
-	if (j->body->latency)
+	if (j->body->latency) {
+		part = part_alone(j, s->a, way);
+		alone = isnan(part) ? alone : part * s->value;
 		return alone <= fmin(JUDGEMENT_HIGH * s->normal, between) ? SUSPECT_LOAD
 									  : SUSPECT_CONFIRMED;
+	}
 	noise = ALONE_SURE * 1.2533 * j->level.noise / sqrt(count);
 	limit = fmin(JUDGEMENT_SLOW, 1 - noise) * s->normal;
 	return alone >= fmax(limit, between) ? SUSPECT_LOAD : SUSPECT_CONFIRMED;

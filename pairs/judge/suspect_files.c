@@ -36,21 +36,43 @@ void judge_suspects(FILE *to, const struct judgement *j)
 	}
 }
 
-/* Print a line for the host of PLAYER with each of a few good hosts, the next ones after it. */
+/* The players of a host stand next to each other. True if PLAYER was measured with one of them. */
+static bool was_measured(const struct judgement *j, uint32_t player, uint32_t other)
+{
+	uint32_t host = j->m.host[other];
+
+	while (other && j->m.host[other - 1] == host)
+		other--;
+	for (; other < j->m.players && j->m.host[other] == host; other++) {
+		const struct matrix_cell *to = matrix_find(&j->m, player, other);
+		const struct matrix_cell *from = matrix_find(&j->m, other, player);
+
+		if ((to && to->measured) || (from && from->measured))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Print a line for the host of PLAYER with each of a few good hosts, the next ones after it; first
+ * those that it was measured with, since the same pair alone tells most.
+ */
 static void print_with_good(FILE *to, const struct judgement *j, const char *hosts, uint32_t player)
 {
 	const struct body *b = j->body;
-	uint32_t n = j->m.players, last = b->player[player].host;
+	uint32_t n = j->m.players, self = b->player[player].host, found = 0;
 
-	for (uint32_t k = 1, found = 0; k < n && found < GOOD_PARTNERS; k++) {
-		uint32_t other = b->player[(player + k) % n].host;
+	for (int measured = 1; measured >= 0; measured--)
+		for (uint32_t k = 1, last = self; k < n && found < GOOD_PARTNERS; k++) {
+			uint32_t at = (player + k) % n, other = b->player[at].host;
 
-		if (hosts[other] || other == last)
-			continue;
-		fprintf(to, "%s %s\n", b->hosts.text[b->player[player].host], b->hosts.text[other]);
-		last = other;
-		found++;
-	}
+			if (hosts[other] || other == last || other == self ||
+			    was_measured(j, player, at) != measured)
+				continue;
+			fprintf(to, "%s %s\n", b->hosts.text[self], b->hosts.text[other]);
+			last = other;
+			found++;
+		}
 }
 
 void judge_retest(FILE *to, const struct judgement *j)

@@ -281,6 +281,17 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	[[ $(verdict 4 "$us"' | if .to == "n4" then .p99 = 20 else . end') == 'tail_long n4' ]]
 }
 
+@test "what is measured again alone are pairs that were measured, if there are any" {
+	made_pairs 16 'def at($x): $x[1:] | tonumber; if .from == "n3" or .to == "n3" then .value *= 0.5 else . end |
+		select(.kind != "pair" or ((at(.from) - at(.to) + 16) % 16 | IN(5, 6, 7, 8, 9, 10, 11)))' >some
+	judge --retest again some
+	[[ $(<again) == $'n3 n8\nn3 n9' ]] || { cat again; return 1; }
+	made_pairs 4 '(if .from == "n3" or .to == "n3" then .value *= 0.5 else . end) | if .kind == "pair" then .from_rail = ("a", "b") | .to_rail = .from_rail
+		else .rail = ("a", "b") end' >rails
+	judge --retest again rails
+	[[ $(sort -u again) == "$(sort again)" && $(wc -l <again) == 2 ]] || { cat again; return 1; }
+}
+
 @test "a line that was cut may be the one that said that a node ended; a run without a figure says that it did not" {
 	made_pairs 8 >all
 	judge all
@@ -307,6 +318,12 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 0))
 	says '8 nodes: 8 good, 0 suspect, 0 lost; 56 of 56 pairs measured'
 	[[ $output != *incomplete* && $stderr == *'lines not used, of another experiment: '* ]]
+	# The length of its slots says nothing of clocks here.
+	made_pairs 8 'if .client == "n2" then .clock_s = 3.25 elif .kind == "pair" and (.from == "n2" or .to == "n2") then .clock_s = -3.25 else . end' >first
+	sed -i 's/"slot_s":1/"slot_s":60/' other
+	judge first other
+	((status == 6))
+	says $'clock is wrong: 1\n  n2 '
 }
 
 @test "what was the fault of the other end is not what a node's own runs say" {
@@ -479,6 +496,14 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge --baseline before now
 	((status == 77))
 	says 'not compared with the baseline: no node, rail or pair has figures in both' '8 nodes: 8 good'
+	# A baseline in which each node has two partners.
+	made_pairs 8 'def at($x): $x[1:] | tonumber; select(.kind != "pair" or ((at(.from) - at(.to) + 8) % 8 | IN(1, 7)))' >ring
+	made_pairs 8 'if .value then .value *= 0.7 else . end' >slower
+	judge --baseline ring slower
+	((status == 6))
+	says 'slower than in the baseline: 16' 'n1 -> n2 '
+	judge --baseline slower ring
+	((status == 0))
 	judge --json --baseline before now
 	[[ $(jq .compared <<<"$output") == 0 ]]
 }

@@ -21,6 +21,7 @@ struct world {
 	uint64_t x; /* state of draw() */
 	uint32_t nodes, rails, groups;
 	bool quick, latency;
+	uint32_t rounds; /* of quick; 0: 9 */
 	double noise, missing;
 	double *sends, *receives;             /* of each player: part of the rate; owned */
 	double *loaded;                       /* the same, in full rounds only */
@@ -142,7 +143,7 @@ static inline void world_quick(struct world *w, struct body *b)
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i % 2 ? n / 2 + i / 2 : i / 2;
-	for (uint32_t round = 0; round < 9; round++) {
+	for (uint32_t round = 0; round < (w->rounds ? w->rounds : 9); round++) {
 		for (uint32_t i = 0; i + 1 < n; i += 2) {
 			if (order[i] / w->rails == order[i + 1] / w->rails)
 				continue;

@@ -172,10 +172,18 @@ static void nearly_as_high_alone_is_no_load(void **state)
 	release(&f);
 }
 
-/* Fail if racks of as many nodes as SIZE says, the last 0, make a suspect. */
-static void check_racks(const uint32_t *size, double noise, bool quick)
+/*
+ * Fail if racks of as many nodes as SIZE says, the last 0, make a suspect in ROUNDS of random
+ * pairs; 0: in all.
+ */
+static void check_racks(const uint32_t *size, double noise, uint32_t rounds, uint64_t seed)
 {
-	struct world w = {.x = 7, .rails = 1, .latency = true, .noise = noise, .quick = quick};
+	struct world w = {.x = seed,
+			  .rails = 1,
+			  .latency = true,
+			  .noise = noise,
+			  .quick = rounds > 0,
+			  .rounds = rounds};
 	uint32_t rack[256];
 	struct fixture f;
 
@@ -207,11 +215,58 @@ static void racks_are_no_slow_nodes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(racks) / sizeof(*racks); i++) {
-		check_racks(racks[i], .01, false);
-		check_racks(racks[i], .05, false);
+		check_racks(racks[i], .01, 0, 7);
+		check_racks(racks[i], .05, 0, 7);
 	}
 	for (size_t i = 0; i < sizeof(large) / sizeof(*large); i++)
-		check_racks(large[i], .02, true);
+		check_racks(large[i], .02, 9, 7);
+}
+
+/* With one to three partners each, some met nobody of their own rack. */
+static void racks_in_a_few_rounds(void **state)
+{
+	static const uint32_t racks[][9] = {
+		{8, 8, 8, 8}, {16, 16, 16, 16}, {16, 16, 16, 16, 16, 16, 16, 16}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(racks) / sizeof(*racks); i++)
+		for (uint32_t rounds = 1; rounds <= 4; rounds++)
+			for (uint64_t seed = 0; seed < 12; seed++)
+				check_racks(racks[i], .02, rounds, seed);
+}
+
+/* A slow node of a rack is near to the others of it, and slow with them alone, too. */
+static void slow_in_its_rack_is_no_load(void **state)
+{
+	static uint32_t rack[32];
+	const uint32_t last = 31;
+
+	(void)state;
+	for (uint32_t i = 0; i <= last; i++)
+		rack[i] = i / 8;
+	for (int loaded = 0; loaded < 2; loaded++) {
+		struct world w = {.x = 5,
+				  .nodes = 32,
+				  .rails = 1,
+				  .latency = true,
+				  .noise = .01,
+				  .rack = rack,
+				  .far = 1 / 2.4};
+		struct fixture f;
+
+		init(&f, &w);
+		make_slow(&f.world, 1, 1 / TIMES, loaded);
+		world_measure(&f.world, &f.body);
+		for (uint32_t good = last - 2; good < last; good++) {
+			world_try(&f.world, &f.body, last, good, good, true);
+			world_try(&f.world, &f.body, good, last, good, true);
+		}
+		judge(&f);
+		assert_suspects(&f, 1, SUSPECT_LATENCY);
+		assert_int_equal(f.j.suspects.of[0].proof,
+				 loaded ? SUSPECT_LOAD : SUSPECT_CONFIRMED);
+		release(&f);
+	}
 }
 
 static void slow_hosts_with_rails(void **state)
@@ -306,6 +361,8 @@ int main(void)
 		cmocka_unit_test(high_alone_too_is_no_load),
 		cmocka_unit_test(nearly_as_high_alone_is_no_load),
 		cmocka_unit_test(racks_are_no_slow_nodes),
+		cmocka_unit_test(racks_in_a_few_rounds),
+		cmocka_unit_test(slow_in_its_rack_is_no_load),
 		cmocka_unit_test(slow_hosts_with_rails),
 		cmocka_unit_test(one_of_three_hosts_with_rails),
 		cmocka_unit_test(noise_is_no_slow_node),
