@@ -101,19 +101,16 @@ static bool are_slow(struct distances *d)
 	return slow <= MOST * all && near <= FEW_NEAR * slow && !many_left(d);
 }
 
-/* Copy the latencies of DISTANCE; FAR: only those of players that are far. */
-static size_t collect(const struct distances *d, int distance, bool far)
+/* Copy the latencies of DISTANCE; HIGH: only those that are. */
+static size_t collect(const struct distances *d, int distance, bool high)
 {
 	const struct judgement *j = d->j;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < j->m.cells; i++) {
-		const struct matrix_cell *c = &j->m.cell[i];
-
+	for (uint32_t i = 0; i < j->m.cells; i++)
 		if (judge_distance(j, i) == distance && !isnan(judge_figure(j, i)) &&
-		    (!far || d->far[c->from] || d->far[c->to]))
+		    (!high || (double)d->x[i] < 1 / JUDGEMENT_HIGH))
 			j->some[n++] = judge_figure(j, i);
-	}
 	return n;
 }
 

@@ -7,7 +7,7 @@
 #include "judgement.h"
 #include "peel.h"
 
-#define MISSED_PART .05 /* of the slots that a player may miss, and one of few */
+#define MISSED_PART .05 /* of the slots that a player may miss */
 #define MISSED_MANY .25 /* if it missed more than these, what it reached is not judged */
 
 /* What was tried with a player. */
@@ -56,7 +56,7 @@ static enum suspect_kind kind_of(const struct judgement *j, uint32_t player, con
 {
 	const struct body_player *p = &j->body->player[player];
 	bool anybody_came = j->body->counts.players > 0;
-	bool late = p->missed > 1 && p->missed > p->rounds * MISSED_PART;
+	bool late = p->missed > p->rounds * MISSED_PART;
 
 	if (anybody_came && !p->came && !p->done && !t->measured)
 		return SUSPECT_NEVER_CAME;

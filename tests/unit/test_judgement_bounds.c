@@ -235,6 +235,40 @@ static void racks_in_a_few_rounds(void **state)
 				check_racks(racks[i], .02, rounds, seed);
 }
 
+/* With two partners each, of which both, one or none is in the same rack; one in four are not. */
+static void racks_in_a_ring(void **state)
+{
+	static uint32_t rack[64];
+
+	(void)state;
+	for (uint32_t i = 0; i < 64; i++)
+		rack[i] = i / 16;
+	for (uint32_t distance = 4; distance <= 20; distance++) {
+		const struct world w = {.x = distance,
+					.nodes = 64,
+					.rails = 1,
+					.latency = true,
+					.noise = .02,
+					.rack = rack,
+					.far = 1 / 2.4};
+		struct fixture f;
+
+		init(&f, &w);
+		body_init(&f.body);
+		f.body.latency = true;
+		for (uint32_t i = 0; i < 64; i++) {
+			world_try(&f.world, &f.body, i, (i + distance) % 64, i, false);
+			world_try(&f.world, &f.body, (i + distance) % 64, i, i, false);
+		}
+		judge(&f);
+		if (f.j.suspects.count)
+			print_message("ring of distance %u: %u suspects\n", distance,
+				      f.j.suspects.count);
+		assert_int_equal(f.j.suspects.count, 0);
+		release(&f);
+	}
+}
+
 /* A slow node of a rack is near to the others of it, and slow with them alone, too. */
 static void slow_in_its_rack_is_no_load(void **state)
 {
@@ -362,6 +396,7 @@ int main(void)
 		cmocka_unit_test(nearly_as_high_alone_is_no_load),
 		cmocka_unit_test(racks_are_no_slow_nodes),
 		cmocka_unit_test(racks_in_a_few_rounds),
+		cmocka_unit_test(racks_in_a_ring),
 		cmocka_unit_test(slow_in_its_rack_is_no_load),
 		cmocka_unit_test(slow_hosts_with_rails),
 		cmocka_unit_test(one_of_three_hosts_with_rails),
