@@ -36,10 +36,12 @@ static uint32_t same_player(const struct judgement *j, const struct judgement *b
 	return names_find(&before->body->names, name, strlen(name));
 }
 
-/* Compare PLAYER, which is AT in BEFORE, in one direction. The worse direction's figures are S's.
+/*
+ * Compare PLAYER, which is AT in BEFORE, in one direction; COMPARED is set if both have enough
+ * figures. S has those of the worse direction.
  */
 static bool compare_way(const struct judgement *j, const struct judgement *before, uint32_t player,
-			uint32_t at, enum matrix_way way, struct suspect *s)
+			uint32_t at, enum matrix_way way, struct suspect *s, bool *compared)
 {
 	const bool ways[MATRIX_WAYS] = {way == MATRIX_SEND, way == MATRIX_RECEIVE};
 	struct figures is, was;
@@ -49,7 +51,7 @@ static bool compare_way(const struct judgement *j, const struct judgement *befor
 	was.value = judge_middle(before, at, ways, !before->any_loaded, &was.count);
 	if (is.count < PEEL_PARTNERS_LEAST || was.count < PEEL_PARTNERS_LEAST)
 		return false;
-	s->bad++;
+	*compared = true;
 	if (!is_worse(j, before, &is, &was))
 		return false;
 	found.value = is.value;
@@ -62,7 +64,6 @@ static bool compare_way(const struct judgement *j, const struct judgement *befor
 	return true;
 }
 
-/* COMPARED is set if there are enough figures in both. */
 static int compare_player(struct judgement *j, const struct judgement *before, uint32_t player,
 			  bool *compared)
 {
@@ -76,11 +77,9 @@ static int compare_player(struct judgement *j, const struct judgement *before, u
 
 	if (at == NAMES_NONE || j->lost[player])
 		return 0;
-	s.sends = compare_way(j, before, player, at, MATRIX_SEND, &s);
-	s.receives = compare_way(j, before, player, at, MATRIX_RECEIVE, &s);
-	*compared = s.bad > 0;
+	s.sends = compare_way(j, before, player, at, MATRIX_SEND, &s, compared);
+	s.receives = compare_way(j, before, player, at, MATRIX_RECEIVE, &s, compared);
 	j->compared += *compared;
-	s.bad = 0;
 	return s.sends || s.receives ? suspects_add(&j->suspects, &s) : 0;
 }
 

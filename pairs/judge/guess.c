@@ -21,7 +21,7 @@ static float difference(float a, float b)
 }
 
 /*
- * The noise, whoever is slow: by how much two figures of the same player differ. Those of a good
+ * The noise, even where nodes are slow: by how much two figures of the same player differ. Those of a good
  * player with slow partners differ by more than noise, and may be most of all, so not the median of
  * the differences counts but their quartile.
  */

@@ -355,7 +355,7 @@ nhc() {
 	says example.err "reason='rdmark: $host: write_bw: transport retry counter exceeded'"
 }
 
-@test "health-check: what fails at the peer is no fault of this node, but what completions said is, whoever heard it" {
+@test "health-check: what fails at the peer is no fault of this node; what a completion said counts, whichever end heard it" {
 	installed
 	local error drain
 	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.2 PATIENCE=3
