@@ -43,6 +43,9 @@ enum port_event {
 	/* The network interface's: pause frames stopped this port; it stopped the other side. */
 	PORT_PAUSE_RECEIVED_US,
 	PORT_PAUSE_SENT_US,
+	/* The same of the run's own priority and of the whole link; unknown where the priority is. */
+	PORT_OWN_PAUSE_RECEIVED_US,
+	PORT_OWN_PAUSE_SENT_US,
 	PORT_PAUSE_FRAMES_RECEIVED, /* of all priorities, and of the whole link */
 	PORT_PAUSE_FRAMES_SENT,
 	PORT_FCS_ERRORS,

@@ -31,6 +31,8 @@ static const struct {
 	[PORT_SENT_PACKETS] = {"sent_packets", ""},
 	[PORT_PAUSE_RECEIVED_US] = {"pause_received_us", "us", PORT_LARGEST},
 	[PORT_PAUSE_SENT_US] = {"pause_sent_us", "us", PORT_LARGEST},
+	[PORT_OWN_PAUSE_RECEIVED_US] = {"own_pause_received_us", "us", PORT_LARGEST},
+	[PORT_OWN_PAUSE_SENT_US] = {"own_pause_sent_us", "us", PORT_LARGEST},
 	[PORT_PAUSE_FRAMES_RECEIVED] = {"pause_frames_received", "", PORT_SUM},
 	[PORT_PAUSE_FRAMES_SENT] = {"pause_frames_sent", "", PORT_SUM},
 	[PORT_FCS_ERRORS] = {"fcs_errors", ""},
