@@ -100,11 +100,13 @@ modules	    := $(filter-out $(foreach d,$(wildcard *_lat *_bw),$(d)/$(d).c),$(wi
 unit_tests  := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 binaries    := $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(front) rdmark-pairs)
 
-pages	    := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
+pages	    := $(patsubst man/%.in,$(BUILD)/man/%,$(filter-out %.json.in,$(wildcard man/*.in)))
 
 completion  := $(BUILD)/completions/rdmark
 
-all: $(binaries) $(BUILD)/bin/rdmark-plot $(pages) $(completion)
+schema	    := $(BUILD)/man/rdmark.schema.json
+
+all: $(binaries) $(BUILD)/bin/rdmark-plot $(pages) $(schema) $(completion)
 
 # Everything is rebuilt when the compiler, a flag or the version changes.
 $(BUILD)/flags: FORCE
@@ -178,8 +180,10 @@ $(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.
 		{ gsub(/@VERSION@/, "$(VERSION)"); print }' $< >$@
 	$(Q)chmod 755 $@
 
-# What options a program has follows from its file with main(): see man/traits.
-$(BUILD)/man/%: man/%.in man/gen man/traits $(wildcard man/*.mdoc) $(mains) $(BUILD)/flags
+# What options a program has follows from its file with main(): see man/traits. The findings are the
+# catalogue's: see man/findings.
+$(BUILD)/man/%: man/%.in man/gen man/traits man/findings common/finding/catalogue.def $(wildcard man/*.mdoc) $(mains) \
+		$(BUILD)/flags
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
 	$(Q)man/gen $< $(VERSION) >$@
@@ -248,7 +252,7 @@ install: all
 	$(INSTALL) -m 644 $(filter %.1,$(pages)) $(DESTDIR)$(MANDIR)/man1
 	$(INSTALL) -m 644 $(filter %.5,$(pages)) $(DESTDIR)$(MANDIR)/man5
 	$(INSTALL) -m 644 $(filter %.7,$(pages)) $(DESTDIR)$(MANDIR)/man7
-	$(INSTALL) -m 644 man/rdmark.schema.json $(DESTDIR)$(DATADIR)
+	$(INSTALL) -m 644 $(schema) $(DESTDIR)$(DATADIR)
 	$(INSTALL) -d $(DESTDIR)$(COMPLETIONDIR)
 	$(INSTALL) -m 644 $(completion) $(DESTDIR)$(COMPLETIONDIR)
 	for p in $(PROGRAMS) rdmark-plot rdmark-pairs; do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done

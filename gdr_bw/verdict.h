@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "explain/finding.h"
+#include "finding/finding.h"
 #include "host/path.h"
 #include "eval.h"
 

@@ -199,7 +199,7 @@ static void note_others(const struct verdict_facts *x, struct verdict *v)
 		verdict_advise(v, "The host baseline is low, too: %.1f Gb/s, expected: %.1f.",
 			       c->host.gbps.mean, c->host.expected_gbps);
 	for (size_t i = 0; x->events && i < x->events->count; i++)
-		if (x->events->list[i].level != FINDING_NOTE)
+		if (x->events->list[i].is.level != FINDING_NOTE)
 			verdict_advise(v, "Also: %s.", x->events->list[i].text);
 	if (x->other_route)
 		verdict_advise(v, "Another route is faster: %s reaches %.1f Gb/s.", x->other_route,

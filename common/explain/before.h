@@ -6,7 +6,7 @@
 #pragma once
 
 #include "explain/facts.h"
-#include "explain/finding.h"
+#include "finding/finding.h"
 #include "explain/gpus.h"
 
 /* Append the findings about the host, its GPUs and the ports of LIST, or the port X. */

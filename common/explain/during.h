@@ -13,14 +13,5 @@ void explain_both_ways(const struct run_facts *r, struct findings *to);
 /* Append to TO what went wrong with END's link and its PCIe link. */
 void explain_end(const struct run_end *end, struct findings *to);
 
-/* Set what F is of: END, SHARE of the time (NaN: unknown), and as evidence what it counted. */
-void during_set(struct finding *f, const struct run_end *end, double share, enum port_event event);
-
-/*
- * True if F is certain to have limited the run: it took a share of the time that counts. (An ACK
- * may also be late, so its timeouts are not certain.)
- */
-bool finding_shows_limit(const struct finding *f);
-
 /* What the finding of this CODE makes the limit, if its share is large; else LIMIT_UNKNOWN. */
-enum limit_by limit_of_finding(const char *code);
+enum finding_code limit_of_finding(enum finding_code code);

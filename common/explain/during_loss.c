@@ -2,7 +2,6 @@
 /* What lost packets and late ACKs cost a run. */
 #include <math.h>
 
-#include "base/text.h"
 #include "explain/during.h"
 #include "explain/traffic.h"
 #include "explain/watched.h"
@@ -12,13 +11,6 @@ struct cost {
 	double least, share, most;
 	bool measured; /* the share is; else it is as far from one end as from the other */
 };
-
-static void add_share(struct finding *f, double share)
-{
-	if (share >= SHARE_SAID)
-		text_add(f->text, sizeof(f->text), ", which took about %.1f %% of the run",
-			 100 * share);
-}
 
 /* The share of the run that NS of one QP are; at most that in which the sender waited. */
 static double waited_share(const struct watched *w, double ns)
@@ -62,28 +54,32 @@ static struct cost cost_of_loss(const struct watched *w, double naks)
 	return c;
 }
 
-/* Refuted by NAKs that stand still. */
+/*
+ * Refuted by NAKs that stand still. Where the receiver's port saw no gap, they may have come from
+ * another receiver.
+ */
 static void find_loss(const struct watched *w, double naks)
 {
 	struct cost cost = cost_of_loss(w, naks);
-	double share = cost.share;
-	struct finding *f;
+	bool bounds = !cost.measured && cost.most >= TIME_SAID;
+	bool agree = watched_agree(naks, w->receiver->event[PORT_LOSS_SEEN]);
 
-	f = finding_add(w->to, "packet_loss", watched_level(share),
-			"packets to the %s were lost: %.0f NAKs for a missing packet",
-			w->r->pulls ? w->sender->name : w->receiver->name, naks);
-	if (cost.measured || !(cost.most >= SHARE_SAID))
-		add_share(f, share);
-	else
-		text_add(f->text, sizeof(f->text), ", which took %.1f to %.1f %% of the run",
-			 100 * cost.least, 100 * cost.most);
-	finding_cause(f, "A switch or a NIC drops packets where neither PFC nor ECN holds the "
-			 "sender back, or a cable is bad");
-	finding_next(f, "check PFC and ECN along the path (trust mode, the DSCP of -T), and the "
-			"discards of the switch ports");
-	during_set(f, w->sender, share, PORT_LOSS_NAKS);
-	finding_evidence(f, port_event_name(PORT_LOSS_SEEN), w->receiver->event[PORT_LOSS_SEEN],
-			 "");
+	finding_add(w->to,
+		    &(struct finding_facts){
+			    .code = FINDING_PACKET_LOSS,
+			    .level = watched_level(cost.share),
+			    .strength = agree && (cost.measured || cost.least >= EXPLAINS * cost.most)
+						? FINDING_IS
+						: FINDING_MAY_BE,
+			    .end = w->sender->name,
+			    .share = cost.share,
+			    .value = {watched_event(w->sender, PORT_LOSS_NAKS),
+				      watched_event(w->receiver, PORT_LOSS_SEEN),
+				      FINDING_WORD("to", w->r->pulls ? w->sender->name
+								     : w->receiver->name),
+				      FINDING_NUMBER("least", bounds ? cost.least : NAN, "share"),
+				      FINDING_NUMBER("most", bounds ? cost.most : NAN, "share"),
+				      FINDING_WORD(bounds ? "bounds" : "measured", "")}});
 }
 
 /*
@@ -95,18 +91,15 @@ static void find_timeouts(const struct watched *w, double timeouts)
 	double share = isnan(w->sender->full_share)
 			       ? NAN
 			       : waited_share(w, timeouts * w->r->ack_timeout_ns);
-	struct finding *f;
 
-	f = finding_add(w->to, "ack_timeouts", watched_level(share),
-			"no ACK came in time %.0f times", timeouts);
-	add_share(f, share);
-	finding_cause(f,
-		      "The last packets of a burst or their ACKs were lost, or the %s answered "
-		      "late (soft-RoCE on a busy host)",
-		      w->receiver->name);
-	finding_next(f, "check the discards of NICs and switch ports, and the load of the %s",
-		     w->receiver->name);
-	during_set(f, w->sender, share, PORT_ACK_TIMEOUT);
+	finding_add(w->to, &(struct finding_facts){
+				   .code = FINDING_ACK_TIMEOUTS,
+				   .level = watched_level(share),
+				   .strength = FINDING_MAY_BE,
+				   .end = w->sender->name,
+				   .share = share,
+				   .value = {watched_event(w->sender, PORT_ACK_TIMEOUT),
+					     FINDING_WORD("late", w->receiver->name)}});
 }
 
 void during_find_resends(const struct watched *w)

@@ -40,6 +40,7 @@ struct run_facts {
 	bool both;     /* the other direction ran at the same time */
 	bool one_port; /* both ends are the same port, which counts what either does */
 	double limit_gbps;                   /* of a schedule; 0: none */
+	double resent_share; /* of the messages, or packets, that were sent again; NaN: unknown */
 	double ack_timeout_ns, rnr_timer_ns; /* of the QPs */
 	/* the end that posts, and the other; where the data come from, and where they go */
 	const struct run_end *sender, *receiver, *source, *sink;

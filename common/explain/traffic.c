@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#define OTHER_COUNTS    0.05 /* of this run's own traffic: less may be headers and warm-up */
+#include "finding/thresholds.h"
+
 #define BOTH_WAYS_LEAST 4096 /* bytes of a message: with fewer, ACKs are a share of the traffic */
 
 double run_packets(const struct run_facts *r)
@@ -32,6 +33,12 @@ bool run_sent_again(const struct run_end *e)
 	       e->event[PORT_DUPLICATE] > 0;
 }
 
+/* True if E's port would tell if it sent packets again. */
+static bool tells_again(const struct run_end *e)
+{
+	return e->event[PORT_LOSS_NAKS] >= 0 || e->event[PORT_RETRANSMITTED] >= 0;
+}
+
 /* In Gb/s, what a port carried beyond OWN of all BYTES in so many SECONDS. */
 static double other_gbps(double bytes, double own, double seconds)
 {
@@ -40,16 +47,22 @@ static double other_gbps(double bytes, double own, double seconds)
 	return other > OTHER_COUNTS * own && seconds > 0 ? other * 8 / (seconds * 1e9) : 0;
 }
 
-double run_other_gbps(const struct run_facts *r)
+struct traffic run_other_traffic(const struct run_facts *r)
 {
-	double own = wire_bytes(r);
+	double own = wire_bytes(r), sent = r->source->event[PORT_SENT_BYTES];
+	double received = r->sink->event[PORT_RECEIVED_BYTES];
+	struct traffic t = {.carried = NAN};
 
-	if (!r->reliable || !(r->packet_header_bytes > 0) || run_sent_again(r->source) ||
-	    run_sent_again(r->sink))
-		return 0;
-	/* the ACKs and requests of the other direction */
-	if (r->both && r->message_bytes < BOTH_WAYS_LEAST)
-		return 0;
-	return fmax(other_gbps(r->source->event[PORT_SENT_BYTES], own, r->source->counted_s),
-		    other_gbps(r->sink->event[PORT_RECEIVED_BYTES], own, r->sink->counted_s));
+	/* both ways: the ACKs and requests of the other direction are among them */
+	if (!r->reliable || !(r->packet_header_bytes > 0) ||
+	    (r->both && r->message_bytes < BOTH_WAYS_LEAST))
+		return t;
+	if (sent >= 0 && received >= 0)
+		t.carried = fmax(sent, received) / own;
+	if (run_sent_again(r->source) || run_sent_again(r->sink))
+		return t;
+	t.gbps = fmax(other_gbps(sent, own, r->source->counted_s),
+		      other_gbps(received, own, r->sink->counted_s));
+	t.surely = tells_again(r->source);
+	return t;
 }

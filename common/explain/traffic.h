@@ -13,8 +13,12 @@ double run_data_share(const struct run_facts *r);
 /* True if E's port sent packets again: their bytes cannot be told from other traffic. */
 bool run_sent_again(const struct run_end *e);
 
-/*
- * Other traffic in this direction, in Gb/s on the wire: of the port where the data come from, or
- * where they go, whichever carried more. 0: none, or not known.
- */
-double run_other_gbps(const struct run_facts *r);
+/* Other traffic in one direction, in Gb/s on the wire. */
+struct traffic {
+	double gbps; /* 0: none, or not known, as when something was sent again */
+	bool surely; /* the ports would tell if something had been */
+	double carried; /* all that a port carried, in what this run sends once; NaN: unknown */
+};
+
+/* Of the port where R's data come from, or where they go, whichever carried more. */
+struct traffic run_other_traffic(const struct run_facts *r);

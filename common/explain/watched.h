@@ -2,11 +2,9 @@
 /* watched: what the rules of during*.c share. */
 #pragma once
 
-#include "explain/finding.h"
 #include "explain/run.h"
-
-#define SHARE_SAID  0.01 /* of the time: less is only a note */
-#define SHARE_WARNS 0.05
+#include "finding/finding.h"
+#include "finding/thresholds.h"
 
 /* What the rules look at, and where they put what they find. */
 struct watched {
@@ -18,7 +16,23 @@ struct watched {
 
 static inline enum finding_level watched_level(double share)
 {
-	return share >= SHARE_WARNS ? FINDING_WARN : FINDING_NOTE;
+	return share >= TIME_SAID ? FINDING_WARN : FINDING_NOTE;
+}
+
+/* END's EVENT, as a value of a finding. */
+static inline struct finding_value watched_event(const struct run_end *end, enum port_event event)
+{
+	return (struct finding_value)FINDING_NUMBER(port_event_name(event), end->event[event],
+						    port_event_unit(event));
+}
+
+/*
+ * True if both ends counted it, so that it was this run's, or another one's between the same ports:
+ * COUNTED at one end, and at least half as many times SEEN at the other.
+ */
+static inline bool watched_agree(double counted, double seen)
+{
+	return counted > 0 && seen >= NAKS_AGREE * counted;
 }
 
 /* Packets were lost, or an ACK did not come in time: all was sent again. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * conditions: the conditions under which this end ran a round (base/quality.h): its threads, their
+ * conditions: the conditions under which this end ran a round (finding/quality.h): its threads, their
  * CPUs and its ports. They are read right before the loops and right after, never meanwhile, and
  * not for warm-ups and for a program's own kinds of round.
  */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "plan/transport.h"
 #include "wire/evidence.h"
 
 #define MOSTLY_FULL 0.5 /* of the time: then what is under way is what the queues hold */
@@ -22,7 +23,9 @@ void evidence_prepare(struct meter *t, const struct measurement *meas)
 {
 	struct measure *ms = t->ms;
 
-	if (!meas->attr.warmup || meas->attr.both || meas->attr.kind)
+	/* Datagrams of the other direction would be lost meanwhile. */
+	if (!meas->attr.warmup || meas->attr.kind ||
+	    (meas->attr.both && transport_loses(&ms->options->experiment)))
 		return;
 	t->round.alone = &ms->alone;
 	t->round.alone_first = t == ms->meter;

@@ -71,6 +71,17 @@ static double sum_pcie(const struct endpoint *ep, bool mine, bool source)
 	return sum;
 }
 
+/* How many messages of each QP that this end or the peer (MINE) posts to can be under way. */
+static unsigned depth_of(const struct measurement *meas, bool mine)
+{
+	const struct operation *o = &meas->ms->test->operation;
+	const struct rail *rail = &meas->ms->ep->rail[0];
+	unsigned outs = mine ? rail->route.reads_sent : rail->route.reads_answered;
+	unsigned depth = (unsigned)meas->ms->options->experiment.tx_depth;
+
+	return (operation_pulls(o) || operation_is_atomic(o)) && outs < depth ? outs : depth;
+}
+
 /* This end, or the peer, on all rails; it is where the data come from if SOURCE. */
 static void describe_end(const struct measurement *meas, bool mine, bool source, struct run_end *to)
 {
@@ -93,7 +104,9 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	to->full_share = saw->full_share;
 	to->schedule_share = saw->schedule_share;
 	to->alone_ns = saw->alone_ns;
-	to->completion_ns = saw->completion_ns;
+	/* of what the queue holds, so many are under way */
+	to->completion_ns = saw->completion_ns * depth_of(meas, mine) /
+			    (double)meas->ms->options->experiment.tx_depth;
 	to->busy_share = saw->busy_share;
 	to->cpu_share = quality->on_cpu_percent / 100;
 	run_end_count(to, &meas->snapshot[end], &meas->snapshot[measurement_end(meas, !mine)]);
@@ -124,22 +137,16 @@ static void describe_run(const struct measurement *meas, const struct record *re
 	const struct measure *ms = meas->ms;
 	const struct experiment *e = &ms->options->experiment;
 	const struct operation *o = &ms->test->operation;
-	const struct rail *rail = &ms->ep->rail[0];
-	unsigned outs = mine ? rail->route.reads_sent : rail->route.reads_answered;
-	unsigned depth = (unsigned)e->tx_depth;
-
-	if ((operation_pulls(o) || operation_is_atomic(o)) && outs < depth)
-		depth = outs;
 	*r = (struct run_facts){
 		.message_bytes = rec->message_bytes,
 		.messages = rec->messages,
 		.seconds = rec->seconds,
 		.gbps = rec->bandwidth_gbps,
-		.mtu_bytes = rail->route.mtu_bytes,
-		.packet_header_bytes = packet_header_bytes(&rail->mine),
+		.mtu_bytes = ms->ep->rail[0].route.mtu_bytes,
+		.packet_header_bytes = packet_header_bytes(&ms->ep->rail[0].mine),
 		.message_header_bytes = message_header_bytes(ms),
 		.qps = (unsigned)rec->qps,
-		.tx_depth = depth,
+		.tx_depth = depth_of(meas, mine),
 		.receives = !o->peer_allows || e->write_with_imm,
 		.reliable = !transport_loses(e),
 		.lost = rec->lost > 0,
@@ -147,6 +154,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.both = meas->attr.both,
 		.one_port = shares_port(ms->ep),
 		.limit_gbps = rec->pace.limit_gbps,
+		.resent_share = (mine ? meas->quality : meas->their_quality).retransmitted_percent / 100,
 		.ack_timeout_ns = transport_ack_timeout_ns(e),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,
 	};

@@ -10,7 +10,7 @@
 #include "base/account.h"
 #include "base/clock.h"
 #include "base/evidence.h"
-#include "base/quality.h"
+#include "finding/quality.h"
 #include "base/slots.h"
 #include "base/usage.h"
 #include "endpoint/endpoint.h"

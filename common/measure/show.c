@@ -230,6 +230,18 @@ static void collect_rows(struct rows *to, const struct measurement *meas,
 	result->one_of_runs = meas->attr.run != 0;
 }
 
+/* The rates of ROWS are above the link's, as E says of one of them: they are doubtful. */
+static void mark_above_link(struct rows *rows, const struct report_explained *e, double gbps)
+{
+	struct report_disturbed *d;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		d = &rows->row[i].disturbed;
+		d->quality[REPORT_CLIENT].above_percent = 100 * gbps / e->limit.ceilings.link_gbps;
+		d->reasons[REPORT_CLIENT] |= 1U << (DISTURBED_ABOVE_LINK - DISTURBED_CPU);
+	}
+}
+
 /* Explain the rows of the ends. Returns memory that the caller frees, or NULL. */
 static struct report_explained *explain_rows(struct rows *rows, const struct measurement *meas,
 					     const struct report_result *result)
@@ -241,8 +253,11 @@ static struct report_explained *explain_rows(struct rows *rows, const struct mea
 		struct report_row *row = &rows->row[i];
 
 		/* of one direction the main row, of two each end's */
-		if ((row == result->main || meas->attr.both) && explained_row(meas, row, &e[used]))
-			row->explained = &e[used++];
+		if ((row != result->main && !meas->attr.both) || !explained_row(meas, row, &e[used]))
+			continue;
+		row->explained = &e[used++];
+		if (findings_find(&row->explained->findings, FINDING_ABOVE_LINK))
+			mark_above_link(rows, row->explained, row->record->bandwidth_gbps);
 	}
 	return e;
 }
@@ -254,7 +269,7 @@ static const char *row_advice(const struct report_row *row)
 
 	for (unsigned i = 0; i < QUALITY_REASONS; i++)
 		if (reasons >> i & 1)
-			return quality_advice(i);
+			return finding_next(quality_reason(i));
 	return "";
 }
 

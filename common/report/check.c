@@ -53,7 +53,7 @@ static void count_findings(struct check *k)
 {
 	for (size_t i = 0; i < k->count; i++)
 		for (size_t n = 0; n < k->entry[i].findings.count; n++)
-			k->findings[k->entry[i].findings.list[n].level]++;
+			k->findings[k->entry[i].findings.list[n].is.level]++;
 }
 
 static void check_nccl(struct check *k)
@@ -127,15 +127,12 @@ static void print_checked(FILE *out, const struct checked *c)
 	for (size_t i = 0; i < c->findings.count; i++) {
 		const struct finding *f = &c->findings.list[i];
 
-		fprintf(out, "%s: %s: %s", name, finding_level_name(f->level), f->text);
-		for (unsigned n = 0; n < f->evidences && !f->evidence[n].unit[0]; n++)
-			fprintf(out, "%s %s %.0f", n ? "," : ":", f->evidence[n].name,
-				f->evidence[n].value);
+		fprintf(out, "%s: %s: %s", name, finding_level_name(f->is.level), f->text);
 		if (f->cause[0])
 			fprintf(out, ". %s", f->cause);
 		if (f->next[0])
 			fprintf(out, ". Next: %s", f->next);
-		fprintf(out, " [%s]\n", f->code);
+		fprintf(out, " [%s]\n", finding_name(f->is.code));
 	}
 	if (c->findings.count || !c->port)
 		return;

@@ -23,10 +23,13 @@ static json_t *ceilings_json(const struct ceilings *c)
 json_t *explained_limit(const struct report_explained *e)
 {
 	const struct limit *l = &e->limit;
+	const struct finding_facts *is = &l->finding.is;
 
-	return json_pack("{s:s, s:b, s:o, s:s, s:s, s:o}", "bound_by", limit_name(l->by), "certain",
-			 l->certain, "share", number_or_null(l->share), "text", l->text, "next",
-			 l->next, "ceilings", ceilings_json(&l->ceilings));
+	return json_pack("{s:s, s:b, s:s, s:s?, s:o, s:s, s:s, s:o}", "bound_by",
+			 finding_name(is->code), "certain",
+			 is->strength == FINDING_IS, "strength", finding_strength_name(is->strength),
+			 "end", is->end, "share", number_or_null(is->share), "text", l->finding.text,
+			 "next", l->finding.next, "ceilings", ceilings_json(&l->ceilings));
 }
 
 json_t *explained_diagnosis(const struct report_explained *e)
@@ -42,7 +45,7 @@ json_t *explained_diagnosis(const struct report_explained *e)
 static void keep_faults(struct report_why *why, const struct findings *from)
 {
 	for (size_t i = 0; i < from->count; i++)
-		if (from->list[i].level == FINDING_FAULT && why->faults.count < FINDINGS_MAX)
+		if (from->list[i].is.level == FINDING_FAULT && why->faults.count < FINDINGS_MAX)
 			why->faults.list[why->faults.count++] = from->list[i];
 }
 
@@ -53,7 +56,7 @@ static double worth_of(const struct report_row *row)
 
 	if (row->direction != REPORT_PING_PONG)
 		return row->record->bandwidth_gbps;
-	return row->explained->findings.count ? 1 + 2 * f->level + fmax(f->share, 0) : 0;
+	return row->explained->findings.count ? 1 + 2 * f->is.level + fmax(f->is.share, 0) : 0;
 }
 
 void explained_add(struct report *r, const struct report_result *result)
@@ -103,16 +106,16 @@ static void print_ceilings(const struct report *r, const struct ceilings *c)
 
 static void print_finding(const struct report *r, const char *row, const struct finding *f)
 {
-	report_note(r, "%s%s: %s%s%s%s%s [%s]", row, finding_level_name(f->level), f->text,
+	report_note(r, "%s%s: %s%s%s%s%s [%s]", row, finding_level_name(f->is.level), f->text,
 		    f->cause[0] ? ". " : "", f->cause, f->next[0] ? ". Next: " : "", f->next,
-		    f->code);
+		    finding_name(f->is.code));
 }
 
 /* True if the Nth finding is shown without --explain=full: a fault; where there is no limit that
  * has its words, the first warning, too. */
 static bool is_shown(const struct report_why *why, size_t n)
 {
-	enum finding_level level = why->explained.findings.list[n].level;
+	enum finding_level level = why->explained.findings.list[n].is.level;
 
 	return level == FINDING_FAULT ||
 	       (why->direction == REPORT_PING_PONG && n == 0 && level == FINDING_WARN);
@@ -136,7 +139,7 @@ static const char *name_row(const struct report_why *why, char *buf, size_t size
 void explained_print(struct report *r)
 {
 	const struct report_why *why = &r->why;
-	const struct limit *l = &why->explained.limit;
+	const struct finding *l = &why->explained.limit.finding;
 	const struct findings *found = &why->explained.findings;
 	bool full = r->about.options->output.explain == EXPLAIN_FULL;
 	char row[80];
@@ -147,7 +150,7 @@ void explained_print(struct report *r)
 			report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "",
 				    l->next);
 		if (full)
-			print_ceilings(r, &l->ceilings);
+			print_ceilings(r, &why->explained.limit.ceilings);
 		for (size_t i = 0; i < found->count; i++)
 			if (full || is_shown(why, i))
 				print_finding(r, why->direction == REPORT_PING_PONG ? row : "",

@@ -15,22 +15,24 @@ static void forget_percentiles(json_t *result, const struct record *rec)
 			json_object_set_new(result, p->field, json_null());
 }
 
-/* The reasons of both ends, each with its end; the overlap belongs to no end. */
+/* The reasons of both ends, each with its end; what both made belongs to no end. */
 json_t *json_reasons(const struct report_disturbed *d)
 {
 	json_t *to = json_array();
 	unsigned seen = 0;
 
 	for (int end = 0; end < 2; end++)
-		for (int i = 0; i < QUALITY_REASONS; i++) {
+		for (unsigned i = 0; i < QUALITY_REASONS; i++) {
+			const char *name = finding_name(quality_reason(i));
+
 			if (!(d->reasons[end] & ~seen & 1U << i))
 				continue;
-			if (i == QUALITY_OVERLAP) {
+			if (quality_reason(i) >= DISTURBED_OVERLAP) {
 				seen |= 1U << i;
-				json_array_append_new(to, json_string(quality_word(i)));
+				json_array_append_new(to, json_string(name));
 			} else {
 				json_array_append_new(
-					to, json_sprintf("%s_%s", forms_by(end), quality_word(i)));
+					to, json_sprintf("%s_%s", forms_by(end), name));
 			}
 		}
 	return to;

@@ -70,12 +70,12 @@ static bool print_findings(FILE *out, const struct hca_port *p, const struct hca
 	for (size_t i = 0; i < found.count; i++) {
 		const struct finding *f = &found.list[i];
 
-		if (f->level < FINDING_WARN)
+		if (f->is.level < FINDING_WARN)
 			continue;
-		if (left || strlen(line) + strlen(f->code) + 2 > LIST_COLUMNS - MORE_ROOM)
+		if (left || strlen(line) + strlen(finding_name(f->is.code)) + 2 > LIST_COLUMNS - MORE_ROOM)
 			left++;
 		else
-			text_add(line, sizeof(line), "%s %s", shown++ ? "," : "", f->code);
+			text_add(line, sizeof(line), "%s %s", shown++ ? "," : "", finding_name(f->is.code));
 	}
 	if (left)
 		text_add(line, sizeof(line), " and %u more", left);

@@ -19,7 +19,7 @@
 #include "base/fault.h"
 #include "base/outlet.h"
 #include "base/peer_credit.h"
-#include "base/quality.h"
+#include "finding/quality.h"
 #include "base/units.h"
 #include "explain/limit.h"
 #include "host/port_events.h"

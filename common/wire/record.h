@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/quality.h"
+#include "finding/quality.h"
 #include "wire/fields.h"
 
 struct record {

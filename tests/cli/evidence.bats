@@ -117,7 +117,7 @@ knows_not() {
 	knows_not full_share alone_us
 }
 
-@test "no lone message without a warm-up, nor with -b, nor with a short one; no evidence of a ping-pong" {
+@test "no lone message without a warm-up, nor with a short one, nor with -b of datagrams; no evidence of a ping-pong" {
 	scripted "$real gap=100 latency=2000" write_bw -s 4096 -n 2000 --warmup 0
 	knows_not alone_us
 	sees full_share 0.9 1
@@ -125,9 +125,13 @@ knows_not() {
 	knows_not alone_us
 	scripted "$real gap=100 latency=2000" write_bw -s 4096 -n 2000 -Q 1 --warmup 6
 	sees alone_us 2.1 2.2
-	pair send_bw -b -n 2000 --json=c.json
+	pair send_bw -b -c UD -n 2000 --json=c.json
 	knows_not alone_us receiver_busy_share
 	BY=server knows_not alone_us receiver_busy_share
+	pair send_bw -b -n 2000 --json=c.json
+	knows_not receiver_busy_share
+	BY=server knows_not receiver_busy_share
+	sees alone_us 0 100000
 	sees full_share 0 1
 	BY=server sees full_share 0 1
 	pair send_lat -n 200 --json=c.json

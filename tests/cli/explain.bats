@@ -18,6 +18,8 @@ real='post=2 poll=20 completion=5 clock=10 latency=2000'
 # scripted WORDS PROGRAM ARG…: a pair, the client by this script, its document in c.json.
 scripted() {
 	server "$2"
+	# of its own name: what a port sends to itself need not cross its link
+	[[ ${RDMARK_SYSFS-} ]] || local -x SIMVERBS_DEVICES='sim1 gid.0=v2/127.0.0.1'
 	SIMVERBS_SCRIPT="$real $1" client "${@:2}" --json=c.json
 	finish server
 	ended client 0
@@ -67,13 +69,12 @@ slot() {
 
 @test "the sender: a program that is slower than the adapter" {
 	scripted 'gap=20 post=400' write_bw -s 4096 -n 20000 --post-api send
-	json c.json '.results[0].limit | .bound_by == "core" and (.certain | not)'
-	says client.err "rdmark: may be limited by the client's CPU"
+	json c.json '.results[0].limit | .bound_by == "core" and .strength == "may_be" and .end == "client"'
 }
 
 @test "--rate_limit" {
 	scripted 'gap=400' write_bw -s 4096 -n 2000 --rate_limit 20g
-	limited schedule '--rate_limit: 100 % of 20.0 Gb/s'
+	limited schedule '--rate_limit: 100 % of 20 Gb/s'
 }
 
 @test "the slot: 27.5 of the 27.7 Gb/s that adapters reach in gen3 x4" {

@@ -234,8 +234,8 @@ source_keys() {
 	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/wire/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
 	limit) literals explained_limit common/report/explained.c ;;
 	ceilings) literals ceilings_json common/report/explained.c ;;
-	finding) literals finding_to_json common/explain/finding.c ;;
-	reading) literals reading_json common/explain/finding.c ;;
+	finding) literals finding_to_json common/finding/finding.c ;;
+	reading) literals evidence_json common/finding/finding.c ;;
 	player) { literals player_line pairs/run/run_rows.c; literals run_say_player pairs/run/run_rows.c; } | grep -vx -e gbps -e us | uniq | sort -u ;;
 	pair)
 		echo client
@@ -265,7 +265,7 @@ source_keys() {
 }
 
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
-	local objects object schema=$top/man/rdmark.schema.json
+	local objects object schema=$top/build/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
 	(($(wc -l <<<"$objects") == 34))
 	for object in $objects; do
@@ -281,7 +281,7 @@ event_names() {
 }
 
 @test "every event of a port, and every reason why one is unknown, is in rdmark-json(5) and in the schema" {
-	local page=$BATS_FILE_TMPDIR/rdmark-json.5 at=.definitions.snapshot.properties schema=$top/man/rdmark.schema.json
+	local page=$BATS_FILE_TMPDIR/rdmark-json.5 at=.definitions.snapshot.properties schema=$top/build/man/rdmark.schema.json
 	(($(event_names port_events | wc -l) > 30))
 	diff <(event_names port_events) <(jq -r "$at.unchanged.items.enum[]" "$schema")
 	diff <(event_names port_events) <(sed -n '/^The events:/,/^\.El/s/^\.It //p' "$page")

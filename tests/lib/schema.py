@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""schema.py FILE...: compare the JSON documents in the FILEs with man/rdmark.schema.json.
+"""schema.py FILE...: compare the JSON documents in the FILEs with build/man/rdmark.schema.json.
 
 A FILE holds one document after another, in lines or not. Says of each that does not fit what is
 wrong and where, and of all how many there were; what occurs several times counts once. Exit status
@@ -59,7 +59,7 @@ def complaints(error):
 
 def main():
     top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-    with open(os.path.join(top, "man/rdmark.schema.json"), encoding="utf-8") as file:
+    with open(os.path.join(top, "build/man/rdmark.schema.json"), encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)

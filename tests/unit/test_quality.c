@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/quality.h"
+#include "finding/quality.h"
 
 #define MESSAGES 1000000
 
@@ -32,6 +32,9 @@ static struct quality quiet(void)
 	q.out_of_order = 0;
 	return q;
 }
+
+/* The bit of a reason. */
+#define BIT(code) (1 << ((code) - DISTURBED_CPU))
 
 static unsigned bandwidth(const struct quality *q)
 {
@@ -66,13 +69,13 @@ static void cpu(void **state)
 	q.on_cpu_percent = 98;
 	assert_int_equal(bandwidth(&q), 0);
 	q.on_cpu_percent = 97.99;
-	assert_int_equal(bandwidth(&q), 1 << QUALITY_CPU);
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU));
 	/* 2 ms of which a kernel thread took 60 us; then 101 us */
 	q.observed_s = 0.002;
 	q.on_cpu_percent = 97;
 	assert_int_equal(bandwidth(&q), 0);
 	q.on_cpu_percent = 94.9;
-	assert_int_equal(bandwidth(&q), 1 << QUALITY_CPU);
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU));
 }
 
 static void faults(void **state)
@@ -81,38 +84,39 @@ static void faults(void **state)
 
 	(void)state;
 	q.major_faults = 1;
-	assert_int_equal(bandwidth(&q), 1 << QUALITY_MAJOR_FAULTS);
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_MAJOR_FAULTS));
 	q.major_faults = 0;
 	q.minor_faults = 10000;
 	assert_int_equal(bandwidth(&q), 0);
 	q.minor_faults = 10001;
-	assert_int_equal(bandwidth(&q), 1 << QUALITY_PAGE_FAULTS);
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_PAGE_FAULTS));
 	/* of a ping-pong's samples one in a thousand */
 	q.minor_faults = 1000;
 	assert_int_equal(quality_judge(&q, true, MESSAGES), 0);
 	q.minor_faults = 1001;
-	assert_int_equal(quality_judge(&q, true, MESSAGES), 1 << QUALITY_PAGE_FAULTS);
+	assert_int_equal(quality_judge(&q, true, MESSAGES), BIT(DISTURBED_PAGE_FAULTS));
 	q.minor_faults = 10;
 	assert_int_equal(quality_judge(&q, true, 100), 0);
 	q.minor_faults = 11;
-	assert_int_equal(quality_judge(&q, true, 100), 1 << QUALITY_PAGE_FAULTS);
+	assert_int_equal(quality_judge(&q, true, 100), BIT(DISTURBED_PAGE_FAULTS));
 }
 
 static void counters(void **state)
 {
 	static const struct {
 		size_t field;
-		enum quality_reason reason;
+		enum finding_code reason;
 		double fine, bad;
 	} of[] = {
-		{offsetof(struct quality, steal_percent), QUALITY_STEAL, 1, 1.01},
-		{offsetof(struct quality, retransmitted_percent), QUALITY_RETRANSMISSIONS, 0.1,
+		{offsetof(struct quality, steal_percent), DISTURBED_STEAL, 1, 1.01},
+		{offsetof(struct quality, retransmitted_percent), DISTURBED_RETRANSMISSIONS, 0.1,
 		 0.101},
-		{offsetof(struct quality, ack_timeout_percent), QUALITY_ACK_TIMEOUTS, 1, 1.01},
-		{offsetof(struct quality, receiver_not_ready_percent), QUALITY_RECEIVER_NOT_READY,
+		{offsetof(struct quality, ack_timeout_percent), DISTURBED_ACK_TIMEOUTS, 1, 1.01},
+		{offsetof(struct quality, receiver_not_ready_percent), DISTURBED_RECEIVER_NOT_READY,
 		 0.1, 0.101},
-		{offsetof(struct quality, lost_percent), QUALITY_LOSSES, 0.1, 0.101},
-		{offsetof(struct quality, overlap_percent), QUALITY_OVERLAP, 90, 89.9},
+		{offsetof(struct quality, lost_percent), DISTURBED_LOSSES, 0.1, 0.101},
+		{offsetof(struct quality, overlap_percent), DISTURBED_OVERLAP, 90, 89.9},
+		{offsetof(struct quality, above_percent), DISTURBED_ABOVE_LINK, 102, 102.1},
 	};
 
 	(void)state;
@@ -123,7 +127,7 @@ static void counters(void **state)
 		*value = of[i].fine;
 		assert_int_equal(bandwidth(&q), 0);
 		*value = of[i].bad;
-		assert_int_equal(bandwidth(&q), 1 << of[i].reason);
+		assert_int_equal(bandwidth(&q), BIT(of[i].reason));
 	}
 }
 
@@ -158,8 +162,13 @@ static void words(void **state)
 	assert_string_equal(text, "the thread got 37 % of its CPU (other tasks preempted it 812 "
 				  "times), 240 retransmissions, 24 %");
 	assert_string_equal(quality_text(&q, 0, text, sizeof(text)), "");
+	/* nobody waits for more than all of the time: those of others are among them */
+	q.ack_timeouts = 208;
+	q.ack_timeout_percent = 685;
+	assert_string_equal(quality_text(&q, BIT(DISTURBED_ACK_TIMEOUTS), text, sizeof(text)),
+			    "208 ACK timeouts");
 	for (unsigned i = 0; i < QUALITY_REASONS; i++) {
-		assert_true(strlen(quality_word(i)) > 2);
+		assert_true(strlen(finding_name(quality_reason(i))) > 2);
 		assert_true(strlen(quality_text(&q, 1U << i, text, sizeof(text))) > 10);
 	}
 }

@@ -206,18 +206,21 @@ static void what_happened_at_the_ports(void **state)
 {
 	struct verdict_facts x = slow(110);
 	struct findings events = {0};
-	struct finding *f = finding_add(&events, "paused", FINDING_WARN, "the port was stopped");
+	struct finding *f = finding_add(
+		&events, &(struct finding_facts){.code = FINDING_PAUSED,
+						    .level = FINDING_WARN,
+						    .value = {FINDING_WORD("own", "")}});
 
 	(void)state;
 	x.events = &events;
 	x.route.path.class = PATH_SYS;
-	expect_cause(&x, VERDICT_FAIL, "distance", "Also: the port was stopped.");
-	f->level = FINDING_NOTE;
+	expect_cause(&x, VERDICT_FAIL, "distance", "Also: the ?'s port was stopped for ? of the run.");
+	f->is.level = FINDING_NOTE;
 	assert_null(strstr(reach(&x).next, "stopped"));
 	x = healthy();
 	x.events = &events;
-	f->level = FINDING_FAULT;
-	expect_cause(&x, VERDICT_PASS, "none", "Also: the port was stopped.");
+	f->is.level = FINDING_FAULT;
+	expect_cause(&x, VERDICT_PASS, "none", "Also: the ?'s port was stopped for ? of the run.");
 }
 
 int main(void)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * quality: the conditions under which one end measured, and whether they disturbed the result.
+ * Pure: it measures nothing and prints nothing.
+ *
+ * An unknown value is NaN, never 0, and is not judged. A quiet host, whose thread spins alone on a
+ * CPU, exceeds none of the thresholds (finding/thresholds.h). A condition above its threshold
+ * changes the result by about a percent, or changes a percentile: a thread that lacked its CPU,
+ * page faults, a hypervisor that took it, messages that were sent again or lost, ACKs that came too
+ * late, directions of -b that did not run together, a rate that no link carries.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "finding/finding.h"
+
+/* The conditions of one end; of its threads, the worst. */
+struct quality {
+	double observed_s;     /* the observed time; 0: nothing was observed */
+	double on_cpu_percent; /* of a spinning loop */
+	double preempted;      /* involuntary context switches */
+	double minor_faults, major_faults;
+	double steal_percent;
+	/*
+	 * of this end's ports, including other traffic; percent of the round's messages, or packets
+	 */
+	double retransmissions, retransmitted_percent;
+	double ack_timeouts, ack_timeout_percent; /* percent of the time, a lower bound */
+	double receiver_not_ready, receiver_not_ready_percent;
+	double losses, lost_percent;
+	double out_of_order;    /* packets; not judged: multipath networks reorder packets */
+	double overlap_percent; /* percent of the time during which both directions ran */
+	double above_percent;   /* of the link's rate, where the rate is above it */
+};
+
+/* The reasons, as bits: of quality_reason(N) for each N. */
+#define QUALITY_REASONS (DISTURBED_ABOVE_LINK - DISTURBED_CPU + 1)
+
+static inline enum finding_code quality_reason(unsigned n)
+{
+	return (enum finding_code)(DISTURBED_CPU + n);
+}
+
+/* All values unknown. */
+struct quality quality_unknown(void);
+
+/* Set each value of SUM to the worse one of SUM and BY. */
+void quality_add(struct quality *sum, const struct quality *by);
+
+/*
+ * The reasons why a latency test (LATENCY) or another one of MESSAGES was disturbed: bits 1 << N of
+ * quality_reason(N).
+ */
+unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages);
+
+/* Q as the finding of one of its reasons. */
+void quality_finding(const struct quality *q, enum finding_code reason, struct finding *to);
+
+/*
+ * Write the REASONS with their values, separated by commas: "the thread had 37 % of its CPU, …".
+ * Returns BUF.
+ */
+const char *quality_text(const struct quality *q, unsigned reasons, char *buf, size_t size);
