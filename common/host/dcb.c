@@ -20,39 +20,86 @@
 #define REPLY_WAIT_US 10000 /* the kernel answers within the call */
 #define RECORD_BYTES  4096u
 
-/* The attribute KIND among SIZE bytes at AT; NULL: there is none. *GOT are the bytes of its value. */
-static const void *find_attribute(const void *at, size_t size, uint16_t kind, size_t *got)
+enum { NO_PRIORITY = -1, SEVERAL_PRIORITIES = -2 };
+
+static void clear(struct dcb_pfc *pfc)
 {
-	const char *p = at;
+	memset(pfc, 0, sizeof(*pfc));
+	memset(pfc->dscp, NO_PRIORITY, sizeof(pfc->dscp));
+}
+
+/*
+ * Take the attribute that *SIZE bytes at *AT begin with, and go on to the next one. Returns its
+ * value of *GOT bytes and *KIND; NULL: there is none.
+ */
+static const void *next_attribute(const char **at, size_t *size, uint16_t *kind, size_t *got)
+{
+	const char *value = *at + sizeof(struct nlattr);
 	struct nlattr a;
+	size_t step;
 
-	while (size >= sizeof(a)) {
-		size_t step;
+	if (*size < sizeof(a))
+		return NULL;
+	memcpy(&a, *at, sizeof(a));
+	if (a.nla_len < sizeof(a) || a.nla_len > *size)
+		return NULL;
+	*kind = a.nla_type & NLA_TYPE_MASK;
+	*got = a.nla_len - sizeof(a);
+	step = NLA_ALIGN((size_t)a.nla_len);
+	step = step < *size ? step : *size;
+	*at += step;
+	*size -= step;
+	return value;
+}
 
-		memcpy(&a, p, sizeof(a));
-		if (a.nla_len < sizeof(a) || a.nla_len > size)
-			return NULL;
-		if ((a.nla_type & NLA_TYPE_MASK) == kind) {
-			*got = a.nla_len - sizeof(a);
-			return p + sizeof(a);
-		}
-		step = NLA_ALIGN((size_t)a.nla_len);
-		if (step > size)
-			return NULL;
-		p += step;
-		size -= step;
-	}
+/* The attribute KIND among SIZE bytes at AT; NULL: there is none. *GOT are the bytes of its value. */
+static const void *find_attribute(const char *at, size_t size, uint16_t kind, size_t *got)
+{
+	const void *value;
+	uint16_t is;
+
+	while ((value = next_attribute(&at, &size, &is, got)))
+		if (is == kind)
+			return value;
 	return NULL;
+}
+
+static void set_dscp(struct dcb_pfc *pfc, unsigned dscp, uint64_t priority)
+{
+	int8_t *to = &pfc->dscp[dscp], is = NO_PRIORITY;
+
+	if (priority < DCB_PRIORITIES)
+		is = (int8_t)priority;
+	pfc->has_dscp |= is >= 0;
+	*to = *to == NO_PRIORITY || *to == is ? is : SEVERAL_PRIORITIES;
+}
+
+/* Take the priorities of DSCPs from the table of SIZE bytes. */
+static void read_table(struct dcb_pfc *pfc, const char *table, size_t size)
+{
+	const void *value;
+	struct dcb_app app;
+	uint16_t kind;
+	size_t got;
+
+	while ((value = next_attribute(&table, &size, &kind, &got))) {
+		if (kind != DCB_ATTR_IEEE_APP || got < sizeof(app))
+			continue;
+		memcpy(&app, value, sizeof(app));
+		if (app.selector == IEEE_8021QAZ_APP_SEL_DSCP && app.protocol < DCB_DSCPS)
+			set_dscp(pfc, app.protocol, app.priority);
+	}
 }
 
 int dcb_parse_pfc(struct dcb_pfc *pfc, const void *reply, size_t size)
 {
-	const char *at = reply;
+	const char *at = reply, *table;
+	size_t table_size;
 	struct nlmsghdr h;
 	struct ieee_pfc is;
 	int error;
 
-	memset(pfc, 0, sizeof(*pfc));
+	clear(pfc);
 	if (size < sizeof(h))
 		return -EBADMSG;
 	memcpy(&h, at, sizeof(h));
@@ -69,6 +116,7 @@ int dcb_parse_pfc(struct dcb_pfc *pfc, const void *reply, size_t size)
 	at += NLMSG_ALIGN(sizeof(struct dcbmsg));
 	size -= NLMSG_ALIGN(sizeof(struct dcbmsg));
 	at = find_attribute(at, size, DCB_ATTR_IEEE, &size);
+	table = at ? find_attribute(at, size, DCB_ATTR_IEEE_APP_TABLE, &table_size) : NULL;
 	at = at ? find_attribute(at, size, DCB_ATTR_IEEE_PFC, &size) : NULL;
 	if (!at)
 		return -EOPNOTSUPP;
@@ -78,6 +126,8 @@ int dcb_parse_pfc(struct dcb_pfc *pfc, const void *reply, size_t size)
 	pfc->enabled = is.pfc_en;
 	memcpy(pfc->requests, is.requests, sizeof(pfc->requests));
 	memcpy(pfc->indications, is.indications, sizeof(pfc->indications));
+	if (table)
+		read_table(pfc, table, table_size);
 	return 0;
 }
 
@@ -136,28 +186,29 @@ static int read_live(struct dcb_pfc *pfc, const char *netdev)
 	return rc;
 }
 
-/* Read the numbers behind KEY in TEXT, up to COUNT, into TO. Returns false if KEY is not there. */
-static bool read_numbers(const char *text, const char *key, uint64_t *to, size_t count)
+/* Read the numbers behind KEY in TEXT, up to COUNT, into TO. Returns how many there are. */
+static size_t read_numbers(const char *text, const char *key, uint64_t *to, size_t count)
 {
 	const char *at = strstr(text, key);
 	char *end;
 
 	if (!at)
-		return false;
+		return 0;
 	at += strlen(key);
 	for (size_t i = 0; i < count; i++) {
 		to[i] = strtoull(at, &end, 0);
 		if (end == at)
-			return i > 0;
+			return i;
 		at = end;
 	}
-	return true;
+	return count;
 }
 
 static int read_record(struct dcb_pfc *pfc, const char *netdev)
 {
 	char text[RECORD_BYTES];
-	uint64_t enabled;
+	uint64_t enabled, priority[DCB_DSCPS];
+	size_t dscps;
 	ssize_t n = sysfs_read_raw(text, sizeof(text) - 1, "dcb/%s", netdev);
 
 	if (n < 0)
@@ -168,12 +219,15 @@ static int read_record(struct dcb_pfc *pfc, const char *netdev)
 	pfc->enabled = (uint8_t)enabled;
 	read_numbers(text, "requests:", pfc->requests, DCB_PRIORITIES);
 	read_numbers(text, "indications:", pfc->indications, DCB_PRIORITIES);
+	dscps = read_numbers(text, "dscp_prio:", priority, DCB_DSCPS);
+	for (unsigned i = 0; i < dscps; i++)
+		set_dscp(pfc, i, priority[i]);
 	return 0;
 }
 
 int dcb_read_pfc(struct dcb_pfc *pfc, const char *netdev)
 {
-	memset(pfc, 0, sizeof(*pfc));
+	clear(pfc);
 	if (strlen(netdev) >= IF_NAMESIZE || strchr(netdev, '/'))
 		return -EINVAL;
 	return sysfs_is_made_up() ? read_record(pfc, netdev) : read_live(pfc, netdev);

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * dcb: priority flow control (PFC) of a network interface, from any driver, by netlink. Any user
- * may ask, but only for an interface in this network namespace.
+ * dcb: priority flow control (PFC) of a network interface and the priorities of its DSCPs, from any
+ * driver, by netlink. Any user may ask, but only for an interface in this network namespace.
  *
  * In a tree made up by RDMARK_SYSFS the answer is the file dcb/NETDEV there, with the lines
- * "pfc_en: 0x08", "requests: N N …" and "indications: N N …" of 8 numbers. Nothing is raised. No
- * state; any thread may call.
+ * "pfc_en: 0x08", "requests: N N …" and "indications: N N …" of 8 numbers, and "dscp_prio: N N …"
+ * of up to 64, the priority of each DSCP from 0. Nothing is raised. No state; any thread may call.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define DCB_PRIORITIES 8
+#define DCB_DSCPS      64
 
 struct dcb_pfc {
 	uint8_t enabled;                      /* bit N: priority N has PFC */
 	uint64_t requests[DCB_PRIORITIES];    /* pause frames sent */
 	uint64_t indications[DCB_PRIORITIES]; /* pause frames received */
+	bool has_dscp;                        /* some DSCP has a priority */
+	int8_t dscp[DCB_DSCPS];               /* its priority; negative: none, or several */
 };
 
-/* Ask for NETDEV's. Returns 0 or -errno (then *PFC is zeros): -EOPNOTSUPP if it has none. */
+/* Ask for NETDEV's. Returns 0 or -errno (then *PFC has none): -EOPNOTSUPP if it has none. */
 int dcb_read_pfc(struct dcb_pfc *pfc, const char *netdev);
 
 /* Parse SIZE bytes that netlink answered. Returns as dcb_read_pfc(): -EBADMSG if they make no sense. */

@@ -138,7 +138,7 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	const struct port_source *s;
 
 	memset(p, 0, sizeof(*p));
-	p->open = true;
+	p->priority = -1;
 	snprintf(p->port, sizeof(p->port), "class/infiniband/%.63s/ports/%u", device, port);
 	p->is_vf = sysfs_exists("class/infiniband/%s/device/physfn", device);
 	if (pci_is_address(pci) && strlen(pci) < sizeof(p->pci))
@@ -153,6 +153,12 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	}
 	p->age = counters_age(p->port);
 	p->age.read_ns = 0; /* only the lifespan was read */
+}
+
+void port_events_find_priority(struct port_events *p, const struct priority_packets *k)
+{
+	if (p->dcb_known == PORT_EXACT)
+		p->priority = priority_of(k, p->port, p->netdev, &p->pfc);
 }
 
 /* The sum of all priorities' frames; false: it does not fit. */
@@ -342,6 +348,37 @@ static enum port_known why_not(const struct port_events *p, enum port_event even
 	return p->is_vf ? PORT_NOT_OF_A_VF : PORT_NOT_COUNTED;
 }
 
+/*
+ * How long pause frames held the run's packets, of the counters of ALL: those of its priority and
+ * of the whole link. Where its priority is not known, none did if no priority was paused.
+ */
+static struct port_change own_pause(const struct port_events *p, enum port_event all)
+{
+	bool has_pfc = p->priority >= 0 && (p->pfc.enabled >> p->priority & 1);
+	struct port_change own = {.known = PORT_UNTOLD};
+	bool is_counted = false;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct port_source *s = p->found[i].source;
+		struct port_change one = change_of(&p->found[i]);
+		int of = s->event == all ? port_source_priority(s) : -1;
+
+		if (s->event != all)
+			continue;
+		is_counted = true;
+		if (of < 0 || of == p->priority)
+			join(&own, &one, PORT_LARGEST);
+		else if (p->priority < 0 && (one.known != PORT_EXACT || one.change))
+			return (struct port_change){.known = PORT_UNKNOWN_PRIORITY};
+		has_pfc &= of != p->priority;
+	}
+	if (!is_counted || has_pfc || (p->priority >= 0 && p->dcb_known != PORT_EXACT))
+		return (struct port_change){.known = why_not(p, all)};
+	if (own.known == PORT_UNTOLD) /* its priority has no PFC, or none was paused */
+		own.known = PORT_EXACT;
+	return own;
+}
+
 void port_events_changes(const struct port_events *p, struct port_changes *to)
 {
 	int64_t largest[PORT_EVENTS] = {0};
@@ -360,6 +397,8 @@ void port_events_changes(const struct port_events *p, struct port_changes *to)
 		largest[event] = one.change;
 		to->event[event].own = one.own; /* of several, the one that grew most */
 	}
+	to->event[PORT_OWN_PAUSE_RECEIVED_US] = own_pause(p, PORT_PAUSE_RECEIVED_US);
+	to->event[PORT_OWN_PAUSE_SENT_US] = own_pause(p, PORT_PAUSE_SENT_US);
 	for (int i = 0; i < PORT_EVENTS; i++)
 		if (to->event[i].known == PORT_UNTOLD)
 			to->event[i].known = why_not(p, i);

@@ -15,6 +15,7 @@
 #include "host/counters.h"
 #include "host/dcb.h"
 #include "host/ethtool.h"
+#include "host/priority.h"
 
 enum port_event {
 	/* The device's: hw_counters/. */
@@ -43,7 +44,7 @@ enum port_event {
 	/* The network interface's: pause frames stopped this port; it stopped the other side. */
 	PORT_PAUSE_RECEIVED_US,
 	PORT_PAUSE_SENT_US,
-	/* The same of the run's own priority and of the whole link; unknown where the priority is. */
+	/* The same of the run's own priority and of the whole link. */
 	PORT_OWN_PAUSE_RECEIVED_US,
 	PORT_OWN_PAUSE_SENT_US,
 	PORT_PAUSE_FRAMES_RECEIVED, /* of all priorities, and of the whole link */
@@ -83,6 +84,7 @@ enum port_known {
 	PORT_UNSUPPORTED, /* the kernel or the driver cannot tell such things */
 	PORT_NO_PCI,      /* the port is of no PCI device */
 	PORT_NO_AER,      /* there is no AER: of this kernel, or of this function */
+	PORT_UNKNOWN_PRIORITY, /* some priority was paused; which one is the run's is not known */
 	PORT_KNOWN_KINDS
 };
 
@@ -165,7 +167,6 @@ double port_snapshot_lost(const struct port_snapshot *s);
 
 /* Of one port: its counters, and what they said. */
 struct port_events {
-	bool open;
 	char port[96]; /* "class/infiniband/mlx5_0/ports/1", for sysfs_read() */
 	struct port_events_counter {
 		const struct port_source *source;
@@ -175,6 +176,7 @@ struct port_events {
 	size_t count;
 	char netdev[IF_NAMESIZE]; /* "": none of this namespace */
 	bool is_vf;
+	int priority; /* of the run's packets; -1: not known */
 	enum port_known ethtool_known, dcb_known; /* EXACT: these are read; else why not */
 	struct ethtool ethtool;
 	struct dcb_pfc pfc; /* as read last */
@@ -189,6 +191,9 @@ struct port_events {
  */
 void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev,
 		      const char *pci);
+
+/* Find the priority of the run's packets, which have what K says. */
+void port_events_find_priority(struct port_events *p, const struct priority_packets *k);
 
 /* Begin; and end. Each waits until the device's counters are newer than those read last. */
 void port_events_start(struct port_events *p);

@@ -209,6 +209,7 @@ static const char *const known_names[PORT_KNOWN_KINDS] = {
 	[PORT_UNSUPPORTED] = "unsupported",
 	[PORT_NO_PCI] = "no_pci",
 	[PORT_NO_AER] = "no_aer",
+	[PORT_UNKNOWN_PRIORITY] = "unknown_priority",
 };
 
 static const char *const known_texts[PORT_KNOWN_KINDS] = {
@@ -226,11 +227,19 @@ static const char *const known_texts[PORT_KNOWN_KINDS] = {
 	[PORT_UNSUPPORTED] = "the driver of the network interface does not report it",
 	[PORT_NO_PCI] = "the port is not of a PCI device",
 	[PORT_NO_AER] = "the kernel or the PCI function has no error reporting (AER)",
+	[PORT_UNKNOWN_PRIORITY] = "the priority of the run's packets is not known",
 };
 
 const struct port_source *port_source(size_t n)
 {
 	return n < SOURCES ? &sources[n] : NULL;
+}
+
+int port_source_priority(const struct port_source *s)
+{
+	const char *digit = strpbrk(s->name, "0123456789");
+
+	return digit ? *digit - '0' : -1;
 }
 
 enum port_rule port_event_rule(enum port_event event)

@@ -26,6 +26,9 @@ struct port_source {
 	bool counts_restarts; /* PORT_RETRANSMITTED: times, whatever the cause */
 };
 
+/* The priority whose pause S counts; -1: that of the whole link. */
+int port_source_priority(const struct port_source *s);
+
 /* The Nth of all, in order of preference; NULL: there are not so many. */
 const struct port_source *port_source(size_t n);
 

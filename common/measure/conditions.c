@@ -14,14 +14,8 @@ static bool records_conditions(const struct measurement *meas)
 
 void conditions_ports_start(struct measure *ms)
 {
-	for (unsigned i = 0; i < ms->ep->rails; i++) {
-		const struct hca_port *p = &ms->ep->rail[i].hca.info;
-
-		if (!ms->ep->rail[i].events.open)
-			port_events_open(&ms->ep->rail[i].events, p->device, p->port, p->netdev,
-					 p->place.pci);
+	for (unsigned i = 0; i < ms->ep->rails; i++)
 		port_events_start(&ms->ep->rail[i].events);
-	}
 }
 
 void conditions_ports_stop(struct measure *ms, struct port_snapshot *s)

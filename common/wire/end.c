@@ -15,7 +15,7 @@ static const struct field rows[] = {
 	ROW(link_layer, nic.link_layer), ROW(transport, nic.transport), ROW(address, address.cm),
 	ROW(rate_gbps, nic.rate_gbps), ROW(gid_index, address.gid_index), ROW(gid, address.gid),
 	ROW(gid_type, address.gid_type), ROW(gid_chosen, address.gid_chosen),
-	ROW(lid, address.lid), ROW(pkey_index, address.pkey_index), ROW(pkey, address.pkey),
+	ROW(priority, address.priority), ROW(lid, address.lid), ROW(pkey_index, address.pkey_index), ROW(pkey, address.pkey),
 	ROW(active_mtu_bytes, nic.active_mtu_bytes), ROW(inline_bytes, nic.inline_bytes),
 	ROW(netdev, nic.netdev), ROW(pci, nic.pci), ROW(pcie_link, nic.pcie_link),
 	KNOWN(pcie_read_gbps, nic.pcie_read_gbps), KNOWN(pcie_write_gbps, nic.pcie_write_gbps),
@@ -87,5 +87,6 @@ json_t *end_to_json(const struct end *e)
 int end_from_json(struct end *e, const json_t *from, struct fault *f)
 {
 	memset(e, 0, sizeof(*e));
+	e->address.priority = -1; /* older versions do not tell */
 	return fields_read(&table, e, from, f) || read_argv(e, from, f) ? -1 : 0;
 }

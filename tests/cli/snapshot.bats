@@ -90,10 +90,28 @@ limited() {
 			pause_received_us: {change: 300000, counter: "rx_prio3_pause_duration"},
 			pause_frames_received: {change: 60, counter: "indications"}}
 		and .pfc_priorities == [3] and (.unchanged | index("nic_discards") and index("ack_timeout"))
-		and (.unknown.not_counted | index("cnp_sent") and index("pause_sent_us"))'
+		and (.unknown.not_counted | index("cnp_sent") and index("pause_sent_us"))
+		and .unknown.unknown_priority == ["own_pause_received_us"]'
 	json c.json '.results[0].snapshot.server[0] | .changed == {no_receive: {change: 9, counter: "RNR sent"}}
 		and .unknown.saturated == ["link_downed"] and .unknown.unsupported == ["pfc_priorities"] and .pfc_priorities == null'
 	[[ $(jq -c '.results[0].snapshot' c.json) == "$(jq -c '.results[0].snapshot' s.json)" ]] || fail 'the two ends tell different things'
+}
+
+@test "pause of another priority than the packets' is not their own" {
+	made mine
+	made theirs
+	mkdir -p mine/class/net/eth9/qos
+	put mine/class/net/eth9/qos/trust dscp
+	put mine/dcb/eth9 $'pfc_en: 0x09\ndscp_prio: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 3'
+	put mine/ethtool/eth9 $'rx_prio0_pause_duration: 1000\nrx_prio3_pause_duration: 10\ntx_prio3_pause_duration: 10'
+	paused() { put mine/ethtool/eth9 $'rx_prio0_pause_duration: 901000\nrx_prio3_pause_duration: 10\ntx_prio3_pause_duration: 17'; }
+	measured send_bw paused -T 104
+	json c.json '[.ends.client, .ends.server | .priority] == [3, -1]'
+	json c.json '.results[0].snapshot.client[0] | .changed == {
+			pause_received_us: {change: 900000, counter: "rx_prio0_pause_duration"},
+			pause_sent_us: {change: 7, counter: "tx_prio3_pause_duration"},
+			own_pause_sent_us: {change: 7, counter: "tx_prio3_pause_duration"}}
+		and (.unchanged | index("own_pause_received_us"))'
 }
 
 @test "every kind of test has both; an interface that is elsewhere, and none at all, are reasons" {

@@ -28,6 +28,7 @@ struct fixture {
 	char *field[LINES][3];
 	unsigned lines;
 	bool no_netdev;
+	int priority;
 };
 
 static char *trim(char *text)
@@ -49,6 +50,7 @@ static struct fixture *read_fixture(const char *name)
 	FILE *in;
 
 	memset(&x, 0, sizeof(x));
+	x.priority = -1;
 	snprintf(path, sizeof(path), DATA "%s", name);
 	in = fopen(path, "re");
 	if (!in) {
@@ -68,6 +70,8 @@ static struct fixture *read_fixture(const char *name)
 			assert_non_null(field);
 			x.field[x.lines][i] = trim(field);
 		}
+		if (strcmp(x.field[x.lines][0], "priority") == 0)
+			x.priority = x.field[x.lines][1][0] - '0';
 		x.no_netdev |= strcmp(x.field[x.lines][0], "netdev") == 0;
 		x.lines++;
 	}
@@ -82,7 +86,8 @@ static void put_fixture(void **state, const struct fixture *x, int column)
 
 	for (unsigned i = 0; i < x->lines; i++) {
 		const char *name = x->field[i][0], *value = x->field[i][column];
-		bool written = *name == '=' || strcmp(name, "netdev") == 0;
+		bool written = *name == '=' || strcmp(name, "netdev") == 0 ||
+			       strcmp(name, "priority") == 0;
 
 		for (int k = 0; k < 2; k++) {
 			size_t n = strlen(file[k]), used = strlen(netdev[k]);
@@ -108,6 +113,7 @@ static struct port_snapshot snapshot_of(void **state, const struct fixture *x)
 
 	put_fixture(state, x, 1);
 	port_events_open(&p, "dev0", 1, x->no_netdev ? "" : "eth0", "0000:41:00.0");
+	p.priority = x->priority;
 	port_events_start(&p);
 	put_fixture(state, x, 2);
 	port_events_stop(&p);
@@ -242,6 +248,66 @@ static void sources_that_vanish(void **state)
 	assert_int_equal(to.event[PORT_NIC_DISCARDS].known, PORT_UNREADABLE);
 	assert_int_equal(to.event[PORT_PAUSE_RECEIVED_US].known, PORT_UNREADABLE);
 	assert_int_equal(to.pfc_known, PORT_UNREADABLE);
+}
+
+/* Pause of another priority is not the run's; of an unknown one it may be. */
+static void pause_of_a_priority(void **state)
+{
+	static const struct {
+		const char *after;
+		int priority;
+		enum port_known known;
+		int64_t change;
+		const char *own;
+	} one[] = {
+		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 9\n", 3, PORT_EXACT, 4,
+		 "rx_prio3_pause_duration"},
+		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 5\n", 3, PORT_EXACT, 0,
+		 "rx_prio3_pause_duration"},
+		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 5\n", -1,
+		 PORT_UNKNOWN_PRIORITY, 0, NULL},
+		{"rx_prio0_pause_duration: 5\nrx_prio3_pause_duration: 5\n", -1, PORT_EXACT, 0, NULL},
+		/* it has no PFC; it has, but no counter */
+		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 9\n", 1, PORT_EXACT, 0, NULL},
+		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 9\n", 4, PORT_NOT_COUNTED, 0,
+		 NULL},
+		/* of the whole link */
+		{"rx_prio0_pause_duration: 5\nrx_global_pause_duration: 25\n", -1, PORT_EXACT, 20,
+		 "rx_global_pause_duration"},
+		{"rx_prio0_pause_duration: 95\nrx_global_pause_duration: 25\n", 1, PORT_EXACT, 20,
+		 "rx_global_pause_duration"},
+		{"pfc_pri0_rx_duration_us: 95\npfc_pri3_rx_duration_us: 7\n", 3, PORT_EXACT, 2,
+		 "pfc_pri3_rx_duration_us"},
+		{"rx_pripause_0_1us_count: 95\nrx_pripause_3_1us_count: 7\n", 3, PORT_EXACT, 2,
+		 "rx_pripause_3_1us_count"},
+	};
+
+	tree_put(state, "dcb/eth0", "pfc_en: 0x19\n");
+	for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
+		struct port_change c;
+		struct port_events p;
+		char before[256];
+		char *value = before;
+
+		snprintf(before, sizeof(before), "%s", one[i].after);
+		while ((value = strchr(value, ':'))) { /* all began with 5 */
+			char *end = strchr(value, '\n');
+
+			memmove(value + 3, end, strlen(end) + 1);
+			memcpy(value, ": 5", 3);
+			value++;
+		}
+		tree_put(state, "ethtool/eth0", before);
+		port_events_open(&p, "dev0", 1, "eth0", "");
+		p.priority = one[i].priority;
+		port_events_start(&p);
+		tree_put(state, "ethtool/eth0", one[i].after);
+		c = changes(&p).event[PORT_OWN_PAUSE_RECEIVED_US];
+		assert_int_equal(c.known, one[i].known);
+		assert_int_equal(c.change, one[i].change);
+		assert_true(one[i].own ? c.own && strcmp(c.own, one[i].own) == 0 : !c.own);
+		assert_int_equal(changes(&p).event[PORT_OWN_PAUSE_SENT_US].known, PORT_NOT_COUNTED);
+	}
 }
 
 /* An interface of another namespace may have a name that is also here: its PCI device tells. */
@@ -440,6 +506,7 @@ int main(void)
 		WITH_TREE(rxe),
 		WITH_TREE(nothing_there),
 		WITH_TREE(sources_that_vanish),
+		WITH_TREE(pause_of_a_priority),
 		WITH_TREE(namesakes),
 		WITH_TREE(unknown_netdev),
 		WITH_TREE(old_values),
