@@ -47,6 +47,24 @@ static void address_line(const struct report *r, const char *who, const struct e
 		report_note(r, "%s LID 0x%" PRIx64, who, (uint64_t)e->address.lid);
 }
 
+/* "client packets: DSCP 26, SL 3, priority 3": what switches and the pause frames go by. */
+static void packets_line(const struct report *r, const char *who, const struct end *e)
+{
+	const struct experiment *x = &r->about.options->experiment;
+	bool roce = strcmp(e->nic.transport, "RoCE") == 0;
+	char line[96] = "", priority[32] = "not known";
+
+	if (is_iwarp(e) || strncmp(e->address.gid_type, "RoCE v2", 7) == 0)
+		text_add(line, sizeof(line), " DSCP %" PRIu64 ",", x->tos >> 2);
+	if (!is_iwarp(e))
+		text_add(line, sizeof(line), " SL %" PRIu64 ",", x->sl);
+	if (e->address.priority >= 0)
+		snprintf(priority, sizeof(priority), "%" PRId64, e->address.priority);
+	if (roce)
+		text_add(line, sizeof(line), " priority %s,", priority);
+	report_note(r, "%s packets:%.*s", who, (int)strlen(line) - 1, line);
+}
+
 /* True if E's thread or buffers are known to be on another NUMA node than its NIC. */
 static bool is_misplaced(const struct end *e)
 {
@@ -81,8 +99,10 @@ static void banner_details(const struct report *r, const char *who, const struct
 	if (all || strstr(e->nic.pcie_link, TOPO_TRAINED_BELOW))
 		report_note(r, "%s link: %s%s%s%s", who, iwarp ? "iWARP over " : "",
 			    e->nic.link_layer, e->nic.pcie_link[0] ? ", " : "", e->nic.pcie_link);
-	if (all)
+	if (all) {
 		address_line(r, who, e);
+		packets_line(r, who, e);
+	}
 	if (e->gpu.name[0] && (all || strcmp(e->gpu.path, "peermem") == 0))
 		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu.name,
 			    e->gpu.distance, e->gpu.path[0] ? "; memory by " : "", e->gpu.chosen);

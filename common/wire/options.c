@@ -2,6 +2,7 @@
 #include "wire/options.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -231,6 +232,24 @@ static int read_operands(struct options *o, int argc, char **argv, struct fault 
 	return 0;
 }
 
+/* A DSCP is another way to give the traffic class. */
+static int use_dscp(struct options *o, struct fault *f)
+{
+	const struct option_row *tos = options_find("tos");
+	bool *given = &o->given[tos - options_table()];
+
+	if (!options_given(o, "dscp"))
+		return 0;
+	if (*given) {
+		fault_raise(f, FAULT_USAGE, 0, "--dscp cannot be used with -T/--tos");
+		return fault_fix(f, "omit one of the two: --dscp %" PRIu64 " is --tos %" PRIu64,
+				 o->local.dscp, o->local.dscp << 2);
+	}
+	*given = true;
+	o->experiment.tos = o->local.dscp << 2;
+	return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 {
 	struct getopt_tables t;
@@ -254,6 +273,8 @@ int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 			return -1;
 		o->given[row - options_table()] = true;
 	}
+	if (use_dscp(o, f))
+		return -1;
 	sweep_set(o, 0);
 	return read_operands(o, argc, argv, f);
 }

@@ -129,6 +129,7 @@ struct local_options {
 	uint64_t ipv6_addr;    /* TCP over IPv6 only */
 	uint64_t gid_index;    /* AUTO */
 	uint64_t vector;       /* completion vector */
+	uint64_t dscp;         /* if it is given, the experiment's tos is of it */
 	uint64_t pkey_index;   /* AUTO: the peer's, else 0 */
 	uint64_t dlid;         /* AUTO: the peer's */
 	uint64_t link;         /* enum link_wanted */

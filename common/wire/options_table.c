@@ -91,6 +91,7 @@ static const struct option_row table[] = {
 	EXPERIMENT(QUEUES, "own-cqs", 0, FLAG, own_cqs, 0, 1, NULL, "separate completion queues for each QP"),
 	EXPERIMENT(PATH, "sl", 'S', NUMBER, sl, 0, 15, "N", "service level"),
 	EXPERIMENT(PATH, "tos", 'T', NUMBER, tos, 0, 255, "N", "traffic class of RoCE packets (DSCP << 2)"),
+	LOCAL(PATH, "dscp", 0, NUMBER, dscp, 0, 63, "N", "DSCP of RoCE packets: --tos of 4 N"),
 	EXPERIMENT(PATH, "qp-timeout", 'u', NUMBER, qp_timeout, 0, 31, "N",
 		   "ACK timeout: 4.096 us << N; 0: no timeout"),
 	EXPERIMENT(PATH, "retry_count", 0, NUMBER, retry_count, 0, 7, "N",

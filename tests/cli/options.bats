@@ -76,6 +76,22 @@ no_device_here() {
 	understood 'true' send_bw --csv=x.csv --out_json_file y.json -i 1 -x 0 -d any -p 1
 }
 
+@test "--dscp is --tos times four, and one of the two is enough" {
+	no_device_here
+	local other
+	understood '.tos == 104' send_bw --dscp 26
+	understood '.tos == 252' send_lat --dscp=63
+	understood '.tos == 0' read_bw --dscp=0
+	cli write_bw --dscp 64
+	ended cli 2
+	says cli.err '--dscp' 63
+	for other in --tos=104 -T0,104 --tclass=1; do
+		cli write_bw --dscp 26 $other
+		ended cli 2
+		says cli.err '--dscp cannot be used with -T/--tos' '--tos 104'
+	done
+}
+
 @test "durations: seconds, fractions, units" {
 	no_device_here
 	understood '.duration_s == 5' send_bw -D 5

@@ -105,7 +105,8 @@ limited() {
 	put mine/dcb/eth9 $'pfc_en: 0x09\ndscp_prio: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 3'
 	put mine/ethtool/eth9 $'rx_prio0_pause_duration: 1000\nrx_prio3_pause_duration: 10\ntx_prio3_pause_duration: 10'
 	paused() { put mine/ethtool/eth9 $'rx_prio0_pause_duration: 901000\nrx_prio3_pause_duration: 10\ntx_prio3_pause_duration: 17'; }
-	measured send_bw paused -T 104
+	measured send_bw paused --dscp 26 -v
+	says client.err 'client packets: DSCP 26, SL 0, priority 3' 'server packets: DSCP 26, SL 0, priority not known'
 	json c.json '[.ends.client, .ends.server | .priority] == [3, -1]'
 	json c.json '.results[0].snapshot.client[0] | .changed == {
 			pause_received_us: {change: 900000, counter: "rx_prio0_pause_duration"},
