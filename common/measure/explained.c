@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "explain/during.h"
+#include "explain/latency.h"
 #include "explain/limit.h"
 #include "host/topo.h"
 #include "measure/pace.h"
@@ -160,6 +161,36 @@ static void describe_run(const struct measurement *meas, const struct record *re
 	};
 }
 
+#define SMALL_BYTES 256 /* the time of larger messages is also that of their bytes */
+
+/*
+ * Judge the median of round trips in REC, of small messages that follow each other at once between
+ * two ports, in host memory, by adapters whose PCIe link is known: no software's, no VM's.
+ */
+static void judge_latency(const struct measurement *meas, const struct record *rec,
+			  struct findings *to)
+{
+	const struct measure *ms = meas->ms;
+	const struct experiment *e = &ms->options->experiment;
+	const struct operation *o = &ms->test->operation;
+	const struct end *mine = &ms->ep->rail[0].mine, *theirs = &ms->ep->rail[0].theirs;
+
+	if (ms->ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
+	    e->latency_gap_us || e->latency_rate || e->load || transport_loses(e) ||
+	    shares_port(ms->ep) || strcmp(mine->memory.kind, "host") != 0 ||
+	    strcmp(theirs->memory.kind, "host") != 0 || strcmp(mine->nic.transport, "iWARP") == 0 ||
+	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))
+		return;
+	latency_judge(
+		&(struct latency_facts){
+			.infiniband = strcmp(mine->nic.transport, "InfiniBand") == 0,
+			.whole_trip = operation_pulls(o) || operation_is_atomic(o),
+			.rate_gbps = fmin(mine->nic.rate_gbps, theirs->nic.rate_gbps),
+			.median_us = rec->latency.p50_us,
+		},
+		to);
+}
+
 /*
  * What went wrong during round trips. They have no limit: nothing but the way itself is known of
  * their time. Their ACKs are as large as they are, so nothing is said of other traffic.
@@ -178,6 +209,7 @@ static void explain_round_trips(const struct measurement *meas, const struct rec
 	r.sender = r.source = &client;
 	r.receiver = r.sink = &server;
 	explain_both_ways(&r, &e->findings);
+	judge_latency(meas, rec, &e->findings);
 }
 
 bool explained_row(const struct measurement *meas, const struct report_row *row,

@@ -149,7 +149,7 @@ void explained_print(struct report *r)
 		if (l->text[0])
 			report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "",
 				    l->next);
-		if (full)
+		if (full && why->direction != REPORT_PING_PONG)
 			print_ceilings(r, &why->explained.limit.ceilings);
 		for (size_t i = 0; i < found->count; i++)
 			if (full || is_shown(why, i))

@@ -97,3 +97,25 @@ slot() {
 	json c.json 'all(.results[]; (has("limit") | not) and .diagnosis == [])'
 	says_no client.err 'limited by'
 }
+
+@test "a latency far from what such links have is said; not of a port that measures itself, nor of large messages" {
+	slot 16.0 16
+	export SIMVERBS_DEVICES='mlx5_ count=2 link=ib lid=5 sm_lid=1 speed=EDR pci=0000:41:00.0'
+	export SIMVERBS_NULL=0 SIMVERBS_LATENCY_NS=50000 above='first(.results[0].diagnosis[] | select(.code == "latency_above_typical"))'
+	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" sys
+	server send_lat -d mlx5_0
+	client send_lat -d mlx5_1 -n 100 --json=c.json
+	finish server
+	ended client 0
+	json c.json "$above"' | .level == "warn" and (has("share") | not) and .evidence[0].value >= 50'
+	says client.err '[latency_above_typical]' '1 us to 1.5 us are typical for 100 Gb/s InfiniBand'
+	server read_lat -d mlx5_0
+	client read_lat -d mlx5_0 -n 100 --json=c.json --explain=full
+	finish server
+	json c.json '.results[0].diagnosis == []'
+	says_no client.err ceilings
+	server send_lat -d mlx5_0
+	client send_lat -d mlx5_1 -s 512 -n 100 --json=c.json
+	finish server
+	json c.json '.results[0].diagnosis == []'
+}
