@@ -117,6 +117,10 @@ static void check_state(const struct port_facts *x, struct findings *to)
 
 	if (is_active(x))
 		return;
+	if (x->unplugged && !x->named) {
+		finding_add(to, &(struct finding_facts){.code = FINDING_PORT_UNPLUGGED});
+		return;
+	}
 	hca_raise_not_active(x->port, &why);
 	add_fault(to, FINDING_PORT_NOT_ACTIVE, &why);
 }
@@ -281,6 +285,13 @@ static bool is_fatal(const char *name)
 	return false;
 }
 
+/* True if the counter, of 8 bits, is full only after the link was lost 255 times. */
+static bool counts_links(const char *name)
+{
+	return strcmp(name, "counters/link_downed") == 0 ||
+	       strcmp(name, "counters/link_error_recovery") == 0;
+}
+
 /* The error counters: those that grow now, those that are full, and the history of the others. */
 static void check_counters(const struct port_facts *x, struct findings *to)
 {
@@ -296,6 +307,7 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 	};
 	char counters[3][512] = {"", "", ""};
 	unsigned count[3] = {0};
+	bool lost = false;
 
 	for (unsigned i = 0; i < x->counters; i++) {
 		const struct counter *k = &x->counter[i];
@@ -316,10 +328,14 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 			(struct finding_value)FINDING_NUMBER(k->name, (double)change, "");
 		if (kind == GROWS && is_fatal(k->name))
 			found[kind].level = FINDING_FAULT;
+		lost |= kind == SATURATED && counts_links(k->name);
 	}
+	found[SATURATED].level = lost ? FINDING_WARN : FINDING_NOTE;
 	for (int i = 0; i < 3; i++) {
 		found[i].value[count[i]] =
 			(struct finding_value)FINDING_WORD("counters", counters[i]);
+		found[i].value[count[i] + 1] =
+			(struct finding_value)FINDING_WORD(lost ? "lost" : "kept", "");
 		if (count[i])
 			finding_add(to, &found[i]);
 	}

@@ -118,12 +118,37 @@ static void read_counters(struct port_facts *x)
 	x->age.read_ns = clock_now_ns();
 }
 
+/*
+ * Is X's port one that nobody has plugged in? Its link never went down, nothing was received since
+ * the counters began, and another port of LIST on its card is in use.
+ */
+static bool is_unplugged(const struct port_facts *x, const struct hca_list *list)
+{
+	size_t card = strcspn(x->port->place.pci, ".");
+	int64_t downed, received;
+
+	if (x->port->port_attr.state != IBV_PORT_DOWN || !card ||
+	    sysfs_read_int(&downed, "class/infiniband/%s/ports/%u/counters/link_downed",
+			   x->port->device, x->port->port) ||
+	    sysfs_read_int(&received, "class/infiniband/%s/ports/%u/counters/port_rcv_data",
+			   x->port->device, x->port->port) ||
+	    downed || received)
+		return false;
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->port[i].open_errno &&
+		    list->port[i].port_attr.state == IBV_PORT_ACTIVE &&
+		    strncmp(list->port[i].place.pci, x->port->place.pci, card + 1) == 0)
+			return true;
+	return false;
+}
+
 void port_facts_read(struct port_facts *x, const struct hca_port *port, const struct hca_list *list,
 		     const struct host_facts *h)
 {
 	memset(x, 0, sizeof(*x));
 	x->port = port;
 	x->host = h;
+	x->unplugged = is_unplugged(x, list);
 	read_pci(x, port->place.pci);
 	if (port->netdev[0]) {
 		sysfs_read_int(&x->netdev_mtu, "class/net/%s/mtu", port->netdev);

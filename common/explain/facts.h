@@ -25,6 +25,8 @@ struct host_facts {
 struct port_facts {
 	const struct hca_port *port; /* lent by the caller, as is host */
 	const struct host_facts *host;
+	bool named;                  /* the user asks for this port; set by the caller */
+	bool unplugged;              /* DOWN and never up; another port of its card is ACTIVE */
 	struct pci_link link;        /* with the capabilities of both ends; zeros: unknown */
 	struct aer own, upstream;    /* the adapter's function and the port above it */
 	char iommu[24];              /* "identity", "DMA", "DMA-FQ"; "" off or unknown */

@@ -64,6 +64,7 @@ static bool is_able(const struct hca_port *p, bool hardware)
 
 /* By what a port is chosen, see is_chosen(). */
 struct chosen {
+	bool ethernet; /* most of the rate is of Ethernet ports: one job uses one kind */
 	bool hardware; /* some port is not soft-RoCE */
 	double gbps;   /* of the fastest */
 	const struct hca_port *fastest;
@@ -71,14 +72,21 @@ struct chosen {
 
 static struct chosen find_fastest(const struct hca_list *list)
 {
-	struct chosen c = {false, 0, NULL};
+	struct chosen c = {.fastest = NULL};
+	double sum = 0; /* of Ethernet, less that of InfiniBand */
 
 	for (size_t i = 0; i < list->count; i++)
 		c.hardware |= is_able(&list->port[i], false) && !hca_is_soft_roce(&list->port[i]);
+	for (size_t i = 0; i < list->count; i++)
+		if (is_able(&list->port[i], c.hardware))
+			sum += hca_rate_gbps(&list->port[i]) *
+			       (list->port[i].is_ethernet ? 1 : -1);
+	c.ethernet = sum > 0;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
 
-		if (!is_able(p, c.hardware) || hca_rate_gbps(p) <= c.gbps)
+		if (!is_able(p, c.hardware) || p->is_ethernet != c.ethernet ||
+		    hca_rate_gbps(p) <= c.gbps)
 			continue;
 		c.gbps = hca_rate_gbps(p);
 		c.fastest = p;
@@ -90,7 +98,7 @@ static bool is_chosen(const struct chosen *c, const struct hca_port *p)
 {
 	double share = c->gbps > 0 ? hca_rate_gbps(p) / c->gbps : 0;
 
-	return is_able(p, c->hardware) && c->fastest &&
+	return is_able(p, c->hardware) && c->fastest && p->is_ethernet == c->ethernet &&
 	       (share >= ALIKE || (share > TRAINED_LOW && hca_are_alike(p, c->fastest)));
 }
 
@@ -104,7 +112,7 @@ static const char *name_port(const struct hca_port *p, char buf[96])
 }
 
 /* Add the reason why P is left out. */
-static void add_reason(struct nccl_variable *v, const struct hca_port *p)
+static void add_reason(struct nccl_variable *v, const struct chosen *c, const struct hca_port *p)
 {
 	char name[96];
 
@@ -114,6 +122,9 @@ static void add_reason(struct nccl_variable *v, const struct hca_port *p)
 		text_add(v->reason, sizeof(v->reason), "is iWARP, which NCCL does not support");
 	else if (hca_is_soft_roce(p))
 		text_add(v->reason, sizeof(v->reason), "is soft-RoCE");
+	else if (hca_rate_gbps(p) >= ALIKE * c->gbps) /* so it is of the other kind */
+		text_add(v->reason, sizeof(v->reason), "is %s",
+			 p->is_ethernet ? "Ethernet" : "InfiniBand");
 	else
 		text_add(v->reason, sizeof(v->reason), "has %.4g Gb/s", hca_rate_gbps(p));
 }
@@ -140,8 +151,8 @@ static bool choose_hca(const struct nccl_facts *x, const struct chosen *c, struc
 			continue;
 		}
 		others = true;
-		slower |= is_able(p, c->hardware);
-		add_reason(v, p);
+		slower |= is_able(p, c->hardware) && hca_rate_gbps(p) < ALIKE * c->gbps;
+		add_reason(v, c, p);
 	}
 	if (slower)
 		text_add(v->reason, sizeof(v->reason), ", %s %.4g",

@@ -76,6 +76,33 @@ static int probe_binding(int node)
 	return rc;
 }
 
+#define FAST_SHARE 0.8 /* of the fastest CPU's capacity; favoured cores differ by less */
+
+/*
+ * Where the kernel knows fast and slow CPUs, take the slow ones out of CPUS. Returns whether there
+ * are any.
+ */
+static bool keep_fast(struct sysfs_set *cpus)
+{
+	struct sysfs_set fast = {0};
+	int64_t capacity, most = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (int cpu = 0; cpu < (int)SYSFS_SET_MAX; cpu++) {
+			if (!sysfs_set_has(cpus, cpu))
+				continue;
+			if (sysfs_read_int(&capacity, "devices/system/cpu/cpu%d/cpu_capacity", cpu))
+				return false;
+			most = capacity > most ? capacity : most;
+			if (pass && (double)capacity >= FAST_SHARE * (double)most)
+				CPU_SET_S((size_t)cpu, sizeof(fast), fast.mask);
+		}
+	if (sysfs_set_count(&fast) == sysfs_set_count(cpus))
+		return false;
+	*cpus = fast;
+	return true;
+}
+
 /* Why a thread cannot be pinned to a node, in the order of the checks. */
 enum pin_obstacle {
 	PIN_OK,
@@ -87,10 +114,10 @@ enum pin_obstacle {
 };
 
 /*
- * Bind the thread to those of CPUS that belong to NODE; CPUS becomes that set. *ERRNUM is set with
- * PIN_REFUSED only.
+ * Bind the thread to those of CPUS that belong to NODE and are not slow (*SLOW: some are); CPUS
+ * becomes that set. *ERRNUM is set with PIN_REFUSED only.
  */
-static enum pin_obstacle bind_thread(int node, struct sysfs_set *cpus, int *errnum)
+static enum pin_obstacle bind_thread(int node, struct sysfs_set *cpus, bool *slow, int *errnum)
 {
 	struct sysfs_set wanted;
 	int count = 0;
@@ -105,6 +132,8 @@ static enum pin_obstacle bind_thread(int node, struct sysfs_set *cpus, int *errn
 	count = sysfs_set_count(&wanted);
 	if (!count)
 		return PIN_MASKED;
+	*slow = keep_fast(&wanted);
+	count = sysfs_set_count(&wanted);
 	if (count < sysfs_set_count(cpus) && sched_setaffinity(0, sizeof(wanted), wanted.mask)) {
 		*errnum = errno;
 		return PIN_REFUSED;
@@ -183,6 +212,7 @@ int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)
 	int node = wanted == PIN_AUTO ? nic_node : wanted;
 	struct sysfs_set cpus = {0}, before;
 	enum pin_obstacle why;
+	bool slow = false;
 	int errnum;
 
 	memset(p, 0, sizeof(*p));
@@ -195,7 +225,7 @@ int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)
 			 wanted == PIN_NONE ? "--numa none" : "the NIC's NUMA node is unknown");
 		return 0;
 	}
-	why = errnum ? PIN_REFUSED : bind_thread(node, &cpus, &errnum);
+	why = errnum ? PIN_REFUSED : bind_thread(node, &cpus, &slow, &errnum);
 	if (why != PIN_OK && wanted != PIN_AUTO)
 		return raise_not_pinned(p, node, why, errnum, f);
 	if (why != PIN_OK) {
@@ -209,6 +239,8 @@ int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)
 		text_add(p->reason, sizeof(p->reason), "the NIC's node");
 	else
 		text_add(p->reason, sizeof(p->reason), "--numa %d", node);
+	if (slow)
+		text_add(p->reason, sizeof(p->reason), ", its fast CPUs");
 	errnum = probe_binding(node);
 	if (errnum)
 		text_add(p->reason, sizeof(p->reason), "; its memory is not bound: mbind: %s",

@@ -88,6 +88,7 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 			continue;
 		c->port = &k->list.port[i];
 		port_facts_read(&c->facts, c->port, &k->list, &k->host);
+		c->facts.named = device != NULL;
 		k->count++;
 	}
 	if (k->count == 1) { /* hca_choose() raises the reason */

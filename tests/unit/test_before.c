@@ -113,6 +113,10 @@ static void port_rules(void **state)
 	w->x.sibling_gbps *= 4;
 	w->port.port_attr.sm_lid = 0;
 	finds(w, "port_not_active", FINDING_FAULT);
+	w->x.unplugged = true;
+	finds(w, "port_unplugged", FINDING_NOTE);
+	w->x.named = true;
+	finds(w, "port_not_active", FINDING_FAULT);
 	w = healthy();
 	w->port.port_attr.sm_lid = 0;
 	finds(w, "no_subnet_manager", FINDING_WARN);
@@ -282,6 +286,15 @@ static void counter_rules(void **state)
 	w = healthy();
 	counter(w, "excessive_buffer_overrun_errors", 15, 15);
 	finds(w, "counter_saturated", FINDING_NOTE);
+	counter(w, "link_downed", 255, 255); /* the link was lost so often */
+	finds(w, "counter_saturated", FINDING_WARN);
+	w = healthy();
+	counter(w, "link_error_recovery", 255, 255);
+	finds(w, "counter_saturated", FINDING_WARN);
+	w = healthy();
+	counter(w, "link_downed", 254, 254); /* old counts are no fault */
+	counter(w, "excessive_buffer_overrun_errors", 14, 14);
+	finds(w, "errors_before", FINDING_NOTE);
 	w = healthy();
 	counter(w, "symbol_error", 0, 0);
 	w->x.counter[0].unreadable = true;
@@ -349,6 +362,40 @@ static void facts_of_a_tree(void **state)
 	assert_int_equal(x.counter[0].after - x.counter[0].before, 2);
 }
 
+/* A second port without a cable: DOWN, its counters at 0, the card's other port ACTIVE. */
+static void facts_of_an_unplugged_port(void **state)
+{
+	static const char *const counters = "class/infiniband/mlx5_1/ports/1/counters/";
+	struct world *w = healthy();
+	struct hca_port port[2] = {w->port, w->port};
+	struct hca_list list = {port, 2};
+	char path[96];
+
+	strcpy(port[0].place.pci, "0000:41:00.0");
+	strcpy(port[1].place.pci, "0000:41:00.1");
+	strcpy(port[1].device, "mlx5_1");
+	port[1].port_attr.state = IBV_PORT_DOWN;
+	port_facts_read(&w->x, &port[1], &list, &w->host);
+	assert_false(w->x.unplugged); /* no counters */
+	snprintf(path, sizeof(path), "%slink_downed", counters);
+	tree_put(state, path, "0");
+	snprintf(path, sizeof(path), "%sport_rcv_data", counters);
+	tree_put(state, path, "0");
+	port_facts_read(&w->x, &port[1], &list, &w->host);
+	assert_true(w->x.unplugged);
+	port[1].port_attr.state = IBV_PORT_INIT;
+	port_facts_read(&w->x, &port[1], &list, &w->host);
+	assert_false(w->x.unplugged);
+	port[1].port_attr.state = IBV_PORT_DOWN;
+	tree_put(state, path, "9");
+	port_facts_read(&w->x, &port[1], &list, &w->host);
+	assert_false(w->x.unplugged);
+	tree_put(state, path, "0");
+	strcpy(port[0].place.pci, "0000:42:00.0"); /* a rail that is missing */
+	port_facts_read(&w->x, &port[1], &list, &w->host);
+	assert_false(w->x.unplugged);
+}
+
 /* Nothing is there: nothing is known, and nothing is found. */
 static void facts_of_nothing(void **state)
 {
@@ -373,6 +420,7 @@ int main(void)
 		cmocka_unit_test(slot_rules),
 		cmocka_unit_test(counter_rules),
 		cmocka_unit_test_setup_teardown(facts_of_a_tree, tree_make, tree_remove),
+		cmocka_unit_test_setup_teardown(facts_of_an_unplugged_port, tree_make, tree_remove),
 		cmocka_unit_test_setup_teardown(facts_of_nothing, tree_make, tree_remove),
 	};
 

@@ -113,6 +113,19 @@ static void a_port_to_leave_out(void **state)
 	needs(w, NULL, NULL, NULL);
 }
 
+/* Ports of the other link layer are no rails, however fast: the kind that has most of the rate is. */
+static void another_kind(void **state)
+{
+	struct world *w = two_alike();
+
+	(void)state;
+	w->list.count = 3;
+	w->port[2].is_ethernet = true;
+	needs(w, "NCCL_IB_HCA", BOTH, "mlx5_2 is Ethernet");
+	w->port[0].is_ethernet = true;
+	needs(w, "NCCL_IB_HCA", "=mlx5_0:1,mlx5_2:1", "mlx5_1 is InfiniBand");
+}
+
 /* A link of the same kind that trained low is to be repaired, not left out. */
 static void a_port_to_repair(void **state)
 {
@@ -359,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_to_leave_out),
 		cmocka_unit_test(a_port_to_repair),
+		cmocka_unit_test(another_kind),
 		cmocka_unit_test(devices_of_software),
 		cmocka_unit_test(what_the_environment_has),
 		cmocka_unit_test(gid_index),

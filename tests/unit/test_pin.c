@@ -240,6 +240,39 @@ static void the_thread_gets_the_common_part(void **state)
 	in_child(body_part, state);
 }
 
+/* Of fast and slow CPUs the fast ones are taken, if all are known, and if they differ by much. */
+static void body_fast(void **state)
+{
+	static const struct {
+		const char *first, *last;
+		int count;
+	} one[] = {{"400", "1024", 1}, {"1009", "1024", 2}, {"1024", "1024", 2}, {"1024", "", 2}};
+	int first, last, lowest, highest;
+	char list[32], path[64];
+	struct fault f = {0};
+	struct pin p;
+
+	if (my_cpus(&first, &last) < 2)
+		child_skip("needs two CPUs");
+	snprintf(list, sizeof(list), "%d,%d\n", first, last);
+	make_nodes(state, list, "");
+	for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%d/cpu_capacity", first);
+		tree_put(state, path, one[i].first);
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%d/cpu_capacity", last);
+		tree_put(state, path, one[i].last);
+		CHECK(pin_thread(&p, PIN_AUTO, 0, &f) == 0);
+		CHECK(my_cpus(&lowest, &highest) == one[i].count && highest == last);
+		CHECK((strstr(p.reason, "its fast CPUs") != NULL) == (one[i].count == 1));
+		pin_undo(&p);
+	}
+}
+
+static void fast_and_slow_cpus(void **state)
+{
+	in_child(body_fast, state);
+}
+
 static void body_masked(void **state)
 {
 	int first, last, count = my_cpus(&first, &last);
@@ -352,6 +385,7 @@ int main(void)
 		TEST(nothing_is_printed),
 		TEST(a_mask_from_outside_is_respected),
 		TEST(the_thread_gets_the_common_part),
+		TEST(fast_and_slow_cpus),
 		TEST(a_mask_without_a_cpu_of_the_node),
 		TEST(a_node_without_cpus),
 		TEST(memory_that_is_not_allowed),
