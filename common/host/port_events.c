@@ -238,11 +238,6 @@ static void read_aer(struct port_events *p, bool after)
 	}
 }
 
-static bool is_refreshed(const struct port_events_counter *k)
-{
-	return k->source->place == PORT_HW || k->source->place == PORT_DEVICE;
-}
-
 /* Read the files: those whose values may be old, last and as new ones. */
 static void read_files(struct port_events *p, bool after)
 {
@@ -252,7 +247,7 @@ static void read_files(struct port_events *p, bool after)
 		for (size_t i = 0; i < p->count; i++) {
 			struct port_events_counter *k = &p->found[i];
 
-			if (k->source->place >= FOLDERS || is_refreshed(k) != last)
+			if (k->source->place >= FOLDERS || (k->source->place <= PORT_DEVICE) != last)
 				continue;
 			if (last && !waited)
 				counters_refresh(&p->age);
@@ -356,7 +351,6 @@ static struct port_change own_pause(const struct port_events *p, enum port_event
 {
 	bool has_pfc = p->priority >= 0 && (p->pfc.enabled >> p->priority & 1);
 	struct port_change own = {.known = PORT_UNTOLD};
-	bool is_counted = false;
 
 	for (size_t i = 0; i < p->count; i++) {
 		const struct port_source *s = p->found[i].source;
@@ -365,14 +359,13 @@ static struct port_change own_pause(const struct port_events *p, enum port_event
 
 		if (s->event != all)
 			continue;
-		is_counted = true;
 		if (of < 0 || of == p->priority)
 			join(&own, &one, PORT_LARGEST);
 		else if (p->priority < 0 && (one.known != PORT_EXACT || one.change))
 			return (struct port_change){.known = PORT_UNKNOWN_PRIORITY};
 		has_pfc &= of != p->priority;
 	}
-	if (!is_counted || has_pfc || (p->priority >= 0 && p->dcb_known != PORT_EXACT))
+	if (!has_event(p, all) || has_pfc || (p->priority >= 0 && p->dcb_known != PORT_EXACT))
 		return (struct port_change){.known = why_not(p, all)};
 	if (own.known == PORT_UNTOLD) /* its priority has no PFC, or none was paused */
 		own.known = PORT_EXACT;
