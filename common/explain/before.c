@@ -67,6 +67,16 @@ static void check_state(const struct port_facts *x, struct findings *to)
 	add_fault(to, FINDING_PORT_NOT_ACTIVE, &why);
 }
 
+static void check_address(const struct port_facts *x, struct findings *to)
+{
+	struct fault why = {0};
+
+	if (!is_active(x) || hca_has_address(x->port))
+		return;
+	hca_raise_no_address(x->port, &why);
+	add_fault(to, FINDING_NO_GID, &why);
+}
+
 /* EFA's link layer is neither InfiniBand nor Ethernet: it has no subnet. */
 static bool has_subnet(const struct port_facts *x)
 {
@@ -296,10 +306,9 @@ static void check_governor(const struct port_facts *x, struct findings *to)
 void explain_port(const struct port_facts *x, struct findings *to)
 {
 	static void (*const checks[])(const struct port_facts *x, struct findings *to) = {
-		check_state,    check_subnet_manager, check_rate,
-		check_training, check_slot,           check_mtu,
-		check_pfc,      check_node,           check_iommu,
-		check_aer,      check_counters,       check_governor,
+		check_state, check_address, check_subnet_manager, check_rate,  check_training,
+		check_slot,  check_mtu,     check_pfc,            check_node,  check_iommu,
+		check_aer,   check_counters, check_governor,
 	};
 	struct fault why = {0};
 

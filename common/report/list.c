@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
+#include "verbs/reach.h"
 #include "verbs/vfault.h"
 
 #define LIST_COLUMNS 80
@@ -138,11 +139,15 @@ int list_ports(FILE *out, const char *program)
 		"link", "Gb/s", "MTU", "netdev", "NUMA", "PCI");
 	for (size_t i = 0; i < list.count; i++) {
 		const struct hca_port *p = &list.port[i];
+		bool unlisted = p->open_errno == REACH_NO_PROVIDER;
 		char why[128];
 
 		if (p->open_errno) {
 			fault_errno_text(p->open_errno, why, sizeof(why));
-			fprintf(out, "%-12s    - cannot be opened: %s\n", p->device, why);
+			fprintf(out, "%-12s    - %s%s\n", p->device,
+				unlisted ? "the kernel has it, but libibverbs has no provider for it"
+					 : "cannot be opened: ",
+				unlisted ? "" : why);
 			continue;
 		}
 		print_port(out, p);

@@ -77,6 +77,14 @@ static double read_sysfs_rate(const char *device, unsigned port)
 	return sscanf(text, "%lf Gb/sec", &gbps) == 1 && gbps > 0 && gbps < 1e6 ? gbps : 0;
 }
 
+/* True if ENTRY is of PORT and not all zeros, as one is whose netdev the process cannot see. */
+static bool has_gid(const struct ibv_gid_entry *entry, uint8_t port)
+{
+	static const union ibv_gid none;
+
+	return entry->port_num == port && memcmp(&entry->gid, &none, sizeof(none)) != 0;
+}
+
 /* Read the port's GID table, and its netdev's name from there. Returns 0 or -ENOMEM. */
 static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 {
@@ -88,10 +96,10 @@ static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 		return -ENOMEM;
 	got = ibv_query_gid_table(ctx, entry, GIDS_MAX, 0);
 	for (ssize_t i = 0; i < got; i++)
-		room += entry[i].port_num == p->port;
+		room += has_gid(&entry[i], p->port);
 	p->gids = calloc(room + 1, sizeof(*p->gids));
 	for (ssize_t i = 0; p->gids && i < got; i++) {
-		if (entry[i].port_num != p->port)
+		if (!has_gid(&entry[i], p->port))
 			continue;
 		p->gids[n++] = (struct gid){
 			.index = (int)entry[i].gid_index,
@@ -173,6 +181,30 @@ static void scan_device(struct hca_list *list, struct ibv_device *dev)
 		ibv_close_device(ctx);
 }
 
+/*
+ * Add the devices for which libibverbs, which lists COUNT DEVICES, lacks only the provider. Not if
+ * the kernel that /sys shows does not have what libibverbs lists: that is another machine's.
+ */
+static void add_unlisted(struct hca_list *list, struct ibv_device **devices, int count)
+{
+	char name[SYSFS_NAME];
+	struct hca_port *p;
+	int known;
+
+	if (!count || !reach_in_kernel(ibv_get_device_name(devices[0])))
+		return;
+	for (unsigned i = 0; !sysfs_name(name, i, "class/infiniband"); i++) {
+		for (known = 0; known < count; known++)
+			if (strcmp(ibv_get_device_name(devices[known]), name) == 0)
+				break;
+		p = known == count && reach_lacks_provider(name) ? add_port(list) : NULL;
+		if (!p)
+			continue;
+		*p = (struct hca_port){.open_errno = REACH_NO_PROVIDER, .port = 1};
+		snprintf(p->device, sizeof(p->device), "%.*s", (int)sizeof(p->device) - 1, name);
+	}
+}
+
 int hca_scan(struct hca_list *list, const char *only, struct fault *f)
 {
 	struct ibv_device **devices;
@@ -189,6 +221,8 @@ int hca_scan(struct hca_list *list, const char *only, struct fault *f)
 	for (int i = 0; i < count; i++)
 		if (!found || strcmp(ibv_get_device_name(devices[i]), only) == 0)
 			scan_device(list, devices[i]);
+	if (!found)
+		add_unlisted(list, devices, count);
 	ibv_free_device_list(devices);
 	return 0;
 }

@@ -55,8 +55,9 @@ struct hca {
 };
 
 /*
- * List all devices and ports; with ONLY, only the device of that name, if it exists. The list may
- * be empty. Returns 0, or -1 with a fault if the devices cannot be listed. Free it with
+ * List all devices and ports, also those that cannot be opened, or for which only the provider of
+ * libibverbs is missing; with ONLY, only the device of that name, if it exists. The list may be
+ * empty. Returns 0, or -1 with a fault if the devices cannot be listed. Free it with
  * hca_list_free().
  */
 int hca_scan(struct hca_list *list, const char *only, struct fault *f);
@@ -64,8 +65,8 @@ void hca_list_free(struct hca_list *list);
 
 /*
  * Choose a port, and write the reason to REASON. Returns NULL and raises FAULT_UNAVAILABLE if there
- * is no device, FAULT_USAGE if none fits WANTED (the fix lists those that exist), or FAULT_LOCAL if
- * the port is not ACTIVE (the cause explains its state).
+ * is no device, FAULT_USAGE if none fits WANTED (the fix lists those that exist), FAULT_LOCAL if
+ * the port is not ACTIVE (the cause explains its state), or FAULT_UNAVAILABLE if it has no address.
  */
 const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_attr *wanted,
 				  char *reason, size_t size, struct fault *f);
@@ -75,6 +76,13 @@ bool hca_is_named(const struct hca_port *p, const char *wanted);
 
 /* Raise the fault that P is not ACTIVE, with the cause and the fix for its state. Returns -1. */
 int hca_raise_not_active(const struct hca_port *p, struct fault *f);
+
+/*
+ * False if P can only be reached by a GID, and has none; and raise FAULT_UNAVAILABLE for that.
+ * Returns -1.
+ */
+bool hca_has_address(const struct hca_port *p);
+int hca_raise_no_address(const struct hca_port *p, struct fault *f);
 
 /* The transport of PORT: "InfiniBand", "RoCE" or "iWARP". Static storage. */
 const char *hca_transport_name(const struct hca_port *port);

@@ -112,6 +112,24 @@ int hca_raise_not_active(const struct hca_port *p, struct fault *f)
 	return fault_fix(f, "check cable, transceiver and switch port");
 }
 
+bool hca_has_address(const struct hca_port *p)
+{
+	return p->gid_count || p->is_iwarp ||
+	       (!p->is_ethernet && !(p->port_attr.flags & IBV_QPF_GRH_REQUIRED));
+}
+
+int hca_raise_no_address(const struct hca_port *p, struct fault *f)
+{
+	fault_raise(f, FAULT_UNAVAILABLE, 0,
+		    "every GID of %s is zero: its netdev is in another network namespace, or has "
+		    "no address",
+		    p->device);
+	return fault_fix(f,
+			 "run in the namespace of the netdev: move it here (ip link set NETDEV "
+			 "netns NAME), or use the host's network (Kubernetes: hostNetwork); else "
+			 "give it an IP address");
+}
+
 /*
  * Raise the fault that no device or port matches. DEVICE_KNOWN: the device exists, but not the
  * port.
@@ -129,12 +147,19 @@ static int raise_no_match(const struct hca_list *list, const struct hca_attr *wa
 			    wanted->port);
 		return fault_fix(f, "omit -i, or give a port that --list shows");
 	}
+	if (wanted->device && reach_in_kernel(wanted->device))
+		return reach_unlisted(wanted->device, f);
 	if (wanted->device)
 		fault_raise(f, FAULT_USAGE, 0, "there is no RDMA device '%.60s'", wanted->device);
 	if (wanted->device)
 		return fault_fix(f, "use one of: %s; --list shows them all", have);
 	fault_raise(f, FAULT_USAGE, 0, "no RDMA device of this host has a port %d", wanted->port);
 	return fault_fix(f, "omit -i, or give a port that --list shows");
+}
+
+static bool is_usable(const struct hca_port *p)
+{
+	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE && hca_has_address(p);
 }
 
 /* Return P if it is usable, else raise why not and return NULL. */
@@ -144,6 +169,8 @@ static const struct hca_port *accept_port(const struct hca_port *p, struct fault
 		reach_refused(p->device, p->open_errno, f);
 	else if (p->port_attr.state != IBV_PORT_ACTIVE)
 		hca_raise_not_active(p, f);
+	else if (!hca_has_address(p))
+		hca_raise_no_address(p, f);
 	return fault_is(f) ? NULL : p;
 }
 
@@ -160,13 +187,12 @@ static const struct hca_port *choose_for_peer(const struct hca_list *list,
 		find_netdev_of_address(&local, netdev);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
-		bool usable = !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE;
 
 		if (wanted->port && wanted->port != p->port)
 			continue;
 		if (!first)
 			first = p;
-		if (!usable)
+		if (!is_usable(p))
 			continue;
 		if (!active)
 			active = p;

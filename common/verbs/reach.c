@@ -2,7 +2,7 @@
 #include "verbs/reach.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +57,27 @@ static int explain_none_in_kernel(struct fault *f)
 	return explain_no_driver(cause, f);
 }
 
+/* Add cause and fix: why libibverbs does not list DEVICE, which the kernel has. */
+static int explain_unlisted(const char *device, struct fault *f)
+{
+	struct devnode n;
+
+	if (!examine_devnode(device, &n)) {
+		fault_cause(f,
+			    "The kernel has %s, but the module ib_uverbs, which gives programs "
+			    "access to it, is not loaded",
+			    device);
+		return fault_fix(f, "modprobe ib_uverbs");
+	}
+	if (n.errnum)
+		return devnode_explain(&n, device, f);
+	fault_cause(f,
+		    "The kernel has %s and its node opens, but libibverbs has no provider for it",
+		    device);
+	return fault_fix(f, "install rdma-core's providers (ibverbs-providers), also in a "
+			    "container, as new as the driver");
+}
+
 int reach_none(int errnum, struct fault *f)
 {
 	char device[SYSFS_NAME];
@@ -69,23 +90,32 @@ int reach_none(int errnum, struct fault *f)
 			   : "there is no RDMA device on this machine");
 	if (!any)
 		return explain_none_in_kernel(f);
-	for (unsigned i = 0; !sysfs_name(device, i, "class/infiniband"); i++) {
-		if (!examine_devnode(device, &n)) {
-			fault_cause(f,
-				    "The kernel has %s, but the module ib_uverbs, which gives "
-				    "programs access to it, is not loaded",
-				    device);
-			return fault_fix(f, "modprobe ib_uverbs");
-		}
-		if (n.errnum)
-			return devnode_explain(&n, device, f);
-	}
+	for (unsigned i = 0; !sysfs_name(device, i, "class/infiniband"); i++)
+		if (!examine_devnode(device, &n) || n.errnum)
+			return explain_unlisted(device, f);
 	sysfs_name(device, 0, "class/infiniband");
-	fault_cause(f,
-		    "The kernel has %s, and its node opens, but libibverbs has no provider for it",
-		    device);
-	return fault_fix(f, "install rdma-core's providers (ibverbs-providers), also in a "
-			    "container, as new as the driver");
+	return explain_unlisted(device, f);
+}
+
+bool reach_in_kernel(const char *device)
+{
+	char path[PATH_MAX];
+
+	return !strchr(device, '/') &&
+	       !sysfs_resolve(path, sizeof(path), "class/infiniband/%s", device);
+}
+
+bool reach_lacks_provider(const char *device)
+{
+	struct devnode n;
+
+	return examine_devnode(device, &n) && !n.errnum;
+}
+
+int reach_unlisted(const char *device, struct fault *f)
+{
+	fault_raise(f, FAULT_UNAVAILABLE, 0, "%.60s cannot be used", device);
+	return explain_unlisted(device, f);
 }
 
 /*
@@ -114,6 +144,8 @@ int reach_refused(const char *device, int errnum, struct fault *f)
 	struct devnode n;
 	bool known;
 
+	if (errnum == REACH_NO_PROVIDER)
+		return reach_unlisted(device, f);
 	if (devnode_is_refused(device, errnum, &n, &known)) {
 		fault_raise(f, FAULT_LOCAL, n.errnum, "ibv_open_device(%s)", device);
 		return devnode_explain(&n, device, f);

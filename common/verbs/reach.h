@@ -9,10 +9,26 @@
  */
 #pragma once
 
+#include <errno.h>
+#include <stdbool.h>
+
 #include "base/fault.h"
+
+/* The errno of a device that libibverbs does not list, though its node opens. */
+#define REACH_NO_PROVIDER ELIBACC
 
 /* Raise FAULT_UNAVAILABLE: libibverbs lists no device, or failed with ERRNUM. Returns -1. */
 int reach_none(int errnum, struct fault *f);
+
+/*
+ * True if the kernel has DEVICE; and, if libibverbs does not list it, whether the provider is what
+ * it lacks: its node opens.
+ */
+bool reach_in_kernel(const char *device);
+bool reach_lacks_provider(const char *device);
+
+/* Raise FAULT_UNAVAILABLE: the kernel has DEVICE, and libibverbs does not list it. Returns -1. */
+int reach_unlisted(const char *device, struct fault *f);
 
 /*
  * The errno of opening the device node of DEVICE, if that fails; otherwise ERRNUM, which libibverbs

@@ -36,6 +36,7 @@ static struct world *healthy(void)
 	w.port.port_attr.active_speed = 32;
 	w.port.port_attr.active_width = 2;
 	w.port.place.numa_node = 1;
+	w.port.gid_count = 1;
 	w.x.port = &w.port;
 	w.x.host = &w.host;
 	w.x.link = (struct pci_link){"0000:41:00.0", 16, 16, 16, 16};
@@ -167,6 +168,13 @@ static void pfc_rules(void **state)
 	w->port.is_ethernet = true;
 	w->port.port_attr.state = IBV_PORT_DOWN;
 	finds(w, "port_not_active", FINDING_FAULT);
+	w->port.gid_count = 0; /* what is down may have none */
+	finds(w, "port_not_active", FINDING_FAULT);
+	w->port.port_attr.state = IBV_PORT_ACTIVE;
+	w->x.pfc.enabled = 8;
+	finds(w, "no_gid", FINDING_FAULT);
+	w->port.is_iwarp = true;
+	finds(w, NULL, 0);
 }
 
 /* CODE is found, alone, about the GPUs, with TEXT in it; NULL: nothing is. */

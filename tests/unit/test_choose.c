@@ -19,7 +19,7 @@
 
 /* Three ports: InfiniBand without subnet manager, Ethernet down, Ethernet active on lo. */
 static struct hca_port ports[3];
-static struct gid lo_gid;
+static struct gid lo_gid, other_gid;
 
 static int setup(void **state)
 {
@@ -77,6 +77,10 @@ static void by_all_its_names(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_ptr_equal(choose(3, (struct hca_attr){.device = names[i]}, &f), &ports[2]);
 	ports[1].port_attr.state = IBV_PORT_ACTIVE;
+	assert_null(choose(3, (struct hca_attr){.device = "41:00.0"}, &f)); /* all its GIDs are zero */
+	assert_int_equal(fault_exit_status(&f), 77);
+	ports[1].gids = &other_gid;
+	ports[1].gid_count = 1;
 	assert_ptr_equal(choose(3, (struct hca_attr){.device = "0000:41:00.0"}, &f), &ports[1]);
 	assert_ptr_equal(choose(3, (struct hca_attr){.device = "41:00.0"}, &f), &ports[1]);
 	assert_ptr_equal(choose(3, (struct hca_attr){.device = "00:02:c9:03:00:0a:1b:2c"}, &f),
@@ -91,6 +95,9 @@ static void the_route_decides(void **state)
 
 	(void)state;
 	ports[1].port_attr.state = IBV_PORT_ACTIVE; /* is first, but not on the route */
+	assert_ptr_equal(choose(3, (struct hca_attr){NULL}, &f), &ports[2]); /* no GID */
+	ports[1].gids = &other_gid;
+	ports[1].gid_count = 1;
 	assert_ptr_equal(choose(3, (struct hca_attr){NULL}, &f), &ports[1]);
 	assert_ptr_equal(choose(3, (struct hca_attr){.local = (struct sockaddr *)&local}, &f),
 			 &ports[2]);

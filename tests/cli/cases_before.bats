@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # what lib/rdmark.bash sets and reads
+#
+# Cases from public reports (their numbers are those of the list that they came with) that can be known
+# before anything is measured.
+
+load ../lib/rdmark
+load ../lib/gpu
+
+# On the devices DESCRIPTION: what starts from now on.
+on() { export SIMVERBS_DEVICES=$1; }
+
+# look ARG…: what send_bw says of this host; its output is in look.out.
+look() {
+	start look send_bw "$@"
+	finish look
+}
+
+zero='mlx5_0 speed=EDR mtu=1024 gids=8 gid.0=v1/::'
+
+@test "case 1: a device whose GIDs are all zero is refused before connecting, at either end" {
+	local text='every GID of mlx5_0 is zero: its netdev is in another network namespace, or has no address'
+	on "$zero"
+	start cli send_lat -n 5 -p 1 --connect-timeout 60 "$host"
+	finish cli
+	ended cli 77
+	says cli.err "$text"
+	start cli send_lat
+	finish cli
+	ended cli 77
+	says cli.err "$text"
+	look --check --json=-
+	ended look 6
+	[[ $(jq -c '[.ports[0].findings[] | select(.level == "fault").code]' look.out) == '["no_gid"]' ]] || fail 'not that fault'
+	look --list
+	grep -A 2 '^mlx5_0 ' look.out | grep -qxF '    (!) no_gid' || fail 'not marked'
+}
+
+@test "case 1: another device is chosen, and InfiniBand with LIDs needs no GID" {
+	on "$zero; roce1 gid.1=v2/127.0.0.1"
+	pair send_lat -n 5 --json=c.json
+	json c.json '.ends.client.device == "roce1"'
+	on 'ib0 link=ib lid=3 sm_lid=1 gid.0=ib/::'
+	pair send_lat -n 5 --json=c.json
+	json c.json '.status == "ok" and .ends.client.lid == 3'
+}
+
+# The kernel has mlx5_0 and bnxt_re2 with their nodes, libibverbs only mlx5_0.
+one_without_provider() {
+	on 'mlx5_0 gid.1=v2/127.0.0.1; bnxt_re2'
+	"$root/build/tests/simverbs-sysfs" sys
+	mkdir -p dev/infiniband
+	touch dev/infiniband/uverbs{0,1}
+	export RDMARK_SYSFS=$PWD/sys RDMARK_DEV=$PWD/dev
+	on 'mlx5_0 gid.1=v2/127.0.0.1'
+}
+
+@test "case 9: a device of the kernel without a provider, in -d, --check and --list" {
+	local text='he kernel has bnxt_re2 and its node opens, but libibverbs has no provider for it'
+	one_without_provider
+	look -d bnxt_re2
+	ended look 77
+	says look.err "$text" ibverbs-providers
+	look --check --json=-
+	ended look 6
+	[[ $(jq -c '[.ports[] | [.device, .findings[0].code]] | last' look.out) == '["bnxt_re2","cannot_open"]' ]] ||
+		fail 'not that fault'
+	says look.out "$text"
+	look --check -d mlx5_0
+	ended look 0
+	look --list
+	ended look 0
+	grep -q '^bnxt_re2 .*libibverbs has no provider for it$' look.out || fail 'not listed'
+	! grep -E '.{81}' look.out || fail 'too wide'
+	pair send_lat -n 5 --json=c.json
+	json c.json '.ends.client.device == "mlx5_0"'
+}
+
+@test "case 9: nothing is said of a device whose node this process was not given, unless it is named" {
+	one_without_provider
+	rm dev/infiniband/uverbs1
+	look --list
+	says_no look.out bnxt_re2
+	look --check
+	ended look 0
+	look -d bnxt_re2
+	ended look 77
+	says look.err "its node $PWD/dev/infiniband/uverbs1 does not exist" --device=
+	look -d bnxt_re3
+	ended look 2
+}
