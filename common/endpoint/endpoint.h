@@ -158,12 +158,14 @@ unsigned rail_mtu(const struct endpoint *ep,
 
 /*
  * rail_route.c: check that the port fits --force-link and --dlid; read the key of --pkey_index (0:
- * not given); find the index of the peer's partition by its key (0: none); set the route from the
- * options.
+ * not given); the key at index 0, which an InfiniBand port uses if nobody chooses (0: none, or
+ * rdma_cm chooses); find the index of the partition of THEIRS, the key that the peer chose, or else
+ * of the one BY_DEFAULT (0: none); set the route from the options.
  */
 int rail_check_link(struct endpoint *ep, const struct rail *r);
 int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key);
-int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs);
+uint16_t rail_default_pkey(const struct endpoint *ep, const struct rail *r);
+int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs, uint16_t by_default);
 void rail_set_route(struct endpoint *ep, struct rail *r);
 /* The maximum of outstanding READs and atomics that this end supports; and that of both ends. */
 struct operation_depth rail_reads(const struct endpoint *ep, const struct rail *r);

@@ -44,24 +44,50 @@ int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key)
 	return pkey_given(ep) ? pkey_at(&r->hca, ep->options->local.pkey_index, key, ep->fault) : 0;
 }
 
-int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs)
+uint16_t rail_default_pkey(const struct endpoint *ep, const struct rail *r)
 {
-	uint16_t mine;
+	bool used = !pkey_given(ep) && !ep->options->experiment.rdma_cm &&
+		    !r->hca.info.is_ethernet;
+
+	return used ? pkey_read(&r->hca, 0) : 0;
+}
+
+/* Raise that the key MINE of this end and THEIRS of the peer cannot communicate. Returns -1. */
+static int raise_apart(struct endpoint *ep, const struct rail *r, unsigned mine, unsigned theirs)
+{
+	const char *here = ep->server ? "server" : "client", *there = ep->server ? "client" : "server";
+
+	fault_raise(ep->fault, FAULT_USAGE, 0,
+		    "the two ends %s: P_Key 0x%04x of the %s's %s, 0x%04x of the %s's",
+		    mine == theirs ? "are limited members of their partition"
+				   : "use different partitions",
+		    mine, here, r->hca.info.device, theirs, there);
+	if (mine == theirs)
+		fault_cause(ep->fault, "A limited member communicates with full members only");
+	return fault_fix(ep->fault,
+			 "choose another partition with --pkey_index, at one end only: the other "
+			 "end finds it; or ask whoever keeps the subnet manager's partitions.conf "
+			 "for one with both ports, one of them as a full member");
+}
+
+int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs, uint16_t by_default)
+{
+	uint16_t mine = rail_default_pkey(ep, r);
+	struct fault none = {0};
 
 	r->route.pkey_index = 0;
-	if (!pkey_given(ep))
-		return theirs ? pkey_find(&r->hca, theirs, &r->route.pkey_index, ep->fault) : 0;
+	if (!pkey_given(ep)) {
+		if (theirs)
+			return pkey_find(&r->hca, theirs, &r->route.pkey_index, ep->fault);
+		if (!mine || !by_default ||
+		    !pkey_find(&r->hca, by_default, &r->route.pkey_index, &none))
+			return 0;
+		return raise_apart(ep, r, mine, by_default);
+	}
 	r->route.pkey_index = (unsigned)ep->options->local.pkey_index;
 	if (rail_pkey(ep, r, &mine))
 		return -1;
-	if (!theirs || pkey_fits(mine, theirs))
-		return 0;
-	fault_raise(ep->fault, FAULT_USAGE, 0,
-		    "the two ends are in different partitions: P_Key 0x%04x at index %u here, "
-		    "0x%04x there",
-		    mine, r->route.pkey_index, (unsigned)theirs);
-	return fault_fix(ep->fault, "give --pkey_index on one end only: the other end finds the "
-				    "same partition");
+	return !theirs || pkey_fits(mine, theirs) ? 0 : raise_apart(ep, r, mine, theirs);
 }
 
 struct operation_depth rail_reads(const struct endpoint *ep, const struct rail *r)
@@ -97,8 +123,7 @@ static void watch_port(struct rail *r, const struct experiment *e)
 void rail_set_route(struct endpoint *ep, struct rail *r)
 {
 	const struct experiment *e = &ep->options->experiment;
-	struct fault none = {0};
-	uint16_t key;
+	uint16_t key = pkey_read(&r->hca, r->route.pkey_index);
 
 	r->route.sl = (unsigned)e->sl;
 	r->route.tos = (unsigned)e->tos;
@@ -110,6 +135,6 @@ void rail_set_route(struct endpoint *ep, struct rail *r)
 	r->route.retry_count = (unsigned)e->retry_count;
 	watch_port(r, e);
 	r->mine.address.pkey_index = r->route.pkey_index;
-	if (pkey_at(&r->hca, r->route.pkey_index, &key, &none) == 0)
+	if (key)
 		snprintf(r->mine.address.pkey, sizeof(r->mine.address.pkey), "0x%04x", key);
 }

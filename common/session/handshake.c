@@ -5,6 +5,7 @@
 #include "measure/counting.h"
 #include "session/connect_cm.h"
 #include "session/hello.h"
+#include "verbs/pkey.h"
 
 /* What this end tells of rail R: link type, P_Key, and the depth of READs that it supports. */
 static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
@@ -17,6 +18,7 @@ static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 	if (ep->test->operation.fetches)
 		to.reads = rail_reads(ep, r);
 	rail_pkey(ep, r, &to.pkey);
+	to.default_pkey = rail_default_pkey(ep, r);
 	return to;
 }
 
@@ -97,7 +99,7 @@ static int apply_choice(struct endpoint *ep, struct rail *r, const json_t *choic
 	struct hello_rail theirs = {.reads = {1, 1}};
 
 	if (fields_read(hello_choice(), &theirs, choice, ep->fault) ||
-	    rail_agree_on_pkey(ep, r, theirs.pkey))
+	    rail_agree_on_pkey(ep, r, theirs.pkey, 0))
 		return -1;
 	if (!hca_mtu_enum(theirs.mtu_bytes) || theirs.mtu_bytes > rail_mtu(ep, r))
 		return fault_raise(ep->fault, FAULT_PEER, 0,
@@ -197,7 +199,7 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	enum gid_kind kind;
 
 	if (fields_read(hello_offer(), &theirs, offer, ep->fault) ||
-	    rail_agree_on_pkey(ep, r, theirs.pkey))
+	    rail_agree_on_pkey(ep, r, theirs.pkey, theirs.default_pkey))
 		return -1;
 	rail_agree_on_reads(ep, r, &theirs.reads);
 	if (agree_on_gid(ep, r, json_object_get(offer, "gid_kinds"), &theirs, &kind))
@@ -212,6 +214,8 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	choice = rail_hello(ep, r);
 	choice.gid_kind = kind;
 	choice.mtu_bytes = r->route.mtu_bytes;
+	if (r->route.pkey_index) /* another than the client expects */
+		choice.pkey = pkey_read(&r->hca, r->route.pkey_index);
 	json_array_append_new(choices, fields_write(hello_choice(), &choice, json_object()));
 	return fault_is(ep->fault) ? -1 : 0;
 }

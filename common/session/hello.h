@@ -17,7 +17,8 @@ struct hello_rail {
 	bool ethernet, iwarp;   /* of an offer */
 	enum gid_kind gid_kind; /* of a choice */
 	unsigned mtu_bytes;
-	uint16_t pkey;                /* 0: any */
+	uint16_t pkey;                /* that the user chose; 0: any */
+	uint16_t default_pkey;        /* InfiniBand: of index 0, if nobody chooses; 0: not told */
 	struct operation_depth reads; /* 0: not used */
 };
 

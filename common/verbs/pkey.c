@@ -12,8 +12,7 @@ bool pkey_fits(uint16_t a, uint16_t b)
 	return (a & PARTITION) && (a & PARTITION) == (b & PARTITION) && ((a | b) & FULL_MEMBER);
 }
 
-/* The P_Key at INDEX of the port's table; 0 if there is none. */
-static uint16_t query_pkey(const struct hca *h, uint64_t index)
+uint16_t pkey_read(const struct hca *h, uint64_t index)
 {
 	__be16 raw = 0;
 
@@ -25,7 +24,7 @@ static uint16_t query_pkey(const struct hca *h, uint64_t index)
 
 int pkey_at(const struct hca *h, uint64_t index, uint16_t *key, struct fault *f)
 {
-	*key = query_pkey(h, index);
+	*key = pkey_read(h, index);
 	if (*key)
 		return 0;
 	fault_phase(f, "choosing the P_Key");
@@ -41,7 +40,7 @@ int pkey_at(const struct hca *h, uint64_t index, uint16_t *key, struct fault *f)
 int pkey_find(const struct hca *h, uint16_t key, unsigned *index, struct fault *f)
 {
 	for (*index = 0; *index < h->info.port_attr.pkey_tbl_len; ++*index)
-		if (pkey_fits(query_pkey(h, *index), key))
+		if (pkey_fits(pkey_read(h, *index), key))
 			return 0;
 	fault_phase(f, "choosing the P_Key");
 	fault_raise(f, FAULT_USAGE, 0, "%s port %u is not in the peer's partition (P_Key 0x%04x)",

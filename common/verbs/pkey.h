@@ -17,6 +17,9 @@
 /* True if ends with the keys A and B can communicate. 0 is not a valid key. */
 bool pkey_fits(uint16_t a, uint16_t b);
 
+/* The key at INDEX of H's port; 0 if there is none. */
+uint16_t pkey_read(const struct hca *h, uint64_t index);
+
 /*
  * Read the key at INDEX of H's port. Raises FAULT_USAGE, with the length of the table, if there is
  * none.

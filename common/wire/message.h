@@ -6,7 +6,8 @@
  *
  * Handshake:
  *	client  hello    protocol, version, test, experiment, timeout_ns,
- *			 rails[]{ethernet [, iwarp], gid_kinds, mtu_bytes [, pkey, reads_*]}
+ *			 rails[]{ethernet [, iwarp], gid_kinds, mtu_bytes
+ *			 [, pkey, default_pkey, reads_*]}
  *			 [, gpu_memory, varied[]: options that differ from those of the client's
  *			 other experiments]
  *	server  welcome  protocol, version, timeout_ns,

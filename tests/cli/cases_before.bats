@@ -91,3 +91,46 @@ one_without_provider() {
 	look -d bnxt_re3
 	ended look 2
 }
+
+ib='mlx5_ib0 link=ib sm_lid=1 speed=NDR'
+
+# apart SERVER_DEVICE CLIENT_DEVICE TEXT…: they are refused while agreeing, and both say TEXTs.
+apart() {
+	on "$1"
+	server send_lat
+	on "$2"
+	client send_lat -n 5
+	waits_on
+	ended client 2
+	says client.err 'agreeing' "${@:3}" 'partitions.conf'
+	says server.err "${@:3}" 'partitions.conf'
+}
+
+@test "case 2: P_Keys that cannot communicate are refused while agreeing, both shown at both ends" {
+	apart "$ib lid=3 pkey=0x8001" "$ib lid=4 pkey=0x8002" 0x8001 0x8002 'different partitions'
+	apart "$ib lid=3 pkey=0x0001" "$ib lid=4 pkey=0x0001" 'limited members' 0x0001
+}
+
+@test "case 2: the server finds the client's partition, at another index, if nobody chose" {
+	on "$ib lid=3 pkey=0x7fff pkey1=0x0001"
+	server send_lat
+	on "$ib lid=4 pkey=0x8001"
+	client send_lat -n 5 --json=c.json
+	finish server
+	ended client 0
+	ended server 0
+	json c.json '.ends.server.pkey == "0x0001" and .ends.server.pkey_index == 1 and .ends.client.pkey == "0x8001"'
+}
+
+@test "case 2: keys are told on InfiniBand only, and a peer that does not tell its own is served" {
+	on "$ib lid=3 pkey=0x8001"
+	listen_in
+	[[ $hello == *'"default_pkey":32769'* ]] || fail "not in $hello"
+	server send_lat
+	stranger say "${hello/'"default_pkey":32769'/'"other":1'}" hear welcome
+	ended stranger 0
+	waits
+	on 'sim0 gid.1=v2/127.0.0.1'
+	listen_in
+	[[ $hello$welcome != *default_pkey* ]] || fail 'told on Ethernet'
+}

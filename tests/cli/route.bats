@@ -50,11 +50,6 @@ ends() {
 	ended client 2
 }
 
-@test "two partitions that nobody chose: nothing gets through, which is how the stand-in knows" {
-	ends "$ib pkey=0x8005" "$ib pkey=0x8006" --
-	((status[client] && status[server]))
-}
-
 @test "--dlid: the LIDs of an LMC reach the port, another LID does not; none on Ethernet" {
 	ends "$ib" "$ib" -- --dlid 4
 	ended client 0
