@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "host/gpu.h"
+#include "host/hwtree.h"
 #include "host/path.h"
 #include "rdmark.h"
 #include "report/forms.h"
@@ -171,6 +172,7 @@ int list_command(char **argv)
 	fault_phase(&f, "listing");
 	if (argv[0] && (!json || argv[1]))
 		return rdmark_unknown("list", json ? argv[1] : argv[0], "rdmark list [--json]");
+	hwtree_drop_unreadable();
 	look_at_host(&h);
 	if (json)
 		print_json(&h, &f);

@@ -11,6 +11,7 @@
 #include "base/sibling.h"
 #include "base/units.h"
 #include "host/gpu.h"
+#include "host/hwtree.h"
 #include "rdmark.h"
 #include "report/list.h"
 
@@ -319,6 +320,7 @@ int tour_command(char **argv)
 	struct tour t = {.host = argv[0], .stop = {.fd = -1}};
 	int status;
 
+	hwtree_drop_unreadable(); /* or each program would say it */
 	read_options(&t, argv + 1);
 	status = check_options(&t) || stop_init(&t.stop, &t.fault) ? -1 : run_tests(&t);
 	stop_release(&t.stop);

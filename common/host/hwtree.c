@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/terminal.h"
 
 const char *hwtree_file(void)
 {
@@ -73,6 +76,21 @@ int hwtree_load(hwloc_topology_t *tree, const char *xml)
 	hwloc_topology_destroy(*tree);
 	*tree = NULL;
 	return rc;
+}
+
+void hwtree_drop_unreadable(void)
+{
+	const char *xml = hwtree_file();
+	hwloc_topology_t tree;
+	int rc = xml ? hwtree_load(&tree, xml) : 0;
+
+	if (!rc && xml)
+		hwloc_topology_destroy(tree);
+	if (!rc)
+		return;
+	terminal_note(stderr, "HWLOC_XMLFILE=%s is ignored, and this machine's topology used: %s",
+		      xml, rc == -EINVAL ? "hwloc cannot read a topology from it" : strerror(-rc));
+	unsetenv("HWLOC_XMLFILE");
 }
 
 void hwtree_address(const struct hwloc_pcidev_attr_s *pci, char text[16])

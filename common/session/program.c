@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/hwtree.h"
 #include "host/sysfs.h"
 #include "measure/calls.h"
 #include "measure/counting.h"
@@ -219,6 +220,7 @@ int session_main(const struct test *test, int argc, char **argv)
 			printf("%s (rdmark) %s\n", test->name, RDMARK_VERSION);
 		return list_finish(stdout, p.name);
 	}
+	hwtree_drop_unreadable();
 	if (p.options.local.list)
 		return list_ports(stdout, p.name);
 	if (p.options.local.check)
