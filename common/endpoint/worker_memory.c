@@ -184,6 +184,7 @@ struct round_memory worker_buffers(const struct worker *t)
 		.from = {t->out, mine->stride, t->mem.lkey, t->mem.lkeys},
 		.into = {mine->addr, mine->stride, t->mem.lkey, t->mem.lkeys},
 		.remote = {theirs->addr, theirs->stride, theirs->rkey, theirs->rkeys},
-		.gpu = t->mem.gpu != NULL,
+		.gpu = t->gpu_buffer != 0,
+		.gpu_there = strcmp(t->rail->theirs.memory.kind, "gpu") == 0,
 	};
 }

@@ -29,9 +29,12 @@ int round_completion_failed(const struct round *r, const struct ibv_wc *wc, cons
 	    (wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_LOC_QP_OP_ERR ||
 	     wc->status == IBV_WC_GENERAL_ERR))
 		return connection_ended(r, wc, work);
+	if (first && wc->status == IBV_WC_WR_FLUSH_ERR)
+		round_look_for_failure(r); /* of an earlier request, which says more */
+	first = !fault_is(r->fault);
 	vfault_completion(r->fault, wc->status, wc->vendor_err, wc->qp_num, work);
-	if (first && r->memory.gpu)
-		vfault_of_gpu(r->fault, wc->status);
+	if (first)
+		vfault_of_gpu(r->fault, wc->status, r->memory.gpu, r->memory.gpu_there);
 	return -1;
 }
 

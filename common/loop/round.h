@@ -78,7 +78,7 @@ struct round_memory {
 	uint64_t walk_bytes; /* successive messages walk through this much of the slice; 0: a
 				page */
 	uint64_t unit_bytes; /* their offsets are multiples of this; 0: a cache line */
-	bool gpu;            /* it is GPU memory */
+	bool gpu, gpu_there; /* it is GPU memory; and the peer's is */
 };
 
 /* The results. The caller owns the buffer for samples. */

@@ -26,7 +26,6 @@ struct mem {
 	struct gpu_mr gpu_mr;   /* of GPU memory, in place of `mr` */
 	struct backing_map map; /* of host memory */
 	void *host;             /* address for the CPU; NULL: the CPU must not access it */
-	struct gpu *gpu;        /* the GPU whose memory it is; NULL: host memory */
 	size_t pages_checked;   /* 0: the placement is unknown */
 	size_t pages_on_node;
 };

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "base/text.h"
 #include "base/units.h"
 #include "host/sysfs.h"
 
@@ -130,16 +129,21 @@ int vfault_completion(struct fault *f, enum ibv_wc_status status, uint32_t vendo
 	return f->cause[0] ? -1 : fault_fix(f, "check dmesg on both hosts");
 }
 
-void vfault_of_gpu(struct fault *f, enum ibv_wc_status status)
+void vfault_of_gpu(struct fault *f, enum ibv_wc_status status, bool here, bool there)
 {
-	if (status != IBV_WC_LOC_PROT_ERR && status != IBV_WC_LOC_LEN_ERR &&
-	    status != IBV_WC_LOC_QP_OP_ERR)
+	here = here && (status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_WR_FLUSH_ERR);
+	there = there && (status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_OP_ERR);
+	if (!here && !there)
 		return;
-	text_add(f->cause, sizeof(f->cause),
-		 "; the buffer is in GPU memory: PCIe transfers between NIC and GPU may be "
-		 "blocked");
-	text_add(f->fix, sizeof(f->fix),
-		 "; use a GPU under the NIC's PCIe switch, or --gpu-path staged");
+	f->cause[0] = f->fix[0] = '\0';
+	fault_cause(f,
+		    "The message is in GPU memory, which could be registered: probably %s NIC "
+		    "cannot access it, because of the IOMMU, ACS on the PCIe bridges, or a BAR of "
+		    "the GPU above the addresses that the NIC can use",
+		    here ? "this end's" : "the peer's");
+	fault_fix(f, "does the same command without --gpu work? Then boot with iommu=pt, disable "
+		     "ACS on the bridges, place the BAR lower (BIOS), or use a GPU under the NIC's "
+		     "PCIe switch; gdr_bw measures the way through host memory, too");
 }
 
 int vfault_async_event(struct fault *f, struct ibv_context *ctx, uint8_t port)

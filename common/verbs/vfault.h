@@ -7,6 +7,7 @@
 #pragma once
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,8 +29,11 @@ int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call,
 int vfault_completion(struct fault *f, enum ibv_wc_status status, uint32_t vendor_err,
 		      uint32_t qp_num, const char *what);
 
-/* Add to the fault just raised for STATUS what the cause may be if the buffer is in GPU memory. */
-void vfault_of_gpu(struct fault *f, enum ibv_wc_status status);
+/*
+ * Set cause and fix of the fault just raised for STATUS if it may be that a NIC cannot access the
+ * GPU memory of the messages, which is HERE, THERE at the peer, or both.
+ */
+void vfault_of_gpu(struct fault *f, enum ibv_wc_status status, bool here, bool there);
 
 /*
  * Read one asynchronous event of CTX, whose async_fd must be readable. Returns -1 with FAULT_LOCAL

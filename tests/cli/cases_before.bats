@@ -157,3 +157,36 @@ apart() {
 	finish look
 	[[ $(grep -c HWLOC_XMLFILE look.err) == 1 ]] || fail 'not once'
 }
+
+@test "case 5: GPU memory that registers, and that the NIC cannot reach: IOMMU, ACS, BAR, at the end that has it" {
+	local program whose
+	driver
+	on 'mlx5_0 speed=HDR gid.3=v2/10.0.0.1/e0 gpublocked'
+	for program in write_bw send_bw read_bw write_lat send_lat read_lat; do
+		server "$program"
+		client "$program" -n 40 --gpu 0 --json=c.json
+		finish server
+		ended client 1
+		says client.err 'local protection error' "this end's NIC cannot access it" IOMMU ACS BAR 'without --gpu work?'
+		says_no client.err dmesg qp-timeout
+		server "$program" --gpu=0
+		client "$program" -n 40
+		finish server
+		says server.err IOMMU ACS BAR
+		says client.err IOMMU ACS BAR
+		says_no client.err dmesg qp-timeout
+	done
+	says client.err "the peer's NIC cannot access it"
+}
+
+@test "case 5: a failure that is not about GPU memory is not explained by it" {
+	driver
+	on 'mlx5_0 speed=HDR gid.3=v2/10.0.0.1/e0'
+	server write_bw
+	through=(env SIMVERBS_FAULT=wc:5:10)
+	client write_bw -n 40 --gpu 0
+	through=()
+	finish server
+	ended client 1
+	says_no client.err IOMMU
+}
