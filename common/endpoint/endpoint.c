@@ -91,6 +91,26 @@ int endpoint_check_size(struct endpoint *ep)
 	return 0;
 }
 
+int endpoint_fit_depth(struct endpoint *ep, uint64_t most)
+{
+	struct experiment *e = &ep->options->experiment;
+
+	for (unsigned i = 0; i < ep->rails; i++)
+		if ((uint64_t)ep->rail[i].hca.info.attr.max_qp_wr < most)
+			most = (uint64_t)ep->rail[i].hca.info.attr.max_qp_wr;
+	if (!ep->default_depth || e->tx_depth <= most || most < 1)
+		return 0;
+	if (ep->default_depth < e->tx_depth)
+		ep->default_depth = (unsigned)e->tx_depth;
+	e->tx_depth = most;
+	if (e->post_list <= most)
+		return 0;
+	fault_raise(ep->fault, FAULT_USAGE, 0,
+		    "-l/--post_list %llu is more than a send queue of the devices holds (%llu)",
+		    (unsigned long long)e->post_list, (unsigned long long)most);
+	return fault_fix(ep->fault, "use a smaller -l");
+}
+
 /*
  * Soft-iWARP's QP that has more READs posted than may be outstanding no longer answers those of its
  * peer: where both ends READ, each waits for the other.

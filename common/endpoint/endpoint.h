@@ -84,6 +84,8 @@ struct endpoint {
 	bool own_schedule;       /* gdr_bw without --plain: test->schedule runs */
 	bool gpu_memory;         /* this end's messages are in GPU memory */
 	bool immediate;          /* the *_immediate loops run: handshake.c says when */
+	unsigned default_depth;  /* -t was not given: what it was before it was cut; 0: given */
+	char cuts[128];          /* defaults of worker 0 that its device does not have; "": none */
 	uint64_t largest_bytes;  /* the largest message of the experiment */
 	uint64_t message_max;    /* the largest message of all rounds, including staged chunks */
 };
@@ -108,6 +110,11 @@ int endpoint_check_size(struct endpoint *ep);
  * After the agreement on MTU and outstanding READs: limit the experiment's size and depth to them.
  */
 void endpoint_agreed(struct endpoint *ep);
+
+/*
+ * Cut the depth of the send queues, if it is a default, to MOST and to what the open devices have.
+ */
+int endpoint_fit_depth(struct endpoint *ep, uint64_t most);
 
 /* Create the QPs and memory of every worker. */
 int endpoint_make(struct endpoint *ep);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The QPs, memory and receives of one measuring thread. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -34,6 +35,7 @@ static struct plan_qp worker_plan(const struct worker *t)
 		.max_cqe = (unsigned)d->max_cqe,
 		.max_wr =
 			(unsigned)(ep->options->experiment.use_srq ? d->max_srq_wr : d->max_qp_wr),
+		.max_send_wr = (unsigned)d->max_qp_wr,
 	};
 }
 
@@ -49,6 +51,28 @@ static int check_post_api(struct worker *t)
 		    "--post-api wr: %s does not support the ibv_wr_* calls",
 		    t->rail->hca.info.device);
 	return fault_fix(&t->fault, "omit it, or use --post-api send");
+}
+
+static void add_cut(struct endpoint *ep, const char *what, unsigned has, unsigned wanted)
+{
+	if (has < wanted)
+		text_add(ep->cuts, sizeof(ep->cuts), "%s%s %u (default %u)", ep->cuts[0] ? ", " : "",
+			 what, has, wanted);
+}
+
+/* Note which defaults are more than the device has: those of PLAN and W. */
+static void note_cuts(const struct worker *t, struct plan_qp plan, const struct qp_attr *w)
+{
+	const struct experiment *e = &t->ep->options->experiment;
+	unsigned depth;
+
+	plan.max_cqe = plan.max_wr = plan.max_send_wr = UINT_MAX;
+	depth = plan_tx_depth(e, &plan);
+	add_cut(t->ep, "send queue", t->qps.tx_depth,
+		t->ep->default_depth > depth ? t->ep->default_depth : depth);
+	add_cut(t->ep, "receive queue", t->qps.rx_depth, plan_rx_depth(e, &plan));
+	if (w->inline_bytes == QP_INLINE_BEST_EFFORT)
+		add_cut(t->ep, "bytes inline", t->qps.inline_bytes, w->inline_wanted);
 }
 
 static int make_qps(struct worker *t)
@@ -76,6 +100,9 @@ static int make_qps(struct worker *t)
 		.first = t->index * (unsigned)e->qps,
 	};
 
+	if (!endpoint_sends(ep) && !test->latency && !ep->own_schedule &&
+	    w.tx_depth > plan.max_send_wr)
+		w.tx_depth = plan.max_send_wr; /* only the peer's queue must be that deep */
 	if (t->rail->hca.info.is_iwarp) /* the connecting side sends first: an empty WRITE */
 		w.access |= IBV_ACCESS_REMOTE_WRITE;
 	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
@@ -84,6 +111,8 @@ static int make_qps(struct worker *t)
 		w.inline_wanted = UD_INLINE_WANTED;
 	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))
 		return -1;
+	if (!t->index)
+		note_cuts(t, plan, &w);
 	if (check_post_api(t))
 		return -1;
 	if (e->events)
@@ -109,6 +138,9 @@ static int make_receives(struct worker *t)
 		fault_raise(&t->fault, FAULT_USAGE, 0,
 			    "a receive queue of %u is too short for --staged-slots %u", depth,
 			    (unsigned)ep->options->experiment.staged_slots);
+		if (plan.max_wr <= STAGED_BATCH)
+			return fault_fix(&t->fault,
+					 "add --plain for a single row: the device has no longer one");
 		return fault_fix(&t->fault, "use fewer slots, or an -r of at least the slots + %u",
 				 STAGED_BATCH);
 	}
@@ -148,10 +180,11 @@ int worker_pin(struct worker *t)
 /* Make the worker of a load: it sends WRITEs during a ping-pong, to memory that no loop reads. */
 static int make_load_qp(struct worker *t)
 {
+	unsigned max = (unsigned)t->rail->hca.info.attr.max_qp_wr;
 	struct qp_attr w = {
 		.type = IBV_QPT_RC, /* whatever the ping-pong uses */
 		.count = 1,
-		.tx_depth = LOAD_TX_DEPTH,
+		.tx_depth = max < LOAD_TX_DEPTH ? max : LOAD_TX_DEPTH,
 		.access = IBV_ACCESS_REMOTE_WRITE,
 		.pkey_index = t->rail->route.pkey_index,
 		.first = t->index, /* a ping-pong has one QP per thread */

@@ -57,24 +57,15 @@ static void check_state(const struct port_facts *x, struct findings *to)
 {
 	struct fault why = {0};
 
-	if (is_active(x))
-		return;
-	if (x->unplugged && !x->named) {
+	if (!is_active(x) && x->unplugged && !x->named) {
 		finding_add(to, &(struct finding_facts){.code = FINDING_PORT_UNPLUGGED});
-		return;
+	} else if (!is_active(x)) {
+		hca_raise_not_active(x->port, &why);
+		add_fault(to, FINDING_PORT_NOT_ACTIVE, &why);
+	} else if (!hca_has_address(x->port)) {
+		hca_raise_no_address(x->port, &why);
+		add_fault(to, FINDING_NO_GID, &why);
 	}
-	hca_raise_not_active(x->port, &why);
-	add_fault(to, FINDING_PORT_NOT_ACTIVE, &why);
-}
-
-static void check_address(const struct port_facts *x, struct findings *to)
-{
-	struct fault why = {0};
-
-	if (!is_active(x) || hca_has_address(x->port))
-		return;
-	hca_raise_no_address(x->port, &why);
-	add_fault(to, FINDING_NO_GID, &why);
 }
 
 /* EFA's link layer is neither InfiniBand nor Ethernet: it has no subnet. */
@@ -306,9 +297,10 @@ static void check_governor(const struct port_facts *x, struct findings *to)
 void explain_port(const struct port_facts *x, struct findings *to)
 {
 	static void (*const checks[])(const struct port_facts *x, struct findings *to) = {
-		check_state, check_address, check_subnet_manager, check_rate,  check_training,
-		check_slot,  check_mtu,     check_pfc,            check_node,  check_iommu,
-		check_aer,   check_counters, check_governor,
+		check_state,    check_subnet_manager, check_rate,
+		check_training, check_slot,           check_mtu,
+		check_pfc,      check_node,           check_iommu,
+		check_aer,      check_counters,       check_governor,
 	};
 	struct fault why = {0};
 

@@ -208,21 +208,21 @@ int operation_check_device(const struct operation *o, const struct ibv_device_at
 			    "supports");
 }
 
-static unsigned outstanding_limit(int attr)
+static unsigned outstanding_limit(int attr, unsigned most)
 {
-	return attr > DEPTH_MAX ? DEPTH_MAX : attr < 1 ? 1 : (unsigned)attr;
+	return attr < 1 ? 0 : (unsigned)attr > most ? most : (unsigned)attr;
 }
 
 struct operation_depth operation_depth(const struct operation *o, const struct experiment *e,
 				       const struct ibv_device_attr *attr)
 {
-	struct operation_depth d = {1, 1};
+	unsigned most = o->fetches ? DEPTH_MAX : 1;
+	struct operation_depth d = {
+		.sent = outstanding_limit(attr->max_qp_init_rd_atom, most),
+		.answered = outstanding_limit(attr->max_qp_rd_atom, most),
+	};
 
-	if (!o->fetches)
-		return d;
-	d.sent = outstanding_limit(attr->max_qp_init_rd_atom);
-	d.answered = outstanding_limit(attr->max_qp_rd_atom);
-	if (e->outs < d.sent)
+	if (o->fetches && e->outs < d.sent)
 		d.sent = (unsigned)e->outs;
 	return d;
 }

@@ -97,7 +97,8 @@ int operation_check_device(const struct operation *o, const struct ibv_device_at
 
 /*
  * The maximum number of outstanding READs and atomics of a QP: `sent` by an end, and `answered` by
- * it. It is the device's limit, or --outs if that is less; 1 if the operation does not use them.
+ * it. It is the device's limit, or --outs if that is less; at most 1 if the operation does not use
+ * them.
  */
 struct operation_depth {
 	unsigned sent, answered;

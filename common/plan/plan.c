@@ -213,8 +213,9 @@ unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p)
 
 unsigned plan_tx_depth(const struct experiment *e, const struct plan_qp *p)
 {
-	return p->pingpong && e->tx_depth < TX_DEPTH_PINGPONG ? TX_DEPTH_PINGPONG
-							      : (unsigned)e->tx_depth;
+	unsigned pingpong = TX_DEPTH_PINGPONG < p->max_send_wr ? TX_DEPTH_PINGPONG : p->max_send_wr;
+
+	return p->pingpong && e->tx_depth < pingpong ? pingpong : (unsigned)e->tx_depth;
 }
 
 unsigned plan_recv_list(const struct experiment *e, const struct plan_qp *p, unsigned depth)

@@ -74,14 +74,17 @@ struct plan_round plan_load(const struct experiment *e, unsigned loads);
 /*
  * What matters for a QP's depth in addition to the experiment: a latency test; a ping-pong; the
  * peer's messages consume receives; a missing receive ends the connection (iWARP) instead of
- * causing a retry; the device's maximum of entries in a CQ and in a receive queue.
+ * causing a retry; the device's maximum of entries in a CQ, in a receive and in a send queue.
  */
 struct plan_qp {
 	bool latency, pingpong, receives, no_rnr_retry;
-	unsigned max_cqe, max_wr;
+	unsigned max_cqe, max_wr, max_send_wr;
 };
 
-/* The depth of its send queue: as given; deeper if a ping-pong must signal one send in many. */
+/*
+ * The depth of its send queue: as given; deeper if a ping-pong must signal one send in many, and
+ * the device has that much.
+ */
 unsigned plan_tx_depth(const struct experiment *e, const struct plan_qp *p);
 
 /*

@@ -62,6 +62,8 @@ json_t *handshake_hello(struct endpoint *ep, const struct link *l)
 	json_object_set_new(m, "experiment",
 			    experiment_to_json(&ep->options->experiment, ep->options->traits));
 	hello_write_sweep(&ep->options->sweep, m);
+	if (ep->default_depth)
+		json_object_set_new(m, "default_depth", json_true());
 	return m;
 }
 
@@ -126,7 +128,7 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 {
 	const json_t *rails = json_object_get(m, "rails");
 	struct endpoint *ep = ms->ep;
-	uint64_t protocol;
+	uint64_t protocol, depth;
 
 	if (message_u64(m, "protocol", UINT32_MAX, &protocol, ep->fault) ||
 	    message_has(m, "protocol", protocol == MESSAGE_PROTOCOL, ep->fault) ||
@@ -136,6 +138,9 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 	for (unsigned i = 0; i < ep->rails; i++)
 		if (apply_choice(ep, &ep->rail[i], json_array_get(rails, i)))
 			return -1;
+	if (message_u64_if(m, "tx_depth", UINT32_MAX, &depth, ep->fault) ||
+	    (depth && endpoint_fit_depth(ep, depth)))
+		return -1;
 	use_agreed_size(ms);
 	return connect_cm_aim(ep, m);
 }
@@ -241,9 +246,14 @@ static int choose_all(struct endpoint *ep, const json_t *hello, json_t *choices)
 int handshake_welcome(struct measure *ms, const json_t *hello)
 {
 	json_t *m, *choices;
+	bool by_default;
 
 	fault_phase(ms->fault, "agreeing with the client");
-	if (read_memory(ms->ep, hello))
+	if (read_memory(ms->ep, hello) ||
+	    message_flag(hello, "default_depth", &by_default, ms->fault))
+		return -1;
+	ms->ep->default_depth = by_default;
+	if (endpoint_fit_depth(ms->ep, UINT64_MAX))
 		return -1;
 	choices = json_array();
 	if (choose_all(ms->ep, hello, choices)) {
@@ -252,6 +262,9 @@ int handshake_welcome(struct measure *ms, const json_t *hello)
 	}
 	use_agreed_size(ms);
 	m = make_introduction(ms->ep, ms->link, "welcome", choices);
+	if (by_default)
+		json_object_set_new(m, "tx_depth",
+				    json_integer((json_int_t)ms->options->experiment.tx_depth));
 	if (connect_cm_listen(ms->ep, m)) {
 		json_decref(m);
 		return -1;

@@ -128,7 +128,9 @@ int session_open(struct session *s)
 	if (watcher_start(&s->link.watcher, s->link.fault) || open_devices(s))
 		return -1;
 	enter_stage(s, SESSION_AGREEING);
-	if (endpoint_check_size(&s->ep))
+	if (!s->ep.server && !options_given(s->ep.options, "tx-depth"))
+		s->ep.default_depth = 1;
+	if (endpoint_check_size(&s->ep) || endpoint_fit_depth(&s->ep, UINT64_MAX))
 		return -1;
 	/* TCP does what they are about. */
 	if (endpoint_iwarp_idle(&s->ep, given, sizeof(given)))
@@ -188,5 +190,8 @@ void session_show_ends(struct measure *ms)
 	}
 	link_alive_start(ms->link);
 	report_connected(ms->report, &ends);
+	if (ep->cuts[0] && ms->options->output.verbose)
+		report_note(ms->report, "cut to what %s has: %s", ep->rail[0].hca.info.device,
+			    ep->cuts);
 	link_alive_stop(ms->link);
 }

@@ -9,10 +9,10 @@
  *			 rails[]{ethernet [, iwarp], gid_kinds, mtu_bytes
  *			 [, pkey, default_pkey, reads_*]}
  *			 [, gpu_memory, varied[]: options that differ from those of the client's
- *			 other experiments]
+ *			 other experiments, default_depth: of -t, which the server may cut]
  *	server  welcome  protocol, version, timeout_ns,
  *			 rails[]{gid_kind, mtu_bytes [, pkey, reads_*]}
- *			 [, gpu_memory, rdma_cm[]{address, port, token} of each worker];
+ *			 [, tx_depth, gpu_memory, rdma_cm[]{address, port, token} of each worker];
  *			 or error; or, while it serves another client:
  *	server  busy     with: the client being served, place: on the waitlist; sent again when
  *			 they change, and every second. The client sends nothing until its turn.

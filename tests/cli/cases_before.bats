@@ -190,3 +190,73 @@ apart() {
 	ended client 1
 	says_no client.err IOMMU
 }
+
+thunderbolt='rdma_en2 speed=QDR mtu=1024 max_mtu=1024 max_depth=32 max_rd=0 max_init_rd=0 noatomics nosrq nocqex
+	noqpex norelaxed inline=0 gid.0=v1/fe80::1/en2 gid.1=v2/10.0.0.1/en2'
+thunderbolt=${thunderbolt//$'\n'/ }
+large='mlx5_0 gid.1=v2/10.0.0.2'
+
+# runs SERVER_DEVICE CLIENT_DEVICE PROGRAM ARG…: both ends succeed; the client's document is c.json.
+runs() {
+	on "$1"
+	server "$3"
+	on "$2"
+	client "$3" -n 40 --json=c.json "${@:4}"
+	finish server
+	ended client 0
+	ended server 0
+}
+
+@test "case 3: defaults are cut to what a small device has, and nothing else is asked of it" {
+	local args
+	for args in 'send_lat -c UC' send_lat write_lat 'write_lat -c UC' 'send_lat -c UD' send_bw write_bw 'send_bw -c UC' \
+		'send_bw -c UD' 'write_bw -b' 'send_bw -b -s 64' 'write_bw --write_with_imm' 'write_bw -q 4' 'send_bw --verify' \
+		'write_lat --load=1g' 'gdr_bw --plain'; do
+		# shellcheck disable=SC2086 # words
+		runs "$thunderbolt" "$thunderbolt" $args
+		json c.json '.effective | .tx_depth == 32 and .rx_depth <= 32 and .inline_bytes == 0'
+		says_no client.err 'cut to'
+	done
+	runs "$thunderbolt" "$thunderbolt" send_lat -c UC -v
+	says client.err 'cut to what rdma_en2 has: send queue 32 (default 64), receive queue 32 (default 64)'
+}
+
+@test "case 3: the cut of the smaller device, at either end, is that of both" {
+	local args
+	for args in 'write_bw -b' 'send_bw --reversed' send_bw 'write_bw -s 64'; do
+		# shellcheck disable=SC2086 # words
+		runs "$thunderbolt" "$large" $args
+		json c.json '.effective.tx_depth == 32 and .experiment.tx_depth == 32 and .ends.server.device == "rdma_en2"'
+		# shellcheck disable=SC2086 # words
+		runs "$large" "$thunderbolt" $args
+		json c.json '.effective.tx_depth == 32 and .experiment.tx_depth == 32'
+	done
+	runs "$large" "$large" write_bw -s 64
+	json c.json '.effective.tx_depth == 192'
+}
+
+# refuses SERVER_DEVICE CLIENT_DEVICE STATUS TEXT PROGRAM ARG…: the client ends with it, and says TEXT.
+refuses() {
+	on "$1"
+	server "$5"
+	on "$2"
+	client "$5" -n 5 "${@:6}"
+	on "$1"
+	waits_on
+	ended client "$3"
+	says client.err "$4"
+}
+
+@test "case 3: only what was given is refused, or what the test needs" {
+	refuses "$thunderbolt" "$thunderbolt" 2 'a queue of 64 is deeper than rdma_en2 allows (32)' send_bw -t 64
+	refuses "$thunderbolt" "$thunderbolt" 2 'a queue of 64 is deeper than rdma_en2 allows (32)' send_bw -r 64
+	refuses "$thunderbolt" "$large" 2 'a queue of 64 is deeper than rdma_en2 allows (32)' write_bw -b -t 64
+	refuses "$thunderbolt" "$thunderbolt" 2 '-l/--post_list 64 is more than' write_bw -l 64
+	refuses "$thunderbolt" "$large" 2 '-l/--post_list 64 is more than' write_bw -l 64
+	refuses "$thunderbolt" "$thunderbolt" 2 '64 bytes of inline data' send_bw -I 64
+	refuses "$large" "$thunderbolt" 77 'does not support RDMA READ' read_bw
+	refuses "$large" "$thunderbolt" 77 'atomic_cap is NONE' atomic_lat
+	refuses "$thunderbolt" "$thunderbolt" 77 'does not support shared receive queues' send_bw --use-srq
+	runs "$thunderbolt" "$large" write_bw -t 64 # the server sends nothing
+	json c.json '.effective.tx_depth == 64'
+}

@@ -177,7 +177,7 @@ static void what_a_device_cannot_do(void **state)
 static void outstanding_ones_are_what_both_ends_can(void **state)
 {
 	struct ibv_device_attr big = {.max_qp_rd_atom = 1000, .max_qp_init_rd_atom = 128};
-	struct ibv_device_attr small = {.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 4};
+	struct ibv_device_attr small = {.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 4}, none = {0};
 	struct experiment e = defaults();
 	struct operation_depth a = operation_depth(&reads, &e, &big), b, both;
 
@@ -197,6 +197,8 @@ static void outstanding_ones_are_what_both_ends_can(void **state)
 	assert_int_equal(operation_depth(&atomics, &e, &big).sent, 128);
 	a = operation_depth(&writes, &e, &big);
 	assert_true(a.sent == 1 && a.answered == 1);
+	a = operation_depth(&writes, &e, &none);
+	assert_true(a.sent == 0 && a.answered == 0);
 }
 
 int main(void)

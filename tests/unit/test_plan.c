@@ -239,7 +239,7 @@ static void one_queue_for_all_qps(void **state)
 static void a_pingpong_signals_one_send_in_many(void **state)
 {
 	struct experiment e = bandwidth();
-	struct plan_qp p = {.latency = true};
+	struct plan_qp p = {.latency = true, .max_send_wr = 1024};
 
 	(void)state;
 	e.tx_depth = 1;
@@ -248,6 +248,10 @@ static void a_pingpong_signals_one_send_in_many(void **state)
 	assert_int_equal(plan_tx_depth(&e, &p), 64);
 	e.tx_depth = 100;
 	assert_int_equal(plan_tx_depth(&e, &p), 100);
+	p.max_send_wr = 32;
+	assert_int_equal(plan_tx_depth(&e, &p), 100); /* what is given is refused, not cut */
+	e.tx_depth = 1;
+	assert_int_equal(plan_tx_depth(&e, &p), 32);
 }
 
 static void datagrams_are_cut(void **state)
