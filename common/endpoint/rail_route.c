@@ -46,8 +46,7 @@ int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key)
 
 uint16_t rail_default_pkey(const struct endpoint *ep, const struct rail *r)
 {
-	bool used = !pkey_given(ep) && !ep->options->experiment.rdma_cm &&
-		    !r->hca.info.is_ethernet;
+	bool used = !pkey_given(ep) && !ep->options->experiment.rdma_cm && !r->hca.info.is_ethernet;
 
 	return used ? pkey_read(&r->hca, 0) : 0;
 }
@@ -55,7 +54,8 @@ uint16_t rail_default_pkey(const struct endpoint *ep, const struct rail *r)
 /* Raise that the key MINE of this end and THEIRS of the peer cannot communicate. Returns -1. */
 static int raise_apart(struct endpoint *ep, const struct rail *r, unsigned mine, unsigned theirs)
 {
-	const char *here = ep->server ? "server" : "client", *there = ep->server ? "client" : "server";
+	const char *here = ep->server ? "server" : "client",
+		   *there = ep->server ? "client" : "server";
 
 	fault_raise(ep->fault, FAULT_USAGE, 0,
 		    "the two ends %s: P_Key 0x%04x of the %s's %s, 0x%04x of the %s's",
@@ -66,7 +66,7 @@ static int raise_apart(struct endpoint *ep, const struct rail *r, unsigned mine,
 		fault_cause(ep->fault, "A limited member communicates with full members only");
 	return fault_fix(ep->fault,
 			 "choose another partition with --pkey_index, at one end only: the other "
-			 "end finds it; or ask whoever keeps the subnet manager's partitions.conf "
+			 "end finds it; or ask who keeps the subnet manager's partitions.conf "
 			 "for one with both ports, one of them as a full member");
 }
 

@@ -56,8 +56,8 @@ static int check_post_api(struct worker *t)
 static void add_cut(struct endpoint *ep, const char *what, unsigned has, unsigned wanted)
 {
 	if (has < wanted)
-		text_add(ep->cuts, sizeof(ep->cuts), "%s%s %u (default %u)", ep->cuts[0] ? ", " : "",
-			 what, has, wanted);
+		text_add(ep->cuts, sizeof(ep->cuts), "%s%s %u (default %u)",
+			 ep->cuts[0] ? ", " : "", what, has, wanted);
 }
 
 /* Note which defaults are more than the device has: those of PLAN and W. */
@@ -139,8 +139,8 @@ static int make_receives(struct worker *t)
 			    "a receive queue of %u is too short for --staged-slots %u", depth,
 			    (unsigned)ep->options->experiment.staged_slots);
 		if (plan.max_wr <= STAGED_BATCH)
-			return fault_fix(&t->fault,
-					 "add --plain for a single row: the device has no longer one");
+			return fault_fix(&t->fault, "add --plain for a single row: the device has "
+						    "no longer one");
 		return fault_fix(&t->fault, "use fewer slots, or an -r of at least the slots + %u",
 				 STAGED_BATCH);
 	}

@@ -145,8 +145,9 @@ int list_ports(FILE *out, const char *program)
 		if (p->open_errno) {
 			fault_errno_text(p->open_errno, why, sizeof(why));
 			fprintf(out, "%-12s    - %s%s\n", p->device,
-				unlisted ? "the kernel has it, but libibverbs has no provider for it"
-					 : "cannot be opened: ",
+				unlisted
+					? "the kernel has it, but libibverbs has no provider for it"
+					: "cannot be opened: ",
 				unlisted ? "" : why);
 			continue;
 		}

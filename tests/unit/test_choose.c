@@ -77,7 +77,8 @@ static void by_all_its_names(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_ptr_equal(choose(3, (struct hca_attr){.device = names[i]}, &f), &ports[2]);
 	ports[1].port_attr.state = IBV_PORT_ACTIVE;
-	assert_null(choose(3, (struct hca_attr){.device = "41:00.0"}, &f)); /* all its GIDs are zero */
+	assert_null(
+		choose(3, (struct hca_attr){.device = "41:00.0"}, &f)); /* all its GIDs are zero */
 	assert_int_equal(fault_exit_status(&f), 77);
 	ports[1].gids = &other_gid;
 	ports[1].gid_count = 1;
