@@ -83,14 +83,14 @@ static bool can_choose(const json_t *rails)
 int hello_check(const struct program *p, const json_t *m, struct experiment *e, struct fault *f)
 {
 	const json_t *rails = json_object_get(m, "rails");
-	bool gpu_memory;
+	bool flag;
 
 	*e = p->test->defaults;
 	if (!message_is(m, "hello"))
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
 	if (auth_refuse(m, f) || check_versions(m, f) || check_test(p, m, f) ||
 	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")), f) ||
-	    message_flag(m, "gpu_memory", &gpu_memory, f) ||
+	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
 	    message_has(m, "rails", can_choose(rails), f) ||
 	    experiment_from_json(e, json_object_get(m, "experiment"), p->options.traits, f) ||
 	    experiment_check(&p->asked, e, f) || plan_check(e, f) || operation_check(p->test, e, f))
