@@ -16,6 +16,7 @@
 #include "endpoint/endpoint.h"
 #include "host/steal.h"
 #include "loop/paced.h"
+#include "measure/history.h"
 #include "measure/link.h"
 #include "plan/plan.h"
 #include "report/gate.h"
@@ -63,6 +64,7 @@ struct measure {
 	void *own;               /* the program's data, from test->open */
 	struct alone alone;      /* result of the last warm-up, */
 	uint64_t alone_bytes;    /* for messages of this size; 0: none */
+	struct history history;  /* of the connection */
 	bool calls_chosen;       /* the calls for posting and polling are chosen */
 	bool measured;           /* there is a result */
 	struct fault wrong_data; /* what a verification found; raised at the end */
@@ -126,6 +128,7 @@ struct measurement {
 	struct record mine, theirs; /* of all workers, except for a warm-up */
 	bool measured;              /* this end has a record; so has each worker */
 	bool theirs_measured;
+	bool stuck;               /* it failed for want of a completion */
 	struct fault clock_fault; /* set if there is no result because the clock jumped */
 	struct quality quality, their_quality; /* except for warm-ups and rounds of a kind */
 	struct evidence evidence[2];           /* by enum report_end, except for a warm-up */

@@ -104,6 +104,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 		.devices = ms->ep->rails,
 		.leader = leads,
 		.follower = follows,
+		.before = ms->history.messages,
 		.passive = passive,
 		.rules = {.live = ms->report->tty && shown,
 			  .timeout_ns = ms->link->timeout_ns,
@@ -234,6 +235,7 @@ static int run_jobs(struct measurement *meas, struct watch *w, pool_job *job)
 	else
 		watch_stop(w);
 	find_cause(ms, w);
+	meas->stuck = w->stuck;
 	return 0;
 }
 
@@ -372,7 +374,10 @@ static int pass_both(struct measurement *meas)
 
 int pass_run(struct measurement *meas)
 {
-	if (meas->attr.both)
-		return pass_both(meas);
-	return meas->attr.reverse == meas->ms->ep->server ? pass_lead(meas) : pass_follow(meas);
+	int rc = meas->attr.both                              ? pass_both(meas)
+		 : meas->attr.reverse == meas->ms->ep->server ? pass_lead(meas)
+							      : pass_follow(meas);
+
+	history_round(meas);
+	return rc;
 }

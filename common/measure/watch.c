@@ -137,6 +137,8 @@ static void handle_async_event(struct watch *w, const struct watch_device *d)
 
 static void no_progress(struct watch *w, uint64_t messages)
 {
+	messages += w->before;
+	w->stuck = true;
 	fault_raise(&w->fault, FAULT_DEADLINE, ETIMEDOUT,
 		    "no completion for %s (%llu messages completed before)",
 		    units_ns(w->rules.timeout_ns).text, (unsigned long long)messages);

@@ -67,6 +67,7 @@ struct watch {
 	bool leader;        /* this end's loops, or the duration, decide when the run ends */
 	bool follower;      /* the peer decides: wait for its "done"; a bidirectional end is both */
 	bool await_over;    /* leader and follower: also wait for the peer's "over" */
+	uint64_t before;    /* messages that arrived in earlier rounds */
 	bool passive;       /* no loop runs here, so there is no progress to expect */
 	uint64_t begin_ns;  /* CLOCK_MONOTONIC: start of the loops; past or 0: at once */
 	struct rules rules; /* without until_ns, which the connection has */
@@ -77,6 +78,7 @@ struct watch {
 	json_t *over;       /* message that the peer's loops are over; the caller's to release */
 	bool device_failed; /* the fault is an asynchronous event of a device, and the primary
 			       cause */
+	bool stuck;         /* the fault is that no message completed for the timeout */
 	bool interrupted;   /* a signal here or there ended the run early */
 	/* private */
 	struct watcher *by;

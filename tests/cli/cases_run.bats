@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin,san
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# Cases from public reports of RDMA tools, of what is said about a run and of how it is started.
+
+load ../lib/rdmark
+
+setup_file() {
+	need_device
+	[[ ${RDMARK_PRELOAD-} ]] || skip_file 'the cases are devices and faults of the stand-in'
+}
+
+# counting DIR: a sysfs of the stand-in's devices, in which a port can lose packets, for what is started next.
+counting() {
+	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1"
+	counter "$1" 0
+	export RDMARK_SYSFS=$PWD/$1 SIMVERBS_SYSFS=$PWD/$1
+}
+
+# counter DIR N: so many packets were sent again.
+counter() {
+	local of=$1/class/infiniband/sim0/ports/1/hw_counters
+	printf '%s\n' "$2" >"$of/new"
+	mv "$of/new" "$of/packet_seq_err"
+}
+
+# why: what the client's document says of the failure.
+why() { jq -r '.error.message' c.json; }
+
+@test "case 7: an adapter that breaks above 64 KiB: the rows before, size, vendor error, what worked" {
+	export SIMVERBS_DEVICES='rocep1s0f0 speed=HDR gid.3=v2/127.0.0.1/e0'
+	server write_bw
+	SIMVERBS_FAULT=wc:150:11:157 client write_bw -a -n 20 --json=c.json
+	finish server
+	ended client 1
+	json c.json '.results[-1].message_bytes == 65536 and (.error | .completion_status == "remote operation error" and .vendor_error == 157)'
+	[[ $(why) == *'request of 128 KiB on QP'*'vendor error 0x9d'*'All sizes from 2 B to 64 KiB worked.'* ]]
+}
+
+@test "case 10: no completion after others: losses if there were any, the firewall only before the first" {
+	export SIMVERBS_DEVICES='sim0 gid.1=v2/127.0.0.1'
+	server send_bw
+	SIMVERBS_FAULT=delay:1:3600000 client send_bw -n 100 --timeout 3 --json=c.json
+	finish server
+	ended client 4
+	[[ $(why) == *'(0 messages completed before)'*'UDP port 4791'* ]]
+	server send_bw
+	SIMVERBS_FAULT=delay:350:3600000 client send_bw -n 20 -a --timeout 3 --json=c.json
+	finish server
+	ended client 4
+	[[ $(why) == *'('[1-9]*' messages completed before)'*'came through before'*'All sizes from 2 B to 256 B worked.'* ]]
+	[[ $(why) != *4791* ]] || fail "$(why)"
+	server send_bw
+	counting tree
+	SIMVERBS_FAULT=delay:2000:3600000 start_client send_bw -n 4000 -s 128k --interval 0.1 --timeout 5 --json=c.json
+	until_says client.err '^rdmark: [0-9.]* s: '
+	counter tree 152
+	finish client server
+	ended client 4
+	[[ $(why) == *'Packets are being lost, or come too late: 152 of '*' were sent again at 128 KiB'* && $(why) != *4791* ]] || fail "$(why)"
+}
+
+@test "case 10: packets that a switch's MTU stops are not lost by chance" {
+	server send_bw
+	SIMVERBS_FAULT=wc:11:12:129 client send_bw -a -n 20 --warmup 0 -m 4096 --json=c.json
+	finish server
+	ended client 3
+	[[ $(why) == *'No packet with more than 1 KiB of data has come through. All sizes from 2 B to 1 KiB worked.'* ]] || fail "$(why)"
+}
