@@ -81,7 +81,9 @@ unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
 		[DISTURBED_PAGE_FAULTS] = has_many_faults(q, latency, messages),
 		[DISTURBED_STEAL] = q->steal_percent > 100 * STEAL_COUNTS,
 		[DISTURBED_RETRANSMISSIONS] = q->retransmitted_percent > 100 * AGAIN_COUNTS,
-		[DISTURBED_ACK_TIMEOUTS] = q->ack_timeout_percent > 100 * TIME_SAID,
+		/* more than this run's own QPs can have waited for: their share is not known */
+		[DISTURBED_ACK_TIMEOUTS] = q->ack_timeout_percent > 100 * TIME_SAID ||
+					   (isnan(q->ack_timeout_percent) && q->ack_timeouts > 0),
 		[DISTURBED_RECEIVER_NOT_READY] =
 			q->receiver_not_ready_percent > 100 * AGAIN_COUNTS,
 		[DISTURBED_LOSSES] = q->lost_percent > 100 * AGAIN_COUNTS,
@@ -105,10 +107,7 @@ void quality_finding(const struct quality *q, enum finding_code reason, struct f
 		[DISTURBED_PAGE_FAULTS] = {q->minor_faults, NAN},
 		[DISTURBED_STEAL] = {NAN, q->steal_percent},
 		[DISTURBED_RETRANSMISSIONS] = {q->retransmissions, q->retransmitted_percent},
-		/* waiting for them cannot take more than all of the time: others waited, too */
-		[DISTURBED_ACK_TIMEOUTS] = {q->ack_timeouts, q->ack_timeout_percent > 100
-								     ? NAN
-								     : q->ack_timeout_percent},
+		[DISTURBED_ACK_TIMEOUTS] = {q->ack_timeouts, q->ack_timeout_percent},
 		[DISTURBED_RECEIVER_NOT_READY] = {q->receiver_not_ready,
 						  q->receiver_not_ready_percent},
 		[DISTURBED_LOSSES] = {q->losses, q->lost_percent},
@@ -121,7 +120,8 @@ void quality_finding(const struct quality *q, enum finding_code reason, struct f
 		.value = {FINDING_NUMBER("count", of[reason].count, ""),
 			  FINDING_NUMBER("percent", of[reason].percent / 100, "share"),
 			  FINDING_NUMBER("observed", q->observed_s, "s"),
-			  FINDING_WORD("s", of[reason].count == 1 ? "" : "s")},
+			  FINDING_WORD("s", of[reason].count == 1 ? "" : "s"),
+			  FINDING_WORD(isnan(of[reason].percent) ? "no_share" : "shared", "")},
 	};
 
 	finding_make(to, &facts);

@@ -89,11 +89,15 @@ static void fill_port_quality(const struct measurement *meas, uint64_t messages,
 
 	q->retransmissions = port_snapshot_resent(s, &in_packets);
 	q->retransmitted_percent = percent_of(q->retransmissions, in_packets ? packets : all);
-	q->ack_timeouts = port_snapshot_value(s, PORT_ACK_TIMEOUT);
-	/* All QPs may have waited at once. */
-	if (timeout_ns > 0)
+	/* All QPs may have waited at once. More than all of the time is
+	 * no share of it: other connections, or a driver that counts timers that stop nothing. */
+	if (timeout_ns > 0) {
+		q->ack_timeouts = port_snapshot_value(s, PORT_ACK_TIMEOUT);
 		q->ack_timeout_percent =
 			percent_of(q->ack_timeouts * timeout_ns / 1e9, q->observed_s * qps);
+		if (q->ack_timeout_percent > 100)
+			q->ack_timeout_percent = NAN;
+	}
 	q->receiver_not_ready = port_snapshot_value(s, PORT_RNR_RECEIVED);
 	q->receiver_not_ready_percent = percent_of(q->receiver_not_ready, all);
 	q->losses = port_snapshot_lost(s);

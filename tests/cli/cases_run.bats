@@ -19,11 +19,11 @@ counting() {
 	export RDMARK_SYSFS=$PWD/$1 SIMVERBS_SYSFS=$PWD/$1
 }
 
-# counter DIR N: so many packets were sent again.
+# counter DIR N [NAME]: so many packets were sent again; or what NAME counts.
 counter() {
 	local of=$1/class/infiniband/sim0/ports/1/hw_counters
 	printf '%s\n' "$2" >"$of/new"
-	mv "$of/new" "$of/packet_seq_err"
+	mv "$of/new" "$of/${3:-packet_seq_err}"
 }
 
 # why: what the client's document says of the failure.
@@ -37,6 +37,22 @@ why() { jq -r '.error.message' c.json; }
 	ended client 1
 	json c.json '.results[-1].message_bytes == 65536 and (.error | .completion_status == "remote operation error" and .vendor_error == 157)'
 	[[ $(why) == *'request of 128 KiB on QP'*'vendor error 0x9d'*'All sizes from 2 B to 64 KiB worked.'* ]]
+}
+
+@test "case 8: more ACK timeouts than the run has time for: their count, and no share of the time" {
+	export SIMVERBS_DEVICES='sim0 gid.1=v2/127.0.0.1'
+	counting tree
+	counter tree 0 local_ack_timeout_err
+	server send_bw
+	start_client send_bw -D 30 -s 64 --interval 0.1 --json=c.json
+	until_says client.err '^rdmark: [0-9.]* s: '
+	counter tree 100000 local_ack_timeout_err
+	kill -TERM "${pid[client]}"
+	finish client server
+	json c.json '.results[0].quality | .ack_timeouts == 100000 and .ack_timeout_percent == null
+		and (.reasons | index("client_ack_timeouts"))'
+	says client.err '100000 ACK timeouts: packets or ACKs were lost or late'
+	! grep -E '[0-9]{3,} % of the time' client.err
 }
 
 @test "case 10: no completion after others: losses if there were any, the firewall only before the first" {

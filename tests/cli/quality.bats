@@ -151,7 +151,8 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 		and ((.retransmitted_percent * $r.messages / 100 - 10) | fabs) < 1e-4
 		and ((.lost_percent * $r.messages / 100 - 333) | fabs) < 1e-4
 		and ((.receiver_not_ready_percent * $r.messages / 100 - 77) | fabs) < 1e-4
-		and ((.ack_timeout_percent / 100 * .observed_s - 10 * 4.096e-6 * 16384) | fabs) < 1e-4
+		and ((10 * 4.096e-6 * 16384) as $waited | if .observed_s < $waited then .ack_timeout_percent == null
+			else ((.ack_timeout_percent / 100 * .observed_s - $waited) | fabs) < 1e-4 end)
 		and .other_end.retransmissions == null and (.reasons | index("client_ack_timeouts"))'
 	disturbed client ack_timeouts '10 ACK timeouts, '
 }
