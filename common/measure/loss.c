@@ -52,7 +52,8 @@ void loss_count(const struct measurement *meas, const json_t *done)
 	const struct measure *ms = meas->ms;
 	const json_t *sent = json_object_get(done, "messages");
 
-	/* Without receives (as in receiver_counts()) a receiver only polls memory and counts none. */
+	/* Without receives (as in receiver_counts()) a receiver only polls memory and counts none.
+	 */
 	if (!stream_may_lose(ms) || !ms->ep->worker[0].qps.rx_depth)
 		return;
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
@@ -196,12 +197,13 @@ static void note_loss(const struct measurement *meas, const struct record *rec, 
 				    1e6,
 			    (unsigned long long)rec->resent);
 	else
-		report_loss(ms->report,
-			    "%llu of %llu messages of %s from the %s were lost: sent %s%s, arrived "
-			    "%s",
-			    lost, all, size.text, by, unit_rate(gbits, rec->sent_gbps).text,
-			    excess_text(meas, rec, more, sizeof(more)),
-			    unit_number(gbits, rec->bandwidth_gbps).text);
+		report_warning(
+			ms->report,
+			"%llu of %llu messages of %s from the %s were lost: sent %s%s, arrived "
+			"%s",
+			lost, all, size.text, by, unit_rate(gbits, rec->sent_gbps).text,
+			excess_text(meas, rec, more, sizeof(more)),
+			unit_number(gbits, rec->bandwidth_gbps).text);
 }
 
 void loss_note(const struct measurement *meas)

@@ -40,7 +40,7 @@ void report_log(const struct report *r, const char *fmt, ...)
 	va_end(ap);
 }
 
-void report_loss(const struct report *r, const char *fmt, ...)
+void report_warning(const struct report *r, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -247,8 +247,8 @@ void report_note(const struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void report_log(const struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Print the number of lost messages: a note that is also printed with --quiet. */
-void report_loss(const struct report *r, const char *fmt, ...)
+/* A note that is also printed with --quiet: of lost messages, of what the ends differ in. */
+void report_warning(const struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Write the result of the run in a few words; the last one of several sizes. Returns BUF. */

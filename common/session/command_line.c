@@ -258,7 +258,8 @@ int command_line_read(struct program *p, int argc, char **argv)
 	if (check_information(p) ||
 	    auth_read(&p->auth, p->options.local.auth, p->options.local.allow, &p->fault))
 		return -1;
-	if (strncmp(p->name, "ib_", 3) == 0 && !options_given(&p->options, "format"))
+	p->options.drop_in = strncmp(p->name, "ib_", 3) == 0;
+	if (p->options.drop_in && !options_given(&p->options, "format"))
 		o->format = FORMAT_PERFTEST;
 	p->strict.on = o->strict && !p->server;
 	choose_interval(&p->options);

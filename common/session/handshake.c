@@ -124,10 +124,17 @@ static void use_agreed_size(struct measure *ms)
 			    units_size(e->size_bytes).text);
 }
 
+/* Under perftest's names: the client has decided what the two ends differ in. */
+static void note_decided(const struct measure *ms, const char *differences)
+{
+	report_warning(ms->report, "the two ends differ in %s; the client decides", differences);
+}
+
 int handshake_apply_welcome(struct measure *ms, const json_t *m)
 {
 	const json_t *rails = json_object_get(m, "rails");
 	struct endpoint *ep = ms->ep;
+	char decided[512];
 	uint64_t protocol, depth;
 
 	if (message_u64(m, "protocol", UINT32_MAX, &protocol, ep->fault) ||
@@ -141,6 +148,11 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 	if (message_u64_if(m, "tx_depth", UINT32_MAX, &depth, ep->fault) ||
 	    (depth && endpoint_fit_depth(ep, depth)))
 		return -1;
+	if (json_object_get(m, "decided")) {
+		if (message_text(m, "decided", decided, sizeof(decided), ep->fault))
+			return -1;
+		note_decided(ms, decided);
+	}
 	use_agreed_size(ms);
 	return connect_cm_aim(ep, m);
 }
@@ -243,7 +255,7 @@ static int choose_all(struct endpoint *ep, const json_t *hello, json_t *choices)
 	return 0;
 }
 
-int handshake_welcome(struct measure *ms, const json_t *hello)
+int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided)
 {
 	json_t *m, *choices;
 	bool by_default;
@@ -265,6 +277,10 @@ int handshake_welcome(struct measure *ms, const json_t *hello)
 	if (by_default)
 		json_object_set_new(m, "tx_depth",
 				    json_integer((json_int_t)ms->options->experiment.tx_depth));
+	if (*decided) {
+		json_object_set_new(m, "decided", json_string(decided));
+		note_decided(ms, decided);
+	}
 	if (connect_cm_listen(ms->ep, m)) {
 		json_decref(m);
 		return -1;

@@ -13,8 +13,11 @@
  */
 json_t *handshake_hello(struct endpoint *ep, const struct link *l);
 
-/* Server: choose from HELLO, and send "welcome". Client: apply the choices of "welcome" M. */
-int handshake_welcome(struct measure *ms, const json_t *hello);
+/*
+ * Server: choose from HELLO, and send "welcome", with the differences that the client has DECIDED
+ * (experiment_decided()), which both ends note. Client: apply the choices of "welcome" M.
+ */
+int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
 int handshake_apply_welcome(struct measure *ms, const json_t *m);
 
 /* Read the peer's --timeout from "hello" or "welcome" M. */

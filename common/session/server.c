@@ -152,8 +152,15 @@ static int follow_client(struct session *s, bool *more)
 /* Run the experiment in HELLO (stolen). Returns 0: the last one; 1: more follow; -1. */
 static int server_experiment(struct session *s, json_t *hello)
 {
+	const struct program *p = s->program;
+	char decided[512];
 	bool more = false;
-	int rc = session_open(s) || handshake_welcome(&s->ms, hello) ? -1 : 0;
+	int rc = session_open(s) ? -1 : 0;
+
+	if (rc == 0)
+		rc = handshake_welcome(&s->ms, hello,
+				       experiment_decided(&p->asked, &p->options.experiment,
+							  decided, sizeof(decided)));
 
 	json_decref(hello);
 	if (rc || handshake_connect(&s->ms))

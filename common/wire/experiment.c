@@ -204,21 +204,60 @@ static const char *option_value(const struct option_row *row, const struct exper
 	return buf;
 }
 
+/* True if ROW was given in MINE and is none of its values in THEIRS. */
+static bool differs(const struct options *mine, const struct experiment *theirs,
+		    const struct option_row *row)
+{
+	const struct sweep_axis *axis = sweep_axis(&mine->sweep, row);
+
+	return row->scope == SCOPE_EXPERIMENT && mine->given[row - options_table()] &&
+	       !same_value(&mine->experiment, theirs, row) &&
+	       !(axis && sweep_has(axis, experiment_value(theirs, row)));
+}
+
+/* True if a server that was started as MINE gives way to the client in ROW. */
+static bool gives_way(const struct options *mine, const struct option_row *row)
+{
+	return mine->drop_in && (row->field == offsetof(struct options, experiment.size_bytes) ||
+				 row->field == offsetof(struct options, experiment.sweep) ||
+				 row->field == offsetof(struct options, experiment.iters) ||
+				 row->field == offsetof(struct options, experiment.duration_ns));
+}
+
+/* Append to BUF "--size: server 64 B, client 65 B". */
+static void add_difference(const struct options *mine, const struct experiment *theirs,
+			   const struct option_row *row, char *buf, size_t size)
+{
+	char a[96], b[96];
+
+	text_add(buf, size, "--%s: server %s, client %s", row->name,
+		 option_value(row, &mine->experiment, a, sizeof(a)),
+		 option_value(row, theirs, b, sizeof(b)));
+}
+
 int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f)
 {
 	for (const struct option_row *row = options_table(); row->name; row++) {
-		const struct sweep_axis *axis = sweep_axis(&mine->sweep, row);
-		char a[96], b[96];
+		char text[256] = "";
 
-		if (row->scope != SCOPE_EXPERIMENT || !mine->given[row - options_table()])
+		if (!differs(mine, theirs, row) || gives_way(mine, row))
 			continue;
-		if (same_value(&mine->experiment, theirs, row) ||
-		    (axis && sweep_has(axis, experiment_value(theirs, row))))
-			continue;
-		fault_raise(f, FAULT_USAGE, 0, "the two ends differ in --%s: server %s, client %s",
-			    row->name, option_value(row, &mine->experiment, a, sizeof(a)),
-			    option_value(row, theirs, b, sizeof(b)));
+		add_difference(mine, theirs, row, text, sizeof(text));
+		fault_raise(f, FAULT_USAGE, 0, "the two ends differ in %s", text);
 		return fault_fix(f, "omit it on the server: the client decides");
 	}
 	return 0;
+}
+
+const char *experiment_decided(const struct options *mine, const struct experiment *theirs,
+			       char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		if (!differs(mine, theirs, row) || !gives_way(mine, row))
+			continue;
+		text_add(buf, size, "%s", buf[0] ? "; " : "");
+		add_difference(mine, theirs, row, buf, size);
+	}
+	return buf;
 }

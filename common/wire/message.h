@@ -12,7 +12,9 @@
  *			 other experiments, default_depth: of -t, which the server may cut]
  *	server  welcome  protocol, version, timeout_ns,
  *			 rails[]{gid_kind, mtu_bytes [, pkey, reads_*]}
- *			 [, tx_depth, gpu_memory, rdma_cm[]{address, port, token} of each worker];
+ *			 [, tx_depth, gpu_memory, rdma_cm[]{address, port, token} of each worker,
+ *			 decided: what the client decided otherwise than an ib_* server's
+ *			 command line];
  *			 or error; or, while it serves another client:
  *	server  busy     with: the client being served, place: on the waitlist; sent again when
  *			 they change, and every second. The client sends nothing until its turn.

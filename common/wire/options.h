@@ -198,6 +198,7 @@ struct output_options {
 struct options {
 	const char *test; /* the test whose command line it is */
 	unsigned traits;  /* traits of that test; 0: any */
+	bool drop_in;     /* the program was started under perftest's name */
 	struct experiment experiment;
 	struct local_options local;
 	struct output_options output;

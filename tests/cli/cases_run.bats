@@ -29,6 +29,30 @@ counter() {
 # why: what the client's document says of the failure.
 why() { jq -r '.error.message' c.json; }
 
+@test "case 6: old scripts whose ends differ: under ib_ names the client decides, with a line at both" {
+	local end
+	ln -s "$RDMARK_BIN/write_bw" ib_write_bw
+	server ./ib_write_bw -D 30 -s 4096
+	client ./ib_write_bw -n 50 -s 64 --json=c.json
+	finish server
+	ended client 0
+	ended server 0
+	json c.json '.experiment | .iters == 50 and .duration_s == null and .size_bytes == 64'
+	for end in client server; do
+		[[ $(grep -c 'rdmark: the two ends differ in --size: server 4 KiB, client 64 B; --duration: server 30 s, client none; the client decides$' $end.err) == 1 ]]
+	done
+	# what else they differ in is refused, and so it is under our own names
+	server ./ib_write_bw -q 2
+	client ./ib_write_bw -n 50
+	ended client 2
+	waits_on
+	server write_bw -D 30
+	client ./ib_write_bw -n 50
+	ended client 2
+	says client.err 'the two ends differ in --duration: server 30 s, client none'
+	waits_on
+}
+
 @test "case 7: an adapter that breaks above 64 KiB: the rows before, size, vendor error, what worked" {
 	export SIMVERBS_DEVICES='rocep1s0f0 speed=HDR gid.3=v2/127.0.0.1/e0'
 	server write_bw

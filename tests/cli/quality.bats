@@ -154,7 +154,7 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 		and ((10 * 4.096e-6 * 16384) as $waited | if .observed_s < $waited then .ack_timeout_percent == null
 			else ((.ack_timeout_percent / 100 * .observed_s - $waited) | fabs) < 1e-4 end)
 		and .other_end.retransmissions == null and (.reasons | index("client_ack_timeouts"))'
-	disturbed client ack_timeouts '10 ACK timeouts, '
+	disturbed client ack_timeouts '10 ACK timeouts'
 }
 
 @test "a quarter of the messages sent again is said so, and by --strict exit 6" {
