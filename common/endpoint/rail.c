@@ -58,6 +58,7 @@ static void describe_rail(const struct endpoint *ep, struct rail *r)
 	snprintf(e->nic.netdev, sizeof(e->nic.netdev), "%s", p->netdev);
 	snprintf(e->nic.pci, sizeof(e->nic.pci), "%s", p->place.pci);
 	topo_format_link(&p->place, e->nic.pcie_link, sizeof(e->nic.pcie_link));
+	e->nic.pcie_trained_down = pci_link_share(&p->place.link) < 1;
 	if (!virt_is_machine()) { /* a virtual machine's PCIe is the hypervisor's invention */
 		e->nic.pcie_read_gbps =
 			pci_link_gbps(&p->place.link, PCI_USUAL_PAYLOAD_BYTES, true);

@@ -149,7 +149,7 @@ const char *topo_format_link(const struct topo_place *place, char *buf, size_t s
 	if (!(l->gts > 0) || !l->width)
 		return buf;
 	if (pci_link_share(l) < 1)
-		snprintf(buf, size, "PCIe %.1f GT/s x%u, " TOPO_TRAINED_BELOW " its %.1f GT/s x%u",
+		snprintf(buf, size, "PCIe %.1f GT/s x%u, trained below its %.1f GT/s x%u",
 			 l->gts, l->width, l->max_gts, l->max_width);
 	else
 		snprintf(buf, size, "PCIe %.1f GT/s x%u", l->gts, l->width);

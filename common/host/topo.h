@@ -27,8 +27,6 @@ struct topo_place {
  */
 void topo_locate(const char *ibdev, struct topo_place *place);
 
-#define TOPO_TRAINED_BELOW "trained below" /* part of the text of topo_format_link() then */
-
 /*
  * Write "PCIe 16.0 GT/s x16" and, if so, ", trained below its 32.0 GT/s x16"; "" if unknown.
  * Returns BUF.

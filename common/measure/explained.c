@@ -7,9 +7,9 @@
 #include "explain/during.h"
 #include "explain/latency.h"
 #include "explain/limit.h"
-#include "host/topo.h"
 #include "measure/pace.h"
 #include "plan/transport.h"
+#include "verbs/gid.h"
 
 /* Bytes on the wire around the data of a packet, and once more for each message. */
 #define ETHERNET_BYTES   38 /* preamble, header, FCS, gap */
@@ -30,10 +30,11 @@ static double packet_header_bytes(const struct end *e)
 		return INFINIBAND_BYTES + BTH_BYTES;
 	if (strcmp(e->nic.transport, "RoCE") != 0)
 		return 0;
-	if (strcmp(e->address.gid_type, "RoCE v1") == 0)
+	if (strcmp(e->address.gid_type, gid_kind_name(GID_V1)) == 0)
 		return ETHERNET_BYTES + IPV6_BYTES + BTH_BYTES;
 	return ETHERNET_BYTES + UDP_BYTES + BTH_BYTES +
-	       (strstr(e->address.gid_type, "IPv4") ? IPV4_BYTES : IPV6_BYTES);
+	       (strcmp(e->address.gid_type, gid_kind_name(GID_V2_IPV4)) == 0 ? IPV4_BYTES
+									     : IPV6_BYTES);
 }
 
 /* Once more for each message. */
@@ -97,11 +98,11 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
 
 		to->rate_gbps += e->nic.rate_gbps > 0 ? e->nic.rate_gbps : NAN;
-		if (i == 0 || strstr(e->nic.pcie_link, TOPO_TRAINED_BELOW))
+		if (i == 0 || e->nic.pcie_trained_down)
 			to->pcie_link = e->nic.pcie_link;
+		to->pcie_trained_down |= e->nic.pcie_trained_down;
 	}
 	to->pcie_gbps = sum_pcie(ep, mine, source);
-	to->pcie_trained_down = strstr(to->pcie_link, TOPO_TRAINED_BELOW) != NULL;
 	to->full_share = saw->full_share;
 	to->schedule_share = saw->schedule_share;
 	to->alone_ns = saw->alone_ns;

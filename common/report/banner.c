@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "host/topo.h"
 #include "report/forms.h"
 
 static bool banner_verbose(const struct report *r)
@@ -96,7 +95,7 @@ static void banner_details(const struct report *r, const char *who, const struct
 {
 	bool all = banner_verbose(r), iwarp = is_iwarp(e);
 
-	if (all || strstr(e->nic.pcie_link, TOPO_TRAINED_BELOW))
+	if (all || e->nic.pcie_trained_down)
 		report_note(r, "%s link: %s%s%s%s", who, iwarp ? "iWARP over " : "",
 			    e->nic.link_layer, e->nic.pcie_link[0] ? ", " : "", e->nic.pcie_link);
 	if (all) {

@@ -18,6 +18,7 @@ static const struct field rows[] = {
 	ROW(priority, address.priority), ROW(lid, address.lid), ROW(pkey_index, address.pkey_index), ROW(pkey, address.pkey),
 	ROW(active_mtu_bytes, nic.active_mtu_bytes), ROW(inline_bytes, nic.inline_bytes),
 	ROW(netdev, nic.netdev), ROW(pci, nic.pci), ROW(pcie_link, nic.pcie_link),
+	KNOWN(pcie_trained_down, nic.pcie_trained_down),
 	KNOWN(pcie_read_gbps, nic.pcie_read_gbps), KNOWN(pcie_write_gbps, nic.pcie_write_gbps),
 	ROW(numa_node, nic.numa_node), ROW(thread_node, thread.node), ROW(cpus, thread.cpus),
 	ROW(pinned, thread.pinned), ROW(memory_pages, memory.pages),

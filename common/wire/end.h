@@ -31,6 +31,7 @@ struct end {
 		char netdev[16];
 		char pci[16];
 		char pcie_link[96];
+		bool pcie_trained_down; /* below what both its ends can do */
 		double pcie_read_gbps, pcie_write_gbps; /* payload it carries; 0: unknown */
 		int64_t numa_node; /* -1: unknown */
 		char firmware[64];
@@ -39,7 +40,7 @@ struct end {
 		char cm[64];       /* IP address for rdma_cm; "" without */
 		int64_t gid_index; /* -1: no GID is used */
 		char gid[64];
-		char gid_type[32];
+		char gid_type[32]; /* gid_kind_name(); "": no GID is used */
 		char gid_chosen[64]; /* why */
 		int64_t priority; /* of its Ethernet packets; -1: unknown, or none */
 		int64_t lid;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/stage.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "wire/fields.h"
@@ -110,8 +111,8 @@ static const struct fields error_table = FIELDS(error_rows, NULL);
 
 json_t *message_fault_json(const struct fault *f)
 {
-	json_t *to = json_pack("{s:s, s:i}", "code", fault_code_name(f->code), "exit_status",
-			       fault_exit_status(f));
+	json_t *to = json_pack("{s:s, s:i, s:s}", "code", fault_code_name(f->code), "exit_status",
+			       fault_exit_status(f), "stage", stage_word(stage_of(f->phase)));
 	char text[2048];
 
 	fault_format(f, text, sizeof(text));

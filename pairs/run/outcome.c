@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/fault.h"
+#include "base/stage.h"
 #include "base/text.h"
 
 static const char *text_of(const json_t *from, const char *key)
@@ -24,41 +25,43 @@ static double number_of(const json_t *from, const char *key)
 	return isfinite(v) && v > 0 ? v : 0;
 }
 
-/* True if TEXT starts with one of the WORDS, which end with NULL. */
-static bool starts_with(const char *text, const char *const *words)
+/* True if WORD is one of the WORDS, which end with NULL. */
+static bool is_one_of(const char *word, const char *const *words)
 {
-	for (; *words; words++)
-		if (strncmp(text, *words, strlen(*words)) == 0)
-			return true;
-	return false;
+	while (*words && strcmp(word, *words) != 0)
+		words++;
+	return *words;
+}
+
+/* What a failure at this stage is; NULL: its code and its completion tell. */
+static const char *cause_at(const char *stage)
+{
+	static const char *const causes[STAGES] = {
+		[STAGE_DEVICE] = "device",
+		[STAGE_RESOURCES] = "device",
+		[STAGE_CONNECT] = "connect",
+	};
+
+	for (int i = 0; i < STAGES; i++)
+		if (strcmp(stage_word(i), stage) == 0)
+			return causes[i];
+	return NULL;
 }
 
 /* One word for the error E of a document. */
 static const char *cause_of(const json_t *e)
 {
-	/* Not "choosing the message sizes": that is the user's choice. */
-	static const char *const devices[] = {"choosing the RDMA",
-					      "choosing the device",
-					      "choosing the GID",
-					      "choosing the P_Key",
-					      "choosing the path",
-					      "looking for",
-					      "opening the RDMA",
-					      "opening the GPU",
-					      "creating the",
-					      "registering",
-					      NULL};
-	static const char *const reaching[] = {"connecting to the server", NULL};
-	const char *code = text_of(e, "code"), *phase = text_of(e, "phase");
+	const char *code = text_of(e, "code"), *at = cause_at(text_of(e, "stage"));
+	bool device = at && strcmp(at, "device") == 0;
 
 	if (strcmp(code, "data") == 0)
 		return "data";
-	if (strcmp(code, "unavailable") == 0 || starts_with(phase, devices))
+	if (strcmp(code, "unavailable") == 0 || device)
 		return "device";
 	if (strcmp(code, "usage") == 0)
 		return "refused";
-	if (starts_with(phase, reaching))
-		return "connect";
+	if (at)
+		return at;
 	if (text_of(e, "completion_status")[0] || strcmp(code, "peer") == 0 ||
 	    strcmp(code, "deadline") == 0 || strcmp(code, "interrupted") == 0)
 		return "lost";
@@ -78,13 +81,12 @@ static enum outcome_end end_of(const json_t *e, const char *cause)
 	return OUTCOME_UNKNOWN;
 }
 
-/* A message ends where its fix begins. */
-static void cut_fix(char *message)
+/* MESSAGE ends with " Fix: ", FIX and a full stop: the length before these. */
+static int message_bytes(const char *message, const char *fix)
 {
-	char *fix = strstr(message, " Fix: ");
+	size_t all = strlen(message), end = strlen(" Fix: .") + strlen(fix);
 
-	if (fix)
-		*fix = '\0';
+	return (int)(*fix && all > end ? all - end : all);
 }
 
 static void read_error(struct outcome *o, const json_t *e)
@@ -93,9 +95,8 @@ static void read_error(struct outcome *o, const json_t *e)
 
 	o->cause = cause_of(e);
 	o->fault = end_of(e, o->cause);
-	text_copy(o->error, sizeof(o->error), message);
-	cut_fix(o->error);
 	text_copy(o->fix, sizeof(o->fix), fix);
+	snprintf(o->error, sizeof(o->error), "%.*s", message_bytes(message, fix), message);
 }
 
 static enum outcome_end end_named(const char *name)
@@ -124,33 +125,24 @@ static void read_findings(struct outcome *o, const json_t *list)
 	}
 }
 
-/* The end that TEXT is about: the only one that it names. */
-static enum outcome_end end_in(const char *text)
-{
-	bool client = strstr(text, "client"), server = strstr(text, "server");
-
-	if (client == server)
-		return OUTCOME_UNKNOWN;
-	return client ? OUTCOME_CLIENT : OUTCOME_SERVER;
-}
-
 /*
  * What held the run back, as a finding, if that is certain and nothing went wrong. The link is what
  * should hold it back; what the user asked for is no finding.
  */
 static void read_limit(struct outcome *o, const json_t *limit)
 {
+	/* The link is what should; the others are what was asked for. */
 	static const char *const good[] = {"link", "schedule", "window", "unknown", NULL};
 	const char *by = text_of(limit, "bound_by"), *text = text_of(limit, "text");
 	struct outcome_finding *to = o->finding;
 
 	if (o->findings || !*by || !*text || !json_is_true(json_object_get(limit, "certain")) ||
-	    starts_with(by, good))
+	    is_one_of(by, good))
 		return;
 	text_copy(to->id, sizeof(to->id), "limited_by_");
 	text_add(to->id, sizeof(to->id), "%.20s", by);
 	text_copy(to->text, sizeof(to->text), text);
-	to->end = end_in(to->text);
+	to->end = end_named(text_of(limit, "end"));
 	o->findings = 1;
 }
 
@@ -194,7 +186,7 @@ void outcome_read(struct outcome *o, const char *said, size_t n, bool latency)
 
 void outcome_ended(struct outcome *o, int status, const char *line)
 {
-	const char *text = strstr(line, ": "), *fix = strstr(line, " Fix: ");
+	const char *text = strstr(line, ": ");
 
 	o->exit = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	if (o->has_value || o->cause)
@@ -208,9 +200,6 @@ void outcome_ended(struct outcome *o, int status, const char *line)
 	else if (!*line)
 		snprintf(o->error, sizeof(o->error),
 			 "the program ended with exit status %d and no figure", o->exit);
-	else {
+	else
 		text_copy(o->error, sizeof(o->error), text);
-		text_copy(o->fix, sizeof(o->fix), fix ? fix + strlen(" Fix: ") : "");
-		cut_fix(o->error);
-	}
 }

@@ -26,7 +26,7 @@ struct outcome {
 	int exit;
 	const char *cause; /* NULL: none; static storage */
 	enum outcome_end fault;
-	char error[400], fix[300];
+	char error[400], fix[300];    /* without a document the error ends with its fix */
 	int64_t server_ns, client_ns; /* the clocks of both; 0: unknown */
 	struct outcome_finding {
 		char id[48];

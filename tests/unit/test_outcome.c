@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../pairs/run/outcome.h"
+#include "base/stage.h"
 #include "../../pairs/run/program_line.h"
 
 static const char measured[] =
@@ -58,7 +59,7 @@ static struct outcome limited(const char *limit, const char *diagnosis)
 /* What certainly held a run back is a finding, unless it is the link, or a worse one is there. */
 static void what_limits_it(void **state)
 {
-	static const char pcie[] = "\"bound_by\":\"pcie\",\"certain\":true,"
+	static const char pcie[] = "\"bound_by\":\"pcie\",\"certain\":true,\"end\":\"server\","
 				   "\"text\":\"limited by the PCIe link of the server (x8)\"";
 	struct outcome o = limited(pcie, "");
 
@@ -74,7 +75,7 @@ static void what_limits_it(void **state)
 	assert_int_equal(o.findings, 0);
 	o = limited("\"bound_by\":\"link\",\"certain\":true,\"text\":\"the link\"", "");
 	assert_int_equal(o.findings, 0);
-	o = limited("\"bound_by\":\"pcie\",\"certain\":true,\"text\":\"of both\"", "");
+	o = limited("\"bound_by\":\"pcie\",\"certain\":true,\"end\":null,\"text\":\"of both\"", "");
 	assert_int_equal(o.finding[0].end, OUTCOME_UNKNOWN);
 	o = limited("\"bound_by\":1,\"certain\":true,\"text\":[]", "");
 	assert_int_equal(o.findings, 0);
@@ -87,13 +88,13 @@ static void check_error(const char *error, const char *cause, enum outcome_end f
 
 	snprintf(
 		document, sizeof(document),
-		"{\"status\":\"failed\",\"results\":[],\"error\":{%s,\"message\":\"a. Fix: b.\",\"fix\":\"b\"}}",
+		"{\"status\":\"failed\",\"results\":[],\"error\":{%s,\"message\":\"a client. Fix: b.\",\"fix\":\"b\"}}",
 		error);
 	o = ended(document, 3 << 8, "", false);
 	assert_false(o.has_value);
 	assert_string_equal(o.cause, cause);
 	assert_int_equal(o.fault, fault);
-	assert_string_equal(o.error, "a.");
+	assert_string_equal(o.error, "a client.");
 	assert_string_equal(o.fix, "b");
 	assert_int_equal(o.exit, 3);
 }
@@ -101,25 +102,46 @@ static void check_error(const char *error, const char *cause, enum outcome_end f
 static void errors(void **state)
 {
 	(void)state;
-	check_error("\"code\":\"deadline\",\"phase\":\"connecting to the server\"", "connect",
+	check_error("\"code\":\"deadline\",\"stage\":\"connect\"", "connect",
 		    OUTCOME_SERVER);
-	check_error("\"code\":\"peer\",\"phase\":\"choosing the RDMA device\",\"from_peer\":true",
+	check_error("\"code\":\"peer\",\"stage\":\"device\",\"from_peer\":true",
 		    "device", OUTCOME_SERVER);
-	check_error("\"code\":\"local\",\"phase\":\"choosing the RDMA device\"", "device",
+	check_error("\"code\":\"local\",\"stage\":\"device\"", "device",
 		    OUTCOME_CLIENT);
-	check_error("\"code\":\"unavailable\",\"phase\":\"looking\"", "device", OUTCOME_CLIENT);
-	check_error("\"code\":\"usage\",\"phase\":\"choosing the RDMA device\"", "device",
+	check_error("\"code\":\"unavailable\",\"stage\":\"device\"", "device", OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"stage\":\"device\"", "device",
 		    OUTCOME_CLIENT);
-	check_error("\"code\":\"usage\",\"phase\":\"opening the GPU\"", "device", OUTCOME_CLIENT);
-	check_error("\"code\":\"usage\",\"phase\":\"choosing the message sizes\"", "refused",
+	check_error("\"code\":\"usage\",\"stage\":\"device\"", "device", OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"stage\":\"command_line\"", "refused",
 		    OUTCOME_UNKNOWN);
-	check_error("\"code\":\"usage\",\"phase\":\"agreeing with the server\"", "refused",
+	check_error("\"code\":\"usage\",\"stage\":\"agree\"", "refused",
 		    OUTCOME_UNKNOWN);
-	check_error("\"code\":\"data\",\"phase\":\"measuring\"", "data", OUTCOME_UNKNOWN);
-	check_error("\"code\":\"peer\",\"phase\":\"measuring\"", "lost", OUTCOME_SERVER);
-	check_error("\"code\":\"local\",\"phase\":\"measuring\",\"completion_status\":\"x\"",
+	check_error("\"code\":\"data\",\"stage\":\"measure\"", "data", OUTCOME_UNKNOWN);
+	check_error("\"code\":\"peer\",\"stage\":\"measure\"", "lost", OUTCOME_SERVER);
+	check_error("\"code\":\"local\",\"stage\":\"measure\",\"completion_status\":\"x\"",
 		    "lost", OUTCOME_UNKNOWN);
-	check_error("\"code\":\"local\",\"phase\":\"measuring\"", "other", OUTCOME_UNKNOWN);
+	check_error("\"code\":\"local\",\"stage\":\"measure\"", "other", OUTCOME_UNKNOWN);
+}
+
+/* Every stage has its class; a limit on memory (RLIMIT_MEMLOCK) is the host's own. */
+static void stages(void **state)
+{
+	static const char *const local[STAGES] = {"other", "other", "device", "device", "connect",
+						  "other", "other", "other",  "other",  "other"};
+	char error[128];
+
+	(void)state;
+	for (int i = 0; i < STAGES; i++) {
+		snprintf(error, sizeof(error), "\"code\":\"local\",\"stage\":\"%s\"",
+			 stage_word(i));
+		check_error(error, local[i],
+			    i == STAGE_CONNECT                             ? OUTCOME_SERVER
+			    : i == STAGE_DEVICE || i == STAGE_RESOURCES ? OUTCOME_CLIENT
+									  : OUTCOME_UNKNOWN);
+	}
+	assert_int_equal(stage_of("allocating the buffer"), STAGE_RESOURCES);
+	assert_int_equal(stage_of("pinning the thread"), STAGE_RESOURCES);
+	assert_int_equal(stage_of("allocating"), STAGE_OTHER);
 }
 
 static void no_document(void **state)
@@ -131,8 +153,8 @@ static void no_document(void **state)
 	assert_string_equal(o.error, "the program was killed by signal 9");
 	o = ended("", 2 << 8, "send_lat: reading the command line: no -q. Fix: omit it.", false);
 	assert_string_equal(o.cause, "refused");
-	assert_string_equal(o.error, "reading the command line: no -q.");
-	assert_string_equal(o.fix, "omit it.");
+	assert_string_equal(o.error, "reading the command line: no -q. Fix: omit it.");
+	assert_string_equal(o.fix, "");
 	o = ended("", 0, "", false);
 	assert_string_equal(o.cause, "other");
 }
@@ -263,6 +285,7 @@ int main(void)
 		cmocka_unit_test(a_figure),
 		cmocka_unit_test(what_limits_it),
 		cmocka_unit_test(errors),
+		cmocka_unit_test(stages),
 		cmocka_unit_test(no_document),
 		cmocka_unit_test(any_document_is_read),
 		cmocka_unit_test(command_lines),
