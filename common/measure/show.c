@@ -273,13 +273,33 @@ static const char *row_advice(const struct report_row *row)
 	return "";
 }
 
+/*
+ * The rate of the slower end's ports, of both ways twice; 0: unknown, as with soft-RoCE, whose
+ * ports name one that they do not have.
+ */
+static double link_gbps(const struct endpoint *ep, const struct report_row *row)
+{
+	double mine = 0, theirs = 0;
+
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct rail *r = &ep->rail[i];
+
+		if (hca_is_soft_roce(&r->hca.info) || !(r->mine.nic.rate_gbps > 0) ||
+		    !(r->theirs.nic.rate_gbps > 0))
+			return 0;
+		mine += r->mine.nic.rate_gbps;
+		theirs += r->theirs.nic.rate_gbps;
+	}
+	return (mine < theirs ? mine : theirs) * (row->direction == REPORT_BOTH_WAYS ? 2 : 1);
+}
+
 /* Check a shown row against the thresholds, and with --strict also for disturbances. */
 static void judge_row(struct measure *ms, const struct report_row *row)
 {
 	const char *direction = report_direction_name(row->direction);
 	char text[512];
 
-	gates_judge(ms->gates, row->record, direction);
+	gates_judge(ms->gates, row->record, direction, link_gbps(ms->ep, row));
 	if (report_is_disturbed(row))
 		strict_doubt(ms->strict, row_advice(row), "%s, %s, was disturbed: %s",
 			     units_size(row->record->message_bytes).text, direction,
@@ -324,8 +344,7 @@ static void report_round(struct measurement *meas)
 		.own = calloc(max_rows, sizeof(*rows.own)),
 	};
 	struct report_explained *explained = NULL;
-	struct report_result result = {.evidence = meas->evidence,
-				       .snapshot = meas->snapshot};
+	struct report_result result = {.evidence = meas->evidence, .snapshot = meas->snapshot};
 	struct meter *t = &ms->meter[0];
 	double *us = NULL;
 

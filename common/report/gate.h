@@ -22,9 +22,12 @@ struct gate {
 	const char *option; /* option name for the error: "--min-bw" */
 	const char *what;   /* the value's name: "bandwidth" */
 	const struct field *field;
-	bool ceiling;     /* a maximum; otherwise a minimum */
-	bool share;       /* of the row's messages, in percent */
-	double bound;     /* in the field's unit */
+	bool ceiling; /* a maximum; otherwise a minimum */
+	bool share;   /* of the row's messages, in percent */
+	bool of_link; /* of the link's rate, in percent */
+	double bound; /* in the field's unit, or percent */
+	double typed; /* of a rate: the number as typed, of this unit; 0: in the table's */
+	char unit[16];
 	const char *text; /* as typed; NULL: in the unit that is shown */
 };
 
@@ -32,9 +35,11 @@ struct gates {
 	bool gbits; /* show bandwidth in Gb/s */
 	struct gate gate[GATES_MAX];
 	unsigned count;
-	unsigned judged, missed; /* rows */
-	struct fault first;      /* of the first row that missed; */
-	char also[512];          /* other thresholds that the same row missed */
+	unsigned judged, missed;    /* rows */
+	double link_gbps;           /* of the row that is judged; 0 or NaN: unknown */
+	const struct gate *unknown; /* cannot be judged for want of it; NULL: none */
+	struct fault first;         /* of the first row that missed; */
+	char also[512];             /* other thresholds that the same row missed */
 };
 
 /*
@@ -46,8 +51,15 @@ int gates_read(struct gates *g, const struct options *o, struct fault *f);
 /* The first threshold, as its option is called; NULL: there is none, --output is no threshold. */
 const char *gates_threshold(const struct gates *g);
 
-/* Check a row that is shown. DIRECTION is its name in the document. */
-void gates_judge(struct gates *g, const struct record *rec, const char *direction);
+/*
+ * Check a row that is shown. DIRECTION is its name in the document, LINK_GBPS the rate of the link
+ * that carried it; 0 or NaN: unknown.
+ */
+void gates_judge(struct gates *g, const struct record *rec, const char *direction,
+		 double link_gbps);
 
-/* At the end: raises FAULT_THRESHOLD if a row missed a threshold, or if there is no row. */
+/*
+ * At the end: raises FAULT_THRESHOLD if a row missed a threshold, or if there is no row; and
+ * FAULT_UNAVAILABLE if a threshold could not be judged.
+ */
 int gates_verdict(const struct gates *g, struct fault *f);

@@ -102,6 +102,50 @@ why() { jq -r '.error.message' c.json; }
 	[[ $(why) == *'Packets are being lost, or come too late: 152 of '*' were sent again at 128 KiB'* && $(why) != *4791* ]] || fail "$(why)"
 }
 
+@test "case 21: a threshold in per cent of the link, and told in the unit in which it was given" {
+	export SIMVERBS_DEVICES='sim0 speed=EDR gid.1=v2/127.0.0.1' SIMVERBS_GBPS=4
+	missed() { # [ARG…] TEXT: --min-bw=ARG is missed, and TEXT says so
+		server write_bw
+		client write_bw -s 64k -n 500 --min-bw "$1" --json=c.json
+		finish server
+		ended client 6
+		[[ $(why) =~ $2 ]] || fail "$(why)"
+	}
+	missed 90% 'bandwidth [0-9.]+ % of the link.s 100 Gb/s, less than 90 % \(--min-bw 90%\)'
+	missed 90Gbps 'bandwidth [0-9.]+ of 90 Gb/s \([0-9.]+ %\) \(--min-bw 90Gbps\)'
+	json c.json '(.results[0].bandwidth_gbps / 0.9) as $percent | .error.message | capture("bandwidth (?<is>[0-9.]+) of 90 Gb/s .(?<percent>[0-9.]+) %")
+		| (.percent | tonumber) - $percent | fabs < 0.1'
+	missed 12.5GB/s 'bandwidth 0[0-9.]+ of 12.5 GB/s'
+	missed 9000MiB/s 'bandwidth [0-9.]+ of 9000 MiB/s'
+	missed 0.5T 'bandwidth 0[0-9.]+ of 0.5 Tb/s'
+	server write_bw
+	client write_bw -s 64k -n 500 --min-bw 0.1%
+	finish server
+	ended client 0
+	server write_bw
+	client write_bw -n 10 --min-bw 101%
+	ended client 2
+	kill "${pid[server]}"
+}
+
+@test "case 21: per cent of a link whose rate is not known: cannot tell, 77" {
+	export SIMVERBS_DEVICES='rxe0 vendor=0xffffff gid.1=v2/127.0.0.1/e0' SIMVERBS_GBPS=4
+	server write_bw
+	client write_bw -s 64k -n 500 --min-bw 90% --json=c.json
+	finish server
+	ended client 77
+	[[ $(why) == *'cannot tell'* ]]
+	json c.json '.results[0].bandwidth_gbps > 0'
+	server write_bw
+	client write_bw -s 64k -n 500 --min-bw 90%,90 --json=c.json
+	ended client 2
+	kill "${pid[server]}"
+	server write_bw
+	client write_bw -s 64k -n 500 --min-bw 90% --min-msgrate 1G
+	finish server
+	ended client 6
+}
+
 @test "case 10: packets that a switch's MTU stops are not lost by chance" {
 	server send_bw
 	SIMVERBS_FAULT=wc:11:12:129 client send_bw -a -n 20 --warmup 0 -m 4096 --json=c.json

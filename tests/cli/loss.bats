@@ -83,7 +83,7 @@ at_most() {
 	json c.json '.status == "below_threshold" and .results[0].lost == 100'
 	at_most 10% 0 10 "${send[@]}"
 	at_most 1/1000 6 100 "${send[@]}" --min-bw=900T # the first that is missed, and the others
-	says client.err 'less than 107288360.60 MiB/s (--min-bw 900T). Also 1 % of the messages were lost, more than 0.1 % (--max-loss)'
+	says client.err ' of 900 Tb/s (' '(--min-bw 900T). Also 1 % of the messages were lost, more than 0.1 % (--max-loss)'
 	at_most 0.9999 6 100 "${send[@]}"
 	says client.err ': 1 % of the messages were lost, more than 0.9999 %'
 	at_most 0 0 $none "${send[@]}"

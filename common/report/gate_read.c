@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The thresholds of a command line. */
+#include "report/gate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/unit.h"
+#include "wire/percentile.h"
+
+/* The names that --max-lat accepts. */
+static const struct {
+	const char *name, *field;
+} latencies[] = {
+	{"mean", "latency_mean_us"},     {"min", "latency_min_us"}, {"p50", "latency_p50_us"},
+	{"p90", "latency_p90_us"},       {"p99", "latency_p99_us"}, {"p99.9", "latency_p99_9_us"},
+	{"p99.99", "latency_p99_99_us"}, {"max", "latency_max_us"}, {"stdev", "latency_stdev_us"},
+};
+
+static int add_gate(struct gates *g, const struct gate *gate, struct fault *f)
+{
+	if (g->count == GATES_MAX) {
+		fault_raise(f, FAULT_USAGE, 0, "option %s: too many thresholds", gate->option);
+		return fault_fix(f, "give at most %d", GATES_MAX);
+	}
+	g->gate[g->count++] = *gate;
+	return 0;
+}
+
+static int parse_gbps(const char *text, double *gbps)
+{
+	int rc = units_parse_rate(text, gbps);
+
+	*gbps /= 1e9;
+	return rc;
+}
+
+static int parse_mib(const char *text, double *gbps)
+{
+	int rc = units_parse_decimal(text, gbps);
+
+	*gbps = unit_to_gbps(false, *gbps);
+	return rc;
+}
+
+static int parse_millions(const char *text, double *value)
+{
+	int rc = units_parse_decimal(text, value);
+
+	*value *= 1e6;
+	return rc;
+}
+
+/* Parse "0.1", "0.1%" or "1/1000" into percent. */
+static int parse_share(const char *text, double *percent)
+{
+	char number[32];
+	const char *slash = strchr(text, '/');
+	size_t size = slash ? (size_t)(slash - text) : strlen(text);
+	double all = 100;
+
+	if (size && !slash && text[size - 1] == '%')
+		size--;
+	if (snprintf(number, sizeof(number), "%.*s", (int)size, text) >= (int)sizeof(number) ||
+	    units_parse_decimal(number, percent) ||
+	    (slash && (units_parse_decimal(slash + 1, &all) || !(all > 0))))
+		return -1;
+	*percent *= 100 / all;
+	return *percent <= 100 ? 0 : -1;
+}
+
+/* An option that sets a lower bound. */
+struct lower_bound {
+	struct gate gate;
+	const char *field, *text; /* TEXT: the option's argument; NULL: not given */
+	int (*parse)(const char *text, double *value); /* NULL: parse_min_bw() */
+	bool zero_is_none; /* 0 means no bound: perftest's two options */
+	const char *fix;
+};
+
+/* Parse the rate TEXT, or the share of the link's, into GATE, and remember its unit. */
+static int parse_min_bw(const char *text, struct gate *gate)
+{
+	size_t n = strlen(text);
+	const char *letter;
+	char *unit;
+
+	gate->of_link = n && text[n - 1] == '%';
+	if (gate->of_link)
+		return parse_share(text, &gate->bound);
+	gate->typed = strtod(text, &unit);
+	unit += strspn(unit, " ");
+	letter = strpbrk(unit, "bB");
+	snprintf(gate->unit, sizeof(gate->unit), "%.*s%s/s",
+		 (int)(letter ? letter + 1 - unit : (ptrdiff_t)strlen(unit)), unit,
+		 letter  ? ""
+		 : *unit ? "b"
+			 : "Gb");
+	return parse_gbps(text, &gate->bound);
+}
+
+/* Add the bound that option L sets, if it was given. */
+static int parse_lower_bound(struct gates *g, const struct lower_bound *l, struct fault *f)
+{
+	struct gate gate = l->gate;
+
+	if (!l->text)
+		return 0;
+	if ((l->parse ? l->parse(l->text, &gate.bound) : parse_min_bw(l->text, &gate)) ||
+	    !(gate.bound > 0 || l->zero_is_none)) {
+		options_invalid(gate.option, l->text, f);
+		return fault_fix(f, "give %s", l->fix);
+	}
+	gate.field = record_find(l->field);
+	gate.text = l->text;
+	return gate.bound > 0 ? add_gate(g, &gate, f) : 0;
+}
+
+/* clang-format off */
+static int parse_lower_bounds(struct gates *g, const struct output_options *o, struct fault *f)
+{
+	const struct lower_bound all[] = {
+		{{"--min-bw", "bandwidth"}, "bandwidth_gbps", o->min_bw, NULL, false,
+		 "a rate above 0, such as 90 (Gb/s), 90G, 500Mb/s, 12.5GB/s or 1200MiB/s; or a share of "
+		 "the link's, such as 90%"},
+		{{"--min-msgrate", "message rate"}, "messages_per_s", o->min_msgrate, units_parse_count, false,
+		 "messages per second above 0, such as 2500000, 2500k or 2.5M"},
+		{{"-w/--limit_bw", "bandwidth"}, "bandwidth_gbps",
+		 o->limit_bw, o->gbits ? units_parse_decimal : parse_mib, true,
+		 "a number in MiB/s, or in Gb/s with --report_gbits; --min-bw accepts units"},
+		{{"-y/--limit_msgrate", "message rate"}, "messages_per_s",
+		 o->limit_msgrate, parse_millions, true,
+		 "a number in millions per second; --min-msgrate accepts units"},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (parse_lower_bound(g, &all[i], f))
+			return -1;
+	return 0;
+}
+/* clang-format on */
+
+/* Add the bound of one item of --max-lat, the SIZE characters "5" or "p99=5" at TEXT. */
+static int parse_latency_bound(struct gates *g, const char *text, size_t size, struct fault *f)
+{
+	struct gate gate = {.option = "--max-lat", .ceiling = true};
+	const char *equals = memchr(text, '=', size);
+	const char *value = equals ? equals + 1 : text;
+	size_t digits = size - (size_t)(value - text), i;
+	char number[32] = "";
+
+	if (digits < sizeof(number))
+		memcpy(number, value, digits);
+	if (units_parse_us(number, &gate.bound) || !(gate.bound > 0))
+		return -1;
+	for (i = 0; equals && i < sizeof(latencies) / sizeof(latencies[0]); i++)
+		if (strlen(latencies[i].name) == (size_t)(equals - text) &&
+		    memcmp(latencies[i].name, text, (size_t)(equals - text)) == 0)
+			break;
+	if (i == sizeof(latencies) / sizeof(latencies[0]))
+		return -1;
+	gate.what = latencies[i].name;
+	gate.field = record_find(latencies[i].field);
+	return add_gate(g, &gate, f);
+}
+
+static int parse_max_lat(struct gates *g, const char *text, struct fault *f)
+{
+	for (const char *at = text, *next; at; at = next ? next + 1 : NULL) {
+		next = strchr(at, ',');
+		if (parse_latency_bound(g, at, next ? (size_t)(next - at) : strlen(at), f) == 0)
+			continue;
+		options_invalid("--max-lat", text, f);
+		return fault_fix(f, "give microseconds above 0 for the mean, such as 5, or for min "
+				    "p50 p90 p99 p99.9 p99.99 max mean stdev, such as "
+				    "p99=8,max=50us");
+	}
+	return 0;
+}
+
+static int parse_max_loss(struct gates *g, const char *text, struct fault *f)
+{
+	struct gate gate = {"--max-loss", .ceiling = true, .share = true};
+
+	if (!text)
+		return 0;
+	if (parse_share(text, &gate.bound)) {
+		options_invalid(gate.option, text, f);
+		return fault_fix(
+			f, "give percent of the messages, such as 0.1, or a share, such as 1/1000");
+	}
+	gate.field = record_find("lost");
+	return add_gate(g, &gate, f);
+}
+
+/*
+ * The number of samples that a row will have, *EACH per iteration; 0: unknown before the run (-D).
+ */
+static uint64_t planned_samples(const struct options *o, uint64_t *each)
+{
+	uint64_t devices = 1;
+
+	for (const char *at = o->local.device; at && (at = strchr(at, ',')); at++)
+		devices++;
+	*each = o->experiment.threads * devices;
+	return experiment_endless(&o->experiment) ? 0 : o->experiment.iters * *each;
+}
+
+/* Refuse a bound on a percentile for which this run will have too few samples. */
+static int check_samples(const struct gates *g, const struct options *o, struct fault *f)
+{
+	uint64_t each, samples = planned_samples(o, &each);
+
+	for (unsigned i = 0; i < g->count && samples && o->local.host; i++) {
+		const struct percentile *p = percentile_of(g->gate[i].field->key);
+
+		if (!p || samples >= percentile_needs(p))
+			continue;
+		fault_raise(f, FAULT_USAGE, 0, "%s: %llu samples are too few for %s",
+			    g->gate[i].option, (unsigned long long)samples, p->name);
+		return fault_fix(f, "use -n %llu or more: a percentile needs %d samples beyond it",
+				 (unsigned long long)((percentile_needs(p) + each - 1) / each),
+				 PERCENTILE_BEYOND);
+	}
+	return 0;
+}
+
+/* --output prints one number, so there must be one: a bound that any rate reaches. */
+static int add_output(struct gates *g, const struct options *o, struct fault *f)
+{
+	struct gate gate = {.option = "--output"};
+
+	if ((o->output.only != ONLY_BANDWIDTH && o->output.only != ONLY_MESSAGE_RATE) ||
+	    o->output.format == FORMAT_PERFTEST)
+		return 0;
+	gate.field =
+		record_find(o->output.only == ONLY_BANDWIDTH ? "bandwidth_gbps" : "messages_per_s");
+	return add_gate(g, &gate, f);
+}
+
+int gates_read(struct gates *g, const struct options *o, struct fault *f)
+{
+	memset(g, 0, sizeof(*g));
+	g->gbits = o->output.gbits;
+	if (parse_max_lat(g, o->output.max_lat, f) || parse_lower_bounds(g, &o->output, f) ||
+	    parse_max_loss(g, o->output.max_loss, f) || add_output(g, o, f) ||
+	    check_samples(g, o, f))
+		return -1;
+	return 0;
+}
