@@ -20,7 +20,9 @@ struct link {
 	struct stop *stop;                    /* lent, as is */
 	struct fault *fault;                  /* receives the faults of these functions */
 	uint64_t timeout_ns, peer_timeout_ns; /* --timeout, here and there */
-	bool told_keys;   /* the peer was sent the address and rkey of this end's memory */
+	bool told_keys;    /* the peer was sent the address and rkey of this end's memory */
+	uint64_t limit_ns; /* the server's --max-duration, which ended the last round; 0: it did not
+			    */
 	bool interrupted; /* a signal at either end ended the run early; its results are reported */
 };
 

@@ -104,6 +104,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 		.devices = ms->ep->rails,
 		.leader = leads,
 		.follower = follows,
+		.endless = endless && !meas->attr.duration_ns,
 		.before = ms->history.messages,
 		.passive = passive,
 		.rules = {.live = ms->report->tty && shown,
@@ -200,6 +201,7 @@ static void await_async_event(struct watch *w)
 static void find_cause(struct measure *ms, struct watch *w)
 {
 	ms->link->interrupted |= w->interrupted;
+	ms->link->limit_ns = w->limit_ns;
 	endpoint_fetch_fault(ms->ep);
 	if (fault_is(ms->fault) && !fault_is(&w->fault))
 		await_async_event(w);

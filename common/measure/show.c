@@ -319,6 +319,9 @@ static void note_interrupted(const struct measurement *meas)
 	const struct record *rec = meas->measured ? &meas->mine : &meas->theirs;
 	const char *whose = link_interrupted_by(ms->link, ms->ep->server);
 
+	if (ms->link->limit_ns)
+		report_warning(ms->report, "ended after %s, the --max-duration of the server",
+			       units_ns(ms->link->limit_ns).text);
 	if (!ms->link->interrupted || ms->options->experiment.run_infinitely)
 		return;
 	if (meas->attr.duration_ns)

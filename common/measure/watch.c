@@ -67,9 +67,11 @@ static void handle_message(struct watch *w, json_t *m)
 		return;
 	if (message_is(m, "done")) {
 		handle_done(w, m);
-	} else if (message_is(m, "finish") && w->leader) {
+	} else if (message_is(m, "finish")) {
 		w->interrupted = true;
-		watch_finish(w);
+		message_u64_if(m, "max_duration_ns", INT64_MAX, &w->limit_ns, &w->fault);
+		if (w->leader)
+			watch_finish(w);
 	} else if (message_is(m, "over") && w->done && w->await_over && !w->over) {
 		w->over = json_incref(m);
 	} else if (message_is(m, "error")) {
@@ -97,17 +99,22 @@ static void send_peer(struct watch *w, json_t *m)
 
 static void tell_peer(struct watch *w, const char *type)
 {
-	send_peer(w, message_new(type));
+	json_t *m = message_new(type);
+
+	if (w->limit_ns)
+		json_object_set_new(m, "max_duration_ns", json_integer((json_int_t)w->limit_ns));
+	send_peer(w, m);
 }
 
 /*
- * A signal ends the run after this round: the leader's loops finish, a follower asks the leader to,
- * and waits for its "done" for the timeout only, however alive the leader is.
+ * A signal, or the server's limit, ends the run after this round: the leader's loops finish, a
+ * follower asks the leader to, and waits for its "done" for the timeout only, however alive the
+ * leader is. The leader tells its follower only of the limit.
  */
 static void watch_interrupt(struct watch *w)
 {
 	w->interrupted = true;
-	if (w->follower && !w->times.asked_end_ns) {
+	if ((w->follower || w->limit_ns) && !w->times.asked_end_ns) {
 		w->times.asked_end_ns = clock_now_ns();
 		tell_peer(w, "finish");
 	}
@@ -133,27 +140,6 @@ static void handle_async_event(struct watch *w, const struct watch_device *d)
 {
 	if (vfault_async_event(&w->fault, d->ctx, d->port))
 		w->device_failed = true;
-}
-
-static void no_progress(struct watch *w, uint64_t messages)
-{
-	messages += w->before;
-	w->stuck = true;
-	fault_raise(&w->fault, FAULT_DEADLINE, ETIMEDOUT,
-		    "no completion for %s (%llu messages completed before)",
-		    units_ns(w->rules.timeout_ns).text, (unsigned long long)messages);
-	fault_cause(&w->fault, "The peer answers over TCP, but its RDMA packets do not arrive");
-	fault_fix(&w->fault,
-		  "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791) "
-		  "and the switches' MTU; use a larger --timeout for a link this slow");
-}
-
-static void peer_silent(struct watch *w)
-{
-	fault_raise(&w->fault, FAULT_PEER, ETIMEDOUT, "no message from %s for %s", w->oob->peer,
-		    units_ns(w->rules.timeout_ns).text);
-	fault_cause(&w->fault, "The peer's host is down or unreachable, or its program is stopped");
-	fault_fix(&w->fault, "check the other host");
 }
 
 /* Report the progress since the last live line, or since the last interval. */
@@ -216,6 +202,17 @@ static void resend_if_stalled(struct watch *w, uint64_t now)
 	w->times.stall_checked_ns = now;
 }
 
+/* A run without an end has one at the server's limit, in order. Returns true then, once. */
+static bool ends_at_limit(struct watch *w)
+{
+	if (!w->endless || w->limit_ns || !oob_limit_passed(w->oob, w->rules.timeout_ns))
+		return false;
+	w->limit_ns = w->oob->allowed_ns;
+	w->rules.until_ns = w->oob->until_ns;
+	watch_interrupt(w);
+	return true;
+}
+
 /* Do everything that is due by the clock. */
 static void watch_tick(struct watch *w)
 {
@@ -229,16 +226,16 @@ static void watch_tick(struct watch *w)
 	due = rules_due(&w->rules, &w->times, now, w->done, w->passive);
 	if (due & DUE_ALIVE)
 		tell_peer(w, "alive");
-	if (!w->rules.alive_only && oob_check_limit(w->oob, &w->fault))
+	if (!w->rules.alive_only && !ends_at_limit(w) && oob_check_limit(w->oob, &w->fault))
 		return;
 	if (due & DUE_FINISH)
 		watch_finish(w);
 	if (due & DUE_LEAVE)
 		stop_raise(w->stop, &w->fault);
 	if (due & DUE_SILENT)
-		peer_silent(w);
+		watch_raise_silent(w);
 	if (due & DUE_STUCK)
-		no_progress(w, messages);
+		watch_raise_stuck(w, messages);
 	if (due & DUE_STANDSTILL)
 		resend_if_stalled(w, now);
 	if (due & DUE_REPORT)

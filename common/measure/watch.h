@@ -67,6 +67,7 @@ struct watch {
 	bool leader;        /* this end's loops, or the duration, decide when the run ends */
 	bool follower;      /* the peer decides: wait for its "done"; a bidirectional end is both */
 	bool await_over;    /* leader and follower: also wait for the peer's "over" */
+	bool endless;       /* only a signal ends the round, or the server's limit */
 	uint64_t before;    /* messages that arrived in earlier rounds */
 	bool passive;       /* no loop runs here, so there is no progress to expect */
 	uint64_t begin_ns;  /* CLOCK_MONOTONIC: start of the loops; past or 0: at once */
@@ -79,6 +80,7 @@ struct watch {
 	bool device_failed; /* the fault is an asynchronous event of a device, and the primary
 			       cause */
 	bool stuck;         /* the fault is that no message completed for the timeout */
+	uint64_t limit_ns;  /* the server's --max-duration, which ended the round; 0: it did not */
 	bool interrupted;   /* a signal here or there ended the run early */
 	/* private */
 	struct watcher *by;
@@ -102,3 +104,10 @@ void watch_stop(struct watch *w);
 
 /* Follower: after the loop, or without one: wait until the leader is done, or for a fault. */
 void watch_join(struct watch *w);
+
+/*
+ * watch_fault.c, private: no message has completed for the timeout, after MESSAGES of this round;
+ * the peer was silent for so long.
+ */
+void watch_raise_stuck(struct watch *w, uint64_t messages);
+void watch_raise_silent(struct watch *w);

@@ -71,7 +71,10 @@ static int check_queues(const struct local_options *l, uint64_t bytes, struct fa
 		"reduce the depth (-t, -r) or the number of QPs (-q), or raise --max-memory", f);
 }
 
-/* The planned measuring time only: a run that takes longer is ended when its time is over. */
+/*
+ * The planned measuring time only: a run that takes longer, or has no end, is ended when its time
+ * is over.
+ */
 static int check_duration(const struct local_options *l, const struct experiment *e,
 			  struct fault *f)
 {
@@ -81,9 +84,7 @@ static int check_duration(const struct local_options *l, const struct experiment
 		sizes++;
 	if (__builtin_mul_overflow(e->duration_ns, sizes, &total_ns))
 		total_ns = UINT64_MAX - 1;
-	if (e->run_infinitely)
-		total_ns = UINT64_MAX - 1;
-	if (total_ns <= l->max_duration_ns)
+	if (e->run_infinitely || total_ns <= l->max_duration_ns)
 		return 0;
 	return refuse_limit(e->sweep ? "-D/--duration with -a/--all" : "-D/--duration",
 			    units_ns(total_ns).text, units_ns(l->max_duration_ns).text,

@@ -181,7 +181,7 @@ int gates_verdict(const struct gates *g, struct fault *f)
 	fault_phase(f, "judging the results");
 	if (g->judged && !g->missed) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
-			    "cannot tell: the link's rate is not known (%s %s)", g->unknown->option,
+			    "not judged: the link's rate is not known (%s %s)", g->unknown->option,
 			    g->unknown->text);
 		return fault_fix(f, "give a rate, such as %s 90G", g->unknown->option);
 	}

@@ -224,7 +224,10 @@ static void log_client(struct session *s, const char *peer)
 	/* A client that failed before its hello has not named a test. */
 	peer_log(&p->listener.log, peer, "%s %s %s: %s%s%s", clock_utc(now), peer,
 		 s->stage == SESSION_GREETING && !p->accepted ? "-" : p->test->name,
-		 s->link.interrupted ? "interrupted, " : "", line, rows);
+		 s->link.limit_ns      ? "ended at --max-duration, "
+		 : s->link.interrupted ? "interrupted, "
+				       : "",
+		 line, rows);
 }
 
 /* Release all that belongs to a client, before the next one. */

@@ -42,6 +42,8 @@
  *	client  go       begin_ns, client_ns: the start by the server's and by the client's clock
  *	both    alive    every second, while the loops run
  *	follower finish  request to end early, after a signal
+ *			 [, max_duration_ns: or at this limit of the server, which also tells it
+ *			 as the leader]
  *	leader  done     messages[] sent by each worker [, record, parts[], conditions, snapshot[],
  *			 evidence, devices[], resent]
  *	follower done    messages[] received by each worker [, lost[] and the same]

@@ -109,6 +109,14 @@ void oob_limit(struct oob *o, uint64_t allowed_ns)
 	o->allowed_ns = allowed_ns;
 }
 
+bool oob_limit_passed(struct oob *o, uint64_t more_ns)
+{
+	if (!o->until_ns || clock_now_ns() < o->until_ns)
+		return false;
+	o->until_ns = clock_now_ns() + more_ns;
+	return true;
+}
+
 int oob_check_limit(const struct oob *o, struct fault *f)
 {
 	if (!o->until_ns || clock_now_ns() < o->until_ns)

@@ -115,8 +115,12 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f);
  */
 int oob_wait(struct oob *o, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f);
 
-/* Limit the connection to ALLOWED_NS from now, the server's --max-duration. */
+/*
+ * Limit the connection to ALLOWED_NS from now, the server's --max-duration. oob_limit_passed() is
+ * true when that is over, and gives the connection MORE_NS to end in order.
+ */
 void oob_limit(struct oob *o, uint64_t allowed_ns);
+bool oob_limit_passed(struct oob *o, uint64_t more_ns);
 
 /* Check the limit: 0, or -1 with FAULT_USAGE if it has passed. oob_recv() checks it, too. */
 int oob_check_limit(const struct oob *o, struct fault *f);

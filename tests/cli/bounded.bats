@@ -132,7 +132,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	client write_bw -n 5 -s 1g -q 4
 	ended client 2
 	says client.err 'requests 4 GiB' 'allows 2 GiB' '--max-memory'
-	client write_bw --run_infinitely
+	client write_bw -D 2h
 	ended client 2
 	says client.err '--max-duration'
 	client write_bw -n 5 -q 1024 -s 2 -t 16384

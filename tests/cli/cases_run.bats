@@ -134,7 +134,7 @@ why() { jq -r '.error.message' c.json; }
 	client write_bw -s 64k -n 500 --min-bw 90% --json=c.json
 	finish server
 	ended client 77
-	[[ $(why) == *'cannot tell'* ]]
+	[[ $(why) == *'not judged'* ]]
 	json c.json '.results[0].bandwidth_gbps > 0'
 	server write_bw
 	client write_bw -s 64k -n 500 --min-bw 90%,90 --json=c.json
@@ -144,6 +144,21 @@ why() { jq -r '.error.message' c.json; }
 	client write_bw -s 64k -n 500 --min-bw 90% --min-msgrate 1G
 	finish server
 	ended client 6
+}
+
+@test "case 24: an endless client of a persistent server is ended at its limit, and both ends say so" {
+	local more
+	for more in '' --reversed -b; do
+		server write_bw --persistent --max-duration 1
+		client write_bw --run_infinitely -D 0.3 -s 64 $more --json=c.json
+		ended client 0
+		kill -TERM "${pid[server]}"
+		finish server
+		ended server 0
+		says client.err 'ended after 1 s, the --max-duration of the server'
+		says server.err 'write_bw: ended at --max-duration, '
+		json c.json '.results[0].bandwidth_gbps > 0 and .error == null'
+	done
 }
 
 @test "case 10: packets that a switch's MTU stops are not lost by chance" {
