@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@ static const char usage[] =
 	"  rdmark TEST [OPTION...] HOST  one test; rdmark TEST --help shows its options\n"
 	"  rdmark list [--json]          RDMA devices, GPUs and the distance between them\n"
 	"  rdmark compare A.json B.json  what changed; --within PERCENT, --json\n"
+	"  rdmark check [OPTION...]      what is wrong with this host and its ports\n"
+	"  rdmark pairs, rdmark plot     rdmark-pairs(1), rdmark-plot(1)\n"
 	"\n"
 	"TEST is one of\n" RDMARK_PROGRAMS "\n"
 	"\n"
@@ -85,6 +88,93 @@ static bool names_a_test(char *name)
 	return known;
 }
 
+/* rdmark WORD … is another program of the suite, or one of its tests: start that. Returns if not.
+ */
+static void start_other(char **argv)
+{
+	static char pairs[] = "rdmark-pairs", plot[] = "rdmark-plot", test[] = "write_bw",
+		    check[] = "--check";
+
+	if (strcmp(argv[1], "pairs") == 0 || strcmp(argv[1], "plot") == 0) {
+		argv[1] = strcmp(argv[1], "plot") == 0 ? plot : pairs;
+		exit(exec_program(argv + 1));
+	}
+	if (strcmp(argv[1], "check") == 0) {
+		argv[0] = test;
+		argv[1] = check;
+		exit(exec_program(argv));
+	}
+	if (names_a_test(argv[1]))
+		exit(exec_program(argv + 1));
+}
+
+/* How many letters of A and B must be changed, added or left out, if they are short. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[16], n = strlen(b), left, above;
+
+	for (size_t k = 0; k <= n; k++)
+		row[k] = k;
+	for (size_t i = 1; a[i - 1]; i++) {
+		above = row[0];
+		row[0] = i;
+		for (size_t k = 1; k <= n; k++) {
+			size_t best = above + (a[i - 1] != b[k - 1]);
+
+			left = row[k - 1] + 1;
+			above = row[k];
+			best = left < best ? left : best;
+			row[k] = above + 1 < best ? above + 1 : best;
+		}
+	}
+	return row[n];
+}
+
+/* The command that WORD, which is no host, may be meant for; NULL: none is near. */
+static const char *nearest(const char *word)
+{
+	static const char *const all[] = {"server", "list", "compare", "check",
+					  "pairs",  "plot", "version", "help"};
+	const char *best = NULL;
+	size_t least = 3; /* two letters may be wrong, */
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		size_t n = distance(word, all[i]);
+
+		if (n < least && 2 * n < strlen(all[i])) { /* but not half of them */
+			least = n;
+			best = all[i];
+		}
+	}
+	return best;
+}
+
+/* WORD is neither a command nor a name that resolves: exit status 2. */
+static int no_host(const char *word, const char *why)
+{
+	const char *near = nearest(word);
+	struct fault f = {0};
+
+	fault_phase(&f, "reading the command line");
+	fault_raise(&f, FAULT_USAGE, 0, "'%s' is no command of rdmark, and no host: %s", word, why);
+	if (near)
+		fault_fix(&f, "rdmark %s", near);
+	else
+		fault_fix(&f, "`rdmark` alone shows the commands; check the name of the host");
+	return rdmark_failed(&f);
+}
+
+/* Why the host WORD does not resolve; NULL: it does. */
+static const char *unresolved(const char *word)
+{
+	struct addrinfo *list = NULL;
+	int rc = getaddrinfo(word, NULL, NULL, &list);
+
+	if (rc == 0)
+		freeaddrinfo(list);
+	return rc == 0 ? NULL : gai_strerror(rc);
+}
+
 static bool asks_for_help(const char *word)
 {
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -95,6 +185,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "--help";
 	bool own = strcmp(word, "list") == 0 || strcmp(word, "compare") == 0 ||
 		   strcmp(word, "server") == 0;
+	const char *why;
 
 	json_memory_init();
 	if (asks_for_help(word) || strcmp(word, "help") == 0 ||
@@ -102,7 +193,8 @@ int main(int argc, char **argv)
 		fputs(usage, stdout);
 		return list_finish(stdout, RDMARK);
 	}
-	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+	if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0 ||
+	    strcmp(word, "-V") == 0) {
 		printf("rdmark %s\n", RDMARK_VERSION);
 		return list_finish(stdout, RDMARK);
 	}
@@ -112,11 +204,11 @@ int main(int argc, char **argv)
 		return compare_command(argv + 2);
 	if (strcmp(word, "server") == 0)
 		return become_server(argc, argv + 2);
-	if (names_a_test(argv[1]))
-		return exec_program(argv + 1);
+	start_other(argv);
 	if (word[0] == '-' || !word[0])
 		return rdmark_unknown(RDMARK, word,
 				      "give the host or the command first; `rdmark` shows the "
 				      "commands");
-	return tour_command(argv + 1);
+	why = unresolved(word);
+	return why ? no_host(word, why) : tour_command(argv + 1);
 }

@@ -168,3 +168,51 @@ why() { jq -r '.error.message' c.json; }
 	ended client 3
 	[[ $(why) == *'No packet with more than 1 KiB of data has come through. All sizes from 2 B to 1 KiB worked.'* ]] || fail "$(why)"
 }
+
+@test "case 22: two servers on one port, a client before its server, and a client's loop" {
+	local i
+	server send_bw
+	start second send_bw -p "$port"
+	finish second
+	ended second 1
+	says second.err 'already' "-p 0"
+	start_client send_bw -n 10 --connect-timeout 60
+	finish client server
+	ended client 0
+	start_client send_bw -n 10 --connect-timeout 60 # its server has ended; it waits for the next
+	until_says client.err 'waiting for a server'
+	start server send_bw -p "$port"
+	finish client server
+	ended client 0
+	ended server 0
+	server write_bw --persistent
+	for i in 1 2 3; do
+		client send_bw -n 10
+		ended client 0
+	done
+	kill -TERM "${pid[server]}"
+	finish server
+	ended server 0
+}
+
+@test "case 23: a misspelt or forgotten command is the command, or the nearest; a host only if it resolves" {
+	local word
+	for word in pairs plot; do
+		[[ $("$RDMARK_BIN/rdmark" $word --help) == "$("$RDMARK_BIN/rdmark-$word" --help)" ]]
+	done
+	[[ $("$RDMARK_BIN/rdmark" version) == "$("$RDMARK_BIN/rdmark" --version)" ]]
+	[[ $("$RDMARK_BIN/rdmark" help) == "$("$RDMARK_BIN/rdmark" --help)" ]]
+	start check rdmark check --json
+	finish check
+	start tested write_bw --check --json
+	finish tested
+	[[ ${status[check]} == "${status[tested]}" ]]
+	cmp <(jq -S '.findings | map(.code)' check.out) <(jq -S '.findings | map(.code)' tested.out)
+	for word in 'chek:rdmark check' 'srever:rdmark server' 'comapre:rdmark compare' 'nosuch.invalid:'; do
+		! getent hosts "${word%:*}" || continue # a site's search domain
+		start other rdmark "${word%:*}"
+		finish other
+		ended other 2
+		says other.err 'no command of rdmark, and no host' "Fix: ${word##*:}"
+	done
+}
