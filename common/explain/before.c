@@ -10,7 +10,7 @@
 #include "host/pci.h"
 #include "verbs/reach.h"
 
-#define IOMMU_MATTERS_GBPS 99   /* below it the IOTLB keeps up */
+#define IOMMU_MATTERS_GBPS 99                   /* below it the IOTLB keeps up */
 #define MEMLOCK_FAULT      (UINT64_C(16) << 20) /* less: a few QPs and buffers do not fit */
 
 void explain_host(const struct host_facts *h, struct findings *to)
@@ -23,13 +23,14 @@ void explain_host(const struct host_facts *h, struct findings *to)
 					.value = {FINDING_NUMBER("RLIMIT_MEMLOCK",
 								 (double)h->memlock_bytes, "B")}});
 	if (h->cm_errnum)
-		finding_add(to, &(struct finding_facts){
-					.code = FINDING_NO_RDMA_CM,
-					.value = {FINDING_WORD("why", strerror(h->cm_errnum)),
-						  FINDING_WORD("fix", h->cm_errnum == ENOENT
-									      ? "modprobe rdma_ucm"
-									      : "allow this user to "
-										"open the node")}});
+		finding_add(to,
+			    &(struct finding_facts){
+				    .code = FINDING_NO_RDMA_CM,
+				    .value = {FINDING_WORD("why", strerror(h->cm_errnum)),
+					      FINDING_WORD("fix", h->cm_errnum == ENOENT
+									  ? "modprobe rdma_ucm"
+									  : "allow this user to "
+									    "open the node")}});
 	if (h->virtual_machine)
 		finding_add(to, &(struct finding_facts){.code = FINDING_VIRTUAL_MACHINE});
 }
@@ -91,12 +92,12 @@ static void check_rate(const struct port_facts *x, struct findings *to)
 
 	if (!is_active(x) || !(gbps > 0) || gbps >= x->sibling_gbps * 0.99)
 		return;
-	finding_add(to, &(struct finding_facts){
-				.code = FINDING_LINK_BELOW_SIBLINGS,
-				.level = FINDING_WARN,
-				.value = {FINDING_NUMBER("rate", gbps, "Gb/s"),
-					  FINDING_NUMBER("fastest of this kind", x->sibling_gbps,
-							 "Gb/s")}});
+	finding_add(to,
+		    &(struct finding_facts){.code = FINDING_LINK_BELOW_SIBLINGS,
+					    .level = FINDING_WARN,
+					    .value = {FINDING_NUMBER("rate", gbps, "Gb/s"),
+						      FINDING_NUMBER("fastest of this kind",
+								     x->sibling_gbps, "Gb/s")}});
 }
 
 static void check_training(const struct port_facts *x, struct findings *to)
@@ -145,19 +146,19 @@ static void check_mtu(const struct port_facts *x, struct findings *to)
 
 	if (!is_active(x) || x->port->is_iwarp || !active || active >= max)
 		return;
-	finding_add(to,
-		    &(struct finding_facts){
-			    .code = FINDING_MTU_BELOW_MAXIMUM,
-			    .level = x->port->is_ethernet ? FINDING_NOTE : FINDING_WARN,
-			    .value = {FINDING_NUMBER("active MTU", active, "B"),
-				      FINDING_NUMBER("maximum MTU", max, "B"),
-				      FINDING_NUMBER("netdev MTU",
-						     netdev ? (double)x->netdev_mtu : NAN, "B"),
-				      FINDING_NUMBER("larger",
-						     netdev ? max == 4096 ? 4200 : max + 104 : NAN,
-						     ""),
-				      FINDING_WORD("netdev", x->port->netdev),
-				      FINDING_WORD(has_subnet(x) ? "subnet" : "ethernet", "")}});
+	finding_add(
+		to,
+		&(struct finding_facts){
+			.code = FINDING_MTU_BELOW_MAXIMUM,
+			.level = x->port->is_ethernet ? FINDING_NOTE : FINDING_WARN,
+			.value = {FINDING_NUMBER("active MTU", active, "B"),
+				  FINDING_NUMBER("maximum MTU", max, "B"),
+				  FINDING_NUMBER("netdev MTU", netdev ? (double)x->netdev_mtu : NAN,
+						 "B"),
+				  FINDING_NUMBER("larger",
+						 netdev ? max == 4096 ? 4200 : max + 104 : NAN, ""),
+				  FINDING_WORD("netdev", x->port->netdev),
+				  FINDING_WORD(has_subnet(x) ? "subnet" : "ethernet", "")}});
 }
 
 /* Soft-RoCE has no queues of its own, iWARP has TCP. */

@@ -15,10 +15,10 @@ static void find_several_paths(const struct watched *w)
 	if (!w->r->reliable || !(w->receiver->event[PORT_LOSS_SEEN] > 0) ||
 	    isnan(w->sender->event[PORT_LOSS_NAKS]) || run_sent_again(w->sender))
 		return;
-	finding_add(w->to, &(struct finding_facts){
-				   .code = FINDING_OUT_OF_ORDER,
-				   .end = w->receiver->name,
-				   .value = {watched_event(w->receiver, PORT_LOSS_SEEN)}});
+	finding_add(w->to,
+		    &(struct finding_facts){.code = FINDING_OUT_OF_ORDER,
+					    .end = w->receiver->name,
+					    .value = {watched_event(w->receiver, PORT_LOSS_SEEN)}});
 }
 
 /*
@@ -33,15 +33,15 @@ static void find_no_receive(const struct watched *w)
 	if (!w->r->receives || !(naks > 0))
 		return;
 	share = fmin(naks * w->r->rnr_timer_ns / (w->run_ns * w->r->qps), 1);
-	finding_add(w->to, &(struct finding_facts){
-				   .code = FINDING_RECEIVER_NOT_READY,
-				   .level = watched_level(share),
-				   .strength = agree ? FINDING_IS : FINDING_MAY_BE,
-				   .end = w->sender->name,
-				   .share = share,
-				   .value = {watched_event(w->sender, PORT_RNR_RECEIVED),
-					     watched_event(w->receiver, PORT_NO_RECEIVE),
-					     FINDING_WORD("late", w->receiver->name)}});
+	finding_add(w->to,
+		    &(struct finding_facts){.code = FINDING_RECEIVER_NOT_READY,
+					    .level = watched_level(share),
+					    .strength = agree ? FINDING_IS : FINDING_MAY_BE,
+					    .end = w->sender->name,
+					    .share = share,
+					    .value = {watched_event(w->sender, PORT_RNR_RECEIVED),
+						      watched_event(w->receiver, PORT_NO_RECEIVE),
+						      FINDING_WORD("late", w->receiver->name)}});
 }
 
 /* Its NIC could not pass on what it received. */
@@ -70,16 +70,16 @@ static struct pause pause_of(const struct watched *w, const struct run_end *end,
 /* The receiving host is too slow for its port. Refuted by counters that stand still. */
 static void find_slow_host(const struct watched *w, struct pause paused)
 {
-	finding_add(w->to, &(struct finding_facts){
-				   .code = FINDING_HOST_TOO_SLOW,
-				   .level = FINDING_WARN,
-				   .strength = paused.own ? FINDING_IS : FINDING_MAY_BE,
-				   .end = w->sink->name,
-				   .share = paused.share,
-				   .value = {watched_event(w->sink, PORT_NIC_DISCARDS),
-					     watched_event(w->sink, PORT_PCI_OVERFLOW),
-					     watched_event(w->sink, PORT_PCI_STALLED_WR_S),
-					     FINDING_WORD("source", w->source->name)}});
+	finding_add(w->to,
+		    &(struct finding_facts){.code = FINDING_HOST_TOO_SLOW,
+					    .level = FINDING_WARN,
+					    .strength = paused.own ? FINDING_IS : FINDING_MAY_BE,
+					    .end = w->sink->name,
+					    .share = paused.share,
+					    .value = {watched_event(w->sink, PORT_NIC_DISCARDS),
+						      watched_event(w->sink, PORT_PCI_OVERFLOW),
+						      watched_event(w->sink, PORT_PCI_STALLED_WR_S),
+						      FINDING_WORD("source", w->source->name)}});
 }
 
 /* Refuted by a duration that stands still; frames alone say nothing. */
@@ -87,18 +87,18 @@ static void find_pause(const struct watched *w, struct pause paused, double sent
 {
 	const char *by = sent >= TIME_SAID ? "by_sink" : isnan(sent) ? "by_any" : "by_switch";
 
-	finding_add(w->to, &(struct finding_facts){
-				   .code = FINDING_PAUSED,
-				   .level = watched_level(paused.share),
-				   .strength = paused.own ? FINDING_IS : FINDING_MAY_BE,
-				   .end = w->source->name,
-				   .share = paused.share,
-				   .value = {watched_event(w->source, PORT_PAUSE_RECEIVED_US),
-					     watched_event(w->source, PORT_OWN_PAUSE_RECEIVED_US),
-					     watched_event(w->sink, PORT_PAUSE_SENT_US),
-					     FINDING_WORD("sink", w->sink->name),
-					     FINDING_WORD(by, ""),
-					     FINDING_WORD(paused.own ? "own" : "own_unknown", "")}});
+	finding_add(w->to,
+		    &(struct finding_facts){
+			    .code = FINDING_PAUSED,
+			    .level = watched_level(paused.share),
+			    .strength = paused.own ? FINDING_IS : FINDING_MAY_BE,
+			    .end = w->source->name,
+			    .share = paused.share,
+			    .value = {watched_event(w->source, PORT_PAUSE_RECEIVED_US),
+				      watched_event(w->source, PORT_OWN_PAUSE_RECEIVED_US),
+				      watched_event(w->sink, PORT_PAUSE_SENT_US),
+				      FINDING_WORD("sink", w->sink->name), FINDING_WORD(by, ""),
+				      FINDING_WORD(paused.own ? "own" : "own_unknown", "")}});
 }
 
 /*
@@ -123,23 +123,23 @@ static void find_congestion(const struct watched *w)
 	const struct run_end *s = w->source, *r = w->sink;
 
 	if (s->event[PORT_CNP_IGNORED] > 0)
-		finding_add(w->to, &(struct finding_facts){
-					   .code = FINDING_ECN_IGNORED,
-					   .level = FINDING_WARN,
-					   .end = s->name,
-					   .value = {watched_event(s, PORT_CNP_IGNORED)}});
+		finding_add(w->to,
+			    &(struct finding_facts){.code = FINDING_ECN_IGNORED,
+						    .level = FINDING_WARN,
+						    .end = s->name,
+						    .value = {watched_event(s, PORT_CNP_IGNORED)}});
 	if (r->event[PORT_ECN_MARKED] > 0 && r->event[PORT_CNP_SENT] <= 0)
-		finding_add(w->to, &(struct finding_facts){
-					   .code = FINDING_ECN_UNANSWERED,
-					   .level = FINDING_WARN,
-					   .end = r->name,
-					   .value = {watched_event(r, PORT_ECN_MARKED)}});
+		finding_add(w->to,
+			    &(struct finding_facts){.code = FINDING_ECN_UNANSWERED,
+						    .level = FINDING_WARN,
+						    .end = r->name,
+						    .value = {watched_event(r, PORT_ECN_MARKED)}});
 	if (s->event[PORT_CNP_HANDLED] > 0)
-		finding_add(w->to, &(struct finding_facts){
-					   .code = FINDING_CONGESTION,
-					   .strength = FINDING_MAY_BE,
-					   .end = s->name,
-					   .value = {watched_event(s, PORT_CNP_HANDLED)}});
+		finding_add(w->to,
+			    &(struct finding_facts){.code = FINDING_CONGESTION,
+						    .strength = FINDING_MAY_BE,
+						    .end = s->name,
+						    .value = {watched_event(s, PORT_CNP_HANDLED)}});
 }
 
 static void find_other_traffic(const struct watched *w)
@@ -148,15 +148,15 @@ static void find_other_traffic(const struct watched *w)
 
 	if (!(other.gbps > 0))
 		return;
-	finding_add(w->to,
-		    &(struct finding_facts){
-			    .code = FINDING_OTHER_TRAFFIC,
-			    .strength = other.surely ? FINDING_IS : FINDING_MAY_BE,
-			    .end = w->source->name,
-			    .value = {watched_event(w->source, PORT_SENT_BYTES),
-				      watched_event(w->sink, PORT_RECEIVED_BYTES),
-				      FINDING_NUMBER("other", other.gbps, "Gb/s"),
-				      FINDING_WORD("is_not", other.surely ? "is not" : "may not be")}});
+	finding_add(w->to, &(struct finding_facts){
+				   .code = FINDING_OTHER_TRAFFIC,
+				   .strength = other.surely ? FINDING_IS : FINDING_MAY_BE,
+				   .end = w->source->name,
+				   .value = {watched_event(w->source, PORT_SENT_BYTES),
+					     watched_event(w->sink, PORT_RECEIVED_BYTES),
+					     FINDING_NUMBER("other", other.gbps, "Gb/s"),
+					     FINDING_WORD("is_not", other.surely ? "is not"
+										 : "may not be")}});
 }
 
 enum finding_code limit_of_finding(enum finding_code code)

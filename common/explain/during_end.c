@@ -61,8 +61,8 @@ static void find_pci_errors(const struct run_end *end, struct findings *to)
 		  : count[1] > 0 || count[0] >= FEW_ERRORS ? FINDING_WARN
 							   : FINDING_NOTE;
 	f.value[n++] = (struct finding_value)FINDING_WORD("errors", errors);
-	f.value[n] = (struct finding_value)FINDING_WORD(
-		f.level == FINDING_NOTE ? "few" : "many", "");
+	f.value[n] =
+		(struct finding_value)FINDING_WORD(f.level == FINDING_NOTE ? "few" : "many", "");
 	finding_add(to, &f);
 }
 

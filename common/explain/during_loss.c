@@ -64,22 +64,23 @@ static void find_loss(const struct watched *w, double naks)
 	bool bounds = !cost.measured && cost.most >= TIME_SAID;
 	bool agree = watched_agree(naks, w->receiver->event[PORT_LOSS_SEEN]);
 
-	finding_add(w->to,
-		    &(struct finding_facts){
-			    .code = FINDING_PACKET_LOSS,
-			    .level = watched_level(cost.share),
-			    .strength = agree && (cost.measured || cost.least >= EXPLAINS * cost.most)
-						? FINDING_IS
-						: FINDING_MAY_BE,
-			    .end = w->sender->name,
-			    .share = cost.share,
-			    .value = {watched_event(w->sender, PORT_LOSS_NAKS),
-				      watched_event(w->receiver, PORT_LOSS_SEEN),
-				      FINDING_WORD("to", w->r->pulls ? w->sender->name
-								     : w->receiver->name),
-				      FINDING_NUMBER("least", bounds ? cost.least : NAN, "share"),
-				      FINDING_NUMBER("most", bounds ? cost.most : NAN, "share"),
-				      FINDING_WORD(bounds ? "bounds" : "measured", "")}});
+	finding_add(
+		w->to,
+		&(struct finding_facts){
+			.code = FINDING_PACKET_LOSS,
+			.level = watched_level(cost.share),
+			.strength = agree && (cost.measured || cost.least >= EXPLAINS * cost.most)
+					    ? FINDING_IS
+					    : FINDING_MAY_BE,
+			.end = w->sender->name,
+			.share = cost.share,
+			.value = {watched_event(w->sender, PORT_LOSS_NAKS),
+				  watched_event(w->receiver, PORT_LOSS_SEEN),
+				  FINDING_WORD("to",
+					       w->r->pulls ? w->sender->name : w->receiver->name),
+				  FINDING_NUMBER("least", bounds ? cost.least : NAN, "share"),
+				  FINDING_NUMBER("most", bounds ? cost.most : NAN, "share"),
+				  FINDING_WORD(bounds ? "bounds" : "measured", "")}});
 }
 
 /*
@@ -92,14 +93,14 @@ static void find_timeouts(const struct watched *w, double timeouts)
 			       ? NAN
 			       : waited_share(w, timeouts * w->r->ack_timeout_ns);
 
-	finding_add(w->to, &(struct finding_facts){
-				   .code = FINDING_ACK_TIMEOUTS,
-				   .level = watched_level(share),
-				   .strength = FINDING_MAY_BE,
-				   .end = w->sender->name,
-				   .share = share,
-				   .value = {watched_event(w->sender, PORT_ACK_TIMEOUT),
-					     FINDING_WORD("late", w->receiver->name)}});
+	finding_add(w->to,
+		    &(struct finding_facts){.code = FINDING_ACK_TIMEOUTS,
+					    .level = watched_level(share),
+					    .strength = FINDING_MAY_BE,
+					    .end = w->sender->name,
+					    .share = share,
+					    .value = {watched_event(w->sender, PORT_ACK_TIMEOUT),
+						      FINDING_WORD("late", w->receiver->name)}});
 }
 
 void during_find_resends(const struct watched *w)

@@ -28,14 +28,15 @@ void latency_judge(const struct latency_facts *l, struct findings *to)
 			low = seen[i].low;
 			high = seen[i].high;
 		}
-	finding_add(to, &(struct finding_facts){
-				.code = l->median_us > high ? FINDING_LATENCY_ABOVE_TYPICAL
-							    : FINDING_LATENCY_TYPICAL,
-				.level = l->median_us > accepted ? FINDING_WARN : FINDING_NOTE,
-				.value = {FINDING_NUMBER("median", l->median_us, "us"),
-					  FINDING_NUMBER("low", low, "us"),
-					  FINDING_NUMBER(isnan(low) ? "accepted" : "high", high, "us"),
-					  link,
-					  FINDING_WORD("kind", l->infiniband ? "InfiniBand"
-									     : "RoCE")}});
+	finding_add(
+		to,
+		&(struct finding_facts){
+			.code = l->median_us > high ? FINDING_LATENCY_ABOVE_TYPICAL
+						    : FINDING_LATENCY_TYPICAL,
+			.level = l->median_us > accepted ? FINDING_WARN : FINDING_NOTE,
+			.value = {FINDING_NUMBER("median", l->median_us, "us"),
+				  FINDING_NUMBER("low", low, "us"),
+				  FINDING_NUMBER(isnan(low) ? "accepted" : "high", high, "us"),
+				  link,
+				  FINDING_WORD("kind", l->infiniband ? "InfiniBand" : "RoCE")}});
 }

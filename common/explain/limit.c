@@ -112,12 +112,12 @@ static bool is_schedule(const struct judged *j)
 
 	if (!(r->limit_gbps > 0) || !(share >= SCHEDULE_KEPT) || waited < WAITS_SCHEDULE)
 		return false;
-	return set_limit(j, isnan(waited),
-			 (struct finding_facts){
-				 .code = LIMIT_SCHEDULE,
-				 .share = fmin(share, 1),
-				 .value = {FINDING_NUMBER("reached", share, "share"),
-					   FINDING_NUMBER("limit", r->limit_gbps, "Gb/s")}});
+	return set_limit(
+		j, isnan(waited),
+		(struct finding_facts){.code = LIMIT_SCHEDULE,
+				       .share = fmin(share, 1),
+				       .value = {FINDING_NUMBER("reached", share, "share"),
+						 FINDING_NUMBER("limit", r->limit_gbps, "Gb/s")}});
 }
 
 /*
@@ -210,12 +210,12 @@ static bool is_window(const struct judged *j)
 			.code = LIMIT_WINDOW,
 			.end = r->sender->name,
 			.share = share,
-			.value = {FINDING_NUMBER("in_flight", in_flight(r), ""),
-				  FINDING_WORD("s", in_flight(r) == 1 ? "" : "s"),
-				  FINDING_NUMBER("size", (double)r->message_bytes, "B"),
-				  FINDING_NUMBER("completion", r->sender->completion_ns / 1e3, "us"),
-				  FINDING_WORD("advice",
-					       window_advice(j, advice, sizeof(advice)))}});
+			.value = {
+				FINDING_NUMBER("in_flight", in_flight(r), ""),
+				FINDING_WORD("s", in_flight(r) == 1 ? "" : "s"),
+				FINDING_NUMBER("size", (double)r->message_bytes, "B"),
+				FINDING_NUMBER("completion", r->sender->completion_ns / 1e3, "us"),
+				FINDING_WORD("advice", window_advice(j, advice, sizeof(advice)))}});
 }
 
 /* The share of the run in which another task had E's CPU, if it counts; else 0. */
@@ -229,15 +229,15 @@ static double lacks_cpu(const struct run_facts *r, const struct run_end *e)
 /* Other tasks had the CPU of E, which spins. Refuted by a run with the CPU to itself. */
 static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 {
-	return set_limit(j, true,
-			 (struct finding_facts){
-				 .code = e == j->r->sender ? LIMIT_CORE : LIMIT_RECEIVER,
-				 .end = e->name,
-				 .share = 1 - e->cpu_share,
-				 .value = {FINDING_WORD("shared", e->name),
-					   FINDING_NUMBER("cpu", e->cpu_share, "share"),
-					   FINDING_WORD("advice", "give it a CPU of its own "
-								  "(taskset, --numa)")}});
+	return set_limit(
+		j, true,
+		(struct finding_facts){.code = e == j->r->sender ? LIMIT_CORE : LIMIT_RECEIVER,
+				       .end = e->name,
+				       .share = 1 - e->cpu_share,
+				       .value = {FINDING_WORD("shared", e->name),
+						 FINDING_NUMBER("cpu", e->cpu_share, "share"),
+						 FINDING_WORD("advice", "give it a CPU of its own "
+									"(taskset, --numa)")}});
 }
 
 /*
@@ -277,8 +277,9 @@ static double lacks(const struct judged *j)
 /*
  * Was F this run's for certain? Refuted by other traffic on the port, which may have been the one
  * that suffered: more than what was sent once, and with losses again. By a share that explains only
- * a part of what the run lacks, or a rest of the time in which the link was not full, either. And by other known explanations: an end that lacked its CPU, or was
- * busy throughout, or the other direction.
+ * a part of what the run lacks, or a rest of the time in which the link was not full, either. And
+ * by other known explanations: an end that lacked its CPU, or was busy throughout, or the other
+ * direction.
  */
 static bool is_mine(const struct judged *j, const struct finding_facts *f)
 {
@@ -304,12 +305,13 @@ static bool is_event(const struct judged *j)
 		if (by == LIMIT_UNKNOWN || !(f->is.share >= TIME_COUNTS) ||
 		    f->is.share > lacks(j) + TIME_COUNTS)
 			continue;
-		return set_limit(j, !is_mine(j, &f->is),
-				 (struct finding_facts){.code = by,
-							.end = f->is.end,
-							.share = f->is.share,
-							.value = {FINDING_WORD("event", f->text),
-								  FINDING_WORD("advice", f->next)}});
+		return set_limit(
+			j, !is_mine(j, &f->is),
+			(struct finding_facts){.code = by,
+					       .end = f->is.end,
+					       .share = f->is.share,
+					       .value = {FINDING_WORD("event", f->text),
+							 FINDING_WORD("advice", f->next)}});
 	}
 	return false;
 }
@@ -325,14 +327,15 @@ static bool is_receiver(const struct judged *j)
 	if (!r->receives || !(r->receiver->busy_share >= RECEIVER_BUSY) || !is_full(r) ||
 	    !(queueing(r) > QUEUES_LITTLE))
 		return false;
-	return set_limit(j, true,
-			 (struct finding_facts){
-				 .code = LIMIT_RECEIVER,
-				 .end = r->receiver->name,
-				 .value = {FINDING_WORD("busy_end", r->receiver->name),
-					   FINDING_NUMBER("busy", r->receiver->busy_share, "share"),
-					   FINDING_WORD("advice", "use --threads, --recv_post_list, "
-								  "or larger messages")}});
+	return set_limit(
+		j, true,
+		(struct finding_facts){
+			.code = LIMIT_RECEIVER,
+			.end = r->receiver->name,
+			.value = {FINDING_WORD("busy_end", r->receiver->name),
+				  FINDING_NUMBER("busy", r->receiver->busy_share, "share"),
+				  FINDING_WORD("advice", "use --threads, --recv_post_list, "
+							 "or larger messages")}});
 }
 
 /* Other tasks had the CPU of an end. A queue that is full works on meanwhile, so it may be. */
@@ -355,11 +358,10 @@ static bool is_one_qp(const struct judged *j)
 	    !(link / run_data_share(r) >= FAST_LINK_GBPS) || !(share >= ONE_QP_REACHES))
 		return false;
 	return set_limit(j, true,
-			 (struct finding_facts){
-				 .code = LIMIT_NIC_QP,
-				 .share = share,
-				 .value = {FINDING_NUMBER("reached", share, "share"),
-					   FINDING_NUMBER("link", link, "Gb/s")}});
+			 (struct finding_facts){.code = LIMIT_NIC_QP,
+						.share = share,
+						.value = {FINDING_NUMBER("reached", share, "share"),
+							  FINDING_NUMBER("link", link, "Gb/s")}});
 }
 
 /* Messages that were sent again disturbed the row, and nothing else explains it. */

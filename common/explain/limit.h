@@ -26,8 +26,8 @@ struct ceilings {
 struct limit {
 	/*
 	 * Of group LIMIT; its share is that of the ceiling that is reached, or of the time that is
-	 * lost. Its text has "limited by" or "may be limited by" before the catalogue's words; "" if
-	 * nothing is known.
+	 * lost. Its text has "limited by" or "may be limited by" before the catalogue's words; ""
+	 * if nothing is known.
 	 */
 	struct finding finding;
 	struct ceilings ceilings;

@@ -15,8 +15,8 @@ bool run_sent_again(const struct run_end *e);
 
 /* Other traffic in one direction, in Gb/s on the wire. */
 struct traffic {
-	double gbps; /* 0: none, or not known, as when something was sent again */
-	bool surely; /* the ports would tell if something had been */
+	double gbps;    /* 0: none, or not known, as when something was sent again */
+	bool surely;    /* the ports would tell if something had been */
 	double carried; /* all that a port carried, in what this run sends once; NaN: unknown */
 };
 

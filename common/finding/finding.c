@@ -6,7 +6,8 @@
 static const struct {
 	const char *name, *text, *cause, *next;
 } catalogue[FINDING_CODES] = {
-#define FINDING(symbol, group, name, text, cause, next, manual) [symbol] = {name, text, cause, next},
+#define FINDING(symbol, group, name, text, cause, next, manual) \
+	[symbol] = {name, text, cause, next},
 #include "finding/catalogue.def"
 #undef FINDING
 };
@@ -80,10 +81,9 @@ const char *finding_level_name(enum finding_level level)
 
 const char *finding_strength_name(enum finding_strength strength)
 {
-	static const char *const names[FINDING_STRENGTHS] = {
-		[FINDING_IS] = "is",
-		[FINDING_MAY_BE] = "may_be",
-		[FINDING_CANNOT_TELL] = "cannot_tell"};
+	static const char *const names[FINDING_STRENGTHS] = {[FINDING_IS] = "is",
+							     [FINDING_MAY_BE] = "may_be",
+							     [FINDING_CANNOT_TELL] = "cannot_tell"};
 
 	return names[strength];
 }
@@ -97,19 +97,20 @@ static json_t *evidence_json(const struct finding_facts *f)
 	for (; v < f->value + FINDING_VALUES && v->name; v++)
 		if (!v->word)
 			json_array_append_new(
-				to, json_pack("{s:s, s:o, s:s}", "name", v->name, "value",
-					      isfinite(v->number) ? json_real(v->number)
-								  : json_null(),
-					      "unit", v->unit));
+				to,
+				json_pack("{s:s, s:o, s:s}", "name", v->name, "value",
+					  isfinite(v->number) ? json_real(v->number) : json_null(),
+					  "unit", v->unit));
 	return to;
 }
 
 json_t *finding_to_json(const struct finding *f)
 {
-	json_t *to = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "code",
-			       finding_name(f->is.code), "level", finding_level_name(f->is.level),
-			       "strength", finding_strength_name(f->is.strength), "text", f->text,
-			       "cause", f->cause, "next", f->next, "evidence", evidence_json(&f->is));
+	json_t *to =
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "code", finding_name(f->is.code),
+			  "level", finding_level_name(f->is.level), "strength",
+			  finding_strength_name(f->is.strength), "text", f->text, "cause", f->cause,
+			  "next", f->next, "evidence", evidence_json(&f->is));
 
 	if (f->is.end)
 		json_object_set_new(to, "end", json_string(f->is.end));

@@ -43,8 +43,14 @@ struct finding_value {
 	const char *unit;
 };
 
-#define FINDING_WORD(name, word)           {name, word, NAN, ""}
-#define FINDING_NUMBER(name, number, unit) {name, NULL, number, unit}
+#define FINDING_WORD(name, word)    \
+	{                           \
+		name, word, NAN, "" \
+	}
+#define FINDING_NUMBER(name, number, unit) \
+	{                                  \
+		name, NULL, number, unit   \
+	}
 
 /* A conclusion, as a rule draws it. */
 struct finding_facts {

@@ -84,11 +84,12 @@ unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
 		/* more than this run's own QPs can have waited for: their share is not known */
 		[DISTURBED_ACK_TIMEOUTS] = q->ack_timeout_percent > 100 * TIME_SAID ||
 					   (isnan(q->ack_timeout_percent) && q->ack_timeouts > 0),
-		[DISTURBED_RECEIVER_NOT_READY] =
-			q->receiver_not_ready_percent > 100 * AGAIN_COUNTS,
+		[DISTURBED_RECEIVER_NOT_READY] = q->receiver_not_ready_percent > 100 * AGAIN_COUNTS,
 		[DISTURBED_LOSSES] = q->lost_percent > 100 * AGAIN_COUNTS,
-		[DISTURBED_OVERLAP] = q->overlap_percent < 100 * OVERLAP_LEAST,
-		[DISTURBED_ABOVE_LINK] = q->above_percent > 100 * ABOVE_LINK,
+		[DISTURBED_OVERLAP] =
+			q->overlap_percent<100 * OVERLAP_LEAST, [DISTURBED_ABOVE_LINK] =
+									q->above_percent> 100 *
+			ABOVE_LINK,
 	};
 	unsigned reasons = 0;
 

@@ -12,7 +12,11 @@ static void add_share(char *to, size_t size, double share)
 {
 	double percent = 100 * share;
 
-	text_add(to, size, percent < 0.1 ? "%.2g %%" : percent < 10 ? "%.1f %%" : "%.0f %%", percent);
+	text_add(to, size,
+		 percent < 0.1  ? "%.2g %%"
+		 : percent < 10 ? "%.1f %%"
+				: "%.0f %%",
+		 percent);
 }
 
 static void add_number(char *to, size_t size, const struct finding_value *v)

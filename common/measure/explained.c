@@ -156,7 +156,8 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.both = meas->attr.both,
 		.one_port = shares_port(ms->ep),
 		.limit_gbps = rec->pace.limit_gbps,
-		.resent_share = (mine ? meas->quality : meas->their_quality).retransmitted_percent / 100,
+		.resent_share =
+			(mine ? meas->quality : meas->their_quality).retransmitted_percent / 100,
 		.ack_timeout_ns = transport_ack_timeout_ns(e),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,
 	};

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "finding/thresholds.h"
 #include "measure/measure.h"
 #include "plan/transport.h"
 
@@ -27,7 +28,7 @@ static uint64_t arrived(const struct measurement *meas)
 /* Keep in H what an end whose conditions were Q sent again, if no round had more. */
 static void add_resent(struct history *h, const struct measurement *meas, const struct quality *q)
 {
-	if (!(q->retransmitted_percent > fmax(h->resent_percent, QUALITY_AGAIN_MOST_PERCENT)))
+	if (!(q->retransmitted_percent > fmax(h->resent_percent, 100 * AGAIN_COUNTS)))
 		return;
 	h->resent = q->retransmissions;
 	h->resent_percent = q->retransmitted_percent;

@@ -253,7 +253,8 @@ static struct report_explained *explain_rows(struct rows *rows, const struct mea
 		struct report_row *row = &rows->row[i];
 
 		/* of one direction the main row, of two each end's */
-		if ((row != result->main && !meas->attr.both) || !explained_row(meas, row, &e[used]))
+		if ((row != result->main && !meas->attr.both) ||
+		    !explained_row(meas, row, &e[used]))
 			continue;
 		row->explained = &e[used++];
 		if (findings_find(&row->explained->findings, FINDING_ABOVE_LINK))

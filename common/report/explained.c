@@ -26,10 +26,10 @@ json_t *explained_limit(const struct report_explained *e)
 	const struct finding_facts *is = &l->finding.is;
 
 	return json_pack("{s:s, s:b, s:s, s:s?, s:o, s:s, s:s, s:o}", "bound_by",
-			 finding_name(is->code), "certain",
-			 is->strength == FINDING_IS, "strength", finding_strength_name(is->strength),
-			 "end", is->end, "share", number_or_null(is->share), "text", l->finding.text,
-			 "next", l->finding.next, "ceilings", ceilings_json(&l->ceilings));
+			 finding_name(is->code), "certain", is->strength == FINDING_IS, "strength",
+			 finding_strength_name(is->strength), "end", is->end, "share",
+			 number_or_null(is->share), "text", l->finding.text, "next",
+			 l->finding.next, "ceilings", ceilings_json(&l->ceilings));
 }
 
 json_t *explained_diagnosis(const struct report_explained *e)

@@ -31,8 +31,8 @@ json_t *json_reasons(const struct report_disturbed *d)
 				seen |= 1U << i;
 				json_array_append_new(to, json_string(name));
 			} else {
-				json_array_append_new(
-					to, json_sprintf("%s_%s", forms_by(end), name));
+				json_array_append_new(to,
+						      json_sprintf("%s_%s", forms_by(end), name));
 			}
 		}
 	return to;
@@ -199,8 +199,8 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 		json_effective(&r->run.effective));
 
 	json_object_set(d, "ends", r->run.ends);
-	json_object_set_new(d, "results", first ? version_1(r->run.results)
-						: json_incref(r->run.results));
+	json_object_set_new(d, "results",
+			    first ? version_1(r->run.results) : json_incref(r->run.results));
 	if (json_array_size(r->run.summaries))
 		json_object_set(d, "summaries", r->run.summaries);
 	if (json_array_size(r->run.points))
