@@ -291,9 +291,8 @@ void report_refused(const struct options *o, const char *test, const struct faul
 	json_decref(d);
 }
 
-/* Write the file of --prom. */
-static int write_prom(struct report *r, const struct fault *problem, bool interrupted,
-		      struct fault *f)
+/* Write the file of --prom, of the document D. */
+static int write_prom(struct report *r, const json_t *d, struct fault *f)
 {
 	const struct local_options *l = &r->about.options->local;
 	struct prom_about about = {
@@ -301,12 +300,10 @@ static int write_prom(struct report *r, const struct fault *problem, bool interr
 		.device = l->device,
 		.peer = r->about.server ? NULL : l->host,
 	};
-	json_t *d = json_document(r, problem, interrupted, false);
 	char *text = prom_run(&about, d);
 	int rc = document_put_prom(about.file, is_whole(r) ? text : NULL, f);
 
 	free(text);
-	json_decref(d);
 	return rc;
 }
 
@@ -322,14 +319,14 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 	int rc = 0;
 
 	if (wanted)
-		d = json_document(r, problem, interrupted, document_output(r)->json_version == 1);
+		d = json_document(r, problem, interrupted);
 	if (wanted && document_output(r)->json)
 		rc = write_own(r, d, f);
 	if (wanted && is_file(document_output(r)->json_lines))
 		rc |= write_lines(r, d, f);
-	json_decref(d);
 	if (is_file(document_output(r)->prom))
-		rc |= write_prom(r, problem, interrupted, f);
+		rc |= write_prom(r, d, f);
+	json_decref(d);
 	if (perftest_file && r->run.last.message_bytes) {
 		text = perftest_json(r);
 		rc |= write_text(perftest_file, false, is_whole(r) ? text : NULL, f);

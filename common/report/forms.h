@@ -175,19 +175,15 @@ const char *forms_by(enum report_end by);
 
 /*
  * json.c: a row; a result of the document, which includes the other rows of its size and run; the
- * document, in the form of schema_version 1 with FIRST.
+ * document.
  */
 json_t *json_row(const struct report_row *row);
 json_t *json_result(const struct report *r, const struct report_result *result);
 json_t *json_reasons(const struct report_disturbed *d); /* array of words */
-json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted,
-		      bool first);
+json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
 
 /* effective.c: the document's "effective", as a new object. */
 json_t *json_effective(const struct report_effective *e);
-
-/* version_1.c: RESULTS in the form of schema_version 1, for --json-version 1. A new array. */
-json_t *version_1(const json_t *results);
 
 /*
  * document.c: check that the documents can be written to their place; write them; and raise the

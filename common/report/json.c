@@ -171,43 +171,29 @@ static const char *status_of(const struct fault *problem, bool interrupted)
 	return interrupted ? "interrupted" : "ok";
 }
 
-/* The experiment; a document of version 1 has only the first of several flow labels in version 1.
- */
-static json_t *experiment_json(const struct report *r, bool version_1)
+json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted)
 {
 	const struct options *o = r->about.options;
-	struct experiment e = o->experiment;
-
-	if (version_1)
-		e.labels.count = 0;
-	return experiment_describe(&e, o->traits);
-}
-
-json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted,
-		      bool first)
-{
-	const struct output_options *output = &r->about.options->output;
 	uint64_t dropped = r->intervals.dropped + r->run.kept.dropped;
 	char finished[CLOCK_UTC_BYTES];
 	json_t *d = json_pack(
-		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "schema_version",
-		first ? 1 : 2, "generator", "rdmark " RDMARK_VERSION, "test", r->about.test, "role",
+		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "schema_version", 2,
+		"generator", "rdmark " RDMARK_VERSION, "test", r->about.test, "role",
 		r->about.server ? "server" : "client", "started_utc", r->run.started,
 		"finished_utc", clock_utc(finished), "status", status_of(problem, interrupted),
 		"error", fault_is(problem) ? message_fault_json(problem) : json_null(),
-		"experiment", experiment_json(r, first), "effective",
+		"experiment", experiment_describe(&o->experiment, o->traits), "effective",
 		json_effective(&r->run.effective));
 
 	json_object_set(d, "ends", r->run.ends);
-	json_object_set_new(d, "results",
-			    first ? version_1(r->run.results) : json_incref(r->run.results));
+	json_object_set(d, "results", r->run.results);
 	if (json_array_size(r->run.summaries))
 		json_object_set(d, "summaries", r->run.summaries);
 	if (json_array_size(r->run.points))
 		json_object_set(d, "points", r->run.points);
 	if (json_object_size(r->run.counters))
 		json_object_set(d, "counters", r->run.counters);
-	if (output->interval_ns && document_has_intervals(r))
+	if (o->output.interval_ns && document_has_intervals(r))
 		json_object_set_new(d, "intervals", progress_intervals(r));
 	if (dropped)
 		json_object_set_new(d, "intervals_dropped", json_integer((json_int_t)dropped));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * prom: the results of a run, or of --check, for Prometheus: the text that node_exporter's textfile
- * collector reads. Made from the finished document (json.c), of schema_version 2.
+ * collector reads. Made from the finished document (json.c).
  *
  * node_exporter rejects all files if two series have the same name and labels. So each series has
  * the name of its file as a label, and each result is shown once: of repeated runs the median one,

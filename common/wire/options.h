@@ -179,7 +179,6 @@ struct output_options {
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
 	const char *json_lines, *prom; /* files; NULL none */
-	uint64_t json_version; /* schema version of the document */
 	const char *csv;
 	uint64_t within_percent; /* for gdr_bw, as the next two */
 	uint64_t expected_gbps, extra_windows;

@@ -254,8 +254,6 @@ static const struct option_row table[] = {
 		   "write a JSON document (rdmark-json(5)) to FILE or stdout"),
 	OUTPUT(OUTPUT, "json-lines", 0, TEXT, json_lines, 0, 0, "FILE",
 		   "append the JSON document to FILE, as one line"),
-	OUTPUT(OUTPUT, "json-version", 0, NUMBER, json_version, 1, 2, "N",
-		   "version of the JSON document; 1 is the old form"),
 	OUTPUT(OUTPUT, "csv", 0, FILE, csv, 0, 0, "FILE",
 		   "write a CSV row for each result to FILE or stdout"),
 	OUTPUT(OUTPUT, "prom", 0, TEXT, prom, 0, 0, "FILE",

@@ -68,7 +68,7 @@ def row($about):
 		by: (.measured_by | text),
 		direction: (.direction | clean),
 		repeat: (.run | number),
-		cut_short: (.interrupted | IN(true, 1)), # 1: schema_version 1
+		cut_short: (.interrupted == true),
 		bytes: (.message_bytes | number),
 		gbps: (.bandwidth_gbps | number),
 		low: (.bandwidth_min_gbps | number),
@@ -89,19 +89,17 @@ def row($about):
 	| .options += $varied + {size: .bytes}
 	| select(.bytes != null and (.repeat == null or .repeat > ($about.left_out[.bytes | tostring] // 0)));
 
-# Of schema_version 1, and of parts: where both ends measured, the client's is what its table shows, or
-# the sum of both directions.
+# Of parts: where both ends measured, the client's is what its table shows, or the sum of both directions.
 def own: if any(.by == "both") then map(select(.by == "both"))
 	elif any(.by == "client") then map(select(.by == "client" or .cell != "")) else . end;
 
 def is_part: .thread != null or .device != null;
 
-# A document to {rows, parts}. Version 1 had the parts beside the rows.
+# A document to {rows, parts}.
 def results($about):
-	.schema_version as $version
-	| [.results | array | .[] | object | ., ((.by_thread, .by_device) | array | .[] | object)] as $all
+	[.results | array | .[] | object | ., ((.by_thread, .by_device) | array | .[] | object)] as $all
 	| {
-		rows: ([$all[] | select(is_part | not) | row($about)] | if $version == 1 then own else . end),
+		rows: [$all[] | select(is_part | not) | row($about)],
 		parts: [$all[] | select(is_part) | row($about)] | group_by(.direction) | map(own[])
 	};
 
@@ -117,8 +115,8 @@ def check($file):
 	if .schema_version == null then
 		stop("\($file): not a document of rdmark's --json: schema_version is missing"
 			+ if has("test_info") then "; it is perftest's, of --out_json" else "" end)
-	elif .schema_version | IN(1, 2) | not then
-		stop("\($file): schema_version is \(.schema_version | tojson | clean), but this rdmark-plot supports 1 and 2. Fix: use the rdmark-plot of the newer rdmark")
+	elif .schema_version != 2 then
+		stop("\($file): schema_version is \(.schema_version | tojson | clean), but this rdmark-plot supports 2. Fix: use the rdmark-plot of the newer rdmark")
 	else . end;
 
 def why_empty: [.[] | select(.status != "ok") | .error | object | .message | text | plain | cut(500) | select(. != "")]

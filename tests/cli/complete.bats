@@ -76,7 +76,7 @@ programs() {
 	offers 'send_bw --auth' '--auth='
 	offers 'send_bw --auth=' 'none ' 'munge ' 'key:'
 	offers 'send_bw --auth=k' 'key:'
-	offers 'send_bw --js' '--json ' '--json=' '--json-lines=' '--json-version='
+	offers 'send_bw --js' '--json ' '--json=' '--json-lines='
 	offers 'send_bw --wind'
 	offers 'gdr_bw --wind' '--windows='
 	offers 'send_bw --size '

@@ -88,31 +88,6 @@ loaded_rdma_core() {
 	[[ $(jq -c .results c.json) == "$(jq -c .results s.json)" ]] || fail 'the two ends tell different results'
 }
 
-# What version 1 made of the same run: everything side by side.
-flat='[.results[] | . as $r
-	| def alone: .interrupted as $cut | del(.by_end, .by_thread, .by_device, .snapshot, .evidence, .limit, .diagnosis, .interrupted) | if $cut then .interrupted = 1 else . end;
-	  (("client", "server") as $who | of($who) | alone), (select(.measured_by == "both") | alone),
-	  (("client", "server") as $who | ($r.by_thread[]?, $r.by_device[]?) | select(.measured_by == $who) | alone)]'
-
-@test "--json-version 1: the same, side by side" {
-	local options
-	for options in 'send_bw' 'write_bw' 'send_bw -b --threads 2' 'write_bw -a --repeat 2' 'send_lat --threads 2 --cpu_util' 'write_bw --reversed --cpu_util'; do
-		# shellcheck disable=SC2086 # words
-		server ${options%% *} --json=s.json
-		# shellcheck disable=SC2086 # words
-		client $options -n 40 --json=c.json --json-version 1
-		finish server
-		ended client 0
-		ended server 0
-		json c.json '.schema_version == 1 and .results == $new' --argjson new "$(json s.json "$flat" && cat jq.out)"
-		json s.json '.schema_version == 2'
-	done
-	start wrong write_bw --json --json-version 3
-	finish wrong
-	ended wrong 2
-	says wrong.err --json-version
-}
-
 @test "figures have at most 9 significant digits, integers all that they have" {
 	pair send_lat -n 1000 -H --json=c.json
 	# those with a fraction: "key": 0.25, or an element of an array

@@ -58,10 +58,6 @@ labelled() {
 	json c.json '[.results[0].by_thread[].flow_labels] == [[1],[2],[3],[4]]'
 	labelled '1 1 2 2 3 3' write_bw --threads 3 -q 2 --flow_label 1,2,3
 	json c.json '[.results[0].by_thread[].flow_labels] == [[1,2],[3,1],[2,3]]'
-	server write_bw
-	client write_bw -n 20 --threads 2 --flow_label 1,2 --json=c.json --json-version 1
-	ended client 0
-	json c.json '[.. | objects | select(has("flow_labels"))] == []'
 }
 
 @test "fewer QPs than labels: said; a latency test has one" {

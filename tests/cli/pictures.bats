@@ -153,30 +153,6 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	silent plot.err
 }
 
-@test "documents of version 1 are drawn as those of version 2" {
-	local kind file
-	server send_bw --json=new.json
-	client send_bw -b --threads 2 -n 50 -s 4k --repeat 3 --json=old.json --json-version 1
-	finish server
-	ended client 0
-	[[ $(jq -s 'map(.schema_version)' -c new.json old.json) == '[2,1]' ]]
-	# The two directions may never have run at the same time: then a run has no rate, and is not drawn.
-	for file in new.json old.json; do
-		made $file $file '(.. | objects | select(.direction == "both")) |= (.bandwidth_gbps = .run | .messages_per_s = 1e6 * .run)'
-	done
-	for kind in bandwidth rate threads; do
-		script -k $kind -t same new.json
-		mv picture.gp new.gp
-		script -k $kind -t same -l new old.json
-		diff new.gp picture.gp
-		grep -q '^\$s0 << ' picture.gp
-	done
-	made cut.json old.json '.results[0].interrupted = 1 | .results[2].interrupted = 1'
-	plot -k bandwidth cut.json
-	ended plot 0
-	says plot.err 'a result comes from a run that ended early'
-}
-
 @test "a run without a rate is not drawn, and none of 0" {
 	document runs.json write_bw -n 20 -s 4k --repeat 3
 	made rates.json runs.json '.results[] |= (.bandwidth_gbps = 10 * .run | .messages_per_s = 1e6 * .run)'

@@ -97,12 +97,10 @@ but() {
 		sweep .results[0].by_thread = [.results[0]]
 		sweep .results[0].by_device = []
 		sweep .schema_version = 1
-		persistent if .schema_version == 2 then .results[0].by_end |= del(.server) else . end
-		persistent if .schema_version == 2 then .results[0].by_end.server.measured_by = "both" else . end
-		persistent if .schema_version == 2 then .results[0].by_end.server.by_thread = [] else . end
-		persistent if .schema_version == 2 then .results[0].by_end.server.colour = "blue" else . end
-		persistent if .schema_version == 2 then .schema_version = 1 else . end
-		persistent if .schema_version == 1 then .schema_version = 2 else . end
+		persistent .results[0].by_end |= del(.server)
+		persistent .results[0].by_end.server.measured_by = "both"
+		persistent .results[0].by_end.server.by_thread = []
+		persistent .results[0].by_end.server.colour = "blue"
 		gdr .results[0].cell = "loop"
 		gdr .results[0].route = "copy/host"
 		gdr .results[0] |= del(.verified)

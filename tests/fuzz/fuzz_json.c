@@ -141,7 +141,7 @@ static void check_document(const struct report *r, const struct fault *problem)
 	static const char *const keys[] = {"schema_version", "generator", "test",   "role",
 					   "started_utc",    "status",    "error",  "experiment",
 					   "effective",      "ends",      "results"};
-	json_t *m = json_document(r, problem, problem->dropping, false);
+	json_t *m = json_document(r, problem, problem->dropping);
 	json_t *d = parse(json_dumps(m, problem->errnum & 1 ? JSON_COMPACT : JSON_INDENT(2)));
 
 	FUZZ_CHECK(json_equal(m, d));
@@ -200,7 +200,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	options_init(&o, &(struct experiment){EXPERIMENT_DEFAULTS});
 	o.output.gbits = bits >> 2 & 1;
-	o.output.json_version = bits & 16 ? 1 : 2;
 	if (bits & 8)
 		fuzz_bytes(&in, &o.experiment, sizeof(o.experiment));
 	o.experiment.labels.count %= QP_FLOW_LABELS_MAX + 1;

@@ -23,7 +23,7 @@ static json_t *document_of(const struct report *r)
 {
 	struct fault none = {.code = FAULT_NONE};
 
-	return json_document(r, &none, false, false);
+	return json_document(r, &none, false);
 }
 
 static void fill(struct report *r, uint64_t count)
