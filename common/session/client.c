@@ -17,97 +17,57 @@ struct queue {
 	struct program *p;
 	struct link *link;
 	uint64_t deadline_ns; /* when --connect-timeout expires */
-	unsigned place;       /* in the waiting line, as last shown; 0: not in line */
-	bool full;            /* the user knows that the line is full */
-	char with[80];        /* the client that the server serves */
+	char with[80];        /* the client that the server serves, as last shown */
 	struct fault lost;    /* why the connection to a server that had answered was lost */
 };
 
-/* "1st", "2nd", "11th", "23rd". */
-static const char *ordinal_text(unsigned n, char *buf, size_t size)
-{
-	static const char *const ending[] = {"th", "st", "nd", "rd"};
-	bool teen = n / 10 % 10 == 1;
-
-	snprintf(buf, size, "%u%s", n, ending[teen || n % 10 > 3 ? 0 : n % 10]);
-	return buf;
-}
-
 /*
- * The server serves another client, and M is its "busy". Returns 0: wait in line; 1: the line is
- * full; -1.
+ * The server serves another client, and M is its "busy". Returns 0: the server lets this one wait;
+ * 1: it has no place for it; -1.
  */
 static int server_busy(struct queue *q, const json_t *m)
 {
 	struct program *p = q->p;
-	char nth[16];
-	uint64_t place;
+	char with[sizeof(q->with)];
+	bool waits;
 
-	if (message_text(m, "with", q->with, sizeof(q->with), &p->fault) ||
-	    message_u64_if(m, "place", UINT16_MAX, &place, &p->fault))
+	if (message_text(m, "with", with, sizeof(with), &p->fault) ||
+	    message_flag(m, "waits", &waits, &p->fault))
 		return -1;
-	if (!place && !q->full)
-		report_note(&p->report,
-			    "the server is busy with %s, and its queue is full; waiting", q->with);
-	else if (place && place != q->place)
-		report_note(&p->report, "the server is busy with %s; %s in the queue", q->with,
-			    ordinal_text((unsigned)place, nth, sizeof(nth)));
-	q->place = (unsigned)place;
-	q->full = !place;
-	return q->full;
+	if (strcmp(with, q->with) != 0)
+		report_note(&p->report, "the server is busy with %s; waiting", with);
+	snprintf(q->with, sizeof(q->with), "%s", with);
+	return !waits;
 }
 
 /* Raise the fault that --connect-timeout has expired; returns -1. */
 static int out_of_patience(const struct queue *q)
 {
 	struct program *p = q->p;
-	char nth[16];
 
-	fault_raise(&p->fault, FAULT_DEADLINE, EBUSY,
-		    "the server is busy with %s; %s%s, waited for %s", q->with,
-		    q->place ? ordinal_text(q->place, nth, sizeof(nth)) : "the queue is full",
-		    q->place ? " in the queue" : "",
-		    units_ns(p->options.local.connect_timeout_ns).text);
+	fault_clear(&p->fault);
+	fault_raise(&p->fault, FAULT_DEADLINE, EBUSY, "the server is busy with %s; waited for %s",
+		    q->with, units_ns(p->options.local.connect_timeout_ns).text);
 	return fault_fix(&p->fault, "wait until these runs end, or use a longer --connect-timeout");
 }
 
-/* Receive the next message while in line, until --connect-timeout expires at the latest. */
-static int receive_in_line(const struct queue *q, json_t **m)
-{
-	uint64_t deadline_ns = link_deadline(q->link);
-	uint64_t least_ns = clock_now_ns() + 4 * WAITLIST_REPEAT_NS;
-	struct fault *f = &q->p->fault, late = {0};
-
-	fault_phase(&late, f->phase);
-	if (deadline_ns < least_ns)
-		deadline_ns = least_ns;
-	if (deadline_ns > q->deadline_ns)
-		deadline_ns = q->deadline_ns;
-	if (oob_recv(&q->link->oob, m, deadline_ns, &late) == 0)
-		return 0;
-	if (late.code == FAULT_DEADLINE && clock_now_ns() >= q->deadline_ns)
-		return out_of_patience(q);
-	*f = late;
-	return -1;
-}
-
-/* Receive the server's answer; skip its "alive", and show the place in line from its "busy". */
+/* Receive the server's answer; skip its "alive", and wait for its turn after its "busy". */
 static int receive_answer(struct queue *q, json_t **m)
 {
-	q->place = 0;
+	struct fault *f = &q->p->fault;
+	bool waits = false;
+
 	for (;;) {
 		struct message_wait wait = message_wait(q->link->timeout_ns);
-		int rc = q->place ? receive_in_line(q, m)
-				  : message_next(&q->link->oob, &wait, m, &q->p->fault);
+		int rc = waits ? oob_recv(&q->link->oob, m, q->deadline_ns, f)
+			       : message_next(&q->link->oob, &wait, m, f);
 
 		if (rc)
-			return -1;
-		if (message_is(*m, "alive"))
-			q->place = 0; /* its turn has come */
-		else if (!message_is(*m, "busy"))
+			return waits && f->code == FAULT_DEADLINE ? out_of_patience(q) : -1;
+		waits = message_is(*m, "busy");
+		if (!waits && !message_is(*m, "alive"))
 			return 0;
-		else
-			rc = server_busy(q, *m);
+		rc = waits ? server_busy(q, *m) : 0;
 		if (rc > 0)
 			return 0;
 		json_decref(*m);
@@ -140,14 +100,7 @@ static int handle_answer(struct session *s, struct queue *q, const json_t *m)
 		return try_again(q, FULL_RETRY_NS);
 	if (message_is(m, "error"))
 		return message_raise(m, &p->fault);
-	if (!message_is(m, "ended"))
-		return fault_raise(&p->fault, FAULT_PEER, 0,
-				   "the server sent an unexpected message");
-	fault_raise(&p->fault, FAULT_PEER, 0, "the server stopped before serving this client");
-	fault_fix(&p->fault, "start the server again");
-	q->lost = p->fault;
-	report_note(&p->report, "the server stopped; looking for another one");
-	return try_again(q, LOST_RETRY_NS);
+	return fault_raise(&p->fault, FAULT_PEER, 0, "the server sent an unexpected message");
 }
 
 /* Note that the client keeps trying: the server may not be started yet. */
@@ -216,7 +169,7 @@ static int greet_server(struct session *s, struct queue *q)
 	sent = send_hello(s, m) == 0;
 	if (!sent || receive_answer(q, &m)) {
 		/*
-		 * A server that ended just now had us in its queue: look whether there is a next
+		 * A server that ended just now let this client wait: look whether there is a next
 		 * one. Or too many connections come to it.
 		 */
 		if (p->fault.code != FAULT_PEER ||

@@ -20,7 +20,7 @@
  * Connections accepted before those that there are get their turn: fewer than there are places, so
  * that none goes before it was read from once.
  */
-#define ACCEPTED_AT_ONCE (PENDING_MAX / 2)
+#define ACCEPTED_AT_ONCE ((PENDING_MAX - PENDING_WAITING_MAX) / 2)
 
 static void drop_connection(struct listener *l, struct pending_place *at, const char *why)
 {
@@ -30,6 +30,8 @@ static void drop_connection(struct listener *l, struct pending_place *at, const 
 	if (strncmp(why, peer, size) == 0 && why[size] == ' ')
 		why += size + 1; /* it is named already */
 	peer_log(&l->log, peer, "dropped %s: %s", peer, why);
+	json_decref(at->first);
+	at->first = NULL;
 	oob_release(&at->oob);
 }
 
@@ -45,7 +47,7 @@ static void add_connection(struct listener *l, int fd)
 	origin = pending_origin(&peer);
 	at = pending_place_for(&l->pending, origin);
 	if (at->oob.fd >= 0) {
-		pending_tell_busy(at, l->busy_with);
+		pending_tell_busy(at, l->busy_with, false);
 		drop_connection(l, at, "too many connections");
 	}
 	*at = (struct pending_place){.origin = origin,
@@ -91,16 +93,33 @@ static int read_first_message(struct listener *l, struct pending_place *at, json
 	return rc > 0;
 }
 
+/* True if the client AT, which waits for its turn, is connected and silent; else it is dropped. */
+static bool still_waits(struct listener *l, struct pending_place *at)
+{
+	struct fault why = {0};
+	json_t *m = NULL;
+	char line[1024];
+	int rc = oob_poll(&at->oob, &m, &why);
+
+	if (rc == 0)
+		return true;
+	if (rc > 0) /* it says so before it goes */
+		fault_raise(&why, FAULT_PEER, 0,
+			    message_is(m, "error") ? "it gave up" : "it sent an unexpected message");
+	json_decref(m);
+	fault_format(&why, line, sizeof(line));
+	drop_connection(l, at, line);
+	return false;
+}
+
 /*
- * Milliseconds until the first of: a pending connection's deadline, the end of listener_wait(), the
- * next attempt to accept, the next message to the waitlist. -1: none of them is set.
+ * Milliseconds until the first of: a pending connection's deadline, the end of listener_wait() and
+ * the next attempt to accept. -1: none of them is set.
  */
 static int next_timeout(const struct listener *l)
 {
-	uint64_t now = clock_now_ns(), next = waitlist_due_ns(&l->waitlist);
+	uint64_t now = clock_now_ns(), next = pending_due_ns(&l->pending);
 
-	if (pending_due_ns(&l->pending) < next)
-		next = pending_due_ns(&l->pending);
 	if (l->until_ns && l->until_ns < next)
 		next = l->until_ns;
 	if (l->accept_again_ns > now && l->accept_again_ns < next)
@@ -131,24 +150,29 @@ static int poll_ms(const struct oob_ops *ops, struct pollfd *p, nfds_t n, int ms
  */
 static struct pending_place *poll_once(struct listener *l, int wake_fd, json_t **first, bool *woken)
 {
-	struct pollfd p[PENDING_MAX + WAITLIST_PLACES + 2] = {{.fd = wake_fd, .events = POLLIN},
-							      {.fd = l->fd, .events = POLLIN}};
+	struct pollfd p[PENDING_MAX + 2] = {{.fd = wake_fd, .events = POLLIN},
+					    {.fd = l->fd, .events = POLLIN}};
 	struct pending_place *at = l->pending.place;
 	nfds_t n = 2, own = 2;
 
 	if (l->accept_again_ns > clock_now_ns())
 		p[1].fd = -1;
 	n += pending_polled(&l->pending, p + n);
-	n += waitlist_polled(&l->waitlist, p + n);
 	if (poll_ms(l->ops, p, n, next_timeout(l)) < 0)
 		return NULL;
 	*woken = p[0].revents != 0;
 	if (*woken)
 		return NULL;
-	for (; at < l->pending.place + PENDING_MAX; at++)
-		if (at->oob.fd >= 0 && (p[own++].revents || clock_now_ns() >= at->deadline_ns) &&
-		    read_first_message(l, at, first))
+	for (; at < l->pending.place + PENDING_MAX; at++) {
+		bool ready = at->oob.fd >= 0 && p[own++].revents;
+
+		if (at->first && ready)
+			still_waits(l, at);
+		else if (at->oob.fd >= 0 && !at->first &&
+			 (ready || clock_now_ns() >= at->deadline_ns) &&
+			 read_first_message(l, at, first))
 			return at;
+	}
 	if (p[1].revents)
 		accept_connections(l);
 	return NULL;
@@ -175,21 +199,25 @@ static int wait_for_first_message(struct listener *l, json_t **first, struct pen
 
 int listener_wait(struct listener *l, struct oob *client, json_t **first, struct fault *f)
 {
-	struct pending_place *who;
-	int rc;
+	struct pending_place *who = pending_next(&l->pending);
+	struct fault ignored = {0};
+	int rc = 0;
 
 	fault_phase(f, "waiting for the client");
-	if (waitlist_next(&l->waitlist, client, first, &l->log)) {
-		client->stop = l->stop;
-		l->until_ns = 0;
-		return 0;
-	}
-	rc = wait_for_first_message(l, first, &who, f);
+	while (who && !still_waits(l, who))
+		who = pending_next(&l->pending);
+	if (!who)
+		rc = wait_for_first_message(l, first, &who, f);
 	l->until_ns = 0;
 	if (rc)
 		return -1;
+	if (who->first) {
+		*first = who->first;
+		/* This ends its deadline to be served, however long the handshake takes. */
+		oob_send(&who->oob, message_new("alive"), clock_now_ns(), &ignored);
+	}
 	*client = who->oob;
-	who->oob = OOB_EMPTY;
+	*who = (struct pending_place){.oob = OOB_EMPTY};
 	return 0;
 }
 
@@ -217,37 +245,33 @@ static int refuse_connection(const struct listener *l, const json_t *first, stru
 }
 
 /* The pending connection AT sent FIRST while a client is served: refuse it, or let it wait. */
-static void refuse_or_enqueue(struct listener *l, struct pending_place *at, json_t *first)
+static void refuse_or_keep(struct listener *l, struct pending_place *at, json_t *first)
 {
-	struct oob *o = &at->oob;
 	struct fault why = {0}, ignored = {0};
-	json_t *answer;
-	char line[1024];
+	char line[1024] = "too many clients wait";
 
 	if (atomic_load(&l->over)) { /* the server ends: a client that gets no answer retries */
 		json_decref(first);
-		oob_release(o);
+		oob_release(&at->oob);
 		return;
 	}
 	if (refuse_connection(l, first, &why)) {
 		fault_format(&why, line, sizeof(line));
-		answer = message_from_fault(&why);
-	} else if (waitlist_join(&l->waitlist, o, first)) {
-		*o = OOB_EMPTY;
-		return;
+		/* The deadline is now: a peer that does not read must not block the guard. */
+		oob_send(&at->oob, message_from_fault(&why), clock_now_ns(), &ignored);
 	} else {
-		snprintf(line, sizeof(line), "the queue is full");
-		answer = json_pack("{s:s, s:s}", "type", "busy", "with", l->busy_with);
+		pending_keep(&l->pending, at, first);
+		pending_tell_busy(at, l->busy_with, at->first);
 	}
+	if (at->first)
+		return;
 	json_decref(first);
-	/* The deadline is now: a peer that does not read must not block the guard. */
-	oob_send(o, answer, clock_now_ns(), &ignored);
 	drop_connection(l, at, line);
 }
 
 /*
- * While a client is served: refuse new ones, or add them to the waitlist, until guard_fd becomes
- * readable. The waitlist and the log belong to this thread meanwhile.
+ * While a client is served: refuse new ones, or let them wait, until guard_fd becomes readable. The
+ * connections and the log belong to this thread meanwhile.
  */
 static void *guard_thread(void *arg)
 {
@@ -258,11 +282,9 @@ static void *guard_thread(void *arg)
 		json_t *first = NULL;
 		struct pending_place *who;
 
-		waitlist_notify(&l->waitlist, l->busy_with, &l->log);
 		who = poll_once(l, l->guard_fd, &first, &woken);
 		if (who)
-			refuse_or_enqueue(l, who, first);
-		waitlist_drop_gone(&l->waitlist, &l->log);
+			refuse_or_keep(l, who, first);
 	}
 	return NULL;
 }
@@ -272,7 +294,6 @@ int listener_guard(struct listener *l, const char *peer, struct fault *f)
 	int rc;
 
 	snprintf(l->busy_with, sizeof(l->busy_with), "%s", peer);
-	waitlist_notify_again(&l->waitlist);
 	/* The guard must not consume the signals that the measuring thread waits for. */
 	set_signal_stop(l, NULL);
 	l->guard_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -307,7 +328,6 @@ void listener_unguard(struct listener *l)
 void listener_close(struct listener *l)
 {
 	listener_unguard(l);
-	waitlist_end(&l->waitlist);
 	if (l->fd >= 0) {
 		pending_release(&l->pending);
 		l->ops->close(l->fd);

@@ -6,8 +6,8 @@
  * The first connection that does so is the client. Port scanners, browsers and silent peers are
  * dropped with a line in the log, and never block a client, however many they are: see
  * wire/pending.h. While a client is served, a guard thread has the listener: it refuses the clients
- * that the server would refuse, and puts the others on the waitlist. Pending connections cannot take
- * places of the waitlist, nor the reverse.
+ * that the server would refuse, tells the others whom the server serves, and keeps them and their
+ * first message until it is their turn, in which they came. One that speaks meanwhile is dropped.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/peer_log.h"
 #include "wire/auth.h"
 #include "wire/pending.h"
-#include "wire/waitlist.h"
 #include "wire/oob.h"
 
 struct listener {
@@ -34,7 +34,6 @@ struct listener {
 	struct stop *stop;        /* signals that end listener_wait() */
 	struct stop *signal_stop; /* the same; NULL while the guard runs */
 	struct pending pending;
-	struct waitlist waitlist; /* clients that wait while another one is served */
 	bool once;                /* the server serves one client only */
 	atomic_bool over;         /* and has served it: new clients may try the next server */
 	/*
@@ -68,15 +67,15 @@ int listener_open(struct listener *l, const char *address, uint16_t port, struct
 		  struct fault *f);
 
 /*
- * Wait for a client, taking the first one of the waitlist if there is one. The caller owns *CLIENT,
+ * Wait for a client, taking the first one that waits if there is one. The caller owns *CLIENT,
  * the connection, and *FIRST, its first message. Returns 0, or -1 with the fault raised, after a
  * signal or at until_ns, which is reset in both cases.
  */
 int listener_wait(struct listener *l, struct oob *client, json_t **first, struct fault *f);
 
 /*
- * Start the guard: PEER is served until listener_unguard(). New clients go to the waitlist and are
- * told so; they are refused if the server serves one client only (`once`), or by `vet`.
+ * Start the guard: PEER is served until listener_unguard(). New clients wait and are told so; they
+ * are refused if the server serves one client only (`once`), or by `vet`.
  */
 int listener_guard(struct listener *l, const char *peer, struct fault *f);
 
@@ -90,7 +89,7 @@ void listener_over(struct listener *l);
 void listener_unguard(struct listener *l);
 
 /*
- * Stop the guard, tell waiting clients, drop pending connections, and close. Safe on
+ * Stop the guard, drop all connections, and close. Safe on
  * LISTENER_CLOSED.
  */
 void listener_close(struct listener *l);

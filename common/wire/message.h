@@ -16,12 +16,10 @@
  *			 decided: what the client decided otherwise than an ib_* server's
  *			 command line];
  *			 or error; or, while it serves another client:
- *	server  busy     with: the client being served, place: on the waitlist; sent again when
- *			 they change, and every second. The client sends nothing until its turn.
- *			 Without place the waitlist is full, with `line` clients, and the server
- *			 closes
- *	server  alive    to the first waiting client: its turn; welcome or error follows
- *	server  ended    to a waiting client: there will be no turn; the server closes
+ *	server  busy     with: the client being served, waits: true if the server keeps the
+ *			 connection until it is this client's turn, which sends nothing until
+ *			 then; else the server closes
+ *	server  alive    to the client that waits: its turn; welcome or error follows
  *
  *	with -R, while rdma_cm connects the QPs:
  *	both    alive    every second

@@ -3,7 +3,7 @@
 # bats file_tags=standin,san
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
-# Clients that come while another one is served: they wait in the queue.
+# Clients that come while another one is served: they wait for their turn.
 
 load ../lib/rdmark
 
@@ -29,24 +29,23 @@ end_long() {
 	ended client 130
 }
 
-# start_next NAME PLACE [ARG…]: one that waits there.
+# start_next NAME [ARG…]: one that waits.
 start_next() {
-	start "$1" write_bw -p "$port" --connect-timeout 60 "${@:3}" "$host"
-	until_says "$1.err" "; $2 in the queue"
+	start "$1" write_bw -p "$port" --connect-timeout 60 "${@:2}" "$host"
+	until_says "$1.err" 'the server is busy with'
 }
 
-@test "each hears whom the server serves and its place, again when it moves up, and is served in its turn" {
+@test "each hears whom the server serves, and is served in its turn" {
 	server write_bw --persistent
 	start_long
-	start_next second 1st -n 40 -s 128
-	start_next third 2nd -n 40 -s 512
-	start_next fourth 3rd -n 40 -s 64
+	start_next second -n 40 -s 128
+	start_next third -n 40 -s 512
+	start_next fourth -n 40 -s 64
 	end_long
 	finish second third fourth
 	ended second 0
 	ended third 0
 	ended fourth 0
-	says fourth.err 'the server is busy with' '; 2nd in the queue' '; 1st in the queue'
 	over
 	rows server.out
 	[[ $(printf '%s\n' "${rows[@]:1}" | awk '{ printf "%s ", $1 }') == '128 512 64 ' ]] || fail 'another order'
@@ -79,25 +78,24 @@ start_next() {
 	over
 }
 
-@test "one that dies in the queue is dropped, and those behind it move up" {
+@test "one that dies while it waits is dropped, and the next one is served" {
 	server write_bw --persistent
 	start_long
-	start_next second 1st "${few[@]}"
-	start_next third 2nd "${few[@]}"
+	start_next second "${few[@]}"
+	start_next third "${few[@]}"
 	kill -KILL "${pid[second]}"
 	finish second
-	until_says third.err '; 1st in the queue'
+	until_says server.err 'was lost'
 	end_long
 	finish third
 	ended third 0
 	over
-	says server.err 'which waited in the queue'
 }
 
-@test "one that is interrupted in the queue ends with its signal" {
+@test "one that is interrupted while it waits ends with its signal" {
 	server write_bw --persistent
 	start_long
-	start_next second 1st "${few[@]}"
+	start_next second "${few[@]}"
 	kill -TERM "${pid[second]}"
 	finish second
 	ended second 143
@@ -106,51 +104,32 @@ start_next() {
 	over
 }
 
-@test "who waits longer than --connect-timeout ends with 4 and says where it stood" {
+@test "who waits longer than --connect-timeout ends with 4; its --timeout does not count until its turn" {
 	server write_bw --persistent
 	start_long
-	start second write_bw -p "$port" --connect-timeout 3 --json=second.json "${few[@]}" "$host"
+	start second write_bw -p "$port" --timeout 2 --connect-timeout 5 --json=second.json "${few[@]}" "$host"
 	finish second
 	ended second 4
 	within second 10
-	says second.err 'the server is busy with' '1st in the queue, waited for 3 s' 'Fix: '
+	says second.err 'the server is busy with' '; waited for 5 s' 'Fix: '
 	json second.json '.status == "failed" and .error.exit_status == 4'
 	end_long
 	over
 }
 
-@test "who waits does not run into --timeout: the server says that it is alive" {
-	local door
-	server write_bw --persistent
-	door=$port
-	start_long
-	for _ in 1 2 3 4 5; do # its first answer has to come within its --timeout; where it is held up, again
-		port=$door
-		proxy
-		start second write_bw -p "$port" --timeout 0.9 --connect-timeout 60 "${few[@]}" "$host"
-		! await 'client hello' 'server busy' 'server busy' 'server busy' || break
-		finish second proxy
-	done
-	kill -TERM "${pid[second]}"
-	finish second proxy
-	ended second 143 # it still waited
-	until_says server.err 'it gave up'
-	end_long
-	over
-}
-
-@test "the line has an end, and that is told; who has a place keeps it" {
+@test "16 can wait; one more is told that the server is busy, and tries again; who has a place keeps it" {
 	listen_in write_bw
 	server write_bw --persistent
 	start_long
-	start_next second 1st "${few[@]}"
+	start_next second "${few[@]}"
 	exec {events}< <(become "$lib/peer" connect "$port" chorus 15 "$hello" tell stay)
 	pid[chorus]=$!
 	await here
 	start third write_bw -p "$port" "${few[@]}" --connect-timeout 4 "$host"
 	finish third
 	ended third 4
-	says third.err 'the queue is full'
+	says third.err 'the server is busy with'
+	says server.err 'too many clients wait'
 	end_long
 	finish second
 	ended second 0
@@ -160,13 +139,13 @@ start_next() {
 	over
 }
 
-@test "silent strangers take no place in the queue" {
+@test "silent strangers take no place of a client that waits" {
 	server write_bw --persistent --timeout 30
 	start_long
 	exec {events}< <(become "$lib/peer" connect "$port" crowd 50 tell stay)
 	pid[crowd]=$!
 	await here
-	start_next second 1st "${few[@]}"
+	start_next second "${few[@]}"
 	end_long
 	finish second
 	ended second 0
@@ -195,7 +174,7 @@ start_next() {
 	says server.err 'different tests' '--size' 'different versions' 'not a hello' 'GET /'
 }
 
-@test "who speaks in the queue is dropped" {
+@test "who speaks before its turn is dropped" {
 	listen_in write_bw
 	server write_bw --persistent
 	start_long
@@ -206,25 +185,24 @@ start_next() {
 	says server.err 'it sent an unexpected message'
 }
 
-@test "a server that stays and is ended tells those in the queue; they look for the next one" {
+@test "a server that stays is ended: who waits looks for the next one" {
 	server write_bw --persistent
 	start_long
-	start_next second 1st "${few[@]}"
+	start_next second "${few[@]}"
 	over
 	finish client
-	until_says second.err 'looking for another one'
 	start next write_bw -p "$port"
 	finish second next
 	ended second 0
 	ended next 0
 }
 
-@test "a signal to the server: who waits in the queue hears that it ended" {
+@test "a signal to the server, and no next one comes: who waits says that the connection was lost" {
 	server write_bw --persistent
 	start_long
-	start_next second 1st "${few[@]}" --connect-timeout 8
+	start_next second "${few[@]}" --connect-timeout 8
 	over
 	finish client second
 	ended second 3
-	says second.err 'the server stopped before serving this client' 'Fix: '
+	says second.err 'was lost'
 }

@@ -72,13 +72,13 @@ handed_over() {
 	says server.err ' gdr_bw: served'
 }
 
-@test "while another program serves a client, the others wait in the queue for it" {
+@test "while another program serves a client, the others wait for it" {
 	server send_bw --persistent
 	start_client write_bw -D 30
 	handed_over
 	until_says client.err ', MTU '
 	start second send_lat -p "$port" --connect-timeout 60 "${few[@]}" "$host"
-	until_says second.err '1st in the queue'
+	until_says second.err 'the server is busy with'
 	kill -INT "${pid[client]}"
 	finish client second
 	ended client 130

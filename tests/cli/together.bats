@@ -33,12 +33,12 @@ setup_file() { need_device; }
 	json client.out '[inputs | .interval | select(.) | .messages] | length > 1 and all(. < 100000000)' -n
 }
 
-@test "one after the other on UD: the second is in the queue though its size is cut to the MTU" {
+@test "one after the other on UD: the second waits though its size is cut to the MTU" {
 	server send_bw -c UD -s 65536 --persistent
 	start_client send_bw -c UD -s 65536 -D 30
 	until_says client.err ', MTU '
 	start second send_bw -p "$port" -c UD -s 65536 -n 20 --connect-timeout 60 "$host"
-	until_says second.err '1st in the queue'
+	until_says second.err 'the server is busy with'
 	kill -INT "${pid[client]}"
 	finish client second
 	ended second 0

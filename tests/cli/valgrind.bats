@@ -31,9 +31,9 @@ load ../lib/rdmark
 	start_client send_bw -D 60
 	until_says client.err ', MTU '
 	start second send_bw -p "$port" -n 40 --timeout 60 --connect-timeout 60 "$host"
-	until_says second.err '1st in the queue'
+	until_says second.err 'the server is busy with'
 	start third send_bw -p "$port" -n 40 --connect-timeout 60 "$host"
-	until_says third.err '2nd in the queue'
+	until_says third.err 'the server is busy with'
 	start refused send_bw -p "$port" -q 3 "$host"
 	stranger bytes 'GET / HTTP/1.0\r\n\r\n' gone
 	finish refused
