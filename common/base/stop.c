@@ -75,12 +75,6 @@ int stop_check(struct stop *s, struct fault *f)
 	return s->last_ns == last_ns ? 0 : stop_raise(s, f);
 }
 
-/* The stop_poll of ordinary descriptors. */
-static int poll_plain(struct pollfd *p, nfds_t n, const struct timespec *timeout)
-{
-	return ppoll(p, n, timeout, NULL);
-}
-
 /* Store the time until DEADLINE_NS in TS and return it; NULL if there is no deadline (0). */
 static const struct timespec *time_left(uint64_t deadline_ns, struct timespec *ts)
 {
@@ -102,13 +96,12 @@ static bool any_ready(const struct pollfd *p, nfds_t n)
 	return false;
 }
 
-int stop_wait_any(struct stop *s, stop_poll *poll, struct pollfd *p, nfds_t n, uint64_t deadline_ns,
-		  struct fault *f)
+int stop_wait_any(struct stop *s, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f)
 {
 	p[0] = (struct pollfd){.fd = s ? s->fd : -1, .events = POLLIN};
 	for (;;) {
 		struct timespec ts;
-		int ready = poll(p, n, time_left(deadline_ns, &ts));
+		int ready = ppoll(p, n, time_left(deadline_ns, &ts), NULL);
 
 		if (ready < 0 && errno != EINTR)
 			return fault_raise(f, FAULT_LOCAL, errno, "poll");
@@ -128,7 +121,7 @@ int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct
 {
 	struct pollfd p[2] = {[1] = {.fd = fd, .events = events}};
 
-	return stop_wait_any(s, poll_plain, p, 2, deadline_ns, f);
+	return stop_wait_any(s, p, 2, deadline_ns, f);
 }
 
 void stop_die(int sig)

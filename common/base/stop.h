@@ -43,14 +43,11 @@ void stop_drain(struct stop *s);
  */
 int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct fault *f);
 
-/* A function like ppoll(2) without a signal mask, for descriptors of another kind. */
-typedef int stop_poll(struct pollfd *p, nfds_t n, const struct timespec *timeout);
-
 /*
- * As stop_wait(), with POLL and several descriptors. P[1] … P[N - 1] are the caller's, and their
+ * As stop_wait(), with several descriptors. P[1] … P[N - 1] are the caller's, and their
  * revents are valid if the result is 1. The function sets P[0].
  */
-int stop_wait_any(struct stop *s, stop_poll *poll, struct pollfd *p, nfds_t n, uint64_t deadline_ns,
+int stop_wait_any(struct stop *s, struct pollfd *p, nfds_t n, uint64_t deadline_ns,
 		  struct fault *f);
 
 /*

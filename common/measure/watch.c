@@ -291,7 +291,7 @@ static void watch_round(struct watch *w)
 		struct timespec ts = {.tv_sec = (time_t)(ns / UNITS_NS_PER_S),
 				      .tv_nsec = (long)(ns % UNITS_NS_PER_S)};
 
-		w->oob->ops->poll(p, 3 + w->devices, &ts);
+		ppoll(p, 3 + w->devices, &ts, NULL);
 		if (p[0].revents && must_end(w))
 			break;
 		if (p[2].revents)

@@ -17,7 +17,6 @@ static const struct field effective_rows[] = {
 	ONCE_KNOWN(warmup),
 	ROW(outs),
 	ROW(connected_by),
-	ROW(exchanged_over),
 	ROW(calls),
 	WITH_CALLS(calls_ns),
 	WITH_CALLS(other_calls_ns),

@@ -87,9 +87,9 @@ void perftest_facts(const struct report *r, perftest_fact_fn *emit, void *arg)
 		{" Max inline data : ", "Max_inline_data", .number = e->inline_bytes, .unit = "[B]",
 		 .absent = e->outs > 0},
 		{" rdma_cm QPs\t : ", "rdma_cm_QPs", on_off(x->rdma_cm)},
-		/* perftest has no -R without what -z means. */
+		/* perftest has no -R without its -z. */
 		{" Data ex. method : ", "Data_ex_method",
-		 x->rdma_cm || o->local.comm_rdma_cm ? "rdma_cm" : "Ethernet"},
+		 x->rdma_cm ? "rdma_cm" : "Ethernet"},
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -148,7 +148,6 @@ static int greet_server(struct session *s, struct queue *q)
 		.port = (uint16_t)l->port,
 		.from = l->source_ip,
 		.ipv6 = l->ipv6_addr,
-		.ops = l->comm_rdma_cm ? oob_ops_rdma_cm() : oob_ops_tcp(),
 		.waiting = print_waiting,
 		.arg = s,
 	};

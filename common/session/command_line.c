@@ -191,13 +191,6 @@ static int prepare_to_stay(struct program *p)
 	if (!l->persistent)
 		return 0;
 	limits_default(l);
-	if (l->comm_rdma_cm && !l->auth && !l->source_ip) {
-		fault_raise(&p->fault, FAULT_USAGE, 0,
-			    "--persistent with -z needs --auth or --bind_source_ip");
-		fault_cause(&p->fault, "Everybody on the network could use the server");
-		return fault_fix(&p->fault, "say who may: --auth=munge, --auth=key:FILE, or "
-					    "--auth=none for everybody");
-	}
 	if (p->options.output.prom) {
 		fault_raise(&p->fault, FAULT_USAGE, 0, "--prom cannot be used with --persistent");
 		fault_cause(&p->fault, "The file has one run, and a server that stays has many");

@@ -25,8 +25,7 @@ const char *handover_to(const struct program *p, const json_t *hello)
 	const char *test = json_string_value(json_object_get(hello, "test"));
 	char path[4096];
 
-	if (!p->options.local.persistent || p->options.local.comm_rdma_cm ||
-	    !message_is(hello, "hello") || !test || strcmp(test, p->test->name) == 0 ||
+	if (!p->options.local.persistent || !message_is(hello, "hello") || !test || strcmp(test, p->test->name) == 0 ||
 	    !sibling_known(test) || !sibling_path(test, path, sizeof(path)))
 		return NULL;
 	return test;
@@ -201,5 +200,5 @@ void handover_adopt(struct session *s)
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	dup2(null, STDIN_FILENO);
 	close(null);
-	oob_adopt(&s->link.oob, oob_ops_tcp(), &s->program->stop, fd);
+	oob_adopt(&s->link.oob, &s->program->stop, fd);
 }

@@ -5,8 +5,6 @@
  * input, and a file in memory that has the client's hello, since that can be longer than a variable of
  * the environment may be. That process serves the client and exits. Meanwhile the server keeps its
  * listener.
- *
- * An rdma_cm connection belongs to one process and cannot be handed over.
  */
 #pragma once
 

@@ -56,32 +56,23 @@ static int vet_client(const void *program, const json_t *first, struct fault *f)
 
 /*
  * The address to listen on; NULL: all. A server that stays serves this host only, unless the user
- * says who may use it. With iWARP, IPv4: IPv4 clients cannot reach an IPv6 listener of rdma_cm.
+ * says who may use it.
  */
-static const char *where_to_listen(const struct local_options *l, const struct hca_list *list)
+static const char *where_to_listen(const struct local_options *l)
 {
-	bool iwarp = l->comm_rdma_cm && list->count;
-
 	if (l->source_ip)
 		return l->source_ip;
-	if (l->persistent && !l->auth)
-		return "127.0.0.1";
-	for (size_t i = 0; i < list->count; i++)
-		iwarp &= list->port[i].is_iwarp;
-	return iwarp ? "0.0.0.0" : NULL;
+	return l->persistent && !l->auth ? "127.0.0.1" : NULL;
 }
 
 int listen_open(struct session *s)
 {
 	struct program *p = s->program;
 	struct hca_list list = {NULL, 0};
-	const char *address;
+	const char *address = where_to_listen(&p->options.local);
 	int rc = endpoint_find(&s->ep, &list);
 
-	address = where_to_listen(&p->options.local, &list);
 	hca_list_free(&list);
-	if (p->options.local.comm_rdma_cm)
-		p->listener.ops = oob_ops_rdma_cm();
 	if (rc || endpoint_gpu_find(&s->ep) ||
 	    listener_open(&p->listener, address, (uint16_t)p->options.local.port, &p->stop,
 			  &p->fault))

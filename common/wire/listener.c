@@ -43,7 +43,7 @@ static void add_connection(struct listener *l, int fd)
 	struct pending_place *at;
 	uint64_t origin;
 
-	l->ops->getpeername(fd, (struct sockaddr *)&peer, &len);
+	getpeername(fd, (struct sockaddr *)&peer, &len);
 	origin = pending_origin(&peer);
 	at = pending_place_for(&l->pending, origin);
 	if (at->oob.fd >= 0) {
@@ -52,7 +52,7 @@ static void add_connection(struct listener *l, int fd)
 	}
 	*at = (struct pending_place){.origin = origin,
 				     .deadline_ns = clock_now_ns() + l->patience_ns};
-	oob_adopt(&at->oob, l->ops, l->signal_stop, fd);
+	oob_adopt(&at->oob, l->signal_stop, fd);
 }
 
 static void accept_connections(struct listener *l)
@@ -60,7 +60,7 @@ static void accept_connections(struct listener *l)
 	int fd = 0;
 
 	for (int n = 0; n < ACCEPTED_AT_ONCE && fd >= 0; n++) {
-		fd = l->ops->accept(l->fd);
+		fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0)
 			add_connection(l, fd);
 	}
@@ -132,17 +132,6 @@ static int next_timeout(const struct listener *l)
 	return next > INT_MAX ? INT_MAX : (int)next;
 }
 
-/* Poll for MS milliseconds (negative: forever), or less if the transport may miss a connection. */
-static int poll_ms(const struct oob_ops *ops, struct pollfd *p, nfds_t n, int ms)
-{
-	struct timespec ts;
-
-	if (ops->listen_ms && (ms < 0 || ms > ops->listen_ms))
-		ms = ops->listen_ms;
-	ts = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-	return ops->poll(p, n, ms < 0 ? NULL : &ts);
-}
-
 /*
  * Poll all connections once, and WAKE_FD (then *WOKEN). Returns a pending connection whose FIRST
  * message has come, or NULL. Only open descriptors are in the array: poll(2) refuses more entries
@@ -153,12 +142,14 @@ static struct pending_place *poll_once(struct listener *l, int wake_fd, json_t *
 	struct pollfd p[PENDING_MAX + 2] = {{.fd = wake_fd, .events = POLLIN},
 					    {.fd = l->fd, .events = POLLIN}};
 	struct pending_place *at = l->pending.place;
+	int ms = next_timeout(l);
+	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
 	nfds_t n = 2, own = 2;
 
 	if (l->accept_again_ns > clock_now_ns())
 		p[1].fd = -1;
 	n += pending_polled(&l->pending, p + n);
-	if (poll_ms(l->ops, p, n, next_timeout(l)) < 0)
+	if (ppoll(p, n, ms < 0 ? NULL : &ts, NULL) < 0)
 		return NULL;
 	*woken = p[0].revents != 0;
 	if (*woken)
@@ -330,7 +321,7 @@ void listener_close(struct listener *l)
 	listener_unguard(l);
 	if (l->fd >= 0) {
 		pending_release(&l->pending);
-		l->ops->close(l->fd);
+		close(l->fd);
 	}
 	*l = LISTENER_CLOSED;
 }

@@ -22,14 +22,12 @@
 #include "wire/oob.h"
 
 struct listener {
-	int fd;                    /* listening; -1: closed */
-	const struct oob_ops *ops; /* TCP, unless the caller sets another one before
-				      listener_open() */
+	int fd; /* listening; -1: closed */
 	uint16_t port;
 	char address[80];         /* "[::]:18515" */
 	uint64_t patience_ns;     /* how long a pending connection may stay silent */
 	uint64_t until_ns;        /* deadline of listener_wait(); 0: none */
-	uint64_t accept_again_ns; /* no accept() before this time, after descriptors ran out */
+	uint64_t accept_again_ns; /* no accept4() before this time, after descriptors ran out */
 	struct peer_log log;      /* of dropped connections, and of the server's clients */
 	struct stop *stop;        /* signals that end listener_wait() */
 	struct stop *signal_stop; /* the same; NULL while the guard runs */
@@ -54,7 +52,6 @@ struct listener {
 
 #define LISTENER_CLOSED                              \
 	((struct listener){.fd = -1,                 \
-			   .ops = oob_ops_tcp(),     \
 			   .guard_fd = -1,           \
 			   .log = PEER_LOG_TO(NULL), \
 			   .busy_with = LISTENER_OTHERS})

@@ -7,40 +7,41 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* Listen on address AT. Returns the descriptor, or -errno. */
-static int listen_on(const struct oob_ops *ops, const struct sockaddr_storage *at, socklen_t len)
+static int listen_on(const struct sockaddr_storage *at, socklen_t len)
 {
-	int fd = ops->socket(at->ss_family);
+	int fd = socket(at->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int on = 1, off = 0, err;
 
 	if (fd < 0)
 		return -errno;
-	ops->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (at->ss_family == AF_INET6)
-		ops->setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (ops->bind(fd, (const struct sockaddr *)at, len) == 0 && ops->listen(fd, SOMAXCONN) == 0)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, (const struct sockaddr *)at, len) == 0 && listen(fd, SOMAXCONN) == 0)
 		return fd;
 	err = errno;
-	ops->close(fd);
+	close(fd);
 	return -err;
 }
 
 /* The same on all addresses: IPv6 and IPv4 by one socket, or IPv4 alone if there is no IPv6. */
-static int listen_on_all(const struct oob_ops *ops, uint16_t port)
+static int listen_on_all(uint16_t port)
 {
 	struct sockaddr_storage at = {.ss_family = AF_INET6};
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
 	int fd;
 
 	v6->sin6_port = htons(port);
-	fd = listen_on(ops, &at, sizeof(*v6));
+	fd = listen_on(&at, sizeof(*v6));
 	if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
 		return fd;
 	memset(&at, 0, sizeof(at));
 	at.ss_family = AF_INET;
 	((struct sockaddr_in *)&at)->sin_port = htons(port);
-	return listen_on(ops, &at, sizeof(struct sockaddr_in));
+	return listen_on(&at, sizeof(struct sockaddr_in));
 }
 
 /* Store the address that the socket has got, such as "[::]:18515", and its port. */
@@ -49,15 +50,15 @@ static void remember_address(struct listener *l)
 	struct sockaddr_storage sa = {0};
 	socklen_t len = sizeof(sa);
 
-	l->ops->getsockname(l->fd, (struct sockaddr *)&sa, &len);
+	getsockname(l->fd, (struct sockaddr *)&sa, &len);
 	oob_format_address(&sa, len, l->address, sizeof(l->address));
 	l->port = ntohs(((struct sockaddr_in *)&sa)->sin_port); /* at the same offset in IPv6 */
 }
 
 /* Raise the fault that listening on PORT failed with errno ERR. */
-static void raise_not_listening(const struct oob_ops *ops, uint16_t port, int err, struct fault *f)
+static void raise_not_listening(uint16_t port, int err, struct fault *f)
 {
-	fault_raise(f, FAULT_LOCAL, err, "listen on %s %u", ops->port, port);
+	fault_raise(f, FAULT_LOCAL, err, "listen on TCP port %u", port);
 	if (err == EADDRINUSE)
 		fault_cause(f, "Another program on this host, perhaps another server, already "
 			       "listens there");
@@ -70,25 +71,21 @@ static void raise_not_listening(const struct oob_ops *ops, uint16_t port, int er
 int listener_open(struct listener *l, const char *address, uint16_t port, struct stop *stop,
 		  struct fault *f)
 {
-	const struct oob_ops *ops = l->ops;
 	struct sockaddr_storage at;
 	int len = 0;
 
 	fault_phase(f, "listening for the client");
 	*l = LISTENER_CLOSED;
-	l->ops = ops;
 	l->stop = l->signal_stop = stop;
 	pending_init(&l->pending);
-	if (ops->check(f))
-		return -1;
 	if (address) {
 		len = oob_own_address(address, port, &at, f);
 		if (len < 0)
 			return -1;
 	}
-	l->fd = len ? listen_on(ops, &at, (socklen_t)len) : listen_on_all(ops, port);
+	l->fd = len ? listen_on(&at, (socklen_t)len) : listen_on_all(port);
 	if (l->fd < 0) {
-		raise_not_listening(ops, port, -l->fd, f);
+		raise_not_listening(port, -l->fd, f);
 		l->fd = -1;
 		return -1;
 	}

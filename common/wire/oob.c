@@ -34,15 +34,15 @@ void oob_format_address(const struct sockaddr_storage *sa, socklen_t len, char *
 	snprintf(buf, size, strchr(shown, ':') ? "[%s]:%s" : "%s:%s", shown, port);
 }
 
-void oob_adopt(struct oob *o, const struct oob_ops *ops, struct stop *stop, int fd)
+void oob_adopt(struct oob *o, struct stop *stop, int fd)
 {
 	struct sockaddr_storage sa = {0};
 	socklen_t len = sizeof(sa);
 	int one = 1;
 
-	*o = (struct oob){.fd = fd, .ops = ops, .stop = stop, .bounds = bounds_greeting()};
-	ops->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	ops->getpeername(fd, (struct sockaddr *)&sa, &len);
+	*o = (struct oob){.fd = fd, .stop = stop, .bounds = bounds_greeting()};
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	getpeername(fd, (struct sockaddr *)&sa, &len);
 	oob_format_address(&sa, len, o->peer, sizeof(o->peer));
 }
 
@@ -53,7 +53,7 @@ void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 	socklen_t len = sizeof(*address);
 
 	memset(address, 0, sizeof(*address));
-	if (o->ops->getsockname(o->fd, (struct sockaddr *)address, &len)) {
+	if (getsockname(o->fd, (struct sockaddr *)address, &len)) {
 		memset(address, 0, sizeof(*address));
 		return;
 	}
@@ -67,7 +67,7 @@ void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 void oob_release(struct oob *o)
 {
 	if (o->fd >= 0)
-		o->ops->close(o->fd);
+		close(o->fd);
 	free(o->buf);
 	*o = OOB_EMPTY;
 }
@@ -94,13 +94,13 @@ static int wait_for(struct oob *o, short events, uint64_t deadline_ns, struct fa
 {
 	struct pollfd p[2] = {[1] = {.fd = o->fd, .events = events}};
 
-	return stop_wait_any(o->stop, o->ops->poll, p, 2, deadline_ns, f);
+	return stop_wait_any(o->stop, p, 2, deadline_ns, f);
 }
 
 int oob_wait(struct oob *o, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f)
 {
 	p[1] = (struct pollfd){.fd = o->fd, .events = POLLIN};
-	return stop_wait_any(o->stop, o->ops->poll, p, n + 2, deadline_ns, f);
+	return stop_wait_any(o->stop, p, n + 2, deadline_ns, f);
 }
 
 void oob_limit(struct oob *o, uint64_t allowed_ns)
@@ -130,7 +130,7 @@ static int write_all(struct oob *o, const char *data, size_t size, uint64_t dead
 		     struct fault *f)
 {
 	while (size) {
-		ssize_t n = o->ops->send(o->fd, data, size);
+		ssize_t n = send(o->fd, data, size, MSG_NOSIGNAL);
 
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return connection_lost(o, errno, f);
@@ -314,7 +314,7 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 			missing = 65536;
 		if (grow_buffer(o, (size_t)missing, f))
 			return -1;
-		n = o->ops->recv(o->fd, o->buf + o->have, (size_t)missing);
+		n = recv(o->fd, o->buf + o->have, (size_t)missing, MSG_DONTWAIT);
 		if (n == 0)
 			return connection_lost(o, 0, f);
 		if (n < 0 && errno == EINTR)

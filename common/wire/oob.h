@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * oob: the out-of-band exchange: JSON messages in frames over one connection, TCP or, on request,
- * rdma_cm (wire/oob_ops.h).
+ * oob: the out-of-band exchange: JSON messages in frames over one TCP connection.
  *
  * A frame is the four bytes "RDMK", a 32-bit big-endian length, and that many bytes of JSON with an
  * object at the top. The peer is not trusted: an invalid frame, a message that is too long, and
@@ -22,7 +21,6 @@
 #include "base/fault.h"
 #include "base/stop.h"
 #include "wire/bounds.h"
-#include "wire/oob_ops.h"
 
 #define OOB_GREETING_MAX (64u * 1024u)        /* limit for the client's first message */
 #define OOB_MESSAGE_MAX  (8u * 1024u * 1024u) /* enough for the details of 65536 QPs */
@@ -31,13 +29,12 @@
 #define OOB_ALIVE_COST   100    /* of which an "alive" counts as so many */
 
 struct oob {
-	int fd;                    /* non-blocking; -1: not connected */
-	const struct oob_ops *ops; /* of the descriptor's transport */
-	struct stop *stop;         /* interrupts a wait; may be NULL */
-	char peer[80];             /* "192.0.2.1:18515" */
-	char *buf;                 /* the incoming frame; owned */
-	size_t have, size;         /* bytes in it, bytes it can hold */
-	struct bounds bounds;      /* of a message; set for an experiment by the caller */
+	int fd;               /* non-blocking; -1: not connected */
+	struct stop *stop;    /* interrupts a wait; may be NULL */
+	char peer[80];        /* "192.0.2.1:18515" */
+	char *buf;            /* the incoming frame; owned */
+	size_t have, size;    /* bytes in it, bytes it can hold */
+	struct bounds bounds; /* of a message; set for an experiment by the caller */
 	struct {
 		uint64_t since_ns; /* start of the current second */
 		unsigned frames;   /* received in it, by OOB_ALIVE_COST */
@@ -49,7 +46,7 @@ struct oob {
 	uint64_t allowed_ns;     /* the length of that limit, for the fault */
 };
 
-#define OOB_EMPTY ((struct oob){.fd = -1, .ops = oob_ops_tcp()})
+#define OOB_EMPTY ((struct oob){.fd = -1})
 
 /* The address to connect to, and how. */
 struct oob_connect_attr {
@@ -57,7 +54,6 @@ struct oob_connect_attr {
 	uint16_t port;
 	const char *from; /* IP address of this end; NULL: by the route */
 	bool ipv6;        /* only over IPv6 */
-	const struct oob_ops *ops;
 	/* called once after a while without an answer, with the remaining time; or NULL */
 	void (*waiting)(void *arg, uint64_t left_ns);
 	void *arg;
@@ -67,7 +63,7 @@ struct oob_connect_attr {
  * Connect to ATTR's host. Errors that may be temporary are retried until DEADLINE_NS, so the server
  * may start after the client. Raises FAULT_USAGE for a host that does not resolve and for an
  * address that this host does not have, FAULT_LOCAL at once if there is no route, FAULT_DEADLINE
- * without an answer, and what the transport lacks.
+ * without an answer.
  */
 int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *attr,
 		uint64_t deadline_ns, struct fault *f);
@@ -82,8 +78,8 @@ int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *ad
 /* Write "192.0.2.1:18515" or "[::1]:18515"; "?:?" for another family. */
 void oob_format_address(const struct sockaddr_storage *sa, socklen_t len, char *buf, size_t size);
 
-/* Initialize O with the connected socket FD of OPS. O owns FD from then on. */
-void oob_adopt(struct oob *o, const struct oob_ops *ops, struct stop *stop, int fd);
+/* Initialize O with the connected socket FD. O owns FD from then on. */
+void oob_adopt(struct oob *o, struct stop *stop, int fd);
 
 /*
  * Write this end's address of the connection; an IPv4 address as such, also on a dual-stack socket.

@@ -155,52 +155,43 @@ int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *ad
 
 /* The parameters of all attempts to connect. */
 struct attempt {
-	const struct oob_ops *ops;
 	struct sockaddr_storage from; /* local address; family 0: the kernel chooses by route */
 	struct stop *stop;
 	uint64_t deadline_ns;
 };
 
-/* True if errno ERR means that this host has no route, so no later attempt can succeed. */
-static bool is_no_route(const struct oob_ops *ops, int err)
-{
-	return err == ENETUNREACH ||
-	       (ops != oob_ops_tcp() && (err == ENODEV || err == EADDRNOTAVAIL));
-}
-
 /* Try one address. Returns the socket, or -errno; a signal is in F. */
 static int try_address(const struct attempt *t, const struct addrinfo *a, struct fault *f)
 {
-	const struct oob_ops *ops = t->ops;
-	int fd = ops->socket(a->ai_family);
+	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct pollfd p[2] = {[1] = {.fd = fd, .events = POLLOUT}};
 	int err = 0, rc;
 	socklen_t len = sizeof(err);
 
 	if (fd < 0)
 		return -errno;
-	if (t->from.ss_family && ops->bind(fd, (const struct sockaddr *)&t->from, a->ai_addrlen)) {
+	if (t->from.ss_family && bind(fd, (const struct sockaddr *)&t->from, a->ai_addrlen)) {
 		err = errno;
-		ops->close(fd);
+		close(fd);
 		return -err;
 	}
-	if (ops->connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
 		return fd;
 	err = errno;
-	if (is_no_route(ops, err)) {
-		ops->close(fd);
+	if (err == ENETUNREACH) {
+		close(fd);
 		return -err;
 	}
 	if (err == EINPROGRESS) {
-		rc = stop_wait_any(t->stop, ops->poll, p, 2, t->deadline_ns, f);
+		rc = stop_wait_any(t->stop, p, 2, t->deadline_ns, f);
 		if (rc > 0)
-			ops->getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 		else
 			err = rc ? EINTR : ETIMEDOUT;
 	}
 	if (!err)
 		return fd;
-	ops->close(fd);
+	close(fd);
 	/* A router reported it, not this host: it may change, so it is worth another attempt. */
 	return err == ENETUNREACH ? -EHOSTUNREACH : -err;
 }
@@ -215,46 +206,39 @@ static void not_connected(const struct oob_connect_attr *attr, enum fault_code c
 		    attr->host, brackets ? "]" : "", attr->port);
 }
 
-static int no_route_to_host(const struct oob_connect_attr *attr, int err, struct fault *f)
+static int no_route_to_host(const struct oob_connect_attr *attr, struct fault *f)
 {
-	not_connected(attr, err == ENETUNREACH ? FAULT_DEADLINE : FAULT_LOCAL, err, f);
-	if (err == ENETUNREACH) {
-		fault_cause(f, "This host has no route to %.80s", attr->host);
-		return fault_fix(f, "check the address, and `ip route get %.80s`", attr->host);
-	}
-	fault_cause(f, "The route to that host does not use an RDMA device");
-	return fault_fix(f, "give the server's address on the RDMA network, or omit -z");
+	not_connected(attr, FAULT_DEADLINE, ENETUNREACH, f);
+	fault_cause(f, "This host has no route to %.80s", attr->host);
+	return fault_fix(f, "check the address, and `ip route get %.80s`", attr->host);
 }
 
 static int nobody_listens(const struct oob_connect_attr *attr, int err, uint64_t waited_ns,
 			  struct fault *f)
 {
-	bool tcp = attr->ops == oob_ops_tcp();
 	struct units_text t = units_about_ns((double)waited_ns);
 
 	not_connected(attr, FAULT_DEADLINE, err, f);
 	if (err == ECONNREFUSED)
-		fault_cause(f, "No server listens on %s %u there (tried for %s)%s", attr->ops->port,
-			    attr->port, t.text,
-			    tcp ? ", or one with --persistent and without --auth, which serves "
-				  "its own host only"
-				: ": a server without -z does not");
+		fault_cause(f,
+			    "No server listens on TCP port %u there (tried for %s), or one with "
+			    "--persistent and without --auth, which serves its own host only",
+			    attr->port, t.text);
 	else
 		fault_cause(f,
-			    "The host does not answer on %s %u (tried for %s): it is down, or a "
-			    "firewall blocks it",
-			    attr->ops->port, attr->port, t.text);
+			    "The host does not answer on TCP port %u (tried for %s): it is down, "
+			    "or a firewall blocks it",
+			    attr->port, t.text);
 	return fault_fix(f,
-			 "start the server there: the same program with -p %u%s and without a "
+			 "start the server there: the same program with -p %u and without a "
 			 "host; --connect-timeout sets how long to wait",
-			 attr->port, tcp ? "" : " -z");
+			 attr->port);
 }
 
 int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *attr,
 		uint64_t deadline_ns, struct fault *f)
 {
-	struct attempt attempt = {
-		.ops = attr->ops, .stop = stop, .deadline_ns = deadline_ns + RETRY_MAX_NS};
+	struct attempt attempt = {.stop = stop, .deadline_ns = deadline_ns + RETRY_MAX_NS};
 	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
 	struct addrinfo *list = NULL;
 	bool told = !attr->waiting, hopeless = false;
@@ -264,8 +248,7 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 	if (attr->from && oob_own_address(attr->from, 0, &attempt.from, f) < 0)
 		return -1;
 	/* A deadline of now still allows one attempt. */
-	if (attr->ops->check(f) ||
-	    resolve_host(attr, attr->ipv6 ? AF_INET6 : attempt.from.ss_family, stop,
+	if (resolve_host(attr, attr->ipv6 ? AF_INET6 : attempt.from.ss_family, stop,
 			 attempt.deadline_ns, &list, f))
 		return -1;
 	for (;;) {
@@ -274,7 +257,7 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 		hopeless = true;
 		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
 			fd = try_address(&attempt, a, f);
-			hopeless &= is_no_route(attr->ops, -fd);
+			hopeless &= fd == -ENETUNREACH;
 		}
 		now = clock_now_ns();
 		if (fd >= 0 || fault_is(f) || hopeless || now >= deadline_ns)
@@ -292,9 +275,9 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 	if (fault_is(f))
 		return -1;
 	if (fd < 0 && hopeless)
-		return no_route_to_host(attr, -fd, f);
+		return no_route_to_host(attr, f);
 	if (fd < 0)
 		return nobody_listens(attr, -fd, clock_now_ns() - start_ns, f);
-	oob_adopt(o, attr->ops, stop, fd);
+	oob_adopt(o, stop, fd);
 	return 0;
 }

@@ -134,7 +134,6 @@ struct local_options {
 	uint64_t dlid;         /* AUTO: the peer's */
 	uint64_t link;         /* enum link_wanted */
 	uint64_t ipv6;         /* only GIDs with an IPv6 address */
-	uint64_t comm_rdma_cm; /* 1: the out-of-band exchange goes over rdma_cm */
 	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
 	uint64_t hugepages;
 	uint64_t odp; /* 1: registered without being pinned */

@@ -17,7 +17,7 @@ static const char *const taken[] = {
 	"out_json_file",  "csv",          "interval",
 	"run_infinitely", "timeout",      "connect-timeout",
 	"wait_destroy",   "repeat",       "until-stable",
-	"confidence",     "comm_rdma_cm", "prom",
+	"confidence",     "prom",
 };
 
 /* The row of the long option of N bytes at NAME: of that name, or the only one that starts so. */

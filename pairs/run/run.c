@@ -173,12 +173,6 @@ static void stop_run(struct run *r)
 	r->stopping = true;
 }
 
-/* The stop_poll of ordinary descriptors. */
-static int poll_plain(struct pollfd *p, nfds_t n, const struct timespec *timeout)
-{
-	return ppoll(p, n, timeout, NULL);
-}
-
 /* Wait for a child, a signal, or until DUE_NS. */
 static void wait_for_more(struct run *r, uint64_t due_ns)
 {
@@ -193,8 +187,8 @@ static void wait_for_more(struct run *r, uint64_t due_ns)
 	for (unsigned i = 0; i < r->servers; i++)
 		if (r->server[i].child.pid && r->server[i].child.fd >= 0)
 			p[n++] = (struct pollfd){.fd = r->server[i].child.fd, .events = POLLIN};
-	if (stop_wait_any(&r->stop, poll_plain, p, n,
-			  clock_now_ns() + (ns < LOOK_NS ? ns : LOOK_NS), &f) < 0)
+	if (stop_wait_any(&r->stop, p, n, clock_now_ns() + (ns < LOOK_NS ? ns : LOOK_NS), &f) <
+	    0)
 		stop_run(r);
 }
 

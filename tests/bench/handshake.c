@@ -74,8 +74,8 @@ int main(int argc, char **argv)
 		fault_print(&f, "handshake METHOD N", stderr);
 		return 2;
 	}
-	oob_adopt(&e.server, oob_ops_tcp(), NULL, fd[0]);
-	oob_adopt(&e.client, oob_ops_tcp(), NULL, fd[1]);
+	oob_adopt(&e.server, NULL, fd[0]);
+	oob_adopt(&e.client, NULL, fd[1]);
 	for (size_t i = 0; i < n; i++)
 		if (!(took[i] = one(&e)))
 			return 1;

@@ -3,8 +3,7 @@
 # bats file_tags=standin,rxe,san
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
-# -R (the QPs are connected through rdma_cm) and -z (the ends talk over it). It makes no path over
-# the loopback interface, so where that is all there is, a device on an interface of its own is made
+# -R: the QPs are connected through rdma_cm. It makes no path over the loopback interface, so where that is all there is, a device on an interface of its own is made
 # for these tests. The stand-in for libibverbs has no rdma_cm: there it is what is said.
 
 load ../lib/rdmark
@@ -51,10 +50,9 @@ need_no_cm() {
 	[[ ! -e $node ]] || skip 'rdma_cm is here'
 }
 
-# connected FILE BY OVER: what the document says of how the ends came together.
+# connected FILE BY: what the document says of how the ends came together.
 connected() {
-	json "$1" '.status == "ok" and .effective.connected_by == $by and .effective.exchanged_over == $over' \
-		--arg by "$2" --arg over "$3"
+	json "$1" '.status == "ok" and .effective.connected_by == $by' --arg by "$2"
 }
 
 # --- with rdma_cm ------------------------------------------------------------------------------
@@ -69,27 +67,10 @@ connected() {
 		ended client 0
 		ended server 0
 		says client.err 'connected by rdma_cm'
-		connected c.json rdma_cm tcp
-		connected s.json rdma_cm tcp
+		connected c.json rdma_cm
+		connected s.json rdma_cm
 		json c.json '.experiment.rdma_cm and .ends.client.transport == "RoCE"
 			and ([.ends[] | .gid == $a and .address == $a] | all)' --arg a "$host"
-	done
-}
-
-@test "every test with -z, and with both" {
-	local program with
-	need_cm
-	for program in "${programs[@]}"; do
-		for with in tcp rdma_cm; do
-			[[ $with == tcp ]] && set -- -z || set -- -R -z
-			server "$program" -z --json=s.json
-			client "$program" "$@" -n 50 -s 1024 --json=c.json
-			finish server
-			ended client 0
-			ended server 0
-			connected c.json $with rdma_cm
-			connected s.json $with rdma_cm
-		done
 	done
 }
 
@@ -99,7 +80,7 @@ connected() {
 	client gdr_bw --plain -R -n 50 --json=c.json
 	finish server
 	ended client 0
-	connected c.json rdma_cm tcp
+	connected c.json rdma_cm
 }
 
 @test "-R with many QPs, several threads, both directions; they come up side by side" {
@@ -112,7 +93,7 @@ connected() {
 		finish server
 		ended client 0
 		ended server 0
-		connected c.json rdma_cm tcp
+		connected c.json rdma_cm
 		within client 25
 	done
 }
@@ -122,7 +103,7 @@ connected() {
 	server write_bw
 	client write_bw -R -m 256 -n 20 --json=c.json
 	finish server
-	connected c.json rdma_cm tcp
+	connected c.json rdma_cm
 	json c.json '.effective.mtu_bytes == 256'
 }
 
@@ -134,7 +115,7 @@ connected() {
 	client write_lat -R -T 32 -n 20 --json=c.json
 	finish server
 	ended client 0
-	connected c.json rdma_cm tcp
+	connected c.json rdma_cm
 	json c.json '.experiment.tos == 32 and .ends.server.gid == "fd78::1"'
 }
 
@@ -148,38 +129,16 @@ connected() {
 	says server.err '--rdma_cm'
 }
 
-@test "-z on one end alone: nobody is found, and the end that has it says that both need it" {
-	need_cm
-	server send_lat -z
-	client send_lat --connect-timeout 0.5
-	ended client 4
-	says client.err 'Connection refused' 'No server listens on TCP port'
-	kill "${pid[server]}"
-	finish server
-
-	server send_lat
-	client send_lat -z --connect-timeout 0.5
-	ended client 4
-	says client.err 'rdma_cm port' ' -z and without a host'
-	kill "${pid[server]}"
-	finish server
-}
-
-@test "a persistent server with -z serves one after the other" {
+@test "a persistent server serves one after the other, and hands over" {
 	local i
 	need_cm
-	start cli write_lat -z --persistent
-	finish cli
-	ended cli 2
-	says cli.err '--persistent with -z needs --auth' 'Fix: ' '--auth=none for everybody'
-	server write_lat -z --persistent --auth=none
+	server write_lat --persistent --auth=none
 	for i in 1 2 3; do
-		client write_lat -z -R -n 20
+		client write_lat -R -n 20
 		ended client 0
 	done
-	client send_lat -z -n 20 # such a connection cannot be handed over
-	ended client 2
-	says client.err 'different tests'
+	client send_lat -R -n 20
+	ended client 0
 	kill "${pid[server]}"
 	finish server
 	ended server 0
@@ -263,10 +222,10 @@ aimed_at() {
 	says server.err 'connecting the QPs through rdma_cm' 'was lost'
 }
 
-@test "an end that is killed while they measure: the other one notices, with -z, too" {
+@test "an end that is killed while they measure: the other one notices" {
 	need_cm
-	server send_bw -z --timeout 300
-	start_client send_bw -z -R -D 60 --interval 0.2 --json=c.json --timeout 300
+	server send_bw --timeout 300
+	start_client send_bw -R -D 60 --interval 0.2 --json=c.json --timeout 300
 	until grep -q 'messages/s' client.err; do kill -0 "${pid[client]}"; done
 	kill -KILL "${pid[server]}"
 	finish server client
@@ -295,17 +254,6 @@ aimed_at() {
 	serves_next send_lat
 	says client.err "open $node" 'rdma_ucm' 'Fix: '
 	says server.err "open $node"
-}
-
-@test "-z where there is no rdma_cm, on either end" {
-	need_no_cm
-	port=1 client send_lat -z --connect-timeout 0
-	ended client 77
-	says client.err "open $node" 'Fix: '
-	start server send_lat -z -p 0
-	finish server
-	ended server 77
-	says server.err 'listening for the client' "open $node" 'Fix: '
 }
 
 @test "-R connects RC alone" {

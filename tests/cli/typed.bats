@@ -144,7 +144,7 @@ no_device_here() {
 	cli send_bw -p 1 --connect-timeout 0.8 localhost
 	ended cli 4
 	says cli.err 'rdmark: waiting for a server on localhost:1, up to' 'tried for' 'Fix: start the server there'
-	says_no cli.err '-z' 'tried for 0.8'
+	says_no cli.err 'tried for 0.8'
 	cli send_bw -p 1 --connect-timeout 0.1 localhost
 	says_no cli.err 'waiting for a server'
 }

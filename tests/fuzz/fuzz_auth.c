@@ -213,7 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	a.crypto.CRYPTO_memcmp = memcmp;
 	a.method = how & 1 ? AUTH_MUNGE : AUTH_KEY;
-	oob_adopt(&o, oob_ops_tcp(), NULL, pair[0]);
+	oob_adopt(&o, NULL, pair[0]);
 	snprintf(o.peer, sizeof(o.peer), "192.0.2.1:18515"); /* a socketpair has no address */
 	while (script_next(&in, &step)) {
 		if (step.kind == SCRIPT_SEND)

@@ -194,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair))
 		abort();
-	oob_adopt(&o, oob_ops_tcp(), NULL, pair[0]);
+	oob_adopt(&o, NULL, pair[0]);
 	snprintf(o.peer, sizeof(o.peer), "192.0.2.1:18515"); /* a socketpair has no address */
 	if (piece > 100)
 		piece = 65536;

@@ -222,7 +222,7 @@ int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_connec
 		return fault_raise(f, FAULT_DEADLINE, ECONNREFUSED, "Couldn't connect to %s:%u",
 				   whom->host, whom->port);
 	peer.fd = pair[1];
-	oob_adopt(o, oob_ops_tcp(), stop, pair[0]);
+	oob_adopt(o, stop, pair[0]);
 	return 0;
 }
 

@@ -224,8 +224,8 @@ static int set_up(void **state)
 	assert_int_equal(auth_read(&w->auth, how, NULL, &f) | auth_open(&w->auth, NULL, &f), 0);
 	unlink(w->file);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
-	oob_adopt(&w->server, oob_ops_tcp(), NULL, fd[0]);
-	oob_adopt(&w->client, oob_ops_tcp(), NULL, fd[1]);
+	oob_adopt(&w->server, NULL, fd[0]);
+	oob_adopt(&w->client, NULL, fd[1]);
 	*state = w;
 	return 0;
 }

@@ -29,7 +29,7 @@ static struct pair new_pair(void)
 	int fd[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
-	oob_adopt(&p.oob, oob_ops_tcp(), NULL, fd[0]);
+	oob_adopt(&p.oob, NULL, fd[0]);
 	p.peer = fd[1];
 	return p;
 }
@@ -76,7 +76,7 @@ static void messages_cross_whole(void **state)
 	json_t *m;
 
 	(void)state;
-	oob_adopt(&b, oob_ops_tcp(), NULL, dup(a.peer));
+	oob_adopt(&b, NULL, dup(a.peer));
 	assert_int_equal(oob_send(&b, json_pack("{s:s}", "type", "bye"), soon(), &f), 0);
 	assert_int_equal(oob_send(&b, message_new("alive"), soon(), &f), 0);
 	assert_int_equal(

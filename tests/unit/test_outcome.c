@@ -270,7 +270,6 @@ static void command_lines_that_cannot_be(void **state)
 		"write_bw -",
 		"write_bw --",
 		"write_bw --run_infinitely",
-		"write_bw -z",
 	};
 	struct program_line l;
 

@@ -178,8 +178,8 @@ static void who_must_go_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
-	oob_adopt(&p.oob, oob_ops_tcp(), NULL, fd[0]);
-	oob_adopt(&peer, oob_ops_tcp(), NULL, fd[1]);
+	oob_adopt(&p.oob, NULL, fd[0]);
+	oob_adopt(&peer, NULL, fd[1]);
 	pending_tell_busy(&p, "192.0.2.1:1", false);
 	oob_release(&p.oob);
 	assert_int_equal(oob_poll(&peer, &m, &f), 1);
