@@ -178,46 +178,27 @@ static void add_directions(struct prom *p, const json_t *result, const json_t *l
 	}
 }
 
-/* What a summary of repeated runs and these runs have in common; the caller frees it. */
-static char *repeated_key(const json_t *o)
+/* True if A and B have the same value at KEY, or both none. */
+static bool is_same(const json_t *a, const json_t *b, const char *key)
 {
-	json_t *key = json_pack("{s:O?, s:O?}", "size", json_object_get(o, "message_bytes"),
-				"varied", json_object_get(o, "varied"));
-	char *text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS);
+	const json_t *one = json_object_get(a, key), *other = json_object_get(b, key);
 
-	json_decref(key);
-	return text;
+	return (!one && !other) || json_equal(one, other);
 }
 
-/* By their repeated_key() the runs that are the median of others, as a new object. */
-static json_t *median_runs(const json_t *summaries)
+/* True if RESULT is to be shown: of repeated runs with one of SUMMARIES, only the median is. */
+static bool is_median(const json_t *result, const json_t *summaries)
 {
-	json_t *runs = json_object();
-	const json_t *one;
+	const json_t *run = json_object_get(result, "run"), *one, *median;
 	size_t i;
 
 	json_array_foreach (summaries, i, one) {
-		char *key = repeated_key(one);
-
-		if (key)
-			json_object_set(runs, key, json_object_get(one, "median_run"));
-		free(key);
+		median = json_object_get(one, "median_run");
+		if (run && median && is_same(result, one, "message_bytes") &&
+		    is_same(result, one, "varied"))
+			return json_equal(run, median);
 	}
-	return runs;
-}
-
-/* True if RESULT is to be shown: of repeated runs with a summary, only the median is. */
-static bool is_median(const json_t *result, const json_t *medians)
-{
-	const json_t *run = json_object_get(result, "run"), *median;
-	char *key;
-
-	if (!run)
-		return true;
-	key = repeated_key(result);
-	median = key ? json_object_get(medians, key) : NULL;
-	free(key);
-	return !median || json_equal(run, median);
+	return true;
 }
 
 /*
@@ -226,8 +207,9 @@ static bool is_median(const json_t *result, const json_t *medians)
  */
 static void add_results(struct prom *p, const json_t *d, const json_t *end)
 {
-	json_t *medians = median_runs(json_object_get(d, "summaries")), *seen = json_object();
+	const json_t *summaries = json_object_get(d, "summaries");
 	const json_t *results = json_object_get(d, "results");
+	json_t *seen = json_object();
 	bool failed = strcmp(text_of(d, "status"), "failed") == 0;
 
 	for (size_t i = json_array_size(results); i-- > 0;) {
@@ -235,7 +217,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 		json_t *labels;
 		char *name;
 
-		if (!is_median(one, medians) ||
+		if (!is_median(one, summaries) ||
 		    (failed && json_is_true(json_object_get(one, "interrupted"))))
 			continue;
 		labels = labels_of(p, one, end);
@@ -249,7 +231,6 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 		json_decref(labels);
 	}
 	json_decref(seen);
-	json_decref(medians);
 }
 
 /* Seconds since the epoch of "2026-11-23T22:24:50Z"; NaN: that is no time. */
