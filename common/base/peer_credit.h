@@ -14,8 +14,6 @@
 #define PEER_CREDIT_PEERS \
 	64 /* the peers that are known; of more, the most quiet one is forgotten */
 
-#define PEER_CREDIT_SAID 8
-
 struct peer_credit_rate {
 	uint64_t period_ns; /* in which one line is earned */
 	unsigned burst;
@@ -32,9 +30,6 @@ struct peer_credit {
 		char address[64];
 		struct peer_credit_account account;
 		uint64_t omitted; /* lines since the last one that was written; the user counts */
-		struct {
-			uint64_t what, at_ns;
-		} said[PEER_CREDIT_SAID]; /* the user's: what was written last, and when */
 	} peer[PEER_CREDIT_PEERS];
 	unsigned peers;
 };

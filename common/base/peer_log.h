@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * peer_log: the lines that clients and strangers cause in a server's log. The same line about one
- * peer address is written once a minute. Of different ones each address may cause PEER_LOG_BURST at
- * once and then one a minute, all together PEER_LOG_ALL_BURST and then one a second. Other lines
- * are counted, and the next line of that peer says how many there were. Several threads may use one
- * object.
+ * peer_log: the lines that clients and strangers cause in a server's log. Each address may cause
+ * PEER_LOG_BURST at once and then one a minute, all together PEER_LOG_ALL_BURST and then one a
+ * second. Other lines are counted, and the next line of that peer says how many there were. Several
+ * threads may use one object.
  */
 #pragma once
 
@@ -36,18 +35,13 @@ struct peer_log {
 
 /*
  * True if a line about PEER ("192.0.2.1:18515"; the port does not count) may be written at NOW_NS.
- * *OMITTED is then the number of its lines that were not since the last one. WHAT is what the line
- * says of the peer; NULL: it is not known yet, and counts as different from all others.
+ * *OMITTED is then the number of its lines that were not since the last one.
  */
-bool peer_log_may(struct peer_log *l, const char *peer, const char *what, uint64_t now_ns,
-		  uint64_t *omitted);
+bool peer_log_may(struct peer_log *l, const char *peer, uint64_t now_ns, uint64_t *omitted);
 
 /* The same now, and if so, say on OUT how many of its lines were not written. */
-bool peer_log_admit(struct peer_log *l, FILE *out, const char *peer, const char *what);
+bool peer_log_admit(struct peer_log *l, FILE *out, const char *peer);
 
-/*
- * Write a line about PEER (printf), or count it. What comes after the peer in the line is what it
- * says of it. L may be NULL.
- */
+/* Write a line about PEER (printf), or count it. */
 void peer_log(struct peer_log *l, const char *peer, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -120,8 +120,7 @@ static int start_program(struct session *s, const char *name, struct told *t, st
 	struct program *p = s->program;
 	char *own = p->argv[0];
 	uint64_t omitted;
-	bool logged =
-		peer_log_may(&p->listener.log, s->link.oob.peer, NULL, clock_now_ns(), &omitted);
+	bool logged = peer_log_may(&p->listener.log, s->link.oob.peer, clock_now_ns(), &omitted);
 	struct sibling_attr attr;
 	int rc;
 

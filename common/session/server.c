@@ -326,7 +326,7 @@ static void reject_client(struct session *s)
 	snprintf(p->fault.reporter, sizeof(p->fault.reporter), "it");
 	snprintf(who, sizeof(who), "%s: client %s not served, still waiting for a client", p->name,
 		 peer);
-	if (peer_log_admit(&p->listener.log, stderr, peer, NULL))
+	if (peer_log_admit(&p->listener.log, stderr, peer))
 		fault_print(&p->fault, who, stderr);
 	counting_stop(&s->ms, NULL);
 	report_discard(&p->report);

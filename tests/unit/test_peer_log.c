@@ -22,7 +22,7 @@ static unsigned written(struct peer_log *l, const char *peer, unsigned n, uint64
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		count += peer_log_may(l, peer, NULL, ns, &omitted);
+		count += peer_log_may(l, peer, ns, &omitted);
 	return count;
 }
 
@@ -37,33 +37,10 @@ static void one_peer(void **state)
 	assert_int_equal(written(&l, "192.0.2.11:1", 5, NOW), 5);  /* another peer */
 	assert_int_equal(written(&l, "[2001:db8::1]:1", 25, NOW), 20);
 	assert_int_equal(written(&l, "192.0.2.1:1", 10, NOW + 59 * UNITS_NS_PER_S), 0);
-	assert_true(peer_log_may(&l, "192.0.2.1:1", NULL, NOW + 60 * UNITS_NS_PER_S, &omitted));
+	assert_true(peer_log_may(&l, "192.0.2.1:1", NOW + 60 * UNITS_NS_PER_S, &omitted));
 	assert_int_equal(omitted, 480 + 500 + 10);
-	assert_false(peer_log_may(&l, "192.0.2.1:1", NULL, NOW + 60 * UNITS_NS_PER_S, &omitted));
+	assert_false(peer_log_may(&l, "192.0.2.1:1", NOW + 60 * UNITS_NS_PER_S, &omitted));
 	assert_int_equal(written(&l, "192.0.2.1:1", 500, NOW + 86400 * UNITS_NS_PER_S), 20);
-}
-
-static void same_line(void **state)
-{
-	struct peer_log l = PEER_LOG_TO(NULL);
-	uint64_t omitted;
-
-	(void)state;
-	assert_true(peer_log_may(&l, "192.0.2.1:1", ": refused", NOW, &omitted));
-	assert_false(peer_log_may(&l, "192.0.2.1:2", ": refused", NOW + 1, &omitted));
-	assert_true(peer_log_may(&l, "192.0.2.2:2", ": refused", NOW + 1, &omitted));
-	assert_false(
-		peer_log_may(&l, "192.0.2.1:3", ": refused", NOW + 59 * UNITS_NS_PER_S, &omitted));
-	assert_true(
-		peer_log_may(&l, "192.0.2.1:4", ": refused", NOW + 60 * UNITS_NS_PER_S, &omitted));
-	assert_int_equal(omitted, 2);
-	for (int i = 0; i < 3; i++) /* turn about */
-		assert_int_equal(peer_log_may(&l, "192.0.2.1:5", i & 1 ? ": refused" : ": another",
-					      NOW + 60 * UNITS_NS_PER_S, &omitted),
-				 i == 0);
-	assert_true(
-		peer_log_may(&l, "192.0.2.1:5", ": served", NOW + 60 * UNITS_NS_PER_S, &omitted));
-	assert_int_equal(omitted, 2);
 }
 
 static void credit(void **state)
@@ -109,14 +86,11 @@ static void lines(void **state)
 		peer_log(&l, "192.0.2.1:1", "line %d of 192.0.2.1", i);
 	l.credit.peer[0].account.at_ns = 0; /* much later */
 	peer_log(&l, "192.0.2.1:1", "dropped 192.0.2.1:1: refused");
-	peer_log(&l, "192.0.2.1:2", "dropped 192.0.2.1:2: refused");
 	peer_log(&l, "192.0.2.1:1", "the end");
-	peer_log(NULL, "192.0.2.1:1", "nowhere");
 	fclose(out);
 	assert_non_null(strstr(text, "rdmark: line 19 of 192.0.2.1\n"
 				     "rdmark: 192.0.2.1: 10 more lines, not shown\n"
 				     "rdmark: dropped 192.0.2.1:1: refused\n"
-				     "rdmark: 192.0.2.1: 1 more lines, not shown\n"
 				     "rdmark: the end\n"));
 	free(text);
 }
@@ -124,7 +98,7 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_peer),  cmocka_unit_test(same_line), cmocka_unit_test(credit),
+		cmocka_unit_test(one_peer),  cmocka_unit_test(credit),
 		cmocka_unit_test(all_peers), cmocka_unit_test(lines),
 	};
 
