@@ -29,7 +29,6 @@ struct gdr_places {
 	struct gdr_place memory[GDR_MEMORIES];
 	struct gdr_place target; /* destination of a staged transfer into GPU memory */
 	struct gdr_place credit;
-	bool counts_ports; /* this version knows the task `ports` */
 };
 
 /* What the client needs to know about an end to choose and to judge the cells. */
@@ -123,7 +122,7 @@ int gdr_warm_up(struct measure *ms, struct gdr *g, struct gdr_result *r);
 
 /*
  * ports.c: the task `ports`; for the client, to have both ends do it, and to set `events` from what
- * they counted. An older server does not: then nothing is known, which is no failure.
+ * they counted.
  */
 int gdr_ports_task(struct measure *ms, struct gdr *g, const json_t *what, json_t *result);
 int gdr_ports_start(struct measure *ms, struct gdr *g);

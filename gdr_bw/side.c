@@ -29,9 +29,8 @@ json_t *gdr_places_json(const struct gdr *g)
 
 	for (unsigned i = 0; i < GDR_MEMORIES; i++)
 		json_array_append_new(memory, place_json(&g->here.memory[i]));
-	return json_pack("{s:o, s:o, s:o, s:b}", "memory", memory, "target",
-			 place_json(&g->here.target), "credit", place_json(&g->here.credit),
-			 "counts_ports", 1);
+	return json_pack("{s:o, s:o, s:o}", "memory", memory, "target",
+			 place_json(&g->here.target), "credit", place_json(&g->here.credit));
 }
 
 int gdr_read_places(struct gdr *g, const json_t *from)
@@ -44,11 +43,9 @@ int gdr_read_places(struct gdr *g, const json_t *from)
 	for (unsigned i = 0; i < GDR_MEMORIES; i++)
 		if (fields_read(&place_table, &g->there.memory[i], json_array_get(memory, i), f))
 			return -1;
-	if (fields_read(&place_table, &g->there.target, json_object_get(from, "target"), f) ||
-	    fields_read(&place_table, &g->there.credit, json_object_get(from, "credit"), f))
+	if (fields_read(&place_table, &g->there.target, json_object_get(from, "target"), f))
 		return -1;
-	g->there.counts_ports = json_is_true(json_object_get(from, "counts_ports"));
-	return 0;
+	return fields_read(&place_table, &g->there.credit, json_object_get(from, "credit"), f);
 }
 
 #define ROW(member, ...) FIELD(struct gdr_side, member, __VA_ARGS__)

@@ -162,7 +162,7 @@ knows_not() {
 		ended server 3
 		says server.err "the peer's evidence has an invalid"
 	done
-	# one that says nothing of them, as older versions do
+	# one that says nothing of them
 	server write_bw
 	stranger say "$hello" hear welcome say "$qps" hear qps \
 		say '{"type":"round","message_bytes":65536,"target":5,"warmup":false}' hear ready \
