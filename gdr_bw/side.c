@@ -29,8 +29,8 @@ json_t *gdr_places_json(const struct gdr *g)
 
 	for (unsigned i = 0; i < GDR_MEMORIES; i++)
 		json_array_append_new(memory, place_json(&g->here.memory[i]));
-	return json_pack("{s:o, s:o, s:o}", "memory", memory, "target",
-			 place_json(&g->here.target), "credit", place_json(&g->here.credit));
+	return json_pack("{s:o, s:o, s:o}", "memory", memory, "target", place_json(&g->here.target),
+			 "credit", place_json(&g->here.credit));
 }
 
 int gdr_read_places(struct gdr *g, const json_t *from)

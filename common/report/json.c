@@ -176,14 +176,14 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	const struct options *o = r->about.options;
 	uint64_t dropped = r->intervals.dropped + r->run.kept.dropped;
 	char finished[CLOCK_UTC_BYTES];
-	json_t *d = json_pack(
-		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "schema_version", 2,
-		"generator", "rdmark " RDMARK_VERSION, "test", r->about.test, "role",
-		r->about.server ? "server" : "client", "started_utc", r->run.started,
-		"finished_utc", clock_utc(finished), "status", status_of(problem, interrupted),
-		"error", fault_is(problem) ? message_fault_json(problem) : json_null(),
-		"experiment", experiment_describe(&o->experiment, o->traits), "effective",
-		json_effective(&r->run.effective));
+	json_t *d = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}",
+			      "schema_version", 2, "generator", "rdmark " RDMARK_VERSION, "test",
+			      r->about.test, "role", r->about.server ? "server" : "client",
+			      "started_utc", r->run.started, "finished_utc", clock_utc(finished),
+			      "status", status_of(problem, interrupted), "error",
+			      fault_is(problem) ? message_fault_json(problem) : json_null(),
+			      "experiment", experiment_describe(&o->experiment, o->traits),
+			      "effective", json_effective(&r->run.effective));
 
 	json_object_set(d, "ends", r->run.ends);
 	json_object_set(d, "results", r->run.results);

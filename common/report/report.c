@@ -91,8 +91,7 @@ static void say_what_to_type(const struct report *r, const char *address)
 			 address + (*address == '['));
 	if (strcmp(port, ":18515") != 0)
 		snprintf(option, sizeof(option), "-p %s ", port + 1);
-	report_log(r, "on the other host, type: %s %s%s", r->about.program, option,
-		   host);
+	report_log(r, "on the other host, type: %s %s%s", r->about.program, option, host);
 }
 
 void report_listening(struct report *r, const char *address)

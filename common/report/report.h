@@ -60,7 +60,7 @@ struct report_effective {
 	unsigned cq_mod;            /* of the first size */
 	uint64_t warmup;            /* of the first size */
 	unsigned outs;              /* outstanding READs or atomics per QP; 0: not used */
-	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
+	const char *connected_by;   /* how the QPs were connected: "tcp", "rdma_cm" */
 	const char *calls;          /* from report_calls(); NULL: no choice, or not yet */
 	double calls_ns, other_calls_ns; /* NaN: not tried */
 };

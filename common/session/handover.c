@@ -25,8 +25,9 @@ const char *handover_to(const struct program *p, const json_t *hello)
 	const char *test = json_string_value(json_object_get(hello, "test"));
 	char path[4096];
 
-	if (!p->options.local.persistent || !message_is(hello, "hello") || !test || strcmp(test, p->test->name) == 0 ||
-	    !sibling_known(test) || !sibling_path(test, path, sizeof(path)))
+	if (!p->options.local.persistent || !message_is(hello, "hello") || !test ||
+	    strcmp(test, p->test->name) == 0 || !sibling_known(test) ||
+	    !sibling_path(test, path, sizeof(path)))
 		return NULL;
 	return test;
 }

@@ -2,9 +2,9 @@
 /*
  * handover: one server for all tests. A persistent server starts another program of the suite for a
  * client of that program, as inetd does: with the server's options, the connection as standard
- * input, and a file in memory that has the client's hello, since that can be longer than a variable of
- * the environment may be. That process serves the client and exits. Meanwhile the server keeps its
- * listener.
+ * input, and a file in memory that has the client's hello, since that can be longer than a variable
+ * of the environment may be. That process serves the client and exits. Meanwhile the server keeps
+ * its listener.
  */
 #pragma once
 

@@ -105,7 +105,8 @@ static bool still_waits(struct listener *l, struct pending_place *at)
 		return true;
 	if (rc > 0) /* it says so before it goes */
 		fault_raise(&why, FAULT_PEER, 0,
-			    message_is(m, "error") ? "it gave up" : "it sent an unexpected message");
+			    message_is(m, "error") ? "it gave up"
+						   : "it sent an unexpected message");
 	json_decref(m);
 	fault_format(&why, line, sizeof(line));
 	drop_connection(l, at, line);

@@ -50,11 +50,9 @@ struct listener {
 
 #define LISTENER_OTHERS "other connections" /* what it is busy with while no client is served */
 
-#define LISTENER_CLOSED                              \
-	((struct listener){.fd = -1,                 \
-			   .guard_fd = -1,           \
-			   .log = PEER_LOG_TO(NULL), \
-			   .busy_with = LISTENER_OTHERS})
+#define LISTENER_CLOSED     \
+	((struct listener){ \
+		.fd = -1, .guard_fd = -1, .log = PEER_LOG_TO(NULL), .busy_with = LISTENER_OTHERS})
 
 /*
  * Listen on PORT (0: any free one) at this host's ADDRESS (NULL: all, IPv4 and IPv6). Raises

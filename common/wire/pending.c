@@ -86,8 +86,7 @@ uint64_t pending_due_ns(const struct pending *p)
 	uint64_t due = UINT64_MAX;
 
 	for (unsigned i = 0; i < PENDING_MAX; i++)
-		if (p->place[i].oob.fd >= 0 && !p->place[i].first &&
-		    p->place[i].deadline_ns < due)
+		if (p->place[i].oob.fd >= 0 && !p->place[i].first && p->place[i].deadline_ns < due)
 			due = p->place[i].deadline_ns;
 	return due;
 }

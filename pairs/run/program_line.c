@@ -10,14 +10,10 @@
 
 /* What a run sets itself, or what has no place in one. */
 static const char *const taken[] = {
-	"port",           "json",         "json-lines",
-	"persistent",     "reversed",     "ready-fd",
-	"wait",           "list",         "check",
-	"version",        "help",         "out_json",
-	"out_json_file",  "csv",          "interval",
-	"run_infinitely", "timeout",      "connect-timeout",
-	"wait_destroy",   "repeat",       "until-stable",
-	"confidence",     "prom",
+	"port",          "json",   "json-lines",   "persistent",     "reversed", "ready-fd",
+	"wait",          "list",   "check",        "version",        "help",     "out_json",
+	"out_json_file", "csv",    "interval",     "run_infinitely", "timeout",  "connect-timeout",
+	"wait_destroy",  "repeat", "until-stable", "confidence",     "prom",
 };
 
 /* The row of the long option of N bytes at NAME: of that name, or the only one that starts so. */

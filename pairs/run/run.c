@@ -187,8 +187,7 @@ static void wait_for_more(struct run *r, uint64_t due_ns)
 	for (unsigned i = 0; i < r->servers; i++)
 		if (r->server[i].child.pid && r->server[i].child.fd >= 0)
 			p[n++] = (struct pollfd){.fd = r->server[i].child.fd, .events = POLLIN};
-	if (stop_wait_any(&r->stop, p, n, clock_now_ns() + (ns < LOOK_NS ? ns : LOOK_NS), &f) <
-	    0)
+	if (stop_wait_any(&r->stop, p, n, clock_now_ns() + (ns < LOOK_NS ? ns : LOOK_NS), &f) < 0)
 		stop_run(r);
 }
 

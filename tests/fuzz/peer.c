@@ -271,8 +271,8 @@ void __wrap_stop_die(int signal)
 
 int __wrap_oob_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f)
 {
-	bool waits = m && !message_is(m, "busy") && !message_is(m, "error") &&
-		     !message_is(m, "alive");
+	bool waits =
+		m && !message_is(m, "busy") && !message_is(m, "error") && !message_is(m, "alive");
 	int rc = __real_oob_send(o, m, deadline_ns, f);
 
 	if (waits)

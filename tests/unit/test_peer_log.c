@@ -98,8 +98,10 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_peer),  cmocka_unit_test(credit),
-		cmocka_unit_test(all_peers), cmocka_unit_test(lines),
+		cmocka_unit_test(one_peer),
+		cmocka_unit_test(credit),
+		cmocka_unit_test(all_peers),
+		cmocka_unit_test(lines),
 	};
 
 	return cmocka_run_group_tests_name("peer_log", tests, NULL, NULL);
