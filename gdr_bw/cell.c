@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/series.h"
+#include "stat/series.h"
 
 unsigned gdr_cell_kind(const struct gdr_cell *c)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/series.h"
+#include "stat/series.h"
 
 #define FIRST_SHARE  0.4 /* of the allowed error probability; looks between share the rest */
 #define LAST_SHARE   0.4

@@ -15,7 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/interval.h"
+#include "stat/interval.h"
+#include "stat/modes.h"
 
 #define WINDOWS_LOOKS_MAX 24
 #define WINDOWS_GROWTH    2 /* from test to test the number grows by 1 / WINDOWS_GROWTH */

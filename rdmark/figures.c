@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/interval.h"
-#include "base/series.h"
+#include "stat/interval.h"
+#include "stat/series.h"
 #include "wire/json_memory.h"
 #include "wire/percentile.h"
 

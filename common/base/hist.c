@@ -56,12 +56,9 @@ static struct range find_used_buckets(const struct hist *h)
 	return (struct range){(unsigned)hist_index(h->min), (unsigned)hist_index(h->max) + 1};
 }
 
-/*
- * The rank, from 1, of the sample at PERCENT of COUNT sorted samples. 99.9 as a double is slightly
- * more than 99.9, and 99.9 % of 1000 must be 999, not 1000: the subtraction removes rounding
- * errors.
- */
-static uint64_t percentile_rank(double percent, uint64_t count)
+/* 99.9 as a double is slightly more than 99.9, and 99.9 % of 1000 must be 999, not 1000: the
+ * subtraction removes rounding errors. */
+uint64_t hist_rank(double percent, uint64_t count)
 {
 	long double exact = (long double)percent * (long double)count / 100;
 	uint64_t rank = (uint64_t)ceill(exact - exact * 0x1p-48L);
@@ -174,7 +171,12 @@ uint64_t hist_count(const struct hist *h)
 
 double hist_percentile(const struct hist *h, double percent)
 {
-	uint64_t count = hist_count(h), rank = percentile_rank(percent, count), seen = 0;
+	return hist_at_rank(h, hist_rank(percent, hist_count(h)));
+}
+
+double hist_at_rank(const struct hist *h, uint64_t rank)
+{
+	uint64_t count = hist_count(h), seen = 0;
 	unsigned i = find_used_buckets(h).first;
 
 	if (rank >= count)
@@ -191,7 +193,7 @@ uint64_t hist_corrected_count(const struct hist *h, uint64_t interval)
 
 double hist_corrected_percentile(const struct hist *h, uint64_t interval, double percent)
 {
-	uint64_t count = hist_corrected_count(h, interval), rank = percentile_rank(percent, count);
+	uint64_t count = hist_corrected_count(h, interval), rank = hist_rank(percent, count);
 	uint64_t least = h->min < interval ? h->min : interval;
 	unsigned low, high;
 

@@ -85,6 +85,10 @@ uint64_t hist_count(const struct hist *h);
  */
 double hist_percentile(const struct hist *h, double percent);
 
+/* The rank of that sample, from 1 in ascending order, of COUNT samples; and the sample of a rank. */
+uint64_t hist_rank(double percent, uint64_t count);
+double hist_at_rank(const struct hist *h, uint64_t rank);
+
 /* The mean, and the standard deviation of the population (divided by n). 0 if empty. */
 double hist_mean(const struct hist *h);
 double hist_stdev(const struct hist *h);

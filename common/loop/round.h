@@ -20,7 +20,7 @@
 #include "base/hist.h"
 #include "base/idle.h"
 #include "base/peak.h"
-#include "base/slices.h"
+#include "stat/slices.h"
 #include "loop/alone.h"
 #include "loop/trial.h"
 #include "verbs/qp.h"

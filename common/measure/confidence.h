@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * confidence: the confidence intervals of a round's averages, from its slices (base/slices.h): of
+ * confidence: the confidence intervals of a round's averages, from its slices (stat/slices.h): of
  * each worker, of all workers, and of each device that has several. Each end tells the peer those
  * of its devices.
  */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/interval.h"
+#include "stat/interval.h"
 #include "base/units.h"
 #include "report/forms.h"
 #include "report/unit.h"

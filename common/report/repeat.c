@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/series.h"
+#include "stat/series.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/unit.h"

@@ -6,7 +6,7 @@
  * Both ends keep the records of a size's runs; the client decides. The summarized figure is the
  * same at both ends: the leader's bandwidth, the sum of both directions, or the mean latency. A run
  * without it (two directions that never ran at the same time, all round trips lost) is counted but
- * otherwise ignored. With --until-stable or --confidence, runs at the start that base/plateau.h
+ * otherwise ignored. With --until-stable or --confidence, runs at the start that stat/plateau.h
  * takes for a warm-up are dropped from the summary. Apart from memory these functions are pure:
  * they measure nothing and print nothing. A zeroed object repeats nothing and can be released.
  */
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/plateau.h"
+#include "stat/plateau.h"
 #include "report/report.h"
 #include "wire/options.h"
 #include "wire/record.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/series.h"
+#include "stat/series.h"
 #include "base/terminal.h"
 
 #define MARK      " !" /* after a disturbed row */

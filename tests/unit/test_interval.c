@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* interval: against tables of Student's t, and against values whose mean is known. */
-#include "base/interval.h"
+#include "stat/interval.h"
 
 #include <math.h>
 #include <setjmp.h>

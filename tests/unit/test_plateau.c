@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/plateau.h"
+#include "stat/plateau.h"
 
 #define MOST     100
 #define SESSIONS 300

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/series.h"
+#include "stat/series.h"
 
 #define ROOM 1000
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "base/plateau.h"
+#include "stat/plateau.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/series.h"
+#include "stat/looks.h"
+#include "stat/series.h"
 
-#define REPEAT_FACTOR     1.3  /* widens the interval, since it is judged after each value */
 #define NEGLIGIBLE_PART   4    /* a rise below 1/4 of `within` is negligible */
 #define DRIFT_CONFIDENCE  95   /* percent: that there is a rise at all */
 #define WARMUP_LEFT_PART  10   /* a warm-up ends 1/10 of `within` from the level */
 #define WARMUP_MIN_STDEVS 3    /* of the rest: a warm-up begins further from the level */
 #define WARMUP_APPROACH   0.75 /* the second half of a warm-up is nearer to the level by that */
-#define GROUPS_MIN_STDEVS 6    /* a drift makes no groups that are further apart */
 
 /* The rise or fall of the regression line over all values, as a fraction of the mean. */
 static double total_rise(const struct series *s)
@@ -87,29 +86,7 @@ static bool drifts_after_warmup(struct plateau *p, struct series *s, const doubl
 	series_measure(s, value + n, scratch, count - n);
 	in = interval_of_run(value + n, count - n, aim->confidence);
 	return series_drifts(s, aim->within) || (total_rise(s) * NEGLIGIBLE_PART > aim->within &&
-						 total_rise(s) * in.mean > REPEAT_FACTOR * in.half);
-}
-
-/*
- * True if the values fall into two groups that are farther apart than WITHIN. Many drifting values
- * look like two groups, too: with DRIFT the groups must be much farther apart.
- */
-static bool find_groups(struct plateau *p, const struct series *s, const double *value, bool drift,
-			const struct plateau_aim *aim, double *scratch)
-{
-	struct modes *m = &p->groups;
-	double n = (double)s->count, lows, squares, low, high;
-
-	if (!modes_find(value, s->count, scratch, m) || m->high - m->low <= aim->within * s->mean)
-		return false;
-	if (!drift)
-		return true;
-	lows = (double)m->lows;
-	low = m->low - s->mean;
-	high = m->high - s->mean;
-	squares = (n - 1) * s->cv * s->cv * s->mean * s->mean - lows * low * low -
-		  (n - lows) * high * high;
-	return m->high - m->low > GROUPS_MIN_STDEVS * sqrt(fmax(squares, 0) / (n - 2));
+						 total_rise(s) * in.mean > in.half);
 }
 
 void plateau_find(struct plateau *p, const double *value, size_t count,
@@ -124,12 +101,13 @@ void plateau_find(struct plateau *p, const double *value, size_t count,
 		drifts_after_warmup(p, &s, value, aim, scratch);
 	value += p->left_out;
 	p->slope = s.slope;
-	p->mean = interval_of_run(value, s.count, aim->confidence);
-	p->mean.half *= REPEAT_FACTOR;
+	p->mean = interval_of_run(value, s.count,
+				  looks_confidence(PLATEAU_LEAST, count, aim->confidence));
 	known = p->mean.mean > 0 && p->mean.half <= aim->within * p->mean.mean;
 	if (count < PLATEAU_LEAST)
 		p->state = PLATEAU_FEW;
-	else if (find_groups(p, &s, value, drift, aim, scratch))
+	else if (modes_find(value, s.count, scratch, &p->groups) &&
+		 p->groups.high - p->groups.low > aim->within * s.mean)
 		p->state = PLATEAU_GROUPS;
 	else if (drift && (known || drift_is_significant(&s)))
 		p->state = PLATEAU_DRIFTS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "base/slices.h"
+#include "stat/slices.h"
 
 void slices_start(struct slices *s, uint64_t ticks, uint64_t messages)
 {

@@ -7,10 +7,9 @@
  * rise or fall, a warm-up at the start is dropped, at most half of all values, and the rest is
  * judged.
  *
- * A caller may ask again after each value until the plateau is reached. Repeated tests find a lucky
- * interval more easily, so the interval is a third wider than that of interval_of_run(). The unit
- * test has the resulting error rates. A drift that takes much longer than all the values cannot be
- * seen.
+ * A caller asks again as the values grow, until the plateau is reached, but only where looks_due()
+ * (stat/looks.h) says so: the interval is as sure as that look must be. A drift that takes much
+ * longer than all the values cannot be seen.
  *
  * Pure functions of finite, non-negative doubles; the caller chooses the unit.
  */
@@ -18,9 +17,15 @@
 
 #include <stddef.h>
 
-#include "base/interval.h"
+#include "stat/interval.h"
+#include "stat/modes.h"
 
-#define PLATEAU_LEAST 12 /* the minimum number of values; at least as many are kept */
+/*
+ * The minimum number of values; at least as many are kept. What none of n values shows may still be
+ * 3 / n of all (95 %: the rule of three, Hanley and Lippman-Hand, JAMA 249, 1983): with 60, another
+ * level or dips that none shows are at most one in 20.
+ */
+#define PLATEAU_LEAST 60
 
 /* The aim of the caller. */
 struct plateau_aim {
