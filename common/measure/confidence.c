@@ -5,22 +5,12 @@
 #include <stdlib.h>
 
 /* The confidence interval of COUNT simultaneous runs within SPAN (start and end, in ticks). */
-static struct confidence confidence_of(const struct slices *const *run, unsigned count,
+static struct plus_minus confidence_of(const struct slices *const *run, unsigned count,
 				       const uint64_t span[2])
 {
 	struct interval in = slices_confidence(run, count, span, SLICES_MARKS, INTERVAL_CONFIDENCE);
 
-	return (struct confidence){
-		.slices = in.count,
-		.plus_minus_percent =
-			in.mean > 0 && isfinite(in.half) ? in.half / in.mean * 100 : NAN,
-	};
-}
-
-static void set_confidence(const struct confidence *s, struct record *rec)
-{
-	rec->slices = s->slices;
-	rec->plus_minus_percent = s->plus_minus_percent;
+	return plus_minus_of(&in);
 }
 
 /* The time axis of a latency test's slices is the sum of its round trips. */
@@ -29,7 +19,6 @@ void confidence_of_worker(struct meter *t)
 	struct round *r = &t->round;
 	const struct slices *run = &r->result.slices;
 	uint64_t span[2] = {r->result.start_ticks, r->result.end_ticks};
-	struct confidence s;
 
 	if (t->ms->test->latency) {
 		span[0] = 0;
@@ -38,19 +27,18 @@ void confidence_of_worker(struct meter *t)
 	} else {
 		slices_end(&r->result.slices, span[1], r->result.messages);
 	}
-	s = confidence_of(&run, 1, span);
-	set_confidence(&s, &t->record);
+	t->record.plus_minus = confidence_of(&run, 1, span);
 }
 
 /*
  * The confidence interval of every STEP-th worker from the FIRST on, together. Bandwidth: over the
  * slices of all, which share one clock. Latency: the average of the workers' intervals.
  */
-static struct confidence confidence_of_group(const struct measure *ms, unsigned first,
+static struct plus_minus confidence_of_group(const struct measure *ms, unsigned first,
 					     unsigned step)
 {
 	const struct slices **run = calloc(ms->ep->workers, sizeof(*run));
-	struct confidence s = {.slices = ms->meter[first].record.slices};
+	struct plus_minus s = {.slices = ms->meter[first].record.plus_minus.slices};
 	uint64_t span[2] = {0, 0};
 	unsigned count = 0;
 
@@ -58,7 +46,8 @@ static struct confidence confidence_of_group(const struct measure *ms, unsigned 
 		const struct meter *t = &ms->meter[i];
 
 		run[count++] = &t->round.result.slices;
-		s.plus_minus_percent += t->record.plus_minus_percent;
+		s.percent += t->record.plus_minus.percent;
+		s.unknown = s.unknown ? s.unknown : t->record.plus_minus.unknown;
 		if (!t->round.result.timed_messages)
 			continue; /* its clock never ran */
 		if (!span[0] || t->round.result.start_ticks < span[0])
@@ -67,9 +56,9 @@ static struct confidence confidence_of_group(const struct measure *ms, unsigned 
 			span[1] = t->round.result.end_ticks;
 	}
 	if (!count)
-		s = (struct confidence){0};
+		s = (struct plus_minus){0};
 	else if (ms->test->latency)
-		s.plus_minus_percent /= count;
+		s.percent /= count;
 	else
 		s = confidence_of(run, count, span);
 	free(run);
@@ -79,9 +68,8 @@ static struct confidence confidence_of_group(const struct measure *ms, unsigned 
 void confidence_of_end(struct measurement *meas)
 {
 	const struct endpoint *ep = meas->ms->ep;
-	struct confidence s = confidence_of_group(meas->ms, 0, 1);
 
-	set_confidence(&s, &meas->mine);
+	meas->mine.plus_minus = confidence_of_group(meas->ms, 0, 1);
 	for (unsigned d = 0; d < ep->rails && ep->rails > 1 && ep->workers > ep->rails; d++)
 		meas->my_devices[d] = confidence_of_group(meas->ms, d, ep->rails);
 }
@@ -94,9 +82,8 @@ void confidence_describe(const struct measurement *meas, json_t *m)
 		return;
 	devices = json_array();
 	for (unsigned d = 0; d < meas->ms->ep->rails; d++) {
-		struct record rec = {0};
+		struct record rec = {.plus_minus = meas->my_devices[d]};
 
-		set_confidence(&meas->my_devices[d], &rec);
 		json_array_append_new(devices, record_to_json(&rec));
 	}
 	json_object_set_new(m, "devices", devices);
@@ -114,7 +101,7 @@ int confidence_read(struct measurement *meas, const json_t *m)
 
 		if (record_from_json(&rec, v, meas->ms->fault))
 			return -1;
-		meas->their_devices[d] = (struct confidence){rec.slices, rec.plus_minus_percent};
+		meas->their_devices[d] = rec.plus_minus;
 	}
 	return 0;
 }

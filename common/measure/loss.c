@@ -37,10 +37,8 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 		rec->timed_messages = receiver->timed_messages;
 		record_set_rates(rec, receiver->seconds);
 	}
-	if (receiver && receiver->slices) {
-		rec->slices = receiver->slices;
-		rec->plus_minus_percent = receiver->plus_minus_percent;
-	}
+	if (receiver && receiver->plus_minus.slices)
+		rec->plus_minus = receiver->plus_minus;
 	/* The peak is for sent messages; for arrived ones only the average is known. */
 	if (rec->lost && rec->bandwidth_peak_gbps > 0)
 		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;

@@ -140,10 +140,7 @@ struct measurement {
 	 * confidence intervals of each end's devices, if a device has several workers; slices 0:
 	 * unknown
 	 */
-	struct confidence {
-		uint64_t slices;
-		double plus_minus_percent;
-	} my_devices[HCA_MAX], their_devices[HCA_MAX];
+	struct plus_minus my_devices[HCA_MAX], their_devices[HCA_MAX];
 	struct both_ways both;
 };
 

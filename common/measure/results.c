@@ -13,9 +13,11 @@
 #include "measure/pace.h"
 #include "measure/confidence.h"
 #include "measure/together.h"
+#include "stat/quantile.h"
 #include "wire/percentile.h"
 
-#define STALL 10 /* a sample of this many medians is a stall */
+#define STALL       10    /* a sample of this many medians is a stall */
+#define SAME_BUCKET 0.998 /* the middle of a bucket that is cut off differs by less */
 
 /* Ticks from one message to the next without a stall: the median, plus --latency_gap. */
 static uint64_t expected_interval(const struct measure *ms, double median_ticks)
@@ -26,7 +28,11 @@ static uint64_t expected_interval(const struct measure *ms, double median_ticks)
 	return ticks > 1 ? (uint64_t)ticks : 1;
 }
 
-/* Percentile P of H in us, corrected for stalls; NaN if there are too few samples for it. */
+/*
+ * Percentile P of H in us, corrected for stalls; NaN if there are too few samples for it. Those
+ * that are made from one stall are no more than one: as many real ones as for any percentile must
+ * be as long as it.
+ */
 static double corrected_us(const struct measure *ms, const struct hist *h, uint64_t interval,
 			   const struct percentile *p)
 {
@@ -35,6 +41,8 @@ static double corrected_us(const struct measure *ms, const struct hist *h, uint6
 	if (hist_corrected_count(h, interval) < percentile_needs(p))
 		return NAN;
 	ticks = hist_corrected_percentile(h, interval, p->percent);
+	if (hist_excess(h, ticks * SAME_BUCKET, 0).count < PERCENTILE_BEYOND)
+		return NAN;
 	return operation_latency_us(&ms->test->operation, clock_ticks_to_ns(ms->clock, ticks));
 }
 
@@ -47,21 +55,29 @@ static double corrected_us(const struct measure *ms, const struct hist *h, uint6
 static void set_stalls(const struct measure *ms, const struct hist *h, uint64_t run_ticks,
 		       struct record *rec)
 {
-	double *corrected[] = {&rec->corrected.p50_us, &rec->corrected.p90_us,
-			       &rec->corrected.p99_us, &rec->corrected.p99_9_us,
-			       &rec->corrected.p99_99_us};
 	double median = hist_percentile(h, 50);
 	uint64_t interval = expected_interval(ms, median);
 	struct hist_excess e;
-	const struct percentile *p = percentiles();
 
 	if (ms->options->experiment.latency_rate || !hist_count(h) || !run_ticks)
 		return;
 	e = hist_excess(h, STALL * median, median);
 	rec->stalls = e.count;
 	rec->stall_percent = fmin(100 * e.sum / (double)run_ticks, 100);
-	for (size_t i = 0; p[i].name && i < sizeof(corrected) / sizeof(corrected[0]); i++)
-		*corrected[i] = corrected_us(ms, h, interval, &p[i]);
+	for (const struct percentile *p = percentiles(); p->name; p++)
+		record_set(rec, record_find(p->corrected), corrected_us(ms, h, interval, p));
+}
+
+/* Set the percentiles of H, whose ticks are worth US, and their limits. */
+static void set_percentiles(const struct hist *h, double us, struct record *rec)
+{
+	for (const struct percentile *p = percentiles(); p->name && hist_count(h); p++) {
+		struct quantile q = quantile_of_hist(h, p->percent, INTERVAL_CONFIDENCE);
+
+		record_set(rec, record_find(p->field), us * q.value);
+		record_set(rec, record_find(p->low), us * q.low);
+		record_set(rec, record_find(p->high), us * q.high);
+	}
 }
 
 /* Fill REC from H, whose samples took RUN_TICKS: of several threads, the sum of their times. */
@@ -75,11 +91,7 @@ static void set_latency(const struct measure *ms, const struct hist *h, uint64_t
 	rec->latency.max_us = us * clock_ticks_to_ns(c, (double)h->max);
 	rec->latency.mean_us = us * clock_ticks_to_ns(c, hist_mean(h));
 	rec->latency.stdev_us = us * clock_ticks_to_ns(c, hist_stdev(h));
-	rec->latency.p50_us = us * clock_ticks_to_ns(c, hist_percentile(h, 50));
-	rec->latency.p90_us = us * clock_ticks_to_ns(c, hist_percentile(h, 90));
-	rec->latency.p99_us = us * clock_ticks_to_ns(c, hist_percentile(h, 99));
-	rec->latency.p99_9_us = us * clock_ticks_to_ns(c, hist_percentile(h, 99.9));
-	rec->latency.p99_99_us = us * clock_ticks_to_ns(c, hist_percentile(h, 99.99));
+	set_percentiles(h, us * clock_ticks_to_ns(c, 1), rec);
 	set_stalls(ms, h, run_ticks, rec);
 }
 

@@ -71,8 +71,7 @@ static struct record sum_records(const struct record *a, const struct record *b)
 	pace_add(&sum, b);
 	quality_add(&sum.quality, &b->quality);
 	/* these belong to one end alone */
-	sum.slices = 0;
-	sum.plus_minus_percent = 0;
+	sum.plus_minus = (struct plus_minus){0};
 	sum.intervals.count = 0;
 	sum.intervals.worst_gbps = 0;
 	sum.cpu.percent = sum.cpu.user_s = sum.cpu.system_s = sum.cpu.s_per_gb = 0;
@@ -115,7 +114,7 @@ static void clear_latency(struct record *sum)
 	memset(&sum->corrected, 0, sizeof(sum->corrected));
 	sum->intervals.worst_us = 0;
 	sum->bandwidth_gbps = 0;
-	sum->slices = 0;
+	sum->plus_minus = (struct plus_minus){0};
 }
 
 /*
@@ -126,7 +125,7 @@ static void add_worker_rows(struct rows *to, const struct measurement *meas, boo
 			    const struct report_row *all)
 {
 	const struct endpoint *ep = meas->ms->ep;
-	const struct confidence *confidence = mine ? meas->my_devices : meas->their_devices;
+	const struct plus_minus *devices = mine ? meas->my_devices : meas->their_devices;
 	const struct report_row like = *all;
 	const struct record *part;
 	struct report_row *row;
@@ -151,8 +150,7 @@ static void add_worker_rows(struct rows *to, const struct measurement *meas, boo
 		}
 		sum->qps *= ep->workers / ep->rails;
 		sum->bandwidth_peak_gbps = 0;
-		sum->slices = confidence[d].slices;
-		sum->plus_minus_percent = confidence[d].plus_minus_percent;
+		sum->plus_minus = devices[d];
 		if (meas->ms->test->latency)
 			clear_latency(sum);
 		row = add_row(to, sum, like.by, like.direction);

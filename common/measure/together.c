@@ -324,8 +324,7 @@ void together_sum(const struct measurement *meas, struct record *sum)
 			       INTERVAL_CONFIDENCE);
 	sum->timed_messages = (uint64_t)(messages / PARTS + 0.5);
 	record_set_rates(sum, (double)(both[1] - both[0]) / 1e9);
-	sum->slices = in.count;
-	sum->plus_minus_percent = in.mean > 0 && isfinite(in.half) ? in.half / in.mean * 100 : NAN;
+	sum->plus_minus = plus_minus_of(&in);
 	/* The peak of both together is unknown: show the average. */
 	if (rec[0]->bandwidth_peak_gbps > 0)
 		sum->bandwidth_peak_gbps = sum->bandwidth_gbps;

@@ -15,14 +15,14 @@ static void add_row(struct report *r, const struct report_row *row)
 	struct report_confidence *s = &r->confidence;
 	const struct record *rec = row->record;
 
-	if (!rec->slices)
+	if (!rec->plus_minus.slices)
 		return;
 	/* fmin() ignores a NaN, which is an unknown interval. */
 	s->least_percent =
-		s->rows ? fmin(s->least_percent, rec->plus_minus_percent) : rec->plus_minus_percent;
+		s->rows ? fmin(s->least_percent, rec->plus_minus.percent) : rec->plus_minus.percent;
 	/* An unknown interval counts as the widest. */
-	if (!s->rows || isnan(rec->plus_minus_percent) ||
-	    rec->plus_minus_percent > s->worst.plus_minus_percent) {
+	if (!s->rows || isnan(rec->plus_minus.percent) ||
+	    rec->plus_minus.percent > s->worst.plus_minus.percent) {
 		s->worst = *rec;
 		row_name(r, row, s->worst_name, sizeof(s->worst_name));
 	}
@@ -53,6 +53,17 @@ static const char *percent_text(double percent, char *buf, size_t size)
 	return buf;
 }
 
+/* What is said instead of an interval. */
+static const char *unknown_text(const struct record *rec)
+{
+	return rec->plus_minus.unknown == INTERVAL_PHASES
+		       ? "±, the uncertainty of the average: not known: it varies in long phases"
+	       : rec->plus_minus.unknown == INTERVAL_EVENTS
+		       ? "±, the uncertainty of the average: not known: one or two events make most "
+			 "of what varies"
+		       : "too short for ±, the uncertainty of the average";
+}
+
 static void note_interval(const struct report *r, const struct record *rec)
 {
 	/* A run of slow messages may have been long already. */
@@ -64,33 +75,29 @@ static void note_interval(const struct report *r, const struct record *rec)
 	else
 		snprintf(value, sizeof(value), "%s",
 			 unit_rate(r->about.options->output.gbits, rec->bandwidth_gbps).text);
-	percent_text(rec->plus_minus_percent, percent, sizeof(percent));
 
-	if (isnan(rec->plus_minus_percent))
-		report_note(r,
-			    "too short for ±, the uncertainty of the average; use -D %.0f or longer",
-			    longer_s);
-	else if (rec->plus_minus_percent > 100)
-		report_note(r, "%s ± %s %%: it varied too much during the run for an average", value,
-			    percent);
+	if (isnan(rec->plus_minus.percent))
+		report_note(r, "%s; use -D %.0f or longer", unknown_text(rec), longer_s);
 	else
-		report_note(r, "%s ± %s %% (%g %%, %" PRIu64 " slices)", value, percent,
-			    INTERVAL_CONFIDENCE, rec->slices);
+		report_note(r, "%s ± %s %% (%g %%, %" PRIu64 " slices)%s", value,
+			    percent_text(rec->plus_minus.percent, percent, sizeof(percent)),
+			    INTERVAL_CONFIDENCE, rec->plus_minus.slices,
+			    rec->plus_minus.percent > 100
+				    ? ": it varied too much during the run for an average"
+				    : "");
 }
 
 void confidence_print(struct report *r)
 {
 	const struct report_confidence *s = &r->confidence;
-	double worst = s->worst.plus_minus_percent;
+	double worst = s->worst.plus_minus.percent;
 	char least[32], most[32];
 
 	if (s->rows == 1)
 		note_interval(r, &s->worst);
 	else if (s->rows && isnan(worst))
-		report_note(r,
-			    "too short for ±, the uncertainty of the average, at %s and possibly "
-			    "others; use -D 1 or longer",
-			    s->worst_name);
+		report_note(r, "%s, at %s and possibly others; use -D 1 or longer",
+			    unknown_text(&s->worst), s->worst_name);
 	else if (s->rows)
 		report_note(r, "averages ± %s to %s %% (%g %%), the widest at %s",
 			    percent_text(s->least_percent, least, sizeof(least)),

@@ -13,7 +13,7 @@
 #include "report/forms.h"
 #include "wire/percentile.h"
 
-#define COLUMNS_BYTES 2048
+#define COLUMNS_BYTES 4096
 #define CSV_BEHIND \
 	",direction,calls,calls_ns,other_calls_ns,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"

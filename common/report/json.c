@@ -10,9 +10,13 @@
 /* Set percentiles of too few samples to null. */
 static void forget_percentiles(json_t *result, const struct record *rec)
 {
-	for (const struct percentile *p = percentiles(); p->name; p++)
-		if (json_object_get(result, p->field) && !percentile_known(rec, p->field))
-			json_object_set_new(result, p->field, json_null());
+	for (const struct percentile *p = percentiles(); p->name; p++) {
+		if (!json_object_get(result, p->field) || percentile_known(rec, p->field))
+			continue;
+		json_object_set_new(result, p->field, json_null());
+		json_object_del(result, p->low);
+		json_object_del(result, p->high);
+	}
 }
 
 /* The reasons of both ends, each with its end; what both made belongs to no end. */
@@ -62,13 +66,15 @@ json_t *json_row(const struct report_row *row)
 {
 	const struct record *rec = row->record;
 	json_t *to = record_to_json(rec);
+	uint64_t messages;
 
 	forget_percentiles(to, rec);
 	json_object_set_new(to, "interrupted", json_boolean(rec->interrupted));
 	json_object_set_new(to, "measured_by", json_string(forms_by(row->by)));
 	json_object_set_new(to, "direction", json_string(report_direction_name(row->direction)));
-	json_object_set_new(to, "bytes",
-			    json_integer((json_int_t)(rec->messages * rec->message_bytes)));
+	/* Those within the seconds, which are the time when both directions ran. */
+	messages = row->direction == REPORT_BOTH_WAYS ? rec->timed_messages : rec->messages;
+	json_object_set_new(to, "bytes", json_integer((json_int_t)(messages * rec->message_bytes)));
 	if (row->thread >= 0)
 		json_object_set_new(to, "thread", json_integer(row->thread));
 	if (row->device)

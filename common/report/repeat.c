@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stat/looks.h"
 #include "stat/series.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -109,7 +110,8 @@ bool repeat_goes_on(const struct repeat *r, uint64_t now_ns)
 		return false;
 	if (!r->within_ppm || r->number < PLATEAU_LEAST)
 		return true;
-	return now_ns - r->start_ns < REPEAT_UNTIL_NS && repeat_plateau(r).state != PLATEAU_REACHED;
+	return now_ns - r->start_ns < REPEAT_UNTIL_NS &&
+	       (!looks_due(PLATEAU_LEAST, r->count) || repeat_plateau(r).state != PLATEAU_REACHED);
 }
 
 /* The median run, without the first LEFT_OUT runs. */
@@ -202,6 +204,9 @@ json_t *repeat_summary(const struct repeat *r)
 	}
 	json_object_set_new(to, "confidence_percent", json_real(confidence_percent(r)));
 	json_object_set_new(to, "interval_percent", real_if_known(100 * p.mean.half / p.mean.mean));
+	if (p.mean.state != INTERVAL_KNOWN)
+		json_object_set_new(to, "interval_unknown",
+				    json_string(interval_state_name(p.mean.state)));
 	if (r->within_ppm)
 		add_aim(r, &p, to);
 	return to;
@@ -231,6 +236,10 @@ static void add_reason(const struct repeat *r, const struct plateau *p, char *bu
 	else if (p->state == PLATEAU_DRIFTS)
 		text_add(buf, size, "still %s by %.2g %% per run",
 			 p->slope > 0 ? "rising" : "falling", fabs(p->slope) * 100);
+	else if (p->mean.state == INTERVAL_PHASES)
+		text_add(buf, size, "it varies in phases too long for so few runs");
+	else if (p->mean.state == INTERVAL_EVENTS)
+		text_add(buf, size, "one or two runs make most of what varies");
 	else
 		text_add(buf, size, "the mean is not known to within %.4g %%",
 			 (double)r->within_ppm / 1e4);

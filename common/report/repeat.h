@@ -25,7 +25,7 @@
 
 /* With an aim: at most this many runs, unless --repeat is given; after this time no more runs than
  * PLATEAU_LEAST. */
-#define REPEAT_UNTIL_MAX 100
+#define REPEAT_UNTIL_MAX 150
 #define REPEAT_UNTIL_NS  UINT64_C(300000000000)
 #define REPEAT_PPM       1000000 /* 100 % */
 

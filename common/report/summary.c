@@ -10,6 +10,7 @@
 #include "wire/percentile.h"
 
 #define MATTERS 2 /* a corrected percentile of this many times the measured one is noted */
+#define FELT    1 /* percent of the run in stalls that are told although they are few */
 
 void report_summary(struct report *r, json_t *summary, const char *text)
 {
@@ -127,6 +128,15 @@ void summary_stalls(const struct report *r, const struct report_row *row)
 	char instead[40] = "", name[192];
 	double corrected_us, sampled;
 
+	if (!p && rec->stalls && rec->stalls < PERCENTILE_BEYOND && rec->stall_percent >= FELT)
+		report_note(
+			r,
+			"%s: %" PRIu64 " stall%s, the longest %s, took %.1f %% of the run: too "
+			"few to correct the percentiles for",
+			row_name(r, row, name, sizeof(name)), rec->stalls,
+			rec->stalls == 1 ? "" : "s",
+			units_about_ns((r->about.halved ? 2e3 : 1e3) * rec->latency.max_us).text,
+			rec->stall_percent);
 	if (!p)
 		return;
 	corrected_us = record_value(rec, record_find(p->corrected));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* beta: the incomplete beta function, from which Student's t and the binomial distribution follow. */
+/* beta: the incomplete beta function, from which Student's t and the binomial distribution follow.
+ */
 #pragma once
 
 /*

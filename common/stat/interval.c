@@ -10,16 +10,18 @@
 #include "stat/robust.h"
 #include "stat/series.h"
 
-#define BISECT_STEPS 60
-#define TIMES_LEAST  6.0 /* correlation times: COURT.md's 5, and a margin for their uncertainty */
-#define FLAT_PART    2.5 /* the spectrum is flat for this part of the correlation times */
-#define EVENTS_LEAST 3   /* COURT.md */
-#define EVENT_STDEVS 6   /* beyond so many robust deviations from the median is an event */
-#define EVENT_SHARE  0.5 /* of the variance */
+#define BISECT_STEPS  60
+#define TIMES_LEAST   5.0 /* chosen; of the decay's time, half of the integral */
+#define FREEDOM_LEAST 1.5
+#define EVENTS_LEAST  3    /* chosen */
+#define EVENT_STDEVS  6    /* beyond so many robust deviations from the median is an event */
+#define STEADY        1e-4 /* of the mean: a smaller deviation is no reason not to promise */
+#define EVENT_SHARE   0.5  /* of the variance */
 
 const char *interval_state_name(enum interval_state state)
 {
 	static const char *const name[] = {
+		[INTERVAL_KNOWN] = "known",
 		[INTERVAL_FEW] = "few_values",
 		[INTERVAL_EVENTS] = "few_events",
 		[INTERVAL_PHASES] = "long_phases",
@@ -48,24 +50,6 @@ double interval_t(double confidence, double freedom)
 }
 
 /*
- * The variance of the mean of COUNT values: their spectrum at frequency 0 over COUNT, from the
- * first BANDS cosine transforms sqrt(2 / n) Σ x_i cos(π j (i + 1/2) / n).
- */
-static double variance_of_mean(const double *value, size_t count, unsigned bands)
-{
-	double n = (double)count, squares = 0;
-
-	for (unsigned j = 1; j <= bands; j++) {
-		double sum = 0;
-
-		for (size_t i = 0; i < count; i++)
-			sum += value[i] * cos(M_PI * j * ((double)i + 0.5) / n);
-		squares += 2 / n * sum * sum;
-	}
-	return squares / bands / n;
-}
-
-/*
  * True if one or two events make most of the variance. An event is a stretch of neighbours far from
  * the median on one side of it.
  */
@@ -88,39 +72,42 @@ static bool few_events(const double *value, size_t count)
 	return events && events < EVENTS_LEAST && in > EVENT_SHARE * all;
 }
 
-struct interval interval_of_run(const double *value, size_t count, double confidence)
+/* IN has COUNT values that are worth fewer by its correlation time; FREEDOM is known. */
+static struct interval promise(struct interval in, const double *value, double freedom,
+			       double confidence)
 {
-	const struct series_part part = {value, count};
-	struct interval in = {series_mean(value, count), INFINITY, count, INTERVAL_FEW, 1};
-	double times;
-	unsigned bands;
+	double variance = series_variance(value, in.count, in.mean);
+	double worth = (double)in.count / in.time;
+	bool steady = variance <= STEADY * STEADY * in.mean * in.mean;
 
-	if (count < INTERVAL_MIN_VALUES)
-		return in;
-	in.time = series_correlation_time(&part, 1);
-	times = (double)count / in.time;
-	bands = (unsigned)fmin(times / FLAT_PART, (double)count - 1);
-	in.state = few_events(value, count) ? INTERVAL_EVENTS
-		   : times < TIMES_LEAST    ? INTERVAL_PHASES
-					    : INTERVAL_KNOWN;
+	in.state = INTERVAL_KNOWN;
+	if (!steady && in.count >= INTERVAL_MIN_VALUES && few_events(value, in.count))
+		in.state = INTERVAL_EVENTS;
+	else if (!steady && 2 * worth < TIMES_LEAST && in.time > 1)
+		in.state = INTERVAL_PHASES;
 	if (in.state == INTERVAL_KNOWN)
-		in.half = interval_t(confidence, bands) *
-			  sqrt(variance_of_mean(value, count, bands));
+		in.half = interval_t(confidence, fmin(freedom, (double)in.count - 1)) *
+			  sqrt(variance / worth);
 	return in;
 }
 
 struct interval interval_of_time(const double *value, size_t count, double time, double confidence)
 {
 	struct interval in = {series_mean(value, count), INFINITY, count, INTERVAL_FEW, time};
-	double times = (double)count / time;
 
-	if (count < 2)
+	return count < 2 ? in : promise(in, value, (double)count / time - 1, confidence);
+}
+
+struct interval interval_of_run(const double *value, size_t count, double confidence)
+{
+	const struct series_part part = {value, count};
+	struct interval in = {series_mean(value, count), INFINITY, count, INTERVAL_FEW, 1};
+	double worth;
+
+	if (count < INTERVAL_MIN_VALUES)
 		return in;
-	in.state = few_events(value, count) ? INTERVAL_EVENTS
-		   : times < TIMES_LEAST && time > 1 ? INTERVAL_PHASES
-						     : INTERVAL_KNOWN;
-	if (in.state == INTERVAL_KNOWN)
-		in.half = interval_t(confidence, times - 1) *
-			  sqrt(series_variance(value, count, in.mean) / times);
-	return in;
+	in.time = series_correlation_time(&part, 1);
+	worth = (double)count / in.time;
+	return promise(in, value, fmax(worth * worth / (4 * sqrt((double)count)), FREEDOM_LEAST),
+		       confidence);
 }

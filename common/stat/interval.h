@@ -28,7 +28,7 @@ struct interval {
 	double time; /* correlation time in values; 1: independent */
 };
 
-/* "few_slices", "few_events", "long_phases"; NULL: the interval is known. */
+/* "known", "few_values", "few_events", "long_phases". */
 const char *interval_state_name(enum interval_state state);
 
 /*
@@ -43,20 +43,21 @@ double interval_t(double confidence, double freedom);
 double interval_p(double t, double freedom);
 
 /*
- * The confidence interval of the mean of COUNT values in order of time, which may be correlated.
+ * The confidence interval of the mean of COUNT values in order of time, which may be correlated: s²
+ * time / n with Student's t. The correlation time is estimated from the same values, and a time
+ * that came out too short makes the interval too narrow just where it is printed; so the degrees of
+ * freedom are only (n / time)² / (4 √n), at least 1.5. The 4 was fitted to AR(1) with 12 to 64
+ * values; tests/unit/test_stat_ground.c says how often the mean is covered on other grounds.
  *
- * The variance of the mean is the spectrum at frequency 0, estimated by the mean of the first B
- * squared cosine transforms of the values, with Student's t for B degrees of freedom (Müller,
- * Econometrica 82, 2014; Lazarus, Lewis, Stock and Watson, JBES 36, 2018). B is as large as the
- * correlation time allows: the spectrum must be nearly flat up to there. Not promised with fewer
- * than 5 correlation times (counted with a margin for their own uncertainty), or if fewer than 3
- * events make most of the variance, an event being neighbours far from the median. Assumes a
- * stationary series; a trend widens the interval.
+ * Not promised if the run has fewer than 5 correlation times (of the decay, which for AR(1) and
+ * telegraph noise is half of the integral: n / time < 2.5), or if fewer than 3 events make most of
+ * the variance, an event being neighbours that are 6 robust deviations from the median. Assumes a
+ * stationary series; a trend looks like long phases.
  */
 struct interval interval_of_run(const double *value, size_t count, double confidence);
 
 /*
  * The same with a correlation time that is known better than from these values alone (of many cells
- * together, series_correlation_time()): s² time / n, with n / time - 1 degrees of freedom.
+ * together, series_correlation_time()): n / time - 1 degrees of freedom, and two values are enough.
  */
 struct interval interval_of_time(const double *value, size_t count, double time, double confidence);

@@ -12,8 +12,8 @@
 /* Two separate groups of values. */
 struct modes {
 	double low, high; /* their means */
-	double cut;       /* values below belong to the low group */
 	size_t lows;      /* size of the low group */
+	double cut;       /* values below belong to the low group */
 };
 
 /*
@@ -29,17 +29,17 @@ double modes_dip(const double *sorted, size_t count);
  * least deviations within both groups. SORTED is scratch for COUNT values.
  *
  * The dip is compared with that of uniform values, which of all single modes have the largest; true
- * in less than 1 % of cases for one mode of any shape. Values that are alike for some time count as
- * fewer (series_correlation_time()). Always false for few values: below 8 even two points are no
- * proof.
+ * in less than 1 % of cases for one mode of any shape. It may be larger for values that are alike
+ * for some time (series_correlation_time()). Always false for fewer than 7 values, of which even
+ * two points are no proof.
  */
 bool modes_find(const double *value, size_t count, double *sorted, struct modes *m);
 
 /*
- * True if the REFERENCE, measured in the same turns as VALUE, has the modes M of VALUE, too: between
- * the turns of the high and of the low group it differs, in the same direction, by more than three
- * standard errors and at least half as much as VALUE, in fractions of their means. Then the modes
- * are not VALUE's own.
+ * True if the REFERENCE, measured in the same turns as VALUE, has the modes M of VALUE, too:
+ * between the turns of the high and of the low group it differs, in the same direction, by more
+ * than three standard errors and at least half as much as VALUE, in fractions of their means. Then
+ * the modes are not VALUE's own.
  */
 bool modes_are_shared(const struct modes *m, const double *value, const double *reference,
 		      size_t count);

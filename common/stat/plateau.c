@@ -20,24 +20,34 @@ static double total_rise(const struct series *s)
 	return fabs(s->slope) * (double)(s->count - 1);
 }
 
-/* True if the slope of the values differs from 0 by a t-test. */
-static bool drift_is_significant(const struct series *s)
+/*
+ * True if the slope of the values differs from 0 by a t-test of the regression line, whose
+ * residuals count as fewer where they correlate: what wanders is no trend. SCRATCH has room for
+ * them.
+ */
+static bool drift_is_significant(const struct series *s, const double *value, double *scratch)
 {
-	double n = (double)s->count, steps = n * (n * n - 1) / 12;
-	double around = fmax((n - 1) * s->cv * s->cv - s->slope * s->slope * steps, 0);
+	double n = (double)s->count, steps = n * (n * n - 1) / 12, slope = s->slope * s->mean, time;
+	const struct series_part part = {scratch, s->count};
 
-	return fabs(s->slope) >
-	       interval_t(DRIFT_CONFIDENCE, n - 2) * sqrt(around / (n - 2) / steps);
+	for (size_t i = 0; i < s->count; i++)
+		scratch[i] = value[i] - slope * (double)i;
+	time = series_correlation_time(&part, 1);
+	return fabs(slope) >
+	       interval_t(DRIFT_CONFIDENCE, n / time - 2) *
+		       sqrt(series_variance(scratch, s->count, series_mean(scratch, s->count)) *
+			    time / steps);
 }
 
 /*
  * True if the rise is more than WITHIN, a fraction of the mean, or significant and not negligible.
  */
-static bool series_drifts(const struct series *s, double within)
+static bool series_drifts(const struct series *s, const double *value, double within,
+			  double *scratch)
 {
 	if (total_rise(s) * NEGLIGIBLE_PART <= within)
 		return false;
-	return total_rise(s) > within || drift_is_significant(s);
+	return total_rise(s) > within || drift_is_significant(s, value, scratch);
 }
 
 static double mean_distance(const double *value, size_t count, double from)
@@ -85,8 +95,8 @@ static bool drifts_after_warmup(struct plateau *p, struct series *s, const doubl
 	p->left_out = n;
 	series_measure(s, value + n, scratch, count - n);
 	in = interval_of_run(value + n, count - n, aim->confidence);
-	return series_drifts(s, aim->within) || (total_rise(s) * NEGLIGIBLE_PART > aim->within &&
-						 total_rise(s) * in.mean > in.half);
+	return series_drifts(s, value + n, aim->within, scratch) ||
+	       (total_rise(s) * NEGLIGIBLE_PART > aim->within && total_rise(s) * in.mean > in.half);
 }
 
 void plateau_find(struct plateau *p, const double *value, size_t count,
@@ -97,7 +107,7 @@ void plateau_find(struct plateau *p, const double *value, size_t count,
 
 	memset(p, 0, sizeof(*p));
 	series_measure(&s, value, scratch, count);
-	drift = count >= PLATEAU_LEAST && series_drifts(&s, aim->within) &&
+	drift = count >= PLATEAU_LEAST && series_drifts(&s, value, aim->within, scratch) &&
 		drifts_after_warmup(p, &s, value, aim, scratch);
 	value += p->left_out;
 	p->slope = s.slope;
@@ -109,7 +119,7 @@ void plateau_find(struct plateau *p, const double *value, size_t count,
 	else if (modes_find(value, s.count, scratch, &p->groups) &&
 		 p->groups.high - p->groups.low > aim->within * s.mean)
 		p->state = PLATEAU_GROUPS;
-	else if (drift && (known || drift_is_significant(&s)))
+	else if (drift && (known || drift_is_significant(&s, value, scratch)))
 		p->state = PLATEAU_DRIFTS;
 	else
 		p->state = known ? PLATEAU_REACHED : PLATEAU_WIDE;

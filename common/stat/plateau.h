@@ -22,10 +22,10 @@
 
 /*
  * The minimum number of values; at least as many are kept. What none of n values shows may still be
- * 3 / n of all (95 %: the rule of three, Hanley and Lippman-Hand, JAMA 249, 1983): with 60, another
+ * 3 / n of all (95 %: the rule of three, Hanley and Lippman-Hand, JAMA 249, 1983): with 72, another
  * level or dips that none shows are at most one in 20.
  */
-#define PLATEAU_LEAST 60
+#define PLATEAU_LEAST 72
 
 /* The aim of the caller. */
 struct plateau_aim {

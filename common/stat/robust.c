@@ -7,9 +7,11 @@
 
 #include "stat/series.h"
 
-#define MAD_NORMAL   1.4826
-#define HUBER_FAR    1.345
-#define HUBER_ROUNDS 50 /* each at least halves the error as long as half of the values are near */
+#define MAD_NORMAL 1.4826
+#define HUBER_FAR  1.345
+#define HUBER_ROUNDS                                                                \
+	50 /* each at least halves the error as long as half of the values are near \
+	    */
 
 static double middle_of(const double *sorted, size_t count)
 {

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIME_ROUNDS 4 /* of correcting for the mean: it has settled to 1 % */
+#define GROUPS_MAX      8    /* neighbours whose means are looked at, too */
+#define GROUPS_LEAST    16   /* of them in each part */
+#define CORRELATION_MAX 0.98 /* with more, no number of values would be enough */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -79,56 +81,51 @@ void series_measure(struct series *s, const double *value, double *scratch, size
 	s->slope = slope_of(value, count, s->mean) / s->mean;
 }
 
-/* Σ (x_i - mean) (x_(i + LAG) - mean) of all parts; each mean is the part's own. */
-static double lagged_product(const struct series_part *part, size_t parts, size_t lag)
+/* Sums over all parts, whose values are means of `size` neighbours: squared distances from the
+ * part's mean, products of the distances of neighbours, and the numbers of both. */
+struct products {
+	double squares, neighbours, count, pairs;
+};
+
+static void add_products(struct products *sum, const struct series_part *part, size_t size)
 {
-	double sum = 0;
+	double mean = series_mean(part->value, part->count / size * size), before = 0;
 
-	for (size_t p = 0; p < parts; p++) {
-		double mean = series_mean(part[p].value, part[p].count);
+	for (size_t i = 0; i + size <= part->count; i += size) {
+		double off = series_mean(part->value + i, size) - mean;
 
-		for (size_t i = lag; i < part[p].count; i++)
-			sum += (part[p].value[i] - mean) * (part[p].value[i - lag] - mean);
+		sum->squares += off * off;
+		sum->neighbours += i ? off * before : 0;
+		sum->pairs += i > 0;
+		sum->count++;
+		before = off;
 	}
-	return sum;
 }
 
-/*
- * Σ of the initial monotone sequence, if the plain ρ at LAGS lags are each too low by LOW. ρ[0] is
- * 1.
- */
-static double sum_monotone(const double *rho, size_t lags, double low)
+/* The variance of a mean times the number of values, if the means of SIZE neighbours are AR(1); 0
+ * if there are too few of them. ALONE is set to their variance. */
+static double long_run_variance(const struct series_part *part, size_t parts, size_t size,
+				double *alone)
 {
-	double sum = -1, before = INFINITY;
+	struct products sum = {0};
+	double groups, r;
 
-	for (size_t k = 0; k + 1 < lags; k += 2) {
-		double pair = (k ? (rho[k] + low) / (1 + low) : 1) + (rho[k + 1] + low) / (1 + low);
-
-		before = fmin(pair, before);
-		if (before <= 0)
-			break;
-		sum += 2 * before;
-	}
-	return sum;
+	for (size_t p = 0; p < parts; p++)
+		add_products(&sum, &part[p], size);
+	groups = sum.count / (double)parts;
+	if (!(sum.squares > 0) || sum.pairs < 1 || (size > 1 && groups < GROUPS_LEAST))
+		return 0;
+	*alone = sum.squares / fmax(sum.count - (double)parts, 1);
+	r = sum.neighbours / sum.pairs / *alone;
+	r = fmin(fmax(r + (1 + 4 * r) / groups, 0), CORRELATION_MAX);
+	return *alone * (double)size * (1 + r) / (1 - r);
 }
 
 double series_correlation_time(const struct series_part *part, size_t parts)
 {
-	double square = lagged_product(part, parts, 0), time = 1, length = 0, *rho;
-	size_t lags = 0;
+	double alone = 0, groups_alone, variance = long_run_variance(part, parts, 1, &alone);
 
-	for (size_t p = 0; p < parts; p++) {
-		lags = part[p].count > lags ? part[p].count : lags;
-		length += (double)part[p].count / (double)parts;
-	}
-	lags /= 2;
-	rho = square > 0 && lags > 1 ? malloc(lags * sizeof(*rho)) : NULL;
-	if (!rho)
-		return 1;
-	for (size_t k = 0; k < lags; k++)
-		rho[k] = lagged_product(part, parts, k) / square;
-	for (int i = 0; i < TIME_ROUNDS; i++)
-		time = fmin(fmax(sum_monotone(rho, lags, time / length), 1), length / 2);
-	free(rho);
-	return time;
+	for (size_t size = 2; size <= GROUPS_MAX && variance > 0; size *= 2)
+		variance = fmax(variance, long_run_variance(part, parts, size, &groups_alone));
+	return variance > 0 ? fmax(variance / alone, 1) : 1;
 }

@@ -38,16 +38,18 @@ struct series_part {
 };
 
 /*
- * The correlation time in values, 1 + 2 Σ ρ_k: the variance of a mean of n values is that many times
- * what it is of n independent ones, so they are worth n / time. At least 1: an interval is never
- * narrowed because neighbours differ more than by chance.
+ * The correlation time in values, 1 + 2 Σ ρ_k: the variance of a mean of n values is that many
+ * times what it is of n independent ones, so they are worth n / time. At least 1: an interval is
+ * never narrowed because neighbours differ more than by chance.
  *
- * The autocorrelations ρ_k are estimated from all PARTS together, each about its own mean: windows
- * of one cell, or of all cells in the same turns, which one alone is too short for. Σ ends by
- * Geyer's initial monotone sequence (Statistical Science 7, 1992): pairs of neighbouring lags as
- * long as their sum is positive, none larger than the one before. Each ρ_k is too low by about
- * time / n, since the mean is the parts' own (Marriott and Pope, Biometrika 41, 1954); that is added
- * back. Assumes that the parts have one correlation time and come from a stationary reversible
- * process (AR(1) and telegraph noise are).
+ * The values, and the means of 2, 4 and 8 neighbours, are each taken as AR(1): Σ is then r / (1 -
+ * r) with the correlation r of neighbours. The longest of these times is returned: means of
+ * neighbours show a slow variation below noise that is not correlated. The plain estimate of r is
+ * too low by (1 + 4 r) / n (Kendall, Biometrika 41, 1954), since the mean is the part's own; that
+ * is added.
+ *
+ * All PARTS together give one estimate, each about its own mean: windows of one cell, or of all
+ * cells in the same turns, which one alone is too short for. Assumes that they have one correlation
+ * time.
  */
 double series_correlation_time(const struct series_part *part, size_t parts);

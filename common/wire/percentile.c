@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define PERCENTILE(name, key, words, percent, one_in)                                              \
-	{                                                                                          \
-		name, "latency_" key "_us", "latency_corrected_" key "_us", percent, words, one_in \
+#define PERCENTILE(name, key, words, percent, one_in)                                            \
+	{                                                                                        \
+		name, "latency_" key "_us", "latency_" key "_low_us", "latency_" key "_high_us", \
+			"latency_corrected_" key "_us", percent, words, one_in                   \
 	}
 
 static const struct percentile table[] = {
@@ -25,7 +26,8 @@ const struct percentile *percentiles(void)
 const struct percentile *percentile_of(const char *field)
 {
 	for (const struct percentile *p = table; p->name; p++)
-		if (strcmp(p->field, field) == 0)
+		if (strcmp(p->field, field) == 0 || strcmp(p->low, field) == 0 ||
+		    strcmp(p->high, field) == 0)
 			return p;
 	return NULL;
 }

@@ -20,6 +20,7 @@
 struct percentile {
 	const char *name;      /* the user's name for it: "p99.9" */
 	const char *field;     /* of the record */
+	const char *low, *high; /* fields of its rank interval */
 	const char *corrected; /* field of the same percentile corrected for coordinated omission */
 	double percent;
 	const char *words; /* in the table: "99.9 %" */
@@ -29,7 +30,7 @@ struct percentile {
 /* All percentiles in ascending order, ended by one without a name. Static storage. */
 const struct percentile *percentiles(void);
 
-/* The percentile of that field; NULL: the field is not a percentile. */
+/* The percentile of that field, or whose limit it is; NULL: the field is neither. */
 const struct percentile *percentile_of(const char *field);
 
 /* The number of samples that it needs. */

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *unknown_word(unsigned value)
+{
+	return interval_state_name(value);
+}
+
 /* clang-format off */
 #define ROW(member, ...) FIELD(struct record, member, __VA_ARGS__)
 #define ROW_WITH(member, other, ...) \
@@ -13,7 +18,8 @@
 /* A member of a struct within the record. */
 #define IN(key, member, ...) FIELD_AS(#key, struct record, member, __VA_ARGS__)
 #define IN_OR_NULL(key, member) IN(key, member, .may_be_unknown = true)
-#define IN_WITH(key, member, other) IN(key, member, FIELD_IF(struct record, other))
+#define IN_WITH(key, member, other, ...) \
+	IN(key, member, FIELD_IF(struct record, other), __VA_ARGS__)
 
 /* Members of `quality` are written if anything was observed; an unknown one is null. */
 #define QUALITY(member) \
@@ -30,6 +36,16 @@ static const struct field rows[] = {
 	IN(latency_p50_us, latency.p50_us), IN(latency_p90_us, latency.p90_us),
 	IN(latency_p99_us, latency.p99_us), IN(latency_p99_9_us, latency.p99_9_us),
 	IN(latency_p99_99_us, latency.p99_99_us),
+	IN_OR_NULL(latency_p50_low_us, latency.low.p50_us),
+	IN_OR_NULL(latency_p50_high_us, latency.high.p50_us),
+	IN_OR_NULL(latency_p90_low_us, latency.low.p90_us),
+	IN_OR_NULL(latency_p90_high_us, latency.high.p90_us),
+	IN_OR_NULL(latency_p99_low_us, latency.low.p99_us),
+	IN_OR_NULL(latency_p99_high_us, latency.high.p99_us),
+	IN_OR_NULL(latency_p99_9_low_us, latency.low.p99_9_us),
+	IN_OR_NULL(latency_p99_9_high_us, latency.high.p99_9_us),
+	IN_OR_NULL(latency_p99_99_low_us, latency.low.p99_99_us),
+	IN_OR_NULL(latency_p99_99_high_us, latency.high.p99_99_us),
 	ROW_WITH(stalls, corrected.p50_us), ROW_WITH(stall_percent, corrected.p50_us),
 	IN_OR_NULL(latency_corrected_p50_us, corrected.p50_us),
 	IN_OR_NULL(latency_corrected_p90_us, corrected.p90_us),
@@ -44,8 +60,9 @@ static const struct field rows[] = {
 	IN(worst_interval_us, intervals.worst_us),
 	IN(cpu_percent, cpu.percent), IN_WITH(cpu_user_s, cpu.user_s, cpu.percent),
 	IN_WITH(cpu_system_s, cpu.system_s, cpu.percent), IN(cpu_s_per_gb, cpu.s_per_gb),
-	ROW(run), ROW(slices),
-	ROW_WITH(plus_minus_percent, slices, .may_be_unknown = true),
+	ROW(run), IN(slices, plus_minus.slices),
+	IN_WITH(plus_minus_percent, plus_minus.percent, plus_minus.slices, .may_be_unknown = true),
+	IN(plus_minus_unknown, plus_minus.unknown, .max = INTERVAL_PHASES, .word = unknown_word),
 	QUALITY(observed_s), QUALITY(on_cpu_percent), QUALITY(preempted), QUALITY(minor_faults),
 	QUALITY(major_faults), QUALITY(steal_percent),
 	QUALITY(retransmissions), QUALITY(retransmitted_percent),
@@ -87,6 +104,11 @@ double record_value(const struct record *r, const struct field *field)
 	return field->kind == FIELD_UNSIGNED ? (double)integer_of(r, field) : v;
 }
 
+void record_set(struct record *r, const struct field *field, double value)
+{
+	memcpy((char *)r + field->offset, &value, sizeof(value));
+}
+
 void record_set_rates(struct record *r, double seconds)
 {
 	r->seconds = seconds;
@@ -97,6 +119,13 @@ void record_set_rates(struct record *r, double seconds)
 bool record_has_rate(const struct record *r)
 {
 	return !r->messages || r->seconds > 0 || r->messages_per_s > 0;
+}
+
+struct plus_minus plus_minus_of(const struct interval *in)
+{
+	bool known = in->state == INTERVAL_KNOWN && in->mean > 0;
+
+	return (struct plus_minus){in->count, known ? in->half / in->mean * 100 : NAN, in->state};
 }
 
 json_t *record_to_json(const struct record *r)
@@ -113,7 +142,9 @@ int record_from_json(struct record *r, const json_t *from, struct fault *f)
 const char *record_format(const struct record *r, const struct field *field, char *buf, size_t size)
 {
 	buf[0] = '\0';
-	if (field->kind == FIELD_UNSIGNED)
+	if (field->word && integer_of(r, field))
+		snprintf(buf, size, "%s", field->word((unsigned)integer_of(r, field)));
+	else if (field->kind == FIELD_UNSIGNED && !field->word)
 		snprintf(buf, size, "%" PRIu64, integer_of(r, field));
 	else if (!field_is_omitted(field, r) && !isnan(record_value(r, field)))
 		snprintf(buf, size, "%.9g", record_value(r, field));

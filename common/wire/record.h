@@ -17,6 +17,7 @@
 
 #include "base/fault.h"
 #include "finding/quality.h"
+#include "stat/interval.h"
 #include "wire/fields.h"
 
 struct record {
@@ -31,6 +32,10 @@ struct record {
 	struct {
 		double min_us, max_us, mean_us, stdev_us; /* half a round trip each */
 		double p50_us, p90_us, p99_us, p99_9_us, p99_99_us;
+		/* 95 % rank intervals of these five (stat/quantile.h); NaN: no sample is a limit */
+		struct percentile_limits {
+			double p50_us, p90_us, p99_us, p99_9_us, p99_99_us;
+		} low, high;
 	} latency;
 	/* round trips of at least ten times the median, and their excess as a share of the run */
 	uint64_t stalls;
@@ -65,9 +70,12 @@ struct record {
 		double s_per_gb; /* per 10^9 bytes of messages */
 	} cpu;
 	uint64_t run; /* with --repeat: number of the run of this size, from 1 */
-	/* confidence interval of bandwidth_gbps or latency_mean_us */
-	uint64_t slices; /* slices of the run that it is computed from; 0: none */
-	double plus_minus_percent; /* half of the 95 % interval; NaN with too few slices */
+	/* the confidence interval of bandwidth_gbps or latency_mean_us */
+	struct plus_minus {
+		uint64_t slices; /* slices of the run that it is computed from; 0: none */
+		double percent;  /* half of the 95 % interval; NaN: not known, */
+		uint64_t unknown; /* enum interval_state: because */
+	} plus_minus;
 	struct quality quality; /* conditions of the end that measured */
 };
 
@@ -78,8 +86,14 @@ const struct fields *record_fields(void);
 const struct field *record_find(const char *key);
 double record_value(const struct record *r, const struct field *field);
 
+/* Set a real number. */
+void record_set(struct record *r, const struct field *field, double value);
+
 /* Set the rates from timed_messages and SECONDS. */
 void record_set_rates(struct record *r, double seconds);
+
+/* The interval IN as a share of its mean. */
+struct plus_minus plus_minus_of(const struct interval *in);
 
 /* Whether R has rates: two directions (-b) that never ran at the same time have none together. */
 bool record_has_rate(const struct record *r);

@@ -41,6 +41,7 @@ adds_up() {
 		# what both did while both ran, which may be never, or for less than a message
 		json c.json '.results[0] | .timed_messages // 0 | . <= 600'
 		json c.json '.results[0] | .quality.overlap_percent | . >= 0 and . <= 100'
+		json c.json '.results[0] | .bandwidth_gbps == null or (.bytes * 8 / .seconds / 1e9 / .bandwidth_gbps - 1 | fabs < 1e-6)'
 		json c.json '.results[0] | if .quality.overlap_percent == 0 then .bandwidth_gbps == null
 			else .bandwidth_gbps == null or .timed_messages > 0 end'
 		json c.json '[.results[] | ends.messages, .messages] == [300, 300, 600]'

@@ -72,7 +72,7 @@ no_device_here() {
 	understood 'true' send_bw --timeout 3 --connect-timeout 1ms --interval 0.5 --numa auto --numa=none
 	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util --strict
 	understood 'true' send_lat --until-stable=2% --json=x.json -H
-	understood 'true' send_lat --confidence=99.9,0.5% --repeat 12 --json=x.json
+	understood 'true' send_lat --confidence=99.9,0.5% --repeat 72 --json=x.json
 	understood 'true' send_bw --csv=x.csv --out_json_file y.json -i 1 -x 0 -d any -p 1
 }
 
@@ -286,7 +286,7 @@ no_device_here() {
 	done
 	cli send_bw -p 0 localhost; ended cli 2; says cli.err '-p/--port 0' server
 	cli send_bw --until-stable 1 --repeat 4; ended cli 2; says cli.err --until-stable '--repeat 4' 'Fix: '
-	cli send_bw --confidence 95,1 --repeat 11; ended cli 2; says cli.err --confidence '--repeat 11' 'Fix: '
+	cli send_bw --confidence 95,1 --repeat 71; ended cli 2; says cli.err --confidence '--repeat 71' 'Fix: '
 	cli send_bw --confidence 95,1 --until-stable 1; ended cli 2; says cli.err --confidence --until-stable 'Fix: '
 	cli gdr_bw --confidence 95,1 localhost; ended cli 2; says cli.err --confidence --plain
 	cli gdr_bw --repeat 2 localhost; ended cli 2; says cli.err --repeat --plain

@@ -102,30 +102,34 @@ aimed() {
 
 @test "--until-stable: it ends, and says what became of it" {
 	both send_bw -n 50 -s 64 --until-stable 100
-	aimed 100 95 100
+	aimed 100 95 150
 	json c.json '.summaries[0] | .until_stable_percent == 100 and .stable == .reached'
 	says client.err ' (95 %)'
-	both send_bw -n 20 -s 64 --until-stable=0.01% --repeat 12
-	aimed 0.01 95 12
+	both send_bw -n 20 -s 64 --until-stable=0.01% --repeat 72
+	aimed 0.01 95 72
 	json c.json '.summaries[0] | .until_stable_percent == 0.01 and .stable == .reached'
 	[[ $(jq '.summaries[0].stable' c.json) == true ]] || says client.err '; not stable: '
 }
 
 @test "--confidence: the same, as sure as was asked for" {
-	both write_bw -n 50 -s 64 --confidence 50,100 --repeat 20
-	aimed 100 50 20
+	both write_bw -n 50 -s 64 --confidence 50,100 --repeat 80
+	aimed 100 50 80
 	json c.json '.summaries[0] | has("stable") or has("until_stable_percent") | not'
 	says client.err ' (50 %)'
-	both write_lat -n 20 --confidence 99.9,0.01 --repeat 12
+	both write_lat -n 20 --confidence 99.9,0.01 --repeat 72
 	json c.json "$agrees" --arg figure latency_mean_us
-	json c.json '.summaries[0] | .confidence_percent == 99.9 and .within_percent == 0.01 and .runs == 12'
-	says client.err ' (99.9 %)'
-	says server.err ' (99.9 %)'
+	json c.json '.summaries[0] | .confidence_percent == 99.9 and .within_percent == 0.01 and .runs == 72'
+	if jq -e '.summaries[0].interval_percent' c.json; then
+		says client.err ' (99.9 %)'
+		says server.err ' (99.9 %)'
+	else
+		json c.json '.summaries[0] | .interval_unknown == "few_events" or .interval_unknown == "long_phases"'
+	fi
 }
 
 @test "--strict: what was not reached is a failure, at the end" {
 	server send_bw --json=s.json
-	client send_bw -n 20 -s 64 --confidence 99.9,0.01 --repeat 12 --strict --json=c.json
+	client send_bw -n 20 -s 64 --confidence 99.9,0.01 --repeat 72 --strict --json=c.json
 	finish server
 	ended server 0
 	row client.out 5 || row client.out 6 # one that was disturbed has a !
@@ -240,6 +244,6 @@ aimed() {
 @test "on a link of known speed no run is faster" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever speed it has'
 	export SIMVERBS_GBPS=1
-	both write_bw -s 1m -n 20 --until-stable 50 --repeat 12
-	json c.json '.summaries[0] | (.stable or .runs == 12) and .bandwidth_gbps.max < 1.03'
+	both write_bw -s 1m -n 20 --until-stable 50 --repeat 72
+	json c.json '.summaries[0] | (.stable or .runs == 72) and .bandwidth_gbps.max < 1.03'
 }

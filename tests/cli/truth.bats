@@ -95,22 +95,23 @@ near() {
 	near latency_p99_9_us 10 0.005
 }
 
-# sure KEY TRUTH MOST: of 40 runs, 36 at least say an interval for KEY that TRUTH is in (their 95 % would be
-# fewer in one of 700 tests), and the median one is no wider than MOST percent.
+# sure KEY TRUTH MOST: of 40 runs, ten at least say an interval for KEY, TRUTH is in nine of ten of them (their 95 % would be
+# in fewer in one of 700 tests), and the median one is no wider than MOST percent.
 sure() {
 	json c.json '[.results[] | of("client")] | length == 40 and all(.slices >= 8) and
-		([.[] | select((.[$key] / $truth - 1 | fabs) * 100 <= .plus_minus_percent)] | length >= 36) and
-		(map(.plus_minus_percent) | sort | .[20] <= $most)' --arg key "$1" --argjson truth "$2" --argjson most "$3"
+		(map(select(.plus_minus_percent)) | length as $known | $known >= 10 and
+		([.[] | select((.[$key] / $truth - 1 | fabs) * 100 <= .plus_minus_percent)] | length >= $known * 0.9) and
+		(map(.plus_minus_percent) | sort | .[$known / 2 | floor] <= $most))' --arg key "$1" --argjson truth "$2" --argjson most "$3"
 }
 
 @test "an interval has the truth in it: noise of 5 %, of each message, of a hundredth, and of a tenth of the run" {
 	# The mean of 40000, 100 and 10 such values is off by 0.05, 1 and 3.6 % at most in 95 % of cases.
 	scripted "$lazy gap=100~5%" write_bw -s 1000 -n 40000 --repeat 40 -N
-	sure bandwidth_gbps 80 0.2
+	sure bandwidth_gbps 80 0.5
 	scripted "$lazy gap=100~5%/400" write_bw -s 1000 -n 40000 --repeat 40 -N
-	sure bandwidth_gbps 80 2
+	sure bandwidth_gbps 80 3
 	scripted "$lazy gap=100~5%/4000" write_bw -s 1000 -n 40000 --repeat 40 -N
-	sure bandwidth_gbps 80 10
+	sure bandwidth_gbps 80 30
 	server_script=recv=200 scripted "$sharp rtt=2000~20%/20" send_lat -n 2000 --repeat 40
 	sure latency_mean_us 1 8
 }
@@ -124,9 +125,12 @@ sure() {
 	done
 }
 
-@test "an average that is less certain than its own value is none" {
+@test "an average of one event is known to nobody" {
 	scripted "$lazy gap=10*20000,2000*2000" write_bw -s 1000 -n 22000 -N
-	says client.err ' ± more than 100 %: it varied too much during the run for an average'
+	says client.err '±, the uncertainty of the average: not known: one or two events make most of what varies; use -D 1 or longer'
+	json c.json '.results[0] | .plus_minus_percent == null and .plus_minus_unknown == "few_events"'
+	scripted "$lazy gap=100*20000,120*20000" write_bw -s 1000 -n 40000 -N
+	json c.json '.results[0] | .plus_minus_percent == null and (.plus_minus_unknown | IN("few_events", "long_phases"))'
 }
 
 @test "a clock that goes back or jumps gives no row" {
@@ -311,12 +315,12 @@ summed_up() {
 	local seed
 	for seed in 1 2 3; do
 		repeated "100~2%/10000 seed=$seed" --until-stable 1
-		summed_up '.stable and .interval_percent <= 1 and .runs > 12 and .left_out == 0' 1
+		summed_up '.stable and .interval_percent <= 1 and .runs >= 72 and .left_out == 0' 1
 	done
 	repeated '100~0.2%/10000' --until-stable 1
-	summed_up '.stable and .interval_percent < 0.3 and .runs == 12' 0.3
+	summed_up '.stable and .interval_percent < 0.3 and .runs == 72' 0.3
 	repeated '100~5%/10000' --confidence 99,1
-	summed_up '.judged == "wide" and .runs == 100 and .interval_percent > 1' 3
+	summed_up '.judged == "wide" and .runs == 150 and .interval_percent > 1' 3
 	says client.err '; not reached: the mean is not known to within 1 %'
 }
 
@@ -327,18 +331,18 @@ summed_up() {
 	says client.err '; without the first ' ' runs, a warm-up that started 16 % lower; stable'
 	json c.json '.summaries[0] as $s | .results[] | select(.run == $s.median_run) | .bandwidth_gbps == $s.bandwidth_gbps.median'
 	local rising=119,118,117,116,115,114,113,112,111,110,109,108,107,106,105,104
-	repeated "${rising//,/*10000,}*10000" --until-stable 1 --repeat 16
-	json c.json '.summaries[0] | .judged == "drift" and .stable == false and (.last_slope_percent - 0.9 | fabs < 0.05)'
-	says client.err '; not stable: still rising by 0.9 % per run'
+	repeated "${rising//,/*45000,}*45000" --until-stable 1 --repeat 72
+	json c.json '.summaries[0] | .judged == "drift" and .stable == false and (.last_slope_percent - 0.19 | fabs < 0.02)'
+	says client.err '; not stable: still rising by 0.' ' % per run'
 }
 
 @test "--confidence: two groups have no mean" {
 	SIMVERBS_SCRIPT= server write_bw
 	SIMVERBS_SCRIPT="$sharp latency=2000 gap=100*10000,130*30000,100*20000,130*10000" client write_bw -s 8 -n 10000 -N \
-		--warmup 0 --confidence 95,1 --repeat 40 --strict --json=c.json
+		--warmup 0 --confidence 95,1 --repeat 84 --strict --json=c.json
 	finish server
 	ended client 6
-	json c.json '.summaries[0] | .judged == "two_groups" and .runs == 40
+	json c.json '.summaries[0] | .judged == "two_groups" and .runs == 84
 		and (.groups[0] * 1.3 / 0.64 - 1 | fabs < 0.01) and (.groups[1] / 0.64 - 1 | fabs < 0.01)'
 	says client.err '; not reached: the runs fall into two groups, about 58.' ' and 7' ' MiB/s'
 }

@@ -70,7 +70,7 @@ static json_t *summed_up(const char *option, const double *figure, char *text, s
 	json_t *s;
 
 	assert_int_equal(read_options(&r, false, option, NULL), 0);
-	assert_true(runs_until(&r, figure, 100) >= PLATEAU_LEAST);
+	assert_true(runs_until(&r, figure, 150) >= PLATEAU_LEAST);
 	s = repeat_summary(&r);
 	repeat_text(&r, text, size);
 	repeat_release(&r);

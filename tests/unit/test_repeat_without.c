@@ -50,26 +50,26 @@ static void runs_without_a_figure(void **state)
 
 static void no_run_has_a_figure(void **state)
 {
-	static const double none[100];
+	static const double none[150];
 	struct repeat r;
 	char text[512];
 	json_t *s;
 
 	(void)state;
-	read_options(&r, false, "--until-stable=1", "--repeat=20");
-	assert_int_equal(runs_until(&r, none, 100), 20);
-	assert_int_equal(repeat_median(&r)->figure.run, 20);
-	assert_int_equal(repeat_median_result(&r).shown[0]->record->run, 20);
+	read_options(&r, false, "--until-stable=1", "--repeat=80");
+	assert_int_equal(runs_until(&r, none, 150), 80);
+	assert_int_equal(repeat_median(&r)->figure.run, 80);
+	assert_int_equal(repeat_median_result(&r).shown[0]->record->run, 80);
 	s = repeat_summary(&r);
-	assert_true(whole(s, "runs") == 20 && whole(s, "measured_runs") == 0);
-	assert_int_equal(whole(s, "median_run"), 20);
+	assert_true(whole(s, "runs") == 80 && whole(s, "measured_runs") == 0);
+	assert_int_equal(whole(s, "median_run"), 80);
 	assert_true(json_is_null(json_object_get(s, "bandwidth_gbps")));
 	assert_true(json_is_null(json_object_get(s, "messages_per_s")));
 	assert_true(json_is_null(json_object_get(s, "interval_percent")));
 	judged(s, "few_runs");
 	json_decref(s);
 	assert_string_equal(repeat_text(&r, text, sizeof(text)),
-			    "64 B: none of 20 runs has a rate; not stable: at least 12 runs are "
+			    "64 B: none of 80 runs has a rate; not stable: at least 72 runs are "
 			    "needed");
 	repeat_release(&r);
 	/* they take their time as others do */
@@ -85,23 +85,23 @@ static void no_run_has_a_figure(void **state)
 /* It takes so many that have a figure, and a warm-up may have some that have none. */
 static void aims_without_figures(void **state)
 {
-	double figure[100];
+	double figure[150];
 	char text[512];
 	json_t *s;
 
 	(void)state;
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 150; i++)
 		figure[i] = i % 3 ? 10 : 0;
 	s = summed_up("--until-stable=1", figure, text, sizeof(text));
 	judged(s, "reached");
-	assert_true(whole(s, "runs") == 18 && whole(s, "measured_runs") == 12);
+	assert_true(whole(s, "runs") == 108 && whole(s, "measured_runs") == 72);
 	assert_true(number(s, "bandwidth_gbps", "min") == 10);
 	json_decref(s);
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 150; i++)
 		figure[i] = i == 0 ? 0 : i < 3 ? 8 : 10;
 	s = summed_up("--confidence=99,1", figure, text, sizeof(text));
 	judged(s, "reached");
-	assert_true(whole(s, "runs") == 17 && whole(s, "left_out") == 5);
+	assert_true(whole(s, "runs") == 92 && whole(s, "left_out") == 5);
 	assert_int_equal(whole(s, "median_run"), 6);
 	json_decref(s);
 	assert_non_null(
