@@ -57,6 +57,7 @@ struct experiment {
 	uint64_t latency_rate;   /* messages a second, of all threads; 0: a closed loop */
 	uint64_t run_infinitely; /* 1: until a signal comes */
 	uint64_t strict_order;   /* 1: without PCIe relaxed ordering */
+	uint64_t reconnect;      /* which connection of --reconnect it is, from 1; 0: there is one */
 	uint64_t warmup;         /* messages for each QP before the clock; AUTO */
 	uint64_t verify;         /* 1: check data after each size */
 	uint64_t rate_limit;     /* of all QPs together, see base/rate.h; 0: no limit */

@@ -71,6 +71,21 @@ static int apply_labels(struct options *o, const struct option_row *row, const c
 	return 0;
 }
 
+/* Make the count TEXT an axis of as many points. */
+static int apply_count(struct options *o, const struct option_row *row, const char *text,
+		       struct fault *f)
+{
+	char range[48];
+	uint64_t count;
+
+	sweep_forget(&o->sweep, row);
+	if (options_parse_value(row, text, &count, f))
+		return -1;
+	*options_number(o, row) = 0;
+	snprintf(range, sizeof(range), "1:%" PRIu64 ":+1", count);
+	return count ? sweep_add(&o->sweep, row, range, f) : 0;
+}
+
 /* Store the value TEXT of an option that getopt found, or refuse it. Returns 0 or -1. */
 static int apply_option(struct options *o, const struct option_row *row, const char *text,
 		       struct fault *f)
@@ -94,6 +109,8 @@ static int apply_option(struct options *o, const struct option_row *row, const c
 	default:
 		if (row->dealt)
 			return apply_labels(o, row, text, f);
+		if (row->counted)
+			return apply_count(o, row, text, f);
 		if (sweep_is(row, text))
 			return sweep_add(&o->sweep, row, text, f);
 		sweep_forget(&o->sweep, row);

@@ -95,6 +95,7 @@ struct option_row {
 	const char *instead;  /* what to do in a test without it; NULL: use another test */
 	bool own;             /* documents of other tests do not have it either */
 	bool dealt;           /* several values do not make a sweep: the QPs have them in turn */
+	bool counted;         /* N makes a sweep, 1 to N: the slowest axis */
 	enum option_group group;
 };
 

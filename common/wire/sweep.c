@@ -147,7 +147,8 @@ int sweep_add(struct sweep *s, const struct option_row *row, const char *text, s
 			    SWEEP_AXES_MAX);
 		return fault_fix(f, "vary fewer options at a time");
 	}
-	a = &s->axis[s->axes];
+	a = &s->axis[row->counted ? 0 : s->axes];
+	memmove(a + 1, a, (size_t)(&s->axis[s->axes] - a) * sizeof(*a));
 	*a = (struct sweep_axis){.row = row};
 	if (parse_axis(a, text, f))
 		return -1;

@@ -43,7 +43,7 @@ int sweep_list(const struct option_row *row, const char *text, uint64_t *value, 
 	       struct fault *f);
 
 /*
- * Add ROW as the last axis with the values of TEXT, replacing an earlier one; or remove ROW, which
+ * Add ROW as the last axis (a counted one as the first) with the values of TEXT, replacing an earlier one; or remove ROW, which
  * was given a single value. Raises FAULT_USAGE for an invalid TEXT.
  */
 int sweep_add(struct sweep *s, const struct option_row *row, const char *text, struct fault *f);
