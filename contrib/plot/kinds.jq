@@ -11,7 +11,8 @@ def series($names):
 		| {
 			legend: (if $names == [""] then $curve.legend elif $curves == 1 then $name else "\($curve.legend), \($name)" end),
 			color: (if $curves == 1 then $q else $i end), dashed: ($curves > 1 and $q > 0),
-			points: [$curve.at[] | [.x] + (.rows | spread(.v[$q])) | select(.[1] != null)],
+			points: [$curve.at[] | [.x] + (.rows | if length == 1 and .[0].whisker then .[0] as {v: [$v], whisker: $w} | [$v, $v * (1 - $w), $v * (1 + $w)]
+				else spread(.v[$q]) end) | select(.[1] != null)],
 			dots: [$curve.at[] | .x as $x | .rows | select(length > 1) | length as $n
 				| to_entries[] | [$x, .key / ($n - 1), .value.v[$q]] | select(.[2] != null)]
 		} | select(.points != [])];
@@ -106,15 +107,19 @@ def parts($runs; $o; $what):
 # How runs differ, but for what is on the axis or makes curves within a run: "qp (1 QP, 2 QPs)".
 def unlike($keys; $x):
 	. as $rows
-	| [(varying - $keys - [$x])[] | . as $key
-		| "\(short) (\([$rows[].options[$key]] | unique | map(words($key)) | join(", ")))"] | join(", ");
+	| [(varying - $keys - [$x])[] | . as $key | [$rows[].options[$key]] | unique | map(words($key))
+		| reduce .[] as $one ([]; . + ([$one] - .)) | select(length > 1) | "\($key | short) (\(join(", ")))"] | join(", ");
 
-# .v of the rows by the middle of that of the first run's rows that are alike, where there are any.
+# .v of the rows by the middle of that of the first run's rows that are alike, where there are any; and of
+# bandwidths that were measured once the whisker, a fraction: the interval of both.
 def by_first($keys; $x):
 	def like: [.options[$keys[], $x]] | tojson;
 	(map(select(.run == 0)) | group_by(like)
-		| map({key: (.[0] | like), value: [range(.[0].v | length) as $q | spread(.v[$q])[0]]}) | from_entries) as $first
-	| map($first[like] as $of | select($of != null)
+		| map({key: (.[0] | like), value: {v: [range(.[0].v | length) as $q | spread(.v[$q])[0]], half: (if length == 1 then .[0].half else null end)}})
+		| from_entries) as $first
+	| map($first[like] as {v: $of, half: $half} | select($of != null)
+		| .whisker = (if .gbps == null or .half == null or $half == null then null
+			elif .run == 0 then .half / 100 else ([.half, $half] | map(. * .) | add | sqrt) / 100 end)
 		| .v |= [. as $v | range(length) as $q | if $v[$q] != null and $of[$q] != null then $v[$q] / $of[$q] else null end]);
 
 def ratio($runs; $o; $x):

@@ -36,7 +36,7 @@ def lesser(rate):
 # The options that make a row another measurement: not how long it was, nor what is said elsewhere.
 def asked: object | . as $asked
 	| reduce (keys_unsorted[] | select(test("^[a-z_]{1,40}$"))
-		| select(IN("size_bytes", "all", "iters", "duration_s", "warmup", "verify", "rate_units", "rate_limit_type") | not)) as $key
+		| select(IN("size_bytes", "all", "iters", "duration_s", "reconnect", "warmup", "verify", "rate_units", "rate_limit_type") | not)) as $key
 		({}; .[$key] = ($asked[$key] | scalar));
 
 def options($d; $ends):
@@ -73,6 +73,7 @@ def row($about):
 		gbps: (.bandwidth_gbps | number),
 		low: (.bandwidth_min_gbps | number),
 		high: (.bandwidth_max_gbps | number),
+		half: (.plus_minus_percent | number), # of gbps, 95 %
 		rate: (.messages_per_s | number),
 		load: (.load_gbps | number // 0),
 		limit: (.rate_limit_gbps | number),

@@ -205,7 +205,17 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	plot -o picture.gp -k ratio before.json qps.json
 	ended plot 0
 	[[ $(<plot.err) == 'rdmark-plot: the runs differ in qp (1 QP, 2 QPs), sl (sl 0, sl 3)' ]] || fail 'no note'
+	made absent.json after.json '.test = "send_bw" | .experiment.write_with_imm = null | .experiment.qp = 2' # other tests lack it
+	plot -o picture.gp -k ratio before.json absent.json
+	[[ $(<plot.err) == 'rdmark-plot: the runs differ in test (send_bw, write_bw), qp (1 QP, 2 QPs)' ]] || fail 'equal values are told'
 	refused 'two files' -- -k ratio before.json
+	made sure.json run.json '.results |= [.[0] | .bandwidth_gbps = 10 | .plus_minus_percent = 3]'
+	made surer.json run.json '.results |= [.[0] | .bandwidth_gbps = 20 | .plus_minus_percent = 4]'
+	script -k ratio sure.json surer.json
+	data s0 '0 1 0.97 1.03 *' '1 2 1.9 2.1 *'
+	made connections.json after.json '.results |= [to_entries[] | .value + {varied: {reconnect: .key}}]'
+	script -k ratio before.json connections.json
+	data s0 '0 1 0.909* 1.09* *' '1 4 2 6 *'
 	made both.json after.json '.experiment.bidirectional = true | .results |= map(.measured_by = "both" | .direction = "both")'
 	refused 'both directions (-b), some of one' -- -k ratio before.json both.json
 	made other.json after.json '.results |= map(.message_bytes = 8)'
