@@ -2,24 +2,20 @@
 #include "figures.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stat/interval.h"
-#include "stat/series.h"
+#include "base/text.h"
+#include "row.h"
 #include "wire/json_memory.h"
-#include "wire/percentile.h"
 
-#define FILE_MAX  (size_t)(1 << 30)
-#define MANY      1e6  /* degrees of freedom: as good as a normal distribution */
-#define NORMAL_95 1.96 /* standard errors that reach to 95 % of one */
-#define MEAN      "latency_mean_us"
-#define BANDWIDTH "bandwidth_gbps"
+#define FILE_MAX (size_t)(1 << 30)
 
-static const char *const side_key[] = {"before", "after"};
-static const char *const half_key[] = {"before_half", "after_half"};
+const char *figures_key(enum figures_side side)
+{
+	return side == FIGURES_BEFORE ? "before" : "after";
+}
 
 /* Read all of FILE, *USED bytes and a final 0. The caller frees the result. NULL: fault raised. */
 static char *read_all(const char *file, size_t *used, struct fault *f)
@@ -53,98 +49,39 @@ static char *read_all(const char *file, size_t *used, struct fault *f)
 	return bytes;
 }
 
-/* The string KEY of O; "" if missing. */
-static const char *member_word(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "";
-}
-
-static json_int_t member_number(const json_t *o, const char *key)
-{
-	return json_integer_value(json_object_get(o, key));
-}
-
-/* The collected values of figure NAME of ROW's measurement; made if it is the first of its kind. */
-static json_t *find_figure(struct figures *fs, const char *test, const json_t *row,
-			   const char *name)
-{
-	json_int_t bytes = member_number(row, "message_bytes"), qps = member_number(row, "qps");
-	char key[512];
-	json_t *one;
-
-	snprintf(key, sizeof(key), "%.60s|%lld|%lld|%.40s|%.40s|%.60s|%s", test, bytes, qps,
-		 member_word(row, "direction"), member_word(row, "cell"), member_word(row, "route"),
-		 name);
-	one = json_object_get(fs->all, key);
-	if (one)
-		return one;
-	one = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:[], s:[]}", "test", test,
-			"message_bytes", bytes, "qps", qps, "direction",
-			member_word(row, "direction"), "cell", member_word(row, "cell"), "route",
-			member_word(row, "route"), "figure", name, side_key[0], side_key[1]);
-	json_object_set_new_nocheck(fs->all, key, one); /* the key may end within a character */
-	return one;
-}
-
-/* Add the value of figure NAME, if ROW has it. */
-static void add_figure(struct figures *fs, enum figures_side side, const char *test,
-		       const json_t *row, const char *name)
-{
-	double value = json_number_value(json_object_get(row, name));
-	const json_t *percent = json_object_get(row, "plus_minus_percent");
-	json_t *one;
-
-	if (!(value > 0))
-		return;
-	one = find_figure(fs, test, row, name);
-	json_array_append_new(json_object_get(one, side_key[side]), json_real(value));
-	/* plus_minus_percent is that of the mean latency or of the bandwidth. */
-	if (json_is_number(percent) && (!strcmp(name, MEAN) || !strcmp(name, BANDWIDTH)))
-		json_object_set_new(one, half_key[side],
-				    json_real(json_number_value(percent) / 100 * value));
-}
-
-/* True if ROW is a total as in the table, not of one thread, device or direction. */
-static bool is_shown(const json_t *row, const json_t *document)
-{
-	bool both = json_is_true(
-		json_object_get(json_object_get(document, "experiment"), "bidirectional"));
-
-	if (json_object_get(row, "thread") || json_object_get(row, "device"))
-		return false;
-	return !both || json_object_get(row, "cell") ||
-	       !strcmp(member_word(row, "direction"), "both");
-}
-
 /*
- * True if ROW is the result of BEFORE as measured by the other end. Only documents of version 1
- * have that.
+ * True if RESULT is BEFORE as measured by the other end. Only documents of version 1 have that.
  */
-static bool is_second_view(const json_t *document, const json_t *row, const json_t *before)
+static bool is_second_view(const json_t *document, const json_t *result, const json_t *before)
 {
-	return before && member_number(document, "schema_version") < 2 &&
-	       !json_object_get(row, "cell") &&
-	       member_number(row, "message_bytes") == member_number(before, "message_bytes") &&
-	       member_number(row, "run") == member_number(before, "run");
+	static const char *const same[] = {"message_bytes", "run"};
+
+	if (!before || json_integer_value(json_object_get(document, "schema_version")) > 1 ||
+	    json_object_get(result, "cell"))
+		return false;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (json_integer_value(json_object_get(result, same[i])) !=
+		    json_integer_value(json_object_get(before, same[i])))
+			return false;
+	return true;
 }
 
-static void add_document(struct figures *fs, enum figures_side side, const json_t *document)
+void figures_add(struct figures *fs, enum figures_side side, const json_t *document, size_t number)
 {
-	const json_t *row, *before = NULL;
+	const json_t *result, *before = NULL;
 	size_t i;
 
-	json_array_foreach (json_object_get(document, "results"), i, row) {
-		const char *test = member_word(document, "test");
-		bool latency = json_object_get(row, MEAN);
+	if (!fs->rows[side])
+		fs->rows[side] = json_array();
+	json_array_foreach (json_object_get(document, "results"), i, result) {
+		json_t *row = is_second_view(document, result, before)
+				      ? NULL
+				      : row_new(document, result, number);
 
-		if (!is_shown(row, document) || is_second_view(document, row, before))
+		if (!row)
 			continue;
-		before = row;
-		add_figure(fs, side, test, row, latency ? MEAN : BANDWIDTH);
-		for (const struct percentile *p = percentiles(); latency && p->name; p++)
-			add_figure(fs, side, test, row, p->field);
+		before = result;
+		json_array_append_new(fs->rows[side], row);
 	}
 }
 
@@ -168,8 +105,6 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	int rc = bytes ? 0 : -1;
 
 	fs->file[side] = file;
-	if (!fs->all)
-		fs->all = json_object();
 	while (!rc && (at += strspn(bytes + at, " \t\r\n")) < size) {
 		json_error_t error;
 		json_t *o = json_loadb(bytes + at, size - at, JSON_DISABLE_EOF_CHECK, &error);
@@ -177,8 +112,7 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 		if (!o) {
 			rc = not_a_document(file, error.text, f);
 		} else if (is_document(o)) {
-			add_document(fs, side, o);
-			documents++;
+			figures_add(fs, side, o, documents++);
 		} else if (!json_object_get(o, "interval")) {
 			rc = not_a_document(file, "an object has no test or no results", f);
 		}
@@ -193,73 +127,150 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	return rc || documents ? rc : not_a_document(file, "the file is empty", f);
 }
 
-/* A figure on one side: its mean, the standard error of that (NaN: not known), and its freedom. */
-struct side {
-	double mean, error, freedom;
-	size_t runs;
-};
+/* --- what belongs together ---------------------------------------------------------------------
+ */
 
-static bool read_figure(const json_t *one, int i, struct side *s)
+/*
+ * The options that tell rows of one test in one file apart: an object for each test, with those as
+ * keys.
+ */
+static json_t *find_varied(const struct figures *fs)
 {
-	const json_t *list = json_object_get(one, side_key[i]), *half;
-	size_t n = json_array_size(list);
-	double *value = calloc(n + 1, sizeof(*value));
+	json_t *varied = json_object();
 
-	*s = (struct side){.runs = n, .error = NAN, .freedom = MANY};
-	for (size_t k = 0; value && k < n; k++)
-		value[k] = json_number_value(json_array_get(list, k));
-	s->mean = value ? series_mean(value, n) : 0;
-	half = json_object_get(one, half_key[i]);
-	if (value && n > 1) {
-		s->error = sqrt(series_variance(value, n, s->mean) / (double)n);
-		s->freedom = (double)(n - 1);
-	} else if (half) {
-		s->error = json_number_value(half) / NORMAL_95;
+	for (int side = 0; side < FIGURES_SIDES; side++) {
+		json_t *first = json_object(), *row, *facts, *value;
+		const char *key;
+		size_t i;
+
+		json_array_foreach (fs->rows[side], i, row) {
+			const char *test = row_word(json_object_get(row, "of"), "test");
+			const json_t *seen = json_object_get(first, test);
+
+			facts = json_object_get(row, "facts");
+			if (!seen)
+				json_object_set(first, test, facts);
+			if (!json_object_get(varied, test))
+				json_object_set_new(varied, test, json_object());
+			json_object_foreach(
+				facts, key,
+				value) if (seen && !json_equal(value, json_object_get(seen, key)))
+				json_object_set(json_object_get(varied, test), key, value);
+		}
+		json_decref(first);
 	}
-	free(value);
-	return s->mean > 0 && isfinite(s->mean);
+	return varied;
 }
 
-/* Half the width of Welch's confidence interval of the difference of both means. */
-static double figure_half(const struct side *a, const struct side *b)
+/* Of ROW's facts those that VARIED has. */
+static json_t *told_apart_by(const json_t *row, const json_t *varied)
 {
-	double va = a->error * a->error, vb = b->error * b->error, sum = va + vb, freedom = MANY;
+	const json_t *facts = json_object_get(row, "facts");
+	json_t *to = json_object(), *value;
+	const char *key;
 
-	if (sum > 0)
-		freedom = sum * sum / (va * va / a->freedom + vb * vb / b->freedom);
-	return sqrt(sum) * interval_t(INTERVAL_CONFIDENCE, fmax(1, fmin(freedom, MANY)));
+	varied = json_object_get(varied, row_word(json_object_get(row, "of"), "test"));
+	json_object_foreach((json_t *)varied, key, value) if (json_object_get(facts, key))
+		json_object_set(to, key, json_object_get(facts, key));
+	return to;
 }
 
-bool figures_change(void *iter, struct figures_change *c)
+/* Put rows of the same measurement together: of the same experiment, or with ANYWAY of any. */
+static void group_rows(struct figures *fs, bool anyway)
 {
-	const json_t *one = json_object_iter_value(iter);
-	struct side s[FIGURES_SIDES];
+	json_t *varied = find_varied(fs), *row;
+	size_t i;
 
-	*c = (struct figures_change){.of = one,
-				     .latency = strcmp(member_word(one, "figure"), BANDWIDTH)};
-	for (int i = 0; i < FIGURES_SIDES; i++) {
-		if (!read_figure(one, i, &s[i]))
-			return false;
-		c->mean[i] = s[i].mean;
-		c->runs[i] = s[i].runs;
+	fs->groups = json_object();
+	for (int side = 0; side < FIGURES_SIDES; side++)
+		json_array_foreach (fs->rows[side], i, row) {
+			json_t *of = json_object_get(row, "of"),
+			       *facts = told_apart_by(row, varied);
+			json_t *parts = json_pack("[O, O]", of,
+						  anyway ? facts : json_object_get(row, "facts"));
+			char *key = json_dumps(parts, JSON_COMPACT | JSON_SORT_KEYS);
+			json_t *group = key ? json_object_get(fs->groups, key) : NULL;
+
+			if (key && !group) {
+				group = json_pack("{s:O, s:O, s:[], s:[]}", "of", of, "varied",
+						  facts, "before", "after");
+				json_object_set_new(fs->groups, key, group);
+			}
+			json_array_append(json_object_get(group, figures_key(side)), row);
+			free(key);
+			json_decref(parts);
+			json_decref(facts);
+		}
+	json_decref(varied);
+}
+
+/* The first fact in which the rows A and B differ, as "tx_depth: 128 before, 1 after"; "": none. */
+static void tell_difference(const json_t *a, const json_t *b, char *buf, size_t size)
+{
+	const json_t *facts[2] = {json_object_get(a, "facts"), json_object_get(b, "facts")};
+	json_t *both = json_copy((json_t *)facts[0]), *value;
+	const char *key;
+
+	json_object_update_missing(both, (json_t *)facts[1]);
+	json_object_foreach(both, key, value)
+	{
+		char *text[2];
+
+		if (json_equal(json_object_get(facts[0], key), json_object_get(facts[1], key)))
+			continue;
+		for (int i = 0; i < 2; i++)
+			text[i] = json_dumps(json_object_get(facts[i], key), JSON_ENCODE_ANY);
+		snprintf(buf, size, "%.40s: %.40s before, %.40s after", key,
+			 text[0] ? text[0] : "none", text[1] ? text[1] : "none");
+		text_disarm(buf);
+		free(text[0]);
+		free(text[1]);
+		break;
 	}
-	c->percent = (s[1].mean / s[0].mean - 1) * 100;
-	c->half_percent = figure_half(&s[0], &s[1]) / s[0].mean * 100;
-	return true;
+	json_decref(both);
 }
 
-bool figures_moved(const struct figures_change *c)
+/*
+ * Tell how experiments differ: of a group with both sides, or of two groups with one side each that
+ * are the same measurement else.
+ */
+static void find_different(struct figures *fs)
 {
-	return !(fabs(c->percent) <= c->half_percent); /* NaN: the noise is not known: true */
+	json_t *others = json_object(), *group;
+	const char *key;
+
+	for (int side = 0; side < FIGURES_SIDES; side++)
+		json_object_foreach(fs->groups, key, group)
+		{
+			json_t *mine = json_array_get(json_object_get(group, figures_key(side)), 0);
+			json_t *other =
+				json_array_get(json_object_get(group, figures_key(!side)), 0);
+			char *of = json_dumps(json_object_get(group, "of"), JSON_SORT_KEYS);
+
+			if (of && mine && !other && side == FIGURES_BEFORE)
+				json_object_set(others, of, mine);
+			if (of && mine && !other && side == FIGURES_AFTER)
+				other = json_object_get(others, of);
+			if (mine && other && side == FIGURES_AFTER && !*fs->differ)
+				tell_difference(other, mine, fs->differ, sizeof(fs->differ));
+			free(of);
+		}
+	json_decref(others);
 }
 
-bool figures_worse(const struct figures_change *c)
+void figures_match(struct figures *fs, bool anyway)
 {
-	return c->latency ? c->percent > 0 : c->percent < 0;
+	group_rows(fs, anyway);
+	find_different(fs);
 }
 
 void figures_release(struct figures *fs)
 {
-	json_decref(fs->all);
-	fs->all = NULL;
+	for (size_t i = 0; i < fs->count; i++)
+		free(fs->all[i].value);
+	free(fs->all);
+	for (int side = 0; side < FIGURES_SIDES; side++)
+		json_decref(fs->rows[side]);
+	json_decref(fs->groups);
+	memset(fs, 0, sizeof(*fs));
 }

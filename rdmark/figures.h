@@ -2,9 +2,10 @@
 /*
  * figures: the same measurements in two sets of documents, before and after.
  *
- * A figure is a bandwidth, or the mean or a percentile of a latency, of one test, size, number of
- * QPs and direction (and cell and route of gdr_bw). It has one value per run, of --repeat or of
- * several documents. The input is untrusted: what is not a figure is ignored.
+ * A figure is a bandwidth, or the mean or a percentile of a latency, of one measurement: a test,
+ * size, number of QPs and direction (and cell and route of gdr_bw) of one experiment. It has a
+ * value per connection: of each document and each run of --reconnect; the runs of --repeat share
+ * theirs.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "stat/compare.h"
 
 enum figures_side {
 	FIGURES_BEFORE,
@@ -20,34 +22,47 @@ enum figures_side {
 	FIGURES_SIDES
 };
 
-struct figures {
-	json_t *all; /* object: a key for each figure, with its values */
-	const char *file[FIGURES_SIDES];
+struct figure {
+	const json_t *of;     /* test, message_bytes, …: row.h */
+	const json_t *varied; /* the options that tell it from others of its file */
+	const char *name;     /* the key of the result, */
+	const char *label;    /* and in short: "p99.9" */
+	struct compare_figure judged;
+	double mean[FIGURES_SIDES]; /* of the connections */
+	size_t runs[FIGURES_SIDES];
+	bool disturbed[FIGURES_SIDES]; /* a run was */
+	double seconds;                /* the shortest run; NAN: not known */
+	double *value;                 /* what `judged` lends, of both sides */
 };
 
-struct figures_change {
-	const json_t *of; /* test, message_bytes, …, figure: keys of the JSON output */
-	bool latency;     /* lower is better */
-	double mean[FIGURES_SIDES];
-	size_t runs[FIGURES_SIDES];
-	double percent;      /* from before to after */
-	double half_percent; /* half of the 95 % confidence interval of the change; NaN: unknown */
+struct figures {
+	const char *file[FIGURES_SIDES];
+	json_t *rows[FIGURES_SIDES];
+	json_t *groups;     /* object: the rows of both sides that are one measurement */
+	struct figure *all; /* those that both sides have */
+	size_t count, alone[FIGURES_SIDES];
+	char differ[192]; /* measurements of different experiments: how; "": none */
 };
 
 /* Read one or more documents from FILE for SIDE. Raises FAULT_USAGE if it has none. */
 int figures_read(struct figures *fs, enum figures_side side, const char *file, struct fault *f);
 
-/*
- * Compute the change of the figure at ITER (json_object_iter) of FS; false if a side does not have
- * it.
- */
-bool figures_change(void *iter, struct figures_change *c);
+/* Add DOCUMENT, the NUMBER-th of its side. */
+void figures_add(struct figures *fs, enum figures_side side, const json_t *document, size_t number);
 
 /*
- * True if the change exceeds its confidence interval, or if that is unknown; and if the change is
- * for the worse.
+ * Once both sides are read: put rows of the same measurement together, of the same experiment only,
+ * or with ANYWAY of any.
  */
-bool figures_moved(const struct figures_change *c);
-bool figures_worse(const struct figures_change *c);
+void figures_match(struct figures *fs, bool anyway);
+
+/*
+ * After that: judge all figures; the loss WITHIN is tolerated (stat/compare.h). Raises FAULT_LOCAL
+ * without memory.
+ */
+int figures_judge(struct figures *fs, double within, struct fault *f);
+
+/* "before" or "after". */
+const char *figures_key(enum figures_side side);
 
 void figures_release(struct figures *fs);

@@ -26,7 +26,7 @@ static const char usage[] =
 	"  rdmark HOST [OPTION...]       a tour: one second and one line per test\n"
 	"  rdmark TEST [OPTION...] HOST  one test; rdmark TEST --help shows its options\n"
 	"  rdmark list [--json]          RDMA devices, GPUs and the distance between them\n"
-	"  rdmark compare A.json B.json  what changed; --within PERCENT, --json\n"
+	"  rdmark compare A.json B.json  what changed; --within PERCENT, --anyway, --json\n"
 	"  rdmark check [OPTION...]      what is wrong with this host and its ports\n"
 	"  rdmark pairs, rdmark plot     rdmark-pairs(1), rdmark-plot(1)\n"
 	"\n"

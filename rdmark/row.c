@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define NORMAL        1e6  /* degrees of freedom: as good as a normal distribution */
+#define NORMAL_95     1.96 /* standard errors that reach to 95 % of one */
+#define WINDOWS_LEAST 4    /* from 4 values on their range is wider than their mean's interval */
+#define CONNECTIONS   1024 /* more than --reconnect allows */
+
+const char *row_word(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "";
+}
+
+/* The number KEY of O if it is above 0, else NAN. */
+static double positive(const json_t *o, const char *key)
+{
+	double value = json_number_value(json_object_get(o, key));
+
+	return value > 0 && isfinite(value) ? value : NAN;
+}
+
+/* --- its experiment ----------------------------------------------------------------------------
+ */
+
+/* "mlx5_0" and "mlx5_3" are of one kind, "mlx". */
+static json_t *device_kind(const json_t *end)
+{
+	char kind[32];
+
+	text_copy(kind, sizeof(kind), row_word(end, "device"));
+	kind[strcspn(kind, "_0123456789")] = '\0';
+	return json_string(kind);
+}
+
+static void add_end(json_t *facts, const json_t *end, const char *name)
+{
+	static const char *const same[] = {"transport", "link_layer", "memory"};
+	char key[64];
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		snprintf(key, sizeof(key), "%s_%s", name, same[i]);
+		json_object_set(facts, key, json_object_get(end, same[i]));
+	}
+	snprintf(key, sizeof(key), "%s_device_kind", name);
+	json_object_set_new(facts, key, device_kind(end));
+}
+
+/* True if VALUE says that an option was not given: older documents may lack the option. */
+static bool is_default(const json_t *value)
+{
+	return json_is_null(value) || json_is_false(value) ||
+	       (json_is_number(value) && json_number_value(value) == 0) ||
+	       (json_is_string(value) && !json_string_length(value));
+}
+
+static json_t *row_facts(const json_t *document, const json_t *result)
+{
+	/* How long it is measured, and what the row itself says. */
+	static const char *const no_fact[] = {"size_bytes", "all",    "iters",    "duration_s",
+					      "windows",    "warmup", "reconnect"};
+	const json_t *ends = json_object_get(document, "ends"), *mtu;
+	json_t *facts = json_object(), *value;
+	const char *key;
+	void *next;
+
+	json_object_update(facts, json_object_get(document, "experiment"));
+	mtu = json_object_get(json_object_get(document, "effective"), "mtu_bytes");
+	json_object_set(facts, "mtu_bytes", (json_t *)mtu);
+	json_object_update(facts, json_object_get(result, "varied"));
+	add_end(facts, json_object_get(ends, "client"), "client");
+	add_end(facts, json_object_get(ends, "server"), "server");
+	for (size_t i = 0; i < sizeof(no_fact) / sizeof(no_fact[0]); i++)
+		json_object_del(facts, no_fact[i]);
+	json_object_foreach_safe(facts, next, key, value) if (is_default(value))
+		json_object_del(facts, key);
+	return facts;
+}
+
+/* --- its figures -------------------------------------------------------------------------------
+ */
+
+/*
+ * By how much samples that depend on each other make an interval wider than independent ones: as
+ * they do that of the mean, which knows how they correlate.
+ */
+static double correlated(const json_t *result)
+{
+	double half = positive(result, "plus_minus_percent") / 100 * positive(result, ROW_MEAN);
+	double alone = positive(result, "latency_stdev_us") / sqrt(positive(result, "messages"));
+
+	return fmax(1, half / (NORMAL_95 * alone)); /* 1 also if something is not known */
+}
+
+/* The interval of a percentile stands beside it: latency_p99_low_us, latency_p99_high_us. */
+static void percentile_limits(const json_t *result, const struct percentile *p,
+			      struct row_figure *to)
+{
+	int stem = (int)(strlen(p->field) - strlen("_us"));
+	double wider = correlated(result);
+	char key[64];
+
+	snprintf(key, sizeof(key), "%.*s_low_us", stem, p->field);
+	to->low = to->value + wider * (positive(result, key) - to->value);
+	snprintf(key, sizeof(key), "%.*s_high_us", stem, p->field);
+	to->high = to->value + wider * (positive(result, key) - to->value);
+}
+
+/* The interval of a bandwidth or of a mean latency. */
+static void mean_limits(const json_t *result, struct row_figure *to)
+{
+	double half = positive(result, "plus_minus_percent") / 100 * to->value;
+	double slices = positive(result, "slices"), windows = positive(result, "windows");
+
+	to->low = to->value - half;
+	to->high = to->value + half;
+	if (slices > 1)
+		to->freedom = slices - 1;
+	if (isnan(half) && windows >= WINDOWS_LEAST) { /* of gdr_bw */
+		to->low = positive(result, "bandwidth_min_gbps");
+		to->high = positive(result, "bandwidth_max_gbps");
+		to->freedom = windows - 1;
+	}
+}
+
+bool row_figure(const json_t *row, const char *name, const struct percentile *p,
+		struct row_figure *to)
+{
+	const json_t *result = json_object_get(row, "result");
+
+	*to = (struct row_figure){positive(result, name), NAN, NAN, NORMAL};
+	/* A latency test has a bandwidth, too, which nobody asked for. */
+	if (isnan(to->value) || (!strcmp(name, ROW_BANDWIDTH) && json_object_get(result, ROW_MEAN)))
+		return false;
+	if (p)
+		percentile_limits(result, p, to);
+	else
+		mean_limits(result, to);
+	return true;
+}
+
+/* --- the row -----------------------------------------------------------------------------------
+ */
+
+/* True if RESULT is a total as in the table, not of one thread, device or direction. */
+static bool is_shown(const json_t *document, const json_t *result)
+{
+	bool both = json_is_true(
+		json_object_get(json_object_get(document, "experiment"), "bidirectional"));
+
+	if (json_object_get(result, "thread") || json_object_get(result, "device"))
+		return false;
+	return !both || json_object_get(result, "cell") ||
+	       !strcmp(row_word(result, "direction"), "both");
+}
+
+/* What is measured. */
+static json_t *row_of(const json_t *document, const json_t *result)
+{
+	static const char *const words[] = {"direction", "cell", "route"};
+	static const char *const numbers[] = {"message_bytes", "qps"};
+	json_t *of = json_object();
+	char text[61];
+
+	text_copy(text, sizeof(text), row_word(document, "test"));
+	json_object_set_new(of, "test", json_string(text));
+	for (size_t i = 0; i < 2; i++)
+		json_object_set_new(
+			of, numbers[i],
+			json_integer(json_integer_value(json_object_get(result, numbers[i]))));
+	for (size_t i = 0; i < 3; i++) {
+		text_copy(text, sizeof(text), row_word(result, words[i]));
+		json_object_set_new(of, words[i], json_string(text));
+	}
+	return of;
+}
+
+json_t *row_new(const json_t *document, const json_t *result, size_t number)
+{
+	const json_t *varied = json_object_get(result, "varied");
+	json_int_t connection = json_integer_value(json_object_get(varied, "reconnect"));
+
+	if (!json_is_object(result) || !is_shown(document, result))
+		return NULL;
+	return json_pack("{s:o, s:o, s:I, s:O}", "of", row_of(document, result), "facts",
+			 row_facts(document, result), "connection",
+			 (json_int_t)(number * CONNECTIONS) + connection % CONNECTIONS, "result",
+			 result);
+}
