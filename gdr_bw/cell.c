@@ -129,7 +129,8 @@ bool gdr_cell_is_direct(const struct gdr_cell *c)
 	return c->method == GDR_DIRECT && (c->from != GDR_HOST || c->into != GDR_HOST);
 }
 
-bool gdr_cell_is_default_route(const struct gdr_cell *c, const unsigned set[2])
+/* True if C is direct, and each end uses its first route, which is also --gpu-path's default. */
+static bool is_default_route(const struct gdr_cell *c, const unsigned set[2])
 {
 	unsigned source = set[c->reverse], sink = set[!c->reverse];
 
@@ -154,10 +155,21 @@ unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned set[2], 
 			host = &r[n];
 		r[n++] = (struct gdr_result){.cell = cell[i],
 					     .host = host,
+					     .judged =
+						     chunk_bytes && is_default_route(&cell[i], set),
 					     .size_bytes = size_bytes,
 					     .message_bytes = staged ? chunk_bytes : size_bytes};
 	}
 	return n;
+}
+
+void gdr_turn_order(unsigned *order, unsigned cells, unsigned turn)
+{
+	/* None has a divisor in common with CELLS. */
+	const unsigned step[] = {1, cells - 1, cells % 5 ? 5 : 1, cells % 7 ? 7 : 1};
+
+	for (unsigned i = 0; i < cells; i++)
+		order[i] = (turn + i * step[turn % 4]) % cells;
 }
 
 double gdr_least(double a, double b)
@@ -167,15 +179,14 @@ double gdr_least(double a, double b)
 
 void gdr_result_summarize(struct gdr_result *r, double *scratch)
 {
-	unsigned n = 0;
+	struct series s;
+	size_t n = 0;
 
 	for (unsigned i = 0; i < r->turns; i++)
 		if (r->gbps[i] > 0)
 			scratch[n++] = r->gbps[i];
-	if (!n)
-		return;
-	series_sort(scratch, n);
-	r->min = scratch[0];
-	r->max = scratch[n - 1];
-	r->median = n % 2 ? scratch[n / 2] : (scratch[n / 2 - 1] + scratch[n / 2]) / 2;
+	series_measure(&s, scratch, scratch + n, n);
+	r->min = s.min;
+	r->max = s.max;
+	r->median = s.median;
 }

@@ -59,17 +59,15 @@ const char *gdr_cell_words(const struct gdr_cell *c);
 /* True if the NIC accesses GPU memory without a copy. */
 bool gdr_cell_is_direct(const struct gdr_cell *c);
 
-/* True if C is direct, and each end uses its first route, which is also --gpu-path's default. */
-bool gdr_cell_is_default_route(const struct gdr_cell *c, const unsigned has[2]);
-
 struct gdr_result {
 	struct gdr_cell cell;
 	const struct gdr_result *host; /* result of host memory, same size and direction */
-	uint64_t size_bytes;    /* -s, or the size of the sweep */
-	uint64_t message_bytes; /* the same; for a staged cell the chunk size */
-	double *gbps;           /* per turn: the rate of its window; 0: not measured */
-	unsigned turns;         /* number of turns so far */
-	unsigned windows;       /* number of turns in which this cell was measured */
+	bool judged;                   /* of the last size, by the default route */
+	uint64_t size_bytes;           /* -s, or the size of the sweep */
+	uint64_t message_bytes;        /* the same; for a staged cell the chunk size */
+	double *gbps;                  /* per turn: the rate of its window; 0: not measured */
+	unsigned turns;                /* number of turns so far */
+	unsigned windows;              /* number of turns in which this cell was measured */
 	uint64_t messages;
 	double seconds;
 	double median, min, max;   /* set by gdr_result_summarize() */
@@ -81,14 +79,21 @@ struct gdr_result {
 };
 
 /*
- * Fill R for SIZE_BYTES with one result for each of gdr_cells(), without the staged ones if
- * CHUNK_BYTES is 0. Returns their number. They point to each other, so R must not be moved.
+ * Fill R for SIZE_BYTES with one result for each of gdr_cells(). CHUNK_BYTES is 0 for all sizes but
+ * the last: then there are no staged ones, and none is judged. Returns their number. They point to
+ * each other, so R must not be moved.
  */
 unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned has[2], uint64_t size_bytes,
 		     uint64_t chunk_bytes);
 
+/*
+ * Set ORDER to 0 … CELLS - 1 in the order of TURN: each is the first one once in CELLS turns, and
+ * what follows what differs from turn to turn. So no cell gains by its place.
+ */
+void gdr_turn_order(unsigned *order, unsigned cells, unsigned turn);
+
 /* The lower of two rates; 0 is an unknown rate. */
 double gdr_least(double a, double b);
 
-/* Set median, min and max from the windows; SCRATCH has room for one value per turn. */
+/* Set median, min and max from the windows; SCRATCH has room for two values per turn. */
 void gdr_result_summarize(struct gdr_result *r, double *scratch);

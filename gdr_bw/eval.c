@@ -4,99 +4,156 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING     1e-9
-#define HOSTS        2  /* host memory cells: one for each direction */
-#define MORE_TIME    5  /* extra windows take at most 5 times the time of the planned ones */
-#define MORE_WINDOWS 19 /* a cell has at most 19 times its planned windows in addition */
+#include "stat/interval.h"
+#include "stat/series.h"
 
-/* The size that is judged: the largest one of a sweep. */
-static uint64_t judged_size(const struct eval_attr *a)
-{
-	uint64_t size = 0;
-
-	for (unsigned i = 0; i < a->results; i++)
-		if (a->result[i].size_bytes > size)
-			size = a->result[i].size_bytes;
-	return size;
-}
-
-static bool is_judged(const struct eval_attr *a, const struct gdr_result *r)
-{
-	return gdr_cell_is_default_route(&r->cell, a->has) && r->size_bytes == judged_size(a);
-}
-
-static unsigned count_gpu(const struct eval_attr *a)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < a->results; i++)
-		n += is_judged(a, &a->result[i]);
-	return n;
-}
+#define ROUNDING    1e-9
+#define HOSTS       2   /* host memory cells: one for each direction */
+#define WORTH_LEAST 2.6 /* independent windows: of fewer interval_of_time() promises nothing */
+#define OWN_GROUPS  12  /* McNemar's chi-square, 3.5 standard deviations: what is the GPU's */
 
 unsigned eval_cells(const struct eval_attr *a)
 {
-	unsigned n = count_gpu(a);
+	unsigned n = 0;
 
+	for (unsigned i = 0; i < a->results; i++)
+		n += a->result[i].judged;
 	return n ? n + HOSTS : 0;
 }
 
-unsigned eval_most_windows(const struct eval_attr *a, unsigned first)
+unsigned eval_next(const struct eval_attr *a, unsigned done)
 {
-	unsigned cells = eval_cells(a), more = MORE_WINDOWS * first;
+	unsigned next = a->first;
 
-	if (!cells)
-		return first;
-	if (more > MORE_TIME * first * a->results / cells)
-		more = MORE_TIME * first * a->results / cells;
-	return first + more;
+	while (next <= done)
+		next += next / 2 + 1;
+	return next < a->most ? next : done < a->most ? a->most : 0;
 }
 
-/* Each GPU cell has two intervals (ratio, rate), each host cell one: all must hold together. */
-void eval_plan(struct eval_attr *a, unsigned first, unsigned most)
+/* The error in percent that each look may make, so that all of them together keep theirs (Boole).
+ */
+static double error_of_look(const struct eval_attr *a)
 {
-	windows_plan(&a->plan, first, most, 2 * count_gpu(a) + HOSTS);
+	unsigned looks = 0;
+
+	for (unsigned n = eval_next(a, 0); n; n = eval_next(a, n))
+		looks++;
+	return (100 - INTERVAL_CONFIDENCE) / fmax(looks, 1);
 }
 
 /*
- * Copy the windows of the turns in which both A and B were measured: A's to SCRATCH, B's to
- * SCRATCH + a->turns. Returns how many pairs.
+ * Copy the windows of the turns in which both R and its host cell were measured: R's to VALUE, the
+ * host's to BASE. Returns how many pairs.
  */
-static unsigned pair_windows(const struct gdr_result *a, const struct gdr_result *b,
-			     double *scratch)
+static unsigned pair_windows(const struct gdr_result *r, double *value, double *base)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < a->turns; i++) {
-		if (!(a->gbps[i] > 0 && b->gbps[i] > 0))
+	for (unsigned i = 0; i < r->turns; i++) {
+		if (!(r->gbps[i] > 0 && r->host->gbps[i] > 0))
 			continue;
-		scratch[n] = a->gbps[i];
-		scratch[a->turns + n++] = b->gbps[i];
+		value[n] = r->gbps[i];
+		base[n++] = r->host->gbps[i];
 	}
 	return n;
 }
 
-static struct eval_rate rate_of(const struct gdr_result *r, const struct eval_attr *a)
+/*
+ * To first order, the quotient of two means varies as (VALUE - ratio * BASE) / mean of BASE: so its
+ * interval is that of the mean of these values, which replace VALUE. For a host cell they are its
+ * rates.
+ */
+static unsigned ratio_windows(const struct gdr_result *r, double *value, double *base)
 {
-	struct eval_rate e = {.expected_gbps = r->expected_gbps, .expected_from = r->expected_from};
-	unsigned n = pair_windows(r, r, a->scratch);
+	unsigned n = pair_windows(r, value, base);
+	double base_mean = series_mean(base, n), ratio = series_mean(value, n) / base_mean;
 
-	e.gbps = windows_rate(&a->plan, a->scratch, n);
-	e.groups = windows_groups(a->scratch, a->scratch + r->turns, n, 1 - a->within, &e.modes);
-	return e;
+	for (unsigned i = 0; i < n && r != r->host; i++)
+		value[i] = ratio + (value[i] - ratio * base[i]) / base_mean;
+	return n;
 }
 
-static struct windows_range ratio_of(const struct gdr_result *r, const struct eval_attr *a)
+/* The correlation time of the windows of A's host cells, or of the ratios of all others. */
+static double correlation_time(const struct eval_attr *a, bool host)
 {
-	double *base = a->scratch + r->turns, *room = base + r->turns;
+	double *room = a->scratch, mean, variance;
+	struct series_part part[GDR_CELLS_MAX];
+	size_t parts = 0, n;
 
-	return windows_ratio(&a->plan, a->scratch, base, room,
-			     pair_windows(r, r->host, a->scratch));
+	for (unsigned i = 0; i < a->results && parts < GDR_CELLS_MAX; i++) {
+		const struct gdr_result *r = &a->result[i];
+
+		if ((r == r->host) != host || r->size_bytes != a->result[a->results - 1].size_bytes)
+			continue;
+		n = ratio_windows(r, room, a->scratch + (size_t)r->turns * (1 + a->results));
+		mean = series_mean(room, n);
+		variance = n > 1 ? series_variance(room, n, mean) : 0;
+		if (!(variance > ROUNDING * ROUNDING * mean * mean)) /* errors of rounding */
+			continue;
+		for (size_t k = 0; k < n; k++)
+			room[k] /= sqrt(variance); /* each cell has the same weight */
+		part[parts++] = (struct series_part){room, n};
+		room += r->turns;
+	}
+	return series_correlation_time(part, parts);
 }
 
-double eval_tolerance(double within)
+/*
+ * The interval of the mean of COUNT values. Of the ERROR the lower end has half; of the upper end's
+ * half each of TOGETHER cells has a part: that all cells are above a limit is wrong only if the
+ * worst one is, but one of many is soon below it.
+ */
+static struct eval_range range_of(const double *value, unsigned count, double time, double error,
+				  unsigned together)
 {
-	return fmax(within, EVAL_LOW);
+	double least = fmin(time, count / WORTH_LEAST);
+	struct interval low = interval_of_time(value, count, least, 100 - error);
+	struct interval high = interval_of_time(value, count, least, 100 - error / together);
+
+	return (struct eval_range){low.mean, fmax(low.mean - low.half, 0), high.mean + high.half,
+				   count};
+}
+
+/* Two groups of COUNT values of which the low one is below FLOOR times the high one. */
+static struct modes groups_of(const double *value, double *sorted, unsigned count, double floor)
+{
+	struct modes m;
+
+	if (!modes_find(value, count, sorted, &m) || m.low >= floor * m.high)
+		m = (struct modes){0};
+	return m;
+}
+
+/*
+ * True if the GPU's windows VALUE are in the low group of M in more turns than host memory's BASE
+ * are low by as much: McNemar's test on the turns in which one of them is low (Psychometrika 12,
+ * 1947).
+ */
+static bool are_own(const struct modes *m, const double *value, const double *base, unsigned count)
+{
+	double cut = (m->low + m->high) / 2, high = 0, gpu = 0, host = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		high = fmax(high, base[i]);
+	for (unsigned i = 0; i < count; i++) {
+		bool low = value[i] < cut, host_low = base[i] < cut / m->high * high;
+
+		gpu += low && !host_low;
+		host += host_low && !low;
+	}
+	return gpu > host && (gpu - host) * (gpu - host) > OWN_GROUPS * (gpu + host);
+}
+
+static void set_groups(struct eval_cell *c, const struct eval_attr *a)
+{
+	const struct gdr_result *r = c->result;
+	double *value = a->scratch, *base = value + r->turns, *sorted = base + r->turns;
+	unsigned n = pair_windows(r, value, base);
+
+	c->gpu_gbps = series_mean(value, n);
+	c->gpu_groups = groups_of(value, sorted, n, 1 - a->within);
+	if (!are_own(&c->gpu_groups, value, base, n))
+		c->gpu_groups = (struct modes){0};
 }
 
 static enum eval_level ratio_level(double ratio, double within)
@@ -106,56 +163,40 @@ static enum eval_level ratio_level(double ratio, double within)
 	return ratio >= EVAL_WARN_RATIO - ROUNDING ? EVAL_WARN : EVAL_FAIL;
 }
 
-static enum eval_level rate_level(double gbps, double expected_gbps, double within)
+static void set_levels(struct eval_cell *c, double within)
 {
-	return gbps < expected_gbps * (1 - eval_tolerance(within) - ROUNDING) ? EVAL_WARN
-									      : EVAL_PASS;
-}
-
-/* If the windows fall into two groups, they decide: the mean of both is the rate of neither. */
-static bool decide_groups(struct eval_cell *c, enum windows_groups most, enum eval_level ratio)
-{
-	if (most != WINDOWS_TWO)
-		return false;
-	c->best = c->worst = ratio == EVAL_FAIL ? EVAL_FAIL : EVAL_WARN;
-	c->why = ratio == EVAL_FAIL ? EVAL_RATIO : EVAL_GROUPS;
-	return true;
-}
-
-void eval_set_levels(struct eval_cell *c, double within)
-{
-	const struct eval_rate *gpu = &c->gpu, *host = &c->host;
-	enum windows_groups most = gpu->groups > host->groups ? gpu->groups : host->groups;
+	double floor = c->result->host->expected_gbps * (1 - fmax(within, EVAL_LOW) - ROUNDING);
+	bool low = c->host.high < floor, may_be_low = c->host.low < floor;
+	bool at_times = c->host_groups.high > floor;
 	const struct {
 		enum eval_level best, worst;
 	} answer[] = {
 		[EVAL_RATIO] = {ratio_level(c->ratio.high, within),
 				ratio_level(c->ratio.low, within)},
-		[EVAL_HOST] = {rate_level(host->gbps.high, host->expected_gbps, within),
-			       rate_level(host->gbps.low, host->expected_gbps, within)},
-		/* If the GPU may be slower than host memory, that is reported rather than this. */
-		[EVAL_GPU] = {ratio_level(c->ratio.low, within) == EVAL_PASS
-				      ? rate_level(gpu->gbps.high, gpu->expected_gbps, within)
-				      : EVAL_PASS,
-			      rate_level(gpu->gbps.low, gpu->expected_gbps, within)},
-		[EVAL_GROUPS] = {EVAL_PASS, most == WINDOWS_ONE_GROUP ? EVAL_PASS : EVAL_WARN},
+		[EVAL_HOST] = {low && !at_times ? EVAL_WARN : EVAL_PASS,
+			       may_be_low && !at_times ? EVAL_WARN : EVAL_PASS},
+		[EVAL_HOST_GROUPS] = {EVAL_PASS, may_be_low && at_times ? EVAL_WARN : EVAL_PASS},
 	};
 
-	if (decide_groups(c, most, answer[EVAL_RATIO].best))
+	c->host_low = low;
+	if (c->gpu_groups.high > 0) { /* the mean of both is the rate of neither */
+		c->best = c->worst = answer[EVAL_RATIO].best == EVAL_FAIL ? EVAL_FAIL : EVAL_WARN;
+		c->why = c->best == EVAL_FAIL ? EVAL_RATIO : EVAL_GROUPS;
 		return;
+	}
 	c->best = c->worst = EVAL_PASS;
-	for (unsigned i = 0; i <= EVAL_GROUPS; i++) {
+	for (unsigned i = 0; i < EVAL_GROUPS; i++) {
 		c->best = answer[i].best > c->best ? answer[i].best : c->best;
 		c->worst = answer[i].worst > c->worst ? answer[i].worst : c->worst;
 	}
 	/* Decided: the first question so answered. Open: the first that may be as bad. */
-	for (c->why = EVAL_RATIO; c->why < EVAL_GROUPS; c->why++)
+	for (c->why = EVAL_RATIO; c->why + 1 < EVAL_GROUPS; c->why++)
 		if (c->best == c->worst ? answer[c->why].best == c->best
 					: answer[c->why].worst == c->worst)
 			break;
 }
 
-/* Choose the cell that decides W or keeps it open; of several, the slowest relative to host. */
+/* Choose the cell that decides E or keeps it open; of several, the slowest relative to host. */
 static void choose_deciding(struct eval *e)
 {
 	for (unsigned i = 0; i < e->cells; i++) {
@@ -170,19 +211,29 @@ static void choose_deciding(struct eval *e)
 
 void eval_results(struct eval *e, const struct eval_attr *a)
 {
+	double ratio_time = correlation_time(a, false), host_time = correlation_time(a, true);
+	double error = error_of_look(a), *value = a->scratch;
+	unsigned together = eval_cells(a), n;
+
 	memset(e, 0, sizeof(*e));
+	e->confidence = 100 - (error + error / fmax(together, 1)) / 2;
 	for (unsigned i = 0; i < a->results; i++) {
 		const struct gdr_result *r = &a->result[i];
 		struct eval_cell *c = &e->cell[e->cells];
 
-		if (!is_judged(a, r) || !r->windows || !r->host->windows ||
-		    e->cells == EVAL_CELLS_MAX)
+		if (!r->judged || !r->windows || !r->host->windows || e->cells == EVAL_CELLS_MAX)
 			continue;
-		*c = (struct eval_cell){.result = r,
-					.ratio = ratio_of(r, a),
-					.gpu = rate_of(r, a),
-					.host = rate_of(r->host, a)};
-		eval_set_levels(c, a->within);
+		*c = e->cells && c[-1].result->host == r->host ? c[-1] : (struct eval_cell){0};
+		c->result = r;
+		if (!c->host.count) { /* the first one with this host cell */
+			n = pair_windows(r->host, value, value + r->turns);
+			c->host = range_of(value, n, host_time, error, together);
+			c->host_groups = groups_of(value, value + r->turns, n, 1 - a->within);
+		}
+		set_groups(c, a);
+		n = ratio_windows(r, value, value + r->turns);
+		c->ratio = range_of(value, n, ratio_time, error, together);
+		set_levels(c, a->within);
 		e->cells++;
 		e->best = c->best > e->best ? c->best : e->best;
 		e->worst = c->worst > e->worst ? c->worst : e->worst;

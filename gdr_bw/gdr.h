@@ -15,6 +15,8 @@
 #include "verdict.h"
 #include "wire/fields.h"
 
+#define GDR_SIZES_MAX   64 /* of a sweep: each is twice the one before */
+#define GDR_RESULTS_MAX (GDR_SIZES_MAX * GDR_CELLS_MAX)
 #define GDR_GUARD_BYTES 65536 /* before and after the GPU's slices; must not change */
 
 /* Memory for the NICs of both ends. lkey and rkey 0: none. */
@@ -29,23 +31,6 @@ struct gdr_places {
 	struct gdr_place memory[GDR_MEMORIES];
 	struct gdr_place target; /* destination of a staged transfer into GPU memory */
 	struct gdr_place credit;
-};
-
-/* What the client needs to know about an end to choose and to judge the cells. */
-struct gdr_side {
-	bool gpu;
-	char absent[256]; /* why there is no GPU */
-	bool gpudirect;   /* the GPU supports GPUDirect RDMA */
-	bool direct;      /* there is a direct route */
-	char route[512];  /* the first route, and the reasons against those of higher preference */
-	char fix[320];    /* how to get a GPU, or a direct route to it */
-	bool relaxed_ordering; /* of the registration */
-	int ordering;          /* gpu_info.ordering */
-	char better_gpu[64];
-	char ranking[256]; /* all GPUs of the machine, nearest to the NIC first */
-	struct path path;
-	double copy_out_gbps, copy_in_gbps; /* between GPU and bounce buffers; 0: not measured */
-	double flush_us;                    /* 0: not needed or not measured */
 };
 
 struct gdr {
@@ -71,7 +56,7 @@ struct gdr {
 	struct port_snapshot ports[2];    /* client: what happened there, by enum report_end */
 	struct findings events;           /* client: what that means */
 	struct fault verdict;             /* client: the fault that judge raises */
-	bool undecided;                   /* client: the run ended before there was a verdict */
+	bool undecided;                   /* client: a GPU, but the run ended without verdict */
 };
 
 /* open.c: test->open and ->close. */
@@ -131,12 +116,6 @@ void gdr_explain(struct gdr *g);
 
 /* judge.c: set the expected rate of each result, after both ends' paths are known. */
 void gdr_expect(struct gdr *g);
-
-/*
- * Write why there is no GPU, only once if the reason is the same at both ends. Returns BUF, or NULL
- * if there is a GPU.
- */
-const char *gdr_no_gpu(const struct gdr *g, char *buf, size_t size);
 
 /*
  * Compute the verdict V, and set g->verdict to its fault, if any. The results must be summarized.

@@ -11,8 +11,6 @@
 #include "plan/plan.h"
 #include "wire/message.h"
 
-#define SIZES_MAX 64 /* each is twice the one before */
-
 static json_t *make_task(const char *name)
 {
 	return json_pack("{s:s}", "task", name);
@@ -59,18 +57,26 @@ static unsigned count_memories(const struct gdr_places *p)
 static int make_results(struct gdr *g)
 {
 	const struct experiment *e = &g->run.options->experiment;
+	const unsigned has[2] = {count_memories(&g->here), count_memories(&g->there)};
 	uint64_t last = plan_last_size(e, g->run.hca->info.port_attr.max_msg_sz);
 
-	g->attr.has[0] = count_memories(&g->here);
-	g->attr.has[1] = count_memories(&g->there);
-	g->result = calloc(SIZES_MAX * GDR_CELLS_MAX, sizeof(*g->result));
+	g->result = calloc(GDR_RESULTS_MAX, sizeof(*g->result));
 	if (!g->result)
 		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "allocating cells");
 	for (uint64_t size = plan_first_size(e); size <= last; size *= 2)
-		g->results += gdr_results(&g->result[g->results], g->attr.has, size,
-					  size == last ? e->staged_chunk_bytes : 0);
+		g->results += gdr_results(&g->result[g->results], has, size,
+					  2 * size > last ? e->staged_chunk_bytes : 0);
 	gdr_expect(g);
 	return gdr_turns_init(g);
+}
+
+/* True if there is a GPU, or the user says for how long host memory alone is measured. */
+static bool has_cells(const struct gdr *g)
+{
+	const struct options *o = g->run.options;
+
+	return g->mine.gpu || g->theirs.gpu || options_given(o, "duration") ||
+	       options_given(o, "iters") || options_given(o, "windows");
 }
 
 /* Check and warm up every cell, also those of host memory, with which all others are compared. */
@@ -104,10 +110,10 @@ int gdr_schedule(struct measure *ms)
 	if (run.options->experiment.plain)
 		return measure_sizes(ms);
 	g->run = run;
-	if (exchange_places(ms, g) || measure_copies(ms, g) || make_results(g))
+	if (exchange_places(ms, g) || measure_copies(ms, g) || (has_cells(g) && make_results(g)))
 		return -1;
-	rc = prepare_cells(ms, g) || gdr_ports_start(ms, g) || gdr_turns(ms, g) ||
-			     gdr_ports_stop(ms, g)
+	rc = g->results && (prepare_cells(ms, g) || gdr_ports_start(ms, g) || gdr_turns(ms, g) ||
+			    gdr_ports_stop(ms, g))
 		     ? -1
 		     : 0;
 	/* Also after a failure: show what was measured, and its verdict. */

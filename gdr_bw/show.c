@@ -114,23 +114,27 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 {
 	const struct measure_context *p = &g->run;
 
-	fprintf(out, " %-12s %-15s %-16s %-9s %12s %12s %12s %10s %13s  %s\n", "cell", "direction",
-		"route", "bytes", "median[Gb/s]", "min[Gb/s]", "max[Gb/s]", "of_host[%]",
-		"of_ceiling[%]", "data");
+	bool gpu = g->mine.gpu || g->theirs.gpu;
+
+	if (g->results)
+		fprintf(out, " %-12s %-15s %-16s %-9s %12s %12s %12s %10s %13s  %s\n", "cell",
+			"direction", "route", "bytes", "median[Gb/s]", "min[Gb/s]", "max[Gb/s]",
+			"of_host[%]", "of_ceiling[%]", "data");
 	for (unsigned i = 0; i < g->results; i++)
 		if (g->result[i].windows || g->result[i].wrong_bytes)
 			table_row(&g->result[i], out);
-	fprintf(out, "\n");
-	if (g->mine.gpu || g->theirs.gpu) { /* otherwise the verdict has the reason */
+	if (g->results)
+		fprintf(out, "\n");
+	if (gpu) { /* otherwise the verdict has the reason, and the error the fix */
 		side_lines("client", &g->mine, p->my_end, out);
 		side_lines("server", &g->theirs, p->their_end, out);
 	}
 	model_lines(g, out);
-	if (v->expected_gbps > 0)
+	if (g->results && v->expected_gbps > 0)
 		fprintf(out, " a healthy pair reaches %.1f Gb/s (%s)\n", v->expected_gbps,
 			v->expected_from);
 	fprintf(out, " %s\n", v->line);
-	if (v->next[0])
+	if (gpu && v->next[0])
 		fprintf(out, " next: %s\n", v->next);
 	fflush(out);
 }
@@ -169,7 +173,7 @@ static json_t *result_json(const struct gdr_result *r)
 /* A bound of the ratio's interval; null if there is no interval. */
 static json_t *bound_json(double bound, const struct verdict *v)
 {
-	return isinf(v->ratio_high) ? json_null() : json_real(bound);
+	return isinf(v->ratio.high) ? json_null() : json_real(bound);
 }
 
 static void to_document(const struct gdr *g, const struct verdict *v)
@@ -186,12 +190,13 @@ static void to_document(const struct gdr *g, const struct verdict *v)
 	for (size_t i = 0; i < g->events.count; i++)
 		json_array_append_new(diagnosis, finding_to_json(&g->events.list[i]));
 	report_own_key(r, "verdict",
-		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:i, s:f, s:o}", "level",
+		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f, s:o}", "level",
 				 verdict_level_name(v->level), "text", json_text(v->line), "cause",
-				 v->cause, "next", json_text(v->next), "ratio", v->ratio,
-				 "ratio_low", bound_json(v->ratio_low, v), "ratio_high",
-				 bound_json(v->ratio_high, v), "windows", (int)v->windows,
-				 "expected_gbps", v->expected_gbps, "diagnosis", diagnosis));
+				 v->cause, "next", json_text(v->next), "ratio", v->ratio.mean,
+				 "ratio_low", bound_json(v->ratio.low, v), "ratio_high",
+				 bound_json(v->ratio.high, v), "confidence", v->confidence,
+				 "windows", (int)v->ratio.count, "expected_gbps", v->expected_gbps,
+				 "diagnosis", diagnosis));
 }
 
 /* The columns are GDR_CSV_COLUMNS. */
@@ -226,6 +231,8 @@ void gdr_show(struct gdr *g)
 	gdr_reach_verdict(g, &v);
 	if (out)
 		show_table(g, &v, out);
+	else if (!g->mine.gpu && !g->theirs.gpu)
+		report_note(g->run.report, "%s", v.line);
 	to_document(g, &v);
 	gdr_show_nccl(g, out);
 	if (csv)

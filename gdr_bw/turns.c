@@ -77,29 +77,16 @@ static int measure_one_window(struct measure *ms, struct gdr *g, struct gdr_resu
 	return 0;
 }
 
-/* Make the plan of turns. Returns the largest number of turns. */
-static unsigned plan_turns(struct gdr *g)
+/* Tell the user what will be measured and how long it takes. */
+static void announce_turns(const struct gdr *g)
 {
-	const struct output_options *o = &g->run.options->output;
-	unsigned first = (unsigned)g->run.options->experiment.windows, most;
-
-	most = options_given(g->run.options, "extra-windows") ? first + (unsigned)o->extra_windows
-							      : eval_most_windows(&g->attr, first);
-	eval_plan(&g->attr, first, most);
-	return most;
-}
-
-/* Tell the user what will be measured and how long it takes; MOST: windows of a cell at most. */
-static void announce_turns(const struct gdr *g, unsigned most)
-{
-	unsigned windows = (unsigned)g->run.options->experiment.windows;
+	unsigned windows = g->attr.first, most = g->attr.most;
 	unsigned deciding = eval_cells(&g->attr);
 	uint64_t ns = window_ns(g), warmup = ns < WARMUP_NS ? ns : WARMUP_NS;
 	double window_s = (double)ns / 1e9;
-	char why_no_gpu[1100];
 
-	if (gdr_no_gpu(g, why_no_gpu, sizeof(why_no_gpu)))
-		report_note(g->run.report, "no GPU (%s): only host memory is measured", why_no_gpu);
+	if (!g->mine.gpu && !g->theirs.gpu)
+		report_note(g->run.report, "no GPU: only host memory is measured");
 	if (ns)
 		report_note(g->run.report, "%u cells, %u windows of %s each: about %.0f s",
 			    g->results, windows, units_about_ns((double)ns).text,
@@ -113,43 +100,57 @@ static void announce_turns(const struct gdr *g, unsigned most)
 
 int gdr_turns_init(struct gdr *g)
 {
-	unsigned most;
+	const struct output_options *o = &g->run.options->output;
+	struct eval_attr *a = &g->attr;
 	double *room;
 
-	g->attr = (struct eval_attr){
-		.result = g->result,
-		.results = g->results,
-		.has = {g->attr.has[0], g->attr.has[1]},
-		.within = (double)g->run.options->output.within_percent / 100,
-	};
-	most = plan_turns(g);
-	room = calloc((size_t)most * (3 + g->results), sizeof(*room));
+	a->result = g->result;
+	a->results = g->results;
+	a->within = (double)o->within_percent / 100;
+	a->first = (unsigned)g->run.options->experiment.windows;
+	a->most = a->first + (options_given(g->run.options, "extra-windows")
+				      ? (unsigned)o->extra_windows
+				      : EVAL_MORE * a->first);
+	room = calloc((size_t)a->most * (2 + 2 * g->results), sizeof(*room));
 	if (!room)
 		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM,
 				   "allocating windows of all cells");
-	g->attr.scratch = room;
+	a->scratch = room;
 	for (unsigned i = 0; i < g->results; i++)
-		g->result[i].gbps = room + (size_t)most * (3 + i);
-	announce_turns(g, most);
+		g->result[i].gbps = room + (size_t)a->most * (2 + g->results + i);
+	announce_turns(g);
+	return 0;
+}
+
+/* Measure a window of each of the COUNT cells, in the order of TURN. */
+static int run_turn(struct measure *ms, struct gdr *g, struct gdr_result *const *cell,
+		    unsigned count, unsigned turn)
+{
+	unsigned order[GDR_RESULTS_MAX];
+
+	gdr_turn_order(order, count, turn);
+	for (unsigned i = 0; i < count && !measure_interrupted(ms); i++)
+		if (measure_one_window(ms, g, cell[order[i]], turn))
+			return -1;
 	return 0;
 }
 
 /* Run turns until there are LAST: of all cells (E NULL), or of those that need more windows. */
 static int run_turns_until(struct measure *ms, struct gdr *g, const struct eval *e, unsigned last)
 {
-	while (g->turns < last) {
+	struct gdr_result *cell[GDR_RESULTS_MAX];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < g->results; i++)
+		if (!e || eval_needs_more(e, &g->result[i]))
+			cell[count++] = &g->result[i];
+	while (g->turns < last && !measure_interrupted(ms)) {
 		unsigned turn = g->turns++;
 
 		for (unsigned i = 0; i < g->results; i++)
 			g->result[i].turns = g->turns;
-		for (unsigned i = 0; i < g->results; i++) {
-			if (measure_interrupted(ms))
-				return 0;
-			if (e && !eval_needs_more(e, &g->result[i]))
-				continue;
-			if (measure_one_window(ms, g, &g->result[i], turn))
-				return -1;
-		}
+		if (run_turn(ms, g, cell, count, turn))
+			return -1;
 	}
 	return 0;
 }
@@ -179,7 +180,7 @@ int gdr_turns(struct measure *ms, struct gdr *g)
 		return -1;
 	while (!measure_interrupted(ms)) {
 		eval_results(&e, &g->attr);
-		next = windows_next(&g->attr.plan, g->turns);
+		next = eval_next(&g->attr, g->turns);
 		if (!e.deciding || e.best == e.worst || !next)
 			break;
 		note_open_verdict(g, &e, next);

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "verdict.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "verdict_cause.h"
-#include "verdict_rates.h"
 
-#define PCIE_EFFICIENCY 0.96 /* the rest is acknowledgements and flow control */
-#define LINE_EFFICIENCY 0.95
+#define SYNC_COPY_RATIO 0.40 /* copying one chunk at a time through host memory reaches a third */
+#define STAGED_BETTER   1.10
+#define ROUTE_BETTER    1.05
+
+/* What the verdict V is about: a cell R, its statistics C (NULL: none), the way of its data. */
+struct subject {
+	const struct verdict_facts *x;
+	struct verdict *v;
+	const struct gdr_result *r;
+	const struct eval_cell *c;
+	struct verdict_way way;
+};
+
+/* Append (printf) to the verdict's line; or to `next`, as a sentence. */
+#define say(v, ...) text_add((v)->line, sizeof((v)->line), __VA_ARGS__)
+#define advise(v, ...)                                                    \
+	(text_add((v)->next, sizeof((v)->next), (v)->next[0] ? " " : ""), \
+	 text_add((v)->next, sizeof((v)->next), __VA_ARGS__))
 
 static void set_verdict(struct verdict *v, enum verdict_level level, const char *cause,
 			int exit_status)
@@ -18,128 +33,350 @@ static void set_verdict(struct verdict *v, enum verdict_level level, const char 
 	v->level = level;
 	v->cause = cause;
 	v->exit_status = exit_status;
-	verdict_append(v, "%s ", verdict_level_name(level));
+	say(v, "%s ", verdict_level_name(level));
 }
 
-static void wrong_data(const struct verdict_facts *x, struct verdict *v)
+/* A rate with a digit after the point, or three digits in all; use it in the same statement. */
+struct rate_text {
+	char text[32];
+};
+static struct rate_text rate(double gbps)
 {
-	set_verdict(v, VERDICT_FAIL, "data", 5);
-	verdict_append(v, "wrong data: ");
-	if (gdr_cell_is_direct(x->cell)) {
-		verdict_append_cell(x, v);
-		verdict_append(v, ": ");
-		verdict_advise(v, "Do not use this route, however fast it is. Compare --gpu-path "
-				  "dmabuf, peermem and staged, and check for newer GPU drivers and "
-				  "NIC firmware.");
-	} else {
-		verdict_advise(v, "No NIC accesses GPU memory in this cell: check the NICs, the "
-				  "link and host memory.");
-	}
-	verdict_append(v, "%s", x->wrong_data);
+	struct rate_text t;
+
+	snprintf(t.text, sizeof(t.text), gbps >= 10 ? "%.1f" : "%.3g", gbps);
+	return t;
+}
+#define RATE(gbps) (rate(gbps).text)
+
+static void say_cell(const struct subject *s)
+{
+	say(s->v, "%s, %s", gdr_cell_words(&s->r->cell), gdr_cell_direction(&s->r->cell));
 }
 
-static void failed_transfer(const struct verdict_facts *x, struct verdict *v)
+static void say_interval(const struct subject *s, const struct eval_range *r, double unit,
+			 const char *name)
 {
-	const struct path *p = &x->route.path;
+	if (isinf(r->high))
+		say(s->v, " (%u window%s: no interval)", r->count, r->count == 1 ? "" : "s");
+	else
+		say(s->v, " (%.3g %% interval: %.1f to %.1f %s; %u windows)", s->v->confidence,
+		    r->low * unit, r->high * unit, name, r->count);
+}
+
+static void say_ratio(const struct subject *s)
+{
+	say_cell(s);
+	say(s->v, ": %s Gb/s, %.1f %% of host memory's %s Gb/s", RATE(s->c->gpu_gbps),
+	    100 * s->c->ratio.mean, RATE(s->c->host.mean));
+	say_interval(s, &s->c->ratio, 100, "%");
+}
+
+static void say_host(const struct subject *s, const char *how)
+{
+	const struct gdr_result *host = s->r->host;
+
+	say(s->v, "host memory%s, %s: %s Gb/s", how, gdr_cell_direction(&host->cell),
+	    RATE(s->c->host.mean));
+	say_interval(s, &s->c->host, 1, "Gb/s");
+	say(s->v, ", expected: %s (%s)", RATE(host->expected_gbps), host->expected_from);
+}
+
+static const char *groups_text(const struct modes *m, unsigned windows, char *buf, size_t size)
+{
+	snprintf(buf, size, "windows fall into two groups: %zu of %u at %s Gb/s, the others at %s",
+		 m->lows, windows, RATE(m->low), RATE(m->high));
+	return buf;
+}
+
+static void wrong_data(const struct subject *s)
+{
+	set_verdict(s->v, VERDICT_FAIL, "data", 5);
+	say(s->v,
+	    "wrong data: %s %s: %" PRIu64 " of %" PRIu64 " bytes, the first at offset %" PRIu64,
+	    gdr_cell_name(&s->r->cell), gdr_cell_direction(&s->r->cell), s->r->wrong_bytes,
+	    s->r->checked_bytes, s->r->first_wrong);
+	if (gdr_cell_is_direct(&s->r->cell))
+		advise(s->v, "Do not use this route, however fast it is. Compare --gpu-path "
+			     "dmabuf, peermem and staged, and check for newer GPU drivers and NIC "
+			     "firmware.");
+	else
+		advise(s->v, "No NIC accesses GPU memory in this cell: check the NICs, the link "
+			     "and host memory.");
+}
+
+static void failed_transfer(const struct subject *s)
+{
+	const struct path *p = &s->way.side->path;
 	const char *class = p->virtual_machine ? "virtual machine" : path_class_name(p->class);
-	const char *iommu = p->virtual_machine ? "" : p->iommu;
+	const char *iommu = p->virtual_machine ? "" : p->iommu, *better = s->way.side->better_gpu;
 
-	set_verdict(v, VERDICT_FAIL, "transfer", 1);
-	verdict_append_cell(x, v);
-	verdict_append(v, ": the transfer failed: %s", x->wc_status);
-	if (x->wc_vendor)
-		verdict_append(v, ", vendor error 0x%x", x->wc_vendor);
-	verdict_advise(v,
-		       "The memory was registered, but the NIC could not access it: the path "
-		       "between them blocks peer-to-peer traffic (%s%s%s). Try %s%siommu=pt, or "
-		       "ACS off on the bridges between them; --gpu-path staged works without "
-		       "peer-to-peer traffic.",
-		       class, iommu[0] ? ", IOMMU " : "", iommu,
-		       x->route.better_gpu ? x->route.better_gpu : "",
-		       x->route.better_gpu ? ", " : "");
+	set_verdict(s->v, VERDICT_FAIL, "transfer", 1);
+	say_cell(s);
+	say(s->v, ": the transfer failed: %s", s->x->wc_status);
+	if (s->x->wc_vendor)
+		say(s->v, ", vendor error 0x%x", s->x->wc_vendor);
+	advise(s->v,
+	       "The memory was registered, but the NIC could not access it: the path between them "
+	       "blocks peer-to-peer traffic (%s%s%s). Try %s%siommu=pt, or ACS off on the bridges "
+	       "between them; --gpu-path staged works without peer-to-peer traffic.",
+	       class, iommu[0] ? ", IOMMU " : "", iommu, better, better[0] ? ", " : "");
 }
 
-static void no_gpu(const struct verdict_facts *x, struct verdict *v)
+/* Say what CLIENT and SERVER report ("": nothing); once if both report the same. */
+static void say_ends(struct verdict *v, const char *client, const char *server)
 {
-	set_verdict(v, VERDICT_NONE, "no_gpu", 77);
-	verdict_append(v, "no GPU: %s", x->no_gpu);
-	if (x->host_gbps > 0)
-		verdict_advise(v, "Host memory reached %.1f Gb/s.", x->host_gbps);
+	bool same = strcmp(client, server) == 0;
+
+	if (client[0])
+		say(v, "%s: %s", same ? "both ends" : "client", client);
+	if (server[0] && !same)
+		say(v, "%sserver: %s", client[0] ? "; " : "", server);
 }
 
-static void no_gpu_route(const struct verdict_facts *x, struct verdict *v)
+/* The median of the cell by METHOD of host memory alone, or copied, in the verdict's direction. */
+static double median_of(const struct subject *s, enum gdr_method method)
 {
-	char of_host[48] = "";
+	bool reverse = s->r && s->r->cell.reverse;
+	double median = 0;
 
-	set_verdict(v, VERDICT_FAIL, x->gpudirect ? "no_route" : "gpu_unsupported", 77);
-	verdict_append(v, "no GPUDirect RDMA: %s",
-		       x->no_route ? x->no_route : "this GPU does not support it");
-	if (x->host_gbps > 0)
-		snprintf(of_host, sizeof(of_host), ", %.1f %% of host memory",
-			 100 * x->staged_gbps / x->host_gbps);
-	if (x->staged_gbps > 0)
-		verdict_advise(v, "Through host memory (--gpu-path staged): %.1f Gb/s%s.",
-			       x->staged_gbps, of_host);
+	for (unsigned i = 0; i < s->x->attr->results; i++) {
+		const struct gdr_result *r = &s->x->attr->result[i];
+
+		if (r->cell.reverse == reverse && r->cell.method == method && r->windows &&
+		    !gdr_cell_is_direct(&r->cell))
+			median = r->median; /* of the largest size, which is the last one */
+	}
+	return median;
 }
 
-static void not_measured(const struct verdict_facts *x, struct verdict *v)
+/* No GPU, or no direct route to one: what the ends say of it, and how to get it. */
+static void nothing_direct(const struct subject *s, bool gpu)
 {
-	set_verdict(v, VERDICT_NONE, "not_measured", 77);
-	verdict_append(v, "no verdict: %s",
-		       x->unfinished ? "the run did not finish" : "GPU memory was not measured");
-}
+	const struct gdr_side *a = s->x->side[0], *b = s->x->side[1];
+	bool supported = (!a->gpu || a->gpudirect) && (!b->gpu || b->gpudirect);
+	double host = median_of(s, GDR_DIRECT), staged = median_of(s, GDR_STAGED_PIPE);
+	const char *fix = a->fix[0] ? a->fix : b->fix;
 
-static void verdict_measured(const struct verdict_facts *x, struct verdict *v)
-{
-	const struct eval_cell *c = x->stats;
-	enum verdict_level level =
-		c->best == c->worst ? (enum verdict_level)c->best : VERDICT_INCONCLUSIVE;
-	/* With --within the exit status is 0 only for a pass. */
-	bool low = level == VERDICT_FAIL || (x->within_given && level != VERDICT_PASS);
-
-	v->ratio_low = c->ratio.low;
-	v->ratio_high = c->ratio.high;
-	v->windows = c->ratio.count;
-	set_verdict(v, level, "", low ? 6 : 0);
-	verdict_rates(x, v);
-	if (x->route.flush_note)
-		verdict_advise(v, "%s", x->route.flush_note);
-}
-
-double verdict_expect(const struct verdict_facts *x, const char **from)
-{
-	double line = x->given ? x->given_gbps : LINE_EFFICIENCY * x->line_gbps;
-	double ceiling =
-		PCIE_EFFICIENCY * gdr_least(x->route.peer_ceiling_gbps, verdict_ceiling_gbps(x));
-	double expected = gdr_least(line, ceiling);
-
-	*from = "";
-	if ((x->given && !(line > 0)) || !(expected > 0))
-		return 0;
-	*from = expected < line || !(line > 0) ? "PCIe"
-		: x->given                     ? "--expected-gbps"
-					       : "line rate";
-	return expected;
-}
-
-void verdict_reach(const struct verdict_facts *facts, struct verdict *v)
-{
-	memset(v, 0, sizeof(*v));
-	v->ratio = facts->stats ? facts->stats->ratio.mean : 0;
-	v->ratio_high = INFINITY;
-	v->expected_gbps = verdict_expect(facts, &v->expected_from);
-	if (facts->wrong_data) {
-		wrong_data(facts, v);
-	} else if (facts->wc_status) {
-		failed_transfer(facts, v);
-	} else if (facts->no_gpu) {
-		no_gpu(facts, v);
-	} else if (facts->no_route || !facts->gpudirect) {
-		no_gpu_route(facts, v);
-	} else if (!(v->ratio > 0) || facts->unfinished) {
-		not_measured(facts, v);
+	if (gpu) {
+		set_verdict(s->v, VERDICT_FAIL, supported ? "no_route" : "gpu_unsupported", 77);
+		say(s->v, "no GPUDirect RDMA: ");
+		say_ends(s->v, a->gpu && !a->direct ? a->route : "",
+			 b->gpu && !b->direct ? b->route : "");
 	} else {
-		verdict_measured(facts, v);
+		set_verdict(s->v, VERDICT_NONE, "no_gpu", 77);
+		say(s->v, "no GPU: ");
+		say_ends(s->v, a->absent, b->absent);
+	}
+	if (fix[0])
+		advise(s->v, "%s.", fix);
+	if (gpu && staged > 0)
+		advise(s->v, "Through host memory, --gpu-path staged reaches %s Gb/s.",
+		       RATE(staged));
+	if (host > 0)
+		advise(s->v, "Host memory reached %s Gb/s.", RATE(host));
+	else if (!gpu)
+		advise(s->v, "To measure host memory alone, say for how long (-D 2).");
+}
+
+static void slower(const struct subject *s)
+{
+	struct findings causes = {0};
+
+	verdict_causes(&s->way, s->c->gpu_gbps, &causes);
+	s->v->cause = finding_name(causes.list[0].is.code);
+	say_ratio(s);
+	say(s->v, ": %s", causes.list[0].text);
+	if (s->c->ratio.mean < SYNC_COPY_RATIO)
+		say(s->v, "; no better than a synchronous host copy");
+	advise(s->v, "%s", causes.list[0].next);
+	for (unsigned i = 1; i < causes.count; i++)
+		advise(s->v, "Also: %s.", causes.list[i].text);
+}
+
+static void host_low(const struct subject *s)
+{
+	s->v->cause = "host_low";
+	say_host(s, " itself is slow");
+	say(s->v, "; GPU memory reaches %.1f %% of it", 100 * s->c->ratio.mean);
+	advise(s->v,
+	       "Fix this first, because the GPU is not the cause: compare with write_bw, several "
+	       "QPs (-q 4) and larger messages (-s 1m); check both NICs' slots (--list), the MTU, "
+	       "the NUMA node and other traffic. If these hosts cannot do better, give the rate "
+	       "that they can reach with --expected-gbps.");
+}
+
+static void two_groups(const struct subject *s)
+{
+	char text[160];
+
+	s->v->cause = "two_groups";
+	say_ratio(s);
+	say(s->v, ": its %s, and host memory's do not",
+	    groups_text(&s->c->gpu_groups, s->c->ratio.count, text, sizeof(text)));
+	advise(s->v, "Something slows it down at times: check for other work on the GPU and "
+		     "throttling (nvidia-smi -q -d PERFORMANCE), and measure longer windows "
+		     "(-D 30).");
+}
+
+/* Names no level: who looks for PASS in the output must not find it here. */
+static void open_still(const struct subject *s)
+{
+	bool host = s->c->why == EVAL_HOST, groups = s->c->why == EVAL_HOST_GROUPS;
+	char text[160];
+
+	s->v->cause = groups ? "host_groups" : "noise";
+	if (host || groups)
+		say_host(s, "");
+	else
+		say_ratio(s);
+	if (groups)
+		say(s->v, ": its %s, so there is no baseline",
+		    groups_text(&s->c->host_groups, s->c->host.count, text, sizeof(text)));
+	else if (host)
+		say(s->v, ": too noisy to tell whether that is too low");
+	else if (s->c->ratio.high >= 1 - s->x->attr->within)
+		say(s->v, ": too noisy to tell whether that is within %g %%",
+		    100 * s->x->attr->within);
+	else
+		say(s->v, ": less than %g %%, but too noisy to tell whether it is %g %%",
+		    100 * (1 - s->x->attr->within), 100 * EVAL_WARN_RATIO);
+	advise(s->v,
+	       "The windows differ too much to tell. Measure longer ones (-D 30), allow more of "
+	       "them (--extra-windows 200), or wait until hosts and fabric are quiet.");
+}
+
+/* Of the cells that differ from R only in the route to GPU memory, advise the fastest if clearly
+ * so. */
+static void note_faster_route(const struct subject *s)
+{
+	static const char *const words[GDR_MEMORIES] = {
+		[GDR_DMABUF] = "--gpu-path dmabuf",
+		[GDR_PEERMEM] = "--gpu-path peermem",
+		[GDR_DATA_DIRECT] = "Data Direct",
+	};
+	const struct gdr_result *r = s->r, *best = r;
+
+	for (unsigned i = 0; i < s->x->attr->results; i++) {
+		const struct gdr_result *o = &s->x->attr->result[i];
+
+		if (o->cell.reverse == r->cell.reverse && o->size_bytes == r->size_bytes &&
+		    o->median > best->median && o->median > ROUTE_BETTER * r->median &&
+		    strcmp(gdr_cell_name(&o->cell), gdr_cell_name(&r->cell)) == 0)
+			best = o;
+	}
+	if (best != r)
+		advise(s->v, "Another route is faster: %s reaches %s Gb/s.",
+		       words[best->cell.from != r->cell.from ? best->cell.from : best->cell.into],
+		       RATE(best->median));
+}
+
+/* Add the other findings, which the sentence for the deciding one does not contain. */
+static void note_others(const struct subject *s)
+{
+	const struct eval_cell *c = s->c;
+	double expected = s->r->host->expected_gbps, staged = median_of(s, GDR_STAGED_PIPE);
+	const struct gdr_side *sink = s->x->side[!s->r->cell.reverse];
+	char text[160];
+
+	if (c->gpu_groups.high > 0 && c->why != EVAL_GROUPS)
+		advise(s->v, "Also: its %s.",
+		       groups_text(&c->gpu_groups, c->ratio.count, text, sizeof(text)));
+	if (c->host_groups.high > 0 && c->why != EVAL_HOST_GROUPS)
+		advise(s->v, "The host baseline is not steady: host memory's %s.",
+		       groups_text(&c->host_groups, c->host.count, text, sizeof(text)));
+	if (c->host_low && c->why != EVAL_HOST)
+		advise(s->v, "The host baseline is low, too: %s Gb/s, expected: %s.",
+		       RATE(c->host.mean), RATE(expected));
+	for (size_t i = 0; s->x->events && i < s->x->events->count; i++)
+		if (s->x->events->list[i].is.level != FINDING_NOTE)
+			advise(s->v, "Also: %s.", s->x->events->list[i].text);
+	note_faster_route(s);
+	if (c->best == c->worst && c->best != EVAL_PASS && c->why == EVAL_RATIO &&
+	    staged > STAGED_BETTER * c->gpu_gbps)
+		advise(s->v, "Staging through host memory is faster here: %s Gb/s.", RATE(staged));
+	if (s->r->cell.into != GDR_HOST && sink->gpu && sink->ordering >= 0 && sink->ordering < 100)
+		advise(s->v,
+		       "The GPU does not order a NIC's writes, so its kernels must flush (%.2f us).",
+		       sink->flush_us);
+}
+
+static void measured(const struct subject *s)
+{
+	const struct eval_cell *c = s->c;
+	bool decided = c->best == c->worst, given = s->x->within_given;
+
+	if (!decided)
+		set_verdict(s->v, VERDICT_INCONCLUSIVE, "", given ? 77 : 0);
+	else
+		set_verdict(s->v, (enum verdict_level)c->best, "none",
+			    c->best == EVAL_FAIL || (given && c->best != EVAL_PASS) ? 6 : 0);
+	if (!decided) {
+		open_still(s);
+	} else if (c->best == EVAL_PASS) {
+		say(s->v, "GPUDirect within %g %% of host memory: ", 100 * s->x->attr->within);
+		say_ratio(s);
+		say(s->v, s->r->verified ? "" : " (data not verified)");
+	} else if (c->why == EVAL_RATIO) {
+		slower(s);
+	} else if (c->why == EVAL_GROUPS) {
+		two_groups(s);
+	} else {
+		host_low(s);
+	}
+	note_others(s);
+}
+
+/* The cell of the verdict: one with wrong data, or that failed, or that decides E; NULL: none. */
+static const struct gdr_result *choose(const struct verdict_facts *x, const struct eval *e)
+{
+	for (unsigned i = 0; i < x->attr->results; i++)
+		if (x->attr->result[i].wrong_bytes)
+			return &x->attr->result[i];
+	if (x->failed)
+		return x->failed;
+	return e->deciding ? e->deciding->result : NULL;
+}
+
+/* True if every cell has been measured at least once; otherwise the slowest may be missing. */
+static bool all_measured(const struct eval_attr *a)
+{
+	for (unsigned i = 0; i < a->results; i++)
+		if (!a->result[i].windows)
+			return false;
+	return true;
+}
+
+void verdict_reach(const struct verdict_facts *x, struct verdict *v)
+{
+	const struct gdr_side *one = x->side[0], *other = x->side[1];
+	struct subject s = {.x = x, .v = v};
+	struct eval e;
+
+	eval_results(&e, x->attr);
+	memset(v, 0, sizeof(*v));
+	s.r = choose(x, &e);
+	s.c = e.deciding;
+	v->ratio.high = INFINITY;
+	v->confidence = e.confidence;
+	v->expected_gbps = verdict_expect(x, s.r ? &s.r->cell : NULL, &v->expected_from);
+	s.way = verdict_way(s.r ? &s.r->cell : NULL, x->side);
+	if (s.r && s.r->wrong_bytes) {
+		wrong_data(&s);
+	} else if (x->failed) {
+		failed_transfer(&s);
+	} else if (!one->gpu && !other->gpu) {
+		nothing_direct(&s, false);
+	} else if ((one->gpu && !one->direct) || (other->gpu && !other->direct)) {
+		nothing_direct(&s, true);
+	} else if (!s.c || !(s.c->ratio.mean > 0) || !all_measured(x->attr)) {
+		set_verdict(v, VERDICT_NONE, "not_measured", 77);
+		say(v, "no verdict: %s",
+		    all_measured(x->attr) ? "GPU memory was not measured"
+					  : "the run did not finish");
+	} else {
+		v->ratio = s.c->ratio;
+		measured(&s);
 	}
 	/* Part of the text comes from the peer: remove control characters. */
 	text_disarm(v->line);

@@ -5,50 +5,38 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "eval.h"
 #include "finding/finding.h"
 #include "host/path.h"
-#include "eval.h"
 
-/* The route, at the end whose GPU the cell uses (the worse one, if both do). */
-struct verdict_route {
+/* What the client needs to know about an end to choose and to judge the cells. */
+struct gdr_side {
+	bool gpu;
+	char absent[256]; /* why there is no GPU */
+	bool gpudirect;   /* the GPU supports GPUDirect RDMA */
+	bool direct;      /* there is a direct route */
+	char route[512];  /* the first route, and the reasons against those of higher preference */
+	char fix[320];    /* how to get a GPU, or a direct route to it */
+	bool relaxed_ordering; /* of the registration */
+	int ordering;          /* gpu_info.ordering */
+	char better_gpu[64];   /* "GPU 2 (PIX)" if that one is nearer */
+	char ranking[256];     /* all GPUs of the machine, nearest to the NIC first */
 	struct path path;
-	double peer_ceiling_gbps; /* lowest PCIe ceiling of the other end */
-	const char *better_gpu;   /* "GPU 2 (PIX)" if that one is nearer */
-	bool relaxed_ordering;    /* requested and granted */
-	const char *flush_note;   /* why flushing matters here, as a sentence */
+	double copy_out_gbps, copy_in_gbps; /* between GPU and bounce buffers; 0: not measured */
+	double flush_us;                    /* 0: not needed or not measured */
 };
 
-/*
- * The cell of the verdict: one that failed, or the slowest direct one compared with host memory.
- * Rates are payload in 10^9 bits/s; 0: not measured or unknown. A text is NULL if it does not
- * apply.
- */
+/* Rates are payload in 10^9 bits/s; 0: unknown. */
 struct verdict_facts {
-	double within;     /* fraction, 0.05 */
-	bool within_given; /* by the user: then a lower rate is below the threshold */
-	const char *no_gpu;   /* why no end has a GPU */
-	const char *no_route; /* why there is no direct route */
-	bool gpudirect;       /* the GPU supports GPUDirect RDMA */
-	/* what was measured */
-	const struct gdr_cell *cell;
-	const struct eval_cell *stats;    /* statistics of its windows and of its host cell's;
-					     NULL: none */
-	double gbps, host_gbps;           /* means of the windows */
-	double staged_gbps;               /* pipelined, the same direction */
-	const char *other_route; /* "--gpu-path peermem" or "Data Direct" if that is faster */
-	double other_gbps;
-	double line_gbps; /* the ports' data rate */
-	bool given;       /* the user gives the expected rate: */
+	const struct eval_attr *attr;   /* all results, and how they are judged */
+	const struct gdr_side *side[2]; /* client's, server's */
+	double line_gbps;               /* the ports' data rate */
+	bool within_given;              /* by the user: then a lower rate is below the threshold */
+	bool given;                     /* the user gives the expected rate: */
 	double given_gbps;
-	const char *wc_status;  /* a transfer failed with this completion status */
-	unsigned wc_vendor;     /* and this vendor error */
-	bool verified;          /* the data were checked */
-	bool unfinished;        /* not all cells were measured, so the slowest may be missing */
-	const char *wrong_data; /* "first wrong byte at …" */
-	struct verdict_route route;
+	const struct gdr_result *failed; /* a transfer of this direct cell failed; NULL: none */
+	const char *wc_status;           /* with this completion status */
+	unsigned wc_vendor;              /* and this vendor error */
 	/*
 	 * What happened at the ports while the windows ran; NULL: unknown. It is told after the
 	 * cause: host memory ran in the same turns, so it does not explain their ratio, and a GPU
@@ -71,27 +59,45 @@ struct verdict {
 	char next[2048]; /* what to do, and other findings; "" if nothing */
 	/*
 	 * One word for JSON: "none", "data", "transfer", "no_gpu", "gpu_unsupported", "no_route",
-	 * "not_measured", "noise", "host_low", "gpu_low", "two_groups", "pcie_ceiling",
-	 * "distance", "iommu", "trained_down", "relaxed_ordering", "unknown".
-	 * Static storage.
+	 * "not_measured", "noise", "host_low", "host_groups", "two_groups", or one of
+	 * verdict_causes(). Static storage.
 	 */
 	const char *cause;
-	int exit_status;              /* 0, 1, 5, 6 or 77 */
-	double ratio;                 /* of the cell to host memory; 0 if either was not measured */
-	double ratio_low, ratio_high; /* its confidence interval; with ratio 0: 0 and INFINITY */
-	unsigned windows;             /* number of windows */
-	double expected_gbps;         /* of the cell, by verdict_expect() */
+	int exit_status;         /* 0, 1, 5, 6 or 77 */
+	struct eval_range ratio; /* of the cell to host memory; mean 0 if one was not measured */
+	double confidence;       /* the level of its interval, in percent */
+	double expected_gbps;    /* of the cell, by verdict_expect() */
 	const char *expected_from;
 };
 
 void verdict_reach(const struct verdict_facts *facts, struct verdict *v);
 
 /*
- * The rate that healthy hosts reach: 0.95 of the line rate, or what the user gives, or 0.96 of the
- * PCIe ceilings of the cell's route if that is less; 0 unknown. FROM becomes "line rate", "PCIe",
- * "--expected-gbps" or "": static storage.
+ * The rate of cell C on healthy hosts: 0.95 of the line rate, or what the user gives, or 0.96 of
+ * the PCIe ceilings of its data's way if that is less; 0 unknown. FROM becomes "line rate", "PCIe",
+ * "--expected-gbps" or "": static storage. C NULL: of the line.
  */
-double verdict_expect(const struct verdict_facts *facts, const char **from);
+double verdict_expect(const struct verdict_facts *facts, const struct gdr_cell *c,
+		      const char **from);
 
 const char *verdict_level_name(enum verdict_level level); /* "PASS"; "UNAVAILABLE" for
 							     VERDICT_NONE */
+
+/* verdict_cause.c: the way of a cell's data between NICs and memory. */
+struct verdict_way {
+	const struct gdr_side *side;   /* whose GPU is used; of two, the one farther from its NIC;
+					  NULL: no GPU without a copy */
+	const struct gdr_side *narrow; /* the end whose PCIe links carry least; NULL: unknown */
+	double ceiling_gbps;           /* what these carry; 0 unknown */
+	bool relaxed_ordering;         /* requested and granted wherever a GPU is used */
+};
+
+/* Find the way of C's data, of ends SIDE; C NULL: none. */
+struct verdict_way verdict_way(const struct gdr_cell *c, const struct gdr_side *const side[2]);
+
+/*
+ * Add to TO all causes that fit if a cell that goes this way W reaches GBPS; the first one is the
+ * main cause: "pcie_ceiling", "distance", "iommu", "trained_down", "relaxed_ordering", or at least
+ * "unknown". The text has no full stop; `next` is a sentence.
+ */
+void verdict_causes(const struct verdict_way *w, double gbps, struct findings *to);

@@ -1,19 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "verdict_cause.h"
+/* The way of a cell's data, and what on it may make GPU memory slower than host memory. */
+#include "verdict.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#define PCIE_EFFICIENCY 0.96 /* the rest is acknowledgements and flow control */
+#define LINE_EFFICIENCY 0.95
+#define AT_CEILING      0.90
+#define ROUNDING        1e-9
 
-#define AT_CEILING 0.90
-#define ROUNDING   1e-9
-
-double verdict_ceiling_gbps(const struct verdict_facts *x)
+/* An unknown path counts as the nearest, so that it is never chosen over a known one. */
+static int path_distance(enum path_class c)
 {
-	bool read = x->cell && x->cell->from != GDR_HOST && x->cell->into == GDR_HOST;
+	return c == PATH_UNKNOWN ? -1 : (int)c;
+}
 
-	return read ? x->route.path.ceiling_read_gbps : x->route.path.ceiling_write_gbps;
+static void add_link(struct verdict_way *w, const struct gdr_side *side, double ceiling)
+{
+	if (!(ceiling > 0) || gdr_least(w->ceiling_gbps, ceiling) == w->ceiling_gbps)
+		return;
+	w->ceiling_gbps = ceiling;
+	w->narrow = side;
+}
+
+static void add_gpu(struct verdict_way *w, const struct gdr_side *side, double ceiling)
+{
+	add_link(w, side, ceiling);
+	w->relaxed_ordering &= side->relaxed_ordering;
+	if (!w->side || path_distance(side->path.class) > path_distance(w->side->path.class))
+		w->side = side;
+}
+
+static double nic_ceiling(const struct gdr_side *side)
+{
+	return pci_link_gbps(&side->path.nic, side->path.payload_bytes, false);
+}
+
+struct verdict_way verdict_way(const struct gdr_cell *c, const struct gdr_side *const side[2])
+{
+	struct verdict_way w = {.relaxed_ordering = true};
+	const struct gdr_side *source = c ? side[c->reverse] : NULL;
+	const struct gdr_side *sink = c ? side[!c->reverse] : NULL;
+
+	if (c && !gdr_cell_is_direct(c)) {
+		add_link(&w, source, nic_ceiling(source));
+		add_link(&w, sink, nic_ceiling(sink));
+	} else if (c) {
+		if (c->from != GDR_HOST)
+			add_gpu(&w, source, source->path.ceiling_read_gbps);
+		if (c->into != GDR_HOST)
+			add_gpu(&w, sink, sink->path.ceiling_write_gbps);
+	}
+	return w;
+}
+
+double verdict_expect(const struct verdict_facts *x, const struct gdr_cell *c, const char **from)
+{
+	double line = x->given ? x->given_gbps : LINE_EFFICIENCY * x->line_gbps;
+	double ceiling = PCIE_EFFICIENCY * verdict_way(c, x->side).ceiling_gbps;
+	double expected = gdr_least(line, ceiling);
+
+	*from = "";
+	if ((x->given && !(line > 0)) || !(expected > 0))
+		return 0;
+	*from = expected < line || !(line > 0) ? "PCIe"
+		: x->given                     ? "--expected-gbps"
+					       : "line rate";
+	return expected;
 }
 
 static const struct pci_link *slower_leg(const struct path *p)
@@ -24,141 +77,73 @@ static const struct pci_link *slower_leg(const struct path *p)
 	return gpu > 0 && (gpu <= nic || !(nic > 0)) ? &p->gpu : &p->nic;
 }
 
-static bool at_ceiling(const struct verdict_facts *x)
-{
-	double ceiling = verdict_ceiling_gbps(x);
-
-	return ceiling > 0 && x->gbps >= ceiling * (AT_CEILING - ROUNDING);
-}
-
-/* True if the slower link, which sets the ceiling, is the one that trained down. */
-static bool ceiling_is_training(const struct verdict_facts *x)
-{
-	return x->route.path.trained_down &&
-	       !strcmp(slower_leg(&x->route.path)->pci, x->route.path.down.pci);
-}
-
-/* Append what link L, which trained down, could reach, and set the advice. */
-static void trained_down(const struct pci_link *l, struct verdict_cause *c)
+/* Link L of path P is why: if it trained down, the finding says what it could be. */
+static void add_link_cause(struct findings *to, enum finding_code code, const struct path *p,
+			   const struct pci_link *l, double ceiling)
 {
 	struct pci_link could = {.gts = l->max_gts, .width = l->max_width};
-	char text[48];
+	bool down = p->trained_down && strcmp(l->pci, p->down.pci) == 0;
+	char link[64], best[48];
 
-	text_add(c->what, sizeof(c->what), ", although both of its ends support %s",
-		 pci_link_format(&could, text, sizeof(text)));
-	snprintf(c->advice, sizeof(c->advice),
-		 "Reseat the card at %s, and check its riser, the slot's speed in the firmware "
-		 "setup, and `dmesg` for PCIe errors.",
-		 l->pci);
+	pci_link_format(l, link, sizeof(link));
+	pci_link_format(&could, best, sizeof(best));
+	finding_add(to, &(struct finding_facts){
+				.code = code,
+				.level = FINDING_WARN,
+				.strength = FINDING_MAY_BE,
+				.value = {FINDING_NUMBER("ceiling", ceiling, "Gb/s"),
+					  FINDING_WORD("link", link),
+					  FINDING_WORD(down ? "could" : "cannot", best),
+					  FINDING_WORD(down ? "down" : "pci", l->pci)}});
 }
 
-/*
- * The find_*() functions each describe one possible cause in C, and return true if it applies to X.
- */
-static bool find_ceiling(const struct verdict_facts *x, struct verdict_cause *c)
+static void add_distance(struct findings *to, const struct gdr_side *side)
 {
-	const struct pci_link *l = slower_leg(&x->route.path);
-	char text[64];
+	enum path_class class = side->path.class;
 
-	snprintf(c->what, sizeof(c->what), "limited by PCIe %s, which carries %.1f Gb/s of payload",
-		 pci_link_format(l, text, sizeof(text)), verdict_ceiling_gbps(x));
-	if (ceiling_is_training(x))
-		trained_down(l, c);
-	else
-		snprintf(c->advice, sizeof(c->advice), "Move the card at %s to a faster slot.",
-			 l->pci);
-	return at_ceiling(x);
+	if (side->path.virtual_machine ||
+	    (class != PATH_PHB && class != PATH_NODE && class != PATH_SYS))
+		return;
+	finding_add(to, &(struct finding_facts){
+				.code = GDR_DISTANCE,
+				.level = FINDING_WARN,
+				.strength = FINDING_MAY_BE,
+				.value = {FINDING_WORD("class", path_class_name(class)),
+					  FINDING_WORD("words", path_class_words(class)),
+					  FINDING_WORD(class == PATH_SYS ? "sys" : "near", ""),
+					  FINDING_WORD(side->better_gpu[0] ? "better" : "best",
+						       side->better_gpu)}});
 }
 
-static bool find_distance(const struct verdict_facts *x, struct verdict_cause *c)
+void verdict_causes(const struct verdict_way *w, double gbps, struct findings *to)
 {
-	const struct path *p = &x->route.path;
+	const struct path *p = &w->side->path, *narrow = w->narrow ? &w->narrow->path : NULL;
+	bool at_ceiling = narrow && gbps >= w->ceiling_gbps * (AT_CEILING - ROUNDING);
+	const struct pci_link *limit = at_ceiling ? slower_leg(narrow) : NULL;
+	struct finding_facts f = {.level = FINDING_WARN, .strength = FINDING_MAY_BE};
 
-	snprintf(c->what, sizeof(c->what), "the distance from GPU to NIC is %s (%s), %s",
-		 path_class_name(p->class), path_class_words(p->class),
-		 p->class == PATH_SYS
-			 ? "where half of host memory's rate is usual, but not guaranteed"
-			 : "where 80 % or more is usual");
-	if (x->route.better_gpu)
-		snprintf(c->advice, sizeof(c->advice), "Try %s.", x->route.better_gpu);
-	else
-		snprintf(c->advice, sizeof(c->advice),
-			 "No GPU here is nearer to this NIC; try another NIC, or move one card so "
-			 "that both are under one PCIe switch.");
-	return !p->virtual_machine &&
-	       (p->class == PATH_PHB || p->class == PATH_NODE || p->class == PATH_SYS);
-}
-
-static bool find_iommu(const struct verdict_facts *x, struct verdict_cause *c)
-{
-	snprintf(c->what, sizeof(c->what),
-		 "the IOMMU translates the NIC's requests (%s), which sends them through the root "
-		 "port",
-		 x->route.path.iommu);
-	snprintf(c->advice, sizeof(c->advice), "Boot with iommu=pt (pass-through) and compare.");
-	return x->route.path.iommu_translates;
-}
-
-static bool find_training(const struct verdict_facts *x, struct verdict_cause *c)
-{
-	const struct pci_link *down = &x->route.path.down;
-	char text[64];
-
-	snprintf(c->what, sizeof(c->what), "a PCIe link trained down to %s",
-		 pci_link_format(down, text, sizeof(text)));
-	trained_down(down, c);
-	/* If it is also the ceiling, find_ceiling() has reported it. */
-	return x->route.path.trained_down && !(at_ceiling(x) && ceiling_is_training(x));
-}
-
-static bool find_strict(const struct verdict_facts *x, struct verdict_cause *c)
-{
-	snprintf(c->what, sizeof(c->what), "PCIe relaxed ordering is off");
-	snprintf(c->advice, sizeof(c->advice),
-		 "Run without --disable_pcie_relaxed, and check the firmware's setting.");
-	return !x->route.relaxed_ordering;
-}
-
-static void unknown_cause(const struct verdict_facts *x, struct verdict_cause *c)
-{
-	const struct path *p = &x->route.path;
-
-	if (p->virtual_machine)
-		snprintf(c->what, sizeof(c->what),
-			 "no cause was found; in a virtual machine, the PCIe distance has no "
-			 "meaning");
-	else
-		snprintf(c->what, sizeof(c->what), "no cause was found (%s: %s)",
-			 path_class_name(p->class), path_class_words(p->class));
-	snprintf(c->advice, sizeof(c->advice),
-		 "Compare the routes (--gpu-path dmabuf, then peermem), %s, and try larger "
-		 "messages (-s) and more QPs (-q).",
-		 p->virtual_machine ? "ask the provider which GPU and NIC belong together"
-				    : "check whether ACS redirects requests (`lspci -vvv`, ACSCtl "
-				      "ReqRedir+ on the bridges between them)");
-}
-
-unsigned verdict_causes(const struct verdict_facts *x, struct verdict_cause c[VERDICT_CAUSES_MAX])
-{
-	static const struct {
-		const char *word;
-		bool (*find)(const struct verdict_facts *x, struct verdict_cause *c);
-	} known[] = {
-		{"pcie_ceiling", find_ceiling},
-		{"distance", find_distance},
-		{"iommu", find_iommu},
-		{"trained_down", find_training},
-		{"relaxed_ordering", find_strict},
-	};
-	unsigned n = 0;
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		c[n].word = known[i].word;
-		n += known[i].find(x, &c[n]);
+	if (limit)
+		add_link_cause(to, GDR_PCIE_CEILING, narrow, limit, w->ceiling_gbps);
+	add_distance(to, w->side);
+	if (p->iommu_translates) {
+		f.code = GDR_IOMMU;
+		f.value[0] = (struct finding_value)FINDING_WORD("type", p->iommu);
+		finding_add(to, &f);
 	}
-	if (!n) {
-		c[n].word = "unknown";
-		unknown_cause(x, &c[n++]);
+	/* If that link is the limit, it was named already. */
+	if (p->trained_down && !(limit && !strcmp(limit->pci, p->down.pci)))
+		add_link_cause(to, GDR_TRAINED_DOWN, p, &p->down, NAN);
+	if (!w->relaxed_ordering) {
+		f.code = GDR_RELAXED_ORDERING;
+		finding_add(to, &f);
 	}
-	return n;
+	if (to->count)
+		return;
+	f.code = GDR_UNKNOWN;
+	f.value[0] = (struct finding_value)FINDING_WORD(
+		"class", p->virtual_machine ? "virtual machine" : path_class_name(p->class));
+	f.value[1] = (struct finding_value)FINDING_WORD(
+		"words", p->virtual_machine ? "the PCIe distance has no meaning"
+					    : path_class_words(p->class));
+	finding_add(to, &f);
 }

@@ -70,15 +70,28 @@ both_ended() { # CLIENT SERVER
 	cell host 'client->server' host
 	positive "${cell[@]:4:3}"
 	says client.out 'UNAVAILABLE no GPU: both ends: libcuda.so.1: cannot open' ' a healthy pair reaches '
-	[[ $(grep -c 'cannot open' client.out) == 1 ]] || fail 'said twice'
-	# First of all, and on standard error once.
-	[[ $(grep -c 'cannot open' client.err) == 1 ]] || fail 'said twice'
-	sed -n '/ messages of /{n; p}' client.err | grep -q '^rdmark: no GPU (both ends: libcuda.so.1: cannot open.*): only host memory is measured$' ||
-		fail 'not at first'
+	[[ $(cat client.out client.err | grep -c 'cannot open') == 1 ]] || fail 'said twice'
+	sed -n '/ messages of /{n; p}' client.err | grep -qx 'rdmark: no GPU: only host memory is measured' || fail 'not at first'
 	[[ $(grep -c 'Fix: ' client.err) == 1 ]] || fail 'the fix is said twice'
 	says client.err 'the verdict is UNAVAILABLE. Fix: install ' 'Host memory reached '
 	json c.json '.status == "unavailable" and (.results | length) == 2 and .verdict.cause == "no_gpu" and
 		.error.exit_status == 77'
+}
+
+@test "no GPU at all, and nobody said for how long: nothing is measured, and what is missing said once" {
+	driver none
+	server gdr_bw
+	client gdr_bw --json=c.json
+	both_ended 77 0
+	[[ $(wc -l <client.out) == 1 ]] || fail "$(<client.out)"
+	says client.out 'UNAVAILABLE no GPU: both ends: libcuda.so.1: cannot open'
+	says_no client.err 'cannot open'
+	says client.err 'Fix: install ' '(-D 2)'
+	json c.json '.status == "unavailable" and .results == [] and .verdict.cause == "no_gpu" and .error.exit_status == 77'
+	server gdr_bw
+	client gdr_bw --csv
+	both_ended 77 0
+	[[ $(grep -c 'cannot open' client.err) == 1 ]] || fail 'not once'
 }
 
 @test "wrong data fail, however fast they came: status 5, the cell and the first wrong byte" {
