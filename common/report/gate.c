@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "finding/thresholds.h"
 #include "report/unit.h"
 #include "wire/percentile.h"
 
@@ -151,6 +152,13 @@ void gates_judge(struct gates *g, const struct record *rec, const char *directio
 			g->unknown = &g->gate[i];
 			continue;
 		}
+		/* loopback inside the adapter, or completions that do not mean arrival */
+		if (!g->gate[i].ceiling && rec->bandwidth_gbps > ABOVE_LINK * link_gbps &&
+		    link_gbps > 0) {
+			g->unknown = &g->gate[i];
+			g->above_gbps = rec->bandwidth_gbps;
+			continue;
+		}
 		if (!gate_misses(g, &g->gate[i], rec))
 			continue;
 		if (!misses_here++)
@@ -179,6 +187,14 @@ int gates_verdict(const struct gates *g, struct fault *f)
 	if (!g->count || (g->judged && !g->missed && !g->unknown))
 		return 0;
 	fault_phase(f, "judging the results");
+	if (g->judged && !g->missed && g->above_gbps > 0) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0,
+			    "not judged: %.4g Gb/s is above the %.4g Gb/s of the link (%s %s)",
+			    g->above_gbps, g->link_gbps, g->unknown->option, g->unknown->text);
+		fault_cause(f,
+			    "Loopback inside the adapter, or completions that do not mean arrival");
+		return fault_fix(f, "put the two ends on different hosts");
+	}
 	if (g->judged && !g->missed) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
 			    "not judged: the link's rate is not known (%s %s)", g->unknown->option,

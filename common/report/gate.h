@@ -38,6 +38,7 @@ struct gates {
 	unsigned judged, missed;    /* rows */
 	double link_gbps;           /* of the row that is judged; 0 or NaN: unknown */
 	const struct gate *unknown; /* cannot be judged for want of it; NULL: none */
+	double above_gbps;          /* nor for a rate that no such link carries; 0: none */
 	struct fault first;         /* of the first row that missed; */
 	char also[512];             /* other thresholds that the same row missed */
 };

@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=standin
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
+#
+# Cases from public reports of RDMA tools, of what limits a run. The two ends have devices of their own
+# names, since what a port sends to itself need not cross a link.
+
+load ../lib/rdmark
+
+setup_file() {
+	need_scripted_time
+	[[ ${RDMARK_PRELOAD-} ]] || skip_file 'the cases are devices and clocks of the stand-in'
+}
+
+real='post=2 poll=20 completion=5 clock=10'
+
+# scripted WORDS PROGRAM ARG…: a pair in null mode, the client by this script; its document in c.json.
+scripted() {
+	SIMVERBS_NULL=1 server "$2"
+	SIMVERBS_DEVICES='sim1 gid.0=v2/127.0.0.1' SIMVERBS_NULL=1 SIMVERBS_SCRIPT="$real $1" \
+		client "${@:2}" --json=c.json
+	finish server
+	ended client 0
+	ended server 0
+}
+
+# put FILE TEXT: who reads it sees the old text or this.
+put() {
+	printf '%s\n' "$2" >"$1.new"
+	mv "$1.new" "$1"
+}
+
+# made DIR NAME: a sysfs with the device NAME, whose interface is eth9, and counters that stand at 0.
+made() {
+	local counter
+	rm -rf "$1"
+	SIMVERBS_DEVICES="$2 netdev=eth9 gid.0=v2/127.0.0.1/eth9" SIMVERBS_SYSFS=$PWD/$1 "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1"
+	for counter in rnr_nak_retry_err packet_seq_err local_ack_timeout_err out_of_buffer out_of_sequence; do
+		put "$1/class/infiniband/$2/ports/1/hw_counters/$counter" 0
+	done
+	mkdir -p "$1"/{ethtool,dcb,class/net/eth9/qos}
+	put "$1/ethtool/eth9" $'rx_prio0_pause_duration: 0\nrx_prio3_pause_duration: 0'
+}
+
+# at DIR NAME COMMAND…: with that tree and device.
+at() {
+	RDMARK_SYSFS=$PWD/$1 SIMVERBS_SYSFS=$PWD/$1 SIMVERBS_DEVICES="$2 netdev=eth9 gid.0=v2/127.0.0.1/eth9" "${@:3}"
+}
+
+# measured COMMAND PROGRAM [ARG…]: COMMAND changes the counters while the run goes on.
+measured() {
+	made mine mlx5_0
+	made theirs mlx5_1
+	at theirs mlx5_1 server "$2"
+	SIMVERBS_SCRIPT=${script-} at mine mlx5_0 start_client "$2" -D 60 --interval 0.1 --json=c.json "${@:3}"
+	until_says client.err '^rdmark: [0-9.]* s: ' # both ends have begun to count
+	"$1"
+	until_says client.err '^rdmark: [1-9][0-9.]* s: '
+	kill -INT "${pid[client]}"
+	finish client server
+}
+
+# limit FILTER: true of what is said to limit the run.
+limit() { json c.json ".results[0].limit | $1"; }
+
+@test "case 4: a rate above the link's is no figure of the link: limited by nothing, disturbed, never a pass" {
+	export SIMVERBS_DEVICES='mlx0 link=ib lid=1 sm_lid=1 speed=SDR width=1'
+	local arguments
+	for arguments in 'write_bw -D 0.5' 'send_bw -c UC -s 4096 -D 0.5'; do
+		# shellcheck disable=SC2086 # words
+		pair $arguments --json=c.json
+		limit '.bound_by == "unknown" and (.certain | not) and .strength == "cannot_tell"'
+		json c.json '.results[0] | any(.diagnosis[]; .code == "above_link" and .level == "warn")
+			and .quality.disturbed and (.quality.reasons | index("above_link"))'
+		says client.err 'is above the 1.9' 'loopback inside the adapter'
+		says_no client.err 'limited by'
+	done
+	server write_bw
+	client write_bw -D 0.5 --min-bw 1
+	finish server
+	ended client 77
+	says client.err 'not judged: ' 'Gb/s is above the 2 Gb/s of the link (--min-bw 1)'
+}
+
+@test "case 11: a client's thread that other tasks leave a part of its CPU: these, not its code" {
+	local cpu busy=()
+	cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
+	for _ in 1 2 3 4; do
+		taskset -c "$cpu" sh -c 'while :; do :; done' 3>&- &
+		busy+=($!)
+	done
+	export SIMVERBS_NULL=1
+	server write_bw
+	through=(taskset -c "$cpu")
+	client write_bw -s 2 -D 2 --numa none --json=c.json
+	kill "${busy[@]}"
+	finish server
+	limit '.bound_by == "core" and .strength == "may_be" and .end == "client" and .share > 0.3'
+	says client.err "other tasks on the client's CPU" 'give it a CPU of its own'
+	says_no client.err '--threads'
+}
+
+@test "case 12: what was sent again is at least what may limit the row" {
+	lost() {
+		put mine/class/infiniband/mlx5_0/ports/1/hw_counters/packet_seq_err 100000
+		put theirs/class/infiniband/mlx5_1/ports/1/hw_counters/out_of_sequence 100000
+	}
+	export SIMVERBS_GBPS=2 # the queue is full, whatever the machine does
+	measured lost write_bw -s 65536
+	limit '.bound_by == "loss" and .strength == "may_be"'
+	says client.err 'may be limited by packet loss: '
+	json c.json '.results[0].quality.reasons | index("client_retransmissions")'
+}
+
+@test "case 13: a schedule next to the link's rate, for which the sender waits: the schedule" {
+	scripted 'gap=200' write_bw -s 4096 -n 4000 --rate_limit 94g
+	limit '.bound_by == "schedule" and .certain'
+	says client.err 'limited by --rate_limit: '
+}
+
+@test "case 14: a schedule that the window cannot reach: the window" {
+	scripted 'gap=10 latency=20970' write_bw -n 1000 --rate_limit 50g -t 2
+	limit '.bound_by == "window" and (.share > 0.9) and .end == "client"'
+	says client.err 'limited by the window: 2 messages of 64 KiB in flight'
+	says_no client.err 'limited by --rate_limit'
+}
+
+@test "case 15: NAKs and RNR NAKs on the port, and nothing queues: the window" {
+	others() {
+		put mine/class/infiniband/mlx5_0/ports/1/hw_counters/rnr_nak_retry_err 300
+		put mine/class/infiniband/mlx5_0/ports/1/hw_counters/packet_seq_err 1000
+		put theirs/class/infiniband/mlx5_1/ports/1/hw_counters/out_of_buffer 300
+	}
+	export SIMVERBS_NULL=1 script="$real latency=2000000 gap=10"
+	measured others send_bw -t 4
+	limit '.bound_by == "window"'
+	says client.err 'limited by the window: 4 messages of 64 KiB in flight'
+}
+
+@test "case 16: pause of another priority is not this run's; of one that is not known, it may be" {
+	paused() { put mine/ethtool/eth9 $'rx_prio0_pause_duration: 500000\nrx_prio3_pause_duration: 0'; }
+	# the priority is known
+	trusted() {
+		put mine/class/net/eth9/qos/trust dscp
+		put mine/dcb/eth9 $'pfc_en: 0x09\ndscp_prio: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 3'
+	}
+	made_plain=$(declare -f made)
+	eval "${made_plain/made/made_untrusted}"
+	made() { made_untrusted "$@" && { [[ $1 != mine ]] || trusted; }; }
+	export SIMVERBS_GBPS=2
+	measured paused send_bw --dscp 26
+	limit '.bound_by != "pause"'
+	json c.json '.results[0].snapshot.client[0] | .changed.pause_received_us.change == 500000 and (.unchanged | index("own_pause_received_us"))'
+	json c.json 'all(.results[0].diagnosis[]; .code != "paused")'
+	made() { made_untrusted "$@"; }
+	measured paused send_bw --dscp 26
+	limit '.bound_by != "pause" or .strength == "may_be"'
+	json c.json 'any(.results[0].diagnosis[]; .code == "paused" and .strength == "may_be")'
+}
+
+@test "case 17: READs and atomics behind few outstanding requests: the window of these" {
+	scripted 'gap=10 latency=20000' read_bw -o 1 -n 500
+	limit '.bound_by == "window" and .end == "client"'
+	says client.err 'limited by the window: 1 message of 64 KiB in flight' '--outs'
+	scripted 'gap=10 latency=20000' atomic_bw -o 2 -n 500
+	limit '.bound_by == "window" and .certain'
+	says client.err 'limited by the window: 2 messages of 8 B in flight'
+}
