@@ -58,9 +58,10 @@ counted() {
 	measured "$@"
 }
 
-# limited BY CODE END SECONDS: by that, for certain, and that is found at that end, for so long.
+# limited BY CODE END SECONDS: it may be by that, since it does not explain all that is lacking of the link; and that
+# is found at that end, for so long.
 limited() {
-	json c.json '.results[0] | .limit.bound_by == $by and .limit.certain and (.seconds as $all | .diagnosis[0]
+	json c.json '.results[0] | .limit.bound_by == $by and .limit.strength == "may_be" and (.seconds as $all | .diagnosis[0]
 		| .code == $code and .end == $where and (.share * $all - $stood | fabs) < 1e-6)' \
 		--arg by "$1" --arg code "$2" --arg where "$3" --argjson stood "$4"
 }
