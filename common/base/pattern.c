@@ -17,42 +17,12 @@ static inline uint64_t mix_bits(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* The inverse of mix_bits(): its steps in reverse order, with the inverse factors modulo 2^64. */
-static inline uint64_t unmix_bits(uint64_t z)
-{
-	z = (z ^ (z >> 31) ^ (z >> 62)) * UINT64_C(0x319642b2d24d8ec3);
-	z = (z ^ (z >> 27) ^ (z >> 54)) * UINT64_C(0x96de1b173f119089);
-	return z ^ (z >> 30) ^ (z >> 60);
-}
-
 uint64_t pattern_named_seed(const struct pattern_name *name)
 {
 	uint64_t packed = (uint64_t)name->window << 32 | (uint64_t)(name->qp & 0xffff) << 16 |
 			  (uint64_t)(name->number & 0x7fff) << 1 | name->from_server;
 
 	return mix_bits(packed + GOLDEN);
-}
-
-struct pattern_name pattern_read_name(const void *from, uint64_t index)
-{
-	uint64_t word, packed;
-
-	memcpy(&word, from, WORD_BYTES);
-	packed = unmix_bits(unmix_bits(word) ^ index) - GOLDEN;
-	return (struct pattern_name){
-		.window = (uint32_t)(packed >> 32),
-		.qp = packed >> 16 & 0xffff,
-		.number = packed >> 1 & 0x7fff,
-		.from_server = packed & 1,
-	};
-}
-
-uint64_t pattern_read_index(const void *from, uint64_t seed)
-{
-	uint64_t word;
-
-	memcpy(&word, from, WORD_BYTES);
-	return unmix_bits(word) ^ seed;
 }
 
 uint64_t pattern_seed(uint64_t stream, uint64_t epoch)

@@ -5,9 +5,6 @@
  * Word i of a buffer is a hash of the seed and i, so a byte that is lost, misplaced, duplicated or
  * stale (of another seed) differs. The seed identifies buffer, sender and epoch. Words are 8 bytes
  * in the host's byte order; a shorter tail is the beginning of the last word. Pure functions.
- *
- * The seed of a struct pattern_name can be recovered from any whole word, so wrong data tell which
- * message they belong to.
  */
 #pragma once
 
@@ -32,15 +29,6 @@ struct pattern_name {
 
 /* The seed of NAME; different for any two names. */
 uint64_t pattern_named_seed(const struct pattern_name *name);
-
-/*
- * The name of the message whose word INDEX is the 8 bytes at FROM. For data that are no pattern the
- * result is arbitrary.
- */
-struct pattern_name pattern_read_name(const void *from, uint64_t index);
-
-/* The index of the word of SEED that is the 8 bytes at FROM; arbitrary for data of another seed. */
-uint64_t pattern_read_index(const void *from, uint64_t seed);
 
 /*
  * Fill BYTES at TO so that every byte differs from what pattern_fill() would write: poisoned memory

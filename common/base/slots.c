@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ALIGN_BYTES SLOTS_GUARD_BYTES
+#define WORD_BYTES  8
 
 uint64_t slots_stride(const struct slots *s)
 {
@@ -24,20 +25,17 @@ uint64_t slots_offset(const struct slots *s, unsigned qp, unsigned k)
 	return ((uint64_t)qp * s->per_qp + k) * slots_stride(s);
 }
 
-/* s->seen has one entry per message: slots_check() uses it for one QP after the other. */
 int slots_init(struct slots *s)
 {
 	s->head = calloc(s->qps, sizeof(*s->head));
 	s->arrived = calloc(s->qps, sizeof(*s->arrived));
-	s->seen = calloc(s->count, sizeof(*s->seen));
-	return s->head && s->arrived && s->seen ? 0 : -ENOMEM;
+	return s->head && s->arrived ? 0 : -ENOMEM;
 }
 
 void slots_release(struct slots *s)
 {
 	free(s->head);
 	free(s->arrived);
-	free(s->seen);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -65,7 +63,8 @@ uint8_t *slots_payload(const struct slots *s, unsigned qp, unsigned n)
 	return s->data + slots_offset(s, qp, k) + s->before_bytes;
 }
 
-uint64_t slots_area_bytes(const struct slots *s)
+/* Bytes of a payload and its guard. */
+static uint64_t area_bytes(const struct slots *s)
 {
 	return slots_stride(s) - s->before_bytes;
 }
@@ -82,36 +81,181 @@ void slots_poison(struct slots *s)
 {
 	for (unsigned qp = 0; qp < s->qps; qp++)
 		for (unsigned n = 0; n < s->per_qp; n++)
-			pattern_poison(slots_payload(s, qp, n), slots_area_bytes(s),
+			pattern_poison(slots_payload(s, qp, n), area_bytes(s),
 				       slots_seed(s, qp, n), 0);
 }
 
-uint64_t slots_errors(const struct slots_tally *t, bool unreliable)
-{
-	uint64_t sum = 0;
+/* A slot, and the seeds of what belongs there. */
+struct slot_view {
+	const struct slots *s;
+	const uint8_t *p;
+	struct pattern_name name; /* of the message that belongs there */
+	uint64_t seed, poison;    /* of that message, and of the poison that was there before */
+};
 
-	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
-		if (i != SLOTS_LOST || !unreliable)
-			sum += t->wrong[i];
-	return sum;
+/* Slot N of QP, where message NUMBER belongs. */
+static struct slot_view view_slot(const struct slots *s, unsigned qp, unsigned n, unsigned number)
+{
+	return (struct slot_view){
+		.s = s,
+		.p = slots_payload(s, qp, n),
+		.name = slots_name(s, qp, number),
+		.seed = slots_seed(s, qp, number),
+		.poison = slots_seed(s, qp, n),
+	};
+}
+
+/* Fill RIGHT with the expected word at AT, and POISON with the poison there; in the guard both are
+ * equal. */
+static void fill_expected_word(const struct slot_view *view, uint64_t at, uint8_t right[WORD_BYTES],
+			       uint8_t poison[WORD_BYTES])
+{
+	pattern_fill(right, WORD_BYTES, view->seed, at);
+	pattern_poison(poison, WORD_BYTES, view->poison, at);
+	for (uint64_t k = 0; k < WORD_BYTES; k++)
+		if (at + k >= view->s->message_bytes)
+			right[k] = poison[k];
+}
+
+/*
+ * Offset of the first wrong byte of payload and guard from FROM on, a multiple of a word, or
+ * PATTERN_OK. MAY_LACK: a byte that was not written is not wrong.
+ */
+static uint64_t find_wrong_byte(const struct slot_view *view, uint64_t from, bool may_lack)
+{
+	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
+
+	for (uint64_t at = from; at < area_bytes(view->s); at++) {
+		unsigned k = at % WORD_BYTES;
+
+		if (k == 0)
+			fill_expected_word(view, at, right, poison);
+		if (view->p[at] != right[k] && !(may_lack && view->p[at] == poison[k]))
+			return at;
+	}
+	return PATTERN_OK;
+}
+
+/* Offset of the first wrong byte of payload and guard, or PATTERN_OK. */
+static uint64_t first_wrong_byte(const struct slot_view *view)
+{
+	uint64_t size = view->s->message_bytes, at = pattern_check(view->p, size, view->seed, 0);
+
+	return at == PATTERN_OK ? find_wrong_byte(view, size / WORD_BYTES * WORD_BYTES, false) : at;
+}
+
+void slots_record(struct slots_tally *t, const struct slots_finding *error)
+{
+	t->errors++;
+	if (!t->found)
+		t->first = *error;
+	t->found = true;
+}
+
+/* Count the message that belongs in the slot as LOST, which may be allowed, or as wrong. */
+static void record_wrong(struct slots_tally *t, const struct slot_view *view, bool lost)
+{
+	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
+	uint64_t byte = first_wrong_byte(view);
+
+	t->lost += lost;
+	if (lost && view->s->unreliable)
+		return;
+	if (byte == PATTERN_OK)
+		byte = 0; /* lost, but in memory: its receive request did not complete */
+	fill_expected_word(view, byte / WORD_BYTES * WORD_BYTES, right, poison);
+	slots_record(t, &(struct slots_finding){view->name, byte, view->p[byte],
+						right[byte % WORD_BYTES]});
+}
+
+/* Check the slot; returns false if it is wrong, which is counted. */
+static bool check_slot(struct slots_tally *t, const struct slot_view *view)
+{
+	if (first_wrong_byte(view) == PATTERN_OK)
+		return true;
+	record_wrong(t, view, find_wrong_byte(view, 0, true) == PATTERN_OK);
+	return false;
+}
+
+/*
+ * The number of messages from NEXT on, at most MISSING, that were lost before the Nth arrival: it
+ * is the message behind them. 0 if it is none of these.
+ */
+static unsigned count_skipped(const struct slots *s, unsigned qp, unsigned n, unsigned next,
+			      unsigned missing)
+{
+	for (unsigned k = 0; k <= missing; k++) {
+		struct slot_view view = view_slot(s, qp, n, next + k);
+
+		if (first_wrong_byte(&view) == PATTERN_OK)
+			return k;
+	}
+	return 0;
+}
+
+/*
+ * Check what arrived on QP (SEND). If fewer arrived than were sent, so many may have been lost
+ * before each of them; of those that arrived in excess, each stands where another one was expected.
+ */
+static void check_arrivals(const struct slots *s, struct slots_tally *t, unsigned qp)
+{
+	unsigned arrived = s->arrived[qp] < s->per_qp ? s->arrived[qp] : s->per_qp, next = 0;
+	unsigned missing = arrived < s->count ? s->count - arrived : 0;
+	unsigned excess = arrived > s->count ? arrived - s->count : 0;
+	struct slot_view view;
+
+	for (unsigned n = 0; n < arrived; n++) {
+		unsigned skipped = count_skipped(s, qp, n, next, missing);
+
+		for (missing -= skipped; skipped; skipped--) {
+			view = view_slot(s, qp, n, next++);
+			record_wrong(t, &view, true);
+		}
+		view = view_slot(s, qp, n, next);
+		if (check_slot(t, &view) || !excess)
+			next++;
+		else
+			excess--;
+	}
+	for (; next < s->count; next++) {
+		view = view_slot(s, qp, arrived++, next);
+		record_wrong(t, &view, true);
+	}
+}
+
+void slots_check(const struct slots *s, struct slots_tally *t)
+{
+	uint64_t messages = (uint64_t)s->qps * s->count;
+
+	t->messages += messages;
+	t->bytes += messages * s->message_bytes;
+	for (unsigned qp = 0; qp < s->qps; qp++) {
+		if (!s->in_place)
+			check_arrivals(s, t, qp);
+		for (unsigned k = 0; s->in_place && k < s->count; k++) {
+			struct slot_view view = view_slot(s, qp, k, k);
+
+			check_slot(t, &view);
+		}
+	}
+}
+
+bool slots_are_right(const struct slots *s)
+{
+	struct slots_tally t = {0};
+
+	slots_check(s, &t);
+	return !t.errors && !t.lost;
 }
 
 void slots_add(struct slots_tally *to, const struct slots_tally *from)
 {
 	to->messages += from->messages;
 	to->bytes += from->bytes;
-	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
-		to->wrong[i] += from->wrong[i];
+	to->errors += from->errors;
+	to->lost += from->lost;
 	if (!to->found && from->found) {
 		to->found = true;
 		to->first = from->first;
 	}
-}
-
-const char *slots_wrong_name(enum slots_wrong wrong)
-{
-	static const char *const name[] = {"lost",      "stale",     "duplicate",
-					   "reordered", "misplaced", "corrupt"};
-
-	return name[wrong];
 }

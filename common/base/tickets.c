@@ -20,21 +20,17 @@ static uint64_t read_value(const struct slots *s, unsigned qp, unsigned n)
 	return value;
 }
 
-/* Count WRONG for the operation or counter NAME, whose value is IS and not SHOULD. The first
- * finding is kept with the first byte that differs. */
-static void record_wrong_value(struct slots_tally *t, enum slots_wrong wrong,
-			       struct pattern_name name, uint64_t is, uint64_t should)
+/* Check that the value of the operation or counter NAME, which IS this, is as it SHOULD be. */
+static void check_value(struct slots_tally *t, struct pattern_name name, uint64_t is,
+			uint64_t should)
 {
 	const uint8_t *bytes = (const uint8_t *)&is, *right = (const uint8_t *)&should;
 	unsigned byte = 0;
 
-	t->wrong[wrong]++;
-	if (t->found)
-		return;
-	while (byte < sizeof(is) - 1 && bytes[byte] == right[byte])
+	while (byte < sizeof(is) && bytes[byte] == right[byte])
 		byte++;
-	t->found = true;
-	t->first = (struct slots_finding){wrong, name, byte, bytes[byte], right[byte]};
+	if (byte < sizeof(is))
+		slots_record(t, &(struct slots_finding){name, byte, bytes[byte], right[byte]});
 }
 
 void tickets_begin(const struct slots *counters)
@@ -66,52 +62,31 @@ bool tickets_are_right(const struct slots *counters, unsigned count, bool swaps)
 void tickets_check_counters(const struct slots *counters, unsigned count, bool swaps,
 			    struct slots_tally *t)
 {
-	uint64_t first = tickets_first(counters->window), all = (uint64_t)count * counters->qps;
-
 	for (unsigned qp = 0; qp < counters->qps; qp++) {
-		uint64_t is = read_value(counters, qp, 0);
-		uint64_t should = expected_counter(counters, qp, count, swaps);
-
 		t->messages++;
-		t->bytes += sizeof(is);
-		if (is != should)
-			record_wrong_value(t,
-					   is - first < should - first ? SLOTS_LOST
-					   : is - should <= all        ? SLOTS_DUPLICATE
-								       : SLOTS_CORRUPT,
-					   slots_name(counters, qp, 0), is, should);
+		t->bytes += sizeof(uint64_t);
+		check_value(t, slots_name(counters, qp, 0), read_value(counters, qp, 0),
+			    expected_counter(counters, qp, count, swaps));
 	}
 }
 
-/* The class of a VALUE that no operation of this window can have returned. */
-static enum slots_wrong classify_value(const struct slots *s, unsigned qp, unsigned n,
-				       uint64_t value)
+/* Check the value that operation N of QP returned. */
+static void check_returned(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned n,
+			   uint64_t should)
 {
-	uint64_t all = (uint64_t)s->count * s->qps, poison;
+	uint64_t is = read_value(s, qp, n), poison;
 
 	pattern_poison(&poison, sizeof(poison), slots_seed(s, qp, n), 0);
-	if (value == poison)
-		return SLOTS_LOST;
-	return value - tickets_first(s->window - 1) <= all ? SLOTS_STALE : SLOTS_CORRUPT;
+	t->lost += is == poison;
+	check_value(t, slots_name(s, qp, n), is, should);
 }
 
 /* Swap N of a QP must have returned the Nth value of its counter. */
 static void check_returned_swaps(const struct slots *s, struct slots_tally *t)
 {
-	uint64_t first = tickets_first(s->window);
-
 	for (unsigned qp = 0; qp < s->qps; qp++)
-		for (unsigned n = 0; n < s->count; n++) {
-			uint64_t is = read_value(s, qp, n), should = first + n;
-
-			if (is != should)
-				record_wrong_value(t,
-						   is - first < n ? SLOTS_REORDERED
-						   : is - first <= s->count
-							   ? SLOTS_DUPLICATE
-							   : classify_value(s, qp, n, is),
-						   slots_name(s, qp, n), is, should);
-		}
+		for (unsigned n = 0; n < s->count; n++)
+			check_returned(s, t, qp, n, tickets_first(s->window) + n);
 }
 
 /* The adds of all QPs together must have returned each value once, in any order. Returns 0 or
@@ -135,16 +110,13 @@ static int check_returned_adds(const struct slots *s, struct slots_tally *t)
 		missing++;
 	for (uint64_t i = 0; i < all; i++) {
 		unsigned qp = (unsigned)(i / s->count), n = (unsigned)(i % s->count);
-		uint64_t is = read_value(s, qp, n), ticket = is - first;
+		uint64_t ticket = read_value(s, qp, n) - first;
 
 		if (ticket < all && times[ticket] == 1)
 			continue;
-		/* A value just beyond the last: some add was done twice. */
-		record_wrong_value(
-			t, ticket < 2 * all ? SLOTS_DUPLICATE : classify_value(s, qp, n, is),
-			slots_name(s, qp, n), is, first + missing);
 		if (ticket < all)
 			times[ticket]--;
+		check_returned(s, t, qp, n, first + missing);
 	}
 	free(times);
 	return 0;

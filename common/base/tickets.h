@@ -10,8 +10,8 @@
  * that follows from the number of its operations.
  *
  * The returned values are in the slots of the requester, and the counters in those of the
- * responder, one for each QP. Errors are in the classes of slots.h: an operation that was not done
- * or returned nothing is lost, one that was done twice is a duplicate.
+ * responder, one for each QP. Every other value is an error; where nothing was returned, the
+ * operation is lost, too.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ void tickets_begin(const struct slots *counters);
 
 /*
  * After COUNT operations of each QP: return whether every counter has the correct value; or check
- * and classify them, and add the result to T.
+ * them, and add the result to T.
  */
 bool tickets_are_right(const struct slots *counters, unsigned count, bool swaps);
 void tickets_check_counters(const struct slots *counters, unsigned count, bool swaps,

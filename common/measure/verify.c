@@ -282,7 +282,7 @@ static int read_findings(struct measure *ms, const json_t *m, const char *key,
  */
 static int exchange_findings(struct measure *ms, struct measurement *meas)
 {
-	bool server = ms->ep->server, unreliable = verify_unreliable(ms);
+	bool server = ms->ep->server;
 	struct slots_tally *to_me = &meas->verified[server ? 0 : 1];
 	struct slots_tally *to_peer = &meas->verified[server ? 1 : 0];
 	json_t *m = json_object(), *theirs;
@@ -293,9 +293,9 @@ static int exchange_findings(struct measure *ms, struct measurement *meas)
 		slots_add(to_peer, &ms->meter[i].verify->returned);
 	}
 	if (verify_receives(ms))
-		json_object_set_new(m, "found", verified_to_json(to_me, unreliable));
+		json_object_set_new(m, "found", verified_to_json(to_me));
 	if (to_peer->messages)
-		json_object_set_new(m, "returned", verified_to_json(to_peer, unreliable));
+		json_object_set_new(m, "returned", verified_to_json(to_peer));
 	if (verify_exchange(ms, "found", m, &theirs))
 		return -1;
 	rc = read_findings(ms, theirs, "found", to_peer) ||
@@ -317,17 +317,15 @@ static struct slots_tally verify_total(const struct measurement *meas)
 static void report_verified(struct measure *ms, const struct measurement *meas)
 {
 	struct slots_tally sum = verify_total(meas);
-	bool unreliable = verify_unreliable(ms);
 	char text[256];
 
 	link_alive_start(ms->link);
-	report_note(ms->report, "verified: %s",
-		    verified_format(&sum, unreliable, text, sizeof(text)));
+	report_note(ms->report, "verified: %s", verified_format(&sum, text, sizeof(text)));
 	link_alive_stop(ms->link);
-	if (!slots_errors(&sum, unreliable) || fault_is(&ms->wrong_data))
+	if (!sum.errors || fault_is(&ms->wrong_data))
 		return;
 	fault_phase(&ms->wrong_data, PHASE);
-	verified_raise(&sum, unreliable, &ms->wrong_data);
+	verified_raise(&sum, &ms->wrong_data);
 }
 
 static int verify_pass(struct measure *ms, struct measurement *meas)
@@ -379,5 +377,5 @@ json_t *verify_json(const struct measurement *meas, enum report_direction direct
 
 	if (direction == REPORT_FORWARD || direction == REPORT_BACKWARD)
 		t = meas->verified[direction == REPORT_BACKWARD];
-	return t.messages ? verified_to_json(&t, verify_unreliable(meas->ms)) : NULL;
+	return t.messages ? verified_to_json(&t) : NULL;
 }

@@ -54,13 +54,11 @@ void verify_release(struct meter *t);
 
 /*
  * True if this end posts; if messages go out of its slots; if they arrive in its slots, whichever
- * end posts; and if the transport may lose some. Atomics: `out` has the returned values, `in` has
- * the counters.
+ * end posts. Atomics: `out` has the returned values, `in` has the counters.
  */
 bool verify_posts(const struct measure *ms);
 bool verify_sends(const struct measure *ms);
 bool verify_receives(const struct measure *ms);
-bool verify_unreliable(const struct measure *ms);
 enum ibv_wr_opcode verify_opcode(const struct measure *ms);
 
 /* The maximum number of messages of BYTES per QP that fit the memory. */

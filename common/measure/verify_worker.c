@@ -46,11 +46,6 @@ static bool verify_swaps(const struct measure *ms)
 	return verify_opcode(ms) == IBV_WR_ATOMIC_CMP_AND_SWP;
 }
 
-bool verify_unreliable(const struct measure *ms)
-{
-	return ms->options->experiment.connection != CONNECTION_RC;
-}
-
 enum ibv_wr_opcode verify_opcode(const struct measure *ms)
 {
 	return operation_opcode(&ms->test->operation, &ms->options->experiment, ms->ep->immediate);
@@ -197,11 +192,10 @@ static int make_slots(const struct meter *t, struct slots *slots, uint64_t offse
 
 	slots->data = VIEW(t->verify, offset);
 	slots->first_qp = t->worker->index * t->worker->qps.count;
-	slots->all_qps = ms->ep->workers * t->worker->qps.count;
 	slots->count = t->verify->count;
 	slots->from_server = from_server;
 	slots->in_place = verify_opcode(ms) != IBV_WR_SEND;
-	slots->unreliable = verify_unreliable(ms);
+	slots->unreliable = ms->options->experiment.connection != CONNECTION_RC;
 	return slots_init(slots);
 }
 

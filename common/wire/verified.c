@@ -10,10 +10,7 @@
 #include "wire/fields.h"
 #include "wire/message.h"
 
-static const char *wrong_word(unsigned wrong)
-{
-	return slots_wrong_name((enum slots_wrong)wrong);
-}
+#define COUNT_MAX (INT64_MAX / 32) /* sums, also over both directions, cannot overflow */
 
 /* clang-format off */
 #define ROW(member, ...) FIELD(struct slots_tally, member, FIELD_REQUIRED, __VA_ARGS__)
@@ -25,7 +22,8 @@ static const char *wrong_word(unsigned wrong)
 static const struct field rows[] = {
 	ROW(messages),
 	ROW(bytes),
-	FIRST("class", wrong, .word = wrong_word, .max = SLOTS_CLASSES - 1),
+	ROW(errors, .max = COUNT_MAX),
+	ROW(lost, .max = COUNT_MAX),
 	FIRST("from_server", name.from_server),
 	FIRST("qp", name.qp, .max = UINT16_MAX),
 	FIRST("window", name.window),
@@ -38,14 +36,9 @@ static const struct field rows[] = {
 
 static const struct fields table = FIELDS(rows, NULL);
 
-json_t *verified_to_json(const struct slots_tally *t, bool unreliable)
+json_t *verified_to_json(const struct slots_tally *t)
 {
-	json_t *to = fields_write(&table, t, json_object());
-
-	json_object_set_new(to, "errors", json_integer((json_int_t)slots_errors(t, unreliable)));
-	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
-		json_object_set_new(to, wrong_word(i), json_integer((json_int_t)t->wrong[i]));
-	return to;
+	return fields_write(&table, t, json_object());
 }
 
 int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *f)
@@ -54,106 +47,52 @@ int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *
 	t->found = json_object_get(from, "first_error") != NULL;
 	if (fields_read(&table, t, from, f))
 		return -1;
-	/* Limit each count so that sums of them, also over both directions, cannot overflow. */
-	for (unsigned i = 0; i < SLOTS_CLASSES; i++)
-		if (message_u64(from, wrong_word(i), INT64_MAX / 32, &t->wrong[i], f))
-			return -1;
 	/* Wrong messages are among those that were checked. */
-	return message_has(from, "messages", t->messages || !slots_errors(t, false), f);
+	if (message_has(from, "messages", t->messages || (!t->errors && !t->lost), f))
+		return -1;
+	return message_has(from, "first_error", t->found == (t->errors != 0), f);
 }
 
-/* Add the classes with a count above 0: "1 lost, 2 corrupt". */
-static void add_classes(const struct slots_tally *t, char *buf, size_t size)
+const char *verified_format(const struct slots_tally *t, char *buf, size_t size)
 {
-	const char *comma = "";
-
-	for (int i = 0; i < SLOTS_CLASSES; i++) {
-		if (!t->wrong[i])
-			continue;
-		text_add(buf, size, "%s%" PRIu64 " %s", comma, t->wrong[i],
-			 slots_wrong_name((enum slots_wrong)i));
-		comma = ", ";
-	}
-}
-
-const char *verified_format(const struct slots_tally *t, bool unreliable, char *buf, size_t size)
-{
-	uint64_t message_bytes = t->messages ? t->bytes / t->messages : 0;
-	uint64_t errors = slots_errors(t, unreliable);
-
 	buf[0] = '\0';
 	text_add(buf, size, "%" PRIu64 " messages of %s, ", t->messages,
-		 units_size(message_bytes).text);
+		 units_size(t->messages ? t->bytes / t->messages : 0).text);
 	if (t->bytes < 1000000)
 		text_add(buf, size, "%" PRIu64 " B", t->bytes);
 	else
 		text_add(buf, size, "%.1f MB", (double)t->bytes / 1e6);
-	if (errors)
-		text_add(buf, size, ", %" PRIu64 " error%s: ", errors, errors > 1 ? "s" : "");
+	if (t->errors)
+		text_add(buf, size, ", %" PRIu64 " error%s", t->errors, t->errors > 1 ? "s" : "");
 	else
-		text_add(buf, size, t->wrong[SLOTS_LOST] ? ", no error, " : ", no error");
-	add_classes(t, buf, size);
+		text_add(buf, size, ", no error");
+	if (t->lost)
+		text_add(buf, size, " (%" PRIu64 " lost)", t->lost);
 	return buf;
 }
 
-/* For each class of error: the probable cause, and the fix. */
-static const struct {
-	const char *cause, *fix;
-} probable[SLOTS_CLASSES] = {
-	[SLOTS_LOST] =
-		{"The message was acknowledged, but is not in memory: a NIC or a PCIe bridge "
-		 "dropped or delays the write",
-		 "check the receiver's NIC for PCIe errors (dmesg, AER), and its firmware"},
-	[SLOTS_STALE] =
-		{"The data are those of an earlier message: the sender's NIC reads memory that is "
-		 "not coherent with the CPU, or the receiver got an old packet",
-		 "check the IOMMU and relaxed ordering (--disable_pcie_relaxed) on the sender"},
-	[SLOTS_DUPLICATE] =
-		{"A retransmitted packet was accepted twice, or was written to the place of "
-		 "another one",
-		 "check the NICs' firmware, and the port's hw_counters for retransmissions"},
-	[SLOTS_REORDERED] =
-		{"A QP must deliver messages in order, but did not",
-		 "check the NICs' settings for out-of-order delivery and adaptive routing"},
-	[SLOTS_MISPLACED] =
-		{"The right bytes are in the wrong place: the NIC or the IOMMU translated an "
-		 "address wrongly",
-		 "check the IOMMU's settings, dmesg for IOMMU faults, and the NICs' firmware"},
-	[SLOTS_CORRUPT] =
-		{"Bits changed where no network checksum protects them: in memory, on PCIe or in a "
-		 "device",
-		 "check both hosts for memory and PCIe errors (dmesg, EDAC, AER)"},
-};
-
-/* FIRST is a lost message whose data are in memory: say so, where no byte is wrong. Returns -1. */
-static int explain_uncompleted(const struct slots_finding *first, struct fault *f)
-{
-	fault_cause(
-		f,
-		"The first (%s): message %u from the %s on QP %u, window %u, is in memory, but "
-		"its receive request did not complete: the NIC dropped or delays the completion",
-		slots_wrong_name(first->wrong), first->name.number,
-		first->name.from_server ? "server" : "client", first->name.qp, first->name.window);
-	return fault_fix(f, "check the receiver's NIC for faults (dmesg), and its firmware");
-}
-
-int verified_raise(const struct slots_tally *t, bool unreliable, struct fault *f)
+int verified_raise(const struct slots_tally *t, struct fault *f)
 {
 	const struct slots_finding *first = &t->first;
-	char classes[128] = "";
 
-	add_classes(t, classes, sizeof(classes));
-	fault_raise(f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong: %s",
-		    slots_errors(t, unreliable), t->messages,
-		    units_size(t->messages ? t->bytes / t->messages : 0).text, classes);
-	if (first->wrong == SLOTS_LOST && first->is == first->should_be)
-		return explain_uncompleted(first, f);
-	fault_cause(
-		f,
-		"The first (%s): in message %u from the %s on QP %u, window %u, byte %" PRIu64 " "
-		"is 0x%02x, not 0x%02x. %s",
-		slots_wrong_name(first->wrong), first->name.number,
-		first->name.from_server ? "server" : "client", first->name.qp, first->name.window,
-		first->byte, first->is, first->should_be, probable[first->wrong].cause);
-	return fault_fix(f, "%s", probable[first->wrong].fix);
+	fault_raise(f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong (%" PRIu64
+		    " lost)", t->errors, t->messages,
+		    units_size(t->messages ? t->bytes / t->messages : 0).text, t->lost);
+	if (first->is == first->should_be)
+		fault_cause(f,
+			    "The first: message %u from the %s on QP %u, window %u, is in memory, "
+			    "but its receive request did not complete: the NIC dropped or delays "
+			    "the completion",
+			    first->name.number, first->name.from_server ? "server" : "client",
+			    first->name.qp, first->name.window);
+	else
+		fault_cause(f,
+			    "The first: in message %u from the %s on QP %u, window %u, byte %" PRIu64
+			    " is 0x%02x, not 0x%02x. No network checksum found this: memory, PCIe, "
+			    "an IOMMU or a NIC may have changed, misplaced or dropped the data",
+			    first->name.number, first->name.from_server ? "server" : "client",
+			    first->name.qp, first->name.window, first->byte, first->is,
+			    first->should_be);
+	return fault_fix(f, "check both hosts for memory, PCIe and IOMMU errors (dmesg, EDAC, AER), "
+			    "and the NICs' firmware");
 }

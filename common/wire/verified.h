@@ -12,20 +12,14 @@
 #include "base/fault.h"
 #include "base/slots.h"
 
-/* Returns a new object. UNRELIABLE: lost messages are counted, but are no errors. */
-json_t *verified_to_json(const struct slots_tally *t, bool unreliable);
+/* Returns a new object. */
+json_t *verified_to_json(const struct slots_tally *t);
 
 /* Read the peer's result. Raises FAULT_PEER for a wrong type or range. */
 int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *f);
 
-/*
- * Write "4096 messages of 64 KiB, 268.4 MB, no error", or the number of errors and of each class.
- * UNRELIABLE: losses are no errors, and may follow "no error". Returns BUF.
- */
-const char *verified_format(const struct slots_tally *t, bool unreliable, char *buf, size_t size);
+/* Write "4096 messages of 64 KiB, 268.4 MB, no error", or the number of errors. Returns BUF. */
+const char *verified_format(const struct slots_tally *t, char *buf, size_t size);
 
-/*
- * Raise FAULT_DATA: the errors in the messages, which have one size, their place and the probable
- * cause. Returns -1.
- */
-int verified_raise(const struct slots_tally *t, bool unreliable, struct fault *f);
+/* Raise FAULT_DATA: the errors in the messages, which have one size, and the first. Returns -1. */
+int verified_raise(const struct slots_tally *t, struct fault *f);

@@ -213,10 +213,8 @@ source_keys() {
 		;;
 	spread) literals spread_json common/report/repeat.c ;;
 	verification)
-		literals verified_to_json common/wire/verified.c
 		rows rows common/wire/verified.c FIRST
 		echo first_error
-		sed -n '/^const char \*slots_wrong_name(/,/^}/p' "$top/common/base/slots.c" | grep -o '"[a-z]*"' | tr -d '"'
 		;;
 	first_error) rows rows common/wire/verified.c ROW ;;
 	snapshot) literals port_to_json common/wire/snapshot.c | uniq ;;

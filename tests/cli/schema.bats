@@ -83,7 +83,7 @@ but() {
 		verified del(.results[0].verification.lost)
 		verified .results[0].verification.errors = 0
 		verified del(.results[0].verification.first_error)
-		verified .results[0].verification.first_error.class = "late"
+		verified .results[0].verification.first_error.byte = -1
 		verified .results[0].verification.first_error.is = 256
 		histogram .results[0].bandwidth_gbps = 1
 		histogram .results[0].latency_p95_us = 1
