@@ -81,8 +81,8 @@ void slots_poison(struct slots *s)
 {
 	for (unsigned qp = 0; qp < s->qps; qp++)
 		for (unsigned n = 0; n < s->per_qp; n++)
-			pattern_poison(slots_payload(s, qp, n), area_bytes(s),
-				       slots_seed(s, qp, n), 0);
+			pattern_poison(slots_payload(s, qp, n), area_bytes(s), slots_seed(s, qp, n),
+				       0);
 }
 
 /* A slot, and the seeds of what belongs there. */
@@ -179,18 +179,24 @@ static bool check_slot(struct slots_tally *t, const struct slot_view *view)
 
 /*
  * The number of messages from NEXT on, at most MISSING, that were lost before the Nth arrival: it
- * is the message behind them. 0 if it is none of these.
+ * begins like the message behind them. 0 if it begins like none.
  */
 static unsigned count_skipped(const struct slots *s, unsigned qp, unsigned n, unsigned next,
 			      unsigned missing)
 {
-	for (unsigned k = 0; k <= missing; k++) {
-		struct slot_view view = view_slot(s, qp, n, next + k);
+	uint64_t most = WORD_BYTES - 1; /* bytes that are equal */
+	unsigned skipped = 0;
 
-		if (first_wrong_byte(&view) == PATTERN_OK)
-			return k;
+	for (unsigned k = 0; k <= missing && most != PATTERN_OK; k++) {
+		struct slot_view view = view_slot(s, qp, n, next + k);
+		uint64_t equal = first_wrong_byte(&view);
+
+		if (equal > most) {
+			most = equal;
+			skipped = k;
+		}
 	}
-	return 0;
+	return skipped;
 }
 
 /*
@@ -238,14 +244,6 @@ void slots_check(const struct slots *s, struct slots_tally *t)
 			check_slot(t, &view);
 		}
 	}
-}
-
-bool slots_are_right(const struct slots *s)
-{
-	struct slots_tally t = {0};
-
-	slots_check(s, &t);
-	return !t.errors && !t.lost;
 }
 
 void slots_add(struct slots_tally *to, const struct slots_tally *from)

@@ -81,9 +81,6 @@ void slots_poison(struct slots *s);
 /* Check every message, and add the result to T. */
 void slots_check(const struct slots *s, struct slots_tally *t);
 
-/* True if slots_check() would find no wrong message; a lost one is wrong on any transport. */
-bool slots_are_right(const struct slots *s);
-
 /* Count an error in T; the first one is kept. */
 void slots_record(struct slots_tally *t, const struct slots_finding *error);
 

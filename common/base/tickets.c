@@ -51,14 +51,6 @@ static uint64_t expected_counter(const struct slots *counters, unsigned qp, unsi
 	return tickets_first(counters->window) + all;
 }
 
-bool tickets_are_right(const struct slots *counters, unsigned count, bool swaps)
-{
-	for (unsigned qp = 0; qp < counters->qps; qp++)
-		if (read_value(counters, qp, 0) != expected_counter(counters, qp, count, swaps))
-			return false;
-	return true;
-}
-
 void tickets_check_counters(const struct slots *counters, unsigned count, bool swaps,
 			    struct slots_tally *t)
 {

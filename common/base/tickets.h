@@ -29,11 +29,7 @@ static inline unsigned tickets_counter(unsigned qp, bool swaps)
 /* Set the counters to the window's first value. */
 void tickets_begin(const struct slots *counters);
 
-/*
- * After COUNT operations of each QP: return whether every counter has the correct value; or check
- * them, and add the result to T.
- */
-bool tickets_are_right(const struct slots *counters, unsigned count, bool swaps);
+/* After COUNT operations of each QP: check every counter, and add the result to T. */
 void tickets_check_counters(const struct slots *counters, unsigned count, bool swaps,
 			    struct slots_tally *t);
 

@@ -8,8 +8,8 @@
 #include "base/tickets.h"
 #include "base/units.h"
 
-#define VERIFY_WR_ID       (UINT64_C(1) << 63) /* in wr_id: not a completion left by a ping-pong */
-#define POLL_BATCH 16
+#define VERIFY_WR_ID (UINT64_C(1) << 63) /* in wr_id: not a completion left by a ping-pong */
+#define POLL_BATCH   16
 
 int verify_window_init(struct verify_window *v)
 {
@@ -21,8 +21,11 @@ int verify_window_init(struct verify_window *v)
 	if (!v->qp || !v->wr || !v->sge)
 		return fault_raise(v->round->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating requests for %u QPs", qps);
-	for (unsigned i = 0; i < qps; i++)
+	for (unsigned i = 0; i < qps; i++) {
 		v->qp[i].room = 1;
+		if (v->in && v->opcode == IBV_WR_SEND)
+			v->qp[i].posted = recv_queue_posted(v->round->receives, i);
+	}
 	return 0;
 }
 
@@ -68,41 +71,31 @@ static int post_receive(struct verify_window *v, unsigned qp, unsigned n)
 	return rc ? round_verb_failed(v->round, rc, "ibv_post_recv") : 0;
 }
 
-int verify_window_post_receives(struct verify_window *v, bool all)
+unsigned verify_window_waiting(const struct verify_window *v, unsigned qp)
+{
+	return v->qp[qp].posted ? v->qp[qp].posted - v->in->arrived[qp] : 0;
+}
+
+int verify_window_post_receives(struct verify_window *v)
 {
 	struct slots *in = v->in;
 
 	for (unsigned qp = 0; qp < in->qps; qp++) {
-		unsigned count = all ? in->per_qp : in->arrived[qp];
+		unsigned count = in->per_qp - verify_window_waiting(v, qp);
 
 		for (unsigned n = 0; n < count; n++)
 			if (post_receive(v, qp, n))
 				return -1;
 		in->head[qp] = (in->head[qp] + count) % in->per_qp;
-		in->arrived[qp] = 0;
+		v->qp[qp].posted = in->per_qp;
 	}
 	return 0;
 }
 
-unsigned verify_window_waiting(const struct verify_window *v, unsigned qp)
+/* True if the messages that arrive here consume receives. */
+static bool consumes_receives(const struct verify_window *v)
 {
-	if (v->receives == VERIFY_WINDOW_TIMED)
-		return recv_queue_posted(v->round->receives, qp);
-	return v->receives == VERIFY_WINDOW_SLOTS ? v->in->per_qp - v->in->arrived[qp] : 0;
-}
-
-/* Count a message that has arrived on QP, where its receives are counted. Returns 0, or -1. */
-static int count_arrival(struct verify_window *v, unsigned qp)
-{
-	if (v->receives == VERIFY_WINDOW_GIVEN) {
-		v->arrived++;
-		return recv_consumed(v->round, qp);
-	}
-	if (v->receives == VERIFY_WINDOW_TIMED)
-		v->round->receives->until_repost[qp]--;
-	else
-		v->in->arrived[qp]++;
-	return 0;
+	return v->in && (v->opcode == IBV_WR_SEND || v->opcode == IBV_WR_RDMA_WRITE_WITH_IMM);
 }
 
 /* The CQs of RING in turn: returns the one at *AT (NULL: the first) and advances *AT. */
@@ -120,12 +113,15 @@ static int poll_arrivals(struct verify_window *v)
 	struct ibv_wc wc[POLL_BATCH];
 	int n = 0;
 
-	if (v->receives != VERIFY_WINDOW_NOTHING)
+	if (consumes_receives(v))
 		n = round_poll_checked(v->round, next_cq(&v->recv_at, &v->round->qps->recv),
 				       POLL_BATCH, wc, "receive");
-	for (int k = 0; k < n; k++)
-		if (count_arrival(v, (unsigned)wc[k].wr_id))
+	for (int k = 0; k < n; k++) {
+		v->in->arrived[wc[k].wr_id]++;
+		/* WRITEs consume the receives of the timed part, which are posted again. */
+		if (v->opcode != IBV_WR_SEND && recv_consumed(v->round, wc[k].wr_id))
 			return -1;
+	}
 	if (n > 0)
 		note_progress(v);
 	return n;
@@ -245,7 +241,6 @@ static int send_todo(struct verify_window *v, bool empty)
 
 int verify_window_send(struct verify_window *v)
 {
-	v->arrived = 0;
 	for (unsigned i = 0; v->out && i < v->round->qps->count; i++) {
 		v->qp[i].todo = v->out->count;
 		v->qp[i].next = 0;
@@ -253,10 +248,8 @@ int verify_window_send(struct verify_window *v)
 	return send_todo(v, false);
 }
 
-int verify_window_empty(struct verify_window *v, const unsigned *counts)
+int verify_window_empty(struct verify_window *v)
 {
-	for (unsigned i = 0; i < v->round->qps->count; i++)
-		v->qp[i].todo = counts[i];
 	return send_todo(v, true);
 }
 
@@ -266,9 +259,7 @@ int verify_window_empty(struct verify_window *v, const unsigned *counts)
  */
 static bool window_complete(const struct verify_window *v, bool empty)
 {
-	if (v->receives == VERIFY_WINDOW_GIVEN)
-		return v->arrived >= (uint64_t)v->in->qps * v->in->count;
-	for (unsigned i = 0; v->receives != VERIFY_WINDOW_NOTHING && i < v->round->qps->count; i++)
+	for (unsigned i = 0; consumes_receives(v) && i < v->round->qps->count; i++)
 		if (empty ? verify_window_waiting(v, i) : v->in->arrived[i] < v->in->count)
 			return false;
 	return true;

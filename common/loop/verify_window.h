@@ -25,19 +25,12 @@
 
 #define VERIFY_WINDOW_GRACE_NS UINT64_C(100000000) /* a later message counts as lost */
 
-/* The receive that an arrival consumes. */
-enum verify_window_receives {
-	VERIFY_WINDOW_NOTHING, /* none: WRITEs */
-	VERIFY_WINDOW_TIMED,   /* the round's receives, which are not re-posted */
-	VERIFY_WINDOW_GIVEN,   /* the round's receives, re-posted: WRITEs with immediate */
-	VERIFY_WINDOW_SLOTS    /* the receives into the slots */
-};
-
 struct verify_window_qp {
 	unsigned todo, next; /* messages left to post; number of the next one */
 	unsigned under_way;
-	unsigned room; /* free places in the send queue: 1 until it is known what else is in
-			  there */
+	unsigned posted; /* receives, of which in->arrived[] are consumed */
+	unsigned room;   /* free places in the send queue: 1 until it is known what else is in
+			    there */
 };
 
 struct verify_window {
@@ -47,15 +40,13 @@ struct verify_window {
 	struct slots *out, *in;                /* NULL: it sends nothing, or receives nothing */
 	struct round_slice from, into, remote; /* address and key of slot 0 */
 	uint64_t first;                        /* atomics: the first value of the counters */
-	enum verify_window_receives receives;  /* changes during a window */
 	uint64_t patience_ns;                  /* time limit without progress */
-	/* private */
+	/* private, but for qp[].todo before verify_window_empty() */
 	struct verify_window_qp *qp;
 	struct ibv_send_wr *wr; /* one chain */
 	struct ibv_sge *sge;
 	struct cq_link *send_at, *recv_at; /* the CQs to poll next; NULL: the first */
 	uint64_t moved_ns;                 /* time of the last arrival or completion */
-	uint64_t arrived;                  /* VERIFY_WINDOW_GIVEN: messages */
 };
 
 /*
@@ -65,16 +56,16 @@ struct verify_window {
 int verify_window_init(struct verify_window *v);
 void verify_window_release(struct verify_window *v);
 
-/* Post receives into all slots; with ALL false only into those that were consumed. */
-int verify_window_post_receives(struct verify_window *v, bool all);
+/* Before a window of SENDs: post receives into the slots that have none. */
+int verify_window_post_receives(struct verify_window *v);
 
 /* Post all messages of the window, and wait for their completions. */
 int verify_window_send(struct verify_window *v);
 
-/* Send COUNTS[i] messages without data on QP i. */
-int verify_window_empty(struct verify_window *v, const unsigned *counts);
+/* Send as many messages without data on each QP as `todo` has. */
+int verify_window_empty(struct verify_window *v);
 
-/* The number of posted receives of the kind `receives` on QP number QP. */
+/* The number of posted receives on QP number QP: those of the timed part, or into slots. */
 unsigned verify_window_waiting(const struct verify_window *v, unsigned qp);
 
 /*
@@ -86,7 +77,7 @@ uint64_t verify_window_grace_ns(const struct verify_window *v);
 
 /*
  * After the other end has sent everything: wait until the window's messages have arrived, or with
- * EMPTY until no receive is left, or until the time limit. Returns at once for WRITEs, which
+ * EMPTY until no receive is left, or until the time limit. Returns at once for messages that
  * consume no receive.
  */
 int verify_window_await(struct verify_window *v, bool empty);

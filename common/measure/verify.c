@@ -170,7 +170,7 @@ static json_t *describe_receives(const struct measure *ms, uint64_t *sum)
 	return json_pack("{s:o}", "receives", workers);
 }
 
-/* Store how many receives the peer has posted on each QP, and add them to *SUM. */
+/* For each receive that the peer has posted an empty message is due. Adds them to *SUM. */
 static int read_receives(struct measure *ms, const json_t *m, uint64_t *sum)
 {
 	const json_t *workers = json_object_get(m, "receives"), *qps, *v;
@@ -190,7 +190,7 @@ static int read_receives(struct measure *ms, const json_t *m, uint64_t *sum)
 			if (message_has(m, "receives", json_is_integer(v) && n >= 0 && n <= 65536,
 					ms->fault))
 				return -1;
-			t->verify->waiting[q] = (unsigned)n;
+			t->verify->verify_window.qp[q].todo = (unsigned)n;
 			*sum += (uint64_t)n;
 		}
 	}
@@ -199,13 +199,10 @@ static int read_receives(struct measure *ms, const json_t *m, uint64_t *sum)
 
 /*
  * Consume all posted receives of both ends with empty messages, so that the caller can post others
- * in place of them. WHICH are posted now: those of the timed part, or into slots.
+ * in place of them.
  */
-static int empty_receives(struct measure *ms, enum verify_window_receives which)
+static int empty_receives(struct measure *ms)
 {
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		if (verify_receives(ms))
-			ms->meter[i].verify->verify_window.receives = which;
 	for (unsigned tries = 0; tries < EMPTY_TRIES; tries++) {
 		uint64_t left = 0;
 		json_t *theirs;
@@ -249,16 +246,12 @@ static int verify_all_windows(struct measure *ms)
 {
 	bool sends = verify_opcode(ms) == IBV_WR_SEND;
 
-	if (sends &&
-	    (empty_receives(ms, VERIFY_WINDOW_TIMED) || run_in_workers(ms, verify_post_all, false)))
+	if (sends && empty_receives(ms))
 		return -1;
 	for (unsigned i = 0; i < WINDOWS; i++)
 		if (verify_one_window(ms))
 			return -1;
-	if (sends &&
-	    (empty_receives(ms, VERIFY_WINDOW_SLOTS) || run_in_workers(ms, verify_refill, false)))
-		return -1;
-	return 0;
+	return sends && (empty_receives(ms) || run_in_workers(ms, verify_refill, false)) ? -1 : 0;
 }
 
 /* Add the peer's tally, KEY of its message M, to SUM, if there is one. */

@@ -27,9 +27,7 @@ struct verify {
 	uint32_t peer_rkey;
 	uint32_t windows; /* number so far */
 	uint64_t message_bytes;
-	unsigned count;    /* messages per QP in a window, agreed by both ends */
-	unsigned *waiting; /* posted receives of the other end's QPs, which empty messages must
-			      consume */
+	unsigned count; /* messages per QP in a window, agreed by both ends */
 	struct slots_tally tally;
 	struct slots_tally returned; /* atomics: the result for values that this end's operations
 					returned */
@@ -69,7 +67,6 @@ void verify_end(struct meter *t);
 int verify_empty(struct meter *t);       /* send as many empty messages as the peer has receives
 					    waiting */
 int verify_await_empty(struct meter *t); /* wait for those of the peer */
-int verify_post_all(struct meter *t);    /* post receives into the slots */
 int verify_refill(struct meter *t);      /* post the timed receives again */
 int verify_prepare(struct meter *t);     /* start the next window: fill, poison, post receives */
 int verify_send(struct meter *t);

@@ -56,14 +56,6 @@ static uint64_t before_bytes(const struct measure *ms)
 	return ms->options->experiment.connection == CONNECTION_UD ? QP_GRH_BYTES : 0;
 }
 
-/* The number of spare slots in addition to COUNT, of at most RECEIVES posted. */
-static unsigned spare_receives(unsigned count, unsigned receives)
-{
-	unsigned wanted = count / 2 < 1 ? 1 : count / 2 < SPARE_MAX ? count / 2 : SPARE_MAX;
-
-	return count + wanted <= receives ? wanted : receives - count;
-}
-
 static struct slots slots_layout(const struct meter *t, uint64_t bytes, unsigned per_qp)
 {
 	return (struct slots){
@@ -114,7 +106,7 @@ static unsigned slots_to_receive(const struct meter *t, unsigned count)
 		return 1; /* a counter */
 	if (verify_opcode(t->ms) != IBV_WR_SEND || !verify_receives(t->ms))
 		return count;
-	return count + spare_receives(count, t->worker->qps.rx_depth);
+	return smaller_of(count + smaller_of(count / 2, SPARE_MAX), t->worker->qps.rx_depth);
 }
 
 /* Set the buffer sizes of V to the largest that any message size needs. */
@@ -147,9 +139,7 @@ int verify_make(struct meter *t)
 	if (!e->verify || ms->ep->own_schedule)
 		return 0;
 	v = t->verify = calloc(1, sizeof(*v));
-	if (v)
-		v->waiting = calloc(t->worker->qps.count, sizeof(*v->waiting));
-	if (!v || !v->waiting)
+	if (!v)
 		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating details of a verification");
 	set_buffer_sizes(t, v);
@@ -180,7 +170,6 @@ void verify_release(struct meter *t)
 	if (v->gpu_buffer)
 		gpu_free(t->ms->ep->gpu, v->gpu_buffer);
 	free(v->image);
-	free(v->waiting);
 	free(v);
 	t->verify = NULL;
 }
@@ -233,11 +222,8 @@ int verify_begin(struct meter *t)
 		.from = {addr + (pulls ? v->out_bytes : 0), 0, v->mem.lkey},
 		.into = {addr + v->out_bytes, 0, v->mem.lkey},
 		.remote = {v->peer_addr, 0, v->peer_rkey},
-		.receives = VERIFY_WINDOW_NOTHING,
 		.patience_ns = ms->options->local.timeout_ns,
 	};
-	if (v->verify_window.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		v->verify_window.receives = VERIFY_WINDOW_GIVEN;
 	return verify_window_init(&v->verify_window);
 }
 
@@ -250,22 +236,12 @@ void verify_end(struct meter *t)
 
 int verify_empty(struct meter *t)
 {
-	return verify_window_empty(&t->verify->verify_window, t->verify->waiting);
+	return verify_window_empty(&t->verify->verify_window);
 }
 
 int verify_await_empty(struct meter *t)
 {
 	return verify_window_await(&t->verify->verify_window, true);
-}
-
-int verify_post_all(struct meter *t)
-{
-	struct verify_window *v = &t->verify->verify_window;
-
-	if (!v->in)
-		return 0;
-	v->receives = VERIFY_WINDOW_SLOTS;
-	return verify_window_post_receives(v, true);
 }
 
 int verify_refill(struct meter *t)
@@ -282,9 +258,11 @@ int verify_prepare(struct meter *t)
 	struct gpu *gpu = t->ms->ep->gpu;
 
 	v->out.window = v->in.window = ++v->windows;
-	if (v->verify_window.receives == VERIFY_WINDOW_SLOTS &&
-	    verify_window_post_receives(&v->verify_window, false))
+	if (v->verify_window.in && v->verify_window.opcode == IBV_WR_SEND &&
+	    verify_window_post_receives(&v->verify_window))
 		return -1;
+	for (unsigned qp = 0; v->in.arrived && qp < v->in.qps; qp++)
+		v->in.arrived[qp] = 0;
 	v->verify_window.first = tickets_first(v->windows);
 	if (verify_receives(t->ms))
 		slots_poison(&v->in);
@@ -319,13 +297,17 @@ static int fetch_slots(struct meter *t)
 			    &t->worker->fault);
 }
 
-/* True if all expected messages have arrived intact. */
-static bool are_right(const struct meter *t)
+/* Check what has arrived so far. */
+static struct slots_tally check_arrived(const struct meter *t)
 {
 	const struct verify *v = t->verify;
+	struct slots_tally found = {0};
 
-	return is_atomic(t->ms) ? tickets_are_right(&v->in, v->count, verify_swaps(t->ms))
-				: slots_are_right(&v->in);
+	if (is_atomic(t->ms))
+		tickets_check_counters(&v->in, v->count, verify_swaps(t->ms), &found);
+	else
+		slots_check(&v->in, &found);
+	return found;
 }
 
 /* Check the values that this end's atomics returned. */
@@ -347,21 +329,21 @@ static int check_returned(struct meter *t)
 int verify_collect(struct meter *t)
 {
 	struct verify *v = t->verify;
+	struct slots_tally found;
 	uint64_t deadline_ns;
 
 	if (check_returned(t))
 		return -1;
 	if (!v->verify_window.in)
 		return 0;
-	if (verify_window_await(&v->verify_window, false) || fetch_slots(t))
+	if (verify_window_await(&v->verify_window, false))
 		return -1;
 	deadline_ns = clock_now_ns() + verify_window_grace_ns(&v->verify_window);
-	while (v->in.in_place && !are_right(t) && clock_now_ns() < deadline_ns)
+	do {
 		if (fetch_slots(t))
 			return -1;
-	if (is_atomic(t->ms))
-		tickets_check_counters(&v->in, v->count, verify_swaps(t->ms), &v->tally);
-	else
-		slots_check(&v->in, &v->tally);
+		found = check_arrived(t);
+	} while (v->in.in_place && (found.errors || found.lost) && clock_now_ns() < deadline_ns);
+	slots_add(&v->tally, &found);
 	return 0;
 }

@@ -75,9 +75,10 @@ int verified_raise(const struct slots_tally *t, struct fault *f)
 {
 	const struct slots_finding *first = &t->first;
 
-	fault_raise(f, FAULT_DATA, 0, "%" PRIu64 " of %" PRIu64 " messages of %s wrong (%" PRIu64
-		    " lost)", t->errors, t->messages,
-		    units_size(t->messages ? t->bytes / t->messages : 0).text, t->lost);
+	fault_raise(f, FAULT_DATA, 0,
+		    "%" PRIu64 " of %" PRIu64 " messages of %s wrong (%" PRIu64 " lost)", t->errors,
+		    t->messages, units_size(t->messages ? t->bytes / t->messages : 0).text,
+		    t->lost);
 	if (first->is == first->should_be)
 		fault_cause(f,
 			    "The first: message %u from the %s on QP %u, window %u, is in memory, "
@@ -87,12 +88,14 @@ int verified_raise(const struct slots_tally *t, struct fault *f)
 			    first->name.qp, first->name.window);
 	else
 		fault_cause(f,
-			    "The first: in message %u from the %s on QP %u, window %u, byte %" PRIu64
+			    "The first: where message %u from the %s on QP %u, window %u, is "
+			    "expected, byte %" PRIu64
 			    " is 0x%02x, not 0x%02x. No network checksum found this: memory, PCIe, "
 			    "an IOMMU or a NIC may have changed, misplaced or dropped the data",
 			    first->name.number, first->name.from_server ? "server" : "client",
 			    first->name.qp, first->name.window, first->byte, first->is,
 			    first->should_be);
-	return fault_fix(f, "check both hosts for memory, PCIe and IOMMU errors (dmesg, EDAC, AER), "
-			    "and the NICs' firmware");
+	return fault_fix(f,
+			 "check both hosts for memory, PCIe and IOMMU errors (dmesg, EDAC, AER), "
+			 "and the NICs' firmware");
 }

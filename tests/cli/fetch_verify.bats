@@ -32,7 +32,7 @@ found() {
 	damaged client "$1" "${@:3}"
 	for end in client server; do
 		ended "$end" 5
-		says "$end.err" 'verified: ' 'verifying the data: ' 'The first: in message ' 'Fix: '
+		says "$end.err" 'verified: ' 'verifying the data: ' 'The first: where message ' 'Fix: '
 		json "${end:0:1}.json" '.status == "failed" and .error.code == "data" and .error.exit_status == 5 and .results[-1].verification.errors > 0'
 	done
 	json c.json ".results[-1].verification | .first_error.window >= 1 and ($2)"

@@ -38,7 +38,7 @@ found() {
 	for end in client server; do
 		file=${end:0:1}.json
 		ended "$end" 5
-		says "$end.err" "verified: " " $1 error" 'verifying the data: ' "The first: in message $3 from the " 'byte ' 'Fix: '
+		says "$end.err" "verified: " " $1 error" 'verifying the data: ' "The first: where message $3 from the " 'byte ' 'Fix: '
 		json "$file" '.status == "failed" and .error.code == "data" and .error.exit_status == 5'
 		json "$file" '.results[-1].verification | .errors == ($n | tonumber) and .lost == ($lost | tonumber)
 			and .first_error.message == ($message | tonumber)' --arg n "$1" --arg lost "$2" --arg message "$3"

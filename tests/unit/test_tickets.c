@@ -104,11 +104,9 @@ static void every_value_once(void **state)
 		struct slots_tally t;
 
 		set_up(&w, swaps);
-		assert_false(tickets_are_right(&w.counters, COUNT, swaps));
 		t = run(&w, COUNT, COUNT);
 		assert_int_equal(t.errors, 0);
 		assert_false(t.found);
-		assert_true(tickets_are_right(&w.counters, COUNT, swaps));
 		tear_down(&w);
 	}
 }
