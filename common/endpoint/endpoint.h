@@ -9,13 +9,13 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/pool.h"
 #include "base/fault.h"
 #include "base/stop.h"
-#include "host/counters.h"
 #include "host/gpu.h"
 #include "host/pin.h"
 #include "host/port_events.h"
@@ -38,7 +38,7 @@ struct rail {
 	struct qp_route route;
 	union ibv_gid gid; /* of this end, at route.gid_index */
 	struct end mine, theirs;
-	struct counters counters;
+	json_t *counters; /* --report-counters: name to value; owned; NULL: none */
 	struct port_events events;
 };
 

@@ -2,8 +2,6 @@
 #include "host/counters.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,10 +12,6 @@
 #define LIFESPAN_MAX_NS UINT64_C(50000000) /* no run waits longer, whatever `lifespan` says */
 #define JIFFY_MAX_NS    UINT64_C(10000000)
 #define WRAP_32_BITS    (INT64_C(1) << 32)
-
-static const char *const folders[] = {"hw_counters", "counters"};
-
-#define FOLDERS (sizeof(folders) / sizeof(folders[0]))
 
 /* The PortCounters that stop at their largest value, with their bits (IBTA 16.1.3.5; Linux,
  * sysfs.c). */
@@ -118,111 +112,4 @@ void counters_refresh(struct counters_age *age)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
 		;
 	age->read_ns = clock_now_ns();
-}
-
-/* Add the counter file NAME, relative to the port's folder. Returns 0, or -errno if it is
- * unreadable. */
-static int add_counter(struct counters *c, const char *name)
-{
-	struct counter new = {0}, *list;
-	int rc;
-
-	if ((size_t)snprintf(new.name, sizeof(new.name), "%s", name) >= sizeof(new.name))
-		return -ENAMETOOLONG;
-	rc = sysfs_read_int(&new.before, "%s/%s", c->port, name);
-	if (rc)
-		return rc;
-	list = realloc(c->list, (c->count + 1) * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	new.after = new.before;
-	c->list = list;
-	c->list[c->count++] = new;
-	return 0;
-}
-
-/* Add the counter NAME: a path such as "counters/x", or a file name that is looked for in
- * folders[]. */
-static int add_named(struct counters *c, const char *name)
-{
-	char path[256];
-	int rc = -ENOENT;
-
-	if (!*name || *name == '/' || strstr(name, "..")) /* must stay in the port's folder */
-		return -EINVAL;
-	if (strchr(name, '/'))
-		return add_counter(c, name);
-	for (size_t i = 0; rc == -ENOENT && i < FOLDERS; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
-		rc = add_counter(c, path);
-	}
-	return rc;
-}
-
-/* Add every counter of the port. Files that hold no number, as some devices have, are skipped. */
-static int add_all(struct counters *c)
-{
-	char name[SYSFS_NAME], path[256];
-
-	for (size_t i = FOLDERS; i-- > 0;)
-		for (unsigned n = 0; !sysfs_name(name, n, "%s/%s", c->port, folders[i]); n++) {
-			snprintf(path, sizeof(path), "%s/%s", folders[i], name);
-			if (strcmp(name, "lifespan") != 0)
-				add_counter(c, path);
-		}
-	return c->count ? 0 : -ENOENT;
-}
-
-static void raise_unknown_counter(const struct counters *c, const char *name, int rc,
-				  struct fault *f)
-{
-	fault_raise(f, rc == -ENOMEM ? FAULT_LOCAL : FAULT_USAGE, -rc,
-		    "-W/--report-counters: '%.60s'", name);
-	if (c->all && rc == -ENOENT) {
-		fault_cause(f, "%s/%s has no counters", sysfs_root(), c->port);
-		fault_fix(f, "omit -W");
-		return;
-	}
-	fault_cause(f, "The port has no readable counter of that name");
-	fault_fix(f,
-		  "give file names from %s/%s/hw_counters or counters, separated by commas, or all",
-		  sysfs_root(), c->port);
-}
-
-int counters_start(struct counters *c, const char *device, unsigned port, const char *list,
-		   struct fault *f)
-{
-	char *copy = strdup(list), *rest = copy, *name = copy;
-	int rc = 0;
-
-	memset(c, 0, sizeof(*c));
-	fault_phase(f, "reading the port's counters");
-	snprintf(c->port, sizeof(c->port), "class/infiniband/%.63s/ports/%u", device, port);
-	if (!copy)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating names of counters");
-	c->all = strcmp(list, "all") == 0;
-	if (c->all)
-		rc = add_all(c);
-	while (!rc && !c->all && (name = strsep(&rest, ",")))
-		rc = add_named(c, name);
-	if (rc)
-		raise_unknown_counter(c, name, rc, f);
-	c->age = counters_age(c->port);
-	free(copy);
-	return rc ? -1 : 0;
-}
-
-void counters_stop(struct counters *c)
-{
-	if (c->count)
-		counters_refresh(&c->age);
-	for (size_t i = 0; i < c->count; i++)
-		c->list[i].unreadable =
-			sysfs_read_int(&c->list[i].after, "%s/%s", c->port, c->list[i].name) != 0;
-}
-
-void counters_release(struct counters *c)
-{
-	free(c->list);
-	memset(c, 0, sizeof(*c));
 }

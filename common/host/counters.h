@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * counters: the counters of an RDMA port in sysfs, before and after a run.
+ * counters: how a counter of an RDMA port in sysfs has changed, and when it can be read again.
  *
  * They count all traffic of the port, including that of other programs. Three pitfalls are handled.
  * The kernel returns values up to hw_counters/lifespan old, so the second reading waits until that
@@ -11,10 +11,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include "base/fault.h"
 
 struct counter {
 	char name[80]; /* below the port: "hw_counters/out_of_sequence" */
@@ -58,26 +55,3 @@ struct counters_age counters_age(const char *port);
  * now.
  */
 void counters_refresh(struct counters_age *age);
-
-struct counters {
-	char port[96];        /* "class/infiniband/mlx5_0/ports/1", for sysfs_read() */
-	struct counter *list; /* owned */
-	size_t count;
-	bool all; /* all counters, none by name */
-	struct counters_age age;
-};
-
-/*
- * Find and read the counters in LIST, separated by commas. A name is relative to the port, or
- * without the folder if it is in hw_counters/ or counters/; "all" means every counter of both
- * folders. Raises FAULT_USAGE for a counter that does not exist, and names the folder. Call
- * counters_release() also after a failure.
- */
-int counters_start(struct counters *c, const char *device, unsigned port, const char *list,
-		   struct fault *f);
-
-/* Read the counters again, after waiting for new values if necessary. */
-void counters_stop(struct counters *c);
-
-/* Free the list; safe on a zeroed object. */
-void counters_release(struct counters *c);

@@ -13,7 +13,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "host/counters.h"
+#include "host/port_events.h"
 #include "report/forms.h"
 #include "wire/json_memory.h"
 
@@ -250,27 +250,18 @@ FILE *report_own_csv(struct report *r)
 	return csv_rows(r);
 }
 
-/* "+5", "unknown: ...": how ONE counter has changed. Returns BUF. */
-static const char *counter_text(const json_t *one, char *buf, size_t size)
+/* Print by how much ONE, the counter NAME at the end WHO, grew: "+5", "unknown: ...". */
+static void say_counter(const char *who, const char *name, const json_t *one)
 {
-	static const char *const words[COUNTER_CAVEATS] = {
-		[COUNTER_MINIMUM] =
-			" or more: the counter is at its top now; perfquery -R clears it",
-		[COUNTER_SATURATED] =
-			"unknown: the counter was at its top before; perfquery -R clears it",
-		[COUNTER_RESET] = "unknown: the counter was cleared during the run",
-		[COUNTER_UNREADABLE] = "unknown: the counter can no longer be read",
-	};
 	const char *caveat = json_string_value(json_object_get(one, "caveat"));
 	const json_t *change = json_object_get(one, "change");
+	const char *why = caveat ? port_known_text(port_known_find(caveat)) : "";
 
-	*buf = '\0';
 	if (json_is_integer(change))
-		text_add(buf, size, "%+" JSON_INTEGER_FORMAT, json_integer_value(change));
-	for (int i = COUNTER_EXACT + 1; caveat && i < COUNTER_CAVEATS; i++)
-		if (strcmp(caveat, counter_caveat_name(i)) == 0)
-			text_add(buf, size, "%s", words[i]);
-	return buf;
+		terminal_note(stderr, "%s %s: %+" JSON_INTEGER_FORMAT "%s%s", who, name,
+			      json_integer_value(change), caveat ? " " : "", why);
+	else
+		terminal_note(stderr, "%s %s: unknown: %s", who, name, why);
 }
 
 void report_counters(struct report *r, const char *who, json_t *counters, bool shown)
@@ -278,7 +269,6 @@ void report_counters(struct report *r, const char *who, json_t *counters, bool s
 	bool mine = strcmp(who, r->about.server ? "server" : "client") == 0;
 	const char *name;
 	json_t *one;
-	char text[96];
 
 	json_object_set(r->run.counters, who, counters);
 	varied_point(r, false);
@@ -295,8 +285,7 @@ void report_counters(struct report *r, const char *who, json_t *counters, bool s
 		if (r->perftest && mine && json_is_integer(change))
 			printf("\t%s=%" JSON_INTEGER_FORMAT "\n", name, json_integer_value(change));
 		else if (!r->perftest && !r->about.lines)
-			terminal_note(stderr, "%s %s: %s", who, name,
-				      counter_text(one, text, sizeof(text)));
+			say_counter(who, name, one);
 	}
 }
 
