@@ -148,8 +148,17 @@ bool endpoint_leads(const struct endpoint *ep);
 /* True if it posts messages, in one direction or in both. */
 bool endpoint_sends(const struct endpoint *ep);
 
-/* True if streams use the extended calls, or may use them: then QPs and CQs are extended. */
-bool endpoint_wants_extended(const struct endpoint *ep);
+/* True if T's QPs and CQs are to be extended where the device has that: --post-api. */
+bool worker_wants_extended(const struct worker *t);
+
+/*
+ * True if T's stream posts or polls with the extended calls. A receiver that sleeps on events has a
+ * separate loop and no choice.
+ */
+bool worker_is_extended(const struct worker *t);
+
+/* The calls with which this end's first worker posts, or polls; NULL: there is no choice. */
+const char *endpoint_calls(const struct endpoint *ep);
 
 /* rail.c: choose and open the device that TEXT names (NULL: any). */
 int rail_open(struct endpoint *ep, struct rail *r, const char *text);

@@ -44,7 +44,7 @@ static int check_post_api(struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
 
-	if (!endpoint_wants_extended(ep) || ep->options->experiment.post_api != POST_API_WR ||
+	if (!worker_wants_extended(t) || ep->options->experiment.post_api != POST_API_WR ||
 	    !endpoint_sends(ep) || t->qps.extended)
 		return 0;
 	fault_raise(&t->fault, FAULT_UNAVAILABLE, 0,
@@ -89,7 +89,7 @@ static int make_qps(struct worker *t)
 		.use_srq = e->use_srq,
 		.own_cqs = e->own_cqs,
 		.events = e->events,
-		.extended = endpoint_wants_extended(ep),
+		.extended = worker_wants_extended(t),
 		.vector = (unsigned)ep->options->local.vector,
 		.inline_bytes = e->inline_bytes == EXPERIMENT_AUTO ? QP_INLINE_BEST_EFFORT
 								   : (unsigned)e->inline_bytes,

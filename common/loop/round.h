@@ -22,7 +22,6 @@
 #include "base/peak.h"
 #include "stat/slices.h"
 #include "loop/alone.h"
-#include "loop/trial.h"
 #include "verbs/qp.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -124,7 +123,6 @@ struct round {
 	struct fault *fault;
 	uint64_t gap_ns;     /* latency: pause before each message */
 	bool extended;       /* bandwidth: post with ibv_wr_*, poll with ibv_start_poll */
-	struct trial *trial; /* set to find which of both is faster; otherwise NULL */
 	struct alone *alone; /* measure a lone message first; otherwise NULL */
 	bool alone_first;    /* this worker does so; the others wait */
 	unsigned kind;       /* which kind of round, in a program with several; otherwise 0 */

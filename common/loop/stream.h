@@ -61,8 +61,7 @@ struct stream {
 	unsigned count;
 	unsigned chain;      /* requests in one post */
 	unsigned ring_count; /* per ring: a multiple of a post, and of a completion */
-	stream_post *post, *post_by[2]; /* with ibv_post_send, with ibv_wr_*; post is one of them,
-					   or a trial of both */
+	stream_post *post, *post_by[2]; /* with ibv_post_send, with ibv_wr_*; post is one of them */
 	uint64_t posted, done;
 	uint64_t did; /* changes whenever the loop does something, or waits for something else */
 	struct ibv_send_wr *ring; /* for all QPs; owned, as is sge */

@@ -129,24 +129,6 @@ static stream_post *by_wr_for(const struct round *r)
 	return NULL;
 }
 
-/* Post chains by both APIs in turn, and store how long each call took: the trial then picks the
- * faster API. */
-static int post_alternating(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
-		    const struct ibv_send_wr *end, unsigned chain)
-{
-	const struct round *r = s->round;
-
-	for (; wr != end; wr += chain) {
-		unsigned kind = trial_turn(r->trial);
-		uint64_t before = clock_ticks(r->clock);
-
-		if (s->post_by[kind](s, l, wr, wr + chain, chain))
-			return -1;
-		trial_add(r->trial, kind, clock_ticks(r->clock) - before, 1 /* call */);
-	}
-	return 0;
-}
-
 static const char *opcode_name(enum ibv_wr_opcode opcode)
 {
 	static const char *const names[] = {
@@ -168,7 +150,7 @@ int stream_choose_post(struct stream *s)
 
 	s->post_by[0] = s->chain == s->ring_count ? by_one_post_send : by_post_send;
 	s->post_by[1] = by_wr_for(r);
-	s->post = r->trial ? post_alternating : s->post_by[r->extended];
+	s->post = s->post_by[r->extended];
 	if (s->post_by[1])
 		return 0;
 	return fault_raise(r->fault, FAULT_LOCAL, EOPNOTSUPP, "%s%s on %s QPs",

@@ -3,15 +3,6 @@
 #include "loop/paced.h"
 #include "loop/stream.h"
 
-#define TRIAL_BATCH 4 /* small, so that a short warm-up gives enough samples */
-
-/* How the receiver polls its CQs: a constant. */
-enum poll_mode {
-	POLL_CQ,     /* ibv_poll_cq */
-	POLL_CQ_EX,  /* ibv_start_poll */
-	POLL_COMPARE /* alternate both APIs and time each */
-};
-
 /* Poll up to BATCH completions and repost the receives. Returns the number polled, or -1. */
 static ALWAYS_INLINE int poll_receives(const struct round *r, const struct cq_link *at,
 				       unsigned batch)
@@ -60,18 +51,6 @@ static ALWAYS_INLINE int poll_receives_ex(const struct round *r, const struct cq
 	} while ((unsigned)++n < batch && ibv_next_poll(cq) == 0);
 	ibv_end_poll(cq);
 	return UNLIKELY(rc) ? -1 : n;
-}
-
-/* Poll by the API whose turn it is, and store in the trial how long that took. */
-static int poll_alternating(const struct round *r, const struct cq_link *at)
-{
-	unsigned kind = trial_turn(r->trial);
-	uint64_t before = clock_ticks(r->clock);
-	int n = kind ? poll_receives_ex(r, at, TRIAL_BATCH) : poll_receives(r, at, TRIAL_BATCH);
-
-	if (n > 0)
-		trial_add(r->trial, kind, clock_ticks(r->clock) - before, (unsigned)n);
-	return n;
 }
 
 int stream_receive_some(struct round *arrivals, struct cq_link **at)
@@ -127,10 +106,9 @@ static __attribute__((cold)) void note_no_arrival(struct round *r, uint64_t done
 
 /*
  * Receive messages until as many have come as are expected. SLEEPS (on completion events; else the
- * loop spins) and MODE are constants.
+ * loop spins) and EXTENDED are constants.
  */
-static ALWAYS_INLINE int receive_stream(struct round *r, const bool sleeps,
-					const enum poll_mode mode)
+static ALWAYS_INLINE int receive_stream(struct round *r, const bool sleeps, const bool extended)
 {
 	struct cq_link *at = r->qps->recv.link;
 	uint64_t done = r->result.messages, first = 0;
@@ -140,9 +118,7 @@ static ALWAYS_INLINE int receive_stream(struct round *r, const bool sleeps,
 	idle_start(&r->result.idle, r->qps->recv.count);
 	r->result.start_ticks = r->result.end_ticks = 0;
 	while (done < round_expected(r)) {
-		n = mode == POLL_CQ_EX     ? poll_receives_ex(r, at, batch)
-		    : mode == POLL_COMPARE ? poll_alternating(r, at)
-					   : poll_receives(r, at, batch);
+		n = extended ? poll_receives_ex(r, at, batch) : poll_receives(r, at, batch);
 		at = at->next;
 		if (n == 0) {
 			note_no_arrival(r, done, sleeps);
@@ -185,15 +161,13 @@ static ALWAYS_INLINE int receive_stream(struct round *r, const bool sleeps,
 /* The usual instance, in a function of its own, which leaves it more registers. */
 static __attribute__((noinline)) int receive_polling(struct round *r)
 {
-	return receive_stream(r, false, POLL_CQ);
+	return receive_stream(r, false, false);
 }
 
 int stream_receive(struct round *r)
 {
 	cq_wait_start(&r->qps->cq_wait, NULL, &r->qps->recv);
 	if (round_sleeps(r))
-		return receive_stream(r, true, POLL_CQ);
-	if (r->trial)
-		return receive_stream(r, false, POLL_COMPARE);
-	return r->extended ? receive_stream(r, false, POLL_CQ_EX) : receive_polling(r);
+		return receive_stream(r, true, false);
+	return r->extended ? receive_stream(r, false, true) : receive_polling(r);
 }

@@ -33,9 +33,6 @@ struct meter {
 	uint64_t *samples; /* with -U or -H */
 	struct peak peak;
 	bool peak_ready;
-	bool extended;            /* it posts with ibv_wr_*: calls.h */
-	struct trial trial;       /* of the calls for posting and polling */
-	uint32_t trial_median[2]; /* its medians, in ticks */
 	struct verify *verify;    /* NULL: without --verify */
 	/* for the current round: */
 	const struct measurement *now;
@@ -65,7 +62,6 @@ struct measure {
 	struct alone alone;      /* result of the last warm-up, */
 	uint64_t alone_bytes;    /* for messages of this size; 0: none */
 	struct history history;  /* of the connection */
-	bool calls_chosen;       /* the calls for posting and polling are chosen */
 	bool measured;           /* there is a result */
 	struct fault wrong_data; /* what a verification found; raised at the end */
 };

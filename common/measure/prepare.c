@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/calls.h"
 #include "measure/evidence.h"
 #include "measure/load.h"
 #include "measure/together.h"
@@ -112,7 +111,7 @@ static void prepare_worker(struct meter *t, const struct measurement *meas)
 	t->lost = 0;
 	t->account = (struct account){.cpu = -1};
 	t->arrivals = *r;
-	calls_set(t, meas);
+	r->extended = worker_is_extended(t->worker);
 	if (plan.messages_per_s > 0) {
 		paced_init(&t->paced, plan.messages_per_s, plan.burst,
 			   ms->test->latency ? 1 : r->post_list, r->clock);
@@ -143,8 +142,6 @@ int round_prepare(struct measurement *meas)
 	if (!ms->ep->server && check_pace(meas))
 		return -1;
 	clock_calibrate(ms->clock); /* the schedule is in ticks */
-	if (!meas->attr.warmup)
-		calls_choose(ms);
 	atomic_store(&meas->need_load, ms->ep->workers);
 	evidence_start(meas);
 	for (unsigned i = 0; i < endpoint_all_workers(ms->ep); i++) {

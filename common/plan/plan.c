@@ -2,7 +2,6 @@
 #include "plan/plan.h"
 
 #include "base/rate.h"
-#include "loop/trial.h"
 
 #define WARMUP_BYTES    (UINT64_C(64) << 20) /* of all QPs of a thread */
 #define WARMUP_BYTES_QP (UINT64_C(4) << 20)  /* but at least this much of each */
@@ -167,8 +166,7 @@ unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
 
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 {
-	uint64_t trial = e->post_list * 2 * TRIAL_ENOUGH; /* of both APIs */
-	uint64_t n = latency ? WARMUP_LATENCY : e->tx_depth > trial ? e->tx_depth : trial;
+	uint64_t n = latency ? WARMUP_LATENCY : e->tx_depth;
 	uint64_t bytes = WARMUP_BYTES / e->qps;
 
 	if (e->warmup != EXPERIMENT_AUTO)

@@ -40,9 +40,8 @@ uint64_t plan_default_depth(const struct experiment *e);
 
 /*
  * Warm-up messages per QP: as given; otherwise 100 in a latency test, and in a bandwidth test one
- * send queue, or more if the trial of both APIs (loop/trial.h) needs it. That many are limited to
- * 64 MiB over all QPs of a thread, which takes a link of 400 Gb/s about a millisecond, but not
- * below 4 MiB per QP. At least two, at most --iters.
+ * send queue, limited to 64 MiB over all QPs of a thread, which takes a link of 400 Gb/s about a
+ * millisecond, but not below 4 MiB per QP. At least two, at most --iters.
  */
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
 

@@ -191,22 +191,3 @@ void banner_print(const struct report *r, const struct report_ends *ends)
 	if (banner_verbose(r))
 		common_details(r, ends->effective);
 }
-
-/* "16.3 ns", "590 us". */
-static struct units_text cost_text(double ns)
-{
-	struct units_text t;
-
-	if (ns >= 100)
-		return units_about_ns(ns);
-	snprintf(t.text, sizeof(t.text), "%.1f ns", ns);
-	return t;
-}
-
-void banner_print_calls(const struct report *r, const struct report_calls *c)
-{
-	if (banner_verbose(r) && c->chosen_ns > 0)
-		report_note(r, "%s: %s, %s each (%s: %s)", c->sends ? "posting" : "polling",
-			    c->chosen, cost_text(c->chosen_ns).text, c->other,
-			    cost_text(c->other_ns).text);
-}

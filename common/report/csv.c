@@ -15,7 +15,7 @@
 
 #define COLUMNS_BYTES 4096
 #define CSV_BEHIND \
-	",direction,calls,calls_ns,other_calls_ns,quality_disturbed,quality_reasons" \
+	",direction,calls,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
 
 /* The header with its newline. */
@@ -117,12 +117,6 @@ FILE *csv_rows(struct report *r)
 	return r->csv.file;
 }
 
-/* Write NS as a field, empty if it is not known. */
-static void put_ns(const struct report_effective *e, double ns, FILE *out)
-{
-	fprintf(out, e->calls && !isnan(ns) ? ",%.9g" : ",", ns);
-}
-
 static void put_disturbances(const struct report_row *row, FILE *out)
 {
 	json_t *reasons = json_reasons(&row->disturbed), *v;
@@ -181,8 +175,6 @@ void csv_row(const struct report *r, const struct report_row *row, bool failed, 
 				: "");
 	fprintf(out, ",%s", report_direction_name(row->direction));
 	fprintf(out, ",%s", e->calls ? e->calls : "");
-	put_ns(e, e->calls_ns, out);
-	put_ns(e, e->other_calls_ns, out);
 	put_disturbances(row, out);
 	put_circumstances(r, out);
 	fprintf(out, ",%s,", row_status(row, failed));

@@ -7,7 +7,6 @@
 /* They are unknown before both ends are connected. */
 #define ROW(member, ...) FIELD(struct report_effective, member, __VA_ARGS__)
 #define ONCE_KNOWN(member) ROW(member, FIELD_IF(struct report_effective, mtu_bytes))
-#define WITH_CALLS(member) ROW(member, FIELD_IF(struct report_effective, calls))
 static const struct field effective_rows[] = {
 	ONCE_KNOWN(mtu_bytes),
 	ONCE_KNOWN(tx_depth),
@@ -18,8 +17,6 @@ static const struct field effective_rows[] = {
 	ROW(outs),
 	ROW(connected_by),
 	ROW(calls),
-	WITH_CALLS(calls_ns),
-	WITH_CALLS(other_calls_ns),
 };
 static const struct fields effective_table = FIELDS(effective_rows, NULL);
 

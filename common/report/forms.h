@@ -41,9 +41,8 @@ void table_put(struct report *r, const struct report_result *result, const struc
 bool perftest_splits(const struct report *r, const struct report_result *result);
 struct record perftest_record(const struct report_result *result, const struct report_row *shown);
 
-/* banner.c: print on stderr what was chosen at both ends; and the cost of the calls. */
+/* banner.c: print on stderr what was chosen at both ends. */
 void banner_print(const struct report *r, const struct report_ends *ends);
-void banner_print_calls(const struct report *r, const struct report_calls *c);
 
 /* A column: its value, its format, the gap before it, and its width. */
 struct column {
@@ -115,7 +114,6 @@ void perftest_waiting(FILE *out);
  */
 void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out);
 uint64_t perftest_banner_lines(const struct report_ends *ends); /* that it has, or more */
-void perftest_banner_rest(struct report *r, FILE *out);
 void perftest_rule(FILE *out);
 /* False for a server that only answers: it has no latency to show. */
 bool perftest_shows(const struct report *r);

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define KEY_OF_CALLS "ibv_wr_API" /* this line and those after it wait for report_calls() */
-
 static bool is_word(const char *text, const char *word)
 {
 	return text && strcmp(text, word) == 0;
@@ -67,7 +65,7 @@ void perftest_facts(const struct report *r, perftest_fact_fn *emit, void *arg)
 		{"\t\tUsing SRQ      : ", "Using_SRQ", on_off(x->use_srq)},
 		{" PCIe relax order: ", "PCIe_relax_order", on_off(!x->strict_order)},
 		{"\t\tLock-free      : ", NULL, "OFF"},
-		{" ibv_wr* API     : ", KEY_OF_CALLS, on_off(is_word(e->calls, "ibv_wr"))},
+		{" ibv_wr* API     : ", "ibv_wr_API", on_off(is_word(e->calls, "ibv_wr"))},
 		{"\t\tUsing DDP      : ", NULL, "OFF"},
 		{" TX depth        : ", "TX_depth", .number = e->tx_depth, .absent = !sends},
 		{" Post List       : ", "Post_List", .number = x->post_list,
@@ -150,10 +148,9 @@ static void address_lines(const char *which, const struct report *r, const struc
 	}
 }
 
-/* Prints the banner's lines before KEY_OF_CALLS, or with REST that line and those after it. */
+/* The banner's lines so far. */
 struct lines {
 	FILE *out;
-	bool rest, waiting;
 	const char *between;
 };
 
@@ -161,8 +158,7 @@ static void put_fact(void *arg, const struct perftest_fact *fact)
 {
 	struct lines *l = arg;
 
-	l->waiting |= is_word(fact->key, KEY_OF_CALLS);
-	if (!fact->label || l->rest != l->waiting)
+	if (!fact->label)
 		return;
 	fprintf(l->out, "%s%s", fact->label[0] == ' ' ? l->between : "", fact->label);
 	if (fact->word)
@@ -170,19 +166,6 @@ static void put_fact(void *arg, const struct perftest_fact *fact)
 	else
 		fprintf(l->out, "%" PRIu64 "%s", fact->number, fact->unit ? fact->unit : "");
 	l->between = "\n";
-}
-
-void perftest_banner_rest(struct report *r, FILE *out)
-{
-	struct lines l = {.out = out, .rest = true, .between = ""};
-
-	if (!r->banner)
-		return;
-	perftest_facts(r, put_fact, &l);
-	fprintf(out, "\n%s", r->banner);
-	fflush(out);
-	free(r->banner);
-	r->banner = NULL;
 }
 
 uint64_t perftest_banner_lines(const struct report_ends *ends)
@@ -197,23 +180,14 @@ uint64_t perftest_banner_lines(const struct report_ends *ends)
 void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out)
 {
 	struct lines l = {.out = out, .between = ""};
-	FILE *rest;
-	size_t size;
 
 	perftest_rule(out);
 	perftest_facts(r, put_fact, &l);
 	fprintf(out, "\n");
-	fflush(out);
-	rest = open_memstream(&r->banner, &size);
-	if (!rest)
-		return;
-	perftest_rule(rest);
+	perftest_rule(out);
 	for (unsigned i = 0; i < ends->rails; i++)
-		address_lines("local", r, ends->mine[i], ends->my_qps[i], rest);
+		address_lines("local", r, ends->mine[i], ends->my_qps[i], out);
 	for (unsigned i = 0; i < ends->rails; i++)
-		address_lines("remote", r, ends->theirs[i], ends->their_qps[i], rest);
-	perftest_rule(rest);
-	fclose(rest);
-	if (!r->about.chooses_calls)
-		perftest_banner_rest(r, out);
+		address_lines("remote", r, ends->theirs[i], ends->their_qps[i], out);
+	perftest_rule(out);
 }

@@ -109,16 +109,6 @@ void report_client(struct report *r, const char *peer)
 	snprintf(r->peer, sizeof(r->peer), "%s", peer);
 }
 
-void report_calls(struct report *r, const struct report_calls *c)
-{
-	r->run.effective.calls = c->chosen;
-	r->run.effective.calls_ns = c->chosen_ns > 0 ? c->chosen_ns : NAN;
-	r->run.effective.other_calls_ns = c->other_ns > 0 ? c->other_ns : NAN;
-	varied_point(r, false);
-	perftest_banner_rest(r, stdout);
-	banner_print_calls(r, c);
-}
-
 /* The end with its first device; further devices are in more_devices. */
 static json_t *ends_json(const struct end *const *end, unsigned rails)
 {
@@ -297,7 +287,6 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 	forms_wipe_live(r);
 	if (!r->about.options) /* report_open() was never called */
 		return 0;
-	perftest_banner_rest(r, stdout);
 	confidence_print(r);
 	enough_print(r);
 	explained_print(r);
@@ -309,7 +298,6 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 
 void report_discard(struct report *r)
 {
-	perftest_banner_rest(r, stdout);
 	fflush(stdout);
 	forget_report(r);
 	begin_report(r);

@@ -46,7 +46,6 @@ struct report_about {
 	const char *title;   /* perftest's name: "Send BW Test" */
 	bool latency;
 	bool server;
-	bool chooses_calls;      /* report_calls() follows, when the calls are chosen */
 	bool halved;             /* latency is half a round trip */
 	const char *csv_columns; /* CSV columns of the program's own rows; NULL: those of a
 				    record */
@@ -61,15 +60,7 @@ struct report_effective {
 	uint64_t warmup;            /* of the first size */
 	unsigned outs;              /* outstanding READs or atomics per QP; 0: not used */
 	const char *connected_by;   /* how the QPs were connected: "tcp", "rdma_cm" */
-	const char *calls;          /* from report_calls(); NULL: no choice, or not yet */
-	double calls_ns, other_calls_ns; /* NaN: not tried */
-};
-
-/* The calls with which this end's first worker posts, or polls. */
-struct report_calls {
-	bool sends;
-	const char *chosen, *other;
-	double chosen_ns, other_ns; /* cost of a post, or of polling a completion; 0: not tried */
+	const char *calls;          /* with which this end posts, or polls; NULL: no choice */
 };
 
 enum report_end {
@@ -215,7 +206,6 @@ struct report {
 	bool tty;        /* stderr is a terminal: show the live line */
 	bool live_shown;
 	struct outlet progress, intervals; /* to stderr and stdout, during a run */
-	char *banner;                      /* perftest's, kept until report_calls() */
 	double last_cpu_percent;
 	struct report_csv csv;
 	struct report_run run;
@@ -264,9 +254,6 @@ struct report_ends {
 
 /* Print the banner when both ends are connected. */
 void report_connected(struct report *r, const struct report_ends *ends);
-
-/* Store and print which calls this end uses. The strings must stay valid. */
-void report_calls(struct report *r, const struct report_calls *c);
 
 /* Show the result of a size, complete or up to an interruption. */
 void report_result(struct report *r, const struct report_result *result);

@@ -9,7 +9,6 @@
 
 #include "host/hwtree.h"
 #include "host/sysfs.h"
-#include "measure/calls.h"
 #include "measure/counting.h"
 #include "report/check.h"
 #include "report/list.h"
@@ -33,7 +32,6 @@ static int run_session(struct program *p, struct session *s)
 		.latency = p->test->latency,
 		.server = p->server,
 		.halved = p->test->operation.halved,
-		.chooses_calls = calls_are_chosen(p->test),
 		.csv_columns =
 			!p->server && !p->options.experiment.plain ? p->test->csv_columns : NULL,
 		.options = &p->options,

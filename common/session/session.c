@@ -165,6 +165,7 @@ static struct report_effective effective_values(const struct measure *ms)
 		.warmup = plan_warmup(e, first, ep->test->latency),
 		.outs = ep->test->operation.fetches ? outstanding_reads(ep) : 0,
 		.connected_by = e->rdma_cm ? "rdma_cm" : "tcp",
+		.calls = endpoint_calls(ep),
 	};
 }
 

@@ -100,7 +100,7 @@ enum atomic_type {
 
 /* The calls of a stream: ibv_post_send and ibv_poll_cq, or ibv_wr_* and ibv_start_poll. */
 enum post_api {
-	POST_API_AUTO, /* the faster ones */
+	POST_API_AUTO, /* ibv_wr_* where the device has them, but not soft-RoCE */
 	POST_API_SEND,
 	POST_API_WR
 };

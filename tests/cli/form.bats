@@ -35,7 +35,7 @@ known 'perftest 6.2*' '* --output=*json' ':a;N;$!ba;s|,\n\n\}|\n}|g' 'that is no
 known '* 6.2*' '* -D *stdout' '/WARNING: BW peak/d' 'rdmark measures the peak of a run by duration, too'
 
 # All versions.
-known '* *' '*stdout' 's/^( ibv_wr. API     : )(ON|OFF)/\1ON or OFF/' 'perftest says whether the device has it, rdmark whether it uses it, which it finds out by trying both'
+known '* *' '*stdout' 's/^( ibv_wr. API     : )(ON|OFF)/\1ON or OFF/' 'perftest says whether the device has it, rdmark whether it uses it'
 known '* *' '*json' 's/^("ibv_wr_API": )"(ON|OFF)"/\1"ON or OFF"/' 'the same'
 known '* *' '*_lat *' 's/^( ?"?[TR]X[ _]depth"? *: )[0-9]+/\1its own/' 'rdmark says how deep its queues are: for one message at a time, of which one in many is signalled'
 known '* *' '*_bw *-n 5 *' 's/^( ?"?[TR]X[ _]depth"? *: )[0-9]+/\1its own/' 'perftest has no deeper queues than there are messages; rdmark has what was asked for'

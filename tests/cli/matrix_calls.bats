@@ -82,14 +82,15 @@ load matrix
 }
 
 @test "posting a send fails" {
-	senders SIMVERBS_FAIL=ibv_post_send:50+:EIO 1 ibv_post_send 'Input/output error' dmesg
-	told write_bw client SIMVERBS_FAIL=ibv_post_send:6:EIO 1 ibv_post_send 'Input/output error' dmesg
-	told write_bw client SIMVERBS_FAIL=ibv_post_send:200+:EIO 1 ibv_post_send 'Input/output error' dmesg
+	senders SIMVERBS_FAIL=ibv_post_send:50+:EIO,ibv_wr_complete:50+:EIO 1 'Input/output error' dmesg
+	told write_lat client SIMVERBS_FAIL=ibv_post_send:6:EIO 1 ibv_post_send 'Input/output error' dmesg
+	told write_bw client SIMVERBS_FAIL=ibv_wr_complete:6:EIO 1 ibv_wr_complete 'Input/output error' dmesg
+	told write_bw client SIMVERBS_FAIL=ibv_wr_complete:200+:EIO 1 ibv_wr_complete 'Input/output error' dmesg
 }
 
 @test "polling fails" {
 	senders SIMVERBS_FAIL=ibv_poll_cq:2+:EIO 1 ibv_poll_cq
-	told send_bw server SIMVERBS_FAIL=ibv_poll_cq:20+:EIO 1 ibv_poll_cq
+	told send_bw server SIMVERBS_FAIL=ibv_start_poll:20+:EIO 1 ibv_start_poll
 }
 
 @test "a server without a device that can be opened does not start" {
