@@ -49,39 +49,18 @@ static char *read_all(const char *file, size_t *used, struct fault *f)
 	return bytes;
 }
 
-/*
- * True if RESULT is BEFORE as measured by the other end. Only documents of version 1 have that.
- */
-static bool is_second_view(const json_t *document, const json_t *result, const json_t *before)
-{
-	static const char *const same[] = {"message_bytes", "run"};
-
-	if (!before || json_integer_value(json_object_get(document, "schema_version")) > 1 ||
-	    json_object_get(result, "cell"))
-		return false;
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		if (json_integer_value(json_object_get(result, same[i])) !=
-		    json_integer_value(json_object_get(before, same[i])))
-			return false;
-	return true;
-}
-
 void figures_add(struct figures *fs, enum figures_side side, const json_t *document, size_t number)
 {
-	const json_t *result, *before = NULL;
+	const json_t *result;
 	size_t i;
 
 	if (!fs->rows[side])
 		fs->rows[side] = json_array();
 	json_array_foreach (json_object_get(document, "results"), i, result) {
-		json_t *row = is_second_view(document, result, before)
-				      ? NULL
-				      : row_new(document, result, number);
+		json_t *row = row_new(document, result, number);
 
-		if (!row)
-			continue;
-		before = result;
-		json_array_append_new(fs->rows[side], row);
+		if (row)
+			json_array_append_new(fs->rows[side], row);
 	}
 }
 

@@ -8,8 +8,6 @@
 #include "stat/series.h"
 
 #define BISECT_STEPS  30
-#define SHARED_ERRORS 3.0 /* standard errors */
-#define SHARED_PART   0.5 /* of the distance of the modes */
 
 /* A place where values are, and how many are before it and up to it, as fractions. */
 struct place {
@@ -147,43 +145,4 @@ bool modes_find(const double *value, size_t count, double *sorted, struct modes 
 		return false;
 	cut_best(sorted, count, m);
 	return true;
-}
-
-/* Mean, number and squared deviations of the values of a group. */
-struct group {
-	double count, mean, squares;
-};
-
-/* REFERENCE in the turns in which VALUE is in the high group, or the low one (Welford). */
-static struct group reference_of(bool high, const struct modes *m, const double *value,
-				 const double *reference, size_t count)
-{
-	struct group g = {0, 0, 0};
-
-	for (size_t i = 0; i < count; i++) {
-		double off = reference[i] - g.mean;
-
-		if ((value[i] >= m->cut) != high)
-			continue;
-		g.count++;
-		g.mean += off / g.count;
-		g.squares += off * (reference[i] - g.mean);
-	}
-	return g;
-}
-
-bool modes_are_shared(const struct modes *m, const double *value, const double *reference,
-		      size_t count)
-{
-	struct group low = reference_of(false, m, value, reference, count);
-	struct group high = reference_of(true, m, value, reference, count);
-	double apart = high.mean - low.mean, error;
-
-	if (low.count < 2 || high.count < 2)
-		return false;
-	error = sqrt((low.squares + high.squares) / (low.count + high.count - 2) *
-		     (1 / low.count + 1 / high.count));
-	return apart > SHARED_ERRORS * error &&
-	       apart / (high.mean + low.mean) >=
-		       SHARED_PART * (m->high - m->low) / (m->high + m->low);
 }

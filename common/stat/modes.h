@@ -34,12 +34,3 @@ double modes_dip(const double *sorted, size_t count);
  * two points are no proof.
  */
 bool modes_find(const double *value, size_t count, double *sorted, struct modes *m);
-
-/*
- * True if the REFERENCE, measured in the same turns as VALUE, has the modes M of VALUE, too:
- * between the turns of the high and of the low group it differs, in the same direction, by more
- * than three standard errors and at least half as much as VALUE, in fractions of their means. Then
- * the modes are not VALUE's own.
- */
-bool modes_are_shared(const struct modes *m, const double *value, const double *reference,
-		      size_t count);

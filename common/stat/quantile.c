@@ -41,18 +41,6 @@ struct quantile_ranks quantile_ranks(double percent, uint64_t count, double conf
 	};
 }
 
-struct quantile quantile_of_sorted(const double *sorted, uint64_t count, double percent,
-				   double confidence)
-{
-	struct quantile_ranks r = quantile_ranks(percent, count, confidence);
-
-	return (struct quantile){
-		.value = sorted[hist_rank(percent, count) - 1],
-		.low = r.low ? sorted[r.low - 1] : NAN,
-		.high = r.high <= count ? sorted[r.high - 1] : NAN,
-	};
-}
-
 struct quantile quantile_of_hist(const struct hist *h, double percent, double confidence)
 {
 	uint64_t count = hist_count(h);

@@ -28,9 +28,5 @@ struct quantile {
 	double value, low, high;
 };
 
-/* Of COUNT values, at least one, in ascending order. */
-struct quantile quantile_of_sorted(const double *sorted, uint64_t count, double percent,
-				   double confidence);
-
 /* Of a histogram's samples, in its unit; all NAN if it is empty. */
 struct quantile quantile_of_hist(const struct hist *h, double percent, double confidence);

@@ -88,7 +88,12 @@ static json_t *document(const char *test)
 static void add_percentile(json_t *row, const struct percentile *p, const double *sorted,
 			   size_t count)
 {
-	struct quantile q = quantile_of_sorted(sorted, count, p->percent, 95);
+	struct quantile_ranks r = quantile_ranks(p->percent, count, 95);
+	struct quantile q = {
+		.value = sorted[hist_rank(p->percent, count) - 1],
+		.low = r.low ? sorted[r.low - 1] : NAN,
+		.high = r.high <= count ? sorted[r.high - 1] : NAN,
+	};
 	char key[64];
 
 	json_object_set_new(row, p->field, json_real(q.value));

@@ -94,7 +94,7 @@ static void one_mode_is_none_too_many(void **state)
 
 static void two_modes_are_found(void **state)
 {
-	double value[40], sorted[40], other[40];
+	double value[40], sorted[40];
 	struct modes m;
 
 	(void)state;
@@ -104,16 +104,6 @@ static void two_modes_are_found(void **state)
 	assert_true(modes_find(value, 40, sorted, &m));
 	assert_int_equal(m.lows, 14);
 	assert_true(fabs(m.low - 4.15) < 0.05 && fabs(m.high - 10.15) < 0.05 && m.cut > m.low);
-	/* a reference with the same modes, with others, and with none */
-	for (int i = 0; i < 40; i++)
-		other[i] = (i % 3 ? 20 : 9) + i % 5 / 10.0;
-	assert_true(modes_are_shared(&m, value, other, 40));
-	for (int i = 0; i < 40; i++)
-		other[i] = (i % 2 ? 20 : 9) + i % 5 / 10.0;
-	assert_false(modes_are_shared(&m, value, other, 40));
-	for (int i = 0; i < 40; i++)
-		other[i] = 20 + i % 5 / 10.0;
-	assert_false(modes_are_shared(&m, value, other, 40));
 }
 
 int main(void)
