@@ -19,21 +19,14 @@ void body_init(struct body *b)
 }
 
 /* True if NAME can be a host or a device: nothing in it that a shell or a table takes otherwise. */
-static bool is_name(const char *name, size_t bytes, size_t most)
+static bool is_name(const char *name, size_t most)
 {
-	static const char more[] = "._:%@+=-";
+	const char *at = name;
 
-	if (!bytes || bytes > most || *name == '-')
-		return false;
-	for (size_t i = 0; i < bytes; i++) {
-		char c = name[i];
-
-		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
-			continue;
-		if (!c || !strchr(more, c))
-			return false;
-	}
-	return true;
+	while ((*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') ||
+	       (*at >= 'a' && *at <= 'z') || (*at && strchr("._:%@+=-", *at)))
+		at++;
+	return at > name && at <= name + most && *name != '-' && !*at;
 }
 
 /* Make room for one more player. Returns -1 if there is no memory. */
@@ -51,23 +44,20 @@ static int make_room(struct body *b)
 	return player ? 0 : -1;
 }
 
-uint32_t body_player(struct body *b, const char *host, size_t host_bytes, const char *rail,
-		     size_t rail_bytes)
+uint32_t body_player(struct body *b, const char *host, const char *rail)
 {
 	uint32_t known = b->names.count, at;
+	bool railed = rail && *rail;
 	char name[HOST_MAX + RAIL_MAX + 2];
-	int bytes;
 
-	if (!is_name(host, host_bytes, HOST_MAX) ||
-	    (rail_bytes && !is_name(rail, rail_bytes, RAIL_MAX)) || make_room(b))
+	if (!host || !is_name(host, HOST_MAX) || (railed && !is_name(rail, RAIL_MAX)) ||
+	    make_room(b))
 		return BODY_NONE;
-	bytes = snprintf(name, sizeof(name), "%.*s%s%.*s", (int)host_bytes, host,
-			 rail_bytes ? "/" : "", (int)rail_bytes, rail_bytes ? rail : "");
-	at = names_put(&b->names, name, (size_t)bytes);
+	snprintf(name, sizeof(name), railed ? "%s/%s" : "%s", host, rail);
+	at = names_put(&b->names, name);
 	if (at == NAMES_NONE || at < known)
 		return at;
-	b->rails |= rail_bytes > 0;
-	b->player[at] = (struct body_player){.host = names_put(&b->hosts, host, host_bytes)};
+	b->player[at] = (struct body_player){.host = names_put(&b->hosts, host)};
 	return at;
 }
 
@@ -109,9 +99,9 @@ int body_add_note(struct body *b, const struct body_note *n)
 	return 0;
 }
 
-uint32_t body_run(struct body *b, const char *name, size_t bytes)
+uint32_t body_run(struct body *b, const char *name)
 {
-	uint32_t known = b->runs.count, at = names_put(&b->runs, name, bytes);
+	uint32_t known = b->runs.count, at = names_put(&b->runs, name);
 
 	if (at != NAMES_NONE && at == known)
 		b->run[at] = (struct body_run){.what = BODY_NO_WHAT};

@@ -107,7 +107,6 @@ struct body {
 	uint32_t notes_n, notes_room;
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
-	bool rails;        /* some players are rails */
 	bool no_memory;    /* a player is missing for want of memory */
 	double slot_s;     /* the longest slot; 0: not known */
 	char schedule[16];
@@ -126,9 +125,11 @@ int body_read(struct body *b, FILE *file);
  */
 int body_settle(struct body *b);
 
-/* The number of the player that is called NAME, which is added if it is new; or BODY_NONE. */
-uint32_t body_player(struct body *b, const char *host, size_t host_bytes, const char *rail,
-		     size_t rail_bytes);
+/*
+ * The number of the player on HOST with RAIL ("" or NULL: none), which is added if it is new; or
+ * BODY_NONE.
+ */
+uint32_t body_player(struct body *b, const char *host, const char *rail);
 
 /* Add a try. Returns -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);
@@ -137,6 +138,6 @@ int body_add(struct body *b, const struct body_try *t);
 int body_add_note(struct body *b, const struct body_note *n);
 
 /* The number of the run NAME, which is added if it is new; or NAMES_NONE. */
-uint32_t body_run(struct body *b, const char *name, size_t bytes);
+uint32_t body_run(struct body *b, const char *name);
 
 void body_release(struct body *b);

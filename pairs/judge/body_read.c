@@ -1,242 +1,250 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads lines of files into a body: what they say, or that they say nothing. */
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "body.h"
-#include "scan.h"
 #include "wire/json_memory.h"
 
 #define LINE_MAX_BYTES (1 << 20)
 #define PREFIX_MAX     300 /* what a launcher writes before a line: "3: ", "[1,3]<stdout>: " */
 #define VALUE_MAX      1e12
 
-static uint32_t host_of(struct body *b, const struct scan *s, enum scan_key host,
-			enum scan_key rail)
+/* The text KEY of O; NULL: it has none. */
+static const char *text(const json_t *o, const char *key)
 {
-	const struct scan_value *h = &s->of[host], *r = &s->of[rail];
+	return json_string_value(json_object_get(o, key));
+}
 
-	if (h->type != SCAN_TEXT)
-		return BODY_NONE;
-	return body_player(b, h->text, h->bytes, r->type == SCAN_TEXT ? r->text : NULL,
-			   r->type == SCAN_TEXT ? r->bytes : 0);
+/* True if the text KEY of O is WORD. */
+static bool is(const json_t *o, const char *key, const char *word)
+{
+	const char *have = text(o, key);
+
+	return have && strcmp(have, word) == 0;
+}
+
+/* The number KEY of O if it has one from LEAST to MOST, otherwise OTHERWISE. */
+static double number(const json_t *o, const char *key, double least, double most, double otherwise)
+{
+	const json_t *v = json_object_get(o, key);
+	double n = json_is_number(v) ? json_number_value(v) : NAN;
+
+	return n >= least && n <= most ? n : otherwise;
 }
 
 /* The number of the run; one without a name is the run "". */
-static uint32_t run_of(struct body *b, const struct scan *s)
+static uint32_t run_of(struct body *b, const json_t *o)
 {
-	const struct scan_value *v = &s->of[SCAN_RUN];
-	bool named = v->type == SCAN_TEXT && v->bytes <= 64;
+	const char *name = text(o, "run");
 
-	return body_run(b, named ? v->text : "", named ? v->bytes : 0);
+	return body_run(b, name && strlen(name) <= 64 ? name : "");
 }
 
-static void copy_word(char *to, size_t size, const struct scan_value *v)
+/* Read of which run and player a line is. Returns false if it does not say so. */
+static bool read_note(struct body *b, const json_t *o, struct body_note *n)
 {
-	char word[64];
+	uint32_t run = run_of(b, o);
 
-	if (*to || v->type != SCAN_TEXT || v->bytes >= sizeof(word))
-		return;
-	memcpy(word, v->text, v->bytes);
-	word[v->bytes] = '\0';
-	text_copy(to, size, word);
+	n->player = body_player(b, text(o, "host"), text(o, "rail"));
+	n->run = (uint16_t)run;
+	return run != NAMES_NONE && n->player != BODY_NONE;
+}
+
+static void copy_word(char *to, size_t size, const char *word)
+{
+	if (!*to && word && strlen(word) < 64)
+		text_copy(to, size, word);
 }
 
 /* Note what RUN measures. Of several answers the first is kept. */
-static void note_what(struct body *b, const struct scan *s, uint32_t run)
+static void note_what(struct body *b, const json_t *o, struct body_run *run)
 {
 	char unit[16] = "", program[32] = "", what[400] = "", clean[400];
 	const json_t *word;
 	uint32_t at;
 	size_t i;
 
-	if (b->run[run].what != BODY_NO_WHAT)
+	if (run->what != BODY_NO_WHAT)
 		return;
-	copy_word(unit, sizeof(unit), &s->of[SCAN_UNIT]);
-	copy_word(program, sizeof(program), &s->of[SCAN_PROGRAM]);
+	copy_word(unit, sizeof(unit), text(o, "unit"));
+	copy_word(program, sizeof(program), text(o, "program"));
 	text_add(what, sizeof(what), "%s %s", unit, program);
-	json_array_foreach (s->options, i, word)
+	json_array_foreach (json_object_get(o, "options"), i, word)
 		text_add(what, sizeof(what), " %s",
 			 json_is_string(word) ? json_string_value(word) : "?");
 	text_copy(clean, sizeof(clean), what);
-	at = names_put(&b->whats, clean, strlen(clean));
+	at = names_put(&b->whats, clean);
 	if (at != NAMES_NONE)
-		b->run[run].what = (uint8_t)at;
+		run->what = (uint8_t)at;
 	if (at == 0)
 		b->latency = strcmp(unit, "us") == 0;
 }
 
-static int read_player(struct body *b, const struct scan *s, bool *taken)
+static int read_player(struct body *b, const json_t *o, bool *taken)
 {
-	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
-	double slot = scan_number(s, SCAN_SLOT, 1e-3, 1e5, 0);
-	uint32_t players = (uint32_t)scan_number(s, SCAN_PLAYERS, 1, BODY_PLAYERS_MAX, 0);
-	uint32_t rounds = (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0);
+	uint32_t players = (uint32_t)number(o, "players", 1, BODY_PLAYERS_MAX, 0);
+	uint32_t rounds = (uint32_t)number(o, "rounds", 0, 1e6, 0);
+	struct body_note n = {.kind = BODY_CAME};
+	struct body_run *run;
 
-	*taken = run != NAMES_NONE && at != BODY_NONE;
+	*taken = read_note(b, o, &n);
 	if (!*taken)
 		return 0;
-	if (rounds > b->run[run].planned)
-		b->run[run].planned = rounds;
-	note_what(b, s, run);
-	copy_word(b->schedule, sizeof(b->schedule), &s->of[SCAN_SCHEDULE]);
-	b->run[run].slot_s = fmax(b->run[run].slot_s, slot);
-	if (players > b->run[run].players)
-		b->run[run].players = players;
-	return body_add_note(
-		b, &(struct body_note){.kind = BODY_CAME, .player = at, .run = (uint16_t)run});
+	run = &b->run[n.run];
+	if (rounds > run->planned)
+		run->planned = rounds;
+	note_what(b, o, run);
+	copy_word(b->schedule, sizeof(b->schedule), text(o, "schedule"));
+	run->slot_s = fmax(run->slot_s, number(o, "slot_s", 1e-3, 1e5, 0));
+	if (players > run->players)
+		run->players = players;
+	return body_add_note(b, &n);
 }
 
-static int read_done(struct body *b, const struct scan *s, bool *taken)
+static int read_done(struct body *b, const json_t *o, bool *taken)
 {
-	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
 	struct body_note n = {
 		.kind = BODY_DONE,
-		.player = at,
-		.run = (uint16_t)run,
-		.rounds = (uint32_t)scan_number(s, SCAN_ROUNDS, 0, 1e6, 0),
-		.missed = (uint32_t)scan_number(s, SCAN_MISSED, 0, 1e6, 0),
+		.rounds = (uint32_t)number(o, "rounds", 0, 1e6, 0),
+		.missed = (uint32_t)number(o, "missed", 0, 1e6, 0),
 	};
 
-	*taken = run != NAMES_NONE && at != BODY_NONE;
+	*taken = read_note(b, o, &n);
 	return *taken ? body_add_note(b, &n) : 0;
 }
 
-static uint32_t put_text(struct body *b, const char *text)
+static uint32_t put_text(struct body *b, const char *said)
 {
 	char clean[400];
 
-	text_copy(clean, sizeof(clean), text);
-	return *clean ? names_put(&b->texts, clean, strlen(clean)) : BODY_NONE;
+	text_copy(clean, sizeof(clean), said);
+	return *clean ? names_put(&b->texts, clean) : BODY_NONE;
 }
 
 /* Copy the error of a line, and what mends it. */
-static void copy_error(char *to, size_t size, const struct scan *s)
+static void copy_error(char *to, size_t size, const json_t *o)
 {
-	const struct scan_value *error = &s->of[SCAN_ERROR], *fix = &s->of[SCAN_FIX];
+	const char *error = text(o, "error"), *fix = error && *error ? text(o, "fix") : NULL;
 
 	*to = '\0';
-	if (error->type == SCAN_TEXT)
-		text_add(to, size, "%.*s", (int)error->bytes, error->text);
-	if (*to && fix->type == SCAN_TEXT)
-		text_add(to, size, "%s Fix: %.*s.", to[strlen(to) - 1] == '.' ? "" : ".",
-			 (int)fix->bytes, fix->text);
+	if (error)
+		text_add(to, size, "%s", error);
+	if (fix)
+		text_add(to, size, "%s Fix: %s.", to[strlen(to) - 1] == '.' ? "" : ".", fix);
 }
 
 /* A server that ended: its clients know only that they did not reach it. */
-static int read_server(struct body *b, const struct scan *s, bool *taken)
+static int read_server(struct body *b, const json_t *o, bool *taken)
 {
-	uint32_t run = run_of(b, s), at = host_of(b, s, SCAN_HOST, SCAN_RAIL);
-	struct body_note n = {
-		.kind = BODY_SERVER, .player = at, .run = (uint16_t)run, .text = BODY_NONE};
-	char text[400], said[400];
+	struct body_note n = {.kind = BODY_SERVER, .text = BODY_NONE};
+	char error[400], said[400];
 
-	*taken = run != NAMES_NONE && at != BODY_NONE;
+	*taken = read_note(b, o, &n);
 	if (!*taken)
 		return 0;
-	copy_error(text, sizeof(text), s);
-	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[at], text);
-	n.no_device = scan_is(s, SCAN_CAUSE, "device");
-	if (*text)
+	copy_error(error, sizeof(error), o);
+	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[n.player], error);
+	n.no_device = is(o, "cause", "device");
+	if (*error)
 		n.text = put_text(b, said);
 	return body_add_note(b, &n);
 }
 
-static enum body_cause cause_of(const struct scan *s)
+static enum body_cause cause_of(const json_t *o)
 {
 	static const char *const word[BODY_CAUSES] = {"",       "connect", "lost", "device",
 						      "clock",  "refused", "data", "missed",
 						      "absent", "other"};
 
 	for (enum body_cause c = BODY_CONNECT; c < BODY_CAUSES; c++)
-		if (scan_is(s, SCAN_CAUSE, word[c]))
+		if (is(o, "cause", word[c]))
 			return c;
 	return BODY_OTHER;
 }
 
-static bool same_text(const struct scan_value *a, const struct scan_value *b)
-{
-	return a->type == SCAN_TEXT && b->type == SCAN_TEXT && a->bytes == b->bytes &&
-	       memcmp(a->text, b->text, a->bytes) == 0;
-}
-
 /* What the run said of the pair: its error, or else the first finding. */
-static uint32_t text_of(struct body *b, const struct scan *s, bool *found)
+static uint32_t text_of(struct body *b, const json_t *o, bool *found)
 {
-	json_t *first = json_array_get(s->findings, 0);
-	const char *host = json_string_value(json_object_get(first, "host"));
-	const char *what = json_string_value(json_object_get(first, "text"));
-	char text[400];
+	const json_t *first = json_array_get(json_object_get(o, "findings"), 0);
+	const char *host = text(first, "host"), *what = text(first, "text");
+	char said[400];
 
-	copy_error(text, sizeof(text), s);
-	*found = !*text && what;
+	copy_error(said, sizeof(said), o);
+	*found = !*said && what;
 	if (*found)
-		snprintf(text, sizeof(text), "%.64s%s%.300s", host ? host : "", host ? ": " : "",
+		snprintf(said, sizeof(said), "%.64s%s%.300s", host ? host : "", host ? ": " : "",
 			 what);
-	return put_text(b, text);
+	return put_text(b, said);
 }
 
 /* Read status, value and cause. Returns false if they cannot be so. */
-static bool read_figure(const struct scan *s, struct body_try *t)
+static bool read_figure(const json_t *o, struct body_try *t)
 {
-	double value = scan_number(s, SCAN_VALUE, 1e-9, VALUE_MAX, NAN);
+	const char *status = text(o, "status"), *node = text(o, "node");
+	double value = number(o, "value", 1e-9, VALUE_MAX, NAN);
 
-	t->p99 = (float)scan_number(s, SCAN_P99, 1e-9, VALUE_MAX, NAN);
-	t->clock_s = (float)scan_number(s, SCAN_CLOCK, -1e10, 1e10, NAN);
+	if (!status)
+		return false;
+	t->p99 = (float)number(o, "p99", 1e-9, VALUE_MAX, NAN);
+	t->clock_s = (float)number(o, "clock_s", -1e10, 1e10, NAN);
 	t->value = NAN;
-	if (same_text(&s->of[SCAN_NODE], &s->of[SCAN_FROM]))
-		t->blame = 1;
-	else if (same_text(&s->of[SCAN_NODE], &s->of[SCAN_TO]))
-		t->blame = 2;
-	if (scan_is(s, SCAN_STATUS, "failed")) {
-		t->cause = (uint8_t)cause_of(s);
+	if (node)
+		t->blame = is(o, "from", node) ? 1 : is(o, "to", node) ? 2 : 0;
+	if (strcmp(status, "failed") == 0) {
+		t->cause = (uint8_t)cause_of(o);
 		return true;
 	}
-	if (!scan_is(s, SCAN_CAUSE, "clock"))
+	if (!is(o, "cause", "clock"))
 		t->blame = 0;
-	t->cut = scan_is(s, SCAN_STATUS, "cut");
+	t->cut = strcmp(status, "cut") == 0;
 	t->value = (float)value;
-	return !isnan(value) && (t->cut || scan_is(s, SCAN_STATUS, "measured"));
+	return !isnan(value) && (t->cut || strcmp(status, "measured") == 0);
 }
 
-static int read_try(struct body *b, const struct scan *s, bool *taken)
+static int read_try(struct body *b, const json_t *o, bool *taken)
 {
+	const char *from = text(o, "from");
 	struct body_try t = {0};
-	uint32_t run = run_of(b, s);
+	uint32_t run = run_of(b, o);
 
 	*taken = false;
-	if (run == NAMES_NONE || !read_figure(s, &t))
+	if (run == NAMES_NONE || !read_figure(o, &t))
 		return 0;
-	t.from = host_of(b, s, SCAN_FROM, SCAN_FROM_RAIL);
-	t.to = host_of(b, s, SCAN_TO, SCAN_TO_RAIL);
+	t.from = body_player(b, from, text(o, "from_rail"));
+	t.to = body_player(b, text(o, "to"), text(o, "to_rail"));
 	if (t.from == BODY_NONE || t.to == BODY_NONE || t.from == t.to)
 		return 0;
 	t.run = (uint16_t)run;
-	t.round = (uint16_t)scan_number(s, SCAN_ROUND, 0, UINT16_MAX, 0);
-	t.alone = s->of[SCAN_ALONE].type == SCAN_TRUE;
-	t.client_is_from = same_text(&s->of[SCAN_CLIENT], &s->of[SCAN_FROM]);
-	t.text = text_of(b, s, &t.found);
+	t.round = (uint16_t)number(o, "round", 0, UINT16_MAX, 0);
+	t.alone = json_is_true(json_object_get(o, "alone"));
+	t.client_is_from = is(o, "client", from);
+	t.text = text_of(b, o, &t.found);
 	b->counts.tries++;
 	*taken = true;
 	return body_add(b, &t);
 }
 
-static int read_object(struct body *b, const struct scan *s)
+static int read_object(struct body *b, const json_t *o)
 {
 	bool taken = false;
+	const char *kind = text(o, "kind");
 	int failed = 0;
 
-	if (scan_is(s, SCAN_KIND, "pair"))
-		failed = read_try(b, s, &taken);
-	else if (scan_is(s, SCAN_KIND, "player"))
-		failed = read_player(b, s, &taken);
-	else if (scan_is(s, SCAN_KIND, "done"))
-		failed = read_done(b, s, &taken);
-	else if (scan_is(s, SCAN_KIND, "server"))
-		failed = read_server(b, s, &taken);
+	if (!kind)
+		kind = "";
+	if (strcmp(kind, "pair") == 0)
+		failed = read_try(b, o, &taken);
+	else if (strcmp(kind, "player") == 0)
+		failed = read_player(b, o, &taken);
+	else if (strcmp(kind, "done") == 0)
+		failed = read_done(b, o, &taken);
+	else if (strcmp(kind, "server") == 0)
+		failed = read_server(b, o, &taken);
 	b->counts.impossible += !taken;
 	return failed;
 }
@@ -252,15 +260,16 @@ static int read_line(struct body *b, const char *line, size_t bytes)
 	if (!at)
 		b->counts.other_text += bytes > 0;
 	while (at && !failed) {
-		struct scan s;
-		size_t taken = scan_line(&s, at, (size_t)(end - at));
+		json_error_t why;
+		json_t *o = json_loadb(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &why);
 
-		if (taken)
-			failed = read_object(b, &s);
+		if (o)
+			failed = read_object(b, o);
 		else
 			b->counts.broken++;
-		scan_release(&s);
-		at = taken ? memchr(at + taken, '{', (size_t)(end - at) - taken) : NULL;
+		at = o ? at + why.position : end;
+		at = memchr(at, '{', (size_t)(end - at));
+		json_decref(o);
 	}
 	return failed;
 }

@@ -36,8 +36,8 @@ static int renumber(struct body *b, const uint32_t *order, uint32_t count, uint3
 
 		place[order[i]] = i;
 		player[i] = b->player[order[i]];
-		player[i].host = names_put(&hosts, host, strlen(host));
-		if (names_put(&names, name, strlen(name)) != i || player[i].host == NAMES_NONE)
+		player[i].host = names_put(&hosts, host);
+		if (names_put(&names, name) != i || player[i].host == NAMES_NONE)
 			failed = -1;
 	}
 	if (failed) {

@@ -19,8 +19,8 @@ int groups_put(struct groups *g, const char *group, const char *host)
 		g->names.no_memory = !g->of;
 	}
 	known = g->hosts.count;
-	of = names_put(&g->names, group, strlen(group));
-	at = names_put(&g->hosts, host, strlen(host));
+	of = names_put(&g->names, group);
+	at = names_put(&g->hosts, host);
 	if (!g->of || of == NAMES_NONE || at != known)
 		return -1;
 	g->of[at] = of;

@@ -67,8 +67,9 @@ uint32_t names_find(const struct names *n, const char *text, size_t bytes)
 	return n->slots && n->slot[at] ? n->slot[at] - 1 : NAMES_NONE;
 }
 
-uint32_t names_put(struct names *n, const char *text, size_t bytes)
+uint32_t names_put(struct names *n, const char *text)
 {
+	size_t bytes = strlen(text);
 	uint32_t have = names_find(n, text, bytes);
 
 	if (have != NAMES_NONE || n->count >= n->limit)

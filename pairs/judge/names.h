@@ -22,12 +22,12 @@ struct names {
 void names_init(struct names *n, uint32_t limit);
 
 /*
- * The number of the BYTES at TEXT, which is added if it is new. NAMES_NONE: the limit is reached,
- * or there is no memory, which no_memory then says.
+ * The number of TEXT, which is added if it is new. NAMES_NONE: the limit is reached, or there is no
+ * memory, which no_memory then says.
  */
-uint32_t names_put(struct names *n, const char *text, size_t bytes);
+uint32_t names_put(struct names *n, const char *text);
 
-/* The number of TEXT, or NAMES_NONE. */
+/* The number of the BYTES at TEXT, or NAMES_NONE. */
 uint32_t names_find(const struct names *n, const char *text, size_t bytes);
 
 void names_release(struct names *n);

@@ -35,7 +35,7 @@ static uint32_t rail_of(struct judgement *j, uint32_t player)
 	const char *name = j->body->names.text[player] + strlen(host);
 
 	name += *name == '/';
-	return names_put(&j->speeds.rails, name, strlen(name));
+	return names_put(&j->speeds.rails, name);
 }
 
 int judge_speeds(struct judgement *j)

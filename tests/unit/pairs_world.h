@@ -99,10 +99,10 @@ static inline double world_part(const struct world *w, uint32_t from, uint32_t t
 static inline uint32_t world_player(const struct world *w, struct body *b, uint32_t i)
 {
 	char host[32], rail[32];
-	int h = snprintf(host, sizeof(host), "n%u", i / w->rails + 1);
-	int r = w->rails > 1 ? snprintf(rail, sizeof(rail), "mlx5_%u", i % w->rails) : 0;
 
-	return body_player(b, host, (size_t)h, rail, (size_t)r);
+	snprintf(host, sizeof(host), "n%u", i / w->rails + 1);
+	snprintf(rail, sizeof(rail), "mlx5_%u", i % w->rails);
+	return body_player(b, host, w->rails > 1 ? rail : NULL);
 }
 
 /* Measure from FROM to TO once. */
