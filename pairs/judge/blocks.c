@@ -47,8 +47,8 @@ static uint32_t collect(const struct judgement *j, struct member *all)
 
 		if (from == NAMES_NONE || to == NAMES_NONE || isnan(j->plain[i]))
 			continue;
-		if (l->slow[MATRIX_SEND] &&
-		    (l->slow[MATRIX_SEND][c->from] || l->slow[MATRIX_RECEIVE][c->to]))
+		if (l->of[MATRIX_SEND] &&
+		    (l->of[MATRIX_SEND][c->from].slow || l->of[MATRIX_RECEIVE][c->to].slow))
 			continue;
 		all[n++] = (struct member){.block = from * groups + to,
 					   .x = j->plain[i],

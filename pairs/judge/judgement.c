@@ -122,9 +122,8 @@ int judgement_init(struct judgement *j, const struct body *body, const struct gr
 	j->some = malloc(((size_t)j->m.cells + 1) * sizeof(*j->some));
 	j->lost = calloc((size_t)j->m.players + 1, sizeof(*j->lost));
 	j->excused = calloc((size_t)j->m.players + 1, sizeof(*j->excused));
-	j->nobody = calloc((size_t)j->m.players + 1, sizeof(*j->nobody));
 	j->hosts = malloc((size_t)body->hosts.count + 1);
-	if (!j->x || !j->plain || !j->some || !j->lost || !j->excused || !j->nobody || !j->hosts)
+	if (!j->x || !j->plain || !j->some || !j->lost || !j->excused || !j->hosts)
 		return -1;
 	find_rounds(j);
 	return fill_x(j) || apply_rules(j) ? -1 : 0;
@@ -140,7 +139,6 @@ void judgement_release(struct judgement *j)
 	free(j->group);
 	free(j->lost);
 	free(j->excused);
-	free(j->nobody);
 	free(j->hosts);
 	level_release(&j->level);
 	names_release(&j->speeds.rails);

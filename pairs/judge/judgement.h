@@ -50,7 +50,6 @@ struct judgement {
 	float *some;     /* room for as many figures as there are cells, for a function to use */
 	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
 	bool *lost;      /* players whose figures are not judged */
-	bool *nobody;    /* all false */
 	char *hosts;     /* of each host: room for what a writer finds out of it */
 	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
 	double usual;    /* the median latency of pairs of good nodes, in us */

@@ -29,12 +29,11 @@ struct work {
 	const struct matrix *m;
 	const float *x;
 	const struct level_rules *rules;
-	float *some; /* as many as cells, and as players */
-	bool *aside[MATRIX_WAYS];
-	bool *nobody[MATRIX_WAYS]; /* all false */
-	struct guess guess;        /* unless the rules are absolute */
-	uint32_t hosts;            /* that have a figure */
-	bool general;              /* hardly a cell is good: nobody is set aside */
+	float *some;              /* as many as cells, and as players */
+	bool *aside[MATRIX_WAYS]; /* one block */
+	struct guess guess;       /* unless the rules are absolute */
+	uint32_t hosts;           /* that have a figure */
+	bool general;             /* hardly a cell is good: nobody is set aside */
 };
 
 /* Copy the figures that are numbers and at least LEAST, and whose ends are good. */
@@ -119,24 +118,24 @@ static int find_normal(struct level *l, const struct work *w)
 	return 0;
 }
 
-/* Compute a player's median over its cells with partners that are not in ASIDE. */
+/* Compute a player's median over its cells with partners that are not in ASIDE; NULL: with all. */
 static void measure(struct level *l, const struct work *w, enum matrix_way way, uint32_t player,
 		    bool *const aside[MATRIX_WAYS])
 {
 	const struct matrix *m = w->m;
 	size_t n = 0;
 
-	l->bad[way][player] = 0;
+	l->of[way][player].bad = 0;
 	for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
 		uint32_t cell = matrix_at(m, way, player, k);
 
-		if (isnan(w->x[cell]) || aside[!way][matrix_partner(m, way, cell)])
+		if (isnan(w->x[cell]) || (aside && aside[!way][matrix_partner(m, way, cell)]))
 			continue;
 		w->some[n++] = w->x[cell];
 	}
-	l->partners[way][player] = peel_hosts(m, w->x, way, player, aside);
-	l->of[way][player] = (float)(matrix_median(w->some, n) / l->normal);
-	l->figures[way][player] = (uint32_t)n;
+	l->of[way][player].partners = peel_hosts(m, w->x, way, player, aside);
+	l->of[way][player].median = (float)(matrix_median(w->some, n) / l->normal);
+	l->of[way][player].figures = (uint32_t)n;
 }
 
 static float known(float level)
@@ -169,8 +168,8 @@ static void find_noise(struct level *l, const struct work *w)
 
 	for (uint32_t i = 0; i < m->cells; i += step) {
 		uint32_t from = m->cell[i].from, to = m->cell[i].to;
-		float sends = known(l->of[MATRIX_SEND][from]);
-		float receives = known(l->of[MATRIX_RECEIVE][to]);
+		float sends = known(l->of[MATRIX_SEND][from].median);
+		float receives = known(l->of[MATRIX_RECEIVE][to].median);
 
 		if (!isnan(w->x[i]) && !w->aside[MATRIX_SEND][from] &&
 		    !w->aside[MATRIX_RECEIVE][to])
@@ -196,8 +195,8 @@ static double spread(const struct level *l, const struct work *w, enum matrix_wa
 	double middle;
 
 	for (uint32_t i = 0; i < w->m->players; i++)
-		if (!isnan(l->of[way][i]) && !w->aside[way][i])
-			w->some[n++] = l->of[way][i];
+		if (!isnan(l->of[way][i].median) && !w->aside[way][i])
+			w->some[n++] = l->of[way][i].median;
 	middle = matrix_median(w->some, n);
 	for (size_t i = 0; i < n; i++)
 		w->some[i] = fabsf(w->some[i] - (float)middle);
@@ -209,12 +208,12 @@ static void set_limits(struct level *l, const struct work *w, enum matrix_way wa
 	double mad = spread(l, w, way), least = w->m->cells < FEW_CELLS ? NOISE_FEW : 0;
 
 	for (uint32_t i = 0; i < w->m->players; i++) {
-		double figures = l->figures[way][i];
+		double figures = l->of[way][i].figures;
 		double own = fmax(l->noise, least) * median_per_average / sd_per_mad /
 			     sqrt(fmax(figures, 1));
 		double widest = fmin(MADS * fmax(FLOOR, fmax(mad, own)), .9);
 
-		l->least[way][i] = (float)(w->rules->absolute ? w->rules->limit : 1 - widest);
+		l->of[way][i].least = (float)(w->rules->absolute ? w->rules->limit : 1 - widest);
 	}
 }
 
@@ -246,21 +245,22 @@ static void decide(struct level *l, const struct work *w, enum matrix_way way)
 	double nowhere = fmin(w->rules->limit, sure);
 
 	for (uint32_t i = 0; i < m->players; i++) {
-		float least = l->least[way][i];
+		float least = l->of[way][i].least;
 
 		for (uint32_t k = 0; k < matrix_count(m, way, i); k++) {
 			uint32_t cell = matrix_at(m, way, i, k);
 
-			l->bad[way][i] += !w->aside[!way][matrix_partner(m, way, cell)] &&
-					  w->x[cell] < least * (float)l->normal;
+			l->of[way][i].bad += !w->aside[!way][matrix_partner(m, way, cell)] &&
+					     w->x[cell] < least * (float)l->normal;
 		}
-		l->slow[way][i] = l->partners[way][i] >= PEEL_PARTNERS_LEAST &&
-				  l->of[way][i] < least && 2 * l->bad[way][i] > l->figures[way][i];
-		if (l->partners[way][i] < PEEL_PARTNERS_LEAST &&
+		l->of[way][i].slow = l->of[way][i].partners >= PEEL_PARTNERS_LEAST &&
+				     l->of[way][i].median < least &&
+				     2 * l->of[way][i].bad > l->of[way][i].figures;
+		if (l->of[way][i].partners < PEEL_PARTNERS_LEAST &&
 		    is_nowhere_good(w, way, i, nowhere * l->normal)) {
-			measure(l, w, way, i, w->nobody);
-			l->bad[way][i] = l->figures[way][i];
-			l->slow[way][i] = true;
+			measure(l, w, way, i, NULL);
+			l->of[way][i].bad = l->of[way][i].figures;
+			l->of[way][i].slow = true;
 		}
 	}
 }
@@ -278,70 +278,47 @@ static void judge(struct level *l, const struct work *w)
 	}
 }
 
-static int allocate(struct level *l, struct work *w)
-{
-	size_t n = (size_t)w->m->players + 1;
-	bool all;
-
-	w->some = malloc((w->m->cells + n) * sizeof(*w->some));
-	all = w->some;
-	for (int way = 0; way < MATRIX_WAYS; way++) {
-		l->of[way] = calloc(n, sizeof(*l->of[way]));
-		l->least[way] = calloc(n, sizeof(*l->least[way]));
-		l->partners[way] = calloc(n, sizeof(*l->partners[way]));
-		l->figures[way] = calloc(n, sizeof(*l->figures[way]));
-		l->bad[way] = calloc(n, sizeof(*l->bad[way]));
-		l->slow[way] = calloc(n, sizeof(*l->slow[way]));
-		w->aside[way] = calloc(n, sizeof(*w->aside[way]));
-		w->nobody[way] = calloc(n, sizeof(*w->nobody[way]));
-		all = all && l->of[way] && l->least[way] && l->partners[way] && l->figures[way] &&
-		      l->bad[way] && l->slow[way] && w->aside[way] && w->nobody[way];
-	}
-	return all ? 0 : -1;
-}
-
 int level_init(struct level *l, const struct matrix *m, const float *x,
 	       const struct level_rules *rules)
 {
 	struct work w = {.m = m, .x = x, .rules = rules};
+	size_t n = (size_t)m->players + 1;
 	int failed;
 
-	*l = (struct level){0};
-	failed = allocate(l, &w) || (!rules->absolute && guess_init(&w.guess, m, x)) ? -1 : 0;
+	*l = (struct level){.of = {calloc(2 * n, sizeof(*l->of[0]))}};
+	w.some = malloc((m->cells + n) * sizeof(*w.some));
+	w.aside[0] = calloc(2 * n, sizeof(bool));
+	failed = !l->of[0] || !w.some || !w.aside[0] ? -1 : 0;
+	if (!failed) {
+		l->of[1] = l->of[0] + n;
+		w.aside[1] = w.aside[0] + n;
+	}
+	if (!failed && !rules->absolute)
+		failed = guess_init(&w.guess, m, x);
 	w.hosts = failed ? 0 : count_hosts(&w, false);
 	failed = failed || find_normal(l, &w) ? -1 : 0;
 	w.general = !failed && rules->absolute && peel_is_general(m, x, rules->limit);
-	for (int way = 0; way < MATRIX_WAYS && w.general; way++)
-		memset(w.aside[way], 0, m->players * sizeof(bool));
+	if (w.general)
+		memset(w.aside[0], 0, 2 * n * sizeof(bool));
 	for (int pass = 0; pass < PASSES && !failed; pass++) {
 		judge(l, &w);
 		if (w.general)
 			break;
-		for (int way = 0; way < MATRIX_WAYS; way++)
-			memcpy(w.aside[way], l->slow[way], m->players * sizeof(bool));
+		for (size_t i = 0; i < 2 * n; i++)
+			w.aside[0][i] = l->of[0][i].slow;
 	}
 	free(w.some);
-	for (int way = 0; way < MATRIX_WAYS; way++) {
-		free(w.aside[way]);
-		free(w.nobody[way]);
-	}
+	free(w.aside[0]);
 	return failed;
 }
 
 bool level_is_known(const struct level *l, enum matrix_way way, uint32_t player)
 {
-	return l->partners[way][player] >= PEEL_PARTNERS_LEAST;
+	return l->of[way][player].partners >= PEEL_PARTNERS_LEAST;
 }
 
 void level_release(struct level *l)
 {
-	for (int way = 0; way < MATRIX_WAYS; way++) {
-		free(l->of[way]);
-		free(l->least[way]);
-		free(l->partners[way]);
-		free(l->figures[way]);
-		free(l->bad[way]);
-		free(l->slow[way]);
-	}
+	free(l->of[0]);
 	*l = (struct level){0};
 }

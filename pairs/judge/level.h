@@ -33,15 +33,20 @@ struct level_rules {
 	bool absolute; /* X is compared with 1, and only with the limit */
 };
 
+/* A player in one direction. */
+struct level_player {
+	float median;      /* of its figures, as a part of normal; NaN: not known */
+	float least;       /* below this part of normal it is slow */
+	uint32_t partners; /* good hosts that the median is of */
+	uint32_t figures;  /* how many these are: more, where hosts have rails */
+	uint32_t bad;      /* cells of these below the limit */
+	bool slow;
+};
+
 struct level {
-	double normal;                   /* X of cells between good players */
-	double noise;                    /* their standard deviation, as a part of it */
-	float *of[MATRIX_WAYS];          /* medians, as parts of normal; NaN: not known */
-	float *least[MATRIX_WAYS];       /* below this part of normal a player is slow */
-	uint32_t *partners[MATRIX_WAYS]; /* good hosts that the median is of */
-	uint32_t *figures[MATRIX_WAYS];  /* how many these are: more, where hosts have rails */
-	uint32_t *bad[MATRIX_WAYS];      /* cells of these below the limit */
-	bool *slow[MATRIX_WAYS];
+	double normal;                        /* X of cells between good players */
+	double noise;                         /* their standard deviation, as a part of it */
+	struct level_player *of[MATRIX_WAYS]; /* owned, as one block */
 };
 
 /* Judge all players. Returns -1 if there is no memory. Release it in either case. */

@@ -8,7 +8,7 @@
 /* What a player is known to reach, as a part of normal. With few partners nothing is known. */
 static double reaches(const struct judgement *j, enum matrix_way way, uint32_t player)
 {
-	return level_is_known(&j->level, way, player) ? (double)j->level.of[way][player] : 1;
+	return level_is_known(&j->level, way, player) ? (double)j->level.of[way][player].median : 1;
 }
 
 /*
@@ -39,8 +39,8 @@ static double limit_of(const struct judgement *j)
 
 static bool is_good(const struct judgement *j, const struct matrix_cell *c)
 {
-	return !j->lost[c->from] && !j->lost[c->to] && !j->level.slow[MATRIX_SEND][c->from] &&
-	       !j->level.slow[MATRIX_RECEIVE][c->to];
+	return !j->lost[c->from] && !j->lost[c->to] && !j->level.of[MATRIX_SEND][c->from].slow &&
+	       !j->level.of[MATRIX_RECEIVE][c->to].slow;
 }
 
 static enum suspect_proof prove(const struct judgement *j, uint32_t at, double limit)

@@ -22,6 +22,9 @@ int peel(const struct matrix *m, const float *x, double limit, bool *const aside
  */
 bool peel_is_general(const struct matrix *m, const float *x, double limit);
 
-/* How many hosts a player has cells with that are not NaN, and whose other end is not ASIDE. */
+/*
+ * How many hosts a player has cells with that are not NaN, and whose other end is not ASIDE. NULL:
+ * nobody is.
+ */
 uint32_t peel_hosts(const struct matrix *m, const float *x, enum matrix_way way, uint32_t player,
 		    bool *const aside[MATRIX_WAYS]);

@@ -46,10 +46,10 @@ static json_t *player_json(const struct judgement *j, uint32_t i)
 	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I}", "name", j->body->names.text[i], "normal",
 			 j->body->latency ? json_null()
 					  : number(j->level.normal * judge_speed(j, i)),
-			 "sends", number(j->level.of[MATRIX_SEND][i]), "receives",
-			 number(j->level.of[MATRIX_RECEIVE][i]), "sends_to",
-			 (json_int_t)j->level.partners[MATRIX_SEND][i], "receives_from",
-			 (json_int_t)j->level.partners[MATRIX_RECEIVE][i]);
+			 "sends", number(j->level.of[MATRIX_SEND][i].median), "receives",
+			 number(j->level.of[MATRIX_RECEIVE][i].median), "sends_to",
+			 (json_int_t)j->level.of[MATRIX_SEND][i].partners, "receives_from",
+			 (json_int_t)j->level.of[MATRIX_RECEIVE][i].partners);
 }
 
 /* What is missing, or null. */

@@ -26,7 +26,7 @@ static void add_player(struct prom *p, const struct judgement *j, uint32_t playe
 	json_t *labels = labels_of(p, j, player, false);
 
 	for (int w = 0; w < (j->body->latency ? 1 : MATRIX_WAYS); w++) {
-		double part = (double)j->level.of[w][player];
+		double part = (double)j->level.of[w][player].median;
 		const char *name = j->body->latency ? "" : way[w];
 
 		prom_add_labelled(p, PROM_PAIRS_OF_NORMAL, labels, "direction", name, part);

@@ -21,7 +21,7 @@ static uint32_t collect(const struct judgement *j, enum matrix_way way, uint32_t
 		uint32_t cell = matrix_at(m, way, player, k);
 		float f = alone ? m->cell[cell].alone : m->cell[cell].loaded;
 
-		if (!isnan(f) && !j->level.slow[!way][matrix_partner(m, way, cell)])
+		if (!isnan(f) && !j->level.of[!way][matrix_partner(m, way, cell)].slow)
 			v[n++] = f;
 	}
 	return n;
@@ -45,8 +45,8 @@ static double usual_latency(const struct judgement *j)
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
 
-		if (!isnan(judge_figure(j, i)) && !j->level.slow[MATRIX_SEND][c->from] &&
-		    !j->level.slow[MATRIX_RECEIVE][c->to])
+		if (!isnan(judge_figure(j, i)) && !j->level.of[MATRIX_SEND][c->from].slow &&
+		    !j->level.of[MATRIX_RECEIVE][c->to].slow)
 			j->some[good++] = judge_figure(j, i);
 	}
 	for (uint32_t i = 0; i < j->m.cells && !good; i++)
@@ -70,7 +70,7 @@ static double part_alone(const struct judgement *j, uint32_t player, const bool 
 			const struct matrix_cell *c = &j->m.cell[at];
 			float part = c->alone / c->loaded;
 
-			if (!isnan(part) && !j->level.slow[!w][matrix_partner(&j->m, w, at)])
+			if (!isnan(part) && !j->level.of[!w][matrix_partner(&j->m, w, at)].slow)
 				j->some[n++] = part;
 		}
 	return matrix_median(j->some, n);
@@ -105,16 +105,16 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 static struct suspect slow_player(const struct judgement *j, uint32_t i)
 {
 	const struct level *l = &j->level;
-	bool send = l->slow[MATRIX_SEND][i], receive = l->slow[MATRIX_RECEIVE][i];
-	enum matrix_way way =
-		!send || (receive && l->of[MATRIX_RECEIVE][i] < l->of[MATRIX_SEND][i]);
+	bool send = l->of[MATRIX_SEND][i].slow, receive = l->of[MATRIX_RECEIVE][i].slow;
+	enum matrix_way way = !send || (receive && l->of[MATRIX_RECEIVE][i].median <
+							   l->of[MATRIX_SEND][i].median);
 	struct suspect s = {.kind = j->body->latency ? SUSPECT_LATENCY : SUSPECT_NODE,
 			    .sends = send,
 			    .receives = receive,
 			    .a = i,
 			    .b = SUSPECT_NONE,
-			    .partners = l->partners[way][i],
-			    .bad = l->bad[way][i],
+			    .partners = l->of[way][i].partners,
+			    .bad = l->of[way][i].bad,
 			    .text = judge_said(j, i, false)};
 	const bool slow[MATRIX_WAYS] = {send, receive};
 	uint32_t count;
@@ -124,7 +124,7 @@ static struct suspect slow_player(const struct judgement *j, uint32_t i)
 		s.normal = j->usual;
 	} else {
 		s.normal = l->normal * judge_speed(j, i);
-		s.value = l->of[way][i] * s.normal;
+		s.value = l->of[way][i].median * s.normal;
 	}
 	s.proof = prove(j, &s);
 	return s;
@@ -138,7 +138,7 @@ int judge_levels(struct judgement *j)
 		struct suspect s;
 
 		if (j->lost[i] ||
-		    (!j->level.slow[MATRIX_SEND][i] && !j->level.slow[MATRIX_RECEIVE][i]))
+		    (!j->level.of[MATRIX_SEND][i].slow && !j->level.of[MATRIX_RECEIVE][i].slow))
 			continue;
 		s = slow_player(j, i);
 		if (suspects_add(&j->suspects, &s))
@@ -150,7 +150,7 @@ int judge_levels(struct judgement *j)
 static int add_tails(struct judgement *j, const struct level *l)
 {
 	for (uint32_t i = 0; i < j->m.players; i++) {
-		bool send = l->slow[MATRIX_SEND][i], receive = l->slow[MATRIX_RECEIVE][i];
+		bool send = l->of[MATRIX_SEND][i].slow, receive = l->of[MATRIX_RECEIVE][i].slow;
 		enum matrix_way way = send ? MATRIX_SEND : MATRIX_RECEIVE;
 
 		if (j->lost[i] || (!send && !receive))
@@ -160,10 +160,10 @@ static int add_tails(struct judgement *j, const struct level *l)
 								 .receives = receive,
 								 .a = i,
 								 .b = SUSPECT_NONE,
-								 .value = 1 / l->of[way][i],
+								 .value = 1 / l->of[way][i].median,
 								 .normal = JUDGEMENT_TAIL,
-								 .partners = l->partners[way][i],
-								 .bad = l->bad[way][i],
+								 .partners = l->of[way][i].partners,
+								 .bad = l->of[way][i].bad,
 								 .text = judge_said(j, i, false)}))
 			return -1;
 	}
@@ -180,7 +180,7 @@ static int add_tail_pairs(struct judgement *j, const struct level *l)
 		    j->lost[c->to] ||
 		    (level_is_known(l, MATRIX_SEND, c->from) &&
 		     level_is_known(l, MATRIX_RECEIVE, c->to)) ||
-		    l->slow[MATRIX_SEND][c->from] || l->slow[MATRIX_RECEIVE][c->to])
+		    l->of[MATRIX_SEND][c->from].slow || l->of[MATRIX_RECEIVE][c->to].slow)
 			continue;
 		if (suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_TAIL,
 								 .sends = true,

@@ -21,12 +21,11 @@ static void print_nothing(FILE *to, const struct judgement *j)
 /* The fewest partners that a player met in one direction. */
 static uint32_t fewest_partners(const struct judgement *j)
 {
-	bool *const none[MATRIX_WAYS] = {j->nobody, j->nobody};
 	uint32_t fewest = UINT32_MAX;
 
 	for (uint32_t i = 0; i < j->m.players; i++)
 		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
-			uint32_t hosts = peel_hosts(&j->m, j->plain, way, i, none);
+			uint32_t hosts = peel_hosts(&j->m, j->plain, way, i, NULL);
 
 			if (hosts && hosts < fewest)
 				fewest = hosts;
