@@ -13,6 +13,7 @@
 
 #define BRACKETS_MAX 4 /* in one name: rack[1-4]n[1-16] */
 #define DIGITS_MAX   9
+#define LIST_BYTES   (HOSTS_NAME_BYTES * 64)
 
 static bool good_name(const char *name)
 {
@@ -61,81 +62,43 @@ static struct host *add_host(struct hosts *h, const char *name, const char *from
 	return &h->host[h->n++];
 }
 
-/* A part of a list that is expanded: "rack2n", and what follows. */
-struct expansion {
-	struct hosts *h;
-	const char *from;
-	struct fault *f;
-	int brackets;
-};
-
-static int expand_name(struct expansion *x, const char *head, const char *rest, size_t n);
-
-/* Read up to DIGITS_MAX digits at *AT; their number in *DIGITS is 0 if there is none. */
-static uint32_t read_number(const char **at, int *digits)
+/* Add the hosts of NAME, which has brackets, at most DEPTH of them: "rack[1-4]n[1-4,07]". */
+static int expand(struct hosts *h, const char *name, int depth, const char *from, struct fault *f)
 {
-	uint32_t v = 0;
+	const char *open = strchr(name, '['), *at = open ? open + 1 : NULL;
+	const char *close = open ? strchr(open, ']') : NULL;
 
-	for (*digits = 0; isdigit((unsigned char)**at) && *digits < DIGITS_MAX; ++*at, ++*digits)
-		v = v * 10 + (uint32_t)(**at - '0');
-	return v;
-}
-
-/* Expand the numbers "1-4,07" between RANGE and END, each followed by the N bytes at REST. */
-static int expand_range(struct expansion *x, const char *head, const char *range, const char *end,
-			const char *rest, size_t n)
-{
+	if (!open)
+		return add_host(h, name, from, f) ? 0 : -1;
+	if (!close || !depth)
+		return refuse(from, open, f);
 	do {
-		int width, last_width;
-		uint32_t first = read_number(&range, &width), last = first;
+		char first[DIGITS_MAX + 1], last[DIGITS_MAX + 1], one[LIST_BYTES];
+		int n = 0;
+		unsigned long v, end;
 
-		if (*range == '-' && width) {
-			range++;
-			last = read_number(&range, &last_width);
-			width = last_width ? width : 0;
-		}
-		if (!width || last < first || last - first > SCHEDULE_HOSTS_MAX ||
-		    (range != end && *range != ','))
-			return refuse(x->from, range, x->f);
-		for (uint32_t v = first; v <= last; v++) {
-			char name[HOSTS_NAME_BYTES];
-
-			if (snprintf(name, sizeof(name), "%s%0*u", head, width, v) >=
-			    (int)sizeof(name))
-				return refuse(x->from, head, x->f);
-			if (expand_name(x, name, rest, n))
+		if (sscanf(at, "%9[0-9]%n-%9[0-9]%n", first, &n, last, &n) < 1)
+			return refuse(from, at, f);
+		v = strtoul(first, NULL, 10);
+		end = memchr(at, '-', (size_t)n) ? strtoul(last, NULL, 10) : v;
+		if (end < v || end - v > SCHEDULE_HOSTS_MAX || (at + n != close && at[n] != ','))
+			return refuse(from, at, f);
+		for (; v <= end; v++) {
+			if (snprintf(one, sizeof(one), "%.*s%0*lu%s", (int)(open - name), name,
+				     (int)strlen(first), v, close + 1) >= (int)sizeof(one))
+				return refuse(from, name, f);
+			if (expand(h, one, depth - 1, from, f))
 				return -1;
 		}
-	} while (range != end && range++);
+		at += n + 1;
+	} while (at <= close);
 	return 0;
-}
-
-/* Expand HEAD and the N bytes at REST, which may have brackets. */
-static int expand_name(struct expansion *x, const char *head, const char *rest, size_t n)
-{
-	const char *open = memchr(rest, '[', n), *close;
-	char name[HOSTS_NAME_BYTES];
-	size_t plain = open ? (size_t)(open - rest) : n;
-	int rc;
-
-	if (snprintf(name, sizeof(name), "%s%.*s", head, (int)plain, rest) >= (int)sizeof(name))
-		return refuse(x->from, head, x->f);
-	if (!open)
-		return add_host(x->h, name, x->from, x->f) ? 0 : -1;
-	close = memchr(open, ']', n - plain);
-	if (!close || x->brackets == BRACKETS_MAX)
-		return refuse(x->from, open, x->f);
-	x->brackets++;
-	rc = expand_range(x, name, open + 1, close, close + 1, n - (size_t)(close + 1 - rest));
-	x->brackets--;
-	return rc;
 }
 
 int hosts_expand(struct hosts *h, const char *list, const char *from, struct fault *f)
 {
-	struct expansion x = {.h = h, .from = from, .f = f};
-
 	while (*list) {
+		char name[LIST_BYTES];
 		bool inside = false;
 		size_t n = 0;
 
@@ -143,9 +106,10 @@ int hosts_expand(struct hosts *h, const char *list, const char *from, struct fau
 			inside = list[n] == '[' || (inside && list[n] != ']');
 			n++;
 		}
-		if (n >= HOSTS_NAME_BYTES * 64)
+		if (n >= sizeof(name))
 			return refuse(from, list, f);
-		if (expand_name(&x, "", list, n))
+		snprintf(name, n + 1, "%s", list);
+		if (expand(h, name, BRACKETS_MAX, from, f))
 			return -1;
 		list += n + (list[n] == ',');
 	}
