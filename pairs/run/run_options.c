@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "pairs/option.h"
 #include "run.h"
 
 enum kind {
@@ -29,22 +30,23 @@ static const struct {
 	{                                                                         \
 		name, value, kind, offsetof(struct run_asked, member), most, help \
 	}
-	ROW("start", "EPOCH", EPOCH, start_s, 0,
+	ROW("--start", "EPOCH", EPOCH, start_s, 0,
 	    "when the first slot begins, in seconds since 1970"),
-	ROW("schedule", "NAME", TEXT, schedule.name, 0,
+	ROW("--schedule", "NAME", TEXT, schedule.name, 0,
 	    "quick, full, random=N, ring=D, incast=K, group=F or file=F"),
-	ROW("seed", "N", NUMBER, schedule.seed, UINT32_MAX, "of the random pairs"),
-	ROW("slot", "S", TIME, slot_ns, 0, "length of a slot; without it, from -D"),
-	ROW("one-way", NULL, FLAG, one_way, 0, "leave the second direction out"),
-	ROW("only", "FILE", TEXT, schedule.only, 0, "only the pairs of these hosts, one a line"),
-	ROW("alone", NULL, FLAG, schedule.alone, 0, "at most one pair in a slot"),
-	ROW("hosts", "FILE", TEXT, players.hosts_file, 0, "the hosts, as NAME [ADDRESS[:PORT]]"),
-	ROW("self", "NAME", TEXT, players.self, 0, "which of them this one is"),
-	ROW("rails", "LIST", TEXT, players.rails, 0, "devices: each meets the others of its place"),
-	ROW("port", "P", NUMBER, players.port, UINT16_MAX, "TCP port of the first host's server"),
-	ROW("port-step", "N", NUMBER, players.port_step, UINT16_MAX,
+	ROW("--seed", "N", NUMBER, schedule.seed, UINT32_MAX, "of the random pairs"),
+	ROW("--slot", "S", TIME, slot_ns, 0, "length of a slot; without it, from -D"),
+	ROW("--one-way", NULL, FLAG, one_way, 0, "leave the second direction out"),
+	ROW("--only", "FILE", TEXT, schedule.only, 0, "only the pairs of these hosts, one a line"),
+	ROW("--alone", NULL, FLAG, schedule.alone, 0, "at most one pair in a slot"),
+	ROW("--hosts", "FILE", TEXT, players.hosts_file, 0, "the hosts, as NAME [ADDRESS[:PORT]]"),
+	ROW("--self", "NAME", TEXT, players.self, 0, "which of them this one is"),
+	ROW("--rails", "LIST", TEXT, players.rails, 0,
+	    "devices: each meets the others of its place"),
+	ROW("--port", "P", NUMBER, players.port, UINT16_MAX, "TCP port of the first host's server"),
+	ROW("--port-step", "N", NUMBER, players.port_step, UINT16_MAX,
 	    "host I has port P + N * I: several hosts on one address"),
-	ROW("auth", "METHOD", TEXT, auth, 0,
+	ROW("--auth", "METHOD", TEXT, auth, 0,
 	    "of both ends, as of write_bw; in a job of Slurm: munge"),
 #undef ROW
 };
@@ -57,7 +59,7 @@ static void print_help(void)
 	for (size_t i = 0; i < ROWS; i++) {
 		char left[40];
 
-		snprintf(left, sizeof(left), "--%s%s%s", rows[i].name, rows[i].value ? " " : "",
+		snprintf(left, sizeof(left), "%s%s%s", rows[i].name, rows[i].value ? " " : "",
 			 rows[i].value ? rows[i].value : "");
 		printf("  %-17s %s\n", left, rows[i].help);
 	}
@@ -86,32 +88,22 @@ static int store(struct run_asked *a, size_t i, const char *text, struct fault *
 	}
 	if (!bad)
 		return 0;
-	return fault_raise(f, FAULT_USAGE, 0, "--%s: invalid value '%.64s'", rows[i].name, text);
+	return fault_raise(f, FAULT_USAGE, 0, "%s: invalid value '%.64s'", rows[i].name, text);
 }
 
 /* Read the option at *ARGV, which moves to its last word. Returns 0 or -1. */
 static int read_option(struct run_asked *a, char ***argv, struct fault *f)
 {
-	const char *word = **argv + 2, *value;
-	size_t n = strcspn(word, "="), i = 0;
+	for (size_t i = 0; i < ROWS; i++) {
+		bool flag = rows[i].kind == FLAG;
+		const char *value = flag ? NULL : option_value(argv, rows[i].name, f);
 
-	while (i < ROWS && (strlen(rows[i].name) != n || strncmp(rows[i].name, word, n) != 0))
-		i++;
-	if (i == ROWS || strncmp(**argv, "--", 2) != 0) {
-		fault_raise(f, FAULT_USAGE, 0, "'%.64s' is not an option of rdmark-pairs run",
-			    **argv);
-		return fault_fix(f,
-				 "`rdmark-pairs run --help` shows them; a program and its options "
-				 "follow --");
+		if (value || (flag && strcmp(**argv, rows[i].name) == 0))
+			return fault_is(f) ? -1 : store(a, i, value, f);
 	}
-	value = word[n] ? word + n + 1 : NULL;
-	if (value && rows[i].kind == FLAG)
-		return fault_raise(f, FAULT_USAGE, 0, "--%s takes no value", rows[i].name);
-	if (!value && rows[i].kind != FLAG && (*argv)[1])
-		value = *++*argv;
-	if (!value && rows[i].kind != FLAG)
-		return fault_raise(f, FAULT_USAGE, 0, "--%s needs a value", rows[i].name);
-	return store(a, i, value, f);
+	fault_raise(f, FAULT_USAGE, 0, "'%.64s' is not an option of rdmark-pairs run", **argv);
+	return fault_fix(f, "`rdmark-pairs run --help` shows them; a program and its options "
+			    "follow --");
 }
 
 int run_options(struct run_asked *a, char **argv, struct fault *f)

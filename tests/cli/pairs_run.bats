@@ -31,7 +31,7 @@ refused() {
 	refused 'is none of the 2 hosts' --start "$now" --hosts hosts --self c
 	refused "'--bogus' is not an option" --bogus
 	refused '--slot needs a value' --slot
-	refused '--alone takes no value' --alone=1
+	refused "'--alone=1' is not an option" --alone=1
 	refused "--port: invalid value '65536'" --port 65536
 	refused '--schedule fast' --start "$now" --hosts hosts --self a --schedule fast
 	refused 'reading nowhere' --start "$now" --hosts nowhere
