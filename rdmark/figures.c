@@ -56,17 +56,16 @@ void figures_add(struct figures *fs, enum figures_side side, const json_t *docum
 
 	if (!fs->rows[side])
 		fs->rows[side] = json_array();
-	json_array_foreach (json_object_get(document, "results"), i, result) {
-		json_t *row = row_new(document, result, number);
-
-		if (row)
-			json_array_append_new(fs->rows[side], row);
-	}
+	json_array_foreach (json_object_get(document, "results"), i, result)
+		if (json_is_object(result))
+			json_array_append_new(fs->rows[side], row_new(document, result, number));
 }
 
+/* Those of version 1 had a row of each end. */
 static bool is_document(const json_t *o)
 {
-	return json_is_string(json_object_get(o, "test")) &&
+	return json_integer_value(json_object_get(o, "schema_version")) != 1 &&
+	       json_is_string(json_object_get(o, "test")) &&
 	       json_is_array(json_object_get(o, "results"));
 }
 

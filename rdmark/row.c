@@ -148,18 +148,6 @@ bool row_figure(const json_t *row, const char *name, const struct percentile *p,
 /* --- the row -----------------------------------------------------------------------------------
  */
 
-/* True if RESULT is a total as in the table, not of one thread, device or direction. */
-static bool is_shown(const json_t *document, const json_t *result)
-{
-	bool both = json_is_true(
-		json_object_get(json_object_get(document, "experiment"), "bidirectional"));
-
-	if (json_object_get(result, "thread") || json_object_get(result, "device"))
-		return false;
-	return !both || json_object_get(result, "cell") ||
-	       !strcmp(row_word(result, "direction"), "both");
-}
-
 /* What is measured. */
 static json_t *row_of(const json_t *document, const json_t *result)
 {
@@ -186,8 +174,6 @@ json_t *row_new(const json_t *document, const json_t *result, size_t number)
 	const json_t *varied = json_object_get(result, "varied");
 	json_int_t connection = json_integer_value(json_object_get(varied, "reconnect"));
 
-	if (!json_is_object(result) || !is_shown(document, result))
-		return NULL;
 	return json_pack("{s:o, s:o, s:I, s:O}", "of", row_of(document, result), "facts",
 			 row_facts(document, result), "connection",
 			 (json_int_t)(number * CONNECTIONS) + connection % CONNECTIONS, "result",

@@ -23,7 +23,7 @@ struct row_figure {
 	double value, low, high, freedom;
 };
 
-/* The row of RESULT in DOCUMENT, the NUMBER-th of its file; NULL: it is not shown in a table. */
+/* The row of RESULT in DOCUMENT, the NUMBER-th of its file. */
 json_t *row_new(const json_t *document, const json_t *result, size_t number);
 
 /* Figure NAME of ROW, which is the percentile P or NULL; false: it has none. */
