@@ -58,10 +58,10 @@ static uint32_t collect(const struct judgement *j, struct member *all)
 	return n;
 }
 
-/* Make a block of COUNT cells that belong to it. SOME: room for twice as many figures. */
-static struct block make_block(const struct judgement *j, const struct member *of, uint32_t count,
-			       float *some)
+/* Make a block of COUNT cells that belong to it. */
+static struct block make_block(const struct judgement *j, const struct member *of, uint32_t count)
 {
+	float *some = j->some;
 	uint32_t groups = j->groups->names.count, alone = 0;
 	struct block b = {.from = of->block / groups, .to = of->block % groups, .cells = count};
 
@@ -87,50 +87,41 @@ static int make_blocks(const struct judgement *j, struct blocks *b)
 {
 	size_t room = (size_t)j->m.cells + 1;
 	struct member *all = malloc(room * sizeof(*all));
-	float *some = malloc(room * sizeof(*some)), *mads = malloc(room * sizeof(*mads));
+	float *mads = malloc(room * sizeof(*mads));
 	uint32_t n, count, mads_n = 0;
 
 	b->of = malloc(room * sizeof(*b->of));
-	if (!all || !some || !mads || !b->of) {
-		free(all);
-		free(some);
-		free(mads);
-		return -1;
-	}
-	n = collect(j, all);
+	n = all && mads && b->of ? collect(j, all) : 0;
 	for (uint32_t i = 0; i < n; i += count) {
 		for (count = 1; i + count < n && all[i + count].block == all[i].block;)
 			count++;
 		if (count < CELLS_LEAST)
 			continue;
-		b->of[b->count] = make_block(j, &all[i], count, some);
-		mads[mads_n++] = (float)noise_of(&all[i], count, b->of[b->count++].median, some);
+		b->of[b->count] = make_block(j, &all[i], count);
+		mads[mads_n++] = (float)noise_of(&all[i], count, b->of[b->count++].median, j->some);
 	}
 	b->noise = mads_n ? matrix_median(mads, mads_n) : 0;
 	free(all);
-	free(some);
 	free(mads);
-	return 0;
+	return all && mads && b->of ? 0 : -1;
 }
 
 /* What a block within a group reaches, or between groups. */
-static double normal_block(const struct blocks *b, bool within)
+static double normal_block(const struct blocks *b, bool within, float *some)
 {
-	float *some = malloc(((size_t)b->count + 1) * sizeof(*some));
 	size_t n = 0;
-	double answer;
 
-	for (uint32_t i = 0; i < b->count && some; i++)
+	for (uint32_t i = 0; i < b->count; i++)
 		if ((b->of[i].from == b->of[i].to) == within)
 			some[n++] = (float)b->of[i].median;
+	if (within)
+		return matrix_median(some, n);
 	/*
 	 * A median of all would do if few could be slow; but one group of four whose uplinks are
-	 * slow in both directions has half of the blocks between groups.
+	 * slow in both directions has half of the blocks between groups. With two groups nothing
+	 * but what is within them is left to compare with.
 	 */
-	answer = within ? matrix_median(some, n) : matrix_quantile(some, n, GOOD_PART);
-	free(some);
-	/* With two groups nothing but what is within them is left to compare with. */
-	return within || n > 2 ? answer : normal_block(b, true);
+	return n > 2 ? matrix_quantile(some, n, GOOD_PART) : normal_block(b, true, some);
 }
 
 static int by_ends(const void *a, const void *b)
@@ -234,8 +225,8 @@ int judge_groups(struct judgement *j, bool last)
 		free(b.of);
 		return -1;
 	}
-	between = normal_block(&b, false);
-	find_slow(&b, normal_block(&b, true), between);
+	between = normal_block(&b, false, j->some);
+	find_slow(&b, normal_block(&b, true, j->some), between);
 	if (last)
 		failed = add_slow(j, &b, between);
 	else

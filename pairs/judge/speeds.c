@@ -12,9 +12,10 @@
 #define NEAR   .9  /* of the best: such figures are of good pairs */
 #define DIFFER .8  /* of the fastest rail: above this, a rail is no slower kind */
 
-/* What good pairs of RAIL reach. SOME: room for as many figures as there are cells. */
-static double rate_of(const struct judgement *j, uint32_t rail, float *some)
+/* What good pairs of RAIL reach. */
+static double rate_of(const struct judgement *j, uint32_t rail)
 {
+	float *some = j->some;
 	size_t n = 0, near = 0;
 	double best;
 
@@ -41,7 +42,6 @@ static uint32_t rail_of(struct judgement *j, uint32_t player)
 int judge_speeds(struct judgement *j)
 {
 	struct judge_speeds *s = &j->speeds;
-	float *some = malloc(((size_t)j->m.cells + 1) * sizeof(*some));
 	double most = 0;
 
 	names_init(&s->rails, BODY_PLAYERS_MAX);
@@ -49,19 +49,16 @@ int judge_speeds(struct judgement *j)
 	s->part = calloc((size_t)j->m.players + 1, sizeof(*s->part));
 	for (uint32_t i = 0; i < j->m.players && s->of; i++)
 		s->of[i] = rail_of(j, i);
-	if (!some || !s->of || !s->part || s->rails.no_memory) {
-		free(some);
+	if (!s->of || !s->part || s->rails.no_memory)
 		return -1;
-	}
 	for (uint32_t r = 0; r < s->rails.count; r++) {
-		s->part[r] = j->body->latency ? 1 : rate_of(j, r, some);
+		s->part[r] = j->body->latency ? 1 : rate_of(j, r);
 		most = s->part[r] > most ? s->part[r] : most;
 	}
 	for (uint32_t r = 0; r < s->rails.count; r++) {
 		s->part[r] = s->part[r] > 0 && s->part[r] < DIFFER * most ? s->part[r] / most : 1;
 		s->differ |= s->part[r] < 1;
 	}
-	free(some);
 	return 0;
 }
 
