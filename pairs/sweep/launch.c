@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "launch.h"
 
+#include <argz.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@ static const char *const names[] = {"srun", "mpirun", "clush", "pdsh", "ssh"};
 static const char ssh_script[] = "command=$1; shift; for host; do ssh -n -o BatchMode=yes "
 				 "\"$host\" \"$command\" & done; wait";
 
-/* A command line that grows: words of its own, ended by NULL. */
+/* A command line that grows: an argz vector. */
 struct line {
-	char **word;
-	size_t words;
+	char *words;
+	size_t bytes;
 	bool failed; /* no memory */
 };
 
@@ -49,15 +50,7 @@ int launch_read(struct launch *l, const char *command, struct fault *f)
 
 static void add(struct line *c, const char *word)
 {
-	char **more = realloc(c->word, (c->words + 2) * sizeof(*more));
-
-	if (more)
-		c->word = more;
-	if (!more || !(c->word[c->words] = strdup(word))) {
-		c->failed = true;
-		return;
-	}
-	c->word[++c->words] = NULL;
+	c->failed |= argz_add(&c->words, &c->bytes, word) != 0;
 }
 
 /* True if one of the user's words is NAME, or begins with it and is a short option with its value.
@@ -104,24 +97,13 @@ static void add_quoted(struct line *c, const char *word)
 	free(quoted);
 }
 
-/* All words of C as one, separated by blanks. The caller frees it; NULL: no memory. */
-static char *join(const struct line *c, char separator)
+/* Add all words of LIST as one, separated by SEPARATOR, and release them. */
+static void add_joined(struct line *c, struct line *list, char separator)
 {
-	size_t size = 1;
-	char *text, *to;
-
-	for (size_t i = 0; i < c->words; i++)
-		size += strlen(c->word[i]) + 1;
-	text = to = malloc(size);
-	if (!text)
-		return NULL;
-	for (size_t i = 0; i < c->words; i++) {
-		if (i)
-			*to++ = separator;
-		to = stpcpy(to, c->word[i]);
-	}
-	*to = '\0';
-	return text;
+	argz_stringify(list->words, list->bytes, separator);
+	add(c, list->words ? list->words : "");
+	c->failed |= list->failed;
+	free(list->words);
 }
 
 /* One task on each node of the allocation; a task that ends or is killed ends nobody else. */
@@ -155,50 +137,45 @@ static void add_mpirun(struct line *c, const struct launch *l)
 static void add_shells(struct line *c, const struct launch *l, char *const *hosts)
 {
 	struct line list = {0};
-	char many[24], *text;
+	char many[24];
+	size_t n = 0;
 
-	for (size_t i = 0; hosts && hosts[i]; i++)
-		add(&list, hosts[i]);
-	snprintf(many, sizeof(many), "%zu", list.words ? list.words : 4096);
-	if (list.words && !has(l, "-w") && !has(l, "-a") && !has(l, "-g")) {
-		text = join(&list, ',');
+	while (hosts && hosts[n])
+		n++;
+	snprintf(many, sizeof(many), "%zu", n ? n : 4096);
+	if (n && !has(l, "-w") && !has(l, "-a") && !has(l, "-g")) {
+		for (; *hosts; hosts++)
+			add(&list, *hosts);
 		add(c, "-w");
-		add(c, text ? text : "");
-		c->failed |= !text || list.failed;
-		free(text);
+		add_joined(c, &list, ',');
 	}
 	if (!has(l, "-f") && !has(l, "--fanout")) {
 		add(c, "-f");
 		add(c, many);
 	}
 	add(c, "-N");
-	launch_free_command(list.word);
 }
 
 /* The shell, its script, the command as one word and the hosts replace what there is. */
 static void add_ssh(struct line *c, char *const *command, char *const *hosts)
 {
 	struct line remote = {0};
-	char *text;
 
 	add(c, "-c");
 	add(c, ssh_script);
 	add(c, "ssh");
 	while (*command)
 		add_quoted(&remote, *command++);
-	text = join(&remote, ' ');
-	add(c, text ? text : "");
-	c->failed |= !text || remote.failed;
+	add_joined(c, &remote, ' ');
 	while (*hosts)
 		add(c, *hosts++);
-	free(text);
-	launch_free_command(remote.word);
 }
 
 char **launch_command(const struct launch *l, char *const *command, char *const *hosts,
 		      struct fault *f)
 {
 	struct line c = {0};
+	char **argv;
 
 	if (l->kind == LAUNCH_SSH && (!hosts || l->words > 1)) {
 		if (!hosts)
@@ -224,17 +201,21 @@ char **launch_command(const struct launch *l, char *const *command, char *const 
 			add_quoted(&c, *command);
 		else
 			add(&c, *command);
-	if (!c.failed)
-		return c.word;
-	launch_free_command(c.word);
-	fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
-	return NULL;
+	argv = calloc(argz_count(c.words, c.bytes) + 1, sizeof(*argv));
+	if (!argv || c.failed) {
+		free(c.words);
+		free(argv);
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
+		return NULL;
+	}
+	argz_extract(c.words, c.bytes, argv);
+	return argv;
 }
 
 void launch_free_command(char **command)
 {
-	for (size_t i = 0; command && command[i]; i++)
-		free(command[i]);
+	if (command)
+		free(command[0]);
 	free(command);
 }
 

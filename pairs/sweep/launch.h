@@ -45,6 +45,7 @@ int launch_read(struct launch *l, const char *command, struct fault *f);
 char **launch_command(const struct launch *l, char *const *command, char *const *hosts,
 		      struct fault *f);
 
+/* Release COMMAND, whose words are one block, which begins at the first. */
 void launch_free_command(char **command);
 
 void launch_release(struct launch *l);

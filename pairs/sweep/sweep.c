@@ -5,6 +5,7 @@
  */
 #include "sweep.h"
 
+#include <argz.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -218,16 +219,22 @@ static int sweep_all(struct sweep *s, char *const *hosts)
 static char **read_names(struct sweep *s)
 {
 	struct hosts hosts = {0};
-	char **names = NULL;
+	char **names = NULL, *words = NULL;
+	size_t bytes = 0;
+	int failed = 0;
 
 	if (!s->hosts)
 		return NULL;
 	if (!hosts_read(&hosts, s->hosts, &s->fault) && !hosts_complete(&hosts, &s->fault)) {
 		names = calloc(hosts.n + 1, sizeof(*names));
-		for (uint32_t i = 0; names && i < hosts.n; i++)
-			names[i] = strdup(hosts.host[i].name);
-		if (!names)
+		for (uint32_t i = 0; !failed && i < hosts.n; i++)
+			failed = argz_add(&words, &bytes, hosts.host[i].name);
+		if (names && !failed) {
+			argz_extract(words, bytes, names);
+		} else {
+			free(words);
 			fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "calloc");
+		}
 	}
 	hosts_release(&hosts);
 	return names;
