@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "grow.h"
 #include "lines.h"
 #include "schedule.h"
 
@@ -38,6 +39,8 @@ static int refuse(const char *from, const char *text, struct fault *f)
 /* Add the host NAME; returns it, or NULL with the fault raised. */
 static struct host *add_host(struct hosts *h, const char *name, const char *from, struct fault *f)
 {
+	struct host *more;
+
 	if (!good_name(name)) {
 		refuse(from, name, f);
 		return NULL;
@@ -46,17 +49,12 @@ static struct host *add_host(struct hosts *h, const char *name, const char *from
 		fault_raise(f, FAULT_USAGE, 0, "%s: more than %d hosts", from, SCHEDULE_HOSTS_MAX);
 		return NULL;
 	}
-	if (h->n == h->room) {
-		uint32_t room = h->room ? 2 * h->room : 64;
-		struct host *more = realloc(h->host, room * sizeof(*more));
-
-		if (!more) {
-			fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
-			return NULL;
-		}
-		h->host = more;
-		h->room = room;
+	more = grow(h->host, h->n, sizeof(*more));
+	if (!more) {
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
+		return NULL;
 	}
+	h->host = more;
 	h->host[h->n] = (struct host){.port = 0};
 	snprintf(h->host[h->n].name, sizeof(h->host[0].name), "%s", name);
 	return &h->host[h->n++];

@@ -23,7 +23,7 @@ struct host {
 
 struct hosts {
 	struct host *host;
-	uint32_t n, room;
+	uint32_t n;
 	uint32_t *by_name; /* their numbers, in the order of names */
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pairs/grow.h"
+
 #define HOST_MAX 253 /* of a DNS name */
 #define RAIL_MAX 64
 
@@ -29,30 +31,20 @@ static bool is_name(const char *name, size_t most)
 	return at > name && at <= name + most && *name != '-' && !*at;
 }
 
-/* Make room for one more player. Returns -1 if there is no memory. */
-static int make_room(struct body *b)
-{
-	uint32_t n = b->names.count;
-	struct body_player *player;
-
-	if (n & (n - 1)) /* it is doubled at each power of two */
-		return 0;
-	player = realloc(b->player, (n ? 2 * (size_t)n : 1) * sizeof(*player));
-	if (player)
-		b->player = player;
-	b->no_memory |= !player;
-	return player ? 0 : -1;
-}
-
 uint32_t body_player(struct body *b, const char *host, const char *rail)
 {
 	uint32_t known = b->names.count, at;
 	bool railed = rail && *rail;
 	char name[HOST_MAX + RAIL_MAX + 2];
+	struct body_player *more;
 
-	if (!host || !is_name(host, HOST_MAX) || (railed && !is_name(rail, RAIL_MAX)) ||
-	    make_room(b))
+	if (!host || !is_name(host, HOST_MAX) || (railed && !is_name(rail, RAIL_MAX)))
 		return BODY_NONE;
+	more = grow(b->player, known, sizeof(*more));
+	b->no_memory |= !more;
+	if (!more)
+		return BODY_NONE;
+	b->player = more;
 	snprintf(name, sizeof(name), railed ? "%s/%s" : "%s", host, rail);
 	at = names_put(&b->names, name);
 	if (at == NAMES_NONE || at < known)
@@ -63,38 +55,32 @@ uint32_t body_player(struct body *b, const char *host, const char *rail)
 
 int body_add(struct body *b, const struct body_try *t)
 {
+	struct body_try *more;
+
 	if (b->count == BODY_TRIES_MAX) {
 		b->counts.beyond++;
 		return 0;
 	}
-	if (b->count == b->room) {
-		uint32_t room = b->room ? b->room * 2 : 4096;
-		struct body_try *more = realloc(b->tries, room * sizeof(*more));
-
-		if (!more)
-			return -1;
-		b->tries = more;
-		b->room = room;
-	}
+	more = grow(b->tries, b->count, sizeof(*more));
+	if (!more)
+		return -1;
+	b->tries = more;
 	b->tries[b->count++] = *t;
 	return 0;
 }
 
 int body_add_note(struct body *b, const struct body_note *n)
 {
+	struct body_note *more;
+
 	if (b->notes_n == BODY_NOTES_MAX) {
 		b->counts.beyond++;
 		return 0;
 	}
-	if (b->notes_n == b->notes_room) {
-		uint32_t room = b->notes_room ? b->notes_room * 2 : 64;
-		struct body_note *more = realloc(b->notes, room * sizeof(*more));
-
-		if (!more)
-			return -1;
-		b->notes = more;
-		b->notes_room = room;
-	}
+	more = grow(b->notes, b->notes_n, sizeof(*more));
+	if (!more)
+		return -1;
+	b->notes = more;
 	b->notes[b->notes_n++] = *n;
 	return 0;
 }

@@ -102,9 +102,9 @@ struct body {
 	struct body_run run[BODY_RUNS_MAX];     /* as many as RUNS */
 	struct body_player *player;             /* as many as names */
 	struct body_try *tries;
-	uint32_t count, room;
+	uint32_t count;
 	struct body_note *notes; /* until it is settled */
-	uint32_t notes_n, notes_room;
+	uint32_t notes_n;
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
 	bool no_memory;    /* a player is missing for want of memory */

@@ -286,7 +286,6 @@ int body_settle(struct body *b)
 		if (sorted) {
 			free(b->tries);
 			b->tries = sorted;
-			b->room = b->count + 1;
 		}
 	}
 	if (!failed) {

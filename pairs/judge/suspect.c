@@ -5,17 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pairs/grow.h"
+
 int suspects_add(struct suspects *l, const struct suspect *s)
 {
-	if (l->count == l->room) {
-		uint32_t room = l->room ? l->room * 2 : 64;
-		struct suspect *more = realloc(l->of, room * sizeof(*more));
+	struct suspect *more = grow(l->of, l->count, sizeof(*more));
 
-		if (!more)
-			return -1;
-		l->of = more;
-		l->room = room;
-	}
+	if (!more)
+		return -1;
+	l->of = more;
 	l->of[l->count++] = *s;
 	return 0;
 }

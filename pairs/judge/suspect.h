@@ -49,7 +49,7 @@ struct suspect {
 
 struct suspects {
 	struct suspect *of; /* owned */
-	uint32_t count, room;
+	uint32_t count;
 };
 
 /* Add S. Returns -1 if there is no memory. */

@@ -77,7 +77,7 @@ struct run_callers {
 		uint32_t client;
 		uint32_t rails; /* a bit for each whose server waited all the slot */
 	} * call;               /* of rounds that are over */
-	size_t calls, room;
+	size_t calls;
 	struct run_call now; /* of this round; round -1: none */
 };
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "pairs/grow.h"
 #include "run.h"
 
 int run_callers_init(struct run *r)
@@ -49,15 +50,11 @@ static uint32_t rails_up(const struct run *r, int64_t round)
 /* Keep the call of the round that is over. Without memory it is forgotten, and nobody is blamed. */
 static void keep_call(struct run_callers *c, const struct run_call *call)
 {
-	if (c->calls == c->room) {
-		size_t room = c->room ? 2 * c->room : 64;
-		struct run_call *more = realloc(c->call, room * sizeof(*more));
+	struct run_call *more = grow(c->call, c->calls, sizeof(*more));
 
-		if (!more)
-			return;
-		c->call = more;
-		c->room = room;
-	}
+	if (!more)
+		return;
+	c->call = more;
 	c->call[c->calls++] = *call;
 }
 

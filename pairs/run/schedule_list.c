@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "pairs/grow.h"
+
 #define EXTRA_MAX 8192
 
 void schedule_list_init(struct schedule *s, uint32_t hosts)
@@ -13,19 +15,17 @@ void schedule_list_init(struct schedule *s, uint32_t hosts)
 
 int schedule_list_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f)
 {
+	struct schedule_pair *more;
+
 	if (a == b)
 		return fault_raise(f, FAULT_USAGE, 0, "a pair of host %u and itself", a);
 	if (s->pairs_n == SCHEDULE_PAIRS_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "a schedule of more than %u pairs",
 				   SCHEDULE_PAIRS_MAX);
-	if ((s->pairs_n & (s->pairs_n - 1)) == 0) { /* full: a power of two */
-		size_t room = s->pairs_n ? 2 * s->pairs_n : 1;
-		struct schedule_pair *more = realloc(s->pairs, room * sizeof(*more));
-
-		if (!more)
-			return fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
-		s->pairs = more;
-	}
+	more = grow(s->pairs, s->pairs_n, sizeof(*more));
+	if (!more)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
+	s->pairs = more;
 	s->pairs[s->pairs_n++] =
 		(struct schedule_pair){.round = round, .a = a < b ? a : b, .b = a < b ? b : a};
 	return 0;
