@@ -19,13 +19,24 @@ void evidence_start(struct measurement *meas)
 	ms->alone_bytes = meas->attr.message_bytes;
 }
 
+/*
+ * With both directions: meanwhile no receive is posted again, so datagrams would be lost, and two
+ * ends that both run out of receives would wait for each other.
+ */
+static bool can_stand_alone(const struct measure *ms)
+{
+	const struct experiment *e = &ms->options->experiment;
+	bool receives = !ms->test->operation.peer_allows || e->write_with_imm;
+
+	return !transport_loses(e) &&
+	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
+}
+
 void evidence_prepare(struct meter *t, const struct measurement *meas)
 {
 	struct measure *ms = t->ms;
 
-	/* Datagrams of the other direction would be lost meanwhile. */
-	if (!meas->attr.warmup || meas->attr.kind ||
-	    (meas->attr.both && transport_loses(&ms->options->experiment)))
+	if (!meas->attr.warmup || meas->attr.kind || (meas->attr.both && !can_stand_alone(ms)))
 		return;
 	t->round.alone = &ms->alone;
 	t->round.alone_first = t == ms->meter;

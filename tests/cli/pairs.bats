@@ -25,7 +25,8 @@ hosts() {
 		done
 	done
 	for ((i = 0; i < $1; i++)); do echo "p$i 127.0.0.1:$((first + i))"; done >hosts
-	begin=$((EPOCHSECONDS + 1 + ${slot:-2}))
+	begin=${slot:-2}
+	begin=$((EPOCHSECONDS + 1 + ${begin%.*}))
 }
 
 # player I [OPTION…]: the player pI of those hosts; its link is 10 Gb/s fast, unless the environment says otherwise.
