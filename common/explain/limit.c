@@ -103,7 +103,9 @@ static bool is_above_link(const struct judged *j)
 
 /*
  * The sender waited until messages were due. Refuted by a sender that never did: then it could not
- * have sent more, either. Where the waiting is not known, it only may be.
+ * have sent more, either. It only may be where the waiting is not known, and where the rate is a
+ * little lower: until a slower place has filled the send queue, the sender waits for its schedule
+ * there, too.
  */
 static bool is_schedule(const struct judged *j)
 {
@@ -113,7 +115,7 @@ static bool is_schedule(const struct judged *j)
 	if (!(r->limit_gbps > 0) || !(share >= SCHEDULE_KEPT) || waited < WAITS_SCHEDULE)
 		return false;
 	return set_limit(
-		j, isnan(waited),
+		j, isnan(waited) || share < SCHEDULE_MET,
 		(struct finding_facts){.code = LIMIT_SCHEDULE,
 				       .share = fmin(share, 1),
 				       .value = {FINDING_NUMBER("reached", share, "share"),

@@ -12,6 +12,7 @@
 #define PCIE_SHARE \
 	0.96 /* of a PCIe link's payload rate: measured, what adapters reach (gdr_bw(1)) */
 #define SCHEDULE_KEPT 0.95 /* of --rate_limit: chosen */
+#define SCHEDULE_MET  0.995 /* of --rate_limit, but for the ends of the run: chosen */
 #define ABOVE_LINK    1.02 /* of a link: physical, no link carries more; 2 % for its clock and ours \
 			    */
 #define LINKS_ALIKE 1.05   /* links of one kind differ by less: measured */

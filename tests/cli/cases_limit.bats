@@ -119,6 +119,12 @@ limit() { json c.json ".results[0].limit | $1"; }
 	says client.err 'limited by --rate_limit: '
 }
 
+@test "case 13: a schedule just above what the path carries: the send queue is not full yet, so it may be" {
+	scripted 'gap=3360 latency=2000' write_bw -s 4096 -n 4000 --rate_limit 10g
+	limit '.bound_by == "schedule" and .strength == "may_be" and .share < 0.98'
+	says_no client.err 'rdmark: limited by'
+}
+
 @test "case 14: a schedule that the window cannot reach: the window" {
 	scripted 'gap=10 latency=20970' write_bw -n 1000 --rate_limit 50g -t 2
 	limit '.bound_by == "window" and (.share > 0.9) and .end == "client"'

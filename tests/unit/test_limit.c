@@ -167,12 +167,16 @@ static void by_schedule(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		struct world *w = slowed(limits[i] * 0.995);
+		struct world *w = slowed(limits[i] * 0.998);
 
 		w->r.limit_gbps = limits[i];
 		w->client.full_share = 0;
 		w->client.schedule_share = 0.9;
 		limited(w, LIMIT_SCHEDULE, true, NULL);
+		/* on the way into a queue that a slower place has not yet filled */
+		w->r.limit_gbps *= 1.02;
+		limited(w, LIMIT_SCHEDULE, false, NULL);
+		w->r.limit_gbps = limits[i];
 		w->client.schedule_share = NAN;
 		limited(w, LIMIT_SCHEDULE, false, NULL);
 		/* it never waited for it: the window is what held it back */
