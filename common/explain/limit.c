@@ -320,7 +320,8 @@ static bool is_event(const struct judged *j)
 
 /*
  * The receiver always finds messages, and the sender waits. Refuted by a receiver that waits now
- * and then. It only may be: what shows it for certain is the RNR NAKs of is_event().
+ * and then. It only may be: what shows it for certain is the RNR NAKs of is_event(). One that had
+ * its CPU for a part of the time finds what came in the rest.
  */
 static bool is_receiver(const struct judged *j)
 {
@@ -329,6 +330,9 @@ static bool is_receiver(const struct judged *j)
 	if (!r->receives || !(r->receiver->busy_share >= RECEIVER_BUSY) || !is_full(r) ||
 	    !(queueing(r) > QUEUES_LITTLE))
 		return false;
+	if (lacks_cpu(r, r->receiver) > 0 &&
+	    r->receiver->busy_share * r->receiver->cpu_share < RECEIVER_BUSY)
+		return set_shared_cpu(j, r->receiver);
 	return set_limit(
 		j, true,
 		(struct finding_facts){

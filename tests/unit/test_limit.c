@@ -419,6 +419,12 @@ static void by_receiver(void **state)
 	w = slowed(40);
 	w->server.busy_share = 0.99;
 	limited(w, LIMIT_RECEIVER, false, NULL);
+	assert_null(strstr(judge(w).finding.text, "other tasks"));
+	/* nor waits a thread that is seldom on its CPU */
+	w->server.cpu_share = 0.1;
+	limited(w, LIMIT_RECEIVER, false, NULL);
+	assert_non_null(strstr(judge(w).finding.text, "other tasks on the server's CPU"));
+	w->server.cpu_share = 1;
 	/* of a WRITE there is no receiver */
 	w->r.receives = false;
 	limited(w, LIMIT_UNKNOWN, false, NULL);
