@@ -28,8 +28,9 @@ static void add_number(char *to, size_t size, const struct finding_value *v)
 	else if (strcmp(v->unit, "Gb/s") == 0 && v->number >= 10 && v->number != floor(v->number))
 		text_add(to, size, "%.1f Gb/s", v->number);
 	else if (v->unit[0])
-		text_add(to, size, v->number == floor(v->number) ? "%.0f %s" : "%.4g %s", v->number,
-			 v->unit);
+		text_add(to, size,
+			 v->number >= 1e3 || v->number == floor(v->number) ? "%.0f %s" : "%.4g %s",
+			 v->number, v->unit);
 	else
 		text_add(to, size, "%.0f", v->number);
 }

@@ -28,11 +28,13 @@ static void values(void **state)
 			  FINDING_NUMBER("slow", 0.0321, "Gb/s"), FINDING_NUMBER("port", 100, "Gb/s"),
 			  FINDING_NUMBER("size", 65536, "B"), FINDING_NUMBER("cpu", 0.045, "share"),
 			  FINDING_NUMBER("unknown", NAN, "us"), FINDING_WORD("who", "n17")}};
+	const struct finding_facts slow = {.value = {FINDING_NUMBER("took", 10273.6, "us")}};
 
 	(void)state;
 	assert_string_equal(words("{count} of {link} or {slow}, {port}", &f),
 			    "12 of 98.0 Gb/s or 0.0321 Gb/s, 100 Gb/s");
 	assert_string_equal(words("{who}: {size}, {cpu}", &f), "n17: 64 KiB, 4.5 %");
+	assert_string_equal(words("{took}", &slow), "10274 us");
 	assert_string_equal(words("the {end} for {share}", &f), "the client for 22 %");
 	assert_string_equal(words("{unknown} {nothing}", &f), "? ?");
 	assert_string_equal(words("a[, b {unknown}][, c {who}][, d]", &f), "a, c n17, d");
