@@ -192,15 +192,17 @@ static const char *window_advice(const struct judged *j, char *buf, size_t size)
 /*
  * Nothing queues, and the queue is full: no event at a port cost this run anything. With few
  * messages in flight, most of a lone one's time may be its own transfer at a slow place that no
- * counter shows, so it only may be; as where both directions disturb the lone message's time.
+ * counter shows, so it only may be; as where both directions disturb the lone message's time. One
+ * message on a QP never queues, however slow that place is.
  * Refuted by a lone message that took longer than those of the run: it was not alone.
  */
 static bool is_window(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
 	double transfer = (double)r->message_bytes * 8 / j->l->ceilings.link_gbps;
-	bool few = in_flight(r) <= FEW_IN_FLIGHT &&
-		   !(transfer <= LITTLE_TRANSFER * r->sender->alone_ns);
+	double little = r->tx_depth == 1 ? LEAST_TRANSFER : LITTLE_TRANSFER;
+	bool few = (r->tx_depth == 1 || in_flight(r) <= FEW_IN_FLIGHT) &&
+		   !(transfer <= little * r->sender->alone_ns);
 	double share = fmin(r->gbps / j->l->ceilings.window_gbps, 1);
 	char advice[80];
 

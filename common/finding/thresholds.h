@@ -34,6 +34,7 @@
 #define QUEUE_IN_FLIGHT 0.75 /* of a send queue, the rest waits for its completion: measured */
 #define FEW_IN_FLIGHT   4 /* up to here a lone message's own transfer may be the limit: physical */
 #define LITTLE_TRANSFER 0.05 /* of a lone message's time: chosen, room for a hidden cap of 5 % */
+#define LEAST_TRANSFER  1e-3 /* the same of one message on a QP: chosen, a cap of 1 Gb/s is common */
 #define RECEIVER_BUSY   0.9  /* of its polls find messages: chosen */
 
 /* A thread's CPU. */

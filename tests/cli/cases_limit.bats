@@ -132,6 +132,12 @@ limit() { json c.json ".results[0].limit | $1"; }
 	says_no client.err 'limited by --rate_limit'
 }
 
+@test "case 14: one message in flight through a port that is capped to 1 Gb/s: the window only may be" {
+	scripted 'gap=524000 latency=2000' write_bw -n 100 -t 1
+	limit '.bound_by != "link" and (.certain | not)'
+	says_no client.err 'rdmark: limited by'
+}
+
 @test "case 15: NAKs and RNR NAKs on the port, and nothing queues: the window" {
 	others() {
 		put mine/class/infiniband/mlx5_0/ports/1/hw_counters/rnr_nak_retry_err 300
