@@ -43,6 +43,7 @@ static double fill_real(struct fuzz_input *in)
 static void fill_record(struct fuzz_input *in, struct record *r)
 {
 	fuzz_bytes(in, r, sizeof(*r));
+	r->plus_minus.unknown %= INTERVAL_PHASES + 1; /* as it is made, and as it is read */
 }
 
 static void fill_end(struct fuzz_input *in, struct end *e)
