@@ -152,13 +152,13 @@ static int print_json(const struct compare *k, struct fault *f)
 
 	for (size_t i = 0; i < fs->count; i++)
 		json_array_append_new(changes, figure_json(&fs->all[i]));
-	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I}", "generator",
+	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:I}", "generator",
 			"rdmark " RDMARK_VERSION, "before", json_text(fs->file[0]), "after",
 			json_text(fs->file[1]), "within_percent",
 			isnan(k->within) ? json_null() : json_real(k->within), "changes", changes,
 			"different_experiments", fs->differ, "regressions",
 			isnan(k->within) ? 0 : (json_int_t)k->answers[COMPARE_WORSE], "cannot_tell",
-			(json_int_t)k->answers[COMPARE_CANNOT_TELL]);
+			(json_int_t)k->answers[COMPARE_CANNOT_TELL], "lost", (json_int_t)fs->lost);
 	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	rc = document_put("-", text, f);
 	free(text);
@@ -248,6 +248,11 @@ static void conclude(const struct compare *k, struct fault *f)
 		fault_raise(f, FAULT_THRESHOLD, 0,
 			    "%zu of %zu figures are worse by more than %g %%", worse, fs->count,
 			    k->within);
+	} else if (fs->lost && !isnan(k->within)) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "%zu results of %s are not in %s", fs->lost,
+			    fs->file[0], fs->file[1]);
+		fault_cause(f, "A run that failed, or a rate of 0, leaves none");
+		fault_fix(f, "measure the same for %s", fs->file[1]);
 	} else if (k->answers[COMPARE_CANNOT_TELL]) {
 		cannot_tell(k, f);
 	}

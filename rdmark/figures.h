@@ -41,6 +41,7 @@ struct figures {
 	json_t *groups;     /* object: the rows of both sides that are one measurement */
 	struct figure *all; /* those that both sides have */
 	size_t count, alone[FIGURES_SIDES];
+	size_t lost;      /* of those only before: rates and mean latencies */
 	char differ[192]; /* measurements of different experiments: how; "": none */
 };
 

@@ -124,6 +124,7 @@ static int add_figure(struct figures *fs, const json_t *group, const char *name,
 		all[fs->count++] = one;
 		return 0;
 	}
+	fs->lost += !p && has[0];
 	fs->alone[FIGURES_BEFORE] += has[0];
 	fs->alone[FIGURES_AFTER] += has[1];
 	free(one.value);

@@ -110,7 +110,7 @@ static struct span change_span(const struct compare_figure *f, double confidence
 	if (compare_is_lone(f))
 		return lone_span(f, confidence);
 	if (f->side[0].count >= COMPARE_RANKS && f->side[1].count >= COMPARE_RANKS &&
-	    rank_span(f, confidence, &s))
+	    f->side[0].count * f->side[1].count <= COMPARE_PAIRS && rank_span(f, confidence, &s))
 		return s;
 	return welch_span(f, confidence);
 }

@@ -6,11 +6,12 @@
  * A figure has one value per connection: two connections over the same link differ, by the paths of
  * their packets and by where their memory lies, however long each is measured. The interval of the
  * change is Welch's (Biometrika 34, 1947) over the connections, with Student's t; where both sides
- * have COMPARE_RANKS connections or more, that of the rank test by Mann and Whitney with the median
- * of all ratios as the change (Hodges and Lehmann, Annals of Mathematical Statistics 34, 1963),
- * which outliers do not widen. If only one side has several connections, the other one is taken to
- * vary alike. With one connection a side how much connections vary is unknown, which is not zero:
- * the interval is that within both runs, and wider by `between` at both ends.
+ * have COMPARE_RANKS connections or more and not too many, that of the rank test by Mann and
+ * Whitney with the median of all ratios as the change (Hodges and Lehmann, Annals of Mathematical
+ * Statistics 34, 1963), which outliers do not widen. If only one side has several connections, the
+ * other one is taken to vary alike. With one connection a side how much connections vary is
+ * unknown, which is not zero: the interval is that within both runs, and wider by `between` at both
+ * ends.
  *
  * All figures of a call are one question: claims of a kind are corrected for their number (Holm,
  * Scandinavian Journal of Statistics 6, 1979), so that "worse" is false of any of them in at most
@@ -28,6 +29,7 @@
  */
 #define COMPARE_RISK  0.012
 #define COMPARE_RANKS 8 /* connections a side: with fewer a rank test cannot be sure after Holm */
+#define COMPARE_PAIRS 100000 /* the most ratios that are sorted for that */
 /*
  * By how much lone connections may differ. Chosen: 5 deviations of the difference of two
  * connections that vary by 1 %, so that even many rows of many comparisons do not call that worse.

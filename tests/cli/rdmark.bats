@@ -211,6 +211,37 @@ answers() {
 	((status == 6))
 }
 
+@test "compare --within: a result that is gone, or a rate of 0, is no success" {
+	{ bandwidth 100 0.5; bandwidth 50 0.5 8; } >a.json
+	bandwidth 100 0.5 >gone.json
+	{ bandwidth 100 0.5; bandwidth 0 0.5 8; } >zero.json
+	for file in gone zero; do
+		compare a.json "$file.json" --within 10
+		((status == 77))
+		[[ $output == *same && $stderr == *"1 results of a.json are not in $file.json"*Fix* ]]
+		compare a.json "$file.json"
+		((status == 0))
+		compare "$file.json" a.json --within 10 --json
+		((status == 0))
+		jq -e .lost==0 <<<"$output"
+	done
+	compare a.json gone.json --json
+	jq -e '.lost == 1 and .cannot_tell == 0' <<<"$output"
+	# What is worse decides.
+	bandwidth 50 0.5 >gone.json
+	compare a.json gone.json --within 10
+	((status == 6))
+}
+
+@test "compare: thousands of documents are soon compared" {
+	bandwidth 100 | jq -c . >one.json
+	yes "$(<one.json)" | head -n 3000 >a.json
+	yes "$(jq -c '.results[0].bandwidth_gbps = 90' one.json)" | head -n 3000 >b.json
+	(ulimit -v 150000 && exec "$bin/rdmark" compare --within 5 a.json b.json >out) || worse=$?
+	((worse == 6)) # not out of memory, which 9 million ratios would need
+	grep -Fq REGRESSION out
+}
+
 @test "compare --json says the same" {
 	bandwidth 100 0.5 >a.json
 	{ bandwidth 90 0.5; latency 2 1.9 3; } >b.json
