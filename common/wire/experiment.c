@@ -190,13 +190,21 @@ static bool same_value(const struct experiment *a, const struct experiment *b,
 				       a->labels.count * sizeof(a->labels.value[0])) == 0));
 }
 
-/* VALUE as on the command line; "none" for a 0 that the option does not allow: it was not given. */
+/* True if another option of E decides instead of ROW. */
+static bool is_overruled(const struct option_row *row, const struct experiment *e)
+{
+	return (e->duration_ns && row->field == offsetof(struct options, experiment.iters)) ||
+	       (e->sweep && row->field == offsetof(struct options, experiment.size_bytes));
+}
+
+/* The value of ROW as on the command line; "none" where E has none: a 0 that the option does not
+ * allow was not given. */
 static const char *option_value(const struct option_row *row, const struct experiment *e, char *buf,
 				size_t size)
 {
 	uint64_t value = experiment_value(e, row);
 
-	if (!value && row->min)
+	if ((!value && row->min) || is_overruled(row, e))
 		return "none";
 	options_format_value(row, value, buf, size);
 	for (unsigned i = 1; row->dealt && i < e->labels.count; i++)

@@ -41,6 +41,12 @@ why() { jq -r '.error.message' c.json; }
 	for end in client server; do
 		[[ $(grep -c 'rdmark: the two ends differ in --size: server 4 KiB, client 64 B; --duration: server 30 s, client none; the client decides$' $end.err) == 1 ]]
 	done
+	# what another option of the client overrules is not told as if it counted
+	server ./ib_write_bw -n 40 -s 64
+	client ./ib_write_bw -D 0.1 -a
+	finish server
+	ended client 0
+	says client.err '--size: server 64 B, client none; --all: server off, client on' || says client.err '--size: server 64 B, client none; --iters: server 40, client none;'
 	# what else they differ in is refused, and so it is under our own names
 	server ./ib_write_bw -q 2
 	client ./ib_write_bw -n 50
