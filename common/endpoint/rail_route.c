@@ -79,6 +79,8 @@ int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs, uin
 	if (!pkey_given(ep)) {
 		if (theirs)
 			return pkey_find(&r->hca, theirs, &r->route.pkey_index, ep->fault);
+		if (!mine && !r->hca.info.is_ethernet && !ep->options->experiment.rdma_cm)
+			return pkey_at(&r->hca, 0, &mine, ep->fault); /* an empty entry */
 		if (!mine || !by_default ||
 		    !pkey_find(&r->hca, by_default, &r->route.pkey_index, &none))
 			return 0;

@@ -13,6 +13,7 @@ static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 	struct hello_rail to = {
 		.ethernet = r->hca.info.is_ethernet,
 		.iwarp = r->hca.info.is_iwarp,
+		.message_max = r->hca.info.port_attr.max_msg_sz,
 	};
 
 	if (ep->test->operation.fetches)
@@ -95,6 +96,15 @@ static int read_memory(struct endpoint *ep, const json_t *m)
 	return operation_check_events(ep->test, &ep->options->experiment, ep->immediate, ep->fault);
 }
 
+/* A sweep of sizes ends with the largest that both ends support, THEIRS up to BYTES. */
+static void limit_sweep(struct endpoint *ep, uint64_t bytes)
+{
+	const struct experiment *e = &ep->options->experiment;
+
+	if (e->sweep && bytes >= plan_first_size(e) && bytes < ep->largest_bytes)
+		ep->largest_bytes = plan_last_size(e, bytes);
+}
+
 /* Apply the server's CHOICE from the offer of rail R. */
 static int apply_choice(struct endpoint *ep, struct rail *r, const json_t *choice)
 {
@@ -107,6 +117,7 @@ static int apply_choice(struct endpoint *ep, struct rail *r, const json_t *choic
 		return fault_raise(ep->fault, FAULT_PEER, 0,
 				   "the server proposed an invalid MTU of %u", theirs.mtu_bytes);
 	r->route.mtu_bytes = theirs.mtu_bytes;
+	limit_sweep(ep, theirs.message_max);
 	rail_agree_on_reads(ep, r, &theirs.reads);
 	return rail_use_gid(ep, r, theirs.gid_kind);
 }
@@ -218,6 +229,7 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	if (fields_read(hello_offer(), &theirs, offer, ep->fault) ||
 	    rail_agree_on_pkey(ep, r, theirs.pkey, theirs.default_pkey))
 		return -1;
+	limit_sweep(ep, theirs.message_max);
 	rail_agree_on_reads(ep, r, &theirs.reads);
 	if (agree_on_gid(ep, r, json_object_get(offer, "gid_kinds"), &theirs, &kind))
 		return -1;

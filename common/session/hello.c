@@ -43,7 +43,7 @@ static int check_test(const struct program *p, const json_t *m, struct fault *f)
 		 .max = UINT8_MAX)
 #define MTU_PKEY_AND_READS                                                      \
 	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey),      \
-		READS(sent), READS(answered)
+		ROW(message_max), READS(sent), READS(answered)
 
 const struct fields *hello_offer(void)
 {

@@ -19,6 +19,7 @@ struct hello_rail {
 	unsigned mtu_bytes;
 	uint16_t pkey;                /* that the user chose; 0: any */
 	uint16_t default_pkey;        /* InfiniBand: of index 0, if nobody chooses; 0: not told */
+	unsigned message_max;         /* that its port supports; 0: not told */
 	struct operation_depth reads; /* 0: not used */
 };
 

@@ -111,6 +111,19 @@ apart() {
 	apart "$ib lid=3 pkey=0x0001" "$ib lid=4 pkey=0x0001" 'limited members' 0x0001
 }
 
+@test "case 2: a port whose first P_Key is empty, at either end, is in no partition" {
+	local devices keys=("$ib lid=3 pkey=0" "$ib lid=4")
+	for devices in '0 1' '1 0' '0 0'; do
+		on "${keys[${devices% *}]}"
+		server write_bw
+		on "${keys[${devices#* }]}"
+		client write_bw -n 5
+		((status[client] == 2)) || fail "$devices: ${status[client]}"
+		says client.err 'has no P_Key at that index'
+		waits_on
+	done
+}
+
 @test "case 2: the server finds the client's partition, at another index, if nobody chose" {
 	on "$ib lid=3 pkey=0x7fff pkey1=0x0001"
 	server send_lat
@@ -233,6 +246,18 @@ runs() {
 	done
 	runs "$large" "$large" write_bw -s 64
 	json c.json '.effective.tx_depth == 192'
+}
+
+@test "case 3: a sweep of sizes ends with the largest that both ends support" {
+	local args
+	for args in 'write_bw -a' 'send_lat -a' 'send_bw -a -b --verify'; do
+		# shellcheck disable=SC2086 # words
+		runs "$large max_msg=1m" "$large" $args
+		json c.json '.results | max_by(.message_bytes).message_bytes == 1048576'
+		# shellcheck disable=SC2086 # words
+		runs "$large" "$large max_msg=700k" $args
+		json c.json '.results | max_by(.message_bytes).message_bytes == 524288'
+	done
 }
 
 # refuses SERVER_DEVICE CLIENT_DEVICE STATUS TEXT PROGRAM ARG…: the client ends with it, and says TEXT.
