@@ -3,6 +3,7 @@
 
 #include "base/rate.h"
 
+#define WARMUP_ALONE    16                   /* half of them are sent alone: loop/alone.h */
 #define WARMUP_BYTES    (UINT64_C(64) << 20) /* of all QPs of a thread */
 #define WARMUP_BYTES_QP (UINT64_C(4) << 20)  /* but at least this much of each */
 #define WARMUP_LATENCY  100
@@ -166,7 +167,9 @@ unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
 
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 {
-	uint64_t n = latency ? WARMUP_LATENCY : e->tx_depth;
+	uint64_t n = latency                      ? WARMUP_LATENCY
+		     : e->tx_depth > WARMUP_ALONE ? e->tx_depth
+						  : WARMUP_ALONE;
 	uint64_t bytes = WARMUP_BYTES / e->qps;
 
 	if (e->warmup != EXPERIMENT_AUTO)

@@ -111,7 +111,7 @@ all_named() {
 
 @test "200 runs in which nothing is wrong, on a machine that is not quiet: nothing is accused" {
 	local program form
-	export SIMVERBS_NULL=0 SIMVERBS_DEVICES="sim0 gid.0=v2/127.0.0.1 pci=0000:41:00.0 pcie_gts=32 pcie_width=16"
+	export SIMVERBS_NULL=0 SIMVERBS_DEVICES="sim0 speed=NDR width=4 gid.0=v2/127.0.0.1 pci=0000:41:00.0 pcie_gts=32 pcie_width=16"
 	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" sys
 	export RDMARK_SYSFS=$PWD/sys SIMVERBS_SYSFS=$PWD/sys # counters that stand still
 	for program in send_bw write_bw read_bw; do
