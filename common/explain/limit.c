@@ -10,37 +10,6 @@
 #include "explain/traffic.h"
 #include "finding/thresholds.h"
 
-static double in_flight(const struct run_facts *r)
-{
-	return (double)r->tx_depth * r->qps;
-}
-
-/* The slower of two rates, of which either may be unknown; *END becomes whose, NULL if alike. */
-static double slower(const struct run_facts *r, double sender, double receiver, const char **end)
-{
-	bool is_sender = sender < receiver || isnan(receiver);
-	double low = is_sender ? sender : receiver, high = is_sender ? receiver : sender;
-
-	*end = high < low * LINKS_ALIKE ? NULL : is_sender ? r->sender->name : r->receiver->name;
-	return low;
-}
-
-struct ceilings run_ceilings(const struct run_facts *r)
-{
-	struct ceilings c;
-
-	c.link_gbps = slower(r, r->sender->rate_gbps, r->receiver->rate_gbps, &c.link_end) *
-		      run_data_share(r);
-	c.pcie_gbps =
-		slower(r, r->sender->pcie_gbps, r->receiver->pcie_gbps, &c.pcie_end) * PCIE_SHARE;
-	/* an adapter that sends to itself, or a slot that is more than the kernel says */
-	if (r->gbps > ABOVE_LINK * c.link_gbps || r->gbps * PCIE_SHARE > ABOVE_LINK * c.pcie_gbps)
-		c.pcie_gbps = NAN;
-	c.window_gbps = in_flight(r) * (double)r->message_bytes * 8 / r->sender->alone_ns;
-	c.core_gbps = r->sender->full_share < 1 ? r->gbps / (1 - r->sender->full_share) : NAN;
-	return c;
-}
-
 /* What a rule looks at. */
 struct judged {
 	const struct run_facts *r;
@@ -201,7 +170,7 @@ static bool is_window(const struct judged *j)
 	const struct run_facts *r = j->r;
 	double transfer = (double)r->message_bytes * 8 / j->l->ceilings.link_gbps;
 	double little = r->tx_depth == 1 ? LEAST_TRANSFER : LITTLE_TRANSFER;
-	bool few = (r->tx_depth == 1 || in_flight(r) <= FEW_IN_FLIGHT) &&
+	bool few = (r->tx_depth == 1 || run_in_flight(r) <= FEW_IN_FLIGHT) &&
 		   !(transfer <= little * r->sender->alone_ns);
 	double share = fmin(r->gbps / j->l->ceilings.window_gbps, 1);
 	char advice[80];
@@ -215,8 +184,8 @@ static bool is_window(const struct judged *j)
 			.end = r->sender->name,
 			.share = share,
 			.value = {
-				FINDING_NUMBER("in_flight", in_flight(r), ""),
-				FINDING_WORD("s", in_flight(r) == 1 ? "" : "s"),
+				FINDING_NUMBER("in_flight", run_in_flight(r), ""),
+				FINDING_WORD("s", run_in_flight(r) == 1 ? "" : "s"),
 				FINDING_NUMBER("size", (double)r->message_bytes, "B"),
 				FINDING_NUMBER("completion", r->sender->completion_ns / 1e3, "us"),
 				FINDING_WORD("advice", window_advice(j, advice, sizeof(advice)))}});
@@ -260,7 +229,7 @@ static bool is_core(const struct judged *j)
 	if (lacks_cpu(r, r->sender) > full)
 		return set_shared_cpu(j, r->sender);
 	if (!(full + waits_schedule(r) < NEVER_FULL) ||
-	    (double)r->messages < QUEUES_FILLED * in_flight(r))
+	    (double)r->messages < QUEUES_FILLED * run_in_flight(r))
 		return false;
 	return set_limit(j, true,
 			 (struct finding_facts){

@@ -4,6 +4,12 @@
 
 #include "explain/run.h"
 
+/* The messages of R that are under way at a time. */
+static inline double run_in_flight(const struct run_facts *r)
+{
+	return (double)r->tx_depth * r->qps;
+}
+
 /* The packets of R's messages, each sent once. */
 double run_packets(const struct run_facts *r);
 
