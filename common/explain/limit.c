@@ -341,12 +341,16 @@ static bool is_one_qp(const struct judged *j)
 							  FINDING_NUMBER("link", link, "Gb/s")}});
 }
 
-/* Messages that were sent again disturbed the row, and nothing else explains it. */
+/*
+ * Messages that were sent again disturbed the row, and nothing else explains it. Of one or two
+ * nothing can be told.
+ */
 static bool is_resent(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
 
-	if (!r->reliable || !(r->resent_share > AGAIN_COUNTS))
+	if (!r->reliable || !(r->resent_share > AGAIN_COUNTS) ||
+	    r->resent_share * (double)r->messages < FEW_RESENT)
 		return false;
 	return set_limit(
 		j, true,

@@ -45,6 +45,7 @@
 /* Packets and messages. */
 #define AGAIN_COUNTS \
 	1e-3 /* of the messages sent again, refused or lost: chosen; alone there are none */
+#define FEW_RESENT   3    /* messages: one or two happen: chosen */
 #define NAKS_AGREE   0.5  /* of one end's count is the other's at least: chosen */
 #define OTHER_COUNTS 0.05 /* of the run's own bytes: less may be headers and warm-up: measured */
 #define FEW_ERRORS   10   /* of a link: one or two happen: chosen */

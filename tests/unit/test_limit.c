@@ -604,6 +604,23 @@ static double random_share(void)
 	return (double)(x >> 11) / 9007199254740992.0;
 }
 
+/* What was sent again disturbs, and nothing else explains the rate; of two messages it does not. */
+static void by_what_was_sent_again(void **state)
+{
+	struct world *w = slowed(60);
+
+	(void)state;
+	w->r.resent_share = 0.159;
+	limited(w, LIMIT_LOSS, false, NULL);
+	assert_non_null(strstr(judge(w).finding.text, "16 % of the messages were sent again"));
+	w->r.resent_share = 2 / (double)w->r.messages;
+	limited(w, LIMIT_UNKNOWN, false, NULL);
+	w->r.messages = 320;
+	w->client.event[PORT_SENT_BYTES] = w->server.event[PORT_RECEIVED_BYTES] = 0;
+	w->r.resent_share = 2 / 320.0;
+	limited(w, LIMIT_UNKNOWN, false, NULL);
+}
+
 /* Rates that nothing explains, counters that moved a little, ends that tell nothing. */
 static void accuses_nothing(void **state)
 {
@@ -657,7 +674,7 @@ int main(void)
 		cmocka_unit_test(by_other_tasks),   cmocka_unit_test(by_one_qp),
 		cmocka_unit_test(events),           cmocka_unit_test(pci_errors),
 		cmocka_unit_test(looks_alike),      cmocka_unit_test(accuses_nothing),
-		cmocka_unit_test(unknown_ceilings),
+		cmocka_unit_test(unknown_ceilings), cmocka_unit_test(by_what_was_sent_again),
 	};
 
 	return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
