@@ -215,7 +215,7 @@ static void cannot_tell(const struct compare *k, struct fault *f)
 		fault_cause(
 			to,
 			"One connection a side: what connections differ by is not known; cannot "
-			"tell below %g %%, or beyond p90 below %g %%",
+			"tell below %g %%, or beyond p90 or if disturbed below %g %%",
 			100 * COMPARE_BETWEEN, 100 * COMPARE_BETWEEN_TAIL);
 	advise(k, text, sizeof(text));
 	fault_fix(to, "%s", text);

@@ -118,6 +118,8 @@ static int add_figure(struct figures *fs, const json_t *group, const char *name,
 	}
 	for (int side = 0; side < 2; side++)
 		has[side] = collect(&one, side, rows[side], p, one.value + (side ? 2 * n[0] : 0));
+	if (one.disturbed[0] || one.disturbed[1]) /* as far as a stall may decide a tail */
+		one.judged.between = COMPARE_BETWEEN_TAIL;
 	if (has[0] && has[1] && json_equal(rows[0], rows[1]))
 		compare_with_itself(&one);
 	if (has[0] && has[1]) {

@@ -233,6 +233,17 @@ answers() {
 	((status == 6))
 }
 
+@test "compare: a lone run that was disturbed says nothing for sure" {
+	bandwidth 100 0.5 >a.json
+	bandwidth 60 0.5 | jq -c '.results[0].quality = {disturbed: true}' >b.json
+	compare a.json b.json --within 5
+	((status == 77))
+	compare b.json a.json
+	[[ $output == *'cannot tell !' ]]
+	compare b.json b.json --within 5
+	((status == 0))
+}
+
 @test "compare: thousands of documents are soon compared" {
 	bandwidth 100 | jq -c . >one.json
 	yes "$(<one.json)" | head -n 3000 >a.json
