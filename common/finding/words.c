@@ -69,6 +69,7 @@ char *finding_words(char *to, size_t size, const char *template, const struct fi
 	to[0] = '\0';
 	for (const char *at = template; *at; at++) {
 		const char *end = *at == '{' ? strchr(at, '}') : NULL;
+		size_t plain = 1 + strcspn(at + 1, "[]{");
 
 		if (*at == '[') {
 			optional = known = true;
@@ -85,7 +86,8 @@ char *finding_words(char *to, size_t size, const char *template, const struct fi
 				text_add(to, size, "?");
 			at = end;
 		} else {
-			text_add(to, size, "%c", *at);
+			text_add(to, size, "%.*s", (int)plain, at);
+			at += plain - 1;
 		}
 	}
 	return to;
