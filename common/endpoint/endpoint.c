@@ -241,15 +241,6 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 	return 0;
 }
 
-/* Client: refuse what cannot work before connecting to a server. */
-static int check_cm(struct endpoint *ep)
-{
-	if (!ep->options->experiment.rdma_cm || ep->server || endpoint_iwarp(ep))
-		return 0;
-	fault_phase(ep->fault, "preparing rdma_cm");
-	return cm_check(ep->fault);
-}
-
 static int pin_job(void *arg, unsigned i)
 {
 	return worker_pin(&((struct endpoint *)arg)->worker[i]);
@@ -301,7 +292,7 @@ int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
 	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
-	    check_operation(ep) || check_cm(ep) || make_workers(ep) ||
+	    check_operation(ep) || make_workers(ep) ||
 	    endpoint_every(ep, pin_job, ep))
 		return -1;
 	return endpoint_gpu_open(ep);

@@ -8,6 +8,7 @@
 #include "session/command_line.h"
 #include "session/handshake.h"
 #include "session/program.h"
+#include "verbs/cm.h"
 
 #define LOST_RETRY_NS UINT64_C(50000000)
 #define FULL_RETRY_NS UINT64_C(250000000)
@@ -182,14 +183,19 @@ static int greet_server(struct session *s, struct queue *q)
 	return rc;
 }
 
-/* Check this end's devices and GPU before connecting to a server. */
+/* Check this end's devices, GPU and rdma_cm before connecting to a server. */
 static int check_own_devices(struct session *s)
 {
 	struct hca_list list = {NULL, 0};
 	int rc = endpoint_find(&s->ep, &list);
 
 	hca_list_free(&list);
-	return rc ? rc : endpoint_gpu_find(&s->ep);
+	if (rc || endpoint_gpu_find(&s->ep))
+		return -1;
+	if (!s->ep.options->experiment.rdma_cm)
+		return 0;
+	fault_phase(s->ep.fault, "preparing rdma_cm");
+	return cm_check(s->ep.fault);
 }
 
 /*

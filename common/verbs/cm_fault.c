@@ -30,7 +30,7 @@ int cm_check(struct fault *f)
 	    sysfs_resolve(path, sizeof(path), "class/misc/rdma_cm") == 0)
 		return devnode_explain(&n, "rdma_cm", f);
 	fault_cause(f, "The kernel module rdma_ucm is not loaded");
-	return fault_fix(f, "modprobe rdma_ucm, or omit -R and -z");
+	return fault_fix(f, "modprobe rdma_ucm, or omit -R");
 }
 
 /*
