@@ -16,7 +16,9 @@ load matrix
 }
 
 @test "a completion fails: the peer does not answer" {
-	senders SIMVERBS_FAULT=wc:2:12:129 3 'transport retry counter exceeded' 'vendor error 0x81' 'UDP port 4791'
+	senders SIMVERBS_FAULT=wc:2:12:129 3 'transport retry counter exceeded' 'vendor error 0x81'
+	# before anything came through: the way, or a firewall
+	told write_bw client SIMVERBS_FAULT=wc:1:12:129 3 'transport retry counter exceeded' 'UDP port 4791'
 }
 
 @test "a completion fails: the receiver was not ready" {
