@@ -18,7 +18,7 @@
 #include "stat/plateau.h"
 
 #define MOST     150
-#define SESSIONS 300
+#define SESSIONS 100
 #define TRUTH    100.0
 
 static const struct plateau_aim one_percent = {95, 0.01};
