@@ -50,8 +50,7 @@ static void describe_rail(const struct endpoint *ep, struct rail *r)
 	snprintf(e->nic.link_layer, sizeof(e->nic.link_layer), "%s",
 		 p->is_ethernet ? "Ethernet" : "InfiniBand");
 	snprintf(e->nic.transport, sizeof(e->nic.transport), "%s", hca_transport_name(p));
-	/* soft-RoCE reports one that is only a name */
-	e->nic.rate_gbps = hca_is_soft_roce(p) ? 0 : hca_rate_gbps(p);
+	e->nic.rate_gbps = hca_rate_gbps(p);
 	e->address.gid_index = -1;
 	e->address.lid = p->port_attr.lid;
 	e->nic.active_mtu_bytes = hca_mtu_bytes(p->port_attr.active_mtu);

@@ -62,6 +62,12 @@ static bool is_able(const struct hca_port *p, bool hardware)
 	return is_default(p) && !p->is_iwarp && !(hardware && hca_is_soft_roce(p));
 }
 
+/* In Gb/s; those of soft-RoCE, which are unknown, are alike. */
+static double rate_of(const struct hca_port *p)
+{
+	return hca_is_soft_roce(p) ? 1 : hca_rate_gbps(p);
+}
+
 /* By what a port is chosen, see is_chosen(). */
 struct chosen {
 	bool ethernet; /* most of the rate is of Ethernet ports: one job uses one kind */
@@ -79,16 +85,16 @@ static struct chosen find_fastest(const struct hca_list *list)
 		c.hardware |= is_able(&list->port[i], false) && !hca_is_soft_roce(&list->port[i]);
 	for (size_t i = 0; i < list->count; i++)
 		if (is_able(&list->port[i], c.hardware))
-			sum += hca_rate_gbps(&list->port[i]) *
+			sum += rate_of(&list->port[i]) *
 			       (list->port[i].is_ethernet ? 1 : -1);
 	c.ethernet = sum > 0;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
 
 		if (!is_able(p, c.hardware) || p->is_ethernet != c.ethernet ||
-		    hca_rate_gbps(p) <= c.gbps)
+		    rate_of(p) <= c.gbps)
 			continue;
-		c.gbps = hca_rate_gbps(p);
+		c.gbps = rate_of(p);
 		c.fastest = p;
 	}
 	return c;
@@ -96,7 +102,7 @@ static struct chosen find_fastest(const struct hca_list *list)
 
 static bool is_chosen(const struct chosen *c, const struct hca_port *p)
 {
-	double share = c->gbps > 0 ? hca_rate_gbps(p) / c->gbps : 0;
+	double share = c->gbps > 0 ? rate_of(p) / c->gbps : 0;
 
 	return is_able(p, c->hardware) && c->fastest && p->is_ethernet == c->ethernet &&
 	       (share >= ALIKE || (share > TRAINED_LOW && hca_are_alike(p, c->fastest)));

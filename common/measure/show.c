@@ -272,10 +272,7 @@ static const char *row_advice(const struct report_row *row)
 	return "";
 }
 
-/*
- * The rate of the slower end's ports, of both ways twice; 0: unknown, as with soft-RoCE, whose
- * ports name one that they do not have.
- */
+/* The rate of the slower end's ports, of both ways twice; 0: unknown. */
 static double link_gbps(const struct endpoint *ep, const struct report_row *row)
 {
 	double mine = 0, theirs = 0;
@@ -283,8 +280,7 @@ static double link_gbps(const struct endpoint *ep, const struct report_row *row)
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct rail *r = &ep->rail[i];
 
-		if (hca_is_soft_roce(&r->hca.info) || !(r->mine.nic.rate_gbps > 0) ||
-		    !(r->theirs.nic.rate_gbps > 0))
+		if (!(r->mine.nic.rate_gbps > 0) || !(r->theirs.nic.rate_gbps > 0))
 			return 0;
 		mine += r->mine.nic.rate_gbps;
 		theirs += r->theirs.nic.rate_gbps;

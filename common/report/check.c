@@ -122,7 +122,7 @@ static const char *name_of_checked(const struct checked *c, char *buf, size_t si
 
 static void print_checked(FILE *out, const struct checked *c)
 {
-	char name[96], link[96];
+	char name[96], link[96], rate[24];
 
 	name_of_checked(c, name, sizeof(name));
 	for (size_t i = 0; i < c->findings.count; i++) {
@@ -138,10 +138,11 @@ static void print_checked(FILE *out, const struct checked *c)
 	if (c->findings.count || !c->port)
 		return;
 	topo_format_link(&c->port->place, link, sizeof(link));
-	fprintf(out, "%s: ok: %s, %s, %.4g Gb/s, MTU %u%s%s\n", name,
-		list_state_name(c->port->port_attr.state), list_link_name(c->port),
-		hca_rate_gbps(c->port), hca_mtu_bytes(c->port->port_attr.active_mtu),
-		link[0] ? ", " : "", link);
+	snprintf(rate, sizeof(rate), hca_rate_gbps(c->port) > 0 ? "%.4g Gb/s" : "rate unknown",
+		 hca_rate_gbps(c->port));
+	fprintf(out, "%s: ok: %s, %s, %s, MTU %u%s%s\n", name,
+		list_state_name(c->port->port_attr.state), list_link_name(c->port), rate,
+		hca_mtu_bytes(c->port->port_attr.active_mtu), link[0] ? ", " : "", link);
 }
 
 static json_t *checked_to_json(const struct checked *c)
