@@ -52,21 +52,21 @@ static double queueing(const struct run_facts *r)
 /* More than the link carries: no figure of the link, so nothing is said to limit it. */
 static bool is_above_link(const struct judged *j)
 {
-	const char *end = j->l->ceilings.link_end;
-	double link = j->l->ceilings.link_gbps;
-	struct finding *f;
+	struct finding_facts f = {
+		.code = FINDING_ABOVE_LINK,
+		.level = FINDING_WARN,
+		.end = j->l->ceilings.link_end,
+		.value = {FINDING_NUMBER("rate", j->r->gbps, "Gb/s"),
+			  FINDING_NUMBER("link", j->l->ceilings.link_gbps, "Gb/s"),
+			  FINDING_WORD("rate_is_above", "")},
+	};
 
-	if (!(j->r->gbps > ABOVE_LINK * link))
+	if (!(j->r->gbps > ABOVE_LINK * j->l->ceilings.link_gbps))
 		return false;
-	f = finding_add(j->events, &(struct finding_facts){
-					   .code = FINDING_ABOVE_LINK,
-					   .level = FINDING_WARN,
-					   .end = end,
-					   .value = {FINDING_NUMBER("rate", j->r->gbps, "Gb/s"),
-						     FINDING_NUMBER("link", link, "Gb/s")}});
-	j->l->finding = *f;
-	j->l->finding.is.code = LIMIT_UNKNOWN;
-	j->l->finding.is.strength = FINDING_CANNOT_TELL;
+	finding_add(j->events, &f);
+	f.code = LIMIT_UNKNOWN;
+	f.strength = FINDING_CANNOT_TELL;
+	finding_make(&j->l->finding, &f);
 	return true;
 }
 
@@ -214,10 +214,31 @@ static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 }
 
 /*
+ * Messages that were sent again disturbed the row, and nothing else explains it. Of one or two
+ * nothing can be told.
+ */
+static bool is_resent(const struct judged *j)
+{
+	const struct run_facts *r = j->r;
+
+	if (!r->reliable || !(r->resent_share > AGAIN_COUNTS) ||
+	    r->resent_share * (double)r->messages < FEW_RESENT)
+		return false;
+	return set_limit(
+		j, true,
+		(struct finding_facts){
+			.code = LIMIT_LOSS,
+			.end = r->sender->name,
+			.value = {FINDING_NUMBER("resent", r->resent_share, "share"),
+				  FINDING_WORD("advice", finding_next(FINDING_PACKET_LOSS))}});
+}
+
+/*
  * The sender hardly waits for anything: it had too little of its CPU, or needs more than one. A
  * thread that lost its CPU while its queue was full lost nothing. Refuted by more threads that are
  * no faster: an adapter that is about as fast as the loop keeps its queue from filling, too, so it
- * only may be. A run of few send queues ends before they can be full.
+ * only may be. An adapter in software sends again in the calls of the sender, whose queue then does
+ * not fill, either. A run of few send queues ends before they can be full.
  */
 static bool is_core(const struct judged *j)
 {
@@ -231,6 +252,8 @@ static bool is_core(const struct judged *j)
 	if (!(full + waits_schedule(r) < NEVER_FULL) ||
 	    (double)r->messages < QUEUES_FILLED * run_in_flight(r))
 		return false;
+	if (r->resent_share >= TIME_COUNTS)
+		return is_resent(j);
 	return set_limit(j, true,
 			 (struct finding_facts){
 				 .code = LIMIT_CORE,
@@ -341,26 +364,6 @@ static bool is_one_qp(const struct judged *j)
 							  FINDING_NUMBER("link", link, "Gb/s")}});
 }
 
-/*
- * Messages that were sent again disturbed the row, and nothing else explains it. Of one or two
- * nothing can be told.
- */
-static bool is_resent(const struct judged *j)
-{
-	const struct run_facts *r = j->r;
-
-	if (!r->reliable || !(r->resent_share > AGAIN_COUNTS) ||
-	    r->resent_share * (double)r->messages < FEW_RESENT)
-		return false;
-	return set_limit(
-		j, true,
-		(struct finding_facts){
-			.code = LIMIT_LOSS,
-			.end = r->sender->name,
-			.value = {FINDING_NUMBER("resent", r->resent_share, "share"),
-				  FINDING_WORD("advice", finding_next(FINDING_PACKET_LOSS))}});
-}
-
 /* Below a ceiling that is known, without a reason that was shown. */
 static void set_unknown(const struct judged *j)
 {
@@ -376,8 +379,6 @@ static void set_unknown(const struct judged *j)
 			     .value = {FINDING_NUMBER("reached", share, "share"),
 				       FINDING_NUMBER("ceiling", ceiling, "Gb/s"),
 				       FINDING_WORD("carrier", by_pcie ? "PCIe link" : "link")}});
-	if (isnan(share))
-		j->l->finding.text[0] = '\0';
 }
 
 void explain_run(const struct run_facts *r, struct limit *l, struct findings *to)

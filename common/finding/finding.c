@@ -22,6 +22,9 @@ void finding_make(struct finding *to, const struct finding_facts *facts)
 	finding_words(to->text, sizeof(to->text), catalogue[facts->code].text, &to->is);
 	finding_words(to->cause, sizeof(to->cause), catalogue[facts->code].cause, &to->is);
 	finding_words(to->next, sizeof(to->next), catalogue[facts->code].next, &to->is);
+	for (int i = 0; i < FINDING_VALUES; i++)
+		if (to->is.value[i].word)
+			to->is.value[i].word = "";
 }
 
 struct finding *finding_add(struct findings *to, const struct finding_facts *facts)

@@ -43,14 +43,10 @@ struct finding_value {
 	const char *unit;
 };
 
-#define FINDING_WORD(name, word)    \
-	{                           \
-		name, word, NAN, "" \
-	}
-#define FINDING_NUMBER(name, number, unit) \
-	{                                  \
-		name, NULL, number, unit   \
-	}
+/* clang-format off */
+#define FINDING_WORD(name, word)           {name, word, NAN, ""}
+#define FINDING_NUMBER(name, number, unit) {name, NULL, number, unit}
+/* clang-format on */
 
 /* A conclusion, as a rule draws it. */
 struct finding_facts {
@@ -63,7 +59,7 @@ struct finding_facts {
 };
 
 struct finding {
-	struct finding_facts is; /* its words are gone: is.value[].word is only of the rule */
+	struct finding_facts is; /* without its words, which are the rule's: they are "" */
 	char text[384];  /* the fact: "the PCIe link is gen4 x8, and both ends can do gen4 x16" */
 	char cause[640]; /* a sentence; "" if the fact is enough */
 	char next[512];  /* an order: "reseat the adapter" */

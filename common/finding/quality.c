@@ -86,10 +86,8 @@ unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
 					   (isnan(q->ack_timeout_percent) && q->ack_timeouts > 0),
 		[DISTURBED_RECEIVER_NOT_READY] = q->receiver_not_ready_percent > 100 * AGAIN_COUNTS,
 		[DISTURBED_LOSSES] = q->lost_percent > 100 * AGAIN_COUNTS,
-		[DISTURBED_OVERLAP] =
-			q->overlap_percent<100 * OVERLAP_LEAST, [DISTURBED_ABOVE_LINK] =
-									q->above_percent> 100 *
-			ABOVE_LINK,
+		[DISTURBED_ABOVE_LINK] = q->above_percent > 100 * ABOVE_LINK,
+		[DISTURBED_OVERLAP] = 100 * OVERLAP_LEAST > q->overlap_percent,
 	};
 	unsigned reasons = 0;
 
