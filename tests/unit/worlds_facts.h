@@ -14,7 +14,7 @@ struct world_facts {
 	struct run_facts run;
 };
 
-/* What is counted of the run itself, of a whole link, and by whom. */
+/* The simulated run, how often it is repeated in the real one, and the ports that count it. */
 struct facts_made {
 	const struct world *w;
 	const struct world_run *r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* worlds_sets: three sets of worlds: one cause; two, or one beside a decoy; random ones. */
+/* worlds_sets: three sets of worlds: one cause; two causes, or one and a decoy; random ones. */
 #ifndef RDMARK_TESTS_UNIT_WORLDS_SETS_H
 #define RDMARK_TESTS_UNIT_WORLDS_SETS_H
 
