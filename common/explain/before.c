@@ -16,23 +16,17 @@
 void explain_host(const struct host_facts *h, struct findings *to)
 {
 	if (h->memlock_limited)
-		finding_add(to, &(struct finding_facts){
-					.code = FINDING_MEMLOCK,
-					.level = h->memlock_bytes < MEMLOCK_FAULT ? FINDING_FAULT
-										  : FINDING_WARN,
-					.value = {FINDING_NUMBER("RLIMIT_MEMLOCK",
-								 (double)h->memlock_bytes, "B")}});
+		FINDING_OF_HOST(to, FINDING_MEMLOCK,
+				h->memlock_bytes < MEMLOCK_FAULT ? FINDING_FAULT : FINDING_WARN,
+				FINDING_NUMBER("RLIMIT_MEMLOCK", (double)h->memlock_bytes, "B"));
 	if (h->cm_errnum)
-		finding_add(to,
-			    &(struct finding_facts){
-				    .code = FINDING_NO_RDMA_CM,
-				    .value = {FINDING_WORD("why", strerror(h->cm_errnum)),
-					      FINDING_WORD("fix", h->cm_errnum == ENOENT
-									  ? "modprobe rdma_ucm"
-									  : "allow this user to "
-									    "open the node")}});
+		FINDING_OF_HOST(to, FINDING_NO_RDMA_CM, FINDING_NOTE,
+				FINDING_WORD("why", strerror(h->cm_errnum)),
+				FINDING_WORD("fix", h->cm_errnum == ENOENT ? "modprobe rdma_ucm"
+									   : "allow this user to "
+									     "open the node"));
 	if (h->virtual_machine)
-		finding_add(to, &(struct finding_facts){.code = FINDING_VIRTUAL_MACHINE});
+		FINDING_OF_HOST(to, FINDING_VIRTUAL_MACHINE, FINDING_NOTE);
 }
 
 /* A finding with the text, cause and fix of the fault WHY. */
@@ -41,11 +35,8 @@ static void add_fault(struct findings *to, enum finding_code code, const struct 
 	char text[sizeof(why->call) + sizeof(why->text) + 2];
 
 	snprintf(text, sizeof(text), "%s%s%s", why->call, why->text[0] ? ": " : "", why->text);
-	finding_add(to, &(struct finding_facts){.code = code,
-						.level = FINDING_FAULT,
-						.value = {FINDING_WORD("text", text),
-							  FINDING_WORD("cause", why->cause),
-							  FINDING_WORD("fix", why->fix)}});
+	FINDING_OF_HOST(to, code, FINDING_FAULT, FINDING_WORD("text", text),
+			FINDING_WORD("cause", why->cause), FINDING_WORD("fix", why->fix));
 }
 
 /* What else is true of the link of a port that is not ACTIVE does not matter. */
@@ -59,7 +50,7 @@ static void check_state(const struct port_facts *x, struct findings *to)
 	struct fault why = {0};
 
 	if (!is_active(x) && x->unplugged && !x->named) {
-		finding_add(to, &(struct finding_facts){.code = FINDING_PORT_UNPLUGGED});
+		FINDING_OF_HOST(to, FINDING_PORT_UNPLUGGED, FINDING_NOTE);
 	} else if (!is_active(x)) {
 		hca_raise_not_active(x->port, &why);
 		add_fault(to, FINDING_PORT_NOT_ACTIVE, &why);
@@ -82,8 +73,7 @@ static bool has_subnet(const struct port_facts *x)
 static void check_subnet_manager(const struct port_facts *x, struct findings *to)
 {
 	if (is_active(x) && has_subnet(x) && !x->port->port_attr.sm_lid)
-		finding_add(to, &(struct finding_facts){.code = FINDING_NO_SUBNET_MANAGER,
-							.level = FINDING_WARN});
+		FINDING_OF_HOST(to, FINDING_NO_SUBNET_MANAGER, FINDING_WARN);
 }
 
 static void check_rate(const struct port_facts *x, struct findings *to)
@@ -92,12 +82,9 @@ static void check_rate(const struct port_facts *x, struct findings *to)
 
 	if (!is_active(x) || !(gbps > 0) || gbps >= x->sibling_gbps * 0.99)
 		return;
-	finding_add(to,
-		    &(struct finding_facts){.code = FINDING_LINK_BELOW_SIBLINGS,
-					    .level = FINDING_WARN,
-					    .value = {FINDING_NUMBER("rate", gbps, "Gb/s"),
-						      FINDING_NUMBER("fastest of this kind",
-								     x->sibling_gbps, "Gb/s")}});
+	FINDING_OF_HOST(to, FINDING_LINK_BELOW_SIBLINGS, FINDING_WARN,
+			FINDING_NUMBER("rate", gbps, "Gb/s"),
+			FINDING_NUMBER("fastest of this kind", x->sibling_gbps, "Gb/s"));
 }
 
 static void check_training(const struct port_facts *x, struct findings *to)
@@ -111,14 +98,12 @@ static void check_training(const struct port_facts *x, struct findings *to)
 	can.width = x->link.max_width;
 	pci_link_format(&x->link, now, sizeof(now));
 	pci_link_format(&can, best, sizeof(best));
-	finding_add(to, &(struct finding_facts){
-				.code = FINDING_PCIE_TRAINED_BELOW,
-				.level = FINDING_FAULT,
-				.value = {FINDING_NUMBER("current speed", x->link.gts, "GT/s"),
-					  FINDING_NUMBER("current width", x->link.width, "lanes"),
-					  FINDING_NUMBER("speed of both ends", can.gts, "GT/s"),
-					  FINDING_NUMBER("width of both ends", can.width, "lanes"),
-					  FINDING_WORD("now", now), FINDING_WORD("best", best)}});
+	FINDING_OF_HOST(to, FINDING_PCIE_TRAINED_BELOW, FINDING_FAULT,
+			FINDING_NUMBER("current speed", x->link.gts, "GT/s"),
+			FINDING_NUMBER("current width", x->link.width, "lanes"),
+			FINDING_NUMBER("speed of both ends", can.gts, "GT/s"),
+			FINDING_NUMBER("width of both ends", can.width, "lanes"),
+			FINDING_WORD("now", now), FINDING_WORD("best", best));
 }
 
 static void check_slot(const struct port_facts *x, struct findings *to)
@@ -130,12 +115,9 @@ static void check_slot(const struct port_facts *x, struct findings *to)
 	if (x->host->virtual_machine || !(carries > 0) || !(gbps > 0) || carries >= gbps)
 		return;
 	pci_link_format(&x->link, now, sizeof(now));
-	finding_add(to, &(struct finding_facts){
-				.code = FINDING_PCIE_BELOW_LINK,
-				.level = FINDING_WARN,
-				.value = {FINDING_NUMBER("PCIe payload", carries, "Gb/s"),
-					  FINDING_NUMBER("rate", gbps, "Gb/s"),
-					  FINDING_WORD("now", now)}});
+	FINDING_OF_HOST(to, FINDING_PCIE_BELOW_LINK, FINDING_WARN,
+			FINDING_NUMBER("PCIe payload", carries, "Gb/s"),
+			FINDING_NUMBER("rate", gbps, "Gb/s"), FINDING_WORD("now", now));
 }
 
 static void check_mtu(const struct port_facts *x, struct findings *to)
@@ -146,19 +128,13 @@ static void check_mtu(const struct port_facts *x, struct findings *to)
 
 	if (!is_active(x) || x->port->is_iwarp || !active || active >= max)
 		return;
-	finding_add(
-		to,
-		&(struct finding_facts){
-			.code = FINDING_MTU_BELOW_MAXIMUM,
-			.level = x->port->is_ethernet ? FINDING_NOTE : FINDING_WARN,
-			.value = {FINDING_NUMBER("active MTU", active, "B"),
-				  FINDING_NUMBER("maximum MTU", max, "B"),
-				  FINDING_NUMBER("netdev MTU", netdev ? (double)x->netdev_mtu : NAN,
-						 "B"),
-				  FINDING_NUMBER("larger",
-						 netdev ? max == 4096 ? 4200 : max + 104 : NAN, ""),
-				  FINDING_WORD("netdev", x->port->netdev),
-				  FINDING_WORD(has_subnet(x) ? "subnet" : "ethernet", "")}});
+	FINDING_OF_HOST(
+		to, FINDING_MTU_BELOW_MAXIMUM, x->port->is_ethernet ? FINDING_NOTE : FINDING_WARN,
+		FINDING_NUMBER("active MTU", active, "B"), FINDING_NUMBER("maximum MTU", max, "B"),
+		FINDING_NUMBER("netdev MTU", netdev ? (double)x->netdev_mtu : NAN, "B"),
+		FINDING_NUMBER("larger", netdev ? max == 4096 ? 4200 : max + 104 : NAN, ""),
+		FINDING_WORD("netdev", x->port->netdev),
+		FINDING_WORD(has_subnet(x) ? "subnet" : "ethernet", ""));
 }
 
 /* Soft-RoCE has no queues of its own, iWARP has TCP. */
@@ -166,27 +142,24 @@ static void check_pfc(const struct port_facts *x, struct findings *to)
 {
 	if (is_active(x) && x->port->is_ethernet && !x->port->is_iwarp &&
 	    !hca_is_soft_roce(x->port) && x->pfc_known && !x->pfc.enabled)
-		finding_add(to, &(struct finding_facts){
-					.code = FINDING_NO_PFC,
-					.value = {FINDING_WORD("netdev", x->port->netdev)}});
+		FINDING_OF_HOST(to, FINDING_NO_PFC, FINDING_NOTE,
+				FINDING_WORD("netdev", x->port->netdev));
 }
 
 static void check_node(const struct port_facts *x, struct findings *to)
 {
 	if (!x->host->virtual_machine && x->host->nodes >= 2 && x->port->place.numa_node < 0 &&
 	    x->link.pci[0])
-		finding_add(to, &(struct finding_facts){
-					.code = FINDING_NUMA_UNKNOWN,
-					.value = {FINDING_NUMBER("nodes", x->host->nodes, ""),
-						  FINDING_WORD("device", x->port->device)}});
+		FINDING_OF_HOST(to, FINDING_NUMA_UNKNOWN, FINDING_NOTE,
+				FINDING_NUMBER("nodes", x->host->nodes, ""),
+				FINDING_WORD("device", x->port->device));
 }
 
 static void check_iommu(const struct port_facts *x, struct findings *to)
 {
 	if (path_iommu_translates(x->iommu) && hca_rate_gbps(x->port) >= IOMMU_MATTERS_GBPS)
-		finding_add(to, &(struct finding_facts){.code = FINDING_IOMMU_TRANSLATES,
-							.level = FINDING_WARN,
-							.value = {FINDING_WORD("type", x->iommu)}});
+		FINDING_OF_HOST(to, FINDING_IOMMU_TRANSLATES, FINDING_WARN,
+				FINDING_WORD("type", x->iommu));
 }
 
 static void check_aer(const struct port_facts *x, struct findings *to)
@@ -199,17 +172,12 @@ static void check_aer(const struct port_facts *x, struct findings *to)
 
 		if (!a->known || (!bad && !a->correctable))
 			continue;
-		finding_add(
-			to,
-			&(struct finding_facts){
-				.code = FINDING_PCIE_ERRORS,
-				.level = bad ? FINDING_WARN : FINDING_NOTE,
-				.value = {FINDING_NUMBER("correctable", (double)a->correctable, ""),
-					  FINDING_NUMBER("nonfatal", (double)a->nonfatal, ""),
-					  FINDING_NUMBER("fatal", (double)a->fatal, ""),
-					  FINDING_WORD("pci", a->pci),
-					  FINDING_WORD("which", i ? "the port above the adapter"
-								  : "the adapter")}});
+		FINDING_OF_HOST(
+			to, FINDING_PCIE_ERRORS, bad ? FINDING_WARN : FINDING_NOTE,
+			FINDING_NUMBER("correctable", (double)a->correctable, ""),
+			FINDING_NUMBER("nonfatal", (double)a->nonfatal, ""),
+			FINDING_NUMBER("fatal", (double)a->fatal, ""), FINDING_WORD("pci", a->pci),
+			FINDING_WORD("which", i ? "the port above the adapter" : "the adapter"));
 	}
 }
 
@@ -288,11 +256,10 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 static void check_governor(const struct port_facts *x, struct findings *to)
 {
 	if (x->slow_cpus)
-		finding_add(to, &(struct finding_facts){
-					.code = FINDING_GOVERNOR,
-					.value = {FINDING_NUMBER("slow", x->slow_cpus, ""),
-						  FINDING_NUMBER("cpus", x->cpus, ""),
-						  FINDING_WORD("governor", x->governor)}});
+		FINDING_OF_HOST(to, FINDING_GOVERNOR, FINDING_NOTE,
+				FINDING_NUMBER("slow", x->slow_cpus, ""),
+				FINDING_NUMBER("cpus", x->cpus, ""),
+				FINDING_WORD("governor", x->governor));
 }
 
 void explain_port(const struct port_facts *x, struct findings *to)

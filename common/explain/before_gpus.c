@@ -49,18 +49,16 @@ static void check_distance(const struct gpus *g, const struct hca_list *list, st
 	if (far < g->nvidia.gpus)
 		snprintf(which, sizeof(which), "%u of the %u GPUs", far, g->nvidia.gpus);
 	text_add(which, sizeof(which), far == 1 ? " is" : " are");
-	finding_add(to, &(struct finding_facts){
-				.code = FINDING_GPU_FAR,
-				.value = {FINDING_WORD("which", which),
-					  FINDING_WORD("gpu", g->nvidia.gpu[farthest]),
-					  FINDING_WORD("port", list->port[port].device),
-					  FINDING_WORD("how", path_class_words(worst)),
-					  FINDING_WORD("class", path_class_name(worst))}});
+	FINDING_OF_HOST(to, FINDING_GPU_FAR, FINDING_NOTE, FINDING_WORD("which", which),
+			FINDING_WORD("gpu", g->nvidia.gpu[farthest]),
+			FINDING_WORD("port", list->port[port].device),
+			FINDING_WORD("how", path_class_words(worst)),
+			FINDING_WORD("class", path_class_name(worst)));
 }
 
 void explain_gpus(const struct gpus *g, const struct hca_list *list, struct findings *to)
 {
 	if (g->nvidia.gpus && g->nvidia.closed && !g->nvidia.peermem)
-		finding_add(to, &(struct finding_facts){.code = FINDING_NO_GPU_ROUTE});
+		FINDING_OF_HOST(to, FINDING_NO_GPU_ROUTE, FINDING_NOTE);
 	check_distance(g, list, to);
 }

@@ -78,6 +78,10 @@ void finding_make(struct finding *to, const struct finding_facts *facts);
 /* Append it to TO, and return it. If TO is full, it replaces the last one. */
 struct finding *finding_add(struct findings *to, const struct finding_facts *facts);
 
+/* The same of a code, a level and values, FINDING_WORD() and FINDING_NUMBER(): of this host. */
+#define FINDING_OF_HOST(to, code_, level_, ...) \
+	finding_add(to, &(struct finding_facts){.code = code_, .level = level_, .value = {__VA_ARGS__}})
+
 /*
  * Write TEMPLATE into the SIZE bytes at TO: {name} becomes that value of FACTS, {end} its end and
  * {share} its share if that is worth saying; [a part] is left out if a value in it is unknown. An
