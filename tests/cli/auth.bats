@@ -45,10 +45,12 @@ start_munged() {
 }
 
 teardown_file() {
-	local file
+	local file daemon
 	for file in "$BATS_FILE_TMPDIR"/*.pid; do
-		[[ ! -s $file ]] || kill -TERM "$(<"$file")"
-		[[ ! -s $file ]] || kill -CONT "$(<"$file")" # one may be stopped
+		[[ -s $file ]] || continue
+		daemon=$(<"$file")
+		kill -CONT "$daemon" # one may be stopped
+		kill -TERM "$daemon"
 	done
 	local said
 	[[ ! ${RDMARK_DOCUMENTS-} ]] && compgen -G "$BATS_FILE_TMPDIR/*.documents" >/dev/null || return 0
