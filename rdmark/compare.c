@@ -43,9 +43,9 @@ static void add_varied(const json_t *varied, char *buf, size_t size)
 /* The test, with what tells a row from the others. */
 static const char *row_title(const struct figure *one, char *buf, size_t size)
 {
-	const char *cell = row_word(one->of, "cell");
+	const char *cell = json_text_at(one->of, "cell");
 
-	snprintf(buf, size, "%.20s%s%.20s", row_word(one->of, "test"), *cell ? "/" : "", cell);
+	snprintf(buf, size, "%.20s%s%.20s", json_text_at(one->of, "test"), *cell ? "/" : "", cell);
 	add_varied(one->varied, buf, size);
 	text_disarm(buf);
 	return buf;
@@ -138,7 +138,7 @@ static json_t *figure_json(const struct figure *one)
 	json_object_set_new(to, "disturbed", json_boolean(is_disturbed(one)));
 	json_object_set_new(to, "change_percent", json_real(100 * c->change));
 	json_object_set_new(to, "plus_minus_percent",
-			    isnan(c->half) ? json_null() : json_real(100 * c->half));
+			    json_number_or_null(100 * c->half));
 	json_object_set_new(to, "answer", json_string(compare_word(c->answer)));
 	return to;
 }
@@ -155,7 +155,7 @@ static int print_json(const struct compare *k, struct fault *f)
 	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:I}", "generator",
 			"rdmark " RDMARK_VERSION, "before", json_text(fs->file[0]), "after",
 			json_text(fs->file[1]), "within_percent",
-			isnan(k->within) ? json_null() : json_real(k->within), "changes", changes,
+			json_number_or_null(k->within), "changes", changes,
 			"different_experiments", fs->differ, "regressions",
 			isnan(k->within) ? 0 : (json_int_t)k->answers[COMPARE_WORSE], "cannot_tell",
 			(json_int_t)k->answers[COMPARE_CANNOT_TELL], "lost", (json_int_t)fs->lost);

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "row.h"
+#include "wire/fields.h"
 #include "wire/json_memory.h"
 
 #define FILE_MAX (size_t)(1 << 30)
@@ -122,7 +123,7 @@ static json_t *find_varied(const struct figures *fs)
 		size_t i;
 
 		json_array_foreach (fs->rows[side], i, row) {
-			const char *test = row_word(json_object_get(row, "of"), "test");
+			const char *test = json_text_at(json_object_get(row, "of"), "test");
 			const json_t *seen = json_object_get(first, test);
 
 			facts = json_object_get(row, "facts");
@@ -147,7 +148,7 @@ static json_t *told_apart_by(const json_t *row, const json_t *varied)
 	json_t *to = json_object(), *value;
 	const char *key;
 
-	varied = json_object_get(varied, row_word(json_object_get(row, "of"), "test"));
+	varied = json_object_get(varied, json_text_at(json_object_get(row, "of"), "test"));
 	json_object_foreach((json_t *)varied, key, value) if (json_object_get(facts, key))
 		json_object_set(to, key, json_object_get(facts, key));
 	return to;

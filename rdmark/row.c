@@ -5,18 +5,12 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "wire/fields.h"
 
 #define NORMAL        1e6  /* degrees of freedom: as good as a normal distribution */
 #define NORMAL_95     1.96 /* standard errors that reach to 95 % of one */
 #define WINDOWS_LEAST 4    /* from 4 values on their range is wider than their mean's interval */
 #define CONNECTIONS   1024 /* more than --reconnect allows */
-
-const char *row_word(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "";
-}
 
 /* The number KEY of O if it is above 0, else NAN. */
 static double positive(const json_t *o, const char *key)
@@ -34,7 +28,7 @@ static json_t *device_kind(const json_t *end)
 {
 	char kind[32];
 
-	text_copy(kind, sizeof(kind), row_word(end, "device"));
+	text_copy(kind, sizeof(kind), json_text_at(end, "device"));
 	kind[strcspn(kind, "_0123456789")] = '\0';
 	return json_string(kind);
 }
@@ -156,14 +150,14 @@ static json_t *row_of(const json_t *document, const json_t *result)
 	json_t *of = json_object();
 	char text[61];
 
-	text_copy(text, sizeof(text), row_word(document, "test"));
+	text_copy(text, sizeof(text), json_text_at(document, "test"));
 	json_object_set_new(of, "test", json_string(text));
 	for (size_t i = 0; i < 2; i++)
 		json_object_set_new(
 			of, numbers[i],
 			json_integer(json_integer_value(json_object_get(result, numbers[i]))));
 	for (size_t i = 0; i < 3; i++) {
-		text_copy(text, sizeof(text), row_word(result, words[i]));
+		text_copy(text, sizeof(text), json_text_at(result, words[i]));
 		json_object_set_new(of, words[i], json_string(text));
 	}
 	return of;

@@ -29,6 +29,3 @@ json_t *row_new(const json_t *document, const json_t *result, size_t number);
 /* Figure NAME of ROW, which is the percentile P or NULL; false: it has none. */
 bool row_figure(const json_t *row, const char *name, const struct percentile *p,
 		struct row_figure *to);
-
-/* The string KEY of O; "" if missing. */
-const char *row_word(const json_t *o, const char *key);

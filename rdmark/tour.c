@@ -14,6 +14,7 @@
 #include "host/hwtree.h"
 #include "rdmark.h"
 #include "report/list.h"
+#include "wire/fields.h"
 
 struct tour {
 	char **option; /* options for all programs; ended by NULL */
@@ -40,13 +41,6 @@ static bool has_gpu(void)
 	return count > 0;
 }
 
-static const char *result_text(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "?";
-}
-
 static double result_number(const json_t *o, const char *key)
 {
 	return json_number_value(json_object_get(o, key));
@@ -62,8 +56,8 @@ static void show_ends(struct tour *t, const json_t *document)
 		const json_t *end = json_object_get(ends, who[i]);
 
 		fprintf(stderr, RDMARK ": %s %s: %s port %.0f, %s %g Gb/s\n", who[i],
-			result_text(end, "host"), result_text(end, "device"),
-			result_number(end, "port"), result_text(end, "transport"),
+			json_text_at(end, "host"), json_text_at(end, "device"),
+			result_number(end, "port"), json_text_at(end, "transport"),
 			result_number(end, "rate_gbps"));
 	}
 	t->shown |= json_object_size(ends) > 0;
@@ -92,8 +86,8 @@ static const json_t *tour_row(const json_t *document)
 			    is_other_run(document, row);
 		bool larger = !best || result_number(row, "message_bytes") >
 					       result_number(best, "message_bytes");
-		bool sum = strcmp(result_text(row, "direction"), "both") == 0 &&
-			   strcmp(result_text(best, "direction"), "both") != 0;
+		bool sum = strcmp(json_text_at(row, "direction"), "both") == 0 &&
+			   strcmp(json_text_at(best, "direction"), "both") != 0;
 
 		if (!part && (larger || sum))
 			best = row;
@@ -137,8 +131,8 @@ static void show_test(struct tour *t, const char *test, const json_t *document, 
 	if (!document)
 		return; /* the program has printed why on standard error */
 	if (verdict)
-		fprintf(out, "%-10s %s %s\n", test, result_text(verdict, "level"),
-			result_text(verdict, "text"));
+		fprintf(out, "%-10s %s %s\n", test, json_text_at(verdict, "level"),
+			json_text_at(verdict, "text"));
 	else if (row)
 		print_row(out, test, row);
 	else

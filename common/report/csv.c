@@ -131,11 +131,10 @@ static void put_disturbances(const struct report_row *row, FILE *out)
 /* Write END's host name. The peer chooses its own name, so replace what would break the CSV. */
 static void put_host(const struct report *r, const char *end, FILE *out)
 {
-	const json_t *e = json_object_get(r->run.ends, end);
-	const char *host = json_string_value(json_object_get(e, "host"));
+	const char *host = json_text_at(json_object_get(r->run.ends, end), "host");
 
 	fputc(',', out);
-	for (; host && *host; host++)
+	for (; *host; host++)
 		fputc((unsigned char)*host < ' ' || strchr(",\"", *host) ? '_' : *host, out);
 }
 

@@ -7,17 +7,12 @@
 #include "base/units.h"
 #include "report/forms.h"
 
-/* NUMBER, or null if it is unknown. */
-static json_t *number_or_null(double number)
-{
-	return isfinite(number) ? json_real(number) : json_null();
-}
-
 static json_t *ceilings_json(const struct ceilings *c)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "link_gbps", number_or_null(c->link_gbps),
-			 "pcie_gbps", number_or_null(c->pcie_gbps), "window_gbps",
-			 number_or_null(c->window_gbps), "core_gbps", number_or_null(c->core_gbps));
+	return json_pack("{s:o, s:o, s:o, s:o}", "link_gbps", json_number_or_null(c->link_gbps),
+			 "pcie_gbps", json_number_or_null(c->pcie_gbps), "window_gbps",
+			 json_number_or_null(c->window_gbps), "core_gbps",
+			 json_number_or_null(c->core_gbps));
 }
 
 json_t *explained_limit(const struct report_explained *e)
@@ -28,7 +23,7 @@ json_t *explained_limit(const struct report_explained *e)
 	return json_pack("{s:s, s:b, s:s, s:s?, s:o, s:s, s:s, s:o}", "bound_by",
 			 finding_name(is->code), "certain", is->strength == FINDING_IS, "strength",
 			 finding_strength_name(is->strength), "end", is->end, "share",
-			 number_or_null(is->share), "text", l->finding.text, "next",
+			 json_number_or_null(is->share), "text", l->finding.text, "next",
 			 l->finding.next, "ceilings", ceilings_json(&l->ceilings));
 }
 

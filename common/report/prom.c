@@ -9,13 +9,7 @@
 #include <time.h>
 
 #include "report/prom_series.h"
-
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "";
-}
+#include "wire/fields.h"
 
 /* NaN: not a number. */
 static double number_of(const json_t *o, const char *key)
@@ -34,11 +28,11 @@ static double bytes_per_s(double gbps)
 static char *devices_of(const json_t *end)
 {
 	const json_t *more = json_object_get(end, "more_devices"), *one;
-	char *all = strdup(text_of(end, "device")), *longer;
+	char *all = strdup(json_text_at(end, "device")), *longer;
 	size_t i;
 
 	json_array_foreach (more, i, one) {
-		if (!all || asprintf(&longer, "%s,%s", all, text_of(one, "device")) < 0)
+		if (!all || asprintf(&longer, "%s,%s", all, json_text_at(one, "device")) < 0)
 			longer = NULL;
 		free(all);
 		all = longer;
@@ -65,7 +59,7 @@ static void add_link_rates(struct prom *p, const json_t *end)
 		const json_t *one = i ? json_array_get(more, i - 1) : end;
 		json_t *labels = json_copy(p->labels);
 
-		prom_label(labels, "device", text_of(one, "device"));
+		prom_label(labels, "device", json_text_at(one, "device"));
 		set_number(labels, "port", one, "port");
 		if (number_of(one, "rate_gbps") > 0)
 			prom_add(p, PROM_LINK_RATE, labels,
@@ -96,14 +90,14 @@ static void set_varied(json_t *labels, const json_t *varied)
 static json_t *labels_of(const struct prom *p, const json_t *result, const json_t *end)
 {
 	json_t *labels = json_copy(p->labels);
-	const char *direction = text_of(result, "direction");
+	const char *direction = json_text_at(result, "direction");
 
 	set_number(labels, "port", end, "port");
 	set_number(labels, "size", result, "message_bytes");
 	if (strcmp(direction, "ping_pong") != 0)
 		prom_label(labels, "direction", direction);
-	prom_label(labels, "cell", text_of(result, "cell"));
-	prom_label(labels, "route", text_of(result, "route"));
+	prom_label(labels, "cell", json_text_at(result, "cell"));
+	prom_label(labels, "route", json_text_at(result, "route"));
 	set_varied(labels, json_object_get(result, "varied"));
 	return labels;
 }
@@ -134,9 +128,9 @@ static void add_findings(struct prom *p, const json_t *list, const json_t *label
 	json_array_foreach (list, i, one) {
 		json_t *all = json_copy((json_t *)labels);
 
-		prom_label(all, "end", text_of(one, "end"));
-		prom_label(all, "level", text_of(one, "level"));
-		prom_label(all, "code", text_of(one, "code"));
+		prom_label(all, "end", json_text_at(one, "end"));
+		prom_label(all, "level", json_text_at(one, "level"));
+		prom_label(all, "code", json_text_at(one, "code"));
 		prom_add(p, PROM_DIAGNOSIS, all, 1);
 		json_decref(all);
 	}
@@ -154,9 +148,9 @@ static void add_result(struct prom *p, const json_t *result, const json_t *label
 	prom_add(p, PROM_MESSAGES, labels, number_of(result, "messages_per_s"));
 	prom_add(p, PROM_OF_CEILING, labels, share);
 	add_latency(p, result, labels);
-	if (*text_of(limit, "bound_by"))
-		prom_add_labelled(p, PROM_LIMITED_BY, labels, "limit", text_of(limit, "bound_by"),
-				  1);
+	if (*json_text_at(limit, "bound_by"))
+		prom_add_labelled(p, PROM_LIMITED_BY, labels, "limit",
+				  json_text_at(limit, "bound_by"), 1);
 	add_findings(p, json_object_get(result, "diagnosis"), p->labels);
 }
 
@@ -171,7 +165,7 @@ static void add_directions(struct prom *p, const json_t *result, const json_t *l
 	{
 		json_t *own = json_copy((json_t *)labels);
 
-		prom_label(own, "direction", text_of(one, "direction"));
+		prom_label(own, "direction", json_text_at(one, "direction"));
 		if (!json_equal(own, labels))
 			add_result(p, one, own);
 		json_decref(own);
@@ -210,7 +204,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 	const json_t *summaries = json_object_get(d, "summaries");
 	const json_t *results = json_object_get(d, "results");
 	json_t *seen = json_object();
-	bool failed = strcmp(text_of(d, "status"), "failed") == 0;
+	bool failed = strcmp(json_text_at(d, "status"), "failed") == 0;
 
 	for (size_t i = json_array_size(results); i-- > 0;) {
 		const json_t *one = json_array_get(results, i);
@@ -245,29 +239,30 @@ static double epoch_of(const char *utc)
 /* Add what became of the run. */
 static void add_outcome(struct prom *p, const json_t *d)
 {
-	bool ok = strcmp(text_of(d, "status"), "ok") == 0;
-	bool below = strcmp(text_of(d, "status"), "below_threshold") == 0;
+	bool ok = strcmp(json_text_at(d, "status"), "ok") == 0;
+	bool below = strcmp(json_text_at(d, "status"), "below_threshold") == 0;
 	double exits = number_of(json_object_get(d, "error"), "exit_status");
 
 	prom_add(p, PROM_UP, p->labels, ok || below);
 	prom_add(p, PROM_EXIT_STATUS, p->labels, ok ? 0 : exits);
 	prom_add(p, PROM_THRESHOLDS_MET, p->labels, ok || below ? (double)ok : NAN);
-	prom_add(p, PROM_LAST_RUN, p->labels, epoch_of(text_of(d, "finished_utc")));
+	prom_add(p, PROM_LAST_RUN, p->labels, epoch_of(json_text_at(d, "finished_utc")));
 }
 
 char *prom_run(const struct prom_about *about, const json_t *document)
 {
 	const json_t *ends = json_object_get(document, "ends");
-	const json_t *end = json_object_get(ends, text_of(document, "role"));
+	const json_t *end = json_object_get(ends, json_text_at(document, "role"));
 	char *devices = devices_of(end);
 	struct prom p;
 
 	prom_begin(&p, about->file);
 	p.failed = !devices;
-	prom_label(p.labels, "test", text_of(document, "test"));
+	prom_label(p.labels, "test", json_text_at(document, "test"));
 	prom_label(p.labels, "device", devices && *devices ? devices : about->device);
 	prom_label(p.labels, "peer",
-		   about->peer ? about->peer : text_of(json_object_get(ends, "client"), "host"));
+		   about->peer ? about->peer
+			       : json_text_at(json_object_get(ends, "client"), "host"));
 	free(devices);
 	add_outcome(&p, document);
 	add_link_rates(&p, end);
@@ -283,10 +278,10 @@ static void add_checked(struct prom *p, const json_t *checked)
 	bool ok = true;
 	size_t i;
 
-	prom_label(labels, "device", text_of(checked, "device"));
+	prom_label(labels, "device", json_text_at(checked, "device"));
 	set_number(labels, "port", checked, "port");
 	json_array_foreach (findings, i, one)
-		ok = ok && strcmp(text_of(one, "level"), "fault") != 0;
+		ok = ok && strcmp(json_text_at(one, "level"), "fault") != 0;
 	prom_add(p, PROM_CHECK_OK, labels, ok);
 	add_findings(p, findings, labels);
 	json_decref(labels);

@@ -149,11 +149,6 @@ static const char *const state_name[] = {
 	[PLATEAU_WIDE] = "wide",    [PLATEAU_REACHED] = "reached",
 };
 
-static json_t *real_if_known(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* The number of runs at the start that P drops, including those without a figure. */
 static uint64_t first_runs(const struct repeat *r, const struct plateau *p)
 {
@@ -203,7 +198,8 @@ json_t *repeat_summary(const struct repeat *r)
 										 : json_null());
 	}
 	json_object_set_new(to, "confidence_percent", json_real(confidence_percent(r)));
-	json_object_set_new(to, "interval_percent", real_if_known(100 * p.mean.half / p.mean.mean));
+	json_object_set_new(to, "interval_percent",
+			    json_number_or_null(100 * p.mean.half / p.mean.mean));
 	if (p.mean.state != INTERVAL_KNOWN)
 		json_object_set_new(to, "interval_unknown",
 				    json_string(interval_state_name(p.mean.state)));

@@ -72,6 +72,18 @@ json_t *json_text(const char *text)
 	return to;
 }
 
+const char *json_text_at(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "";
+}
+
+json_t *json_number_or_null(double number)
+{
+	return isfinite(number) ? json_real(number) : json_null();
+}
+
 char *json_line(json_t *d, size_t flags)
 {
 	char *body = json_dumps(d, flags), *text = NULL;
@@ -93,7 +105,7 @@ static json_t *value_json(const struct field *row, const void *at)
 	case FIELD_FLAG:
 		return json_boolean(load_uint(at, row->size));
 	case FIELD_REAL:
-		return isnan(real_at(at)) ? json_null() : json_real(real_at(at));
+		return json_number_or_null(real_at(at));
 	case FIELD_SIGNED:
 		if (row->size == sizeof(int))
 			return json_integer((int)load_uint(at, row->size));

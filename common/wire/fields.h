@@ -98,6 +98,12 @@ int fields_read(const struct fields *t, void *to, const json_t *from, struct fau
  */
 json_t *json_text(const char *text);
 
+/* The text KEY of O; "" if it has none. */
+const char *json_text_at(const json_t *o, const char *key);
+
+/* Returns a new JSON number; null unless NUMBER is finite. */
+json_t *json_number_or_null(double number);
+
 /* Returns D (stolen) as a line of text, by json_dumps(); the caller frees it; NULL: no memory. */
 char *json_line(json_t *d, size_t flags);
 

@@ -6,11 +6,6 @@
 #include "judge.h"
 #include "wire/fields.h"
 
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 {
 	static const char *const proof[] = {"once", "alone_too", "good_alone"};
@@ -26,8 +21,8 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 				    json_string(j->body->hosts.text[j->body->player[s->a].host]));
 	if (s->sends || s->receives)
 		json_object_set_new(o, "direction", json_string(judge_way(s)));
-	json_object_set_new(o, "value", number(s->value));
-	json_object_set_new(o, "normal", number(s->normal));
+	json_object_set_new(o, "value", json_number_or_null(s->value));
+	json_object_set_new(o, "normal", json_number_or_null(s->normal));
 	json_object_set_new(o, "partners", json_integer(s->partners));
 	json_object_set_new(o, "bad", json_integer(s->bad));
 	if (s->few_partners)
@@ -44,12 +39,13 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 static json_t *player_json(const struct judgement *j, uint32_t i)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I}", "name", j->body->names.text[i], "normal",
-			 j->body->latency ? json_null()
-					  : number(j->level.normal * judge_speed(j, i)),
-			 "sends", number(j->level.of[MATRIX_SEND][i].median), "receives",
-			 number(j->level.of[MATRIX_RECEIVE][i].median), "sends_to",
-			 (json_int_t)j->level.of[MATRIX_SEND][i].partners, "receives_from",
-			 (json_int_t)j->level.of[MATRIX_RECEIVE][i].partners);
+			 j->body->latency
+				 ? json_null()
+				 : json_number_or_null(j->level.normal * judge_speed(j, i)),
+			 "sends", json_number_or_null(j->level.of[MATRIX_SEND][i].median),
+			 "receives", json_number_or_null(j->level.of[MATRIX_RECEIVE][i].median),
+			 "sends_to", (json_int_t)j->level.of[MATRIX_SEND][i].partners,
+			 "receives_from", (json_int_t)j->level.of[MATRIX_RECEIVE][i].partners);
 }
 
 /* What is missing, or null. */
@@ -88,10 +84,11 @@ char *judge_json(const struct judgement *j)
 			j->body->latency ? "us" : "gbps", "nodes", (json_int_t)j->body->hosts.count,
 			"good", (json_int_t)c.good, "undecided", (json_int_t)c.undecided, "lost",
 			(json_int_t)c.lost, "pairs_tried", (json_int_t)j->tried, "pairs_measured",
-			(json_int_t)j->measured, "pairs_part", number(judge_covered(j)), "normal",
-			j->body->latency ? json_null() : number(j->level.normal), "noise",
-			j->measured ? number(j->level.noise) : json_null(), "incomplete",
-			incomplete_json(j), "compared",
+			(json_int_t)j->measured, "pairs_part",
+			json_number_or_null(judge_covered(j)), "normal",
+			j->body->latency ? json_null() : json_number_or_null(j->level.normal),
+			"noise", j->measured ? json_number_or_null(j->level.noise) : json_null(),
+			"incomplete", incomplete_json(j), "compared",
 			j->has_baseline ? json_integer(j->compared) : json_null(), "suspects",
 			suspects, "players", players, "input", input_json(&j->body->counts));
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));

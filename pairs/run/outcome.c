@@ -10,13 +10,7 @@
 #include "base/fault.h"
 #include "base/stage.h"
 #include "base/text.h"
-
-static const char *text_of(const json_t *from, const char *key)
-{
-	const char *text = json_string_value(json_object_get(from, key));
-
-	return text ? text : "";
-}
+#include "wire/fields.h"
 
 static double number_of(const json_t *from, const char *key)
 {
@@ -51,7 +45,7 @@ static const char *cause_at(const char *stage)
 /* One word for the error E of a document. */
 static const char *cause_of(const json_t *e)
 {
-	const char *code = text_of(e, "code"), *at = cause_at(text_of(e, "stage"));
+	const char *code = json_text_at(e, "code"), *at = cause_at(json_text_at(e, "stage"));
 	bool device = at && strcmp(at, "device") == 0;
 
 	if (strcmp(code, "data") == 0)
@@ -62,7 +56,7 @@ static const char *cause_of(const json_t *e)
 		return "refused";
 	if (at)
 		return at;
-	if (text_of(e, "completion_status")[0] || strcmp(code, "peer") == 0 ||
+	if (json_text_at(e, "completion_status")[0] || strcmp(code, "peer") == 0 ||
 	    strcmp(code, "deadline") == 0 || strcmp(code, "interrupted") == 0)
 		return "lost";
 	return "other";
@@ -76,7 +70,7 @@ static enum outcome_end end_of(const json_t *e, const char *cause)
 	if (strcmp(cause, "device") == 0)
 		return OUTCOME_CLIENT;
 	if (strcmp(cause, "connect") == 0 ||
-	    (strcmp(cause, "lost") == 0 && !text_of(e, "completion_status")[0]))
+	    (strcmp(cause, "lost") == 0 && !json_text_at(e, "completion_status")[0]))
 		return OUTCOME_SERVER;
 	return OUTCOME_UNKNOWN;
 }
@@ -91,7 +85,7 @@ static int message_bytes(const char *message, const char *fix)
 
 static void read_error(struct outcome *o, const json_t *e)
 {
-	const char *fix = text_of(e, "fix"), *message = text_of(e, "message");
+	const char *fix = json_text_at(e, "fix"), *message = json_text_at(e, "message");
 
 	o->cause = cause_of(e);
 	o->fault = end_of(e, o->cause);
@@ -115,12 +109,12 @@ static void read_findings(struct outcome *o, const json_t *list)
 	json_array_foreach (list, i, v) {
 		struct outcome_finding *to = &o->finding[o->findings];
 
-		if (o->findings == OUTCOME_FINDINGS || strcmp(text_of(v, "level"), "note") == 0 ||
-		    !text_of(v, "code")[0])
+		if (o->findings == OUTCOME_FINDINGS ||
+		    strcmp(json_text_at(v, "level"), "note") == 0 || !json_text_at(v, "code")[0])
 			continue;
-		text_copy(to->id, sizeof(to->id), text_of(v, "code"));
-		text_copy(to->text, sizeof(to->text), text_of(v, "text"));
-		to->end = end_named(text_of(v, "end"));
+		text_copy(to->id, sizeof(to->id), json_text_at(v, "code"));
+		text_copy(to->text, sizeof(to->text), json_text_at(v, "text"));
+		to->end = end_named(json_text_at(v, "end"));
 		o->findings++;
 	}
 }
@@ -133,7 +127,7 @@ static void read_limit(struct outcome *o, const json_t *limit)
 {
 	/* The link is what should; the others are what was asked for. */
 	static const char *const good[] = {"link", "schedule", "window", "unknown", NULL};
-	const char *by = text_of(limit, "bound_by"), *text = text_of(limit, "text");
+	const char *by = json_text_at(limit, "bound_by"), *text = json_text_at(limit, "text");
 	struct outcome_finding *to = o->finding;
 
 	if (o->findings || !*by || !*text || !json_is_true(json_object_get(limit, "certain")) ||
@@ -142,7 +136,7 @@ static void read_limit(struct outcome *o, const json_t *limit)
 	text_copy(to->id, sizeof(to->id), "limited_by_");
 	text_add(to->id, sizeof(to->id), "%.20s", by);
 	text_copy(to->text, sizeof(to->text), text);
-	to->end = end_named(text_of(limit, "end"));
+	to->end = end_named(json_text_at(limit, "end"));
 	o->findings = 1;
 }
 
@@ -160,11 +154,11 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 	const json_t *last = json_array_get(results, json_array_size(results) - 1);
 	const json_t *error = json_object_get(d, "error");
 
-	o->interrupted = strcmp(text_of(d, "status"), "interrupted") == 0;
+	o->interrupted = strcmp(json_text_at(d, "status"), "interrupted") == 0;
 	o->value = number_of(last, latency ? "latency_p50_us" : "bandwidth_gbps");
 	o->p99 = latency ? number_of(last, "latency_p99_us") : 0;
 	o->has_value = o->value > 0;
-	o->to_client = strcmp(text_of(last, "direction"), "server_to_client") == 0;
+	o->to_client = strcmp(json_text_at(last, "direction"), "server_to_client") == 0;
 	o->client_ns = clock_of(json_object_get(ends, "client"));
 	o->server_ns = clock_of(json_object_get(ends, "server"));
 	read_findings(o, json_object_get(last, "diagnosis"));
