@@ -51,11 +51,6 @@ static const char *row_title(const struct figure *one, char *buf, size_t size)
 	return buf;
 }
 
-static bool is_disturbed(const struct figure *one)
-{
-	return one->disturbed[FIGURES_BEFORE] || one->disturbed[FIGURES_AFTER];
-}
-
 /* A loss of more than --within is a regression. */
 static const char *answer_text(const struct compare *k, enum compare_answer answer)
 {
@@ -91,7 +86,7 @@ static void print_figure(const struct compare *k, const struct figure *one, int 
 	       json_integer_value(json_object_get(one->of, "qps")), one->label, value[0], value[1],
 	       percent_text(c->change, true, change, sizeof(change)),
 	       percent_text(c->half, false, half, sizeof(half)), answer_text(k, c->answer),
-	       is_disturbed(one) ? " !" : "");
+	       one->disturbed ? " !" : "");
 }
 
 static void print_table(const struct compare *k)
@@ -111,7 +106,7 @@ static void print_table(const struct compare *k)
 		       "figure", "before", "after", "change", "+-");
 	for (size_t i = 0; i < fs->count; i++) {
 		print_figure(k, &fs->all[i], width);
-		disturbed |= is_disturbed(&fs->all[i]);
+		disturbed |= fs->all[i].disturbed;
 	}
 	if (disturbed)
 		fprintf(stderr, RDMARK ": !: a run of it was disturbed, as its document says\n");
@@ -135,10 +130,9 @@ static json_t *figure_json(const struct figure *one)
 	json_object_set_new(
 		to, "connections",
 		json_pack("[I, I]", (json_int_t)c->side[0].count, (json_int_t)c->side[1].count));
-	json_object_set_new(to, "disturbed", json_boolean(is_disturbed(one)));
+	json_object_set_new(to, "disturbed", json_boolean(one->disturbed));
 	json_object_set_new(to, "change_percent", json_real(100 * c->change));
-	json_object_set_new(to, "plus_minus_percent",
-			    json_number_or_null(100 * c->half));
+	json_object_set_new(to, "plus_minus_percent", json_number_or_null(100 * c->half));
 	json_object_set_new(to, "answer", json_string(compare_word(c->answer)));
 	return to;
 }
@@ -154,9 +148,8 @@ static int print_json(const struct compare *k, struct fault *f)
 		json_array_append_new(changes, figure_json(&fs->all[i]));
 	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:I}", "generator",
 			"rdmark " RDMARK_VERSION, "before", json_text(fs->file[0]), "after",
-			json_text(fs->file[1]), "within_percent",
-			json_number_or_null(k->within), "changes", changes,
-			"different_experiments", fs->differ, "regressions",
+			json_text(fs->file[1]), "within_percent", json_number_or_null(k->within),
+			"changes", changes, "different_experiments", fs->differ, "regressions",
 			isnan(k->within) ? 0 : (json_int_t)k->answers[COMPARE_WORSE], "cannot_tell",
 			(json_int_t)k->answers[COMPARE_CANNOT_TELL], "lost", (json_int_t)fs->lost);
 	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
@@ -165,34 +158,40 @@ static int print_json(const struct compare *k, struct fault *f)
 	return rc;
 }
 
-/* What would tell of all figures that cannot be told now. */
-static void advise(const struct compare *k, char *buf, size_t size)
+/* What would tell of COUNT figures that cannot be told now, or of some of them. */
+static void advise(const struct compare *k, size_t count, struct fault *to)
 {
 	unsigned connections = 0;
 	double longer_s = 0;
-	bool hopeless = false;
+	size_t told = 0;
+	char text[128];
 
 	for (size_t i = 0; i < k->figures.count; i++) {
 		const struct figure *one = &k->figures.all[i];
 		const struct compare_figure *c = &one->judged;
 		unsigned n = compare_connections(c, k->within / 100);
 
-		if (c->answer != COMPARE_CANNOT_TELL)
+		if (c->answer != COMPARE_CANNOT_TELL || !n)
 			continue;
-		hopeless |= !n;
+		told++;
 		connections = n > connections ? n : connections;
 		/* Within a run, the noise falls with the square root of its time. */
 		if (compare_is_lone(c) && c->half > COMPARE_BETWEEN && one->seconds > 0)
 			longer_s = fmax(longer_s, one->seconds * pow(c->half / COMPARE_BETWEEN, 2));
 	}
-	buf[0] = '\0';
-	if (connections)
-		text_add(buf, size, "measure longer: --reconnect %u", connections);
+	snprintf(text, sizeof(text), "measure both again with --reconnect %u", connections);
 	if (longer_s > 0)
-		text_add(buf, size, " -D %.0f", fmin(fmax(ceil(longer_s), 1), LONGER_MOST));
-	if (hopeless)
-		text_add(buf, size, "%snot even %d connections would tell of %s, at this noise",
-			 connections ? "; " : "", COMPARE_MOST, connections ? "others" : "them");
+		text_add(text, sizeof(text), " -D %.0f",
+			 fmin(fmax(ceil(longer_s), 1), LONGER_MOST));
+	if (!told)
+		snprintf(text, sizeof(text),
+			 "tolerate more, or find out why connections differ: at this noise not "
+			 "even %d of them would tell",
+			 COMPARE_MOST);
+	else if (told < count)
+		text_add(text, sizeof(text), ": at this noise that is enough for %zu of the %zu",
+			 told, count);
+	fault_fix(to, "%s", text);
 }
 
 /* Say of the figures that cannot be told why, and what would tell; as a failure if there is a gate.
@@ -200,25 +199,29 @@ static void advise(const struct compare *k, char *buf, size_t size)
 static void cannot_tell(const struct compare *k, struct fault *f)
 {
 	const struct figures *fs = &k->figures;
+	size_t count = k->answers[COMPARE_CANNOT_TELL], lone = 0, unknown = 0;
 	struct fault note = {0};
 	struct fault *to = isnan(k->within) ? &note : f;
-	char text[256];
-	bool lone = false;
 
-	for (size_t i = 0; i < fs->count; i++)
-		lone |= fs->all[i].judged.answer == COMPARE_CANNOT_TELL &&
-			compare_is_lone(&fs->all[i].judged);
+	for (size_t i = 0; i < fs->count; i++) {
+		const struct compare_figure *c = &fs->all[i].judged;
+
+		lone += c->answer == COMPARE_CANNOT_TELL && compare_is_lone(c);
+		unknown += c->answer == COMPARE_CANNOT_TELL && isnan(c->half);
+	}
 	fault_phase(to, "comparing");
-	fault_raise(to, FAULT_UNAVAILABLE, 0, "cannot tell of %zu of %zu figures",
-		    k->answers[COMPARE_CANNOT_TELL], fs->count);
-	if (lone)
+	fault_raise(to, FAULT_UNAVAILABLE, 0, "cannot tell for %zu of %zu figures", count,
+		    fs->count);
+	if (lone > unknown)
 		fault_cause(
 			to,
 			"One connection a side: what connections differ by is not known; cannot "
 			"tell below %g %%, or beyond p90 or if disturbed below %g %%",
 			100 * COMPARE_BETWEEN, 100 * COMPARE_BETWEEN_TAIL);
-	advise(k, text, sizeof(text));
-	fault_fix(to, "%s", text);
+	else if (unknown)
+		fault_cause(to,
+			    "One connection a side, and no run says how uncertain it is (+- ?)");
+	advise(k, count, to);
 	if (to == &note)
 		fault_print(to, RDMARK, stderr);
 }
@@ -230,10 +233,13 @@ static void conclude(const struct compare *k, struct fault *f)
 	size_t worse = k->answers[COMPARE_WORSE];
 
 	fault_phase(f, "comparing");
-	for (int i = 0; i < FIGURES_SIDES; i++)
+	for (int i = 0; i < FIGURES_SIDES; i++) {
+		if (*fs->failed[i])
+			fprintf(stderr, RDMARK ": %s: %s\n", fs->file[i], fs->failed[i]);
 		if (fs->alone[i])
 			fprintf(stderr, RDMARK ": figures only in %s: %zu\n", fs->file[i],
 				fs->alone[i]);
+	}
 	if (*fs->differ && k->anyway)
 		fprintf(stderr, RDMARK ": different experiments: %s\n", fs->differ);
 	if (*fs->differ && !k->anyway) {

@@ -13,11 +13,6 @@
 
 #define FILE_MAX (size_t)(1 << 30)
 
-const char *figures_key(enum figures_side side)
-{
-	return side == FIGURES_BEFORE ? "before" : "after";
-}
-
 /* Read all of FILE, *USED bytes and a final 0. The caller frees the result. NULL: fault raised. */
 static char *read_all(const char *file, size_t *used, struct fault *f)
 {
@@ -62,6 +57,20 @@ void figures_add(struct figures *fs, enum figures_side side, const json_t *docum
 			json_array_append_new(fs->rows[side], row_new(document, result, number));
 }
 
+/* Keep why O, the first document of SIDE that is not whole, is not. */
+static void keep_failure(struct figures *fs, enum figures_side side, const json_t *o)
+{
+	const char *status = json_text_at(o, "status");
+	const char *why = json_text_at(json_object_get(o, "error"), "message");
+	bool whole = !strcmp(status, "ok") || !strcmp(status, "below_threshold") || !*status;
+
+	if (whole || *fs->failed[side])
+		return;
+	snprintf(fs->failed[side], sizeof(fs->failed[side]), "%.20s: %.20s%s%.300s",
+		 json_text_at(o, "test"), status, *why ? ": " : "", why);
+	text_disarm(fs->failed[side]);
+}
+
 /* Those of version 1 had a row of each end. */
 static bool is_document(const json_t *o)
 {
@@ -91,6 +100,7 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 		if (!o) {
 			rc = not_a_document(file, error.text, f);
 		} else if (is_document(o)) {
+			keep_failure(fs, side, o);
 			figures_add(fs, side, o, documents++);
 		} else if (!json_object_get(o, "interval")) {
 			rc = not_a_document(file, "an object has no test or no results", f);
@@ -109,32 +119,49 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 /* --- what belongs together ---------------------------------------------------------------------
  */
 
-/*
- * The options that tell rows of one test in one file apart: an object for each test, with those as
- * keys.
- */
+/* The facts of the row A, or else of B, in which the two differ; a new object. */
+static json_t *differences(const json_t *a, const json_t *b)
+{
+	const json_t *x = json_object_get(a, "facts"), *y = json_object_get(b, "facts");
+	json_t *to = json_copy((json_t *)x), *value;
+	const char *key;
+	void *next;
+
+	json_object_update_missing(to, (json_t *)y);
+	json_object_foreach_safe(to, next, key, value)
+	{
+		if (json_equal(json_object_get(x, key), json_object_get(y, key)))
+			json_object_del(to, key);
+	}
+	return to;
+}
+
+static const char *test_of(const json_t *row)
+{
+	return json_text_at(json_object_get(row, "of"), "test");
+}
+
+/* The facts that tell rows of one test in one file apart: an object for each test, with those as
+ * keys. */
 static json_t *find_varied(const struct figures *fs)
 {
 	json_t *varied = json_object();
 
 	for (int side = 0; side < FIGURES_SIDES; side++) {
-		json_t *first = json_object(), *row, *facts, *value;
-		const char *key;
+		json_t *first = json_object(), *row;
 		size_t i;
 
 		json_array_foreach (fs->rows[side], i, row) {
-			const char *test = json_text_at(json_object_get(row, "of"), "test");
+			const char *test = test_of(row);
 			const json_t *seen = json_object_get(first, test);
+			json_t *differ = differences(row, seen ? seen : row);
 
-			facts = json_object_get(row, "facts");
 			if (!seen)
-				json_object_set(first, test, facts);
+				json_object_set(first, test, row);
 			if (!json_object_get(varied, test))
 				json_object_set_new(varied, test, json_object());
-			json_object_foreach(
-				facts, key,
-				value) if (seen && !json_equal(value, json_object_get(seen, key)))
-				json_object_set(json_object_get(varied, test), key, value);
+			json_object_update(json_object_get(varied, test), differ);
+			json_decref(differ);
 		}
 		json_decref(first);
 	}
@@ -144,13 +171,16 @@ static json_t *find_varied(const struct figures *fs)
 /* Of ROW's facts those that VARIED has. */
 static json_t *told_apart_by(const json_t *row, const json_t *varied)
 {
-	const json_t *facts = json_object_get(row, "facts");
-	json_t *to = json_object(), *value;
+	json_t *to = json_copy(json_object_get(row, "facts")), *value;
 	const char *key;
+	void *next;
 
-	varied = json_object_get(varied, json_text_at(json_object_get(row, "of"), "test"));
-	json_object_foreach((json_t *)varied, key, value) if (json_object_get(facts, key))
-		json_object_set(to, key, json_object_get(facts, key));
+	varied = json_object_get(varied, test_of(row));
+	json_object_foreach_safe(to, next, key, value)
+	{
+		if (!json_object_get(varied, key))
+			json_object_del(to, key);
+	}
 	return to;
 }
 
@@ -163,19 +193,20 @@ static void group_rows(struct figures *fs, bool anyway)
 	fs->groups = json_object();
 	for (int side = 0; side < FIGURES_SIDES; side++)
 		json_array_foreach (fs->rows[side], i, row) {
-			json_t *of = json_object_get(row, "of"),
-			       *facts = told_apart_by(row, varied);
+			json_t *of = json_object_get(row, "of");
+			json_t *facts = told_apart_by(row, varied);
 			json_t *parts = json_pack("[O, O]", of,
 						  anyway ? facts : json_object_get(row, "facts"));
 			char *key = json_dumps(parts, JSON_COMPACT | JSON_SORT_KEYS);
 			json_t *group = key ? json_object_get(fs->groups, key) : NULL;
 
 			if (key && !group) {
-				group = json_pack("{s:O, s:O, s:[], s:[]}", "of", of, "varied",
-						  facts, "before", "after");
+				group = json_pack("{s:O, s:O, s:[[], []]}", "of", of, "varied",
+						  facts, "rows");
 				json_object_set_new(fs->groups, key, group);
 			}
-			json_array_append(json_object_get(group, figures_key(side)), row);
+			json_array_append(json_array_get(json_object_get(group, "rows"), side),
+					  row);
 			free(key);
 			json_decref(parts);
 			json_decref(facts);
@@ -183,30 +214,25 @@ static void group_rows(struct figures *fs, bool anyway)
 	json_decref(varied);
 }
 
-/* The first fact in which the rows A and B differ, as "tx_depth: 128 before, 1 after"; "": none. */
-static void tell_difference(const json_t *a, const json_t *b, char *buf, size_t size)
+/* The first fact in which the rows BEFORE and AFTER differ: "tx_depth: 128 before, 1 after". */
+static void tell_difference(const json_t *before, const json_t *after, char *buf, size_t size)
 {
-	const json_t *facts[2] = {json_object_get(a, "facts"), json_object_get(b, "facts")};
-	json_t *both = json_copy((json_t *)facts[0]), *value;
-	const char *key;
+	json_t *differ = differences(before, after);
+	const char *key = json_object_iter_key(json_object_iter(differ));
+	char *a = key ? json_dumps(json_object_get(json_object_get(before, "facts"), key),
+				   JSON_ENCODE_ANY)
+		      : NULL;
+	char *b = key ? json_dumps(json_object_get(json_object_get(after, "facts"), key),
+				   JSON_ENCODE_ANY)
+		      : NULL;
 
-	json_object_update_missing(both, (json_t *)facts[1]);
-	json_object_foreach(both, key, value)
-	{
-		char *text[2];
-
-		if (json_equal(json_object_get(facts[0], key), json_object_get(facts[1], key)))
-			continue;
-		for (int i = 0; i < 2; i++)
-			text[i] = json_dumps(json_object_get(facts[i], key), JSON_ENCODE_ANY);
-		snprintf(buf, size, "%.40s: %.40s before, %.40s after", key,
-			 text[0] ? text[0] : "none", text[1] ? text[1] : "none");
-		text_disarm(buf);
-		free(text[0]);
-		free(text[1]);
-		break;
-	}
-	json_decref(both);
+	if (key)
+		snprintf(buf, size, "%.40s: %.40s before, %.40s after", key, a ? a : "none",
+			 b ? b : "none");
+	text_disarm(buf);
+	free(a);
+	free(b);
+	json_decref(differ);
 }
 
 /*
@@ -221,17 +247,17 @@ static void find_different(struct figures *fs)
 	for (int side = 0; side < FIGURES_SIDES; side++)
 		json_object_foreach(fs->groups, key, group)
 		{
-			json_t *mine = json_array_get(json_object_get(group, figures_key(side)), 0);
-			json_t *other =
-				json_array_get(json_object_get(group, figures_key(!side)), 0);
+			const json_t *rows = json_object_get(group, "rows");
+			json_t *before = json_array_get(json_array_get(rows, 0), 0);
+			json_t *after = json_array_get(json_array_get(rows, 1), 0);
 			char *of = json_dumps(json_object_get(group, "of"), JSON_SORT_KEYS);
 
-			if (of && mine && !other && side == FIGURES_BEFORE)
-				json_object_set(others, of, mine);
-			if (of && mine && !other && side == FIGURES_AFTER)
-				other = json_object_get(others, of);
-			if (mine && other && side == FIGURES_AFTER && !*fs->differ)
-				tell_difference(other, mine, fs->differ, sizeof(fs->differ));
+			if (of && !after && side == FIGURES_BEFORE)
+				json_object_set(others, of, before);
+			if (of && !before && side == FIGURES_AFTER)
+				before = json_object_get(others, of);
+			if (before && after && !*fs->differ)
+				tell_difference(before, after, fs->differ, sizeof(fs->differ));
 			free(of);
 		}
 	json_decref(others);

@@ -30,19 +30,21 @@ struct figure {
 	struct compare_figure judged;
 	double mean[FIGURES_SIDES]; /* of the connections */
 	size_t runs[FIGURES_SIDES];
-	bool disturbed[FIGURES_SIDES]; /* a run was */
-	double seconds;                /* the shortest run; NAN: not known */
-	double *value;                 /* what `judged` lends, of both sides */
+	bool disturbed; /* a run was */
+	double seconds; /* the shortest run; NAN: not known */
+	double *value;  /* what `judged` lends, of both sides */
 };
 
 struct figures {
 	const char *file[FIGURES_SIDES];
 	json_t *rows[FIGURES_SIDES];
-	json_t *groups;     /* object: the rows of both sides that are one measurement */
+	json_t *groups;     /* object: what is one measurement, and its rows on both sides */
 	struct figure *all; /* those that both sides have */
 	size_t count, alone[FIGURES_SIDES];
 	size_t lost;      /* of those only before: rates and mean latencies */
 	char differ[192]; /* measurements of different experiments: how; "": none */
+	char failed[FIGURES_SIDES]
+		   [384]; /* of the first document that is not whole: why; "": none */
 };
 
 /* Read one or more documents from FILE for SIDE. Raises FAULT_USAGE if it has none. */
@@ -62,8 +64,5 @@ void figures_match(struct figures *fs, bool anyway);
  * without memory.
  */
 int figures_judge(struct figures *fs, double within, struct fault *f);
-
-/* "before" or "after". */
-const char *figures_key(enum figures_side side);
 
 void figures_release(struct figures *fs);

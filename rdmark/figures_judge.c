@@ -61,7 +61,7 @@ static bool collect(struct figure *one, int side, const json_t *rows, const stru
 			continue;
 		if (seconds > 0 && !(one->seconds <= seconds))
 			one->seconds = seconds;
-		one->disturbed[side] |= json_is_true(
+		one->disturbed |= json_is_true(
 			json_object_get(json_object_get(result, "quality"), "disturbed"));
 		connection[runs] = (double)json_integer_value(json_object_get(row, "connection"));
 		value[runs++] = f.value;
@@ -93,8 +93,8 @@ static void compare_with_itself(struct figure *one)
 static int add_figure(struct figures *fs, const json_t *group, const char *name,
 		      const struct percentile *p)
 {
-	const json_t *rows[2] = {json_object_get(group, figures_key(0)),
-				 json_object_get(group, figures_key(1))};
+	const json_t *both = json_object_get(group, "rows");
+	const json_t *rows[2] = {json_array_get(both, 0), json_array_get(both, 1)};
 	size_t n[2] = {json_array_size(rows[0]), json_array_size(rows[1])};
 	struct figure one = {
 		.of = json_object_get(group, "of"),
@@ -118,11 +118,11 @@ static int add_figure(struct figures *fs, const json_t *group, const char *name,
 	}
 	for (int side = 0; side < 2; side++)
 		has[side] = collect(&one, side, rows[side], p, one.value + (side ? 2 * n[0] : 0));
-	if (one.disturbed[0] || one.disturbed[1]) /* as far as a stall may decide a tail */
+	if (one.disturbed) /* as far as a stall may decide a tail */
 		one.judged.between = COMPARE_BETWEEN_TAIL;
-	if (has[0] && has[1] && json_equal(rows[0], rows[1]))
-		compare_with_itself(&one);
 	if (has[0] && has[1]) {
+		if (json_equal(rows[0], rows[1]))
+			compare_with_itself(&one);
 		all[fs->count++] = one;
 		return 0;
 	}

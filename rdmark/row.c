@@ -92,18 +92,13 @@ static double correlated(const json_t *result)
 	return fmax(1, half / (NORMAL_95 * alone)); /* 1 also if something is not known */
 }
 
-/* The interval of a percentile stands beside it: latency_p99_low_us, latency_p99_high_us. */
 static void percentile_limits(const json_t *result, const struct percentile *p,
 			      struct row_figure *to)
 {
-	int stem = (int)(strlen(p->field) - strlen("_us"));
 	double wider = correlated(result);
-	char key[64];
 
-	snprintf(key, sizeof(key), "%.*s_low_us", stem, p->field);
-	to->low = to->value + wider * (positive(result, key) - to->value);
-	snprintf(key, sizeof(key), "%.*s_high_us", stem, p->field);
-	to->high = to->value + wider * (positive(result, key) - to->value);
+	to->low = to->value + wider * (positive(result, p->low) - to->value);
+	to->high = to->value + wider * (positive(result, p->high) - to->value);
 }
 
 /* The interval of a bandwidth or of a mean latency. */

@@ -53,10 +53,10 @@ calm() {
 	calm <run.json >a
 	scaled 0.55 a | jq '.results[].plus_minus_percent = 192' >b
 	compared 77 --within 5
-	says compare.err 'cannot tell' 'measure longer: --reconnect 5 -D '
+	says compare.err 'cannot tell' 'measure both again with --reconnect 5 -D '
 	json said.json '.changes[0] | .answer == "cannot_tell" and .change_percent < -44'
 	compared 0
-	says compare.err 'cannot tell' 'measure longer'
+	says compare.err 'cannot tell' 'measure both again'
 	scaled 0.55 a >b # in little noise it is
 	compared 6 --within 5
 }

@@ -124,10 +124,10 @@ answers() {
 	bandwidth 95 0.5 >c.json
 	compare a.json c.json
 	((status == 0))
-	[[ $output == *'-5.00 %'*'0.67 %  cannot tell' && $stderr == *'One connection a side'*'measure longer: --reconnect 5.'* ]]
+	[[ $output == *'-5.00 %'*'0.67 %  cannot tell' && $stderr == *'One connection a side'*'Fix: measure both again with --reconnect 5.' ]]
 	bandwidth 90 >unknown.json
 	compare a.json unknown.json
-	[[ $output == *' ?  cannot tell' ]]
+	[[ $output == *' ?  cannot tell' && $stderr == *'no run says how uncertain it is'* && $stderr != *'below 7 %'* ]]
 	compare a.json a.json
 	[[ $output == *'+0.00 %'*same ]]
 }
@@ -146,11 +146,16 @@ answers() {
 	runs bandwidth 90 105 99 100.5 85 >c.json
 	compare a.json c.json --json
 	answers cannot_tell
-	[[ $stderr == *'measure longer: --reconnect '[1-9]* ]]
+	[[ $stderr == *'Fix: measure both again with --reconnect '[1-9]*([0-9]). ]]
+	{ cat c.json; runs latency '2 1.9 3' '2 2.4 3' '2 1.6 3' '2 1.1 3' '2 3 3'; } >some.json
+	{ cat a.json; runs latency '2 1.8 3' '2 2.5 3' '2 1.7 3' '2 1 3' '2 3 3'; } >others.json
+	compare others.json some.json --json
+	answers cannot_tell same cannot_tell same
+	[[ $stderr == *'cannot tell for 2 of 4 figures. Fix: measure both again with --reconnect '*': at this noise that is enough for 1 of the 2.' ]]
 	runs bandwidth 70 130 99 100.5 85 >c.json
 	compare a.json c.json --json
 	answers cannot_tell
-	[[ $stderr == *'not even 100 connections would tell of them'* ]]
+	[[ $stderr == *'at this noise not even 100 of them would tell.' ]]
 	# The other side varies alike.
 	bandwidth 95 >c.json
 	compare a.json c.json --json
@@ -288,6 +293,29 @@ answers() {
 	jq '.experiment.bidirectional = true | .results[0] |= (.direction = "both" | .measured_by = "both")' a.json >b.json
 	compare b.json b.json --json
 	jq -e '.changes | length == 1 and (.[0] | .direction == "both" and .before.mean == 100)' <<<"$output"
+}
+
+@test "compare: a document that is not whole is told with its error" {
+	bandwidth 100 0.5 >a.json
+	bandwidth 100 0.5 | jq '.status = "failed" | .error = {message: "retries \u001b exceeded"}' >b.json
+	compare a.json b.json
+	((status == 0))
+	[[ $stderr == 'rdmark: b.json: write_bw: failed: retries ? exceeded' ]]
+	jq '.status = "interrupted" | .error = null | .results = []' a.json >b.json
+	compare a.json b.json
+	((status == 2))
+	[[ $stderr == *'rdmark: b.json: write_bw: interrupted'*'nothing in common'* ]]
+}
+
+@test "compare --anyway: an option tells the rows of a file apart, whichever of them has it" {
+	bandwidth 100 0.5 | jq '.experiment.odp = true' >with.json
+	bandwidth 50 0.5 | jq '.experiment.odp = false' >without.json
+	for order in 'with without' 'without with'; do
+		read -r one other <<<"$order"
+		cat "$one.json" "$other.json" >a.json
+		compare a.json a.json --anyway --json
+		jq -e '[.changes[] | [.before.mean, .varied.odp]] | sort == [[50, null], [100, true]]' <<<"$output"
+	done
 }
 
 @test "compare: documents that programs wrote" {
