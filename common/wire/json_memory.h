@@ -8,10 +8,18 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Make jansson allocate through this module. Without it nothing is counted. */
 void json_memory_init(void);
+
+/*
+ * From now on this thread's allocations for jansson are parts of the BYTES at AT, which is aligned
+ * as malloc's memory, as long as they have room there. Nothing of the room before may be in use any
+ * more. NULL and 0: none.
+ */
+void json_memory_room(void *at, size_t bytes);
 
 /* Failed allocations of this thread so far: compare two values. */
 uint64_t json_memory_failures(void);

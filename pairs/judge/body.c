@@ -45,8 +45,9 @@ uint32_t body_player(struct body *b, const char *host, const char *rail)
 	if (!more)
 		return BODY_NONE;
 	b->player = more;
-	snprintf(name, sizeof(name), railed ? "%s/%s" : "%s", host, rail);
-	at = names_put(&b->names, name);
+	if (railed)
+		snprintf(name, sizeof(name), "%s/%s", host, rail);
+	at = names_put(&b->names, railed ? name : host);
 	if (at == NAMES_NONE || at < known)
 		return at;
 	b->player[at] = (struct body_player){.host = names_put(&b->hosts, host)};

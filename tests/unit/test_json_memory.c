@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "wire/json_memory.h"
+
+static const char text[] = "{\"kind\":\"pair\",\"list\":[1,2.5,\"three\"],\"more\":{\"a\":true}}";
+
+static bool is_in(const void *p, const char *room, size_t bytes)
+{
+	return (const char *)p >= room && (const char *)p < room + bytes;
+}
+
+/* Read the text and drop it. Returns where its object and its first text were. */
+static void read_text(const void **object, const void **word)
+{
+	json_t *o = json_loads(text, 0, NULL);
+
+	assert_non_null(o);
+	assert_string_equal(json_string_value(json_object_get(o, "kind")), "pair");
+	assert_int_equal(json_array_size(json_object_get(o, "list")), 3);
+	*object = o;
+	*word = json_string_value(json_object_get(o, "kind"));
+	json_decref(o);
+}
+
+static void a_room_is_used_again_for_each_line(void **state)
+{
+	_Alignas(max_align_t) char room[16384];
+	const void *object[2], *word[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		json_memory_room(room, sizeof(room));
+		read_text(&object[i], &word[i]);
+		assert_true(is_in(object[i], room, sizeof(room)));
+		assert_true(is_in(word[i], room, sizeof(room)));
+	}
+	assert_ptr_equal(object[0], object[1]);
+	assert_ptr_equal(word[0], word[1]);
+	json_memory_room(NULL, 0);
+	read_text(&object[0], &word[0]);
+	assert_false(is_in(object[0], room, sizeof(room)));
+}
+
+/* From none to all of what the text needs: what has no room is malloc's, and freed. */
+static void a_room_may_be_too_small(void **state)
+{
+	_Alignas(max_align_t) char room[4096];
+	const void *object, *word;
+
+	(void)state;
+	for (size_t bytes = 0; bytes <= sizeof(room); bytes += 24) {
+		json_memory_room(room, bytes);
+		read_text(&object, &word);
+	}
+	json_memory_room(NULL, 0);
+	assert_int_equal(json_memory_failures(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_room_is_used_again_for_each_line),
+		cmocka_unit_test(a_room_may_be_too_small),
+	};
+
+	json_memory_init();
+	return cmocka_run_group_tests_name("json_memory", tests, NULL, NULL);
+}
