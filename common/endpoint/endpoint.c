@@ -278,13 +278,13 @@ static int make_workers(struct endpoint *ep)
 /* Check that the devices support the operations that the test posts. */
 static int check_operation(struct endpoint *ep)
 {
-	fault_phase(ep->fault, "choosing the device");
-	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct hca_port *p = &ep->rail[i].hca.info;
+	bool answers = ep->options->experiment.bidirectional || !endpoint_leads(ep);
 
-		if (operation_check_device(&ep->test->operation, &p->attr, p->device, ep->fault))
+	fault_phase(ep->fault, "choosing the device");
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
+					   endpoint_sends(ep), answers, ep->fault))
 			return -1;
-	}
 	return 0;
 }
 

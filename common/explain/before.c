@@ -57,6 +57,9 @@ static void check_state(const struct port_facts *x, struct findings *to)
 	} else if (!hca_has_address(x->port)) {
 		hca_raise_no_address(x->port, &why);
 		add_fault(to, FINDING_NO_GID, &why);
+	} else if (x->no_pkey) {
+		finding_add(to, &(struct finding_facts){.code = FINDING_NO_PKEY,
+							.level = FINDING_FAULT});
 	}
 }
 

@@ -145,10 +145,16 @@ static bool is_unplugged(const struct port_facts *x, const struct hca_list *list
 void port_facts_read(struct port_facts *x, const struct hca_port *port, const struct hca_list *list,
 		     const struct host_facts *h)
 {
+	int64_t key;
+
 	memset(x, 0, sizeof(*x));
 	x->port = port;
 	x->host = h;
 	x->unplugged = is_unplugged(x, list);
+	x->no_pkey = port->port_attr.link_layer == IBV_LINK_LAYER_INFINIBAND &&
+		     !sysfs_read_int(&key, "class/infiniband/%s/ports/%u/pkeys/0", port->device,
+				     port->port) &&
+		     !key;
 	read_pci(x, port->place.pci);
 	if (port->netdev[0]) {
 		sysfs_read_int(&x->netdev_mtu, "class/net/%s/mtu", port->netdev);

@@ -26,6 +26,7 @@ struct port_facts {
 	const struct hca_port *port; /* lent by the caller, as is host */
 	const struct host_facts *host;
 	bool named;                  /* the user asks for this port; set by the caller */
+	bool no_pkey;                /* InfiniBand: the P_Key of index 0 is empty */
 	bool unplugged;              /* DOWN and never up; another port of its card is ACTIVE */
 	struct pci_link link;        /* with the capabilities of both ends; zeros: unknown */
 	struct aer own, upstream;    /* the adapter's function and the port above it */

@@ -190,20 +190,22 @@ int operation_check_iwarp_memory(const char *device, struct fault *f)
 	return refuse_operation(device, &m, f);
 }
 
-int operation_check_device(const struct operation *o, const struct ibv_device_attr *attr,
-			   const char *device, struct fault *f)
+int operation_check_device(const struct operation *o, const struct hca_port *p, bool sends,
+			   bool answers, struct fault *f)
 {
-	bool none = operation_is_atomic(o) && attr->atomic_cap == IBV_ATOMIC_NONE;
+	bool none = operation_is_atomic(o) && p->attr.atomic_cap == IBV_ATOMIC_NONE;
 
-	if (!none && !(o->fetches && (attr->max_qp_rd_atom < 1 || attr->max_qp_init_rd_atom < 1)))
+	answers = o->fetches && answers && p->attr.max_qp_rd_atom < 1;
+	sends = o->fetches && sends && p->attr.max_qp_init_rd_atom < 1;
+	if (!none && !answers && !sends)
 		return 0;
-	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s does not support %s", device, o->name);
+	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s does not support %s", p->device, o->name);
 	fault_cause(f, "%s",
-		    none                       ? "The device's atomic_cap is NONE"
-		    : attr->max_qp_rd_atom < 1 ? "The device's max_qp_rd_atom, the number of "
-						 "requests that it answers at a time on a QP, is 0"
-					       : "The device's max_qp_init_rd_atom, the number of "
-						 "requests that a QP may have outstanding, is 0");
+		    none      ? "The device's atomic_cap is NONE"
+		    : answers ? "The device's max_qp_rd_atom, the number of requests that it "
+				"answers at a time on a QP, is 0"
+			      : "The device's max_qp_init_rd_atom, the number of requests that a "
+				"QP may have outstanding, is 0");
 	return fault_fix(f, "name another device with -d; `ibv_devinfo -v` shows what each "
 			    "supports");
 }

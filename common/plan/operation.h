@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "verbs/hca.h"
 #include "wire/experiment.h"
 
 struct operation {
@@ -91,9 +92,9 @@ int operation_check_iwarp(const struct operation *o, const struct experiment *e,
  */
 int operation_check_iwarp_memory(const char *device, struct fault *f);
 
-/* Check that DEVICE with ATTR supports the operation. */
-int operation_check_device(const struct operation *o, const struct ibv_device_attr *attr,
-			   const char *device, struct fault *f);
+/* Check that P's device supports the operation at an end that SENDS requests, ANSWERS them, or both. */
+int operation_check_device(const struct operation *o, const struct hca_port *p, bool sends,
+			   bool answers, struct fault *f);
 
 /*
  * The maximum number of outstanding READs and atomics of a QP: `sent` by an end, and `answered` by

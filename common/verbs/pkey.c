@@ -28,12 +28,12 @@ int pkey_at(const struct hca *h, uint64_t index, uint16_t *key, struct fault *f)
 	if (*key)
 		return 0;
 	fault_phase(f, "choosing the P_Key");
-	fault_raise(f, FAULT_USAGE, 0, "--pkey_index %u: %s port %u has no P_Key at that index",
-		    (unsigned)index, h->info.device, h->info.port);
+	fault_raise(f, FAULT_USAGE, 0, "%s port %u has no P_Key at index %u", h->info.device,
+		    h->info.port, (unsigned)index);
 	fault_cause(f, "The port's table has room for %u P_Keys, and the subnet manager fills it",
 		    (unsigned)h->info.port_attr.pkey_tbl_len);
 	return fault_fix(f,
-			 "give an index from /sys/class/infiniband/%s/ports/%u/pkeys, or omit it",
+			 "give --pkey_index one from /sys/class/infiniband/%s/ports/%u/pkeys",
 			 h->info.device, h->info.port);
 }
 

@@ -63,11 +63,14 @@ static int explain_unlisted(const char *device, struct fault *f)
 	struct devnode n;
 
 	if (!examine_devnode(device, &n)) {
+		bool loaded = sysfs_exists("class/infiniband_verbs");
+
 		fault_cause(f,
 			    "The kernel has %s, but the module ib_uverbs, which gives programs "
-			    "access to it, is not loaded",
-			    device);
-		return fault_fix(f, "modprobe ib_uverbs");
+			    "access to it, %s",
+			    device, loaded ? "does not offer it" : "is not loaded");
+		return fault_fix(f, loaded ? "check dmesg: its driver may be for the kernel only"
+					   : "modprobe ib_uverbs");
 	}
 	if (n.errnum)
 		return devnode_explain(&n, device, f);

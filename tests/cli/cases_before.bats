@@ -119,8 +119,15 @@ apart() {
 		on "${keys[${devices#* }]}"
 		client write_bw -n 5
 		((status[client] == 2)) || fail "$devices: ${status[client]}"
-		says client.err 'has no P_Key at that index'
+		says client.err 'has no P_Key at index 0'
 		waits_on
+	done
+	for devices in '0 6' '1 0'; do
+		on "${keys[${devices% *}]}"
+		rm -rf sys
+		"$root/build/tests/simverbs-sysfs" sys
+		RDMARK_SYSFS=$PWD/sys look --check --json=-
+		ended look "${devices#* }"
 	done
 }
 
@@ -232,6 +239,17 @@ runs() {
 	done
 	runs "$thunderbolt" "$thunderbolt" send_lat -c UC -v
 	says client.err 'cut to what rdma_en2 has: send queue 32 (default 64), receive queue 32 (default 64)'
+}
+
+@test "case 3: an end that only sends READs need not answer them, and the reverse" {
+	local program
+	for program in read_bw read_lat atomic_bw atomic_lat; do
+		runs "$large" "$large max_rd=0 max_init_rd=16" "$program"
+		runs "$large max_init_rd=0" "$large" "$program"
+		[[ $program == *_lat ]] || runs "$large max_rd=0 max_init_rd=16" "$large" "$program" --reversed
+		refuses "$large" "$large max_init_rd=0" 77 max_qp_init_rd_atom "$program"
+		[[ $program == *_lat ]] || refuses "$large" "$large max_rd=0 max_init_rd=16" 77 max_qp_rd_atom "$program" -b
+	done
 }
 
 @test "case 3: the cut of the smaller device, at either end, is that of both" {

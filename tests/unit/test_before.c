@@ -165,6 +165,9 @@ static void pfc_rules(void **state)
 	finds(w, NULL, 0);
 	w->port.is_ethernet = w->port.is_iwarp = false;
 	finds(w, NULL, 0);
+	w->x.no_pkey = true;
+	finds(w, "no_pkey", FINDING_FAULT);
+	w->x.no_pkey = false;
 	w->port.is_ethernet = true;
 	w->port.port_attr.state = IBV_PORT_DOWN;
 	finds(w, "port_not_active", FINDING_FAULT);

@@ -146,29 +146,38 @@ static void what_a_transport_cannot_do(void **state)
 	assert_false(refused(&atomics, &e));
 }
 
+/* True if P's device can take part; else it is unavailable. */
+static bool can(const struct operation *o, const struct hca_port *p, bool asks, bool answers)
+{
+	struct fault f = {0};
+	bool may = !operation_check_device(o, p, asks, answers, &f);
+
+	assert_int_equal(f.code, may ? FAULT_NONE : FAULT_UNAVAILABLE);
+	return may;
+}
+
 static void what_a_device_cannot_do(void **state)
 {
-	struct ibv_device_attr attr = {.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16};
+	struct hca_port p = {.device = "x",
+			     .attr = {.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16}};
 	struct operation_iwarp on = {.device = "siw0"};
 	struct experiment e = defaults();
 	struct fault f = {0};
 
 	(void)state;
-	attr.atomic_cap = IBV_ATOMIC_NONE;
-	assert_int_equal(operation_check_device(&reads, &attr, "x", &f), 0);
-	assert_int_equal(operation_check_device(&atomics, &attr, "x", &f), -1);
-	assert_int_equal(f.code, FAULT_UNAVAILABLE);
-	attr.atomic_cap = IBV_ATOMIC_HCA;
-	fault_clear(&f);
-	assert_int_equal(operation_check_device(&atomics, &attr, "x", &f), 0);
-	attr.max_qp_rd_atom = 0;
-	assert_int_equal(operation_check_device(&writes, &attr, "x", &f), 0);
-	assert_int_equal(operation_check_device(&reads, &attr, "x", &f), -1);
-	fault_clear(&f);
-	attr.max_qp_rd_atom = 1;
-	attr.max_qp_init_rd_atom = 0;
-	assert_int_equal(operation_check_device(&atomics, &attr, "x", &f), -1);
-	fault_clear(&f);
+	p.attr.atomic_cap = IBV_ATOMIC_NONE;
+	assert_true(can(&reads, &p, true, true));
+	assert_false(can(&atomics, &p, true, false));
+	p.attr.atomic_cap = IBV_ATOMIC_HCA;
+	assert_true(can(&atomics, &p, true, true));
+	p.attr.max_qp_rd_atom = 0;
+	assert_true(can(&writes, &p, true, true));
+	assert_false(can(&reads, &p, false, true));
+	assert_true(can(&reads, &p, true, false));
+	p.attr.max_qp_rd_atom = 1;
+	p.attr.max_qp_init_rd_atom = 0;
+	assert_false(can(&atomics, &p, true, false));
+	assert_true(can(&atomics, &p, false, true));
 	assert_int_equal(operation_check_iwarp(&reads, &e, &on, &f), 0);
 	assert_int_equal(operation_check_iwarp(&atomics, &e, &on, &f), -1);
 	assert_int_equal(f.code, FAULT_UNAVAILABLE);
