@@ -99,6 +99,8 @@ static const json_t *tour_row(const json_t *document)
 static void print_row(FILE *out, const char *test, const json_t *row)
 {
 	double sure = result_number(row, "plus_minus_percent");
+	json_int_t connection =
+		json_integer_value(json_object_get(json_object_get(row, "varied"), "reconnect"));
 
 	fprintf(out, "%-10s %-8s ", test,
 		units_size((uint64_t)result_number(row, "message_bytes")).text);
@@ -114,6 +116,8 @@ static void print_row(FILE *out, const char *test, const json_t *row)
 	}
 	if (sure > 0)
 		fprintf(out, ", ± %.*f %%", sure < 10 ? 1 : 0, sure);
+	if (connection)
+		fprintf(out, ", connection %" JSON_INTEGER_FORMAT, connection);
 	if (json_is_true(json_object_get(json_object_get(row, "quality"), "disturbed")))
 		fprintf(out, ", disturbed");
 	fprintf(out, "\n");

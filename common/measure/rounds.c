@@ -202,14 +202,14 @@ static int warm_up(struct measure *ms, uint64_t size)
 static void show_repeated(struct measure *ms)
 {
 	struct report_result result = repeat_median_result(ms->repeat);
-	char text[512];
+	char text[512], point[160];
 
 	round_judge(ms, &result);
 	if (repeat_doubt(ms->repeat, text, sizeof(text)))
 		strict_doubt(ms->strict,
 			     "use longer runs (-D) or more of them (--repeat), or accept a lower "
 			     "precision",
-			     "%s", text);
+			     "%s%s", report_point(ms->report, point, sizeof(point)), text);
 	report_shown(ms->report, &result);
 	report_summary(ms->report, repeat_summary(ms->repeat),
 		       repeat_text(ms->repeat, text, sizeof(text)));

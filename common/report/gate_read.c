@@ -124,7 +124,7 @@ static int parse_lower_bounds(struct gates *g, const struct output_options *o, s
 	const struct lower_bound all[] = {
 		{{"--min-bw", "bandwidth"}, "bandwidth_gbps", o->min_bw, NULL, false,
 		 "a rate above 0, such as 90 (Gb/s), 90G, 500Mb/s, 12.5GB/s or 1200MiB/s; or a share of "
-		 "the link's, such as 90%"},
+		 "the link's up to 100%, such as 90%"},
 		{{"--min-msgrate", "message rate"}, "messages_per_s", o->min_msgrate, units_parse_count, false,
 		 "messages per second above 0, such as 2500000, 2500k or 2.5M"},
 		{{"-w/--limit_bw", "bandwidth"}, "bandwidth_gbps",
@@ -189,7 +189,7 @@ static int parse_max_loss(struct gates *g, const char *text, struct fault *f)
 	if (parse_share(text, &gate.bound)) {
 		options_invalid(gate.option, text, f);
 		return fault_fix(
-			f, "give percent of the messages, such as 0.1, or a share, such as 1/1000");
+			f, "give percent of the messages up to 100, such as 0.1, or a share, such as 1/1000");
 	}
 	gate.field = record_find("lost");
 	return add_gate(g, &gate, f);

@@ -143,6 +143,7 @@ struct report_enough {
 	double size_s, shortest_s; /* measured time of the latest size; the minimum of the
 				      earlier ones */
 	struct record fewest;      /* the row with the fewest samples */
+	bool no_interval;          /* a row was too short for one, and there is no other note */
 };
 
 /*
@@ -264,6 +265,9 @@ void report_result(struct report *r, const struct report_result *result);
  */
 void report_shown(struct report *r, const struct report_result *result);
 void report_summary(struct report *r, json_t *summary, const char *text);
+
+/* Write which experiment of a sweep is measured: "-t 16: "; "" if its size says it. Returns BUF. */
+const char *report_point(const struct report *r, char *buf, size_t size);
 
 static inline bool report_is_disturbed(const struct report_row *row)
 {

@@ -14,10 +14,12 @@
 
 void report_summary(struct report *r, json_t *summary, const char *text)
 {
+	char point[160];
+
 	if (report_keeps(r))
 		json_array_append(r->run.summaries, varied_json(r, summary));
 	json_decref(summary);
-	report_note(r, "%s", text);
+	report_note(r, "%s%s", report_point(r, point, sizeof(point)), text);
 }
 
 /* REC's bandwidth as text: "4391.37 MiB/s" or "no rate". */
@@ -53,14 +55,14 @@ const char *report_outcome(const struct report *r, char *buf, size_t size)
 
 void summary_failed(const struct report *r, const struct report_row *row)
 {
-	struct units_text size = units_size(row->record->message_bytes);
+	char name[192];
 
+	row_name(r, row, name, sizeof(name));
 	if (r->about.latency)
-		report_note(r, "%s: %.2f usec on average before the failure", size.text,
+		report_note(r, "%s: %.2f usec on average before the failure", name,
 			    row->record->latency.mean_us);
 	else
-		report_note(r, "%s: %s before the failure", size.text,
-			    rate_text(r, row->record).text);
+		report_note(r, "%s: %s before the failure", name, rate_text(r, row->record).text);
 }
 
 void summary_worst(const struct report *r, const struct report_row *row)

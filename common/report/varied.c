@@ -102,7 +102,7 @@ void varied_point(struct report *r, bool begins)
 		json_object_set_new(to, "counters", json_copy(r->run.counters));
 }
 
-const char *row_name(const struct report *r, const struct report_row *row, char *buf, size_t size)
+const char *report_point(const struct report *r, char *buf, size_t size)
 {
 	const struct options *o = r->about.options;
 	bool only_size = o->sweep.axes == 1 && !has_column(o->sweep.axis[0].row);
@@ -112,6 +112,14 @@ const char *row_name(const struct report *r, const struct report_row *row, char 
 		sweep_point(o, buf, size);
 		text_add(buf, size, ": ");
 	}
+	return buf;
+}
+
+const char *row_name(const struct report *r, const struct report_row *row, char *buf, size_t size)
+{
+	const struct options *o = r->about.options;
+
+	report_point(r, buf, size);
 	text_add(buf, size, "%s", units_size(row->record->message_bytes).text);
 	if (o->output.both_rows && o->experiment.bidirectional)
 		text_add(buf, size, ", %s", report_direction_name(row->direction));
