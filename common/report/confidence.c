@@ -61,7 +61,7 @@ static const char *unknown_text(const struct record *rec)
 	       : rec->plus_minus.unknown == INTERVAL_EVENTS
 		       ? "±, the uncertainty of the average: not known: one or two events make most "
 			 "of what varies"
-		       : ENOUGH_NO_INTERVAL;
+		       : "too short for ±, the uncertainty of the average";
 }
 
 static void note_interval(const struct report *r, const struct record *rec)
@@ -93,10 +93,7 @@ void confidence_print(struct report *r)
 	double worst = s->worst.plus_minus.percent;
 	char least[32], most[32];
 
-	if (s->rows && isnan(worst) && s->worst.plus_minus.unknown == INTERVAL_FEW &&
-	    s->worst.seconds < ENOUGH_SHORT_S && r->enough.sizes && !r->about.server)
-		r->enough.no_interval = true; /* the note on short runs says it */
-	else if (s->rows == 1)
+	if (s->rows == 1)
 		note_interval(r, &s->worst);
 	else if (s->rows && isnan(worst))
 		report_note(r, "%s, at %s and possibly others; use -D 1 or longer",

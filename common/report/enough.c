@@ -8,6 +8,9 @@
 #include "report/forms.h"
 #include "wire/percentile.h"
 
+/* In a shorter run one interruption of 1 ms, which every kernel has, costs more than 1 %. */
+#define SHORT_S 0.1
+
 void enough_add(struct report *r, const struct report_result *result)
 {
 	struct report_enough *e = &r->enough;
@@ -74,20 +77,20 @@ static void note_missing_percentiles(const struct report *r)
 			    names, last->words, samples, more);
 }
 
-/* Client: advise a longer run if a size was measured for less than ENOUGH_SHORT_S. */
+/* Client: advise a longer run if a size was measured for less than SHORT_S. */
 static void note_short_run(const struct report *r)
 {
 	const struct report_enough *e = &r->enough;
 	double s = e->sizes > 1 && e->shortest_s < e->size_s ? e->shortest_s : e->size_s;
-	char rows[40] = "";
 
-	if (r->about.server || !(s > 0 && s < ENOUGH_SHORT_S))
+	if (r->about.server || !(s > 0 && s < SHORT_S))
 		return;
 	if (e->sizes > 1)
-		snprintf(rows, sizeof(rows), " for one of %u rows", e->sizes);
-	report_note(r, "only %s measured%s%s; use -D 1 for a second%s",
-		    units_about_ns(s * 1e9).text, rows, e->no_interval ? ", " ENOUGH_NO_INTERVAL : "",
-		    e->sizes > 1 ? " each" : "");
+		report_note(r, "only %s measured for one of %u rows; use -D 1 for a second each",
+			    units_about_ns(s * 1e9).text, e->sizes);
+	else
+		report_note(r, "only %s measured; use -D 1 for a second",
+			    units_about_ns(s * 1e9).text);
 }
 
 void enough_print(struct report *r)

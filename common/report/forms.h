@@ -156,8 +156,6 @@ json_t *explained_diagnosis(const struct report_explained *e);
 /*
  * enough.c: add a size, or one of its runs; print after the last one whether enough was measured.
  */
-#define ENOUGH_SHORT_S 0.1 /* one interruption of 1 ms, which every kernel has, costs 1 % of it */
-#define ENOUGH_NO_INTERVAL "too short for ±, the uncertainty of the average"
 void enough_add(struct report *r, const struct report_result *result);
 void enough_print(struct report *r);
 

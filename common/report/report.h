@@ -143,7 +143,6 @@ struct report_enough {
 	double size_s, shortest_s; /* measured time of the latest size; the minimum of the
 				      earlier ones */
 	struct record fewest;      /* the row with the fewest samples */
-	bool no_interval;          /* a row was too short for one, and there is no other note */
 };
 
 /*

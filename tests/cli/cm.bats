@@ -251,8 +251,11 @@ aimed_at() {
 	server send_lat
 	client send_lat -R
 	ended client 77
-	serves_next send_lat
 	says client.err "open $node" 'rdma_ucm' 'Fix: '
+	client send_lat -n 20 --json=c.json
+	finish server
+	ended client 0
+	ended server 0
 	says_no server.err "open $node"
 }
 

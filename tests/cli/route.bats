@@ -38,7 +38,7 @@ ends() {
 	local after=waits_on
 	ends "$ib" "$ib" -- --pkey_index 1
 	ended client 2
-	says client.err '--pkey_index 1' mlx5_0 'no P_Key' 'Fix: '
+	says client.err mlx5_0 'no P_Key at index 1' 'Fix: give --pkey_index'
 	ends "$ib" "$ib" -- --pkey_index 1000
 	ended client 2
 	ends "$ib" "$ib pkey1=0x8005" -- --pkey_index 1
