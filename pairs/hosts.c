@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "grow.h"
@@ -14,6 +15,7 @@
 
 #define BRACKETS_MAX 4 /* in one name: rack[1-4]n[1-16] */
 #define DIGITS_MAX   9
+#define NUMBER_MAX   999999999ul
 #define LIST_BYTES   (HOSTS_NAME_BYTES * 64)
 
 static bool good_name(const char *name)
@@ -152,15 +154,77 @@ static int read_host(struct hosts *h, const struct lines *l, struct fault *f)
 	return fault_fix(f, "write it as NAME or NAME ADDRESS[:PORT]");
 }
 
-int hosts_read(struct hosts *h, const char *file, struct fault *f)
+int hosts_read(struct hosts *h, const char *from, struct fault *f)
 {
 	struct lines l;
-	int rc = lines_open(&l, file, f);
+	int rc;
 
+	if (!lines_are_joined(from) && strpbrk(from, ",[") && !strchr(from, '/') &&
+	    access(from, F_OK))
+		return hosts_expand(h, from, "--hosts", f);
+	rc = lines_open(&l, from, f);
 	while (!rc && (rc = lines_next(&l, f)) > 0)
 		rc = read_host(h, &l, f);
 	lines_release(&l);
 	return rc;
+}
+
+/* The number in NAME that counts: the last one of its first label. Sets *WIDTH, 0: none. */
+static const char *number_in(const char *name, size_t *width)
+{
+	const char *end = name + strcspn(name, "."), *first;
+
+	while (end > name && !isdigit((unsigned char)end[-1]))
+		end--;
+	first = end;
+	while (first > name && end - first < DIGITS_MAX && isdigit((unsigned char)first[-1]))
+		first--;
+	*width = (size_t)(end - first);
+	return first;
+}
+
+/* True if OTHER is NAME with the number at FIRST, WIDTH digits of it, replaced by V. */
+static bool is_numbered(const char *other, const char *name, const char *first, size_t width,
+			unsigned long v)
+{
+	char wanted[2 * HOSTS_NAME_BYTES];
+
+	snprintf(wanted, sizeof(wanted), "%.*s%0*lu%s", (int)(first - name), name, (int)width, v,
+		 first + width);
+	return strcmp(wanted, other) == 0;
+}
+
+char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
+{
+	char *text = NULL;
+	size_t bytes = 0, width;
+	FILE *to = open_memstream(&text, &bytes);
+
+	for (uint32_t i = 0, next; to && i < h->n; i = next) {
+		const char *name = h->host[i].name, *first = number_in(name, &width);
+		unsigned long v = width ? strtoul(first, NULL, 10) : 0, end = v;
+
+		next = i + 1;
+		if ((left_out && left_out[i]) != wanted)
+			continue;
+		while (width && end < NUMBER_MAX && next < h->n &&
+		       (left_out && left_out[next]) == wanted &&
+		       is_numbered(h->host[next].name, name, first, width, end + 1)) {
+			next++;
+			end++;
+		}
+		fprintf(to, "%s%.*s", ftell(to) ? "," : "", (int)(first - name), name);
+		if (end > v)
+			fprintf(to, "[%.*s-%0*lu]%s", (int)width, first, (int)width, end,
+				first + width);
+		else
+			fputs(first, to);
+	}
+	if (!to || fclose(to)) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 static int compare_names(const void *a, const void *b, void *hosts)

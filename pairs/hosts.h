@@ -2,8 +2,8 @@
 /*
  * hosts: the hosts of a run, in the order that gives them their numbers.
  *
- * Their names come from a file, or from a list as Slurm writes it. Both are untrusted: any bytes
- * are read or refused, within bounds.
+ * Their names come from a file, or from a list such as "n[1-4],login1", as Slurm writes it. Both
+ * are untrusted: any bytes are read or refused, within bounds.
  */
 #pragma once
 
@@ -28,10 +28,18 @@ struct hosts {
 };
 
 /*
- * Read hosts from FILE: a line for each, "NAME [ADDRESS[:PORT]]", [ADDRESS]:PORT for IPv6. Empty
- * lines and what follows a # do not count. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ * Read hosts FROM a list, or from a file: a line for each, "NAME [ADDRESS[:PORT]]", [ADDRESS]:PORT
+ * for IPv6. Empty lines and what follows a # do not count. It is a list if it has a comma or
+ * brackets and no slash, and no file has that name. Returns 0, or -1 with FAULT_USAGE or
+ * FAULT_LOCAL.
  */
-int hosts_read(struct hosts *h, const char *file, struct fault *f);
+int hosts_read(struct hosts *h, const char *from, struct fault *f);
+
+/*
+ * The names of those hosts whose LEFT_OUT is WANTED (LEFT_OUT NULL: none is), as a list; the caller
+ * frees it. NULL: no memory.
+ */
+char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted);
 
 /* Add the hosts of a list such as "n[1-4,07],login1" to H. FROM names it in a fault. */
 int hosts_expand(struct hosts *h, const char *list, const char *from, struct fault *f);

@@ -30,12 +30,31 @@ static int read_all(struct lines *l, FILE *in)
 	return strlen(l->text) == used ? 0 : EILSEQ;
 }
 
+bool lines_are_joined(const char *file)
+{
+	return strncmp(file, LINES_JOINED, strlen(LINES_JOINED)) == 0;
+}
+
+static int open_joined(struct lines *l, const char *text, struct fault *f)
+{
+	*l = (struct lines){.file = "the lines", .text = strdup(text + strlen(LINES_JOINED))};
+	l->next = l->text;
+	if (!l->text)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "strdup");
+	for (char *end = l->text; (end = strchr(end, '+'));)
+		*end = '\n';
+	return 0;
+}
+
 int lines_open(struct lines *l, const char *file, struct fault *f)
 {
-	FILE *in = fopen(file, "re");
+	FILE *in;
 	int err;
 
+	if (lines_are_joined(file))
+		return open_joined(l, file, f);
 	*l = (struct lines){.file = file};
+	in = fopen(file, "re");
 	if (!in)
 		return fault_raise(f, FAULT_USAGE, errno, "reading %s", file);
 	err = read_all(l, in);
@@ -78,4 +97,40 @@ void lines_release(struct lines *l)
 {
 	free(l->text);
 	l->text = NULL;
+}
+
+/* Write the words of L to TO. Returns 0 at the end; 1 at one that would not be read again; or -1.
+ */
+static int write_joined(FILE *to, struct lines *l, struct fault *f)
+{
+	const char *before = LINES_JOINED;
+	int rc;
+
+	while ((rc = lines_next(l, f)) > 0)
+		for (unsigned i = 0; i < l->words; i++) {
+			if (strchr(l->word[i], '+'))
+				return 1;
+			fprintf(to, "%s%s", before, l->word[i]);
+			before = i + 1 < l->words ? "," : "+";
+		}
+	return rc;
+}
+
+char *lines_join(const char *file, struct fault *f)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = open_memstream(&text, &bytes);
+	struct lines l = {0};
+	int rc = to ? lines_open(&l, file, f) : fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
+
+	if (!rc)
+		rc = write_joined(to, &l, f);
+	if (to && fclose(to))
+		rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
+	lines_release(&l);
+	if (!rc && bytes && bytes <= LINES_JOINED_MAX)
+		return text;
+	free(text);
+	return rc < 0 ? NULL : strdup(file);
 }

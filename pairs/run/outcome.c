@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "outcome.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +49,8 @@ static const char *cause_of(const json_t *e)
 	const char *code = json_text_at(e, "code"), *at = cause_at(json_text_at(e, "stage"));
 	bool device = at && strcmp(at, "device") == 0;
 
+	if (json_integer_value(json_object_get(e, "errno")) == EADDRINUSE)
+		return "port";
 	if (strcmp(code, "data") == 0)
 		return "data";
 	if (strcmp(code, "unavailable") == 0 || device)

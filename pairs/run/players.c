@@ -13,12 +13,12 @@ static int find_hosts(struct players *p, const struct players_asked *asked, stru
 {
 	const char *list = getenv("SLURM_STEP_NODELIST");
 
-	if (asked->hosts_file)
-		return hosts_read(&p->hosts, asked->hosts_file, f);
+	if (asked->hosts)
+		return hosts_read(&p->hosts, asked->hosts, f);
 	if (list)
 		return hosts_expand(&p->hosts, list, "SLURM_STEP_NODELIST", f);
 	fault_raise(f, FAULT_USAGE, 0, "the hosts of the run are not known");
-	return fault_fix(f, "start it with srun, or name them with --hosts FILE, one a line");
+	return fault_fix(f, "start it with srun, or name them with --hosts");
 }
 
 /* The number that a launcher gave this process; HOSTS_NONE: none did. */
@@ -65,7 +65,7 @@ static int find_self(struct players *p, const struct players_asked *asked, struc
 		return fault_raise(f, FAULT_USAGE, 0, "%s is %u, and there are %u hosts", variable,
 				   number, p->hosts.n);
 	fault_raise(f, FAULT_USAGE, 0, "this host, %s, is none of the %u hosts", shown, p->hosts.n);
-	return fault_fix(f, "add it to --hosts FILE, or say with --self which of them it is");
+	return fault_fix(f, "add it to --hosts, or say with --self which of them it is");
 }
 
 static int read_rails(struct players *p, const char *text, struct fault *f)
@@ -95,9 +95,9 @@ int players_find(struct players *p, const struct players_asked *asked, struct fa
 {
 	*p = (struct players){.port = asked->port, .port_step = asked->port_step};
 	if (read_rails(p, asked->rails, f) || find_hosts(p, asked, f) ||
-	    hosts_complete(&p->hosts, f) || find_self(p, asked, f))
+	    hosts_complete(&p->hosts, f))
 		return -1;
-	return 0;
+	return asked->anyone ? 0 : find_self(p, asked, f);
 }
 
 static uint64_t port_of(const struct players *p, uint32_t host, unsigned rail, uint32_t lane)

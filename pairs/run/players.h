@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
@@ -15,9 +16,10 @@
 #define PLAYERS_RAILS_MAX 16
 
 struct players_asked {
-	const char *hosts_file; /* NULL: the launcher says */
-	const char *self;       /* NULL: the launcher, or this host's name, says */
-	const char *rails;      /* "mlx5_0,mlx5_1"; NULL: one, whose device is not named */
+	const char *hosts; /* a list or a file; NULL: the launcher says */
+	const char *self;  /* NULL: the launcher, or this host's name, says */
+	const char *rails; /* "mlx5_0,mlx5_1"; NULL: one, whose device is not named */
+	bool anyone;       /* this is whichever of them: nothing is going to run */
 	uint64_t port, port_step;
 };
 
@@ -30,7 +32,7 @@ struct players {
 };
 
 /*
- * Find them: the hosts from the file, else from SLURM_STEP_NODELIST; this one by its name
+ * Find them: the hosts as asked for, else from SLURM_STEP_NODELIST; this one by its name
  * (--self, SLURMD_NODENAME, gethostname), else by the launcher's number: SLURM_PROCID,
  * OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or JOB_COMPLETION_INDEX. Returns 0, or -1 with
  * FAULT_USAGE or FAULT_LOCAL.

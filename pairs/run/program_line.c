@@ -2,6 +2,7 @@
 #include "program_line.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/sibling.h"
@@ -93,6 +94,13 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 		return refuse_word(row->name, "it needs a time", f);
 	if (strcmp(row->name, "auth") == 0)
 		l->auth = value;
+	if (strcmp(row->name, "ib-dev") == 0)
+		l->device = value;
+	if (strcmp(row->name, "ib-port") == 0 && value)
+		l->ib_port = (unsigned)strtoul(value, NULL, 10);
+	if (strcmp(row->name, "size") == 0 && value && strchr(value, ','))
+		return refuse_word(row->name, "a run measures one size, and sweep takes several",
+				   f);
 	if (strcmp(row->name, "bidirectional") == 0)
 		l->both_ways = false;
 	return 0;

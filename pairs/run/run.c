@@ -23,6 +23,16 @@
 #define LOOK_NS     UINT64_C(1000000000) /* a clock that is set meanwhile is noticed by then */
 #define SLOT_MIN_NS UINT64_C(50000000)
 
+/* Leave out the rounds that --for leaves no time. */
+static void limit_rounds(struct run *r)
+{
+	uint64_t most = r->asked.for_ns / r->time.slot_ns;
+
+	if (r->asked.for_ns && most < r->schedule.rounds)
+		r->schedule.rounds = most ? (uint32_t)most : 1;
+	r->time.rounds = r->schedule.rounds;
+}
+
 /* The length of a slot: --slot, or the runs of -D and what they need besides. */
 static int set_slot(struct run *r)
 {
@@ -42,6 +52,7 @@ static int set_slot(struct run *r)
 			    units_ns(r->time.slot_ns).text, r->time.parts, units_ns(run_ns).text);
 		return fault_fix(&r->fault, "use a longer --slot, --one-way, or a shorter -D");
 	}
+	limit_rounds(r);
 	return 0;
 }
 
@@ -109,7 +120,6 @@ static int open_run(struct run *r)
 	    schedule_open(&r->schedule, &r->asked.schedule, &r->players.hosts, f) ||
 	    players_check_ports(&r->players, schedule_lanes(&r->schedule), f))
 		return -1;
-	r->time.rounds = r->schedule.rounds;
 	if (set_slot(r) || choose_auth(r) || check_start(r))
 		return -1;
 	say_slot(r);
@@ -125,15 +135,10 @@ static int open_run(struct run *r)
 }
 
 /* After the first round that was played: was the slot long enough? */
-static void judge_slot(const struct run *r)
+static void judge_slot(struct run *r)
 {
-	uint64_t needed_ns = r->longest_ns * r->time.parts;
-
 	if (r->longest_ns > timetable_cut_ns(&r->time))
-		terminal_note(stderr,
-			      "a run took %s, all of its part of the slot; --slot %.1f would do",
-			      units_about_ns((double)r->longest_ns).text,
-			      ceil((double)needed_ns / 1e8 * 1.5) / 10);
+		r->needed_s = ceil((double)(r->longest_ns * r->time.parts) / 1e8 * 1.5) / 10;
 }
 
 /* Rounds have passed: those between were missed, and the turns of this one begin. */
@@ -257,22 +262,6 @@ static int run_all(struct run *r)
 	return status;
 }
 
-int run_command(char **argv)
-{
-	struct run r = {.round = -1, .late_cause = "missed", .stop.fd = -1};
-	int rc = run_options(&r.asked, argv, &r.fault);
-
-	if (rc > 0)
-		return list_finish(stdout, PAIRS);
-	if (!rc)
-		rc = stop_init(&r.stop, &r.fault);
-	if (!rc)
-		rc = open_run(&r);
-	rc = rc ? pairs_failed(&r.fault) : run_all(&r);
-	release_run(&r);
-	return rc;
-}
-
 /* See that FILE can be read. NULL: none is. */
 static int try_file(const char *file, struct fault *f)
 {
@@ -300,23 +289,36 @@ static int check_files(struct run *r)
 	return schedule_open(&r->schedule, &named, &many, &r->fault);
 }
 
-/* Of the hosts of a file: all that they would refuse. Any of them can be this one. */
+/* Of hosts that are known: all that they would refuse. */
 static int check_hosts(struct run *r)
 {
 	struct fault *f = &r->fault;
-	struct hosts hosts = {0};
-	int rc = -1;
 
-	if (hosts_read(&hosts, r->asked.players.hosts_file, f) || hosts_complete(&hosts, f))
-		goto out;
-	r->asked.players.self = hosts.host[0].name;
+	r->asked.players.anyone = true;
 	if (players_find(&r->players, &r->asked.players, f) ||
 	    schedule_open(&r->schedule, &r->asked.schedule, &r->players.hosts, f))
-		goto out;
-	rc = players_check_ports(&r->players, schedule_lanes(&r->schedule), f);
-out:
-	hosts_release(&hosts);
-	return rc;
+		return -1;
+	return players_check_ports(&r->players, schedule_lanes(&r->schedule), f);
+}
+
+/* Say on standard output what the run would be. */
+static int say_plan(struct run *r)
+{
+	uint32_t hosts = r->players.hosts.n, rounds = r->schedule.rounds;
+	uint64_t pairs = 0;
+
+	r->turns = calloc(hosts, sizeof(*r->turns));
+	if (!r->turns)
+		return fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
+	for (uint32_t round = 0; round < rounds; round++) {
+		schedule_round(&r->schedule, round, r->turns);
+		for (uint32_t i = 0; i < hosts; i++)
+			pairs += r->turns[i].client;
+	}
+	printf("nodes: %u, pairs: %llu, rounds: %u of %s, all: %s\n", hosts,
+	       (unsigned long long)pairs, rounds, units_ns(r->time.slot_ns).text,
+	       units_ns(rounds * r->time.slot_ns).text);
+	return 0;
 }
 
 int run_check(char **argv, bool in_slurm, struct fault *f)
@@ -329,11 +331,31 @@ int run_check(char **argv, bool in_slurm, struct fault *f)
 	if (!rc)
 		rc = program_line_read(&r.line, r.asked.program, r.asked.program_words, &r.fault);
 	if (!rc)
-		rc = r.asked.players.hosts_file ? check_hosts(&r) : check_files(&r);
+		rc = r.asked.players.hosts || r.asked.dry_run ? check_hosts(&r) : check_files(&r);
 	if (!rc)
-		rc = set_slot(&r) || choose_auth(&r) ? -1 : 0;
+		rc = set_slot(&r) || (!r.asked.dry_run && choose_auth(&r)) ? -1 : 0;
+	if (!rc && r.asked.dry_run)
+		rc = say_plan(&r);
 	if (rc)
 		*f = r.fault;
+	release_run(&r);
+	return rc;
+}
+
+int run_command(char **argv)
+{
+	struct run r = {.round = -1, .late_cause = "missed", .stop.fd = -1};
+	int rc = run_options(&r.asked, argv, &r.fault);
+
+	if (!rc && r.asked.dry_run)
+		rc = run_check(argv, false, &r.fault) ? -1 : 1;
+	if (rc > 0)
+		return list_finish(stdout, PAIRS);
+	if (!rc)
+		rc = stop_init(&r.stop, &r.fault);
+	if (!rc)
+		rc = open_run(&r);
+	rc = rc ? pairs_failed(&r.fault) : run_all(&r);
 	release_run(&r);
 	return rc;
 }

@@ -27,7 +27,8 @@ struct run_asked {
 	struct schedule_asked schedule;
 	double start_s; /* since 1970; 0: not given */
 	uint64_t slot_ns;
-	bool one_way;
+	uint64_t for_ns; /* how long rounds may begin; 0: until the schedule ends */
+	bool one_way, dry_run;
 	const char *auth;
 	char **program; /* what follows --, */
 	size_t program_words;
@@ -97,6 +98,7 @@ struct run {
 	int64_t round;          /* as timetable_round() */
 	uint64_t restarts;      /* of servers */
 	uint64_t longest_ns;    /* of the runs of the first round that was played */
+	double needed_s;        /* the slot that it would have taken; 0: this one was enough */
 	const char *late_cause; /* why rounds are missed: "missed" or "clock" */
 	bool stopping, deaf;    /* after a signal; nobody reads our lines */
 	struct stop stop;
@@ -120,6 +122,9 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 
 /* CLIENT, which had to call this host in ROUND, never did: the lines of all parts. */
 void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client);
+
+/* The rate of the port that programs use for RAIL; 0: not known. */
+double run_port_gbps(const struct run *r, unsigned rail);
 
 /* The corrected time. */
 uint64_t run_now_ns(const struct run *r);

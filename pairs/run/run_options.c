@@ -38,8 +38,14 @@ static const struct {
 	ROW("--slot", "S", TIME, slot_ns, 0, "length of a slot; without it, from -D"),
 	ROW("--one-way", NULL, FLAG, one_way, 0, "leave the second direction out"),
 	ROW("--only", "FILE", TEXT, schedule.only, 0, "only the pairs of these hosts, one a line"),
-	ROW("--alone", NULL, FLAG, schedule.alone, 0, "at most one pair in a slot"),
-	ROW("--hosts", "FILE", TEXT, players.hosts_file, 0, "the hosts, as NAME [ADDRESS[:PORT]]"),
+	ROW("--at-once", "N", NUMBER, schedule.at_once, SCHEDULE_HOSTS_MAX,
+	    "at most N pairs in a slot"),
+	ROW("--alone", NULL, FLAG, schedule.alone, 0,
+	    "one pair in a slot: nothing disturbs it; so are the N of --at-once"),
+	ROW("--for", "S", TIME, for_ns, 0, "leave out rounds that begin after S seconds"),
+	ROW("--dry-run", NULL, FLAG, dry_run, 0, "say how many pairs, and how long; measure none"),
+	ROW("--hosts", "LIST", TEXT, players.hosts, 0,
+	    "a,b[1-9], or a file of lines: NAME [ADDRESS[:PORT]]"),
 	ROW("--self", "NAME", TEXT, players.self, 0, "which of them this one is"),
 	ROW("--rails", "LIST", TEXT, players.rails, 0,
 	    "devices: each meets the others of its place"),
@@ -126,7 +132,7 @@ int run_options(struct run_asked *a, char **argv, struct fault *f)
 	a->program = *argv ? argv + 1 : argv;
 	while (a->program[a->program_words])
 		a->program_words++;
-	if (a->start_s > 0)
+	if (a->start_s > 0 || a->dry_run)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--start is missing");
 	return fault_fix(f, "give all hosts the same: --start $(( $(date +%%s) + 5 ))");

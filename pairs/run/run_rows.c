@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "pairs/lines.h"
 #include "row.h"
 #include "run.h"
 
@@ -77,6 +78,9 @@ static void start_text(const struct run *r, char *text, size_t size)
 void run_say_player(struct run *r, unsigned rail)
 {
 	json_t *m = player_line(r, "player", rail), *options = json_array();
+	const char *name = r->asked.schedule.name, *joined = strstr(name, "=" LINES_JOINED);
+	size_t bytes = joined ? (size_t)(joined - name) : strlen(name);
+	double gbps = run_port_gbps(r, rail);
 	char start[64];
 
 	start_text(r, start, sizeof(start));
@@ -84,15 +88,20 @@ void run_say_player(struct run *r, unsigned rail)
 		json_array_append_new(options, json_string(r->line.word[i]));
 	json_object_update_new(
 		m,
-		json_pack("{s:i, s:s, s:I, s:I, s:s, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s}",
+		json_pack("{s:i, s:s, s:I, s:I, s:s%, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s}",
 			  "rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "players",
 			  (json_int_t)r->players.hosts.n * r->players.rails, "hosts",
-			  (json_int_t)r->players.hosts.n, "schedule", r->asked.schedule.name,
-			  "seed", (json_int_t)r->asked.schedule.seed, "rounds",
+			  (json_int_t)r->players.hosts.n, "schedule", name, bytes, "seed",
+			  (json_int_t)r->asked.schedule.seed, "rounds",
 			  (json_int_t)r->schedule.rounds, "start_utc", start, "slot_s",
 			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.alone,
 			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
 			  options, "unit", r->line.latency ? "us" : "gbps"));
+	if (gbps > 0)
+		json_object_set_new(m, "port_gbps", json_real(gbps));
+	if (r->asked.schedule.at_once)
+		json_object_set_new(m, "at_once",
+				    json_integer((json_int_t)r->asked.schedule.at_once));
 	say(r, m);
 }
 
@@ -110,6 +119,8 @@ void run_say_done(struct run *r, unsigned rail)
 					    "missed", (json_int_t)r->seat[rail].missed,
 					    "server_restarts", (json_int_t)r->restarts, "cpu_s",
 					    seconds(cpu_s)));
+	if (r->needed_s > 0)
+		json_object_set_new(m, "slot_needed_s", json_real(r->needed_s));
 	say(r, m);
 }
 

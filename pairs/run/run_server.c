@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "run.h"
 
 #define SERVERS_MAX   64
@@ -99,9 +100,17 @@ static void read_documents(struct run *r, struct run_server *s)
 	child_skip_lines(&s->child);
 }
 
+/* True if O, with which a server did not even start, is no matter of this host alone. */
+static bool ends_run(const struct outcome *o)
+{
+	return strcmp(o->cause, "port") == 0 ||
+	       (o->exit == FAULT_USAGE && strcmp(o->cause, "device") != 0);
+}
+
 /*
  * S has ended with STATUS, which only an error of this host makes it do. A mistake of the user ends
- * the run, unless it is about a device: another host may have the one that is missing here.
+ * the run, unless it is about a device: another host may have the one that is missing here. So does
+ * a port that is in use: clients would measure with the server of somebody else.
  */
 static void server_ended(struct run *r, struct run_server *s, int status)
 {
@@ -112,10 +121,14 @@ static void server_ended(struct run *r, struct run_server *s, int status)
 	if (!o->cause || WIFSIGNALED(status)) /* it is about a client */
 		*o = (struct outcome){0};
 	outcome_ended(o, status, error);
+	if (strcmp(o->cause, "port") == 0)
+		text_copy(o->fix, sizeof(o->fix),
+			  "wait until another sweep of these hosts has ended, or give all of "
+			  "them another --port");
 	if (strcmp(o->error, s->error) != 0)
 		run_say_server(r, s, o);
 	snprintf(s->error, sizeof(s->error), "%s", o->error);
-	if (o->exit == FAULT_USAGE && s->started_round < 0 && strcmp(o->cause, "device") != 0) {
+	if (s->started_round < 0 && ends_run(o)) {
 		fault_phase(&r->fault, "starting the server");
 		fault_raise(&r->fault, FAULT_USAGE, 0, "%s", o->error);
 		fault_fix(&r->fault, "%s", o->fix);

@@ -251,7 +251,8 @@ static int read_only(const char *file, const struct hosts *hosts, bool *chosen,
 int schedule_open(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f)
 {
-	bool *chosen = calloc(hosts->n, sizeof(*chosen));
+	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : asked->alone ? 1 : hosts->n;
+	bool *chosen = calloc(hosts->n, sizeof(*chosen)), parts = asked->only || at_once < hosts->n;
 	struct schedule whole = {0}, extra;
 	int rc = chosen ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 
@@ -261,11 +262,11 @@ int schedule_open(struct schedule *s, const struct schedule_asked *asked, const 
 		rc = open_named(&whole, asked, hosts, f);
 	if (!rc && asked->only)
 		rc = read_only(asked->only, hosts, chosen, &extra, f);
-	if (!rc && (asked->only || asked->alone))
-		rc = schedule_list_limit(s, &whole, asked->only ? chosen : NULL, &extra,
-					 asked->alone, f);
-	if (!rc && (asked->only || asked->alone))
-		rc = schedule_list_complete(s, asked->only ? asked->only : "--alone", f);
+	if (!rc && parts)
+		rc = schedule_list_limit(s, &whole, asked->only ? chosen : NULL, &extra, at_once,
+					 f);
+	if (!rc && parts)
+		rc = schedule_list_complete(s, asked->only ? "--only" : "--at-once", f);
 	else if (!rc) {
 		*s = whole;
 		whole = (struct schedule){0};

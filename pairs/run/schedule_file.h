@@ -14,7 +14,8 @@ struct schedule_asked {
 	const char *name; /* "quick", "random=8", "file=FILE", … */
 	uint64_t seed;
 	const char *only; /* a file of hosts and pairs to which it is limited; NULL: it is not */
-	bool alone;       /* a round for each pair */
+	uint64_t at_once; /* pairs of a round; 0: all, */
+	bool alone;       /* or one, and nothing else disturbs it */
 };
 
 /*

@@ -31,23 +31,25 @@ int schedule_list_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b
 	return 0;
 }
 
-/* Add the chosen pairs of the schedule WHOLE. *ROUND is that of the next one. */
-static int add_chosen(struct schedule *s, struct schedule *whole, const bool *chosen, bool alone,
-		      uint32_t *round, struct fault *f)
+/*
+ * Add the chosen pairs of the schedule WHOLE; what is left of one of its rounds after AT_ONCE pairs
+ * gets rounds of its own. *ROUND is that of the next one.
+ */
+static int add_chosen(struct schedule *s, struct schedule *whole, const bool *chosen,
+		      uint32_t at_once, uint32_t *round, struct fault *f)
 {
 	struct schedule_turn *turns = calloc(whole->hosts, sizeof(*turns));
 	int rc = turns ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 
 	for (uint32_t r = 0; !rc && r < whole->rounds; r++) {
-		size_t before = s->pairs_n;
+		uint32_t n = 0;
 
 		schedule_round(whole, r, turns);
 		for (uint32_t i = 0; !rc && i < whole->hosts; i++)
-			if (turns[i].client && (!chosen || chosen[i] || chosen[turns[i].peer])) {
-				rc = schedule_list_add(s, *round, i, turns[i].peer, f);
-				*round += alone;
-			}
-		*round += !alone && s->pairs_n > before;
+			if (turns[i].client && (!chosen || chosen[i] || chosen[turns[i].peer]))
+				rc = schedule_list_add(s, *round + n++ / at_once, i, turns[i].peer,
+						       f);
+		*round += n / at_once + (n % at_once != 0);
 	}
 	free(turns);
 	return rc;
@@ -61,7 +63,7 @@ static bool has_pair(const struct schedule *s, size_t n, const struct schedule_p
 	return false;
 }
 
-/* The first round from FIRST on in which both hosts of P are free. */
+/* The round after the last one, from FIRST on, that has a host of P. */
 static uint32_t free_round(const struct schedule *s, size_t from, uint32_t first,
 			   const struct schedule_pair *p)
 {
@@ -77,33 +79,46 @@ static uint32_t free_round(const struct schedule *s, size_t from, uint32_t first
 	return round;
 }
 
-int schedule_list_limit(struct schedule *s, struct schedule *whole, const bool *chosen,
-			const struct schedule *extra, bool alone, struct fault *f)
+/* Add the pairs of EXTRA that S does not have, from round FIRST on, at most AT_ONCE in a round. */
+static int add_extra(struct schedule *s, const struct schedule *extra, uint32_t first,
+		     uint32_t at_once, struct fault *f)
 {
-	uint32_t round = 0, first;
-	size_t own;
+	uint32_t *used = calloc(extra->pairs_n + 1, sizeof(*used));
+	size_t own = s->pairs_n;
+	int rc = used ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+
+	for (size_t i = 0; !rc && i < extra->pairs_n; i++) {
+		const struct schedule_pair *p = &extra->pairs[i];
+		uint32_t round;
+
+		if (has_pair(s, s->pairs_n, p))
+			continue;
+		round = free_round(s, own, first, p);
+		while (used[round - first] == at_once)
+			round++;
+		used[round - first]++;
+		rc = schedule_list_add(s, round, p->a, p->b, f);
+	}
+	free(used);
+	return rc;
+}
+
+int schedule_list_limit(struct schedule *s, struct schedule *whole, const bool *chosen,
+			const struct schedule *extra, uint32_t at_once, struct fault *f)
+{
+	uint32_t round = 0;
 
 	schedule_list_init(s, whole->hosts);
 	if (schedule_lanes(whole) > 1) {
 		fault_raise(f, FAULT_USAGE, 0, "parts of an incast");
-		return fault_fix(f, "omit --only and --alone, or use another --schedule");
+		return fault_fix(f, "omit --only, --alone and --at-once, or use another "
+				    "--schedule");
 	}
 	if (extra->pairs_n > EXTRA_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--only with more than %d pairs", EXTRA_MAX);
-	if (add_chosen(s, whole, chosen, alone, &round, f))
+	if (add_chosen(s, whole, chosen, at_once, &round, f))
 		return -1;
-	own = s->pairs_n;
-	first = round;
-	for (size_t i = 0; i < extra->pairs_n; i++) {
-		const struct schedule_pair *p = &extra->pairs[i];
-
-		if (has_pair(s, s->pairs_n, p))
-			continue;
-		if (schedule_list_add(s, alone ? round++ : free_round(s, own, first, p), p->a, p->b,
-				      f))
-			return -1;
-	}
-	return 0;
+	return add_extra(s, extra, round, at_once, f);
 }
 
 static int compare_pairs(const void *x, const void *y)

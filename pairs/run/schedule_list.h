@@ -12,10 +12,11 @@ int schedule_list_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b
 
 /*
  * Fill S with those pairs of WHOLE of which a host is CHOSEN (NULL: all), in the rounds that still
- * have pairs, and with the pairs of EXTRA that are not among them. ALONE: a round for each pair.
+ * have pairs, and with the pairs of EXTRA that are not among them. A round with more than AT_ONCE
+ * pairs becomes several.
  */
 int schedule_list_limit(struct schedule *s, struct schedule *whole, const bool *chosen,
-			const struct schedule *extra, bool alone, struct fault *f);
+			const struct schedule *extra, uint32_t at_once, struct fault *f);
 
 /*
  * After the last pair: sort them. Raises FAULT_USAGE, with FROM as its source, if there is none, or

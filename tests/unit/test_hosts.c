@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../pairs/lines.h"
 #include "../../pairs/run/players.h"
 
 static char file_name[64]; /* set at the start */
@@ -91,6 +92,72 @@ static void bad_lists_are_refused(void **state)
 		assert_string_equal(expanded(bad[i]), "");
 }
 
+/* A list of the hosts of LIST, of those whose place in OUT has an "x" or not. */
+static const char *folded(const char *list, const char *out, bool wanted)
+{
+	static char text[4096];
+	struct fault f = {0};
+	struct hosts h = {0};
+	bool left_out[32] = {false};
+	char *made;
+
+	assert_int_equal(hosts_expand(&h, list, "list", &f), 0);
+	for (uint32_t i = 0; out && i < h.n; i++)
+		left_out[i] = out[i] == 'x';
+	made = hosts_list(&h, out ? left_out : NULL, wanted);
+	assert_non_null(made);
+	snprintf(text, sizeof(text), "%s", made);
+	free(made);
+	hosts_release(&h);
+	return text;
+}
+
+static void lists_are_folded(void **state)
+{
+	static const char *const same[] = {"n1",
+					   "n[1-3],n07,login",
+					   "n[8-11].a1",
+					   "n[008-011]",
+					   "r1n[1-2],r2n[1-2]",
+					   "b,a",
+					   "n3,n2",
+					   "n[999999998-999999999],n1000000000",
+					   "n9a[9-10]x",
+					   "n1.a,n2.b"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		assert_string_equal(folded(same[i], NULL, false), same[i]);
+	assert_string_equal(folded("n[1-8]", "--xx---x", false), "n[1-2],n[5-7]");
+	assert_string_equal(folded("n[1-8]", "--xx---x", true), "n[3-4],n8");
+	assert_string_equal(folded("n[1-3]", NULL, true), "");
+	assert_string_equal(folded("n1,n2,n09,n010", NULL, false), "n[1-2],n09,n010");
+}
+
+/* What is no file is a list, and what could be either is a file. */
+static void hosts_are_a_list_or_a_file(void **state)
+{
+	struct fault f = {0};
+	struct hosts h = {0};
+
+	(void)state;
+	assert_int_equal(hosts_read(&h, "a,b[1-9]", &f), 0);
+	assert_int_equal(h.n, 10);
+	hosts_release(&h);
+	assert_int_equal(hosts_read(&h, "lines:a,[fe80::1%x]:7+b+c,1.2.3.4", &f), 0);
+	assert_int_equal(h.n, 3);
+	assert_string_equal(h.host[0].address, "fe80::1%x");
+	assert_int_equal(h.host[0].port, 7);
+	assert_string_equal(h.host[2].address, "1.2.3.4");
+	hosts_release(&h);
+	assert_int_equal(hosts_read(&h, "nowhere", &f), -1);
+	assert_non_null(strstr(f.call, "reading nowhere"));
+	f = (struct fault){0};
+	assert_int_equal(hosts_read(&h, "/no,where", &f), -1);
+	assert_non_null(strstr(f.call, "reading /no,where"));
+	hosts_release(&h);
+}
+
 /* Bytes of every kind in a row; what matters is that it ends, and in bounds. */
 static void any_bytes_do_no_harm(void **state)
 {
@@ -120,6 +187,46 @@ static void write_file(const char *text, size_t n)
 	assert_non_null(to);
 	assert_int_equal(fwrite(text, 1, n, to), n);
 	fclose(to);
+}
+
+/* What FILE of TEXT is as one word. */
+static const char *joined(const char *text)
+{
+	static char word[256];
+	struct fault f = {0};
+	char *made;
+
+	write_file(text, strlen(text));
+	made = lines_join(file_name, &f);
+	assert_non_null(made);
+	snprintf(word, sizeof(word), "%s", made);
+	free(made);
+	return word;
+}
+
+/* Files travel as words, and what cannot goes by its name. */
+static void files_are_words(void **state)
+{
+	char many[LINES_JOINED_MAX + 100];
+	struct fault f = {0};
+	struct lines l;
+
+	(void)state;
+	assert_string_equal(joined("# rack\n n1 \n\nn2 n3 # x\n"), "lines:n1+n2,n3");
+	assert_string_equal(joined("a+ n1\n"), file_name);
+	assert_string_equal(joined("#\n"), file_name);
+	memset(many, 'n', sizeof(many) - 1);
+	many[sizeof(many) - 1] = '\0';
+	assert_string_equal(joined(many), file_name);
+	assert_null(lines_join("/nowhere/at/all", &f));
+	assert_int_equal(f.code, FAULT_USAGE);
+	assert_int_equal(lines_open(&l, "lines:n1+n2,n3", &f), 0);
+	assert_int_equal(lines_next(&l, &f), 1);
+	assert_int_equal(l.words, 1);
+	assert_int_equal(lines_next(&l, &f), 1);
+	assert_string_equal(l.word[1], "n3");
+	assert_int_equal(lines_next(&l, &f), 0);
+	lines_release(&l);
 }
 
 static int read_text(struct hosts *h, const char *text, struct fault *f)
@@ -210,18 +317,18 @@ static void launchers_say_who_this_is(void **state)
 	write_file("a\nb\nc\n", 6);
 	for (size_t i = 3; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		setenv(variables[i], "1", 1);
-		assert_int_equal(self_of((struct players_asked){.hosts_file = file_name}), 1);
+		assert_int_equal(self_of((struct players_asked){.hosts = file_name}), 1);
 		setenv(variables[i], "3", 1);
-		assert_int_equal(self_of((struct players_asked){.hosts_file = file_name}), -1);
+		assert_int_equal(self_of((struct players_asked){.hosts = file_name}), -1);
 		setenv(variables[i], "1x\xff", 1);
-		assert_int_equal(self_of((struct players_asked){.hosts_file = file_name}), -1);
+		assert_int_equal(self_of((struct players_asked){.hosts = file_name}), -1);
 		unsetenv(variables[i]);
 	}
 }
 
 static void rails_and_ports(void **state)
 {
-	struct players_asked asked = {.hosts_file = file_name,
+	struct players_asked asked = {.hosts = file_name,
 				      .self = "b",
 				      .rails = "mlx5_0,mlx5_1",
 				      .port = 18600,
@@ -260,6 +367,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_are_expanded),
 		cmocka_unit_test(bad_lists_are_refused),
+		cmocka_unit_test(lists_are_folded),
+		cmocka_unit_test(hosts_are_a_list_or_a_file),
+		cmocka_unit_test_setup_teardown(files_are_words, forget, forget),
 		cmocka_unit_test(any_bytes_do_no_harm),
 		cmocka_unit_test_setup_teardown(a_file_has_names_and_addresses, forget, forget),
 		cmocka_unit_test_setup_teardown(bad_files_are_refused, forget, forget),

@@ -48,9 +48,9 @@ static void put(const char *file, const char *text)
 }
 
 /* The rounds of the schedule NAME as "0-1 2-3 / 0-2 …"; "refused". */
-static const char *rounds_of(const char *name, const char *only, bool alone)
+static const char *rounds_at_once(const char *name, const char *only, bool alone, uint64_t at_once)
 {
-	struct schedule_asked asked = {.name = name, .seed = 1, .alone = alone};
+	struct schedule_asked asked = {.name = name, .seed = 1, .alone = alone, .at_once = at_once};
 	struct schedule_turn turns[8];
 	struct fault f = {0};
 	struct schedule s;
@@ -74,6 +74,11 @@ static const char *rounds_of(const char *name, const char *only, bool alone)
 	}
 	schedule_release(&s);
 	return shown;
+}
+
+static const char *rounds_of(const char *name, const char *only, bool alone)
+{
+	return rounds_at_once(name, only, alone, 0);
 }
 
 static const char *of_file(const char *kind, const char *text)
@@ -150,10 +155,34 @@ static void only_some(void **state)
 	assert_string_equal(rounds_of("incast=2", "n1\n", false), "refused");
 }
 
+static void some_at_once(void **state)
+{
+	char whole[sizeof(shown)];
+
+	(void)state;
+	strcpy(whole, rounds_of("full", NULL, false));
+	assert_string_equal(rounds_at_once("full", NULL, false, 4), whole);
+	assert_string_equal(rounds_at_once("full", NULL, false, 8), whole);
+	assert_string_equal(rounds_at_once("ring=4", NULL, false, 3), " 0-4 1-5 2-6 / 3-7");
+	assert_string_equal(rounds_at_once("ring", NULL, false, 2),
+			    " 0-1 2-3 / 4-5 6-7 / 0-7 1-2 / 3-4 5-6");
+	assert_string_equal(rounds_at_once("ring=4", NULL, false, 1), " 0-4 / 1-5 / 2-6 / 3-7");
+	/* What is measured again: pairs of no common host side by side, in the order of the file.
+	 */
+	assert_string_equal(
+		rounds_at_once("ring=4", "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 2),
+		" 0-1 3-5 / 0-2 6-7 / 1-2");
+	assert_string_equal(
+		rounds_at_once("ring=4", "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 8),
+		" 0-1 3-5 6-7 / 0-2 / 1-2");
+	assert_string_equal(rounds_at_once("incast=2", NULL, false, 2), "refused");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(files),
-					   cmocka_unit_test(groups), cmocka_unit_test(only_some)};
+					   cmocka_unit_test(groups), cmocka_unit_test(only_some),
+					   cmocka_unit_test(some_at_once)};
 
 	return cmocka_run_group_tests(tests, make_hosts, forget_hosts);
 }
