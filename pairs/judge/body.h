@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "names.h"
+#include "pairs/hosts.h"
 
 #define BODY_PLAYERS_MAX 65536
 #define BODY_RUNS_MAX    1024
@@ -97,6 +98,7 @@ struct body_counts {
 };
 
 struct body {
+	const struct hosts *known;              /* lines of others are not used; NULL: all are */
 	struct names hosts, names, runs, texts; /* NAMES: "HOST" or "HOST/RAIL", of each player */
 	struct names whats;                     /* "gbps write_bw -s 1m": what runs measured */
 	struct body_run run[BODY_RUNS_MAX];     /* as many as RUNS */

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "body.h"
+#include "known.h"
 #include "wire/json_memory.h"
 
 #define LINE_MAX_BYTES (1 << 20)
@@ -235,7 +236,7 @@ static int read_object(struct body *b, const json_t *o)
 	const char *kind = text(o, "kind");
 	int failed = 0;
 
-	if (!kind)
+	if (!kind || !known_line(b->known, text(o, "host"), text(o, "from"), text(o, "to")))
 		kind = "";
 	if (strcmp(kind, "pair") == 0)
 		failed = read_try(b, o, &taken);

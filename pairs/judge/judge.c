@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "known.h"
 #include "pairs/option.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
@@ -21,6 +22,7 @@ static const char usage[] =
 	"slow or lost. Several files are one body of evidence; - is stdin.\n"
 	"\n"
 	"  --groups FILE    lines \"GROUP HOST...\": which hosts share a switch or a rack\n"
+	"  --hosts LIST     lines of other hosts are not used: n[1-4], or a file of them\n"
 	"  --baseline FILE  an earlier run, to compare each node with\n"
 	"  --suspects FILE  write the hosts that are suspects, a line each\n"
 	"  --retest FILE    write what to measure again, for `run --only FILE`\n"
@@ -30,11 +32,11 @@ static const char usage[] =
 	"  --help           show this\n"
 	"\n"
 	"Exit status: 0 all is well, 2 usage, 3 nodes are lost or no pair was measured,\n"
-	"6 something is slow, 77 what was measured is well, but a run did not end, or\n"
-	"nothing could be compared with the baseline.\n";
+	"6 something is slow, 77 what was measured is well, but not all could be.\n";
 
 struct judge {
-	const char *groups, *baseline, *suspects, *retest, *matrix, *prom;
+	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix, *prom;
+	struct hosts known; /* of --hosts */
 	bool json, help;
 	char **files;
 };
@@ -44,9 +46,10 @@ static bool read_option(struct judge *k, char ***argv, struct fault *f)
 	const struct {
 		const char *name, **to;
 	} option[] = {
-		{"--groups", &k->groups},     {"--baseline", &k->baseline},
-		{"--suspects", &k->suspects}, {"--retest", &k->retest},
-		{"--matrix", &k->matrix},     {"--prom", &k->prom},
+		{"--groups", &k->groups},     {"--hosts", &k->hosts},
+		{"--baseline", &k->baseline}, {"--suspects", &k->suspects},
+		{"--retest", &k->retest},     {"--matrix", &k->matrix},
+		{"--prom", &k->prom},
 	};
 
 	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
@@ -179,19 +182,16 @@ static int read_groups(struct groups *g, const char *name, struct fault *f)
 static int write_file(const char *name, const struct judgement *j,
 		      void (*writer)(FILE *, const struct judgement *), struct fault *f)
 {
-	FILE *to = name ? fopen(name, "w") : NULL;
-	bool lost;
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = name ? open_memstream(&text, &bytes) : NULL;
+	int rc;
 
-	if (!name)
-		return 0;
-	fault_phase(f, "writing");
-	if (!to)
-		return fault_raise(f, FAULT_LOCAL, errno, "%s", name);
-	writer(to, j);
-	lost = ferror(to);
-	if (fclose(to) || lost)
-		return fault_raise(f, FAULT_LOCAL, errno, "%s", name);
-	return 0;
+	if (to)
+		writer(to, j);
+	rc = name ? document_put(name, to && !fclose(to) ? text : NULL, f) : 0;
+	free(text);
+	return rc;
 }
 
 int judge_status(const struct judgement *j)
@@ -232,11 +232,9 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 	if (k->matrix && j->m.players > MATRIX_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--matrix: %u players, at most %u",
 				   j->m.players, MATRIX_MAX);
-	if (write_file(k->matrix, j, judge_matrix, f) ||
-	    write_file(k->suspects, j, judge_suspects, f) ||
-	    write_file(k->retest, j, judge_retest, f) || write_prom(k->prom, j, f))
-		return -1;
-	return 0;
+	return -(write_file(k->matrix, j, judge_matrix, f) ||
+		 write_file(k->suspects, j, judge_suspects, f) ||
+		 write_file(k->retest, j, judge_retest, f) || write_prom(k->prom, j, f));
 }
 
 /* The length of "UNIT PROGRAM", with which WHAT, an entry of struct body.whats, begins. */
@@ -283,7 +281,7 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 		refuse_strangers(name, f);
 		goto out;
 	}
-	failed = judgement_init(&before, &b, j->groups) || judgement_compare(j, &before) ? -1 : 0;
+	failed = judgement_init(&before, &b, j->groups) || judgement_compare(j, &before);
 	if (failed)
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing with %s", name);
 out:
@@ -292,7 +290,7 @@ out:
 	return failed;
 }
 
-static int judge_files(const struct judge *k, struct fault *f)
+static int judge_files(struct judge *k, struct fault *f)
 {
 	struct judgement j = {0};
 	struct groups groups = {0};
@@ -300,7 +298,9 @@ static int judge_files(const struct judge *k, struct fault *f)
 	int status = 0;
 
 	body_init(&b);
-	if (read_groups(&groups, k->groups, f) || read_body(&b, k->files, f))
+	b.known = &k->known;
+	if (known_read(&k->known, k->hosts, f) || read_groups(&groups, k->groups, f) ||
+	    read_body(&b, k->files, f))
 		goto out;
 	if (k->groups && !has_host(&b, &groups.hosts)) {
 		refuse_strangers(k->groups, f);
@@ -322,6 +322,7 @@ out:
 	judgement_release(&j);
 	groups_release(&groups);
 	body_release(&b);
+	hosts_release(&k->known);
 	return status;
 }
 
@@ -382,7 +383,7 @@ int judge_check(char **argv, struct fault *f)
 	if (read_arguments(&k, argv, f) || refuse_pipe(k.groups, f) || refuse_pipe(k.baseline, f))
 		return -1;
 	body_init(&b);
-	rc = read_groups(&groups, k.groups, f);
+	rc = known_read(&k.known, k.hosts, f) || read_groups(&groups, k.groups, f) ? -1 : 0;
 	if (!rc && k.baseline)
 		rc = read_body(&b, (char *[]){(char *)k.baseline, NULL}, f);
 	if (!rc) {
@@ -393,5 +394,6 @@ int judge_check(char **argv, struct fault *f)
 	}
 	body_release(&b);
 	groups_release(&groups);
+	hosts_release(&k.known);
 	return rc;
 }
