@@ -154,13 +154,18 @@ static int read_host(struct hosts *h, const struct lines *l, struct fault *f)
 	return fault_fix(f, "write it as NAME or NAME ADDRESS[:PORT]");
 }
 
+bool hosts_are_listed(const char *from)
+{
+	return !lines_are_joined(from) && strpbrk(from, ",[") && !strchr(from, '/') &&
+	       access(from, F_OK);
+}
+
 int hosts_read(struct hosts *h, const char *from, struct fault *f)
 {
 	struct lines l;
 	int rc;
 
-	if (!lines_are_joined(from) && strpbrk(from, ",[") && !strchr(from, '/') &&
-	    access(from, F_OK))
+	if (hosts_are_listed(from))
 		return hosts_expand(h, from, "--hosts", f);
 	rc = lines_open(&l, from, f);
 	while (!rc && (rc = lines_next(&l, f)) > 0)

@@ -27,10 +27,12 @@ struct hosts {
 	uint32_t *by_name; /* their numbers, in the order of names */
 };
 
+/* True if FROM is a list: it has a comma or brackets and no slash, and no file has that name. */
+bool hosts_are_listed(const char *from);
+
 /*
  * Read hosts FROM a list, or from a file: a line for each, "NAME [ADDRESS[:PORT]]", [ADDRESS]:PORT
- * for IPv6. Empty lines and what follows a # do not count. It is a list if it has a comma or
- * brackets and no slash, and no file has that name. Returns 0, or -1 with FAULT_USAGE or
+ * for IPv6. Empty lines and what follows a # do not count. Returns 0, or -1 with FAULT_USAGE or
  * FAULT_LOCAL.
  */
 int hosts_read(struct hosts *h, const char *from, struct fault *f);

@@ -19,9 +19,16 @@ int sweep_command(char **argv);
 /*
  * What would `run` refuse with ARGV on every host? Checked here, before a launcher starts it there:
  * the options, the program's, and, of the hosts of --hosts, the schedule and the ports. IN_SLURM:
- * it will be in a job of Slurm. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ * it will be in a job of Slurm. With --dry-run it says on standard output what the run would be.
+ * Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  */
 int run_check(char **argv, bool in_slurm, struct fault *f);
+
+/*
+ * The sizes of -s among the WORDS of a program and its options, where there are several: "4k,1m",
+ * in one of these words. NULL: there is one size, or none.
+ */
+const char *run_sizes(char **words);
 
 /*
  * What would `judge` refuse with ARGV, whatever is in the files that it judges? It reads what it

@@ -11,7 +11,6 @@
 struct start {
 	char *const *argv;
 	const char *path; /* the file; NULL: argv[0], as the shell finds it */
-	int out;          /* its standard output */
 	int errors;       /* its standard error; -1: that of this process */
 	int held;         /* a descriptor that it keeps open until it ends; -1: none */
 	int orphan;       /* the signal that it gets when this process ends */
@@ -19,7 +18,7 @@ struct start {
 };
 
 /*
- * Start it. Returns its PID, or -1 with errno. If the program cannot be executed, the process says
- * so on its standard error, and ends with status 127.
+ * Start it. *OUT is where its standard output is read. Returns its PID, or -1 with errno. If the
+ * program cannot be executed, the process says so on its standard error, and ends with status 127.
  */
-pid_t start_process(const struct start *s);
+pid_t start_process(const struct start *s, int *out);

@@ -19,31 +19,25 @@ int child_start(struct child *c, char *const *argv, struct fault *f)
 {
 	char path[PATH_MAX];
 	bool here = sibling_path(argv[0], path, sizeof(path));
-	int out[2];
 
 	c->said_n = 0;
 	c->errors = memfd_create("errors", MFD_CLOEXEC);
 	if (c->errors < 0)
 		return fault_raise(f, FAULT_LOCAL, errno, "memfd_create");
-	if (pipe2(out, O_CLOEXEC)) {
-		close(c->errors);
-		return fault_raise(f, FAULT_LOCAL, errno, "pipe2");
-	}
-	fcntl(out[0], F_SETFL, O_NONBLOCK);
 	c->pid = start_process(&(struct start){.argv = argv,
 					       .path = here ? path : NULL,
-					       .out = out[1],
 					       .errors = c->errors,
 					       .held = -1,
-					       .orphan = SIGKILL});
-	close(out[1]);
-	c->fd = out[0];
-	if (c->pid > 0)
+					       .orphan = SIGKILL},
+			       &c->fd);
+	if (c->pid > 0) {
+		fcntl(c->fd, F_SETFL, O_NONBLOCK);
 		return 0;
+	}
 	c->pid = 0;
-	close(out[0]);
+	fault_raise(f, FAULT_LOCAL, errno, "starting %s", argv[0]);
 	close(c->errors);
-	return fault_raise(f, FAULT_LOCAL, errno, "starting %s", argv[0]);
+	return -1;
 }
 
 void child_last_error(struct child *c, char *buf, size_t size)

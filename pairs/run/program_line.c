@@ -7,6 +7,7 @@
 
 #include "base/sibling.h"
 #include "base/units.h"
+#include "pairs/pairs.h"
 #include "wire/options.h"
 
 /* What a run sets itself, or what has no place in one. */
@@ -130,6 +131,22 @@ static int read_words(struct program_line *l, char **words, size_t n, struct fau
 		i += next;
 	}
 	return 0;
+}
+
+const char *run_sizes(char **words)
+{
+	struct fault ignored = {0};
+	const struct option_row *row = NULL;
+	const char *value;
+
+	for (size_t i = 1; words[0] && words[i]; i++) {
+		row = read_option(words[i], &value, &ignored);
+		if (row && !value && takes_next(row) && words[i + 1])
+			value = words[++i];
+		if (row && value && strcmp(row->name, "size") == 0 && strchr(value, ','))
+			return value;
+	}
+	return NULL;
 }
 
 int program_line_read(struct program_line *l, char **words, size_t n, struct fault *f)

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/list.h"
 
@@ -262,30 +261,15 @@ static int run_all(struct run *r)
 	return status;
 }
 
-/* See that FILE can be read. NULL: none is. */
-static int try_file(const char *file, struct fault *f)
-{
-	struct lines l;
-	int rc = file ? lines_open(&l, file, f) : 0;
-
-	if (file)
-		lines_release(&l);
-	return rc;
-}
-
-/* Of hosts that only the launcher knows: is there a schedule of that name, and are its files? */
-static int check_files(struct run *r)
+/* Of hosts that only the launcher knows: is there a schedule of that name? Its files were read. */
+static int check_name(struct run *r)
 {
 	struct schedule_asked named = {.name = r->asked.schedule.name};
 	struct hosts many = {.n = SCHEDULE_HOSTS_MAX};
-	const char *file = NULL;
 
-	if (strncmp(named.name, "group=", 6) == 0 || strncmp(named.name, "file=", 5) == 0)
-		file = strchr(named.name, '=') + 1;
-	if (try_file(r->asked.schedule.only, &r->fault))
-		return -1;
-	if (file && *file)
-		return try_file(file, &r->fault);
+	if ((strncmp(named.name, "group=", 6) == 0 || strncmp(named.name, "file=", 5) == 0) &&
+	    strchr(named.name, '=')[1])
+		return 0;
 	return schedule_open(&r->schedule, &named, &many, &r->fault);
 }
 
@@ -331,7 +315,7 @@ int run_check(char **argv, bool in_slurm, struct fault *f)
 	if (!rc)
 		rc = program_line_read(&r.line, r.asked.program, r.asked.program_words, &r.fault);
 	if (!rc)
-		rc = r.asked.players.hosts || r.asked.dry_run ? check_hosts(&r) : check_files(&r);
+		rc = r.asked.players.hosts || r.asked.dry_run ? check_hosts(&r) : check_name(&r);
 	if (!rc)
 		rc = set_slot(&r) || (!r.asked.dry_run && choose_auth(&r)) ? -1 : 0;
 	if (!rc && r.asked.dry_run)

@@ -27,7 +27,7 @@ struct run_asked {
 	struct schedule_asked schedule;
 	double start_s; /* since 1970; 0: not given */
 	uint64_t slot_ns;
-	uint64_t for_ns; /* how long rounds may begin; 0: until the schedule ends */
+	uint64_t for_ns; /* how long the rounds may last; 0: all of the schedule */
 	bool one_way, dry_run;
 	const char *auth;
 	char **program; /* what follows --, */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static const char *const names[] = {"srun", "mpirun", "clush", "pdsh", "ssh"};
 
@@ -25,7 +27,7 @@ int launch_read(struct launch *l, const char *command, struct fault *f)
 	char *rest, *word;
 	const char *base;
 
-	*l = (struct launch){.text = strdup(command)};
+	*l = (struct launch){.text = strdup(command), .names = -1};
 	if (!l->text)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "strdup");
 	for (rest = l->text; (word = strtok_r(rest, " \t\n", &rest));) {
@@ -97,31 +99,65 @@ static void add_quoted(struct line *c, const char *word)
 	free(quoted);
 }
 
-/* Add all words of LIST as one, separated by SEPARATOR, and release them. */
-static void add_joined(struct line *c, struct line *list, char separator)
+/* True if the user says which nodes, or how many. */
+static bool has_nodes(const struct launch *l)
 {
-	argz_stringify(list->words, list->bytes, separator);
-	add(c, list->words ? list->words : "");
-	c->failed |= list->failed;
-	free(list->words);
+	static const char *const says[] = {"-N", "--nodes",    "-n", "--ntasks",
+					   "-w", "--nodelist", "-x", "--exclude"};
+
+	for (size_t i = 0; i < sizeof(says) / sizeof(*says); i++)
+		if (has(l, says[i]))
+			return true;
+	return false;
+}
+
+bool launch_takes_allocation(const struct launch *l)
+{
+	return l->kind == LAUNCH_SRUN && getenv("SLURM_JOB_NUM_NODES") && !has_nodes(l);
+}
+
+/* Add the list of HOSTS that are left out or not (WANTED). */
+static void add_list(struct line *c, const struct hosts *hosts, const bool *left_out, bool wanted)
+{
+	char *list = hosts_list(hosts, left_out, wanted);
+
+	c->failed |= !list;
+	add(c, list ? list : "");
+	free(list);
+}
+
+static uint32_t count_hosts(const struct hosts *hosts, const bool *left_out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; hosts && i < hosts->n; i++)
+		n += !left_out || !left_out[i];
+	return n;
 }
 
 /* One task on each node of the allocation; a task that ends or is killed ends nobody else. */
-static void add_srun(struct line *c, const struct launch *l)
+static void add_srun(struct line *c, const struct launch *l, const struct hosts *hosts,
+		     const bool *left_out)
 {
-	const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+	char live[24] = "";
 
 	add(c, "--kill-on-bad-exit=0");
 	add(c, "--wait=0");
 	add(c, "--no-kill");
 	add(c, "--ntasks-per-node=1");
-	if (!nodes || has(l, "-N") || has(l, "--nodes") || has(l, "-n") || has(l, "--ntasks") ||
-	    has(l, "-w") || has(l, "--nodelist"))
+	if (hosts && left_out) {
+		add(c, "-x");
+		add_list(c, hosts, left_out, true);
+		snprintf(live, sizeof(live), "%u", count_hosts(hosts, left_out));
+	} else if (launch_takes_allocation(l)) {
+		snprintf(live, sizeof(live), "%s", getenv("SLURM_JOB_NUM_NODES"));
+	}
+	if (!*live)
 		return;
-	add(c, "-N");
-	add(c, nodes);
+	add(c, "-N"); /* of two srun takes the second */
+	add(c, live);
 	add(c, "-n");
-	add(c, nodes);
+	add(c, live);
 }
 
 static void add_mpirun(struct line *c, const struct launch *l)
@@ -133,31 +169,50 @@ static void add_mpirun(struct line *c, const struct launch *l)
 	add(c, "--enable-recovery");
 }
 
-/* clush and pdsh: all nodes at once, and no names in front of the lines. */
-static void add_shells(struct line *c, const struct launch *l, char *const *hosts)
+/* Write the names of those that are not left out to a file that clush and pdsh read: a command line
+ * has no room for ten thousand. */
+static void write_names(struct line *c, struct launch *l, const struct hosts *hosts,
+			const bool *left_out)
 {
-	struct line list = {0};
-	char many[24];
-	size_t n = 0;
+	if (l->names >= 0)
+		close(l->names);
+	l->names = memfd_create("hosts", 0);
+	c->failed |= l->names < 0;
+	for (uint32_t i = 0; i < hosts->n; i++)
+		if (!left_out || !left_out[i])
+			c->failed |= dprintf(l->names, "%s\n", hosts->host[i].name) < 0;
+}
 
-	while (hosts && hosts[n])
-		n++;
-	snprintf(many, sizeof(many), "%zu", n ? n : 4096);
-	if (n && !has(l, "-w") && !has(l, "-a") && !has(l, "-g")) {
-		for (; *hosts; hosts++)
-			add(&list, *hosts);
-		add(c, "-w");
-		add_joined(c, &list, ',');
+/* clush and pdsh: all nodes at once, and no names in front of the lines. */
+static void add_shells(struct line *c, struct launch *l, const struct hosts *hosts,
+		       const bool *left_out)
+{
+	bool own = has(l, "-w") || has(l, "-a") || has(l, "-g") || has(l, "--hostfile");
+	uint32_t n = count_hosts(hosts, left_out);
+	char text[40];
+
+	if (hosts && !own) {
+		write_names(c, l, hosts, left_out);
+		snprintf(text, sizeof(text), "%s/dev/fd/%d",
+			 l->kind == LAUNCH_PDSH ? "^" : "--hostfile=", l->names);
+		if (l->kind == LAUNCH_PDSH)
+			add(c, "-w");
+		add(c, text);
+	} else if (hosts && left_out) {
+		add(c, "-x");
+		add_list(c, hosts, left_out, true);
 	}
 	if (!has(l, "-f") && !has(l, "--fanout")) {
+		snprintf(text, sizeof(text), "%u", n ? n : 4096);
 		add(c, "-f");
-		add(c, many);
+		add(c, text);
 	}
 	add(c, "-N");
 }
 
 /* The shell, its script, the command as one word and the hosts replace what there is. */
-static void add_ssh(struct line *c, char *const *command, char *const *hosts)
+static void add_ssh(struct line *c, char *const *command, const struct hosts *hosts,
+		    const bool *left_out)
 {
 	struct line remote = {0};
 
@@ -166,13 +221,17 @@ static void add_ssh(struct line *c, char *const *command, char *const *hosts)
 	add(c, "ssh");
 	while (*command)
 		add_quoted(&remote, *command++);
-	add_joined(c, &remote, ' ');
-	while (*hosts)
-		add(c, *hosts++);
+	argz_stringify(remote.words, remote.bytes, ' ');
+	add(c, remote.words ? remote.words : "");
+	c->failed |= remote.failed;
+	free(remote.words);
+	for (uint32_t i = 0; i < hosts->n; i++)
+		if (!left_out || !left_out[i])
+			add(c, hosts->host[i].name);
 }
 
-char **launch_command(const struct launch *l, char *const *command, char *const *hosts,
-		      struct fault *f)
+char **launch_command(struct launch *l, char *const *command, const struct hosts *hosts,
+		      const bool *left_out, struct fault *f)
 {
 	struct line c = {0};
 	char **argv;
@@ -182,20 +241,20 @@ char **launch_command(const struct launch *l, char *const *command, char *const 
 			fault_raise(f, FAULT_USAGE, 0, "--launch=ssh needs --hosts");
 		else
 			fault_raise(f, FAULT_USAGE, 0, "--launch=ssh has no options");
-		fault_fix(f, "name the hosts in a file, and ssh's options in its configuration");
+		fault_fix(f, "name the hosts there, and ssh's options in its configuration");
 		return NULL;
 	}
 	add(&c, l->kind == LAUNCH_SSH ? "sh" : l->word[0]);
 	for (size_t i = 1; i < l->words; i++)
 		add(&c, l->word[i]);
 	if (l->kind == LAUNCH_SRUN)
-		add_srun(&c, l);
+		add_srun(&c, l, hosts, left_out);
 	else if (l->kind == LAUNCH_MPIRUN)
 		add_mpirun(&c, l);
 	else if (l->kind == LAUNCH_SSH)
-		add_ssh(&c, command, hosts);
+		add_ssh(&c, command, hosts, left_out);
 	else
-		add_shells(&c, l, hosts);
+		add_shells(&c, l, hosts, left_out);
 	for (; l->kind != LAUNCH_SSH && *command; command++)
 		if (l->kind == LAUNCH_CLUSH || l->kind == LAUNCH_PDSH)
 			add_quoted(&c, *command);
@@ -223,4 +282,7 @@ void launch_release(struct launch *l)
 {
 	free(l->text);
 	l->text = NULL;
+	if (l->names >= 0)
+		close(l->names);
+	l->names = -1;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "pairs/hosts.h"
 
 #define LAUNCH_WORDS_MAX 64
 
@@ -29,6 +30,7 @@ struct launch {
 	char *text;                   /* that of the user, cut into words; owned */
 	char *word[LAUNCH_WORDS_MAX]; /* in text */
 	size_t words;
+	int names; /* a file in memory: the hosts for clush and pdsh; -1: none */
 };
 
 /*
@@ -37,13 +39,17 @@ struct launch {
  */
 int launch_read(struct launch *l, const char *command, struct fault *f);
 
+/* True if it starts a process on each node of the allocation of Slurm that this is in. */
+bool launch_takes_allocation(const struct launch *l);
+
 /*
- * The command line that starts COMMAND (its words, ended by NULL) on every node. HOSTS are their
- * names, ended by NULL, or NULL if not known; only ssh cannot do without. Returns an array that the
- * caller releases with launch_free_command(), or NULL with FAULT_USAGE or FAULT_LOCAL.
+ * The command line that starts COMMAND (its words, ended by NULL) on every node. HOSTS may be NULL
+ * if they are not known; only ssh cannot do without. Nothing is started on those that are LEFT_OUT
+ * (NULL: none), but for mpirun, which cannot do that. Returns an array that the caller releases
+ * with launch_free_command(), before the next one is made; or NULL with FAULT_USAGE or FAULT_LOCAL.
  */
-char **launch_command(const struct launch *l, char *const *command, char *const *hosts,
-		      struct fault *f);
+char **launch_command(struct launch *l, char *const *command, const struct hosts *hosts,
+		      const bool *left_out, struct fault *f);
 
 /* Release COMMAND, whose words are one block, which begins at the first. */
 void launch_free_command(char **command);

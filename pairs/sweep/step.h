@@ -9,24 +9,31 @@
 
 #include "base/fault.h"
 #include "base/stop.h"
+#include "pairs/hosts.h"
 
 struct step {
-	char **command; /* the launcher's command line */
-	int out;        /* the file */
-	double start_s; /* when the first slot begins, CLOCK_REALTIME */
-	bool again;     /* say how many pairs it measures again, and for how long */
+	char **command;            /* the launcher's command line */
+	int out;                   /* the file */
+	double start_s;            /* when the first slot begins, CLOCK_REALTIME */
+	unsigned again;            /* pairs that it measures again; 0: it does not */
+	const struct hosts *hosts; /* NULL: not known */
 	/* Of the lines: */
-	unsigned players, done; /* processes that have begun, and those that have ended */
+	bool *came, *done;      /* of each of these hosts: it has begun; it has ended */
+	unsigned players, ends; /* processes that have begun, and those that have ended */
 	unsigned pairs, failed; /* runs, and those without a figure */
+	unsigned asked;         /* hosts that there should be */
 	double end_s;           /* when the last slot is over; 0: not known */
+	double needed_s;        /* the longest slot that a host would have needed; 0: none */
+	char taken[64];         /* the first host whose port is in use */
 	bool overdue;           /* the launcher had to be ended */
+	int status;             /* of the launcher, as waitpid(2) gives it */
 };
 
 /*
  * Run the step. At a signal the launcher is told to end, always with SIGTERM (at its first SIGINT
  * srun only says what runs), and the third one kills it; what the nodes write until then is in the
- * file. Returns 0 when all is over, however the launcher ended, or -1
- * with FAULT_LOCAL if it could not be started or the file not written, with FAULT_DEADLINE if no
- * node said anything, and with FAULT_INTERRUPTED.
+ * file. Returns 0 when all is over, however the launcher ended, or -1 with FAULT_LOCAL if it could
+ * not be started or the file not be written, with FAULT_USAGE if another sweep has the ports, with
+ * FAULT_DEADLINE if no node said anything, and with FAULT_INTERRUPTED.
  */
 int step_run(struct step *s, struct stop *stop, struct fault *f);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The command sweep: measures pairs of all nodes, judges them, measures the suspects again with
- * nothing else on the fabric, and judges all of it.
+ * little else on the fabric, and judges all of it.
  */
 #include "sweep.h"
 
-#include <argz.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,40 +18,49 @@
 #include <unistd.h>
 
 #include "base/sibling.h"
-#include "pairs/hosts.h"
+#include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/list.h"
 #include "step.h"
 
-#define START_IN_S 5
+#define START_IN_S    5
+#define RETEST_FOR_NS UINT64_C(300000000000)
+#define ALONE_SHARE   8 /* one host in four is busy when this share of all hosts is pairs */
 
 /*
- * The command line that starts `run` on all nodes, with MORE options: of two equal ones run takes
- * the second. What run would refuse there is refused here. NULL with the fault raised.
+ * The words of `run` on each node, with MORE options: of two equal ones run takes the second. Those
+ * that run would refuse there are refused here.
  */
-static char **make_run(struct sweep *s, double start_s, char *const *more, char *const *hosts)
+static int put_run(struct node_sweep *s, struct words *command, char *const *more)
 {
+	words_put(command, s->own);
+	words_put(command, "run");
+	words_put_all(command, s->run.word);
+	sweep_put_hosts(s, command);
+	words_put_all(command, more);
+	words_put_all(command, s->program.word);
+	if (command->count == WORDS_MAX)
+		return fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
+	return run_check(command->word + 2, s->launch.kind == LAUNCH_SRUN, &s->fault);
+}
+
+/* The command line that starts it on all nodes at START_S. NULL with the fault raised. */
+static char **make_run(struct node_sweep *s, double start_s, char *const *more)
+{
+	char start[32], *words[WORDS_MAX + 1] = {start};
 	struct words command = {0};
-	char start[32];
 
 	snprintf(start, sizeof(start), "--start=%.0f", start_s);
-	words_put(&command, s->own);
-	words_put(&command, "run");
-	words_put(&command, start);
-	words_put_all(&command, s->run.word);
-	words_put_all(&command, more);
-	words_put_all(&command, s->program.word);
-	if (command.count == WORDS_MAX) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
+	for (size_t i = 0; more[i] && i < WORDS_MAX - 1; i++)
+		words[i + 1] = more[i];
+	if (put_run(s, &command, words))
 		return NULL;
-	}
-	if (run_check(command.word + 2, s->launch.kind == LAUNCH_SRUN, &s->fault))
-		return NULL;
-	return launch_command(&s->launch, command.word, hosts, &s->fault);
+	return launch_command(&s->launch, command.word, s->known.n ? &s->known : NULL, s->left_out,
+			      &s->fault);
 }
 
 /* The words of `judge`. */
-static void make_judge(struct sweep *s, struct words *command)
+static void make_judge(struct node_sweep *s, struct words *command)
 {
 	words_put(command, PAIRS);
 	words_put(command, "judge");
@@ -59,12 +68,16 @@ static void make_judge(struct sweep *s, struct words *command)
 	words_put(command, s->suspects);
 	words_put(command, "--retest");
 	words_put(command, s->retest);
+	if (s->travels[0]) {
+		words_put(command, "--hosts");
+		words_put(command, s->travels[0]);
+	}
 	words_put_all(command, s->judge.word);
 	words_put(command, s->output);
 }
 
 /* A new file: lines of another cluster would be judged together with these. */
-static int open_output(struct sweep *s)
+static int open_output(struct node_sweep *s)
 {
 	s->out = open(s->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
 	if (s->out >= 0)
@@ -77,7 +90,7 @@ static int open_output(struct sweep *s)
 }
 
 /* The suspects of an earlier sweep are not to be taken for those of this one if it fails. */
-static int clear_suspects(struct sweep *s)
+static int clear_suspects(struct node_sweep *s)
 {
 	int fd = open(s->suspects, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
@@ -88,11 +101,11 @@ static int clear_suspects(struct sweep *s)
 }
 
 /* All that can be refused is refused here, before anything is measured. */
-static int prepare(struct sweep *s, char *const *hosts)
+static int prepare(struct node_sweep *s)
 {
 	char *const none[] = {NULL};
 	struct words command = {0};
-	char **run = make_run(s, 1, none, hosts);
+	char **run = make_run(s, 1, none);
 
 	if (!run)
 		return -1;
@@ -102,29 +115,69 @@ static int prepare(struct sweep *s, char *const *hosts)
 											       : 0;
 }
 
-/* Run on all nodes, with MORE options. AGAIN: these are the suspects. */
-static int run_step(struct sweep *s, char *const *more, bool again, char *const *hosts)
+/* Run STEP on all nodes, with MORE options. */
+static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 {
-	struct step step = {.out = s->out, .again = again};
 	struct timespec now;
 	int rc;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	step.start_s = ceil((double)now.tv_sec + s->start_in_s);
-	step.command = make_run(s, step.start_s, more, hosts);
-	if (!step.command)
+	step->out = s->out;
+	step->start_s = ceil((double)now.tv_sec + s->start_in_s);
+	step->command = make_run(s, step->start_s, more);
+	if (!step->command)
 		return -1;
-	rc = step_run(&step, &s->stop, &s->fault);
-	if (step.overdue)
+	rc = step_run(step, &s->stop, &s->fault);
+	if (step->overdue)
 		fprintf(stderr,
 			PAIRS ": the last slot was over, and %s had not ended: it was told to\n",
-			step.command[0]);
-	launch_free_command(step.command);
+			step->command[0]);
+	launch_free_command(step->command);
+	return rc;
+}
+
+/*
+ * srun ends a step at once if a node does not answer at its start. True if STEP was one: some hosts
+ * have begun and none has ended; those that have not begun are left out from now on.
+ */
+static bool can_do_without(struct node_sweep *s, const struct step *step)
+{
+	char *list;
+
+	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends || step->pairs ||
+	    !step->status || step->overdue || step->players >= s->known.n ||
+	    sweep_leave_out(s, step->came) <= 0)
+		return false;
+	list = hosts_list(&s->known, s->left_out, true);
+	fprintf(stderr, PAIRS ": srun ended, and these had not begun: %s. Once more without them\n",
+		list ? list : "?");
+	free(list);
+	return true;
+}
+
+/* Measure all pairs. Hosts that have not come to their end are left out from then on. */
+static int measure(struct node_sweep *s, struct step *step)
+{
+	char *const none[] = {NULL};
+	int rc = run_step(s, step, none);
+
+	if (!rc && can_do_without(s, step)) {
+		struct step again = {.hosts = step->hosts, .came = step->came, .done = step->done};
+
+		*step = again;
+		if (ftruncate(s->out, 0))
+			return fault_raise(&s->fault, FAULT_LOCAL, errno, "emptying %s", s->output);
+		rc = run_step(s, step, none);
+	}
+	if (*step->taken && ftruncate(s->out, 0))
+		return -1;
+	if (!rc && s->known.n && step->ends && sweep_leave_out(s, step->done) < 0)
+		return -1;
 	return rc;
 }
 
 /* Judge what there is; *SAID is what the judge printed. Returns its exit status, or -1. */
-static int judge(struct sweep *s, char **said)
+static int judge(struct node_sweep *s, char **said)
 {
 	struct words command = {0};
 	struct sibling_attr attr = {.envp = environ, .in = -1, .heard = true};
@@ -143,13 +196,6 @@ static int judge(struct sweep *s, char **said)
 	return status < 0 ? -1 : WEXITSTATUS(status);
 }
 
-/* True if STATUS of the judge is a verdict, and no failure. */
-static bool is_verdict(int status)
-{
-	return status == 0 || status == FAULT_PEER || status == FAULT_THRESHOLD ||
-	       status == FAULT_UNAVAILABLE;
-}
-
 /* There is such a file, and something in it. */
 static bool has_bytes(const char *file)
 {
@@ -159,28 +205,63 @@ static bool has_bytes(const char *file)
 }
 
 /* The judge said why it has no verdict: with other options, or another disk, it may have one. */
-static void say_where(const struct sweep *s)
+static void say_where(const struct node_sweep *s)
 {
 	fprintf(stderr, PAIRS ": the lines are in %s: `rdmark-pairs judge %s`\n", s->output,
 		s->output);
 }
 
-/*
- * Measure the suspects again alone, and judge all of it. Returns the exit status. If that comes to
- * nothing, what the judge said before, *SAID, and its STATUS stay; a signal leaves its fault.
- */
-static int measure_again(struct sweep *s, char *const *hosts, char **said, int status)
+/* How many pairs there are to measure again. */
+static unsigned count_again(struct node_sweep *s)
 {
+	struct lines l = {0};
+	unsigned n = 0;
+
+	if (!lines_open(&l, s->retest, &s->fault))
+		while (lines_next(&l, &s->fault) > 0)
+			n++;
+	lines_release(&l);
+	return n;
+}
+
+/*
+ * Measure the suspects again: pairs of different hosts side by side, but few enough that most of
+ * the network is idle, and for so long as the user grants. HOSTS: as many as there are.
+ */
+static int run_again(struct node_sweep *s, unsigned hosts)
+{
+	struct step step = {.again = count_again(s), .hosts = s->known.n ? &s->known : NULL};
+	uint64_t most = hosts / ALONE_SHARE ? hosts / ALONE_SHARE : 1;
+	char at_once[24], limit[32], *only = lines_join(s->retest, &s->fault);
 	/* There are no parts of an incast. */
-	char *const alone[] = {"--schedule", "full", "--alone", "--only", s->retest, NULL};
+	char *const more[] = {"--schedule", "full", "--alone", "--at-once", at_once,
+			      "--for",      limit,  "--only",  only,        NULL};
+	int rc = -1;
+
+	snprintf(at_once, sizeof(at_once), "%" PRIu64,
+		 s->at_once && s->at_once < most ? s->at_once : most);
+	snprintf(limit, sizeof(limit), "%.3f", (double)s->retest_for_ns / 1e9);
+	fprintf(stderr, PAIRS ": the suspects are measured again, %s pair%s at a time\n",
+		strcmp(at_once, "1") == 0 ? "one" : at_once, strcmp(at_once, "1") == 0 ? "" : "s");
+	if (only && !fault_is(&s->fault))
+		rc = run_step(s, &step, s->incast ? more : more + 2);
+	free(only);
+	return rc;
+}
+
+/*
+ * Measure the suspects of HOSTS hosts again, and judge all of it. Returns the exit status. If that
+ * comes to nothing, what the judge said before, *SAID, and its STATUS stay; a signal leaves its
+ * fault.
+ */
+static int measure_again(struct node_sweep *s, unsigned hosts, char **said, int status)
+{
 	char *more = NULL;
 	int now = -1;
 
-	fprintf(stderr, PAIRS ": the suspects are measured again, one pair at a time\n");
-	if (!run_step(s, s->incast ? alone : alone + 2, true, hosts) ||
-	    s->fault.code == FAULT_INTERRUPTED)
+	if (!run_again(s, hosts) || s->fault.code == FAULT_INTERRUPTED)
 		now = judge(s, &more);
-	if (is_verdict(now)) {
+	if (sweep_is_verdict(now)) {
 		free(*said);
 		*said = more;
 		return now;
@@ -194,54 +275,47 @@ static int measure_again(struct sweep *s, char *const *hosts, char **said, int s
 	return status;
 }
 
-/* Returns the exit status, or -1. */
-static int sweep_all(struct sweep *s, char *const *hosts)
+/* Judge what was measured in STEP, and what is measured again. Returns the exit status, or -1. */
+static int judge_all(struct node_sweep *s, const struct step *step)
 {
-	char *const none[] = {NULL};
 	char *said = NULL;
-	int status;
+	int status = judge(s, &said);
 
-	if (run_step(s, none, false, hosts) &&
-	    (s->fault.code != FAULT_INTERRUPTED || !has_bytes(s->output)))
-		return -1;
-	status = judge(s, &said);
-	if (!is_verdict(status))
+	if (!sweep_is_verdict(status))
 		say_where(s);
 	else if (!fault_is(&s->fault) && !s->once && has_bytes(s->retest))
-		status = measure_again(s, hosts, &said, status);
+		status = measure_again(s, step->asked, &said, status);
 	fputs(said ? said : "", stdout);
 	free(said);
+	if (step->needed_s > 0)
+		fprintf(stderr,
+			PAIRS ": the slots were too short for some runs: --slot %.1f "
+			      "would do\n",
+			step->needed_s);
 	return status;
 }
 
-/* The names of the hosts in s->hosts, ended by NULL; NULL: no such file, or with the fault raised.
- */
-static char **read_names(struct sweep *s)
+/* Returns the exit status, or -1. What was written is judged if no more can be. */
+static int sweep_all(struct node_sweep *s)
 {
-	struct hosts hosts = {0};
-	char **names = NULL, *words = NULL;
-	size_t bytes = 0;
-	int failed = 0;
+	struct step step = {.hosts = s->known.n ? &s->known : NULL,
+			    .came = calloc(s->known.n + 1, sizeof(bool)),
+			    .done = calloc(s->known.n + 1, sizeof(bool))};
+	int status = -1;
 
-	if (!s->hosts)
-		return NULL;
-	if (!hosts_read(&hosts, s->hosts, &s->fault) && !hosts_complete(&hosts, &s->fault)) {
-		names = calloc(hosts.n + 1, sizeof(*names));
-		for (uint32_t i = 0; !failed && i < hosts.n; i++)
-			failed = argz_add(&words, &bytes, hosts.host[i].name);
-		if (names && !failed) {
-			argz_extract(words, bytes, names);
-		} else {
-			free(words);
-			fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "calloc");
-		}
-	}
-	hosts_release(&hosts);
-	return names;
+	if (!step.came || !step.done)
+		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "calloc");
+	else if (!measure(s, &step) ||
+		 ((s->fault.code == FAULT_INTERRUPTED || s->fault.code == FAULT_LOCAL) &&
+		  has_bytes(s->output)))
+		status = judge_all(s, &step);
+	free(step.came);
+	free(step.done);
+	return status;
 }
 
 /* What was not begun leaves no file that would refuse the next try. */
-static void close_output(struct sweep *s)
+static void close_output(struct node_sweep *s)
 {
 	if (s->out < 0)
 		return;
@@ -250,14 +324,24 @@ static void close_output(struct sweep *s)
 	close(s->out);
 }
 
+/* Say what the sweep would be. Returns 0 or -1. */
+static int dry_run(struct node_sweep *s)
+{
+	char *const more[] = {"--dry-run", NULL};
+	struct words command = {0};
+
+	return put_run(s, &command, more);
+}
+
 int sweep_command(char **argv)
 {
-	struct sweep s = {.output = "pairs.jsonl",
-			  .suspects = "suspects.txt",
-			  .start_in_s = START_IN_S,
-			  .out = -1,
-			  .stop = {.fd = -1}};
-	char **hosts = NULL;
+	struct node_sweep s = {.output = "pairs.jsonl",
+			       .suspects = "suspects.txt",
+			       .start_in_s = START_IN_S,
+			       .retest_for_ns = RETEST_FOR_NS,
+			       .launch.names = -1,
+			       .out = -1,
+			       .stop = {.fd = -1}};
 	int status = sweep_options(&s, argv);
 
 	if (status > 0)
@@ -266,10 +350,16 @@ int sweep_command(char **argv)
 		goto out;
 	if (readlink("/proc/self/exe", s.own, sizeof(s.own) - 1) < 0)
 		snprintf(s.own, sizeof(s.own), "%s", PAIRS);
-	hosts = read_names(&s);
-	status = fault_is(&s.fault) || prepare(&s, hosts) ? -1 : sweep_all(&s, hosts);
+	if (s.sizes)
+		status = sweep_sizes(&s, argv);
+	else if (sweep_find_hosts(&s))
+		status = -1;
+	else if (s.dry_run)
+		status = dry_run(&s) ? -1 : list_finish(stdout, PAIRS);
+	else
+		status = prepare(&s) ? -1 : sweep_all(&s);
 out:
-	launch_free_command(hosts);
+	sweep_release_hosts(&s);
 	launch_release(&s.launch);
 	stop_release(&s.stop);
 	close_output(&s);

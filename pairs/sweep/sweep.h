@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/fault.h"
 #include "base/stop.h"
+#include "pairs/hosts.h"
 #include "launch.h"
 
 #define WORDS_MAX 512
@@ -18,16 +20,24 @@ struct words {
 	size_t count;
 };
 
-struct sweep {
-	const char *launcher, *output, *suspects, *hosts;
-	const char *groups;    /* the file of --schedule group=FILE, which the judge reads, too */
-	char retest[PATH_MAX]; /* OUTPUT.retest: what the judge wants measured again */
+struct node_sweep {
+	const char *launcher, *output, *suspects;
+	const char *hosts, *only, *schedule; /* of run, which gets what is in their files */
+	const char *groups;                  /* the file of --schedule group=FILE; NULL: none */
+	const char *sizes;                   /* "4k,1m": a sweep for each; NULL: one */
+	char retest[PATH_MAX];               /* OUTPUT.retest: what is measured again */
 	double start_in_s;
-	bool judges_groups;               /* --groups was given */
-	bool incast;                      /* --schedule incast=K */
-	bool once;                        /* suspects are not measured again */
+	uint64_t retest_for_ns, at_once; /* 0: no limit */
+	bool judges_groups;              /* --groups was given */
+	bool keeps_figures;              /* --matrix or --prom was given */
+	bool incast;                     /* --schedule incast=K */
+	bool once;                       /* suspects are not measured again */
+	bool dry_run;
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */
 	struct launch launch;
+	struct hosts known; /* n 0: only the launcher knows the hosts */
+	bool *left_out;     /* of these: nothing is started there; NULL: everywhere */
+	char *travels[3];   /* hosts, only and schedule, as they are in the command line of run */
 	char own[PATH_MAX]; /* this program */
 	int out;
 	struct stop stop;
@@ -42,4 +52,31 @@ void words_put_all(struct words *w, char *const *words);
  * Read the command line into S, which has the defaults. Returns 0; 1: help was printed; -1 with
  * FAULT_USAGE or FAULT_LOCAL in s->fault. Call launch_release(&s->launch) in any case.
  */
-int sweep_options(struct sweep *s, char **argv);
+int sweep_options(struct node_sweep *s, char **argv);
+
+/* True if the exit STATUS of the judge is a verdict, and no failure. */
+static inline bool sweep_is_verdict(int status)
+{
+	return status == 0 || status == FAULT_PEER || status == FAULT_THRESHOLD ||
+	       status == FAULT_UNAVAILABLE;
+}
+
+/*
+ * A sweep for each of s->sizes, with ARGV, the command line. Says which hosts are suspects with
+ * some of them only. Returns the exit status; failures are said.
+ */
+int sweep_sizes(struct node_sweep *s, char **argv);
+
+/*
+ * sweep_hosts.c: find the hosts, if they can be known here, and what travels to them. Returns 0, or
+ * -1 with s->fault.
+ */
+int sweep_find_hosts(struct node_sweep *s);
+
+/* Leave out those hosts that are known and not in THERE. Returns how many, or -1 with s->fault. */
+int sweep_leave_out(struct node_sweep *s, const bool *there);
+
+/* Add the options of run that say which hosts, pairs and schedule. */
+void sweep_put_hosts(const struct node_sweep *s, struct words *command);
+
+void sweep_release_hosts(struct node_sweep *s);

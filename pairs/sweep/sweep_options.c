@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "pairs/option.h"
+#include "pairs/pairs.h"
 #include "sweep.h"
 
 static const char usage[] =
@@ -16,13 +18,15 @@ static const char usage[] =
 	"  --output FILE      the lines of all runs (pairs.jsonl); must not exist\n"
 	"  --suspects FILE    the hosts that are suspects, a line each (suspects.txt)\n"
 	"  --once             do not measure the suspects again\n"
+	"  --retest-for S     measure them again for S seconds at most (5m)\n"
 	"  --start-in S       the first slot begins S seconds after the launcher (5)\n"
 	"\n"
 	"Measures pairs of all nodes (every pair with --schedule full), judges, measures\n"
-	"the suspects again with nothing else on the network, and judges all of it.\n"
+	"the suspects again with little else on the network, and judges all of it.\n"
 	"\n"
-	"--groups, --baseline, --matrix and --prom are those of judge; all other options,\n"
-	"and what follows --, are those of run.\n";
+	"--groups, --baseline, --expect, --matrix and --prom are those of judge; all\n"
+	"others, and what follows --, are those of run. With several sizes after --\n"
+	"(-s 4k,1m) there is a sweep for each.\n";
 
 void words_put(struct words *w, const char *word)
 {
@@ -37,7 +41,7 @@ void words_put_all(struct words *w, char *const *words)
 		words_put(w, *words++);
 }
 
-static int read_start_in(struct sweep *s, const char *text)
+static int read_start_in(struct node_sweep *s, const char *text)
 {
 	char *end;
 
@@ -50,8 +54,18 @@ static int read_start_in(struct sweep *s, const char *text)
 	return fault_fix(&s->fault, "use 0 to 86400");
 }
 
+static int read_retest_for(struct node_sweep *s, const char *text)
+{
+	if (fault_is(&s->fault))
+		return -1;
+	if (!units_parse_seconds(text, &s->retest_for_ns) && s->retest_for_ns)
+		return 0;
+	fault_raise(&s->fault, FAULT_USAGE, 0, "--retest-for '%.40s' is no time", text);
+	return fault_fix(&s->fault, "write 90 or 5m; --once measures nothing again");
+}
+
 /* Each step has a start of its own. */
-static int refuse_start(struct sweep *s)
+static int refuse_start(struct node_sweep *s)
 {
 	if (fault_is(&s->fault))
 		return -1;
@@ -60,15 +74,17 @@ static int refuse_start(struct sweep *s)
 }
 
 /* Options of the judge that the user can give; the others are those of run. */
-static bool is_of_judge(struct sweep *s, char ***argv)
+static bool is_of_judge(struct node_sweep *s, char ***argv)
 {
-	static const char *const names[] = {"--groups", "--baseline", "--matrix", "--prom"};
+	static const char *const names[] = {"--groups", "--baseline", "--expect", "--matrix",
+					    "--prom"};
 	const char *value;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		value = option_value(argv, names[i], &s->fault);
 		if (value) {
 			s->judges_groups |= i == 0;
+			s->keeps_figures |= i >= 3;
 			words_put(&s->judge, names[i]);
 			words_put(&s->judge, value);
 			return true;
@@ -77,19 +93,25 @@ static bool is_of_judge(struct sweep *s, char ***argv)
 	return false;
 }
 
-/* An option of run, of which two matter here, too. */
-static void put_run(struct sweep *s, char **argv)
+/* An option of run; what is in files travels to the hosts, and two matter here, too. */
+static void put_run(struct node_sweep *s, char ***argv)
 {
-	char **at = argv;
+	char **at = *argv;
 	const char *value;
 
-	if ((value = option_value(&at, "--hosts", &s->fault)))
+	if ((value = option_value(argv, "--hosts", &s->fault)))
 		s->hosts = value;
-	else if ((value = option_value(&at, "--schedule", &s->fault))) {
+	else if ((value = option_value(argv, "--only", &s->fault)))
+		s->only = value;
+	else if ((value = option_value(argv, "--schedule", &s->fault))) {
+		s->schedule = value;
 		s->groups = strncmp(value, "group=", 6) == 0 ? value + 6 : NULL;
 		s->incast = strncmp(value, "incast=", 7) == 0;
+	} else {
+		if ((value = option_value(&at, "--at-once", &s->fault)))
+			s->at_once = strtoull(value, NULL, 10);
+		words_put(&s->run, **argv);
 	}
-	words_put(&s->run, *argv);
 }
 
 /* True if the user asks for help anywhere before "--". */
@@ -101,7 +123,7 @@ static bool wants_help(char *const *argv)
 	return false;
 }
 
-int sweep_options(struct sweep *s, char **argv)
+int sweep_options(struct node_sweep *s, char **argv)
 {
 	const char *value;
 
@@ -122,13 +144,19 @@ int sweep_options(struct sweep *s, char **argv)
 				return -1;
 		} else if (option_value(&argv, "--start", &s->fault))
 			return refuse_start(s);
+		else if ((value = option_value(&argv, "--retest-for", &s->fault))) {
+			if (read_retest_for(s, value))
+				return -1;
+		} else if (strcmp(*argv, "--dry-run") == 0)
+			s->dry_run = true;
 		else if (strcmp(*argv, "--once") == 0)
 			s->once = true;
 		else if (!is_of_judge(s, &argv))
-			put_run(s, argv);
+			put_run(s, &argv);
 	}
 	if (fault_is(&s->fault))
 		return -1;
+	s->sizes = *argv ? run_sizes(argv + 1) : NULL;
 	for (; *argv; argv++)
 		words_put(&s->program, *argv);
 	if (s->groups && !s->judges_groups) {

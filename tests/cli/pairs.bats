@@ -70,6 +70,38 @@ finish_all() {
 	rows 'map(select(.kind == "done")) | length == 4 and all(.missed == 0 and .rounds == 3 and .server_restarts == 0)'
 }
 
+@test "the rate of the port is in a player's line, if it is known which one is used" {
+	local i kind two='sim0 speed=HDR width=4; sim1 speed=EDR width=4'
+	for kind in one rail device two down; do
+		hosts 2
+		for i in 0 1; do
+			case $kind in
+			one) SIMVERBS_DEVICES=${two%%;*} player $i --slot 2 -- write_bw -n 20 ;;
+			rail) SIMVERBS_DEVICES=$two player $i --slot 2 --rails sim1 -- write_bw -n 20 ;;
+			device) SIMVERBS_DEVICES=$two player $i --slot 2 -- write_bw -n 20 -d sim1 ;;
+			two) SIMVERBS_DEVICES=$two player $i --slot 2 -- write_bw -n 20 ;;
+			down) SIMVERBS_DEVICES='sim0 state=DOWN' player $i --slot 2 -- write_bw -n 20 ;;
+			esac
+		done
+		finish_all 2
+		rows 'map(select(.kind == "player")) | length == 2 and all(.port_gbps == ({one: 200, rail: 100, device: 100}[$kind]))' --arg kind $kind
+	done
+}
+
+@test "a port that another run has: no round is played there, and the line says so" {
+	hosts 2
+	player 0 --slot 2 -- write_bw -n 20
+	player 1 --slot 2 -- write_bw -n 20
+	until (: <>"/dev/tcp/127.0.0.1/$(sed -n '2s/.*://p' hosts)") 2>/dev/null; do kill -0 "${pid[p1]}" || break; done
+	start late rdmark-pairs run --hosts hosts --self p1 --auth=none --start $((begin + 60)) --slot 2 -- write_bw -n 20
+	finish late
+	ended late 2
+	says late.err 'Address already in use' 'wait until another sweep of these hosts has ended, or give all of them another --port'
+	jq -es 'map(select(.kind == "server")) | length == 1 and all(.cause == "port" and .round == -1)' late.out
+	finish_all 2
+	rows 'map(select(.kind == "pair")) | length == 2'
+}
+
 @test "a slow one, one that never came, one killed, one without a link, one stopped, a wrong clock: the others are measured" {
 	local i slot good='select(.kind == "pair" and all(.from, .to; IN("p0", "p1", "p6", "p7", "p8")))'
 	for slot in 2 5 12; do

@@ -43,6 +43,19 @@ refused() {
 	refused 'a slot of 1 s for 2 of 500 ms' --start "$now" --hosts hosts --self a --slot 1
 }
 
+@test "a dry run says pairs, rounds and duration" {
+	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full
+	[[ $output == 'nodes: 9, pairs: 36, rounds: 9 of 1.8 s, all: 16.2 s' ]]
+	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full --for 5 --one-way -- write_bw -D 0.1
+	[[ $output == 'nodes: 9, pairs: 36, rounds: 9 of 500 ms, all: 4.5 s' ]]
+	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full --for 1.4 --one-way -- write_bw -D 0.1
+	[[ $output == 'nodes: 9, pairs: 8, rounds: 2 of 500 ms, all: 1 s' ]]
+	SLURM_STEP_NODELIST='n[1-4]' run -0 "$bin/rdmark-pairs" run --dry-run --schedule full --at-once 1 --only lines:n1+n2,n3
+	[[ $output == 'nodes: 4, pairs: 4, rounds: 4 of '* ]]
+	refused 'the hosts of the run are not known' --dry-run
+	refused 'parts of an incast' --dry-run --hosts 'n[1-9]' --schedule incast=2 --at-once 3
+}
+
 @test "any bytes in what launchers set are refused, or read" {
 	local bytes
 	for bytes in 'n[1-' $'\xff\xfe' '[[[[]]]]' "$(printf 'n%.0s' {1..5000})" 'n[1-99999999]' '0x1' '-1' ',,,,'; do

@@ -27,13 +27,109 @@ launcher() {
 sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 --output lines "$@"; }
 
 @test "what is measured again is what the judge named, whatever --only the user gives" {
+	local start=0
 	echo n1 >mine
 	sweep --only mine --schedule full -- write_bw -s 4k -D 1
 	((status == 6))
 	[[ $(<lines.retest) == $'n3 n4\nn3 n5' ]]
-	sed -E -i 's/.* run --start=[0-9]+ //' started
-	[[ $(<started) == $'--only mine --schedule full -- write_bw -s 4k -D 1\n--only mine --schedule full --alone --only lines.retest -- write_bw -s 4k -D 1' ]] ||
+	sed -E -i 's/.* run //; s/--start=[0-9]+/--start=0/' started
+	[[ $(<started) == "--only lines:n1 --schedule full --start=$start -- write_bw -s 4k -D 1
+--only lines:n1 --schedule full --start=$start --alone --at-once 1 --for 300.000 --only lines:n3,n4+n3,n5 -- write_bw -s 4k -D 1" ]] ||
 		{ cat started; return 1; }
+}
+
+@test "the hosts and what is in files travel in the command line, and the nodes need no files of this host" {
+	printf '%s\n' '# the rack' 'n1 10.0.0.1:700' n{2..8} >hosts
+	printf '%s\n' 'a n1 n2 n3 n4' 'b n5 n6 n7 n8' >leaves
+	sweep --once --hosts hosts --schedule group=leaves
+	((status == 6))
+	[[ $(<started) == *' run --hosts lines:n1,10.0.0.1:700+n2+n3+n4+n5+n6+n7+n8 --schedule group=lines:a,n1,n2,n3,n4+b,n5,n6,n7,n8 --start='* ]]
+	rm lines started
+	sweep --once --hosts 'n[1-6],n7,n8'
+	[[ $status == 6 && $(<started) == *' run --hosts n[1-8] --start='* ]]
+	# What is too long for that goes by its name, and that is said.
+	rm lines started
+	printf '%s 10.0.0.1:700\n' $(seq -f 'n%099.0f' 1 400) >hosts
+	sweep --once --hosts hosts
+	[[ $(<started) == *' run --hosts hosts --start='* && $stderr == *'hosts does not fit into a command line: all nodes have to have it'* ]]
+}
+
+@test "srun in an allocation: its nodes are the hosts, and lines of others are not used" {
+	made_pairs 8 'if .from == "n3" then .value *= 0.6 else . end |
+		if .host == "n8" then .host = "ALL" else . end | (.from, .to, .client) |= if . == "n8" then "ALL" else . end' >made
+	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' sweep --once
+	[[ $(<started) == *' -N 8 -n 8 '*' run --hosts n[1-8] --start='* ]]
+	! grep -q ALL suspects.txt
+	[[ $stderr == *'with impossible content'* && $output != *ALL* ]]
+	rm lines started
+	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' run --separate-stderr "$bin/rdmark-pairs" sweep --launch 'srun -N 4' --start-in 0 --output lines --once
+	[[ $(<started) != *--hosts* ]]
+}
+
+@test "srun: a node that does not answer at the start: once more without it, and it is named" {
+	# srun says so, and ends the step at once: the others have begun.
+	made_pairs 8 'select(.kind == "player" and .host != "n5")' >begun
+	made_pairs 8 'select(.host != "n5" and .from != "n5" and .to != "n5")' >made
+	launcher 'echo "$*" >>started' '[[ $* == *"-x n5"* ]] || { cat begun; exit 1; }' 'cat made'
+	sweep --hosts 'n[1-8]'
+	[[ $stderr == *'these had not begun: n5. Once more without them'* ]]
+	((status == 3))
+	[[ $output == *'7 nodes: '* && $(tail -n 1 started) == *' -x n5 -N 7 -n 7 '* ]]
+	[[ $(grep -c '"player"' lines) == 7 ]]
+}
+
+@test "a node that died is left out when suspects are measured again" {
+	made_pairs 8 'select(.kind != "done" or .host != "n5") | if .from == "n3" then .value *= 0.6 else . end' >made
+	launcher 'echo "$*" >>started' 'cat made'
+	sweep --hosts 'n[1-8]'
+	[[ $(head -n 1 started) != *' -x '* && $(tail -n 1 started) == *' -x n5 -N 7 -n 7 '*' --alone '* ]] || { cat started; return 1; }
+}
+
+@test "another sweep has the port: that is said, with what to do, and nothing is judged" {
+	made_pairs 8 'select(.kind == "player")' >made
+	jq -nc '{kind: "server", run: "1790000000-1", player: 1, host: "n2", round: -1, exit: 1, cause: "port", error: "in use"}' >>made
+	launcher 'trap "exit 143" TERM' 'cat made' 'tail -f /dev/null & wait'
+	sweep
+	[[ $status == 2 && $stderr == *'n2: its TCP port is in use. Another sweep'*'use another --port'* && ! $output && ! -e lines ]]
+}
+
+@test "the disk is full: what was written is judged, and the exit status says so" {
+	((EUID == 0)) || skip 'needs a file system of its own'
+	mkdir small
+	launcher "cat $PWD/made"
+	unshare -m bash -c 'mount -t tmpfs -o size=8k tmpfs small && cd small && exec "$@"' _ timeout 60 "$bin/rdmark-pairs" sweep --launch srun \
+		--start-in 0 --output lines >out 2>err && code=0 || code=$?
+	((code == 1))
+	grep -q ' nodes: ' out || { cat out err; return 1; }
+	grep -q 'writing the lines of the nodes: No space left' err
+}
+
+@test "a slot that was too short: the sweep says which would do" {
+	made_pairs 8 'if .kind == "done" and .host == "n2" then .slot_needed_s = 2.4 else . end' >made
+	sweep --once
+	[[ $stderr == *'--slot 2.4 would do'* ]]
+}
+
+@test "a dry run says pairs, rounds and duration, and starts nothing" {
+	sweep --dry-run --hosts 'n[1-64]'
+	[[ $status == 0 && $output == 'nodes: 64, pairs: 288, rounds: 9 of 1.8 s, all: 16.2 s' && ! -e started && ! -e lines && ! -e suspects.txt ]]
+	sweep --dry-run --hosts 'n[1-64]' --at-once 8 --schedule full
+	[[ $output == 'nodes: 64, pairs: 2016, rounds: 252 of 1.8 s, all: 453.6 s' ]]
+	sweep --dry-run
+	[[ $status == 2 && $stderr == *'the hosts of the run are not known'* && ! -e started ]]
+}
+
+@test "several sizes: a sweep for each, judged by itself, and who is slow only with some" {
+	made_pairs 8 >good
+	launcher 'echo "${*#*-- }" >>started' '[[ $* == *"-s 1m"* ]] && exec cat made; cat good'
+	sweep --once --hosts 'n[1-8]' -- write_bw -s 4k,1m -D 1
+	((status == 6))
+	[[ $(<started) == $'write_bw -s 4k -D 1\nwrite_bw -s 1m -D 1' && $output == *'n3: suspect only with -s 1m' ]]
+	[[ $(<suspects.txt) == n3 && -s lines.4k && -s lines.1m && ! -s suspects.txt.4k && $(<suspects.txt.1m) == n3 ]]
+	sweep --once --matrix m -- write_bw -s 4k,1m -D 1
+	((status == 2))
+	run -2 --separate-stderr "$bin/rdmark-pairs" run --start 1 --hosts a,b --self a -- write_bw -s 4k,1m -D 1
+	[[ $stderr == *'sweep takes several'* ]]
 }
 
 @test "the groups of the schedule are the judge's, too, unless it is given others" {
@@ -154,12 +250,12 @@ refused_like_run() {
 	made_pairs 8 '(.rounds, .slot_s) |= (select(. == 7) // 2.5)' | grep '"player"' >again
 	launcher '[[ $* != *--alone* ]] || exec cat again' 'cat made'
 	sweep
-	[[ $stderr == *$'\nrdmark-pairs: pairs to measure again: 7, in slots of 2.5 s: about 18 s'* ]] || { echo "$stderr"; return 1; }
+	[[ $stderr == *$'\nrdmark-pairs: pairs to measure again: 2, in 7 slots of 2.5 s: about 18 s'* ]] || { echo "$stderr"; return 1; }
 }
 
 @test "the suspects of an incast are measured again in pairs" {
 	sweep --schedule incast=3
-	[[ $(tail -n 1 started) == *' --schedule incast=3 --schedule full --alone --only lines.retest' ]] || { cat started; return 1; }
+	[[ $(tail -n 1 started) == *' --schedule full --alone --at-once 1 --for 300.000 --only lines:'* ]] || { cat started; return 1; }
 }
 
 @test "the judge fails: the lines stay, and sweep says how to judge them" {
@@ -199,4 +295,20 @@ refused_like_run() {
 	. "${bin%/*}/completions/rdmark"
 	_rdmark_pairs rdmark-pairs
 	[[ ${COMPREPLY[*]} == 'sweep ' ]]
+}
+
+@test "ten thousand hosts: clush and pdsh read them from a file, and the command line has them as a list" {
+	local launcher
+	made_pairs 8 '(.host, .from, .to, .client) |= if . then "rack\(.[1:])-compute-node-0007.cluster.example.org" else . end |
+		with_entries(select(.value))' >ten
+	for launcher in clush pdsh; do
+		rm -f lines started
+		launcher 'for word; do case $word in --hostfile=*|^*) sort -u "${word#*[=^]}" | wc -l ;; esac; done >>started' \
+			'echo "$*" >>started' 'cat ten'
+		mv bin/srun bin/$launcher
+		run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch $launcher --start-in 0 --output lines --auth none --once \
+			--hosts 'rack[1-10]-compute-node-[0001-1000].cluster.example.org'
+		[[ $(head -n 1 started) == 10000 ]] || { cat started; return 1; }
+		[[ $(<started) == *" -f 10000 -N "*"--hosts 'rack1-compute-node-[0001-1000].cluster.example.org,rack2-"* ]] || { cat started; return 1; }
+	done
 }
