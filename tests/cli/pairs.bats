@@ -71,7 +71,7 @@ finish_all() {
 }
 
 @test "the rate of the port is in a player's line, if it is known which one is used" {
-	local i kind two='sim0 speed=HDR width=4; sim1 speed=EDR width=4'
+	local i kind two='sim0 link=ib lid=1 sm_lid=1 speed=HDR width=4; sim1 link=ib lid=2 sm_lid=1 speed=EDR width=4'
 	for kind in one rail device two down; do
 		hosts 2
 		for i in 0 1; do
