@@ -62,7 +62,7 @@ int sweep_find_hosts(struct node_sweep *s)
 	const char *schedule = s->schedule, *file = schedule ? strchr(schedule, '=') : NULL;
 	bool read = schedule && (!strncmp(schedule, "group=", 6) || !strncmp(schedule, "file=", 5));
 
-	if (find_hosts(s) || (s->known.n && hosts_complete(&s->known, &s->fault)))
+	if (find_hosts(s) || ((s->hosts || s->known.n) && hosts_complete(&s->known, &s->fault)))
 		return -1;
 	if (s->known.n)
 		s->travels[0] = join_hosts(s);
