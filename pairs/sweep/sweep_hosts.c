@@ -51,6 +51,10 @@ static char *join_hosts(struct node_sweep *s)
 	for (uint32_t i = 0; i < s->known.n; i++)
 		plain &= !*s->known.host[i].address && !s->known.host[i].port;
 	list = plain ? hosts_list(&s->known, NULL, false) : NULL;
+	if (plain && !list) {
+		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
+		return NULL;
+	}
 	if (list && (strlen(list) <= LINES_JOINED_MAX || !s->hosts || hosts_are_listed(s->hosts)))
 		return list;
 	free(list);
