@@ -8,7 +8,8 @@
 
 const char *schedule_name(enum schedule_kind kind)
 {
-	static const char *const name[] = {"full", "quick", "random", "ring", "incast", "file"};
+	static const char *const name[] = {"full",   "quick",         "random", "ring",
+					   "incast", "incast,victim", "file"};
 
 	return name[kind];
 }
@@ -128,17 +129,45 @@ static void ring_round(const struct schedule *s, uint32_t round, struct schedule
 		}
 }
 
-/* ROUND's host receives from k others, which are spread over all hosts. */
-static void incast_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
+/* HOST receives from k others, which are spread over all hosts. */
+static void incast_to(const struct schedule *s, uint32_t host, struct schedule_turn *turns)
 {
 	uint32_t others = s->hosts - 1;
 
 	for (uint32_t lane = 0; lane < s->k; lane++) {
 		uint32_t step = 1 + (uint32_t)((uint64_t)lane * others / s->k);
 
-		turns[(round + step) % s->hosts] =
-			(struct schedule_turn){.peer = round, .lane = lane, .client = true};
+		turns[(host + step) % s->hosts] =
+			(struct schedule_turn){.peer = host, .lane = lane, .client = true};
 	}
+}
+
+/* The NTH of the hosts after HOST that wait. */
+static uint32_t waiting(const struct schedule *s, uint32_t host, uint32_t nth,
+			const struct schedule_turn *turns)
+{
+	do
+		host = (host + 1) % s->hosts;
+	while (turns[host].peer != SCHEDULE_NOBODY || nth--);
+	return host;
+}
+
+/*
+ * The victim of round 2 H has its server next to H, which receives: lists of hosts go by switches,
+ * so they share one. Its client is far from both: it comes by the ways that the senders come by.
+ */
+static void victim_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
+{
+	uint32_t host = round / 2, server, client;
+
+	incast_to(s, host, turns);
+	server = waiting(s, host, 0, turns);
+	client = waiting(s, host, (s->hosts - 1 - s->k) / 2, turns);
+	for (uint32_t i = 0; i < s->hosts && round % 2; i++)
+		turns[i] = (struct schedule_turn){.peer = SCHEDULE_NOBODY};
+	turns[client] = (struct schedule_turn){
+		.peer = server, .lane = s->k, .client = true, .victim = true};
+	turns[server] = (struct schedule_turn){.peer = client, .lane = s->k, .victim = true};
 }
 
 static void list_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
@@ -166,7 +195,9 @@ void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *tu
 	if (s->kind == SCHEDULE_RING)
 		return ring_round(s, round, turns);
 	if (s->kind == SCHEDULE_INCAST)
-		return incast_round(s, round, turns);
+		return incast_to(s, round, turns);
+	if (s->kind == SCHEDULE_VICTIM)
+		return victim_round(s, round, turns);
 	if (s->kind == SCHEDULE_RANDOM)
 		return random_round(s, round, turns);
 	if (s->kind == SCHEDULE_QUICK && round)
@@ -184,12 +215,17 @@ void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *tu
 static int check_k(const struct schedule *s, struct fault *f)
 {
 	uint32_t most = s->kind == SCHEDULE_RANDOM ? UINT32_C(1000000) : s->hosts - 1;
+	uint32_t least = s->kind == SCHEDULE_VICTIM ? 2 : 1; /* one sender is no incast */
 
-	if (s->kind < SCHEDULE_RANDOM || (s->k >= 1 && s->k <= most))
+	if (s->kind == SCHEDULE_VICTIM) /* these two neither send nor receive */
+		most = most > 2 ? most - 2 : 0;
+	if (s->kind < SCHEDULE_RANDOM || (s->k >= least && s->k <= most))
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "--schedule %s=%u with %u hosts", schedule_name(s->kind),
+	fault_raise(f, FAULT_USAGE, 0, "--schedule %s: %u with %u hosts", schedule_name(s->kind),
 		    s->k, s->hosts);
-	return fault_fix(f, "use a number from 1 to %u", most);
+	if (most < least)
+		return fault_fix(f, "5 hosts are the least");
+	return fault_fix(f, "use a number from %u to %u", least, most);
 }
 
 int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, uint32_t k,
@@ -211,15 +247,20 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 		s->rounds = k;
 	else if (kind == SCHEDULE_RING)
 		s->rounds = ring_length(s) == 2 ? 1 : 2 + ring_length(s) % 2;
-	else if (kind == SCHEDULE_INCAST)
-		s->rounds = hosts;
+	else if (schedule_is_incast(s))
+		s->rounds = kind == SCHEDULE_VICTIM ? 2 * hosts : hosts;
 	s->order = calloc(hosts, sizeof(*s->order));
 	return s->order ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 }
 
+bool schedule_is_incast(const struct schedule *s)
+{
+	return s->kind == SCHEDULE_INCAST || s->kind == SCHEDULE_VICTIM;
+}
+
 uint32_t schedule_lanes(const struct schedule *s)
 {
-	return s->kind == SCHEDULE_INCAST ? s->k : 1;
+	return schedule_is_incast(s) ? s->k + (s->kind == SCHEDULE_VICTIM) : 1;
 }
 
 void schedule_release(struct schedule *s)

@@ -5,6 +5,9 @@
  * A pure function of the number of hosts, the seed and the round: every process computes it by
  * itself, and all of them get the same. Nobody has two partners in a round; of an incast, nobody
  * sends twice. Hosts are numbers from 0.
+ *
+ * An incast may have a victim: two other hosts that measure a latency. Each incast is then in an
+ * even round, and the odd round after it has the same victim and nothing else.
  */
 #pragma once
 
@@ -25,6 +28,7 @@ enum schedule_kind {
 	SCHEDULE_RANDOM, /* random pairs; none comes again before every one was there */
 	SCHEDULE_RING,   /* every host with the one that is `k` further */
 	SCHEDULE_INCAST, /* `k` hosts send to one; each host receives in one round */
+	SCHEDULE_VICTIM, /* the same with a victim */
 	SCHEDULE_LIST    /* pairs that were read */
 };
 
@@ -47,6 +51,7 @@ struct schedule_turn {
 	uint32_t peer; /* SCHEDULE_NOBODY: this host waits */
 	uint32_t lane; /* of an incast: the how manyth sender; which server to ask */
 	bool client;   /* this host starts the run */
+	bool victim;   /* of the latency during an incast; its lane is after those of the senders */
 };
 
 /*
@@ -62,7 +67,10 @@ void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *tu
 /* "full", "quick", "random", … Static storage. */
 const char *schedule_name(enum schedule_kind kind);
 
-/* The senders to one host: servers that each host needs. */
+/* True if several hosts send to one: then payload goes one way only. */
+bool schedule_is_incast(const struct schedule *s);
+
+/* Servers that each host needs: for the senders to one host, and for a victim. */
 uint32_t schedule_lanes(const struct schedule *s);
 
 void schedule_release(struct schedule *s);

@@ -112,7 +112,7 @@ static int read_words(struct program_line *l, char **words, size_t n, struct fau
 	for (size_t i = 0; i < n; i++) {
 		const char *value;
 		const struct option_row *row = read_option(words[i], &value, f);
-		bool next, about_end, skip;
+		bool next, about_end, about_way, skip;
 
 		if (!row)
 			return -1;
@@ -121,10 +121,13 @@ static int read_words(struct program_line *l, char **words, size_t n, struct fau
 			return -1;
 		skip = strcmp(row->name, "auth") == 0; /* it is added again */
 		about_end = row->scope == SCOPE_LOCAL;
+		about_way = row->group == GROUP_PATH || row->group == GROUP_DEVICE ||
+			    row->group == GROUP_PEER || row->group == GROUP_SERVING;
 		for (size_t k = 0; k <= next; k++) {
 			if (l->words == PROGRAM_WORDS_MAX)
 				return refuse_word(words[i], "too many options", f);
 			l->about_end[l->words] = about_end;
+			l->about_way[l->words] = about_way;
 			if (!skip)
 				l->word[l->words++] = words[i + k];
 		}
@@ -168,6 +171,22 @@ int program_line_read(struct program_line *l, char **words, size_t n, struct fau
 	l->duration_ns = UNITS_NS_PER_S / 2;
 	l->word[l->words++] = usual;
 	return 0;
+}
+
+void program_line_victim(struct program_line *victim, const struct program_line *l)
+{
+	bool sends = strncmp(l->program, "send_", 5) == 0;
+
+	*victim = (struct program_line){.program = sends ? "send_lat" : "write_lat",
+					.latency = true,
+					.duration_ns = l->duration_ns};
+	for (size_t i = 0; i < l->words; i++)
+		if (l->about_way[i]) {
+			victim->about_end[victim->words] = l->about_end[i];
+			victim->word[victim->words++] = l->word[i];
+		}
+	snprintf(victim->lasts, sizeof(victim->lasts), "-D%.3f", (double)l->duration_ns / 1e9);
+	victim->word[victim->words++] = victim->lasts;
 }
 
 /* Add the words of L to TO; of a server, those about an end. Returns how many. */

@@ -24,6 +24,8 @@ struct program_line {
 	char *word[PROGRAM_WORDS_MAX]; /* the options */
 	size_t words;
 	bool about_end[PROGRAM_WORDS_MAX]; /* the server has this word, too */
+	bool about_way[PROGRAM_WORDS_MAX]; /* so has a victim: the device, the path of packets */
+	char lasts[24];                    /* of a victim: a word */
 };
 
 /* What a run adds. */
@@ -48,6 +50,12 @@ struct program_words {
  * FAULT_USAGE for an unknown program, and for options that a run sets itself.
  */
 int program_line_read(struct program_line *l, char **words, size_t n, struct fault *f);
+
+/*
+ * Set VICTIM to a latency that is measured while L is, on the same devices and in the same class of
+ * traffic: small messages by send_lat or write_lat. It points into L and itself.
+ */
+void program_line_victim(struct program_line *victim, const struct program_line *l);
 
 /* Write the command line of L for CALL. It points into L, CALL and TO. */
 void program_line_write(const struct program_line *l, const struct program_call *call,

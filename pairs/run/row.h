@@ -19,6 +19,7 @@
  *   latency, from is the client) "client":"n1" "alone":false
  *   "status":"measured" | "cut" (its slot ended first: the figure is of less than was asked for)
  *            | "failed" (no figure)
+ *   "victim":true "unit":"us" (a latency during an incast, or a round later without it)
  *   "value":97.1 in the player's unit: the rate, or the median latency; "p99":3.1 of a latency
  *   "late_s":0.01 (begun after its slot did) "clock_s":-3.2 (the other end's clock less ours)
  *   "exit":4 "cause":"connect" | "lost" | "device" | "clock" | "refused" | "data" |

@@ -37,8 +37,11 @@ static int set_slot(struct run *r)
 {
 	uint64_t run_ns = r->line.duration_ns;
 
-	r->time.parts = r->line.both_ways && !r->asked.one_way ? 2 : 1;
+	r->time.parts =
+		r->line.both_ways && !r->asked.one_way && !schedule_is_incast(&r->schedule) ? 2 : 1;
 	r->time.slot_ns = r->asked.slot_ns;
+	if (run_line_victim(r))
+		return -1;
 	if (!r->time.slot_ns && run_ns)
 		r->time.slot_ns = r->time.parts * (run_ns + SETUP_NS);
 	if (!r->time.slot_ns) {

@@ -3,7 +3,7 @@
  * The hosts that have to be clients of this one, and which of them never came.
  *
  * An incast has none: there each host is the server of a round, so the clients of that round name
- * it, and no turn says who its clients are.
+ * it, and no turn says who its clients are. A victim is a sender in other rounds, which name it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +68,8 @@ void run_callers_round(struct run *r)
 		keep_call(c, &c->now);
 	}
 	c->now.round = -1;
-	if (r->round < (int64_t)r->time.rounds && own->peer != SCHEDULE_NOBODY && !own->client)
+	if (r->round < (int64_t)r->time.rounds && own->peer != SCHEDULE_NOBODY && !own->client &&
+	    !own->victim)
 		c->now = (struct run_call){.round = r->round, .client = own->peer};
 }
 

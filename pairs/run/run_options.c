@@ -33,7 +33,8 @@ static const struct {
 	ROW("--start", "EPOCH", EPOCH, start_s, 0,
 	    "when the first slot begins, in seconds since 1970"),
 	ROW("--schedule", "NAME", TEXT, schedule.name, 0,
-	    "quick, full, random=N, ring=D, incast=K, group=F or file=F"),
+	    "quick, full, random=N, ring=D, group=F, file=F,\n"
+	    "                    incast=K or incast=K,victim"),
 	ROW("--seed", "N", NUMBER, schedule.seed, UINT32_MAX, "of the random pairs"),
 	ROW("--slot", "S", TIME, slot_ns, 0, "length of a slot; without it, from -D"),
 	ROW("--one-way", NULL, FLAG, one_way, 0, "leave the second direction out"),

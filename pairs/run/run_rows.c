@@ -146,6 +146,7 @@ struct pair_run {
 	int64_t round;
 	unsigned rail, part;
 	uint32_t client, server;
+	bool victim;
 };
 
 /* That of this host's client, in the turn and part T of SEAT. */
@@ -156,7 +157,8 @@ static struct pair_run own_run(const struct run *r, const struct run_seat *seat,
 				 .rail = seat->rail,
 				 .part = t->part,
 				 .client = r->players.self,
-				 .server = t->turn.peer};
+				 .server = t->turn.peer,
+				 .victim = t->turn.victim};
 }
 
 static json_t *pair_line(const struct run *r, const struct pair_run *p)
@@ -164,12 +166,14 @@ static json_t *pair_line(const struct run *r, const struct pair_run *p)
 	const char *client = name_of(r, p->client), *server = name_of(r, p->server);
 	const char *rail = r->players.rail[p->rail];
 	/* The client sends the payload, unless it is reversed; of a READ the other way. */
-	bool from_client = r->line.to_client == (p->part == 1);
+	bool from_client = run_line(r, p->victim)->to_client == run_reversed(r, p->victim, p->part);
 	json_t *m = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", "pair", "run", r->id,
 			      "round", (json_int_t)p->round, "from", from_client ? client : server,
 			      "to", from_client ? server : client, "client", client, "alone",
 			      r->asked.schedule.alone);
 
+	if (p->victim)
+		json_object_update_new(m, json_pack("{s:b, s:s}", "victim", true, "unit", "us"));
 	put_text(m, "from_rail", rail);
 	put_text(m, "to_rail", rail);
 	return m;

@@ -48,12 +48,12 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)part_ns),
 		.address = players_address(&r->players, t->turn.peer),
 		.connect_ns = (uint64_t)(CONNECT_SHARE * (double)part_ns),
-		.reversed = t->part == 1,
+		.reversed = run_reversed(r, t->turn.victim, t->part),
 	};
 	struct program_words words;
 	struct fault f = {0};
 
-	program_line_write(&r->line, &call, &words);
+	program_line_write(run_line(r, t->turn.victim), &call, &words);
 	s->late_s = (double)(now_ns - begin_ns) / 1e9;
 	s->began_ns = now_ns;
 	s->began_here_ns = (int64_t)clock_utc_ns();
@@ -92,7 +92,8 @@ static void client_ended(struct run *r, struct run_seat *s, int status)
 	double ahead_s;
 
 	child_last_error(&s->client, error, sizeof(error));
-	outcome_read(&o, s->client.said, s->client.said_n, r->line.latency);
+	outcome_read(&o, s->client.said, s->client.said_n,
+		     run_line(r, s->now.turn.victim)->latency);
 	outcome_ended(&o, status, error);
 	ahead_s = hear_clock(r, s, &o);
 	if (s->told && !o.has_value) {

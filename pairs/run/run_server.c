@@ -13,6 +13,12 @@
 #define SERVERS_MAX   64
 #define TIMEOUT_SHARE 0.8
 
+/* What S serves: the last lane of an incast with a victim is that of the victim. */
+static const struct program_line *line_of(const struct run *r, const struct run_server *s)
+{
+	return run_line(r, r->schedule.kind == SCHEDULE_VICTIM && s->lane == r->schedule.k);
+}
+
 static int start_server(struct run *r, struct run_server *s)
 {
 	struct program_call call = {
@@ -26,7 +32,7 @@ static int start_server(struct run *r, struct run_server *s)
 	s->started_round = r->round;
 	s->started_here_ns = clock_utc_ns();
 	s->last = (struct outcome){0};
-	program_line_write(&r->line, &call, &words);
+	program_line_write(line_of(r, s), &call, &words);
 	return child_start(&s->child, words.argv, &r->fault);
 }
 
@@ -93,7 +99,7 @@ static void read_documents(struct run *r, struct run_server *s)
 	char *line = s->child.said, *end;
 
 	while (s->child.said_n && (end = strchr(line, '\n'))) {
-		outcome_read(&s->last, line, (size_t)(end - line), r->line.latency);
+		outcome_read(&s->last, line, (size_t)(end - line), line_of(r, s)->latency);
 		hear_client(r, s);
 		line = end + 1;
 	}

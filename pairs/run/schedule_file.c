@@ -9,7 +9,8 @@
 #include "pairs/lines.h"
 #include "schedule_list.h"
 
-static int read_number(const char *text, uint32_t most, uint32_t *to)
+/* Read a number that REST follows, and nothing else. */
+static int read_number_before(const char *rest, const char *text, uint32_t most, uint32_t *to)
 {
 	char *end;
 	unsigned long v;
@@ -17,10 +18,15 @@ static int read_number(const char *text, uint32_t most, uint32_t *to)
 	if (!isdigit((unsigned char)*text))
 		return -1;
 	v = strtoul(text, &end, 10);
-	if (*end || v > most)
+	if (strcmp(end, rest) != 0 || v > most)
 		return -1;
 	*to = (uint32_t)v;
 	return 0;
+}
+
+static int read_number(const char *text, uint32_t most, uint32_t *to)
+{
+	return read_number_before("", text, most, to);
 }
 
 /* The host that TEXT names, or whose number it is. */
@@ -209,20 +215,23 @@ static int open_named(struct schedule *s, const struct schedule_asked *asked,
 	for (enum schedule_kind kind = SCHEDULE_FULL; kind < SCHEDULE_LIST; kind++) {
 		const char *name = schedule_name(kind);
 		bool numbered = kind >= SCHEDULE_RANDOM;
+		bool victim = kind == SCHEDULE_INCAST && value && strchr(value, ',');
 
 		if (strlen(name) != n || strncmp(name, asked->name, n) != 0)
 			continue;
-		if ((value && !numbered) || (value && read_number(value, UINT32_MAX - 1, &k)) ||
-		    (!value && numbered && kind != SCHEDULE_RING))
+		if ((value && !numbered) || (!value && numbered && kind != SCHEDULE_RING) ||
+		    (value &&
+		     read_number_before(victim ? ",victim" : "", value, UINT32_MAX - 1, &k)))
 			break;
-		return schedule_init(s, kind, hosts->n, k, asked->seed, f);
+		return schedule_init(s, victim ? SCHEDULE_VICTIM : kind, hosts->n, k, asked->seed,
+				     f);
 	}
 	if (value && *value &&
 	    (!strncmp(asked->name, "group=", 6) || !strncmp(asked->name, "file=", 5)))
 		return read_list(s, value, asked->name[0] == 'g', hosts, f);
 	fault_raise(f, FAULT_USAGE, 0, "--schedule %.80s", asked->name);
-	return fault_fix(f, "use full, quick, random=ROUNDS, ring[=DISTANCE], incast=SENDERS, "
-			    "group=FILE or file=FILE");
+	return fault_fix(f, "use full, quick, random=ROUNDS, ring[=DISTANCE], "
+			    "incast=SENDERS[,victim], group=FILE or file=FILE");
 }
 
 /* Read the file of `only`: hosts into CHOSEN, pairs into EXTRA. */

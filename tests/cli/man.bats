@@ -237,7 +237,7 @@ source_keys() {
 	player) { literals player_line pairs/run/run_rows.c; literals run_say_player pairs/run/run_rows.c; } | grep -vx -e gbps -e us | uniq | sort -u ;;
 	pair)
 		echo client
-		literals pair_line pairs/run/run_rows.c | grep -vx pair
+		literals pair_line pairs/run/run_rows.c | grep -vx -e pair -e us
 		literals run_say_pair pairs/run/run_rows.c | grep -vx -e measured -e cut -e failed
 		literals put_problem pairs/run/run_rows.c
 		echo findings

@@ -38,6 +38,9 @@ refused() {
 	refused "'ls' is no program that measures" --start "$now" -- ls
 	refused "'--nothing' after --" --start "$now" -- write_bw --nothing
 	refused 'rdmark-pairs sets this option itself' --start "$now" -- write_bw -p 1
+	printf '%s\n' a b c d e >five
+	refused 'use a number from 2 to 2' --start "$now" --hosts five --self a --schedule incast=3,victim
+	refused 'a victim of write_bw without -D' --start "$now" --hosts five --self a --schedule incast=2,victim --slot 2 -- write_bw -n 5
 	refused 'the length of a slot is not known' --start "$now" --hosts hosts --self a -- write_bw -n 5
 	refused '--auth is missing. Everybody could use' --start "$now" --hosts hosts --self a
 	refused 'a slot of 1 s for 2 of 500 ms' --start "$now" --hosts hosts --self a --slot 1

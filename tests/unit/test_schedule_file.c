@@ -96,14 +96,20 @@ static void names(void **state)
 		"",        "ful",    "fuller",   "full=1",   "random", "random=", "random=0",
 		"ring=8",  "ring=x", "incast",   "incast=8", "file",   "file=",   "group=/nowhere",
 		"quick=1", "=",      "random=-1"};
+	static const char *const bad_victims[] = {"incast=6,victim", "incast=1,victim",
+						  "incast=2,",       "incast=2,victims",
+						  "incast=,victim",  "ring=2,victim"};
 
 	(void)state;
 	assert_string_equal(rounds_of("ring=4", NULL, false), " 0-4 1-5 2-6 3-7");
 	assert_string_equal(rounds_of("ring", NULL, false), " 0-1 2-3 4-5 6-7 / 0-7 1-2 3-4 5-6");
 	assert_string_not_equal(rounds_of("full", NULL, false), "refused");
 	assert_string_not_equal(rounds_of("random=3", NULL, false), "refused");
+	assert_string_not_equal(rounds_of("incast=5,victim", NULL, false), "refused");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_string_equal(rounds_of(bad[i], NULL, false), "refused");
+	for (size_t i = 0; i < sizeof(bad_victims) / sizeof(bad_victims[0]); i++)
+		assert_string_equal(rounds_of(bad_victims[i], NULL, false), "refused");
 }
 
 static void files(void **state)
@@ -153,6 +159,7 @@ static void only_some(void **state)
 	assert_string_equal(rounds_of("ring=4", "n1 n1\n", false), "refused");
 	assert_string_equal(rounds_of("ring=4", "a b c\n", false), "refused");
 	assert_string_equal(rounds_of("incast=2", "n1\n", false), "refused");
+	assert_string_equal(rounds_of("incast=2,victim", "n1\n", false), "refused");
 }
 
 static void some_at_once(void **state)
