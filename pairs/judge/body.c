@@ -70,6 +70,22 @@ int body_add(struct body *b, const struct body_try *t)
 	return 0;
 }
 
+int body_add_victim(struct body *b, const struct body_victim *v)
+{
+	struct body_victim *more;
+
+	if (b->victims_n == BODY_NOTES_MAX) {
+		b->counts.beyond++;
+		return 0;
+	}
+	more = grow(b->victims, b->victims_n, sizeof(*more));
+	if (!more)
+		return -1;
+	b->victims = more;
+	b->victims[b->victims_n++] = *v;
+	return 0;
+}
+
 int body_add_note(struct body *b, const struct body_note *n)
 {
 	struct body_note *more;
@@ -105,5 +121,6 @@ void body_release(struct body *b)
 	free(b->player);
 	free(b->tries);
 	free(b->notes);
+	free(b->victims);
 	*b = (struct body){0};
 }

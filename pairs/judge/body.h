@@ -60,6 +60,7 @@ struct body_player {
 	uint16_t came, done;         /* runs that it began, and those that it played to their end */
 	uint32_t came_run, done_run; /* the last of each plus 1; 0: none. Until it is settled */
 	uint32_t missed, rounds;     /* slots that it could not use, of how many */
+	float port_gbps;             /* the active rate of its rail's port; 0: not known */
 	uint32_t server_said;        /* the error of its server, in struct body.texts, plus 1 */
 	bool no_device;              /* that error is about its device */
 	bool stopped;                /* it played fewer rounds of a run than others did */
@@ -85,9 +86,16 @@ struct body_note {
 	} kind;
 	uint32_t player;
 	uint32_t rounds, missed; /* if it ended */
+	float port_gbps;         /* if it came: of its rail; 0: not known */
 	uint32_t text;           /* the error of its server, in struct body.texts; or BODY_NONE */
 	uint16_t run;
 	bool no_device; /* that error is about its device */
+};
+
+/* A latency during an incast, or in a round without one. */
+struct body_victim {
+	uint16_t run, round;
+	float p50_us, p99_us; /* NaN: not known */
 };
 
 /* What the lines were. */
@@ -107,6 +115,9 @@ struct body {
 	uint32_t count;
 	struct body_note *notes; /* until it is settled */
 	uint32_t notes_n;
+	struct body_victim *victims;
+	uint32_t victims_n;
+	bool incast;       /* a run has that schedule */
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
 	bool no_memory;    /* a player is missing for want of memory */
@@ -135,6 +146,9 @@ uint32_t body_player(struct body *b, const char *host, const char *rail);
 
 /* Add a try. Returns -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);
+
+/* Add a latency of a victim. Returns -1 if there is no memory. */
+int body_add_victim(struct body *b, const struct body_victim *v);
 
 /* Add a note. Returns -1 if there is no memory. */
 int body_add_note(struct body *b, const struct body_note *n);

@@ -99,10 +99,13 @@ static int read_player(struct body *b, const json_t *o, bool *taken)
 	if (!*taken)
 		return 0;
 	run = &b->run[n.run];
+	n.port_gbps = (float)number(o, "port_gbps", 1e-3, 1e5, 0);
 	if (rounds > run->planned)
 		run->planned = rounds;
 	note_what(b, o, run);
 	copy_word(b->schedule, sizeof(b->schedule), text(o, "schedule"));
+	if (text(o, "schedule"))
+		b->incast |= strncmp(text(o, "schedule"), "incast=", 7) == 0;
 	run->slot_s = fmax(run->slot_s, number(o, "slot_s", 1e-3, 1e5, 0));
 	if (players > run->players)
 		run->players = players;
@@ -207,6 +210,15 @@ static bool read_figure(const json_t *o, struct body_try *t)
 	return !isnan(value) && (t->cut || strcmp(status, "measured") == 0);
 }
 
+/* A victim is no pair of the matrix: what it measures is a latency, whatever the others do. */
+static int read_victim(struct body *b, const struct body_try *t)
+{
+	struct body_victim v = {
+		.run = t->run, .round = t->round, .p50_us = t->value, .p99_us = t->p99};
+
+	return t->value > 0 ? body_add_victim(b, &v) : 0;
+}
+
 static int read_try(struct body *b, const json_t *o, bool *taken)
 {
 	const char *from = text(o, "from");
@@ -225,8 +237,10 @@ static int read_try(struct body *b, const json_t *o, bool *taken)
 	t.alone = json_is_true(json_object_get(o, "alone"));
 	t.client_is_from = is(o, "client", from);
 	t.text = text_of(b, o, &t.found);
-	b->counts.tries++;
 	*taken = true;
+	if (json_is_true(json_object_get(o, "victim")))
+		return read_victim(b, &t);
+	b->counts.tries++;
 	return body_add(b, &t);
 }
 

@@ -187,6 +187,8 @@ static void take_note(struct body *b, const struct body_note *n)
 
 	switch (n->kind) {
 	case BODY_CAME:
+		if (n->port_gbps > 0)
+			p->port_gbps = n->port_gbps;
 		again = p->came_run == n->run + 1u || p->came == UINT16_MAX;
 		p->came += !again;
 		run->came += !again;

@@ -97,6 +97,8 @@ static int apply_rules(struct judgement *j)
 	if (judge_lost(j))
 		return -1;
 	judge_hosts(j, 0);
+	if (j->incast.rounds) /* that many send less each than one does is no suspicion */
+		return find_levels(j) || incast_suspects(&j->suspects, &j->incast) ? -1 : 0;
 	/* Slow nodes make groups look slow, and slow groups nodes: so both twice. */
 	for (int pass = 0; pass < 2; pass++)
 		if (judge_groups(j, false) || find_levels(j))
@@ -114,7 +116,7 @@ static int apply_rules(struct judgement *j)
 int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups)
 {
 	*j = (struct judgement){.body = body, .groups = groups};
-	if (make_matrix(j) || find_groups(j))
+	if (incast_of_body(&j->incast, body) || make_matrix(j) || find_groups(j))
 		return -1;
 	count_cells(j);
 	j->x = malloc(((size_t)j->m.cells + 1) * sizeof(*j->x));
@@ -145,5 +147,6 @@ void judgement_release(struct judgement *j)
 	free(j->speeds.of);
 	free(j->speeds.part);
 	suspects_release(&j->suspects);
+	incast_release(&j->incast);
 	*j = (struct judgement){0};
 }

@@ -9,6 +9,7 @@
 
 #include "body.h"
 #include "groups.h"
+#include "incast.h"
 #include "level.h"
 #include "matrix.h"
 #include "suspect.h"
@@ -56,6 +57,7 @@ struct judgement {
 	bool any_loaded; /* X is of full rounds; otherwise of pairs alone */
 	struct level level;
 	struct suspects suspects;
+	struct incast incast; /* if it has rounds, its flows are judged by it and not as pairs */
 	uint32_t measured, tried; /* cells; of a latency, pairs */
 	bool has_baseline;
 	uint32_t compared; /* with the baseline: players, and cells of those with few partners */

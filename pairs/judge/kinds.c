@@ -33,6 +33,10 @@ static const struct judge_kind kind[SUSPECT_KINDS] = {
 			     "check C-states and frequency (`--check`), and the routes"},
 	[SUSPECT_TAIL] = {"tail_long", "p99 latency far above the median",
 			  "what else runs there? check interrupts, C-states, pause frames"},
+	[SUSPECT_STARVES] = {"sender_starves", "senders that starve in an incast",
+			     "measure it alone (--retest); if it is good there, compare its "
+			     "service level, ECN and PFC with the others'",
+			     "run `write_bw --check` there"},
 	[SUSPECT_WORSE] = {"worse", "slower than in the baseline", "what has changed there since?"},
 	[SUSPECT_PAIR] = {"pair_slow", "slow pairs of good nodes",
 			  "measure them again alone (--retest); then try other routes: "
@@ -51,7 +55,7 @@ static const struct judge_kind loaded = {"slow_under_load", "slow only under loa
 
 const struct judge_kind *judge_kind(const struct suspect *s)
 {
-	if (s->proof == SUSPECT_LOAD)
+	if (s->proof == SUSPECT_LOAD && s->kind != SUSPECT_STARVES)
 		return &loaded;
 	return s->kind == SUSPECT_PAIR && s->few_partners ? &few : &kind[s->kind];
 }

@@ -47,6 +47,13 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 	case SUSPECT_LATE:
 		text_add(text, size, "%.0f of %.0f slots", s->value, s->normal);
 		break;
+	case SUSPECT_STARVES:
+		text_add(text, size, "%.2f of its share, in %u of %u rounds below %.1f%s", s->value,
+			 s->bad, s->partners, INCAST_STARVES,
+			 s->proof == SUSPECT_ONCE        ? ", not measured alone"
+			 : s->proof == SUSPECT_CONFIRMED ? ", slow alone, too"
+							 : ", good alone");
+		break;
 	case SUSPECT_TAIL:
 		text_add(text, size, "p99 is %.1f times the median, normal is below %.0f", s->value,
 			 s->normal);
@@ -70,7 +77,8 @@ static void add_tried(const struct suspect *s, char *text, size_t size)
 
 	if (s->kind == SUSPECT_GROUP)
 		text_add(text, size, "%s%u pairs", comma, s->partners);
-	else if (s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_LATE || s->kind == SUSPECT_WORSE)
+	else if (s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_LATE || s->kind == SUSPECT_WORSE ||
+		 s->kind == SUSPECT_STARVES)
 		return;
 	else if (suspect_is_lost(s->kind) && s->partners)
 		text_add(text, size, "%s%u of %u runs have no figure", comma, s->bad, s->partners);
@@ -81,7 +89,8 @@ static void add_tried(const struct suspect *s, char *text, size_t size)
 static void add_proof(const struct suspect *s, char *text, size_t size)
 {
 	if (suspect_is_lost(s->kind) || s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_WORSE ||
-	    s->kind == SUSPECT_TAIL || s->kind == SUSPECT_PAIR_BROKE || s->kind == SUSPECT_LATE)
+	    s->kind == SUSPECT_TAIL || s->kind == SUSPECT_PAIR_BROKE || s->kind == SUSPECT_LATE ||
+	    s->kind == SUSPECT_STARVES)
 		return;
 	if (s->proof == SUSPECT_CONFIRMED)
 		text_add(text, size, ", alone too");
@@ -175,5 +184,6 @@ void judge_report(FILE *to, const struct judgement *j)
 		count = of_kind(j, i);
 		print_kind(&r, i, count);
 	}
+	incast_print(to, &j->incast, j->body);
 	judge_totals(to, j);
 }

@@ -79,7 +79,7 @@ char *judge_json(const struct judgement *j)
 	for (uint32_t i = 0; i < j->m.players; i++)
 		json_array_append_new(players, player_json(j, i));
 	all = json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-			"s:o, s:o, s:o}",
+			"s:o, s:o, s:o, s:o}",
 			"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 			j->body->latency ? "us" : "gbps", "nodes", (json_int_t)j->body->hosts.count,
 			"good", (json_int_t)c.good, "undecided", (json_int_t)c.undecided, "lost",
@@ -90,6 +90,7 @@ char *judge_json(const struct judgement *j)
 			"noise", j->measured ? json_number_or_null(j->level.noise) : json_null(),
 			"incomplete", incomplete_json(j), "compared",
 			j->has_baseline ? json_integer(j->compared) : json_null(), "suspects",
-			suspects, "players", players, "input", input_json(&j->body->counts));
+			suspects, "incast", incast_json(&j->incast, j->body), "players", players,
+			"input", input_json(&j->body->counts));
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }

@@ -22,6 +22,7 @@ enum suspect_kind {
 	SUSPECT_GROUP,       /* between two groups */
 	SUSPECT_LATENCY,     /* a node's latency is high */
 	SUSPECT_TAIL,        /* a node's p99 is high */
+	SUSPECT_STARVES,     /* of the senders of an incast */
 	SUSPECT_WORSE,       /* slower than in the baseline */
 	SUSPECT_PAIR,        /* between two good nodes */
 	SUSPECT_PAIR_BROKE,  /* two good nodes: no figure */

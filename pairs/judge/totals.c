@@ -38,7 +38,7 @@ static void print_limits(FILE *to, const struct judgement *j)
 {
 	double covered = judge_covered(j);
 
-	if (covered >= .9 || j->m.players < 3 || !j->measured ||
+	if (covered >= .9 || j->incast.rounds || j->m.players < 3 || !j->measured ||
 	    strcmp(j->body->schedule, "full") == 0)
 		return;
 	fprintf(to,
@@ -94,7 +94,7 @@ void judge_totals(FILE *to, const struct judgement *j)
 		text_add(text, sizeof(text), "%u undecided, ", c.undecided);
 	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u pairs measured", c.suspect,
 		 c.lost, j->measured, j->tried);
-	if (j->measured)
+	if (j->measured && !j->incast.rounds)
 		add_normal(j, text, sizeof(text));
 	fprintf(to, "%s\n", text);
 }

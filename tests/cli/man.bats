@@ -254,6 +254,9 @@ source_keys() {
 		;;
 	judgement) literals judge_json pairs/judge/report_json.c | grep -vx -e gbps -e us ;;
 	suspect) literals suspect_json pairs/judge/report_json.c | grep -vx -e once -e alone_too -e good_alone ;;
+	incast) literals incast_json pairs/judge/incast_body.c | grep -vx -e port -e alone -e best ;;
+	incast_round) literals round_json pairs/judge/incast_body.c ;;
+	victim) literals victim_json pairs/judge/incast_body.c ;;
 	level) literals player_json pairs/judge/report_json.c ;;
 	input) literals input_json pairs/judge/report_json.c ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/wire/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
@@ -265,7 +268,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/build/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 34))
+	(($(wc -l <<<"$objects") == 37))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")
