@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# A heat map of all pairs: rows send, columns receive, in blocks as blocks.awk has made them.
+# A heat map of all pairs: rows send, columns receive, in blocks as blocks.awk has made them. $o.share: the
+# values are shares of an incast. And the victim of one.
 
 # The part of the best: 1 is the best, less is worse; of latency how many times the least. null: not
 # measured; -1: tried without a figure.
 def part($p): if . == null or . < 0 then . else . / $p.best end;
 
 def unit($p): if $p.us then "us" else "Gb/s" end;
-def heat_title($p): "\(if $p.us then "Latency" else "Bandwidth" end) of all pairs of \($p.players) \(if any($p.labels[]; contains("/")) then "rails" else "nodes" end)";
+def heat_title($o; $p): (if $o.share then "Shares of the senders of an incast, of" elif $p.us then "Latency of all pairs of" else "Bandwidth of all pairs of" end)
+	+ " \($p.players) \(if any($p.labels[]; contains("/")) then "rails" else "nodes" end)";
 def heat_how($p): "rows send, columns receive" + if $p.block > 1 then "; the worst pair of each block of \($p.block)" else "" end;
 
 # In the middle of the range white letters are no better than black ones.
-def is_dark($p): if $p.us then . > 1.7 else . < 0.925 end;
+def is_dark($o; $p): if $o.share then . < 0.4 elif $p.us then . > 1.7 else . < 0.925 end;
+def palette($o; $p):
+	if $o.share then "0.3 '#7f0000', 0.5 '#ef6548', 0.8 '#fdd49e', 1 '#f7fbff'"
+	elif $p.us then "1 '#f7fbff', 1.3 '#fdd49e', 1.6 '#ef6548', 2.1 '#7f0000'"
+	else "0.9 '#7f0000', 0.93 '#ef6548', 0.96 '#fdd49e', 1 '#f7fbff'" end;
+def scale($o; $p):
+	if $o.share then "part of what the others send in the median; grey: not measured"
+	else "\(if $p.us then "times the least" else "part of the best" end), \($p.best | figure) \(unit($p)); grey: not measured" end;
 # Where cells are narrow, whole numbers: 97.
 def cell_text($n): if . < 0 then "x" elif $n > 20 and . >= 10 then round | tostring else figure | tostring end;
 
@@ -19,14 +28,13 @@ def heat($o; $p):
 	($p.labels | length) as $n
 	| [$p.rows | to_entries[] | .key as $y | .value | to_entries[] | {x: .key, y: $y, v: .value, part: (.value | part($p))}] as $cells
 	| (if $n <= 64 and $p.block == 1 then [$cells[] | select(.v != null)] else [] end) as $numbers
-	| prelude($o; heat_title($p); heat_how($p)),
+	| prelude($o; heat_title($o; $p); heat_how($p)),
 	  "unset key", "unset grid", "set border 0", "set lmargin at screen \($o.left)", "set rmargin at screen \($o.right)",
 	  "set tmargin at screen \($o.top)", "set bmargin at screen \($o.bottom)",
 	  "set xrange [-0.5:\($n - 0.5)]", "set yrange [\($n - 0.5):-0.5]",
-	  "set palette defined (\(if $p.us then "1 '#f7fbff', 1.3 '#fdd49e', 1.6 '#ef6548', 2.1 '#7f0000'"
-		else "0.9 '#7f0000', 0.93 '#ef6548', 0.96 '#fdd49e', 1 '#f7fbff'" end))",
-	  "set cbrange [\(if $p.us then "1:2.1" else "0.9:1" end)]",
-	  "set cblabel \("\(if $p.us then "times the least" else "part of the best" end), \($p.best | figure) \(unit($p)); grey: not measured" | quoted) noenhanced",
+	  "set palette defined (\(palette($o; $p)))",
+	  "set cbrange [\(if $o.share then "0.3:1" elif $p.us then "1:2.1" else "0.9:1" end)]",
+	  "set cblabel \(scale($o; $p) | quoted) noenhanced",
 	  "set colorbox user origin \($o.right + 20 / $o.width),\($o.bottom) size \(20 / $o.width),\($o.top - $o.bottom)",
 	  "set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#bbbbbb' fillstyle solid noborder",
 	  ($p.edges[] | "set arrow from \(. - 0.5),-0.5 to \(. - 0.5),\($n - 0.5) nohead front lw 1.5 lc rgb '#333333'",
@@ -34,22 +42,36 @@ def heat($o; $p):
 	  "set xtics rotate by 90 right scale 0 font ',\($o.font)' (\([$p.labels | to_entries[] | "\"\(.value | tic)\" \(.key)"] | join(", ")))",
 	  "set ytics scale 0 font ',\($o.font)' (\([$p.labels | to_entries[] | "\"\(.value | tic)\" \(.key)"] | join(", ")))",
 	  data("heat"; range($n) as $y | [range($n) as $x | $cells[$y * $n + $x].part | if . == null or . < 0 then null else . end]),
-	  (if $numbers == [] then empty else data("black"; ($numbers[] | select(.part | is_dark($p) and . >= 0 | not) | [.x, .y, "\"\(.v | cell_text($n))\""]), [-9, -9, "\"\""]),
-		data("white"; ($numbers[] | select(.part | is_dark($p) and . >= 0) | [.x, .y, "\"\(.v | cell_text($n))\""]), [-9, -9, "\"\""]) end),
+	  (if $numbers == [] then empty else data("black"; ($numbers[] | select(.part | is_dark($o; $p) and . >= 0 | not) | [.x, .y, "\"\(.v | cell_text($n))\""]), [-9, -9, "\"\""]),
+		data("white"; ($numbers[] | select(.part | is_dark($o; $p) and . >= 0) | [.x, .y, "\"\(.v | cell_text($n))\""]), [-9, -9, "\"\""]) end),
 	  plot("$heat matrix with image pixels notitle",
 		(if $numbers == [] then empty else "$black using 1:2:3 with labels font ',\($o.font)' tc rgb '#000000' notitle",
 			"$white using 1:2:3 with labels font ',\($o.font)' tc rgb '#ffffff' notitle" end));
 
-# One character a block: the digit of 0.90 to 0.99.
-def letter($p): part($p)
+# One character a block: the digit of 0.90 to 0.99; of a share that of the tenths.
+def letter($o; $p): part($p)
 	| if . == null then " " elif . < 0 then "x"
+	elif $o.share then if . >= 0.95 then "." else . * 10 | floor | tostring end
 	elif $p.us then if . < 1.2 then "." elif . > 9 then "9" else floor | tostring end
 	elif . >= 0.99 then "." elif . < 0.9 then "#" else . * 100 | floor - 90 | tostring end;
 
 def heat_text($o; $p):
 	$p.longest as $wide
-	| (if $o.title != "" then $o.title else heat_title($p) end | plain), heat_how($p), "",
-	  ($p.rows | to_entries[] | ($p.labels[.key] | . + " " * ($wide - length + 1)) + ([.value[] | letter($p)] | join(""))),
+	| (if $o.title != "" then $o.title else heat_title($o; $p) end | plain), heat_how($p), "",
+	  ($p.rows | to_entries[] | ($p.labels[.key] | . + " " * ($wide - length + 1)) + ([.value[] | letter($o; $p)] | join(""))),
 	  "",
-	  if $p.us then ". below 1.2 times the least (\($p.best | figure) us), 1 to 9 that number of times, x no figure, blank not measured"
+	  if $o.share then ". 0.95 of what the others send in the median or more, 0 to 9 are tenths of it, x no figure, blank not measured"
+	  elif $p.us then ". below 1.2 times the least (\($p.best | figure) us), 1 to 9 that number of times, x no figure, blank not measured"
 	  else ". 0.99 of the best (\($p.best | figure) Gb/s) or more, 0 to 8 are 0.90 to 0.98, # less, x no figure, blank not measured" end;
+
+# Of lines [RUN, ROUND, SIDE, P50, P99]: the latency over the rounds, during the incast and without it.
+def victim($o):
+	def over($side; $at): [.[] | select(.[2] == $side and .[$at] > 0) | [.[1], .[$at]]] | sort;
+	. as $all
+	| [{side: 1, where: "during the incast"}, {side: 0, where: "without it"}] as $sides
+	| [$sides[] as $s | {at: 4, name: "p99"}, {at: 3, name: "median"} | . as $q
+		| {legend: "\($q.name) \($s.where)", color: (1 - $s.side), dashed: ($q.at == 3), points: ($all | over($s.side; $q.at))}
+		| select(.points != [])] as $series
+	| prelude($o; "Latency of the victim of an incast"; empty),
+	  axes($o; "round"; "latency [us]"), us_axis("y"; $series[].points[][1]),
+	  ([$series[].points[][0]] | x_axis($o; "")), ($series | lines($o; empty));

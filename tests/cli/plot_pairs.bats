@@ -98,6 +98,38 @@ cell() { block heat | awk -v row="$1" -v column="$2" 'NR == row { print $column 
 	[[ ! -e here ]]
 }
 
+# made_incast: lines of incast=3,victim of four nodes: n2 gets 0.3 of its share.
+made_incast() {
+	made_pairs 4 'if .kind == "player" then .schedule = "incast=3,victim" else . end | select(.kind != "pair")'
+	jq -nc 'range(4) as $to | range(4) | select(. != $to) | "n\(. + 1)" as $from |
+		{kind: "pair", run: "1790000000-1", round: (2 * $to), from: $from, to: "n\($to + 1)", client: $from, alone: false,
+			status: "measured", value: (if $from == "n2" then 9 else 30 end)}'
+	jq -nc 'range(8) | {kind: "pair", run: "1790000000-1", round: ., from: "n1", to: "n2", client: "n1", alone: false, victim: true,
+		unit: "us", status: "measured", value: (if . % 2 == 0 then 9 else 2 end), p99: (if . % 2 == 0 then 31 else 4 end)}'
+}
+
+@test "an incast: the share of each sender in the round of each receiver" {
+	made_incast >lines
+	script lines
+	[[ "$(cell 1 3) $(cell 2 1) $(cell 2 3) $(cell 3 2) $(cell 1 1)" == '154 30 30 100 NaN' ]]
+	grep -qx 'set cbrange \[0.3:1\]' picture.gp
+	grep -q '^set title .Shares of the senders of an incast' picture.gp
+	run -0 "$bin/rdmark-plot" lines
+	[[ ${lines[2]} == 'n1  ...' && ${lines[3]} == 'n2 3 33' ]]
+	script --kind pairs lines # the victim's microseconds are no rate
+	[[ "$(cell 2 1) $(cell 1 2)" == '30 100' ]]
+}
+
+@test "the victim of an incast: during it and without it" {
+	made_incast >lines
+	script --kind victim lines
+	[[ $(block s0 | paste -sd,) == '0 31,2 31,4 31,6 31' && $(block s3 | paste -sd,) == '1 2,3 2,5 2,7 2' ]]
+	grep -q 'p99 without it' picture.gp
+	made_pairs 4 >lines
+	run -2 --separate-stderr "$bin/rdmark-plot" --kind victim lines
+	[[ $stderr == *'no data for --kind victim'* ]]
+}
+
 @test "what has no pairs is refused" {
 	local file
 	made_pairs 4 'select(.kind == "player")' >players
