@@ -289,6 +289,20 @@ refused_like_run() {
 	done
 }
 
+# bats test_tags=long
+@test "what a launcher has put into another process group does not hold up the sweep when the launcher has ended" {
+	mkfifo ready
+	launcher "trap 'exit 1' TERM" 'setsid tail -f /dev/null &' 'echo $! >left' 'cat made' 'echo >ready' 'tail -f /dev/null & wait $!'
+	timeout -k 5 --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 --output lines >out 2>err 3>&- &
+	read -r <ready
+	kill -TERM $!
+	code=0
+	wait $! || code=$?
+	kill "$(<left)" # it was there all the time
+	((code == 143)) || { echo "$code"; cat err; return 1; }
+	grep -q 'slow nodes: 1' out
+}
+
 @test "the completion offers the command" {
 	local COMP_LINE='rdmark-pairs s' COMP_POINT=14 COMPREPLY=()
 	# shellcheck source=/dev/null
