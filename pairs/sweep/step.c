@@ -256,12 +256,23 @@ static int await_end(struct launcher *l, struct stop *stop, bool now)
 	return status;
 }
 
+/*
+ * A second srun is not to wait for the step of the first, which lives on with a node that died, and
+ * clush, of Python, not to keep lines that are lost when it is told to end.
+ */
+static void set_environment(void)
+{
+	setenv("SLURM_OVERLAP", "1", 0);
+	setenv("PYTHONUNBUFFERED", "1", 0);
+}
+
 int step_run(struct step *s, struct stop *stop, struct fault *f)
 {
 	struct launcher *l = calloc(1, sizeof(*l));
 	int rc;
 
 	fault_phase(f, "running on all nodes");
+	set_environment();
 	if (!l)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 	rc = start_launcher(l, s->command);

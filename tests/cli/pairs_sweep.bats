@@ -289,6 +289,14 @@ refused_like_run() {
 	done
 }
 
+@test "srun's steps share their nodes, and clush writes each line at once, unless the user has it otherwise" {
+	launcher 'echo "$SLURM_OVERLAP $PYTHONUNBUFFERED" >>started' 'cat made'
+	sweep --once
+	rm lines
+	SLURM_OVERLAP=0 sweep --once
+	[[ $(<started) == $'1 1\n0 1' ]]
+}
+
 # bats test_tags=long
 @test "what a launcher has put into another process group does not hold up the sweep when the launcher has ended" {
 	mkfifo ready
