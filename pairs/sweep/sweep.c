@@ -144,7 +144,7 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 {
 	char *list;
 
-	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends || step->pairs ||
+	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends ||
 	    !step->status || step->overdue || step->players >= s->known.n ||
 	    sweep_leave_out(s, step->came) <= 0)
 		return false;
