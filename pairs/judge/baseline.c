@@ -2,10 +2,8 @@
 /* Nodes, rails and pairs that reach less than in an earlier run. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "judgement.h"
-#include "peel.h"
 
 #define WORSE .95
 #define SURE  5. /* standard deviations */
@@ -16,12 +14,20 @@ struct figures {
 	uint32_t count;
 };
 
+/* The deviation of one figure, from the half of them that is in the middle. */
+static double noise_of(const struct judgement *j)
+{
+	const struct chances *p = fit_main_pool(&j->fit, FIT_FIGURES);
+
+	return p->count ? (chances_at(p, .75) - chances_at(p, .25)) / 1.349 : 0;
+}
+
 /* True if NOW is worse than BEFORE by more than noise may make it. */
 static bool is_worse(const struct judgement *j, const struct judgement *before,
 		     const struct figures *is, const struct figures *was)
 {
 	double part = j->body->latency ? was->value / is->value : is->value / was->value;
-	double noise = SURE * fmax(j->level.noise, before->level.noise) /
+	double noise = SURE * fmax(noise_of(j), noise_of(before)) /
 		       sqrt(fmax(1, fmin(is->count, was->count)));
 
 	return part < fmin(WORSE, 1 - noise);
@@ -31,9 +37,7 @@ static bool is_worse(const struct judgement *j, const struct judgement *before,
 static uint32_t same_player(const struct judgement *j, const struct judgement *before,
 			    uint32_t player)
 {
-	const char *name = j->body->names.text[player];
-
-	return names_find(&before->body->names, name, strlen(name));
+	return names_find(&before->body->names, j->body->names.text[player]);
 }
 
 /*
@@ -47,9 +51,9 @@ static bool compare_way(const struct judgement *j, const struct judgement *befor
 	struct figures is, was;
 	struct suspect found = *s;
 
-	is.value = judge_middle(j, player, ways, !j->any_loaded, &is.count);
-	was.value = judge_middle(before, at, ways, !before->any_loaded, &was.count);
-	if (is.count < PEEL_PARTNERS_LEAST || was.count < PEEL_PARTNERS_LEAST)
+	is.value = judge_middle(j, player, ways, j->fit.alone, &is.count);
+	was.value = judge_middle(before, at, ways, before->fit.alone, &was.count);
+	if (is.count < FIT_PARTNERS || was.count < FIT_PARTNERS)
 		return false;
 	*compared = true;
 	if (!is_worse(j, before, &is, &was))
@@ -86,7 +90,7 @@ static int compare_player(struct judgement *j, const struct judgement *before, u
 static struct figures of_cell(const struct judgement *j, const struct matrix_cell *c)
 {
 	return (struct figures){
-		.value = c ? (double)judge_figure(j, (uint32_t)(c - j->m.cell)) : NAN,
+		.value = !c ? NAN : (double)(j->fit.alone ? c->alone : c->loaded),
 		.count = 1,
 	};
 }
@@ -113,8 +117,7 @@ static int compare_cell(struct judgement *j, const struct judgement *before,
 				  .sends = true,
 				  .receives = j->body->latency,
 				  .few_partners =
-					  !level_is_known(&j->level, MATRIX_SEND, c->from) ||
-					  !level_is_known(&j->level, MATRIX_RECEIVE, c->to),
+					  !judge_is_known(j, c->from) || !judge_is_known(j, c->to),
 				  .a = c->from,
 				  .b = c->to,
 				  .value = is.value,

@@ -54,52 +54,40 @@ uint32_t body_player(struct body *b, const char *host, const char *rail)
 	return at;
 }
 
-int body_add(struct body *b, const struct body_try *t)
+/* Add ONE of SIZE bytes to a list of COUNT, of which there may be MOST. LIST: where its address is.
+ */
+static int add(struct body *b, void *list, uint32_t *count, uint32_t most, const void *one,
+	       size_t size)
 {
-	struct body_try *more;
+	char *of;
 
-	if (b->count == BODY_TRIES_MAX) {
+	if (*count == most) {
 		b->counts.beyond++;
 		return 0;
 	}
-	more = grow(b->tries, b->count, sizeof(*more));
-	if (!more)
+	memcpy(&of, list, sizeof(of));
+	of = grow(of, *count, size);
+	b->no_memory |= !of;
+	if (!of)
 		return -1;
-	b->tries = more;
-	b->tries[b->count++] = *t;
+	memcpy(list, &of, sizeof(of));
+	memcpy(of + size * (*count)++, one, size);
 	return 0;
+}
+
+int body_add(struct body *b, const struct body_try *t)
+{
+	return add(b, &b->tries, &b->count, BODY_TRIES_MAX, t, sizeof(*t));
 }
 
 int body_add_victim(struct body *b, const struct body_victim *v)
 {
-	struct body_victim *more;
-
-	if (b->victims_n == BODY_NOTES_MAX) {
-		b->counts.beyond++;
-		return 0;
-	}
-	more = grow(b->victims, b->victims_n, sizeof(*more));
-	if (!more)
-		return -1;
-	b->victims = more;
-	b->victims[b->victims_n++] = *v;
-	return 0;
+	return add(b, &b->victims, &b->victims_n, BODY_NOTES_MAX, v, sizeof(*v));
 }
 
 int body_add_note(struct body *b, const struct body_note *n)
 {
-	struct body_note *more;
-
-	if (b->notes_n == BODY_NOTES_MAX) {
-		b->counts.beyond++;
-		return 0;
-	}
-	more = grow(b->notes, b->notes_n, sizeof(*more));
-	if (!more)
-		return -1;
-	b->notes = more;
-	b->notes[b->notes_n++] = *n;
-	return 0;
+	return add(b, &b->notes, &b->notes_n, BODY_NOTES_MAX, n, sizeof(*n));
 }
 
 uint32_t body_run(struct body *b, const char *name)

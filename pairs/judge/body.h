@@ -120,7 +120,7 @@ struct body {
 	bool incast;       /* a run has that schedule */
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
-	bool no_memory;    /* a player is missing for want of memory */
+	bool no_memory;    /* a player, try or note is missing for want of memory */
 	double slot_s;     /* the longest slot; 0: not known */
 	char schedule[16];
 	struct body_counts counts;

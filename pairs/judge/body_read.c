@@ -88,16 +88,15 @@ static void note_what(struct body *b, const json_t *o, struct body_run *run)
 		b->latency = strcmp(unit, "us") == 0;
 }
 
-static int read_player(struct body *b, const json_t *o, bool *taken)
+static bool read_player(struct body *b, const json_t *o)
 {
 	uint32_t players = (uint32_t)number(o, "players", 1, BODY_PLAYERS_MAX, 0);
 	uint32_t rounds = (uint32_t)number(o, "rounds", 0, 1e6, 0);
 	struct body_note n = {.kind = BODY_CAME};
 	struct body_run *run;
 
-	*taken = read_note(b, o, &n);
-	if (!*taken)
-		return 0;
+	if (!read_note(b, o, &n))
+		return false;
 	run = &b->run[n.run];
 	n.port_gbps = (float)number(o, "port_gbps", 1e-3, 1e5, 0);
 	if (rounds > run->planned)
@@ -109,10 +108,11 @@ static int read_player(struct body *b, const json_t *o, bool *taken)
 	run->slot_s = fmax(run->slot_s, number(o, "slot_s", 1e-3, 1e5, 0));
 	if (players > run->players)
 		run->players = players;
-	return body_add_note(b, &n);
+	body_add_note(b, &n);
+	return true;
 }
 
-static int read_done(struct body *b, const json_t *o, bool *taken)
+static bool read_done(struct body *b, const json_t *o)
 {
 	struct body_note n = {
 		.kind = BODY_DONE,
@@ -120,8 +120,10 @@ static int read_done(struct body *b, const json_t *o, bool *taken)
 		.missed = (uint32_t)number(o, "missed", 0, 1e6, 0),
 	};
 
-	*taken = read_note(b, o, &n);
-	return *taken ? body_add_note(b, &n) : 0;
+	if (!read_note(b, o, &n))
+		return false;
+	body_add_note(b, &n);
+	return true;
 }
 
 static uint32_t put_text(struct body *b, const char *said)
@@ -145,20 +147,20 @@ static void copy_error(char *to, size_t size, const json_t *o)
 }
 
 /* A server that ended: its clients know only that they did not reach it. */
-static int read_server(struct body *b, const json_t *o, bool *taken)
+static bool read_server(struct body *b, const json_t *o)
 {
 	struct body_note n = {.kind = BODY_SERVER, .text = BODY_NONE};
 	char error[400], said[400];
 
-	*taken = read_note(b, o, &n);
-	if (!*taken)
-		return 0;
+	if (!read_note(b, o, &n))
+		return false;
 	copy_error(error, sizeof(error), o);
 	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[n.player], error);
 	n.no_device = is(o, "cause", "device");
 	if (*error)
 		n.text = put_text(b, said);
-	return body_add_note(b, &n);
+	body_add_note(b, &n);
+	return true;
 }
 
 static enum body_cause cause_of(const json_t *o)
@@ -210,75 +212,67 @@ static bool read_figure(const json_t *o, struct body_try *t)
 	return !isnan(value) && (t->cut || strcmp(status, "measured") == 0);
 }
 
-/* A victim is no pair of the matrix: what it measures is a latency, whatever the others do. */
-static int read_victim(struct body *b, const struct body_try *t)
-{
-	struct body_victim v = {
-		.run = t->run, .round = t->round, .p50_us = t->value, .p99_us = t->p99};
-
-	return t->value > 0 ? body_add_victim(b, &v) : 0;
-}
-
-static int read_try(struct body *b, const json_t *o, bool *taken)
+static bool read_try(struct body *b, const json_t *o)
 {
 	const char *from = text(o, "from");
 	struct body_try t = {0};
 	uint32_t run = run_of(b, o);
 
-	*taken = false;
 	if (run == NAMES_NONE || !read_figure(o, &t))
-		return 0;
+		return false;
 	t.from = body_player(b, from, text(o, "from_rail"));
 	t.to = body_player(b, text(o, "to"), text(o, "to_rail"));
 	if (t.from == BODY_NONE || t.to == BODY_NONE || t.from == t.to)
-		return 0;
+		return false;
 	t.run = (uint16_t)run;
 	t.round = (uint16_t)number(o, "round", 0, UINT16_MAX, 0);
 	t.alone = json_is_true(json_object_get(o, "alone"));
 	t.client_is_from = is(o, "client", from);
 	t.text = text_of(b, o, &t.found);
-	*taken = true;
-	if (json_is_true(json_object_get(o, "victim")))
-		return read_victim(b, &t);
-	b->counts.tries++;
-	return body_add(b, &t);
+	/* a victim is no pair of the matrix: it measures a latency, whatever the others do */
+	if (!json_is_true(json_object_get(o, "victim"))) {
+		b->counts.tries++;
+		body_add(b, &t);
+	} else if (t.value > 0) {
+		body_add_victim(b, &(struct body_victim){.run = t.run,
+							 .round = t.round,
+							 .p50_us = t.value,
+							 .p99_us = t.p99});
+	}
+	return true;
 }
 
-static int read_object(struct body *b, const json_t *o)
+static void read_object(struct body *b, const json_t *o)
 {
+	static const struct {
+		const char *kind;
+		bool (*read)(struct body *b, const json_t *o);
+	} reader[] = {{"pair", read_try},
+		      {"player", read_player},
+		      {"done", read_done},
+		      {"server", read_server}};
+	bool known = known_line(b->known, text(o, "host"), text(o, "from"), text(o, "to"));
 	bool taken = false;
-	const char *kind = text(o, "kind");
-	int failed = 0;
 
-	if (!kind || !known_line(b->known, text(o, "host"), text(o, "from"), text(o, "to")))
-		kind = "";
-	if (strcmp(kind, "pair") == 0)
-		failed = read_try(b, o, &taken);
-	else if (strcmp(kind, "player") == 0)
-		failed = read_player(b, o, &taken);
-	else if (strcmp(kind, "done") == 0)
-		failed = read_done(b, o, &taken);
-	else if (strcmp(kind, "server") == 0)
-		failed = read_server(b, o, &taken);
+	for (size_t i = 0; i < sizeof(reader) / sizeof(reader[0]) && known && !taken; i++)
+		taken = is(o, "kind", reader[i].kind) && reader[i].read(b, o);
 	b->counts.impossible += !taken;
-	return failed;
 }
 
 /*
  * Read the objects of a line: two, where the line's end between them was lost. Of a million lines,
  * malloc and free would take a fifth of the time.
  */
-static int read_line(struct body *b, const char *line, size_t bytes)
+static void read_line(struct body *b, const char *line, size_t bytes)
 {
 	_Alignas(max_align_t) char room[ROOM_BYTES];
 	size_t left = bytes < PREFIX_MAX ? bytes : PREFIX_MAX;
 	const char *at = memchr(line, '{', left), *end = line + bytes;
-	int failed = 0;
 
 	b->counts.lines++;
 	if (!at)
 		b->counts.other_text += bytes > 0;
-	while (at && !failed) {
+	while (at) {
 		json_error_t why;
 		json_t *o;
 
@@ -286,7 +280,7 @@ static int read_line(struct body *b, const char *line, size_t bytes)
 		o = json_loadb(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &why);
 
 		if (o)
-			failed = read_object(b, o);
+			read_object(b, o);
 		else
 			b->counts.broken++;
 		at = o ? at + why.position : end;
@@ -294,25 +288,23 @@ static int read_line(struct body *b, const char *line, size_t bytes)
 		json_decref(o);
 	}
 	json_memory_room(NULL, 0);
-	return failed;
 }
 
-/* Read the whole lines of the BYTES at TEXT. Returns the bytes that are left, or -1. */
-static ssize_t read_lines(struct body *b, char *text, size_t bytes)
+/* Read the whole lines of the BYTES at TEXT. Returns the bytes that are left. */
+static size_t read_lines(struct body *b, char *text, size_t bytes)
 {
 	char *at = text, *end;
 
 	while ((end = memchr(at, '\n', bytes - (size_t)(at - text)))) {
-		if (read_line(b, at, (size_t)(end - at)))
-			return -1;
+		read_line(b, at, (size_t)(end - at));
 		at = end + 1;
 	}
 	bytes -= (size_t)(at - text);
 	memmove(text, at, bytes);
-	return (ssize_t)bytes;
+	return bytes;
 }
 
-/* True if a text or a player is missing for want of memory, or jansson lacked it. */
+/* True if anything is missing for want of memory. */
 static bool lacks_memory(const struct body *b)
 {
 	return b->no_memory || b->hosts.no_memory || b->names.no_memory || b->runs.no_memory ||
@@ -322,13 +314,12 @@ static bool lacks_memory(const struct body *b)
 int body_read(struct body *b, FILE *file)
 {
 	char *text = malloc(LINE_MAX_BYTES);
-	ssize_t left = 0;
+	size_t got, left = 0;
 	bool skip = false;
-	size_t got;
 
 	if (!text)
 		return -1;
-	while (left >= 0 && (got = fread(text + left, 1, LINE_MAX_BYTES - (size_t)left, file))) {
+	while (!b->no_memory && (got = fread(text + left, 1, LINE_MAX_BYTES - left, file))) {
 		char *end = skip ? memchr(text, '\n', got) : text;
 
 		if (skip) { /* the rest of a line that is too long */
@@ -338,18 +329,18 @@ int body_read(struct body *b, FILE *file)
 			if (skip)
 				continue;
 		}
-		left = read_lines(b, text, (size_t)left + got);
+		left = read_lines(b, text, left + got);
 		if (left == LINE_MAX_BYTES) {
 			b->counts.broken++;
 			skip = true;
 			left = 0;
 		}
 	}
-	if (left > 0 && read_line(b, text, (size_t)left)) /* the last line has no end */
-		left = -1;
-	if (lacks_memory(b))
-		left = -1;
+	if (left) /* the last line has no end */
+		read_line(b, text, left);
 	free(text);
-	errno = left < 0 ? ENOMEM : errno;
-	return left < 0 || ferror(file) ? -1 : 0;
+	if (!lacks_memory(b))
+		return ferror(file) ? -1 : 0;
+	errno = ENOMEM;
+	return -1;
 }

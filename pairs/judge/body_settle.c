@@ -107,8 +107,7 @@ static bool has_line(const struct body_try *first, const struct body_try *end,
 		     const struct body_try *t)
 {
 	for (; first < end; first++)
-		if (first->cause != BODY_ABSENT && first->cause != BODY_CAUSES &&
-		    first->run == t->run && first->round == t->round)
+		if (first->cause != BODY_ABSENT && first->run == t->run && first->round == t->round)
 			return true;
 	return false;
 }
@@ -116,22 +115,17 @@ static bool has_line(const struct body_try *first, const struct body_try *end,
 /* Drop what a server says of a client that has written a line of its own. */
 static void drop_answered(struct body *b)
 {
-	const struct body_try *all_end = b->tries + b->count, *end;
+	struct body_try *t = b->tries;
 	uint32_t kept = 0;
 
-	for (struct body_try *t = b->tries, *first = t; t < all_end; t++) {
-		if (t->from != first->from || t->to != first->to)
-			first = t;
-		if (t->cause != BODY_ABSENT)
-			continue;
-		for (end = t; end < all_end && end->from == t->from && end->to == t->to;)
+	for (uint32_t first = 0, end; first < b->count; first = end) {
+		for (end = first;
+		     end < b->count && t[end].from == t[first].from && t[end].to == t[first].to;)
 			end++;
-		if (has_line(first, end, t))
-			t->cause = BODY_CAUSES; /* it is gone below */
+		for (uint32_t i = first; i < end; i++)
+			if (t[i].cause != BODY_ABSENT || !has_line(t + first, t + end, &t[i]))
+				t[kept++] = t[i];
 	}
-	for (uint32_t i = 0; i < b->count; i++)
-		if (b->tries[i].cause < BODY_CAUSES)
-			b->tries[kept++] = b->tries[i];
 	b->count = kept;
 }
 

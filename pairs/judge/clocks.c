@@ -28,7 +28,7 @@ static float last_of(const struct judgement *j, const struct matrix_cell *c, enu
 
 /* Compare the clock of PLAYER with that of each host. DIFFERENCE, of each host: NaN, before and
  * after. */
-static void compare(const struct judgement *j, uint32_t player, float *difference,
+static void compare(const struct judgement *j, uint32_t player, float *difference, float *some,
 		    struct clock_of *c)
 {
 	double limit = limit_s(j->body);
@@ -56,20 +56,21 @@ static void compare(const struct judgement *j, uint32_t player, float *differenc
 			float *d = &difference[j->m.host[matrix_partner(&j->m, way, cell)]];
 
 			if (fabs((double)*d) > limit)
-				j->some[off++] = *d;
+				some[off++] = *d;
 			*d = NAN;
 		}
-	c->off_s = matrix_median(j->some, off);
+	c->off_s = matrix_median(some, off);
 }
 
 int clocks_compare(const struct judgement *j, struct clock_of *of)
 {
-	float *difference = malloc(((size_t)j->body->hosts.count + 1) * sizeof(*difference));
+	size_t hosts = (size_t)j->body->hosts.count + 1;
+	float *difference = malloc(2 * hosts * sizeof(*difference));
 
 	for (uint32_t i = 0; i < j->body->hosts.count && difference; i++)
 		difference[i] = NAN;
 	for (uint32_t i = 0; i < j->m.players && difference; i++)
-		compare(j, i, difference, &of[i]);
+		compare(j, i, difference, difference + hosts, &of[i]);
 	free(difference);
 	return difference ? 0 : -1;
 }

@@ -56,7 +56,7 @@ uint32_t groups_read(struct groups *g, FILE *file)
 
 uint32_t groups_of(const struct groups *g, const char *host)
 {
-	uint32_t at = names_find(&g->hosts, host, strlen(host));
+	uint32_t at = names_find(&g->hosts, host);
 
 	return at == NAMES_NONE ? NAMES_NONE : g->of[at];
 }

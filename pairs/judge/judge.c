@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/units.h"
 #include "known.h"
 #include "pairs/option.h"
 #include "pairs/pairs.h"
@@ -24,6 +25,7 @@ static const char usage[] =
 	"  --groups FILE    lines \"GROUP HOST...\": which hosts share a switch or a rack\n"
 	"  --hosts LIST     lines of other hosts are not used: n[1-4], or a file of them\n"
 	"  --baseline FILE  an earlier run, to compare each node with\n"
+	"  --expect GBPS    what each pair must reach\n"
 	"  --suspects FILE  write the hosts that are suspects, a line each\n"
 	"  --retest FILE    write what to measure again, for `run --only FILE`\n"
 	"  --matrix FILE    write all figures as CSV: rows send, columns receive\n"
@@ -35,7 +37,8 @@ static const char usage[] =
 	"6 something is slow, 77 what was measured is well, but not all could be.\n";
 
 struct judge {
-	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix, *prom;
+	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix, *prom, *expect_text;
+	double expect;      /* Gb/s; 0: not given */
 	struct hosts known; /* of --hosts */
 	bool json, help;
 	char **files;
@@ -49,7 +52,7 @@ static bool read_option(struct judge *k, char ***argv, struct fault *f)
 		{"--groups", &k->groups},     {"--hosts", &k->hosts},
 		{"--baseline", &k->baseline}, {"--suspects", &k->suspects},
 		{"--retest", &k->retest},     {"--matrix", &k->matrix},
-		{"--prom", &k->prom},
+		{"--prom", &k->prom},         {"--expect", &k->expect_text},
 	};
 
 	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
@@ -86,6 +89,11 @@ static int read_arguments(struct judge *k, char **argv, struct fault *f)
 			return -1;
 	}
 	*file = NULL;
+	if (k->expect_text && units_parse_rate(k->expect_text, &k->expect)) {
+		fault_raise(f, FAULT_USAGE, 0, "judge: --expect %s is no rate", k->expect_text);
+		return fault_fix(f, "give Gb/s, such as 380");
+	}
+	k->expect /= 1e9;
 	if (!k->help && file == k->files) {
 		fault_raise(f, FAULT_USAGE, 0, "judge: no file");
 		return fault_fix(f, "name the files that `rdmark-pairs run` wrote, or - for stdin");
@@ -141,18 +149,13 @@ static int read_body(struct body *b, char **files, struct fault *f)
 	return fault_fix(f, "use the output of `rdmark-pairs run`");
 }
 
-/* True if a host of B is one of NAMES. */
-static bool has_host(const struct body *b, const struct names *names)
+/* Raise, and return -1, if none of the hosts NAMES of the file NAME is in the runs B. */
+static int refuse_strangers(const struct body *b, const struct names *names, const char *name,
+			    struct fault *f)
 {
 	for (uint32_t i = 0; i < b->hosts.count; i++)
-		if (names_find(names, b->hosts.text[i], strlen(b->hosts.text[i])) != NAMES_NONE)
-			return true;
-	return false;
-}
-
-/* Raise that no host of the file NAME is in the runs. Returns -1. */
-static int refuse_strangers(const char *name, struct fault *f)
-{
+		if (names_find(names, b->hosts.text[i]) != NAMES_NONE)
+			return 0;
 	fault_raise(f, FAULT_USAGE, 0, "%s: none of its hosts is in these runs", name);
 	return fault_fix(f,
 			 "name the hosts as the runs do, which are those of --hosts or of Slurm");
@@ -179,52 +182,30 @@ static int read_groups(struct groups *g, const char *name, struct fault *f)
 	return fault_fix(f, "write \"GROUP HOST...\", each host once");
 }
 
+/* Write TEXT, which is freed, to NAME. */
+static int put(const char *name, char *text, struct fault *f)
+{
+	int rc = document_put(name, text, f);
+
+	free(text);
+	return rc;
+}
+
 static int write_file(const char *name, const struct judgement *j,
 		      void (*writer)(FILE *, const struct judgement *), struct fault *f)
 {
 	char *text = NULL;
 	size_t bytes;
 	FILE *to = name ? open_memstream(&text, &bytes) : NULL;
-	int rc;
 
+	if (!name)
+		return 0;
 	if (to)
 		writer(to, j);
-	rc = name ? document_put(name, to && !fclose(to) ? text : NULL, f) : 0;
+	if (!to || !fclose(to))
+		return put(name, text, f);
 	free(text);
-	return rc;
-}
-
-int judge_status(const struct judgement *j)
-{
-	bool lost = !j->measured || j->rounds.unnamed;
-
-	for (uint32_t i = 0; i < j->suspects.count; i++)
-		lost |= suspect_is_lost(j->suspects.of[i].kind);
-	if (lost)
-		return FAULT_PEER;
-	if (j->suspects.count)
-		return FAULT_THRESHOLD;
-	if (j->rounds.planned || j->rounds.unended || (j->has_baseline && !j->compared))
-		return FAULT_UNAVAILABLE;
-	return 0;
-}
-
-static int write_json(const struct judgement *j, struct fault *f)
-{
-	char *text = judge_json(j);
-	int rc = document_put("-", text, f);
-
-	free(text);
-	return rc;
-}
-
-static int write_prom(const char *name, const struct judgement *j, struct fault *f)
-{
-	char *text = name ? judge_prom(j, name, judge_status(j)) : NULL;
-	int rc = name ? document_put(name, text, f) : 0;
-
-	free(text);
-	return rc;
+	return put(name, NULL, f);
 }
 
 static int write_files(const struct judge *k, const struct judgement *j, struct fault *f)
@@ -234,7 +215,8 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 				   j->m.players, MATRIX_MAX);
 	return -(write_file(k->matrix, j, judge_matrix, f) ||
 		 write_file(k->suspects, j, judge_suspects, f) ||
-		 write_file(k->retest, j, judge_retest, f) || write_prom(k->prom, j, f));
+		 write_file(k->retest, j, judge_retest, f) ||
+		 (k->prom && put(k->prom, judge_prom(j, k->prom, judge_status(j)), f)));
 }
 
 /* The length of "UNIT PROGRAM", with which WHAT, an entry of struct body.whats, begins. */
@@ -273,15 +255,10 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 	int failed = -1;
 
 	body_init(&b);
-	if (read_body(&b, files, f))
+	if (read_body(&b, files, f) || !same_experiment(&b, j->body, name, f) ||
+	    refuse_strangers(&b, &j->body->hosts, name, f))
 		goto out;
-	if (!same_experiment(&b, j->body, name, f))
-		goto out;
-	if (!has_host(&b, &j->body->hosts)) {
-		refuse_strangers(name, f);
-		goto out;
-	}
-	failed = judgement_init(&before, &b, j->groups) || judgement_compare(j, &before);
+	failed = judgement_init(&before, &b, j->groups, 0) || judgement_compare(j, &before);
 	if (failed)
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing with %s", name);
 out:
@@ -302,20 +279,18 @@ static int judge_files(struct judge *k, struct fault *f)
 	if (known_read(&k->known, k->hosts, f) || read_groups(&groups, k->groups, f) ||
 	    read_body(&b, k->files, f))
 		goto out;
-	if (k->groups && !has_host(&b, &groups.hosts)) {
-		refuse_strangers(k->groups, f);
+	if (k->groups && refuse_strangers(&b, &groups.hosts, k->groups, f))
 		goto out;
-	}
 	fault_phase(f, "judging");
-	if (judgement_init(&j, &b, &groups)) {
+	if (judgement_init(&j, &b, &groups, k->expect)) {
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", b.count);
 		goto out;
 	}
-	if ((k->baseline && compare_with(&j, k->baseline, f)) || (k->json && write_json(&j, f)))
+	if (k->baseline && compare_with(&j, k->baseline, f))
 		goto out;
 	if (!k->json)
 		judge_report(stdout, &j);
-	if (write_files(k, &j, f))
+	if ((k->json && put("-", judge_json(&j), f)) || write_files(k, &j, f))
 		goto out;
 	status = judge_status(&j);
 out:
@@ -324,18 +299,6 @@ out:
 	body_release(&b);
 	hosts_release(&k->known);
 	return status;
-}
-
-/* After a failure, which is said: what FILE had was of another run. */
-static void write_failed(const char *name, int status)
-{
-	char *text = judge_prom_failed(name, status);
-	struct fault f = {0};
-
-	fault_phase(&f, "writing");
-	if (document_put(name, text, &f))
-		pairs_failed(&f);
-	free(text);
 }
 
 int judge_command(char **argv)
@@ -354,8 +317,11 @@ int judge_command(char **argv)
 	written = list_finish(stdout, PAIRS);
 	if (fault_is(&f)) {
 		status = pairs_failed(&f);
-		if (k.prom)
-			write_failed(k.prom, status);
+		f = (struct fault){0};
+		fault_phase(&f, "writing");
+		/* what the file had was of another run */
+		if (k.prom && put(k.prom, judge_prom(NULL, k.prom, status), &f))
+			pairs_failed(&f);
 		return status;
 	}
 	return written ? written : status;

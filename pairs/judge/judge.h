@@ -12,7 +12,8 @@
 /* Run the command; ARGV is what follows "judge". Returns the exit status. */
 int judge_command(char **argv);
 
-/* The report: at most 40 lines but with more than 11 kinds, the worst first; then totals. (report.c, totals.c) */
+/* The report: at most 40 lines but with more than 11 kinds, the worst first; then totals.
+ * (report.c) */
 void judge_report(FILE *to, const struct judgement *j);
 
 /*
@@ -23,14 +24,12 @@ char *judge_json(const struct judgement *j);
 
 /*
  * The text for Prometheus: series of the nodes, none of a pair, with the last part of FILE's name
- * and the exit STATUS. The caller frees it. NULL: no memory. (report_prom.c)
+ * and the exit STATUS. J: NULL after a failure. The caller frees it. NULL: no memory.
+ * (report_prom.c)
  */
 char *judge_prom(const struct judgement *j, const char *file, int status);
 
-/* The same after a failure, with STATUS: nothing is known. */
-char *judge_prom_failed(const char *file, int status);
-
-/* What was measured from (rows) and to (columns) each player. (matrix_csv.c) */
+/* What was measured from (rows) and to (columns) each player. (suspect_files.c) */
 void judge_matrix(FILE *to, const struct judgement *j);
 
 /* The hosts of suspects, a line each; those of pairs and groups are not named. (suspect_files.c) */
@@ -43,21 +42,12 @@ void judge_suspects(FILE *to, const struct judgement *j);
 #define JUDGE_RETEST_PAIRS 32
 void judge_retest(FILE *to, const struct judgement *j);
 
-/* The last lines of the report: what the schedule cannot find, and the totals. (totals.c) */
-void judge_totals(FILE *to, const struct judgement *j);
+/* The kind of S; SUSPECT_UNDER_LOAD: it was good alone. (report.c) */
+enum finding_code judge_code(const struct suspect *s);
 
-/* Words of a kind of suspect. (kinds.c) */
-struct judge_kind {
-	const char *id;         /* in JSON: "node_slow" */
-	const char *title;      /* "slow nodes" */
-	const char *next;       /* what to do */
-	const char *next_alone; /* the same if it was bad alone, too; NULL: as NEXT */
-};
-
-const struct judge_kind *judge_kind(const struct suspect *s);
-
-/* What to do about the COUNT suspects at S, all of one kind. */
-const char *judge_next(const struct suspect *s, uint32_t count);
+/* Write TO the title of the COUNT suspects at S, all of one kind, and what to do about them.
+ * (report.c) */
+void judge_words(struct finding *to, const struct suspect *s, uint32_t count);
 
 /* The name of A or B of a suspect: a host, "HOST/DEVICE", or a group. */
 const char *judge_name(const struct judgement *j, const struct suspect *s, uint32_t which);
@@ -65,22 +55,25 @@ const char *judge_name(const struct judgement *j, const struct suspect *s, uint3
 /* "both ways", "sending" or "receiving". */
 const char *judge_way(const struct suspect *s);
 
-/* How many hosts are what. */
+/*
+ * Mark in J->hosts those of suspects; DRAINED: only those that --suspects writes, which are not
+ * good alone, nor undecided. (suspect_files.c)
+ */
+void judge_mark(const struct judgement *j, bool drained);
+
+/* How many hosts are what. (suspect_files.c) */
 struct judge_count {
 	uint32_t good, suspect, lost;
-	/* Those without a figure, or in a slow pair and with too few partners to say whose fault it
-	 * is.
-	 */
-	uint32_t undecided;
+	uint32_t undecided; /* no figure, or in a slow pair with too few partners to be judged */
 };
 
 struct judge_count judge_count(const struct judgement *j);
 
 /*
  * The exit status: 3, nodes are lost, some are named by no line, or no pair was measured; 6,
- * something is slow; 77, a run did not come to its end; 0.
+ * something is slow; 77, nobody can tell, or a run did not come to its end; 0. (report.c)
  */
 int judge_status(const struct judgement *j);
 
-/* Hosts that the players have at most as partners, and on average, in one direction. */
+/* The part of all pairs that was tried. (suspect_files.c) */
 double judge_covered(const struct judgement *j);

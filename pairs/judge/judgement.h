@@ -7,28 +7,17 @@
  */
 #pragma once
 
+#include <math.h>
+
 #include "body.h"
+#include "finding/finding.h"
+#include "fit.h"
 #include "groups.h"
 #include "incast.h"
-#include "level.h"
 #include "matrix.h"
 #include "suspect.h"
 
-#define JUDGEMENT_SLOW  .93 /* of a rate: below this part of what is normal it is slow */
-#define JUDGEMENT_GROUP .95 /* of the median of a block of two groups */
-#define JUDGEMENT_HIGH  2.1 /* of a latency: above this many times the least of its class */
-#define JUDGEMENT_TAIL  3.  /* p99 above this many times the median */
-
-/* What rails reach, if adapters of different speed are in the hosts. */
-struct judge_speeds {
-	struct names rails;
-	uint32_t *of; /* of each player: its rail; owned */
-	double *part; /* of each rail: what it reaches of the fastest one; owned */
-	bool differ;
-};
-
-/* A pair is within a group, or between two. */
-#define JUDGEMENT_DISTANCES 2
+#define JUDGEMENT_TAIL 3. /* p99 above this many times the median */
 
 /* How far the runs came. */
 struct judge_rounds {
@@ -41,30 +30,41 @@ struct judgement {
 	const struct body *body;
 	const struct groups *groups;
 	struct matrix m;
-	struct judge_speeds speeds;
+	struct fit fit;
 	struct judge_rounds rounds;
-	/* of each cell: more is better, as a part of its rail's speed; NaN: no figure, or in a slow
-	 * group pair
-	 */
-	float *x;
-	float *plain;    /* the same with those */
-	float *some;     /* room for as many figures as there are cells, for a function to use */
 	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
+	bool *bad_pair;  /* of each pair of groups, FROM * groups + TO: what is slow is the network
+			  */
 	bool *lost;      /* players whose figures are not judged */
 	char *hosts;     /* of each host: room for what a writer finds out of it */
 	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
-	double usual;    /* the median latency of pairs of good nodes, in us */
-	bool any_loaded; /* X is of full rounds; otherwise of pairs alone */
-	struct level level;
 	struct suspects suspects;
-	struct incast incast; /* if it has rounds, its flows are judged by it and not as pairs */
+	struct findings notes; /* what is nobody's fault */
+	struct incast incast;  /* if it has rounds, its flows are judged by it and not as pairs */
 	uint32_t measured, tried; /* cells; of a latency, pairs */
+	double expected;          /* what a pair must reach, in Gb/s; 0: not given */
+	double smallest; /* the part by which a sender that is named is too slow; NaN: not known */
+	double network;  /* what most pairs reach of the best ones; NaN: not known */
+	struct {
+		uint32_t slots, failed; /* of all players */
+	} failures;
+	bool retested;         /* some pairs were measured alone after the others */
+	bool uplinks_doubtful; /* pairs of two groups are slow, and nobody knows whose uplink it is
+				*/
+	uint32_t late;         /* players that missed slots */
+	uint32_t
+		slow_pairs; /* far slower than others, though chance may make as many; 0: too few */
+	bool cannot_tell;   /* a slow node might not have been seen */
 	bool has_baseline;
 	uint32_t compared; /* with the baseline: players, and cells of those with few partners */
 };
 
-/* Judge BODY, which is settled. GROUPS may be empty. Returns -1 if there is no memory. */
-int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups);
+/*
+ * Judge BODY, which is settled. GROUPS may be empty. EXPECTED: Gb/s that a pair must reach; 0: what
+ * its ports make likely. Returns -1 if there is no memory.
+ */
+int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups,
+		   double expected);
 
 /*
  * Add those whose level is below that of BEFORE, and count what was compared. Returns -1 if there
@@ -74,40 +74,52 @@ int judgement_compare(struct judgement *j, const struct judgement *before);
 
 void judgement_release(struct judgement *j);
 
-/* Find what is normal for each rail; PLAIN has all figures. Returns -1 if there is no memory. */
-int judge_speeds(struct judgement *j); /* speeds.c */
+/* Where so many players miss slots, as clients do, all were started late. */
+static inline bool judge_launcher_late(const struct judgement *j)
+{
+	return j->late > .3 * j->m.players;
+}
 
-/* What the rail of PLAYER reaches, as a part of the fastest one. */
-double judge_speed(const struct judgement *j, uint32_t player);
-
-/* What a cell is judged by: what it reaches among others, unless nothing was measured so. */
-static inline float judge_figure(const struct judgement *j, uint32_t cell)
+/* True if the pair of a cell reaches three quarters of what is normal at most, and its ends are
+ * good. */
+static inline bool judge_is_far_slower(const struct judgement *j, uint32_t cell)
 {
 	const struct matrix_cell *c = &j->m.cell[cell];
 
-	return j->any_loaded ? c->loaded : c->alone;
+	return (double)j->fit.part[cell] < log(.75) && !fit_is_aside(&j->fit, c->from) &&
+	       !fit_is_aside(&j->fit, c->to);
 }
 
-/* How far apart the ends of a cell are: below JUDGEMENT_DISTANCES. */
-static inline int judge_distance(const struct judgement *j, uint32_t cell)
+/* A figure in the body's unit, of its logarithm in the fit. */
+double judge_unit(const struct judgement *j, double y);
+
+/* The part of normal that PLAYER reaches in a direction; NaN: not known. */
+static inline double judge_part(const struct judgement *j, uint32_t player, enum matrix_way way)
 {
-	const struct matrix_cell *c = &j->m.cell[cell];
-
-	return j->group && j->group[c->from] != j->group[c->to];
+	return exp((double)j->fit.of[player].way[way].effect);
 }
 
-/* Find the latency that each distance is judged by. Returns -1 if there is no memory. */
-int judge_leasts(const struct judgement *j, double least[JUDGEMENT_DISTANCES]); /* least.c */
+/* What is normal for a PLAYER, in the body's unit. */
+double judge_normal(const struct judgement *j, uint32_t player);
+
+/* True if PLAYER has enough good partners to be judged. */
+static inline bool judge_is_known(const struct judgement *j, uint32_t player)
+{
+	return j->fit.of[player].way[FIT_SENDS].partners >= FIT_PARTNERS ||
+	       j->fit.of[player].way[FIT_RECEIVES].partners >= FIT_PARTNERS ||
+	       j->fit.of[player].nowhere;
+}
 
 /* The rules. Each returns -1 if there is no memory. */
-int judge_lost(struct judgement *j);              /* lost.c */
-int judge_groups(struct judgement *j, bool last); /* blocks.c: LAST adds suspects */
-int judge_levels(struct judgement *j);            /* slow.c */
+int judge_lost(struct judgement *j);   /* lost.c */
+int leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
+int judge_levels(struct judgement *j); /* slow.c */
 int judge_tails(struct judgement *j);
+void judge_notes(struct judgement *j); /* notes.c */
 
 /*
  * The median of the COUNT figures of PLAYER in these directions with partners that are not slow;
- * ALONE: of those alone. NaN: there is none. J->some is used.
+ * ALONE: of those alone. NaN: there is none. Room of the fit is used.
  */
 double judge_middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
 		    bool alone, uint32_t *count);

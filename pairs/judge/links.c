@@ -5,55 +5,42 @@
 
 #include "judgement.h"
 
-/* What a player is known to reach, as a part of normal. With few partners nothing is known. */
-static double reaches(const struct judgement *j, enum matrix_way way, uint32_t player)
+#define SLOW_RATE    .93 /* of normal: below it a pair may be slow, if chance does not explain it */
+#define SLOW_LATENCY .6
+#define FEW          12 /* pairs: of so few nobody knows what chance makes, so it is lower */
+#define FEW_UNKNOWN  24 /* the same, of ends that have too few partners to be judged themselves */
+#define FEW_SURE     4. /* by this many times the distance of what is higher */
+#define FEW_HIGH     .9
+
+/* True if the pair of cell I is slow: chance makes one as low in FIT_CHANCE of all matrices. */
+static bool is_slow(const struct judgement *j, uint32_t i)
 {
-	return level_is_known(&j->level, way, player) ? (double)j->level.of[way][player].median : 1;
+	const struct matrix_cell *c = &j->m.cell[i];
+	const struct fit *f = &j->fit;
+	const struct chances *p = &f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)];
+	double part = (double)f->part[i];
+	double limit = log(j->body->latency ? SLOW_LATENCY : SLOW_RATE);
+
+	if (!(part < limit) || f->aside[MATRIX_SEND][c->from] || f->aside[MATRIX_RECEIVE][c->to])
+		return false;
+	if (f->hosts <= FIT_PARTNERS ||
+	    p->count <=
+		    (judge_is_known(j, c->from) && judge_is_known(j, c->to) ? FEW : FEW_UNKNOWN))
+		return part < -FEW_SURE * chances_at(p, FEW_HIGH);
+	return chances_share_of_bulk(p, part) < FIT_CHANCE / (j->measured + 1.);
 }
 
-/*
- * The X of the cell if the way between its ends were good. A latency is compared with the least of
- * its distance: who happened to meet more of those in its rack is nearer than that, but not to all.
- */
-static double expected(const struct judgement *j, const struct matrix_cell *c)
-{
-	double most = j->body->latency ? 1 : INFINITY;
-	double part = fmin(reaches(j, MATRIX_SEND, c->from), reaches(j, MATRIX_RECEIVE, c->to));
-
-	return fmin(part, most) * j->level.normal;
-}
-
-/*
- * The part of what is expected that a pair must reach. 0.93, but not within the noise: of a million
- * good pairs with 3 % of noise 10,000 are below 0.93. The factor is what one in ten of such
- * matrices exceeds once.
- */
-static double limit_of(const struct judgement *j)
-{
-	double most = sqrt(2 * log(10. * (j->measured + 1)));
-
-	if (j->body->latency)
-		return 1 / JUDGEMENT_HIGH;
-	return fmin(JUDGEMENT_SLOW, 1 - most * j->level.noise);
-}
-
-static bool is_good(const struct judgement *j, const struct matrix_cell *c)
-{
-	return !j->lost[c->from] && !j->lost[c->to] && !j->level.of[MATRIX_SEND][c->from].slow &&
-	       !j->level.of[MATRIX_RECEIVE][c->to].slow;
-}
-
-static enum suspect_proof prove(const struct judgement *j, uint32_t at, double limit)
+static enum suspect_proof prove(const struct judgement *j, uint32_t at)
 {
 	const struct matrix_cell *c = &j->m.cell[at];
-	double x = j->body->latency ? j->plain[at] * c->loaded / c->alone
-				    : c->alone / judge_speed(j, c->from);
+	double alone = (double)meetings_y(c->alone, j->body->latency) -
+		       fit_normal(&j->fit, c->from, c->to);
 
-	if (!j->any_loaded)
+	if (j->fit.alone)
 		return SUSPECT_CONFIRMED;
-	if (isnan(x))
+	if (isnan(alone))
 		return SUSPECT_ONCE;
-	return x < limit * expected(j, c) ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
+	return alone < (double)j->fit.part[at] / 2 ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
 }
 
 /* The number of the cell from B to A, or CELLS. */
@@ -78,29 +65,27 @@ static uint32_t text_of(const struct judgement *j, const struct matrix_cell *c)
 	return SUSPECT_NONE;
 }
 
-static int add_pair(struct judgement *j, uint32_t at, const bool *bad, double limit)
+static int add_pair(struct judgement *j, uint32_t at, const bool *bad)
 {
 	const struct matrix_cell *c = &j->m.cell[at];
 	uint32_t back = back_of(j, c);
 	bool both = back < j->m.cells && bad[back], broke = !c->measured;
 	struct suspect s = {.kind = broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR,
-			    .proof = broke ? SUSPECT_ONCE : prove(j, at, limit),
+			    .proof = broke ? SUSPECT_ONCE : prove(j, at),
 			    .sends = true,
 			    .receives = both,
 			    .a = c->from,
 			    .b = c->to,
-			    .value = j->any_loaded ? c->loaded : c->alone,
-			    .normal = expected(j, c) * judge_speed(j, c->from),
-			    .few_partners = !level_is_known(&j->level, MATRIX_SEND, c->from) ||
-					    !level_is_known(&j->level, MATRIX_RECEIVE, c->to),
+			    .value = j->fit.alone ? c->alone : c->loaded,
+			    .normal = judge_unit(j, fit_normal(&j->fit, c->from, c->to)),
+			    .few_partners =
+				    !judge_is_known(j, c->from) || !judge_is_known(j, c->to),
 			    .partners = c->tries,
 			    .bad = c->tries,
 			    .text = text_of(j, c)};
 
 	if (both && c->from > c->to && broke == !j->m.cell[back].measured)
 		return 0;
-	if (j->body->latency)
-		s.normal = s.value * j->plain[at];
 	if (broke)
 		s.cause = j->body->tries[c->first].cause;
 	return suspects_add(&j->suspects, &s);
@@ -109,22 +94,17 @@ static int add_pair(struct judgement *j, uint32_t at, const bool *bad, double li
 int judge_pairs(struct judgement *j)
 {
 	bool *bad = calloc((size_t)j->m.cells + 1, sizeof(*bad));
-	double limit = limit_of(j);
 	int failed = bad ? 0 : -1;
 
 	for (uint32_t i = 0; i < j->m.cells && bad; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
-
 		bool excused = j->excused[c->from] || j->excused[c->to];
 
-		if (c->measured)
-			bad[i] = is_good(j, c) && j->x[i] < limit * expected(j, c);
-		else
-			bad[i] = !excused && j->measured;
+		bad[i] = c->measured ? is_slow(j, i) : !excused && j->measured;
 	}
 	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
 		if (bad[i])
-			failed = add_pair(j, i, bad, limit);
+			failed = add_pair(j, i, bad);
 	free(bad);
 	return failed;
 }

@@ -5,9 +5,12 @@
 
 #include "clocks.h"
 #include "judgement.h"
-#include "peel.h"
+#include "stat/beta.h"
 
-#define MISSED_PART .05 /* of the slots that a player may miss */
+#define HARDLY      .7 /* of its runs that fail: fewer, and it fails at times */
+#define SWEEPS_MAX  200
+#define NEAR        .97 /* those who fail nearly as much as the worst go with it */
+#define FEW_GOOD    .05 /* of all pairs */
 #define MISSED_MANY .25 /* if it missed more than these, what it reached is not judged */
 
 /* What was tried with a player. */
@@ -16,27 +19,28 @@ struct tally {
 	uint32_t cause[BODY_CAUSES], blamed[BODY_CAUSES];
 };
 
-static void count_try(struct tally *t, const struct body_try *try, enum matrix_way way)
+static struct tally tally_of(const struct judgement *j, uint32_t player)
 {
-	bool blamed = try->blame == (way == MATRIX_SEND ? 1 : 2);
+	struct tally all = {0};
 
-	t->measured += try->cause == BODY_MEASURED;
-	t->failed += try->cause != BODY_MEASURED;
-	t->cause[try->cause]++;
-	t->blamed[try->cause == BODY_MEASURED ? BODY_CLOCK : try->cause] += blamed;
-}
-
-static void fill_tally(const struct judgement *j, uint32_t player, struct tally *t)
-{
-	*t = (struct tally){0};
 	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
 		for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
 			const struct matrix_cell *c = &j->m.cell[matrix_at(&j->m, way, player, k)];
+			const struct body_try *t = &j->body->tries[c->first], *end = t + c->tries;
 
-			for (uint32_t i = c->first; i < c->first + c->tries; i++)
-				if (!j->body->tries[i].mirrored)
-					count_try(t, &j->body->tries[i], way);
+			for (; t < end; t++) {
+				bool measured = t->cause == BODY_MEASURED;
+
+				if (t->mirrored)
+					continue;
+				all.measured += measured;
+				all.failed += !measured;
+				all.cause[t->cause]++;
+				all.blamed[measured ? BODY_CLOCK : t->cause] +=
+					t->blame == (way == MATRIX_SEND ? 1 : 2);
+			}
 		}
+	return all;
 }
 
 /* No line says that P ended, and such lines say it of others. */
@@ -51,12 +55,56 @@ static bool may_be_cut(const struct judgement *j, const struct tally *t)
 	return j->body->counts.broken && !t->failed;
 }
 
-static enum suspect_kind kind_of(const struct judgement *j, uint32_t player, const struct tally *t,
+static bool is_failure(const struct body_try *t)
+{
+	return t->cause != BODY_MEASURED && t->cause != BODY_MISSED && t->cause != BODY_ABSENT &&
+	       t->cause != BODY_CLOCK && !t->mirrored;
+}
+
+/* Count the slots of PLAYER, and those in which a run failed in either direction. */
+static uint32_t failed_slots(const struct judgement *j, uint32_t player, uint32_t *slots)
+{
+	const struct matrix *m = &j->m;
+	uint32_t failed = 0;
+
+	*slots = 0;
+	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+		for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
+			const struct matrix_cell *c = &m->cell[matrix_at(m, way, player, k)];
+			const struct matrix_cell *back = matrix_find(m, c->to, c->from);
+
+			for (uint32_t i = c->first; i < c->first + c->tries; i++) {
+				const struct body_try *t = &j->body->tries[i], *other;
+
+				other = meetings_same_slot(back, j->body->tries, t);
+				if (other && way == MATRIX_RECEIVE) /* counted with what it sent */
+					continue;
+				*slots += !t->mirrored || !other;
+				failed += is_failure(t) || (other && is_failure(other));
+			}
+		}
+	return failed;
+}
+
+/* True if more runs of PLAYER failed than chance makes of the others' failures. */
+static bool fails_at_times(const struct judgement *j, uint32_t player)
+{
+	uint32_t slots, failed = failed_slots(j, player, &slots);
+	double others = j->failures.slots - (double)slots, share;
+
+	if (failed < 2 || !(others > 0))
+		return false;
+	share = (fmax(0, j->failures.failed - (double)failed) + 1) / (others + 2);
+	return beta_incomplete(failed, slots - failed + 1., fmin(share, .999)) <
+	       FIT_CHANCE / j->m.players;
+}
+
+static enum finding_code kind_of(const struct judgement *j, uint32_t player, const struct tally *t,
 				 bool unusable, bool clock_wrong)
 {
 	const struct body_player *p = &j->body->player[player];
 	bool anybody_came = j->body->counts.players > 0;
-	bool late = p->missed > p->rounds * MISSED_PART;
+	bool late = p->missed > 0;
 
 	if (anybody_came && !p->came && !p->done && !t->measured)
 		return SUSPECT_NEVER_CAME;
@@ -73,7 +121,7 @@ static enum suspect_kind kind_of(const struct judgement *j, uint32_t player, con
 			return SUSPECT_DATA;
 		return t->cause[BODY_CONNECT] * 2 > t->failed ? SUSPECT_UNREACHABLE : SUSPECT_BROKE;
 	}
-	return late ? SUSPECT_LATE : SUSPECT_KINDS;
+	return fails_at_times(j, player) ? SUSPECT_FAILS : FINDING_CODES;
 }
 
 static int add_lost(struct judgement *j, uint32_t i, const struct clock_of *clock, bool unusable)
@@ -84,25 +132,22 @@ static int add_lost(struct judgement *j, uint32_t i, const struct clock_of *cloc
 			    .normal = NAN,
 			    .text = SUSPECT_NONE,
 			    .proof = SUSPECT_CONFIRMED};
-	struct tally t;
+	const struct tally t = tally_of(j, i);
 
-	fill_tally(j, i, &t);
 	s.kind = kind_of(j, i, &t, unusable, clocks_wrong(clock, i));
 	s.bad = t.failed;
 	s.partners = t.measured + t.failed;
-	j->rounds.unended += s.kind == SUSPECT_KINDS && is_unended(j, &j->body->player[i]);
-	if (s.kind == SUSPECT_KINDS)
+	j->rounds.unended += s.kind == FINDING_CODES && is_unended(j, &j->body->player[i]);
+	if (s.kind == FINDING_CODES)
 		return 0;
-	if (suspect_is_lost(s.kind) && j->body->player[i].server_said)
+	if (s.kind != SUSPECT_CLOCK && j->body->player[i].server_said)
 		s.text = j->body->player[i].server_said - 1;
-	else if (suspect_is_lost(s.kind))
+	else if (s.kind != SUSPECT_CLOCK)
 		s.text = judge_said(j, i, true);
 	if (s.kind == SUSPECT_CLOCK)
 		s.value = clock[i].off_s;
-	if (s.kind == SUSPECT_LATE) {
-		s.value = j->body->player[i].missed;
-		s.normal = j->body->player[i].rounds;
-	}
+	if (s.kind == SUSPECT_FAILS)
+		s.bad = failed_slots(j, i, &s.partners);
 	return suspects_add(&j->suspects, &s);
 }
 
@@ -114,47 +159,98 @@ static bool is_gone(const struct judgement *j, uint32_t player)
 	return (j->body->counts.players > 0 && !p->came) || is_unended(j, p) || p->stopped;
 }
 
-/* If hardly a pair was measured: all who failed with more than half of their partners. */
-static void set_failed_aside(const struct matrix *m, const float *x, bool *const aside[MATRIX_WAYS])
+/* A pair with a player that is gone says nothing of the other one. */
+static bool says_nothing(const struct judgement *j, const struct matrix_cell *c)
 {
-	for (uint32_t i = 0; i < m->players; i++)
-		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
-			uint32_t cells = 0, bad = 0;
+	return is_gone(j, c->from) || is_gone(j, c->to);
+}
 
-			for (uint32_t k = 0; k < matrix_count(m, way, i); k++) {
-				float v = x[matrix_at(m, way, i, k)];
-
-				cells += !isnan(v);
-				bad += v < .5f;
-			}
-			aside[way][i] = 2 * bad > cells;
-		}
+static bool works(const struct matrix_cell *c)
+{
+	return c->measured && c->measured >= c->failed;
 }
 
 /*
- * Find the players who explain the pairs without a figure. X: 1 measured, 0 not. A pair with a
- * player that is gone says nothing of the other one: two gone ones among six made a healthy one
- * unusable whose only other fault was one run that its slot cut off.
+ * The part of PLAYER's pairs in WAY, with partners that are not ASIDE (NULL: nobody is), that
+ * hardly has a figure. 0: these are of fewer than LEAST hosts.
  */
-static int find_unusable(const struct judgement *j, bool *const aside[MATRIX_WAYS])
+static double part_failed(const struct judgement *j, uint32_t player, enum matrix_way way,
+			  bool *const aside[MATRIX_WAYS], uint32_t least)
 {
-	float *x = malloc(((size_t)j->m.cells + 1) * sizeof(*x));
-	int count;
+	uint32_t hosts = 0, cells = 0, failed = 0, last = UINT32_MAX;
 
-	if (!x)
-		return -1;
-	for (uint32_t i = 0; i < j->m.cells; i++) {
-		const struct matrix_cell *c = &j->m.cell[i];
+	for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
+		uint32_t cell = matrix_at(&j->m, way, player, k);
+		uint32_t to = matrix_partner(&j->m, way, cell);
 
-		x[i] = c->measured >= c->failed && c->measured;
-		if (is_gone(j, c->from) || is_gone(j, c->to))
-			x[i] = NAN;
+		if (says_nothing(j, &j->m.cell[cell]) || (aside && aside[!way][to]))
+			continue;
+		cells++;
+		failed += !works(&j->m.cell[cell]);
+		hosts += j->m.host[to] != last;
+		last = j->m.host[to];
 	}
-	count = peel(&j->m, x, .5, aside);
-	if (count >= 0 && peel_is_general(&j->m, x, .5))
-		set_failed_aside(&j->m, x, aside);
-	free(x);
-	return count < 0 ? -1 : 0;
+	return cells && hosts >= least ? (double)failed / cells : 0;
+}
+
+/* True if hardly a run of PLAYER in WAY with players that are there had a figure. */
+static bool hardly_works(const struct judgement *j, uint32_t player, enum matrix_way way)
+{
+	uint32_t failed = 0, all = 0;
+
+	for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
+		const struct matrix_cell *c = &j->m.cell[matrix_at(&j->m, way, player, k)];
+
+		if (is_gone(j, way == MATRIX_SEND ? c->to : c->from))
+			continue;
+		failed += c->failed;
+		all += c->failed + c->measured;
+	}
+	return failed >= HARDLY * all;
+}
+
+/* True if hardly a pair works. Then who fails most is chance. */
+static bool is_general(const struct judgement *j)
+{
+	uint32_t cells = 0, good = 0;
+
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		cells += !says_nothing(j, &j->m.cell[i]);
+		good += !says_nothing(j, &j->m.cell[i]) && works(&j->m.cell[i]);
+	}
+	return good < FEW_GOOD * cells;
+}
+
+/*
+ * Put ASIDE those players, in each direction, who explain the pairs without a figure: the one that
+ * fails with the largest part of its partners, then the next among the others, as long as one fails
+ * with more than half of them. If hardly a pair works: all who fail with more than half.
+ */
+static void find_unusable(const struct judgement *j, bool *const aside[MATRIX_WAYS])
+{
+	uint32_t both = j->m.players * MATRIX_WAYS;
+	bool general = is_general(j), found = !general;
+
+	for (uint32_t i = 0; i < both && general; i++)
+		aside[i % 2][i / 2] = part_failed(j, i / 2, i % 2, NULL, 1) > .5;
+	for (int sweep = 0; found && sweep < SWEEPS_MAX; sweep++) {
+		double worst = .5;
+
+		found = false;
+		for (uint32_t i = 0; i < both; i++)
+			if (!aside[i % 2][i / 2])
+				worst = fmax(worst,
+					     part_failed(j, i / 2, i % 2, aside, FIT_PARTNERS));
+		for (uint32_t i = 0; i < both; i++) {
+			double part = part_failed(j, i / 2, i % 2, aside, FIT_PARTNERS);
+
+			if (aside[i % 2][i / 2] || part <= .5 || part < worst * NEAR)
+				continue;
+			found = aside[i % 2][i / 2] = true;
+		}
+	}
+	for (uint32_t i = 0; i < both && !general; i++)
+		aside[i % 2][i / 2] &= hardly_works(j, i / 2, i % 2);
 }
 
 /* Of two that only the other one was compared with, nobody can say whose clock is wrong. */
@@ -178,10 +274,19 @@ static void note_lost(struct judgement *j)
 		const struct suspect *s = &j->suspects.of[i];
 
 		/* What a host reaches that did not run for long says nothing of its links. */
-		j->lost[s->a] |= suspect_is_lost(s->kind) ||
-				 (s->kind == SUSPECT_LATE && s->value > s->normal * MISSED_MANY);
+		j->lost[s->a] |= suspect_is_lost(s->kind);
 		j->excused[s->a] = true;
 	}
+	for (uint32_t i = 0; i < j->m.players; i++) {
+		const struct body_player *p = &j->body->player[i];
+
+		j->late += p->missed > 0;
+		j->excused[i] |= p->missed > 0;
+	}
+	/* One that is busy says little of its links; of a launcher that was late they say as much
+	 * as ever. */
+	for (uint32_t i = 0; i < j->m.players && !judge_launcher_late(j); i++)
+		j->lost[i] |= j->body->player[i].missed > j->body->player[i].rounds * MISSED_MANY;
 }
 
 int judge_lost(struct judgement *j)
@@ -193,8 +298,17 @@ int judge_lost(struct judgement *j)
 
 	/* Where nothing was measured, no node explains it. */
 	if (!failed && j->measured)
-		failed = find_unusable(j, aside);
+		find_unusable(j, aside);
 	failed = failed || clocks_compare(j, clock) ? -1 : 0;
+	for (uint32_t i = 0; i < players; i++) {
+		uint32_t slots;
+
+		j->failures.failed += failed_slots(j, i, &slots);
+		j->failures.slots += slots;
+	}
+	/* Each is counted at both ends. */
+	j->failures.failed /= 2;
+	j->failures.slots /= 2;
 	for (uint32_t i = 0; i < players && !failed; i++)
 		failed = add_lost(j, i, clock, aside[MATRIX_SEND][i] || aside[MATRIX_RECEIVE][i]) ||
 					 add_apart(j, i, clock)

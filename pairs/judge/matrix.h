@@ -61,12 +61,6 @@ static inline uint32_t matrix_partner(const struct matrix *m, enum matrix_way wa
 	return way == MATRIX_SEND ? m->cell[cell].to : m->cell[cell].from;
 }
 
-/* The player itself: the sender for MATRIX_SEND. */
-static inline uint32_t matrix_self(const struct matrix *m, enum matrix_way way, uint32_t cell)
-{
-	return way == MATRIX_SEND ? m->cell[cell].from : m->cell[cell].to;
-}
-
 /* The cell from FROM to TO, or NULL. */
 const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uint32_t to);
 

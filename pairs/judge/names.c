@@ -1,92 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Keeps texts in a hash table with open addressing, never more than half full. */
+/* Keeps texts in a list and in a balanced tree. */
 #include "names.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_LEAST 64
+#include "pairs/grow.h"
 
-void names_init(struct names *n, uint32_t limit)
+struct name {
+	uint32_t number;
+	char text[]; /* what the list and the tree point to */
+};
+
+static struct name *name_of(const char *text)
 {
-	*n = (struct names){.limit = limit};
+	return (struct name *)(text - offsetof(struct name, text));
 }
 
-static uint32_t hash_of(const char *text, size_t bytes)
+static void release(void *text)
 {
-	uint32_t h = 2166136261u; /* FNV-1a */
-
-	for (size_t i = 0; i < bytes; i++)
-		h = (h ^ (unsigned char)text[i]) * 16777619u;
-	return h ^ h >> 15;
+	free(name_of(text));
 }
 
-/* The slot of TEXT, or the free one where it belongs. */
-static uint32_t slot_of(const struct names *n, const char *text, size_t bytes)
+static int by_text(const void *a, const void *b)
 {
-	uint32_t at = hash_of(text, bytes) & (n->slots - 1);
-
-	for (; n->slot[at]; at = (at + 1) & (n->slots - 1)) {
-		const char *have = n->text[n->slot[at] - 1];
-
-		if (strncmp(have, text, bytes) == 0 && !have[bytes])
-			break;
-	}
-	return at;
+	return strcmp(a, b);
 }
 
-/* Make room for one more. Returns -1 if there is no memory. */
-static int grow(struct names *n)
+uint32_t names_find(const struct names *n, const char *text)
 {
-	uint32_t slots = n->slots ? n->slots * 2 : SLOTS_LEAST;
-	uint32_t *slot;
-	char **text;
+	char *const *found = tfind(text, &n->tree, by_text);
 
-	if (n->count < n->slots / 2)
-		return 0;
-	slot = calloc(slots, sizeof(*slot));
-	text = realloc(n->text, slots / 2 * sizeof(*text));
-	if (text)
-		n->text = text;
-	if (!slot || !text) {
-		free(slot);
-		return -1;
-	}
-	free(n->slot);
-	n->slot = slot;
-	n->slots = slots;
-	for (uint32_t i = 0; i < n->count; i++)
-		slot[slot_of(n, text[i], strlen(text[i]))] = i + 1;
-	return 0;
-}
-
-uint32_t names_find(const struct names *n, const char *text, size_t bytes)
-{
-	uint32_t at = n->slots ? slot_of(n, text, bytes) : 0;
-
-	return n->slots && n->slot[at] ? n->slot[at] - 1 : NAMES_NONE;
+	return found ? name_of(*found)->number : NAMES_NONE;
 }
 
 uint32_t names_put(struct names *n, const char *text)
 {
-	size_t bytes = strlen(text);
-	uint32_t have = names_find(n, text, bytes);
+	uint32_t have = names_find(n, text);
+	struct name *name;
+	char **more;
 
 	if (have != NAMES_NONE || n->count >= n->limit)
 		return have;
-	if (grow(n) || !(n->text[n->count] = strndup(text, bytes))) {
+	more = grow(n->text, n->count, sizeof(*more));
+	n->text = more ? more : n->text;
+	name = more ? malloc(sizeof(*name) + strlen(text) + 1) : NULL;
+	if (name)
+		strcpy(name->text, text);
+	if (!name || !tsearch(name->text, &n->tree, by_text)) {
+		free(name);
 		n->no_memory = true;
 		return NAMES_NONE;
 	}
-	n->slot[slot_of(n, text, bytes)] = n->count + 1;
-	return n->count++;
+	n->text[n->count] = name->text;
+	return name->number = n->count++;
 }
 
 void names_release(struct names *n)
 {
-	for (uint32_t i = 0; i < n->count; i++)
-		free(n->text[i]);
+	tdestroy(n->tree, release);
 	free(n->text);
-	free(n->slot);
 	*n = (struct names){0};
 }

@@ -14,12 +14,14 @@
 struct names {
 	char **text; /* owned, as each text is */
 	uint32_t count, limit;
-	uint32_t *slot; /* hash table: numbers plus 1; 0: free */
-	uint32_t slots; /* a power of two */
+	void *tree;     /* of <search.h> */
 	bool no_memory; /* a text is missing for want of memory */
 };
 
-void names_init(struct names *n, uint32_t limit);
+static inline void names_init(struct names *n, uint32_t limit)
+{
+	*n = (struct names){.limit = limit};
+}
 
 /*
  * The number of TEXT, which is added if it is new. NAMES_NONE: the limit is reached, or there is no
@@ -27,7 +29,7 @@ void names_init(struct names *n, uint32_t limit);
  */
 uint32_t names_put(struct names *n, const char *text);
 
-/* The number of the BYTES at TEXT, or NAMES_NONE. */
-uint32_t names_find(const struct names *n, const char *text, size_t bytes);
+/* The number of TEXT, or NAMES_NONE. */
+uint32_t names_find(const struct names *n, const char *text);
 
 void names_release(struct names *n);

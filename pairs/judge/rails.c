@@ -4,27 +4,22 @@
 
 #include "judgement.h"
 
-static uint32_t host_of(const struct judgement *j, const struct suspect *s)
-{
-	return j->body->player[s->a].host;
-}
-
-/* The players of HOST; they stand next to each other. */
+/* The players of the host of PLAYER stand next to each other: how many there are. */
 static uint32_t players_of(const struct judgement *j, uint32_t player)
 {
-	const struct body *b = j->body;
-	uint32_t first = player, end = player + 1;
+	const uint32_t *host = j->m.host;
+	uint32_t first = player, end = player;
 
-	while (first && b->player[first - 1].host == b->player[player].host)
+	while (first && host[first - 1] == host[player])
 		first--;
-	while (end < b->names.count && b->player[end].host == b->player[player].host)
+	while (end < j->m.players && host[end] == host[player])
 		end++;
 	return end - first;
 }
 
 static bool same(const struct judgement *j, const struct suspect *a, const struct suspect *b)
 {
-	return a->kind == b->kind && host_of(j, a) == host_of(j, b);
+	return a->kind == b->kind && j->m.host[a->a] == j->m.host[b->a];
 }
 
 /* Add what S says to the suspect of its host. */
@@ -44,42 +39,30 @@ static void merge(struct suspect *host, const struct suspect *s)
 		host->text = s->text;
 }
 
-/* True if the COUNT suspects at S, all rails of a host, agree in one direction. */
-static bool agree(const struct suspect *s, uint32_t count)
-{
-	bool sends = true, receives = true, neither = true;
-
-	for (uint32_t i = 0; i < count; i++) {
-		sends &= s[i].sends;
-		receives &= s[i].receives;
-		neither &= !s[i].sends && !s[i].receives;
-	}
-	return sends || receives || neither;
-}
-
 void judge_hosts(struct judgement *j, uint32_t first)
 {
 	struct suspects *l = &j->suspects;
 	uint32_t kept = first, count;
 
 	for (uint32_t i = first; i < l->count; i += count) {
-		uint32_t all = players_of(j, l->of[i].a);
+		struct suspect host = l->of[i];
+		bool directed = host.sends || host.receives;
 
-		for (count = 1; i + count < l->count && same(j, &l->of[i], &l->of[i + count]);)
-			count++;
-		if (count < all || !agree(&l->of[i], count)) {
-			for (uint32_t k = 0; k < count; k++) {
-				l->of[kept] = l->of[i + k];
-				if (l->of[kept].kind == SUSPECT_NODE)
-					l->of[kept].kind = SUSPECT_RAIL;
-				kept++;
-			}
-			continue;
+		for (count = 1; i + count < l->count && same(j, &host, &l->of[i + count]);
+		     count++) {
+			directed |= l->of[i + count].sends || l->of[i + count].receives;
+			merge(&host, &l->of[i + count]);
 		}
-		l->of[kept] = l->of[i];
-		for (uint32_t k = 1; k < count; k++)
-			merge(&l->of[kept], &l->of[i + k]);
-		l->of[kept++].is_host = true;
+		host.is_host = count >= players_of(j, host.a) &&
+			       (host.sends || host.receives || !directed);
+		for (uint32_t k = 0; k < (host.is_host ? 0 : count); k++) {
+			l->of[kept] = l->of[i + k];
+			if (l->of[kept].kind == SUSPECT_NODE)
+				l->of[kept].kind = SUSPECT_RAIL;
+			kept++;
+		}
+		if (host.is_host)
+			l->of[kept++] = host;
 	}
 	l->count = kept;
 }

@@ -1,22 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Writes a judgement as text. */
+/* Writes a judgement as text, and has the words for a suspect. */
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/text.h"
 #include "judge.h"
 
-#define LINES_MAX   40
-#define LINES_TOTAL 6 /* the last ones */
-#define WIDTH       140
+#define LINES_MAX    40
+#define LINES_TOTAL  6 /* the last ones, besides notes and those of an incast */
+#define LINES_INCAST 3
+#define NOTES_SHOWN  4
+#define WIDTH        140
 
 struct report {
 	FILE *to;
 	const struct judgement *j;
 	uint32_t lines;
-	bool texts; /* what runs said is shown: there are not too many kinds */
-	bool next;  /* so is what to do */
+	uint32_t last; /* lines after the suspects */
+	bool texts;    /* what runs said is shown: there are not too many kinds */
+	bool next;     /* so is what to do */
 };
+
+enum finding_code judge_code(const struct suspect *s)
+{
+	return s->proof == SUSPECT_LOAD && s->kind != SUSPECT_STARVES ? SUSPECT_UNDER_LOAD
+								      : s->kind;
+}
+
+/* True of a pair of which either end may be the cause. */
+static bool is_few(const struct suspect *s)
+{
+	return judge_code(s) == SUSPECT_PAIR && s->few_partners;
+}
+
+void judge_words(struct finding *to, const struct suspect *s, uint32_t count)
+{
+	bool few = is_few(s), once = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		once |= s[i].proof != SUSPECT_CONFIRMED;
+	finding_make(to, &(struct finding_facts){
+				 .code = judge_code(s),
+				 .value = {FINDING_WORD("few", few ? "" : NULL),
+					   FINDING_WORD("good", few ? NULL : ""),
+					   FINDING_WORD("once", once && !few ? "" : NULL),
+					   FINDING_WORD("alone", once ? NULL : "")}});
+}
+
+const char *judge_name(const struct judgement *j, const struct suspect *s, uint32_t which)
+{
+	const struct body *b = j->body;
+
+	if (s->kind == SUSPECT_GROUP)
+		return j->groups->names.text[which];
+	return s->is_host ? b->hosts.text[b->player[which].host] : b->names.text[which];
+}
+
+const char *judge_way(const struct suspect *s)
+{
+	if (s->sends == s->receives)
+		return "both ways";
+	return s->sends ? "sending" : "receiving";
+}
 
 /* Why a pair has no figure, if its run did not say. */
 static const char *const why[BODY_CAUSES] = {
@@ -43,9 +89,6 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 		break;
 	case SUSPECT_PAIR_BROKE:
 		text_add(text, size, "%s", why[s->cause]);
-		break;
-	case SUSPECT_LATE:
-		text_add(text, size, "%.0f of %.0f slots", s->value, s->normal);
 		break;
 	case SUSPECT_STARVES:
 		text_add(text, size, "%.2f of its share, in %u of %u rounds below %.1f%s", s->value,
@@ -76,10 +119,15 @@ static void add_tried(const struct suspect *s, char *text, size_t size)
 	const char *comma = *text ? ", " : "";
 
 	if (s->kind == SUSPECT_GROUP)
-		text_add(text, size, "%s%u pairs", comma, s->partners);
-	else if (s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_LATE || s->kind == SUSPECT_WORSE ||
-		 s->kind == SUSPECT_STARVES)
+		text_add(text, size, "%s%u of %u pairs are slow", comma, s->bad, s->partners);
+	else if (s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_WORSE || s->kind == SUSPECT_STARVES)
 		return;
+	else if (s->kind == SUSPECT_FAILS)
+		text_add(text, size, "%s%u of %u runs failed", comma, s->bad, s->partners);
+	else if (s->kind == SUSPECT_UNSTEADY)
+		text_add(text, size, "%sin %u of %u slots", comma, s->bad, s->partners);
+	else if (s->kind == SUSPECT_FALLS)
+		text_add(text, size, "%sfrom round %u on", comma, s->from_round);
 	else if (suspect_is_lost(s->kind) && s->partners)
 		text_add(text, size, "%s%u of %u runs have no figure", comma, s->bad, s->partners);
 	else if (s->b == SUSPECT_NONE && s->partners)
@@ -88,37 +136,13 @@ static void add_tried(const struct suspect *s, char *text, size_t size)
 
 static void add_proof(const struct suspect *s, char *text, size_t size)
 {
-	if (suspect_is_lost(s->kind) || s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_WORSE ||
-	    s->kind == SUSPECT_TAIL || s->kind == SUSPECT_PAIR_BROKE || s->kind == SUSPECT_LATE ||
-	    s->kind == SUSPECT_STARVES)
+	if ((s->kind < SUSPECT_NODE || s->kind > SUSPECT_RAIL) && s->kind != SUSPECT_LATENCY &&
+	    s->kind != SUSPECT_PAIR)
 		return;
 	if (s->proof == SUSPECT_CONFIRMED)
 		text_add(text, size, ", alone too");
 	else if (s->proof == SUSPECT_ONCE)
 		text_add(text, size, ", not measured alone");
-}
-
-static void print_suspect(struct report *r, const struct suspect *s)
-{
-	char who[700] = "", what[200] = "";
-	bool pair = s->b != SUSPECT_NONE;
-	bool directed = s->kind >= SUSPECT_NODE && !pair && (s->sends || s->receives) &&
-			!r->j->body->latency;
-
-	text_add(who, sizeof(who), "%s", judge_name(r->j, s, s->a));
-	if (pair)
-		text_add(who, sizeof(who), " %s %s", s->receives ? "<->" : "->",
-			 judge_name(r->j, s, s->b));
-	add_figure(r->j, s, what, sizeof(what));
-	add_tried(s, what, sizeof(what));
-	add_proof(s, what, sizeof(what));
-	fprintf(r->to, "  %-12s  %s%s%s\n", who, directed ? judge_way(s) : "", directed ? ": " : "",
-		what);
-	r->lines++;
-	if (s->text != SUSPECT_NONE && r->texts) {
-		fprintf(r->to, "    %.*s\n", WIDTH - 4, r->j->body->texts.text[s->text]);
-		r->lines++;
-	}
 }
 
 /* How many lines a suspect takes. */
@@ -127,13 +151,36 @@ static uint32_t lines_of(const struct report *r, const struct suspect *s)
 	return s->text != SUSPECT_NONE && r->texts ? 2 : 1;
 }
 
+static void print_suspect(struct report *r, const struct suspect *s)
+{
+	bool pair = s->b != SUSPECT_NONE;
+	bool directed = s->kind >= SUSPECT_NODE && !pair && (s->sends || s->receives) &&
+			!r->j->body->latency;
+	char who[700] = "", what[200] = "";
+
+	text_add(who, sizeof(who), "%s%s%s", judge_name(r->j, s, s->a),
+		 !pair         ? ""
+		 : s->receives ? " <-> "
+			       : " -> ",
+		 pair ? judge_name(r->j, s, s->b) : "");
+	add_figure(r->j, s, what, sizeof(what));
+	add_tried(s, what, sizeof(what));
+	add_proof(s, what, sizeof(what));
+	fprintf(r->to, "  %-12s  %s%s%s\n", who, directed ? judge_way(s) : "", directed ? ": " : "",
+		what);
+	if (lines_of(r, s) > 1)
+		fprintf(r->to, "    %.*s\n", WIDTH - 4, r->j->body->texts.text[s->text]);
+	r->lines += lines_of(r, s);
+}
+
 /* How many suspects from number I on are of the same kind. */
 static uint32_t of_kind(const struct judgement *j, uint32_t i)
 {
-	const struct judge_kind *kind = judge_kind(&j->suspects.of[i]);
+	const struct suspect *s = &j->suspects.of[i];
 	uint32_t n = 1;
 
-	while (i + n < j->suspects.count && judge_kind(&j->suspects.of[i + n]) == kind)
+	while (i + n < j->suspects.count && judge_code(&s[n]) == judge_code(s) &&
+	       is_few(&s[n]) == is_few(s))
 		n++;
 	return n;
 }
@@ -155,10 +202,11 @@ static uint32_t lines_later(const struct report *r, uint32_t i)
 static void print_kind(struct report *r, uint32_t i, uint32_t count)
 {
 	const struct suspect *s = &r->j->suspects.of[i];
-	const struct judge_kind *kind = judge_kind(s);
-	uint32_t later = lines_later(r, i + count) + LINES_TOTAL + r->next, printed = 0;
+	struct finding words;
+	uint32_t later = lines_later(r, i + count) + r->last + r->next, printed = 0;
 
-	fprintf(r->to, "%s: %u\n", kind->title, count);
+	judge_words(&words, s, count);
+	fprintf(r->to, "%s: %u\n", words.text, count);
 	r->lines++;
 	/* all of them, or one line less, in which the number of the others stands */
 	while (printed < count &&
@@ -170,20 +218,148 @@ static void print_kind(struct report *r, uint32_t i, uint32_t count)
 		r->lines++;
 	}
 	if (r->next)
-		fprintf(r->to, "  next: %s\n", judge_next(s, count));
+		fprintf(r->to, "  next: %s\n", words.next);
 	r->lines += r->next;
+}
+
+/* No pair has a figure: why, as most runs say, is more than a list of all. */
+static void print_nothing(FILE *to, const struct judgement *j)
+{
+	uint32_t said = judge_said_most(j);
+
+	fprintf(to, "no pair was measured\n");
+	if (said != SUSPECT_NONE)
+		fprintf(to, "  most runs say: %s\n", j->body->texts.text[said]);
+	fprintf(to, "  next: run one pair by hand: `%s` there and here\n",
+		j->body->whats.count ? strchrnul(j->body->whats.text[0], ' ') + 1 : "write_bw");
+}
+
+/* True if a player met too few hosts to be judged. */
+static bool any_unknown(const struct judgement *j)
+{
+	for (uint32_t i = 0; i < j->m.players; i++)
+		if (matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] && !judge_is_known(j, i))
+			return true;
+	return false;
+}
+
+/* What a schedule of a few rounds cannot find. */
+static void print_limits(FILE *to, const struct judgement *j)
+{
+	double covered = judge_covered(j);
+
+	if (covered >= .9 || j->incast.rounds || j->m.players < 3 || !j->measured ||
+	    strcmp(j->body->schedule, "full") == 0)
+		return;
+	fprintf(to,
+		"%s%s%.2g %% of all pairs were tried: %s, a slow pair of good nodes with that "
+		"chance.\n",
+		j->body->schedule, *j->body->schedule ? ": " : "", 100 * covered,
+		any_unknown(j) ? "nodes with fewer than 3 partners are not judged, only their pairs"
+			       : "a slow node is found");
+}
+
+/* What is normal: of each kind, where they differ. */
+static void add_normal(const struct judgement *j, char *text, size_t size)
+{
+	const struct kinds *k = &j->fit.kinds;
+
+	text_add(text, size, "; normal ");
+	for (uint32_t i = 0; i < k->count && i < 8; i++)
+		text_add(text, size, "%s%s%s%.4g", i ? ", " : "",
+			 k->count > 1 ? k->names.text[i] : "", k->count > 1 ? ": " : "",
+			 judge_unit(j, j->fit.kind[i]));
+	text_add(text, size, j->body->latency ? " us" : " Gb/s");
+	if (!isnan(j->smallest))
+		text_add(text, size, "; a node that is %.0f %% too slow is named",
+			 100 * j->smallest);
+}
+
+/* How many lines print_notes() takes. */
+static uint32_t notes_lines(const struct judgement *j)
+{
+	uint32_t lines = j->notes.count > NOTES_SHOWN;
+
+	for (size_t i = 0; i < j->notes.count && i < NOTES_SHOWN; i++)
+		lines += *j->notes.list[i].next ? 2 : 1;
+	return lines;
+}
+
+static void print_notes(FILE *to, const struct judgement *j)
+{
+	for (size_t i = 0; i < j->notes.count && i < NOTES_SHOWN; i++) {
+		const struct finding *f = &j->notes.list[i];
+
+		fprintf(to, "%s%s\n", f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "",
+			f->text);
+		if (*f->next)
+			fprintf(to, "  next: %s\n", f->next);
+	}
+	if (j->notes.count > NOTES_SHOWN)
+		fprintf(to, "and %zu more notes (--json has all)\n", j->notes.count - NOTES_SHOWN);
+}
+
+/* What the schedule cannot find, and the totals. */
+static void print_totals(FILE *to, const struct judgement *j)
+{
+	struct judge_count c = judge_count(j);
+	char text[600] = "";
+
+	if (!j->measured)
+		print_nothing(to, j);
+	if (j->rounds.planned)
+		fprintf(to,
+			"incomplete: a run has only %u of %u rounds; the others are not judged\n",
+			j->rounds.played, j->rounds.planned);
+	if (j->rounds.unnamed)
+		fprintf(to, "incomplete: of %u players, %u are in no line\n", j->body->expected,
+			j->rounds.unnamed);
+	if (j->rounds.unended)
+		fprintf(to, "incomplete: lines were cut; of %u players none says that they ended\n",
+			j->rounds.unended);
+	if (j->has_baseline && !j->compared)
+		fprintf(to,
+			"not compared with the baseline: no node, rail or pair has figures in both\n");
+	print_notes(to, j);
+	print_limits(to, j);
+	text_add(text, sizeof(text), "%u nodes: %u good, ", j->body->hosts.count, c.good);
+	if (c.undecided)
+		text_add(text, sizeof(text), "%u undecided, ", c.undecided);
+	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u pairs measured", c.suspect,
+		 c.lost, j->measured, j->tried);
+	if (j->measured && !j->incast.rounds)
+		add_normal(j, text, sizeof(text));
+	fprintf(to, "%s\n", text);
 }
 
 void judge_report(FILE *to, const struct judgement *j)
 {
 	struct report r = {.to = to, .j = j, .texts = true, .next = true};
 
-	r.texts = lines_later(&r, 0) + LINES_TOTAL <= LINES_MAX;
-	r.next = lines_later(&r, 0) + LINES_TOTAL <= LINES_MAX;
+	r.last = LINES_TOTAL + notes_lines(j) + (j->incast.rounds ? LINES_INCAST : 0);
+	r.texts = lines_later(&r, 0) + r.last <= LINES_MAX;
+	r.next = lines_later(&r, 0) + r.last <= LINES_MAX;
 	for (uint32_t i = 0, count; i < j->suspects.count; i += count) {
 		count = of_kind(j, i);
 		print_kind(&r, i, count);
 	}
 	incast_print(to, &j->incast, j->body);
-	judge_totals(to, j);
+	print_totals(to, j);
+}
+
+int judge_status(const struct judgement *j)
+{
+	bool lost = !j->measured || j->rounds.unnamed;
+
+	for (uint32_t i = 0; i < j->suspects.count; i++)
+		lost |= suspect_is_lost(j->suspects.of[i].kind);
+	if (lost)
+		return FAULT_PEER;
+	if (j->suspects.count || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
+	    findings_find(&j->notes, PAIRS_CLUSTER_SLOW))
+		return FAULT_THRESHOLD;
+	if (j->cannot_tell || j->rounds.planned || j->rounds.unended ||
+	    (j->has_baseline && !j->compared))
+		return FAULT_UNAVAILABLE;
+	return 0;
 }

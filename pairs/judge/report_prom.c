@@ -25,72 +25,64 @@ static void add_player(struct prom *p, const struct judgement *j, uint32_t playe
 	static const char *const way[MATRIX_WAYS] = {"send", "receive"};
 	json_t *labels = labels_of(p, j, player, false);
 
-	for (int w = 0; w < (j->body->latency ? 1 : MATRIX_WAYS); w++) {
-		double part = (double)j->level.of[w][player].median;
+	for (enum matrix_way w = 0; w < (j->body->latency ? 1 : MATRIX_WAYS); w++) {
+		double part = judge_part(j, player, w);
 		const char *name = j->body->latency ? "" : way[w];
 
 		prom_add_labelled(p, PROM_PAIRS_OF_NORMAL, labels, "direction", name, part);
 		if (!j->body->latency)
 			prom_add_labelled(p, PROM_PAIRS_BANDWIDTH, labels, "direction", name,
-					  part * j->level.normal * judge_speed(j, player) * 1e9 /
-						  8);
+					  part * judge_normal(j, player) * 1e9 / 8);
 	}
 	json_decref(labels);
 }
 
 static void add_suspects(struct prom *p, const struct judgement *j)
 {
-	uint32_t count[SUSPECT_KINDS + 1] = {0}; /* the last one: only under load */
+	uint32_t count[FINDING_CODES] = {0};
 
 	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 		json_t *labels;
 
-		count[s->proof == SUSPECT_LOAD ? SUSPECT_KINDS : s->kind]++;
-		if (s->b != SUSPECT_NONE)
+		count[judge_code(s)]++;
+		if (s->b != SUSPECT_NONE || s->kind == SUSPECT_GROUP)
 			continue;
 		labels = labels_of(p, j, s->a, s->is_host);
-		prom_add_labelled(p, PROM_PAIRS_SUSPECT, labels, "kind", judge_kind(s)->id, 1);
+		prom_add_labelled(p, PROM_PAIRS_SUSPECT, labels, "kind",
+				  finding_name(judge_code(s)), 1);
 		json_decref(labels);
 	}
-	for (uint32_t i = 0; i <= SUSPECT_KINDS; i++) {
-		const struct suspect s = {
-			.kind = (enum suspect_kind)(i % SUSPECT_KINDS),
-			.proof = i == SUSPECT_KINDS ? SUSPECT_LOAD : SUSPECT_ONCE,
-		};
+	for (enum finding_code c = SUSPECT_NEVER_CAME; c <= SUSPECT_UNDER_LOAD; c++)
+		prom_add_labelled(p, PROM_PAIRS_SUSPECTS, p->labels, "kind", finding_name(c),
+				  count[c]);
+}
 
-		prom_add_labelled(p, PROM_PAIRS_SUSPECTS, p->labels, "kind", judge_kind(&s)->id,
-				  count[i]);
-	}
+/* What is known after a judgement. */
+static void add_judgement(struct prom *p, const struct judgement *j)
+{
+	struct judge_count c = judge_count(j);
+
+	prom_add_labelled(p, PROM_PAIRS_NODES, p->labels, "state", "good", c.good);
+	prom_add_labelled(p, PROM_PAIRS_NODES, p->labels, "state", "undecided", c.undecided);
+	prom_add_labelled(p, PROM_PAIRS_NODES, p->labels, "state", "suspect", c.suspect);
+	prom_add_labelled(p, PROM_PAIRS_NODES, p->labels, "state", "lost", c.lost);
+	if (!j->body->latency)
+		prom_add(p, PROM_PAIRS_NORMAL, p->labels, judge_normal(j, 0) * 1e9 / 8);
+	for (uint32_t i = 0; i < j->m.players; i++)
+		if (!j->lost[i])
+			add_player(p, j, i);
+	add_suspects(p, j);
 }
 
 char *judge_prom(const struct judgement *j, const char *file, int status)
 {
-	struct judge_count c = judge_count(j);
 	struct prom p;
 
 	prom_begin(&p, file);
-	prom_add(&p, PROM_UP, p.labels, 1);
+	prom_add(&p, PROM_UP, p.labels, j != NULL);
 	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
-	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "good", c.good);
-	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "undecided", c.undecided);
-	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "suspect", c.suspect);
-	prom_add_labelled(&p, PROM_PAIRS_NODES, p.labels, "state", "lost", c.lost);
-	if (!j->body->latency)
-		prom_add(&p, PROM_PAIRS_NORMAL, p.labels, j->level.normal * 1e9 / 8);
-	for (uint32_t i = 0; i < j->m.players; i++)
-		if (!j->lost[i])
-			add_player(&p, j, i);
-	add_suspects(&p, j);
-	return prom_end(&p);
-}
-
-char *judge_prom_failed(const char *file, int status)
-{
-	struct prom p;
-
-	prom_begin(&p, file);
-	prom_add(&p, PROM_UP, p.labels, 0);
-	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
+	if (j)
+		add_judgement(&p, j);
 	return prom_end(&p);
 }

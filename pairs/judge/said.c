@@ -7,22 +7,18 @@
 #define KINDS_MAX 32
 
 struct said {
-	uint32_t text[KINDS_MAX], times[KINDS_MAX], kinds;
+	uint32_t text[KINDS_MAX], times[KINDS_MAX];
 };
 
 static void hear(struct said *s, uint32_t text)
 {
 	uint32_t i = 0;
 
-	while (i < s->kinds && s->text[i] != text)
+	while (i < KINDS_MAX && s->times[i] && s->text[i] != text)
 		i++;
 	if (i == KINDS_MAX)
 		return;
-	if (i == s->kinds) {
-		s->text[i] = text;
-		s->times[i] = 0;
-		s->kinds++;
-	}
+	s->text[i] = text;
 	s->times[i]++;
 }
 
@@ -31,22 +27,22 @@ static void hear(struct said *s, uint32_t text)
 static bool is_of_another(const struct judgement *j, uint32_t player, uint32_t text)
 {
 	const char *what = j->body->texts.text[text];
-	size_t bytes = strcspn(what, ":");
-	uint32_t host = what[bytes] ? names_find(&j->body->hosts, what, bytes) : NAMES_NONE;
+	char name[400];
+	uint32_t host;
 
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(what, ":"), what);
+	host = names_find(&j->body->hosts, name);
 	return host != NAMES_NONE && host != j->body->player[player].host;
 }
 
 static uint32_t heard_most(const struct said *s)
 {
-	uint32_t best = SUSPECT_NONE, most = 0;
+	uint32_t best = 0;
 
-	for (uint32_t i = 0; i < s->kinds; i++)
-		if (s->times[i] > most) {
-			most = s->times[i];
-			best = s->text[i];
-		}
-	return best;
+	for (uint32_t i = 1; i < KINDS_MAX; i++)
+		if (s->times[i] > s->times[best])
+			best = i;
+	return s->times[best] ? s->text[best] : SUSPECT_NONE;
 }
 
 uint32_t judge_said_most(const struct judgement *j)
@@ -56,7 +52,7 @@ uint32_t judge_said_most(const struct judgement *j)
 	for (uint32_t i = 0; i < j->body->count; i++)
 		if (j->body->tries[i].text != BODY_NONE && !j->body->tries[i].found)
 			hear(&s, j->body->tries[i].text);
-	for (uint32_t i = 0; i < j->m.players && !s.kinds; i++)
+	for (uint32_t i = 0; i < j->m.players && !s.times[0]; i++)
 		if (j->body->player[i].server_said)
 			hear(&s, j->body->player[i].server_said - 1);
 	return heard_most(&s);

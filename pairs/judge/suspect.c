@@ -18,7 +18,7 @@ int suspects_add(struct suspects *l, const struct suspect *s)
 	return 0;
 }
 
-bool suspect_is_lost(enum suspect_kind kind)
+bool suspect_is_lost(enum finding_code kind)
 {
 	return kind <= SUSPECT_BROKE && kind != SUSPECT_CLOCK;
 }

@@ -5,29 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SUSPECT_NONE UINT32_MAX
+#include "finding/finding.h"
 
-/* The worst first: in this order they are reported. */
-enum suspect_kind {
-	SUSPECT_NEVER_CAME,  /* others know it, but it has said nothing */
-	SUSPECT_ENDED,       /* it began, and did not play to its end */
-	SUSPECT_DEVICE,      /* its device could not be used */
-	SUSPECT_DATA,        /* data arrived wrong in most of its runs */
-	SUSPECT_CLOCK,       /* its clock is wrong */
-	SUSPECT_UNREACHABLE, /* most of its partners could not connect */
-	SUSPECT_BROKE,       /* most of its runs ended with an error */
-	SUSPECT_LATE,        /* it missed slots */
-	SUSPECT_NODE,        /* slow with most partners */
-	SUSPECT_RAIL,        /* so is one of its devices; others of it are not */
-	SUSPECT_GROUP,       /* between two groups */
-	SUSPECT_LATENCY,     /* a node's latency is high */
-	SUSPECT_TAIL,        /* a node's p99 is high */
-	SUSPECT_STARVES,     /* of the senders of an incast */
-	SUSPECT_WORSE,       /* slower than in the baseline */
-	SUSPECT_PAIR,        /* between two good nodes */
-	SUSPECT_PAIR_BROKE,  /* two good nodes: no figure */
-	SUSPECT_KINDS
-};
+#define SUSPECT_NONE UINT32_MAX
 
 enum suspect_proof {
 	SUSPECT_ONCE,      /* measured in rounds with other pairs only */
@@ -36,7 +16,7 @@ enum suspect_proof {
 };
 
 struct suspect {
-	enum suspect_kind kind;
+	enum finding_code kind; /* SUSPECT_NODE: of the group SUSPECT, by which they are sorted */
 	enum suspect_proof proof;
 	bool sends, receives;   /* in which direction; of a pair and groups: A to B, B to A */
 	bool few_partners;      /* of a pair: an end has too few to be judged itself */
@@ -45,6 +25,7 @@ struct suspect {
 	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */
 	uint32_t partners, bad; /* hosts that it was judged by; tries or cells that were bad */
 	uint32_t cause;         /* a cause of body.h for those that have no figure */
+	uint32_t from_round;    /* it is slow from this one on; 0: always, or not known */
 	uint32_t text;          /* what its runs said, in struct body.texts; or SUSPECT_NONE */
 };
 
@@ -60,7 +41,7 @@ int suspects_add(struct suspects *l, const struct suspect *s);
 void suspects_sort(struct suspects *l);
 
 /* True if this kind of suspect cannot be used at all: exit status 3. */
-bool suspect_is_lost(enum suspect_kind kind);
+bool suspect_is_lost(enum finding_code kind);
 
 /* How much of the normal is left, for sorting: 0 to 1, smaller is worse. */
 double suspect_part(const struct suspect *s);

@@ -92,8 +92,6 @@ int sweep_leave_out(struct node_sweep *s, const bool *there)
 	s->left_out = n ? left_out : NULL;
 	if (!n)
 		free(left_out);
-	else /* a step whose node died holds on to the CPUs of all its nodes */
-		setenv("SLURM_OVERLAP", "1", 1);
 	return n;
 }
 

@@ -254,6 +254,10 @@ source_keys() {
 		;;
 	judgement) literals judge_json pairs/judge/report_json.c | grep -vx -e gbps -e us ;;
 	suspect) literals suspect_json pairs/judge/report_json.c | grep -vx -e once -e alone_too -e good_alone ;;
+	note)
+		literals notes_json pairs/judge/report_json.c | grep -vx code
+		literals finding_to_json common/finding/finding.c | grep -vx -e code -e end -e share
+		;;
 	incast) literals incast_json pairs/judge/incast_body.c | grep -vx -e port -e alone -e best ;;
 	incast_round) literals round_json pairs/judge/incast_body.c ;;
 	victim) literals victim_json pairs/judge/incast_body.c ;;
@@ -268,7 +272,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/build/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 37))
+	(($(wc -l <<<"$objects") == 38))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")

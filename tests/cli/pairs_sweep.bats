@@ -3,7 +3,7 @@
 # shellcheck disable=SC2016,SC2154 # $ of jq; what bats sets
 #
 # rdmark-pairs sweep with a launcher that is made up: what it is told to start, and how it is ended. With
-# real ones it is tests/cli/launchers.bats.
+# real ones it is tests/bed.
 
 bats_require_minimum_version 1.5.0
 load ../lib/pairs
@@ -157,6 +157,15 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	done
 }
 
+@test "no launcher, one that is none, and no hosts are refused" {
+	run -2 --separate-stderr "$bin/rdmark-pairs" sweep
+	[[ $stderr == *'sweep needs --launch'*'Fix: '* ]]
+	run -2 --separate-stderr "$bin/rdmark-pairs" sweep --launch bash
+	[[ $stderr == *"'bash' is no launcher"* ]]
+	sweep --hosts /dev/null
+	[[ $status == 2 && ! -e lines && ! -e started ]]
+}
+
 @test "an option without its value is refused" {
 	for words in --launch --output --start-in --start --groups --hosts; do
 		run --separate-stderr "$bin/rdmark-pairs" sweep "$words"
@@ -301,7 +310,7 @@ refused_like_run() {
 @test "what a launcher has put into another process group does not hold up the sweep when the launcher has ended" {
 	mkfifo ready
 	launcher "trap 'exit 1' TERM" 'setsid tail -f /dev/null &' 'echo $! >left' 'cat made' 'echo >ready' 'tail -f /dev/null & wait $!'
-	timeout -k 5 --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 --output lines >out 2>err 3>&- &
+	timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 --output lines >out 2>err 3>&- &
 	read -r <ready
 	kill -TERM $!
 	code=0

@@ -45,7 +45,7 @@ static void check_judgement(const struct body *b, const struct groups *g)
 {
 	struct judgement j;
 
-	FUZZ_CHECK(judgement_init(&j, b, g) == 0);
+	FUZZ_CHECK(judgement_init(&j, b, g, 0) == 0);
 	check_report(&j);
 	check_json(&j);
 	free(written(judge_matrix, &j));

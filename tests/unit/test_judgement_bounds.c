@@ -56,7 +56,7 @@ static void repeat_alone(struct fixture *f, uint32_t slow)
 static void judge(struct fixture *f)
 {
 	assert_int_equal(body_settle(&f->body), 0);
-	assert_int_equal(judgement_init(&f->j, &f->body, &f->groups), 0);
+	assert_int_equal(judgement_init(&f->j, &f->body, &f->groups, 0), 0);
 }
 
 static void release(struct fixture *f)
@@ -67,7 +67,7 @@ static void release(struct fixture *f)
 }
 
 /* Fail unless the last SLOW nodes are the suspects, all of them of KIND, and nothing else is. */
-static void assert_suspects(const struct fixture *f, uint32_t slow, enum suspect_kind kind)
+static void assert_suspects(const struct fixture *f, uint32_t slow, enum finding_code kind)
 {
 	const struct judgement *j = &f->j;
 
@@ -120,7 +120,7 @@ static void check_share(const struct world *w, uint32_t slow)
 		assert_float_equal(s->value, TIMES * USUAL_US, .3);
 		assert_int_equal(s->proof, SUSPECT_ONCE);
 	}
-	assert_float_equal(f.j.usual, USUAL_US, .1);
+	assert_float_equal(judge_normal(&f.j, 0), USUAL_US, .1);
 	release(&f);
 }
 
@@ -195,7 +195,7 @@ static void check_racks(const uint32_t *size, double noise, uint32_t rounds, uin
 	init(&f, &w);
 	world_measure(&f.world, &f.body);
 	judge(&f);
-	assert_suspects(&f, 0, SUSPECT_KINDS);
+	assert_suspects(&f, 0, FINDING_CODES);
 	release(&f);
 }
 
@@ -263,7 +263,7 @@ static void racks_in_a_ring(void **state)
 			world_try(&f.world, &f.body, (i + distance) % 64, i, i, false);
 		}
 		judge(&f);
-		assert_suspects(&f, 0, SUSPECT_KINDS);
+		assert_suspects(&f, 0, FINDING_CODES);
 		release(&f);
 	}
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Who is set aside at first, before it is known what good players reach. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fit.h"
+
+#define BELOW        .05 /* who is lower than most by this, and by */
+#define BELOW_SURE   6.  /* this many deviations, is set aside */
+#define FEW_HOSTS    16  /* of so few, bad ones leave too few partners: see first_nowhere() */
+#define NOWHERE      .07 /* below the best: no good figure; with much noise */
+#define NOWHERE_MOST .25 /* this at most */
+
+/* The parts of a player's figures by which it is set aside at first. */
+static const double worst[] = {.8, .5, .2};
+
+/* Set those aside in WAY whose quantile AT is lower than most players'. QUANTILE: room for all. */
+static void set_low_aside(struct fit *f, enum matrix_way way, double at, float *quantile)
+{
+	uint32_t players = f->m->players, hosts;
+	double middle, deviation;
+	size_t known = 0;
+
+	for (uint32_t i = 0; i < players; i++) {
+		uint32_t n = figures_of_way(f, way, i, true, &hosts);
+
+		for (uint32_t k = 0; k < n; k++)
+			f->some[k] = f->figure[k].part;
+		quantile[i] = (float)matrix_quantile(f->some, n, at);
+	}
+	for (uint32_t i = 0; i < players; i++)
+		if (!isnan(quantile[i]))
+			f->some[known++] = quantile[i];
+	middle = matrix_median(f->some, known);
+	for (size_t k = 0; k < known; k++)
+		f->some[k] = fabsf(f->some[k] - (float)middle);
+	deviation = FIT_SD_PER_MAD * matrix_median(f->some, known);
+	for (uint32_t i = 0; i < players; i++)
+		f->aside[way][i] |=
+			(double)quantile[i] < middle - fmax(BELOW, BELOW_SURE * deviation);
+}
+
+/* At first: set those aside whose best, middle or low figures are lower than most players'. */
+int first_aside(struct fit *f)
+{
+	float *room = malloc(((size_t)f->m->players + 1) * sizeof(*room));
+
+	for (enum matrix_way way = 0; room && way < MATRIX_WAYS; way++)
+		for (size_t i = 0; i < sizeof(worst) / sizeof(*worst); i++)
+			set_low_aside(f, way, worst[i], room);
+	free(room);
+	return room ? 0 : -1;
+}
+
+uint32_t first_hosts(const struct fit *f)
+{
+	uint32_t hosts = 0, last = UINT32_MAX;
+
+	for (uint32_t i = 0; i < f->m->players; i++) {
+		bool known = false;
+
+		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+			for (uint32_t k = 0; k < matrix_count(f->m, way, i) && !known; k++)
+				known = !isnan(f->part[matrix_at(f->m, way, i, k)]);
+		hosts += known && f->m->host[i] != last;
+		last = known ? f->m->host[i] : last;
+	}
+	return hosts;
+}
+
+/* The figure that only one is above: of few cells the best one may be chance. */
+static double second_best(const struct fit *f)
+{
+	double first = -INFINITY, second = -INFINITY;
+
+	for (uint32_t i = 0; i < f->m->cells; i++) {
+		double v = (double)f->part[i];
+
+		if (v > first) {
+			second = first;
+			first = v;
+		} else if (v > second) {
+			second = v;
+		}
+	}
+	return second;
+}
+
+/*
+ * Of a few hosts: a player that met all other hosts and reached what is normal with none of them is
+ * slow. Of four hosts of which two are slow, neither has three good partners.
+ */
+void first_nowhere(struct fit *f)
+{
+	uint32_t hosts, known = f->hosts;
+	double best = second_best(f), even = 0, least;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < f->slots.count; i++)
+		f->some[n++] = f->slots.of[i].better - f->slots.of[i].worse;
+	even = matrix_median(f->some, n); /* a pair is uneven by noise, or by one bad direction */
+	least = best -
+		(f->body->latency ? 2 * FIT_LATENCY : fmin(NOWHERE_MOST, fmax(NOWHERE, 4 * even)));
+	for (uint32_t i = 0; i < f->m->players && known <= FEW_HOSTS; i++)
+		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
+			uint32_t figures = figures_of_way(f, way, i, true, &hosts), good = 0;
+
+			for (uint32_t k = 0; k < figures; k++)
+				good += (double)f->figure[k].part >= least;
+			if (!good && hosts >= FIT_PARTNERS && hosts + 1 == known)
+				f->of[i].nowhere |= (uint8_t)(1 << way);
+			f->aside[way][i] |= (f->of[i].nowhere & 1 << way) != 0;
+		}
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Players that are slow with others and fast among themselves are no slow players: they share a
+ * rack, whose way out is slow. Where that is seen the distance counts, not the players.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fit.h"
+
+#define FAST_WITHIN .5  /* of its figures with other slow ones, */
+#define FAST_OUT    .25 /* and at most of those with good ones */
+#define SAME_LEVEL  .08 /* what reaches as much as a rack's players may be one of them */
+#define NEAR_LEVEL  .03
+#define USUAL       .04 /* of all good figures: at such a level more than nodes are slow */
+#define ALIKE       .015
+#define ALIKE_MANY  2   /* other hosts, */
+#define ALIKE_PART  .75 /* and this part of all */
+#define ROUNDS      3   /* one after another */
+
+/* The pairs of a slow player: how many there are, and how many are fast. */
+struct tally {
+	uint32_t within, fast_within, out, fast_out;
+};
+
+/* True if most of its figures are low: what a player is that is slow because of a rack. */
+static bool is_low(const struct fit *f, uint32_t i)
+{
+	const struct fit_player *p = &f->of[i];
+
+	return p->way[MATRIX_SEND].slow || p->way[MATRIX_RECEIVE].slow ||
+	       (p->sometimes && 2 * p->slow_slots > p->slots);
+}
+
+/* What player I reaches: the lowest of what is known. */
+static double level_of(const struct fit *f, uint32_t i)
+{
+	const struct fit_player *p = &f->of[i];
+	double level = p->sometimes ? (double)p->depth : 0;
+
+	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+		if (p->way[way].slow)
+			level = fmin(level, (double)p->way[way].effect);
+	return level;
+}
+
+static struct tally tally_of(const struct fit *f, uint32_t i, const bool *low)
+{
+	const struct meetings *l = &f->slots;
+	struct tally t = {0};
+
+	for (uint32_t k = l->start[i]; k < l->start[i + 1]; k++) {
+		const struct meeting *m = &l->of[l->by_player[k]];
+		uint32_t to = meeting_partner(m, i);
+		double part = (double)m->worse - fit_normal(f, m->a, m->b);
+		double limit = fmin(level_of(f, i), low[to] ? level_of(f, to) : 0) / 2;
+
+		if (f->lost[to] || f->rack[to] != f->rack[i])
+			continue;
+		if (low[to]) {
+			t.within++;
+			t.fast_within += part > limit;
+		} else {
+			t.out++;
+			t.fast_out += part > limit;
+		}
+	}
+	return t;
+}
+
+static bool is_of_rack(const struct tally *t)
+{
+	return t->fast_within && t->fast_within >= FAST_WITHIN * t->within &&
+	       t->fast_out <= FAST_OUT * t->out;
+}
+
+/* Find one rack. Returns how many players it has. */
+static uint32_t find_rack(struct fit *f, bool *low, bool *member, uint32_t number)
+{
+	uint32_t members = 0, players = f->m->players;
+
+	for (uint32_t i = 0; i < players; i++)
+		low[i] = is_low(f, i);
+	for (uint32_t i = 0; i < players; i++) {
+		struct tally t = {0};
+
+		if (low[i] && !f->rack[i])
+			t = tally_of(f, i, low);
+		member[i] = is_of_rack(&t);
+		members += member[i];
+	}
+	for (uint32_t i = 0; i < players && members > 1; i++)
+		f->rack[i] = member[i] ? number : f->rack[i];
+	return members > 1 ? members : 0;
+}
+
+/* True if player I is slow with a player of a rack, too, more than the distance makes it. */
+static bool slow_with_rack(const struct fit *f, uint32_t i)
+{
+	const struct meetings *l = &f->slots;
+
+	for (uint32_t k = l->start[i]; k < l->start[i + 1]; k++) {
+		const struct meeting *t = &l->of[l->by_player[k]];
+
+		if (f->rack[meeting_partner(t, i)] &&
+		    (double)t->worse - fit_normal(f, t->a, t->b) < level_of(f, i) / 2)
+			return true;
+	}
+	return false;
+}
+
+/* The part of good figures that are near LEVEL. */
+static double share_near(const struct chances *p, double level)
+{
+	return chances_share(p, level + NEAR_LEVEL, 0, 0) - chances_share(p, level - NEAR_LEVEL, 0, 0);
+}
+
+/* True if many figures of good players are at LEVEL, and fewer between it and what is normal. */
+static bool is_usual(const struct fit *f, double level)
+{
+	const struct chances *p = fit_main_pool(f, FIT_FIGURES);
+	double at = share_near(p, level);
+
+	return level < -3 * NEAR_LEVEL && at >= USUAL && at > 2 * share_near(p, level / 2);
+}
+
+/* True if most slow players, of other hosts, reach what player I does, and it met none of them. */
+static bool are_alike(const struct fit *f, uint32_t i)
+{
+	const struct meetings *l = &f->slots;
+	double level = level_of(f, i);
+	uint32_t alike = 0, others = 0, last = f->m->host[i];
+
+	for (uint32_t k = 0; k < f->m->players; k++) {
+		if (!is_low(f, k) || f->m->host[k] == last || f->m->host[k] == f->m->host[i])
+			continue;
+		last = f->m->host[k];
+		others++;
+		alike += fabs(level_of(f, k) - level) < ALIKE;
+	}
+	if (alike < ALIKE_MANY || alike < ALIKE_PART * others)
+		return false;
+	for (uint32_t k = l->start[i]; k < l->start[i + 1]; k++)
+		if (is_low(f, meeting_partner(&l->of[l->by_player[k]], i)))
+			return false;
+	return true;
+}
+
+/*
+ * Slow players that may be in a rack: they reach what its players do, and are not slow with these,
+ * or what many good figures are, or what several others are that they never met.
+ */
+static void find_doubtful(struct fit *f)
+{
+	for (uint32_t i = 0; i < f->m->players; i++) {
+		double level;
+
+		f->of[i].doubtful = false;
+		if (!is_low(f, i) || f->rack[i])
+			continue;
+		level = level_of(f, i);
+		f->of[i].doubtful =
+			(f->racks && fabs(level - f->distance[FIT_RACKS]) < SAME_LEVEL &&
+			 !slow_with_rack(f, i)) ||
+			is_usual(f, level) || are_alike(f, i);
+	}
+}
+
+int racks_find(struct fit *f)
+{
+	bool *low = malloc(2 * ((size_t)f->m->players + 1));
+	int failed = low ? 0 : -1;
+
+	for (uint32_t number = 1; number <= ROUNDS && !failed; number++) {
+		if (!find_rack(f, low, low + f->m->players, number))
+			break;
+		f->racks = number;
+		failed = fit_again(f);
+	}
+	if (!failed)
+		find_doubtful(f);
+	free(low);
+	return failed;
+}
