@@ -208,7 +208,7 @@ demo: deps
 
 # Installs nothing: what is missing stops it, but for what a few tests are skipped without.
 # Nothing is run under sanitizers, nor in machines that are emulated.
-check: check_tiers = --quick unit cli standin
+check: check_tiers = --quick unit cli standin bed
 check: check_builds = all unit sim
 check-all: check_builds = all unit sim san
 check check-all:

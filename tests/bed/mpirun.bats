@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash and sweeps.bash set and read
+#
+# rdmark-pairs sweep by mpirun, on the bed (tests/bed/bed). Nodes that have died stay that until its end.
+
+bats_require_minimum_version 1.5.0
+load ../lib/rdmark
+load sweeps
+
+setup_file() {
+	need_bed mpirun
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+}
+
+# It needs seconds for its daemons.
+mpirun="mpirun --hostfile $bed/nodes"
+
+@test "mpirun: of six nodes the slow one is named, measured again alone, and named again" {
+	rates n3 .04
+	sweep "$mpirun" --schedule full --start-in 10
+	ended sweep 6
+	tried 30 '(.alone | not)'
+	n3_is_slow
+}
+
+# It starts no process before its own daemons are on all nodes.
+@test "mpirun: what starts late everywhere drains nobody but the slow node" {
+	rates n3 .04
+	sweep "$mpirun" --schedule random=16 --start-in 0 --once
+	ended_with_any sweep 6 77 # never 0: what was measured of n3 is slow
+	[[ ! $(<bad) || $(<bad) == n3 ]] || fail "drained: $(<bad)"
+	judged
+	so '.lost == 0 and any(.notes[]; .kind | IN("missed_slots", "launcher_late"))'
+}
+
+# bats test_tags=long
+@test "mpirun: a task is killed: all others are measured, and its node is named" { killed_task "$mpirun" --start-in 10; }
+
+# mpirun can start nothing without its daemon on each node of its list: so nobody is measured again.
+# bats test_tags=long
+@test "mpirun: a node dies in silence: all others are measured, and it and the slow one are named" {
+	deadline=180
+	rates n3 .04
+	start_sweep "$mpirun" --schedule full --start-in 10
+	await_lines '"round":1'
+	node_dies n5
+	finish sweep
+	ended sweep 3
+	within sweep 150
+	tried 20 '(.alone | not) and .from != "n5" and .to != "n5"'
+	judged
+	so 'named("ended_early") == ["n5"] and (named("node_slow") | index("n3"))'
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2034 # for lib/rdmark.bash and sweeps.bash
+#
+# rdmark-pairs sweep by srun, on the bed (tests/bed/bed). Nodes that have died stay that until its end.
+
+bats_require_minimum_version 1.5.0
+load ../lib/rdmark
+load sweeps
+
+setup_file() { need_bed srun slurmctld slurmd munged; }
+
+# As the manual page has it: the nodes are those of the allocation.
+in_allocation() {
+	through=("$(type -P salloc)" -Q -N 6 --no-kill)
+	hosts=()
+}
+
+@test "srun: of six nodes the slow one is named, measured again alone, and named again" { slow_node 'srun -N6'; }
+
+@test "srun: a node whose process starts late is not drained" {
+	in_allocation
+	late_node srun
+}
+
+# bats test_tags=long
+@test "srun: a task is killed: all others are measured, and its node is named" { killed_task 'srun -N6'; }
+
+# bats test_tags=long
+@test "srun: a node dies in silence: all others are measured, the slow one again, and both are named" {
+	in_allocation
+	dead_node srun
+}
