@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 #include "judgement.h"
-
-#define WORSE .95
-#define SURE  5. /* standard deviations */
+#include "limits.h"
 
 /* The figures of a player or of a cell: how many, and their median. */
 struct figures {
@@ -27,10 +25,10 @@ static bool is_worse(const struct judgement *j, const struct judgement *before,
 		     const struct figures *is, const struct figures *was)
 {
 	double part = j->body->latency ? was->value / is->value : is->value / was->value;
-	double noise = SURE * fmax(noise_of(j), noise_of(before)) /
+	double noise = BASELINE_SURE * fmax(noise_of(j), noise_of(before)) /
 		       sqrt(fmax(1, fmin(is->count, was->count)));
 
-	return part < fmin(WORSE, 1 - noise);
+	return part < fmin(BASELINE_WORSE, 1 - noise);
 }
 
 /* The number in BEFORE of PLAYER of J, or NAMES_NONE. */
@@ -111,18 +109,17 @@ static int compare_cell(struct judgement *j, const struct judgement *before,
 	j->compared++;
 	if (!is_worse(j, before, &is, &was))
 		return 0;
-	return suspects_add(
-		&j->suspects,
-		&(struct suspect){.kind = SUSPECT_WORSE,
-				  .sends = true,
-				  .receives = j->body->latency,
-				  .few_partners =
-					  !judge_is_known(j, c->from) || !judge_is_known(j, c->to),
-				  .a = c->from,
-				  .b = c->to,
-				  .value = is.value,
-				  .normal = was.value,
-				  .text = SUSPECT_NONE});
+	return suspects_add(&j->suspects,
+			    &(struct suspect){.kind = SUSPECT_WORSE,
+					      .sends = true,
+					      .receives = j->body->latency,
+					      .few_partners = !judge_is_known(j, c->from) ||
+							      !judge_is_known(j, c->to),
+					      .a = c->from,
+					      .b = c->to,
+					      .value = is.value,
+					      .normal = was.value,
+					      .text = SUSPECT_NONE});
 }
 
 int judgement_compare(struct judgement *j, const struct judgement *before)

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "chances.h"
+#include "limits.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BINS       16384
-#define LOWEST     -3. /* a twentieth of normal */
-#define HIGHEST    1.
-#define TAIL_COUNT 20.  /* figures that the tail's power is computed from, */
-#define TAIL_LEAST .005 /* or this part of all, */
-#define TAIL_MOST  .2   /* and this part at most */
-#define FEW        60   /* figures that say little of a tail: */
-#define NEAR_FEW   .01  /* it begins at this distance at least, */
-#define NEAR       .004 /* and of many at this */
-#define POWER_MOST 8.   /* a normal distribution's at three deviations */
-#define POWER_FEW  4.
-#define FARTHEST   4.  /* the farthest figures of a tail: one in so many may be no chance */
-#define OUTWARD    1.5 /* the power grows outward: a normal distribution's without end */
-#define NO_FARTHER 1.05
+#define BINS    16384
+#define LOWEST  -3. /* a twentieth of normal */
+#define HIGHEST 1.
 
 static uint32_t bin_of(double figure)
 {
@@ -56,10 +46,12 @@ void chances_add(struct chances *p, double figure)
 /* Hill's estimate of the tail's power, from the figures that are farther than where it begins. */
 static void find_tail(struct chances *p)
 {
-	double sum = 0, figures = 0, least = p->count < FEW ? NEAR_FEW : NEAR;
+	double sum = 0, figures = 0,
+	       least = p->count < CHANCES_FEW ? CHANCES_NEAR_FEW : CHANCES_NEAR;
 	uint32_t bin = 0;
 
-	p->tail_share = fmin(TAIL_MOST, fmax(TAIL_COUNT / fmax(p->count, 1), TAIL_LEAST));
+	p->tail_share = fmin(CHANCES_TAIL_MOST,
+			     fmax(CHANCES_TAIL_COUNT / fmax(p->count, 1), CHANCES_TAIL_LEAST));
 	while (bin < BINS && p->below[bin + 1] < p->tail_share * p->count)
 		bin++;
 	p->tail_at = fmax(least, -figure_of(bin));
@@ -72,8 +64,8 @@ static void find_tail(struct chances *p)
 			figures += n;
 		}
 	}
-	p->tail_power =
-		fmin(p->count < FEW ? POWER_FEW : POWER_MOST, sum > 0 ? figures / sum : POWER_MOST);
+	p->tail_power = fmin(p->count < CHANCES_FEW ? CHANCES_POWER_FEW : CHANCES_POWER_MOST,
+			     sum > 0 ? figures / sum : CHANCES_POWER_MOST);
 }
 
 /* The power by two quantiles, so that what is beyond the farther one does not matter. */
@@ -82,10 +74,11 @@ static void find_bulk(struct chances *p)
 	uint32_t bin = 0;
 	double far;
 
-	while (bin < BINS && p->below[bin + 1] < p->tail_share / FARTHEST * p->count)
+	while (bin < BINS && p->below[bin + 1] < p->tail_share / CHANCES_FARTHEST * p->count)
 		bin++;
-	far = fmax(-figure_of(bin), p->tail_at * NO_FARTHER);
-	p->bulk_power = fmin(POWER_MOST, OUTWARD * log(FARTHEST) / log(far / p->tail_at));
+	far = fmax(-figure_of(bin), p->tail_at * CHANCES_NO_FARTHER);
+	p->bulk_power = fmin(CHANCES_POWER_MOST,
+			     CHANCES_OUTWARD * log(CHANCES_FARTHEST) / log(far / p->tail_at));
 }
 
 void chances_close(struct chances *p)

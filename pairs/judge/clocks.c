@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Whose clock is wrong, as pairs tell that compare two. */
 #include "clocks.h"
+#include "limits.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST_S .1  /* a clock is never wrong by less */
-#define OTHER_S .25 /* the limit, if the length of a slot is not known */
-
 static double limit_s(const struct body *b)
 {
-	return fmax(b->slot_s > 0 ? b->slot_s / 4 : OTHER_S, LEAST_S);
+	return fmax(b->slot_s > 0 ? b->slot_s / 4 : CLOCK_OTHER_S, CLOCK_LEAST_S);
 }
 
 /* SELF's clock less its partner's, as the last try of cell C says that compared them; or NaN. */

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "fit.h"
-
-#define ENOUGH 256 /* figures of a player: of more, as many that are spread evenly are used */
+#include "limits.h"
 
 /* True if TO is of a slower kind, and PLAYER has enough partners of its own: TO hides what it
  * reaches. */
@@ -40,7 +39,7 @@ uint32_t figures_of_way(struct fit *f, enum matrix_way way, uint32_t player, boo
 			uint32_t *hosts)
 {
 	const struct matrix *m = f->m;
-	uint32_t n = 0, last = UINT32_MAX, step = matrix_count(m, way, player) / ENOUGH + 1;
+	uint32_t n = 0, last = UINT32_MAX, step = matrix_count(m, way, player) / FIGURES_ENOUGH + 1;
 
 	*hosts = 0;
 	for (uint32_t k = 0; k < matrix_count(m, way, player); k += step) {
@@ -61,7 +60,7 @@ uint32_t figures_of_slots(struct fit *f, uint32_t player, bool worse, uint32_t *
 {
 	const struct meetings *l = &f->slots;
 	uint32_t n = 0, last = UINT32_MAX;
-	uint32_t step = (l->start[player + 1] - l->start[player]) / ENOUGH + 1;
+	uint32_t step = (l->start[player + 1] - l->start[player]) / FIGURES_ENOUGH + 1;
 
 	*hosts = 0;
 	for (uint32_t k = l->start[player]; k < l->start[player + 1]; k += step) {
@@ -106,7 +105,7 @@ void figures_shares(struct fit *f, uint32_t pool, uint32_t n, bool own)
 			end++;
 		for (uint32_t k = i; k < end; k++)
 			f->share[k] = chances_share(&f->pool[pool][d], (double)f->figure[k].part,
-						 own ? end - i : 0, own ? k - i + 1 : 0);
+						    own ? end - i : 0, own ? k - i + 1 : 0);
 	}
 	qsort(f->share, n, sizeof(*f->share), by_value);
 }

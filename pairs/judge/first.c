@@ -4,15 +4,10 @@
 #include <stdlib.h>
 
 #include "fit.h"
-
-#define BELOW        .05 /* who is lower than most by this, and by */
-#define BELOW_SURE   6.  /* this many deviations, is set aside */
-#define FEW_HOSTS    16  /* of so few, bad ones leave too few partners: see first_nowhere() */
-#define NOWHERE      .07 /* below the best: no good figure; with much noise */
-#define NOWHERE_MOST .25 /* this at most */
+#include "limits.h"
 
 /* The parts of a player's figures by which it is set aside at first. */
-static const double worst[] = {.8, .5, .2};
+static const double worst[] = FIRST_WORST;
 
 /* Set those aside in WAY whose quantile AT is lower than most players'. QUANTILE: room for all. */
 static void set_low_aside(struct fit *f, enum matrix_way way, double at, float *quantile)
@@ -36,8 +31,8 @@ static void set_low_aside(struct fit *f, enum matrix_way way, double at, float *
 		f->some[k] = fabsf(f->some[k] - (float)middle);
 	deviation = FIT_SD_PER_MAD * matrix_median(f->some, known);
 	for (uint32_t i = 0; i < players; i++)
-		f->aside[way][i] |=
-			(double)quantile[i] < middle - fmax(BELOW, BELOW_SURE * deviation);
+		f->aside[way][i] |= (double)quantile[i] <
+				    middle - fmax(FIRST_BELOW, FIRST_BELOW_SURE * deviation);
 }
 
 /* At first: set those aside whose best, middle or low figures are lower than most players'. */
@@ -99,9 +94,9 @@ void first_nowhere(struct fit *f)
 	for (uint32_t i = 0; i < f->slots.count; i++)
 		f->some[n++] = f->slots.of[i].better - f->slots.of[i].worse;
 	even = matrix_median(f->some, n); /* a pair is uneven by noise, or by one bad direction */
-	least = best -
-		(f->body->latency ? 2 * FIT_LATENCY : fmin(NOWHERE_MOST, fmax(NOWHERE, 4 * even)));
-	for (uint32_t i = 0; i < f->m->players && known <= FEW_HOSTS; i++)
+	least = best - (f->body->latency ? 2 * FIT_LATENCY
+					 : fmin(FIRST_NOWHERE_MOST, fmax(FIRST_NOWHERE, 4 * even)));
+	for (uint32_t i = 0; i < f->m->players && known <= FIRST_FEW_HOSTS; i++)
 		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
 			uint32_t figures = figures_of_way(f, way, i, true, &hosts), good = 0;
 

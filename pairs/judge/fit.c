@@ -8,10 +8,9 @@
 #include "stat/beta.h"
 
 #define PASSES 8
-#define BEST   .9 /* of three hosts one may be slow in most pairs: the best ones are normal */
 
 /* K of N figures, as parts of N: of what is always slow, and of what comes and goes. */
-static const double always[] = {.8, .9, 1}, sometimes[] = {0, .3, .5, .65};
+static const double always[] = FIT_ALWAYS, sometimes[] = FIT_SOMETIMES;
 
 #define ALWAYS    (sizeof(always) / sizeof(*always))
 #define SOMETIMES (sizeof(sometimes) / sizeof(*sometimes))
@@ -53,7 +52,7 @@ static void fill_pools(struct fit *f)
 		if (!isnan(f->part[i]) && !f->aside[MATRIX_SEND][c->from] &&
 		    !f->aside[MATRIX_RECEIVE][c->to])
 			chances_add(&f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)],
-				 (double)f->part[i]);
+				    (double)f->part[i]);
 	}
 	for (uint32_t i = 0; i < f->slots.count; i++) {
 		const struct meeting *t = &f->slots.of[i];
@@ -214,7 +213,7 @@ static void count_low(struct fit *f)
 int fit_again(struct fit *f)
 {
 	for (int pass = 0; pass < PASSES; pass++) {
-		kinds_fit(f, f->hosts < FIT_PARTNERS + 1 ? BEST : .5);
+		kinds_fit(f, f->hosts < FIT_PARTNERS + 1 ? FIT_BEST : .5);
 		find_parts(f);
 		figures_equals(f);
 		fill_pools(f);

@@ -16,19 +16,13 @@
 #pragma once
 
 #include "body.h"
+#include "limits.h"
 #include "matrix.h"
 #include "meetings.h"
 #include "chances.h"
 
 /* clang-format off */
-#define FIT_CHANCE   .005 /* that a healthy cluster has a slow player: chosen */
-#define FIT_LEAST    .03  /* a rate that is lower by less harms nobody: chosen */
-#define FIT_LATENCY  .20  /* a latency is less even: cores and routes differ by a tenth: chosen */
-#define FIT_DEPTH    .10  /* what comes and goes is told from here on: chosen */
-#define FIT_SAME     .03 /* kinds that are nearer than this reach the same: chosen */
-#define FIT_NETWORK  .9  /* of the best figures: where most reach less, the network is why: chosen */
 #define FIT_SD_PER_MAD 1.4826 /* of normal figures */
-#define FIT_PARTNERS 3    /* hosts that a player is judged by: with two, it may be them */
 /* clang-format on */
 
 /* How far the ends of a pair are apart: the groups are given, and racks are found. */

@@ -8,9 +8,7 @@
 
 #include "stat/beta.h"
 #include "stat/series.h"
-
-#define ROUNDS_LEAST 3   /* in which a sender must starve: in two it may by chance */
-#define RISK         .01 /* of a sweep that names any healthy sender */
+#include "limits.h"
 
 /* A share, of which there may be many of a sender. */
 struct share {
@@ -142,7 +140,7 @@ static bool may_starve(struct work *w, size_t first, size_t end, struct incast_s
 		to->starved += w->share[i].log < log(INCAST_STARVES);
 	}
 	to->share = exp(middle(w->some, n));
-	return to->starved >= ROUNDS_LEAST && 2 * to->starved > n;
+	return to->starved >= INCAST_ROUNDS_LEAST && 2 * to->starved > n;
 }
 
 /*
@@ -200,7 +198,8 @@ static int find_starving(struct work *w, struct incast *it)
 	for (size_t first = 0, end; first < w->flows; first = end) {
 		end = sender_end(w, first);
 		if (!may_starve(w, first, end, &one) ||
-		    senders * beta_incomplete(one.starved, one.rounds - one.starved + 1, p) > RISK)
+		    senders * beta_incomplete(one.starved, one.rounds - one.starved + 1, p) >
+			    INCAST_RISK)
 			continue;
 		one.alone = alone_of(w, one.sender);
 		it->starving[it->starved++] = one;

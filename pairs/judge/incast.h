@@ -23,7 +23,6 @@
 #include "body.h"
 #include "suspect.h"
 
-#define INCAST_STARVES 0.5 /* chosen: ways of different length share unevenly, too */
 
 /* What one sender reached in a round. */
 struct incast_flow {

@@ -5,8 +5,7 @@
 
 #include "incast.h"
 #include "wire/fields.h"
-
-#define SLOW_ALONE .9 /* chosen: of what the others send alone, from one or two runs each */
+#include "limits.h"
 
 static uint32_t round_of(uint16_t run, uint16_t round)
 {
@@ -89,9 +88,9 @@ int incast_suspects(struct suspects *to, const struct incast *it)
 	for (uint32_t i = 0; i < it->starved; i++) {
 		const struct incast_starving *s = &it->starving[i];
 		struct suspect one = {.kind = SUSPECT_STARVES,
-				      .proof = isnan(s->alone)         ? SUSPECT_ONCE
-					       : s->alone < SLOW_ALONE ? SUSPECT_CONFIRMED
-								       : SUSPECT_LOAD,
+				      .proof = isnan(s->alone)                ? SUSPECT_ONCE
+					       : s->alone < INCAST_SLOW_ALONE ? SUSPECT_CONFIRMED
+									      : SUSPECT_LOAD,
 				      .sends = true,
 				      .a = s->sender,
 				      .b = SUSPECT_NONE,

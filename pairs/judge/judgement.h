@@ -17,8 +17,6 @@
 #include "matrix.h"
 #include "suspect.h"
 
-#define JUDGEMENT_TAIL 3. /* p99 above this many times the median */
-
 /* How far the runs came. */
 struct judge_rounds {
 	uint32_t planned, played; /* of the first run that did not come to its end; 0: all did */

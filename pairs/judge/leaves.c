@@ -9,20 +9,12 @@
 
 #include "judgement.h"
 #include "stat/beta.h"
+#include "limits.h"
 
-#define LOW     .15 /* a pair that is lower by this part is slow, */
-#define GOOD    .75 /* than what this part of pairs of two groups are not above */
-#define LEAST   4   /* groups or pairs of groups: of fewer nobody can say how uneven they are */
-#define EXCESS  1.3 /* times its share of the slow pairs */
-#define PLAYERS .2  /* of a group's players that have such pairs: not one bad player */
-#define ONE_BLOCK \
-	.7 /* of a group's slow pairs: if more are with one other group, it is those two */
-#define DEEP          .6 /* of the best: no noise, and no share of a network that is full */
-#define DEEP_MOST     .1 /* of the pairs: more is how the network is */
 #define GROUPS_JUDGED 512
 
 /* Where slow begins: also at these quantiles of all pairs, so that what many have hides nothing. */
-static const double begins[] = {.002, .005, .02, .1, .4};
+static const double begins[] = LEAF_BEGINS;
 
 #define BEGINS (sizeof(begins) / sizeof(*begins))
 
@@ -95,7 +87,7 @@ static double unevenness(const struct leaves *l, uint32_t g)
 {
 	double sum = 0, n = 0, low = l->low - l->of[g].low, pairs = l->pairs - l->of[g].pairs;
 
-	for (uint32_t i = 0; i < l->groups && low >= LEAST; i++) {
+	for (uint32_t i = 0; i < l->groups && low >= LEAF_LEAST; i++) {
 		const struct leaf *out = &l->block[i * l->groups + g];
 		const struct leaf *in = &l->block[g * l->groups + i];
 		double mean = (l->of[i].pairs - out->pairs - in->pairs) / pairs * low;
@@ -117,7 +109,7 @@ static bool is_one_block(const struct leaves *l, uint32_t g)
 	for (uint32_t i = 0; i < l->groups; i++)
 		most = fmax(most,
 			    l->block[i * l->groups + g].low + l->block[g * l->groups + i].low);
-	return l->groups > 2 && most > ONE_BLOCK * l->of[g].low;
+	return l->groups > 2 && most > LEAF_ONE_BLOCK * l->of[g].low;
 }
 
 /* True if more of all slow pairs are the group G's than chance makes. */
@@ -126,9 +118,9 @@ static bool is_bad_leaf(const struct leaves *l, uint32_t g)
 	const struct leaf *of = &l->of[g];
 	double share = of->pairs / l->pairs, uneven;
 
-	if (l->groups < LEAST || of->low < LEAST || !(share < 1) ||
-	    of->low < EXCESS * share * l->low || of->low_players < fmax(2, PLAYERS * of->players) ||
-	    is_one_block(l, g))
+	if (l->groups < LEAF_LEAST || of->low < LEAF_LEAST || !(share < 1) ||
+	    of->low < LEAF_EXCESS * share * l->low ||
+	    of->low_players < fmax(2, LEAF_PLAYERS * of->players) || is_one_block(l, g))
 		return false;
 	uneven = unevenness(l, g);
 	return beta_incomplete(of->low / uneven, (l->low - of->low) / uneven + 1, share) <
@@ -142,7 +134,7 @@ static bool is_bad_block(const struct leaves *l, uint32_t b)
 	double others = l->pairs - of->pairs, low = l->low - of->low,
 	       share = (low + 1) / (others + 2);
 
-	if (of->low < LEAST - 1 || 2 * of->low < of->pairs || !(share < .5))
+	if (of->low < LEAF_LEAST - 1 || 2 * of->low < of->pairs || !(share < .5))
 		return false;
 	return beta_incomplete(of->low, of->pairs - of->low + 1, share) <
 	       FIT_CHANCE / l->groups / l->groups;
@@ -249,20 +241,20 @@ static bool is_doubtful(struct leaves *l, double best)
 		    from != l->j->group[m->cell[i].to])
 			continue;
 		within++;
-		low += (double)l->j->fit.part[i] < log(DEEP);
+		low += (double)l->j->fit.part[i] < log(LEAF_DEEP);
 	}
-	count(l, best + log(DEEP));
+	count(l, best + log(LEAF_DEEP));
 	for (uint32_t b = 0; b < l->groups * l->groups; b++)
 		if (l->j->bad_pair[b])
 			return false;
-	return l->low >= LEAST && l->low < DEEP_MOST * l->pairs &&
+	return l->low >= LEAF_LEAST && l->low < LEAF_DEEP_MOST * l->pairs &&
 	       beta_incomplete(l->low, l->pairs - l->low + 1, (low + 1) / (within + 2)) <
 		       FIT_CHANCE;
 }
 
 static int find_all(struct leaves *l)
 {
-	double best = quantile(l, GOOD), limit = best + log(1 - LOW);
+	double best = quantile(l, LEAF_GOOD), limit = best + log(1 - LEAF_LOW);
 
 	for (size_t i = 0; i <= BEGINS; i++) {
 		count(l, i < BEGINS ? fmin(limit, quantile(l, begins[i])) : limit);

@@ -4,13 +4,7 @@
 #include <stdlib.h>
 
 #include "judgement.h"
-
-#define SLOW_RATE    .93 /* of normal: below it a pair may be slow, if chance does not explain it */
-#define SLOW_LATENCY .6
-#define FEW          12 /* pairs: of so few nobody knows what chance makes, so it is lower */
-#define FEW_UNKNOWN  24 /* the same, of ends that have too few partners to be judged themselves */
-#define FEW_SURE     4. /* by this many times the distance of what is higher */
-#define FEW_HIGH     .9
+#include "limits.h"
 
 /* True if the pair of cell I is slow: chance makes one as low in FIT_CHANCE of all matrices. */
 static bool is_slow(const struct judgement *j, uint32_t i)
@@ -19,14 +13,14 @@ static bool is_slow(const struct judgement *j, uint32_t i)
 	const struct fit *f = &j->fit;
 	const struct chances *p = &f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)];
 	double part = (double)f->part[i];
-	double limit = log(j->body->latency ? SLOW_LATENCY : SLOW_RATE);
+	double limit = log(j->body->latency ? LINK_SLOW_LATENCY : LINK_SLOW_RATE);
 
 	if (!(part < limit) || f->aside[MATRIX_SEND][c->from] || f->aside[MATRIX_RECEIVE][c->to])
 		return false;
 	if (f->hosts <= FIT_PARTNERS ||
-	    p->count <=
-		    (judge_is_known(j, c->from) && judge_is_known(j, c->to) ? FEW : FEW_UNKNOWN))
-		return part < -FEW_SURE * chances_at(p, FEW_HIGH);
+	    p->count <= (judge_is_known(j, c->from) && judge_is_known(j, c->to) ? LINK_FEW
+										: LINK_FEW_UNKNOWN))
+		return part < -LINK_FEW_SURE * chances_at(p, LINK_FEW_HIGH);
 	return chances_share_of_bulk(p, part) < FIT_CHANCE / (j->measured + 1.);
 }
 

@@ -6,12 +6,9 @@
 #include "clocks.h"
 #include "judgement.h"
 #include "stat/beta.h"
+#include "limits.h"
 
-#define HARDLY      .7 /* of its runs that fail: fewer, and it fails at times */
-#define SWEEPS_MAX  200
-#define NEAR        .97 /* those who fail nearly as much as the worst go with it */
-#define FEW_GOOD    .05 /* of all pairs */
-#define MISSED_MANY .25 /* if it missed more than these, what it reached is not judged */
+#define SWEEPS_MAX 200
 
 /* What was tried with a player. */
 struct tally {
@@ -206,7 +203,7 @@ static bool hardly_works(const struct judgement *j, uint32_t player, enum matrix
 		failed += c->failed;
 		all += c->failed + c->measured;
 	}
-	return failed >= HARDLY * all;
+	return failed >= LOST_HARDLY * all;
 }
 
 /* True if hardly a pair works. Then who fails most is chance. */
@@ -218,7 +215,7 @@ static bool is_general(const struct judgement *j)
 		cells += !says_nothing(j, &j->m.cell[i]);
 		good += !says_nothing(j, &j->m.cell[i]) && works(&j->m.cell[i]);
 	}
-	return good < FEW_GOOD * cells;
+	return good < LOST_FEW_GOOD * cells;
 }
 
 /*
@@ -244,7 +241,7 @@ static void find_unusable(const struct judgement *j, bool *const aside[MATRIX_WA
 		for (uint32_t i = 0; i < both; i++) {
 			double part = part_failed(j, i / 2, i % 2, aside, FIT_PARTNERS);
 
-			if (aside[i % 2][i / 2] || part <= .5 || part < worst * NEAR)
+			if (aside[i % 2][i / 2] || part <= .5 || part < worst * LOST_NEAR)
 				continue;
 			found = aside[i % 2][i / 2] = true;
 		}
@@ -286,7 +283,8 @@ static void note_lost(struct judgement *j)
 	/* One that is busy says little of its links; of a launcher that was late they say as much
 	 * as ever. */
 	for (uint32_t i = 0; i < j->m.players && !judge_launcher_late(j); i++)
-		j->lost[i] |= j->body->player[i].missed > j->body->player[i].rounds * MISSED_MANY;
+		j->lost[i] |=
+			j->body->player[i].missed > j->body->player[i].rounds * LOST_MISSED_MANY;
 }
 
 int judge_lost(struct judgement *j)

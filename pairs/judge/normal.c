@@ -6,11 +6,7 @@
 
 #include "base/text.h"
 #include "fit.h"
-
-#define HOSTS_OWN   4    /* a kind of fewer hosts may be all slow: it is compared with others */
-#define OWN_BEST    .9   /* the part of its figures that is below its best */
-#define FAR_BELOW   .357 /* -log(.7): less than that of its ports' rate is no kind's normal */
-#define CELLS_LEAST 6
+#include "limits.h"
 
 #define KINDS_MAX 64
 
@@ -130,12 +126,12 @@ static size_t collect_kind(const struct fit *f, uint32_t k, uint32_t distances)
 
 static double fit_kind(const struct fit *f, uint32_t k, double at)
 {
-	bool few = f->kinds.hosts[k] < HOSTS_OWN && f->kinds.count > 1;
+	bool few = f->kinds.hosts[k] < KIND_HOSTS_OWN && f->kinds.count > 1;
 	size_t n = collect_kind(f, k, 1);
 
-	if (n < CELLS_LEAST)
+	if (n < KIND_CELLS_LEAST)
 		n = collect_kind(f, k, FIT_DISTANCES);
-	return matrix_quantile(f->some, n, few ? OWN_BEST : at);
+	return matrix_quantile(f->some, n, few ? KIND_OWN_BEST : at);
 }
 
 /* Compare kinds of few hosts with the most common one, by their ports' rates. */
@@ -150,8 +146,8 @@ static void check_few(struct fit *f)
 	for (uint32_t i = 0; i < k->count; i++) {
 		double by_rate = f->kind[most] + k->rate[i] - k->rate[most];
 
-		if (isnan(f->kind[i]) ||
-		    (k->rates_known && k->hosts[i] < HOSTS_OWN && f->kind[i] < by_rate - FAR_BELOW))
+		if (isnan(f->kind[i]) || (k->rates_known && k->hosts[i] < KIND_HOSTS_OWN &&
+					  f->kind[i] < by_rate - KIND_FAR_BELOW))
 			f->kind[i] = by_rate;
 	}
 }

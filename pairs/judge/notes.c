@@ -6,19 +6,9 @@
 
 #include "base/text.h"
 #include "judgement.h"
+#include "limits.h"
 
-#define UNSEEN .2 /* of a rate: if a node may be slower by this and not be named */
-#define UNSEEN_NETWORK                                                                         \
-	.5              /* the same behind a network that takes more: half is what fails first \
-			 */
-#define REPORTED   .95  /* the chance with which the smallest fault that is told is named, */
-#define SURE       .995 /* and that on which the exit status rests */
-#define RAIL       .95  /* of the best rail whose ports are as fast */
-#define CLUSTER    .8   /* of the ports' rate: the best pairs reach it with messages of 64 KiB */
-#define EXPECTED   .97
-#define SOME_LEAST 8  /* pairs that are far slower than the others, */
-#define SOME_MOST  .1 /* and at most this part of all: more is how the network is */
-#define RACK_TEXT  200
+#define RACK_TEXT 200
 
 static void note(struct judgement *j, enum finding_code code, enum finding_strength strength,
 		 const struct finding_value *value, size_t count)
@@ -83,7 +73,7 @@ static void note_rails(struct judgement *j)
 		for (uint32_t other = 0; other < k->count; other++)
 			if (k->rate[other] == k->rate[i] && k->hosts[other] >= FIT_PARTNERS)
 				best = fmax(best, j->fit.kind[other]);
-		if (!(exp(j->fit.kind[i] - best) <= RAIL) || k->hosts[i] < FIT_PARTNERS)
+		if (!(exp(j->fit.kind[i] - best) <= NOTES_RAIL) || k->hosts[i] < FIT_PARTNERS)
 			continue;
 		text_copy(name, sizeof(name), k->names.text[i]);
 		if (k->rates_known && strrchr(name, ' '))
@@ -117,14 +107,14 @@ static void note_cluster(struct judgement *j)
 		return;
 	if (expected > 0) {
 		part = exp(j->fit.kind[0]) / expected;
-		if (part < EXPECTED)
+		if (part < NOTES_EXPECTED)
 			NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_IS,
 			     FINDING_NUMBER("part", part, "share"),
 			     FINDING_NUMBER("expected", expected, "Gb/s"));
 		return;
 	}
 	part = k->rates_known && k->count == 1 ? best / exp(k->rate[0]) : 1;
-	if (part < CLUSTER && fills_links(j->body))
+	if (part < NOTES_CLUSTER && fills_links(j->body))
 		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_MAY_BE, FINDING_NUMBER("part", part, "share"),
 		     FINDING_NUMBER("expected", exp(k->rate[0]), "Gb/s"));
 }
@@ -154,8 +144,8 @@ static void note_slots(struct judgement *j)
 /* Whether a slow node would have been named. */
 static void note_power(struct judgement *j)
 {
-	double network, smallest = fit_smallest(&j->fit, SURE, &network);
-	double most = !isnan(j->network) || j->body->latency ? UNSEEN_NETWORK : UNSEEN;
+	double network, smallest = fit_smallest(&j->fit, NOTES_SURE, &network);
+	double most = !isnan(j->network) || j->body->latency ? NOTES_UNSEEN_NETWORK : NOTES_UNSEEN;
 
 	if (isnan(smallest) || smallest <= most || !j->measured)
 		return;
@@ -177,8 +167,8 @@ static void note_some_slow(struct judgement *j)
 			pairs++;
 			j->slow_pairs += judge_is_far_slower(j, i);
 		}
-	if (j->suspects.count || !isnan(j->network) || j->slow_pairs < SOME_LEAST ||
-	    j->slow_pairs > SOME_MOST * pairs)
+	if (j->suspects.count || !isnan(j->network) || j->slow_pairs < NOTES_SOME_LEAST ||
+	    j->slow_pairs > NOTES_SOME_MOST * pairs)
 		j->slow_pairs = 0;
 	if (!j->slow_pairs)
 		return;
@@ -191,7 +181,7 @@ void judge_notes(struct judgement *j)
 {
 	uint32_t doubtful = 0;
 
-	j->smallest = fit_smallest(&j->fit, REPORTED, &j->network);
+	j->smallest = fit_smallest(&j->fit, NOTES_REPORTED, &j->network);
 	for (uint32_t i = 0; i < j->m.players; i++) {
 		doubtful += j->fit.of[i].doubtful;
 		/* it missed so many slots that it is not judged */

@@ -5,17 +5,11 @@
 
 #include "fit.h"
 #include "stat/beta.h"
+#include "limits.h"
 
 #define STEP .01
-#define SAFE .8  /* of the share of figures that is proof: it is known from as many as there are */
-#define BEST .95 /* the part of figures below the best ones */
-#define TOP  .99 /* the same, for what a node must be able to reach */
 
-#define MEDIAN_SURE 2.1 /* deviations of a median of normal figures: 1.645 times 1.253 */
 #define ROUNDS_MOST 65536
-#define ROUND_PAIRS 4
-#define ROUND_LOW   .93 /* of the best round's average: what is lower is the network's doing, */
-#define ROUND_SURE  5.  /* if by so many deviations */
 
 /* The chance that at least K of N are so, each of which is with chance P. */
 static double at_least(uint32_t k, uint32_t n, double p)
@@ -41,12 +35,12 @@ static double proof_share(const struct fit *f, uint32_t k, uint32_t n)
 
 /*
  * The smallest part that K of N figures prove. What is slow by a part D has all figures lower by
- * it, or where the network already takes TOP from the best ones, none above 1 - D of these.
+ * it, or where the network already takes POWER_TOP from the best ones, none above 1 - D of these.
  */
 static double smallest_of(const struct fit *f, const struct chances *p, uint32_t k, uint32_t n,
 			  double top, double named)
 {
-	double limit = chances_at(p, SAFE * proof_share(f, k, n)), d = STEP;
+	double limit = chances_at(p, POWER_SAFE * proof_share(f, k, n)), d = STEP;
 
 	while (d < 1 && at_least(k, n, chances_share(p, limit - log(1 - d), 0, 0)) < named)
 		d += STEP;
@@ -77,7 +71,7 @@ static bool differ(const struct sum *of, uint32_t rounds)
 	const struct sum *best = NULL;
 
 	for (uint32_t i = 0; i < rounds; i++)
-		if (of[i].count >= ROUND_PAIRS &&
+		if (of[i].count >= POWER_ROUND_PAIRS &&
 		    (!best || of[i].parts / of[i].count > best->parts / best->count))
 			best = &of[i];
 	for (uint32_t i = 0; i < rounds && best; i++) {
@@ -85,14 +79,15 @@ static bool differ(const struct sum *of, uint32_t rounds)
 		double variance = (of[i].squares / n - mean * mean) / n +
 				  (best->squares / best->count - most * most) / best->count;
 
-		if (n >= ROUND_PAIRS && mean < ROUND_LOW * most &&
-		    most - mean > ROUND_SURE * sqrt(fmax(0, variance)))
+		if (n >= POWER_ROUND_PAIRS && mean < POWER_ROUND_LOW * most &&
+		    most - mean > POWER_ROUND_SURE * sqrt(fmax(0, variance)))
 			return true;
 	}
 	return false;
 }
 
-/* What pairs reach on average, as a part of the best ones: TOP, a logarithm. NaN: it is even. */
+/* What pairs reach on average, as a part of the best ones: POWER_TOP, a logarithm. NaN: it is even.
+ */
 static double network_of(const struct fit *f, double top)
 {
 	struct sum all = {0}, *of = calloc(ROUNDS_MOST, sizeof(*of));
@@ -130,11 +125,11 @@ double fit_smallest(const struct fit *f, double named, double *network)
 	if (!n || !p->count)
 		return NAN;
 	if (!f->body->latency) /* the longest way takes no part of the shortest one */
-		*network = network_of(f, chances_at(p, BEST));
-	top = isnan(*network) ? 0 : chances_at(p, TOP);
+		*network = network_of(f, chances_at(p, POWER_BEST));
+	top = isnan(*network) ? 0 : chances_at(p, POWER_TOP);
 	for (double part = .8; part < 1.05; part += .1)
 		best = fmin(best, smallest_of(f, p, (uint32_t)fmin(n, ceil(part * n - 1e-9)), n,
 					      top, named));
 	/* Half of those that are slow by the least effect seem to be less slow. */
-	return fmax(best, 1 - exp(-fit_least(f) - top - MEDIAN_SURE * deviation / sqrt(n)));
+	return fmax(best, 1 - exp(-fit_least(f) - top - POWER_MEDIAN_SURE * deviation / sqrt(n)));
 }

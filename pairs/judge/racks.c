@@ -7,16 +7,7 @@
 #include <stdlib.h>
 
 #include "fit.h"
-
-#define FAST_WITHIN .5  /* of its figures with other slow ones, */
-#define FAST_OUT    .25 /* and at most of those with good ones */
-#define SAME_LEVEL  .08 /* what reaches as much as a rack's players may be one of them */
-#define NEAR_LEVEL  .03
-#define USUAL       .04 /* of all good figures: at such a level more than nodes are slow */
-#define ALIKE       .015
-#define ALIKE_MANY  2   /* other hosts, */
-#define ALIKE_PART  .75 /* and this part of all */
-#define ROUNDS      3   /* one after another */
+#include "limits.h"
 
 /* The pairs of a slow player: how many there are, and how many are fast. */
 struct tally {
@@ -70,8 +61,8 @@ static struct tally tally_of(const struct fit *f, uint32_t i, const bool *low)
 
 static bool is_of_rack(const struct tally *t)
 {
-	return t->fast_within && t->fast_within >= FAST_WITHIN * t->within &&
-	       t->fast_out <= FAST_OUT * t->out;
+	return t->fast_within && t->fast_within >= RACK_FAST_WITHIN * t->within &&
+	       t->fast_out <= RACK_FAST_OUT * t->out;
 }
 
 /* Find one rack. Returns how many players it has. */
@@ -112,7 +103,8 @@ static bool slow_with_rack(const struct fit *f, uint32_t i)
 /* The part of good figures that are near LEVEL. */
 static double share_near(const struct chances *p, double level)
 {
-	return chances_share(p, level + NEAR_LEVEL, 0, 0) - chances_share(p, level - NEAR_LEVEL, 0, 0);
+	return chances_share(p, level + RACK_NEAR_LEVEL, 0, 0) -
+	       chances_share(p, level - RACK_NEAR_LEVEL, 0, 0);
 }
 
 /* True if many figures of good players are at LEVEL, and fewer between it and what is normal. */
@@ -121,7 +113,8 @@ static bool is_usual(const struct fit *f, double level)
 	const struct chances *p = fit_main_pool(f, FIT_FIGURES);
 	double at = share_near(p, level);
 
-	return level < -3 * NEAR_LEVEL && at >= USUAL && at > 2 * share_near(p, level / 2);
+	return level < -3 * RACK_NEAR_LEVEL && at >= RACK_USUAL &&
+	       at > 2 * share_near(p, level / 2);
 }
 
 /* True if most slow players, of other hosts, reach what player I does, and it met none of them. */
@@ -136,9 +129,9 @@ static bool are_alike(const struct fit *f, uint32_t i)
 			continue;
 		last = f->m->host[k];
 		others++;
-		alike += fabs(level_of(f, k) - level) < ALIKE;
+		alike += fabs(level_of(f, k) - level) < RACK_ALIKE;
 	}
-	if (alike < ALIKE_MANY || alike < ALIKE_PART * others)
+	if (alike < RACK_ALIKE_MANY || alike < RACK_ALIKE_PART * others)
 		return false;
 	for (uint32_t k = l->start[i]; k < l->start[i + 1]; k++)
 		if (is_low(f, meeting_partner(&l->of[l->by_player[k]], i)))
@@ -160,7 +153,7 @@ static void find_doubtful(struct fit *f)
 			continue;
 		level = level_of(f, i);
 		f->of[i].doubtful =
-			(f->racks && fabs(level - f->distance[FIT_RACKS]) < SAME_LEVEL &&
+			(f->racks && fabs(level - f->distance[FIT_RACKS]) < RACK_SAME_LEVEL &&
 			 !slow_with_rack(f, i)) ||
 			is_usual(f, level) || are_alike(f, i);
 	}
@@ -171,7 +164,7 @@ int racks_find(struct fit *f)
 	bool *low = malloc(2 * ((size_t)f->m->players + 1));
 	int failed = low ? 0 : -1;
 
-	for (uint32_t number = 1; number <= ROUNDS && !failed; number++) {
+	for (uint32_t number = 1; number <= RACK_ROUNDS && !failed; number++) {
 		if (!find_rack(f, low, low + f->m->players, number))
 			break;
 		f->racks = number;

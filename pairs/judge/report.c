@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/text.h"
+#include "limits.h"
 #include "judge.h"
 
 #define LINES_MAX    40

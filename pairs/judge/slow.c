@@ -4,14 +4,7 @@
 #include <stdlib.h>
 
 #include "judgement.h"
-
-#define ALONE_LEAST  2    /* figures that a player has alone before that is proof, */
-#define ALONE_THIRD  4    /* and if these are neither good nor bad */
-#define FALLS_SLOTS  6    /* with fewer nobody knows in which order */
-#define FALLS_SURE   3.   /* deviations of Kendall's sum, */
-#define FALLS_CHANCE .015 /* or the chance that the slow slots come last */
-#define CURE         .35 /* the part of what is missing that is missing alone, too: below, it is good */
-#define PROOF        .6 /* above, it is bad */
+#include "limits.h"
 
 double judge_unit(const struct judgement *j, double y)
 {
@@ -65,8 +58,8 @@ static double part_alone(const struct judgement *j, const struct suspect *s, dou
 			else
 				to_other[other++] = y - (float)fit_normal(&j->fit, s->a, to);
 		}
-	*count = same >= ALONE_LEAST ? same : other;
-	return matrix_median(same >= ALONE_LEAST ? j->fit.some : to_other, *count);
+	*count = same >= SLOW_ALONE_LEAST ? same : other;
+	return matrix_median(same >= SLOW_ALONE_LEAST ? j->fit.some : to_other, *count);
 }
 
 /* What a player reaches alone proves whether it is slow by itself. EFFECT: what it reaches loaded.
@@ -78,14 +71,15 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 
 	if (j->fit.alone)
 		return SUSPECT_CONFIRMED;
-	if (count < ALONE_LEAST)
+	if (count < SLOW_ALONE_LEAST)
 		return SUSPECT_ONCE;
 	if (s->kind == SUSPECT_UNSTEADY ||
 	    s->kind == SUSPECT_FALLS) /* one good run cures nothing */
 		return SUSPECT_CONFIRMED;
-	if (alone > CURE * effect)
+	if (alone > SLOW_CURE * effect)
 		return SUSPECT_LOAD;
-	return alone < PROOF * effect || count >= ALONE_THIRD ? SUSPECT_CONFIRMED : SUSPECT_ONCE;
+	return alone < SLOW_PROOF * effect || count >= SLOW_ALONE_THIRD ? SUSPECT_CONFIRMED
+									: SUSPECT_ONCE;
 }
 
 struct moment {
@@ -141,10 +135,10 @@ static uint32_t falls_at(const struct judgement *j, uint32_t player, double dept
 	}
 	for (uint32_t i = first; i < n; i++)
 		ordered += (double)of[i].part < depth / 2;
-	if (n < FALLS_SLOTS || low < 2 || first < 2 || first == UINT32_MAX)
+	if (n < SLOW_FALLS_SLOTS || low < 2 || first < 2 || first == UINT32_MAX)
 		n = 0;
-	else if (!((ordered == n - first && chance(n, ordered) < FALLS_CHANCE) ||
-		   sum < -FALLS_SURE * sqrt(n * (n - 1.) * (2. * n + 5) / 18)))
+	else if (!((ordered == n - first && chance(n, ordered) < SLOW_FALLS_CHANCE) ||
+		   sum < -SLOW_FALLS_SURE * sqrt(n * (n - 1.) * (2. * n + 5) / 18)))
 		n = 0;
 	first = n ? (of[first].at & UINT16_MAX) + 1 : 0;
 	free(of);
@@ -213,7 +207,7 @@ static uint32_t count_tails(const struct judgement *j, uint32_t player, const bo
 		if (isnan(c->tail) || j->lost[c->to] || is_long[c->to])
 			continue;
 		++*of;
-		bad += c->tail > JUDGEMENT_TAIL;
+		bad += c->tail > SLOW_TAIL;
 	}
 	return bad;
 }
@@ -268,7 +262,7 @@ static int add_tail_pairs(struct judgement *j, const bool *is_long)
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
 
-		if (c->from > c->to || !(c->tail > JUDGEMENT_TAIL) || j->lost[c->from] ||
+		if (c->from > c->to || !(c->tail > SLOW_TAIL) || j->lost[c->from] ||
 		    j->lost[c->to] || is_long[c->from] || is_long[c->to] ||
 		    (judge_is_known(j, c->from) && judge_is_known(j, c->to)))
 			continue;
@@ -279,7 +273,7 @@ static int add_tail_pairs(struct judgement *j, const bool *is_long)
 								 .a = c->from,
 								 .b = c->to,
 								 .value = (double)c->tail,
-								 .normal = JUDGEMENT_TAIL,
+								 .normal = SLOW_TAIL,
 								 .text = SUSPECT_NONE}))
 			return -1;
 	}
@@ -304,7 +298,7 @@ int judge_tails(struct judgement *j)
 						  .a = i,
 						  .b = SUSPECT_NONE,
 						  .value = middle_tail(j, i),
-						  .normal = JUDGEMENT_TAIL,
+						  .normal = SLOW_TAIL,
 						  .partners = j->fit.of[i].way[FIT_BOTH].partners,
 						  .bad = j->fit.of[i].way[FIT_BOTH].figures,
 						  .text = judge_said(j, i, false)});
