@@ -291,6 +291,7 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	document cells.json gdr_bw -n 20 --windows 3 --staged-chunk 64k --within 100
 	unset LD_LIBRARY_PATH
 	made_pairs 8 >pairs.jsonl
+	made_incast >incast.jsonl
 	while read -r kind file; do
 		for name in "$kind".{svg,png,gp} ''; do
 			# shellcheck disable=SC2086 # several words
@@ -317,8 +318,10 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 		time time.json
 		trend bw.json
 		pairs pairs.jsonl
+		incast incast.jsonl
+		victim incast.jsonl
 	END
-	grep -q "kinds='bandwidth rate latency percentiles histogram ccdf threads devices ratio cells time trend pairs'" "$RDMARK_BIN/rdmark-plot" ||
+	grep -q "kinds='bandwidth rate latency percentiles histogram ccdf threads devices ratio cells time trend pairs incast victim'" "$RDMARK_BIN/rdmark-plot" ||
 		fail 'a kind is not tried here'
 }
 

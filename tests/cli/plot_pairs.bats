@@ -98,16 +98,6 @@ cell() { block heat | awk -v row="$1" -v column="$2" 'NR == row { print $column 
 	[[ ! -e here ]]
 }
 
-# made_incast: lines of incast=3,victim of four nodes: n2 gets 0.3 of its share.
-made_incast() {
-	made_pairs 4 'if .kind == "player" then .schedule = "incast=3,victim" else . end | select(.kind != "pair")'
-	jq -nc 'range(4) as $to | range(4) | select(. != $to) | "n\(. + 1)" as $from |
-		{kind: "pair", run: "1790000000-1", round: (2 * $to), from: $from, to: "n\($to + 1)", client: $from, alone: false,
-			status: "measured", value: (if $from == "n2" then 9 else 30 end)}'
-	jq -nc 'range(8) | {kind: "pair", run: "1790000000-1", round: ., from: "n1", to: "n2", client: "n1", alone: false, victim: true,
-		unit: "us", status: "measured", value: (if . % 2 == 0 then 9 else 2 end), p99: (if . % 2 == 0 then 31 else 4 end)}'
-}
-
 @test "an incast: the share of each sender in the round of each receiver" {
 	made_incast >lines
 	script lines
