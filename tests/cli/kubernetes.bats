@@ -127,7 +127,8 @@ words() {
 	local i
 	(umask 077 && head -c 32 /dev/urandom >key)
 	manifest pairs.yaml | jq -r '.[1].spec.template.spec.containers[0].command[2]' |
-		sed "s|START|$((EPOCHSECONDS + 2))|; s|/etc/rdmark/key|$PWD/key|; s|/tmp/hosts|hosts\$JOB_COMPLETION_INDEX|g" >pod
+		sed "s|START|$((EPOCHSECONDS + 2))|; s|/etc/rdmark/key|$PWD/key|; s|/tmp/hosts|hosts\$JOB_COMPLETION_INDEX|g
+			s|rdmark-pairs run |&--port \$((18600 + JOB_COMPLETION_INDEX)) |" >pod # pods have addresses of their own
 	for i in 0 1; do
 		NODES=2 JOB_COMPLETION_INDEX=$i PATH=$RDMARK_BIN:$PATH start "pod$i" "$(type -P bash)" pod
 	done
