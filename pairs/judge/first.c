@@ -81,6 +81,24 @@ static double second_best(const struct fit *f)
 	return second;
 }
 
+/* True if most figures of those who are good somewhere reach LEAST: else the best ones were luck.
+ */
+static bool are_good(const struct fit *f, double least)
+{
+	uint32_t good = 0, all = 0;
+
+	for (uint32_t i = 0; i < f->m->cells; i++) {
+		const struct matrix_cell *c = &f->m->cell[i];
+
+		if (isnan(f->part[i]) || f->of[c->from].nowhere & 1 << MATRIX_SEND ||
+		    f->of[c->to].nowhere & 1 << MATRIX_RECEIVE)
+			continue;
+		all++;
+		good += (double)f->part[i] >= least;
+	}
+	return good >= FIRST_GOOD * all;
+}
+
 /*
  * Of a few hosts: a player that met all other hosts and reached what is normal with none of them is
  * slow. Of four hosts of which two are slow, neither has three good partners.
@@ -89,6 +107,7 @@ void first_nowhere(struct fit *f)
 {
 	uint32_t hosts, known = f->hosts;
 	double best = second_best(f), even = 0, least;
+	bool sure;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < f->slots.count; i++)
@@ -104,6 +123,11 @@ void first_nowhere(struct fit *f)
 				good += (double)f->figure[k].part >= least;
 			if (!good && hosts >= FIT_PARTNERS && hosts + 1 == known)
 				f->of[i].nowhere |= (uint8_t)(1 << way);
-			f->aside[way][i] |= (f->of[i].nowhere & 1 << way) != 0;
 		}
+	sure = are_good(f, least);
+	for (uint32_t i = 0; i < f->m->players; i++) {
+		f->of[i].nowhere = sure ? f->of[i].nowhere : 0;
+		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+			f->aside[way][i] |= (f->of[i].nowhere & 1 << way) != 0;
+	}
 }

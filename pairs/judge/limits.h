@@ -34,6 +34,7 @@
 #define FIRST_FEW_HOSTS    16  /* of so few, bad ones leave too few partners: see first_nowhere() */
 #define FIRST_NOWHERE      .07 /* below the best: no good figure; with much noise */
 #define FIRST_NOWHERE_MOST .25 /* this at most */
+#define FIRST_GOOD         .75 /* of the figures of others, which must be good then: chosen */
 
 /* The figures of a player (figures.c). */
 #define FIGURES_ENOUGH 256 /* figures of a player: of more, as many that are spread evenly are used */
