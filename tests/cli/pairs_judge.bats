@@ -562,7 +562,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 3))
 	[[ $(jq -r '.suspects[] | select(.kind != "pair_slow") | "\(.kind) \(.name)"' <<<"$output" | paste -sd,) == \
 		'never_came p2,ended_early p3,device p4,clock p6,node_slow p1' ]]
-	[[ $(jq -r '.notes[] | select(.kind == "missed_slots").evidence[] | .value' <<<"$output" | paste -sd,) == 1,4 ]]
+	[[ $(jq -r '.notes[] | select(.kind == "missed_slots").evidence[] | .value | floor' <<<"$output" | paste -sd,) == 1,4 ]]
 	[[ $(jq -r '.suspects[] | select(.name == "p4").said' <<<"$output") == *'sim0 port 1 is DOWN'* ]]
 }
 

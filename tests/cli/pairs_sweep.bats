@@ -94,7 +94,7 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 }
 
 @test "the disk is full: what was written is judged, and the exit status says so" {
-	((EUID == 0)) || skip 'needs a file system of its own'
+	unshare -m bash -c 'mount -t tmpfs tmpfs /mnt' 2>/dev/null || skip 'no file system of its own here'
 	mkdir small
 	launcher "cat $PWD/made"
 	unshare -m bash -c 'mount -t tmpfs -o size=8k tmpfs small && cd small && exec "$@"' _ timeout 60 "$bin/rdmark-pairs" sweep --launch srun \
