@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2154 # what lib/pairs.bash sets
 #
 # rdmark-pairs judge: recorded matrices of GPUs, as their owners published them. Rows send.
 

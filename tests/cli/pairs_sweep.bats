@@ -59,7 +59,7 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 		if .host == "n8" then .host = "ALL" else . end | (.from, .to, .client) |= if . == "n8" then "ALL" else . end' >made
 	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' sweep --once
 	[[ $(<started) == *' -N 8 -n 8 '*' run --hosts n[1-8] --start='* ]]
-	! grep -q ALL suspects.txt
+	[[ $(<suspects.txt) != *ALL* ]]
 	[[ $stderr == *'with impossible content'* && $output != *ALL* ]]
 	rm lines started
 	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' run --separate-stderr "$bin/rdmark-pairs" sweep --launch 'srun -N 4' --start-in 0 --output lines --once
