@@ -317,7 +317,7 @@ static int is_during(const struct work *w, const struct incast_probe *probe)
 	return !tried ? 0 : 2 * measured > tried ? 1 : -1;
 }
 
-/* The victim's medians BESIDE the incast, or without it, into P50_US and P99_US. Returns its
+/* The victim's medians DURING the incast, or without it, into P50_US and P99_US. Returns its
  * rounds. SOME has room for twice the probes. */
 static uint32_t measure_victim(const struct work *w, int during, double *some, double *p50_us,
 			       double *p99_us)

@@ -16,7 +16,7 @@
 #include "pairs/pairs.h"
 #include "report/list.h"
 
-#define SETUP_NS    UINT64_C(400000000) /* what a run needs besides -D, where nobody says more */
+#define SETUP_NS    UINT64_C(400000000) /* what a run needs more than -D, where nobody says more */
 #define FUTURE_NS   (UINT64_C(86400) * UNITS_NS_PER_S)
 #define GRACE_NS    UINT64_C(500000000)  /* for clients to end after a signal */
 #define LOOK_NS     UINT64_C(1000000000) /* a clock that is set meanwhile is noticed by then */
@@ -32,7 +32,7 @@ static void limit_rounds(struct run *r)
 	r->time.rounds = r->schedule.rounds;
 }
 
-/* The length of a slot: --slot, or the runs of -D and what they need besides. */
+/* The length of a slot: --slot, or the runs of -D and what they need more. */
 static int set_slot(struct run *r)
 {
 	uint64_t run_ns = r->line.duration_ns;

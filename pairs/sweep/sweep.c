@@ -226,7 +226,7 @@ static unsigned count_again(struct node_sweep *s)
 
 /*
  * Measure the suspects again: pairs of different hosts side by side, but few enough that most of
- * the network is idle, and for so long as the user grants. HOSTS: as many as there are.
+ * the network is idle, for as long as the user allows. HOSTS: as many as there are.
  */
 static int run_again(struct node_sweep *s, unsigned hosts)
 {

@@ -253,7 +253,7 @@ static void sums_shares_and_jain(void **state_)
 	incast_release(&it);
 }
 
-/* Whoever starves may send as much as others alone, or as little; or nobody measured that. */
+/* Alone, a starved sender may send as much as others or as little, or nobody measured it. */
 static void what_it_sends_alone(void **state_)
 {
 	struct world w = {

@@ -175,7 +175,7 @@ static void by_receiver(void **state)
 	limited(w, LIMIT_UNKNOWN, false, NULL);
 }
 
-/* What is said beside the limit. */
+/* What is said next to the limit. */
 static void events(void **state)
 {
 	static const struct {
