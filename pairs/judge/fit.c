@@ -276,7 +276,7 @@ int fit_init(struct fit *f, const struct body *body, const struct matrix *m, con
 		players += matrix_count(m, MATRIX_SEND, i) > 0;
 	f->chance = FIT_CHANCE / TESTS / fmax(players, 1);
 	f->hosts = first_hosts(f);
-	kinds_fit(f, .75);
+	kinds_fit(f, FIT_FIRST);
 	find_parts(f);
 	if (first_aside(f))
 		return -1;

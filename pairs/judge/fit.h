@@ -4,9 +4,9 @@
  *
  * Normal for a pair is what the slower kind of both ends reaches (a kind: a rail, and the rate of
  * its port) at their distance (within a group, or between two). What a player reaches is compared
- * with what chance makes of good players (chances.h): it is slow if K of its N figures are as low as a
- * part P of the good ones, and the chance of that, which is binomial, is less than FIT_CHANCE for
- * all players and all K that are tried. So neither the shape of the noise nor a shared network
+ * with what chance makes of good players (chances.h): it is slow if K of its N figures are as low
+ * as a part P of the good ones, and the chance of that, which is binomial, is less than FIT_CHANCE
+ * for all players and all K that are tried. So neither the shape of the noise nor a shared network
  * makes a healthy player slow, as long as it shares them with all others.
  *
  * Slow players make others look slow, and normal low. So those that are slow are set aside with all
@@ -118,7 +118,7 @@ int fit_init(struct fit *f, const struct body *body, const struct matrix *m, con
 /* A cell's figure as more is better; NaN: it has none that is judged. */
 float fit_y(const struct fit *f, uint32_t cell);
 
-/* How far a player must be below others, besides being lower than chance makes it. */
+/* How far a player must be below others; it must also be lower than chance makes it. */
 double fit_least(const struct fit *f);
 
 /* Fit again, after racks were found. Returns -1 if there is no memory. */

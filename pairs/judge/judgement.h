@@ -14,6 +14,7 @@
 #include "fit.h"
 #include "groups.h"
 #include "incast.h"
+#include "limits.h"
 #include "matrix.h"
 #include "suspect.h"
 
@@ -52,6 +53,7 @@ struct judgement {
 	uint32_t late;         /* players that missed slots */
 	uint32_t
 		slow_pairs; /* far slower than others, though chance may make as many; 0: too few */
+	bool blind;         /* no node can be called good: noise or the network hides slow ones */
 	bool cannot_tell;   /* a slow node might not have been seen */
 	bool has_baseline;
 	uint32_t compared; /* with the baseline: players, and cells of those with few partners */
@@ -72,10 +74,10 @@ int judgement_compare(struct judgement *j, const struct judgement *before);
 
 void judgement_release(struct judgement *j);
 
-/* Where so many players miss slots, as clients do, all were started late. */
+/* Where so many players miss slots, as clients do, all may have been started late. */
 static inline bool judge_launcher_late(const struct judgement *j)
 {
-	return j->late > .3 * j->m.players;
+	return j->late > NOTES_LATE * j->m.players;
 }
 
 /* True if the pair of a cell reaches three quarters of what is normal at most, and its ends are
@@ -84,8 +86,8 @@ static inline bool judge_is_far_slower(const struct judgement *j, uint32_t cell)
 {
 	const struct matrix_cell *c = &j->m.cell[cell];
 
-	return (double)j->fit.part[cell] < log(.75) && !fit_is_aside(&j->fit, c->from) &&
-	       !fit_is_aside(&j->fit, c->to);
+	return (double)j->fit.part[cell] < log(NOTES_FAR_SLOWER) &&
+	       !fit_is_aside(&j->fit, c->from) && !fit_is_aside(&j->fit, c->to);
 }
 
 /* A figure in the body's unit, of its logarithm in the fit. */

@@ -43,6 +43,7 @@
 #define FIT_ALWAYS    {.8, .9, 1}        /* K of N figures, as parts of N: what is always slow. Tried */
 #define FIT_SOMETIMES {0, .3, .5, .65}   /* and what comes and goes; two at least */
 #define FIT_BEST     .9   /* of three hosts one may be slow in most pairs: the best ones are normal */
+#define FIT_FIRST    .75  /* at first slow nodes are among the figures: so high a quantile is normal */
 #define FIT_CHANCE   .005 /* that a healthy cluster has a slow player: chosen */
 #define FIT_LEAST    .03  /* a rate that is lower by less harms nobody: chosen */
 #define FIT_LATENCY  .20  /* a latency is less even: cores and routes differ by a tenth: chosen */
@@ -127,6 +128,9 @@
 #define NOTES_SURE       .995 /* and that on which the exit status rests */
 #define NOTES_RAIL       .95  /* of the best rail whose ports are as fast */
 #define NOTES_CLUSTER    .8   /* of the ports' rate: the best pairs reach it with messages of 64 KiB */
+#define NOTES_LATE       .3   /* of the players: where so many miss slots, all may have been late: tried */
+#define NOTES_FAR_SLOWER .75  /* of normal: such pairs are told, though chance may make as many: chosen */
+#define NOTES_FULL_BYTES 65536 /* messages that fill a good link: the tests' default */
 #define NOTES_EXPECTED   .97
 #define NOTES_SOME_LEAST 8    /* pairs that are far slower than the others, */
 #define NOTES_SOME_MOST  .1   /* and at most this part of all: more is how the network is */

@@ -2,9 +2,11 @@
 /* What is nobody's fault: the network, racks, rails, the launcher; and whether a slow node is seen.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "judgement.h"
 #include "limits.h"
 
@@ -26,7 +28,7 @@ static void note(struct judgement *j, enum finding_code code, enum finding_stren
 /* The best figure: what five in a hundred pairs exceed. */
 static double best_of(const struct judgement *j)
 {
-	return j->fit.kind[0] + chances_at(fit_main_pool(&j->fit, FIT_FIGURES), .95);
+	return j->fit.kind[0] + chances_at(fit_main_pool(&j->fit, FIT_FIGURES), POWER_BEST);
 }
 
 static void note_network(struct judgement *j)
@@ -84,18 +86,44 @@ static void note_rails(struct judgement *j)
 	}
 }
 
-/* True if the messages are so large that good links are full: 64 KiB, or the default. */
+/*
+ * True if runs fill good links: a program of bandwidth whose only options are those that change
+ * nothing about that, and messages of 64 KiB, the default, or more. With others nobody knows.
+ */
 static bool fills_links(const struct body *b)
 {
-	const char *what = b->whats.count ? b->whats.text[0] : "", *size = strstr(what, " -s ");
-	char unit = 0;
-	double n = size ? strtod(size + 4, NULL) : 1;
+	const char *at = b->whats.count ? strchrnul(b->whats.text[0], ' ') : "";
+	size_t program = *at ? strcspn(at + 1, " ") : 0;
+	bool size_is_next = false;
 
-	if (!size)
-		return strstr(what, "_bw") && !strstr(what, "size");
-	unit = size[4 + strspn(size + 4, "0123456789.")];
-	return unit == 'm' || unit == 'M' || unit == 'g' || unit == 'G' ||
-	       ((unit == 'k' || unit == 'K') && n >= 64) || n >= 65536;
+	if (program < 3 || strncmp(at + 1 + program - 3, "_bw", 3) != 0)
+		return false;
+	for (at += 1 + program; *at; at += strcspn(at, " ")) {
+		uint64_t bytes;
+		char word[32];
+
+		at += strspn(at, " ");
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, " "), at);
+		if (*word == '-' && (!strchr("sDned", word[1]) || !word[1]))
+			return false;
+		if (size_is_next || (strncmp(word, "-s", 2) == 0 && word[2])) {
+			if (units_parse_size(size_is_next ? word : word + 2, &bytes) ||
+			    bytes < NOTES_FULL_BYTES)
+				return false;
+		}
+		size_is_next = strcmp(word, "-s") == 0;
+	}
+	return true;
+}
+
+/* What the slowest kind reaches: each pair is expected to reach as much. */
+static double slowest_kind(const struct judgement *j)
+{
+	double slowest = INFINITY;
+
+	for (uint32_t i = 0; i < j->fit.kinds.count; i++)
+		slowest = fmin(slowest, exp(j->fit.kind[i]));
+	return slowest;
 }
 
 static void note_cluster(struct judgement *j)
@@ -106,7 +134,7 @@ static void note_cluster(struct judgement *j)
 	if (j->body->latency || !j->measured)
 		return;
 	if (expected > 0) {
-		part = exp(j->fit.kind[0]) / expected;
+		part = slowest_kind(j) / expected;
 		if (part < NOTES_EXPECTED)
 			NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_IS,
 			     FINDING_NUMBER("part", part, "share"),
@@ -115,7 +143,7 @@ static void note_cluster(struct judgement *j)
 	}
 	part = k->rates_known && k->count == 1 ? best / exp(k->rate[0]) : 1;
 	if (part < NOTES_CLUSTER && fills_links(j->body))
-		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_MAY_BE, FINDING_NUMBER("part", part, "share"),
+		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_IS, FINDING_NUMBER("part", part, "share"),
 		     FINDING_NUMBER("expected", exp(k->rate[0]), "Gb/s"));
 }
 
@@ -132,7 +160,7 @@ static void note_slots(struct judgement *j)
 	if (!missed)
 		return;
 	if (judge_launcher_late(j))
-		NOTE(j, PAIRS_LAUNCHER_LATE, FINDING_IS, FINDING_NUMBER("players", j->late, ""),
+		NOTE(j, PAIRS_LAUNCHER_LATE, FINDING_MAY_BE, FINDING_NUMBER("players", j->late, ""),
 		     FINDING_NUMBER("missed", missed, ""));
 	else
 		NOTE(j, PAIRS_MISSED_SLOTS, FINDING_IS, FINDING_NUMBER("players", j->late, ""),
@@ -149,7 +177,7 @@ static void note_power(struct judgement *j)
 
 	if (isnan(smallest) || smallest <= most || !j->measured)
 		return;
-	j->cannot_tell = true;
+	j->cannot_tell = j->blind = true;
 	NOTE(j, PAIRS_CANNOT_TELL, FINDING_CANNOT_TELL,
 	     FINDING_NUMBER("smallest", j->smallest, "share"));
 }

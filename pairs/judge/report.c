@@ -9,7 +9,7 @@
 #include "judge.h"
 
 #define LINES_MAX    40
-#define LINES_TOTAL  6 /* the last ones, besides notes and those of an incast */
+#define LINES_TOTAL  6 /* the last ones; those of notes and of an incast are added */
 #define LINES_INCAST 3
 #define NOTES_SHOWN  4
 #define WIDTH        140

@@ -155,6 +155,10 @@ struct judge_count judge_count(const struct judgement *j)
 			set_host(j, i, HOST_UNDECIDED);
 	for (uint32_t i = 0; i < b->hosts.count; i++)
 		n[(unsigned char)j->hosts[i]]++;
+	if (j->blind) {
+		n[HOST_UNDECIDED] += n[HOST_GOOD];
+		n[HOST_GOOD] = 0;
+	}
 	return (struct judge_count){.good = n[HOST_GOOD],
 				    .suspect = n[HOST_SUSPECT],
 				    .lost = n[HOST_LOST],

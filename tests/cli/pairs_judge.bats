@@ -348,7 +348,28 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge --json --suspects hosts noisy
 	((status == 77))
 	[[ $(jq -c '[.exit_status, (.notes[] | select(.kind == "cannot_tell") | .strength)]' <<<"$output") == '[77,"cannot_tell"]' && ! -s hosts ]]
-	jq -e '.smallest_fault > .2' <<<"$output"
+	jq -e '.smallest_fault > .2 and .good == 0 and .undecided == 8' <<<"$output"
+}
+
+@test "the ports' rate is expected only of runs that can reach it" {
+	local options
+	for options in '["-s64"]' '["-s", "4k"]' '["--size=64"]' '["-s", "1m", "--rate_limit=10"]' '["-t", "1"]'; do
+		made_pairs 8 "if .kind == \"player\" then .port_gbps = 400 | .options = $options else . end" >limited
+		run -0 --separate-stderr "$bin/rdmark-pairs" judge limited
+	done
+	for options in '[]' '["-s1m", "-D", "0.5"]' '["-e", "-s", "65536"]'; do
+		made_pairs 8 "if .kind == \"player\" then .port_gbps = 400 | .options = $options else . end" >slow
+		judge --json slow
+		[[ $status == 6 && $(jq -r '.notes[].kind' <<<"$output") == cluster_slow ]] || { echo "$options: $output"; return 1; }
+	done
+}
+
+@test "--expect is of each kind of ports, the slower ones, too" {
+	made_pairs 16 'if .kind == "player" then .port_gbps = (if .player < 12 then 100 else 50 end) else . end |
+		def slower($x): $x[1:] | tonumber > 12; if .value and (slower(.from) or slower(.to)) then .value *= 0.5 else . end' >mixed
+	judge --json --expect 90 mixed
+	[[ $status == 6 && $(jq -r '.notes[] | select(.kind == "below_expected").strength' <<<"$output") == is ]]
+	run -0 --separate-stderr "$bin/rdmark-pairs" judge --expect 48 mixed
 }
 
 @test "once some suspects were measured alone, the others are undecided, and not drained" {
@@ -819,7 +840,7 @@ made_latencies() {
 		case $near in
 			1 | 5) ((status == 6)) && says 'high latency: 1' ;;
 			# Of three and three most pairs are far: then this is what is normal, and little can be told.
-			3) ((status == 77)) && says '6 nodes: 6 good' ;;
+			3) ((status == 77)) && says '6 nodes: 0 good, 6 undecided, 0 suspect' ;;
 			*) ((status == 0)) && says '6 nodes: 6 good' ;;
 		esac || { echo "$near: $output"; return 1; }
 	done
