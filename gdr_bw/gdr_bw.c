@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 		.title = "RDMA_Write BW Test",
 		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
 			     .tx_depth = 128, .plain = 0, .windows = 7,
-			     .staged_chunk_bytes = 1 << 20, .staged_slots = 8},
+			     .staged_chunk_bytes = 2 << 20, .staged_slots = 8},
 		.receives = RECEIVES_BOTH,
 		.operation = {.name = "RDMA WRITE",
 			      .opcode = IBV_WR_RDMA_WRITE,

@@ -70,7 +70,8 @@ static void print_gpus(const struct host *h)
 	const struct fault *f = &h->no_gpu;
 
 	if (!h->gpus && fault_is(f))
-		printf("no GPU: %s%s%s\n", f->call, f->text[0] ? ": " : "", f->text);
+		printf("no GPU: %s%s%s%s%s\n", f->call, f->text[0] ? ": " : "", f->text,
+		       f->cause[0] ? "; " : "", f->cause);
 	else if (!h->gpus)
 		printf("no GPU: none found\n");
 	for (size_t g = 0; g < h->gpus; g++) {

@@ -221,7 +221,7 @@ struct units_text units_size(uint64_t bytes)
 		bytes /= 1024;
 		i++;
 	}
-	if (i || bytes < 10240) {
+	if (bytes < 10240 || i == 4) {
 		snprintf(t.text, sizeof(t.text), "%llu %s", (unsigned long long)bytes, name[i]);
 		return t;
 	}

@@ -46,8 +46,8 @@ struct units_text {
 };
 
 /*
- * Format as "64 KiB", "8 MiB", "1000 B": in the largest unit that divides evenly, otherwise with
- * two decimals.
+ * Format as "64 KiB", "8 MiB", "1000 B": in the largest unit that divides evenly, or, where that
+ * takes more than four digits, with two decimals: "139.80 GiB".
  */
 struct units_text units_size(uint64_t bytes);
 

@@ -202,6 +202,7 @@ static void sizes_are_written(void **state)
 	expect_size((1 << 20) - 1, "1.00 MiB");
 	expect_size((UINT64_C(1) << 40) - 1, "1.00 TiB");
 	expect_size(UINT64_C(5) << 30, "5 GiB");
+	expect_size(UINT64_C(146591680) << 10, "139.80 GiB");
 	expect_size(UINT64_C(1) << 40, "1 TiB");
 	expect_size(UINT64_C(1) << 60, "1048576 TiB");
 	expect_size(UINT64_MAX, "16777216.00 TiB");

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #undef ibv_reg_mr
@@ -201,6 +202,15 @@ static struct ibv_mr *mr_register(struct ibv_pd *pd, const struct mr_args *a)
 	return &mr->ibv;
 }
 
+/* A GPU's driver reserves addresses that the CPU cannot touch: neither can it pin them. */
+static bool touchable(const void *addr)
+{
+	char byte;
+	struct iovec here = {&byte, 1}, there = {(void *)addr, 1};
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+}
+
 /* Registering pins, and pinning fails on what is not mapped. */
 static bool mapped(const void *addr, size_t length)
 {
@@ -217,7 +227,7 @@ static bool mapped(const void *addr, size_t length)
 		if (mincore((void *)at, n, vec))
 			return false;
 	}
-	return true;
+	return touchable(addr);
 }
 
 /*
