@@ -207,7 +207,7 @@ static json_t *last_document(const char *text)
 static int run_test(struct tour *t, const char *test)
 {
 	struct sibling_attr attr = {
-		.argv = command_line(t, test), .envp = environ, .in = -1, .heard = true};
+		.argv = command_line(t, test), .envp = environ, .heard = true};
 	json_t *document;
 	struct sibling b;
 	char *said = NULL;

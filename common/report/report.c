@@ -74,6 +74,15 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	return o->csv ? csv_open(r, f) : 0;
 }
 
+void report_serve(struct report *r, const struct report_about *about)
+{
+	if (strcmp(r->about.test, about->test) == 0)
+		return;
+	r->about = *about;
+	r->header_done = false;
+	table_fit(r);
+}
+
 /* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */
 static void say_what_to_type(const struct report *r, const char *address)
 {

@@ -222,6 +222,9 @@ struct report {
  */
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
 
+/* A server's next run may be of another test: the table then has a header again. */
+void report_serve(struct report *r, const struct report_about *about);
+
 /* The results that follow are of the client at PEER ("192.0.2.1:18515"). */
 void report_client(struct report *r, const char *peer);
 

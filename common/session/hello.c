@@ -24,17 +24,21 @@ static int check_versions(const json_t *m, struct fault *f)
 			 protocol > MESSAGE_PROTOCOL ? "server" : "client");
 }
 
-static int check_test(const struct program *p, const json_t *m, struct fault *f)
+static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 {
 	char test[32];
 
 	if (message_text(m, "test", test, sizeof(test), f))
 		return -1;
-	if (strcmp(test, p->test->name) == 0)
-		return 0;
+	if (strcmp(test, o->test->name) == 0) {
+		if (fault_is(&o->refused))
+			*f = o->refused;
+		return fault_is(&o->refused) ? -1 : 0;
+	}
 	fault_raise(f, FAULT_USAGE, 0, "the two ends run different tests: server %s, client %s",
-		    p->test->name, test);
-	return fault_fix(f, "run the same program on both ends");
+		    o->test->name, test);
+	return fault_fix(f, "run the same program on both ends, or `rdmark server`, which serves "
+			    "every test");
 }
 
 #define ROW(member, ...) FIELD(struct hello_rail, member, __VA_ARGS__)
@@ -80,22 +84,36 @@ static bool can_choose(const json_t *rails)
 	return json_array_size(rails) > 0 && json_array_size(rails) <= HCA_MAX;
 }
 
-int hello_check(const struct program *p, const json_t *m, struct experiment *e, struct fault *f)
+const struct offer *hello_wanted(const struct program *p, const json_t *hello)
+{
+	const char *test = json_string_value(json_object_get(hello, "test"));
+	const struct offer *same = p->offer;
+
+	for (size_t i = 0; i < p->offers; i++) {
+		if (test && strcmp(p->offer[i].test->name, test) == 0)
+			return &p->offer[i];
+		if (!fault_is(&p->offer[i].refused) && fault_is(&same->refused))
+			same = &p->offer[i];
+	}
+	return same;
+}
+
+int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f)
 {
 	const json_t *rails = json_object_get(m, "rails");
 	bool flag;
 
-	*e = p->test->defaults;
+	*e = o->test->defaults;
 	if (!message_is(m, "hello"))
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
-	if (auth_refuse(m, f) || check_versions(m, f) || check_test(p, m, f) ||
+	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
 	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")), f) ||
 	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
 	    message_has(m, "rails", can_choose(rails), f) ||
-	    experiment_from_json(e, json_object_get(m, "experiment"), p->options.traits, f) ||
-	    experiment_check(&p->asked, e, f) || plan_check(e, f) || operation_check(p->test, e, f))
+	    experiment_from_json(e, json_object_get(m, "experiment"), o->asked.traits, f) ||
+	    experiment_check(&o->asked, e, f) || plan_check(e, f) || operation_check(o->test, e, f))
 		return -1;
-	return limits_check(&p->options.local, p->test, e, json_array_size(rails), f);
+	return limits_check(&o->asked.local, o->test, e, json_array_size(rails), f);
 }
 
 void hello_write_sweep(const struct sweep *sweep, json_t *m)

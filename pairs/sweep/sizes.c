@@ -72,7 +72,7 @@ static int sweep_one(struct node_sweep *s, char **argv, const char *size)
 	char output[PATH_MAX], suspects[PATH_MAX], made[PATH_MAX];
 	char *const to[] = {"--output", output, "--suspects", suspects, NULL};
 	struct words command = {0};
-	struct sibling_attr attr = {.argv = command.word, .envp = environ, .in = -1};
+	struct sibling_attr attr = {.argv = command.word, .envp = environ};
 	struct sibling child;
 	int status;
 
