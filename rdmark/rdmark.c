@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/sibling.h"
+#include "base/text.h"
 #include "report/list.h"
 #include "session/session.h"
 #include "wire/json_memory.h"
@@ -100,28 +101,6 @@ static void start_other(char **argv)
 		exit(exec_program(argv + 1));
 }
 
-/* How many letters of A and B must be changed, added or left out, if they are short. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[16], n = strlen(b), left, above;
-
-	for (size_t k = 0; k <= n; k++)
-		row[k] = k;
-	for (size_t i = 1; a[i - 1]; i++) {
-		above = row[0];
-		row[0] = i;
-		for (size_t k = 1; k <= n; k++) {
-			size_t best = above + (a[i - 1] != b[k - 1]);
-
-			left = row[k - 1] + 1;
-			above = row[k];
-			best = left < best ? left : best;
-			row[k] = above + 1 < best ? above + 1 : best;
-		}
-	}
-	return row[n];
-}
-
 /* The command that WORD, which is no host, may be meant for; NULL: none is near. */
 static const char *nearest(const char *word)
 {
@@ -131,7 +110,7 @@ static const char *nearest(const char *word)
 	size_t least = 3; /* two letters may be wrong, */
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		size_t n = distance(word, all[i]);
+		size_t n = text_distance(all[i], word, strlen(word));
 
 		if (n < least && 2 * n < strlen(all[i])) { /* but not half of them */
 			least = n;
@@ -175,13 +154,12 @@ static bool asks_for_help(const char *word)
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "--help";
-	bool own = strcmp(word, "list") == 0 || strcmp(word, "compare") == 0 ||
-		   strcmp(word, "server") == 0;
+	bool server = strcmp(word, "server") == 0;
 	const char *why;
 
 	json_memory_init();
 	if (asks_for_help(word) || strcmp(word, "help") == 0 ||
-	    (own && argv[2] && asks_for_help(argv[2]))) {
+	    (server && argv[2] && asks_for_help(argv[2]))) {
 		printf(usage, sibling_names());
 		return list_finish(stdout, RDMARK);
 	}
@@ -194,13 +172,9 @@ int main(int argc, char **argv)
 		return list_command(argv + 2);
 	if (strcmp(word, "compare") == 0)
 		return compare_command(argv + 2);
-	if (strcmp(word, "server") == 0)
+	if (server)
 		return server_command(argc, argv);
 	start_other(argv);
-	if (word[0] == '-' || !word[0])
-		return rdmark_unknown(RDMARK, word,
-				      "give the host or the command first; `rdmark` shows the "
-				      "commands");
-	why = unresolved(word);
+	why = word[0] == '-' || !word[0] ? "a command or a host comes first" : unresolved(word);
 	return why ? no_host(word, why) : tour_command(argv + 1);
 }

@@ -25,9 +25,3 @@ int tour_command(char **argv);
 
 /* Print the fault F. Returns its exit status. */
 int rdmark_failed(const struct fault *f);
-
-/*
- * Print the fault that COMMAND does not have ARGUMENT; USAGE is its synopsis. Returns the exit
- * status.
- */
-int rdmark_unknown(const char *command, const char *argument, const char *usage);

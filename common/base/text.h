@@ -2,6 +2,7 @@
 /* text: copying untrusted text safely, and composing text in a buffer. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -20,3 +21,14 @@ void text_disarm(char *text);
 
 /* Append (printf) to the string TEXT, which has SIZE bytes. What does not fit is cut off. */
 void text_add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#define TEXT_DISTANCE_MOST 40
+
+/* True if A and B are the same in the name of an option, where - is _. */
+bool text_same(char a, char b);
+
+/*
+ * How many characters must be changed, added or left out to make NAME of the first SIZE characters
+ * of WORD; TEXT_DISTANCE_MOST also if these are more than that.
+ */
+unsigned text_distance(const char *name, const char *word, size_t size);

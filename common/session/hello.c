@@ -42,11 +42,10 @@ static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 }
 
 #define ROW(member, ...) FIELD(struct hello_rail, member, __VA_ARGS__)
-#define READS(member)                                                           \
-	FIELD_AS("reads_" #member, struct hello_rail, reads.member, .min = 1, \
-		 .max = UINT8_MAX)
-#define MTU_PKEY_AND_READS                                                      \
-	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey),      \
+#define READS(member) \
+	FIELD_AS("reads_" #member, struct hello_rail, reads.member, .min = 1, .max = UINT8_MAX)
+#define MTU_PKEY_AND_READS                                                         \
+	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey), \
 		ROW(message_max), READS(sent), READS(answered)
 
 const struct fields *hello_offer(void)
@@ -141,7 +140,8 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f)
 		const char *text = json_string_value(name);
 		const struct option_row *row = text ? options_find(text) : NULL;
 
-		if (message_has(m, "varied", row && sweep_is(row, ",") && !sweep_axis(sweep, row), f))
+		if (message_has(m, "varied", row && sweep_is(row, ",") && !sweep_axis(sweep, row),
+				f))
 			return -1;
 		sweep->axis[sweep->axes++] = (struct sweep_axis){.row = row};
 	}

@@ -15,11 +15,10 @@
  */
 int session_main(const struct test *const *tests, size_t count, int argc, char **argv);
 
-/* The main() of a program with one test. It is weak: `rdmark server`, whose main() is its own, links
- * the tests of all programs. */
-#define SESSION_MAIN(the_test)                                                    \
-	__attribute__((weak)) int main(int argc, char **argv)                     \
-	{                                                                         \
-		return session_main((const struct test *const[]){&(the_test)}, 1, \
-				    argc, argv);                                  \
+/* The main() of a program with one test. It is weak: `rdmark server`, whose main() is its own,
+ * links the tests of all programs. */
+#define SESSION_MAIN(the_test)                                                                 \
+	__attribute__((weak)) int main(int argc, char **argv)                                  \
+	{                                                                                      \
+		return session_main((const struct test *const[]){&(the_test)}, 1, argc, argv); \
 	}

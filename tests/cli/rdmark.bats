@@ -42,10 +42,16 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 	run -0 "$bin/rdmark"
 	says 'rdmark server' 'rdmark HOST' 'rdmark list' 'rdmark compare' 'rdmark node1' "${all_programs[@]}"
 	local shown=$output words
-	for words in --help -h help 'server --help' 'list -h' 'compare --help'; do
+	for words in --help -h help 'server --help'; do
 		read -ra words <<<"$words"
 		run -0 "$bin/rdmark" "${words[@]}"
 		[[ $output == "$shown" ]]
+	done
+	for words in 'list -h' 'compare --help'; do
+		read -ra words <<<"$words"
+		run -0 "$bin/rdmark" "${words[@]}"
+		[[ $output == "usage: rdmark ${words[0]} ["* && $output == *' --json '* ]]
+		shown+=$'\n'$output
 	done
 	run awk 'length > 80' <<<"$shown"
 	[[ ! $output ]]
@@ -74,14 +80,18 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 
 @test "what it does not understand is refused in the form of all errors" {
 	run -2 "$bin/rdmark" --list --bogus # is list
-	says '--bogus' 'Fix: rdmark list [--json]'
+	says '--bogus' 'Fix: `rdmark list --help`'
 	run -2 "$bin/rdmark" --bogus
 	says 'rdmark: reading the command line' '--bogus' 'Fix: '
 	run -2 "$bin/rdmark" ''
 	run -2 "$bin/rdmark" list --bogus
-	says '--bogus' 'Fix: rdmark list [--json]'
+	says '--bogus' 'Fix: `rdmark list --help`'
+	run -2 "$bin/rdmark" list --jsom
+	says 'Fix: did you mean --json?'
+	run -2 "$bin/rdmark" list more
+	says "unexpected argument 'more'"
 	run -2 "$bin/rdmark" compare a.json
-	says 'Fix: rdmark compare A.json B.json'
+	says 'Fix: rdmark compare [OPTION...] A.json B.json'
 	run -2 "$bin/rdmark" compare a b c
 	run -2 "$bin/rdmark" compare a b --within
 	run -2 "$bin/rdmark" compare a b --within=x
