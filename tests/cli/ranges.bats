@@ -44,13 +44,10 @@ lies() {
 @test "a bandwidth test: numbers that are too high" { lies 9000000000000000000 send_bw -b -q 2; }
 
 # bats test_tags=long
-@test "a bandwidth test: 1e300, where most are integers" { lies 1e300 write_bw --cpu_util -U; }
-
-# bats test_tags=long
 @test "a latency test: numbers that are too low" { lies -1 send_lat; }
 
 # bats test_tags=long
 @test "a latency test: numbers that are too high" { lies 9000000000000000000 write_lat; }
 
 # bats test_tags=long
-@test "other numbers" { lies 0 send_bw -c UD && lies 3 read_lat; }
+@test "a bandwidth test that loses messages: zeros" { lies 0 send_bw -c UD; }
