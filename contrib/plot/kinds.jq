@@ -197,7 +197,7 @@ def ccdf($runs; $o):
 	middles($runs) as $s
 	| [$s[].row] as $rows
 	| [$s[] | {legend, steps: (.row.classes | nines)}] as $curves
-	| ([$curves[].steps[][0]] | max | ceil) as $most
+	| ([$curves[].steps[][0], 1] | max | ceil) as $most
 	| prelude($o; "Latency by share of messages, \($rows | trip): \($rows | subject)"; $rows | shared("")),
 	  axes($o; "share of messages that took no longer; dashed: fewer than 10 beyond"; "latency [us]"),
 	  us_axis("y"; $curves[].steps[][1]), "set xrange [0:\($most * 1.02)]",

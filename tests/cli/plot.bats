@@ -215,7 +215,7 @@ refuses() {
 	local name label
 	document run.json write_bw -a -n 4
 	for label in "'a" "''" "a''b" "'''" "\\'"; do
-		jq --arg label "$label" '.ends.client.host = $label' run.json >quoted.json
+		jq --arg text "$label" '.ends.client.host = $text' run.json >quoted.json
 		plot -l "$label" -l b -t "$label" quoted.json run.json
 		ended plot 0
 		plot -l "$label" -l b -o p.svg quoted.json run.json
@@ -250,7 +250,7 @@ refuses() {
 	refuses 2 'no result of run matches one of zero' -- -k ratio zero.json run.json
 	plot -k ratio run.json zero.json
 	drawn ''
-	jq '.results[].latency_histogram_us = [[0, 1, 5]]' h.json >low.json
+	jq '.results[].latency_histogram_us = [[0, 1, 1]]' h.json >low.json
 	for kind in histogram ccdf; do
 		plot -k $kind low.json
 		drawn ''
