@@ -164,7 +164,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libprograms.a $(BUIL
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ -lcmocka $(libs)
 
-unit: $(unit_tests)
+unit: $(unit_tests) $(schema)
 
 # What tests/standin/cuda runs on its stand-in.
 probe_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/standin/cuda/probe*.c) tests/standin/verbs/loop.c)

@@ -52,7 +52,7 @@ const struct fields *hello_offer(void)
 {
 	static const struct field rows[] = {ROW(ethernet, FIELD_REQUIRED), ROW(iwarp),
 					    MTU_PKEY_AND_READS};
-	static const struct fields table = FIELDS(rows, NULL);
+	static const struct fields table = FIELDS(rows, "the client's offer has an invalid");
 
 	return &table;
 }
@@ -61,26 +61,28 @@ const struct fields *hello_choice(void)
 {
 	static const struct field rows[] = {ROW(gid_kind, FIELD_REQUIRED, .max = GID_KINDS - 1),
 					    MTU_PKEY_AND_READS};
-	static const struct fields table = FIELDS(rows, NULL);
+	static const struct fields table = FIELDS(rows, "the server's choice has an invalid");
 
 	return &table;
 }
 
-/* True if each rail of the client's offer has the keys that the server chooses from. */
-static bool can_choose(const json_t *rails)
+/* Check that each rail of the client's offer has the keys that the server chooses from. */
+static int check_rails(const json_t *rails, struct fault *f)
 {
 	struct fault ignored = {0};
 	struct hello_rail rail;
 	const json_t *offer;
 	size_t i;
 
-	json_array_foreach (rails, i, offer)
-		if (fields_read(hello_offer(), &rail, offer, &ignored) ||
-		    message_numbers(offer, "gid_kinds",
-				    json_array_size(json_object_get(offer, "gid_kinds")),
-				    GID_KINDS - 1, &ignored))
-			return false;
-	return json_array_size(rails) > 0 && json_array_size(rails) <= HCA_MAX;
+	json_array_foreach (rails, i, offer) {
+		size_t kinds = json_array_size(json_object_get(offer, "gid_kinds"));
+
+		if (fields_read(hello_offer(), &rail, offer, f))
+			return -1;
+		if (message_numbers(offer, "gid_kinds", kinds, GID_KINDS - 1, &ignored))
+			return fields_raise(hello_offer(), offer, "gid_kinds", f);
+	}
+	return 0;
 }
 
 const struct offer *hello_wanted(const struct program *p, const json_t *hello)
@@ -108,7 +110,8 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
 	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")), f) ||
 	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
-	    message_has(m, "rails", can_choose(rails), f) ||
+	    message_has(m, "rails", json_array_size(rails) - 1 < HCA_MAX, f) ||
+	    check_rails(rails, f) ||
 	    experiment_from_json(e, json_object_get(m, "experiment"), o->asked.traits, f) ||
 	    experiment_check(&o->asked, e, f) || plan_check(e, f) || operation_check(o->test, e, f))
 		return -1;
