@@ -156,4 +156,10 @@ int body_add_note(struct body *b, const struct body_note *n);
 /* The number of the run NAME, which is added if it is new; or NAMES_NONE. */
 uint32_t body_run(struct body *b, const char *name);
 
+/* True if RUN measured something else than the first run did. */
+static inline bool body_is_other(const struct body *b, uint32_t run)
+{
+	return b->run[run].what != BODY_NO_WHAT && b->run[run].what != 0;
+}
+
 void body_release(struct body *b);

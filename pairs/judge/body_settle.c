@@ -148,25 +148,19 @@ static int mirror(struct body *b)
 	return 0;
 }
 
-/* True if RUN measured something else than the first run did. */
-static bool is_other(const struct body *b, uint32_t run)
-{
-	return b->run[run].what != BODY_NO_WHAT && b->run[run].what != 0;
-}
-
 /* Drop the tries and notes of other runs. */
 static void drop_others(struct body *b)
 {
 	uint32_t kept = 0, notes = 0;
 
 	for (uint32_t i = 0; i < b->count; i++) {
-		if (is_other(b, b->tries[i].run))
+		if (body_is_other(b, b->tries[i].run))
 			b->counts.other_unit++;
 		else
 			b->tries[kept++] = b->tries[i];
 	}
 	for (uint32_t i = 0; i < b->notes_n; i++)
-		if (!is_other(b, b->notes[i].run))
+		if (!body_is_other(b, b->notes[i].run))
 			b->notes[notes++] = b->notes[i];
 	b->count = kept;
 	b->notes_n = notes;
@@ -232,7 +226,7 @@ static void take_notes(struct body *b)
 			b->player[n->player].stopped = true;
 	}
 	for (uint32_t i = 0; i < b->runs.count; i++) {
-		if (is_other(b, i))
+		if (body_is_other(b, i))
 			b->run[i] = (struct body_run){.what = b->run[i].what};
 		if (b->run[i].players > b->expected)
 			b->expected = b->run[i].players;
