@@ -20,9 +20,10 @@ struct work {
 	const struct body *body;
 	struct flow *flow; /* by round; at first all, then those that have a figure */
 	size_t flows;
-	double *sends, *receives; /* of each player: the best with one partner alone; 0: not known */
-	double *some;             /* room for numbers of all flows, players or victims */
-	bool *starves;            /* of each player: in most of its rounds */
+	double *sends,
+		*receives; /* of each player: the best with one partner alone; 0: not known */
+	double *some;      /* room for numbers of all flows, players or victims */
+	bool *starves;     /* of each player: in most of its rounds */
 };
 
 static uint32_t round_of(uint16_t run, uint16_t round)
@@ -68,10 +69,9 @@ static size_t end_of(const struct work *w, size_t first, bool of_sender)
 
 	do
 		end++;
-	while (end < w->flows &&
-	       (of_sender ? is->sender == w->flow[end].sender
-			  : is->round == w->flow[end].round &&
-				    is->receiver == w->flow[end].receiver));
+	while (end < w->flows && (of_sender ? is->sender == w->flow[end].sender
+					    : is->round == w->flow[end].round &&
+						      is->receiver == w->flow[end].receiver));
 	return end;
 }
 

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/units.h"
-#include "known.h"
 #include "pairs/option.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
@@ -161,25 +160,14 @@ static int refuse_strangers(const struct body *b, const struct names *names, con
 			 "name the hosts as the runs do, which are those of --hosts or of Slurm");
 }
 
-static int read_groups(struct groups *g, const char *name, struct fault *f)
+/* Read what the options name that is about hosts. */
+static int read_hosts(struct judge *k, struct groups *groups, struct fault *f)
 {
-	FILE *file = name ? fopen(name, "r") : NULL;
-	uint32_t wrong;
-
-	if (!name)
-		return 0;
+	fault_phase(f, "reading the hosts");
+	if (k->hosts && (hosts_read(&k->known, k->hosts, f) || hosts_complete(&k->known, f)))
+		return -1;
 	fault_phase(f, "reading the groups");
-	if (!file)
-		return fault_raise(f, FAULT_USAGE, errno, "%s", name);
-	wrong = groups_read(g, file);
-	fclose(file);
-	if (g->names.no_memory || g->hosts.no_memory)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", name);
-	if (!wrong)
-		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "%s: line %u", name, wrong);
-	fault_cause(f, "It has no host, a host has a group already, or there are too many groups.");
-	return fault_fix(f, "write \"GROUP HOST...\", each host once");
+	return k->groups ? groups_read(groups, k->groups, f) : 0;
 }
 
 /* Write TEXT, which is freed, to NAME. */
@@ -276,8 +264,7 @@ static int judge_files(struct judge *k, struct fault *f)
 
 	body_init(&b);
 	b.known = &k->known;
-	if (known_read(&k->known, k->hosts, f) || read_groups(&groups, k->groups, f) ||
-	    read_body(&b, k->files, f))
+	if (read_hosts(k, &groups, f) || read_body(&b, k->files, f))
 		goto out;
 	if (k->groups && refuse_strangers(&b, &groups.hosts, k->groups, f))
 		goto out;
@@ -349,7 +336,7 @@ int judge_check(char **argv, struct fault *f)
 	if (read_arguments(&k, argv, f) || refuse_pipe(k.groups, f) || refuse_pipe(k.baseline, f))
 		return -1;
 	body_init(&b);
-	rc = known_read(&k.known, k.hosts, f) || read_groups(&groups, k.groups, f) ? -1 : 0;
+	rc = read_hosts(&k, &groups, f);
 	if (!rc && k.baseline)
 		rc = read_body(&b, (char *[]){(char *)k.baseline, NULL}, f);
 	if (!rc) {

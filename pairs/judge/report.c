@@ -67,15 +67,9 @@ const char *judge_way(const struct suspect *s)
 
 /* Why a pair has no figure, if its run did not say. */
 static const char *const why[BODY_CAUSES] = {
-	[BODY_CONNECT] = "could not connect",
-	[BODY_LOST] = "the other end was lost",
-	[BODY_DEVICE] = "no device",
-	[BODY_CLOCK] = "a clock is wrong",
-	[BODY_REFUSED] = "refused",
-	[BODY_DATA] = "data arrived wrong",
-	[BODY_MISSED] = "missed its slot",
-	[BODY_ABSENT] = "the client did not call",
-	[BODY_OTHER] = "failed",
+#define WHY(cause, word, text) [cause] = text,
+	BODY_FAILURES(WHY)
+#undef WHY
 };
 
 static void add_figure(const struct judgement *j, const struct suspect *s, char *text, size_t size)
