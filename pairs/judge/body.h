@@ -56,6 +56,7 @@ struct body_try {
 	bool alone, cut, client_is_from;
 	bool found;    /* its text is a finding */
 	bool mirrored; /* a latency, which is that of the other direction, too */
+	bool victim; /* no pair of the matrix, but a latency (us) during an incast or without one */
 };
 
 struct body_player {
@@ -97,15 +98,9 @@ struct body_note {
 	bool no_device; /* that error is about its device */
 };
 
-/* A latency during an incast, or in a round without one. */
-struct body_victim {
-	uint16_t run, round;
-	float p50_us, p99_us; /* NaN: not known */
-};
-
 /* What the lines were. */
 struct body_counts {
-	uint64_t lines, tries;  /* read */
+	uint64_t lines;
 	uint64_t players, done; /* notes of these kinds that were used */
 	uint64_t other_text, broken, impossible, repeated, other_unit, beyond;
 };
@@ -120,7 +115,7 @@ struct body {
 	uint32_t count;
 	struct body_note *notes; /* until it is settled */
 	uint32_t notes_n;
-	struct body_victim *victims;
+	struct body_try *victims;
 	uint32_t victims_n;
 	bool incast;       /* a run has that schedule */
 	uint32_t expected; /* players that the runs say they have */
@@ -151,7 +146,6 @@ uint32_t body_player(struct body *b, const char *host, const char *rail);
 
 /* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);
-int body_add_victim(struct body *b, const struct body_victim *v);
 int body_add_note(struct body *b, const struct body_note *n);
 
 /* The number of the run NAME, which is added if it is new; or NAMES_NONE. */

@@ -216,16 +216,9 @@ static bool read_try(struct body *b, const json_t *o)
 	t.alone = json_is_true(json_object_get(o, "alone"));
 	t.client_is_from = is(o, "client", from);
 	t.text = text_of(b, o, &t.found);
-	/* a victim is no pair of the matrix: it measures a latency, whatever the others do */
-	if (!json_is_true(json_object_get(o, "victim"))) {
-		b->counts.tries++;
+	t.victim = json_is_true(json_object_get(o, "victim"));
+	if (!t.victim || t.value > 0)
 		body_add(b, &t);
-	} else if (t.value > 0) {
-		body_add_victim(b, &(struct body_victim){.run = t.run,
-							 .round = t.round,
-							 .p50_us = t.value,
-							 .p99_us = t.p99});
-	}
 	return true;
 }
 

@@ -336,14 +336,14 @@ static struct incast_victim measure_victim(const struct work *w, bool during)
 	size_t tailed = 0;
 
 	for (uint32_t i = 0; i < b->victims_n; i++) {
-		const struct body_victim *v = &b->victims[i];
+		const struct body_try *v = &b->victims[i];
 
-		if (!(v->p50_us > 0) || body_is_other(b, v->run) ||
+		if (!(v->value > 0) || body_is_other(b, v->run) ||
 		    has_incast(w, round_of(v->run, v->round)) != during)
 			continue;
-		w->some[is.rounds++] = v->p50_us;
-		if (v->p99_us > 0)
-			tails[tailed++] = v->p99_us;
+		w->some[is.rounds++] = v->value;
+		if (v->p99 > 0)
+			tails[tailed++] = v->p99;
 	}
 	is.p50_us = middle(w->some, is.rounds);
 	is.p99_us = middle(tails, tailed);

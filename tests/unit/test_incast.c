@@ -328,9 +328,12 @@ static void a_victim_during_it_and_without_it(void **state_)
 		{0, 0, 1, 30}, {0, 0, 2, 30}, {2, 1, 0, 30},
 		{2, 1, 2, 30}, {4, 2, 0, 40}, {4, 2, 1, NAN},
 	};
-	const struct body_victim victim[] = {
-		{0, 0, 5, 31},   {0, 1, 2, 4.25f}, {0, 2, 7, 51},	{0, 3, 2.25f, 4.5f},
-		{0, 4, 99, 999}, {0, 5, NAN, NAN}, {0, 7, 2.5f, NAN},
+	const struct {
+		uint16_t round;
+		float p50_us, p99_us;
+	} victim[] = {
+		{0, 5, 31},   {1, 2, 4.25f}, {2, 7, 51},     {3, 2.25f, 4.5f},
+		{4, 99, 999}, {5, NAN, NAN}, {7, 2.5f, NAN},
 	};
 	struct incast it;
 	struct body b;
@@ -339,7 +342,11 @@ static void a_victim_during_it_and_without_it(void **state_)
 	begin(&b, 3);
 	add_all(&b, flow, 6);
 	for (size_t i = 0; i < sizeof(victim) / sizeof(victim[0]); i++)
-		assert_int_equal(body_add_victim(&b, &victim[i]), 0);
+		assert_int_equal(body_add(&b, &(struct body_try){.value = victim[i].p50_us,
+								 .p99 = victim[i].p99_us,
+								 .round = victim[i].round,
+								 .victim = true}),
+				 0);
 	assert_int_equal(incast_find(&it, &b), 0);
 	assert_int_equal(it.during.rounds, 2); /* half of round 4 failed */
 	assert_int_equal(it.without.rounds, 3);
