@@ -54,13 +54,6 @@ static int by_sender(const void *a, const void *b)
 	return x->sender != y->sender ? compare(x->sender, y->sender) : by_round(a, b);
 }
 
-static int by_share(const void *a, const void *b)
-{
-	const struct incast_starving *x = a, *y = b;
-
-	return (x->share > y->share) - (x->share < y->share);
-}
-
 /* The end of the flows of one round, or of one sender, the first of which is FIRST. */
 static size_t end_of(const struct work *w, size_t first, bool of_sender)
 {
@@ -223,7 +216,6 @@ static int find_starving(struct work *w, struct incast *it, uint32_t senders)
 		one.alone = alone_of(w, one.sender);
 		it->starving[it->starved++] = one;
 	}
-	qsort(it->starving, it->starved, sizeof(*it->starving), by_share);
 	return 0;
 }
 

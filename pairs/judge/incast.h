@@ -61,7 +61,7 @@ struct incast {
 	uint32_t worst;                   /* the round in which that is least, */
 	double jain;                      /* the median of Jain's index, */
 	uint32_t uneven;                  /* and the round in which that is least */
-	struct incast_starving *starving; /* owned; the worst first */
+	struct incast_starving *starving; /* owned */
 	uint32_t starved;
 	struct incast_victim without, during; /* the incast */
 };
