@@ -103,7 +103,7 @@ int judgement_init(struct judgement *j, const struct body *body, const struct gr
 	size_t all = groups->names.count;
 
 	*j = (struct judgement){.body = body, .groups = groups, .expected = expected};
-	if (incast_of_body(&j->incast, body) || make_matrix(j) || find_groups(j))
+	if (incast_find(&j->incast, body) || make_matrix(j) || find_groups(j))
 		return -1;
 	count_cells(j);
 	j->bad_pair = all ? calloc(all, all) : NULL;
