@@ -71,11 +71,10 @@ static int apply_rules(struct judgement *j)
 {
 	uint32_t first;
 
-	if (judge_lost(j))
+	if (fit_init(&j->fit, j->body, &j->m, j->group, j->lost) || judge_lost(j))
 		return -1;
 	judge_hosts(j, 0);
-	if (fit_init(&j->fit, j->body, &j->m, j->group, j->lost))
-		return -1;
+	fit_first(&j->fit);
 	if (j->incast.rounds) { /* that many send less each than one does is no suspicion */
 		j->smallest = j->network = NAN;
 		return incast_suspects(&j->suspects, &j->incast);
@@ -83,8 +82,11 @@ static int apply_rules(struct judgement *j)
 	j->fit.groups = j->groups->names.count;
 	j->fit.bad_pair = j->bad_pair;
 	first = j->suspects.count;
-	if (leaves_find(j) || (j->suspects.count > first && fit_again(&j->fit)) ||
-	    racks_find(&j->fit))
+	if (leaves_find(j))
+		return -1;
+	if (j->suspects.count > first)
+		fit_again(&j->fit);
+	if (racks_find(&j->fit))
 		return -1;
 	first = j->suspects.count;
 	if (judge_levels(j))
