@@ -9,7 +9,6 @@
 
 #include "host/hwtree.h"
 #include "host/sysfs.h"
-#include "measure/counting.h"
 #include "report/check.h"
 #include "report/list.h"
 #include "session/command_line.h"
@@ -139,8 +138,6 @@ static int finish_program(struct program *p, struct session *s)
 	if (!fault_is(&p->fault))
 		strict_verdict(&p->strict, &p->fault);
 	judge_part(s);
-	if (p->report.about.options)
-		counting_stop(&s->ms, NULL);
 	if (p->report.about.options &&
 	    report_close(&p->report, &p->fault, s->link.interrupted, &writing) &&
 	    !fault_is(&p->fault))
