@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/sibling.h"
+#include "base/text.h"
 #include "report/list.h"
 #include "wire/json_memory.h"
 
@@ -108,28 +109,6 @@ static void start_other(char **argv)
 		exit(exec_program(argv + 1));
 }
 
-/* How many letters of A and B must be changed, added or left out, if they are short. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[16], n = strlen(b), left, above;
-
-	for (size_t k = 0; k <= n; k++)
-		row[k] = k;
-	for (size_t i = 1; a[i - 1]; i++) {
-		above = row[0];
-		row[0] = i;
-		for (size_t k = 1; k <= n; k++) {
-			size_t best = above + (a[i - 1] != b[k - 1]);
-
-			left = row[k - 1] + 1;
-			above = row[k];
-			best = left < best ? left : best;
-			row[k] = above + 1 < best ? above + 1 : best;
-		}
-	}
-	return row[n];
-}
-
 /* The command that WORD, which is no host, may be meant for; NULL: none is near. */
 static const char *nearest(const char *word)
 {
@@ -139,7 +118,7 @@ static const char *nearest(const char *word)
 	size_t least = 3; /* two letters may be wrong, */
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		size_t n = distance(word, all[i]);
+		size_t n = text_distance(all[i], word, strlen(word));
 
 		if (n < least && 2 * n < strlen(all[i])) { /* but not half of them */
 			least = n;
