@@ -275,6 +275,9 @@ static inline bool report_is_disturbed(const struct report_row *row)
 /* Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …". Returns BUF. */
 const char *report_disturbance(const struct report_row *row, char *buf, size_t size);
 
+/* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
+bool report_is_shown(const json_t *document, const json_t *result);
+
 /* The name in the document: "client_to_server". */
 const char *report_direction_name(enum report_direction direction);
 
