@@ -79,3 +79,15 @@ unsigned text_distance(const char *name, const char *word, size_t size)
 	}
 	return row[size];
 }
+
+const char *text_next(const char **list, char *buf, size_t size)
+{
+	size_t n;
+
+	if (!*list)
+		return NULL;
+	n = strcspn(*list, ",");
+	snprintf(buf, size, "%.*s", (int)(n < size ? n : size), *list);
+	*list = (*list)[n] ? *list + n + 1 : NULL;
+	return buf;
+}

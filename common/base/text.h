@@ -31,3 +31,9 @@ bool text_same_letter(char a, char b);
  */
 #define TEXT_WORD_MAX 40
 unsigned text_distance(const char *name, const char *word, size_t size);
+
+/*
+ * Copy the first of *LIST, texts separated by commas, to BUF, and step to the rest, NULL after the
+ * last one. Returns BUF; NULL: *LIST was NULL.
+ */
+const char *text_next(const char **list, char *buf, size_t size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/terminal.h"
+#include "base/text.h"
 #include "host/port_events.h"
 #include "report/forms.h"
 
@@ -13,13 +14,10 @@
 /* The next name in *LIST, without the folder that perftest's users write; false: none is left. */
 static bool next_name(const char **list, char name[NAME_BYTES])
 {
-	int size = (int)strcspn(*list, ",");
 	const char *slash;
 
-	if (!**list)
+	if (!text_next(list, name, NAME_BYTES))
 		return false;
-	snprintf(name, NAME_BYTES, "%.*s", size, *list);
-	*list += size + ((*list)[size] == ',' && (*list)[size + 1]);
 	slash = strrchr(name, '/');
 	if (slash)
 		memmove(name, slash + 1, strlen(slash));

@@ -78,6 +78,20 @@ static void cut_between_characters(void **state)
 	assert_string_equal(text, "?[0m");
 }
 
+static void a_list_by_commas(void **state)
+{
+	const char *list = "mlx5_0,,longer";
+	char name[7];
+
+	(void)state;
+	assert_string_equal(text_next(&list, name, sizeof(name)), "mlx5_0");
+	assert_string_equal(text_next(&list, name, sizeof(name)), "");
+	assert_string_equal(text_next(&list, name, sizeof(name)), "longer");
+	assert_null(text_next(&list, name, sizeof(name)));
+	list = "mlx5_10";
+	assert_string_equal(text_next(&list, name, sizeof(name)), "mlx5_1");
+}
+
 static void letters_that_differ(void **state)
 {
 	char longer[TEXT_WORD_MAX + 2];
@@ -111,6 +125,7 @@ int main(void)
 		cmocka_unit_test(nothing_for_a_terminal),
 		cmocka_unit_test(a_text_grows_up_to_its_end),
 		cmocka_unit_test(cut_between_characters),
+		cmocka_unit_test(a_list_by_commas),
 		cmocka_unit_test(letters_that_differ),
 		cmocka_unit_test(any_bytes_are_json),
 	};
