@@ -22,13 +22,18 @@ void text_disarm(char *text);
 /* Append (printf) to the string TEXT, which has SIZE bytes. What does not fit is cut off. */
 void text_add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-#define TEXT_DISTANCE_MOST 40
-
-/* True if A and B are the same in the name of an option, where - is _. */
-bool text_same(char a, char b);
+/* True if A and B are the same letter of a name, in which - and _ are the same. */
+bool text_same_letter(char a, char b);
 
 /*
- * How many characters must be changed, added or left out to make NAME of the first SIZE characters
- * of WORD; TEXT_DISTANCE_MOST also if these are more than that.
+ * How many letters of NAME must be changed, added or left out to get the first SIZE letters of
+ * WORD; TEXT_WORD_MAX if that is longer.
  */
+#define TEXT_WORD_MAX 40
 unsigned text_distance(const char *name, const char *word, size_t size);
+
+/*
+ * Copy the first of *LIST, texts separated by commas, to BUF, and step to the rest, NULL after the
+ * last one. Returns BUF; NULL: *LIST was NULL.
+ */
+const char *text_next(const char **list, char *buf, size_t size);

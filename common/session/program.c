@@ -11,7 +11,6 @@
 
 #include "host/hwtree.h"
 #include "host/sysfs.h"
-#include "measure/counting.h"
 #include "report/check.h"
 #include "report/list.h"
 #include "session/command_line.h"
@@ -128,8 +127,6 @@ static int finish_program(struct program *p, struct session *s)
 	if (!fault_is(&p->fault))
 		strict_verdict(&p->strict, &p->fault);
 	judge_part(s);
-	if (p->report.about.options)
-		counting_stop(&s->ms, NULL);
 	if (p->report.about.options &&
 	    report_close(&p->report, &p->fault, s->link.interrupted, &writing) &&
 	    !fault_is(&p->fault))

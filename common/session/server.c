@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/counting.h"
 #include "measure/context.h"
 #include "measure/verify.h"
 #include "session/handshake.h"
@@ -94,10 +93,7 @@ static int answer_bye(struct measure *ms, const json_t *theirs, bool *more)
 {
 	json_t *bye = message_new("bye");
 
-	counting_stop(ms, bye);
-	if (link_send(ms->link, bye) || message_flag(theirs, "more", more, ms->fault))
-		return -1;
-	return counting_read(ms, theirs) ? -1 : 1;
+	return link_send(ms->link, bye) || message_flag(theirs, "more", more, ms->fault) ? -1 : 1;
 }
 
 /* Rounds until the client takes its leave, with MORE experiments to come or for good. */
@@ -251,7 +247,6 @@ static void end_client(struct session *s)
 		log_client(s, connected ? s->link.oob.peer : p->listener.busy_with);
 	if (signalled) /* that is how the server ends well */
 		fault_clear(&p->fault);
-	counting_stop(&s->ms, NULL);
 	if (report_next(&p->report, &p->fault, s->link.interrupted, &writing)) {
 		fault_format(&writing, line, sizeof(line));
 		report_log(&p->report, "%s", line);
@@ -313,7 +308,6 @@ static void reject_client(struct session *s)
 		 peer);
 	if (peer_log_admit(&p->listener.log, stderr, peer))
 		fault_print(&p->fault, who, stderr);
-	counting_stop(&s->ms, NULL);
 	report_discard(&p->report);
 	forget_client(s);
 }

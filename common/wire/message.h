@@ -63,8 +63,8 @@
  *	server  result   of the task; or error
  *
  * At the end:
- *	client  bye      [counters{}, more: another hello follows, and all of the above]
- *	server  bye      [counters{}]
+ *	client  bye      [more: another hello follows, and all of the above]
+ *	server  bye
  *	either end at any time: error (a struct fault). If a client exceeds one of the server's
  *	--max-… limits its code is `usage`.
  *

@@ -6,14 +6,13 @@
 #include "wire/options.h"
 
 #define NAMES_MAX  6 /* options in one hint */
-#define NAME_MAX_  TEXT_DISTANCE_MOST
 #define SHORT_WORD 5
 
 /* The first SIZE characters of WORD begin NAME. */
 static bool begins_with(const char *name, const char *word, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		if (!name[i] || !text_same(name[i], word[i]))
+		if (!name[i] || !text_same_letter(name[i], word[i]))
 			return false;
 	return true;
 }
@@ -95,7 +94,7 @@ static bool is_part(const char *name, const char *word, size_t size)
 
 /* Names of options for a hint. */
 struct names {
-	char text[NAMES_MAX * (NAME_MAX_ + 4)]; /* "--a, --b" */
+	char text[NAMES_MAX * (TEXT_WORD_MAX + 4)]; /* "--a, --b" */
 	size_t used;
 	unsigned count;
 };
