@@ -233,6 +233,7 @@ void gdr_show(struct gdr *g)
 		show_table(g, &v, out);
 	else if (!g->mine.gpu && !g->theirs.gpu)
 		report_note(g->run.report, "%s", v.line);
+	report_counters(g->run.report, g->observed_ns ? g->ports : NULL);
 	to_document(g, &v);
 	gdr_show_nccl(g, out);
 	if (csv)

@@ -85,7 +85,7 @@ static void print_change(enum port_event event, const struct port_change *c)
 		       c->change);
 }
 
-void counters_print(struct report *r, const struct port_snapshot *snapshot)
+void report_counters(struct report *r, const struct port_snapshot *snapshot)
 {
 	const char *list = r->about.options->local.counters;
 	bool all = list && strcmp(list, "all") == 0;

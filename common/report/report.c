@@ -214,7 +214,7 @@ void report_result(struct report *r, const struct report_result *result)
 		explained_add(r, result);
 	if (!result->one_of_runs && !result->failed)
 		report_shown(r, result);
-	counters_print(r, result->snapshot);
+	report_counters(r, result->snapshot);
 	if (csv_rows(r))
 		write_csv_row(r, result);
 	for (size_t i = 0; i < result->rows; i++)

@@ -299,6 +299,9 @@ FILE *report_own_csv(struct report *r);   /* after the header about.csv_columns;
 /* Check LIST of --report-counters; NULL: it was not given. Raises FAULT_USAGE. */
 int report_check_counters(const char *list, struct fault *f);
 
+/* Print how what that names changed at the ports of both ends: two snapshots; NULL: not known. */
+void report_counters(struct report *r, const struct port_snapshot *snapshot);
+
 /*
  * Show an interval. The watch thread calls it, and it never waits for a reader of stdout or stderr:
  * what they do not accept is dropped and counted; rows and lines of JSON are buffered, and dropped
