@@ -108,7 +108,8 @@ int hosts_expand(struct hosts *h, const char *list, const char *from, struct fau
 		}
 		if (n >= sizeof(name))
 			return refuse(from, list, f);
-		snprintf(name, n + 1, "%s", list);
+		memcpy(name, list, n);
+		name[n] = '\0';
 		if (expand(h, name, BRACKETS_MAX, from, f))
 			return -1;
 		list += n + (list[n] == ',');

@@ -3,12 +3,10 @@
  * What `rdmark compare` makes of any two files: the lines of the input that begin with '>' are the
  * second one, the others the first; a first line "j" asks for JSON.
  */
-#include <unistd.h>
-
 #include "../../rdmark/rdmark.h"
 #include "fuzz.h"
 
-static char folder[64];
+static char folder[64], file[2][80];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -17,15 +15,19 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	snprintf(folder, sizeof(folder), "%.40s/compare-XXXXXX", in ? in : "/tmp");
-	return !mkdtemp(folder) || chdir(folder);
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(file[0], sizeof(file[0]), "%s/a", folder);
+	snprintf(file[1], sizeof(file[1]), "%s/b", folder);
+	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
 	char *how = fuzz_text(&in, '\n'), *line;
-	char *words[] = {"a", "b", how[0] == 'j' ? "--json" : "--anyway", "--within", "5", NULL};
-	FILE *to[] = {fopen("a", "w"), fopen("b", "w")};
+	char *words[] = {file[0], file[1], how[0] == 'j' ? "--json" : "--anyway", "--within", "5", NULL};
+	FILE *to[] = {fopen(file[0], "w"), fopen(file[1], "w")};
 	int status;
 
 	if (!to[0] || !to[1])
