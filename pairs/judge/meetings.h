@@ -8,10 +8,10 @@
 #include "matrix.h"
 
 struct meeting {
-	uint32_t with;         /* the other player */
+	uint32_t with : 31;    /* the other player */
+	uint32_t failed : 1;   /* a run did, in either direction */
 	uint32_t at;           /* its place in time: run and round */
 	float sends, receives; /* more is better; NaN: no figure */
-	bool failed;           /* a run, in either direction */
 };
 
 struct meetings {
