@@ -11,7 +11,7 @@
  *
  * Slow players make others look slow, and normal low. So those that are slow are set aside with all
  * of their figures, and all is fitted again, until the same ones are set aside; at first those
- * whose best figures are low.
+ * whose middle or low figures are lower than most of the others'.
  */
 #pragma once
 

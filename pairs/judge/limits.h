@@ -32,7 +32,7 @@
 #define FIRST_BEST         .95 /* of few figures: there is one that is better, which may be chance */
 #define FIRST_BELOW        .05 /* who is lower than most by this, and by */
 #define FIRST_BELOW_SURE   6.  /* this many deviations, is set aside */
-#define FIRST_FEW_HOSTS    8   /* of so few, bad ones leave too few partners: see first_nowhere() */
+#define FIRST_FEW_HOSTS    8   /* of so few, bad ones leave too few partners: see find_nowhere() */
 #define FIRST_NOWHERE      .07 /* below the best: no good figure; with much noise */
 #define FIRST_NOWHERE_MOST .25 /* this at most */
 #define FIRST_NONE         .99 /* of the figures of a player is no good one, */
@@ -105,7 +105,7 @@
 #define LOST_HARDLY      .7  /* of its runs that fail: fewer, and it fails at times */
 #define LOST_MISSED_MANY .25 /* if it missed more than these, what it reached is not judged */
 
-/* Clocks (clocks.c). */
+/* Clocks (lost.c). */
 #define CLOCK_LEAST_S .1  /* a clock is never wrong by less */
 #define CLOCK_OTHER_S .25 /* the limit, if the length of a slot is not known */
 
