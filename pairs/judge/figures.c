@@ -13,8 +13,6 @@ static float figure_of(const struct meeting *t, enum fit_way way)
 		return t->sends;
 	case FIT_RECEIVES:
 		return t->receives;
-	case FIT_BETTER:
-		return fmaxf(t->sends, t->receives);
 	default:
 		return fminf(t->sends, t->receives);
 	}
@@ -31,7 +29,7 @@ uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool
 	for (uint32_t i = 0; i < count; i += step) {
 		uint32_t to = t[i].with;
 		float y = figure_of(&t[i], way);
-		bool aside = way < FIT_BETTER ? f->aside[!way][to] : fit_is_aside(f, to);
+		bool aside = way < FIT_WORSE ? f->aside[!way][to] : fit_is_aside(f, to);
 
 		/* one of a slower kind hides what it reaches, but if it has too few others */
 		if (isnan(y) || (aside && !all) || fit_skips(f, player, to) ||
@@ -71,9 +69,7 @@ static int by_value(const void *a, const void *b)
 
 void figures_shares(const struct fit *f, enum fit_way way, uint32_t n, bool own)
 {
-	uint32_t pool = way == FIT_BETTER  ? FIT_BETTERS
-			: way == FIT_WORSE ? FIT_WORSES
-					   : FIT_FIGURES;
+	uint32_t pool = way == FIT_WORSE ? FIT_WORSES : FIT_FIGURES;
 
 	qsort(f->figure, n, sizeof(*f->figure), by_part);
 	for (uint32_t i = 0, end; i < n; i = end) {

@@ -35,7 +35,7 @@ static uint32_t count_hosts(const struct fit *f)
 	uint32_t count = 0, hosts, last = UINT32_MAX;
 
 	for (uint32_t i = 0; i < f->m->players; i++)
-		if (f->m->host[i] != last && figures_of(f, i, FIT_BETTER, true, &hosts)) {
+		if (f->m->host[i] != last && figures_of(f, i, FIT_WORSE, true, &hosts)) {
 			count++;
 			last = f->m->host[i];
 		}
@@ -56,62 +56,52 @@ static double find_even(const struct fit *f)
 	return matrix_median(f->some, n);
 }
 
-/* True if most figures of those who are good somewhere reach LEAST: else the best ones were luck.
- */
-static bool are_good(const struct fit *f, double least)
-{
-	uint32_t good = 0, all = 0, hosts;
-
-	for (uint32_t i = 0; i < f->m->players; i++) {
-		uint32_t n = 0;
-
-		if (!(f->of[i].nowhere & 1 << MATRIX_SEND))
-			n = figures_of(f, i, FIT_SENDS, false, &hosts);
-		for (uint32_t k = 0; k < n; k++)
-			good += (double)f->figure[k].part >= least;
-		all += n;
-	}
-	return good >= FIRST_GOOD * all;
-}
-
 /*
- * Of a few hosts: a player that met all other hosts and reached what is normal with none of them is
- * slow. Of four hosts of which two are slow, neither has three good partners.
+ * Of a few hosts: a player that reached what is normal with none of the others is slow. Of four
+ * hosts of which two are slow, neither has three good partners. BAD: room for all cells.
  */
-static void find_nowhere(struct fit *f)
+static int find_nowhere(struct fit *f, signed char *bad)
 {
-	uint32_t hosts;
+	const struct matrix *m = f->m;
+	uint32_t all = 0, good = 0;
 	/* a pair is uneven by noise, or by one bad direction */
 	double least = f->body->latency
 			       ? -2 * FIT_LATENCY
 			       : -fmin(FIRST_NOWHERE_MOST, fmax(FIRST_NOWHERE, 4 * find_even(f)));
 
 	kinds_fit(f, FIRST_BEST);
-	for (uint32_t i = 0; i < f->m->players; i++)
-		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
-			uint32_t n = figures_of(f, i, (enum fit_way)way, true, &hosts), good = 0;
+	for (uint32_t i = 0; i < m->cells; i++) {
+		const struct matrix_cell *c = &m->cell[i];
+		double part = (double)fit_y(f, i) - fit_normal(f, c->from, c->to);
 
-			for (uint32_t k = 0; k < n; k++)
-				good += (double)f->figure[k].part >= least;
-			if (good || hosts < FIT_PARTNERS || hosts + 1 != f->hosts)
-				continue;
-			f->of[i].nowhere |= (uint8_t)(1 << way);
-		}
-	for (uint32_t i = 0; i < f->m->players; i++)
-		for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
-			f->aside[way][i] |= f->of[i].nowhere >> way & 1;
-	if (are_good(f, least))
-		return;
-	for (uint32_t i = 0; i < f->m->players; i++)
-		f->of[i].nowhere = 0;
+		bad[i] = fit_skips(f, c->from, c->to) || isnan(part) ? -1 : part < least;
+	}
+	if (matrix_explain(m, bad, FIRST_NONE, FIT_PARTNERS, f->aside) < 0)
+		return -1;
+	for (uint32_t i = 0; i < m->cells; i++) {
+		bool known = bad[i] >= 0 && !f->aside[MATRIX_SEND][m->cell[i].from] &&
+			     !f->aside[MATRIX_RECEIVE][m->cell[i].to];
+
+		all += known;
+		good += known && !bad[i];
+	}
+	/* if most figures of the others are no better, the best ones were luck */
+	for (uint32_t i = 0; i < m->players && good >= FIRST_GOOD * all; i++)
+		f->of[i].nowhere = f->aside[MATRIX_SEND][i] | f->aside[MATRIX_RECEIVE][i] << 1;
+	return 0;
 }
 
-void first_aside(struct fit *f)
+int first_aside(struct fit *f)
 {
+	signed char *bad = malloc((size_t)f->m->cells + 1);
+	int failed = bad ? 0 : -1;
+
 	f->hosts = count_hosts(f);
+	if (!failed && f->hosts <= FIRST_FEW_HOSTS)
+		failed = find_nowhere(f, bad);
 	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
 		for (size_t i = 0; i < sizeof(worst) / sizeof(*worst); i++)
 			set_low_aside(f, way, worst[i]);
-	if (f->hosts <= FIRST_FEW_HOSTS)
-		find_nowhere(f);
+	free(bad);
+	return failed;
 }

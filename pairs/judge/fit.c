@@ -14,7 +14,7 @@ static const double always[] = FIT_ALWAYS, sometimes[] = FIT_SOMETIMES;
 
 #define ALWAYS    (sizeof(always) / sizeof(*always))
 #define SOMETIMES (sizeof(sometimes) / sizeof(*sometimes))
-#define TESTS     (3 * ALWAYS + SOMETIMES) /* of each player */
+#define TESTS     (2 * ALWAYS + SOMETIMES) /* of each player */
 
 const struct chances *fit_main_pool(const struct fit *f, uint32_t pool)
 {
@@ -59,8 +59,6 @@ static void fill_pools(struct fit *f)
 			if (i > t->with || fit_skips(f, i, t->with) || fit_is_aside(f, i) ||
 			    fit_is_aside(f, t->with))
 				continue;
-			chances_add(&f->pool[FIT_BETTERS][d],
-				    (double)fmaxf(t->sends, t->receives) - normal);
 			chances_add(&f->pool[FIT_WORSES][d],
 				    (double)fminf(t->sends, t->receives) - normal);
 		}
@@ -99,8 +97,8 @@ static uint32_t sometimes_low(const struct fit *f, uint32_t n)
 static void test(struct fit *f, uint32_t i, enum fit_way way)
 {
 	struct fit_player *p = &f->of[i];
-	bool nowhere = way < FIT_BETTER && p->nowhere & 1 << way; /* it has hardly a good partner */
-	bool own = way < FIT_BETTER ? !f->aside[way][i] : !fit_is_aside(f, i);
+	bool nowhere = way < FIT_WORSE && p->nowhere & 1 << way; /* it has hardly a good partner */
+	bool own = way < FIT_WORSE ? !f->aside[way][i] : !fit_is_aside(f, i);
 	uint32_t n = figures_of(f, i, way, nowhere, &p->way[way].partners), low = 0;
 	double effect = figures_quantile(f, n, .5);
 	bool slow = nowhere;
@@ -128,8 +126,9 @@ static double spread_of(struct fit *f)
 	double middle;
 
 	for (uint32_t i = 0; i < f->m->players; i++)
-		if (!isnan(f->of[i].way[FIT_BETTER].effect) && !fit_is_aside(f, i))
-			f->some[n++] = f->of[i].way[FIT_BETTER].effect;
+		for (enum matrix_way way = 0; way < MATRIX_WAYS && !fit_is_aside(f, i); way++)
+			if (!isnan(f->of[i].way[way].effect))
+				f->some[n++] = f->of[i].way[way].effect;
 	return matrix_deviation(f->some, n, &middle);
 }
 
@@ -149,17 +148,12 @@ static bool decide(struct fit *f)
 
 	for (uint32_t i = 0; i < f->m->players; i++) {
 		struct fit_player *p = &f->of[i];
-		double worse = fmin(p->way[FIT_SENDS].effect, p->way[FIT_RECEIVES].effect);
 
 		for (enum fit_way w = 0; w < FIT_WAYS; w++)
 			p->way[w].slow &=
 				(double)p->way[w].effect < (w == FIT_WORSE ? -depth : -least);
 		for (enum matrix_way w = 0; w < MATRIX_WAYS; w++) {
-			bool aside;
-
-			p->way[w].slow |= p->way[FIT_BETTER].slow &&
-					  (double)p->way[w].effect < fmin(-least, worse / 2);
-			aside = p->way[w].slow || p->way[FIT_WORSE].slow;
+			bool aside = p->way[w].slow || p->way[FIT_WORSE].slow;
 			changed |= f->aside[w][i] != aside;
 			f->aside[w][i] = aside;
 		}
@@ -217,7 +211,7 @@ int fit_init(struct fit *f, const struct body *body, const struct matrix *m, con
 		       : -1;
 }
 
-void fit_first(struct fit *f)
+int fit_first(struct fit *f)
 {
 	uint32_t players = 0;
 
@@ -225,8 +219,10 @@ void fit_first(struct fit *f)
 		players += matrix_count(f->m, MATRIX_SEND, i) > 0;
 	f->chance = FIT_CHANCE / TESTS / fmax(players, 1);
 	kinds_fit(f, FIT_FIRST);
-	first_aside(f);
+	if (first_aside(f))
+		return -1;
 	fit_again(f);
+	return 0;
 }
 
 void fit_release(struct fit *f)
@@ -236,7 +232,8 @@ void fit_release(struct fit *f)
 	while (p < end)
 		chances_release(p++);
 	meetings_release(&f->slots);
-	kinds_release(f);
+	names_release(&f->kinds.names);
+	free(f->kinds.of);
 	free(f->of);
 	free(f->rack);
 	free(f->aside[0]);

@@ -11,7 +11,7 @@
  *
  * Slow players make others look slow, and normal low. So those that are slow are set aside with all
  * of their figures, and all is fitted again, until the same ones are set aside; at first those
- * whose best figures are low.
+ * whose middle or low figures are lower than most of the others'.
  */
 #pragma once
 
@@ -33,15 +33,13 @@ enum {
 enum fit_way {
 	FIT_SENDS = MATRIX_SEND,
 	FIT_RECEIVES = MATRIX_RECEIVE,
-	FIT_BETTER, /* of both directions */
-	FIT_WORSE,  /* if this is low, it may be so in some slots only */
+	FIT_WORSE, /* of both directions; it may be low in some slots only */
 	FIT_WAYS
 };
 
-/* What chance makes of one direction, of the better one of both and of the worse. */
+/* What chance makes of one direction, and of the worse one of both. */
 enum {
 	FIT_FIGURES,
-	FIT_BETTERS,
 	FIT_WORSES,
 	FIT_POOLS
 };
@@ -67,12 +65,14 @@ struct fit_player {
 	uint8_t nowhere; /* bits: ways in which it met all, and was good with none */
 };
 
+#define FIT_KINDS_MAX 64
+
 /* Players of the same rail and rate of its port. */
 struct kinds {
 	struct names names; /* "mlx5_0 400"; without rails or known rates the parts that are left */
-	uint32_t *of;       /* of each player; owned, as the next two are */
-	double *rate;       /* the logarithm of the port's rate; 0: not known */
-	uint32_t *hosts;
+	uint32_t *of;       /* of each player; owned */
+	double rate[FIT_KINDS_MAX]; /* the logarithm of the port's rate; 0: not known */
+	uint32_t hosts[FIT_KINDS_MAX];
 	uint32_t count;
 	bool rates_known; /* of all players */
 };
@@ -93,7 +93,7 @@ struct fit {
 	const bool *bad_pair; /* of each pair of groups, FROM * GROUPS + TO: it is the network that
 				 is slow there; lent, or NULL */
 	float *part;          /* of each cell: its part of normal; NaN: none */
-	double *kind;         /* of each kind: what it reaches */
+	double kind[FIT_KINDS_MAX];         /* what it reaches */
 	double distance[FIT_DISTANCES]; /* what is added to that */
 	double spread;                  /* of what good players reach: a standard deviation */
 	double chance;                  /* for each test */
@@ -112,8 +112,8 @@ struct fit {
 int fit_init(struct fit *f, const struct body *body, const struct matrix *m, const uint32_t *group,
 	     const bool *lost);
 
-/* Fit them, once it is known who is lost. */
-void fit_first(struct fit *f);
+/* Fit them, once it is known who is lost. Returns -1 if there is no memory. */
+int fit_first(struct fit *f);
 
 /* Fit again, after racks or bad pairs of groups were found. */
 void fit_again(struct fit *f);
@@ -138,7 +138,6 @@ double fit_normal(const struct fit *f, uint32_t a, uint32_t b);
 
 /* Find the players' kinds. Returns -1 if there is no memory. (normal.c) */
 int kinds_find(struct fit *f);
-void kinds_release(struct fit *f);
 
 /* Find what kinds and distances reach. AT: the quantile of figures that is normal. (normal.c) */
 void kinds_fit(struct fit *f, double at);
@@ -174,5 +173,6 @@ double figures_quantile(const struct fit *f, uint32_t n, double at);
 /* Find the shares of the N figures in WAY, in ascending order. OWN: they are in the pools. */
 void figures_shares(const struct fit *f, enum fit_way way, uint32_t n, bool own);
 
-/* At first, set those aside who may be slow, and count hosts. (first.c) */
-void first_aside(struct fit *f);
+/* At first, set those aside who may be slow, and count hosts. Returns -1 if there is no memory.
+ * (first.c) */
+int first_aside(struct fit *f);

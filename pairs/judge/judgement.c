@@ -74,7 +74,8 @@ static int apply_rules(struct judgement *j)
 	if (fit_init(&j->fit, j->body, &j->m, j->group, j->lost) || judge_lost(j))
 		return -1;
 	judge_hosts(j, 0);
-	fit_first(&j->fit);
+	if (fit_first(&j->fit))
+		return -1;
 	if (j->incast.rounds) { /* that many send less each than one does is no suspicion */
 		j->smallest = j->network = NAN;
 		return incast_suspects(&j->suspects, &j->incast);

@@ -129,8 +129,7 @@ static bool is_bad_leaf(const struct leaves *l, uint32_t g, const struct tally *
 {
 	double share = of->pairs / l->all.pairs, uneven;
 
-	if (l->groups < LEAF_LEAST || of->low < LEAF_LEAST || !(share < 1) ||
-	    of->low < LEAF_EXCESS * share * l->all.low || is_one_player(l, g) ||
+	if (l->groups < LEAF_LEAST || of->low < LEAF_LEAST || !(share < 1) || is_one_player(l, g) ||
 	    is_one_block(l, g, of))
 		return false;
 	uneven = unevenness(l, g, of);

@@ -32,9 +32,10 @@
 #define FIRST_BEST         .95 /* of few figures: there is one that is better, which may be chance */
 #define FIRST_BELOW        .05 /* who is lower than most by this, and by */
 #define FIRST_BELOW_SURE   6.  /* this many deviations, is set aside */
-#define FIRST_FEW_HOSTS    8   /* of so few, bad ones leave too few partners: see first_nowhere() */
+#define FIRST_FEW_HOSTS    8   /* of so few, bad ones leave too few partners: see find_nowhere() */
 #define FIRST_NOWHERE      .07 /* below the best: no good figure; with much noise */
 #define FIRST_NOWHERE_MOST .25 /* this at most */
+#define FIRST_NONE         .99 /* of the figures of a player is no good one, */
 #define FIRST_GOOD         .75 /* of the figures of others, which must be good then: chosen */
 
 /* The figures of a player (figures.c). */
@@ -42,7 +43,7 @@
 
 /* Who is slow (fit.c). */
 #define FIT_ALWAYS    {.8, .9, 1}        /* K of N figures, as parts of N: what is always slow. Tried */
-#define FIT_SOMETIMES {0, .3, .5, .65}   /* and what comes and goes; two at least */
+#define FIT_SOMETIMES {0, .3}   /* and what comes and goes; two at least */
 #define FIT_BEST     .9   /* of three hosts one may be slow in most pairs: the best ones are normal */
 #define FIT_FIRST    .75  /* at first slow nodes are among the figures: so high a quantile is normal */
 #define FIT_CHANCE   .005 /* that a healthy cluster has a slow player: chosen */
@@ -66,18 +67,12 @@
 #define RACK_FAST_WITHIN .5   /* of its figures with other slow ones, */
 #define RACK_FAST_OUT    .25  /* and at most of those with good ones */
 #define RACK_SAME_LEVEL  .08  /* what reaches as much as a rack's players may be one of them */
-#define RACK_NEAR_LEVEL  .03
-#define RACK_USUAL       .04  /* of all good figures: at such a level more than nodes are slow */
-#define RACK_ALIKE       .015
-#define RACK_ALIKE_MANY  2    /* other hosts, */
-#define RACK_ALIKE_PART  .75  /* and this part of all */
 #define RACK_ROUNDS      3    /* one after another */
 
 /* Groups with a bad uplink (leaves.c). */
 #define LEAF_LOW       .15 /* a pair that is lower by this part is slow, */
 #define LEAF_GOOD      .75 /* than what this part of pairs of two groups are not above */
 #define LEAF_LEAST     4   /* groups or pairs of groups: of fewer nobody can say how uneven they are */
-#define LEAF_EXCESS    1.3 /* times its share of the slow pairs */
 #define LEAF_BEGINS    {.002, .005, .02, .1, .4} /* quantiles of all pairs where slow may begin: tried */
 #define LEAF_ONE_BLOCK .7  /* of a group's slow pairs: if more are with one other group, it is those two */
 #define LEAF_PLAYERS   .2  /* of a group's players that have such pairs: not one bad player */
@@ -110,7 +105,7 @@
 #define LOST_HARDLY      .7  /* of its runs that fail: fewer, and it fails at times */
 #define LOST_MISSED_MANY .25 /* if it missed more than these, what it reached is not judged */
 
-/* Clocks (clocks.c). */
+/* Clocks (lost.c). */
 #define CLOCK_LEAST_S .1  /* a clock is never wrong by less */
 #define CLOCK_OTHER_S .25 /* the limit, if the length of a slot is not known */
 

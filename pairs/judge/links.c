@@ -37,14 +37,6 @@ static enum suspect_proof prove(const struct judgement *j, uint32_t at)
 	return alone < (double)j->fit.part[at] / 2 ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
 }
 
-/* The number of the cell from B to A, or CELLS. */
-static uint32_t back_of(const struct judgement *j, const struct matrix_cell *c)
-{
-	const struct matrix_cell *back = matrix_find(&j->m, c->to, c->from);
-
-	return back ? (uint32_t)(back - j->m.cell) : j->m.cells;
-}
-
 /* What a run of the pair said; or if an end's server could not run, that. */
 static uint32_t text_of(const struct judgement *j, const struct matrix_cell *c)
 {
@@ -62,8 +54,8 @@ static uint32_t text_of(const struct judgement *j, const struct matrix_cell *c)
 static int add_pair(struct judgement *j, uint32_t at, const bool *bad)
 {
 	const struct matrix_cell *c = &j->m.cell[at];
-	uint32_t back = back_of(j, c);
-	bool both = back < j->m.cells && bad[back], broke = !c->measured;
+	const struct matrix_cell *back = matrix_find(&j->m, c->to, c->from);
+	bool both = back && bad[back - j->m.cell], broke = !c->measured;
 	struct suspect s = {.kind = broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR,
 			    .proof = broke ? SUSPECT_ONCE : prove(j, at),
 			    .sends = true,
@@ -78,7 +70,7 @@ static int add_pair(struct judgement *j, uint32_t at, const bool *bad)
 			    .bad = c->tries,
 			    .text = text_of(j, c)};
 
-	if (both && c->from > c->to && broke == !j->m.cell[back].measured)
+	if (both && c->from > c->to && broke == !back->measured)
 		return 0;
 	if (broke)
 		s.cause = j->body->tries[c->first].cause;

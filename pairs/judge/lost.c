@@ -123,9 +123,13 @@ static bool hardly_works(const struct judgement *j, uint32_t player, enum matrix
  * Put those players ASIDE who explain the pairs without a figure. A pair with a player that is gone
  * says nothing of the other one. BAD: room for all cells.
  */
-static void find_unusable(const struct judgement *j, signed char *bad,
-			  bool *const aside[MATRIX_WAYS])
+static int find_unusable(const struct judgement *j, signed char *bad,
+			 bool *const aside[MATRIX_WAYS])
 {
+	int general;
+
+	if (!j->measured) /* no node explains it */
+		return 0;
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
 
@@ -133,11 +137,10 @@ static void find_unusable(const struct judgement *j, signed char *bad,
 				 ? -1
 				 : !c->measured || c->measured < c->failed;
 	}
-	/* where nothing was measured, no node explains it */
-	if (!j->measured || !matrix_explain(&j->m, bad, FIT_PARTNERS, aside))
-		return;
-	for (uint32_t i = 0; i < j->m.players * MATRIX_WAYS; i++)
+	general = matrix_explain(&j->m, bad, .5, FIT_PARTNERS, aside);
+	for (uint32_t i = 0; i < j->m.players * MATRIX_WAYS && !general; i++)
 		aside[i % 2][i / 2] &= hardly_works(j, i / 2, i % 2);
+	return general < 0 ? -1 : 0;
 }
 
 /* The clock of the receiver of C less the sender's, as the last run says that compared them; or
@@ -193,7 +196,8 @@ static int find_clocks(struct judgement *j, signed char *bad, bool *const off[MA
 
 		bad[i] = isnan(is) ? -1 : fabs((double)is) > limit;
 	}
-	matrix_explain(&j->m, bad, 2, off);
+	if (matrix_explain(&j->m, bad, .5, 2, off) < 0)
+		return -1;
 	for (uint32_t i = 0; i < j->m.players; i++) {
 		double ahead = ahead_of(j, bad, i, &only);
 
@@ -270,8 +274,7 @@ static int find_lost(struct judgement *j, signed char *bad, bool *const unusable
 {
 	uint32_t slots, only;
 
-	find_unusable(j, bad, unusable);
-	if (find_clocks(j, bad, off))
+	if (find_unusable(j, bad, unusable) || find_clocks(j, bad, off))
 		return -1;
 	for (uint32_t i = 0; i < j->m.players; i++) { /* each slot is counted at both ends */
 		j->failures.failed += failed_slots(j, i, &slots);

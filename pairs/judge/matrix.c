@@ -139,8 +139,8 @@ const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uin
 }
 
 /*
- * The part of PLAYER's cells in WAY, with partners that are not ASIDE (NULL: nobody is), that is
- * BAD. 0: these are of fewer than LEAST hosts.
+ * The part of PLAYER's cells in WAY, with partners that are not ASIDE, that is BAD. 0: these are of
+ * fewer than LEAST hosts.
  */
 static double part_bad(const struct matrix *m, const signed char *bad, uint32_t player,
 		       enum matrix_way way, bool *const aside[MATRIX_WAYS], uint32_t least)
@@ -150,7 +150,7 @@ static double part_bad(const struct matrix *m, const signed char *bad, uint32_t 
 	for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
 		uint32_t cell = matrix_at(m, way, player, k), to = matrix_partner(m, way, cell);
 
-		if (bad[cell] < 0 || (aside && aside[!way][to]))
+		if (bad[cell] < 0 || aside[!way][to])
 			continue;
 		cells++;
 		count += bad[cell] > 0;
@@ -160,36 +160,33 @@ static double part_bad(const struct matrix *m, const signed char *bad, uint32_t 
 	return cells && hosts >= least ? (double)count / cells : 0;
 }
 
-bool matrix_explain(const struct matrix *m, const signed char *bad, uint32_t least,
-		    bool *const aside[MATRIX_WAYS])
+int matrix_explain(const struct matrix *m, const signed char *bad, double part, uint32_t least,
+		   bool *const aside[MATRIX_WAYS])
 {
 	uint32_t both = m->players * MATRIX_WAYS, known = 0, good = 0;
-	bool found = true;
+	double *is = malloc(((size_t)both + 1) * sizeof(*is));
+	bool found = is, general;
 
 	for (uint32_t i = 0; i < m->cells; i++) {
 		known += bad[i] >= 0;
 		good += !bad[i];
 	}
-	if (good < EXPLAIN_FEW_GOOD * known) {
-		for (uint32_t i = 0; i < both; i++)
-			aside[i % 2][i / 2] |= part_bad(m, bad, i / 2, i % 2, NULL, least) > .5;
-		return false;
-	}
-	for (int sweep = 0; found && sweep < EXPLAIN_SWEEPS; sweep++) {
-		double worst = .5;
+	general = good < EXPLAIN_FEW_GOOD * known;
+	for (int sweep = 0; found && sweep < (general ? 1 : EXPLAIN_SWEEPS); sweep++) {
+		double worst = part;
 
 		found = false;
-		for (uint32_t i = 0; i < both; i++)
-			if (!aside[i % 2][i / 2])
-				worst = fmax(worst, part_bad(m, bad, i / 2, i % 2, aside, least));
 		for (uint32_t i = 0; i < both; i++) {
-			double part = part_bad(m, bad, i / 2, i % 2, aside, least);
-
-			if (!aside[i % 2][i / 2] && part > .5 && part >= worst * EXPLAIN_NEAR)
-				found = aside[i % 2][i / 2] = true;
+			is[i] = aside[i % 2][i / 2] ? 0
+						    : part_bad(m, bad, i / 2, i % 2, aside, least);
+			worst = fmax(worst, general ? part : is[i]);
 		}
+		for (uint32_t i = 0; i < both; i++)
+			if (is[i] > part && is[i] >= worst * EXPLAIN_NEAR)
+				found = aside[i % 2][i / 2] = true;
 	}
-	return true;
+	free(is);
+	return is ? general : -1;
 }
 
 void matrix_release(struct matrix *m)

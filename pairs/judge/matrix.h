@@ -86,13 +86,14 @@ static inline bool matrix_next(struct matrix_walk *w)
 
 /*
  * Put those players ASIDE, in each direction, who explain the bad ones of all cells, as BAD says of
- * each: the one that is bad with the largest part of its partners, then the next among the others,
- * as long as one is bad with more than half of them, which are on LEAST hosts. Who is aside already
- * explains its cells. If hardly a pair is good, nobody knows who is the cause of it, and all who
- * are bad with more than half are put aside. Returns false then.
+ * each (-1: nothing): the one that is bad with the largest part of its partners, then the next
+ * among the others, as long as one is bad with more than PART of them, which are on LEAST hosts.
+ * Who is aside already explains its cells. If hardly a pair is good, nobody knows who is the cause
+ * of it, and all who are bad with more than PART are put aside. Returns 1 then, otherwise 0; -1 if
+ * there is no memory.
  */
-bool matrix_explain(const struct matrix *m, const signed char *bad, uint32_t least,
-		    bool *const aside[MATRIX_WAYS]);
+int matrix_explain(const struct matrix *m, const signed char *bad, double part, uint32_t least,
+		   bool *const aside[MATRIX_WAYS]);
 
 /* The cell from FROM to TO, or NULL. */
 const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uint32_t to);

@@ -22,10 +22,11 @@ static const struct body_try *same_slot(const struct matrix_cell *c, const struc
 	return NULL;
 }
 
-/* The figure of T, which may be NULL. */
-static float y_of(const struct body_try *t, bool latency)
+/* The figure of T, which may be NULL, if it is one of those that are asked for. */
+static float y_of(const struct body_try *t, bool latency, bool alone)
 {
-	return t && t->cause == BODY_MEASURED ? meetings_y(t->value, latency) : NAN;
+	return t && t->cause == BODY_MEASURED && t->alone == alone ? meetings_y(t->value, latency)
+								   : NAN;
 }
 
 /* What has not failed by the launcher, a clock or the other end's absence. */
@@ -58,13 +59,13 @@ static struct meeting *add_player(struct meeting *to, const struct matrix *m, ui
 			const struct body_try *t = &tries[i], *other = same_slot(back, tries, t);
 			bool sends = w.way == MATRIX_SEND;
 
-			if (t->alone != alone || (!sends && other)) /* added with what it sent */
+			if (!sends && other) /* added with what it sent */
 				continue;
 			*to++ = (struct meeting){
 				.with = w.with,
 				.at = (uint32_t)t->run << 16 | t->round,
-				.sends = y_of(sends ? t : NULL, latency),
-				.receives = y_of(sends ? other : t, latency),
+				.sends = y_of(sends ? t : NULL, latency, alone),
+				.receives = y_of(sends ? other : t, latency, alone),
 				.failed = is_failure(t) || is_failure(other),
 			};
 		}

@@ -8,10 +8,10 @@
 #include "matrix.h"
 
 struct meeting {
-	uint32_t with;         /* the other player */
+	uint32_t with : 31;    /* the other player */
+	uint32_t failed : 1;   /* a run did, in either direction */
 	uint32_t at;           /* its place in time: run and round */
 	float sends, receives; /* more is better; NaN: no figure */
-	bool failed;           /* a run, in either direction */
 };
 
 struct meetings {
@@ -20,8 +20,8 @@ struct meetings {
 };
 
 /*
- * Make those of the matrix M of TRIES; ALONE: of the tries alone on the fabric, otherwise of the
- * others. Returns -1 if there is no memory. Release it in either case.
+ * Make those of the matrix M of TRIES. They have the figures of those tries that were ALONE on the
+ * fabric, or not. Returns -1 if there is no memory. Release it in either case.
  */
 int meetings_init(struct meetings *l, const struct matrix *m, const struct body_try *tries,
 		  bool latency, bool alone);

@@ -8,8 +8,6 @@
 #include "fit.h"
 #include "limits.h"
 
-#define KINDS_MAX 64
-
 float fit_y(const struct fit *f, uint32_t cell)
 {
 	const struct matrix_cell *c = &f->m->cell[cell];
@@ -69,12 +67,9 @@ int kinds_find(struct fit *f)
 	struct kinds *k = &f->kinds;
 	uint32_t last = UINT32_MAX;
 
-	names_init(&k->names, KINDS_MAX);
+	names_init(&k->names, FIT_KINDS_MAX);
 	k->of = calloc((size_t)f->m->players + 1, sizeof(*k->of));
-	k->rate = calloc(KINDS_MAX, sizeof(*k->rate));
-	k->hosts = calloc(KINDS_MAX, sizeof(*k->hosts));
-	f->kind = calloc(KINDS_MAX, sizeof(*f->kind));
-	if (!k->of || !k->rate || !k->hosts || !f->kind)
+	if (!k->of)
 		return -1;
 	k->rates_known = !f->body->latency;
 	for (uint32_t i = 0; i < f->m->players; i++)
@@ -82,29 +77,20 @@ int kinds_find(struct fit *f)
 	for (uint32_t i = 0; i < f->m->players; i++) {
 		uint32_t kind = kind_of(f, i);
 
-		k->of[i] = kind == NAMES_NONE ? KINDS_MAX - 1 : kind;
+		k->of[i] = kind == NAMES_NONE ? FIT_KINDS_MAX - 1 : kind;
 		k->hosts[k->of[i]] += f->m->host[i] != last || k->names.count > 1;
 		last = f->m->host[i];
 		if (k->rates_known)
 			k->rate[k->of[i]] = log((double)f->body->player[i].port_gbps);
 	}
 	k->count = k->names.count;
-	memcpy(f->kind, k->rate, KINDS_MAX * sizeof(*f->kind));
+	memcpy(f->kind, k->rate, sizeof(f->kind));
 	return k->names.no_memory ? -1 : 0;
-}
-
-void kinds_release(struct fit *f)
-{
-	names_release(&f->kinds.names);
-	free(f->kinds.of);
-	free(f->kinds.rate);
-	free(f->kinds.hosts);
-	free(f->kind);
 }
 
 /*
  * Collect the figures of good players at distances from FIRST to before END: those of KIND with
- * kinds that are as fast, less what the distance takes; or of all, KINDS_MAX, less what kinds
+ * kinds that are as fast, less what the distance takes; or of all, FIT_KINDS_MAX, less what kinds
  * reach.
  */
 static size_t collect(const struct fit *f, uint32_t kind, uint32_t first, uint32_t end)
@@ -120,7 +106,7 @@ static size_t collect(const struct fit *f, uint32_t kind, uint32_t first, uint32
 			if (isnan(t->sends) || d < first || d >= end || fit_skips(f, i, t->with) ||
 			    f->aside[MATRIX_SEND][i] || f->aside[MATRIX_RECEIVE][t->with])
 				continue;
-			if (kind == KINDS_MAX)
+			if (kind == FIT_KINDS_MAX)
 				f->some[n++] = t->sends - (float)fmin(f->kind[from], f->kind[to]);
 			else if ((from == kind && !fit_is_slower(f, t->with, i)) ||
 				 (to == kind && !fit_is_slower(f, i, t->with)))
@@ -159,14 +145,14 @@ static void check_few(struct fit *f)
 
 void kinds_fit(struct fit *f, double at)
 {
-	double is[KINDS_MAX];
+	double is[FIT_KINDS_MAX];
 
 	for (uint32_t k = 0; k < f->kinds.count; k++)
 		is[k] = fit_kind(f, k, at);
 	memcpy(f->kind, is, f->kinds.count * sizeof(*is));
 	check_few(f);
 	for (uint32_t d = FIT_NEAR + 1; d < FIT_DISTANCES; d++) {
-		double far = matrix_median(f->some, collect(f, KINDS_MAX, d, d + 1));
+		double far = matrix_median(f->some, collect(f, FIT_KINDS_MAX, d, d + 1));
 
 		f->distance[d] = isnan(far) ? 0 : far;
 	}

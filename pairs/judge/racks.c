@@ -9,11 +9,6 @@
 #include "fit.h"
 #include "limits.h"
 
-/* The pairs of a slow player: how many there are, and how many are fast. */
-struct tally {
-	uint32_t within, fast_within, out, fast_out;
-};
-
 /* True if most of its figures are low: what a player is that is slow because of a rack. */
 static bool is_low(const struct fit *f, uint32_t i)
 {
@@ -40,9 +35,11 @@ static double part_of(const struct fit *f, uint32_t i, const struct meeting *t)
 	return (double)fminf(t->sends, t->receives) - fit_normal(f, i, t->with);
 }
 
-static struct tally tally_of(const struct fit *f, uint32_t i, const bool *low)
+/* True if player I, which is slow, is fast with those of LOW, the other slow ones, and not with
+ * others. */
+static bool is_of_rack(const struct fit *f, uint32_t i, const bool *low)
 {
-	struct tally of = {0};
+	uint32_t all[2] = {0}, fast[2] = {0}; /* figures with good ones, and with slow ones */
 
 	for (const struct meeting *t = meetings_of(&f->slots, i); t < meetings_end(&f->slots, i);
 	     t++) {
@@ -51,24 +48,13 @@ static struct tally tally_of(const struct fit *f, uint32_t i, const bool *low)
 
 		if (f->lost[t->with] || f->rack[t->with] != f->rack[i] || isnan(part))
 			continue;
-		if (low[t->with]) {
-			of.within++;
-			of.fast_within += part > limit;
-		} else {
-			of.out++;
-			of.fast_out += part > limit;
-		}
+		all[low[t->with]]++;
+		fast[low[t->with]] += part > limit;
 	}
-	return of;
+	return fast[1] && fast[1] >= RACK_FAST_WITHIN * all[1] && fast[0] <= RACK_FAST_OUT * all[0];
 }
 
-static bool is_of_rack(const struct tally *t)
-{
-	return t->fast_within && t->fast_within >= RACK_FAST_WITHIN * t->within &&
-	       t->fast_out <= RACK_FAST_OUT * t->out;
-}
-
-/* Find one rack. Returns how many players it has. */
+/* Find one rack. LOW, MEMBER: room for all players. Returns how many players it has. */
 static uint32_t find_rack(struct fit *f, bool *low, bool *member, uint32_t number)
 {
 	uint32_t members = 0, players = f->m->players;
@@ -76,11 +62,7 @@ static uint32_t find_rack(struct fit *f, bool *low, bool *member, uint32_t numbe
 	for (uint32_t i = 0; i < players; i++)
 		low[i] = is_low(f, i);
 	for (uint32_t i = 0; i < players; i++) {
-		struct tally t = {0};
-
-		if (low[i] && !f->rack[i])
-			t = tally_of(f, i, low);
-		member[i] = is_of_rack(&t);
+		member[i] = low[i] && !f->rack[i] && is_of_rack(f, i, low);
 		members += member[i];
 	}
 	for (uint32_t i = 0; i < players && members > 1; i++)
@@ -98,62 +80,16 @@ static bool slow_with_rack(const struct fit *f, uint32_t i)
 	return t < end;
 }
 
-/* The part of good figures that are near LEVEL. */
-static double share_near(const struct chances *p, double level)
-{
-	return chances_share(p, level + RACK_NEAR_LEVEL, 0, 0) -
-	       chances_share(p, level - RACK_NEAR_LEVEL, 0, 0);
-}
-
-/* True if many figures of good players are at LEVEL, and fewer between it and what is normal. */
-static bool is_usual(const struct fit *f, double level)
-{
-	const struct chances *p = fit_main_pool(f, FIT_FIGURES);
-	double at = share_near(p, level);
-
-	return level < -3 * RACK_NEAR_LEVEL && at >= RACK_USUAL &&
-	       at > 2 * share_near(p, level / 2);
-}
-
-/* True if most slow players, of other hosts, reach what player I does, and it met none of them. */
-static bool are_alike(const struct fit *f, uint32_t i)
-{
-	const struct meeting *t = meetings_of(&f->slots, i), *end = meetings_end(&f->slots, i);
-	double level = level_of(f, i);
-	uint32_t alike = 0, others = 0, last = f->m->host[i];
-
-	for (uint32_t k = 0; k < f->m->players; k++) {
-		if (!is_low(f, k) || f->m->host[k] == last || f->m->host[k] == f->m->host[i])
-			continue;
-		last = f->m->host[k];
-		others++;
-		alike += fabs(level_of(f, k) - level) < RACK_ALIKE;
-	}
-	if (alike < RACK_ALIKE_MANY || alike < RACK_ALIKE_PART * others)
-		return false;
-	while (t < end && (!is_low(f, t->with) || isnan(part_of(f, i, t))))
-		t++;
-	return t == end;
-}
-
 /*
- * Slow players that may be in a rack: they reach what its players do, and are not slow with these,
- * or what many good figures are, or what several others are that they never met.
+ * Slow players that may be in a rack: they reach what its players do, and are not slow with these.
  */
 static void find_doubtful(struct fit *f)
 {
-	for (uint32_t i = 0; i < f->m->players; i++) {
-		double level;
-
-		f->of[i].doubtful = false;
-		if (!is_low(f, i) || f->rack[i])
-			continue;
-		level = level_of(f, i);
+	for (uint32_t i = 0; i < f->m->players; i++)
 		f->of[i].doubtful =
-			(f->racks && fabs(level - f->distance[FIT_RACKS]) < RACK_SAME_LEVEL &&
-			 !slow_with_rack(f, i)) ||
-			is_usual(f, level) || are_alike(f, i);
-	}
+			f->racks && is_low(f, i) && !f->rack[i] &&
+			fabs(level_of(f, i) - f->distance[FIT_RACKS]) < RACK_SAME_LEVEL &&
+			!slow_with_rack(f, i);
 }
 
 int racks_find(struct fit *f)

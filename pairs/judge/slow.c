@@ -193,14 +193,13 @@ int judge_tails(struct judgement *j)
 
 	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
 		tail[i] = is_long(j, &j->m.cell[i]);
-	if (!failed)
-		matrix_explain(&j->m, tail, FIT_PARTNERS, aside);
+	failed = failed || matrix_explain(&j->m, tail, .5, FIT_PARTNERS, aside) < 0 ? -1 : 0;
 	for (s.a = 0, s.b = SUSPECT_NONE; s.a < j->m.players && !failed; s.a++) {
 		if (!aside[MATRIX_SEND][s.a])
 			continue;
 		s.value = middle_tail(j, s.a);
-		s.partners = j->fit.of[s.a].way[FIT_BETTER].partners;
-		s.bad = j->fit.of[s.a].way[FIT_BETTER].figures;
+		s.partners = j->fit.of[s.a].way[FIT_SENDS].partners;
+		s.bad = j->fit.of[s.a].way[FIT_SENDS].figures;
 		s.text = judge_said(j, s.a, false);
 		failed = suspects_add(&j->suspects, &s);
 	}

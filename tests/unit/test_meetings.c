@@ -150,12 +150,13 @@ static void those_alone_are_apart(void **state)
 	run(f, 1, 0, 1, 60);
 	alone(f);
 	make(f, false);
-	assert_count(f, 0, 1);
+	assert_count(f, 0, 2);
 	assert_meeting(f, 0, 0, 1, 0, 90, 80);
+	assert_meeting(f, 0, 1, 1, 1, 0, 0);
 	meetings_release(&f->l);
 	assert_int_equal(meetings_init(&f->l, &f->m, f->body.tries, false, true), 0);
-	assert_count(f, 0, 1);
-	assert_meeting(f, 0, 0, 1, 1, 70, 60);
+	assert_count(f, 0, 2);
+	assert_meeting(f, 0, 1, 1, 1, 70, 60);
 }
 
 /* Of a latency less is better; it is measured once, and stands for both directions. */
