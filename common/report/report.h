@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/evidence.h"
 #include "base/fault.h"
-#include "base/outlet.h"
 #include "base/peer_credit.h"
+#include "base/streams.h"
 #include "finding/quality.h"
 #include "base/units.h"
 #include "explain/limit.h"
@@ -50,6 +50,7 @@ struct report_about {
 	const char *csv_columns; /* CSV columns of the program's own rows; NULL: those of a
 				    record */
 	const struct options *options;
+	struct streams *streams;   /* lent: stdout and stderr */
 	struct peer_credit *lines; /* lent; a persistent server: what stdout may get; NULL: all */
 };
 
@@ -164,11 +165,13 @@ struct report_kept {
 	struct report_progress *at; /* owned */
 	size_t used, room;
 	uint64_t dropped; /* those without room */
+	uint64_t unshown; /* those that stdout did not take */
 };
 
 /* The CSV file, for all runs. */
 struct report_csv {
-	FILE *file;          /* stdout or its own file; NULL: none */
+	FILE *file;          /* stdout or a stream of its own; NULL: none */
+	struct outlet outlet; /* of that stream */
 	int errnum;          /* errno of a failed write; 0: none */
 	bool appends, begun; /* to a regular file; the header is written */
 };
@@ -204,7 +207,6 @@ struct report {
 	uint64_t row_ns; /* for an interval's row: its end; 0: not an interval */
 	bool tty;        /* stderr is a terminal: show the live line */
 	bool live_shown;
-	struct outlet progress, intervals; /* to stderr and stdout, during a run */
 	double last_cpu_percent;
 	struct report_csv csv;
 	struct report_run run;
@@ -302,15 +304,9 @@ int report_check_counters(const char *list, struct fault *f);
 /*
  * Show an interval. The watch thread calls it, and it never waits for a reader of stdout or stderr:
  * what they do not accept is dropped and counted; rows and lines of JSON are buffered, and dropped
- * only if there are very many.
+ * only if there are very many. Until the round is over, nothing but report_live() is called.
  */
 void report_interval(struct report *r, const struct report_progress *p);
-
-/*
- * After a size's run: write what is still buffered. Before that, call no other function than
- * report_interval() and report_live().
- */
-void report_progress_over(struct report *r);
 
 /*
  * Update the live line on a terminal, with the remaining time LEFT_NS (0: unknown, or none). Does
@@ -325,8 +321,8 @@ void report_live(struct report *r, const struct report_progress *p, uint64_t lef
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
 
 /*
- * The command line O of TEST was refused because of PROBLEM, before there is a report: the file of
- * --prom says that this run failed, or the figures of the one before would seem to be new.
+ * The command line O of TEST was refused because of PROBLEM, before there is a report, and before
+ * signals are blocked: the file of --prom says that this run failed, or the figures of the one before would seem to be new.
  */
 void report_refused(const struct options *o, const char *test, const struct fault *problem);
 

@@ -27,6 +27,7 @@ struct program {
 	unsigned point;         /* client: the point of asked's sweep that options are of */
 	bool server;
 	struct stop stop;
+	struct streams streams;
 	struct clock clock;
 	struct steal steal;
 	struct fault fault;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/stop.h"
+#include "base/streams.h"
 #include "pairs/hosts.h"
 #include "launch.h"
 
@@ -50,6 +50,7 @@ struct node_sweep {
 	char own[PATH_MAX]; /* this program */
 	int out;
 	struct stop stop;
+	struct streams streams;
 	struct fault fault;
 };
 
