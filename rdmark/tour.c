@@ -75,8 +75,8 @@ static const json_t *tour_row(const json_t *document)
 
 	json_array_foreach (json_object_get(document, "results"), i, row)
 		if (report_is_shown(document, row) &&
-		    (!best || result_number(row, "message_bytes") >
-				      result_number(best, "message_bytes")))
+		    (!best ||
+		     result_number(row, "message_bytes") > result_number(best, "message_bytes")))
 			best = row;
 	return best;
 }
@@ -191,8 +191,7 @@ static json_t *last_document(const char *text)
 /* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
 static int run_test(struct tour *t, const char *test)
 {
-	struct sibling_attr attr = {
-		.argv = command_line(t, test), .envp = environ, .heard = true};
+	struct sibling_attr attr = {.argv = command_line(t, test), .envp = environ, .heard = true};
 	json_t *document;
 	struct sibling b;
 	char *said = NULL;

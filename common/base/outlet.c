@@ -38,10 +38,8 @@ void outlet_open(struct outlet *o, int fd, size_t room)
 	int how = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	*o = (struct outlet){.kind = OUTLET_POLLED,
-			     .fd = fd,
-			     .room = room,
-			     .thread = pthread_self()};
+	*o = (struct outlet){
+		.kind = OUTLET_POLLED, .fd = fd, .room = room, .thread = pthread_self()};
 	/* If it is not open for writing, write(2) will report the error. */
 	if (fstat(fd, &st) || (how & O_ACCMODE) == O_RDONLY) {
 		o->kind = OUTLET_PLAIN;

@@ -46,8 +46,8 @@ struct outlet {
 	size_t room;   /* bytes that may wait, plus the rest of a partly written line */
 	char *waiting; /* owned */
 	size_t used, size;
-	uint64_t dropped; /* lines; the caller resets it to 0 */
-	int errnum;       /* why every write fails; 0: they succeed */
+	uint64_t dropped;      /* lines; the caller resets it to 0 */
+	int errnum;            /* why every write fails; 0: they succeed */
 	struct stop *stop;     /* lent; its signal ends a wait; NULL: none */
 	int left;              /* errno: a wait for its reader was given up, and no other begins */
 	pthread_t thread;      /* that opened it, the only one that waits */
@@ -59,21 +59,21 @@ struct outlet {
 void outlet_open(struct outlet *o, int fd, size_t room);
 
 /*
- * Open FILE for an outlet, with the flags HOW of open(2), and wait for the reader of a FIFO, until a
- * signal of STOP (NULL: none) comes. Returns 0 or an errno: EINTR and EAGAIN as of stop_output().
+ * Open FILE for an outlet, with the flags HOW of open(2), and wait for the reader of a FIFO, until
+ * a signal of STOP (NULL: none) comes. Returns 0 or an errno: EINTR and EAGAIN as of stop_output().
  */
 int outlet_open_file(struct outlet *o, const char *file, int how, struct stop *stop);
 
 /*
- * Write BYTES, after the waiting lines. Blocks until they are written, a signal of o->stop comes, or
- * writing fails. Returns 0 or an errno.
+ * Write BYTES, after the waiting lines. Blocks until they are written, a signal of o->stop comes,
+ * or writing fails. Returns 0 or an errno.
  */
 int outlet_write(struct outlet *o, const char *text, size_t bytes);
 
 /*
  * A stream, which the caller closes before O, that writes to O as outlet_write() does. With
- * o->stop->output_ns, and in other threads, it never waits, and keeps and drops lines as outlet_put()
- * does with a room of OUTLET_ROOM. NULL: no memory.
+ * o->stop->output_ns, and in other threads, it never waits, and keeps and drops lines as
+ * outlet_put() does with a room of OUTLET_ROOM. NULL: no memory.
  */
 FILE *outlet_stream(struct outlet *o);
 
@@ -87,7 +87,7 @@ int outlet_finish(struct outlet *o);
 int outlet_flush(FILE *out);
 
 /*
- * Discard the waiting lines, and close the outlet's own descriptor. Safe on a zeroed object. Returns
- * 0, or the errno of a failed close, which may be that of a write.
+ * Discard the waiting lines, and close the outlet's own descriptor. Safe on a zeroed object.
+ * Returns 0, or the errno of a failed close, which may be that of a write.
  */
 int outlet_close(struct outlet *o);

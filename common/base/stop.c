@@ -12,7 +12,8 @@
 
 #include "base/clock.h"
 
-#define LOOK_NS UINT64_C(100000000) /* between two looks whether another thread has read a signal */
+#define LOOK_NS UINT64_C(100000000) /* between two looks whether another thread has read a signal \
+				     */
 
 /* True if SIGHUP is ignored, as with nohup(1). A signalfd would receive it nevertheless. */
 static bool hangup_is_ignored(void)

@@ -5,8 +5,8 @@
  *
  * All threads block the signals (call stop_init() before creating the first thread), and a signalfd
  * receives them. So there is no handler, no global flag and no interrupted system call. SIGPIPE is
- * ignored: a closed stdout or socket is found when it is written to; so is SIGXFSZ: a file that gets
- * too large is EFBIG. There is one object per program.
+ * ignored: a closed stdout or socket is found when it is written to; so is SIGXFSZ: a file that
+ * gets too large is EFBIG. There is one object per program.
  */
 #pragma once
 
@@ -25,7 +25,7 @@
 #define STOP_TOGETHER_NS UINT64_C(250000000)
 
 struct stop {
-	int fd;     /* signalfd; -1 if there is none */
+	int fd; /* signalfd; -1 if there is none */
 	/* Two threads may wait: only one of them reads a signal. */
 	atomic_int signal; /* the first one received, 0: none */
 	atomic_int count;  /* number received; signals within STOP_TOGETHER_NS count as one */

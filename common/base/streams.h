@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * streams: stdout and stderr of a program with a stop. While its signals are blocked, a write(2) that
- * waits for a reader would be deaf to them, so both streams write through outlets.
+ * streams: stdout and stderr of a program with a stop. While its signals are blocked, a write(2)
+ * that waits for a reader would be deaf to them, so both streams write through outlets.
  */
 #pragma once
 

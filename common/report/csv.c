@@ -14,7 +14,7 @@
 #include "wire/percentile.h"
 
 #define COLUMNS_BYTES 4096
-#define CSV_BEHIND \
+#define CSV_BEHIND                                           \
 	",direction,calls,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
 
@@ -157,9 +157,8 @@ static void put_circumstances(const struct report *r, FILE *out)
 	fprintf(out, ",%s", r->run.started);
 	put_host(r, "client", out);
 	put_host(r, "server", out);
-	fprintf(out, ",%s,%u,%" PRIu64 ",%u",
-		experiment_transport(e, connection), r->run.effective.tx_depth, (uint64_t)e->threads,
-		r->run.effective.mtu_bytes);
+	fprintf(out, ",%s,%u,%" PRIu64 ",%u", experiment_transport(e, connection),
+		r->run.effective.tx_depth, (uint64_t)e->threads, r->run.effective.mtu_bytes);
 }
 
 /* What to make of ROW, which is of a run that FAILED or did not. Wrong data are a failure. */

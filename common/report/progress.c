@@ -136,8 +136,7 @@ static const char *progress_text(const struct report *r, const struct report_pro
 	text_add(buf, size, "%.1f s: %s: ", (double)p->elapsed_ns / 1e9,
 		 units_size(p->message_bytes).text);
 	if (!r->about.latency)
-		text_add(buf, size, "%s, %s",
-			 unit_rate(gbits, rec.bandwidth_gbps).text,
+		text_add(buf, size, "%s, %s", unit_rate(gbits, rec.bandwidth_gbps).text,
 			 unit_messages(rec.messages_per_s).text);
 	else if (rec.latency.mean_us > 0)
 		text_add(buf, size, "%.2f usec on average, ", rec.latency.mean_us);
@@ -151,17 +150,18 @@ static const char *progress_text(const struct report *r, const struct report_pro
 static json_t *interval_json(const struct report *r, const struct report_progress *p)
 {
 	struct record rec = interval_record(r, p);
-	json_t *to = json_pack("{s:I, s:f, s:f, s:I, s:f, s:b}", "message_bytes",
-			       (json_int_t)rec.message_bytes, "elapsed_s",
-			       (double)p->elapsed_ns / 1e9, "interval_s", rec.seconds, "messages",
-			       (json_int_t)rec.messages, "messages_per_s", rec.messages_per_s,
-			       "partial", p->partial);
+	json_t *to =
+		json_pack("{s:I, s:f, s:f, s:I, s:f, s:b}", "message_bytes",
+			  (json_int_t)rec.message_bytes, "elapsed_s", (double)p->elapsed_ns / 1e9,
+			  "interval_s", rec.seconds, "messages", (json_int_t)rec.messages,
+			  "messages_per_s", rec.messages_per_s, "partial", p->partial);
 
 	if (p->run)
 		json_object_set_new(to, "run", json_integer((json_int_t)p->run));
 	if (p->point)
-		json_object_set(to, "varied",
-				json_object_get(json_array_get(r->run.points, p->point - 1), "varied"));
+		json_object_set(
+			to, "varied",
+			json_object_get(json_array_get(r->run.points, p->point - 1), "varied"));
 	if (!r->about.latency)
 		json_object_set_new(to, "bandwidth_gbps", json_real(rec.bandwidth_gbps));
 	else
@@ -246,7 +246,8 @@ void report_interval(struct report *r, const struct report_progress *of)
 	if (document_to_stdout(json))
 		put_json(r, p);
 	else
-		put_progress(&r->about.streams->err, "rdmark: %s\n", progress_text(r, p, text, sizeof(text)));
+		put_progress(&r->about.streams->err, "rdmark: %s\n",
+			     progress_text(r, p, text, sizeof(text)));
 }
 
 /* "12 s", "3 min 20 s", "2 h 5 min": two units are enough to wait by. Returns BUF. */

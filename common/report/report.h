@@ -29,8 +29,9 @@
 #include "wire/options.h"
 #include "wire/record.h"
 
-#define REPORT_ROWS_MAX 10000 /* that a persistent server writes to --json and --csv for a client \
-			       */
+#define REPORT_ROWS_MAX                                                           \
+	10000 /* that a persistent server writes to --json and --csv for a client \
+	       */
 
 /* Lines that a persistent server writes to stdout: for one client's address, and for all. */
 #define REPORT_LINES                                      \
@@ -57,11 +58,11 @@ struct report_about {
 /* The parameters that the run actually used. */
 struct report_effective {
 	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
-	unsigned cq_mod;            /* of the first size */
-	uint64_t warmup;            /* of the first size */
-	unsigned outs;              /* outstanding READs or atomics per QP; 0: not used */
-	const char *connected_by;   /* how the QPs were connected: "tcp", "rdma_cm" */
-	const char *calls;          /* with which this end posts, or polls; NULL: no choice */
+	unsigned cq_mod;          /* of the first size */
+	uint64_t warmup;          /* of the first size */
+	unsigned outs;            /* outstanding READs or atomics per QP; 0: not used */
+	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
+	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
 };
 
 enum report_end {
@@ -114,10 +115,10 @@ struct report_result {
 				     NULL */
 	json_t *histogram;        /* for the JSON document; lent; NULL: none */
 	double cpu_percent;       /* CPU use of this end, with --cpu_util */
-	const struct evidence *evidence; /* two, by enum report_end; NULL: none */
+	const struct evidence *evidence;      /* two, by enum report_end; NULL: none */
 	const struct port_snapshot *snapshot; /* the same */
 	bool one_of_runs; /* of --repeat: in CSV and document; the table gets the median run */
-	bool failed;                     /* the run failed: only for the document */
+	bool failed;      /* the run failed: only for the document */
 };
 
 /* Confidence intervals of the rows' averages, printed at the end. */
@@ -130,7 +131,7 @@ struct report_confidence {
 
 /* What limits the fastest row, and what is broken in any, for the notes at the end. */
 struct report_why {
-	unsigned rows; /* that are explained */
+	unsigned rows;               /* that are explained */
 	uint64_t message_bytes, run; /* of the fastest; of round trips, of the most disturbed */
 	double worth;                /* its rate; of round trips, how bad its first finding is */
 	enum report_direction direction;
@@ -170,10 +171,10 @@ struct report_kept {
 
 /* The CSV file, for all runs. */
 struct report_csv {
-	FILE *file;          /* stdout or a stream of its own; NULL: none */
+	FILE *file;           /* stdout or a stream of its own; NULL: none */
 	struct outlet outlet; /* of that stream */
-	int errnum;          /* errno of a failed write; 0: none */
-	bool appends, begun; /* to a regular file; the header is written */
+	int errnum;           /* errno of a failed write; 0: none */
+	bool appends, begun;  /* to a regular file; the header is written */
 };
 
 /* The data of one run of one client for its document, until report_next(). */
@@ -182,12 +183,12 @@ struct report_run {
 	size_t rows, sizes; /* results so far; changes of the message size among them */
 	uint64_t row_bytes; /* message size of the latest */
 	/* for the document only: empty if there is none */
-	json_t *results;    /* array */
-	json_t *summaries;  /* array: one per repeated size */
-	json_t *ends;       /* object with client and server */
-	size_t point;       /* number of points of a sweep that have started */
-	json_t *points;     /* array: the outcome of each point of a sweep */
-	json_t *own;        /* object: keys that the program adds */
+	json_t *results;   /* array */
+	json_t *summaries; /* array: one per repeated size */
+	json_t *ends;      /* object with client and server */
+	size_t point;      /* number of points of a sweep that have started */
+	json_t *points;    /* array: the outcome of each point of a sweep */
+	json_t *own;       /* object: keys that the program adds */
 	struct report_effective effective;
 	struct end end; /* this end, with its first device */
 	unsigned rails;
@@ -322,7 +323,8 @@ int report_next(struct report *r, const struct fault *problem, bool interrupted,
 
 /*
  * The command line O of TEST was refused because of PROBLEM, before there is a report, and before
- * signals are blocked: the file of --prom says that this run failed, or the figures of the one before would seem to be new.
+ * signals are blocked: the file of --prom says that this run failed, or the figures of the one
+ * before would seem to be new.
  */
 void report_refused(const struct options *o, const char *test, const struct fault *problem);
 

@@ -103,7 +103,8 @@ static int prepare(struct node_sweep *s)
 	make_judge(s, &command);
 	if (open_output(s) || judge_check(command.word + 2, &s->fault))
 		return -1;
-	/* The suspects of an earlier sweep are not to be taken for those of this one if it fails. */
+	/* The suspects of an earlier sweep are not to be taken for those of this one if it fails.
+	 */
 	return document_put(s->suspects, "", &s->stop, &s->fault);
 }
 
@@ -136,9 +137,8 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 {
 	char *list;
 
-	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends ||
-	    !step->status || step->overdue || step->players >= s->known.n ||
-	    sweep_leave_out(s, step->came) <= 0)
+	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends || !step->status ||
+	    step->overdue || step->players >= s->known.n || sweep_leave_out(s, step->came) <= 0)
 		return false;
 	list = hosts_list(&s->known, s->left_out, true);
 	fprintf(stderr, PAIRS ": srun ended, and these had not begun: %s. Once more without them\n",
