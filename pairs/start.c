@@ -24,6 +24,7 @@ static _Noreturn void become(const struct start *s, int out, pid_t parent)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (s->held >= 0)
 		fcntl(s->held, F_SETFD, 0);
 	if (prctl(PR_SET_PDEATHSIG, s->orphan) || getppid() != parent ||

@@ -153,7 +153,7 @@ static int print_json(const struct compare *k, struct fault *f)
 			isnan(k->within) ? 0 : (json_int_t)k->answers[COMPARE_WORSE], "cannot_tell",
 			(json_int_t)k->answers[COMPARE_CANNOT_TELL], "lost", (json_int_t)fs->lost);
 	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-	rc = document_put("-", text, f);
+	rc = document_put("-", text, NULL, f);
 	free(text);
 	return rc;
 }

@@ -159,7 +159,7 @@ static int print_json(const struct host *h, struct fault *f)
 	all = json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "ports", ports,
 			"gpus", gpus);
 	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-	rc = document_put("-", text, f);
+	rc = document_put("-", text, NULL, f);
 	free(text);
 	return rc;
 }

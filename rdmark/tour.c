@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/sibling.h"
+#include "base/streams.h"
 #include "base/units.h"
 #include "host/gpu.h"
 #include "host/hwtree.h"
 #include "rdmark.h"
+#include "report/forms.h"
 #include "report/list.h"
 #include "report/report.h"
 #include "wire/fields.h"
@@ -24,6 +26,7 @@ struct tour {
 	const char *json; /* the file that gets the documents, "-": stdout; NULL: none */
 	bool lasts;       /* the options set the number of messages or the duration */
 	struct stop stop;
+	struct streams streams;
 	struct fault fault;
 	bool shown; /* both ends have been printed */
 	bool over;  /* a program printed help or a list: so would all others */
@@ -72,8 +75,8 @@ static const json_t *tour_row(const json_t *document)
 
 	json_array_foreach (json_object_get(document, "results"), i, row)
 		if (report_is_shown(document, row) &&
-		    (!best || result_number(row, "message_bytes") >
-				      result_number(best, "message_bytes")))
+		    (!best ||
+		     result_number(row, "message_bytes") > result_number(best, "message_bytes")))
 			best = row;
 	return best;
 }
@@ -127,22 +130,21 @@ static void show_test(struct tour *t, const char *test, const json_t *document, 
 	fflush(out);
 }
 
-static int keep_document(struct tour *t, const json_t *document)
+/* Append DOCUMENT to the file of --json, as a line. Returns 0, or -1 with the fault raised. */
+static int keep_document(struct tour *t, json_t *document)
 {
-	bool to_stdout = t->json && strcmp(t->json, "-") == 0, bad;
-	FILE *file = to_stdout ? stdout : t->json ? fopen(t->json, "ae") : NULL;
+	char *text;
+	int rc;
 
 	if (!t->json)
 		return 0;
-	bad = !file || json_dumpf(document, file, JSON_COMPACT | JSON_REAL_PRECISION(15)) ||
-	      fputs("\n", file) == EOF;
-	if (file && (to_stdout ? fflush(file) : fclose(file)) == EOF)
-		bad = true;
-	if (!bad)
-		return 0;
 	fault_phase(&t->fault, "keeping the documents");
-	return fault_raise(&t->fault, FAULT_LOCAL, errno, "writing %s",
-			   to_stdout ? "to stdout" : t->json);
+	text = json_line(json_incref(document), JSON_COMPACT | JSON_REAL_PRECISION(15));
+	rc = document_add(t->json, text, &t->stop, &t->fault);
+	free(text);
+	if (!rc && fflush(stdout) == EOF)
+		rc = fault_raise(&t->fault, FAULT_LOCAL, errno, "writing to stdout");
+	return rc;
 }
 
 /* The command line of TEST; the caller's to free. NULL: no memory. */
@@ -189,8 +191,7 @@ static json_t *last_document(const char *text)
 /* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
 static int run_test(struct tour *t, const char *test)
 {
-	struct sibling_attr attr = {
-		.argv = command_line(t, test), .envp = environ, .heard = true};
+	struct sibling_attr attr = {.argv = command_line(t, test), .envp = environ, .heard = true};
 	json_t *document;
 	struct sibling b;
 	char *said = NULL;
@@ -303,13 +304,18 @@ int tour_command(char **argv)
 
 	hwtree_drop_unreadable(); /* or each program would say it */
 	read_options(&t, argv + 1);
-	status = check_options(&t) || stop_init(&t.stop, &t.fault) ? -1 : run_tests(&t);
-	stop_release(&t.stop);
+	status = check_options(&t) || stop_init(&t.stop, &t.fault) ? -1 : 0;
+	if (!status) {
+		streams_open(&t.streams, &t.stop);
+		status = run_tests(&t);
+	}
 	if (fault_is(&t.fault))
 		status = rdmark_failed(&t.fault);
+	else
+		status = status ? status : list_finish(stdout, RDMARK);
+	streams_close(&t.streams);
+	stop_release(&t.stop);
 	if (t.stop.signal == SIGINT)
 		stop_die(SIGINT); /* for a shell's loop */
-	if (fault_is(&t.fault))
-		return status;
-	return status ? status : list_finish(stdout, RDMARK);
+	return status;
 }

@@ -180,10 +180,10 @@ void fault_print(const struct fault *f, const char *program, FILE *out)
 {
 	char line[2048], *text = NULL;
 	size_t size;
-	FILE *lines = isatty(fileno(out)) ? open_memstream(&text, &size) : NULL;
+	FILE *lines = isatty(terminal_fd(out)) ? open_memstream(&text, &size) : NULL;
 
 	if (lines) {
-		print_lines(f, program, terminal_columns(fileno(out)), lines);
+		print_lines(f, program, terminal_columns(terminal_fd(out)), lines);
 		fclose(lines);
 		fwrite(text, 1, size, out);
 		free(text);

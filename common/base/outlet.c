@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define POLLED_BYTES 512 /* a write of this many bytes does not block after POLLOUT */
 
@@ -32,11 +35,14 @@ static int reopen_nonblocking(int fd)
 
 void outlet_open(struct outlet *o, int fd, size_t room)
 {
+	int how = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	*o = (struct outlet){.kind = OUTLET_POLLED, .given = fd, .fd = fd, .room = room};
-	if (fstat(fd, &st)) {
-		o->kind = OUTLET_PLAIN; /* write(2) will report the error */
+	*o = (struct outlet){
+		.kind = OUTLET_POLLED, .fd = fd, .room = room, .thread = pthread_self()};
+	/* If it is not open for writing, write(2) will report the error. */
+	if (fstat(fd, &st) || (how & O_ACCMODE) == O_RDONLY) {
+		o->kind = OUTLET_PLAIN;
 	} else if (S_ISSOCK(st.st_mode)) {
 		o->kind = OUTLET_SOCKET;
 	} else if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode)) {
@@ -46,6 +52,28 @@ void outlet_open(struct outlet *o, int fd, size_t room)
 	} else {
 		o->fd = fd;
 	}
+}
+
+int outlet_open_file(struct outlet *o, const char *file, int how, struct stop *stop)
+{
+	uint64_t begin_ns = clock_now_ns();
+	struct stat st;
+
+	signal(SIGXFSZ, SIG_IGN); /* for programs that have no stop: EFBIG */
+	*o = (struct outlet){.kind = OUTLET_NONE, .stop = stop, .thread = pthread_self()};
+	do {
+		int fd = open(file, how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+
+		if (fd >= 0) {
+			o->kind = OUTLET_OWN;
+			o->fd = fd;
+			return 0;
+		}
+		if (errno != ENXIO || stat(file, &st) || !S_ISFIFO(st.st_mode))
+			return errno;
+		/* Nothing tells that somebody has opened it to read. */
+	} while (stop_output(stop, -1, begin_ns, clock_now_ns() + OUTLET_LOOK_NS) == 0);
+	return errno;
 }
 
 static bool is_writable(int fd)
@@ -112,32 +140,101 @@ static void write_kept(struct outlet *o)
 	o->used -= done;
 }
 
-void outlet_put(struct outlet *o, const char *line, size_t bytes)
+static void put(struct outlet *o, const char *line, size_t bytes, size_t room)
 {
 	size_t done = 0;
 
-	if (o->kind == OUTLET_NONE)
-		return;
 	if (o->used)
 		write_kept(o);
 	if (!o->used)
 		done = write_now(o, line, bytes);
 	if (done == bytes)
 		return;
-	if ((!done && o->used + bytes > o->room) || !keep_unwritten(o, line + done, bytes - done))
+	if ((!done && o->used + bytes > room) || !keep_unwritten(o, line + done, bytes - done))
 		o->dropped++;
 }
 
-void outlet_finish(struct outlet *o)
+void outlet_put(struct outlet *o, const char *line, size_t bytes)
 {
-	struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+	if (o->kind == OUTLET_NONE)
+		return;
+	if (o->stream)
+		flockfile(o->stream);
+	put(o, line, bytes, o->room);
+	if (o->stream)
+		funlockfile(o->stream);
+}
 
+/* Wait for the reader of O, or set o->errnum. */
+static void await_reader(struct outlet *o)
+{
+	if (!o->left && stop_output(o->stop, o->fd, clock_now_ns(), 0) < 0)
+		o->left = errno;
+	if (o->left)
+		o->errnum = o->left;
+}
+
+int outlet_finish(struct outlet *o)
+{
 	while (o->used && !o->errnum) {
 		write_kept(o);
 		if (o->used && !o->errnum)
-			poll(&p, 1, -1);
+			await_reader(o);
 	}
 	o->used = 0;
+	return o->errnum;
+}
+
+int outlet_write(struct outlet *o, const char *text, size_t bytes)
+{
+	outlet_finish(o);
+	for (size_t done = 0; !o->errnum;) {
+		done += write_now(o, text + done, bytes - done);
+		if (done == bytes) {
+			o->left = 0;
+			break;
+		}
+		if (!o->errnum)
+			await_reader(o);
+	}
+	return o->errnum;
+}
+
+/* Keep or drop the BYTES of one line, or of the part of it that a stream hands on. */
+static void put_part(struct outlet *o, const char *text, size_t bytes)
+{
+	uint64_t dropped = o->dropped;
+
+	if (!o->within || !o->skipping) {
+		put(o, text, bytes, o->within ? SIZE_MAX : OUTLET_ROOM);
+		o->skipping = o->dropped != dropped;
+	}
+	o->within = text[bytes - 1] != '\n';
+}
+
+static ssize_t write_stream(void *arg, const char *text, size_t bytes)
+{
+	struct outlet *o = arg;
+
+	o->errnum = 0;
+	if (!(o->stop && o->stop->output_ns) && pthread_equal(o->thread, pthread_self())) {
+		errno = outlet_write(o, text, bytes);
+		return errno ? 0 : (ssize_t)bytes;
+	}
+	for (size_t at = 0, n; at < bytes; at += n) {
+		const char *end = memchr(text + at, '\n', bytes - at);
+
+		n = end ? (size_t)(end + 1 - (text + at)) : bytes - at;
+		put_part(o, text + at, n);
+	}
+	errno = o->errnum;
+	return errno ? 0 : (ssize_t)bytes;
+}
+
+FILE *outlet_stream(struct outlet *o)
+{
+	o->stream = fopencookie(o, "w", (cookie_io_functions_t){.write = write_stream});
+	return o->stream;
 }
 
 int outlet_flush(FILE *out)
@@ -146,15 +243,16 @@ int outlet_flush(FILE *out)
 	if (fflush(out) != EOF && !ferror(out))
 		return 0;
 	/* An earlier write may have failed and its errno is lost: write again to get it. */
-	if (!errno && write(fileno(out), "\n", 1) == 1)
+	if (!errno && fputc('\n', out) != EOF && fflush(out) != EOF)
 		errno = EIO;
 	return errno;
 }
 
-void outlet_close(struct outlet *o)
+int outlet_close(struct outlet *o)
 {
-	if (o->kind == OUTLET_OWN)
-		close(o->fd);
+	int err = o->kind == OUTLET_OWN && close(o->fd) ? errno : 0;
+
 	free(o->waiting);
 	*o = (struct outlet){.kind = OUTLET_NONE};
+	return err;
 }

@@ -51,16 +51,25 @@ bool sibling_path(const char *name, char *path, size_t size)
 static int spawn_sibling(struct sibling *b, const struct sibling_attr *attr, int end)
 {
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t
+		unblocked; /* of this program's signals: not all have a stop of their own */
 	char path[PATH_MAX];
+	sigset_t none;
 	int rc = posix_spawn_file_actions_init(&actions);
 
 	if (rc)
 		return rc;
+	sigemptyset(&none);
+	posix_spawnattr_init(&unblocked); /* which cannot fail in glibc and musl */
+	posix_spawnattr_setsigmask(&unblocked, &none);
+	posix_spawnattr_setflags(&unblocked, POSIX_SPAWN_SETSIGMASK);
 	rc = posix_spawn_file_actions_adddup2(&actions, end, attr->heard ? STDOUT_FILENO : END_FD);
 	if (!rc && sibling_path(attr->argv[0], path, sizeof(path)))
-		rc = posix_spawn(&b->pid, path, &actions, NULL, attr->argv, attr->envp);
+		rc = posix_spawn(&b->pid, path, &actions, &unblocked, attr->argv, attr->envp);
 	else if (!rc)
-		rc = posix_spawnp(&b->pid, attr->argv[0], &actions, NULL, attr->argv, attr->envp);
+		rc = posix_spawnp(&b->pid, attr->argv[0], &actions, &unblocked, attr->argv,
+				  attr->envp);
+	posix_spawnattr_destroy(&unblocked);
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
 }

@@ -12,6 +12,9 @@
 
 #include "base/clock.h"
 
+#define LOOK_NS UINT64_C(100000000) /* between two looks whether another thread has read a signal \
+				     */
+
 /* True if SIGHUP is ignored, as with nohup(1). A signalfd would receive it nevertheless. */
 static bool hangup_is_ignored(void)
 {
@@ -27,6 +30,7 @@ int stop_init(struct stop *s, struct fault *f)
 
 	*s = (struct stop){.fd = -1};
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -67,12 +71,22 @@ int stop_raise(const struct stop *s, struct fault *f)
 			   stop_signal_name(s->signal));
 }
 
+/* True once for a signal that came while something was written. */
+static bool take_unheard(struct stop *s)
+{
+	bool unheard = s->unheard;
+
+	s->unheard = false;
+	return unheard;
+}
+
 int stop_check(struct stop *s, struct fault *f)
 {
 	uint64_t last_ns = s->last_ns;
+	bool unheard = take_unheard(s);
 
 	stop_drain(s);
-	return s->last_ns == last_ns ? 0 : stop_raise(s, f);
+	return s->last_ns == last_ns && !unheard ? 0 : stop_raise(s, f);
 }
 
 /* Store the time until DEADLINE_NS in TS and return it; NULL if there is no deadline (0). */
@@ -98,6 +112,8 @@ static bool any_ready(const struct pollfd *p, nfds_t n)
 
 int stop_wait_any(struct stop *s, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f)
 {
+	if (s && take_unheard(s))
+		return stop_raise(s, f);
 	p[0] = (struct pollfd){.fd = s ? s->fd : -1, .events = POLLIN};
 	for (;;) {
 		struct timespec ts;
@@ -122,6 +138,42 @@ int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct
 	struct pollfd p[2] = {[1] = {.fd = fd, .events = events}};
 
 	return stop_wait_any(s, p, 2, deadline_ns, f);
+}
+
+/* The first of two deadlines, of which 0 is none. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+int stop_output(struct stop *s, int fd, uint64_t begin_ns, uint64_t deadline_ns)
+{
+	uint64_t most_ns = s && s->output_ns ? begin_ns + s->output_ns : 0;
+
+	for (;;) {
+		struct pollfd p[2] = {{.fd = s ? s->fd : -1, .events = POLLIN},
+				      {.fd = fd, .events = POLLOUT}};
+		bool told = s && s->signal;
+		uint64_t since_ns = told && s->last_ns > begin_ns ? s->last_ns : begin_ns;
+		uint64_t until_ns = !told ? most_ns : s->count > 1 ? 1 : since_ns + STOP_OUTPUT_NS;
+		uint64_t look_ns = clock_now_ns() + LOOK_NS;
+		struct timespec ts;
+
+		look_ns = earlier(look_ns, earlier(until_ns, deadline_ns));
+		if (ppoll(p, 2, time_left(look_ns, &ts), NULL) < 0 && errno != EINTR)
+			return -1;
+		if (p[1].revents)
+			return 1;
+		if (p[0].revents) {
+			stop_drain(s);
+			s->unheard = true;
+		} else if (until_ns && clock_now_ns() >= until_ns) {
+			errno = told ? EINTR : EAGAIN;
+			return -1;
+		} else if (deadline_ns && clock_now_ns() >= deadline_ns) {
+			return 0;
+		}
+	}
 }
 
 void stop_die(int sig)

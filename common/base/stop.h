@@ -5,25 +5,33 @@
  *
  * All threads block the signals (call stop_init() before creating the first thread), and a signalfd
  * receives them. So there is no handler, no global flag and no interrupted system call. SIGPIPE is
- * ignored: a closed stdout or socket is found when it is written to. There is one object per
- * program.
+ * ignored: a closed stdout or socket is found when it is written to; so is SIGXFSZ: a file that
+ * gets too large is EFBIG. There is one object per program.
  */
 #pragma once
 
 #include <poll.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "base/fault.h"
 
+/* How long what is written waits for its reader after a signal, which may be slow, or busy. */
+#define STOP_OUTPUT_NS UINT64_C(1000000000)
+
 /* timeout(1) and a terminal may send the same signal twice, to the process and to its group. */
 #define STOP_TOGETHER_NS UINT64_C(250000000)
 
 struct stop {
-	int fd;     /* signalfd; -1 if there is none */
-	int signal; /* the first one received, 0: none */
-	int count;  /* number received; signals within STOP_TOGETHER_NS count as one */
-	uint64_t last_ns;
+	int fd; /* signalfd; -1 if there is none */
+	/* Two threads may wait: only one of them reads a signal. */
+	atomic_int signal; /* the first one received, 0: none */
+	atomic_int count;  /* number received; signals within STOP_TOGETHER_NS count as one */
+	_Atomic uint64_t last_ns;
+	bool unheard;       /* a signal that only stop_output() has seen */
+	uint64_t output_ns; /* how long stop_output() waits without a signal; 0: for ever */
 };
 
 /*
@@ -49,6 +57,14 @@ int stop_wait(struct stop *s, int fd, short events, uint64_t deadline_ns, struct
  */
 int stop_wait_any(struct stop *s, struct pollfd *p, nfds_t n, uint64_t deadline_ns,
 		  struct fault *f);
+
+/*
+ * For something to write, since BEGIN_NS: wait until FD (-1: none) takes it. Returns 1 if so; 0 at
+ * DEADLINE_NS (0: none); -1 with errno EINTR after a signal, STOP_OUTPUT_NS after the first one, at
+ * once after the second; with EAGAIN after s->output_ns. The next wait of another kind reports
+ * the signal, too. S may be NULL.
+ */
+int stop_output(struct stop *s, int fd, uint64_t begin_ns, uint64_t deadline_ns);
 
 /*
  * Without waiting: 0, or -1 with FAULT_INTERRUPTED if a signal has come that no wait has reported.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #define INDENT 2 /* blanks before each line of a note after the first */
 
@@ -12,6 +13,11 @@ unsigned terminal_columns(int fd)
 	struct winsize size;
 
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int terminal_fd(FILE *out)
+{
+	return out == stdout ? STDOUT_FILENO : out == stderr ? STDERR_FILENO : fileno(out);
 }
 
 /* The number of UTF-8 characters in the N bytes at TEXT. */
@@ -60,7 +66,7 @@ void terminal_vnote(FILE *out, const char *fmt, va_list ap)
 	fclose(f);
 	f = open_memstream(&lines, &size);
 	if (f) {
-		terminal_wrap(f, text, terminal_columns(fileno(out)), INDENT);
+		terminal_wrap(f, text, terminal_columns(terminal_fd(out)), INDENT);
 		fclose(f);
 		fwrite(lines, 1, size, out);
 	}

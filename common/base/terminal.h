@@ -8,6 +8,9 @@
 /* The number of columns of the terminal at FD; 0: it is no terminal, or the width is unknown. */
 unsigned terminal_columns(int fd);
 
+/* The descriptor of OUT, also of a stdout or stderr that streams_open() has replaced; -1: none. */
+int terminal_fd(FILE *out);
+
 /*
  * Print TEXT in lines of at most COLUMNS (0: one line), broken at blanks. A longer word gets a line
  * of its own. Each line after the first starts with INDENT blanks.

@@ -398,7 +398,6 @@ void round_show(struct measurement *meas)
 	struct measure *ms = meas->ms;
 
 	link_alive_start(ms->link);
-	report_progress_over(ms->report);
 	if (meas->measured || meas->theirs_measured)
 		report_round(meas);
 	else if (fault_is(ms->fault) && meas->answered && !meas->attr.warmup)

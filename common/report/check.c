@@ -196,12 +196,12 @@ static int write_check(const struct check *k, const struct output_options *o, st
 		print_check(k);
 	} else {
 		text = json_line(check_to_json(k), JSON_INDENT(2) | form);
-		rc = document_put(o->json, text, f);
+		rc = document_put(o->json, text, NULL, f);
 		free(text);
 	}
 	if (o->json_lines) {
 		text = json_line(check_to_json(k), JSON_COMPACT | form);
-		rc |= document_add(o->json_lines, text, f);
+		rc |= document_add(o->json_lines, text, NULL, f);
 		free(text);
 	}
 	return rc;
@@ -221,7 +221,7 @@ static int write_prom(const struct check *k, const struct output_options *o, int
 	fault_phase(f, "writing the results");
 	d = k ? check_to_json(k) : NULL;
 	text = prom_check(&about, d, status);
-	rc = document_put_prom(o->prom, text, f);
+	rc = document_put_prom(o->prom, text, NULL, f);
 	free(text);
 	json_decref(d);
 	return rc;

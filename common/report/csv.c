@@ -14,7 +14,7 @@
 #include "wire/percentile.h"
 
 #define COLUMNS_BYTES 4096
-#define CSV_BEHIND \
+#define CSV_BEHIND                                           \
 	",direction,calls,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
 
@@ -51,37 +51,44 @@ static int check_header(const struct report *r, const char *file, int fd, struct
 }
 
 /* Open a regular file to append to and to read its header; a pipe or device only to write. */
-static int open_file(const char *file, bool *appends)
-{
-	struct stat st;
-
-	*appends = stat(file, &st) != 0 || S_ISREG(st.st_mode);
-	if (*appends)
-		return open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	return open(file, O_WRONLY | O_CLOEXEC);
-}
-
 int csv_open(struct report *r, struct fault *f)
 {
 	const char *file = r->about.options->output.csv;
-	int fd;
+	struct outlet *o = &r->csv.outlet;
+	struct stop *stop = r->about.streams->out.stop;
+	struct stat st;
+	int err;
 
 	if (document_to_stdout(file)) {
 		r->csv.file = stdout;
 		return 0;
 	}
-	fd = open_file(file, &r->csv.appends);
-	if (fd < 0)
-		return document_refused(file, errno, f);
-	if (r->csv.appends && check_header(r, file, fd, f)) {
-		close(fd);
+	r->csv.appends = stat(file, &st) != 0 || S_ISREG(st.st_mode);
+	err = outlet_open_file(o, file, r->csv.appends ? O_RDWR | O_APPEND | O_CREAT : O_WRONLY,
+			       stop);
+	if (err)
+		return document_refused(file, err, f);
+	if (r->csv.appends && check_header(r, file, o->fd, f)) {
+		outlet_close(o);
 		return -1;
 	}
-	r->csv.file = fdopen(fd, r->csv.appends ? "a+" : "w");
+	r->csv.file = outlet_stream(o);
 	if (r->csv.file)
 		return 0;
-	close(fd);
-	return document_refused(file, errno, f);
+	outlet_close(o);
+	return document_refused(file, ENOMEM, f);
+}
+
+int csv_close(struct report *r)
+{
+	struct outlet *o = &r->csv.outlet;
+	int err, late;
+
+	fclose(r->csv.file);
+	r->csv.file = o->stream = NULL;
+	err = outlet_finish(o);
+	late = outlet_close(o);
+	return err ? err : late;
 }
 
 /*
@@ -89,17 +96,20 @@ int csv_open(struct report *r, struct fault *f)
  */
 static void begin_file(const struct report *r, const char *header)
 {
-	int fd = fileno(r->csv.file);
+	const struct outlet *o = &r->csv.outlet;
+	uint64_t begin_ns = clock_now_ns();
 	struct stat st;
 	char last = '\n';
 
-	flock(fd, LOCK_EX);
-	if (fstat(fd, &st) == 0 && st.st_size == 0)
+	while (flock(o->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK &&
+	       stop_output(o->stop, -1, begin_ns, clock_now_ns() + OUTLET_LOOK_NS) == 0)
+		;
+	if (fstat(o->fd, &st) == 0 && st.st_size == 0)
 		fputs(header, r->csv.file);
-	else if (pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
+	else if (pread(o->fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
 		fputs("\n", r->csv.file); /* the writer of the last row was killed */
 	fflush(r->csv.file);
-	flock(fd, LOCK_UN);
+	flock(o->fd, LOCK_UN);
 }
 
 FILE *csv_rows(struct report *r)
@@ -147,9 +157,8 @@ static void put_circumstances(const struct report *r, FILE *out)
 	fprintf(out, ",%s", r->run.started);
 	put_host(r, "client", out);
 	put_host(r, "server", out);
-	fprintf(out, ",%s,%u,%" PRIu64 ",%u",
-		experiment_transport(e, connection), r->run.effective.tx_depth, (uint64_t)e->threads,
-		r->run.effective.mtu_bytes);
+	fprintf(out, ",%s,%u,%" PRIu64 ",%u", experiment_transport(e, connection),
+		r->run.effective.tx_depth, (uint64_t)e->threads, r->run.effective.mtu_bytes);
 }
 
 /* What to make of ROW, which is of a run that FAILED or did not. Wrong data are a failure. */

@@ -2,9 +2,11 @@
 /* Write the JSON documents of a report to their files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,9 +22,22 @@ static const struct output_options *document_output(const struct report *r)
 	return &r->about.options->output;
 }
 
+void document_unread(int errnum, struct fault *f)
+{
+	if (errnum == EINTR)
+		fault_cause(f, "It was not read until a signal came");
+	if (errnum == EAGAIN)
+		fault_cause(f, "It is not read, and other clients must not wait for that");
+}
+
 int document_refused(const char *file, int errnum, struct fault *f)
 {
 	fault_raise(f, FAULT_LOCAL, errnum, "writing %s", file);
+	document_unread(errnum, f);
+	if (errnum == EINTR || errnum == EAGAIN)
+		return fault_fix(f, "start its reader first");
+	if (errnum == EFBIG)
+		return fault_fix(f, "raise the limit: ulimit -f, or LimitFSIZE= of a service");
 	if (errnum == ENOSPC)
 		return fault_fix(f, "free some space there, or name a file on another file system");
 	return fault_fix(f, "name a file in an existing directory that this user may write to");
@@ -36,13 +51,6 @@ static bool is_special(const char *file)
 	struct stat st;
 
 	return lstat(file, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-/* A temporary name in FILE's directory, to be renamed to FILE. */
-static const char *temporary_name(const char *file, char path[4096])
-{
-	snprintf(path, 4096, "%s.%d.tmp", file, (int)getpid());
-	return path;
 }
 
 /*
@@ -59,26 +67,53 @@ static const char *behind_link(const char *file, char path[PATH_MAX])
 	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && realpath(file, path) ? path : file;
 }
 
+/* Write TEXT to O, which is then closed. Returns 0 or an errno. */
+static int put_and_close(struct outlet *o, const char *text)
+{
+	int err = outlet_write(o, text, strlen(text)), late = outlet_close(o);
+
+	return err ? err : late;
+}
+
 /*
  * Write TEXT to FILE, opened with the flags HOW, in a single write, so that several processes can
  * add lines. Returns 0 or an errno.
  */
-static int put_text(const char *file, int how, const char *text)
+static int put_text(const char *file, int how, const char *text, struct stop *stop)
 {
-	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666), err = 0;
-	size_t size = strlen(text);
+	struct outlet o;
+	int err = outlet_open_file(&o, file, O_WRONLY | O_CREAT | how, stop);
 
-	if (fd < 0)
-		return errno;
-	while (size && !err) {
-		ssize_t n = write(fd, text, size);
+	return err ? err : put_and_close(&o, text);
+}
 
-		err = n < 0 ? errno : 0;
-		text += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	if (close(fd) && !err)
+/*
+ * Write TEXT to a new file next to FILE, and let it become FILE; just try it without TEXT. Nobody
+ * can guess its name, and put a link there to a file that this user may write to. Returns 0 or an
+ * errno.
+ */
+static int put_aside(const char *file, const char *text)
+{
+	char path[PATH_MAX];
+	struct outlet o;
+	uint64_t name;
+	int err;
+
+	do {
+		if (getrandom(&name, sizeof(name), 0) != (ssize_t)sizeof(name))
+			return errno;
+		if (snprintf(path, sizeof(path), "%s.%016" PRIx64 ".tmp", file, name) >=
+		    (int)sizeof(path))
+			return ENAMETOOLONG;
+		err = outlet_open_file(&o, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, NULL);
+	} while (err == EEXIST);
+	if (err)
+		return err;
+	err = put_and_close(&o, text ? text : "");
+	if (!err && text && rename(path, file))
 		err = errno;
+	if (err || !text)
+		unlink(path);
 	return err;
 }
 
@@ -102,16 +137,16 @@ static bool ends_in_line(const char *file)
 }
 
 /* Append TEXT, a line, to FILE. Returns 0 or an errno. */
-static int add_line(const char *file, const char *text)
+static int add_line(const char *file, const char *text, struct stop *stop)
 {
 	char *line = NULL;
 	int err;
 
 	if (!ends_in_line(file))
-		return put_text(file, O_APPEND, text);
+		return put_text(file, O_APPEND, text, stop);
 	if (asprintf(&line, "\n%s", text) < 0)
 		return ENOMEM;
-	err = put_text(file, O_APPEND, line);
+	err = put_text(file, O_APPEND, line, stop);
 	free(line);
 	return err;
 }
@@ -151,24 +186,18 @@ static int try_lines(const char *file, struct fault *f)
 	if (!file)
 		return 0;
 	/* A new file stays: to delete it might delete the line of another run. */
-	err = is_special(file) ? try_special(file) : put_text(file, O_APPEND, "");
+	err = is_special(file) ? try_special(file) : put_text(file, O_APPEND, "", NULL);
 	return err ? document_refused(file, err, f) : 0;
 }
 
 /* Check before the run that a temporary file can be created where FILE will be. */
 static int try_place(const char *file, struct fault *f)
 {
-	char path[4096];
 	int err;
 
 	if (!file || document_to_stdout(file))
 		return 0;
-	if (is_special(file)) {
-		err = try_special(file);
-		return err ? document_refused(file, err, f) : 0;
-	}
-	err = put_text(temporary_name(file, path), O_TRUNC, "");
-	unlink(path);
+	err = is_special(file) ? try_special(file) : put_aside(file, NULL);
 	return err ? document_refused(file, err, f) : 0;
 }
 
@@ -192,10 +221,9 @@ int document_try(const struct output_options *o, struct fault *f)
 }
 
 /* Replace FILE by TEXT, or append TEXT with ADD; "-" is stdout. */
-static int write_text(const char *file, bool add, const char *text, struct fault *f)
+static int write_text(const char *file, bool add, const char *text, struct stop *stop,
+		      struct fault *f)
 {
-	bool special = is_special(file);
-	char path[4096];
 	int err;
 
 	if (!text)
@@ -204,26 +232,28 @@ static int write_text(const char *file, bool add, const char *text, struct fault
 		fputs(text, stdout);
 		return 0;
 	}
-	if (add || special) {
-		err = add ? add_line(file, text) : put_text(file, O_TRUNC, text);
-	} else {
-		err = put_text(temporary_name(file, path), O_TRUNC, text);
-		if (!err && rename(path, file))
-			err = errno;
-		if (err)
-			unlink(path);
-	}
+	if (add)
+		err = add_line(file, text, stop);
+	else
+		err = is_special(file) ? put_text(file, O_TRUNC, text, stop)
+				       : put_aside(file, text);
 	return err ? document_refused(file, err, f) : 0;
 }
 
-int document_put(const char *file, const char *text, struct fault *f)
+int document_put(const char *file, const char *text, struct stop *stop, struct fault *f)
 {
-	return write_text(file, false, json_memory_failures() ? NULL : text, f);
+	return write_text(file, false, json_memory_failures() ? NULL : text, stop, f);
 }
 
-int document_add(const char *file, const char *text, struct fault *f)
+int document_add(const char *file, const char *text, struct stop *stop, struct fault *f)
 {
-	return write_text(file, true, json_memory_failures() ? NULL : text, f);
+	return write_text(file, true, json_memory_failures() ? NULL : text, stop, f);
+}
+
+/* What ends a wait for the reader of what is written. */
+static struct stop *output_stop(const struct report *r)
+{
+	return r->about.streams->out.stop;
 }
 
 /* True if nothing that the document is made of lacks a key, for want of memory. */
@@ -248,7 +278,7 @@ static int write_own(struct report *r, json_t *d, struct fault *f)
 	if (document_to_stdout(file))
 		json_object_del(own, "intervals"); /* they stand before it */
 	text = json_line(own, form | JSON_REAL_PRECISION(JSON_DIGITS));
-	rc = write_text(file, persistent, is_whole(r) ? text : NULL, f);
+	rc = write_text(file, persistent, is_whole(r) ? text : NULL, output_stop(r), f);
 	free(text);
 	return rc;
 }
@@ -257,17 +287,18 @@ static int write_own(struct report *r, json_t *d, struct fault *f)
 static int write_lines(struct report *r, json_t *d, struct fault *f)
 {
 	char *text = json_line(json_incref(d), JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS));
-	int rc = write_text(document_output(r)->json_lines, true, is_whole(r) ? text : NULL, f);
+	int rc = write_text(document_output(r)->json_lines, true, is_whole(r) ? text : NULL,
+			    output_stop(r), f);
 
 	free(text);
 	return rc;
 }
 
-int document_put_prom(const char *file, const char *text, struct fault *f)
+int document_put_prom(const char *file, const char *text, struct stop *stop, struct fault *f)
 {
 	char path[PATH_MAX];
 
-	return document_put(behind_link(file, path), text, f);
+	return document_put(behind_link(file, path), text, stop, f);
 }
 
 void report_refused(const struct options *o, const char *test, const struct fault *problem)
@@ -286,7 +317,7 @@ void report_refused(const struct options *o, const char *test, const struct faul
 		      utc, "error", "exit_status", fault_exit_status(problem));
 	text = l->check ? prom_check(&about, NULL, fault_exit_status(problem))
 			: prom_run(&about, d);
-	document_put_prom(about.file, text, &f);
+	document_put_prom(about.file, text, NULL, &f);
 	free(text);
 	json_decref(d);
 }
@@ -301,7 +332,7 @@ static int write_prom(struct report *r, const json_t *d, struct fault *f)
 		.peer = r->about.server ? NULL : l->host,
 	};
 	char *text = prom_run(&about, d);
-	int rc = document_put_prom(about.file, is_whole(r) ? text : NULL, f);
+	int rc = document_put_prom(about.file, is_whole(r) ? text : NULL, output_stop(r), f);
 
 	free(text);
 	return rc;
@@ -329,7 +360,8 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 	json_decref(d);
 	if (perftest_file && r->run.last.message_bytes) {
 		text = perftest_json(r);
-		rc |= write_text(perftest_file, false, is_whole(r) ? text : NULL, f);
+		rc |= write_text(perftest_file, false, is_whole(r) ? text : NULL, output_stop(r),
+				 f);
 		free(text);
 	}
 	return rc;

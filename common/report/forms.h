@@ -21,13 +21,11 @@ static inline bool report_keeps(const struct report *r)
 bool report_may_print(struct report *r, uint64_t lines);
 
 /*
- * progress.c: open the outlets for progress; erase the live line, after waiting output is written;
- * print how many lines were dropped; the document's intervals; delete them, and reset the number
- * dropped.
+ * progress.c: erase the live line; print how many lines were dropped; the document's intervals;
+ * delete them.
  */
-void progress_open(struct report *r);
 void forms_wipe_live(struct report *r);
-void progress_print_dropped(const struct report *r);
+void progress_print_dropped(struct report *r);
 json_t *progress_intervals(const struct report *r);
 void progress_forget(struct report *r);
 
@@ -184,25 +182,26 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 json_t *json_effective(const struct report_effective *e);
 
 /*
- * document.c: check that the documents can be written to their place; write them; and raise the
- * fault for a FILE that cannot be written.
+ * document.c: check that the documents can be written to their place; write them; raise the fault
+ * for a FILE that cannot be written; and add its cause if nobody reads it, according to ERRNUM.
  */
 int document_try(const struct output_options *o, struct fault *f);
 int document_write(struct report *r, const struct fault *problem, bool interrupted,
 		   struct fault *f);
 int document_refused(const char *file, int errnum, struct fault *f);
+void document_unread(int errnum, struct fault *f);
 
 /*
- * Replace FILE ("-": stdout) with TEXT; NULL: out of memory. Returns 0, or -1 with the fault
- * raised.
+ * Replace FILE ("-": stdout) with TEXT; NULL: out of memory. STOP ends a wait for the reader of a
+ * pipe; NULL: no signals are blocked. Returns 0, or -1 with the fault raised.
  */
-int document_put(const char *file, const char *text, struct fault *f);
+int document_put(const char *file, const char *text, struct stop *stop, struct fault *f);
 
 /* The same for the file of --prom, which is replaced also behind a link. */
-int document_put_prom(const char *file, const char *text, struct fault *f);
+int document_put_prom(const char *file, const char *text, struct stop *stop, struct fault *f);
 
 /* Append TEXT, a line, to FILE. Else as document_put(). */
-int document_add(const char *file, const char *text, struct fault *f);
+int document_add(const char *file, const char *text, struct stop *stop, struct fault *f);
 
 /* True if FILE, an option's argument, means stdout. */
 static inline bool document_to_stdout(const char *file)
@@ -223,5 +222,6 @@ static inline bool document_has_intervals(const struct report *r)
  * FAILED or not.
  */
 int csv_open(struct report *r, struct fault *f);
+int csv_close(struct report *r); /* 0, or the errno of what could not be written */
 FILE *csv_rows(struct report *r); /* NULL: without --csv */
 void csv_row(const struct report *r, const struct report_row *row, bool failed, FILE *out);

@@ -180,7 +180,7 @@ static const char *status_of(const struct fault *problem, bool interrupted)
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted)
 {
 	const struct options *o = r->about.options;
-	uint64_t dropped = r->intervals.dropped + r->run.kept.dropped;
+	uint64_t dropped = r->run.kept.unshown + r->run.kept.dropped;
 	char finished[CLOCK_UTC_BYTES];
 	json_t *d = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}",
 			      "schema_version", 2, "generator", "rdmark " RDMARK_VERSION, "test",

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
+#include "report/forms.h"
 #include "verbs/reach.h"
 #include "verbs/vfault.h"
 
@@ -114,6 +115,7 @@ int list_finish(FILE *out, const char *program)
 		return 0;
 	fault_phase(&f, "writing to stdout");
 	fault_raise(&f, FAULT_LOCAL, why, "write");
+	document_unread(why, &f);
 	fault_print(&f, program, stderr);
 	return fault_exit_status(&f);
 }

@@ -12,39 +12,36 @@
 #include "report/forms.h"
 #include "report/unit.h"
 
-#define WIPE            "\r\033[K"
-#define INTERVALS_BYTES (1u << 20) /* buffered while stdout is blocked: thousands */
-
-void progress_open(struct report *r)
-{
-	outlet_open(&r->progress, STDERR_FILENO, 0);
-	outlet_open(&r->intervals, STDOUT_FILENO, INTERVALS_BYTES);
-}
-
-void report_progress_over(struct report *r)
-{
-	outlet_finish(&r->intervals);
-	outlet_finish(&r->progress);
-}
+#define WIPE "\r\033[K"
 
 void forms_wipe_live(struct report *r)
 {
-	report_progress_over(r);
 	if (r->live_shown)
 		fprintf(stderr, WIPE);
 	r->live_shown = false;
 }
 
-void progress_print_dropped(const struct report *r)
+/* Say on ERR how many lines, WHAT of them, O has dropped; again later if ERR drops that, too. */
+static void print_dropped(const struct outlet *err, struct outlet *o, const char *what,
+			  const char *where)
 {
-	if (r->progress.dropped)
-		terminal_note(stderr,
-			      "%" PRIu64 " progress lines were dropped: standard error was blocked",
-			      r->progress.dropped);
-	if (r->intervals.dropped)
-		terminal_note(stderr,
-			      "%" PRIu64 " intervals were dropped: standard output was blocked",
-			      r->intervals.dropped);
+	uint64_t dropped = o->dropped, before = err->dropped;
+
+	if (!dropped)
+		return;
+	terminal_note(stderr, "%" PRIu64 " %s were dropped: %s was blocked", dropped, what, where);
+	o->dropped = err->dropped > before ? dropped : 0;
+}
+
+void progress_print_dropped(struct report *r)
+{
+	bool stays = r->about.options->local.persistent;
+	struct streams *s = r->about.streams;
+	struct outlet *err = &s->err;
+
+	print_dropped(err, err, stays ? "lines of the log" : "progress lines", "standard error");
+	print_dropped(err, &s->out, stays ? "lines" : "intervals", "standard output");
+	print_dropped(err, &r->csv.outlet, "rows", r->about.options->output.csv);
 	if (r->run.kept.dropped)
 		terminal_note(stderr,
 			      "the document has only the first %d intervals; %" PRIu64
@@ -65,6 +62,16 @@ static __attribute__((format(printf, 2, 3))) void put_progress(struct outlet *o,
 	outlet_put(o, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
+/* Write TEXT, an interval, to stdout. */
+static void put_shown(struct report *r, const char *text, size_t size)
+{
+	struct outlet *out = &r->about.streams->out;
+	uint64_t dropped = out->dropped;
+
+	outlet_put(out, text, size);
+	r->run.kept.unshown += out->dropped - dropped;
+}
+
 /* Print REC as a row of the table. */
 static void put_live_row(struct report *r, const struct record *rec)
 {
@@ -76,7 +83,7 @@ static void put_live_row(struct report *r, const struct record *rec)
 	if (out)
 		table_put(r, &result, &(struct report_row){.record = rec}, out);
 	if (out && fclose(out) == 0)
-		outlet_put(&r->intervals, text, size);
+		put_shown(r, text, size);
 	free(text);
 }
 
@@ -129,8 +136,7 @@ static const char *progress_text(const struct report *r, const struct report_pro
 	text_add(buf, size, "%.1f s: %s: ", (double)p->elapsed_ns / 1e9,
 		 units_size(p->message_bytes).text);
 	if (!r->about.latency)
-		text_add(buf, size, "%s, %s",
-			 unit_rate(gbits, rec.bandwidth_gbps).text,
+		text_add(buf, size, "%s, %s", unit_rate(gbits, rec.bandwidth_gbps).text,
 			 unit_messages(rec.messages_per_s).text);
 	else if (rec.latency.mean_us > 0)
 		text_add(buf, size, "%.2f usec on average, ", rec.latency.mean_us);
@@ -144,17 +150,18 @@ static const char *progress_text(const struct report *r, const struct report_pro
 static json_t *interval_json(const struct report *r, const struct report_progress *p)
 {
 	struct record rec = interval_record(r, p);
-	json_t *to = json_pack("{s:I, s:f, s:f, s:I, s:f, s:b}", "message_bytes",
-			       (json_int_t)rec.message_bytes, "elapsed_s",
-			       (double)p->elapsed_ns / 1e9, "interval_s", rec.seconds, "messages",
-			       (json_int_t)rec.messages, "messages_per_s", rec.messages_per_s,
-			       "partial", p->partial);
+	json_t *to =
+		json_pack("{s:I, s:f, s:f, s:I, s:f, s:b}", "message_bytes",
+			  (json_int_t)rec.message_bytes, "elapsed_s", (double)p->elapsed_ns / 1e9,
+			  "interval_s", rec.seconds, "messages", (json_int_t)rec.messages,
+			  "messages_per_s", rec.messages_per_s, "partial", p->partial);
 
 	if (p->run)
 		json_object_set_new(to, "run", json_integer((json_int_t)p->run));
 	if (p->point)
-		json_object_set(to, "varied",
-				json_object_get(json_array_get(r->run.points, p->point - 1), "varied"));
+		json_object_set(
+			to, "varied",
+			json_object_get(json_array_get(r->run.points, p->point - 1), "varied"));
 	if (!r->about.latency)
 		json_object_set_new(to, "bandwidth_gbps", json_real(rec.bandwidth_gbps));
 	else
@@ -199,7 +206,6 @@ void progress_forget(struct report *r)
 {
 	free(r->run.kept.at);
 	r->run.kept = (struct report_kept){.at = NULL};
-	r->progress.dropped = r->intervals.dropped = 0;
 }
 
 static void put_json(struct report *r, const struct report_progress *p)
@@ -208,7 +214,7 @@ static void put_json(struct report *r, const struct report_progress *p)
 			       JSON_REAL_PRECISION(JSON_DIGITS));
 
 	if (text)
-		outlet_put(&r->intervals, text, strlen(text));
+		put_shown(r, text, strlen(text));
 	free(text);
 }
 
@@ -217,11 +223,11 @@ static void put_json(struct report *r, const struct report_progress *p)
  */
 static void wipe_quietly(struct report *r)
 {
-	uint64_t dropped = r->progress.dropped;
+	uint64_t dropped = r->about.streams->err.dropped;
 
 	if (r->live_shown)
-		put_progress(&r->progress, WIPE);
-	r->progress.dropped = dropped;
+		put_progress(&r->about.streams->err, WIPE);
+	r->about.streams->err.dropped = dropped;
 	r->live_shown = false;
 }
 
@@ -240,7 +246,8 @@ void report_interval(struct report *r, const struct report_progress *of)
 	if (document_to_stdout(json))
 		put_json(r, p);
 	else
-		put_progress(&r->progress, "rdmark: %s\n", progress_text(r, p, text, sizeof(text)));
+		put_progress(&r->about.streams->err, "rdmark: %s\n",
+			     progress_text(r, p, text, sizeof(text)));
 }
 
 /* "12 s", "3 min 20 s", "2 h 5 min": two units are enough to wait by. Returns BUF. */
@@ -271,6 +278,6 @@ void report_live(struct report *r, const struct report_progress *p, uint64_t lef
 	columns = terminal_columns(STDERR_FILENO);
 	if (columns && columns <= sizeof(text))
 		text[columns - 1] = '\0';
-	put_progress(&r->progress, "\r%s\033[K", text);
+	put_progress(&r->about.streams->err, "\r%s\033[K", text);
 	r->live_shown = true;
 }

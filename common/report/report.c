@@ -62,7 +62,6 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	table_fit(r);
 	begin_report(r);
 	perftest_warn(r, stdout);
-	progress_open(r);
 	if (document_to_stdout(o->json) && document_to_stdout(o->csv)) {
 		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
 		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
@@ -157,7 +156,7 @@ static void write_csv_row(struct report *r, const struct report_result *result)
 {
 	if (result->main)
 		csv_row(r, result->main, result->failed, r->csv.file);
-	if (fflush(r->csv.file) == EOF && !r->csv.errnum)
+	if (fflush(r->csv.file) == EOF && r->csv.file != stdout)
 		r->csv.errnum = errno;
 }
 
@@ -248,10 +247,21 @@ FILE *report_own_csv(struct report *r)
 	return csv_rows(r);
 }
 
+/* Raise what rows could not be written to the CSV file, and forget it. Returns 0 or -1. */
+static int raise_csv(struct report *r, struct fault *f)
+{
+	int why = r->csv.errnum;
+
+	r->csv.errnum = 0;
+	return why ? document_refused(report_output(r)->csv, why, f) : 0;
+}
+
 /* Print the notes after the table, and write the documents. */
 static int end_run(struct report *r, const struct fault *problem, bool interrupted, bool last,
 		   struct fault *f)
 {
+	int rc;
+
 	fault_phase(f, "writing the results");
 	forms_wipe_live(r);
 	if (!r->about.options) /* report_open() was never called */
@@ -259,10 +269,11 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 	confidence_print(r);
 	enough_print(r);
 	explained_print(r);
-	progress_print_dropped(r);
 	if (last && r->perftest && r->header_done)
 		perftest_rule(stdout);
-	return document_write(r, problem, interrupted, f);
+	rc = document_write(r, problem, interrupted, f);
+	progress_print_dropped(r);
+	return raise_csv(r, f) ? -1 : rc;
 }
 
 void report_discard(struct report *r)
@@ -285,14 +296,13 @@ int report_close(struct report *r, const struct fault *problem, bool interrupted
 	int rc = end_run(r, problem, interrupted, true, f), why;
 
 	if (r->csv.file && r->csv.file != stdout) {
-		if (fclose(r->csv.file) == EOF && !r->csv.errnum)
-			r->csv.errnum = errno;
-		if (r->csv.errnum)
-			rc = document_refused(report_output(r)->csv, r->csv.errnum, f);
+		why = csv_close(r);
+		r->csv.errnum = why ? why : r->csv.errnum;
+		rc = raise_csv(r, f) ? -1 : rc;
 	}
 	why = outlet_flush(stdout);
 	if (!why)
-		why = r->intervals.errnum;
+		why = outlet_finish(&r->about.streams->out);
 	if (why == EPIPE && !fault_is(f))
 		f->signal = SIGPIPE;
 	if (why)
@@ -300,9 +310,8 @@ int report_close(struct report *r, const struct fault *problem, bool interrupted
 				 "writing to stdout");
 	if (why == EBADF)
 		fault_cause(f, "stdout is closed");
+	document_unread(why, f);
 	forget_report(r);
-	outlet_close(&r->progress);
-	outlet_close(&r->intervals);
 	memset(r, 0, sizeof(*r));
 	return rc;
 }

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/evidence.h"
 #include "base/fault.h"
-#include "base/outlet.h"
 #include "base/peer_credit.h"
+#include "base/streams.h"
 #include "finding/quality.h"
 #include "base/units.h"
 #include "explain/limit.h"
@@ -29,8 +29,9 @@
 #include "wire/options.h"
 #include "wire/record.h"
 
-#define REPORT_ROWS_MAX 10000 /* that a persistent server writes to --json and --csv for a client \
-			       */
+#define REPORT_ROWS_MAX                                                           \
+	10000 /* that a persistent server writes to --json and --csv for a client \
+	       */
 
 /* Lines that a persistent server writes to stdout: for one client's address, and for all. */
 #define REPORT_LINES                                      \
@@ -50,17 +51,18 @@ struct report_about {
 	const char *csv_columns; /* CSV columns of the program's own rows; NULL: those of a
 				    record */
 	const struct options *options;
+	struct streams *streams;   /* lent: stdout and stderr */
 	struct peer_credit *lines; /* lent; a persistent server: what stdout may get; NULL: all */
 };
 
 /* The parameters that the run actually used. */
 struct report_effective {
 	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
-	unsigned cq_mod;            /* of the first size */
-	uint64_t warmup;            /* of the first size */
-	unsigned outs;              /* outstanding READs or atomics per QP; 0: not used */
-	const char *connected_by;   /* how the QPs were connected: "tcp", "rdma_cm" */
-	const char *calls;          /* with which this end posts, or polls; NULL: no choice */
+	unsigned cq_mod;          /* of the first size */
+	uint64_t warmup;          /* of the first size */
+	unsigned outs;            /* outstanding READs or atomics per QP; 0: not used */
+	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
+	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
 };
 
 enum report_end {
@@ -113,10 +115,10 @@ struct report_result {
 				     NULL */
 	json_t *histogram;        /* for the JSON document; lent; NULL: none */
 	double cpu_percent;       /* CPU use of this end, with --cpu_util */
-	const struct evidence *evidence; /* two, by enum report_end; NULL: none */
+	const struct evidence *evidence;      /* two, by enum report_end; NULL: none */
 	const struct port_snapshot *snapshot; /* the same */
 	bool one_of_runs; /* of --repeat: in CSV and document; the table gets the median run */
-	bool failed;                     /* the run failed: only for the document */
+	bool failed;      /* the run failed: only for the document */
 };
 
 /* Confidence intervals of the rows' averages, printed at the end. */
@@ -129,7 +131,7 @@ struct report_confidence {
 
 /* What limits the fastest row, and what is broken in any, for the notes at the end. */
 struct report_why {
-	unsigned rows; /* that are explained */
+	unsigned rows;               /* that are explained */
 	uint64_t message_bytes, run; /* of the fastest; of round trips, of the most disturbed */
 	double worth;                /* its rate; of round trips, how bad its first finding is */
 	enum report_direction direction;
@@ -164,13 +166,15 @@ struct report_kept {
 	struct report_progress *at; /* owned */
 	size_t used, room;
 	uint64_t dropped; /* those without room */
+	uint64_t unshown; /* those that stdout did not take */
 };
 
 /* The CSV file, for all runs. */
 struct report_csv {
-	FILE *file;          /* stdout or its own file; NULL: none */
-	int errnum;          /* errno of a failed write; 0: none */
-	bool appends, begun; /* to a regular file; the header is written */
+	FILE *file;           /* stdout or a stream of its own; NULL: none */
+	struct outlet outlet; /* of that stream */
+	int errnum;           /* errno of a failed write; 0: none */
+	bool appends, begun;  /* to a regular file; the header is written */
 };
 
 /* The data of one run of one client for its document, until report_next(). */
@@ -179,12 +183,12 @@ struct report_run {
 	size_t rows, sizes; /* results so far; changes of the message size among them */
 	uint64_t row_bytes; /* message size of the latest */
 	/* for the document only: empty if there is none */
-	json_t *results;    /* array */
-	json_t *summaries;  /* array: one per repeated size */
-	json_t *ends;       /* object with client and server */
-	size_t point;       /* number of points of a sweep that have started */
-	json_t *points;     /* array: the outcome of each point of a sweep */
-	json_t *own;        /* object: keys that the program adds */
+	json_t *results;   /* array */
+	json_t *summaries; /* array: one per repeated size */
+	json_t *ends;      /* object with client and server */
+	size_t point;      /* number of points of a sweep that have started */
+	json_t *points;    /* array: the outcome of each point of a sweep */
+	json_t *own;       /* object: keys that the program adds */
 	struct report_effective effective;
 	struct end end; /* this end, with its first device */
 	unsigned rails;
@@ -204,7 +208,6 @@ struct report {
 	uint64_t row_ns; /* for an interval's row: its end; 0: not an interval */
 	bool tty;        /* stderr is a terminal: show the live line */
 	bool live_shown;
-	struct outlet progress, intervals; /* to stderr and stdout, during a run */
 	double last_cpu_percent;
 	struct report_csv csv;
 	struct report_run run;
@@ -305,15 +308,9 @@ void report_counters(struct report *r, const struct port_snapshot *snapshot);
 /*
  * Show an interval. The watch thread calls it, and it never waits for a reader of stdout or stderr:
  * what they do not accept is dropped and counted; rows and lines of JSON are buffered, and dropped
- * only if there are very many.
+ * only if there are very many. Until the round is over, nothing but report_live() is called.
  */
 void report_interval(struct report *r, const struct report_progress *p);
-
-/*
- * After a size's run: write what is still buffered. Before that, call no other function than
- * report_interval() and report_live().
- */
-void report_progress_over(struct report *r);
 
 /*
  * Update the live line on a terminal, with the remaining time LEFT_NS (0: unknown, or none). Does
@@ -328,8 +325,9 @@ void report_live(struct report *r, const struct report_progress *p, uint64_t lef
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
 
 /*
- * The command line O of TEST was refused because of PROBLEM, before there is a report: the file of
- * --prom says that this run failed, or the figures of the one before would seem to be new.
+ * The command line O of TEST was refused because of PROBLEM, before there is a report, and before
+ * signals are blocked: the file of --prom says that this run failed, or the figures of the one
+ * before would seem to be new.
  */
 void report_refused(const struct options *o, const char *test, const struct fault *problem);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "session/listen.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,7 +14,8 @@ static int announce(struct program *p)
 	const struct local_options *l = &p->options.local;
 	int fd = (int)l->ready_fd;
 	char line[16], limits[160];
-	int n;
+	struct outlet ready;
+	int n, err;
 
 	report_listening(&p->report, p->listener.address);
 	if (l->persistent)
@@ -32,8 +32,12 @@ static int announce(struct program *p)
 	if (l->ready_fd == EXPERIMENT_AUTO)
 		return 0;
 	n = snprintf(line, sizeof(line), "%u\n", p->listener.port);
-	if (write(fd, line, (size_t)n) != n) {
-		fault_raise(&p->fault, FAULT_USAGE, errno, "cannot write to --ready-fd %d", fd);
+	outlet_open(&ready, fd, 0);
+	ready.stop = &p->stop;
+	err = outlet_write(&ready, line, (size_t)n);
+	outlet_close(&ready);
+	if (err) {
+		fault_raise(&p->fault, FAULT_USAGE, err, "cannot write to --ready-fd %d", fd);
 		return fault_fix(&p->fault,
 				 "open the descriptor for writing, as in `%s --ready-fd 3 3>file`",
 				 p->name);

@@ -16,6 +16,9 @@
 #include "session/command_line.h"
 #include "wire/json_memory.h"
 
+/* A server that stays has other clients: it does not wait longer for a reader of what it writes. */
+#define OUTPUT_NS UNITS_NS_PER_S
+
 static const char *basename_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -27,8 +30,12 @@ static int run_session(struct program *p, struct session *s)
 {
 	struct report_about about = session_about(p);
 
-	if (report_open(&p->report, &about, &p->fault) || stop_init(&p->stop, &p->fault))
+	if (stop_init(&p->stop, &p->fault))
 		return -1;
+	streams_open(&p->streams, &p->stop);
+	if (report_open(&p->report, &about, &p->fault))
+		return -1;
+	p->stop.output_ns = p->options.local.persistent ? OUTPUT_NS : 0;
 	command_line_notes(p);
 	clock_init(&p->clock, sysfs_root());
 	steal_open(&p->steal,
@@ -138,6 +145,7 @@ static int finish_program(struct program *p, struct session *s)
 	session_release(s);
 	repeat_release(&p->repeat);
 	steal_close(&p->steal);
+	streams_close(&p->streams);
 	stop_release(&p->stop);
 	free(p->offer);
 	if (is_fatal(p) && !stays)

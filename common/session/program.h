@@ -20,13 +20,14 @@ struct program {
 	const struct test *test; /* the one that runs: of offers */
 	struct offer *offer;     /* all of them; they do not change */
 	size_t offers;
-	const char *name;       /* as it was started */
+	const char *name; /* as it was started */
 	char **argv;
 	struct options options; /* with the experiment of the current client */
 	struct options asked;   /* as given on the command line */
 	unsigned point;         /* client: the point of asked's sweep that options are of */
 	bool server;
 	struct stop stop;
+	struct streams streams;
 	struct clock clock;
 	struct steal steal;
 	struct fault fault;

@@ -98,6 +98,7 @@ struct report_about session_about(struct program *p)
 		.csv_columns =
 			!p->server && !p->options.experiment.plain ? p->test->csv_columns : NULL,
 		.options = &p->options,
+		.streams = &p->streams,
 		.lines = p->server && p->options.local.persistent ? &p->lines : NULL,
 	};
 }

@@ -177,10 +177,13 @@ static int wait_for_first_message(struct listener *l, json_t **first, struct pen
 	for (;;) {
 		bool woken = false;
 
-		*who = poll_once(l, l->stop->fd, first, &woken);
+		*who = NULL;
+		if (!l->stop->signal)
+			*who = poll_once(l, l->stop->fd, first, &woken);
 		if (woken)
 			stop_drain(l->stop);
-		if (l->stop->signal) /* it may have been seen while munged was asked */
+		/* It may have been seen while munged was asked, or what is written waited. */
+		if (l->stop->signal)
 			return stop_raise(l->stop, f);
 		if (*who)
 			return 0;

@@ -175,7 +175,7 @@ static int read_hosts(struct judge *k, struct fault *f)
 /* Write TEXT, which is freed, to NAME. */
 static int put(const char *name, char *text, struct fault *f)
 {
-	int rc = document_put(name, text, f);
+	int rc = document_put(name, text, NULL, f);
 
 	free(text);
 	return rc;

@@ -14,6 +14,7 @@
 #include "base/terminal.h"
 #include "base/units.h"
 #include "pairs/pairs.h"
+#include "report/forms.h"
 #include "report/list.h"
 
 #define SETUP_NS    UINT64_C(400000000) /* what a run needs more than -D, where nobody says more */
@@ -240,6 +241,7 @@ static void release_run(struct run *r)
 	free(r->turns);
 	schedule_release(&r->schedule);
 	players_release(&r->players);
+	streams_close(&r->streams);
 	stop_release(&r->stop);
 }
 
@@ -257,7 +259,8 @@ static int run_all(struct run *r)
 	if (fault_is(&r->fault))
 		return pairs_failed(&r->fault);
 	if (r->deaf) {
-		fault_raise(&r->fault, FAULT_LOCAL, EPIPE, "writing to standard output");
+		fault_raise(&r->fault, FAULT_LOCAL, r->deaf, "writing to standard output");
+		document_unread(r->deaf, &r->fault);
 		return pairs_failed(&r->fault);
 	}
 	status = r->stop.signal ? FAULT_INTERRUPTED + r->stop.signal : 0;
@@ -340,8 +343,10 @@ int run_command(char **argv)
 		return list_finish(stdout, PAIRS);
 	if (!rc)
 		rc = stop_init(&r.stop, &r.fault);
-	if (!rc)
+	if (!rc) {
+		streams_open(&r.streams, &r.stop);
 		rc = open_run(&r);
+	}
 	rc = rc ? pairs_failed(&r.fault) : run_all(&r);
 	release_run(&r);
 	return rc;

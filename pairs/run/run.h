@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/stop.h"
+#include "base/streams.h"
 #include "child.h"
 #include "outcome.h"
 #include "players.h"
@@ -100,8 +100,10 @@ struct run {
 	uint64_t longest_ns;    /* of the runs of the first round that was played */
 	double needed_s;        /* the slot that it would have taken; 0: this one was enough */
 	const char *late_cause; /* why rounds are missed: "missed" or "clock" */
-	bool stopping, deaf;    /* after a signal; nobody reads our lines */
+	bool stopping;          /* after a signal */
+	int deaf;               /* errno: nobody takes our lines */
 	struct stop stop;
+	struct streams streams;
 	struct fault fault;
 };
 

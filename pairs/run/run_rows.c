@@ -25,13 +25,8 @@ static void say(struct run *r, json_t *m)
 	json_decref(m);
 	if (n) {
 		text[n++] = '\n';
-		for (size_t at = 0; at < n && !r->deaf;) {
-			ssize_t done = write(STDOUT_FILENO, text + at, n - at);
-
-			if (done < 0 && errno != EINTR)
-				r->deaf = true;
-			at += done > 0 ? (size_t)done : 0;
-		}
+		if (!r->deaf)
+			r->deaf = outlet_write(&r->streams.out, text, n);
 	}
 	free(text);
 }

@@ -150,7 +150,7 @@ static int say_found(struct node_sweep *s, const struct sizes *z)
 	}
 	if (!to || fclose(to))
 		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "open_memstream");
-	rc = document_put(s->suspects, text, &s->fault);
+	rc = document_put(s->suspects, text, &s->stop, &s->fault);
 	free(text);
 	return rc;
 }

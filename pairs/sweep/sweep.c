@@ -20,6 +20,7 @@
 #include "base/sibling.h"
 #include "pairs/lines.h"
 #include "pairs/pairs.h"
+#include "report/forms.h"
 #include "report/list.h"
 #include "step.h"
 
@@ -89,17 +90,6 @@ static int open_output(struct node_sweep *s)
 					 : "choose an --output that can be written");
 }
 
-/* The suspects of an earlier sweep are not to be taken for those of this one if it fails. */
-static int clear_suspects(struct node_sweep *s)
-{
-	int fd = open(s->suspects, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return fault_raise(&s->fault, FAULT_LOCAL, errno, "writing %s", s->suspects);
-	close(fd);
-	return 0;
-}
-
 /* All that can be refused is refused here, before anything is measured. */
 static int prepare(struct node_sweep *s)
 {
@@ -111,8 +101,11 @@ static int prepare(struct node_sweep *s)
 		return -1;
 	launch_free_command(run);
 	make_judge(s, &command);
-	return open_output(s) || judge_check(command.word + 2, &s->fault) || clear_suspects(s) ? -1
-											       : 0;
+	if (open_output(s) || judge_check(command.word + 2, &s->fault))
+		return -1;
+	/* The suspects of an earlier sweep are not to be taken for those of this one if it fails.
+	 */
+	return document_put(s->suspects, "", &s->stop, &s->fault);
 }
 
 /* Run STEP on all nodes, with MORE options. */
@@ -144,9 +137,8 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 {
 	char *list;
 
-	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends ||
-	    !step->status || step->overdue || step->players >= s->known.n ||
-	    sweep_leave_out(s, step->came) <= 0)
+	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends || !step->status ||
+	    step->overdue || step->players >= s->known.n || sweep_leave_out(s, step->came) <= 0)
 		return false;
 	list = hosts_list(&s->known, s->left_out, true);
 	fprintf(stderr, PAIRS ": srun ended, and these had not begun: %s. Once more without them\n",
@@ -348,6 +340,7 @@ int sweep_command(char **argv)
 		return list_finish(stdout, PAIRS);
 	if (status || stop_init(&s.stop, &s.fault))
 		goto out;
+	streams_open(&s.streams, &s.stop);
 	if (readlink("/proc/self/exe", s.own, sizeof(s.own) - 1) < 0)
 		snprintf(s.own, sizeof(s.own), "%s", PAIRS);
 	if (s.sizes)
@@ -355,13 +348,18 @@ int sweep_command(char **argv)
 	else if (sweep_find_hosts(&s))
 		status = -1;
 	else if (s.dry_run)
-		status = dry_run(&s) ? -1 : list_finish(stdout, PAIRS);
+		status = dry_run(&s) ? -1 : 0;
 	else
 		status = prepare(&s) ? -1 : sweep_all(&s);
 out:
 	sweep_release_hosts(&s);
 	launch_release(&s.launch);
-	stop_release(&s.stop);
 	close_output(&s);
-	return fault_is(&s.fault) ? pairs_failed(&s.fault) : status;
+	if (fault_is(&s.fault))
+		status = pairs_failed(&s.fault);
+	else if (list_finish(stdout, PAIRS))
+		status = FAULT_LOCAL;
+	streams_close(&s.streams);
+	stop_release(&s.stop);
+	return status;
 }

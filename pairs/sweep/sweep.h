@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/stop.h"
+#include "base/streams.h"
 #include "pairs/hosts.h"
 #include "launch.h"
 
@@ -37,10 +37,10 @@ struct node_sweep {
 	const char *sizes;                   /* "4k,1m": a sweep for each; NULL: one */
 	char retest[PATH_MAX];               /* OUTPUT.retest: what is measured again */
 	double start_in_s;
-	uint64_t retest_for_ns, at_once; /* 0: no limit */
+	uint64_t retest_for_ns, at_once;  /* 0: no limit */
 	const char *judged[SWEEP_JUDGED]; /* options of judge; NULL: not given */
-	bool incast;                     /* --schedule incast=K */
-	bool once;                       /* suspects are not measured again */
+	bool incast;                      /* --schedule incast=K */
+	bool once;                        /* suspects are not measured again */
 	bool dry_run;
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */
 	struct launch launch;
@@ -50,6 +50,7 @@ struct node_sweep {
 	char own[PATH_MAX]; /* this program */
 	int out;
 	struct stop stop;
+	struct streams streams;
 	struct fault fault;
 };
 

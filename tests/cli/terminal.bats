@@ -247,21 +247,6 @@ await_end() { await 'client round' 'client round' 'client done'; }
 	done
 }
 
-# A pipe that is full, and stays so until somebody drains it.
-fill() {
-	[[ -p full ]] || mkfifo full
-	exec {full}<>full
-	perl -MFcntl -e 'sysopen(P, "full", O_WRONLY | O_NONBLOCK) or die; 1 while syswrite P, "-\n"'
-}
-
-# To the end of all who write into it, into drained.
-drain() {
-	exec {drained}<full {full}>&-
-	cat <&"$drained" >drained &
-	pid[cat]=$!
-	exec {drained}<&-
-}
-
 @test "a pipe that nobody reads does not stretch the run: stderr loses progress, stdout no result" {
 	local program full drained
 	for program in write_bw send_lat; do

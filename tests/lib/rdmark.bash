@@ -297,6 +297,21 @@ until_says() {
 	done
 }
 
+# A pipe that is full, and stays so until somebody drains it.
+fill() {
+	[[ -p full ]] || mkfifo full
+	exec {full}<>full
+	perl -MFcntl -e 'sysopen(P, "full", O_WRONLY | O_NONBLOCK) or die; 1 while syswrite P, "-\n"'
+}
+
+# To the end of all who write into it, into drained.
+drain() {
+	exec {drained}<full {full}>&-
+	cat <&"$drained" >drained &
+	pid[cat]=$!
+	exec {drained}<&-
+}
+
 # --- looking -----------------------------------------------------------------------------------
 
 # Say why the test fails, and show all that was printed.

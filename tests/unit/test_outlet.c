@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -255,6 +256,70 @@ static void nobody_is_there(void **state)
 	outlet_close(&o);
 }
 
+/*
+ * A stream that does not wait: its lines come in parts, as stdio hands them on. Each is whole or not
+ * there, and counted.
+ */
+static void a_stream_that_does_not_wait(void **state)
+{
+	struct stop hasty = {.fd = -1, .output_ns = 1};
+	struct end *e;
+	struct outlet o;
+	pthread_t reader;
+	uint64_t dropped;
+	FILE *out;
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	e = new_end(fd[0], false);
+	outlet_open(&o, fd[1], 0);
+	o.stop = &hasty;
+	out = outlet_stream(&o);
+	assert_non_null(out);
+	assert_int_equal(setvbuf(out, NULL, _IOFBF, 100), 0);
+	for (unsigned i = 0; i < LINES; i++)
+		fprintf(out, "line %u of %d\n", i, LINES);
+	assert_int_equal(outlet_flush(out), 0);
+	dropped = o.dropped;
+	assert_true(dropped > 0 && o.used > 0);
+	assert_int_equal(pthread_create(&reader, NULL, read_all, e), 0);
+	hasty.output_ns = 0;
+	assert_int_equal(outlet_finish(&o), 0);
+	fclose(out);
+	assert_int_equal(outlet_close(&o), 0);
+	close(fd[1]);
+	pthread_join(reader, NULL);
+	check_lines(e, dropped);
+	close(fd[0]);
+	free(e);
+}
+
+/* One that waits is told by the stop that nobody will read, at once from then on. */
+static void a_wait_that_is_given_up(void **state)
+{
+	struct stop hasty = {.fd = -1, .output_ns = 1};
+	static char text[1 << 20];
+	struct outlet o;
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	outlet_open(&o, fd[1], 0);
+	o.stop = &hasty;
+	assert_int_equal(outlet_write(&o, text, sizeof(text)), EAGAIN);
+	hasty.output_ns = 0;
+	o.errnum = 0;
+	assert_int_equal(outlet_write(&o, text, sizeof(text)), EAGAIN);
+	assert_true(read(fd[0], text, sizeof(text)) > 0);
+	o.errnum = 0;
+	assert_int_equal(outlet_write(&o, "x", 1), 0);
+	assert_int_equal(o.left, 0);
+	outlet_close(&o);
+	close(fd[0]);
+	close(fd[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +328,8 @@ int main(void)
 		cmocka_unit_test(a_pipe_of_somebody_else),
 		cmocka_unit_test(a_terminal_that_is_stopped),
 		cmocka_unit_test(a_file),
+		cmocka_unit_test(a_stream_that_does_not_wait),
+		cmocka_unit_test(a_wait_that_is_given_up),
 		cmocka_unit_test(nobody_is_there),
 	};
 

@@ -270,6 +270,41 @@ static void one_without_descriptor_is_harmless(void **state)
 	in_child(body_released, state);
 }
 
+/* What nobody reads: a second signal is not waited with, and the next wait reports both. */
+static void body_output(void **state)
+{
+	struct stop s = make_stop();
+	struct fault f = {0};
+	int fd[2];
+
+	(void)state;
+	CHECK(pipe(fd) == 0);
+	CHECK(stop_output(&s, fd[1], clock_now_ns(), 0) == 1);
+	CHECK(stop_output(NULL, -1, clock_now_ns(), clock_now_ns() + MS) == 0);
+	CHECK(stop_output(&s, -1, clock_now_ns(), clock_now_ns() + MS) == 0);
+	s.output_ns = MS;
+	CHECK(stop_output(&s, -1, clock_now_ns(), 0) == -1 && errno == EAGAIN);
+	s.output_ns = 0;
+	raise(SIGTERM);
+	CHECK(stop_output(&s, fd[1], clock_now_ns(), 0) == 1);
+	CHECK(stop_output(&s, -1, clock_now_ns() + FAR, clock_now_ns() + MS) == 0);
+	CHECK(s.signal == SIGTERM && s.count == 1);
+	s.last_ns -= STOP_TOGETHER_NS;
+	raise(SIGINT);
+	CHECK(stop_output(&s, -1, clock_now_ns() + FAR, 0) == -1 && errno == EINTR);
+	CHECK(s.count == 2);
+	CHECK(stop_wait(&s, fd[1], POLLOUT, 0, &f) == -1 && f.signal == SIGTERM);
+	CHECK(stop_wait(&s, fd[1], POLLOUT, 0, &f) == 1);
+	close(fd[0]);
+	close(fd[1]);
+	stop_release(&s);
+}
+
+static void an_output_that_nobody_reads(void **state)
+{
+	in_child(body_output, state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +317,7 @@ int main(void)
 		cmocka_unit_test(nohup_is_respected),
 		cmocka_unit_test(a_closed_pipe_is_an_errno),
 		cmocka_unit_test(one_without_descriptor_is_harmless),
+		cmocka_unit_test(an_output_that_nobody_reads),
 	};
 
 	return cmocka_run_group_tests_name("stop", tests, NULL, NULL);
