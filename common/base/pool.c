@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
+
 struct pool_thread {
 	struct pool *pool;
 	unsigned index;
@@ -50,17 +52,10 @@ int pool_init(struct pool *p, unsigned size, struct fault *f)
 	pthread_mutex_lock(&p->lock);
 	for (p->size = 1; p->size < size; p->size++) {
 		struct pool_thread *h = &p->thread[p->size];
-		int rc;
 
 		*h = (struct pool_thread){.pool = p, .index = p->size};
-		rc = pthread_create(&h->thread, NULL, pool_thread, h);
-		if (rc) {
-			fault_raise(f, FAULT_LOCAL, rc, "pthread_create(%u of %u)", p->size + 1,
-				    size);
-			fault_fix(f, "use fewer --threads, or raise the limit on processes (ulimit "
-				     "-u)");
+		if (cgroup_thread(&h->thread, pool_thread, h, f))
 			break;
-		}
 	}
 	p->complete = p->size == size;
 	pthread_mutex_unlock(&p->lock);

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 
 enum {
@@ -44,13 +45,10 @@ static void *run_thread(void *arg)
 /* Start the thread. Returns 0, or -1 with the fault raised. */
 static int start(struct timed_call *c, struct fault *f)
 {
-	int rc;
-
 	c->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->ended_fd < 0)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
-	rc = pthread_create(&c->thread, NULL, run_thread, c);
-	return rc ? fault_raise(f, FAULT_LOCAL, rc, "pthread_create") : 0;
+	return cgroup_thread(&c->thread, run_thread, c, f);
 }
 
 int timed_call(struct timed_call *c, uint64_t limit_ns, struct stop *stop, struct fault *f)

@@ -170,7 +170,7 @@ static int open_rails(struct endpoint *ep)
 static int check_own_schedule(struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
-	const char *what = ep->rails > 1       ? "several devices"
+	const char *what = ep->rails > 1      ? "several devices"
 			   : e->threads > 1   ? "several threads"
 			   : e->bidirectional ? "-b/--bidirectional"
 			   : e->reversed      ? "--reversed"
@@ -280,8 +280,7 @@ int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
 	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
-	    check_operation(ep) || make_workers(ep) ||
-	    endpoint_every(ep, pin_job, ep))
+	    check_operation(ep) || make_workers(ep) || endpoint_every(ep, pin_job, ep))
 		return -1;
 	return endpoint_gpu_open(ep);
 }
@@ -294,7 +293,7 @@ static int make_worker_job(void *arg, unsigned i)
 int endpoint_make(struct endpoint *ep)
 {
 	/* The GPU's driver must be called from the thread that opened the GPU. */
-	if (endpoint_each(ep, make_worker_job, ep))
+	if (endpoint_check_memory(ep) || endpoint_each(ep, make_worker_job, ep))
 		return -1;
 	for (unsigned i = 0; i < ep->rails; i++)
 		rail_set_route(ep, &ep->rail[i]);

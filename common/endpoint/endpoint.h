@@ -189,7 +189,11 @@ void rail_agree_on_reads(struct endpoint *ep, struct rail *r, const struct opera
 /* worker.c: create QPs, memory, receives, and the addresses for the peer. */
 int worker_pin(struct worker *t);
 int worker_make(struct worker *t);
-/* worker_memory.c: allocate a worker's buffer; and a load's. */
+/*
+ * worker_memory.c: check that all buffers fit within what the server allows a client, and the
+ * cgroup; allocate a worker's buffer; and a load's.
+ */
+int endpoint_check_memory(struct endpoint *ep);
 int worker_memory(struct worker *t);
 int worker_load_memory(struct worker *t);
 /* The access rights of the peer to the worker's memory. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/text.h"
 #include "plan/limits.h"
 #include "endpoint/endpoint.h"
@@ -142,6 +143,19 @@ unsigned worker_access(const struct worker *t)
 	return access;
 }
 
+int endpoint_check_memory(struct endpoint *ep)
+{
+	const struct local_options *o = &ep->options->local;
+	uint64_t bytes = all_buffers(ep, lay_out(ep).bytes);
+
+	fault_phase(ep->fault, "allocating the buffer");
+	if (ep->server && limits_memory(o, bytes, ep->fault))
+		return -1;
+	return ep->gpu_memory || o->hugepages || o->mmap_file
+		       ? 0
+		       : cgroup_check_memory(bytes, ep->fault);
+}
+
 int worker_memory(struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
@@ -149,8 +163,6 @@ int worker_memory(struct worker *t)
 	unsigned access = worker_access(t);
 	int rc;
 
-	if (ep->server && limits_memory(&ep->options->local, all_buffers(ep, l.bytes), &t->fault))
-		return -1;
 	if (ep->gpu_memory)
 		rc = check_gpu_memory(t)
 			     ? -1

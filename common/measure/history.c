@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "measure/history.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "base/text.h"
@@ -91,6 +92,23 @@ static void add_sizes(const struct history *h, const struct measurement *meas)
 		 units_size(h->most_bytes).text);
 }
 
+/* A port here has changed so that messages stopped: with or without a fault of this end. */
+static bool blame_device(const struct measurement *meas)
+{
+	struct fault *f = meas->ms->fault;
+	const struct endpoint *ep = meas->ms->ep;
+
+	if (!meas->stuck && !meas->device_failed && !f->completion[0] && f->errnum != ETIMEDOUT)
+		return false;
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct rail *r = &ep->rail[i];
+
+		if (hca_explain_failure(&r->hca, &r->route, f))
+			return true;
+	}
+	return false;
+}
+
 void history_round(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
@@ -109,7 +127,7 @@ void history_round(struct measurement *meas)
 			if (bytes > h->most_bytes)
 				h->most_bytes = bytes;
 		}
-	} else if (!f->from_peer && (meas->stuck || f->completion[0])) {
+	} else if (!blame_device(meas) && !f->from_peer && (meas->stuck || f->completion[0])) {
 		if (h->messages && (meas->stuck || f->code == FAULT_PEER))
 			blame_way(h, meas);
 		add_sizes(h, meas);

@@ -33,7 +33,7 @@ struct meter {
 	uint64_t *samples; /* with -U or -H */
 	struct peak peak;
 	bool peak_ready;
-	struct verify *verify;    /* NULL: without --verify */
+	struct verify *verify; /* NULL: without --verify */
 	/* for the current round: */
 	const struct measurement *now;
 	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
@@ -125,6 +125,7 @@ struct measurement {
 	bool measured;              /* this end has a record; so has each worker */
 	bool theirs_measured;
 	bool stuck;               /* it failed for want of a completion */
+	bool device_failed;       /* a device here was removed, or reported that it failed */
 	struct fault clock_fault; /* set if there is no result because the clock jumped */
 	struct quality quality, their_quality; /* except for warm-ups and rounds of a kind */
 	struct evidence evidence[2];           /* by enum report_end, except for a warm-up */

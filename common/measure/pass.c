@@ -119,8 +119,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 	};
 
 	for (unsigned i = 0; i < ms->ep->rails; i++)
-		w.device[i] = (struct watch_device){ms->ep->rail[i].hca.ctx,
-						    ms->ep->rail[i].hca.info.port};
+		w.device[i] = &ms->ep->rail[i].hca;
 	meas->messages_expected =
 		endless ? 0 : meas->attr.target * ms->options->experiment.qps * ms->ep->workers;
 	return w;
@@ -186,11 +185,11 @@ static int both_job(void *arg, unsigned i)
 static void await_async_event(struct watch *w)
 {
 	for (unsigned i = 0; i < w->devices && !w->device_failed; i++) {
-		const struct watch_device *d = &w->device[i];
-		struct pollfd p = {.fd = d->ctx->async_fd, .events = POLLIN};
+		const struct hca *h = w->device[i];
+		struct pollfd p = {.fd = h->ctx->async_fd, .events = POLLIN};
 
 		while (!w->device_failed && poll(&p, 1, ASYNC_EVENT_MS) > 0)
-			w->device_failed = vfault_async_event(&w->fault, d->ctx, d->port) != 0;
+			w->device_failed = vfault_async_event(&w->fault, h->ctx, h->info.port) != 0;
 	}
 }
 
@@ -238,6 +237,7 @@ static int run_jobs(struct measurement *meas, struct watch *w, pool_job *job)
 		watch_stop(w);
 	find_cause(ms, w);
 	meas->stuck = w->stuck;
+	meas->device_failed = w->device_failed;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "verbs/vfault.h"
@@ -137,9 +138,9 @@ static void handle_signal(struct watch *w)
 		watch_interrupt(w);
 }
 
-static void handle_async_event(struct watch *w, const struct watch_device *d)
+static void handle_async_event(struct watch *w, const struct hca *h)
 {
-	if (vfault_async_event(&w->fault, d->ctx, d->port))
+	if (vfault_async_event(&w->fault, h->ctx, h->info.port))
 		w->device_failed = true;
 }
 
@@ -225,8 +226,10 @@ static void watch_tick(struct watch *w)
 		w->times.moved_ns = now;
 	}
 	due = rules_due(&w->rules, &w->times, now, w->done, w->passive);
-	if (due & DUE_ALIVE)
+	if (due & DUE_ALIVE) {
 		tell_peer(w, "alive");
+		watch_find_removed(w);
+	}
 	if (!w->rules.alive_only && !ends_at_limit(w) && oob_check_limit(w->oob, &w->fault))
 		return;
 	if (due & DUE_FINISH)
@@ -286,7 +289,7 @@ static void watch_round(struct watch *w)
 	if (w->stop->signal && !w->rules.alive_only) /* it came before the round */
 		watch_interrupt(w);
 	for (unsigned i = 0; i < w->devices; i++)
-		p[3 + i] = (struct pollfd){.fd = w->device[i].ctx->async_fd, .events = POLLIN};
+		p[3 + i] = (struct pollfd){.fd = w->device[i]->ctx->async_fd, .events = POLLIN};
 	while (!fault_is(&w->fault) && !has_all(w)) {
 		uint64_t ns = rules_until_next(&w->rules, &w->times, clock_now_ns());
 		struct timespec ts = {.tv_sec = (time_t)(ns / UNITS_NS_PER_S),
@@ -299,7 +302,7 @@ static void watch_round(struct watch *w)
 			handle_signal(w);
 		for (unsigned i = 0; i < w->devices && !fault_is(&w->fault); i++)
 			if (p[3 + i].revents)
-				handle_async_event(w, &w->device[i]);
+				handle_async_event(w, w->device[i]);
 		if (p[1].revents && !fault_is(&w->fault))
 			listen_to_peer(w);
 		if (!fault_is(&w->fault))
@@ -325,13 +328,10 @@ static void *watcher_thread(void *arg)
 
 int watcher_start(struct watcher *by, struct fault *f)
 {
-	int rc;
-
 	sem_init(&by->begin, 0, 0);
 	sem_init(&by->end, 0, 0);
-	rc = pthread_create(&by->thread, NULL, watcher_thread, by);
-	if (rc)
-		return fault_raise(f, FAULT_LOCAL, rc, "pthread_create");
+	if (cgroup_thread(&by->thread, watcher_thread, by, f))
+		return -1;
 	by->running = true;
 	return 0;
 }

@@ -58,11 +58,8 @@ struct watch {
 	struct stop *stop;
 	struct round_control *control; /* one per loop */
 	unsigned controls;
-	unsigned loads;       /* additional controls, of loads, which are only aborted */
-	struct watch_device { /* a device failure ends the run */
-		struct ibv_context *ctx;
-		uint8_t port;
-	} device[HCA_MAX];
+	unsigned loads; /* additional controls, of loads, which are only aborted */
+	const struct hca *device[HCA_MAX]; /* a failure or removal of one ends the run */
 	unsigned devices;
 	bool leader;        /* this end's loops, or the duration, decide when the run ends */
 	bool follower;      /* the peer decides: wait for its "done"; a bidirectional end is both */
@@ -77,8 +74,8 @@ struct watch {
 	struct fault fault;
 	json_t *done;       /* follower: the peer's "done"; the caller's to release */
 	json_t *over;       /* message that the peer's loops are over; the caller's to release */
-	bool device_failed; /* the fault is an asynchronous event of a device, and the primary
-			       cause */
+	bool device_failed; /* the fault is the removal or an asynchronous event of a device, and
+			       the primary cause */
 	bool stuck;         /* the fault is that no message completed for the timeout */
 	uint64_t limit_ns;  /* the server's --max-duration, which ended the round; 0: it did not */
 	bool interrupted;   /* a signal here or there ended the run early */
@@ -107,7 +104,8 @@ void watch_join(struct watch *w);
 
 /*
  * watch_fault.c, private: no message has completed for the timeout, after MESSAGES of this round;
- * the peer was silent for so long.
+ * the peer was silent for so long; and a fault if a device was removed.
  */
 void watch_raise_stuck(struct watch *w, uint64_t messages);
 void watch_raise_silent(struct watch *w);
+void watch_find_removed(struct watch *w);

@@ -25,3 +25,13 @@ void watch_raise_silent(struct watch *w)
 	fault_cause(&w->fault, "The peer's host is down or unreachable, or its program is stopped");
 	fault_fix(&w->fault, "check the other host");
 }
+
+/* The removal of a device that the kernel cannot take from its users comes with no event. */
+void watch_find_removed(struct watch *w)
+{
+	for (unsigned i = 0; i < w->devices; i++)
+		if (hca_is_removed(w->device[i])) {
+			hca_raise_removed(w->device[i], &w->fault);
+			w->device_failed = true;
+		}
+}

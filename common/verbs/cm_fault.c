@@ -141,6 +141,8 @@ int cm_event_fault(const struct cm *c, const struct rdma_cm_event *e, struct fau
 		return explain_no_path(c, f);
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
+		if (hca_explain_namespace(c->device, f))
+			return -1;
 		fault_cause(f, "The peer's communication manager does not answer: packets are lost "
 			       "or blocked");
 		return fault_fix(f,

@@ -28,7 +28,7 @@ enum gid_kind {
 struct gid {
 	int index;
 	enum gid_kind kind;
-	uint32_t ifindex; /* of its netdev, 0: none */
+	uint32_t ifindex; /* of its netdev; 0: none in this network namespace */
 	union ibv_gid raw;
 };
 

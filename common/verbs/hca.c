@@ -87,7 +87,7 @@ static bool has_gid(const struct ibv_gid_entry *entry, uint8_t port)
 	return entry->port_num == port && memcmp(&entry->gid, &none, sizeof(none)) != 0;
 }
 
-/* Read the port's GID table, and its netdev's name from there. Returns 0 or -ENOMEM. */
+/* Read the port's GID table, and find its netdev. Returns 0 or -ENOMEM. */
 static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 {
 	size_t room = 0, n = 0;
@@ -110,12 +110,9 @@ static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 			.ifindex = entry[i].ndev_ifindex,
 			.raw = entry[i].gid,
 		};
-		if (!p->netdev[0] && entry[i].ndev_ifindex)
-			if (!if_indextoname(entry[i].ndev_ifindex, p->netdev))
-				p->netdev[0] = '\0';
 	}
 	free(entry);
-	p->gid_count = n;
+	p->gid_count = p->gids ? n : 0;
 	hca_find_netdev(p);
 	return p->gids ? 0 : -ENOMEM;
 }
@@ -243,6 +240,13 @@ static int suggest_dmesg(struct fault *f)
 	return fault_fix(f, "check in dmesg whether the device was reset or removed");
 }
 
+/* Whether /sys shows the device, and that programs can open it, in this network namespace. */
+static bool is_listed(const struct hca *h)
+{
+	return sysfs_exists("class/infiniband_verbs/%s", h->ctx->device->dev_name) &&
+	       reach_in_kernel(h->info.device);
+}
+
 int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
 {
 	struct ibv_device **devices;
@@ -269,7 +273,13 @@ int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
 		vfault_raise(f, rc, 0, "querying %s port %u", port->device, port->port);
 		return suggest_dmesg(f);
 	}
+	h->listed = is_listed(h);
 	return 0;
+}
+
+bool hca_is_removed(const struct hca *h)
+{
+	return h->listed && !is_listed(h);
 }
 
 void hca_release(struct hca *h)

@@ -48,10 +48,13 @@ struct hca_attr {
 	const struct sockaddr *local; /* this end of the TCP connection; NULL: not yet known */
 };
 
+struct qp_route;
+
 struct hca {
 	struct ibv_context *ctx;
 	struct hca_port info; /* a copy with gids of its own */
 	char chosen[160];     /* why this port, for the banner */
+	bool listed;          /* /sys shows it; if it no longer does, it was removed */
 };
 
 /*
@@ -87,9 +90,27 @@ int hca_raise_no_address(const struct hca_port *p, struct fault *f);
 /* The transport of PORT: "InfiniBand", "RoCE" or "iWARP". Static storage. */
 const char *hca_transport_name(const struct hca_port *port);
 
-/* hca_netdev.c: true if NETDEV is an interface of PORT; and set PORT->netdev if no GID tells it. */
+/*
+ * hca_netdev.c: true if NETDEV is an interface of PORT; and set PORT->netdev, and the GIDs' ifindex
+ * to 0 where their interface is in another network namespace.
+ */
 bool hca_has_netdev(const struct hca_port *port, const char *netdev);
 void hca_find_netdev(struct hca_port *port);
+
+/*
+ * True if the kernel has removed the open device, which may be in use for that long; and
+ * (hca_now.c) the fault. Returns -1.
+ */
+bool hca_is_removed(const struct hca *h);
+int hca_raise_removed(const struct hca *h, struct fault *f);
+
+/*
+ * hca_now.c: QPs on route R do not work any more: if the port has changed so that they
+ * cannot, replace F's cause and fix by that; and if they never could, because soft-RoCE does not
+ * reach the network namespace of PORT. True if so.
+ */
+bool hca_explain_failure(const struct hca *h, const struct qp_route *r, struct fault *f);
+bool hca_explain_namespace(const struct hca_port *port, struct fault *f);
 
 /*
  * Open PORT of the list. H owns what it opens, also after a failure. Returns 0, or -1 with the

@@ -147,7 +147,7 @@ static int raise_no_match(const struct hca_list *list, const struct hca_attr *wa
 			    wanted->port);
 		return fault_fix(f, "omit -i, or give a port that --list shows");
 	}
-	if (wanted->device && reach_in_kernel(wanted->device))
+	if (wanted->device && (reach_in_kernel(wanted->device) || reach_elsewhere(wanted->device)))
 		return reach_unlisted(wanted->device, f);
 	if (wanted->device)
 		fault_raise(f, FAULT_USAGE, 0, "there is no RDMA device '%.60s'", wanted->device);

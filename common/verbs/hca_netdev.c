@@ -2,6 +2,8 @@
 /* hca_has_netdev(), hca_find_netdev(): find out which network interface belongs to a port. */
 #include "verbs/hca.h"
 
+#include <ifaddrs.h>
+#include <linux/if_packet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,14 +56,58 @@ bool hca_has_netdev(const struct hca_port *p, const char *netdev)
 	       is_on_same_pci_device(p, netdev) || has_mac_of_port(p, netdev);
 }
 
+/* Is the GID G made of MAC? A default GID is, and the GID of iWARP begins with it. */
+static bool is_made_of(const struct gid *g, const uint8_t mac[MAC_BYTES])
+{
+	const uint8_t id[8] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+
+	return g->kind == GID_IWARP ? memcmp(g->raw.raw, mac, MAC_BYTES) == 0
+				    : memcmp(g->raw.raw + 8, id, sizeof(id)) == 0;
+}
+
+/* Has the interface at A the address of G, or the MAC address that G is made of? */
+static bool has_address(const struct ifaddrs *a, const struct gid *g)
+{
+	const struct sockaddr_ll *link = (const struct sockaddr_ll *)a->ifa_addr;
+
+	if (link && link->sll_family == AF_PACKET)
+		return link->sll_halen == MAC_BYTES && is_made_of(g, link->sll_addr);
+	return gid_is_address(&g->raw, a->ifa_addr);
+}
+
+/*
+ * Is the interface IFINDEX that of GIDs of P? Where all network namespaces share the devices, one
+ * may see a device whose interface is in another namespace, where the same index is another's.
+ */
+static bool is_here(const struct hca_port *p, const struct ifaddrs *all, unsigned ifindex)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(ifindex, name))
+		return false;
+	for (const struct ifaddrs *a = all; a; a = a->ifa_next)
+		for (size_t i = 0; strcmp(a->ifa_name, name) == 0 && i < p->gid_count; i++)
+			if (p->gids[i].ifindex == ifindex && has_address(a, &p->gids[i]))
+				return true;
+	return false;
+}
+
 void hca_find_netdev(struct hca_port *p)
 {
-	struct if_nameindex *all = p->is_iwarp && !p->netdev[0] ? if_nameindex() : NULL;
+	struct if_nameindex *names = p->is_iwarp ? if_nameindex() : NULL;
+	struct ifaddrs *all = NULL;
 
+	for (size_t i = getifaddrs(&all) ? p->gid_count : 0; i < p->gid_count; i++)
+		if (!is_here(p, all, p->gids[i].ifindex))
+			p->gids[i].ifindex = 0;
+	freeifaddrs(all);
+	for (size_t i = 0; !p->netdev[0] && i < p->gid_count; i++)
+		if (!if_indextoname(p->gids[i].ifindex, p->netdev))
+			p->netdev[0] = '\0';
 	/* Use the first one: a VLAN that inherits its MAC address was created later. */
-	for (size_t i = 0; all && all[i].if_index && !p->netdev[0]; i++)
-		if (has_mac_of_port(p, all[i].if_name))
-			snprintf(p->netdev, sizeof(p->netdev), "%s", all[i].if_name);
-	if (all)
-		if_freenameindex(all);
+	for (size_t i = 0; names && names[i].if_index && !p->netdev[0]; i++)
+		if (has_mac_of_port(p, names[i].if_name))
+			snprintf(p->netdev, sizeof(p->netdev), "%s", names[i].if_name);
+	if (names)
+		if_freenameindex(names);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "host/devnode.h"
 #include "host/sysfs.h"
 #include "verbs/vfault.h"
@@ -40,6 +41,30 @@ static int explain_no_driver(const char *cause, struct fault *f)
 			    "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
 }
 
+/*
+ * Write to LIST the devices that ib_uverbs has, but this network namespace has not: each is in
+ * another one ("rdma system" says exclusive). False if there is none.
+ */
+static bool list_elsewhere(char *list, size_t size)
+{
+	char name[SYSFS_NAME], ibdev[SYSFS_NAME];
+
+	list[0] = '\0';
+	for (unsigned i = 0; !sysfs_name(name, i, "class/infiniband_verbs"); i++)
+		if (!sysfs_read(ibdev, sizeof(ibdev), "class/infiniband_verbs/%s/ibdev", name) &&
+		    !reach_in_kernel(ibdev))
+			text_add(list, size, "%s%s", list[0] ? ", " : "", ibdev);
+	return list[0];
+}
+
+static int explain_elsewhere(const char *devices, struct fault *f)
+{
+	fault_cause(f, "In another network namespace: %s", devices);
+	return fault_fix(f,
+			 "run there, or on the host: rdma dev set DEVICE netns NAME; or share all "
+			 "devices: rdma system set netns shared");
+}
+
 /* Explain why sysfs shows no RDMA device: it is not mounted, or no driver is loaded. */
 static int explain_none_in_kernel(struct fault *f)
 {
@@ -52,6 +77,8 @@ static int explain_none_in_kernel(struct fault *f)
 				 "mount -t sysfs sysfs /sys; in a container, mount the host's /sys "
 				 "read-only");
 	}
+	if (list_elsewhere(cause, sizeof(cause)))
+		return explain_elsewhere(cause, f);
 	snprintf(cause, sizeof(cause), "%.100s/class/infiniband is %s", sysfs_root(),
 		 sysfs_name(name, 0, "class/infiniband") == -ENOENT ? "missing" : "empty");
 	return explain_no_driver(cause, f);
@@ -90,7 +117,9 @@ int reach_none(int errnum, struct fault *f)
 	fault_raise(f, FAULT_UNAVAILABLE, errnum, "%s",
 		    errnum ? "ibv_get_device_list"
 		    : any  ? "no RDMA device of this machine can be used"
-			   : "there is no RDMA device on this machine");
+		    : list_elsewhere(device, sizeof(device))
+			    ? "there is no RDMA device in this network namespace"
+			    : "there is no RDMA device on this machine");
 	if (!any)
 		return explain_none_in_kernel(f);
 	for (unsigned i = 0; !sysfs_name(device, i, "class/infiniband"); i++)
@@ -98,6 +127,13 @@ int reach_none(int errnum, struct fault *f)
 			return explain_unlisted(device, f);
 	sysfs_name(device, 0, "class/infiniband");
 	return explain_unlisted(device, f);
+}
+
+bool reach_elsewhere(const char *device)
+{
+	struct devnode n;
+
+	return !reach_in_kernel(device) && examine_devnode(device, &n);
 }
 
 bool reach_in_kernel(const char *device)
@@ -118,7 +154,7 @@ bool reach_lacks_provider(const char *device)
 int reach_unlisted(const char *device, struct fault *f)
 {
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%.60s cannot be used", device);
-	return explain_unlisted(device, f);
+	return reach_elsewhere(device) ? explain_elsewhere(device, f) : explain_unlisted(device, f);
 }
 
 /*

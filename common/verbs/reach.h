@@ -27,7 +27,13 @@ int reach_none(int errnum, struct fault *f);
 bool reach_in_kernel(const char *device);
 bool reach_lacks_provider(const char *device);
 
-/* Raise FAULT_UNAVAILABLE: the kernel has DEVICE, and libibverbs does not list it. Returns -1. */
+/* True if DEVICE is in another network namespace than this process. */
+bool reach_elsewhere(const char *device);
+
+/*
+ * Raise FAULT_UNAVAILABLE: the kernel has DEVICE, and libibverbs does not list it, or it is
+ * elsewhere. Returns -1.
+ */
 int reach_unlisted(const char *device, struct fault *f);
 
 /*

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/cgroup.h"
 #include "base/units.h"
 #include "host/sysfs.h"
 
@@ -38,6 +39,16 @@ static void explain_memory(struct fault *f, size_t bytes)
 		    units_size(limit.rlim_cur).text, units_size(bytes).text, units_size(now).text);
 	fault_fix(f, "ulimit -l unlimited, or raise memlock in limits.conf or LimitMEMLOCK= of the "
 		     "service");
+}
+
+/* EAGAIN of a call that makes something: so a limit of the cgroup L says. */
+static void explain_cgroup(struct fault *f, const struct cgroup_limit *l)
+{
+	fault_cause(f,
+		    "The cgroup is limited to %s (rdma.max): a device opened is a hca_handle, each "
+		    "PD, CQ, QP and MR a hca_object",
+		    l->text);
+	fault_fix(f, "raise rdma.max of /sys/fs/cgroup%s, or use fewer QPs (-q)", l->dir);
 }
 
 /* Cause and fix (may be NULL) for up to 3 errnos or completion statuses. */
@@ -97,6 +108,7 @@ static const struct verbs_error status_errors[] = {
 int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call, ...)
 {
 	int errnum = rc == -1 && errno ? errno : abs(rc); /* -1, -errno or errno */
+	struct cgroup_limit l;
 	char text[192];
 	va_list ap;
 
@@ -106,6 +118,8 @@ int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call,
 	fault_raise(f, FAULT_LOCAL, errnum, "%s", text);
 	if (errnum == ENOMEM && pinned_bytes)
 		explain_memory(f, pinned_bytes);
+	else if (errnum == EAGAIN && cgroup_find("rdma.max", &l))
+		explain_cgroup(f, &l);
 	else
 		explain_verbs_error(f, errno_errors, sizeof(errno_errors) / sizeof(errno_errors[0]),
 				    errnum);

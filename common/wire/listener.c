@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "wire/message.h"
 
@@ -286,17 +287,14 @@ static void *guard_thread(void *arg)
 
 int listener_guard(struct listener *l, const char *peer, struct fault *f)
 {
-	int rc;
-
 	snprintf(l->busy_with, sizeof(l->busy_with), "%s", peer);
 	/* The guard must not consume the signals that the measuring thread waits for. */
 	set_signal_stop(l, NULL);
 	l->guard_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (l->guard_fd < 0)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
-	rc = pthread_create(&l->guard, NULL, guard_thread, l);
-	if (rc)
-		return fault_raise(f, FAULT_LOCAL, rc, "pthread_create");
+	if (cgroup_thread(&l->guard, guard_thread, l, f))
+		return -1;
 	l->guarding = true;
 	return 0;
 }

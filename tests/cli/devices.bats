@@ -128,6 +128,18 @@ chosen() {
 	chosen sim0 1
 }
 
+@test "the netdev is one that has an address of the port: its number is also another one's, in another namespace" {
+	local words
+	on 'sim0 gids=1 gid.0=v2/10.9.9.9/lo; sim1 gids=1 gid.0=v2/127.0.0.1/lo'
+	start list send_lat --list
+	finish list
+	read -ra words < <(grep '^sim0 ' list.out)
+	[[ ${words[6]} == - ]] || fail "${words[*]}"
+	read -ra words < <(grep '^sim1 ' list.out)
+	[[ ${words[6]} == lo ]] || fail "${words[*]}"
+	chosen sim1 1
+}
+
 # before_connecting PROGRAM ARG…: a client that fails although no server is there.
 before_connecting() {
 	start cli "$@" -p 1 --connect-timeout 60 127.0.0.1

@@ -82,6 +82,22 @@ static void no_device(void **state)
 	none(NO_DEVICE, "class/infiniband is empty", "rdma link add");
 }
 
+static void in_another_namespace(void **state)
+{
+	const char *cause = "In another network namespace: rxe0", *fix = "rdma dev set";
+	struct fault f = {.code = FAULT_NONE};
+
+	tree_dir(state, "class/infiniband/.");
+	tree_put(state, "class/infiniband_verbs/uverbs0/ibdev", "rxe0");
+	none("there is no RDMA device in this network namespace", cause, fix);
+	assert_true(reach_elsewhere("rxe0"));
+	assert_false(reach_elsewhere("rxe1"));
+	reach_unlisted("rxe0", &f);
+	told(&f, FAULT_UNAVAILABLE, cause, fix);
+	put_device(state, "rxe0", "uverbs0");
+	assert_false(reach_elsewhere("rxe0"));
+}
+
 static void no_list(void **state)
 {
 	struct fault f = {.code = FAULT_NONE};
@@ -231,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(no_device),
+		TEST(in_another_namespace),
 		TEST(no_list),
 		TEST(no_node),
 		TEST(no_provider),

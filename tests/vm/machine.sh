@@ -17,7 +17,7 @@ machine_boot_limit=120
 # soft-RoCE could carry): the kernel and the C library take those unless the CPU has no erms, no fsrm
 # and no rep_good (bit 112 of Linux' own; only it can take that away).
 emulated_cpu=max,+invtsc,-erms,-fsrm
-emulated_tuning='norandmaps clearcpuid=112'
+emulated_tuning='no_timer_check norandmaps clearcpuid=112'
 
 # machine_describe NAME NUMBER LINK PEER COMMAND…: what the machine will be and do. LINK is the
 # interface under its device; PEER has the addresses that must answer first, or is empty.
