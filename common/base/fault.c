@@ -2,7 +2,6 @@
 #include "base/fault.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -157,39 +156,37 @@ void fault_format(const struct fault *f, char *buf, size_t size)
 	end_sentence(buf, size);
 }
 
-/* Print F for a terminal: what failed, the cause and the fix each begin a line and are wrapped. */
-static void print_lines(const struct fault *f, const char *program, unsigned columns, FILE *out)
+/* Write F to TO, which is "", for a terminal: what failed, the cause and the fix each begin a line
+ * and are wrapped. */
+static void format_lines(const struct fault *f, const char *program, unsigned columns, char *to,
+			 size_t size)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof(line), "%s: ", program);
 
 	format_failure(f, line + n, sizeof(line) - (size_t)n);
 	end_sentence(line, sizeof(line));
-	terminal_wrap(out, line, columns, INDENT);
+	terminal_wrap(to, size, line, columns, INDENT);
 	for (int i = 0; i < 2; i++) {
 		const char *text = i ? f->fix : f->cause;
 
 		snprintf(line, sizeof(line), "%*s%s%s", INDENT, "", i ? "Fix: " : "", text);
 		end_sentence(line, sizeof(line));
 		if (text[0])
-			terminal_wrap(out, line, columns, INDENT);
+			terminal_wrap(to, size, line, columns, INDENT);
 	}
 }
 
 void fault_print(const struct fault *f, const char *program, FILE *out)
 {
-	char line[2048], *text = NULL;
-	size_t size;
-	FILE *lines = isatty(fileno(out)) ? open_memstream(&text, &size) : NULL;
+	char text[4096] = "";
 
-	if (lines) {
-		print_lines(f, program, terminal_columns(fileno(out)), lines);
-		fclose(lines);
-		fwrite(text, 1, size, out);
-		free(text);
+	if (isatty(fileno(out))) {
+		format_lines(f, program, terminal_columns(fileno(out)), text, sizeof(text));
+		fputs(text, out);
 	} else {
-		fault_format(f, line, sizeof(line));
-		fprintf(out, "%s: %s\n", program, line);
+		fault_format(f, text, sizeof(text));
+		fprintf(out, "%s: %s\n", program, text);
 	}
 	fflush(out);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/composed.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -69,14 +70,15 @@ static __attribute__((format(printf, 2, 3))) void put_progress(struct outlet *o,
 static void put_live_row(struct report *r, const struct record *rec)
 {
 	const struct report_result result = {.rows = 0};
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct composed row;
+	FILE *out = composed_open(&row);
+	char *text;
 
 	if (out)
 		table_put(r, &result, &(struct report_row){.record = rec}, out);
-	if (out && fclose(out) == 0)
-		outlet_put(&r->intervals, text, size);
+	text = composed_close(&row);
+	if (text)
+		outlet_put(&r->intervals, text, row.used);
 	free(text);
 }
 

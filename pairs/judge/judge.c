@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/composed.h"
 #include "base/units.h"
 #include "known.h"
 #include "pairs/option.h"
@@ -194,18 +195,13 @@ static int put(const char *name, char *text, struct fault *f)
 static int write_file(const char *name, const struct judgement *j,
 		      void (*writer)(FILE *, const struct judgement *), struct fault *f)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = name ? open_memstream(&text, &bytes) : NULL;
+	struct composed text;
 
 	if (!name)
 		return 0;
-	if (to)
-		writer(to, j);
-	if (!to || !fclose(to))
-		return put(name, text, f);
-	free(text);
-	return put(name, NULL, f);
+	if (composed_open(&text))
+		writer(text.out, j);
+	return put(name, composed_close(&text), f);
 }
 
 static int write_files(const struct judge *k, const struct judgement *j, struct fault *f)
