@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/fault.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +42,10 @@ int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *c
 		f->dropping = true;
 		return -1;
 	}
-	f->code = code;
+	/* Who lacks memory has neither used the program wrongly nor found out what there is. */
+	f->code = errnum == ENOMEM && (code == FAULT_USAGE || code == FAULT_UNAVAILABLE)
+			  ? FAULT_LOCAL
+			  : code;
 	f->errnum = errnum;
 	f->text[0] = '\0';
 	if (errnum)
@@ -82,6 +86,15 @@ int fault_fix(struct fault *f, const char *fmt, ...)
 	va_end(ap);
 	text_disarm(f->fix);
 	return -1;
+}
+
+bool fault_for_memory(const struct fault *f, struct fault *to)
+{
+	bool starved = fault_is(f) && f->errnum == ENOMEM;
+
+	if (starved && !fault_is(to))
+		*to = *f;
+	return starved;
 }
 
 void fault_clear(struct fault *f)

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/sibling.h"
 #include "base/units.h"
+#include "wire/json_memory.h"
 
 /* A descriptor of the file that starts with struct peer_credit of stdout, updated at the end, and
  * goes on with the hello. */
@@ -111,7 +112,7 @@ static json_t *read_hello(int fd)
 		return NULL;
 	text = malloc((size_t)(st.st_size - start));
 	if (text && pread(fd, text, (size_t)(st.st_size - start), start) == st.st_size - start)
-		hello = json_loadb(text, (size_t)(st.st_size - start), 0, NULL);
+		hello = json_memory_load(text, (size_t)(st.st_size - start), 0, NULL);
 	free(text);
 	return hello;
 }

@@ -277,7 +277,7 @@ static void read_line(struct body *b, const char *line, size_t bytes)
 		json_t *o;
 
 		json_memory_room(room, sizeof(room));
-		o = json_loadb(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &why);
+		o = json_memory_load(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &why);
 
 		if (o)
 			read_object(b, o);

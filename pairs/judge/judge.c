@@ -14,6 +14,7 @@
 #include "pairs/pairs.h"
 #include "report/forms.h"
 #include "report/list.h"
+#include "wire/json_memory.h"
 
 #define MATRIX_MAX 4096 /* players of a square of numbers */
 
@@ -109,7 +110,7 @@ static int read_file(struct body *b, const char *name, struct fault *f)
 	int status = file ? body_read(b, file) : -1;
 
 	if (status)
-		fault_raise(f, errno == ENOMEM ? FAULT_LOCAL : FAULT_USAGE, errno, "reading %s",
+		fault_raise(f, FAULT_USAGE, errno, "reading %s",
 			    in ? "stdin" : name);
 	if (file && !in)
 		fclose(file);
@@ -278,7 +279,7 @@ static int judge_files(struct judge *k, struct fault *f)
 	if (k->groups && refuse_strangers(&b, &groups.hosts, k->groups, f))
 		goto out;
 	fault_phase(f, "judging");
-	if (judgement_init(&j, &b, &groups, k->expect)) {
+	if (judgement_init(&j, &b, &groups, k->expect) || json_memory_failures()) {
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", b.count);
 		goto out;
 	}

@@ -6,6 +6,7 @@
 #include "fit.h"
 #include "stat/beta.h"
 #include "limits.h"
+#include "wire/json_memory.h"
 
 #define STEP .01
 
@@ -94,6 +95,8 @@ static double network_of(const struct fit *f, double top)
 	double average;
 	bool uneven;
 
+	if (!of)
+		json_memory_lacked();
 	for (uint32_t i = 0; of && i < f->slots.count; i++) {
 		const struct meeting *t = &f->slots.of[i];
 		struct sum *to = &of[t->at % ROUNDS_MOST];

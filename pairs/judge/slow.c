@@ -5,6 +5,7 @@
 
 #include "judgement.h"
 #include "limits.h"
+#include "wire/json_memory.h"
 
 double judge_unit(const struct judgement *j, double y)
 {
@@ -115,6 +116,8 @@ static uint32_t falls_at(const struct judgement *j, uint32_t player, double dept
 	struct moment *of = malloc((l->start[player + 1] - l->start[player] + 1) * sizeof(*of));
 	double sum = 0;
 
+	if (!of)
+		json_memory_lacked();
 	for (uint32_t k = l->start[player]; of && k < l->start[player + 1]; k++) {
 		const struct meeting *t = &l->of[l->by_player[k]];
 		uint32_t to = meeting_partner(t, player);

@@ -42,6 +42,7 @@ int hwloc_topology_init(struct hwloc_topology **tree);
 int hwloc_topology_load(struct hwloc_topology *tree);
 int hwloc_topology_set_components(struct hwloc_topology *tree, unsigned long flags, const char *name);
 
+typedef char *nomem_dlerror_fn(void);
 typedef void *nomem_dlopen_fn(const char *file, int mode);
 typedef int nomem_hwloc_fn(struct hwloc_topology *tree);
 typedef int nomem_init_fn(struct hwloc_topology **tree);
@@ -226,4 +227,15 @@ void *dlopen(const char *file, int mode)
 	library = ((nomem_dlopen_fn *)nomem_next("dlopen"))(file, mode);
 	nomem_spared--;
 	return library;
+}
+
+/* The loader's text is the same, whatever failed. */
+char *dlerror(void)
+{
+	char *text;
+
+	nomem_spared++;
+	text = ((nomem_dlerror_fn *)nomem_next("dlerror"))();
+	nomem_spared--;
+	return text;
 }
