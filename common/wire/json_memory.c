@@ -59,7 +59,7 @@ void json_memory_room(void *at, size_t bytes)
 
 json_t *json_memory_load(const char *text, size_t size, size_t flags, json_error_t *why)
 {
-	_Alignas(ALIGNED) char bytes[4096];
+	_Alignas(ALIGNED) char bytes[65536];
 	uint64_t before = failures;
 	json_t *top;
 
