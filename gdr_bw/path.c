@@ -20,7 +20,8 @@ static void rank_paths(struct gdr *g, const struct path_tree *t)
 	size_t count;
 
 	gpu_list(&list, &count, &none);
-	path_sort(t, nic, list, count);
+	fault_for_memory(&none, g->run.fault);
+	path_sort(t, nic, list, count, g->run.fault);
 	side->ranking[0] = side->better_gpu[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		path_find(t, nic, list[i].pci, &kind);
@@ -44,4 +45,5 @@ void gdr_find_path(struct gdr *g)
 		rank_paths(g, t);
 	}
 	path_close(t);
+	fault_for_memory(&unreadable, g->run.fault);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/composed.h"
 #include "base/text.h"
 #include "grow.h"
 #include "lines.h"
@@ -202,9 +203,10 @@ static bool is_numbered(const char *other, const char *name, const char *first, 
 
 char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
 {
-	char *text = NULL;
-	size_t bytes = 0, width;
-	FILE *to = open_memstream(&text, &bytes);
+	struct composed list;
+	FILE *to = composed_open(&list);
+	const char *before = "";
+	size_t width;
 
 	for (uint32_t i = 0, next; to && i < h->n; i = next) {
 		const char *name = h->host[i].name, *first = number_in(name, &width);
@@ -219,18 +221,15 @@ char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
 			next++;
 			end++;
 		}
-		fprintf(to, "%s%.*s", ftell(to) ? "," : "", (int)(first - name), name);
+		fprintf(to, "%s%.*s", before, (int)(first - name), name);
+		before = ",";
 		if (end > v)
 			fprintf(to, "[%.*s-%0*lu]%s", (int)width, first, (int)width, end,
 				first + width);
 		else
 			fputs(first, to);
 	}
-	if (!to || fclose(to)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return composed_close(&list);
 }
 
 static int compare_names(const void *a, const void *b, void *hosts)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/composed.h"
+
 /* Read IN to its end into l->text, ended by a 0. Returns an errno, 0 if it is read. */
 static int read_all(struct lines *l, FILE *in)
 {
@@ -118,19 +120,23 @@ static int write_joined(FILE *to, struct lines *l, struct fault *f)
 
 char *lines_join(const char *file, struct fault *f)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *to = open_memstream(&text, &bytes);
+	struct composed joined;
+	FILE *to = composed_open(&joined);
 	struct lines l = {0};
-	int rc = to ? lines_open(&l, file, f) : fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
+	int rc = to ? lines_open(&l, file, f) : 0;
+	char *text;
 
-	if (!rc)
+	if (to && !rc)
 		rc = write_joined(to, &l, f);
-	if (to && fclose(to))
-		rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
 	lines_release(&l);
-	if (!rc && bytes && bytes <= LINES_JOINED_MAX)
-		return text;
-	free(text);
-	return rc < 0 ? NULL : strdup(file);
+	text = composed_close(&joined);
+	if (text && !rc && (!joined.used || joined.used > LINES_JOINED_MAX))
+		rc = 1;
+	if (text && rc) {
+		free(text);
+		text = rc < 0 ? NULL : strdup(file);
+	}
+	if (!text)
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
+	return text;
 }

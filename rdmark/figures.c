@@ -93,7 +93,7 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	fs->file[side] = file;
 	while (!rc && (at += strspn(bytes + at, " \t\r\n")) < size) {
 		json_error_t error;
-		json_t *o = json_loadb(bytes + at, size - at, JSON_DISABLE_EOF_CHECK, &error);
+		json_t *o = json_memory_load(bytes + at, size - at, JSON_DISABLE_EOF_CHECK, &error);
 
 		if (!o) {
 			rc = not_a_document(file, error.text, f);

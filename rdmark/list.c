@@ -22,7 +22,7 @@ struct host {
 	struct gpu_info *gpu;
 	size_t gpus;
 	struct path_tree *tree;
-	struct fault no_gpu, no_port;
+	struct fault no_gpu, no_port, no_memory;
 };
 
 static void look_at_host(struct host *h)
@@ -37,6 +37,8 @@ static void look_at_host(struct host *h)
 	if (hca_scan(&h->ports, NULL, &h->no_port) == 0 && !h->ports.count)
 		hca_choose(&h->ports, &any, reason, sizeof(reason), &h->no_port);
 	path_open(&h->tree, &no_tree);
+	fault_for_memory(&no_tree, &h->no_memory);
+	fault_for_memory(&h->no_gpu, &h->no_memory);
 }
 
 static void release_host(struct host *h)
@@ -187,10 +189,13 @@ int list_command(char **argv)
 	if (json)
 		print_json(&h, &f);
 	else if (h.ports.count)
-		list_ports(stdout, RDMARK);
+		status = list_ports(stdout, RDMARK);
 	if (!json)
 		print_gpus(&h);
-	status = fault_is(&h.no_port) ? rdmark_failed(&h.no_port) : 0;
+	if (fault_is(&h.no_port))
+		status = rdmark_failed(&h.no_port);
+	if (fault_is(&h.no_memory))
+		status = rdmark_failed(&h.no_memory);
 	if (fault_is(&f))
 		status = rdmark_failed(&f);
 	written = list_finish(stdout, RDMARK);

@@ -127,7 +127,11 @@ static int no_host(const char *word, const char *why)
 	struct fault f = {0};
 
 	fault_phase(&f, "reading the command line");
-	fault_raise(&f, FAULT_USAGE, 0, "'%s' is no command of rdmark, and no host: %s", word, why);
+	if (why == gai_strerror(EAI_MEMORY))
+		fault_raise(&f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%s)", word);
+	else
+		fault_raise(&f, FAULT_USAGE, 0, "'%s' is no command of rdmark, and no host: %s",
+			    word, why);
 	if (near)
 		fault_fix(&f, "rdmark %s", near);
 	else

@@ -18,6 +18,7 @@
 #include "report/list.h"
 #include "report/report.h"
 #include "wire/fields.h"
+#include "wire/json_memory.h"
 
 struct tour {
 	char **option; /* options for all programs; ended by NULL */
@@ -177,7 +178,7 @@ static json_t *last_document(const char *text)
 	json_error_t error;
 
 	while ((at += strspn(text + at, " \t\r\n")) < size &&
-	       (o = json_loadb(text + at, size - at, JSON_DISABLE_EOF_CHECK, &error))) {
+	       (o = json_memory_load(text + at, size - at, JSON_DISABLE_EOF_CHECK, &error))) {
 		at += (size_t)error.position;
 		json_decref(last);
 		last = o;

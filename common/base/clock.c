@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/clock.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/units.h"
 
@@ -54,17 +56,20 @@ const char *clock_utc(char buf[CLOCK_UTC_BYTES])
  */
 static bool clocksource_has(const char *sysfs, const char *attribute, const char *name)
 {
-	char path[PATH_MAX], word[64];
+	char path[PATH_MAX], text[512], *rest = text, *word;
 	bool found = false;
-	FILE *in;
+	ssize_t n;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/devices/system/clocksource/clocksource0/%s", sysfs,
 		 attribute);
-	in = fopen(path, "re");
-	while (in && !found && fscanf(in, "%63s", word) == 1)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	while (!found && (word = strsep(&rest, " \n")))
 		found = strcmp(word, name) == 0;
-	if (in)
-		fclose(in);
 	return found;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/fault.h"
 
+#include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,7 +42,10 @@ int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *c
 		f->dropping = true;
 		return -1;
 	}
-	f->code = code;
+	/* Who lacks memory has neither used the program wrongly nor found out what there is. */
+	f->code = errnum == ENOMEM && (code == FAULT_USAGE || code == FAULT_UNAVAILABLE)
+			  ? FAULT_LOCAL
+			  : code;
 	f->errnum = errnum;
 	f->text[0] = '\0';
 	if (errnum)
@@ -83,6 +86,15 @@ int fault_fix(struct fault *f, const char *fmt, ...)
 	va_end(ap);
 	text_disarm(f->fix);
 	return -1;
+}
+
+bool fault_for_memory(const struct fault *f, struct fault *to)
+{
+	bool starved = fault_is(f) && f->errnum == ENOMEM;
+
+	if (starved && !fault_is(to))
+		*to = *f;
+	return starved;
 }
 
 void fault_clear(struct fault *f)
@@ -157,39 +169,37 @@ void fault_format(const struct fault *f, char *buf, size_t size)
 	end_sentence(buf, size);
 }
 
-/* Print F for a terminal: what failed, the cause and the fix each begin a line and are wrapped. */
-static void print_lines(const struct fault *f, const char *program, unsigned columns, FILE *out)
+/* Write F to TO, which is "", for a terminal: what failed, the cause and the fix each begin a line
+ * and are wrapped. */
+static void format_lines(const struct fault *f, const char *program, unsigned columns, char *to,
+			 size_t size)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof(line), "%s: ", program);
 
 	format_failure(f, line + n, sizeof(line) - (size_t)n);
 	end_sentence(line, sizeof(line));
-	terminal_wrap(out, line, columns, INDENT);
+	terminal_wrap(to, size, line, columns, INDENT);
 	for (int i = 0; i < 2; i++) {
 		const char *text = i ? f->fix : f->cause;
 
 		snprintf(line, sizeof(line), "%*s%s%s", INDENT, "", i ? "Fix: " : "", text);
 		end_sentence(line, sizeof(line));
 		if (text[0])
-			terminal_wrap(out, line, columns, INDENT);
+			terminal_wrap(to, size, line, columns, INDENT);
 	}
 }
 
 void fault_print(const struct fault *f, const char *program, FILE *out)
 {
-	char line[2048], *text = NULL;
-	size_t size;
-	FILE *lines = isatty(terminal_fd(out)) ? open_memstream(&text, &size) : NULL;
+	char text[4096] = "";
 
-	if (lines) {
-		print_lines(f, program, terminal_columns(terminal_fd(out)), lines);
-		fclose(lines);
-		fwrite(text, 1, size, out);
-		free(text);
+	if (isatty(terminal_fd(out))) {
+		format_lines(f, program, terminal_columns(terminal_fd(out)), text, sizeof(text));
+		fputs(text, out);
 	} else {
-		fault_format(f, line, sizeof(line));
-		fprintf(out, "%s: %s\n", program, line);
+		fault_format(f, text, sizeof(text));
+		fprintf(out, "%s: %s\n", program, text);
 	}
 	fflush(out);
 }

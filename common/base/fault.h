@@ -60,7 +60,8 @@ void fault_set_point(struct fault *f, const char *at);
 /*
  * Raise a fault, unless F has one already. CALL (printf) names the call that failed and its
  * arguments, e.g. "ibv_reg_mr(%s)". ERRNUM is a positive errno or 0. Always returns -1, so that a
- * caller can write `return fault_raise(…)`. The arguments may come from the peer: see text_disarm().
+ * caller can write `return fault_raise(…)`. The arguments may come from the peer: see text_disarm(). With
+ * ENOMEM, FAULT_USAGE and FAULT_UNAVAILABLE become FAULT_LOCAL.
  */
 int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *call, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -77,6 +78,12 @@ static inline bool fault_is(const struct fault *f)
 {
 	return f->code != FAULT_NONE;
 }
+
+/*
+ * True if F is for want of memory: then something that may be unknown is not known, and not even
+ * whether it is there. It goes to TO, unless that has one.
+ */
+bool fault_for_memory(const struct fault *f, struct fault *to);
 
 /* Remove the fault; the phase stays. For a server that drops one peer and continues. */
 void fault_clear(struct fault *f);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/terminal.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define INDENT 2 /* blanks before each line of a note after the first */
+#include "base/text.h"
+
+#define INDENT     2 /* blanks before each line of a note after the first */
+#define NOTE_BYTES 4096
 
 unsigned terminal_columns(int fd)
 {
@@ -30,7 +32,7 @@ static unsigned count_characters(const char *text, size_t n)
 	return count;
 }
 
-void terminal_wrap(FILE *out, const char *text, unsigned columns, unsigned indent)
+void terminal_wrap(char *to, size_t size, const char *text, unsigned columns, unsigned indent)
 {
 	unsigned used = 0;
 
@@ -41,37 +43,26 @@ void terminal_wrap(FILE *out, const char *text, unsigned columns, unsigned inden
 		n = blanks + strcspn(text + blanks, " ");
 		wide = count_characters(text, n);
 		if (used && columns && used + wide > columns) {
-			fprintf(out, "\n%*s", (int)indent, "");
+			text_add(to, size - 1, "\n%*s", (int)indent, "");
 			text += blanks;
 			n -= blanks;
 			wide -= (unsigned)blanks;
 			used = indent;
 		}
-		fwrite(text, 1, n, out);
+		text_add(to, size - 1, "%.*s", (int)n, text);
 		used += wide;
 	}
-	fputc('\n', out);
+	text_add(to, size, "\n");
 }
 
 void terminal_vnote(FILE *out, const char *fmt, va_list ap)
 {
-	char *text = NULL, *lines = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	char text[NOTE_BYTES] = "rdmark: ", lines[2 * NOTE_BYTES] = "";
+	size_t used = strlen(text);
 
-	if (!f)
-		return;
-	fputs("rdmark: ", f);
-	vfprintf(f, fmt, ap);
-	fclose(f);
-	f = open_memstream(&lines, &size);
-	if (f) {
-		terminal_wrap(f, text, terminal_columns(terminal_fd(out)), INDENT);
-		fclose(f);
-		fwrite(lines, 1, size, out);
-	}
-	free(lines);
-	free(text);
+	vsnprintf(text + used, sizeof(text) - used, fmt, ap);
+	terminal_wrap(lines, sizeof(lines), text, terminal_columns(terminal_fd(out)), INDENT);
+	fputs(lines, out);
 }
 
 void terminal_note(FILE *out, const char *fmt, ...)

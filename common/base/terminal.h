@@ -12,14 +12,16 @@ unsigned terminal_columns(int fd);
 int terminal_fd(FILE *out);
 
 /*
- * Print TEXT in lines of at most COLUMNS (0: one line), broken at blanks. A longer word gets a line
- * of its own. Each line after the first starts with INDENT blanks.
+ * Append TEXT to the string TO, which has SIZE bytes, in lines of at most COLUMNS (0: one line),
+ * broken at blanks. A longer word gets a line of its own. Each line after the first starts with
+ * INDENT blanks. If it does not fit, it is cut, and its last byte is the newline.
  */
-void terminal_wrap(FILE *out, const char *text, unsigned columns, unsigned indent);
+void terminal_wrap(char *to, size_t size, const char *text, unsigned columns, unsigned indent);
 
 /*
  * Write the note "rdmark: TEXT\n" (printf) to OUT in a single write, so that with 2>&1 no row of
- * stdout comes between. On a terminal it is wrapped, with an indent.
+ * stdout comes between. On a terminal it is wrapped, with an indent. It needs no memory of the heap,
+ * and is cut after 4 KiB.
  */
 void terminal_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void terminal_vnote(FILE *out, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));

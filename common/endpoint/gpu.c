@@ -90,7 +90,7 @@ static int nearest_gpu(struct endpoint *ep, struct gpu_info *list, size_t count)
 	struct path_tree *t = NULL;
 
 	if (count && path_open(&t, ep->fault) == 0)
-		path_sort(t, ep->rail[0].hca.info.place.pci, list, count);
+		path_sort(t, ep->rail[0].hca.info.place.pci, list, count, ep->fault);
 	path_close(t);
 	return count ? list[0].index : -1;
 }
@@ -105,13 +105,14 @@ static int open_nearest(struct endpoint *ep)
 	fault_phase(&ep->gpu_absent, "looking for a GPU");
 	if (gpu_list(&list, &count, &ep->gpu_absent) == 0)
 		wanted.index = nearest_gpu(ep, list, count);
+	fault_for_memory(&ep->gpu_absent, ep->fault);
 	free(list);
 	if (fault_is(ep->fault))
 		return -1;
 	return wanted.index < 0 ? 0 : gpu_open(&ep->gpu, &wanted, ep->fault);
 }
 
-static void describe_gpu(struct endpoint *ep)
+static int describe_gpu(struct endpoint *ep)
 {
 	const struct gpu_info *gpu = gpu_about(ep->gpu);
 	struct end *e = &ep->rail[0].mine;
@@ -127,6 +128,7 @@ static void describe_gpu(struct endpoint *ep)
 		path_find(t, ep->rail[0].hca.info.place.pci, gpu->pci, &kind);
 	path_close(t);
 	snprintf(e->gpu.distance, sizeof(e->gpu.distance), "%s", path_class_name(kind.class));
+	return fault_for_memory(&unknown, ep->fault) ? -1 : 0;
 }
 
 int endpoint_gpu_find(struct endpoint *ep)
@@ -171,8 +173,7 @@ int endpoint_gpu_open(struct endpoint *ep)
 	if (!ep->gpu)
 		return 0;
 	ep->gpu_memory = !ep->own_schedule;
-	describe_gpu(ep);
-	return 0;
+	return describe_gpu(ep);
 }
 
 int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m,

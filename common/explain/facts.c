@@ -19,15 +19,9 @@
  */
 static bool may_lock_memory(void)
 {
-	char line[256];
-	unsigned long long effective = 0;
-	FILE *in = fopen("/proc/self/status", "re");
+	uint64_t effective = 0;
 
-	while (in && fgets(line, sizeof(line), in))
-		if (sscanf(line, "CapEff: %llx", &effective) == 1)
-			break;
-	if (in)
-		fclose(in);
+	sysfs_proc_number(&effective, "/proc/self/status", "CapEff", 16);
 	return effective >> CAP_IPC_LOCK & 1;
 }
 

@@ -15,10 +15,10 @@ static bool is_translated(const char *pci)
 	       path_iommu_translates(type);
 }
 
-void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine)
+int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine, struct fault *f)
 {
 	size_t ports = list->count < GPUS_PORTS ? list->count : GPUS_PORTS;
-	struct fault f = {0};
+	struct fault unknown = {0};
 	struct path_tree *t;
 	struct utsname machine;
 
@@ -29,9 +29,9 @@ void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine
 	g->coherent = uname(&machine) != 0 || strcmp(machine.machine, "aarch64") == 0;
 	nvidia_read(&g->nvidia);
 	if (!g->nvidia.gpus || virtual_machine)
-		return;
+		return 0;
 	/* hwloc takes some time, so it is used only if there is a GPU. */
-	if (!path_open(&t, &f))
+	if (!path_open(&t, &unknown))
 		for (unsigned i = 0; i < g->nvidia.gpus; i++)
 			for (size_t n = 0; n < ports; n++)
 				g->class[i][n] =
@@ -39,6 +39,7 @@ void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine
 	path_close(t);
 	for (size_t n = 0; n < ports; n++)
 		g->translated[n] = is_translated(list->port[n].place.pci);
+	return fault_for_memory(&unknown, f) ? -1 : 0;
 }
 
 int gpus_nearest(const struct gpus *g, unsigned gpu, const bool *usable, size_t ports)

@@ -34,8 +34,12 @@ struct nccl_variable {
 	char reason[512];
 };
 
-/* Read the facts (nccl_facts.c). LIST and GPUS must outlive X. */
-void nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const struct gpus *gpus);
+/*
+ * Read the facts (nccl_facts.c). LIST and GPUS must outlive X. Returns 0, or -1 with FAULT_LOCAL: no
+ * memory.
+ */
+int nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const struct gpus *gpus,
+		    struct fault *f);
 
 /* The variable's name: "NCCL_IB_HCA". Static storage. */
 const char *nccl_name(enum nccl_name name);

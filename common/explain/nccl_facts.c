@@ -2,6 +2,7 @@
 /* nccl_facts_read(): what the variables of NCCL depend on. */
 #include "explain/nccl.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ static int port_of(const struct hca_list *list, const char *netdev)
 	return -1;
 }
 
-void nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const struct gpus *gpus)
+int nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const struct gpus *gpus,
+		    struct fault *f)
 {
 	static const char *const filters[] = {
 		"NCCL_IB_ADDR_FAMILY",
@@ -25,11 +27,13 @@ void nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const st
 	memset(x, 0, sizeof(*x));
 	x->list = list;
 	x->gpus = gpus;
-	netdevs_read(&x->netdevs);
+	if (netdevs_read(&x->netdevs))
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "getifaddrs");
 	for (size_t i = 0; i < x->netdevs.count; i++)
 		x->netdev_port[i] = port_of(list, x->netdevs.list[i].name);
 	for (unsigned i = 0; i < NCCL_VARIABLES; i++)
 		x->set[i] = getenv(nccl_name(i));
 	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
 		x->gid_filtered |= getenv(filters[i]) != NULL;
+	return 0;
 }

@@ -3,6 +3,7 @@
 #include "host/gpu_cuda.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -68,8 +69,11 @@ static const char *look_up_driver(struct cuda_driver *cu, void *library)
 
 static int raise_no_library(struct fault *f)
 {
+	int errnum = errno;
 	const char *why = dlerror();
 
+	if (errnum == ENOMEM)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "dlopen(" CUDA_LIBRARY ")");
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s", why ? why : "dlopen(" CUDA_LIBRARY ")");
 	fault_cause(f, "This machine or container has no NVIDIA driver library");
 	return fault_fix(f, "install the NVIDIA driver; in a container, pass the GPUs with --gpus "
@@ -136,6 +140,8 @@ static int explain_not_starting(struct fault *f)
 /* Raise the fault that cuInit() returned RC, with cause and fix. Returns -1. */
 static int raise_init_failed(struct fault *f, CUresult rc, const char *file)
 {
+	if (rc == CUDA_ERROR_OUT_OF_MEMORY)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "cuInit: %s", gpu_error_name((int)rc));
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "cuInit: %s (%d)", gpu_error_name((int)rc), (int)rc);
 	switch ((int)rc) {
 	case CUDA_ERROR_STUB_LIBRARY:
@@ -163,6 +169,7 @@ int cuda_driver_start(struct cuda_driver *cu, struct fault *f)
 	CUresult rc;
 
 	memset(cu, 0, sizeof(*cu));
+	errno = 0;
 	library = dlopen(CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return raise_no_library(f);

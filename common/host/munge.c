@@ -20,9 +20,14 @@ int munge_open(struct munge *m, const char *socket, struct fault *f)
 		const char *name;
 		size_t offset;
 	} entry[] = {MUNGE_ENTRIES(ROW)};
-	void *library = dlopen(MUNGE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	const char *why = library ? NULL : dlerror();
+	const char *why;
+	void *library;
 
+	errno = 0;
+	library = dlopen(MUNGE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library && errno == ENOMEM)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "dlopen(" MUNGE_LIBRARY ")");
+	why = library ? NULL : dlerror();
 	*m = (struct munge){.socket = socket};
 	if (!library) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "%s", why ? why : "dlopen(" MUNGE_LIBRARY ")");

@@ -2,6 +2,7 @@
 #include "host/netdevs.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -42,17 +43,18 @@ static void add_address(struct netdevs *n, const char *name, const struct sockad
 	n->list[at].routable |= is_routable(sa);
 }
 
-static void read_live(struct netdevs *n)
+static int read_live(struct netdevs *n)
 {
 	struct ifaddrs *all;
 
 	if (getifaddrs(&all))
-		return;
+		return errno == ENOMEM ? -ENOMEM : 0;
 	for (struct ifaddrs *i = all; i; i = i->ifa_next)
 		if (i->ifa_addr && i->ifa_flags & IFF_UP && i->ifa_flags & IFF_RUNNING &&
 		    (i->ifa_addr->sa_family == AF_INET || i->ifa_addr->sa_family == AF_INET6))
 			add_address(n, i->ifa_name, i->ifa_addr);
 	freeifaddrs(all);
+	return 0;
 }
 
 static void read_record(struct netdevs *n)
@@ -74,11 +76,11 @@ static void read_record(struct netdevs *n)
 	}
 }
 
-void netdevs_read(struct netdevs *n)
+int netdevs_read(struct netdevs *n)
 {
 	n->count = 0;
-	if (sysfs_is_made_up())
-		read_record(n);
-	else
-		read_live(n);
+	if (!sysfs_is_made_up())
+		return read_live(n);
+	read_record(n);
+	return 0;
 }

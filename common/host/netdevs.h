@@ -24,5 +24,7 @@ struct netdevs {
 	size_t count;
 };
 
-/* Read those that are up and running. Those beyond NETDEVS_MAX are left out. */
-void netdevs_read(struct netdevs *n);
+/*
+ * Read those that are up and running. Those beyond NETDEVS_MAX are left out. Returns 0 or -ENOMEM.
+ */
+int netdevs_read(struct netdevs *n);

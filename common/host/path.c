@@ -353,21 +353,24 @@ static int compare_gpu_ranks(const void *a, const void *b)
 	return x->gpu.index < y->gpu.index ? -1 : 1;
 }
 
-void path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count)
+int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count,
+	      struct fault *f)
 {
-	struct gpu_rank *r = calloc(count, sizeof(*r));
+	struct gpu_rank *r = calloc(count + 1, sizeof(*r));
 
-	for (size_t i = 0; r && i < count; i++) {
+	if (!r)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "sorting %zu GPUs", count);
+	for (size_t i = 0; i < count; i++) {
 		struct path p;
 
 		path_find(t, nic, list[i].pci, &p);
 		r[i] = (struct gpu_rank){list[i], p.class, p.ceiling_write_gbps};
 	}
-	if (r && count)
-		qsort(r, count, sizeof(*r), compare_gpu_ranks);
-	for (size_t i = 0; r && i < count; i++)
+	qsort(r, count, sizeof(*r), compare_gpu_ranks);
+	for (size_t i = 0; i < count; i++)
 		list[i] = r[i].gpu;
 	free(r);
+	return 0;
 }
 
 const char *path_class_name(enum path_class c)

@@ -61,8 +61,12 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 /* The distance between these devices alone, at no cost. Never fails. */
 enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu);
 
-/* Sort the COUNT GPUs of LIST by distance from NIC: by class, then slowest link, then index. */
-void path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count);
+/*
+ * Sort the COUNT GPUs of LIST by distance from NIC: by class, then slowest link, then index. Returns
+ * 0, or -1 with FAULT_LOCAL: no memory.
+ */
+int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count,
+	      struct fault *f);
 
 const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
 /* As words: "through one PCIe switch at most". */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ELLIPSIS     "…"
@@ -66,16 +67,12 @@ static int open_attribute(const char *full)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Read up to SIZE bytes, not terminated. Returns their number or -errno. */
-static FORMAT_AT(3) ssize_t read_attribute(void *buf, size_t size, const char *path, va_list ap)
+/* Read up to SIZE bytes from FD, and close it. Returns their number or -errno. */
+static ssize_t read_open(int fd, void *buf, size_t size)
 {
-	char full[PATH_MAX];
-	int rc = format_path(full, path, ap), fd = rc ? rc : open_attribute(full);
 	size_t used = 0;
 	ssize_t n;
 
-	if (fd < 0)
-		return fd;
 	do {
 		n = read(fd, (char *)buf + used, size - used);
 		if (n > 0)
@@ -84,6 +81,15 @@ static FORMAT_AT(3) ssize_t read_attribute(void *buf, size_t size, const char *p
 	n = n < 0 ? -errno : (ssize_t)used;
 	close(fd);
 	return n;
+}
+
+/* Read up to SIZE bytes, not terminated. Returns their number or -errno. */
+static FORMAT_AT(3) ssize_t read_attribute(void *buf, size_t size, const char *path, va_list ap)
+{
+	char full[PATH_MAX];
+	int rc = format_path(full, path, ap), fd = rc ? rc : open_attribute(full);
+
+	return fd < 0 ? fd : read_open(fd, buf, size);
 }
 
 /* Terminate the line of LEN bytes in BUF, without trailing blanks. Bytes that are not printable
@@ -231,18 +237,29 @@ int sysfs_resolve(char *buf, size_t size, const char *path, ...)
 	return 0;
 }
 
+bool sysfs_proc_number(uint64_t *value, const char *file, const char *key, int base)
+{
+	char text[16384], *at = text, *end;
+	int fd = open_attribute(file);
+	ssize_t got = fd < 0 ? 0 : read_open(fd, text, sizeof(text) - 1);
+
+	text[got > 0 ? got : 0] = '\0';
+	while (at && (strncmp(at, key, strlen(key)) != 0 || at[strlen(key)] != ':')) {
+		at = strchr(at, '\n');
+		at += at != NULL;
+	}
+	if (!at)
+		return false;
+	at += strlen(key) + 1;
+	*value = strtoull(at, &end, base);
+	return end > at;
+}
+
 size_t sysfs_proc_bytes(const char *file, const char *key)
 {
-	unsigned long long kib = 0;
-	FILE *in = fopen(file, "re");
-	char line[128];
+	uint64_t kib = 0;
 
-	while (in && !kib && fgets(line, sizeof(line), in))
-		if (strncmp(line, key, strlen(key)) == 0)
-			sscanf(line + strlen(key), ": %llu kB", &kib);
-	if (in)
-		fclose(in);
-	return (size_t)kib * 1024;
+	return sysfs_proc_number(&kib, file, key, 10) ? kib * 1024 : 0;
 }
 
 int sysfs_node_count(void)
@@ -279,22 +296,34 @@ const char *sysfs_set_format(const struct sysfs_set *set, char *buf, size_t size
 	return buf;
 }
 
-static int is_visible_entry(const struct dirent *e)
+/*
+ * Write the name of the directory FD that follows LAST, by bytes, to NEXT; "": there is none. Needs no
+ * memory, unlike readdir(3): without it there would seem to be no device. Returns 0 or -errno.
+ */
+static int find_next_entry(int fd, const char *last, char next[NAME_MAX + 1])
 {
-	return e->d_name[0] != '.';
-}
+	_Alignas(struct dirent64) char some[4096];
+	const struct dirent64 *e;
+	ssize_t n;
 
-static int compare_entry_names(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
+	next[0] = '\0';
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	while ((n = syscall(SYS_getdents64, fd, some, sizeof(some))) > 0)
+		for (ssize_t at = 0; at < n; at += e->d_reclen) {
+			e = (const struct dirent64 *)(some + at);
+			if (e->d_name[0] != '.' && strcmp(e->d_name, last) > 0 &&
+			    (!next[0] || strcmp(e->d_name, next) < 0))
+				snprintf(next, NAME_MAX + 1, "%s", e->d_name);
+		}
+	return n < 0 ? -errno : 0;
 }
 
 int sysfs_name(char name[SYSFS_NAME], unsigned nth, const char *path, ...)
 {
-	struct dirent **entry = NULL;
-	char full[PATH_MAX];
+	char full[PATH_MAX], last[NAME_MAX + 1], next[NAME_MAX + 1] = "";
 	va_list ap;
-	int rc, n;
+	int rc, fd;
 
 	name[0] = '\0';
 	va_start(ap, path);
@@ -302,14 +331,17 @@ int sysfs_name(char name[SYSFS_NAME], unsigned nth, const char *path, ...)
 	va_end(ap);
 	if (rc)
 		return rc;
-	n = scandir(full, &entry, is_visible_entry, compare_entry_names);
-	if (n < 0)
+	fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
-	rc = nth < (unsigned)n ? 0 : -ENODATA;
+	for (unsigned i = 0; i <= nth && !rc; i++) {
+		memcpy(last, next, sizeof(last));
+		rc = find_next_entry(fd, last, next);
+		if (!rc && !next[0])
+			rc = -ENODATA;
+	}
+	close(fd);
 	if (!rc)
-		snprintf(name, SYSFS_NAME, "%.*s", SYSFS_NAME - 1, entry[nth]->d_name);
-	for (int i = 0; i < n; i++)
-		free(entry[i]);
-	free(entry);
+		snprintf(name, SYSFS_NAME, "%.*s", SYSFS_NAME - 1, next);
 	return rc;
 }

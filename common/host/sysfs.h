@@ -82,6 +82,9 @@ static inline int sysfs_set_count(const struct sysfs_set *set)
 	return CPU_COUNT_S(sizeof(*set), set->mask);
 }
 
+/* Read "KEY: N", of that BASE, from the kernel's FILE. False: it is not there. */
+bool sysfs_proc_number(uint64_t *value, const char *file, const char *key, int base);
+
 /*
  * Read "KEY: N kB" from the kernel's FILE ("/proc/meminfo") and return it in bytes; 0: not found.
  */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "measure/context.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "wire/json_memory.h"
 
 struct measure_context measure_context(struct measure *ms)
 {
@@ -45,11 +48,15 @@ int measure_window(struct measure *ms, const struct round_attr *attr, struct rec
 /* Run a task at this end. It may take long, so tell the peer meanwhile that this end is alive. */
 static int run_task_here(struct measure *ms, const json_t *what, json_t *result)
 {
-	int rc;
+	bool whole = !json_memory_failed(); /* WHAT is; and then RESULT */
+	int rc = 0;
 
 	link_alive_start(ms->link);
-	rc = ms->test->task(ms, what, result);
+	if (whole)
+		rc = ms->test->task(ms, what, result);
 	link_alive_stop(ms->link);
+	if (!rc && (json_memory_failed() || !whole))
+		rc = fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "running a task");
 	return rc;
 }
 

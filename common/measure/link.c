@@ -62,11 +62,8 @@ const char *link_interrupted_by(const struct link *l, bool server)
 
 void link_tell_peer(struct link *l)
 {
-	struct fault ignored = {0};
-
 	if (l->oob.fd >= 0 && !l->fault->from_peer)
-		oob_send(&l->oob, message_from_fault(l->fault), clock_now_ns() + SEND_ERROR_NS,
-			 &ignored);
+		message_send_fault(&l->oob, l->fault, clock_now_ns() + SEND_ERROR_NS);
 }
 
 /* Make the watcher thread send "alive" messages until link_alive_stop(), and watch for a signal. */

@@ -55,12 +55,14 @@ static void count_findings(struct check *k)
 			k->findings[k->entry[i].findings.list[n].is.level]++;
 }
 
-static void check_nccl(struct check *k)
+static int check_nccl(struct check *k, struct fault *f)
 {
 	struct nccl_facts x;
 
-	nccl_facts_read(&x, &k->list, &k->gpus);
+	if (nccl_facts_read(&x, &k->list, &k->gpus, f))
+		return -1;
 	k->nccl_count = nccl_variables(&x, k->nccl);
+	return 0;
 }
 
 /*
@@ -96,9 +98,9 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 		return -1;
 	}
 	/* Before the wait for the counters, so that it takes no time. */
-	gpus_read(&k->gpus, &k->list, k->host.virtual_machine);
+	if (gpus_read(&k->gpus, &k->list, k->host.virtual_machine, f) || check_nccl(k, f))
+		return -1;
 	explain_gpus(&k->gpus, &k->list, &k->entry[0].findings);
-	check_nccl(k);
 	for (size_t i = 1; i < k->count; i++) {
 		port_facts_read_again(&k->entry[i].facts, GROWTH_NS);
 		explain_port(&k->entry[i].facts, &k->entry[i].findings);

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/composed.h"
+
 #define WHOLE_MAX 9e18 /* the largest number that JSON readers accept */
 
 /* Writes one key a line, for awk and grep; with a comma before all but the first. */
@@ -51,13 +53,11 @@ char *perftest_json(const struct report *r)
 {
 	const struct record *rec = &r->run.last;
 	struct columns all = table_columns(r, rec, true);
-	struct keys k = {NULL};
-	size_t size;
-	char *text = NULL;
+	struct composed text;
+	struct keys k = {composed_open(&text)};
 
-	k.out = open_memstream(&text, &size);
 	if (!k.out)
-		return NULL;
+		return composed_close(&text);
 	fprintf(k.out, "{\n\"test_info\": {\n");
 	perftest_facts(r, put_json_fact, &k);
 	fprintf(k.out, "\n},\n\"results\": {\n");
@@ -65,6 +65,5 @@ char *perftest_json(const struct report *r)
 	for (const struct column *c = all.column; c < all.column + all.count; c++)
 		put_number(&k, c->key, table_value(r, rec, c), c->decimals);
 	fprintf(k.out, "\n}\n}\n");
-	fclose(k.out);
-	return text;
+	return composed_close(&text);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/composed.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -76,14 +77,15 @@ static void put_shown(struct report *r, const char *text, size_t size)
 static void put_live_row(struct report *r, const struct record *rec)
 {
 	const struct report_result result = {.rows = 0};
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct composed row;
+	FILE *out = composed_open(&row);
+	char *text;
 
 	if (out)
 		table_put(r, &result, &(struct report_row){.record = rec}, out);
-	if (out && fclose(out) == 0)
-		put_shown(r, text, size);
+	text = composed_close(&row);
+	if (text)
+		put_shown(r, text, row.used);
 	free(text);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/composed.h"
 #include "wire/fields.h"
 #include "wire/json_memory.h"
 
@@ -62,15 +63,13 @@ static void put_escaped(const char *text, FILE *out)
 
 char *prom_labels(const json_t *labels)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct composed text;
+	FILE *out = composed_open(&text);
 	const char *name, *separator = "{";
 	json_t *value;
-	bool failed;
 
 	if (!out)
-		return NULL;
+		return composed_close(&text);
 	json_object_foreach((json_t *)labels, name, value)
 	{
 		fprintf(out, "%s%s=\"", separator, name);
@@ -79,11 +78,7 @@ char *prom_labels(const json_t *labels)
 		separator = ",";
 	}
 	fputs(*separator == '{' ? "" : "}", out);
-	failed = ferror(out) != 0;
-	if (!fclose(out) && !failed)
-		return text;
-	free(text);
-	return NULL;
+	return composed_close(&text);
 }
 
 void prom_add(struct prom *p, enum prom_family family, const json_t *labels, double value)
@@ -133,15 +128,13 @@ static void put_families(const struct prom *p, FILE *out)
 
 char *prom_end(struct prom *p)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct composed composed;
+	FILE *out = composed_open(&composed);
+	char *text;
 
-	if (out) {
+	if (out)
 		put_families(p, out);
-		p->failed |= ferror(out) != 0;
-		p->failed |= fclose(out) != 0;
-	}
+	text = composed_close(&composed);
 	json_decref(p->labels);
 	for (int i = 0; i < PROM_FAMILIES; i++)
 		json_decref(p->series[i]);

@@ -64,16 +64,13 @@ static int await_client(struct session *s, json_t **hello)
 	char line[1024];
 
 	for (;;) {
-		struct fault ignored = {0};
-
 		p->listener.until_ns = until_ns;
 		if (listener_wait(&p->listener, &s->link.oob, hello, &p->fault))
 			return wait_expired(s) ? say_nobody_came(p) : -1;
 		if (adopt_client(s, *hello) == 0)
 			break;
 		if (!p->fault.from_peer)
-			oob_send(&s->link.oob, message_from_fault(&p->fault),
-				 link_deadline(&s->link), &ignored);
+			message_send_fault(&s->link.oob, &p->fault, link_deadline(&s->link));
 		json_decref(*hello);
 		*hello = NULL;
 		if (p->fault.code != FAULT_PEER || p->fault.from_peer)

@@ -152,25 +152,22 @@ static struct hca_port *add_port(struct hca_list *list)
 }
 
 /* Add all ports of DEV to LIST. One that cannot be opened or queried has only its name and
- * open_errno. */
-static void scan_device(struct hca_list *list, struct ibv_device *dev)
+ * open_errno. Returns 0 or -ENOMEM. */
+static int scan_device(struct hca_list *list, struct ibv_device *dev)
 {
 	struct ibv_context *ctx = ibv_open_device(dev);
 	struct ibv_device_attr attr = {.phys_port_cnt = 1};
 	int err = ctx ? 0 : errno ? errno : ENODEV;
 
-	if (err)
+	if (err && err != ENOMEM)
 		err = reach_errno(ibv_get_device_name(dev), err);
 	if (ctx)
 		ibv_query_device(ctx, &attr);
-	for (unsigned n = 1; n <= attr.phys_port_cnt; n++) {
+	for (unsigned n = 1; n <= attr.phys_port_cnt && err != ENOMEM; n++) {
 		struct hca_port *p = add_port(list);
 
-		if (!p)
-			break;
-		if (ctx)
-			err = describe_port(p, ctx, (uint8_t)n);
-		if (!err)
+		err = !p ? ENOMEM : ctx ? describe_port(p, ctx, (uint8_t)n) : err;
+		if (!err || !p)
 			continue;
 		free(p->gids);
 		*p = (struct hca_port){.open_errno = err, .port = (uint8_t)n};
@@ -178,37 +175,42 @@ static void scan_device(struct hca_list *list, struct ibv_device *dev)
 	}
 	if (ctx)
 		ibv_close_device(ctx);
+	return err == ENOMEM ? -ENOMEM : 0;
 }
 
 /*
  * Add the devices for which libibverbs, which lists COUNT DEVICES, lacks only the provider. Not if
  * the kernel that /sys shows does not have what libibverbs lists: that is another machine's.
+ * Returns 0 or -ENOMEM.
  */
-static void add_unlisted(struct hca_list *list, struct ibv_device **devices, int count)
+static int add_unlisted(struct hca_list *list, struct ibv_device **devices, int count)
 {
 	char name[SYSFS_NAME];
 	struct hca_port *p;
 	int known;
 
 	if (!count || !reach_in_kernel(ibv_get_device_name(devices[0])))
-		return;
+		return 0;
 	for (unsigned i = 0; !sysfs_name(name, i, "class/infiniband"); i++) {
 		for (known = 0; known < count; known++)
 			if (strcmp(ibv_get_device_name(devices[known]), name) == 0)
 				break;
-		p = known == count && reach_lacks_provider(name) ? add_port(list) : NULL;
-		if (!p)
+		if (known < count || !reach_lacks_provider(name))
 			continue;
+		p = add_port(list);
+		if (!p)
+			return -ENOMEM;
 		*p = (struct hca_port){.open_errno = REACH_NO_PROVIDER, .port = 1};
 		snprintf(p->device, sizeof(p->device), "%.*s", (int)sizeof(p->device) - 1, name);
 	}
+	return 0;
 }
 
 int hca_scan(struct hca_list *list, const char *only, struct fault *f)
 {
 	struct ibv_device **devices;
 	bool found = false;
-	int count = 0;
+	int count = 0, rc = 0;
 
 	fault_phase(f, "looking for RDMA devices");
 	*list = (struct hca_list){NULL, 0};
@@ -217,13 +219,16 @@ int hca_scan(struct hca_list *list, const char *only, struct fault *f)
 		return reach_none(errno ? errno : ENOSYS, f);
 	for (int i = 0; only && i < count; i++)
 		found |= strcmp(ibv_get_device_name(devices[i]), only) == 0;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count && !rc; i++)
 		if (!found || strcmp(ibv_get_device_name(devices[i]), only) == 0)
-			scan_device(list, devices[i]);
-	if (!found)
-		add_unlisted(list, devices, count);
+			rc = scan_device(list, devices[i]);
+	if (!found && !rc)
+		rc = add_unlisted(list, devices, count);
 	ibv_free_device_list(devices);
-	return 0;
+	if (!rc)
+		return 0;
+	hca_list_free(list);
+	return fault_raise(f, FAULT_LOCAL, ENOMEM, "opening the devices that libibverbs lists");
 }
 
 void hca_list_free(struct hca_list *list)

@@ -5,6 +5,7 @@
 #include "verbs/hca.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,32 +15,27 @@
 #include "base/text.h"
 #include "verbs/reach.h"
 
-/* Write the name of the interface with the IP address GID to NETDEV; "" if there is none. */
-static void find_netdev_of_address(const union ibv_gid *gid, char netdev[IF_NAMESIZE])
+/* The name of that of ALL interfaces that has the IP address GID; "" if there is none. */
+static const char *find_netdev_of_address(const struct ifaddrs *all, const union ibv_gid *gid)
 {
-	struct ifaddrs *all = NULL;
-
-	netdev[0] = '\0';
-	if (getifaddrs(&all))
-		return;
-	for (struct ifaddrs *a = all; a && !netdev[0]; a = a->ifa_next)
-		if (gid_is_address(gid, a->ifa_addr))
-			snprintf(netdev, IF_NAMESIZE, "%s", a->ifa_name);
-	freeifaddrs(all);
+	for (; all; all = all->ifa_next)
+		if (gid_is_address(gid, all->ifa_addr))
+			return all->ifa_name;
+	return "";
 }
 
-/* True if TEXT is an IP address of P: one of its GIDs, or an address of its netdev. */
-static bool port_has_ip(const struct hca_port *p, const char *text)
+/* True if TEXT is an IP address of P: one of its GIDs, or an address of its netdev, one of ALL. */
+static bool port_has_ip(const struct hca_port *p, const char *text, const struct ifaddrs *all)
 {
 	union ibv_gid gid = {.raw = {[10] = 0xff, [11] = 0xff}};
-	char netdev[IF_NAMESIZE];
+	const char *netdev;
 
 	if (inet_pton(AF_INET, text, gid.raw + 12) != 1 && inet_pton(AF_INET6, text, gid.raw) != 1)
 		return false;
 	for (size_t i = 0; i < p->gid_count; i++)
 		if (memcmp(p->gids[i].raw.raw, gid.raw, sizeof(gid.raw)) == 0)
 			return true;
-	find_netdev_of_address(&gid, netdev);
+	netdev = find_netdev_of_address(all, &gid);
 	return netdev[0] && hca_has_netdev(p, netdev);
 }
 
@@ -69,8 +65,9 @@ static bool port_has_pci_address(const struct hca_port *p, const char *text)
 		(strlen(p->place.pci) > 5 && strcasecmp(text, p->place.pci + 5) == 0));
 }
 
-/* How P matches WANTED, the user's name for a device; NULL if it does not match. */
-static const char *match_port(const struct hca_port *p, const char *wanted)
+/* How P matches WANTED, the user's name for a device; NULL if it does not match. ALL: interfaces. */
+static const char *match_port(const struct hca_port *p, const char *wanted,
+			      const struct ifaddrs *all)
 {
 	if (strcmp(p->device, wanted) == 0)
 		return "named";
@@ -78,7 +75,7 @@ static const char *match_port(const struct hca_port *p, const char *wanted)
 		return NULL;
 	if (hca_has_netdev(p, wanted))
 		return "by its netdev";
-	if (port_has_ip(p, wanted))
+	if (port_has_ip(p, wanted, all))
 		return "by its IP address";
 	if (port_has_guid(p, wanted))
 		return "by its GUID";
@@ -87,7 +84,13 @@ static const char *match_port(const struct hca_port *p, const char *wanted)
 
 bool hca_is_named(const struct hca_port *p, const char *wanted)
 {
-	return match_port(p, wanted) != NULL;
+	struct ifaddrs *all = NULL;
+	bool named;
+
+	getifaddrs(&all);
+	named = match_port(p, wanted, all) != NULL;
+	freeifaddrs(all);
+	return named;
 }
 
 int hca_raise_not_active(const struct hca_port *p, struct fault *f)
@@ -176,15 +179,16 @@ static const struct hca_port *accept_port(const struct hca_port *p, struct fault
 
 /* No device is named: choose the port on the route to the peer, else the first ACTIVE one. */
 static const struct hca_port *choose_for_peer(const struct hca_list *list,
-					      const struct hca_attr *wanted, char *reason,
-					      size_t size, struct fault *f)
+					      const struct hca_attr *wanted,
+					      const struct ifaddrs *all, char *reason, size_t size,
+					      struct fault *f)
 {
 	const struct hca_port *first = NULL, *active = NULL;
-	char netdev[IF_NAMESIZE] = "";
+	const char *netdev = "";
 	union ibv_gid local;
 
 	if (gid_of_address(&local, wanted->local))
-		find_netdev_of_address(&local, netdev);
+		netdev = find_netdev_of_address(all, &local);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
 
@@ -210,23 +214,17 @@ static const struct hca_port *choose_for_peer(const struct hca_list *list,
 	return NULL;
 }
 
-const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_attr *wanted,
-				  char *reason, size_t size, struct fault *f)
+/* The user named a device: choose its port. */
+static const struct hca_port *choose_named(const struct hca_list *list,
+					   const struct hca_attr *wanted, const struct ifaddrs *all,
+					   char *reason, size_t size, struct fault *f)
 {
 	const struct hca_port *best = NULL;
 	bool known = false;
 
-	fault_phase(f, "choosing the RDMA device");
-	snprintf(reason, size, "%s", "");
-	if (!list->count) {
-		reach_none(0, f);
-		return NULL;
-	}
-	if (!wanted->device)
-		return choose_for_peer(list, wanted, reason, size, f);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
-		const char *how = match_port(p, wanted->device);
+		const char *how = match_port(p, wanted->device, all);
 
 		known |= how != NULL;
 		if (!how || (wanted->port && wanted->port != p->port))
@@ -243,4 +241,23 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 		return NULL;
 	}
 	return accept_port(best, f);
+}
+
+const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_attr *wanted,
+				  char *reason, size_t size, struct fault *f)
+{
+	const struct hca_port *port = NULL;
+	struct ifaddrs *all = NULL;
+
+	fault_phase(f, "choosing the RDMA device");
+	snprintf(reason, size, "%s", "");
+	if (!list->count)
+		reach_none(0, f);
+	else if (getifaddrs(&all) && errno == ENOMEM) /* else it would be another port */
+		fault_raise(f, FAULT_LOCAL, ENOMEM, "getifaddrs");
+	else
+		port = (wanted->device ? choose_named : choose_for_peer)(list, wanted, all, reason,
+									 size, f);
+	freeifaddrs(all);
+	return port;
 }

@@ -114,6 +114,8 @@ int reach_none(int errnum, struct fault *f)
 	struct devnode n;
 	bool any = !sysfs_name(device, 0, "class/infiniband");
 
+	if (errnum == ENOMEM)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "ibv_get_device_list");
 	fault_raise(f, FAULT_UNAVAILABLE, errnum, "%s",
 		    errnum ? "ibv_get_device_list"
 		    : any  ? "no RDMA device of this machine can be used"

@@ -17,7 +17,10 @@
 /* The errno of a device that libibverbs does not list, though its node opens. */
 #define REACH_NO_PROVIDER ELIBACC
 
-/* Raise FAULT_UNAVAILABLE: libibverbs lists no device, or failed with ERRNUM. Returns -1. */
+/*
+ * Raise FAULT_UNAVAILABLE: libibverbs lists no device, or failed with ERRNUM; FAULT_LOCAL with ENOMEM.
+ * Returns -1.
+ */
 int reach_none(int errnum, struct fault *f);
 
 /*

@@ -84,7 +84,7 @@ static int read_hello(const json_t *m, const char *peer, json_t **hello, struct 
 
 	if (bounds_check(&bounds, text, strlen(text), peer, f))
 		return -1;
-	*hello = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	*hello = json_memory_load(text, strlen(text), JSON_REJECT_DUPLICATES, NULL);
 	if (json_memory_failures() != failures) {
 		json_memory_failed();
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "reading a message of %s", peer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "wire/fields.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <regex.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "wire/json_memory.h"
 
 /* Read the integer of SIZE bytes (1, 2, 4 or 8) at AT. */
 static uint64_t load_uint(const void *at, size_t size)
@@ -66,6 +68,8 @@ json_t *json_text(const char *text)
 	if (to)
 		return to;
 	copy = strdup(text);
+	if (!copy)
+		json_memory_lacked();
 	for (char *c = copy; c && *c; c++)
 		if ((unsigned char)*c > 127)
 			*c = '?';
@@ -236,6 +240,8 @@ int fields_raise(const struct fields *t, const json_t *from, const char *key, st
 {
 	const char *type = json_string_value(json_object_get(from, "type"));
 
+	if (json_memory_failed()) /* this end made it, or a part of it, and lacked memory */
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "reading '%s'", key);
 	if (t->wrong)
 		return fault_raise(f, FAULT_PEER, 0, "%s %s", t->wrong, key);
 	fault_raise(f, FAULT_PEER, 0, "the peer's message '%.20s' has no valid '%s'",

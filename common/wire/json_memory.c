@@ -6,42 +6,76 @@
 
 #define ALIGNED 16
 
-static _Thread_local uint64_t failures, reported;
-static _Thread_local struct {
+struct room {
 	char *at;
 	size_t bytes, used;
-} room;
+};
 
-static void *allocate(size_t size)
+static _Thread_local uint64_t failures, reported;
+static _Thread_local struct room room, spare;
+
+static void *take(struct room *r, size_t size)
 {
-	void *p;
+	void *p = r->at + r->used;
 
-	if (size <= room.bytes - room.used) {
-		p = room.at + room.used;
-		room.used += (size + ALIGNED - 1) / ALIGNED * ALIGNED;
-		return p;
-	}
-	p = malloc(size);
-	failures += !p;
+	if (size > r->bytes - r->used)
+		return NULL;
+	r->used += (size + ALIGNED - 1) / ALIGNED * ALIGNED;
 	return p;
 }
 
-static void release(void *p)
+static void *allocate(size_t size)
 {
-	if ((uintptr_t)p - (uintptr_t)room.at >= room.bytes)
+	void *p = take(&room, size);
+
+	if (!p)
+		p = malloc(size);
+	if (p)
+		return p;
+	failures++;
+	return take(&spare, size);
+}
+
+static bool is_in(const struct room *r, const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)r->at < r->bytes;
+}
+
+void json_memory_release(void *p)
+{
+	if (!is_in(&room, p) && !is_in(&spare, p))
 		free(p);
 }
 
 void json_memory_init(void)
 {
-	json_set_alloc_funcs(allocate, release);
+	json_set_alloc_funcs(allocate, json_memory_release);
 }
 
 void json_memory_room(void *at, size_t bytes)
 {
-	room.at = at;
-	room.bytes = bytes / ALIGNED * ALIGNED;
-	room.used = 0;
+	room = (struct room){at, bytes / ALIGNED * ALIGNED, 0};
+}
+
+json_t *json_memory_load(const char *text, size_t size, size_t flags, json_error_t *why)
+{
+	_Alignas(ALIGNED) char bytes[65536];
+	uint64_t before = failures;
+	json_t *top;
+
+	spare = (struct room){bytes, sizeof(bytes), 0};
+	top = json_loadb(text, size, flags, why);
+	if (failures != before) {
+		json_decref(top);
+		top = NULL;
+	}
+	spare = (struct room){NULL, 0, 0};
+	return top;
+}
+
+void json_memory_lacked(void)
+{
+	failures++;
 }
 
 uint64_t json_memory_failures(void)

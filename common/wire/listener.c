@@ -82,6 +82,8 @@ static int read_first_message(struct listener *l, struct pending_place *at, json
 	char line[1024];
 	int rc = oob_poll(&at->oob, first, &why);
 
+	if (why.code == FAULT_LOCAL) /* this end has no memory: it is no use to try again */
+		message_send_fault(&at->oob, &why, clock_now_ns());
 	if (rc > 0 && l->auth)
 		rc = auth_receive(l->auth, &at->visit, &at->oob, first, &why);
 	if (rc < 0) {
@@ -243,7 +245,7 @@ static int refuse_connection(const struct listener *l, const json_t *first, stru
 /* The pending connection AT sent FIRST while a client is served: refuse it, or let it wait. */
 static void refuse_or_keep(struct listener *l, struct pending_place *at, json_t *first)
 {
-	struct fault why = {0}, ignored = {0};
+	struct fault why = {0};
 	char line[1024] = "too many clients wait";
 
 	if (atomic_load(&l->over)) { /* the server ends: a client that gets no answer retries */
@@ -254,7 +256,7 @@ static void refuse_or_keep(struct listener *l, struct pending_place *at, json_t 
 	if (refuse_connection(l, first, &why)) {
 		fault_format(&why, line, sizeof(line));
 		/* The deadline is now: a peer that does not read must not block the guard. */
-		oob_send(&at->oob, message_from_fault(&why), clock_now_ns(), &ignored);
+		message_send_fault(&at->oob, &why, clock_now_ns());
 	} else {
 		pending_keep(&l->pending, at, first);
 		pending_tell_busy(at, l->busy_with, at->first);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "wire/fields.h"
+#include "wire/json_memory.h"
 
 #define NUMBER_24 0xffffffu
 #define ERRNO_MAX 4095
@@ -127,6 +128,17 @@ json_t *message_from_fault(const struct fault *f)
 
 	json_object_set_new(m, "type", json_string("error"));
 	return m;
+}
+
+void message_send_fault(struct oob *o, const struct fault *f, uint64_t deadline_ns)
+{
+	_Alignas(max_align_t) char room[32768];
+	struct fault ignored = {0};
+
+	json_memory_failed(); /* no part of this message was missing */
+	json_memory_room(room, sizeof(room));
+	oob_send(o, message_from_fault(f), deadline_ns, &ignored);
+	json_memory_room(NULL, 0);
 }
 
 /*

@@ -142,6 +142,9 @@ int message_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f
 json_t *message_from_fault(const struct fault *f);
 int message_raise(const json_t *m, struct fault *f);
 
+/* Send F as an "error" to O, if that is possible. Needs no memory of the heap. */
+void message_send_fault(struct oob *o, const struct fault *f, uint64_t deadline_ns);
+
 /* The fault in the form of the JSON document. */
 json_t *message_fault_json(const struct fault *f);
 

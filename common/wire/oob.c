@@ -126,11 +126,12 @@ int oob_check_limit(const struct oob *o, struct fault *f)
 	return fault_fix(f, "measure less in one run, or raise --max-duration on the server");
 }
 
-static int write_all(struct oob *o, const char *data, size_t size, uint64_t deadline_ns,
+/* FLAGS: MSG_MORE if the rest of the frame follows. */
+static int write_all(struct oob *o, const char *data, size_t size, int flags, uint64_t deadline_ns,
 		     struct fault *f)
 {
 	while (size) {
-		ssize_t n = send(o->fd, data, size, MSG_NOSIGNAL);
+		ssize_t n = send(o->fd, data, size, MSG_NOSIGNAL | flags);
 
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return connection_lost(o, errno, f);
@@ -153,21 +154,20 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	size_t len = text ? strlen(text) : 0;
 	bool whole = !json_memory_failed(); /* since the last message: in this one, or a record */
-	char *frame = text && whole ? malloc(HEADER_SIZE + len) : NULL;
 	uint32_t be = htonl((uint32_t)len);
-	int rc = -1;
+	char header[HEADER_SIZE] = MAGIC;
+	int rc;
 
-	if (!frame) {
-		fault_raise(f, FAULT_LOCAL, ENOMEM, "creating a message for %s", o->peer);
-	} else {
-		memcpy(frame, MAGIC, 4);
-		memcpy(frame + 4, &be, 4);
-		memcpy(frame + HEADER_SIZE, text, len);
-		rc = write_all(o, frame, HEADER_SIZE + len, deadline_ns, f);
-		o->sent += rc == 0;
-	}
-	free(frame);
-	free(text);
+	memcpy(header + 4, &be, 4);
+	if (!text || !whole)
+		rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "creating a message for %s", o->peer);
+	else if (write_all(o, header, HEADER_SIZE, MSG_MORE, deadline_ns, f) ||
+		 write_all(o, text, len, 0, deadline_ns, f))
+		rc = -1;
+	else
+		rc = 0;
+	o->sent += rc == 0;
+	json_memory_release(text);
 	json_decref(message);
 	return rc;
 }
@@ -276,11 +276,10 @@ static int decode_message(struct oob *o, json_t **message, struct fault *f)
 		shrink_buffer(o);
 		return -1;
 	}
-	top = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+	top = json_memory_load(text, size, JSON_REJECT_DUPLICATES, &error);
 	shrink_buffer(o);
 	if (json_memory_failures() != failures) {
 		json_memory_failed();
-		json_decref(top);
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "reading a message of %s", o->peer);
 	}
 	if (!json_is_object(top)) {

@@ -52,7 +52,10 @@ static void strip_brackets(char *out, size_t size, const char *host)
 
 static int no_such_host(const char *host, int gai, struct fault *f)
 {
-	fault_raise(f, FAULT_USAGE, gai == EAI_SYSTEM ? errno : 0, "host '%.80s'", host);
+	int errnum = gai == EAI_SYSTEM ? errno : gai == EAI_MEMORY ? ENOMEM : 0;
+
+	if (fault_raise(f, FAULT_USAGE, errnum, "host '%.80s'", host) && errnum == ENOMEM)
+		return -1;
 	fault_cause(f, "The name does not resolve: %s", gai_strerror(gai));
 	return fault_fix(f, "check the name, or use the IP address");
 }
@@ -127,10 +130,13 @@ int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *ad
 				 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
 	struct addrinfo *a = NULL;
 	char service[8];
-	int fd, len, err = 0;
+	int fd, len, err = 0, gai;
 
 	snprintf(service, sizeof(service), "%u", port);
-	if (getaddrinfo(text, service, &hints, &a)) {
+	gai = getaddrinfo(text, service, &hints, &a);
+	if (gai == EAI_MEMORY)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%.60s)", text);
+	if (gai) {
 		fault_raise(f, FAULT_USAGE, 0, "--bind_source_ip '%.60s' is not an IP address",
 			    text);
 		return fault_fix(f, "give an address that `ip address` shows");

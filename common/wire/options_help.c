@@ -33,7 +33,7 @@ static bool is_usual(const struct option_row *row)
 /* Print the line of ROW: letter, name, value, help and default, wrapped. */
 static void help_row(FILE *out, const struct option_row *row, const struct options *defaults)
 {
-	char left[64] = "", value[32] = "", line[512];
+	char left[64] = "", value[32] = "", line[512], wrapped[1024] = "";
 	bool latency = defaults->traits & TRAIT_LATENCY;
 
 	text_add(left, sizeof(left), row->letter ? "-%c, " : "    ", row->letter);
@@ -56,7 +56,8 @@ static void help_row(FILE *out, const struct option_row *row, const struct optio
 		 latency && row->help_latency ? row->help_latency : row->help);
 	if (value[0] && strcmp(value, "auto") != 0)
 		text_add(line, sizeof(line), " (%s)", value);
-	terminal_wrap(out, line, COLUMNS, INDENT);
+	terminal_wrap(wrapped, sizeof(wrapped), line, COLUMNS, INDENT);
+	fputs(wrapped, out);
 }
 
 static const char *const titles[GROUPS] = {

@@ -269,7 +269,7 @@ static void read_line(struct body *b, const char *line, size_t bytes)
 		json_t *o;
 
 		json_memory_room(room, sizeof(room));
-		o = json_loadb(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &why);
+		o = json_memory_load(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &why);
 
 		b->counts.broken += !o;
 		b->counts.impossible += o && !read_object(b, o);

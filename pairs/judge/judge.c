@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/composed.h"
 #include "base/units.h"
 #include "pairs/option.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
 #include "report/list.h"
+#include "wire/json_memory.h"
 
 #define MATRIX_MAX 4096 /* players of a square of numbers */
 
@@ -109,7 +111,7 @@ static int read_file(struct body *b, const char *name, struct fault *f)
 	int status = file ? body_read(b, file) : -1;
 
 	if (status)
-		fault_raise(f, errno == ENOMEM ? FAULT_LOCAL : FAULT_USAGE, errno, "reading %s",
+		fault_raise(f, FAULT_USAGE, errno, "reading %s",
 			    in ? "stdin" : name);
 	if (file && !in)
 		fclose(file);
@@ -184,17 +186,13 @@ static int put(const char *name, char *text, struct fault *f)
 static int write_file(const char *name, const struct judgement *j,
 		      void (*writer)(FILE *, const struct judgement *), struct fault *f)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = name ? open_memstream(&text, &bytes) : NULL;
+	struct composed text;
 
-	if (to)
-		writer(to, j);
-	if (to && fclose(to)) {
-		free(text);
-		text = NULL;
-	}
-	return name ? put(name, text, f) : 0;
+	if (!name)
+		return 0;
+	if (composed_open(&text))
+		writer(text.out, j);
+	return put(name, composed_close(&text), f);
 }
 
 static int write_files(const struct judge *k, const struct judgement *j, struct fault *f)
@@ -262,7 +260,7 @@ static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 	    (k->groups && refuse_strangers(&k->body, &k->group.hosts, k->groups, f)))
 		return -1;
 	fault_phase(f, "judging");
-	if (judgement_init(j, &k->body, &k->group, k->expect))
+	if (judgement_init(j, &k->body, &k->group, k->expect) || json_memory_failures())
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->body.count);
 	if (k->baseline && compare_with(j, k->baseline, f))
 		return -1;

@@ -6,6 +6,7 @@
 #include "fit.h"
 #include "stat/beta.h"
 #include "limits.h"
+#include "wire/json_memory.h"
 
 #define STEP .01
 
@@ -94,6 +95,8 @@ static double network_of(const struct fit *f, double top)
 	double average;
 	bool uneven;
 
+	if (!of)
+		json_memory_lacked();
 	for (uint32_t i = 0; of && i < f->m->players; i++)
 		for (const struct meeting *t = meetings_of(&f->slots, i);
 		     t < meetings_end(&f->slots, i); t++) {

@@ -12,6 +12,7 @@
 #include "base/stage.h"
 #include "base/text.h"
 #include "wire/fields.h"
+#include "wire/json_memory.h"
 
 static double number_of(const json_t *from, const char *key)
 {
@@ -173,7 +174,7 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 void outcome_read(struct outcome *o, const char *said, size_t n, bool latency)
 {
 	json_error_t ignored;
-	json_t *d = n ? json_loadb(said, n, JSON_DISABLE_EOF_CHECK, &ignored) : NULL;
+	json_t *d = n ? json_memory_load(said, n, JSON_DISABLE_EOF_CHECK, &ignored) : NULL;
 
 	*o = (struct outcome){0};
 	if (d)

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/composed.h"
 #include "base/sibling.h"
 #include "base/text.h"
 #include "pairs/grow.h"
@@ -128,9 +129,9 @@ static int read_suspects(struct node_sweep *s, struct sizes *z)
 /* Say which hosts are suspects with some sizes only, and write all of them to one file. */
 static int say_found(struct node_sweep *s, const struct sizes *z)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
+	struct composed suspects;
+	FILE *to = composed_open(&suspects);
+	char *text;
 	int rc;
 
 	for (size_t k = 0; to && k < z->founds; k++) {
@@ -148,8 +149,7 @@ static int say_found(struct node_sweep *s, const struct sizes *z)
 			}
 		puts("");
 	}
-	if (!to || fclose(to))
-		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "open_memstream");
+	text = composed_close(&suspects);
 	rc = document_put(s->suspects, text, &s->stop, &s->fault);
 	free(text);
 	return rc;

@@ -20,6 +20,7 @@
 #include "pairs/schedule.h"
 #include "pairs/start.h"
 #include "wire/fields.h"
+#include "wire/json_memory.h"
 
 #define LINE_MAX_BYTES  65536
 #define PATIENCE_S      300 /* without any line: for a queue, or a slow start of 1000 nodes */
@@ -142,7 +143,7 @@ static void read_server(struct step *s, const json_t *o)
 
 static void read_line(struct step *s, struct launcher *l)
 {
-	json_t *o = json_loads(l->line, 0, NULL);
+	json_t *o = json_memory_load(l->line, strlen(l->line), 0, NULL);
 	const char *kind = json_text_at(o, "kind");
 
 	if (strcmp(kind, "player") == 0)

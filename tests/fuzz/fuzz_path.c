@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		list[i].index = (int)i;
 		strcpy(list[i].pci, gpu[i]);
 	}
-	path_sort(tree, "0000:41:00.0", list, COUNT(gpu));
+	path_sort(tree, "0000:41:00.0", list, COUNT(gpu), &(struct fault){0});
 	FUZZ_CHECK(list[0].index == 0 && list[1].index == 1);
 	FUZZ_CHECK(list[2].index + list[3].index == 5);
 	return 0;

@@ -49,6 +49,28 @@ static void the_whole_message(void **state)
 			"RLIMIT_MEMLOCK is 64 KiB. Fix: ulimit -l unlimited.");
 }
 
+/* Nobody used it wrongly, and nobody knows what the machine has. */
+static void who_lacks_memory_is_this_host(void **state)
+{
+	static const enum fault_code code[] = {FAULT_USAGE, FAULT_UNAVAILABLE};
+	struct fault to = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct fault f = {0}, other = {0};
+
+		fault_raise(&f, code[i], ENOMEM, "fopen");
+		assert_int_equal(f.code, FAULT_LOCAL);
+		fault_raise(&other, code[i], ENOENT, "fopen");
+		assert_int_equal(other.code, code[i]);
+		assert_false(fault_for_memory(&other, &to));
+		assert_false(fault_is(&to));
+		assert_true(fault_for_memory(&f, &to));
+		assert_int_equal(to.errnum, ENOMEM);
+		fault_clear(&to);
+	}
+}
+
 /* As they are, they go into the document of --json. */
 static void each_part_is_harmless(void **state)
 {
@@ -263,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_zeroed_one_is_empty),
 		cmocka_unit_test(the_whole_message),
+		cmocka_unit_test(who_lacks_memory_is_this_host),
 		cmocka_unit_test(each_part_is_harmless),
 		cmocka_unit_test(parts_may_be_missing),
 		cmocka_unit_test(the_peer_is_named),

@@ -6,7 +6,10 @@
 #include <cmocka.h>
 
 #include <jansson.h>
+#include <string.h>
 
+#include "nomem.h"
+#include "wire/fields.h"
 #include "wire/json_memory.h"
 
 static const char text[] = "{\"kind\":\"pair\",\"list\":[1,2.5,\"three\"],\"more\":{\"a\":true}}";
@@ -63,11 +66,55 @@ static void a_room_may_be_too_small(void **state)
 	assert_int_equal(json_memory_failures(), 0);
 }
 
+/* jansson 2.14 aborts where a number does not fit into a buffer that cannot grow. */
+static void a_text_is_read_whole_or_not_at_all(void **state)
+{
+	static const char *const some[] = {text, "[1234567890.123456789,\"two\"]",
+					   "{\"a\":12345678901234567,\"b\":1.5e-12}"};
+
+	(void)state;
+	if (!NOMEM)
+		skip();
+	for (size_t i = 0; i < 3; i++)
+		for (int all = 0; all < 2; all++)
+			for (long nth = 1; nth < 60; nth++) {
+				json_t *whole = json_loads(some[i], 0, NULL), *o;
+				uint64_t before = json_memory_failures();
+
+				nomem_from(nth, all);
+				o = json_memory_load(some[i], strlen(some[i]), 0, NULL);
+				nomem_from(0, false);
+				assert_int_equal(!o, json_memory_failures() != before);
+				assert_true(!o || json_equal(o, whole));
+				assert_true(o || nth < 40);
+				json_decref(o);
+				json_decref(whole);
+			}
+	assert_true(json_memory_failed());
+}
+
+/* What is written instead of a text that is not UTF-8 needs memory, too. */
+static void a_strange_text_that_is_missing_is_counted(void **state)
+{
+	uint64_t before = json_memory_failures();
+
+	(void)state;
+	if (!NOMEM)
+		skip();
+	nomem_from(1, true);
+	assert_null(json_text("\xff"));
+	nomem_from(0, false);
+	assert_true(json_memory_failures() != before);
+	assert_true(json_memory_failed());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_room_is_used_again_for_each_line),
 		cmocka_unit_test(a_room_may_be_too_small),
+		cmocka_unit_test(a_text_is_read_whole_or_not_at_all),
+		cmocka_unit_test(a_strange_text_that_is_missing_is_counted),
 	};
 
 	json_memory_init();

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "nomem.h"
+#include "wire/json_memory.h"
 #include "wire/message.h"
 
 struct pair {
@@ -214,6 +217,35 @@ static void a_fault_travels(void **state)
 	message_raise(m, &theirs);
 	assert_int_equal(theirs.code, FAULT_USAGE);
 	json_decref(m);
+}
+
+/* No malloc() has to succeed for it; and what failed before is not missing in it. */
+static void a_fault_travels_without_memory(void **state)
+{
+	struct fault mine = {0}, theirs = {0}, none = {0};
+	struct pair p = new_pair(), q = {.oob = OOB_EMPTY, .peer = -1};
+	json_t *m = NULL;
+
+	(void)state;
+	if (!NOMEM)
+		skip();
+	oob_adopt(&q.oob, NULL, p.peer);
+	p.peer = -1;
+	fault_phase(&mine, "registering memory");
+	fault_raise(&mine, FAULT_LOCAL, ENOMEM, "calloc");
+	json_memory_init();
+	json_memory_lacked();
+	nomem_from(1, true);
+	message_send_fault(&p.oob, &mine, soon());
+	nomem_from(0, false);
+	assert_int_equal(oob_recv(&q.oob, &m, soon(), &none), 0);
+	assert_int_equal(message_raise(m, &theirs), -1);
+	assert_string_equal(theirs.phase, mine.phase);
+	assert_string_equal(theirs.call, mine.call);
+	assert_int_equal(theirs.errnum, ENOMEM);
+	json_decref(m);
+	end_pair(&p);
+	end_pair(&q);
 }
 
 static void a_lost_connection_has_the_peers_reason(void **state)
@@ -427,6 +459,7 @@ int main(void)
 		cmocka_unit_test(alive_does_not_prolong_a_wait_after_a_signal),
 		cmocka_unit_test(no_escape_reaches_the_terminal),
 		cmocka_unit_test(a_fault_travels),
+		cmocka_unit_test(a_fault_travels_without_memory),
 		cmocka_unit_test(a_lost_connection_has_the_peers_reason),
 		cmocka_unit_test(details_of_many_qps),
 	};

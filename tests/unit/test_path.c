@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "machine.h"
+#include "nomem.h"
 
 static void every_class(void **state)
 {
@@ -54,13 +57,14 @@ static void expect_order(const struct path_tree *t, const char *const *pci, cons
 			 size_t count)
 {
 	struct gpu_info *list = calloc(count, sizeof(*list));
+	struct fault f = {.code = FAULT_NONE};
 
 	assert_non_null(list);
 	for (size_t i = 0; i < count; i++) {
 		list[i].index = (int)i;
 		strcpy(list[i].pci, pci[i]);
 	}
-	path_sort(t, NIC, list, count);
+	assert_int_equal(path_sort(t, NIC, list, count, &f), 0);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(list[i].index, order[i]);
 	free(list);
@@ -85,7 +89,25 @@ static void each_gpu_of_many(void **state)
 		assert_int_equal(p.class, class[i]);
 	}
 	expect_order(t, gpu, order, COUNT(gpu));
-	path_sort(t, NIC, NULL, 0);
+	assert_int_equal(path_sort(t, NIC, NULL, 0, &f), 0);
+	path_close(t);
+}
+
+/* Else the first one would be taken for the nearest. */
+static void ranks_need_memory(void **state)
+{
+	struct gpu_info list[2] = {{.index = 0}, {.index = 1}};
+	struct fault f = {.code = FAULT_NONE};
+	struct path_tree *t;
+
+	if (!NOMEM)
+		skip();
+	machine_use(state, "many");
+	assert_int_equal(path_open(&t, &f), 0);
+	nomem_from(1, false);
+	assert_int_equal(path_sort(t, NIC, list, 2, &f), -1);
+	nomem_from(0, false);
+	assert_int_equal(f.errnum, ENOMEM);
 	path_close(t);
 }
 
@@ -299,6 +321,7 @@ int main(void)
 		TEST(memory_that_is_everybodys),
 		TEST(each_gpu_of_many),
 		TEST(equals_rank_as_given),
+		TEST(ranks_need_memory),
 		TEST(healthy_links),
 		TEST(root_knows_the_payload),
 		TEST(a_nic_at_half_speed),

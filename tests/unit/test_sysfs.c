@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "host/sysfs.h"
+#include "nomem.h"
 #include "tree.h"
 
 static void root_is_sys_unless_the_environment_names_another(void **state)
@@ -315,6 +316,36 @@ static void a_list_longer_than_the_reader_is_refused(void **state)
 	assert_int_equal(sysfs_set_count(&set), 0);
 }
 
+/* Else there would seem to be no device. */
+static void nothing_is_allocated(void **state)
+{
+	static const char *const want[] = {"a0", "a1", "b"};
+	char name[SYSFS_NAME];
+	uint64_t value = 0;
+	size_t bytes;
+
+	tree_put(state, "class/infiniband/b/x", "");
+	tree_put(state, "class/infiniband/a1/x", "");
+	tree_put(state, "class/infiniband/.hidden/x", "");
+	tree_put(state, "class/infiniband/a0/x", "");
+	nomem_from(1, true);
+	for (unsigned i = 0; i < 3; i++)
+		if (sysfs_name(name, i, "class/infiniband") || strcmp(name, want[i]) != 0)
+			value += 1u << i;
+	bytes = sysfs_proc_bytes("/proc/self/status", "VmSize");
+	nomem_from(0, false);
+	assert_int_equal(value, 0);
+	assert_int_equal(sysfs_name(name, 3, "class/infiniband"), -ENODATA);
+	assert_string_equal(name, "");
+	assert_int_equal(sysfs_name(name, 0, "class/none"), -ENOENT);
+	assert_true(bytes > 4096 && bytes % 1024 == 0);
+	assert_true(sysfs_proc_number(&value, "/proc/self/status", "Pid", 10));
+	assert_int_equal(value, getpid());
+	assert_false(sysfs_proc_number(&value, "/proc/self/status", "Name", 10));
+	assert_false(sysfs_proc_number(&value, "/proc/self/status", "id", 10));
+	assert_false(sysfs_proc_number(&value, "/proc/none", "Pid", 10));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tree_make, tree_remove)
 
 int main(void)
@@ -329,6 +360,7 @@ int main(void)
 		TEST(a_pipe_is_not_waited_for),
 		TEST(no_permission_is_an_errno),
 		TEST(links_are_followed),
+		TEST(nothing_is_allocated),
 		TEST(read_int_takes_numbers_only),
 		TEST(junk_past_the_buffer_is_still_junk),
 		TEST(read_set_takes_lists),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/fault.h"
+#include "nomem.h"
 
 /* A terminal: the end that a user has, and in *PROGRAM that of a program. */
 static int open_terminal(FILE **program)
@@ -51,15 +52,22 @@ static void the_width_is_the_terminals(void **state)
 
 static void expect_wrapped(const char *text, unsigned columns, const char *want)
 {
-	char *got = NULL;
-	size_t size;
-	FILE *out = open_memstream(&got, &size);
+	char got[128] = "";
 
-	assert_non_null(out);
-	terminal_wrap(out, text, columns, 2);
-	fclose(out);
+	terminal_wrap(got, sizeof(got), text, columns, 2);
 	assert_string_equal(got, want);
-	free(got);
+}
+
+static void what_does_not_fit_is_cut(void **state)
+{
+	char got[8] = "";
+
+	(void)state;
+	terminal_wrap(got, sizeof(got), "one two three", 0, 2);
+	assert_string_equal(got, "one tw\n");
+	got[0] = '\0';
+	terminal_wrap(got, sizeof(got), "one two three", 4, 2);
+	assert_string_equal(got, "one\n  \n");
 }
 
 static void lines_break_at_blanks(void **state)
@@ -169,6 +177,34 @@ static void a_note_is_one_write(void **state)
 	close(end[0]);
 }
 
+/* A server that has no memory left says so in its log. */
+static void a_note_needs_no_memory(void **state)
+{
+	char got[128] = "";
+	struct fault f = {0};
+	int user;
+	FILE *program;
+	ssize_t n;
+	size_t used = 0;
+
+	(void)state;
+	if (!NOMEM)
+		skip();
+	user = open_terminal(&program);
+	setvbuf(program, NULL, _IONBF, 0);
+	set_columns(user, 20);
+	fault_raise(&f, FAULT_LOCAL, 0, "malloc");
+	nomem_from(1, true);
+	terminal_note(program, "%d QPs, %s", 2, "and no more memory");
+	fault_print(&f, "send_bw", program);
+	nomem_from(0, false);
+	fclose(program);
+	while ((n = read(user, got + used, sizeof(got) - 1 - used)) > 0)
+		used += (size_t)n;
+	assert_string_equal(got, "rdmark: 2 QPs, and\r\n  no more memory\r\nsend_bw: malloc.\r\n");
+	close(user);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +213,8 @@ int main(void)
 		cmocka_unit_test(a_fault_is_shown_in_lines),
 		cmocka_unit_test(a_note_is_wrapped_on_a_terminal),
 		cmocka_unit_test(a_note_is_one_write),
+		cmocka_unit_test(what_does_not_fit_is_cut),
+		cmocka_unit_test(a_note_needs_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

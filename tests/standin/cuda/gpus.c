@@ -145,6 +145,10 @@ bool sim_parse_gpus(struct sim_conf *c, const char *text)
 	char *copy = strdup(text ? text : default_text), *line, *save;
 	bool ok = true;
 
+	if (!copy) {
+		c->init = CUDA_ERROR_OUT_OF_MEMORY;
+		return true;
+	}
 	for (line = strtok_r(copy, ";\n", &save); line && ok; line = strtok_r(NULL, ";\n", &save))
 		ok = parse_line(c, line);
 	free(copy);

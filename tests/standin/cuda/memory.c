@@ -74,6 +74,8 @@ static struct block *block_make(size_t bytes, size_t misalign)
 {
 	struct block *b = calloc(1, sizeof(*b));
 
+	if (!b)
+		return NULL;
 	b->bytes = bytes;
 	b->mapped = (bytes + misalign + GRANULE - 1) / GRANULE * GRANULE;
 	b->hidden = b->reserved = MAP_FAILED;
@@ -284,6 +286,8 @@ EXPORTED CUresult cuMemHostRegister_v2(void *addr, size_t bytes, unsigned flags)
 	if (sim_is_registered(addr, 1))
 		return sim_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	p = malloc(sizeof(*p));
+	if (!p)
+		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	*p = (struct pinned){mem.pinned, addr, bytes};
 	mem.pinned = p;
 	sim_conf()->count.registers++;

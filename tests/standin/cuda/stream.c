@@ -135,6 +135,8 @@ EXPORTED CUresult cuStreamCreate(CUstream *out, unsigned flags)
 	if (flags != CU_STREAM_NON_BLOCKING && flags)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	s = calloc(1, sizeof(*s));
+	if (!s)
+		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	s->last = &s->first;
 	s->next = engine.streams;
 	engine.streams = s;
@@ -173,10 +175,12 @@ EXPORTED CUresult cuStreamSynchronize(CUstream stream)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-static void add_slice(struct CUstream_st *s, const struct op *copy, size_t at)
+static bool add_slice(struct CUstream_st *s, const struct op *copy, size_t at)
 {
 	struct op *op = malloc(sizeof(*op));
 
+	if (!op)
+		return false;
 	*op = *copy;
 	op->next = NULL;
 	op->to = (char *)copy->to + at;
@@ -187,6 +191,7 @@ static void add_slice(struct CUstream_st *s, const struct op *copy, size_t at)
 	op->due_ns = s->due_ns = sim_due(op->way, op->bytes, s->due_ns, !at);
 	*s->last = op;
 	s->last = &op->next;
+	return true;
 }
 
 /* Copies from and to host memory that is not registered block, as the driver's do. */
@@ -200,7 +205,8 @@ static CUresult submit(struct CUstream_st *s, struct op copy, const void *host)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	s->given++;
 	do {
-		add_slice(s, &copy, at);
+		if (!add_slice(s, &copy, at))
+			return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 		at += SIM_SLICE;
 	} while (at < copy.bytes);
 	if (!sim_is_registered(host, copy.bytes))
@@ -243,6 +249,8 @@ EXPORTED CUresult cuEventCreate(CUevent *out, unsigned flags)
 	if (rc)
 		return rc;
 	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	sim_conf()->count.events++;
 	return sim_leave(CUDA_SUCCESS);
 }

@@ -76,8 +76,11 @@ static void conf_init(void)
 	conf.gap_ns = env_number("SIMVERBS_GAP_NS");
 	conf.paced = conf.gbps > 0 || conf.latency_ns;
 	conf.timed = conf.null && (conf.latency_ns || conf.gap_ns || conf.scripted);
-	if (desc_load(&conf.desc, getenv("SIMVERBS_DEVICES")))
+	errno = 0;
+	if (desc_load(&conf.desc, getenv("SIMVERBS_DEVICES"))) {
 		conf.desc.ndev = 0;
+		conf.no_memory = errno == ENOMEM;
+	}
 	for (i = 0; i < conf.desc.ndev; i++)
 		device_init(&devices[i], i);
 	fault_init();
@@ -107,7 +110,8 @@ struct ibv_device **ibv_get_device_list(int *num)
 		*num = 0;
 	if (fault_call(FAULT_ibv_get_device_list))
 		return NULL;
-	list = calloc(c->desc.ndev + 1, sizeof(*list));
+	errno = ENOMEM;
+	list = c->no_memory ? NULL : calloc(c->desc.ndev + 1, sizeof(*list));
 	if (!list)
 		return NULL;
 	for (i = 0; i < c->desc.ndev; i++)

@@ -253,8 +253,10 @@ static int shm_join(void)
 	if (ftruncate(fd, sizeof(*shm.fabric)))
 		goto out;
 	shm.fabric = mmap(NULL, sizeof(*shm.fabric), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (shm.fabric == MAP_FAILED)
+	if (shm.fabric == MAP_FAILED) {
+		shm.fabric = NULL;
 		goto out;
+	}
 	slot = claim_slot(shm.fabric);
 	if (slot < 0)
 		goto out;

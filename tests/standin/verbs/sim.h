@@ -37,6 +37,7 @@ enum {
 /* The library's settings, created once from the environment. */
 struct sim_conf {
 	struct desc desc;
+	bool no_memory;      /* for the list of devices */
 	bool null;           /* SIMVERBS_NULL */
 	bool defer;          /* SIMVERBS_DEFER */
 	bool debug;          /* SIMVERBS_DEBUG */
