@@ -20,6 +20,7 @@ struct queue {
 	uint64_t deadline_ns; /* when --connect-timeout expires */
 	char with[80];        /* the client that the server serves, as last shown */
 	struct fault lost;    /* why the connection to a server that had answered was lost */
+	bool again;           /* with a key: the server has handed this end over */
 };
 
 /*
@@ -52,6 +53,18 @@ static int out_of_patience(const struct queue *q)
 	return fault_fix(&p->fault, "wait until these runs end, or use a longer --connect-timeout");
 }
 
+/* True if M says that the server hands this end over to another process; that it can do once. */
+static bool is_again(const struct queue *q, const json_t *m)
+{
+	return q->link->oob.tls && !q->again && message_is(m, "again");
+}
+
+static int agree_again(struct queue *q)
+{
+	q->again = true;
+	return auth_secure(&q->p->auth, &q->link->oob, false, &q->p->fault);
+}
+
 /* Receive the server's answer; skip its "alive", and wait for its turn after its "busy". */
 static int receive_answer(struct queue *q, json_t **m)
 {
@@ -66,9 +79,9 @@ static int receive_answer(struct queue *q, json_t **m)
 		if (rc)
 			return waits && f->code == FAULT_DEADLINE ? out_of_patience(q) : -1;
 		waits = message_is(*m, "busy");
-		if (!waits && !message_is(*m, "alive"))
+		if (!waits && !message_is(*m, "alive") && !is_again(q, *m))
 			return 0;
-		rc = waits ? server_busy(q, *m) : 0;
+		rc = waits ? server_busy(q, *m) : message_is(*m, "again") ? agree_again(q) : 0;
 		if (rc > 0)
 			return 0;
 		json_decref(*m);
@@ -157,6 +170,7 @@ static int greet_server(struct session *s, struct queue *q)
 	int rc;
 
 	fault_phase(&p->fault, "connecting to the server");
+	q->again = false;
 	oob_release(&s->link.oob);
 	if (oob_connect(&s->link.oob, &p->stop, &attr, q->deadline_ns, &p->fault))
 		return -1;

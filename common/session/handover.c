@@ -15,8 +15,7 @@
 #include "base/sibling.h"
 #include "base/units.h"
 
-/* A descriptor of the file that starts with struct peer_credit of stdout, updated at the end, and
- * goes on with the hello. */
+/* A descriptor of the file that starts with struct lent, and goes on with the hello. */
 #define HANDOVER "RDMARK_HANDOVER"
 #define UNLOGGED "RDMARK_UNLOGGED" /* set: the client has no more lines in the log now */
 
@@ -31,6 +30,12 @@ const char *handover_to(const struct program *p, const json_t *hello)
 		return NULL;
 	return test;
 }
+
+struct lent {
+	struct peer_credit lines; /* of stdout; the new process updates it at the end */
+	bool secure;              /* what passes is encrypted, with this key */
+	unsigned char key[CRYPTO_HASH];
+};
 
 /* What the new process is told. Owned. */
 struct told {
@@ -73,16 +78,16 @@ static bool write_all(int fd, const char *text, off_t offset)
 	return pwrite(fd, text, size, offset) == (ssize_t)size;
 }
 
-/* A file in memory with C and HELLO, which the new process inherits; -1 with errno: none. */
-static int lend_file(const struct peer_credit *c, const char *hello)
+/* A file in memory with L and HELLO, which the new process inherits; -1 with errno: none. */
+static int lend_file(const struct lent *l, const char *hello)
 {
 	int low = memfd_create("handover", MFD_CLOEXEC);
 	int fd = low < 0 ? -1 : fcntl(low, F_DUPFD, STDERR_FILENO + 2); /* sibling.c uses 3 */
 
 	if (low >= 0)
 		close(low);
-	if (fd >= 0 && pwrite(fd, c, sizeof(*c), 0) == (ssize_t)sizeof(*c) &&
-	    write_all(fd, hello, sizeof(*c)))
+	if (fd >= 0 && pwrite(fd, l, sizeof(*l), 0) == (ssize_t)sizeof(*l) &&
+	    write_all(fd, hello, sizeof(*l)))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -102,7 +107,7 @@ static void read_lines(struct peer_credit *c, int fd)
 /* The hello in FD; NULL: it has none. */
 static json_t *read_hello(int fd)
 {
-	off_t start = sizeof(struct peer_credit);
+	off_t start = sizeof(struct lent);
 	struct stat st;
 	json_t *hello = NULL;
 	char *text;
@@ -138,11 +143,17 @@ int handover(struct session *s, const char *name, const json_t *hello)
 {
 	struct program *p = s->program;
 	char *text = json_dumps(hello, JSON_COMPACT);
-	struct told told = {.fd = text ? lend_file(&p->lines, text) : -1};
+	struct lent lent = {.lines = p->lines, .secure = s->link.oob.tls};
+	struct told told = {.fd = -1};
+	struct fault ignored = {0};
 	struct sibling b;
 	int status;
 
 	fault_phase(&p->fault, "handing the client to its test's program");
+	memcpy(lent.key, p->auth.tls.key, sizeof(lent.key));
+	if (text)
+		told.fd = lend_file(&lent, text);
+	explicit_bzero(lent.key, sizeof(lent.key));
 	if (told.fd < 0)
 		fault_raise(&p->fault, FAULT_LOCAL, text ? errno : ENOMEM, "memfd_create");
 	free(text);
@@ -150,6 +161,9 @@ int handover(struct session *s, const char *name, const json_t *hello)
 		forget_told(&told);
 		return -1;
 	}
+	/* It waits for the client's handshake, which begins after this. */
+	if (lent.secure)
+		message_send(&s->link.oob, message_new("again"), clock_now_ns(), &ignored);
 	oob_release(&s->link.oob); /* or the peer would not see the new program close it */
 	status = sibling_wait(&b, &p->stop, NULL, &p->fault);
 	read_lines(&p->lines, told.fd);
@@ -160,8 +174,8 @@ int handover(struct session *s, const char *name, const json_t *hello)
 	return status < 0 ? -1 : 0;
 }
 
-/* Take over what is in the file of descriptor NUMBER. */
-static void adopt_file(struct program *p, const char *number)
+/* Take over what is in the file of descriptor NUMBER: L, and the program's `accepted`. */
+static void adopt_file(struct program *p, const char *number, struct lent *l)
 {
 	uint64_t fd;
 
@@ -170,7 +184,8 @@ static void adopt_file(struct program *p, const char *number)
 		return;
 	p->lines_fd = (int)fd;
 	read_lines(&p->lines, (int)fd);
-	p->accepted = read_hello((int)fd);
+	if (pread((int)fd, l, sizeof(*l), 0) == (ssize_t)sizeof(*l))
+		p->accepted = read_hello((int)fd);
 }
 
 void handover_return(struct program *p)
@@ -181,14 +196,17 @@ void handover_return(struct program *p)
 	p->lines_fd = -1;
 }
 
-void handover_adopt(struct session *s)
+int handover_adopt(struct session *s)
 {
 	const char *number = getenv(HANDOVER);
-	int fd, null;
+	struct auth *auth = &s->program->auth;
+	struct fault *f = &s->program->fault;
+	struct lent lent = {.secure = false};
+	int fd, null, rc = 0;
 
 	if (!number)
-		return;
-	adopt_file(s->program, number);
+		return 0;
+	adopt_file(s->program, number, &lent);
 	if (!s->program->accepted)
 		s->program->accepted = json_null(); /* not a hello, so it will be refused */
 	unsetenv(HANDOVER);
@@ -201,4 +219,8 @@ void handover_adopt(struct session *s)
 	dup2(null, STDIN_FILENO);
 	close(null);
 	oob_adopt(&s->link.oob, &s->program->stop, fd);
+	if (lent.secure)
+		rc = auth_inherit(auth, lent.key, f) || auth_secure(auth, &s->link.oob, true, f);
+	explicit_bzero(lent.key, sizeof(lent.key));
+	return rc ? -1 : 0;
 }

@@ -151,6 +151,7 @@ static int finish_program(struct program *p, struct session *s)
 	listener_close(&p->listener);
 	json_decref(p->accepted);
 	session_release(s);
+	auth_release(&p->auth);
 	repeat_release(&p->repeat);
 	steal_close(&p->steal);
 	stop_release(&p->stop);
@@ -204,8 +205,7 @@ int session_main(const struct test *test, int argc, char **argv)
 	json_memory_init();
 	rc = command_line_read(&p, argc, argv);
 	session_init(&s, &p);
-	handover_adopt(&s);
-	if (rc) {
+	if (handover_adopt(&s) || rc) {
 		command_line_refused(&p);
 		return finish_program(&p, &s);
 	}

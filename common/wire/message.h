@@ -27,7 +27,9 @@
  *	both    qps      strands[]{qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]]} of all
  *			 workers, ends[] of all rails
  *
- * With --auth other messages come before the hello (wire/auth.h).
+ * With --auth other messages come before the hello (wire/auth.h), and with a key:
+ *	server  again    before welcome: both ends begin a new TLS, since another process of the server
+ *			 takes over
  *
  * Then, for the warm-up and the measurement of each size. The client is the leader, or the server
  * if the round is reversed; in a round of both directions each end is leader and follower:
