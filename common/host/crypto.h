@@ -4,7 +4,7 @@
  *
  * Every distribution maintains it, and hosts have it for ssh or curl already, while libsodium is
  * not in the base repositories of RHEL. It is opened by the first use of --auth: a run without
- * it does not pay for loading that, 700 us and 3 MB. Its types are those of its headers; they are
+ * it does not pay for loading that. Its types are those of its headers; they are
  * the same in 1.1.1 and 3.
  * A function of it that fails says so: its configuration can leave it without SHA-256. Any thread
  * may call.
