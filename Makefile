@@ -86,7 +86,7 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 	    -Wno-missing-field-initializers
 cflags	 := -std=gnu11 $(warnings) $(if $(WERROR),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
 	    -Icommon -I. -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' \
-	    -DRDMARK_PROGRAMS='"$(PROGRAMS)"' $(pkg_cflags) $(cuda_cflags) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(CFLAGS) $(CPPFLAGS)
+	    $(pkg_cflags) $(cuda_cflags) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(CFLAGS) $(CPPFLAGS)
 ldflags	 := $(if $(SAN),-fsanitize=$(SAN)) -pthread $(harden_l) $(LDFLAGS)
 libs	 := $(pkg_libs) -lm -ldl $(LDLIBS)
 
@@ -94,7 +94,7 @@ Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 common_srcs := $(sort $(wildcard common/*/*.c))
-common_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(common_srcs))
+common_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(common_srcs)) $(BUILD)/obj/gen/names.o
 # The command that starts them.
 front	    := rdmark
 # What programs consist of besides the file with main(): unit tests are linked with that, too.
@@ -119,6 +119,25 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(CC) $(cflags) -- $(ldflags) $(libs))' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
+# What follows from the list of programs: their names, and the tests that `rdmark server` links.
+renew = @cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(BUILD)/gen/names.c: FORCE
+	@mkdir -p $(@D)
+	@printf '#include "base/sibling.h"\nconst char *sibling_names(void)\n{\n\treturn "%s";\n}\n' '$(PROGRAMS)' >$@.new
+	$(renew)
+$(BUILD)/gen/tests.c: FORCE
+	@mkdir -p $(@D)
+	@{ printf '#include "rdmark/rdmark.h"\n'; printf 'extern const struct test %s;\n' $(PROGRAMS); \
+	  printf 'static const struct test *const all[] = {'; printf '&%s, ' $(PROGRAMS); printf '};\n'; \
+	  printf 'size_t rdmark_tests(const struct test *const **tests)\n{\n\t*tests = all;\n\treturn %s;\n}\n' \
+	    $(words $(PROGRAMS)); } >$@.new
+	$(renew)
+
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) -MMD -MP -c -o $@ $<
+
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -132,9 +151,11 @@ define program_rule
 $(BUILD)/bin/$(1): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(2)/*.c $(2)/*/*.c))) $(BUILD)/libcommon.a
 	$$(call say,LD,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(cflags) $$(ldflags) -o $$@ $$^ $$(libs)
+	$$(Q)$$(CC) $$(cflags) $$(ldflags) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(libs)
 endef
 $(foreach p,$(PROGRAMS) $(front),$(eval $(call program_rule,$(p),$(p))))
+# `rdmark server` has the tests of all programs.
+$(BUILD)/bin/$(front): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard *_lat/*.c *_bw/*.c)) $(BUILD)/obj/gen/tests.o
 $(eval $(call program_rule,rdmark-pairs,pairs))
 
 $(BUILD)/libprograms.a: $(modules:%.c=$(BUILD)/obj/%.o)
@@ -146,7 +167,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libprograms.a $(BUIL
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(ldflags) -o $@ $^ -lcmocka $(libs)
 
-unit: $(unit_tests)
+unit: $(unit_tests) $(schema)
 
 # What tests/standin/cuda runs on its stand-in.
 probe_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/standin/cuda/probe*.c) tests/standin/verbs/loop.c)

@@ -9,22 +9,19 @@
 #include "loop/stream.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test atomic_bw = {
-		.name = "atomic_bw",
-		.summary = "rate of atomic operations: fetch and add, compare and swap",
-		.title = "Atomic BW Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 8, .iters = 1000, .tx_depth = 128,
-			     .atomic_type = ATOMIC_FETCH_AND_ADD},
-		.operation = {.name = "an atomic operation",
-			      .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
-			      .another = IBV_WR_ATOMIC_FETCH_AND_ADD,
-			      .peer_allows = IBV_ACCESS_REMOTE_ATOMIC,
-			      .fetches = true,
-			      .fixed_bytes = 8},
-		.lead = stream_run,
-	};
+const struct test atomic_bw = {
+	.name = "atomic_bw",
+	.summary = "rate of atomic operations: fetch and add, compare and swap",
+	.title = "Atomic BW Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 8, .iters = 1000, .tx_depth = 128,
+		     .atomic_type = ATOMIC_FETCH_AND_ADD},
+	.operation = {.name = "an atomic operation",
+		      .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		      .another = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		      .peer_allows = IBV_ACCESS_REMOTE_ATOMIC,
+		      .fetches = true,
+		      .fixed_bytes = 8},
+	.lead = stream_run,
+};
 
-	return session_main(&atomic_bw, argc, argv);
-}
+SESSION_MAIN(atomic_bw)

@@ -10,23 +10,20 @@
 #include "loop/fetch.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test atomic_lat = {
-		.name = "atomic_lat",
-		.summary = "latency of atomic operations: fetch and add, compare and swap",
-		.title = "Atomic Latency Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 8, .iters = 1000, .tx_depth = 1,
-			     .atomic_type = ATOMIC_FETCH_AND_ADD},
-		.operation = {.name = "an atomic operation",
-			      .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
-			      .another = IBV_WR_ATOMIC_FETCH_AND_ADD,
-			      .peer_allows = IBV_ACCESS_REMOTE_ATOMIC,
-			      .fetches = true,
-			      .fixed_bytes = 8},
-		.latency = true,
-		.lead = fetch_run,
-	};
+const struct test atomic_lat = {
+	.name = "atomic_lat",
+	.summary = "latency of atomic operations: fetch and add, compare and swap",
+	.title = "Atomic Latency Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 8, .iters = 1000, .tx_depth = 1,
+		     .atomic_type = ATOMIC_FETCH_AND_ADD},
+	.operation = {.name = "an atomic operation",
+		      .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		      .another = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		      .peer_allows = IBV_ACCESS_REMOTE_ATOMIC,
+		      .fetches = true,
+		      .fixed_bytes = 8},
+	.latency = true,
+	.lead = fetch_run,
+};
 
-	return session_main(&atomic_lat, argc, argv);
-}
+SESSION_MAIN(atomic_lat)

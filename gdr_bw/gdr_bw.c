@@ -13,31 +13,28 @@
 #include "gdr.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test gdr_bw = {
-		.name = "gdr_bw",
-		.summary = "bandwidth of GPUDirect RDMA compared with host memory",
-		.title = "RDMA_Write BW Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
-			     .tx_depth = 128, .plain = 0, .windows = 7,
-			     .staged_chunk_bytes = 2 << 20, .staged_slots = 8},
-		.receives = RECEIVES_BOTH,
-		.operation = {.name = "RDMA WRITE",
-			      .opcode = IBV_WR_RDMA_WRITE,
-			      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
-			      .peer_allows = IBV_ACCESS_REMOTE_WRITE},
-		.lead = gdr_lead,
-		.follow = gdr_follow,
-		.follows = gdr_follows,
-		.kinds = GDR_KINDS,
-		.open = gdr_open,
-		.close = gdr_close,
-		.schedule = gdr_schedule,
-		.judge = gdr_judge,
-		.task = gdr_task,
-		.csv_columns = GDR_CSV_COLUMNS,
-	};
+const struct test gdr_bw = {
+	.name = "gdr_bw",
+	.summary = "bandwidth of GPUDirect RDMA compared with host memory",
+	.title = "RDMA_Write BW Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
+		     .tx_depth = 128, .plain = 0, .windows = 7,
+		     .staged_chunk_bytes = 2 << 20, .staged_slots = 8},
+	.receives = RECEIVES_BOTH,
+	.operation = {.name = "RDMA WRITE",
+		      .opcode = IBV_WR_RDMA_WRITE,
+		      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+		      .peer_allows = IBV_ACCESS_REMOTE_WRITE},
+	.lead = gdr_lead,
+	.follow = gdr_follow,
+	.follows = gdr_follows,
+	.kinds = GDR_KINDS,
+	.open = gdr_open,
+	.close = gdr_close,
+	.schedule = gdr_schedule,
+	.judge = gdr_judge,
+	.task = gdr_task,
+	.csv_columns = GDR_CSV_COLUMNS,
+};
 
-	return session_main(&gdr_bw, argc, argv);
-}
+SESSION_MAIN(gdr_bw)

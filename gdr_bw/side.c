@@ -55,7 +55,7 @@ static const struct field side_rows[] = {
 	ROW(gpudirect, FIELD_ALWAYS),
 	ROW(direct, FIELD_ALWAYS),
 	ROW(relaxed_ordering, FIELD_ALWAYS),
-	ROW(ordering, FIELD_REQUIRED),
+	ROW(ordering, FIELD_REQUIRED, .min = -1, .max = 200),
 	ROW(absent),
 	ROW(route),
 	ROW(fix),

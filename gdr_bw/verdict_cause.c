@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define PCIE_EFFICIENCY 0.96 /* the rest is acknowledgements and flow control */
+#include "finding/thresholds.h"
+
 #define LINE_EFFICIENCY 0.95
 #define AT_CEILING      0.90
 #define ROUNDING        1e-9
@@ -57,7 +58,7 @@ struct verdict_way verdict_way(const struct gdr_cell *c, const struct gdr_side *
 double verdict_expect(const struct verdict_facts *x, const struct gdr_cell *c, const char **from)
 {
 	double line = x->given ? x->given_gbps : LINE_EFFICIENCY * x->line_gbps;
-	double ceiling = PCIE_EFFICIENCY * verdict_way(c, x->side).ceiling_gbps;
+	double ceiling = PCIE_SHARE * verdict_way(c, x->side).ceiling_gbps;
 	double expected = gdr_least(line, ceiling);
 
 	*from = "";

@@ -9,8 +9,12 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "wire/command.h"
 
 #define PAIRS "rdmark-pairs"
+
+/* The options of run, which sweep passes on. */
+const struct command *run_options_command(void);
 
 /* The commands. ARGV is the rest of the command line. They return the exit status. */
 int run_command(char **argv);

@@ -12,10 +12,10 @@
 #include "report/forms.h"
 #include "report/list.h"
 #include "row.h"
+#include "wire/command.h"
 #include "wire/fields.h"
 #include "wire/json_memory.h"
 
-#define USAGE       "rdmark compare A.json B.json [--within PERCENT] [--anyway] [--json]"
 #define LONGER_MOST 60 /* seconds of -D that are advised at the most */
 
 struct compare {
@@ -264,33 +264,31 @@ static void conclude(const struct compare *k, struct fault *f)
 	}
 }
 
-/* Parse the command line. Returns the invalid argument, "" if a file is missing, NULL if valid. */
-static const char *read_arguments(struct compare *k, char **argv)
+static const struct command_option options[] = {
+	COMMAND_OPTION(compare, within, "within", "PERCENT", COMMAND_PERCENT, 1e6,
+		       "what may be worse; without it any change is shown"),
+	COMMAND_OPTION(compare, anyway, "anyway", NULL, COMMAND_FLAG, 0,
+		       "compare different experiments, too"),
+	COMMAND_OPTION(compare, json, "json", NULL, COMMAND_FLAG, 0, "print a JSON document"),
+	{.name = NULL},
+};
+
+/* Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
+static int read_arguments(struct compare *k, char **argv, struct fault *f)
 {
-	int files = 0;
+	static const struct command compare = {.name = "rdmark compare",
+					       .synopsis = "[OPTION...] A.json B.json",
+					       .options = options,
+					       .operands = true};
+	char **rest;
+	int rc = command_read(&compare, k, argv, &rest, f), files = 0;
 
-	for (; *argv; argv++) {
-		const char *within = NULL;
-
-		if (strcmp(*argv, "--json") == 0) {
-			k->json = true;
-		} else if (strcmp(*argv, "--anyway") == 0) {
-			k->anyway = true;
-		} else if (strncmp(*argv, "--within=", 9) == 0) {
-			within = *argv + 9;
-		} else if (strcmp(*argv, "--within") == 0) {
-			if (!argv[1])
-				return *argv;
-			within = *++argv;
-		} else if (**argv == '-' || files == FIGURES_SIDES) {
-			return *argv;
-		} else {
-			k->figures.file[files++] = *argv;
-		}
-		if (within && units_parse_decimal(within, &k->within))
-			return within;
-	}
-	return files == FIGURES_SIDES ? NULL : "";
+	for (; rc == 0 && argv[files] && files < FIGURES_SIDES; files++)
+		k->figures.file[files] = argv[files];
+	if (rc || (files == FIGURES_SIDES && !argv[files] && !*rest))
+		return rc;
+	fault_raise(f, FAULT_USAGE, 0, "compare reads two files");
+	return fault_fix(f, "rdmark compare %s", compare.synopsis);
 }
 
 static int compare_files(struct compare *k, struct fault *f)
@@ -316,12 +314,9 @@ int compare_command(char **argv)
 {
 	struct compare k = {.within = NAN};
 	struct fault f = {0};
-	const char *wrong = read_arguments(&k, argv);
-	int written;
+	int written, rc = read_arguments(&k, argv, &f);
 
-	if (wrong)
-		return rdmark_unknown("compare", wrong, USAGE);
-	if (compare_files(&k, &f) == 0)
+	if (rc == 0 && compare_files(&k, &f) == 0)
 		conclude(&k, &f);
 	figures_release(&k.figures);
 	written = list_finish(stdout, RDMARK);

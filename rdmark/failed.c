@@ -9,16 +9,3 @@ int rdmark_failed(const struct fault *f)
 	fault_print(f, RDMARK, stderr);
 	return fault_exit_status(f);
 }
-
-int rdmark_unknown(const char *command, const char *argument, const char *how)
-{
-	struct fault f = {0};
-
-	fault_phase(&f, "reading the command line");
-	if (*argument)
-		fault_raise(&f, FAULT_USAGE, 0, "%s: unexpected argument: %s", command, argument);
-	else
-		fault_raise(&f, FAULT_USAGE, 0, "%s: an argument is missing", command);
-	fault_fix(&f, "%s", how);
-	return rdmark_failed(&f);
-}

@@ -71,11 +71,9 @@ static void keep_failure(struct figures *fs, enum figures_side side, const json_
 	text_disarm(fs->failed[side]);
 }
 
-/* Those of version 1 had a row of each end. */
 static bool is_document(const json_t *o)
 {
-	return json_integer_value(json_object_get(o, "schema_version")) != 1 &&
-	       json_is_string(json_object_get(o, "test")) &&
+	return json_is_string(json_object_get(o, "test")) &&
 	       json_is_array(json_object_get(o, "results"));
 }
 

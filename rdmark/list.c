@@ -13,6 +13,7 @@
 #include "report/forms.h"
 #include "report/list.h"
 #include "verbs/hca.h"
+#include "wire/command.h"
 #include "wire/fields.h"
 #include "wire/path_json.h"
 
@@ -165,14 +166,22 @@ static int print_json(const struct host *h, struct fault *f)
 
 int list_command(char **argv)
 {
+	static const struct command_option options[] = {
+		{"json", NULL, COMMAND_FLAG, 0, 0, "print a JSON document"},
+		{.name = NULL},
+	};
+	static const struct command list = {
+		.name = "rdmark list", .synopsis = "[--json]", .options = options};
 	struct host h = {.gpus = 0};
-	bool json = argv[0] && strcmp(argv[0], "--json") == 0;
 	struct fault f = {0};
 	int status, written;
+	bool json = false;
+	char **rest;
 
+	status = command_read(&list, &json, argv, &rest, &f);
+	if (status)
+		return status < 0 ? rdmark_failed(&f) : list_finish(stdout, RDMARK);
 	fault_phase(&f, "listing");
-	if (argv[0] && (!json || argv[1]))
-		return rdmark_unknown("list", json ? argv[1] : argv[0], "rdmark list [--json]");
 	hwtree_drop_unreadable();
 	look_at_host(&h);
 	if (json)

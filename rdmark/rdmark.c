@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * rdmark: lists this host's devices, runs a tour of tests, compares two runs. The other programs,
- * in the same folder or in PATH, do all measurements.
+ * rdmark: lists this host's devices, serves all tests, runs a tour of them, compares two runs. For
+ * the client's end of a test it starts that test's program, from the same folder or from PATH.
  */
 #include "rdmark.h"
 
@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/sibling.h"
+#include "base/text.h"
 #include "report/list.h"
+#include "session/session.h"
 #include "wire/json_memory.h"
-
-#define SERVER "send_lat" /* any would do: one server serves every test */
 
 static const char usage[] =
 	"rdmark " RDMARK_VERSION ": how fast and how steady is the RDMA link between two hosts?\n"
@@ -30,7 +30,7 @@ static const char usage[] =
 	"  rdmark check [OPTION...]      what is wrong with this host and its ports\n"
 	"  rdmark pairs, rdmark plot     rdmark-pairs(1), rdmark-plot(1)\n"
 	"\n"
-	"TEST is one of\n" RDMARK_PROGRAMS "\n"
+	"TEST is one of\n%s\n"
 	"\n"
 	"Examples, with `rdmark server --auth=none` (for everybody) on the host node1:\n"
 	"  rdmark node1\n"
@@ -54,22 +54,15 @@ static int exec_program(char **argv)
 	return rdmark_failed(&f);
 }
 
-/* Execute the server's program with the options REST. Returns only if that fails: exit status. */
-static int become_server(int argc, char **rest)
+/* Serve all tests, with the options that follow "server" in ARGV. Returns the exit status. */
+static int server_command(int argc, char **argv)
 {
-	char **argv = calloc((size_t)argc + 2, sizeof(*argv));
-	struct fault f = {0};
-	int n = 0;
+	static char stays[] = "--persistent";
+	const struct test *const *tests;
+	size_t count = rdmark_tests(&tests);
 
-	if (!argv) {
-		fault_raise(&f, FAULT_LOCAL, ENOMEM, "calloc");
-		return rdmark_failed(&f);
-	}
-	argv[n++] = (char *)(uintptr_t)SERVER;
-	argv[n++] = (char *)(uintptr_t) "--persistent";
-	while (*rest)
-		argv[n++] = *rest++;
-	return exec_program(argv);
+	argv[1] = stays;
+	return session_main(tests, count, argc, argv);
 }
 
 /* True if NAME is a test, with _ or - as in "send-bw". NAME then gets the program's spelling. */
@@ -108,28 +101,6 @@ static void start_other(char **argv)
 		exit(exec_program(argv + 1));
 }
 
-/* How many letters of A and B must be changed, added or left out, if they are short. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[16], n = strlen(b), left, above;
-
-	for (size_t k = 0; k <= n; k++)
-		row[k] = k;
-	for (size_t i = 1; a[i - 1]; i++) {
-		above = row[0];
-		row[0] = i;
-		for (size_t k = 1; k <= n; k++) {
-			size_t best = above + (a[i - 1] != b[k - 1]);
-
-			left = row[k - 1] + 1;
-			above = row[k];
-			best = left < best ? left : best;
-			row[k] = above + 1 < best ? above + 1 : best;
-		}
-	}
-	return row[n];
-}
-
 /* The command that WORD, which is no host, may be meant for; NULL: none is near. */
 static const char *nearest(const char *word)
 {
@@ -139,7 +110,7 @@ static const char *nearest(const char *word)
 	size_t least = 3; /* two letters may be wrong, */
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		size_t n = distance(word, all[i]);
+		size_t n = text_distance(all[i], word, strlen(word));
 
 		if (n < least && 2 * n < strlen(all[i])) { /* but not half of them */
 			least = n;
@@ -183,14 +154,13 @@ static bool asks_for_help(const char *word)
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "--help";
-	bool own = strcmp(word, "list") == 0 || strcmp(word, "compare") == 0 ||
-		   strcmp(word, "server") == 0;
+	bool server = strcmp(word, "server") == 0;
 	const char *why;
 
 	json_memory_init();
 	if (asks_for_help(word) || strcmp(word, "help") == 0 ||
-	    (own && argv[2] && asks_for_help(argv[2]))) {
-		fputs(usage, stdout);
+	    (server && argv[2] && asks_for_help(argv[2]))) {
+		printf(usage, sibling_names());
 		return list_finish(stdout, RDMARK);
 	}
 	if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0 ||
@@ -202,13 +172,9 @@ int main(int argc, char **argv)
 		return list_command(argv + 2);
 	if (strcmp(word, "compare") == 0)
 		return compare_command(argv + 2);
-	if (strcmp(word, "server") == 0)
-		return become_server(argc, argv + 2);
+	if (server)
+		return server_command(argc, argv);
 	start_other(argv);
-	if (word[0] == '-' || !word[0])
-		return rdmark_unknown(RDMARK, word,
-				      "give the host or the command first; `rdmark` shows the "
-				      "commands");
-	why = unresolved(word);
+	why = word[0] == '-' || !word[0] ? "a command or a host comes first" : unresolved(word);
 	return why ? no_host(word, why) : tour_command(argv + 1);
 }

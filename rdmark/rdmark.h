@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rdmark: the command that users try first. It starts the other programs and reads their output; it
- * measures nothing itself.
+ * rdmark: the command that users try first. It starts the other programs and reads their output,
+ * but it is itself the server of all tests.
  */
 #pragma once
 
 #include "base/fault.h"
+#include "plan/test.h"
 
 #define RDMARK "rdmark"
+
+/* Set *TESTS to those of all programs. Returns their number. Generated: build/gen/tests.c. */
+size_t rdmark_tests(const struct test *const **tests);
 
 /*
  * The commands. ARGV is the rest of the command line, ended by NULL. They print their fault and
@@ -21,9 +25,3 @@ int tour_command(char **argv);
 
 /* Print the fault F. Returns its exit status. */
 int rdmark_failed(const struct fault *f);
-
-/*
- * Print the fault that COMMAND does not have ARGUMENT; USAGE is its synopsis. Returns the exit
- * status.
- */
-int rdmark_unknown(const char *command, const char *argument, const char *usage);

@@ -14,6 +14,7 @@
 #include "host/hwtree.h"
 #include "rdmark.h"
 #include "report/list.h"
+#include "report/report.h"
 #include "wire/fields.h"
 
 struct tour {
@@ -63,35 +64,17 @@ static void show_ends(struct tour *t, const json_t *document)
 	t->shown |= json_object_size(ends) > 0;
 }
 
-/* True if ROW is of a repeated size, but not of its median run. */
-static bool is_other_run(const json_t *document, const json_t *row)
-{
-	const json_t *summary;
-	size_t i;
-
-	json_array_foreach (json_object_get(document, "summaries"), i, summary)
-		if (result_number(summary, "message_bytes") == result_number(row, "message_bytes"))
-			return result_number(summary, "median_run") != result_number(row, "run");
-	return false;
-}
-
-/* The row that the tour prints: the largest size; the total of both directions. NULL: none. */
+/* The row that the tour prints: the first of the largest size. NULL: none. */
 static const json_t *tour_row(const json_t *document)
 {
-	const json_t *results = json_object_get(document, "results"), *row, *best = NULL;
+	const json_t *row, *best = NULL;
 	size_t i;
 
-	json_array_foreach (results, i, row) {
-		bool part = json_object_get(row, "thread") || json_object_get(row, "device") ||
-			    is_other_run(document, row);
-		bool larger = !best || result_number(row, "message_bytes") >
-					       result_number(best, "message_bytes");
-		bool sum = strcmp(json_text_at(row, "direction"), "both") == 0 &&
-			   strcmp(json_text_at(best, "direction"), "both") != 0;
-
-		if (!part && (larger || sum))
+	json_array_foreach (json_object_get(document, "results"), i, row)
+		if (report_is_shown(document, row) &&
+		    (!best || result_number(row, "message_bytes") >
+				      result_number(best, "message_bytes")))
 			best = row;
-	}
 	return best;
 }
 
@@ -207,7 +190,7 @@ static json_t *last_document(const char *text)
 static int run_test(struct tour *t, const char *test)
 {
 	struct sibling_attr attr = {
-		.argv = command_line(t, test), .envp = environ, .in = -1, .heard = true};
+		.argv = command_line(t, test), .envp = environ, .heard = true};
 	json_t *document;
 	struct sibling b;
 	char *said = NULL;

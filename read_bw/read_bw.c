@@ -9,21 +9,18 @@
 #include "loop/stream.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test read_bw = {
-		.name = "read_bw",
-		.summary = "bandwidth and message rate of RDMA READ",
-		.title = "RDMA_Read BW Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
-			     .tx_depth = 128},
-		.operation = {.name = "RDMA READ",
-			      .opcode = IBV_WR_RDMA_READ,
-			      .another = IBV_WR_RDMA_READ,
-			      .peer_allows = IBV_ACCESS_REMOTE_READ,
-			      .fetches = true},
-		.lead = stream_run,
-	};
+const struct test read_bw = {
+	.name = "read_bw",
+	.summary = "bandwidth and message rate of RDMA READ",
+	.title = "RDMA_Read BW Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
+		     .tx_depth = 128},
+	.operation = {.name = "RDMA READ",
+		      .opcode = IBV_WR_RDMA_READ,
+		      .another = IBV_WR_RDMA_READ,
+		      .peer_allows = IBV_ACCESS_REMOTE_READ,
+		      .fetches = true},
+	.lead = stream_run,
+};
 
-	return session_main(&read_bw, argc, argv);
-}
+SESSION_MAIN(read_bw)

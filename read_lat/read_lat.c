@@ -8,21 +8,18 @@
 #include "loop/fetch.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test read_lat = {
-		.name = "read_lat",
-		.summary = "latency of RDMA READ",
-		.title = "RDMA_Read Latency Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
-		.operation = {.name = "RDMA READ",
-			      .opcode = IBV_WR_RDMA_READ,
-			      .another = IBV_WR_RDMA_READ,
-			      .peer_allows = IBV_ACCESS_REMOTE_READ,
-			      .fetches = true},
-		.latency = true,
-		.lead = fetch_run,
-	};
+const struct test read_lat = {
+	.name = "read_lat",
+	.summary = "latency of RDMA READ",
+	.title = "RDMA_Read Latency Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
+	.operation = {.name = "RDMA READ",
+		      .opcode = IBV_WR_RDMA_READ,
+		      .another = IBV_WR_RDMA_READ,
+		      .peer_allows = IBV_ACCESS_REMOTE_READ,
+		      .fetches = true},
+	.latency = true,
+	.lead = fetch_run,
+};
 
-	return session_main(&read_lat, argc, argv);
-}
+SESSION_MAIN(read_lat)

@@ -9,19 +9,16 @@
 #include "loop/stream.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test send_bw = {
-		.name = "send_bw",
-		.summary = "bandwidth and message rate of SEND",
-		.title = "Send BW Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
-			     .tx_depth = 128},
-		.operation = {.name = "SEND", .opcode = IBV_WR_SEND, .another = IBV_WR_SEND},
-		.receives = RECEIVES_FOLLOWER,
-		.lead = stream_run,
-		.follow = stream_receive,
-	};
+const struct test send_bw = {
+	.name = "send_bw",
+	.summary = "bandwidth and message rate of SEND",
+	.title = "Send BW Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
+		     .tx_depth = 128},
+	.operation = {.name = "SEND", .opcode = IBV_WR_SEND, .another = IBV_WR_SEND},
+	.receives = RECEIVES_FOLLOWER,
+	.lead = stream_run,
+	.follow = stream_receive,
+};
 
-	return session_main(&send_bw, argc, argv);
-}
+SESSION_MAIN(send_bw)

@@ -8,23 +8,20 @@
 #include "loop/pingpong.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test send_lat = {
-		.name = "send_lat",
-		.summary = "latency of SEND, by ping-pong",
-		.title = "Send Latency Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
-		.operation = {.name = "SEND",
-			      .opcode = IBV_WR_SEND,
-			      .another = IBV_WR_SEND,
-			      .halved = true},
-		.latency = true,
-		.receives = RECEIVES_BOTH,
-		.inline_wanted = 236,
-		.lead = pingpong_run,
-		.follow = pingpong_answer,
-	};
+const struct test send_lat = {
+	.name = "send_lat",
+	.summary = "latency of SEND, by ping-pong",
+	.title = "Send Latency Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
+	.operation = {.name = "SEND",
+		      .opcode = IBV_WR_SEND,
+		      .another = IBV_WR_SEND,
+		      .halved = true},
+	.latency = true,
+	.receives = RECEIVES_BOTH,
+	.inline_wanted = 236,
+	.lead = pingpong_run,
+	.follow = pingpong_answer,
+};
 
-	return session_main(&send_lat, argc, argv);
-}
+SESSION_MAIN(send_lat)

@@ -10,22 +10,19 @@
 #include "loop/stream.h"
 #include "session/session.h"
 
-int main(int argc, char **argv)
-{
-	static const struct test write_bw = {
-		.name = "write_bw",
-		.summary = "bandwidth and message rate of RDMA WRITE",
-		.title = "RDMA_Write BW Test",
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
-			     .tx_depth = 128},
-		.operation = {.name = "RDMA WRITE",
-			      .opcode = IBV_WR_RDMA_WRITE,
-			      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
-			      .peer_allows = IBV_ACCESS_REMOTE_WRITE},
-		.lead = stream_run,
-		.lead_immediate = stream_run,
-		.follow_immediate = stream_receive,
-	};
+const struct test write_bw = {
+	.name = "write_bw",
+	.summary = "bandwidth and message rate of RDMA WRITE",
+	.title = "RDMA_Write BW Test",
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 5000,
+		     .tx_depth = 128},
+	.operation = {.name = "RDMA WRITE",
+		      .opcode = IBV_WR_RDMA_WRITE,
+		      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+		      .peer_allows = IBV_ACCESS_REMOTE_WRITE},
+	.lead = stream_run,
+	.lead_immediate = stream_run,
+	.follow_immediate = stream_receive,
+};
 
-	return session_main(&write_bw, argc, argv);
-}
+SESSION_MAIN(write_bw)

@@ -79,27 +79,24 @@ static int write_pong(struct round *r)
 			     : pingpong_follow(&p, &stamped, 0);
 }
 
-int main(int argc, char **argv)
-{
-	static const struct test write_lat = {
-		.name = "write_lat",
-		.summary = "latency of RDMA WRITE, by ping-pong through memory",
-		.title = "RDMA_Write Latency Test",
-		/* With relaxed ordering the last bytes could be seen before the first. */
-		.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1,
-			     .strict_order = 1},
-		.operation = {.name = "RDMA WRITE",
-			      .opcode = IBV_WR_RDMA_WRITE,
-			      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
-			      .peer_allows = IBV_ACCESS_REMOTE_WRITE,
-			      .halved = true},
-		.latency = true,
-		.inline_wanted = 220,
-		.lead = write_ping,
-		.follow = write_pong,
-		.lead_immediate = pingpong_run,
-		.follow_immediate = pingpong_answer,
-	};
+const struct test write_lat = {
+	.name = "write_lat",
+	.summary = "latency of RDMA WRITE, by ping-pong through memory",
+	.title = "RDMA_Write Latency Test",
+	/* With relaxed ordering the last bytes could be seen before the first. */
+	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1,
+		     .strict_order = 1},
+	.operation = {.name = "RDMA WRITE",
+		      .opcode = IBV_WR_RDMA_WRITE,
+		      .another = IBV_WR_RDMA_WRITE_WITH_IMM,
+		      .peer_allows = IBV_ACCESS_REMOTE_WRITE,
+		      .halved = true},
+	.latency = true,
+	.inline_wanted = 220,
+	.lead = write_ping,
+	.follow = write_pong,
+	.lead_immediate = pingpong_run,
+	.follow_immediate = pingpong_answer,
+};
 
-	return session_main(&write_lat, argc, argv);
-}
+SESSION_MAIN(write_lat)

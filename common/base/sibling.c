@@ -18,11 +18,16 @@
 
 bool sibling_known(const char *name)
 {
-	static const char names[] = " " RDMARK_PROGRAMS " ";
-	char wanted[64];
-	int n = snprintf(wanted, sizeof(wanted), " %s ", name);
+	size_t size = strlen(name);
 
-	return n < (int)sizeof(wanted) && !strchr(name, ' ') && *name && strstr(names, wanted);
+	for (const char *at = sibling_names(); *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " ");
+
+		if (size == n && strncmp(at, name, n) == 0)
+			return true;
+		at += n;
+	}
+	return false;
 }
 
 bool sibling_path(const char *name, char *path, size_t size)
@@ -51,11 +56,7 @@ static int spawn_sibling(struct sibling *b, const struct sibling_attr *attr, int
 
 	if (rc)
 		return rc;
-	if (attr->in >= 0)
-		rc = posix_spawn_file_actions_adddup2(&actions, attr->in, STDIN_FILENO);
-	if (!rc)
-		rc = posix_spawn_file_actions_adddup2(&actions, end,
-						      attr->heard ? STDOUT_FILENO : END_FD);
+	rc = posix_spawn_file_actions_adddup2(&actions, end, attr->heard ? STDOUT_FILENO : END_FD);
 	if (!rc && sibling_path(attr->argv[0], path, sizeof(path)))
 		rc = posix_spawn(&b->pid, path, &actions, NULL, attr->argv, attr->envp);
 	else if (!rc)

@@ -22,11 +22,13 @@ struct sibling {
 struct sibling_attr {
 	char *const *argv; /* the first one is the program's name */
 	char *const *envp;
-	int in;     /* its standard input; -1: that of this program */
 	bool heard; /* its standard output is read here; otherwise it shares that of this program */
 };
 
-/* True if NAME is one of the programs that measure. */
+/* The programs that measure, with a blank between two. Generated: build/gen/names.c. */
+const char *sibling_names(void);
+
+/* True if NAME is one of them. */
 bool sibling_known(const char *name);
 
 /* Write the path of NAME in this program's folder to PATH; false if there is no executable file. */

@@ -52,3 +52,42 @@ void text_add(char *text, size_t size, const char *fmt, ...)
 	vsnprintf(text + used, size - used, fmt, ap);
 	va_end(ap);
 }
+
+bool text_same_letter(char a, char b)
+{
+	return a == b || (strchr("-_", a) && strchr("-_", b) && a && b);
+}
+
+unsigned text_distance(const char *name, const char *word, size_t size)
+{
+	unsigned row[TEXT_WORD_MAX + 1];
+
+	if (size > TEXT_WORD_MAX)
+		return TEXT_WORD_MAX;
+	for (unsigned i = 0; i <= size; i++)
+		row[i] = i;
+	for (; *name; name++) {
+		unsigned diagonal = row[0]++;
+
+		for (size_t i = 1; i <= size; i++) {
+			unsigned least = diagonal + !text_same_letter(*name, word[i - 1]);
+
+			diagonal = row[i];
+			least = row[i] + 1 < least ? row[i] + 1 : least;
+			row[i] = row[i - 1] + 1 < least ? row[i - 1] + 1 : least;
+		}
+	}
+	return row[size];
+}
+
+const char *text_next(const char **list, char *buf, size_t size)
+{
+	size_t n;
+
+	if (!*list)
+		return NULL;
+	n = strcspn(*list, ",");
+	snprintf(buf, size, "%.*s", (int)(n < size ? n : size), *list);
+	*list = (*list)[n] ? *list + n + 1 : NULL;
+	return buf;
+}

@@ -2,6 +2,7 @@
 /* text: copying untrusted text safely, and composing text in a buffer. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -20,3 +21,19 @@ void text_disarm(char *text);
 
 /* Append (printf) to the string TEXT, which has SIZE bytes. What does not fit is cut off. */
 void text_add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* True if A and B are the same letter of a name, in which - and _ are the same. */
+bool text_same_letter(char a, char b);
+
+/*
+ * How many letters of NAME must be changed, added or left out to get the first SIZE letters of
+ * WORD; TEXT_WORD_MAX if that is longer.
+ */
+#define TEXT_WORD_MAX 40
+unsigned text_distance(const char *name, const char *word, size_t size);
+
+/*
+ * Copy the first of *LIST, texts separated by commas, to BUF, and step to the rest, NULL after the
+ * last one. Returns BUF; NULL: *LIST was NULL.
+ */
+const char *text_next(const char **list, char *buf, size_t size);

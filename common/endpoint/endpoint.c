@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "plan/plan.h"
 #include "endpoint/endpoint.h"
@@ -143,19 +144,6 @@ void endpoint_agreed(struct endpoint *ep)
 		e->size_bytes = max;
 }
 
-/* Return the next name in *LIST and advance *LIST after it; NULL: there are no more. */
-static const char *next_name(const char **list, char *buf, size_t size)
-{
-	size_t n;
-
-	if (!*list)
-		return NULL;
-	n = strcspn(*list, ",");
-	snprintf(buf, size, "%.*s", (int)(n < size ? n : size), *list);
-	*list = (*list)[n] ? *list + n + 1 : NULL;
-	return buf;
-}
-
 static int too_many(struct endpoint *ep, const char *what, unsigned have, unsigned max)
 {
 	fault_raise(ep->fault, FAULT_USAGE, 0, "too many %s: %u, at most %u are possible", what,
@@ -168,7 +156,7 @@ static int open_rails(struct endpoint *ep)
 	const char *list = ep->options->local.device ? ep->options->local.device : "";
 	char name[128];
 
-	while (next_name(&list, name, sizeof(name))) {
+	while (text_next(&list, name, sizeof(name))) {
 		if (ep->rails == HCA_MAX)
 			return too_many(ep, "devices", ep->rails + 1, HCA_MAX);
 		ep->rails++;
@@ -228,7 +216,7 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 		struct hca_attr wanted = {.port = 0};
 
 		hca_list_free(list);
-		next_name(&names, name, sizeof(name));
+		text_next(&names, name, sizeof(name));
 		wanted.device = name[0] ? name : NULL;
 		if (ep->options->local.ib_port != EXPERIMENT_AUTO)
 			wanted.port = (int)ep->options->local.ib_port;

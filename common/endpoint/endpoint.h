@@ -38,7 +38,6 @@ struct rail {
 	struct qp_route route;
 	union ibv_gid gid; /* of this end, at route.gid_index */
 	struct end mine, theirs;
-	json_t *counters; /* --report-counters: name to value; owned; NULL: none */
 	struct port_events events;
 };
 

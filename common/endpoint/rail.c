@@ -105,7 +105,6 @@ int rail_open(struct endpoint *ep, struct rail *r, const char *text)
 
 void rail_release(struct rail *r)
 {
-	json_decref(r->counters);
 	hca_release(&r->hca);
 	memset(r, 0, sizeof(*r));
 }

@@ -227,9 +227,9 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 	for (unsigned i = 0; i < x->counters; i++) {
 		const struct counter *k = &x->counter[i];
 		int64_t change;
-		enum counter_caveat caveat = counter_change(k, &change);
-		int kind = caveat <= COUNTER_MINIMUM && change > 0 ? GROWS
-			   : caveat == COUNTER_SATURATED           ? SATURATED
+		enum port_known known = counter_change(k, &change);
+		int kind = known <= PORT_AT_LEAST && change > 0 ? GROWS
+			   : known == PORT_SATURATED           ? SATURATED
 			   : k->before > 0                         ? HISTORY
 								   : -1;
 

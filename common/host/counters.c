@@ -49,37 +49,25 @@ static int64_t saturation_value(const char *name)
 
 /* A counter that fell by more than half of 2^32 has wrapped around 32 bits; else someone cleared
  * it. */
-enum counter_caveat counter_change(const struct counter *k, int64_t *change)
+enum port_known counter_change(const struct counter *k, int64_t *change)
 {
 	int64_t top = saturation_value(k->name);
 
 	*change = 0;
 	if (k->unreadable)
-		return COUNTER_UNREADABLE;
+		return PORT_UNREADABLE;
 	if (top && k->before == top)
-		return COUNTER_SATURATED;
+		return PORT_SATURATED;
 	if (k->after >= k->before) {
 		*change = k->after - k->before;
-		return top && k->after == top ? COUNTER_MINIMUM : COUNTER_EXACT;
+		return top && k->after == top ? PORT_AT_LEAST : PORT_EXACT;
 	}
 	if (!top && k->before < WRAP_32_BITS && k->after >= 0 &&
 	    k->after + WRAP_32_BITS - k->before < WRAP_32_BITS / 2) {
 		*change = k->after + WRAP_32_BITS - k->before;
-		return COUNTER_EXACT;
+		return PORT_EXACT;
 	}
-	return COUNTER_RESET;
-}
-
-const char *counter_caveat_name(enum counter_caveat caveat)
-{
-	static const char *const names[COUNTER_CAVEATS] = {
-		[COUNTER_MINIMUM] = "at_least",
-		[COUNTER_SATURATED] = "saturated",
-		[COUNTER_RESET] = "reset",
-		[COUNTER_UNREADABLE] = "unreadable",
-	};
-
-	return names[caveat];
+	return PORT_RESET;
 }
 
 /* The kernel compares jiffies: what it calls over may be one more. */

@@ -19,24 +19,32 @@ struct counter {
 	bool unreadable; /* the second reading failed */
 };
 
-/* How far the change of a counter can be trusted. */
-enum counter_caveat {
-	COUNTER_EXACT,
-	COUNTER_MINIMUM,    /* it reached its maximum during the run */
-	COUNTER_SATURATED,  /* it was at its maximum before: no change is visible */
-	COUNTER_RESET,      /* it fell: someone cleared it */
-	COUNTER_UNREADABLE, /* the second reading failed */
-	COUNTER_CAVEATS
+/* How well a value is known. */
+enum port_known {
+	PORT_UNTOLD, /* the peer's version does not tell */
+	PORT_EXACT,
+	PORT_AT_LEAST, /* the counter reached its top meanwhile */
+	/* The rest is unknown. */
+	PORT_SATURATED, /* the counter was at its top before */
+	PORT_RESET,     /* it fell: someone cleared it */
+	PORT_UNREADABLE,
+	PORT_NOT_COUNTED,      /* this driver has no such counter */
+	PORT_NOT_OF_A_VF,      /* nor has a virtual function */
+	PORT_NO_NETDEV,        /* the port has no network interface */
+	PORT_OTHER_NAMESPACE,  /* its interface is in another network namespace */
+	PORT_NO_PERMISSION,
+	PORT_UNSUPPORTED, /* the kernel or the driver cannot tell such things */
+	PORT_NO_PCI,      /* the port is of no PCI device */
+	PORT_NO_AER,      /* there is no AER: of this kernel, or of this function */
+	PORT_UNKNOWN_PRIORITY, /* some priority was paused; which one is the run's is not known */
+	PORT_KNOWN_KINDS
 };
 
 /*
- * Set *CHANGE to the increase of K, 0 if unknown. It is known for COUNTER_EXACT and
- * COUNTER_MINIMUM.
+ * Set *CHANGE to the increase of K, 0 if unknown. It is known for PORT_EXACT and PORT_AT_LEAST;
+ * else PORT_SATURATED, PORT_RESET or PORT_UNREADABLE says why not.
  */
-enum counter_caveat counter_change(const struct counter *k, int64_t *change);
-
-/* The value in the JSON document: "at_least", "saturated", "reset", "unreadable"; NULL: exact. */
-const char *counter_caveat_name(enum counter_caveat caveat);
+enum port_known counter_change(const struct counter *k, int64_t *change);
 
 /* How long the kernel may return the same values, and when they were read. */
 struct counters_age {

@@ -20,6 +20,8 @@
 #define LIBRARY "libssl.so." SHLIB_VERSION_NUMBER
 #endif
 
+#define PIECE_MIN     16 /* bytes of a key that come again, and different bytes in it: fewer are guessed */
+#define DIFFERENT_MIN 5
 #define MAKE_KEY      "(umask 077; head -c 32 /dev/urandom >FILE)"
 #define ROW(function) {#function, offsetof(struct crypto, function)},
 
@@ -57,16 +59,20 @@ int crypto_open(struct crypto *c, struct fault *f)
 }
 
 /*
- * The bits of a mode that make the key of PATH no secret. Those of the group are the mask of an
- * access list for a credential of systemd (LoadCredential), by which it lets the service's user
- * read it.
+ * The bits of a mode that make the key with state ST at PATH no secret. Those of the group are the
+ * mask of an access list for a credential of systemd (LoadCredential), by which it lets the
+ * service's user read it: that is a file in its folder, and no link to another one.
  */
-static unsigned others_mode(const char *path)
+static unsigned others_mode(const struct stat *st, const char *path)
 {
 	const char *folder = getenv("CREDENTIALS_DIRECTORY");
 	size_t size = folder ? strlen(folder) : 0;
+	struct stat itself;
 
-	return size && strncmp(path, folder, size) == 0 && path[size] == '/' ? 037 : 077;
+	if (!size || strncmp(path, folder, size) != 0 || path[size] != '/' ||
+	    strchr(path + size + 1, '/') || lstat(path, &itself))
+		return 077;
+	return itself.st_dev == st->st_dev && itself.st_ino == st->st_ino ? 037 : 077;
 }
 
 /* Check that only this user, or root, can read and change the key file with state ST at PATH. */
@@ -84,7 +90,7 @@ static int check_key_file(const struct stat *st, const char *path, struct fault 
 			    (unsigned)geteuid());
 		return fault_fix(f, "chown %u %.80s", (unsigned)geteuid(), path);
 	}
-	if (st->st_mode & others_mode(path)) {
+	if (st->st_mode & others_mode(st, path)) {
 		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has mode %04o", path,
 			    (unsigned)st->st_mode & 07777);
 		fault_cause(f, "Other users can read or change it, so it is not a secret");
@@ -99,6 +105,32 @@ static int check_key_file(const struct stat *st, const char *path, struct fault 
 	return 0;
 }
 
+/*
+ * True for a key of few different bytes, or of a short piece over and over: one byte, a word, 0 1 2
+ * 3. A newline at its end is none of it.
+ */
+static bool is_guessable(const struct crypto_key *k)
+{
+	const unsigned char *b = k->bytes;
+	size_t size = k->size - (b[k->size - 1] == '\n'), different = 0;
+	bool seen[256] = {false};
+
+	for (size_t i = 0; i < size; i++) {
+		different += !seen[b[i]];
+		seen[b[i]] = true;
+	}
+	for (size_t piece = 1; piece < PIECE_MIN; piece++) {
+		size_t i = piece;
+
+		while (i < size && (unsigned char)(b[i] - b[i - piece]) ==
+					   (unsigned char)(b[piece] - b[0]))
+			i++;
+		if (i == size)
+			return true;
+	}
+	return different < DIFFERENT_MIN;
+}
+
 /* Read all of FD into K. */
 static int read_key(struct crypto_key *k, int fd, const char *path, struct fault *f)
 {
@@ -111,8 +143,13 @@ static int read_key(struct crypto_key *k, int fd, const char *path, struct fault
 			return fault_raise(f, FAULT_LOCAL, errno, "reading key file '%.80s'", path);
 		k->size += (size_t)n;
 	}
-	if (k->size >= CRYPTO_KEY_MIN && read(fd, &more, 1) <= 0)
-		return 0;
+	if (k->size >= CRYPTO_KEY_MIN && read(fd, &more, 1) <= 0) {
+		if (!is_guessable(k))
+			return 0;
+		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' is easy to guess", path);
+		fault_cause(f, "It is a short piece over and over, or of few different bytes");
+		return fault_fix(f, "make a new key: " MAKE_KEY);
+	}
 	fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has %s than %u bytes", path,
 		    k->size < CRYPTO_KEY_MIN ? "fewer" : "more",
 		    k->size < CRYPTO_KEY_MIN ? CRYPTO_KEY_MIN : CRYPTO_KEY_MAX);

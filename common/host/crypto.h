@@ -56,7 +56,7 @@ int crypto_open(struct crypto *c, struct fault *f);
 
 /*
  * Read the key from the file at PATH. Every byte counts. Raises FAULT_USAGE if other users could
- * read or change the file, or if it is too short.
+ * read or change the file, or if it is too short or easy to guess.
  */
 int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f);
 

@@ -277,11 +277,6 @@ void port_events_stop(struct port_events *p)
 /* By how much counter K grew. */
 static struct port_change change_of(const struct port_events_counter *k)
 {
-	static const enum port_known known[COUNTER_CAVEATS] = {
-		[COUNTER_EXACT] = PORT_EXACT,         [COUNTER_MINIMUM] = PORT_AT_LEAST,
-		[COUNTER_SATURATED] = PORT_SATURATED, [COUNTER_RESET] = PORT_RESET,
-		[COUNTER_UNREADABLE] = PORT_UNREADABLE,
-	};
 	const struct port_source *s = k->source;
 	struct port_change to = {.known = PORT_UNREADABLE, .own = s->name};
 	struct counter c = {.before = k->before, .after = k->after, .unreadable = !k->known_after};
@@ -296,7 +291,7 @@ static struct port_change change_of(const struct port_events_counter *k)
 		return to;
 	snprintf(c.name, sizeof(c.name), "%s/%s", s->place < FOLDERS ? folders[s->place] : "",
 		 s->name);
-	to.known = known[counter_change(&c, &to.change)];
+	to.known = counter_change(&c, &to.change);
 	if (to.change > INT64_MAX / times)
 		to.known = PORT_UNREADABLE;
 	to.change = to.known <= PORT_AT_LEAST ? to.change * times : 0;

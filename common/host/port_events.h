@@ -67,27 +67,6 @@ enum port_event {
 	PORT_EVENTS
 };
 
-/* How well a value is known. */
-enum port_known {
-	PORT_UNTOLD, /* the peer's version does not tell */
-	PORT_EXACT,
-	PORT_AT_LEAST, /* the counter reached its top meanwhile */
-	/* The rest is unknown. */
-	PORT_SATURATED, /* the counter was at its top before */
-	PORT_RESET,     /* it fell: someone cleared it */
-	PORT_UNREADABLE,
-	PORT_NOT_COUNTED,      /* this driver has no such counter */
-	PORT_NOT_OF_A_VF,      /* nor has a virtual function */
-	PORT_NO_NETDEV,        /* the port has no network interface */
-	PORT_OTHER_NAMESPACE,  /* its interface is in another network namespace */
-	PORT_NO_PERMISSION,
-	PORT_UNSUPPORTED, /* the kernel or the driver cannot tell such things */
-	PORT_NO_PCI,      /* the port is of no PCI device */
-	PORT_NO_AER,      /* there is no AER: of this kernel, or of this function */
-	PORT_UNKNOWN_PRIORITY, /* some priority was paused; which one is the run's is not known */
-	PORT_KNOWN_KINDS
-};
-
 /* By how much it grew; a gauge's value at the end. */
 struct port_change {
 	enum port_known known;

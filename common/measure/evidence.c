@@ -105,10 +105,14 @@ void evidence_describe(const struct measurement *meas, json_t *m)
 
 int evidence_read(struct measurement *meas, const json_t *m)
 {
+	struct evidence *theirs = &meas->evidence[measurement_end(meas, false)];
 	const json_t *from = json_object_get(m, "evidence");
 
 	if (!json_is_object(from))
 		return 0;
-	return evidence_from_json(&meas->evidence[measurement_end(meas, false)], from,
-				  meas->ms->fault);
+	if (evidence_from_json(theirs, from, meas->ms->fault))
+		return -1;
+	if (isnan(theirs->full_share)) /* these two are of the same loop */
+		theirs->schedule_share = theirs->completion_ns = NAN;
+	return 0;
 }

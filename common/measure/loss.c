@@ -116,16 +116,19 @@ int loss_read(struct measurement *meas, const json_t *m)
 	return 0;
 }
 
-void loss_read_resent(struct measurement *meas, const json_t *m)
+int loss_read_resent(struct measurement *meas, const json_t *m)
 {
-	json_int_t theirs = json_integer_value(json_object_get(m, "resent"));
-	uint64_t sum = resent_here(meas->ms) + (uint64_t)(theirs > 0 ? theirs : 0);
 	bool latency = meas->ms->test->latency;
+	uint64_t sum;
 
+	if (message_u64_if(m, "resent", RECORD_COUNT_MAX, &sum, meas->ms->fault))
+		return -1;
+	sum += resent_here(meas->ms);
 	if (latency && meas->mine.lost)
 		meas->mine.resent = sum;
 	if (latency && meas->theirs_measured && meas->theirs.lost)
 		meas->theirs.resent = sum;
+	return 0;
 }
 
 /*

@@ -31,8 +31,8 @@ int loss_read(struct measurement *meas, const json_t *m);
  */
 void loss_cap_rate(struct measurement *meas);
 
-/* Latency test: add the peer's "resent" in M to the leader's record. */
-void loss_read_resent(struct measurement *meas, const json_t *m);
+/* Latency test: add the peer's "resent" in M to the leader's record. Returns 0 or -1. */
+int loss_read_resent(struct measurement *meas, const json_t *m);
 
 /* Receiver: set the loss in the peer's records. */
 void loss_set_in_peer_records(struct measurement *meas);

@@ -279,6 +279,17 @@ void results_set_usage(struct measurement *meas, uint64_t messages)
 	conditions_measure(meas, messages);
 }
 
+/* Read the record FROM, which must be of this round, into REC. */
+static int read_record(const struct measurement *meas, struct record *rec, const json_t *from)
+{
+	if (record_from_json(rec, from, meas->ms->fault))
+		return -1;
+	rec->run = meas->attr.run;
+	if (rec->message_bytes == meas->attr.message_bytes)
+		return 0;
+	return fields_raise(record_fields(), from, "message_bytes", meas->ms->fault);
+}
+
 /* Read the records of the peer's workers, if there are several. */
 static int read_records(struct measurement *meas, const json_t *records)
 {
@@ -291,11 +302,9 @@ static int read_records(struct measurement *meas, const json_t *records)
 	if (!meas->their_records)
 		return fault_raise(meas->ms->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating records of %zu threads", workers);
-	json_array_foreach (records, i, v) {
-		if (record_from_json(&meas->their_records[i], v, meas->ms->fault))
+	json_array_foreach (records, i, v)
+		if (read_record(meas, &meas->their_records[i], v))
 			return -1;
-		meas->their_records[i].run = meas->attr.run;
-	}
 	return 0;
 }
 
@@ -307,15 +316,13 @@ int results_read(struct measurement *meas, const json_t *done)
 	if (conditions_read(meas, done) || evidence_read(meas, done))
 		return -1;
 	if (json_is_object(from)) {
-		if (record_from_json(&meas->theirs, from, meas->ms->fault) ||
+		if (read_record(meas, &meas->theirs, from) ||
 		    read_records(meas, json_object_get(done, "parts")) ||
 		    confidence_read(meas, done))
 			return -1;
-		meas->theirs.run = meas->attr.run;
 		meas->theirs_measured = true;
 	}
-	loss_read_resent(meas, done);
-	return 0;
+	return loss_read_resent(meas, done);
 }
 
 /* This end's "done": counts, losses, conditions and records for the peer. */

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "verbs/vfault.h"
 #include "wire/message.h"
+#include "wire/record.h"
 
 #define SEND_DEADLINE_NS UINT64_C(1000000000)
 
@@ -42,7 +43,7 @@ static int store_expected(struct watch *w, const json_t *m)
 	const json_t *counts = json_object_get(m, "messages"), *v;
 	size_t i;
 
-	if (message_numbers(m, "messages", w->controls, INT64_MAX, &w->fault))
+	if (message_numbers(m, "messages", w->controls, RECORD_COUNT_MAX, &w->fault))
 		return -1;
 	json_array_foreach (counts, i, v) {
 		atomic_store(&w->control[i].expected, (uint64_t)json_integer_value(v));

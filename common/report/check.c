@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/text.h"
 #include "explain/before.h"
 #include "explain/nccl.h"
 #include "report/forms.h"
@@ -38,14 +39,12 @@ struct check {
 /* True if LIST, devices as -d names them, separated by commas, has P. NULL: true for all. */
 static bool is_wanted(const struct hca_port *p, const char *list)
 {
+	const char *rest = list;
 	char name[128];
 
-	for (const char *at = list; at && *at;
-	     at += at[strcspn(at, ",")] ? strcspn(at, ",") + 1 : strlen(at)) {
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+	while (text_next(&rest, name, sizeof(name)))
 		if (hca_is_named(p, name))
 			return true;
-	}
 	return !list;
 }
 

@@ -41,6 +41,9 @@ void table_put(struct report *r, const struct report_result *result, const struc
 bool perftest_splits(const struct report *r, const struct report_result *result);
 struct record perftest_record(const struct report_result *result, const struct report_row *shown);
 
+/* counters.c: print how what --report-counters names changed at both ends, of SNAPSHOT or NULL. */
+void counters_print(struct report *r, const struct port_snapshot *snapshot);
+
 /* banner.c: print on stderr what was chosen at both ends. */
 void banner_print(const struct report *r, const struct report_ends *ends);
 

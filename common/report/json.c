@@ -197,8 +197,6 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 		json_object_set(d, "summaries", r->run.summaries);
 	if (json_array_size(r->run.points))
 		json_object_set(d, "points", r->run.points);
-	if (json_object_size(r->run.counters))
-		json_object_set(d, "counters", r->run.counters);
 	if (o->output.interval_ns && document_has_intervals(r))
 		json_object_set_new(d, "intervals", progress_intervals(r));
 	if (dropped)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "report/prom_series.h"
+#include "report/report.h"
 #include "wire/fields.h"
 
 /* NaN: not a number. */
@@ -172,36 +173,12 @@ static void add_directions(struct prom *p, const json_t *result, const json_t *l
 	}
 }
 
-/* True if A and B have the same value at KEY, or both none. */
-static bool is_same(const json_t *a, const json_t *b, const char *key)
-{
-	const json_t *one = json_object_get(a, key), *other = json_object_get(b, key);
-
-	return (!one && !other) || json_equal(one, other);
-}
-
-/* True if RESULT is to be shown: of repeated runs with one of SUMMARIES, only the median is. */
-static bool is_median(const json_t *result, const json_t *summaries)
-{
-	const json_t *run = json_object_get(result, "run"), *one, *median;
-	size_t i;
-
-	json_array_foreach (summaries, i, one) {
-		median = json_object_get(one, "median_run");
-		if (run && median && is_same(result, one, "message_bytes") &&
-		    is_same(result, one, "varied"))
-			return json_equal(run, median);
-	}
-	return true;
-}
-
 /*
  * Add the results of the document D. They are read from the last to the first, since the first that
  * has certain labels is taken. A part that was measured before a failure is no result.
  */
 static void add_results(struct prom *p, const json_t *d, const json_t *end)
 {
-	const json_t *summaries = json_object_get(d, "summaries");
 	const json_t *results = json_object_get(d, "results");
 	json_t *seen = json_object();
 	bool failed = strcmp(json_text_at(d, "status"), "failed") == 0;
@@ -211,7 +188,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 		json_t *labels;
 		char *name;
 
-		if (!is_median(one, summaries) ||
+		if (!report_is_shown(d, one) ||
 		    (failed && json_is_true(json_object_get(one, "interrupted"))))
 			continue;
 		labels = labels_of(p, one, end);

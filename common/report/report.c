@@ -29,7 +29,6 @@ static void begin_report(struct report *r)
 		.results = json_array(),
 		.summaries = json_array(),
 		.ends = json_object(),
-		.counters = json_object(),
 		.points = json_array(),
 		.own = json_object(),
 	};
@@ -42,7 +41,6 @@ static void forget_report(struct report *r)
 	json_decref(r->run.results);
 	json_decref(r->run.summaries);
 	json_decref(r->run.ends);
-	json_decref(r->run.counters);
 	json_decref(r->run.points);
 	json_decref(r->run.own);
 	progress_forget(r);
@@ -72,6 +70,15 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	if (document_try(o, f))
 		return -1;
 	return o->csv ? csv_open(r, f) : 0;
+}
+
+void report_serve(struct report *r, const struct report_about *about)
+{
+	if (strcmp(r->about.test, about->test) == 0)
+		return;
+	r->about = *about;
+	r->header_done = false;
+	table_fit(r);
 }
 
 /* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */
@@ -207,6 +214,7 @@ void report_result(struct report *r, const struct report_result *result)
 		explained_add(r, result);
 	if (!result->one_of_runs && !result->failed)
 		report_shown(r, result);
+	counters_print(r, result->snapshot);
 	if (csv_rows(r))
 		write_csv_row(r, result);
 	for (size_t i = 0; i < result->rows; i++)
@@ -238,45 +246,6 @@ FILE *report_own_table(struct report *r)
 FILE *report_own_csv(struct report *r)
 {
 	return csv_rows(r);
-}
-
-/* Print by how much ONE, the counter NAME at the end WHO, grew: "+5", "unknown: ...". */
-static void say_counter(const char *who, const char *name, const json_t *one)
-{
-	const char *caveat = json_string_value(json_object_get(one, "caveat"));
-	const json_t *change = json_object_get(one, "change");
-	const char *why = caveat ? port_known_text(port_known_find(caveat)) : "";
-
-	if (json_is_integer(change))
-		terminal_note(stderr, "%s %s: %+" JSON_INTEGER_FORMAT "%s%s", who, name,
-			      json_integer_value(change), caveat ? " " : "", why);
-	else
-		terminal_note(stderr, "%s %s: unknown: %s", who, name, why);
-}
-
-void report_counters(struct report *r, const char *who, json_t *counters, bool shown)
-{
-	bool mine = strcmp(who, r->about.server ? "server" : "client") == 0;
-	const char *name;
-	json_t *one;
-
-	json_object_set(r->run.counters, who, counters);
-	varied_point(r, false);
-	forms_wipe_live(r);
-	if (r->about.lines && !report_may_print(r, json_object_size(counters)))
-		return;
-	json_object_foreach(counters, name, one)
-	{
-		const json_t *change = json_object_get(one, "change");
-
-		if (!shown && json_is_integer(change) && !json_integer_value(change))
-			continue;
-		/* perftest prints its own end's counters, without a title. */
-		if (r->perftest && mine && json_is_integer(change))
-			printf("\t%s=%" JSON_INTEGER_FORMAT "\n", name, json_integer_value(change));
-		else if (!r->perftest && !r->about.lines)
-			say_counter(who, name, one);
-	}
 }
 
 /* Print the notes after the table, and write the documents. */

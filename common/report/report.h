@@ -182,7 +182,6 @@ struct report_run {
 	json_t *results;    /* array */
 	json_t *summaries;  /* array: one per repeated size */
 	json_t *ends;       /* object with client and server */
-	json_t *counters;   /* object with client and server, if they have --report-counters */
 	size_t point;       /* number of points of a sweep that have started */
 	json_t *points;     /* array: the outcome of each point of a sweep */
 	json_t *own;        /* object: keys that the program adds */
@@ -221,6 +220,9 @@ struct report {
  * raised.
  */
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
+
+/* A server's next run may be of another test: the table then has a header again. */
+void report_serve(struct report *r, const struct report_about *about);
 
 /* The results that follow are of the client at PEER ("192.0.2.1:18515"). */
 void report_client(struct report *r, const char *peer);
@@ -276,6 +278,9 @@ static inline bool report_is_disturbed(const struct report_row *row)
 /* Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …". Returns BUF. */
 const char *report_disturbance(const struct report_row *row, char *buf, size_t size);
 
+/* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
+bool report_is_shown(const json_t *document, const json_t *result);
+
 /* The name in the document: "client_to_server". */
 const char *report_direction_name(enum report_direction direction);
 
@@ -291,11 +296,8 @@ void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r); /* NULL: print nothing */
 FILE *report_own_csv(struct report *r);   /* after the header about.csv_columns; NULL: no CSV */
 
-/*
- * Add the port counters of the end WHO ("client", "server"), name to {before, after, change}, to
- * the document. Print one line for each, with SHOWN, otherwise only for those that changed.
- */
-void report_counters(struct report *r, const char *who, json_t *counters, bool shown);
+/* Check LIST of --report-counters; NULL: it was not given. Raises FAULT_USAGE. */
+int report_check_counters(const char *list, struct fault *f);
 
 /*
  * Show an interval. The watch thread calls it, and it never waits for a reader of stdout or stderr:

@@ -154,3 +154,25 @@ void summary_stalls(const struct report *r, const struct report_row *row)
 		    units_about_ns((r->about.halved ? 2e3 : 1e3) * rec->latency.max_us).text,
 		    p->words, decimals_of_us(corrected_us), corrected_us, instead);
 }
+
+/* True if A and B have the same value at KEY, or both none. */
+static bool is_same(const json_t *a, const json_t *b, const char *key)
+{
+	const json_t *one = json_object_get(a, key), *other = json_object_get(b, key);
+
+	return (!one && !other) || json_equal(one, other);
+}
+
+bool report_is_shown(const json_t *document, const json_t *result)
+{
+	const json_t *run = json_object_get(result, "run"), *one, *median;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "summaries"), i, one) {
+		median = json_object_get(one, "median_run");
+		if (run && median && is_same(result, one, "message_bytes") &&
+		    is_same(result, one, "varied"))
+			return json_equal(run, median);
+	}
+	return true;
+}

@@ -89,17 +89,13 @@ void varied_point(struct report *r, bool begins)
 	json_t *varied = experiment_varied(r->about.options), *points = r->run.points, *to;
 
 	r->run.point += varied && begins;
-	if (varied && begins && report_keeps(r)) {
+	if (varied && begins && report_keeps(r))
 		json_array_append_new(points, json_pack("{s:O}", "varied", varied));
-		json_object_clear(r->run.counters);
-	}
 	json_decref(varied);
 	to = json_array_get(points, json_array_size(points) - 1);
 	if (!to)
 		return;
 	json_object_set_new(to, "effective", json_effective(&r->run.effective));
-	if (json_object_size(r->run.counters))
-		json_object_set_new(to, "counters", json_copy(r->run.counters));
 }
 
 const char *report_point(const struct report *r, char *buf, size_t size)

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "base/units.h"
-#include "measure/counting.h"
 #include "measure/verify.h"
 #include "session/command_line.h"
 #include "session/handshake.h"
@@ -20,7 +19,6 @@ struct queue {
 	uint64_t deadline_ns; /* when --connect-timeout expires */
 	char with[80];        /* the client that the server serves, as last shown */
 	struct fault lost;    /* why the connection to a server that had answered was lost */
-	bool again;           /* with a key: the server has handed this end over */
 };
 
 /*
@@ -53,18 +51,6 @@ static int out_of_patience(const struct queue *q)
 	return fault_fix(&p->fault, "wait until these runs end, or use a longer --connect-timeout");
 }
 
-/* True if M says that the server hands this end over to another process; that it can do once. */
-static bool is_again(const struct queue *q, const json_t *m)
-{
-	return q->link->oob.tls && !q->again && message_is(m, "again");
-}
-
-static int agree_again(struct queue *q)
-{
-	q->again = true;
-	return auth_secure(&q->p->auth, &q->link->oob, false, &q->p->fault);
-}
-
 /* Receive the server's answer; skip its "alive", and wait for its turn after its "busy". */
 static int receive_answer(struct queue *q, json_t **m)
 {
@@ -79,9 +65,9 @@ static int receive_answer(struct queue *q, json_t **m)
 		if (rc)
 			return waits && f->code == FAULT_DEADLINE ? out_of_patience(q) : -1;
 		waits = message_is(*m, "busy");
-		if (!waits && !message_is(*m, "alive") && !is_again(q, *m))
+		if (!waits && !message_is(*m, "alive"))
 			return 0;
-		rc = waits ? server_busy(q, *m) : message_is(*m, "again") ? agree_again(q) : 0;
+		rc = waits ? server_busy(q, *m) : 0;
 		if (rc > 0)
 			return 0;
 		json_decref(*m);
@@ -170,7 +156,6 @@ static int greet_server(struct session *s, struct queue *q)
 	int rc;
 
 	fault_phase(&p->fault, "connecting to the server");
-	q->again = false;
 	oob_release(&s->link.oob);
 	if (oob_connect(&s->link.oob, &p->stop, &attr, q->deadline_ns, &p->fault))
 		return -1;
@@ -221,7 +206,6 @@ static int client_experiment(struct session *s)
 	struct program *p = s->program;
 	json_t *bye;
 	bool more;
-	int rc;
 
 	if (handshake_connect(&s->ms))
 		return -1;
@@ -233,12 +217,10 @@ static int client_experiment(struct session *s)
 	bye = message_new("bye");
 	if (more)
 		json_object_set_new(bye, "more", json_true());
-	counting_stop(&s->ms, bye);
 	if (link_send(&s->link, bye) || link_expect(&s->link, "bye", &bye))
 		return -1;
-	rc = counting_read(&s->ms, bye);
 	json_decref(bye);
-	return rc ? -1 : more;
+	return more;
 }
 
 /* Propose the next experiment of the sweep over the same connection. */

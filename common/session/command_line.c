@@ -249,6 +249,7 @@ int command_line_read(struct program *p, int argc, char **argv)
 		return -1;
 	p->server = p->options.local.host == NULL;
 	if (check_information(p) ||
+	    report_check_counters(p->options.local.counters, &p->fault) ||
 	    auth_read(&p->auth, p->options.local.auth, p->options.local.allow, &p->fault))
 		return -1;
 	p->options.drop_in = strncmp(p->name, "ib_", 3) == 0;

@@ -2,7 +2,6 @@
 #include "session/handshake.h"
 
 #include "base/units.h"
-#include "measure/counting.h"
 #include "session/connect_cm.h"
 #include "session/hello.h"
 #include "verbs/pkey.h"
@@ -367,7 +366,7 @@ static int exchange_qps(struct measure *ms, json_t **theirs)
 		return -1;
 	if (!*theirs && link_expect(ms->link, "qps", theirs))
 		return -1;
-	if (read_qps(ep, *theirs) || endpoint_connect(ep) || counting_start(ms))
+	if (read_qps(ep, *theirs) || endpoint_connect(ep))
 		return -1;
 	/* Answer last: the client may send at once, and this end is ready now. */
 	ms->link->told_keys = true;

@@ -24,32 +24,35 @@ static int check_versions(const json_t *m, struct fault *f)
 			 protocol > MESSAGE_PROTOCOL ? "server" : "client");
 }
 
-static int check_test(const struct program *p, const json_t *m, struct fault *f)
+static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 {
 	char test[32];
 
 	if (message_text(m, "test", test, sizeof(test), f))
 		return -1;
-	if (strcmp(test, p->test->name) == 0)
-		return 0;
+	if (strcmp(test, o->test->name) == 0) {
+		if (fault_is(&o->refused))
+			*f = o->refused;
+		return fault_is(&o->refused) ? -1 : 0;
+	}
 	fault_raise(f, FAULT_USAGE, 0, "the two ends run different tests: server %s, client %s",
-		    p->test->name, test);
-	return fault_fix(f, "run the same program on both ends");
+		    o->test->name, test);
+	return fault_fix(f, "run the same program on both ends, or `rdmark server`, which serves "
+			    "every test");
 }
 
 #define ROW(member, ...) FIELD(struct hello_rail, member, __VA_ARGS__)
-#define READS(member)                                                           \
-	FIELD_AS("reads_" #member, struct hello_rail, reads.member, .min = 1, \
-		 .max = UINT8_MAX)
-#define MTU_PKEY_AND_READS                                                      \
-	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey),      \
+#define READS(member) \
+	FIELD_AS("reads_" #member, struct hello_rail, reads.member, .min = 1, .max = UINT8_MAX)
+#define MTU_PKEY_AND_READS                                                         \
+	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey), \
 		ROW(message_max), READS(sent), READS(answered)
 
 const struct fields *hello_offer(void)
 {
 	static const struct field rows[] = {ROW(ethernet, FIELD_REQUIRED), ROW(iwarp),
 					    MTU_PKEY_AND_READS};
-	static const struct fields table = FIELDS(rows, NULL);
+	static const struct fields table = FIELDS(rows, "the client's offer has an invalid");
 
 	return &table;
 }
@@ -58,44 +61,61 @@ const struct fields *hello_choice(void)
 {
 	static const struct field rows[] = {ROW(gid_kind, FIELD_REQUIRED, .max = GID_KINDS - 1),
 					    MTU_PKEY_AND_READS};
-	static const struct fields table = FIELDS(rows, NULL);
+	static const struct fields table = FIELDS(rows, "the server's choice has an invalid");
 
 	return &table;
 }
 
-/* True if each rail of the client's offer has the keys that the server chooses from. */
-static bool can_choose(const json_t *rails)
+/* Check that each rail of the client's offer has the keys that the server chooses from. */
+static int check_rails(const json_t *rails, struct fault *f)
 {
 	struct fault ignored = {0};
 	struct hello_rail rail;
 	const json_t *offer;
 	size_t i;
 
-	json_array_foreach (rails, i, offer)
-		if (fields_read(hello_offer(), &rail, offer, &ignored) ||
-		    message_numbers(offer, "gid_kinds",
-				    json_array_size(json_object_get(offer, "gid_kinds")),
-				    GID_KINDS - 1, &ignored))
-			return false;
-	return json_array_size(rails) > 0 && json_array_size(rails) <= HCA_MAX;
+	json_array_foreach (rails, i, offer) {
+		size_t kinds = json_array_size(json_object_get(offer, "gid_kinds"));
+
+		if (fields_read(hello_offer(), &rail, offer, f))
+			return -1;
+		if (message_numbers(offer, "gid_kinds", kinds, GID_KINDS - 1, &ignored))
+			return fields_raise(hello_offer(), offer, "gid_kinds", f);
+	}
+	return 0;
 }
 
-int hello_check(const struct program *p, const json_t *m, struct experiment *e, struct fault *f)
+const struct offer *hello_wanted(const struct program *p, const json_t *hello)
+{
+	const char *test = json_string_value(json_object_get(hello, "test"));
+	const struct offer *same = p->offer;
+
+	for (size_t i = 0; i < p->offers; i++) {
+		if (test && strcmp(p->offer[i].test->name, test) == 0)
+			return &p->offer[i];
+		if (!fault_is(&p->offer[i].refused) && fault_is(&same->refused))
+			same = &p->offer[i];
+	}
+	return same;
+}
+
+int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f)
 {
 	const json_t *rails = json_object_get(m, "rails");
 	bool flag;
 
-	*e = p->test->defaults;
+	*e = o->test->defaults;
 	if (!message_is(m, "hello"))
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
-	if (auth_refuse(m, f) || check_versions(m, f) || check_test(p, m, f) ||
+	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
 	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")), f) ||
 	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
-	    message_has(m, "rails", can_choose(rails), f) ||
-	    experiment_from_json(e, json_object_get(m, "experiment"), p->options.traits, f) ||
-	    experiment_check(&p->asked, e, f) || plan_check(e, f) || operation_check(p->test, e, f))
+	    message_has(m, "rails", json_array_size(rails) - 1 < HCA_MAX, f) ||
+	    check_rails(rails, f) ||
+	    experiment_from_json(e, json_object_get(m, "experiment"), o->asked.traits, f) ||
+	    experiment_check(&o->asked, e, f) || plan_check(e, f) || operation_check(o->test, e, f))
 		return -1;
-	return limits_check(&p->options.local, p->test, e, json_array_size(rails), f);
+	return limits_check(&o->asked.local, o->test, e, json_array_size(rails), f);
 }
 
 void hello_write_sweep(const struct sweep *sweep, json_t *m)
@@ -123,7 +143,8 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f)
 		const char *text = json_string_value(name);
 		const struct option_row *row = text ? options_find(text) : NULL;
 
-		if (message_has(m, "varied", row && sweep_is(row, ",") && !sweep_axis(sweep, row), f))
+		if (message_has(m, "varied", row && sweep_is(row, ",") && !sweep_axis(sweep, row),
+				f))
 			return -1;
 		sweep->axis[sweep->axes++] = (struct sweep_axis){.row = row};
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * hello: whether a client with this first message can be served. The check reads only the message
- * and the command line and keeps no state, so the listener's guard may call it while another client
+ * and what is offered and keeps no state, so the listener's guard may call it while another client
  * is served.
  */
 #pragma once
@@ -26,12 +26,15 @@ struct hello_rail {
 const struct fields *hello_offer(void);
 const struct fields *hello_choice(void);
 
+/* What P offers for the test that HELLO names; if it offers none of that name, what it runs. */
+const struct offer *hello_wanted(const struct program *p, const json_t *hello);
+
 /*
- * Check M, the first message of a client, and read its experiment into E. Returns 0, or -1 with
+ * Check M, the first message of a client for O, and read its experiment into E. Returns 0, or -1 with
  * FAULT_USAGE if it is an rdmark client that cannot be served (version, test, options, limits), or
  * FAULT_PEER if it is something else.
  */
-int hello_check(const struct program *p, const json_t *m, struct experiment *e, struct fault *f);
+int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f);
 
 /*
  * Add the names of the options that the client varies to its hello M; and read them as axes without

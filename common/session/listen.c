@@ -7,7 +7,6 @@
 
 #include "host/notify.h"
 #include "plan/limits.h"
-#include "session/handover.h"
 #include "session/hello.h"
 
 /* Tell the service manager, and the reader of --ready-fd, that clients can connect. */
@@ -25,6 +24,10 @@ static int announce(struct program *p)
 	if (l->persistent && !l->auth && !l->source_ip)
 		report_log(&p->report, "for clients of this host only: --auth=munge or "
 				       "--auth=key:FILE lets in others, --auth=none everybody");
+	for (size_t i = 0; i < p->offers; i++)
+		if (fault_is(&p->offer[i].refused))
+			report_log(&p->report, "%s is not served: %s", p->offer[i].test->name,
+				   p->offer[i].refused.call);
 	notify_send("READY=1");
 	if (l->ready_fd == EXPERIMENT_AUTO)
 		return 0;
@@ -48,10 +51,8 @@ static int vet_client(const void *program, const json_t *first, struct fault *f)
 {
 	struct experiment ignored;
 
-	if (handover_to(program, first))
-		return 0; /* the program that it is handed to checks it */
 	fault_phase(f, "agreeing with the client");
-	return hello_check(program, first, &ignored, f);
+	return hello_check(hello_wanted(program, first), first, &ignored, f);
 }
 
 /*

@@ -2,18 +2,18 @@
 /* A process from its command line to its exit status. */
 #include "session/program.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "host/hwtree.h"
 #include "host/sysfs.h"
-#include "measure/counting.h"
 #include "report/check.h"
 #include "report/list.h"
 #include "session/command_line.h"
-#include "session/handover.h"
 #include "wire/json_memory.h"
 
 static const char *basename_of(const char *path)
@@ -25,18 +25,7 @@ static const char *basename_of(const char *path)
 
 static int run_session(struct program *p, struct session *s)
 {
-	struct report_about about = {
-		.program = p->name,
-		.test = p->test->name,
-		.title = p->test->title,
-		.latency = p->test->latency,
-		.server = p->server,
-		.halved = p->test->operation.halved,
-		.csv_columns =
-			!p->server && !p->options.experiment.plain ? p->test->csv_columns : NULL,
-		.options = &p->options,
-		.lines = p->server && p->options.local.persistent ? &p->lines : NULL,
-	};
+	struct report_about about = session_about(p);
 
 	if (report_open(&p->report, &about, &p->fault) || stop_init(&p->stop, &p->fault))
 		return -1;
@@ -44,16 +33,15 @@ static int run_session(struct program *p, struct session *s)
 	clock_init(&p->clock, sysfs_root());
 	steal_open(&p->steal,
 		   "/proc/stat"); /* so that a server has the same open before each client */
-	/* A client that was handed over has been authenticated. */
-	if (!p->accepted && auth_open(&p->auth, &p->stop, &p->fault))
+	if (auth_open(&p->auth, &p->stop, &p->fault))
 		return -1;
 	return p->server ? session_server(s) : session_client(s);
 }
 
-/* True if a signal is a regular end, or if it is for another process, which was handed a client. */
+/* True if a signal is a regular end. */
 static bool ends_by_signal(const struct program *p, const struct session *s)
 {
-	return p->accepted || p->options.local.persistent ||
+	return p->options.local.persistent ||
 	       (p->options.experiment.run_infinitely && s->ms.measured);
 }
 
@@ -139,8 +127,6 @@ static int finish_program(struct program *p, struct session *s)
 	if (!fault_is(&p->fault))
 		strict_verdict(&p->strict, &p->fault);
 	judge_part(s);
-	if (p->report.about.options)
-		counting_stop(&s->ms, NULL);
 	if (p->report.about.options &&
 	    report_close(&p->report, &p->fault, s->link.interrupted, &writing) &&
 	    !fault_is(&p->fault))
@@ -149,12 +135,12 @@ static int finish_program(struct program *p, struct session *s)
 	if (fault_is(&p->fault) && !reader_is_gone(p))
 		fault_print(&p->fault, p->name, stderr);
 	listener_close(&p->listener);
-	json_decref(p->accepted);
 	session_release(s);
 	auth_release(&p->auth);
 	repeat_release(&p->repeat);
 	steal_close(&p->steal);
 	stop_release(&p->stop);
+	free(p->offer);
 	if (is_fatal(p) && !stays)
 		stop_die(p->stop.signal);
 	if (reader_is_gone(p))
@@ -186,26 +172,56 @@ static int print_help(const struct program *p)
 	return list_finish(stdout, p->name);
 }
 
-int session_main(const struct test *test, int argc, char **argv)
+/*
+ * Read the command line as each of the COUNT TESTS reads it. P gets the first that it fits; if it
+ * fits none, the fault of the first. Returns 0 or -1.
+ */
+static int read_offers(struct program *p, const struct test *const *tests, size_t count, int argc)
+{
+	const struct program none = *p;
+	int rc = -1;
+
+	p->offer = calloc(count, sizeof(*p->offer));
+	if (!p->offer)
+		return fault_raise(&p->fault, FAULT_LOCAL, ENOMEM, "calloc");
+	for (; p->offers < count; p->offers++) {
+		struct offer *o = &p->offer[p->offers];
+		struct program one = none;
+
+		o->test = one.test = tests[p->offers];
+		if (command_line_read(&one, argc, p->argv) == 0)
+			o->asked = one.asked;
+		else
+			o->refused = one.fault;
+		if ((rc && !fault_is(&o->refused)) || !p->offers) {
+			rc = fault_is(&o->refused) ? -1 : 0;
+			one.offer = p->offer;
+			one.offers = p->offers;
+			*p = one;
+		}
+	}
+	return rc;
+}
+
+int session_main(const struct test *const *tests, size_t count, int argc, char **argv)
 {
 	struct program p = {
-		.test = test,
+		.test = tests[0],
 		.name = basename_of(argv[0]),
 		.argv = argv,
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,
 		.steal = STEAL_NONE,
 		.lines = REPORT_LINES,
-		.lines_fd = -1,
 	};
 	struct session s;
 	int rc;
 
 	hold_standard_descriptors();
 	json_memory_init();
-	rc = command_line_read(&p, argc, argv);
+	rc = read_offers(&p, tests, count, argc);
 	session_init(&s, &p);
-	if (handover_adopt(&s) || rc) {
+	if (rc) {
 		command_line_refused(&p);
 		return finish_program(&p, &s);
 	}
@@ -215,7 +231,8 @@ int session_main(const struct test *test, int argc, char **argv)
 		if (p.options.output.format == FORMAT_PERFTEST)
 			printf("Version: %s\n", RDMARK_VERSION);
 		else
-			printf("%s (rdmark) %s\n", test->name, RDMARK_VERSION);
+			printf("%s%s %s\n", count == 1 ? p.test->name : "rdmark",
+			       count == 1 ? " (rdmark)" : "", RDMARK_VERSION);
 		return list_finish(stdout, p.name);
 	}
 	hwtree_drop_unreadable();

@@ -9,13 +9,21 @@
 #include "session/session.h"
 #include "wire/listener.h"
 
-struct program {
+/* A test that this program serves, and its command line as that test reads it. */
+struct offer {
 	const struct test *test;
+	struct options asked; /* a client's experiment must agree with them */
+	struct fault refused; /* set: the command line does not fit the test, so it is not served */
+};
+
+struct program {
+	const struct test *test; /* the one that runs: of offers */
+	struct offer *offer;     /* all of them; they do not change */
+	size_t offers;
 	const char *name;       /* as it was started */
-	char **argv;            /* the command line, to start another program with */
+	char **argv;
 	struct options options; /* with the experiment of the current client */
-	struct options asked;   /* as given on the command line; a client's experiment must agree
-				   with them */
+	struct options asked;   /* as given on the command line */
 	unsigned point;         /* client: the point of asked's sweep that options are of */
 	bool server;
 	struct stop stop;
@@ -29,8 +37,6 @@ struct program {
 	struct auth auth;
 	struct peer_credit lines; /* persistent server: what clients may cause on stdout */
 	struct listener listener; /* server */
-	json_t *accepted;         /* the hello of a client that was handed over; NULL: none */
-	int lines_fd;             /* where its server expects `lines` afterwards; -1: nowhere */
 };
 
 /* The stage of a session. */
@@ -67,6 +73,12 @@ void session_release(struct session *s);
  * connection and the results so far. The program's options become those of the command line.
  */
 void session_next(struct session *s);
+
+/* What the report has to know about P and its test. */
+struct report_about session_about(struct program *p);
+
+/* Server: the client wants the test of O, so S is of that. */
+void session_serve(struct session *s, const struct offer *o);
 
 /* Set the point of the sweep in the program's fault. */
 void session_set_fault_point(struct session *s);

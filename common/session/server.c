@@ -7,17 +7,18 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/counting.h"
 #include "measure/context.h"
 #include "measure/verify.h"
-#include "session/handover.h"
 #include "session/handshake.h"
 #include "session/hello.h"
 #include "session/listen.h"
 
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
-static int adopt_client(struct program *p, struct link *l, const json_t *m)
+static int adopt_client(struct session *s, const json_t *m)
 {
+	struct program *p = s->program;
+	struct link *l = &s->link;
+	const struct offer *o = hello_wanted(p, m);
 	struct experiment e;
 
 	fault_phase(&p->fault, "agreeing with the client");
@@ -26,23 +27,15 @@ static int adopt_client(struct program *p, struct link *l, const json_t *m)
 		p->fault.code = FAULT_PEER;
 		return -1;
 	}
-	if (hello_check(p, m, &e, &p->fault) || hello_read_sweep(&p->options.sweep, m, &p->fault) ||
-	    handshake_read_timeout(l, m))
+	if (hello_check(o, m, &e, &p->fault))
+		return -1;
+	session_serve(s, o);
+	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m))
 		return -1;
 	p->options.experiment = e;
 	link_bound(l, &e, json_array_size(json_object_get(m, "rails")));
 	if (p->options.local.max_duration_ns != EXPERIMENT_AUTO && !l->oob.until_ns)
 		oob_limit(&l->oob, p->options.local.max_duration_ns);
-	return 0;
-}
-
-/* Take over the connection and the hello of the client that another program has accepted. */
-static int adopt_accepted(struct session *s, json_t **hello)
-{
-	if (adopt_client(s->program, &s->link, s->program->accepted))
-		return -1;
-	*hello = json_incref(s->program->accepted);
-	oob_local_address(&s->link.oob, &s->ep.local);
 	return 0;
 }
 
@@ -76,7 +69,7 @@ static int await_client(struct session *s, json_t **hello)
 		p->listener.until_ns = until_ns;
 		if (listener_wait(&p->listener, &s->link.oob, hello, &p->fault))
 			return wait_expired(s) ? say_nobody_came(p) : -1;
-		if (handover_to(p, *hello) || adopt_client(p, &s->link, *hello) == 0)
+		if (adopt_client(s, *hello) == 0)
 			break;
 		if (!p->fault.from_peer)
 			oob_send(&s->link.oob, message_from_fault(&p->fault),
@@ -100,10 +93,7 @@ static int answer_bye(struct measure *ms, const json_t *theirs, bool *more)
 {
 	json_t *bye = message_new("bye");
 
-	counting_stop(ms, bye);
-	if (link_send(ms->link, bye) || message_flag(theirs, "more", more, ms->fault))
-		return -1;
-	return counting_read(ms, theirs) ? -1 : 1;
+	return link_send(ms->link, bye) || message_flag(theirs, "more", more, ms->fault) ? -1 : 1;
 }
 
 /* Rounds until the client takes its leave, with MORE experiments to come or for good. */
@@ -180,7 +170,7 @@ static int next_hello(struct session *s, json_t **hello)
 	fault_phase(&s->program->fault, "waiting for the client's next experiment");
 	if (link_expect(&s->link, "hello", hello))
 		return -1;
-	rc = adopt_client(s->program, &s->link, *hello);
+	rc = adopt_client(s, *hello);
 	if (rc)
 		json_decref(*hello);
 	return rc;
@@ -190,17 +180,10 @@ static int next_hello(struct session *s, json_t **hello)
 static int serve_client(struct session *s)
 {
 	json_t *hello = NULL;
-	const char *other;
 	int rc;
 
-	if (s->program->accepted ? adopt_accepted(s, &hello) : await_client(s, &hello))
+	if (await_client(s, &hello))
 		return -1;
-	other = handover_to(s->program, hello);
-	if (other) {
-		rc = handover(s, other, hello);
-		json_decref(hello);
-		return rc;
-	}
 	report_client(&s->program->report, s->link.oob.peer);
 	while ((rc = server_experiment(s, hello)) > 0 && (rc = next_hello(s, &hello)) == 0)
 		;
@@ -223,7 +206,7 @@ static void log_client(struct session *s, const char *peer)
 			 p->report.run.omitted);
 	/* A client that failed before its hello has not named a test. */
 	peer_log(&p->listener.log, peer, "%s %s %s: %s%s%s", clock_utc(now), peer,
-		 s->stage == SESSION_GREETING && !p->accepted ? "-" : p->test->name,
+		 s->stage == SESSION_GREETING ? "-" : p->test->name,
 		 s->link.limit_ns      ? "ended at --max-duration, "
 		 : s->link.interrupted ? "interrupted, "
 				       : "",
@@ -247,7 +230,7 @@ static void forget_client(struct session *s)
 
 /*
  * Send the outcome to the client, and write it to the log. There is no client if a signal came
- * while the server waited for one, or if another program has served it and written its line.
+ * while the server waited for one.
  */
 static void end_client(struct session *s)
 {
@@ -264,7 +247,6 @@ static void end_client(struct session *s)
 		log_client(s, connected ? s->link.oob.peer : p->listener.busy_with);
 	if (signalled) /* that is how the server ends well */
 		fault_clear(&p->fault);
-	counting_stop(&s->ms, NULL);
 	if (report_next(&p->report, &p->fault, s->link.interrupted, &writing)) {
 		fault_format(&writing, line, sizeof(line));
 		report_log(&p->report, "%s", line);
@@ -273,8 +255,8 @@ static void end_client(struct session *s)
 }
 
 /*
- * Serve clients until a signal comes, or only the one that was handed over. What became of a client
- * is in the log and in its document, and is no failure of the server, also if a signal came.
+ * Serve clients until a signal comes. What became of a client is in the log and in its document,
+ * and is no failure of the server, also if a signal came.
  */
 static int serve_all(struct session *s)
 {
@@ -285,10 +267,8 @@ static int serve_all(struct session *s)
 		if (wait_expired(s))
 			return -1;
 		end_client(s);
-	} while (!p->stop.signal && !p->accepted);
-	handover_return(p);
-	if (!p->accepted)
-		report_log(&p->report, "%s: the server stops", stop_signal_name(p->stop.signal));
+	} while (!p->stop.signal);
+	report_log(&p->report, "%s: the server stops", stop_signal_name(p->stop.signal));
 	return 0;
 }
 
@@ -328,7 +308,6 @@ static void reject_client(struct session *s)
 		 peer);
 	if (peer_log_admit(&p->listener.log, stderr, peer))
 		fault_print(&p->fault, who, stderr);
-	counting_stop(&s->ms, NULL);
 	report_discard(&p->report);
 	forget_client(s);
 }
@@ -349,8 +328,6 @@ int session_server(struct session *s)
 	int rc;
 
 	p->repeat.within_ppm = 0; /* the client sends it */
-	if (p->accepted)
-		return serve_all(s);
 	if (listen_open(s))
 		return -1;
 	rc = p->options.local.persistent ? serve_all(s) : serve_until_one(s);

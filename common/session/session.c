@@ -86,6 +86,34 @@ void session_next(struct session *s)
 	oob_local_address(&s->link.oob, &s->ep.local);
 }
 
+struct report_about session_about(struct program *p)
+{
+	return (struct report_about){
+		.program = p->name,
+		.test = p->test->name,
+		.title = p->test->title,
+		.latency = p->test->latency,
+		.server = p->server,
+		.halved = p->test->operation.halved,
+		.csv_columns =
+			!p->server && !p->options.experiment.plain ? p->test->csv_columns : NULL,
+		.options = &p->options,
+		.lines = p->server && p->options.local.persistent ? &p->lines : NULL,
+	};
+}
+
+void session_serve(struct session *s, const struct offer *o)
+{
+	struct program *p = s->program;
+	struct report_about about;
+
+	p->test = s->ep.test = s->ms.test = o->test;
+	p->asked = p->options = o->asked;
+	p->repeat.latency = o->test->latency;
+	about = session_about(p);
+	report_serve(&p->report, &about);
+}
+
 void session_name_reporter(struct session *s)
 {
 	struct fault *f = s->link.fault;

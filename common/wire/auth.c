@@ -105,13 +105,6 @@ int auth_secure(const struct auth *a, struct oob *o, bool server, struct fault *
 	return t ? 0 : -1;
 }
 
-int auth_inherit(struct auth *a, const unsigned char key[CRYPTO_HASH], struct fault *f)
-{
-	fault_phase(f, "preparing --auth");
-	a->method = AUTH_KEY;
-	return crypto_open(&a->crypto, f) || tls_open(&a->tls, &a->crypto, key, f) ? -1 : 0;
-}
-
 int auth_refuse(const json_t *m, struct fault *f)
 {
 	char theirs[16];

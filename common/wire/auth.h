@@ -98,11 +98,6 @@ int auth_introduce(const struct auth *a, struct oob *o, json_t *hello, uint64_t 
 
 /*
  * From now on what passes at O is encrypted with the key of A. The other end does the same in the
- * other role, after a "challenge" of the server, or after its "again": it hands the connection over
- * to another process.
+ * other role, after the "challenge" of the server.
  */
 int auth_secure(const struct auth *a, struct oob *o, bool server, struct fault *f);
-
-/* Instead of auth_read() and auth_open(), in a process that takes over a connection: KEY is
- * a.tls's. */
-int auth_inherit(struct auth *a, const unsigned char key[CRYPTO_HASH], struct fault *f);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "wire/fields.h"
 
 #define END_ARGV_BYTES 1024
 
@@ -76,6 +77,9 @@ struct end {
 	} argv;
 };
 
+/* The table of fields, but for "argv". */
+const struct fields *end_fields(void);
+
 /*
  * Append TEXT to E's arguments, disarmed (base/text.h). The first argument that does not fit
  * becomes "...", and later ones are ignored.
@@ -86,7 +90,7 @@ void end_add_argument(struct end *e, const char *text);
 json_t *end_to_json(const struct end *e);
 
 /*
- * Read the peer's description: texts are cut to size; control characters and wrong types are
- * refused. Returns 0, or -1 with the fault raised.
+ * Read the peer's description: texts are cut to size and disarmed (base/text.h); wrong types,
+ * numbers out of range and unknown words are refused. Returns 0, or -1 with the fault raised.
  */
 int end_from_json(struct end *e, const json_t *from, struct fault *f);

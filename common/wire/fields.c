@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "wire/fields.h"
 
+#include <limits.h>
 #include <math.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,15 +148,14 @@ json_t *fields_write(const struct fields *t, const void *from, json_t *to)
 /* The store_*() functions check a value and store it AT: 0, or -1 if ROW does not allow it. */
 static int store_integer(const struct field *row, void *at, json_int_t v)
 {
-	uint64_t type_max = row->size < 8 ? (UINT64_C(1) << 8 * row->size) - 1 : INT64_MAX;
+	bool whole = row->kind == FIELD_SIGNED && !row->min && !row->max;
+	bool small = row->kind == FIELD_SIGNED && row->size == sizeof(int);
+	json_int_t type_max = row->size < 8 ? (INT64_C(1) << 8 * row->size) - 1 : INT64_MAX;
+	json_int_t min = whole ? small ? INT_MIN : INT64_MIN : row->min;
+	json_int_t max = row->max ? row->max : small ? INT_MAX : type_max;
 
-	if (row->kind == FIELD_UNSIGNED || row->max) {
-		if (v < 0 || (uint64_t)v < row->min ||
-		    (uint64_t)v > (row->max ? row->max : type_max))
-			return -1;
-	} else if (row->size == sizeof(int) && v != (int)v) {
+	if (v < min || v > max || (row->power_of_two && (v & (v - 1))))
 		return -1;
-	}
 	store_uint(at, row->size, (uint64_t)v);
 	return 0;
 }
@@ -163,9 +164,9 @@ static int store_word(const struct field *row, void *at, const char *word)
 {
 	unsigned v = 0;
 
-	while (v <= row->max && strcmp(row->word(v), word) != 0)
+	while (v <= (unsigned)row->max && strcmp(row->word(v), word) != 0)
 		v++;
-	if (v > row->max && row->last_if_unknown)
+	if (v > (unsigned)row->max && row->last_if_unknown)
 		v = (unsigned)row->max;
 	return store_integer(row, at, v);
 }
@@ -176,21 +177,32 @@ static int store_real(const struct field *row, void *at, const json_t *v)
 
 	if (json_is_null(v) && row->may_be_unknown)
 		real = NAN;
-	else if (!json_is_number(v) || !(real >= 0) ||
+	else if (!json_is_number(v) || !(real >= (double)row->min) ||
 		 real > (row->max ? (double)row->max : FIELDS_REAL_MAX))
 		return -1;
 	memcpy(at, &real, sizeof(real));
 	return 0;
 }
 
+/* A text that there is no memory to compare is taken. */
+static int store_text(const struct field *row, char *at, const char *text)
+{
+	regex_t form;
+	int rc;
+
+	text_copy(at, row->size, text);
+	if (!row->form || regcomp(&form, row->form, REG_EXTENDED | REG_NOSUB))
+		return 0;
+	rc = regexec(&form, at, 0, NULL, 0);
+	regfree(&form);
+	return rc == REG_NOMATCH ? -1 : 0;
+}
+
 static int store_value(const struct field *row, void *at, const json_t *v)
 {
 	switch (row->kind) {
 	case FIELD_TEXT:
-		if (!json_is_string(v))
-			return -1;
-		text_copy(at, row->size, json_string_value(v));
-		return 0;
+		return json_is_string(v) ? store_text(row, at, json_string_value(v)) : -1;
 	case FIELD_FLAG:
 		*(bool *)at = json_is_true(v);
 		return json_is_boolean(v) ? 0 : -1;

@@ -9,8 +9,8 @@
  * are integers; every other type is an integer from 0 on, or one of the words of `word`. Rows of
  * one group are in an object of their own.
  *
- * A reader trusts nothing: a value outside the row's range is the peer's fault, and a value within
- * it always fits the member. Unknown keys are ignored. If an optional key is missing the member
+ * A reader trusts nothing: a value outside the row's range or form is the peer's fault, and a value
+ * within it always fits the member, and the document's schema (tests/unit/test_ranges.c). Unknown keys are ignored. If an optional key is missing the member
  * does not change, so the caller sets the default.
  */
 #pragma once
@@ -45,8 +45,14 @@ struct field {
 	enum field_kind kind;
 	size_t offset, size;
 	enum field_presence presence;
-	/* range of an integer or a real number; max 0: the whole range of the member */
-	uint64_t min, max;
+	/*
+	 * range of an integer or a real number; max 0: up to what the member holds; both 0: its
+	 * whole range
+	 */
+	int64_t min, max;
+	bool power_of_two; /* so is an integer */
+	/* an extended regular expression that the member of a text must match; NULL: any text */
+	const char *form;
 	const char *group; /* key of the enclosing object; NULL: none */
 	/* the member is written unless this other one is zero; size 0: always */
 	size_t depends_on, depends_on_size;

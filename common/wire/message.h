@@ -27,9 +27,7 @@
  *	both    qps      strands[]{qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]]} of all
  *			 workers, ends[] of all rails
  *
- * With --auth other messages come before the hello (wire/auth.h), and with a key:
- *	server  again    before welcome: both ends begin a new TLS, since another process of the server
- *			 takes over
+ * With --auth other messages come before the hello (wire/auth.h).
  *
  * Then, for the warm-up and the measurement of each size. The client is the leader, or the server
  * if the round is reversed; in a round of both directions each end is leader and follower:
@@ -65,8 +63,8 @@
  *	server  result   of the task; or error
  *
  * At the end:
- *	client  bye      [counters{}, more: another hello follows, and all of the above]
- *	server  bye      [counters{}]
+ *	client  bye      [more: another hello follows, and all of the above]
+ *	server  bye
  *	either end at any time: error (a struct fault). If a client exceeds one of the server's
  *	--max-… limits its code is `usage`.
  *

@@ -223,7 +223,7 @@ static const struct option_row table[] = {
 	LOCAL(INFO, "wait_destroy", 0, SECONDS, wait_destroy_ns, 0, SECONDS_MAX, "S",
 	      "keep the QPs for S seconds after the run"),
 	LOCAL(INFO, "report-counters", 'W', TEXT, counters, 0, 0, "LIST",
-	      "show how these port counters changed (comma-separated, or all)"),
+	      "show how these counters of both ends' ports changed (comma-separated, or all)"),
 	LOCAL(SERVING, "max-memory", 0, SIZE, max_memory_bytes, 1, UINT64_C(1) << 50, "BYTES",
 	      "most buffer memory that a client may use here", SERVER),
 	LOCAL(SERVING, "max-duration", 0, SECONDS, max_duration_ns, 1000000, SECONDS_MAX, "S",

@@ -2,48 +2,19 @@
 /* Refuses options that do not exist or lack a value, and suggests what was meant. */
 #include <string.h>
 
+#include "base/text.h"
 #include "wire/options.h"
 
 #define NAMES_MAX  6 /* options in one hint */
-#define NAME_MAX_  40
 #define SHORT_WORD 5
-
-/* - and _ are the same in a name. */
-static bool same_character(char a, char b)
-{
-	return a == b || (strchr("-_", a) && strchr("-_", b) && a && b);
-}
 
 /* The first SIZE characters of WORD begin NAME. */
 static bool begins_with(const char *name, const char *word, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		if (!name[i] || !same_character(name[i], word[i]))
+		if (!name[i] || !text_same_letter(name[i], word[i]))
 			return false;
 	return true;
-}
-
-/* Edit distance of NAME and the first SIZE characters of WORD: inserted, deleted or changed. */
-static unsigned edit_distance(const char *name, const char *word, size_t size)
-{
-	unsigned row[NAME_MAX_ + 1];
-
-	if (size > NAME_MAX_)
-		return NAME_MAX_;
-	for (unsigned i = 0; i <= size; i++)
-		row[i] = i;
-	for (; *name; name++) {
-		unsigned diagonal = row[0]++;
-
-		for (size_t i = 1; i <= size; i++) {
-			unsigned least = diagonal + !same_character(*name, word[i - 1]);
-
-			diagonal = row[i];
-			least = row[i] + 1 < least ? row[i] + 1 : least;
-			row[i] = row[i - 1] + 1 < least ? row[i - 1] + 1 : least;
-		}
-	}
-	return row[size];
 }
 
 int options_refuse_advised(const struct option_row *row, struct fault *f)
@@ -123,7 +94,7 @@ static bool is_part(const char *name, const char *word, size_t size)
 
 /* Names of options for a hint. */
 struct names {
-	char text[NAMES_MAX * (NAME_MAX_ + 4)]; /* "--a, --b" */
+	char text[NAMES_MAX * (TEXT_WORD_MAX + 4)]; /* "--a, --b" */
 	size_t used;
 	unsigned count;
 };
@@ -169,7 +140,7 @@ static unsigned list_similar(const struct options *o, const char *word, size_t s
 			     unsigned distance, struct names *names)
 {
 	for (const struct option_row *row = options_table(); row->name; row++)
-		if (is_offered(o, row) && (edit_distance(row->name, word, size) == distance ||
+		if (is_offered(o, row) && (text_distance(row->name, word, size) == distance ||
 					   (distance == 1 && is_part(row->name, word, size))))
 			names_add(names, row->name);
 	return names->count;

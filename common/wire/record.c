@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stat/slices.h"
+
+#define BYTES_MAX   (INT64_C(1) << 40) /* of a message */
+#define QPS_MAX     65536
+#define RUNS_MAX    10000
+#define SAME_RATE   1e-6
+#define TRAFFIC_MAX (INT64_MAX / 4) /* bytes of an end; the sum of both cannot overflow */
+
 static const char *unknown_word(unsigned value)
 {
 	return interval_state_name(value);
@@ -22,14 +30,16 @@ static const char *unknown_word(unsigned value)
 	IN(key, member, FIELD_IF(struct record, other), __VA_ARGS__)
 
 /* Members of `quality` are written if anything was observed; an unknown one is null. */
-#define QUALITY(member) \
+#define QUALITY(member, ...) \
 	FIELD_AS(#member, struct record, quality.member, \
 		 FIELD_IF(struct record, quality.observed_s), .group = "quality", \
-		 .may_be_unknown = true)
+		 .may_be_unknown = true, __VA_ARGS__)
+#define COUNT   .max = RECORD_COUNT_MAX
+#define PERCENT .max = 100
 
 static const struct field rows[] = {
-	ROW(message_bytes, FIELD_ALWAYS), ROW(qps), ROW(messages), ROW(seconds),
-	ROW(timed_messages),
+	ROW(message_bytes, FIELD_ALWAYS, .max = BYTES_MAX), ROW(qps, .max = QPS_MAX), ROW(messages, COUNT),
+	ROW(seconds), ROW(timed_messages, COUNT),
 	ROW(bandwidth_gbps), ROW(bandwidth_peak_gbps), ROW(messages_per_s),
 	IN(latency_min_us, latency.min_us), IN(latency_max_us, latency.max_us),
 	IN(latency_mean_us, latency.mean_us), IN(latency_stdev_us, latency.stdev_us),
@@ -46,29 +56,29 @@ static const struct field rows[] = {
 	IN_OR_NULL(latency_p99_9_high_us, latency.high.p99_9_us),
 	IN_OR_NULL(latency_p99_99_low_us, latency.low.p99_99_us),
 	IN_OR_NULL(latency_p99_99_high_us, latency.high.p99_99_us),
-	ROW_WITH(stalls, corrected.p50_us), ROW_WITH(stall_percent, corrected.p50_us),
+	ROW_WITH(stalls, corrected.p50_us, COUNT), ROW_WITH(stall_percent, corrected.p50_us, PERCENT),
 	IN_OR_NULL(latency_corrected_p50_us, corrected.p50_us),
 	IN_OR_NULL(latency_corrected_p90_us, corrected.p90_us),
 	IN_OR_NULL(latency_corrected_p99_us, corrected.p99_us),
 	IN_OR_NULL(latency_corrected_p99_9_us, corrected.p99_9_us),
 	IN_OR_NULL(latency_corrected_p99_99_us, corrected.p99_99_us),
-	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages),
+	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages, COUNT),
 	IN(late_max_us, pace.late_max_us), ROW(load_gbps),
-	ROW(interrupted), ROW(lost), ROW(resent), ROW(sent_gbps),
-	IN(intervals, intervals.count),
+	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(resent, COUNT), ROW(sent_gbps),
+	IN(intervals, intervals.count, COUNT),
 	IN_WITH(worst_interval_gbps, intervals.worst_gbps, intervals.count),
 	IN(worst_interval_us, intervals.worst_us),
 	IN(cpu_percent, cpu.percent), IN_WITH(cpu_user_s, cpu.user_s, cpu.percent),
 	IN_WITH(cpu_system_s, cpu.system_s, cpu.percent), IN(cpu_s_per_gb, cpu.s_per_gb),
-	ROW(run), IN(slices, plus_minus.slices),
+	ROW(run, .max = RUNS_MAX), IN(slices, plus_minus.slices, .max = SLICES_MAX),
 	IN_WITH(plus_minus_percent, plus_minus.percent, plus_minus.slices, .may_be_unknown = true),
 	IN(plus_minus_unknown, plus_minus.unknown, .max = INTERVAL_PHASES, .word = unknown_word),
-	QUALITY(observed_s), QUALITY(on_cpu_percent), QUALITY(preempted), QUALITY(minor_faults),
-	QUALITY(major_faults), QUALITY(steal_percent),
+	QUALITY(observed_s), QUALITY(on_cpu_percent, PERCENT), QUALITY(preempted), QUALITY(minor_faults),
+	QUALITY(major_faults), QUALITY(steal_percent, PERCENT),
 	QUALITY(retransmissions), QUALITY(retransmitted_percent),
 	QUALITY(ack_timeouts), QUALITY(ack_timeout_percent),
 	QUALITY(receiver_not_ready), QUALITY(receiver_not_ready_percent),
-	QUALITY(losses), QUALITY(lost_percent), QUALITY(out_of_order), QUALITY(overlap_percent),
+	QUALITY(losses), QUALITY(lost_percent), QUALITY(out_of_order), QUALITY(overlap_percent, PERCENT),
 };
 /* clang-format on */
 
@@ -133,10 +143,32 @@ json_t *record_to_json(const struct record *r)
 	return fields_write(&table, r, json_object());
 }
 
+/* The key of R that cannot be beside the others, though it can be by itself; NULL: none. */
+static const char *contradiction(const struct record *r)
+{
+	uint64_t most = TRAFFIC_MAX / (r->message_bytes ? r->message_bytes : 1);
+	double gbps = (double)r->timed_messages * (double)r->message_bytes * 8 / 1e9 / r->seconds;
+
+	if (r->messages > most)
+		return "messages";
+	if (r->timed_messages > most)
+		return "timed_messages";
+	/* older versions tell no timed_messages */
+	if (r->timed_messages && r->bandwidth_gbps > 0 &&
+	    !(fabs(gbps / r->bandwidth_gbps - 1) < SAME_RATE))
+		return "bandwidth_gbps";
+	return NULL;
+}
+
 int record_from_json(struct record *r, const json_t *from, struct fault *f)
 {
+	const char *wrong;
+
 	memset(r, 0, sizeof(*r));
-	return fields_read(&table, r, from, f);
+	if (fields_read(&table, r, from, f))
+		return -1;
+	wrong = contradiction(r);
+	return wrong ? fields_raise(&table, from, wrong, f) : 0;
 }
 
 const char *record_format(const struct record *r, const struct field *field, char *buf, size_t size)

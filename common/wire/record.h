@@ -20,6 +20,8 @@
 #include "stat/interval.h"
 #include "wire/fields.h"
 
+#define RECORD_COUNT_MAX (INT64_C(1) << 48) /* of messages and events that a peer may tell */
+
 struct record {
 	uint64_t message_bytes;
 	uint64_t qps;

@@ -5,7 +5,8 @@
 # A series is {legend, points: [[x, y, low, high]], dashed, color}: low and high are the ends of its
 # whisker, and color counts from 0; who leaves these two out has a color for each series, in turn.
 
-def quoted: plain | cut(150) | gsub("'"; "''") | "'\(.)'";
+# gnuplot takes no quoted quote at the start of a text, nor two of them in a row.
+def quoted: plain | cut(150) | gsub("'"; "\u2019") | "'\(.)'";
 # A tic's text is a format, too, and in double quotes for the sake of its line breaks.
 def tic: clean | gsub("[^A-Za-z0-9 ,._/>-]"; "?");
 def tenth: . * 10 | round / 10;

@@ -120,7 +120,8 @@ def by_first($keys; $x):
 	| map($first[like] as {v: $of, half: $half} | select($of != null)
 		| .whisker = (if .gbps == null or .half == null or $half == null then null
 			elif .run == 0 then .half / 100 else ([.half, $half] | map(. * .) | add | sqrt) / 100 end)
-		| .v |= [. as $v | range(length) as $q | if $v[$q] != null and $of[$q] != null then $v[$q] / $of[$q] else null end]);
+		| .v |= [. as $v | range(length) as $q | if $v[$q] != null and $of[$q] != null and $of[$q] > 0 then $v[$q] / $of[$q] else null end]
+			| select(any(.v[]; . != null)));
 
 def ratio($runs; $o; $x):
 	if [.[].run] | unique | length < 2 then stop("--kind ratio: it needs at least two files with results; each is divided by the first") else . end
@@ -135,7 +136,7 @@ def ratio($runs; $o; $x):
 	| by_first($keys; $x) as $drawn
 	| (unlike($keys; $x)) as $differ
 	| if [$drawn[].run] | unique | length < 2
-	  then stop("--kind ratio: no result of \($runs[1].name) matches one of \($runs[0].name); they differ in \($all | unlike([]; ""))") else $drawn end
+	  then stop("--kind ratio: no result of \($runs[1].name) matches one of \($runs[0].name)\($all | unlike([]; "") | if . == "" then "" else "; they differ in \(.)" end)") else $drawn end
 	| (if $differ == "" then empty else note("the runs differ in \($differ)") end),
 	  against($runs; $o; $x; $names; "\($what) relative to \($runs[0].name)"; empty; "\($what | ascii_downcase) relative to \($runs[0].name)";
 		if $o.log or (sorts($x) | length == 1) then y_axis($o; .[].v[])
@@ -169,8 +170,8 @@ def wider($from; $ratio; $count):
 def histogram($runs; $o):
 	middles($runs) as $s
 	| [$s[].row] as $rows
-	| ([$rows[].classes[][0] | select(. > 0)] | min) as $low
 	| ([$rows[].classes[][1]] | max) as $high
+	| ([$rows[].classes[][0] | select(. > 0)] | min // $high / 2) as $low
 	| (if $o.text then [$o.width - 20, 10] | max else 120 end) as $count
 	| pow($high / $low * 1.0001; 1 / $count) as $ratio
 	| [if ($s | length) == 1 then $rows[0].us as $us | [1, 3, 4][] | select($us[.] != null)
@@ -196,7 +197,7 @@ def ccdf($runs; $o):
 	middles($runs) as $s
 	| [$s[].row] as $rows
 	| [$s[] | {legend, steps: (.row.classes | nines)}] as $curves
-	| ([$curves[].steps[][0]] | max | ceil) as $most
+	| ([$curves[].steps[][0], 1] | max | ceil) as $most
 	| prelude($o; "Latency by share of messages, \($rows | trip): \($rows | subject)"; $rows | shared("")),
 	  axes($o; "share of messages that took no longer; dashed: fewer than 10 beyond"; "latency [us]"),
 	  us_axis("y"; $curves[].steps[][1]), "set xrange [0:\($most * 1.02)]",

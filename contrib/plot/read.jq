@@ -85,7 +85,7 @@ def row($about):
 		us: ([.latency_min_us, .latency_p50_us, .latency_p90_us, .latency_p99_us, .latency_p99_9_us,
 			.latency_p99_99_us, .latency_max_us] | map(number)),
 		classes: (.latency_histogram_us | array
-			| map(select(type == "array" and length == 3 and all(.[]; number != null) and .[1] > .[0])) | sort)
+			| map(select(type == "array" and length == 3 and all(.[]; number != null) and .[1] > .[0] and .[2] > 0)) | sort)
 	}
 	| .options += $varied + {size: .bytes}
 	| select(.bytes != null and (.repeat == null or .repeat > ($about.left_out[.bytes | tostring] // 0)));

@@ -12,6 +12,21 @@ struct figures {
 	uint32_t count;
 };
 
+/* Those of PLAYER in WAY with partners that are not slow. Room of the fit is used. */
+static struct figures of_player(const struct judgement *j, uint32_t player, enum matrix_way way)
+{
+	struct figures of = {0};
+
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
+		float v = j->fit.alone ? w.cell->alone : w.cell->loaded;
+
+		if (w.way == way && !isnan(v) && !j->fit.aside[!way][w.with])
+			j->fit.some[of.count++] = v;
+	}
+	of.value = matrix_median(j->fit.some, of.count);
+	return of;
+}
+
 /* The deviation of one figure, from the half of them that is in the middle. */
 static double noise_of(const struct judgement *j)
 {
@@ -20,15 +35,25 @@ static double noise_of(const struct judgement *j)
 	return p->count ? (chances_at(p, .75) - chances_at(p, .25)) / 1.349 : 0;
 }
 
-/* True if NOW is worse than BEFORE by more than noise may make it. */
+/*
+ * True if what S names reaches less than before by more than noise makes of it: IS, it WAS. S keeps
+ * those that are worse.
+ */
 static bool is_worse(const struct judgement *j, const struct judgement *before,
-		     const struct figures *is, const struct figures *was)
+		     const struct figures *is, const struct figures *was, struct suspect *s)
 {
 	double part = j->body->latency ? was->value / is->value : is->value / was->value;
 	double noise = BASELINE_SURE * fmax(noise_of(j), noise_of(before)) /
 		       sqrt(fmax(1, fmin(is->count, was->count)));
 
-	return part < fmin(BASELINE_WORSE, 1 - noise);
+	if (!(part < fmin(BASELINE_WORSE, 1 - noise)))
+		return false;
+	if (isnan(s->value) || part < suspect_part(s)) {
+		s->value = is->value;
+		s->normal = was->value;
+		s->partners = s->b == SUSPECT_NONE ? is->count : 0;
+	}
+	return true;
 }
 
 /* The number in BEFORE of PLAYER of J, or NAMES_NONE. */
@@ -38,34 +63,7 @@ static uint32_t same_player(const struct judgement *j, const struct judgement *b
 	return names_find(&before->body->names, j->body->names.text[player]);
 }
 
-/*
- * Compare PLAYER, which is AT in BEFORE, in one direction; COMPARED is set if both have enough
- * figures. S has those of the worse direction.
- */
-static bool compare_way(const struct judgement *j, const struct judgement *before, uint32_t player,
-			uint32_t at, enum matrix_way way, struct suspect *s, bool *compared)
-{
-	const bool ways[MATRIX_WAYS] = {way == MATRIX_SEND, way == MATRIX_RECEIVE};
-	struct figures is, was;
-	struct suspect found = *s;
-
-	is.value = judge_middle(j, player, ways, j->fit.alone, &is.count);
-	was.value = judge_middle(before, at, ways, before->fit.alone, &was.count);
-	if (is.count < FIT_PARTNERS || was.count < FIT_PARTNERS)
-		return false;
-	*compared = true;
-	if (!is_worse(j, before, &is, &was))
-		return false;
-	found.value = is.value;
-	found.normal = was.value;
-	if (isnan(s->value) || suspect_part(&found) < suspect_part(s)) {
-		s->value = is.value;
-		s->normal = was.value;
-		s->partners = is.count;
-	}
-	return true;
-}
-
+/* COMPARED is set if the player had enough figures, both times. */
 static int compare_player(struct judgement *j, const struct judgement *before, uint32_t player,
 			  bool *compared)
 {
@@ -79,8 +77,14 @@ static int compare_player(struct judgement *j, const struct judgement *before, u
 
 	if (at == NAMES_NONE || j->lost[player])
 		return 0;
-	s.sends = compare_way(j, before, player, at, MATRIX_SEND, &s, compared);
-	s.receives = compare_way(j, before, player, at, MATRIX_RECEIVE, &s, compared);
+	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
+		struct figures is = of_player(j, player, way), was = of_player(before, at, way);
+
+		if (is.count < FIT_PARTNERS || was.count < FIT_PARTNERS)
+			continue;
+		*compared = true;
+		*(way == MATRIX_SEND ? &s.sends : &s.receives) = is_worse(j, before, &is, &was, &s);
+	}
 	j->compared += *compared;
 	return s.sends || s.receives ? suspects_add(&j->suspects, &s) : 0;
 }
@@ -99,6 +103,16 @@ static int compare_cell(struct judgement *j, const struct judgement *before,
 {
 	uint32_t from = same_player(j, before, c->from), to = same_player(j, before, c->to);
 	struct figures is = of_cell(j, c), was;
+	struct suspect s = {.kind = SUSPECT_WORSE,
+			    .sends = true,
+			    .receives = j->body->latency,
+			    .few_partners =
+				    !judge_is_known(j, c->from) || !judge_is_known(j, c->to),
+			    .a = c->from,
+			    .b = c->to,
+			    .value = NAN,
+			    .normal = NAN,
+			    .text = SUSPECT_NONE};
 
 	if (from == NAMES_NONE || to == NAMES_NONE || j->lost[c->from] || j->lost[c->to] ||
 	    compared[c->from] || compared[c->to] || (j->body->latency && c->from > c->to))
@@ -107,19 +121,7 @@ static int compare_cell(struct judgement *j, const struct judgement *before,
 	if (isnan(is.value) || isnan(was.value))
 		return 0;
 	j->compared++;
-	if (!is_worse(j, before, &is, &was))
-		return 0;
-	return suspects_add(&j->suspects,
-			    &(struct suspect){.kind = SUSPECT_WORSE,
-					      .sends = true,
-					      .receives = j->body->latency,
-					      .few_partners = !judge_is_known(j, c->from) ||
-							      !judge_is_known(j, c->to),
-					      .a = c->from,
-					      .b = c->to,
-					      .value = is.value,
-					      .normal = was.value,
-					      .text = SUSPECT_NONE});
+	return is_worse(j, before, &is, &was, &s) ? suspects_add(&j->suspects, &s) : 0;
 }
 
 int judgement_compare(struct judgement *j, const struct judgement *before)

@@ -77,12 +77,8 @@ static int add(struct body *b, void *list, uint32_t *count, uint32_t most, const
 
 int body_add(struct body *b, const struct body_try *t)
 {
-	return add(b, &b->tries, &b->count, BODY_TRIES_MAX, t, sizeof(*t));
-}
-
-int body_add_victim(struct body *b, const struct body_victim *v)
-{
-	return add(b, &b->victims, &b->victims_n, BODY_NOTES_MAX, v, sizeof(*v));
+	return t->victim ? add(b, &b->victims, &b->victims_n, BODY_NOTES_MAX, t, sizeof(*t))
+			 : add(b, &b->tries, &b->count, BODY_TRIES_MAX, t, sizeof(*t));
 }
 
 int body_add_note(struct body *b, const struct body_note *n)

@@ -24,18 +24,23 @@
 #define BODY_NO_WHAT     255
 #define BODY_NONE        UINT32_MAX
 
-/* Why a pair has no figure. */
+/* Why a pair has no figure: in lines, and in reports if its run did not say more. */
+#define BODY_FAILURES(X)                                                            \
+	X(BODY_CONNECT, "connect", "could not connect")                             \
+	X(BODY_LOST, "lost", "the other end was lost")                              \
+	X(BODY_DEVICE, "device", "no device")                                       \
+	X(BODY_CLOCK, "clock", "a clock is wrong")                                  \
+	X(BODY_REFUSED, "refused", "refused")                                       \
+	X(BODY_DATA, "data", "data arrived wrong")                                  \
+	X(BODY_MISSED, "missed", "missed its slot")                                 \
+	X(BODY_ABSENT, "absent", "the client did not call") /* who is waited for */ \
+	X(BODY_OTHER, "other", "failed")
+
 enum body_cause {
 	BODY_MEASURED,
-	BODY_CONNECT,
-	BODY_LOST,
-	BODY_DEVICE,
-	BODY_CLOCK,
-	BODY_REFUSED,
-	BODY_DATA,
-	BODY_MISSED,
-	BODY_ABSENT, /* the server waited for a client that did not call */
-	BODY_OTHER,
+#define BODY_CAUSE(cause, ...) cause,
+	BODY_FAILURES(BODY_CAUSE)
+#undef BODY_CAUSE
 	BODY_CAUSES
 };
 
@@ -47,12 +52,11 @@ struct body_try {
 	float clock_s;     /* the server's clock less the client's; NaN: not known */
 	uint16_t run, round;
 	uint8_t cause; /* enum body_cause */
-	/* Whose fault that is, or with a figure, whose clock is wrong: 1 from, 2 to, 0 not known.
-	 */
-	uint8_t blame;
+	uint8_t blame; /* whose fault that is, or whose clock is wrong: 1 from, 2 to, 0 not known */
 	bool alone, cut, client_is_from;
 	bool found;    /* its text is a finding */
 	bool mirrored; /* a latency, which is that of the other direction, too */
+	bool victim; /* no pair of the matrix, but a latency (us) during an incast or without one */
 };
 
 struct body_player {
@@ -77,13 +81,15 @@ struct body_run {
 	uint8_t what;        /* what it measured, in struct body.whats, or BODY_NO_WHAT */
 };
 
+enum body_note_kind {
+	BODY_CAME,  /* a player began */
+	BODY_DONE,  /* it ended */
+	BODY_SERVER /* its server ended */
+};
+
 /* What a player says of itself in a run: a line that is about no pair. */
 struct body_note {
-	enum {
-		BODY_CAME,  /* that it began */
-		BODY_DONE,  /* that it ended, */
-		BODY_SERVER /* or that its server did */
-	} kind;
+	enum body_note_kind kind;
 	uint32_t player;
 	uint32_t rounds, missed; /* if it ended */
 	float port_gbps;         /* if it came: of its rail; 0: not known */
@@ -92,15 +98,9 @@ struct body_note {
 	bool no_device; /* that error is about its device */
 };
 
-/* A latency during an incast, or in a round without one. */
-struct body_victim {
-	uint16_t run, round;
-	float p50_us, p99_us; /* NaN: not known */
-};
-
 /* What the lines were. */
 struct body_counts {
-	uint64_t lines, tries;  /* read */
+	uint64_t lines;
 	uint64_t players, done; /* notes of these kinds that were used */
 	uint64_t other_text, broken, impossible, repeated, other_unit, beyond;
 };
@@ -115,7 +115,7 @@ struct body {
 	uint32_t count;
 	struct body_note *notes; /* until it is settled */
 	uint32_t notes_n;
-	struct body_victim *victims;
+	struct body_try *victims;
 	uint32_t victims_n;
 	bool incast;       /* a run has that schedule */
 	uint32_t expected; /* players that the runs say they have */
@@ -144,16 +144,17 @@ int body_settle(struct body *b);
  */
 uint32_t body_player(struct body *b, const char *host, const char *rail);
 
-/* Add a try. Returns -1 if there is no memory. */
+/* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);
-
-/* Add a latency of a victim. Returns -1 if there is no memory. */
-int body_add_victim(struct body *b, const struct body_victim *v);
-
-/* Add a note. Returns -1 if there is no memory. */
 int body_add_note(struct body *b, const struct body_note *n);
 
 /* The number of the run NAME, which is added if it is new; or NAMES_NONE. */
 uint32_t body_run(struct body *b, const char *name);
+
+/* True if RUN measured something else than the first run did. */
+static inline bool body_is_other(const struct body *b, uint32_t run)
+{
+	return b->run[run].what != BODY_NO_WHAT && b->run[run].what != 0;
+}
 
 void body_release(struct body *b);

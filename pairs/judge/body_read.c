@@ -9,12 +9,12 @@
 
 #include "base/text.h"
 #include "body.h"
-#include "known.h"
 #include "wire/json_memory.h"
 
 #define LINE_MAX_BYTES (1 << 20)
 #define PREFIX_MAX     300 /* what a launcher writes before a line: "3: ", "[1,3]<stdout>: " */
 #define VALUE_MAX      1e12
+#define ROUNDS_MAX     1e6
 #define ROOM_BYTES     16384 /* what jansson needs for a line of a run, and more */
 
 /* The text KEY of O; NULL: it has none. */
@@ -48,16 +48,6 @@ static uint32_t run_of(struct body *b, const json_t *o)
 	return body_run(b, name && strlen(name) <= 64 ? name : "");
 }
 
-/* Read of which run and player a line is. Returns false if it does not say so. */
-static bool read_note(struct body *b, const json_t *o, struct body_note *n)
-{
-	uint32_t run = run_of(b, o);
-
-	n->player = body_player(b, text(o, "host"), text(o, "rail"));
-	n->run = (uint16_t)run;
-	return run != NAMES_NONE && n->player != BODY_NONE;
-}
-
 static void copy_word(char *to, size_t size, const char *word)
 {
 	if (!*to && word && strlen(word) < 64)
@@ -88,42 +78,19 @@ static void note_what(struct body *b, const json_t *o, struct body_run *run)
 		b->latency = strcmp(unit, "us") == 0;
 }
 
-static bool read_player(struct body *b, const json_t *o)
+/* Note what a player says of RUN. */
+static void note_run(struct body *b, const json_t *o, struct body_run *run)
 {
 	uint32_t players = (uint32_t)number(o, "players", 1, BODY_PLAYERS_MAX, 0);
-	uint32_t rounds = (uint32_t)number(o, "rounds", 0, 1e6, 0);
-	struct body_note n = {.kind = BODY_CAME};
-	struct body_run *run;
+	uint32_t rounds = (uint32_t)number(o, "rounds", 0, ROUNDS_MAX, 0);
+	const char *schedule = text(o, "schedule");
 
-	if (!read_note(b, o, &n))
-		return false;
-	run = &b->run[n.run];
-	n.port_gbps = (float)number(o, "port_gbps", 1e-3, 1e5, 0);
-	if (rounds > run->planned)
-		run->planned = rounds;
 	note_what(b, o, run);
-	copy_word(b->schedule, sizeof(b->schedule), text(o, "schedule"));
-	if (text(o, "schedule"))
-		b->incast |= strncmp(text(o, "schedule"), "incast=", 7) == 0;
+	copy_word(b->schedule, sizeof(b->schedule), schedule);
+	b->incast |= schedule && strncmp(schedule, "incast=", 7) == 0;
+	run->planned = rounds > run->planned ? rounds : run->planned;
+	run->players = players > run->players ? players : run->players;
 	run->slot_s = fmax(run->slot_s, number(o, "slot_s", 1e-3, 1e5, 0));
-	if (players > run->players)
-		run->players = players;
-	body_add_note(b, &n);
-	return true;
-}
-
-static bool read_done(struct body *b, const json_t *o)
-{
-	struct body_note n = {
-		.kind = BODY_DONE,
-		.rounds = (uint32_t)number(o, "rounds", 0, 1e6, 0),
-		.missed = (uint32_t)number(o, "missed", 0, 1e6, 0),
-	};
-
-	if (!read_note(b, o, &n))
-		return false;
-	body_add_note(b, &n);
-	return true;
 }
 
 static uint32_t put_text(struct body *b, const char *said)
@@ -146,30 +113,50 @@ static void copy_error(char *to, size_t size, const json_t *o)
 		text_add(to, size, "%s Fix: %s.", to[strlen(to) - 1] == '.' ? "" : ".", fix);
 }
 
-/* A server that ended: its clients know only that they did not reach it. */
-static bool read_server(struct body *b, const json_t *o)
+/* What a server that ended says: its clients know only that they did not reach it. */
+static uint32_t server_text(struct body *b, const json_t *o, uint32_t player)
 {
-	struct body_note n = {.kind = BODY_SERVER, .text = BODY_NONE};
 	char error[400], said[400];
 
-	if (!read_note(b, o, &n))
-		return false;
 	copy_error(error, sizeof(error), o);
-	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[n.player], error);
-	n.no_device = is(o, "cause", "device");
-	if (*error)
-		n.text = put_text(b, said);
+	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[player], error);
+	return *error ? put_text(b, said) : BODY_NONE;
+}
+
+/* Read a line that is about no pair. Returns false if it does not say of which run and player. */
+static bool read_note(struct body *b, const json_t *o, enum body_note_kind kind)
+{
+	uint32_t run = run_of(b, o);
+	struct body_note n = {
+		.kind = kind,
+		.player = body_player(b, text(o, "host"), text(o, "rail")),
+		.rounds = (uint32_t)number(o, "rounds", 0, ROUNDS_MAX, 0),
+		.missed = (uint32_t)number(o, "missed", 0, ROUNDS_MAX, 0),
+		.port_gbps = (float)number(o, "port_gbps", 1e-3, 1e5, 0),
+		.text = BODY_NONE,
+		.run = (uint16_t)run,
+		.no_device = is(o, "cause", "device"),
+	};
+
+	if (run == NAMES_NONE || n.player == BODY_NONE)
+		return false;
+	if (kind == BODY_CAME)
+		note_run(b, o, &b->run[run]);
+	if (kind == BODY_SERVER)
+		n.text = server_text(b, o, n.player);
 	body_add_note(b, &n);
 	return true;
 }
 
-static enum body_cause cause_of(const json_t *o)
+static uint8_t cause_of(const json_t *o)
 {
-	static const char *const word[BODY_CAUSES] = {"",       "connect", "lost", "device",
-						      "clock",  "refused", "data", "missed",
-						      "absent", "other"};
+	static const char *const word[BODY_CAUSES] = {"",
+#define BODY_WORD(cause, word, ...) word,
+						      BODY_FAILURES(BODY_WORD)
+#undef BODY_WORD
+	};
 
-	for (enum body_cause c = BODY_CONNECT; c < BODY_CAUSES; c++)
+	for (uint8_t c = BODY_CONNECT; c < BODY_CAUSES; c++)
 		if (is(o, "cause", word[c]))
 			return c;
 	return BODY_OTHER;
@@ -202,7 +189,7 @@ static bool read_figure(const json_t *o, struct body_try *t)
 	t->clock_s = (float)number(o, "clock_s", -1e10, 1e10, NAN);
 	t->value = NAN;
 	if (strcmp(status, "failed") == 0)
-		t->cause = (uint8_t)cause_of(o);
+		t->cause = cause_of(o);
 	if (node && (t->cause || is(o, "cause", "clock")))
 		t->blame = is(o, "from", node) ? 1 : is(o, "to", node) ? 2 : 0;
 	if (t->cause)
@@ -229,34 +216,39 @@ static bool read_try(struct body *b, const json_t *o)
 	t.alone = json_is_true(json_object_get(o, "alone"));
 	t.client_is_from = is(o, "client", from);
 	t.text = text_of(b, o, &t.found);
-	/* a victim is no pair of the matrix: it measures a latency, whatever the others do */
-	if (!json_is_true(json_object_get(o, "victim"))) {
-		b->counts.tries++;
+	t.victim = json_is_true(json_object_get(o, "victim"));
+	if (!t.victim || t.value > 0)
 		body_add(b, &t);
-	} else if (t.value > 0) {
-		body_add_victim(b, &(struct body_victim){.run = t.run,
-							 .round = t.round,
-							 .p50_us = t.value,
-							 .p99_us = t.p99});
-	}
 	return true;
 }
 
-static void read_object(struct body *b, const json_t *o)
+/* The names of KNOWN, letter by letter, and not their first labels: "ALL" is every node to
+ * scontrol.
+ */
+static bool is_known(const struct hosts *known, const char *name)
 {
-	static const struct {
-		const char *kind;
-		bool (*read)(struct body *b, const json_t *o);
-	} reader[] = {{"pair", read_try},
-		      {"player", read_player},
-		      {"done", read_done},
-		      {"server", read_server}};
-	bool known = known_line(b->known, text(o, "host"), text(o, "from"), text(o, "to"));
-	bool taken = false;
+	uint32_t at = name ? hosts_find(known, name) : 0;
 
-	for (size_t i = 0; i < sizeof(reader) / sizeof(reader[0]) && known && !taken; i++)
-		taken = is(o, "kind", reader[i].kind) && reader[i].read(b, o);
-	b->counts.impossible += !taken;
+	return !name || (at != HOSTS_NONE && strcmp(known->host[at].name, name) == 0);
+}
+
+/* Read a line of a kind, unless it is about hosts that are none of the sweep. */
+static bool read_object(struct body *b, const json_t *o)
+{
+	static const char *const note[] = {
+		[BODY_CAME] = "player", [BODY_DONE] = "done", [BODY_SERVER] = "server"};
+	const struct hosts *known = b->known;
+
+	if (known && known->n &&
+	    !(is_known(known, text(o, "host")) && is_known(known, text(o, "from")) &&
+	      is_known(known, text(o, "to"))))
+		return false;
+	if (is(o, "kind", "pair"))
+		return read_try(b, o);
+	for (enum body_note_kind kind = BODY_CAME; kind <= BODY_SERVER; kind++)
+		if (is(o, "kind", note[kind]))
+			return read_note(b, o, kind);
+	return false;
 }
 
 /*
@@ -279,10 +271,8 @@ static void read_line(struct body *b, const char *line, size_t bytes)
 		json_memory_room(room, sizeof(room));
 		o = json_loadb(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &why);
 
-		if (o)
-			read_object(b, o);
-		else
-			b->counts.broken++;
+		b->counts.broken += !o;
+		b->counts.impossible += o && !read_object(b, o);
 		at = o ? at + why.position : end;
 		at = memchr(at, '{', (size_t)(end - at));
 		json_decref(o);
@@ -290,18 +280,28 @@ static void read_line(struct body *b, const char *line, size_t bytes)
 	json_memory_room(NULL, 0);
 }
 
-/* Read the whole lines of the BYTES at TEXT. Returns the bytes that are left. */
-static size_t read_lines(struct body *b, char *text, size_t bytes)
+/*
+ * Read the whole lines of the BYTES at TEXT. SKIP: the first one is the rest of a line that is too
+ * long; and then whether the last one is so. Returns the bytes that are left.
+ */
+static size_t read_lines(struct body *b, char *text, size_t bytes, bool *skip)
 {
 	char *at = text, *end;
 
 	while ((end = memchr(at, '\n', bytes - (size_t)(at - text)))) {
-		read_line(b, at, (size_t)(end - at));
+		if (!*skip)
+			read_line(b, at, (size_t)(end - at));
+		b->counts.lines += *skip;
+		*skip = false;
 		at = end + 1;
 	}
 	bytes -= (size_t)(at - text);
 	memmove(text, at, bytes);
-	return bytes;
+	if (bytes < LINE_MAX_BYTES && !*skip)
+		return bytes;
+	b->counts.broken += !*skip;
+	*skip = true;
+	return 0;
 }
 
 /* True if anything is missing for want of memory. */
@@ -319,23 +319,8 @@ int body_read(struct body *b, FILE *file)
 
 	if (!text)
 		return -1;
-	while (!b->no_memory && (got = fread(text + left, 1, LINE_MAX_BYTES - left, file))) {
-		char *end = skip ? memchr(text, '\n', got) : text;
-
-		if (skip) { /* the rest of a line that is too long */
-			if (end)
-				memmove(text, end, got -= (size_t)(end - text));
-			skip = !end;
-			if (skip)
-				continue;
-		}
-		left = read_lines(b, text, left + got);
-		if (left == LINE_MAX_BYTES) {
-			b->counts.broken++;
-			skip = true;
-			left = 0;
-		}
-	}
+	while (!b->no_memory && (got = fread(text + left, 1, LINE_MAX_BYTES - left, file)))
+		left = read_lines(b, text, left + got, &skip);
 	if (left) /* the last line has no end */
 		read_line(b, text, left);
 	free(text);

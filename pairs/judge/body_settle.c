@@ -6,7 +6,7 @@
 
 #include "body.h"
 
-/* The numbers of players in the order of their names; one body at a time is put in order. */
+/* The numbers of players in the order of their hosts, then of their rails. */
 static int by_name(const void *a, const void *b, void *of)
 {
 	const struct body *body = of;
@@ -18,62 +18,78 @@ static int by_name(const void *a, const void *b, void *of)
 	return strverscmp(body->names.text[x], body->names.text[y]);
 }
 
-/*
- * Keep the COUNT players of ORDER, and their hosts, in this order. PLACE, of each player's old
- * number: its new one.
- */
-static int renumber(struct body *b, const uint32_t *order, uint32_t count, uint32_t *place)
+/* What number_players() works with, of each player that there was. */
+struct places {
+	uint32_t *place; /* its new number */
+	uint32_t *order, *host;
+	struct body_player *player;
+};
+
+static int fill_places(struct body *b, struct places *p)
 {
-	struct body_player *player = calloc((size_t)count + 1, sizeof(*player));
-	struct names names, hosts;
-	int failed = player ? 0 : -1;
+	uint32_t used = 0, hosts = 0;
 
-	names_init(&names, b->names.limit);
-	names_init(&hosts, b->hosts.limit);
-	for (uint32_t i = 0; i < count && !failed; i++) {
-		const char *name = b->names.text[order[i]];
-		const char *host = b->hosts.text[b->player[order[i]].host];
-
-		place[order[i]] = i;
-		player[i] = b->player[order[i]];
-		player[i].host = names_put(&hosts, host);
-		if (names_put(&names, name) != i || player[i].host == NAMES_NONE)
-			failed = -1;
+	for (uint32_t i = 0; i < b->count; i++)
+		p->place[b->tries[i].from] = p->place[b->tries[i].to] = 1;
+	for (uint32_t i = 0; i < b->notes_n; i++)
+		p->place[b->notes[i].player] = 1;
+	for (uint32_t i = 0; i < b->names.count; i++)
+		if (p->place[i])
+			p->order[used++] = i;
+	qsort_r(p->order, used, sizeof(*p->order), by_name, b);
+	for (uint32_t i = 0; i < used; i++) {
+		p->player[i] = b->player[p->order[i]];
+		if (!hosts || p->host[hosts - 1] != p->player[i].host)
+			p->host[hosts++] = p->player[i].host;
+		p->player[i].host = hosts - 1;
+		p->place[p->order[i]] = i;
 	}
-	if (failed) {
-		free(player);
-		names_release(&names);
-		names_release(&hosts);
+	if (names_keep(&b->names, p->order, used) || names_keep(&b->hosts, p->host, hosts))
 		return -1;
+	memcpy(b->player, p->player, used * sizeof(*b->player));
+	for (uint32_t i = 0; i < b->count; i++) {
+		b->tries[i].from = p->place[b->tries[i].from];
+		b->tries[i].to = p->place[b->tries[i].to];
 	}
-	free(b->player);
-	b->player = player;
-	names_release(&b->names);
-	names_release(&b->hosts);
-	b->names = names;
-	b->hosts = hosts;
 	return 0;
 }
 
-/* Sort the tries by TO or FROM, keeping the order of equal ones, into a new array. */
-static struct body_try *sort_tries(const struct body *b, bool by_from)
+/* Keep the players that a try or a note is about, and number them anew, in their order. */
+static int number_players(struct body *b)
+{
+	size_t all = (size_t)b->names.count + 1;
+	struct places p = {.place = calloc(3 * all, sizeof(*p.place)),
+			   .player = malloc(all * sizeof(*p.player))};
+	int failed = -1;
+
+	if (p.place && p.player) {
+		p.order = p.place + all;
+		p.host = p.order + all;
+		failed = fill_places(b, &p);
+	}
+	free(p.place);
+	free(p.player);
+	return failed;
+}
+
+/* Sort the tries by FROM, or by TO, keeping the order of equal ones. */
+static int sort_tries(struct body *b, bool by_from)
 {
 	uint32_t *start = calloc((size_t)b->names.count + 1, sizeof(*start));
 	struct body_try *to = malloc((b->count + 1) * sizeof(*to));
+	int failed = start && to ? 0 : -1;
 
-	if (!start || !to) {
-		free(start);
-		free(to);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < b->count; i++)
+	for (uint32_t i = 0; i < b->count && !failed; i++)
 		start[(by_from ? b->tries[i].from : b->tries[i].to) + 1]++;
-	for (uint32_t i = 0; i < b->names.count; i++)
+	for (uint32_t i = 0; i < b->names.count && !failed; i++)
 		start[i + 1] += start[i];
-	for (uint32_t i = 0; i < b->count; i++)
+	for (uint32_t i = 0; i < b->count && !failed; i++)
 		to[start[by_from ? b->tries[i].from : b->tries[i].to]++] = b->tries[i];
 	free(start);
-	return to;
+	free(failed ? to : b->tries);
+	if (!failed)
+		b->tries = to;
+	return failed;
 }
 
 /* True if A and B, next to each other in the sorted list, are the same line twice. */
@@ -148,26 +164,18 @@ static int mirror(struct body *b)
 	return 0;
 }
 
-/* True if RUN measured something else than the first run did. */
-static bool is_other(const struct body *b, uint32_t run)
-{
-	return b->run[run].what != BODY_NO_WHAT && b->run[run].what != 0;
-}
-
 /* Drop the tries and notes of other runs. */
 static void drop_others(struct body *b)
 {
 	uint32_t kept = 0, notes = 0;
 
-	for (uint32_t i = 0; i < b->count; i++) {
-		if (is_other(b, b->tries[i].run))
-			b->counts.other_unit++;
-		else
+	for (uint32_t i = 0; i < b->count; i++)
+		if (!body_is_other(b, b->tries[i].run))
 			b->tries[kept++] = b->tries[i];
-	}
 	for (uint32_t i = 0; i < b->notes_n; i++)
-		if (!is_other(b, b->notes[i].run))
+		if (!body_is_other(b, b->notes[i].run))
 			b->notes[notes++] = b->notes[i];
+	b->counts.other_unit += b->count - kept;
 	b->count = kept;
 	b->notes_n = notes;
 }
@@ -177,15 +185,15 @@ static void take_note(struct body *b, const struct body_note *n)
 {
 	struct body_player *p = &b->player[n->player];
 	struct body_run *run = &b->run[n->run];
-	bool again;
+	bool new;
 
 	switch (n->kind) {
 	case BODY_CAME:
 		if (n->port_gbps > 0)
 			p->port_gbps = n->port_gbps;
-		again = p->came_run == n->run + 1u || p->came == UINT16_MAX;
-		p->came += !again;
-		run->came += !again;
+		new = p->came_run != n->run + 1u && p->came < UINT16_MAX;
+		p->came += new;
+		run->came += new;
 		p->came_run = n->run + 1u;
 		b->counts.players++;
 		return;
@@ -217,12 +225,6 @@ static void take_notes(struct body *b)
 {
 	for (uint32_t i = 0; i < b->notes_n; i++)
 		take_note(b, &b->notes[i]);
-	for (uint32_t i = 0; i < b->count; i++) {
-		struct body_run *run = &b->run[b->tries[i].run];
-
-		if (b->tries[i].round >= run->seen)
-			run->seen = b->tries[i].round + 1u;
-	}
 	for (uint32_t i = 0; i < b->notes_n; i++) {
 		const struct body_note *n = &b->notes[i];
 		const struct body_run *run = &b->run[n->run];
@@ -231,8 +233,14 @@ static void take_notes(struct body *b)
 		if (n->kind == BODY_DONE && n->rounds + apart < run->played)
 			b->player[n->player].stopped = true;
 	}
+	for (uint32_t i = 0; i < b->count; i++) {
+		struct body_run *run = &b->run[b->tries[i].run];
+
+		if (b->tries[i].round >= run->seen)
+			run->seen = b->tries[i].round + 1u;
+	}
 	for (uint32_t i = 0; i < b->runs.count; i++) {
-		if (is_other(b, i))
+		if (body_is_other(b, i))
 			b->run[i] = (struct body_run){.what = b->run[i].what};
 		if (b->run[i].players > b->expected)
 			b->expected = b->run[i].players;
@@ -240,55 +248,13 @@ static void take_notes(struct body *b)
 	}
 }
 
-/* Fill ORDER with the players that a try or a note is about. Returns how many there are. */
-static uint32_t used_players(const struct body *b, uint32_t *order)
-{
-	uint32_t n = 0;
-
-	memset(order, 0, b->names.count * sizeof(*order));
-	for (uint32_t i = 0; i < b->count; i++)
-		order[b->tries[i].from] = order[b->tries[i].to] = 1;
-	for (uint32_t i = 0; i < b->notes_n; i++)
-		order[b->notes[i].player] = 1;
-	for (uint32_t i = 0; i < b->names.count; i++)
-		if (order[i])
-			order[n++] = i;
-	return n;
-}
-
 int body_settle(struct body *b)
 {
-	uint32_t *order = malloc(((size_t)b->names.count + 1) * sizeof(*order));
-	uint32_t *place = malloc(((size_t)b->names.count + 1) * sizeof(*place));
-	int failed = order && place ? 0 : -1;
-
 	drop_others(b);
 	take_notes(b);
-	failed = failed || mirror(b) ? -1 : 0;
-	if (!failed) {
-		uint32_t used = used_players(b, order);
-
-		qsort_r(order, used, sizeof(*order), by_name, b);
-		failed = renumber(b, order, used, place);
-	}
-	for (uint32_t i = 0; i < b->count && !failed; i++) {
-		b->tries[i].from = place[b->tries[i].from];
-		b->tries[i].to = place[b->tries[i].to];
-	}
-	for (int by_from = 0; by_from < 2 && !failed; by_from++) {
-		struct body_try *sorted = sort_tries(b, by_from);
-
-		failed = sorted ? 0 : -1;
-		if (sorted) {
-			free(b->tries);
-			b->tries = sorted;
-		}
-	}
-	if (!failed) {
-		drop_repeated(b);
-		drop_answered(b);
-	}
-	free(order);
-	free(place);
-	return failed;
+	if (mirror(b) || number_players(b) || sort_tries(b, false) || sort_tries(b, true))
+		return -1;
+	drop_repeated(b);
+	drop_answered(b);
+	return 0;
 }

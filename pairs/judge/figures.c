@@ -6,76 +6,51 @@
 #include "fit.h"
 #include "limits.h"
 
-/* True if TO is of a slower kind, and PLAYER has enough partners of its own: TO hides what it
- * reaches. */
-static bool hides(const struct fit *f, uint32_t player, uint32_t to)
+static float figure_of(const struct meeting *t, enum fit_way way)
 {
-	return f->of[player].has_equals &&
-	       f->kind[f->kinds.of[to]] < f->kind[f->kinds.of[player]] - FIT_SAME;
-}
-
-/* Find the players that have enough partners which are as fast as they are. */
-void figures_equals(struct fit *f)
-{
-	for (uint32_t i = 0; i < f->m->players; i++) {
-		uint32_t hosts = 0, last = UINT32_MAX;
-
-		for (uint32_t k = 0; k < matrix_count(f->m, MATRIX_SEND, i); k++) {
-			uint32_t cell = matrix_at(f->m, MATRIX_SEND, i, k);
-			uint32_t to = f->m->cell[cell].to;
-
-			if (isnan(f->part[cell]) ||
-			    f->kind[f->kinds.of[to]] < f->kind[f->kinds.of[i]] - FIT_SAME)
-				continue;
-			hosts += f->m->host[to] != last;
-			last = f->m->host[to];
-		}
-		f->of[i].has_equals = hosts >= FIT_PARTNERS;
+	switch (way) {
+	case FIT_SENDS:
+		return t->sends;
+	case FIT_RECEIVES:
+		return t->receives;
+	case FIT_BETTER:
+		return fmaxf(t->sends, t->receives);
+	default:
+		return fminf(t->sends, t->receives);
 	}
 }
 
-/* Collect a player's figures in one way with partners that are not aside; ALL: with any. */
-uint32_t figures_of_way(struct fit *f, enum matrix_way way, uint32_t player, bool all,
-			uint32_t *hosts)
+uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool all,
+		    uint32_t *hosts)
 {
-	const struct matrix *m = f->m;
-	uint32_t n = 0, last = UINT32_MAX, step = matrix_count(m, way, player) / FIGURES_ENOUGH + 1;
+	const struct meeting *t = meetings_of(&f->slots, player);
+	uint32_t count = f->slots.start[player + 1] - f->slots.start[player], n = 0;
+	uint32_t last = UINT32_MAX, step = count / FIGURES_ENOUGH + 1;
 
 	*hosts = 0;
-	for (uint32_t k = 0; k < matrix_count(m, way, player); k += step) {
-		uint32_t cell = matrix_at(m, way, player, k), to = matrix_partner(m, way, cell);
+	for (uint32_t i = 0; i < count; i += step) {
+		uint32_t to = t[i].with;
+		float y = figure_of(&t[i], way);
+		bool aside = way < FIT_BETTER ? f->aside[!way][to] : fit_is_aside(f, to);
 
-		if (isnan(f->part[cell]) || (!all && f->aside[!way][to]) || hides(f, player, to))
+		/* one of a slower kind hides what it reaches, but if it has too few others */
+		if (isnan(y) || (aside && !all) || fit_skips(f, player, to) ||
+		    (f->of[player].has_equals && fit_is_slower(f, to, player)))
 			continue;
-		f->figure[n++] = (struct fit_figure){.part = f->part[cell],
-						     .distance = fit_distance(f, player, to)};
-		*hosts += m->host[to] != last;
-		last = m->host[to];
-	}
-	return n;
-}
-
-/* The same of slots, with the better or the WORSE of both directions. */
-uint32_t figures_of_slots(struct fit *f, uint32_t player, bool worse, uint32_t *hosts)
-{
-	const struct meetings *l = &f->slots;
-	uint32_t n = 0, last = UINT32_MAX;
-	uint32_t step = (l->start[player + 1] - l->start[player]) / FIGURES_ENOUGH + 1;
-
-	*hosts = 0;
-	for (uint32_t k = l->start[player]; k < l->start[player + 1]; k += step) {
-		const struct meeting *t = &l->of[l->by_player[k]];
-		uint32_t to = meeting_partner(t, player);
-
-		if (fit_skips(f, player, to) || fit_is_aside(f, to) || hides(f, player, to))
-			continue;
-		f->figure[n++] = (struct fit_figure){.part = (worse ? t->worse : t->better) -
-							     (float)fit_normal(f, player, to),
-						     .distance = fit_distance(f, player, to)};
+		f->figure[n++] = (struct fit_figure){.part = y - (float)fit_normal(f, player, to),
+						     .distance = fit_distance(f, player, to),
+						     .at = t[i].at};
 		*hosts += f->m->host[to] != last;
 		last = f->m->host[to];
 	}
 	return n;
+}
+
+double figures_quantile(const struct fit *f, uint32_t n, double at)
+{
+	for (uint32_t i = 0; i < n; i++)
+		f->some[i] = f->figure[i].part;
+	return matrix_quantile(f->some, n, at);
 }
 
 static int by_part(const void *a, const void *b)
@@ -94,9 +69,12 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Find the shares of the N figures, in ascending order. OWN: they are in the pools themselves. */
-void figures_shares(struct fit *f, uint32_t pool, uint32_t n, bool own)
+void figures_shares(const struct fit *f, enum fit_way way, uint32_t n, bool own)
 {
+	uint32_t pool = way == FIT_BETTER  ? FIT_BETTERS
+			: way == FIT_WORSE ? FIT_WORSES
+					   : FIT_FIGURES;
+
 	qsort(f->figure, n, sizeof(*f->figure), by_part);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		uint32_t d = f->figure[i].distance;

@@ -21,10 +21,6 @@
 #include "meetings.h"
 #include "chances.h"
 
-/* clang-format off */
-#define FIT_SD_PER_MAD 1.4826 /* of normal figures */
-/* clang-format on */
-
 /* How far the ends of a pair are apart: the groups are given, and racks are found. */
 enum {
 	FIT_NEAR,
@@ -33,41 +29,42 @@ enum {
 	FIT_DISTANCES = 4
 };
 
+/* What a player is judged by: each of its slots is a figure of each of these. */
+enum fit_way {
+	FIT_SENDS = MATRIX_SEND,
+	FIT_RECEIVES = MATRIX_RECEIVE,
+	FIT_BETTER, /* of both directions */
+	FIT_WORSE,  /* if this is low, it may be so in some slots only */
+	FIT_WAYS
+};
+
+/* What chance makes of one direction, of the better one of both and of the worse. */
 enum {
-	FIT_FIGURES, /* of one direction */
-	FIT_BETTER,  /* of both directions of a slot */
-	FIT_WORSE,
+	FIT_FIGURES,
+	FIT_BETTERS,
+	FIT_WORSES,
 	FIT_POOLS
 };
 
 /* A figure in a test: the logarithm of its part of normal. */
 struct fit_figure {
 	float part;
-	uint32_t distance;
-	double share; /* of good figures that are as low */
-};
-
-enum fit_way {
-	FIT_SENDS = MATRIX_SEND,
-	FIT_RECEIVES = MATRIX_RECEIVE,
-	FIT_BOTH,
-	FIT_WAYS
+	uint32_t distance, at; /* AT: its place in time */
 };
 
 /* What is known of a player. */
 struct fit_player {
 	struct {
-		float effect;      /* the median of its figures; NaN: none */
+		/* the median of its figures; of FIT_WORSE, of those that are low; NaN: none */
+		float effect;
 		uint32_t partners; /* hosts that these are with, which are not slow themselves */
-		uint32_t figures, low;
-		bool slow;
+		uint32_t figures;
+		uint32_t low; /* nearer to EFFECT than to what is normal */
+		bool slow;    /* chance does not explain that */
 	} way[FIT_WAYS];
-	float depth;                /* what it reaches in those of its slots in which it is slow */
-	uint32_t slots, slow_slots; /* with good partners */
-	bool has_equals;            /* enough partners that are of no slower kind */
-	bool doubtful;              /* slow, or of a rack: cannot be told */
-	bool sometimes;             /* chance does not explain these */
-	uint8_t nowhere;            /* bits: ways in which it met all, and was good with none */
+	bool has_equals; /* enough partners that are of no slower kind */
+	bool doubtful;   /* slow, or of a rack: cannot be told */
+	uint8_t nowhere; /* bits: ways in which it met all, and was good with none */
 };
 
 /* Players of the same rail and rate of its port. */
@@ -109,11 +106,17 @@ struct fit {
 };
 
 /*
- * Fit the figures of a settled body with its matrix, both of which stay. Returns -1 if there is no
- * memory. Release it in either case.
+ * Collect the figures of a settled body with its matrix, both of which stay. Returns -1 if there is
+ * no memory. Release it in either case.
  */
 int fit_init(struct fit *f, const struct body *body, const struct matrix *m, const uint32_t *group,
 	     const bool *lost);
+
+/* Fit them, once it is known who is lost. */
+void fit_first(struct fit *f);
+
+/* Fit again, after racks or bad pairs of groups were found. */
+void fit_again(struct fit *f);
 
 /* A cell's figure as more is better; NaN: it has none that is judged. */
 float fit_y(const struct fit *f, uint32_t cell);
@@ -121,14 +124,14 @@ float fit_y(const struct fit *f, uint32_t cell);
 /* How far a player must be below others; it must also be lower than chance makes it. */
 double fit_least(const struct fit *f);
 
-/* Fit again, after racks were found. Returns -1 if there is no memory. */
-int fit_again(struct fit *f);
-
 /* True if what A and B reach with each other tells nothing of either. */
 bool fit_skips(const struct fit *f, uint32_t a, uint32_t b);
 
 /* Between two players: FIT_NEAR and so on. */
 uint32_t fit_distance(const struct fit *f, uint32_t a, uint32_t b);
+
+/* True if PLAYER is of a slower kind THAN another one. */
+bool fit_is_slower(const struct fit *f, uint32_t player, uint32_t than);
 
 /* What is normal from A to B. */
 double fit_normal(const struct fit *f, uint32_t a, uint32_t b);
@@ -160,30 +163,16 @@ void fit_release(struct fit *f);
 
 /*
  * Collect into f->figure what a player reaches in one way with partners that are not aside, or with
- * ALL; or of its slots the better or the WORSE of both directions. HOSTS: how many partners' hosts.
- * Returns how many figures. (figures.c)
+ * ALL. HOSTS: how many partners' hosts. Returns how many figures. (figures.c)
  */
-uint32_t figures_of_way(struct fit *f, enum matrix_way way, uint32_t player, bool all,
-			uint32_t *hosts);
-uint32_t figures_of_slots(struct fit *f, uint32_t player, bool worse, uint32_t *hosts);
+uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool all,
+		    uint32_t *hosts);
 
-/* Find the shares of the N figures, in ascending order. OWN: they are in the pools themselves. */
-void figures_shares(struct fit *f, uint32_t pool, uint32_t n, bool own);
+/* The number below which a part AT of the N figures lies. */
+double figures_quantile(const struct fit *f, uint32_t n, double at);
 
-/* Find the players that have enough partners which are as fast as they are. */
-void figures_equals(struct fit *f);
+/* Find the shares of the N figures in WAY, in ascending order. OWN: they are in the pools. */
+void figures_shares(const struct fit *f, enum fit_way way, uint32_t n, bool own);
 
-/* The hosts that have a figure. (first.c) */
-uint32_t first_hosts(const struct fit *f);
-
-/*
- * At first, set those aside whose best, middle or low figures are lower than most players'. Returns
- * -1 if there is no memory.
- */
-int first_aside(struct fit *f);
-
-/*
- * Of a few hosts: a player that met all other hosts and reached what is normal with none of them is
- * slow. Of four hosts of which two are slow, neither has three good partners.
- */
-void first_nowhere(struct fit *f);
+/* At first, set those aside who may be slow, and count hosts. (first.c) */
+void first_aside(struct fit *f);

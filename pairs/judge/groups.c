@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads which host is in which group. */
 #include "groups.h"
 
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "body.h"
+#include "pairs/lines.h"
 
 int groups_put(struct groups *g, const char *group, const char *host)
 {
@@ -27,31 +27,30 @@ int groups_put(struct groups *g, const char *group, const char *host)
 	return 0;
 }
 
-uint32_t groups_read(struct groups *g, FILE *file)
+int groups_read(struct groups *g, const char *file, struct fault *f)
 {
-	char *line = NULL;
-	size_t room = 0;
-	uint32_t number = 0, wrong = 0;
+	struct lines l;
+	int rc = lines_open(&l, file, f);
 
-	while (!wrong && getline(&line, &room, file) >= 0) {
-		char *rest = NULL, *group = strtok_r(line, " \t\r\n,", &rest), *host;
-		uint32_t hosts = 0;
+	while (!rc && (rc = lines_next(&l, f)) > 0) {
+		bool wrong = l.words < 2;
 
-		number++;
-		if (!group || *group == '#')
-			continue;
-		text_disarm(group);
-		while (!wrong && (host = strtok_r(NULL, " \t\r\n,", &rest))) {
-			hosts++;
-			if (groups_put(g, group, host))
-				wrong = number;
+		text_disarm(l.word[0]);
+		for (unsigned i = 1; i < l.words && !wrong; i++)
+			wrong = groups_put(g, l.word[0], l.word[i]);
+		rc = 0;
+		if (g->names.no_memory || g->hosts.no_memory) {
+			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", file);
+		} else if (wrong) {
+			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", file, l.number);
+			fault_cause(f,
+				    "It has no host, a host has a group already, or there are too "
+				    "many groups.");
+			fault_fix(f, "write \"GROUP HOST...\", each host once");
 		}
-		if (!hosts)
-			wrong = number;
 	}
-	free(line);
-	g->names.no_memory |= !wrong && !feof(file);
-	return wrong;
+	lines_release(&l);
+	return rc;
 }
 
 uint32_t groups_of(const struct groups *g, const char *host)

@@ -3,8 +3,7 @@
  */
 #pragma once
 
-#include <stdio.h>
-
+#include "base/fault.h"
 #include "names.h"
 
 #define GROUPS_MAX 4096
@@ -15,12 +14,8 @@ struct groups {
 	uint32_t *of; /* of each of HOSTS: its group; owned */
 };
 
-/*
- * Read FILE; blank lines and those that start with # are skipped. Returns 0; or the number of the
- * line that has no host, names one a second time or is one too many. Where memory is lacking,
- * NAMES or HOSTS says so.
- */
-uint32_t groups_read(struct groups *g, FILE *file);
+/* Read FILE (pairs/lines.h). Returns -1 with FAULT_USAGE or FAULT_LOCAL. */
+int groups_read(struct groups *g, const char *file, struct fault *f);
 
 /* Put HOST into GROUP. Returns -1 if it is in one, or there are too many. */
 int groups_put(struct groups *g, const char *group, const char *host);

@@ -1,75 +1,115 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sums, shares and victims, from arrays of numbers. */
+/* Sums, shares and victims. */
 #include "incast.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stat/beta.h"
 #include "stat/series.h"
 #include "limits.h"
 
-/* A share, of which there may be many of a sender. */
-struct share {
-	uint32_t sender;
-	double log;
+/* What one sender reached in a round. */
+struct flow {
+	uint32_t round, receiver, sender;
+	double gbps;  /* NaN: it was tried, and has no figure */
+	double share; /* of what the round's others reach */
 };
 
 struct work {
-	const struct incast_input *in;
-	struct incast_flow *flow; /* by round; at first all, then those that have a figure */
-	struct share *share;      /* of each */
+	const struct body *body;
+	struct flow *flow; /* by round; at first all, then those that have a figure */
 	size_t flows;
-	double *some;  /* room for as many numbers */
-	bool *starves; /* of each player */
+	double *sends,
+		*receives; /* of each player: the best with one partner alone; 0: not known */
+	double *some;      /* room for numbers of all flows, players or victims */
+	bool *starves;     /* of each player: in most of its rounds */
 };
+
+static uint32_t round_of(uint16_t run, uint16_t round)
+{
+	return (uint32_t)run << 16 | round;
+}
+
+static int compare(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
 
 static int by_round(const void *a, const void *b)
 {
-	const struct incast_flow *x = a, *y = b;
+	const struct flow *x = a, *y = b;
 
 	if (x->round != y->round)
-		return x->round < y->round ? -1 : 1;
+		return compare(x->round, y->round);
 	if (x->receiver != y->receiver)
-		return x->receiver < y->receiver ? -1 : 1;
-	return (x->sender > y->sender) - (x->sender < y->sender);
+		return compare(x->receiver, y->receiver);
+	return compare(x->sender, y->sender);
 }
 
 static int by_sender(const void *a, const void *b)
 {
-	const struct share *x = a, *y = b;
+	const struct flow *x = a, *y = b;
 
-	return (x->sender > y->sender) - (x->sender < y->sender);
+	return x->sender != y->sender ? compare(x->sender, y->sender) : by_round(a, b);
 }
 
-static int by_share(const void *a, const void *b)
+/* The end of the flows of one round, or of one sender, the first of which is FIRST. */
+static size_t end_of(const struct work *w, size_t first, bool of_sender)
 {
-	const struct incast_starving *x = a, *y = b;
+	const struct flow *is = &w->flow[first];
+	size_t end = first;
 
-	return (x->share > y->share) - (x->share < y->share);
-}
-
-static bool same_round(const struct incast_flow *a, const struct incast_flow *b)
-{
-	return a->round == b->round && a->receiver == b->receiver;
-}
-
-/* The end of the round that begins with flow FIRST. */
-static size_t round_end(const struct work *w, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < w->flows && same_round(&w->flow[end], &w->flow[first]))
+	do
 		end++;
+	while (end < w->flows && (of_sender ? is->sender == w->flow[end].sender
+					    : is->round == w->flow[end].round &&
+						      is->receiver == w->flow[end].receiver));
 	return end;
 }
 
-/* The median; NAN of none. VALUE is sorted. */
+/* The median; NaN of none. VALUE is sorted. */
 static double middle(double *value, size_t n)
 {
 	series_sort(value, n);
 	return n ? (value[(n - 1) / 2] + value[n / 2]) / 2 : NAN;
+}
+
+/* Collect what clients sent among others, and the best that was sent alone. */
+static void collect(struct work *w)
+{
+	for (uint32_t i = 0; i < w->body->count; i++) {
+		const struct body_try *t = &w->body->tries[i];
+
+		if (t->alone && t->value > 0) {
+			w->receives[t->to] = fmax(w->receives[t->to], t->value);
+			w->sends[t->from] = fmax(w->sends[t->from], t->value);
+		} else if (!t->alone && t->client_is_from) {
+			w->flow[w->flows++] = (struct flow){.round = round_of(t->run, t->round),
+							    .receiver = t->to,
+							    .sender = t->from,
+							    .gbps = t->value};
+		}
+	}
+	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);
+}
+
+/* Keep the flows that have a figure, of rounds that have two at least. */
+static void take_flows(struct work *w)
+{
+	size_t kept = 0;
+
+	for (size_t first = 0, end; first < w->flows; first = end) {
+		size_t figures = 0;
+
+		end = end_of(w, first, false);
+		for (size_t i = first; i < end; i++)
+			figures += w->flow[i].gbps > 0;
+		for (size_t i = first; i < end && figures > 1; i++)
+			if (w->flow[i].gbps > 0)
+				w->flow[kept++] = w->flow[i];
+	}
+	w->flows = kept;
 }
 
 /* The median rate of the round's senders but SELF; of those that do not starve, if there are any.
@@ -88,56 +128,24 @@ static double others(struct work *w, size_t first, size_t end, size_t self)
 	return NAN;
 }
 
-/* Keep the flows that have a figure, of rounds that have two at least. */
-static void take_flows(struct work *w)
-{
-	size_t kept = 0, n = 0;
-
-	for (size_t i = 0; i < w->flows; i++)
-		if (w->flow[i].gbps > 0)
-			w->flow[n++] = w->flow[i];
-	w->flows = n;
-	for (size_t first = 0, end; first < n; first = end) {
-		end = round_end(w, first);
-		for (size_t i = first; end - first > 1 && i < end; i++)
-			w->flow[kept++] = w->flow[i];
-	}
-	w->flows = kept;
-}
-
-/* The shares of all flows, by sender. */
 static void find_shares(struct work *w)
 {
 	for (size_t first = 0, end; first < w->flows; first = end) {
-		end = round_end(w, first);
+		end = end_of(w, first, false);
 		for (size_t i = first; i < end; i++)
-			w->share[i] = (struct share){
-				.sender = w->flow[i].sender,
-				.log = log(w->flow[i].gbps / others(w, first, end, i))};
+			w->flow[i].share = w->flow[i].gbps / others(w, first, end, i);
 	}
-	qsort(w->share, w->flows, sizeof(*w->share), by_sender);
 }
 
-/* The end of the shares of the sender of share FIRST. */
-static size_t sender_end(const struct work *w, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < w->flows && w->share[end].sender == w->share[first].sender)
-		end++;
-	return end;
-}
-
-/* What the shares FIRST to END say of their sender. True if it may starve: in most of its rounds.
- */
+/* What the flows FIRST to END say of their sender. True if it may starve: in most of its rounds. */
 static bool may_starve(struct work *w, size_t first, size_t end, struct incast_starving *to)
 {
 	size_t n = end - first;
 
-	*to = (struct incast_starving){.sender = w->share[first].sender, .rounds = (uint32_t)n};
+	*to = (struct incast_starving){.sender = w->flow[first].sender, .rounds = (uint32_t)n};
 	for (size_t i = first; i < end; i++) {
-		w->some[i - first] = w->share[i].log;
-		to->starved += w->share[i].log < log(INCAST_STARVES);
+		w->some[i - first] = log(w->flow[i].share);
+		to->starved += w->flow[i].share < INCAST_STARVES;
 	}
 	to->share = exp(middle(w->some, n));
 	return to->starved >= INCAST_ROUNDS_LEAST && 2 * to->starved > n;
@@ -152,9 +160,9 @@ static double chance(const struct work *w)
 	size_t n = 0, small = 0;
 
 	for (size_t i = 0; i < w->flows; i++)
-		if (!w->starves[w->share[i].sender]) {
+		if (!w->starves[w->flow[i].sender]) {
 			n++;
-			small += w->share[i].log < log(INCAST_STARVES);
+			small += w->flow[i].share < INCAST_STARVES;
 		}
 	return (small + 1.) / (n + 2.);
 }
@@ -162,41 +170,45 @@ static double chance(const struct work *w)
 /* What SENDER sends alone, as a part of what the others do. */
 static double alone_of(struct work *w, uint32_t sender)
 {
-	const double *gbps = w->in->sends_gbps;
 	size_t n = 0;
 
-	for (uint32_t i = 0; gbps && i < w->in->players; i++)
-		if (i != sender && gbps[i] > 0)
-			w->some[n++] = gbps[i];
-	return gbps && gbps[sender] > 0 ? gbps[sender] / middle(w->some, n) : NAN;
+	for (uint32_t i = 0; i < w->body->names.count; i++)
+		if (i != sender && w->sends[i] > 0)
+			w->some[n++] = w->sends[i];
+	return w->sends[sender] > 0 ? w->sends[sender] / middle(w->some, n) : NAN;
+}
+
+/* Find all that may starve, whose flows are then not what others are compared with. */
+static void find_suspects(struct work *w, uint32_t *senders, uint32_t *suspects)
+{
+	struct incast_starving one;
+
+	find_shares(w);
+	qsort(w->flow, w->flows, sizeof(*w->flow), by_sender);
+	for (size_t first = 0, end; first < w->flows; first = end, ++*senders) {
+		end = end_of(w, first, true);
+		w->starves[w->flow[first].sender] = may_starve(w, first, end, &one);
+		*suspects += w->starves[w->flow[first].sender];
+	}
+	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);
+	find_shares(w);
 }
 
 /*
- * Who starves. First all that may, whose flows are then not what others are compared with; then
- * those of them that do so more often than by chance: for any of all senders, which is the tail of
- * the binomial distribution times their number.
+ * Those of them starve that do so more often than by chance: for any of all senders, which is the
+ * tail of the binomial distribution times their number.
  */
-static int find_starving(struct work *w, struct incast *it)
+static int find_starving(struct work *w, struct incast *it, uint32_t senders)
 {
-	uint32_t senders = 0, suspects = 0;
 	struct incast_starving one;
-	double p;
+	double p = chance(w);
 
-	find_shares(w);
-	for (size_t first = 0, end; first < w->flows; first = end, senders++) {
-		end = sender_end(w, first);
-		w->starves[w->share[first].sender] = may_starve(w, first, end, &one);
-		suspects += w->starves[w->share[first].sender];
-	}
-	if (!suspects || 2 * suspects > senders)
-		return 0;
-	find_shares(w);
-	p = chance(w);
 	it->starving = malloc(senders * sizeof(*it->starving));
 	if (!it->starving)
 		return -1;
+	qsort(w->flow, w->flows, sizeof(*w->flow), by_sender);
 	for (size_t first = 0, end; first < w->flows; first = end) {
-		end = sender_end(w, first);
+		end = end_of(w, first, true);
 		if (!may_starve(w, first, end, &one) ||
 		    senders * beta_incomplete(one.starved, one.rounds - one.starved + 1, p) >
 			    INCAST_RISK)
@@ -204,50 +216,50 @@ static int find_starving(struct work *w, struct incast *it)
 		one.alone = alone_of(w, one.sender);
 		it->starving[it->starved++] = one;
 	}
-	qsort(it->starving, it->starved, sizeof(*it->starving), by_share);
 	return 0;
 }
 
-/* Fill TO with the round of the flows FIRST to END, but for its limit. */
-static void measure_round(struct work *w, size_t first, size_t end, struct incast_round *to)
+/* The round of the flows FIRST to END, but for its limit. */
+static struct incast_round round_from(const struct work *w, size_t first, size_t end)
 {
+	struct incast_round r = {.round = w->flow[first].round,
+				 .receiver = w->flow[first].receiver,
+				 .senders = (uint32_t)(end - first),
+				 .least_share = INFINITY};
 	double squares = 0;
 
-	*to = (struct incast_round){.round = w->flow[first].round,
-				    .receiver = w->flow[first].receiver,
-				    .senders = (uint32_t)(end - first),
-				    .least_share = INFINITY};
 	for (size_t i = first; i < end; i++) {
-		double gbps = w->flow[i].gbps, share = gbps / others(w, first, end, i);
+		const struct flow *is = &w->flow[i];
 
-		to->sum_gbps += gbps;
-		squares += gbps * gbps;
-		if (share < to->least_share) {
-			to->least_share = share;
-			to->least = w->flow[i].sender;
+		r.sum_gbps += is->gbps;
+		squares += is->gbps * is->gbps;
+		if (is->share < r.least_share) {
+			r.least_share = is->share;
+			r.least = is->sender;
 		}
 	}
-	to->jain = to->sum_gbps * to->sum_gbps / (to->senders * squares);
+	r.jain = r.sum_gbps * r.sum_gbps / (r.senders * squares);
+	return r;
 }
 
 /* Set the limits of all rounds. BEST_GBPS: the best sum. */
-static enum incast_of set_limits(const struct incast_input *in, struct incast *it, double best_gbps)
+static void set_limits(const struct work *w, struct incast *it, double best_gbps)
 {
-	const double *const known[] = {in->port_gbps, in->receives_gbps};
+	bool known = false;
 
-	for (enum incast_of of = 0; of < INCAST_OF_BEST; of++) {
-		uint32_t set = 0;
+	for (it->of = INCAST_OF_PORT; !known; it->of++) {
+		known = true;
+		for (uint32_t i = 0; i < it->rounds; i++) {
+			struct incast_round *r = &it->round[i];
 
-		while (known[of] && set < it->rounds && known[of][it->round[set].receiver] > 0) {
-			it->round[set].limit_gbps = known[of][it->round[set].receiver];
-			set++;
+			r->limit_gbps = it->of == INCAST_OF_PORT
+						? w->body->player[r->receiver].port_gbps
+					: it->of == INCAST_OF_ALONE ? w->receives[r->receiver]
+								    : best_gbps;
+			known &= r->limit_gbps > 0;
 		}
-		if (set == it->rounds)
-			return of;
 	}
-	for (uint32_t i = 0; i < it->rounds; i++)
-		it->round[i].limit_gbps = best_gbps;
-	return INCAST_OF_BEST;
+	it->of--;
 }
 
 static double reach(const struct incast_round *r)
@@ -264,13 +276,11 @@ static int measure_rounds(struct work *w, struct incast *it)
 	if (!it->round)
 		return -1;
 	for (size_t first = 0, end; first < w->flows; first = end) {
-		struct incast_round *r = &it->round[it->rounds++];
-
-		end = round_end(w, first);
-		measure_round(w, first, end, r);
-		best_gbps = fmax(best_gbps, r->sum_gbps);
+		end = end_of(w, first, false);
+		it->round[it->rounds] = round_from(w, first, end);
+		best_gbps = fmax(best_gbps, it->round[it->rounds++].sum_gbps);
 	}
-	it->of = set_limits(w->in, it, best_gbps);
+	set_limits(w, it, best_gbps);
 	for (uint32_t i = 0; i < it->rounds; i++) {
 		if (reach(&it->round[i]) < reach(&it->round[it->worst]))
 			it->worst = i;
@@ -288,10 +298,10 @@ static int measure_rounds(struct work *w, struct incast *it)
 	return 0;
 }
 
-/* The first flow of ROUND or a later one. */
-static size_t find_round(const struct work *w, uint32_t round)
+/* Whether ROUND had an incast: 1; none: 0; -1: half of its flows failed. */
+static int has_incast(const struct work *w, uint32_t round)
 {
-	size_t low = 0, high = w->flows;
+	size_t low = 0, high = w->flows, tried = 0, measured = 0;
 
 	while (low < high) {
 		size_t at = low + (high - low) / 2;
@@ -301,80 +311,69 @@ static size_t find_round(const struct work *w, uint32_t round)
 		else
 			high = at;
 	}
-	return low;
-}
-
-/* Whether PROBE was during an incast: 1, or without one: 0; -1: half of its flows failed. */
-static int is_during(const struct work *w, const struct incast_probe *probe)
-{
-	size_t tried = 0, measured = 0;
-
-	for (size_t i = find_round(w, probe->round);
-	     i < w->flows && w->flow[i].round == probe->round; i++) {
+	for (; low < w->flows && w->flow[low].round == round; low++) {
 		tried++;
-		measured += w->flow[i].gbps > 0;
+		measured += w->flow[low].gbps > 0;
 	}
 	return !tried ? 0 : 2 * measured > tried ? 1 : -1;
 }
 
-/* The victim's medians DURING the incast, or without it, into P50_US and P99_US. Returns its
- * rounds. SOME has room for twice the probes. */
-static uint32_t measure_victim(const struct work *w, int during, double *some, double *p50_us,
-			       double *p99_us)
+/* A victim's medians DURING the incast, or without it. All flows are there yet, failed ones, too.
+ */
+static struct incast_victim measure_victim(const struct work *w, bool during)
 {
-	double *tails = some + w->in->probes;
-	size_t n = 0, tailed = 0;
+	const struct body *b = w->body;
+	double *tails = w->some + b->victims_n;
+	struct incast_victim is = {0};
+	size_t tailed = 0;
 
-	for (size_t i = 0; i < w->in->probes; i++) {
-		const struct incast_probe *probe = &w->in->probe[i];
+	for (uint32_t i = 0; i < b->victims_n; i++) {
+		const struct body_try *v = &b->victims[i];
 
-		if (!(probe->p50_us > 0) || is_during(w, probe) != during)
+		if (!(v->value > 0) || body_is_other(b, v->run) ||
+		    has_incast(w, round_of(v->run, v->round)) != during)
 			continue;
-		some[n++] = probe->p50_us;
-		if (probe->p99_us > 0)
-			tails[tailed++] = probe->p99_us;
+		w->some[is.rounds++] = v->value;
+		if (v->p99 > 0)
+			tails[tailed++] = v->p99;
 	}
-	*p50_us = middle(some, n);
-	*p99_us = middle(tails, tailed);
-	return (uint32_t)n;
+	is.p50_us = middle(w->some, is.rounds);
+	is.p99_us = middle(tails, tailed);
+	return is;
 }
 
-/* All flows are there yet, failed ones, too. Returns -1 if there is no memory. */
-static int find_victim(const struct work *w, struct incast_victim *v)
+static int judge(struct work *w, struct incast *it)
 {
-	double *some = malloc((2 * w->in->probes + 1) * sizeof(*some));
+	uint32_t senders = 0, suspects = 0;
 
-	if (!some)
+	collect(w);
+	it->during = measure_victim(w, true);
+	it->without = measure_victim(w, false);
+	take_flows(w);
+	find_suspects(w, &senders, &suspects);
+	if (measure_rounds(w, it))
 		return -1;
-	v->during = measure_victim(w, 1, some, &v->p50_during_us, &v->p99_during_us);
-	v->without = measure_victim(w, 0, some, &v->p50_without_us, &v->p99_without_us);
-	free(some);
-	return 0;
+	return suspects && 2 * suspects <= senders ? find_starving(w, it, senders) : 0;
 }
 
-int incast_judge(struct incast *it, const struct incast_input *in)
+int incast_find(struct incast *it, const struct body *b)
 {
-	struct work w = {.in = in, .flows = in->flows};
+	size_t players = b->names.count, flows = b->count;
+	struct work w = {.body = b};
 	int failed = -1;
 
 	*it = (struct incast){0};
-	w.flow = malloc((in->flows + 1) * sizeof(*w.flow));
-	w.share = malloc((in->flows + 1) * sizeof(*w.share));
-	w.some = malloc((in->flows + in->players + 1) * sizeof(*w.some));
-	w.starves = calloc((size_t)in->players + 1, sizeof(*w.starves));
-	if (!w.flow || !w.share || !w.some || !w.starves)
-		goto out;
-	memcpy(w.flow, in->flow, in->flows * sizeof(*w.flow));
-	qsort(w.flow, w.flows, sizeof(*w.flow), by_round);
-	if (find_victim(&w, &it->victim))
-		goto out;
-	take_flows(&w);
-	if (find_starving(&w, it) || measure_rounds(&w, it))
-		goto out;
-	failed = 0;
-out:
+	if (!b->incast || b->latency)
+		return 0;
+	w.flow = malloc((flows + 1) * sizeof(*w.flow));
+	w.sends = calloc(2 * players + 1, sizeof(*w.sends));
+	w.receives = w.sends + players;
+	w.some = malloc((flows + players + 2 * (size_t)b->victims_n + 1) * sizeof(*w.some));
+	w.starves = calloc(players + 1, sizeof(*w.starves));
+	if (w.flow && w.sends && w.some && w.starves)
+		failed = judge(&w, it);
 	free(w.flow);
-	free(w.share);
+	free(w.sends);
 	free(w.some);
 	free(w.starves);
 	return failed;

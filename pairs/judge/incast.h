@@ -10,9 +10,6 @@
  * each: so neither one bad round nor one receiver names anybody. And this must be more often than
  * chance makes it of one of all senders, where the flows of the others say what chance does. Where
  * more than half of the senders look so, nobody is normal, and nobody is named.
- *
- * Those of incast.c are pure functions of numbers; those of incast_body.c connect them with the
- * lines and the report.
  */
 #pragma once
 
@@ -23,33 +20,9 @@
 #include "body.h"
 #include "suspect.h"
 
-
-/* What one sender reached in a round. */
-struct incast_flow {
-	uint32_t round, receiver, sender; /* rounds of several runs have different numbers */
-	double gbps;                      /* NAN: it was tried, and has no figure */
-};
-
-/* A latency of the victim. It was during an incast if its round has flows. */
-struct incast_probe {
-	uint32_t round;
-	double p50_us, p99_us; /* NAN: not known */
-};
-
-struct incast_input {
-	const struct incast_flow *flow;
-	size_t flows;
-	uint32_t players; /* receivers and senders are below it */
-	/* of each player, 0: not known, NULL: of none: the rate of its port, and the best that it
-	 * receives and sends with one partner alone
-	 */
-	const double *port_gbps, *receives_gbps, *sends_gbps;
-	const struct incast_probe *probe;
-	size_t probes;
-};
-
 struct incast_round {
-	uint32_t round, receiver, senders; /* those that have a figure, two at least */
+	uint32_t round;             /* those of several runs have different numbers */
+	uint32_t receiver, senders; /* those that have a figure, two at least */
 	double sum_gbps;
 	double limit_gbps;  /* what could arrive */
 	double jain;        /* Jain's index: 1 if all send alike, 1 / senders if only one does */
@@ -68,16 +41,15 @@ struct incast_starving {
 	uint32_t sender;
 	double share; /* the median of its rounds */
 	uint32_t starved, rounds;
-	/* what it sends alone, as a part of what others do in the median; NAN: not known */
+	/* what it sends alone, as a part of what others do in the median; NaN: not known */
 	double alone;
 };
 
-/* Medians of all rounds; NAN: none is known. Rounds of which half of the flows failed do not count.
+/* Medians of all rounds; NaN: none is known. Those of which half of the flows failed do not count.
  */
 struct incast_victim {
-	uint32_t during, without; /* rounds that have a latency */
-	double p50_during_us, p50_without_us;
-	double p99_during_us, p99_without_us;
+	uint32_t rounds; /* that have a latency */
+	double p50_us, p99_us;
 };
 
 struct incast {
@@ -89,27 +61,24 @@ struct incast {
 	uint32_t worst;                   /* the round in which that is least, */
 	double jain;                      /* the median of Jain's index, */
 	uint32_t uneven;                  /* and the round in which that is least */
-	struct incast_starving *starving; /* owned; the worst first */
+	struct incast_starving *starving; /* owned */
 	uint32_t starved;
-	struct incast_victim victim;
+	struct incast_victim without, during; /* the incast */
 };
 
-/* Judge IN. Returns -1 if there is no memory; release IT in any case. */
-int incast_judge(struct incast *it, const struct incast_input *in);
-
 /*
- * The incast of B, which is settled: rounds in which several clients send to one player. Other
- * bodies have none. Returns -1 if there is no memory; release IT in any case. (incast_body.c)
+ * Find the incast of B, which is settled: rounds in which several clients send to one player. Other
+ * bodies have none. Returns -1 if there is no memory; release IT in any case.
  */
-int incast_of_body(struct incast *it, const struct body *b);
+int incast_find(struct incast *it, const struct body *b);
 
-/* Add who starves. Returns -1 if there is no memory. (incast_body.c) */
+/* Add who starves. Returns -1 if there is no memory. (incast_report.c) */
 int incast_suspects(struct suspects *to, const struct incast *it);
 
-/* The lines of the report, without who starves; none if there is no incast. (incast_body.c) */
+/* The lines of the report, without who starves; none if there is no incast. (incast_report.c) */
 void incast_print(FILE *to, const struct incast *it, const struct body *b);
 
-/* The same for a document; null if there is no incast. The caller frees it. (incast_body.c) */
+/* The same for a document; null if there is no incast. The caller frees it. (incast_report.c) */
 json_t *incast_json(const struct incast *it, const struct body *b);
 
 void incast_release(struct incast *it);

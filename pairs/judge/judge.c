@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/units.h"
-#include "known.h"
 #include "pairs/option.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
@@ -38,10 +37,12 @@ static const char usage[] =
 
 struct judge {
 	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix, *prom, *expect_text;
-	double expect;      /* Gb/s; 0: not given */
-	struct hosts known; /* of --hosts */
+	double expect; /* Gb/s; 0: not given */
 	bool json, help;
 	char **files;
+	struct hosts known; /* of --hosts */
+	struct groups group;
+	struct body body;
 };
 
 static bool read_option(struct judge *k, char ***argv, struct fault *f)
@@ -161,25 +162,14 @@ static int refuse_strangers(const struct body *b, const struct names *names, con
 			 "name the hosts as the runs do, which are those of --hosts or of Slurm");
 }
 
-static int read_groups(struct groups *g, const char *name, struct fault *f)
+/* Read what the options name that is about hosts. */
+static int read_hosts(struct judge *k, struct fault *f)
 {
-	FILE *file = name ? fopen(name, "r") : NULL;
-	uint32_t wrong;
-
-	if (!name)
-		return 0;
+	fault_phase(f, "reading the hosts");
+	if (k->hosts && (hosts_read(&k->known, k->hosts, f) || hosts_complete(&k->known, f)))
+		return -1;
 	fault_phase(f, "reading the groups");
-	if (!file)
-		return fault_raise(f, FAULT_USAGE, errno, "%s", name);
-	wrong = groups_read(g, file);
-	fclose(file);
-	if (g->names.no_memory || g->hosts.no_memory)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", name);
-	if (!wrong)
-		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "%s: line %u", name, wrong);
-	fault_cause(f, "It has no host, a host has a group already, or there are too many groups.");
-	return fault_fix(f, "write \"GROUP HOST...\", each host once");
+	return k->groups ? groups_read(&k->group, k->groups, f) : 0;
 }
 
 /* Write TEXT, which is freed, to NAME. */
@@ -198,14 +188,13 @@ static int write_file(const char *name, const struct judgement *j,
 	size_t bytes;
 	FILE *to = name ? open_memstream(&text, &bytes) : NULL;
 
-	if (!name)
-		return 0;
 	if (to)
 		writer(to, j);
-	if (!to || !fclose(to))
-		return put(name, text, f);
-	free(text);
-	return put(name, NULL, f);
+	if (to && fclose(to)) {
+		free(text);
+		text = NULL;
+	}
+	return name ? put(name, text, f) : 0;
 }
 
 static int write_files(const struct judge *k, const struct judgement *j, struct fault *f)
@@ -219,32 +208,32 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 		 (k->prom && put(k->prom, judge_prom(j, k->prom, judge_status(j)), f)));
 }
 
-/* The length of "UNIT PROGRAM", with which WHAT, an entry of struct body.whats, begins. */
-static size_t program_length(const char *what)
+/* What B measured: "UNIT PROGRAM OPTION…", with the length of "UNIT PROGRAM"; "": not known. */
+static const char *what_of(const struct body *b, size_t *program)
 {
+	const char *what = b->whats.count ? b->whats.text[0] : "";
 	size_t unit = strcspn(what, " ");
 
-	return what[unit] ? unit + 1 + strcspn(what + unit + 1, " ") : unit;
+	*program = what[unit] ? unit + 1 + strcspn(what + unit + 1, " ") : unit;
+	return what;
 }
 
-/* True if both measured with the same program. Other options are said on stderr. */
-static bool same_experiment(const struct body *before, const struct body *now, const char *name,
-			    struct fault *f)
+/* Refuse another program than before. Other options are said on stderr. */
+static int compare_experiments(const struct body *before, const struct body *now, const char *name,
+			       struct fault *f)
 {
-	const char *was = before->whats.count ? before->whats.text[0] : "";
-	const char *is = now->whats.count ? now->whats.text[0] : "";
+	size_t was_program, program;
+	const char *was = what_of(before, &was_program), *is = what_of(now, &program);
 
 	if (!*was || !*is || strcmp(was, is) == 0)
-		return true;
-	if (program_length(was) == program_length(is) &&
-	    strncmp(was, is, program_length(is)) == 0) {
-		fprintf(stderr, PAIRS ": %s was measured with other options: %s; now: %s\n", name,
-			was, is);
-		return true;
+		return 0;
+	if (was_program != program || strncmp(was, is, program) != 0) {
+		fault_raise(f, FAULT_USAGE, 0, "%s is of another program: %s; now: %s", name, was,
+			    is);
+		return fault_fix(f, "compare with a run of the same program");
 	}
-	fault_raise(f, FAULT_USAGE, 0, "%s is of another program: %s; now: %s", name, was, is);
-	fault_fix(f, "compare with a run of the same program");
-	return false;
+	fprintf(stderr, PAIRS ": %s was measured with other options: %s; now: %s\n", name, was, is);
+	return 0;
 }
 
 static int compare_with(struct judgement *j, const char *name, struct fault *f)
@@ -255,7 +244,7 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 	int failed = -1;
 
 	body_init(&b);
-	if (read_body(&b, files, f) || !same_experiment(&b, j->body, name, f) ||
+	if (read_body(&b, files, f) || compare_experiments(&b, j->body, name, f) ||
 	    refuse_strangers(&b, &j->body->hosts, name, f))
 		goto out;
 	failed = judgement_init(&before, &b, j->groups, 0) || judgement_compare(j, &before);
@@ -267,42 +256,33 @@ out:
 	return failed;
 }
 
-static int judge_files(struct judge *k, struct fault *f)
+static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 {
-	struct judgement j = {0};
-	struct groups groups = {0};
-	struct body b;
-	int status = 0;
-
-	body_init(&b);
-	b.known = &k->known;
-	if (known_read(&k->known, k->hosts, f) || read_groups(&groups, k->groups, f) ||
-	    read_body(&b, k->files, f))
-		goto out;
-	if (k->groups && refuse_strangers(&b, &groups.hosts, k->groups, f))
-		goto out;
+	if (read_hosts(k, f) || read_body(&k->body, k->files, f) ||
+	    (k->groups && refuse_strangers(&k->body, &k->group.hosts, k->groups, f)))
+		return -1;
 	fault_phase(f, "judging");
-	if (judgement_init(&j, &b, &groups, k->expect)) {
-		fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", b.count);
-		goto out;
-	}
-	if (k->baseline && compare_with(&j, k->baseline, f))
-		goto out;
+	if (judgement_init(j, &k->body, &k->group, k->expect))
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->body.count);
+	if (k->baseline && compare_with(j, k->baseline, f))
+		return -1;
 	if (!k->json)
-		judge_report(stdout, &j);
-	if ((k->json && put("-", judge_json(&j), f)) || write_files(k, &j, f))
-		goto out;
-	status = judge_status(&j);
-out:
-	judgement_release(&j);
-	groups_release(&groups);
-	body_release(&b);
+		judge_report(stdout, j);
+	else if (put("-", judge_json(j), f))
+		return -1;
+	return write_files(k, j, f);
+}
+
+static void release(struct judge *k)
+{
 	hosts_release(&k->known);
-	return status;
+	groups_release(&k->group);
+	body_release(&k->body);
 }
 
 int judge_command(char **argv)
 {
+	struct judgement j = {0};
 	struct judge k = {0};
 	struct fault f = {0};
 	int status = 0, written;
@@ -310,21 +290,24 @@ int judge_command(char **argv)
 	fault_phase(&f, "reading the command line");
 	if (read_arguments(&k, argv, &f))
 		return pairs_failed(&f);
+	body_init(&k.body);
+	k.body.known = &k.known;
 	if (k.help)
 		fputs(usage, stdout);
-	else
-		status = judge_files(&k, &f);
+	else if (!judge_files(&k, &j, &f))
+		status = judge_status(&j);
+	judgement_release(&j);
+	release(&k);
 	written = list_finish(stdout, PAIRS);
-	if (fault_is(&f)) {
-		status = pairs_failed(&f);
-		f = (struct fault){0};
-		fault_phase(&f, "writing");
-		/* what the file had was of another run */
-		if (k.prom && put(k.prom, judge_prom(NULL, k.prom, status), &f))
-			pairs_failed(&f);
-		return status;
-	}
-	return written ? written : status;
+	if (!fault_is(&f))
+		return written ? written : status;
+	status = pairs_failed(&f);
+	f = (struct fault){0};
+	fault_phase(&f, "writing");
+	/* what the file had was of another run */
+	if (k.prom && put(k.prom, judge_prom(NULL, k.prom, status), &f))
+		pairs_failed(&f);
+	return status;
 }
 
 /* What is read for each judgement of several must be there each time. */
@@ -340,26 +323,22 @@ static int refuse_pipe(const char *name, struct fault *f)
 
 int judge_check(char **argv, struct fault *f)
 {
-	struct groups groups = {0};
 	struct judge k = {0};
-	struct body b;
 	int rc;
 
 	fault_phase(f, "reading the command line");
 	if (read_arguments(&k, argv, f) || refuse_pipe(k.groups, f) || refuse_pipe(k.baseline, f))
 		return -1;
-	body_init(&b);
-	rc = known_read(&k.known, k.hosts, f) || read_groups(&groups, k.groups, f) ? -1 : 0;
+	body_init(&k.body);
+	rc = read_hosts(&k, f);
 	if (!rc && k.baseline)
-		rc = read_body(&b, (char *[]){(char *)k.baseline, NULL}, f);
+		rc = read_body(&k.body, (char *[]){(char *)k.baseline, NULL}, f);
 	if (!rc) {
 		const char *written[] = {k.suspects, k.retest, k.matrix, k.prom};
 
 		for (size_t i = 0; !rc && i < sizeof(written) / sizeof(written[0]); i++)
 			rc = document_try(&(struct output_options){.json = written[i]}, f);
 	}
-	body_release(&b);
-	groups_release(&groups);
-	hosts_release(&k.known);
+	release(&k);
 	return rc;
 }

@@ -55,13 +55,17 @@ const char *judge_name(const struct judgement *j, const struct suspect *s, uint3
 /* "both ways", "sending" or "receiving". */
 const char *judge_way(const struct suspect *s);
 
-/*
- * Mark in J->hosts those of suspects; DRAINED: only those that --suspects writes, which are not
- * good alone, nor undecided. (suspect_files.c)
- */
-void judge_mark(const struct judgement *j, bool drained);
+/* What is known of a host; the largest one counts. */
+enum {
+	HOST_UNKNOWN,
+	HOST_GOOD,
+	HOST_UNDECIDED,
+	HOST_SUSPECT, /* these and lost ones are drained */
+	HOST_LOST,
+	HOST_STATES
+};
 
-/* How many hosts are what. (suspect_files.c) */
+/* How many hosts are what, which is then in J->hosts. (suspect_files.c) */
 struct judge_count {
 	uint32_t good, suspect, lost;
 	uint32_t undecided; /* no figure, or in a slow pair with too few partners to be judged */

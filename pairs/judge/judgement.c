@@ -71,11 +71,10 @@ static int apply_rules(struct judgement *j)
 {
 	uint32_t first;
 
-	if (judge_lost(j))
+	if (fit_init(&j->fit, j->body, &j->m, j->group, j->lost) || judge_lost(j))
 		return -1;
 	judge_hosts(j, 0);
-	if (fit_init(&j->fit, j->body, &j->m, j->group, j->lost))
-		return -1;
+	fit_first(&j->fit);
 	if (j->incast.rounds) { /* that many send less each than one does is no suspicion */
 		j->smallest = j->network = NAN;
 		return incast_suspects(&j->suspects, &j->incast);
@@ -83,8 +82,11 @@ static int apply_rules(struct judgement *j)
 	j->fit.groups = j->groups->names.count;
 	j->fit.bad_pair = j->bad_pair;
 	first = j->suspects.count;
-	if (leaves_find(j) || (j->suspects.count > first && fit_again(&j->fit)) ||
-	    racks_find(&j->fit))
+	if (leaves_find(j))
+		return -1;
+	if (j->suspects.count > first)
+		fit_again(&j->fit);
+	if (racks_find(&j->fit))
 		return -1;
 	first = j->suspects.count;
 	if (judge_levels(j))
@@ -103,7 +105,7 @@ int judgement_init(struct judgement *j, const struct body *body, const struct gr
 	size_t all = groups->names.count;
 
 	*j = (struct judgement){.body = body, .groups = groups, .expected = expected};
-	if (incast_of_body(&j->incast, body) || make_matrix(j) || find_groups(j))
+	if (incast_find(&j->incast, body) || make_matrix(j) || find_groups(j))
 		return -1;
 	count_cells(j);
 	j->bad_pair = all ? calloc(all, all) : NULL;

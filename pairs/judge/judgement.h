@@ -116,13 +116,6 @@ int leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slo
 int judge_levels(struct judgement *j); /* slow.c */
 int judge_tails(struct judgement *j);
 void judge_notes(struct judgement *j); /* notes.c */
-
-/*
- * The median of the COUNT figures of PLAYER in these directions with partners that are not slow;
- * ALONE: of those alone. NaN: there is none. Room of the fit is used.
- */
-double judge_middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
-		    bool alone, uint32_t *count);
 int judge_pairs(struct judgement *j); /* links.c */
 
 /*

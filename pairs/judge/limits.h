@@ -28,10 +28,11 @@
 #define KIND_CELLS_LEAST 6
 
 /* Who is set aside at first (first.c). */
-#define FIRST_WORST        {.8, .5, .2} /* the quantiles of its figures by which a player is compared */
+#define FIRST_WORST        {.5, .2} /* the quantiles of its figures by which a player is compared */
+#define FIRST_BEST         .95 /* of few figures: there is one that is better, which may be chance */
 #define FIRST_BELOW        .05 /* who is lower than most by this, and by */
 #define FIRST_BELOW_SURE   6.  /* this many deviations, is set aside */
-#define FIRST_FEW_HOSTS    16  /* of so few, bad ones leave too few partners: see first_nowhere() */
+#define FIRST_FEW_HOSTS    8   /* of so few, bad ones leave too few partners: see first_nowhere() */
 #define FIRST_NOWHERE      .07 /* below the best: no good figure; with much noise */
 #define FIRST_NOWHERE_MOST .25 /* this at most */
 #define FIRST_GOOD         .75 /* of the figures of others, which must be good then: chosen */
@@ -101,10 +102,12 @@
 #define SLOW_CURE         .35  /* the part of what is missing that is missing alone, too: below, it is good */
 #define SLOW_PROOF        .6   /* above, it is bad */
 
+/* Who explains bad pairs (matrix.c). */
+#define EXPLAIN_NEAR     .97 /* those who are bad nearly as often as the worst go with it */
+#define EXPLAIN_FEW_GOOD .05 /* of all pairs: if fewer are good, nobody explains the bad ones */
+
 /* Who is lost, fails or was late (lost.c). */
 #define LOST_HARDLY      .7  /* of its runs that fail: fewer, and it fails at times */
-#define LOST_NEAR        .97 /* those who fail nearly as much as the worst go with it */
-#define LOST_FEW_GOOD    .05 /* of all pairs */
 #define LOST_MISSED_MANY .25 /* if it missed more than these, what it reached is not judged */
 
 /* Clocks (clocks.c). */

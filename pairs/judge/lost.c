@@ -3,12 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "clocks.h"
 #include "judgement.h"
-#include "stat/beta.h"
 #include "limits.h"
-
-#define SWEEPS_MAX 200
+#include "stat/beta.h"
 
 /* What was tried with a player. */
 struct tally {
@@ -20,23 +17,21 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 {
 	struct tally all = {0};
 
-	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
-		for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
-			const struct matrix_cell *c = &j->m.cell[matrix_at(&j->m, way, player, k)];
-			const struct body_try *t = &j->body->tries[c->first], *end = t + c->tries;
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
+		const struct body_try *t = &j->body->tries[w.cell->first], *end;
 
-			for (; t < end; t++) {
-				bool measured = t->cause == BODY_MEASURED;
+		for (end = t + w.cell->tries; t < end; t++) {
+			bool measured = t->cause == BODY_MEASURED;
 
-				if (t->mirrored)
-					continue;
-				all.measured += measured;
-				all.failed += !measured;
-				all.cause[t->cause]++;
-				all.blamed[measured ? BODY_CLOCK : t->cause] +=
-					t->blame == (way == MATRIX_SEND ? 1 : 2);
-			}
+			if (t->mirrored)
+				continue;
+			all.measured += measured;
+			all.failed += !measured;
+			all.cause[t->cause]++;
+			all.blamed[measured ? BODY_CLOCK : t->cause] +=
+				t->blame == (w.way == MATRIX_SEND ? 1 : 2);
 		}
+	}
 	return all;
 }
 
@@ -52,34 +47,15 @@ static bool may_be_cut(const struct judgement *j, const struct tally *t)
 	return j->body->counts.broken && !t->failed;
 }
 
-static bool is_failure(const struct body_try *t)
-{
-	return t->cause != BODY_MEASURED && t->cause != BODY_MISSED && t->cause != BODY_ABSENT &&
-	       t->cause != BODY_CLOCK && !t->mirrored;
-}
-
 /* Count the slots of PLAYER, and those in which a run failed in either direction. */
 static uint32_t failed_slots(const struct judgement *j, uint32_t player, uint32_t *slots)
 {
-	const struct matrix *m = &j->m;
+	const struct meeting *t = meetings_of(&j->fit.slots, player);
+	const struct meeting *end = meetings_end(&j->fit.slots, player);
 	uint32_t failed = 0;
 
-	*slots = 0;
-	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
-		for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
-			const struct matrix_cell *c = &m->cell[matrix_at(m, way, player, k)];
-			const struct matrix_cell *back = matrix_find(m, c->to, c->from);
-
-			for (uint32_t i = c->first; i < c->first + c->tries; i++) {
-				const struct body_try *t = &j->body->tries[i], *other;
-
-				other = meetings_same_slot(back, j->body->tries, t);
-				if (other && way == MATRIX_RECEIVE) /* counted with what it sent */
-					continue;
-				*slots += !t->mirrored || !other;
-				failed += is_failure(t) || (other && is_failure(other));
-			}
-		}
+	for (*slots = (uint32_t)(end - t); t < end; t++)
+		failed += t->failed;
 	return failed;
 }
 
@@ -121,33 +97,6 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 	return fails_at_times(j, player) ? SUSPECT_FAILS : FINDING_CODES;
 }
 
-static int add_lost(struct judgement *j, uint32_t i, const struct clock_of *clock, bool unusable)
-{
-	struct suspect s = {.a = i,
-			    .b = SUSPECT_NONE,
-			    .value = NAN,
-			    .normal = NAN,
-			    .text = SUSPECT_NONE,
-			    .proof = SUSPECT_CONFIRMED};
-	const struct tally t = tally_of(j, i);
-
-	s.kind = kind_of(j, i, &t, unusable, clocks_wrong(clock, i));
-	s.bad = t.failed;
-	s.partners = t.measured + t.failed;
-	j->rounds.unended += s.kind == FINDING_CODES && is_unended(j, &j->body->player[i]);
-	if (s.kind == FINDING_CODES)
-		return 0;
-	if (s.kind != SUSPECT_CLOCK && j->body->player[i].server_said)
-		s.text = j->body->player[i].server_said - 1;
-	else if (s.kind != SUSPECT_CLOCK)
-		s.text = judge_said(j, i, true);
-	if (s.kind == SUSPECT_CLOCK)
-		s.value = clock[i].off_s;
-	if (s.kind == SUSPECT_FAILS)
-		s.bad = failed_slots(j, i, &s.partners);
-	return suspects_add(&j->suspects, &s);
-}
-
 /* Its own lines say that a player was not there, or not to the end. */
 static bool is_gone(const struct judgement *j, uint32_t player)
 {
@@ -156,113 +105,142 @@ static bool is_gone(const struct judgement *j, uint32_t player)
 	return (j->body->counts.players > 0 && !p->came) || is_unended(j, p) || p->stopped;
 }
 
-/* A pair with a player that is gone says nothing of the other one. */
-static bool says_nothing(const struct judgement *j, const struct matrix_cell *c)
-{
-	return is_gone(j, c->from) || is_gone(j, c->to);
-}
-
-static bool works(const struct matrix_cell *c)
-{
-	return c->measured && c->measured >= c->failed;
-}
-
-/*
- * The part of PLAYER's pairs in WAY, with partners that are not ASIDE (NULL: nobody is), that
- * hardly has a figure. 0: these are of fewer than LEAST hosts.
- */
-static double part_failed(const struct judgement *j, uint32_t player, enum matrix_way way,
-			  bool *const aside[MATRIX_WAYS], uint32_t least)
-{
-	uint32_t hosts = 0, cells = 0, failed = 0, last = UINT32_MAX;
-
-	for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
-		uint32_t cell = matrix_at(&j->m, way, player, k);
-		uint32_t to = matrix_partner(&j->m, way, cell);
-
-		if (says_nothing(j, &j->m.cell[cell]) || (aside && aside[!way][to]))
-			continue;
-		cells++;
-		failed += !works(&j->m.cell[cell]);
-		hosts += j->m.host[to] != last;
-		last = j->m.host[to];
-	}
-	return cells && hosts >= least ? (double)failed / cells : 0;
-}
-
 /* True if hardly a run of PLAYER in WAY with players that are there had a figure. */
 static bool hardly_works(const struct judgement *j, uint32_t player, enum matrix_way way)
 {
 	uint32_t failed = 0, all = 0;
 
-	for (uint32_t k = 0; k < matrix_count(&j->m, way, player); k++) {
-		const struct matrix_cell *c = &j->m.cell[matrix_at(&j->m, way, player, k)];
-
-		if (is_gone(j, way == MATRIX_SEND ? c->to : c->from))
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
+		if (w.way != way || is_gone(j, w.with))
 			continue;
-		failed += c->failed;
-		all += c->failed + c->measured;
+		failed += w.cell->failed;
+		all += w.cell->failed + w.cell->measured;
 	}
 	return failed >= LOST_HARDLY * all;
 }
 
-/* True if hardly a pair works. Then who fails most is chance. */
-static bool is_general(const struct judgement *j)
-{
-	uint32_t cells = 0, good = 0;
-
-	for (uint32_t i = 0; i < j->m.cells; i++) {
-		cells += !says_nothing(j, &j->m.cell[i]);
-		good += !says_nothing(j, &j->m.cell[i]) && works(&j->m.cell[i]);
-	}
-	return good < LOST_FEW_GOOD * cells;
-}
-
 /*
- * Put ASIDE those players, in each direction, who explain the pairs without a figure: the one that
- * fails with the largest part of its partners, then the next among the others, as long as one fails
- * with more than half of them. If hardly a pair works: all who fail with more than half.
+ * Put those players ASIDE who explain the pairs without a figure. A pair with a player that is gone
+ * says nothing of the other one. BAD: room for all cells.
  */
-static void find_unusable(const struct judgement *j, bool *const aside[MATRIX_WAYS])
+static void find_unusable(const struct judgement *j, signed char *bad,
+			  bool *const aside[MATRIX_WAYS])
 {
-	uint32_t both = j->m.players * MATRIX_WAYS;
-	bool general = is_general(j), found = !general;
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
 
-	for (uint32_t i = 0; i < both && general; i++)
-		aside[i % 2][i / 2] = part_failed(j, i / 2, i % 2, NULL, 1) > .5;
-	for (int sweep = 0; found && sweep < SWEEPS_MAX; sweep++) {
-		double worst = .5;
-
-		found = false;
-		for (uint32_t i = 0; i < both; i++)
-			if (!aside[i % 2][i / 2])
-				worst = fmax(worst,
-					     part_failed(j, i / 2, i % 2, aside, FIT_PARTNERS));
-		for (uint32_t i = 0; i < both; i++) {
-			double part = part_failed(j, i / 2, i % 2, aside, FIT_PARTNERS);
-
-			if (aside[i % 2][i / 2] || part <= .5 || part < worst * LOST_NEAR)
-				continue;
-			found = aside[i % 2][i / 2] = true;
-		}
+		bad[i] = is_gone(j, c->from) || is_gone(j, c->to)
+				 ? -1
+				 : !c->measured || c->measured < c->failed;
 	}
-	for (uint32_t i = 0; i < both && !general; i++)
+	/* where nothing was measured, no node explains it */
+	if (!j->measured || !matrix_explain(&j->m, bad, FIT_PARTNERS, aside))
+		return;
+	for (uint32_t i = 0; i < j->m.players * MATRIX_WAYS; i++)
 		aside[i % 2][i / 2] &= hardly_works(j, i / 2, i % 2);
 }
 
-/* Of two that only the other one was compared with, nobody can say whose clock is wrong. */
-static int add_apart(struct judgement *j, uint32_t i, const struct clock_of *clock)
+/* The clock of the receiver of C less the sender's, as the last run says that compared them; or
+ * NaN. */
+static float clock_of(const struct judgement *j, const struct matrix_cell *c)
 {
-	if (!clocks_apart(clock, i) || clock[i].last < i)
+	for (uint32_t i = c->first + c->tries; i-- > c->first;) {
+		const struct body_try *t = &j->body->tries[i];
+
+		if (!t->mirrored && !isnan(t->clock_s))
+			return t->client_is_from ? t->clock_s : -t->clock_s;
+	}
+	return NAN;
+}
+
+/*
+ * The median of what the clock of PLAYER is ahead of those from which it is off, as BAD says of
+ * each cell; NaN: of none. ONLY: a player of the host that is the only one it was compared with.
+ */
+static double ahead_of(const struct judgement *j, const signed char *bad, uint32_t player,
+		       uint32_t *only)
+{
+	bool several = false;
+	size_t n = 0;
+
+	*only = BODY_NONE;
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
+		float is = clock_of(j, w.cell);
+
+		if (isnan(is))
+			continue;
+		several |= *only != BODY_NONE && j->m.host[*only] != j->m.host[w.with];
+		*only = w.with;
+		if (bad[w.cell - j->m.cell] > 0)
+			j->fit.some[n++] = w.way == MATRIX_SEND ? -is : is;
+	}
+	*only = several ? BODY_NONE : *only;
+	return matrix_median(j->fit.some, n);
+}
+
+/*
+ * Say whose clock is OFF: those that differ from most others. One that was compared with one host
+ * only is off if that one is not; of two that nobody else was compared with, nobody can say which.
+ */
+static int find_clocks(struct judgement *j, signed char *bad, bool *const off[MATRIX_WAYS])
+{
+	double slot_s = j->body->slot_s;
+	double limit = fmax(slot_s > 0 ? slot_s / 4 : CLOCK_OTHER_S, CLOCK_LEAST_S);
+	uint32_t only, back;
+
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		float is = clock_of(j, &j->m.cell[i]);
+
+		bad[i] = isnan(is) ? -1 : fabs((double)is) > limit;
+	}
+	matrix_explain(&j->m, bad, 2, off);
+	for (uint32_t i = 0; i < j->m.players; i++) {
+		double ahead = ahead_of(j, bad, i, &only);
+
+		if (only == BODY_NONE)
+			continue;
+		ahead_of(j, bad, only, &back);
+		off[0][i] = !isnan(ahead) && back == BODY_NONE && !off[0][only] && !off[1][only];
+		off[1][i] = false;
+		if (!isnan(ahead) && back != BODY_NONE && i < only &&
+		    suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_CLOCK,
+								 .a = i,
+								 .b = only,
+								 .sends = true,
+								 .receives = true,
+								 .value = ahead,
+								 .normal = NAN,
+								 .text = SUSPECT_NONE}))
+			return -1;
+	}
+	return 0;
+}
+
+/* AHEAD: the clock of player I is wrong by it; NaN: it is not. */
+static int add_lost(struct judgement *j, uint32_t i, bool unusable, bool clock_off, double ahead)
+{
+	const struct tally t = tally_of(j, i);
+	enum finding_code kind = kind_of(j, i, &t, unusable, clock_off);
+	bool clock = kind == SUSPECT_CLOCK;
+	struct suspect s = {.kind = kind,
+			    .a = i,
+			    .b = SUSPECT_NONE,
+			    .value = clock ? ahead : NAN,
+			    .normal = NAN,
+			    .bad = t.failed,
+			    .partners = t.measured + t.failed,
+			    .text = SUSPECT_NONE,
+			    .proof = SUSPECT_CONFIRMED};
+
+	j->rounds.unended += kind == FINDING_CODES && is_unended(j, &j->body->player[i]);
+	if (kind == FINDING_CODES)
 		return 0;
-	return suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_CLOCK,
-							    .a = i,
-							    .b = clock[i].last,
-							    .sends = true,
-							    .receives = true,
-							    .value = clock[i].off_s,
-							    .normal = NAN,
-							    .text = SUSPECT_NONE});
+	if (!clock)
+		s.text = j->body->player[i].server_said ? j->body->player[i].server_said - 1
+							: judge_said(j, i, true);
+	if (kind == SUSPECT_FAILS)
+		s.bad = failed_slots(j, i, &s.partners);
+	return suspects_add(&j->suspects, &s);
 }
 
 static void note_lost(struct judgement *j)
@@ -287,34 +265,39 @@ static void note_lost(struct judgement *j)
 			j->body->player[i].missed > j->body->player[i].rounds * LOST_MISSED_MANY;
 }
 
-int judge_lost(struct judgement *j)
+static int find_lost(struct judgement *j, signed char *bad, bool *const unusable[MATRIX_WAYS],
+		     bool *const off[MATRIX_WAYS])
 {
-	uint32_t players = j->m.players;
-	bool *aside[MATRIX_WAYS] = {calloc((size_t)players + 1, 1), calloc((size_t)players + 1, 1)};
-	struct clock_of *clock = calloc((size_t)players + 1, sizeof(*clock));
-	int failed = clock && aside[MATRIX_SEND] && aside[MATRIX_RECEIVE] ? 0 : -1;
+	uint32_t slots, only;
 
-	/* Where nothing was measured, no node explains it. */
-	if (!failed && j->measured)
-		find_unusable(j, aside);
-	failed = failed || clocks_compare(j, clock) ? -1 : 0;
-	for (uint32_t i = 0; i < players; i++) {
-		uint32_t slots;
-
+	find_unusable(j, bad, unusable);
+	if (find_clocks(j, bad, off))
+		return -1;
+	for (uint32_t i = 0; i < j->m.players; i++) { /* each slot is counted at both ends */
 		j->failures.failed += failed_slots(j, i, &slots);
 		j->failures.slots += slots;
 	}
-	/* Each is counted at both ends. */
 	j->failures.failed /= 2;
 	j->failures.slots /= 2;
-	for (uint32_t i = 0; i < players && !failed; i++)
-		failed = add_lost(j, i, clock, aside[MATRIX_SEND][i] || aside[MATRIX_RECEIVE][i]) ||
-					 add_apart(j, i, clock)
-				 ? -1
-				 : 0;
+	for (uint32_t i = 0; i < j->m.players; i++)
+		if (add_lost(j, i, unusable[0][i] || unusable[1][i], off[0][i] || off[1][i],
+			     ahead_of(j, bad, i, &only)))
+			return -1;
 	note_lost(j);
-	free(clock);
-	free(aside[MATRIX_SEND]);
-	free(aside[MATRIX_RECEIVE]);
+	return 0;
+}
+
+int judge_lost(struct judgement *j)
+{
+	size_t players = (size_t)j->m.players + 1;
+	bool *room = calloc(4 * players, sizeof(*room));
+	signed char *bad = malloc((size_t)j->m.cells + 1);
+	int failed = -1;
+
+	if (room && bad)
+		failed = find_lost(j, bad, (bool *[]){room, room + players},
+				   (bool *[]){room + 2 * players, room + 3 * players});
+	free(room);
+	free(bad);
 	return failed;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Makes cells of tries, and finds medians. */
 #include "matrix.h"
+#include "limits.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define TRIES_KEPT 64 /* of one cell that its median is of */
+#define EXPLAIN_SWEEPS 200
+#define SD_PER_MAD     1.4826 /* of normal numbers */
+#define TRIES_KEPT     64     /* of one cell that its median is of */
 
 /* Put the Kth smallest of COUNT numbers to its place, and smaller ones before it (Wirth). */
 static float select_kth(float *v, size_t count, size_t k)
@@ -38,19 +41,22 @@ static float select_kth(float *v, size_t count, size_t k)
 
 double matrix_quantile(float *v, size_t count, double where)
 {
-	return count ? select_kth(v, count, (size_t)((double)(count - 1) * where + .5)) : NAN;
-}
-
-double matrix_median(float *v, size_t count)
-{
-	double high;
+	double at = ((double)count - 1) * where, high;
+	size_t k = (size_t)(at + .5);
 
 	if (!count)
 		return NAN;
-	high = select_kth(v, count, count / 2);
-	if (count % 2)
-		return high;
-	return (high + select_kth(v, count / 2, count / 2 - 1)) / 2;
+	high = select_kth(v, count, k);
+	/* in the middle of two: their mean */
+	return k && (double)k - at >= .5 ? (high + select_kth(v, k, k - 1)) / 2 : high;
+}
+
+double matrix_deviation(float *v, size_t count, double *median)
+{
+	*median = matrix_median(v, count);
+	for (size_t i = 0; i < count; i++)
+		v[i] = fabsf(v[i] - (float)*median);
+	return count ? SD_PER_MAD * matrix_median(v, count) : 0;
 }
 
 /* Fill CELL with what its tries say. */
@@ -130,6 +136,60 @@ const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uin
 			high = at;
 	}
 	return NULL;
+}
+
+/*
+ * The part of PLAYER's cells in WAY, with partners that are not ASIDE (NULL: nobody is), that is
+ * BAD. 0: these are of fewer than LEAST hosts.
+ */
+static double part_bad(const struct matrix *m, const signed char *bad, uint32_t player,
+		       enum matrix_way way, bool *const aside[MATRIX_WAYS], uint32_t least)
+{
+	uint32_t hosts = 0, cells = 0, count = 0, last = UINT32_MAX;
+
+	for (uint32_t k = 0; k < matrix_count(m, way, player); k++) {
+		uint32_t cell = matrix_at(m, way, player, k), to = matrix_partner(m, way, cell);
+
+		if (bad[cell] < 0 || (aside && aside[!way][to]))
+			continue;
+		cells++;
+		count += bad[cell] > 0;
+		hosts += m->host[to] != last;
+		last = m->host[to];
+	}
+	return cells && hosts >= least ? (double)count / cells : 0;
+}
+
+bool matrix_explain(const struct matrix *m, const signed char *bad, uint32_t least,
+		    bool *const aside[MATRIX_WAYS])
+{
+	uint32_t both = m->players * MATRIX_WAYS, known = 0, good = 0;
+	bool found = true;
+
+	for (uint32_t i = 0; i < m->cells; i++) {
+		known += bad[i] >= 0;
+		good += !bad[i];
+	}
+	if (good < EXPLAIN_FEW_GOOD * known) {
+		for (uint32_t i = 0; i < both; i++)
+			aside[i % 2][i / 2] |= part_bad(m, bad, i / 2, i % 2, NULL, least) > .5;
+		return false;
+	}
+	for (int sweep = 0; found && sweep < EXPLAIN_SWEEPS; sweep++) {
+		double worst = .5;
+
+		found = false;
+		for (uint32_t i = 0; i < both; i++)
+			if (!aside[i % 2][i / 2])
+				worst = fmax(worst, part_bad(m, bad, i / 2, i % 2, aside, least));
+		for (uint32_t i = 0; i < both; i++) {
+			double part = part_bad(m, bad, i / 2, i % 2, aside, least);
+
+			if (!aside[i % 2][i / 2] && part > .5 && part >= worst * EXPLAIN_NEAR)
+				found = aside[i % 2][i / 2] = true;
+		}
+	}
+	return true;
 }
 
 void matrix_release(struct matrix *m)

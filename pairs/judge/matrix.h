@@ -61,13 +61,52 @@ static inline uint32_t matrix_partner(const struct matrix *m, enum matrix_way wa
 	return way == MATRIX_SEND ? m->cell[cell].to : m->cell[cell].from;
 }
 
+/* A walk over the cells of PLAYER of the matrix M: those that it sends, then those it receives. */
+struct matrix_walk {
+	const struct matrix *m;
+	uint32_t player, next;
+	enum matrix_way way; /* of the cell where it is, */
+	const struct matrix_cell *cell;
+	uint32_t with; /* and the other player */
+};
+
+/* Go to the next cell. Returns false behind the last one. */
+static inline bool matrix_next(struct matrix_walk *w)
+{
+	uint32_t sent = matrix_count(w->m, MATRIX_SEND, w->player), at = w->next++;
+
+	if (at >= sent + matrix_count(w->m, MATRIX_RECEIVE, w->player))
+		return false;
+	w->way = at < sent ? MATRIX_SEND : MATRIX_RECEIVE;
+	at = matrix_at(w->m, w->way, w->player, at < sent ? at : at - sent);
+	w->cell = &w->m->cell[at];
+	w->with = matrix_partner(w->m, w->way, at);
+	return true;
+}
+
+/*
+ * Put those players ASIDE, in each direction, who explain the bad ones of all cells, as BAD says of
+ * each: the one that is bad with the largest part of its partners, then the next among the others,
+ * as long as one is bad with more than half of them, which are on LEAST hosts. Who is aside already
+ * explains its cells. If hardly a pair is good, nobody knows who is the cause of it, and all who
+ * are bad with more than half are put aside. Returns false then.
+ */
+bool matrix_explain(const struct matrix *m, const signed char *bad, uint32_t least,
+		    bool *const aside[MATRIX_WAYS]);
+
 /* The cell from FROM to TO, or NULL. */
 const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uint32_t to);
 
 void matrix_release(struct matrix *m);
 
-/* The median of COUNT numbers, which are reordered; NaN for none. */
-double matrix_median(float *v, size_t count);
-
-/* The number below which a part of WHERE of them lies (0 to 1). */
+/* The number below which a part of WHERE of COUNT lies (0 to 1); NaN for none. They are reordered.
+ */
 double matrix_quantile(float *v, size_t count, double where);
+
+static inline double matrix_median(float *v, size_t count)
+{
+	return matrix_quantile(v, count, .5);
+}
+
+/* Their MEDIAN, and the deviation from it that a minority of outliers does not move; 0 for none. */
+double matrix_deviation(float *v, size_t count, double *median);

@@ -9,11 +9,12 @@ float meetings_y(float figure, bool latency)
 	return latency ? -logf(figure) : logf(figure);
 }
 
-const struct body_try *meetings_same_slot(const struct matrix_cell *cell,
-					  const struct body_try *tries, const struct body_try *t)
+/* The try of the cell C, which may be NULL, in the slot of T; or NULL. */
+static const struct body_try *same_slot(const struct matrix_cell *c, const struct body_try *tries,
+					const struct body_try *t)
 {
-	for (uint32_t i = 0; cell && i < cell->tries; i++) {
-		const struct body_try *other = &tries[cell->first + i];
+	for (uint32_t i = 0; c && i < c->tries; i++) {
+		const struct body_try *other = &tries[c->first + i];
 
 		if (other->run == t->run && other->round == t->round)
 			return other;
@@ -21,90 +22,79 @@ const struct body_try *meetings_same_slot(const struct matrix_cell *cell,
 	return NULL;
 }
 
-/* Add the meetings of the cell C. BACK: the cell of the other direction, or NULL. */
-static void add_cell(struct meetings *l, const struct matrix_cell *c,
-		     const struct matrix_cell *back, const struct body_try *tries, bool latency,
-		     bool alone)
+/* The figure of T, which may be NULL. */
+static float y_of(const struct body_try *t, bool latency)
 {
-	bool forward = c->from < c->to;
-
-	for (uint32_t i = 0; i < c->tries; i++) {
-		const struct body_try *t = &tries[c->first + i], *other;
-		struct meeting *to = &l->of[l->count];
-		float y, back_y;
-
-		if (t->cause != BODY_MEASURED || t->alone != alone)
-			continue;
-		other = meetings_same_slot(back, tries, t);
-		if (other && other->cause != BODY_MEASURED)
-			other = NULL;
-		if (other && !forward) /* the other cell has added it */
-			continue;
-		y = meetings_y(t->value, latency);
-		back_y = other ? meetings_y(other->value, latency) : y;
-		*to = (struct meeting){.a = forward ? c->from : c->to,
-				       .b = forward ? c->to : c->from,
-				       .at = (uint32_t)t->run << 16 | t->round,
-				       .better = fmaxf(y, back_y),
-				       .worse = fminf(y, back_y)};
-		l->count++;
-	}
+	return t && t->cause == BODY_MEASURED ? meetings_y(t->value, latency) : NAN;
 }
 
-/* By A, then B, whichever direction was measured. */
-static int by_players(const void *a, const void *b)
+/* What has not failed by the launcher, a clock or the other end's absence. */
+static bool is_failure(const struct body_try *t)
+{
+	return t && t->cause != BODY_MEASURED && t->cause != BODY_MISSED &&
+	       t->cause != BODY_ABSENT && t->cause != BODY_CLOCK && !t->mirrored;
+}
+
+static int by_partner(const void *a, const void *b)
 {
 	const struct meeting *x = a, *y = b;
 
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	if (x->b != y->b)
-		return x->b < y->b ? -1 : 1;
+	if (x->with != y->with)
+		return x->with < y->with ? -1 : 1;
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Put the meetings of each player into a list of its own. */
-static void index_players(struct meetings *l, uint32_t players)
+/* Put those of PLAYER to TO. Returns the end. */
+static struct meeting *add_player(struct meeting *to, const struct matrix *m, uint32_t player,
+				  const struct body_try *tries, bool latency, bool alone)
 {
-	for (uint32_t i = 0; i < l->count; i++) {
-		l->start[l->of[i].a + 1]++;
-		l->start[l->of[i].b + 1]++;
+	struct meeting *first = to;
+
+	for (struct matrix_walk w = {.m = m, .player = player}; matrix_next(&w);) {
+		const struct matrix_cell *c = w.cell;
+		const struct matrix_cell *back = matrix_find(m, c->to, c->from);
+
+		for (uint32_t i = c->first; i < c->first + c->tries; i++) {
+			const struct body_try *t = &tries[i], *other = same_slot(back, tries, t);
+			bool sends = w.way == MATRIX_SEND;
+
+			if (t->alone != alone || (!sends && other)) /* added with what it sent */
+				continue;
+			*to++ = (struct meeting){
+				.with = w.with,
+				.at = (uint32_t)t->run << 16 | t->round,
+				.sends = y_of(sends ? t : NULL, latency),
+				.receives = y_of(sends ? other : t, latency),
+				.failed = is_failure(t) || is_failure(other),
+			};
+		}
 	}
-	for (uint32_t i = 0; i < players; i++)
-		l->start[i + 1] += l->start[i];
-	for (uint32_t i = 0; i < l->count; i++) {
-		l->by_player[l->start[l->of[i].a]++] = i;
-		l->by_player[l->start[l->of[i].b]++] = i;
-	}
-	for (uint32_t i = players; i; i--)
-		l->start[i] = l->start[i - 1];
-	l->start[0] = 0;
+	if (to > first)
+		qsort(first, (size_t)(to - first), sizeof(*first), by_partner);
+	return to;
 }
 
 int meetings_init(struct meetings *l, const struct matrix *m, const struct body_try *tries,
 		  bool latency, bool alone)
 {
 	size_t most = 1;
+	struct meeting *end;
 
 	for (uint32_t i = 0; i < m->cells; i++)
-		most += m->cell[i].measured;
+		most += 2 * (size_t)m->cell[i].tries;
 	*l = (struct meetings){.of = malloc(most * sizeof(*l->of)),
-			       .start = calloc((size_t)m->players + 2, sizeof(*l->start)),
-			       .by_player = malloc(2 * most * sizeof(*l->by_player))};
-	if (!l->of || !l->start || !l->by_player)
-		return -1;
-	for (uint32_t i = 0; i < m->cells; i++)
-		add_cell(l, &m->cell[i], matrix_find(m, m->cell[i].to, m->cell[i].from), tries,
-			 latency, alone);
-	qsort(l->of, l->count, sizeof(*l->of), by_players);
-	index_players(l, m->players);
-	return 0;
+			       .start = calloc((size_t)m->players + 1, sizeof(*l->start))};
+	end = l->of;
+	for (uint32_t i = 0; i < m->players && l->of && l->start; i++) {
+		end = add_player(end, m, i, tries, latency, alone);
+		l->start[i + 1] = (uint32_t)(end - l->of);
+	}
+	return l->of && l->start ? 0 : -1;
 }
 
 void meetings_release(struct meetings *l)
 {
 	free(l->of);
 	free(l->start);
-	free(l->by_player);
 	*l = (struct meetings){0};
 }

@@ -41,6 +41,11 @@ bool fit_skips(const struct fit *f, uint32_t a, uint32_t b)
 	       (f->bad_pair[g[a] * f->groups + g[b]] || f->bad_pair[g[b] * f->groups + g[a]]);
 }
 
+bool fit_is_slower(const struct fit *f, uint32_t player, uint32_t than)
+{
+	return f->kind[f->kinds.of[player]] < f->kind[f->kinds.of[than]] - FIT_SAME;
+}
+
 bool fit_is_aside(const struct fit *f, uint32_t player)
 {
 	return f->aside[MATRIX_SEND][player] || f->aside[MATRIX_RECEIVE][player];
@@ -97,40 +102,40 @@ void kinds_release(struct fit *f)
 	free(f->kind);
 }
 
-/* True if the figures of cell C are used: both of its ends are good, as far as that is known. */
-static bool is_good(const struct fit *f, const struct matrix_cell *c)
-{
-	return !f->aside[MATRIX_SEND][c->from] && !f->aside[MATRIX_RECEIVE][c->to];
-}
-
 /*
- * Collect the figures of cells of kind K with kinds that are as fast by their ports' rates, at
- * DISTANCE. Returns how many.
+ * Collect the figures of good players at distances from FIRST to before END: those of KIND with
+ * kinds that are as fast, less what the distance takes; or of all, KINDS_MAX, less what kinds
+ * reach.
  */
-static size_t collect_kind(const struct fit *f, uint32_t k, uint32_t distances)
+static size_t collect(const struct fit *f, uint32_t kind, uint32_t first, uint32_t end)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < f->m->cells; i++) {
-		const struct matrix_cell *c = &f->m->cell[i];
-		uint32_t from = f->kinds.of[c->from], to = f->kinds.of[c->to];
-		uint32_t other = from == k ? to : from, d = fit_distance(f, c->from, c->to);
+	for (uint32_t i = 0; i < f->m->players; i++)
+		for (const struct meeting *t = meetings_of(&f->slots, i);
+		     t < meetings_end(&f->slots, i); t++) {
+			uint32_t from = f->kinds.of[i], to = f->kinds.of[t->with];
+			uint32_t d = fit_distance(f, i, t->with);
 
-		if ((from != k && to != k) || isnan(f->part[i]) || !is_good(f, c) ||
-		    d >= distances || f->kind[other] < f->kind[k] - FIT_SAME)
-			continue;
-		f->some[n++] = fit_y(f, i) - (float)f->distance[d];
-	}
+			if (isnan(t->sends) || d < first || d >= end || fit_skips(f, i, t->with) ||
+			    f->aside[MATRIX_SEND][i] || f->aside[MATRIX_RECEIVE][t->with])
+				continue;
+			if (kind == KINDS_MAX)
+				f->some[n++] = t->sends - (float)fmin(f->kind[from], f->kind[to]);
+			else if ((from == kind && !fit_is_slower(f, t->with, i)) ||
+				 (to == kind && !fit_is_slower(f, i, t->with)))
+				f->some[n++] = t->sends - (float)f->distance[d];
+		}
 	return n;
 }
 
 static double fit_kind(const struct fit *f, uint32_t k, double at)
 {
 	bool few = f->kinds.hosts[k] < KIND_HOSTS_OWN && f->kinds.count > 1;
-	size_t n = collect_kind(f, k, 1);
+	size_t n = collect(f, k, FIT_NEAR, FIT_NEAR + 1);
 
 	if (n < KIND_CELLS_LEAST)
-		n = collect_kind(f, k, FIT_DISTANCES);
+		n = collect(f, k, FIT_NEAR, FIT_DISTANCES);
 	return matrix_quantile(f->some, n, few ? KIND_OWN_BEST : at);
 }
 
@@ -152,22 +157,6 @@ static void check_few(struct fit *f)
 	}
 }
 
-/* What DISTANCE takes from what the kinds reach. */
-static double fit_far(struct fit *f, uint32_t distance)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < f->m->cells; i++) {
-		const struct matrix_cell *c = &f->m->cell[i];
-
-		if (!isnan(f->part[i]) && is_good(f, c) &&
-		    fit_distance(f, c->from, c->to) == distance)
-			f->some[n++] = fit_y(f, i) - (float)fmin(f->kind[f->kinds.of[c->from]],
-								 f->kind[f->kinds.of[c->to]]);
-	}
-	return matrix_median(f->some, n);
-}
-
 void kinds_fit(struct fit *f, double at)
 {
 	double is[KINDS_MAX];
@@ -177,7 +166,7 @@ void kinds_fit(struct fit *f, double at)
 	memcpy(f->kind, is, f->kinds.count * sizeof(*is));
 	check_few(f);
 	for (uint32_t d = FIT_NEAR + 1; d < FIT_DISTANCES; d++) {
-		double far = fit_far(f, d);
+		double far = matrix_median(f->some, collect(f, KINDS_MAX, d, d + 1));
 
 		f->distance[d] = isnan(far) ? 0 : far;
 	}

@@ -92,26 +92,21 @@ static void note_rails(struct judgement *j)
  */
 static bool fills_links(const struct body *b)
 {
-	const char *at = b->whats.count ? strchrnul(b->whats.text[0], ' ') : "";
-	size_t program = *at ? strcspn(at + 1, " ") : 0;
-	bool size_is_next = false;
+	char what[400], *rest = NULL, *word;
+	uint64_t bytes;
 
-	if (program < 3 || strncmp(at + 1 + program - 3, "_bw", 3) != 0)
+	text_copy(what, sizeof(what), b->whats.count ? strchrnul(b->whats.text[0], ' ') : "");
+	word = strtok_r(what, " ", &rest);
+	if (!word || strlen(word) < 3 || strcmp(word + strlen(word) - 3, "_bw") != 0)
 		return false;
-	for (at += 1 + program; *at; at += strcspn(at, " ")) {
-		uint64_t bytes;
-		char word[32];
-
-		at += strspn(at, " ");
-		snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, " "), at);
-		if (*word == '-' && (!strchr("sDned", word[1]) || !word[1]))
+	while ((word = strtok_r(NULL, " ", &rest))) {
+		if (*word == '-' && (!word[1] || !strchr("sDned", word[1])))
 			return false;
-		if (size_is_next || (strncmp(word, "-s", 2) == 0 && word[2])) {
-			if (units_parse_size(size_is_next ? word : word + 2, &bytes) ||
-			    bytes < NOTES_FULL_BYTES)
-				return false;
-		}
-		size_is_next = strcmp(word, "-s") == 0;
+		if (strncmp(word, "-s", 2) != 0)
+			continue;
+		word = word[2] ? word + 2 : strtok_r(NULL, " ", &rest);
+		if (word && (units_parse_size(word, &bytes) || bytes < NOTES_FULL_BYTES))
+			return false;
 	}
 	return true;
 }

@@ -94,21 +94,25 @@ static double network_of(const struct fit *f, double top)
 	double average;
 	bool uneven;
 
-	for (uint32_t i = 0; of && i < f->slots.count; i++) {
-		const struct meeting *t = &f->slots.of[i];
-		struct sum *to = &of[t->at % ROUNDS_MOST];
-		double part = exp(((double)t->better + (double)t->worse) / 2 -
-				  fmin(f->kind[f->kinds.of[t->a]], f->kind[f->kinds.of[t->b]]));
+	for (uint32_t i = 0; of && i < f->m->players; i++)
+		for (const struct meeting *t = meetings_of(&f->slots, i);
+		     t < meetings_end(&f->slots, i); t++) {
+			struct sum *to = &of[t->at % ROUNDS_MOST];
+			double y = ((double)fmaxf(t->sends, t->receives) +
+				    (double)fminf(t->sends, t->receives)) /
+				   2;
+			double part = exp(
+				y - fmin(f->kind[f->kinds.of[i]], f->kind[f->kinds.of[t->with]]));
 
-		if (f->lost[t->a] || f->lost[t->b] || fit_is_aside(f, t->a) ||
-		    fit_is_aside(f, t->b))
-			continue;
-		to->parts += part;
-		to->squares += part * part;
-		to->count++;
-		all.parts += part;
-		all.count++;
-	}
+			if (isnan(y) || i > t->with || f->lost[i] || f->lost[t->with] ||
+			    fit_is_aside(f, i) || fit_is_aside(f, t->with))
+				continue;
+			to->parts += part;
+			to->squares += part * part;
+			to->count++;
+			all.parts += part;
+			all.count++;
+		}
 	uneven = of && differ(of, ROUNDS_MOST);
 	free(of);
 	average = all.count ? all.parts / all.count / exp(top) : NAN;

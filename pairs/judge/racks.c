@@ -19,44 +19,47 @@ static bool is_low(const struct fit *f, uint32_t i)
 {
 	const struct fit_player *p = &f->of[i];
 
-	return p->way[MATRIX_SEND].slow || p->way[MATRIX_RECEIVE].slow ||
-	       (p->sometimes && 2 * p->slow_slots > p->slots);
+	return p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow ||
+	       (p->way[FIT_WORSE].slow && 2 * p->way[FIT_WORSE].low > p->way[FIT_WORSE].figures);
 }
 
 /* What player I reaches: the lowest of what is known. */
 static double level_of(const struct fit *f, uint32_t i)
 {
-	const struct fit_player *p = &f->of[i];
-	double level = p->sometimes ? (double)p->depth : 0;
+	double level = 0;
 
-	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
-		if (p->way[way].slow)
-			level = fmin(level, (double)p->way[way].effect);
+	for (enum fit_way way = 0; way < FIT_WAYS; way++)
+		if (f->of[i].way[way].slow)
+			level = fmin(level, (double)f->of[i].way[way].effect);
 	return level;
+}
+
+/* What player I reaches in the slot T, as a part of normal. */
+static double part_of(const struct fit *f, uint32_t i, const struct meeting *t)
+{
+	return (double)fminf(t->sends, t->receives) - fit_normal(f, i, t->with);
 }
 
 static struct tally tally_of(const struct fit *f, uint32_t i, const bool *low)
 {
-	const struct meetings *l = &f->slots;
-	struct tally t = {0};
+	struct tally of = {0};
 
-	for (uint32_t k = l->start[i]; k < l->start[i + 1]; k++) {
-		const struct meeting *m = &l->of[l->by_player[k]];
-		uint32_t to = meeting_partner(m, i);
-		double part = (double)m->worse - fit_normal(f, m->a, m->b);
-		double limit = fmin(level_of(f, i), low[to] ? level_of(f, to) : 0) / 2;
+	for (const struct meeting *t = meetings_of(&f->slots, i); t < meetings_end(&f->slots, i);
+	     t++) {
+		double limit = fmin(level_of(f, i), low[t->with] ? level_of(f, t->with) : 0) / 2;
+		double part = part_of(f, i, t);
 
-		if (f->lost[to] || f->rack[to] != f->rack[i])
+		if (f->lost[t->with] || f->rack[t->with] != f->rack[i] || isnan(part))
 			continue;
-		if (low[to]) {
-			t.within++;
-			t.fast_within += part > limit;
+		if (low[t->with]) {
+			of.within++;
+			of.fast_within += part > limit;
 		} else {
-			t.out++;
-			t.fast_out += part > limit;
+			of.out++;
+			of.fast_out += part > limit;
 		}
 	}
-	return t;
+	return of;
 }
 
 static bool is_of_rack(const struct tally *t)
@@ -88,16 +91,11 @@ static uint32_t find_rack(struct fit *f, bool *low, bool *member, uint32_t numbe
 /* True if player I is slow with a player of a rack, too, more than the distance makes it. */
 static bool slow_with_rack(const struct fit *f, uint32_t i)
 {
-	const struct meetings *l = &f->slots;
+	const struct meeting *t = meetings_of(&f->slots, i), *end = meetings_end(&f->slots, i);
 
-	for (uint32_t k = l->start[i]; k < l->start[i + 1]; k++) {
-		const struct meeting *t = &l->of[l->by_player[k]];
-
-		if (f->rack[meeting_partner(t, i)] &&
-		    (double)t->worse - fit_normal(f, t->a, t->b) < level_of(f, i) / 2)
-			return true;
-	}
-	return false;
+	while (t < end && !(f->rack[t->with] && part_of(f, i, t) < level_of(f, i) / 2))
+		t++;
+	return t < end;
 }
 
 /* The part of good figures that are near LEVEL. */
@@ -120,7 +118,7 @@ static bool is_usual(const struct fit *f, double level)
 /* True if most slow players, of other hosts, reach what player I does, and it met none of them. */
 static bool are_alike(const struct fit *f, uint32_t i)
 {
-	const struct meetings *l = &f->slots;
+	const struct meeting *t = meetings_of(&f->slots, i), *end = meetings_end(&f->slots, i);
 	double level = level_of(f, i);
 	uint32_t alike = 0, others = 0, last = f->m->host[i];
 
@@ -133,10 +131,9 @@ static bool are_alike(const struct fit *f, uint32_t i)
 	}
 	if (alike < RACK_ALIKE_MANY || alike < RACK_ALIKE_PART * others)
 		return false;
-	for (uint32_t k = l->start[i]; k < l->start[i + 1]; k++)
-		if (is_low(f, meeting_partner(&l->of[l->by_player[k]], i)))
-			return false;
-	return true;
+	while (t < end && (!is_low(f, t->with) || isnan(part_of(f, i, t))))
+		t++;
+	return t == end;
 }
 
 /*
@@ -168,7 +165,7 @@ int racks_find(struct fit *f)
 		if (!find_rack(f, low, low + f->m->players, number))
 			break;
 		f->racks = number;
-		failed = fit_again(f);
+		fit_again(f);
 	}
 	if (!failed)
 		find_doubtful(f);

@@ -67,83 +67,58 @@ const char *judge_way(const struct suspect *s)
 
 /* Why a pair has no figure, if its run did not say. */
 static const char *const why[BODY_CAUSES] = {
-	[BODY_CONNECT] = "could not connect",
-	[BODY_LOST] = "the other end was lost",
-	[BODY_DEVICE] = "no device",
-	[BODY_CLOCK] = "a clock is wrong",
-	[BODY_REFUSED] = "refused",
-	[BODY_DATA] = "data arrived wrong",
-	[BODY_MISSED] = "missed its slot",
-	[BODY_ABSENT] = "the client did not call",
-	[BODY_OTHER] = "failed",
+#define WHY(cause, word, text) [cause] = text,
+	BODY_FAILURES(WHY)
+#undef WHY
 };
 
+/* The figure of a suspect; "": there is none. */
 static void add_figure(const struct judgement *j, const struct suspect *s, char *text, size_t size)
 {
-	switch (s->kind) {
-	case SUSPECT_CLOCK:
-		if (!isnan(s->value))
-			text_add(text, size, "%.3g s %s", fabs(s->value),
-				 s->b != SUSPECT_NONE ? "apart"
-				 : s->value < 0       ? "behind"
-						      : "ahead");
-		break;
-	case SUSPECT_PAIR_BROKE:
+	double times = s->value / s->normal;
+
+	if (s->kind == SUSPECT_PAIR_BROKE)
 		text_add(text, size, "%s", why[s->cause]);
-		break;
-	case SUSPECT_STARVES:
-		text_add(text, size, "%.2f of its share, in %u of %u rounds below %.1f%s", s->value,
-			 s->bad, s->partners, INCAST_STARVES,
-			 s->proof == SUSPECT_ONCE        ? ", not measured alone"
-			 : s->proof == SUSPECT_CONFIRMED ? ", slow alone, too"
-							 : ", good alone");
-		break;
-	case SUSPECT_TAIL:
-		text_add(text, size, "p99 is %.1f times the median, normal is below %.0f", s->value,
+	else if (s->kind == SUSPECT_CLOCK && !isnan(s->value))
+		text_add(text, size, "%.3g s %s", fabs(s->value),
+			 s->b != SUSPECT_NONE ? "apart"
+			 : s->value < 0       ? "behind"
+					      : "ahead");
+	else if (s->kind == SUSPECT_STARVES || s->kind == SUSPECT_TAIL)
+		text_add(text, size, s->kind == SUSPECT_TAIL ? "%.1f" : "%.2f", s->value);
+	else if (j->body->latency && !isnan(times))
+		text_add(text, size, "%.4g us, %.1f times the normal %.4g us", s->value, times,
 			 s->normal);
-		break;
-	default:
-		if (isnan(s->value) || isnan(s->normal))
-			break;
-		if (j->body->latency)
-			text_add(text, size, "%.4g us, %.1f times the normal %.4g us", s->value,
-				 s->value / s->normal, s->normal);
-		else
-			text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal,
-				 100 * s->value / s->normal);
-	}
+	else if (!isnan(times))
+		text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal,
+			 100 * times);
 }
 
-/* The partners that it was tried with. */
-static void add_tried(const struct suspect *s, char *text, size_t size)
+/* Make TO what is said of one suspect: the catalogue has it as its cause. */
+static void describe(struct finding *to, const struct judgement *j, const struct suspect *s)
 {
-	const char *comma = *text ? ", " : "";
+	char figure[200] = "", least[16];
+	const char *word = NULL;
 
-	if (s->kind == SUSPECT_GROUP)
-		text_add(text, size, "%s%u of %u pairs are slow", comma, s->bad, s->partners);
-	else if (s->kind == SUSPECT_CLOCK || s->kind == SUSPECT_WORSE || s->kind == SUSPECT_STARVES)
-		return;
-	else if (s->kind == SUSPECT_FAILS)
-		text_add(text, size, "%s%u of %u runs failed", comma, s->bad, s->partners);
-	else if (s->kind == SUSPECT_UNSTEADY)
-		text_add(text, size, "%sin %u of %u slots", comma, s->bad, s->partners);
-	else if (s->kind == SUSPECT_FALLS)
-		text_add(text, size, "%sfrom round %u on", comma, s->from_round);
-	else if (suspect_is_lost(s->kind) && s->partners)
-		text_add(text, size, "%s%u of %u runs have no figure", comma, s->bad, s->partners);
-	else if (s->b == SUSPECT_NONE && s->partners)
-		text_add(text, size, "%swith %u partners", comma, s->partners);
-}
-
-static void add_proof(const struct suspect *s, char *text, size_t size)
-{
-	if ((s->kind < SUSPECT_NODE || s->kind > SUSPECT_RAIL) && s->kind != SUSPECT_LATENCY &&
-	    s->kind != SUSPECT_PAIR)
-		return;
-	if (s->proof == SUSPECT_CONFIRMED)
-		text_add(text, size, ", alone too");
-	else if (s->proof == SUSPECT_ONCE)
-		text_add(text, size, ", not measured alone");
+	add_figure(j, s, figure, sizeof(figure));
+	snprintf(least, sizeof(least), "%.1f", INCAST_STARVES);
+	word = *figure ? figure : NULL;
+	finding_make(
+		to,
+		&(struct finding_facts){
+			.code = s->kind,
+			.value = {
+				FINDING_WORD("figure", word),
+				FINDING_WORD("and", word ? ", " : ""),
+				FINDING_NUMBER("bad", s->bad, ""),
+				FINDING_NUMBER("of", s->partners ? s->partners : NAN, ""),
+				FINDING_NUMBER("from", s->from_round, ""),
+				FINDING_NUMBER("normal", s->normal, ""),
+				FINDING_WORD("least", least),
+				FINDING_WORD("proven", s->proof == SUSPECT_CONFIRMED ? "" : NULL),
+				FINDING_WORD("unproven", s->proof == SUSPECT_ONCE ? "" : NULL),
+				FINDING_WORD("load", s->proof == SUSPECT_LOAD ? "" : NULL),
+			}});
 }
 
 /* How many lines a suspect takes. */
@@ -157,18 +132,17 @@ static void print_suspect(struct report *r, const struct suspect *s)
 	bool pair = s->b != SUSPECT_NONE;
 	bool directed = s->kind >= SUSPECT_NODE && !pair && (s->sends || s->receives) &&
 			!r->j->body->latency;
-	char who[700] = "", what[200] = "";
+	struct finding what;
+	char who[700] = "";
 
 	text_add(who, sizeof(who), "%s%s%s", judge_name(r->j, s, s->a),
 		 !pair         ? ""
 		 : s->receives ? " <-> "
 			       : " -> ",
 		 pair ? judge_name(r->j, s, s->b) : "");
-	add_figure(r->j, s, what, sizeof(what));
-	add_tried(s, what, sizeof(what));
-	add_proof(s, what, sizeof(what));
+	describe(&what, r->j, s);
 	fprintf(r->to, "  %-12s  %s%s%s\n", who, directed ? judge_way(s) : "", directed ? ": " : "",
-		what);
+		what.cause);
 	if (lines_of(r, s) > 1)
 		fprintf(r->to, "    %.*s\n", WIDTH - 4, r->j->body->texts.text[s->text]);
 	r->lines += lines_of(r, s);

@@ -55,14 +55,13 @@ static json_t *notes_json(const struct judgement *j)
 	return notes;
 }
 
-/* The hosts that --suspects writes. */
+/* The hosts that --suspects writes: judge_count() has marked them. */
 static json_t *drain_json(const struct judgement *j)
 {
 	json_t *hosts = json_array();
 
-	judge_mark(j, true);
 	for (uint32_t i = 0; i < j->body->hosts.count; i++)
-		if (j->hosts[i])
+		if (j->hosts[i] >= HOST_SUSPECT)
 			json_array_append_new(hosts, json_string(j->body->hosts.text[i]));
 	return hosts;
 }

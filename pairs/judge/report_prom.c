@@ -25,14 +25,14 @@ static void add_player(struct prom *p, const struct judgement *j, uint32_t playe
 	static const char *const way[MATRIX_WAYS] = {"send", "receive"};
 	json_t *labels = labels_of(p, j, player, false);
 
-	for (enum matrix_way w = 0; w < (j->body->latency ? 1 : MATRIX_WAYS); w++) {
+	if (j->body->latency)
+		prom_add(p, PROM_PAIRS_OF_NORMAL, labels, judge_part(j, player, MATRIX_SEND));
+	for (enum matrix_way w = 0; w < MATRIX_WAYS && !j->body->latency; w++) {
 		double part = judge_part(j, player, w);
-		const char *name = j->body->latency ? "" : way[w];
 
-		prom_add_labelled(p, PROM_PAIRS_OF_NORMAL, labels, "direction", name, part);
-		if (!j->body->latency)
-			prom_add_labelled(p, PROM_PAIRS_BANDWIDTH, labels, "direction", name,
-					  part * judge_normal(j, player) * 1e9 / 8);
+		prom_add_labelled(p, PROM_PAIRS_OF_NORMAL, labels, "direction", way[w], part);
+		prom_add_labelled(p, PROM_PAIRS_BANDWIDTH, labels, "direction", way[w],
+				  part * judge_normal(j, player) * 1e9 / 8);
 	}
 	json_decref(labels);
 }

@@ -22,19 +22,6 @@ static void hear(struct said *s, uint32_t text)
 	s->times[i]++;
 }
 
-/* A text starts with the host that it is about, if that is known: is this another one than
- * PLAYER's? */
-static bool is_of_another(const struct judgement *j, uint32_t player, uint32_t text)
-{
-	const char *what = j->body->texts.text[text];
-	char name[400];
-	uint32_t host;
-
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(what, ":"), what);
-	host = names_find(&j->body->hosts, name);
-	return host != NAMES_NONE && host != j->body->player[player].host;
-}
-
 static uint32_t heard_most(const struct said *s)
 {
 	uint32_t best = 0;
@@ -58,10 +45,20 @@ uint32_t judge_said_most(const struct judgement *j)
 	return heard_most(&s);
 }
 
-/* True if the try T says that it was the other end's fault. */
-static bool is_others_fault(const struct body_try *t, enum matrix_way way)
+/* True if the try T, in which PLAYER is in WAY, says something of another host: by its blame, or by
+ * its text, which starts with the host that it is about, if that is known. */
+static bool is_of_another(const struct judgement *j, uint32_t player, enum matrix_way way,
+			  const struct body_try *t)
 {
-	return t->blame == (way == MATRIX_SEND ? 2 : 1);
+	const char *what = j->body->texts.text[t->text];
+	char name[400];
+	uint32_t host;
+
+	if (t->blame == (way == MATRIX_SEND ? 2 : 1))
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(what, ":"), what);
+	host = names_find(&j->body->hosts, name);
+	return host != NAMES_NONE && host != j->body->player[player].host;
 }
 
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
@@ -76,7 +73,7 @@ uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 				const struct body_try *t = &j->body->tries[i];
 
 				if (t->text != BODY_NONE && t->found != failed &&
-				    !is_others_fault(t, way) && !is_of_another(j, player, t->text))
+				    !is_of_another(j, player, way, t))
 					hear(&s, t->text);
 			}
 		}

@@ -16,23 +16,6 @@ double judge_normal(const struct judgement *j, uint32_t player)
 	return judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
 }
 
-double judge_middle(const struct judgement *j, uint32_t player, const bool way[MATRIX_WAYS],
-		    bool alone, uint32_t *count)
-{
-	const struct matrix *m = &j->m;
-
-	*count = 0;
-	for (enum matrix_way w = 0; w < MATRIX_WAYS; w++)
-		for (uint32_t k = 0; way[w] && k < matrix_count(m, w, player); k++) {
-			uint32_t cell = matrix_at(m, w, player, k);
-			float v = alone ? m->cell[cell].alone : m->cell[cell].loaded;
-
-			if (!isnan(v) && !j->fit.aside[!w][matrix_partner(m, w, cell)])
-				j->fit.some[(*count)++] = v;
-		}
-	return matrix_median(j->fit.some, *count);
-}
-
 /*
  * What a player reaches alone with good partners, as EFFECT is what it reaches among others: by how
  * much the same pairs differ, or else new pairs from normal. COUNT: of how many.
@@ -40,24 +23,22 @@ double judge_middle(const struct judgement *j, uint32_t player, const bool way[M
 static double part_alone(const struct judgement *j, const struct suspect *s, double effect,
 			 uint32_t *count)
 {
-	const bool way[MATRIX_WAYS] = {s->sends, s->receives};
-	const struct matrix *m = &j->m;
+	bool latency = j->body->latency;
 	uint32_t same = 0, other = 0;
-	float *to_other = j->fit.some + m->cells;
+	float *to_other = j->fit.some + j->m.cells;
 
-	for (enum matrix_way w = 0; w < MATRIX_WAYS; w++)
-		for (uint32_t k = 0; way[w] && k < matrix_count(m, w, s->a); k++) {
-			uint32_t at = matrix_at(m, w, s->a, k), to = matrix_partner(m, w, at);
-			const struct matrix_cell *c = &m->cell[at];
-			float y = meetings_y(c->alone, j->body->latency);
+	for (struct matrix_walk w = {.m = &j->m, .player = s->a}; matrix_next(&w);) {
+		float y = meetings_y(w.cell->alone, latency);
+		float loaded = meetings_y(w.cell->loaded, latency);
 
-			if (isnan(y) || j->fit.aside[!w][to])
-				continue;
-			if (!isnan(c->loaded))
-				j->fit.some[same++] = y - fit_y(&j->fit, at) + (float)effect;
-			else
-				to_other[other++] = y - (float)fit_normal(&j->fit, s->a, to);
-		}
+		if (isnan(y) || j->fit.aside[!w.way][w.with] ||
+		    !(w.way == MATRIX_SEND ? s->sends : s->receives))
+			continue;
+		if (!isnan(loaded))
+			j->fit.some[same++] = y - loaded + (float)effect;
+		else
+			to_other[other++] = y - (float)fit_normal(&j->fit, s->a, w.with);
+	}
 	*count = same >= SLOW_ALONE_LEAST ? same : other;
 	return matrix_median(same >= SLOW_ALONE_LEAST ? j->fit.some : to_other, *count);
 }
@@ -82,14 +63,9 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 									: SUSPECT_ONCE;
 }
 
-struct moment {
-	uint32_t at;
-	float part;
-};
-
 static int by_time(const void *a, const void *b)
 {
-	const struct moment *x = a, *y = b;
+	const struct fit_figure *x = a, *y = b;
 
 	return (x->at > y->at) - (x->at < y->at);
 }
@@ -110,69 +86,55 @@ static double chance(uint32_t n, uint32_t low)
  */
 static uint32_t falls_at(const struct judgement *j, uint32_t player, double depth)
 {
-	const struct meetings *l = &j->fit.slots;
-	uint32_t n = 0, first = UINT32_MAX, low = 0, ordered = 0;
-	struct moment *of = malloc((l->start[player + 1] - l->start[player] + 1) * sizeof(*of));
+	const struct fit_figure *of = j->fit.figure;
+	uint32_t hosts, n = figures_of(&j->fit, player, FIT_WORSE, false, &hosts);
+	uint32_t first = n, low = 0;
 	double sum = 0;
 
-	for (uint32_t k = l->start[player]; of && k < l->start[player + 1]; k++) {
-		const struct meeting *t = &l->of[l->by_player[k]];
-		uint32_t to = meeting_partner(t, player);
-
-		if (!fit_skips(&j->fit, t->a, t->b) && !j->fit.aside[0][to] && !j->fit.aside[1][to])
-			of[n++] = (struct moment){
-				t->at, t->worse - (float)fit_normal(&j->fit, t->a, t->b)};
-	}
-	if (of)
-		qsort(of, n, sizeof(*of), by_time);
+	qsort(j->fit.figure, n, sizeof(*of), by_time);
 	for (uint32_t i = 0; i < n; i++) {
 		bool is_low = (double)of[i].part < depth / 2;
 
 		low += is_low;
-		first = is_low && first == UINT32_MAX ? i : first;
+		first = is_low && first == n ? i : first;
 		for (uint32_t k = 0; k < i; k++)
 			sum += (of[i].part > of[k].part) - (of[i].part < of[k].part);
 	}
-	for (uint32_t i = first; i < n; i++)
-		ordered += (double)of[i].part < depth / 2;
-	if (n < SLOW_FALLS_SLOTS || low < 2 || first < 2 || first == UINT32_MAX)
-		n = 0;
-	else if (!((ordered == n - first && chance(n, ordered) < SLOW_FALLS_CHANCE) ||
-		   sum < -SLOW_FALLS_SURE * sqrt(n * (n - 1.) * (2. * n + 5) / 18)))
-		n = 0;
-	first = n ? (of[first].at & UINT16_MAX) + 1 : 0;
-	free(of);
-	return first;
+	if (n < SLOW_FALLS_SLOTS || low < 2 || first < 2)
+		return 0;
+	if ((low == n - first && chance(n, low) < SLOW_FALLS_CHANCE) ||
+	    sum < -SLOW_FALLS_SURE * sqrt(n * (n - 1.) * (2. * n + 5) / 18))
+		return (of[first].at & UINT16_MAX) + 1;
+	return 0;
 }
 
 static struct suspect slow_player(const struct judgement *j, uint32_t i)
 {
 	const struct fit_player *p = &j->fit.of[i];
-	bool send = p->way[MATRIX_SEND].slow, receive = p->way[MATRIX_RECEIVE].slow;
-	enum matrix_way way =
-		!send || (receive && p->way[MATRIX_RECEIVE].effect < p->way[MATRIX_SEND].effect);
-	double effect = send || receive ? (double)p->way[way].effect : (double)p->depth;
-	struct suspect s = {.kind = j->body->latency ? SUSPECT_LATENCY : SUSPECT_NODE,
-			    .sends = send,
-			    .receives = receive,
+	bool send = p->way[FIT_SENDS].slow, receive = p->way[FIT_RECEIVES].slow;
+	bool always = send || receive;
+	enum fit_way way =
+		!always ? FIT_WORSE
+		: !send || (receive && p->way[FIT_RECEIVES].effect < p->way[FIT_SENDS].effect)
+			? FIT_RECEIVES
+			: FIT_SENDS;
+	double effect = (double)p->way[way].effect;
+	struct suspect s = {.kind = !always            ? SUSPECT_UNSTEADY
+				    : j->body->latency ? SUSPECT_LATENCY
+						       : SUSPECT_NODE,
+			    .sends = send || !always,
+			    .receives = receive || !always,
 			    .a = i,
 			    .b = SUSPECT_NONE,
-			    .partners = p->way[way].partners,
+			    .normal = judge_normal(j, i),
+			    .value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect),
+			    .partners = always ? p->way[way].partners : p->way[way].figures,
 			    .bad = p->way[way].low,
 			    .text = judge_said(j, i, false)};
 
 	s.from_round = falls_at(j, i, effect);
-	if (s.from_round) {
+	if (s.from_round)
 		s.kind = SUSPECT_FALLS;
-	} else if (!send && !receive) {
-		s.kind = SUSPECT_UNSTEADY;
-		s.bad = p->slow_slots;
-		s.partners = p->slots;
-	}
-	if (!send && !receive)
-		s.sends = s.receives = true;
-	s.normal = judge_normal(j, i);
-	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect);
 	s.proof = prove(j, &s, effect);
 	return s;
 }
@@ -184,7 +146,8 @@ int judge_levels(struct judgement *j)
 		struct suspect s;
 
 		if (j->lost[i] || p->doubtful ||
-		    !(p->way[MATRIX_SEND].slow || p->way[MATRIX_RECEIVE].slow || p->sometimes))
+		    !(p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow ||
+		      p->way[FIT_WORSE].slow))
 			continue;
 		s = slow_player(j, i);
 		if (suspects_add(&j->suspects, &s))
@@ -193,119 +156,70 @@ int judge_levels(struct judgement *j)
 	return 0;
 }
 
-/* How many of a player's pairs have a long tail, of how many, with players that are not LONG. */
-static uint32_t count_tails(const struct judgement *j, uint32_t player, const bool *is_long,
-			    uint32_t *of)
-{
-	uint32_t bad = 0;
-
-	*of = 0;
-	for (uint32_t k = 0; k < matrix_count(&j->m, MATRIX_SEND, player); k++) {
-		uint32_t cell = matrix_at(&j->m, MATRIX_SEND, player, k);
-		const struct matrix_cell *c = &j->m.cell[cell];
-
-		if (isnan(c->tail) || j->lost[c->to] || is_long[c->to])
-			continue;
-		++*of;
-		bad += c->tail > SLOW_TAIL;
-	}
-	return bad;
-}
-
-/*
- * Set IS_LONG of those whose tail is long with most partners, the worst first: a partner's tail is
- * not theirs. Where most pairs have one, all have.
- */
-static void find_tails(const struct judgement *j, bool *is_long)
-{
-	uint32_t tails = 0, all = 0, of, bad, worst;
-	double share;
-
-	for (uint32_t i = 0; i < j->m.players; i++) {
-		tails += count_tails(j, i, is_long, &of);
-		all += of;
-	}
-	for (uint32_t i = 0; i < j->m.players && tails > .9 * all; i++)
-		is_long[i] = matrix_count(&j->m, MATRIX_SEND, i) >= FIT_PARTNERS;
-	if (tails > .9 * all)
-		return;
-	do {
-		share = .5;
-		for (uint32_t i = 0; i < j->m.players; i++) {
-			bad = is_long[i] || j->lost[i] ? 0 : count_tails(j, i, is_long, &of);
-			if (bad && of >= FIT_PARTNERS && bad > share * of) {
-				share = (double)bad / of;
-				worst = i;
-			}
-		}
-		if (share > .5)
-			is_long[worst] = true;
-	} while (share > .5);
-}
-
 static double middle_tail(const struct judgement *j, uint32_t player)
 {
 	size_t n = 0;
 
-	for (uint32_t k = 0; k < matrix_count(&j->m, MATRIX_SEND, player); k++) {
-		float tail = j->m.cell[matrix_at(&j->m, MATRIX_SEND, player, k)].tail;
-
-		if (!isnan(tail))
-			j->fit.some[n++] = tail;
-	}
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);)
+		if (!isnan(w.cell->tail))
+			j->fit.some[n++] = w.cell->tail;
 	return matrix_median(j->fit.some, n);
 }
 
-/* Add the pairs that have a long tail, and an end with too few partners to be judged itself. */
-static int add_tail_pairs(struct judgement *j, const bool *is_long)
+/* A cell's tail is long: 1, or not: 0; -1: it says nothing. */
+static signed char is_long(const struct judgement *j, const struct matrix_cell *c)
 {
-	for (uint32_t i = 0; i < j->m.cells; i++) {
-		const struct matrix_cell *c = &j->m.cell[i];
-
-		if (c->from > c->to || !(c->tail > SLOW_TAIL) || j->lost[c->from] ||
-		    j->lost[c->to] || is_long[c->from] || is_long[c->to] ||
-		    (judge_is_known(j, c->from) && judge_is_known(j, c->to)))
-			continue;
-		if (suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_TAIL,
-								 .sends = true,
-								 .receives = true,
-								 .few_partners = true,
-								 .a = c->from,
-								 .b = c->to,
-								 .value = (double)c->tail,
-								 .normal = SLOW_TAIL,
-								 .text = SUSPECT_NONE}))
-			return -1;
-	}
-	return 0;
+	if (isnan(c->tail) || j->lost[c->from] || j->lost[c->to])
+		return -1;
+	return c->tail > SLOW_TAIL;
 }
 
+/*
+ * Name those whose tail is long with most partners, the worst first: a partner's tail is not
+ * theirs; and the pairs that are left with an end that has too few partners to be judged itself.
+ */
 int judge_tails(struct judgement *j)
 {
-	bool *is_long = calloc((size_t)j->m.players + 1, sizeof(*is_long));
-	int failed = is_long ? 0 : -1;
+	bool *aside[MATRIX_WAYS] = {calloc((size_t)j->m.players + 1, 1),
+				    calloc((size_t)j->m.players + 1, 1)};
+	signed char *tail = malloc((size_t)j->m.cells + 1);
+	int failed = tail && aside[0] && aside[1] ? 0 : -1;
+	struct suspect s = {.kind = SUSPECT_TAIL,
+			    .sends = true,
+			    .receives = true,
+			    .normal = SLOW_TAIL,
+			    .text = SUSPECT_NONE};
 	uint32_t first = j->suspects.count;
 
-	if (is_long && j->body->latency)
-		find_tails(j, is_long);
-	for (uint32_t i = 0; i < j->m.players && !failed; i++)
-		if (is_long[i])
-			failed = suspects_add(
-				&j->suspects,
-				&(struct suspect){.kind = SUSPECT_TAIL,
-						  .sends = true,
-						  .receives = true,
-						  .a = i,
-						  .b = SUSPECT_NONE,
-						  .value = middle_tail(j, i),
-						  .normal = SLOW_TAIL,
-						  .partners = j->fit.of[i].way[FIT_BOTH].partners,
-						  .bad = j->fit.of[i].way[FIT_BOTH].figures,
-						  .text = judge_said(j, i, false)});
-	if (!failed && j->body->latency) {
-		judge_hosts(j, first);
-		failed = add_tail_pairs(j, is_long);
+	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
+		tail[i] = is_long(j, &j->m.cell[i]);
+	if (!failed)
+		matrix_explain(&j->m, tail, FIT_PARTNERS, aside);
+	for (s.a = 0, s.b = SUSPECT_NONE; s.a < j->m.players && !failed; s.a++) {
+		if (!aside[MATRIX_SEND][s.a])
+			continue;
+		s.value = middle_tail(j, s.a);
+		s.partners = j->fit.of[s.a].way[FIT_BETTER].partners;
+		s.bad = j->fit.of[s.a].way[FIT_BETTER].figures;
+		s.text = judge_said(j, s.a, false);
+		failed = suspects_add(&j->suspects, &s);
 	}
-	free(is_long);
+	judge_hosts(j, first);
+	s.few_partners = true;
+	s.partners = s.bad = 0;
+	s.text = SUSPECT_NONE;
+	for (uint32_t i = 0; i < j->m.cells && !failed; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+
+		s.a = c->from;
+		s.b = c->to;
+		s.value = (double)c->tail;
+		if (tail[i] > 0 && s.a < s.b && !aside[0][s.a] && !aside[0][s.b] &&
+		    !(judge_is_known(j, s.a) && judge_is_known(j, s.b)))
+			failed = suspects_add(&j->suspects, &s);
+	}
+	free(aside[0]);
+	free(aside[1]);
+	free(tail);
 	return failed;
 }

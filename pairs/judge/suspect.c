@@ -32,25 +32,22 @@ double suspect_part(const struct suspect *s)
 	return part > 1 ? 1 / part : part;
 }
 
-static int compare_numbers(double a, double b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_rank(const void *x, const void *y)
 {
 	const struct suspect *a = x, *b = y;
-	int order = compare_numbers(a->kind, b->kind);
+	const double key[][2] = {
+		{a->kind, b->kind},
+		{a->proof == SUSPECT_LOAD, b->proof == SUSPECT_LOAD},
+		{a->few_partners, b->few_partners},
+		{suspect_part(a), suspect_part(b)},
+		{a->a, b->a},
+		{a->b, b->b},
+	};
 
-	if (!order)
-		order = compare_numbers(a->proof == SUSPECT_LOAD, b->proof == SUSPECT_LOAD);
-	if (!order)
-		order = compare_numbers(a->few_partners, b->few_partners);
-	if (!order)
-		order = compare_numbers(suspect_part(a), suspect_part(b));
-	if (!order)
-		order = compare_numbers(a->a, b->a);
-	return order ? order : compare_numbers(a->b, b->b);
+	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++)
+		if (key[i][0] != key[i][1])
+			return key[i][0] < key[i][1] ? -1 : 1;
+	return 0;
 }
 
 void suspects_sort(struct suspects *l)

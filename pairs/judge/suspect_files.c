@@ -13,104 +13,6 @@ static bool is_decided(const struct judgement *j, const struct suspect *s)
 	return !j->retested || s->proof == SUSPECT_CONFIRMED || suspect_is_lost(s->kind);
 }
 
-void judge_mark(const struct judgement *j, bool drained)
-{
-	memset(j->hosts, false, j->body->hosts.count);
-	for (uint32_t i = 0; i < j->suspects.count; i++) {
-		const struct suspect *s = &j->suspects.of[i];
-
-		if (s->b == SUSPECT_NONE && s->kind != SUSPECT_GROUP &&
-		    (!drained || (s->proof != SUSPECT_LOAD && is_decided(j, s))))
-			j->hosts[j->body->player[s->a].host] = true;
-	}
-}
-
-void judge_suspects(FILE *to, const struct judgement *j)
-{
-	judge_mark(j, true);
-	for (uint32_t i = 0; i < j->body->hosts.count; i++)
-		if (j->hosts[i])
-			fprintf(to, "%s\n", j->body->hosts.text[i]);
-}
-
-/* The players of a host stand next to each other. True if PLAYER was measured with one of them. */
-static bool was_measured(const struct judgement *j, uint32_t player, uint32_t other)
-{
-	uint32_t host = j->m.host[other];
-
-	while (other && j->m.host[other - 1] == host)
-		other--;
-	for (; other < j->m.players && j->m.host[other] == host; other++) {
-		const struct matrix_cell *to = matrix_find(&j->m, player, other);
-		const struct matrix_cell *from = matrix_find(&j->m, other, player);
-
-		if ((to && to->measured) || (from && from->measured))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Print a line for the host of PLAYER with each of a few good hosts, the next ones after it; first
- * those that it was measured with, since the same pair alone tells most.
- */
-static void print_with_good(FILE *to, const struct judgement *j, uint32_t player)
-{
-	const struct body *b = j->body;
-	uint32_t n = j->m.players, self = b->player[player].host, found = 0;
-
-	for (int measured = 1; measured >= 0; measured--)
-		for (uint32_t k = 1, last = self; k < n && found < GOOD_PARTNERS; k++) {
-			uint32_t at = (player + k) % n, other = b->player[at].host;
-
-			if (j->hosts[other] || other == last || other == self ||
-			    was_measured(j, player, at) != measured)
-				continue;
-			fprintf(to, "%s %s\n", b->hosts.text[self], b->hosts.text[other]);
-			last = other;
-			found++;
-		}
-}
-
-void judge_retest(FILE *to, const struct judgement *j)
-{
-	const struct body *b = j->body;
-	uint32_t last = BODY_NONE, pairs = 0;
-
-	judge_mark(j, false);
-	for (uint32_t i = 0; i < j->suspects.count; i++) {
-		const struct suspect *s = &j->suspects.of[i];
-
-		if (s->kind == SUSPECT_GROUP || s->proof == SUSPECT_LOAD)
-			continue;
-		if (s->b != SUSPECT_NONE && pairs++ < JUDGE_RETEST_PAIRS)
-			fprintf(to, "%s %s\n", b->hosts.text[b->player[s->a].host],
-				b->hosts.text[b->player[s->b].host]);
-		else if (s->b != SUSPECT_NONE)
-			continue;
-		else if (s->kind != SUSPECT_NEVER_CAME && b->player[s->a].host != last)
-			print_with_good(to, j, s->a);
-		last = s->b == SUSPECT_NONE ? b->player[s->a].host : BODY_NONE;
-	}
-	for (uint32_t i = 0; i < j->m.cells && j->slow_pairs && pairs < JUDGE_RETEST_PAIRS; i++) {
-		const struct matrix_cell *c = &j->m.cell[i];
-
-		if (judge_is_far_slower(j, i) && isnan(c->alone) && pairs++ < JUDGE_RETEST_PAIRS)
-			fprintf(to, "%s %s\n", b->hosts.text[b->player[c->from].host],
-				b->hosts.text[b->player[c->to].host]);
-	}
-}
-
-/* What is known of a host; the largest one counts. */
-enum {
-	HOST_UNKNOWN,
-	HOST_GOOD,
-	HOST_UNDECIDED,
-	HOST_SUSPECT,
-	HOST_LOST,
-	HOST_STATES
-};
-
 static void set_host(const struct judgement *j, uint32_t player, char state)
 {
 	char *to = &j->hosts[j->body->player[player].host];
@@ -155,14 +57,89 @@ struct judge_count judge_count(const struct judgement *j)
 			set_host(j, i, HOST_UNDECIDED);
 	for (uint32_t i = 0; i < b->hosts.count; i++)
 		n[(unsigned char)j->hosts[i]]++;
-	if (j->blind) {
-		n[HOST_UNDECIDED] += n[HOST_GOOD];
-		n[HOST_GOOD] = 0;
-	}
-	return (struct judge_count){.good = n[HOST_GOOD],
+	return (struct judge_count){.good = j->blind ? 0 : n[HOST_GOOD],
 				    .suspect = n[HOST_SUSPECT],
 				    .lost = n[HOST_LOST],
-				    .undecided = n[HOST_UNKNOWN] + n[HOST_UNDECIDED]};
+				    .undecided = n[HOST_UNKNOWN] + n[HOST_UNDECIDED] +
+						 (j->blind ? n[HOST_GOOD] : 0)};
+}
+
+void judge_suspects(FILE *to, const struct judgement *j)
+{
+	judge_count(j);
+	for (uint32_t i = 0; i < j->body->hosts.count; i++)
+		if (j->hosts[i] >= HOST_SUSPECT)
+			fprintf(to, "%s\n", j->body->hosts.text[i]);
+}
+
+/* The players of a host stand next to each other. True if PLAYER was measured with one of them. */
+static bool was_measured(const struct judgement *j, uint32_t player, uint32_t other)
+{
+	uint32_t host = j->m.host[other];
+
+	while (other && j->m.host[other - 1] == host)
+		other--;
+	for (; other < j->m.players && j->m.host[other] == host; other++) {
+		const struct matrix_cell *to = matrix_find(&j->m, player, other);
+		const struct matrix_cell *from = matrix_find(&j->m, other, player);
+
+		if ((to && to->measured) || (from && from->measured))
+			return true;
+	}
+	return false;
+}
+
+static void print_pair(FILE *to, const struct body *b, uint32_t one, uint32_t other)
+{
+	fprintf(to, "%s %s\n", b->hosts.text[b->player[one].host],
+		b->hosts.text[b->player[other].host]);
+}
+
+/*
+ * Print a line for the host of PLAYER with each of a few good hosts, the next ones after it; first
+ * those that it was measured with, since the same pair alone tells most.
+ */
+static void print_with_good(FILE *to, const struct judgement *j, uint32_t player)
+{
+	const struct body *b = j->body;
+	uint32_t n = j->m.players, self = b->player[player].host, found = 0;
+
+	for (int measured = 1; measured >= 0; measured--)
+		for (uint32_t k = 1, last = self; k < n && found < GOOD_PARTNERS; k++) {
+			uint32_t at = (player + k) % n, other = b->player[at].host;
+
+			if (j->hosts[other] || other == last || other == self ||
+			    was_measured(j, player, at) != measured)
+				continue;
+			print_pair(to, b, player, at);
+			last = other;
+			found++;
+		}
+}
+
+void judge_retest(FILE *to, const struct judgement *j)
+{
+	const struct suspect *s = j->suspects.of, *end = s + j->suspects.count;
+	const struct body *b = j->body;
+	uint32_t last = BODY_NONE, pairs = 0;
+
+	memset(j->hosts, false, b->hosts.count);
+	for (const struct suspect *i = s; i < end; i++)
+		if (i->b == SUSPECT_NONE && i->kind != SUSPECT_GROUP)
+			j->hosts[b->player[i->a].host] = true;
+	for (; s < end; s++) {
+		if (s->kind == SUSPECT_GROUP || s->proof == SUSPECT_LOAD)
+			continue;
+		if (s->b != SUSPECT_NONE && pairs++ < JUDGE_RETEST_PAIRS)
+			print_pair(to, b, s->a, s->b);
+		else if (s->b == SUSPECT_NONE && s->kind != SUSPECT_NEVER_CAME &&
+			 b->player[s->a].host != last)
+			print_with_good(to, j, s->a);
+		last = s->b == SUSPECT_NONE ? b->player[s->a].host : BODY_NONE;
+	}
+	for (uint32_t i = 0; i < j->m.cells && j->slow_pairs && pairs < JUDGE_RETEST_PAIRS; i++)
+		if (judge_is_far_slower(j, i) && isnan(j->m.cell[i].alone) && ++pairs)
+			print_pair(to, b, j->m.cell[i].from, j->m.cell[i].to);
 }
 
 double judge_covered(const struct judgement *j)

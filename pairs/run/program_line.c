@@ -160,7 +160,7 @@ int program_line_read(struct program_line *l, char **words, size_t n, struct fau
 	*l = (struct program_line){.program = n ? words[0] : "write_bw"};
 	if (!sibling_known(l->program)) {
 		fault_raise(f, FAULT_USAGE, 0, "'%.80s' is no program that measures", l->program);
-		return fault_fix(f, "write one of those after --: %s", RDMARK_PROGRAMS);
+		return fault_fix(f, "write one of those after --: %s", sibling_names());
 	}
 	length = strlen(l->program);
 	l->latency = strcmp(l->program + length - 4, "_lat") == 0;

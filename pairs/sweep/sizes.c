@@ -72,7 +72,7 @@ static int sweep_one(struct node_sweep *s, char **argv, const char *size)
 	char output[PATH_MAX], suspects[PATH_MAX], made[PATH_MAX];
 	char *const to[] = {"--output", output, "--suspects", suspects, NULL};
 	struct words command = {0};
-	struct sibling_attr attr = {.argv = command.word, .envp = environ, .in = -1};
+	struct sibling_attr attr = {.argv = command.word, .envp = environ};
 	struct sibling child;
 	int status;
 
@@ -177,7 +177,7 @@ int sweep_sizes(struct node_sweep *s, char **argv)
 	struct sizes z = {.n = 0};
 	int status = -1;
 
-	if (s->keeps_figures) {
+	if (s->judged[SWEEP_MATRIX] || s->judged[SWEEP_PROM]) {
 		fault_raise(&s->fault, FAULT_USAGE, 0, "--matrix or --prom with -s %s", s->sizes);
 		fault_fix(&s->fault, "sweep one size, or judge the lines of each again");
 	} else if (!read_sizes(s, &z)) {

@@ -180,7 +180,7 @@ static int measure(struct node_sweep *s, struct step *step)
 static int judge(struct node_sweep *s, char **said)
 {
 	struct words command = {0};
-	struct sibling_attr attr = {.envp = environ, .in = -1, .heard = true};
+	struct sibling_attr attr = {.envp = environ, .heard = true};
 	struct sibling child;
 	int status;
 

@@ -192,6 +192,11 @@ impostor() {
 	head -c 4097 /dev/zero >long
 	chmod 600 short long
 	mkfifo -m 600 pipe
+	head -c 64 /dev/zero >zeros
+	printf '%064d\n' 1 >one
+	printf 'password%.0s' {1..8} >words
+	printf '%b' '\x'{0..3}{{0..9},{a..f}} >counted
+	chmod 600 zeros one words counted
 	while read -r file wanted; do
 		start server send_lat --auth=key:"$file"
 		finish server
@@ -202,6 +207,10 @@ impostor() {
 		short key file 'short' has 31 bytes. A key has 32 to 4096 bytes
 		long more than 4096 bytes
 		pipe 'pipe' is not a regular file
+		zeros key file 'zeros' is easy to guess. It is a short piece over and over
+		one key file 'one' is easy to guess
+		words key file 'words' is easy to guess
+		counted key file 'counted' is easy to guess
 		absent key file 'absent': No such file or directory
 	END
 }
@@ -219,6 +228,17 @@ impostor() {
 	served --auth=key:"$BATS_FILE_TMPDIR/key"
 	finish server
 	ended server 0
+	# Another file is none, by whatever name.
+	cp credentials/key other
+	chmod 440 other
+	ln -s ../other credentials/link
+	mkdir -p credentials/folder
+	for file in credentials/link credentials/../other credentials/folder/../key; do
+		start server send_lat -p 0 --auth=key:"$PWD/$file"
+		finish server
+		ended server 2
+		says server.err 'has mode 0440'
+	done
 	chmod 444 credentials/key
 	start server send_lat -p 0 --auth=key:"$PWD/credentials/key"
 	finish server

@@ -129,10 +129,10 @@ connected() {
 	says server.err '--rdma_cm'
 }
 
-@test "a persistent server serves one after the other, and hands over" {
+@test "a persistent server serves one after the other, of every test" {
 	local i
 	need_cm
-	server write_lat --persistent --auth=none
+	server 'rdmark server' --auth=none
 	for i in 1 2 3; do
 		client write_lat -R -n 20
 		ended client 0

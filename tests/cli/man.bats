@@ -258,9 +258,9 @@ source_keys() {
 		literals notes_json pairs/judge/report_json.c | grep -vx code
 		literals finding_to_json common/finding/finding.c | grep -vx -e code -e end -e share
 		;;
-	incast) literals incast_json pairs/judge/incast_body.c | grep -vx -e port -e alone -e best ;;
-	incast_round) literals round_json pairs/judge/incast_body.c ;;
-	victim) literals victim_json pairs/judge/incast_body.c ;;
+	incast) literals incast_json pairs/judge/incast_report.c | grep -vx -e port -e alone -e best ;;
+	incast_round) literals round_json pairs/judge/incast_report.c ;;
+	victim) literals victim_json pairs/judge/incast_report.c ;;
 	level) literals player_json pairs/judge/report_json.c ;;
 	input) literals input_json pairs/judge/report_json.c ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/wire/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;

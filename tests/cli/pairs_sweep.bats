@@ -169,7 +169,7 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 @test "an option without its value is refused" {
 	for words in --launch --output --start-in --start --groups --hosts; do
 		run --separate-stderr "$bin/rdmark-pairs" sweep "$words"
-		((status == 2)) && [[ $stderr == *": $words needs a value." ]] || { echo "$status: $stderr"; return 1; }
+		((status == 2)) && [[ $stderr == *": $words needs a value. Fix: "* ]] || { echo "$status: $stderr"; return 1; }
 	done
 }
 

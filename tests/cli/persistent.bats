@@ -178,8 +178,8 @@ stops_while() {
 		stops_while "$program" done say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
 		server "$program" --persistent --timeout 1
 		stops_while "$program" verify say "$verified" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
-		server atomic_bw --persistent --timeout 1 # which hands the client over
-		stops_while "$program" 'round in another program' say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
+		server 'rdmark server' --timeout 1
+		stops_while "$program" 'round of a server of every test' say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
 	done
 }
 
@@ -266,7 +266,7 @@ s.bind("notify.sock"); s.settimeout(100); print("bound", flush=True); print(s.re
 
 @test "--wait: a server that no client comes to ends with status 4 and says so; strangers are none" {
 	local program
-	for program in send_bw 'send_lat --persistent'; do
+	for program in send_bw 'rdmark server'; do
 		start server ${program} -p 0 --wait 200ms
 		finish server
 		ended server 4
@@ -296,7 +296,7 @@ answered_client_of() {
 	finish server
 	ended client 0
 	ended server 0
-	server send_lat --persistent --wait 5
+	server 'rdmark server' --wait 5
 	client read_lat -n 5
 	ended client 0
 	finish server

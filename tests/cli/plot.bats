@@ -210,6 +210,55 @@ refuses() {
 	says plot.err 'rdmark-plot: ' "${texts[@]}"
 }
 
+@test "quotes, and names that are options, assignments, control characters" {
+	keep_documents() { :; } # these are made up
+	local name label
+	document run.json write_bw -a -n 4
+	for label in "'a" "''" "a''b" "'''" "\\'"; do
+		jq --arg text "$label" '.ends.client.host = $text' run.json >quoted.json
+		plot -l "$label" -l b -t "$label" quoted.json run.json
+		ended plot 0
+		plot -l "$label" -l b -o p.svg quoted.json run.json
+		drawn ''
+	done
+	for name in best=1.json -n --slurp $'\e[31m.json'; do
+		cp -- run.json "$name"
+		plot -o p.gp -- "$name"
+		drawn ''
+		echo '{"schema_version": 2}' >"./$name"
+		plot -- "$name"
+		ended plot 2
+		says plot.err 'no results'
+		says_no plot.err $'\e'
+		echo '{' >"./$name"
+		plot -- "$name"
+		says plot.err 'not valid JSON'
+		says_no plot.err $'\e'
+	done
+	plot -- $'\e[31m\u009b31m'
+	ended plot 2
+	says plot.err 'no such file'
+	says_no plot.err $'\e' $'\u009b'
+}
+
+@test "figures of 0 divide nothing" {
+	keep_documents() { :; } # these are made up
+	local kind
+	document run.json write_bw -n 4
+	document h.json send_lat -n 300 -H
+	jq '.results[].bandwidth_gbps = 0' run.json >zero.json
+	refuses 2 'no result of run matches one of zero' -- -k ratio zero.json run.json
+	plot -k ratio run.json zero.json
+	drawn ''
+	jq '.results[].latency_histogram_us = [[0, 1, 1]]' h.json >low.json
+	for kind in histogram ccdf; do
+		plot -k $kind low.json
+		drawn ''
+	done
+	jq '.results[].latency_histogram_us = [[0, 1, 0]]' h.json >none.json
+	refuses 2 'no data' -- -k ccdf none.json
+}
+
 @test "files that are none: named, with the cause, exit 2" {
 	keep_documents() { :; } # these are made up
 	document run.json write_bw -n 4 --out_json_file=perftest.json

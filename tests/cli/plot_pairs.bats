@@ -131,6 +131,12 @@ cell() { block heat | awk -v row="$1" -v column="$2" 'NR == row { print $column 
 	done
 }
 
+@test "files whose names awk would take for assignments" {
+	made_pairs 4 >best=1.jsonl
+	script best=1.jsonl
+	(($(block heat | wc -l) == 4))
+}
+
 @test "gnuplot draws it, without a word" {
 	command -v gnuplot >/dev/null || skip 'gnuplot is not here (make deps)'
 	made_pairs 8 >lines

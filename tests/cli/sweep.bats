@@ -85,8 +85,8 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 		fail 'the depths that the client asked for'
 }
 
-@test "a server that stays, of another test: one sweep is one client and one document" {
-	server send_lat --persistent --json=s.json
+@test "a server of every test: one sweep is one client and one document" {
+	server 'rdmark server' --json=s.json
 	client read_bw -n 20 -q 1,2 -s 64,128
 	ended client 0
 	client send_lat -n 20 -s 2,4

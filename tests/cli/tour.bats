@@ -16,6 +16,16 @@ tour() {
 	finish tour
 }
 
+# Until the tour's first test takes signals itself; its process is in $other then.
+until_begun() {
+	local end=$((SECONDS + deadline))
+	until other=$(pgrep -P "${pid[tour]}" -x send_lat || pgrep -g "${pid[tour]}" -x send_lat); do
+		((SECONDS < end)) || fail 'no test has begun'
+		read -r -t 0.02 <> <(:) || true
+	done
+	until_says "/proc/$other/status" '^SigBlk:.*[2367abef]$'
+}
+
 over() { # the server is told to end, and does
 	kill -TERM "${pid[server]}"
 	finish server
@@ -24,7 +34,7 @@ over() { # the server is told to end, and does
 
 @test "a line for each test, from one server; the documents in a file, which compares with itself" {
 	driver none
-	server send_lat --persistent
+	server 'rdmark server'
 	tour -n 200 --json=tour.json
 	ended tour 0
 	(($(wc -l <tour.out) == 4)) || fail 'not four lines'
@@ -58,7 +68,7 @@ over() { # the server is told to end, and does
 
 @test "what one test refuses is said, and the others are shown" {
 	driver none
-	server send_lat --persistent
+	server 'rdmark server'
 	tour -n 200 -q 2
 	ended tour 2
 	says tour.err 'send_lat: reading the command line' '--qp'
@@ -67,7 +77,7 @@ over() { # the server is told to end, and does
 
 @test "with --interval and --repeat a line is the whole run, and the median one of several" {
 	driver none
-	server send_lat --persistent
+	server 'rdmark server'
 	tour -D 0.6 --interval 0.2 --json=tour.json
 	ended tour 0
 	(($(wc -l <tour.out) == 4)) || fail 'not four lines'
@@ -111,13 +121,9 @@ over() { # the server is told to end, and does
 
 @test "Ctrl-C: the test that runs ends, and with it the tour" {
 	driver none
-	server write_bw --persistent
+	server 'rdmark server'
 	start tour rdmark "$host" -p "$port" -D 30
-	local end=$((SECONDS + deadline))
-	until pgrep -P "${pid[server]}" >/dev/null; do # send_lat serves the first test
-		((SECONDS < end)) || fail 'no test has begun'
-		read -r -t 0.02 <> <(:) || true
-	done
+	until_begun
 	kill -INT "${pid[tour]}"
 	finish tour
 	ended tour 130
@@ -127,25 +133,18 @@ over() { # the server is told to end, and does
 }
 
 @test "Ctrl-C on a loop of tours ends the loop; so does a SIGINT that one test alone gets" {
-	local end=$((SECONDS + deadline)) other
+	local other
 	driver none
-	server write_bw --persistent
+	server 'rdmark server'
 	loop=$'for i in 1 2 3; do echo >>rounds; "$@"; done; echo >after'
 	start tour "$(command -v perl)" -e 'setpgrp; exec @ARGV' bash -c "$loop" loop "$RDMARK_BIN/rdmark" "$host" -p "$port" -D 30
-	until pgrep -P "${pid[server]}" >/dev/null; do # send_lat serves the first test
-		((SECONDS < end)) || fail 'no test has begun'
-		read -r -t 0.02 <> <(:) || true
-	done
+	until_begun
 	kill -INT -- "-${pid[tour]}"
 	finish tour
 	ended tour 130
 	[[ $(wc -l <rounds) == 1 && ! -e after ]] || fail 'the loop went on'
 	start tour rdmark "$host" -p "$port" -D 30
-	until other=$(pgrep -P "${pid[tour]}" -x send_lat); do
-		((SECONDS < end)) || fail 'no test has begun'
-		read -r -t 0.02 <> <(:) || true
-	done
-	until_says "/proc/$other/status" '^SigBlk:.*[2367abef]$' # it takes the signal itself
+	until_begun
 	kill -INT "$other"
 	finish tour
 	ended tour 130
@@ -156,7 +155,7 @@ over() { # the server is told to end, and does
 @test "with a GPU the tour ends with gdr_bw's verdict, and list shows how far it is" {
 	[[ ${RDMARK_PRELOAD-} ]] || skip 'on the stand-in'
 	driver
-	server send_lat --persistent
+	server 'rdmark server'
 	tour -n 200 --json=tour.json
 	(($(wc -l <tour.out) == 5)) || fail 'not five lines'
 	grep -Eq '^gdr_bw +(PASS|WARN|FAIL|INCONCLUSIVE) ' tour.out || fail 'no verdict'

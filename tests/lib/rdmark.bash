@@ -6,7 +6,8 @@
 # `load ../lib/rdmark` also gives a test file its setup and teardown.
 #
 #   pair PROGRAM [ARG…]      a server, and a client with ARGs; both must succeed
-#   server PROGRAM [ARG…]    a server on a free port, $port; returns when it is ready
+#   server PROGRAM [ARG…]    a server on a free port, $port; returns when it is ready; 'rdmark server'
+#                            is the one of every test
 #   client PROGRAM [ARG…]    a client of it; returns at its end
 #   serves_next PROGRAM [ARG…]  the server, whose client failed before it measured, serves another one
 #   waits_on                 the server still waits for one; end it
@@ -145,12 +146,13 @@ finish() {
 
 # A server under another name, for tests with several.
 start_server() {
-	local name=$1 program=$2
+	local name=$1 program
+	read -ra program <<<"$2"
 	fresh "$name"
-	become "$program" -p 0 --ready-fd 9 "${@:3}" >"$name.out" 2>"$name.err" </dev/null 9>ready &
+	become "${program[@]}" -p 0 --ready-fd 9 "${@:3}" >"$name.out" 2>"$name.err" </dev/null 9>ready &
 	pid[$name]=$!
 	{
-		read -r -t "$deadline" port || fail "$name: $program did not get ready"
+		read -r -t "$deadline" port || fail "$name: ${program[*]} did not get ready"
 		if read -r -t "$deadline" || (($? > 128)); then
 			fail "$name: --ready-fd got more than one line, or was not closed"
 		fi

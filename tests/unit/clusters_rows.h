@@ -306,17 +306,18 @@ static inline void rows_bad_wide_uplink(struct cluster *c, unsigned seed)
 
 static inline void rows_half_uplinks(struct cluster *c, unsigned seed)
 {
-	rows_one_uplink(c, seed);
+	/* not two leaves: of these nobody can say which one it is, nor that it is no 2:1 tree */
+	rows_one_uplink(c, seed % 10 ? seed : seed + 5);
 	c->kind = NETWORK_SHARED;
 	c->uplinks = 1;
 	c->leaf_part[c->bad_leaf] = .5;
+	c->bad_spine = CLUSTER_NONE;
 }
 
 static inline void rows_half_static_uplinks(struct cluster *c, unsigned seed)
 {
 	rows_half_uplinks(c, seed);
 	c->kind = NETWORK_STATIC;
-	c->bad_spine = CLUSTER_NONE;
 }
 
 /* Latencies of three distances: within a leaf, within four of them, beyond. */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "../../pairs/judge/incast.h"
 #include "../../pairs/schedule.h"
@@ -16,7 +16,6 @@
 #define SEEDS      200
 #define PORT_GBPS  100.
 #define HOSTS_MOST 128
-#define FLOWS_MOST 4096
 #define NOBODY     UINT32_MAX
 
 /* What is true of a sweep. */
@@ -61,13 +60,43 @@ static double share_of(const struct world *w, uint32_t receiver, uint32_t sender
 	return w->near > 0 && sender == (receiver + 1) % w->hosts ? w->near : 1;
 }
 
-/* The flows of a whole schedule of W. Returns how many. */
-static size_t make(const struct world *w, struct incast_flow *flow)
+/* A flow of ROUND; GBPS NAN: it failed. */
+static void add(struct body *b, uint32_t round, uint32_t receiver, uint32_t sender, double gbps,
+		bool alone)
+{
+	assert_int_equal(body_add(b, &(struct body_try){.from = sender,
+							.to = receiver,
+							.text = BODY_NONE,
+							.value = (float)gbps,
+							.p99 = NAN,
+							.clock_s = NAN,
+							.round = (uint16_t)round,
+							.cause = isnan(gbps) ? BODY_OTHER : 0,
+							.alone = alone,
+							.client_is_from = true}),
+			 0);
+}
+
+/* A body of an incast of so many HOSTS. */
+static void begin(struct body *b, uint32_t hosts)
+{
+	char name[16];
+
+	body_init(b);
+	b->incast = true;
+	assert_int_equal(body_run(b, "1"), 0);
+	for (uint32_t i = 0; i < hosts; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		assert_int_equal(body_player(b, name, NULL), i);
+	}
+}
+
+/* Add the flows of a whole schedule of W. */
+static void make(const struct world *w, struct body *b)
 {
 	struct schedule_turn turns[HOSTS_MOST];
 	struct fault f = {0};
 	struct schedule s;
-	size_t n = 0;
 
 	assert_int_equal(schedule_init(&s, SCHEDULE_INCAST, w->hosts, w->k, 1, &f), 0);
 	for (uint32_t round = 0; round < s.rounds; round++) {
@@ -79,37 +108,33 @@ static size_t make(const struct world *w, struct incast_flow *flow)
 				all += share_of(w, round, i);
 		for (uint32_t i = 0; i < w->hosts; i++)
 			if (turns[i].client)
-				flow[n++] = (struct incast_flow){
-					.round = round,
-					.receiver = round,
-					.sender = i,
-					.gbps = uniform() < w->lost
-							? NAN
+				add(b, round, round, i,
+				    uniform() < w->lost ? NAN
 							: port / (w->shifted ? all : w->k) *
-								  share_of(w, round, i) * noisy(w)};
+								  share_of(w, round, i) * noisy(w),
+				    false);
 	}
 	schedule_release(&s);
-	assert_true(n <= FLOWS_MOST);
-	return n;
 }
 
 /* Judge W; true if exactly its starving senders are named. */
 static bool is_right(const struct world *w, uint64_t seed)
 {
-	struct incast_flow flow[FLOWS_MOST];
-	struct incast_input in = {.flow = flow, .players = w->hosts};
 	uint32_t found = 0, wanted = (w->starving != NOBODY) + (w->second != NOBODY);
 	struct incast it;
+	struct body b;
 
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (int i = 0; i < 10; i++)
 		uniform();
-	in.flows = make(w, flow);
-	assert_int_equal(incast_judge(&it, &in), 0);
+	begin(&b, w->hosts);
+	make(w, &b);
+	assert_int_equal(incast_find(&it, &b), 0);
 	for (uint32_t i = 0; i < it.starved; i++)
 		found += it.starving[i].sender == w->starving || it.starving[i].sender == w->second;
 	wanted = it.starved == found && found == wanted;
 	incast_release(&it);
+	body_release(&b);
 	return wanted;
 }
 
@@ -186,18 +211,33 @@ static void nobody_is_named_where_nobody_starves(void **state_)
 		}
 }
 
+/* What a flow of a table reached; and a latency of the victim. */
+struct flow {
+	uint32_t round, receiver, sender;
+	double gbps;
+};
+
+static void add_all(struct body *b, const struct flow *flow, size_t flows)
+{
+	for (size_t i = 0; i < flows; i++)
+		add(b, flow[i].round, flow[i].receiver, flow[i].sender, flow[i].gbps, false);
+}
+
 /* What is between a share and half of one is no starving; nor is less in two rounds only. */
 static void too_little_is_not_named(void **state_)
 {
 	struct world w = {.hosts = 16, .k = 4, .starving = NOBODY, .second = NOBODY, .noise = .02};
-	struct incast_flow flow[] = {{0, 0, 1, 50}, {0, 0, 2, 10}, {1, 3, 1, 50}, {1, 3, 4, 50}};
-	struct incast_input in = {.flow = flow, .flows = 4, .players = 5};
+	const struct flow flow[] = {{0, 0, 1, 50}, {0, 0, 2, 10}, {1, 3, 1, 50}, {1, 3, 4, 50}};
 	struct incast it;
+	struct body b;
 
 	(void)state_;
-	assert_int_equal(incast_judge(&it, &in), 0);
+	begin(&b, 5);
+	add_all(&b, flow, 4);
+	assert_int_equal(incast_find(&it, &b), 0);
 	assert_int_equal(it.starved, 0);
 	incast_release(&it);
+	body_release(&b);
 	assert_true(is_right(&w, 1));
 	w.starving = 2;
 	w.part = .7;
@@ -211,18 +251,21 @@ static void too_little_is_not_named(void **state_)
 
 static void sums_shares_and_jain(void **state_)
 {
-	const struct incast_flow flow[] = {
+	const struct flow flow[] = {
 		{7, 0, 1, 30}, {7, 0, 2, 30}, {7, 0, 3, 30}, {9, 1, 2, 40},
 		{9, 1, 0, 40}, {9, 1, 3, 10}, {4, 2, 0, 77}, {4, 2, 1, NAN},
 	};
-	const double port[] = {100, 200, 0, 0}, alone[] = {95, 90, 0, 0}, some[] = {100, 0, 0, 0};
-	struct incast_input in = {.flow = flow, .flows = 8, .players = 4};
 	struct incast it;
+	struct body b;
 
 	(void)state_;
-	in.port_gbps = port;
-	in.receives_gbps = alone;
-	assert_int_equal(incast_judge(&it, &in), 0);
+	begin(&b, 4);
+	add_all(&b, flow, 8);
+	add(&b, 0, 0, 3, 95, true);
+	add(&b, 0, 1, 3, 90, true);
+	b.player[0].port_gbps = 100;
+	b.player[1].port_gbps = 200;
+	assert_int_equal(incast_find(&it, &b), 0);
 	assert_int_equal(it.rounds, 2); /* of one figure there is no share */
 	assert_int_equal(it.senders, 3);
 	assert_int_equal(it.round[0].round, 7);
@@ -238,19 +281,19 @@ static void sums_shares_and_jain(void **state_)
 	assert_int_equal(it.uneven, 1);
 	assert_float_equal(it.reach, (90 / 100. + 90 / 200.) / 2, 1e-9);
 	incast_release(&it);
-	in.port_gbps = some; /* that is not known of both */
-	assert_int_equal(incast_judge(&it, &in), 0);
+	b.player[1].port_gbps = 0; /* that is not known of both */
+	assert_int_equal(incast_find(&it, &b), 0);
 	assert_int_equal(it.of, INCAST_OF_ALONE);
 	assert_float_equal(it.reach, (90 / 95. + 90 / 90.) / 2, 1e-9);
 	assert_int_equal(it.worst, 0);
 	incast_release(&it);
-	in.receives_gbps = some;
-	in.flows = 5;
-	assert_int_equal(incast_judge(&it, &in), 0);
+	b.tries[9].value = NAN;
+	assert_int_equal(incast_find(&it, &b), 0);
 	assert_int_equal(it.of, INCAST_OF_BEST);
 	assert_float_equal(it.round[0].limit_gbps, 90, 1e-9);
 	assert_float_equal(it.round[1].limit_gbps, 90, 1e-9);
 	incast_release(&it);
+	body_release(&b);
 }
 
 /* Alone, a starved sender may send as much as others or as little, or nobody measured it. */
@@ -258,59 +301,75 @@ static void what_it_sends_alone(void **state_)
 {
 	struct world w = {
 		.hosts = 8, .k = 4, .starving = 1, .second = NOBODY, .part = .3, .noise = .02};
-	struct incast_flow flow[FLOWS_MOST];
-	double sends[8] = {0, 30, 100, 96, 104};
-	struct incast_input in = {.flow = flow, .players = 8, .sends_gbps = sends};
+	const double sends[] = {30, 100, 96, 104};
 	struct incast it;
+	struct body b;
 
 	(void)state_;
 	state = 1;
-	in.flows = make(&w, flow);
-	assert_int_equal(incast_judge(&it, &in), 0);
+	begin(&b, 8);
+	for (uint32_t i = 0; i < 4; i++)
+		add(&b, 0, 7, i + 1, sends[i], true);
+	make(&w, &b);
+	assert_int_equal(incast_find(&it, &b), 0);
 	assert_int_equal(it.starved, 1);
 	assert_float_equal(it.starving[0].alone, .3, 1e-9);
 	incast_release(&it);
-	sends[1] = 0;
-	assert_int_equal(incast_judge(&it, &in), 0);
+	b.tries[0].value = NAN;
+	assert_int_equal(incast_find(&it, &b), 0);
 	assert_true(isnan(it.starving[0].alone));
 	incast_release(&it);
+	body_release(&b);
 }
 
 static void a_victim_during_it_and_without_it(void **state_)
 {
-	const struct incast_flow flow[] = {
+	const struct flow flow[] = {
 		{0, 0, 1, 30}, {0, 0, 2, 30}, {2, 1, 0, 30},
 		{2, 1, 2, 30}, {4, 2, 0, 40}, {4, 2, 1, NAN},
 	};
-	const struct incast_probe probe[] = {
-		{0, 5, 31},   {1, 2, 4.1},   {2, 7, 51},    {3, 2.2, 4.3},
-		{4, 99, 999}, {5, NAN, NAN}, {7, 2.4, NAN},
+	const struct {
+		uint16_t round;
+		float p50_us, p99_us;
+	} victim[] = {
+		{0, 5, 31},   {1, 2, 4.25f}, {2, 7, 51},     {3, 2.25f, 4.5f},
+		{4, 99, 999}, {5, NAN, NAN}, {7, 2.5f, NAN},
 	};
-	struct incast_input in = {.flow = flow, .flows = 6, .players = 3, .probe = probe};
 	struct incast it;
+	struct body b;
 
 	(void)state_;
-	in.probes = 7;
-	assert_int_equal(incast_judge(&it, &in), 0);
-	assert_int_equal(it.victim.during, 2); /* half of round 4 failed */
-	assert_int_equal(it.victim.without, 3);
-	assert_float_equal(it.victim.p50_during_us, 6, 1e-9);
-	assert_float_equal(it.victim.p99_during_us, 41, 1e-9);
-	assert_float_equal(it.victim.p50_without_us, 2.2, 1e-9);
-	assert_float_equal(it.victim.p99_without_us, 4.2, 1e-9);
+	begin(&b, 3);
+	add_all(&b, flow, 6);
+	for (size_t i = 0; i < sizeof(victim) / sizeof(victim[0]); i++)
+		assert_int_equal(body_add(&b, &(struct body_try){.value = victim[i].p50_us,
+								 .p99 = victim[i].p99_us,
+								 .round = victim[i].round,
+								 .victim = true}),
+				 0);
+	assert_int_equal(incast_find(&it, &b), 0);
+	assert_int_equal(it.during.rounds, 2); /* half of round 4 failed */
+	assert_int_equal(it.without.rounds, 3);
+	assert_float_equal(it.during.p50_us, 6, 1e-9);
+	assert_float_equal(it.during.p99_us, 41, 1e-9);
+	assert_float_equal(it.without.p50_us, 2.25, 1e-9);
+	assert_float_equal(it.without.p99_us, 4.375, 1e-9);
 	incast_release(&it);
+	body_release(&b);
 }
 
 static void nothing_is_no_incast(void **state_)
 {
-	struct incast_input in = {.players = 3};
 	struct incast it;
+	struct body b;
 
 	(void)state_;
-	assert_int_equal(incast_judge(&it, &in), 0);
-	assert_true(it.rounds == 0 && it.starved == 0 && it.victim.during == 0);
+	begin(&b, 3);
+	assert_int_equal(incast_find(&it, &b), 0);
+	assert_true(it.rounds == 0 && it.starved == 0 && it.during.rounds == 0);
 	incast_release(&it);
 	incast_release(&it);
+	body_release(&b);
 }
 
 int main(void)

@@ -78,6 +78,34 @@ static void cut_between_characters(void **state)
 	assert_string_equal(text, "?[0m");
 }
 
+static void a_list_by_commas(void **state)
+{
+	const char *list = "mlx5_0,,longer";
+	char name[7];
+
+	(void)state;
+	assert_string_equal(text_next(&list, name, sizeof(name)), "mlx5_0");
+	assert_string_equal(text_next(&list, name, sizeof(name)), "");
+	assert_string_equal(text_next(&list, name, sizeof(name)), "longer");
+	assert_null(text_next(&list, name, sizeof(name)));
+	list = "mlx5_10";
+	assert_string_equal(text_next(&list, name, sizeof(name)), "mlx5_1");
+}
+
+static void letters_that_differ(void **state)
+{
+	char longer[TEXT_WORD_MAX + 2];
+
+	(void)state;
+	memset(longer, 'a', sizeof(longer));
+	assert_int_equal(text_distance("compare", "compare", 7), 0);
+	assert_int_equal(text_distance("compare", "comprae=1", 7), 2);
+	assert_int_equal(text_distance("list", "lst", 3), 1);
+	assert_int_equal(text_distance("", "ab", 2), 2);
+	assert_int_equal(text_distance("tx-depth", "tx_deepth", 9), 1);
+	assert_int_equal(text_distance("a", longer, sizeof(longer)), TEXT_WORD_MAX);
+}
+
 static void any_bytes_are_json(void **state)
 {
 	json_t *v = json_text("h\xff"
@@ -97,6 +125,8 @@ int main(void)
 		cmocka_unit_test(nothing_for_a_terminal),
 		cmocka_unit_test(a_text_grows_up_to_its_end),
 		cmocka_unit_test(cut_between_characters),
+		cmocka_unit_test(a_list_by_commas),
+		cmocka_unit_test(letters_that_differ),
 		cmocka_unit_test(any_bytes_are_json),
 	};
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "wire/command.h"
+
+struct given {
+	bool once;
+	const char *file;
+	uint64_t count, time_ns;
+	double gbps;
+};
+
+#define OPTION(...) COMMAND_OPTION(given, __VA_ARGS__)
+
+static const struct command_option options[] = {
+	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "once"),
+	OPTION(file, "file", "FILE", COMMAND_TEXT, 0, "a file"),
+	OPTION(count, "count", "N", COMMAND_COUNT, 10, "how many"),
+	OPTION(time_ns, "retest-for", "S", COMMAND_TIME, 0, "how long"),
+	OPTION(gbps, "retest-at", "GBPS", COMMAND_RATE, 0, "how fast"),
+	{.name = NULL},
+};
+
+/* Read WORDS, which blanks separate. */
+static int reads(const char *words, bool operands, struct given *g, char **argv, struct fault *f)
+{
+	static char text[256];
+	const struct command c = {
+		.name = "x", .synopsis = "", .options = options, .operands = operands};
+	char **rest;
+	int n = 0;
+
+	*g = (struct given){0};
+	*f = (struct fault){0};
+	strcpy(text, words);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[n++] = word;
+	argv[n] = NULL;
+	return command_read(&c, g, argv, &rest, f);
+}
+
+static void values_are_read(void **state)
+{
+	char *argv[16];
+	struct given g;
+	struct fault f;
+
+	(void)state;
+	assert_int_equal(reads("--once --file=a --count 7 --retest-f 5m --retest-at=1.5", false, &g,
+			       argv, &f),
+			 0);
+	assert_true(g.once && strcmp(g.file, "a") == 0 && g.count == 7 &&
+		    g.time_ns == UINT64_C(300000000000) && g.gbps == 1.5);
+	assert_string_equal(argv[0], "--once"); /* they stay where they are */
+	assert_int_equal(reads("a --on - b -- --c", true, &g, argv, &f), 0);
+	assert_true(g.once);
+	assert_string_equal(argv[0], "a");
+	assert_string_equal(argv[1], "-");
+	assert_string_equal(argv[2], "b");
+	assert_null(argv[3]);
+}
+
+static void what_is_none_is_refused(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"--onse", "did you mean --once?"},
+		{"--file", "give --file=FILE"},
+		{"--count 11", "up to 10"},
+		{"--count -1", "up to 10"},
+		{"--retest 5", "--help"},
+		{"--retest-for 0", "5m"},
+		{"--retest-at 0", "380"},
+		{"--once=1", "--once"},
+		{"word", "--help"},
+		{"-x", "--help"},
+		{"--", NULL},
+		{"--=", "--help"},
+	};
+	char *argv[16];
+	struct given g;
+	struct fault f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		int rc = reads(wrong[i][0], false, &g, argv, &f);
+
+		assert_int_equal(rc, wrong[i][1] ? -1 : 0);
+		if (rc && !strstr(f.fix, wrong[i][1]))
+			fail_msg("%s: %s: %s", wrong[i][0], f.call, f.fix);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_read),
+		cmocka_unit_test(what_is_none_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
