@@ -106,9 +106,7 @@ impostor() {
 		done
 		server send_lat --persistent --auth="$how"
 		served --auth="$how"
-		client write_bw -n 5 --auth="$how" # a process of its own serves it
-		ended client 0
-		client send_bw -n 5 -q 1,2 --auth="$how" # two hellos, one connection
+		client send_lat -n 5 -s 2,4 --auth="$how" # two hellos, one connection
 		ended client 0
 		over
 	done < <(ways)
