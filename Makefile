@@ -56,6 +56,9 @@ comma	 := ,
 PACKAGES := libibverbs librdmacm jansson hwloc numa
 pkg_cflags := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 pkg_libs   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+# Only their headers: the libraries are opened at run time.
+HEADERS	 := libssl
+pkg_cflags += $(shell $(PKG_CONFIG) --cflags $(HEADERS) 2>/dev/null)
 
 # NVIDIA's driver is opened at run time. Its types are those of cuda.h, if that is found and declares
 # the calls as common/host/gpu_abi_calls.h does, else our own. := so that the compiler is asked once.
@@ -111,8 +114,8 @@ all: $(binaries) $(BUILD)/bin/rdmark-plot $(pages) $(schema) $(completion)
 # Everything is rebuilt when the compiler, a flag or the version changes.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
-	@$(PKG_CONFIG) --exists $(PACKAGES) || \
-	  { echo "make: $(PACKAGES): development files are missing; run 'make deps'" >&2; exit 1; }
+	@$(PKG_CONFIG) --exists $(PACKAGES) $(HEADERS) || \
+	  { echo "make: $(PACKAGES) $(HEADERS): development files are missing; run 'make deps'" >&2; exit 1; }
 	@printf '%s\n' '$(subst ','\'',$(CC) $(cflags) -- $(ldflags) $(libs))' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 

@@ -1,27 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * crypto: SHA-256, and HMAC-SHA-256 with the key in a file.
+ * crypto: OpenSSL, opened at run time: SHA-256, and the key in a file; tls.h uses the rest.
  *
- * The library is OpenSSL's libcrypto: every distribution maintains it, and hosts have it for ssh or
- * curl already, while libsodium is not in the base repositories of RHEL. It is opened at run time,
- * by the first use of --auth: one package then serves hosts with OpenSSL 1.1, 3 or none, and a run
- * without --auth does not pay for loading it. A function of it that fails says so: its
- * configuration can leave it without SHA-256. Any thread may call.
+ * Every distribution maintains it, and hosts have it for ssh or curl already, while libsodium is
+ * not in the base repositories of RHEL. It is opened by the first use of --auth: a run without
+ * it does not pay for loading that. Its types are those of its headers; they are
+ * the same in 1.1.1 and 3.
+ * A function of it that fails says so: its configuration can leave it without SHA-256. Any thread
+ * may call.
  */
 #pragma once
 
-#include <stdbool.h>
+#include <openssl/err.h>
+#include <openssl/hmac.h>
+#include <openssl/sha.h>
+#include <openssl/ssl.h>
 #include <stddef.h>
 
 #include "base/fault.h"
-#include "host/crypto_abi.h"
 
+#define CRYPTO_HASH    32
 #define CRYPTO_HEX     65 /* a SHA-256 in hexadecimal, with the 0 */
 #define CRYPTO_KEY_MIN 32u
 #define CRYPTO_KEY_MAX 4096u
 
 /* clang-format off */
-#define CRYPTO_ENTRIES(X) X(EVP_sha256) X(SHA256) X(HMAC) X(CRYPTO_memcmp)
+#define CRYPTO_ENTRIES(X)							\
+	X(EVP_sha256) X(SHA256) X(HMAC)						\
+	X(ERR_clear_error) X(ERR_peek_last_error) X(ERR_reason_error_string)	\
+	X(TLS_method) X(SSL_CTX_new) X(SSL_CTX_free) X(SSL_CTX_ctrl)		\
+	X(SSL_CTX_set_ciphersuites) X(SSL_CTX_set_num_tickets) X(SSL_CTX_clear_options)	\
+	X(SSL_CTX_set_psk_find_session_callback)				\
+	X(SSL_CTX_set_psk_use_session_callback) X(SSL_set_verify)		\
+	X(SSL_new) X(SSL_free) X(SSL_set_fd)				\
+	X(SSL_set_accept_state) X(SSL_set_connect_state) X(SSL_CIPHER_find)	\
+	X(SSL_SESSION_new) X(SSL_SESSION_free) X(SSL_SESSION_set1_master_key)	\
+	X(SSL_SESSION_set_cipher) X(SSL_SESSION_set_protocol_version)		\
+	X(SSL_read) X(SSL_write) X(SSL_pending) X(SSL_get_error)
 /* clang-format on */
 
 #define CRYPTO_ENTRY(function) __typeof__(function) *function;
@@ -30,22 +45,13 @@ struct crypto {
 	CRYPTO_ENTRIES(CRYPTO_ENTRY)
 };
 
-/* A text that need not end with a 0. */
-struct crypto_text {
-	const char *at;
-	size_t size;
-};
-
 /* The contents of a key file. */
 struct crypto_key {
 	unsigned char bytes[CRYPTO_KEY_MAX];
 	size_t size;
 };
 
-/*
- * Open the library, and check that it computes what the standards say. That also initializes it, so
- * that a lack of memory shows here. Raises FAULT_UNAVAILABLE, or what crypto_hash() raises.
- */
+/* Open the library, and see that it has SHA-256. Raises FAULT_UNAVAILABLE or FAULT_LOCAL. */
 int crypto_open(struct crypto *c, struct fault *f);
 
 /*
@@ -58,12 +64,14 @@ int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f);
 void crypto_hex(const unsigned char *data, size_t size, char *hex);
 
 /*
- * Write the SHA-256 of the text, or its HMAC with key K, to HEX. Returns 0, or -1 with FAULT_LOCAL:
- * then HEX is "", which is equal to no credential's.
+ * Write the SHA-256 of TEXT to HEX. Returns 0, or -1 with FAULT_LOCAL: then HEX is "", which is
+ * equal to no credential's.
  */
 int crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX], struct fault *f);
-int crypto_hmac(const struct crypto *c, const struct crypto_key *k, struct crypto_text text,
-		char hex[CRYPTO_HEX], struct fault *f);
 
-/* True if both are equal. Takes the same time wherever they differ. */
-bool crypto_equal(const struct crypto *c, const char a[CRYPTO_HEX], const char b[CRYPTO_HEX]);
+/*
+ * Write to DERIVED what HKDF-SHA256 (RFC 5869, without salt) makes of K for PURPOSE: a key of fixed
+ * length, of which nobody learns K. Raises FAULT_LOCAL.
+ */
+int crypto_derive(const struct crypto *c, const struct crypto_key *k, const char *purpose,
+		  unsigned char derived[CRYPTO_HASH], struct fault *f);

@@ -143,6 +143,7 @@ static int finish_program(struct program *p, struct session *s)
 		fault_print(&p->fault, p->name, stderr);
 	listener_close(&p->listener);
 	session_release(s);
+	auth_release(&p->auth);
 	repeat_release(&p->repeat);
 	steal_close(&p->steal);
 	streams_close(&p->streams);

@@ -17,6 +17,11 @@ const char *auth_name(const struct auth *a)
 	return name[a->method];
 }
 
+int auth_protocol(const struct auth *a)
+{
+	return a->method == AUTH_KEY ? AUTH_KEY_PROTOCOL : AUTH_PROTOCOL;
+}
+
 /* The rest of TEXT after PREFIX, which must not be empty; NULL: it is not that. */
 static const char *rest_of(const char *text, const char *prefix)
 {
@@ -59,6 +64,20 @@ int auth_read(struct auth *a, const char *how, const char *list, struct fault *f
 				    : "add --auth=munge on both ends");
 }
 
+/* Prepare TLS with what is in the key file. */
+static int open_key(struct auth *a, struct fault *f)
+{
+	struct crypto_key key;
+	unsigned char derived[CRYPTO_HASH];
+	int rc = crypto_read_key(&key, a->file, f) ||
+		 crypto_derive(&a->crypto, &key, "rdmark TLS 1.3", derived, f) ||
+		 tls_open(&a->tls, &a->crypto, derived, f);
+
+	explicit_bzero(&key, sizeof(key));
+	explicit_bzero(derived, sizeof(derived));
+	return rc ? -1 : 0;
+}
+
 int auth_open(struct auth *a, struct stop *stop, struct fault *f)
 {
 	fault_phase(f, "preparing --auth");
@@ -68,8 +87,22 @@ int auth_open(struct auth *a, struct stop *stop, struct fault *f)
 		return -1;
 	a->uid = geteuid();
 	if (a->method == AUTH_KEY)
-		return crypto_read_key(&a->key, a->file, f);
+		return open_key(a, f);
 	return munge_open(&a->munge, a->file, f) || auth_prepare_munge(a, stop, f) ? -1 : 0;
+}
+
+void auth_release(struct auth *a)
+{
+	tls_close(&a->tls);
+}
+
+int auth_secure(const struct auth *a, struct oob *o, bool server, struct fault *f)
+{
+	struct tls *t = tls_new(&a->tls, o->fd, server, f);
+
+	if (t)
+		oob_secure(o, t);
+	return t ? 0 : -1;
 }
 
 int auth_refuse(const json_t *m, struct fault *f)

@@ -2,20 +2,22 @@
 /*
  * auth: --auth: both ends prove who they are before the server reads what the client requests.
  *
- *	client  hello       protocol AUTH_PROTOCOL, version, auth: the method. A server of an older
+ *	client  hello       protocol of its method, version, auth: the method. A server of an older
  *			    version answers that the versions differ
- *	server  challenge   protocol, version, auth, nonce, uid: its user
+ *	server  challenge   protocol, version, auth [, with munge: nonce, uid: its user]
+ *
+ * With a key both ends then go on in TLS, which proves that they have it (host/tls.h): the real
+ * hello comes through that, and so does all that follows. With munge these do:
+ *
  *	client  credential  nonce: its own, credential, hello: its real hello as a text
  *	server  proof       credential
  *
  * Then the real hello counts as the client's first message. Each of them may be an error instead.
  *
- * A credential seals which end made it, AUTH_PROTOCOL, both nonces and the SHA-256 of the real
- * hello. So none is of use in another connection, at another server, in the other direction or with
- * another hello. With munge it is munge's, restricted to the peer's user; with a key it is the text
- * that it seals and the HMAC-SHA-256 of that.
- *
- * What follows on the connection is not authenticated again, and nothing is encrypted.
+ * A credential of munge seals which end made it, the protocol, both nonces and the SHA-256 of the
+ * real hello, and is restricted to the peer's user. So none is of use in another connection, at
+ * another server, in the other direction or with another hello. What follows is then not
+ * authenticated again, and nothing is encrypted.
  */
 #pragma once
 
@@ -27,9 +29,11 @@
 #include "host/allow.h"
 #include "host/crypto.h"
 #include "host/munge.h"
+#include "host/tls.h"
 #include "wire/oob.h"
 
-#define AUTH_PROTOCOL       3
+#define AUTH_PROTOCOL       3 /* with munge */
+#define AUTH_KEY_PROTOCOL   4
 #define AUTH_CREDENTIAL_MAX 4096u
 
 enum auth_method {
@@ -45,14 +49,15 @@ struct auth {
 	const char *list; /* --allow; NULL: not given */
 	struct munge munge;
 	struct crypto crypto;
-	struct crypto_key key;
+	struct tls_context tls; /* with a key */
 	struct allow allow;
 	uid_t uid; /* this process's user; with munge, the one that munged reports */
 };
 
 /* A connection to the server that has not proved itself yet. Zeroed at first. */
 struct auth_visit {
-	char nonce[CRYPTO_HEX]; /* of the challenge sent to it; "": none yet */
+	bool challenged;
+	char nonce[CRYPTO_HEX]; /* with munge: of the challenge */
 };
 
 /* Read the options: HOW none, munge, munge:SOCKET, key:FILE or NULL; LIST of --allow, or NULL. */
@@ -65,8 +70,12 @@ int auth_read(struct auth *a, const char *how, const char *list, struct fault *f
  */
 int auth_open(struct auth *a, struct stop *stop, struct fault *f);
 
-/* "none", "munge" or "key". */
+/* Release the library's memory. Safe if auth_open() has failed, or has not been called. */
+void auth_release(struct auth *a);
+
+/* "none", "munge" or "key"; and what auth_introduce() and auth_receive() call its protocol. */
 const char *auth_name(const struct auth *a);
+int auth_protocol(const struct auth *a);
 
 /* Raise the fault that the client with hello M requests --auth, if so: this server has none. */
 int auth_refuse(const json_t *m, struct fault *f);
@@ -86,3 +95,9 @@ int auth_receive(const struct auth *a, struct auth_visit *v, struct oob *o, json
  */
 int auth_introduce(const struct auth *a, struct oob *o, json_t *hello, uint64_t timeout_ns,
 		   struct fault *f);
+
+/*
+ * From now on what passes at O is encrypted with the key of A. The other end does the same in the
+ * other role, after the "challenge" of the server.
+ */
+int auth_secure(const struct auth *a, struct oob *o, bool server, struct fault *f);

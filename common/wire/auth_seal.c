@@ -48,18 +48,10 @@ static void format_claim(const struct auth_claim *c, char text[TEXT_BYTES])
 static int seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
 		struct fault *f)
 {
-	char text[TEXT_BYTES], mac[CRYPTO_HEX];
+	char text[TEXT_BYTES];
 
-	*credential = NULL;
 	format_claim(c, text);
-	if (a->method == AUTH_MUNGE)
-		return munge_seal(&a->munge, text, reader, credential, f);
-	if (crypto_hmac(&a->crypto, &a->key, (struct crypto_text){text, strlen(text)}, mac, f))
-		return -1;
-	if (asprintf(credential, "%s %s", text, mac) >= 0)
-		return 0;
-	*credential = NULL;
-	return fault_raise(f, FAULT_LOCAL, ENOMEM, "making a credential");
+	return munge_seal(&a->munge, text, reader, credential, f);
 }
 
 /* Raise the fault that the credential of the end WHOSE, which is genuine, seals TEXT. */
@@ -130,32 +122,6 @@ static int check_user(const struct auth *a, const struct munge_sealed *s, const 
 	return fault_fix(f, "add the user to --allow of the %s", other);
 }
 
-/* Check credential "TEXT MAC". */
-static int unseal_key(const struct auth *a, const struct auth_claim *expected,
-		      const char *credential, char text[TEXT_BYTES], struct fault *f)
-{
-	const char *mac = strrchr(credential, ' ');
-	struct crypto_text sealed = {credential, 0};
-	char own[CRYPTO_HEX];
-
-	if (!mac || !is_hex(mac + 1) || mac - credential >= TEXT_BYTES) {
-		fault_raise(f, FAULT_PEER, 0, "the %s's credential is malformed", expected->from);
-		return fault_cause(f, "It is not a text and its HMAC");
-	}
-	sealed.size = (size_t)(mac - credential);
-	if (crypto_hmac(&a->crypto, &a->key, sealed, own, f))
-		return -1;
-	if (!crypto_equal(&a->crypto, own, mac + 1)) {
-		fault_raise(f, FAULT_USAGE, 0, "the %s's credential is invalid", expected->from);
-		fault_cause(f, "The key files of the two ends differ, or the credential was "
-			       "changed");
-		return fault_fix(f, "use the same key file on both ends; compare them with "
-				    "sha256sum");
-	}
-	snprintf(text, TEXT_BYTES, "%.*s", (int)(mac - credential), credential);
-	return 0;
-}
-
 static int unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
 		  uid_t *uid, struct fault *f)
 {
@@ -168,15 +134,12 @@ static int unseal(const struct auth *a, const struct auth_claim *expected, const
 				   credential ? "the %s's credential is longer than %u bytes"
 					      : "the %s sent no credential",
 				   whose, AUTH_CREDENTIAL_MAX);
-	if (a->method == AUTH_MUNGE ? munge_unseal(&a->munge, whose, credential, &s, f)
-				    : unseal_key(a, expected, credential, s.text, f))
+	if (munge_unseal(&a->munge, whose, credential, &s, f))
 		return -1;
 	format_claim(expected, text);
 	if (strcmp(text, s.text) != 0)
 		return refuse_claim(expected, s.text, f);
 	*uid = s.uid;
-	if (a->method != AUTH_MUNGE)
-		return 0;
 	return check_clocks(&s, whose, f) || check_user(a, &s, whose, f) ? -1 : 0;
 }
 
@@ -299,8 +262,6 @@ int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, ch
 	int rc;
 
 	*credential = NULL;
-	if (a->method != AUTH_MUNGE)
-		return seal(a, c, reader, credential, f);
 	k = make_asked(a, c, f);
 	if (!k)
 		return -1;
@@ -322,7 +283,7 @@ int auth_unseal(const struct auth *a, const struct auth_claim *expected, const c
 	struct asked *k;
 	int rc;
 
-	if (a->method != AUTH_MUNGE || !credential)
+	if (!credential)
 		return unseal(a, expected, credential, uid, f);
 	k = make_asked(a, expected, f);
 	if (!k)

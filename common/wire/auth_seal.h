@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * auth_seal: the credentials of auth.h. What asks munged, or looks up users, ends within
+ * auth_seal: the credentials of munge in auth.h. What asks munged, or looks up users, ends within
  * AUTH_ASK_NS, also if munged hangs. Only auth*.c include this.
  */
 #pragma once
@@ -35,7 +35,7 @@ int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, ch
 
 /*
  * Check that CREDENTIAL of the peer (NULL: it sent none) seals EXPECTED, and that --allow has the
- * user that made it; with munge *UID becomes that user.
+ * user that made it, which *UID becomes.
  */
 int auth_unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
 		uid_t *uid, struct fault *f);

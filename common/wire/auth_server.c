@@ -21,6 +21,7 @@ static int raise_different(const struct auth *a, const char *theirs, struct faul
 /* Check M, the first message of a client. */
 static int check_first(const struct auth *a, const json_t *m, struct fault *f)
 {
+	int own = auth_protocol(a);
 	uint64_t protocol;
 	char theirs[16];
 
@@ -33,13 +34,13 @@ static int check_first(const struct auth *a, const json_t *m, struct fault *f)
 		return -1;
 	if (strcmp(theirs, auth_name(a)) != 0)
 		return raise_different(a, theirs, f);
-	if (protocol == AUTH_PROTOCOL)
+	if (protocol == (uint64_t)own)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0,
-		    "the two ends have different versions: server protocol %d, client %u",
-		    AUTH_PROTOCOL, (unsigned)protocol);
+		    "the two ends have different versions: server protocol %d, client %u", own,
+		    (unsigned)protocol);
 	return fault_fix(f, "upgrade rdmark on the %s",
-			 protocol > AUTH_PROTOCOL ? "server" : "client");
+			 protocol > (uint64_t)own ? "server" : "client");
 }
 
 /* Send M without waiting: it fits the socket's buffer, and no client may block the listener. */
@@ -51,13 +52,19 @@ static int send_now(struct oob *o, json_t *m, struct fault *f)
 static int send_challenge(const struct auth *a, struct auth_visit *v, struct oob *o,
 			  const json_t *m, struct fault *f)
 {
-	if (check_first(a, m, f) || auth_make_nonce(v->nonce, f))
+	json_t *c;
+
+	if (check_first(a, m, f) || (a->method == AUTH_MUNGE && auth_make_nonce(v->nonce, f)))
 		return -1;
-	return send_now(o,
-			json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "challenge", "protocol",
-				  AUTH_PROTOCOL, "version", RDMARK_VERSION, "auth", auth_name(a),
-				  "nonce", v->nonce, "uid", (json_int_t)a->uid),
-			f);
+	c = json_pack("{s:s, s:i, s:s, s:s}", "type", "challenge", "protocol", auth_protocol(a),
+		      "version", RDMARK_VERSION, "auth", auth_name(a));
+	if (a->method == AUTH_MUNGE)
+		json_object_update_new(
+			c, json_pack("{s:s, s:I}", "nonce", v->nonce, "uid", (json_int_t)a->uid));
+	v->challenged = true;
+	if (send_now(o, c, f))
+		return -1;
+	return a->method == AUTH_KEY ? auth_secure(a, o, true, f) : 0;
 }
 
 /* Prove this end to the client that runs as UID, with the nonces and the hello of CLAIM. */
@@ -124,9 +131,11 @@ int auth_receive(const struct auth *a, struct auth_visit *v, struct oob *o, json
 	int rc;
 
 	fault_phase(f, "authenticating the client");
+	if (v->challenged && a->method == AUTH_KEY)
+		return 1;            /* it came through TLS */
 	if (message_is(*m, "error")) /* it says why before it goes */
 		rc = message_raise(*m, f);
-	else if (v->nonce[0])
+	else if (v->challenged)
 		rc = read_credential(a, v, o, *m, &hello, f);
 	else
 		rc = send_challenge(a, v, o, *m, f);

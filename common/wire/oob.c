@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "host/tls.h"
 #include "wire/json_memory.h"
 
 #define MAGIC       "RDMK"
@@ -46,6 +47,12 @@ void oob_adopt(struct oob *o, struct stop *stop, int fd)
 	oob_format_address(&sa, len, o->peer, sizeof(o->peer));
 }
 
+void oob_secure(struct oob *o, struct tls *t)
+{
+	tls_free(o->tls);
+	o->tls = t;
+}
+
 void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
@@ -66,6 +73,7 @@ void oob_local_address(const struct oob *o, struct sockaddr_storage *address)
 
 void oob_release(struct oob *o)
 {
+	tls_free(o->tls);
 	if (o->fd >= 0)
 		close(o->fd);
 	free(o->buf);
@@ -75,6 +83,10 @@ void oob_release(struct oob *o)
 /* Raise the fault that the connection failed with ERRNUM; 0: the peer closed it. Returns -1. */
 static int connection_lost(struct oob *o, int errnum, struct fault *f)
 {
+	if (errnum == EPROTO && o->tls)
+		return tls_raise(o->tls, f);
+	if (errnum == ENOMEM)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "the connection to %s", o->peer);
 	o->lost = true;
 	fault_raise(f, FAULT_PEER, errnum, "the connection to %s was lost", o->peer);
 	if (!errnum)
@@ -131,7 +143,9 @@ static int write_all(struct oob *o, const char *data, size_t size, int flags, ui
 		     struct fault *f)
 {
 	while (size) {
-		ssize_t n = send(o->fd, data, size, MSG_NOSIGNAL | flags);
+		short events = POLLOUT;
+		ssize_t n = o->tls ? tls_send(o->tls, data, size, &events)
+				   : send(o->fd, data, size, MSG_NOSIGNAL | flags);
 
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return connection_lost(o, errno, f);
@@ -140,7 +154,7 @@ static int write_all(struct oob *o, const char *data, size_t size, int flags, ui
 			size -= (size_t)n;
 			continue;
 		}
-		n = wait_for(o, POLLOUT, deadline_ns, f);
+		n = wait_for(o, events, deadline_ns, f);
 		if (n < 0)
 			return -1;
 		if (n == 0)
@@ -306,6 +320,9 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 
 		if (missing < 0)
 			return -1;
+		if (missing == 0 && o->tls && tls_pending(o->tls)) /* poll(2) would not tell */
+			return fault_raise(f, FAULT_PEER, 0,
+					   "%s sent more than a message in one record", o->peer);
 		if (missing == 0)
 			return decode_message(o, message, f);
 		/* Allocate as data arrive, not as much as an unchecked header announces. */
@@ -313,7 +330,8 @@ int oob_poll(struct oob *o, json_t **message, struct fault *f)
 			missing = 65536;
 		if (grow_buffer(o, (size_t)missing, f))
 			return -1;
-		n = recv(o->fd, o->buf + o->have, (size_t)missing, MSG_DONTWAIT);
+		n = o->tls ? tls_recv(o->tls, o->buf + o->have, (size_t)missing)
+			   : recv(o->fd, o->buf + o->have, (size_t)missing, MSG_DONTWAIT);
 		if (n == 0)
 			return connection_lost(o, 0, f);
 		if (n < 0 && errno == EINTR)

@@ -5,7 +5,7 @@
  * A frame is the four bytes "RDMK", a 32-bit big-endian length, and that many bytes of JSON with an
  * object at the top. The peer is not trusted: an invalid frame, a message that is too long, and
  * text that is not a JSON object are faults of the peer, raised at the first wrong byte. So are too
- * many messages in a second. Every wait has a deadline (CLOCK_MONOTONIC nanoseconds) and ends at
+ * many messages in a second. With oob_secure() the frames pass through TLS. Every wait has a deadline (CLOCK_MONOTONIC nanoseconds) and ends at
  * once on SIGINT or SIGTERM.
  *
  * One thread at a time uses a struct oob. A zeroed object is not valid: use OOB_EMPTY.
@@ -28,8 +28,11 @@
 #define OOB_FRAMES_PER_S 100000 /* messages that a peer may send in a second */
 #define OOB_ALIVE_COST   100    /* of which an "alive" counts as so many */
 
+struct tls; /* host/tls.h */
+
 struct oob {
 	int fd;               /* non-blocking; -1: not connected */
+	struct tls *tls;      /* what passes is encrypted; NULL: it is not; owned */
 	struct stop *stop;    /* interrupts a wait; may be NULL */
 	char peer[80];        /* "192.0.2.1:18515" */
 	char *buf;            /* the incoming frame; owned */
@@ -80,6 +83,12 @@ void oob_format_address(const struct sockaddr_storage *sa, socklen_t len, char *
 
 /* Initialize O with the connected socket FD. O owns FD from then on. */
 void oob_adopt(struct oob *o, struct stop *stop, int fd);
+
+/*
+ * From now on what passes is encrypted by T (owned; NULL: nothing is). The handshake is a part of
+ * the next message: the client sends it, or waits for it.
+ */
+void oob_secure(struct oob *o, struct tls *t);
 
 /*
  * Write this end's address of the connection; an IPv4 address as such, also on a dual-stack socket.

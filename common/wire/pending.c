@@ -44,7 +44,7 @@ static unsigned connections_of(const struct pending *p, uint64_t origin, uint64_
 /* True if A goes before B, which is of a host with as many connections. */
 static bool goes_first(const struct pending_place *a, const struct pending_place *b)
 {
-	bool challenged = a->visit.nonce[0], other = b->visit.nonce[0];
+	bool challenged = a->visit.challenged, other = b->visit.challenged;
 
 	return challenged == other ? a->deadline_ns < b->deadline_ns : other;
 }
@@ -109,7 +109,7 @@ const char *pending_said(const struct pending_place *p)
 {
 	if (p->oob.have)
 		return "sent only a part of a message";
-	return p->visit.nonce[0] ? "was challenged, but sent no credential" : "sent nothing";
+	return p->visit.challenged ? "was challenged, but has not proved itself" : "sent nothing";
 }
 
 void pending_tell_busy(struct pending_place *at, const char *with, bool waits)

@@ -106,24 +106,6 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	over
 }
 
-@test "the same in the hello that a credential seals" {
-	local before what
-	not_sanitized 'ASan keeps what is freed'
-	(umask 077 && head -c 32 /dev/urandom >key)
-	server send_lat --persistent --auth=key:key
-	next_is_served --auth=key:key
-	before=$(held_at_most)
-	for what in objects deep; do
-		start stranger "$lib/impostor" client "$port" key:key "$what"
-		finish stranger
-		ended stranger 0
-	done
-	next_is_served --auth=key:key
-	says server.err 'more than 16 levels of JSON' 'more than 256 JSON arrays and objects'
-	(($(held_at_most) < before + 3000)) || fail "$(held_at_most) KiB, $before before"
-	over
-}
-
 @test "without limits given, a server that stays has some, and says so at its start" {
 	server write_bw --persistent
 	client write_bw -n 5 -q 1025

@@ -67,6 +67,7 @@ in_root() {
 @test "what is required: the verbs, and nothing of CUDA" {
 	dpkg-deb -f "$(deb_of rdmark)" Depends Recommends >requires
 	grep -q 'libibverbs1' requires
+	grep -q '^Depends: .*libssl' requires # opened at run time: no tool finds it
 	grep -q '^Recommends: gnuplot-nox | gnuplot, .*jq' requires
 	run ! grep -iE 'cuda|nvidia' requires
 	[[ $(dpkg-deb -f "$(deb_of rdmark-perftest-compat)" Conflicts) == perftest ]]
