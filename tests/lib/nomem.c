@@ -3,7 +3,7 @@
  * A library to preload: the NOMEM_ATth allocation fails; with NOMEM_FROM set, all later ones fail, too.
  * malloc(), calloc(), realloc(), reallocarray(), aligned_alloc(), memalign(), posix_memalign(), mmap() and
  * pthread_create() count. libc calls the first four through its PLT, so those in asprintf(), strdup(),
- * getline(), fopen(), opendir(), open_memstream(), getaddrinfo() and so on are among them.
+ * a line that is read, fopen(), opendir(), open_memstream(), getaddrinfo() and so on are among them.
  *
  * dlopen(), hwloc_topology_init() and hwloc_topology_load() count as one allocation each: they fail, or find all
  * memory they want, since hwloc 2.9 crashes without, and glibc 2.36 takes a library for one that is not there.

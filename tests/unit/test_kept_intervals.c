@@ -15,8 +15,12 @@ static struct options options = {.output = {.json = (char *)"run.json", .interva
 
 static struct report report_of(bool latency)
 {
-	return (struct report){
-		.about = {.options = &options, .test = "send_bw", .latency = latency}};
+	static struct streams none; /* whose outlets write nothing */
+
+	return (struct report){.about = {.options = &options,
+					 .streams = &none,
+					 .test = "send_bw",
+					 .latency = latency}};
 }
 
 static json_t *document_of(const struct report *r)

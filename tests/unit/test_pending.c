@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -70,12 +69,12 @@ static void of_one_host_those_without_a_challenge_go_first(void **state)
 	struct pending *p = *state;
 	struct pending_place *challenged = arrive(p, HONEST, 1);
 
-	strcpy(challenged->visit.nonce, "0123");
+	challenged->visit.challenged = true;
 	fill(p, HONEST, 100);
 	for (uint64_t at = 200; at < 300; at++)
 		assert_ptr_not_equal(arrive(p, HONEST, at), challenged);
 	for (int i = 0; i < PENDING_MAX; i++)
-		strcpy(p->place[i].visit.nonce, "0123");
+		p->place[i].visit.challenged = true;
 	assert_ptr_equal(pending_place_for(p, HONEST), challenged); /* the oldest */
 }
 
@@ -89,7 +88,7 @@ static void a_host_with_more_goes_before_one_without_a_challenge(void **state)
 	fill(p, STRANGER, 100);
 	for (int i = 0; i < PENDING_MAX; i++)
 		if (&p->place[i] != honest)
-			strcpy(p->place[i].visit.nonce, "0123");
+			p->place[i].visit.challenged = true;
 	assert_int_equal(pending_place_for(p, STRANGER)->origin, STRANGER);
 	assert_int_equal(pending_place_for(p, HONEST)->origin, STRANGER);
 }
@@ -158,19 +157,19 @@ static void what_is_one_host(void **state)
 
 static void what_it_said(void **state)
 {
-	struct pending_place p = {.visit = {""}};
+	struct pending_place p = {.visit = {.challenged = false}};
 
 	(void)state;
 	assert_string_equal(pending_said(&p), "sent nothing");
-	strcpy(p.visit.nonce, "0123");
-	assert_string_equal(pending_said(&p), "was challenged, but sent no credential");
+	p.visit.challenged = true;
+	assert_string_equal(pending_said(&p), "was challenged, but has not proved itself");
 	p.oob.have = 3;
 	assert_string_equal(pending_said(&p), "sent only a part of a message");
 }
 
 static void who_must_go_is_told(void **state)
 {
-	struct pending_place p = {.visit = {""}};
+	struct pending_place p = {.visit = {.challenged = false}};
 	struct fault f = {0};
 	struct oob peer;
 	json_t *m;

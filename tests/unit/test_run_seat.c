@@ -66,11 +66,13 @@ static void written_until_gone(struct run *r, struct run_seat *seat, char *text,
 
 	fflush(stdout);
 	assert_true(out >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+	streams_open(&r->streams, NULL);
 	for (int rounds = 0; rounds < 3; rounds++, r->round++)
 		run_seat_turn(r, seat, &(struct schedule_turn){.peer = SCHEDULE_NOBODY});
 	while (seat->client.pid)
 		run_seat_step(r, seat);
 	run_seat_step(r, seat);
+	streams_close(&r->streams);
 	dup2(out, STDOUT_FILENO);
 	n = pread(file, text, size - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
