@@ -214,10 +214,15 @@ static bool is_other_key(unsigned long code)
 	return false;
 }
 
-/* True if CODE says that this end's library failed: its reasons of TLS are 100 … 0xfff. */
+/*
+ * True if CODE says that this end's library failed: its reasons of TLS are 100 … 0xfff, and one of
+ * them is that it failed without a reason.
+ */
 static bool is_own(unsigned long code)
 {
-	return ERR_GET_REASON(code) < 100 || ERR_GET_REASON(code) > 0xfff;
+	int reason = ERR_GET_REASON(code);
+
+	return reason < 100 || reason > 0xfff || reason == SSL_R_MISSING_FATAL;
 }
 
 int tls_raise(const struct tls *t, struct fault *f)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,18 +187,36 @@ static int store_real(const struct field *row, void *at, const json_t *v)
 	return 0;
 }
 
-/* A text that there is no memory to compare is taken. */
+/* True if TEXT is of the SIZE characters at FORM, one of a row's. */
+static bool is_of_form(const char *text, const char *form, size_t size)
+{
+	for (; size; size--, form++) {
+		size_t n = *form == '#'   ? strspn(text, "0123456789")
+			   : *form == '%' ? *text && strchr("0123456789abcdef", *text)
+			   : *form == '~' ? *text >= '0' && *text <= '7'
+			   : *form == '?' ? *text != '\0'
+					  : *form == *text;
+
+		if (*form == '*')
+			return true;
+		if (!n)
+			return false;
+		text += n;
+	}
+	return !*text;
+}
+
 static int store_text(const struct field *row, char *at, const char *text)
 {
-	regex_t form;
-	int rc;
+	const char *form = row->form;
 
 	text_copy(at, row->size, text);
-	if (!row->form || regcomp(&form, row->form, REG_EXTENDED | REG_NOSUB))
-		return 0;
-	rc = regexec(&form, at, 0, NULL, 0);
-	regfree(&form);
-	return rc == REG_NOMATCH ? -1 : 0;
+	for (size_t n; form; form = form[n] ? form + n + 1 : NULL) {
+		n = strcspn(form, "|");
+		if (is_of_form(at, form, n))
+			return 0;
+	}
+	return row->form ? -1 : 0;
 }
 
 static int store_value(const struct field *row, void *at, const json_t *v)

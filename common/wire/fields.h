@@ -51,7 +51,10 @@ struct field {
 	 */
 	int64_t min, max;
 	bool power_of_two; /* so is an integer */
-	/* an extended regular expression that the member of a text must match; NULL: any text */
+	/*
+	 * what a text must be; NULL: anything. "a|b": one of these. # is a decimal number, % a
+	 * hexadecimal digit, ~ an octal one, ? any byte, * the rest.
+	 */
 	const char *form;
 	const char *group; /* key of the enclosing object; NULL: none */
 	/* the member is written unless this other one is zero; size 0: always */
