@@ -157,6 +157,8 @@ int command_read(const struct command *c, void *into, char **argv, char ***rest,
 			return -1;
 	}
 	*rest = *argv ? argv + 1 : argv;
+	for (; c->operands && **rest; ++*rest)
+		*operand++ = **rest;
 	if (c->operands)
 		*operand = NULL;
 	return 0;

@@ -54,8 +54,8 @@ int command_next(const struct command *c, char ***argv, const struct command_opt
 int command_store(const struct command_option *row, const char *value, void *into, struct fault *f);
 
 /*
- * Read ARGV into INTO. If C has operands, they are moved to the start of ARGV, and NULL ends them;
- * *REST is what follows "--", or ARGV's end. Returns 0; 1: help was asked for and printed; -1 with
+ * Read ARGV into INTO. If C has operands, they are moved to the start of ARGV, also those after "--",
+ * and NULL ends them; else *REST is what follows "--", or ARGV's end. Returns 0; 1: help was asked for and printed; -1 with
  * FAULT_USAGE.
  */
 int command_read(const struct command *c, void *into, char **argv, char ***rest, struct fault *f);

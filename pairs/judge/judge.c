@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/composed.h"
-#include "base/units.h"
-#include "pairs/option.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
 #include "report/list.h"
@@ -17,91 +15,60 @@
 
 #define MATRIX_MAX 4096 /* players of a square of numbers */
 
-static const char usage[] =
-	"usage: rdmark-pairs judge [OPTION...] FILE...\n"
-	"\n"
-	"Reads what `rdmark-pairs run` wrote, and says which nodes, rails and links are\n"
-	"slow or lost. Several files are one body of evidence; - is stdin.\n"
-	"\n"
-	"  --groups FILE    lines \"GROUP HOST...\": which hosts share a switch or a rack\n"
-	"  --hosts LIST     lines of other hosts are not used: n[1-4], or a file of them\n"
-	"  --baseline FILE  an earlier run, to compare each node with\n"
-	"  --expect GBPS    what each pair must reach\n"
-	"  --suspects FILE  write the hosts that are suspects, a line each\n"
-	"  --retest FILE    write what to measure again, for `run --only FILE`\n"
-	"  --matrix FILE    write all figures as CSV: rows send, columns receive\n"
-	"  --prom FILE      write each node's figures for Prometheus\n"
-	"  --json           print a JSON document in place of the report\n"
-	"  --help           show this\n"
-	"\n"
-	"Exit status: 0 all is well, 2 usage, 3 nodes are lost or no pair was measured,\n"
-	"6 something is slow, 77 what was measured is well, but not all could be.\n";
-
 struct judge {
-	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix, *prom, *expect_text;
+	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix, *prom;
 	double expect; /* Gb/s; 0: not given */
-	bool json, help;
+	bool json;
 	char **files;
 	struct hosts known; /* of --hosts */
 	struct groups group;
 	struct body body;
 };
 
-static bool read_option(struct judge *k, char ***argv, struct fault *f)
-{
-	const struct {
-		const char *name, **to;
-	} option[] = {
-		{"--groups", &k->groups},     {"--hosts", &k->hosts},
-		{"--baseline", &k->baseline}, {"--suspects", &k->suspects},
-		{"--retest", &k->retest},     {"--matrix", &k->matrix},
-		{"--prom", &k->prom},         {"--expect", &k->expect_text},
-	};
+#define OPTION(...) COMMAND_OPTION(judge, __VA_ARGS__)
 
-	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
-		const char *value = option_value(argv, option[i].name, f);
+static const struct command_option options[] = {
+	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0,
+	       "lines \"GROUP HOST...\": which hosts share a switch or a rack"),
+	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
+	       "lines of other hosts are not used: n[1-4], or a file"),
+	OPTION(baseline, "baseline", "FILE", COMMAND_TEXT, 0,
+	       "an earlier run, to compare each node with"),
+	OPTION(expect, "expect", "GBPS", COMMAND_RATE, 0, "what each pair must reach"),
+	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
+	       "write the hosts that are suspects, a line each"),
+	OPTION(retest, "retest", "FILE", COMMAND_TEXT, 0,
+	       "write what to measure again, for `run --only FILE`"),
+	OPTION(matrix, "matrix", "FILE", COMMAND_TEXT, 0,
+	       "write all figures as CSV: rows send, columns receive"),
+	OPTION(prom, "prom", "FILE", COMMAND_TEXT, 0, "write each node's figures for Prometheus"),
+	OPTION(json, "json", NULL, COMMAND_FLAG, 0, "print a JSON document in place of the report"),
+	{.name = NULL},
+};
 
-		if (value) {
-			*option[i].to = value;
-			return true;
-		}
-	}
-	if (strcmp(**argv, "--json") == 0)
-		return k->json = true;
-	if (strcmp(**argv, "--help") == 0 || strcmp(**argv, "-h") == 0)
-		return k->help = true;
-	return false;
-}
-
-/* Read the options. The files are moved to the start of ARGV. */
+/* Read the options; the files are the start of ARGV then. Returns 0; 1: help was printed; -1. */
 static int read_arguments(struct judge *k, char **argv, struct fault *f)
 {
-	char **file = k->files = argv;
-	bool rest = false;
+	static const struct command judge = {
+		.name = "rdmark-pairs judge",
+		.synopsis = "[OPTION...] FILE...",
+		.about =
+			"Reads what `rdmark-pairs run` wrote, and says which nodes, rails and links "
+			"are\nslow or lost. Several files are one body of evidence; - is stdin.\n",
+		.more = "Exit status: 0 all is well, 2 usage, 3 nodes are lost or no pair was "
+			"measured,\n6 something is slow, 77 what was measured is well, but not all "
+			"could be.\n",
+		.options = options,
+		.operands = true,
+	};
+	char **rest;
+	int rc = command_read(&judge, k, argv, &rest, f);
 
-	for (; *argv; argv++) {
-		if (rest || **argv != '-' || strcmp(*argv, "-") == 0) {
-			*file++ = *argv;
-		} else if (strcmp(*argv, "--") == 0) {
-			rest = true;
-		} else if (!read_option(k, &argv, f)) {
-			fault_raise(f, FAULT_USAGE, 0, "judge: no such option: %s", *argv);
-			return fault_fix(f, "`rdmark-pairs judge --help` shows the options");
-		}
-		if (fault_is(f))
-			return -1;
-	}
-	*file = NULL;
-	if (k->expect_text && units_parse_rate(k->expect_text, &k->expect)) {
-		fault_raise(f, FAULT_USAGE, 0, "judge: --expect %s is no rate", k->expect_text);
-		return fault_fix(f, "give Gb/s, such as 380");
-	}
-	k->expect /= 1e9;
-	if (!k->help && file == k->files) {
-		fault_raise(f, FAULT_USAGE, 0, "judge: no file");
-		return fault_fix(f, "name the files that `rdmark-pairs run` wrote, or - for stdin");
-	}
-	return 0;
+	k->files = argv;
+	if (rc || *argv)
+		return rc;
+	fault_raise(f, FAULT_USAGE, 0, "judge: no file");
+	return fault_fix(f, "name the files that `rdmark-pairs run` wrote, or - for stdin");
 }
 
 static int read_file(struct body *b, const char *name, struct fault *f)
@@ -111,8 +78,7 @@ static int read_file(struct body *b, const char *name, struct fault *f)
 	int status = file ? body_read(b, file) : -1;
 
 	if (status)
-		fault_raise(f, FAULT_USAGE, errno, "reading %s",
-			    in ? "stdin" : name);
+		fault_raise(f, FAULT_USAGE, errno, "reading %s", in ? "stdin" : name);
 	if (file && !in)
 		fclose(file);
 	return status;
@@ -286,13 +252,14 @@ int judge_command(char **argv)
 	int status = 0, written;
 
 	fault_phase(&f, "reading the command line");
-	if (read_arguments(&k, argv, &f))
+	status = read_arguments(&k, argv, &f);
+	if (status > 0)
+		return list_finish(stdout, PAIRS);
+	if (status)
 		return pairs_failed(&f);
 	body_init(&k.body);
 	k.body.known = &k.known;
-	if (k.help)
-		fputs(usage, stdout);
-	else if (!judge_files(&k, &j, &f))
+	if (!judge_files(&k, &j, &f))
 		status = judge_status(&j);
 	judgement_release(&j);
 	release(&k);

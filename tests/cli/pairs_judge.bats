@@ -323,7 +323,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	[[ $(jq -c '[.exit_status, .suspects, .drain, (.notes[] | .kind)]' <<<"$output") == '[6,[],[],"below_expected"]' ]]
 	judge --expect fast all
 	((status == 2))
-	[[ $stderr == *'--expect fast is no rate'* ]]
+	[[ $stderr == *"--expect: invalid value 'fast'"* ]]
 	# All ports say that they have 400 Gb/s.
 	made_pairs 8 'if .kind == "player" then .port_gbps = 400 else . end' >ports
 	judge --json ports

@@ -62,7 +62,8 @@ static void values_are_read(void **state)
 	assert_string_equal(argv[0], "a");
 	assert_string_equal(argv[1], "-");
 	assert_string_equal(argv[2], "b");
-	assert_null(argv[3]);
+	assert_string_equal(argv[3], "--c");
+	assert_null(argv[4]);
 }
 
 static void what_is_none_is_refused(void **state)
