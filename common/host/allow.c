@@ -12,25 +12,27 @@
 #define ENTRY_BYTES (64u * 1024u) /* an entry of a group with many members */
 #define GROUPS_MAX  1024
 
-/* Look up user NAME. */
-static bool find_user(const char *name, char *buf, size_t size, unsigned *id)
+/* Look up user NAME. Returns 0, or an errno: ENOENT if there is none. */
+static int find_user(const char *name, char *buf, size_t size, unsigned *id)
 {
 	struct passwd entry, *found = NULL;
 
-	if (getpwnam_r(name, &entry, buf, size, &found) || !found)
-		return false;
-	*id = found->pw_uid;
-	return true;
+	int rc = getpwnam_r(name, &entry, buf, size, &found);
+
+	if (!rc && found)
+		*id = found->pw_uid;
+	return rc || found ? rc : ENOENT;
 }
 
-static bool find_group(const char *name, char *buf, size_t size, unsigned *id)
+static int find_group(const char *name, char *buf, size_t size, unsigned *id)
 {
 	struct group entry, *found = NULL;
 
-	if (getgrnam_r(name, &entry, buf, size, &found) || !found)
-		return false;
-	*id = found->gr_gid;
-	return true;
+	int rc = getgrnam_r(name, &entry, buf, size, &found);
+
+	if (!rc && found)
+		*id = found->gr_gid;
+	return rc || found ? rc : ENOENT;
 }
 
 /* Read TEXT as an ID. The last one, (uid_t)-1, means none to the kernel. */
@@ -52,6 +54,7 @@ static int add_entry(struct allow *a, const char *name, char *buf, size_t size, 
 {
 	bool group = name[0] == '@';
 	unsigned id = 0;
+	int rc;
 
 	if (a->count == ALLOW_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--allow has more than %d entries",
@@ -63,7 +66,10 @@ static int add_entry(struct allow *a, const char *name, char *buf, size_t size, 
 				    "--allow=alice,@hpc");
 	}
 	/* As chown(1) does: a name of digits only is a name first. */
-	if (!(group ? find_group : find_user)(name, buf, size, &id) && !read_id(name, &id)) {
+	rc = (group ? find_group : find_user)(name, buf, size, &id);
+	if (rc == ENOMEM)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "--allow: looking up '%.40s'", name);
+	if (rc && !read_id(name, &id)) {
 		fault_raise(f, FAULT_USAGE, 0, "--allow: %s '%.40s' does not exist",
 			    group ? "group" : "user", name);
 		return fault_fix(f, "check the name with `getent %s %.40s`, or give the number",
