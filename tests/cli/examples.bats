@@ -73,7 +73,7 @@ plugin() {
 @test "check_rdmark: Nagios' codes, a line, and performance data in base units" {
 	installed
 	local run port
-	stay bw port write_bw
+	stay bw port 'rdmark server'
 	run=(write_bw -p "$port" -n 200 "$host")
 	plugin 0 'RDMARK OK - write_bw to ' "${run[@]}"
 	[[ $(<example.out) =~ ' Gb/s'.*'|bandwidth='[1-9][0-9]*'B;;;0'$ ]] || fail 'performance data'
@@ -359,11 +359,11 @@ nhc() {
 	installed
 	local error drain
 	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.2 PATIENCE=3
-	SIMVERBS_FAIL=ibv_modify_qp:2+:EIO stay modify BW_PORT write_bw
+	SIMVERBS_FAIL=ibv_modify_qp:2+:EIO stay modify BW_PORT 'rdmark server'
 	example health-check "$host"
 	ended example 77
 	says example.err 'the other end reports: connecting the QPs: ' 'cannot be told'
-	SIMVERBS_FAIL=ibv_poll_cq:1+:EIO stay poll BW_PORT write_bw
+	SIMVERBS_FAIL=ibv_poll_cq:1+:EIO stay poll BW_PORT 'rdmark server'
 	example health-check "$host"
 	ended example 77
 	says example.err 'the other end reports: ' 'ibv_poll_cq' 'cannot be told'

@@ -261,7 +261,7 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	says picture.gp "'Bandwidth: write_bw, 1 KiB'.\"\\n\".'UC, RoCE, 2 QPs, MTU 4096, a<1> -> b, 2031-02-03' noenhanced"
 	cat run.json run2.json >two.json
 	script -t "it's" two.json
-	says picture.gp "set title 'it''s'" " to 2031-02-03" "a<1> -> b; "
+	says picture.gp "set title 'it’s'" " to 2031-02-03" "a<1> -> b; "
 	plot -o run.svg -t 'a < b & "c"' run2.json
 	ended plot 0
 	says run.svg '<title>a &lt; b &amp; &quot;c&quot;</title>'
