@@ -211,6 +211,29 @@ static int read_offers(struct program *p, const struct test *const *tests, size_
 	return rc;
 }
 
+/* What only prints something. Returns the exit status; -1: nothing of that is asked for. */
+static int inform(const struct program *p)
+{
+	bool one = p->offers == 1;
+
+	if (p->options.local.help)
+		return print_help(p);
+	if (p->options.local.version) {
+		if (p->options.output.format == FORMAT_PERFTEST)
+			printf("Version: %s\n", RDMARK_VERSION);
+		else
+			printf("%s%s %s\n", one ? p->test->name : "rdmark", one ? " (rdmark)" : "",
+			       RDMARK_VERSION);
+		return list_finish(stdout, p->name);
+	}
+	hwtree_drop_unreadable();
+	if (p->options.local.list)
+		return list_ports(stdout, p->name);
+	if (p->options.local.check)
+		return check_ports(p->name, p->options.local.device, &p->options.output);
+	return -1;
+}
+
 int session_main(const struct test *const *tests, size_t count, int argc, char **argv)
 {
 	struct program p = {
@@ -233,21 +256,11 @@ int session_main(const struct test *const *tests, size_t count, int argc, char *
 		command_line_refused(&p);
 		return finish_program(&p, &s);
 	}
-	if (p.options.local.help)
-		return print_help(&p);
-	if (p.options.local.version) {
-		if (p.options.output.format == FORMAT_PERFTEST)
-			printf("Version: %s\n", RDMARK_VERSION);
-		else
-			printf("%s%s %s\n", count == 1 ? p.test->name : "rdmark",
-			       count == 1 ? " (rdmark)" : "", RDMARK_VERSION);
-		return list_finish(stdout, p.name);
+	rc = inform(&p);
+	if (rc >= 0) {
+		free(p.offer);
+		return rc;
 	}
-	hwtree_drop_unreadable();
-	if (p.options.local.list)
-		return list_ports(stdout, p.name);
-	if (p.options.local.check)
-		return check_ports(p.name, p.options.local.device, &p.options.output);
 	run_session(&p, &s);
 	return finish_program(&p, &s);
 }
