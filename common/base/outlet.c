@@ -38,8 +38,11 @@ void outlet_open(struct outlet *o, int fd, size_t room)
 	int how = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	*o = (struct outlet){
-		.kind = OUTLET_POLLED, .fd = fd, .room = room, .thread = pthread_self()};
+	*o = (struct outlet){.kind = OUTLET_POLLED,
+			     .fd = fd,
+			     .room = room,
+			     .thread = pthread_self(),
+			     .lock = PTHREAD_MUTEX_INITIALIZER};
 	/* If it is not open for writing, write(2) will report the error. */
 	if (fstat(fd, &st) || (how & O_ACCMODE) == O_RDONLY) {
 		o->kind = OUTLET_PLAIN;
@@ -60,7 +63,10 @@ int outlet_open_file(struct outlet *o, const char *file, int how, struct stop *s
 	struct stat st;
 
 	signal(SIGXFSZ, SIG_IGN); /* for programs that have no stop: EFBIG */
-	*o = (struct outlet){.kind = OUTLET_NONE, .stop = stop, .thread = pthread_self()};
+	*o = (struct outlet){.kind = OUTLET_NONE,
+			     .stop = stop,
+			     .thread = pthread_self(),
+			     .lock = PTHREAD_MUTEX_INITIALIZER};
 	do {
 		int fd = open(file, how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
 
@@ -158,11 +164,9 @@ void outlet_put(struct outlet *o, const char *line, size_t bytes)
 {
 	if (o->kind == OUTLET_NONE)
 		return;
-	if (o->stream)
-		flockfile(o->stream);
+	pthread_mutex_lock(&o->lock);
 	put(o, line, bytes, o->room);
-	if (o->stream)
-		funlockfile(o->stream);
+	pthread_mutex_unlock(&o->lock);
 }
 
 /* Wait for the reader of O, or set o->errnum. */
@@ -212,22 +216,28 @@ static void put_part(struct outlet *o, const char *text, size_t bytes)
 	o->within = text[bytes - 1] != '\n';
 }
 
-static ssize_t write_stream(void *arg, const char *text, size_t bytes)
+/* As much of the stream's TEXT as its reader takes. Returns 0 or an errno. */
+static int write_lines(struct outlet *o, const char *text, size_t bytes)
 {
-	struct outlet *o = arg;
-
 	o->errnum = 0;
-	if (!(o->stop && o->stop->output_ns) && pthread_equal(o->thread, pthread_self())) {
-		errno = outlet_write(o, text, bytes);
-		return errno ? 0 : (ssize_t)bytes;
-	}
+	if (!(o->stop && o->stop->output_ns) && pthread_equal(o->thread, pthread_self()))
+		return outlet_write(o, text, bytes);
 	for (size_t at = 0, n; at < bytes; at += n) {
 		const char *end = memchr(text + at, '\n', bytes - at);
 
 		n = end ? (size_t)(end + 1 - (text + at)) : bytes - at;
 		put_part(o, text + at, n);
 	}
-	errno = o->errnum;
+	return o->errnum;
+}
+
+static ssize_t write_stream(void *arg, const char *text, size_t bytes)
+{
+	struct outlet *o = arg;
+
+	pthread_mutex_lock(&o->lock);
+	errno = write_lines(o, text, bytes);
+	pthread_mutex_unlock(&o->lock);
 	return errno ? 0 : (ssize_t)bytes;
 }
 

@@ -52,6 +52,7 @@ struct outlet {
 	int left;              /* errno: a wait for its reader was given up, and no other begins */
 	pthread_t thread;      /* that opened it, the only one that waits */
 	FILE *stream;          /* NULL: it has none */
+	pthread_mutex_t lock;  /* of what a stream of several threads writes */
 	bool within, skipping; /* the stream is within a line, which is dropped */
 };
 
