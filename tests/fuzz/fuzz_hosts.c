@@ -77,17 +77,16 @@ static void check_schedule(const struct hosts *h, const char *kind)
 	free(turn);
 }
 
-static void check_groups(const struct fuzz_input *in)
+static void check_groups(void)
 {
-	FILE *from = in->left ? fmemopen((void *)(uintptr_t)in->at, in->left, "r") : NULL;
 	struct groups g = {0};
+	struct fault f = {0};
 
-	if (!from)
-		return;
-	groups_read(&g, from);
-	groups_of(&g, "n1");
+	if (groups_read(&g, file, &f))
+		FUZZ_CHECK(fault_is(&f));
+	else
+		groups_of(&g, "n1");
 	groups_release(&g);
-	fclose(from);
 }
 
 static void use(struct hosts *h)
@@ -113,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fault f = {0};
 
 	write_file(&in);
-	check_groups(&in);
+	check_groups();
 	if (hosts_expand(&h, list, "list", &f) == 0)
 		use(&h);
 	else
