@@ -7,6 +7,7 @@
 
 /* clang-format off */
 #define ROW(key, member, ...)   FIELD_AS(#key, struct end, member, FIELD_ALWAYS, __VA_ARGS__)
+#define NEED(key, member, ...)  FIELD_AS(#key, struct end, member, FIELD_REQUIRED, __VA_ARGS__)
 #define KNOWN(key, member, ...) FIELD_AS(#key, struct end, member, FIELD_OPTIONAL, __VA_ARGS__) /* 0: unknown */
 
 #define NODE_MAX   4095
@@ -17,15 +18,15 @@
 #define PCI        "|%%%%:%%:%%.~|%%%%%:%%:%%.~|%%%%%%:%%:%%.~|%%%%%%%:%%:%%.~|%%%%%%%%:%%:%%.~"
 
 static const struct field rows[] = {
-	ROW(host, host, .form = SOME), ROW(device, nic.name, .form = SOME), ROW(device_chosen, nic.chosen),
-	ROW(port, nic.port, .min = 1, .max = UINT8_MAX),
-	ROW(link_layer, nic.link_layer, .form = "Ethernet|InfiniBand"),
-	ROW(transport, nic.transport, .form = "InfiniBand|RoCE|iWARP"), ROW(address, address.cm),
+	NEED(host, host, .form = SOME), NEED(device, nic.name, .form = SOME), ROW(device_chosen, nic.chosen),
+	NEED(port, nic.port, .min = 1, .max = UINT8_MAX),
+	NEED(link_layer, nic.link_layer, .form = "Ethernet|InfiniBand"),
+	NEED(transport, nic.transport, .form = "InfiniBand|RoCE|iWARP"), ROW(address, address.cm),
 	ROW(rate_gbps, nic.rate_gbps), ROW(gid_index, address.gid_index, .min = -1, .max = UINT16_MAX),
 	ROW(gid, address.gid), ROW(gid_type, address.gid_type, .form = GID_TYPE), ROW(gid_chosen, address.gid_chosen),
 	ROW(priority, address.priority, .min = -1, .max = 7), ROW(lid, address.lid, .max = UINT16_MAX),
 	ROW(pkey_index, address.pkey_index, .max = UINT16_MAX), ROW(pkey, address.pkey, .form = "|0x%%%%"),
-	ROW(active_mtu_bytes, nic.active_mtu_bytes, .min = 256, .max = 4096, .power_of_two = true),
+	NEED(active_mtu_bytes, nic.active_mtu_bytes, .min = 256, .max = 4096, .power_of_two = true),
 	ROW(inline_bytes, nic.inline_bytes, .max = INLINE_MAX),
 	ROW(netdev, nic.netdev), ROW(pci, nic.pci, .form = PCI), ROW(pcie_link, nic.pcie_link),
 	KNOWN(pcie_trained_down, nic.pcie_trained_down),
@@ -34,12 +35,12 @@ static const struct field rows[] = {
 	ROW(thread_node, thread.node, .min = -1, .max = NODE_MAX), ROW(cpus, thread.cpus),
 	ROW(pinned, thread.pinned), ROW(memory_pages, memory.pages, .max = INT64_MAX),
 	ROW(memory_pages_on_node, memory.pages_on_node, .max = INT64_MAX),
-	ROW(memory, memory.kind, .form = "host|gpu"),
+	NEED(memory, memory.kind, .form = "host|gpu"),
 	ROW(memory_made_of, memory.made_of), ROW(gpu, gpu.name), ROW(gpu_uuid, gpu.uuid, .form = "|GPU-?*|MIG-?*"),
 	ROW(gpu_path, gpu.path, .form = "|dmabuf|peermem|data_direct"), ROW(gpu_chosen, gpu.chosen),
 	ROW(gpu_distance, gpu.distance, .form = "|PIX|PXB|PHB|NODE|SYS|unknown"),
-	ROW(clock, clock, .form = "tsc|cntvct|clock_gettime"), ROW(firmware, nic.firmware),
-	ROW(version, version, .form = "#.#.#*"),
+	NEED(clock, clock, .form = "tsc|cntvct|clock_gettime"), ROW(firmware, nic.firmware),
+	NEED(version, version, .form = "#.#.#*"),
 	ROW(kernel, kernel), ROW(cpu_model, cpu_model),
 	FIELD_AS("rdma_core", struct end, rdma_core, .form = "#|#.#|#.#.#|#.#.#.#"), /* if it is known */
 	KNOWN(utc_us, utc_us, .max = YEAR_10000),

@@ -16,10 +16,11 @@ static _Thread_local struct room room, spare;
 
 static void *take(struct room *r, size_t size)
 {
-	void *p = r->at + r->used;
+	void *p;
 
-	if (size > r->bytes - r->used)
+	if (!r->at || size > r->bytes - r->used)
 		return NULL;
+	p = r->at + r->used;
 	r->used += (size + ALIGNED - 1) / ALIGNED * ALIGNED;
 	return p;
 }
