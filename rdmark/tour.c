@@ -60,10 +60,13 @@ static void show_ends(struct tour *t, const json_t *document)
 	for (int i = 0; i < 2 && !t->shown && json_object_size(ends); i++) {
 		const json_t *end = json_object_get(ends, who[i]);
 
-		fprintf(stderr, RDMARK ": %s %s: %s port %.0f, %s %g Gb/s\n", who[i],
+		fprintf(stderr, RDMARK ": %s %s: %s port %.0f, %s", who[i],
 			json_text_at(end, "host"), json_text_at(end, "device"),
-			result_number(end, "port"), json_text_at(end, "transport"),
-			result_number(end, "rate_gbps"));
+			result_number(end, "port"), json_text_at(end, "transport"));
+		if (result_number(end, "rate_gbps") > 0)
+			fprintf(stderr, " %g Gb/s\n", result_number(end, "rate_gbps"));
+		else
+			fprintf(stderr, ", rate unknown\n");
 	}
 	t->shown |= json_object_size(ends) > 0;
 }

@@ -180,35 +180,39 @@ static int print_help(const struct program *p)
 	return list_finish(stdout, p->name);
 }
 
+/* Read the command line as the test of O reads it. Returns 0 or -1. */
+static int read_as(struct program *p, const struct offer *o, int argc)
+{
+	fault_clear(&p->fault);
+	p->test = o->test;
+	return command_line_read(p, argc, p->argv);
+}
+
 /*
- * Read the command line as each of the COUNT TESTS reads it. P gets the first that it fits; if it
- * fits none, the fault of the first. Returns 0 or -1.
+ * Read the command line as each of the COUNT TESTS reads it. P is of the first that it fits; if it
+ * fits none, it has the fault of the first. Returns 0 or -1.
  */
 static int read_offers(struct program *p, const struct test *const *tests, size_t count, int argc)
 {
-	const struct program none = *p;
-	int rc = -1;
+	size_t first = count;
 
 	p->offer = calloc(count, sizeof(*p->offer));
 	if (!p->offer)
 		return fault_raise(&p->fault, FAULT_LOCAL, ENOMEM, "calloc");
 	for (; p->offers < count; p->offers++) {
 		struct offer *o = &p->offer[p->offers];
-		struct program one = none;
 
-		o->test = one.test = tests[p->offers];
-		if (command_line_read(&one, argc, p->argv) == 0)
-			o->asked = one.asked;
-		else
-			o->refused = one.fault;
-		if ((rc && !fault_is(&o->refused)) || !p->offers) {
-			rc = fault_is(&o->refused) ? -1 : 0;
-			one.offer = p->offer;
-			one.offers = p->offers;
-			*p = one;
+		o->test = tests[p->offers];
+		if (read_as(p, o, argc)) {
+			o->refused = p->fault;
+			continue;
 		}
+		o->asked = p->asked;
+		first = first == count ? p->offers : first;
 	}
-	return rc;
+	if (count == 1)
+		return first == count ? -1 : 0;
+	return read_as(p, &p->offer[first % count], argc);
 }
 
 /* What only prints something. Returns the exit status; -1: nothing of that is asked for. */

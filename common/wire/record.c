@@ -143,7 +143,7 @@ json_t *record_to_json(const struct record *r)
 	return fields_write(&table, r, json_object());
 }
 
-/* The key of R that cannot be beside the others, though it can be by itself; NULL: none. */
+/* The key of R that contradicts the others, though its own value is allowed; NULL: none. */
 static const char *contradiction(const struct record *r)
 {
 	uint64_t most = TRAFFIC_MAX / (r->message_bytes ? r->message_bytes : 1);
