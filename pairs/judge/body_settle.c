@@ -46,7 +46,8 @@ static int fill_places(struct body *b, struct places *p)
 	}
 	if (names_keep(&b->names, p->order, used) || names_keep(&b->hosts, p->host, hosts))
 		return -1;
-	memcpy(b->player, p->player, used * sizeof(*b->player));
+	if (used)
+		memcpy(b->player, p->player, used * sizeof(*b->player));
 	for (uint32_t i = 0; i < b->count; i++) {
 		b->tries[i].from = p->place[b->tries[i].from];
 		b->tries[i].to = p->place[b->tries[i].to];

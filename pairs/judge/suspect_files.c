@@ -119,7 +119,7 @@ static void print_with_good(FILE *to, const struct judgement *j, uint32_t player
 
 void judge_retest(FILE *to, const struct judgement *j)
 {
-	const struct suspect *s = j->suspects.of, *end = s + j->suspects.count;
+	const struct suspect *s = j->suspects.of, *end = s ? s + j->suspects.count : NULL;
 	const struct body *b = j->body;
 	uint32_t last = BODY_NONE, pairs = 0;
 
