@@ -25,8 +25,7 @@ struct peer_pipe {
 static struct {
 	pthread_mutex_t mutex;
 	struct peer *_Atomic slot[SHM_SLOTS];
-	struct peer *retired[SHM_SLOTS]; /* dead, but still pointed to */
-	unsigned int nretired;
+	struct peer *retired; /* dead, but still pointed to */
 	_Atomic uint32_t serial;
 } peers = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -44,11 +43,14 @@ static void peer_free(struct peer *p)
 
 static void peer_forked(void)
 {
+	struct peer *p;
 	int i;
 
-	for (i = 0; i < SHM_SLOTS; i++) {
+	for (i = 0; i < SHM_SLOTS; i++)
 		peer_free(peers.slot[i]);
-		peer_free(peers.retired[i]);
+	while ((p = peers.retired)) {
+		peers.retired = p->next;
+		peer_free(p);
 	}
 	memset(&peers, 0, sizeof(peers));
 	pthread_mutex_init(&peers.mutex, NULL);
@@ -89,8 +91,10 @@ struct peer *peer_get(unsigned int slot)
 	p = atomic_load(&peers.slot[slot]);
 	if (!p || shm_gone(p->seg)) {
 		fresh = peer_attach(slot);
-		if (fresh && p && peers.nretired < SHM_SLOTS)
-			peers.retired[peers.nretired++] = p;
+		if (fresh && p) {
+			p->next = peers.retired;
+			peers.retired = p;
+		}
 		if (fresh)
 			atomic_store(&peers.slot[slot], fresh);
 		p = fresh;

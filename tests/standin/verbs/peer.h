@@ -17,6 +17,7 @@ struct peer {
 	struct shm_seg *seg;
 	bool self;
 	struct peer_pipe *pipes; /* open event pipes */
+	struct peer *next;	 /* of those that are gone */
 };
 
 /* A message in an event pipe. */
