@@ -191,7 +191,7 @@ why() { jq -r '.error.message' c.json; }
 	finish client server
 	ended client 0
 	ended server 0
-	server write_bw --persistent
+	server "rdmark server"
 	for i in 1 2 3; do
 		client send_bw -n 10
 		ended client 0
