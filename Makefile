@@ -212,11 +212,11 @@ $(BUILD)/man/%: man/%.in man/gen man/traits man/findings common/finding/catalogu
 	@mkdir -p $(@D)
 	$(Q)man/gen $< $(VERSION) >$@
 
-$(completion): packaging/completion/rdmark.in packaging/completion/gen man/traits common/wire/options_table.c $(mains) \
+$(completion): packaging/completion/rdmark.in packaging/completion/gen man/traits common/cli/options_table.c $(mains) \
 	       $(BUILD)/flags
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(cflags) -E -P common/wire/options_table.c | packaging/completion/gen $< $(PROGRAMS) >$@
+	$(Q)$(CC) $(cflags) -E -P common/cli/options_table.c | packaging/completion/gen $< $(PROGRAMS) >$@
 
 deps:
 	$(Q)packaging/deps

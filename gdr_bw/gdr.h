@@ -13,7 +13,7 @@
 #include "verbs/gpu_route.h"
 #include "verbs/mem.h"
 #include "verdict.h"
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 #define GDR_SIZES_MAX   64 /* of a sweep: each is twice the one before */
 #define GDR_RESULTS_MAX (GDR_SIZES_MAX * GDR_CELLS_MAX)

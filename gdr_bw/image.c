@@ -12,7 +12,7 @@
 
 #include "base/pattern.h"
 #include "gdr.h"
-#include "wire/message.h"
+#include "proto/message.h"
 
 #define MESSAGES_STREAM 1
 #define POISON_STREAM   2

@@ -9,7 +9,7 @@
 #include "gdr.h"
 #include "measure/conditions.h"
 #include "plan/transport.h"
-#include "wire/snapshot.h"
+#include "proto/snapshot.h"
 
 int gdr_ports_task(struct measure *ms, struct gdr *g, const json_t *what, json_t *result)
 {

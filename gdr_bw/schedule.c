@@ -9,7 +9,7 @@
 
 #include "gdr.h"
 #include "plan/plan.h"
-#include "wire/message.h"
+#include "proto/message.h"
 
 static json_t *make_task(const char *name)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gdr.h"
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 /* R's median as a fraction of host memory's; 0: host memory was not measured. */
 static double ratio_to_host(const struct gdr_result *r)

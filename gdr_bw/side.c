@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "gdr.h"
-#include "wire/fields.h"
-#include "wire/message.h"
-#include "wire/path_json.h"
+#include "proto/fields.h"
+#include "proto/message.h"
+#include "proto/path_json.h"
 
 #define RATE_MAX   1000000
 #define STRIDE_MAX (UINT64_C(1) << 41)

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "gdr.h"
-#include "wire/message.h"
+#include "proto/message.h"
 
 #define COPY_NS   UINT64_C(50000000) /* how long copies are timed, at least */
 #define FLUSHES   100

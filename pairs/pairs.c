@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "pairs/judge/judge.h"
+#include "proto/json_memory.h"
 #include "report/list.h"
-#include "wire/json_memory.h"
 
 static const char usage[] =
 	"rdmark-pairs " RDMARK_VERSION ": which node, rail or link of a cluster is slow?\n"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
-#include "wire/command.h"
+#include "cli/command.h"
 
 #define PAIRS "rdmark-pairs"
 

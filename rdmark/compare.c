@@ -12,9 +12,9 @@
 #include "report/forms.h"
 #include "report/list.h"
 #include "row.h"
-#include "wire/command.h"
-#include "wire/fields.h"
-#include "wire/json_memory.h"
+#include "cli/command.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
 
 #define LONGER_MOST 60 /* seconds of -D that are advised at the most */
 

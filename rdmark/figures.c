@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "row.h"
-#include "wire/fields.h"
-#include "wire/json_memory.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
 
 #define FILE_MAX (size_t)(1 << 30)
 

@@ -9,8 +9,8 @@
 #include "stat/series.h"
 #include "figures.h"
 #include "row.h"
-#include "wire/json_memory.h"
-#include "wire/percentile.h"
+#include "cli/percentile.h"
+#include "proto/json_memory.h"
 
 #define TAIL 90 /* few samples decide percentiles beyond */
 

@@ -10,12 +10,12 @@
 #include "host/hwtree.h"
 #include "host/path.h"
 #include "rdmark.h"
+#include "cli/command.h"
+#include "proto/fields.h"
+#include "proto/path_json.h"
 #include "report/forms.h"
 #include "report/list.h"
 #include "verbs/hca.h"
-#include "wire/command.h"
-#include "wire/fields.h"
-#include "wire/path_json.h"
 
 struct host {
 	struct hca_list ports;

@@ -15,9 +15,9 @@
 
 #include "base/sibling.h"
 #include "base/text.h"
+#include "proto/json_memory.h"
 #include "report/list.h"
 #include "session/session.h"
-#include "wire/json_memory.h"
 
 static const char usage[] =
 	"rdmark " RDMARK_VERSION ": how fast and how steady is the RDMA link between two hosts?\n"

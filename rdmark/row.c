@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 #define NORMAL        1e6  /* degrees of freedom: as good as a normal distribution */
 #define NORMAL_95     1.96 /* standard errors that reach to 95 % of one */

@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "wire/percentile.h"
+#include "cli/percentile.h"
 
 #define ROW_MEAN      "latency_mean_us"
 #define ROW_BANDWIDTH "bandwidth_gbps"

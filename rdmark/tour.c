@@ -14,11 +14,11 @@
 #include "host/gpu.h"
 #include "host/hwtree.h"
 #include "rdmark.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
 #include "report/forms.h"
 #include "report/list.h"
 #include "report/report.h"
-#include "wire/fields.h"
-#include "wire/json_memory.h"
 
 struct tour {
 	char **option; /* options for all programs; ended by NULL */

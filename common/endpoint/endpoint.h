@@ -27,8 +27,8 @@
 #include "verbs/hca.h"
 #include "verbs/mem.h"
 #include "verbs/qp.h"
-#include "wire/end.h"
-#include "wire/options.h"
+#include "proto/end.h"
+#include "cli/options.h"
 
 /*
  * A device port of this end, and the path to the peer's. Rail I is connected to the peer's rail I.

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "plan/transport.h"
-#include "wire/snapshot.h"
+#include "proto/snapshot.h"
 
 /* Conditions are recorded in timed rounds, not in warm-ups or rounds of a program's own kind. */
 static bool records_conditions(const struct measurement *meas)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "wire/json_memory.h"
+#include "proto/json_memory.h"
 
 struct measure_context measure_context(struct measure *ms)
 {

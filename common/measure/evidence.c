@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "plan/transport.h"
-#include "wire/evidence.h"
+#include "proto/evidence.h"
 
 #define MOSTLY_FULL 0.5 /* of the time: then what is under way is what the queues hold */
 

@@ -8,10 +8,10 @@
 
 #include "base/fault.h"
 #include "base/stop.h"
+#include "cli/experiment.h"
 #include "measure/watch.h"
-#include "wire/experiment.h"
-#include "wire/message.h"
-#include "wire/oob.h"
+#include "proto/message.h"
+#include "proto/oob.h"
 
 struct link {
 	struct oob oob;

@@ -14,7 +14,7 @@
 #include "measure/confidence.h"
 #include "measure/together.h"
 #include "stat/quantile.h"
-#include "wire/percentile.h"
+#include "cli/percentile.h"
 
 #define STALL       10    /* a sample of this many medians is a stall */
 #define SAME_BUCKET 0.998 /* the middle of a bucket that is cut off differs by less */

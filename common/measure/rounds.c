@@ -11,7 +11,7 @@
 #include "measure/show.h"
 #include "measure/together.h"
 #include "measure/verify.h"
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 #define ROW(member, ...) FIELD(struct round_attr, member, __VA_ARGS__)
 static const struct field ask_rows[] = {

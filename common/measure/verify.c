@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "wire/verified.h"
+#include "proto/verified.h"
 
 #define PHASE       "verifying the data"
 #define WINDOWS     4  /* more than one, so that slots are reused */

@@ -9,9 +9,9 @@
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "verbs/vfault.h"
-#include "wire/message.h"
-#include "wire/record.h"
 
 #define SEND_DEADLINE_NS UINT64_C(1000000000)
 

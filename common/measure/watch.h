@@ -21,7 +21,7 @@
 #include "base/stop.h"
 #include "loop/round.h"
 #include "measure/rules.h"
-#include "wire/oob.h"
+#include "proto/oob.h"
 
 /*
  * The thread. It exists as long as there is a peer, and sleeps when there is nothing to watch. It

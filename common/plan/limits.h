@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "cli/options.h"
 #include "plan/test.h"
-#include "wire/options.h"
 
 /* What one client of a server that stays may use, unless another limit is given. */
 #define LIMITS_MEMORY_BYTES (UINT64_C(2) << 30)

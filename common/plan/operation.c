@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "plan/operation.h"
 
+#include "cli/options.h"
 #include "plan/test.h"
 #include "plan/transport.h"
-#include "wire/options.h"
 
 #define DEPTH_MAX 255 /* the largest value in QP and rdma_cm attributes */
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "cli/experiment.h"
 #include "verbs/hca.h"
-#include "wire/experiment.h"
 
 struct operation {
 	const char *name;           /* "RDMA READ", for messages */

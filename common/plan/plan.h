@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "wire/experiment.h"
+#include "cli/experiment.h"
 
 #define PLAN_SWEEP_FIRST UINT64_C(2)
 #define PLAN_SWEEP_LAST  (UINT64_C(8) << 20)

@@ -5,9 +5,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "cli/experiment.h"
 #include "loop/round.h"
 #include "plan/operation.h"
-#include "wire/experiment.h"
 
 struct measure;
 

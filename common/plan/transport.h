@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wire/experiment.h"
+#include "cli/experiment.h"
 
 enum ibv_qp_type transport_type(const struct experiment *e);
 

@@ -2,7 +2,7 @@
 /* check: `--check`: problems of this host and its RDMA ports, without a peer. */
 #pragma once
 
-#include "wire/options.h"
+#include "cli/options.h"
 
 /*
  * Check the host and each port of DEVICE (a name, netdev or PCI address; NULL: all). Print one line

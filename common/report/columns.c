@@ -2,8 +2,8 @@
 /* The columns of the tables and of perftest's JSON document, and their values. */
 #include "report/forms.h"
 
+#include "cli/percentile.h"
 #include "report/unit.h"
-#include "wire/percentile.h"
 
 /* Below this our tables print rates with more digits; perftest's does only in Gb/s. */
 #define SMALL          0.1

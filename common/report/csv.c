@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/percentile.h"
 #include "report/forms.h"
-#include "wire/percentile.h"
 
 #define COLUMNS_BYTES 4096
 #define CSV_BEHIND                                           \

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/json_memory.h"
 #include "report/forms.h"
 #include "report/prom.h"
-#include "wire/json_memory.h"
 
 #define PERFTEST_JSON "perftest_out.json"
 

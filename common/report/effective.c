@@ -2,7 +2,7 @@
 /* The parameters that the run actually used, for the document. */
 #include "report/forms.h"
 
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 /* They are unknown before both ends are connected. */
 #define ROW(member, ...) FIELD(struct report_effective, member, __VA_ARGS__)

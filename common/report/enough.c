@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/percentile.h"
 #include "report/forms.h"
-#include "wire/percentile.h"
 
 /* In a shorter run one interruption of 1 ms, which every kernel has, costs more than 1 %. */
 #define SHORT_S 0.1

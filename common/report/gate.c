@@ -7,9 +7,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/percentile.h"
 #include "finding/thresholds.h"
 #include "report/unit.h"
-#include "wire/percentile.h"
 
 static bool gate_is_for_rate(const struct gate *gate)
 {

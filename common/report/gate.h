@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
-#include "wire/options.h"
-#include "wire/record.h"
+#include "cli/options.h"
+#include "proto/record.h"
 
 #define GATES_MAX 16
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/percentile.h"
 #include "report/unit.h"
-#include "wire/percentile.h"
 
 /* The names that --max-lat accepts. */
 static const struct {

@@ -2,10 +2,10 @@
 /* rdmark's own JSON document. Keys are only added, never removed or changed (rdmark(7)). */
 #include "report/forms.h"
 
-#include "wire/evidence.h"
-#include "wire/message.h"
-#include "wire/percentile.h"
-#include "wire/snapshot.h"
+#include "cli/percentile.h"
+#include "proto/evidence.h"
+#include "proto/message.h"
+#include "proto/snapshot.h"
 
 /* Set percentiles of too few samples to null. */
 static void forget_percentiles(json_t *result, const struct record *rec)

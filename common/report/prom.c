@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "proto/fields.h"
 #include "report/prom_series.h"
 #include "report/report.h"
-#include "wire/fields.h"
 
 /* NaN: not a number. */
 static double number_of(const json_t *o, const char *key)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/composed.h"
-#include "wire/fields.h"
-#include "wire/json_memory.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
 
 /*
  * A family has the same text in all files, or node_exporter complains. All are gauges: each run

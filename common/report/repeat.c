@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/unit.h"
-#include "wire/percentile.h"
+#include "cli/percentile.h"
 
 /* The figures in the summary; runs are judged by the first one. */
 static const char *const bandwidth_figures[] = {"bandwidth_gbps", "messages_per_s", NULL};

@@ -20,8 +20,8 @@
 #include "base/fault.h"
 #include "stat/plateau.h"
 #include "report/report.h"
-#include "wire/options.h"
-#include "wire/record.h"
+#include "cli/options.h"
+#include "proto/record.h"
 
 /* With an aim: at most this many runs, unless --repeat is given; after this time no more runs than
  * PLATEAU_LEAST. */

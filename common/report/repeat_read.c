@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "proto/message.h"
 #include "report/repeat.h"
-#include "wire/message.h"
 
 #define LEAST_PPM        100    /* 0.01 % */
 #define CONFIDENCE_LEAST 500000 /* 50 % */

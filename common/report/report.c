@@ -14,8 +14,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "host/port_events.h"
+#include "proto/json_memory.h"
 #include "report/forms.h"
-#include "wire/json_memory.h"
 
 static const struct output_options *report_output(const struct report *r)
 {

@@ -25,9 +25,9 @@
 #include "host/port_events.h"
 #include "verbs/hca.h"
 #include "verbs/qp.h"
-#include "wire/end.h"
-#include "wire/options.h"
-#include "wire/record.h"
+#include "proto/end.h"
+#include "cli/options.h"
+#include "proto/record.h"
 
 #define REPORT_ROWS_MAX                                                           \
 	10000 /* that a persistent server writes to --json and --csv for a client \

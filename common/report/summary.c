@@ -5,9 +5,9 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/percentile.h"
 #include "report/forms.h"
 #include "report/unit.h"
-#include "wire/percentile.h"
 
 #define MATTERS 2 /* a corrected percentile of this many times the measured one is noted */
 #define FELT    1 /* percent of the run in stalls that are told although they are few */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wire/record.h"
+#include "proto/record.h"
 
 struct worst {
 	uint64_t intervals;

@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "base/fault.h"
+#include "proto/fields.h"
 #include "session/program.h"
-#include "wire/fields.h"
 
 /* What a rail of the client supports; and what the server chose from it. */
 struct hello_rail {

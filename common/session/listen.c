@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "host/notify.h"
+#include "admit/notify.h"
 #include "plan/limits.h"
 #include "session/hello.h"
 

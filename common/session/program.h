@@ -5,9 +5,9 @@
  */
 #pragma once
 
+#include "admit/listener.h"
 #include "measure/measure.h"
 #include "session/session.h"
-#include "wire/listener.h"
 
 /* A test that this program serves, and its command line as that test reads it. */
 struct offer {

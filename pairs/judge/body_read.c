@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "body.h"
-#include "wire/json_memory.h"
+#include "proto/json_memory.h"
 
 #define LINE_MAX_BYTES (1 << 20)
 #define PREFIX_MAX     300 /* what a launcher writes before a line: "3: ", "[1,3]<stdout>: " */

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "incast.h"
-#include "wire/fields.h"
+#include "proto/fields.h"
 #include "limits.h"
 
 int incast_suspects(struct suspects *to, const struct incast *it)

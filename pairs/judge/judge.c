@@ -9,9 +9,9 @@
 
 #include "base/composed.h"
 #include "pairs/pairs.h"
+#include "proto/json_memory.h"
 #include "report/forms.h"
 #include "report/list.h"
-#include "wire/json_memory.h"
 
 #define MATRIX_MAX 4096 /* players of a square of numbers */
 

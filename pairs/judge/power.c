@@ -6,7 +6,7 @@
 #include "fit.h"
 #include "stat/beta.h"
 #include "limits.h"
-#include "wire/json_memory.h"
+#include "proto/json_memory.h"
 
 #define STEP .01
 

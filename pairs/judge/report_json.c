@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "judge.h"
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 {

@@ -11,8 +11,8 @@
 #include "base/fault.h"
 #include "base/stage.h"
 #include "base/text.h"
-#include "wire/fields.h"
-#include "wire/json_memory.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
 
 static double number_of(const json_t *from, const char *key)
 {

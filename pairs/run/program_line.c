@@ -7,8 +7,8 @@
 
 #include "base/sibling.h"
 #include "base/units.h"
+#include "cli/options.h"
 #include "pairs/pairs.h"
-#include "wire/options.h"
 
 /* What a run sets itself, or what has no place in one. */
 static const char *const taken[] = {

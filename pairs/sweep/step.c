@@ -19,8 +19,8 @@
 #include "pairs/pairs.h"
 #include "pairs/schedule.h"
 #include "pairs/start.h"
-#include "wire/fields.h"
-#include "wire/json_memory.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
 
 #define LINE_MAX_BYTES  65536
 #define PATIENCE_S      300 /* without any line: for a queue, or a slow start of 1000 nodes */

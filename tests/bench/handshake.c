@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "admit/auth.h"
 #include "base/clock.h"
-#include "wire/auth.h"
-#include "wire/message.h"
+#include "proto/message.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What common/host/munge_abi.h says of libmunge, which --auth opens, is what its own header says, and
+# What common/trust/munge_abi.h says of libmunge, which --auth opens, is what its own header says, and
 # every name that is looked up is declared there. The compiler is asked. (OpenSSL's own headers are used.)
 
 bats_require_minimum_version 1.5.0

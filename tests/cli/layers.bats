@@ -10,7 +10,7 @@
 bats_require_minimum_version 1.5.0
 
 # Lowest first. A module may include its own layer and those before it; programs may include all.
-layers="base stat finding host verbs explain loop wire report plan endpoint measure session"
+layers="base stat finding host trust verbs explain loop proto cli admit report plan endpoint measure session"
 
 setup() {
     top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -237,9 +237,9 @@ put() {
     run ! check_layers
     [ "$output" = 'common/misc/a.c includes "base/b.h": common/misc is no layer' ]
     rm -r common/misc
-    put common/wire/a.c '#include "oob.h"'
+    put common/proto/a.c '#include "oob.h"'
     run ! check_layers
-    [ "$output" = 'common/wire/a.c includes "oob.h": write it with its layer' ]
+    [ "$output" = 'common/proto/a.c includes "oob.h": write it with its layer' ]
 }
 
 @test "layers: a circle of headers is found" {

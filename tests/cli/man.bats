@@ -159,7 +159,7 @@ rows() {
 
 # Those of a record are columns of the CSV.
 record_columns() {
-	rows rows common/wire/record.c
+	rows rows common/proto/record.c
 }
 
 # Those of no group, and the groups themselves.
@@ -176,8 +176,8 @@ source_keys() {
 		literals gdr_show_nccl gdr_bw/nccl.c | grep -x nccl
 		;;
 	error)
-		literals message_fault_json common/wire/message.c
-		rows error_rows common/wire/message.c
+		literals message_fault_json common/proto/message.c
+		rows error_rows common/proto/message.c
 		;;
 	experiment)
 		local program
@@ -190,8 +190,8 @@ source_keys() {
 		rows effective_rows common/report/effective.c
 		;;
 	end)
-		rows rows common/wire/end.c
-		literals end_to_json common/wire/end.c
+		rows rows common/proto/end.c
+		literals end_to_json common/proto/end.c
 		literals ends_json common/report/report.c
 		;;
 	result)
@@ -213,12 +213,12 @@ source_keys() {
 		;;
 	spread) literals spread_json common/report/repeat.c ;;
 	verification)
-		rows rows common/wire/verified.c FIRST
+		rows rows common/proto/verified.c FIRST
 		echo first_error
 		;;
-	first_error) rows rows common/wire/verified.c ROW ;;
-	snapshot) literals port_to_json common/wire/snapshot.c | uniq ;;
-	port_change) literals change_to_json common/wire/snapshot.c ;;
+	first_error) rows rows common/proto/verified.c ROW ;;
+	snapshot) literals port_to_json common/proto/snapshot.c | uniq ;;
+	port_change) literals change_to_json common/proto/snapshot.c ;;
 	cell)
 		literals result_json gdr_bw/show.c
 		rows result_rows gdr_bw/show.c
@@ -228,8 +228,8 @@ source_keys() {
 		literals gdr_side_json gdr_bw/side.c
 		rows side_rows gdr_bw/side.c
 		;;
-	path) rows rows common/wire/path_json.c ;;
-	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/wire/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
+	path) rows rows common/proto/path_json.c ;;
+	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/proto/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
 	limit) literals explained_limit common/report/explained.c ;;
 	ceilings) literals ceilings_json common/report/explained.c ;;
 	finding) literals finding_to_json common/finding/finding.c ;;
@@ -263,7 +263,7 @@ source_keys() {
 	victim) literals victim_json pairs/judge/incast_report.c ;;
 	level) literals player_json pairs/judge/report_json.c ;;
 	input) literals input_json pairs/judge/report_json.c ;;
-	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/wire/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
+	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/proto/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
 	point) literals varied_point common/report/varied.c ;;
 	interval) literals interval_json common/report/progress.c | uniq ;;
 	esac | sort

@@ -92,7 +92,7 @@ refused() {
 	local name unlisted=''
 	while read -r name; do
 		grep -q "^$name " "$BATS_TEST_DIRNAME/perftest_options.txt" || unlisted+=" $name"
-	done < <(grep -o 'ADVICE("[^"]*"' "$BATS_TEST_DIRNAME/../../common/wire/options_table.c" | cut -d'"' -f2)
+	done < <(grep -o 'ADVICE("[^"]*"' "$BATS_TEST_DIRNAME/../../common/cli/options_table.c" | cut -d'"' -f2)
 	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
 }
 

@@ -33,7 +33,7 @@ unknown() {
 	' "$2" "$1"
 }
 
-# The files of the tree and each end of their paths: "wire/oob.h" and "oob.h", too.
+# The files of the tree and each end of their paths: "proto/oob.h" and "oob.h", too.
 files() {
 	find "$top" -path "$top/build" -prune -o -path "$top/.git" -prune -o -type f -printf '%P\n' |
 		awk -F/ '{ for (name = $NF; ; name = $(i - 1) "/" name) { print name; if (name == $0) break

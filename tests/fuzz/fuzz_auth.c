@@ -5,7 +5,7 @@
  * credential is worth is easy to say, so that the fuzzer finds what comes after it: munge's is
  * "ERROR UID GID MADE NOW TEXT", as munged would answer. With a key it is OpenSSL that gets what
  * comes after the challenge, and no bytes that do not know the key are let in. What is made of a
- * hello takes no more memory than one that is bounded (wire/bounds.h).
+ * hello takes no more memory than one that is bounded (proto/bounds.h).
  */
 #include <ctype.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "script.h"
-#include "wire/auth.h"
-#include "wire/message.h"
+#include "admit/auth.h"
+#include "proto/message.h"
 
 #define NONE "0000000000000000000000000000000000000000000000000000000000000000"
 

@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "fuzz.h"
+#include "proto/message.h"
 #include "report/forms.h"
-#include "wire/message.h"
 
 #define ROWS_MAX 4
 

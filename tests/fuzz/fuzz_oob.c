@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "script.h"
-#include "wire/end.h"
-#include "wire/message.h"
-#include "wire/options.h"
-#include "wire/record.h"
+#include "cli/options.h"
+#include "proto/end.h"
+#include "proto/message.h"
+#include "proto/record.h"
 
 #define COUNT_MAX 8
 

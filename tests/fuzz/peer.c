@@ -16,11 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "admit/listener.h"
 #include "base/clock.h"
 #include "host/pin.h"
 #include "measure/watch.h"
-#include "wire/listener.h"
-#include "wire/message.h"
+#include "proto/message.h"
 
 #define MEMORY_MAX    ((size_t)16 << 20)
 #define STRANGERS_MAX 40

@@ -22,9 +22,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "admit/auth.h"
 #include "base/clock.h"
-#include "wire/auth.h"
-#include "wire/message.h"
+#include "proto/message.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)
 #define CHANGED_NS  UINT64_C(200000000) /* a changed length makes an end wait for what never comes \

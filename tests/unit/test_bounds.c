@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/bounds.h"
-#include "wire/message.h"
+#include "proto/bounds.h"
+#include "proto/message.h"
 
 static int check(const struct bounds *b, const char *text, struct fault *f)
 {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "wire/command.h"
+#include "cli/command.h"
 
 struct given {
 	bool once;

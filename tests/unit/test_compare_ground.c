@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
+#include "cli/percentile.h"
 #include "rdmark/figures.h"
 #include "stat/interval.h"
 #include "stat/quantile.h"
 #include "stat/series.h"
-#include "wire/percentile.h"
 
 #define SLICES      16
 #define SIZES       23

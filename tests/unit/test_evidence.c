@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wire/evidence.h"
+#include "proto/evidence.h"
 
 static const char *const keys[] = {"full_share", "schedule_share", "alone_us", "completion_us",
 				   "receiver_busy_share"};

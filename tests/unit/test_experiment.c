@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/end.h"
-#include "wire/options.h"
-#include "wire/record.h"
+#include "cli/options.h"
+#include "proto/end.h"
+#include "proto/record.h"
 
 static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
 					   .tx_depth = 128};

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 enum fruit {
 	APPLE,

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "nomem.h"
-#include "wire/fields.h"
-#include "wire/json_memory.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
 
 static const char text[] = "{\"kind\":\"pair\",\"list\":[1,2.5,\"three\"],\"more\":{\"a\":true}}";
 

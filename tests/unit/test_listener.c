@@ -10,7 +10,7 @@
 
 #include <sys/resource.h>
 
-#include "wire/listener.h"
+#include "admit/listener.h"
 
 /* The fault of a listener on PORT. */
 static struct fault fault_of(uint16_t port)

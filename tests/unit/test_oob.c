@@ -18,8 +18,8 @@
 
 #include "base/clock.h"
 #include "nomem.h"
-#include "wire/json_memory.h"
-#include "wire/message.h"
+#include "proto/json_memory.h"
+#include "proto/message.h"
 
 struct pair {
 	struct oob oob;

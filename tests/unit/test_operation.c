@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "cli/options.h"
 #include "plan/test.h"
-#include "wire/options.h"
 
 static const struct operation sends = {"SEND", IBV_WR_SEND, IBV_WR_SEND};
 static const struct operation writes = {.name = "RDMA WRITE",

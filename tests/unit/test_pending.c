@@ -10,9 +10,9 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include "admit/pending.h"
 #include "base/clock.h"
-#include "wire/message.h"
-#include "wire/pending.h"
+#include "proto/message.h"
 
 #define STRANGER 2
 #define HONEST   1

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "host/path.h"
+#include "proto/end.h"
+#include "proto/record.h"
 #include "verbs/gid.h"
-#include "wire/end.h"
-#include "wire/record.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "wire/snapshot.h"
+#include "proto/snapshot.h"
 
 /* A port of each kind of knowledge. */
 static struct port_snapshot some(void)

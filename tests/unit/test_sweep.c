@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "wire/options.h"
+#include "cli/options.h"
 
 static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
 					   .tx_depth = 128};

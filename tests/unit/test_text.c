@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/fields.h"
+#include "proto/fields.h"
 
 static void disarmed(const char *from, const char *to)
 {

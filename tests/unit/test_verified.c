@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "wire/verified.h"
+#include "proto/verified.h"
 
 static json_t *found(int messages, int errors)
 {

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "cli/experiment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/options.h"
+
+/* The member of E that ROW, an option of the experiment, sets. */
+static uint64_t *experiment_field(struct experiment *e, const struct option_row *row)
+{
+	return (uint64_t *)((char *)e + (row->field - offsetof(struct options, experiment)));
+}
+
+static uint64_t experiment_value(const struct experiment *e, const struct option_row *row)
+{
+	return *experiment_field((struct experiment *)e, row);
+}
+
+/* True if ROW belongs to the experiment of a test with TRAITS, if only by its default. */
+static bool decided_by_client(const struct option_row *row, unsigned traits)
+{
+	return row->scope == SCOPE_EXPERIMENT && (!row->own || options_applies(row, traits));
+}
+
+const char *experiment_transport(const struct experiment *e, char buf[4])
+{
+	return options_format_value(options_find("connection"), e->connection, buf, 4);
+}
+
+/* The values of ROW, of which there are several, as an array; NULL: it has one. */
+static json_t *values_json(const struct experiment *e, const struct option_row *row)
+{
+	json_t *to = row->dealt && e->labels.count ? json_array() : NULL;
+
+	for (unsigned i = 0; to && i < e->labels.count; i++)
+		json_array_append_new(to, json_integer(e->labels.value[i]));
+	return to;
+}
+
+/*
+ * Read the array FROM, the values of ROW, into E, if they are 2 to QP_FLOW_LABELS_MAX in its
+ * range. *FIRST is the first one, or FROM itself if it is no array.
+ */
+static bool read_values(struct experiment *e, const struct option_row *row, const json_t *from,
+			const json_t **first)
+{
+	struct flow_labels l = {.count = json_array_size(from)};
+	const json_t *one;
+	size_t i;
+
+	*first = from;
+	if (!row->dealt)
+		return true;
+	e->labels = (struct flow_labels){.count = 0};
+	if (!json_is_array(from))
+		return true;
+	if (json_array_size(from) < 2 || json_array_size(from) > QP_FLOW_LABELS_MAX)
+		return false;
+	json_array_foreach (from, i, one) {
+		if (!json_is_integer(one) || json_integer_value(one) < 0 ||
+		    !options_in_range(row, (uint64_t)json_integer_value(one)))
+			return false;
+		l.value[i] = (uint32_t)json_integer_value(one);
+	}
+	*first = json_array_get(from, 0);
+	e->labels = l;
+	return true;
+}
+
+json_t *experiment_to_json(const struct experiment *e, unsigned traits)
+{
+	json_t *to = json_object();
+
+	for (const struct option_row *row = options_table(); row->name; row++)
+		/* "auto" is the key's absence */
+		if (decided_by_client(row, traits) && experiment_value(e, row) != EXPERIMENT_AUTO) {
+			json_t *values = values_json(e, row);
+
+			json_object_set_new(
+				to, row->name,
+				values ? values
+				       : json_integer((json_int_t)experiment_value(e, row)));
+		}
+	return to;
+}
+
+/* The document's key for ROW: "tx-depth" becomes "tx_depth", "mtu" becomes "mtu_bytes". */
+static void document_key(const struct option_row *row, char *key, size_t size)
+{
+	const char *unit = "";
+
+	if (row->kind == OPTION_SECONDS)
+		unit = "_s";
+	else if (row->value && strcmp(row->value, "BYTES") == 0)
+		unit = "_bytes";
+	else if (row->value && strcmp(row->value, "US") == 0)
+		unit = "_us";
+	else if (row->value && strcmp(row->value, "N/s") == 0)
+		unit = "_per_s";
+	snprintf(key, size, "%s%s", row->name, unit);
+	for (; *key; key++)
+		if (*key == '-')
+			*key = '_';
+}
+
+static json_t *document_value(const struct option_row *row, uint64_t v)
+{
+	char text[32];
+
+	if (v == EXPERIMENT_AUTO)
+		return json_null();
+	if (row->kind == OPTION_FLAG)
+		return json_boolean(v != 0);
+	if (row->kind == OPTION_SECONDS)
+		return v ? json_real((double)v / 1e9) : json_null();
+	if (row->kind == OPTION_RATE && v == RATE_NONE)
+		return json_null();
+	if (row->kind == OPTION_CHOICE || row->kind == OPTION_RATE)
+		return json_string(options_format_value(row, v, text, sizeof(text)));
+	return json_integer((json_int_t)v);
+}
+
+json_t *experiment_describe(const struct experiment *e, unsigned traits)
+{
+	json_t *to = json_object(), *values;
+	char key[64];
+
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		if (!decided_by_client(row, traits))
+			continue;
+		document_key(row, key, sizeof(key));
+		json_object_set_new(to, key, document_value(row, experiment_value(e, row)));
+		values = values_json(e, row);
+		if (values)
+			json_object_set_new(to, "flow_labels", values);
+	}
+	return to;
+}
+
+json_t *experiment_varied(const struct options *o)
+{
+	json_t *to = o->sweep.axes ? json_object() : NULL;
+	char key[64];
+
+	for (unsigned i = 0; i < o->sweep.axes; i++) {
+		const struct option_row *row = o->sweep.axis[i].row;
+
+		document_key(row, key, sizeof(key));
+		json_object_set_new(to, key,
+				    document_value(row, experiment_value(&o->experiment, row)));
+	}
+	return to;
+}
+
+int experiment_from_json(struct experiment *e, const json_t *from, unsigned traits, struct fault *f)
+{
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		const json_t *value = json_object_get(from, row->name);
+		json_int_t v;
+		bool off, valid;
+
+		if (row->scope != SCOPE_EXPERIMENT || !value)
+			continue;
+		valid = read_values(e, row, value, &value);
+		v = json_integer_value(value);
+		/* 0 means "not asked for" where an option given must be more (duration). */
+		off = v == 0 && row->field == offsetof(struct options, experiment.duration_ns);
+		if (!valid || !json_is_integer(value) || v < 0 ||
+		    (!off && !options_in_range(row, (uint64_t)v)) ||
+		    (!options_applies(row, traits) && (uint64_t)v != experiment_value(e, row))) {
+			fault_raise(f, FAULT_PEER, 0, "the client's experiment has an invalid %s",
+				    row->name);
+			return fault_fix(f, "use the same version of rdmark on both ends");
+		}
+		*experiment_field(e, row) = (uint64_t)v;
+	}
+	return 0;
+}
+
+/* True if ROW is the same in both. */
+static bool same_value(const struct experiment *a, const struct experiment *b,
+		       const struct option_row *row)
+{
+	return experiment_value(a, row) == experiment_value(b, row) &&
+	       (!row->dealt || (a->labels.count == b->labels.count &&
+				memcmp(a->labels.value, b->labels.value,
+				       a->labels.count * sizeof(a->labels.value[0])) == 0));
+}
+
+/* True if another option of E decides instead of ROW. */
+static bool is_overruled(const struct option_row *row, const struct experiment *e)
+{
+	return (e->duration_ns && row->field == offsetof(struct options, experiment.iters)) ||
+	       (e->sweep && row->field == offsetof(struct options, experiment.size_bytes));
+}
+
+/* The value of ROW as on the command line; "none" where E has none: a 0 that the option does not
+ * allow was not given. */
+static const char *option_value(const struct option_row *row, const struct experiment *e, char *buf,
+				size_t size)
+{
+	uint64_t value = experiment_value(e, row);
+
+	if ((!value && row->min) || is_overruled(row, e))
+		return "none";
+	options_format_value(row, value, buf, size);
+	for (unsigned i = 1; row->dealt && i < e->labels.count; i++)
+		text_add(buf, size, ",%" PRIu32, e->labels.value[i]);
+	return buf;
+}
+
+/* True if ROW was given in MINE and is none of its values in THEIRS. */
+static bool differs(const struct options *mine, const struct experiment *theirs,
+		    const struct option_row *row)
+{
+	const struct sweep_axis *axis = sweep_axis(&mine->sweep, row);
+
+	return row->scope == SCOPE_EXPERIMENT && mine->given[row - options_table()] &&
+	       !same_value(&mine->experiment, theirs, row) &&
+	       !(axis && sweep_has(axis, experiment_value(theirs, row)));
+}
+
+/* True if a server that was started as MINE gives way to the client in ROW. */
+static bool gives_way(const struct options *mine, const struct option_row *row)
+{
+	return mine->drop_in && (row->field == offsetof(struct options, experiment.size_bytes) ||
+				 row->field == offsetof(struct options, experiment.sweep) ||
+				 row->field == offsetof(struct options, experiment.iters) ||
+				 row->field == offsetof(struct options, experiment.duration_ns));
+}
+
+/* Append to BUF "--size: server 64 B, client 65 B". */
+static void add_difference(const struct options *mine, const struct experiment *theirs,
+			   const struct option_row *row, char *buf, size_t size)
+{
+	char a[96], b[96];
+
+	text_add(buf, size, "--%s: server %s, client %s", row->name,
+		 option_value(row, &mine->experiment, a, sizeof(a)),
+		 option_value(row, theirs, b, sizeof(b)));
+}
+
+int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f)
+{
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		char text[256] = "";
+
+		if (!differs(mine, theirs, row) || gives_way(mine, row))
+			continue;
+		add_difference(mine, theirs, row, text, sizeof(text));
+		fault_raise(f, FAULT_USAGE, 0, "the two ends differ in %s", text);
+		return fault_fix(f, "omit it on the server: the client decides");
+	}
+	return 0;
+}
+
+const char *experiment_decided(const struct options *mine, const struct experiment *theirs,
+			       char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		if (!differs(mine, theirs, row) || !gives_way(mine, row))
+			continue;
+		text_add(buf, size, "%s", buf[0] ? "; " : "");
+		add_difference(mine, theirs, row, buf, size);
+	}
+	return buf;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * options: the option table. The parser, the help, the experiment's JSON form, its range checks and
+ * the comparison of both ends all follow from it.
+ *
+ * A row is an option. Its scope: the client decides SCOPE_EXPERIMENT, SCOPE_LOCAL is for this end
+ * only, SCOPE_OUTPUT is how results are shown. SCOPE_ADVICE rows are perftest's options that rdmark
+ * does not have; their help says what to use instead.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+#include "cli/experiment.h"
+#include "cli/sweep.h"
+#include "verbs/gpu_route.h"
+
+enum option_kind {
+	OPTION_FLAG,    /* uint64_t, 1 when given */
+	OPTION_NUMBER,  /* uint64_t */
+	OPTION_SIZE,    /* uint64_t bytes, with k m g */
+	OPTION_SECONDS, /* uint64_t nanoseconds */
+	OPTION_MICROSECONDS, /* uint64_t */
+	OPTION_CHOICE,  /* uint64_t, index into the words of `value` */
+	OPTION_RATE,    /* uint64_t, see base/rate.h */
+	OPTION_TEXT,    /* const char * */
+	OPTION_FILE,    /* const char *, the value is optional: "-" */
+	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
+	OPTION_INDEX,   /* uint64_t, the value is optional: 0; it may be a separate argument */
+	OPTION_NONE,  /* advice: nothing is stored */
+};
+
+/* Properties of a test and of a run, which decide its options. */
+enum option_trait {
+	TRAIT_LATENCY = 1,
+	TRAIT_BANDWIDTH = 2,
+	TRAIT_RECEIVES = 4, /* the peer posts receives for messages, */
+	TRAIT_WRITES = 8,   /* messages go to its memory, */
+	TRAIT_READS = 16,   /* messages come from its memory, */
+	TRAIT_ATOMICS = 32, /* messages change its memory */
+	TRAIT_CELLS = 64,
+	TRAIT_SCHEDULE = 128, /* of a run: gdr_bw without --plain, */
+	TRAIT_CLIENT = 256  /* at the client */
+};
+
+enum option_scope {
+	SCOPE_EXPERIMENT,
+	SCOPE_LOCAL,
+	SCOPE_OUTPUT,
+	SCOPE_ALIAS, /* another name of an option; not in the help, which has the NAME or
+			NAME=VALUE that it stands for */
+	SCOPE_ADVICE
+};
+
+/* The section of --help=all; options_help.c has the headings. */
+enum option_group {
+	/* of the experiment */
+	GROUP_RUN,
+	GROUP_QUEUES,
+	GROUP_PATH,
+	GROUP_PACE,
+	GROUP_BUFFERS,
+	GROUP_GDR,
+	/* of an end */
+	GROUP_DEVICE,
+	GROUP_MEMORY,
+	GROUP_PEER,
+	GROUP_SERVING,
+	GROUP_OUTPUT,
+	GROUP_REPEAT,
+	GROUP_LIMITS,
+	GROUP_INFO,
+	GROUP_IGNORED,
+	GROUPS
+};
+
+struct option_row {
+	const char *name; /* long option */
+	char letter;      /* 0: none */
+	enum option_kind kind;
+	enum option_scope scope;
+	size_t field; /* offset in struct options */
+	uint64_t min, max;
+	const char *value; /* name of the value in the help; the words of a choice, separated by
+			      '|' */
+	const char *help;  /* with the unit; for advice: what to use instead */
+	const char *help_latency; /* of a latency test; NULL: the same */
+	unsigned needs;           /* a test has it if it has all of these traits, */
+	unsigned never;           /* and none of these */
+	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
+	const char *instead;  /* what to do in a test without it; NULL: use another test */
+	bool own;             /* documents of other tests do not have it either */
+	bool dealt;           /* several values do not make a sweep: the QPs have them in turn */
+	bool counted;         /* N makes a sweep, 1 to N: the slowest axis */
+	enum option_group group;
+};
+
+enum output_format {
+	FORMAT_TABLE,
+	FORMAT_PERFTEST
+};
+enum explain_how {
+	EXPLAIN_OFF,
+	EXPLAIN_SHORT,
+	EXPLAIN_FULL
+};
+enum link_wanted {
+	LINK_ANY,
+	LINK_IB,
+	LINK_ETHERNET
+};
+enum output_only {
+	ONLY_ALL,
+	ONLY_BANDWIDTH,
+	ONLY_LATENCY,
+	ONLY_MESSAGE_RATE
+};
+
+/* Options for this end only. */
+struct local_options {
+	const char *host; /* NULL: server */
+	const char *device;
+	uint64_t ib_port; /* AUTO */
+	uint64_t port;
+	const char *source_ip; /* of the TCP connection; NULL: any */
+	uint64_t ipv6_addr;    /* TCP over IPv6 only */
+	uint64_t gid_index;    /* AUTO */
+	uint64_t vector;       /* completion vector */
+	uint64_t dscp;         /* if it is given, the experiment's tos is of it */
+	uint64_t pkey_index;   /* AUTO: the peer's, else 0 */
+	uint64_t dlid;         /* AUTO: the peer's */
+	uint64_t link;         /* enum link_wanted */
+	uint64_t ipv6;         /* only GIDs with an IPv6 address */
+	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */
+	uint64_t hugepages;
+	uint64_t odp; /* 1: registered without being pinned */
+	const char *mmap_file;
+	uint64_t mmap_offset_bytes;
+	const char *gpu; /* index, UUID or PCI address; NULL */
+	uint64_t cuda;   /* index; AUTO: not given */
+	const char *cuda_bus_id;
+	uint64_t cuda_dmabuf;
+	uint64_t gpu_path; /* enum gpu_path */
+	const char *auth, *allow; /* as typed: admit/auth.h; NULL: not given */
+	uint64_t timeout_ns;
+	uint64_t connect_timeout_ns;
+	uint64_t ready_fd; /* AUTO: none */
+	uint64_t persistent;
+	uint64_t wait_ns; /* 0: forever */
+	uint64_t wait_destroy_ns;
+	const char *counters; /* names of the port's counters to report; NULL: none */
+	uint64_t max_memory_bytes, max_duration_ns, max_qps; /* AUTO: no limit */
+	uint64_t list, check, version;
+	const char *help; /* "-": the usual options, "all" */
+};
+
+struct output_options {
+	uint64_t gbits;
+	uint64_t no_peak;
+	uint64_t both_rows;
+	uint64_t only;   /* enum output_only */
+	uint64_t format; /* enum output_format */
+	uint64_t explain; /* enum explain_how */
+	uint64_t quiet;
+	uint64_t verbose;
+	uint64_t interval_ns; /* 0: none */
+	uint64_t cpu_util;
+	uint64_t repeat;          /* runs of each size, or their maximum with the next options */
+	const char *until_stable; /* percent, as typed: report/repeat.h */
+	const char *confidence;   /* two percentages, as typed */
+	uint64_t histogram;       /* -H */
+	uint64_t histogram_only;  /* for the document */
+	uint64_t unsorted;        /* -U */
+	uint64_t out_json;        /* perftest's document */
+	const char *out_json_file;
+	const char *json; /* NULL none, "-" stdout */
+	const char *json_lines, *prom; /* files; NULL none */
+	const char *csv;
+	uint64_t within_percent; /* for gdr_bw, as the next two */
+	uint64_t expected_gbps, extra_windows;
+	/* thresholds for a result, as typed: report/gate.h; NULL: none */
+	const char *min_bw, *max_lat, *min_msgrate, *max_loss;
+	const char *limit_bw, *limit_msgrate; /* perftest's */
+	uint64_t strict;                      /* a doubtful result fails, too */
+	uint64_t ignored;                     /* accepted flags without effect */
+	uint64_t ignored_ns;                  /* accepted times without effect */
+};
+
+#define OPTION_ROWS_MAX 256
+
+#define OPTIONS_TIME_MAX_NS (UINT64_C(366) * 86400 * 1000000000) /* maximum of any time */
+
+struct options {
+	const char *test; /* the test whose command line it is */
+	unsigned traits;  /* traits of that test; 0: any */
+	bool drop_in;     /* the program was started under perftest's name */
+	struct experiment experiment;
+	struct local_options local;
+	struct output_options output;
+	struct sweep sweep;          /* options with several values; the experiment has the first
+					ones */
+	bool given[OPTION_ROWS_MAX]; /* given on the command line, by row of the table */
+};
+
+/* The table, ended by a row without a name. Static storage. */
+const struct option_row *options_table(void);
+
+/* The row of the long option NAME, or NULL. */
+const struct option_row *options_find(const char *name);
+
+/*
+ * The row that an alias names; a row that is no alias itself. If the alias also sets a value,
+ * *VALUE becomes that.
+ */
+const struct option_row *options_resolve_alias(const struct option_row *row, const char **value);
+
+/* True if a test of these TRAITS (0: any) has the option ROW. */
+bool options_applies(const struct option_row *row, unsigned traits);
+
+/* True if it also has an effect there; otherwise it is accepted for compatibility with perftest. */
+bool options_has_effect(const struct option_row *row, unsigned traits);
+
+/* Write the option's name for errors: "-s/--size" or "--iters". Returns BUF. */
+const char *options_name(const struct option_row *row, char *buf, size_t size);
+
+/* The field of ROW in O. Numeric kinds only. */
+uint64_t *options_number(struct options *o, const struct option_row *row);
+
+/* After parsing: set the unit of --rate_units in rates without a unit. */
+void options_use_rate_units(struct options *o);
+
+/* Initialize O with the common defaults and the experiment DEFAULTS. */
+void options_init(struct options *o, const struct experiment *defaults);
+
+/* True if the option of this long name was on the command line. */
+bool options_given(const struct options *o, const char *name);
+
+/*
+ * Parse a command line as getopt_long does: the host at any position, unique prefixes, bundled
+ * letters, the last of a repeated option; - and _ are equal in a long name. Raises FAULT_USAGE, or
+ * FAULT_UNAVAILABLE for a transport or device class that rdmark does not support. Strings in O
+ * point into ARGV, which is permuted.
+ */
+int options_parse(struct options *o, int argc, char **argv, struct fault *f);
+
+/* Raise the fault that the test of O does not have ROW, with the reason and the fix. Returns -1. */
+int options_refuse(const struct options *o, const struct option_row *row, struct fault *f);
+
+/*
+ * Raise the fault that: ROW is an option of perftest, and rdmark has another one; ROW needs a
+ * value; TEXT of the command line is not an option, with the names that may be meant. Return -1.
+ */
+int options_refuse_advised(const struct option_row *row, struct fault *f);
+int options_refuse_missing(const struct option_row *row, struct fault *f);
+int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
+
+/* Refuse given options that do not apply to a run with these traits: TRAIT_SCHEDULE, TRAIT_CLIENT.
+ */
+int options_check(const struct options *o, unsigned run, struct fault *f);
+
+/*
+ * Parse the value TEXT of ROW into *VALUE and check its range. Raises FAULT_USAGE with the option,
+ * the value and the allowed range. Numeric kinds only.
+ */
+int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,
+			struct fault *f);
+
+/*
+ * Raise the fault that TEXT is not a valid value of option NAME. Returns -1. The caller adds the
+ * fix.
+ */
+int options_invalid(const char *name, const char *text, struct fault *f);
+
+/* True if V is in the range of ROW, which has a numeric kind. */
+bool options_in_range(const struct option_row *row, uint64_t v);
+
+/* Write VALUE of ROW for people: "64 KiB", rounded. Not for a parser. Returns BUF. */
+const char *options_format_value(const struct option_row *row, uint64_t value, char *buf,
+				 size_t size);
+
+/*
+ * Print `--help`: usage, summary, and the usual options or ALL options, with their defaults from
+ * DEFAULTS.
+ */
+void options_help(FILE *out, const char *program, const char *summary,
+		  const struct options *defaults, bool all);

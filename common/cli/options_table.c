@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "cli/options.h"
+
+#include <string.h>
+
+#define E(member) offsetof(struct options, experiment.member)
+#define L(member) offsetof(struct options, local.member)
+#define O(member) offsetof(struct options, output.member)
+
+#define NUMBER_MAX  UINT32_MAX
+#define SECONDS_MAX OPTIONS_TIME_MAX_NS
+
+/* clang-format off */
+/* What restricts the option may follow the help: .needs, .never, .idle, .instead, .own. */
+#define EXPERIMENT(place, name, letter, kind, field, min, max, value, help, ...) \
+	{name, letter, OPTION_##kind, SCOPE_EXPERIMENT, E(field), min, max, value, help, \
+	 .group = GROUP_##place, ##__VA_ARGS__}
+#define LOCAL(place, name, letter, kind, field, min, max, value, help, ...) \
+	{name, letter, OPTION_##kind, SCOPE_LOCAL, L(field), min, max, value, help, \
+	 .group = GROUP_##place, ##__VA_ARGS__}
+#define OUTPUT(place, name, letter, kind, field, min, max, value, help, ...) \
+	{name, letter, OPTION_##kind, SCOPE_OUTPUT, O(field), min, max, value, help, \
+	 .group = GROUP_##place, ##__VA_ARGS__}
+#define RAW_ETHERNET "use perftest's raw_ethernet programs: rdmark does not support raw Ethernet"
+#define ADVICE(name, letter, advice) {name, letter, OPTION_NONE, SCOPE_ADVICE, 0, 0, 0, NULL, advice}
+/* Another NAME of the option TARGET; "target=value": and its value. */
+#define ALIAS(name, letter, kind, target) {name, letter, OPTION_##kind, SCOPE_ALIAS, 0, 0, 1, NULL, target}
+
+/* What several rows say. */
+#define BW       .needs = TRAIT_BANDWIDTH
+#define LAT      .needs = TRAIT_LATENCY
+#define NO_LAT   .idle = TRAIT_LATENCY
+#define CELLS    .needs = TRAIT_CELLS, .own = true
+#define ONE_ROW  .never = TRAIT_SCHEDULE
+#define SERVER   .never = TRAIT_CLIENT
+#define FETCHING (TRAIT_READS | TRAIT_ATOMICS)
+#define RATE_INSTEAD \
+	"use --latency_rate for a schedule of single messages, or --load to add a stream with a rate"
+#define NO_RECEIVES "omit it: READs and atomic operations consume no receive requests"
+#define ONE_BY_ONE  "omit it: a latency test has one message in flight"
+#define HOST_ONLY   "omit it: rdmark measures atomic operations in host memory only"
+#define ONE_SIZE    "omit it: an atomic operation always has 8 bytes"
+
+static const struct option_row table[] = {
+	EXPERIMENT(RUN, "size", 's', SIZE, size_bytes, 1, UINT64_C(1) << 40, "BYTES", "message size",
+		   .never = TRAIT_ATOMICS, .instead = ONE_SIZE),
+	EXPERIMENT(RUN, "all", 'a', FLAG, sweep, 0, 1, NULL, "all sizes from 2 B to 8 MiB, in powers of two",
+		   .never = TRAIT_ATOMICS, .instead = ONE_SIZE),
+	EXPERIMENT(RUN, "iters", 'n', NUMBER, iters, 1, UINT64_C(1) << 48, "N",
+		   "messages to measure on each QP", .help_latency = "messages to measure"),
+	EXPERIMENT(RUN, "duration", 'D', SECONDS, duration_ns, 1, SECONDS_MAX, "S",
+		   "measure for S seconds instead of N messages"),
+	EXPERIMENT(RUN, "warmup", 0, NUMBER, warmup, 0, NUMBER_MAX, "N",
+		   "messages sent on each QP before the clock starts",
+		   ONE_ROW, .help_latency = "messages sent before the clock starts"),
+	EXPERIMENT(RUN, "reconnect", 0, NUMBER, reconnect, 0, SWEEP_VALUES_MAX, "N",
+		   "measure everything N times, each time over new QPs: rows differ by the connection, too",
+		   ONE_ROW, .counted = true),
+	EXPERIMENT(QUEUES, "qp", 'q', NUMBER, qps, 1, 65536, "N", "number of QPs per thread",
+		   BW, .instead = "omit it: a latency test has one message in flight, on one QP"),
+	EXPERIMENT(QUEUES, "threads", 0, NUMBER, threads, 1, 1024, "N",
+		   "threads per device, each with its own CPU and QPs"),
+	EXPERIMENT(RUN, "bidirectional", 'b', FLAG, bidirectional, 0, 1, NULL,
+		   "both ends send at the same time",
+		   BW, .instead = ONE_BY_ONE),
+	EXPERIMENT(RUN, "reversed", 0, FLAG, reversed, 0, 1, NULL,
+		   "the server posts the messages, not the client",
+		   BW, .instead = ONE_BY_ONE),
+	EXPERIMENT(QUEUES, "tx-depth", 't', NUMBER, tx_depth, 1, 65536, "N",
+		   "send queue depth of each QP; most bandwidth tests use 192 for messages up to 8 KiB",
+		   .help_latency = "send queue depth"),
+	EXPERIMENT(QUEUES, "rx-depth", 'r', NUMBER, rx_depth, 1, 65536, "N",
+		   "receive queue depth of each QP, or of the SRQ",
+		   .help_latency = "receive queue depth", .never = FETCHING, .instead = NO_RECEIVES),
+	EXPERIMENT(QUEUES, "post_list", 'l', NUMBER, post_list, 1, 65536, "N", "work requests per post",
+		   BW, .instead = ONE_BY_ONE),
+	EXPERIMENT(QUEUES, "post-api", 0, CHOICE, post_api, 0, 2, "auto|send|wr",
+	     "post with ibv_post_send or ibv_wr_*; auto: the faster one during the warm-up",
+		   BW, .never = TRAIT_CELLS, .own = true),
+	EXPERIMENT(QUEUES, "cq-mod", 'Q', NUMBER, cq_mod, 1, 65536, "N",
+		   "one completion per N work requests; at most a quarter of the send queue", NO_LAT),
+	EXPERIMENT(PATH, "mtu", 'm', NUMBER, mtu_bytes, 256, 4096, "BYTES",
+		   "path MTU: 256, 512, 1024, 2048 or 4096"),
+	EXPERIMENT(QUEUES, "inline_size", 'I', NUMBER, inline_bytes, 0, 65536, "BYTES",
+		   "send messages up to this size inline", .never = FETCHING, .instead = "omit it: READs and atomic operations send no data inline"),
+	EXPERIMENT(PATH, "connection", 'c', CHOICE, connection, 0, 2, "RC|UC|UD",
+		   "transport; UC and UD may lose messages"),
+	EXPERIMENT(PATH, "rdma_cm", 'R', FLAG, rdma_cm, 0, 1, NULL, "connect the QPs with rdma_cm"),
+	EXPERIMENT(QUEUES, "events", 'e', FLAG, events, 0, 1, NULL,
+		   "wait for completion events instead of polling"),
+	EXPERIMENT(QUEUES, "use-srq", 0, FLAG, use_srq, 0, 1, NULL,
+		   "one shared receive queue for all QPs of a thread",
+		   .never = FETCHING, .instead = NO_RECEIVES),
+	EXPERIMENT(QUEUES, "own-cqs", 0, FLAG, own_cqs, 0, 1, NULL, "separate completion queues for each QP"),
+	EXPERIMENT(PATH, "sl", 'S', NUMBER, sl, 0, 15, "N", "service level"),
+	EXPERIMENT(PATH, "tos", 'T', NUMBER, tos, 0, 255, "N", "traffic class of RoCE packets (DSCP << 2)"),
+	LOCAL(PATH, "dscp", 0, NUMBER, dscp, 0, 63, "N", "DSCP of RoCE packets: --tos of 4 N"),
+	EXPERIMENT(PATH, "qp-timeout", 'u', NUMBER, qp_timeout, 0, 31, "N",
+		   "ACK timeout: 4.096 us << N; 0: no timeout"),
+	EXPERIMENT(PATH, "retry_count", 0, NUMBER, retry_count, 0, 7, "N",
+		   "how often the NIC resends before it gives up"),
+	EXPERIMENT(PATH, "hop_limit", 'L', NUMBER, hop_limit, 0, 255, "N", "hop limit (TTL) of RoCE packets"),
+	EXPERIMENT(PATH, "flow_label", 0, NUMBER, flow_label, 0, 0xfffff, "N[,N...]",
+		   "IPv6 flow label of RoCE packets; of several, the QPs have one each in turn",
+		   .dealt = true),
+	EXPERIMENT(BUFFERS, "disable_pcie_relaxed", 0, FLAG, strict_order, 0, 1, NULL,
+		   "do not use PCIe relaxed ordering"),
+	EXPERIMENT(RUN, "run_infinitely", 0, FLAG, run_infinitely, 0, 1, NULL,
+	     "run until Ctrl-C; report every 5 s, or every --interval", .never = TRAIT_CELLS, .own = true),
+	EXPERIMENT(RUN, "write_with_imm", 0, FLAG, write_with_imm, 0, 1, NULL,
+	     "use RDMA WRITE with immediate: the receiver gets a completion",
+		   .needs = TRAIT_WRITES, .never = TRAIT_CELLS, .own = true),
+	EXPERIMENT(QUEUES, "recv_post_list", 0, NUMBER, recv_post_list, 1, 65536, "N",
+	     "receives per ibv_post_recv call", BW, .never = TRAIT_CELLS | FETCHING, .own = true),
+	EXPERIMENT(PACE, "latency_gap", 0, MICROSECONDS, latency_gap_us, 0, 1000000, "US",
+	     "pause for this many microseconds before each message", LAT, .own = true),
+	EXPERIMENT(PACE, "latency_rate", 0, NUMBER, latency_rate, 0, 1000000000, "N/s",
+	     "send N messages/s on a schedule; time each one from when it should have been sent",
+		   LAT, .own = true),
+	EXPERIMENT(RUN, "verify", 0, FLAG, verify, 0, 1, NULL,
+		   "check the data after each size, outside the timed part; wrong data: exit status 5",
+		   ONE_ROW),
+	EXPERIMENT(PACE, "rate_limit", 0, RATE, rate_limit, 0, RATE_UNLIMITED, "RATE",
+		   "limit sending to RATE, e.g. 2.5g (g Gb/s, M MiB/s, p messages/s)", BW, ONE_ROW, .instead = RATE_INSTEAD),
+	EXPERIMENT(PACE, "rate_units", 0, CHOICE, rate_units, 0, 2, "M|g|p",
+		   "unit of a --rate_limit without a letter: MiB/s, Gb/s or messages/s",
+		   BW, .instead = RATE_INSTEAD),
+	EXPERIMENT(PACE, "rate_limit_type", 0, CHOICE, rate_type, 0, 2, "SW|HW|PP",
+		   "who limits the rate; only SW, this program, is supported",
+		   BW, .instead = RATE_INSTEAD),
+	EXPERIMENT(PACE, "burst_size", 0, NUMBER, burst, 1, 65536, "N",
+		   "with --rate_limit: messages sent at a time",
+		   BW, .instead = RATE_INSTEAD),
+	EXPERIMENT(PACE, "load", 0, RATE, load, 0, RATE_UNLIMITED, "RATE",
+		   "add a stream of RDMA WRITEs from client to server: RATE in Gb/s, or max", LAT, .instead = "omit it; to run two bandwidth tests at the same time, start two pairs of programs"),
+	EXPERIMENT(PACE, "load-size", 0, SIZE, load_bytes, 1, UINT64_C(1) << 30, "BYTES",
+		   "message size of --load",
+		   LAT, .instead = "omit it, like --load"),
+	EXPERIMENT(BUFFERS, "mr_per_qp", 0, FLAG, mr_per_qp, 0, 1, NULL,
+		   "register a memory region for each QP, not one for all",
+		   ONE_ROW),
+	EXPERIMENT(BUFFERS, "footprint", 0, SIZE, footprint_bytes, 0, UINT64_C(1) << 40, "BYTES",
+		   "memory per QP that its messages walk through; WRITEs: at both ends", BW, ONE_ROW, .instead = "omit it: a latency test reuses one buffer"),
+	EXPERIMENT(BUFFERS, "align", 0, NUMBER, align_bytes, 0, 4095, "BYTES",
+		   "offset of every message from the start of a page",
+		   ONE_ROW),
+	EXPERIMENT(QUEUES, "outs", 'o', NUMBER, outs, 1, 255, "N",
+		   "most requests of each QP that are outstanding",
+		   .never = TRAIT_WRITES | TRAIT_RECEIVES, .own = true,
+		   .instead = "omit it: only RDMA READ and atomic operations have this limit"),
+	EXPERIMENT(RUN, "atomic_type", 'A', CHOICE, atomic_type, 0, 1, "CMP_AND_SWAP|FETCH_AND_ADD",
+		   "the atomic operation",
+		   .needs = TRAIT_ATOMICS, .own = true),
+	EXPERIMENT(GDR, "plain", 0, FLAG, plain, 0, 1, NULL,
+		   "print one row like write_bw instead of all cells; --use_cuda implies it",
+		   CELLS),
+	EXPERIMENT(GDR, "windows", 0, NUMBER, windows, 1, 1000, "N",
+		   "measurement windows per cell; the cells take turns",
+		   CELLS),
+	EXPERIMENT(GDR, "staged-chunk", 0, SIZE, staged_chunk_bytes, 4096, UINT64_C(1) << 30, "BYTES",
+		   "piece that a staged cell copies at a time",
+		   CELLS),
+	EXPERIMENT(GDR, "staged-slots", 0, NUMBER, staged_slots, 2, 64, "N",
+		   "pieces that a staged cell keeps in flight",
+		   CELLS),
+
+	LOCAL(DEVICE, "ib-dev", 'd', TEXT, device, 0, 0, "DEV",
+		   "RDMA device: name, netdev, IP, GUID or PCI address; or several: mlx5_0,mlx5_1"),
+	LOCAL(DEVICE, "ib-port", 'i', NUMBER, ib_port, 1, 255, "N", "port of the device"),
+	LOCAL(PEER, "port", 'p', NUMBER, port, 0, 65535, "N", "TCP port of the server; 0 picks a free one"),
+	LOCAL(PEER, "bind_source_ip", 0, TEXT, source_ip, 0, 0, "IP",
+		   "local IP address of the TCP connection"),
+	LOCAL(PEER, "ipv6-addr", 0, FLAG, ipv6_addr, 0, 1, NULL, "client: connect over IPv6 only"),
+	LOCAL(DEVICE, "gid-index", 'x', NUMBER, gid_index, 0, 255, "N", "GID index of this end"),
+	LOCAL(DEVICE, "vector", 'X', NUMBER, vector, 0, 65535, "N",
+		   "completion vector of the completion queues"),
+	LOCAL(DEVICE, "ipv6", 0, FLAG, ipv6, 0, 1, NULL, "choose only GIDs with an IPv6 address"),
+	LOCAL(DEVICE, "pkey_index", 0, NUMBER, pkey_index, 0, 65535, "N",
+		   "index of the P_Key; the other end takes the same partition"),
+	LOCAL(DEVICE, "dlid", 0, NUMBER, dlid, 1, 0xbfff, "LID",
+		   "InfiniBand: send to this LID, not to the peer's own"),
+	LOCAL(DEVICE, "force-link", 0, CHOICE, link, 0, 2, "any|IB|Ethernet",
+		   "refuse a port with another link layer"),
+	LOCAL(MEMORY, "numa", 0, NODE, numa, 0, 4095, "auto|none|NODE",
+		   "NUMA node of the threads and buffers"),
+	LOCAL(MEMORY, "use_hugepages", 0, FLAG, hugepages, 0, 1, NULL,
+		   "take buffers from the system's huge page pool",
+		   ONE_ROW),
+	LOCAL(MEMORY, "odp", 0, FLAG, odp, 0, 1, NULL, "register buffers for on-demand paging", ONE_ROW),
+	LOCAL(MEMORY, "mmap", 0, TEXT, mmap_file, 0, 0, "FILE",
+		   "use this file as buffer memory; it is overwritten",
+		   ONE_ROW),
+	LOCAL(MEMORY, "mmap-offset", 0, SIZE, mmap_offset_bytes, 0, UINT64_C(1) << 50, "BYTES",
+		   "where in the --mmap file the buffers start"),
+	LOCAL(MEMORY, "gpu", 0, TEXT, gpu, 0, 0, "GPU", "use memory of this GPU: index, UUID or PCI address",
+		   .never = TRAIT_ATOMICS, .instead = HOST_ONLY),
+	LOCAL(MEMORY, "use_cuda", 0, INDEX, cuda, 0, 255, "N", "same as --gpu with an index; without one: 0",
+		   .never = TRAIT_ATOMICS, .instead = HOST_ONLY),
+	LOCAL(MEMORY, "use_cuda_bus_id", 0, TEXT, cuda_bus_id, 0, 0, "PCI",
+		   "same as --gpu with a PCI address",
+		   .never = TRAIT_ATOMICS, .instead = HOST_ONLY),
+	LOCAL(MEMORY, "use_cuda_dmabuf", 0, FLAG, cuda_dmabuf, 0, 1, NULL, "same as --gpu-path=dmabuf",
+		   .never = TRAIT_ATOMICS, .instead = HOST_ONLY),
+	LOCAL(MEMORY, "gpu-path", 0, CHOICE, gpu_path, 0, 3, "auto|dmabuf|peermem|staged",
+	      "how the NIC reaches GPU memory; staged (through host memory) is for gdr_bw",
+		   .never = TRAIT_ATOMICS, .instead = HOST_ONLY),
+	LOCAL(PEER, "auth", 0, TEXT, auth, 0, 0, "METHOD",
+	      "both ends prove who they are: none, munge[:SOCKET] or key:FILE"),
+	LOCAL(PEER, "allow", 0, TEXT, allow, 0, 0, "LIST",
+	      "with --auth=munge: which users and @groups the other end may run as"),
+	LOCAL(PEER, "timeout", 0, SECONDS, timeout_ns, 1000000, SECONDS_MAX, "S",
+		   "give up after S seconds without progress"),
+	LOCAL(PEER, "connect-timeout", 0, SECONDS, connect_timeout_ns, 0, SECONDS_MAX, "S",
+	      "client: try to connect for S seconds"),
+	LOCAL(SERVING, "ready-fd", 0, NUMBER, ready_fd, 0, 1 << 20, "FD",
+		   "write the TCP port to this file descriptor when clients can connect",
+		   .idle = TRAIT_CLIENT),
+	LOCAL(SERVING, "persistent", 0, FLAG, persistent, 0, 1, NULL,
+		   "serve one client after another, until a signal",
+		   SERVER),
+	LOCAL(SERVING, "wait", 0, SECONDS, wait_ns, 1000000, SECONDS_MAX, "S",
+	      "exit when no client has come for S seconds", SERVER),
+	LOCAL(INFO, "wait_destroy", 0, SECONDS, wait_destroy_ns, 0, SECONDS_MAX, "S",
+	      "keep the QPs for S seconds after the run"),
+	LOCAL(INFO, "report-counters", 'W', TEXT, counters, 0, 0, "LIST",
+	      "show how these counters of both ends' ports changed (comma-separated, or all)"),
+	LOCAL(SERVING, "max-memory", 0, SIZE, max_memory_bytes, 1, UINT64_C(1) << 50, "BYTES",
+	      "most buffer memory that a client may use here", SERVER),
+	LOCAL(SERVING, "max-duration", 0, SECONDS, max_duration_ns, 1000000, SECONDS_MAX, "S",
+	      "longest time that one client is served", SERVER),
+	LOCAL(SERVING, "max-qps", 0, NUMBER, max_qps, 1, 65536, "N", "most QPs that a client may use", SERVER),
+	LOCAL(INFO, "list", 0, FLAG, list, 0, 1, NULL, "list the RDMA devices and ports, and exit"),
+	LOCAL(INFO, "check", 0, FLAG, check, 0, 1, NULL,
+	      "check this host and its ports for problems, and exit"),
+	LOCAL(INFO, "version", 'V', FLAG, version, 0, 1, NULL, "show the version, and exit"),
+	LOCAL(INFO, "help", 'h', FILE, help, 0, 0, "all", "show the common options, or all, and exit"),
+
+	OUTPUT(OUTPUT, "report_gbits", 0, FLAG, gbits, 0, 1, NULL,
+		   "bandwidth in Gb/s (10^9 bits) instead of MiB/s", NO_LAT),
+	OUTPUT(OUTPUT, "report-both", 0, FLAG, both_rows, 0, 1, NULL,
+		   "with -b: a row for each direction, not the sum", NO_LAT),
+	OUTPUT(OUTPUT, "noPeak", 'N', FLAG, no_peak, 0, 1, NULL,
+		   "do not measure the peak: no clock read in the loop",
+	       BW),
+	OUTPUT(OUTPUT, "output", 0, CHOICE, only, 1, 3, "all|bandwidth|latency|message_rate",
+		   "print only this number",
+		   ONE_ROW),
+	OUTPUT(OUTPUT, "report-histogram", 'H', FLAG, histogram, 0, 1, NULL,
+		   "also print all samples, sorted", LAT),
+	OUTPUT(OUTPUT, "histogram", 0, FLAG, histogram_only, 0, 1, NULL,
+		   "add a histogram to the --json document", LAT),
+	OUTPUT(OUTPUT, "report-unsorted", 'U', FLAG, unsorted, 0, 1, NULL,
+		   "also print all samples, in order of time", LAT),
+	OUTPUT(OUTPUT, "json", 0, FILE, json, 0, 0, "FILE",
+		   "write a JSON document (rdmark-json(5)) to FILE or stdout"),
+	OUTPUT(OUTPUT, "json-lines", 0, TEXT, json_lines, 0, 0, "FILE",
+		   "append the JSON document to FILE, as one line"),
+	OUTPUT(OUTPUT, "csv", 0, FILE, csv, 0, 0, "FILE",
+		   "write a CSV row for each result to FILE or stdout"),
+	OUTPUT(OUTPUT, "prom", 0, TEXT, prom, 0, 0, "FILE",
+		   "write the results for Prometheus's node_exporter to FILE"),
+	OUTPUT(OUTPUT, "out_json", 0, FLAG, out_json, 0, 1, NULL,
+		   "write perftest's JSON to perftest_out.json",
+		   ONE_ROW),
+	OUTPUT(OUTPUT, "out_json_file", 0, TEXT, out_json_file, 0, 0, "FILE", "write perftest's JSON to FILE",
+		   ONE_ROW),
+	OUTPUT(OUTPUT, "interval", 0, SECONDS, interval_ns, 1000000, SECONDS_MAX, "S",
+		   "also report every S seconds",
+		   ONE_ROW),
+	OUTPUT(REPEAT, "repeat", 0, NUMBER, repeat, 1, 10000, "N",
+		   "measure each size N times; the row shows the median run",
+		   ONE_ROW),
+	OUTPUT(REPEAT, "until-stable", 0, TEXT, until_stable, 0, 0, "PERCENT",
+	       "repeat until the mean is known to PERCENT, with 95 % confidence, and is stable", ONE_ROW),
+	OUTPUT(REPEAT, "confidence", 0, TEXT, confidence, 0, 0, "LEVEL,PERCENT",
+	       "the same with confidence LEVEL, e.g. 99,1", ONE_ROW),
+	OUTPUT(OUTPUT, "cpu_util", 0, FLAG, cpu_util, 0, 1, NULL, "measure the CPU use of both ends",
+		   ONE_ROW),
+	OUTPUT(OUTPUT, "format", 0, CHOICE, format, 0, 1, "table|perftest",
+		   "how to print; perftest: like the ib_* programs"),
+	OUTPUT(OUTPUT, "explain", 0, CHOICE, explain, 0, 2, "off|short|full",
+		   "say after the table what limits the bandwidth, or what went wrong",
+		   ONE_ROW),
+	OUTPUT(OUTPUT, "quiet", 0, FLAG, quiet, 0, 1, NULL, "print only results and errors"),
+	OUTPUT(INFO, "verbose", 'v', FLAG, verbose, 0, 1, NULL,
+		   "show everything chosen at both ends, and why"),
+	OUTPUT(LIMITS, "min-bw", 0, TEXT, min_bw, 0, 0, "RATE",
+		   "least average bandwidth of a row: 90 (Gb/s) or 12.5GB/s",
+		   BW, ONE_ROW, .instead = "use --max-lat, or --min-msgrate"),
+	OUTPUT(LIMITS, "max-lat", 0, TEXT, max_lat, 0, 0, "[P=]US",
+		   "highest latency of a row: 5 (the mean) or p99=8,max=40",
+		   LAT, .instead = "use --min-bw, or --min-msgrate"),
+	OUTPUT(LIMITS, "min-msgrate", 0, TEXT, min_msgrate, 0, 0, "N",
+		   "least message rate of a row: messages/s, or 2M",
+		   ONE_ROW),
+	OUTPUT(LIMITS, "max-loss", 0, TEXT, max_loss, 0, 0, "PERCENT",
+		   "most messages of a row that may be lost: 0.1 (percent) or 1/1000; with -c UC or UD",
+		   .never = FETCHING | TRAIT_CELLS,
+		   .instead = "omit it: only SEND and WRITE tests over UC or UD know what was lost"),
+	OUTPUT(LIMITS, "limit_bw", 'w', TEXT, limit_bw, 0, 0, "RATE",
+		   "same as --min-bw, in the unit of the table",
+		   BW, ONE_ROW, .instead = "use --max-lat, or --min-msgrate"),
+	OUTPUT(LIMITS, "limit_msgrate", 'y', TEXT, limit_msgrate, 0, 0, "MPPS",
+		   "same as --min-msgrate, in millions per second",
+		   ONE_ROW),
+	OUTPUT(LIMITS, "strict", 0, FLAG, strict, 0, 1, NULL,
+		   "no row may be disturbed (marked !), or less certain than requested",
+		   ONE_ROW),
+	OUTPUT(LIMITS, "within", 0, NUMBER, within_percent, 1, 100, "PERCENT",
+	    "GPU memory must be within PERCENT of host memory", CELLS),
+	OUTPUT(LIMITS, "expected-gbps", 0, NUMBER, expected_gbps, 0, 1000000, "GBPS",
+	    "what host memory should reach; 0: no expectation. Default: 95 % of the line rate", CELLS),
+	OUTPUT(LIMITS, "extra-windows", 0, NUMBER, extra_windows, 0, 10000, "N",
+	    "most extra windows per cell while the verdict is not clear; 0: none", CELLS),
+	OUTPUT(IGNORED, "perform_warm_up", 0, FLAG, ignored, 0, 1, NULL,
+		   "ignored: there is a warm-up unless --warmup=0"),
+	OUTPUT(IGNORED, "typical_pkt_size", 0, NUMBER, ignored, 0, NUMBER_MAX, "BYTES",
+		   "ignored: it is for --rate_limit_type=HW"),
+	OUTPUT(IGNORED, "CPU-freq", 'F', FLAG, ignored, 0, 1, NULL,
+		   "ignored: rdmark's clock does not depend on it"),
+	OUTPUT(IGNORED, "comm_rdma_cm", 'z', FLAG, ignored, 0, 1, NULL,
+		   "ignored: the ends always talk over TCP"),
+	OUTPUT(IGNORED, "margin", 'f', SECONDS, ignored_ns, 0, SECONDS_MAX, "S",
+		   "ignored: the warm-up is separate, all of --duration is measured"),
+	OUTPUT(IGNORED, "dont_xchg_versions", 0, FLAG, ignored, 0, 1, NULL,
+		   "ignored: another version does not disturb the run"),
+	OUTPUT(IGNORED, "use_old_post_send", 0, FLAG, ignored, 0, 1, NULL,
+		   "ignored: --post-api chooses the calls of a bandwidth test"),
+
+	/* other spellings, most of them perftest's: what is in people's scripts must work */
+	ALIAS("report-histogrm", 0, FLAG, "report-histogram"),
+	ALIAS("source_ip", 'j', TEXT, "bind_source_ip"), /* until 6.06 */
+	ALIAS("tclass", 0, NUMBER, "tos"),
+	ALIAS("numa_node", 0, NODE, "numa"),
+	ALIAS("disable_numa", 0, FLAG, "numa=none"),
+	ALIAS("data_validation", 0, FLAG, "verify"),
+	ALIAS("time", 0, SECONDS, "duration"), /* iperf3's; it would be short for --timeout */
+
+	ADVICE("mcg", 'g', "rdmark does not support multicast"),
+	ADVICE("MGID", 'M', "rdmark does not support multicast"),
+	ADVICE("dualport", 'O', "run one pair of programs for each port"),
+	ADVICE("report-cycles", 'C', "use --json, which gives latencies in microseconds, unrounded"),
+	ADVICE("report-per-port", 0, "run one pair of programs for each port"),
+	ADVICE("use_rocm", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_rocm_dmabuf", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_neuron", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_hl", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_mlu", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_opencl", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_data_direct", 0, "use --gpu-path: rdmark registers GPU memory by dma-buf or peermem"),
+	ADVICE("inline_recv", 0, "omit it: libibverbs has no inline receive; mlx5 uses it by default (MLX5_SCATTER_TO_CQE)"),
+	ADVICE("no_lock", 0, "omit it: each QP belongs to one thread; MLX5_SINGLE_THREADED=1 disables the locks of mlx5"),
+	ADVICE("cycle_buffer", 0, "omit it: rdmark always cycles small messages through a page"),
+	ADVICE("flows", 0, "use --qp: every QP is a flow"),
+	ADVICE("pin_cores", 0, "use --numa or taskset(1)"),
+	ADVICE("connectionless", 0, "rdmark does not support multicast"),
+	ADVICE("use-null-mr", 0, "rdmark does not support null memory regions"),
+	ADVICE("use_neuron_dmabuf", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("payload_file_path", 0, "rdmark does not send data from files"),
+	ADVICE("congest_type", 0, "set congestion control on the device"),
+	ADVICE("flows_burst", 0, "use --qp: every QP is a flow"),
+	ADVICE("use_ooo", 0, "rdmark uses the device's default order"),
+	ADVICE("no_ddp", 0, "rdmark uses the device's default order"),
+	ADVICE("unsolicited_write", 0, "rdmark's write tests use plain RDMA WRITE"),
+	ADVICE("aes_xts", 0, "rdmark does not support encryption"),
+	ADVICE("encrypt_on_tx", 0, "rdmark does not support encryption"),
+	ADVICE("sig_before", 0, "rdmark does not support encryption"),
+	ADVICE("aes_block_size", 0, "rdmark does not support encryption"),
+	ADVICE("kek_path", 0, "rdmark does not support encryption"),
+	ADVICE("credentials_path", 0, "rdmark does not support encryption"),
+	ADVICE("data_enc_keys_number", 0, "rdmark does not support encryption"),
+	ADVICE("data_enc_key_app_path", 0, "rdmark does not support encryption"),
+	ADVICE("log_dci_streams", 0, "rdmark does not support the DC transport"),
+	ADVICE("log_active_dci_streams", 0, "rdmark does not support the DC transport"),
+	/* newer than 6.25, or of some builds only */
+	ADVICE("no_enhanced_reorder", 0, "rdmark uses the device's default order"),
+	ADVICE("sig_offload", 0, "rdmark does not support signatures"),
+	ADVICE("data_validation_debug", 0, "use --verify, which shows the first wrong byte"),
+	ADVICE("cqe_poll", 0, "omit it: rdmark polls up to 16 completions at a time"),
+	ADVICE("cuda_mem_type", 0, "use --gpu: rdmark supports only memory from cuMemAlloc"),
+	ADVICE("gpu_touch", 0, "rdmark runs nothing on the GPU while it measures"),
+	ADVICE("use_mlu_dmabuf", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_musa", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_supa", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("opencl_platform_id", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("use_ib_dm_dmabuf", 0, "rdmark supports only host memory and CUDA GPUs (--gpu)"),
+	ADVICE("tph_mem", 0, "rdmark does not support TLP processing hints"),
+	ADVICE("cpu_id", 0, "rdmark does not support TLP processing hints; choose the CPU with taskset(1)"),
+	ADVICE("ph", 0, "rdmark does not support TLP processing hints"),
+
+	/* of its raw_ethernet programs, which share the parser */
+	ADVICE("source_mac", 'B', RAW_ETHERNET), ADVICE("dest_mac", 'E', RAW_ETHERNET),
+	ADVICE("local_mac", 0, RAW_ETHERNET), ADVICE("remote_mac", 0, RAW_ETHERNET),
+	ADVICE("dest_ip", 'J', RAW_ETHERNET), ADVICE("local_ip", 0, RAW_ETHERNET), ADVICE("remote_ip", 0, RAW_ETHERNET),
+	ADVICE("dest_port", 'K', RAW_ETHERNET), ADVICE("source_port", 'k', RAW_ETHERNET),
+	ADVICE("local_port", 0, RAW_ETHERNET), ADVICE("remote_port", 0, RAW_ETHERNET),
+	ADVICE("ethertype", 'Y', RAW_ETHERNET), ADVICE("use_rss", 'G', RAW_ETHERNET), ADVICE("mac_fwd", 0, RAW_ETHERNET),
+	ADVICE("server", 'Z', "omit it: without a host, the program is the server"),
+	ADVICE("client", 'P', "omit it: with a host, the program is the client"),
+	ADVICE("vlan_en", 0, RAW_ETHERNET), ADVICE("vlan_pcp", 0, RAW_ETHERNET),
+	ADVICE("promiscuous", 0, RAW_ETHERNET), ADVICE("sniffer", 0, RAW_ETHERNET), ADVICE("reply_every", 0, RAW_ETHERNET),
+	ADVICE("tcp", 0, RAW_ETHERNET), ADVICE("raw_ipv6", 0, RAW_ETHERNET), ADVICE("raw_mcast", 0, RAW_ETHERNET),
+	ADVICE(NULL, 0, NULL), /* the end */
+};
+/* clang-format on */
+
+_Static_assert(sizeof(table) / sizeof(table[0]) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
+
+const struct option_row *options_table(void)
+{
+	return table;
+}
+
+const struct option_row *options_find(const char *name)
+{
+	for (const struct option_row *row = table; row->name; row++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
+
+const struct option_row *options_resolve_alias(const struct option_row *row, const char **value)
+{
+	char name[64];
+
+	if (row->scope != SCOPE_ALIAS)
+		return row;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(row->help, "="), row->help);
+	if (strchr(row->help, '='))
+		*value = strchr(row->help, '=') + 1;
+	return options_find(name);
+}
+
+bool options_given(const struct options *o, const char *name)
+{
+	const struct option_row *row = options_find(name);
+
+	return row && o->given[row - table];
+}
+
+const char *options_name(const struct option_row *row, char *buf, size_t size)
+{
+	if (row->letter)
+		snprintf(buf, size, "-%c/--%s", row->letter, row->name);
+	else
+		snprintf(buf, size, "--%s", row->name);
+	return buf;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Parses, checks and formats the values of options. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/rate.h"
+#include "base/units.h"
+#include "host/pin.h"
+
+uint64_t *options_number(struct options *o, const struct option_row *row)
+{
+	return (uint64_t *)((char *)o + row->field);
+}
+
+void options_use_rate_units(struct options *o)
+{
+	struct experiment *e = &o->experiment;
+
+	e->rate_limit = rate_in(e->rate_limit, (enum rate_unit)e->rate_units);
+	e->load = rate_in(e->load, RATE_GBPS);
+}
+
+static int parse_choice(const char *words, const char *text, uint64_t *value)
+{
+	uint64_t index = 0;
+
+	for (const char *w = words; w; w = strchr(w, '|'), w = w ? w + 1 : NULL, index++) {
+		size_t len = strcspn(w, "|");
+
+		if (strlen(text) == len && strncasecmp(w, text, len) == 0) {
+			*value = index;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_node(const char *text, uint64_t *value)
+{
+	if (strcasecmp(text, "auto") == 0)
+		*value = (uint64_t)PIN_AUTO;
+	else if (strcasecmp(text, "none") == 0)
+		*value = (uint64_t)PIN_NONE;
+	else
+		return units_parse_u64(text, value);
+	return 0;
+}
+
+static int parse_us(const char *text, uint64_t *value)
+{
+	double us;
+	int rc = units_parse_us(text, &us);
+
+	if (rc || us != floor(us))
+		return rc ? rc : -EINVAL;
+	*value = (uint64_t)us;
+	return 0;
+}
+
+static int parse_kind(const struct option_row *row, const char *text, uint64_t *value)
+{
+	switch (row->kind) {
+	case OPTION_SIZE:
+		return units_parse_size(text, value);
+	case OPTION_SECONDS:
+		return units_parse_seconds(text, value);
+	case OPTION_CHOICE:
+		return parse_choice(row->value, text, value);
+	case OPTION_NODE:
+		return parse_node(text, value);
+	case OPTION_RATE:
+		return rate_parse(text, value);
+	case OPTION_MICROSECONDS:
+		return parse_us(text, value);
+	default:
+		return units_parse_u64(text, value);
+	}
+}
+
+bool options_in_range(const struct option_row *row, uint64_t v)
+{
+	if (row->kind == OPTION_NODE && (int64_t)v < 0)
+		return true;
+	if (row->field == offsetof(struct options, experiment.mtu_bytes) && (v & (v - 1)))
+		return false;
+	return v >= row->min && v <= row->max;
+}
+
+/* True if TEXT is a transport of perftest that rdmark does not support. */
+static bool is_other_transport(const struct option_row *row, const char *text)
+{
+	return row->field == offsetof(struct options, experiment.connection) &&
+	       (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0 || strcmp(text, "SRD") == 0);
+}
+
+int options_invalid(const char *name, const char *text, struct fault *f)
+{
+	return fault_raise(f, FAULT_USAGE, 0, "invalid value '%.40s' for %s", text, name);
+}
+
+/* Set the fix to the values that ROW allows. Returns -1. */
+static int advise_valid_values(const struct option_row *row, struct fault *f)
+{
+	static const char *const such_as[] = {
+		[OPTION_SIZE] = ", such as 4096, 64k or 8MiB",
+		[OPTION_SECONDS] = ", such as 10, 2.5, 500ms or 1m",
+		[OPTION_RATE] = ", such as 10, 2.5g, 800M or 1000p",
+	};
+	char low[32], high[32];
+
+	if (row->field == offsetof(struct options, experiment.mtu_bytes))
+		return fault_fix(f, "give 256, 512, 1024, 2048 or 4096");
+	if (row->field == offsetof(struct options, output.ignored) ||
+	    row->field == offsetof(struct options, output.ignored_ns))
+		return fault_fix(f, "remove it: rdmark does not need it");
+	switch (row->kind) {
+	case OPTION_CHOICE:
+		return fault_fix(f, "give one of %s", row->value);
+	case OPTION_NODE:
+		return fault_fix(f, "give auto, none or a node number");
+	case OPTION_RATE:
+		return fault_fix(f, "give a rate%s", such_as[row->kind]);
+	default:
+		options_format_value(row, row->min, low, sizeof(low));
+		options_format_value(row, row->max, high, sizeof(high));
+		return fault_fix(f, "give %s from %s to %s%s",
+				 row->kind == OPTION_SIZE      ? "a size"
+				 : row->kind == OPTION_SECONDS ? "a time"
+							       : "a whole number",
+				 low, row->max == OPTIONS_TIME_MAX_NS ? "366 days" : high,
+				 row->kind < sizeof(such_as) / sizeof(such_as[0]) &&
+						 such_as[row->kind]
+					 ? such_as[row->kind]
+					 : "");
+	}
+}
+
+int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,
+			struct fault *f)
+{
+	char name[64];
+	uint64_t v;
+
+	if (parse_kind(row, text, &v) == 0 && options_in_range(row, v)) {
+		*value = v;
+		return 0;
+	}
+	if (is_other_transport(row, text)) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s is not supported", text);
+		return fault_fix(f, "use RC, UC or UD");
+	}
+	options_invalid(options_name(row, name, sizeof(name)), text, f);
+	return advise_valid_values(row, f);
+}
+
+const char *options_format_value(const struct option_row *row, uint64_t value, char *buf,
+				 size_t size)
+{
+	const char *word = row->value;
+
+	if (value == EXPERIMENT_AUTO && row->kind != OPTION_NODE)
+		snprintf(buf, size, "auto");
+	else if (row->kind == OPTION_SECONDS)
+		snprintf(buf, size, "%s", units_ns(value).text);
+	else if (row->kind == OPTION_RATE)
+		rate_format(value, buf, size);
+	else if (row->kind == OPTION_SIZE)
+		snprintf(buf, size, "%s", units_size(value).text);
+	else if (row->kind == OPTION_FLAG)
+		snprintf(buf, size, "%s", value ? "on" : "off");
+	else if (row->kind == OPTION_NODE && (int64_t)value < 0)
+		snprintf(buf, size, "%s", (int64_t)value == PIN_AUTO ? "auto" : "none");
+	else if (row->kind == OPTION_CHOICE) {
+		for (; value && (word = strchr(word, '|')); value--)
+			word++;
+		snprintf(buf, size, "%.*s", word ? (int)strcspn(word, "|") : 0, word ? word : "");
+	} else
+		snprintf(buf, size, "%" PRIu64, value);
+	return buf;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "proto/bounds.h"
+
+#include <stdbool.h>
+
+#include "proto/oob.h"
+
+struct bounds bounds_greeting(void)
+{
+	return (struct bounds){.bytes = OOB_GREETING_MAX, .values = 4096, .containers = 256};
+}
+
+/*
+ * The largest messages: "qps" has up to three numbers for each QP, and a few values for each
+ * thread; "done" has a record for each thread; "verify" has a number for each QP.
+ */
+struct bounds bounds_experiment(uint64_t threads, uint64_t qps)
+{
+	uint64_t bytes = 256 * 1024 + 6144 * threads + 64 * qps;
+
+	return (struct bounds){
+		.bytes = bytes < OOB_MESSAGE_MAX ? bytes : OOB_MESSAGE_MAX,
+		.values = 16384 + 256 * threads + 6 * qps,
+		.containers = 1024 + 8 * threads,
+	};
+}
+
+/* Move *AT, at the opening quote of a string, to its last character. */
+static void skip_string(const char *text, size_t size, size_t *at)
+{
+	for (++*at; *at < size && text[*at] != '"'; ++*at)
+		*at += text[*at] == '\\';
+}
+
+static int too_much(const char *peer, const char *what, uint64_t allowed, struct fault *f)
+{
+	return fault_raise(f, FAULT_PEER, 0, "%s sent a message with more than %llu %s", peer,
+			   (unsigned long long)allowed, what);
+}
+
+int bounds_check(const struct bounds *b, const char *text, size_t size, const char *peer,
+		 struct fault *f)
+{
+	uint64_t values = 0, containers = 0;
+	unsigned depth = 0;
+
+	for (size_t at = 0; at < size; at++) {
+		bool opens = text[at] == '{' || text[at] == '[';
+
+		if (text[at] == '"')
+			skip_string(text, size, &at);
+		else if (text[at] == '}' || text[at] == ']')
+			depth -= depth > 0;
+		else if (opens || text[at] == ',' || text[at] == ':')
+			values++;
+		containers += opens;
+		depth += opens;
+		if (depth > BOUNDS_DEPTH)
+			return too_much(peer, "levels of JSON", BOUNDS_DEPTH, f);
+		if (containers > b->containers)
+			return too_much(peer, "JSON arrays and objects", b->containers, f);
+		if (values > b->values)
+			return too_much(peer, "JSON values", b->values, f);
+	}
+	return 0;
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "proto/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/stage.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
+
+#define NUMBER_24 0xffffffu
+#define ERRNO_MAX 4095
+
+json_t *message_new(const char *type)
+{
+	return json_pack("{s:s}", "type", type);
+}
+
+static const char *message_type(const json_t *m)
+{
+	const char *type = json_string_value(json_object_get(m, "type"));
+
+	return type ? type : "";
+}
+
+bool message_is(const json_t *m, const char *type)
+{
+	return strcmp(message_type(m), type) == 0;
+}
+
+/* The table for keys that are read one at a time: it only says how a wrong one is reported. */
+static const struct fields message = {0};
+
+static int impossible_value(const json_t *m, const char *key, struct fault *f)
+{
+	return fields_raise(&message, m, key, f);
+}
+
+static int read_one_field(const json_t *m, const struct field *row, void *to, struct fault *f)
+{
+	return fields_read(&(struct fields){.row = row, .count = 1}, to, m, f);
+}
+
+int message_u64_if(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f)
+{
+	const struct field row = {.key = key, .kind = FIELD_UNSIGNED, .size = sizeof(*value)};
+
+	*value = 0;
+	return read_one_field(m, &row, value, f) || message_has(m, key, *value <= max, f) ? -1 : 0;
+}
+
+int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f)
+{
+	return json_object_get(m, key) ? message_u64_if(m, key, max, value, f)
+				       : impossible_value(m, key, f);
+}
+
+int message_flag(const json_t *m, const char *key, bool *value, struct fault *f)
+{
+	const struct field row = {.key = key, .kind = FIELD_FLAG};
+
+	*value = false;
+	return read_one_field(m, &row, value, f);
+}
+
+int message_has(const json_t *m, const char *key, bool valid, struct fault *f)
+{
+	return valid ? 0 : impossible_value(m, key, f);
+}
+
+int message_text(const json_t *m, const char *key, char *buf, size_t size, struct fault *f)
+{
+	const struct field row = {key, FIELD_TEXT, .size = size, .presence = FIELD_REQUIRED};
+
+	return read_one_field(m, &row, buf, f);
+}
+
+int message_numbers(const json_t *m, const char *key, size_t count, uint64_t max, struct fault *f)
+{
+	const json_t *array = json_object_get(m, key), *v;
+	bool valid = json_is_array(array) && json_array_size(array) == count;
+	size_t i;
+
+	json_array_foreach (array, i, v)
+		valid &= json_is_integer(v) && json_integer_value(v) >= 0 &&
+			 (uint64_t)json_integer_value(v) <= max;
+	return message_has(m, key, valid, f);
+}
+
+/* clang-format off */
+#define ROW(key, member, ...) FIELD_AS(key, struct fault, member, FIELD_ALWAYS, __VA_ARGS__)
+static const struct field error_rows[] = {
+	ROW("phase", phase),
+	ROW("call", call),
+	ROW("errno", errnum, .max = ERRNO_MAX),
+	ROW("text", text),
+	ROW("cause", cause),
+	ROW("fix", fix),
+	ROW("from_peer", from_peer),
+	ROW("completion_status", completion, FIELD_IF(struct fault, completion)),
+	ROW("vendor_error", vendor_error, FIELD_IF(struct fault, completion)),
+};
+#undef ROW
+/* clang-format on */
+
+static const struct fields error_table = FIELDS(error_rows, NULL);
+
+json_t *message_fault_json(const struct fault *f)
+{
+	json_t *to = json_pack("{s:s, s:i, s:s}", "code", fault_code_name(f->code), "exit_status",
+			       fault_exit_status(f), "stage", stage_word(stage_of(f->phase)));
+	char text[2048];
+
+	fault_format(f, text, sizeof(text));
+	fields_write(&error_table, f, to);
+	json_object_set_new(to, "message", json_text(text));
+	return to;
+}
+
+json_t *message_from_fault(const struct fault *f)
+{
+	json_t *m = message_fault_json(f);
+
+	json_object_set_new(m, "type", json_string("error"));
+	return m;
+}
+
+void message_send_fault(struct oob *o, const struct fault *f, uint64_t deadline_ns)
+{
+	_Alignas(max_align_t) char room[32768];
+	struct fault ignored = {0};
+
+	json_memory_failed(); /* no part of this message was missing */
+	json_memory_room(room, sizeof(room));
+	oob_send(o, message_from_fault(f), deadline_ns, &ignored);
+	json_memory_room(NULL, 0);
+}
+
+/*
+ * The fault code here for the peer's code: a usage error or an interruption is one of both ends;
+ * any other failure of the peer is FAULT_PEER.
+ */
+static enum fault_code local_fault_code(const char *theirs)
+{
+	static const enum fault_code both[] = {FAULT_USAGE, FAULT_INTERRUPTED};
+
+	for (size_t i = 0; theirs && i < sizeof(both) / sizeof(both[0]); i++)
+		if (strcmp(theirs, fault_code_name(both[i])) == 0)
+			return both[i];
+	return FAULT_PEER;
+}
+
+int message_raise(const json_t *m, struct fault *f)
+{
+	struct fault theirs = {0};
+
+	if (fault_is(f) || fields_read(&error_table, &theirs, m, f))
+		return -1;
+	*f = theirs;
+	f->code = local_fault_code(json_string_value(json_object_get(m, "code")));
+	f->from_peer = true;
+	return -1;
+}
+
+struct message_wait message_wait(uint64_t timeout_ns)
+{
+	uint64_t now = clock_now_ns();
+
+	return (struct message_wait){.timeout_ns = timeout_ns,
+				     .deadline_ns = now + timeout_ns,
+				     .alive_until_ns = now + MESSAGE_ALIVE_ONLY_NS};
+}
+
+/* The peer is alive, so it gets more time; but not after a signal here, and not for ever. */
+static int extend_wait(const struct oob *o, struct message_wait *w, struct fault *f)
+{
+	uint64_t now = clock_now_ns();
+
+	if (o->stop && o->stop->signal)
+		return 0;
+	w->deadline_ns = now + w->timeout_ns;
+	if (now < w->alive_until_ns)
+		return 0;
+	return fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%s has sent only \"alive\" for %s",
+			   o->peer, units_ns(MESSAGE_ALIVE_ONLY_NS).text);
+}
+
+int message_next(struct oob *o, struct message_wait *w, json_t **m, struct fault *f)
+{
+	while (oob_recv(o, m, w->deadline_ns, f) == 0) {
+		if (!message_is(*m, "alive"))
+			return 0;
+		json_decref(*m);
+		*m = NULL;
+		if (extend_wait(o, w, f))
+			return -1;
+	}
+	return -1;
+}
+
+/* The connection is lost: if the peer has said why, raise that instead. */
+static void find_reason(struct oob *o, struct fault *f)
+{
+	struct fault told = {0}, ignored = {0};
+	json_t *m;
+
+	while (!fault_is(&told) && oob_poll(o, &m, &ignored) > 0) {
+		if (message_is(m, "error"))
+			message_raise(m, &told);
+		json_decref(m);
+	}
+	if (told.from_peer)
+		*f = told;
+}
+
+int message_send(struct oob *o, json_t *m, uint64_t deadline_ns, struct fault *f)
+{
+	bool failed_before = fault_is(f);
+
+	if (oob_send(o, m, deadline_ns, f) == 0)
+		return 0;
+	if (!failed_before && f->code == FAULT_PEER)
+		find_reason(o, f);
+	return -1;
+}
+
+int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout_ns,
+		   struct fault *f)
+{
+	struct message_wait w = message_wait(timeout_ns);
+
+	for (;;) {
+		if (message_next(o, &w, m, f))
+			return -1;
+		if (message_is(*m, type))
+			return 0;
+		if (message_is(*m, "error"))
+			message_raise(*m, f);
+		else if ((o->lost = message_is(*m, "busy")))
+			fault_raise(f, FAULT_PEER, 0, "%s has no place for this client now",
+				    o->peer);
+		else if (!message_is(*m, "finish"))
+			fault_raise(f, FAULT_PEER, 0,
+				    "the peer sent '%.20s', but '%s' was expected",
+				    message_type(*m), type);
+		json_decref(*m);
+		*m = NULL;
+		if (fault_is(f))
+			return -1;
+	}
+}
+
+/* The GID is a text, the numbers of the QPs are arrays. */
+static const struct field qp_rows[] = {
+	FIELD(struct qp_address, lid, FIELD_REQUIRED),
+	FIELD(struct qp_address, addr, FIELD_REQUIRED),
+	FIELD(struct qp_address, stride, FIELD_REQUIRED),
+	FIELD(struct qp_address, rkey, FIELD_REQUIRED),
+};
+static const struct fields qp_table = FIELDS(qp_rows, NULL);
+
+/* Set KEY of M to an array of the COUNT numbers FROM; no key if FROM is NULL. */
+static void put_numbers(json_t *m, const char *key, const uint32_t *from, unsigned count)
+{
+	json_t *array;
+
+	if (!from)
+		return;
+	array = json_array();
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(array, json_integer(from[i]));
+	json_object_set_new(m, key, array);
+}
+
+json_t *message_from_qps(const struct qp_address *a)
+{
+	json_t *m = fields_write(&qp_table, a, message_new("qps"));
+	char gid[33];
+
+	for (int i = 0; i < 16; i++)
+		snprintf(gid + 2 * i, 3, "%02x", a->gid.raw[i]);
+	json_object_set_new(m, "gid", json_string(gid));
+	put_numbers(m, "qpn", a->qpn, a->count);
+	put_numbers(m, "psn", a->psn, a->count);
+	put_numbers(m, "rkeys", a->rkeys, a->count);
+	return m;
+}
+
+static int read_gid(const json_t *m, union ibv_gid *gid, struct fault *f)
+{
+	char hex[40];
+
+	if (message_text(m, "gid", hex, sizeof(hex), f))
+		return -1;
+	if (strlen(hex) != 32 || strspn(hex, "0123456789abcdef") != 32)
+		return impossible_value(m, "gid", f);
+	for (int i = 0; i < 16; i++) {
+		unsigned byte = 0;
+
+		sscanf(hex + 2 * i, "%2x", &byte);
+		gid->raw[i] = (uint8_t)byte;
+	}
+	return 0;
+}
+
+static void copy_numbers(const json_t *m, const char *key, uint32_t *to)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(m, key), i, v)
+		to[i] = (uint32_t)json_integer_value(v);
+}
+
+int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, struct fault *f)
+{
+	bool own_keys = json_object_get(m, "rkeys"); /* an MR for each QP */
+
+	if (qp_address_init(a, count) ||
+	    (own_keys && !(a->rkeys = calloc(count, sizeof(*a->rkeys)))))
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating details of %u QPs", count);
+	if (fields_read(&qp_table, a, m, f) || read_gid(m, &a->gid, f) ||
+	    message_numbers(m, "qpn", count, NUMBER_24, f) ||
+	    message_numbers(m, "psn", count, NUMBER_24, f) ||
+	    (own_keys && message_numbers(m, "rkeys", count, UINT32_MAX, f)))
+		return -1;
+	copy_numbers(m, "qpn", a->qpn);
+	copy_numbers(m, "psn", a->psn);
+	copy_numbers(m, "rkeys", a->rkeys);
+	return 0;
+}

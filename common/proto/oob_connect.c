@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* oob_connect(): resolves a host's name and connects to it, within a deadline. */
+#include "proto/oob.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+#define RETRY_FIRST_NS UINT64_C(20000000)
+#define RETRY_MAX_NS   UINT64_C(200000000)
+#define WAITING_NS     UINT64_C(500000000) /* time without success before the user is informed */
+
+/*
+ * A name lookup in another thread. It is on the heap because a resolver that never answers keeps
+ * its request: then it is not freed before the process ends.
+ */
+struct lookup {
+	struct gaicb request;
+	struct addrinfo hints;
+	char host[256], port[8];
+	int done_fd;
+};
+
+static void lookup_done(union sigval v)
+{
+	struct lookup *l = v.sival_ptr;
+
+	eventfd_write(l->done_fd, 1);
+}
+
+/* Copy HOST without brackets: "[fe80::1%eth0]" becomes "fe80::1%eth0". */
+static void strip_brackets(char *out, size_t size, const char *host)
+{
+	size_t n = strlen(host);
+
+	if (n >= 2 && host[0] == '[' && host[n - 1] == ']')
+		snprintf(out, size, "%.*s", (int)(n - 2), host + 1);
+	else
+		snprintf(out, size, "%s", host);
+}
+
+static int no_such_host(const char *host, int gai, struct fault *f)
+{
+	int errnum = gai == EAI_SYSTEM ? errno : gai == EAI_MEMORY ? ENOMEM : 0;
+
+	if (fault_raise(f, FAULT_USAGE, errnum, "host '%.80s'", host) && errnum == ENOMEM)
+		return -1;
+	fault_cause(f, "The name does not resolve: %s", gai_strerror(gai));
+	return fault_fix(f, "check the name, or use the IP address");
+}
+
+static int lookup_wait(struct lookup *l, struct stop *stop, uint64_t deadline_ns,
+		       struct addrinfo **list, struct fault *f)
+{
+	int rc = stop_wait(stop, l->done_fd, POLLIN, deadline_ns, f);
+	char host[80];
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0) {
+		fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "looking up host '%.80s'", l->host);
+		fault_cause(f, "The resolver does not answer");
+		return fault_fix(f, "use the IP address");
+	}
+	rc = gai_error(&l->request);
+	*list = l->request.ar_result;
+	snprintf(host, sizeof(host), "%.79s", l->host);
+	close(l->done_fd);
+	free(l);
+	return rc ? no_such_host(host, rc, f) : 0;
+}
+
+/*
+ * Resolve the host of ATTR to *LIST, for freeaddrinfo(). FAMILY: AF_UNSPEC, or the only one to
+ * return. A numeric address needs no resolver; a name is looked up in a thread, so that a signal
+ * or the deadline ends the wait.
+ */
+static int resolve_host(const struct oob_connect_attr *attr, int family, struct stop *stop,
+			uint64_t deadline_ns, struct addrinfo **list, struct fault *f)
+{
+	const char *host = attr->host;
+	struct lookup *l = calloc(1, sizeof(*l));
+	struct gaicb *requests[1];
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD,
+				 .sigev_notify_function = lookup_done};
+	int rc;
+
+	if (!l)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "looking up host '%.80s'", host);
+	strip_brackets(l->host, sizeof(l->host), host);
+	snprintf(l->port, sizeof(l->port), "%u", attr->port);
+	l->hints = (struct addrinfo){.ai_family = family,
+				     .ai_socktype = SOCK_STREAM,
+				     .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+	if (getaddrinfo(l->host, l->port, &l->hints, list) == 0) {
+		free(l);
+		return 0;
+	}
+	l->hints.ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG;
+	l->request =
+		(struct gaicb){.ar_name = l->host, .ar_service = l->port, .ar_request = &l->hints};
+	l->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	event.sigev_value.sival_ptr = l;
+	requests[0] = &l->request;
+	rc = l->done_fd < 0 ? EAI_SYSTEM : getaddrinfo_a(GAI_NOWAIT, requests, 1, &event);
+	if (rc) {
+		if (l->done_fd >= 0)
+			close(l->done_fd);
+		free(l);
+		return no_such_host(host, rc, f);
+	}
+	return lookup_wait(l, stop, deadline_ns, list, f);
+}
+
+int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *address,
+		    struct fault *f)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
+	struct addrinfo *a = NULL;
+	char service[8];
+	int fd, len, err = 0, gai;
+
+	snprintf(service, sizeof(service), "%u", port);
+	gai = getaddrinfo(text, service, &hints, &a);
+	if (gai == EAI_MEMORY)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%.60s)", text);
+	if (gai) {
+		fault_raise(f, FAULT_USAGE, 0, "--bind_source_ip '%.60s' is not an IP address",
+			    text);
+		return fault_fix(f, "give an address that `ip address` shows");
+	}
+	len = (int)a->ai_addrlen;
+	memcpy(address, a->ai_addr, a->ai_addrlen);
+	freeaddrinfo(a);
+	/* Bind with port 0, so that it can only fail because of the address. */
+	((struct sockaddr_in *)(void *)address)->sin_port = 0;
+	fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, (socklen_t)len))
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	((struct sockaddr_in *)(void *)address)->sin_port = htons(port);
+	if (!err)
+		return len;
+	fault_raise(f, FAULT_USAGE, err, "--bind_source_ip %.60s", text);
+	fault_cause(f, "No interface of this host has that address");
+	return fault_fix(f, "give an address that `ip address` shows, or omit it");
+}
+
+/* The parameters of all attempts to connect. */
+struct attempt {
+	struct sockaddr_storage from; /* local address; family 0: the kernel chooses by route */
+	struct stop *stop;
+	uint64_t deadline_ns;
+};
+
+/* Try one address. Returns the socket, or -errno; a signal is in F. */
+static int try_address(const struct attempt *t, const struct addrinfo *a, struct fault *f)
+{
+	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct pollfd p[2] = {[1] = {.fd = fd, .events = POLLOUT}};
+	int err = 0, rc;
+	socklen_t len = sizeof(err);
+
+	if (fd < 0)
+		return -errno;
+	if (t->from.ss_family && bind(fd, (const struct sockaddr *)&t->from, a->ai_addrlen)) {
+		err = errno;
+		close(fd);
+		return -err;
+	}
+	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+		return fd;
+	err = errno;
+	if (err == ENETUNREACH) {
+		close(fd);
+		return -err;
+	}
+	if (err == EINPROGRESS) {
+		rc = stop_wait_any(t->stop, p, 2, t->deadline_ns, f);
+		if (rc > 0)
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+		else
+			err = rc ? EINTR : ETIMEDOUT;
+	}
+	if (!err)
+		return fd;
+	close(fd);
+	/* A router reported it, not this host: it may change, so it is worth another attempt. */
+	return err == ENETUNREACH ? -EHOSTUNREACH : -err;
+}
+
+/* perftest's words; an IPv6 address in brackets, or its end could be the port. */
+static void not_connected(const struct oob_connect_attr *attr, enum fault_code code, int err,
+			  struct fault *f)
+{
+	bool brackets = strchr(attr->host, ':') && attr->host[0] != '[';
+
+	fault_raise(f, code, err, "Couldn't connect to %s%.80s%s:%u", brackets ? "[" : "",
+		    attr->host, brackets ? "]" : "", attr->port);
+}
+
+static int no_route_to_host(const struct oob_connect_attr *attr, struct fault *f)
+{
+	not_connected(attr, FAULT_DEADLINE, ENETUNREACH, f);
+	fault_cause(f, "This host has no route to %.80s", attr->host);
+	return fault_fix(f, "check the address, and `ip route get %.80s`", attr->host);
+}
+
+static int nobody_listens(const struct oob_connect_attr *attr, int err, uint64_t waited_ns,
+			  struct fault *f)
+{
+	struct units_text t = units_about_ns((double)waited_ns);
+
+	not_connected(attr, FAULT_DEADLINE, err, f);
+	if (err == ECONNREFUSED)
+		fault_cause(f,
+			    "No server listens on TCP port %u there (tried for %s), or one with "
+			    "--persistent and without --auth, which serves its own host only",
+			    attr->port, t.text);
+	else
+		fault_cause(f,
+			    "The host does not answer on TCP port %u (tried for %s): it is down, "
+			    "or a firewall blocks it",
+			    attr->port, t.text);
+	return fault_fix(f,
+			 "start the server there: the same program with -p %u and without a "
+			 "host; --connect-timeout sets how long to wait",
+			 attr->port);
+}
+
+int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *attr,
+		uint64_t deadline_ns, struct fault *f)
+{
+	struct attempt attempt = {.stop = stop, .deadline_ns = deadline_ns + RETRY_MAX_NS};
+	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
+	struct addrinfo *list = NULL;
+	bool told = !attr->waiting, hopeless = false;
+	int fd = -1;
+
+	*o = OOB_EMPTY;
+	if (attr->from && oob_own_address(attr->from, 0, &attempt.from, f) < 0)
+		return -1;
+	/* A deadline of now still allows one attempt. */
+	if (resolve_host(attr, attr->ipv6 ? AF_INET6 : attempt.from.ss_family, stop,
+			 attempt.deadline_ns, &list, f))
+		return -1;
+	for (;;) {
+		uint64_t now;
+
+		hopeless = true;
+		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
+			fd = try_address(&attempt, a, f);
+			hopeless &= fd == -ENETUNREACH;
+		}
+		now = clock_now_ns();
+		if (fd >= 0 || fault_is(f) || hopeless || now >= deadline_ns)
+			break;
+		if (!told && now >= start_ns + WAITING_NS) {
+			told = true;
+			attr->waiting(attr->arg, deadline_ns - now);
+		}
+		/* Pause before the next attempt; only a signal ends it early. */
+		if (stop_wait(stop, -1, 0, now + pause_ns, f) < 0)
+			break;
+		pause_ns = pause_ns * 2 < RETRY_MAX_NS ? pause_ns * 2 : RETRY_MAX_NS;
+	}
+	freeaddrinfo(list);
+	if (fault_is(f))
+		return -1;
+	if (fd < 0 && hopeless)
+		return no_route_to_host(attr, f);
+	if (fd < 0)
+		return nobody_listens(attr, -fd, clock_now_ns() - start_ns, f);
+	oob_adopt(o, stop, fd);
+	return 0;
+}
