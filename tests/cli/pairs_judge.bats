@@ -44,7 +44,8 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	[[ $output == '8 nodes: 8 good, 0 suspect, 0 lost; 56 of 56 pairs measured; normal 97.'*' Gb/s; a node that is '[3-5]' % too slow is named' ]]
 	[[ ! $stderr ]]
 	run -0 "$bin/rdmark-pairs" judge --json - <good
-	[[ $(jq -c '[.exit_status, .nodes, .good, .lost, .pairs_tried, .pairs_measured, .suspects, .drain, .notes]' <<<"$output") == '[0,8,8,0,56,56,[],[],[]]' ]]
+	[[ $(jq -c '[.exit_status, .nodes, .good, .lost, .pairs_tried, .pairs_measured, .suspects, .drain, .notes]' <<<"$output") == \
+		'[0,8,8,0,56,56,[],[],[]]' ]]
 	jq -e '.smallest_fault > .02 and .smallest_fault < .06 and (has("noise") | not)' <<<"$output"
 }
 
@@ -66,9 +67,9 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "what was good alone is slow only under load, and what was not is so too" {
-	made_pairs 8 'if .from == "n3" or .to == "n5" then .value *= 0.6 else . end' >slow
+	made_pairs 8 'when(.from == "n3" or .to == "n5"; .value *= 0.6)' >slow
 	made_pairs 8 'select(.kind != "pair" or ([.from, .to] | inside(["n3", "n1", "n2", "n5"]))) | .run = "2" | .alone = true |
-		if .to == "n5" then .value *= 0.6 else . end' >again
+		when(.to == "n5"; .value *= 0.6)' >again
 	judge slow again
 	((status == 6))
 	says $'slow only under load, good alone: 1\n  n3   ' 'n5            receiving: 58.' 'with 7 partners, alone too'
@@ -87,7 +88,8 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge slow n3
 	says 'partners, alone too' 'partners, not measured alone' $'there; measure it again alone (--retest)\n'
 	judge --json slow n3
-	[[ $(jq -r '.suspects[] | "\(.name // .from) \(.next | contains("--retest"))"' <<<"$output" | sort | paste -sd,) == 'n1 true,n3 false,n7 true' ]]
+	[[ $(jq -r '.suspects[] | "\(.name // .from) \(.next | contains("--retest"))"' <<<"$output" | sort | paste -sd,) == \
+		'n1 true,n3 false,n7 true' ]]
 	made_pairs 12 "select(.kind != \"pair\" or .from == \"n7\" or (.from == \"n1\" and .to == \"n2\")) | $alone $slow" >rest
 	judge slow n3 rest
 	says $'\n  next: run `write_bw --check` there\n' $'\n  next: try other routes: --flow_label, more QPs\n'
@@ -95,22 +97,22 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "a pair is slow only if its nodes are good; both directions are one suspect" {
-	[[ $(verdict 8 'if .from == "n3" and .to == "n4" then .value *= 0.5 else . end') == 'pair_slow n3>n4' ]]
-	[[ $(verdict 8 'if ([.from, .to] | sort) == ["n3", "n4"] then .value *= 0.5 else . end') == 'pair_slow n3>n4' ]]
-	[[ $(verdict 8 'if .from == "n3" then .value *= 0.5 else . end') == 'node_slow n3' ]]
+	[[ $(verdict 8 'when(.from == "n3" and .to == "n4"; .value *= 0.5)') == 'pair_slow n3>n4' ]]
+	[[ $(verdict 8 'when(([.from, .to] | sort) == ["n3", "n4"]; .value *= 0.5)') == 'pair_slow n3>n4' ]]
+	[[ $(verdict 8 'when(.from == "n3"; .value *= 0.5)') == 'node_slow n3' ]]
 }
 
 @test "no node is named for one partner, or for two" {
-	local slow='if .from == "n1" or .to == "n1" then .value *= 0.5 else . end'
+	local slow='when(touches("n1"); .value *= 0.5)'
 	[[ $(verdict 3 "$slow") == 'pair_slow n1>n2,pair_slow n1>n3' ]]
 	judge made.jsonl
 	((status == 6))
 	says 'slow pairs, too few partners to say which of both nodes it is: 2' 'n1 <-> n2     48.' ' of 97.' '3 nodes: 0 good, 3 undecided, 0 suspect, 0 lost; 6 of 6'
-	[[ $(verdict 2 'if .from == "n1" then .value *= 0.4 else . end') == 'pair_slow n1>n2' ]]
+	[[ $(verdict 2 'when(.from == "n1"; .value *= 0.4)') == 'pair_slow n1>n2' ]]
 	judge made.jsonl
 	says '2 nodes: 0 good, 2 undecided' 'normal 97'
 	[[ $(verdict 3 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .value |= 2 else . end |
-		if .from == "n1" or .to == "n1" then .value *= 5 else . end') == 'pair_slow n1>n2,pair_slow n1>n3' ]]
+		when(touches("n1"); .value *= 5)') == 'pair_slow n1>n2,pair_slow n1>n3' ]]
 	judge made.jsonl
 	says 'n1 <-> n2     10 us, 5.0 times the normal 2 us'
 	[[ $(verdict 2) == '' && $(verdict 3) == '' ]]
@@ -119,14 +121,14 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "of a few nodes, one that reaches what is normal with none of all others is slow" {
-	[[ $(verdict 4 'if (.from | IN("n3", "n4")) or (.to | IN("n3", "n4")) then .value *= 0.4 else . end') == 'node_slow n3,node_slow n4' ]]
+	[[ $(verdict 4 'when(touches("n3", "n4"); .value *= 0.4)') == 'node_slow n3,node_slow n4' ]]
 	judge made.jsonl
 	says 'both ways: 38.' 'with 3 partners' '4 nodes: 2 good, 2 suspect' 'normal 97'
-	[[ $(verdict 5 'if (.from | IN("n3", "n4", "n5")) or (.to | IN("n3", "n4", "n5")) then .value *= 0.4 else . end') == 'node_slow n3,node_slow n4,node_slow n5' ]]
+	[[ $(verdict 5 'when(touches("n3", "n4", "n5"); .value *= 0.4)') == 'node_slow n3,node_slow n4,node_slow n5' ]]
 	# A ring gives each node two partners, and its pairs are all that can be said.
-	made_pairs 8 'if .schedule then .schedule = "ring" else . end | def at($x): $x[1:] | tonumber;
+	made_pairs 8 'when(.schedule; .schedule = "ring") | def at($x): $x[1:] | tonumber;
 		select(.kind != "pair" or ((at(.from) - at(.to) + 8) % 8 | IN(1, 7))) |
-		if .from == "n3" or .to == "n3" then .value *= 0.4 else . end' >ring
+		when(touches("n3"); .value *= 0.4)' >ring
 	judge ring
 	((status == 6))
 	says 'too few partners to say which of both nodes it is: 2' 'n2 <-> n3' 'n3 <-> n4' \
@@ -134,17 +136,18 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "where nearly all have a long tail, all are named, with all their partners" {
-	[[ $(verdict 8 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .p99 = 20 else . end' | tr , '\n' | grep -c tail_long) == 8 ]]
+	[[ $(verdict 8 'when(.unit; .unit = "us" | .program = "write_lat") | when(.value; .value = 2 | .p99 = 20)' |
+		tr , '\n' | grep -c tail_long) == 8 ]]
 	judge made.jsonl
 	says 'with 7 partners' '8 nodes: 0 good, 8 suspect'
 	[[ $output != *'with 3 partners'* ]]
 	[[ $(verdict 8 'if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .p99 = 3 else . end |
-		if .value and ((.from | IN("n1", "n2", "n3", "n4")) or (.to | IN("n1", "n2", "n3", "n4"))) then .p99 = 20 else . end') == \
+		when(.value and ((.from | IN("n1", "n2", "n3", "n4")) or (.to | IN("n1", "n2", "n3", "n4"))); .p99 = 20)') == \
 		'tail_long n1,tail_long n2,tail_long n3,tail_long n4' ]]
 }
 
 @test "rails of different speed: each is compared with its own kind" {
-	local slower='select(.from_rail == .to_rail) | if .from_rail == "mlx5_1" then .value *= 0.25 else . end |'
+	local slower='select(.from_rail == .to_rail) | when(.from_rail == "mlx5_1"; .value *= 0.25) |'
 	[[ $(verdict 16 "$rails $slower .") == '' ]]
 	judge made.jsonl
 	says '8 nodes: 8 good' 'normal mlx5_0: 97.' ', mlx5_1: 24.' ' Gb/s; a node that is '
@@ -152,10 +155,11 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 0))
 	# Whether its ports are slower, no line says.
 	[[ $(jq -c '[.notes[] | .kind, .strength, (.evidence[0].value * 100 | round)]' <<<"$output") == '["rail_everywhere","may_be",25]' ]]
-	[[ $(verdict 16 "$rails $slower"'if .from == "n3" and .from_rail == "mlx5_1" then .value *= 0.6 else . end') == 'rail_slow n3/mlx5_1' ]]
+	[[ $(verdict 16 "$rails $slower"'when(.from == "n3" and .from_rail == "mlx5_1"; .value *= 0.6)') == 'rail_slow n3/mlx5_1' ]]
 	judge --prom rails.prom made.jsonl
 	says 'n3/mlx5_1     sending: 14.' ' of 24.' ' (60 %)'
-	awk '/^rdmark_pairs_bandwidth_bytes_per_second.*node="n2",device="mlx5_1",direction="send"/ { exit !($2 > 2.9e9 && $2 < 3.2e9) }' rails.prom
+	awk '/^rdmark_pairs_bandwidth_bytes_per_second.*node="n2",device="mlx5_1",direction="send"/ {
+		exit !($2 > 2.9e9 && $2 < 3.2e9) }' rails.prom
 }
 
 @test "a host that no client meets and that never came is missed: by its number, or by a server that waited" {
@@ -184,23 +188,23 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	local server='if .kind == "player" and .host == "n3" then ., {kind: "server", run, player, host, round: -1, exit: 2, cause: $cause,
 		error: "no RDMA device mlx5_1", fix: "give another -d"} else . end'
 	# Its process ended at its start: others could not connect, and it called nobody.
-	made_pairs 5 "$failed"'"device" as $cause | select(.client != "n3") | if .kind == "pair" and (.from == "n3" or .to == "n3") then failed("connect") else . end |
-		if .kind == "done" and .host == "n3" then .rounds = 0 else . end | '"$server" >lost
+	made_pairs 5 "$failed"'"device" as $cause | select(.client != "n3") | when(touches("n3"); failed("connect")) |
+		when(.kind == "done" and .host == "n3"; .rounds = 0) | '"$server" >lost
 	judge lost
 	((status == 3))
 	says $'device cannot be used: 1\n  n3  ' 'n3: its server: no RDMA device mlx5_1. Fix: give another -d.' '5 nodes: 4 good, 0 suspect, 1 lost'
-	made_pairs 5 "$failed"'"other" as $cause | if .kind == "pair" and .to == "n3" and .client != "n3" then failed("lost") else . end | '"$server" >port
+	made_pairs 5 "$failed"'"other" as $cause | when(.kind == "pair" and .to == "n3" and .client != "n3"; failed("lost")) | '"$server" >port
 	judge port
 	((status == 6))
 	says 'pairs of good nodes without a figure' 'n3: its server: no RDMA device'
-	made_pairs 8 'if .kind == "done" and .host == "n3" then .rounds = 3 else . end' >early
+	made_pairs 8 'when(.kind == "done" and .host == "n3"; .rounds = 3)' >early
 	judge early
 	((status == 3))
 	says $'ended early: 1\n  n3  '
 }
 
 @test "a run that did not come to its end is incomplete, and well is not what judge says of it" {
-	made_pairs 16 'select(.kind != "pair" or .round < 2) | if .kind == "done" then .rounds = 2 else . end' >interrupted
+	made_pairs 16 'select(.kind != "pair" or .round < 2) | when(.kind == "done"; .rounds = 2)' >interrupted
 	judge interrupted
 	((status == 77))
 	says 'incomplete: a run has only 2 of 15 rounds; the others are not judged' '16 nodes: 16 good'
@@ -209,21 +213,21 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 77))
 	says 'incomplete: a run has only 3 of 7 rounds'
 	# One player had played a round more when the signal came.
-	made_pairs 16 'select(.kind != "pair" or .round < 2) | if .kind == "done" then .rounds = (if .player == 3 then 3 else 2 end) else . end' >uneven
+	made_pairs 16 'select(.kind != "pair" or .round < 2) | when(.kind == "done"; .rounds = 2 | when(.player == 3; .rounds = 3))' >uneven
 	judge uneven
 	((status == 77))
 	judge --json interrupted
 	[[ $(jq -c .incomplete <<<"$output") == '{"rounds":15,"rounds_played":2,"players_unnamed":0,"players_unended":0}' ]]
 	# A slow node is slow all the same.
-	made_pairs 16 'select(.kind != "pair" or .round < 5) | if .kind == "done" then .rounds = 5 else . end |
-		if .from == "n3" then .value *= 0.5 else . end' >slow
+	made_pairs 16 'select(.kind != "pair" or .round < 5) | when(.kind == "done"; .rounds = 5) |
+		when(.from == "n3"; .value *= 0.5)' >slow
 	judge slow
 	((status == 6))
 	says 'incomplete: a run has only 5 of 15 rounds' 'n3 '
 }
 
 @test "where no pair was measured, nobody is the suspect: what most runs say is the verdict" {
-	made_pairs 6 "$failed"'if .kind == "pair" then failed("refused") | .error = "the path MTU is too large" | .fix = "use -m 4096" else . end' >none
+	made_pairs 6 "$failed"'when(.kind == "pair"; failed("refused") | .error = "the path MTU is too large" | .fix = "use -m 4096")' >none
 	judge --suspects hosts none
 	((status == 3))
 	says $'no pair was measured\n  most runs say: the path MTU is too large. Fix: use -m 4096.\n  next: run one pair by hand: `write_bw` there and here' \
@@ -232,7 +236,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge --json none
 	[[ $(jq -c '[.exit_status, .smallest_fault, .suspects, .notes]' <<<"$output") == '[3,null,[],[]]' ]]
 	# One that works does not make half of the others lost, and the rest good.
-	made_pairs 6 "$failed"'if .kind == "pair" and ([.from, .to] | sort) != ["n1", "n2"] then failed("connect") else . end' >one
+	made_pairs 6 "$failed"'when(.kind == "pair" and ([.from, .to] | sort) != ["n1", "n2"]; failed("connect"))' >one
 	judge one
 	((status == 3))
 	[[ $output == *'could not connect: '* && $output != *' good, 0 suspect, 3 lost'* ]]
@@ -240,7 +244,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "one wrong clock among a few nodes is its own; of two nodes, they differ" {
-	local clock='if .client == "n2" then .clock_s = 3.25 elif .kind == "pair" and (.from == "n2" or .to == "n2") then .clock_s = -3.25 else . end'
+	local clock='if .client == "n2" then .clock_s = 3.25 elif touches("n2") then .clock_s = -3.25 else . end'
 	[[ $(verdict 3 "$clock") == 'clock n2' ]]
 	judge made.jsonl
 	says 'n2            3.25 s behind'
@@ -257,20 +261,22 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 6))
 	says $'clock is wrong: 1\n  n2 <-> n7     3.25 s apart' '8 nodes: 6 good, 2 undecided, 0 suspect'
 	[[ ! -s hosts ]]
-	made_pairs 2 "$clock"' | if .kind == "pair" then (.from_rail, .to_rail) = ("mlx5_0", "mlx5_1") | .to_rail = .from_rail else .rail = ("mlx5_0", "mlx5_1") end' >rails
+	made_pairs 2 "$clock"' | ("mlx5_0", "mlx5_1") as $rail |
+		if .kind == "pair" then .from_rail = $rail | .to_rail = $rail else .rail = $rail end' >rails
 	judge rails
 	says $'clock is wrong: 1\n  n1 <-> n2     3.25 s apart'
-	made_pairs 3 "$failed$clock"' | select(.host != "n3") | if .from == "n3" or .to == "n3" then failed("connect") | del(.clock_s) else . end' >dead
+	made_pairs 3 "$failed$clock"' | select(.host != "n3") | when(touches("n3"); failed("connect") | del(.clock_s))' >dead
 	judge --suspects hosts dead
 	says $'clock is wrong: 1\n  n1 <-> n2     3.25 s apart'
 	[[ $(<hosts) == n3 ]]
 	# The only partner of one of them has others, who say that its clock is right.
-	[[ $(verdict 4 'select(.kind != "pair" or ([.from, .to] | index("n2") == null or index("n1") != null)) | '"$clock") == 'clock n2' ]]
-	[[ $(verdict 4 'select(.kind != "pair" or ([.from, .to] | index("n2") == null or index("n1") != null)) | '"${clock//n2/n1}") == 'clock n1' ]]
+	local only='select(touches("n2") and (touches("n1") | not) | not) |'
+	[[ $(verdict 4 "$only$clock") == 'clock n2' ]]
+	[[ $(verdict 4 "$only${clock//n2/n1}") == 'clock n1' ]]
 }
 
 @test "missed slots are no suspect: after a few a node is judged by the others, after many it is undecided" {
-	local edit='if .from == "n3" then .value *= 0.5 else . end | if .kind == "done" and .host == "n3" then .missed = MISSED else . end'
+	local edit='when(.from == "n3"; .value *= 0.5) | when(.kind == "done" and .host == "n3"; .missed = MISSED)'
 	[[ $(verdict 32 "${edit/MISSED/1}") == 'node_slow n3' ]]
 	[[ $(verdict 16 "${edit/MISSED/1}") == 'node_slow n3' ]] || { verdict 16 "${edit/MISSED/1}"; return 1; }
 	judge made.jsonl
@@ -284,26 +290,26 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "where many players missed slots, their start was late; nobody is a suspect" {
-	made_pairs 16 'if .kind == "done" and (.player < 8) then .missed = 2 else . end' >late
+	made_pairs 16 'when(.kind == "done" and (.player < 8); .missed = 2)' >late
 	judge --json late
 	((status == 0))
 	[[ $(jq -c '[.exit_status, .good, .suspects, (.notes[] | .kind)]' <<<"$output") == '[0,16,[],"launcher_late"]' ]]
-	made_pairs 16 'if .kind == "done" and (.player < 8) then .missed = 8 else . end' >very
+	made_pairs 16 'when(.kind == "done" and (.player < 8); .missed = 8)' >very
 	judge --json very
 	((status == 0))
 	[[ $(jq -c '[.good, .undecided, .suspects]' <<<"$output") == '[16,0,[]]' ]]
 }
 
 @test "what comes and goes has kinds of its own: some runs fail, some are slow, all are from some round on" {
-	local of_n3='(.kind == "pair" and (.from == "n3" or .to == "n3"))' round='(((.from, .to) | select(. != "n3")) | .[1:] | tonumber)'
-	[[ $(verdict 24 "$failed if $of_n3 and ($round % 3 == 0) then failed(\"lost\") else . end") == 'node_fails n3' ]]
+	local of_n3='(touches("n3"))' round='(((.from, .to) | select(. != "n3")) | .[1:] | tonumber)'
+	[[ $(verdict 24 "$failed when($of_n3 and ($round % 3 == 0); failed(\"lost\"))") == 'node_fails n3' ]]
 	judge --json made.jsonl
 	((status == 6))
 	[[ $(jq -c .drain <<<"$output") == '["n3"]' ]]
-	[[ $(verdict 24 "if $of_n3 and ($round % 3 == 0) then .value *= 0.4 else . end") == 'node_unsteady n3' ]]
+	[[ $(verdict 24 "when($of_n3 and ($round % 3 == 0); .value *= 0.4)") == 'node_unsteady n3' ]]
 	judge --json made.jsonl
 	((status == 6))
-	[[ $(verdict 24 "if $of_n3 and .round >= 15 then .value *= 0.6 else . end") == 'node_falls n3' ]]
+	[[ $(verdict 24 "when($of_n3 and .round >= 15; .value *= 0.6)") == 'node_falls n3' ]]
 	judge --json made.jsonl
 	((status == 6))
 	[[ $(jq '.suspects[0].from_round' <<<"$output") == 16 ]] # counted from 1
@@ -325,7 +331,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 2))
 	[[ $stderr == *"--expect: invalid value 'fast'"* ]]
 	# All ports say that they have 400 Gb/s.
-	made_pairs 8 'if .kind == "player" then .port_gbps = 400 else . end' >ports
+	made_pairs 8 'when(.kind == "player"; .port_gbps = 400)' >ports
 	judge --json ports
 	((status == 6))
 	[[ $(jq -c '[.suspects, (.notes[] | .kind)]' <<<"$output") == '[[],"cluster_slow"]' ]]
@@ -340,11 +346,12 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge made.jsonl
 	((status == 0))
 	says '16 good' '100: 97.' '50: 48.'
-	[[ $(verdict 16 "$ports"' | if .from == "n2" then .value *= 0.6 else . end') == 'node_slow n2' ]]
+	[[ $(verdict 16 "$ports"' | when(.from == "n2"; .value *= 0.6)') == 'node_slow n2' ]]
 }
 
 @test "where noise hides a slow node, that is said, and the exit status is 77" {
-	made_pairs 8 'if .kind == "pair" then .value *= (0.3 + ((.value * 1000 + .round * 7919 + (.from[1:] | tonumber) * 104729) % 701) / 1000) else . end' >noisy
+	made_pairs 8 'when(.kind == "pair";
+		.value *= (0.3 + ((.value * 1000 + .round * 7919 + (.from[1:] | tonumber) * 104729) % 701) / 1000))' >noisy
 	judge --json --suspects hosts noisy
 	((status == 77))
 	[[ $(jq -c '[.exit_status, (.notes[] | select(.kind == "cannot_tell") | .strength)]' <<<"$output") == '[77,"cannot_tell"]' && ! -s hosts ]]
@@ -354,11 +361,11 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 @test "the ports' rate is expected only of runs that can reach it" {
 	local options
 	for options in '["-s64"]' '["-s", "4k"]' '["--size=64"]' '["-s", "1m", "--rate_limit=10"]' '["-t", "1"]'; do
-		made_pairs 8 "if .kind == \"player\" then .port_gbps = 400 | .options = $options else . end" >limited
+		made_pairs 8 "when(.kind == \"player\"; .port_gbps = 400 | .options = $options)" >limited
 		run -0 --separate-stderr "$bin/rdmark-pairs" judge limited
 	done
 	for options in '[]' '["-s1m", "-D", "0.5"]' '["-e", "-s", "65536"]'; do
-		made_pairs 8 "if .kind == \"player\" then .port_gbps = 400 | .options = $options else . end" >slow
+		made_pairs 8 "when(.kind == \"player\"; .port_gbps = 400 | .options = $options)" >slow
 		judge --json slow
 		[[ $status == 6 && $(jq -r '.notes[].kind' <<<"$output") == cluster_slow ]] || { echo "$options: $output"; return 1; }
 	done
@@ -366,14 +373,14 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 
 @test "--expect is of each kind of ports, the slower ones, too" {
 	made_pairs 16 'if .kind == "player" then .port_gbps = (if .player < 12 then 100 else 50 end) else . end |
-		def slower($x): $x[1:] | tonumber > 12; if .value and (slower(.from) or slower(.to)) then .value *= 0.5 else . end' >mixed
+		def slower($x): $x[1:] | tonumber > 12; when(.value and (slower(.from) or slower(.to)); .value *= 0.5)' >mixed
 	judge --json --expect 90 mixed
 	[[ $status == 6 && $(jq -r '.notes[] | select(.kind == "below_expected").strength' <<<"$output") == is ]]
 	run -0 --separate-stderr "$bin/rdmark-pairs" judge --expect 48 mixed
 }
 
 @test "once some suspects were measured alone, the others are undecided, and not drained" {
-	local slow='if .from == "n3" or .from == "n7" then .value *= 0.6 else . end'
+	local slow='when(.from == "n3" or .from == "n7"; .value *= 0.6)'
 	made_pairs 12 "$slow" >slow
 	made_pairs 12 "select(.kind != \"pair\" or (.from == \"n3\" and (.to | IN(\"n4\", \"n5\")))) | .run = \"2\" | .alone = true | $slow" >n3
 	judge --json --suspects hosts slow
@@ -387,27 +394,27 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	local n us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .p99 = 3 else . end |
 		select(.kind != "pair" or .client == .from)'
 	for n in 2 3; do
-		made_pairs $n "$us"' | if .to == "n'$n'" then .p99 = 20 else . end' >tail
+		made_pairs $n "$us"' | when(.to == "n'$n'"; .p99 = 20)' >tail
 		judge tail
 		((status == 6))
 		says 'p99 latency far above the median: '$((n - 1))$'\n  n1 <-> n'$n'     p99 is 10.0 times the median'
 	done
 	says $'\n  n2 <-> n3     p99 is' '3 nodes: 0 good, 3 undecided'
-	made_pairs 3 "$us"' | if .value then .p99 = 20 else . end' >tail
+	made_pairs 3 "$us"' | when(.value; .p99 = 20)' >tail
 	judge --json tail
 	[[ $(jq '.suspects | length' <<<"$output") == 3 ]]
 	made_pairs 3 "$us" >tail
 	judge tail
 	((status == 0))
-	[[ $(verdict 4 "$us"' | if .to == "n4" then .p99 = 20 else . end') == 'tail_long n4' ]]
+	[[ $(verdict 4 "$us"' | when(.to == "n4"; .p99 = 20)') == 'tail_long n4' ]]
 }
 
 @test "what is measured again alone are pairs that were measured, if there are any" {
-	made_pairs 16 'def at($x): $x[1:] | tonumber; if .from == "n3" or .to == "n3" then .value *= 0.5 else . end |
+	made_pairs 16 'def at($x): $x[1:] | tonumber; when(touches("n3"); .value *= 0.5) |
 		select(.kind != "pair" or ((at(.from) - at(.to) + 16) % 16 | IN(5, 6, 7, 8, 9, 10, 11)))' >some
 	judge --retest again some
 	[[ $(<again) == $'n3 n8\nn3 n9' ]] || { cat again; return 1; }
-	made_pairs 4 '(if .from == "n3" or .to == "n3" then .value *= 0.5 else . end) | if .kind == "pair" then .from_rail = ("a", "b") | .to_rail = .from_rail
+	made_pairs 4 '(when(touches("n3"); .value *= 0.5)) | if .kind == "pair" then .from_rail = ("a", "b") | .to_rail = .from_rail
 		else .rail = ("a", "b") end' >rails
 	judge --retest again rails
 	[[ $(sort -u again) == "$(sort again)" && $(wc -l <again) == 2 ]] || { cat again; return 1; }
@@ -424,7 +431,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	[[ ! -s hosts ]]
 	judge --json cut
 	[[ $(jq -c .incomplete <<<"$output") == '{"rounds":0,"rounds_played":0,"players_unnamed":0,"players_unended":1}' ]]
-	made_pairs 8 "$failed"'if .from == "n8" and .to == "n1" then failed("lost") else . end' | head -c -40 >cut
+	made_pairs 8 "$failed"'when(.from == "n8" and .to == "n1"; failed("lost"))' | head -c -40 >cut
 	judge cut
 	((status == 3))
 	says $'ended early: 1\n  n8 '
@@ -433,14 +440,14 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 @test "a run of another experiment names nobody, and nothing of it is missing" {
 	made_pairs 8 >first
 	made_pairs 10 'select(.kind != "pair" or .round < 3) | select(.kind != "done" or .host != "n8") | .run = "2" |
-		if .program then .program = "read_bw" else . end' >other
+		when(.program; .program = "read_bw")' >other
 	echo '{"kind":"server","run":"2","host":"n5","exit":1,"cause":"device","error":"no device"}' >>other
 	judge first other
 	((status == 0))
 	says '8 nodes: 8 good, 0 suspect, 0 lost; 56 of 56 pairs measured'
 	[[ $output != *incomplete* && $stderr == *'lines not used, of another experiment: '* ]]
 	# The length of its slots says nothing of clocks here.
-	made_pairs 8 'if .client == "n2" then .clock_s = 3.25 elif .kind == "pair" and (.from == "n2" or .to == "n2") then .clock_s = -3.25 else . end' >first
+	made_pairs 8 'if .client == "n2" then .clock_s = 3.25 elif touches("n2") then .clock_s = -3.25 else . end' >first
 	sed -i 's/"slot_s":1/"slot_s":60/' other
 	judge first other
 	((status == 6))
@@ -448,30 +455,32 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "what was the fault of the other end is not what a node's own runs say" {
-	made_pairs 8 "$failed"'if .from == "n1" or .to == "n1" then failed("device") | .node = "n1" | .error = "looking for RDMA devices: none"
-		elif .from == "n8" or .to == "n8" then failed("connect") | .error = "connection refused" else . end' >two
+	made_pairs 8 "$failed"'if touches("n1") then failed("device") | .node = "n1" | .error = "looking for RDMA devices: none"
+		elif touches("n8") then failed("connect") | .error = "connection refused" else . end' >two
 	judge --json two
-	[[ $(jq -c '.suspects | map({(.name): .said}) | add' <<<"$output") == '{"n1":"looking for RDMA devices: none","n8":"connection refused"}' ]]
+	[[ $(jq -c '.suspects | map({(.name): .said}) | add' <<<"$output") == \
+		'{"n1":"looking for RDMA devices: none","n8":"connection refused"}' ]]
 }
 
 @test "wrong data is a kind of its own" {
-	[[ $(verdict 8 "$failed"'if .to == "n3" then failed("data") else . end') == 'data n3' ]]
+	[[ $(verdict 8 "$failed"'when(.to == "n3"; failed("data"))') == 'data n3' ]]
 	judge made.jsonl
 	((status == 3))
 	says 'data arrived wrong: 1' 'do not use it'
 }
 
 @test "what is slow only under load is in no list of nodes to drain" {
-	made_pairs 8 'if .from == "n3" or .to == "n5" then .value *= 0.6 else . end' >slow
+	made_pairs 8 'when(.from == "n3" or .to == "n5"; .value *= 0.6)' >slow
 	made_pairs 8 'select(.kind != "pair" or ([.from, .to] | inside(["n3", "n1", "n2", "n5"]))) | .run = "2" | .alone = true |
-		if .to == "n5" then .value *= 0.6 else . end' >again
+		when(.to == "n5"; .value *= 0.6)' >again
 	judge --suspects hosts slow again
 	((status == 6))
 	[[ $(<hosts) == n5 ]]
 }
 
 @test "--retest has at most 32 pairs" {
-	made_pairs 32 "$failed"'def at($x): $x[1:] | tonumber; if .from and ((at(.from) - at(.to) + 32) % 32 | IN(1, 2, 30, 31)) then failed("refused") else . end' >ring
+	made_pairs 32 "$failed"'def at($x): $x[1:] | tonumber;
+		when(.from and ((at(.from) - at(.to) + 32) % 32 | IN(1, 2, 30, 31)); failed("refused"))' >ring
 	judge --retest again ring
 	((status == 6))
 	(($(grep -c . again) == 32))
@@ -479,7 +488,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 
 @test "a baseline or groups of other hosts, or of another program, are refused" {
 	made_pairs 8 >now
-	made_pairs 8 'if .host then .host |= sub("n"; "m") else . end | if .from then .from |= sub("n"; "m") | .to |= sub("n"; "m") | .client |= sub("n"; "m") else . end' >others
+	made_pairs 8 'when(.host; .host |= sub("n"; "m")) | when(.from; (.from, .to, .client) |= sub("n"; "m"))' >others
 	judge --baseline others now
 	((status == 2))
 	[[ $stderr == *'others: none of its hosts is in these runs'* ]]
@@ -487,11 +496,11 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge --groups racks now
 	((status == 2))
 	[[ $stderr == *'racks: none of its hosts is in these runs'* ]]
-	made_pairs 8 'if .program then .program = "read_bw" else . end' >reads
+	made_pairs 8 'when(.program; .program = "read_bw")' >reads
 	judge --baseline reads now
 	((status == 2))
 	[[ $stderr == *'reads is of another program: gbps read_bw; now: gbps write_bw'* ]]
-	made_pairs 8 'if .options then .options = ["-D", "1"] else . end' >options
+	made_pairs 8 'when(.options; .options = ["-D", "1"])' >options
 	judge --baseline options now
 	((status == 0))
 	[[ $stderr == *'options was measured with other options: gbps write_bw -D 1; now: gbps write_bw'* ]]
@@ -518,17 +527,17 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 @test "half of a node's pairs, held up once, do not name it" {
 	[[ $(verdict 6 'if .to == "n5" and (.from == "n1" or .from == "n2") then .value *= 0.93
 		elif .from == "n3" then .value *= 0.5 else . end') == 'node_slow n3' ]]
-	[[ $(verdict 6 'if .to == "n5" and .from != "n4" then .value *= 0.93 else . end') == 'node_slow n5' ]]
+	[[ $(verdict 6 'when(.to == "n5" and .from != "n4"; .value *= 0.93)') == 'node_slow n5' ]]
 }
 
 @test "a rail is named if the other one of its host is good, else the host" {
-	[[ $(verdict 16 "$rails"'if .from == "n3" and .from_rail == "mlx5_1" then .value *= 0.7 else . end') == 'rail_slow n3/mlx5_1' ]]
-	[[ $(verdict 16 "$rails"'if .from == "n3" then .value *= 0.7 else . end') == 'node_slow n3' ]]
+	[[ $(verdict 16 "$rails"'when(.from == "n3" and .from_rail == "mlx5_1"; .value *= 0.7)') == 'rail_slow n3/mlx5_1' ]]
+	[[ $(verdict 16 "$rails"'when(.from == "n3"; .value *= 0.7)') == 'node_slow n3' ]]
 }
 
 @test "groups: a slow uplink is named, and none of its nodes" {
 	made_pairs 12 'def rack($x): $x[1:] | tonumber - 1 | . / 4 | floor;
-		if .from and rack(.from) == 0 and rack(.to) == 2 then .value *= 0.8 else . end' >slow
+		when(.from and rack(.from) == 0 and rack(.to) == 2; .value *= 0.8)' >slow
 	printf '%s\n' '# racks' 'r0 n1 n2 n3 n4' '' 'r1 n5,n6,n7,n8' 'r2 n9 n10 n11 n12' >racks
 	judge --groups racks slow
 	((status == 6))
@@ -540,20 +549,20 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "who never came, ended, has no device or a wrong clock is named as that; exit status 3" {
-	made_pairs 16 "$failed"'select(.host != "n2") | if .from == "n2" or .to == "n2" then failed("connect") else . end |
+	made_pairs 16 "$failed"'select(.host != "n2") | when(touches("n2"); failed("connect")) |
 		select(.kind != "done" or .host != "n4") |
-		if (.from == "n4" or .to == "n4") and .round > 5 then failed("lost") else . end |
-		if .from == "n6" or .to == "n6" then failed("device") | .node = "n6" else . end |
-		if .client == "n8" then .clock_s = 3.25 elif .from == "n8" or .to == "n8" then .clock_s = -3.25 else . end |
-		if .from == "n10" or .to == "n10" then failed("connect") else . end |
-		if .kind == "done" and .host == "n12" then .missed = 2 else . end' >lost
+		when((touches("n4")) and .round > 5; failed("lost")) |
+		when(touches("n6"); failed("device") | .node = "n6") |
+		if .client == "n8" then .clock_s = 3.25 elif touches("n8") then .clock_s = -3.25 else . end |
+		when(.from == "n10" or .to == "n10"; failed("connect")) |
+		when(.kind == "done" and .host == "n12"; .missed = 2)' >lost
 	judge lost
 	((status == 3))
 	says $'did not start: 1\n  n2  ' $'ended early: 1\n  n4  ' $'device cannot be used: 1\n  n6  ' 'n6: device' \
 		$'clock is wrong: 1\n  n8            3.25 s behind' $'could not connect: 1\n  n10  ' '1 player missed 2 slots in all (n12 first)' \
 		'16 nodes: 11 good, 1 suspect, 4 lost'
 	[[ ! $stderr ]]
-	[[ $(verdict 8 "$failed"'if .from == "n3" and .to == "n4" then failed("refused") else . end') == 'pair_lost n3>n4' ]]
+	[[ $(verdict 8 "$failed"'when(.from == "n3" and .to == "n4"; failed("refused"))') == 'pair_lost n3>n4' ]]
 }
 
 @test "two that ended take nobody with them who tried them, and whose slot cut off one more run" {
@@ -568,12 +577,12 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 @test "latency: a node far above the least is named, and one with a long tail" {
 	local us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .p99 = 3 | .value |= 2 + (. - 97) / 10 else . end |'
 	[[ $(verdict 8 "$us .") == '' ]]
-	[[ $(verdict 8 "$us"'if .from == "n3" or .to == "n3" then .value *= 3 else . end') == 'latency_high n3' ]]
-	[[ $(verdict 8 "$us"'if .from == "n3" or .to == "n3" then .p99 = 30 else . end') == 'tail_long n3' ]]
+	[[ $(verdict 8 "$us"'when(touches("n3"); .value *= 3)') == 'latency_high n3' ]]
+	[[ $(verdict 8 "$us"'when(touches("n3"); .p99 = 30)') == 'tail_long n3' ]]
 	judge made.jsonl
 	says 'p99 is ' 'times the median, normal is below 3'
 	# As a run writes it: from the client only, which is the lower one of both.
-	[[ $(verdict 8 "$us"'select(.from == null or .from < .to) | if .from == "n7" or .to == "n7" then .value *= 3 else . end') == 'latency_high n7' ]]
+	[[ $(verdict 8 "$us"'select(.from == null or .from < .to) | when(touches("n7"); .value *= 3)') == 'latency_high n7' ]]
 	judge made.jsonl
 	says '28 of 28 pairs measured'
 }
@@ -589,7 +598,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 
 @test "a baseline: who is slower than it was" {
 	made_pairs 8 >before
-	made_pairs 8 'if .from == "n3" then .value *= 0.94 else . end' >now
+	made_pairs 8 'when(.from == "n3"; .value *= 0.94)' >now
 	judge --baseline before now
 	((status == 6))
 	says $'slower than in the baseline: 1\n  n3            sending: 91.'
@@ -605,7 +614,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	local n
 	for n in 2 3; do
 		made_pairs $n >before
-		made_pairs $n 'if .value then .value *= 0.7 else . end' >now
+		made_pairs $n 'when(.value; .value *= 0.7)' >now
 		judge --baseline before now
 		((status == 6))
 		says $'slower than in the baseline: '$((n * (n - 1)))$'\n' "$n nodes: 0 good, $n undecided"
@@ -614,13 +623,13 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 		((status == 0))
 	done
 	made_pairs 8 >before
-	made_pairs 8 'if .value then .value *= 0.7 else . end | if .kind == "pair" then .from_rail = "mlx5_0" | .to_rail = "mlx5_0" else .rail = "mlx5_0" end' >now
+	made_pairs 8 'when(.value; .value *= 0.7) | if .kind == "pair" then .from_rail = "mlx5_0" | .to_rail = "mlx5_0" else .rail = "mlx5_0" end' >now
 	judge --baseline before now
 	((status == 77))
 	says 'not compared with the baseline: no node, rail or pair has figures in both' '8 nodes: 8 good'
 	# A baseline in which each node has two partners.
 	made_pairs 8 'def at($x): $x[1:] | tonumber; select(.kind != "pair" or ((at(.from) - at(.to) + 8) % 8 | IN(1, 7)))' >ring
-	made_pairs 8 'if .value then .value *= 0.7 else . end' >slower
+	made_pairs 8 'when(.value; .value *= 0.7)' >slower
 	judge --baseline ring slower
 	((status == 6))
 	says 'slower than in the baseline: 16' 'n1 -> n2 '
@@ -631,7 +640,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "a quick run says what it cannot find" {
-	made_pairs 16 'if .schedule then .schedule = "quick" else . end | select(.kind != "pair" or .round < 7)' >quick
+	made_pairs 16 'when(.schedule; .schedule = "quick") | select(.kind != "pair" or .round < 7)' >quick
 	judge quick
 	((status == 0))
 	says 'quick: 4' '% of all pairs were tried: a slow node is found, a slow pair of good nodes with that chance.'
@@ -648,9 +657,9 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "the report has at most 40 lines, whatever is slow; JSON has all" {
-	made_pairs 24 "$failed"'if .from and (.from[1:] | tonumber) % 4 == 0 then .value *= 0.7 | .findings = [{host: .from, text: "hot"}] else . end |
-		if .to and (.to[1:] | tonumber) % 7 == 1 then .value *= 0.7 else . end |
-		if .from and .round % 9 == 4 then failed("other") else . end' >many
+	made_pairs 24 "$failed"'when(.from and (.from[1:] | tonumber) % 4 == 0; .value *= 0.7 | .findings = [{host: .from, text: "hot"}]) |
+		when(.to and (.to[1:] | tonumber) % 7 == 1; .value *= 0.7) |
+		when(.from and .round % 9 == 4; failed("other"))' >many
 	judge many
 	((${#lines[@]} <= 40))
 	says 'slow nodes:' 'pairs of good nodes without a figure:' 'more (--json has all)'
@@ -706,7 +715,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "--prom: series of nodes and devices, none of a pair, and promtool has nothing to say" {
-	made_pairs 8 'if .from == "n3" then .value *= 0.6 else . end' >slow
+	made_pairs 8 'when(.from == "n3"; .value *= 0.6)' >slow
 	judge --prom nodes.prom slow
 	((status == 6))
 	[[ ! -e $(compgen -G 'nodes.prom?*') && $(grep -c '^rdmark_pairs_bandwidth_bytes_per_second{' nodes.prom) == 16 ]]
@@ -732,11 +741,11 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 
 @test "runs of another program are not mixed in" {
 	made_pairs 8 >one
-	made_pairs 8 '.run = "2" | if .program then .program = "read_bw" else . end | if .value then .value *= 0.5 else . end' >two
+	made_pairs 8 '.run = "2" | when(.program; .program = "read_bw") | when(.value; .value *= 0.5)' >two
 	judge one two
 	((status == 0))
 	[[ $stderr == 'rdmark-pairs: lines not used, of another experiment: 56' ]]
-	made_pairs 8 '.run = "2" | if .options then .options = ["-s", "8"] else . end | if .value then .value *= 0.2 else . end' >two
+	made_pairs 8 '.run = "2" | when(.options; .options = ["-s", "8"]) | when(.value; .value *= 0.2)' >two
 	judge one two
 	((status == 0))
 	says 'normal 97.'
@@ -769,7 +778,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	made_pairs 8 'select(.kind != "done" or .host != "n7")' >ended
 	"$bin/rdmark-pairs" judge --json ended >ended.json || (($? == 3))
 	# Each of the notes and of the kinds of what comes and goes.
-	made_pairs 24 'if .kind == "player" then .port_gbps = 400 elif .kind == "pair" and (.from == "n3" or .to == "n3") and .round > 15 then .value *= 0.6
+	made_pairs 24 'if .kind == "player" then .port_gbps = 400 elif touches("n3") and .round > 15 then .value *= 0.6
 		elif .kind == "done" and .host == "n5" then .missed = 1 else . end' >falls
 	"$bin/rdmark-pairs" judge --json falls >falls.json || (($? == 6))
 	"$bin/rdmark-pairs" judge --json --expect 300 falls >expect.json || (($? == 6))
@@ -784,7 +793,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 }
 
 @test "half of four hosts with rails are slow: both are named, not none" {
-	made_pairs 8 "$rails "'if .value and ([.from, .to] | any(. == "n3" or . == "n4")) then .value *= 0.6 else . end' >slow
+	made_pairs 8 "$rails "'when(.value and ([.from, .to] | any(. == "n3" or . == "n4")); .value *= 0.6)' >slow
 	judge --json slow
 	((status == 6))
 	[[ $(jq -r '[.suspects[] | "\(.kind) \(.name)"] | sort | join(",")' <<<"$output") == 'node_slow n3,node_slow n4' ]]
@@ -801,12 +810,12 @@ made_latencies() {
 
 @test "latency: as high alone is not slow only under load, and is in the list to drain" {
 	made_latencies 4 1 >loaded
-	made_latencies 4 1 '.run = "2" | if has("alone") then .alone = true else . end | select(.kind != "pair" or .to == "n4")' >alone
+	made_latencies 4 1 '.run = "2" | when(has("alone"); .alone = true) | select(.kind != "pair" or .to == "n4")' >alone
 	judge --suspects drain loaded alone
 	((status == 6))
 	says 'high latency: 1' 'n4            6.01 us, 3.0 times the normal 2.01 us, with 3 partners, alone too'
 	[[ $(<drain) == n4 ]]
-	made_latencies 4 0 '.run = "2" | if has("alone") then .alone = true else . end | select(.kind != "pair" or .to == "n4")' >alone
+	made_latencies 4 0 '.run = "2" | when(has("alone"); .alone = true) | select(.kind != "pair" or .to == "n4")' >alone
 	judge --suspects drain loaded alone
 	((status == 6))
 	says 'slow only under load, good alone: 1'

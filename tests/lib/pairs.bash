@@ -11,9 +11,12 @@ enter_folder() {
 }
 
 # made_pairs NODES [EDIT]: lines of a full run of `rdmark-pairs run` on n1 to nNODES, as its processes write
-# them, about 97 Gb/s each; EDIT, a filter of jq, changes each line, or drops it: select(…).
+# them, about 97 Gb/s each; EDIT, a filter of jq, changes each line, or drops it: select(…). It may say
+# when(CONDITION; CHANGE), and touches(NODE, …): this is a pair of one of them.
 made_pairs() {
 	jq -nc --argjson n "$1" '
+		def when(condition; change): if condition then change else . end;
+		def touches(nodes): any(nodes == (.from, .to); .);
 		{rdmark_pairs: 1, generator: "rdmark-pairs 0.1.0", run: "1790000000-1", players: $n, hosts: $n, schedule: "full",
 			seed: 1, rounds: ($n - 1), start_utc: "2026-11-23T18:00:00.000Z", slot_s: 1, alone: false, program: "write_bw",
 			options: [], unit: "gbps"} as $all |
