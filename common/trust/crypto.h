@@ -27,7 +27,8 @@
 /* clang-format off */
 #define CRYPTO_ENTRIES(X)							\
 	X(EVP_sha256) X(SHA256) X(HMAC)						\
-	X(ERR_clear_error) X(ERR_peek_error) X(ERR_reason_error_string)	\
+	X(ERR_clear_error) X(ERR_peek_error) X(ERR_peek_last_error)		\
+	X(ERR_reason_error_string)						\
 	X(TLS_method) X(SSL_CTX_new) X(SSL_CTX_free) X(SSL_CTX_ctrl)		\
 	X(SSL_CTX_set_ciphersuites) X(SSL_CTX_set_num_tickets) X(SSL_CTX_clear_options)	\
 	X(SSL_CTX_set_psk_find_session_callback)				\

@@ -19,6 +19,8 @@
 #define CLOSED (-1)
 #endif
 
+#define RECORD_LAYER_FAILURE 313 /* SSL_R_RECORD_LAYER_FAILURE, since OpenSSL 3.2 */
+
 struct tls {
 	const struct tls_context *context;
 	SSL *ssl;
@@ -89,7 +91,7 @@ int tls_open(struct tls_context *x, const struct crypto *c, const unsigned char 
 	if (!ctx || !c->SSL_CTX_ctrl(ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION, NULL) ||
 	    !c->SSL_CTX_ctrl(ctx, SSL_CTRL_SET_MAX_PROTO_VERSION, TLS1_3_VERSION, NULL) ||
 	    !c->SSL_CTX_set_ciphersuites(ctx, SUITES) || !c->SSL_CTX_set_num_tickets(ctx, 0)) {
-		why = c->ERR_reason_error_string(c->ERR_peek_error());
+		why = c->ERR_reason_error_string(c->ERR_peek_last_error());
 		fault_raise(f, FAULT_LOCAL, errno == ENOMEM ? ENOMEM : 0,
 			    "OpenSSL: no TLS 1.3 with " SUITES ": %s", why ? why : "it failed");
 		return fault_fix(f, "see what OPENSSL_CONF names, or OpenSSL's own configuration");
@@ -163,7 +165,9 @@ static ssize_t outcome(struct tls *t, int n, short *events)
 		errno = EAGAIN;
 		return -1;
 	}
-	t->error = c->ERR_peek_error(); /* the first: OpenSSL 3.2 adds that the record layer failed */
+	t->error = c->ERR_peek_last_error();
+	if (ERR_GET_REASON(t->error) == RECORD_LAYER_FAILURE) /* said after what made it fail */
+		t->error = c->ERR_peek_error();
 	c->ERR_clear_error();
 	if (what == SSL_ERROR_ZERO_RETURN || (what == SSL_ERROR_SYSCALL && !err) ||
 	    ERR_GET_REASON(t->error) == CLOSED)
