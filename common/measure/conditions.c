@@ -157,23 +157,23 @@ int conditions_read(struct measurement *meas, const json_t *m)
 }
 
 /* Fill in ROW what disturbed either end, and which of it is bad enough to be a reason for doubt. */
-void conditions_judge(const struct measurement *meas, struct report_row *row)
+void conditions_judge(const struct measurement *meas, struct result_row *row)
 {
 	const struct measure *ms = meas->ms;
 	const struct record *rec = row->record;
-	enum report_end me = measurement_end(meas, true), they = measurement_end(meas, false);
+	enum result_end me = measurement_end(meas, true), they = measurement_end(meas, false);
 
 	row->disturbed =
-		(struct report_disturbed){.quality = {quality_unknown(), quality_unknown()}};
+		(struct disturbed){.quality = {quality_unknown(), quality_unknown()}};
 	if (row->thread >= 0 || row->device) {
 		row->disturbed.quality[row->by] = rec->quality;
 	} else {
 		row->disturbed.quality[me] = meas->quality;
 		row->disturbed.quality[they] = meas->their_quality;
 		/* The overlap belongs to both directions: print it once, with the client. */
-		row->disturbed.quality[REPORT_CLIENT].overlap_percent =
+		row->disturbed.quality[RESULT_CLIENT].overlap_percent =
 			rec->quality.overlap_percent;
-		row->disturbed.quality[REPORT_SERVER].overlap_percent = NAN;
+		row->disturbed.quality[RESULT_SERVER].overlap_percent = NAN;
 	}
 	for (int i = 0; i < 2; i++)
 		row->disturbed.reasons[i] =

@@ -38,4 +38,4 @@ void conditions_describe(const struct measurement *meas, json_t *m);
 int conditions_read(struct measurement *meas, const json_t *m);
 
 /* Set in ROW, of both ends or of one thread, what disturbed it. */
-void conditions_judge(const struct measurement *meas, struct report_row *row);
+void conditions_judge(const struct measurement *meas, struct result_row *row);

@@ -12,7 +12,7 @@ void evidence_start(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 
-	meas->evidence[REPORT_CLIENT] = meas->evidence[REPORT_SERVER] = evidence_unknown();
+	meas->evidence[RESULT_CLIENT] = meas->evidence[RESULT_SERVER] = evidence_unknown();
 	if (!meas->attr.warmup)
 		return;
 	ms->alone = (struct alone){0};

@@ -11,5 +11,5 @@
  * Explain ROW of the round MEAS, which is of all threads, into E. Returns whether it can: it is of
  * one direction of a bandwidth test and has a rate, or of round trips, which have no limit.
  */
-bool explained_row(const struct measurement *meas, const struct report_row *row,
-		   struct report_explained *e);
+bool explained_row(const struct measurement *meas, const struct result_row *row,
+		   struct explained *e);

@@ -295,8 +295,8 @@ static double sent_together(const struct measurement *meas, int i)
 	return slices_messages_at(timeline, both[1]) - slices_messages_at(timeline, both[0]);
 }
 
-/* True if both directions ran at the same time for at least one message: less has no rate. */
-static bool has_rate(const struct measurement *meas)
+/* Less than one message has no rate. */
+bool together_has_rate(const struct measurement *meas)
 {
 	return sent_together(meas, 0) + sent_together(meas, 1) >= PARTS;
 }
@@ -314,7 +314,7 @@ void together_sum(const struct measurement *meas, struct record *sum)
 	sum->timed_messages = 0;
 	sum->seconds = 0;
 	sum->messages_per_s = sum->bandwidth_gbps = sum->bandwidth_peak_gbps = 0;
-	if (!has_rate(meas))
+	if (!together_has_rate(meas))
 		return;
 	for (int i = 0; i < 2; i++)
 		messages += share_arrived(rec[i]) * sent_together(meas, i);
@@ -328,21 +328,4 @@ void together_sum(const struct measurement *meas, struct record *sum)
 	/* The peak of both together is unknown: show the average. */
 	if (rec[0]->bandwidth_peak_gbps > 0)
 		sum->bandwidth_peak_gbps = sum->bandwidth_gbps;
-}
-
-void together_note(const struct measurement *meas)
-{
-	char run[32] = "";
-
-	if (!meas->attr.both || has_rate(meas))
-		return;
-	if (meas->attr.run)
-		snprintf(run, sizeof(run), ", run %llu", (unsigned long long)meas->attr.run);
-	report_note(meas->ms->report,
-		    "%s%s: the two directions %s, so there is no combined rate; use a longer run "
-		    "(-D 1)",
-		    units_size(meas->attr.message_bytes).text, run,
-		    meas->quality.overlap_percent > 0
-			    ? "ran at the same time for less than one message"
-			    : "never ran at the same time");
 }

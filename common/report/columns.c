@@ -3,7 +3,7 @@
 #include "report/forms.h"
 
 #include "cli/percentile.h"
-#include "report/unit.h"
+#include "base/unit.h"
 
 /* Below this our tables print rates with more digits; perftest's does only in Gb/s. */
 #define SMALL          0.1

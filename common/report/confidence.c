@@ -6,11 +6,11 @@
 #include "stat/interval.h"
 #include "base/units.h"
 #include "report/forms.h"
-#include "report/unit.h"
+#include "base/unit.h"
 
 #define LONGER 10 /* times a run that was too short */
 
-static void add_row(struct report *r, const struct report_row *row)
+static void add_row(struct report *r, const struct result_row *row)
 {
 	struct report_confidence *s = &r->confidence;
 	const struct record *rec = row->record;
@@ -29,7 +29,7 @@ static void add_row(struct report *r, const struct report_row *row)
 	s->rows++;
 }
 
-void confidence_add(struct report *r, const struct report_result *result)
+void confidence_add(struct report *r, const struct result *result)
 {
 	for (size_t i = 0; i < 2 && result->shown[i]; i++)
 		add_row(r, result->shown[i]);

@@ -11,7 +11,7 @@
 /* In a shorter run one interruption of 1 ms, which every kernel has, costs more than 1 %. */
 #define SHORT_S 0.1
 
-void enough_add(struct report *r, const struct report_result *result)
+void enough_add(struct report *r, const struct result *result)
 {
 	struct report_enough *e = &r->enough;
 	const struct record *rec = result->shown[0] ? result->shown[0]->record : NULL;

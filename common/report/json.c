@@ -6,6 +6,7 @@
 #include "proto/evidence.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
+#include "proto/verified.h"
 
 /* Set percentiles of too few samples to null. */
 static void forget_percentiles(json_t *result, const struct record *rec)
@@ -20,7 +21,7 @@ static void forget_percentiles(json_t *result, const struct record *rec)
 }
 
 /* The reasons of both ends, each with its end; what both made belongs to no end. */
-json_t *json_reasons(const struct report_disturbed *d)
+json_t *json_reasons(const struct disturbed *d)
 {
 	json_t *to = json_array();
 	unsigned seen = 0;
@@ -36,33 +37,33 @@ json_t *json_reasons(const struct report_disturbed *d)
 				json_array_append_new(to, json_string(name));
 			} else {
 				json_array_append_new(to,
-						      json_sprintf("%s_%s", forms_by(end), name));
+						      json_sprintf("%s_%s", result_end_name(end), name));
 			}
 		}
 	return to;
 }
 
 /* Add to the record's quality what disturbed it, and the conditions at the other end. */
-static void add_quality(json_t *to, const struct report_row *row)
+static void add_quality(json_t *to, const struct result_row *row)
 {
-	const struct report_disturbed *d = &row->disturbed;
+	const struct disturbed *d = &row->disturbed;
 	json_t *quality = json_object_get(to, "quality"), *other;
 	struct record rec = {0};
 
 	if (!quality)
 		return;
-	json_object_set_new(quality, "disturbed", json_boolean(report_is_disturbed(row)));
+	json_object_set_new(quality, "disturbed", json_boolean(result_is_disturbed(row)));
 	json_object_set_new(quality, "reasons", json_reasons(d));
-	if (row->by == REPORT_BOTH)
+	if (row->by == RESULT_BOTH)
 		return;
-	rec.quality = d->quality[row->by == REPORT_CLIENT ? REPORT_SERVER : REPORT_CLIENT];
+	rec.quality = d->quality[row->by == RESULT_CLIENT ? RESULT_SERVER : RESULT_CLIENT];
 	other = record_to_json(&rec);
 	if (json_object_get(other, "quality"))
 		json_object_set(quality, "other_end", json_object_get(other, "quality"));
 	json_decref(other);
 }
 
-json_t *json_row(const struct report_row *row)
+json_t *json_row(const struct result_row *row)
 {
 	const struct record *rec = row->record;
 	json_t *to = record_to_json(rec);
@@ -70,19 +71,19 @@ json_t *json_row(const struct report_row *row)
 
 	forget_percentiles(to, rec);
 	json_object_set_new(to, "interrupted", json_boolean(rec->interrupted));
-	json_object_set_new(to, "measured_by", json_string(forms_by(row->by)));
-	json_object_set_new(to, "direction", json_string(report_direction_name(row->direction)));
+	json_object_set_new(to, "measured_by", json_string(result_end_name(row->by)));
+	json_object_set_new(to, "direction", json_string(result_direction_name(row->direction)));
 	/* Those within the seconds, which are the time when both directions ran. */
-	messages = row->direction == REPORT_BOTH_WAYS ? rec->timed_messages : rec->messages;
+	messages = row->direction == RESULT_BOTH_WAYS ? rec->timed_messages : rec->messages;
 	json_object_set_new(to, "bytes", json_integer((json_int_t)(messages * rec->message_bytes)));
 	if (row->thread >= 0)
 		json_object_set_new(to, "thread", json_integer(row->thread));
 	if (row->device)
 		json_object_set_new(to, "device", json_string(row->device));
-	if (row->verified)
-		json_object_set(to, "verification", row->verified);
+	if (row->verified.messages)
+		json_object_set_new(to, "verification", verified_to_json(&row->verified));
 	if (row->explained) {
-		if (row->direction != REPORT_PING_PONG)
+		if (row->direction != RESULT_PING_PONG)
 			json_object_set_new(to, "limit", explained_limit(row->explained));
 		json_object_set_new(to, "diagnosis", explained_diagnosis(row->explained));
 	}
@@ -105,7 +106,7 @@ static json_t *evidence_json(const struct evidence *evidence)
 
 	for (int end = 0; evidence && end < 2; end++)
 		if (evidence_is_known(&evidence[end]))
-			json_object_set_new(to, forms_by(end), evidence_to_json(&evidence[end]));
+			json_object_set_new(to, result_end_name(end), evidence_to_json(&evidence[end]));
 	return to;
 }
 
@@ -116,7 +117,7 @@ static json_t *snapshots_json(const struct port_snapshot *snapshot)
 
 	for (int end = 0; snapshot && end < 2; end++)
 		if (snapshot[end].ports)
-			json_object_set_new(to, forms_by(end), snapshot_to_json(&snapshot[end]));
+			json_object_set_new(to, result_end_name(end), snapshot_to_json(&snapshot[end]));
 	return to;
 }
 
@@ -138,20 +139,20 @@ static void add_labels(const struct experiment *e, json_t *result)
 	}
 }
 
-json_t *json_result(const struct report *r, const struct report_result *result)
+json_t *json_result(const struct report *r, const struct result *result)
 {
 	json_t *to = json_row(result->main), *ends = json_object();
 	json_t *threads = json_array(), *devices = json_array();
 
 	for (size_t i = 0; i < result->rows; i++) {
-		const struct report_row *row = &result->row[i];
+		const struct result_row *row = &result->row[i];
 
 		if (row->thread >= 0)
 			json_array_append_new(threads, json_row(row));
 		else if (row->device)
 			json_array_append_new(devices, json_row(row));
-		else if (row->by != REPORT_BOTH)
-			json_object_set_new(ends, forms_by(row->by), json_row(row));
+		else if (row->by != RESULT_BOTH)
+			json_object_set_new(ends, result_end_name(row->by), json_row(row));
 	}
 	if (result->histogram)
 		json_object_set(to, "latency_histogram_us", result->histogram);

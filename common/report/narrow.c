@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "report/unit.h"
+#include "base/unit.h"
 
 #define SIZE_COLUMNS 12 /* " 1023.99 KiB" */
 #define LEAST        40 /* terminal columns for any table at all */

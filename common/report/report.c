@@ -152,7 +152,7 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	banner_print(r, ends);
 }
 
-static void write_csv_row(struct report *r, const struct report_result *result)
+static void write_csv_row(struct report *r, const struct result *result)
 {
 	if (result->main)
 		csv_row(r, result->main, result->failed, r->csv.file);
@@ -160,7 +160,7 @@ static void write_csv_row(struct report *r, const struct report_result *result)
 		r->csv.errnum = errno;
 }
 
-void report_shown(struct report *r, const struct report_result *result)
+void report_shown(struct report *r, const struct result *result)
 {
 	forms_wipe_live(r);
 	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
@@ -200,7 +200,7 @@ static void count_row(struct report *r, uint64_t bytes)
 	r->run.row_bytes = bytes;
 }
 
-void report_result(struct report *r, const struct report_result *result)
+void report_result(struct report *r, const struct result *result)
 {
 	forms_wipe_live(r);
 	if (result->failed && result->shown[0])

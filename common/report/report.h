@@ -15,19 +15,11 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/evidence.h"
-#include "base/fault.h"
 #include "base/peer_credit.h"
 #include "base/streams.h"
-#include "finding/quality.h"
 #include "base/units.h"
-#include "explain/limit.h"
-#include "host/port_events.h"
-#include "verbs/hca.h"
-#include "verbs/qp.h"
+#include "measure/measure.h"
 #include "proto/end.h"
-#include "cli/options.h"
-#include "proto/record.h"
 
 #define REPORT_ROWS_MAX                                                           \
 	10000 /* that a persistent server writes to --json and --csv for a client \
@@ -65,62 +57,6 @@ struct report_effective {
 	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
 };
 
-enum report_end {
-	REPORT_CLIENT,
-	REPORT_SERVER,
-	REPORT_BOTH /* the sum of both ends */
-};
-
-enum report_direction {
-	REPORT_FORWARD, /* from the client to the server */
-	REPORT_BACKWARD,
-	REPORT_BOTH_WAYS,
-	REPORT_PING_PONG
-};
-
-/* The conditions at both ends, and the reasons that disturbed the row, as bits. */
-struct report_disturbed {
-	struct quality quality[2]; /* by enum report_end: client, server */
-	unsigned reasons[2];
-};
-
-/* What limits a row, and what went wrong meanwhile. */
-struct report_explained {
-	struct limit limit;
-	struct findings findings;
-};
-
-/* A record, and what it describes. */
-struct report_row {
-	const struct record *record;
-	enum report_end by;
-	enum report_direction direction;
-	int thread;         /* -1: all threads */
-	const char *device; /* NULL: all devices */
-	json_t *verified;   /* result of a verification; lent; NULL: none */
-	struct report_disturbed disturbed;
-	const struct report_explained *explained; /* lent; NULL: nothing is known */
-};
-
-/* All results of one size. */
-struct report_result {
-	const struct report_row *row;
-	size_t rows;
-	const struct report_row *main;     /* one of `row`: the client's table shows it, or with
-					      --report-both its parts; NULL: no rows */
-	const struct report_row *shown[2]; /* rows of this end's table; NULL: no more */
-	/* If `shown` is a sum: its parts, of this end and of the other one; otherwise NULL. */
-	const struct report_row *local, *remote;
-	const double *samples_us; /* latency with -U or -H: one per message, in order; otherwise
-				     NULL */
-	json_t *histogram;        /* for the JSON document; lent; NULL: none */
-	double cpu_percent;       /* CPU use of this end, with --cpu_util */
-	const struct evidence *evidence;      /* two, by enum report_end; NULL: none */
-	const struct port_snapshot *snapshot; /* the same */
-	bool one_of_runs; /* of --repeat: in CSV and document; the table gets the median run */
-	bool failed;      /* the run failed: only for the document */
-};
-
 /* Confidence intervals of the rows' averages, printed at the end. */
 struct report_confidence {
 	unsigned rows;
@@ -134,8 +70,8 @@ struct report_why {
 	unsigned rows;               /* that are explained */
 	uint64_t message_bytes, run; /* of the fastest; of round trips, of the most disturbed */
 	double worth;                /* its rate; of round trips, how bad its first finding is */
-	enum report_direction direction;
-	struct report_explained explained;
+	enum result_direction direction;
+	struct explained explained;
 	struct findings faults; /* of the other rows */
 };
 
@@ -147,23 +83,11 @@ struct report_enough {
 	struct record fewest;      /* the row with the fewest samples */
 };
 
-/*
- * Progress of a run: MESSAGES (of MESSAGE_BYTES) completed in the last INTERVAL_NS, up to
- * ELAPSED_NS. In a latency test their round trips took TRIPS_NS (0: unknown). PARTIAL: the round
- * ended before the interval. RUN: number of the run of this size, from 1; 0: not repeated.
- */
-struct report_progress {
-	uint64_t message_bytes, elapsed_ns, interval_ns, messages, trips_ns;
-	bool partial;
-	uint64_t run;
-	size_t point; /* set by the report: number of points of a sweep that have started */
-};
-
 #define REPORT_INTERVALS_MAX 100000 /* in a document: one per second for a day */
 
 /* The intervals for the document. */
 struct report_kept {
-	struct report_progress *at; /* owned */
+	struct progress *at; /* owned */
 	size_t used, room;
 	uint64_t dropped; /* those without room */
 	uint64_t unshown; /* those that stdout did not take */
@@ -261,31 +185,18 @@ struct report_ends {
 void report_connected(struct report *r, const struct report_ends *ends);
 
 /* Show the result of a size, complete or up to an interruption. */
-void report_result(struct report *r, const struct report_result *result);
+void report_result(struct report *r, const struct result *result);
 
 /*
- * After several runs of one size (one_of_runs), which CSV and document already have: show one in
- * the table; and store their summary in the document (stolen) and print it.
+ * For struct audience: show a round, whose result goes to CSV and document, and to the table unless
+ * it is one of several runs; then their median one.
  */
-void report_shown(struct report *r, const struct report_result *result);
-void report_summary(struct report *r, json_t *summary, const char *text);
-
-/* Write which experiment of a sweep is measured: "-t 16: "; "" if its size says it. Returns BUF. */
-const char *report_point(const struct report *r, char *buf, size_t size);
-
-static inline bool report_is_disturbed(const struct report_row *row)
-{
-	return row->disturbed.reasons[0] || row->disturbed.reasons[1];
-}
-
-/* Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …". Returns BUF. */
-const char *report_disturbance(const struct report_row *row, char *buf, size_t size);
+void report_round(struct report *r, const struct measurement *meas, const struct result *result);
+void report_repeated(struct report *r, const struct result *median, json_t *summary,
+		     const char *text);
 
 /* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
 bool report_is_shown(const json_t *document, const json_t *result);
-
-/* The name in the document: "client_to_server". */
-const char *report_direction_name(enum report_direction direction);
 
 /*
  * For a program with output of its own: add RESULT (stolen) to the document's results; add VALUE
@@ -310,13 +221,13 @@ void report_counters(struct report *r, const struct port_snapshot *snapshot);
  * what they do not accept is dropped and counted; rows and lines of JSON are buffered, and dropped
  * only if there are very many. Until the round is over, nothing but report_live() is called.
  */
-void report_interval(struct report *r, const struct report_progress *p);
+void report_interval(struct report *r, const struct progress *p);
 
 /*
  * Update the live line on a terminal, with the remaining time LEFT_NS (0: unknown, or none). Does
  * nothing elsewhere.
  */
-void report_live(struct report *r, const struct report_progress *p, uint64_t left_ns);
+void report_live(struct report *r, const struct progress *p, uint64_t left_ns);
 
 /*
  * After a client of a persistent server: write its document, as a line, and delete it. Tables and

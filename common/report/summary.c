@@ -7,20 +7,10 @@
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "report/forms.h"
-#include "report/unit.h"
+#include "base/unit.h"
 
 #define MATTERS 2 /* a corrected percentile of this many times the measured one is noted */
 #define FELT    1 /* percent of the run in stalls that are told although they are few */
-
-void report_summary(struct report *r, json_t *summary, const char *text)
-{
-	char point[160];
-
-	if (report_keeps(r))
-		json_array_append(r->run.summaries, varied_json(r, summary));
-	json_decref(summary);
-	report_note(r, "%s%s", report_point(r, point, sizeof(point)), text);
-}
 
 /* REC's bandwidth as text: "4391.37 MiB/s" or "no rate". */
 static struct units_text rate_text(const struct report *r, const struct record *rec)
@@ -53,7 +43,7 @@ const char *report_outcome(const struct report *r, char *buf, size_t size)
 	return buf;
 }
 
-void summary_failed(const struct report *r, const struct report_row *row)
+void summary_failed(const struct report *r, const struct result_row *row)
 {
 	char name[192];
 
@@ -65,14 +55,14 @@ void summary_failed(const struct report *r, const struct report_row *row)
 		report_note(r, "%s: %s before the failure", name, rate_text(r, row->record).text);
 }
 
-void summary_worst(const struct report *r, const struct report_row *row)
+void summary_worst(const struct report *r, const struct result_row *row)
 {
 	const struct record *rec = row->record;
 	char name[192];
 
 	if (document_to_stdout(r->about.options->output.json) || r->about.lines ||
 	    row->thread >= 0 || row->device ||
-	    row->by != (r->about.server ? REPORT_SERVER : REPORT_CLIENT))
+	    row->by != (r->about.server ? RESULT_SERVER : RESULT_CLIENT))
 		return;
 	row_name(r, row, name, sizeof(name));
 	if (rec->intervals.count > 1)
@@ -85,26 +75,13 @@ void summary_worst(const struct report *r, const struct report_row *row)
 			      rec->intervals.worst_us);
 }
 
-const char *report_disturbance(const struct report_row *row, char *buf, size_t size)
-{
-	const struct report_disturbed *d = &row->disturbed;
-	char text[512];
-
-	buf[0] = '\0';
-	for (int i = 0; i < 2; i++)
-		if (d->reasons[i])
-			text_add(buf, size, "%s%s: %s", buf[0] ? "; " : "", forms_by(i),
-				 quality_text(&d->quality[i], d->reasons[i], text, sizeof(text)));
-	return buf;
-}
-
-void summary_disturbed(const struct report *r, const struct report_row *row)
+void summary_disturbed(const struct report *r, const struct result_row *row)
 {
 	char text[1024], name[192];
 
-	if (report_is_disturbed(row))
+	if (result_is_disturbed(row))
 		report_note(r, "%s: disturbed%s: %s", row_name(r, row, name, sizeof(name)),
-			    r->table ? " (!)" : "", report_disturbance(row, text, sizeof(text)));
+			    r->table ? " (!)" : "", result_disturbance(row, text, sizeof(text)));
 }
 
 /* The lowest percentile that the correction for stalls raises MATTERS-fold; NULL: none. */
@@ -123,7 +100,7 @@ static int decimals_of_us(double us)
 	return us < 10 ? 2 : us < 100 ? 1 : 0;
 }
 
-void summary_stalls(const struct report *r, const struct report_row *row)
+void summary_stalls(const struct report *r, const struct result_row *row)
 {
 	const struct record *rec = row->record;
 	const struct percentile *p = rec->stalls ? stalled_percentile(rec) : NULL;

@@ -98,26 +98,13 @@ void varied_point(struct report *r, bool begins)
 	json_object_set_new(to, "effective", json_effective(&r->run.effective));
 }
 
-const char *report_point(const struct report *r, char *buf, size_t size)
-{
-	const struct options *o = r->about.options;
-	bool only_size = o->sweep.axes == 1 && !has_column(o->sweep.axis[0].row);
-
-	buf[0] = '\0';
-	if (o->sweep.axes && !only_size) {
-		sweep_point(o, buf, size);
-		text_add(buf, size, ": ");
-	}
-	return buf;
-}
-
-const char *row_name(const struct report *r, const struct report_row *row, char *buf, size_t size)
+const char *row_name(const struct report *r, const struct result_row *row, char *buf, size_t size)
 {
 	const struct options *o = r->about.options;
 
-	report_point(r, buf, size);
+	result_point(o, buf, size);
 	text_add(buf, size, "%s", units_size(row->record->message_bytes).text);
 	if (o->output.both_rows && o->experiment.bidirectional)
-		text_add(buf, size, ", %s", report_direction_name(row->direction));
+		text_add(buf, size, ", %s", result_direction_name(row->direction));
 	return buf;
 }

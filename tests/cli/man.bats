@@ -207,11 +207,11 @@ source_keys() {
 		;;
 	summary)
 		literals varied_json common/report/varied.c
-		literals repeat_summary common/report/repeat.c
-		literals add_aim common/report/repeat.c
-		sed -n '/_figures\[\] = {/,/;/p' "$top/common/report/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
+		literals repeat_summary common/measure/repeat.c
+		literals add_aim common/measure/repeat.c
+		sed -n '/_figures\[\] = {/,/;/p' "$top/common/measure/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
 		;;
-	spread) literals spread_json common/report/repeat.c ;;
+	spread) literals spread_json common/measure/repeat.c ;;
 	verification)
 		rows rows common/proto/verified.c FIRST
 		echo first_error

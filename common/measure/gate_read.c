@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The thresholds of a command line. */
-#include "report/gate.h"
+#include "measure/gate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "cli/percentile.h"
-#include "report/unit.h"
+#include "base/unit.h"
 
 /* The names that --max-lat accepts. */
 static const struct {
@@ -242,8 +242,10 @@ static int add_output(struct gates *g, const struct options *o, struct fault *f)
 
 int gates_read(struct gates *g, const struct options *o, struct fault *f)
 {
-	memset(g, 0, sizeof(*g));
-	g->gbits = o->output.gbits;
+	*g = (struct gates){
+		.gbits = o->output.gbits,
+		.strict = o->output.strict && o->local.host,
+	};
 	if (parse_max_lat(g, o->output.max_lat, f) || parse_lower_bounds(g, &o->output, f) ||
 	    parse_max_loss(g, o->output.max_loss, f) || add_output(g, o, f) ||
 	    check_samples(g, o, f))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "report/repeat.h"
+#include "measure/repeat.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "stat/series.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/unit.h"
+#include "base/unit.h"
 #include "cli/percentile.h"
 
 /* The figures in the summary; runs are judged by the first one. */
@@ -51,7 +51,7 @@ static int grow_runs(struct repeat *r, struct fault *f)
 }
 
 /* Store a run: its FIGURE for the statistics and its shown rows for the table. */
-int repeat_keep(struct repeat *r, const struct record *figure, const struct report_result *result,
+int repeat_keep(struct repeat *r, const struct record *figure, const struct result *result,
 		struct fault *f)
 {
 	struct repeat_run run = {.figure = *figure, .cpu_percent = result->cpu_percent};
@@ -125,10 +125,10 @@ const struct repeat_run *repeat_median(const struct repeat *r)
 	return r->all ? median_after(r, repeat_plateau(r).left_out) : NULL;
 }
 
-struct report_result repeat_median_result(struct repeat *r)
+struct result repeat_median_result(struct repeat *r)
 {
 	struct repeat_run *run = (struct repeat_run *)repeat_median(r);
-	struct report_result result = {.cpu_percent = run->cpu_percent};
+	struct result result = {.cpu_percent = run->cpu_percent};
 
 	for (size_t i = 0; i < run->rows; i++) {
 		run->row[i].record = &run->record[i];
