@@ -110,5 +110,5 @@ static inline bool result_is_disturbed(const struct result_row *row)
 /* Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …". Returns BUF. */
 const char *result_disturbance(const struct result_row *row, char *buf, size_t size);
 
-/* Write which experiment of O's sweep is measured: "-t 16: "; "" if its size says it. Returns BUF. */
+/* Write the experiment of O's sweep: "-t 16: "; "" if the size of a row says it. Returns BUF. */
 const char *result_point(const struct options *o, char *buf, size_t size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The columns of the tables and of perftest's JSON document, and their values. */
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #include "cli/percentile.h"
 #include "base/unit.h"

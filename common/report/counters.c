@@ -7,7 +7,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "host/port_events.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 #define NAME_BYTES 64
 

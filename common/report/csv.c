@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "cli/percentile.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 #define COLUMNS_BYTES 4096
 #define CSV_BEHIND                                           \

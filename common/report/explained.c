@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 static json_t *ceilings_json(const struct ceilings *c)
 {
@@ -37,7 +37,7 @@ json_t *explained_diagnosis(const struct explained *e)
 }
 
 /* Keep the faults of a row that is not the fastest. */
-static void keep_faults(struct report_why *why, const struct findings *from)
+static void keep_faults(struct explained_rows *why, const struct findings *from)
 {
 	for (size_t i = 0; i < from->count; i++)
 		if (from->list[i].is.level == FINDING_FAULT && why->faults.count < FINDINGS_MAX)
@@ -54,10 +54,8 @@ static double worth_of(const struct result_row *row)
 	return row->explained->findings.count ? 1 + 2 * f->is.level + fmax(f->is.share, 0) : 0;
 }
 
-void explained_add(struct report *r, const struct result *result)
+void explained_add(struct explained_rows *why, const struct result *result)
 {
-	struct report_why *why = &r->why;
-
 	for (size_t i = 0; i < result->rows; i++) {
 		const struct result_row *row = &result->row[i];
 
@@ -108,7 +106,7 @@ static void print_finding(const struct report *r, const char *row, const struct 
 
 /* True if the Nth finding is shown without --explain=full: a fault; where there is no limit that
  * has its words, the first warning, too. */
-static bool is_shown(const struct report_why *why, size_t n)
+static bool is_shown(const struct explained_rows *why, size_t n)
 {
 	enum finding_level level = why->explained.findings.list[n].is.level;
 
@@ -117,7 +115,7 @@ static bool is_shown(const struct report_why *why, size_t n)
 }
 
 /* Which of the rows it is, if there are several. Returns BUF. */
-static const char *name_row(const struct report_why *why, char *buf, size_t size)
+static const char *name_row(const struct explained_rows *why, char *buf, size_t size)
 {
 	buf[0] = '\0';
 	if (why->rows < 2)
@@ -131,9 +129,9 @@ static const char *name_row(const struct report_why *why, char *buf, size_t size
 	return buf;
 }
 
-void explained_print(struct report *r)
+void explained_print(const struct report *r)
 {
-	const struct report_why *why = &r->why;
+	const struct explained_rows *why = &r->notes.why;
 	const struct finding *l = &why->explained.limit.finding;
 	const struct findings *found = &why->explained.findings;
 	bool full = r->about.options->output.explain == EXPLAIN_FULL;
@@ -153,5 +151,4 @@ void explained_print(struct report *r)
 		for (size_t i = 0; i < why->faults.count; i++)
 			print_finding(r, "", &why->faults.list[i]);
 	}
-	memset(&r->why, 0, sizeof(r->why));
 }

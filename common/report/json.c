@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rdmark's own JSON document. Keys are only added, never removed or changed (rdmark(7)). */
-#include "report/forms.h"
+#include "report/report.h"
 
 #include "cli/percentile.h"
+#include "proto/fields.h"
 #include "proto/evidence.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
@@ -63,7 +64,7 @@ static void add_quality(json_t *to, const struct result_row *row)
 	json_decref(other);
 }
 
-json_t *json_row(const struct result_row *row)
+static json_t *json_row(const struct result_row *row)
 {
 	const struct record *rec = row->record;
 	json_t *to = record_to_json(rec);
@@ -165,6 +166,27 @@ json_t *json_result(const struct report *r, const struct result *result)
 	return to;
 }
 
+/* They are unknown before both ends are connected. */
+#define ROW(member, ...) FIELD(struct report_effective, member, __VA_ARGS__)
+#define ONCE_KNOWN(member) ROW(member, FIELD_IF(struct report_effective, mtu_bytes))
+static const struct field effective_rows[] = {
+	ONCE_KNOWN(mtu_bytes),
+	ONCE_KNOWN(tx_depth),
+	ONCE_KNOWN(rx_depth),
+	ONCE_KNOWN(inline_bytes),
+	ONCE_KNOWN(cq_mod),
+	ONCE_KNOWN(warmup),
+	ROW(outs),
+	ROW(connected_by),
+	ROW(calls),
+};
+static const struct fields effective_table = FIELDS(effective_rows, NULL);
+
+json_t *json_effective(const struct report_effective *e)
+{
+	return fields_write(&effective_table, e, json_object());
+}
+
 static const char *status_of(const struct fault *problem, bool interrupted)
 {
 	if (problem->code == FAULT_UNAVAILABLE)
@@ -198,10 +220,32 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 		json_object_set(d, "summaries", r->run.summaries);
 	if (json_array_size(r->run.points))
 		json_object_set(d, "points", r->run.points);
-	if (o->output.interval_ns && document_has_intervals(r))
+	if (o->output.interval_ns && document_has_intervals(&o->output))
 		json_object_set_new(d, "intervals", progress_intervals(r));
 	if (dropped)
 		json_object_set_new(d, "intervals_dropped", json_integer((json_int_t)dropped));
 	json_object_update(d, r->run.own);
 	return d;
+}
+
+/* True if A and B have the same value at KEY, or both none. */
+static bool is_same(const json_t *a, const json_t *b, const char *key)
+{
+	const json_t *one = json_object_get(a, key), *other = json_object_get(b, key);
+
+	return (!one && !other) || json_equal(one, other);
+}
+
+bool document_shows(const json_t *document, const json_t *result)
+{
+	const json_t *run = json_object_get(result, "run"), *one, *median;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "summaries"), i, one) {
+		median = json_object_get(one, "median_run");
+		if (run && median && is_same(result, one, "message_bytes") &&
+		    is_same(result, one, "varied"))
+			return json_equal(run, median);
+	}
+	return true;
 }

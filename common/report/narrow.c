@@ -3,7 +3,8 @@
  * The table on a terminal that is too narrow for it: the columns that fit, under short heads. No
  * script parses it: scripts read a pipe or a file, or use --format.
  */
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 

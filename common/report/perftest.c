@@ -3,7 +3,8 @@
  * Drop-in mode: the text around the table that scripts written for perftest parse. tests/cli checks
  * what known parsers rely on.
  */
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* perftest's JSON document: the facts of its banner, and the last row of its table. */
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>

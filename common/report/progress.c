@@ -10,12 +10,13 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 #include "base/unit.h"
 
 #define WIPE "\r\033[K"
 
-void forms_wipe_live(struct report *r)
+void progress_wipe(struct report *r)
 {
 	if (r->live_shown)
 		fprintf(stderr, WIPE);
@@ -241,7 +242,7 @@ void report_interval(struct report *r, const struct progress *of)
 
 	p->point = r->run.point;
 	wipe_quietly(r);
-	if (document_has_intervals(r))
+	if (document_has_intervals(&r->about.options->output))
 		keep_interval(r, p);
 	if (interval_row(r, p))
 		return;

@@ -10,7 +10,7 @@
 
 #include "proto/fields.h"
 #include "report/prom_series.h"
-#include "report/report.h"
+#include "report/document.h"
 
 /* NaN: not a number. */
 static double number_of(const json_t *o, const char *key)
@@ -188,7 +188,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 		json_t *labels;
 		char *name;
 
-		if (!report_is_shown(d, one) ||
+		if (!document_shows(d, one) ||
 		    (failed && json_is_true(json_object_get(one, "interrupted"))))
 			continue;
 		labels = labels_of(p, one, end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is shown of a round when it is over: its rows, and notes for which the table has no column. */
+/* What is shown of a round when it is over: its rows, and notes that the table has no column for. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -8,7 +8,7 @@
 #include "measure/together.h"
 #include "measure/verify.h"
 #include "proto/verified.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 /* A server without a record, whose client failed: how many messages it had answered. */
 static void note_answered(const struct report *r, const struct measurement *meas)
@@ -169,7 +169,7 @@ void report_repeated(struct report *r, const struct result *median, json_t *summ
 	char point[160];
 
 	report_shown(r, median);
-	if (report_keeps(r))
+	if (document_keeps(r->about.options))
 		json_array_append(r->run.summaries, varied_json(r, summary));
 	json_decref(summary);
 	report_note(r, "%s%s", result_point(r->about.options, point, sizeof(point)), text);

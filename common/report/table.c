@@ -3,7 +3,8 @@
  * The tables. Ours has perftest's columns in their order, which many scripts parse. perftest's own
  * is the same to the blank, since some scripts cut its lines at fixed columns.
  */
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 #include "proto/message.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 #define ROWS_MAX 4
 
