@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/explained.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "explain/during.h"
 #include "explain/latency.h"
 #include "explain/limit.h"
-#include "measure/pace.h"
 #include "plan/transport.h"
 #include "verbs/gid.h"
 

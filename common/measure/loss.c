@@ -42,7 +42,6 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;
 }
 
-/* Receiver: a worker's loss is what the peer's DONE says it sent, less what arrived. */
 void loss_count(const struct measurement *meas, const json_t *done)
 {
 	const struct measure *ms = meas->ms;
@@ -85,7 +84,6 @@ void loss_describe(const struct measure *ms, json_t *m)
 	json_object_set_new(m, "lost", lost);
 }
 
-/* Sender: read from M what each of its workers lost, and correct its records. */
 int loss_read(struct measurement *meas, const json_t *m)
 {
 	struct measure *ms = meas->ms;
@@ -129,10 +127,6 @@ int loss_read_resent(struct measurement *meas, const json_t *m)
 	return 0;
 }
 
-/*
- * Receiver: its rate must not be above the sender's. A receiver that polls late and finds its whole
- * queue full would otherwise seem to be faster than the sender.
- */
 void loss_cap_rate(struct measurement *meas)
 {
 	double sent_in_s = meas->theirs.seconds;
@@ -145,7 +139,6 @@ void loss_cap_rate(struct measurement *meas)
 	record_set_rates(rec, sent_in_s);
 }
 
-/* Receiver: add the losses counted here to the sender's records, and correct their rates. */
 void loss_set_in_peer_records(struct measurement *meas)
 {
 	const struct measure *ms = meas->ms;

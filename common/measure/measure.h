@@ -171,6 +171,9 @@ static inline enum result_end measurement_end(const struct measurement *meas, bo
 int round_prepare(struct measurement *meas);
 struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool timed);
 
+/* pass.c: run the loops of a prepared round, and exchange the results. */
+int pass_run(struct measurement *meas);
+
 /*
  * rounds.c: run a round from the client; ms and attr must be set. MEAS then has the results, also
  * after a failure. Release it with round_release().
@@ -203,3 +206,11 @@ void measure_repeated(struct measure *ms);
  */
 void round_tell(struct measurement *meas);
 void round_judge(struct measure *ms, const struct result *result);
+
+/*
+ * explained.c: what limits ROW of a bandwidth test, and what went wrong during any, from both ends'
+ * facts (explain/limit.h). Returns whether E has it: ROW is of all threads and of one direction
+ * with a rate, or of round trips, which have no limit.
+ */
+bool explained_row(const struct measurement *meas, const struct result_row *row,
+		   struct explained *e);

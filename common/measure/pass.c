@@ -5,7 +5,6 @@
 #include "measure/conditions.h"
 #include "measure/load.h"
 #include "measure/loss.h"
-#include "measure/pass.h"
 #include "measure/results.h"
 #include "measure/together.h"
 #include "plan/transport.h"

@@ -50,7 +50,6 @@ static int grow_runs(struct repeat *r, struct fault *f)
 	return 0;
 }
 
-/* Store a run: its FIGURE for the statistics and its shown rows for the table. */
 int repeat_keep(struct repeat *r, const struct record *figure, const struct result *result,
 		struct fault *f)
 {
@@ -323,7 +322,7 @@ const char *repeat_doubt(const struct repeat *r, char *buf, size_t size)
 	return buf;
 }
 
-void repeat_forget(struct repeat *r)
+void repeat_release(struct repeat *r)
 {
 	free(r->run);
 	free(r->value);
@@ -331,11 +330,4 @@ void repeat_forget(struct repeat *r)
 	r->value = NULL;
 	r->room = 0;
 	repeat_start(r, 0);
-}
-
-void repeat_release(struct repeat *r)
-{
-	free(r->run);
-	free(r->value);
-	memset(r, 0, sizeof(*r));
 }

@@ -92,7 +92,5 @@ struct result repeat_median_result(struct repeat *r);
 json_t *repeat_summary(const struct repeat *r);
 const char *repeat_text(const struct repeat *r, char *buf, size_t size);
 
-/* Free the memory of all runs, and start again. */
-void repeat_forget(struct repeat *r);
-
+/* Free the memory of all runs. More may follow. */
 void repeat_release(struct repeat *r);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "measure/conditions.h"
-#include "measure/pass.h"
 #include "measure/together.h"
 #include "measure/verify.h"
 #include "proto/fields.h"

@@ -6,8 +6,7 @@
 
 #include "base/units.h"
 #include "measure/conditions.h"
-#include "measure/explained.h"
-#include "measure/pace.h"
+#include "measure/results.h"
 #include "measure/together.h"
 #include "measure/verify.h"
 
@@ -65,7 +64,7 @@ static struct record sum_records(const struct record *a, const struct record *b)
 	if (sum.seconds > 0)
 		record_set_rates(&sum, sum.seconds);
 	sum.interrupted |= b->interrupted;
-	pace_add(&sum, b);
+	results_add_pace(&sum, b);
 	quality_add(&sum.quality, &b->quality);
 	/* these belong to one end alone */
 	sum.plus_minus = (struct plus_minus){0};

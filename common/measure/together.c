@@ -99,7 +99,6 @@ int together_agree(struct measurement *meas)
 	return meas->ms->ep->server ? accept_start(meas) : propose_start(meas);
 }
 
-/* The agreed start time by clock_now_ns(); 0: none, or in the past. */
 uint64_t together_begins_ns(const struct measurement *meas)
 {
 	int64_t ahead_ns = (int64_t)(meas->both.begin_ns - clock_raw_ns());
@@ -107,7 +106,6 @@ uint64_t together_begins_ns(const struct measurement *meas)
 	return meas->both.begin_ns && ahead_ns > 0 ? clock_now_ns() + (uint64_t)ahead_ns : 0;
 }
 
-/* Spin until the agreed start time, or until the run is aborted. */
 void together_begin(const struct measurement *meas, const struct round_control *c)
 {
 	while (meas->both.begin_ns && (int64_t)(meas->both.begin_ns - clock_raw_ns()) > 0 &&
@@ -185,7 +183,6 @@ static bool make_timeline(const struct measure *ms, struct slices *to)
 	return true;
 }
 
-/* Add this end's timeline to M, its "done". */
 void together_describe(const struct measurement *meas, json_t *m)
 {
 	struct slices mine;
@@ -203,7 +200,6 @@ void together_describe(const struct measurement *meas, json_t *m)
 				      (int)fewest_slices(meas->ms), "sent", sent));
 }
 
-/* Read the peer's timeline from M, and convert it to this end's clock. */
 int together_read(struct measurement *meas, const json_t *m)
 {
 	struct fault *f = meas->ms->fault;
@@ -301,7 +297,6 @@ bool together_has_rate(const struct measurement *meas)
 	return sent_together(meas, 0) + sent_together(meas, 1) >= PARTS;
 }
 
-/* Set the rates in SUM to those of both directions together, while both ran. */
 void together_sum(const struct measurement *meas, struct record *sum)
 {
 	const struct slices *timeline[2] = {&meas->both.mine, &meas->both.theirs};

@@ -313,10 +313,6 @@ static int verify_pass(struct measure *ms, struct measurement *meas)
 	return 0;
 }
 
-/*
- * Verify the data path after a round. Returns -1 if the verification itself failed. Wrong data are
- * not a failure here: the run continues, and verify_verdict() raises ms->wrong_data at its end.
- */
 int verify_round(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;

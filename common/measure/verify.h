@@ -33,7 +33,7 @@ struct verify {
 					returned */
 };
 
-/* Both ends, after a round: verify its size. The results are in MEAS. */
+/* Both ends, after a round: verify its size. MEAS gets what was found; wrong data are no failure. */
 int verify_round(struct measurement *meas);
 
 /* At the end of the run: raise the fault for wrong data. */
