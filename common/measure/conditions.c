@@ -275,8 +275,7 @@ void conditions_judge(const struct measurement *meas, struct result_row *row)
 	const struct record *rec = row->record;
 	enum result_end me = measurement_end(meas, true), they = measurement_end(meas, false);
 
-	row->disturbed =
-		(struct disturbed){.quality = {quality_unknown(), quality_unknown()}};
+	row->disturbed = (struct disturbed){.quality = {quality_unknown(), quality_unknown()}};
 	if (row->thread >= 0 || row->device) {
 		row->disturbed.quality[row->by] = rec->quality;
 	} else {

@@ -181,8 +181,7 @@ static const struct result_row *with_rate(const struct result_row *row)
 }
 
 /* Add all rows of the round to TO, and choose in RESULT those that this end's table shows. */
-static void collect_rows(struct rows *to, const struct measurement *meas,
-			 struct result *result)
+static void collect_rows(struct rows *to, const struct measurement *meas, struct result *result)
 {
 	const struct measure *ms = meas->ms;
 	const struct result_row *client = add_end(to, meas, RESULT_CLIENT);

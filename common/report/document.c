@@ -296,7 +296,8 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 {
 	const struct output_options *o = &r->about.options->output;
 	const char *perftest_file = perftest_json_file(o);
-	bool persistent = r->about.options->local.persistent, to_stdout = document_to_stdout(o->json);
+	bool persistent = r->about.options->local.persistent;
+	bool to_stdout = document_to_stdout(o->json);
 	/* A persistent server that no client has connected to writes no document. */
 	bool idle = persistent && !json_object_size(r->run.ends) && !fault_is(problem);
 	bool wanted = document_keeps(r->about.options) && !idle;

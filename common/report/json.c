@@ -37,8 +37,8 @@ json_t *json_reasons(const struct disturbed *d)
 				seen |= 1U << i;
 				json_array_append_new(to, json_string(name));
 			} else {
-				json_array_append_new(to,
-						      json_sprintf("%s_%s", result_end_name(end), name));
+				json_array_append_new(
+					to, json_sprintf("%s_%s", result_end_name(end), name));
 			}
 		}
 	return to;
@@ -107,7 +107,8 @@ static json_t *evidence_json(const struct evidence *evidence)
 
 	for (int end = 0; evidence && end < 2; end++)
 		if (evidence_is_known(&evidence[end]))
-			json_object_set_new(to, result_end_name(end), evidence_to_json(&evidence[end]));
+			json_object_set_new(to, result_end_name(end),
+					    evidence_to_json(&evidence[end]));
 	return to;
 }
 
@@ -118,7 +119,8 @@ static json_t *snapshots_json(const struct port_snapshot *snapshot)
 
 	for (int end = 0; snapshot && end < 2; end++)
 		if (snapshot[end].ports)
-			json_object_set_new(to, result_end_name(end), snapshot_to_json(&snapshot[end]));
+			json_object_set_new(to, result_end_name(end),
+					    snapshot_to_json(&snapshot[end]));
 	return to;
 }
 
@@ -167,7 +169,7 @@ json_t *json_result(const struct report *r, const struct result *result)
 }
 
 /* They are unknown before both ends are connected. */
-#define ROW(member, ...) FIELD(struct report_effective, member, __VA_ARGS__)
+#define ROW(member, ...)   FIELD(struct report_effective, member, __VA_ARGS__)
 #define ONCE_KNOWN(member) ROW(member, FIELD_IF(struct report_effective, mtu_bytes))
 static const struct field effective_rows[] = {
 	ONCE_KNOWN(mtu_bytes),

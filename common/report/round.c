@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is shown of a round when it is over: its rows, and notes that the table has no column for. */
+/* What is shown of a round: its rows, and notes that the table has no column for. */
 #include <inttypes.h>
 
 #include "base/text.h"

@@ -49,7 +49,7 @@ const char *table_text(const struct report *r, const struct record *rec, const s
 		       char *buf, size_t size);
 
 /*
- * narrow.c: choose the columns that fit in COLUMNS of a terminal, AROUND of which table.c needs;
+ * For a narrow terminal: choose the columns that fit in COLUMNS, AROUND of which table.c needs;
  * print the header and a row, without the line's end.
  */
 void narrow_choose(struct report *r, unsigned columns, unsigned around);
@@ -75,15 +75,3 @@ void perftest_waiting(FILE *out);
 void perftest_rule(FILE *out);
 void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out);
 uint64_t perftest_banner_lines(const struct report_ends *ends); /* that it has, or more */
-
-/* The facts in perftest's banner and document, in that order. */
-struct perftest_fact {
-	const char *label; /* in the banner, where a leading blank begins a line; NULL: not there */
-	const char *key;   /* in the document; NULL: not there */
-	const char *word;  /* NULL: it is a number */
-	uint64_t number;
-	const char *unit; /* of the number, in the banner; NULL: none */
-	bool absent;
-};
-typedef void perftest_fact_fn(void *arg, const struct perftest_fact *fact);
-void perftest_facts(const struct report *r, perftest_fact_fn *emit, void *arg);
