@@ -10,6 +10,7 @@
 #include "host/path.h"
 #include "loop/staged.h"
 #include "measure/context.h"
+#include "report/report.h"
 #include "verbs/gpu_route.h"
 #include "verbs/mem.h"
 #include "verdict.h"
@@ -53,7 +54,7 @@ struct gdr {
 	bool ports_count;                 /* the task `ports` was started */
 	uint64_t ports_started_ns;        /* client: when both ends' began; 0: never */
 	uint64_t observed_ns;             /* client: for how long they did; 0: unknown */
-	struct port_snapshot ports[2];    /* client: what happened there, by enum report_end */
+	struct port_snapshot ports[2];    /* client: what happened there, by enum result_end */
 	struct findings events;           /* client: what that means */
 	struct fault verdict;             /* client: the fault that judge raises */
 	bool undecided;                   /* client: a GPU, but the run ended without verdict */

@@ -61,8 +61,8 @@ int gdr_ports_stop(struct measure *ms, struct gdr *g)
 
 	if (!g->ports_started_ns || measure_interrupted(ms))
 		return 0;
-	if (read_snapshot(ms, false, &g->ports[REPORT_CLIENT]) ||
-	    read_snapshot(ms, true, &g->ports[REPORT_SERVER]))
+	if (read_snapshot(ms, false, &g->ports[RESULT_CLIENT]) ||
+	    read_snapshot(ms, true, &g->ports[RESULT_SERVER]))
 		return -1;
 	g->observed_ns = ns;
 	return 0;
@@ -88,7 +88,7 @@ void gdr_explain(struct gdr *g)
 		return;
 	run_end_unknown(&client, "client");
 	run_end_unknown(&server, "server");
-	run_end_count(&client, &g->ports[REPORT_CLIENT], &g->ports[REPORT_SERVER]);
-	run_end_count(&server, &g->ports[REPORT_SERVER], &g->ports[REPORT_CLIENT]);
+	run_end_count(&client, &g->ports[RESULT_CLIENT], &g->ports[RESULT_SERVER]);
+	run_end_count(&server, &g->ports[RESULT_SERVER], &g->ports[RESULT_CLIENT]);
 	explain_both_ways(&r, &g->events);
 }

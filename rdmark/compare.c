@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "figures.h"
 #include "rdmark.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "report/list.h"
 #include "row.h"
 #include "cli/command.h"

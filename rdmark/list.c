@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "proto/fields.h"
 #include "proto/path_json.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "report/list.h"
 #include "verbs/hca.h"
 

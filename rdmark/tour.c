@@ -16,7 +16,7 @@
 #include "rdmark.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "report/list.h"
 #include "report/report.h"
 
@@ -78,7 +78,7 @@ static const json_t *tour_row(const json_t *document)
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "results"), i, row)
-		if (report_is_shown(document, row) &&
+		if (document_shows(document, row) &&
 		    (!best ||
 		     result_number(row, "message_bytes") > result_number(best, "message_bytes")))
 			best = row;

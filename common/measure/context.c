@@ -27,7 +27,6 @@ struct measure_context measure_context(struct measure *ms)
 	};
 }
 
-/* Measure one round with ATTR. REC is the sender's record, all zero if there is none. */
 int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec)
 {
 	struct measurement meas = {.ms = ms, .attr = *attr};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/explained.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "explain/during.h"
 #include "explain/latency.h"
 #include "explain/limit.h"
-#include "measure/pace.h"
 #include "plan/transport.h"
 #include "verbs/gid.h"
 
@@ -88,11 +87,11 @@ static unsigned depth_of(const struct measurement *meas, bool mine)
 static void describe_end(const struct measurement *meas, bool mine, bool source, struct run_end *to)
 {
 	const struct endpoint *ep = meas->ms->ep;
-	enum report_end end = measurement_end(meas, mine);
+	enum result_end end = measurement_end(meas, mine);
 	const struct evidence *saw = &meas->evidence[end];
 	const struct quality *quality = mine ? &meas->quality : &meas->their_quality;
 
-	run_end_unknown(to, end == REPORT_SERVER ? "server" : "client");
+	run_end_unknown(to, end == RESULT_SERVER ? "server" : "client");
 	to->rate_gbps = 0;
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
@@ -198,7 +197,7 @@ static void judge_latency(const struct measurement *meas, const struct record *r
  * their time. Their ACKs are as large as they are, so nothing is said of other traffic.
  */
 static void explain_round_trips(const struct measurement *meas, const struct record *rec,
-				struct report_explained *e)
+				struct explained *e)
 {
 	struct run_end client, server;
 	struct run_facts r;
@@ -214,18 +213,18 @@ static void explain_round_trips(const struct measurement *meas, const struct rec
 	judge_latency(meas, rec, &e->findings);
 }
 
-bool explained_row(const struct measurement *meas, const struct report_row *row,
-		   struct report_explained *e)
+bool explained_row(const struct measurement *meas, const struct result_row *row,
+		   struct explained *e)
 {
-	bool mine = (row->by == REPORT_SERVER) == meas->ms->ep->server;
+	bool mine = (row->by == RESULT_SERVER) == meas->ms->ep->server;
 	bool pulls = operation_pulls(&meas->ms->test->operation);
 	struct run_end sender, receiver;
 	struct run_facts r;
 
 	memset(e, 0, sizeof(*e));
-	if (row->direction == REPORT_BOTH_WAYS || row->thread >= 0 || row->device)
+	if (row->direction == RESULT_BOTH_WAYS || row->thread >= 0 || row->device)
 		return false;
-	if (row->direction == REPORT_PING_PONG) {
+	if (row->direction == RESULT_PING_PONG) {
 		explain_round_trips(meas, row->record, e);
 		return true;
 	}

@@ -66,7 +66,6 @@ void link_tell_peer(struct link *l)
 		message_send_fault(&l->oob, l->fault, clock_now_ns() + SEND_ERROR_NS);
 }
 
-/* Make the watcher thread send "alive" messages until link_alive_stop(), and watch for a signal. */
 void link_alive_start(struct link *l)
 {
 	struct fault ignored = {0};

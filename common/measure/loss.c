@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "measure/loss.h"
 
-#include "base/units.h"
 #include "plan/transport.h"
-#include "report/unit.h"
 
 /*
  * True if messages of a stream may be lost unnoticed. In a latency test the client itself notices a
@@ -44,7 +42,6 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;
 }
 
-/* Receiver: a worker's loss is what the peer's DONE says it sent, less what arrived. */
 void loss_count(const struct measurement *meas, const json_t *done)
 {
 	const struct measure *ms = meas->ms;
@@ -87,7 +84,6 @@ void loss_describe(const struct measure *ms, json_t *m)
 	json_object_set_new(m, "lost", lost);
 }
 
-/* Sender: read from M what each of its workers lost, and correct its records. */
 int loss_read(struct measurement *meas, const json_t *m)
 {
 	struct measure *ms = meas->ms;
@@ -131,10 +127,6 @@ int loss_read_resent(struct measurement *meas, const json_t *m)
 	return 0;
 }
 
-/*
- * Receiver: its rate must not be above the sender's. A receiver that polls late and finds its whole
- * queue full would otherwise seem to be faster than the sender.
- */
 void loss_cap_rate(struct measurement *meas)
 {
 	double sent_in_s = meas->theirs.seconds;
@@ -147,7 +139,6 @@ void loss_cap_rate(struct measurement *meas)
 	record_set_rates(rec, sent_in_s);
 }
 
-/* Receiver: add the losses counted here to the sender's records, and correct their rates. */
 void loss_set_in_peer_records(struct measurement *meas)
 {
 	const struct measure *ms = meas->ms;
@@ -162,57 +153,4 @@ void loss_set_in_peer_records(struct measurement *meas)
 		}
 	}
 	rate_arrived_only(&meas->theirs, !meas->attr.both && meas->measured ? &meas->mine : NULL);
-}
-
-/* " (more than the link's 100 Gb/s)" if this end sent that much, else "". Returns BUF. */
-static const char *excess_text(const struct measurement *meas, const struct record *rec, char *buf,
-			       size_t size)
-{
-	const struct endpoint *ep = meas->ms->ep;
-	double links_gbps = 0;
-
-	for (unsigned i = 0; i < ep->rails; i++)
-		links_gbps += ep->rail[i].mine.nic.rate_gbps;
-	buf[0] = '\0';
-	if (rec == &meas->mine && links_gbps > 0 && rec->sent_gbps > links_gbps)
-		snprintf(buf, size, " (more than the link's %g Gb/s)", links_gbps);
-	return buf;
-}
-
-static void note_loss(const struct measurement *meas, const struct record *rec, const char *by)
-{
-	const struct measure *ms = meas->ms;
-	unsigned long long lost = rec->lost, all = rec->messages;
-	bool gbits = ms->options->output.gbits;
-	struct units_text size = units_size(meas->attr.message_bytes);
-	char more[80];
-
-	if (!lost)
-		return;
-	if (ms->test->latency)
-		report_note(ms->report,
-			    "%llu of %llu round trips of %s took %.0f ms or more and gave no "
-			    "sample (lost or late); %llu messages were resent",
-			    lost, all, size.text,
-			    clock_ticks_to_ns(ms->clock, (double)ms->meter[0].round.quiet_ticks) /
-				    1e6,
-			    (unsigned long long)rec->resent);
-	else
-		report_warning(
-			ms->report,
-			"%llu of %llu messages of %s from the %s were lost: sent %s%s, arrived "
-			"%s",
-			lost, all, size.text, by, unit_rate(gbits, rec->sent_gbps).text,
-			excess_text(meas, rec, more, sizeof(more)),
-			unit_number(gbits, rec->bandwidth_gbps).text);
-}
-
-void loss_note(const struct measurement *meas)
-{
-	bool server = meas->ms->ep->server, leads = endpoint_leads(meas->ms->ep);
-
-	if (leads || meas->attr.both)
-		note_loss(meas, &meas->mine, server ? "server" : "client");
-	if (!leads || meas->attr.both)
-		note_loss(meas, &meas->theirs, server ? "client" : "server");
 }

@@ -36,6 +36,3 @@ int loss_read_resent(struct measurement *meas, const json_t *m);
 
 /* Receiver: set the loss in the peer's records. */
 void loss_set_in_peer_records(struct measurement *meas);
-
-/* Print a line on stderr if messages were lost. */
-void loss_note(const struct measurement *meas);

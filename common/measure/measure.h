@@ -16,14 +16,30 @@
 #include "endpoint/endpoint.h"
 #include "host/steal.h"
 #include "loop/paced.h"
+#include "measure/gate.h"
 #include "measure/history.h"
 #include "measure/link.h"
+#include "measure/repeat.h"
+#include "measure/result.h"
 #include "plan/plan.h"
-#include "report/gate.h"
-#include "report/repeat.h"
-#include "report/report.h"
-#include "report/strict.h"
-#include "report/worst.h"
+
+struct measurement;
+struct report;
+
+/* Who is told of the rounds: the functions of the report, which this layer does not know. */
+struct audience {
+	/* The watch's thread calls these two: an interval is over; and for a live line, with the
+	 * remaining time, 0: unknown. LIVE: there is such a line. */
+	void (*interval)(struct report *r, const struct progress *p);
+	void (*progress)(struct report *r, const struct progress *p, uint64_t left_ns);
+	bool live;
+	/* A round is over; RESULT is NULL if nothing was measured, but messages were answered. */
+	void (*round)(struct report *r, const struct measurement *meas,
+		      const struct result *result);
+	/* All runs of a size are over: the median one, and their SUMMARY (stolen), also as text. */
+	void (*repeated)(struct report *r, const struct result *median, json_t *summary,
+			 const char *text);
+};
 
 /* What a worker's loop writes, and the results from it. */
 struct meter {
@@ -51,10 +67,10 @@ struct measure {
 	struct endpoint *ep;
 	struct link *link;
 	struct report *report;
+	struct audience audience;
 	struct clock *clock;
 	struct steal *steal; /* of this machine's CPUs */
 	struct gates *gates; /* thresholds for the rows; checked by the client */
-	struct strict *strict;
 	struct repeat *repeat;
 	/* owned */
 	struct meter *meter;     /* one per worker, including loads */
@@ -128,9 +144,10 @@ struct measurement {
 	bool device_failed;       /* a device here was removed, or reported that it failed */
 	struct fault clock_fault; /* set if there is no result because the clock jumped */
 	struct quality quality, their_quality; /* except for warm-ups and rounds of a kind */
-	struct evidence evidence[2];           /* by enum report_end, except for a warm-up */
+	struct evidence evidence[2];           /* by enum result_end, except for a warm-up */
 	struct port_snapshot snapshot[2];      /* the same: what happened at its ports */
 	struct slots_tally verified[2];        /* to the server, to the client */
+	bool is_verified;                      /* that was known for both */
 	struct record
 		*their_records; /* of the peer's workers; owned; NULL: one worker, or no records */
 	/*
@@ -142,9 +159,9 @@ struct measurement {
 };
 
 /* Which end this one is, or with MINE false the other one. */
-static inline enum report_end measurement_end(const struct measurement *meas, bool mine)
+static inline enum result_end measurement_end(const struct measurement *meas, bool mine)
 {
-	return meas->ms->ep->server == mine ? REPORT_SERVER : REPORT_CLIENT;
+	return meas->ms->ep->server == mine ? RESULT_SERVER : RESULT_CLIENT;
 }
 
 /*
@@ -153,6 +170,9 @@ static inline enum report_end measurement_end(const struct measurement *meas, bo
  */
 int round_prepare(struct measurement *meas);
 struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool timed);
+
+/* pass.c: run the loops of a prepared round, and exchange the results. */
+int pass_run(struct measurement *meas);
 
 /*
  * rounds.c: run a round from the client; ms and attr must be set. MEAS then has the results, also
@@ -179,3 +199,18 @@ int measure_read_repeated(struct measure *ms, const json_t *m);
 
 /* After the last run of a size: show the summary of the runs, if there are several. */
 void measure_repeated(struct measure *ms);
+
+/*
+ * rows.c: judge the result of a round, and tell the audience; and judge RESULT, of the client: the
+ * rows of its table.
+ */
+void round_tell(struct measurement *meas);
+void round_judge(struct measure *ms, const struct result *result);
+
+/*
+ * explained.c: what limits ROW of a bandwidth test, and what went wrong during any, from both ends'
+ * facts (explain/limit.h). Returns whether E has it: ROW is of all threads and of one direction
+ * with a rate, or of round trips, which have no limit.
+ */
+bool explained_row(const struct measurement *meas, const struct result_row *row,
+		   struct explained *e);

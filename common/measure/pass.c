@@ -5,7 +5,6 @@
 #include "measure/conditions.h"
 #include "measure/load.h"
 #include "measure/loss.h"
-#include "measure/pass.h"
 #include "measure/results.h"
 #include "measure/together.h"
 #include "plan/transport.h"
@@ -68,7 +67,8 @@ static uint64_t remaining_ns(const struct measurement *meas, uint64_t elapsed_ns
 static void on_progress(void *arg, const struct watch_span *w)
 {
 	struct measurement *meas = arg;
-	struct report_progress p = {
+	struct measure *ms = meas->ms;
+	struct progress p = {
 		.message_bytes = meas->attr.message_bytes,
 		.elapsed_ns = w->elapsed_ns,
 		.interval_ns = w->interval_ns,
@@ -79,13 +79,13 @@ static void on_progress(void *arg, const struct watch_span *w)
 	};
 
 	if (w->live) {
-		report_live(meas->ms->report, &p, remaining_ns(meas, w->elapsed_ns));
+		ms->audience.progress(ms->report, &p, remaining_ns(meas, w->elapsed_ns));
 		return;
 	}
 	if (!w->partial)
 		worst_note(&meas->worst, w->interval_ns, w->messages,
-			   operation_latency_us(&meas->ms->test->operation, (double)p.trips_ns));
-	report_interval(meas->ms->report, &p);
+			   operation_latency_us(&ms->test->operation, (double)p.trips_ns));
+	ms->audience.interval(ms->report, &p);
 }
 
 /* A watch for this round. PASSIVE: no loop runs at this end, so it makes no progress. */
@@ -107,7 +107,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 		.endless = endless && !meas->attr.duration_ns,
 		.before = ms->history.messages,
 		.passive = passive,
-		.rules = {.live = ms->report->tty && shown,
+		.rules = {.live = ms->audience.live && shown,
 			  .timeout_ns = ms->link->timeout_ns,
 			  .peer_timeout_ns = ms->link->peer_timeout_ns,
 			  .duration_ns = leads && endless ? meas->attr.duration_ns : 0,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/evidence.h"
+#include "measure/conditions.h"
 #include "measure/load.h"
 #include "measure/together.h"
 #include "plan/transport.h"
@@ -128,7 +128,6 @@ static void prepare_worker(struct meter *t, const struct measurement *meas)
 	}
 }
 
-/* Prepare all workers for the round. */
 int round_prepare(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;

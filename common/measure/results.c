@@ -7,10 +7,8 @@
 #include <stdlib.h>
 
 #include "measure/conditions.h"
-#include "measure/evidence.h"
 #include "measure/load.h"
 #include "measure/loss.h"
-#include "measure/pace.h"
 #include "measure/confidence.h"
 #include "measure/together.h"
 #include "stat/quantile.h"
@@ -166,6 +164,28 @@ static void set_peak(const struct meter *t, struct record *rec)
 	rec->bandwidth_peak_gbps = best > rec->bandwidth_gbps ? best : rec->bandwidth_gbps;
 }
 
+/* Set in REC the rate of T's schedule, and how many messages were posted late. */
+static void set_pace(const struct meter *t, struct record *rec)
+{
+	const struct measure *ms = t->ms;
+	const struct paced *p = t->round.paced;
+
+	if (!ms->test->latency)
+		rec->pace.limit_gbps =
+			rate_gbps(ms->options->experiment.rate_limit, rec->message_bytes) /
+			ms->ep->workers;
+	rec->pace.late_messages = p->late;
+	rec->pace.late_max_us = clock_ticks_to_ns(ms->clock, (double)p->latest_ticks) / 1e3;
+}
+
+void results_add_pace(struct record *sum, const struct record *by)
+{
+	sum->pace.limit_gbps += by->pace.limit_gbps;
+	sum->pace.late_messages += by->pace.late_messages;
+	if (by->pace.late_max_us > sum->pace.late_max_us)
+		sum->pace.late_max_us = by->pace.late_max_us;
+}
+
 /* Compute T's record, and add what it did to SUM. */
 static void measure_worker(struct meter *t, const struct measurement *meas, struct span *sum)
 {
@@ -179,7 +199,7 @@ static void measure_worker(struct meter *t, const struct measurement *meas, stru
 	if (measured && !ms->test->latency && !t->round.no_peak)
 		set_peak(t, &t->record);
 	if (measured && t->round.paced)
-		pace_measure(t, &t->record);
+		set_pace(t, &t->record);
 	if (measured && (t->hist || !ms->test->latency))
 		confidence_of_worker(t);
 }
@@ -226,7 +246,7 @@ static void measure_all(struct measurement *meas)
 	if (ms->ep->workers == 1)
 		return;
 	for (unsigned i = 0; i < ms->ep->workers; i++)
-		pace_add(rec, &ms->meter[i].record);
+		results_add_pace(rec, &ms->meter[i].record);
 	if (ms->meter[0].hist || !ms->test->latency)
 		confidence_of_end(meas);
 	if (!ms->test->latency || !ms->meter[0].hist)
@@ -236,7 +256,6 @@ static void measure_all(struct measurement *meas)
 	set_latency(ms, ms->meter[0].hist, sum.run_ticks, rec);
 }
 
-/* Compute this end's records, unless the clock was not steady: meas->clock_fault then says why. */
 void results_measure(struct measurement *meas)
 {
 	if (fault_is(&meas->clock_fault) || check_clock(meas->ms, &meas->clock_fault))
@@ -308,12 +327,11 @@ static int read_records(struct measurement *meas, const json_t *records)
 	return 0;
 }
 
-/* Read the peer's conditions and records from its DONE. */
 int results_read(struct measurement *meas, const json_t *done)
 {
 	const json_t *from = json_object_get(done, "record");
 
-	if (conditions_read(meas, done) || evidence_read(meas, done))
+	if (conditions_read(meas, done))
 		return -1;
 	if (json_is_object(from)) {
 		if (read_record(meas, &meas->theirs, from) ||
@@ -325,7 +343,6 @@ int results_read(struct measurement *meas, const json_t *done)
 	return loss_read_resent(meas, done);
 }
 
-/* This end's "done": counts, losses, conditions and records for the peer. */
 json_t *results_message(const struct measurement *meas)
 {
 	const struct measure *ms = meas->ms;
@@ -341,7 +358,6 @@ json_t *results_message(const struct measurement *meas)
 	json_object_set_new(m, "messages", messages);
 	loss_describe(ms, m);
 	conditions_describe(meas, m);
-	evidence_describe(meas, m);
 	if (meas->attr.both)
 		together_describe(meas, m);
 	if (meas->measured || meas->attr.cpu_util)

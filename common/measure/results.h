@@ -7,9 +7,12 @@
 
 #include "measure/measure.h"
 
+/* Compute them. If the clock was not steady, meas->clock_fault says why; and raise that. */
 void results_measure(struct measurement *meas);
-void results_blame_clock(const struct measurement *meas); /* raise the clock's fault, unless
-							     there is one */
+void results_blame_clock(const struct measurement *meas);
+
+/* Add the schedule of BY, which ran at the same time, to SUM's: limits and late messages add up. */
+void results_add_pace(struct record *sum, const struct record *by);
 
 /* Set the CPU use and the conditions in the records. MESSAGES is the number of all QPs. */
 void results_set_usage(struct measurement *meas, uint64_t messages);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 #include "measure/conditions.h"
-#include "measure/pass.h"
-#include "measure/show.h"
 #include "measure/together.h"
 #include "measure/verify.h"
 #include "proto/fields.h"
@@ -146,7 +144,7 @@ static int conclude_round(struct measurement *meas, int rc)
 	if (rc == 0 && ms->meter[0].verify && !meas->attr.warmup)
 		rc = verify_round(meas);
 	if (!meas->attr.kind)
-		round_show(meas);
+		round_tell(meas);
 	round_release(meas);
 	return fault_is(ms->fault) ? -1 : rc;
 }
@@ -201,18 +199,17 @@ static int warm_up(struct measure *ms, uint64_t size)
 /* Report the median of all runs of a size, and whether they varied too much to be trusted. */
 static void show_repeated(struct measure *ms)
 {
-	struct report_result result = repeat_median_result(ms->repeat);
+	struct result result = repeat_median_result(ms->repeat);
 	char text[512], point[160];
 
 	round_judge(ms, &result);
 	if (repeat_doubt(ms->repeat, text, sizeof(text)))
-		strict_doubt(ms->strict,
-			     "use longer runs (-D) or more of them (--repeat), or accept a lower "
-			     "precision",
-			     "%s%s", report_point(ms->report, point, sizeof(point)), text);
-	report_shown(ms->report, &result);
-	report_summary(ms->report, repeat_summary(ms->repeat),
-		       repeat_text(ms->repeat, text, sizeof(text)));
+		gates_doubt(ms->gates,
+			    "use longer runs (-D) or more of them (--repeat), or accept a lower "
+			    "precision",
+			    "%s%s", result_point(ms->options, point, sizeof(point)), text);
+	ms->audience.repeated(ms->report, &result, repeat_summary(ms->repeat),
+			      repeat_text(ms->repeat, text, sizeof(text)));
 }
 
 void measure_repeated(struct measure *ms)

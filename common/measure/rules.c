@@ -50,7 +50,6 @@ bool rules_whole(const struct rules *r, const struct rules_times *t, uint64_t no
 	return now_ns + r->interval_ns / 100 >= t->interval_base_ns + r->interval_ns;
 }
 
-/* The actions of the watch that are due at NOW_NS, as DUE_* flags. */
 unsigned rules_due(const struct rules *r, const struct rules_times *t, uint64_t now_ns, bool done,
 		   bool passive)
 {
@@ -83,7 +82,6 @@ static uint64_t earlier_of(uint64_t next_ns, uint64_t since_ns, uint64_t period_
 	return period_ns && since_ns + period_ns < next_ns ? since_ns + period_ns : next_ns;
 }
 
-/* The time from NOW_NS until something is due, in ns. */
 uint64_t rules_until_next(const struct rules *r, const struct rules_times *t, uint64_t now_ns)
 {
 	uint64_t next_ns = t->said_ns + alive_period_ns(r);

@@ -99,7 +99,6 @@ int together_agree(struct measurement *meas)
 	return meas->ms->ep->server ? accept_start(meas) : propose_start(meas);
 }
 
-/* The agreed start time by clock_now_ns(); 0: none, or in the past. */
 uint64_t together_begins_ns(const struct measurement *meas)
 {
 	int64_t ahead_ns = (int64_t)(meas->both.begin_ns - clock_raw_ns());
@@ -107,7 +106,6 @@ uint64_t together_begins_ns(const struct measurement *meas)
 	return meas->both.begin_ns && ahead_ns > 0 ? clock_now_ns() + (uint64_t)ahead_ns : 0;
 }
 
-/* Spin until the agreed start time, or until the run is aborted. */
 void together_begin(const struct measurement *meas, const struct round_control *c)
 {
 	while (meas->both.begin_ns && (int64_t)(meas->both.begin_ns - clock_raw_ns()) > 0 &&
@@ -185,7 +183,6 @@ static bool make_timeline(const struct measure *ms, struct slices *to)
 	return true;
 }
 
-/* Add this end's timeline to M, its "done". */
 void together_describe(const struct measurement *meas, json_t *m)
 {
 	struct slices mine;
@@ -203,7 +200,6 @@ void together_describe(const struct measurement *meas, json_t *m)
 				      (int)fewest_slices(meas->ms), "sent", sent));
 }
 
-/* Read the peer's timeline from M, and convert it to this end's clock. */
 int together_read(struct measurement *meas, const json_t *m)
 {
 	struct fault *f = meas->ms->fault;
@@ -295,13 +291,12 @@ static double sent_together(const struct measurement *meas, int i)
 	return slices_messages_at(timeline, both[1]) - slices_messages_at(timeline, both[0]);
 }
 
-/* True if both directions ran at the same time for at least one message: less has no rate. */
-static bool has_rate(const struct measurement *meas)
+/* Less than one message has no rate. */
+bool together_has_rate(const struct measurement *meas)
 {
 	return sent_together(meas, 0) + sent_together(meas, 1) >= PARTS;
 }
 
-/* Set the rates in SUM to those of both directions together, while both ran. */
 void together_sum(const struct measurement *meas, struct record *sum)
 {
 	const struct slices *timeline[2] = {&meas->both.mine, &meas->both.theirs};
@@ -314,7 +309,7 @@ void together_sum(const struct measurement *meas, struct record *sum)
 	sum->timed_messages = 0;
 	sum->seconds = 0;
 	sum->messages_per_s = sum->bandwidth_gbps = sum->bandwidth_peak_gbps = 0;
-	if (!has_rate(meas))
+	if (!together_has_rate(meas))
 		return;
 	for (int i = 0; i < 2; i++)
 		messages += share_arrived(rec[i]) * sent_together(meas, i);
@@ -328,21 +323,4 @@ void together_sum(const struct measurement *meas, struct record *sum)
 	/* The peak of both together is unknown: show the average. */
 	if (rec[0]->bandwidth_peak_gbps > 0)
 		sum->bandwidth_peak_gbps = sum->bandwidth_gbps;
-}
-
-void together_note(const struct measurement *meas)
-{
-	char run[32] = "";
-
-	if (!meas->attr.both || has_rate(meas))
-		return;
-	if (meas->attr.run)
-		snprintf(run, sizeof(run), ", run %llu", (unsigned long long)meas->attr.run);
-	report_note(meas->ms->report,
-		    "%s%s: the two directions %s, so there is no combined rate; use a longer run "
-		    "(-D 1)",
-		    units_size(meas->attr.message_bytes).text, run,
-		    meas->quality.overlap_percent > 0
-			    ? "ran at the same time for less than one message"
-			    : "never ran at the same time");
 }

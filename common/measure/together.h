@@ -40,5 +40,5 @@ void together_measure(struct measurement *meas);
  */
 void together_sum(const struct measurement *meas, struct record *sum);
 
-/* Print a line on stderr if there is no rate of both together. */
-void together_note(const struct measurement *meas);
+/* True if both directions ran at the same time for at least one message. */
+bool together_has_rate(const struct measurement *meas);

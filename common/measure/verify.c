@@ -275,9 +275,8 @@ static int read_findings(struct measure *ms, const json_t *m, const char *key,
  */
 static int exchange_findings(struct measure *ms, struct measurement *meas)
 {
-	bool server = ms->ep->server;
-	struct slots_tally *to_me = &meas->verified[server ? 0 : 1];
-	struct slots_tally *to_peer = &meas->verified[server ? 1 : 0];
+	struct slots_tally *to_me = &meas->verified[!ms->ep->server];
+	struct slots_tally *to_peer = &meas->verified[ms->ep->server];
 	json_t *m = json_object(), *theirs;
 	int rc;
 
@@ -297,43 +296,23 @@ static int exchange_findings(struct measure *ms, struct measurement *meas)
 	return rc ? -1 : 0;
 }
 
-/* The tally of both directions. */
-static struct slots_tally verify_total(const struct measurement *meas)
-{
-	struct slots_tally sum = meas->verified[0];
-
-	slots_add(&sum, &meas->verified[1]);
-	return sum;
-}
-
-/* Report the tally. The first wrong data of the run go to ms->wrong_data, raised at its end. */
-static void report_verified(struct measure *ms, const struct measurement *meas)
-{
-	struct slots_tally sum = verify_total(meas);
-	char text[256];
-
-	link_alive_start(ms->link);
-	report_note(ms->report, "verified: %s", verified_format(&sum, text, sizeof(text)));
-	link_alive_stop(ms->link);
-	if (!sum.errors || fault_is(&ms->wrong_data))
-		return;
-	fault_phase(&ms->wrong_data, PHASE);
-	verified_raise(&sum, &ms->wrong_data);
-}
-
+/* Find and exchange what is wrong. The first of the run is kept, to be raised at its end. */
 static int verify_pass(struct measure *ms, struct measurement *meas)
 {
+	struct slots_tally sum;
+
 	if (run_in_workers(ms, verify_begin, false) || verify_all_windows(ms) ||
 	    exchange_findings(ms, meas))
 		return -1;
-	report_verified(ms, meas);
+	meas->is_verified = true;
+	sum = verify_tally(meas, RESULT_BOTH_WAYS);
+	if (sum.errors && !fault_is(&ms->wrong_data)) {
+		fault_phase(&ms->wrong_data, PHASE);
+		verified_raise(&sum, &ms->wrong_data);
+	}
 	return 0;
 }
 
-/*
- * Verify the data path after a round. Returns -1 if the verification itself failed. Wrong data are
- * not a failure here: the run continues, and verify_verdict() raises ms->wrong_data at its end.
- */
 int verify_round(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
@@ -364,11 +343,11 @@ int verify_verdict(struct measure *ms)
 	return -1;
 }
 
-json_t *verify_json(const struct measurement *meas, enum report_direction direction)
+struct slots_tally verify_tally(const struct measurement *meas, enum result_direction direction)
 {
-	struct slots_tally t = verify_total(meas);
+	struct slots_tally sum = meas->verified[direction == RESULT_BACKWARD];
 
-	if (direction == REPORT_FORWARD || direction == REPORT_BACKWARD)
-		t = meas->verified[direction == REPORT_BACKWARD];
-	return t.messages ? verified_to_json(&t) : NULL;
+	if (direction != RESULT_FORWARD && direction != RESULT_BACKWARD)
+		slots_add(&sum, &meas->verified[1]);
+	return sum;
 }

@@ -33,14 +33,14 @@ struct verify {
 					returned */
 };
 
-/* Both ends, after a round: verify its size. The results are in MEAS. */
+/* Both ends, after a round: verify its size. MEAS gets what was found; wrong data are no failure. */
 int verify_round(struct measurement *meas);
 
 /* At the end of the run: raise the fault for wrong data. */
 int verify_verdict(struct measure *ms);
 
-/* The results of MEAS in DIRECTION for the document; NULL: nothing was verified. */
-json_t *verify_json(const struct measurement *meas, enum report_direction direction);
+/* What was found in DIRECTION: without messages if nothing was verified. */
+struct slots_tally verify_tally(const struct measurement *meas, enum result_direction direction);
 
 /*
  * verify_worker.c: one worker's part, with faults in the worker. verify_make() allocates and

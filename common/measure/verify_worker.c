@@ -127,7 +127,6 @@ static void set_buffer_sizes(struct meter *t, struct verify *v)
 	}
 }
 
-/* Allocate T's verification buffers: first those to send from, then those to receive into. */
 int verify_make(struct meter *t)
 {
 	const struct measure *ms = t->ms;
@@ -188,7 +187,6 @@ static int make_slots(const struct meter *t, struct slots *slots, uint64_t offse
 	return slots_init(slots);
 }
 
-/* Set up T's slots and window for the message size that was agreed on. */
 int verify_begin(struct meter *t)
 {
 	const struct measure *ms = t->ms;
@@ -251,7 +249,6 @@ int verify_refill(struct meter *t)
 		       : 0;
 }
 
-/* Fill T's slots for the next window: patterns to send, poison where messages must arrive. */
 int verify_prepare(struct meter *t)
 {
 	struct verify *v = t->verify;

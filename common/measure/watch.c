@@ -346,7 +346,6 @@ void watcher_release(struct watcher *by)
 	by->running = false;
 }
 
-/* Hand the round W to the thread BY, which serves one round after another. */
 int watch_start(struct watch *w, struct watcher *by, struct fault *f)
 {
 	struct rules_times *t = &w->times;

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 static bool banner_verbose(const struct report *r)
 {
@@ -137,6 +137,17 @@ static bool by_rdma_cm(const struct report_effective *e)
 	return strcmp(e->connected_by, "rdma_cm") == 0;
 }
 
+/* LINE is of the first experiment. Only the client knows of how many. */
+static void add_sweep(const struct report *r, char *line, size_t size)
+{
+	const struct sweep *s = &r->about.options->sweep;
+
+	if (s->axes && !r->about.server)
+		text_add(line, size, ", the first of %u experiments", sweep_points(s));
+	else if (s->axes)
+		text_add(line, size, ", the first of several experiments");
+}
+
 /* "1 QP, RC over RoCE v2 IPv4, MTU 4096, messages of 64 KiB" */
 static void common_line(const struct report *r, const struct report_ends *ends)
 {
@@ -161,7 +172,7 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 	text_add(line, sizeof(line), ", messages of %s", units_size(ends->first_bytes).text);
 	if (ends->last_bytes > ends->first_bytes)
 		text_add(line, sizeof(line), " to %s", units_size(ends->last_bytes).text);
-	varied_first(r, line, sizeof(line));
+	add_sweep(r, line, sizeof(line));
 	report_note(r, "%s", line);
 }
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "explain/before.h"
 #include "explain/nccl.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "report/list.h"
 #include "report/prom.h"
 #include "verbs/hca.h"
@@ -189,7 +189,6 @@ static void print_check(const struct check *k)
 /* Write what K found to the files of O, or as text. Returns 0, or -1 with the fault raised. */
 static int write_check(const struct check *k, const struct output_options *o, struct fault *f)
 {
-	size_t form = JSON_REAL_PRECISION(JSON_DIGITS);
 	char *text;
 	int rc = 0;
 
@@ -197,12 +196,12 @@ static int write_check(const struct check *k, const struct output_options *o, st
 	if (!o->json) {
 		print_check(k);
 	} else {
-		text = json_line(check_to_json(k), JSON_INDENT(2) | form);
+		text = document_text(check_to_json(k), false);
 		rc = document_put(o->json, text, NULL, f);
 		free(text);
 	}
 	if (o->json_lines) {
-		text = json_line(check_to_json(k), JSON_COMPACT | form);
+		text = document_text(check_to_json(k), true);
 		rc |= document_add(o->json_lines, text, NULL, f);
 		free(text);
 	}

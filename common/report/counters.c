@@ -7,7 +7,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "host/port_events.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 #define NAME_BYTES 64
 
@@ -93,15 +93,15 @@ void report_counters(struct report *r, const struct port_snapshot *snapshot)
 	if (!list || !snapshot || (r->about.lines && !report_may_print(r, PORT_EVENTS)))
 		return;
 	for (int at = 0; at < 2 * PORT_EVENTS; at++) {
-		enum report_end end = at < PORT_EVENTS ? REPORT_CLIENT : REPORT_SERVER;
+		enum result_end end = at < PORT_EVENTS ? RESULT_CLIENT : RESULT_SERVER;
 		enum port_event event = at % PORT_EVENTS;
 		struct port_change c = port_snapshot_event(&snapshot[end], event);
 
 		if (all ? !c.change : !is_wanted(list, event))
 			continue;
 		if (!r->perftest && !r->about.lines)
-			say_change(forms_by(end), event, &c);
-		else if (r->perftest && (end == REPORT_SERVER) == r->about.server)
+			say_change(result_end_name(end), event, &c);
+		else if (r->perftest && (end == RESULT_SERVER) == r->about.server)
 			print_change(event, &c);
 	}
 }

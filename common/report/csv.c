@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "cli/percentile.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 #define COLUMNS_BYTES 4096
 #define CSV_BEHIND                                           \
@@ -127,12 +127,12 @@ FILE *csv_rows(struct report *r)
 	return r->csv.file;
 }
 
-static void put_disturbances(const struct report_row *row, FILE *out)
+static void put_disturbances(const struct result_row *row, FILE *out)
 {
 	json_t *reasons = json_reasons(&row->disturbed), *v;
 	size_t i;
 
-	fprintf(out, ",%d,", report_is_disturbed(row));
+	fprintf(out, ",%d,", result_is_disturbed(row));
 	json_array_foreach (reasons, i, v)
 		fprintf(out, "%s%s", i ? " " : "", json_string_value(v));
 	json_decref(reasons);
@@ -162,26 +162,26 @@ static void put_circumstances(const struct report *r, FILE *out)
 }
 
 /* What to make of ROW, which is of a run that FAILED or did not. Wrong data are a failure. */
-static const char *row_status(const struct report_row *row, bool failed)
+static const char *row_status(const struct result_row *row, bool failed)
 {
-	if (failed || json_integer_value(json_object_get(row->verified, "errors")))
+	if (failed || row->verified.errors)
 		return "failed";
 	return row->record->interrupted ? "interrupted" : "ok";
 }
 
-void csv_row(const struct report *r, const struct report_row *row, bool failed, FILE *out)
+void csv_row(const struct report *r, const struct result_row *row, bool failed, FILE *out)
 {
 	const struct fields *all = record_fields();
 	const struct report_effective *e = &r->run.effective;
 	char text[40];
 
-	fprintf(out, "%s,%s", r->about.test, forms_by(row->by));
+	fprintf(out, "%s,%s", r->about.test, result_end_name(row->by));
 	for (size_t i = 0; i < all->count; i++)
 		fprintf(out, ",%s",
 			percentile_known(row->record, all->row[i].key)
 				? record_format(row->record, &all->row[i], text, sizeof(text))
 				: "");
-	fprintf(out, ",%s", report_direction_name(row->direction));
+	fprintf(out, ",%s", result_direction_name(row->direction));
 	fprintf(out, ",%s", e->calls ? e->calls : "");
 	put_disturbances(row, out);
 	put_circumstances(r, out);

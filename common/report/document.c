@@ -8,19 +8,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "proto/json_memory.h"
-#include "report/forms.h"
+#include "report/report.h"
 #include "report/prom.h"
 
 #define PERFTEST_JSON "perftest_out.json"
-
-static const struct output_options *document_output(const struct report *r)
-{
-	return &r->about.options->output;
-}
 
 void document_unread(int errnum, struct fault *f)
 {
@@ -65,6 +59,12 @@ static const char *behind_link(const char *file, char path[PATH_MAX])
 	    strncmp(file, "/proc/", 6) == 0)
 		return file;
 	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && realpath(file, path) ? path : file;
+}
+
+char *document_text(json_t *d, bool line)
+{
+	return json_line(d, (line ? JSON_COMPACT : JSON_INDENT(2)) |
+				    JSON_REAL_PRECISION(JSON_DIGITS));
 }
 
 /* Write TEXT to O, which is then closed. Returns 0 or an errno. */
@@ -178,26 +178,21 @@ static int check_name(const char *option, const char *file, struct fault *f)
 	return fault_fix(f, "use --json for standard output, or %s ./-", option);
 }
 
-/* Check before the run that a line can be appended to FILE. */
-static int try_lines(const char *file, struct fault *f)
+/*
+ * Check before the run that FILE can be written: by a temporary file that will be renamed, or
+ * appended to with ADD. A new file that is appended to stays: to delete it might delete the line of
+ * another run.
+ */
+static int try_file(const char *file, bool add, struct fault *f)
 {
 	int err;
 
-	if (!file)
+	if (!is_file(file))
 		return 0;
-	/* A new file stays: to delete it might delete the line of another run. */
-	err = is_special(file) ? try_special(file) : put_text(file, O_APPEND, "", NULL);
-	return err ? document_refused(file, err, f) : 0;
-}
-
-/* Check before the run that a temporary file can be created where FILE will be. */
-static int try_place(const char *file, struct fault *f)
-{
-	int err;
-
-	if (!file || document_to_stdout(file))
-		return 0;
-	err = is_special(file) ? try_special(file) : put_aside(file, NULL);
+	if (is_special(file))
+		err = try_special(file);
+	else
+		err = add ? put_text(file, O_APPEND, "", NULL) : put_aside(file, NULL);
 	return err ? document_refused(file, err, f) : 0;
 }
 
@@ -214,10 +209,10 @@ int document_try(const struct output_options *o, struct fault *f)
 
 	fault_phase(f, "opening the output files");
 	if (check_name("--json-lines", o->json_lines, f) || check_name("--prom", o->prom, f) ||
-	    try_place(o->json, f) || try_place(perftest_json_file(o), f) ||
-	    try_place(behind_link(o->prom, path), f))
+	    try_file(o->json, false, f) || try_file(perftest_json_file(o), false, f) ||
+	    try_file(behind_link(o->prom, path), false, f))
 		return -1;
-	return try_lines(o->json_lines, f);
+	return try_file(o->json_lines, true, f);
 }
 
 /* Replace FILE by TEXT, or append TEXT with ADD; "-" is stdout. */
@@ -250,50 +245,6 @@ int document_add(const char *file, const char *text, struct stop *stop, struct f
 	return write_text(file, true, json_memory_failures() ? NULL : text, stop, f);
 }
 
-/* What ends a wait for the reader of what is written. */
-static struct stop *output_stop(const struct report *r)
-{
-	return r->about.streams->out.stop;
-}
-
-/* True if nothing that the document is made of lacks a key, for want of memory. */
-static bool is_whole(const struct report *r)
-{
-	return json_memory_failures() == r->run.json_failures;
-}
-
-/* Write the document D to the file of --json. */
-static int write_own(struct report *r, json_t *d, struct fault *f)
-{
-	const char *file = document_output(r)->json;
-	bool persistent = r->about.options->local.persistent;
-	/* With --interval the output is JSON lines, and the document is the last of them; a server
-	 * that stays has one line for each client. */
-	bool lines = persistent || (document_output(r)->interval_ns && document_to_stdout(file));
-	size_t form = lines ? JSON_COMPACT : JSON_INDENT(2);
-	json_t *own = json_copy(d);
-	char *text;
-	int rc;
-
-	if (document_to_stdout(file))
-		json_object_del(own, "intervals"); /* they stand before it */
-	text = json_line(own, form | JSON_REAL_PRECISION(JSON_DIGITS));
-	rc = write_text(file, persistent, is_whole(r) ? text : NULL, output_stop(r), f);
-	free(text);
-	return rc;
-}
-
-/* Append the document D to the file of --json-lines. */
-static int write_lines(struct report *r, json_t *d, struct fault *f)
-{
-	char *text = json_line(json_incref(d), JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS));
-	int rc = write_text(document_output(r)->json_lines, true, is_whole(r) ? text : NULL,
-			    output_stop(r), f);
-
-	free(text);
-	return rc;
-}
-
 int document_put_prom(const char *file, const char *text, struct stop *stop, struct fault *f)
 {
 	char path[PATH_MAX];
@@ -306,15 +257,13 @@ void report_refused(const struct options *o, const char *test, const struct faul
 	const struct local_options *l = &o->local;
 	struct prom_about about = {.file = o->output.prom, .device = l->device, .peer = l->host};
 	struct fault f = {0}; /* PROBLEM is what is told */
-	time_t now = time(NULL);
-	char utc[32] = "", *text;
+	char utc[CLOCK_UTC_BYTES], *text;
 	json_t *d;
 
 	if (!is_file(about.file))
 		return;
-	strftime(utc, sizeof(utc), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
 	d = json_pack("{s:s, s:s, s:s, s:{s:i}}", "test", test, "status", "failed", "finished_utc",
-		      utc, "error", "exit_status", fault_exit_status(problem));
+		      clock_utc(utc), "error", "exit_status", fault_exit_status(problem));
 	text = l->check ? prom_check(&about, NULL, fault_exit_status(problem))
 			: prom_run(&about, d);
 	document_put_prom(about.file, text, NULL, &f);
@@ -322,47 +271,54 @@ void report_refused(const struct options *o, const char *test, const struct faul
 	json_decref(d);
 }
 
-/* Write the file of --prom, of the document D. */
-static int write_prom(struct report *r, const json_t *d, struct fault *f)
+/* Write TEXT (freed), which is of R's run, as write_text() does, unless a key lacked memory. */
+static int write_own(struct report *r, const char *file, bool add, char *text, struct fault *f)
 {
-	const struct local_options *l = &r->about.options->local;
-	struct prom_about about = {
-		.file = document_output(r)->prom,
-		.device = l->device,
-		.peer = r->about.server ? NULL : l->host,
-	};
-	char *text = prom_run(&about, d);
-	int rc = document_put_prom(about.file, is_whole(r) ? text : NULL, output_stop(r), f);
+	bool whole = json_memory_failures() == r->run.json_failures;
+	int rc = write_text(file, add, whole ? text : NULL, r->about.streams->out.stop, f);
 
 	free(text);
 	return rc;
 }
 
+/* Write the file of --prom, of the document D. */
+static int write_prom(struct report *r, const json_t *d, struct fault *f)
+{
+	const struct local_options *l = &r->about.options->local;
+	const char *file = r->about.options->output.prom;
+	struct prom_about about = {file, l->device, r->about.server ? NULL : l->host};
+	char path[PATH_MAX];
+
+	return write_own(r, behind_link(file, path), false, prom_run(&about, d), f);
+}
+
 int document_write(struct report *r, const struct fault *problem, bool interrupted, struct fault *f)
 {
-	const char *perftest_file = perftest_json_file(document_output(r));
+	const struct output_options *o = &r->about.options->output;
+	const char *perftest_file = perftest_json_file(o);
+	bool persistent = r->about.options->local.persistent;
+	bool to_stdout = document_to_stdout(o->json);
 	/* A persistent server that no client has connected to writes no document. */
-	bool idle = r->about.options->local.persistent && !json_object_size(r->run.ends) &&
-		    !fault_is(problem);
-	bool wanted = report_keeps(r) && !idle;
+	bool idle = persistent && !json_object_size(r->run.ends) && !fault_is(problem);
+	bool wanted = document_keeps(r->about.options) && !idle;
+	/* With --interval the output is JSON lines, and the document is the last of them; a server
+	 * that stays has one line for each client. */
+	bool line = persistent || (o->interval_ns && to_stdout);
 	json_t *d = NULL; /* if wanted: there was no memory for it, which is told below */
-	char *text;
 	int rc = 0;
 
 	if (wanted)
 		d = json_document(r, problem, interrupted);
-	if (wanted && document_output(r)->json)
-		rc = write_own(r, d, f);
-	if (wanted && is_file(document_output(r)->json_lines))
-		rc |= write_lines(r, d, f);
-	if (is_file(document_output(r)->prom))
+	if (wanted && is_file(o->json_lines))
+		rc = write_own(r, o->json_lines, true, document_text(json_incref(d), true), f);
+	if (is_file(o->prom))
 		rc |= write_prom(r, d, f);
+	if (to_stdout)
+		json_object_del(d, "intervals"); /* they stand before it */
+	if (wanted && o->json)
+		rc |= write_own(r, o->json, persistent, document_text(json_incref(d), line), f);
 	json_decref(d);
-	if (perftest_file && r->run.last.message_bytes) {
-		text = perftest_json(r);
-		rc |= write_text(perftest_file, false, is_whole(r) ? text : NULL, output_stop(r),
-				 f);
-		free(text);
-	}
+	if (perftest_file && r->run.last.message_bytes)
+		rc |= write_own(r, perftest_file, false, perftest_json(r), f);
 	return rc;
 }

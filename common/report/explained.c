@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 static json_t *ceilings_json(const struct ceilings *c)
 {
@@ -15,7 +15,7 @@ static json_t *ceilings_json(const struct ceilings *c)
 			 json_number_or_null(c->core_gbps));
 }
 
-json_t *explained_limit(const struct report_explained *e)
+json_t *explained_limit(const struct explained *e)
 {
 	const struct limit *l = &e->limit;
 	const struct finding_facts *is = &l->finding.is;
@@ -27,7 +27,7 @@ json_t *explained_limit(const struct report_explained *e)
 			 l->finding.next, "ceilings", ceilings_json(&l->ceilings));
 }
 
-json_t *explained_diagnosis(const struct report_explained *e)
+json_t *explained_diagnosis(const struct explained *e)
 {
 	json_t *to = json_array();
 
@@ -37,7 +37,7 @@ json_t *explained_diagnosis(const struct report_explained *e)
 }
 
 /* Keep the faults of a row that is not the fastest. */
-static void keep_faults(struct report_why *why, const struct findings *from)
+static void keep_faults(struct explained_rows *why, const struct findings *from)
 {
 	for (size_t i = 0; i < from->count; i++)
 		if (from->list[i].is.level == FINDING_FAULT && why->faults.count < FINDINGS_MAX)
@@ -45,21 +45,19 @@ static void keep_faults(struct report_why *why, const struct findings *from)
 }
 
 /* By what ROW is chosen: the fastest of a bandwidth test, the most disturbed of round trips. */
-static double worth_of(const struct report_row *row)
+static double worth_of(const struct result_row *row)
 {
 	const struct finding *f = row->explained->findings.list;
 
-	if (row->direction != REPORT_PING_PONG)
+	if (row->direction != RESULT_PING_PONG)
 		return row->record->bandwidth_gbps;
 	return row->explained->findings.count ? 1 + 2 * f->is.level + fmax(f->is.share, 0) : 0;
 }
 
-void explained_add(struct report *r, const struct report_result *result)
+void explained_add(struct explained_rows *why, const struct result *result)
 {
-	struct report_why *why = &r->why;
-
 	for (size_t i = 0; i < result->rows; i++) {
-		const struct report_row *row = &result->row[i];
+		const struct result_row *row = &result->row[i];
 
 		if (!row->explained)
 			continue;
@@ -108,16 +106,16 @@ static void print_finding(const struct report *r, const char *row, const struct 
 
 /* True if the Nth finding is shown without --explain=full: a fault; where there is no limit that
  * has its words, the first warning, too. */
-static bool is_shown(const struct report_why *why, size_t n)
+static bool is_shown(const struct explained_rows *why, size_t n)
 {
 	enum finding_level level = why->explained.findings.list[n].is.level;
 
 	return level == FINDING_FAULT ||
-	       (why->direction == REPORT_PING_PONG && n == 0 && level == FINDING_WARN);
+	       (why->direction == RESULT_PING_PONG && n == 0 && level == FINDING_WARN);
 }
 
 /* Which of the rows it is, if there are several. Returns BUF. */
-static const char *name_row(const struct report_why *why, char *buf, size_t size)
+static const char *name_row(const struct explained_rows *why, char *buf, size_t size)
 {
 	buf[0] = '\0';
 	if (why->rows < 2)
@@ -125,15 +123,15 @@ static const char *name_row(const struct report_why *why, char *buf, size_t size
 	text_add(buf, size, "%s", units_size(why->message_bytes).text);
 	if (why->run)
 		text_add(buf, size, ", run %" PRIu64, why->run);
-	if (why->direction == REPORT_BACKWARD)
+	if (why->direction == RESULT_BACKWARD)
 		text_add(buf, size, ", server to client");
 	text_add(buf, size, ": ");
 	return buf;
 }
 
-void explained_print(struct report *r)
+void explained_print(const struct report *r)
 {
-	const struct report_why *why = &r->why;
+	const struct explained_rows *why = &r->notes.why;
 	const struct finding *l = &why->explained.limit.finding;
 	const struct findings *found = &why->explained.findings;
 	bool full = r->about.options->output.explain == EXPLAIN_FULL;
@@ -144,14 +142,13 @@ void explained_print(struct report *r)
 		if (l->text[0])
 			report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "",
 				    l->next);
-		if (full && why->direction != REPORT_PING_PONG)
+		if (full && why->direction != RESULT_PING_PONG)
 			print_ceilings(r, &why->explained.limit.ceilings);
 		for (size_t i = 0; i < found->count; i++)
 			if (full || is_shown(why, i))
-				print_finding(r, why->direction == REPORT_PING_PONG ? row : "",
+				print_finding(r, why->direction == RESULT_PING_PONG ? row : "",
 					      &found->list[i]);
 		for (size_t i = 0; i < why->faults.count; i++)
 			print_finding(r, "", &why->faults.list[i]);
 	}
-	memset(&r->why, 0, sizeof(r->why));
 }

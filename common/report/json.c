@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rdmark's own JSON document. Keys are only added, never removed or changed (rdmark(7)). */
-#include "report/forms.h"
+#include "report/report.h"
 
 #include "cli/percentile.h"
+#include "proto/fields.h"
 #include "proto/evidence.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
+#include "proto/verified.h"
 
 /* Set percentiles of too few samples to null. */
 static void forget_percentiles(json_t *result, const struct record *rec)
@@ -20,7 +22,7 @@ static void forget_percentiles(json_t *result, const struct record *rec)
 }
 
 /* The reasons of both ends, each with its end; what both made belongs to no end. */
-json_t *json_reasons(const struct report_disturbed *d)
+json_t *json_reasons(const struct disturbed *d)
 {
 	json_t *to = json_array();
 	unsigned seen = 0;
@@ -35,34 +37,34 @@ json_t *json_reasons(const struct report_disturbed *d)
 				seen |= 1U << i;
 				json_array_append_new(to, json_string(name));
 			} else {
-				json_array_append_new(to,
-						      json_sprintf("%s_%s", forms_by(end), name));
+				json_array_append_new(
+					to, json_sprintf("%s_%s", result_end_name(end), name));
 			}
 		}
 	return to;
 }
 
 /* Add to the record's quality what disturbed it, and the conditions at the other end. */
-static void add_quality(json_t *to, const struct report_row *row)
+static void add_quality(json_t *to, const struct result_row *row)
 {
-	const struct report_disturbed *d = &row->disturbed;
+	const struct disturbed *d = &row->disturbed;
 	json_t *quality = json_object_get(to, "quality"), *other;
 	struct record rec = {0};
 
 	if (!quality)
 		return;
-	json_object_set_new(quality, "disturbed", json_boolean(report_is_disturbed(row)));
+	json_object_set_new(quality, "disturbed", json_boolean(result_is_disturbed(row)));
 	json_object_set_new(quality, "reasons", json_reasons(d));
-	if (row->by == REPORT_BOTH)
+	if (row->by == RESULT_BOTH)
 		return;
-	rec.quality = d->quality[row->by == REPORT_CLIENT ? REPORT_SERVER : REPORT_CLIENT];
+	rec.quality = d->quality[row->by == RESULT_CLIENT ? RESULT_SERVER : RESULT_CLIENT];
 	other = record_to_json(&rec);
 	if (json_object_get(other, "quality"))
 		json_object_set(quality, "other_end", json_object_get(other, "quality"));
 	json_decref(other);
 }
 
-json_t *json_row(const struct report_row *row)
+static json_t *json_row(const struct result_row *row)
 {
 	const struct record *rec = row->record;
 	json_t *to = record_to_json(rec);
@@ -70,19 +72,19 @@ json_t *json_row(const struct report_row *row)
 
 	forget_percentiles(to, rec);
 	json_object_set_new(to, "interrupted", json_boolean(rec->interrupted));
-	json_object_set_new(to, "measured_by", json_string(forms_by(row->by)));
-	json_object_set_new(to, "direction", json_string(report_direction_name(row->direction)));
+	json_object_set_new(to, "measured_by", json_string(result_end_name(row->by)));
+	json_object_set_new(to, "direction", json_string(result_direction_name(row->direction)));
 	/* Those within the seconds, which are the time when both directions ran. */
-	messages = row->direction == REPORT_BOTH_WAYS ? rec->timed_messages : rec->messages;
+	messages = row->direction == RESULT_BOTH_WAYS ? rec->timed_messages : rec->messages;
 	json_object_set_new(to, "bytes", json_integer((json_int_t)(messages * rec->message_bytes)));
 	if (row->thread >= 0)
 		json_object_set_new(to, "thread", json_integer(row->thread));
 	if (row->device)
 		json_object_set_new(to, "device", json_string(row->device));
-	if (row->verified)
-		json_object_set(to, "verification", row->verified);
+	if (row->verified.messages)
+		json_object_set_new(to, "verification", verified_to_json(&row->verified));
 	if (row->explained) {
-		if (row->direction != REPORT_PING_PONG)
+		if (row->direction != RESULT_PING_PONG)
 			json_object_set_new(to, "limit", explained_limit(row->explained));
 		json_object_set_new(to, "diagnosis", explained_diagnosis(row->explained));
 	}
@@ -105,7 +107,8 @@ static json_t *evidence_json(const struct evidence *evidence)
 
 	for (int end = 0; evidence && end < 2; end++)
 		if (evidence_is_known(&evidence[end]))
-			json_object_set_new(to, forms_by(end), evidence_to_json(&evidence[end]));
+			json_object_set_new(to, result_end_name(end),
+					    evidence_to_json(&evidence[end]));
 	return to;
 }
 
@@ -116,7 +119,8 @@ static json_t *snapshots_json(const struct port_snapshot *snapshot)
 
 	for (int end = 0; snapshot && end < 2; end++)
 		if (snapshot[end].ports)
-			json_object_set_new(to, forms_by(end), snapshot_to_json(&snapshot[end]));
+			json_object_set_new(to, result_end_name(end),
+					    snapshot_to_json(&snapshot[end]));
 	return to;
 }
 
@@ -138,20 +142,20 @@ static void add_labels(const struct experiment *e, json_t *result)
 	}
 }
 
-json_t *json_result(const struct report *r, const struct report_result *result)
+json_t *json_result(const struct report *r, const struct result *result)
 {
 	json_t *to = json_row(result->main), *ends = json_object();
 	json_t *threads = json_array(), *devices = json_array();
 
 	for (size_t i = 0; i < result->rows; i++) {
-		const struct report_row *row = &result->row[i];
+		const struct result_row *row = &result->row[i];
 
 		if (row->thread >= 0)
 			json_array_append_new(threads, json_row(row));
 		else if (row->device)
 			json_array_append_new(devices, json_row(row));
-		else if (row->by != REPORT_BOTH)
-			json_object_set_new(ends, forms_by(row->by), json_row(row));
+		else if (row->by != RESULT_BOTH)
+			json_object_set_new(ends, result_end_name(row->by), json_row(row));
 	}
 	if (result->histogram)
 		json_object_set(to, "latency_histogram_us", result->histogram);
@@ -162,6 +166,27 @@ json_t *json_result(const struct report *r, const struct report_result *result)
 	add_labels(&r->about.options->experiment, to);
 	add_members(to, "by_device", devices, 1);
 	return to;
+}
+
+/* They are unknown before both ends are connected. */
+#define ROW(member, ...)   FIELD(struct report_effective, member, __VA_ARGS__)
+#define ONCE_KNOWN(member) ROW(member, FIELD_IF(struct report_effective, mtu_bytes))
+static const struct field effective_rows[] = {
+	ONCE_KNOWN(mtu_bytes),
+	ONCE_KNOWN(tx_depth),
+	ONCE_KNOWN(rx_depth),
+	ONCE_KNOWN(inline_bytes),
+	ONCE_KNOWN(cq_mod),
+	ONCE_KNOWN(warmup),
+	ROW(outs),
+	ROW(connected_by),
+	ROW(calls),
+};
+static const struct fields effective_table = FIELDS(effective_rows, NULL);
+
+json_t *json_effective(const struct report_effective *e)
+{
+	return fields_write(&effective_table, e, json_object());
 }
 
 static const char *status_of(const struct fault *problem, bool interrupted)
@@ -197,10 +222,32 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 		json_object_set(d, "summaries", r->run.summaries);
 	if (json_array_size(r->run.points))
 		json_object_set(d, "points", r->run.points);
-	if (o->output.interval_ns && document_has_intervals(r))
+	if (o->output.interval_ns && document_has_intervals(&o->output))
 		json_object_set_new(d, "intervals", progress_intervals(r));
 	if (dropped)
 		json_object_set_new(d, "intervals_dropped", json_integer((json_int_t)dropped));
 	json_object_update(d, r->run.own);
 	return d;
+}
+
+/* True if A and B have the same value at KEY, or both none. */
+static bool is_same(const json_t *a, const json_t *b, const char *key)
+{
+	const json_t *one = json_object_get(a, key), *other = json_object_get(b, key);
+
+	return (!one && !other) || json_equal(one, other);
+}
+
+bool document_shows(const json_t *document, const json_t *result)
+{
+	const json_t *run = json_object_get(result, "run"), *one, *median;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "summaries"), i, one) {
+		median = json_object_get(one, "median_run");
+		if (run && median && is_same(result, one, "message_bytes") &&
+		    is_same(result, one, "varied"))
+			return json_equal(run, median);
+	}
+	return true;
 }

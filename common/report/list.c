@@ -10,7 +10,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "verbs/reach.h"
 #include "verbs/vfault.h"
 

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Drop-in mode: the text around the table that scripts written for perftest parse. tests/cli checks
- * what known parsers rely on.
+ * Drop-in mode: the text around the table that scripts written for perftest parse, and its JSON
+ * document: the facts of its banner, and the last row of its table. tests/cli checks what known
+ * parsers rely on.
  */
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+
+#include "base/composed.h"
+
+#define WHOLE_MAX 9e18 /* the largest number that JSON readers accept */
+
+/* A fact in perftest's banner and document. */
+struct fact {
+	const char *label; /* in the banner, where a leading blank begins a line; NULL: not there */
+	const char *key;   /* in the document; NULL: not there */
+	const char *word;  /* NULL: it is a number */
+	uint64_t number;
+	const char *unit; /* of the number, in the banner; NULL: none */
+	bool absent;
+};
+typedef void fact_fn(void *arg, const struct fact *fact);
 
 static bool is_word(const char *text, const char *word)
 {
@@ -34,7 +52,7 @@ static void make_title(const struct report *r, char *title, size_t size)
 }
 
 /* clang-format off */
-void perftest_facts(const struct report *r, perftest_fact_fn *emit, void *arg)
+static void emit_facts(const struct report *r, fact_fn *emit, void *arg)
 {
 	const struct options *o = r->about.options;
 	const struct experiment *x = &o->experiment;
@@ -50,7 +68,7 @@ void perftest_facts(const struct report *r, perftest_fact_fn *emit, void *arg)
 		*at = '_';
 	snprintf(events, sizeof(events), "Using_%s_comp%" PRIu64, end->nic.name, o->local.vector);
 
-	const struct perftest_fact all[] = {
+	const struct fact all[] = {
 		{"                    ", NULL, title},
 		{NULL, "test", test},
 		{" Test with events. Using ", NULL, events + 6, .absent = !x->events},
@@ -154,7 +172,7 @@ struct lines {
 	const char *between;
 };
 
-static void put_fact(void *arg, const struct perftest_fact *fact)
+static void put_fact(void *arg, const struct fact *fact)
 {
 	struct lines *l = arg;
 
@@ -182,7 +200,7 @@ void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out
 	struct lines l = {.out = out, .between = ""};
 
 	perftest_rule(out);
-	perftest_facts(r, put_fact, &l);
+	emit_facts(r, put_fact, &l);
 	fprintf(out, "\n");
 	perftest_rule(out);
 	for (unsigned i = 0; i < ends->rails; i++)
@@ -190,4 +208,62 @@ void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out
 	for (unsigned i = 0; i < ends->rails; i++)
 		address_lines("remote", r, ends->theirs[i], ends->their_qps[i], out);
 	perftest_rule(out);
+}
+
+/* Writes one key a line, for awk and grep; with a comma before all but the first. */
+struct keys {
+	FILE *out;
+	bool begun;
+};
+
+static void put_key(struct keys *k, const char *key)
+{
+	fprintf(k->out, "%s\"%s\": ", k->begun ? ",\n" : "", key);
+	k->begun = true;
+}
+
+/* Write V with as many digits as perftest. */
+static void put_number(struct keys *k, const char *key, double v, int digits)
+{
+	put_key(k, key);
+	fprintf(k->out, "%.*f", digits, !isfinite(v) ? 0 : digits ? v : fmin(v, WHOLE_MAX));
+}
+
+static void put_json_fact(void *arg, const struct fact *fact)
+{
+	struct keys *k = arg;
+	json_t *word;
+	char *text;
+
+	if (!fact->key)
+		return;
+	if (!fact->word) {
+		put_number(k, fact->key, (double)fact->number, 0);
+		return;
+	}
+	word = json_text(fact->word);
+	text = json_dumps(word, JSON_ENCODE_ANY);
+	put_key(k, fact->key);
+	fputs(text ? text : "\"\"", k->out);
+	free(text);
+	json_decref(word);
+}
+
+char *perftest_json(const struct report *r)
+{
+	const struct record *rec = &r->run.last;
+	struct columns all = table_columns(r, rec, true);
+	struct composed text;
+	struct keys k = {composed_open(&text)};
+
+	if (!k.out)
+		return composed_close(&text);
+	fprintf(k.out, "{\n\"test_info\": {\n");
+	emit_facts(r, put_json_fact, &k);
+	fprintf(k.out, "\n},\n\"results\": {\n");
+	k.begun = false;
+	for (const struct column *c = all.column; c < all.column + all.count; c++)
+		put_number(&k, c->key, table_value(r, rec, c), c->decimals);
+	fprintf(k.out, "\n}\n}\n");
+	return composed_close(&text);
 }

@@ -10,12 +10,13 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/forms.h"
-#include "report/unit.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "base/unit.h"
 
 #define WIPE "\r\033[K"
 
-void forms_wipe_live(struct report *r)
+void progress_wipe(struct report *r)
 {
 	if (r->live_shown)
 		fprintf(stderr, WIPE);
@@ -76,13 +77,13 @@ static void put_shown(struct report *r, const char *text, size_t size)
 /* Print REC as a row of the table. */
 static void put_live_row(struct report *r, const struct record *rec)
 {
-	const struct report_result result = {.rows = 0};
+	const struct result result = {.rows = 0};
 	struct composed row;
 	FILE *out = composed_open(&row);
 	char *text;
 
 	if (out)
-		table_put(r, &result, &(struct report_row){.record = rec}, out);
+		table_put(r, &result, &(struct result_row){.record = rec}, out);
 	text = composed_close(&row);
 	if (text)
 		put_shown(r, text, row.used);
@@ -90,7 +91,7 @@ static void put_live_row(struct report *r, const struct record *rec)
 }
 
 /* An interval as a record; the mean latency is 0 if it is unknown. */
-static struct record interval_record(const struct report *r, const struct report_progress *p)
+static struct record interval_record(const struct report *r, const struct progress *p)
 {
 	double trip_us = p->messages ? (double)p->trips_ns / 1e3 / (double)p->messages : 0;
 	struct record rec = {
@@ -110,7 +111,7 @@ static struct record interval_record(const struct report *r, const struct report
  * as such a row and returns true; false in other runs, and in latency tests, whose rows have more
  * columns than are known of an interval.
  */
-static bool interval_row(struct report *r, const struct report_progress *p)
+static bool interval_row(struct report *r, const struct progress *p)
 {
 	struct record rec = interval_record(r, p);
 
@@ -128,7 +129,7 @@ static bool interval_row(struct report *r, const struct report_progress *p)
 }
 
 /* "5.0 s: 64 KiB: 10979.12 MiB/s, 0.1757 M messages/s", or the mean latency. Returns BUF. */
-static const char *progress_text(const struct report *r, const struct report_progress *p, char *buf,
+static const char *progress_text(const struct report *r, const struct progress *p, char *buf,
 				 size_t size)
 {
 	bool gbits = r->about.options->output.gbits;
@@ -149,7 +150,7 @@ static const char *progress_text(const struct report *r, const struct report_pro
 	return buf;
 }
 
-static json_t *interval_json(const struct report *r, const struct report_progress *p)
+static json_t *interval_json(const struct report *r, const struct progress *p)
 {
 	struct record rec = interval_record(r, p);
 	json_t *to =
@@ -183,11 +184,11 @@ json_t *progress_intervals(const struct report *r)
 }
 
 /* Keep P for the document. (A document on stdout has intervals as lines before it.) */
-static void keep_interval(struct report *r, const struct report_progress *p)
+static void keep_interval(struct report *r, const struct progress *p)
 {
 	struct report_kept *c = &r->run.kept;
 	size_t room = c->room ? 2 * c->room : 64;
-	struct report_progress *at = c->at;
+	struct progress *at = c->at;
 
 	if (room > REPORT_INTERVALS_MAX)
 		room = REPORT_INTERVALS_MAX;
@@ -210,7 +211,7 @@ void progress_forget(struct report *r)
 	r->run.kept = (struct report_kept){.at = NULL};
 }
 
-static void put_json(struct report *r, const struct report_progress *p)
+static void put_json(struct report *r, const struct progress *p)
 {
 	char *text = json_line(json_pack("{s:o}", "interval", interval_json(r, p)),
 			       JSON_REAL_PRECISION(JSON_DIGITS));
@@ -233,15 +234,15 @@ static void wipe_quietly(struct report *r)
 	r->live_shown = false;
 }
 
-void report_interval(struct report *r, const struct report_progress *of)
+void report_interval(struct report *r, const struct progress *of)
 {
 	const char *json = r->about.options->output.json;
-	struct report_progress progress = *of, *p = &progress;
+	struct progress progress = *of, *p = &progress;
 	char text[160];
 
 	p->point = r->run.point;
 	wipe_quietly(r);
-	if (document_has_intervals(r))
+	if (document_has_intervals(&r->about.options->output))
 		keep_interval(r, p);
 	if (interval_row(r, p))
 		return;
@@ -266,7 +267,7 @@ static const char *left_text(uint64_t left_ns, char *buf, size_t size)
 	return buf;
 }
 
-void report_live(struct report *r, const struct report_progress *p, uint64_t left_ns)
+void report_live(struct report *r, const struct progress *p, uint64_t left_ns)
 {
 	char text[256], left[48];
 	unsigned columns;

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "proto/fields.h"
 #include "report/prom_series.h"
-#include "report/report.h"
+#include "verbs/hca.h"
+#include "report/document.h"
 
 /* NaN: not a number. */
 static double number_of(const json_t *o, const char *key)
@@ -25,20 +27,21 @@ static double bytes_per_s(double gbps)
 	return gbps * 1e9 / 8;
 }
 
-/* The names of END's devices: "mlx5_0,mlx5_1"; "": it has none. NULL: no memory. */
-static char *devices_of(const json_t *end)
+/* The Ith device of END; NULL: there are no more. */
+static const json_t *device_of(const json_t *end, size_t i)
 {
-	const json_t *more = json_object_get(end, "more_devices"), *one;
-	char *all = strdup(json_text_at(end, "device")), *longer;
-	size_t i;
+	return i ? json_array_get(json_object_get(end, "more_devices"), i - 1) : end;
+}
 
-	json_array_foreach (more, i, one) {
-		if (!all || asprintf(&longer, "%s,%s", all, json_text_at(one, "device")) < 0)
-			longer = NULL;
-		free(all);
-		all = longer;
-	}
-	return all;
+/* The names of END's devices: "mlx5_0,mlx5_1"; "": it has none. Returns BUF. */
+static const char *devices_of(const json_t *end, char *buf, size_t size)
+{
+	const json_t *one;
+
+	buf[0] = '\0';
+	for (size_t i = 0; (one = device_of(end, i)); i++)
+		text_add(buf, size, "%s%s", i ? "," : "", json_text_at(one, "device"));
+	return buf;
 }
 
 /* Add NAME with the number that O has at KEY, if it is one. */
@@ -54,10 +57,9 @@ static void set_number(json_t *labels, const char *name, const json_t *o, const 
 /* Add the rate of each device of END. */
 static void add_link_rates(struct prom *p, const json_t *end)
 {
-	const json_t *more = json_object_get(end, "more_devices");
+	const json_t *one;
 
-	for (size_t i = 0; i <= json_array_size(more); i++) {
-		const json_t *one = i ? json_array_get(more, i - 1) : end;
+	for (size_t i = 0; (one = device_of(end, i)); i++) {
 		json_t *labels = json_copy(p->labels);
 
 		prom_label(labels, "device", json_text_at(one, "device"));
@@ -188,7 +190,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 		json_t *labels;
 		char *name;
 
-		if (!report_is_shown(d, one) ||
+		if (!document_shows(d, one) ||
 		    (failed && json_is_true(json_object_get(one, "interrupted"))))
 			continue;
 		labels = labels_of(p, one, end);
@@ -230,17 +232,16 @@ char *prom_run(const struct prom_about *about, const json_t *document)
 {
 	const json_t *ends = json_object_get(document, "ends");
 	const json_t *end = json_object_get(ends, json_text_at(document, "role"));
-	char *devices = devices_of(end);
+	char devices[HCA_MAX * IBV_SYSFS_NAME_MAX];
 	struct prom p;
 
 	prom_begin(&p, about->file);
-	p.failed = !devices;
+	devices_of(end, devices, sizeof(devices));
 	prom_label(p.labels, "test", json_text_at(document, "test"));
-	prom_label(p.labels, "device", devices && *devices ? devices : about->device);
+	prom_label(p.labels, "device", devices[0] ? devices : about->device);
 	prom_label(p.labels, "peer",
 		   about->peer ? about->peer
 			       : json_text_at(json_object_get(ends, "client"), "host"));
-	free(devices);
 	add_outcome(&p, document);
 	add_link_rates(&p, end);
 	add_results(&p, document, end);

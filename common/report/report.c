@@ -15,12 +15,7 @@
 #include "base/units.h"
 #include "host/port_events.h"
 #include "proto/json_memory.h"
-#include "report/forms.h"
-
-static const struct output_options *report_output(const struct report *r)
-{
-	return &r->about.options->output;
-}
+#include "report/table.h"
 
 /* Start with empty results for one client's run. */
 static void begin_report(struct report *r)
@@ -128,6 +123,19 @@ static json_t *ends_json(const struct end *const *end, unsigned rails)
 	return to;
 }
 
+/* Another experiment of a sweep begins: keep that for the document. */
+static void begin_point(struct report *r)
+{
+	json_t *varied = experiment_varied(r->about.options);
+
+	r->run.point += varied != NULL;
+	if (varied && document_keeps(r->about.options))
+		json_array_append_new(r->run.points,
+				      json_pack("{s:O, s:o}", "varied", varied, "effective",
+						json_effective(&r->run.effective)));
+	json_decref(varied);
+}
+
 void report_connected(struct report *r, const struct report_ends *ends)
 {
 	const char *me = r->about.server ? "server" : "client";
@@ -139,7 +147,7 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	r->run.effective = *ends->effective;
 	r->run.end = *ends->mine[0];
 	r->run.rails = ends->rails;
-	varied_point(r, true);
+	begin_point(r);
 	if (again)
 		return;
 	if (r->perftest) {
@@ -152,7 +160,7 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	banner_print(r, ends);
 }
 
-static void write_csv_row(struct report *r, const struct report_result *result)
+static void write_csv_row(struct report *r, const struct result *result)
 {
 	if (result->main)
 		csv_row(r, result->main, result->failed, r->csv.file);
@@ -160,17 +168,16 @@ static void write_csv_row(struct report *r, const struct report_result *result)
 		r->csv.errnum = errno;
 }
 
-void report_shown(struct report *r, const struct report_result *result)
+void report_shown(struct report *r, const struct result *result)
 {
-	forms_wipe_live(r);
+	progress_wipe(r);
 	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
 		if (!r->perftest || perftest_shows(r)) {
 			table_put(r, result, result->shown[i], stdout);
 			r->header_done = true;
 		}
 		r->run.last = perftest_record(result, result->shown[i]);
-		summary_disturbed(r, result->shown[i]);
-		summary_stalls(r, result->shown[i]);
+		notes_shown(r, result->shown[i]);
 	}
 	if (perftest_splits(r, result))
 		r->run.last = *result->remote->record;
@@ -200,33 +207,29 @@ static void count_row(struct report *r, uint64_t bytes)
 	r->run.row_bytes = bytes;
 }
 
-void report_result(struct report *r, const struct report_result *result)
+void report_result(struct report *r, const struct result *result)
 {
-	forms_wipe_live(r);
-	if (result->failed && result->shown[0])
-		summary_failed(r, result->shown[0]);
-	if (!result->one_of_runs && !result->failed)
-		confidence_add(r, result);
+	progress_wipe(r);
 	if (!result->failed)
-		enough_add(r, result);
-	if (!result->failed)
-		explained_add(r, result);
+		notes_add(r, result);
+	else if (result->shown[0])
+		notes_failed(r, result->shown[0]);
 	if (!result->one_of_runs && !result->failed)
 		report_shown(r, result);
 	report_counters(r, result->snapshot);
 	if (csv_rows(r))
 		write_csv_row(r, result);
 	for (size_t i = 0; i < result->rows; i++)
-		summary_worst(r, &result->row[i]);
+		notes_worst(r, &result->row[i]);
 	if (result->main)
 		count_row(r, result->main->record->message_bytes);
-	if (result->main && report_keeps(r))
+	if (result->main && document_keeps(r->about.options))
 		json_array_append_new(r->run.results, varied_json(r, json_result(r, result)));
 }
 
 void report_own_result(struct report *r, json_t *result)
 {
-	if (report_keeps(r))
+	if (document_keeps(r->about.options))
 		json_array_append(r->run.results, result);
 	json_decref(result);
 }
@@ -238,7 +241,7 @@ void report_own_key(struct report *r, const char *key, json_t *value)
 
 FILE *report_own_table(struct report *r)
 {
-	forms_wipe_live(r);
+	progress_wipe(r);
 	return r->table || r->perftest ? stdout : NULL;
 }
 
@@ -253,7 +256,7 @@ static int raise_csv(struct report *r, struct fault *f)
 	int why = r->csv.errnum;
 
 	r->csv.errnum = 0;
-	return why ? document_refused(report_output(r)->csv, why, f) : 0;
+	return why ? document_refused(r->about.options->output.csv, why, f) : 0;
 }
 
 /* Print the notes after the table, and write the documents. */
@@ -263,12 +266,10 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 	int rc;
 
 	fault_phase(f, "writing the results");
-	forms_wipe_live(r);
+	progress_wipe(r);
 	if (!r->about.options) /* report_open() was never called */
 		return 0;
-	confidence_print(r);
-	enough_print(r);
-	explained_print(r);
+	notes_print(r);
 	if (last && r->perftest && r->header_done)
 		perftest_rule(stdout);
 	rc = document_write(r, problem, interrupted, f);

@@ -3,7 +3,8 @@
  * The tables. Ours has perftest's columns in their order, which many scripts parse. perftest's own
  * is the same to the blank, since some scripts cut its lines at fixed columns.
  */
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static void put_samples(const struct report *r, const double *samples_us, uint64
 }
 
 /* With -b perftest prints a separate table for each end below the first one. */
-static void end_table(const struct report *r, const char *whose, const struct report_row *end,
+static void end_table(const struct report *r, const char *whose, const struct result_row *end,
 		      FILE *out)
 {
 	perftest_rule(out);
@@ -124,16 +125,16 @@ static void end_table(const struct report *r, const char *whose, const struct re
 	fprintf(out, "\n");
 }
 
-struct record perftest_record(const struct report_result *result, const struct report_row *shown)
+struct record perftest_record(const struct result *result, const struct result_row *shown)
 {
 	struct record rec = *shown->record;
 
-	if (shown->by == REPORT_BOTH && result->local)
+	if (shown->by == RESULT_BOTH && result->local)
 		rec.messages = result->local->record->messages;
 	return rec;
 }
 
-bool perftest_splits(const struct report *r, const struct report_result *result)
+bool perftest_splits(const struct report *r, const struct result *result)
 {
 	const struct options *o = r->about.options;
 
@@ -152,7 +153,7 @@ static bool lacks_number(const struct report *r, const struct record *rec)
 	       !record_has_rate(rec);
 }
 
-void table_put(struct report *r, const struct report_result *result, const struct report_row *shown,
+void table_put(struct report *r, const struct result *result, const struct result_row *shown,
 	       FILE *out)
 {
 	struct record rec = r->perftest ? perftest_record(result, shown) : *shown->record;
@@ -170,12 +171,12 @@ void table_put(struct report *r, const struct report_result *result, const struc
 	}
 	put_row(r, &rec, out);
 	if (rows_labelled(r) && result->shown[0]) /* an interval has no known direction */
-		fprintf(out, LABEL_GAP "%s", report_direction_name(shown->direction));
+		fprintf(out, LABEL_GAP "%s", result_direction_name(shown->direction));
 	if (rows_timed(r))
 		fprintf(out, LABEL_GAP "%s%.1f", r->row_ns ? "" : "all ",
 			r->row_ns ? (double)r->row_ns / 1e9 : rec.seconds);
 	/* The mark comes last, so that all other fields keep their positions. */
-	fprintf(out, "%s\n", r->table && report_is_disturbed(shown) ? MARK : "");
+	fprintf(out, "%s\n", r->table && result_is_disturbed(shown) ? MARK : "");
 	if (r->table && result->samples_us)
 		put_samples(r, result->samples_us, rec.messages - rec.lost, out);
 	if (r->perftest && perftest_splits(r, result)) {

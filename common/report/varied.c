@@ -4,7 +4,8 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "report/forms.h"
+#include "report/report.h"
+#include "report/table.h"
 
 #define COLUMN_LEAST 8
 
@@ -54,17 +55,6 @@ void varied_columns(const struct report *r, bool header, FILE *out)
 	}
 }
 
-/* Add to the banner LINE that it describes the first experiment. Only the client knows how many. */
-void varied_first(const struct report *r, char *line, size_t size)
-{
-	const struct sweep *s = &r->about.options->sweep;
-
-	if (s->axes && !r->about.server)
-		text_add(line, size, ", the first of %u experiments", sweep_points(s));
-	else if (s->axes)
-		text_add(line, size, ", the first of several experiments");
-}
-
 void varied_csv(const struct report *r, FILE *out)
 {
 	const struct sweep *s = &r->about.options->sweep;
@@ -82,42 +72,4 @@ json_t *varied_json(const struct report *r, json_t *to)
 	if (varied)
 		json_object_set_new(to, "varied", varied);
 	return to;
-}
-
-void varied_point(struct report *r, bool begins)
-{
-	json_t *varied = experiment_varied(r->about.options), *points = r->run.points, *to;
-
-	r->run.point += varied && begins;
-	if (varied && begins && report_keeps(r))
-		json_array_append_new(points, json_pack("{s:O}", "varied", varied));
-	json_decref(varied);
-	to = json_array_get(points, json_array_size(points) - 1);
-	if (!to)
-		return;
-	json_object_set_new(to, "effective", json_effective(&r->run.effective));
-}
-
-const char *report_point(const struct report *r, char *buf, size_t size)
-{
-	const struct options *o = r->about.options;
-	bool only_size = o->sweep.axes == 1 && !has_column(o->sweep.axis[0].row);
-
-	buf[0] = '\0';
-	if (o->sweep.axes && !only_size) {
-		sweep_point(o, buf, size);
-		text_add(buf, size, ": ");
-	}
-	return buf;
-}
-
-const char *row_name(const struct report *r, const struct report_row *row, char *buf, size_t size)
-{
-	const struct options *o = r->about.options;
-
-	report_point(r, buf, size);
-	text_add(buf, size, "%s", units_size(row->record->message_bytes).text);
-	if (o->output.both_rows && o->experiment.bidirectional)
-		text_add(buf, size, ", %s", report_direction_name(row->direction));
-	return buf;
 }

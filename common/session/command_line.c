@@ -255,7 +255,6 @@ int command_line_read(struct program *p, int argc, char **argv)
 	p->options.drop_in = strncmp(p->name, "ib_", 3) == 0;
 	if (p->options.drop_in && !options_given(&p->options, "format"))
 		o->format = FORMAT_PERFTEST;
-	p->strict.on = o->strict && !p->server;
 	choose_interval(&p->options);
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)

@@ -35,6 +35,7 @@ static int run_session(struct program *p, struct session *s)
 	streams_open(&p->streams, &p->stop);
 	if (report_open(&p->report, &about, &p->fault))
 		return -1;
+	s->ms.audience.live = p->report.tty;
 	p->stop.output_ns = p->options.local.persistent ? OUTPUT_NS : 0;
 	command_line_notes(p);
 	clock_init(&p->clock, sysfs_root());
@@ -83,7 +84,7 @@ static const char *threshold_given(const struct program *p)
 		return NULL;
 	if (gates_threshold(&p->gates))
 		return gates_threshold(&p->gates);
-	if (p->strict.on)
+	if (p->gates.strict)
 		return "--strict";
 	return options_given(&p->options, "within") ? "--within" : NULL;
 }
@@ -131,8 +132,6 @@ static int finish_program(struct program *p, struct session *s)
 	judge_interruption(s);
 	if (!fault_is(&p->fault) && !p->server)
 		gates_verdict(&p->gates, &p->fault);
-	if (!fault_is(&p->fault))
-		strict_verdict(&p->strict, &p->fault);
 	judge_part(s);
 	if (p->report.about.options &&
 	    report_close(&p->report, &p->fault, s->link.interrupted, &writing) &&

@@ -7,6 +7,7 @@
 
 #include "admit/listener.h"
 #include "measure/measure.h"
+#include "report/report.h"
 #include "session/session.h"
 
 /* A test that this program serves, and its command line as that test reads it. */
@@ -33,7 +34,6 @@ struct program {
 	struct fault fault;
 	struct report report;
 	struct gates gates;
-	struct strict strict;
 	struct repeat repeat;
 	struct auth auth;
 	struct peer_credit lines; /* persistent server: what clients may cause on stdout */

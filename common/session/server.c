@@ -219,7 +219,7 @@ static void forget_client(struct session *s)
 	fault_clear(&p->fault);
 	listener_unguard(&p->listener);
 	p->options = p->asked;
-	repeat_forget(&p->repeat);
+	repeat_release(&p->repeat);
 	p->repeat.within_ppm = 0; /* the client sends it */
 	malloc_trim(0);           /* what one client needed is not kept for the next one */
 	session_init(s, p);

@@ -19,10 +19,14 @@ void session_init(struct session *s, struct program *p)
 		       .options = &p->options,
 		       .fault = &p->fault,
 		       .report = &p->report,
+		       .audience = {.interval = report_interval,
+				    .progress = report_live,
+				    .live = p->report.tty,
+				    .round = report_round,
+				    .repeated = report_repeated},
 		       .clock = &p->clock,
 		       .steal = &p->steal,
 		       .gates = &p->gates,
-		       .strict = &p->strict,
 		       .repeat = &p->repeat},
 	};
 	s->ms.ep = &s->ep;
@@ -62,7 +66,7 @@ void session_set_fault_point(struct session *s)
 	sweep_point(&p->options, at, sizeof(at));
 	fault_set_point(&p->fault, at);
 	fault_set_point(&p->gates.first, at);
-	fault_set_point(&p->strict.first, at);
+	fault_set_point(&p->gates.doubt, at);
 	fault_set_point(&s->ms.wrong_data, at);
 }
 

@@ -10,7 +10,7 @@
 #include "base/composed.h"
 #include "pairs/pairs.h"
 #include "proto/json_memory.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "report/list.h"
 
 #define MATRIX_MAX 4096 /* players of a square of numbers */

@@ -14,7 +14,7 @@
 #include "base/terminal.h"
 #include "base/units.h"
 #include "pairs/pairs.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "report/list.h"
 
 #define SETUP_NS    UINT64_C(400000000) /* what a run needs more than -D, where nobody says more */

@@ -16,7 +16,7 @@
 #include "pairs/grow.h"
 #include "pairs/lines.h"
 #include "pairs/pairs.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "sweep.h"
 
 #define SIZES_MAX 16

@@ -20,7 +20,7 @@
 #include "base/sibling.h"
 #include "pairs/lines.h"
 #include "pairs/pairs.h"
-#include "report/forms.h"
+#include "report/document.h"
 #include "report/list.h"
 #include "step.h"
 

@@ -187,7 +187,7 @@ source_keys() {
 		done | sort -u
 		;;
 	effective)
-		rows effective_rows common/report/effective.c
+		rows effective_rows common/report/json.c
 		;;
 	end)
 		rows rows common/proto/end.c
@@ -207,11 +207,11 @@ source_keys() {
 		;;
 	summary)
 		literals varied_json common/report/varied.c
-		literals repeat_summary common/report/repeat.c
-		literals add_aim common/report/repeat.c
-		sed -n '/_figures\[\] = {/,/;/p' "$top/common/report/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
+		literals repeat_summary common/measure/repeat.c
+		literals add_aim common/measure/repeat.c
+		sed -n '/_figures\[\] = {/,/;/p' "$top/common/measure/repeat.c" | grep -o '"[a-z0-9_]*"' | tr -d '"'
 		;;
-	spread) literals spread_json common/report/repeat.c ;;
+	spread) literals spread_json common/measure/repeat.c ;;
 	verification)
 		rows rows common/proto/verified.c FIRST
 		echo first_error
@@ -264,7 +264,7 @@ source_keys() {
 	level) literals player_json pairs/judge/report_json.c ;;
 	input) literals input_json pairs/judge/report_json.c ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/proto/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
-	point) literals varied_point common/report/varied.c ;;
+	point) literals begin_point common/report/report.c ;;
 	interval) literals interval_json common/report/progress.c | uniq ;;
 	esac | sort
 }

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 #include "proto/message.h"
-#include "report/forms.h"
+#include "report/report.h"
 
 #define ROWS_MAX 4
 
@@ -175,12 +175,12 @@ static void make_report(struct fuzz_input *in, struct report *r)
 		json_pack("{s:o, s:o}", "client", end_to_json(&e[0]), "server", end_to_json(&e[1]));
 	while (rows--) {
 		struct record rec[2];
-		struct report_row row[2] = {
+		struct result_row row[2] = {
 			{.record = &rec[0], .thread = -1},
-			{.record = &rec[1], .by = REPORT_SERVER, .thread = 3, .device = "sim0"},
+			{.record = &rec[1], .by = RESULT_SERVER, .thread = 3, .device = "sim0"},
 		};
 
-		const struct report_result result = {.row = row, .rows = 2, .main = &row[0]};
+		const struct result result = {.row = row, .rows = 2, .main = &row[0]};
 
 		fill_record(in, &rec[0]);
 		fill_record(in, &rec[1]);

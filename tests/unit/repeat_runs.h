@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "report/repeat.h"
+#include "measure/repeat.h"
 
 /* Read the command line FIRST SECOND (NULL: none). Returns the result of repeat_read(). */
 static int read_options(struct repeat *r, bool latency, const char *first, const char *second)
@@ -32,8 +32,8 @@ static void keep(struct repeat *r, double figure)
 		.latency.p50_us = figure / 2,
 		.latency.p99_us = figure * 2,
 	};
-	struct report_row row[2] = {{.record = &rec}, {.record = &rec, .by = REPORT_SERVER}};
-	struct report_result result = {
+	struct result_row row[2] = {{.record = &rec}, {.record = &rec, .by = RESULT_SERVER}};
+	struct result result = {
 		.cpu_percent = figure,
 		.shown = {&row[0], r->number % 2 ? &row[1] : NULL},
 	};

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "report/forms.h"
+#include "report/report.h"
 
 static struct options options = {.output = {.json = (char *)"run.json", .interval_ns = 1000000}};
 
@@ -33,7 +33,7 @@ static json_t *document_of(const struct report *r)
 static void fill(struct report *r, uint64_t count)
 {
 	for (uint64_t i = 1; i <= count; i++)
-		report_interval(r, &(struct report_progress){64, i * 1000000, 1000000, i, 0});
+		report_interval(r, &(struct progress){64, i * 1000000, 1000000, i, 0});
 }
 
 static void all_in_order(void **state)

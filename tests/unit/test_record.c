@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/result.h"
 #include "proto/record.h"
-#include "report/worst.h"
 
 /* REC as JSON, and back. */
 static struct record there_and_back(const struct record *rec, size_t keys)

@@ -79,7 +79,7 @@ static void other_end(void **state)
 
 static void so_many_runs(void **state)
 {
-	struct report_result result;
+	struct result result;
 	struct repeat r;
 
 	(void)state;
@@ -99,7 +99,7 @@ static void so_many_runs(void **state)
 	keep(&r, 100); /* the next one is the median now */
 	assert_true(repeat_median(&r)->figure.bandwidth_gbps == 21);
 	result = repeat_median_result(&r);
-	assert_int_equal(result.shown[1]->by, REPORT_SERVER);
+	assert_int_equal(result.shown[1]->by, RESULT_SERVER);
 	assert_true(result.shown[1]->record->bandwidth_gbps == 21);
 	repeat_start(&r, 0);
 	assert_null(repeat_median(&r));

@@ -9,47 +9,47 @@
 
 #include <string.h>
 
-#include "report/strict.h"
+#include "measure/gate.h"
 
 static void off(void **state)
 {
-	struct strict s = {0};
+	struct gates g = {0};
 	struct fault f = {0};
 
 	(void)state;
-	strict_doubt(&s, "a fix", "64 B was disturbed");
-	assert_int_equal(strict_verdict(&s, &f), 0);
+	gates_doubt(&g, "a fix", "64 B was disturbed");
+	assert_int_equal(gates_verdict(&g, &f), 0);
 	assert_false(fault_is(&f));
 }
 
 static void nothing_in_doubt(void **state)
 {
-	struct strict s = {.on = true};
+	struct gates g = {.strict = true};
 	struct fault f = {0};
 
 	(void)state;
-	assert_int_equal(strict_verdict(&s, &f), 0);
+	assert_int_equal(gates_verdict(&g, &f), 0);
 	assert_false(fault_is(&f));
 }
 
 static void the_first_of_all(void **state)
 {
-	struct strict s = {.on = true};
+	struct gates g = {.strict = true};
 	struct fault f = {0};
 
 	(void)state;
-	strict_doubt(&s, "leave the CPU", "%d B was disturbed: %s", 64, "cpu");
-	assert_int_equal(strict_verdict(&s, &f), -1);
+	gates_doubt(&g, "leave the CPU", "%d B was disturbed: %s", 64, "cpu");
+	assert_int_equal(gates_verdict(&g, &f), -1);
 	assert_int_equal(f.code, FAULT_THRESHOLD);
 	assert_int_equal(fault_exit_status(&f), 6);
 	assert_string_equal(f.phase, "judging the results");
 	assert_string_equal(f.cause, "64 B was disturbed: cpu");
 	assert_string_equal(f.fix, "leave the CPU");
 	assert_null(strstr(f.call, "rows are"));
-	strict_doubt(&s, "another", "128 B");
-	strict_doubt(&s, "another", "256 B");
+	gates_doubt(&g, "another", "128 B");
+	gates_doubt(&g, "another", "256 B");
 	fault_clear(&f);
-	assert_int_equal(strict_verdict(&s, &f), -1);
+	assert_int_equal(gates_verdict(&g, &f), -1);
 	assert_string_equal(f.cause, "64 B was disturbed: cpu");
 	assert_non_null(strstr(f.call, "3 doubts about the results"));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "report/gate.h"
+#include "measure/gate.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "finding/thresholds.h"
-#include "report/unit.h"
+#include "base/unit.h"
+
+#define PHASE "judging the results"
 
 static bool gate_is_for_rate(const struct gate *gate)
 {
@@ -131,7 +134,7 @@ static void describe_miss(struct gates *g, const struct gate *gate, const struct
 	char text[192] = "";
 
 	add_shortfall(g, gate, rec, text, sizeof(text));
-	fault_phase(&g->first, "judging the results");
+	fault_phase(&g->first, PHASE);
 	fault_raise(&g->first, FAULT_THRESHOLD, 0, "%s, %s%s: %s",
 		    units_size(rec->message_bytes).text, direction,
 		    rec->interrupted ? ", interrupted" : "", text);
@@ -180,14 +183,38 @@ const char *gates_threshold(const struct gates *g)
 	return NULL;
 }
 
-int gates_verdict(const struct gates *g, struct fault *f)
+void gates_doubt(struct gates *g, const char *fix, const char *fmt, ...)
 {
-	char rows[96] = "";
+	char why[sizeof(g->doubt.cause)]; /* fault_cause() takes no va_list */
+	va_list ap;
 
-	if (!g->count || (g->judged && !g->missed && !g->unknown))
+	if (!g->strict || g->doubts++)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	fault_phase(&g->doubt, PHASE);
+	fault_raise(&g->doubt, FAULT_THRESHOLD, 0, "a row is doubtful (--strict)");
+	fault_cause(&g->doubt, "%s", why);
+	fault_fix(&g->doubt, "%s", fix);
+}
+
+static int raise_doubt(const struct gates *g, struct fault *f)
+{
+	if (!g->doubts)
 		return 0;
-	fault_phase(f, "judging the results");
-	if (g->judged && !g->missed && g->above_gbps > 0) {
+	*f = g->doubt;
+	if (g->doubts > 1)
+		snprintf(f->call, sizeof(f->call),
+			 "%u doubts about the results (--strict); the first one follows",
+			 g->doubts);
+	return -1;
+}
+
+/* A threshold could not be judged. */
+static int raise_unknown(const struct gates *g, struct fault *f)
+{
+	if (g->above_gbps > 0) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
 			    "not judged: %.4g Gb/s is above the %.4g Gb/s of the link (%s %s)",
 			    g->above_gbps, g->link_gbps, g->unknown->option, g->unknown->text);
@@ -195,15 +222,23 @@ int gates_verdict(const struct gates *g, struct fault *f)
 			    "Loopback inside the adapter, or completions that do not mean arrival");
 		return fault_fix(f, "put the two ends on different hosts");
 	}
-	if (g->judged && !g->missed) {
-		fault_raise(f, FAULT_UNAVAILABLE, 0,
-			    "not judged: the link's rate is not known (%s %s)", g->unknown->option,
-			    g->unknown->text);
-		return fault_fix(f, "give a rate, such as %s 90G", g->unknown->option);
-	}
+	fault_raise(f, FAULT_UNAVAILABLE, 0, "not judged: the link's rate is not known (%s %s)",
+		    g->unknown->option, g->unknown->text);
+	return fault_fix(f, "give a rate, such as %s 90G", g->unknown->option);
+}
+
+int gates_verdict(const struct gates *g, struct fault *f)
+{
+	char rows[96] = "";
+
+	if (!g->count || (g->judged && !g->missed && !g->unknown))
+		return raise_doubt(g, f);
+	fault_phase(f, PHASE);
 	if (!g->judged)
 		return fault_raise(f, FAULT_THRESHOLD, 0, "nothing was measured, but %s was given",
 				   g->gate[0].option);
+	if (!g->missed)
+		return raise_unknown(g, f);
 	*f = g->first;
 	if (g->judged > 1)
 		snprintf(rows, sizeof(rows),

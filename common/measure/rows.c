@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Turn the records of a round, of both ends, into the rows of the report. */
-#include "measure/show.h"
-
+/* Turn the records of a round, of both ends, into rows, and judge them by the thresholds. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "measure/conditions.h"
-#include "measure/explained.h"
-#include "measure/loss.h"
-#include "measure/pace.h"
+#include "measure/results.h"
 #include "measure/together.h"
 #include "measure/verify.h"
 
@@ -68,7 +64,7 @@ static struct record sum_records(const struct record *a, const struct record *b)
 	if (sum.seconds > 0)
 		record_set_rates(&sum, sum.seconds);
 	sum.interrupted |= b->interrupted;
-	pace_add(&sum, b);
+	results_add_pace(&sum, b);
 	quality_add(&sum.quality, &b->quality);
 	/* these belong to one end alone */
 	sum.plus_minus = (struct plus_minus){0};
@@ -78,19 +74,21 @@ static struct record sum_records(const struct record *a, const struct record *b)
 	return sum;
 }
 
-/* The rows for the report. */
+/* The rows, and what they point to. */
 struct rows {
-	struct report_row *row;
+	struct result_row *row;
 	struct record *own; /* of rows that are sums made here */
 	size_t count, owned;
+	struct explained *explained;
+	double *samples_us;
 };
 
-static struct report_row *add_row(struct rows *to, const struct record *rec, enum report_end end,
-				  enum report_direction direction)
+static struct result_row *add_row(struct rows *to, const struct record *rec, enum result_end end,
+				  enum result_direction direction)
 {
-	struct report_row *row = &to->row[to->count++];
+	struct result_row *row = &to->row[to->count++];
 
-	*row = (struct report_row){.record = rec, .by = end, .direction = direction, .thread = -1};
+	*row = (struct result_row){.record = rec, .by = end, .direction = direction, .thread = -1};
 	return row;
 }
 
@@ -122,13 +120,13 @@ static void clear_latency(struct record *sum)
  * is the end's own row.
  */
 static void add_worker_rows(struct rows *to, const struct measurement *meas, bool mine,
-			    const struct report_row *all)
+			    const struct result_row *all)
 {
 	const struct endpoint *ep = meas->ms->ep;
 	const struct plus_minus *devices = mine ? meas->my_devices : meas->their_devices;
-	const struct report_row like = *all;
+	const struct result_row like = *all;
 	const struct record *part;
-	struct report_row *row;
+	struct result_row *row;
 
 	for (unsigned i = 0; i < ep->workers; i++) {
 		const struct rail *r = ep->worker[i].rail;
@@ -159,39 +157,38 @@ static void add_worker_rows(struct rows *to, const struct measurement *meas, boo
 }
 
 /* Add the row of what END measured, and return it; NULL: it measured nothing. */
-static const struct report_row *add_end(struct rows *to, const struct measurement *meas,
-					enum report_end end)
+static const struct result_row *add_end(struct rows *to, const struct measurement *meas,
+					enum result_end end)
 {
 	const struct measure *ms = meas->ms;
-	bool mine = (end == REPORT_SERVER) == ms->ep->server;
-	enum report_direction direction = REPORT_FORWARD;
+	bool mine = (end == RESULT_SERVER) == ms->ep->server;
+	enum result_direction direction = RESULT_FORWARD;
 	bool pulls = operation_pulls(&ms->test->operation);
 
 	if (mine ? !meas->measured && !meas->attr.cpu_util : !meas->theirs_measured)
 		return NULL;
 	if (ms->test->latency)
-		direction = REPORT_PING_PONG;
-	else if ((meas->attr.both ? end == REPORT_SERVER : meas->attr.reverse) != pulls)
-		direction = REPORT_BACKWARD;
+		direction = RESULT_PING_PONG;
+	else if ((meas->attr.both ? end == RESULT_SERVER : meas->attr.reverse) != pulls)
+		direction = RESULT_BACKWARD;
 	return add_row(to, mine ? &meas->mine : &meas->theirs, end, direction);
 }
 
 /* ROW, or NULL if it has no rate, but only the CPU use of an end that measured nothing else. */
-static const struct report_row *with_rate(const struct report_row *row)
+static const struct result_row *with_rate(const struct result_row *row)
 {
 	return row && row->record->messages ? row : NULL;
 }
 
 /* Add all rows of the round to TO, and choose in RESULT those that this end's table shows. */
-static void collect_rows(struct rows *to, const struct measurement *meas,
-			 struct report_result *result)
+static void collect_rows(struct rows *to, const struct measurement *meas, struct result *result)
 {
 	const struct measure *ms = meas->ms;
-	const struct report_row *client = add_end(to, meas, REPORT_CLIENT);
-	const struct report_row *server = add_end(to, meas, REPORT_SERVER);
-	const struct report_row *own = ms->ep->server ? server : client;
-	const struct report_row *leader = meas->attr.reverse ? server : client;
-	const struct report_row *other = with_rate(meas->attr.reverse ? client : server);
+	const struct result_row *client = add_end(to, meas, RESULT_CLIENT);
+	const struct result_row *server = add_end(to, meas, RESULT_SERVER);
+	const struct result_row *own = ms->ep->server ? server : client;
+	const struct result_row *leader = meas->attr.reverse ? server : client;
+	const struct result_row *other = with_rate(meas->attr.reverse ? client : server);
 	/* In perftest's format the directions have tables of their own. */
 	bool apart = ms->options->output.both_rows && ms->options->output.format != FORMAT_PERFTEST;
 
@@ -200,7 +197,7 @@ static void collect_rows(struct rows *to, const struct measurement *meas,
 
 		*both = sum_records(&meas->mine, &meas->theirs);
 		together_sum(meas, both);
-		result->main = add_row(to, both, REPORT_BOTH, REPORT_BOTH_WAYS);
+		result->main = add_row(to, both, RESULT_BOTH, RESULT_BOTH_WAYS);
 		result->shown[0] = apart ? client : result->main;
 		result->shown[1] = apart ? server : NULL;
 		result->local = own;
@@ -221,7 +218,7 @@ static void collect_rows(struct rows *to, const struct measurement *meas,
 		conditions_judge(meas, &to->row[i]);
 	for (size_t i = 0; i < to->count; i++)
 		if (to->row[i].thread < 0 && !to->row[i].device)
-			to->row[i].verified = verify_json(meas, to->row[i].direction);
+			to->row[i].verified = verify_tally(meas, to->row[i].direction);
 	result->row = to->row;
 	result->rows = to->count;
 	result->cpu_percent = meas->mine.cpu.percent;
@@ -229,26 +226,26 @@ static void collect_rows(struct rows *to, const struct measurement *meas,
 }
 
 /* The rates of ROWS are above the link's, as E says of one of them: they are doubtful. */
-static void mark_above_link(struct rows *rows, const struct report_explained *e, double gbps)
+static void mark_above_link(struct rows *rows, const struct explained *e, double gbps)
 {
-	struct report_disturbed *d;
+	struct disturbed *d;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		d = &rows->row[i].disturbed;
-		d->quality[REPORT_CLIENT].above_percent = 100 * gbps / e->limit.ceilings.link_gbps;
-		d->reasons[REPORT_CLIENT] |= 1U << (DISTURBED_ABOVE_LINK - DISTURBED_CPU);
+		d->quality[RESULT_CLIENT].above_percent = 100 * gbps / e->limit.ceilings.link_gbps;
+		d->reasons[RESULT_CLIENT] |= 1U << (DISTURBED_ABOVE_LINK - DISTURBED_CPU);
 	}
 }
 
-/* Explain the rows of the ends. Returns memory that the caller frees, or NULL. */
-static struct report_explained *explain_rows(struct rows *rows, const struct measurement *meas,
-					     const struct report_result *result)
+/* Explain the rows of the ends, if there is memory for it. */
+static void explain_rows(struct rows *rows, const struct measurement *meas,
+			 const struct result *result)
 {
-	struct report_explained *e = calloc(2, sizeof(*e));
+	struct explained *e = rows->explained = calloc(2, sizeof(*e));
 	size_t used = 0;
 
 	for (size_t i = 0; e && i < rows->count && used < 2; i++) {
-		struct report_row *row = &rows->row[i];
+		struct result_row *row = &rows->row[i];
 
 		/* of one direction the main row, of two each end's */
 		if ((row != result->main && !meas->attr.both) ||
@@ -258,11 +255,10 @@ static struct report_explained *explain_rows(struct rows *rows, const struct mea
 		if (findings_find(&row->explained->findings, FINDING_ABOVE_LINK))
 			mark_above_link(rows, row->explained, row->record->bandwidth_gbps);
 	}
-	return e;
 }
 
 /* The fix for the first reason that disturbed a row. */
-static const char *row_advice(const struct report_row *row)
+static const char *row_advice(const struct result_row *row)
 {
 	unsigned reasons = row->disturbed.reasons[0] | row->disturbed.reasons[1];
 
@@ -273,7 +269,7 @@ static const char *row_advice(const struct report_row *row)
 }
 
 /* The rate of the slower end's ports, of both ways twice; 0: unknown. */
-static double link_gbps(const struct endpoint *ep, const struct report_row *row)
+static double link_gbps(const struct endpoint *ep, const struct result_row *row)
 {
 	double mine = 0, theirs = 0;
 
@@ -285,55 +281,33 @@ static double link_gbps(const struct endpoint *ep, const struct report_row *row)
 		mine += r->mine.nic.rate_gbps;
 		theirs += r->theirs.nic.rate_gbps;
 	}
-	return (mine < theirs ? mine : theirs) * (row->direction == REPORT_BOTH_WAYS ? 2 : 1);
+	return (mine < theirs ? mine : theirs) * (row->direction == RESULT_BOTH_WAYS ? 2 : 1);
 }
 
 /* Check a shown row against the thresholds, and with --strict also for disturbances. */
-static void judge_row(struct measure *ms, const struct report_row *row)
+static void judge_row(struct measure *ms, const struct result_row *row)
 {
-	const char *direction = report_direction_name(row->direction);
+	const char *direction = result_direction_name(row->direction);
 	char text[512];
 
 	gates_judge(ms->gates, row->record, direction, link_gbps(ms->ep, row));
-	if (report_is_disturbed(row))
-		strict_doubt(ms->strict, row_advice(row), "%s, %s, was disturbed: %s",
-			     units_size(row->record->message_bytes).text, direction,
-			     report_disturbance(row, text, sizeof(text)));
+	if (result_is_disturbed(row))
+		gates_doubt(ms->gates, row_advice(row), "%s, %s, was disturbed: %s",
+			    units_size(row->record->message_bytes).text, direction,
+			    result_disturbance(row, text, sizeof(text)));
 }
 
-void round_judge(struct measure *ms, const struct report_result *result)
+void round_judge(struct measure *ms, const struct result *result)
 {
 	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++)
 		judge_row(ms, result->shown[i]);
 }
 
-/* Note that the round was interrupted, and how much of it was measured. */
-static void note_interrupted(const struct measurement *meas)
-{
-	const struct measure *ms = meas->ms;
-	const struct record *rec = meas->measured ? &meas->mine : &meas->theirs;
-	const char *whose = link_interrupted_by(ms->link, ms->ep->server);
-
-	if (ms->link->limit_ns)
-		report_warning(ms->report, "ended after %s, the --max-duration of the server",
-			       units_ns(ms->link->limit_ns).text);
-	if (!ms->link->interrupted || ms->options->experiment.run_infinitely)
-		return;
-	if (meas->attr.duration_ns)
-		report_note(ms->report, "interrupted%s after %.1f of %.10g s", whose, rec->seconds,
-			    (double)meas->attr.duration_ns / 1e9);
-	else if (rec->messages < meas->messages_expected)
-		report_note(ms->report, "interrupted%s after %llu of %llu messages", whose,
-			    (unsigned long long)rec->messages,
-			    (unsigned long long)meas->messages_expected);
-}
-
 /*
- * Report the round: its rows, samples and histogram, then the notes. Check the rows against the
- * thresholds; if the round is one of several runs, keep it instead, since the median run is
- * checked. Sets ms->measured.
+ * Tell the rows, samples and histogram of the round, after they are judged; if the round is one of
+ * several runs, keep it instead, since the median run is judged. Sets ms->measured.
  */
-static void report_round(struct measurement *meas)
+static void tell_round(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 	size_t max_rows = 2 * (1 + ms->ep->workers + ms->ep->rails) + 1;
@@ -341,21 +315,19 @@ static void report_round(struct measurement *meas)
 		.row = calloc(max_rows, sizeof(*rows.row)),
 		.own = calloc(max_rows, sizeof(*rows.own)),
 	};
-	struct report_explained *explained = NULL;
-	struct report_result result = {.evidence = meas->evidence, .snapshot = meas->snapshot};
-	struct meter *t = &ms->meter[0];
-	double *us = NULL;
+	struct result result = {.evidence = meas->evidence, .snapshot = meas->snapshot};
+	const struct hist *hist = ms->meter[0].hist;
 
 	if (rows.row && rows.own)
 		collect_rows(&rows, meas, &result);
 	else
 		fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "allocating %zu rows", max_rows);
-	explained = explain_rows(&rows, meas, &result);
+	explain_rows(&rows, meas, &result);
 	if (meas->measured)
-		result.samples_us = us = samples_us(ms);
-	if (t->hist && meas->measured &&
+		result.samples_us = rows.samples_us = samples_us(ms);
+	if (hist && meas->measured &&
 	    (ms->options->output.histogram || ms->options->output.histogram_only))
-		result.histogram = histogram_json(ms, t->hist);
+		result.histogram = histogram_json(ms, hist);
 	ms->measured = true;
 	/* A signal ends a run early, which is not a failure. */
 	result.failed = fault_is(ms->fault) && ms->fault->code != FAULT_INTERRUPTED;
@@ -363,44 +335,26 @@ static void report_round(struct measurement *meas)
 		round_judge(ms, &result);
 	else if (with_rate(result.main))
 		repeat_keep(ms->repeat, result.main->record, &result, ms->fault);
-	report_result(ms->report, &result);
-	note_interrupted(meas);
-	loss_note(meas);
-	together_note(meas);
-	pace_note(meas);
-	for (size_t i = 0; i < rows.count; i++)
-		json_decref(rows.row[i].verified);
+	ms->audience.round(ms->report, meas, &result);
 	json_decref(result.histogram);
-	free(us);
-	free(explained);
+	free(rows.samples_us);
+	free(rows.explained);
 	free(rows.row);
 	free(rows.own);
 }
 
-/* A server without a record, whose client failed: note how many messages it had answered. */
-static void show_answered(const struct measurement *meas)
-{
-	const struct measure *ms = meas->ms;
-	uint64_t answered = 0;
-
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		answered += ms->meter[i].round.result.messages;
-	report_note(ms->report, "%llu messages of %s were answered", (unsigned long long)answered,
-		    units_size(meas->attr.message_bytes).text);
-}
-
 /*
- * Report the round. A reader of stdout, such as a pager, may block it for long, so tell the peer
- * meanwhile that this end is alive.
+ * A reader of stdout, such as a pager, may block this for long, so tell the peer meanwhile that
+ * this end is alive.
  */
-void round_show(struct measurement *meas)
+void round_tell(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 
 	link_alive_start(ms->link);
 	if (meas->measured || meas->theirs_measured)
-		report_round(meas);
+		tell_round(meas);
 	else if (fault_is(ms->fault) && meas->answered && !meas->attr.warmup)
-		show_answered(meas);
+		ms->audience.round(ms->report, meas, NULL);
 	link_alive_stop(ms->link);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "report/unit.h"
+#include "base/unit.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "report/repeat.h"
+#include "measure/repeat.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "stat/series.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/unit.h"
+#include "base/unit.h"
 #include "cli/percentile.h"
 
 /* The figures in the summary; runs are judged by the first one. */
@@ -50,8 +50,7 @@ static int grow_runs(struct repeat *r, struct fault *f)
 	return 0;
 }
 
-/* Store a run: its FIGURE for the statistics and its shown rows for the table. */
-int repeat_keep(struct repeat *r, const struct record *figure, const struct report_result *result,
+int repeat_keep(struct repeat *r, const struct record *figure, const struct result *result,
 		struct fault *f)
 {
 	struct repeat_run run = {.figure = *figure, .cpu_percent = result->cpu_percent};
@@ -125,10 +124,10 @@ const struct repeat_run *repeat_median(const struct repeat *r)
 	return r->all ? median_after(r, repeat_plateau(r).left_out) : NULL;
 }
 
-struct report_result repeat_median_result(struct repeat *r)
+struct result repeat_median_result(struct repeat *r)
 {
 	struct repeat_run *run = (struct repeat_run *)repeat_median(r);
-	struct report_result result = {.cpu_percent = run->cpu_percent};
+	struct result result = {.cpu_percent = run->cpu_percent};
 
 	for (size_t i = 0; i < run->rows; i++) {
 		run->row[i].record = &run->record[i];
@@ -323,7 +322,7 @@ const char *repeat_doubt(const struct repeat *r, char *buf, size_t size)
 	return buf;
 }
 
-void repeat_forget(struct repeat *r)
+void repeat_release(struct repeat *r)
 {
 	free(r->run);
 	free(r->value);
@@ -331,11 +330,4 @@ void repeat_forget(struct repeat *r)
 	r->value = NULL;
 	r->room = 0;
 	repeat_start(r, 0);
-}
-
-void repeat_release(struct repeat *r)
-{
-	free(r->run);
-	free(r->value);
-	memset(r, 0, sizeof(*r));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The thresholds of a command line. */
-#include "report/gate.h"
+#include "measure/gate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "cli/percentile.h"
-#include "report/unit.h"
+#include "base/unit.h"
 
 /* The names that --max-lat accepts. */
 static const struct {
@@ -27,30 +27,6 @@ static int add_gate(struct gates *g, const struct gate *gate, struct fault *f)
 	}
 	g->gate[g->count++] = *gate;
 	return 0;
-}
-
-static int parse_gbps(const char *text, double *gbps)
-{
-	int rc = units_parse_rate(text, gbps);
-
-	*gbps /= 1e9;
-	return rc;
-}
-
-static int parse_mib(const char *text, double *gbps)
-{
-	int rc = units_parse_decimal(text, gbps);
-
-	*gbps = unit_to_gbps(false, *gbps);
-	return rc;
-}
-
-static int parse_millions(const char *text, double *value)
-{
-	int rc = units_parse_decimal(text, value);
-
-	*value *= 1e6;
-	return rc;
 }
 
 /* Parse "0.1", "0.1%" or "1/1000" into percent. */
@@ -76,6 +52,7 @@ struct lower_bound {
 	struct gate gate;
 	const char *field, *text; /* TEXT: the option's argument; NULL: not given */
 	int (*parse)(const char *text, double *value); /* NULL: parse_min_bw() */
+	double unit;       /* that it parses, in the field's */
 	bool zero_is_none; /* 0 means no bound: perftest's two options */
 	const char *fix;
 };
@@ -98,7 +75,7 @@ static int parse_min_bw(const char *text, struct gate *gate)
 		 letter  ? ""
 		 : *unit ? "b"
 			 : "Gb");
-	return parse_gbps(text, &gate->bound);
+	return units_parse_rate(text, &gate->bound);
 }
 
 /* Add the bound that option L sets, if it was given. */
@@ -115,6 +92,7 @@ static int parse_lower_bound(struct gates *g, const struct lower_bound *l, struc
 	}
 	gate.field = record_find(l->field);
 	gate.text = l->text;
+	gate.bound *= gate.of_link ? 1 : l->unit;
 	return gate.bound > 0 ? add_gate(g, &gate, f) : 0;
 }
 
@@ -122,16 +100,17 @@ static int parse_lower_bound(struct gates *g, const struct lower_bound *l, struc
 static int parse_lower_bounds(struct gates *g, const struct output_options *o, struct fault *f)
 {
 	const struct lower_bound all[] = {
-		{{"--min-bw", "bandwidth"}, "bandwidth_gbps", o->min_bw, NULL, false,
+		{{"--min-bw", "bandwidth"}, "bandwidth_gbps", o->min_bw, NULL, 1e-9, false,
 		 "a rate above 0, such as 90 (Gb/s), 90G, 500Mb/s, 12.5GB/s or 1200MiB/s; or a share of "
 		 "the link's up to 100%, such as 90%"},
-		{{"--min-msgrate", "message rate"}, "messages_per_s", o->min_msgrate, units_parse_count, false,
+		{{"--min-msgrate", "message rate"}, "messages_per_s", o->min_msgrate,
+		 units_parse_count, 1, false,
 		 "messages per second above 0, such as 2500000, 2500k or 2.5M"},
 		{{"-w/--limit_bw", "bandwidth"}, "bandwidth_gbps",
-		 o->limit_bw, o->gbits ? units_parse_decimal : parse_mib, true,
+		 o->limit_bw, units_parse_decimal, unit_to_gbps(o->gbits, 1), true,
 		 "a number in MiB/s, or in Gb/s with --report_gbits; --min-bw accepts units"},
 		{{"-y/--limit_msgrate", "message rate"}, "messages_per_s",
-		 o->limit_msgrate, parse_millions, true,
+		 o->limit_msgrate, units_parse_decimal, 1e6, true,
 		 "a number in millions per second; --min-msgrate accepts units"},
 	};
 
@@ -242,8 +221,10 @@ static int add_output(struct gates *g, const struct options *o, struct fault *f)
 
 int gates_read(struct gates *g, const struct options *o, struct fault *f)
 {
-	memset(g, 0, sizeof(*g));
-	g->gbits = o->output.gbits;
+	*g = (struct gates){
+		.gbits = o->output.gbits,
+		.strict = o->output.strict && o->local.host,
+	};
 	if (parse_max_lat(g, o->output.max_lat, f) || parse_lower_bounds(g, &o->output, f) ||
 	    parse_max_loss(g, o->output.max_loss, f) || add_output(g, o, f) ||
 	    check_samples(g, o, f))

@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "proto/message.h"
-#include "report/repeat.h"
+#include "measure/repeat.h"
 
 #define LEAST_PPM        100    /* 0.01 % */
 #define CONFIDENCE_LEAST 500000 /* 50 % */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * gate: the thresholds for every row of a run (--min-bw, --max-lat, --min-msgrate and perftest's
- * two).
+ * two), and --strict, with which a doubtful row (disturbed, or known less well than requested)
+ * misses one, too.
  *
  * The client checks each row that it shows, also one that a signal cut short, and the run continues
- * in any case. At the end the first row that missed a threshold becomes the run's fault. A
- * threshold without any row is missed, too. One object per run; its texts are those of the command
- * line.
+ * in any case. At the end the first row that missed a threshold becomes the run's fault, or else
+ * the first doubt. A threshold without any row is missed, too. One object per run; its texts are
+ * those of the command line.
  */
 #pragma once
 
@@ -41,6 +42,9 @@ struct gates {
 	double above_gbps;          /* nor for a rate that no such link carries; 0: none */
 	struct fault first;         /* of the first row that missed; */
 	char also[512];             /* other thresholds that the same row missed */
+	bool strict;                /* --strict is given, and this is the client */
+	unsigned doubts;            /* a row may have several */
+	struct fault doubt;         /* the first one */
 };
 
 /*
@@ -60,7 +64,14 @@ void gates_judge(struct gates *g, const struct record *rec, const char *directio
 		 double link_gbps);
 
 /*
- * At the end: raises FAULT_THRESHOLD if a row missed a threshold, or if there is no row; and
- * FAULT_UNAVAILABLE if a threshold could not be judged.
+ * Record a doubtful row: the reason (printf), as one line of the error, and FIX, what to do about
+ * it. Does nothing without --strict.
+ */
+void gates_doubt(struct gates *g, const char *fix, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * At the end: raises FAULT_THRESHOLD if a row missed a threshold or is in doubt, or if there is no
+ * row; and FAULT_UNAVAILABLE if a threshold could not be judged.
  */
 int gates_verdict(const struct gates *g, struct fault *f);

@@ -19,7 +19,7 @@
 
 #include "base/fault.h"
 #include "stat/plateau.h"
-#include "report/report.h"
+#include "measure/result.h"
 #include "cli/options.h"
 #include "proto/record.h"
 
@@ -32,7 +32,7 @@
 struct repeat_run {
 	struct record figure; /* of the leader, or the sum of both directions */
 	struct record record[2];
-	struct report_row row[2]; /* what this end's table shows */
+	struct result_row row[2]; /* what this end's table shows */
 	size_t rows;
 	double cpu_percent;
 };
@@ -60,7 +60,7 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 void repeat_start(struct repeat *r, uint64_t now_ns);
 
 /* Add a run with its FIGURE and its rows. Raises a fault if out of memory. */
-int repeat_keep(struct repeat *r, const struct record *figure, const struct report_result *result,
+int repeat_keep(struct repeat *r, const struct record *figure, const struct result *result,
 		struct fault *f);
 
 /* True if another run is needed. */
@@ -86,13 +86,11 @@ int repeat_read_aim(struct repeat *r, const json_t *m, struct fault *f);
 const struct repeat_run *repeat_median(const struct repeat *r);
 
 /* The same as a result with its rows. There must be a run. Owned by R, until the next run. */
-struct report_result repeat_median_result(struct repeat *r);
+struct result repeat_median_result(struct repeat *r);
 
 /* The summary for the document, which the caller releases; and as text. There must be a run. */
 json_t *repeat_summary(const struct repeat *r);
 const char *repeat_text(const struct repeat *r, char *buf, size_t size);
 
-/* Free the memory of all runs, and start again. */
-void repeat_forget(struct repeat *r);
-
+/* Free the memory of all runs. More may follow. */
 void repeat_release(struct repeat *r);

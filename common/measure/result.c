@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "measure/result.h"
+
+#include "base/text.h"
+
+void worst_note(struct worst *w, uint64_t interval_ns, uint64_t messages, double sum_us)
+{
+	double rate = (double)messages * 1e9 / (double)interval_ns;
+	double us = sum_us / (double)(messages ? messages : 1);
+
+	if (!w->intervals || rate < w->messages_per_s)
+		w->messages_per_s = rate;
+	if (us > w->latency_us)
+		w->latency_us = us;
+	w->intervals++;
+}
+
+void worst_to_record(const struct worst *w, bool latency, struct record *rec)
+{
+	if (latency) {
+		rec->intervals.worst_us = w->latency_us;
+		return;
+	}
+	rec->intervals.count = w->intervals;
+	rec->intervals.worst_gbps = w->messages_per_s * (double)rec->message_bytes * 8 / 1e9;
+}
+
+const char *result_end_name(enum result_end end)
+{
+	static const char *const name[] = {"client", "server", "both"};
+
+	return name[end];
+}
+
+const char *result_direction_name(enum result_direction direction)
+{
+	static const char *const name[] = {"client_to_server", "server_to_client", "both",
+					   "ping_pong"};
+
+	return name[direction];
+}
+
+const char *result_disturbance(const struct result_row *row, char *buf, size_t size)
+{
+	const struct disturbed *d = &row->disturbed;
+	char text[512];
+
+	buf[0] = '\0';
+	for (int i = 0; i < 2; i++)
+		if (d->reasons[i])
+			text_add(buf, size, "%s%s: %s", buf[0] ? "; " : "", result_end_name(i),
+				 quality_text(&d->quality[i], d->reasons[i], text, sizeof(text)));
+	return buf;
+}
+
+const char *result_point(const struct options *o, char *buf, size_t size)
+{
+	const struct sweep *s = &o->sweep;
+	bool only_size = s->axes == 1 &&
+			 s->axis[0].row->field == offsetof(struct options, experiment.size_bytes);
+
+	buf[0] = '\0';
+	if (s->axes && !only_size) {
+		sweep_point(o, buf, size);
+		text_add(buf, size, ": ");
+	}
+	return buf;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * document: the JSON documents, the CSV, and their files.
+ *
+ * A document is written as a whole, to a temporary file that is then renamed. FILE "-" is stdout.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/outlet.h"
+#include "cli/options.h"
+#include "measure/result.h"
+
+struct report;
+struct report_effective;
+
+/* Significant digits of real numbers in documents and CSV; more would be noise. */
+#define JSON_DIGITS 9
+
+/* True if FILE, an option's argument, means stdout. */
+static inline bool document_to_stdout(const char *file)
+{
+	return file && strcmp(file, "-") == 0;
+}
+
+/* The document D (stolen) as text, in one LINE or in many; the caller frees it. NULL: no memory. */
+char *document_text(json_t *d, bool line);
+
+/* Check that the documents of O can be written to their place. */
+int document_try(const struct output_options *o, struct fault *f);
+
+/*
+ * Replace FILE with TEXT; NULL: out of memory. STOP ends a wait for the reader of a pipe; NULL: no
+ * signals are blocked. Returns 0, or -1 with the fault raised. The same for the file of --prom,
+ * which is replaced also behind a link; and append TEXT, a line, to FILE.
+ */
+int document_put(const char *file, const char *text, struct stop *stop, struct fault *f);
+int document_put_prom(const char *file, const char *text, struct stop *stop, struct fault *f);
+int document_add(const char *file, const char *text, struct stop *stop, struct fault *f);
+
+/* Raise the fault for a FILE that cannot be written; and add its cause if nobody reads it. */
+int document_refused(const char *file, int errnum, struct fault *f);
+void document_unread(int errnum, struct fault *f);
+
+/* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
+bool document_shows(const json_t *document, const json_t *result);
+
+/* True if results are kept for a document; and write the documents. */
+static inline bool document_keeps(const struct options *o)
+{
+	return o->output.json || o->output.json_lines || o->output.prom;
+}
+int document_write(struct report *r, const struct fault *problem, bool interrupted,
+		   struct fault *f);
+
+/*
+ * json.c: the document, as a new object; one of its results, with the other rows of its size; and
+ * why a row was disturbed, an array of words.
+ */
+json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
+json_t *json_result(const struct report *r, const struct result *result);
+json_t *json_reasons(const struct disturbed *d);
+json_t *json_effective(const struct report_effective *e);
+char *perftest_json(const struct report *r); /* perftest's, as text that the caller frees */
+
+/* varied.c: add which experiment of a sweep TO is of, and return it; the same in the CSV. */
+json_t *varied_json(const struct report *r, json_t *to);
+void varied_csv(const struct report *r, FILE *out);
+
+/* progress.c: the intervals, which are kept for a document or printed before it. */
+#define REPORT_INTERVALS_MAX 100000 /* in a document: one per second for a day */
+struct report_kept {
+	struct progress *at; /* owned */
+	size_t used, room;
+	uint64_t dropped; /* those without room */
+	uint64_t unshown; /* those that stdout did not take */
+};
+/* Otherwise they go to stdout before it, or to stderr. */
+static inline bool document_has_intervals(const struct output_options *o)
+{
+	return o->json_lines || (o->json && !document_to_stdout(o->json));
+}
+json_t *progress_intervals(const struct report *r);
+void progress_forget(struct report *r);
+
+/* csv.c: the file of --csv, for all runs: open it; the stream for rows, after the header; a row. */
+struct report_csv {
+	FILE *file;           /* stdout or a stream of its own; NULL: none */
+	struct outlet outlet; /* of that stream */
+	int errnum;           /* errno of a failed write; 0: none */
+	bool appends, begun;  /* to a regular file; the header is written */
+};
+int csv_open(struct report *r, struct fault *f);
+int csv_close(struct report *r);  /* 0, or the errno of what could not be written */
+FILE *csv_rows(struct report *r); /* NULL: without --csv */
+void csv_row(const struct report *r, const struct result_row *row, bool failed, FILE *out);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Lines on stderr, and how many more may go to stdout. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/terminal.h"
+#include "report/report.h"
+
+bool report_may_print(struct report *r, uint64_t lines)
+{
+	struct peer_credit *c = r->about.lines;
+
+	if (!c || (lines <= c->each.burst && peer_credit_take(c, peer_credit_find(c, r->peer),
+							      (unsigned)lines, clock_now_ns())))
+		return true;
+	r->run.omitted++;
+	return false;
+}
+
+void report_line(const struct report *r, enum report_line line, const char *fmt, ...)
+{
+	bool stays = r->about.options->local.persistent, quiet = r->about.options->output.quiet;
+	va_list ap;
+
+	if ((stays && line != REPORT_LOG) || (quiet && line != REPORT_WARNING))
+		return;
+	va_start(ap, fmt);
+	terminal_vnote(stderr, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* notes: lines on stderr about rows: at once, and after the last one. */
+#pragma once
+
+#include "measure/result.h"
+
+struct report;
+
+/* What is to be noted after the last row. */
+struct notes {
+	struct intervals_shown { /* confidence intervals of the averages */
+		unsigned rows;
+		double least_percent;
+		struct record worst; /* of the row with the widest interval, or without one */
+		char worst_name[192];
+	} interval;
+	struct amount { /* how much was measured */
+		unsigned sizes;
+		double size_s, shortest_s; /* of the latest size; the minimum of the earlier ones */
+		struct record fewest;      /* of the row with the fewest samples */
+	} enough;
+	struct explained_rows {              /* what limits the fastest row, and what is broken */
+		unsigned rows;               /* that are explained */
+		uint64_t message_bytes, run; /* of the fastest; of round trips, the worst */
+		double worth; /* its rate; of round trips, how bad its first finding is */
+		enum result_direction direction;
+		struct explained explained;
+		struct findings faults; /* of the other rows */
+	} why;
+};
+
+/* Add a size, or one of its runs; print and forget what was added. */
+void notes_add(struct report *r, const struct result *result);
+void notes_print(struct report *r);
+
+/* explained.c: the same of what limits the rows; both parts for the document, as new references. */
+void explained_add(struct explained_rows *to, const struct result *result);
+void explained_print(const struct report *r);
+json_t *explained_limit(const struct explained *e);
+json_t *explained_diagnosis(const struct explained *e);
+
+/* Of a row of the table: what disturbed it; and for how long it was stalled, if that matters. */
+void notes_shown(const struct report *r, const struct result_row *row);
+
+/* This end's worst interval, if intervals were not shown; what was measured before a failure. */
+void notes_worst(const struct report *r, const struct result_row *row);
+void notes_failed(const struct report *r, const struct result_row *row);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is shown of a round: its rows, and notes that the table has no column for. */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "base/unit.h"
+#include "base/units.h"
+#include "measure/together.h"
+#include "measure/verify.h"
+#include "proto/verified.h"
+#include "report/report.h"
+
+/* A server without a record, whose client failed: how many messages it had answered. */
+static void note_answered(const struct report *r, const struct measurement *meas)
+{
+	uint64_t answered = 0;
+
+	for (unsigned i = 0; i < meas->ms->ep->workers; i++)
+		answered += meas->ms->meter[i].round.result.messages;
+	report_note(r, "%" PRIu64 " messages of %s were answered", answered,
+		    units_size(meas->attr.message_bytes).text);
+}
+
+static void note_verified(const struct report *r, const struct measurement *meas)
+{
+	struct slots_tally sum = verify_tally(meas, RESULT_BOTH_WAYS);
+	char text[256];
+
+	if (meas->is_verified)
+		report_note(r, "verified: %s", verified_format(&sum, text, sizeof(text)));
+}
+
+/* That the round was interrupted, and how much of it was measured. */
+static void note_interrupted(const struct report *r, const struct measurement *meas)
+{
+	const struct link *l = meas->ms->link;
+	const struct record *rec = meas->measured ? &meas->mine : &meas->theirs;
+	const char *whose = link_interrupted_by(l, r->about.server);
+
+	if (l->limit_ns)
+		report_warning(r, "ended after %s, the --max-duration of the server",
+			       units_ns(l->limit_ns).text);
+	if (!l->interrupted || r->about.options->experiment.run_infinitely)
+		return;
+	if (meas->attr.duration_ns)
+		report_note(r, "interrupted%s after %.1f of %.10g s", whose, rec->seconds,
+			    (double)meas->attr.duration_ns / 1e9);
+	else if (rec->messages < meas->messages_expected)
+		report_note(r, "interrupted%s after %" PRIu64 " of %" PRIu64 " messages", whose,
+			    rec->messages, meas->messages_expected);
+}
+
+/* " (more than the link's 100 Gb/s)" if this end sent that much, else "". Returns BUF. */
+static const char *excess_text(const struct measurement *meas, const struct record *rec, char *buf,
+			       size_t size)
+{
+	const struct endpoint *ep = meas->ms->ep;
+	double links_gbps = 0;
+
+	for (unsigned i = 0; i < ep->rails; i++)
+		links_gbps += ep->rail[i].mine.nic.rate_gbps;
+	buf[0] = '\0';
+	if (rec == &meas->mine && links_gbps > 0 && rec->sent_gbps > links_gbps)
+		snprintf(buf, size, " (more than the link's %g Gb/s)", links_gbps);
+	return buf;
+}
+
+/* What was lost of the messages of the end BY, as REC says. */
+static void note_loss(const struct report *r, const struct measurement *meas,
+		      const struct record *rec, const char *by)
+{
+	const struct measure *ms = meas->ms;
+	bool gbits = r->about.options->output.gbits;
+	struct units_text size = units_size(meas->attr.message_bytes);
+	char more[80];
+
+	if (!rec->lost)
+		return;
+	if (r->about.latency)
+		report_note(r,
+			    "%" PRIu64 " of %" PRIu64 " round trips of %s took %.0f ms or more and "
+			    "gave no sample (lost or late); %" PRIu64 " messages were resent",
+			    rec->lost, rec->messages, size.text,
+			    clock_ticks_to_ns(ms->clock, (double)ms->meter[0].round.quiet_ticks) /
+				    1e6,
+			    rec->resent);
+	else
+		report_warning(r,
+			       "%" PRIu64 " of %" PRIu64 " messages of %s from the %s were lost: "
+			       "sent %s%s, arrived %s",
+			       rec->lost, rec->messages, size.text, by,
+			       unit_rate(gbits, rec->sent_gbps).text,
+			       excess_text(meas, rec, more, sizeof(more)),
+			       unit_number(gbits, rec->bandwidth_gbps).text);
+}
+
+/* How well the end BY kept its schedule, and the load. */
+static void note_pace(const struct report *r, const struct record *rec, const char *by)
+{
+	uint64_t rate = r->about.options->experiment.latency_rate;
+	struct units_text size = units_size(rec->message_bytes);
+	char kept[128] = "none";
+
+	if (rec->pace.late_messages)
+		snprintf(kept, sizeof(kept), "%" PRIu64, rec->pace.late_messages);
+	text_add(kept, sizeof(kept), " of %" PRIu64 " messages posted late", rec->messages);
+	if (rec->pace.late_messages)
+		text_add(kept, sizeof(kept), ", by up to %s",
+			 units_about_ns(rec->pace.late_max_us * 1e3).text);
+	if (rec->pace.limit_gbps > 0)
+		report_note(r, "%s: %s: %s of %s; %s", by, size.text,
+			    unit_number(r->about.options->output.gbits, rec->bandwidth_gbps).text,
+			    unit_rate(r->about.options->output.gbits, rec->pace.limit_gbps).text,
+			    kept);
+	if (r->about.latency && rate)
+		report_note(r, "%s: %.0f of %" PRIu64 " messages/s; %s", size.text,
+			    rec->messages_per_s, rate, kept);
+	if (rec->load_gbps > 0)
+		report_note(r, "%s: during a load of %s", size.text,
+			    unit_rate(true, rec->load_gbps).text); /* the unit of --load */
+}
+
+/* That there is no rate of both directions together. */
+static void note_apart(const struct report *r, const struct measurement *meas)
+{
+	char run[32] = "";
+
+	if (!meas->attr.both || together_has_rate(meas))
+		return;
+	if (meas->attr.run)
+		snprintf(run, sizeof(run), ", run %" PRIu64, meas->attr.run);
+	report_note(r,
+		    "%s%s: the two directions %s, so there is no combined rate; use a longer run "
+		    "(-D 1)",
+		    units_size(meas->attr.message_bytes).text, run,
+		    meas->quality.overlap_percent > 0
+			    ? "ran at the same time for less than one message"
+			    : "never ran at the same time");
+}
+
+void report_round(struct report *r, const struct measurement *meas, const struct result *result)
+{
+	bool server = r->about.server, leads = meas->attr.reverse == server;
+	const char *me = result_end_name(server), *they = result_end_name(!server);
+	/* of the ends that send, which lose messages and have a schedule */
+	bool mine = leads || meas->attr.both, theirs = !leads || meas->attr.both;
+
+	if (!result) {
+		note_answered(r, meas);
+		return;
+	}
+	note_verified(r, meas);
+	report_result(r, result);
+	note_interrupted(r, meas);
+	if (mine)
+		note_loss(r, meas, &meas->mine, me);
+	if (theirs)
+		note_loss(r, meas, &meas->theirs, they);
+	note_apart(r, meas);
+	if (mine && meas->measured)
+		note_pace(r, &meas->mine, me);
+	if (theirs && meas->theirs_measured)
+		note_pace(r, &meas->theirs, they);
+}
+
+void report_repeated(struct report *r, const struct result *median, json_t *summary,
+		     const char *text)
+{
+	char point[160];
+
+	report_shown(r, median);
+	if (document_keeps(r->about.options))
+		json_array_append(r->run.summaries, varied_json(r, summary));
+	json_decref(summary);
+	report_note(r, "%s%s", result_point(r->about.options, point, sizeof(point)), text);
+}
