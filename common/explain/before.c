@@ -160,7 +160,7 @@ static void check_node(const struct port_facts *x, struct findings *to)
 
 static void check_iommu(const struct port_facts *x, struct findings *to)
 {
-	if (path_iommu_translates(x->iommu) && hca_rate_gbps(x->port) >= IOMMU_MATTERS_GBPS)
+	if (pci_iommu_translates(x->iommu) && hca_rate_gbps(x->port) >= IOMMU_MATTERS_GBPS)
 		FINDING_OF_HOST(to, FINDING_IOMMU_TRANSLATES, FINDING_WARN,
 				FINDING_WORD("type", x->iommu));
 }

@@ -41,28 +41,27 @@ void host_facts_read(struct host_facts *h)
 	h->cm_errnum = cm.errnum;
 }
 
+static void read_aer(struct aer *a, const char *pci)
+{
+	snprintf(a->pci, sizeof(a->pci), "%s", pci);
+	a->known = !pci_read_errors(pci, "aer_dev_correctable", &a->correctable) &&
+		   !pci_read_errors(pci, "aer_dev_nonfatal", &a->nonfatal) &&
+		   !pci_read_errors(pci, "aer_dev_fatal", &a->fatal);
+}
+
 /* Its link, with what both ends can do: both must say so. */
 static void read_pci(struct port_facts *x, const char *pci)
 {
-	struct pci_link above = {.pci = ""};
-	char dir[64], upstream[16];
+	struct pci_link above;
+	char upstream[16];
 
 	pci_find_upstream(pci, upstream);
-	aer_read(&x->own, pci);
-	aer_read(&x->upstream, upstream);
-	if (!pci_is_address(pci))
-		return;
-	snprintf(x->link.pci, sizeof(x->link.pci), "%s", pci);
-	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", pci);
-	pci_read_link(dir, &x->link);
-	if (upstream[0]) {
-		snprintf(dir, sizeof(dir), "bus/pci/devices/%s", upstream);
-		pci_read_link(dir, &above);
-	}
-	x->link.max_gts = fmin(x->link.max_gts, above.max_gts);
-	if (above.max_width < x->link.max_width)
-		x->link.max_width = above.max_width;
-	sysfs_read(x->iommu, sizeof(x->iommu), "bus/pci/devices/%s/iommu_group/type", pci);
+	read_aer(&x->own, pci);
+	read_aer(&x->upstream, upstream);
+	pci_read_link(pci, &x->link);
+	pci_read_link(upstream, &above);
+	pci_link_limit(&x->link, &above);
+	pci_read_iommu(pci, x->iommu);
 }
 
 static void read_governors(struct port_facts *x, int node)
@@ -129,8 +128,7 @@ static bool is_unplugged(const struct port_facts *x, const struct hca_list *list
 	    downed || received)
 		return false;
 	for (size_t i = 0; i < list->count; i++)
-		if (!list->port[i].open_errno &&
-		    list->port[i].port_attr.state == IBV_PORT_ACTIVE &&
+		if (!list->port[i].open_errno && list->port[i].port_attr.state == IBV_PORT_ACTIVE &&
 		    strncmp(list->port[i].place.pci, x->port->place.pci, card + 1) == 0)
 			return true;
 	return false;

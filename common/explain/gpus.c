@@ -4,15 +4,12 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "host/sysfs.h"
-
 static bool is_translated(const char *pci)
 {
-	char type[24];
+	char type[PCI_IOMMU];
 
-	return pci_is_address(pci) &&
-	       !sysfs_read(type, sizeof(type), "bus/pci/devices/%s/iommu_group/type", pci) &&
-	       path_iommu_translates(type);
+	pci_read_iommu(pci, type);
+	return pci_iommu_translates(type);
 }
 
 int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine, struct fault *f)

@@ -13,10 +13,8 @@ struct gpu_stream {
 
 static CUresult create_stream(struct gpu_stream *s, unsigned slots)
 {
-	CUresult rc = cuda_enter(s->g);
+	CUresult rc = CUDA_CALL(s->g, cuStreamCreate, &s->stream, CU_STREAM_NON_BLOCKING);
 
-	if (!rc)
-		rc = s->g->cu.cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING);
 	while (!rc && s->slots < slots) {
 		rc = s->g->cu.cuEventCreate(&s->event[s->slots], CU_EVENT_DISABLE_TIMING);
 		if (!rc)
@@ -47,7 +45,7 @@ void gpu_stream_close(struct gpu_stream *s)
 {
 	if (!s)
 		return;
-	if (s->stream && !cuda_enter(s->g)) {
+	if (s->stream && !s->g->cu.cuCtxSetCurrent(s->g->ctx)) {
 		s->g->cu.cuStreamSynchronize(s->stream);
 		while (s->slots)
 			s->g->cu.cuEventDestroy_v2(s->event[--s->slots]);
@@ -60,31 +58,23 @@ void gpu_stream_close(struct gpu_stream *s)
  * copy. */
 int gpu_stream_copy_in(struct gpu_stream *s, uint64_t to, const void *from, size_t bytes)
 {
-	CUresult rc = cuda_enter(s->g);
-
-	return rc ? -(int)rc : -(int)s->g->cu.cuMemcpyHtoDAsync_v2(to, from, bytes, s->stream);
+	return -(int)CUDA_CALL(s->g, cuMemcpyHtoDAsync_v2, to, from, bytes, s->stream);
 }
 
 int gpu_stream_copy_out(struct gpu_stream *s, void *to, uint64_t from, size_t bytes)
 {
-	CUresult rc = cuda_enter(s->g);
-
-	return rc ? -(int)rc : -(int)s->g->cu.cuMemcpyDtoHAsync_v2(to, from, bytes, s->stream);
+	return -(int)CUDA_CALL(s->g, cuMemcpyDtoHAsync_v2, to, from, bytes, s->stream);
 }
 
 int gpu_stream_mark(struct gpu_stream *s, unsigned slot)
 {
-	CUresult rc = cuda_enter(s->g);
-
-	return rc ? -(int)rc : -(int)s->g->cu.cuEventRecord(s->event[slot], s->stream);
+	return -(int)CUDA_CALL(s->g, cuEventRecord, s->event[slot], s->stream);
 }
 
 int gpu_stream_done(struct gpu_stream *s, unsigned slot)
 {
-	CUresult rc = cuda_enter(s->g);
+	CUresult rc = CUDA_CALL(s->g, cuEventQuery, s->event[slot]);
 
-	if (!rc)
-		rc = s->g->cu.cuEventQuery(s->event[slot]);
 	if (rc == CUDA_SUCCESS)
 		return 1;
 	return rc == CUDA_ERROR_NOT_READY ? 0 : -(int)rc;

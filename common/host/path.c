@@ -61,7 +61,7 @@ static bool is_virtual_by_xml(hwloc_topology_t hwloc)
 
 int path_open(struct path_tree **t, struct fault *f)
 {
-	bool moved = strcmp(sysfs_root(), "/sys") != 0;
+	bool moved = sysfs_is_made_up();
 	const char *xml = hwtree_file();
 	struct path_tree *made = calloc(1, sizeof(*made));
 
@@ -74,8 +74,7 @@ int path_open(struct path_tree **t, struct fault *f)
 	made->foreign = xml && !hwloc_topology_is_thissystem(made->hwloc);
 	made->has_sysfs = moved || !made->foreign;
 	made->virtual_machine = (made->foreign && is_virtual_by_xml(made->hwloc)) ||
-				(made->has_sysfs && virt_in_sysfs()) ||
-				(!moved && !made->foreign && virt_processor());
+				(made->has_sysfs && virt_is_machine());
 	return 0;
 }
 
@@ -90,28 +89,6 @@ static hwloc_obj_t find_pci_device(const struct path_tree *t, const char *pci)
 {
 	return t->hwloc && pci_is_address(pci) ? hwloc_get_pcidev_by_busidstring(t->hwloc, pci)
 					       : NULL;
-}
-
-/* Read speed and width from sysfs for the link end that END->pci names; 0 where unknown. */
-static void read_link_end(const struct path_tree *t, struct pci_link *end)
-{
-	char dir[64];
-
-	if (!t->has_sysfs)
-		return;
-	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", end->pci);
-	pci_read_link(dir, end);
-}
-
-/* L is the lower end's view of a link: merge that of its upper end, HIGH, into it. */
-static void merge_link_ends(struct pci_link *l, const struct pci_link *high)
-{
-	if (!(l->gts > 0 && l->width)) {
-		l->gts = high->gts;
-		l->width = high->width;
-	}
-	l->max_gts = fmin(l->max_gts, high->max_gts);
-	l->max_width = (unsigned)fmin(l->max_width, high->max_width);
 }
 
 static unsigned bridges_above(hwloc_obj_t obj)
@@ -135,17 +112,24 @@ static void read_link_above(const struct path_tree *t, hwloc_obj_t obj, struct p
 {
 	bool faces_up = bridges_above(obj) % 2 == 1;
 	struct pci_link high = {.gts = 0};
+	char pci[16];
 
 	memset(l, 0, sizeof(*l));
 	if (is_bridge(obj) && !faces_up)
 		return;
-	hwtree_address(pci_attributes(obj), l->pci);
-	read_link_end(t, l);
-	if (faces_up) {
-		hwtree_address(pci_attributes(obj->parent), high.pci);
-		read_link_end(t, &high);
+	hwtree_address(pci_attributes(obj), pci);
+	if (t->has_sysfs)
+		pci_read_link(pci, l);
+	strcpy(l->pci, pci);
+	if (t->has_sysfs && faces_up) {
+		hwtree_address(pci_attributes(obj->parent), pci);
+		pci_read_link(pci, &high);
 	}
-	merge_link_ends(l, &high);
+	if (!(l->gts > 0 && l->width)) {
+		l->gts = high.gts;
+		l->width = high.width;
+	}
+	pci_link_limit(l, &high);
 	if (t->foreign && !(l->gts > 0 && l->width))
 		pci_link_of_speed(l, pci_attributes(obj)->linkspeed);
 }
@@ -180,14 +164,14 @@ static void walk_leg(const struct path_tree *t, hwloc_obj_t from, hwloc_obj_t to
 /* Read the link of a device that is not in the tree from sysfs, at the device's end. */
 static void read_own_link(const struct path_tree *t, const char *pci, struct pci_link *l)
 {
-	struct pci_link found = {.gts = 0};
+	const struct pci_link unknown = {.gts = 0};
 
-	if (!pci_is_address(pci) || strlen(pci) >= sizeof(found.pci))
+	if (!t->has_sysfs)
 		return;
-	strcpy(found.pci, pci);
-	read_link_end(t, &found);
-	merge_link_ends(&found, &(struct pci_link){.gts = 0});
-	pci_link_slower(l, &found);
+	pci_read_link(pci, l);
+	pci_link_limit(l, &unknown);
+	if (!(l->gts > 0 && l->width))
+		*l = unknown;
 }
 
 /* Read the type of the NIC's IOMMU domain: the NIC sends the PCIe requests, so its domain decides
@@ -196,13 +180,12 @@ static void read_iommu(const char *nic, struct path *p)
 {
 	char dir[PATH_MAX];
 
-	if (!pci_is_address(nic))
-		return;
-	if (sysfs_read(p->iommu, sizeof(p->iommu), "bus/pci/devices/%s/iommu_group/type", nic) &&
+	pci_read_iommu(nic, p->iommu);
+	if (!p->iommu[0] && pci_is_address(nic) &&
 	    !sysfs_resolve(dir, sizeof(dir), "bus/pci/devices/%s", nic) &&
 	    sysfs_resolve(dir, sizeof(dir), "bus/pci/devices/%s/iommu_group", nic) == -ENOENT)
 		strcpy(p->iommu, "off");
-	p->iommu_translates = path_iommu_translates(p->iommu);
+	p->iommu_translates = pci_iommu_translates(p->iommu);
 }
 
 /* Find the largest PCIe payload: the smaller of the NIC's and the GPU's. One that cannot be read is
@@ -211,16 +194,11 @@ static void read_max_payload(const struct path_tree *t, const char *nic, const c
 			     struct path *p)
 {
 	const char *device[2] = {nic, gpu};
-	char dir[64];
 
 	p->payload_bytes = 0;
 	for (int i = 0; i < 2; i++) {
-		unsigned bytes = 0;
+		unsigned bytes = t->has_sysfs ? pci_read_payload_bytes(device[i]) : 0;
 
-		if (t->has_sysfs && pci_is_address(device[i])) {
-			snprintf(dir, sizeof(dir), "bus/pci/devices/%s", device[i]);
-			bytes = pci_read_payload_bytes(dir);
-		}
 		p->payload_assumed |= !bytes;
 		if (bytes && (!p->payload_bytes || bytes < p->payload_bytes))
 			p->payload_bytes = bytes;
@@ -379,11 +357,6 @@ const char *path_class_name(enum path_class c)
 							"NODE", "SYS", "unknown"};
 
 	return (unsigned)c < PATH_CLASSES ? names[c] : names[PATH_UNKNOWN];
-}
-
-bool path_iommu_translates(const char *type)
-{
-	return strncmp(type, "DMA", 3) == 0;
 }
 
 const char *path_class_words(enum path_class c)

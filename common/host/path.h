@@ -35,7 +35,7 @@ struct path {
 				     paths meet */
 	bool trained_down;        /* a link runs below the capabilities of both its ends */
 	struct pci_link down;     /* the worst such link */
-	char iommu[24];           /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
+	char iommu[PCI_IOMMU];           /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
 	bool iommu_translates;
 	bool virtual_machine;      /* the distance is meaningless */
 	unsigned payload_bytes;    /* PCIe MaxPayload, for the ceilings */
@@ -71,6 +71,3 @@ int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list,
 const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
 /* As words: "through one PCIe switch at most". */
 const char *path_class_words(enum path_class c);
-
-/* True if an IOMMU group of this type (see `iommu`) translates the addresses of DMA. */
-bool path_iommu_translates(const char *type);

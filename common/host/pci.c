@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/pci.h"
 
+#include <inttypes.h>
 #include <limits.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/sysfs.h"
 
-#define PCI_MAX_GTS 1024.0
+#define PCI_MAX_GTS  1024.0
+#define DEVICES      "bus/pci/devices"
+#define ERRORS_BYTES 4096 /* sysfs shows no more */
 
 /* Offsets and values of PCI config space. */
 #define CONFIG_BYTES       256
@@ -35,7 +38,7 @@ void pci_find_upstream(const char *pci, char upstream[16])
 	char path[PATH_MAX], *slash;
 
 	upstream[0] = '\0';
-	if (!pci_is_address(pci) || sysfs_resolve(path, sizeof(path), "bus/pci/devices/%s", pci))
+	if (!pci_is_address(pci) || sysfs_resolve(path, sizeof(path), DEVICES "/%s", pci))
 		return;
 	slash = strrchr(path, '/');
 	if (!slash)
@@ -70,7 +73,7 @@ static unsigned read_link_width(const char *dir, const char *name)
 	return (unsigned)lanes;
 }
 
-void pci_read_link(const char *dir, struct pci_link *link)
+void pci_read_link_in(const char *dir, struct pci_link *link)
 {
 	link->gts = read_link_speed(dir, "current_link_speed");
 	link->max_gts = read_link_speed(dir, "max_link_speed");
@@ -78,10 +81,24 @@ void pci_read_link(const char *dir, struct pci_link *link)
 	link->max_width = read_link_width(dir, "max_link_width");
 }
 
-unsigned pci_read_payload_bytes(const char *dir)
+void pci_read_link(const char *pci, struct pci_link *link)
+{
+	char dir[64];
+
+	*link = (struct pci_link){.gts = 0};
+	if (!pci_is_address(pci) || strlen(pci) >= sizeof(link->pci))
+		return;
+	strcpy(link->pci, pci);
+	snprintf(dir, sizeof(dir), DEVICES "/%s", pci);
+	pci_read_link_in(dir, link);
+}
+
+unsigned pci_read_payload_bytes(const char *pci)
 {
 	uint8_t config[CONFIG_BYTES];
-	ssize_t size = sysfs_read_raw(config, sizeof(config), "%s/config", dir);
+	ssize_t size = pci_is_address(pci)
+			       ? sysfs_read_raw(config, sizeof(config), DEVICES "/%s/config", pci)
+			       : 0;
 	unsigned at, code;
 
 	if (size <= CONFIG_HEAD_BYTES || !(config[STATUS] & STATUS_HAS_LIST))
@@ -98,4 +115,25 @@ unsigned pci_read_payload_bytes(const char *dir)
 		at = config[at + 1] & ~3u;
 	}
 	return 0;
+}
+
+int pci_read_errors(const char *pci, const char *file, int64_t *total)
+{
+	char text[ERRORS_BYTES];
+	const char *at;
+	ssize_t n = pci_is_address(pci)
+			    ? sysfs_read_raw(text, sizeof(text) - 1, DEVICES "/%s/%s", pci, file)
+			    : 0;
+
+	text[n > 0 ? n : 0] = '\0';
+	/* its line, such as "TOTAL_ERR_COR 7", is the last one */
+	at = strstr(text, "TOTAL_ERR_");
+	return at && sscanf(at, "%*s %" SCNd64, total) == 1 && *total >= 0 ? 0 : -1;
+}
+
+void pci_read_iommu(const char *pci, char type[PCI_IOMMU])
+{
+	type[0] = '\0';
+	if (pci_is_address(pci))
+		sysfs_read(type, PCI_IOMMU, DEVICES "/%s/iommu_group/type", pci);
 }

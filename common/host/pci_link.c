@@ -69,6 +69,13 @@ void pci_link_slower(struct pci_link *found, const struct pci_link *l)
 		*found = *l;
 }
 
+void pci_link_limit(struct pci_link *l, const struct pci_link *end)
+{
+	l->max_gts = fmin(l->max_gts, end->max_gts);
+	if (end->max_width < l->max_width)
+		l->max_width = end->max_width;
+}
+
 double pci_link_share(const struct pci_link *l)
 {
 	double now = raw_gbps(l->gts, l->width), could = raw_gbps(l->max_gts, l->max_width);
