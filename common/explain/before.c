@@ -184,27 +184,24 @@ static void check_aer(const struct port_facts *x, struct findings *to)
 	}
 }
 
-/* True if a growth of the counter means a broken link, with any traffic. */
-static bool is_fatal(const char *name)
-{
-	static const char *const names[] = {
-		"counters/link_downed",
-		"counters/link_error_recovery",
-		"counters/local_link_integrity_errors",
-		"counters/excessive_buffer_overrun_errors",
-	};
+/* A counter whose growth means a broken link, with any traffic. */
+static const struct fatal_counter {
+	const char *name;
+	bool counts_links; /* of 8 bits: it is full only after the link was lost 255 times */
+} fatal_counters[] = {
+	{"counters/link_downed", true},
+	{"counters/link_error_recovery", true},
+	{"counters/local_link_integrity_errors", false},
+	{"counters/excessive_buffer_overrun_errors", false},
+};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-/* True if the counter, of 8 bits, is full only after the link was lost 255 times. */
-static bool counts_links(const char *name)
+/* The one of that NAME; NULL: it is not one. */
+static const struct fatal_counter *find_fatal(const char *name)
 {
-	return strcmp(name, "counters/link_downed") == 0 ||
-	       strcmp(name, "counters/link_error_recovery") == 0;
+	for (size_t i = 0; i < sizeof(fatal_counters) / sizeof(fatal_counters[0]); i++)
+		if (strcmp(name, fatal_counters[i].name) == 0)
+			return &fatal_counters[i];
+	return NULL;
 }
 
 /* The error counters: those that grow now, those that are full, and the history of the others. */
@@ -226,6 +223,7 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 
 	for (unsigned i = 0; i < x->counters; i++) {
 		const struct counter *k = &x->counter[i];
+		const struct fatal_counter *fatal = find_fatal(k->name);
 		int64_t change;
 		enum port_known known = counter_change(k, &change);
 		int kind = known <= PORT_AT_LEAST && change > 0 ? GROWS
@@ -241,9 +239,9 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 			 count[kind] ? ", " : "", k->name, (intmax_t)change);
 		found[kind].value[count[kind]++] =
 			(struct finding_value)FINDING_NUMBER(k->name, (double)change, "");
-		if (kind == GROWS && is_fatal(k->name))
+		if (kind == GROWS && fatal)
 			found[kind].level = FINDING_FAULT;
-		lost |= kind == SATURATED && counts_links(k->name);
+		lost |= kind == SATURATED && fatal && fatal->counts_links;
 	}
 	found[SATURATED].level = lost ? FINDING_WARN : FINDING_NOTE;
 	for (int i = 0; i < 3; i++) {

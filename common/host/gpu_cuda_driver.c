@@ -185,3 +185,11 @@ int cuda_driver_start(struct cuda_driver *cu, struct fault *f)
 	rc = cu->cuInit(0);
 	return rc ? raise_init_failed(f, rc, file) : 0;
 }
+
+bool gpu_has_peermem(void)
+{
+	return sysfs_exists("module/nvidia_peermem/version") ||
+	       sysfs_exists("module/nv_peer_mem/version") ||
+	       sysfs_exists("kernel/mm/memory_peers/nv_mem/version") ||
+	       sysfs_exists("kernel/mm/memory_peers/nv_mem_nc/version");
+}

@@ -15,7 +15,6 @@
 
 struct path_tree {
 	hwloc_topology_t hwloc; /* NULL: none */
-	bool foreign;           /* of another machine: only hwloc's attributes are known */
 	bool has_sysfs;         /* sysfs describes the same machine as the tree */
 	bool virtual_machine;
 };
@@ -61,7 +60,7 @@ static bool is_virtual_by_xml(hwloc_topology_t hwloc)
 
 int path_open(struct path_tree **t, struct fault *f)
 {
-	bool moved = sysfs_is_made_up();
+	bool moved = sysfs_is_made_up(), foreign;
 	const char *xml = hwtree_file();
 	struct path_tree *made = calloc(1, sizeof(*made));
 
@@ -71,9 +70,9 @@ int path_open(struct path_tree **t, struct fault *f)
 	if ((xml || !moved) && load_path_tree(made, xml, f))
 		return -1;
 	/* HWLOC_THISSYSTEM=1 tells that the file describes this machine. */
-	made->foreign = xml && !hwloc_topology_is_thissystem(made->hwloc);
-	made->has_sysfs = moved || !made->foreign;
-	made->virtual_machine = (made->foreign && is_virtual_by_xml(made->hwloc)) ||
+	foreign = xml && !hwloc_topology_is_thissystem(made->hwloc);
+	made->has_sysfs = moved || !foreign;
+	made->virtual_machine = (foreign && is_virtual_by_xml(made->hwloc)) ||
 				(made->has_sysfs && virt_is_machine());
 	return 0;
 }
@@ -105,8 +104,7 @@ static unsigned bridges_above(hwloc_obj_t obj)
  * (root ports, downstream ports of switches) alternate with functions that face up (upstream ports,
  * devices). A downstream port and the upstream port of its switch have no link between them. So
  * those with an odd number of bridges above them have a link above. For a device elsewhere (a
- * virtual machine's root bus) only its own end is known. For another machine, hwloc may know the
- * speed.
+ * virtual machine's root bus) only its own end is known.
  */
 static void read_link_above(const struct path_tree *t, hwloc_obj_t obj, struct pci_link *l)
 {
@@ -130,8 +128,6 @@ static void read_link_above(const struct path_tree *t, hwloc_obj_t obj, struct p
 		l->width = high.width;
 	}
 	pci_link_limit(l, &high);
-	if (t->foreign && !(l->gts > 0 && l->width))
-		pci_link_of_speed(l, pci_attributes(obj)->linkspeed);
 }
 
 /*
@@ -351,21 +347,23 @@ int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list,
 	return 0;
 }
 
+static const struct {
+	const char *name, *words;
+} classes[PATH_CLASSES] = {
+	[PATH_PIX] = {"PIX", "through one PCIe switch at most"},
+	[PATH_PXB] = {"PXB", "through several PCIe switches"},
+	[PATH_PHB] = {"PHB", "through a PCIe host bridge"},
+	[PATH_NODE] = {"NODE", "between two PCIe host bridges of one NUMA node"},
+	[PATH_SYS] = {"SYS", "between two NUMA nodes"},
+	[PATH_UNKNOWN] = {"unknown", "unknown"},
+};
+
 const char *path_class_name(enum path_class c)
 {
-	static const char *const names[PATH_CLASSES] = {"PIX",  "PXB", "PHB",
-							"NODE", "SYS", "unknown"};
-
-	return (unsigned)c < PATH_CLASSES ? names[c] : names[PATH_UNKNOWN];
+	return classes[(unsigned)c < PATH_CLASSES ? c : PATH_UNKNOWN].name;
 }
 
 const char *path_class_words(enum path_class c)
 {
-	static const char *const words[PATH_CLASSES] = {
-		"through one PCIe switch at most", "through several PCIe switches",
-		"through a PCIe host bridge",      "between two PCIe host bridges of one NUMA node",
-		"between two NUMA nodes",          "unknown",
-	};
-
-	return (unsigned)c < PATH_CLASSES ? words[c] : words[PATH_UNKNOWN];
+	return classes[(unsigned)c < PATH_CLASSES ? c : PATH_UNKNOWN].words;
 }

@@ -4,8 +4,8 @@
  *
  * hwloc provides the tree of this machine, or of HWLOC_XMLFILE. That file is checked: a missing
  * file is an error here, while hwloc would silently use this machine. Link speeds come from sysfs
- * (sysfs.h, so RDMARK_SYSFS changes the root), and from hwloc's attributes only if the XML
- * describes another machine. With RDMARK_SYSFS and no XML there is no tree: every distance is
+ * (sysfs.h, so RDMARK_SYSFS changes the root), so those of another machine's XML alone are unknown.
+ * With RDMARK_SYSFS and no XML there is no tree: every distance is
  * unknown, but the devices' own links are known. Nothing is printed, and no fault is raised except
  * for a file that cannot be read. A tree does not change; any thread may use it.
  */

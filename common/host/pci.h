@@ -87,12 +87,5 @@ void pci_link_slower(struct pci_link *found, const struct pci_link *l);
  */
 double pci_link_share(const struct pci_link *l);
 
-/*
- * Set lanes and transfer rate of L from GBYTES_PER_S, the bandwidth after line coding, as hwloc
- * reports it. If several fit (gen3 x16 equals gen4 x8), the widest with up to 16 lanes. Zeros if
- * none fits.
- */
-void pci_link_of_speed(struct pci_link *l, double gbytes_per_s);
-
 /* Write "gen4 x16 at 0000:17:00.0" (16 GT/s is gen4); "" if unknown. Returns BUF. */
 const char *pci_link_format(const struct pci_link *l, char *buf, size_t size);
