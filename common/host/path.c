@@ -143,31 +143,28 @@ static void keep_worst_trained(struct path *p, const struct pci_link *l)
 	p->down = *l;
 }
 
-/* Find the slowest and the worst trained of the links from FROM up to TOP (NULL: to the host
- * bridge). */
-static void walk_leg(const struct path_tree *t, hwloc_obj_t from, hwloc_obj_t top,
-		     struct pci_link *slowest, struct path *p)
+/*
+ * Find the slowest and the worst trained of the links from the device PCI, FROM in the tree, up to
+ * TOP (NULL: to the host bridge). Of one that is not in the tree, its own end's link in sysfs.
+ * Returns the slowest.
+ */
+static struct pci_link walk_leg(const struct path_tree *t, const char *pci, hwloc_obj_t from,
+				hwloc_obj_t top, struct path *p)
 {
-	for (hwloc_obj_t obj = from; obj != top && pci_attributes(obj); obj = obj->parent) {
-		struct pci_link l;
+	struct pci_link slowest = {.gts = 0}, l;
 
+	for (hwloc_obj_t obj = from; obj != top && pci_attributes(obj); obj = obj->parent) {
 		read_link_above(t, obj, &l);
-		pci_link_slower(slowest, &l);
+		pci_link_slower(&slowest, &l);
 		keep_worst_trained(p, &l);
 	}
-}
-
-/* Read the link of a device that is not in the tree from sysfs, at the device's end. */
-static void read_own_link(const struct path_tree *t, const char *pci, struct pci_link *l)
-{
-	const struct pci_link unknown = {.gts = 0};
-
-	if (!t->has_sysfs)
-		return;
-	pci_read_link(pci, l);
-	pci_link_limit(l, &unknown);
-	if (!(l->gts > 0 && l->width))
-		*l = unknown;
+	if (from || !t->has_sysfs)
+		return slowest;
+	pci_read_link(pci, &l);
+	l.max_gts = 0; /* of both ends */
+	l.max_width = 0;
+	pci_link_slower(&slowest, &l);
+	return slowest;
 }
 
 /* Read the type of the NIC's IOMMU domain: the NIC sends the PCIe requests, so its domain decides
@@ -297,12 +294,8 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 	p->class = path_classify(t, nic, gpu);
 	if (at_nic && at_gpu)
 		top = common_ancestor(at_nic, at_gpu);
-	walk_leg(t, at_nic, top, &p->nic, p);
-	walk_leg(t, at_gpu, top, &p->gpu, p);
-	if (!at_nic)
-		read_own_link(t, nic, &p->nic);
-	if (!at_gpu)
-		read_own_link(t, gpu, &p->gpu);
+	p->nic = walk_leg(t, nic, at_nic, top, p);
+	p->gpu = walk_leg(t, gpu, at_gpu, top, p);
 	if (t->has_sysfs)
 		read_iommu(nic, p);
 	p->ceiling_write_gbps = path_ceiling(p, false);

@@ -15,7 +15,6 @@
 #include "host/counters.h"
 #include "host/dcb.h"
 #include "host/ethtool.h"
-#include "host/priority.h"
 
 enum port_event {
 	/* The device's: hw_counters/. */

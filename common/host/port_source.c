@@ -252,12 +252,20 @@ enum port_event port_event_find(const char *name)
 	return i;
 }
 
-const char *port_event_own(enum port_event event, const char *name)
+/* EVENT's source of that NAME; NULL: there is none. */
+static const struct port_source *find_source(enum port_event event, const char *name)
 {
 	for (size_t i = 0; i < SOURCES; i++)
 		if (sources[i].event == event && strcmp(sources[i].name, name) == 0)
-			return sources[i].name;
+			return &sources[i];
 	return NULL;
+}
+
+const char *port_event_own(enum port_event event, const char *name)
+{
+	const struct port_source *s = find_source(event, name);
+
+	return s ? s->name : NULL;
 }
 
 const char *port_known_name(enum port_known known)
@@ -309,12 +317,9 @@ double port_snapshot_value(const struct port_snapshot *s, enum port_event event)
 /* The source of EVENT that S's ports have; NULL: none. */
 static const struct port_source *source_of(const struct port_snapshot *s, enum port_event event)
 {
-	struct port_change c = port_snapshot_event(s, event);
+	const char *own = port_snapshot_event(s, event).own;
 
-	for (size_t i = 0; c.own && i < SOURCES; i++)
-		if (sources[i].event == event && strcmp(sources[i].name, c.own) == 0)
-			return &sources[i];
-	return NULL;
+	return own ? find_source(event, own) : NULL;
 }
 
 /* The sum of those of COUNT events that are known; NaN: none is. */
