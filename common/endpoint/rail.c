@@ -24,7 +24,7 @@ static struct hca_attr wanted_port(const struct endpoint *ep, const char *device
 static void describe_machine(struct end *e)
 {
 	char argv[END_ARGV_BYTES + 1];
-	size_t n = identity_command_line("/proc/self/cmdline", argv, END_ARGV_BYTES);
+	size_t n = identity_read("/proc/self/cmdline", argv, END_ARGV_BYTES);
 
 	if (gethostname(e->host, sizeof(e->host) - 1))
 		snprintf(e->host, sizeof(e->host), "?");

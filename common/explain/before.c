@@ -160,7 +160,7 @@ static void check_node(const struct port_facts *x, struct findings *to)
 
 static void check_iommu(const struct port_facts *x, struct findings *to)
 {
-	if (path_iommu_translates(x->iommu) && hca_rate_gbps(x->port) >= IOMMU_MATTERS_GBPS)
+	if (pci_iommu_translates(x->iommu) && hca_rate_gbps(x->port) >= IOMMU_MATTERS_GBPS)
 		FINDING_OF_HOST(to, FINDING_IOMMU_TRANSLATES, FINDING_WARN,
 				FINDING_WORD("type", x->iommu));
 }
@@ -184,27 +184,24 @@ static void check_aer(const struct port_facts *x, struct findings *to)
 	}
 }
 
-/* True if a growth of the counter means a broken link, with any traffic. */
-static bool is_fatal(const char *name)
-{
-	static const char *const names[] = {
-		"counters/link_downed",
-		"counters/link_error_recovery",
-		"counters/local_link_integrity_errors",
-		"counters/excessive_buffer_overrun_errors",
-	};
+/* A counter whose growth means a broken link, with any traffic. */
+static const struct fatal_counter {
+	const char *name;
+	bool counts_links; /* of 8 bits: it is full only after the link was lost 255 times */
+} fatal_counters[] = {
+	{"counters/link_downed", true},
+	{"counters/link_error_recovery", true},
+	{"counters/local_link_integrity_errors", false},
+	{"counters/excessive_buffer_overrun_errors", false},
+};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-/* True if the counter, of 8 bits, is full only after the link was lost 255 times. */
-static bool counts_links(const char *name)
+/* The one of that NAME; NULL: it is not one. */
+static const struct fatal_counter *find_fatal(const char *name)
 {
-	return strcmp(name, "counters/link_downed") == 0 ||
-	       strcmp(name, "counters/link_error_recovery") == 0;
+	for (size_t i = 0; i < sizeof(fatal_counters) / sizeof(fatal_counters[0]); i++)
+		if (strcmp(name, fatal_counters[i].name) == 0)
+			return &fatal_counters[i];
+	return NULL;
 }
 
 /* The error counters: those that grow now, those that are full, and the history of the others. */
@@ -226,12 +223,13 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 
 	for (unsigned i = 0; i < x->counters; i++) {
 		const struct counter *k = &x->counter[i];
+		const struct fatal_counter *fatal = find_fatal(k->name);
 		int64_t change;
 		enum port_known known = counter_change(k, &change);
 		int kind = known <= PORT_AT_LEAST && change > 0 ? GROWS
-			   : known == PORT_SATURATED           ? SATURATED
-			   : k->before > 0                         ? HISTORY
-								   : -1;
+			   : known == PORT_SATURATED            ? SATURATED
+			   : k->before > 0                      ? HISTORY
+								: -1;
 
 		if (kind < 0)
 			continue;
@@ -241,9 +239,9 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 			 count[kind] ? ", " : "", k->name, (intmax_t)change);
 		found[kind].value[count[kind]++] =
 			(struct finding_value)FINDING_NUMBER(k->name, (double)change, "");
-		if (kind == GROWS && is_fatal(k->name))
+		if (kind == GROWS && fatal)
 			found[kind].level = FINDING_FAULT;
-		lost |= kind == SATURATED && counts_links(k->name);
+		lost |= kind == SATURATED && fatal && fatal->counts_links;
 	}
 	found[SATURATED].level = lost ? FINDING_WARN : FINDING_NOTE;
 	for (int i = 0; i < 3; i++) {
@@ -282,4 +280,60 @@ void explain_port(const struct port_facts *x, struct findings *to)
 	}
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
 		checks[i](x, to);
+}
+
+/* True if the distance of a usable port from GPU is not known: that port may be near. */
+static bool may_be_near(const struct gpus *g, unsigned gpu, const bool *usable,
+			const struct hca_list *list)
+{
+	for (size_t i = 0; i < list->count && i < GPUS_PORTS; i++)
+		if (usable[i] && g->class[gpu][i] == PATH_UNKNOWN)
+			return true;
+	return list->count > GPUS_PORTS;
+}
+
+static void check_distance(const struct gpus *g, const struct hca_list *list, struct findings *to)
+{
+	unsigned far = 0, farthest = 0;
+	enum path_class worst = PATH_PXB;
+	char which[48] = "all GPUs";
+	bool usable[GPUS_PORTS];
+	int port;
+
+	for (size_t i = 0; i < list->count && i < GPUS_PORTS; i++) {
+		const struct hca_port *p = &list->port[i];
+
+		usable[i] = !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE &&
+			    !hca_is_soft_roce(p);
+	}
+	for (unsigned i = 0; i < g->nvidia.gpus; i++) {
+		port = gpus_nearest(g, i, usable, list->count);
+		if (port < 0 || g->class[i][port] <= PATH_PXB || may_be_near(g, i, usable, list))
+			continue;
+		far++;
+		if (g->class[i][port] <= worst)
+			continue;
+		farthest = i;
+		worst = g->class[i][port];
+	}
+	if (!far || g->coherent)
+		return;
+	if (g->nvidia.gpus == 1)
+		strcpy(which, "the GPU");
+	port = gpus_nearest(g, farthest, usable, list->count);
+	if (far < g->nvidia.gpus)
+		snprintf(which, sizeof(which), "%u of the %u GPUs", far, g->nvidia.gpus);
+	text_add(which, sizeof(which), far == 1 ? " is" : " are");
+	FINDING_OF_HOST(to, FINDING_GPU_FAR, FINDING_NOTE, FINDING_WORD("which", which),
+			FINDING_WORD("gpu", g->nvidia.gpu[farthest]),
+			FINDING_WORD("port", list->port[port].device),
+			FINDING_WORD("how", path_class_words(worst)),
+			FINDING_WORD("class", path_class_name(worst)));
+}
+
+void explain_gpus(const struct gpus *g, const struct hca_list *list, struct findings *to)
+{
+	if (g->nvidia.gpus && g->nvidia.closed && !g->nvidia.peermem)
+		FINDING_OF_HOST(to, FINDING_NO_GPU_ROUTE, FINDING_NOTE);
+	check_distance(g, list, to);
 }

@@ -41,28 +41,27 @@ void host_facts_read(struct host_facts *h)
 	h->cm_errnum = cm.errnum;
 }
 
+static void read_aer(struct aer *a, const char *pci)
+{
+	snprintf(a->pci, sizeof(a->pci), "%s", pci);
+	a->known = !pci_read_errors(pci, "aer_dev_correctable", &a->correctable) &&
+		   !pci_read_errors(pci, "aer_dev_nonfatal", &a->nonfatal) &&
+		   !pci_read_errors(pci, "aer_dev_fatal", &a->fatal);
+}
+
 /* Its link, with what both ends can do: both must say so. */
 static void read_pci(struct port_facts *x, const char *pci)
 {
-	struct pci_link above = {.pci = ""};
-	char dir[64], upstream[16];
+	struct pci_link above;
+	char upstream[16];
 
 	pci_find_upstream(pci, upstream);
-	aer_read(&x->own, pci);
-	aer_read(&x->upstream, upstream);
-	if (!pci_is_address(pci))
-		return;
-	snprintf(x->link.pci, sizeof(x->link.pci), "%s", pci);
-	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", pci);
-	pci_read_link(dir, &x->link);
-	if (upstream[0]) {
-		snprintf(dir, sizeof(dir), "bus/pci/devices/%s", upstream);
-		pci_read_link(dir, &above);
-	}
-	x->link.max_gts = fmin(x->link.max_gts, above.max_gts);
-	if (above.max_width < x->link.max_width)
-		x->link.max_width = above.max_width;
-	sysfs_read(x->iommu, sizeof(x->iommu), "bus/pci/devices/%s/iommu_group/type", pci);
+	read_aer(&x->own, pci);
+	read_aer(&x->upstream, upstream);
+	pci_read_link(pci, &x->link);
+	pci_read_link(upstream, &above);
+	pci_link_limit(&x->link, &above);
+	pci_read_iommu(pci, x->iommu);
 }
 
 static void read_governors(struct port_facts *x, int node)
@@ -85,6 +84,13 @@ static void read_governors(struct port_facts *x, int node)
 	}
 }
 
+/* Read the number in FILE of X's port. Returns 0 or -errno. */
+static int read_port(const struct port_facts *x, const char *file, int64_t *value)
+{
+	return sysfs_read_int(value, "class/infiniband/%s/ports/%u/%s", x->port->device,
+			      x->port->port, file);
+}
+
 static void read_counters(struct port_facts *x)
 {
 	static const char *const names[] = {
@@ -102,10 +108,9 @@ static void read_counters(struct port_facts *x)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct counter *k = &x->counter[x->counters];
 
-		if (sysfs_read_int(&k->before, "class/infiniband/%s/ports/%u/counters/%s",
-				   x->port->device, x->port->port, names[i]))
-			continue;
 		snprintf(k->name, sizeof(k->name), "counters/%s", names[i]);
+		if (read_port(x, k->name, &k->before))
+			continue;
 		k->after = k->before;
 		x->counters++;
 	}
@@ -122,15 +127,11 @@ static bool is_unplugged(const struct port_facts *x, const struct hca_list *list
 	int64_t downed, received;
 
 	if (x->port->port_attr.state != IBV_PORT_DOWN || !card ||
-	    sysfs_read_int(&downed, "class/infiniband/%s/ports/%u/counters/link_downed",
-			   x->port->device, x->port->port) ||
-	    sysfs_read_int(&received, "class/infiniband/%s/ports/%u/counters/port_rcv_data",
-			   x->port->device, x->port->port) ||
-	    downed || received)
+	    read_port(x, "counters/link_downed", &downed) ||
+	    read_port(x, "counters/port_rcv_data", &received) || downed || received)
 		return false;
 	for (size_t i = 0; i < list->count; i++)
-		if (!list->port[i].open_errno &&
-		    list->port[i].port_attr.state == IBV_PORT_ACTIVE &&
+		if (!list->port[i].open_errno && list->port[i].port_attr.state == IBV_PORT_ACTIVE &&
 		    strncmp(list->port[i].place.pci, x->port->place.pci, card + 1) == 0)
 			return true;
 	return false;
@@ -146,9 +147,7 @@ void port_facts_read(struct port_facts *x, const struct hca_port *port, const st
 	x->host = h;
 	x->unplugged = is_unplugged(x, list);
 	x->no_pkey = port->port_attr.link_layer == IBV_LINK_LAYER_INFINIBAND &&
-		     !sysfs_read_int(&key, "class/infiniband/%s/ports/%u/pkeys/0", port->device,
-				     port->port) &&
-		     !key;
+		     !read_port(x, "pkeys/0", &key) && !key;
 	read_pci(x, port->place.pci);
 	if (port->netdev[0]) {
 		sysfs_read_int(&x->netdev_mtu, "class/net/%s/mtu", port->netdev);
@@ -173,7 +172,6 @@ void port_facts_read_again(struct port_facts *x, uint64_t least_ns)
 	for (unsigned i = 0; i < x->counters; i++) {
 		struct counter *k = &x->counter[i];
 
-		k->unreadable = sysfs_read_int(&k->after, "class/infiniband/%s/ports/%u/%s",
-					       x->port->device, x->port->port, k->name) != 0;
+		k->unreadable = read_port(x, k->name, &k->after) != 0;
 	}
 }

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "host/aer.h"
 #include "host/counters.h"
 #include "host/dcb.h"
 #include "verbs/hca.h"
@@ -19,6 +18,13 @@ struct host_facts {
 	int cm_errnum; /* why /dev/infiniband/rdma_cm cannot be opened; 0: it can */
 };
 
+/* What AER has counted at a PCIe function since boot. */
+struct aer {
+	char pci[16];
+	bool known; /* all three could be read */
+	int64_t correctable, nonfatal, fatal;
+};
+
 /* The number of a port's error counters. Most of them stop at their maximum. */
 #define FACTS_COUNTERS 8
 
@@ -30,7 +36,7 @@ struct port_facts {
 	bool unplugged;              /* DOWN and never up; another port of its card is ACTIVE */
 	struct pci_link link;        /* with the capabilities of both ends; zeros: unknown */
 	struct aer own, upstream;    /* the adapter's function and the port above it */
-	char iommu[24];              /* "identity", "DMA", "DMA-FQ"; "" off or unknown */
+	char iommu[PCI_IOMMU];              /* "identity", "DMA", "DMA-FQ"; "" off or unknown */
 	int64_t netdev_mtu;          /* 0: none, or in another network namespace */
 	bool pfc_known;              /* the interface says which priorities have PFC */
 	struct dcb_pfc pfc;

@@ -8,11 +8,25 @@
 
 static bool is_translated(const char *pci)
 {
-	char type[24];
+	char type[PCI_IOMMU];
 
-	return pci_is_address(pci) &&
-	       !sysfs_read(type, sizeof(type), "bus/pci/devices/%s/iommu_group/type", pci) &&
-	       path_iommu_translates(type);
+	pci_read_iommu(pci, type);
+	return pci_iommu_translates(type);
+}
+
+static void read_nvidia(struct nvidia *n)
+{
+	char name[SYSFS_NAME], taint[32];
+
+	for (unsigned i = 0; n->gpus < NVIDIA_MAX; i++) {
+		if (sysfs_name(name, i, "bus/pci/drivers/nvidia"))
+			break;
+		if (pci_is_address(name) && strlen(name) < sizeof(n->gpu[0]))
+			strcpy(n->gpu[n->gpus++], name);
+	}
+	/* The kernel marks a module with P if its licence is not a free one. */
+	n->closed = !sysfs_read(taint, sizeof(taint), "module/nvidia/taint") && strchr(taint, 'P');
+	n->peermem = gpu_has_peermem();
 }
 
 int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine, struct fault *f)
@@ -27,7 +41,7 @@ int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine,
 		for (size_t n = 0; n < GPUS_PORTS; n++)
 			g->class[i][n] = PATH_UNKNOWN;
 	g->coherent = uname(&machine) != 0 || strcmp(machine.machine, "aarch64") == 0;
-	nvidia_read(&g->nvidia);
+	read_nvidia(&g->nvidia);
 	if (!g->nvidia.gpus || virtual_machine)
 		return 0;
 	/* hwloc takes some time, so it is used only if there is a GPU. */

@@ -5,11 +5,20 @@
  */
 #pragma once
 
-#include "host/nvidia.h"
 #include "host/path.h"
 #include "verbs/hca.h"
 
 #define GPUS_PORTS 64 /* ports beyond it are not looked at */
+#define NVIDIA_MAX 32
+
+/* NVIDIA's GPUs and kernel modules as any user sees them in sysfs: gpu.h starts the driver's library,
+ * which takes seconds on a large machine. */
+struct nvidia {
+	char gpu[NVIDIA_MAX][16]; /* PCI addresses of those that the kernel module drives */
+	unsigned gpus;
+	bool closed;  /* the module is not the open one, so it exports no dma-bufs */
+	bool peermem; /* gpu_has_peermem() */
+};
 
 struct gpus {
 	struct nvidia nvidia;

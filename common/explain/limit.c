@@ -3,32 +3,58 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "explain/during.h"
-#include "explain/traffic.h"
 #include "finding/thresholds.h"
 
-/* What a rule looks at. */
+/* The slower of two rates, of which either may be unknown; *END becomes whose, NULL if alike. */
+static double slower(const struct run_facts *r, double sender, double receiver, const char **end)
+{
+	bool is_sender = sender < receiver || isnan(receiver);
+	double low = is_sender ? sender : receiver, high = is_sender ? receiver : sender;
+
+	*end = high < low * LINKS_ALIKE ? NULL : is_sender ? r->sender->name : r->receiver->name;
+	return low;
+}
+
+static struct ceilings ceilings_of(const struct run_facts *r)
+{
+	struct ceilings c;
+
+	c.link_gbps = slower(r, r->sender->rate_gbps, r->receiver->rate_gbps, &c.link_end) *
+		      run_data_share(r);
+	c.pcie_gbps =
+		slower(r, r->sender->pcie_gbps, r->receiver->pcie_gbps, &c.pcie_end) * PCIE_SHARE;
+	/* an adapter that sends to itself, or a slot that is more than the kernel says */
+	if (r->gbps > ABOVE_LINK * c.link_gbps || r->gbps * PCIE_SHARE > ABOVE_LINK * c.pcie_gbps)
+		c.pcie_gbps = NAN;
+	c.window_gbps = run_in_flight(r) * (double)r->message_bytes * 8 / r->sender->alone_ns;
+	c.core_gbps = r->sender->full_share < 1 ? r->gbps / (1 - r->sender->full_share) : NAN;
+	return c;
+}
+
+/* What a rule looks at, and where it puts what it finds. */
 struct judged {
 	const struct run_facts *r;
-	struct findings *events;
+	struct ceilings top;
 	struct traffic other;
-	struct limit *l;
+	struct findings *events;
+	struct finding *to;
 };
+
+#define LIMIT(j, maybe, ...) set_limit(j, maybe, (struct finding_facts){__VA_ARGS__})
 
 /* The limit is this; MAYBE: or something else. */
 static bool set_limit(const struct judged *j, bool maybe, struct finding_facts facts)
 {
-	struct finding *f = &j->l->finding;
-	char words[sizeof(f->text)];
+	char *text = j->to->text, words[sizeof(j->to->text)];
 
 	facts.strength = maybe ? FINDING_MAY_BE : FINDING_IS;
-	finding_make(f, &facts);
-	memcpy(words, f->text, sizeof(words));
-	f->text[0] = '\0';
-	text_add(f->text, sizeof(f->text), "%slimited by %s", maybe ? "may be " : "", words);
+	finding_make(j->to, &facts);
+	text_copy(words, sizeof(words), text);
+	text[0] = '\0';
+	text_add(text, sizeof(words), "%slimited by %s", maybe ? "may be " : "", words);
 	return true;
 }
 
@@ -55,18 +81,18 @@ static bool is_above_link(const struct judged *j)
 	struct finding_facts f = {
 		.code = FINDING_ABOVE_LINK,
 		.level = FINDING_WARN,
-		.end = j->l->ceilings.link_end,
+		.end = j->top.link_end,
 		.value = {FINDING_NUMBER("rate", j->r->gbps, "Gb/s"),
-			  FINDING_NUMBER("link", j->l->ceilings.link_gbps, "Gb/s"),
+			  FINDING_NUMBER("link", j->top.link_gbps, "Gb/s"),
 			  FINDING_WORD("rate_is_above", "")},
 	};
 
-	if (!(j->r->gbps > ABOVE_LINK * j->l->ceilings.link_gbps))
+	if (!(j->r->gbps > ABOVE_LINK * j->top.link_gbps))
 		return false;
 	finding_add(j->events, &f);
 	f.code = LIMIT_UNKNOWN;
 	f.strength = FINDING_CANNOT_TELL;
-	finding_make(&j->l->finding, &f);
+	finding_make(j->to, &f);
 	return true;
 }
 
@@ -83,12 +109,10 @@ static bool is_schedule(const struct judged *j)
 
 	if (!(r->limit_gbps > 0) || !(share >= SCHEDULE_KEPT) || waited < WAITS_SCHEDULE)
 		return false;
-	return set_limit(
-		j, isnan(waited) || share < SCHEDULE_MET,
-		(struct finding_facts){.code = LIMIT_SCHEDULE,
-				       .share = fmin(share, 1),
-				       .value = {FINDING_NUMBER("reached", share, "share"),
-						 FINDING_NUMBER("limit", r->limit_gbps, "Gb/s")}});
+	return LIMIT(j, isnan(waited) || share < SCHEDULE_MET, .code = LIMIT_SCHEDULE,
+		     .share = fmin(share, 1),
+		     .value = {FINDING_NUMBER("reached", share, "share"),
+			       FINDING_NUMBER("limit", r->limit_gbps, "Gb/s")});
 }
 
 /*
@@ -98,56 +122,48 @@ static bool is_schedule(const struct judged *j)
  */
 static bool is_link(const struct judged *j)
 {
-	const char *end = j->l->ceilings.link_end;
-	double link = j->l->ceilings.link_gbps, share = j->r->gbps / link;
+	const char *end = j->top.link_end;
+	double link = j->top.link_gbps, share = j->r->gbps / link;
 	double other = end ? 0 : j->other.gbps * run_data_share(j->r);
 	double all = (j->r->gbps + other) / link;
 	bool alone = share >= REACHED_MAYBE;
 
 	if (!(all >= REACHED_MAYBE))
 		return false;
-	return set_limit(
-		j, !(share >= REACHED_SURELY) || j->r->one_port,
-		(struct finding_facts){
-			.code = LIMIT_LINK,
-			.end = end,
-			.share = fmin(all, 1),
-			.value = {FINDING_NUMBER("reached", fmin(alone ? share : all, 1), "share"),
-				  FINDING_NUMBER("link", link, "Gb/s"),
-				  FINDING_NUMBER("other", alone ? NAN : other, "Gb/s")}});
+	return LIMIT(j, !(share >= REACHED_SURELY) || j->r->one_port, .code = LIMIT_LINK,
+		     .end = end, .share = fmin(all, 1),
+		     .value = {FINDING_NUMBER("reached", fmin(alone ? share : all, 1), "share"),
+			       FINDING_NUMBER("link", link, "Gb/s"),
+			       FINDING_NUMBER("other", alone ? NAN : other, "Gb/s")});
 }
 
 /* Refuted by a slot that carries more than the adapter was measured to reach. */
 static bool is_pcie(const struct judged *j)
 {
-	const char *end = j->l->ceilings.pcie_end;
+	const char *end = j->top.pcie_end;
 	const struct run_end *slow = end == j->r->receiver->name ? j->r->receiver : j->r->sender;
-	double share = j->r->gbps / j->l->ceilings.pcie_gbps;
+	double share = j->r->gbps / j->top.pcie_gbps;
 
 	if (!(share >= REACHED_MAYBE))
 		return false;
-	return set_limit(
-		j, !(share >= REACHED_SURELY),
-		(struct finding_facts){
-			.code = LIMIT_PCIE,
-			.end = end,
-			.share = fmin(share, 1),
-			.value = {FINDING_NUMBER("reached", share, "share"),
-				  FINDING_NUMBER("pcie", j->l->ceilings.pcie_gbps, "Gb/s"),
-				  FINDING_WORD("slot", slow->pcie_link),
-				  FINDING_WORD(end ? "one" : "both", "both ends"),
-				  FINDING_WORD(slow->pcie_trained_down ? "trained_down" : "trained",
-					       "; if this one should support what the adapter "
-					       "does, reseat the adapter and check the riser and "
-					       "the BIOS (--check)")}});
+	return LIMIT(j, !(share >= REACHED_SURELY), .code = LIMIT_PCIE, .end = end,
+		     .share = fmin(share, 1),
+		     .value = {FINDING_NUMBER("reached", share, "share"),
+			       FINDING_NUMBER("pcie", j->top.pcie_gbps, "Gb/s"),
+			       FINDING_WORD("slot", slow->pcie_link),
+			       FINDING_WORD(end ? "one" : "both", "both ends"),
+			       FINDING_WORD(slow->pcie_trained_down ? "trained_down" : "trained",
+					    "; if this one should support what the adapter does, "
+					    "reseat the adapter and check the riser and the BIOS "
+					    "(--check)")});
 }
 
 /* What a larger window takes to fill the link. */
 static const char *window_advice(const struct judged *j, char *buf, size_t size)
 {
 	const struct run_facts *r = j->r;
-	double depth = j->l->ceilings.link_gbps * r->sender->alone_ns /
-		       ((double)r->message_bytes * 8) / r->qps;
+	double depth =
+		j->top.link_gbps * r->sender->alone_ns / ((double)r->message_bytes * 8) / r->qps;
 
 	depth = ceil(depth / QUEUE_IN_FLIGHT) + 1;
 	if (r->pulls)
@@ -168,27 +184,23 @@ static const char *window_advice(const struct judged *j, char *buf, size_t size)
 static bool is_window(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
-	double transfer = (double)r->message_bytes * 8 / j->l->ceilings.link_gbps;
+	double transfer = (double)r->message_bytes * 8 / j->top.link_gbps;
 	double little = r->tx_depth == 1 ? LEAST_TRANSFER : LITTLE_TRANSFER;
 	bool few = (r->tx_depth == 1 || run_in_flight(r) <= FEW_IN_FLIGHT) &&
 		   !(transfer <= little * r->sender->alone_ns);
-	double share = fmin(r->gbps / j->l->ceilings.window_gbps, 1);
+	double share = fmin(r->gbps / j->top.window_gbps, 1);
 	char advice[80];
 
 	if (!is_full(r) || !(queueing(r) <= QUEUES_LITTLE) || queueing(r) * QUEUES_LITTLE < 1)
 		return false;
-	return set_limit(
-		j, few || r->both || queueing(r) < QUEUES_LEAST || queueing(r) > QUEUES_NOTHING,
-		(struct finding_facts){
-			.code = LIMIT_WINDOW,
-			.end = r->sender->name,
-			.share = share,
-			.value = {
-				FINDING_NUMBER("in_flight", run_in_flight(r), ""),
-				FINDING_WORD("s", run_in_flight(r) == 1 ? "" : "s"),
-				FINDING_NUMBER("size", (double)r->message_bytes, "B"),
-				FINDING_NUMBER("completion", r->sender->completion_ns / 1e3, "us"),
-				FINDING_WORD("advice", window_advice(j, advice, sizeof(advice)))}});
+	return LIMIT(j,
+		     few || r->both || queueing(r) < QUEUES_LEAST || queueing(r) > QUEUES_NOTHING,
+		     .code = LIMIT_WINDOW, .end = r->sender->name, .share = share,
+		     .value = {FINDING_NUMBER("in_flight", run_in_flight(r), ""),
+			       FINDING_WORD("s", run_in_flight(r) == 1 ? "" : "s"),
+			       FINDING_NUMBER("size", (double)r->message_bytes, "B"),
+			       FINDING_NUMBER("completion", r->sender->completion_ns / 1e3, "us"),
+			       FINDING_WORD("advice", window_advice(j, advice, sizeof(advice)))});
 }
 
 /* The share of the run in which another task had E's CPU, if it counts; else 0. */
@@ -202,15 +214,12 @@ static double lacks_cpu(const struct run_facts *r, const struct run_end *e)
 /* Other tasks had the CPU of E, which spins. Refuted by a run with the CPU to itself. */
 static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 {
-	return set_limit(
-		j, true,
-		(struct finding_facts){.code = e == j->r->sender ? LIMIT_CORE : LIMIT_RECEIVER,
-				       .end = e->name,
-				       .share = 1 - e->cpu_share,
-				       .value = {FINDING_WORD("shared", e->name),
-						 FINDING_NUMBER("cpu", e->cpu_share, "share"),
-						 FINDING_WORD("advice", "give it a CPU of its own "
-									"(taskset, --numa)")}});
+	return LIMIT(j, true, .code = e == j->r->sender ? LIMIT_CORE : LIMIT_RECEIVER,
+		     .end = e->name, .share = 1 - e->cpu_share,
+		     .value = {FINDING_WORD("shared", e->name),
+			       FINDING_NUMBER("cpu", e->cpu_share, "share"),
+			       FINDING_WORD("advice",
+					    "give it a CPU of its own (taskset, --numa)")});
 }
 
 /*
@@ -224,13 +233,9 @@ static bool is_resent(const struct judged *j)
 	if (!r->reliable || !(r->resent_share > AGAIN_COUNTS) ||
 	    r->resent_share * (double)r->messages < FEW_RESENT)
 		return false;
-	return set_limit(
-		j, true,
-		(struct finding_facts){
-			.code = LIMIT_LOSS,
-			.end = r->sender->name,
-			.value = {FINDING_NUMBER("resent", r->resent_share, "share"),
-				  FINDING_WORD("advice", finding_next(FINDING_PACKET_LOSS))}});
+	return LIMIT(j, true, .code = LIMIT_LOSS, .end = r->sender->name,
+		     .value = {FINDING_NUMBER("resent", r->resent_share, "share"),
+			       FINDING_WORD("advice", finding_next(FINDING_PACKET_LOSS))});
 }
 
 /*
@@ -254,20 +259,17 @@ static bool is_core(const struct judged *j)
 		return false;
 	if (r->resent_share >= TIME_COUNTS)
 		return is_resent(j);
-	return set_limit(j, true,
-			 (struct finding_facts){
-				 .code = LIMIT_CORE,
-				 .end = r->sender->name,
-				 .value = {FINDING_WORD("sender", r->sender->name),
-					   FINDING_NUMBER("full", full, "share"),
-					   FINDING_WORD("advice", "use --threads, post lists (-l "
-								  "32), or larger messages")}});
+	return LIMIT(j, true, .code = LIMIT_CORE, .end = r->sender->name,
+		     .value = {FINDING_WORD("sender", r->sender->name),
+			       FINDING_NUMBER("full", full, "share"),
+			       FINDING_WORD("advice", "use --threads, post lists (-l 32), or "
+						      "larger messages")});
 }
 
 /* What the run lacks of its slower ceiling, as a share of its time; NaN: unknown. */
 static double lacks(const struct judged *j)
 {
-	return 1 - j->r->gbps / fmin(j->l->ceilings.link_gbps, j->l->ceilings.pcie_gbps);
+	return 1 - j->r->gbps / fmin(j->top.link_gbps, j->top.pcie_gbps);
 }
 
 /*
@@ -301,13 +303,9 @@ static bool is_event(const struct judged *j)
 		if (by == LIMIT_UNKNOWN || !(f->is.share >= TIME_COUNTS) ||
 		    f->is.share > lacks(j) + TIME_COUNTS)
 			continue;
-		return set_limit(
-			j, !is_mine(j, &f->is),
-			(struct finding_facts){.code = by,
-					       .end = f->is.end,
-					       .share = f->is.share,
-					       .value = {FINDING_WORD("event", f->text),
-							 FINDING_WORD("advice", f->next)}});
+		return LIMIT(
+			j, !is_mine(j, &f->is), .code = by, .end = f->is.end, .share = f->is.share,
+			.value = {FINDING_WORD("event", f->text), FINDING_WORD("advice", f->next)});
 	}
 	return false;
 }
@@ -327,15 +325,11 @@ static bool is_receiver(const struct judged *j)
 	if (lacks_cpu(r, r->receiver) > 0 &&
 	    r->receiver->busy_share * r->receiver->cpu_share < RECEIVER_BUSY)
 		return set_shared_cpu(j, r->receiver);
-	return set_limit(
-		j, true,
-		(struct finding_facts){
-			.code = LIMIT_RECEIVER,
-			.end = r->receiver->name,
-			.value = {FINDING_WORD("busy_end", r->receiver->name),
-				  FINDING_NUMBER("busy", r->receiver->busy_share, "share"),
-				  FINDING_WORD("advice", "use --threads, --recv_post_list, "
-							 "or larger messages")}});
+	return LIMIT(j, true, .code = LIMIT_RECEIVER, .end = r->receiver->name,
+		     .value = {FINDING_WORD("busy_end", r->receiver->name),
+			       FINDING_NUMBER("busy", r->receiver->busy_share, "share"),
+			       FINDING_WORD("advice", "use --threads, --recv_post_list, "
+						      "or larger messages")});
 }
 
 /* Other tasks had the CPU of an end. A queue that is full works on meanwhile, so it may be. */
@@ -352,26 +346,24 @@ static bool is_shared_cpu(const struct judged *j)
 static bool is_one_qp(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
-	double link = j->l->ceilings.link_gbps, share = r->gbps / link;
+	double link = j->top.link_gbps, share = r->gbps / link;
 
 	if (r->qps != 1 || !is_full(r) || !(queueing(r) > QUEUES_LITTLE) || j->events->count ||
 	    !(link / run_data_share(r) >= FAST_LINK_GBPS) || !(share >= ONE_QP_REACHES))
 		return false;
-	return set_limit(j, true,
-			 (struct finding_facts){.code = LIMIT_NIC_QP,
-						.share = share,
-						.value = {FINDING_NUMBER("reached", share, "share"),
-							  FINDING_NUMBER("link", link, "Gb/s")}});
+	return LIMIT(j, true, .code = LIMIT_NIC_QP, .share = share,
+		     .value = {FINDING_NUMBER("reached", share, "share"),
+			       FINDING_NUMBER("link", link, "Gb/s")});
 }
 
 /* Below a ceiling that is known, without a reason that was shown. */
 static void set_unknown(const struct judged *j)
 {
-	double link = j->l->ceilings.link_gbps, pcie = j->l->ceilings.pcie_gbps;
+	double link = j->top.link_gbps, pcie = j->top.pcie_gbps;
 	bool by_pcie = pcie < link || isnan(link);
 	double ceiling = by_pcie ? pcie : link, share = j->r->gbps / ceiling;
 
-	finding_make(&j->l->finding,
+	finding_make(j->to,
 		     &(struct finding_facts){
 			     .code = LIMIT_UNKNOWN,
 			     .strength = FINDING_CANNOT_TELL,
@@ -387,10 +379,13 @@ void explain_run(const struct run_facts *r, struct limit *l, struct findings *to
 		is_above_link, is_schedule, is_link,       is_pcie,   is_window, is_core,
 		is_event,      is_receiver, is_shared_cpu, is_one_qp, is_resent,
 	};
-	struct judged j = {.r = r, .events = to, .l = l, .other = run_other_traffic(r)};
+	struct judged j = {.r = r,
+			   .top = ceilings_of(r),
+			   .other = run_other_traffic(r),
+			   .events = to,
+			   .to = &l->finding};
 
-	memset(l, 0, sizeof(*l));
-	l->ceilings = run_ceilings(r);
+	*l = (struct limit){.ceilings = j.top};
 	explain_events(r, to);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i](&j))

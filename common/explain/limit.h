@@ -33,9 +33,6 @@ struct limit {
 	struct ceilings ceilings;
 };
 
-/* The ceilings of the run R. */
-struct ceilings run_ceilings(const struct run_facts *r);
-
 /*
  * Judge R: the limit into L, and into TO what went wrong during the run, the largest share first.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "explain/nccl.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,8 @@
 
 #define NCCL_DEVICES 32 /* NCCL uses no more ports */
 #define ALIKE        0.99
-#define TRAINED_LOW                                                                  \
-	0.49 /* a port of the same kind with more than this share of the rate is one \
-		to repair */
+/* of the fastest: a port of its kind with more of its rate is one to repair */
+#define TRAINED_LOW 0.49
 
 const char *nccl_name(enum nccl_name name)
 {
@@ -24,6 +24,38 @@ const char *nccl_name(enum nccl_name name)
 	};
 
 	return names[name];
+}
+
+/* The index of the port in LIST that NETDEV belongs to; -1: none. */
+static int port_of(const struct hca_list *list, const char *netdev)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->port[i].open_errno && hca_has_netdev(&list->port[i], netdev))
+			return (int)i;
+	return -1;
+}
+
+int nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const struct gpus *gpus,
+		    struct fault *f)
+{
+	static const char *const filters[] = {
+		"NCCL_IB_ADDR_FAMILY",
+		"NCCL_IB_ADDR_RANGE",
+		"NCCL_IB_ROCE_VERSION_NUM",
+	};
+
+	memset(x, 0, sizeof(*x));
+	x->list = list;
+	x->gpus = gpus;
+	if (netdevs_read(&x->netdevs))
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "getifaddrs");
+	for (size_t i = 0; i < x->netdevs.count; i++)
+		x->netdev_port[i] = port_of(list, x->netdevs.list[i].name);
+	for (unsigned i = 0; i < NCCL_VARIABLES; i++)
+		x->set[i] = getenv(nccl_name(i));
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+		x->gid_filtered |= getenv(filters[i]) != NULL;
+	return 0;
 }
 
 /*
@@ -78,24 +110,22 @@ struct chosen {
 
 static struct chosen find_fastest(const struct hca_list *list)
 {
+	const struct hca_port *p = list->port;
 	struct chosen c = {.fastest = NULL};
 	double sum = 0; /* of Ethernet, less that of InfiniBand */
 
 	for (size_t i = 0; i < list->count; i++)
-		c.hardware |= is_able(&list->port[i], false) && !hca_is_soft_roce(&list->port[i]);
+		c.hardware |= is_able(&p[i], false) && !hca_is_soft_roce(&p[i]);
 	for (size_t i = 0; i < list->count; i++)
-		if (is_able(&list->port[i], c.hardware))
-			sum += rate_of(&list->port[i]) *
-			       (list->port[i].is_ethernet ? 1 : -1);
+		if (is_able(&p[i], c.hardware))
+			sum += p[i].is_ethernet ? rate_of(&p[i]) : -rate_of(&p[i]);
 	c.ethernet = sum > 0;
 	for (size_t i = 0; i < list->count; i++) {
-		const struct hca_port *p = &list->port[i];
-
-		if (!is_able(p, c.hardware) || p->is_ethernet != c.ethernet ||
-		    rate_of(p) <= c.gbps)
+		if (!is_able(&p[i], c.hardware) || p[i].is_ethernet != c.ethernet ||
+		    rate_of(&p[i]) <= c.gbps)
 			continue;
-		c.gbps = rate_of(p);
-		c.fastest = p;
+		c.gbps = rate_of(&p[i]);
+		c.fastest = &p[i];
 	}
 	return c;
 }
@@ -238,8 +268,7 @@ static bool choose_gid(const struct nccl_facts *x, const struct chosen *c, struc
 	return v->reason[0] && !x->gid_filtered && !is_set;
 }
 
-/* The index of the interface that NCCL uses for its sockets if LIST is what it is told; -1: none.
- */
+/* The interface that NCCL uses for its sockets if LIST is what it is told; -1: none. */
 static int find_interface(const struct netdevs *n, const char *list)
 {
 	for (size_t i = 0; i < n->count; i++)
@@ -248,7 +277,7 @@ static int find_interface(const struct netdevs *n, const char *list)
 	return -1;
 }
 
-/* The index of the interface that NCCL uses: what is set, or InfiniBand's, or any real one. */
+/* The one that NCCL uses: what is set, or InfiniBand's, or any real one. */
 static int find_nccl_interface(const struct nccl_facts *x)
 {
 	const char *set = x->set[NCCL_IFNAME];
@@ -337,8 +366,8 @@ static void add_environment(struct nccl_variable *v, const char *set)
 
 size_t nccl_variables(const struct nccl_facts *x, struct nccl_variable to[NCCL_VARIABLES])
 {
-	static bool (*const choices[NCCL_VARIABLES])(
-		const struct nccl_facts *x, const struct chosen *c, struct nccl_variable *v) = {
+	bool (*const choices[])(const struct nccl_facts *, const struct chosen *,
+				struct nccl_variable *) = {
 		[NCCL_HCA] = choose_hca,
 		[NCCL_GID_INDEX] = choose_gid,
 		[NCCL_IFNAME] = choose_interface,

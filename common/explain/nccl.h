@@ -28,6 +28,9 @@ struct nccl_facts {
 	bool gid_filtered; /* the environment has another variable that NCCL chooses a GID by */
 };
 
+/* "NCCL_IB_HCA". */
+const char *nccl_name(enum nccl_name name);
+
 struct nccl_variable {
 	const char *name; /* "NCCL_IB_HCA"; static storage */
 	char value[1024];
@@ -35,14 +38,11 @@ struct nccl_variable {
 };
 
 /*
- * Read the facts (nccl_facts.c). LIST and GPUS must outlive X. Returns 0, or -1 with FAULT_LOCAL: no
+ * Read the facts. LIST and GPUS must outlive X. Returns 0, or -1 with FAULT_LOCAL: no
  * memory.
  */
 int nccl_facts_read(struct nccl_facts *x, const struct hca_list *list, const struct gpus *gpus,
 		    struct fault *f);
-
-/* The variable's name: "NCCL_IB_HCA". Static storage. */
-const char *nccl_name(enum nccl_name name);
 
 /* Write the variables that differ from NCCL's own choice and from the environment to TO. Returns
  * their number. */

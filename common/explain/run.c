@@ -4,6 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "finding/thresholds.h"
+
+#define BOTH_WAYS_LEAST 4096 /* bytes of a message: with fewer, ACKs are a share of the traffic */
+
 void run_end_unknown(struct run_end *e, const char *name)
 {
 	memset(e, 0, sizeof(*e));
@@ -25,4 +29,64 @@ void run_end_count(struct run_end *e, const struct port_snapshot *own,
 		e->event[i] = port_snapshot_value(own, i);
 	e->event[PORT_LOSS_NAKS] = port_snapshot_naks(own, peer);
 	e->event[PORT_ACK_TIMEOUT] = port_snapshot_timeouts(own, peer);
+}
+
+double run_packets(const struct run_facts *r)
+{
+	double each = r->mtu_bytes ? ceil((double)r->message_bytes / r->mtu_bytes) : 1;
+
+	return (double)r->messages * fmax(each, 1);
+}
+
+/* Bytes of this run that its port sent, with all headers. */
+static double wire_bytes(const struct run_facts *r)
+{
+	return (double)r->messages * ((double)r->message_bytes + r->message_header_bytes) +
+	       run_packets(r) * r->packet_header_bytes;
+}
+
+double run_data_share(const struct run_facts *r)
+{
+	return r->messages ? (double)r->messages * (double)r->message_bytes / wire_bytes(r) : 1;
+}
+
+bool run_sent_again(const struct run_end *e)
+{
+	return e->event[PORT_LOSS_NAKS] > 0 || e->event[PORT_ACK_TIMEOUT] > 0 ||
+	       e->event[PORT_RNR_RECEIVED] > 0 || e->event[PORT_RETRANSMITTED] > 0 ||
+	       e->event[PORT_DUPLICATE] > 0;
+}
+
+/* True if E's port would tell if it sent packets again. */
+static bool tells_again(const struct run_end *e)
+{
+	return e->event[PORT_LOSS_NAKS] >= 0 || e->event[PORT_RETRANSMITTED] >= 0;
+}
+
+/* In Gb/s, what a port carried beyond OWN of all BYTES in so many SECONDS. */
+static double other_gbps(double bytes, double own, double seconds)
+{
+	double other = bytes - own;
+
+	return other > OTHER_COUNTS * own && seconds > 0 ? other * 8 / (seconds * 1e9) : 0;
+}
+
+struct traffic run_other_traffic(const struct run_facts *r)
+{
+	double own = wire_bytes(r), sent = r->source->event[PORT_SENT_BYTES];
+	double received = r->sink->event[PORT_RECEIVED_BYTES];
+	struct traffic t = {.carried = NAN};
+
+	/* both ways: the ACKs and requests of the other direction are among them */
+	if (!r->reliable || !(r->packet_header_bytes > 0) ||
+	    (r->both && r->message_bytes < BOTH_WAYS_LEAST))
+		return t;
+	if (sent >= 0 && received >= 0)
+		t.carried = fmax(sent, received) / own;
+	if (run_sent_again(r->source) || run_sent_again(r->sink))
+		return t;
+	t.gbps = fmax(other_gbps(sent, own, r->source->counted_s),
+		      other_gbps(received, own, r->sink->counted_s));
+	t.surely = tells_again(r->source);
+	return t;
 }

@@ -78,9 +78,10 @@ void finding_make(struct finding *to, const struct finding_facts *facts);
 /* Append it to TO, and return it. If TO is full, it replaces the last one. */
 struct finding *finding_add(struct findings *to, const struct finding_facts *facts);
 
-/* The same of a code, a level and values, FINDING_WORD() and FINDING_NUMBER(): of this host. */
+/* The same of members of the facts; and of a code, a level and values, of this host. */
+#define FINDING_ADD(to, ...) finding_add(to, &(struct finding_facts){__VA_ARGS__})
 #define FINDING_OF_HOST(to, code_, level_, ...) \
-	finding_add(to, &(struct finding_facts){.code = code_, .level = level_, .value = {__VA_ARGS__}})
+	FINDING_ADD(to, .code = code_, .level = level_, .value = {__VA_ARGS__})
 
 /*
  * Write TEMPLATE into the SIZE bytes at TO: {name} becomes that value of FACTS, {end} its end and

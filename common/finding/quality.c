@@ -2,64 +2,45 @@
 #include "finding/quality.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "finding/thresholds.h"
 
-/*
- * All values of struct quality but observed_s, and which of two threads' or ends' values is worse.
- */
-static const struct {
-	size_t offset;
-	double (*worse)(double, double); /* ignores a NaN */
-} quality_values[] = {
-	{offsetof(struct quality, on_cpu_percent), fmin},
-	{offsetof(struct quality, preempted), fmax},
-	{offsetof(struct quality, minor_faults), fmax},
-	{offsetof(struct quality, major_faults), fmax},
-	{offsetof(struct quality, steal_percent), fmax},
-	{offsetof(struct quality, retransmissions), fmax},
-	{offsetof(struct quality, retransmitted_percent), fmax},
-	{offsetof(struct quality, ack_timeouts), fmax},
-	{offsetof(struct quality, ack_timeout_percent), fmax},
-	{offsetof(struct quality, receiver_not_ready), fmax},
-	{offsetof(struct quality, receiver_not_ready_percent), fmax},
-	{offsetof(struct quality, losses), fmax},
-	{offsetof(struct quality, lost_percent), fmax},
-	{offsetof(struct quality, out_of_order), fmax},
-	{offsetof(struct quality, overlap_percent), fmin},
-	{offsetof(struct quality, above_percent), fmax},
-};
-
-#define VALUES (sizeof(quality_values) / sizeof(quality_values[0]))
-
-/* Value I of quality_values[] in Q. */
-static double *quality_value(struct quality *q, size_t i)
-{
-	return (double *)((char *)q + quality_values[i].offset);
-}
+#define VALUES (sizeof(struct quality) / sizeof(double))
 
 struct quality quality_unknown(void)
 {
-	struct quality q = {0};
+	struct quality q;
+	double value[VALUES];
 
 	for (size_t i = 0; i < VALUES; i++)
-		*quality_value(&q, i) = NAN;
+		value[i] = NAN;
+	memcpy(&q, value, sizeof(q));
+	q.observed_s = 0;
 	return q;
 }
 
+/* fmin() and fmax() ignore a NaN. */
 void quality_add(struct quality *sum, const struct quality *by)
 {
-	struct quality other = *by;
+	double worse[VALUES], value[VALUES];
+	double on_cpu = fmin(sum->on_cpu_percent, by->on_cpu_percent);
+	double overlap = fmin(sum->overlap_percent, by->overlap_percent);
 
 	if (!(by->observed_s > 0))
 		return;
-	if (!(sum->observed_s > 0))
+	if (!(sum->observed_s > 0)) {
 		*sum = *by;
-	sum->observed_s = fmax(sum->observed_s, by->observed_s);
+		return;
+	}
+	memcpy(worse, sum, sizeof(worse));
+	memcpy(value, by, sizeof(value));
 	for (size_t i = 0; i < VALUES; i++)
-		*quality_value(sum, i) =
-			quality_values[i].worse(*quality_value(sum, i), *quality_value(&other, i));
+		worse[i] = fmax(worse[i], value[i]);
+	memcpy(sum, worse, sizeof(*sum));
+	sum->on_cpu_percent = on_cpu;
+	sum->overlap_percent = overlap;
 }
 
 /* True if minor page faults take too much time, or in a latency test disturb too many messages. */
@@ -96,7 +77,8 @@ unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
 	return q->observed_s > 0 ? reasons : 0;
 }
 
-void quality_finding(const struct quality *q, enum finding_code reason, struct finding *to)
+/* Q as the finding of one of its reasons. */
+static void quality_finding(const struct quality *q, enum finding_code reason, struct finding *to)
 {
 	const struct {
 		double count, percent;

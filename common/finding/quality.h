@@ -17,7 +17,7 @@
 
 #include "finding/finding.h"
 
-/* The conditions of one end; of its threads, the worst. */
+/* The conditions of one end; of its threads, the worst. All are doubles. */
 struct quality {
 	double observed_s;     /* the observed time; 0: nothing was observed */
 	double on_cpu_percent; /* of a spinning loop */
@@ -55,9 +55,6 @@ void quality_add(struct quality *sum, const struct quality *by);
  * quality_reason(N).
  */
 unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages);
-
-/* Q as the finding of one of its reasons. */
-void quality_finding(const struct quality *q, enum finding_code reason, struct finding *to);
 
 /*
  * Write the REASONS with their values, separated by commas: "the thread had 37 % of its CPU, …".

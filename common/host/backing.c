@@ -78,28 +78,23 @@ static int map_huge(struct backing_map *m, const struct pin *p, size_t bytes, st
 	return 0;
 }
 
-/* Check that a regular file is long enough: touching the buffer past its end would raise SIGBUS. */
-static int check_file_size(const struct backing *b, int fd, size_t bytes, struct fault *f)
-{
-	uint64_t end = b->offset_bytes + bytes;
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return fault_raise(f, FAULT_LOCAL, errno, "fstat(%s)", b->file);
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size >= end)
-		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "--mmap %s: the file has %s, but the buffers need %s",
-		    b->file, units_size((uint64_t)st.st_size).text, units_size(end).text);
-	return fault_fix(f, "truncate -s %llu %s", (unsigned long long)end, b->file);
-}
-
+/* Map BYTES of B's file FD, which has them if it is a regular file: touching the buffer past its
+ * end would raise SIGBUS. */
 static int map_open_file(struct backing_map *m, const struct backing *b, int fd, size_t bytes,
 			 struct fault *f)
 {
+	uint64_t end = b->offset_bytes + bytes;
+	struct stat st;
 	void *addr;
 
-	if (check_file_size(b, fd, bytes, f))
-		return -1;
+	if (fstat(fd, &st))
+		return fault_raise(f, FAULT_LOCAL, errno, "fstat(%s)", b->file);
+	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size < end) {
+		fault_raise(f, FAULT_USAGE, 0,
+			    "--mmap %s: the file has %s, but the buffers need %s", b->file,
+			    units_size((uint64_t)st.st_size).text, units_size(end).text);
+		return fault_fix(f, "truncate -s %llu %s", (unsigned long long)end, b->file);
+	}
 	addr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)b->offset_bytes);
 	if (addr == MAP_FAILED) {
 		fault_raise(f, FAULT_LOCAL, errno, "mmap(%s, offset %llu)", b->file,

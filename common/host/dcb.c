@@ -2,6 +2,7 @@
 #include "host/dcb.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/dcbnl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -20,7 +21,10 @@
 #define REPLY_WAIT_US 10000 /* the kernel answers within the call */
 #define RECORD_BYTES  4096u
 
-enum { NO_PRIORITY = -1, SEVERAL_PRIORITIES = -2 };
+enum {
+	NO_PRIORITY = -1,
+	SEVERAL_PRIORITIES = -2
+};
 
 static void clear(struct dcb_pfc *pfc)
 {
@@ -28,40 +32,21 @@ static void clear(struct dcb_pfc *pfc)
 	memset(pfc->dscp, NO_PRIORITY, sizeof(pfc->dscp));
 }
 
-/*
- * Take the attribute that *SIZE bytes at *AT begin with, and go on to the next one. Returns its
- * value of *GOT bytes and *KIND; NULL: there is none.
- */
-static const void *next_attribute(const char **at, size_t *size, uint16_t *kind, size_t *got)
+/* The attribute KIND among SIZE bytes at AT; NULL: there is none. */
+static const struct rtattr *find_attribute(const void *at, int size, unsigned kind)
 {
-	const char *value = *at + sizeof(struct nlattr);
-	struct nlattr a;
-	size_t step;
+	const struct rtattr *a = at;
 
-	if (*size < sizeof(a))
-		return NULL;
-	memcpy(&a, *at, sizeof(a));
-	if (a.nla_len < sizeof(a) || a.nla_len > *size)
-		return NULL;
-	*kind = a.nla_type & NLA_TYPE_MASK;
-	*got = a.nla_len - sizeof(a);
-	step = NLA_ALIGN((size_t)a.nla_len);
-	step = step < *size ? step : *size;
-	*at += step;
-	*size -= step;
-	return value;
+	for (; RTA_OK(a, size); a = RTA_NEXT(a, size))
+		if ((a->rta_type & NLA_TYPE_MASK) == kind)
+			return a;
+	return NULL;
 }
 
-/* The attribute KIND among SIZE bytes at AT; NULL: there is none. *GOT are the bytes of its value. */
-static const void *find_attribute(const char *at, size_t size, uint16_t kind, size_t *got)
+/* The same of those that the attribute OF consists of; NULL also without OF. */
+static const struct rtattr *find_nested(const struct rtattr *of, unsigned kind)
 {
-	const void *value;
-	uint16_t is;
-
-	while ((value = next_attribute(&at, &size, &is, got)))
-		if (is == kind)
-			return value;
-	return NULL;
+	return of ? find_attribute(RTA_DATA(of), (int)RTA_PAYLOAD(of), kind) : NULL;
 }
 
 static void set_dscp(struct dcb_pfc *pfc, unsigned dscp, uint64_t priority)
@@ -74,116 +59,93 @@ static void set_dscp(struct dcb_pfc *pfc, unsigned dscp, uint64_t priority)
 	*to = *to == NO_PRIORITY || *to == is ? is : SEVERAL_PRIORITIES;
 }
 
-/* Take the priorities of DSCPs from the table of SIZE bytes. */
-static void read_table(struct dcb_pfc *pfc, const char *table, size_t size)
+/* Take the priorities of DSCPs from the attribute TABLE. */
+static void read_table(struct dcb_pfc *pfc, const struct rtattr *table)
 {
-	const void *value;
-	struct dcb_app app;
-	uint16_t kind;
-	size_t got;
+	const struct rtattr *a = RTA_DATA(table);
+	int size = (int)RTA_PAYLOAD(table);
 
-	while ((value = next_attribute(&table, &size, &kind, &got))) {
-		if (kind != DCB_ATTR_IEEE_APP || got < sizeof(app))
-			continue;
-		memcpy(&app, value, sizeof(app));
-		if (app.selector == IEEE_8021QAZ_APP_SEL_DSCP && app.protocol < DCB_DSCPS)
-			set_dscp(pfc, app.protocol, app.priority);
+	for (; RTA_OK(a, size); a = RTA_NEXT(a, size)) {
+		const struct dcb_app *app = RTA_DATA(a);
+
+		if ((a->rta_type & NLA_TYPE_MASK) == DCB_ATTR_IEEE_APP &&
+		    RTA_PAYLOAD(a) >= sizeof(*app) && app->selector == IEEE_8021QAZ_APP_SEL_DSCP &&
+		    app->protocol < DCB_DSCPS)
+			set_dscp(pfc, app->protocol, app->priority);
 	}
 }
 
 int dcb_parse_pfc(struct dcb_pfc *pfc, const void *reply, size_t size)
 {
-	const char *at = reply, *table;
-	size_t table_size;
-	struct nlmsghdr h;
+	const struct nlmsghdr *h = reply;
+	const char *at = (const char *)reply + NLMSG_HDRLEN;
+	const struct rtattr *ieee, *table, *found;
 	struct ieee_pfc is;
-	int error;
+	int left, error;
 
 	clear(pfc);
-	if (size < sizeof(h))
+	if (size < NLMSG_HDRLEN || size > INT_MAX || h->nlmsg_len < NLMSG_HDRLEN ||
+	    h->nlmsg_len > size)
 		return -EBADMSG;
-	memcpy(&h, at, sizeof(h));
-	if (h.nlmsg_len < NLMSG_HDRLEN || h.nlmsg_len > size)
-		return -EBADMSG;
-	at += NLMSG_HDRLEN;
-	size = h.nlmsg_len - NLMSG_HDRLEN;
-	if (h.nlmsg_type == NLMSG_ERROR && size >= sizeof(error)) {
+	left = (int)h->nlmsg_len - NLMSG_HDRLEN;
+	if (h->nlmsg_type == NLMSG_ERROR && left >= (int)sizeof(error)) {
 		memcpy(&error, at, sizeof(error));
 		return error < 0 && error > -4096 ? error : -EBADMSG;
 	}
-	if (h.nlmsg_type != RTM_GETDCB || size < NLMSG_ALIGN(sizeof(struct dcbmsg)))
+	left -= (int)NLMSG_ALIGN(sizeof(struct dcbmsg));
+	if (h->nlmsg_type != RTM_GETDCB || left < 0)
 		return -EBADMSG;
-	at += NLMSG_ALIGN(sizeof(struct dcbmsg));
-	size -= NLMSG_ALIGN(sizeof(struct dcbmsg));
-	at = find_attribute(at, size, DCB_ATTR_IEEE, &size);
-	table = at ? find_attribute(at, size, DCB_ATTR_IEEE_APP_TABLE, &table_size) : NULL;
-	at = at ? find_attribute(at, size, DCB_ATTR_IEEE_PFC, &size) : NULL;
-	if (!at)
+	ieee = find_attribute(at + NLMSG_ALIGN(sizeof(struct dcbmsg)), left, DCB_ATTR_IEEE);
+	table = find_nested(ieee, DCB_ATTR_IEEE_APP_TABLE);
+	found = find_nested(ieee, DCB_ATTR_IEEE_PFC);
+	if (!found)
 		return -EOPNOTSUPP;
-	if (size < sizeof(is))
+	if (RTA_PAYLOAD(found) < sizeof(is))
 		return -EBADMSG;
-	memcpy(&is, at, sizeof(is));
+	memcpy(&is, RTA_DATA(found), sizeof(is));
 	pfc->enabled = is.pfc_en;
 	memcpy(pfc->requests, is.requests, sizeof(pfc->requests));
 	memcpy(pfc->indications, is.indications, sizeof(pfc->indications));
 	if (table)
-		read_table(pfc, table, table_size);
+		read_table(pfc, table);
 	return 0;
-}
-
-struct question {
-	struct nlmsghdr header;
-	struct dcbmsg dcb;
-	struct nlattr attribute;
-	char netdev[IF_NAMESIZE];
-};
-
-/* Send Q on the socket FD and read the answer to it. */
-static int ask(int fd, struct question *q, struct dcb_pfc *pfc)
-{
-	struct timeval limit = {.tv_usec = REPLY_WAIT_US};
-	struct sockaddr_nl from = {.nl_family = AF_NETLINK};
-	socklen_t from_size = sizeof(from);
-	char *reply;
-	ssize_t n;
-	int rc;
-
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ||
-	    sendto(fd, q, q->header.nlmsg_len, 0, (struct sockaddr *)&from, sizeof(from)) < 0)
-		return -errno;
-	reply = malloc(REPLY_BYTES);
-	if (!reply)
-		return -ENOMEM;
-	n = recvfrom(fd, reply, REPLY_BYTES, 0, (struct sockaddr *)&from, &from_size);
-	if (n < 0)
-		rc = -errno;
-	else
-		rc = from.nl_pid ? -EBADMSG : dcb_parse_pfc(pfc, reply, (size_t)n);
-	free(reply);
-	return rc;
 }
 
 static int read_live(struct dcb_pfc *pfc, const char *netdev)
 {
 	size_t name = strlen(netdev) + 1;
-	struct question q = {
-		.header = {.nlmsg_len = (uint32_t)(offsetof(struct question, netdev) +
-						   NLA_ALIGN(name)),
+	struct {
+		struct nlmsghdr header;
+		struct dcbmsg dcb;
+		struct rtattr attribute;
+		char netdev[IF_NAMESIZE];
+	} q = {
+		.header = {.nlmsg_len = (uint32_t)(NLMSG_LENGTH(sizeof(q.dcb)) + RTA_SPACE(name)),
 			   .nlmsg_type = RTM_GETDCB,
 			   .nlmsg_flags = NLM_F_REQUEST,
 			   .nlmsg_seq = 1},
 		.dcb = {.dcb_family = AF_UNSPEC, .cmd = DCB_CMD_IEEE_GET},
-		.attribute = {.nla_len = (uint16_t)(sizeof(struct nlattr) + name),
-			      .nla_type = DCB_ATTR_IFNAME},
+		.attribute = {.rta_len = (uint16_t)RTA_LENGTH(name), .rta_type = DCB_ATTR_IFNAME},
 	};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), rc;
+	_Alignas(struct nlmsghdr) char reply[REPLY_BYTES];
+	struct timeval limit = {.tv_usec = REPLY_WAIT_US};
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	socklen_t size = sizeof(kernel);
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), rc = 0;
+	ssize_t n = -1;
 
 	if (fd < 0)
 		return -errno;
 	memcpy(q.netdev, netdev, name);
-	rc = ask(fd, &q, pfc);
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0 &&
+	    sendto(fd, &q, q.header.nlmsg_len, 0, (struct sockaddr *)&kernel, size) >= 0)
+		n = recvfrom(fd, reply, sizeof(reply), 0, (struct sockaddr *)&kernel, &size);
+	if (n < 0)
+		rc = -errno;
 	close(fd);
-	return rc;
+	if (rc)
+		return rc;
+	return kernel.nl_pid ? -EBADMSG : dcb_parse_pfc(pfc, reply, (size_t)n);
 }
 
 /* Read the numbers behind KEY in TEXT, up to COUNT, into TO. Returns how many there are. */
@@ -231,4 +193,78 @@ int dcb_read_pfc(struct dcb_pfc *pfc, const char *netdev)
 	if (strlen(netdev) >= IF_NAMESIZE || strchr(netdev, '/'))
 		return -EINVAL;
 	return sysfs_is_made_up() ? read_record(pfc, netdev) : read_live(pfc, netdev);
+}
+
+enum trust {
+	TRUST_UNKNOWN,
+	TRUST_PCP,
+	TRUST_DSCP
+};
+
+/*
+ * What NETDEV takes the priority of a packet from. Of the kernel's drivers some have DSCPs in their
+ * table only while they use them: mlx5 (mlx5e_dcbnl_dscp_app), ice and hns3. Without them mlx5 and
+ * hns3 take the SL of the QP, ice something else. mlx5 of NVIDIA's own packages has a file for it.
+ */
+static enum trust trust_of(const char *netdev, const struct dcb_pfc *pfc)
+{
+	char text[256];
+	const char *driver;
+	bool by_sl;
+
+	if (!sysfs_read(text, sizeof(text), "class/net/%s/qos/trust", netdev))
+		return strcmp(text, "dscp") == 0  ? TRUST_DSCP
+		       : strcmp(text, "pcp") == 0 ? TRUST_PCP
+						  : TRUST_UNKNOWN;
+	sysfs_resolve(text, sizeof(text), "class/net/%s/device/driver", netdev);
+	driver = strrchr(text, '/');
+	driver = driver ? driver + 1 : "";
+	by_sl = strcmp(driver, "mlx5_core") == 0 || strcmp(driver, "hns3") == 0;
+	if (pfc->has_dscp)
+		return by_sl || strcmp(driver, "ice") == 0 ? TRUST_DSCP : TRUST_UNKNOWN;
+	return by_sl ? TRUST_PCP : TRUST_UNKNOWN;
+}
+
+/* The TOS of P's packets: an administrator of mlx5 can set one for all. Negative: unknown. */
+static int tos_of(const struct priority_packets *p, const char *port)
+{
+	const char *number = strrchr(port, '/');
+	char text[64];
+	int tos, rc = sysfs_read(text, sizeof(text), "%s/../../tc%s/traffic_class", port,
+				 number ? number : "");
+
+	if (rc == -ENOENT || (!rc && !text[0]))
+		return p->tos;
+	return sscanf(text, "Global tclass=%d", &tos) == 1 && tos > 0 && tos <= 255 ? tos : -1;
+}
+
+/* Are P's packets known to have a VLAN tag, and a priority in it? */
+static bool is_tagged(const struct priority_packets *p, const char *port)
+{
+	char netdev[IF_NAMESIZE], text[512];
+	ssize_t n;
+
+	if (p->gid_index < 0 ||
+	    sysfs_read(netdev, sizeof(netdev), "%s/gid_attrs/ndevs/%d", port, p->gid_index))
+		return false;
+	n = sysfs_read_raw(text, sizeof(text) - 1, "class/net/%s/uevent", netdev);
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, "DEVTYPE=vlan") != NULL;
+}
+
+int priority_of(const struct priority_packets *p, const char *port, const char *netdev,
+		const struct dcb_pfc *pfc)
+{
+	int tos, sl = p->sl;
+
+	switch (trust_of(netdev, pfc)) {
+	case TRUST_DSCP:
+		tos = p->tos < 0 ? -1 : tos_of(p, port);
+		return tos < 0 || pfc->dscp[tos >> 2] < 0 ? -1 : pfc->dscp[tos >> 2];
+	case TRUST_PCP:
+		/* Without a tag the queue is the SL's, but a switch's pause is of priority 0. */
+		return sl == 0 || (sl > 0 && sl < DCB_PRIORITIES && is_tagged(p, port)) ? sl : -1;
+	default:
+		return -1;
+	}
 }

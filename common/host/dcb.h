@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * dcb: priority flow control (PFC) of a network interface and the priorities of its DSCPs, from any
- * driver, by netlink. Any user may ask, but only for an interface in this network namespace.
+ * driver, by netlink; and which priority the RoCE packets of a run have. Any user may ask, but only
+ * for an interface in this network namespace.
  *
  * In a tree made up by RDMARK_SYSFS the answer is the file dcb/NETDEV there, with the lines
  * "pfc_en: 0x08", "requests: N N …" and "indications: N N …" of 8 numbers, and "dscp_prio: N N …"
@@ -29,3 +30,17 @@ int dcb_read_pfc(struct dcb_pfc *pfc, const char *netdev);
 
 /* Parse SIZE bytes that netlink answered. Returns as dcb_read_pfc(): -EBADMSG if they make no sense. */
 int dcb_parse_pfc(struct dcb_pfc *pfc, const void *reply, size_t size);
+
+/* What the packets of a QP are told to have. */
+struct priority_packets {
+	int gid_index;      /* negative: unknown */
+	int tos;            /* negative: unknown, or the packets have none (RoCE v1) */
+	int sl;             /* negative: unknown */
+};
+
+/*
+ * Which of Ethernet's priorities they have, each of which pause frames stop by itself, at PORT
+ * ("class/infiniband/mlx5_0/ports/1"), whose interface NETDEV has PFC; -1: not known for sure.
+ */
+int priority_of(const struct priority_packets *p, const char *port, const char *netdev,
+		const struct dcb_pfc *pfc);

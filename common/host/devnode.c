@@ -43,26 +43,8 @@ void devnode_expect(struct devnode *n, unsigned major, unsigned minor)
 		n->errnum = ENXIO;
 }
 
-/* The length of PATH's folder, as a printf precision: a container is given the folder with all
- * nodes. */
-static int folder_length(const char *path)
-{
-	return (int)(strrchr(path, '/') - path);
-}
-
-static int explain_missing_node(const struct devnode *n, const char *device, struct fault *f)
-{
-	fault_cause(f,
-		    "The kernel has %s, but its node %s does not exist: the container was not "
-		    "given the device, or udev does not run",
-		    device, n->path);
-	return fault_fix(f,
-			 "start the container with --device=%.*s (docker, podman), or with an RDMA "
-			 "device plugin's resource (Kubernetes)",
-			 folder_length(n->path), n->path);
-}
-
-static int explain_denied_node(const struct devnode *n, struct fault *f)
+/* FOLDER is the length of the path's folder: a container is given that, with all nodes. */
+static int explain_denied_node(const struct devnode *n, int folder, struct fault *f)
 {
 	if (n->allowed) {
 		fault_cause(f,
@@ -73,12 +55,12 @@ static int explain_denied_node(const struct devnode *n, struct fault *f)
 			f,
 			"start the container with --device=%.*s (docker, podman), or the unit with "
 			"DeviceAllow=%s rw",
-			folder_length(n->path), n->path, n->path);
+			folder, n->path, n->path);
 	}
 	if (!n->there) {
 		fault_cause(f, "User %u may not search the directory of %s", (unsigned)geteuid(),
 			    n->path);
-		return fault_fix(f, "chmod a+x %.*s", folder_length(n->path), n->path);
+		return fault_fix(f, "chmod a+x %.*s", folder, n->path);
 	}
 	fault_cause(f, "User %u may not open %s: mode %04o, owner %u, group %u",
 		    (unsigned)geteuid(), n->path, n->mode, n->owner, n->group);
@@ -87,13 +69,22 @@ static int explain_denied_node(const struct devnode *n, struct fault *f)
 
 int devnode_explain(const struct devnode *n, const char *device, struct fault *f)
 {
+	int folder = (int)(strrchr(n->path, '/') - n->path);
+
 	switch (n->errnum) {
 	case ENOENT:
 	case ENOTDIR:
-		return explain_missing_node(n, device, f);
+		fault_cause(f,
+			    "The kernel has %s, but its node %s does not exist: the container was "
+			    "not given the device, or udev does not run",
+			    device, n->path);
+		return fault_fix(f,
+				 "start the container with --device=%.*s (docker, podman), or with "
+				 "an RDMA device plugin's resource (Kubernetes)",
+				 folder, n->path);
 	case EACCES:
 	case EPERM:
-		return explain_denied_node(n, f);
+		return explain_denied_node(n, folder, f);
 	case ENXIO:
 	case ENODEV:
 		fault_cause(f,

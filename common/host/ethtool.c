@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/ethtool.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,40 +131,28 @@ static int read_live(const struct ethtool *e, uint64_t *value)
 	return rc;
 }
 
-/* Read the next line "name: value" from *TEXT, which is cut up; false: there are no more. */
-static bool next_line(char **text, char **name, uint64_t *value)
-{
-	char *line, *colon, *end;
-
-	while ((line = strsep(text, "\n"))) {
-		while (isspace((unsigned char)*line))
-			line++;
-		colon = strrchr(line, ':');
-		if (!colon)
-			continue;
-		*value = strtoull(colon + 1, &end, 10);
-		if (end == colon + 1)
-			continue;
-		*colon = '\0';
-		*name = line;
-		return true;
-	}
-	return false;
-}
-
-/* Find the wanted names in the record of a made-up tree, and read VALUES if it is not NULL. */
+/*
+ * Find the wanted names in the record of a made-up tree, lines "name: value", and read VALUES if it
+ * is not NULL.
+ */
 static int read_record(struct ethtool *e, uint64_t *value)
 {
-	char *text = malloc(RECORD_BYTES), *at = text, *name;
-	ssize_t n = text ? sysfs_read_raw(text, RECORD_BYTES - 1, "ethtool/%s", e->netdev) : -ENOMEM;
-	uint64_t v;
+	char *text = malloc(RECORD_BYTES), *rest = text, *line;
+	ssize_t n =
+		text ? sysfs_read_raw(text, RECORD_BYTES - 1, "ethtool/%s", e->netdev) : -ENOMEM;
 
 	if (n < 0) {
 		free(text);
 		return n == -ENOENT ? -ENODEV : (int)n;
 	}
 	text[n] = '\0';
-	while (next_line(&at, &name, &v)) {
+	while ((line = strsep(&rest, "\n"))) {
+		char *name = line + strspn(line, " \t"), *colon = strrchr(name, ':'), *end;
+		uint64_t v = colon ? strtoull(colon + 1, &end, 10) : 0;
+
+		if (!colon || end == colon + 1)
+			continue;
+		*colon = '\0';
 		note_name(e, name, strlen(name), e->statistics++);
 		for (size_t i = 0; value && i < e->names; i++)
 			if (strcmp(e->name[i], name) == 0)

@@ -84,6 +84,9 @@ const char *gpu_error_name(int result); /* "CUDA_ERROR_NOT_SUPPORTED"; static st
 int gpu_copy_in(struct gpu *g, uint64_t to, const void *from, size_t bytes, struct fault *f);
 int gpu_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, struct fault *f);
 
+/* True if nvidia_peermem or its predecessor is loaded. Does not start the driver. */
+bool gpu_has_peermem(void);
+
 /* True if the GPU needs gpu_flush() to see the writes of NICs in order. */
 static inline bool gpu_needs_flush(const struct gpu_info *info)
 {

@@ -40,7 +40,7 @@ int gpu_open(struct gpu **out, const struct gpu_attr *wanted, struct fault *f)
 	if (!rc)
 		rc = g->cu.cuDevicePrimaryCtxRetain(&g->ctx, g->device);
 	if (!rc)
-		rc = cuda_enter(g);
+		rc = g->cu.cuCtxSetCurrent(g->ctx);
 	if (!rc)
 		return 0;
 	cuda_failed(f, rc, "cuDevicePrimaryCtxRetain(%s)", g->info.name);
@@ -72,7 +72,7 @@ const struct gpu_info *gpu_about(const struct gpu *g)
  * and align within it. */
 static CUresult allocate_aligned(struct gpu *g, struct gpu_block *b, size_t bytes)
 {
-	CUresult rc = g->cu.cuMemAlloc_v2(&b->base, bytes);
+	CUresult rc = CUDA_CALL(g, cuMemAlloc_v2, &b->base, bytes);
 
 	if (!rc && b->base % GPU_ALIGN_BYTES) {
 		g->cu.cuMemFree_v2(b->base);
@@ -96,9 +96,7 @@ uint64_t gpu_alloc(struct gpu *g, size_t bytes, struct fault *f)
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", units_size(want).text);
 		return 0;
 	}
-	rc = cuda_enter(g);
-	if (!rc)
-		rc = allocate_aligned(g, b, want);
+	rc = allocate_aligned(g, b, want);
 	if (rc) {
 		free(b);
 		cuda_failed(f, rc, "cuMemAlloc(%s)", units_size(want).text);
@@ -126,8 +124,7 @@ void gpu_free(struct gpu *g, uint64_t addr)
 		if (b->addr != addr)
 			continue;
 		*at = b->next;
-		if (!cuda_enter(g))
-			g->cu.cuMemFree_v2(b->base);
+		CUDA_CALL(g, cuMemFree_v2, b->base);
 		free(b);
 		return;
 	}
@@ -137,27 +134,21 @@ int gpu_export(struct gpu *g, uint64_t addr, size_t bytes, bool pcie, int *fd, u
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t base = addr & ~(page - 1);
-	CUresult rc;
 
 	*fd = -1;
 	*offset = addr - base;
 	if (!g->cu.cuMemGetHandleForAddressRange || (pcie && g->cu.version < CUDA_PCIE_SINCE))
 		return CUDA_ERROR_NOT_SUPPORTED;
-	rc = cuda_enter(g);
-	if (!rc)
-		rc = g->cu.cuMemGetHandleForAddressRange(fd, base, round_up(*offset + bytes, page),
-							 CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD,
-							 pcie ? EXPORT_PCIE : 0);
-	return (int)rc;
+	return (int)CUDA_CALL(g, cuMemGetHandleForAddressRange, fd, base,
+			      round_up(*offset + bytes, page), CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD,
+			      pcie ? EXPORT_PCIE : 0);
 }
 
 int gpu_copy_in(struct gpu *g, uint64_t to, const void *from, size_t bytes, struct fault *f)
 {
-	CUresult rc = cuda_enter(g);
+	CUresult rc = CUDA_CALL(g, cuMemcpyHtoD_v2, to, from, bytes);
 
 	fault_phase(f, "copying to GPU memory");
-	if (!rc)
-		rc = g->cu.cuMemcpyHtoD_v2(to, from, bytes);
 	if (!rc) /* from pageable memory the call may return early */
 		rc = g->cu.cuCtxSynchronize();
 	return rc ? cuda_failed(f, rc, "cuMemcpyHtoD(%zu bytes)", bytes) : 0;
@@ -165,11 +156,9 @@ int gpu_copy_in(struct gpu *g, uint64_t to, const void *from, size_t bytes, stru
 
 int gpu_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, struct fault *f)
 {
-	CUresult rc = cuda_enter(g);
+	CUresult rc = CUDA_CALL(g, cuMemcpyDtoH_v2, to, from, bytes);
 
 	fault_phase(f, "copying from GPU memory");
-	if (!rc)
-		rc = g->cu.cuMemcpyDtoH_v2(to, from, bytes);
 	return rc ? cuda_failed(f, rc, "cuMemcpyDtoH(%zu bytes)", bytes) : 0;
 }
 
@@ -188,25 +177,102 @@ int gpu_flush_now(struct gpu *g, struct fault *f)
 			    g->info.name);
 		return fault_fix(f, "install NVIDIA driver 465 (CUDA 11.3) or newer");
 	}
-	rc = cuda_enter(g);
-	if (!rc)
-		rc = g->cu.cuFlushGPUDirectRDMAWrites(
-			CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
-			CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER);
+	rc = CUDA_CALL(g, cuFlushGPUDirectRDMAWrites,
+		       CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+		       CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER);
 	return rc ? cuda_failed(f, rc, "cuFlushGPUDirectRDMAWrites") : 0;
 }
 
 int gpu_host_register(struct gpu *g, void *addr, size_t bytes, struct fault *f)
 {
-	CUresult rc = cuda_enter(g);
+	CUresult rc = CUDA_CALL(g, cuMemHostRegister_v2, addr, bytes, CU_MEMHOSTREGISTER_PORTABLE);
 
-	if (!rc)
-		rc = g->cu.cuMemHostRegister_v2(addr, bytes, CU_MEMHOSTREGISTER_PORTABLE);
 	return rc ? cuda_failed(f, rc, "cuMemHostRegister(%zu bytes)", bytes) : 0;
 }
 
 void gpu_host_release(struct gpu *g, void *addr)
 {
-	if (addr && !cuda_enter(g))
-		g->cu.cuMemHostUnregister(addr);
+	if (addr)
+		CUDA_CALL(g, cuMemHostUnregister, addr);
+}
+
+struct gpu_stream {
+	struct gpu *g;
+	CUstream stream;
+	unsigned slots; /* events that were created */
+	CUevent event[];
+};
+
+static CUresult create_stream(struct gpu_stream *s, unsigned slots)
+{
+	CUresult rc = CUDA_CALL(s->g, cuStreamCreate, &s->stream, CU_STREAM_NON_BLOCKING);
+
+	while (!rc && s->slots < slots) {
+		rc = s->g->cu.cuEventCreate(&s->event[s->slots], CU_EVENT_DISABLE_TIMING);
+		if (!rc)
+			s->slots++;
+	}
+	return rc;
+}
+
+int gpu_stream_open(struct gpu_stream **out, struct gpu *g, unsigned slots, struct fault *f)
+{
+	struct gpu_stream *s = calloc(1, sizeof(*s) + slots * sizeof(s->event[0]));
+	CUresult rc;
+
+	*out = s;
+	if (!s)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating a stream of %u slots",
+				   slots);
+	s->g = g;
+	rc = create_stream(s, slots);
+	if (!rc)
+		return 0;
+	gpu_stream_close(s);
+	*out = NULL;
+	return cuda_failed(f, rc, "a CUDA stream with %u events", slots);
+}
+
+void gpu_stream_close(struct gpu_stream *s)
+{
+	if (!s)
+		return;
+	if (s->stream && !s->g->cu.cuCtxSetCurrent(s->g->ctx)) {
+		s->g->cu.cuStreamSynchronize(s->stream);
+		while (s->slots)
+			s->g->cu.cuEventDestroy_v2(s->event[--s->slots]);
+		s->g->cu.cuStreamDestroy_v2(s->stream);
+	}
+	free(s);
+}
+
+/* Each call makes the context current: any thread may call, and it costs nothing compared with a
+ * copy. */
+int gpu_stream_copy_in(struct gpu_stream *s, uint64_t to, const void *from, size_t bytes)
+{
+	return -(int)CUDA_CALL(s->g, cuMemcpyHtoDAsync_v2, to, from, bytes, s->stream);
+}
+
+int gpu_stream_copy_out(struct gpu_stream *s, void *to, uint64_t from, size_t bytes)
+{
+	return -(int)CUDA_CALL(s->g, cuMemcpyDtoHAsync_v2, to, from, bytes, s->stream);
+}
+
+int gpu_stream_mark(struct gpu_stream *s, unsigned slot)
+{
+	return -(int)CUDA_CALL(s->g, cuEventRecord, s->event[slot], s->stream);
+}
+
+int gpu_stream_done(struct gpu_stream *s, unsigned slot)
+{
+	CUresult rc = CUDA_CALL(s->g, cuEventQuery, s->event[slot]);
+
+	if (rc == CUDA_SUCCESS)
+		return 1;
+	return rc == CUDA_ERROR_NOT_READY ? 0 : -(int)rc;
+}
+
+int gpu_stream_failed(int rc, const char *call, struct fault *f)
+{
+	return cuda_failed(f, (CUresult)-rc, "%s", call);
 }

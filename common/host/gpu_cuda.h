@@ -72,8 +72,6 @@ int cuda_choose(const struct cuda_driver *cu, const struct gpu_attr *wanted, str
 int cuda_failed(struct fault *f, CUresult result, const char *call, ...)
 	__attribute__((format(printf, 3, 4), cold));
 
-/* Make the GPU's context current in the calling thread. */
-static inline CUresult cuda_enter(const struct gpu *g)
-{
-	return g->cu.cuCtxSetCurrent(g->ctx);
-}
+/* Make G's context current in the calling thread, and call the driver's FUNCTION. Its result. */
+#define CUDA_CALL(g, function, ...)                                                                \
+	((g)->cu.cuCtxSetCurrent((g)->ctx) ?: (g)->cu.function(__VA_ARGS__))

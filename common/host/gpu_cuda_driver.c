@@ -11,12 +11,8 @@
 
 #include "host/sysfs.h"
 
-#define ROW(function) {#function, offsetof(struct cuda_driver, function)},
-
-struct entry {
-	const char *name;
-	size_t offset;
-};
+#define NEEDED(function)   {#function, offsetof(struct cuda_driver, function), true},
+#define OPTIONAL(function) {#function, offsetof(struct cuda_driver, function), false},
 
 /* The file that the loader opened; CUDA_LIBRARY if that is not known. */
 static const char *library_file(void *library)
@@ -33,33 +29,24 @@ static void store_symbol(struct cuda_driver *cu, size_t offset, void *symbol)
 	memcpy((char *)cu + offset, &symbol, sizeof(symbol));
 }
 
-/* Store the address of each of the COUNT entries in CU. Returns the name of the first missing one,
- * or NULL. */
-static const char *look_up_entries(struct cuda_driver *cu, void *library, const struct entry *entry,
-				   size_t count)
-{
-	const char *missing = NULL;
-
-	for (size_t i = 0; i < count; i++) {
-		void *symbol = dlsym(library, entry[i].name);
-
-		store_symbol(cu, entry[i].offset, symbol);
-		if (!symbol && !missing)
-			missing = entry[i].name;
-	}
-	return missing;
-}
-
 /* Store the addresses of all functions in CU. Returns the first that is needed and missing, or
  * NULL. */
 static const char *look_up_driver(struct cuda_driver *cu, void *library)
 {
-	static const struct entry needed[] = {CUDA_ENTRIES(ROW)};
-	static const struct entry optional[] = {CUDA_OPTIONAL_ENTRIES(ROW)};
-	const char *missing =
-		look_up_entries(cu, library, needed, sizeof(needed) / sizeof(needed[0]));
+	static const struct {
+		const char *name;
+		size_t offset;
+		bool needed;
+	} entry[] = {CUDA_ENTRIES(NEEDED) CUDA_OPTIONAL_ENTRIES(OPTIONAL)};
+	const char *missing = NULL;
 
-	look_up_entries(cu, library, optional, sizeof(optional) / sizeof(optional[0]));
+	for (size_t i = 0; i < sizeof(entry) / sizeof(entry[0]); i++) {
+		void *symbol = dlsym(library, entry[i].name);
+
+		store_symbol(cu, entry[i].offset, symbol);
+		if (!symbol && entry[i].needed && !missing)
+			missing = entry[i].name;
+	}
 	/* older drivers only have the function that does not know MIG instances */
 	if (!cu->cuDeviceGetUuid_v2)
 		store_symbol(cu, offsetof(struct cuda_driver, cuDeviceGetUuid_v2),
@@ -184,4 +171,12 @@ int cuda_driver_start(struct cuda_driver *cu, struct fault *f)
 		return raise_missing_symbol(f, missing, file);
 	rc = cu->cuInit(0);
 	return rc ? raise_init_failed(f, rc, file) : 0;
+}
+
+bool gpu_has_peermem(void)
+{
+	return sysfs_exists("module/nvidia_peermem/version") ||
+	       sysfs_exists("module/nv_peer_mem/version") ||
+	       sysfs_exists("kernel/mm/memory_peers/nv_mem/version") ||
+	       sysfs_exists("kernel/mm/memory_peers/nv_mem_nc/version");
 }

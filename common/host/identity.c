@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 #define CPUINFO_BYTES 8192 /* holds the first CPU */
-#define LIBRARY	      "libibverbs.so."
+#define LIBRARY       "libibverbs.so."
 
 void identity_kernel(char *buf, size_t size)
 {
@@ -23,8 +23,7 @@ void identity_kernel(char *buf, size_t size)
 	text_copy(buf, size, uname(&u) ? "" : u.release);
 }
 
-/* Read FILE into BUF, not terminated. Returns the bytes read, at most SIZE; 0 if that fails. */
-static size_t read_whole_file(const char *file, char *buf, size_t size)
+size_t identity_read(const char *file, char *buf, size_t size)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
 	size_t used = 0;
@@ -37,11 +36,6 @@ static size_t read_whole_file(const char *file, char *buf, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return used;
-}
-
-size_t identity_command_line(const char *file, char *buf, size_t size)
-{
-	return read_whole_file(file, buf, size);
 }
 
 /* Copy what follows "KEY	: " in a line of TEXT to BUF. False if there is no such line. */
@@ -71,7 +65,7 @@ void identity_cpu_model(const char *cpuinfo, char *buf, size_t size)
 {
 	char text[CPUINFO_BYTES + 1], maker[32], core[32];
 
-	text[read_whole_file(cpuinfo, text, CPUINFO_BYTES)] = '\0';
+	text[identity_read(cpuinfo, text, CPUINFO_BYTES)] = '\0';
 	buf[0] = '\0';
 	if (find_value(text, "model name", buf, size) || find_value(text, "cpu", buf, size))
 		return;

@@ -5,7 +5,10 @@
 #include <numaif.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "host/sysfs.h"
 
@@ -13,6 +16,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define CHECK_PAGES 4096
 #define THREADS_MAX 8 /* more do not populate a node's memory faster */
 
 /* The threads keep nothing on their stacks; small ones save address space where it is limited. */
@@ -105,4 +109,28 @@ void pages_make(void *addr, size_t bytes, size_t page_bytes, bool bound)
 	populate_slices(&h);
 	while (helpers)
 		pthread_join(helper[--helpers], NULL);
+}
+
+int pages_check(const void *addr, size_t bytes, int node, size_t *on_node, size_t *pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), total, looked;
+	uintptr_t first = (uintptr_t)addr / page * page;
+	void *at[CHECK_PAGES];
+	int where[CHECK_PAGES];
+
+	*on_node = 0;
+	*pages = 0;
+	if (!bytes)
+		return 0;
+	total = ((uintptr_t)addr + bytes - 1) / page - first / page + 1;
+	looked = total < CHECK_PAGES ? total : CHECK_PAGES;
+	for (size_t i = 0; i < looked; i++)
+		at[i] = (void *)(first + page * (i * total / looked));
+	memset(where, 0xff, sizeof(where));
+	if (move_pages(0, looked, at, NULL, where, 0) < 0)
+		return -errno;
+	for (size_t i = 0; i < looked; i++)
+		*on_node += where[i] == node;
+	*pages = looked;
+	return 0;
 }

@@ -24,3 +24,10 @@ int pages_bind(void *addr, size_t bytes, int node, int policy);
  * not change.
  */
 void pages_make(void *addr, size_t bytes, size_t page_bytes, bool bound);
+
+/*
+ * Count the pages of [ADDR, ADDR + BYTES) with move_pages(2): *ON_NODE of *PAGES are on NODE. It
+ * checks at most 4096 pages, evenly spread; an untouched page is on no node. Returns 0, or -errno
+ * with both numbers 0 (a container may forbid the call).
+ */
+int pages_check(const void *addr, size_t bytes, int node, size_t *on_node, size_t *pages);

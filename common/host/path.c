@@ -15,7 +15,6 @@
 
 struct path_tree {
 	hwloc_topology_t hwloc; /* NULL: none */
-	bool foreign;           /* of another machine: only hwloc's attributes are known */
 	bool has_sysfs;         /* sysfs describes the same machine as the tree */
 	bool virtual_machine;
 };
@@ -61,7 +60,7 @@ static bool is_virtual_by_xml(hwloc_topology_t hwloc)
 
 int path_open(struct path_tree **t, struct fault *f)
 {
-	bool moved = strcmp(sysfs_root(), "/sys") != 0;
+	bool moved = sysfs_is_made_up(), foreign;
 	const char *xml = hwtree_file();
 	struct path_tree *made = calloc(1, sizeof(*made));
 
@@ -71,11 +70,10 @@ int path_open(struct path_tree **t, struct fault *f)
 	if ((xml || !moved) && load_path_tree(made, xml, f))
 		return -1;
 	/* HWLOC_THISSYSTEM=1 tells that the file describes this machine. */
-	made->foreign = xml && !hwloc_topology_is_thissystem(made->hwloc);
-	made->has_sysfs = moved || !made->foreign;
-	made->virtual_machine = (made->foreign && is_virtual_by_xml(made->hwloc)) ||
-				(made->has_sysfs && virt_in_sysfs()) ||
-				(!moved && !made->foreign && virt_processor());
+	foreign = xml && !hwloc_topology_is_thissystem(made->hwloc);
+	made->has_sysfs = moved || !foreign;
+	made->virtual_machine = (foreign && is_virtual_by_xml(made->hwloc)) ||
+				(made->has_sysfs && virt_is_machine());
 	return 0;
 }
 
@@ -92,28 +90,6 @@ static hwloc_obj_t find_pci_device(const struct path_tree *t, const char *pci)
 					       : NULL;
 }
 
-/* Read speed and width from sysfs for the link end that END->pci names; 0 where unknown. */
-static void read_link_end(const struct path_tree *t, struct pci_link *end)
-{
-	char dir[64];
-
-	if (!t->has_sysfs)
-		return;
-	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", end->pci);
-	pci_read_link(dir, end);
-}
-
-/* L is the lower end's view of a link: merge that of its upper end, HIGH, into it. */
-static void merge_link_ends(struct pci_link *l, const struct pci_link *high)
-{
-	if (!(l->gts > 0 && l->width)) {
-		l->gts = high->gts;
-		l->width = high->width;
-	}
-	l->max_gts = fmin(l->max_gts, high->max_gts);
-	l->max_width = (unsigned)fmin(l->max_width, high->max_width);
-}
-
 static unsigned bridges_above(hwloc_obj_t obj)
 {
 	unsigned count = 0;
@@ -128,26 +104,30 @@ static unsigned bridges_above(hwloc_obj_t obj)
  * (root ports, downstream ports of switches) alternate with functions that face up (upstream ports,
  * devices). A downstream port and the upstream port of its switch have no link between them. So
  * those with an odd number of bridges above them have a link above. For a device elsewhere (a
- * virtual machine's root bus) only its own end is known. For another machine, hwloc may know the
- * speed.
+ * virtual machine's root bus) only its own end is known.
  */
 static void read_link_above(const struct path_tree *t, hwloc_obj_t obj, struct pci_link *l)
 {
 	bool faces_up = bridges_above(obj) % 2 == 1;
 	struct pci_link high = {.gts = 0};
+	char pci[16];
 
 	memset(l, 0, sizeof(*l));
 	if (is_bridge(obj) && !faces_up)
 		return;
-	hwtree_address(pci_attributes(obj), l->pci);
-	read_link_end(t, l);
-	if (faces_up) {
-		hwtree_address(pci_attributes(obj->parent), high.pci);
-		read_link_end(t, &high);
+	hwtree_address(pci_attributes(obj), pci);
+	if (t->has_sysfs)
+		pci_read_link(pci, l);
+	strcpy(l->pci, pci);
+	if (t->has_sysfs && faces_up) {
+		hwtree_address(pci_attributes(obj->parent), pci);
+		pci_read_link(pci, &high);
 	}
-	merge_link_ends(l, &high);
-	if (t->foreign && !(l->gts > 0 && l->width))
-		pci_link_of_speed(l, pci_attributes(obj)->linkspeed);
+	if (!(l->gts > 0 && l->width)) {
+		l->gts = high.gts;
+		l->width = high.width;
+	}
+	pci_link_limit(l, &high);
 }
 
 /*
@@ -163,31 +143,28 @@ static void keep_worst_trained(struct path *p, const struct pci_link *l)
 	p->down = *l;
 }
 
-/* Find the slowest and the worst trained of the links from FROM up to TOP (NULL: to the host
- * bridge). */
-static void walk_leg(const struct path_tree *t, hwloc_obj_t from, hwloc_obj_t top,
-		     struct pci_link *slowest, struct path *p)
+/*
+ * Find the slowest and the worst trained of the links from the device PCI, FROM in the tree, up to
+ * TOP (NULL: to the host bridge). Of one that is not in the tree, its own end's link in sysfs.
+ * Returns the slowest.
+ */
+static struct pci_link walk_leg(const struct path_tree *t, const char *pci, hwloc_obj_t from,
+				hwloc_obj_t top, struct path *p)
 {
-	for (hwloc_obj_t obj = from; obj != top && pci_attributes(obj); obj = obj->parent) {
-		struct pci_link l;
+	struct pci_link slowest = {.gts = 0}, l;
 
+	for (hwloc_obj_t obj = from; obj != top && pci_attributes(obj); obj = obj->parent) {
 		read_link_above(t, obj, &l);
-		pci_link_slower(slowest, &l);
+		pci_link_slower(&slowest, &l);
 		keep_worst_trained(p, &l);
 	}
-}
-
-/* Read the link of a device that is not in the tree from sysfs, at the device's end. */
-static void read_own_link(const struct path_tree *t, const char *pci, struct pci_link *l)
-{
-	struct pci_link found = {.gts = 0};
-
-	if (!pci_is_address(pci) || strlen(pci) >= sizeof(found.pci))
-		return;
-	strcpy(found.pci, pci);
-	read_link_end(t, &found);
-	merge_link_ends(&found, &(struct pci_link){.gts = 0});
-	pci_link_slower(l, &found);
+	if (from || !t->has_sysfs)
+		return slowest;
+	pci_read_link(pci, &l);
+	l.max_gts = 0; /* of both ends */
+	l.max_width = 0;
+	pci_link_slower(&slowest, &l);
+	return slowest;
 }
 
 /* Read the type of the NIC's IOMMU domain: the NIC sends the PCIe requests, so its domain decides
@@ -196,13 +173,12 @@ static void read_iommu(const char *nic, struct path *p)
 {
 	char dir[PATH_MAX];
 
-	if (!pci_is_address(nic))
-		return;
-	if (sysfs_read(p->iommu, sizeof(p->iommu), "bus/pci/devices/%s/iommu_group/type", nic) &&
+	pci_read_iommu(nic, p->iommu);
+	if (!p->iommu[0] && pci_is_address(nic) &&
 	    !sysfs_resolve(dir, sizeof(dir), "bus/pci/devices/%s", nic) &&
 	    sysfs_resolve(dir, sizeof(dir), "bus/pci/devices/%s/iommu_group", nic) == -ENOENT)
 		strcpy(p->iommu, "off");
-	p->iommu_translates = path_iommu_translates(p->iommu);
+	p->iommu_translates = pci_iommu_translates(p->iommu);
 }
 
 /* Find the largest PCIe payload: the smaller of the NIC's and the GPU's. One that cannot be read is
@@ -211,16 +187,11 @@ static void read_max_payload(const struct path_tree *t, const char *nic, const c
 			     struct path *p)
 {
 	const char *device[2] = {nic, gpu};
-	char dir[64];
 
 	p->payload_bytes = 0;
 	for (int i = 0; i < 2; i++) {
-		unsigned bytes = 0;
+		unsigned bytes = t->has_sysfs ? pci_read_payload_bytes(device[i]) : 0;
 
-		if (t->has_sysfs && pci_is_address(device[i])) {
-			snprintf(dir, sizeof(dir), "bus/pci/devices/%s", device[i]);
-			bytes = pci_read_payload_bytes(dir);
-		}
 		p->payload_assumed |= !bytes;
 		if (bytes && (!p->payload_bytes || bytes < p->payload_bytes))
 			p->payload_bytes = bytes;
@@ -323,12 +294,8 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 	p->class = path_classify(t, nic, gpu);
 	if (at_nic && at_gpu)
 		top = common_ancestor(at_nic, at_gpu);
-	walk_leg(t, at_nic, top, &p->nic, p);
-	walk_leg(t, at_gpu, top, &p->gpu, p);
-	if (!at_nic)
-		read_own_link(t, nic, &p->nic);
-	if (!at_gpu)
-		read_own_link(t, gpu, &p->gpu);
+	p->nic = walk_leg(t, nic, at_nic, top, p);
+	p->gpu = walk_leg(t, gpu, at_gpu, top, p);
 	if (t->has_sysfs)
 		read_iommu(nic, p);
 	p->ceiling_write_gbps = path_ceiling(p, false);
@@ -373,26 +340,23 @@ int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list,
 	return 0;
 }
 
+static const struct {
+	const char *name, *words;
+} classes[PATH_CLASSES] = {
+	[PATH_PIX] = {"PIX", "through one PCIe switch at most"},
+	[PATH_PXB] = {"PXB", "through several PCIe switches"},
+	[PATH_PHB] = {"PHB", "through a PCIe host bridge"},
+	[PATH_NODE] = {"NODE", "between two PCIe host bridges of one NUMA node"},
+	[PATH_SYS] = {"SYS", "between two NUMA nodes"},
+	[PATH_UNKNOWN] = {"unknown", "unknown"},
+};
+
 const char *path_class_name(enum path_class c)
 {
-	static const char *const names[PATH_CLASSES] = {"PIX",  "PXB", "PHB",
-							"NODE", "SYS", "unknown"};
-
-	return (unsigned)c < PATH_CLASSES ? names[c] : names[PATH_UNKNOWN];
-}
-
-bool path_iommu_translates(const char *type)
-{
-	return strncmp(type, "DMA", 3) == 0;
+	return classes[(unsigned)c < PATH_CLASSES ? c : PATH_UNKNOWN].name;
 }
 
 const char *path_class_words(enum path_class c)
 {
-	static const char *const words[PATH_CLASSES] = {
-		"through one PCIe switch at most", "through several PCIe switches",
-		"through a PCIe host bridge",      "between two PCIe host bridges of one NUMA node",
-		"between two NUMA nodes",          "unknown",
-	};
-
-	return (unsigned)c < PATH_CLASSES ? words[c] : words[PATH_UNKNOWN];
+	return classes[(unsigned)c < PATH_CLASSES ? c : PATH_UNKNOWN].words;
 }

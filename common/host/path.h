@@ -4,8 +4,8 @@
  *
  * hwloc provides the tree of this machine, or of HWLOC_XMLFILE. That file is checked: a missing
  * file is an error here, while hwloc would silently use this machine. Link speeds come from sysfs
- * (sysfs.h, so RDMARK_SYSFS changes the root), and from hwloc's attributes only if the XML
- * describes another machine. With RDMARK_SYSFS and no XML there is no tree: every distance is
+ * (sysfs.h, so RDMARK_SYSFS changes the root), so those of another machine's XML alone are unknown.
+ * With RDMARK_SYSFS and no XML there is no tree: every distance is
  * unknown, but the devices' own links are known. Nothing is printed, and no fault is raised except
  * for a file that cannot be read. A tree does not change; any thread may use it.
  */
@@ -35,7 +35,7 @@ struct path {
 				     paths meet */
 	bool trained_down;        /* a link runs below the capabilities of both its ends */
 	struct pci_link down;     /* the worst such link */
-	char iommu[24];           /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
+	char iommu[PCI_IOMMU];           /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
 	bool iommu_translates;
 	bool virtual_machine;      /* the distance is meaningless */
 	unsigned payload_bytes;    /* PCIe MaxPayload, for the ceilings */
@@ -71,6 +71,3 @@ int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list,
 const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
 /* As words: "through one PCIe switch at most". */
 const char *path_class_words(enum path_class c);
-
-/* True if an IOMMU group of this type (see `iommu`) translates the addresses of DMA. */
-bool path_iommu_translates(const char *type);

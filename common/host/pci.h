@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #define PCI_MAX_LANES           32
 #define PCI_USUAL_PAYLOAD_BYTES 256 /* what servers' firmware nearly always sets */
@@ -35,17 +37,40 @@ bool pci_is_address(const char *name);
 void pci_find_upstream(const char *pci, char upstream[16]);
 
 /*
- * Read the link of the device whose directory below sysfs's root is DIR. For a root port or a
- * switch's downstream port it is the link below, for all others the link above. The name is not
- * set.
+ * Read the link of the function PCI, as that end knows it; all zero if PCI is no address. For a
+ * root port or a switch's downstream port it is the link below, for all others the link above. The
+ * same of the device whose directory below sysfs's root is DIR; its name is not set.
  */
-void pci_read_link(const char *dir, struct pci_link *link);
+void pci_read_link(const char *pci, struct pci_link *link);
+void pci_read_link_in(const char *dir, struct pci_link *link);
+
+/* Lower the maximum of L to what the other END can do, too. */
+void pci_link_limit(struct pci_link *l, const struct pci_link *end);
 
 /*
- * Read the MaxPayload that the device in DIR is set to, 128 to 4096 bytes. 0: unknown, as always
+ * Read the MaxPayload that the function PCI is set to, 128 to 4096 bytes. 0: unknown, as always
  * without privilege: only root can read more than the first 64 bytes of `config`.
  */
-unsigned pci_read_payload_bytes(const char *dir);
+unsigned pci_read_payload_bytes(const char *pci);
+
+/*
+ * Read how many errors PCIe's Advanced Error Reporting has counted at the function PCI since boot,
+ * from its FILE "aer_dev_correctable", "aer_dev_nonfatal" or "aer_dev_fatal", which any user may
+ * read (Linux 4.19 and newer). Both ends of a link count: replays of what a NIC receives at the
+ * NIC, replays of what it sends at the port above. Returns 0, or -1 if there is no such number.
+ */
+int pci_read_errors(const char *pci, const char *file, int64_t *total);
+
+#define PCI_IOMMU 24
+
+/* Read the type of the function's IOMMU group: "identity", "DMA", "DMA-FQ"; "": unknown or off. */
+void pci_read_iommu(const char *pci, char type[PCI_IOMMU]);
+
+/* True if a group of that type translates the addresses of DMA. */
+static inline bool pci_iommu_translates(const char *type)
+{
+	return strncmp(type, "DMA", 3) == 0;
+}
 
 /*
  * The payload rate in Gb/s of a link with MaxPayload PAYLOAD_BYTES; READ: of read completions. 0
@@ -61,13 +86,6 @@ void pci_link_slower(struct pci_link *found, const struct pci_link *l);
  * trained down. 1 if unknown.
  */
 double pci_link_share(const struct pci_link *l);
-
-/*
- * Set lanes and transfer rate of L from GBYTES_PER_S, the bandwidth after line coding, as hwloc
- * reports it. If several fit (gen3 x16 equals gen4 x8), the widest with up to 16 lanes. Zeros if
- * none fits.
- */
-void pci_link_of_speed(struct pci_link *l, double gbytes_per_s);
 
 /* Write "gen4 x16 at 0000:17:00.0" (16 GT/s is gen4); "" if unknown. Returns BUF. */
 const char *pci_link_format(const struct pci_link *l, char *buf, size_t size);

@@ -14,8 +14,7 @@
 #include "host/pages.h"
 #include "host/sysfs.h"
 
-#define HUGE_PAGE   ((size_t)2 << 20)
-#define CHECK_PAGES 4096
+#define HUGE_PAGE ((size_t)2 << 20)
 
 static size_t page_size(void)
 {
@@ -113,6 +112,18 @@ enum pin_obstacle {
 	PIN_REFUSED    /* sched_setaffinity() failed */
 };
 
+/* As a fault of --numa, and as a note on the NIC's node: what is said before and after its number.
+ */
+static const struct {
+	int errnum;
+	const char *before, *after;
+} obstacles[] = {
+	[PIN_NO_SUCH_NODE] = {ENODEV, "the NIC's node", " does not exist here"},
+	[PIN_NO_CPUS] = {EINVAL, "the NIC's node", " has no CPU"},
+	[PIN_NO_MEMORY] = {EPERM, "memory of the NIC's node", " is not allowed here"},
+	[PIN_MASKED] = {EPERM, "the affinity mask has no CPU of the NIC's node", ""},
+};
+
 /*
  * Bind the thread to those of CPUS that belong to NODE and are not slow (*SLOW: some are); CPUS
  * becomes that set. *ERRNUM is set with PIN_REFUSED only.
@@ -146,17 +157,13 @@ static enum pin_obstacle bind_thread(int node, struct sysfs_set *cpus, bool *slo
 static int raise_not_pinned(const struct pin *p, int node, enum pin_obstacle why, int errnum,
 			    struct fault *f)
 {
-	static const int errnums[] = {[PIN_NO_SUCH_NODE] = ENODEV,
-				      [PIN_NO_CPUS] = EINVAL,
-				      [PIN_NO_MEMORY] = EPERM,
-				      [PIN_MASKED] = EPERM};
 	char have[128];
 	struct sysfs_set set;
 
 	if (why == PIN_REFUSED)
 		fault_raise(f, FAULT_LOCAL, errnum, "sched_setaffinity(node %d)", node);
 	else
-		fault_raise(f, FAULT_USAGE, errnums[why], "--numa %d", node);
+		fault_raise(f, FAULT_USAGE, obstacles[why].errnum, "--numa %d", node);
 	switch (why) {
 	case PIN_NO_SUCH_NODE:
 		sysfs_read_set(&set, "devices/system/node/online");
@@ -192,19 +199,12 @@ static int raise_not_pinned(const struct pin *p, int node, enum pin_obstacle why
  */
 static void note_not_pinned(struct pin *p, int node, enum pin_obstacle why, int errnum)
 {
-	static const char *const words[][2] = {
-		[PIN_NO_SUCH_NODE] = {"the NIC's node", " does not exist here"},
-		[PIN_NO_CPUS] = {"the NIC's node", " has no CPU"},
-		[PIN_NO_MEMORY] = {"memory of the NIC's node", " is not allowed here"},
-		[PIN_MASKED] = {"the affinity mask has no CPU of the NIC's node", ""},
-	};
-
 	if (why == PIN_REFUSED)
 		text_add(p->reason, sizeof(p->reason), "not pinned: sched_setaffinity: %s",
 			 strerror(errnum));
 	else
-		text_add(p->reason, sizeof(p->reason), "not pinned: %s %d%s", words[why][0], node,
-			 words[why][1]);
+		text_add(p->reason, sizeof(p->reason), "not pinned: %s %d%s", obstacles[why].before,
+			 node, obstacles[why].after);
 }
 
 int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)
@@ -254,6 +254,56 @@ void pin_undo(struct pin *p)
 		sched_setaffinity(0, sizeof(p->before), p->before.mask);
 	memset(p, 0, sizeof(*p));
 	p->node = -1;
+}
+
+/* True if CPU is the lowest of its core's hardware threads, or if the siblings are unknown. */
+static bool is_first_of_core(int cpu)
+{
+	struct sysfs_set siblings;
+
+	if (sysfs_read_set(&siblings, "devices/system/cpu/cpu%d/topology/thread_siblings_list",
+			   cpu))
+		return true;
+	for (int i = 0; i < cpu; i++)
+		if (sysfs_set_has(&siblings, i))
+			return false;
+	return true;
+}
+
+/* Find the CPU with number *LEFT among those of CPUS that are (FIRST) or are not the first of their
+ * core. *LEFT counts down. Returns -1 if there are too few. */
+static int find_nth_cpu(const struct sysfs_set *cpus, bool first, unsigned *left)
+{
+	for (int cpu = 0; cpu < (int)SYSFS_SET_MAX; cpu++)
+		if (sysfs_set_has(cpus, cpu) && is_first_of_core(cpu) == first && (*left)-- == 0)
+			return cpu;
+	return -1;
+}
+
+void pin_core(struct pin *p, unsigned nth, bool from_end)
+{
+	struct sysfs_set cpus = {0}, one = {0};
+	unsigned left;
+	int cpu, count;
+
+	if (sched_getaffinity(0, sizeof(cpus), cpus.mask))
+		return;
+	count = sysfs_set_count(&cpus);
+	left = count ? nth % (unsigned)count : 0;
+	if (from_end && count)
+		left = (unsigned)count - 1 - left;
+	cpu = find_nth_cpu(&cpus, true, &left);
+	if (cpu < 0)
+		cpu = find_nth_cpu(&cpus, false, &left);
+	if (cpu < 0)
+		return;
+	CPU_SET_S((size_t)cpu, sizeof(one), one.mask);
+	if (sched_setaffinity(0, sizeof(one), one.mask))
+		return;
+	if (!sysfs_set_count(&p->before))
+		p->before = cpus;
+	text_add(p->reason, sizeof(p->reason), "; one CPU for each thread%s",
+		 (unsigned)count <= nth ? ", but there are too few" : "");
 }
 
 /* BYTES rounded up to pages, or to 2 MiB from that size on; 0 if BYTES is too large. */
@@ -331,28 +381,4 @@ void pin_free(void *addr, size_t bytes)
 {
 	if (addr)
 		munmap(addr, mapped_size(bytes));
-}
-
-int pin_check(const void *addr, size_t bytes, int node, size_t *on_node, size_t *pages)
-{
-	size_t page = page_size(), total, looked;
-	uintptr_t first = (uintptr_t)addr / page * page;
-	void *at[CHECK_PAGES];
-	int where[CHECK_PAGES];
-
-	*on_node = 0;
-	*pages = 0;
-	if (!bytes)
-		return 0;
-	total = ((uintptr_t)addr + bytes - 1) / page - first / page + 1;
-	looked = total < CHECK_PAGES ? total : CHECK_PAGES;
-	for (size_t i = 0; i < looked; i++)
-		at[i] = (void *)(first + page * (i * total / looked));
-	memset(where, 0xff, sizeof(where));
-	if (move_pages(0, looked, at, NULL, where, 0) < 0)
-		return -errno;
-	for (size_t i = 0; i < looked; i++)
-		*on_node += where[i] == node;
-	*pages = looked;
-	return 0;
 }

@@ -63,10 +63,3 @@ void pin_undo(struct pin *p);
  */
 void *pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
 void pin_free(void *addr, size_t bytes);
-
-/*
- * Count the pages of [ADDR, ADDR + BYTES) with move_pages(2): *ON_NODE of *PAGES are on NODE. It
- * checks at most 4096 pages, evenly spread; an untouched page is on no node. Returns 0, or -errno
- * with both numbers 0 (a container may forbid the call).
- */
-int pin_check(const void *addr, size_t bytes, int node, size_t *on_node, size_t *pages);

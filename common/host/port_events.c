@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "host/aer.h"
 #include "host/pci.h"
 #include "host/port_source.h"
 #include "host/sysfs.h"
@@ -166,111 +165,67 @@ static bool sum_frames(const uint64_t frames[DCB_PRIORITIES], int64_t *sum)
 {
 	*sum = 0;
 	for (int i = 0; i < DCB_PRIORITIES; i++)
-		if (frames[i] > INT64_MAX / DCB_PRIORITIES)
+		if (__builtin_add_overflow(*sum, frames[i], sum))
 			return false;
-		else
-			*sum += (int64_t)frames[i];
 	return true;
 }
 
-/* Read what is of the network interface: AFTER, or before. */
-static void read_netdev(struct port_events *p, bool after)
+/* Read S's counter; ETHTOOL: what the interface's statistics are now, NULL if unknown. */
+static bool read_counter(const struct port_events *p, const struct port_source *s,
+			 const uint64_t *ethtool, int64_t *to)
+{
+	uint64_t value;
+
+	switch (s->place) {
+	case PORT_NETDEV:
+		value = ethtool ? ethtool[ethtool_place(&p->ethtool, s->name)] : UINT64_MAX;
+		*to = (int64_t)value;
+		return value <= INT64_MAX;
+	case PORT_PFC:
+		return p->dcb_known == PORT_EXACT &&
+		       sum_frames(s->event == PORT_PAUSE_FRAMES_SENT ? p->pfc.requests
+								     : p->pfc.indications,
+				  to);
+	case PORT_AER:
+	case PORT_AER_UPSTREAM:
+		return !pci_read_errors(aer_function(p, s), s->name, to);
+	default:
+		return !sysfs_read_int(to, "%s/%s/%s", p->port, folders[s->place], s->name);
+	}
+}
+
+/* Read all, AFTER or before: those whose values may be old, last and as new ones. */
+static void read_counters(struct port_events *p, bool after)
 {
 	uint64_t value[ETHTOOL_NAMES_MAX];
 	bool has_ethtool = p->ethtool_known == PORT_EXACT && !ethtool_read(&p->ethtool, value);
-	bool has_pfc = p->dcb_known == PORT_EXACT && !dcb_read_pfc(&p->pfc, p->netdev);
-
-	if (p->dcb_known == PORT_EXACT && !has_pfc)
-		p->dcb_known = PORT_UNREADABLE;
-	for (size_t i = 0; i < p->count; i++) {
-		struct port_events_counter *k = &p->found[i];
-		int64_t *to = after ? &k->after : &k->before;
-		bool known = false;
-
-		if (k->source->place == PORT_PFC) {
-			known = has_pfc &&
-				sum_frames(k->source->event == PORT_PAUSE_FRAMES_SENT
-						   ? p->pfc.requests
-						   : p->pfc.indications,
-					   to);
-		} else if (k->source->place == PORT_NETDEV) {
-			size_t at = ethtool_place(&p->ethtool, k->source->name);
-
-			known = has_ethtool && value[at] <= INT64_MAX;
-			*to = known ? (int64_t)value[at] : 0;
-		} else {
-			continue;
-		}
-		*(after ? &k->known_after : &k->known_before) = known;
-	}
-}
-
-/* Of A what EVENT counts. */
-static int64_t aer_count(const struct aer *a, enum port_event event)
-{
-	switch (event) {
-	case PORT_PCI_CORRECTABLE:
-	case PORT_UPSTREAM_CORRECTABLE:
-		return a->correctable;
-	case PORT_PCI_NONFATAL:
-	case PORT_UPSTREAM_NONFATAL:
-		return a->nonfatal;
-	default:
-		return a->fatal;
-	}
-}
-
-/* Read PCIe's errors. */
-static void read_aer(struct port_events *p, bool after)
-{
-	struct aer own, upstream;
-
-	aer_read(&own, p->pci);
-	aer_read(&upstream, p->upstream);
-	for (size_t i = 0; i < p->count; i++) {
-		struct port_events_counter *k = &p->found[i];
-		const struct aer *a = k->source->place == PORT_AER ? &own : &upstream;
-
-		if (!is_aer(k->source))
-			continue;
-		*(after ? &k->after : &k->before) = aer_count(a, k->source->event);
-		*(after ? &k->known_after : &k->known_before) = a->known;
-	}
-}
-
-/* Read the files: those whose values may be old, last and as new ones. */
-static void read_files(struct port_events *p, bool after)
-{
 	bool waited = false;
 
+	if (p->dcb_known == PORT_EXACT && dcb_read_pfc(&p->pfc, p->netdev))
+		p->dcb_known = PORT_UNREADABLE;
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < p->count; i++) {
 			struct port_events_counter *k = &p->found[i];
 
-			if (k->source->place >= FOLDERS || (k->source->place <= PORT_DEVICE) != last)
+			if ((k->source->place <= PORT_DEVICE) != last)
 				continue;
 			if (last && !waited)
 				counters_refresh(&p->age);
 			waited |= last;
-			*(after ? &k->known_after : &k->known_before) =
-				!sysfs_read_int(after ? &k->after : &k->before, "%s/%s/%s", p->port,
-						folders[k->source->place], k->source->name);
+			k->known[after] = read_counter(p, k->source, has_ethtool ? value : NULL,
+						       &k->value[after]);
 		}
 }
 
 void port_events_start(struct port_events *p)
 {
 	p->start_ns = clock_now_ns();
-	read_netdev(p, false);
-	read_aer(p, false);
-	read_files(p, false);
+	read_counters(p, false);
 }
 
 void port_events_stop(struct port_events *p)
 {
-	read_netdev(p, true);
-	read_aer(p, true);
-	read_files(p, true);
+	read_counters(p, true);
 	p->stop_ns = clock_now_ns();
 }
 
@@ -279,15 +234,16 @@ static struct port_change change_of(const struct port_events_counter *k)
 {
 	const struct port_source *s = k->source;
 	struct port_change to = {.known = PORT_UNREADABLE, .own = s->name};
-	struct counter c = {.before = k->before, .after = k->after, .unreadable = !k->known_after};
+	struct counter c = {
+		.before = k->value[0], .after = k->value[1], .unreadable = !k->known[1]};
 	int64_t times = s->times ? s->times : 1;
 
 	if (port_event_rule(s->event) == PORT_LAST) {
-		to.known = k->known_after ? PORT_EXACT : PORT_UNREADABLE;
-		to.change = k->known_after ? k->after : 0;
+		to.known = k->known[1] ? PORT_EXACT : PORT_UNREADABLE;
+		to.change = k->known[1] ? k->value[1] : 0;
 		return to;
 	}
-	if (!k->known_before)
+	if (!k->known[0])
 		return to;
 	snprintf(c.name, sizeof(c.name), "%s/%s", s->place < FOLDERS ? folders[s->place] : "",
 		 s->name);
@@ -301,7 +257,8 @@ static struct port_change change_of(const struct port_events_counter *k)
 /* Add what counter ONE says of EVENT to what others said. */
 static void join(struct port_change *all, const struct port_change *one, enum port_rule rule)
 {
-	if (all->known == PORT_UNTOLD || (!port_change_is_known(all) && port_change_is_known(one))) {
+	if (all->known == PORT_UNTOLD ||
+	    (!port_change_is_known(all) && port_change_is_known(one))) {
 		enum port_known before = all->known;
 
 		*all = *one;

@@ -15,7 +15,6 @@
 #include "host/counters.h"
 #include "host/dcb.h"
 #include "host/ethtool.h"
-#include "host/priority.h"
 
 enum port_event {
 	/* The device's: hw_counters/. */
@@ -57,7 +56,7 @@ enum port_event {
 	PORT_PCI_STALLED_WR_S,
 	PORT_PCI_OVERFLOW, /* packets dropped because PCIe was too slow */
 	PORT_RATE_LIMITED, /* packets that a cloud's rate limit dropped */
-	/* PCIe's (host/aer.h): of the adapter's function, and of the port above it. */
+	/* PCIe's (AER): of the adapter's function, and of the port above it. */
 	PORT_PCI_CORRECTABLE,
 	PORT_PCI_NONFATAL,
 	PORT_PCI_FATAL,
@@ -149,8 +148,8 @@ struct port_events {
 	char port[96]; /* "class/infiniband/mlx5_0/ports/1", for sysfs_read() */
 	struct port_events_counter {
 		const struct port_source *source;
-		int64_t before, after;
-		bool known_before, known_after;
+		int64_t value[2]; /* at the start and at the end */
+		bool known[2];
 	} found[PORT_EVENTS_FOUND];
 	size_t count;
 	char netdev[IF_NAMESIZE]; /* "": none of this namespace */

@@ -194,40 +194,26 @@ static const struct port_source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-static const char *const known_names[PORT_KNOWN_KINDS] = {
-	[PORT_UNTOLD] = "untold",
-	[PORT_EXACT] = "exact",
-	[PORT_AT_LEAST] = "at_least",
-	[PORT_SATURATED] = "saturated",
-	[PORT_RESET] = "reset",
-	[PORT_UNREADABLE] = "unreadable",
-	[PORT_NOT_COUNTED] = "not_counted",
-	[PORT_NOT_OF_A_VF] = "virtual_function",
-	[PORT_NO_NETDEV] = "no_netdev",
-	[PORT_OTHER_NAMESPACE] = "other_namespace",
-	[PORT_NO_PERMISSION] = "no_permission",
-	[PORT_UNSUPPORTED] = "unsupported",
-	[PORT_NO_PCI] = "no_pci",
-	[PORT_NO_AER] = "no_aer",
-	[PORT_UNKNOWN_PRIORITY] = "unknown_priority",
-};
-
-static const char *const known_texts[PORT_KNOWN_KINDS] = {
-	[PORT_UNTOLD] = "that end's version of rdmark does not tell",
-	[PORT_EXACT] = "it is known",
-	[PORT_AT_LEAST] = "or more: the counter is at its top now",
-	[PORT_SATURATED] = "the counter was at its top before",
-	[PORT_RESET] = "the counter was cleared during the run",
-	[PORT_UNREADABLE] = "the counter cannot be read",
-	[PORT_NOT_COUNTED] = "the driver does not count it",
-	[PORT_NOT_OF_A_VF] = "the driver does not count it for a virtual function",
-	[PORT_NO_NETDEV] = "the port has no network interface",
-	[PORT_OTHER_NAMESPACE] = "the port's network interface is in another network namespace",
-	[PORT_NO_PERMISSION] = "this user may not read it",
-	[PORT_UNSUPPORTED] = "the driver of the network interface does not report it",
-	[PORT_NO_PCI] = "the port is not of a PCI device",
-	[PORT_NO_AER] = "the kernel or the PCI function has no error reporting (AER)",
-	[PORT_UNKNOWN_PRIORITY] = "the priority of the run's packets is not known",
+static const struct {
+	const char *name, *text;
+} known_names[PORT_KNOWN_KINDS] = {
+	[PORT_UNTOLD] = {"untold", "that end's version of rdmark does not tell"},
+	[PORT_EXACT] = {"exact", "it is known"},
+	[PORT_AT_LEAST] = {"at_least", "or more: the counter is at its top now"},
+	[PORT_SATURATED] = {"saturated", "the counter was at its top before"},
+	[PORT_RESET] = {"reset", "the counter was cleared during the run"},
+	[PORT_UNREADABLE] = {"unreadable", "the counter cannot be read"},
+	[PORT_NOT_COUNTED] = {"not_counted", "the driver does not count it"},
+	[PORT_NOT_OF_A_VF] = {"virtual_function",
+			      "the driver does not count it for a virtual function"},
+	[PORT_NO_NETDEV] = {"no_netdev", "the port has no network interface"},
+	[PORT_OTHER_NAMESPACE] = {"other_namespace",
+				  "the port's network interface is in another network namespace"},
+	[PORT_NO_PERMISSION] = {"no_permission", "this user may not read it"},
+	[PORT_UNSUPPORTED] = {"unsupported", "the driver of the network interface does not report it"},
+	[PORT_NO_PCI] = {"no_pci", "the port is not of a PCI device"},
+	[PORT_NO_AER] = {"no_aer", "the kernel or the PCI function has no error reporting (AER)"},
+	[PORT_UNKNOWN_PRIORITY] = {"unknown_priority", "the priority of the run's packets is not known"},
 };
 
 const struct port_source *port_source(size_t n)
@@ -266,29 +252,37 @@ enum port_event port_event_find(const char *name)
 	return i;
 }
 
-const char *port_event_own(enum port_event event, const char *name)
+/* EVENT's source of that NAME; NULL: there is none. */
+static const struct port_source *find_source(enum port_event event, const char *name)
 {
 	for (size_t i = 0; i < SOURCES; i++)
 		if (sources[i].event == event && strcmp(sources[i].name, name) == 0)
-			return sources[i].name;
+			return &sources[i];
 	return NULL;
+}
+
+const char *port_event_own(enum port_event event, const char *name)
+{
+	const struct port_source *s = find_source(event, name);
+
+	return s ? s->name : NULL;
 }
 
 const char *port_known_name(enum port_known known)
 {
-	return known_names[known];
+	return known_names[known].name;
 }
 
 const char *port_known_text(enum port_known known)
 {
-	return known_texts[known];
+	return known_names[known].text;
 }
 
 enum port_known port_known_find(const char *name)
 {
 	int i = 0;
 
-	while (i < PORT_KNOWN_KINDS && strcmp(known_names[i], name) != 0)
+	while (i < PORT_KNOWN_KINDS && strcmp(known_names[i].name, name) != 0)
 		i++;
 	return i;
 }
@@ -323,12 +317,9 @@ double port_snapshot_value(const struct port_snapshot *s, enum port_event event)
 /* The source of EVENT that S's ports have; NULL: none. */
 static const struct port_source *source_of(const struct port_snapshot *s, enum port_event event)
 {
-	struct port_change c = port_snapshot_event(s, event);
+	const char *own = port_snapshot_event(s, event).own;
 
-	for (size_t i = 0; c.own && i < SOURCES; i++)
-		if (sources[i].event == event && strcmp(sources[i].name, c.own) == 0)
-			return &sources[i];
-	return NULL;
+	return own ? find_source(event, own) : NULL;
 }
 
 /* The sum of those of COUNT events that are known; NaN: none is. */

@@ -63,10 +63,7 @@ static bool parse_stolen_ticks(const char *text, int cpu, uint64_t *ticks)
 	       sscanf(line + strlen(name), "%*u %*u %*u %*u %*u %*u %*u %" SCNu64, ticks) == 1;
 }
 
-/*
- * Percent of the interval that was certainly stolen; NAN if unknown. One tick is subtracted: it may
- * have begun before the interval.
- */
+/* One tick is subtracted: it may have begun before the interval. */
 double steal_percent(const struct steal *s, int cpu)
 {
 	long per_s = sysconf(_SC_CLK_TCK);

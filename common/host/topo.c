@@ -130,11 +130,11 @@ void topo_locate(const char *ibdev, struct topo_place *place)
 	if (dir && !find_located_ancestor(dir, place))
 		dir = NULL;
 	if (dir) {
-		pci_read_link(dir, &place->link);
+		pci_read_link_in(dir, &place->link);
 		if (sysfs_read_int(&node, "%s/numa_node", dir) || node < 0 || node > INT_MAX)
 			node = sysfs_node_count() == 1 ? 0 : -1;
 	}
-	if (xml || (node < 0 && place->pci[0] && strcmp(sysfs_root(), "/sys") == 0))
+	if (xml || (node < 0 && place->pci[0] && !sysfs_is_made_up()))
 		read_place_from_hwloc(ibdev, netdev, xml, place);
 	else
 		place->numa_node = (int)node;
@@ -149,8 +149,8 @@ const char *topo_format_link(const struct topo_place *place, char *buf, size_t s
 	if (!(l->gts > 0) || !l->width)
 		return buf;
 	if (pci_link_share(l) < 1)
-		snprintf(buf, size, "PCIe %.1f GT/s x%u, trained below its %.1f GT/s x%u",
-			 l->gts, l->width, l->max_gts, l->max_width);
+		snprintf(buf, size, "PCIe %.1f GT/s x%u, trained below its %.1f GT/s x%u", l->gts,
+			 l->width, l->max_gts, l->max_width);
 	else
 		snprintf(buf, size, "PCIe %.1f GT/s x%u", l->gts, l->width);
 	return buf;

@@ -11,14 +11,15 @@
 
 #define HYPERVISOR_BIT (1u << 31) /* CPUID 1, ECX */
 
-bool virt_processor(void)
+/* True if this machine's processor reports a hypervisor. Only x86 has such a bit. */
+static bool has_hypervisor(void)
 {
 	unsigned eax, ebx, ecx, edx;
 
 	return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & HYPERVISOR_BIT);
 }
 #else
-bool virt_processor(void)
+static bool has_hypervisor(void)
 {
 	return false;
 }
@@ -26,27 +27,27 @@ bool virt_processor(void)
 
 bool virt_is_name(const char *vendor, const char *product)
 {
-	/* Names of hypervisors and clouds. Microsoft and Google make real
-	 * machines, too: their names alone tell nothing. */
+	/* Of hypervisors and clouds. Microsoft's and Google's names alone tell nothing: they make
+	 * real machines, too. */
 	static const char *const names[] = {
 		"QEMU",
 		"KVM",
 		"VMware",
 		"VirtualBox",
-		"innotek GmbH",
 		"Xen",
-		"HVM domU",
 		"Bochs",
+		"HVM domU",
+		"innotek GmbH",
 		"BHYVE",
-		"Parallels",
+		"Hyper-V",
 		"OpenStack",
 		"Virtual Machine",
 		"Amazon EC2",
-		"Hyper-V",
 		"RHEV",
+		"Parallels",
 		"Google Compute Engine",
-		"Alibaba Cloud ECS",
 		"AHV",
+		"Alibaba Cloud ECS",
 		"Apple Virtualization",
 	};
 	const char *text[] = {vendor, product};
@@ -61,17 +62,12 @@ bool virt_is_name(const char *vendor, const char *product)
 	return false;
 }
 
-bool virt_in_sysfs(void)
+bool virt_is_machine(void)
 {
 	char vendor[64], product[64];
 
 	/* sysfs_read() stores "" if the file is absent. */
 	sysfs_read(vendor, sizeof(vendor), "class/dmi/id/sys_vendor");
 	sysfs_read(product, sizeof(product), "class/dmi/id/product_name");
-	return virt_is_name(vendor, product);
-}
-
-bool virt_is_machine(void)
-{
-	return virt_in_sysfs() || (strcmp(sysfs_root(), "/sys") == 0 && virt_processor());
+	return virt_is_name(vendor, product) || (!sysfs_is_made_up() && has_hypervisor());
 }

@@ -7,13 +7,8 @@
 /* True if DMI's vendor and product name a virtual machine. NULL or "": unknown. */
 bool virt_is_name(const char *vendor, const char *product);
 
-/* The same with the names in sysfs (RDMARK_SYSFS changes its root). */
-bool virt_in_sysfs(void);
-
 /*
- * True if this machine's processor reports a hypervisor. Only x86 has such a bit; false elsewhere.
+ * Is this a virtual machine, by its names in sysfs or its processor? Of a tree made up
+ * (RDMARK_SYSFS), the names alone say so.
  */
-bool virt_processor(void);
-
-/* Is this a virtual machine? Of a tree made up (RDMARK_SYSFS), its names alone say so. */
 bool virt_is_machine(void);

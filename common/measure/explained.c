@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "explain/during.h"
-#include "explain/latency.h"
 #include "explain/limit.h"
 #include "plan/transport.h"
 #include "verbs/gid.h"

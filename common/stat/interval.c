@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "stat/beta.h"
-#include "stat/robust.h"
 #include "stat/series.h"
 
 #define BISECT_STEPS  60
+#define MAD_NORMAL    1.4826
 #define TIMES_LEAST   5.0 /* chosen; of the decay's time, half of the integral */
 #define FREEDOM_LEAST 1.5
 #define EVENTS_LEAST  3    /* chosen */
@@ -49,19 +49,48 @@ double interval_t(double confidence, double freedom)
 	return high;
 }
 
+static double middle_of(const double *sorted, size_t count)
+{
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+/*
+ * The median of VALUE, and the deviation about it, of which up to half of the values can be
+ * outliers: the median distance (MAD), which of normal values is the standard deviation divided by
+ * 1.4826 = 1 / Φ⁻¹(3/4) (Hampel, JASA 69, 1974). False without memory.
+ */
+static bool measure_robustly(const double *value, size_t count, double *median, double *deviation)
+{
+	double *sorted = malloc(count * sizeof(*sorted));
+
+	if (!sorted)
+		return false;
+	memcpy(sorted, value, count * sizeof(*sorted));
+	series_sort(sorted, count);
+	*median = middle_of(sorted, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = fabs(value[i] - *median);
+	series_sort(sorted, count);
+	*deviation = MAD_NORMAL * middle_of(sorted, count);
+	free(sorted);
+	return true;
+}
+
 /*
  * True if one or two events make most of the variance. An event is a stretch of neighbours far from
  * the median on one side of it.
  */
 static bool few_events(const double *value, size_t count)
 {
-	struct robust r = robust_measure(value, count);
-	double mean = series_mean(value, count), far = EVENT_STDEVS * r.deviation, in = 0, all = 0;
+	double mean = series_mean(value, count), median, far, in = 0, all = 0;
 	unsigned events = 0;
 	int side = 0;
 
+	if (!measure_robustly(value, count, &median, &far))
+		return false;
+	far *= EVENT_STDEVS;
 	for (size_t i = 0; i < count; i++) {
-		double off = value[i] - r.median, square = (value[i] - mean) * (value[i] - mean);
+		double off = value[i] - median, square = (value[i] - mean) * (value[i] - mean);
 		int now = (off > far) - (off < -far);
 
 		events += now && now != side;

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "stat/looks.h"
 #include "stat/series.h"
 
 #define NEGLIGIBLE_PART   4    /* a rise below 1/4 of `within` is negligible */
@@ -13,6 +12,31 @@
 #define WARMUP_LEFT_PART  10   /* a warm-up ends 1/10 of `within` from the level */
 #define WARMUP_MIN_STDEVS 3    /* of the rest: a warm-up begins further from the level */
 #define WARMUP_APPROACH   0.75 /* the second half of a warm-up is nearer to the level by that */
+
+/* The number of the first look, from 1, at COUNT or more values; AT is how many it has. */
+static unsigned look_of(size_t least, size_t count, size_t *at)
+{
+	unsigned look = 1;
+
+	for (*at = least; *at < count; look++)
+		*at += *at / 4 + 1;
+	return look;
+}
+
+bool looks_due(size_t least, size_t count)
+{
+	size_t at;
+
+	look_of(least, count, &at);
+	return at == count;
+}
+
+double looks_confidence(size_t least, size_t count, double confidence)
+{
+	size_t at;
+
+	return 100 - ldexp(100 - confidence, -(int)look_of(least, count, &at));
+}
 
 /* The rise or fall of the regression line over all values, as a fraction of the mean. */
 static double total_rise(const struct series *s)

@@ -8,13 +8,14 @@
  * judged.
  *
  * A caller asks again as the values grow, until the plateau is reached, but only where looks_due()
- * (stat/looks.h) says so: the interval is as sure as that look must be. A drift that takes much
- * longer than all the values cannot be seen.
+ * says so: the interval is as sure as that look must be. A drift that takes much longer than all
+ * the values cannot be seen.
  *
  * Pure functions of finite, non-negative doubles; the caller chooses the unit.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stat/interval.h"
@@ -52,3 +53,16 @@ struct plateau {
 /* Judge COUNT values in order of time; SCRATCH has room for as many. */
 void plateau_find(struct plateau *p, const double *value, size_t count,
 		  const struct plateau_aim *aim, double *scratch);
+
+/*
+ * Looks at growing data, of which one may stop at any: so sure must each be that all together err
+ * no more often than promised. They are at LEAST values and then at a quarter more each time. Look
+ * k, from 1, spends the error α / 2^k: their sum, which bounds the error of stopping at any of them
+ * (Boole), is less than α, however many there are (an alpha-spending function as of Lan and DeMets,
+ * Biometrika 70, 1983). Assumes nothing of how the looks depend on each other.
+ *
+ * True if one may look at COUNT values; and the confidence in percent that an interval of the look
+ * at COUNT values, or of the next one, must have for CONFIDENCE of all.
+ */
+bool looks_due(size_t least, size_t count);
+double looks_confidence(size_t least, size_t count, double confidence);

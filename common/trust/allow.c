@@ -12,27 +12,19 @@
 #define ENTRY_BYTES (64u * 1024u) /* an entry of a group with many members */
 #define GROUPS_MAX  1024
 
-/* Look up user NAME. Returns 0, or an errno: ENOENT if there is none. */
-static int find_user(const char *name, char *buf, size_t size, unsigned *id)
+/* Look up the user, or GROUP, NAME. Returns 0, or an errno: ENOENT if there is none. */
+static int find_id(bool group, const char *name, char *buf, size_t size, unsigned *id)
 {
-	struct passwd entry, *found = NULL;
+	struct passwd user, *as_user = NULL;
+	struct group all, *as_group = NULL;
+	int rc = group ? getgrnam_r(name, &all, buf, size, &as_group)
+		       : getpwnam_r(name, &user, buf, size, &as_user);
 
-	int rc = getpwnam_r(name, &entry, buf, size, &found);
-
-	if (!rc && found)
-		*id = found->pw_uid;
-	return rc || found ? rc : ENOENT;
-}
-
-static int find_group(const char *name, char *buf, size_t size, unsigned *id)
-{
-	struct group entry, *found = NULL;
-
-	int rc = getgrnam_r(name, &entry, buf, size, &found);
-
-	if (!rc && found)
-		*id = found->gr_gid;
-	return rc || found ? rc : ENOENT;
+	if (!rc && as_user)
+		*id = as_user->pw_uid;
+	if (!rc && as_group)
+		*id = as_group->gr_gid;
+	return rc || as_user || as_group ? rc : ENOENT;
 }
 
 /* Read TEXT as an ID. The last one, (uid_t)-1, means none to the kernel. */
@@ -66,7 +58,7 @@ static int add_entry(struct allow *a, const char *name, char *buf, size_t size, 
 				    "--allow=alice,@hpc");
 	}
 	/* As chown(1) does: a name of digits only is a name first. */
-	rc = (group ? find_group : find_user)(name, buf, size, &id);
+	rc = find_id(group, name, buf, size, &id);
 	if (rc == ENOMEM)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "--allow: looking up '%.40s'", name);
 	if (rc && !read_id(name, &id)) {

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/units.h"
-#include "host/nvidia.h"
+#include "host/gpu.h"
 #include "host/sysfs.h"
 
 #define TURING_CAPABILITY   75
@@ -159,7 +159,7 @@ static int explain_peermem_refused(const struct gpu_mr_attr *attr, int errnum, s
 	}
 	if (!g->gpudirect)
 		return explain_no_gpudirect(g, f);
-	if (!nvidia_has_peermem())
+	if (!gpu_has_peermem())
 		return explain_peermem_absent(g, f);
 	fault_cause(f,
 		    "nvidia_peermem is loaded, but does not accept the memory: BAR1 (%s) is full, "

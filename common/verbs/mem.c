@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "host/pages.h"
 #include "verbs/vfault.h"
 
 int mem_check_odp(struct ibv_context *ctx, struct fault *f)
@@ -78,7 +79,7 @@ int mem_make(struct mem *m, const struct mem_attr *attr, struct fault *f)
 	m->addr = (uint64_t)(uintptr_t)m->host;
 	m->bytes = attr->bytes;
 	if (attr->pin->node >= 0 &&
-	    pin_check(m->host, attr->bytes, attr->pin->node, &m->pages_on_node, &m->pages_checked))
+	    pages_check(m->host, attr->bytes, attr->pin->node, &m->pages_on_node, &m->pages_checked))
 		m->pages_checked = 0;
 	fault_phase(f, "registering memory");
 	return reg_host_mrs(m, attr, f);

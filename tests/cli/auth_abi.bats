@@ -12,7 +12,7 @@ setup() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	cc=(cc -std=gnu11 -Wall -Wextra -Werror -iquote . -fsyntax-only)
 	cd "$BATS_TEST_TMPDIR" || return
-	cp "$top"/common/host/munge{,_abi}.h .
+	cp "$top"/common/trust/munge{,_abi}.h .
 }
 
 need() {

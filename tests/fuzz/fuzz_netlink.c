@@ -11,7 +11,6 @@
 #include "fuzz.h"
 #include "host/dcb.h"
 #include "host/ethtool.h"
-#include "host/priority.h"
 
 static char root[64];
 

@@ -16,7 +16,6 @@
 
 #include "host/dcb.h"
 #include "host/ethtool.h"
-#include "host/priority.h"
 #include "tree.h"
 
 /* What the kernel answers: the name, then ETS, which is not asked for, a table of priorities, PFC. */

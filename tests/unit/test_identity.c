@@ -106,13 +106,13 @@ static void a_command_line_as_far_as_it_fits(void **state)
 	char text[64];
 
 	tree_put(state, "cmdline", file);
-	assert_int_equal(identity_command_line(tree_path(state, "cmdline"), text, sizeof(text)),
+	assert_int_equal(identity_read(tree_path(state, "cmdline"), text, sizeof(text)),
 			 strlen(file));
 	assert_memory_equal(text, file, strlen(file));
-	assert_int_equal(identity_command_line(tree_path(state, "cmdline"), text, 4), 4);
-	assert_int_equal(identity_command_line(tree_path(state, "none"), text, 4), 0);
+	assert_int_equal(identity_read(tree_path(state, "cmdline"), text, 4), 4);
+	assert_int_equal(identity_read(tree_path(state, "none"), text, 4), 0);
 	/* this program's own, which has its name and no argument */
-	assert_true(identity_command_line("/proc/self/cmdline", text, 1) == 1);
+	assert_true(identity_read("/proc/self/cmdline", text, 1) == 1);
 }
 
 int main(void)

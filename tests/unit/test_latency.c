@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "explain/latency.h"
+#include "explain/during.h"
 
 static void judged(void **state)
 {

@@ -41,12 +41,6 @@ static void junk_in_link_files_is_unknown(void **state)
 		machine_find(NIC, GPU, &p);
 		assert_int_equal(p.class, PATH_PHB);
 		assert_false(p.trained_down);
-		/* Of another machine, what hwloc's file says is all there is. */
-		expect_link(&p.nic, "gen5 x16 at " NIC);
-		setenv("HWLOC_THISSYSTEM", "1", 1);
-		machine_find(NIC, GPU, &p);
-		unsetenv("HWLOC_THISSYSTEM");
-		assert_int_equal(p.class, PATH_PHB);
 		expect_link(&p.nic, "");
 		assert_true(p.ceiling_write_gbps == 0);
 	}
@@ -60,16 +54,12 @@ static void another_machine_without_its_sysfs(void **state)
 	unsetenv("RDMARK_SYSFS");
 	machine_find(NIC, GPU, &p);
 	assert_int_equal(p.class, PATH_PIX);
-	expect_link(&p.nic, "gen4 x16 at " NIC);
-	expect_link(&p.gpu, "gen5 x16 at " GPU);
+	expect_link(&p.nic, "");
+	expect_link(&p.gpu, "");
 	assert_false(p.trained_down);
+	assert_true(p.ceiling_write_gbps == 0);
 	assert_string_equal(p.iommu, "");
 	assert_false(p.virtual_machine);
-	machine_use(state, "gpu-x4");
-	unsetenv("RDMARK_SYSFS");
-	machine_find(NIC, GPU, &p);
-	expect_link(&p.gpu, "gen3 x16 at " GPU); /* as much as gen5 x4 */
-	expect_gbps(p.ceiling_write_gbps, 115.2);
 	machine_use(state, "virtual");
 	unsetenv("RDMARK_SYSFS");
 	machine_find(NIC, GPU, &p);

@@ -25,8 +25,8 @@ static void addresses(void **state)
 /* SIZE bytes of a config space whose capability list is power management, then PCI Express. */
 static unsigned payload(void **state, const uint8_t config[256], size_t size)
 {
-	tree_write(state, "d/config", config, size);
-	return pci_read_payload_bytes("d");
+	tree_write(state, "bus/pci/devices/0000:41:00.0/config", config, size);
+	return pci_read_payload_bytes("0000:41:00.0");
 }
 
 static void make_config(uint8_t config[256], unsigned code)

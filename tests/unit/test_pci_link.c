@@ -37,40 +37,6 @@ static void payload_rates(void **state)
 	expect_gbps(pci_link_gbps(&(struct pci_link){.gts = 64, .width = 16}, 256, true), 924.7);
 }
 
-static void speeds_of_hwloc(void **state)
-{
-	static const struct {
-		double gbytes_per_s;
-		const char *want;
-	} row[] = {
-		{63.015385, "gen5 x16"},
-		{31.507692, "gen4 x16"},
-		{15.753846, "gen3 x16"},
-		{7.876923, "gen3 x8"},
-		{3.938462, "gen3 x4"},
-		{8.0, "gen2 x16"},
-		{4.0, "gen1 x16"},
-		{121.0, "gen6 x16"},
-		{0.25, "gen1 x1"},
-		{0.984615, "gen3 x1"},
-		{126.030769, "gen5 x32"},
-		{0, ""},
-		{-1, ""},
-		{NAN, ""},
-		{INFINITY, ""},
-		{1e9, ""},
-		{5.5, ""},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(row); i++) {
-		struct pci_link l = {.gts = 1, .width = 1};
-
-		pci_link_of_speed(&l, row[i].gbytes_per_s);
-		expect_link(&l, row[i].want);
-	}
-}
-
 static void words_for_links_and_classes(void **state)
 {
 	const struct pci_link odd = {.pci = NIC, .gts = 20, .width = 3};
@@ -99,7 +65,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(payload_rates),
-		TEST(speeds_of_hwloc),
 		TEST(words_for_links_and_classes),
 	};
 

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "host/pages.h"
 #include "host/pin.h"
 #include "child.h"
 
@@ -38,7 +39,7 @@ static void check_container(int errnum)
 	mem = pin_alloc(&p, 100000, &f);
 	CHECK(mem && !fault_is(&f));
 	memset(mem, 1, 100000);
-	CHECK(pin_check(mem, 100000, 0, &on_node, &pages) == -errnum);
+	CHECK(pages_check(mem, 100000, 0, &on_node, &pages) == -errnum);
 	CHECK(on_node == 0 && pages == 0);
 	pin_free(mem, 100000);
 }
@@ -192,7 +193,7 @@ static void expect_pages(const char *mem, size_t offset, size_t bytes, size_t wa
 {
 	size_t on_node = 99, pages = 99;
 
-	assert_int_equal(pin_check(mem + offset, bytes, 0, &on_node, &pages), 0);
+	assert_int_equal(pages_check(mem + offset, bytes, 0, &on_node, &pages), 0);
 	assert_int_equal(pages, want);
 	assert_int_equal(on_node, want);
 }
@@ -202,7 +203,7 @@ static void need_move_pages(void)
 {
 	size_t on_node, pages;
 	char here = 1;
-	int rc = pin_check(&here, 1, 0, &on_node, &pages);
+	int rc = pages_check(&here, 1, 0, &on_node, &pages);
 
 	if (rc || on_node != 1) {
 		print_message("move_pages(2): %s, %s\n", strerror(-rc),
@@ -235,7 +236,7 @@ static void pages_are_counted(void **state)
 	expect_pages(mem, 0, 4096 * page, 4096);
 	expect_pages(mem, 0, 4097 * page, 4096);
 	expect_pages(mem, 0, bytes, 4096);
-	assert_int_equal(pin_check(mem, bytes, 1, &on_node, &pages), 0);
+	assert_int_equal(pages_check(mem, bytes, 1, &on_node, &pages), 0);
 	assert_int_equal(pages, 4096);
 	assert_int_equal(on_node, 0);
 	pin_free(mem, bytes);
@@ -252,12 +253,12 @@ static void the_looks_are_spread_evenly(void **state)
 	madvise(mem, bytes, MADV_NOHUGEPAGE);
 	need_move_pages();
 	/* Nothing touched: on no node. */
-	assert_int_equal(pin_check(mem, bytes, 0, &on_node, &pages), 0);
+	assert_int_equal(pages_check(mem, bytes, 0, &on_node, &pages), 0);
 	assert_int_equal(pages, 4096);
 	assert_int_equal(on_node, 0);
 	/* The last quarter touched: a quarter of what is looked at. */
 	memset(mem + bytes / 4 * 3, 1, bytes / 4);
-	assert_int_equal(pin_check(mem, bytes, 0, &on_node, &pages), 0);
+	assert_int_equal(pages_check(mem, bytes, 0, &on_node, &pages), 0);
 	assert_int_equal(pages, 4096);
 	assert_int_equal(on_node, 1024);
 	munmap(mem, bytes);

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stat/looks.h"
 #include "stat/plateau.h"
 
 #define MOST     150

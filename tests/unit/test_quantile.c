@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* quantile: ranks against tables of the binomial distribution; robust and looks by hand. */
+/* quantile: ranks against tables of the binomial distribution; looks by hand. */
 #include "stat/quantile.h"
 
 #include <math.h>
@@ -13,8 +13,7 @@
 
 #include "stat/beta.h"
 #include "stat/interval.h"
-#include "stat/looks.h"
-#include "stat/robust.h"
+#include "stat/plateau.h"
 #include "stat/series.h"
 
 static void ranks_are_as_in_tables(void **state)
@@ -76,20 +75,6 @@ static void beta_is_as_in_tables(void **state)
 	assert_true(fabs(interval_p(2.2281, 10) - 0.05) < 1e-4);
 }
 
-static void outliers_move_nothing_robust(void **state)
-{
-	double value[] = {10, 11, 9, 10.5, 9.5, 1000, 10.2};
-	struct robust r = robust_measure(value, 7);
-
-	(void)state;
-	assert_true(r.median == 10.2 && fabs(r.deviation - 1.4826 * 0.7) < 1e-9);
-	assert_true(r.mean > 9.9 && r.mean < 10.8);
-	value[5] = 10;
-	assert_true(fabs(robust_measure(value, 7).mean - 10.03) < 0.1);
-	assert_true(robust_measure(value, 0).median == 0);
-	assert_true(robust_measure((double[]){3, 3, 3}, 3).mean == 3);
-}
-
 static void looks_spend_no_more_than_they_have(void **state)
 {
 	double spent = 0;
@@ -136,7 +121,6 @@ int main(void)
 		cmocka_unit_test(ranks_are_as_in_tables),
 		cmocka_unit_test(of_a_histogram),
 		cmocka_unit_test(beta_is_as_in_tables),
-		cmocka_unit_test(outliers_move_nothing_robust),
 		cmocka_unit_test(looks_spend_no_more_than_they_have),
 		cmocka_unit_test(parts_have_one_correlation_time),
 	};

@@ -15,7 +15,6 @@
 
 #include "draw.h"
 #include "stat/interval.h"
-#include "stat/looks.h"
 #include "stat/plateau.h"
 
 #define RUNS_MOST 150
