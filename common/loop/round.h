@@ -181,6 +181,16 @@ int round_completion_failed(const struct round *r, const struct ibv_wc *wc, cons
 /* Raise the fault for a failed post or poll; RC is the result of VERB. Cold; returns -1. */
 int round_verb_failed(const struct round *r, int rc, const char *verb) __attribute__((cold));
 
+/* Post WR to QP. Returns 0, or -1 with the fault raised. Hot. */
+static ALWAYS_INLINE int round_post(const struct round *r, struct ibv_qp *qp,
+				    struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	int rc = ibv_post_send(qp, wr, &bad);
+
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "ibv_post_send");
+}
+
 /* Poll up to MOST completions of CQ. Returns their number, or -1 with the fault raised. Hot. */
 static ALWAYS_INLINE int round_poll(const struct round *r, struct ibv_cq *cq, unsigned most,
 				    struct ibv_wc *wc)
