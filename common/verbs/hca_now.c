@@ -100,7 +100,7 @@ bool hca_explain_failure(const struct hca *h, const struct qp_route *r, struct f
 	if (ibv_query_port(h->ctx, now.port, &now.port_attr))
 		return false;
 	if (now.port_attr.state != IBV_PORT_ACTIVE) {
-		hca_raise_not_active(&now, &state);
+		hca_check_usable(&now, &state);
 		/* of a port that went down the fault says so itself */
 		snprintf(cause, sizeof(cause), "%s%s%.400s",
 			 f->completion[0] || f->errnum ? state.call : "",
