@@ -215,21 +215,11 @@ static int empty_receives(struct measure *ms)
 }
 
 /*
- * Run one window: prepare the slots at both ends, send a message into each, and check what arrived.
- */
-static int verify_one_window(struct measure *ms)
-{
-	if (run_in_workers(ms, verify_prepare, true) || verify_exchange(ms, "armed", NULL, NULL) ||
-	    run_in_workers(ms, verify_send, false) || verify_exchange(ms, "sent", NULL, NULL))
-		return -1;
-	return run_in_workers(ms, verify_collect, true);
-}
-
-/*
- * Run all windows. A window is up to 1024 messages per QP, one per slot. A QP consumes its receives
- * in order, so before SENDs empty messages consume the posted receives of the timed part, and
- * receives into the slots are posted. Afterwards empty messages consume the receives into the
- * slots, and the timed receives are posted again.
+ * Run all windows: prepare the slots at both ends, send a message into each, and check what
+ * arrived. A window is up to 1024 messages per QP, one per slot. A QP consumes its receives in
+ * order, so before SENDs empty messages consume the posted receives of the timed part, and receives
+ * into the slots are posted. Afterwards empty messages consume the receives into the slots, and the
+ * timed receives are posted again.
  */
 static int verify_all_windows(struct measure *ms)
 {
@@ -238,7 +228,11 @@ static int verify_all_windows(struct measure *ms)
 	if (sends && empty_receives(ms))
 		return -1;
 	for (unsigned i = 0; i < WINDOWS; i++)
-		if (verify_one_window(ms))
+		if (run_in_workers(ms, verify_prepare, true) ||
+		    verify_exchange(ms, "armed", NULL, NULL) ||
+		    run_in_workers(ms, verify_send, false) ||
+		    verify_exchange(ms, "sent", NULL, NULL) ||
+		    run_in_workers(ms, verify_collect, true))
 			return -1;
 	return sends && (empty_receives(ms) || run_in_workers(ms, verify_refill, false)) ? -1 : 0;
 }
@@ -286,8 +280,7 @@ static int exchange_findings(struct measure *ms, struct measurement *meas)
 	return rc ? -1 : 0;
 }
 
-/* The tally of both directions. */
-static struct slots_tally verify_total(const struct measurement *meas)
+static struct slots_tally both_directions(const struct measurement *meas)
 {
 	struct slots_tally sum = meas->verified[0];
 
@@ -298,7 +291,7 @@ static struct slots_tally verify_total(const struct measurement *meas)
 /* Report the tally. The first wrong data of the run go to ms->wrong_data, raised at its end. */
 static void report_verified(struct measure *ms, const struct measurement *meas)
 {
-	struct slots_tally sum = verify_total(meas);
+	struct slots_tally sum = both_directions(meas);
 	char text[256];
 
 	link_alive_start(ms->link);
@@ -310,19 +303,6 @@ static void report_verified(struct measure *ms, const struct measurement *meas)
 	verified_raise(&sum, &ms->wrong_data);
 }
 
-static int verify_pass(struct measure *ms, struct measurement *meas)
-{
-	if (run_in_workers(ms, verify_begin, false) || verify_all_windows(ms) ||
-	    exchange_findings(ms, meas))
-		return -1;
-	report_verified(ms, meas);
-	return 0;
-}
-
-/*
- * Verify the data path after a round. Returns -1 if the verification itself failed. Wrong data are
- * not a failure here: the run continues, and verify_verdict() raises ms->wrong_data at its end.
- */
 int verify_round(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
@@ -338,7 +318,11 @@ int verify_round(struct measurement *meas)
 	json_decref(theirs);
 	if (rc || skip) /* the run was interrupted: do not verify */
 		return rc;
-	return verify_pass(ms, meas);
+	if (run_in_workers(ms, verify_begin, false) || verify_all_windows(ms) ||
+	    exchange_findings(ms, meas))
+		return -1;
+	report_verified(ms, meas);
+	return 0;
 }
 
 int verify_verdict(struct measure *ms)
@@ -352,7 +336,7 @@ int verify_verdict(struct measure *ms)
 
 json_t *verify_json(const struct measurement *meas, enum report_direction direction)
 {
-	struct slots_tally t = verify_total(meas);
+	struct slots_tally t = both_directions(meas);
 
 	if (direction == REPORT_FORWARD || direction == REPORT_BACKWARD)
 		t = meas->verified[direction == REPORT_BACKWARD];

@@ -49,7 +49,10 @@ struct verify {
 	struct slots_tally returned; /* atomics: of values that this end's operations returned */
 };
 
-/* Both ends, after a round: verify its size. The results are in MEAS. */
+/*
+ * Both ends, after a round: verify its size. The results are in MEAS. Returns -1 if the
+ * verification itself failed. Wrong data are not a failure here: the run continues.
+ */
 int verify_round(struct measurement *meas);
 
 /* At the end of the run: raise the fault for wrong data. */

@@ -14,6 +14,8 @@
  */
 #include "measure/verify.h"
 
+#include <errno.h>
+
 #include "base/tickets.h"
 #include "base/units.h"
 
@@ -86,8 +88,7 @@ int verify_refill(struct meter *t)
 /* True if the messages that arrive here consume receives. */
 static bool consumes_receives(const struct verify *v)
 {
-	return v->receives &&
-	       (v->opcode == IBV_WR_SEND || v->opcode == IBV_WR_RDMA_WRITE_WITH_IMM);
+	return v->receives && (v->opcode == IBV_WR_SEND || v->opcode == IBV_WR_RDMA_WRITE_WITH_IMM);
 }
 
 /* The CQs of RING in turn: returns the one at *AT (NULL: the first) and advances *AT. */

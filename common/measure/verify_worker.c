@@ -276,8 +276,7 @@ static int check_returned(struct meter *t)
 {
 	struct verify *v = t->verify;
 
-	if (!is_atomic(t) || !v->sends ||
-	    tickets_check(&v->out, has_swaps(t), &v->returned) == 0)
+	if (!is_atomic(t) || !v->sends || tickets_check(&v->out, has_swaps(t), &v->returned) == 0)
 		return 0;
 	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
 			   "allocating room for %u returned values", v->count);
