@@ -280,7 +280,8 @@ static int exchange_findings(struct measure *ms, struct measurement *meas)
 	return rc ? -1 : 0;
 }
 
-static struct slots_tally both_directions(const struct measurement *meas)
+/* The tally of both directions. */
+static struct slots_tally verify_total(const struct measurement *meas)
 {
 	struct slots_tally sum = meas->verified[0];
 
@@ -291,7 +292,7 @@ static struct slots_tally both_directions(const struct measurement *meas)
 /* Report the tally. The first wrong data of the run go to ms->wrong_data, raised at its end. */
 static void report_verified(struct measure *ms, const struct measurement *meas)
 {
-	struct slots_tally sum = both_directions(meas);
+	struct slots_tally sum = verify_total(meas);
 	char text[256];
 
 	link_alive_start(ms->link);
@@ -303,6 +304,19 @@ static void report_verified(struct measure *ms, const struct measurement *meas)
 	verified_raise(&sum, &ms->wrong_data);
 }
 
+static int verify_pass(struct measure *ms, struct measurement *meas)
+{
+	if (run_in_workers(ms, verify_begin, false) || verify_all_windows(ms) ||
+	    exchange_findings(ms, meas))
+		return -1;
+	report_verified(ms, meas);
+	return 0;
+}
+
+/*
+ * Verify the data path after a round. Returns -1 if the verification itself failed. Wrong data are
+ * not a failure here: the run continues, and verify_verdict() raises ms->wrong_data at its end.
+ */
 int verify_round(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
@@ -318,11 +332,7 @@ int verify_round(struct measurement *meas)
 	json_decref(theirs);
 	if (rc || skip) /* the run was interrupted: do not verify */
 		return rc;
-	if (run_in_workers(ms, verify_begin, false) || verify_all_windows(ms) ||
-	    exchange_findings(ms, meas))
-		return -1;
-	report_verified(ms, meas);
-	return 0;
+	return verify_pass(ms, meas);
 }
 
 int verify_verdict(struct measure *ms)
@@ -336,7 +346,7 @@ int verify_verdict(struct measure *ms)
 
 json_t *verify_json(const struct measurement *meas, enum report_direction direction)
 {
-	struct slots_tally t = both_directions(meas);
+	struct slots_tally t = verify_total(meas);
 
 	if (direction == REPORT_FORWARD || direction == REPORT_BACKWARD)
 		t = meas->verified[direction == REPORT_BACKWARD];

@@ -46,13 +46,11 @@ struct verify {
 	uint64_t message_bytes;
 	unsigned count; /* messages per QP in a window, agreed by both ends */
 	struct slots_tally tally;
-	struct slots_tally returned; /* atomics: of values that this end's operations returned */
+	struct slots_tally returned; /* atomics: the result for values that this end's operations
+					returned */
 };
 
-/*
- * Both ends, after a round: verify its size. The results are in MEAS. Returns -1 if the
- * verification itself failed. Wrong data are not a failure here: the run continues.
- */
+/* Both ends, after a round: verify its size. The results are in MEAS. */
 int verify_round(struct measurement *meas);
 
 /* At the end of the run: raise the fault for wrong data. */

@@ -88,6 +88,25 @@ static unsigned slots_to_receive(const struct meter *t, unsigned count)
 	return smaller_of(count + smaller_of(count / 2, SPARE_MAX), t->worker->qps.rx_depth);
 }
 
+/* Allocate what T's verification has for the whole run, but for the memory of the messages. */
+static int make_details(struct meter *t)
+{
+	const struct measure *ms = t->ms;
+	uint64_t chain = ms->options->experiment.post_list;
+	struct verify *v = t->verify = calloc(1, sizeof(*v));
+
+	if (v) {
+		v->qp = calloc(t->worker->qps.count, sizeof(*v->qp));
+		v->wr = calloc(chain, sizeof(*v->wr));
+		v->sge = calloc(chain, sizeof(*v->sge));
+	}
+	if (!v || !v->qp || !v->wr || !v->sge)
+		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+				   "allocating details of a verification");
+	set_directions(v, ms);
+	return 0;
+}
+
 /* Set the buffer sizes to the largest that any message size needs. */
 static void set_buffer_sizes(const struct meter *t)
 {
@@ -107,26 +126,6 @@ static void set_buffer_sizes(const struct meter *t)
 	}
 }
 
-/* Allocate what T's verification has for the whole run, but for the memory of the messages. */
-static int make_details(struct meter *t)
-{
-	const struct measure *ms = t->ms;
-	uint64_t chain = ms->options->experiment.post_list;
-	struct verify *v = t->verify = calloc(1, sizeof(*v));
-
-	if (v) {
-		v->qp = calloc(t->worker->qps.count, sizeof(*v->qp));
-		v->wr = calloc(chain, sizeof(*v->wr));
-		v->sge = calloc(chain, sizeof(*v->sge));
-	}
-	if (!v || !v->qp || !v->wr || !v->sge)
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "allocating details of a verification");
-	set_directions(v, ms);
-	set_buffer_sizes(t);
-	return 0;
-}
-
 /* Allocate T's verification buffers: first those to send from, then those to receive into. */
 int verify_make(struct meter *t)
 {
@@ -140,6 +139,7 @@ int verify_make(struct meter *t)
 		return 0;
 	if (make_details(t))
 		return -1;
+	set_buffer_sizes(t);
 	v = t->verify;
 	bytes = v->out_bytes + v->in_bytes;
 	if (ms->ep->server && limits_memory(&ms->options->local,
@@ -188,7 +188,7 @@ static int make_slots(const struct meter *t, struct slots *slots, uint64_t offse
 	return slots_init(slots);
 }
 
-/* Set up T's slots and queues for the message size that was agreed on. */
+/* Set up T's slots and window for the message size that was agreed on. */
 int verify_begin(struct meter *t)
 {
 	struct verify *v = t->verify;
