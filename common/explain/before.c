@@ -51,12 +51,8 @@ static void check_state(const struct port_facts *x, struct findings *to)
 
 	if (!is_active(x) && x->unplugged && !x->named) {
 		FINDING_OF_HOST(to, FINDING_PORT_UNPLUGGED, FINDING_NOTE);
-	} else if (!is_active(x)) {
-		hca_raise_not_active(x->port, &why);
-		add_fault(to, FINDING_PORT_NOT_ACTIVE, &why);
-	} else if (!hca_has_address(x->port)) {
-		hca_raise_no_address(x->port, &why);
-		add_fault(to, FINDING_NO_GID, &why);
+	} else if (hca_check_usable(x->port, &why)) {
+		add_fault(to, is_active(x) ? FINDING_NO_GID : FINDING_PORT_NOT_ACTIVE, &why);
 	} else if (x->no_pkey) {
 		finding_add(to, &(struct finding_facts){.code = FINDING_NO_PKEY,
 							.level = FINDING_FAULT});

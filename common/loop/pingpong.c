@@ -12,20 +12,9 @@ void pingpong_init(struct pingpong *p, struct round *r)
 	p->qp = r->qps->qp[0];
 	p->send_cq = r->qps->send_cq;
 	p->recv_cq = r->qps->recv_cq;
-	p->sge = (struct ibv_sge){
-		.addr = r->memory.from.addr,
-		.length = (uint32_t)r->size_bytes,
-		.lkey = r->memory.from.key,
-	};
-	p->plain = (struct ibv_send_wr){
-		.opcode = r->unreliable && r->opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM
-								    : r->opcode,
-		.sg_list = &p->sge,
-		.num_sge = 1,
-		.send_flags = r->send_inline ? IBV_SEND_INLINE : 0,
-	};
-	qp_set_aim(r->qps, 0, &p->plain);
-	round_set_remote(&r->memory.remote, 0, 0, &p->plain);
+	round_build(r, 0, 0, &p->plain, &p->sge);
+	if (r->unreliable && r->opcode == IBV_WR_SEND) /* the immediate is its number */
+		p->plain.opcode = IBV_WR_SEND_WITH_IMM;
 	p->from_end = (char *)(uintptr_t)r->memory.from.addr + r->size_bytes;
 	p->into_end = (char *)(uintptr_t)r->memory.into.addr + r->size_bytes;
 	p->number_mask = r->size_bytes < 4 ? (1u << 8 * r->size_bytes) - 1 : UINT32_MAX;
@@ -53,15 +42,6 @@ int pingpong_finish(struct pingpong *p, uint64_t messages, int rc)
 	if (rc >= 0 && round_aborted(p->round))
 		round_look_for_failure(p->round);
 	return rc < 0 ? -1 : 0;
-}
-
-void pingpong_pause(const struct pingpong *p)
-{
-	const struct round *r = p->round;
-	uint64_t until_ns = clock_raw_ns() + r->gap_ns;
-
-	while (!round_aborted(r) && round_target(r) && clock_raw_ns() < until_ns)
-		;
 }
 
 void pingpong_mark(const struct pingpong *p)

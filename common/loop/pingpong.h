@@ -68,6 +68,12 @@ struct pingpong_hooks {
 int pingpong_run(struct round *r);
 int pingpong_answer(struct round *r);
 
+/*
+ * The same for READs and atomics, at the requester; the peer runs no loop. The completion is the
+ * answer, so every request is signalled, and a sample is the time from one completion to the next.
+ */
+int fetch_run(struct round *r);
+
 /* Build the requests of round R. P is on the caller's stack and owns nothing. */
 void pingpong_init(struct pingpong *p, struct round *r);
 
@@ -90,11 +96,7 @@ int pingpong_reap(struct pingpong *p);
  */
 void pingpong_mark(const struct pingpong *p);
 
-/*
- * Wait for the round's gap_ns; or wait until DUE and return the clock. Both return early if the
- * round is aborted.
- */
-void pingpong_pause(const struct pingpong *p);
+/* Wait until DUE, or the round is aborted, and return the clock. */
 uint64_t pingpong_wait_until(const struct pingpong *p, uint64_t due);
 
 /*
@@ -134,6 +136,7 @@ static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint32_t number)
 	int rc = ibv_post_send(p->qp, p->next, &bad);
 
 	(void)number;
+	/* Not round_post(): p->round would be loaded before the post, two instructions more. */
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_send");
 }
 
@@ -267,6 +270,7 @@ static ALWAYS_INLINE int pingpong_apart(struct pingpong *p, const struct pingpon
 	struct round *r = p->round;
 	const bool by_schedule = mode & PINGPONG_DUE;
 	const uint64_t start = clock_ticks(r->clock), legs = r->legs;
+	const uint64_t gap = (uint64_t)((double)r->gap_ns / r->clock->ns_per_tick);
 	uint64_t now = start, i = 0, trips = 0;
 	unsigned __int128 due = 0; /* since the start, in ticks / 2^64 */
 	int rc = pingpong_choose(p);
@@ -289,7 +293,7 @@ static ALWAYS_INLINE int pingpong_apart(struct pingpong *p, const struct pingpon
 			due += r->paced->step;
 			now = pingpong_wait_until(p, start + (uint64_t)(due >> 64));
 		} else if (i < round_target(r)) {
-			pingpong_pause(p);
+			pingpong_wait_until(p, clock_ticks(r->clock) + gap);
 		}
 	}
 	return pingpong_end(p, i, now, rc);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Ping-pongs of messages that each consume a receive: SENDs, WRITEs with an immediate. */
+/*
+ * Ping-pongs of messages that each consume a receive: SENDs, WRITEs with an immediate; and of
+ * requests whose completion is the answer: READs, atomics.
+ */
 #include <endian.h>
 
 #include "loop/pingpong.h"
+
+#define MARK_MASK UINT64_C(31) /* the slices of fetch_run() are updated once in 32 requests */
 
 /* Poll the receive CQ: returns 1 if a receive has completed, 0 if not, or -1. Hot. */
 static ALWAYS_INLINE int pong_received(struct pingpong *p, uint32_t number)
@@ -16,8 +21,7 @@ static ALWAYS_INLINE int pong_received(struct pingpong *p, uint32_t number)
 /* Repost the receive that a message consumed. Called after the answer is posted. Hot. */
 static ALWAYS_INLINE int repost_recv(struct pingpong *p)
 {
-	struct recv_qp *qp = p->round->receives->qp; /* in batches of one */
-	int rc = qp->post(qp);
+	int rc = recv_post(p->round->receives->qp); /* in batches of one */
 
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
 }
@@ -79,4 +83,39 @@ int pingpong_answer(struct round *r)
 	pingpong_init(&p, r);
 	return r->unreliable ? pingpong_follow(&p, &sequenced_messages, PINGPONG_UNRELIABLE)
 			     : pingpong_follow(&p, &messages, 0);
+}
+
+/* Poll the send CQ: returns 1 if the request is complete, 0 if not, or -1. Hot. */
+static ALWAYS_INLINE int fetch_completed(struct pingpong *p, uint32_t number)
+{
+	struct ibv_wc wc;
+
+	(void)number;
+	return pingpong_poll(p, p->send_cq, &wc, "request");
+}
+
+/* Update the slices now and then, while the next request is under way. Hot. */
+static ALWAYS_INLINE int fetch_mark(struct pingpong *p)
+{
+	if (UNLIKELY(!(p->sent & MARK_MASK)))
+		pingpong_mark(p);
+	return 0;
+}
+
+static const struct pingpong_hooks requests = {
+	.number = pingpong_unsequenced,
+	.post = pingpong_send,
+	.arrived = fetch_completed,
+	.tidy = fetch_mark,
+};
+
+int fetch_run(struct round *r)
+{
+	struct pingpong p;
+
+	pingpong_init(&p, r);
+	p.plain.send_flags |= IBV_SEND_SIGNALED;
+	p.signal_mask = UINT64_MAX; /* all are signalled: choose no others for a signal */
+	cq_wait_start(&r->qps->cq_wait, &r->qps->send, NULL);
+	return pingpong_lead(&p, &requests, 0);
 }

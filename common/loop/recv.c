@@ -7,20 +7,6 @@
 
 #include "verbs/vfault.h"
 
-static int post_to_qp(struct recv_qp *qp)
-{
-	struct ibv_recv_wr *bad;
-
-	return ibv_post_recv(qp->qp, qp->chain, &bad);
-}
-
-static int post_to_srq(struct recv_qp *qp)
-{
-	struct ibv_recv_wr *bad;
-
-	return ibv_post_srq_recv(qp->srq, qp->chain, &bad);
-}
-
 /* Build queue I's chain of a batch of receives, into the COUNT slices of SGE in turn. */
 static void build_recv(struct recv_queue *q, unsigned i, struct ibv_sge *sge, unsigned count)
 {
@@ -44,7 +30,7 @@ static int fill_recv_queue(struct recv_queue *q, unsigned i, struct fault *f)
 {
 	q->until_repost[i] = (int)(q->batch - q->depth % q->batch);
 	for (unsigned n = 0; n + q->batch <= q->depth; n += q->batch) {
-		int rc = q->qp[i].post(&q->qp[i]);
+		int rc = recv_post(&q->qp[i]);
 
 		if (rc)
 			return vfault_raise(f, rc, 0, "ibv_post_recv(%u of %u)", n,
@@ -77,11 +63,7 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 			.lkey = round_key(into, i),
 		};
 	for (unsigned i = 0; i < q->count; i++) {
-		q->qp[i] = (struct recv_qp){
-			.post = qps->srq ? post_to_srq : post_to_qp,
-			.qp = qps->qp[i],
-			.srq = qps->srq,
-		};
+		q->qp[i] = (struct recv_qp){.qp = qps->qp[i], .srq = qps->srq};
 		build_recv(q, i, &q->sge[i], qps->srq ? qps->count : 1);
 		if (fill_recv_queue(q, i, f))
 			return -1;
@@ -95,7 +77,7 @@ int recv_top_up(const struct round *r, uint64_t qp)
 	int rc;
 
 	q->until_repost[qp] += (int)q->batch;
-	rc = q->qp[qp].post(&q->qp[qp]);
+	rc = recv_post(&q->qp[qp]);
 	return rc ? round_verb_failed(r, rc, "ibv_post_recv") : 0;
 }
 
@@ -110,13 +92,6 @@ int recv_queue_refill(struct recv_queue *q, struct fault *f)
 		if (fill_recv_queue(q, i, f))
 			return -1;
 	return 0;
-}
-
-int recv_failed(const struct round *r, const struct ibv_wc *wc)
-{
-	while (wc->status == IBV_WC_SUCCESS)
-		wc++;
-	return round_completion_failed(r, wc, "receive");
 }
 
 void recv_queue_release(struct recv_queue *q)

@@ -15,9 +15,8 @@
 #include "loop/round.h"
 
 struct recv_qp {
-	int (*post)(struct recv_qp *qp); /* post the chain to one of: */
 	struct ibv_qp *qp;
-	struct ibv_srq *srq;
+	struct ibv_srq *srq;       /* NULL: the QP has a queue of its own */
 	struct ibv_recv_wr *chain; /* `batch` requests, posted as one */
 };
 
@@ -53,6 +52,15 @@ int recv_queue_refill(struct recv_queue *q, struct fault *f);
 /* Free the memory; safe on a zeroed object. Posted receives go with the QPs. */
 void recv_queue_release(struct recv_queue *q);
 
+/* Post QP's chain. Returns 0 or the errno of the verb. Hot. */
+static ALWAYS_INLINE int recv_post(const struct recv_qp *qp)
+{
+	struct ibv_recv_wr *bad;
+
+	return qp->srq ? ibv_post_srq_recv(qp->srq, qp->chain, &bad)
+		       : ibv_post_recv(qp->qp, qp->chain, &bad);
+}
+
 /* Post the next batch of receives of QP. Returns 0 or -1. Called too seldom to be inlined. */
 int recv_top_up(const struct round *r, uint64_t qp);
 
@@ -60,43 +68,4 @@ int recv_top_up(const struct round *r, uint64_t qp);
 static ALWAYS_INLINE int recv_consumed(const struct round *r, uint64_t qp)
 {
 	return LIKELY(--r->receives->until_repost[qp] != 0) ? 0 : recv_top_up(r, qp);
-}
-
-/* Raise the fault of the first failed completion at WC. Cold; returns -1. */
-int recv_failed(const struct round *r, const struct ibv_wc *wc) __attribute__((cold));
-
-/* Process N completions of the only QP: only their number counts. */
-static ALWAYS_INLINE int recv_completed_one_qp(const struct round *r, const struct ibv_wc *wc,
-					       int n)
-{
-	struct recv_queue *q = r->receives;
-	unsigned bad = 0; /* IBV_WC_SUCCESS is 0 */
-
-	for (int k = 0; k < n; k++)
-		bad |= wc[k].status;
-	if (UNLIKELY(bad))
-		return recv_failed(r, wc);
-	for (q->until_repost[0] -= n; q->until_repost[0] <= 0;)
-		if (UNLIKELY(recv_top_up(r, 0)))
-			return -1;
-	return 0;
-}
-
-/*
- * Process N receive completions of R, and re-post receives. Returns 0, or -1 with R's fault raised.
- * Hot.
- */
-static ALWAYS_INLINE int recv_completed(const struct round *r, const struct ibv_wc *wc, int n)
-{
-	int *const until_repost = r->receives->until_repost;
-
-	if (r->receives->count == 1)
-		return recv_completed_one_qp(r, wc, n);
-	for (const struct ibv_wc *end = wc + n; wc != end; wc++) {
-		if (UNLIKELY(wc->status != IBV_WC_SUCCESS))
-			return recv_failed(r, wc);
-		if (UNLIKELY(--until_repost[wc->wr_id] == 0) && UNLIKELY(recv_top_up(r, wc->wr_id)))
-			return -1;
-	}
-	return 0;
 }

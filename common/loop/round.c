@@ -65,6 +65,26 @@ void round_set_remote(const struct round_slice *remote, unsigned i, uint64_t off
 	}
 }
 
+void round_build(const struct round *r, unsigned i, uint64_t offset, struct ibv_send_wr *wr,
+		 struct ibv_sge *sge)
+{
+	const struct round_slice *from = &r->memory.from;
+
+	*sge = (struct ibv_sge){
+		.addr = from->addr + i * from->stride + offset,
+		.length = (uint32_t)r->size_bytes,
+		.lkey = round_key(from, i),
+	};
+	*wr = (struct ibv_send_wr){
+		.sg_list = sge,
+		.num_sge = 1,
+		.opcode = r->opcode,
+		.send_flags = r->send_inline ? IBV_SEND_INLINE : 0,
+	};
+	qp_set_aim(r->qps, i, wr);
+	round_set_remote(&r->memory.remote, i, offset, wr);
+}
+
 void round_look_for_failure(const struct round *r)
 {
 	struct ibv_wc wc;

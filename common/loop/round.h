@@ -21,7 +21,6 @@
 #include "base/idle.h"
 #include "base/peak.h"
 #include "stat/slices.h"
-#include "loop/alone.h"
 #include "verbs/qp.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -43,7 +42,7 @@ struct round_control {
 				      QPs */
 	_Atomic bool abort;        /* stop at once; completions will not come */
 	_Atomic bool resend;       /* no progress: send the last message again, it may be lost */
-	int wake_fd; /* to wake a loop that sleeps (verbs/cq_wait.h) after a change; -1: it spins */
+	int wake_fd; /* to wake a loop that sleeps (verbs/cq.h) after a change; -1: it spins */
 	_Atomic uint64_t progress __attribute__((aligned(64))); /* messages done, all QPs */
 	/*
 	 * Of a ping-pong with time between its round trips (a pause or a schedule): the sum of all
@@ -66,6 +65,15 @@ static inline uint32_t round_key(const struct round_slice *slice, unsigned i)
 {
 	return slice->keys ? slice->keys[i] : slice->key;
 }
+
+#define ALONE_MOST  32 /* messages that are timed; */
+#define ALONE_LEAST 3  /* with fewer nothing is known */
+
+/* Of all workers of an end: how long a message takes that has queues and link to itself. */
+struct alone {
+	_Atomic int over; /* the others need not wait any longer */
+	uint64_t ticks;   /* the median, from the post until the completion is polled; 0: unknown */
+};
 
 struct recv_queue; /* loop/recv.h */
 struct paced;      /* loop/paced.h */
@@ -174,12 +182,29 @@ static ALWAYS_INLINE void round_trips(const struct round *r, uint64_t ticks)
 void round_set_remote(const struct round_slice *remote, unsigned i, uint64_t offset,
 		      struct ibv_send_wr *wr);
 
+/*
+ * Build the request WR, with SGE, for a message of QP I, OFFSET within its slices. It is neither
+ * signalled nor linked.
+ */
+void round_build(const struct round *r, unsigned i, uint64_t offset, struct ibv_send_wr *wr,
+		 struct ibv_sge *sge);
+
 /* Raise the fault for the failed completion WC of WHAT ("receive", "request"). Cold; returns -1. */
 int round_completion_failed(const struct round *r, const struct ibv_wc *wc, const char *what)
 	__attribute__((cold));
 
 /* Raise the fault for a failed post or poll; RC is the result of VERB. Cold; returns -1. */
 int round_verb_failed(const struct round *r, int rc, const char *verb) __attribute__((cold));
+
+/* Post WR to QP. Returns 0, or -1 with the fault raised. Hot. */
+static ALWAYS_INLINE int round_post(const struct round *r, struct ibv_qp *qp,
+				    struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	int rc = ibv_post_send(qp, wr, &bad);
+
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "ibv_post_send");
+}
 
 /* Poll up to MOST completions of CQ. Returns their number, or -1 with the fault raised. Hot. */
 static ALWAYS_INLINE int round_poll(const struct round *r, struct ibv_cq *cq, unsigned most,

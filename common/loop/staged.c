@@ -63,14 +63,6 @@ static ALWAYS_INLINE uint8_t *slot_address(const struct staged *s, const struct 
 	return s->bounce + p->slot * s->chunk_bytes;
 }
 
-static ALWAYS_INLINE int post_staged(const struct staged *s, struct ibv_send_wr *wr)
-{
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(s->round->qps->qp[0], wr, &bad);
-
-	return LIKELY(rc == 0) ? 0 : round_verb_failed(s->round, rc, "ibv_post_send");
-}
-
 /* Poll the completed WRITEs of WHAT. Returns how many, or -1 with the fault raised. */
 static ALWAYS_INLINE int poll_writes(const struct staged *s, const char *what)
 {
@@ -177,7 +169,7 @@ static ALWAYS_INLINE int post_writes(struct source *o)
 		o->wr.wr_id = p->chunk;
 		o->wr.imm_data = htobe32((uint32_t)p->chunk);
 		o->wr.wr.rdma.remote_addr = s->remote.addr + there;
-		if (UNLIKELY(post_staged(s, &o->wr)))
+		if (UNLIKELY(round_post(s->round, s->round->qps->qp[0], &o->wr)))
 			return -1;
 		advance_position(s, &o->posted);
 	}
@@ -343,7 +335,7 @@ static ALWAYS_INLINE int send_credit(struct sink *k)
 	k->sge.addr = (uint64_t)(uintptr_t)word;
 	k->word = k->word + 1 == k->words ? 0 : k->word + 1;
 	k->under_way++;
-	return post_staged(k->s, &k->wr);
+	return round_post(k->s->round, k->s->round->qps->qp[0], &k->wr);
 }
 
 /* Advance every stage of the sink once. Returns 0 or -1. */

@@ -1,110 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "loop/stream.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "loop/paced.h"
 
-#define WALK_BYTES 4096 /* small messages use this much memory in turn, as perftest's do */
-#define LINE_BYTES 64
-
-/* Bytes from one message's offset to the next; 0 if WALK_BYTES has no room for a second one. */
-static uint64_t footprint_step(const struct round *r, uint64_t walk_bytes)
+/* With a footprint: set the next addresses in the COUNT requests at WR of QP L. Hot. */
+static ALWAYS_INLINE void walk(const struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
+			       unsigned count)
 {
-	uint64_t unit = r->memory.unit_bytes ? r->memory.unit_bytes : LINE_BYTES;
-	uint64_t step = (r->size_bytes + unit - 1) / unit * unit;
-
-	return step > walk_bytes / 2 ? 0 : step;
-}
-
-/* Offset of message K of a ring in its slice; large messages all start at 0. */
-static uint64_t footprint_offset(const struct round *r, uint64_t k)
-{
-	uint64_t step = footprint_step(r, WALK_BYTES);
-
-	return step ? k % (WALK_BYTES / step) * step : 0;
-}
-
-/* Build COUNT requests for QP I at WR, linked in chains of CHAIN; every GROUPth is signalled. */
-static void build_send(const struct stream *s, struct ibv_send_wr *wr, unsigned i, unsigned count,
-		       unsigned chain, unsigned group)
-{
-	const struct round *r = s->round;
-	struct ibv_sge *sge = s->sge + (wr - s->ring);
-
-	for (unsigned k = 0; k < count; k++) {
-		uint64_t offset = footprint_offset(r, k);
-
-		sge[k] = (struct ibv_sge){
-			.addr = r->memory.from.addr + i * r->memory.from.stride + offset,
-			.length = (uint32_t)r->size_bytes,
-			.lkey = round_key(&r->memory.from, i),
-		};
-		wr[k] = (struct ibv_send_wr){
-			.wr_id = (uint64_t)group << STREAM_QP_BITS | i,
-			.next = (k + 1) % chain && k + 1 < count ? &wr[k + 1] : NULL,
-			.sg_list = &sge[k],
-			.num_sge = 1,
-			.opcode = r->opcode,
-			.send_flags = ((k + 1) % group ? 0 : IBV_SEND_SIGNALED) |
-				      (r->send_inline ? IBV_SEND_INLINE : 0),
-		};
-		qp_set_aim(r->qps, i, &wr[k]);
-		round_set_remote(&r->memory.remote, i, offset, &wr[k]);
+	for (; count; count--, wr++) {
+		wr->sg_list->addr = l->from + l->at;
+		if (l->to)
+			wr->wr.rdma.remote_addr = l->to + l->at;
+		l->at += s->step;
+		if (l->at > s->last)
+			l->at = 0;
 	}
-}
-
-int stream_init(struct stream *s, struct round *r)
-{
-	unsigned qps = r->qps->count, group = r->cq_mod, ring;
-	uint64_t target = round_target(r);
-
-	memset(s, 0, sizeof(*s));
-	s->round = r;
-	s->count = qps;
-	/* One divides the other: a ring is a whole number of posts and of signalled groups. */
-	s->chain = r->post_list;
-	ring = group > s->chain ? group : s->chain;
-	s->ring_count = ring;
-	s->odd_count = target == ROUND_ENDLESS ? 0 : (unsigned)(target % ring);
-	s->qp = calloc(qps, sizeof(*s->qp));
-	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
-	s->sge = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->sge));
-	if (!s->qp || !s->ring || !s->sge)
-		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "allocating requests for %u QPs",
-				   qps);
-	s->odd = s->ring + (size_t)qps * ring;
-	s->step = r->memory.walk_bytes ? footprint_step(r, r->memory.walk_bytes) : 0;
-	s->last = s->step ? (r->memory.walk_bytes / s->step - 1) * s->step : 0;
-	for (unsigned i = 0; i < qps; i++) {
-		struct ibv_send_wr *wr = s->ring + (size_t)i * ring;
-		struct ibv_send_wr *odd = s->odd + (size_t)i * s->odd_count;
-
-		build_send(s, wr, i, ring, s->chain, group);
-		if (s->odd_count)
-			build_send(s, odd, i, s->odd_count, s->odd_count, s->odd_count);
-		s->qp[i] = (struct stream_qp){
-			.qp = r->qps->qp[i],
-			.qp_ex = r->qps->extended ? ibv_qp_to_qp_ex(r->qps->qp[i]) : NULL,
-			.ring = wr,
-			.room = r->qps->tx_depth,
-			.from = r->memory.from.addr + i * r->memory.from.stride,
-			.to = r->opcode == IBV_WR_SEND
-				      ? 0
-				      : r->memory.remote.addr + i * r->memory.remote.stride,
-		};
-	}
-	return stream_choose_post(s);
-}
-
-void stream_release(struct stream *s)
-{
-	free(s->qp);
-	free(s->ring);
-	free(s->sge);
-	memset(s, 0, sizeof(*s));
 }
 
 /* Post COUNT requests of L from WR on, in chains of CHAIN. Returns 0, or -1. */
@@ -112,7 +22,7 @@ static ALWAYS_INLINE int post_sends(struct stream *s, struct stream_qp *l, struc
 				    unsigned count, unsigned chain)
 {
 	if (s->step)
-		stream_walk(s, l, wr, count);
+		walk(s, l, wr, count);
 	if (UNLIKELY(s->post(s, l, wr, wr + count, chain)))
 		return -1;
 	l->posted += count;

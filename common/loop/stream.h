@@ -61,7 +61,7 @@ struct stream {
 	unsigned count;
 	unsigned chain;      /* requests in one post */
 	unsigned ring_count; /* per ring: a multiple of a post, and of a completion */
-	stream_post *post, *post_by[2]; /* with ibv_post_send, with ibv_wr_*; post is one of them */
+	stream_post *post;
 	uint64_t posted, done;
 	uint64_t did; /* changes whenever the loop does something, or waits for something else */
 	struct ibv_send_wr *ring; /* for all QPs; owned, as is sge */
@@ -72,20 +72,6 @@ struct stream {
 	uint64_t step,
 		last; /* distance of the messages' offsets, and the last offset; step 0: no walk */
 };
-
-/* With a footprint: set the next addresses in the COUNT requests at WR of QP L. Hot. */
-static ALWAYS_INLINE void stream_walk(const struct stream *s, struct stream_qp *l,
-				      struct ibv_send_wr *wr, unsigned count)
-{
-	for (; count; count--, wr++) {
-		wr->sg_list->addr = l->from + l->at;
-		if (l->to)
-			wr->wr.rdma.remote_addr = l->to + l->at;
-		l->at += s->step;
-		if (l->at > s->last)
-			l->at = 0;
-	}
-}
 
 /*
  * The number of completions for the next poll, after a poll for BATCH returned N. It grows while
@@ -106,14 +92,14 @@ static ALWAYS_INLINE unsigned stream_batch(unsigned batch, unsigned n)
 int stream_init(struct stream *s, struct round *r);
 void stream_release(struct stream *s);
 
-/*
- * Choose the function to post with, as the round requests. Returns -1 with the fault raised if the
- * device cannot do that.
- */
-int stream_choose_post(struct stream *s);
-
 /* A whole sender: build the rings, run, free. For programs that need nothing else. */
 int stream_run(struct round *r);
+
+/*
+ * For the warm-up: send S's lone messages, before the rest, if this worker is the one that does, or
+ * wait for those of another. Returns 0, or -1 with the fault raised.
+ */
+int stream_alone(struct stream *s);
 
 /*
  * For a bidirectional sender: poll the CQ at *AT for arrivals, and advance *AT to the next CQ.

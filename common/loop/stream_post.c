@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* How requests of a ring get into the send queue: by ibv_post_send, or by the ibv_wr_* calls. */
+/*
+ * The rings of a stream, and how their requests get into the send queue: by ibv_post_send, or by
+ * the ibv_wr_* calls.
+ */
 #include "loop/stream.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WALK_BYTES 4096 /* small messages use this much memory in turn, as perftest's do */
+#define LINE_BYTES 64
 
 /* Call ibv_post_send() once for each linked CHAIN. */
 static int by_post_send(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
@@ -129,31 +137,99 @@ static stream_post *by_wr_for(const struct round *r)
 	return NULL;
 }
 
-static const char *opcode_name(enum ibv_wr_opcode opcode)
-{
-	static const char *const names[] = {
-		[IBV_WR_SEND] = "SEND",
-		[IBV_WR_RDMA_WRITE] = "WRITE",
-		[IBV_WR_RDMA_WRITE_WITH_IMM] = "WRITE with immediate",
-		[IBV_WR_RDMA_READ] = "READ",
-		[IBV_WR_ATOMIC_FETCH_AND_ADD] = "FETCH_AND_ADD",
-		[IBV_WR_ATOMIC_CMP_AND_SWP] = "CMP_AND_SWP",
-	};
-	bool known = opcode < sizeof(names) / sizeof(names[0]) && names[opcode];
-
-	return known ? names[opcode] : "unknown operation";
-}
-
-int stream_choose_post(struct stream *s)
+/* Choose the function to post with, as the round requests. */
+static int choose_post(struct stream *s)
 {
 	const struct round *r = s->round;
 
-	s->post_by[0] = s->chain == s->ring_count ? by_one_post_send : by_post_send;
-	s->post_by[1] = by_wr_for(r);
-	s->post = s->post_by[r->extended];
-	if (s->post_by[1])
+	s->post = r->extended                 ? by_wr_for(r)
+		  : s->chain == s->ring_count ? by_one_post_send
+					      : by_post_send;
+	if (by_wr_for(r))
 		return 0;
-	return fault_raise(r->fault, FAULT_LOCAL, EOPNOTSUPP, "%s%s on %s QPs",
-			   r->send_inline ? "inline " : "", opcode_name(r->opcode),
-			   r->qps->type == IBV_QPT_UD ? "UD" : "connected");
+	return fault_raise(r->fault, FAULT_LOCAL, EOPNOTSUPP, "a stream of operation %d",
+			   (int)r->opcode);
+}
+
+/* Bytes from one message's offset to the next; 0 if WALK_BYTES has no room for a second one. */
+static uint64_t footprint_step(const struct round *r, uint64_t walk_bytes)
+{
+	uint64_t unit = r->memory.unit_bytes ? r->memory.unit_bytes : LINE_BYTES;
+	uint64_t step = (r->size_bytes + unit - 1) / unit * unit;
+
+	return step > walk_bytes / 2 ? 0 : step;
+}
+
+/* Offset of message K of a ring in its slice; large messages all start at 0. */
+static uint64_t footprint_offset(const struct round *r, uint64_t k)
+{
+	uint64_t step = footprint_step(r, WALK_BYTES);
+
+	return step ? k % (WALK_BYTES / step) * step : 0;
+}
+
+/* Build COUNT requests for QP I at WR, linked in chains of CHAIN; every GROUPth is signalled. */
+static void build_send(const struct stream *s, struct ibv_send_wr *wr, unsigned i, unsigned count,
+		       unsigned chain, unsigned group)
+{
+	const struct round *r = s->round;
+	struct ibv_sge *sge = s->sge + (wr - s->ring);
+
+	for (unsigned k = 0; k < count; k++) {
+		round_build(r, i, footprint_offset(r, k), &wr[k], &sge[k]);
+		wr[k].wr_id = (uint64_t)group << STREAM_QP_BITS | i;
+		wr[k].next = (k + 1) % chain && k + 1 < count ? &wr[k + 1] : NULL;
+		wr[k].send_flags |= (k + 1) % group ? 0 : IBV_SEND_SIGNALED;
+	}
+}
+
+int stream_init(struct stream *s, struct round *r)
+{
+	unsigned qps = r->qps->count, group = r->cq_mod, ring;
+	uint64_t target = round_target(r);
+
+	memset(s, 0, sizeof(*s));
+	s->round = r;
+	s->count = qps;
+	/* One divides the other: a ring is a whole number of posts and of signalled groups. */
+	s->chain = r->post_list;
+	ring = group > s->chain ? group : s->chain;
+	s->ring_count = ring;
+	s->odd_count = target == ROUND_ENDLESS ? 0 : (unsigned)(target % ring);
+	s->qp = calloc(qps, sizeof(*s->qp));
+	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
+	s->sge = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->sge));
+	if (!s->qp || !s->ring || !s->sge)
+		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "allocating requests for %u QPs",
+				   qps);
+	s->odd = s->ring + (size_t)qps * ring;
+	s->step = r->memory.walk_bytes ? footprint_step(r, r->memory.walk_bytes) : 0;
+	s->last = s->step ? (r->memory.walk_bytes / s->step - 1) * s->step : 0;
+	for (unsigned i = 0; i < qps; i++) {
+		struct ibv_send_wr *wr = s->ring + (size_t)i * ring;
+		struct ibv_send_wr *odd = s->odd + (size_t)i * s->odd_count;
+
+		build_send(s, wr, i, ring, s->chain, group);
+		if (s->odd_count)
+			build_send(s, odd, i, s->odd_count, s->odd_count, s->odd_count);
+		s->qp[i] = (struct stream_qp){
+			.qp = r->qps->qp[i],
+			.qp_ex = r->qps->extended ? ibv_qp_to_qp_ex(r->qps->qp[i]) : NULL,
+			.ring = wr,
+			.room = r->qps->tx_depth,
+			.from = r->memory.from.addr + i * r->memory.from.stride,
+			.to = r->opcode == IBV_WR_SEND
+				      ? 0
+				      : r->memory.remote.addr + i * r->memory.remote.stride,
+		};
+	}
+	return choose_post(s);
+}
+
+void stream_release(struct stream *s)
+{
+	free(s->qp);
+	free(s->ring);
+	free(s->sge);
+	memset(s, 0, sizeof(*s));
 }

@@ -3,6 +3,46 @@
 #include "loop/paced.h"
 #include "loop/stream.h"
 
+/* Raise the fault of the first failed completion at WC. */
+static __attribute__((cold)) int receive_failed(const struct round *r, const struct ibv_wc *wc)
+{
+	while (wc->status == IBV_WC_SUCCESS)
+		wc++;
+	return round_completion_failed(r, wc, "receive");
+}
+
+/* Process N completions of the only QP: only their number counts. */
+static ALWAYS_INLINE int completed_one_qp(const struct round *r, const struct ibv_wc *wc, int n)
+{
+	struct recv_queue *q = r->receives;
+	unsigned bad = 0; /* IBV_WC_SUCCESS is 0 */
+
+	for (int k = 0; k < n; k++)
+		bad |= wc[k].status;
+	if (UNLIKELY(bad))
+		return receive_failed(r, wc);
+	for (q->until_repost[0] -= n; q->until_repost[0] <= 0;)
+		if (UNLIKELY(recv_top_up(r, 0)))
+			return -1;
+	return 0;
+}
+
+/* Process N receive completions, and re-post receives. Returns 0, or -1. */
+static ALWAYS_INLINE int completed(const struct round *r, const struct ibv_wc *wc, int n)
+{
+	int *const until_repost = r->receives->until_repost;
+
+	if (r->receives->count == 1)
+		return completed_one_qp(r, wc, n);
+	for (const struct ibv_wc *end = wc + n; wc != end; wc++) {
+		if (UNLIKELY(wc->status != IBV_WC_SUCCESS))
+			return receive_failed(r, wc);
+		if (UNLIKELY(--until_repost[wc->wr_id] == 0) && UNLIKELY(recv_top_up(r, wc->wr_id)))
+			return -1;
+	}
+	return 0;
+}
+
 /* Poll up to BATCH completions and repost the receives. Returns the number polled, or -1. */
 static ALWAYS_INLINE int poll_receives(const struct round *r, const struct cq_link *at,
 				       unsigned batch)
@@ -12,7 +52,7 @@ static ALWAYS_INLINE int poll_receives(const struct round *r, const struct cq_li
 
 	if (LIKELY(n == 0))
 		return 0;
-	return UNLIKELY(n < 0) || recv_completed(r, wc, n) ? -1 : n;
+	return UNLIKELY(n < 0) || completed(r, wc, n) ? -1 : n;
 }
 
 /* Raise the failed completion that CQ is at. Returns -1. */

@@ -135,12 +135,12 @@ static int read_buffers(struct measure *ms, const json_t *m, uint64_t message_by
 		unsigned room = verify_room(&ms->meter[i], message_bytes);
 		uint64_t rkey, slots;
 
-		if (message_u64(place, "addr", INT64_MAX, &v->peer_addr, ms->fault) ||
+		if (message_u64(place, "addr", INT64_MAX, &v->remote.addr, ms->fault) ||
 		    message_u64(place, "rkey", UINT32_MAX, &rkey, ms->fault) ||
 		    message_u64(place, "slots", UINT16_MAX, &slots, ms->fault) ||
 		    message_has(place, "slots", slots > 0, ms->fault))
 			return -1;
-		v->peer_rkey = (uint32_t)rkey;
+		v->remote.key = (uint32_t)rkey;
 		room = slots < room ? (unsigned)slots : room;
 		count = room < count ? room : count;
 	}
@@ -154,47 +154,36 @@ static int read_buffers(struct measure *ms, const json_t *m, uint64_t message_by
 /* The number of receives posted on each QP of this end. Adds them to *SUM. */
 static json_t *describe_receives(const struct measure *ms, uint64_t *sum)
 {
-	json_t *workers = json_array();
+	json_t *receives = json_array();
 
-	for (unsigned i = 0; i < ms->ep->workers; i++) {
-		json_t *qps = json_array();
-
+	for (unsigned i = 0; i < ms->ep->workers; i++)
 		for (unsigned q = 0; q < ms->ep->worker[i].qps.count; q++) {
-			unsigned n = verify_window_waiting(&ms->meter[i].verify->verify_window, q);
+			unsigned n = verify_waiting(ms->meter[i].verify, q);
 
 			*sum += n;
-			json_array_append_new(qps, json_integer(n));
+			json_array_append_new(receives, json_integer(n));
 		}
-		json_array_append_new(workers, qps);
-	}
-	return json_pack("{s:o}", "receives", workers);
+	return json_pack("{s:o}", "receives", receives);
 }
 
 /* For each receive that the peer has posted an empty message is due. Adds them to *SUM. */
 static int read_receives(struct measure *ms, const json_t *m, uint64_t *sum)
 {
-	const json_t *workers = json_object_get(m, "receives"), *qps, *v;
-	size_t i, q;
+	const json_t *receives = json_object_get(m, "receives");
+	size_t at = 0;
 
-	if (message_has(m, "receives", json_array_size(workers) == ms->ep->workers, ms->fault))
-		return -1;
-	json_array_foreach (workers, i, qps) {
-		struct meter *t = &ms->meter[i];
-
-		if (message_has(m, "receives", json_array_size(qps) == t->worker->qps.count,
-				ms->fault))
-			return -1;
-		json_array_foreach (qps, q, v) {
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		for (unsigned q = 0; q < ms->ep->worker[i].qps.count; q++) {
+			const json_t *v = json_array_get(receives, at++);
 			json_int_t n = json_integer_value(v);
 
 			if (message_has(m, "receives", json_is_integer(v) && n >= 0 && n <= 65536,
 					ms->fault))
 				return -1;
-			t->verify->verify_window.qp[q].todo = (unsigned)n;
+			ms->meter[i].verify->qp[q].todo = (unsigned)n;
 			*sum += (uint64_t)n;
 		}
-	}
-	return 0;
+	return message_has(m, "receives", json_array_size(receives) == at, ms->fault);
 }
 
 /*
@@ -226,30 +215,24 @@ static int empty_receives(struct measure *ms)
 }
 
 /*
- * Run one window: prepare the slots at both ends, send a message into each, and check what arrived.
- */
-static int verify_one_window(struct measure *ms)
-{
-	if (run_in_workers(ms, verify_prepare, true) || verify_exchange(ms, "armed", NULL, NULL) ||
-	    run_in_workers(ms, verify_send, false) || verify_exchange(ms, "sent", NULL, NULL))
-		return -1;
-	return run_in_workers(ms, verify_collect, true);
-}
-
-/*
- * Run all windows. A window is up to 1024 messages per QP, one per slot. A QP consumes its receives
- * in order, so before SENDs empty messages consume the posted receives of the timed part, and
- * receives into the slots are posted. Afterwards empty messages consume the receives into the
- * slots, and the timed receives are posted again.
+ * Run all windows: prepare the slots at both ends, send a message into each, and check what
+ * arrived. A window is up to 1024 messages per QP, one per slot. A QP consumes its receives in
+ * order, so before SENDs empty messages consume the posted receives of the timed part, and receives
+ * into the slots are posted. Afterwards empty messages consume the receives into the slots, and the
+ * timed receives are posted again.
  */
 static int verify_all_windows(struct measure *ms)
 {
-	bool sends = verify_opcode(ms) == IBV_WR_SEND;
+	bool sends = ms->meter[0].verify->opcode == IBV_WR_SEND;
 
 	if (sends && empty_receives(ms))
 		return -1;
 	for (unsigned i = 0; i < WINDOWS; i++)
-		if (verify_one_window(ms))
+		if (run_in_workers(ms, verify_prepare, true) ||
+		    verify_exchange(ms, "armed", NULL, NULL) ||
+		    run_in_workers(ms, verify_send, false) ||
+		    verify_exchange(ms, "sent", NULL, NULL) ||
+		    run_in_workers(ms, verify_collect, true))
 			return -1;
 	return sends && (empty_receives(ms) || run_in_workers(ms, verify_refill, false)) ? -1 : 0;
 }
@@ -284,7 +267,7 @@ static int exchange_findings(struct measure *ms, struct measurement *meas)
 		slots_add(to_me, &ms->meter[i].verify->tally);
 		slots_add(to_peer, &ms->meter[i].verify->returned);
 	}
-	if (verify_receives(ms))
+	if (ms->meter[0].verify->receives)
 		json_object_set_new(m, "found", verified_to_json(to_me));
 	if (to_peer->messages)
 		json_object_set_new(m, "returned", verified_to_json(to_peer));
@@ -328,10 +311,7 @@ int verify_round(struct measurement *meas)
 	json_decref(theirs);
 	if (rc || skip) /* the run was interrupted: do not verify */
 		return rc;
-	rc = verify_pass(ms, meas);
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		verify_end(&ms->meter[i]);
-	return rc;
+	return verify_pass(ms, meas);
 }
 
 int verify_verdict(struct measure *ms)

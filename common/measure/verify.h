@@ -12,20 +12,37 @@
 #pragma once
 
 #include "base/slots.h"
-#include "loop/verify_window.h"
+#include "loop/recv.h"
 #include "measure/measure.h"
+
+struct verify_qp {
+	unsigned todo, next; /* messages left to post; number of the next one */
+	unsigned under_way;
+	unsigned posted; /* receives, of which in.arrived[] are consumed */
+	unsigned room;   /* free places in the send queue: 1 until it is known what else is in
+			    there */
+};
 
 /* A worker's data for it. */
 struct verify {
-	struct mem mem; /* the slots to send from, then those to receive into */
+	/* for the whole run */
+	enum ibv_wr_opcode opcode;
+	bool sends, receives; /* messages go out of its slots; arrive there, whoever posts. Atomics:
+				 `out` has the returned values, `in` has the counters */
+	struct slots *posts;  /* what its requests use: `out`, or READs `in`; NULL: it posts none */
+	struct mem mem;       /* the slots to send from, then those to receive into */
 	uint64_t gpu_buffer;
 	uint8_t *image; /* a host copy of GPU memory; NULL for host memory */
 	uint64_t out_bytes, in_bytes;
+	struct verify_qp *qp;
+	struct ibv_send_wr *wr; /* one chain */
+	struct ibv_sge *sge;
+	struct cq_link *send_at, *recv_at; /* the CQs to poll next; NULL: the first */
+	uint64_t moved_ns;                 /* time of the last arrival or completion */
+	uint32_t windows;                  /* number so far */
+	/* for one message size */
 	struct slots out, in;
-	struct verify_window verify_window;
-	uint64_t peer_addr; /* address of the other end's slots */
-	uint32_t peer_rkey;
-	uint32_t windows; /* number so far */
+	struct round_slice remote; /* the other end's slots */
 	uint64_t message_bytes;
 	unsigned count; /* messages per QP in a window, agreed by both ends */
 	struct slots_tally tally;
@@ -50,24 +67,31 @@ struct slots_tally verify_tally(const struct measurement *meas, enum result_dire
 int verify_make(struct meter *t);
 void verify_release(struct meter *t);
 
-/*
- * True if this end posts; if messages go out of its slots; if they arrive in its slots, whichever
- * end posts. Atomics: `out` has the returned values, `in` has the counters.
- */
-bool verify_posts(const struct measure *ms);
-bool verify_sends(const struct measure *ms);
-bool verify_receives(const struct measure *ms);
-enum ibv_wr_opcode verify_opcode(const struct measure *ms);
-
 /* The maximum number of messages of BYTES per QP that fit the memory. */
 unsigned verify_room(const struct meter *t, uint64_t bytes);
 
-int verify_begin(struct meter *t); /* create slots for count messages of message_bytes */
-void verify_end(struct meter *t);
-int verify_empty(struct meter *t);       /* send as many empty messages as the peer has receives
-					    waiting */
-int verify_await_empty(struct meter *t); /* wait for those of the peer */
-int verify_refill(struct meter *t);      /* post the timed receives again */
-int verify_prepare(struct meter *t);     /* start the next window: fill, poison, post receives */
-int verify_send(struct meter *t);
+int verify_begin(struct meter *t);   /* create slots for count messages of message_bytes */
+int verify_prepare(struct meter *t); /* start the next window: fill, poison, post receives */
 int verify_collect(struct meter *t); /* wait for the messages, and check them */
+
+/*
+ * verify_window.c: the same worker's requests. Every spin checks the round's abort flag and has a
+ * deadline.
+ */
+int verify_post_receives(struct meter *t); /* SENDs: into the slots that have none */
+int verify_send(struct meter *t);          /* post the window, and wait for its completions */
+int verify_empty(struct meter *t);         /* send qp[].todo messages without data */
+int verify_await_empty(struct meter *t);   /* wait for those of the peer */
+int verify_refill(struct meter *t);        /* post the timed receives again */
+
+/* The number of posted receives on QP number QP: those of the timed part, or into slots. */
+unsigned verify_waiting(const struct verify *v, unsigned qp);
+
+/*
+ * After the other end has sent everything: wait until the window's messages have arrived, or with
+ * EMPTY until no receive is left, or until a message that has not arrived is lost: after a grace,
+ * which is the whole time limit if TCP may still hold it (iWARP). Returns at once for messages that
+ * consume no receive.
+ */
+int verify_await(struct meter *t, bool empty);
+uint64_t verify_grace_ns(const struct meter *t);

@@ -11,56 +11,35 @@
 #define SPARE_MAX    8 /* slots for messages that arrive twice */
 #define VIEW(v, off) ((v)->image ? (v)->image + (off) : (uint8_t *)(v)->mem.host + (off))
 
-/* True if both ends post messages: with -b, and in a ping-pong. */
-static bool both_ends_post(const struct measure *ms)
+static bool is_atomic(const struct meter *t)
 {
-	const struct test *test = ms->test;
-
-	return ms->options->experiment.bidirectional || (test->latency && !test->operation.fetches);
+	return operation_is_atomic(&t->ms->test->operation);
 }
 
-bool verify_posts(const struct measure *ms)
+static bool has_swaps(const struct meter *t)
 {
-	return both_ends_post(ms) || endpoint_leads(ms->ep);
+	return t->verify->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 }
 
-bool verify_sends(const struct measure *ms)
+/* Set what V posts, and in which directions its messages go. */
+static void set_directions(struct verify *v, const struct measure *ms)
 {
-	return both_ends_post(ms) ||
-	       endpoint_leads(ms->ep) != operation_pulls(&ms->test->operation);
-}
+	const struct operation *o = &ms->test->operation;
+	const struct experiment *e = &ms->options->experiment;
+	bool leads = endpoint_leads(ms->ep), pulls = operation_pulls(o);
+	bool both = e->bidirectional || (ms->test->latency && !o->fetches); /* ends post */
 
-bool verify_receives(const struct measure *ms)
-{
-	return both_ends_post(ms) ||
-	       endpoint_leads(ms->ep) == operation_pulls(&ms->test->operation);
-}
-
-static bool is_atomic(const struct measure *ms)
-{
-	return operation_is_atomic(&ms->test->operation);
-}
-
-static bool verify_swaps(const struct measure *ms)
-{
-	return verify_opcode(ms) == IBV_WR_ATOMIC_CMP_AND_SWP;
-}
-
-enum ibv_wr_opcode verify_opcode(const struct measure *ms)
-{
-	return operation_opcode(&ms->test->operation, &ms->options->experiment, ms->ep->immediate);
-}
-
-static uint64_t before_bytes(const struct measure *ms)
-{
-	return ms->options->experiment.connection == CONNECTION_UD ? QP_GRH_BYTES : 0;
+	v->opcode = operation_opcode(o, e, ms->ep->immediate);
+	v->sends = both || leads != pulls;
+	v->receives = both || leads == pulls;
+	v->posts = !both && !leads ? NULL : pulls ? &v->in : &v->out;
 }
 
 static struct slots slots_layout(const struct meter *t, uint64_t bytes, unsigned per_qp)
 {
 	return (struct slots){
 		.message_bytes = bytes,
-		.before_bytes = before_bytes(t->ms),
+		.before_bytes = qp_set_header(&t->worker->qps),
 		.qps = t->worker->qps.count,
 		.per_qp = per_qp,
 	};
@@ -88,10 +67,10 @@ unsigned verify_room(const struct meter *t, uint64_t bytes)
 
 	if (count < 2)
 		count = 2 * all <= 4 * PLAN_VERIFY_BYTES ? 2 : 1;
-	if (verify_opcode(t->ms) == IBV_WR_RDMA_WRITE || !verify_receives(t->ms) ||
+	if (t->verify->opcode == IBV_WR_RDMA_WRITE || !t->verify->receives ||
 	    t->ms->test->operation.fetches)
 		return count;
-	if (verify_opcode(t->ms) != IBV_WR_SEND)
+	if (t->verify->opcode != IBV_WR_SEND)
 		return smaller_of(count,
 				  smaller_of(depth / 2, depth + 1 - t->worker->receives.batch));
 	if (count + SPARE_MAX > depth)
@@ -102,17 +81,37 @@ unsigned verify_room(const struct meter *t, uint64_t bytes)
 /* The number of receiving slots per QP: one for atomics, the counter; SENDs have spare ones. */
 static unsigned slots_to_receive(const struct meter *t, unsigned count)
 {
-	if (is_atomic(t->ms))
+	if (is_atomic(t))
 		return 1; /* a counter */
-	if (verify_opcode(t->ms) != IBV_WR_SEND || !verify_receives(t->ms))
+	if (t->verify->opcode != IBV_WR_SEND || !t->verify->receives)
 		return count;
 	return smaller_of(count + smaller_of(count / 2, SPARE_MAX), t->worker->qps.rx_depth);
 }
 
-/* Set the buffer sizes of V to the largest that any message size needs. */
-static void set_buffer_sizes(struct meter *t, struct verify *v)
+/* Allocate what T's verification has for the whole run, but for the memory of the messages. */
+static int make_details(struct meter *t)
 {
 	const struct measure *ms = t->ms;
+	uint64_t chain = ms->options->experiment.post_list;
+	struct verify *v = t->verify = calloc(1, sizeof(*v));
+
+	if (v) {
+		v->qp = calloc(t->worker->qps.count, sizeof(*v->qp));
+		v->wr = calloc(chain, sizeof(*v->wr));
+		v->sge = calloc(chain, sizeof(*v->sge));
+	}
+	if (!v || !v->qp || !v->wr || !v->sge)
+		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+				   "allocating details of a verification");
+	set_directions(v, ms);
+	return 0;
+}
+
+/* Set the buffer sizes to the largest that any message size needs. */
+static void set_buffer_sizes(const struct meter *t)
+{
+	const struct measure *ms = t->ms;
+	struct verify *v = t->verify;
 
 	for (uint64_t size = plan_first_size(&ms->options->experiment);
 	     size <= ms->ep->largest_bytes; size *= 2) {
@@ -120,9 +119,9 @@ static void set_buffer_sizes(struct meter *t, struct verify *v)
 		struct slots out = slots_layout(t, size, count);
 		struct slots in = slots_layout(t, size, slots_to_receive(t, count));
 
-		if (verify_sends(ms) && slots_bytes(&out) > v->out_bytes)
+		if (v->sends && slots_bytes(&out) > v->out_bytes)
 			v->out_bytes = slots_bytes(&out);
-		if (verify_receives(ms) && slots_bytes(&in) > v->in_bytes)
+		if (v->receives && slots_bytes(&in) > v->in_bytes)
 			v->in_bytes = slots_bytes(&in);
 	}
 }
@@ -137,11 +136,10 @@ int verify_make(struct meter *t)
 
 	if (!e->verify || ms->ep->own_schedule)
 		return 0;
-	v = t->verify = calloc(1, sizeof(*v));
-	if (!v)
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "allocating details of a verification");
-	set_buffer_sizes(t, v);
+	if (make_details(t))
+		return -1;
+	set_buffer_sizes(t);
+	v = t->verify;
 	bytes = v->out_bytes + v->in_bytes;
 	if (ms->ep->server && limits_memory(&ms->options->local,
 					    (bytes + t->worker->mem.bytes) * ms->ep->workers +
@@ -164,11 +162,15 @@ void verify_release(struct meter *t)
 
 	if (!v)
 		return;
-	verify_end(t);
+	slots_release(&v->out);
+	slots_release(&v->in);
 	mem_release(&v->mem);
 	if (v->gpu_buffer)
 		gpu_free(t->ms->ep->gpu, v->gpu_buffer);
 	free(v->image);
+	free(v->qp);
+	free(v->wr);
+	free(v->sge);
 	free(v);
 	t->verify = NULL;
 }
@@ -176,108 +178,67 @@ void verify_release(struct meter *t)
 /* Set up SLOTS in T's buffer from OFFSET on. FROM_SERVER: their messages come from the server. */
 static int make_slots(const struct meter *t, struct slots *slots, uint64_t offset, bool from_server)
 {
-	const struct measure *ms = t->ms;
-
 	slots->data = VIEW(t->verify, offset);
 	slots->first_qp = t->worker->index * t->worker->qps.count;
 	slots->count = t->verify->count;
 	slots->from_server = from_server;
-	slots->in_place = verify_opcode(ms) != IBV_WR_SEND;
-	slots->unreliable = ms->options->experiment.connection != CONNECTION_RC;
+	slots->in_place = t->verify->opcode != IBV_WR_SEND;
+	slots->unreliable = t->round.unreliable;
 	return slots_init(slots);
 }
 
 int verify_begin(struct meter *t)
 {
-	const struct measure *ms = t->ms;
 	struct verify *v = t->verify;
-	bool server = ms->ep->server, pulls = operation_pulls(&ms->test->operation);
-	uint64_t addr = v->mem.addr;
+	bool server = t->ms->ep->server;
 	int rc = 0;
 
 	memset(&v->tally, 0, sizeof(v->tally));
 	memset(&v->returned, 0, sizeof(v->returned));
+	slots_release(&v->out);
+	slots_release(&v->in);
 	v->out = slots_layout(t, v->message_bytes, v->count);
 	v->in = slots_layout(t, v->message_bytes, slots_to_receive(t, v->count));
-	if ((verify_sends(ms) && slots_bytes(&v->out) > v->out_bytes) ||
-	    (verify_receives(ms) && slots_bytes(&v->in) > v->in_bytes))
+	if ((v->sends && slots_bytes(&v->out) > v->out_bytes) ||
+	    (v->receives && slots_bytes(&v->in) > v->in_bytes))
 		return fault_raise(&t->worker->fault, FAULT_PEER, 0,
 				   "the peer requested a verification of messages of another size");
-	if (verify_sends(ms))
+	if (v->sends)
 		rc = make_slots(t, &v->out, 0, server);
-	if (rc == 0 && verify_receives(ms))
+	if (rc == 0 && v->receives)
 		rc = make_slots(t, &v->in, v->out_bytes, !server);
 	if (rc)
 		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating slots of %u messages", v->count);
-	v->verify_window = (struct verify_window){
-		.round = &t->round,
-		.opcode = verify_opcode(ms),
-		.out = !verify_posts(ms) ? NULL
-		       : pulls           ? &v->in
-					 : &v->out,
-		.in = verify_receives(ms) ? &v->in : NULL,
-		.from = {addr + (pulls ? v->out_bytes : 0), 0, v->mem.lkey},
-		.into = {addr + v->out_bytes, 0, v->mem.lkey},
-		.remote = {v->peer_addr, 0, v->peer_rkey},
-		.patience_ns = ms->options->local.timeout_ns,
-	};
-	return verify_window_init(&v->verify_window);
-}
-
-void verify_end(struct meter *t)
-{
-	verify_window_release(&t->verify->verify_window);
-	slots_release(&t->verify->out);
-	slots_release(&t->verify->in);
-}
-
-int verify_empty(struct meter *t)
-{
-	return verify_window_empty(&t->verify->verify_window);
-}
-
-int verify_await_empty(struct meter *t)
-{
-	return verify_window_await(&t->verify->verify_window, true);
-}
-
-int verify_refill(struct meter *t)
-{
-	return t->verify->verify_window.in
-		       ? recv_queue_refill(&t->worker->receives, &t->worker->fault)
-		       : 0;
+	for (unsigned i = 0; i < v->in.qps; i++) {
+		v->qp[i] = (struct verify_qp){.room = 1};
+		if (v->receives && v->opcode == IBV_WR_SEND)
+			v->qp[i].posted = recv_queue_posted(t->round.receives, i);
+	}
+	return 0;
 }
 
 int verify_prepare(struct meter *t)
 {
 	struct verify *v = t->verify;
-	struct gpu *gpu = t->ms->ep->gpu;
 
 	v->out.window = v->in.window = ++v->windows;
-	if (v->verify_window.in && v->verify_window.opcode == IBV_WR_SEND &&
-	    verify_window_post_receives(&v->verify_window))
+	if (v->receives && v->opcode == IBV_WR_SEND && verify_post_receives(t))
 		return -1;
 	for (unsigned qp = 0; v->in.arrived && qp < v->in.qps; qp++)
 		v->in.arrived[qp] = 0;
-	v->verify_window.first = tickets_first(v->windows);
-	if (verify_receives(t->ms))
+	if (v->receives)
 		slots_poison(&v->in);
-	if (is_atomic(t->ms) && verify_receives(t->ms))
+	if (v->receives && is_atomic(t))
 		tickets_begin(&v->in);
-	if (is_atomic(t->ms) && verify_sends(t->ms))
+	if (v->sends && is_atomic(t))
 		slots_poison(&v->out);
-	else if (verify_sends(t->ms))
+	else if (v->sends)
 		slots_fill(&v->out);
 	if (!v->image)
 		return 0;
-	return gpu_copy_in(gpu, v->mem.addr, v->image, v->out_bytes + v->in_bytes,
+	return gpu_copy_in(t->ms->ep->gpu, v->mem.addr, v->image, v->out_bytes + v->in_bytes,
 			   &t->worker->fault);
-}
-
-int verify_send(struct meter *t)
-{
-	return verify_window_send(&t->verify->verify_window);
 }
 
 /* If the buffer is in GPU memory, copy what was received to the CPU's image of it. */
@@ -300,8 +261,8 @@ static struct slots_tally check_arrived(const struct meter *t)
 	const struct verify *v = t->verify;
 	struct slots_tally found = {0};
 
-	if (is_atomic(t->ms))
-		tickets_check_counters(&v->in, v->count, verify_swaps(t->ms), &found);
+	if (is_atomic(t))
+		tickets_check_counters(&v->in, v->count, has_swaps(t), &found);
 	else
 		slots_check(&v->in, &found);
 	return found;
@@ -312,8 +273,7 @@ static int check_returned(struct meter *t)
 {
 	struct verify *v = t->verify;
 
-	if (!is_atomic(t->ms) || !verify_sends(t->ms) ||
-	    tickets_check(&v->out, verify_swaps(t->ms), &v->returned) == 0)
+	if (!is_atomic(t) || !v->sends || tickets_check(&v->out, has_swaps(t), &v->returned) == 0)
 		return 0;
 	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
 			   "allocating room for %u returned values", v->count);
@@ -331,11 +291,11 @@ int verify_collect(struct meter *t)
 
 	if (check_returned(t))
 		return -1;
-	if (!v->verify_window.in)
+	if (!v->receives)
 		return 0;
-	if (verify_window_await(&v->verify_window, false))
+	if (verify_await(t, false))
 		return -1;
-	deadline_ns = clock_now_ns() + verify_window_grace_ns(&v->verify_window);
+	deadline_ns = clock_now_ns() + verify_grace_ns(t);
 	do {
 		if (fetch_slots(t))
 			return -1;

@@ -3,7 +3,7 @@
 
 #include "base/rate.h"
 
-#define WARMUP_ALONE    16                   /* half of them are sent alone: loop/alone.h */
+#define WARMUP_ALONE    16                   /* half of them are sent alone: loop/stream.h */
 #define WARMUP_BYTES    (UINT64_C(64) << 20) /* of all QPs of a thread */
 #define WARMUP_BYTES_QP (UINT64_C(4) << 20)  /* but at least this much of each */
 #define WARMUP_LATENCY  100

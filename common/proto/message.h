@@ -53,7 +53,7 @@
  *
  * With --verify, after each measured round; in each step the client sends first, then the server:
  *	both    verify   step "begin": places[]{addr, rkey, slots}, skip (after a signal)
- *	both    verify   step "empty": receives[][]: empty messages that are needed to consume them
+ *	both    verify   step "empty": receives[]: empty messages that are needed to consume them
  *	both    verify   step "emptied": they are sent; then "empty" again, until none is needed
  *	both    verify   steps "armed" and "sent" of each window; then "empty" again
  *	both    verify   step "found": [found{}, returned{}] (proto/verified.h)

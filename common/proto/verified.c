@@ -74,27 +74,26 @@ const char *verified_format(const struct slots_tally *t, char *buf, size_t size)
 int verified_raise(const struct slots_tally *t, struct fault *f)
 {
 	const struct slots_finding *first = &t->first;
+	char message[96];
 
+	snprintf(message, sizeof(message), "message %u from the %s on QP %u, window %u,",
+		 first->name.number, first->name.from_server ? "server" : "client", first->name.qp,
+		 first->name.window);
 	fault_raise(f, FAULT_DATA, 0,
 		    "%" PRIu64 " of %" PRIu64 " messages of %s wrong (%" PRIu64 " lost)", t->errors,
 		    t->messages, units_size(t->messages ? t->bytes / t->messages : 0).text,
 		    t->lost);
 	if (first->is == first->should_be)
 		fault_cause(f,
-			    "The first: message %u from the %s on QP %u, window %u, is in memory, "
-			    "but its receive request did not complete: the NIC dropped or delays "
-			    "the completion",
-			    first->name.number, first->name.from_server ? "server" : "client",
-			    first->name.qp, first->name.window);
+			    "The first: %s is in memory, but its receive request did not complete: "
+			    "the NIC dropped or delays the completion",
+			    message);
 	else
 		fault_cause(f,
-			    "The first: where message %u from the %s on QP %u, window %u, is "
-			    "expected, byte %" PRIu64
+			    "The first: where %s is expected, byte %" PRIu64
 			    " is 0x%02x, not 0x%02x. No network checksum found this: memory, PCIe, "
 			    "an IOMMU or a NIC may have changed, misplaced or dropped the data",
-			    first->name.number, first->name.from_server ? "server" : "client",
-			    first->name.qp, first->name.window, first->byte, first->is,
-			    first->should_be);
+			    message, first->byte, first->is, first->should_be);
 	return fault_fix(f,
 			 "check both hosts for memory, PCIe and IOMMU errors (dmesg, EDAC, AER), "
 			 "and the NICs' firmware");

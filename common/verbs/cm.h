@@ -10,7 +10,7 @@
  * QP i. A connection request without the token is rejected.
  *
  * No function waits: the caller watches deadlines, signals and out-of-band messages. One thread
- * uses an object. CM_NONE and a zeroed object are valid. Release it before the QPs.
+ * uses an object. A zeroed one is valid. Release it before the QPs.
  */
 #pragma once
 

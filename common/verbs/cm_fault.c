@@ -33,17 +33,21 @@ int cm_check(struct fault *f)
 	return fault_fix(f, "modprobe rdma_ucm, or omit -R");
 }
 
-/*
- * Write "on OWN" (server) or "to PEER from OWN" (client) with the IP addresses to BUF. Returns BUF.
- */
-static const char *format_connection(const struct cm *c, char *buf, size_t size)
+struct connection_text {
+	char text[2 * CM_ADDRESS_SIZE + 16];
+};
+
+/* "on OWN" (server) or "to PEER from OWN" (client), with the IP addresses. */
+static struct connection_text format_connection(const struct cm *c)
 {
+	struct connection_text t;
+
 	if (c->listener)
-		snprintf(buf, size, "on %s", c->own_name);
+		snprintf(t.text, sizeof(t.text), "on %s", c->own_name);
 	else
-		snprintf(buf, size, "to %s%s%s", c->peer_name, c->own_name[0] ? " from " : "",
-			 c->own_name);
-	return buf;
+		snprintf(t.text, sizeof(t.text), "to %s%s%s", c->peer_name,
+			 c->own_name[0] ? " from " : "", c->own_name);
+	return t;
 }
 
 /* The packets that a firewall must let pass. */
@@ -93,10 +97,7 @@ static int explain_no_path(const struct cm *c, struct fault *f)
 
 int cm_route_fault(const struct cm *c, int errnum, struct fault *f)
 {
-	char to[2 * CM_ADDRESS_SIZE + 16];
-
-	fault_raise(f, FAULT_LOCAL, errnum, "rdma_resolve_route %s",
-		    format_connection(c, to, sizeof(to)));
+	fault_raise(f, FAULT_LOCAL, errnum, "rdma_resolve_route %s", format_connection(c).text);
 	return explain_no_path(c, f);
 }
 
@@ -125,15 +126,13 @@ static int explain_rejection(const struct cm *c, int reason, struct fault *f)
 int cm_event_fault(const struct cm *c, const struct rdma_cm_event *e, struct fault *f)
 {
 	int err = e->status < 0 ? -e->status : 0;
-	char to[2 * CM_ADDRESS_SIZE + 16];
 	enum fault_code code = FAULT_LOCAL;
 
 	if (e->event == RDMA_CM_EVENT_UNREACHABLE)
 		code = FAULT_DEADLINE;
 	else if (e->event == RDMA_CM_EVENT_REJECTED || e->event == RDMA_CM_EVENT_DISCONNECTED)
 		code = FAULT_PEER;
-	fault_raise(f, code, err, "%s %s", rdma_event_str(e->event),
-		    format_connection(c, to, sizeof(to)));
+	fault_raise(f, code, err, "%s %s", rdma_event_str(e->event), format_connection(c).text);
 	switch (e->event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		return explain_no_address(c, err, f);
@@ -163,10 +162,8 @@ int cm_event_fault(const struct cm *c, const struct rdma_cm_event *e, struct fau
 
 int cm_late(const struct cm *c, struct fault *f)
 {
-	char to[2 * CM_ADDRESS_SIZE + 16];
-
 	fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%u of %u QPs connected %s", c->up, c->qps->count,
-		    format_connection(c, to, sizeof(to)));
+		    format_connection(c).text);
 	fault_cause(f, "The peer answers over the first connection, but not through rdma_cm");
 	return fault_fix(
 		f,

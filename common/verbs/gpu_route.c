@@ -1,15 +1,149 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "verbs/gpu_route.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "base/units.h"
-#include "verbs/gpu_route_try.h"
 
 #define PROBE_BYTES 65536
+
+/* A route's name in --gpu-path and JSON, in messages, and the call that registers the memory. */
+static const struct {
+	const char *name, *words, *call;
+} routes[GPU_ROUTES] = {
+	[GPU_ROUTE_DMABUF] = {"dmabuf", "dma-buf", "ibv_reg_dmabuf_mr"},
+	[GPU_ROUTE_PEERMEM] = {"peermem", "peermem", "ibv_reg_mr"},
+	[GPU_ROUTE_DATA_DIRECT] = {"data_direct", "Data Direct", "mlx5dv_reg_dmabuf_mr"},
+	[GPU_ROUTE_STAGED] = {"staged", "staged through host memory", NULL},
+};
+
+/*
+ * Data Direct: a ConnectX-8 next to a CPU that is coherent with the GPU has a second PCIe function
+ * directly at the GPU. libmlx5 supports it since rdma-core 54, so its calls are looked up at run
+ * time.
+ */
+#define MLX5_LIBRARY       "libmlx5.so.1"
+#define MLX5_VERSION       "MLX5_1.25"
+#define ACCESS_DATA_DIRECT 1 /* MLX5DV_REG_DMABUF_ACCESS_DATA_DIRECT */
+
+/* Calls that are looked up at run time. */
+struct reg_calls {
+	/* NULL with rdma-core before 34, where peermem may still work. */
+	struct ibv_mr *(*reg_dmabuf)(struct ibv_pd *pd, uint64_t offset, size_t length,
+				     uint64_t iova, int fd, int access);
+	int (*direct_path)(struct ibv_context *ctx, char *buf, size_t size);
+	struct ibv_mr *(*reg_direct)(struct ibv_pd *pd, uint64_t offset, size_t length,
+				     uint64_t iova, int fd, int access, int mlx5_access);
+};
+
+/* Fill C; calls that are missing are NULL. libibverbs has loaded mlx5's provider if there is an
+ * mlx5 device; it is not loaded for others. */
+static void look_up_calls(struct reg_calls *c)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, "ibv_reg_dmabuf_mr");
+	void *library = dlopen(MLX5_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+
+	memset(c, 0, sizeof(*c));
+	memcpy(&c->reg_dmabuf, &symbol, sizeof(symbol));
+	if (!library)
+		return;
+	symbol = dlvsym(library, "mlx5dv_get_data_direct_sysfs_path", MLX5_VERSION);
+	memcpy(&c->direct_path, &symbol, sizeof(symbol));
+	symbol = dlvsym(library, "mlx5dv_reg_dmabuf_mr", MLX5_VERSION);
+	memcpy(&c->reg_direct, &symbol, sizeof(symbol));
+	dlclose(library); /* it stays loaded: libibverbs uses it */
+}
+
+/* Check that library, kernel and driver can register a dma-buf, by a call with descriptor -1: EBADF
+ * shows that only the dma-buf is missing. */
+static int check_dmabuf(const struct reg_calls *c, const struct gpu_mr_attr *attr, struct fault *f)
+{
+	struct ibv_mr *mr;
+
+	if (!c->reg_dmabuf) {
+		fault_raise(f, FAULT_LOCAL, 0, "dlsym(ibv_reg_dmabuf_mr)");
+		fault_cause(f, "libibverbs has no ibv_reg_dmabuf_mr: rdma-core is older than "
+			       "version 34");
+		return fault_fix(f, "install a newer rdma-core");
+	}
+	mr = c->reg_dmabuf(attr->pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE);
+	if (mr)
+		ibv_dereg_mr(mr);
+	else if (errno == EOPNOTSUPP || errno == EPROTONOSUPPORT || errno == ENOSYS)
+		return gpu_why_no_dmabuf(attr, errno, f);
+	return 0;
+}
+
+/* Check that the libraries and the NIC have Data Direct. */
+static int check_data_direct(const struct reg_calls *c, const struct gpu_mr_attr *attr,
+			     struct fault *f)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	if (!c->direct_path || !c->reg_direct) {
+		fault_raise(f, FAULT_LOCAL, 0, "dlvsym(mlx5dv_reg_dmabuf_mr, " MLX5_VERSION ")");
+		return fault_cause(f, "Data Direct needs a ConnectX NIC with mlx5, and rdma-core "
+				      "54 or newer");
+	}
+	rc = c->direct_path(attr->pd->context, path, sizeof(path));
+	if (!rc)
+		return 0;
+	fault_raise(f, FAULT_LOCAL, rc < 0 ? -rc : rc, "mlx5dv_get_data_direct_sysfs_path");
+	return fault_cause(f, "The NIC has no Data Direct function");
+}
+
+/* Register the memory by its address (peermem), or the dma-buf FD that the driver exported. Returns
+ * NULL with errno on failure. */
+static struct ibv_mr *reg_gpu_mr(const struct reg_calls *c, const struct gpu_mr_attr *attr,
+				 uint64_t offset, int fd, int access)
+{
+	if (attr->route == GPU_ROUTE_DMABUF)
+		return c->reg_dmabuf(attr->pd, offset, attr->bytes, attr->addr, fd, access);
+	if (attr->route == GPU_ROUTE_DATA_DIRECT)
+		return c->reg_direct(attr->pd, offset, attr->bytes, attr->addr, fd, access,
+				     ACCESS_DATA_DIRECT);
+	return ibv_reg_mr(attr->pd, (void *)(uintptr_t)attr->addr, attr->bytes, access);
+}
+
+/*
+ * Register the memory of ATTR. Returns 0, or -1 with FAULT_LOCAL, the cause and, if known, the fix.
+ */
+static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *f)
+{
+	bool direct = attr->route == GPU_ROUTE_DATA_DIRECT;
+	int access = (int)attr->access | IBV_ACCESS_LOCAL_WRITE, fd = -1, rc = 0;
+	uint64_t offset = 0;
+	struct reg_calls c;
+
+	*m = (struct gpu_mr){.addr = attr->addr, .bytes = attr->bytes};
+	look_up_calls(&c);
+	if (attr->route != GPU_ROUTE_PEERMEM) {
+		if (direct ? check_data_direct(&c, attr, f) : check_dmabuf(&c, attr, f))
+			return -1;
+		rc = gpu_export(attr->gpu, attr->addr, attr->bytes, direct, &fd, &offset);
+	}
+	if (rc)
+		return gpu_why_no_export(attr, rc, f);
+	m->mr = reg_gpu_mr(&c, attr, offset, fd, access);
+	if (!m->mr && errno == EINVAL && (access & IBV_ACCESS_RELAXED_ORDERING)) {
+		access &= ~IBV_ACCESS_RELAXED_ORDERING; /* not every device supports it */
+		m->mr = reg_gpu_mr(&c, attr, offset, fd, access);
+	}
+	m->relaxed_ordering = access & IBV_ACCESS_RELAXED_ORDERING;
+	if (!m->mr)
+		gpu_why_refused(attr, routes[attr->route].call, errno, f);
+	if (fd >= 0)
+		close(fd);
+	return m->mr ? 0 : -1;
+}
 
 void gpu_route_before_open(void)
 {
@@ -32,7 +166,7 @@ int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, str
 	for (attr.route = 0; attr.route < GPU_ROUTE_STAGED; attr.route++) {
 		struct gpu_mr m;
 
-		gpu_try(&m, &attr, &r->refused[attr.route]);
+		try_route(&m, &attr, &r->refused[attr.route]);
 		gpu_mr_release(&m);
 	}
 	gpu_free(g, attr.addr);
@@ -85,17 +219,12 @@ const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen,
 
 const char *gpu_route_name(enum gpu_route route)
 {
-	static const char *const name[GPU_ROUTES] = {"dmabuf", "peermem", "data_direct", "staged"};
-
-	return name[route];
+	return routes[route].name;
 }
 
 const char *gpu_route_words(enum gpu_route route)
 {
-	static const char *const words[GPU_ROUTES] = {"dma-buf", "peermem", "Data Direct",
-						      "staged through host memory"};
-
-	return words[route];
+	return routes[route].words;
 }
 
 /* Check that the memory is at most half of BAR1, if its size is known. */
@@ -120,7 +249,7 @@ int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *
 {
 	memset(m, 0, sizeof(*m));
 	fault_phase(f, "registering GPU memory");
-	return check_bar1(attr, f) || gpu_try(m, attr, f) ? -1 : 0;
+	return check_bar1(attr, f) || try_route(m, attr, f) ? -1 : 0;
 }
 
 void gpu_mr_release(struct gpu_mr *m)

@@ -110,3 +110,12 @@ int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *
 
 /* Safe on a zeroed object. */
 void gpu_mr_release(struct gpu_mr *m);
+
+/*
+ * gpu_route_why.c, for gpu_route.c: raise FAULT_LOCAL with the reason why ATTR's memory cannot be
+ * registered: the driver does not export it (RESULT is a CUresult); ibv_reg_dmabuf_mr() is not
+ * supported; the registration CALL itself failed. Return -1.
+ */
+int gpu_why_no_export(const struct gpu_mr_attr *attr, int result, struct fault *f);
+int gpu_why_no_dmabuf(const struct gpu_mr_attr *attr, int errnum, struct fault *f);
+int gpu_why_refused(const struct gpu_mr_attr *attr, const char *call, int errnum, struct fault *f);

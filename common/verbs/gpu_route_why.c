@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Raises faults for failed registrations of GPU memory; the causes are found by checks. */
-#include "verbs/gpu_route_try.h"
+#include "verbs/gpu_route.h"
 
 #include <errno.h>
 

@@ -77,15 +77,11 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 /* True if WANTED, the argument of -d, names P: by device, netdev, IP, GUID or PCI address. */
 bool hca_is_named(const struct hca_port *p, const char *wanted);
 
-/* Raise the fault that P is not ACTIVE, with the cause and the fix for its state. Returns -1. */
-int hca_raise_not_active(const struct hca_port *p, struct fault *f);
-
 /*
- * False if P can only be reached by a GID, and has none; and raise FAULT_UNAVAILABLE for that.
- * Returns -1.
+ * Raise why P cannot be used: FAULT_LOCAL if it cannot be opened or is not ACTIVE,
+ * FAULT_UNAVAILABLE if it can only be reached by a GID, and has none. Returns 0 or -1.
  */
-bool hca_has_address(const struct hca_port *p);
-int hca_raise_no_address(const struct hca_port *p, struct fault *f);
+int hca_check_usable(const struct hca_port *p, struct fault *f);
 
 /* The transport of PORT: "InfiniBand", "RoCE" or "iWARP". Static storage. */
 const char *hca_transport_name(const struct hca_port *port);

@@ -93,7 +93,8 @@ bool hca_is_named(const struct hca_port *p, const char *wanted)
 	return named;
 }
 
-int hca_raise_not_active(const struct hca_port *p, struct fault *f)
+/* Raise the fault that P is not ACTIVE, with the cause and the fix for its state. */
+static int raise_not_active(const struct hca_port *p, struct fault *f)
 {
 	static const char *const names[] = {
 		[IBV_PORT_DOWN] = "DOWN", [IBV_PORT_INIT] = "INIT", [IBV_PORT_ARMED] = "ARMED"};
@@ -115,14 +116,26 @@ int hca_raise_not_active(const struct hca_port *p, struct fault *f)
 	return fault_fix(f, "check cable, transceiver and switch port");
 }
 
-bool hca_has_address(const struct hca_port *p)
+/* False if P can only be reached by a GID, and has none. */
+static bool has_address(const struct hca_port *p)
 {
 	return p->gid_count || p->is_iwarp ||
 	       (!p->is_ethernet && !(p->port_attr.flags & IBV_QPF_GRH_REQUIRED));
 }
 
-int hca_raise_no_address(const struct hca_port *p, struct fault *f)
+static bool is_usable(const struct hca_port *p)
 {
+	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE && has_address(p);
+}
+
+int hca_check_usable(const struct hca_port *p, struct fault *f)
+{
+	if (is_usable(p))
+		return 0;
+	if (p->open_errno)
+		return reach_refused(p->device, p->open_errno, f);
+	if (p->port_attr.state != IBV_PORT_ACTIVE)
+		return raise_not_active(p, f);
 	fault_raise(f, FAULT_UNAVAILABLE, 0,
 		    "every GID of %s is zero: its netdev is in another network namespace, or has "
 		    "no address",
@@ -145,36 +158,19 @@ static int raise_no_match(const struct hca_list *list, const struct hca_attr *wa
 	for (size_t i = 0; i < list->count; i++)
 		if (i == 0 || strcmp(list->port[i].device, list->port[i - 1].device) != 0)
 			text_add(have, sizeof(have), "%s%s", i ? ", " : "", list->port[i].device);
-	if (device_known) {
+	if (wanted->device && !device_known) {
+		if (reach_in_kernel(wanted->device) || reach_elsewhere(wanted->device))
+			return reach_unlisted(wanted->device, f);
+		fault_raise(f, FAULT_USAGE, 0, "there is no RDMA device '%.60s'", wanted->device);
+		return fault_fix(f, "use one of: %s; --list shows them all", have);
+	}
+	if (wanted->device)
 		fault_raise(f, FAULT_USAGE, 0, "device '%.60s' has no port %d", wanted->device,
 			    wanted->port);
-		return fault_fix(f, "omit -i, or give a port that --list shows");
-	}
-	if (wanted->device && (reach_in_kernel(wanted->device) || reach_elsewhere(wanted->device)))
-		return reach_unlisted(wanted->device, f);
-	if (wanted->device)
-		fault_raise(f, FAULT_USAGE, 0, "there is no RDMA device '%.60s'", wanted->device);
-	if (wanted->device)
-		return fault_fix(f, "use one of: %s; --list shows them all", have);
-	fault_raise(f, FAULT_USAGE, 0, "no RDMA device of this host has a port %d", wanted->port);
+	else
+		fault_raise(f, FAULT_USAGE, 0, "no RDMA device of this host has a port %d",
+			    wanted->port);
 	return fault_fix(f, "omit -i, or give a port that --list shows");
-}
-
-static bool is_usable(const struct hca_port *p)
-{
-	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE && hca_has_address(p);
-}
-
-/* Return P if it is usable, else raise why not and return NULL. */
-static const struct hca_port *accept_port(const struct hca_port *p, struct fault *f)
-{
-	if (p->open_errno)
-		reach_refused(p->device, p->open_errno, f);
-	else if (p->port_attr.state != IBV_PORT_ACTIVE)
-		hca_raise_not_active(p, f);
-	else if (!hca_has_address(p))
-		hca_raise_no_address(p, f);
-	return fault_is(f) ? NULL : p;
 }
 
 /* No device is named: choose the port on the route to the peer, else the first ACTIVE one. */
@@ -208,9 +204,10 @@ static const struct hca_port *choose_for_peer(const struct hca_list *list,
 	if (active)
 		snprintf(reason, size, "the first ACTIVE port%s%s%s", netdev[0] ? "; " : "", netdev,
 			 netdev[0] ? ", which leads to the peer, has no RDMA device" : "");
-	if (first)
-		return accept_port(active ? active : first, f);
-	raise_no_match(list, wanted, false, f);
+	if (!first)
+		raise_no_match(list, wanted, false, f);
+	else if (active || !hca_check_usable(first, f))
+		return active ? active : first;
 	return NULL;
 }
 
@@ -236,11 +233,11 @@ static const struct hca_port *choose_named(const struct hca_list *list,
 		best = p;
 		snprintf(reason, size, "%s with -d", how);
 	}
-	if (!best) {
+	if (best && !hca_check_usable(best, f))
+		return best;
+	if (!best)
 		raise_no_match(list, wanted, known, f);
-		return NULL;
-	}
-	return accept_port(best, f);
+	return NULL;
 }
 
 const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_attr *wanted,

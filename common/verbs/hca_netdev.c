@@ -94,20 +94,17 @@ static bool is_here(const struct hca_port *p, const struct ifaddrs *all, unsigne
 
 void hca_find_netdev(struct hca_port *p)
 {
-	struct if_nameindex *names = p->is_iwarp ? if_nameindex() : NULL;
 	struct ifaddrs *all = NULL;
 
 	for (size_t i = getifaddrs(&all) ? p->gid_count : 0; i < p->gid_count; i++)
 		if (!is_here(p, all, p->gids[i].ifindex))
 			p->gids[i].ifindex = 0;
-	freeifaddrs(all);
 	for (size_t i = 0; !p->netdev[0] && i < p->gid_count; i++)
 		if (!if_indextoname(p->gids[i].ifindex, p->netdev))
 			p->netdev[0] = '\0';
 	/* Use the first one: a VLAN that inherits its MAC address was created later. */
-	for (size_t i = 0; names && names[i].if_index && !p->netdev[0]; i++)
-		if (has_mac_of_port(p, names[i].if_name))
-			snprintf(p->netdev, sizeof(p->netdev), "%s", names[i].if_name);
-	if (names)
-		if_freenameindex(names);
+	for (const struct ifaddrs *a = all; a && p->is_iwarp && !p->netdev[0]; a = a->ifa_next)
+		if (has_mac_of_port(p, a->ifa_name))
+			snprintf(p->netdev, sizeof(p->netdev), "%s", a->ifa_name);
+	freeifaddrs(all);
 }

@@ -3,6 +3,7 @@
 #include "verbs/hca.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,31 +13,36 @@
 #define SO_NETNS_COOKIE_LINUX 71 /* SO_NETNS_COOKIE, which older headers lack */
 #define INITIAL_NETNS         1  /* the cookie of the first network namespace */
 
-/* Replace cause and fix of F; they are about HERE if the other end raised it. */
-static bool blame(struct fault *f, const char *cause, const char *fix)
+/* Replace the cause (printf) and the fix of F; they are about HERE if the other end raised it. */
+static __attribute__((format(printf, 3, 4))) bool blame(struct fault *f, const char *fix,
+							const char *cause, ...)
 {
+	char text[sizeof(f->cause)];
+	va_list ap;
+
+	va_start(ap, cause);
+	vsnprintf(text, sizeof(text), cause, ap);
+	va_end(ap);
 	f->cause[0] = f->fix[0] = '\0';
-	fault_cause(f, "%s%s", f->from_peer ? "At this end: " : "", cause);
+	fault_cause(f, "%s%s", f->from_peer ? "At this end: " : "", text);
 	fault_fix(f, "%s", fix);
 	return true;
 }
 
 static bool blame_removal(const struct hca *h, struct fault *f)
 {
+	static const char fix[] = "leave the device in place while it is used; check dmesg";
 	const char *netdev = h->info.netdev;
-	char cause[512];
 
 	if (netdev[0] && !if_nametoindex(netdev))
-		snprintf(cause, sizeof(cause),
-			 "%s was removed with its netdev %s, which was deleted or moved to another "
-			 "network namespace",
-			 h->info.device, netdev);
-	else
-		snprintf(cause, sizeof(cause),
-			 "%s was removed: its driver was unloaded or reset it, or `rdma link "
-			 "delete` or `rdma dev set` was called",
-			 h->info.device);
-	return blame(f, cause, "leave the device in place while it is used; check dmesg");
+		return blame(f, fix,
+			     "%s was removed with its netdev %s, which was deleted or moved to "
+			     "another network namespace",
+			     h->info.device, netdev);
+	return blame(f, fix,
+		     "%s was removed: its driver was unloaded or reset it, or `rdma link delete` "
+		     "or `rdma dev set` was called",
+		     h->info.device);
 }
 
 int hca_raise_removed(const struct hca *h, struct fault *f)
@@ -62,16 +68,12 @@ static bool is_in_namespace(void)
 
 bool hca_explain_namespace(const struct hca_port *p, struct fault *f)
 {
-	char cause[512];
-
 	if (!hca_is_soft_roce(p) || (p->netdev[0] && !is_in_namespace()))
 		return false;
-	snprintf(
-		cause, sizeof(cause),
-		"The netdev of %s is in another network namespace than the host's first, the only one "
-		"in which soft-RoCE of most kernels sends and receives",
-		p->device);
-	return blame(f, cause, "measure in the host's network namespace");
+	return blame(f, "measure in the host's network namespace",
+		     "The netdev of %s is in another network namespace than the host's first, the "
+		     "only one in which soft-RoCE of most kernels sends and receives",
+		     p->device);
 }
 
 /* The GID that H had at INDEX, if another one or none is there now; else NULL. */
@@ -90,38 +92,33 @@ static const struct gid *lost_gid(const struct hca *h, int index)
 
 bool hca_explain_failure(const struct hca *h, const struct qp_route *r, struct fault *f)
 {
+	bool told = !f->completion[0] && !f->errnum; /* the fault says itself what went down */
 	struct hca_port now = h->info;
-	char cause[sizeof(f->cause)] = "", text[64];
 	struct fault state = {0};
 	const struct gid *lost;
+	char text[64];
 
 	if (hca_is_removed(h))
 		return blame_removal(h, f);
 	if (ibv_query_port(h->ctx, now.port, &now.port_attr))
 		return false;
 	if (now.port_attr.state != IBV_PORT_ACTIVE) {
-		hca_raise_not_active(&now, &state);
-		/* of a port that went down the fault says so itself */
-		snprintf(cause, sizeof(cause), "%s%s%.400s",
-			 f->completion[0] || f->errnum ? state.call : "",
-			 f->completion[0] || f->errnum ? ". " : "", state.cause);
-		return blame(f, cause, state.fix);
+		hca_check_usable(&now, &state);
+		return blame(f, state.fix, "%s%s%.400s", told ? "" : state.call, told ? "" : ". ",
+			     state.cause);
 	}
 	if (now.is_iwarp || !now.is_ethernet)
 		return false;
 	lost = lost_gid(h, r->gid_index);
-	if (lost) {
-		snprintf(
-			cause, sizeof(cause),
-			"GID %d of %s, %s, is no longer there: the address was removed from its netdev",
-			r->gid_index, now.device, gid_format(&lost->raw, text, sizeof(text)));
-		return blame(f, cause, "leave the address in place while it is used");
-	}
-	if (hca_mtu_bytes(now.port_attr.active_mtu) < r->mtu_bytes) {
-		snprintf(cause, sizeof(cause),
-			 "The MTU of %s is %u B by now, and its packets have up to %u B of data",
-			 now.device, hca_mtu_bytes(now.port_attr.active_mtu), r->mtu_bytes);
-		return blame(f, cause, "leave the MTU of its netdev alone while it is used");
-	}
+	if (lost)
+		return blame(f, "leave the address in place while it is used",
+			     "GID %d of %s, %s, is no longer there: the address was removed from "
+			     "its netdev",
+			     r->gid_index, now.device, gid_format(&lost->raw, text, sizeof(text)));
+	if (hca_mtu_bytes(now.port_attr.active_mtu) < r->mtu_bytes)
+		return blame(
+			f, "leave the MTU of its netdev alone while it is used",
+			"The MTU of %s is %u B by now, and its packets have up to %u B of data",
+			now.device, hca_mtu_bytes(now.port_attr.active_mtu), r->mtu_bytes);
 	return hca_explain_namespace(&now, f);
 }

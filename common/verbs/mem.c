@@ -32,9 +32,9 @@ int mem_check_odp(struct ibv_context *ctx, struct fault *f)
 static struct ibv_mr *reg_host_mr(const struct mem_attr *attr, void *addr, size_t bytes,
 				  struct fault *f)
 {
-	struct ibv_mr *mr;
+	int access = (int)(attr->access | IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *mr = ibv_reg_mr(attr->pd, addr, bytes, access);
 
-	mr = ibv_reg_mr(attr->pd, addr, bytes, (int)(attr->access | IBV_ACCESS_LOCAL_WRITE));
 	if (!mr)
 		vfault_raise(f, errno, attr->access & IBV_ACCESS_ON_DEMAND ? 0 : bytes,
 			     "ibv_reg_mr(%s)", units_size(bytes).text);
@@ -53,11 +53,10 @@ static int reg_host_mrs(struct mem *m, const struct mem_attr *attr, struct fault
 	if (!m->mr || (attr->mr_count && !m->lkeys))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %u MRs", mr_count);
 	for (unsigned i = 0; i < mr_count; i++) {
-		m->mr[i] =
-			attr->mr_count
-				? reg_host_mr(attr, (char *)m->host + attr->lead + i * attr->stride,
-					      attr->stride, f)
-				: reg_host_mr(attr, m->host, attr->bytes, f);
+		size_t at = attr->mr_count ? attr->lead + i * attr->stride : 0;
+
+		m->mr[i] = reg_host_mr(attr, (char *)m->host + at,
+				       attr->mr_count ? attr->stride : attr->bytes, f);
 		if (!m->mr[i])
 			return -1;
 		m->mr_count = i + 1;

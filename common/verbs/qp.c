@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "verbs/qp_state.h"
 #include "verbs/vfault.h"
 
 #define WQE_BYTES 256 /* roughly what an entry of a deep queue pins, for the memlock hint */

@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "verbs/cq_wait.h"
 #include "verbs/cq.h"
 #include "verbs/hca.h"
 
 #define QP_GRH_BYTES          40 /* a received datagram starts with this many bytes */
+#define QP_PSN_MASK           0xffffffu
 #define QP_FLOW_LABELS_MAX    64
 #define QP_INLINE_BEST_EFFORT UINT32_MAX
 #define QP_RNR_RETRY          7  /* retry forever: a late receiver is no error */
@@ -124,3 +124,12 @@ void qp_set_release(struct qp_set *s);
 /* Allocate the arrays for COUNT QPs. Returns 0 or -ENOMEM. */
 int qp_address_init(struct qp_address *a, unsigned count);
 void qp_address_release(struct qp_address *a);
+
+/*
+ * qp_state.c, also for cm.c: move a QP to the next state. qp_modify() raises the fault with a fix;
+ * it is not for attributes that depend on the path to the peer. qp_state_init() moves QP I from
+ * RESET to INIT, with the access rights and the P_Key of A.
+ */
+const char *qp_state_name(enum ibv_qp_state state); /* "INIT", "RTR" or "RTS" */
+int qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct fault *f);
+int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct fault *f);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "verbs/qp_state.h"
+/* Moves QPs from one state to the next, with the attributes of each transport. */
+#include "verbs/qp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +8,25 @@
 #include "verbs/vfault.h"
 
 #define QKEY 0x72646d6bu /* any value without the highest bit, which marks privileged Q_Keys */
+
+/*
+ * The transports: what attributes each state takes beside those that it always takes, and the bytes
+ * before the payload in a receive buffer. A datagram's QP has no peer: each request says where to.
+ */
+static const struct transport {
+	int init, rtr, rts;
+	unsigned header_bytes;
+	bool datagrams;
+} transports[] = {
+	[IBV_QPT_RC] = {.init = IBV_QP_ACCESS_FLAGS,
+			.rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+			.rts = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			       IBV_QP_MAX_QP_RD_ATOMIC},
+	[IBV_QPT_UC] = {.init = IBV_QP_ACCESS_FLAGS,
+			.rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN},
+	[IBV_QPT_UD] = {.init = IBV_QP_QKEY, .header_bytes = QP_GRH_BYTES, .datagrams = true},
+};
 
 const char *qp_state_name(enum ibv_qp_state state)
 {
@@ -33,9 +53,8 @@ int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct 
 		.qp_access_flags = a->access,
 		.qkey = QKEY,
 	};
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | transports[s->type].init;
 
-	mask |= s->type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
 	return qp_modify(s->qp[i], &attr, mask, f);
 }
 
@@ -90,14 +109,8 @@ static int qp_to_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
 		.min_rnr_timer = QP_RNR_TIMER,
 		.ah_attr = fill_ah_attr(s, i, r, to),
 	};
-	int mask = IBV_QP_STATE;
-	int rc;
+	int rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | transports[s->type].rtr);
 
-	if (s->type != IBV_QPT_UD)
-		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (s->type == IBV_QPT_RC)
-		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	rc = ibv_modify_qp(s->qp[i], &attr, mask);
 	if (!rc)
 		return 0;
 	vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)", s->qp[i]->qp_num);
@@ -114,12 +127,9 @@ static int qp_to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, str
 		.sq_psn = s->psn[i],
 		.max_rd_atomic = (uint8_t)r->reads_sent,
 	};
-	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
-	if (s->type == IBV_QPT_RC)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			IBV_QP_MAX_QP_RD_ATOMIC;
-	return qp_modify(s->qp[i], &attr, mask, f);
+	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | transports[s->type].rts,
+			 f);
 }
 
 /*
@@ -160,12 +170,12 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 		if (qp_to_rtr(s, i, r, to, f) || qp_to_rts(s, i, r, f))
 			return -1;
 	}
-	return s->type == IBV_QPT_UD ? create_ahs(s, r, to, f) : 0;
+	return transports[s->type].datagrams ? create_ahs(s, r, to, f) : 0;
 }
 
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 {
-	if (s->type != IBV_QPT_UD)
+	if (!transports[s->type].datagrams)
 		return;
 	wr->wr.ud.ah = s->ah[i % s->ahs];
 	wr->wr.ud.remote_qpn = s->peer_qpn[i];
@@ -174,7 +184,7 @@ void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 
 unsigned qp_set_header(const struct qp_set *s)
 {
-	return s->type == IBV_QPT_UD ? QP_GRH_BYTES : 0;
+	return transports[s->type].header_bytes;
 }
 
 void qp_set_quiesce(struct qp_set *s)

@@ -34,13 +34,6 @@ static bool examine_devnode(const char *device, struct devnode *n)
 	return false;
 }
 
-static int explain_no_driver(const char *cause, struct fault *f)
-{
-	fault_cause(f, "%s: no RDMA NIC, or its driver is not loaded", cause);
-	return fault_fix(f, "load the driver (modprobe mlx5_ib), or make a soft-RoCE device: "
-			    "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
-}
-
 /*
  * Write to LIST the devices that ib_uverbs has, but this network namespace has not: each is in
  * another one ("rdma system" says exclusive). False if there is none.
@@ -68,7 +61,7 @@ static int explain_elsewhere(const char *devices, struct fault *f)
 /* Explain why sysfs shows no RDMA device: it is not mounted, or no driver is loaded. */
 static int explain_none_in_kernel(struct fault *f)
 {
-	char name[SYSFS_NAME], cause[160];
+	char name[SYSFS_NAME], devices[160];
 
 	if (sysfs_name(name, 0, "class")) {
 		fault_cause(f, "%s, where the kernel shows its devices, does not exist",
@@ -77,11 +70,13 @@ static int explain_none_in_kernel(struct fault *f)
 				 "mount -t sysfs sysfs /sys; in a container, mount the host's /sys "
 				 "read-only");
 	}
-	if (list_elsewhere(cause, sizeof(cause)))
-		return explain_elsewhere(cause, f);
-	snprintf(cause, sizeof(cause), "%.100s/class/infiniband is %s", sysfs_root(),
-		 sysfs_name(name, 0, "class/infiniband") == -ENOENT ? "missing" : "empty");
-	return explain_no_driver(cause, f);
+	if (list_elsewhere(devices, sizeof(devices)))
+		return explain_elsewhere(devices, f);
+	fault_cause(f, "%.100s/class/infiniband is %s: no RDMA NIC, or its driver is not loaded",
+		    sysfs_root(),
+		    sysfs_name(name, 0, "class/infiniband") == -ENOENT ? "missing" : "empty");
+	return fault_fix(f, "load the driver (modprobe mlx5_ib), or make a soft-RoCE device: "
+			    "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
 }
 
 /* Add cause and fix: why libibverbs does not list DEVICE, which the kernel has. */

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "loop/alone.h"
+/* The lone messages at the start of a warm-up. */
+#include "loop/stream.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
-#include "loop/stream.h"
+#include "stat/series.h"
+
+#define ALONE_NS 5000000 /* after this no more than ALONE_LEAST are begun */
 
 /* The messages that are timed. */
 struct lone {
-	uint64_t ticks[ALONE_MOST];
+	double ticks[ALONE_MOST];
 	unsigned count;
 	uint64_t until; /* when no more are begun */
 	struct ibv_send_wr wr;
 };
-
-static int compare_ticks(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Is there to be another one, NOW? */
 static bool goes_on(const struct lone *lone, uint64_t now)
@@ -30,9 +25,7 @@ static bool goes_on(const struct lone *lone, uint64_t now)
 /* Post WR, a lone request of L. */
 static int post_lone(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr)
 {
-	stream_post *post = s->chain == 1 ? s->post : s->post_by[s->round->extended];
-
-	if (post(s, l, wr, wr + 1, 1))
+	if (s->post(s, l, wr, wr + 1, 1))
 		return -1;
 	l->posted++;
 	s->posted++;
@@ -81,7 +74,7 @@ static int send_alone(struct stream *s, struct stream_qp *l, struct lone *lone, 
 		if (post_lone(s, l, &lone->wr) || await_lone(s, 1))
 			return -1;
 		now = clock_ticks(r->clock);
-		lone->ticks[lone->count++] = now - before;
+		lone->ticks[lone->count++] = (double)(now - before);
 		before = now;
 	}
 	more = (s->ring_count - l->posted % s->ring_count) % s->ring_count;
@@ -113,8 +106,8 @@ static int measure_alone(struct stream *s)
 			return -1;
 	if (lone.count < ALONE_LEAST || round_aborted(r))
 		return 0;
-	qsort(lone.ticks, lone.count, sizeof(lone.ticks[0]), compare_ticks);
-	median = lone.ticks[lone.count / 2];
+	series_sort(lone.ticks, lone.count);
+	median = (uint64_t)lone.ticks[lone.count / 2];
 	r->alone->ticks = median ? median : 1; /* a coarse clock, as arm64's, may not have moved */
 	return 0;
 }
