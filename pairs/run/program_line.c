@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "program_line.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sibling.h"
 #include "base/units.h"
 #include "cli/options.h"
 #include "pairs/pairs.h"
@@ -158,9 +158,9 @@ int program_line_read(struct program_line *l, char **words, size_t n, struct fau
 	size_t length;
 
 	*l = (struct program_line){.program = n ? words[0] : "write_bw"};
-	if (!sibling_known(l->program)) {
+	if (!process_measures(l->program)) {
 		fault_raise(f, FAULT_USAGE, 0, "'%.80s' is no program that measures", l->program);
-		return fault_fix(f, "write one of those after --: %s", sibling_names());
+		return fault_fix(f, "write one of those after --: %s", process_programs());
 	}
 	length = strlen(l->program);
 	l->latency = strcmp(l->program + length - 4, "_lat") == 0;
@@ -229,4 +229,15 @@ void program_line_write(const struct program_line *l, const struct program_call 
 	if (call->address)
 		to->argv[n++] = (char *)call->address;
 	to->argv[n] = NULL;
+}
+
+int program_line_start(const struct program_line *l, const struct program_call *call,
+		       struct process *p, struct fault *f)
+{
+	struct program_words words;
+	struct process_attr attr = {
+		.argv = words.argv, .heard = true, .hushed = true, .orphan = SIGKILL};
+
+	program_line_write(l, call, &words);
+	return process_start(p, &attr, f);
 }

@@ -173,7 +173,7 @@ static void stop_run(struct run *r)
 	for (unsigned i = 0; i < r->players.rails; i++) {
 		struct run_seat *s = &r->seat[i];
 
-		child_signal(&s->client, r->stopping ? SIGKILL : SIGINT);
+		process_signal(&s->client, r->stopping ? SIGKILL : SIGINT);
 		s->told = true;
 		s->end_ns = s->end_ns < end_ns ? s->end_ns : end_ns;
 		s->next.round = -1;
@@ -190,11 +190,11 @@ static void wait_for_more(struct run *r, uint64_t due_ns)
 	nfds_t n = 1;
 
 	for (unsigned i = 0; i < r->players.rails; i++)
-		if (r->seat[i].client.pid && r->seat[i].client.fd >= 0)
-			p[n++] = (struct pollfd){.fd = r->seat[i].client.fd, .events = POLLIN};
+		if (r->seat[i].client.out)
+			p[n++] = (struct pollfd){.fd = r->seat[i].client.out, .events = POLLIN};
 	for (unsigned i = 0; i < r->servers; i++)
-		if (r->server[i].child.pid && r->server[i].child.fd >= 0)
-			p[n++] = (struct pollfd){.fd = r->server[i].child.fd, .events = POLLIN};
+		if (r->server[i].process.out)
+			p[n++] = (struct pollfd){.fd = r->server[i].process.out, .events = POLLIN};
 	if (stop_wait_any(&r->stop, p, n, clock_now_ns() + (ns < LOOK_NS ? ns : LOOK_NS), &f) < 0)
 		stop_run(r);
 }
@@ -233,9 +233,9 @@ static bool play(struct run *r)
 static void release_run(struct run *r)
 {
 	for (unsigned i = 0; i < r->players.rails; i++)
-		child_release(&r->seat[i].client);
+		process_release(&r->seat[i].client);
 	for (unsigned i = 0; i < r->servers; i++)
-		child_release(&r->server[i].child);
+		process_release(&r->server[i].process);
 	free(r->server);
 	run_callers_release(r);
 	free(r->turns);

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/process.h"
 #include "base/streams.h"
-#include "child.h"
 #include "outcome.h"
 #include "players.h"
 #include "program_line.h"
@@ -45,7 +45,7 @@ struct run_turn {
 struct run_seat {
 	unsigned rail;
 	struct run_turn now, next; /* the next one waits while a client of an earlier round runs */
-	struct child client;
+	struct process client;
 	uint64_t began_ns;       /* of the client: by the timetable, */
 	int64_t began_here_ns;   /* and by this host's clock */
 	uint64_t cut_ns, end_ns; /* when it is interrupted, and killed */
@@ -60,7 +60,7 @@ struct run_seat {
 struct run_server {
 	unsigned rail;
 	uint32_t lane;
-	struct child child;
+	struct process process;
 	int64_t started_round;
 	uint64_t started_here_ns; /* by this host's clock */
 	struct outcome last;      /* of the client that it has served last */

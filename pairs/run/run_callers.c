@@ -40,7 +40,7 @@ static uint32_t rails_up(const struct run *r, int64_t round)
 	for (unsigned i = 0; i < r->servers; i++) {
 		const struct run_server *s = &r->server[i];
 
-		if (s->child.pid &&
+		if (s->process.pid &&
 		    s->started_here_ns + (uint64_t)r->time.correction_ns <= begin_ns)
 			rails |= UINT32_C(1) << s->rail;
 	}

@@ -27,13 +27,11 @@ static int start_server(struct run *r, struct run_server *s)
 		.port = players_port(&r->players, r->players.self, s->rail, s->lane),
 		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)timetable_part_ns(&r->time)),
 	};
-	struct program_words words;
 
 	s->started_round = r->round;
 	s->started_here_ns = clock_utc_ns();
 	s->last = (struct outcome){0};
-	program_line_write(line_of(r, s), &call, &words);
-	return child_start(&s->child, words.argv, &r->fault);
+	return program_line_start(line_of(r, s), &call, &s->process, &r->fault);
 }
 
 int run_servers_start(struct run *r)
@@ -96,14 +94,14 @@ static void hear_client(struct run *r, const struct run_server *s)
 /* Read the documents of the clients that S has served since; the last one may be of its own end. */
 static void read_documents(struct run *r, struct run_server *s)
 {
-	char *line = s->child.said, *end;
+	char *line = s->process.said, *end;
 
-	while (s->child.said_n && (end = strchr(line, '\n'))) {
+	while (line && (end = strchr(line, '\n'))) {
 		outcome_read(&s->last, line, (size_t)(end - line), line_of(r, s)->latency);
 		hear_client(r, s);
 		line = end + 1;
 	}
-	child_skip_lines(&s->child);
+	process_forget_lines(&s->process);
 }
 
 /* True if O, with which a server did not even start, is no matter of this host alone. */
@@ -123,7 +121,8 @@ static void server_ended(struct run *r, struct run_server *s, int status)
 	struct outcome *o = &s->last;
 	char error[600];
 
-	child_last_error(&s->child, error, sizeof(error));
+	process_last_error(&s->process, error, sizeof(error));
+	process_release(&s->process);
 	if (!o->cause || WIFSIGNALED(status)) /* it is about a client */
 		*o = (struct outcome){0};
 	outcome_ended(o, status, error);
@@ -145,16 +144,14 @@ void run_servers_read(struct run *r)
 {
 	for (unsigned i = 0; i < r->servers; i++) {
 		struct run_server *s = &r->server[i];
-		int status;
+		int status, goes_on;
 
-		if (!s->child.pid)
+		if (!s->process.pid)
 			continue;
-		if (child_read(&s->child, &status)) {
-			read_documents(r, s);
-			continue;
-		}
+		goes_on = process_poll(&s->process, &status);
 		read_documents(r, s);
-		server_ended(r, s, status);
+		if (!goes_on)
+			server_ended(r, s, status);
 	}
 }
 
@@ -163,7 +160,7 @@ void run_servers_round(struct run *r)
 	for (unsigned i = 0; i < r->servers; i++) {
 		struct run_server *s = &r->server[i];
 
-		if (s->child.pid || r->stopping)
+		if (s->process.pid || r->stopping)
 			continue;
 		r->restarts++;
 		if (start_server(r, s))

@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/composed.h"
-#include "base/sibling.h"
 #include "base/text.h"
 #include "pairs/grow.h"
 #include "pairs/lines.h"
@@ -73,21 +71,12 @@ static int sweep_one(struct node_sweep *s, char **argv, const char *size)
 	char output[PATH_MAX], suspects[PATH_MAX], made[PATH_MAX];
 	char *const to[] = {"--output", output, "--suspects", suspects, NULL};
 	struct words command = {0};
-	struct sibling_attr attr = {.argv = command.word, .envp = environ};
-	struct sibling child;
-	int status;
 
 	snprintf(output, sizeof(output), "%s.%s", s->output, size);
 	snprintf(suspects, sizeof(suspects), "%s.%s", s->suspects, size);
 	put_words(s, argv, size, to, made, &command);
 	printf("-s %s\n", size);
-	fflush(stdout);
-	if (sibling_start(&child, &attr, &s->fault))
-		return -1;
-	status = sibling_wait(&child, &s->stop, NULL, &s->fault);
-	if (status < 0)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return sweep_start(s, &command, NULL);
 }
 
 /* Note that HOST is a suspect with size I. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "base/process.h"
 #include "base/stop.h"
 #include "pairs/hosts.h"
 
@@ -27,6 +28,11 @@ struct step {
 	char taken[64];         /* the first host whose port is in use */
 	bool overdue;           /* the launcher had to be ended */
 	int status;             /* of the launcher, as waitpid(2) gives it */
+	/* While it runs: */
+	struct process launcher;
+	uint64_t deadline_ns; /* when it is told to end; then, when it is killed */
+	uint64_t shown_ns;    /* the progress */
+	bool told;            /* to end */
 };
 
 /*

@@ -9,15 +9,15 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/sibling.h"
+#include "base/clock.h"
+#include "base/process.h"
 #include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
@@ -111,12 +111,10 @@ static int prepare(struct node_sweep *s)
 /* Run STEP on all nodes, with MORE options. */
 static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 {
-	struct timespec now;
 	int rc;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	step->out = s->out;
-	step->start_s = ceil((double)now.tv_sec + s->start_in_s);
+	step->start_s = ceil((double)clock_utc_ns() / 1e9 + s->start_in_s);
 	step->command = make_run(s, step->start_s, more);
 	if (!step->command)
 		return -1;
@@ -168,24 +166,35 @@ static int measure(struct node_sweep *s, struct step *step)
 	return rc;
 }
 
+int sweep_start(struct node_sweep *s, const struct words *command, char **said)
+{
+	struct process_attr attr = {.argv = command->word, .heard = said, .orphan = SIGTERM};
+	struct process p;
+	int status;
+
+	fflush(stdout);
+	if (process_start(&p, &attr, &s->fault))
+		return -1;
+	status = process_wait(&p, &s->stop, &s->fault);
+	if (said)
+		*said = p.said;
+	p.said = said ? NULL : p.said;
+	process_release(&p);
+	return status < 0 ? -1 : process_exit_status(status);
+}
+
 /* Judge what there is; *SAID is what the judge printed. Returns its exit status, or -1. */
 static int judge(struct node_sweep *s, char **said)
 {
 	struct words command = {0};
-	struct sibling_attr attr = {.envp = environ, .heard = true};
-	struct sibling child;
 	int status;
 
 	make_judge(s, &command);
-	attr.argv = command.word;
-	fflush(stdout);
-	if (sibling_start(&child, &attr, &s->fault))
-		return -1;
-	status = sibling_wait(&child, &s->stop, said, &s->fault);
-	if (status >= 0 && !WIFEXITED(status))
-		status = fault_raise(&s->fault, FAULT_LOCAL, 0, "the judge was ended by signal %d",
-				     WTERMSIG(status));
-	return status < 0 ? -1 : WEXITSTATUS(status);
+	status = sweep_start(s, &command, said);
+	if (status > 128)
+		return fault_raise(&s->fault, FAULT_LOCAL, 0, "the judge was ended by signal %d",
+				   status - 128);
+	return status;
 }
 
 /* There is such a file, and something in it. */

@@ -72,6 +72,13 @@ static inline bool sweep_is_verdict(int status)
 }
 
 /*
+ * Run COMMAND of this program, and wait for its end. *SAID is what it prints, which the caller frees;
+ * SAID NULL: it prints it itself. Returns its exit status, 128 and more for a signal; or -1 with
+ * s->fault.
+ */
+int sweep_start(struct node_sweep *s, const struct words *command, char **said);
+
+/*
  * A sweep for each of s->sizes, with ARGV, the command line. Says which hosts are suspects with
  * some of them only. Returns the exit status; failures are said.
  */

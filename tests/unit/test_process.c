@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* sibling: which programs there are, and one that runs: what it says, how it ends, who hears signals. */
+/* process: which programs there are, and one that runs: what it says, how it ends, who hears signals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,17 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/sibling.h"
+#include "base/process.h"
 #include "child.h"
-
-static char *const no_environment[] = {NULL};
 
 static void the_programs_are_known(void **state)
 {
 	(void)state;
-	assert_true(sibling_known("send_lat"));
-	assert_true(sibling_known("gdr_bw"));
-	assert_true(sibling_known("write_bw"));
+	assert_true(process_measures("send_lat"));
+	assert_true(process_measures("gdr_bw"));
+	assert_true(process_measures("write_bw"));
 }
 
 static void nothing_else_is_known(void **state)
@@ -36,68 +34,93 @@ static void nothing_else_is_known(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
-		assert_false(sibling_known(name[i]));
+		assert_false(process_measures(name[i]));
 }
 
-static void a_path_is_in_the_folder_of_this_program(void **state)
-{
-	char path[4096], small[8];
-
-	(void)state;
-	assert_true(sibling_path("test_sibling", path, sizeof(path)));
-	assert_int_equal(access(path, X_OK), 0);
-	assert_false(sibling_path("no_such_program", path, sizeof(path)));
-	assert_false(sibling_path("test_sibling", small, sizeof(small)));
-}
-
-/* SCRIPT in a shell, which is of PATH. Its status, what it said in *SAID. */
-static int run(const char *script, char **said, struct stop *stop)
+/* SCRIPT in a shell, which is of PATH. Its status; what it said is in P. */
+static int run(const char *script, struct process_attr a, struct process *p)
 {
 	char *const argv[] = {"sh", "-c", (char *)(uintptr_t)script, NULL};
-	struct sibling_attr attr = {.argv = argv, .envp = no_environment, .heard = said};
 	struct fault f = {0};
-	struct sibling b;
 
-	assert_int_equal(sibling_start(&b, &attr, &f), 0);
-	return sibling_wait(&b, stop, said, &f);
+	a.argv = argv;
+	assert_int_equal(process_start(p, &a, &f), 0);
+	return process_wait(p, NULL, &f);
 }
 
 static void what_it_says_is_heard(void **state)
 {
-	char *said;
+	struct process p;
 	int status = run("i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i + 1)); done; exit 7",
-			 &said, NULL);
+			 (struct process_attr){.heard = true}, &p);
 
 	(void)state;
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-	assert_int_equal(strlen(said), 20000 * 11);
-	free(said);
+	assert_int_equal(strlen(p.said), 20000 * 11);
+	process_release(&p);
 }
 
 static void the_end_of_one_that_is_not_heard_is_seen(void **state)
 {
-	int status = run("kill -9 $$", NULL, NULL);
+	struct process p;
+	int status = run("kill -9 $$", (struct process_attr){0}, &p);
 
 	(void)state;
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_int_equal(process_exit_status(status), 128 + SIGKILL);
+	process_release(&p);
+}
+
+static void its_last_error_is_kept(void **state)
+{
+	struct process p;
+	char error[64];
+
+	(void)state;
+	run("echo one >&2; echo two >&2; echo; echo >&2", (struct process_attr){.hushed = true}, &p);
+	process_last_error(&p, error, sizeof(error));
+	assert_string_equal(error, "two");
+	process_release(&p);
+	run(":", (struct process_attr){.hushed = true}, &p);
+	process_last_error(&p, error, sizeof(error));
+	assert_string_equal(error, "");
+	process_release(&p);
+}
+
+/* What a launcher has started in its group is gone with it. */
+static void a_group_is_killed(void **state)
+{
+	char *const argv[] = {"sh", "-c", "tail -f /dev/null & echo ready; wait", NULL};
+	struct process_attr a = {.argv = argv, .launcher = true, .heard = true};
+	struct process p;
+	struct fault f = {0};
+	char c;
+	int end;
+
+	(void)state;
+	assert_int_equal(process_start(&p, &a, &f), 0);
+	assert_int_equal(stop_wait(NULL, p.out, POLLIN, 0, &f), 1);
+	assert_int_equal(process_hear(&p), 1);
+	assert_string_equal(p.said, "ready\n");
+	process_forget_lines(&p);
+	assert_int_equal(p.said_n, 0);
+	end = dup(p.end);
+	process_release(&p);
+	assert_int_equal(read(end, &c, 1), 0);
+	close(end);
 }
 
 static void one_that_is_not_there_is_a_fault(void **state)
 {
 	char *const argv[] = {"no_such_program", NULL};
-	struct sibling_attr attr = {.argv = argv, .envp = no_environment};
 	struct fault f = {0};
-	struct sibling b;
-	int status;
+	struct process p;
 
 	(void)state;
-	if (sibling_start(&b, &attr, &f) == 0) { /* an emulator's vfork() does not tell */
-		status = sibling_wait(&b, NULL, NULL, &f);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
-		skip();
-	}
+	assert_int_equal(process_start(&p, &(struct process_attr){.argv = argv}, &f), -1);
 	assert_int_equal(f.errnum, ENOENT);
 	assert_non_null(strstr(f.call, "no_such_program"));
+	assert_int_equal(p.pid, 0);
 }
 
 /* This program, started by itself: it says to the descriptor FD that it is there, and waits for the
@@ -128,10 +151,10 @@ static void *send_when_it_listens(void *arg)
 
 static void forwarded(void **state)
 {
-	char number[16], *const argv[] = {"test_sibling", "listen", number, NULL};
-	struct sibling_attr attr = {.argv = argv, .envp = environ};
+	char number[16], *const argv[] = {"test_process", "listen", number, NULL};
+	struct process_attr attr = {.argv = argv, .orphan = SIGKILL};
 	struct fault f = {0};
-	struct sibling b;
+	struct process b;
 	struct stop stop;
 	pthread_t thread;
 	int p[2], status;
@@ -141,11 +164,10 @@ static void forwarded(void **state)
 	CHECK(pipe(p) == 0);
 	CHECK(pthread_create(&thread, NULL, send_when_it_listens, &p[0]) == 0);
 	snprintf(number, sizeof(number), "%d", p[1]);
-	CHECK(sibling_start(&b, &attr, &f) == 0);
-	status = sibling_wait(&b, &stop, NULL, &f);
-	/* Under an emulator a failed posix_spawn() is seen by the exit status alone. */
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+	if (process_start(&b, &attr, &f) && f.errnum == ENOEXEC)
 		child_skip("this program cannot be started from here: emulated");
+	CHECK(!fault_is(&f));
+	status = process_wait(&b, &stop, &f);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 9);
 	CHECK(stop.signal == SIGTERM);
 	pthread_join(thread, NULL);
@@ -161,9 +183,10 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_programs_are_known),
 		cmocka_unit_test(nothing_else_is_known),
-		cmocka_unit_test(a_path_is_in_the_folder_of_this_program),
 		cmocka_unit_test(what_it_says_is_heard),
 		cmocka_unit_test(the_end_of_one_that_is_not_heard_is_seen),
+		cmocka_unit_test(its_last_error_is_kept),
+		cmocka_unit_test(a_group_is_killed),
 		cmocka_unit_test(one_that_is_not_there_is_a_fault),
 		cmocka_unit_test(signals_go_to_it),
 	};
