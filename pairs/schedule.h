@@ -64,6 +64,17 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 /* Write what each of the hosts does in ROUND to TURNS. Takes a time that grows with the hosts. */
 void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *turns);
 
+/*
+ * Add a pair of two hosts to a list. Returns 0, or -1 with FAULT_USAGE (too many) or FAULT_LOCAL.
+ * After the last pair they are sorted: FAULT_USAGE, with FROM as their source, if there is none, or
+ * if a host is in two pairs of a round.
+ */
+int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f);
+int schedule_complete(struct schedule *s, const char *from, struct fault *f);
+
+/* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
+const char *schedule_file(const char *name);
+
 /* "full", "quick", "random", … Static storage. */
 const char *schedule_name(enum schedule_kind kind);
 

@@ -21,6 +21,8 @@
 #include "schedule_file.h"
 #include "timetable.h"
 
+#define RUN_SERVERS_MAX 64
+
 /* What the user asks for. */
 struct run_asked {
 	struct players_asked players;
@@ -74,12 +76,10 @@ struct run_server {
 struct run_callers {
 	bool *heard; /* of each rail and host: a client of it came, or may have been its */
 	struct run_call {
-		int64_t round;
+		bool due;
 		uint32_t client;
-		uint32_t rails; /* a bit for each whose server waited all the slot */
-	} * call;               /* of rounds that are over */
-	size_t calls;
-	struct run_call now; /* of this round; round -1: none */
+		uint32_t rails; /* a bit for each whose server waited all the slot, which is over */
+	} * call;               /* of each round */
 };
 
 struct run {
@@ -107,6 +107,13 @@ struct run {
 	struct fault fault;
 };
 
+/*
+ * Find out what r->asked comes to: players, schedule, slots and start. Returns 0, or -1 with
+ * r->fault, FAULT_USAGE or FAULT_LOCAL. Call run_release() in any case.
+ */
+int run_plan(struct run *r);
+void run_release(struct run *r);
+
 /* Read the command line into A. Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
 int run_options(struct run_asked *a, char **argv, struct fault *f);
 
@@ -125,20 +132,11 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 /* CLIENT, which had to call this host in ROUND, never did: the lines of all parts. */
 void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client);
 
-/* The rate of the port that programs use for RAIL; 0: not known. */
-double run_port_gbps(const struct run *r, unsigned rail);
-
 /* The corrected time. */
 uint64_t run_now_ns(const struct run *r);
 
 /* Another host's clock was heard of; says so if that changes the timetable. */
 void run_hear_clock(struct run *r, const struct timetable_vote *v);
-
-/*
- * Set up r->victim if the schedule has one: it measures as long as the senders send. Returns 0, or
- * -1 with FAULT_USAGE.
- */
-int run_line_victim(struct run *r);
 
 /* What a turn of a victim measures, or another one. */
 const struct program_line *run_line(const struct run *r, bool victim);

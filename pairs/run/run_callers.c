@@ -8,27 +8,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "pairs/grow.h"
 #include "run.h"
 
 int run_callers_init(struct run *r)
 {
 	struct run_callers *c = &r->callers;
 
-	c->now.round = -1;
 	c->heard = calloc((size_t)r->players.rails * r->players.hosts.n, sizeof(*c->heard));
-	return c->heard ? 0 : fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
+	c->call = calloc(r->time.rounds, sizeof(*c->call));
+	return c->heard && c->call ? 0 : fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
 }
 
-static size_t place_of(const struct run *r, unsigned rail, uint32_t host)
+static bool *heard_of(const struct run *r, unsigned rail, uint32_t host)
 {
-	return (size_t)rail * r->players.hosts.n + host;
+	return &r->callers.heard[(size_t)rail * r->players.hosts.n + host];
 }
 
 void run_callers_heard(struct run *r, unsigned rail, uint32_t host)
 {
 	if (host != SCHEDULE_NOBODY)
-		r->callers.heard[place_of(r, rail, host)] = true;
+		*heard_of(r, rail, host) = true;
 }
 
 /* The rails whose servers run, and did when ROUND began: a client could have reached them. */
@@ -47,46 +46,32 @@ static uint32_t rails_up(const struct run *r, int64_t round)
 	return rails;
 }
 
-/* Keep the call of the round that is over. Without memory it is forgotten, and nobody is blamed. */
-static void keep_call(struct run_callers *c, const struct run_call *call)
-{
-	struct run_call *more = grow(c->call, c->calls, sizeof(*more));
-
-	if (!more)
-		return;
-	c->call = more;
-	c->call[c->calls++] = *call;
-}
-
 void run_callers_round(struct run *r)
 {
-	struct run_callers *c = &r->callers;
 	const struct schedule_turn *own = &r->turns[r->players.self];
+	struct run_call *call = &r->callers.call[r->round];
 
-	if (c->now.round >= 0) {
-		c->now.rails = rails_up(r, c->now.round);
-		keep_call(c, &c->now);
-	}
-	c->now.round = -1;
-	if (r->round < (int64_t)r->time.rounds && own->peer != SCHEDULE_NOBODY && !own->client &&
-	    !own->victim)
-		c->now = (struct run_call){.round = r->round, .client = own->peer};
+	if (r->round > 0 && call[-1].due)
+		call[-1].rails = rails_up(r, r->round - 1);
+	if (r->round < (int64_t)r->time.rounds)
+		*call = (struct run_call){.client = own->peer,
+					  .due = own->peer != SCHEDULE_NOBODY && !own->client &&
+						 !own->victim};
 }
 
 void run_callers_say(struct run *r)
 {
-	const struct run_callers *c = &r->callers;
+	for (uint32_t round = 0; round < r->time.rounds; round++) {
+		const struct run_call *call = &r->callers.call[round];
 
-	for (size_t i = 0; i < c->calls; i++)
 		for (unsigned rail = 0; rail < r->players.rails; rail++)
-			if ((c->call[i].rails >> rail & 1) &&
-			    !c->heard[place_of(r, rail, c->call[i].client)])
-				run_say_absent(r, rail, c->call[i].round, c->call[i].client);
+			if ((call->rails >> rail & 1) && !*heard_of(r, rail, call->client))
+				run_say_absent(r, rail, round, call->client);
+	}
 }
 
 void run_callers_release(struct run *r)
 {
 	free(r->callers.heard);
 	free(r->callers.call);
-	r->callers = (struct run_callers){0};
 }

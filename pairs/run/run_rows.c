@@ -15,6 +15,7 @@
 #include "pairs/lines.h"
 #include "row.h"
 #include "run.h"
+#include "verbs/hca.h"
 
 /* Write the line M (stolen) at once, or what fits into a line of it. */
 static void say(struct run *r, json_t *m)
@@ -70,12 +71,52 @@ static void start_text(const struct run *r, char *text, size_t size)
 	snprintf(text, size, "%s.%03uZ", date, ms);
 }
 
+/* The rate of all ports that programs could choose; 0: they differ, or it is not known. */
+static double common_rate(const struct hca_list *list, unsigned port)
+{
+	double gbps = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hca_port *p = &list->port[i];
+
+		if (p->open_errno || p->port_attr.state != IBV_PORT_ACTIVE ||
+		    (port && port != p->port))
+			continue;
+		if (gbps > 0 && hca_rate_gbps(p) != gbps)
+			return 0;
+		gbps = hca_rate_gbps(p);
+	}
+	return gbps;
+}
+
+/* The rate of the port that programs use for RAIL; 0: not known. */
+static double port_gbps(const struct run *r, unsigned rail)
+{
+	const char *device = *r->players.rail[rail] ? r->players.rail[rail] : r->line.device;
+	struct hca_attr wanted = {.device = device, .port = (int)r->line.ib_port};
+	const struct hca_port *port;
+	struct hca_list list;
+	struct fault f = {0};
+	char reason[160];
+	double gbps;
+
+	if ((device && strchr(device, ',')) || hca_scan(&list, device, &f))
+		return 0;
+	port = device ? hca_choose(&list, &wanted, reason, sizeof(reason), &f) : NULL;
+	if (device)
+		gbps = port ? hca_rate_gbps(port) : 0;
+	else
+		gbps = common_rate(&list, r->line.ib_port); /* the way to the peer decides */
+	hca_list_free(&list);
+	return gbps;
+}
+
 void run_say_player(struct run *r, unsigned rail)
 {
 	json_t *m = player_line(r, "player", rail), *options = json_array();
 	const char *name = r->asked.schedule.name, *joined = strstr(name, "=" LINES_JOINED);
 	size_t bytes = joined ? (size_t)(joined - name) : strlen(name);
-	double gbps = run_port_gbps(r, rail);
+	double gbps = port_gbps(r, rail);
 	char start[64];
 
 	start_text(r, start, sizeof(start));

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "run.h"
 
-#define SERVERS_MAX   64
 #define TIMEOUT_SHARE 0.8
 
 /* What S serves: the last lane of an incast with a victim is that of the victim. */
@@ -38,12 +37,12 @@ int run_servers_start(struct run *r)
 {
 	uint64_t n = (uint64_t)r->players.rails * schedule_lanes(&r->schedule);
 
-	if (n > SERVERS_MAX) {
+	if (n > RUN_SERVERS_MAX) {
 		fault_raise(&r->fault, FAULT_USAGE, 0, "%llu servers on each host",
 			    (unsigned long long)n);
 		return fault_fix(&r->fault,
 				 "use an incast of fewer senders: %d servers are the most",
-				 SERVERS_MAX);
+				 RUN_SERVERS_MAX);
 	}
 	r->server = calloc(n, sizeof(*r->server));
 	if (!r->server)

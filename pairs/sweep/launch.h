@@ -15,8 +15,6 @@
 #include "base/fault.h"
 #include "pairs/hosts.h"
 
-#define LAUNCH_WORDS_MAX 64
-
 enum launch_kind {
 	LAUNCH_SRUN,
 	LAUNCH_MPIRUN,
@@ -27,9 +25,8 @@ enum launch_kind {
 
 struct launch {
 	enum launch_kind kind;
-	char *text;                   /* that of the user, cut into words; owned */
-	char *word[LAUNCH_WORDS_MAX]; /* in text */
-	size_t words;
+	char *words; /* those of the user, bytes of them: an argz vector; owned */
+	size_t bytes;
 	int names; /* a file in memory: the hosts for clush and pdsh; -1: none */
 };
 

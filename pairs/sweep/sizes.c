@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/composed.h"
 #include "base/text.h"
@@ -45,36 +44,31 @@ static int read_sizes(struct node_sweep *s, struct sizes *z)
 	return fault_fix(&s->fault, "separate up to %d sizes with commas: -s 4k,1m", SIZES_MAX);
 }
 
-/* The command line of a sweep of SIZE: ARGV with that in place of the list, and with TO, the words
- * of its files. MADE has room for a word. */
-static void put_words(const struct node_sweep *s, char **argv, const char *size, char *const *to,
-		      char *made, struct words *command)
-{
-	words_put(command, PAIRS);
-	words_put(command, "sweep");
-	for (; strcmp(*argv, "--") != 0; argv++)
-		words_put(command, *argv);
-	words_put_all(command, to);
-	for (; *argv; argv++) {
-		uintptr_t before = (uintptr_t)s->sizes - (uintptr_t)*argv;
-		bool has = before <= strlen(*argv);
-
-		if (has)
-			sprintf(made, "%.*s%s", (int)before, *argv, size);
-		words_put(command, has ? made : *argv);
-	}
-}
-
-/* Sweep with SIZE. Returns the exit status, or -1. */
+/*
+ * Sweep with SIZE: with the command line ARGV, but that in place of the list, and with files of its
+ * own. Returns the exit status, or -1.
+ */
 static int sweep_one(struct node_sweep *s, char **argv, const char *size)
 {
-	char output[PATH_MAX], suspects[PATH_MAX], made[PATH_MAX];
-	char *const to[] = {"--output", output, "--suspects", suspects, NULL};
+	char output[PATH_MAX], suspects[PATH_MAX], with[PATH_MAX];
 	struct words command = {0};
 
-	snprintf(output, sizeof(output), "%s.%s", s->output, size);
-	snprintf(suspects, sizeof(suspects), "%s.%s", s->suspects, size);
-	put_words(s, argv, size, to, made, &command);
+	snprintf(output, sizeof(output), "--output=%s.%s", s->output, size);
+	snprintf(suspects, sizeof(suspects), "--suspects=%s.%s", s->suspects, size);
+	words_put(&command, PAIRS);
+	words_put(&command, "sweep");
+	for (; strcmp(*argv, "--") != 0; argv++)
+		words_put(&command, *argv);
+	words_put(&command, output);
+	words_put(&command, suspects);
+	for (; *argv; argv++) {
+		size_t all = strlen(*argv), list = strlen(s->sizes);
+		bool has = all >= list && *argv + all - list == s->sizes; /* it ends a word */
+
+		if (has)
+			snprintf(with, sizeof(with), "%.*s%s", (int)(all - list), *argv, size);
+		words_put(&command, has ? with : *argv);
+	}
 	printf("-s %s\n", size);
 	return sweep_start(s, &command, NULL);
 }

@@ -29,16 +29,19 @@
 #define ALONE_SHARE   8 /* one host in four is busy when this share of all hosts is pairs */
 
 /*
- * The words of `run` on each node, with MORE options: of two equal ones run takes the second. Those
- * that run would refuse there are refused here.
+ * The words of `run` on each node, with FIRST and MORE (NULL: none): of two equal options run takes
+ * the second. Those that run would refuse there are refused here.
  */
-static int put_run(struct node_sweep *s, struct words *command, char *const *more)
+static int put_run(struct node_sweep *s, struct words *command, const char *first,
+		   char *const *more)
 {
 	words_put(command, s->own);
 	words_put(command, "run");
 	words_put_all(command, s->run.word);
 	sweep_put_hosts(s, command);
-	words_put_all(command, more);
+	words_put(command, first);
+	if (more)
+		words_put_all(command, more);
 	words_put_all(command, s->program.word);
 	if (command->count == WORDS_MAX)
 		return fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
@@ -48,13 +51,11 @@ static int put_run(struct node_sweep *s, struct words *command, char *const *mor
 /* The command line that starts it on all nodes at START_S. NULL with the fault raised. */
 static char **make_run(struct node_sweep *s, double start_s, char *const *more)
 {
-	char start[32], *words[WORDS_MAX + 1] = {start};
 	struct words command = {0};
+	char start[32];
 
 	snprintf(start, sizeof(start), "--start=%.0f", start_s);
-	for (size_t i = 0; more[i] && i < WORDS_MAX - 1; i++)
-		words[i + 1] = more[i];
-	if (put_run(s, &command, words))
+	if (put_run(s, &command, start, more))
 		return NULL;
 	return launch_command(&s->launch, command.word, s->known.n ? &s->known : NULL, s->left_out,
 			      &s->fault);
@@ -93,13 +94,12 @@ static int open_output(struct node_sweep *s)
 /* All that can be refused is refused here, before anything is measured. */
 static int prepare(struct node_sweep *s)
 {
-	char *const none[] = {NULL};
 	struct words command = {0};
-	char **run = make_run(s, 1, none);
+	char **run = make_run(s, 1, NULL);
 
+	launch_free_command(run);
 	if (!run)
 		return -1;
-	launch_free_command(run);
 	make_judge(s, &command);
 	if (open_output(s) || judge_check(command.word + 2, &s->fault))
 		return -1;
@@ -148,8 +148,7 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 /* Measure all pairs. Hosts that have not come to their end are left out from then on. */
 static int measure(struct node_sweep *s, struct step *step)
 {
-	char *const none[] = {NULL};
-	int rc = run_step(s, step, none);
+	int rc = run_step(s, step, NULL);
 
 	if (!rc && can_do_without(s, step)) {
 		struct step again = {.hosts = step->hosts, .came = step->came, .done = step->done};
@@ -157,7 +156,7 @@ static int measure(struct node_sweep *s, struct step *step)
 		*step = again;
 		if (ftruncate(s->out, 0))
 			return fault_raise(&s->fault, FAULT_LOCAL, errno, "emptying %s", s->output);
-		rc = run_step(s, step, none);
+		rc = run_step(s, step, NULL);
 	}
 	if (*step->taken && ftruncate(s->out, 0))
 		return -1;
@@ -290,8 +289,7 @@ static int judge_all(struct node_sweep *s, const struct step *step)
 	free(said);
 	if (step->needed_s > 0)
 		fprintf(stderr,
-			PAIRS ": the slots were too short for some runs: --slot %.1f "
-			      "would do\n",
+			PAIRS ": the slots were too short for some runs: --slot %.1f would do\n",
 			step->needed_s);
 	return status;
 }
@@ -325,15 +323,6 @@ static void close_output(struct node_sweep *s)
 	close(s->out);
 }
 
-/* Say what the sweep would be. Returns 0 or -1. */
-static int dry_run(struct node_sweep *s)
-{
-	char *const more[] = {"--dry-run", NULL};
-	struct words command = {0};
-
-	return put_run(s, &command, more);
-}
-
 int sweep_command(char **argv)
 {
 	struct node_sweep s = {.output = "pairs.jsonl",
@@ -343,6 +332,7 @@ int sweep_command(char **argv)
 			       .launch.names = -1,
 			       .out = -1,
 			       .stop = {.fd = -1}};
+	struct words plan = {0};
 	int status = sweep_options(&s, argv);
 
 	if (status > 0)
@@ -357,7 +347,7 @@ int sweep_command(char **argv)
 	else if (sweep_find_hosts(&s))
 		status = -1;
 	else if (s.dry_run)
-		status = dry_run(&s) ? -1 : 0;
+		status = put_run(&s, &plan, "--dry-run", NULL);
 	else
 		status = prepare(&s) ? -1 : sweep_all(&s);
 out:

@@ -33,7 +33,6 @@ enum {
 struct node_sweep {
 	const char *launcher, *output, *suspects, *start;
 	const char *hosts, *only, *schedule; /* of run, which gets what is in their files */
-	const char *groups;                  /* the file of --schedule group=FILE; NULL: none */
 	const char *sizes;                   /* "4k,1m": a sweep for each; NULL: one */
 	char retest[PATH_MAX];               /* OUTPUT.retest: what is measured again */
 	double start_in_s;
@@ -72,9 +71,9 @@ static inline bool sweep_is_verdict(int status)
 }
 
 /*
- * Run COMMAND of this program, and wait for its end. *SAID is what it prints, which the caller frees;
- * SAID NULL: it prints it itself. Returns its exit status, 128 and more for a signal; or -1 with
- * s->fault.
+ * Run COMMAND of this program, and wait for its end. *SAID is what it prints, which the caller
+ * frees; SAID NULL: it prints it itself. Returns its exit status, 128 and more for a signal; or -1
+ * with s->fault.
  */
 int sweep_start(struct node_sweep *s, const struct words *command, char **said);
 
