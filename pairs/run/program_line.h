@@ -43,6 +43,7 @@ struct program_call {
 /* The words of a command line, and the texts that they need. */
 struct program_words {
 	char *argv[PROGRAM_WORDS_MAX + 16];
+	size_t n, texts;
 	char text[5][512];
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The lines of a run: see row.h. */
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,62 @@
 #include "row.h"
 #include "run.h"
 #include "verbs/hca.h"
+
+#define DIGITS    9
+#define ERROR_MIN 16 /* of an error that is cut */
+
+/* Drop the last element of the array KEY. Returns false if there is none. */
+static bool drop_last(json_t *m, const char *key)
+{
+	json_t *list = json_object_get(m, key);
+	size_t n = json_array_size(list);
+
+	return n && json_array_remove(list, n - 1) == 0;
+}
+
+static bool drop_finding(json_t *m)
+{
+	bool dropped = drop_last(m, "findings");
+
+	if (dropped && !json_array_size(json_object_get(m, "findings")))
+		json_object_del(m, "findings");
+	return dropped;
+}
+
+/* Make the error at least EXCESS bytes shorter. Returns false if nothing would be left. */
+static bool cut_error(json_t *m, size_t excess)
+{
+	static const char dots[] = "...";
+	json_t *error = json_object_get(m, "error");
+	size_t bytes = json_string_length(error), cut = excess + sizeof(dots);
+	char text[ROW_BYTES];
+	size_t most = sizeof(text) - sizeof(dots);
+
+	if (bytes < cut + ERROR_MIN)
+		return false;
+	text_copy(text, bytes - cut < most ? bytes - cut : most, json_string_value(error));
+	text_add(text, sizeof(text), "%s", dots);
+	return json_string_set(error, text) == 0;
+}
+
+/* Take off M what matters least; EXCESS bytes are too many. Returns false if all of it matters. */
+static bool shorten(json_t *m, size_t excess)
+{
+	return drop_finding(m) || json_object_del(m, "fix") == 0 || cut_error(m, excess) ||
+	       drop_last(m, "options");
+}
+
+char *row_text(json_t *m)
+{
+	for (;;) {
+		char *text = json_dumps(m, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+		size_t n = text ? strlen(text) : 0;
+
+		if (n <= ROW_BYTES || !shorten(m, n - ROW_BYTES))
+			return text;
+		free(text);
+	}
+}
 
 /* Write the line M (stolen) at once, or what fits into a line of it. */
 static void say(struct run *r, json_t *m)
@@ -32,10 +87,10 @@ static void say(struct run *r, json_t *m)
 	free(text);
 }
 
-static void put_text(json_t *m, const char *key, const char *text)
+/* TEXT; NULL, which json_pack() leaves out after o*: there is none, or it is not UTF-8. */
+static json_t *word(const char *text)
 {
-	if (text && *text)
-		json_object_set_new(m, key, json_string(text));
+	return text && *text ? json_string(text) : NULL;
 }
 
 static const char *name_of(const struct run *r, uint32_t host)
@@ -52,12 +107,9 @@ static json_t *seconds(double s)
 /* A line of KIND of the player of RAIL. */
 static json_t *player_line(const struct run *r, const char *kind, unsigned rail)
 {
-	json_t *m = json_pack("{s:s, s:s, s:I, s:s}", "kind", kind, "run", r->id, "player",
-			      (json_int_t)r->players.self * r->players.rails + rail, "host",
-			      name_of(r, r->players.self));
-
-	put_text(m, "rail", r->players.rail[rail]);
-	return m;
+	return json_pack("{s:s, s:s, s:I, s:s, s:o*}", "kind", kind, "run", r->id, "player",
+			 (json_int_t)r->players.self * r->players.rails + rail, "host",
+			 name_of(r, r->players.self), "rail", word(r->players.rail[rail]));
 }
 
 static void start_text(const struct run *r, char *text, size_t size)
@@ -116,6 +168,7 @@ void run_say_player(struct run *r, unsigned rail)
 	json_t *m = player_line(r, "player", rail), *options = json_array();
 	const char *name = r->asked.schedule.name, *joined = strstr(name, "=" LINES_JOINED);
 	size_t bytes = joined ? (size_t)(joined - name) : strlen(name);
+	uint64_t at_once = r->asked.schedule.at_once;
 	double gbps = port_gbps(r, rail);
 	char start[64];
 
@@ -124,7 +177,8 @@ void run_say_player(struct run *r, unsigned rail)
 		json_array_append_new(options, json_string(r->line.word[i]));
 	json_object_update_new(
 		m,
-		json_pack("{s:i, s:s, s:I, s:I, s:s%, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s}",
+		json_pack("{s:i, s:s, s:I, s:I, s:s%, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s, "
+			  "s:o*, s:o*}",
 			  "rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "players",
 			  (json_int_t)r->players.hosts.n * r->players.rails, "hosts",
 			  (json_int_t)r->players.hosts.n, "schedule", name, bytes, "seed",
@@ -132,12 +186,9 @@ void run_say_player(struct run *r, unsigned rail)
 			  (json_int_t)r->schedule.rounds, "start_utc", start, "slot_s",
 			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.alone,
 			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
-			  options, "unit", r->line.latency ? "us" : "gbps"));
-	if (gbps > 0)
-		json_object_set_new(m, "port_gbps", json_real(gbps));
-	if (r->asked.schedule.at_once)
-		json_object_set_new(m, "at_once",
-				    json_integer((json_int_t)r->asked.schedule.at_once));
+			  options, "unit", r->line.latency ? "us" : "gbps", "port_gbps",
+			  gbps > 0 ? json_real(gbps) : NULL, "at_once",
+			  at_once ? json_integer((json_int_t)at_once) : NULL));
 	say(r, m);
 }
 
@@ -151,29 +202,22 @@ void run_say_done(struct run *r, unsigned rail)
 	if (!getrusage(RUSAGE_SELF, &own))
 		cpu_s = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
 			(double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) / 1e6;
-	json_object_update_new(m, json_pack("{s:I, s:I, s:I, s:o}", "rounds", (json_int_t)rounds,
-					    "missed", (json_int_t)r->seat[rail].missed,
-					    "server_restarts", (json_int_t)r->restarts, "cpu_s",
-					    seconds(cpu_s)));
-	if (r->needed_s > 0)
-		json_object_set_new(m, "slot_needed_s", json_real(r->needed_s));
+	json_object_update_new(
+		m, json_pack("{s:I, s:I, s:I, s:o, s:o*}", "rounds", (json_int_t)rounds, "missed",
+			     (json_int_t)r->seat[rail].missed, "server_restarts",
+			     (json_int_t)r->restarts, "cpu_s", seconds(cpu_s), "slot_needed_s",
+			     r->needed_s > 0 ? json_real(r->needed_s) : NULL));
 	say(r, m);
-}
-
-static void put_problem(json_t *m, const struct outcome *o)
-{
-	put_text(m, "cause", o->cause);
-	put_text(m, "error", o->error);
-	put_text(m, "fix", o->fix);
 }
 
 void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o)
 {
 	json_t *m = player_line(r, "server", s->rail);
 
-	json_object_set_new(m, "round", json_integer(r->round));
-	json_object_set_new(m, "exit", json_integer(o->exit));
-	put_problem(m, o);
+	json_object_update_new(m, json_pack("{s:I, s:i, s:o*, s:o*, s:o*}", "round",
+					    (json_int_t)r->round, "exit", o->exit, "cause",
+					    word(o->cause), "error", word(o->error), "fix",
+					    word(o->fix)));
 	say(r, m);
 }
 
@@ -203,16 +247,14 @@ static json_t *pair_line(const struct run *r, const struct pair_run *p)
 	const char *rail = r->players.rail[p->rail];
 	/* The client sends the payload, unless it is reversed; of a READ the other way. */
 	bool from_client = run_line(r, p->victim)->to_client == run_reversed(r, p->victim, p->part);
-	json_t *m = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", "pair", "run", r->id,
-			      "round", (json_int_t)p->round, "from", from_client ? client : server,
-			      "to", from_client ? server : client, "client", client, "alone",
-			      r->asked.schedule.alone);
 
-	if (p->victim)
-		json_object_update_new(m, json_pack("{s:b, s:s}", "victim", true, "unit", "us"));
-	put_text(m, "from_rail", rail);
-	put_text(m, "to_rail", rail);
-	return m;
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*, s:o*, s:o*}", "kind",
+			 "pair", "run", r->id, "round", (json_int_t)p->round, "from",
+			 from_client ? client : server, "to", from_client ? server : client,
+			 "client", client, "alone", r->asked.schedule.alone, "victim",
+			 p->victim ? json_true() : NULL, "unit",
+			 p->victim ? json_string("us") : NULL, "from_rail", word(rail), "to_rail",
+			 word(rail));
 }
 
 static const char *end_name(const struct run *r, const struct pair_run *p, enum outcome_end end)
@@ -222,21 +264,19 @@ static const char *end_name(const struct run *r, const struct pair_run *p, enum 
 	return name_of(r, end == OUTCOME_CLIENT ? p->client : p->server);
 }
 
-static void put_findings(const struct run *r, const struct pair_run *p, const struct outcome *o,
-			 json_t *m)
+/* Those of O; NULL: there are none. */
+static json_t *findings(const struct run *r, const struct pair_run *p, const struct outcome *o)
 {
-	json_t *list = json_array();
+	json_t *list = o->findings ? json_array() : NULL;
 
 	for (unsigned i = 0; i < o->findings; i++) {
 		const struct outcome_finding *f = &o->finding[i];
-		json_t *to = json_pack("{s:s, s:s}", "id", f->id, "text", f->text);
 
-		put_text(to, "host", end_name(r, p, f->end));
-		json_array_append_new(list, to);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:o*}", "id", f->id, "text", f->text,
+						"host", word(end_name(r, p, f->end))));
 	}
-	if (o->findings)
-		json_object_set(m, "findings", list);
-	json_decref(list);
+	return list;
 }
 
 void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,
@@ -244,21 +284,21 @@ void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_t
 {
 	const struct pair_run run = own_run(r, seat, t);
 	json_t *m = pair_line(r, &run);
-	bool cut = o->has_value && o->interrupted;
+	bool has = o->has_value;
 
-	put_text(m, "status", !o->has_value ? "failed" : cut ? "cut" : "measured");
-	if (o->has_value)
-		json_object_set_new(m, "value", json_real(o->value));
-	if (o->p99 > 0)
-		json_object_set_new(m, "p99", json_real(o->p99));
-	json_object_set_new(m, "late_s", seconds(seat->late_s));
-	if (!isnan(ahead_s))
-		json_object_set_new(m, "clock_s", seconds(ahead_s));
-	if (!o->has_value)
-		json_object_set_new(m, "exit", json_integer(o->exit));
-	put_text(m, "node", o->cause ? end_name(r, &run, o->fault) : NULL);
-	put_problem(m, o);
-	put_findings(r, &run, o, m);
+	json_object_update_new(
+		m, json_pack("{s:s, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}",
+			     "status",
+			     !has             ? "failed"
+			     : o->interrupted ? "cut"
+					      : "measured",
+			     "value", has ? json_real(o->value) : NULL, "p99",
+			     o->p99 > 0 ? json_real(o->p99) : NULL, "late_s", seconds(seat->late_s),
+			     "clock_s", isnan(ahead_s) ? NULL : seconds(ahead_s), "exit",
+			     has ? NULL : json_integer(o->exit), "node",
+			     word(o->cause ? end_name(r, &run, o->fault) : NULL), "cause",
+			     word(o->cause), "error", word(o->error), "fix", word(o->fix),
+			     "findings", findings(r, &run, o)));
 	say(r, m);
 }
 
@@ -268,10 +308,8 @@ static void say_no_run(struct run *r, const struct pair_run *p, const char *caus
 {
 	json_t *m = pair_line(r, p);
 
-	put_text(m, "status", "failed");
-	put_text(m, "cause", cause);
-	put_text(m, "node", name_of(r, p->client));
-	put_text(m, "error", error);
+	json_object_update_new(m, json_pack("{s:s, s:s, s:s, s:s}", "status", "failed", "cause",
+					    cause, "node", name_of(r, p->client), "error", error));
 	say(r, m);
 }
 

@@ -44,7 +44,7 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 	struct program_call call = {
 		.rail = r->players.rail[s->rail],
 		.auth = r->auth,
-		.port = players_port(&r->players, t->turn.peer, s->rail, t->turn.lane),
+		.port = (uint16_t)players_port(&r->players, t->turn.peer, s->rail, t->turn.lane),
 		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)part_ns),
 		.address = players_address(&r->players, t->turn.peer),
 		.connect_ns = (uint64_t)(CONNECT_SHARE * (double)part_ns),

@@ -23,7 +23,7 @@ static int start_server(struct run *r, struct run_server *s)
 	struct program_call call = {
 		.rail = r->players.rail[s->rail],
 		.auth = r->auth,
-		.port = players_port(&r->players, r->players.self, s->rail, s->lane),
+		.port = (uint16_t)players_port(&r->players, r->players.self, s->rail, s->lane),
 		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)timetable_part_ns(&r->time)),
 	};
 

@@ -211,28 +211,15 @@ static void say_where(const struct node_sweep *s)
 		s->output);
 }
 
-/* How many pairs there are to measure again. */
-static unsigned count_again(struct node_sweep *s)
-{
-	struct lines l = {0};
-	unsigned n = 0;
-
-	if (!lines_open(&l, s->retest, &s->fault))
-		while (lines_next(&l, &s->fault) > 0)
-			n++;
-	lines_release(&l);
-	return n;
-}
-
 /*
  * Measure the suspects again: pairs of different hosts side by side, but few enough that most of
  * the network is idle, for as long as the user allows. HOSTS: as many as there are.
  */
 static int run_again(struct node_sweep *s, unsigned hosts)
 {
-	struct step step = {.again = count_again(s), .hosts = s->known.n ? &s->known : NULL};
+	struct step step = {.hosts = s->known.n ? &s->known : NULL};
 	uint64_t most = hosts / ALONE_SHARE ? hosts / ALONE_SHARE : 1;
-	char at_once[24], limit[32], *only = lines_join(s->retest, &s->fault);
+	char at_once[24], limit[32], *only = lines_join(s->retest, &step.again, &s->fault);
 	/* There are no parts of an incast. */
 	char *const more[] = {"--schedule", "full", "--alone", "--at-once", at_once,
 			      "--for",      limit,  "--only",  only,        NULL};

@@ -31,7 +31,8 @@ static int find_hosts(struct node_sweep *s)
  */
 static char *join(struct node_sweep *s, const char *word, const char *file)
 {
-	char *joined = lines_join(file, &s->fault), *text = NULL;
+	unsigned lines;
+	char *joined = lines_join(file, &lines, &s->fault), *text = NULL;
 
 	if (joined && asprintf(&text, "%.*s%s", (int)(file - word), word, joined) < 0) {
 		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");

@@ -197,7 +197,7 @@ static const char *joined(const char *text)
 	char *made;
 
 	write_file(text, strlen(text));
-	made = lines_join(file_name, &f);
+	made = lines_join(file_name, &(unsigned){0}, &f);
 	assert_non_null(made);
 	snprintf(word, sizeof(word), "%s", made);
 	free(made);
@@ -218,7 +218,7 @@ static void files_are_words(void **state)
 	memset(many, 'n', sizeof(many) - 1);
 	many[sizeof(many) - 1] = '\0';
 	assert_string_equal(joined(many), file_name);
-	assert_null(lines_join("/nowhere/at/all", &f));
+	assert_null(lines_join("/nowhere/at/all", &(unsigned){0}, &f));
 	assert_int_equal(f.code, FAULT_USAGE);
 	assert_int_equal(lines_open(&l, "lines:n1+n2,n3", &f), 0);
 	assert_int_equal(lines_next(&l, &f), 1);
