@@ -201,7 +201,7 @@ static bool is_numbered(const char *other, const char *name, const char *first, 
 	return strcmp(wanted, other) == 0;
 }
 
-char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
+char *hosts_list(const struct hosts *h, bool left_out)
 {
 	struct composed list;
 	FILE *to = composed_open(&list);
@@ -213,10 +213,10 @@ char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
 		unsigned long v = width ? strtoul(first, NULL, 10) : 0, end = v;
 
 		next = i + 1;
-		if ((left_out && left_out[i]) != wanted)
+		if (h->host[i].left_out != left_out)
 			continue;
 		while (width && end < NUMBER_MAX && next < h->n &&
-		       (left_out && left_out[next]) == wanted &&
+		       h->host[next].left_out == left_out &&
 		       is_numbered(h->host[next].name, name, first, width, end + 1)) {
 			next++;
 			end++;

@@ -221,51 +221,32 @@ void run_say_server(struct run *r, const struct run_server *s, const struct outc
 	say(r, m);
 }
 
-/* The run that a line is about. */
-struct pair_run {
-	int64_t round;
-	unsigned rail, part;
-	uint32_t client, server;
-	bool victim;
-};
-
-/* That of this host's client, in the turn and part T of SEAT. */
-static struct pair_run own_run(const struct run *r, const struct run_seat *seat,
-			       const struct run_turn *t)
+/* The host at END of the turn T, which is one of this host; NULL: it is not known. */
+static const char *end_name(const struct run *r, const struct run_turn *t, enum outcome_end end)
 {
-	return (struct pair_run){.round = t->round,
-				 .rail = seat->rail,
-				 .part = t->part,
-				 .client = r->players.self,
-				 .server = t->turn.peer,
-				 .victim = t->turn.victim};
+	bool own = t->turn.client == (end == OUTCOME_CLIENT);
+
+	return end == OUTCOME_UNKNOWN ? NULL : name_of(r, own ? r->players.self : t->turn.peer);
 }
 
-static json_t *pair_line(const struct run *r, const struct pair_run *p)
+static json_t *pair_line(const struct run *r, unsigned rail, const struct run_turn *t)
 {
-	const char *client = name_of(r, p->client), *server = name_of(r, p->server);
-	const char *rail = r->players.rail[p->rail];
+	const char *client = end_name(r, t, OUTCOME_CLIENT), *name = r->players.rail[rail];
+	const char *server = end_name(r, t, OUTCOME_SERVER);
+	bool victim = t->turn.victim;
 	/* The client sends the payload, unless it is reversed; of a READ the other way. */
-	bool from_client = run_line(r, p->victim)->to_client == run_reversed(r, p->victim, p->part);
+	bool from_client = run_line(r, victim)->to_client == run_reversed(r, victim, t->part);
 
 	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*, s:o*, s:o*}", "kind",
-			 "pair", "run", r->id, "round", (json_int_t)p->round, "from",
+			 "pair", "run", r->id, "round", (json_int_t)t->round, "from",
 			 from_client ? client : server, "to", from_client ? server : client,
 			 "client", client, "alone", r->asked.schedule.alone, "victim",
-			 p->victim ? json_true() : NULL, "unit",
-			 p->victim ? json_string("us") : NULL, "from_rail", word(rail), "to_rail",
-			 word(rail));
-}
-
-static const char *end_name(const struct run *r, const struct pair_run *p, enum outcome_end end)
-{
-	if (end == OUTCOME_UNKNOWN)
-		return NULL;
-	return name_of(r, end == OUTCOME_CLIENT ? p->client : p->server);
+			 victim ? json_true() : NULL, "unit", word(victim ? "us" : NULL),
+			 "from_rail", word(name), "to_rail", word(name));
 }
 
 /* Those of O; NULL: there are none. */
-static json_t *findings(const struct run *r, const struct pair_run *p, const struct outcome *o)
+static json_t *findings(const struct run *r, const struct run_turn *t, const struct outcome *o)
 {
 	json_t *list = o->findings ? json_array() : NULL;
 
@@ -274,7 +255,7 @@ static json_t *findings(const struct run *r, const struct pair_run *p, const str
 
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:o*}", "id", f->id, "text", f->text,
-						"host", word(end_name(r, p, f->end))));
+						"host", word(end_name(r, t, f->end))));
 	}
 	return list;
 }
@@ -282,46 +263,41 @@ static json_t *findings(const struct run *r, const struct pair_run *p, const str
 void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,
 		  const struct outcome *o, double ahead_s)
 {
-	const struct pair_run run = own_run(r, seat, t);
-	json_t *m = pair_line(r, &run);
+	json_t *m = pair_line(r, seat->rail, t);
 	bool has = o->has_value;
+	const char *status = !has ? "failed" : o->interrupted ? "cut" : "measured";
 
 	json_object_update_new(
 		m, json_pack("{s:s, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}",
-			     "status",
-			     !has             ? "failed"
-			     : o->interrupted ? "cut"
-					      : "measured",
-			     "value", has ? json_real(o->value) : NULL, "p99",
+			     "status", status, "value", has ? json_real(o->value) : NULL, "p99",
 			     o->p99 > 0 ? json_real(o->p99) : NULL, "late_s", seconds(seat->late_s),
 			     "clock_s", isnan(ahead_s) ? NULL : seconds(ahead_s), "exit",
 			     has ? NULL : json_integer(o->exit), "node",
-			     word(o->cause ? end_name(r, &run, o->fault) : NULL), "cause",
+			     word(o->cause ? end_name(r, t, o->fault) : NULL), "cause",
 			     word(o->cause), "error", word(o->error), "fix", word(o->fix),
-			     "findings", findings(r, &run, o)));
+			     "findings", findings(r, t, o)));
 	say(r, m);
 }
 
-/* That there was no run P, for CAUSE, which is the fault of its client's host. */
-static void say_no_run(struct run *r, const struct pair_run *p, const char *cause,
+/* That there was no run in the turn T, for CAUSE, which is the fault of its client's host. */
+static void say_no_run(struct run *r, unsigned rail, const struct run_turn *t, const char *cause,
 		       const char *error)
 {
-	json_t *m = pair_line(r, p);
+	json_t *m = pair_line(r, rail, t);
 
-	json_object_update_new(m, json_pack("{s:s, s:s, s:s, s:s}", "status", "failed", "cause",
-					    cause, "node", name_of(r, p->client), "error", error));
+	json_object_update_new(m,
+			       json_pack("{s:s, s:s, s:s, s:s}", "status", "failed", "cause", cause,
+					 "node", end_name(r, t, OUTCOME_CLIENT), "error", error));
 	say(r, m);
 }
 
 void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t)
 {
-	const struct pair_run run = own_run(r, seat, t);
-
 	if (t->round >= seat->missed_until) {
 		seat->missed++;
 		seat->missed_until = t->round + 1;
 	}
-	say_no_run(r, &run, r->late_cause,
+	say_no_run(r, seat->rail, t, r->late_cause,
 		   strcmp(r->late_cause, "clock") == 0
 			   ? "its clock was wrong: it came to this slot too late"
 			   : "it did not run when this slot began");
@@ -329,9 +305,8 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 
 void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client)
 {
-	struct pair_run run = {
-		.round = round, .rail = rail, .client = client, .server = r->players.self};
+	struct run_turn t = {.round = round, .turn.peer = client};
 
-	for (; run.part < r->time.parts; run.part++)
-		say_no_run(r, &run, "absent", "it did not call, in this slot or any other");
+	for (; t.part < r->time.parts; t.part++)
+		say_no_run(r, rail, &t, "absent", "it did not call, in this slot or any other");
 }

@@ -110,43 +110,41 @@ bool launch_takes_allocation(const struct launch *l)
 	       !has(l, "-N --nodes -n --ntasks -w --nodelist -x --exclude");
 }
 
-/* Add the list of HOSTS that are left out or not (WANTED). */
-static void add_list(struct line *c, const struct hosts *hosts, const bool *left_out, bool wanted)
+/* Leave out those HOSTS that are left out, of all that the launcher knows. */
+static void add_left_out(struct line *c, const struct hosts *hosts)
 {
-	char *list = hosts_list(hosts, left_out, wanted);
+	char *list = hosts_list(hosts, true);
 
 	c->failed |= !list;
+	add(c, "-x");
 	add(c, list ? list : "");
 	free(list);
 }
 
-static uint32_t count_hosts(const struct hosts *hosts, const bool *left_out)
+static uint32_t count_hosts(const struct hosts *hosts)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; hosts && i < hosts->n; i++)
-		n += !left_out || !left_out[i];
+	for (uint32_t i = 0; i < hosts->n; i++)
+		n += !hosts->host[i].left_out;
 	return n;
 }
 
 /* One task on each node of the allocation; a task that ends or is killed ends nobody else. */
-static void add_srun(struct line *c, const struct launch *l, const struct hosts *hosts,
-		     const bool *left_out)
+static void add_srun(struct line *c, const struct launch *l, const struct hosts *hosts)
 {
-	const char *nodes = launch_takes_allocation(l) ? getenv("SLURM_JOB_NUM_NODES") : NULL;
-	char text[80];
+	const char *all = launch_takes_allocation(l) ? getenv("SLURM_JOB_NUM_NODES") : NULL;
+	uint32_t n = count_hosts(hosts);
+	char text[80] = "";
 
 	add_all(c, "--kill-on-bad-exit=0 --wait=0 --no-kill --ntasks-per-node=1");
-	if (hosts && left_out) {
-		add(c, "-x");
-		add_list(c, hosts, left_out, true);
-		snprintf(text, sizeof(text), "-N %u -n %u", count_hosts(hosts, left_out),
-			 count_hosts(hosts, left_out));
-		add_all(c, text);
-	} else if (nodes) {
-		snprintf(text, sizeof(text), "-N %.20s -n %.20s", nodes, nodes);
-		add_all(c, text); /* of two srun takes the second */
+	if (n < hosts->n) {
+		add_left_out(c, hosts);
+		snprintf(text, sizeof(text), "-N %u -n %u", n, n);
+	} else if (all) {
+		snprintf(text, sizeof(text), "-N %.20s -n %.20s", all, all);
 	}
+	add_all(c, text); /* of two srun takes the second */
 }
 
 static void add_mpirun(struct line *c, const struct launch *l)
@@ -158,34 +156,30 @@ static void add_mpirun(struct line *c, const struct launch *l)
 
 /* Write the names of those that are not left out to a file that clush and pdsh read: a command line
  * has no room for ten thousand. */
-static void write_names(struct line *c, struct launch *l, const struct hosts *hosts,
-			const bool *left_out)
+static void write_names(struct line *c, struct launch *l, const struct hosts *hosts)
 {
 	if (l->names >= 0)
 		close(l->names);
 	l->names = memfd_create("hosts", 0);
 	c->failed |= l->names < 0;
 	for (uint32_t i = 0; i < hosts->n; i++)
-		if (!left_out || !left_out[i])
+		if (!hosts->host[i].left_out)
 			c->failed |= dprintf(l->names, "%s\n", hosts->host[i].name) < 0;
 }
 
 /* clush and pdsh: all nodes at once, and no names in front of the lines. */
-static void add_shells(struct line *c, struct launch *l, const struct hosts *hosts,
-		       const bool *left_out)
+static void add_shells(struct line *c, struct launch *l, const struct hosts *hosts)
 {
-	bool own = has(l, "-w -a -g --hostfile");
-	uint32_t n = count_hosts(hosts, left_out);
+	uint32_t n = count_hosts(hosts);
 	char text[40];
 
-	if (hosts && !own) {
-		write_names(c, l, hosts, left_out);
+	if (hosts->n && !has(l, "-w -a -g --hostfile")) {
+		write_names(c, l, hosts);
 		snprintf(text, sizeof(text), "%s/dev/fd/%d",
 			 l->kind == LAUNCH_PDSH ? "-w ^" : "--hostfile=", l->names);
 		add_all(c, text);
-	} else if (hosts && left_out) {
-		add(c, "-x");
-		add_list(c, hosts, left_out, true);
+	} else if (n < hosts->n) {
+		add_left_out(c, hosts);
 	}
 	if (!has(l, "-f --fanout")) {
 		snprintf(text, sizeof(text), "-f %u", n ? n : 4096);
@@ -195,8 +189,7 @@ static void add_shells(struct line *c, struct launch *l, const struct hosts *hos
 }
 
 /* A shell, its script, the command as one word and the hosts. */
-static void add_ssh(struct line *c, char *const *command, const struct hosts *hosts,
-		    const bool *left_out)
+static void add_ssh(struct line *c, char *const *command, const struct hosts *hosts)
 {
 	struct line remote = {0};
 
@@ -210,32 +203,32 @@ static void add_ssh(struct line *c, char *const *command, const struct hosts *ho
 	c->failed |= remote.failed;
 	free(remote.words);
 	for (uint32_t i = 0; i < hosts->n; i++)
-		if (!left_out || !left_out[i])
+		if (!hosts->host[i].left_out)
 			add(c, hosts->host[i].name);
 }
 
 char **launch_command(struct launch *l, char *const *command, const struct hosts *hosts,
-		      const bool *left_out, struct fault *f)
+		      struct fault *f)
 {
 	struct line c = {0};
 	char **argv;
 
-	if (l->kind == LAUNCH_SSH && (!hosts || argz_next(l->words, l->bytes, l->words))) {
+	if (l->kind == LAUNCH_SSH && (!hosts->n || argz_next(l->words, l->bytes, l->words))) {
 		fault_raise(f, FAULT_USAGE, 0, "--launch=ssh %s",
-			    hosts ? "has no options" : "needs --hosts");
+			    hosts->n ? "has no options" : "needs --hosts");
 		fault_fix(f, "name the hosts there, and ssh's options in its configuration");
 		return NULL;
 	}
 	if (l->kind == LAUNCH_SSH) {
-		add_ssh(&c, command, hosts, left_out);
+		add_ssh(&c, command, hosts);
 	} else {
 		c.failed = argz_append(&c.words, &c.bytes, l->words, l->bytes) != 0;
 		if (l->kind == LAUNCH_SRUN)
-			add_srun(&c, l, hosts, left_out);
+			add_srun(&c, l, hosts);
 		else if (l->kind == LAUNCH_MPIRUN)
 			add_mpirun(&c, l);
 		else
-			add_shells(&c, l, hosts, left_out);
+			add_shells(&c, l, hosts);
 		for (; *command; command++)
 			if (l->kind == LAUNCH_CLUSH || l->kind == LAUNCH_PDSH)
 				add_quoted(&c, *command);

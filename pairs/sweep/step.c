@@ -51,12 +51,11 @@ static int start_launcher(struct step *s, struct fault *f)
 	/* and clush, of Python, not to keep lines that are lost when it is told to end. */
 	setenv("PYTHONUNBUFFERED", "1", 0);
 	s->deadline_ns = clock_now_ns() + PATIENCE_NS;
-	if (!process_start(&s->launcher,
-			   &(struct process_attr){.argv = s->command,
-						  .launcher = true,
-						  .heard = true,
-						  .orphan = SIGTERM},
-			   f))
+	if (!process_start(
+		    &s->launcher,
+		    &(struct process_attr){
+			    .argv = s->command, .launcher = true, .heard = true, .orphan = SIGTERM},
+		    f))
 		return 0;
 	return fault_fix(f, "install it, or use another --launch");
 }
@@ -76,14 +75,12 @@ static void say_again(const struct step *s, double rounds, double slot_s)
 		ceil(rounds * slot_s));
 }
 
-/* Note in LIST, of the hosts that are known, the one of the line O. */
-static void mark(const struct step *s, bool *list, const json_t *o)
+/* The host of the line O; NULL: it is none that is known. */
+static struct host *host_of(const struct step *s, const json_t *o)
 {
-	const char *name = json_string_value(json_object_get(o, "host"));
-	uint32_t at = s->hosts && list && name ? hosts_find(s->hosts, name) : HOSTS_NONE;
+	uint32_t at = s->hosts->n ? hosts_find(s->hosts, json_text_at(o, "host")) : HOSTS_NONE;
 
-	if (at != HOSTS_NONE)
-		list[at] = true;
+	return at != HOSTS_NONE ? &s->hosts->host[at] : NULL;
 }
 
 /* A player says how long the schedule lasts; then the time by which all must be over is known. */
@@ -93,9 +90,11 @@ static void read_player(struct step *s, const json_t *o)
 	double slot_s = json_number_value(json_object_get(o, "slot_s"));
 	double end_s = s->start_s + rounds * slot_s;
 	json_int_t hosts = json_integer_value(json_object_get(o, "hosts"));
+	struct host *host = host_of(s, o);
 
 	s->players++;
-	mark(s, s->came, o);
+	if (host)
+		host->came = true;
 	if (hosts > (json_int_t)s->asked && hosts <= SCHEDULE_HOSTS_MAX)
 		s->asked = (unsigned)hosts;
 	if (!(rounds > 0 && slot_s > 0 && end_s < s->start_s + 1e7) || end_s <= s->end_s)
@@ -116,9 +115,10 @@ static void read_line(struct step *s, const char *line, size_t n)
 		read_player(s, o);
 	} else if (strcmp(kind, "done") == 0) {
 		s->ends++;
-		mark(s, s->done, o);
-		s->needed_s = fmax(s->needed_s,
-				   json_number_value(json_object_get(o, "slot_needed_s")));
+		if (host_of(s, o))
+			host_of(s, o)->done = true;
+		s->needed_s =
+			fmax(s->needed_s, json_number_value(json_object_get(o, "slot_needed_s")));
 	} else if (strcmp(kind, "pair") == 0) {
 		s->pairs++;
 		s->failed += strcmp(json_text_at(o, "status"), "failed") == 0;

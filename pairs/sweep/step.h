@@ -13,13 +13,12 @@
 #include "pairs/hosts.h"
 
 struct step {
-	char **command;            /* the launcher's command line */
-	int out;                   /* the file */
-	double start_s;            /* when the first slot begins, CLOCK_REALTIME */
-	unsigned again;            /* pairs that it measures again; 0: it does not */
-	const struct hosts *hosts; /* NULL: not known */
+	char **command;      /* the launcher's command line */
+	int out;             /* the file */
+	double start_s;      /* when the first slot begins, CLOCK_REALTIME */
+	unsigned again;      /* pairs that it measures again; 0: it does not */
+	struct hosts *hosts; /* none: they are not known */
 	/* Of the lines: */
-	bool *came, *done;      /* of each of these hosts: it has begun; it has ended */
 	unsigned players, ends; /* processes that have begun, and those that have ended */
 	unsigned pairs, failed; /* runs, and those without a figure */
 	unsigned asked;         /* hosts that there should be */

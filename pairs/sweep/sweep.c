@@ -57,8 +57,7 @@ static char **make_run(struct node_sweep *s, double start_s, char *const *more)
 	snprintf(start, sizeof(start), "--start=%.0f", start_s);
 	if (put_run(s, &command, start, more))
 		return NULL;
-	return launch_command(&s->launch, command.word, s->known.n ? &s->known : NULL, s->left_out,
-			      &s->fault);
+	return launch_command(&s->launch, command.word, &s->known, &s->fault);
 }
 
 /* The words of `judge`. */
@@ -127,6 +126,20 @@ static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 	return rc;
 }
 
+/* Leave out those hosts that have not begun, or not come to their end. Returns how many. */
+static uint32_t leave_out(struct node_sweep *s, bool begun)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->known.n; i++) {
+		struct host *h = &s->known.host[i];
+
+		h->left_out |= begun ? !h->came : !h->done;
+		n += h->left_out;
+	}
+	return n;
+}
+
 /*
  * srun ends a step at once if a node does not answer at its start. True if STEP was one: some hosts
  * have begun and none has ended; those that have not begun are left out from now on.
@@ -135,10 +148,10 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 {
 	char *list;
 
-	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends || !step->status ||
-	    step->overdue || step->players >= s->known.n || sweep_leave_out(s, step->came) <= 0)
+	if (s->launch.kind != LAUNCH_SRUN || step->ends || !step->status || step->overdue ||
+	    step->players >= s->known.n || !leave_out(s, true))
 		return false;
-	list = hosts_list(&s->known, s->left_out, true);
+	list = hosts_list(&s->known, true);
 	fprintf(stderr, PAIRS ": srun ended, and these had not begun: %s. Once more without them\n",
 		list ? list : "?");
 	free(list);
@@ -151,17 +164,15 @@ static int measure(struct node_sweep *s, struct step *step)
 	int rc = run_step(s, step, NULL);
 
 	if (!rc && can_do_without(s, step)) {
-		struct step again = {.hosts = step->hosts, .came = step->came, .done = step->done};
-
-		*step = again;
+		*step = (struct step){.hosts = &s->known};
 		if (ftruncate(s->out, 0))
 			return fault_raise(&s->fault, FAULT_LOCAL, errno, "emptying %s", s->output);
 		rc = run_step(s, step, NULL);
 	}
 	if (*step->taken && ftruncate(s->out, 0))
 		return -1;
-	if (!rc && s->known.n && step->ends && sweep_leave_out(s, step->done) < 0)
-		return -1;
+	if (!rc && step->ends)
+		leave_out(s, false);
 	return rc;
 }
 
@@ -217,7 +228,7 @@ static void say_where(const struct node_sweep *s)
  */
 static int run_again(struct node_sweep *s, unsigned hosts)
 {
-	struct step step = {.hosts = s->known.n ? &s->known : NULL};
+	struct step step = {.hosts = &s->known};
 	uint64_t most = hosts / ALONE_SHARE ? hosts / ALONE_SHARE : 1;
 	char at_once[24], limit[32], *only = lines_join(s->retest, &step.again, &s->fault);
 	/* There are no parts of an incast. */
@@ -284,20 +295,13 @@ static int judge_all(struct node_sweep *s, const struct step *step)
 /* Returns the exit status, or -1. What was written is judged if no more can be. */
 static int sweep_all(struct node_sweep *s)
 {
-	struct step step = {.hosts = s->known.n ? &s->known : NULL,
-			    .came = calloc(s->known.n + 1, sizeof(bool)),
-			    .done = calloc(s->known.n + 1, sizeof(bool))};
-	int status = -1;
+	struct step step = {.hosts = &s->known};
 
-	if (!step.came || !step.done)
-		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "calloc");
-	else if (!measure(s, &step) ||
-		 ((s->fault.code == FAULT_INTERRUPTED || s->fault.code == FAULT_LOCAL) &&
-		  has_bytes(s->output)))
-		status = judge_all(s, &step);
-	free(step.came);
-	free(step.done);
-	return status;
+	if (measure(s, &step) &&
+	    ((s->fault.code != FAULT_INTERRUPTED && s->fault.code != FAULT_LOCAL) ||
+	     !has_bytes(s->output)))
+		return -1;
+	return judge_all(s, &step);
 }
 
 /* What was not begun leaves no file that would refuse the next try. */

@@ -44,7 +44,6 @@ struct node_sweep {
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */
 	struct launch launch;
 	struct hosts known; /* n 0: only the launcher knows the hosts */
-	bool *left_out;     /* of these: nothing is started there; NULL: everywhere */
 	char *travels[3];   /* hosts, only and schedule, as they are in the command line of run */
 	char own[PATH_MAX]; /* this program */
 	int out;
@@ -88,9 +87,6 @@ int sweep_sizes(struct node_sweep *s, char **argv);
  * -1 with s->fault.
  */
 int sweep_find_hosts(struct node_sweep *s);
-
-/* Leave out those hosts that are known and not in THERE. Returns how many, or -1 with s->fault. */
-int sweep_leave_out(struct node_sweep *s, const bool *there);
 
 /* Add the options of run that say which hosts, pairs and schedule. */
 void sweep_put_hosts(const struct node_sweep *s, struct words *command);

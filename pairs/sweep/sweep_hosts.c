@@ -55,7 +55,7 @@ static char *join_hosts(struct node_sweep *s)
 
 	for (uint32_t i = 0; i < s->known.n; i++)
 		plain &= !*s->known.host[i].address && !s->known.host[i].port;
-	list = plain ? hosts_list(&s->known, NULL, false) : NULL;
+	list = plain ? hosts_list(&s->known, false) : NULL;
 	if (plain && !list)
 		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
 	if (fault_is(&s->fault))
@@ -83,22 +83,6 @@ int sweep_find_hosts(struct node_sweep *s)
 	return fault_is(&s->fault) ? -1 : 0;
 }
 
-int sweep_leave_out(struct node_sweep *s, const bool *there)
-{
-	bool *left_out = calloc(s->known.n + 1, sizeof(*left_out));
-	int n = 0;
-
-	if (!left_out)
-		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "calloc");
-	for (uint32_t i = 0; i < s->known.n; i++)
-		n += left_out[i] = !there[i] || (s->left_out && s->left_out[i]);
-	free(s->left_out);
-	s->left_out = n ? left_out : NULL;
-	if (!n)
-		free(left_out);
-	return n;
-}
-
 void sweep_put_hosts(const struct node_sweep *s, struct words *command)
 {
 	static const char *const names[] = {"--hosts", "--only", "--schedule"};
@@ -114,6 +98,5 @@ void sweep_release_hosts(struct node_sweep *s)
 {
 	for (int i = 0; i < 3; i++)
 		free(s->travels[i]);
-	free(s->left_out);
 	hosts_release(&s->known);
 }

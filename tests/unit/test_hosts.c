@@ -98,13 +98,12 @@ static const char *folded(const char *list, const char *out, bool wanted)
 	static char text[4096];
 	struct fault f = {0};
 	struct hosts h = {0};
-	bool left_out[32] = {false};
 	char *made;
 
 	assert_int_equal(hosts_expand(&h, list, "list", &f), 0);
 	for (uint32_t i = 0; out && i < h.n; i++)
-		left_out[i] = out[i] == 'x';
-	made = hosts_list(&h, out ? left_out : NULL, wanted);
+		h.host[i].left_out = out[i] == 'x';
+	made = hosts_list(&h, wanted);
 	assert_non_null(made);
 	snprintf(text, sizeof(text), "%s", made);
 	free(made);
