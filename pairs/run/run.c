@@ -23,7 +23,7 @@ static int open_run(struct run *r)
 		return -1;
 	for (unsigned i = 0; i < r->players.rails; i++)
 		r->seat[i] = (struct run_seat){.rail = i, .now.round = -1, .next.round = -1};
-	return run_callers_init(r) ? -1 : run_servers_start(r);
+	return run_servers_start(r);
 }
 
 uint64_t run_now_ns(const struct run *r)
@@ -48,20 +48,14 @@ void run_hear_clock(struct run *r, const struct timetable_vote *v)
 		      r->time.correction_ns > 0 ? "behind" : "ahead");
 }
 
-/* After the first round that was played: was the slot long enough? */
-static void judge_slot(struct run *r)
-{
-	if (r->longest_ns > timetable_cut_ns(&r->time))
-		r->needed_s = ceil((double)(r->longest_ns * r->time.parts) / 1e8 * 1.5) / 10;
-}
-
 /* Rounds have passed: those between were missed, and the turns of this one begin. */
 static void begin_round(struct run *r, int64_t round)
 {
 	int64_t before = r->round;
 
-	if (before >= 0 && r->longest_ns && before == 0)
-		judge_slot(r);
+	/* Was the slot long enough? */
+	if (before == 0 && r->longest_ns > timetable_cut_ns(&r->time))
+		r->needed_s = ceil((double)(r->longest_ns * r->time.parts) / 1e8 * 1.5) / 10;
 	for (r->round = before + 1; r->round <= round && r->round < (int64_t)r->time.rounds;
 	     r->round++) {
 		schedule_round(&r->schedule, (uint32_t)r->round, r->turns);
@@ -145,10 +139,7 @@ void run_release(struct run *r)
 {
 	for (unsigned i = 0; i < r->players.rails; i++)
 		process_release(&r->seat[i].client);
-	for (unsigned i = 0; i < r->servers; i++)
-		process_release(&r->server[i].process);
-	free(r->server);
-	run_callers_release(r);
+	run_servers_release(r);
 	free(r->turns);
 	schedule_release(&r->schedule);
 	players_release(&r->players);
@@ -158,8 +149,6 @@ void run_release(struct run *r)
 
 static int run_all(struct run *r)
 {
-	int status;
-
 	for (unsigned i = 0; i < r->players.rails; i++)
 		run_say_player(r, i);
 	while (play(r))
@@ -167,15 +156,13 @@ static int run_all(struct run *r)
 	run_callers_say(r);
 	for (unsigned i = 0; i < r->players.rails; i++)
 		run_say_done(r, i);
-	if (fault_is(&r->fault))
-		return pairs_failed(&r->fault);
-	if (r->deaf) {
+	if (!fault_is(&r->fault) && r->deaf) {
 		fault_raise(&r->fault, FAULT_LOCAL, r->deaf, "writing to standard output");
 		document_unread(r->deaf, &r->fault);
-		return pairs_failed(&r->fault);
 	}
-	status = r->stop.signal ? FAULT_INTERRUPTED + r->stop.signal : 0;
-	return status;
+	if (fault_is(&r->fault))
+		return pairs_failed(&r->fault);
+	return r->stop.signal ? FAULT_INTERRUPTED + r->stop.signal : 0;
 }
 
 int run_command(char **argv)

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,10 +19,10 @@
 #include "players.h"
 #include "program_line.h"
 #include "pairs/schedule.h"
-#include "schedule_file.h"
 #include "timetable.h"
 
 #define RUN_SERVERS_MAX 64
+#define RUN_LINE_BYTES  1000 /* without the newline, and without what launchers put in front */
 
 /* What the user asks for. */
 struct run_asked {
@@ -117,7 +118,11 @@ void run_release(struct run *r);
 /* Read the command line into A. Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
 int run_options(struct run_asked *a, char **argv, struct fault *f);
 
-/* The lines. What cannot be written makes r->deaf true. */
+/*
+ * The lines: JSON objects, which rdmark-json(5) describes. Those of several processes may come in
+ * any order, and any of them may be missing: a process that ended has said all before. What cannot
+ * be written is in r->deaf.
+ */
 void run_say_player(struct run *r, unsigned rail);
 void run_say_done(struct run *r, unsigned rail);
 void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o);
@@ -131,6 +136,14 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 
 /* CLIENT, which had to call this host in ROUND, never did: the lines of all parts. */
 void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client);
+
+/*
+ * The line of the object M, without a newline; the caller frees it. It has at most RUN_LINE_BYTES:
+ * slurmstepd takes 1024 bytes at a time from a task, cuts a longer line, and puts what other tasks
+ * wrote between the pieces. If it were too long, the last findings are dropped, then "fix", the end
+ * of "error" and the last options; only long names make it longer even so. NULL: no memory.
+ */
+char *run_line_text(json_t *m);
 
 /* The corrected time. */
 uint64_t run_now_ns(const struct run *r);
@@ -158,13 +171,11 @@ uint64_t run_seat_due_ns(const struct run *r, const struct run_seat *s);
 int run_servers_start(struct run *r);
 void run_servers_round(struct run *r);
 void run_servers_read(struct run *r);
+void run_servers_release(struct run *r);
 
 /*
- * Who has to call, and who has: a round begins, whose turns are in r->turns, or all are over; a
- * client of HOST came, or may have; at the end, the lines of those that never did.
+ * Who has to call: a round begins, whose turns are in r->turns, or all are over; at the end, the
+ * lines of those that never did.
  */
-int run_callers_init(struct run *r);
 void run_callers_round(struct run *r);
-void run_callers_heard(struct run *r, unsigned rail, uint32_t host);
 void run_callers_say(struct run *r);
-void run_callers_release(struct run *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The lines of a run: see row.h. */
+/* The lines of a run. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "pairs/lines.h"
-#include "row.h"
 #include "run.h"
 #include "verbs/hca.h"
 
@@ -43,7 +42,7 @@ static bool cut_error(json_t *m, size_t excess)
 	static const char dots[] = "...";
 	json_t *error = json_object_get(m, "error");
 	size_t bytes = json_string_length(error), cut = excess + sizeof(dots);
-	char text[ROW_BYTES];
+	char text[RUN_LINE_BYTES];
 	size_t most = sizeof(text) - sizeof(dots);
 
 	if (bytes < cut + ERROR_MIN)
@@ -60,13 +59,13 @@ static bool shorten(json_t *m, size_t excess)
 	       drop_last(m, "options");
 }
 
-char *row_text(json_t *m)
+char *run_line_text(json_t *m)
 {
 	for (;;) {
 		char *text = json_dumps(m, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
 		size_t n = text ? strlen(text) : 0;
 
-		if (n <= ROW_BYTES || !shorten(m, n - ROW_BYTES))
+		if (n <= RUN_LINE_BYTES || !shorten(m, n - RUN_LINE_BYTES))
 			return text;
 		free(text);
 	}
@@ -75,7 +74,7 @@ char *row_text(json_t *m)
 /* Write the line M (stolen) at once, or what fits into a line of it. */
 static void say(struct run *r, json_t *m)
 {
-	char *text = row_text(m);
+	char *text = run_line_text(m);
 	size_t n = text ? strlen(text) : 0;
 
 	json_decref(m);

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The servers of this host: one for each rail, or for each sender of an incast. */
+/*
+ * The servers of this host: one for each rail, or for each sender of an incast; and the hosts that
+ * have to be clients of this one, and which of them never came.
+ *
+ * An incast has none of these: there each host is the server of a round, so the clients of that
+ * round name it, and no turn says who its clients are. A victim is a sender in other rounds, which
+ * name it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +52,9 @@ int run_servers_start(struct run *r)
 				 RUN_SERVERS_MAX);
 	}
 	r->server = calloc(n, sizeof(*r->server));
-	if (!r->server)
+	r->callers.heard = calloc((size_t)r->players.rails * r->players.hosts.n, sizeof(bool));
+	r->callers.call = calloc(r->time.rounds, sizeof(*r->callers.call));
+	if (!r->server || !r->callers.heard || !r->callers.call)
 		return fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
 	for (r->servers = 0; r->servers < n; r->servers++) {
 		struct run_server *s = &r->server[r->servers];
@@ -56,6 +65,17 @@ int run_servers_start(struct run *r)
 			return -1;
 	}
 	return 0;
+}
+
+static bool *heard_of(const struct run *r, unsigned rail, uint32_t host)
+{
+	return &r->callers.heard[(size_t)rail * r->players.hosts.n + host];
+}
+
+static void hear_from(struct run *r, unsigned rail, uint32_t host)
+{
+	if (host != SCHEDULE_NOBODY)
+		*heard_of(r, rail, host) = true;
 }
 
 /* Who meets this host in ROUND, or `nobody`. */
@@ -83,9 +103,9 @@ static void hear_client(struct run *r, const struct run_server *s)
 	v.peer = partner_in(r, timetable_round(&r->time, (uint64_t)o->client_ns), SCHEDULE_NOBODY);
 	v.or_peer = partner_in(r, r->round, v.peer);
 	v.ahead_s = (double)(o->client_ns - o->server_ns) / 1e9;
-	run_callers_heard(r, s->rail, v.peer);
-	run_callers_heard(r, s->rail, v.or_peer);
-	run_callers_heard(r, s->rail, partner_in(r, r->round - 1, SCHEDULE_NOBODY));
+	hear_from(r, s->rail, v.peer);
+	hear_from(r, s->rail, v.or_peer);
+	hear_from(r, s->rail, partner_in(r, r->round - 1, SCHEDULE_NOBODY));
 	if (o->client_ns && o->server_ns && v.peer != SCHEDULE_NOBODY)
 		run_hear_clock(r, &v);
 }
@@ -165,4 +185,53 @@ void run_servers_round(struct run *r)
 		if (start_server(r, s))
 			fault_clear(&r->fault); /* the next round tries again */
 	}
+}
+
+/* The rails whose servers run, and did when ROUND began: a client could have reached them. */
+static uint32_t rails_up(const struct run *r, int64_t round)
+{
+	uint64_t begin_ns = timetable_begin(&r->time, (uint32_t)round, 0);
+	uint32_t rails = 0;
+
+	for (unsigned i = 0; i < r->servers; i++) {
+		const struct run_server *s = &r->server[i];
+
+		if (s->process.pid &&
+		    s->started_here_ns + (uint64_t)r->time.correction_ns <= begin_ns)
+			rails |= UINT32_C(1) << s->rail;
+	}
+	return rails;
+}
+
+void run_callers_round(struct run *r)
+{
+	const struct schedule_turn *own = &r->turns[r->players.self];
+	struct run_call *call = &r->callers.call[r->round];
+
+	if (r->round > 0 && call[-1].due)
+		call[-1].rails = rails_up(r, r->round - 1);
+	if (r->round < (int64_t)r->time.rounds)
+		*call = (struct run_call){.client = own->peer,
+					  .due = own->peer != SCHEDULE_NOBODY && !own->client &&
+						 !own->victim};
+}
+
+void run_callers_say(struct run *r)
+{
+	for (uint32_t round = 0; round < r->time.rounds; round++) {
+		const struct run_call *call = &r->callers.call[round];
+
+		for (unsigned rail = 0; rail < r->players.rails; rail++)
+			if ((call->rails >> rail & 1) && !*heard_of(r, rail, call->client))
+				run_say_absent(r, rail, round, call->client);
+	}
+}
+
+void run_servers_release(struct run *r)
+{
+	for (unsigned i = 0; i < r->servers; i++)
+		process_release(&r->server[i].process);
+	free(r->server);
+	free(r->callers.heard);
+	free(r->callers.call);
 }

@@ -8,7 +8,7 @@
 
 #include "../../pairs/hosts.h"
 #include "../../pairs/judge/groups.h"
-#include "../../pairs/run/schedule_file.h"
+#include "../../pairs/schedule.h"
 #include "fuzz.h"
 
 #define PLENTY 300 /* hosts of which a schedule is tried */

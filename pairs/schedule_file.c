@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "schedule_file.h"
+#include "schedule.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pairs/lines.h"
+#include "lines.h"
 
 #define EXTRA_MAX 8192
 
