@@ -111,17 +111,6 @@ static json_t *player_line(const struct run *r, const char *kind, unsigned rail)
 			 name_of(r, r->players.self), "rail", word(r->players.rail[rail]));
 }
 
-static void start_text(const struct run *r, char *text, size_t size)
-{
-	time_t s = (time_t)(r->time.start_ns / UNITS_NS_PER_S);
-	unsigned ms = (unsigned)(r->time.start_ns / 1000000 % 1000);
-	struct tm tm;
-	char date[32];
-
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", gmtime_r(&s, &tm));
-	snprintf(text, size, "%s.%03uZ", date, ms);
-}
-
 /* The rate of all ports that programs could choose; 0: they differ, or it is not known. */
 static double common_rate(const struct hca_list *list, unsigned port)
 {
@@ -168,10 +157,13 @@ void run_say_player(struct run *r, unsigned rail)
 	const char *name = r->asked.schedule.name, *joined = strstr(name, "=" LINES_JOINED);
 	size_t bytes = joined ? (size_t)(joined - name) : strlen(name);
 	uint64_t at_once = r->asked.schedule.at_once;
+	time_t start_s = (time_t)(r->time.start_ns / UNITS_NS_PER_S);
 	double gbps = port_gbps(r, rail);
+	struct tm tm;
 	char start[64];
 
-	start_text(r, start, sizeof(start));
+	strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%S", gmtime_r(&start_s, &tm));
+	text_add(start, sizeof(start), ".%03uZ", (unsigned)(r->time.start_ns / 1000000 % 1000));
 	for (size_t i = 0; i < r->line.words; i++)
 		json_array_append_new(options, json_string(r->line.word[i]));
 	json_object_update_new(

@@ -20,26 +20,17 @@ struct words {
 	size_t count;
 };
 
-/* Options of judge that the user can give. */
-enum {
-	SWEEP_GROUPS,
-	SWEEP_BASELINE,
-	SWEEP_EXPECT,
-	SWEEP_MATRIX,
-	SWEEP_PROM,
-	SWEEP_JUDGED
-};
-
 struct node_sweep {
 	const char *launcher, *output, *suspects, *start;
 	const char *hosts, *only, *schedule; /* of run, which gets what is in their files */
 	const char *sizes;                   /* "4k,1m": a sweep for each; NULL: one */
 	char retest[PATH_MAX];               /* OUTPUT.retest: what is measured again */
 	double start_in_s;
-	uint64_t retest_for_ns, at_once;  /* 0: no limit */
-	const char *judged[SWEEP_JUDGED]; /* options of judge; NULL: not given */
-	bool incast;                      /* --schedule incast=K */
-	bool once;                        /* suspects are not measured again */
+	uint64_t retest_for_ns, at_once; /* 0: no limit */
+	/* Of judge; NULL: not given. Where it writes more than suspects; others are only words. */
+	const char *groups, *writes, *judged;
+	bool incast; /* --schedule incast=K */
+	bool once;   /* suspects are not measured again */
 	bool dry_run;
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */
 	struct launch launch;

@@ -11,7 +11,7 @@
 
 #define OPTION(...) COMMAND_OPTION(node_sweep, __VA_ARGS__)
 
-/* Those without help are of run and judge; what is in the files of run travels to the hosts. */
+/* Those without help are of run: what is in their files travels to the hosts. */
 static const struct command_option options[] = {
 	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
 	       "srun, mpirun, clush, pdsh or ssh, with options of its own"),
@@ -29,11 +29,6 @@ static const struct command_option options[] = {
 	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0, NULL),
 	OPTION(only, "only", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(schedule, "schedule", "NAME", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_GROUPS], "groups", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_BASELINE], "baseline", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_EXPECT], "expect", "GBPS", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_MATRIX], "matrix", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_PROM], "prom", "FILE", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
 
@@ -49,6 +44,18 @@ static const struct command sweep = {
 	.options = options,
 };
 
+/* Options of judge. */
+static const struct command_option judge_options[] = {
+	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
+	OPTION(writes, "matrix", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(writes, "prom", "FILE", COMMAND_TEXT, 0, NULL),
+	{.name = NULL},
+};
+
+static const struct command judge = {.name = "rdmark-pairs sweep", .options = judge_options};
+
 void words_put(struct words *w, const char *word)
 {
 	if (w->count < WORDS_MAX)
@@ -62,10 +69,11 @@ void words_put_all(struct words *w, char *const *words)
 		words_put(w, *words++);
 }
 
-/* An option of sweep; or one of run, or a word that run refuses. */
+/* An option of sweep, judge or run; or a word that run refuses. */
 static int read_option(struct node_sweep *s, char ***argv)
 {
 	const struct command_option *row;
+	struct words *to = &s->judge;
 	char *const *word = *argv;
 	const char *value;
 	int rc = command_next(&sweep, argv, &row, &value, &s->fault);
@@ -73,11 +81,17 @@ static int read_option(struct node_sweep *s, char ***argv)
 	if (rc > 0)
 		return command_store(row, value, s, &s->fault);
 	if (rc == 0)
+		rc = command_next(&judge, argv, &row, &value, &s->fault);
+	if (rc > 0 && command_store(row, value, s, &s->fault))
+		return -1;
+	if (rc == 0) {
+		to = &s->run;
 		rc = command_next(run_options_command(), argv, &row, &value, &s->fault);
+		if (rc > 0 && strcmp(row->name, "at-once") == 0)
+			s->at_once = strtoull(value, NULL, 10);
+	}
 	while (rc >= 0 && word <= *argv)
-		words_put(&s->run, *word++);
-	if (rc > 0 && strcmp(row->name, "at-once") == 0)
-		s->at_once = strtoull(value, NULL, 10);
+		words_put(to, *word++);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -88,21 +102,6 @@ static bool wants_help(char *const *argv)
 		if (command_helps(&sweep, *argv))
 			return true;
 	return false;
-}
-
-/* Options of judge that were given here, and the groups of the schedule. */
-static void put_judged(struct node_sweep *s)
-{
-	static const char *const names[SWEEP_JUDGED] = {"--groups", "--baseline", "--expect",
-							"--matrix", "--prom"};
-
-	if (s->schedule && *s->schedule == 'g' && !s->judged[SWEEP_GROUPS])
-		s->judged[SWEEP_GROUPS] = schedule_file(s->schedule);
-	for (unsigned i = 0; i < SWEEP_JUDGED; i++)
-		if (s->judged[i]) {
-			words_put(&s->judge, names[i]);
-			words_put(&s->judge, s->judged[i]);
-		}
 }
 
 int sweep_options(struct node_sweep *s, char **argv)
@@ -119,7 +118,10 @@ int sweep_options(struct node_sweep *s, char **argv)
 				 "say with --start-in how many seconds the launcher needs");
 	}
 	s->incast = s->schedule && strncmp(s->schedule, "incast=", 7) == 0;
-	put_judged(s);
+	if (s->schedule && *s->schedule == 'g' && !s->groups && schedule_file(s->schedule)) {
+		words_put(&s->judge, "--groups");
+		words_put(&s->judge, schedule_file(s->schedule));
+	}
 	s->sizes = *argv ? run_sizes(argv + 1) : NULL;
 	for (; *argv; argv++)
 		words_put(&s->program, *argv);
