@@ -10,8 +10,8 @@
 
 #define EXTRA_MAX 8192
 
-/* Read a number that REST follows, and nothing else. */
-static int read_number_before(const char *rest, const char *text, uint32_t most, uint32_t *to)
+/* Read the number in TEXT that REST follows, and nothing else. */
+static int read_number(const char *text, const char *rest, uint32_t most, uint32_t *to)
 {
 	char *end;
 	unsigned long v;
@@ -25,21 +25,27 @@ static int read_number_before(const char *rest, const char *text, uint32_t most,
 	return 0;
 }
 
-static int read_number(const char *text, uint32_t most, uint32_t *to)
-{
-	return read_number_before("", text, most, to);
-}
-
 /* The host that TEXT names, or whose number it is. */
 static int read_host(const struct lines *l, const struct hosts *hosts, const char *text,
 		     uint32_t *to, struct fault *f)
 {
 	*to = hosts_find(hosts, text);
-	if (*to != HOSTS_NONE || !read_number(text, hosts->n - 1, to))
+	if (*to != HOSTS_NONE || !read_number(text, "", hosts->n - 1, to))
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "line %u of %s: '%.64s' is none of the %u hosts", l->number,
-		    l->file, text, hosts->n);
-	return -1;
+	return fault_raise(f, FAULT_USAGE, 0, "line %u of %s: '%.64s' is none of the %u hosts",
+			   l->number, l->file, text, hosts->n);
+}
+
+/* Add the pair of the last two words of L to ROUND of S. */
+static int add_named(struct schedule *s, uint32_t round, const struct lines *l,
+		     const struct hosts *hosts, struct fault *f)
+{
+	char *const *name = l->word + l->words - 2;
+	uint32_t a, b;
+
+	if (read_host(l, hosts, name[0], &a, f) || read_host(l, hosts, name[1], &b, f))
+		return -1;
+	return schedule_add(s, round, a, b, f);
 }
 
 /* Lines "ROUND A B". */
@@ -49,14 +55,11 @@ static int read_pairs(struct schedule *s, struct lines *l, const struct hosts *h
 	int rc;
 
 	while ((rc = lines_next(l, f)) > 0) {
-		uint32_t round, a, b;
+		uint32_t round;
 
-		if (l->words != 3 || read_number(l->word[0], SCHEDULE_PAIRS_MAX, &round))
+		if (l->words != 3 || read_number(l->word[0], "", SCHEDULE_PAIRS_MAX, &round))
 			return lines_refuse(l, "ROUND HOST HOST", f);
-		if (read_host(l, hosts, l->word[1], &a, f) ||
-		    read_host(l, hosts, l->word[2], &b, f))
-			return -1;
-		if (schedule_add(s, round, a, b, f))
+		if (add_named(s, round, l, hosts, f))
 			return -1;
 	}
 	return rc;
@@ -224,8 +227,7 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		if (strlen(name) != n || strncmp(name, asked->name, n) != 0)
 			continue;
 		if ((value && !numbered) || (!value && numbered && kind != SCHEDULE_RING) ||
-		    (value &&
-		     read_number_before(victim ? ",victim" : "", value, UINT32_MAX - 1, &k)))
+		    (value && read_number(value, victim ? ",victim" : "", UINT32_MAX - 1, &k)))
 			break;
 		return schedule_init(s, victim ? SCHEDULE_VICTIM : kind, hosts->n, k, asked->seed,
 				     f);
@@ -243,16 +245,17 @@ static int read_only(const char *file, const struct hosts *hosts, bool *chosen,
 	int rc = lines_open(&l, file, f);
 
 	while (!rc && (rc = lines_next(&l, f)) > 0) {
-		uint32_t a, b = 0;
+		uint32_t host;
 
-		rc = l.words > 2 ? lines_refuse(&l, "a host, or two", f)
-				 : read_host(&l, hosts, l.word[0], &a, f);
-		if (!rc && l.words == 2)
-			rc = read_host(&l, hosts, l.word[1], &b, f);
-		if (!rc && l.words == 2)
-			rc = schedule_add(extra, 0, a, b, f);
-		else if (!rc)
-			chosen[a] = true;
+		if (l.words > 2) {
+			rc = lines_refuse(&l, "a host, or two", f);
+		} else if (l.words == 2) {
+			rc = add_named(extra, 0, &l, hosts, f);
+		} else {
+			rc = read_host(&l, hosts, l.word[0], &host, f);
+			if (!rc)
+				chosen[host] = true;
+		}
 	}
 	lines_release(&l);
 	return rc;

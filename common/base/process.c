@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +18,6 @@
 #define SIGNALS_UNTIL_KILL 3
 #define PIECE_BYTES        65536
 #define SAID_MAX           (64 << 20) /* what a program says beyond that is dropped */
-#define NOT_STARTED        127
-#define START_MS           1000 /* for a program file that cannot be read at once */
 
 bool process_measures(const char *name)
 {
@@ -36,8 +33,7 @@ bool process_measures(const char *name)
 	return false;
 }
 
-/* Become ARGV[0], of the folder of this program if that has such a file, otherwise of $PATH. */
-static void become_sibling(char *const *argv)
+int process_become(char *const *argv, struct fault *f)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -51,33 +47,22 @@ static void become_sibling(char *const *argv)
 			execv(path, argv);
 	}
 	execvp(argv[0], argv);
-}
-
-static int raise_not_started(const struct process_attr *a, int err, struct fault *f)
-{
-	fault_raise(f, FAULT_LOCAL, err, "starting %s", a->argv[0]);
-	if (a->launcher || (err != ENOENT && err != EACCES))
-		return -1;
+	fault_raise(f, FAULT_LOCAL, errno, "starting %s", argv[0]);
 	return fault_fix(f, "install all of rdmark's programs in one folder");
-}
-
-int process_become(char *const *argv, struct fault *f)
-{
-	become_sibling(argv);
-	return raise_not_started(&(struct process_attr){.argv = argv}, errno, f);
 }
 
 /* Read ends, which this process keeps, and write ends, which the new one has; 0: none. */
 struct pipes {
 	int out[2], end[2];
-	int told[2]; /* errno, if it could not be executed; closed when it is */
 };
 
 /* In the new process: become the program. */
 static _Noreturn void run_program(const struct process *p, const struct process_attr *a,
 				  const struct pipes *to, pid_t parent)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), err;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct fault f = {0};
+	char text[1024];
 	sigset_t none;
 
 	if (p->group)
@@ -88,19 +73,19 @@ static _Noreturn void run_program(const struct process *p, const struct process_
 	signal(SIGXFSZ, SIG_DFL);
 	if (to->end[1])
 		fcntl(to->end[1], F_SETFD, 0);
-	if (!prctl(PR_SET_PDEATHSIG, a->orphan) && getppid() == parent &&
-	    dup2(null, STDIN_FILENO) >= 0 &&
-	    (!to->out[1] || dup2(to->out[1], STDOUT_FILENO) >= 0) &&
-	    (!p->errors || dup2(p->errors, STDERR_FILENO) >= 0)) {
-		if (a->launcher)
-			execvp(a->argv[0], a->argv);
-		else
-			become_sibling(a->argv);
+	if (prctl(PR_SET_PDEATHSIG, a->orphan) || getppid() != parent ||
+	    dup2(null, STDIN_FILENO) < 0 || (to->out[1] && dup2(to->out[1], STDOUT_FILENO) < 0) ||
+	    (p->errors && dup2(p->errors, STDERR_FILENO) < 0))
+		_exit(FAULT_LOCAL);
+	if (a->launcher) {
+		execvp(a->argv[0], a->argv);
+		fault_raise(&f, FAULT_LOCAL, errno, "starting %s", a->argv[0]);
+	} else {
+		process_become(a->argv, &f);
 	}
-	err = errno;
-	if (write(to->told[1], &err, sizeof(err)) < 0)
-		err = 0;
-	_exit(NOT_STARTED);
+	fault_format(&f, text, sizeof(text));
+	dprintf(STDERR_FILENO, "%s: %s\n", program_invocation_short_name, text);
+	_exit(FAULT_LOCAL);
 }
 
 static void close_fd(int *fd)
@@ -110,56 +95,33 @@ static void close_fd(int *fd)
 	*fd = 0;
 }
 
-/* Open what P has of A. Returns 0 or a positive errno. */
-static int open_ends(struct process *p, const struct process_attr *a, struct pipes *to)
-{
-	bool ok = pipe2(to->told, O_CLOEXEC) == 0 &&
-		  (!a->heard || pipe2(to->out, O_CLOEXEC) == 0) &&
-		  ((a->heard && !a->launcher) || pipe2(to->end, O_CLOEXEC) == 0) &&
-		  (!a->hushed || (p->errors = memfd_create("errors", MFD_CLOEXEC)) > 0) &&
-		  (!a->heard || fcntl(to->out[0], F_SETFL, O_NONBLOCK) == 0);
-
-	p->out = to->out[0];
-	p->end = to->end[0];
-	return ok ? 0 : errno;
-}
-
-/* Wait until the new process is the program. Returns 0, or the errno for which it is not. */
-static int await_start(int told)
-{
-	int err = 0;
-
-	if (poll(&(struct pollfd){.fd = told, .events = POLLIN}, 1, START_MS) > 0 &&
-	    read(told, &err, sizeof(err)) < 0)
-		err = errno;
-	return err;
-}
-
 int process_start(struct process *p, const struct process_attr *a, struct fault *f)
 {
 	struct pipes to = {0};
 	pid_t parent = getpid();
-	int err;
+	bool ok = (!a->heard || pipe2(to.out, O_CLOEXEC) == 0) &&
+		  ((a->heard && !a->launcher) || pipe2(to.end, O_CLOEXEC) == 0) &&
+		  (!a->heard || fcntl(to.out[0], F_SETFL, O_NONBLOCK) == 0);
 
-	*p = (struct process){.group = a->launcher};
+	*p = (struct process){.out = to.out[0], .end = to.end[0], .group = a->launcher};
 	signal(SIGCHLD, SIG_DFL); /* if our parent ignored it, the exit status would be lost */
-	err = open_ends(p, a, &to);
-	if (!err && (p->pid = fork()) == 0)
+	if (ok && a->hushed)
+		ok = (p->errors = memfd_create("errors", MFD_CLOEXEC)) > 0;
+	if (ok && (p->pid = fork()) == 0)
 		run_program(p, a, &to, parent);
-	if (p->pid < 0)
-		err = errno;
+	if (!ok || p->pid < 0) {
+		fault_raise(f, FAULT_LOCAL, errno, "starting %s", a->argv[0]);
+		p->pid = 0;
+	}
 	close_fd(&to.out[1]);
 	close_fd(&to.end[1]);
-	close_fd(&to.told[1]);
-	if (p->pid > 0 && p->group)
+	if (!p->pid) {
+		process_release(p);
+		return -1;
+	}
+	if (p->group)
 		setpgid(p->pid, p->pid);
-	if (!err)
-		err = await_start(to.told[0]);
-	close_fd(&to.told[0]);
-	if (!err)
-		return 0;
-	process_release(p);
-	return raise_not_started(a, err, f);
+	return 0;
 }
 
 void process_signal(const struct process *p, int sig)

@@ -44,7 +44,10 @@ bool process_measures(const char *name);
 /* Become the program ARGV[0] of the suite. Returns only if that fails: -1, with FAULT_LOCAL. */
 int process_become(char *const *argv, struct fault *f);
 
-/* Start it. Returns 0, or -1 with FAULT_LOCAL. */
+/*
+ * Start it. Returns 0, or -1 with FAULT_LOCAL. If the program cannot be executed, the process says
+ * so on its standard error, and ends with the status of that fault.
+ */
 int process_start(struct process *p, const struct process_attr *a, struct fault *f);
 
 /* Send SIGNAL to it, if it runs, or to its group. */
@@ -69,8 +72,9 @@ int process_poll(struct process *p, int *status);
 int process_reap(struct process *p);
 
 /*
- * Wait until it has ended, and hear all of it. Signals that STOP receives meanwhile are passed on to
- * it, and the third one kills it. Returns its status as waitpid(2) gives it, or -1 with FAULT_LOCAL.
+ * Wait until it has ended, and hear all of it. Signals that STOP receives meanwhile are passed on
+ * to it, and the third one kills it. Returns its status as waitpid(2) gives it, or -1 with
+ * FAULT_LOCAL.
  */
 int process_wait(struct process *p, struct stop *stop, struct fault *f);
 

@@ -18,22 +18,16 @@
 #define DIGITS    9
 #define ERROR_MIN 16 /* of an error that is cut */
 
-/* Drop the last element of the array KEY. Returns false if there is none. */
+/* Drop the last element of the array KEY, and the last finding with its array. Returns false if
+ * there is none. */
 static bool drop_last(json_t *m, const char *key)
 {
 	json_t *list = json_object_get(m, key);
 	size_t n = json_array_size(list);
 
+	if (n == 1 && strcmp(key, "findings") == 0)
+		return json_object_del(m, key) == 0;
 	return n && json_array_remove(list, n - 1) == 0;
-}
-
-static bool drop_finding(json_t *m)
-{
-	bool dropped = drop_last(m, "findings");
-
-	if (dropped && !json_array_size(json_object_get(m, "findings")))
-		json_object_del(m, "findings");
-	return dropped;
 }
 
 /* Make the error at least EXCESS bytes shorter. Returns false if nothing would be left. */
@@ -55,7 +49,7 @@ static bool cut_error(json_t *m, size_t excess)
 /* Take off M what matters least; EXCESS bytes are too many. Returns false if all of it matters. */
 static bool shorten(json_t *m, size_t excess)
 {
-	return drop_finding(m) || json_object_del(m, "fix") == 0 || cut_error(m, excess) ||
+	return drop_last(m, "findings") || json_object_del(m, "fix") == 0 || cut_error(m, excess) ||
 	       drop_last(m, "options");
 }
 

@@ -39,6 +39,8 @@ static bool has_ended(const struct step *s)
 /* Start the launcher, which is told to end if this process dies. */
 static int start_launcher(struct step *s, struct fault *f)
 {
+	struct process_attr a = {
+		.argv = s->command, .launcher = true, .heard = true, .orphan = SIGTERM};
 	struct rlimit files;
 
 	if (!getrlimit(RLIMIT_NOFILE, &files)) { /* clush needs several for each host */
@@ -51,13 +53,7 @@ static int start_launcher(struct step *s, struct fault *f)
 	/* and clush, of Python, not to keep lines that are lost when it is told to end. */
 	setenv("PYTHONUNBUFFERED", "1", 0);
 	s->deadline_ns = clock_now_ns() + PATIENCE_NS;
-	if (!process_start(
-		    &s->launcher,
-		    &(struct process_attr){
-			    .argv = s->command, .launcher = true, .heard = true, .orphan = SIGTERM},
-		    f))
-		return 0;
-	return fault_fix(f, "install it, or use another --launch");
+	return process_start(&s->launcher, &a, f);
 }
 
 /* Seconds until the last slot is over. */
