@@ -232,11 +232,14 @@ char *hosts_list(const struct hosts *h, bool left_out)
 	return composed_close(&list);
 }
 
-static int compare_names(const void *a, const void *b, void *hosts)
+static int compare_hosts(const void *a, const void *b)
 {
-	const struct host *host = hosts;
+	return strcmp((*(struct host *const *)a)->name, (*(struct host *const *)b)->name);
+}
 
-	return strcmp(host[*(const uint32_t *)a].name, host[*(const uint32_t *)b].name);
+static int compare_name(const void *name, const void *host)
+{
+	return strcmp(name, (*(struct host *const *)host)->name);
 }
 
 int hosts_complete(struct hosts *h, struct fault *f)
@@ -250,31 +253,23 @@ int hosts_complete(struct hosts *h, struct fault *f)
 	if (!h->by_name)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
 	for (uint32_t i = 0; i < h->n; i++)
-		h->by_name[i] = i;
-	qsort_r(h->by_name, h->n, sizeof(*h->by_name), compare_names, h->host);
+		h->by_name[i] = &h->host[i];
+	qsort(h->by_name, h->n, sizeof(*h->by_name), compare_hosts);
 	for (uint32_t i = 1; i < h->n; i++)
-		if (!compare_names(&h->by_name[i - 1], &h->by_name[i], h->host))
+		if (!compare_hosts(&h->by_name[i - 1], &h->by_name[i]))
 			return fault_raise(f, FAULT_USAGE, 0, "host %s is there twice",
-					   h->host[h->by_name[i]].name);
+					   h->by_name[i]->name);
 	return 0;
 }
 
 uint32_t hosts_find(const struct hosts *h, const char *name)
 {
-	uint32_t low = 0, high = h->n, found = HOSTS_NONE;
+	struct host **at = bsearch(name, h->by_name, h->n, sizeof(*h->by_name), compare_name);
+	uint32_t found = HOSTS_NONE;
 	size_t label = strcspn(name, ".");
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(name, h->host[h->by_name[middle]].name);
-
-		if (!order)
-			return h->by_name[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	if (at)
+		return (uint32_t)(*at - h->host);
 	for (uint32_t i = 0; i < h->n; i++) {
 		const char *other = h->host[i].name;
 

@@ -26,7 +26,7 @@ struct host {
 struct hosts {
 	struct host *host;
 	uint32_t n;
-	uint32_t *by_name; /* their numbers, in the order of names */
+	struct host **by_name; /* in the order of their names, when all are there */
 };
 
 /* True if FROM is a list: it has a comma or brackets and no slash, and no file has that name. */

@@ -296,10 +296,9 @@ static bool has_pair(const struct schedule *s, const struct schedule_pair *p)
 static int add_extra(struct schedule *s, const struct schedule *extra, uint32_t first,
 		     uint32_t at_once, struct fault *f)
 {
-	uint32_t *used =
-		calloc(extra->pairs_n + 1, sizeof(*used)); /* of each round from FIRST on */
-	uint32_t *next =
-		calloc(s->hosts, sizeof(*next)); /* the round of each host after its last */
+	/* Of each round from FIRST on, its pairs; of each host, the round after its last pair. */
+	uint32_t *used = calloc(extra->pairs_n + 1, sizeof(*used));
+	uint32_t *next = calloc(s->hosts, sizeof(*next));
 	int rc = used && next ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 
 	for (size_t i = 0; !rc && i < extra->pairs_n; i++) {
