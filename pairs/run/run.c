@@ -2,7 +2,6 @@
 /* `rdmark-pairs run`: opens all, waits for what comes, and closes all. */
 #include "run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>

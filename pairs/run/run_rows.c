@@ -2,12 +2,10 @@
 /* The lines of a run. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "base/units.h"
