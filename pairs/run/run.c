@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/terminal.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
 #include "report/list.h"
@@ -23,28 +22,6 @@ static int open_run(struct run *r)
 	for (unsigned i = 0; i < r->players.rails; i++)
 		r->seat[i] = (struct run_seat){.rail = i, .now.round = -1, .next.round = -1};
 	return run_servers_start(r);
-}
-
-uint64_t run_now_ns(const struct run *r)
-{
-	return clock_utc_ns() + (uint64_t)r->time.correction_ns;
-}
-
-void run_hear_clock(struct run *r, const struct timetable_vote *v)
-{
-	const char *self = r->players.hosts.host[r->players.self].name;
-
-	if (!timetable_vote(&r->time, v))
-		return;
-	if (!r->time.correction_ns) {
-		terminal_note(stderr, "%s: this host's clock is right again, as others say", self);
-		return;
-	}
-	r->late_cause = "clock";
-	terminal_note(stderr,
-		      "%s: this host's clock is %.3f s %s, as others say; its slots follow theirs",
-		      self, fabs((double)r->time.correction_ns / 1e9),
-		      r->time.correction_ns > 0 ? "behind" : "ahead");
 }
 
 /* Rounds have passed: those between were missed, and the turns of this one begin. */
@@ -134,14 +111,12 @@ static bool play(struct run *r)
 	return true;
 }
 
-void run_release(struct run *r)
+static void release_run(struct run *r)
 {
 	for (unsigned i = 0; i < r->players.rails; i++)
 		process_release(&r->seat[i].client);
 	run_servers_release(r);
-	free(r->turns);
-	schedule_release(&r->schedule);
-	players_release(&r->players);
+	run_plan_release(r);
 	streams_close(&r->streams);
 	stop_release(&r->stop);
 }
@@ -180,6 +155,6 @@ int run_command(char **argv)
 		rc = open_run(&r);
 	}
 	rc = rc ? pairs_failed(&r.fault) : run_all(&r);
-	run_release(&r);
+	release_run(&r);
 	return rc;
 }

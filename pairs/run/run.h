@@ -110,10 +110,10 @@ struct run {
 
 /*
  * Find out what r->asked comes to: players, schedule, slots and start. Returns 0, or -1 with
- * r->fault, FAULT_USAGE or FAULT_LOCAL. Call run_release() in any case.
+ * r->fault, FAULT_USAGE or FAULT_LOCAL. Call run_plan_release() in any case.
  */
 int run_plan(struct run *r);
-void run_release(struct run *r);
+void run_plan_release(struct run *r);
 
 /* Read the command line into A. Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
 int run_options(struct run_asked *a, char **argv, struct fault *f);

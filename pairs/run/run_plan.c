@@ -94,6 +94,28 @@ bool run_reversed(const struct run *r, bool victim, unsigned part)
 	return l->both_ways && (part == 1 || (schedule_is_incast(&r->schedule) && l->to_client));
 }
 
+uint64_t run_now_ns(const struct run *r)
+{
+	return clock_utc_ns() + (uint64_t)r->time.correction_ns;
+}
+
+void run_hear_clock(struct run *r, const struct timetable_vote *v)
+{
+	const char *self = r->players.hosts.host[r->players.self].name;
+
+	if (!timetable_vote(&r->time, v))
+		return;
+	if (!r->time.correction_ns) {
+		terminal_note(stderr, "%s: this host's clock is right again, as others say", self);
+		return;
+	}
+	r->late_cause = "clock";
+	terminal_note(stderr,
+		      "%s: this host's clock is %.3f s %s, as others say; its slots follow theirs",
+		      self, fabs((double)r->time.correction_ns / 1e9),
+		      r->time.correction_ns > 0 ? "behind" : "ahead");
+}
+
 /* The victim of an incast, if there is one, is measured as long as the senders send. */
 static int set_victim(struct run *r)
 {
@@ -234,6 +256,13 @@ int run_plan(struct run *r)
 	return 0;
 }
 
+void run_plan_release(struct run *r)
+{
+	free(r->turns);
+	schedule_release(&r->schedule);
+	players_release(&r->players);
+}
+
 /* Say on standard output what the run would be. */
 static void say_plan(struct run *r)
 {
@@ -264,6 +293,6 @@ int run_check(char **argv, bool in_slurm, struct fault *f)
 		say_plan(&r);
 	if (rc)
 		*f = r.fault;
-	run_release(&r);
+	run_plan_release(&r);
 	return rc;
 }

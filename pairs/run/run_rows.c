@@ -193,14 +193,19 @@ void run_say_done(struct run *r, unsigned rail)
 	say(r, m);
 }
 
+static void put_problem(json_t *m, const struct outcome *o)
+{
+	json_object_update_new(m, json_pack("{s:o*, s:o*, s:o*}", "cause", word(o->cause), "error",
+					    word(o->error), "fix", word(o->fix)));
+}
+
 void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o)
 {
 	json_t *m = player_line(r, "server", s->rail);
 
-	json_object_update_new(m, json_pack("{s:I, s:i, s:o*, s:o*, s:o*}", "round",
-					    (json_int_t)r->round, "exit", o->exit, "cause",
-					    word(o->cause), "error", word(o->error), "fix",
-					    word(o->fix)));
+	json_object_update_new(
+		m, json_pack("{s:I, s:i}", "round", (json_int_t)r->round, "exit", o->exit));
+	put_problem(m, o);
 	say(r, m);
 }
 
@@ -228,10 +233,10 @@ static json_t *pair_line(const struct run *r, unsigned rail, const struct run_tu
 			 "from_rail", word(name), "to_rail", word(name));
 }
 
-/* Those of O; NULL: there are none. */
-static json_t *findings(const struct run *r, const struct run_turn *t, const struct outcome *o)
+static void put_findings(const struct run *r, const struct run_turn *t, const struct outcome *o,
+			 json_t *m)
 {
-	json_t *list = o->findings ? json_array() : NULL;
+	json_t *list = json_array();
 
 	for (unsigned i = 0; i < o->findings; i++) {
 		const struct outcome_finding *f = &o->finding[i];
@@ -240,7 +245,9 @@ static json_t *findings(const struct run *r, const struct run_turn *t, const str
 				      json_pack("{s:s, s:s, s:o*}", "id", f->id, "text", f->text,
 						"host", word(end_name(r, t, f->end))));
 	}
-	return list;
+	if (o->findings)
+		json_object_set(m, "findings", list);
+	json_decref(list);
 }
 
 void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,
@@ -250,15 +257,15 @@ void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_t
 	bool has = o->has_value;
 	const char *status = !has ? "failed" : o->interrupted ? "cut" : "measured";
 
-	json_object_update_new(
-		m, json_pack("{s:s, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}",
-			     "status", status, "value", has ? json_real(o->value) : NULL, "p99",
-			     o->p99 > 0 ? json_real(o->p99) : NULL, "late_s", seconds(seat->late_s),
-			     "clock_s", isnan(ahead_s) ? NULL : seconds(ahead_s), "exit",
-			     has ? NULL : json_integer(o->exit), "node",
-			     word(o->cause ? end_name(r, t, o->fault) : NULL), "cause",
-			     word(o->cause), "error", word(o->error), "fix", word(o->fix),
-			     "findings", findings(r, t, o)));
+	json_object_update_new(m, json_pack("{s:s, s:o*, s:o*, s:o, s:o*, s:o*, s:o*}", "status",
+					    status, "value", has ? json_real(o->value) : NULL,
+					    "p99", o->p99 > 0 ? json_real(o->p99) : NULL, "late_s",
+					    seconds(seat->late_s), "clock_s",
+					    isnan(ahead_s) ? NULL : seconds(ahead_s), "exit",
+					    has ? NULL : json_integer(o->exit), "node",
+					    word(o->cause ? end_name(r, t, o->fault) : NULL)));
+	put_problem(m, o);
+	put_findings(r, t, o, m);
 	say(r, m);
 }
 

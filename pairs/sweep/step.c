@@ -145,17 +145,22 @@ static void end_launcher(struct step *s, int signal)
 	s->deadline_ns = clock_now_ns() + KILL_NS;
 }
 
-/* Write the N bytes of BUF to the file. If that fails the launcher is told to end. */
+/* Write the N bytes of BUF to the file. If not all is there the launcher is told to end. */
 static void keep(struct step *s, const char *buf, size_t n, struct fault *f)
 {
-	for (ssize_t wrote; n && !fault_is(f); buf += wrote, n -= (size_t)wrote) {
+	int err = s->launcher.lost ? ENOMEM : 0;
+
+	for (ssize_t wrote; n && !err && !fault_is(f); buf += wrote, n -= (size_t)wrote) {
 		wrote = write(s->out, buf, n);
 		if (wrote >= 0)
 			continue;
-		fault_raise(f, FAULT_LOCAL, errno, "writing the lines of the nodes");
-		end_launcher(s, SIGTERM);
-		return;
+		err = errno;
+		wrote = 0;
 	}
+	if (!err || fault_is(f))
+		return;
+	fault_raise(f, FAULT_LOCAL, err, "writing the lines of the nodes");
+	end_launcher(s, SIGTERM);
 }
 
 /* Take what the launcher has written. Returns 1, or 0 at its end. */
@@ -166,8 +171,8 @@ static int take_lines(struct step *s, struct fault *f)
 	int goes_on = process_hear(p);
 	char *line = p->said, *end;
 
-	if (p->said_n > had)
-		keep(s, p->said + had, p->said_n - had, f);
+	if (line)
+		keep(s, line + had, p->said_n - had, f);
 	while (line && (end = memchr(line, '\n', p->said_n - (size_t)(line - p->said)))) {
 		read_line(s, line, (size_t)(end - line));
 		line = end + 1;

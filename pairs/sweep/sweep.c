@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/process.h"
 #include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/forms.h"
@@ -174,23 +172,6 @@ static int measure(struct node_sweep *s, struct step *step)
 	if (!rc && step->ends)
 		leave_out(s, false);
 	return rc;
-}
-
-int sweep_start(struct node_sweep *s, const struct words *command, char **said)
-{
-	struct process_attr attr = {.argv = command->word, .heard = said, .orphan = SIGTERM};
-	struct process p;
-	int status;
-
-	fflush(stdout);
-	if (process_start(&p, &attr, &s->fault))
-		return -1;
-	status = process_wait(&p, &s->stop, &s->fault);
-	if (said)
-		*said = p.said;
-	p.said = said ? NULL : p.said;
-	process_release(&p);
-	return status < 0 ? -1 : process_exit_status(status);
 }
 
 /* Judge what there is; *SAID is what the judge printed. Returns its exit status, or -1. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The command line of `rdmark-pairs sweep`. */
+/* The command line of `rdmark-pairs sweep`, and those of the commands that it starts here. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "pairs/pairs.h"
 #include "pairs/schedule.h"
 #include "sweep.h"
@@ -67,6 +69,23 @@ void words_put_all(struct words *w, char *const *words)
 {
 	while (*words)
 		words_put(w, *words++);
+}
+
+int sweep_start(struct node_sweep *s, const struct words *command, char **said)
+{
+	struct process_attr attr = {.argv = command->word, .heard = said, .orphan = SIGTERM};
+	struct process p;
+	int status;
+
+	fflush(stdout);
+	if (process_start(&p, &attr, &s->fault))
+		return -1;
+	status = process_wait(&p, &s->stop, &s->fault);
+	if (said)
+		*said = p.said;
+	p.said = said ? NULL : p.said;
+	process_release(&p);
+	return status < 0 ? -1 : process_exit_status(status);
 }
 
 /* An option of sweep, judge or run; or a word that run refuses. */
