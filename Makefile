@@ -123,7 +123,7 @@ $(BUILD)/flags: FORCE
 renew = @cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $(BUILD)/gen/names.c: FORCE
 	@mkdir -p $(@D)
-	@printf '#include "base/sibling.h"\nconst char *sibling_names(void)\n{\n\treturn "%s";\n}\n' '$(PROGRAMS)' >$@.new
+	@printf '#include "base/process.h"\nconst char *process_programs(void)\n{\n\treturn "%s";\n}\n' '$(PROGRAMS)' >$@.new
 	$(renew)
 $(BUILD)/gen/tests.c: FORCE
 	@mkdir -p $(@D)

@@ -14,10 +14,10 @@
 #include "lines.h"
 #include "schedule.h"
 
-#define BRACKETS_MAX 4 /* in one name: rack[1-4]n[1-16] */
-#define DIGITS_MAX   9
-#define NUMBER_MAX   999999999ul
-#define LIST_BYTES   (HOSTS_NAME_BYTES * 64)
+#define BRACKETS_MAX  4 /* in one name: rack[1-4]n[1-16] */
+#define DIGITS_MAX    9
+#define NUMBER_MAX    999999999ul
+#define NAME_MADE_MAX (2 * HOSTS_NAME_BYTES)
 
 static bool good_name(const char *name)
 {
@@ -39,82 +39,84 @@ static int refuse(const char *from, const char *text, struct fault *f)
 	return fault_raise(f, FAULT_USAGE, 0, "%s: '%s' is not the name of a host", from, shown);
 }
 
-/* Add the host NAME; returns it, or NULL with the fault raised. */
-static struct host *add_host(struct hosts *h, const char *name, const char *from, struct fault *f)
+/* Add the host NAME, the last one from then on. */
+static int add_host(struct hosts *h, const char *name, const char *from, struct fault *f)
 {
 	struct host *more;
 
-	if (!good_name(name)) {
-		refuse(from, name, f);
-		return NULL;
-	}
-	if (h->n >= SCHEDULE_HOSTS_MAX) {
-		fault_raise(f, FAULT_USAGE, 0, "%s: more than %d hosts", from, SCHEDULE_HOSTS_MAX);
-		return NULL;
-	}
+	if (!good_name(name))
+		return refuse(from, name, f);
+	if (h->n >= SCHEDULE_HOSTS_MAX)
+		return fault_raise(f, FAULT_USAGE, 0, "%s: more than %d hosts", from,
+				   SCHEDULE_HOSTS_MAX);
 	more = grow(h->host, h->n, sizeof(*more));
-	if (!more) {
-		fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
-		return NULL;
-	}
+	if (!more)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
 	h->host = more;
 	h->host[h->n] = (struct host){.port = 0};
-	snprintf(h->host[h->n].name, sizeof(h->host[0].name), "%s", name);
-	return &h->host[h->n++];
+	snprintf(h->host[h->n++].name, sizeof(more->name), "%s", name);
+	return 0;
 }
 
-/* Add the hosts of NAME, which has brackets, at most DEPTH of them: "rack[1-4]n[1-4,07]". */
-static int expand(struct hosts *h, const char *name, int depth, const char *from, struct fault *f)
-{
-	const char *open = strchr(name, '['), *at = open ? open + 1 : NULL;
-	const char *close = open ? strchr(open, ']') : NULL;
+/* An item of a list, "rack[1-4]n[1-4,07]". */
+struct item {
+	const char *from;         /* names the list */
+	const char *end;          /* of the item */
+	char name[NAME_MADE_MAX]; /* of a host, as far as it is made */
+};
 
-	if (!open)
-		return add_host(h, name, from, f) ? 0 : -1;
-	if (!close || !depth)
-		return refuse(from, open, f);
+/*
+ * Add the hosts of X, whose name has N letters so far, and AT is the rest of the item, with at most
+ * DEPTH brackets.
+ */
+static int expand(struct hosts *h, struct item *x, size_t n, const char *at, int depth,
+		  struct fault *f)
+{
+	size_t plain = strcspn(at, ",[");
+	const char *close = at[plain] == '[' ? strchr(at, ']') : NULL;
+
+	if (plain >= sizeof(x->name) - n || (at[plain] == '[' && (!close || !depth)))
+		return refuse(x->from, at, f);
+	memcpy(x->name + n, at, plain);
+	n += plain;
+	x->name[n] = '\0';
+	x->end = at += plain;
+	if (!close)
+		return add_host(h, x->name, x->from, f);
 	do {
-		char first[DIGITS_MAX + 1], last[DIGITS_MAX + 1], one[LIST_BYTES];
-		int n = 0;
+		char first[DIGITS_MAX + 1], last[DIGITS_MAX + 1];
+		int digits = 0;
 		unsigned long v, end;
 
-		if (sscanf(at, "%9[0-9]%n-%9[0-9]%n", first, &n, last, &n) < 1)
-			return refuse(from, at, f);
+		at++;
+		if (sscanf(at, "%9[0-9]%n-%9[0-9]%n", first, &digits, last, &digits) < 1)
+			return refuse(x->from, at, f);
 		v = strtoul(first, NULL, 10);
-		end = memchr(at, '-', (size_t)n) ? strtoul(last, NULL, 10) : v;
-		if (end < v || end - v > SCHEDULE_HOSTS_MAX || (at + n != close && at[n] != ','))
-			return refuse(from, at, f);
+		end = memchr(at, '-', (size_t)digits) ? strtoul(last, NULL, 10) : v;
+		if (end < v || end - v > SCHEDULE_HOSTS_MAX ||
+		    (at + digits != close && at[digits] != ','))
+			return refuse(x->from, at, f);
+		at += digits;
 		for (; v <= end; v++) {
-			if (snprintf(one, sizeof(one), "%.*s%0*lu%s", (int)(open - name), name,
-				     (int)strlen(first), v, close + 1) >= (int)sizeof(one))
-				return refuse(from, name, f);
-			if (expand(h, one, depth - 1, from, f))
+			size_t room = sizeof(x->name) - n;
+			int made = snprintf(x->name + n, room, "%0*lu", (int)strlen(first), v);
+
+			if ((size_t)made >= room)
+				return refuse(x->from, x->name, f);
+			if (expand(h, x, n + (size_t)made, close + 1, depth - 1, f))
 				return -1;
 		}
-		at += n + 1;
-	} while (at <= close);
+	} while (at < close);
 	return 0;
 }
 
 int hosts_expand(struct hosts *h, const char *list, const char *from, struct fault *f)
 {
-	while (*list) {
-		char name[LIST_BYTES];
-		bool inside = false;
-		size_t n = 0;
+	struct item x = {.from = from};
 
-		while (list[n] && (inside || list[n] != ',')) {
-			inside = list[n] == '[' || (inside && list[n] != ']');
-			n++;
-		}
-		if (n >= sizeof(name))
-			return refuse(from, list, f);
-		memcpy(name, list, n);
-		name[n] = '\0';
-		if (expand(h, name, BRACKETS_MAX, from, f))
+	for (; *list; list = x.end + (*x.end == ','))
+		if (expand(h, &x, 0, list, BRACKETS_MAX, f))
 			return -1;
-		list += n + (list[n] == ',');
-	}
 	return 0;
 }
 
@@ -146,11 +148,9 @@ static bool split_address(struct host *to, char *text)
 
 static int read_host(struct hosts *h, const struct lines *l, struct fault *f)
 {
-	struct host *to = add_host(h, l->word[0], l->file, f);
-
-	if (!to)
+	if (add_host(h, l->word[0], l->file, f))
 		return -1;
-	if (l->words <= 2 && (l->words == 1 || split_address(to, l->word[1])))
+	if (l->words <= 2 && (l->words == 1 || split_address(&h->host[h->n - 1], l->word[1])))
 		return 0;
 	lines_refuse(l, "a host and its address", f);
 	return fault_fix(f, "write it as NAME or NAME ADDRESS[:PORT]");
@@ -201,7 +201,7 @@ static bool is_numbered(const char *other, const char *name, const char *first, 
 	return strcmp(wanted, other) == 0;
 }
 
-char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
+char *hosts_list(const struct hosts *h, bool left_out)
 {
 	struct composed list;
 	FILE *to = composed_open(&list);
@@ -213,10 +213,10 @@ char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
 		unsigned long v = width ? strtoul(first, NULL, 10) : 0, end = v;
 
 		next = i + 1;
-		if ((left_out && left_out[i]) != wanted)
+		if (h->host[i].left_out != left_out)
 			continue;
 		while (width && end < NUMBER_MAX && next < h->n &&
-		       (left_out && left_out[next]) == wanted &&
+		       h->host[next].left_out == left_out &&
 		       is_numbered(h->host[next].name, name, first, width, end + 1)) {
 			next++;
 			end++;
@@ -232,11 +232,14 @@ char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted)
 	return composed_close(&list);
 }
 
-static int compare_names(const void *a, const void *b, void *hosts)
+static int compare_hosts(const void *a, const void *b)
 {
-	const struct host *host = hosts;
+	return strcmp((*(struct host *const *)a)->name, (*(struct host *const *)b)->name);
+}
 
-	return strcmp(host[*(const uint32_t *)a].name, host[*(const uint32_t *)b].name);
+static int compare_name(const void *name, const void *host)
+{
+	return strcmp(name, (*(struct host *const *)host)->name);
 }
 
 int hosts_complete(struct hosts *h, struct fault *f)
@@ -250,31 +253,23 @@ int hosts_complete(struct hosts *h, struct fault *f)
 	if (!h->by_name)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
 	for (uint32_t i = 0; i < h->n; i++)
-		h->by_name[i] = i;
-	qsort_r(h->by_name, h->n, sizeof(*h->by_name), compare_names, h->host);
+		h->by_name[i] = &h->host[i];
+	qsort(h->by_name, h->n, sizeof(*h->by_name), compare_hosts);
 	for (uint32_t i = 1; i < h->n; i++)
-		if (!compare_names(&h->by_name[i - 1], &h->by_name[i], h->host))
+		if (!compare_hosts(&h->by_name[i - 1], &h->by_name[i]))
 			return fault_raise(f, FAULT_USAGE, 0, "host %s is there twice",
-					   h->host[h->by_name[i]].name);
+					   h->by_name[i]->name);
 	return 0;
 }
 
 uint32_t hosts_find(const struct hosts *h, const char *name)
 {
-	uint32_t low = 0, high = h->n, found = HOSTS_NONE;
+	struct host **at = bsearch(name, h->by_name, h->n, sizeof(*h->by_name), compare_name);
+	uint32_t found = HOSTS_NONE;
 	size_t label = strcspn(name, ".");
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(name, h->host[h->by_name[middle]].name);
-
-		if (!order)
-			return h->by_name[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	if (at)
+		return (uint32_t)(*at - h->host);
 	for (uint32_t i = 0; i < h->n; i++) {
 		const char *other = h->host[i].name;
 

@@ -19,12 +19,14 @@ struct host {
 	char name[HOSTS_NAME_BYTES];
 	char address[HOSTS_NAME_BYTES]; /* "": reached by its name */
 	uint16_t port;                  /* 0: that of its number */
+	/* Of a sweep: it has begun; it has come to its end; nothing is started there any more. */
+	bool came, done, left_out;
 };
 
 struct hosts {
 	struct host *host;
 	uint32_t n;
-	uint32_t *by_name; /* their numbers, in the order of names */
+	struct host **by_name; /* in the order of their names, when all are there */
 };
 
 /* True if FROM is a list: it has a comma or brackets and no slash, and no file has that name. */
@@ -37,11 +39,9 @@ bool hosts_are_listed(const char *from);
  */
 int hosts_read(struct hosts *h, const char *from, struct fault *f);
 
-/*
- * The names of those hosts whose LEFT_OUT is WANTED (LEFT_OUT NULL: none is), as a list; the caller
- * frees it. NULL: no memory.
- */
-char *hosts_list(const struct hosts *h, const bool *left_out, bool wanted);
+/* The names of those hosts that are LEFT_OUT or not, as a list; the caller frees it. NULL: no
+ * memory. */
+char *hosts_list(const struct hosts *h, bool left_out);
 
 /* Add the hosts of a list such as "n[1-4,07],login1" to H. FROM names it in a fault. */
 int hosts_expand(struct hosts *h, const char *list, const char *from, struct fault *f);

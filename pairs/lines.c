@@ -11,25 +11,21 @@
 /* Read IN to its end into l->text, ended by a 0. Returns an errno, 0 if it is read. */
 static int read_all(struct lines *l, FILE *in)
 {
-	size_t room = 65536, used = 0, n;
+	char *fits;
+	size_t n;
 
-	do {
-		char *more = realloc(l->text, room + 1);
-
-		if (!more)
-			return ENOMEM;
-		l->text = more;
-		n = fread(l->text + used, 1, room - used, in);
-		used += n;
-		if (used == room)
-			room *= 2;
-		if (used > LINES_BYTES_MAX)
-			return EFBIG;
-	} while (n);
-	l->text[used] = '\0';
+	l->text = malloc(LINES_BYTES_MAX + 1);
+	if (!l->text)
+		return ENOMEM;
+	n = fread(l->text, 1, LINES_BYTES_MAX + 1, in);
 	if (ferror(in))
 		return errno ? errno : EIO;
-	return strlen(l->text) == used ? 0 : EILSEQ;
+	if (n > LINES_BYTES_MAX)
+		return EFBIG;
+	l->text[n] = '\0';
+	fits = realloc(l->text, n + 1);
+	l->text = fits ? fits : l->text;
+	return strlen(l->text) == n ? 0 : EILSEQ;
 }
 
 bool lines_are_joined(const char *file)
@@ -37,32 +33,24 @@ bool lines_are_joined(const char *file)
 	return strncmp(file, LINES_JOINED, strlen(LINES_JOINED)) == 0;
 }
 
-static int open_joined(struct lines *l, const char *text, struct fault *f)
-{
-	*l = (struct lines){.file = "the lines", .text = strdup(text + strlen(LINES_JOINED))};
-	l->next = l->text;
-	if (!l->text)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "strdup");
-	for (char *end = l->text; (end = strchr(end, '+'));)
-		*end = '\n';
-	return 0;
-}
-
 int lines_open(struct lines *l, const char *file, struct fault *f)
 {
-	FILE *in;
-	int err;
+	bool joined = lines_are_joined(file);
+	FILE *in = joined ? NULL : fopen(file, "re");
+	int err = joined || in ? 0 : errno;
 
-	if (lines_are_joined(file))
-		return open_joined(l, file, f);
-	*l = (struct lines){.file = file};
-	in = fopen(file, "re");
-	if (!in)
-		return fault_raise(f, FAULT_USAGE, errno, "reading %s", file);
-	err = read_all(l, in);
-	fclose(in);
+	*l = (struct lines){.file = joined ? "the lines" : file};
+	if (joined) {
+		l->text = strdup(file + strlen(LINES_JOINED));
+		err = l->text ? 0 : ENOMEM;
+		for (char *end = l->text; end && (end = strchr(end, '+'));)
+			*end = '\n';
+	} else if (in) {
+		err = read_all(l, in);
+		fclose(in);
+	}
 	l->next = l->text;
-	return err ? fault_raise(f, FAULT_USAGE, err, "reading %s", file) : 0;
+	return err ? fault_raise(f, FAULT_USAGE, err, "reading %s", l->file) : 0;
 }
 
 int lines_next(struct lines *l, struct fault *f)
@@ -101,40 +89,28 @@ void lines_release(struct lines *l)
 	l->text = NULL;
 }
 
-/* Write the words of L to TO. Returns 0 at the end; 1 at one that would not be read again; or -1.
- */
-static int write_joined(FILE *to, struct lines *l, struct fault *f)
+char *lines_join(const char *file, unsigned *count, struct fault *f)
 {
 	const char *before = LINES_JOINED;
-	int rc;
-
-	while ((rc = lines_next(l, f)) > 0)
-		for (unsigned i = 0; i < l->words; i++) {
-			if (strchr(l->word[i], '+'))
-				return 1;
-			fprintf(to, "%s%s", before, l->word[i]);
-			before = i + 1 < l->words ? "," : "+";
-		}
-	return rc;
-}
-
-char *lines_join(const char *file, struct fault *f)
-{
+	bool whole = true; /* it would be read again as it is */
 	struct composed joined;
 	FILE *to = composed_open(&joined);
 	struct lines l = {0};
-	int rc = to ? lines_open(&l, file, f) : 0;
 	char *text;
+	int rc = to ? lines_open(&l, file, f) : 0;
 
-	if (to && !rc)
-		rc = write_joined(to, &l, f);
+	*count = 0;
+	for (; to && !rc && (rc = lines_next(&l, f)) > 0; rc = 0, ++*count)
+		for (unsigned i = 0; i < l.words; i++) {
+			whole &= !strchr(l.word[i], '+');
+			fprintf(to, "%s%s", before, l.word[i]);
+			before = i + 1 < l.words ? "," : "+";
+		}
 	lines_release(&l);
 	text = composed_close(&joined);
-	if (text && !rc && (!joined.used || joined.used > LINES_JOINED_MAX))
-		rc = 1;
-	if (text && rc) {
+	if (text && (rc || !whole || !joined.used || joined.used > LINES_JOINED_MAX)) {
 		free(text);
-		text = rc < 0 ? NULL : strdup(file);
+		text = rc ? NULL : strdup(file);
 	}
 	if (!text)
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");

@@ -40,7 +40,7 @@ void lines_release(struct lines *l);
 bool lines_are_joined(const char *file);
 
 /*
- * FILE as one word "lines:…"; its name, if that would be too long, or a word has a "+". The caller
- * frees it. NULL with FAULT_USAGE or FAULT_LOCAL.
+ * FILE as one word "lines:…"; its name, if that would be too long, or a word has a "+". *COUNT is
+ * the number of its lines. The caller frees it. NULL with FAULT_USAGE or FAULT_LOCAL.
  */
-char *lines_join(const char *file, struct fault *f);
+char *lines_join(const char *file, unsigned *count, struct fault *f);

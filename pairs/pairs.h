@@ -42,4 +42,8 @@ const char *run_sizes(char **words);
 int judge_check(char **argv, struct fault *f);
 
 /* Print the fault F. Returns its exit status. */
-int pairs_failed(const struct fault *f);
+static inline int pairs_failed(const struct fault *f)
+{
+	fault_print(f, PAIRS, stderr);
+	return fault_exit_status(f);
+}

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
 
 #define RANDOM_OF_QUICK 8
 
@@ -12,6 +15,14 @@ const char *schedule_name(enum schedule_kind kind)
 					   "incast", "incast,victim", "file"};
 
 	return name[kind];
+}
+
+const char *schedule_file(const char *name)
+{
+	bool reads = strncmp(name, "group=", 6) == 0 || strncmp(name, "file=", 5) == 0;
+	const char *file = reads ? strchr(name, '=') + 1 : "";
+
+	return *file ? file : NULL;
 }
 
 /* Rounds that the circle method takes: everyone meets everyone, and an odd one waits in each. */
@@ -251,6 +262,65 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 		s->rounds = kind == SCHEDULE_VICTIM ? 2 * hosts : hosts;
 	s->order = calloc(hosts, sizeof(*s->order));
 	return s->order ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+}
+
+int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f)
+{
+	struct schedule_pair *more;
+
+	if (a == b)
+		return fault_raise(f, FAULT_USAGE, 0, "a pair of host %u and itself", a);
+	if (s->pairs_n == SCHEDULE_PAIRS_MAX)
+		return fault_raise(f, FAULT_USAGE, 0, "a schedule of more than %u pairs",
+				   SCHEDULE_PAIRS_MAX);
+	more = grow(s->pairs, s->pairs_n, sizeof(*more));
+	if (!more)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
+	s->pairs = more;
+	s->pairs[s->pairs_n++] =
+		(struct schedule_pair){.round = round, .a = a < b ? a : b, .b = a < b ? b : a};
+	return 0;
+}
+
+static int compare_pairs(const void *x, const void *y)
+{
+	const struct schedule_pair *p = x, *q = y;
+
+	if (p->round != q->round)
+		return p->round < q->round ? -1 : 1;
+	if (p->a != q->a)
+		return p->a < q->a ? -1 : 1;
+	return p->b < q->b ? -1 : p->b > q->b;
+}
+
+/* Nobody may be in two pairs of a round. SEEN[i] is the last round of host i, plus 1. */
+static int check_rounds(const struct schedule *s, uint32_t *seen, const char *from, struct fault *f)
+{
+	for (size_t i = 0; i < s->pairs_n; i++) {
+		const struct schedule_pair *p = &s->pairs[i];
+
+		if (seen[p->a] == p->round + 1 || seen[p->b] == p->round + 1)
+			return fault_raise(f, FAULT_USAGE, 0,
+					   "%s: host %u or %u has two partners in round %u", from,
+					   p->a, p->b, p->round);
+		seen[p->a] = seen[p->b] = p->round + 1;
+	}
+	return 0;
+}
+
+int schedule_complete(struct schedule *s, const char *from, struct fault *f)
+{
+	uint32_t *seen;
+	int rc;
+
+	if (!s->pairs_n)
+		return fault_raise(f, FAULT_USAGE, 0, "%s: there is no pair to measure", from);
+	qsort(s->pairs, s->pairs_n, sizeof(*s->pairs), compare_pairs);
+	s->rounds = s->pairs[s->pairs_n - 1].round + 1;
+	seen = calloc(s->hosts, sizeof(*seen));
+	rc = seen ? check_rounds(s, seen, from, f) : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+	free(seen);
+	return rc;
 }
 
 bool schedule_is_incast(const struct schedule *s)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "pairs/hosts.h"
 
 #define SCHEDULE_NOBODY    UINT32_MAX
 #define SCHEDULE_HOSTS_MAX 65536
@@ -64,6 +65,17 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 /* Write what each of the hosts does in ROUND to TURNS. Takes a time that grows with the hosts. */
 void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *turns);
 
+/*
+ * Add a pair of two hosts to a list. Returns 0, or -1 with FAULT_USAGE (too many) or FAULT_LOCAL.
+ * After the last pair they are sorted: FAULT_USAGE, with FROM as their source, if there is none, or
+ * if a host is in two pairs of a round.
+ */
+int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f);
+int schedule_complete(struct schedule *s, const char *from, struct fault *f);
+
+/* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
+const char *schedule_file(const char *name);
+
 /* "full", "quick", "random", … Static storage. */
 const char *schedule_name(enum schedule_kind kind);
 
@@ -74,3 +86,23 @@ bool schedule_is_incast(const struct schedule *s);
 uint32_t schedule_lanes(const struct schedule *s);
 
 void schedule_release(struct schedule *s);
+
+/* A schedule as it is asked for on the command line. */
+struct schedule_asked {
+	const char *name; /* "quick", "random=8", "file=FILE", … */
+	uint64_t seed;
+	const char *only; /* a file of hosts and pairs to which it is limited; NULL: it is not */
+	uint64_t at_once; /* pairs of a round; 0: all, */
+	bool alone;       /* or one, and nothing else disturbs it */
+};
+
+/*
+ * Set up the schedule that is ASKED for. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ *
+ * file=FILE has lines "ROUND A B", A and B as names or numbers of hosts. group=FILE has a group of
+ * hosts in each line; in round 0 the halves of each group meet, then each group meets each other
+ * one. The file of `only` has a host in a line, whose pairs stay, or two hosts, a pair that is
+ * added if it is not there.
+ */
+int schedule_open(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
+		  struct fault *f);

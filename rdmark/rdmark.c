@@ -6,14 +6,13 @@
 #include "rdmark.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/sibling.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "proto/json_memory.h"
 #include "report/list.h"
@@ -41,16 +40,9 @@ static const char usage[] =
 static int exec_program(char **argv)
 {
 	struct fault f = {0};
-	char path[PATH_MAX];
 
 	fflush(stdout);
-	if (sibling_path(argv[0], path, sizeof(path)))
-		execv(path, argv);
-	else
-		execvp(argv[0], argv);
-	fault_phase(&f, "starting the program");
-	fault_raise(&f, FAULT_LOCAL, errno, "execv(%s)", argv[0]);
-	fault_fix(&f, "install all of rdmark's programs in one folder");
+	process_become(argv, &f);
 	return rdmark_failed(&f);
 }
 
@@ -74,7 +66,7 @@ static bool names_a_test(char *name)
 	for (c = copy; c && *c; c++)
 		if (*c == '-')
 			*c = '_';
-	known = copy && sibling_known(copy);
+	known = copy && process_measures(copy);
 	if (known)
 		memcpy(name, copy, strlen(copy));
 	free(copy);
@@ -164,7 +156,7 @@ int main(int argc, char **argv)
 	json_memory_init();
 	if (asks_for_help(word) || strcmp(word, "help") == 0 ||
 	    (server && argv[2] && asks_for_help(argv[2]))) {
-		printf(usage, sibling_names());
+		printf(usage, process_programs());
 		return list_finish(stdout, RDMARK);
 	}
 	if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0 ||

@@ -5,10 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/sibling.h"
+#include "base/process.h"
 #include "base/streams.h"
 #include "base/units.h"
 #include "host/gpu.h"
@@ -195,27 +193,27 @@ static json_t *last_document(const char *text)
 /* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
 static int run_test(struct tour *t, const char *test)
 {
-	struct sibling_attr attr = {.argv = command_line(t, test), .envp = environ, .heard = true};
+	struct process_attr attr = {
+		.argv = command_line(t, test), .heard = true, .orphan = SIGTERM};
+	struct process p = {0};
 	json_t *document;
-	struct sibling b;
-	char *said = NULL;
 	int status = -1;
 
 	fault_phase(&t->fault, "the tour");
 	if (!attr.argv)
 		fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", test);
-	else if (sibling_start(&b, &attr, &t->fault) == 0)
-		status = sibling_wait(&b, &t->stop, &said, &t->fault);
+	else if (process_start(&p, &attr, &t->fault) == 0)
+		status = process_wait(&p, &t->stop, &t->fault);
 	free((void *)attr.argv);
-	if (status < 0)
-		return -1;
-	status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	document = last_document(said ? said : "");
-	if (!document && said && *said) { /* output of --help or --list */
-		fputs(said, stdout);
+	document = status < 0 ? NULL : last_document(p.said ? p.said : "");
+	if (status >= 0 && !document && p.said_n) { /* output of --help or --list */
+		fputs(p.said, stdout);
 		t->over = true;
 	}
-	free(said);
+	process_release(&p);
+	if (status < 0)
+		return -1;
+	status = process_exit_status(status);
 	show_test(t, test, document, status);
 	if (document && keep_document(t, document))
 		status = -1;

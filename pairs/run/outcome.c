@@ -29,41 +29,24 @@ static bool is_one_of(const char *word, const char *const *words)
 	return *words;
 }
 
-/* What a failure at this stage is; NULL: its code and its completion tell. */
-static const char *cause_at(const char *stage)
-{
-	static const char *const causes[STAGES] = {
-		[STAGE_DEVICE] = "device",
-		[STAGE_RESOURCES] = "device",
-		[STAGE_CONNECT] = "connect",
-	};
-
-	for (int i = 0; i < STAGES; i++)
-		if (strcmp(stage_word(i), stage) == 0)
-			return causes[i];
-	return NULL;
-}
-
 /* One word for the error E of a document. */
 static const char *cause_of(const json_t *e)
 {
-	const char *code = json_text_at(e, "code"), *at = cause_at(json_text_at(e, "stage"));
-	bool device = at && strcmp(at, "device") == 0;
+	static const char *const lost[] = {"peer", "deadline", "interrupted", NULL};
+	const char *code = json_text_at(e, "code"), *stage = json_text_at(e, "stage");
+	const char *const device[] = {stage_word(STAGE_DEVICE), stage_word(STAGE_RESOURCES), NULL};
 
 	if (json_integer_value(json_object_get(e, "errno")) == EADDRINUSE)
 		return "port";
 	if (strcmp(code, "data") == 0)
 		return "data";
-	if (strcmp(code, "unavailable") == 0 || device)
+	if (strcmp(code, "unavailable") == 0 || is_one_of(stage, device))
 		return "device";
 	if (strcmp(code, "usage") == 0)
 		return "refused";
-	if (at)
-		return at;
-	if (json_text_at(e, "completion_status")[0] || strcmp(code, "peer") == 0 ||
-	    strcmp(code, "deadline") == 0 || strcmp(code, "interrupted") == 0)
-		return "lost";
-	return "other";
+	if (strcmp(stage, stage_word(STAGE_CONNECT)) == 0)
+		return "connect";
+	return json_text_at(e, "completion_status")[0] || is_one_of(code, lost) ? "lost" : "other";
 }
 
 /* Whose fault it is: of the end that reports it, or of the one that does not answer. */
@@ -79,22 +62,16 @@ static enum outcome_end end_of(const json_t *e, const char *cause)
 	return OUTCOME_UNKNOWN;
 }
 
-/* MESSAGE ends with " Fix: ", FIX and a full stop: the length before these. */
-static int message_bytes(const char *message, const char *fix)
-{
-	size_t all = strlen(message), end = strlen(" Fix: .") + strlen(fix);
-
-	return (int)(*fix && all > end ? all - end : all);
-}
-
 static void read_error(struct outcome *o, const json_t *e)
 {
 	const char *fix = json_text_at(e, "fix"), *message = json_text_at(e, "message");
+	/* The message ends with " Fix: ", the fix and a full stop. */
+	size_t all = strlen(message), end = *fix ? strlen(" Fix: .") + strlen(fix) : 0;
 
 	o->cause = cause_of(e);
 	o->fault = end_of(e, o->cause);
 	text_copy(o->fix, sizeof(o->fix), fix);
-	snprintf(o->error, sizeof(o->error), "%.*s", message_bytes(message, fix), message);
+	snprintf(o->error, sizeof(o->error), "%.*s", (int)(all > end ? all - end : all), message);
 }
 
 static enum outcome_end end_named(const char *name)
@@ -104,44 +81,36 @@ static enum outcome_end end_named(const char *name)
 					 : OUTCOME_UNKNOWN;
 }
 
-/* The worst findings; notes cost nothing and are left out. */
-static void read_findings(struct outcome *o, const json_t *list)
+/* Add a finding of FROM, with CODE after PREFIX. */
+static void add_finding(struct outcome *o, const char *prefix, const char *code, const json_t *from)
 {
-	const json_t *v;
-	size_t i;
+	struct outcome_finding *to = &o->finding[o->findings++];
+	char id[2 * sizeof(to->id)];
 
-	json_array_foreach (list, i, v) {
-		struct outcome_finding *to = &o->finding[o->findings];
-
-		if (o->findings == OUTCOME_FINDINGS ||
-		    strcmp(json_text_at(v, "level"), "note") == 0 || !json_text_at(v, "code")[0])
-			continue;
-		text_copy(to->id, sizeof(to->id), json_text_at(v, "code"));
-		text_copy(to->text, sizeof(to->text), json_text_at(v, "text"));
-		to->end = end_named(json_text_at(v, "end"));
-		o->findings++;
-	}
+	snprintf(id, sizeof(id), "%s%s", prefix, code);
+	text_copy(to->id, sizeof(to->id), id);
+	text_copy(to->text, sizeof(to->text), json_text_at(from, "text"));
+	to->end = end_named(json_text_at(from, "end"));
 }
 
 /*
- * What held the run back, as a finding, if that is certain and nothing went wrong. The link is what
- * should hold it back; what the user asked for is no finding.
+ * The worst findings of ROW; notes cost nothing and are left out. If nothing went wrong, what
+ * certainly held the run back is one: the link is what should, the others are what was asked for.
  */
-static void read_limit(struct outcome *o, const json_t *limit)
+static void read_findings(struct outcome *o, const json_t *row)
 {
-	/* The link is what should; the others are what was asked for. */
-	static const char *const good[] = {"link", "schedule", "window", "unknown", NULL};
-	const char *by = json_text_at(limit, "bound_by"), *text = json_text_at(limit, "text");
-	struct outcome_finding *to = o->finding;
+	static const char *const good[] = {"", "link", "schedule", "window", "unknown", NULL};
+	const json_t *v, *limit = json_object_get(row, "limit");
+	const char *by = json_text_at(limit, "bound_by");
+	size_t i;
 
-	if (o->findings || !*by || !*text || !json_is_true(json_object_get(limit, "certain")) ||
-	    is_one_of(by, good))
-		return;
-	text_copy(to->id, sizeof(to->id), "limited_by_");
-	text_add(to->id, sizeof(to->id), "%.20s", by);
-	text_copy(to->text, sizeof(to->text), text);
-	to->end = end_named(json_text_at(limit, "end"));
-	o->findings = 1;
+	json_array_foreach (json_object_get(row, "diagnosis"), i, v)
+		if (o->findings < OUTCOME_FINDINGS && json_text_at(v, "code")[0] &&
+		    strcmp(json_text_at(v, "level"), "note") != 0)
+			add_finding(o, "", json_text_at(v, "code"), v);
+	if (!o->findings && json_text_at(limit, "text")[0] &&
+	    json_is_true(json_object_get(limit, "certain")) && !is_one_of(by, good))
+		add_finding(o, "limited_by_", by, limit);
 }
 
 /* Nanoseconds of an END's clock; 0: unknown. */
@@ -165,8 +134,7 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 	o->to_client = strcmp(json_text_at(last, "direction"), "server_to_client") == 0;
 	o->client_ns = clock_of(json_object_get(ends, "client"));
 	o->server_ns = clock_of(json_object_get(ends, "server"));
-	read_findings(o, json_object_get(last, "diagnosis"));
-	read_limit(o, json_object_get(last, "limit"));
+	read_findings(o, last);
 	if (json_is_object(error))
 		read_error(o, error);
 }

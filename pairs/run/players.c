@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,52 +42,41 @@ static uint32_t launcher_number(const char **variable)
 
 static int find_self(struct players *p, const struct players_asked *asked, struct fault *f)
 {
-	const char *node = getenv("SLURMD_NODENAME"), *variable = NULL;
-	char name[HOSTS_NAME_BYTES], shown[HOSTS_NAME_BYTES];
-	uint32_t number;
+	const char *named = asked->self ? asked->self : getenv("SLURMD_NODENAME"), *variable;
+	char own[HOSTS_NAME_BYTES] = "", name[HOSTS_NAME_BYTES];
+	uint32_t number = HOSTS_NONE;
 
-	if (gethostname(name, sizeof(name)))
-		name[0] = '\0';
-	name[sizeof(name) - 1] = '\0';
-	if (asked->self || node)
-		snprintf(name, sizeof(name), "%s", asked->self ? asked->self : node);
+	if (!named && gethostname(own, sizeof(own) - 1))
+		own[0] = '\0';
+	text_copy(name, sizeof(name), named ? named : own);
 	p->self = hosts_find(&p->hosts, name);
-	if (p->self != HOSTS_NONE)
+	if (p->self == HOSTS_NONE && !asked->self)
+		p->self = number = launcher_number(&variable);
+	if (p->self < p->hosts.n)
 		return 0;
-	number = asked->self ? HOSTS_NONE : launcher_number(&variable);
-	text_copy(shown, sizeof(shown), name);
-	if (number < p->hosts.n) {
-		p->self = number;
-		return 0;
-	}
 	if (number != HOSTS_NONE)
 		return fault_raise(f, FAULT_USAGE, 0, "%s is %u, and there are %u hosts", variable,
 				   number, p->hosts.n);
-	fault_raise(f, FAULT_USAGE, 0, "this host, %s, is none of the %u hosts", shown, p->hosts.n);
+	fault_raise(f, FAULT_USAGE, 0, "this host, %s, is none of the %u hosts", name, p->hosts.n);
 	return fault_fix(f, "add it to --hosts, or say with --self which of them it is");
 }
 
 static int read_rails(struct players *p, const char *text, struct fault *f)
 {
-	p->rails = 1;
-	if (!text)
-		return 0;
-	for (p->rails = 0; p->rails < PLAYERS_RAILS_MAX; p->rails++) {
+	p->rails = !text;
+	while (text) {
 		size_t n = strcspn(text, ",");
 
-		if (!n || n >= sizeof(p->rail[0]) || *text == '-')
-			break;
-		text_copy(p->rail[p->rails], n + 1, text);
-		text += n;
-		if (!*text) {
-			p->rails++;
-			return 0;
+		if (p->rails == PLAYERS_RAILS_MAX || !n || n >= sizeof(p->rail[0]) ||
+		    *text == '-') {
+			fault_raise(f, FAULT_USAGE, 0, "--rails: not the names of devices");
+			return fault_fix(f, "separate up to %d names with commas: mlx5_0,mlx5_1",
+					 PLAYERS_RAILS_MAX);
 		}
-		text++;
+		text_copy(p->rail[p->rails++], n + 1, text);
+		text = text[n] ? text + n + 1 : NULL;
 	}
-	fault_raise(f, FAULT_USAGE, 0, "--rails: not the names of devices");
-	return fault_fix(f, "separate up to %d names with commas: mlx5_0,mlx5_1",
-			 PLAYERS_RAILS_MAX);
+	return 0;
 }
 
 int players_find(struct players *p, const struct players_asked *asked, struct fault *f)
@@ -100,7 +88,7 @@ int players_find(struct players *p, const struct players_asked *asked, struct fa
 	return asked->anyone ? 0 : find_self(p, asked, f);
 }
 
-static uint64_t port_of(const struct players *p, uint32_t host, unsigned rail, uint32_t lane)
+uint64_t players_port(const struct players *p, uint32_t host, unsigned rail, uint32_t lane)
 {
 	const struct host *h = &p->hosts.host[host];
 	uint64_t first = h->port ? h->port : p->port + p->port_step * host;
@@ -111,14 +99,12 @@ static uint64_t port_of(const struct players *p, uint32_t host, unsigned rail, u
 int players_check_ports(const struct players *p, uint32_t lanes, struct fault *f)
 {
 	for (uint32_t i = 0; i < p->hosts.n; i++) {
-		uint64_t last = port_of(p, i, p->rails - 1, lanes - 1);
-		char name[HOSTS_NAME_BYTES];
+		uint64_t last = players_port(p, i, p->rails - 1, lanes - 1);
 
 		if (last <= UINT16_MAX)
 			continue;
-		text_copy(name, sizeof(name), p->hosts.host[i].name);
 		fault_raise(f, FAULT_USAGE, 0, "the servers of %s would need the ports to %llu",
-			    name, (unsigned long long)last);
+			    p->hosts.host[i].name, (unsigned long long)last);
 		return fault_fix(f, "use a smaller --port, --port-step, or port in the file of "
 				    "hosts: 65535 is the last one");
 	}
@@ -130,11 +116,6 @@ const char *players_address(const struct players *p, uint32_t host)
 	const struct host *h = &p->hosts.host[host];
 
 	return h->address[0] ? h->address : h->name;
-}
-
-uint16_t players_port(const struct players *p, uint32_t host, unsigned rail, uint32_t lane)
-{
-	return (uint16_t)port_of(p, host, rail, lane);
 }
 
 void players_release(struct players *p)

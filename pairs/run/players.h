@@ -47,6 +47,6 @@ int players_check_ports(const struct players *p, uint32_t lanes, struct fault *f
 
 /* Where to reach HOST; and the port of its server for LANE of RAIL, when there are LANES. */
 const char *players_address(const struct players *p, uint32_t host);
-uint16_t players_port(const struct players *p, uint32_t host, unsigned rail, uint32_t lane);
+uint64_t players_port(const struct players *p, uint32_t host, unsigned rail, uint32_t lane);
 
 void players_release(struct players *p);

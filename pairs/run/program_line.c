@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "program_line.h"
 
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sibling.h"
 #include "base/units.h"
 #include "cli/options.h"
 #include "pairs/pairs.h"
@@ -56,18 +57,23 @@ static int refuse_word(const char *word, const char *why, struct fault *f)
 	return fault_cause(f, "%s", why);
 }
 
-/* The option that WORD is, with *VALUE if that is in the word; NULL with the fault raised. */
-static const struct option_row *read_option(char *word, const char **value, struct fault *f)
+/*
+ * The option at WORDS[*I], of N words; *I becomes its last word. *VALUE is its value, NULL if it
+ * has none. NULL with the fault raised.
+ */
+static const struct option_row *read_option(char **words, size_t n, size_t *i, const char **value,
+					    struct fault *f)
 {
-	const struct option_row *row = NULL;
+	const struct option_row *row;
 	const char *ignored = NULL;
-	size_t n;
+	char *word = words[*i];
 
 	*value = NULL;
 	if (word[0] == '-' && word[1] == '-') {
-		n = strcspn(word + 2, "=");
-		row = find_long(word + 2, n);
-		*value = word[2 + n] ? word + 3 + n : NULL;
+		size_t size = strcspn(word + 2, "=");
+
+		row = find_long(word + 2, size);
+		*value = word[2 + size] ? word + 3 + size : NULL;
 	} else if (word[0] == '-' && word[1]) {
 		row = find_letter(word[1]);
 		*value = row && row->kind != OPTION_FLAG && word[2] ? word + 2 : NULL;
@@ -75,10 +81,13 @@ static const struct option_row *read_option(char *word, const char **value, stru
 		refuse_word(word, "only a program and its options stand there", f);
 		return NULL;
 	}
-	if (row)
-		row = options_resolve_alias(row, &ignored);
-	if (!row)
+	if (!row) {
 		refuse_word(word, "no program has this option", f);
+		return NULL;
+	}
+	row = options_resolve_alias(row, &ignored);
+	if (!*value && takes_next(row) && *i + 1 < n)
+		*value = words[++*i];
 	return row;
 }
 
@@ -110,42 +119,38 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 static int read_words(struct program_line *l, char **words, size_t n, struct fault *f)
 {
 	for (size_t i = 0; i < n; i++) {
+		size_t first = i;
 		const char *value;
-		const struct option_row *row = read_option(words[i], &value, f);
-		bool next, about_end, about_way, skip;
+		const struct option_row *row = read_option(words, n, &i, &value, f);
 
-		if (!row)
+		if (!row || use_option(l, row, value, f))
 			return -1;
-		next = !value && takes_next(row) && i + 1 < n;
-		if (use_option(l, row, next ? words[i + 1] : value, f))
-			return -1;
-		skip = strcmp(row->name, "auth") == 0; /* it is added again */
-		about_end = row->scope == SCOPE_LOCAL;
-		about_way = row->group == GROUP_PATH || row->group == GROUP_DEVICE ||
-			    row->group == GROUP_PEER || row->group == GROUP_SERVING;
-		for (size_t k = 0; k <= next; k++) {
+		if (strcmp(row->name, "auth") == 0) /* it is added again */
+			continue;
+		for (; first <= i; first++) {
 			if (l->words == PROGRAM_WORDS_MAX)
-				return refuse_word(words[i], "too many options", f);
-			l->about_end[l->words] = about_end;
-			l->about_way[l->words] = about_way;
-			if (!skip)
-				l->word[l->words++] = words[i + k];
+				return refuse_word(words[first], "too many options", f);
+			l->about_end[l->words] = row->scope == SCOPE_LOCAL;
+			l->about_way[l->words] =
+				row->group == GROUP_PATH || row->group == GROUP_DEVICE ||
+				row->group == GROUP_PEER || row->group == GROUP_SERVING;
+			l->word[l->words++] = words[first];
 		}
-		i += next;
 	}
 	return 0;
 }
 
 const char *run_sizes(char **words)
 {
-	struct fault ignored = {0};
-	const struct option_row *row = NULL;
-	const char *value;
+	size_t n = 0;
 
-	for (size_t i = 1; words[0] && words[i]; i++) {
-		row = read_option(words[i], &value, &ignored);
-		if (row && !value && takes_next(row) && words[i + 1])
-			value = words[++i];
+	while (words[n])
+		n++;
+	for (size_t i = 1; i < n; i++) {
+		struct fault ignored = {0};
+		const char *value;
+		const struct option_row *row = read_option(words, n, &i, &value, &ignored);
+
 		if (row && value && strcmp(row->name, "size") == 0 && strchr(value, ','))
 			return value;
 	}
@@ -158,9 +163,9 @@ int program_line_read(struct program_line *l, char **words, size_t n, struct fau
 	size_t length;
 
 	*l = (struct program_line){.program = n ? words[0] : "write_bw"};
-	if (!sibling_known(l->program)) {
+	if (!process_measures(l->program)) {
 		fault_raise(f, FAULT_USAGE, 0, "'%.80s' is no program that measures", l->program);
-		return fault_fix(f, "write one of those after --: %s", sibling_names());
+		return fault_fix(f, "write one of those after --: %s", process_programs());
 	}
 	length = strlen(l->program);
 	l->latency = strcmp(l->program + length - 4, "_lat") == 0;
@@ -189,44 +194,53 @@ void program_line_victim(struct program_line *victim, const struct program_line 
 	victim->word[victim->words++] = victim->lasts;
 }
 
-/* Add the words of L to TO; of a server, those about an end. Returns how many. */
-static size_t add_words(const struct program_line *l, bool server, struct program_words *to)
-{
-	size_t n = 0;
+static void put_text(struct program_words *to, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
-	to->argv[n++] = (char *)l->program;
-	for (size_t i = 0; i < l->words; i++)
-		if (!server || l->about_end[i])
-			to->argv[n++] = l->word[i];
-	return n;
+static void put_text(struct program_words *to, const char *fmt, ...)
+{
+	char *text = to->text[to->texts++];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(to->text[0]), fmt, args);
+	va_end(args);
+	to->argv[to->n++] = text;
 }
 
 void program_line_write(const struct program_line *l, const struct program_call *call,
 			struct program_words *to)
 {
-	size_t n = add_words(l, !call->address, to);
-
-	snprintf(to->text[0], sizeof(to->text[0]), "--port=%u", call->port);
-	snprintf(to->text[1], sizeof(to->text[1]), "--timeout=%.3f",
-		 (double)call->timeout_ns / 1e9);
-	snprintf(to->text[2], sizeof(to->text[2]), "--auth=%s", call->auth);
-	snprintf(to->text[3], sizeof(to->text[3]), "--ib-dev=%s", call->rail);
-	snprintf(to->text[4], sizeof(to->text[4]), "--connect-timeout=%.3f",
-		 (double)call->connect_ns / 1e9);
-	to->argv[n++] = to->text[0];
-	to->argv[n++] = to->text[1];
-	to->argv[n++] = to->text[2];
-	to->argv[n++] = "--quiet";
-	to->argv[n++] = "--json";
+	to->n = to->texts = 0;
+	to->argv[to->n++] = (char *)l->program;
+	for (size_t i = 0; i < l->words; i++)
+		if (call->address || l->about_end[i])
+			to->argv[to->n++] = l->word[i];
+	put_text(to, "--port=%u", call->port);
+	put_text(to, "--timeout=%.3f", (double)call->timeout_ns / 1e9);
+	put_text(to, "--auth=%s", call->auth);
+	to->argv[to->n++] = "--quiet";
+	to->argv[to->n++] = "--json";
 	if (*call->rail)
-		to->argv[n++] = to->text[3];
+		put_text(to, "--ib-dev=%s", call->rail);
 	if (call->address)
-		to->argv[n++] = to->text[4];
+		put_text(to, "--connect-timeout=%.3f", (double)call->connect_ns / 1e9);
 	else
-		to->argv[n++] = "--persistent";
+		to->argv[to->n++] = "--persistent";
 	if (call->reversed)
-		to->argv[n++] = "--reversed";
+		to->argv[to->n++] = "--reversed";
 	if (call->address)
-		to->argv[n++] = (char *)call->address;
-	to->argv[n] = NULL;
+		to->argv[to->n++] = (char *)call->address;
+	to->argv[to->n] = NULL;
+}
+
+int program_line_start(const struct program_line *l, const struct program_call *call,
+		       struct process *p, struct fault *f)
+{
+	struct program_words words;
+	struct process_attr attr = {
+		.argv = words.argv, .heard = true, .hushed = true, .orphan = SIGKILL};
+
+	program_line_write(l, call, &words);
+	return process_start(p, &attr, f);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "base/process.h"
 
 #define PROGRAM_WORDS_MAX 128
 
@@ -42,6 +43,7 @@ struct program_call {
 /* The words of a command line, and the texts that they need. */
 struct program_words {
 	char *argv[PROGRAM_WORDS_MAX + 16];
+	size_t n, texts;
 	char text[5][512];
 };
 
@@ -56,6 +58,10 @@ int program_line_read(struct program_line *l, char **words, size_t n, struct fau
  * traffic: small messages by send_lat or write_lat. It points into L and itself.
  */
 void program_line_victim(struct program_line *victim, const struct program_line *l);
+
+/* Start L for CALL: its output is read, and it dies with this process. Else as process_start(). */
+int program_line_start(const struct program_line *l, const struct program_call *call,
+		       struct process *p, struct fault *f);
 
 /* Write the command line of L for CALL. It points into L, CALL and TO. */
 void program_line_write(const struct program_line *l, const struct program_call *call,

@@ -9,17 +9,20 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/process.h"
 #include "base/streams.h"
-#include "child.h"
 #include "outcome.h"
 #include "players.h"
 #include "program_line.h"
 #include "pairs/schedule.h"
-#include "schedule_file.h"
 #include "timetable.h"
+
+#define RUN_SERVERS_MAX 64
+#define RUN_LINE_BYTES  1000 /* without the newline, and without what launchers put in front */
 
 /* What the user asks for. */
 struct run_asked {
@@ -45,7 +48,7 @@ struct run_turn {
 struct run_seat {
 	unsigned rail;
 	struct run_turn now, next; /* the next one waits while a client of an earlier round runs */
-	struct child client;
+	struct process client;
 	uint64_t began_ns;       /* of the client: by the timetable, */
 	int64_t began_here_ns;   /* and by this host's clock */
 	uint64_t cut_ns, end_ns; /* when it is interrupted, and killed */
@@ -60,7 +63,7 @@ struct run_seat {
 struct run_server {
 	unsigned rail;
 	uint32_t lane;
-	struct child child;
+	struct process process;
 	int64_t started_round;
 	uint64_t started_here_ns; /* by this host's clock */
 	struct outcome last;      /* of the client that it has served last */
@@ -74,12 +77,10 @@ struct run_server {
 struct run_callers {
 	bool *heard; /* of each rail and host: a client of it came, or may have been its */
 	struct run_call {
-		int64_t round;
+		bool due;
 		uint32_t client;
-		uint32_t rails; /* a bit for each whose server waited all the slot */
-	} * call;               /* of rounds that are over */
-	size_t calls;
-	struct run_call now; /* of this round; round -1: none */
+		uint32_t rails; /* a bit for each whose server waited all the slot, which is over */
+	} * call;               /* of each round */
 };
 
 struct run {
@@ -107,10 +108,21 @@ struct run {
 	struct fault fault;
 };
 
+/*
+ * Find out what r->asked comes to: players, schedule, slots and start. Returns 0, or -1 with
+ * r->fault, FAULT_USAGE or FAULT_LOCAL. Call run_plan_release() in any case.
+ */
+int run_plan(struct run *r);
+void run_plan_release(struct run *r);
+
 /* Read the command line into A. Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
 int run_options(struct run_asked *a, char **argv, struct fault *f);
 
-/* The lines. What cannot be written makes r->deaf true. */
+/*
+ * The lines: JSON objects, which rdmark-json(5) describes. Those of several processes may come in
+ * any order, and any of them may be missing: a process that ended has said all before. What cannot
+ * be written is in r->deaf.
+ */
 void run_say_player(struct run *r, unsigned rail);
 void run_say_done(struct run *r, unsigned rail);
 void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o);
@@ -125,20 +137,19 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 /* CLIENT, which had to call this host in ROUND, never did: the lines of all parts. */
 void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client);
 
-/* The rate of the port that programs use for RAIL; 0: not known. */
-double run_port_gbps(const struct run *r, unsigned rail);
+/*
+ * The line of the object M, without a newline; the caller frees it. It has at most RUN_LINE_BYTES:
+ * slurmstepd takes 1024 bytes at a time from a task, cuts a longer line, and puts what other tasks
+ * wrote between the pieces. If it were too long, the last findings are dropped, then "fix", the end
+ * of "error" and the last options; only long names make it longer even so. NULL: no memory.
+ */
+char *run_line_text(json_t *m);
 
 /* The corrected time. */
 uint64_t run_now_ns(const struct run *r);
 
 /* Another host's clock was heard of; says so if that changes the timetable. */
 void run_hear_clock(struct run *r, const struct timetable_vote *v);
-
-/*
- * Set up r->victim if the schedule has one: it measures as long as the senders send. Returns 0, or
- * -1 with FAULT_USAGE.
- */
-int run_line_victim(struct run *r);
 
 /* What a turn of a victim measures, or another one. */
 const struct program_line *run_line(const struct run *r, bool victim);
@@ -160,13 +171,11 @@ uint64_t run_seat_due_ns(const struct run *r, const struct run_seat *s);
 int run_servers_start(struct run *r);
 void run_servers_round(struct run *r);
 void run_servers_read(struct run *r);
+void run_servers_release(struct run *r);
 
 /*
- * Who has to call, and who has: a round begins, whose turns are in r->turns, or all are over; a
- * client of HOST came, or may have; at the end, the lines of those that never did.
+ * Who has to call: a round begins, whose turns are in r->turns, or all are over; at the end, the
+ * lines of those that never did.
  */
-int run_callers_init(struct run *r);
 void run_callers_round(struct run *r);
-void run_callers_heard(struct run *r, unsigned rail, uint32_t host);
 void run_callers_say(struct run *r);
-void run_callers_release(struct run *r);

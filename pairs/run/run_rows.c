@@ -1,25 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The lines of a run: see row.h. */
+/* The lines of a run. */
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "pairs/lines.h"
-#include "row.h"
 #include "run.h"
+#include "verbs/hca.h"
+
+#define DIGITS    9
+#define ERROR_MIN 16 /* of an error that is cut */
+
+/* Drop the last element of the array KEY, and the last finding with its array. Returns false if
+ * there is none. */
+static bool drop_last(json_t *m, const char *key)
+{
+	json_t *list = json_object_get(m, key);
+	size_t n = json_array_size(list);
+
+	if (n == 1 && strcmp(key, "findings") == 0)
+		return json_object_del(m, key) == 0;
+	return n && json_array_remove(list, n - 1) == 0;
+}
+
+/* Make the error at least EXCESS bytes shorter. Returns false if nothing would be left. */
+static bool cut_error(json_t *m, size_t excess)
+{
+	static const char dots[] = "...";
+	json_t *error = json_object_get(m, "error");
+	size_t bytes = json_string_length(error), cut = excess + sizeof(dots);
+	char text[RUN_LINE_BYTES];
+	size_t most = sizeof(text) - sizeof(dots);
+
+	if (bytes < cut + ERROR_MIN)
+		return false;
+	text_copy(text, bytes - cut < most ? bytes - cut : most, json_string_value(error));
+	text_add(text, sizeof(text), "%s", dots);
+	return json_string_set(error, text) == 0;
+}
+
+/* Take off M what matters least; EXCESS bytes are too many. Returns false if all of it matters. */
+static bool shorten(json_t *m, size_t excess)
+{
+	return drop_last(m, "findings") || json_object_del(m, "fix") == 0 || cut_error(m, excess) ||
+	       drop_last(m, "options");
+}
+
+char *run_line_text(json_t *m)
+{
+	for (;;) {
+		char *text = json_dumps(m, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+		size_t n = text ? strlen(text) : 0;
+
+		if (n <= RUN_LINE_BYTES || !shorten(m, n - RUN_LINE_BYTES))
+			return text;
+		free(text);
+	}
+}
 
 /* Write the line M (stolen) at once, or what fits into a line of it. */
 static void say(struct run *r, json_t *m)
 {
-	char *text = row_text(m);
+	char *text = run_line_text(m);
 	size_t n = text ? strlen(text) : 0;
 
 	json_decref(m);
@@ -31,10 +78,10 @@ static void say(struct run *r, json_t *m)
 	free(text);
 }
 
-static void put_text(json_t *m, const char *key, const char *text)
+/* TEXT; NULL, which json_pack() leaves out after o*: there is none, or it is not UTF-8. */
+static json_t *word(const char *text)
 {
-	if (text && *text)
-		json_object_set_new(m, key, json_string(text));
+	return text && *text ? json_string(text) : NULL;
 }
 
 static const char *name_of(const struct run *r, uint32_t host)
@@ -51,23 +98,49 @@ static json_t *seconds(double s)
 /* A line of KIND of the player of RAIL. */
 static json_t *player_line(const struct run *r, const char *kind, unsigned rail)
 {
-	json_t *m = json_pack("{s:s, s:s, s:I, s:s}", "kind", kind, "run", r->id, "player",
-			      (json_int_t)r->players.self * r->players.rails + rail, "host",
-			      name_of(r, r->players.self));
-
-	put_text(m, "rail", r->players.rail[rail]);
-	return m;
+	return json_pack("{s:s, s:s, s:I, s:s, s:o*}", "kind", kind, "run", r->id, "player",
+			 (json_int_t)r->players.self * r->players.rails + rail, "host",
+			 name_of(r, r->players.self), "rail", word(r->players.rail[rail]));
 }
 
-static void start_text(const struct run *r, char *text, size_t size)
+/* The rate of all ports that programs could choose; 0: they differ, or it is not known. */
+static double common_rate(const struct hca_list *list, unsigned port)
 {
-	time_t s = (time_t)(r->time.start_ns / UNITS_NS_PER_S);
-	unsigned ms = (unsigned)(r->time.start_ns / 1000000 % 1000);
-	struct tm tm;
-	char date[32];
+	double gbps = 0;
 
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", gmtime_r(&s, &tm));
-	snprintf(text, size, "%s.%03uZ", date, ms);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hca_port *p = &list->port[i];
+
+		if (p->open_errno || p->port_attr.state != IBV_PORT_ACTIVE ||
+		    (port && port != p->port))
+			continue;
+		if (gbps > 0 && hca_rate_gbps(p) != gbps)
+			return 0;
+		gbps = hca_rate_gbps(p);
+	}
+	return gbps;
+}
+
+/* The rate of the port that programs use for RAIL; 0: not known. */
+static double port_gbps(const struct run *r, unsigned rail)
+{
+	const char *device = *r->players.rail[rail] ? r->players.rail[rail] : r->line.device;
+	struct hca_attr wanted = {.device = device, .port = (int)r->line.ib_port};
+	const struct hca_port *port;
+	struct hca_list list;
+	struct fault f = {0};
+	char reason[160];
+	double gbps;
+
+	if ((device && strchr(device, ',')) || hca_scan(&list, device, &f))
+		return 0;
+	port = device ? hca_choose(&list, &wanted, reason, sizeof(reason), &f) : NULL;
+	if (device)
+		gbps = port ? hca_rate_gbps(port) : 0;
+	else
+		gbps = common_rate(&list, r->line.ib_port); /* the way to the peer decides */
+	hca_list_free(&list);
+	return gbps;
 }
 
 void run_say_player(struct run *r, unsigned rail)
@@ -75,15 +148,20 @@ void run_say_player(struct run *r, unsigned rail)
 	json_t *m = player_line(r, "player", rail), *options = json_array();
 	const char *name = r->asked.schedule.name, *joined = strstr(name, "=" LINES_JOINED);
 	size_t bytes = joined ? (size_t)(joined - name) : strlen(name);
-	double gbps = run_port_gbps(r, rail);
+	uint64_t at_once = r->asked.schedule.at_once;
+	time_t start_s = (time_t)(r->time.start_ns / UNITS_NS_PER_S);
+	double gbps = port_gbps(r, rail);
+	struct tm tm;
 	char start[64];
 
-	start_text(r, start, sizeof(start));
+	strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%S", gmtime_r(&start_s, &tm));
+	text_add(start, sizeof(start), ".%03uZ", (unsigned)(r->time.start_ns / 1000000 % 1000));
 	for (size_t i = 0; i < r->line.words; i++)
 		json_array_append_new(options, json_string(r->line.word[i]));
 	json_object_update_new(
 		m,
-		json_pack("{s:i, s:s, s:I, s:I, s:s%, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s}",
+		json_pack("{s:i, s:s, s:I, s:I, s:s%, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s, "
+			  "s:o*, s:o*}",
 			  "rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "players",
 			  (json_int_t)r->players.hosts.n * r->players.rails, "hosts",
 			  (json_int_t)r->players.hosts.n, "schedule", name, bytes, "seed",
@@ -91,12 +169,9 @@ void run_say_player(struct run *r, unsigned rail)
 			  (json_int_t)r->schedule.rounds, "start_utc", start, "slot_s",
 			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.alone,
 			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
-			  options, "unit", r->line.latency ? "us" : "gbps"));
-	if (gbps > 0)
-		json_object_set_new(m, "port_gbps", json_real(gbps));
-	if (r->asked.schedule.at_once)
-		json_object_set_new(m, "at_once",
-				    json_integer((json_int_t)r->asked.schedule.at_once));
+			  options, "unit", r->line.latency ? "us" : "gbps", "port_gbps",
+			  gbps > 0 ? json_real(gbps) : NULL, "at_once",
+			  at_once ? json_integer((json_int_t)at_once) : NULL));
 	say(r, m);
 }
 
@@ -110,88 +185,65 @@ void run_say_done(struct run *r, unsigned rail)
 	if (!getrusage(RUSAGE_SELF, &own))
 		cpu_s = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
 			(double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) / 1e6;
-	json_object_update_new(m, json_pack("{s:I, s:I, s:I, s:o}", "rounds", (json_int_t)rounds,
-					    "missed", (json_int_t)r->seat[rail].missed,
-					    "server_restarts", (json_int_t)r->restarts, "cpu_s",
-					    seconds(cpu_s)));
-	if (r->needed_s > 0)
-		json_object_set_new(m, "slot_needed_s", json_real(r->needed_s));
+	json_object_update_new(
+		m, json_pack("{s:I, s:I, s:I, s:o, s:o*}", "rounds", (json_int_t)rounds, "missed",
+			     (json_int_t)r->seat[rail].missed, "server_restarts",
+			     (json_int_t)r->restarts, "cpu_s", seconds(cpu_s), "slot_needed_s",
+			     r->needed_s > 0 ? json_real(r->needed_s) : NULL));
 	say(r, m);
 }
 
 static void put_problem(json_t *m, const struct outcome *o)
 {
-	put_text(m, "cause", o->cause);
-	put_text(m, "error", o->error);
-	put_text(m, "fix", o->fix);
+	json_object_update_new(m, json_pack("{s:o*, s:o*, s:o*}", "cause", word(o->cause), "error",
+					    word(o->error), "fix", word(o->fix)));
 }
 
 void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o)
 {
 	json_t *m = player_line(r, "server", s->rail);
 
-	json_object_set_new(m, "round", json_integer(r->round));
-	json_object_set_new(m, "exit", json_integer(o->exit));
+	json_object_update_new(
+		m, json_pack("{s:I, s:i}", "round", (json_int_t)r->round, "exit", o->exit));
 	put_problem(m, o);
 	say(r, m);
 }
 
-/* The run that a line is about. */
-struct pair_run {
-	int64_t round;
-	unsigned rail, part;
-	uint32_t client, server;
-	bool victim;
-};
-
-/* That of this host's client, in the turn and part T of SEAT. */
-static struct pair_run own_run(const struct run *r, const struct run_seat *seat,
-			       const struct run_turn *t)
+/* The host at END of the turn T, which is one of this host; NULL: it is not known. */
+static const char *end_name(const struct run *r, const struct run_turn *t, enum outcome_end end)
 {
-	return (struct pair_run){.round = t->round,
-				 .rail = seat->rail,
-				 .part = t->part,
-				 .client = r->players.self,
-				 .server = t->turn.peer,
-				 .victim = t->turn.victim};
+	bool own = t->turn.client == (end == OUTCOME_CLIENT);
+
+	return end == OUTCOME_UNKNOWN ? NULL : name_of(r, own ? r->players.self : t->turn.peer);
 }
 
-static json_t *pair_line(const struct run *r, const struct pair_run *p)
+static json_t *pair_line(const struct run *r, unsigned rail, const struct run_turn *t)
 {
-	const char *client = name_of(r, p->client), *server = name_of(r, p->server);
-	const char *rail = r->players.rail[p->rail];
+	const char *client = end_name(r, t, OUTCOME_CLIENT), *name = r->players.rail[rail];
+	const char *server = end_name(r, t, OUTCOME_SERVER);
+	bool victim = t->turn.victim;
 	/* The client sends the payload, unless it is reversed; of a READ the other way. */
-	bool from_client = run_line(r, p->victim)->to_client == run_reversed(r, p->victim, p->part);
-	json_t *m = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", "pair", "run", r->id,
-			      "round", (json_int_t)p->round, "from", from_client ? client : server,
-			      "to", from_client ? server : client, "client", client, "alone",
-			      r->asked.schedule.alone);
+	bool from_client = run_line(r, victim)->to_client == run_reversed(r, victim, t->part);
 
-	if (p->victim)
-		json_object_update_new(m, json_pack("{s:b, s:s}", "victim", true, "unit", "us"));
-	put_text(m, "from_rail", rail);
-	put_text(m, "to_rail", rail);
-	return m;
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*, s:o*, s:o*}", "kind",
+			 "pair", "run", r->id, "round", (json_int_t)t->round, "from",
+			 from_client ? client : server, "to", from_client ? server : client,
+			 "client", client, "alone", r->asked.schedule.alone, "victim",
+			 victim ? json_true() : NULL, "unit", word(victim ? "us" : NULL),
+			 "from_rail", word(name), "to_rail", word(name));
 }
 
-static const char *end_name(const struct run *r, const struct pair_run *p, enum outcome_end end)
-{
-	if (end == OUTCOME_UNKNOWN)
-		return NULL;
-	return name_of(r, end == OUTCOME_CLIENT ? p->client : p->server);
-}
-
-static void put_findings(const struct run *r, const struct pair_run *p, const struct outcome *o,
+static void put_findings(const struct run *r, const struct run_turn *t, const struct outcome *o,
 			 json_t *m)
 {
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < o->findings; i++) {
 		const struct outcome_finding *f = &o->finding[i];
-		json_t *to = json_pack("{s:s, s:s}", "id", f->id, "text", f->text);
 
-		put_text(to, "host", end_name(r, p, f->end));
-		json_array_append_new(list, to);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:o*}", "id", f->id, "text", f->text,
+						"host", word(end_name(r, t, f->end))));
 	}
 	if (o->findings)
 		json_object_set(m, "findings", list);
@@ -201,48 +253,41 @@ static void put_findings(const struct run *r, const struct pair_run *p, const st
 void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,
 		  const struct outcome *o, double ahead_s)
 {
-	const struct pair_run run = own_run(r, seat, t);
-	json_t *m = pair_line(r, &run);
-	bool cut = o->has_value && o->interrupted;
+	json_t *m = pair_line(r, seat->rail, t);
+	bool has = o->has_value;
+	const char *status = !has ? "failed" : o->interrupted ? "cut" : "measured";
 
-	put_text(m, "status", !o->has_value ? "failed" : cut ? "cut" : "measured");
-	if (o->has_value)
-		json_object_set_new(m, "value", json_real(o->value));
-	if (o->p99 > 0)
-		json_object_set_new(m, "p99", json_real(o->p99));
-	json_object_set_new(m, "late_s", seconds(seat->late_s));
-	if (!isnan(ahead_s))
-		json_object_set_new(m, "clock_s", seconds(ahead_s));
-	if (!o->has_value)
-		json_object_set_new(m, "exit", json_integer(o->exit));
-	put_text(m, "node", o->cause ? end_name(r, &run, o->fault) : NULL);
+	json_object_update_new(m, json_pack("{s:s, s:o*, s:o*, s:o, s:o*, s:o*, s:o*}", "status",
+					    status, "value", has ? json_real(o->value) : NULL,
+					    "p99", o->p99 > 0 ? json_real(o->p99) : NULL, "late_s",
+					    seconds(seat->late_s), "clock_s",
+					    isnan(ahead_s) ? NULL : seconds(ahead_s), "exit",
+					    has ? NULL : json_integer(o->exit), "node",
+					    word(o->cause ? end_name(r, t, o->fault) : NULL)));
 	put_problem(m, o);
-	put_findings(r, &run, o, m);
+	put_findings(r, t, o, m);
 	say(r, m);
 }
 
-/* That there was no run P, for CAUSE, which is the fault of its client's host. */
-static void say_no_run(struct run *r, const struct pair_run *p, const char *cause,
+/* That there was no run in the turn T, for CAUSE, which is the fault of its client's host. */
+static void say_no_run(struct run *r, unsigned rail, const struct run_turn *t, const char *cause,
 		       const char *error)
 {
-	json_t *m = pair_line(r, p);
+	json_t *m = pair_line(r, rail, t);
 
-	put_text(m, "status", "failed");
-	put_text(m, "cause", cause);
-	put_text(m, "node", name_of(r, p->client));
-	put_text(m, "error", error);
+	json_object_update_new(m,
+			       json_pack("{s:s, s:s, s:s, s:s}", "status", "failed", "cause", cause,
+					 "node", end_name(r, t, OUTCOME_CLIENT), "error", error));
 	say(r, m);
 }
 
 void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t)
 {
-	const struct pair_run run = own_run(r, seat, t);
-
 	if (t->round >= seat->missed_until) {
 		seat->missed++;
 		seat->missed_until = t->round + 1;
 	}
-	say_no_run(r, &run, r->late_cause,
+	say_no_run(r, seat->rail, t, r->late_cause,
 		   strcmp(r->late_cause, "clock") == 0
 			   ? "its clock was wrong: it came to this slot too late"
 			   : "it did not run when this slot began");
@@ -250,9 +295,8 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 
 void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client)
 {
-	struct pair_run run = {
-		.round = round, .rail = rail, .client = client, .server = r->players.self};
+	struct run_turn t = {.round = round, .turn.peer = client};
 
-	for (; run.part < r->time.parts; run.part++)
-		say_no_run(r, &run, "absent", "it did not call, in this slot or any other");
+	for (; t.part < r->time.parts; t.part++)
+		say_no_run(r, rail, &t, "absent", "it did not call, in this slot or any other");
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "run.h"
@@ -44,23 +43,21 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 	struct program_call call = {
 		.rail = r->players.rail[s->rail],
 		.auth = r->auth,
-		.port = players_port(&r->players, t->turn.peer, s->rail, t->turn.lane),
+		.port = (uint16_t)players_port(&r->players, t->turn.peer, s->rail, t->turn.lane),
 		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)part_ns),
 		.address = players_address(&r->players, t->turn.peer),
 		.connect_ns = (uint64_t)(CONNECT_SHARE * (double)part_ns),
 		.reversed = run_reversed(r, t->turn.victim, t->part),
 	};
-	struct program_words words;
 	struct fault f = {0};
 
-	program_line_write(run_line(r, t->turn.victim), &call, &words);
 	s->late_s = (double)(now_ns - begin_ns) / 1e9;
 	s->began_ns = now_ns;
 	s->began_here_ns = (int64_t)clock_utc_ns();
 	s->cut_ns = begin_ns + timetable_cut_ns(&r->time);
 	s->end_ns = begin_ns + part_ns;
 	s->told = s->over = false;
-	if (child_start(&s->client, words.argv, &f)) {
+	if (program_line_start(run_line(r, t->turn.victim), &call, &s->client, &f)) {
 		struct outcome o = {.exit = 1, .cause = "other", .fault = OUTCOME_CLIENT};
 
 		fault_format(&f, o.error, sizeof(o.error));
@@ -91,10 +88,11 @@ static void client_ended(struct run *r, struct run_seat *s, int status)
 	struct outcome o;
 	double ahead_s;
 
-	child_last_error(&s->client, error, sizeof(error));
+	process_last_error(&s->client, error, sizeof(error));
 	outcome_read(&o, s->client.said, s->client.said_n,
 		     run_line(r, s->now.turn.victim)->latency);
 	outcome_ended(&o, status, error);
+	process_release(&s->client);
 	ahead_s = hear_clock(r, s, &o);
 	if (s->told && !o.has_value) {
 		o.cause = "lost";
@@ -125,14 +123,14 @@ static void tend_client(struct run *r, struct run_seat *s, uint64_t now_ns)
 {
 	int status;
 
-	if (!child_read(&s->client, &status)) {
+	if (!process_poll(&s->client, &status)) {
 		client_ended(r, s, status);
 		return;
 	}
 	if (now_ns >= s->end_ns)
-		child_signal(&s->client, SIGKILL);
+		process_signal(&s->client, SIGKILL);
 	else if (now_ns >= s->cut_ns && !s->told)
-		child_signal(&s->client, SIGINT);
+		process_signal(&s->client, SIGINT);
 	s->told |= now_ns >= s->cut_ns;
 }
 
@@ -162,7 +160,7 @@ uint64_t run_seat_due_ns(const struct run *r, const struct run_seat *s)
 {
 	uint64_t now_ns = run_now_ns(r);
 
-	if (s->client.pid && s->client.fd < 0)
+	if (s->client.pid && !s->client.out)
 		return now_ns + ENDING_NS;
 	if (s->client.pid && now_ns >= s->end_ns)
 		return now_ns + KILLED_NS;

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The servers of this host: one for each rail, or for each sender of an incast. */
+/*
+ * The servers of this host: one for each rail, or for each sender of an incast; and the hosts that
+ * have to be clients of this one, and which of them never came.
+ *
+ * An incast has none of these: there each host is the server of a round, so the clients of that
+ * round name it, and no turn says who its clients are. A victim is a sender in other rounds, which
+ * name it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +17,6 @@
 #include "base/text.h"
 #include "run.h"
 
-#define SERVERS_MAX   64
 #define TIMEOUT_SHARE 0.8
 
 /* What S serves: the last lane of an incast with a victim is that of the victim. */
@@ -24,31 +30,31 @@ static int start_server(struct run *r, struct run_server *s)
 	struct program_call call = {
 		.rail = r->players.rail[s->rail],
 		.auth = r->auth,
-		.port = players_port(&r->players, r->players.self, s->rail, s->lane),
+		.port = (uint16_t)players_port(&r->players, r->players.self, s->rail, s->lane),
 		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)timetable_part_ns(&r->time)),
 	};
-	struct program_words words;
 
 	s->started_round = r->round;
 	s->started_here_ns = clock_utc_ns();
 	s->last = (struct outcome){0};
-	program_line_write(line_of(r, s), &call, &words);
-	return child_start(&s->child, words.argv, &r->fault);
+	return program_line_start(line_of(r, s), &call, &s->process, &r->fault);
 }
 
 int run_servers_start(struct run *r)
 {
 	uint64_t n = (uint64_t)r->players.rails * schedule_lanes(&r->schedule);
 
-	if (n > SERVERS_MAX) {
+	if (n > RUN_SERVERS_MAX) {
 		fault_raise(&r->fault, FAULT_USAGE, 0, "%llu servers on each host",
 			    (unsigned long long)n);
 		return fault_fix(&r->fault,
 				 "use an incast of fewer senders: %d servers are the most",
-				 SERVERS_MAX);
+				 RUN_SERVERS_MAX);
 	}
 	r->server = calloc(n, sizeof(*r->server));
-	if (!r->server)
+	r->callers.heard = calloc((size_t)r->players.rails * r->players.hosts.n, sizeof(bool));
+	r->callers.call = calloc(r->time.rounds, sizeof(*r->callers.call));
+	if (!r->server || !r->callers.heard || !r->callers.call)
 		return fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
 	for (r->servers = 0; r->servers < n; r->servers++) {
 		struct run_server *s = &r->server[r->servers];
@@ -59,6 +65,17 @@ int run_servers_start(struct run *r)
 			return -1;
 	}
 	return 0;
+}
+
+static bool *heard_of(const struct run *r, unsigned rail, uint32_t host)
+{
+	return &r->callers.heard[(size_t)rail * r->players.hosts.n + host];
+}
+
+static void hear_from(struct run *r, unsigned rail, uint32_t host)
+{
+	if (host != SCHEDULE_NOBODY)
+		*heard_of(r, rail, host) = true;
 }
 
 /* Who meets this host in ROUND, or `nobody`. */
@@ -86,9 +103,9 @@ static void hear_client(struct run *r, const struct run_server *s)
 	v.peer = partner_in(r, timetable_round(&r->time, (uint64_t)o->client_ns), SCHEDULE_NOBODY);
 	v.or_peer = partner_in(r, r->round, v.peer);
 	v.ahead_s = (double)(o->client_ns - o->server_ns) / 1e9;
-	run_callers_heard(r, s->rail, v.peer);
-	run_callers_heard(r, s->rail, v.or_peer);
-	run_callers_heard(r, s->rail, partner_in(r, r->round - 1, SCHEDULE_NOBODY));
+	hear_from(r, s->rail, v.peer);
+	hear_from(r, s->rail, v.or_peer);
+	hear_from(r, s->rail, partner_in(r, r->round - 1, SCHEDULE_NOBODY));
 	if (o->client_ns && o->server_ns && v.peer != SCHEDULE_NOBODY)
 		run_hear_clock(r, &v);
 }
@@ -96,14 +113,14 @@ static void hear_client(struct run *r, const struct run_server *s)
 /* Read the documents of the clients that S has served since; the last one may be of its own end. */
 static void read_documents(struct run *r, struct run_server *s)
 {
-	char *line = s->child.said, *end;
+	char *line = s->process.said, *end;
 
-	while (s->child.said_n && (end = strchr(line, '\n'))) {
+	while (line && (end = strchr(line, '\n'))) {
 		outcome_read(&s->last, line, (size_t)(end - line), line_of(r, s)->latency);
 		hear_client(r, s);
 		line = end + 1;
 	}
-	child_skip_lines(&s->child);
+	process_forget_lines(&s->process);
 }
 
 /* True if O, with which a server did not even start, is no matter of this host alone. */
@@ -123,7 +140,8 @@ static void server_ended(struct run *r, struct run_server *s, int status)
 	struct outcome *o = &s->last;
 	char error[600];
 
-	child_last_error(&s->child, error, sizeof(error));
+	process_last_error(&s->process, error, sizeof(error));
+	process_release(&s->process);
 	if (!o->cause || WIFSIGNALED(status)) /* it is about a client */
 		*o = (struct outcome){0};
 	outcome_ended(o, status, error);
@@ -145,16 +163,14 @@ void run_servers_read(struct run *r)
 {
 	for (unsigned i = 0; i < r->servers; i++) {
 		struct run_server *s = &r->server[i];
-		int status;
+		int status, goes_on;
 
-		if (!s->child.pid)
+		if (!s->process.pid)
 			continue;
-		if (child_read(&s->child, &status)) {
-			read_documents(r, s);
-			continue;
-		}
+		goes_on = process_poll(&s->process, &status);
 		read_documents(r, s);
-		server_ended(r, s, status);
+		if (!goes_on)
+			server_ended(r, s, status);
 	}
 }
 
@@ -163,10 +179,59 @@ void run_servers_round(struct run *r)
 	for (unsigned i = 0; i < r->servers; i++) {
 		struct run_server *s = &r->server[i];
 
-		if (s->child.pid || r->stopping)
+		if (s->process.pid || r->stopping)
 			continue;
 		r->restarts++;
 		if (start_server(r, s))
 			fault_clear(&r->fault); /* the next round tries again */
 	}
+}
+
+/* The rails whose servers run, and did when ROUND began: a client could have reached them. */
+static uint32_t rails_up(const struct run *r, int64_t round)
+{
+	uint64_t begin_ns = timetable_begin(&r->time, (uint32_t)round, 0);
+	uint32_t rails = 0;
+
+	for (unsigned i = 0; i < r->servers; i++) {
+		const struct run_server *s = &r->server[i];
+
+		if (s->process.pid &&
+		    s->started_here_ns + (uint64_t)r->time.correction_ns <= begin_ns)
+			rails |= UINT32_C(1) << s->rail;
+	}
+	return rails;
+}
+
+void run_callers_round(struct run *r)
+{
+	const struct schedule_turn *own = &r->turns[r->players.self];
+	struct run_call *call = &r->callers.call[r->round];
+
+	if (r->round > 0 && call[-1].due)
+		call[-1].rails = rails_up(r, r->round - 1);
+	if (r->round < (int64_t)r->time.rounds)
+		*call = (struct run_call){.client = own->peer,
+					  .due = own->peer != SCHEDULE_NOBODY && !own->client &&
+						 !own->victim};
+}
+
+void run_callers_say(struct run *r)
+{
+	for (uint32_t round = 0; round < r->time.rounds; round++) {
+		const struct run_call *call = &r->callers.call[round];
+
+		for (unsigned rail = 0; rail < r->players.rails; rail++)
+			if ((call->rails >> rail & 1) && !*heard_of(r, rail, call->client))
+				run_say_absent(r, rail, round, call->client);
+	}
+}
+
+void run_servers_release(struct run *r)
+{
+	for (unsigned i = 0; i < r->servers; i++)
+		process_release(&r->server[i].process);
+	free(r->server);
+	free(r->callers.heard);
+	free(r->callers.call);
 }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char *const names[] = {"srun", "mpirun", "clush", "pdsh", "ssh"};
+static const char *const launchers[] = {"srun", "mpirun", "clush", "pdsh", "ssh"};
 
 /* A shell on this host that starts ssh to each host and waits for all. */
 static const char ssh_script[] = "command=$1; shift; for host; do ssh -n -o BatchMode=yes "
@@ -24,24 +24,21 @@ struct line {
 
 int launch_read(struct launch *l, const char *command, struct fault *f)
 {
-	char *rest, *word;
+	static const char blanks[] = " \t\n";
 	const char *base;
+	size_t n;
 
-	*l = (struct launch){.text = strdup(command), .names = -1};
-	if (!l->text)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "strdup");
-	for (rest = l->text; (word = strtok_r(rest, " \t\n", &rest));) {
-		if (l->words == LAUNCH_WORDS_MAX) {
-			fault_raise(f, FAULT_USAGE, 0, "--launch has more than %d words",
-				    LAUNCH_WORDS_MAX);
-			return fault_fix(f, "write a script that starts the launcher");
-		}
-		l->word[l->words++] = word;
+	*l = (struct launch){.names = -1};
+	for (const char *at = command; *(at += strspn(at, blanks)); at += n) {
+		n = strcspn(at, blanks);
+		if (argz_append(&l->words, &l->bytes, at, n) ||
+		    argz_append(&l->words, &l->bytes, "", 1))
+			return fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
 	}
-	base = l->words ? strrchr(l->word[0], '/') : NULL;
-	base = base ? base + 1 : l->words ? l->word[0] : "";
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(base, names[i]) == 0) {
+	base = l->bytes ? strrchr(l->words, '/') : NULL;
+	base = base ? base + 1 : l->bytes ? l->words : "";
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
+		if (strcmp(base, launchers[i]) == 0) {
 			l->kind = (enum launch_kind)i;
 			return 0;
 		}
@@ -55,17 +52,25 @@ static void add(struct line *c, const char *word)
 	c->failed |= argz_add(&c->words, &c->bytes, word) != 0;
 }
 
-/* True if one of the user's words is NAME, or begins with it and is a short option with its value.
- */
-static bool has(const struct launch *l, const char *name)
+/* Add the words that blanks separate. */
+static void add_all(struct line *c, const char *words)
 {
-	size_t size = strlen(name);
-	bool is_short = name[0] == '-' && name[1] != '-';
+	c->failed |= argz_add_sep(&c->words, &c->bytes, words, ' ') != 0;
+}
 
-	for (size_t i = 1; i < l->words; i++)
-		if (strncmp(l->word[i], name, size) == 0 &&
-		    (is_short || !l->word[i][size] || l->word[i][size] == '='))
-			return true;
+/* True if one of the user's options is one of NAMES, or begins with a short one of them. */
+static bool has(const struct launch *l, const char *names)
+{
+	for (const char *name = names; *name; name += strspn(name, " ")) {
+		size_t size = strcspn(name, " ");
+		bool is_short = name[0] == '-' && name[1] != '-';
+
+		for (const char *word = l->words; (word = argz_next(l->words, l->bytes, word));)
+			if (strncmp(word, name, size) == 0 &&
+			    (is_short || !word[size] || word[size] == '='))
+				return true;
+		name += size;
+	}
 	return false;
 }
 
@@ -99,124 +104,96 @@ static void add_quoted(struct line *c, const char *word)
 	free(quoted);
 }
 
-/* True if the user says which nodes, or how many. */
-static bool has_nodes(const struct launch *l)
-{
-	static const char *const says[] = {"-N", "--nodes",    "-n", "--ntasks",
-					   "-w", "--nodelist", "-x", "--exclude"};
-
-	for (size_t i = 0; i < sizeof(says) / sizeof(*says); i++)
-		if (has(l, says[i]))
-			return true;
-	return false;
-}
-
 bool launch_takes_allocation(const struct launch *l)
 {
-	return l->kind == LAUNCH_SRUN && getenv("SLURM_JOB_NUM_NODES") && !has_nodes(l);
+	return l->kind == LAUNCH_SRUN && getenv("SLURM_JOB_NUM_NODES") &&
+	       !has(l, "-N --nodes -n --ntasks -w --nodelist -x --exclude");
 }
 
-/* Add the list of HOSTS that are left out or not (WANTED). */
-static void add_list(struct line *c, const struct hosts *hosts, const bool *left_out, bool wanted)
+/* Leave out those HOSTS that are left out, of all that the launcher knows. */
+static void add_left_out(struct line *c, const struct hosts *hosts)
 {
-	char *list = hosts_list(hosts, left_out, wanted);
+	char *list = hosts_list(hosts, true);
 
 	c->failed |= !list;
+	add(c, "-x");
 	add(c, list ? list : "");
 	free(list);
 }
 
-static uint32_t count_hosts(const struct hosts *hosts, const bool *left_out)
+static uint32_t count_hosts(const struct hosts *hosts)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; hosts && i < hosts->n; i++)
-		n += !left_out || !left_out[i];
+	for (uint32_t i = 0; i < hosts->n; i++)
+		n += !hosts->host[i].left_out;
 	return n;
 }
 
 /* One task on each node of the allocation; a task that ends or is killed ends nobody else. */
-static void add_srun(struct line *c, const struct launch *l, const struct hosts *hosts,
-		     const bool *left_out)
+static void add_srun(struct line *c, const struct launch *l, const struct hosts *hosts)
 {
-	char live[24] = "";
+	const char *all = launch_takes_allocation(l) ? getenv("SLURM_JOB_NUM_NODES") : NULL;
+	uint32_t n = count_hosts(hosts);
+	char text[80] = "";
 
-	add(c, "--kill-on-bad-exit=0");
-	add(c, "--wait=0");
-	add(c, "--no-kill");
-	add(c, "--ntasks-per-node=1");
-	if (hosts && left_out) {
-		add(c, "-x");
-		add_list(c, hosts, left_out, true);
-		snprintf(live, sizeof(live), "%u", count_hosts(hosts, left_out));
-	} else if (launch_takes_allocation(l)) {
-		snprintf(live, sizeof(live), "%s", getenv("SLURM_JOB_NUM_NODES"));
+	add_all(c, "--kill-on-bad-exit=0 --wait=0 --no-kill --ntasks-per-node=1");
+	if (n < hosts->n) {
+		add_left_out(c, hosts);
+		snprintf(text, sizeof(text), "-N %u -n %u", n, n);
+	} else if (all) {
+		snprintf(text, sizeof(text), "-N %.20s -n %.20s", all, all);
 	}
-	if (!*live)
-		return;
-	add(c, "-N"); /* of two srun takes the second */
-	add(c, live);
-	add(c, "-n");
-	add(c, live);
+	add_all(c, text); /* of two srun takes the second */
 }
 
 static void add_mpirun(struct line *c, const struct launch *l)
 {
-	if (!has(l, "-n") && !has(l, "-N") && !has(l, "--map-by") && !has(l, "--np")) {
-		add(c, "-N");
-		add(c, "1");
-	}
+	if (!has(l, "-n -N --map-by --np"))
+		add_all(c, "-N 1");
 	add(c, "--enable-recovery");
 }
 
 /* Write the names of those that are not left out to a file that clush and pdsh read: a command line
  * has no room for ten thousand. */
-static void write_names(struct line *c, struct launch *l, const struct hosts *hosts,
-			const bool *left_out)
+static void write_names(struct line *c, struct launch *l, const struct hosts *hosts)
 {
 	if (l->names >= 0)
 		close(l->names);
 	l->names = memfd_create("hosts", 0);
 	c->failed |= l->names < 0;
 	for (uint32_t i = 0; i < hosts->n; i++)
-		if (!left_out || !left_out[i])
+		if (!hosts->host[i].left_out)
 			c->failed |= dprintf(l->names, "%s\n", hosts->host[i].name) < 0;
 }
 
 /* clush and pdsh: all nodes at once, and no names in front of the lines. */
-static void add_shells(struct line *c, struct launch *l, const struct hosts *hosts,
-		       const bool *left_out)
+static void add_shells(struct line *c, struct launch *l, const struct hosts *hosts)
 {
-	bool own = has(l, "-w") || has(l, "-a") || has(l, "-g") || has(l, "--hostfile");
-	uint32_t n = count_hosts(hosts, left_out);
+	uint32_t n = count_hosts(hosts);
 	char text[40];
 
-	if (hosts && !own) {
-		write_names(c, l, hosts, left_out);
+	if (hosts->n && !has(l, "-w -a -g --hostfile")) {
+		write_names(c, l, hosts);
 		snprintf(text, sizeof(text), "%s/dev/fd/%d",
-			 l->kind == LAUNCH_PDSH ? "^" : "--hostfile=", l->names);
-		if (l->kind == LAUNCH_PDSH)
-			add(c, "-w");
-		add(c, text);
-	} else if (hosts && left_out) {
-		add(c, "-x");
-		add_list(c, hosts, left_out, true);
+			 l->kind == LAUNCH_PDSH ? "-w ^" : "--hostfile=", l->names);
+		add_all(c, text);
+	} else if (n < hosts->n) {
+		add_left_out(c, hosts);
 	}
-	if (!has(l, "-f") && !has(l, "--fanout")) {
-		snprintf(text, sizeof(text), "%u", n ? n : 4096);
-		add(c, "-f");
-		add(c, text);
+	if (!has(l, "-f --fanout")) {
+		snprintf(text, sizeof(text), "-f %u", n ? n : 4096);
+		add_all(c, text);
 	}
 	add(c, "-N");
 }
 
-/* The shell, its script, the command as one word and the hosts replace what there is. */
-static void add_ssh(struct line *c, char *const *command, const struct hosts *hosts,
-		    const bool *left_out)
+/* A shell, its script, the command as one word and the hosts. */
+static void add_ssh(struct line *c, char *const *command, const struct hosts *hosts)
 {
 	struct line remote = {0};
 
-	add(c, "-c");
+	add_all(c, "sh -c");
 	add(c, ssh_script);
 	add(c, "ssh");
 	while (*command)
@@ -226,40 +203,38 @@ static void add_ssh(struct line *c, char *const *command, const struct hosts *ho
 	c->failed |= remote.failed;
 	free(remote.words);
 	for (uint32_t i = 0; i < hosts->n; i++)
-		if (!left_out || !left_out[i])
+		if (!hosts->host[i].left_out)
 			add(c, hosts->host[i].name);
 }
 
 char **launch_command(struct launch *l, char *const *command, const struct hosts *hosts,
-		      const bool *left_out, struct fault *f)
+		      struct fault *f)
 {
 	struct line c = {0};
 	char **argv;
 
-	if (l->kind == LAUNCH_SSH && (!hosts || l->words > 1)) {
-		if (!hosts)
-			fault_raise(f, FAULT_USAGE, 0, "--launch=ssh needs --hosts");
-		else
-			fault_raise(f, FAULT_USAGE, 0, "--launch=ssh has no options");
+	if (l->kind == LAUNCH_SSH && (!hosts->n || argz_next(l->words, l->bytes, l->words))) {
+		fault_raise(f, FAULT_USAGE, 0, "--launch=ssh %s",
+			    hosts->n ? "has no options" : "needs --hosts");
 		fault_fix(f, "name the hosts there, and ssh's options in its configuration");
 		return NULL;
 	}
-	add(&c, l->kind == LAUNCH_SSH ? "sh" : l->word[0]);
-	for (size_t i = 1; i < l->words; i++)
-		add(&c, l->word[i]);
-	if (l->kind == LAUNCH_SRUN)
-		add_srun(&c, l, hosts, left_out);
-	else if (l->kind == LAUNCH_MPIRUN)
-		add_mpirun(&c, l);
-	else if (l->kind == LAUNCH_SSH)
-		add_ssh(&c, command, hosts, left_out);
-	else
-		add_shells(&c, l, hosts, left_out);
-	for (; l->kind != LAUNCH_SSH && *command; command++)
-		if (l->kind == LAUNCH_CLUSH || l->kind == LAUNCH_PDSH)
-			add_quoted(&c, *command);
+	if (l->kind == LAUNCH_SSH) {
+		add_ssh(&c, command, hosts);
+	} else {
+		c.failed = argz_append(&c.words, &c.bytes, l->words, l->bytes) != 0;
+		if (l->kind == LAUNCH_SRUN)
+			add_srun(&c, l, hosts);
+		else if (l->kind == LAUNCH_MPIRUN)
+			add_mpirun(&c, l);
 		else
-			add(&c, *command);
+			add_shells(&c, l, hosts);
+		for (; *command; command++)
+			if (l->kind == LAUNCH_CLUSH || l->kind == LAUNCH_PDSH)
+				add_quoted(&c, *command);
+			else
+				add(&c, *command);
+	}
 	argv = calloc(argz_count(c.words, c.bytes) + 1, sizeof(*argv));
 	if (!argv || c.failed) {
 		free(c.words);
@@ -280,8 +255,8 @@ void launch_free_command(char **command)
 
 void launch_release(struct launch *l)
 {
-	free(l->text);
-	l->text = NULL;
+	free(l->words);
+	l->words = NULL;
 	if (l->names >= 0)
 		close(l->names);
 	l->names = -1;

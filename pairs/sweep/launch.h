@@ -15,8 +15,6 @@
 #include "base/fault.h"
 #include "pairs/hosts.h"
 
-#define LAUNCH_WORDS_MAX 64
-
 enum launch_kind {
 	LAUNCH_SRUN,
 	LAUNCH_MPIRUN,
@@ -27,9 +25,8 @@ enum launch_kind {
 
 struct launch {
 	enum launch_kind kind;
-	char *text;                   /* that of the user, cut into words; owned */
-	char *word[LAUNCH_WORDS_MAX]; /* in text */
-	size_t words;
+	char *words; /* those of the user, bytes of them: an argz vector; owned */
+	size_t bytes;
 	int names; /* a file in memory: the hosts for clush and pdsh; -1: none */
 };
 
@@ -43,13 +40,13 @@ int launch_read(struct launch *l, const char *command, struct fault *f);
 bool launch_takes_allocation(const struct launch *l);
 
 /*
- * The command line that starts COMMAND (its words, ended by NULL) on every node. HOSTS may be NULL
- * if they are not known; only ssh cannot do without. Nothing is started on those that are LEFT_OUT
- * (NULL: none), but for mpirun, which cannot do that. Returns an array that the caller releases
+ * The command line that starts COMMAND (its words, ended by NULL) on every node. HOSTS has
+ * none if they are not known; only ssh cannot do without. Nothing is started on those that are left
+ * out, but for mpirun, which cannot do that. Returns an array that the caller releases
  * with launch_free_command(), before the next one is made; or NULL with FAULT_USAGE or FAULT_LOCAL.
  */
 char **launch_command(struct launch *l, char *const *command, const struct hosts *hosts,
-		      const bool *left_out, struct fault *f);
+		      struct fault *f);
 
 /* Release COMMAND, whose words are one block, which begins at the first. */
 void launch_free_command(char **command);

@@ -3,18 +3,12 @@
  * A sweep of several message sizes: a whole sweep for each, with files of its own, and which hosts
  * are suspects with some sizes only.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/composed.h"
-#include "base/sibling.h"
 #include "base/text.h"
-#include "pairs/grow.h"
-#include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/document.h"
 #include "sweep.h"
@@ -24,11 +18,7 @@
 struct sizes {
 	char text[SIZES_MAX][32]; /* "4k" */
 	unsigned n;
-	struct found {
-		char host[HOSTS_NAME_BYTES];
-		unsigned with; /* a bit for each size with which it is a suspect */
-	} * found;
-	size_t founds;
+	struct hosts suspects[SIZES_MAX]; /* with each of them */
 };
 
 static int read_sizes(struct node_sweep *s, struct sizes *z)
@@ -47,110 +37,87 @@ static int read_sizes(struct node_sweep *s, struct sizes *z)
 	return fault_fix(&s->fault, "separate up to %d sizes with commas: -s 4k,1m", SIZES_MAX);
 }
 
-/* The command line of a sweep of SIZE: ARGV with that in place of the list, and with TO, the words
- * of its files. MADE has room for a word. */
-static void put_words(const struct node_sweep *s, char **argv, const char *size, char *const *to,
-		      char *made, struct words *command)
-{
-	words_put(command, PAIRS);
-	words_put(command, "sweep");
-	for (; strcmp(*argv, "--") != 0; argv++)
-		words_put(command, *argv);
-	words_put_all(command, to);
-	for (; *argv; argv++) {
-		uintptr_t before = (uintptr_t)s->sizes - (uintptr_t)*argv;
-		bool has = before <= strlen(*argv);
-
-		if (has)
-			sprintf(made, "%.*s%s", (int)before, *argv, size);
-		words_put(command, has ? made : *argv);
-	}
-}
-
-/* Sweep with SIZE. Returns the exit status, or -1. */
+/*
+ * Sweep with SIZE: with the command line ARGV, but that in place of the list, and with files of its
+ * own. Returns the exit status, or -1.
+ */
 static int sweep_one(struct node_sweep *s, char **argv, const char *size)
 {
-	char output[PATH_MAX], suspects[PATH_MAX], made[PATH_MAX];
-	char *const to[] = {"--output", output, "--suspects", suspects, NULL};
+	char output[PATH_MAX], suspects[PATH_MAX], with[PATH_MAX];
 	struct words command = {0};
-	struct sibling_attr attr = {.argv = command.word, .envp = environ};
-	struct sibling child;
-	int status;
 
-	snprintf(output, sizeof(output), "%s.%s", s->output, size);
-	snprintf(suspects, sizeof(suspects), "%s.%s", s->suspects, size);
-	put_words(s, argv, size, to, made, &command);
-	printf("-s %s\n", size);
-	fflush(stdout);
-	if (sibling_start(&child, &attr, &s->fault))
-		return -1;
-	status = sibling_wait(&child, &s->stop, NULL, &s->fault);
-	if (status < 0)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+	snprintf(output, sizeof(output), "--output=%s.%s", s->output, size);
+	snprintf(suspects, sizeof(suspects), "--suspects=%s.%s", s->suspects, size);
+	words_put(&command, PAIRS);
+	words_put(&command, "sweep");
+	for (; strcmp(*argv, "--") != 0; argv++)
+		words_put(&command, *argv);
+	words_put(&command, output);
+	words_put(&command, suspects);
+	for (; *argv; argv++) {
+		size_t all = strlen(*argv), list = strlen(s->sizes);
+		bool has = all >= list && *argv + all - list == s->sizes; /* it ends a word */
 
-/* Note that HOST is a suspect with size I. */
-static int add_found(struct sizes *z, const char *host, unsigned i, struct fault *f)
-{
-	struct found *more;
-	size_t at = 0;
-
-	while (at < z->founds && strcmp(z->found[at].host, host) != 0)
-		at++;
-	if (at == z->founds) {
-		more = grow(z->found, z->founds, sizeof(*more));
-		if (!more)
-			return fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
-		z->found = more;
-		z->found[z->founds++] = (struct found){.with = 0};
-		text_copy(z->found[at].host, sizeof(z->found[at].host), host);
+		if (has)
+			snprintf(with, sizeof(with), "%.*s%s", (int)(all - list), *argv, size);
+		words_put(&command, has ? with : *argv);
 	}
-	z->found[at].with |= 1u << i;
-	return 0;
+	printf("-s %s\n", size);
+	return sweep_start(s, &command, NULL);
 }
 
-static int read_suspects(struct node_sweep *s, struct sizes *z)
+/* The sizes with which the host NAME is a suspect: a bit for each. */
+static unsigned sizes_of(const struct sizes *z, const char *name)
 {
-	char name[PATH_MAX];
-	struct lines l;
+	unsigned with = 0;
+
+	for (unsigned i = 0; i < z->n; i++)
+		for (uint32_t k = 0; k < z->suspects[i].n; k++)
+			if (strcmp(z->suspects[i].host[k].name, name) == 0)
+				with |= 1u << i;
+	return with;
+}
+
+static void say_sizes(const struct sizes *z, const char *name, unsigned with)
+{
+	const char *before = ": suspect only with -s ";
+
+	if (with == (1u << z->n) - 1)
+		return;
+	fputs(name, stdout);
+	for (unsigned i = 0; i < z->n; i++)
+		if (with >> i & 1) {
+			printf("%s%s", before, z->text[i]);
+			before = ",";
+		}
+	puts("");
+}
+
+/* Say which hosts are suspects with some sizes only, and write all of them to one file. */
+static int gather_suspects(struct node_sweep *s, struct sizes *z)
+{
+	struct composed all;
+	FILE *to = composed_open(&all);
+	char name[PATH_MAX], *text;
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < z->n; i++) {
 		snprintf(name, sizeof(name), "%s.%s", s->suspects, z->text[i]);
-		rc = lines_open(&l, name, &s->fault);
-		while (!rc && (rc = lines_next(&l, &s->fault)) > 0)
-			rc = add_found(z, l.word[0], i, &s->fault);
-		lines_release(&l);
+		rc = hosts_read(&z->suspects[i], name, &s->fault);
 	}
-	return rc;
-}
+	for (unsigned i = 0; !rc && to && i < z->n; i++)
+		for (uint32_t k = 0; k < z->suspects[i].n; k++) {
+			const char *host = z->suspects[i].host[k].name;
+			unsigned with = sizes_of(z, host);
 
-/* Say which hosts are suspects with some sizes only, and write all of them to one file. */
-static int say_found(struct node_sweep *s, const struct sizes *z)
-{
-	struct composed suspects;
-	FILE *to = composed_open(&suspects);
-	char *text;
-	int rc;
-
-	for (size_t k = 0; to && k < z->founds; k++) {
-		const struct found *h = &z->found[k];
-		const char *before = ": suspect only with -s ";
-
-		fprintf(to, "%s\n", h->host);
-		if (h->with == (1u << z->n) - 1)
-			continue;
-		fputs(h->host, stdout);
-		for (unsigned i = 0; i < z->n; i++)
-			if (h->with >> i & 1) {
-				printf("%s%s", before, z->text[i]);
-				before = ",";
-			}
-		puts("");
-	}
-	text = composed_close(&suspects);
-	rc = document_put(s->suspects, text, &s->stop, &s->fault);
+			if (with & ((1u << i) - 1))
+				continue; /* it was said before */
+			fprintf(to, "%s\n", host);
+			say_sizes(z, host, with);
+		}
+	text = composed_close(&all);
+	if (!rc)
+		rc = document_put(s->suspects, text, &s->stop, &s->fault);
 	free(text);
 	return rc;
 }
@@ -177,14 +144,15 @@ int sweep_sizes(struct node_sweep *s, char **argv)
 	struct sizes z = {.n = 0};
 	int status = -1;
 
-	if (s->judged[SWEEP_MATRIX] || s->judged[SWEEP_PROM]) {
+	if (s->writes) {
 		fault_raise(&s->fault, FAULT_USAGE, 0, "--matrix or --prom with -s %s", s->sizes);
 		fault_fix(&s->fault, "sweep one size, or judge the lines of each again");
 	} else if (!read_sizes(s, &z)) {
 		status = sweep_each(s, argv, &z);
 	}
-	if (sweep_is_verdict(status) && !s->dry_run && (read_suspects(s, &z) || say_found(s, &z)))
+	if (sweep_is_verdict(status) && !s->dry_run && gather_suspects(s, &z))
 		status = -1;
-	free(z.found);
+	for (unsigned i = 0; i < z.n; i++)
+		hosts_release(&z.suspects[i]);
 	return status;
 }

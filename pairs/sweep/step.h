@@ -8,17 +8,17 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "base/process.h"
 #include "base/stop.h"
 #include "pairs/hosts.h"
 
 struct step {
-	char **command;            /* the launcher's command line */
-	int out;                   /* the file */
-	double start_s;            /* when the first slot begins, CLOCK_REALTIME */
-	unsigned again;            /* pairs that it measures again; 0: it does not */
-	const struct hosts *hosts; /* NULL: not known */
+	char **command;      /* the launcher's command line */
+	int out;             /* the file */
+	double start_s;      /* when the first slot begins, CLOCK_REALTIME */
+	unsigned again;      /* pairs that it measures again; 0: it does not */
+	struct hosts *hosts; /* none: they are not known */
 	/* Of the lines: */
-	bool *came, *done;      /* of each of these hosts: it has begun; it has ended */
 	unsigned players, ends; /* processes that have begun, and those that have ended */
 	unsigned pairs, failed; /* runs, and those without a figure */
 	unsigned asked;         /* hosts that there should be */
@@ -27,6 +27,11 @@ struct step {
 	char taken[64];         /* the first host whose port is in use */
 	bool overdue;           /* the launcher had to be ended */
 	int status;             /* of the launcher, as waitpid(2) gives it */
+	/* While it runs: */
+	struct process launcher;
+	uint64_t deadline_ns; /* when it is told to end; then, when it is killed */
+	uint64_t shown_ns;    /* the progress */
+	bool told;            /* to end */
 };
 
 /*

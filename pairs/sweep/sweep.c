@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/sibling.h"
+#include "base/clock.h"
 #include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/document.h"
@@ -29,16 +27,19 @@
 #define ALONE_SHARE   8 /* one host in four is busy when this share of all hosts is pairs */
 
 /*
- * The words of `run` on each node, with MORE options: of two equal ones run takes the second. Those
- * that run would refuse there are refused here.
+ * The words of `run` on each node, with FIRST and MORE (NULL: none): of two equal options run takes
+ * the second. Those that run would refuse there are refused here.
  */
-static int put_run(struct node_sweep *s, struct words *command, char *const *more)
+static int put_run(struct node_sweep *s, struct words *command, const char *first,
+		   char *const *more)
 {
 	words_put(command, s->own);
 	words_put(command, "run");
 	words_put_all(command, s->run.word);
 	sweep_put_hosts(s, command);
-	words_put_all(command, more);
+	words_put(command, first);
+	if (more)
+		words_put_all(command, more);
 	words_put_all(command, s->program.word);
 	if (command->count == WORDS_MAX)
 		return fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
@@ -48,16 +49,13 @@ static int put_run(struct node_sweep *s, struct words *command, char *const *mor
 /* The command line that starts it on all nodes at START_S. NULL with the fault raised. */
 static char **make_run(struct node_sweep *s, double start_s, char *const *more)
 {
-	char start[32], *words[WORDS_MAX + 1] = {start};
 	struct words command = {0};
+	char start[32];
 
 	snprintf(start, sizeof(start), "--start=%.0f", start_s);
-	for (size_t i = 0; more[i] && i < WORDS_MAX - 1; i++)
-		words[i + 1] = more[i];
-	if (put_run(s, &command, words))
+	if (put_run(s, &command, start, more))
 		return NULL;
-	return launch_command(&s->launch, command.word, s->known.n ? &s->known : NULL, s->left_out,
-			      &s->fault);
+	return launch_command(&s->launch, command.word, &s->known, &s->fault);
 }
 
 /* The words of `judge`. */
@@ -93,13 +91,12 @@ static int open_output(struct node_sweep *s)
 /* All that can be refused is refused here, before anything is measured. */
 static int prepare(struct node_sweep *s)
 {
-	char *const none[] = {NULL};
 	struct words command = {0};
-	char **run = make_run(s, 1, none);
+	char **run = make_run(s, 1, NULL);
 
+	launch_free_command(run);
 	if (!run)
 		return -1;
-	launch_free_command(run);
 	make_judge(s, &command);
 	if (open_output(s) || judge_check(command.word + 2, &s->fault))
 		return -1;
@@ -111,12 +108,10 @@ static int prepare(struct node_sweep *s)
 /* Run STEP on all nodes, with MORE options. */
 static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 {
-	struct timespec now;
 	int rc;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	step->out = s->out;
-	step->start_s = ceil((double)now.tv_sec + s->start_in_s);
+	step->start_s = ceil((double)clock_utc_ns() / 1e9 + s->start_in_s);
 	step->command = make_run(s, step->start_s, more);
 	if (!step->command)
 		return -1;
@@ -129,6 +124,20 @@ static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 	return rc;
 }
 
+/* Leave out those hosts that have not begun, or not come to their end. Returns how many. */
+static uint32_t leave_out(struct node_sweep *s, bool begun)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->known.n; i++) {
+		struct host *h = &s->known.host[i];
+
+		h->left_out |= begun ? !h->came : !h->done;
+		n += h->left_out;
+	}
+	return n;
+}
+
 /*
  * srun ends a step at once if a node does not answer at its start. True if STEP was one: some hosts
  * have begun and none has ended; those that have not begun are left out from now on.
@@ -137,10 +146,10 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 {
 	char *list;
 
-	if (s->launch.kind != LAUNCH_SRUN || !s->known.n || step->ends || !step->status ||
-	    step->overdue || step->players >= s->known.n || sweep_leave_out(s, step->came) <= 0)
+	if (s->launch.kind != LAUNCH_SRUN || step->ends || !step->status || step->overdue ||
+	    step->players >= s->known.n || !leave_out(s, true))
 		return false;
-	list = hosts_list(&s->known, s->left_out, true);
+	list = hosts_list(&s->known, true);
 	fprintf(stderr, PAIRS ": srun ended, and these had not begun: %s. Once more without them\n",
 		list ? list : "?");
 	free(list);
@@ -150,21 +159,18 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 /* Measure all pairs. Hosts that have not come to their end are left out from then on. */
 static int measure(struct node_sweep *s, struct step *step)
 {
-	char *const none[] = {NULL};
-	int rc = run_step(s, step, none);
+	int rc = run_step(s, step, NULL);
 
 	if (!rc && can_do_without(s, step)) {
-		struct step again = {.hosts = step->hosts, .came = step->came, .done = step->done};
-
-		*step = again;
+		*step = (struct step){.hosts = &s->known};
 		if (ftruncate(s->out, 0))
 			return fault_raise(&s->fault, FAULT_LOCAL, errno, "emptying %s", s->output);
-		rc = run_step(s, step, none);
+		rc = run_step(s, step, NULL);
 	}
 	if (*step->taken && ftruncate(s->out, 0))
 		return -1;
-	if (!rc && s->known.n && step->ends && sweep_leave_out(s, step->done) < 0)
-		return -1;
+	if (!rc && step->ends)
+		leave_out(s, false);
 	return rc;
 }
 
@@ -172,20 +178,14 @@ static int measure(struct node_sweep *s, struct step *step)
 static int judge(struct node_sweep *s, char **said)
 {
 	struct words command = {0};
-	struct sibling_attr attr = {.envp = environ, .heard = true};
-	struct sibling child;
 	int status;
 
 	make_judge(s, &command);
-	attr.argv = command.word;
-	fflush(stdout);
-	if (sibling_start(&child, &attr, &s->fault))
-		return -1;
-	status = sibling_wait(&child, &s->stop, said, &s->fault);
-	if (status >= 0 && !WIFEXITED(status))
-		status = fault_raise(&s->fault, FAULT_LOCAL, 0, "the judge was ended by signal %d",
-				     WTERMSIG(status));
-	return status < 0 ? -1 : WEXITSTATUS(status);
+	status = sweep_start(s, &command, said);
+	if (status > 128)
+		return fault_raise(&s->fault, FAULT_LOCAL, 0, "the judge was ended by signal %d",
+				   status - 128);
+	return status;
 }
 
 /* There is such a file, and something in it. */
@@ -203,28 +203,15 @@ static void say_where(const struct node_sweep *s)
 		s->output);
 }
 
-/* How many pairs there are to measure again. */
-static unsigned count_again(struct node_sweep *s)
-{
-	struct lines l = {0};
-	unsigned n = 0;
-
-	if (!lines_open(&l, s->retest, &s->fault))
-		while (lines_next(&l, &s->fault) > 0)
-			n++;
-	lines_release(&l);
-	return n;
-}
-
 /*
  * Measure the suspects again: pairs of different hosts side by side, but few enough that most of
  * the network is idle, for as long as the user allows. HOSTS: as many as there are.
  */
 static int run_again(struct node_sweep *s, unsigned hosts)
 {
-	struct step step = {.again = count_again(s), .hosts = s->known.n ? &s->known : NULL};
+	struct step step = {.hosts = &s->known};
 	uint64_t most = hosts / ALONE_SHARE ? hosts / ALONE_SHARE : 1;
-	char at_once[24], limit[32], *only = lines_join(s->retest, &s->fault);
+	char at_once[24], limit[32], *only = lines_join(s->retest, &step.again, &s->fault);
 	/* There are no parts of an incast. */
 	char *const more[] = {"--schedule", "full", "--alone", "--at-once", at_once,
 			      "--for",      limit,  "--only",  only,        NULL};
@@ -281,8 +268,7 @@ static int judge_all(struct node_sweep *s, const struct step *step)
 	free(said);
 	if (step->needed_s > 0)
 		fprintf(stderr,
-			PAIRS ": the slots were too short for some runs: --slot %.1f "
-			      "would do\n",
+			PAIRS ": the slots were too short for some runs: --slot %.1f would do\n",
 			step->needed_s);
 	return status;
 }
@@ -290,20 +276,13 @@ static int judge_all(struct node_sweep *s, const struct step *step)
 /* Returns the exit status, or -1. What was written is judged if no more can be. */
 static int sweep_all(struct node_sweep *s)
 {
-	struct step step = {.hosts = s->known.n ? &s->known : NULL,
-			    .came = calloc(s->known.n + 1, sizeof(bool)),
-			    .done = calloc(s->known.n + 1, sizeof(bool))};
-	int status = -1;
+	struct step step = {.hosts = &s->known};
 
-	if (!step.came || !step.done)
-		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "calloc");
-	else if (!measure(s, &step) ||
-		 ((s->fault.code == FAULT_INTERRUPTED || s->fault.code == FAULT_LOCAL) &&
-		  has_bytes(s->output)))
-		status = judge_all(s, &step);
-	free(step.came);
-	free(step.done);
-	return status;
+	if (measure(s, &step) &&
+	    ((s->fault.code != FAULT_INTERRUPTED && s->fault.code != FAULT_LOCAL) ||
+	     !has_bytes(s->output)))
+		return -1;
+	return judge_all(s, &step);
 }
 
 /* What was not begun leaves no file that would refuse the next try. */
@@ -316,15 +295,6 @@ static void close_output(struct node_sweep *s)
 	close(s->out);
 }
 
-/* Say what the sweep would be. Returns 0 or -1. */
-static int dry_run(struct node_sweep *s)
-{
-	char *const more[] = {"--dry-run", NULL};
-	struct words command = {0};
-
-	return put_run(s, &command, more);
-}
-
 int sweep_command(char **argv)
 {
 	struct node_sweep s = {.output = "pairs.jsonl",
@@ -334,6 +304,7 @@ int sweep_command(char **argv)
 			       .launch.names = -1,
 			       .out = -1,
 			       .stop = {.fd = -1}};
+	struct words plan = {0};
 	int status = sweep_options(&s, argv);
 
 	if (status > 0)
@@ -348,7 +319,7 @@ int sweep_command(char **argv)
 	else if (sweep_find_hosts(&s))
 		status = -1;
 	else if (s.dry_run)
-		status = dry_run(&s) ? -1 : 0;
+		status = put_run(&s, &plan, "--dry-run", NULL);
 	else
 		status = prepare(&s) ? -1 : sweep_all(&s);
 out:

@@ -20,32 +20,21 @@ struct words {
 	size_t count;
 };
 
-/* Options of judge that the user can give. */
-enum {
-	SWEEP_GROUPS,
-	SWEEP_BASELINE,
-	SWEEP_EXPECT,
-	SWEEP_MATRIX,
-	SWEEP_PROM,
-	SWEEP_JUDGED
-};
-
 struct node_sweep {
 	const char *launcher, *output, *suspects, *start;
 	const char *hosts, *only, *schedule; /* of run, which gets what is in their files */
-	const char *groups;                  /* the file of --schedule group=FILE; NULL: none */
 	const char *sizes;                   /* "4k,1m": a sweep for each; NULL: one */
 	char retest[PATH_MAX];               /* OUTPUT.retest: what is measured again */
 	double start_in_s;
-	uint64_t retest_for_ns, at_once;  /* 0: no limit */
-	const char *judged[SWEEP_JUDGED]; /* options of judge; NULL: not given */
-	bool incast;                      /* --schedule incast=K */
-	bool once;                        /* suspects are not measured again */
+	uint64_t retest_for_ns, at_once; /* 0: no limit */
+	/* Of judge; NULL: not given. Where it writes more than suspects; others are only words. */
+	const char *groups, *writes, *judged;
+	bool incast; /* --schedule incast=K */
+	bool once;   /* suspects are not measured again */
 	bool dry_run;
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */
 	struct launch launch;
 	struct hosts known; /* n 0: only the launcher knows the hosts */
-	bool *left_out;     /* of these: nothing is started there; NULL: everywhere */
 	char *travels[3];   /* hosts, only and schedule, as they are in the command line of run */
 	char own[PATH_MAX]; /* this program */
 	int out;
@@ -72,6 +61,13 @@ static inline bool sweep_is_verdict(int status)
 }
 
 /*
+ * Run COMMAND of this program, and wait for its end. *SAID is what it prints, which the caller
+ * frees; SAID NULL: it prints it itself. Returns its exit status, 128 and more for a signal; or -1
+ * with s->fault.
+ */
+int sweep_start(struct node_sweep *s, const struct words *command, char **said);
+
+/*
  * A sweep for each of s->sizes, with ARGV, the command line. Says which hosts are suspects with
  * some of them only. Returns the exit status; failures are said.
  */
@@ -82,9 +78,6 @@ int sweep_sizes(struct node_sweep *s, char **argv);
  * -1 with s->fault.
  */
 int sweep_find_hosts(struct node_sweep *s);
-
-/* Leave out those hosts that are known and not in THERE. Returns how many, or -1 with s->fault. */
-int sweep_leave_out(struct node_sweep *s, const bool *there);
 
 /* Add the options of run that say which hosts, pairs and schedule. */
 void sweep_put_hosts(const struct node_sweep *s, struct words *command);

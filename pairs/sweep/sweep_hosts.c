@@ -10,6 +10,7 @@
 
 #include "pairs/lines.h"
 #include "pairs/pairs.h"
+#include "pairs/schedule.h"
 #include "sweep.h"
 
 /* Those of --hosts, or of the allocation of Slurm if srun uses all of it. */
@@ -24,15 +25,19 @@ static int find_hosts(struct node_sweep *s)
 	return 0;
 }
 
-/* FILE as one word after KEY; if it is too long for that, its name, which is said. */
-static char *join(struct node_sweep *s, const char *key, const char *file)
+/*
+ * WORD with what is in FILE, with whose name it ends; as it is if that is too long for a command
+ * line, which is said.
+ */
+static char *join(struct node_sweep *s, const char *word, const char *file)
 {
-	char *joined = lines_join(file, &s->fault), *text = NULL;
+	unsigned lines;
+	char *joined = lines_join(file, &lines, &s->fault), *text = NULL;
 
-	if (joined && asprintf(&text, "%s%s", key, joined) < 0)
-		text = NULL;
-	if (!text && !fault_is(&s->fault))
+	if (joined && asprintf(&text, "%.*s%s", (int)(file - word), word, joined) < 0) {
 		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
+		text = NULL;
+	}
 	if (text && !lines_are_joined(joined))
 		fprintf(stderr,
 			PAIRS ": %s does not fit into a command line: all nodes have to have it, "
@@ -50,49 +55,32 @@ static char *join_hosts(struct node_sweep *s)
 
 	for (uint32_t i = 0; i < s->known.n; i++)
 		plain &= !*s->known.host[i].address && !s->known.host[i].port;
-	list = plain ? hosts_list(&s->known, NULL, false) : NULL;
-	if (plain && !list) {
+	list = plain ? hosts_list(&s->known, false) : NULL;
+	if (plain && !list)
 		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
+	if (fault_is(&s->fault))
 		return NULL;
-	}
 	if (list && (strlen(list) <= LINES_JOINED_MAX || !s->hosts || hosts_are_listed(s->hosts)))
 		return list;
 	free(list);
-	return join(s, "", s->hosts);
+	return join(s, s->hosts, s->hosts);
 }
 
 int sweep_find_hosts(struct node_sweep *s)
 {
-	const char *schedule = s->schedule, *file = schedule ? strchr(schedule, '=') : NULL;
-	bool read = schedule && (!strncmp(schedule, "group=", 6) || !strncmp(schedule, "file=", 5));
+	const char *file = s->schedule ? schedule_file(s->schedule) : NULL;
 
 	if (find_hosts(s) || ((s->hosts || s->known.n) && hosts_complete(&s->known, &s->fault)))
 		return -1;
 	if (s->known.n)
 		s->travels[0] = join_hosts(s);
 	if (s->only && !fault_is(&s->fault))
-		s->travels[1] = join(s, "", s->only);
-	if (read && file[1] && !fault_is(&s->fault))
-		s->travels[2] = join(s, *schedule == 'g' ? "group=" : "file=", file + 1);
-	else if (schedule)
-		s->travels[2] = strdup(schedule);
+		s->travels[1] = join(s, s->only, s->only);
+	if (file && !fault_is(&s->fault))
+		s->travels[2] = join(s, s->schedule, file);
+	else if (s->schedule)
+		s->travels[2] = strdup(s->schedule);
 	return fault_is(&s->fault) ? -1 : 0;
-}
-
-int sweep_leave_out(struct node_sweep *s, const bool *there)
-{
-	bool *left_out = calloc(s->known.n + 1, sizeof(*left_out));
-	int n = 0;
-
-	if (!left_out)
-		return fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "calloc");
-	for (uint32_t i = 0; i < s->known.n; i++)
-		n += left_out[i] = !there[i] || (s->left_out && s->left_out[i]);
-	free(s->left_out);
-	s->left_out = n ? left_out : NULL;
-	if (!n)
-		free(left_out);
-	return n;
 }
 
 void sweep_put_hosts(const struct node_sweep *s, struct words *command)
@@ -110,6 +98,5 @@ void sweep_release_hosts(struct node_sweep *s)
 {
 	for (int i = 0; i < 3; i++)
 		free(s->travels[i]);
-	free(s->left_out);
 	hosts_release(&s->known);
 }

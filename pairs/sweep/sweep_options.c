@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The command line of `rdmark-pairs sweep`. */
+/* The command line of `rdmark-pairs sweep`, and those of the commands that it starts here. */
 #include <errno.h>
-#include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "pairs/pairs.h"
+#include "pairs/schedule.h"
 #include "sweep.h"
 
 #define OPTION(...) COMMAND_OPTION(node_sweep, __VA_ARGS__)
 
-/* Those without help are judge's. */
+/* Those without help are of run: what is in their files travels to the hosts. */
 static const struct command_option options[] = {
 	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
 	       "srun, mpirun, clush, pdsh or ssh, with options of its own"),
@@ -26,11 +28,9 @@ static const struct command_option options[] = {
 	       "the first slot begins S seconds after the launcher (5)"),
 	OPTION(start, "start", "EPOCH", COMMAND_TEXT, 0, NULL), /* is refused */
 	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0, NULL),
-	OPTION(judged[SWEEP_GROUPS], "groups", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_BASELINE], "baseline", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_EXPECT], "expect", "GBPS", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_MATRIX], "matrix", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged[SWEEP_PROM], "prom", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0, NULL),
+	OPTION(only, "only", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(schedule, "schedule", "NAME", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
 
@@ -46,6 +46,18 @@ static const struct command sweep = {
 	.options = options,
 };
 
+/* Options of judge. */
+static const struct command_option judge_options[] = {
+	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
+	OPTION(writes, "matrix", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(writes, "prom", "FILE", COMMAND_TEXT, 0, NULL),
+	{.name = NULL},
+};
+
+static const struct command judge = {.name = "rdmark-pairs sweep", .options = judge_options};
+
 void words_put(struct words *w, const char *word)
 {
 	if (w->count < WORDS_MAX)
@@ -59,37 +71,47 @@ void words_put_all(struct words *w, char *const *words)
 		words_put(w, *words++);
 }
 
-/* Each step has a start of its own. Returns -1. */
-static int refuse_start(struct node_sweep *s)
+int sweep_start(struct node_sweep *s, const struct words *command, char **said)
 {
-	fault_raise(&s->fault, FAULT_USAGE, 0, "sweep sets --start itself");
-	return fault_fix(&s->fault, "say with --start-in how many seconds the launcher needs");
+	struct process_attr attr = {.argv = command->word, .heard = said, .orphan = SIGTERM};
+	struct process p;
+	int status;
+
+	fflush(stdout);
+	if (process_start(&p, &attr, &s->fault))
+		return -1;
+	status = process_wait(&p, &s->stop, &s->fault);
+	if (said)
+		*said = p.said;
+	p.said = said ? NULL : p.said;
+	process_release(&p);
+	return status < 0 ? -1 : process_exit_status(status);
 }
 
-/*
- * The word **ARGV is an option of run, or run refuses it; what is in files travels to the hosts.
- */
-static int put_run(struct node_sweep *s, char ***argv)
+/* An option of sweep, judge or run; or a word that run refuses. */
+static int read_option(struct node_sweep *s, char ***argv)
 {
 	const struct command_option *row;
+	struct words *to = &s->judge;
 	char *const *word = *argv;
 	const char *value;
-	int rc = command_next(run_options_command(), argv, &row, &value, &s->fault);
+	int rc = command_next(&sweep, argv, &row, &value, &s->fault);
 
-	if (rc < 0)
+	if (rc > 0)
+		return command_store(row, value, s, &s->fault);
+	if (rc == 0)
+		rc = command_next(&judge, argv, &row, &value, &s->fault);
+	if (rc > 0 && command_store(row, value, s, &s->fault))
 		return -1;
-	if (rc && strcmp(row->name, "hosts") == 0)
-		s->hosts = value;
-	else if (rc && strcmp(row->name, "only") == 0)
-		s->only = value;
-	else if (rc && strcmp(row->name, "schedule") == 0)
-		s->schedule = value;
-	else
-		while (word <= *argv)
-			words_put(&s->run, *word++);
-	if (rc && strcmp(row->name, "at-once") == 0)
-		s->at_once = strtoull(value, NULL, 10);
-	return 0;
+	if (rc == 0) {
+		to = &s->run;
+		rc = command_next(run_options_command(), argv, &row, &value, &s->fault);
+		if (rc > 0 && strcmp(row->name, "at-once") == 0)
+			s->at_once = strtoull(value, NULL, 10);
+	}
+	while (rc >= 0 && word <= *argv)
+		words_put(to, *word++);
+	return rc < 0 ? -1 : 0;
 }
 
 /* True if the user asks for help anywhere before "--". */
@@ -101,42 +123,24 @@ static bool wants_help(char *const *argv)
 	return false;
 }
 
-/* Options of judge that were given here, and the groups of the schedule. */
-static void put_judged(struct node_sweep *s)
-{
-	static const char *const names[SWEEP_JUDGED] = {"--groups", "--baseline", "--expect",
-							"--matrix", "--prom"};
-
-	if (s->schedule && strncmp(s->schedule, "group=", 6) == 0) {
-		s->groups = s->schedule + 6;
-		if (!s->judged[SWEEP_GROUPS])
-			s->judged[SWEEP_GROUPS] = s->groups;
-	}
-	for (unsigned i = 0; i < SWEEP_JUDGED; i++)
-		if (s->judged[i]) {
-			words_put(&s->judge, names[i]);
-			words_put(&s->judge, s->judged[i]);
-		}
-}
-
 int sweep_options(struct node_sweep *s, char **argv)
 {
-	const struct command_option *row;
-	const char *value;
-	int rc;
-
 	if (wants_help(argv))
 		return 1;
 	fault_phase(&s->fault, "reading the command line");
-	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
-		rc = command_next(&sweep, &argv, &row, &value, &s->fault);
-		if (rc < 0 || (rc ? command_store(row, value, s, &s->fault) : put_run(s, &argv)))
+	for (; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (read_option(s, &argv))
 			return -1;
+	if (s->start) { /* each step has one of its own */
+		fault_raise(&s->fault, FAULT_USAGE, 0, "sweep sets --start itself");
+		return fault_fix(&s->fault,
+				 "say with --start-in how many seconds the launcher needs");
 	}
-	if (s->start)
-		return refuse_start(s);
 	s->incast = s->schedule && strncmp(s->schedule, "incast=", 7) == 0;
-	put_judged(s);
+	if (s->schedule && *s->schedule == 'g' && !s->groups && schedule_file(s->schedule)) {
+		words_put(&s->judge, "--groups");
+		words_put(&s->judge, schedule_file(s->schedule));
+	}
 	s->sizes = *argv ? run_sizes(argv + 1) : NULL;
 	for (; *argv; argv++)
 		words_put(&s->program, *argv);

@@ -8,7 +8,7 @@
 
 #include "../../pairs/hosts.h"
 #include "../../pairs/judge/groups.h"
-#include "../../pairs/run/schedule_file.h"
+#include "../../pairs/schedule.h"
 #include "fuzz.h"
 
 #define PLENTY 300 /* hosts of which a schedule is tried */
@@ -40,7 +40,7 @@ static void check_hosts(const struct hosts *h)
 {
 	struct hosts again = {0};
 	struct fault f = {0};
-	char *list = hosts_list(h, NULL, false);
+	char *list = hosts_list(h, false);
 
 	FUZZ_CHECK(list && hosts_expand(&again, list, "list", &f) == 0);
 	FUZZ_CHECK(hosts_complete(&again, &f) == 0 && again.n == h->n);

@@ -98,13 +98,12 @@ static const char *folded(const char *list, const char *out, bool wanted)
 	static char text[4096];
 	struct fault f = {0};
 	struct hosts h = {0};
-	bool left_out[32] = {false};
 	char *made;
 
 	assert_int_equal(hosts_expand(&h, list, "list", &f), 0);
 	for (uint32_t i = 0; out && i < h.n; i++)
-		left_out[i] = out[i] == 'x';
-	made = hosts_list(&h, out ? left_out : NULL, wanted);
+		h.host[i].left_out = out[i] == 'x';
+	made = hosts_list(&h, wanted);
 	assert_non_null(made);
 	snprintf(text, sizeof(text), "%s", made);
 	free(made);
@@ -197,7 +196,7 @@ static const char *joined(const char *text)
 	char *made;
 
 	write_file(text, strlen(text));
-	made = lines_join(file_name, &f);
+	made = lines_join(file_name, &(unsigned){0}, &f);
 	assert_non_null(made);
 	snprintf(word, sizeof(word), "%s", made);
 	free(made);
@@ -218,7 +217,7 @@ static void files_are_words(void **state)
 	memset(many, 'n', sizeof(many) - 1);
 	many[sizeof(many) - 1] = '\0';
 	assert_string_equal(joined(many), file_name);
-	assert_null(lines_join("/nowhere/at/all", &f));
+	assert_null(lines_join("/nowhere/at/all", &(unsigned){0}, &f));
 	assert_int_equal(f.code, FAULT_USAGE);
 	assert_int_equal(lines_open(&l, "lines:n1+n2,n3", &f), 0);
 	assert_int_equal(lines_next(&l, &f), 1);

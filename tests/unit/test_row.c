@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../pairs/run/row.h"
+#include "../../pairs/run/run.h"
 
 static json_t *finding(const char *id, size_t bytes)
 {
@@ -33,15 +33,15 @@ static json_t *line(const char *character, size_t times, size_t fix, size_t foun
 			 "findings", finding("first", found), finding("second", found));
 }
 
-/* The line of M (stolen), read again: at most ROW_BYTES of valid JSON. */
+/* The line of M (stolen), read again: at most RUN_LINE_BYTES of valid JSON. */
 static json_t *shortened(json_t *m)
 {
-	char *text = row_text(m);
+	char *text = run_line_text(m);
 	json_t *back;
 
 	json_decref(m);
 	assert_non_null(text);
-	assert_in_range(strlen(text), 1, ROW_BYTES);
+	assert_in_range(strlen(text), 1, RUN_LINE_BYTES);
 	back = json_loads(text, 0, NULL);
 	assert_non_null(back);
 	free(text);
@@ -126,7 +126,7 @@ static void names_stay(void **state)
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	m = json_pack("{s:s, s:s, s:[]}", "host", name, "error", "short", "options");
-	text = row_text(m);
+	text = run_line_text(m);
 	assert_true(strlen(text) > 2000);
 	free(text);
 	json_decref(m);

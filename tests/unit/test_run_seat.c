@@ -24,7 +24,7 @@ static struct run run = {.stop.fd = -1};
 static void due_when_it_is_to_be_interrupted_then_killed(void **state)
 {
 	uint64_t now_ns = run_now_ns(&run);
-	struct run_seat seat = {.client = {.pid = 1, .fd = 5},
+	struct run_seat seat = {.client = {.pid = 1, .out = 5},
 				.now.round = -1,
 				.cut_ns = now_ns + 100 * S,
 				.end_ns = now_ns + 200 * S};
@@ -39,7 +39,7 @@ static void due_when_it_is_to_be_interrupted_then_killed(void **state)
 static void looked_at_seldom_if_killed_and_still_there(void **state)
 {
 	uint64_t now_ns = run_now_ns(&run);
-	struct run_seat seat = {.client = {.pid = 1, .fd = 5},
+	struct run_seat seat = {.client = {.pid = 1, .out = 5},
 				.now.round = -1,
 				.cut_ns = now_ns - 2 * S,
 				.end_ns = now_ns - S,
@@ -95,8 +95,7 @@ static void one_line_for_each_part(void **state)
 
 	(void)state;
 	r.time.parts = 2;
-	seat.client = (struct child){
-		.pid = fork(), .fd = -1, .errors = memfd_create("errors", MFD_CLOEXEC)};
+	seat.client = (struct process){.pid = fork(), .errors = memfd_create("errors", MFD_CLOEXEC)};
 	if (!seat.client.pid)
 		_exit(1);
 	written_until_gone(&r, &seat, text, sizeof(text));

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../pairs/run/schedule_file.h"
+#include "../../pairs/schedule.h"
 
 /* files, named at the start */
 static char asked_file[64], only_file[64];

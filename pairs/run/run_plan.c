@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a run is going to be: its command line, its players, its schedule, its slots and its start.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/terminal.h"
+#include "base/units.h"
+#include "pairs/pairs.h"
+#include "run.h"
+
+#define SETUP_NS    UINT64_C(400000000) /* what a run needs more than -D, where nobody says more */
+#define FUTURE_NS   (UINT64_C(86400) * UNITS_NS_PER_S)
+#define SLOT_MIN_NS UINT64_C(50000000)
+
+#define OPTION(...) COMMAND_OPTION(run_asked, __VA_ARGS__)
+
+static const struct command_option options[] = {
+	OPTION(start_s, "start", "EPOCH", COMMAND_SECONDS, 1e12,
+	       "when the first slot begins, in seconds since 1970"),
+	OPTION(schedule.name, "schedule", "NAME", COMMAND_TEXT, 0,
+	       "quick, full, random=N, ring=D, group=F, file=F,\nincast=K or incast=K,victim"),
+	OPTION(schedule.seed, "seed", "N", COMMAND_COUNT, UINT32_MAX, "of the random pairs"),
+	OPTION(slot_ns, "slot", "S", COMMAND_TIME, 0, "length of a slot; without it, from -D"),
+	OPTION(one_way, "one-way", NULL, COMMAND_FLAG, 0, "leave the second direction out"),
+	OPTION(schedule.only, "only", "FILE", COMMAND_TEXT, 0,
+	       "only the pairs of these hosts, one a line"),
+	OPTION(schedule.at_once, "at-once", "N", COMMAND_COUNT, SCHEDULE_HOSTS_MAX,
+	       "at most N pairs in a slot"),
+	OPTION(schedule.alone, "alone", NULL, COMMAND_FLAG, 0,
+	       "a pair in a slot is alone; so are the few of --at-once"),
+	OPTION(for_ns, "for", "S", COMMAND_TIME, 0,
+	       "leave out the rounds that end after S seconds"),
+	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0,
+	       "say how many pairs, and how long; measure none"),
+	OPTION(players.hosts, "hosts", "LIST", COMMAND_TEXT, 0,
+	       "a,b[1-9], or a file of lines: NAME [ADDRESS[:PORT]]"),
+	OPTION(players.self, "self", "NAME", COMMAND_TEXT, 0, "which of them this one is"),
+	OPTION(players.rails, "rails", "LIST", COMMAND_TEXT, 0,
+	       "devices: each meets the others of its place"),
+	OPTION(players.port, "port", "P", COMMAND_COUNT, UINT16_MAX,
+	       "TCP port of the first host's server"),
+	OPTION(players.port_step, "port-step", "N", COMMAND_COUNT, UINT16_MAX,
+	       "host I has port P + N * I: several hosts on one address"),
+	OPTION(auth, "auth", "METHOD", COMMAND_TEXT, 0,
+	       "of both ends, as of write_bw; in a job of Slurm: munge"),
+	{.name = NULL},
+};
+
+const struct command *run_options_command(void)
+{
+	static const struct command run = {
+		.name = "rdmark-pairs run",
+		.synopsis = "--start EPOCH [OPTION...] [-- PROGRAM [OPTION...]]",
+		.more = "PROGRAM and its options: what a slot measures. Default: write_bw -D 0.5\n",
+		.options = options,
+	};
+
+	return &run;
+}
+
+int run_options(struct run_asked *a, char **argv, struct fault *f)
+{
+	int rc;
+
+	*a = (struct run_asked){
+		.players = {.port = 18600},
+		.schedule = {.name = "quick", .seed = 1},
+	};
+	rc = command_read(run_options_command(), a, argv, &a->program, f);
+	if (rc)
+		return rc;
+	while (a->program[a->program_words])
+		a->program_words++;
+	if (a->start_s > 0 || a->dry_run)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--start is missing");
+	return fault_fix(f, "give all hosts the same: --start $(( $(date +%%s) + 5 ))");
+}
+
+const struct program_line *run_line(const struct run *r, bool victim)
+{
+	return victim ? &r->victim : &r->line;
+}
+
+bool run_reversed(const struct run *r, bool victim, unsigned part)
+{
+	const struct program_line *l = run_line(r, victim);
+
+	return l->both_ways && (part == 1 || (schedule_is_incast(&r->schedule) && l->to_client));
+}
+
+uint64_t run_now_ns(const struct run *r)
+{
+	return clock_utc_ns() + (uint64_t)r->time.correction_ns;
+}
+
+void run_hear_clock(struct run *r, const struct timetable_vote *v)
+{
+	const char *self = r->players.hosts.host[r->players.self].name;
+
+	if (!timetable_vote(&r->time, v))
+		return;
+	if (!r->time.correction_ns) {
+		terminal_note(stderr, "%s: this host's clock is right again, as others say", self);
+		return;
+	}
+	r->late_cause = "clock";
+	terminal_note(stderr,
+		      "%s: this host's clock is %.3f s %s, as others say; its slots follow theirs",
+		      self, fabs((double)r->time.correction_ns / 1e9),
+		      r->time.correction_ns > 0 ? "behind" : "ahead");
+}
+
+/* The victim of an incast, if there is one, is measured as long as the senders send. */
+static int set_victim(struct run *r)
+{
+	if (r->schedule.kind != SCHEDULE_VICTIM)
+		return 0;
+	if (r->line.latency || !r->line.duration_ns) {
+		fault_raise(&r->fault, FAULT_USAGE, 0, "a victim of %s%s", r->line.program,
+			    r->line.latency ? "" : " without -D");
+		return fault_fix(&r->fault, "measure a bandwidth for a time: write_bw -D 0.5");
+	}
+	program_line_victim(&r->victim, &r->line);
+	return 0;
+}
+
+/* The length of a slot: --slot, or the runs of -D and what they need more. */
+static int set_slot(struct run *r)
+{
+	uint64_t run_ns = r->line.duration_ns, most;
+
+	r->time.parts =
+		r->line.both_ways && !r->asked.one_way && !schedule_is_incast(&r->schedule) ? 2 : 1;
+	r->time.slot_ns = r->asked.slot_ns;
+	if (set_victim(r))
+		return -1;
+	if (!r->time.slot_ns && run_ns)
+		r->time.slot_ns = r->time.parts * (run_ns + SETUP_NS);
+	if (!r->time.slot_ns) {
+		fault_raise(&r->fault, FAULT_USAGE, 0, "the length of a slot is not known");
+		return fault_fix(&r->fault, "give --slot, or -D to the program after --");
+	}
+	if (r->time.slot_ns < SLOT_MIN_NS || r->time.slot_ns > FUTURE_NS ||
+	    timetable_cut_ns(&r->time) <= run_ns) {
+		fault_raise(&r->fault, FAULT_USAGE, 0, "a slot of %s for %u of %s",
+			    units_ns(r->time.slot_ns).text, r->time.parts, units_ns(run_ns).text);
+		return fault_fix(&r->fault, "use a longer --slot, --one-way, or a shorter -D");
+	}
+	most = r->asked.for_ns / r->time.slot_ns;
+	if (r->asked.for_ns && most < r->schedule.rounds)
+		r->schedule.rounds = most ? (uint32_t)most : 1;
+	r->time.rounds = r->schedule.rounds;
+	return 0;
+}
+
+/* Say how long a slot is, if nobody did. One host says it for all. */
+static void say_slot(const struct run *r)
+{
+	if (!r->asked.slot_ns && !r->players.self)
+		terminal_note(stderr, "slots of %s: %u of %s, and %s for each to begin and end",
+			      units_ns(r->time.slot_ns).text, r->time.parts,
+			      units_ns(r->line.duration_ns).text, units_ns(SETUP_NS).text);
+}
+
+/* Refuse a start that nobody means; say if the run has begun. */
+static int check_start(struct run *r)
+{
+	uint64_t now_ns = clock_utc_ns();
+	double ahead_s = r->asked.start_s - (double)now_ns / 1e9;
+	int64_t round;
+
+	if (fabs(ahead_s) > (double)FUTURE_NS / 1e9 * 365) {
+		fault_raise(&r->fault, FAULT_USAGE, 0, "--start %.3f is years away",
+			    r->asked.start_s);
+		return fault_fix(&r->fault, "give seconds since 1970, as date +%%s prints them");
+	}
+	r->time.start_ns = (uint64_t)(r->asked.start_s * 1e9);
+	if (ahead_s > (double)FUTURE_NS / 1e9) {
+		fault_raise(&r->fault, FAULT_USAGE, 0, "--start is %.0f s from now", ahead_s);
+		return fault_fix(&r->fault, "start within a day, or set this host's clock");
+	}
+	round = timetable_round(&r->time, now_ns);
+	if (round >= (int64_t)r->time.rounds) {
+		fault_raise(&r->fault, FAULT_USAGE, 0, "the run was over %.0f s ago",
+			    -ahead_s - (double)r->time.rounds * (double)r->time.slot_ns / 1e9);
+		return fault_fix(&r->fault, "give a later --start, or set this host's clock");
+	}
+	if (round >= 0)
+		terminal_note(stderr,
+			      "%s began %.1f s late and may miss slots. Fix: give a later "
+			      "--start (sweep: a longer --start-in).",
+			      r->players.hosts.host[r->players.self].name, -ahead_s);
+	return 0;
+}
+
+/* Slurm's nodes have munge. Elsewhere the user says who may use the servers of all nodes. */
+static int choose_auth(struct run *r)
+{
+	r->auth = r->asked.auth ? r->asked.auth : r->line.auth;
+	if (!r->auth && getenv("SLURM_JOB_ID"))
+		r->auth = "munge";
+	if (r->auth)
+		return 0;
+	fault_raise(&r->fault, FAULT_USAGE, 0, "--auth is missing");
+	fault_cause(&r->fault, "Everybody could use this host's servers while the run lasts");
+	return fault_fix(&r->fault,
+			 "say who may: --auth=munge, --auth=key:FILE, or --auth=none for "
+			 "everybody");
+}
+
+/* Of hosts that only the launcher knows: is there a schedule of that name? Its files were read. */
+static int check_name(struct run *r)
+{
+	struct schedule_asked named = {.name = r->asked.schedule.name};
+	struct hosts many = {.n = SCHEDULE_HOSTS_MAX};
+
+	return schedule_file(named.name) ? 0
+					 : schedule_open(&r->schedule, &named, &many, &r->fault);
+}
+
+static int find_players(struct run *r)
+{
+	return players_find(&r->players, &r->asked.players, &r->fault) ||
+	       schedule_open(&r->schedule, &r->asked.schedule, &r->players.hosts, &r->fault) ||
+	       players_check_ports(&r->players, schedule_lanes(&r->schedule), &r->fault);
+}
+
+/* All but the start. */
+static int make_plan(struct run *r)
+{
+	const struct run_asked *a = &r->asked;
+	bool unknown = a->players.anyone && !a->players.hosts && !a->dry_run;
+
+	if (program_line_read(&r->line, a->program, a->program_words, &r->fault) ||
+	    (unknown ? check_name(r) : find_players(r)) || set_slot(r) ||
+	    (!a->dry_run && choose_auth(r)))
+		return -1;
+	r->turns = calloc(r->players.hosts.n + 1, sizeof(*r->turns));
+	return r->turns ? 0 : fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
+}
+
+int run_plan(struct run *r)
+{
+	if (make_plan(r) || check_start(r))
+		return -1;
+	say_slot(r);
+	snprintf(r->id, sizeof(r->id), "%" PRIu64 ".%03u-%" PRIu64,
+		 r->time.start_ns / UNITS_NS_PER_S, (unsigned)(r->time.start_ns / 1000000 % 1000),
+		 r->asked.schedule.seed);
+	return 0;
+}
+
+void run_plan_release(struct run *r)
+{
+	free(r->turns);
+	schedule_release(&r->schedule);
+	players_release(&r->players);
+}
+
+/* Say on standard output what the run would be. */
+static void say_plan(struct run *r)
+{
+	uint32_t hosts = r->players.hosts.n, rounds = r->schedule.rounds;
+	uint64_t pairs = 0;
+
+	for (uint32_t round = 0; round < rounds; round++) {
+		schedule_round(&r->schedule, round, r->turns);
+		for (uint32_t i = 0; i < hosts; i++)
+			pairs += r->turns[i].client;
+	}
+	printf("nodes: %u, pairs: %llu, rounds: %u of %s, all: %s\n", hosts,
+	       (unsigned long long)pairs, rounds, units_ns(r->time.slot_ns).text,
+	       units_ns(rounds * r->time.slot_ns).text);
+}
+
+int run_check(char **argv, bool in_slurm, struct fault *f)
+{
+	struct run r = {.stop.fd = -1};
+	int rc = run_options(&r.asked, argv, &r.fault);
+
+	r.asked.players.anyone = true;
+	if (!r.asked.auth && in_slurm)
+		r.asked.auth = "munge";
+	if (!rc)
+		rc = make_plan(&r);
+	if (!rc && r.asked.dry_run)
+		say_plan(&r);
+	if (rc)
+		*f = r.fault;
+	run_plan_release(&r);
+	return rc;
+}
