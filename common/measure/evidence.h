@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * evidence: what the loops of both ends saw in a timed round (base/evidence.h), and the exchange of
- * it.
+ * evidence: what the loops of both ends saw in a timed round (proto/evidence.h), and the exchange
+ * of it.
  */
 #pragma once
 

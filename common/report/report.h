@@ -15,9 +15,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/evidence.h"
 #include "base/fault.h"
-#include "base/peer_credit.h"
+#include "base/peer_log.h"
 #include "base/streams.h"
 #include "finding/quality.h"
 #include "base/units.h"
@@ -26,6 +25,7 @@
 #include "verbs/hca.h"
 #include "verbs/qp.h"
 #include "proto/end.h"
+#include "proto/evidence.h"
 #include "cli/options.h"
 #include "proto/record.h"
 
@@ -35,7 +35,8 @@
 
 /* Lines that a persistent server writes to stdout: for one client's address, and for all. */
 #define REPORT_LINES                                      \
-	((struct peer_credit){                            \
+	((struct peer_log){                               \
+		.lock = PTHREAD_MUTEX_INITIALIZER,        \
 		.each = {UNITS_NS_PER_S, 1000},           \
 		.together = {UNITS_NS_PER_S / 10, 10000}, \
 	})
@@ -51,8 +52,8 @@ struct report_about {
 	const char *csv_columns; /* CSV columns of the program's own rows; NULL: those of a
 				    record */
 	const struct options *options;
-	struct streams *streams;   /* lent: stdout and stderr */
-	struct peer_credit *lines; /* lent; a persistent server: what stdout may get; NULL: all */
+	struct streams *streams; /* lent: stdout and stderr */
+	struct peer_log *lines;  /* lent; a persistent server: what stdout may get; NULL: all */
 };
 
 /* The parameters that the run actually used. */

@@ -36,7 +36,7 @@ struct program {
 	struct strict strict;
 	struct repeat repeat;
 	struct auth auth;
-	struct peer_credit lines; /* persistent server: what clients may cause on stdout */
+	struct peer_log lines; /* persistent server: what clients may cause on stdout */
 	struct listener listener; /* server */
 };
 
