@@ -84,7 +84,7 @@ static void group_rows(FILE *out, enum option_group group, const struct options 
 	const char *title = titles[group];
 
 	for (const struct option_row *row = options_table(); row->name; row++)
-		if (row->scope <= SCOPE_OUTPUT && row->group == group &&
+		if (row->scope != SCOPE_ALIAS && row->group == group &&
 		    options_has_effect(row, defaults->traits)) {
 			if (title)
 				fprintf(out, "\n%s:\n", title);
