@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* This end as a whole: its devices, its threads, and their QPs and memory. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +105,10 @@ int endpoint_fit_depth(struct endpoint *ep, uint64_t most)
 	e->tx_depth = most;
 	if (e->post_list <= most)
 		return 0;
-	fault_raise(ep->fault, FAULT_USAGE, 0,
-		    "-l/--post_list %llu is more than a send queue of the devices holds (%llu)",
-		    (unsigned long long)e->post_list, (unsigned long long)most);
-	return fault_fix(ep->fault, "use a smaller -l");
+	return fault_usage(
+		ep->fault, "use a smaller -l",
+		"-l/--post_list %llu is more than a send queue of the devices holds (%llu)",
+		(unsigned long long)e->post_list, (unsigned long long)most);
 }
 
 /*
@@ -146,9 +145,8 @@ void endpoint_agreed(struct endpoint *ep)
 
 static int too_many(struct endpoint *ep, const char *what, unsigned have, unsigned max)
 {
-	fault_raise(ep->fault, FAULT_USAGE, 0, "too many %s: %u, at most %u are possible", what,
-		    have, max);
-	return fault_fix(ep->fault, "use fewer");
+	return fault_usage(ep->fault, "use fewer", "too many %s: %u, at most %u are possible", what,
+			   have, max);
 }
 
 static int open_rails(struct endpoint *ep)
@@ -178,8 +176,8 @@ static int check_own_schedule(struct endpoint *ep)
 
 	if (!ep->own_schedule || !what)
 		return 0;
-	fault_raise(ep->fault, FAULT_USAGE, 0, "%s cannot be used without --plain", what);
-	return fault_fix(ep->fault, "add --plain for a single row, or omit it");
+	return fault_usage(ep->fault, "add --plain for a single row, or omit it",
+			   "%s cannot be used without --plain", what);
 }
 
 /* Which port is used can depend on the peer: refuse what none of LIST has, in the words for P. */

@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"

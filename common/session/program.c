@@ -14,7 +14,6 @@
 #include "proto/json_memory.h"
 #include "report/check.h"
 #include "report/list.h"
-#include "session/command_line.h"
 
 /* A server that stays has other clients: it does not wait longer for a reader of what it writes. */
 #define OUTPUT_NS UNITS_NS_PER_S

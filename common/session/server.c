@@ -9,9 +9,7 @@
 #include "base/units.h"
 #include "measure/context.h"
 #include "measure/verify.h"
-#include "session/handshake.h"
-#include "session/hello.h"
-#include "session/listen.h"
+#include "session/program.h"
 
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
 static int adopt_client(struct session *s, const json_t *m)
