@@ -66,7 +66,6 @@ int auth_read(struct auth *a, const char *how, const char *list, struct fault *f
 				    : "add --auth=munge on both ends");
 }
 
-/* Prepare TLS with what is in the key file. */
 static int open_key(struct auth *a, struct fault *f)
 {
 	struct crypto_key key;
@@ -154,7 +153,6 @@ static int ask_challenge(const struct auth *a, struct oob *o, json_t **m, uint64
 	return -1;
 }
 
-/* Read the server's challenge M: its nonce, and its user. */
 static int read_challenge(const json_t *m, struct auth_claim *claim, uid_t *uid, struct fault *f)
 {
 	uint64_t number;
@@ -182,7 +180,6 @@ static int send_credential(const struct auth *a, struct oob *o, const struct aut
 	return rc;
 }
 
-/* Wait for the server's proof of CLAIM, and check it. */
 static int read_proof(const struct auth *a, struct oob *o, struct auth_claim *claim,
 		      uint64_t timeout_ns, struct fault *f)
 {
@@ -250,7 +247,6 @@ static int raise_different(const struct auth *a, const char *theirs, struct faul
 			 a->method == AUTH_KEY ? "key:FILE" : "munge");
 }
 
-/* Check M, the first message of a client. */
 static int check_first(const struct auth *a, const json_t *m, struct fault *f)
 {
 	int own = protocol_of(a);

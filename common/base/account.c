@@ -63,7 +63,6 @@ static double timeval_seconds(const struct timeval *t)
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
 }
 
-/* The CPU times of the process since its start, and the current time. */
 static struct usage read_usage(void)
 {
 	struct rusage r;

@@ -62,7 +62,6 @@ void tickets_check_counters(const struct slots *counters, unsigned count, bool s
 	}
 }
 
-/* Check the value that operation N of QP returned. */
 static void check_returned(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned n,
 			   uint64_t should)
 {

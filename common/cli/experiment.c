@@ -180,7 +180,6 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
 	return 0;
 }
 
-/* True if ROW is the same in both. */
 static bool same_value(const struct experiment *a, const struct experiment *b,
 		       const struct option_row *row)
 {

@@ -109,7 +109,6 @@ static void all_rows(FILE *out, const struct options *defaults)
 		     "  77  not available here; 128+N  ended by signal N\n");
 }
 
-/* Print the usual options of the program, and examples. */
 static void usual_rows(FILE *out, const char *program, const struct options *defaults)
 {
 	/* gdr_bw runs a schedule unless it has --plain, which is not a usual option. */

@@ -136,7 +136,6 @@ int options_refuse_missing(const struct option_row *row, struct fault *f)
 	} examples[] = {
 		{"DEV", "mlx5_0"},
 		{"FILE", "/tmp/run"},
-		{"FILE", "run.json"},
 		{"IP", "192.0.2.1"},
 		{"GPU", "0"},
 		{"S", "10"},

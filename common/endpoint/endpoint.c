@@ -26,7 +26,8 @@ static void set_phase(struct endpoint *ep)
 		fault_phase(&ep->worker[i].fault, ep->fault->phase);
 }
 
-int endpoint_every(struct endpoint *ep, pool_job *job, void *arg)
+/* Run JOB(ARG, i) in every worker's thread. */
+static int run_in_all(struct endpoint *ep, pool_job *job, void *arg)
 {
 	int rc;
 
@@ -36,12 +37,25 @@ int endpoint_every(struct endpoint *ep, pool_job *job, void *arg)
 	return rc;
 }
 
+/* A job of all workers that needs only the worker. */
+struct work {
+	struct endpoint *ep;
+	int (*of)(struct worker *t);
+};
+
+static int do_work(void *arg, unsigned i)
+{
+	const struct work *work = arg;
+
+	return work->of(&work->ep->worker[i]);
+}
+
 int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
 {
 	int rc = 0;
 
 	if (!ep->gpu)
-		return endpoint_every(ep, job, arg);
+		return run_in_all(ep, job, arg);
 	set_phase(ep);
 	for (unsigned i = 0; i < endpoint_all_workers(ep) && rc == 0; i++)
 		rc = job(arg, i);
@@ -227,11 +241,6 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 	return 0;
 }
 
-static int pin_job(void *arg, unsigned i)
-{
-	return worker_pin(&((struct endpoint *)arg)->worker[i]);
-}
-
 /* The threads are made before one of them is pinned: they inherit where it may run. */
 static int make_workers(struct endpoint *ep)
 {
@@ -278,34 +287,28 @@ int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
 	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
-	    check_operation(ep) || make_workers(ep) || endpoint_every(ep, pin_job, ep))
+	    check_operation(ep) || make_workers(ep) ||
+	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);
-}
-
-static int make_worker_job(void *arg, unsigned i)
-{
-	return worker_make(&((struct endpoint *)arg)->worker[i]);
 }
 
 int endpoint_make(struct endpoint *ep)
 {
 	/* The GPU's driver must be called from the thread that opened the GPU. */
-	if (endpoint_check_memory(ep) || endpoint_each(ep, make_worker_job, ep))
+	if (endpoint_check_memory(ep) ||
+	    endpoint_each(ep, do_work, &(struct work){ep, worker_make}))
 		return -1;
 	for (unsigned i = 0; i < ep->rails; i++)
 		rail_set_route(ep, &ep->rail[i]);
 	return 0;
 }
 
-static int connect_job(void *arg, unsigned i)
-{
-	return worker_connect(&((struct endpoint *)arg)->worker[i]);
-}
-
 int endpoint_connect(struct endpoint *ep)
 {
-	return ep->options->experiment.rdma_cm ? 0 : endpoint_every(ep, connect_job, ep);
+	return ep->options->experiment.rdma_cm
+		       ? 0
+		       : run_in_all(ep, do_work, &(struct work){ep, worker_connect});
 }
 
 void endpoint_quiesce(struct endpoint *ep)

@@ -31,7 +31,6 @@ bool evidence_is_known(const struct evidence *e)
 	       !isnan(e->completion_ns) || !isnan(e->busy_share);
 }
 
-/* E with its times multiplied by BY. */
 static struct evidence scaled(const struct evidence *e, double by)
 {
 	struct evidence to = *e;

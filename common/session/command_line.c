@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reads the command line, and derives from it what is known before anything is opened.
- */
+/* Reads the command line, and derives from it what is known before anything is opened. */
 #include "session/program.h"
 
 #include <string.h>
@@ -67,7 +65,6 @@ void command_line_notes(const struct program *p)
 			report_note(&p->report, "%s", i->why);
 }
 
-/* Refuse options that do not work with a sweep. */
 static int check_sweep(const struct program *p, struct fault *f)
 {
 	const struct options *o = &p->asked;
@@ -234,7 +231,6 @@ void command_line_refused(struct program *p)
 	report_refused(&p->options, p->test->name, &p->fault);
 }
 
-/* Read and check the command line, before any device or file is opened. */
 int command_line_read(struct program *p, int argc, char **argv)
 {
 	struct output_options *o = &p->options.output;

@@ -242,7 +242,6 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	return fault_is(ep->fault) ? -1 : 0;
 }
 
-/* Agree on each rail of the client. */
 static int choose_all(struct endpoint *ep, const json_t *hello, json_t *choices)
 {
 	const json_t *offers = json_object_get(hello, "rails");

@@ -179,7 +179,6 @@ static int print_help(const struct program *p)
 	return list_finish(stdout, p->name);
 }
 
-/* Read the command line as the test of O reads it. Returns 0 or -1. */
 static int read_as(struct program *p, const struct offer *o, int argc)
 {
 	fault_clear(&p->fault);
