@@ -73,10 +73,6 @@ int auth_open(struct auth *a, struct stop *stop, struct fault *f);
 /* Release the library's memory. Safe if auth_open() has failed, or has not been called. */
 void auth_release(struct auth *a);
 
-/* "none", "munge" or "key"; and what auth_introduce() and auth_receive() call its protocol. */
-const char *auth_name(const struct auth *a);
-int auth_protocol(const struct auth *a);
-
 /* Raise the fault that the client with hello M requests --auth, if so: this server has none. */
 int auth_refuse(const json_t *m, struct fault *f);
 
@@ -95,9 +91,3 @@ int auth_receive(const struct auth *a, struct auth_visit *v, struct oob *o, json
  */
 int auth_introduce(const struct auth *a, struct oob *o, json_t *hello, uint64_t timeout_ns,
 		   struct fault *f);
-
-/*
- * From now on what passes at O is encrypted with the key of A. The other end does the same in the
- * other role, after the "challenge" of the server.
- */
-int auth_secure(const struct auth *a, struct oob *o, bool server, struct fault *f);

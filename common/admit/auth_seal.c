@@ -45,13 +45,24 @@ static void format_claim(const struct auth_claim *c, char text[TEXT_BYTES])
 		 c->client_nonce, c->hello);
 }
 
-static int seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
-		struct fault *f)
+/* A question to munged, and to the service that knows the users: all that it reads and writes. */
+struct asked {
+	struct timed_call call;
+	int (*what)(struct asked *k); /* prepare(), seal() or unseal() */
+	struct auth auth;
+	struct auth_claim claim;
+	char *credential; /* owned */
+	uid_t uid;        /* who may read it, or has made it */
+	struct fault fault;
+	int rc;
+};
+
+static int seal(struct asked *k)
 {
 	char text[TEXT_BYTES];
 
-	format_claim(c, text);
-	return munge_seal(&a->munge, text, reader, credential, f);
+	format_claim(&k->claim, text);
+	return munge_seal(&k->auth.munge, text, k->uid, &k->credential, &k->fault);
 }
 
 /* Raise the fault that the credential of the end WHOSE, which is genuine, seals TEXT. */
@@ -122,11 +133,11 @@ static int check_user(const struct auth *a, const struct munge_sealed *s, const 
 	return fault_fix(f, "add the user to --allow of the %s", other);
 }
 
-static int unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
-		  uid_t *uid, struct fault *f)
+static int unseal(struct asked *k)
 {
-	const char *whose = expected->from;
+	const char *whose = k->claim.from, *credential = k->credential;
 	struct munge_sealed s = {.clocks_differ_s = 0};
+	struct fault *f = &k->fault;
 	char text[TEXT_BYTES];
 
 	if (!credential || strlen(credential) > AUTH_CREDENTIAL_MAX)
@@ -134,60 +145,37 @@ static int unseal(const struct auth *a, const struct auth_claim *expected, const
 				   credential ? "the %s's credential is longer than %u bytes"
 					      : "the %s sent no credential",
 				   whose, AUTH_CREDENTIAL_MAX);
-	if (munge_unseal(&a->munge, whose, credential, &s, f))
+	if (munge_unseal(&k->auth.munge, whose, credential, &s, f))
 		return -1;
-	format_claim(expected, text);
+	format_claim(&k->claim, text);
 	if (strcmp(text, s.text) != 0)
-		return refuse_claim(expected, s.text, f);
-	*uid = s.uid;
-	return check_clocks(&s, whose, f) || check_user(a, &s, whose, f) ? -1 : 0;
+		return refuse_claim(&k->claim, s.text, f);
+	k->uid = s.uid;
+	return check_clocks(&s, whose, f) || check_user(&k->auth, &s, whose, f) ? -1 : 0;
 }
 
 /*
- * Let munged seal and decode a credential, to see that it answers; set A's user from what it says,
+ * Let munged seal and decode a credential, to see that it answers; set the user from what it says,
  * and read the list of users.
  */
-static int prepare_munge(struct auth *a, struct fault *f)
+static int prepare(struct asked *k)
 {
 	struct munge_sealed s;
-	char *credential;
-	int rc;
+	struct auth *a = &k->auth;
 
-	if (munge_seal(&a->munge, "rdmark", (uid_t)-1, &credential, f))
+	if (munge_seal(&a->munge, "rdmark", (uid_t)-1, &k->credential, &k->fault) ||
+	    munge_unseal(&a->munge, "program", k->credential, &s, &k->fault))
 		return -1;
-	rc = munge_unseal(&a->munge, "program", credential, &s, f);
-	free(credential);
 	/* A container's user ID can be another one to munged outside. */
 	a->uid = s.uid;
-	return rc || allow_read(&a->allow, a->list, a->uid, f) ? -1 : 0;
+	return allow_read(&a->allow, a->list, a->uid, &k->fault);
 }
-
-/* One of the three above that asks munged, and looks up users: all that it reads and writes. */
-struct asked {
-	struct timed_call call;
-	enum {
-		ASKED_TO_PREPARE,
-		ASKED_TO_SEAL,
-		ASKED_TO_UNSEAL
-	} what;
-	struct auth auth;
-	struct auth_claim claim;
-	char *credential;
-	uid_t uid;
-	struct fault fault;
-	int rc;
-};
 
 static void run_asked(struct timed_call *c)
 {
 	struct asked *k = (struct asked *)c;
 
-	if (k->what == ASKED_TO_PREPARE)
-		k->rc = prepare_munge(&k->auth, &k->fault);
-	else if (k->what == ASKED_TO_SEAL)
-		k->rc = seal(&k->auth, &k->claim, k->uid, &k->credential, &k->fault);
-	else
-		k->rc = unseal(&k->auth, &k->claim, k->credential, &k->uid, &k->fault);
+	k->rc = k->what(k);
 }
 
 static void release_asked(struct timed_call *c)
@@ -198,106 +186,74 @@ static void release_asked(struct timed_call *c)
 	free(k);
 }
 
-/* A call with A and CLAIM (NULL: none), whose fault comes after F; NULL: no memory. */
-static struct asked *make_asked(const struct auth *a, const struct auth_claim *claim,
-				struct fault *f)
+/*
+ * Ask QUESTION, whose credential is stolen, and wait for a while. Returns the answer, which the
+ * caller releases; NULL if it fails.
+ */
+static struct asked *ask(const struct asked *question, struct stop *stop, struct fault *f)
 {
-	struct asked *k = calloc(1, sizeof(*k));
+	struct asked *k = malloc(sizeof(*k));
+	int rc;
 
 	if (!k) {
+		free(question->credential);
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "asking munged");
 		return NULL;
 	}
+	*k = *question;
 	k->call.run = run_asked;
 	k->call.release = release_asked;
-	k->auth = *a;
-	if (claim)
-		k->claim = *claim;
 	k->fault = *f;
-	return k;
-}
-
-/* Ask, and wait for a while. Returns what it has returned, and *ASKED to release; or -1 and NULL.
- */
-static int ask(struct asked **asked, struct stop *stop, struct fault *f)
-{
-	struct asked *k = *asked;
-	int rc = timed_call(&k->call, AUTH_ASK_NS, stop, f);
-
+	rc = timed_call(&k->call, AUTH_ASK_NS, stop, f);
 	if (rc == 0) {
 		*f = k->fault;
-		return k->rc;
+		if (!k->rc)
+			return k;
+		release_asked(&k->call);
+	} else if (rc > 0) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "munged has not answered within %s",
+			    units_ns(AUTH_ASK_NS).text);
+		fault_cause(f, "It hangs or is stopped, or the service that knows the users' names "
+			       "does");
+		fault_fix(f, "try `munge -n | unmunge` and `id` on that host, and see what munged "
+			     "has logged: journalctl -u munge");
 	}
-	*asked = NULL;
-	if (rc < 0)
-		return -1;
-	fault_raise(f, FAULT_UNAVAILABLE, 0, "munged has not answered within %s",
-		    units_ns(AUTH_ASK_NS).text);
-	fault_cause(f, "It hangs or is stopped, or the service that knows the users' names does");
-	return fault_fix(f,
-			 "try `munge -n | unmunge` and `id` on that host, and see what munged has "
-			 "logged: journalctl -u munge");
+	return NULL;
 }
 
 int auth_prepare_munge(struct auth *a, struct stop *stop, struct fault *f)
 {
-	struct asked *k = make_asked(a, NULL, f);
-	int rc;
+	struct asked *k = ask(&(struct asked){.what = prepare, .auth = *a}, stop, f);
 
 	if (!k)
 		return -1;
-	k->what = ASKED_TO_PREPARE;
-	rc = ask(&k, stop, f);
-	if (rc == 0)
-		*a = k->auth;
-	if (k)
-		release_asked(&k->call);
-	return rc;
+	*a = k->auth;
+	release_asked(&k->call);
+	return 0;
 }
 
 int auth_seal(const struct auth *a, const struct auth_claim *c, uid_t reader, char **credential,
 	      struct fault *f)
 {
-	struct asked *k;
-	int rc;
+	struct asked question = {.what = seal, .auth = *a, .claim = *c, .uid = reader};
+	struct asked *k = ask(&question, c->stop, f);
 
-	*credential = NULL;
-	k = make_asked(a, c, f);
-	if (!k)
-		return -1;
-	k->what = ASKED_TO_SEAL;
-	k->uid = reader;
-	rc = ask(&k, c->stop, f);
-	if (rc == 0) {
-		*credential = k->credential;
-		k->credential = NULL;
-	}
-	if (k)
-		release_asked(&k->call);
-	return rc;
+	*credential = k ? k->credential : NULL;
+	free(k);
+	return k ? 0 : -1;
 }
 
 int auth_unseal(const struct auth *a, const struct auth_claim *expected, const char *credential,
 		uid_t *uid, struct fault *f)
 {
-	struct asked *k;
-	int rc;
+	struct asked question = {.what = unseal, .auth = *a, .claim = *expected}, *k;
 
-	if (!credential)
-		return unseal(a, expected, credential, uid, f);
-	k = make_asked(a, expected, f);
+	if (credential && !(question.credential = strdup(credential)))
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "asking munged");
+	k = ask(&question, expected->stop, f);
 	if (!k)
 		return -1;
-	k->what = ASKED_TO_UNSEAL;
-	k->credential = strdup(credential);
-	if (!k->credential) {
-		release_asked(&k->call);
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "asking munged");
-	}
-	rc = ask(&k, expected->stop, f);
-	if (rc == 0)
-		*uid = k->uid;
-	if (k)
-		release_asked(&k->call);
-	return rc;
+	*uid = k->uid;
+	release_asked(&k->call);
+	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * auth_seal: the credentials of munge in auth.h. What asks munged, or looks up users, ends within
- * AUTH_ASK_NS, also if munged hangs. Only auth*.c include this.
+ * AUTH_ASK_NS, also if munged hangs. Only auth.c includes this.
  */
 #pragma once
 

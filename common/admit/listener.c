@@ -2,10 +2,8 @@
 #include "admit/listener.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -117,23 +115,20 @@ static bool still_waits(struct listener *l, struct pending_place *at)
 }
 
 /*
- * Milliseconds until the first of: a pending connection's deadline, the end of listener_wait() and
- * the next attempt to accept. -1: none of them is set.
+ * The time until the first of: a pending connection's deadline, the end of listener_wait() and the
+ * next attempt to accept. NULL: none of them is set.
  */
-static int next_timeout(const struct listener *l)
+static const struct timespec *next_timeout(const struct listener *l, struct timespec *ts)
 {
-	uint64_t now = clock_now_ns(), next = pending_due_ns(&l->pending);
+	uint64_t now = clock_now_ns(), next = pending_due_ns(&l->pending), ns;
 
 	if (l->until_ns && l->until_ns < next)
 		next = l->until_ns;
 	if (l->accept_again_ns > now && l->accept_again_ns < next)
 		next = l->accept_again_ns;
-	if (next == UINT64_MAX)
-		return -1;
-	if (next <= now)
-		return 0;
-	next = (next - now) / 1000000 + 1;
-	return next > INT_MAX ? INT_MAX : (int)next;
+	ns = next > now ? next - now : 0;
+	*ts = (struct timespec){(time_t)(ns / UNITS_NS_PER_S), (long)(ns % UNITS_NS_PER_S)};
+	return next == UINT64_MAX ? NULL : ts;
 }
 
 /*
@@ -146,14 +141,13 @@ static struct pending_place *poll_once(struct listener *l, int wake_fd, json_t *
 	struct pollfd p[PENDING_MAX + 2] = {{.fd = wake_fd, .events = POLLIN},
 					    {.fd = l->fd, .events = POLLIN}};
 	struct pending_place *at = l->pending.place;
-	int ms = next_timeout(l);
-	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
 	nfds_t n = 2, own = 2;
+	struct timespec ts;
 
 	if (l->accept_again_ns > clock_now_ns())
 		p[1].fd = -1;
 	n += pending_polled(&l->pending, p + n);
-	if (ppoll(p, n, ms < 0 ? NULL : &ts, NULL) < 0)
+	if (ppoll(p, n, next_timeout(l, &ts), NULL) < 0)
 		return NULL;
 	*woken = p[0].revents != 0;
 	if (*woken)

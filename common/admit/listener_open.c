@@ -44,17 +44,6 @@ static int listen_on_all(uint16_t port)
 	return listen_on(&at, sizeof(struct sockaddr_in));
 }
 
-/* Store the address that the socket has got, such as "[::]:18515", and its port. */
-static void remember_address(struct listener *l)
-{
-	struct sockaddr_storage sa = {0};
-	socklen_t len = sizeof(sa);
-
-	getsockname(l->fd, (struct sockaddr *)&sa, &len);
-	oob_format_address(&sa, len, l->address, sizeof(l->address));
-	l->port = ntohs(((struct sockaddr_in *)&sa)->sin_port); /* at the same offset in IPv6 */
-}
-
 /* Raise the fault that listening on PORT failed with errno ERR. */
 static void raise_not_listening(uint16_t port, int err, struct fault *f)
 {
@@ -71,7 +60,8 @@ static void raise_not_listening(uint16_t port, int err, struct fault *f)
 int listener_open(struct listener *l, const char *address, uint16_t port, struct stop *stop,
 		  struct fault *f)
 {
-	struct sockaddr_storage at;
+	struct sockaddr_storage at = {0};
+	socklen_t size = sizeof(at);
 	int len = 0;
 
 	fault_phase(f, "listening for the client");
@@ -89,6 +79,8 @@ int listener_open(struct listener *l, const char *address, uint16_t port, struct
 		l->fd = -1;
 		return -1;
 	}
-	remember_address(l);
+	getsockname(l->fd, (struct sockaddr *)&at, &size); /* such as "[::]:18515" */
+	oob_format_address(&at, size, l->address, sizeof(l->address));
+	l->port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* at the same offset in IPv6 */
 	return 0;
 }

@@ -11,20 +11,28 @@
 
 #define ROOT "/sys/fs/cgroup"
 
-/* The path of this process's cgroup; "": the root. */
-static void find_own(char *dir, size_t size)
+/* Write to REST what is after KEY at the start of a line of the file PATH; "": nothing. */
+static void find_line(const char *path, const char *key, char *rest, size_t size)
 {
-	FILE *in = fopen("/proc/self/cgroup", "re");
+	FILE *in = fopen(path, "re");
+	size_t n = strlen(key);
 	char line[320];
 
-	dir[0] = '\0';
+	rest[0] = '\0';
 	while (in && fgets(line, sizeof(line), in))
-		if (strncmp(line, "0::/", 4) == 0)
-			snprintf(dir, size, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+		if (strncmp(line, key, n) == 0)
+			snprintf(rest, size, "%.*s", (int)strcspn(line + n, "\n"), line + n);
 	if (in)
 		fclose(in);
-	if (strcmp(dir, "/") == 0)
-		dir[0] = '\0';
+}
+
+/* The number there; 0: none. */
+static uint64_t number_of(const char *path, const char *key)
+{
+	char text[64];
+
+	find_line(path, key, text, sizeof(text));
+	return strtoull(text, NULL, 10);
 }
 
 /* Read the lines of FILE that limit something. */
@@ -49,7 +57,9 @@ bool cgroup_find(const char *file, struct cgroup_limit *l)
 {
 	char *parent;
 
-	find_own(l->dir, sizeof(l->dir));
+	find_line("/proc/self/cgroup", "0::", l->dir, sizeof(l->dir));
+	if (strcmp(l->dir, "/") == 0) /* the root */
+		l->dir[0] = '\0';
 	for (;;) {
 		read_lines(l, file);
 		parent = strrchr(l->dir, '/');
@@ -57,21 +67,6 @@ bool cgroup_find(const char *file, struct cgroup_limit *l)
 			return l->text[0];
 		*parent = '\0';
 	}
-}
-
-/* The number after KEY at the start of a line of the file PATH; 0: none. */
-static uint64_t number_of(const char *path, const char *key)
-{
-	FILE *in = fopen(path, "re");
-	char line[160];
-	uint64_t number = 0;
-
-	while (in && fgets(line, sizeof(line), in))
-		if (strncmp(line, key, strlen(key)) == 0)
-			number = strtoull(line + strlen(key), NULL, 10);
-	if (in)
-		fclose(in);
-	return number;
 }
 
 int cgroup_check_memory(uint64_t bytes, struct fault *f)

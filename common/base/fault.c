@@ -34,13 +34,12 @@ void fault_errno_text(int errnum, char *buf, size_t size)
 		snprintf(buf, size, "%s", strerror(errnum));
 }
 
-int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *call, ...)
+static void raise_fault(struct fault *f, enum fault_code code, int errnum, const char *call,
+			va_list ap)
 {
-	va_list ap;
-
 	if (fault_is(f)) {
 		f->dropping = true;
-		return -1;
+		return;
 	}
 	/* Who lacks memory has neither used the program wrongly nor found out what there is. */
 	f->code = errnum == ENOMEM && (code == FAULT_USAGE || code == FAULT_UNAVAILABLE)
@@ -50,16 +49,33 @@ int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *c
 	f->text[0] = '\0';
 	if (errnum)
 		fault_errno_text(errnum, f->text, sizeof(f->text));
-	va_start(ap, call);
 	vsnprintf(f->call, sizeof(f->call), call, ap);
-	va_end(ap);
 	text_disarm(f->call);
 	f->cause[0] = '\0';
 	f->fix[0] = '\0';
 	f->completion[0] = '\0';
 	f->vendor_error = 0;
 	f->at[0] = '\0';
+}
+
+int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *call, ...)
+{
+	va_list ap;
+
+	va_start(ap, call);
+	raise_fault(f, code, errnum, call, ap);
+	va_end(ap);
 	return -1;
+}
+
+int fault_usage(struct fault *f, const char *fix, const char *call, ...)
+{
+	va_list ap;
+
+	va_start(ap, call);
+	raise_fault(f, FAULT_USAGE, 0, call, ap);
+	va_end(ap);
+	return fault_fix(f, "%s", fix);
 }
 
 int fault_cause(struct fault *f, const char *fmt, ...)
@@ -154,7 +170,7 @@ static void format_failure(const struct fault *f, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%s%s%s%s%s%s%s%s%s", f->at[0] ? "at " : "", f->at,
 		 f->at[0] ? ": " : "",
-		 !f->from_peer     ? ""
+		 !f->from_peer    ? ""
 		 : f->reporter[0] ? f->reporter
 				  : "the other end",
 		 f->from_peer ? " reports: " : "", f->phase, f->phase[0] ? ": " : "", f->call,

@@ -66,6 +66,10 @@ void fault_set_point(struct fault *f, const char *at);
 int fault_raise(struct fault *f, enum fault_code code, int errnum, const char *call, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Raise FAULT_USAGE without an errno, and with the FIX: a whole text. Returns -1. */
+int fault_usage(struct fault *f, const char *fix, const char *call, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /*
  * Add the probable cause or the fix (printf) to the fault just raised. Does nothing if it has one,
  * or if that fault was dropped. Returns -1.

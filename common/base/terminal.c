@@ -22,7 +22,6 @@ int terminal_fd(FILE *out)
 	return out == stdout ? STDOUT_FILENO : out == stderr ? STDERR_FILENO : fileno(out);
 }
 
-/* The number of UTF-8 characters in the N bytes at TEXT. */
 static unsigned count_characters(const char *text, size_t n)
 {
 	unsigned count = 0;

@@ -62,7 +62,6 @@ void tickets_check_counters(const struct slots *counters, unsigned count, bool s
 	}
 }
 
-/* Check the value that operation N of QP returned. */
 static void check_returned(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned n,
 			   uint64_t should)
 {
@@ -71,14 +70,6 @@ static void check_returned(const struct slots *s, struct slots_tally *t, unsigne
 	pattern_poison(&poison, sizeof(poison), slots_seed(s, qp, n), 0);
 	t->lost += is == poison;
 	check_value(t, slots_name(s, qp, n), is, should);
-}
-
-/* Swap N of a QP must have returned the Nth value of its counter. */
-static void check_returned_swaps(const struct slots *s, struct slots_tally *t)
-{
-	for (unsigned qp = 0; qp < s->qps; qp++)
-		for (unsigned n = 0; n < s->count; n++)
-			check_returned(s, t, qp, n, tickets_first(s->window) + n);
 }
 
 /* The adds of all QPs together must have returned each value once, in any order. Returns 0 or
@@ -122,6 +113,9 @@ int tickets_check(const struct slots *returned, bool swaps, struct slots_tally *
 	t->bytes += all * sizeof(uint64_t);
 	if (!swaps)
 		return check_returned_adds(returned, t);
-	check_returned_swaps(returned, t);
+	/* Swap N of a QP must have returned the Nth value of its counter. */
+	for (unsigned qp = 0; qp < returned->qps; qp++)
+		for (unsigned n = 0; n < returned->count; n++)
+			check_returned(returned, t, qp, n, tickets_first(returned->window) + n);
 	return 0;
 }

@@ -42,7 +42,6 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* Start the thread. Returns 0, or -1 with the fault raised. */
 static int start(struct timed_call *c, struct fault *f)
 {
 	c->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define UNITS_NS_PER_S UINT64_C(1000000000)

@@ -123,16 +123,22 @@ static json_t *document_value(const struct option_row *row, uint64_t v)
 	return json_integer((json_int_t)v);
 }
 
+static void describe_row(const struct experiment *e, const struct option_row *row, json_t *to)
+{
+	char key[64];
+
+	document_key(row, key, sizeof(key));
+	json_object_set_new(to, key, document_value(row, experiment_value(e, row)));
+}
+
 json_t *experiment_describe(const struct experiment *e, unsigned traits)
 {
 	json_t *to = json_object(), *values;
-	char key[64];
 
 	for (const struct option_row *row = options_table(); row->name; row++) {
 		if (!decided_by_client(row, traits))
 			continue;
-		document_key(row, key, sizeof(key));
-		json_object_set_new(to, key, document_value(row, experiment_value(e, row)));
+		describe_row(e, row, to);
 		values = values_json(e, row);
 		if (values)
 			json_object_set_new(to, "flow_labels", values);
@@ -143,15 +149,9 @@ json_t *experiment_describe(const struct experiment *e, unsigned traits)
 json_t *experiment_varied(const struct options *o)
 {
 	json_t *to = o->sweep.axes ? json_object() : NULL;
-	char key[64];
 
-	for (unsigned i = 0; i < o->sweep.axes; i++) {
-		const struct option_row *row = o->sweep.axis[i].row;
-
-		document_key(row, key, sizeof(key));
-		json_object_set_new(to, key,
-				    document_value(row, experiment_value(&o->experiment, row)));
-	}
+	for (unsigned i = 0; i < o->sweep.axes; i++)
+		describe_row(&o->experiment, o->sweep.axis[i].row, to);
 	return to;
 }
 
@@ -167,7 +167,7 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
 		valid = read_values(e, row, value, &value);
 		v = json_integer_value(value);
 		/* 0 means "not asked for" where an option given must be more (duration). */
-		off = v == 0 && row->field == offsetof(struct options, experiment.duration_ns);
+		off = v == 0 && OPTION_IS(row, experiment.duration_ns);
 		if (!valid || !json_is_integer(value) || v < 0 ||
 		    (!off && !options_in_range(row, (uint64_t)v)) ||
 		    (!options_applies(row, traits) && (uint64_t)v != experiment_value(e, row))) {
@@ -180,7 +180,6 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
 	return 0;
 }
 
-/* True if ROW is the same in both. */
 static bool same_value(const struct experiment *a, const struct experiment *b,
 		       const struct option_row *row)
 {
@@ -193,8 +192,8 @@ static bool same_value(const struct experiment *a, const struct experiment *b,
 /* True if another option of E decides instead of ROW. */
 static bool is_overruled(const struct option_row *row, const struct experiment *e)
 {
-	return (e->duration_ns && row->field == offsetof(struct options, experiment.iters)) ||
-	       (e->sweep && row->field == offsetof(struct options, experiment.size_bytes));
+	return (e->duration_ns && OPTION_IS(row, experiment.iters)) ||
+	       (e->sweep && OPTION_IS(row, experiment.size_bytes));
 }
 
 /* The value of ROW as on the command line; "none" where E has none: a 0 that the option does not
@@ -226,10 +225,9 @@ static bool differs(const struct options *mine, const struct experiment *theirs,
 /* True if a server that was started as MINE gives way to the client in ROW. */
 static bool gives_way(const struct options *mine, const struct option_row *row)
 {
-	return mine->drop_in && (row->field == offsetof(struct options, experiment.size_bytes) ||
-				 row->field == offsetof(struct options, experiment.sweep) ||
-				 row->field == offsetof(struct options, experiment.iters) ||
-				 row->field == offsetof(struct options, experiment.duration_ns));
+	return mine->drop_in &&
+	       (OPTION_IS(row, experiment.size_bytes) || OPTION_IS(row, experiment.sweep) ||
+		OPTION_IS(row, experiment.iters) || OPTION_IS(row, experiment.duration_ns));
 }
 
 /* Append to BUF "--size: server 64 B, client 65 B". */
@@ -251,8 +249,8 @@ int experiment_check(const struct options *mine, const struct experiment *theirs
 		if (!differs(mine, theirs, row) || gives_way(mine, row))
 			continue;
 		add_difference(mine, theirs, row, text, sizeof(text));
-		fault_raise(f, FAULT_USAGE, 0, "the two ends differ in %s", text);
-		return fault_fix(f, "omit it on the server: the client decides");
+		return fault_usage(f, "omit it on the server: the client decides",
+				   "the two ends differ in %s", text);
 	}
 	return 0;
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "cli/options.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "host/pin.h"
-
-/* getopt_long() returns this plus the row's number for every option, letter or not. */
-#define ROW_BASE 1000
 
 void options_init(struct options *o, const struct experiment *defaults)
 {
@@ -86,15 +82,13 @@ static int apply_count(struct options *o, const struct option_row *row, const ch
 	return count ? sweep_add(&o->sweep, row, range, f) : 0;
 }
 
-/* Store the value TEXT of an option that getopt found, or refuse it. Returns 0 or -1. */
+/* Store the value TEXT (NULL: none) of ROW, or refuse it. Returns 0 or -1. */
 static int apply_option(struct options *o, const struct option_row *row, const char *text,
-		       struct fault *f)
+			struct fault *f)
 {
 	if (!options_applies(row, o->traits))
 		return is_default_value(o, row, text) ? 0 : options_refuse(o, row, f);
 	switch (row->kind) {
-	case OPTION_NONE:
-		return options_refuse_advised(row, f);
 	case OPTION_INDEX:
 		return options_parse_value(row, text ? text : "0", options_number(o, row), f);
 	case OPTION_FLAG:
@@ -118,97 +112,6 @@ static int apply_option(struct options *o, const struct option_row *row, const c
 	}
 }
 
-/* getopt's two tables, made from ours. */
-struct getopt_tables {
-	char letters[2 * OPTION_ROWS_MAX + 8];
-	struct option longs[2 * OPTION_ROWS_MAX + 1];
-	char other[OPTION_ROWS_MAX][40]; /* names with - where the table has _, and the reverse */
-};
-
-/*
- * The value that getopt returns for ROW; the same for two names of one option, which getopt then
- * accepts.
- */
-static int getopt_value(const struct option_row *row)
-{
-	const char *value = NULL;
-	const struct option_row *same = options_resolve_alias(row, &value);
-
-	return ROW_BASE + (int)((value ? row : same) - options_table());
-}
-
-/* NAME with - for _ and _ for -; NULL: it has neither. */
-static const char *other_spelling(const char *name, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", name);
-	for (char *c = buf; *c; c++)
-		*c = *c == '-' ? '_' : *c == '_' ? '-' : *c;
-	return strcmp(buf, name) == 0 ? NULL : buf;
-}
-
-static void make_tables(struct getopt_tables *t)
-{
-	size_t n = 0, n_long = 0;
-
-	memset(t, 0, sizeof(*t));
-	t->letters[n++] = ':'; /* ask for ':' on a missing value, '?' on an unknown option */
-	for (const struct option_row *row = options_table(); row->name; row++) {
-		char *other = t->other[row - options_table()];
-		int has_arg = required_argument;
-
-		if (row->kind == OPTION_FLAG || row->kind == OPTION_NONE)
-			has_arg = no_argument;
-		else if (row->kind == OPTION_FILE || row->kind == OPTION_INDEX)
-			has_arg = optional_argument;
-		/*
-		 * perftest's options that rdmark lacks must not make the prefix of a real option
-		 * ambiguous, so getopt does not get them: refuse_option() looks for them.
-		 */
-		for (const char *name = row->name; name && row->scope != SCOPE_ADVICE;
-		     name = name == row->name
-				    ? other_spelling(name, other, sizeof(t->other[0]))
-				    : NULL)
-			t->longs[n_long++] =
-				(struct option){name, has_arg, NULL, getopt_value(row)};
-		if (!row->letter)
-			continue;
-		t->letters[n++] = row->letter;
-		if (has_arg == required_argument)
-			t->letters[n++] = ':';
-	}
-}
-
-static const struct option_row *option_row_of(int c)
-{
-	if (c >= ROW_BASE)
-		return options_table() + (c - ROW_BASE);
-	for (const struct option_row *row = options_table(); c && row->name; row++)
-		if (row->letter == c)
-			return row;
-	return NULL;
-}
-
-/* Raise why getopt refused an option; C is its result: ':' if a value is missing. */
-static int refuse_option(const struct options *o, int c, char **argv, struct fault *f)
-{
-	const struct option_row *row = option_row_of(optopt);
-	const char *value = NULL;
-	char name[64];
-
-	if (!row && !optopt)
-		return options_refuse_unknown(o, argv[optind - 1], f);
-	if (!row) {
-		fault_raise(f, FAULT_USAGE, 0, "unknown option -%c", optopt);
-		return fault_fix(f, "see --help=all");
-	}
-	row = options_resolve_alias(row, &value);
-	options_name(row, name, sizeof(name));
-	if (c == ':')
-		return options_refuse_missing(row, f);
-	fault_raise(f, FAULT_USAGE, 0, "option %s takes no value", name);
-	return fault_fix(f, "give --%s alone", row->name);
-}
-
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
@@ -225,27 +128,24 @@ static bool has_port(const char *host, const char **port)
 	return colon[-1] == ']' || strchr(host, ':') == colon;
 }
 
-static int read_operands(struct options *o, int argc, char **argv, struct fault *f)
+static int read_host(struct options *o, const char *host, const char *more, struct fault *f)
 {
 	const char *port;
 
-	if (optind < argc)
-		o->local.host = argv[optind++];
-	if (o->local.host && !*o->local.host)
+	o->local.host = host;
+	if (host && !*host)
 		return fault_raise(f, FAULT_USAGE, 0, "the host name is empty");
-	if (has_port(o->local.host, &port)) {
-		fault_raise(f, FAULT_USAGE, 0, "host '%.100s' contains a port", o->local.host);
+	if (has_port(host, &port)) {
+		fault_raise(f, FAULT_USAGE, 0, "host '%.100s' contains a port", host);
 		return fault_fix(f, "give the port with -p: -p %s %.*s", port,
-				 (int)(port - o->local.host) - 1, o->local.host);
+				 (int)(port - host) - 1, host);
 	}
-	if (optind < argc) {
-		fault_raise(f, FAULT_USAGE, 0, "unexpected argument after the host: %.60s",
-			    argv[optind]);
-		return fault_fix(f,
-				 "give one host; write the value of an option directly after the "
-				 "option; see --help");
-	}
-	return 0;
+	if (!more)
+		return 0;
+	return fault_usage(
+		f,
+		"give one host; write the value of an option directly after the option; see --help",
+		"unexpected argument after the host: %.60s", more);
 }
 
 /* A DSCP is another way to give the traffic class. */
@@ -266,31 +166,87 @@ static int use_dscp(struct options *o, struct fault *f)
 	return 0;
 }
 
+/* The words of a command line, which NEXT counts as they are read. */
+struct words {
+	char **argv;
+	int argc, next;
+};
+
+/* Use ROW with VALUE, which is in the same word; NULL: it is the next word, if ROW needs one. */
+static int use_option(struct options *o, const struct option_row *row, const char *value,
+		      struct words *w, struct fault *f)
+{
+	const char *next = w->next < w->argc ? w->argv[w->next] : NULL;
+	bool flag = row->kind == OPTION_FLAG, index = row->kind == OPTION_INDEX;
+
+	if (value && flag)
+		return options_refuse_value(row, f);
+	/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
+	if (!value && !flag && row->kind != OPTION_FILE && (!index || (next && is_number(next)))) {
+		if (!next)
+			return options_refuse_missing(options_resolve_alias(row, &value), f);
+		value = next;
+		w->next++;
+	}
+	row = options_resolve_alias(row, &value);
+	if (apply_option(o, row, value, f))
+		return -1;
+	o->given[row - options_table()] = true;
+	return 0;
+}
+
+static int read_long(struct options *o, const char *word, struct words *w, struct fault *f)
+{
+	size_t size = strcspn(word + 2, "=");
+	const struct option_row *row = options_match(word + 2, size);
+
+	if (!row)
+		return options_refuse_unknown(o, word, f);
+	return use_option(o, row, word[2 + size] ? word + 2 + size + 1 : NULL, w, f);
+}
+
+/* A letter ends the word if it needs a value; the rest of the word is the value. */
+static int read_letters(struct options *o, const char *word, struct words *w, struct fault *f)
+{
+	for (const char *c = word + 1; *c; c++) {
+		const struct option_row *row = options_table();
+
+		while (row->name && row->letter != *c)
+			row++;
+		if (!row->name)
+			return options_refuse_letter(*c, f);
+		if (row->kind != OPTION_FLAG && row->kind != OPTION_FILE)
+			return use_option(o, row, c[1] ? c + 1 : NULL, w, f);
+		if (use_option(o, row, NULL, w, f))
+			return -1;
+	}
+	return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv, struct fault *f)
 {
-	struct getopt_tables t;
-	int c;
+	struct words w = {argv, argc, 1};
+	const char *host = NULL, *more = NULL;
+	bool ended = false; /* by "--": the other words are no options */
 
 	fault_phase(f, "reading the command line");
-	make_tables(&t);
-	opterr = 0;
-	optind = 0; /* start over: glibc's getopt keeps a position inside a bundle */
-	while ((c = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1) {
-		const struct option_row *row = c == '?' || c == ':' ? NULL : option_row_of(c);
-		const char *value = optarg;
+	while (w.next < argc) {
+		const char *word = argv[w.next++];
 
-		if (!row)
-			return refuse_option(o, c, argv, f);
-		row = options_resolve_alias(row, &value);
-		/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
-		if (row->kind == OPTION_INDEX && !value && optind < argc && is_number(argv[optind]))
-			value = argv[optind++];
-		if (apply_option(o, row, value, f))
-			return -1;
-		o->given[row - options_table()] = true;
+		if (!ended && strcmp(word, "--") == 0) {
+			ended = true;
+		} else if (!ended && word[0] == '-' && word[1]) {
+			if (word[1] == '-' ? read_long(o, word, &w, f)
+					   : read_letters(o, word, &w, f))
+				return -1;
+		} else if (!host) {
+			host = word;
+		} else if (!more) {
+			more = word;
+		}
 	}
 	if (use_dscp(o, f))
 		return -1;
 	sweep_set(o, 0);
-	return read_operands(o, argc, argv, f);
+	return read_host(o, host, more, f);
 }

@@ -4,8 +4,7 @@
  * the comparison of both ends all follow from it.
  *
  * A row is an option. Its scope: the client decides SCOPE_EXPERIMENT, SCOPE_LOCAL is for this end
- * only, SCOPE_OUTPUT is how results are shown. SCOPE_ADVICE rows are perftest's options that rdmark
- * does not have; their help says what to use instead.
+ * only, SCOPE_OUTPUT is how results are shown.
  */
 #pragma once
 
@@ -31,7 +30,6 @@ enum option_kind {
 	OPTION_FILE,    /* const char *, the value is optional: "-" */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
 	OPTION_INDEX,   /* uint64_t, the value is optional: 0; it may be a separate argument */
-	OPTION_NONE,  /* advice: nothing is stored */
 };
 
 /* Properties of a test and of a run, which decide its options. */
@@ -51,9 +49,8 @@ enum option_scope {
 	SCOPE_EXPERIMENT,
 	SCOPE_LOCAL,
 	SCOPE_OUTPUT,
-	SCOPE_ALIAS, /* another name of an option; not in the help, which has the NAME or
-			NAME=VALUE that it stands for */
-	SCOPE_ADVICE
+	SCOPE_ALIAS /* another name of an option; not in the help, which has the NAME or NAME=VALUE
+		       that it stands for */
 };
 
 /* The section of --help=all; options_help.c has the headings. */
@@ -87,7 +84,7 @@ struct option_row {
 	uint64_t min, max;
 	const char *value; /* name of the value in the help; the words of a choice, separated by
 			      '|' */
-	const char *help;  /* with the unit; for advice: what to use instead */
+	const char *help;  /* with the unit */
 	const char *help_latency; /* of a latency test; NULL: the same */
 	unsigned needs;           /* a test has it if it has all of these traits, */
 	unsigned never;           /* and none of these */
@@ -206,11 +203,18 @@ struct options {
 	bool given[OPTION_ROWS_MAX]; /* given on the command line, by row of the table */
 };
 
+/* True if ROW sets MEMBER of struct options. */
+#define OPTION_IS(row, member) ((row)->field == offsetof(struct options, member))
+
 /* The table, ended by a row without a name. Static storage. */
 const struct option_row *options_table(void);
 
 /* The row of the long option NAME, or NULL. */
 const struct option_row *options_find(const char *name);
+
+/* True if the SIZE bytes at WORD begin NAME; the row that they name, or that alone they begin. */
+bool options_begins(const char *name, const char *word, size_t size);
+const struct option_row *options_match(const char *word, size_t size);
 
 /*
  * The row that an alias names; a row that is no alias itself. If the alias also sets a value,
@@ -243,7 +247,7 @@ bool options_given(const struct options *o, const char *name);
  * Parse a command line as getopt_long does: the host at any position, unique prefixes, bundled
  * letters, the last of a repeated option; - and _ are equal in a long name. Raises FAULT_USAGE, or
  * FAULT_UNAVAILABLE for a transport or device class that rdmark does not support. Strings in O
- * point into ARGV, which is permuted.
+ * point into ARGV.
  */
 int options_parse(struct options *o, int argc, char **argv, struct fault *f);
 
@@ -251,11 +255,12 @@ int options_parse(struct options *o, int argc, char **argv, struct fault *f);
 int options_refuse(const struct options *o, const struct option_row *row, struct fault *f);
 
 /*
- * Raise the fault that: ROW is an option of perftest, and rdmark has another one; ROW needs a
- * value; TEXT of the command line is not an option, with the names that may be meant. Return -1.
+ * Raise the fault that ROW needs, or takes no, value; that LETTER or TEXT of the command line is no
+ * option, with the names that may be meant, or what to do instead of perftest's. Return -1.
  */
-int options_refuse_advised(const struct option_row *row, struct fault *f);
 int options_refuse_missing(const struct option_row *row, struct fault *f);
+int options_refuse_value(const struct option_row *row, struct fault *f);
+int options_refuse_letter(char letter, struct fault *f);
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
 
 /* Refuse given options that do not apply to a run with these traits: TRAIT_SCHEDULE, TRAIT_CLIENT.

@@ -84,7 +84,7 @@ static void group_rows(FILE *out, enum option_group group, const struct options 
 	const char *title = titles[group];
 
 	for (const struct option_row *row = options_table(); row->name; row++)
-		if (row->scope <= SCOPE_OUTPUT && row->group == group &&
+		if (row->scope != SCOPE_ALIAS && row->group == group &&
 		    options_has_effect(row, defaults->traits)) {
 			if (title)
 				fprintf(out, "\n%s:\n", title);
@@ -109,7 +109,6 @@ static void all_rows(FILE *out, const struct options *defaults)
 		     "  77  not available here; 128+N  ended by signal N\n");
 }
 
-/* Print the usual options of the program, and examples. */
 static void usual_rows(FILE *out, const char *program, const struct options *defaults)
 {
 	/* gdr_bw runs a schedule unless it has --plain, which is not a usual option. */

@@ -86,7 +86,7 @@ bool options_in_range(const struct option_row *row, uint64_t v)
 {
 	if (row->kind == OPTION_NODE && (int64_t)v < 0)
 		return true;
-	if (row->field == offsetof(struct options, experiment.mtu_bytes) && (v & (v - 1)))
+	if (OPTION_IS(row, experiment.mtu_bytes) && (v & (v - 1)))
 		return false;
 	return v >= row->min && v <= row->max;
 }
@@ -94,7 +94,7 @@ bool options_in_range(const struct option_row *row, uint64_t v)
 /* True if TEXT is a transport of perftest that rdmark does not support. */
 static bool is_other_transport(const struct option_row *row, const char *text)
 {
-	return row->field == offsetof(struct options, experiment.connection) &&
+	return OPTION_IS(row, experiment.connection) &&
 	       (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0 || strcmp(text, "SRD") == 0);
 }
 
@@ -113,10 +113,9 @@ static int advise_valid_values(const struct option_row *row, struct fault *f)
 	};
 	char low[32], high[32];
 
-	if (row->field == offsetof(struct options, experiment.mtu_bytes))
+	if (OPTION_IS(row, experiment.mtu_bytes))
 		return fault_fix(f, "give 256, 512, 1024, 2048 or 4096");
-	if (row->field == offsetof(struct options, output.ignored) ||
-	    row->field == offsetof(struct options, output.ignored_ns))
+	if (OPTION_IS(row, output.ignored) || OPTION_IS(row, output.ignored_ns))
 		return fault_fix(f, "remove it: rdmark does not need it");
 	switch (row->kind) {
 	case OPTION_CHOICE:

@@ -82,43 +82,32 @@ static int add_range(struct sweep_axis *a, char *one, const char *text, struct f
 	do {
 		if (!options_in_range(a->row, low))
 			return options_parse_value(
-				a->row, options_format_value(a->row, low, word, sizeof(word)),
-				&low, f);
+				a->row, options_format_value(a->row, low, word, sizeof(word)), &low,
+				f);
 		if (add_point(a, low, text, f))
 			return -1;
 	} while (next_value(&low, high, times, k));
 	return 0;
 }
 
-static int add_element(struct sweep_axis *a, char *one, const char *text, struct fault *f)
-{
-	uint64_t value;
-
-	if (!*one)
-		return refuse_axis(a->row, text, "A value is empty", f);
-	if (strchr(one, ':'))
-		return add_range(a, one, text, f);
-	return options_parse_value(a->row, one, &value, f) ? -1 : add_point(a, value, text, f);
-}
-
 static int parse_axis(struct sweep_axis *a, const char *text, struct fault *f)
 {
-	const char *at = text;
+	const char *rest = text, *at = text;
 	char one[ELEMENT_BYTES];
+	uint64_t value;
 
-	for (;;) {
-		size_t n = strcspn(at, ",");
-
-		if (n >= sizeof(one))
+	while (text_next(&rest, one, sizeof(one))) {
+		if (strcspn(at, ",") >= sizeof(one))
 			return refuse_axis(a->row, text, "A value is too long", f);
-		memcpy(one, at, n);
-		one[n] = '\0';
-		if (add_element(a, one, text, f))
+		if (!*one)
+			return refuse_axis(a->row, text, "A value is empty", f);
+		if (strchr(one, ':') ? add_range(a, one, text, f)
+				     : options_parse_value(a->row, one, &value, f) ||
+					       add_point(a, value, text, f))
 			return -1;
-		if (!at[n])
-			return 0;
-		at += n + 1;
+		at = rest;
 	}
+	return 0;
 }
 
 int sweep_list(const struct option_row *row, const char *text, uint64_t *value, unsigned max,
@@ -142,11 +131,9 @@ int sweep_add(struct sweep *s, const struct option_row *row, const char *text, s
 	struct sweep_axis *a;
 
 	sweep_forget(s, row);
-	if (s->axes == SWEEP_AXES_MAX) {
-		fault_raise(f, FAULT_USAGE, 0, "more than %d options have several values",
-			    SWEEP_AXES_MAX);
-		return fault_fix(f, "vary fewer options at a time");
-	}
+	if (s->axes == SWEEP_AXES_MAX)
+		return fault_usage(f, "vary fewer options at a time",
+				   "more than %d options have several values", SWEEP_AXES_MAX);
 	a = &s->axis[row->counted ? 0 : s->axes];
 	memmove(a + 1, a, (size_t)(&s->axis[s->axes] - a) * sizeof(*a));
 	*a = (struct sweep_axis){.row = row};
@@ -155,9 +142,9 @@ int sweep_add(struct sweep *s, const struct option_row *row, const char *text, s
 	s->axes++;
 	if (sweep_points(s) <= SWEEP_POINTS_MAX)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "the values of all options give more than %d experiments",
-		    SWEEP_POINTS_MAX);
-	return fault_fix(f, "give fewer values, or run several sweeps");
+	return fault_usage(f, "give fewer values, or run several sweeps",
+			   "the values of all options give more than %d experiments",
+			   SWEEP_POINTS_MAX);
 }
 
 void sweep_forget(struct sweep *s, const struct option_row *row)

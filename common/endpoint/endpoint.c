@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* This end as a whole: its devices, its threads, and their QPs and memory. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +26,8 @@ static void set_phase(struct endpoint *ep)
 		fault_phase(&ep->worker[i].fault, ep->fault->phase);
 }
 
-int endpoint_every(struct endpoint *ep, pool_job *job, void *arg)
+/* Run JOB(ARG, i) in every worker's thread. */
+static int run_in_all(struct endpoint *ep, pool_job *job, void *arg)
 {
 	int rc;
 
@@ -37,12 +37,25 @@ int endpoint_every(struct endpoint *ep, pool_job *job, void *arg)
 	return rc;
 }
 
+/* A job of all workers that needs only the worker. */
+struct work {
+	struct endpoint *ep;
+	int (*of)(struct worker *t);
+};
+
+static int do_work(void *arg, unsigned i)
+{
+	const struct work *work = arg;
+
+	return work->of(&work->ep->worker[i]);
+}
+
 int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
 {
 	int rc = 0;
 
 	if (!ep->gpu)
-		return endpoint_every(ep, job, arg);
+		return run_in_all(ep, job, arg);
 	set_phase(ep);
 	for (unsigned i = 0; i < endpoint_all_workers(ep) && rc == 0; i++)
 		rc = job(arg, i);
@@ -106,10 +119,10 @@ int endpoint_fit_depth(struct endpoint *ep, uint64_t most)
 	e->tx_depth = most;
 	if (e->post_list <= most)
 		return 0;
-	fault_raise(ep->fault, FAULT_USAGE, 0,
-		    "-l/--post_list %llu is more than a send queue of the devices holds (%llu)",
-		    (unsigned long long)e->post_list, (unsigned long long)most);
-	return fault_fix(ep->fault, "use a smaller -l");
+	return fault_usage(
+		ep->fault, "use a smaller -l",
+		"-l/--post_list %llu is more than a send queue of the devices holds (%llu)",
+		(unsigned long long)e->post_list, (unsigned long long)most);
 }
 
 /*
@@ -146,9 +159,8 @@ void endpoint_agreed(struct endpoint *ep)
 
 static int too_many(struct endpoint *ep, const char *what, unsigned have, unsigned max)
 {
-	fault_raise(ep->fault, FAULT_USAGE, 0, "too many %s: %u, at most %u are possible", what,
-		    have, max);
-	return fault_fix(ep->fault, "use fewer");
+	return fault_usage(ep->fault, "use fewer", "too many %s: %u, at most %u are possible", what,
+			   have, max);
 }
 
 static int open_rails(struct endpoint *ep)
@@ -178,8 +190,8 @@ static int check_own_schedule(struct endpoint *ep)
 
 	if (!ep->own_schedule || !what)
 		return 0;
-	fault_raise(ep->fault, FAULT_USAGE, 0, "%s cannot be used without --plain", what);
-	return fault_fix(ep->fault, "add --plain for a single row, or omit it");
+	return fault_usage(ep->fault, "add --plain for a single row, or omit it",
+			   "%s cannot be used without --plain", what);
 }
 
 /* Which port is used can depend on the peer: refuse what none of LIST has, in the words for P. */
@@ -229,11 +241,6 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 	return 0;
 }
 
-static int pin_job(void *arg, unsigned i)
-{
-	return worker_pin(&((struct endpoint *)arg)->worker[i]);
-}
-
 /* The threads are made before one of them is pinned: they inherit where it may run. */
 static int make_workers(struct endpoint *ep)
 {
@@ -280,34 +287,28 @@ int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
 	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
-	    check_operation(ep) || make_workers(ep) || endpoint_every(ep, pin_job, ep))
+	    check_operation(ep) || make_workers(ep) ||
+	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);
-}
-
-static int make_worker_job(void *arg, unsigned i)
-{
-	return worker_make(&((struct endpoint *)arg)->worker[i]);
 }
 
 int endpoint_make(struct endpoint *ep)
 {
 	/* The GPU's driver must be called from the thread that opened the GPU. */
-	if (endpoint_check_memory(ep) || endpoint_each(ep, make_worker_job, ep))
+	if (endpoint_check_memory(ep) ||
+	    endpoint_each(ep, do_work, &(struct work){ep, worker_make}))
 		return -1;
 	for (unsigned i = 0; i < ep->rails; i++)
 		rail_set_route(ep, &ep->rail[i]);
 	return 0;
 }
 
-static int connect_job(void *arg, unsigned i)
-{
-	return worker_connect(&((struct endpoint *)arg)->worker[i]);
-}
-
 int endpoint_connect(struct endpoint *ep)
 {
-	return ep->options->experiment.rdma_cm ? 0 : endpoint_every(ep, connect_job, ep);
+	return ep->options->experiment.rdma_cm
+		       ? 0
+		       : run_in_all(ep, do_work, &(struct work){ep, worker_connect});
 }
 
 void endpoint_quiesce(struct endpoint *ep)

@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -129,12 +128,8 @@ void endpoint_quiesce(struct endpoint *ep);
 void endpoint_release(struct endpoint *ep);
 
 /*
- * Run JOB(ARG, i) in every worker's thread. The fault of the first failed worker becomes ep->fault.
- */
-int endpoint_every(struct endpoint *ep, pool_job *job, void *arg);
-/*
- * The same, but one worker after the other in the calling thread if a GPU is used, because its
- * driver requires that.
+ * Run JOB(ARG, i) in every worker's thread, or, if a GPU is used, whose driver requires that, one
+ * after the other in the calling thread. The fault of the first failed worker becomes ep->fault.
  */
 int endpoint_each(struct endpoint *ep, pool_job *job, void *arg);
 /* Copy the fault of the first failed worker to ep->fault, unless it has one. */

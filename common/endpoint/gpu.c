@@ -23,34 +23,27 @@ static int check_path(const struct options *o, const struct test *test, struct f
 
 	if (l->gpu_path == GPU_PATH_AUTO)
 		return 0;
-	if (!is_asked_for(l)) {
-		fault_raise(f, FAULT_USAGE, 0, "%s needs a GPU",
-			    l->cuda_dmabuf ? "--use_cuda_dmabuf" : "--gpu-path");
-		return fault_fix(f, "name the GPU with --gpu");
-	}
+	if (!is_asked_for(l))
+		return fault_usage(f, "name the GPU with --gpu", "%s needs a GPU",
+				   l->cuda_dmabuf ? "--use_cuda_dmabuf" : "--gpu-path");
 	if (l->gpu_path != GPU_PATH_STAGED)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0,
-		    "--gpu-path staged cannot be used in %s%s, which moves data directly",
-		    test->name, test->schedule ? " --plain" : "");
-	return fault_fix(f, "use gdr_bw without --plain, which measures the path through host "
-			    "memory");
+	return fault_usage(
+		f, "use gdr_bw without --plain, which measures the path through host memory",
+		"--gpu-path staged cannot be used in %s%s, which moves data directly", test->name,
+		test->schedule ? " --plain" : "");
 }
 
 int endpoint_gpu_check(struct options *o, const struct test *test, struct fault *f)
 {
 	struct local_options *l = &o->local;
 
-	if (!!l->gpu + (l->cuda != EXPERIMENT_AUTO) + !!l->cuda_bus_id > 1) {
-		fault_raise(f, FAULT_USAGE, 0,
-			    "more than one of --gpu, --use_cuda and --use_cuda_bus_id");
-		return fault_fix(f, "give one of them: each names the GPU of this end");
-	}
-	if (l->cuda_dmabuf && l->gpu_path != GPU_PATH_AUTO && l->gpu_path != GPU_PATH_DMABUF) {
-		fault_raise(f, FAULT_USAGE, 0,
-			    "--use_cuda_dmabuf cannot be used with another --gpu-path");
-		return fault_fix(f, "omit one of the two");
-	}
+	if (!!l->gpu + (l->cuda != EXPERIMENT_AUTO) + !!l->cuda_bus_id > 1)
+		return fault_usage(f, "give one of them: each names the GPU of this end",
+				   "more than one of --gpu, --use_cuda and --use_cuda_bus_id");
+	if (l->cuda_dmabuf && l->gpu_path != GPU_PATH_AUTO && l->gpu_path != GPU_PATH_DMABUF)
+		return fault_usage(f, "omit one of the two",
+				   "--use_cuda_dmabuf cannot be used with another --gpu-path");
 	if (l->cuda_dmabuf)
 		l->gpu_path = GPU_PATH_DMABUF;
 	/* perftest's options ask for perftest's row. */

@@ -42,13 +42,6 @@ int endpoint_iwarp_check(struct endpoint *ep)
 	return 0;
 }
 
-static int write_overdue(struct endpoint *ep)
-{
-	fault_raise(ep->fault, FAULT_DEADLINE, ETIMEDOUT,
-		    "waiting for a WRITE of 0 bytes to complete");
-	return fault_fix(ep->fault, "check dmesg on both hosts");
-}
-
 int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop)
 {
 	uint64_t deadline_ns = clock_now_ns() + ep->options->local.timeout_ns;
@@ -66,8 +59,11 @@ int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop)
 
 		while (!rc && !stop->signal) {
 			rc = cm_first_poll(&ep->worker[i].qps, &sent, ep->fault);
-			if (!rc && clock_now_ns() > deadline_ns)
-				return write_overdue(ep);
+			if (!rc && clock_now_ns() > deadline_ns) {
+				fault_raise(ep->fault, FAULT_DEADLINE, ETIMEDOUT,
+					    "waiting for a WRITE of 0 bytes to complete");
+				return fault_fix(ep->fault, "check dmesg on both hosts");
+			}
 			stop_drain(stop);
 		}
 		if (rc < 0)

@@ -37,7 +37,6 @@ static void describe_machine(struct end *e)
 		end_add_argument(e, argv + at);
 }
 
-/* Set the description of the device. */
 static void describe_rail(const struct endpoint *ep, struct rail *r)
 {
 	const struct hca_port *p = &r->hca.info;

@@ -21,15 +21,13 @@ int rail_check_link(struct endpoint *ep, const struct rail *r)
 		return fault_fix(ep->fault,
 				 "choose a device with an %s port (-d); --list shows them", wanted);
 	}
-	if (l->dlid != EXPERIMENT_AUTO && p->is_ethernet) {
-		fault_raise(ep->fault, FAULT_USAGE, 0,
-			    "--dlid: %s port %u is Ethernet and has no LIDs", p->device, p->port);
-		return fault_fix(ep->fault, "omit it");
-	}
-	if (l->dlid != EXPERIMENT_AUTO && ep->options->experiment.rdma_cm) {
-		fault_raise(ep->fault, FAULT_USAGE, 0, "--dlid cannot be used with -R/--rdma_cm");
-		return fault_fix(ep->fault, "omit one of the two: rdma_cm finds the path itself");
-	}
+	if (l->dlid != EXPERIMENT_AUTO && p->is_ethernet)
+		return fault_usage(ep->fault, "omit it",
+				   "--dlid: %s port %u is Ethernet and has no LIDs", p->device,
+				   p->port);
+	if (l->dlid != EXPERIMENT_AUTO && ep->options->experiment.rdma_cm)
+		return fault_usage(ep->fault, "omit one of the two: rdma_cm finds the path itself",
+				   "--dlid cannot be used with -R/--rdma_cm");
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 
 #define UD_INLINE_WANTED 188 /* a datagram's address takes room in the request, too */
 #define STAGED_BATCH     32  /* receives that are reposted at a time */
-#define LOAD_TX_DEPTH  128
+#define LOAD_TX_DEPTH    128
 
 /* True if the peer's messages consume receives of this end. */
 static bool worker_receives(const struct endpoint *ep)
@@ -103,7 +103,7 @@ static int make_qps(struct worker *t)
 	if (!endpoint_sends(ep) && !test->latency && !ep->own_schedule &&
 	    w.tx_depth > plan.max_send_wr)
 		w.tx_depth = plan.max_send_wr; /* only the peer's queue must be that deep */
-	if (t->rail->hca.info.is_iwarp) /* the connecting side sends first: an empty WRITE */
+	if (t->rail->hca.info.is_iwarp)        /* the connecting side sends first: an empty WRITE */
 		w.access |= IBV_ACCESS_REMOTE_WRITE;
 	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
 		w.inline_bytes = 0;
@@ -144,12 +144,10 @@ static int make_receives(struct worker *t)
 		return fault_fix(&t->fault, "use fewer slots, or an -r of at least the slots + %u",
 				 STAGED_BATCH);
 	}
-	if (batch > depth) {
-		fault_raise(&t->fault, FAULT_USAGE, 0,
-			    "--recv_post_list %u is more than the receive queue holds (%u)", batch,
-			    depth);
-		return fault_fix(&t->fault, "use a larger -r or a shorter list");
-	}
+	if (batch > depth)
+		return fault_usage(&t->fault, "use a larger -r or a shorter list",
+				   "--recv_post_list %u is more than the receive queue holds (%u)",
+				   batch, depth);
 	return recv_queue_init(&t->receives, &t->qps, depth, batch, &memory.into, ep->largest_bytes,
 			       &t->fault);
 }

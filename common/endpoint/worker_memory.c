@@ -113,8 +113,8 @@ static int check_gpu_memory(struct worker *t)
 
 	if (!option)
 		return 0;
-	fault_raise(&t->fault, FAULT_USAGE, 0, "%s cannot be used with GPU memory", option);
-	return fault_fix(&t->fault, "omit it: it applies to host memory only");
+	return fault_usage(&t->fault, "omit it: it applies to host memory only",
+			   "%s cannot be used with GPU memory", option);
 }
 
 /* The peer sends one rkey for all QPs, or one per QP if each has an MR. */

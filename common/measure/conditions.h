@@ -3,7 +3,7 @@
  * conditions: the conditions under which both ends ran a round: of their threads, their CPUs and
  * their ports (finding/quality.h), read right before the loops and right after, never meanwhile,
  * and not for warm-ups and a program's own kinds of round; and what their loops saw meanwhile
- * (base/evidence.h).
+ * (proto/evidence.h).
  */
 #pragma once
 

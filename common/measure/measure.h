@@ -9,10 +9,8 @@
 
 #include "base/account.h"
 #include "base/clock.h"
-#include "base/evidence.h"
 #include "finding/quality.h"
 #include "base/slots.h"
-#include "base/usage.h"
 #include "endpoint/endpoint.h"
 #include "host/steal.h"
 #include "loop/paced.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/evidence.h"
+#include "proto/evidence.h"
 #include "base/slots.h"
 #include "cli/options.h"
 #include "explain/limit.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "proto/evidence.h"
 
+#include <math.h>
+
 #include "proto/fields.h"
 
 /* clang-format off */
@@ -18,7 +20,17 @@ static const struct field rows[] = {
 };
 static const struct fields table = FIELDS(rows, "the peer's evidence has an invalid");
 
-/* E with its times multiplied by BY. */
+struct evidence evidence_unknown(void)
+{
+	return (struct evidence){NAN, NAN, NAN, NAN, NAN};
+}
+
+bool evidence_is_known(const struct evidence *e)
+{
+	return !isnan(e->full_share) || !isnan(e->schedule_share) || !isnan(e->alone_ns) ||
+	       !isnan(e->completion_ns) || !isnan(e->busy_share);
+}
+
 static struct evidence scaled(const struct evidence *e, double by)
 {
 	struct evidence to = *e;

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * evidence: what an end's loops saw, as JSON for the protocol and the document: shares from 0 to 1,
- * times in us; unknown values are omitted.
+ * evidence: what the loops of one end saw in a bandwidth run, in addition to its rate: it tells
+ * what limited the rate. NaN: unknown. As JSON, for the protocol and the document, shares are from
+ * 0 to 1 and times in us; unknown values are omitted.
  */
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
-#include "base/evidence.h"
 #include "base/fault.h"
+
+struct evidence {
+	double full_share;     /* of a sender's time with full send queues and no completion */
+	double schedule_share; /* with a schedule: of the time with room, and no message due */
+	double alone_ns;      /* from the post of a single message until its completion is polled */
+	double completion_ns; /* the same for a message of the run, on average */
+	double busy_share;    /* of a receiver's time in which a poll found completions at once */
+};
+
+/* All values unknown; and false if E is so. */
+struct evidence evidence_unknown(void);
+bool evidence_is_known(const struct evidence *e);
 
 json_t *evidence_to_json(const struct evidence *e);
 

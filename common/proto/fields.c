@@ -255,14 +255,12 @@ static int read_field(const struct field *row, void *to, const json_t *from)
 
 int fields_raise(const struct fields *t, const json_t *from, const char *key, struct fault *f)
 {
-	const char *type = json_string_value(json_object_get(from, "type"));
-
 	if (json_memory_failed()) /* this end made it, or a part of it, and lacked memory */
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "reading '%s'", key);
 	if (t->wrong)
 		return fault_raise(f, FAULT_PEER, 0, "%s %s", t->wrong, key);
 	fault_raise(f, FAULT_PEER, 0, "the peer's message '%.20s' has no valid '%s'",
-		    type ? type : "", key);
+		    json_text_at(from, "type"), key);
 	return fault_fix(f, "use the same version of rdmark on both ends");
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/stage.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
@@ -21,16 +20,9 @@ json_t *message_new(const char *type)
 	return json_pack("{s:s}", "type", type);
 }
 
-static const char *message_type(const json_t *m)
-{
-	const char *type = json_string_value(json_object_get(m, "type"));
-
-	return type ? type : "";
-}
-
 bool message_is(const json_t *m, const char *type)
 {
-	return strcmp(message_type(m), type) == 0;
+	return strcmp(json_text_at(m, "type"), type) == 0;
 }
 
 /* The table for keys that are read one at a time: it only says how a wrong one is reported. */
@@ -141,28 +133,19 @@ void message_send_fault(struct oob *o, const struct fault *f, uint64_t deadline_
 	json_memory_room(NULL, 0);
 }
 
-/*
- * The fault code here for the peer's code: a usage error or an interruption is one of both ends;
- * any other failure of the peer is FAULT_PEER.
- */
-static enum fault_code local_fault_code(const char *theirs)
-{
-	static const enum fault_code both[] = {FAULT_USAGE, FAULT_INTERRUPTED};
-
-	for (size_t i = 0; theirs && i < sizeof(both) / sizeof(both[0]); i++)
-		if (strcmp(theirs, fault_code_name(both[i])) == 0)
-			return both[i];
-	return FAULT_PEER;
-}
-
 int message_raise(const json_t *m, struct fault *f)
 {
-	struct fault theirs = {0};
+	struct fault theirs = {.code = FAULT_PEER};
+	const char *code = json_text_at(m, "code");
 
 	if (fault_is(f) || fields_read(&error_table, &theirs, m, f))
 		return -1;
 	*f = theirs;
-	f->code = local_fault_code(json_string_value(json_object_get(m, "code")));
+	/* A usage error or an interruption is one of both ends. */
+	if (strcmp(code, fault_code_name(FAULT_USAGE)) == 0)
+		f->code = FAULT_USAGE;
+	if (strcmp(code, fault_code_name(FAULT_INTERRUPTED)) == 0)
+		f->code = FAULT_INTERRUPTED;
 	f->from_peer = true;
 	return -1;
 }
@@ -247,7 +230,7 @@ int message_expect(struct oob *o, const char *type, json_t **m, uint64_t timeout
 		else if (!message_is(*m, "finish"))
 			fault_raise(f, FAULT_PEER, 0,
 				    "the peer sent '%.20s', but '%s' was expected",
-				    message_type(*m), type);
+				    json_text_at(*m, "type"), type);
 		json_decref(*m);
 		*m = NULL;
 		if (fault_is(f))

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "proto/fields.h"
 #include "proto/json_memory.h"
 #include "trust/tls.h"
 
@@ -102,13 +103,6 @@ static int peer_late(struct oob *o, const char *what, struct fault *f)
 	return fault_fix(f, "check the other host; --timeout sets the deadline");
 }
 
-static int wait_for(struct oob *o, short events, uint64_t deadline_ns, struct fault *f)
-{
-	struct pollfd p[2] = {[1] = {.fd = o->fd, .events = events}};
-
-	return stop_wait_any(o->stop, p, 2, deadline_ns, f);
-}
-
 int oob_wait(struct oob *o, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f)
 {
 	p[1] = (struct pollfd){.fd = o->fd, .events = POLLIN};
@@ -133,9 +127,9 @@ int oob_check_limit(const struct oob *o, struct fault *f)
 {
 	if (!o->until_ns || clock_now_ns() < o->until_ns)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "%s was served for %s, the --max-duration of this server",
-		    o->peer, units_ns(o->allowed_ns).text);
-	return fault_fix(f, "measure less in one run, or raise --max-duration on the server");
+	return fault_usage(f, "measure less in one run, or raise --max-duration on the server",
+			   "%s was served for %s, the --max-duration of this server", o->peer,
+			   units_ns(o->allowed_ns).text);
 }
 
 /* FLAGS: MSG_MORE if the rest of the frame follows. */
@@ -154,7 +148,7 @@ static int write_all(struct oob *o, const char *data, size_t size, int flags, ui
 			size -= (size_t)n;
 			continue;
 		}
-		n = wait_for(o, events, deadline_ns, f);
+		n = stop_wait(o->stop, o->fd, events, deadline_ns, f);
 		if (n < 0)
 			return -1;
 		if (n == 0)
@@ -255,27 +249,21 @@ static void shrink_buffer(struct oob *o)
 	o->size = 0;
 }
 
-static bool is_alive(const json_t *m)
-{
-	const char *type = json_string_value(json_object_get(m, "type"));
-
-	return type && strcmp(type, "alive") == 0;
-}
-
 /* Count M, and check how many messages have come in this second. */
 static int check_rate(struct oob *o, const json_t *m, struct fault *f)
 {
+	bool alive = strcmp(json_text_at(m, "type"), "alive") == 0;
 	uint64_t now = clock_now_ns();
 
 	if (now - o->rate.since_ns >= UNITS_NS_PER_S) {
 		o->rate.since_ns = now;
 		o->rate.frames = 0;
 	}
-	o->rate.frames += is_alive(m) ? OOB_ALIVE_COST : 1;
+	o->rate.frames += alive ? OOB_ALIVE_COST : 1;
 	if (o->rate.frames <= OOB_FRAMES_PER_S)
 		return 0;
 	return fault_raise(f, FAULT_PEER, 0, "%s sent more than %u messages in a second", o->peer,
-			   is_alive(m) ? OOB_FRAMES_PER_S / OOB_ALIVE_COST : OOB_FRAMES_PER_S);
+			   alive ? OOB_FRAMES_PER_S / OOB_ALIVE_COST : OOB_FRAMES_PER_S);
 }
 
 static int decode_message(struct oob *o, json_t **message, struct fault *f)
@@ -382,7 +370,7 @@ int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault
 		if (rc)
 			return rc < 0 ? -1 : 0;
 		o->unwaited = 0;
-		rc = wait_for(o, POLLIN, deadline_ns, f);
+		rc = stop_wait(o->stop, o->fd, POLLIN, deadline_ns, f);
 		if (rc < 0)
 			return -1;
 		if (rc == 0)

@@ -6,37 +6,43 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/timed_call.h"
 #include "base/units.h"
 
 #define RETRY_FIRST_NS UINT64_C(20000000)
 #define RETRY_MAX_NS   UINT64_C(200000000)
 #define WAITING_NS     UINT64_C(500000000) /* time without success before the user is informed */
 
-/*
- * A name lookup in another thread. It is on the heap because a resolver that never answers keeps
- * its request: then it is not freed before the process ends.
- */
+/* A name lookup, which hangs with a resolver that never answers. */
 struct lookup {
-	struct gaicb request;
-	struct addrinfo hints;
+	struct timed_call call;
+	struct addrinfo hints, *list; /* list: owned */
 	char host[256], port[8];
-	int done_fd;
+	int rc, err; /* of getaddrinfo(3), and errno */
 };
 
-static void lookup_done(union sigval v)
+static void run_lookup(struct timed_call *c)
 {
-	struct lookup *l = v.sival_ptr;
+	struct lookup *l = (struct lookup *)c;
 
-	eventfd_write(l->done_fd, 1);
+	l->rc = getaddrinfo(l->host, l->port, &l->hints, &l->list);
+	l->err = errno;
+}
+
+static void release_lookup(struct timed_call *c)
+{
+	struct lookup *l = (struct lookup *)c;
+
+	if (l->list)
+		freeaddrinfo(l->list);
+	free(l);
 }
 
 /* Copy HOST without brackets: "[fe80::1%eth0]" becomes "fe80::1%eth0". */
@@ -50,9 +56,9 @@ static void strip_brackets(char *out, size_t size, const char *host)
 		snprintf(out, size, "%s", host);
 }
 
-static int no_such_host(const char *host, int gai, struct fault *f)
+static int no_such_host(const char *host, int gai, int err, struct fault *f)
 {
-	int errnum = gai == EAI_SYSTEM ? errno : gai == EAI_MEMORY ? ENOMEM : 0;
+	int errnum = gai == EAI_SYSTEM ? err : gai == EAI_MEMORY ? ENOMEM : 0;
 
 	if (fault_raise(f, FAULT_USAGE, errnum, "host '%.80s'", host) && errnum == ENOMEM)
 		return -1;
@@ -60,67 +66,44 @@ static int no_such_host(const char *host, int gai, struct fault *f)
 	return fault_fix(f, "check the name, or use the IP address");
 }
 
-static int lookup_wait(struct lookup *l, struct stop *stop, uint64_t deadline_ns,
-		       struct addrinfo **list, struct fault *f)
-{
-	int rc = stop_wait(stop, l->done_fd, POLLIN, deadline_ns, f);
-	char host[80];
-
-	if (rc < 0)
-		return -1;
-	if (rc == 0) {
-		fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "looking up host '%.80s'", l->host);
-		fault_cause(f, "The resolver does not answer");
-		return fault_fix(f, "use the IP address");
-	}
-	rc = gai_error(&l->request);
-	*list = l->request.ar_result;
-	snprintf(host, sizeof(host), "%.79s", l->host);
-	close(l->done_fd);
-	free(l);
-	return rc ? no_such_host(host, rc, f) : 0;
-}
-
 /*
  * Resolve the host of ATTR to *LIST, for freeaddrinfo(). FAMILY: AF_UNSPEC, or the only one to
- * return. A numeric address needs no resolver; a name is looked up in a thread, so that a signal
- * or the deadline ends the wait.
+ * return. A numeric address needs no resolver; for a name, a signal or the deadline ends the wait.
  */
 static int resolve_host(const struct oob_connect_attr *attr, int family, struct stop *stop,
 			uint64_t deadline_ns, struct addrinfo **list, struct fault *f)
 {
-	const char *host = attr->host;
+	uint64_t now = clock_now_ns();
 	struct lookup *l = calloc(1, sizeof(*l));
-	struct gaicb *requests[1];
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD,
-				 .sigev_notify_function = lookup_done};
 	int rc;
 
 	if (!l)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "looking up host '%.80s'", host);
-	strip_brackets(l->host, sizeof(l->host), host);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "looking up host '%.80s'", attr->host);
+	l->call.run = run_lookup;
+	l->call.release = release_lookup;
+	strip_brackets(l->host, sizeof(l->host), attr->host);
 	snprintf(l->port, sizeof(l->port), "%u", attr->port);
 	l->hints = (struct addrinfo){.ai_family = family,
 				     .ai_socktype = SOCK_STREAM,
 				     .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-	if (getaddrinfo(l->host, l->port, &l->hints, list) == 0) {
-		free(l);
-		return 0;
+	run_lookup(&l->call);
+	if (l->rc) {
+		l->hints.ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG;
+		rc = timed_call(&l->call, deadline_ns > now ? deadline_ns - now : 0, stop, f);
+		if (rc < 0)
+			return -1;
+		if (rc > 0) {
+			fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "looking up host '%.80s'",
+				    attr->host);
+			fault_cause(f, "The resolver does not answer");
+			return fault_fix(f, "use the IP address");
+		}
 	}
-	l->hints.ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG;
-	l->request =
-		(struct gaicb){.ar_name = l->host, .ar_service = l->port, .ar_request = &l->hints};
-	l->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	event.sigev_value.sival_ptr = l;
-	requests[0] = &l->request;
-	rc = l->done_fd < 0 ? EAI_SYSTEM : getaddrinfo_a(GAI_NOWAIT, requests, 1, &event);
-	if (rc) {
-		if (l->done_fd >= 0)
-			close(l->done_fd);
-		free(l);
-		return no_such_host(host, rc, f);
-	}
-	return lookup_wait(l, stop, deadline_ns, list, f);
+	rc = l->rc ? no_such_host(attr->host, l->rc, l->err, f) : 0;
+	*list = l->list;
+	l->list = NULL;
+	release_lookup(&l->call);
+	return rc;
 }
 
 int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *address,
@@ -136,11 +119,9 @@ int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *ad
 	gai = getaddrinfo(text, service, &hints, &a);
 	if (gai == EAI_MEMORY)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%.60s)", text);
-	if (gai) {
-		fault_raise(f, FAULT_USAGE, 0, "--bind_source_ip '%.60s' is not an IP address",
-			    text);
-		return fault_fix(f, "give an address that `ip address` shows");
-	}
+	if (gai)
+		return fault_usage(f, "give an address that `ip address` shows",
+				   "--bind_source_ip '%.60s' is not an IP address", text);
 	len = (int)a->ai_addrlen;
 	memcpy(address, a->ai_addr, a->ai_addrlen);
 	freeaddrinfo(a);
@@ -170,7 +151,6 @@ struct attempt {
 static int try_address(const struct attempt *t, const struct addrinfo *a, struct fault *f)
 {
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	struct pollfd p[2] = {[1] = {.fd = fd, .events = POLLOUT}};
 	int err = 0, rc;
 	socklen_t len = sizeof(err);
 
@@ -189,7 +169,7 @@ static int try_address(const struct attempt *t, const struct addrinfo *a, struct
 		return -err;
 	}
 	if (err == EINPROGRESS) {
-		rc = stop_wait_any(t->stop, p, 2, t->deadline_ns, f);
+		rc = stop_wait(t->stop, fd, POLLOUT, t->deadline_ns, f);
 		if (rc > 0)
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 		else
@@ -202,29 +182,20 @@ static int try_address(const struct attempt *t, const struct addrinfo *a, struct
 	return err == ENETUNREACH ? -EHOSTUNREACH : -err;
 }
 
-/* perftest's words; an IPv6 address in brackets, or its end could be the port. */
-static void not_connected(const struct oob_connect_attr *attr, enum fault_code code, int err,
-			  struct fault *f)
+/* Raise that all attempts failed, the last with ERR. An IPv6 address is in brackets, or its end
+ * could be the port; otherwise these are perftest's words. */
+static int not_connected(const struct oob_connect_attr *attr, int err, bool no_route,
+			 uint64_t waited_ns, struct fault *f)
 {
 	bool brackets = strchr(attr->host, ':') && attr->host[0] != '[';
-
-	fault_raise(f, code, err, "Couldn't connect to %s%.80s%s:%u", brackets ? "[" : "",
-		    attr->host, brackets ? "]" : "", attr->port);
-}
-
-static int no_route_to_host(const struct oob_connect_attr *attr, struct fault *f)
-{
-	not_connected(attr, FAULT_DEADLINE, ENETUNREACH, f);
-	fault_cause(f, "This host has no route to %.80s", attr->host);
-	return fault_fix(f, "check the address, and `ip route get %.80s`", attr->host);
-}
-
-static int nobody_listens(const struct oob_connect_attr *attr, int err, uint64_t waited_ns,
-			  struct fault *f)
-{
 	struct units_text t = units_about_ns((double)waited_ns);
 
-	not_connected(attr, FAULT_DEADLINE, err, f);
+	fault_raise(f, FAULT_DEADLINE, err, "Couldn't connect to %s%.80s%s:%u", brackets ? "[" : "",
+		    attr->host, brackets ? "]" : "", attr->port);
+	if (no_route) {
+		fault_cause(f, "This host has no route to %.80s", attr->host);
+		return fault_fix(f, "check the address, and `ip route get %.80s`", attr->host);
+	}
 	if (err == ECONNREFUSED)
 		fault_cause(f,
 			    "No server listens on TCP port %u there (tried for %s), or one with "
@@ -280,10 +251,8 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 	freeaddrinfo(list);
 	if (fault_is(f))
 		return -1;
-	if (fd < 0 && hopeless)
-		return no_route_to_host(attr, f);
 	if (fd < 0)
-		return nobody_listens(attr, -fd, clock_now_ns() - start_ns, f);
+		return not_connected(attr, -fd, hopeless, clock_now_ns() - start_ns, f);
 	oob_adopt(o, stop, fd);
 	return 0;
 }

@@ -2,7 +2,6 @@
 #include "proto/verified.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

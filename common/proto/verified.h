@@ -5,9 +5,7 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/fault.h"
 #include "base/slots.h"

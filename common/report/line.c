@@ -8,10 +8,10 @@
 
 bool report_may_print(struct report *r, uint64_t lines)
 {
-	struct peer_credit *c = r->about.lines;
+	struct peer_log *l = r->about.lines;
+	uint64_t omitted;
 
-	if (!c || (lines <= c->each.burst && peer_credit_take(c, peer_credit_find(c, r->peer),
-							      (unsigned)lines, clock_now_ns())))
+	if (!l || peer_log_may(l, r->peer, lines, clock_now_ns(), &omitted))
 		return true;
 	r->run.omitted++;
 	return false;

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "base/peer_credit.h"
+#include "base/peer_log.h"
 #include "base/streams.h"
 #include "base/units.h"
 #include "measure/measure.h"
@@ -23,7 +23,8 @@
 
 /* Lines that a persistent server writes to stdout: for one client's address, and for all. */
 #define REPORT_LINES                                      \
-	((struct peer_credit){                            \
+	((struct peer_log){                               \
+		.lock = PTHREAD_MUTEX_INITIALIZER,        \
 		.each = {UNITS_NS_PER_S, 1000},           \
 		.together = {UNITS_NS_PER_S / 10, 10000}, \
 	})
@@ -37,8 +38,8 @@ struct report_about {
 	bool halved;             /* latency is half a round trip */
 	const char *csv_columns; /* of the program's own rows; NULL: those of a record */
 	const struct options *options;
-	struct streams *streams;   /* lent: stdout and stderr */
-	struct peer_credit *lines; /* lent; a persistent server: what stdout may get; NULL: all */
+	struct streams *streams; /* lent: stdout and stderr */
+	struct peer_log *lines;  /* lent; a persistent server: what stdout may get; NULL: all */
 };
 
 /* The parameters that the run actually used. */

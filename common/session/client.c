@@ -4,8 +4,6 @@
 
 #include "base/units.h"
 #include "measure/verify.h"
-#include "session/command_line.h"
-#include "session/handshake.h"
 #include "session/program.h"
 #include "verbs/cm.h"
 
@@ -14,8 +12,7 @@
 
 /* State of the client between attempts to be served. */
 struct queue {
-	struct program *p;
-	struct link *link;
+	struct session *s;
 	uint64_t deadline_ns; /* when --connect-timeout expires */
 	char with[80];        /* the client that the server serves, as last shown */
 	struct fault lost;    /* why the connection to a server that had answered was lost */
@@ -27,7 +24,7 @@ struct queue {
  */
 static int server_busy(struct queue *q, const json_t *m)
 {
-	struct program *p = q->p;
+	struct program *p = q->s->program;
 	char with[sizeof(q->with)];
 	bool waits;
 
@@ -43,7 +40,7 @@ static int server_busy(struct queue *q, const json_t *m)
 /* Raise the fault that --connect-timeout has expired; returns -1. */
 static int out_of_patience(const struct queue *q)
 {
-	struct program *p = q->p;
+	struct program *p = q->s->program;
 
 	fault_clear(&p->fault);
 	fault_raise(&p->fault, FAULT_DEADLINE, EBUSY, "the server is busy with %s; waited for %s",
@@ -54,13 +51,14 @@ static int out_of_patience(const struct queue *q)
 /* Receive the server's answer; skip its "alive", and wait for its turn after its "busy". */
 static int receive_answer(struct queue *q, json_t **m)
 {
-	struct fault *f = &q->p->fault;
+	struct fault *f = &q->s->program->fault;
+	struct link *l = &q->s->link;
 	bool waits = false;
 
 	for (;;) {
-		struct message_wait wait = message_wait(q->link->timeout_ns);
-		int rc = waits ? oob_recv(&q->link->oob, m, q->deadline_ns, f)
-			       : message_next(&q->link->oob, &wait, m, f);
+		struct message_wait wait = message_wait(l->timeout_ns);
+		int rc = waits ? oob_recv(&l->oob, m, q->deadline_ns, f)
+			       : message_next(&l->oob, &wait, m, f);
 
 		if (rc)
 			return waits && f->code == FAULT_DEADLINE ? out_of_patience(q) : -1;
@@ -79,7 +77,7 @@ static int receive_answer(struct queue *q, json_t **m)
 /* Pause before the next attempt. Returns 1, or -1 after --connect-timeout or a signal. */
 static int try_again(const struct queue *q, uint64_t pause_ns)
 {
-	struct program *p = q->p;
+	struct program *p = q->s->program;
 	uint64_t until_ns = clock_now_ns() + pause_ns;
 
 	if (clock_now_ns() >= q->deadline_ns)
@@ -90,17 +88,18 @@ static int try_again(const struct queue *q, uint64_t pause_ns)
 	return stop_wait(&p->stop, -1, 0, until_ns, &p->fault) < 0 ? -1 : 1;
 }
 
-static int handle_answer(struct session *s, struct queue *q, const json_t *m)
+static int handle_answer(struct queue *q, const json_t *m)
 {
-	struct program *p = s->program;
+	struct session *s = q->s;
 
 	if (message_is(m, "welcome"))
 		return handshake_apply_welcome(&s->ms, m);
 	if (message_is(m, "busy"))
 		return try_again(q, FULL_RETRY_NS);
 	if (message_is(m, "error"))
-		return message_raise(m, &p->fault);
-	return fault_raise(&p->fault, FAULT_PEER, 0, "the server sent an unexpected message");
+		return message_raise(m, &s->program->fault);
+	return fault_raise(&s->program->fault, FAULT_PEER, 0,
+			   "the server sent an unexpected message");
 }
 
 /* Note that the client keeps trying: the server may not be started yet. */
@@ -128,19 +127,10 @@ static json_t *make_hello(struct session *s)
 	return NULL;
 }
 
-/* Send hello M (stolen); with --auth after both ends have proved who they are. */
-static int send_hello(struct session *s, json_t *m)
-{
-	struct program *p = s->program;
-
-	if (!p->auth.method)
-		return link_send(&s->link, m);
-	return auth_introduce(&p->auth, &s->link.oob, m, s->link.timeout_ns, &p->fault);
-}
-
 /* Try once to be served. Returns 0: welcome; 1: try again; -1. */
-static int greet_server(struct session *s, struct queue *q)
+static int greet_server(struct queue *q)
 {
+	struct session *s = q->s;
 	struct program *p = s->program;
 	const struct local_options *l = &p->options.local;
 	struct oob_connect_attr attr = {
@@ -165,7 +155,10 @@ static int greet_server(struct session *s, struct queue *q)
 	m = make_hello(s);
 	if (!m)
 		return -1;
-	sent = send_hello(s, m) == 0;
+	/* With --auth both ends prove who they are first. */
+	sent = (p->auth.method
+			? auth_introduce(&p->auth, &s->link.oob, m, s->link.timeout_ns, &p->fault)
+			: link_send(&s->link, m)) == 0;
 	if (!sent || receive_answer(q, &m)) {
 		/*
 		 * A server that ended just now let this client wait: look whether there is a next
@@ -177,7 +170,7 @@ static int greet_server(struct session *s, struct queue *q)
 		q->lost = p->fault;
 		return try_again(q, LOST_RETRY_NS);
 	}
-	rc = handle_answer(s, q, m);
+	rc = handle_answer(q, m);
 	json_decref(m);
 	return rc;
 }
@@ -248,8 +241,7 @@ static int find_server(struct session *s)
 {
 	struct program *p = s->program;
 	struct queue q = {
-		.p = p,
-		.link = &s->link,
+		.s = s,
 		.deadline_ns = clock_now_ns() + p->options.local.connect_timeout_ns,
 	};
 	int rc;
@@ -257,7 +249,7 @@ static int find_server(struct session *s)
 	if (check_own_devices(s))
 		return -1;
 	endpoint_gpu_start(&s->ep);
-	while ((rc = greet_server(s, &q)) > 0)
+	while ((rc = greet_server(&q)) > 0)
 		;
 	/* That a server answered and failed explains more than that no server listens now. */
 	if (rc && fault_is(&q.lost) && p->fault.code == FAULT_DEADLINE)

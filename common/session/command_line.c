@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "session/command_line.h"
+/* Reads the command line, and derives from it what is known before anything is opened. */
+#include "session/program.h"
 
 #include <string.h>
 
@@ -64,7 +65,6 @@ void command_line_notes(const struct program *p)
 			report_note(&p->report, "%s", i->why);
 }
 
-/* Refuse options that do not work with a sweep. */
 static int check_sweep(const struct program *p, struct fault *f)
 {
 	const struct options *o = &p->asked;
@@ -83,23 +83,20 @@ static int check_sweep(const struct program *p, struct fault *f)
 			return fault_fix(f, "omit --%s, or add --%s", i->given, i->other);
 		}
 	options_name(o->sweep.axis[0].row, name, sizeof(name));
-	if (p->test->schedule && !o->experiment.plain) {
-		fault_raise(f, FAULT_USAGE, 0,
-			    "several values of %s cannot be used without --plain", name);
-		return fault_fix(f, "give one value, or add --plain for one row per value");
-	}
-	if (o->experiment.run_infinitely) {
-		fault_raise(f, FAULT_USAGE, 0,
-			    "several values of %s cannot be used with --run_infinitely", name);
-		return fault_fix(f, "give one value: the run with the first value would never end");
-	}
+	if (p->test->schedule && !o->experiment.plain)
+		return fault_usage(f, "give one value, or add --plain for one row per value",
+				   "several values of %s cannot be used without --plain", name);
+	if (o->experiment.run_infinitely)
+		return fault_usage(
+			f, "give one value: the run with the first value would never end",
+			"several values of %s cannot be used with --run_infinitely", name);
 	if (o->output.format != FORMAT_PERFTEST && !o->output.out_json && !o->output.out_json_file)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "several values of %s cannot be used in perftest's format",
-		    name);
-	return fault_fix(
-		f, "give one value, or use rdmark's table, --json or --csv: perftest's formats do "
-		   "not show the varied option");
+	return fault_usage(
+		f,
+		"give one value, or use rdmark's table, --json or --csv: perftest's formats do "
+		"not show the varied option",
+		"several values of %s cannot be used in perftest's format", name);
 }
 
 /* Refuse --max-loss if messages cannot be lost, or are not counted. */
@@ -162,20 +159,17 @@ static int check_information(struct program *p)
 		options_invalid("--help", l->help, &p->fault);
 		return fault_fix(&p->fault, "use --help, or --help=all for all options");
 	}
-	if (l->list && (o->json || o->csv || o->json_lines || o->prom)) {
-		fault_raise(&p->fault, FAULT_USAGE, 0, "--list cannot be used with %s",
-			    o->json         ? "--json"
-			    : o->csv        ? "--csv"
-			    : o->json_lines ? "--json-lines"
-					    : "--prom");
-		return fault_fix(&p->fault, "use `rdmark list --json`, which also lists GPUs");
-	}
-	if (l->check && (o->csv || !p->server)) {
-		fault_raise(&p->fault, FAULT_USAGE, 0, "--check cannot be used with %s",
-			    o->csv ? "--csv" : "HOST");
-		return fault_fix(&p->fault,
-				 "omit it: --check looks at this host only, and has --json");
-	}
+	if (l->list && (o->json || o->csv || o->json_lines || o->prom))
+		return fault_usage(&p->fault, "use `rdmark list --json`, which also lists GPUs",
+				   "--list cannot be used with %s",
+				   o->json         ? "--json"
+				   : o->csv        ? "--csv"
+				   : o->json_lines ? "--json-lines"
+						   : "--prom");
+	if (l->check && (o->csv || !p->server))
+		return fault_usage(&p->fault,
+				   "omit it: --check looks at this host only, and has --json",
+				   "--check cannot be used with %s", o->csv ? "--csv" : "HOST");
 	return 0;
 }
 
@@ -237,7 +231,6 @@ void command_line_refused(struct program *p)
 	report_refused(&p->options, p->test->name, &p->fault);
 }
 
-/* Read and check the command line, before any device or file is opened. */
 int command_line_read(struct program *p, int argc, char **argv)
 {
 	struct output_options *o = &p->options.output;
@@ -248,8 +241,7 @@ int command_line_read(struct program *p, int argc, char **argv)
 	if (options_parse(&p->options, argc, argv, &p->fault))
 		return -1;
 	p->server = p->options.local.host == NULL;
-	if (check_information(p) ||
-	    report_check_counters(p->options.local.counters, &p->fault) ||
+	if (check_information(p) || report_check_counters(p->options.local.counters, &p->fault) ||
 	    auth_read(&p->auth, p->options.local.auth, p->options.local.allow, &p->fault))
 		return -1;
 	p->options.drop_in = strncmp(p->name, "ib_", 3) == 0;
@@ -262,18 +254,15 @@ int command_line_read(struct program *p, int argc, char **argv)
 	if (repeat_read(&p->repeat, &p->options, p->test->latency, &p->fault))
 		return -1;
 	if ((o->histogram || o->unsorted) && !measure_keeps_samples(&p->options, &p->repeat) &&
-	    !o->json && !o->json_lines) {
-		fault_raise(&p->fault, FAULT_USAGE, 0,
-			    "-H and -U need every sample, but %s does not keep them",
-			    p->repeat.most ? "--repeat" : "-D");
-		return fault_fix(&p->fault, "use -n, or --json --histogram");
-	}
-	if (!p->server && !p->options.local.port) {
-		fault_raise(&p->fault, FAULT_USAGE, 0, "-p/--port 0 cannot be used in a client");
-		return fault_fix(
+	    !o->json && !o->json_lines)
+		return fault_usage(&p->fault, "use -n, or --json --histogram",
+				   "-H and -U need every sample, but %s does not keep them",
+				   p->repeat.most ? "--repeat" : "-D");
+	if (!p->server && !p->options.local.port)
+		return fault_usage(
 			&p->fault,
-			"give the port that the server printed; port 0 is only for a server");
-	}
+			"give the port that the server printed; port 0 is only for a server",
+			"-p/--port 0 cannot be used in a client");
 	if (!p->server && options_check(&p->options, TRAIT_CLIENT, &p->fault))
 		return -1;
 	if (o->only == (p->test->latency ? ONLY_BANDWIDTH : ONLY_LATENCY)) {

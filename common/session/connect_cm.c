@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "session/connect_cm.h"
+/* Connecting the QPs through rdma_cm. */
+#include "session/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -126,20 +127,12 @@ static int connect_step(struct cm_progress *u)
 	return done == ep->workers;
 }
 
-static int connections_late(struct endpoint *ep)
-{
-	unsigned i = 0;
-
-	while (ep->worker[i].cm.up == ep->worker[i].qps.count)
-		i++;
-	return cm_late(&ep->worker[i].cm, ep->fault);
-}
-
 /* Wait for an event, and tell the peer meanwhile that this end is alive. */
 static int wait_for_event(struct cm_progress *u)
 {
 	struct endpoint *ep = u->ep;
 	uint64_t say_ns = u->said_ns + ALIVE_NS;
+	const struct worker *late = ep->worker;
 	int rc = oob_wait(&u->link->oob, u->p, ep->workers,
 			  say_ns < u->deadline_ns ? say_ns : u->deadline_ns, ep->fault);
 
@@ -147,8 +140,11 @@ static int wait_for_event(struct cm_progress *u)
 		return -1;
 	if (rc)
 		return u->p[1].revents ? handle_peer(u) : 0;
-	if (clock_now_ns() >= u->deadline_ns)
-		return connections_late(ep);
+	if (clock_now_ns() >= u->deadline_ns) {
+		while (late->cm.up == late->qps.count)
+			late++;
+		return cm_late(&late->cm, ep->fault);
+	}
 	u->said_ns = clock_now_ns();
 	return message_send(&u->link->oob, message_new("alive"), u->deadline_ns, ep->fault);
 }

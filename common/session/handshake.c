@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "session/handshake.h"
+/* The agreement of both ends. Each half of an exchange is next to the other one. */
+#include "session/program.h"
 
 #include "base/units.h"
-#include "session/connect_cm.h"
-#include "session/hello.h"
 #include "verbs/pkey.h"
 
 /* What this end tells of rail R: link type, P_Key, and the depth of READs that it supports. */
@@ -104,21 +103,26 @@ static void limit_sweep(struct endpoint *ep, uint64_t bytes)
 		ep->largest_bytes = plan_last_size(e, bytes);
 }
 
-/* Apply the server's CHOICE from the offer of rail R. */
-static int apply_choice(struct endpoint *ep, struct rail *r, const json_t *choice)
+/*
+ * Read THEIRS of rail R from the client's offer, or from what the server chose of it, and agree on
+ * P_Key, MTU, size and READs: the server takes the smaller MTU.
+ */
+static int agree_on_rail(struct endpoint *ep, struct rail *r, const json_t *from,
+			 struct hello_rail *theirs)
 {
-	struct hello_rail theirs = {.reads = {1, 1}};
+	unsigned mine = rail_mtu(ep, r);
 
-	if (fields_read(hello_choice(), &theirs, choice, ep->fault) ||
-	    rail_agree_on_pkey(ep, r, theirs.pkey, 0))
+	*theirs = (struct hello_rail){.reads = {1, 1}};
+	if (fields_read(ep->server ? hello_offer() : hello_choice(), theirs, from, ep->fault) ||
+	    rail_agree_on_pkey(ep, r, theirs->pkey, ep->server ? theirs->default_pkey : 0))
 		return -1;
-	if (!hca_mtu_enum(theirs.mtu_bytes) || theirs.mtu_bytes > rail_mtu(ep, r))
-		return fault_raise(ep->fault, FAULT_PEER, 0,
-				   "the server proposed an invalid MTU of %u", theirs.mtu_bytes);
-	r->route.mtu_bytes = theirs.mtu_bytes;
-	limit_sweep(ep, theirs.message_max);
-	rail_agree_on_reads(ep, r, &theirs.reads);
-	return rail_use_gid(ep, r, theirs.gid_kind);
+	r->route.mtu_bytes = theirs->mtu_bytes < mine ? theirs->mtu_bytes : mine;
+	if (!hca_mtu_enum(r->route.mtu_bytes) || (!ep->server && theirs->mtu_bytes > mine))
+		return fault_raise(ep->fault, FAULT_PEER, 0, "the %s proposed an invalid MTU of %u",
+				   ep->server ? "client" : "server", theirs->mtu_bytes);
+	limit_sweep(ep, theirs->message_max);
+	rail_agree_on_reads(ep, r, &theirs->reads);
+	return 0;
 }
 
 /* Limit the message size to the MTU, which is known now, for datagrams. */
@@ -144,6 +148,7 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 {
 	const json_t *rails = json_object_get(m, "rails");
 	struct endpoint *ep = ms->ep;
+	struct hello_rail choice;
 	char decided[512];
 	uint64_t protocol, depth;
 
@@ -153,7 +158,8 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 	    handshake_read_timeout(ms->link, m) || read_memory(ep, m))
 		return -1;
 	for (unsigned i = 0; i < ep->rails; i++)
-		if (apply_choice(ep, &ep->rail[i], json_array_get(rails, i)))
+		if (agree_on_rail(ep, &ep->rail[i], json_array_get(rails, i), &choice) ||
+		    rail_use_gid(ep, &ep->rail[i], choice.gid_kind))
 			return -1;
 	if (message_u64_if(m, "tx_depth", UINT32_MAX, &depth, ep->fault) ||
 	    (depth && endpoint_fit_depth(ep, depth)))
@@ -177,14 +183,14 @@ static int agree_on_transport(struct endpoint *ep, const struct rail *r,
 
 	if (same_link && theirs->iwarp == p->is_iwarp)
 		return 0;
-	fault_raise(ep->fault, FAULT_USAGE, 0,
-		    "the two ends have different %s: %s on the server's %s, %s on the client's",
-		    same_link ? "transports" : "link layers",
-		    same_link ? r->mine.nic.transport : r->mine.nic.link_layer, p->device,
-		    same_link           ? hca_transport_name(&there)
-		    : there.is_ethernet ? "Ethernet"
-					: "InfiniBand");
-	return fault_fix(ep->fault, "choose devices of one fabric with -d on both ends");
+	return fault_usage(
+		ep->fault, "choose devices of one fabric with -d on both ends",
+		"the two ends have different %s: %s on the server's %s, %s on the client's",
+		same_link ? "transports" : "link layers",
+		same_link ? r->mine.nic.transport : r->mine.nic.link_layer, p->device,
+		same_link           ? hca_transport_name(&there)
+		: there.is_ethernet ? "Ethernet"
+				    : "InfiniBand");
 }
 
 /* The first kind of GID that both ends of rail R have, in the order of the client's KINDS. */
@@ -207,37 +213,25 @@ static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds
 	*kind = r->hca.info.is_iwarp ? GID_IWARP : GID_IB;
 	if (!r->hca.info.is_ethernet || r->hca.info.is_iwarp)
 		return 0; /* LIDs do, or IP addresses */
-	fault_raise(ep->fault, FAULT_USAGE, 0,
-		    "the two ends have no type of GID in common: the first type of the server's %s "
-		    "is %s",
-		    r->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
-	return fault_fix(
+	return fault_usage(
 		ep->fault,
-		"give both netdevs an address of one family, or choose GIDs with -x on both ends");
+		"give both netdevs an address of one family, or choose GIDs with -x on both ends",
+		"the two ends have no type of GID in common: the first type of the server's %s is %s",
+		r->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
 }
 
 /*
- * Server: choose P_Key, GID kind and MTU of rail R from the client's OFFER, and append them, with
- * this end's depth of READs, to CHOICES.
+ * Server: choose from the client's OFFER for rail R, and append that, with this end's depth of
+ * READs, to CHOICES.
  */
 static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer, json_t *choices)
 {
-	struct hello_rail theirs = {.reads = {1, 1}}, choice;
+	struct hello_rail theirs, choice;
 	enum gid_kind kind;
 
-	if (fields_read(hello_offer(), &theirs, offer, ep->fault) ||
-	    rail_agree_on_pkey(ep, r, theirs.pkey, theirs.default_pkey))
-		return -1;
-	limit_sweep(ep, theirs.message_max);
-	rail_agree_on_reads(ep, r, &theirs.reads);
-	if (agree_on_gid(ep, r, json_object_get(offer, "gid_kinds"), &theirs, &kind))
-		return -1;
-	r->route.mtu_bytes =
-		theirs.mtu_bytes < rail_mtu(ep, r) ? theirs.mtu_bytes : rail_mtu(ep, r);
-	if (!hca_mtu_enum(r->route.mtu_bytes))
-		return fault_raise(ep->fault, FAULT_PEER, 0,
-				   "the client proposed an invalid MTU of %u", theirs.mtu_bytes);
-	if (rail_use_gid(ep, r, kind))
+	if (agree_on_rail(ep, r, offer, &theirs) ||
+	    agree_on_gid(ep, r, json_object_get(offer, "gid_kinds"), &theirs, &kind) ||
+	    rail_use_gid(ep, r, kind))
 		return -1;
 	choice = rail_hello(ep, r);
 	choice.gid_kind = kind;
@@ -248,18 +242,16 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	return fault_is(ep->fault) ? -1 : 0;
 }
 
-/* Agree on each rail of the client. */
 static int choose_all(struct endpoint *ep, const json_t *hello, json_t *choices)
 {
 	const json_t *offers = json_object_get(hello, "rails");
 	size_t n = json_array_size(offers);
 
-	if (n != ep->rails) {
-		fault_raise(ep->fault, FAULT_USAGE, 0,
-			    "the two ends use different numbers of devices: server %u, client %zu",
-			    ep->rails, n);
-		return fault_fix(ep->fault, "name the same number of devices with -d on both ends");
-	}
+	if (n != ep->rails)
+		return fault_usage(
+			ep->fault, "name the same number of devices with -d on both ends",
+			"the two ends use different numbers of devices: server %u, client %zu",
+			ep->rails, n);
 	for (unsigned i = 0; i < ep->rails; i++)
 		if (choose_port(ep, &ep->rail[i], json_array_get(offers, i), choices))
 			return -1;

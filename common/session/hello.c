@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "session/hello.h"
+/* Whether a client with this first message can be served. */
+#include "session/program.h"
 
 #include <string.h>
 
@@ -35,10 +36,9 @@ static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 			*f = o->refused;
 		return fault_is(&o->refused) ? -1 : 0;
 	}
-	fault_raise(f, FAULT_USAGE, 0, "the two ends run different tests: server %s, client %s",
-		    o->test->name, test);
-	return fault_fix(f, "run the same program on both ends, or `rdmark server`, which serves "
-			    "every test");
+	return fault_usage(
+		f, "run the same program on both ends, or `rdmark server`, which serves every test",
+		"the two ends run different tests: server %s, client %s", o->test->name, test);
 }
 
 #define ROW(member, ...) FIELD(struct hello_rail, member, __VA_ARGS__)

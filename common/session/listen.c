@@ -1,12 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "session/listen.h"
+/* Where a server listens, and what it says when clients can connect. */
+#include "session/program.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#include "admit/notify.h"
 #include "plan/limits.h"
-#include "session/hello.h"
+
+/*
+ * Tell the service manager STATE ("READY=1"), as sd_notify(3) does: send it to the socket in
+ * NOTIFY_SOCKET, if that is set. Failures are ignored.
+ */
+static void notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	size_t length = path ? strlen(path) : 0;
+	int fd;
+
+	/* $NOTIFY_SOCKET is a path, or with '@' a name in the abstract namespace. */
+	if (length < 2 || length >= sizeof(to.sun_path) || (path[0] != '/' && path[0] != '@'))
+		return;
+	memcpy(to.sun_path, path, length);
+	if (path[0] == '@')
+		to.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&to,
+	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	close(fd);
+}
 
 /* Tell the service manager, and the reader of --ready-fd, that clients can connect. */
 static int announce(struct program *p)
@@ -28,7 +57,7 @@ static int announce(struct program *p)
 		if (fault_is(&p->offer[i].refused))
 			report_log(&p->report, "%s is not served: %s", p->offer[i].test->name,
 				   p->offer[i].refused.call);
-	notify_send("READY=1");
+	notify("READY=1");
 	if (l->ready_fd == EXPERIMENT_AUTO)
 		return 0;
 	n = snprintf(line, sizeof(line), "%u\n", p->listener.port);

@@ -14,7 +14,6 @@
 #include "proto/json_memory.h"
 #include "report/check.h"
 #include "report/list.h"
-#include "session/command_line.h"
 
 /* A server that stays has other clients: it does not wait longer for a reader of what it writes. */
 #define OUTPUT_NS UNITS_NS_PER_S
@@ -179,7 +178,6 @@ static int print_help(const struct program *p)
 	return list_finish(stdout, p->name);
 }
 
-/* Read the command line as the test of O reads it. Returns 0 or -1. */
 static int read_as(struct program *p, const struct offer *o, int argc)
 {
 	fault_clear(&p->fault);

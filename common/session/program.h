@@ -36,7 +36,7 @@ struct program {
 	struct gates gates;
 	struct repeat repeat;
 	struct auth auth;
-	struct peer_credit lines; /* persistent server: what clients may cause on stdout */
+	struct peer_log lines;    /* persistent server: what clients may cause on stdout */
 	struct listener listener; /* server */
 };
 
@@ -57,16 +57,14 @@ struct session {
 	struct measure ms;
 };
 
-/* Initialize S. There is nothing to release yet. */
-void session_init(struct session *s, struct program *p);
-
 /*
- * Open the devices, up to SESSION_AGREEING. Returns 0, or -1 with the program's fault raised, like
- * all functions below.
+ * Unless stated otherwise, functions return 0, or -1 with the program's fault raised.
+ *
+ * session.c: initialize S, with nothing to release; open the devices, up to SESSION_AGREEING; close
+ * the connection and release everything of the session.
  */
+void session_init(struct session *s, struct program *p);
 int session_open(struct session *s);
-
-/* Close the connection and release everything of the session. */
 void session_release(struct session *s);
 
 /*
@@ -81,17 +79,93 @@ struct report_about session_about(struct program *p);
 /* Server: the client wants the test of O, so S is of that. */
 void session_serve(struct session *s, const struct offer *o);
 
-/* Set the point of the sweep in the program's fault. */
+/* In the program's fault: set the point of the sweep; which end the peer is that reported it. */
 void session_set_fault_point(struct session *s);
-
-/* If the peer reported the program's fault: set which end that is. */
 void session_name_reporter(struct session *s);
 
 /* Show both ends in the report, after they are connected. */
 void session_show_ends(struct measure *ms);
 
-/*
- * client.c, server.c: a whole run in that role. Returns 0, or -1 with the program's fault raised.
- */
+/* client.c, server.c: a whole run in that role. */
 int session_client(struct session *s);
 int session_server(struct session *s);
+
+/*
+ * listen.c: find this end's device and GPU, so that what is wrong with them is said before a client
+ * comes; open the program's listener, which the program releases in either case, and announce it:
+ * in the log, to the service manager, to --ready-fd.
+ */
+int listen_open(struct session *s);
+
+/*
+ * command_line.c: read the command line, and set P's options, gates, strict and repeat; after that
+ * failed, say so in the file of --prom; set P's options to POINT of its sweep; print notes about
+ * options that have no effect.
+ */
+int command_line_read(struct program *p, int argc, char **argv);
+void command_line_refused(struct program *p);
+int command_line_point(struct program *p, unsigned point);
+void command_line_notes(const struct program *p);
+
+/*
+ * hello.c: whether a client with this first message can be served. The check reads only the message
+ * and what is offered and keeps no state, so the listener's guard may call it while another client
+ * is served.
+ */
+
+/* What a rail of the client supports; and what the server chose from it. */
+struct hello_rail {
+	bool ethernet, iwarp;   /* of an offer */
+	enum gid_kind gid_kind; /* of a choice */
+	unsigned mtu_bytes;
+	uint16_t pkey;                /* that the user chose; 0: any */
+	uint16_t default_pkey;        /* InfiniBand: of index 0, if nobody chooses; 0: not told */
+	unsigned message_max;         /* that its port supports; 0: not told */
+	struct operation_depth reads; /* 0: not used */
+};
+
+const struct fields *hello_offer(void);
+const struct fields *hello_choice(void);
+
+/* What P offers for the test that HELLO names; if it offers none of that name, what it runs. */
+const struct offer *hello_wanted(const struct program *p, const json_t *hello);
+
+/*
+ * Check M, the first message of a client for O, and read its experiment into E. Returns 0, or -1
+ * with FAULT_USAGE if it is an rdmark client that cannot be served (version, test, options,
+ * limits), or FAULT_PEER if it is something else.
+ */
+int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f);
+
+/*
+ * Add the names of the options that the client varies to its hello M; and read them as axes without
+ * values. Raises FAULT_PEER if they are invalid.
+ */
+void hello_write_sweep(const struct sweep *sweep, json_t *m);
+int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
+
+/*
+ * handshake.c: the agreement of both ends: "hello" and "welcome", then "qps". The client creates
+ * "hello", which the caller releases, and applies the choices of "welcome". The server chooses from
+ * HELLO, and sends "welcome", with the differences that the client has DECIDED
+ * (experiment_decided()), which both ends note.
+ */
+json_t *handshake_hello(struct endpoint *ep, const struct link *l);
+int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
+int handshake_apply_welcome(struct measure *ms, const json_t *m);
+
+/* Read the peer's --timeout from "hello" or "welcome" M. */
+int handshake_read_timeout(struct link *l, const json_t *m);
+
+/* Create QPs and memory at both ends at the same time, exchange "qps", and connect the QPs. */
+int handshake_connect(struct measure *ms);
+
+/*
+ * connect_cm.c: connects the QPs through rdma_cm with -R; without, the functions do nothing. The
+ * server listens and adds its address to WELCOME, which the client reads. Then both call
+ * connect_cm() and wait until their QPs are connected. If the client is connected first, its "qps"
+ * may arrive meanwhile: the server returns it in *QPS; the client passes NULL.
+ */
+int connect_cm_listen(struct endpoint *ep, json_t *welcome);
+int connect_cm_aim(struct endpoint *ep, const json_t *welcome);
+int connect_cm(struct endpoint *ep, struct link *l, json_t **qps);

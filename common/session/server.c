@@ -9,9 +9,7 @@
 #include "base/units.h"
 #include "measure/context.h"
 #include "measure/verify.h"
-#include "session/handshake.h"
-#include "session/hello.h"
-#include "session/listen.h"
+#include "session/program.h"
 
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */
 static int adopt_client(struct session *s, const json_t *m)
@@ -85,7 +83,6 @@ static int await_client(struct session *s, json_t **hello)
 	return listener_guard(&p->listener, s->link.oob.peer, &p->fault);
 }
 
-/* The client has said "bye": answer it. */
 static int answer_bye(struct measure *ms, const json_t *theirs, bool *more)
 {
 	json_t *bye = message_new("bye");
@@ -158,7 +155,6 @@ static int server_experiment(struct session *s, json_t *hello)
 	return rc ? -1 : more;
 }
 
-/* Receive the client's next hello. */
 static int next_hello(struct session *s, json_t **hello)
 {
 	int rc;
@@ -173,7 +169,6 @@ static int next_hello(struct session *s, json_t **hello)
 	return rc;
 }
 
-/* Serve one client, from its hello to its "bye". */
 static int serve_client(struct session *s)
 {
 	json_t *hello = NULL;

@@ -173,7 +173,6 @@ int session_open(struct session *s)
 	return 0;
 }
 
-/* The number of outstanding READs and atomics per QP at the requester. */
 static unsigned outstanding_reads(const struct endpoint *ep)
 {
 	const struct qp_route *r = &ep->rail[0].route;
@@ -181,7 +180,6 @@ static unsigned outstanding_reads(const struct endpoint *ep)
 	return endpoint_leads(ep) ? r->reads_sent : r->reads_answered;
 }
 
-/* The parameters that the run really uses. */
 static struct report_effective effective_values(const struct measure *ms)
 {
 	const struct endpoint *ep = ms->ep;

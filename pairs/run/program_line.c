@@ -19,27 +19,10 @@ static const char *const taken[] = {
 	"wait_destroy",  "repeat", "until-stable", "confidence",     "prom",
 };
 
-/* The row of the long option of N bytes at NAME: of that name, or the only one that starts so. */
-static const struct option_row *find_long(const char *name, size_t n)
-{
-	const struct option_row *found = NULL;
-
-	for (const struct option_row *row = options_table(); row->name; row++) {
-		if (strncmp(row->name, name, n) != 0)
-			continue;
-		if (!row->name[n])
-			return row;
-		if (found)
-			return NULL;
-		found = row;
-	}
-	return found;
-}
-
 static const struct option_row *find_letter(char letter)
 {
 	for (const struct option_row *row = options_table(); row->name; row++)
-		if (row->letter == letter && row->scope != SCOPE_ADVICE)
+		if (row->letter == letter)
 			return row;
 	return NULL;
 }
@@ -47,8 +30,7 @@ static const struct option_row *find_letter(char letter)
 /* True if the value of ROW is the next word, unless it is in this one. */
 static bool takes_next(const struct option_row *row)
 {
-	return row->kind != OPTION_FLAG && row->kind != OPTION_FILE && row->kind != OPTION_INDEX &&
-	       row->kind != OPTION_NONE;
+	return row->kind != OPTION_FLAG && row->kind != OPTION_FILE && row->kind != OPTION_INDEX;
 }
 
 static int refuse_word(const char *word, const char *why, struct fault *f)
@@ -72,7 +54,7 @@ static const struct option_row *read_option(char **words, size_t n, size_t *i, c
 	if (word[0] == '-' && word[1] == '-') {
 		size_t size = strcspn(word + 2, "=");
 
-		row = find_long(word + 2, size);
+		row = options_match(word + 2, size);
 		*value = word[2 + size] ? word + 3 + size : NULL;
 	} else if (word[0] == '-' && word[1]) {
 		row = find_letter(word[1]);

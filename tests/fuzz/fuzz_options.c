@@ -31,8 +31,7 @@ static void check_numbers(const struct options *o)
 	char text[64];
 
 	for (size_t i = 0; table[i].name; i++) {
-		if (table[i].kind == OPTION_TEXT || table[i].kind == OPTION_FILE ||
-		    table[i].kind == OPTION_NONE)
+		if (table[i].kind == OPTION_TEXT || table[i].kind == OPTION_FILE)
 			continue;
 		uint64_t v = *options_number((struct options *)(uintptr_t)o, &table[i]);
 
@@ -99,7 +98,7 @@ static void try_values(const char *text)
 		uint64_t v = 4711;
 
 		if (table[i].kind == OPTION_FLAG || table[i].kind == OPTION_TEXT ||
-		    table[i].kind == OPTION_FILE || table[i].kind == OPTION_NONE)
+		    table[i].kind == OPTION_FILE)
 			continue;
 		if (options_parse_value(&table[i], text, &v, &f)) {
 			check_fault(&f);

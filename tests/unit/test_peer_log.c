@@ -22,7 +22,7 @@ static unsigned written(struct peer_log *l, const char *peer, unsigned n, uint64
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		count += peer_log_may(l, peer, ns, &omitted);
+		count += peer_log_may(l, peer, 1, ns, &omitted);
 	return count;
 }
 
@@ -37,26 +37,27 @@ static void one_peer(void **state)
 	assert_int_equal(written(&l, "192.0.2.11:1", 5, NOW), 5);  /* another peer */
 	assert_int_equal(written(&l, "[2001:db8::1]:1", 25, NOW), 20);
 	assert_int_equal(written(&l, "192.0.2.1:1", 10, NOW + 59 * UNITS_NS_PER_S), 0);
-	assert_true(peer_log_may(&l, "192.0.2.1:1", NOW + 60 * UNITS_NS_PER_S, &omitted));
+	assert_true(peer_log_may(&l, "192.0.2.1:1", 1, NOW + 60 * UNITS_NS_PER_S, &omitted));
 	assert_int_equal(omitted, 480 + 500 + 10);
-	assert_false(peer_log_may(&l, "192.0.2.1:1", NOW + 60 * UNITS_NS_PER_S, &omitted));
+	assert_false(peer_log_may(&l, "192.0.2.1:1", 1, NOW + 60 * UNITS_NS_PER_S, &omitted));
 	assert_int_equal(written(&l, "192.0.2.1:1", 500, NOW + 86400 * UNITS_NS_PER_S), 20);
 }
 
 static void credit(void **state)
 {
-	struct peer_credit c = {.each = {10, 100}, .together = {1, 250}};
-	struct peer_credit_peer *a = peer_credit_find(&c, "192.0.2.1:1");
+	struct peer_log l = {.lock = PTHREAD_MUTEX_INITIALIZER, .each = {10, 100}, .together = {1, 250}};
+	uint64_t omitted;
 
 	(void)state;
-	assert_false(peer_credit_take(&c, a, 101, NOW));
-	assert_true(peer_credit_take(&c, a, 100, NOW));
-	assert_false(peer_credit_take(&c, a, 1, NOW + 9));
-	assert_true(peer_credit_take(&c, a, 1, NOW + 10));
-	assert_true(peer_credit_take(&c, peer_credit_find(&c, "192.0.2.2:1"), 100, NOW + 10));
-	assert_false(peer_credit_take(&c, peer_credit_find(&c, "192.0.2.3:1"), 100, NOW + 10));
-	assert_true(peer_credit_take(&c, peer_credit_find(&c, "192.0.2.3:2"), 59, NOW + 10));
-	assert_ptr_equal(peer_credit_find(&c, "192.0.2.1:9"), a);
+	assert_false(peer_log_may(&l, "192.0.2.1:1", 101, NOW, &omitted));
+	assert_true(peer_log_may(&l, "192.0.2.1:1", 100, NOW, &omitted));
+	assert_false(peer_log_may(&l, "192.0.2.1:1", 1, NOW + 9, &omitted));
+	assert_true(peer_log_may(&l, "192.0.2.1:1", 1, NOW + 10, &omitted));
+	assert_true(peer_log_may(&l, "192.0.2.2:1", 100, NOW + 10, &omitted));
+	assert_false(peer_log_may(&l, "192.0.2.3:1", 100, NOW + 10, &omitted));
+	assert_true(peer_log_may(&l, "192.0.2.3:2", 59, NOW + 10, &omitted));
+	assert_int_equal(omitted, 1);
+	assert_int_equal(l.peers, 3);
 }
 
 static void all_peers(void **state)
@@ -84,7 +85,7 @@ static void lines(void **state)
 	(void)state;
 	for (int i = 0; i < 30; i++)
 		peer_log(&l, "192.0.2.1:1", "line %d of 192.0.2.1", i);
-	l.credit.peer[0].account.at_ns = 0; /* much later */
+	l.peer[0].account.at_ns = 0; /* much later */
 	peer_log(&l, "192.0.2.1:1", "dropped 192.0.2.1:1: refused");
 	peer_log(&l, "192.0.2.1:1", "the end");
 	fclose(out);

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "base/usage.h"
+#include "base/account.h"
 
 /* Until the kernel says that so much CPU time was used, whatever the wall clock says. */
 static void *work(void *arg)

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which options a test has. Refuses those that the test or the run does not have, that do not exist
+ * or lack a value, and suggests what was meant.
+ */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+#define NAMES_MAX  6 /* options in one hint */
+#define SHORT_WORD 5
+
+/* Options of perftest that rdmark lacks, each with its letter after "=", and what to do instead. */
+static const struct advice {
+	const char *names, *text;
+} advices[] = {
+	{"mcg=g MGID=M connectionless", "rdmark does not support multicast"},
+	{"dualport=O report-per-port", "run one pair of programs for each port"},
+	{"report-cycles=C", "use --json, which gives latencies in microseconds, unrounded"},
+	{"use_rocm use_rocm_dmabuf use_neuron use_hl use_mlu use_opencl "
+	 "use_neuron_dmabuf use_mlu_dmabuf use_musa use_supa opencl_platform_id "
+	 "use_ib_dm_dmabuf",
+	 "rdmark supports only host memory and CUDA GPUs (--gpu)"},
+	{"use_data_direct", "use --gpu-path: rdmark registers GPU memory by dma-buf or peermem"},
+	{"inline_recv",
+	 "omit it: libibverbs has no inline receive; mlx5 uses it by default (MLX5_SCATTER_TO_CQE)"},
+	{"no_lock",
+	 "omit it: each QP belongs to one thread; MLX5_SINGLE_THREADED=1 disables the locks of mlx5"},
+	{"cycle_buffer", "omit it: rdmark always cycles small messages through a page"},
+	{"flows flows_burst", "use --qp: every QP is a flow"},
+	{"pin_cores", "use --numa or taskset(1)"},
+	{"use-null-mr", "rdmark does not support null memory regions"},
+	{"payload_file_path", "rdmark does not send data from files"},
+	{"congest_type", "set congestion control on the device"},
+	{"use_ooo no_ddp no_enhanced_reorder", "rdmark uses the device's default order"},
+	{"unsolicited_write", "rdmark's write tests use plain RDMA WRITE"},
+	{"aes_xts encrypt_on_tx sig_before aes_block_size kek_path credentials_path "
+	 "data_enc_keys_number data_enc_key_app_path",
+	 "rdmark does not support encryption"},
+	{"log_dci_streams log_active_dci_streams", "rdmark does not support the DC transport"},
+	{"sig_offload", "rdmark does not support signatures"},
+	{"data_validation_debug", "use --verify, which shows the first wrong byte"},
+	{"cqe_poll", "omit it: rdmark polls up to 16 completions at a time"},
+	{"cuda_mem_type", "use --gpu: rdmark supports only memory from cuMemAlloc"},
+	{"gpu_touch", "rdmark runs nothing on the GPU while it measures"},
+	{"tph_mem ph", "rdmark does not support TLP processing hints"},
+	{"cpu_id", "rdmark does not support TLP processing hints; choose the CPU with taskset(1)"},
+	{"source_mac=B dest_mac=E local_mac remote_mac dest_ip=J local_ip remote_ip "
+	 "dest_port=K source_port=k local_port remote_port ethertype=Y use_rss=G "
+	 "mac_fwd vlan_en vlan_pcp promiscuous sniffer reply_every tcp raw_ipv6 "
+	 "raw_mcast",
+	 "use perftest's raw_ethernet programs: rdmark does not support raw Ethernet"},
+	{"server=Z", "omit it: without a host, the program is the server"},
+	{"client=P", "omit it: with a host, the program is the client"},
+};
+
+bool options_applies(const struct option_row *row, unsigned traits)
+{
+	return !traits || ((traits & row->needs) == row->needs && !(traits & row->never));
+}
+
+bool options_has_effect(const struct option_row *row, unsigned traits)
+{
+	return options_applies(row, traits) && !(row->idle & traits);
+}
+
+/* Set the fix to the name of a test that has ROW, such as write_bw. Returns -1. */
+static int name_another(const struct options *o, const struct option_row *row, struct fault *f)
+{
+	static const struct {
+		unsigned trait;
+		const char *name;
+	} whats[] = {{TRAIT_WRITES, "write"}, {TRAIT_READS, "read"}, {TRAIT_ATOMICS, "atomic"}};
+	bool lat = row->needs & TRAIT_LATENCY ||
+		   (o->traits & TRAIT_LATENCY && !(row->needs & TRAIT_BANDWIDTH));
+	size_t own = strcspn(o->test, "_");
+	const char *what = o->traits & row->never ? "write" : NULL;
+
+	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++)
+		if (row->needs & whats[i].trait)
+			what = whats[i].name;
+	if (row->needs & TRAIT_CELLS)
+		return fault_fix(f, "use it in gdr_bw, the test that compares cells");
+	return fault_fix(f, "use it in %.*s_%s", what ? (int)strlen(what) : (int)own,
+			 what ? what : o->test, lat ? "lat" : "bw");
+}
+
+int options_refuse(const struct options *o, const struct option_row *row, struct fault *f)
+{
+	unsigned missing = row->needs & ~o->traits;
+	char name[64];
+
+	fault_raise(f, FAULT_USAGE, 0, "%s cannot be used in %s%s",
+		    options_name(row, name, sizeof(name)), o->test,
+		    missing & TRAIT_BANDWIDTH ? ", a latency test"
+		    : missing & TRAIT_LATENCY ? ", a bandwidth test"
+					      : "");
+	return row->instead ? fault_fix(f, "%s", row->instead) : name_another(o, row, f);
+}
+
+int options_check(const struct options *o, unsigned run, struct fault *f)
+{
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		unsigned why = o->given[row - options_table()] ? row->never & run : 0;
+
+		if (!why)
+			continue;
+		fault_raise(f, FAULT_USAGE, 0, "--%s cannot be used %s", row->name,
+			    why & TRAIT_CLIENT ? "in a client" : "without --plain");
+		return fault_fix(f, why & TRAIT_CLIENT
+					    ? "give it to the server, which is started without a "
+					      "host"
+					    : "add --plain for a single row, or omit it");
+	}
+	return 0;
+}
+
+/* Raise that NAME of SIZE bytes, with LETTER, is an option of perftest; do what A says instead. */
+static int refuse_advised(const struct advice *a, const char *name, size_t size, char letter,
+			  struct fault *f)
+{
+	fault_raise(f, FAULT_USAGE, 0, "perftest's option %s%.1s%s--%.*s is not supported",
+		    letter ? "-" : "", &letter, letter ? "/" : "", (int)size, name);
+	if (strncmp(a->text, "rdmark ", 7) != 0)
+		return fault_fix(f, "%s", a->text);
+	fault_cause(f, "%s", a->text); /* a fact, no order */
+	return fault_fix(f, "use perftest for that, or omit the option");
+}
+
+int options_refuse_missing(const struct option_row *row, struct fault *f)
+{
+	static const struct {
+		const char *value, *example;
+	} examples[] = {
+		{"DEV", "mlx5_0"},
+		{"FILE", "/tmp/run"},
+		{"IP", "192.0.2.1"},
+		{"GPU", "0"},
+		{"S", "10"},
+		{"PCI", "0000:3b:00.0"},
+		{"LIST", "port_xmit_wait"},
+		{"BYTES", "64k"},
+		{"PERCENT", "2"},
+		{"LEVEL,PERCENT", "95,1"},
+		{"RATE", "90"},
+		{"[P=]US", "p99=8"},
+		{"MPPS", "1.5"},
+		{"N", "4"},
+	};
+	char name[64];
+
+	fault_raise(f, FAULT_USAGE, 0, "option %s needs a value",
+		    options_name(row, name, sizeof(name)));
+	if (row->kind == OPTION_FILE && strcmp(row->value, "FILE") == 0)
+		return fault_fix(f, "give one, for example --%s=run.%s", row->name, row->name);
+	for (size_t i = 0; row->value && i < sizeof(examples) / sizeof(examples[0]); i++)
+		if (strcmp(row->value, examples[i].value) == 0)
+			return fault_fix(f, "give one, for example --%s=%s", row->name,
+					 examples[i].example);
+	return fault_fix(f, "give --%s=%s", row->name, row->value);
+}
+
+/*
+ * If an option of perftest that rdmark lacks has LETTER, or a name that begins with the SIZE bytes
+ * at WORD (WHOLE: that is they), raise that. Returns false if there is none.
+ */
+static bool refuse_perftest(char letter, const char *word, size_t size, bool whole, struct fault *f)
+{
+	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
+		for (const char *name = advices[i].names; *name; name += strspn(name, " ")) {
+			size_t n = strcspn(name, " =");
+			char own = name[n] == '=' ? name[n + 1] : '\0';
+
+			if (letter ? own == letter
+				   : n >= size && (n == size || !whole) &&
+					     options_begins(name, word, size)) {
+				refuse_advised(&advices[i], name, n, own, f);
+				return true;
+			}
+			name += strcspn(name, " ");
+		}
+	return false;
+}
+
+int options_refuse_letter(char letter, struct fault *f)
+{
+	if (refuse_perftest(letter, NULL, 0, false, f))
+		return -1;
+	return fault_usage(f, "see --help=all", "unknown option -%c", letter);
+}
+
+int options_refuse_value(const struct option_row *row, struct fault *f)
+{
+	const char *value = NULL;
+	char name[64];
+
+	row = options_resolve_alias(row, &value);
+	fault_raise(f, FAULT_USAGE, 0, "option %s takes no value",
+		    options_name(row, name, sizeof(name)));
+	return fault_fix(f, "give --%s alone", row->name);
+}
+
+/* The first SIZE characters of WORD are a whole part of NAME: depth of tx-depth. */
+static bool is_part(const char *name, const char *word, size_t size)
+{
+	for (const char *c = name; *c; c++)
+		if (c > name && strchr("-_", c[-1]) && options_begins(c, word, size) &&
+		    (!c[size] || strchr("-_", c[size])))
+			return true;
+	return false;
+}
+
+/* Names of options for a hint. */
+struct names {
+	char text[NAMES_MAX * (TEXT_WORD_MAX + 4)]; /* "--a, --b" */
+	size_t used;
+	unsigned count;
+};
+
+static void names_add(struct names *to, const char *name)
+{
+	if (to->count >= NAMES_MAX)
+		return;
+	to->used += (size_t)snprintf(to->text + to->used, sizeof(to->text) - to->used, "%s--%s",
+				     to->count++ ? ", " : "", name);
+}
+
+/* True if the test of O has the option ROW, and it has an effect there. */
+static bool is_offered(const struct options *o, const struct option_row *row)
+{
+	return row->scope != SCOPE_ALIAS && options_has_effect(row, o->traits);
+}
+
+/*
+ * List the options of O's test that begin with WORD. An alias is listed only if the name of its own
+ * option does not begin with WORD. Returns how many.
+ */
+static unsigned list_with_prefix(const struct options *o, const char *word, size_t size,
+				 struct names *names)
+{
+	const char *ignored;
+
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		const struct option_row *option = options_resolve_alias(row, &ignored);
+
+		if (options_begins(row->name, word, size) && is_offered(o, option) &&
+		    (option == row || !options_begins(option->name, word, size)))
+			names_add(names, row->name);
+	}
+	return names->count;
+}
+
+/*
+ * List the options of O's test at edit distance DISTANCE from WORD; DISTANCE 1 also lists names
+ * that contain WORD as a whole part (depth: tx-depth). Returns how many.
+ */
+static unsigned list_similar(const struct options *o, const char *word, size_t size,
+			     unsigned distance, struct names *names)
+{
+	for (const struct option_row *row = options_table(); row->name; row++)
+		if (is_offered(o, row) && (text_distance(row->name, word, size) == distance ||
+					   (distance == 1 && is_part(row->name, word, size))))
+			names_add(names, row->name);
+	return names->count;
+}
+
+int options_refuse_unknown(const struct options *o, const char *text, struct fault *f)
+{
+	const char *word = text + strspn(text, "-");
+	size_t size = strcspn(word, "=");
+	const struct option_row *own = options_table();
+	struct names names = {0};
+
+	while (own->name && !options_begins(own->name, word, size))
+		own++;
+	/* What also begins an option of rdmark's is ambiguous. */
+	if (size && refuse_perftest('\0', word, size, own->name, f))
+		return -1;
+	if (size && list_with_prefix(o, word, size, &names)) {
+		fault_raise(f, FAULT_USAGE, 0, "option %.60s is ambiguous", text);
+		return fault_fix(f, "give one of %s", names.text);
+	}
+	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
+	/* In a short word few letters make another one of it. */
+	for (unsigned d = 1; d <= (size < SHORT_WORD ? 1 : 2); d++)
+		if (list_similar(o, word, size, d, &names))
+			return fault_fix(f, "did you mean %s?", names.text);
+	return fault_fix(f, "see --help=all");
+}
