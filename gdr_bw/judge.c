@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Collects the facts for the verdict. (A cell is one test case: a direction, the memory at each
- * end, and how the data are moved; see cell.h.)
- */
+/* Collects the facts for the verdict: of the cells, of both ends, and of their ports meanwhile. */
+#include "explain/during.h"
 #include "gdr.h"
+#include "plan/transport.h"
 
 #define EXPECT_BYTES 16384 /* smaller messages may be limited by their number, not their bytes */
 
@@ -49,11 +48,41 @@ void gdr_expect(struct gdr *g)
 	}
 }
 
+/*
+ * What happened at both ends' ports while the windows of all cells ran: the findings of the other
+ * tests, in the same words; their shares are of the whole time, with all cells and both directions.
+ */
+static void explain_ports(struct gdr *g)
+{
+	const struct experiment *e = &g->run.options->experiment;
+	struct run_end client, server;
+	struct run_facts r = {
+		.seconds = (double)g->observed_ns / 1e9,
+		.qps = (unsigned)e->qps,
+		.reliable = !transport_loses(e),
+		.ack_timeout_ns = transport_ack_timeout_ns(e),
+		.sender = &client,
+		.receiver = &server,
+		.source = &client,
+		.sink = &server,
+	};
+
+	if (!g->observed_ns)
+		return;
+	run_end_unknown(&client, "client");
+	run_end_unknown(&server, "server");
+	run_end_count(&client, &g->ports[REPORT_CLIENT], &g->ports[REPORT_SERVER]);
+	run_end_count(&server, &g->ports[REPORT_SERVER], &g->ports[REPORT_CLIENT]);
+	explain_both_ways(&r, &g->events);
+}
+
 void gdr_reach_verdict(struct gdr *g, struct verdict *v)
 {
 	struct verdict_facts f = facts_of(g);
 
-	gdr_explain(g);
+	for (unsigned i = 0; i < g->results; i++)
+		gdr_result_summarize(&g->result[i], g->attr.scratch);
+	explain_ports(g);
 	verdict_reach(&f, v);
 	g->undecided = v->level == VERDICT_NONE && (g->mine.gpu || g->theirs.gpu);
 	fault_phase(&g->verdict, "judging the result");

@@ -19,7 +19,7 @@ static unsigned access_rights(const struct gdr *g, bool ordered)
 	return IBV_ACCESS_REMOTE_WRITE | relaxed;
 }
 
-/* Register the GPU buffer by ROUTE, if this end has that route, and store its address and keys. */
+/* Register the GPU buffer by ROUTE, and store its address and keys. */
 static int add_route(struct gdr *g, enum gpu_route route)
 {
 	struct mem *m = &g->registered[route];
@@ -32,44 +32,42 @@ static int add_route(struct gdr *g, enum gpu_route route)
 		.access = access_rights(g, false),
 	};
 
-	if (!gpu_routes_have(&g->routes, route))
-		return 0;
 	if (mem_init_gpu(m, &attr, g->run.fault))
 		return -1;
 	g->mine.relaxed_ordering |= m->gpu_mr.relaxed_ordering;
-	g->here.memory[GDR_DMABUF + route] = (struct gdr_place){
-		g->buffer + GDR_GUARD_BYTES, g->run.memory.stride, m->lkey, m->rkey};
+	g->here[GDR_DMABUF + route] = (struct gdr_place){g->buffer + GDR_GUARD_BYTES,
+							 g->run.memory.stride, m->lkey, m->rkey};
 	return 0;
 }
 
 /* With --gpu-path, treat all other routes as refused; fail if this end lacks the requested one. */
-static int keep_requested_route(struct gdr *g)
+static int keep_requested_route(struct gdr *g, struct gpu_routes *routes)
 {
 	enum gpu_path wanted = (enum gpu_path)g->run.options->local.gpu_path;
 	enum gpu_route chosen;
 
-	if (gpu_routes_choose(&g->routes, wanted, &chosen, g->run.fault))
+	if (gpu_routes_choose(routes, wanted, &chosen, g->run.fault))
 		return -1;
 	for (unsigned r = 0; wanted != GPU_PATH_AUTO && r < GPU_ROUTE_STAGED; r++) {
-		struct fault *refused = &g->routes.refused[r];
+		struct fault *refused = &routes->refused[r];
 
 		if (r == chosen)
 			continue;
 		fault_raise(refused, FAULT_UNAVAILABLE, 0, "--gpu-path");
-		snprintf(refused->cause, sizeof(refused->cause),
-			 "--gpu-path selects another route");
+		text_copy(refused->cause, sizeof(refused->cause),
+			  "--gpu-path selects another route");
 	}
-	gpu_routes_format(&g->routes, chosen, g->mine.route, sizeof(g->mine.route));
+	gpu_routes_format(routes, chosen, g->mine.route, sizeof(g->mine.route));
 	g->mine.direct = chosen != GPU_ROUTE_STAGED;
 	if (!g->mine.direct)
-		text_copy(g->mine.fix, sizeof(g->mine.fix),
-			  g->routes.refused[GPU_ROUTE_DMABUF].fix);
+		text_copy(g->mine.fix, sizeof(g->mine.fix), routes->refused[GPU_ROUTE_DMABUF].fix);
 	return 0;
 }
 
 static int make_buffer(struct gdr *g)
 {
 	uint64_t slices = g->run.qps->count * g->run.memory.stride;
+	struct gpu_routes routes;
 
 	if (slices < g->run.message_max)
 		slices = g->run.message_max;
@@ -77,13 +75,13 @@ static int make_buffer(struct gdr *g)
 	g->buffer = gpu_alloc(g->run.gpu, g->buffer_bytes, g->run.fault);
 	if (!g->buffer)
 		return -1;
-	g->here.memory[GDR_COPIED] =
+	g->here[GDR_COPIED] =
 		(struct gdr_place){g->buffer + GDR_GUARD_BYTES, g->run.memory.stride, 0, 0};
-	if (gpu_routes_probe(&g->routes, g->run.qps->pd, g->run.gpu, g->run.fault) ||
-	    keep_requested_route(g))
+	if (gpu_routes_probe(&routes, g->run.qps->pd, g->run.gpu, g->run.fault) ||
+	    keep_requested_route(g, &routes))
 		return -1;
 	for (enum gpu_route route = GPU_ROUTE_DMABUF; route < GPU_ROUTE_STAGED; route++)
-		if (add_route(g, route))
+		if (gpu_routes_have(&routes, route) && add_route(g, route))
 			return -1;
 	return 0;
 }
@@ -100,8 +98,8 @@ static int make_bounce(struct gdr *g)
 	if (gpu_host_register(g->run.gpu, g->bounce.host, bytes, f))
 		return -1;
 	g->bounce_known = true;
-	g->here.target = (struct gdr_place){g->bounce.addr, e->staged_chunk_bytes, g->bounce.lkey,
-					    g->bounce.rkey};
+	g->here[GDR_TARGET] = (struct gdr_place){g->bounce.addr, e->staged_chunk_bytes,
+						 g->bounce.lkey, g->bounce.rkey};
 	return gpu_stream_open(&g->stream, g->run.gpu, (unsigned)e->staged_slots, f);
 }
 
@@ -110,7 +108,7 @@ static int make_credit(struct gdr *g)
 	if (mem_init(&g->credit, g->run.qps->pd, g->run.pin, CREDIT_WORDS * sizeof(uint64_t),
 		     access_rights(g, true), g->run.fault))
 		return -1;
-	g->here.credit = (struct gdr_place){g->credit.addr, 0, g->credit.lkey, g->credit.rkey};
+	g->here[GDR_CREDIT] = (struct gdr_place){g->credit.addr, 0, g->credit.lkey, g->credit.rkey};
 	return 0;
 }
 
@@ -143,9 +141,10 @@ int gdr_open(struct measure *ms, void **own)
 	if (!g)
 		return fault_raise(run.fault, FAULT_LOCAL, ENOMEM, "allocating gdr_bw's state");
 	*own = g;
+	g->ms = ms;
 	g->run = run;
-	g->here.memory[GDR_HOST] = (struct gdr_place){run.memory.addr, run.memory.stride,
-						      run.memory.key, run.memory_rkey};
+	g->here[GDR_HOST] = (struct gdr_place){run.memory.addr, run.memory.stride, run.memory.key,
+					       run.memory_rkey};
 	store_gpu_facts(g);
 	if (run.server)
 		report_note(run.report, "the client shows the results");

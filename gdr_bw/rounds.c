@@ -22,10 +22,10 @@ static struct staged staged_of(struct round *r, const struct gdr_cell *c, enum g
 
 	return (struct staged){
 		.round = r,
-		.data = g->here.memory[mine].addr,
+		.data = g->here[mine].addr,
 		.stream = copied ? g->stream : NULL,
 		.bounce = g->bounce.host,
-		.local_key = copied ? g->bounce.lkey : g->here.memory[mine].lkey,
+		.local_key = copied ? g->bounce.lkey : g->here[mine].lkey,
 		.chunk_bytes = e->staged_chunk_bytes,
 		.slots = (unsigned)e->staged_slots,
 		.sync = c->method == GDR_STAGED_SYNC,
@@ -39,13 +39,13 @@ static int send_staged(struct round *r, const struct gdr_cell *c)
 {
 	struct gdr *g = r->own;
 	struct staged s = staged_of(r, c, c->from);
-	const struct gdr_place *to =
-		c->into == GDR_COPIED ? &g->there.target : &g->there.memory[c->into];
+	bool copied = c->into == GDR_COPIED;
+	const struct gdr_place *to = &g->there[copied ? (unsigned)GDR_TARGET : c->into];
 
-	if (!g->here.memory[c->from].addr || !to->rkey)
+	if (!g->here[c->from].addr || !to->rkey)
 		return no_such_memory(r);
 	/* Without a copy at the sink, a chunk is written to its offset in the message. */
-	s.remote = (struct round_slice){to->addr, c->into == GDR_COPIED ? to->stride : 0, to->rkey};
+	s.remote = (struct round_slice){to->addr, copied ? to->stride : 0, to->rkey};
 	return staged_send(&s);
 }
 
@@ -54,9 +54,9 @@ static int receive_staged(struct round *r, const struct gdr_cell *c)
 	struct gdr *g = r->own;
 	struct staged s = staged_of(r, c, c->into);
 
-	if (!g->here.memory[c->into].addr || !g->there.credit.rkey)
+	if (!g->here[c->into].addr || !g->there[GDR_CREDIT].rkey)
 		return no_such_memory(r);
-	s.remote = (struct round_slice){g->there.credit.addr, 0, g->there.credit.rkey};
+	s.remote = (struct round_slice){g->there[GDR_CREDIT].addr, 0, g->there[GDR_CREDIT].rkey};
 	return staged_receive(&s);
 }
 
@@ -73,8 +73,8 @@ int gdr_lead(struct round *r)
 	gdr_cell_of_kind(&c, r->kind);
 	if (c.method != GDR_DIRECT)
 		return send_staged(r, &c);
-	from = &g->here.memory[c.from];
-	into = &g->there.memory[c.into];
+	from = &g->here[c.from];
+	into = &g->there[c.into];
 	if (!from->lkey || !into->rkey)
 		return no_such_memory(r);
 	r->memory.from = (struct round_slice){from->addr, from->stride, from->lkey};
