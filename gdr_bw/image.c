@@ -51,8 +51,8 @@ static const struct fields check_fields = FIELDS(check_rows, NULL);
 /* Make the image that the client's task WHAT describes. On success the caller frees m->data. */
 static int make_image(const struct gdr *g, const json_t *what, struct image *m)
 {
-	uint64_t least = g->run.message_max, stride, seed;
-	struct fault *f = g->run.fault;
+	uint64_t least = g->ms->ep->message_max, stride, seed;
+	struct fault *f = g->ms->fault;
 	unsigned count;
 
 	if (fields_read(&image_fields, m, what, f) ||
@@ -63,9 +63,9 @@ static int make_image(const struct gdr *g, const json_t *what, struct image *m)
 		return fault_raise(f, FAULT_PEER, 0,
 				   "the client requested memory that does not exist");
 	stride = g->here[m->memory].stride;
-	m->bytes = g->run.qps->count * stride;
+	m->bytes = g->w->qps.count * stride;
 	m->bytes = m->bytes > least ? m->bytes : least;
-	count = m->staged ? 1 : g->run.qps->count;
+	count = m->staged ? 1 : g->w->qps.count;
 	if ((count - 1) * stride + m->message_bytes > m->bytes)
 		return fault_raise(f, FAULT_PEER, 0,
 				   "the client requested messages that do not fit");
@@ -88,13 +88,13 @@ int gdr_fill(struct gdr *g, const json_t *what, json_t *result)
 	int rc = 0;
 
 	(void)result;
-	fault_phase(g->run.fault, "filling memory with a pattern");
+	fault_phase(g->ms->fault, "filling memory with a pattern");
 	if (make_image(g, what, &image))
 		return -1;
 	if (image.memory == GDR_HOST)
 		memcpy((void *)(uintptr_t)image.addr, image.data, image.bytes);
 	else
-		rc = gpu_copy_in(g->run.gpu, image.addr, image.data, image.bytes, g->run.fault);
+		rc = gpu_copy_in(g->ms->ep->gpu, image.addr, image.data, image.bytes, g->ms->fault);
 	free(image.data);
 	return rc;
 }
@@ -102,9 +102,9 @@ int gdr_fill(struct gdr *g, const json_t *what, json_t *result)
 /* Flush the NIC's writes to GPU memory; those by Data Direct always: the GPU never orders them. */
 static int flush_image(struct gdr *g, enum gdr_memory memory)
 {
-	if (memory == GDR_DATA_DIRECT && gpu_about(g->run.gpu)->can_flush)
-		return gpu_flush_now(g->run.gpu, g->run.fault);
-	return gpu_flush(g->run.gpu, g->run.fault);
+	if (memory == GDR_DATA_DIRECT && gpu_about(g->ms->ep->gpu)->can_flush)
+		return gpu_flush_now(g->ms->ep->gpu, g->ms->fault);
+	return gpu_flush(g->ms->ep->gpu, g->ms->fault);
 }
 
 /* A copy of the image's GPU memory, which the caller frees; NULL: failed. */
@@ -113,11 +113,11 @@ static uint8_t *read_gpu(struct gdr *g, const struct image *image)
 	uint8_t *copy = malloc(image->bytes);
 
 	if (!copy)
-		fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM,
+		fault_raise(g->ms->fault, FAULT_LOCAL, ENOMEM,
 			    "allocating a copy of the GPU's buffer");
 	/* The NIC's writes must be visible before the copy reads them. */
 	if (copy && !flush_image(g, image->memory) &&
-	    !gpu_copy_out(g->run.gpu, copy, image->addr, image->bytes, g->run.fault))
+	    !gpu_copy_out(g->ms->ep->gpu, copy, image->addr, image->bytes, g->ms->fault))
 		return copy;
 	free(copy);
 	return NULL;
@@ -130,7 +130,7 @@ int gdr_check(struct gdr *g, const json_t *what, json_t *result)
 	uint8_t *copy = NULL;
 	const uint8_t *seen;
 
-	fault_phase(g->run.fault, "comparing the data");
+	fault_phase(g->ms->fault, "comparing the data");
 	if (make_image(g, what, &image))
 		return -1;
 	seen = image.memory == GDR_HOST ? (const uint8_t *)(uintptr_t)image.addr
@@ -192,7 +192,7 @@ int gdr_verify(struct gdr *g, struct gdr_result *r, unsigned epoch)
 		return 0; /* not all of the data may have been sent */
 	if (run_image_task(g, r, "check", true, epoch, &result))
 		return -1;
-	rc = fields_read(&check_fields, r, result, g->run.fault);
+	rc = fields_read(&check_fields, r, result, g->ms->fault);
 	r->verified = rc == 0;
 	json_decref(result);
 	return rc;

@@ -8,13 +8,13 @@
 
 static struct verdict_facts facts_of(const struct gdr *g)
 {
-	const struct options *o = g->run.options;
-	const struct fault *problem = g->run.fault;
+	const struct options *o = g->ms->options;
+	const struct fault *problem = g->ms->fault;
 	struct verdict_facts f = {
 		.attr = &g->attr,
 		.side = {&g->mine, &g->theirs},
 		.line_gbps =
-			gdr_least(g->run.my_end->nic.rate_gbps, g->run.their_end->nic.rate_gbps),
+			gdr_least(g->w->rail->mine.nic.rate_gbps, g->w->rail->theirs.nic.rate_gbps),
 		.within_given = options_given(o, "within"),
 		.given = options_given(o, "expected-gbps"),
 		.given_gbps = (double)o->output.expected_gbps,
@@ -54,7 +54,7 @@ void gdr_expect(struct gdr *g)
  */
 static void explain_ports(struct gdr *g)
 {
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 	struct run_end client, server;
 	struct run_facts r = {
 		.seconds = (double)g->observed_ns / 1e9,

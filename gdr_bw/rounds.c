@@ -17,7 +17,7 @@ static int no_such_memory(const struct round *r)
 static struct staged staged_of(struct round *r, const struct gdr_cell *c, enum gdr_memory mine)
 {
 	struct gdr *g = r->own;
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 	bool copied = mine == GDR_COPIED;
 
 	return (struct staged){

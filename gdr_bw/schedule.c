@@ -42,7 +42,7 @@ static int count_ports(struct gdr *g, bool stop)
 			return -1;
 		if (stop)
 			rc = snapshot_from_json(&g->ports[end], json_object_get(result, "snapshot"),
-						g->run.fault);
+						g->ms->fault);
 		json_decref(result);
 		if (rc)
 			return -1;
@@ -65,13 +65,13 @@ static unsigned count_memories(const struct gdr_place place[GDR_PLACES])
 /* Make the results: direct cells for every size; staged cells, which send chunks, for the last. */
 static int make_results(struct gdr *g)
 {
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 	const unsigned has[2] = {count_memories(g->here), count_memories(g->there)};
-	uint64_t last = plan_last_size(e, g->run.hca->info.port_attr.max_msg_sz);
+	uint64_t last = plan_last_size(e, g->w->rail->hca.info.port_attr.max_msg_sz);
 
 	g->result = calloc(GDR_RESULTS_MAX, sizeof(*g->result));
 	if (!g->result)
-		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM, "allocating cells");
+		return fault_raise(g->ms->fault, FAULT_LOCAL, ENOMEM, "allocating cells");
 	for (uint64_t size = plan_first_size(e); size <= last; size *= 2)
 		g->results += gdr_results(&g->result[g->results], has, size,
 					  2 * size > last ? e->staged_chunk_bytes : 0);
@@ -82,7 +82,7 @@ static int make_results(struct gdr *g)
 /* True if there is a GPU, or the user says for how long host memory alone is measured. */
 static bool has_cells(const struct gdr *g)
 {
-	const struct options *o = g->run.options;
+	const struct options *o = g->ms->options;
 
 	return g->mine.gpu || g->theirs.gpu || options_given(o, "duration") ||
 	       options_given(o, "iters") || options_given(o, "windows");
@@ -106,9 +106,9 @@ static void note_interrupted(const struct gdr *g)
 		if (g->result[i].windows < least)
 			least = g->result[i].windows;
 	if (measure_interrupted(g->ms))
-		report_note(g->run.report, "interrupted%s after %u of %" PRIu64 " windows",
+		report_note(g->ms->report, "interrupted%s after %u of %" PRIu64 " windows",
 			    measure_interrupted_by(g->ms), least,
-			    g->run.options->experiment.windows);
+			    g->ms->options->experiment.windows);
 }
 
 int gdr_schedule(struct measure *ms)

@@ -116,8 +116,8 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 	if (g->results)
 		fprintf(out, "\n");
 	if (gpu) { /* otherwise the verdict has the reason, and the error the fix */
-		side_lines("client", &g->mine, g->run.my_end, out);
-		side_lines("server", &g->theirs, g->run.their_end, out);
+		side_lines("client", &g->mine, &g->w->rail->mine, out);
+		side_lines("server", &g->theirs, &g->w->rail->theirs, out);
 	}
 	model_lines(g, out);
 	if (g->results && v->expected_gbps > 0)
@@ -163,7 +163,7 @@ static json_t *result_json(const struct gdr_result *r)
 static void to_document(const struct gdr *g, const struct verdict *v)
 {
 	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
-	struct report *r = g->run.report;
+	struct report *r = g->ms->report;
 	json_t *diagnosis = json_array();
 
 	for (unsigned i = 0; i < g->results; i++)
@@ -231,7 +231,7 @@ static void show_nccl(const struct gdr *g, FILE *out)
 {
 	struct nccl_variable v[NCCL_VARIABLES];
 	json_t *array = json_array();
-	size_t count = read_nccl(v, g->run.fault);
+	size_t count = read_nccl(v, g->ms->fault);
 
 	for (size_t i = 0; i < count; i++) {
 		if (out)
@@ -239,18 +239,18 @@ static void show_nccl(const struct gdr *g, FILE *out)
 				v[i].reason);
 		json_array_append_new(array, nccl_to_json(&v[i]));
 	}
-	report_own_key(g->run.report, "nccl", array);
+	report_own_key(g->ms->report, "nccl", array);
 }
 
 void gdr_show(const struct gdr *g, const struct verdict *v)
 {
-	FILE *out = report_own_table(g->run.report), *csv = report_own_csv(g->run.report);
+	FILE *out = report_own_table(g->ms->report), *csv = report_own_csv(g->ms->report);
 
 	if (out)
 		show_table(g, v, out);
 	else if (!g->mine.gpu && !g->theirs.gpu)
-		report_note(g->run.report, "%s", v->line);
-	report_counters(g->run.report, g->observed_ns ? g->ports : NULL);
+		report_note(g->ms->report, "%s", v->line);
+	report_counters(g->ms->report, g->observed_ns ? g->ports : NULL);
 	to_document(g, v);
 	if (g->mine.gpu && !g->undecided)
 		show_nccl(g, out);

@@ -58,7 +58,7 @@ int gdr_read_end(struct gdr *g, const json_t *from)
 {
 	const json_t *places = json_object_get(from, "places");
 	const json_t *side = json_object_get(from, "side");
-	struct fault *f = g->run.fault;
+	struct fault *f = g->ms->fault;
 
 	for (unsigned i = 0; i < GDR_PLACES; i++)
 		if (fields_read(&place_table, &g->there[i], json_array_get(places, i), f))

@@ -18,7 +18,7 @@
 /* Copy chunk K between the GPU and its bounce slot. */
 static int submit_copy(struct gdr *g, bool out, uint64_t k)
 {
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 	uint64_t data = g->here[GDR_COPIED].addr, chunk = e->staged_chunk_bytes;
 	uint8_t *slot = (uint8_t *)g->bounce.host + k % e->staged_slots * chunk;
 	int rc = out ? gpu_stream_copy_out(g->stream, slot, data, chunk)
@@ -31,7 +31,7 @@ static int submit_copy(struct gdr *g, bool out, uint64_t k)
 static double copy_rate(struct gdr *g, bool out)
 {
 	uint64_t start = clock_now_ns(), ns = 0, submitted = 0, done = 0;
-	uint64_t patience_ns = g->run.options->local.timeout_ns;
+	uint64_t patience_ns = g->ms->options->local.timeout_ns;
 	int rc = 0;
 
 	while (rc >= 0 && (ns < COPY_NS || done < submitted)) {
@@ -43,16 +43,16 @@ static double copy_rate(struct gdr *g, bool out)
 		}
 		ns = clock_now_ns() - start;
 		if (ns > COPY_NS + patience_ns) {
-			fault_raise(g->run.fault, FAULT_DEADLINE, 0,
+			fault_raise(g->ms->fault, FAULT_DEADLINE, 0,
 				    "copies between GPU and host memory do not complete");
-			fault_fix(g->run.fault, "check dmesg for the GPU's errors (Xid)");
+			fault_fix(g->ms->fault, "check dmesg for the GPU's errors (Xid)");
 			return 0;
 		}
 	}
 	if (rc >= 0)
-		return (double)(done * g->run.options->experiment.staged_chunk_bytes * 8) /
+		return (double)(done * g->ms->options->experiment.staged_chunk_bytes * 8) /
 		       (double)ns;
-	gpu_stream_failed(rc, out ? "copy from the GPU" : "copy to the GPU", g->run.fault);
+	gpu_stream_failed(rc, out ? "copy from the GPU" : "copy to the GPU", g->ms->fault);
 	return 0;
 }
 
@@ -60,10 +60,10 @@ static int time_flushes(struct gdr *g)
 {
 	uint64_t start = clock_now_ns();
 
-	if (g->mine.ordering >= 100 || !gpu_about(g->run.gpu)->can_flush)
+	if (g->mine.ordering >= 100 || !gpu_about(g->ms->ep->gpu)->can_flush)
 		return 0;
 	for (unsigned i = 0; i < FLUSHES; i++)
-		if (gpu_flush(g->run.gpu, g->run.fault))
+		if (gpu_flush(g->ms->ep->gpu, g->ms->fault))
 			return -1;
 	g->mine.flush_us = (double)(clock_now_ns() - start) / FLUSHES / 1e3;
 	return 0;
@@ -76,14 +76,14 @@ static int time_flushes(struct gdr *g)
 static void rank_paths(struct gdr *g, const struct path_tree *t)
 {
 	struct gdr_side *side = &g->mine;
-	const char *nic = g->run.hca->info.place.pci;
+	const char *nic = g->w->rail->hca.info.place.pci;
 	struct fault none = {0};
 	struct gpu_info *list;
 	size_t count;
 
 	gpu_list(&list, &count, &none);
-	fault_for_memory(&none, g->run.fault);
-	path_sort(t, nic, list, count, g->run.fault);
+	fault_for_memory(&none, g->ms->fault);
+	path_sort(t, nic, list, count, g->ms->fault);
 	side->ranking[0] = side->better_gpu[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		enum path_class class = path_classify(t, nic, list[i].pci);
@@ -105,11 +105,12 @@ static void find_path(struct gdr *g)
 
 	g->mine.path.class = PATH_UNKNOWN;
 	if (path_open(&t, &unreadable) == 0) {
-		path_find(t, g->run.hca->info.place.pci, gpu_about(g->run.gpu)->pci, &g->mine.path);
+		path_find(t, g->w->rail->hca.info.place.pci, gpu_about(g->ms->ep->gpu)->pci,
+			  &g->mine.path);
 		rank_paths(g, t);
 	}
 	path_close(t);
-	fault_for_memory(&unreadable, g->run.fault);
+	fault_for_memory(&unreadable, g->ms->fault);
 }
 
 static int do_meet(struct gdr *g, const json_t *what, json_t *result)
@@ -118,12 +119,12 @@ static int do_meet(struct gdr *g, const json_t *what, json_t *result)
 
 	if (end && gdr_read_end(g, end))
 		return -1;
-	fault_phase(g->run.fault, "measuring copies between GPU and host memory");
+	fault_phase(g->ms->fault, "measuring copies between GPU and host memory");
 	if (g->mine.gpu) {
 		g->mine.copy_out_gbps = copy_rate(g, true);
 		g->mine.copy_in_gbps = copy_rate(g, false);
 		find_path(g); /* right after copies: an idle GPU slows its link */
-		if (fault_is(g->run.fault) || time_flushes(g))
+		if (fault_is(g->ms->fault) || time_flushes(g))
 			return -1;
 	}
 	json_object_set_new(result, "end", gdr_end_json(g));
@@ -140,7 +141,7 @@ static int do_ports(struct gdr *g, const json_t *what, json_t *result)
 		return 0;
 	}
 	if (!g->ports_since_ns)
-		return fault_raise(g->run.fault, FAULT_PEER, 0,
+		return fault_raise(g->ms->fault, FAULT_PEER, 0,
 				   "the client asked what the ports counted before they did");
 	conditions_ports_stop(g->ms, &s);
 	json_object_set_new(result, "snapshot", snapshot_to_json(&s));

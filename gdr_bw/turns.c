@@ -17,9 +17,9 @@
 
 static uint64_t window_ns(const struct gdr *g)
 {
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 
-	if (!e->duration_ns && options_given(g->run.options, "iters"))
+	if (!e->duration_ns && options_given(g->ms->options, "iters"))
 		return 0;
 	return (e->duration_ns ? e->duration_ns : CELL_NS) / e->windows;
 }
@@ -30,7 +30,7 @@ static uint64_t window_ns(const struct gdr *g)
  */
 static uint64_t window_messages(const struct gdr *g, const struct gdr_result *r)
 {
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 	uint64_t n = e->iters;
 
 	if (r->cell.method != GDR_DIRECT)
@@ -84,13 +84,13 @@ static void announce_turns(const struct gdr *g)
 	double window_s = (double)ns / 1e9;
 
 	if (!g->mine.gpu && !g->theirs.gpu)
-		report_note(g->run.report, "no GPU: only host memory is measured");
+		report_note(g->ms->report, "no GPU: only host memory is measured");
 	if (ns)
-		report_note(g->run.report, "%u cells, %u windows of %s each: about %.0f s",
+		report_note(g->ms->report, "%u cells, %u windows of %s each: about %.0f s",
 			    g->results, windows, units_about_ns((double)ns).text,
 			    (double)((ns * windows + warmup) * g->results) / 1e9);
 	if (ns && deciding && most > windows)
-		report_note(g->run.report,
+		report_note(g->ms->report,
 			    "up to %u more windows of the cells that decide the verdict: %.0f s at "
 			    "most",
 			    most - windows, (most - windows) * deciding * window_s);
@@ -98,20 +98,20 @@ static void announce_turns(const struct gdr *g)
 
 int gdr_turns_init(struct gdr *g)
 {
-	const struct output_options *o = &g->run.options->output;
+	const struct output_options *o = &g->ms->options->output;
 	struct eval_attr *a = &g->attr;
 	double *room;
 
 	a->result = g->result;
 	a->results = g->results;
 	a->within = (double)o->within_percent / 100;
-	a->first = (unsigned)g->run.options->experiment.windows;
-	a->most = a->first + (options_given(g->run.options, "extra-windows")
+	a->first = (unsigned)g->ms->options->experiment.windows;
+	a->most = a->first + (options_given(g->ms->options, "extra-windows")
 				      ? (unsigned)o->extra_windows
 				      : EVAL_MORE * a->first);
 	room = calloc((size_t)a->most * (2 + 2 * g->results), sizeof(*room));
 	if (!room)
-		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM,
+		return fault_raise(g->ms->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating windows of all cells");
 	a->scratch = room;
 	for (unsigned i = 0; i < g->results; i++)
@@ -150,7 +150,7 @@ static void note_open_verdict(const struct gdr *g, const struct eval *e, unsigne
 
 	for (unsigned i = 0; i < g->results; i++)
 		cells += eval_needs_more(e, &g->result[i]);
-	report_note(g->run.report,
+	report_note(g->ms->report,
 		    "undecided after %u window%s: %s %s is %.1f %% of host memory (%.1f to %.1f "
 		    "%%); measuring %u more of %u cells",
 		    g->turns, g->turns == 1 ? "" : "s", gdr_cell_name(&c->result->cell),
@@ -160,7 +160,7 @@ static void note_open_verdict(const struct gdr *g, const struct eval *e, unsigne
 
 int gdr_turns(struct gdr *g)
 {
-	unsigned next = (unsigned)g->run.options->experiment.windows;
+	unsigned next = (unsigned)g->ms->options->experiment.windows;
 	struct eval e;
 
 	if (run_turns_until(g, NULL, next))
