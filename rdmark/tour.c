@@ -119,6 +119,9 @@ static void show_test(struct tour *t, const char *test, const json_t *document, 
 	const json_t *row = tour_row(document);
 
 	show_ends(t, document);
+	t->said = document;
+	if (!document)
+		return; /* the program has printed why on standard error */
 	if (verdict)
 		fprintf(out, "%-10s %s %s\n", test, json_text_at(verdict, "level"),
 			json_text_at(verdict, "text"));
@@ -211,12 +214,9 @@ static int run_test(struct tour *t, const char *test)
 		t->over = true;
 	}
 	free(said);
-	t->said = document;
-	if (document) { /* else the program has printed why on standard error */
-		show_test(t, test, document, status);
-		if (keep_document(t, document))
-			status = -1;
-	}
+	show_test(t, test, document, status);
+	if (document && keep_document(t, document))
+		status = -1;
 	json_decref(document);
 	return status;
 }
