@@ -144,18 +144,6 @@ static bool are_own(const struct modes *m, const double *value, const double *ba
 	return gpu > host && (gpu - host) * (gpu - host) > OWN_GROUPS * (gpu + host);
 }
 
-static void set_groups(struct eval_cell *c, const struct eval_attr *a)
-{
-	const struct gdr_result *r = c->result;
-	double *value = a->scratch, *base = value + r->turns, *sorted = base + r->turns;
-	unsigned n = pair_windows(r, value, base);
-
-	c->gpu_gbps = series_mean(value, n);
-	c->gpu_groups = groups_of(value, sorted, n, 1 - a->within);
-	if (!are_own(&c->gpu_groups, value, base, n))
-		c->gpu_groups = (struct modes){0};
-}
-
 static enum verdict_level ratio_level(double ratio, double within)
 {
 	if (ratio >= 1 - within - ROUNDING)
@@ -214,7 +202,7 @@ static void choose_deciding(struct eval *e)
 void eval_results(struct eval *e, const struct eval_attr *a)
 {
 	double ratio_time = correlation_time(a, false), host_time = correlation_time(a, true);
-	double error = error_of_look(a), *value = a->scratch;
+	double error = error_of_look(a), *value = a->scratch, floor = 1 - a->within;
 	unsigned together = eval_cells(a), n;
 
 	memset(e, 0, sizeof(*e));
@@ -222,15 +210,20 @@ void eval_results(struct eval *e, const struct eval_attr *a)
 	for (unsigned i = 0; i < a->results && e->cells < EVAL_CELLS_MAX; i++) {
 		const struct gdr_result *r = &a->result[i];
 		struct eval_cell *c = &e->cell[e->cells];
+		double *base = value + r->turns, *sorted = base + r->turns;
 
 		if (!r->judged || !r->windows || !r->host->windows)
 			continue;
 		c->result = r;
-		n = pair_windows(r->host, value, value + r->turns);
+		n = pair_windows(r->host, value, base);
 		c->host = range_of(value, n, host_time, error, together);
-		c->host_groups = groups_of(value, value + r->turns, n, 1 - a->within);
-		set_groups(c, a);
-		n = ratio_windows(r, value, value + r->turns);
+		c->host_groups = groups_of(value, sorted, n, floor);
+		n = pair_windows(r, value, base);
+		c->gpu_gbps = series_mean(value, n);
+		c->gpu_groups = groups_of(value, sorted, n, floor);
+		if (!are_own(&c->gpu_groups, value, base, n))
+			c->gpu_groups = (struct modes){0};
+		n = ratio_windows(r, value, base);
 		c->ratio = range_of(value, n, ratio_time, error, together);
 		set_levels(c, a->within);
 		e->cells++;
