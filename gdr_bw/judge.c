@@ -55,24 +55,24 @@ void gdr_expect(struct gdr *g)
 static void explain_ports(struct gdr *g)
 {
 	const struct experiment *e = &g->ms->options->experiment;
-	struct run_end client, server;
+	struct run_end end[2]; /* by enum report_end */
 	struct run_facts r = {
 		.seconds = (double)g->observed_ns / 1e9,
 		.qps = (unsigned)e->qps,
 		.reliable = !transport_loses(e),
 		.ack_timeout_ns = transport_ack_timeout_ns(e),
-		.sender = &client,
-		.receiver = &server,
-		.source = &client,
-		.sink = &server,
+		.sender = &end[0],
+		.receiver = &end[1],
+		.source = &end[0],
+		.sink = &end[1],
 	};
 
 	if (!g->observed_ns)
 		return;
-	run_end_unknown(&client, "client");
-	run_end_unknown(&server, "server");
-	run_end_count(&client, &g->ports[REPORT_CLIENT], &g->ports[REPORT_SERVER]);
-	run_end_count(&server, &g->ports[REPORT_SERVER], &g->ports[REPORT_CLIENT]);
+	for (int i = 0; i < 2; i++) {
+		run_end_unknown(&end[i], i == REPORT_CLIENT ? "client" : "server");
+		run_end_count(&end[i], &g->ports[i], &g->ports[!i]);
+	}
 	explain_both_ways(&r, &g->events);
 }
 

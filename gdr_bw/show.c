@@ -208,31 +208,24 @@ static void cells_to_csv(const struct gdr *g, FILE *out)
 /*
  * NCCL's variables for the client's host, as --check prints them: they choose the way just
  * measured. Not only this run's port and GPU matter, but all of the host. Where its facts cannot be
- * read, there are no variables; without memory F is raised.
+ * read, there are no variables; without memory the fault is raised.
  */
-static size_t read_nccl(struct nccl_variable to[NCCL_VARIABLES], struct fault *f)
+static void show_nccl(const struct gdr *g, FILE *out)
 {
-	struct fault unknown = {0};
+	struct nccl_variable v[NCCL_VARIABLES];
 	struct hca_list list = {NULL, 0};
+	struct fault unknown = {0};
 	struct nccl_facts facts;
 	struct gpus gpus;
+	json_t *array = json_array();
 	size_t count = 0;
 
 	if (!hca_scan(&list, NULL, &unknown) &&
 	    !gpus_read(&gpus, &list, virt_is_machine(), &unknown) &&
 	    !nccl_facts_read(&facts, &list, &gpus, &unknown))
-		count = nccl_variables(&facts, to);
+		count = nccl_variables(&facts, v);
 	hca_list_free(&list);
-	fault_for_memory(&unknown, f);
-	return count;
-}
-
-static void show_nccl(const struct gdr *g, FILE *out)
-{
-	struct nccl_variable v[NCCL_VARIABLES];
-	json_t *array = json_array();
-	size_t count = read_nccl(v, g->ms->fault);
-
+	fault_for_memory(&unknown, g->ms->fault);
 	for (size_t i = 0; i < count; i++) {
 		if (out)
 			fprintf(out, " NCCL on this host needs %s=%s: %s\n", v[i].name, v[i].value,
