@@ -18,7 +18,9 @@ void gdr_cell_of_kind(struct gdr_cell *c, unsigned kind)
 	c->method = kind / (GDR_MEMORIES * GDR_MEMORIES) % GDR_METHODS;
 }
 
-static bool has_memory(unsigned set, enum gdr_memory m)
+#define ROUTES (1u << GDR_DMABUF | 1u << GDR_PEERMEM | 1u << GDR_DATA_DIRECT)
+
+static bool has(unsigned set, enum gdr_memory m)
 {
 	return set >> m & 1;
 }
@@ -26,67 +28,80 @@ static bool has_memory(unsigned set, enum gdr_memory m)
 /* The route WANTED, which the other end uses, if SET has it; else the first route of SET. */
 static enum gdr_memory route_or_first(unsigned set, enum gdr_memory wanted)
 {
-	if (has_memory(set, wanted))
+	if (has(set, wanted))
 		return wanted;
-	for (wanted = GDR_DMABUF; wanted < GDR_DATA_DIRECT && !has_memory(set, wanted);)
+	for (wanted = GDR_DMABUF; wanted < GDR_DATA_DIRECT && !has(set, wanted);)
 		wanted++;
 	return wanted;
 }
 
-static bool has_route(unsigned set)
-{
-	return has_memory(set, GDR_DMABUF) || has_memory(set, GDR_PEERMEM) ||
-	       has_memory(set, GDR_DATA_DIRECT);
-}
-
+/* The results of one direction, between ends with the memories SOURCE and SINK. */
 struct list {
-	struct gdr_cell *cell;
-	unsigned count;
+	struct gdr_result *result;
+	unsigned count, source, sink;
 	bool reverse;
+	const struct gdr_result *host;
+	uint64_t size_bytes, chunk_bytes;
 };
 
 /* Add a cell, unless it equals the last one: two ends with one route each make one cell. */
 static void add_cell(struct list *l, enum gdr_method method, enum gdr_memory from,
 		     enum gdr_memory into)
 {
-	const struct gdr_cell *last = l->count ? &l->cell[l->count - 1] : NULL;
+	struct gdr_result *r = &l->result[l->count];
+	const struct gdr_cell *last = l->count ? &r[-1].cell : NULL;
 
 	if (last && last->method == method && last->from == from && last->into == into &&
 	    last->reverse == l->reverse)
 		return;
-	l->cell[l->count++] = (struct gdr_cell){method, from, into, l->reverse};
+	*r = (struct gdr_result){
+		.cell = {method, from, into, l->reverse},
+		.size_bytes = l->size_bytes,
+		.message_bytes = method == GDR_DIRECT ? l->size_bytes : l->chunk_bytes,
+	};
+	if (from == GDR_HOST && into == GDR_HOST)
+		l->host = r;
+	r->host = l->host;
+	/* By the routes that are also --gpu-path's default. */
+	r->judged = l->chunk_bytes && gdr_cell_is_direct(&r->cell) &&
+		    (from == GDR_HOST || from == route_or_first(l->source, GDR_DMABUF)) &&
+		    (into == GDR_HOST || into == route_or_first(l->sink, GDR_DMABUF));
+	l->count++;
 }
 
-/* Add the cells of one direction; SOURCE and SINK are the sets of memories of the two ends. */
-static void add_direction(struct list *l, unsigned source, unsigned sink)
+static void add_direction(struct list *l)
 {
-	enum gdr_memory from = has_memory(source, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
-	enum gdr_memory into = has_memory(sink, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
+	enum gdr_memory from = has(l->source, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
+	enum gdr_memory into = has(l->sink, GDR_COPIED) ? GDR_COPIED : GDR_HOST;
 
 	add_cell(l, GDR_DIRECT, GDR_HOST, GDR_HOST);
 	for (enum gdr_memory m = GDR_DMABUF; m <= GDR_DATA_DIRECT; m++)
-		if (has_memory(source, m))
+		if (has(l->source, m))
 			add_cell(l, GDR_DIRECT, m, GDR_HOST);
 	for (enum gdr_memory m = GDR_DMABUF; m <= GDR_DATA_DIRECT; m++)
-		if (has_memory(sink, m))
+		if (has(l->sink, m))
 			add_cell(l, GDR_DIRECT, GDR_HOST, m);
 	for (enum gdr_memory m = GDR_DMABUF; m <= GDR_DATA_DIRECT; m++)
-		if (has_route(source) && has_route(sink) &&
-		    (has_memory(source, m) || has_memory(sink, m)))
-			add_cell(l, GDR_DIRECT, route_or_first(source, m), route_or_first(sink, m));
-	if (from == GDR_HOST && into == GDR_HOST)
+		if (l->source & ROUTES && l->sink & ROUTES && has(l->source | l->sink, m))
+			add_cell(l, GDR_DIRECT, route_or_first(l->source, m),
+				 route_or_first(l->sink, m));
+	if (!l->chunk_bytes || (from == GDR_HOST && into == GDR_HOST))
 		return;
 	add_cell(l, GDR_STAGED_SYNC, from, into);
 	add_cell(l, GDR_STAGED_PIPE, from, into);
 }
 
-unsigned gdr_cells(struct gdr_cell cells[GDR_CELLS_MAX], const unsigned set[2])
+unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned set[2], uint64_t size_bytes,
+		     uint64_t chunk_bytes)
 {
-	struct list l = {.cell = cells};
+	struct list l = {.result = r, .size_bytes = size_bytes, .chunk_bytes = chunk_bytes};
 
-	add_direction(&l, set[0], set[1]);
-	l.reverse = true;
-	add_direction(&l, set[1], set[0]);
+	for (int end = 0; end < 2; end++) {
+		l.source = set[end];
+		l.sink = set[!end];
+		l.reverse = end;
+		add_direction(&l);
+	}
 	return l.count;
 }
 
@@ -127,40 +142,6 @@ const char *gdr_cell_words(const struct gdr_cell *c)
 bool gdr_cell_is_direct(const struct gdr_cell *c)
 {
 	return c->method == GDR_DIRECT && (c->from != GDR_HOST || c->into != GDR_HOST);
-}
-
-/* True if C is direct, and each end uses its first route, which is also --gpu-path's default. */
-static bool is_default_route(const struct gdr_cell *c, const unsigned set[2])
-{
-	unsigned source = set[c->reverse], sink = set[!c->reverse];
-
-	return gdr_cell_is_direct(c) &&
-	       (c->from == GDR_HOST || c->from == route_or_first(source, GDR_DMABUF)) &&
-	       (c->into == GDR_HOST || c->into == route_or_first(sink, GDR_DMABUF));
-}
-
-unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned set[2], uint64_t size_bytes,
-		     uint64_t chunk_bytes)
-{
-	struct gdr_cell cell[GDR_CELLS_MAX];
-	unsigned cells = gdr_cells(cell, set), n = 0;
-	const struct gdr_result *host = NULL;
-
-	for (unsigned i = 0; i < cells; i++) {
-		bool staged = cell[i].method != GDR_DIRECT;
-
-		if (staged && !chunk_bytes)
-			continue;
-		if (!staged && !gdr_cell_is_direct(&cell[i]))
-			host = &r[n];
-		r[n++] = (struct gdr_result){.cell = cell[i],
-					     .host = host,
-					     .judged =
-						     chunk_bytes && is_default_route(&cell[i], set),
-					     .size_bytes = size_bytes,
-					     .message_bytes = staged ? chunk_bytes : size_bytes};
-	}
-	return n;
 }
 
 void gdr_turn_order(unsigned *order, unsigned cells, unsigned turn)

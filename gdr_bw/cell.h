@@ -41,13 +41,6 @@ struct gdr_cell {
 unsigned gdr_cell_kind(const struct gdr_cell *c);
 void gdr_cell_of_kind(struct gdr_cell *c, unsigned kind);
 
-/*
- * List the cells for two ends. HAS[0] of the client and HAS[1] of the server are the memories that
- * exist (bit 1 << enum gdr_memory). Returns the number of cells, host memory first, in the order of
- * the table.
- */
-unsigned gdr_cells(struct gdr_cell cells[GDR_CELLS_MAX], const unsigned has[2]);
-
 const char *gdr_cell_name(const struct gdr_cell *c);      /* "host", "read", "write", "gdr", … */
 const char *gdr_cell_direction(const struct gdr_cell *c); /* "client->server" */
 /* Write the route: "dma-buf", "dma-buf/peermem" if the ends differ, "host", "copy". Returns BUF. */
@@ -79,9 +72,10 @@ struct gdr_result {
 };
 
 /*
- * Fill R for SIZE_BYTES with one result for each of gdr_cells(). CHUNK_BYTES is 0 for all sizes but
- * the last: then there are no staged ones, and none is judged. Returns their number. They point to
- * each other, so R must not be moved.
+ * Fill R for SIZE_BYTES with a result for each cell of two ends, host memory first, in the order of
+ * the table. HAS[0] of the client and HAS[1] of the server are the memories that exist (bit 1 <<
+ * enum gdr_memory). CHUNK_BYTES is 0 for all sizes but the last: then there are no staged ones, and
+ * none is judged. Returns their number. They point to each other, so R must not be moved.
  */
 unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned has[2], uint64_t size_bytes,
 		     uint64_t chunk_bytes);

@@ -144,23 +144,11 @@ static bool are_own(const struct modes *m, const double *value, const double *ba
 	return gpu > host && (gpu - host) * (gpu - host) > OWN_GROUPS * (gpu + host);
 }
 
-static void set_groups(struct eval_cell *c, const struct eval_attr *a)
-{
-	const struct gdr_result *r = c->result;
-	double *value = a->scratch, *base = value + r->turns, *sorted = base + r->turns;
-	unsigned n = pair_windows(r, value, base);
-
-	c->gpu_gbps = series_mean(value, n);
-	c->gpu_groups = groups_of(value, sorted, n, 1 - a->within);
-	if (!are_own(&c->gpu_groups, value, base, n))
-		c->gpu_groups = (struct modes){0};
-}
-
-static enum eval_level ratio_level(double ratio, double within)
+static enum verdict_level ratio_level(double ratio, double within)
 {
 	if (ratio >= 1 - within - ROUNDING)
-		return EVAL_PASS;
-	return ratio >= EVAL_WARN_RATIO - ROUNDING ? EVAL_WARN : EVAL_FAIL;
+		return VERDICT_PASS;
+	return ratio >= EVAL_WARN_RATIO - ROUNDING ? VERDICT_WARN : VERDICT_FAIL;
 }
 
 static void set_levels(struct eval_cell *c, double within)
@@ -169,22 +157,24 @@ static void set_levels(struct eval_cell *c, double within)
 	bool low = c->host.high < floor, may_be_low = c->host.low < floor;
 	bool at_times = c->host_groups.high > floor;
 	const struct {
-		enum eval_level best, worst;
+		enum verdict_level best, worst;
 	} answer[] = {
 		[EVAL_RATIO] = {ratio_level(c->ratio.high, within),
 				ratio_level(c->ratio.low, within)},
-		[EVAL_HOST] = {low && !at_times ? EVAL_WARN : EVAL_PASS,
-			       may_be_low && !at_times ? EVAL_WARN : EVAL_PASS},
-		[EVAL_HOST_GROUPS] = {EVAL_PASS, may_be_low && at_times ? EVAL_WARN : EVAL_PASS},
+		[EVAL_HOST] = {low && !at_times ? VERDICT_WARN : VERDICT_PASS,
+			       may_be_low && !at_times ? VERDICT_WARN : VERDICT_PASS},
+		[EVAL_HOST_GROUPS] = {VERDICT_PASS,
+				      may_be_low && at_times ? VERDICT_WARN : VERDICT_PASS},
 	};
 
 	c->host_low = low;
 	if (c->gpu_groups.high > 0) { /* the mean of both is the rate of neither */
-		c->best = c->worst = answer[EVAL_RATIO].best == EVAL_FAIL ? EVAL_FAIL : EVAL_WARN;
-		c->why = c->best == EVAL_FAIL ? EVAL_RATIO : EVAL_GROUPS;
+		c->best = c->worst =
+			answer[EVAL_RATIO].best == VERDICT_FAIL ? VERDICT_FAIL : VERDICT_WARN;
+		c->why = c->best == VERDICT_FAIL ? EVAL_RATIO : EVAL_GROUPS;
 		return;
 	}
-	c->best = c->worst = EVAL_PASS;
+	c->best = c->worst = VERDICT_PASS;
 	for (unsigned i = 0; i < EVAL_GROUPS; i++) {
 		c->best = answer[i].best > c->best ? answer[i].best : c->best;
 		c->worst = answer[i].worst > c->worst ? answer[i].worst : c->worst;
@@ -212,26 +202,28 @@ static void choose_deciding(struct eval *e)
 void eval_results(struct eval *e, const struct eval_attr *a)
 {
 	double ratio_time = correlation_time(a, false), host_time = correlation_time(a, true);
-	double error = error_of_look(a), *value = a->scratch;
+	double error = error_of_look(a), *value = a->scratch, floor = 1 - a->within;
 	unsigned together = eval_cells(a), n;
 
 	memset(e, 0, sizeof(*e));
 	e->confidence = 100 - (error + error / fmax(together, 1)) / 2;
-	for (unsigned i = 0; i < a->results; i++) {
+	for (unsigned i = 0; i < a->results && e->cells < EVAL_CELLS_MAX; i++) {
 		const struct gdr_result *r = &a->result[i];
 		struct eval_cell *c = &e->cell[e->cells];
+		double *base = value + r->turns, *sorted = base + r->turns;
 
-		if (!r->judged || !r->windows || !r->host->windows || e->cells == EVAL_CELLS_MAX)
+		if (!r->judged || !r->windows || !r->host->windows)
 			continue;
-		*c = e->cells && c[-1].result->host == r->host ? c[-1] : (struct eval_cell){0};
 		c->result = r;
-		if (!c->host.count) { /* the first one with this host cell */
-			n = pair_windows(r->host, value, value + r->turns);
-			c->host = range_of(value, n, host_time, error, together);
-			c->host_groups = groups_of(value, value + r->turns, n, 1 - a->within);
-		}
-		set_groups(c, a);
-		n = ratio_windows(r, value, value + r->turns);
+		n = pair_windows(r->host, value, base);
+		c->host = range_of(value, n, host_time, error, together);
+		c->host_groups = groups_of(value, sorted, n, floor);
+		n = pair_windows(r, value, base);
+		c->gpu_gbps = series_mean(value, n);
+		c->gpu_groups = groups_of(value, sorted, n, floor);
+		if (!are_own(&c->gpu_groups, value, base, n))
+			c->gpu_groups = (struct modes){0};
+		n = ratio_windows(r, value, base);
 		c->ratio = range_of(value, n, ratio_time, error, together);
 		set_levels(c, a->within);
 		e->cells++;

@@ -26,11 +26,13 @@
 #define EVAL_MORE       7 /* times the first windows, if the user gives no number of extra ones */
 #define EVAL_CELLS_MAX  6 /* by one route: three in each direction */
 
-/* Ordered from good to bad; enum verdict_level continues it. */
-enum eval_level {
-	EVAL_PASS,
-	EVAL_WARN,
-	EVAL_FAIL
+/* Ordered from good to bad; a cell has one of the first three. */
+enum verdict_level {
+	VERDICT_PASS,
+	VERDICT_WARN,
+	VERDICT_FAIL,
+	VERDICT_INCONCLUSIVE, /* the windows allow more than one of these */
+	VERDICT_NONE          /* nothing to judge */
 };
 
 /* The question that decides a cell, or keeps it open. */
@@ -54,14 +56,14 @@ struct eval_cell {
 	double gpu_gbps;
 	struct modes gpu_groups, host_groups; /* high 0: there are none */
 	bool host_low;                        /* host memory is below the expected rate */
-	enum eval_level best, worst;          /* the range of possible levels; if equal, decided */
+	enum verdict_level best, worst;       /* the range of possible levels; if equal, decided */
 	enum eval_why why;
 };
 
 struct eval {
 	struct eval_cell cell[EVAL_CELLS_MAX];
 	unsigned cells;
-	enum eval_level best, worst;
+	enum verdict_level best, worst;
 	const struct eval_cell *deciding; /* decides the verdict or keeps it open; NULL: none */
 	double confidence;                /* level of each interval, in percent */
 };

@@ -12,6 +12,7 @@
 
 #include "base/pattern.h"
 #include "gdr.h"
+#include "proto/fields.h"
 #include "proto/message.h"
 
 #define MESSAGES_STREAM 1
@@ -47,65 +48,53 @@ static const struct field check_rows[] = {
 };
 static const struct fields check_fields = FIELDS(check_rows, NULL);
 
-/* Put one message for each QP (staged: for QP 0) into the image. Returns 0 or -1. */
-static int fill_messages(const struct gdr *g, struct image *m)
+/* Make the image that the client's task WHAT describes. On success the caller frees m->data. */
+static int make_image(const struct gdr *g, const json_t *what, struct image *m)
 {
-	uint64_t seed = pattern_seed(MESSAGES_STREAM, m->epoch);
-	uint64_t stride = g->here.memory[m->memory].stride;
-	unsigned count = m->staged ? 1 : g->run.qps->count;
+	uint64_t least = g->ms->ep->message_max, stride, seed;
+	struct fault *f = g->ms->fault;
+	unsigned count;
 
-	if ((count - 1) * stride + m->message_bytes > m->bytes - 2 * m->offset)
-		return fault_raise(g->run.fault, FAULT_PEER, 0,
+	if (fields_read(&image_fields, m, what, f) ||
+	    message_has(what, "message_bytes", m->message_bytes <= least, f))
+		return -1;
+	m->addr = g->here[m->memory].addr;
+	if (!m->addr)
+		return fault_raise(f, FAULT_PEER, 0,
+				   "the client requested memory that does not exist");
+	stride = g->here[m->memory].stride;
+	m->bytes = g->w->qps.count * stride;
+	m->bytes = m->bytes > least ? m->bytes : least;
+	count = m->staged ? 1 : g->w->qps.count;
+	if ((count - 1) * stride + m->message_bytes > m->bytes)
+		return fault_raise(f, FAULT_PEER, 0,
 				   "the client requested messages that do not fit");
+	m->offset = m->memory == GDR_HOST ? 0 : GDR_GUARD_BYTES;
+	m->addr -= m->offset;
+	m->bytes += 2 * m->offset;
+	m->data = malloc(m->bytes);
+	if (!m->data)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating an image of the buffer");
+	pattern_fill(m->data, m->bytes, pattern_seed(POISON_STREAM, m->poison_epoch), 0);
+	seed = pattern_seed(MESSAGES_STREAM, m->epoch);
 	for (unsigned q = 0; q < count && m->message_bytes; q++)
 		pattern_fill(m->data + m->offset + q * stride, m->message_bytes, seed, q * stride);
 	return 0;
 }
 
-/* Make the image that the client's task WHAT describes. On success the caller frees m->data. */
-static int make_image(const struct gdr *g, const json_t *what, struct image *m)
-{
-	uint64_t least = g->run.message_max, slices;
-	struct fault *f = g->run.fault;
-
-	if (fields_read(&image_fields, m, what, f) ||
-	    message_has(what, "message_bytes", m->message_bytes <= least, f))
-		return -1;
-	if (!g->here.memory[m->memory].addr)
-		return fault_raise(f, FAULT_PEER, 0,
-				   "the client requested memory that does not exist");
-	slices = g->run.qps->count * g->here.memory[m->memory].stride;
-	if (m->memory == GDR_HOST) {
-		m->addr = g->here.memory[GDR_HOST].addr;
-		m->bytes = slices > least ? slices : least;
-		m->offset = 0;
-	} else {
-		m->addr = g->buffer;
-		m->bytes = g->buffer_bytes;
-		m->offset = GDR_GUARD_BYTES;
-	}
-	m->data = malloc(m->bytes);
-	if (!m->data)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating an image of the buffer");
-	pattern_fill(m->data, m->bytes, pattern_seed(POISON_STREAM, m->poison_epoch), 0);
-	if (fill_messages(g, m) == 0)
-		return 0;
-	free(m->data);
-	return -1;
-}
-
-int gdr_fill(struct gdr *g, const json_t *what)
+int gdr_fill(struct gdr *g, const json_t *what, json_t *result)
 {
 	struct image image;
 	int rc = 0;
 
-	fault_phase(g->run.fault, "filling memory with a pattern");
+	(void)result;
+	fault_phase(g->ms->fault, "filling memory with a pattern");
 	if (make_image(g, what, &image))
 		return -1;
 	if (image.memory == GDR_HOST)
 		memcpy((void *)(uintptr_t)image.addr, image.data, image.bytes);
 	else
-		rc = gpu_copy_in(g->run.gpu, image.addr, image.data, image.bytes, g->run.fault);
+		rc = gpu_copy_in(g->ms->ep->gpu, image.addr, image.data, image.bytes, g->ms->fault);
 	free(image.data);
 	return rc;
 }
@@ -113,42 +102,39 @@ int gdr_fill(struct gdr *g, const json_t *what)
 /* Flush the NIC's writes to GPU memory; those by Data Direct always: the GPU never orders them. */
 static int flush_image(struct gdr *g, enum gdr_memory memory)
 {
-	if (memory == GDR_DATA_DIRECT && gpu_about(g->run.gpu)->can_flush)
-		return gpu_flush_now(g->run.gpu, g->run.fault);
-	return gpu_flush(g->run.gpu, g->run.fault);
+	if (memory == GDR_DATA_DIRECT && gpu_about(g->ms->ep->gpu)->can_flush)
+		return gpu_flush_now(g->ms->ep->gpu, g->ms->fault);
+	return gpu_flush(g->ms->ep->gpu, g->ms->fault);
 }
 
-/* The contents of the image's memory: host memory itself, or a *COPY that the caller frees. NULL:
- * failed, and *COPY may be set. */
-static const uint8_t *read_image_memory(struct gdr *g, const struct image *image, uint8_t **copy)
+/* A copy of the image's GPU memory, which the caller frees; NULL: failed. */
+static uint8_t *read_gpu(struct gdr *g, const struct image *image)
 {
-	*copy = NULL;
-	if (image->memory == GDR_HOST)
-		return (const uint8_t *)(uintptr_t)image->addr;
-	*copy = malloc(image->bytes);
-	if (!*copy) {
-		fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM,
+	uint8_t *copy = malloc(image->bytes);
+
+	if (!copy)
+		fault_raise(g->ms->fault, FAULT_LOCAL, ENOMEM,
 			    "allocating a copy of the GPU's buffer");
-		return NULL;
-	}
 	/* The NIC's writes must be visible before the copy reads them. */
-	if (flush_image(g, image->memory) ||
-	    gpu_copy_out(g->run.gpu, *copy, image->addr, image->bytes, g->run.fault))
-		return NULL;
-	return *copy;
+	if (copy && !flush_image(g, image->memory) &&
+	    !gpu_copy_out(g->ms->ep->gpu, copy, image->addr, image->bytes, g->ms->fault))
+		return copy;
+	free(copy);
+	return NULL;
 }
 
 int gdr_check(struct gdr *g, const json_t *what, json_t *result)
 {
 	struct image image;
 	struct gdr_result found = {0};
+	uint8_t *copy = NULL;
 	const uint8_t *seen;
-	uint8_t *copy;
 
-	fault_phase(g->run.fault, "comparing the data");
+	fault_phase(g->ms->fault, "comparing the data");
 	if (make_image(g, what, &image))
 		return -1;
-	seen = read_image_memory(g, &image, &copy);
+	seen = image.memory == GDR_HOST ? (const uint8_t *)(uintptr_t)image.addr
+					: (copy = read_gpu(g, &image));
 	for (uint64_t i = 0; seen && i < image.bytes; i++)
 		if (seen[i] != image.data[i] && found.wrong_bytes++ == 0)
 			found.first_wrong = i;
@@ -169,10 +155,10 @@ static uint64_t verify_bytes(const struct gdr_result *r)
  * Run task NAME at the source or at the SINK of R. EPOCH is that of the messages, EPOCH + 1 that of
  * the sink's poison.
  */
-static int run_image_task(struct measure *ms, const struct gdr_result *r, const char *name,
-			  bool sink, unsigned epoch, json_t **result)
+static int run_image_task(struct gdr *g, const struct gdr_result *r, const char *name, bool sink,
+			  unsigned epoch, json_t **result)
 {
-	bool holds = !sink || strcmp(name, "check") == 0; /* the messages */
+	bool holds = !sink || result; /* the messages: the sink's are checked */
 	struct image image = {
 		.memory = sink ? r->cell.into : r->cell.from,
 		.epoch = epoch,
@@ -182,10 +168,10 @@ static int run_image_task(struct measure *ms, const struct gdr_result *r, const 
 	};
 	json_t *what = fields_write(&image_fields, &image, json_pack("{s:s}", "task", name));
 
-	return measure_task(ms, sink != r->cell.reverse, what, result);
+	return measure_task(g->ms, sink != r->cell.reverse, what, result);
 }
 
-int gdr_verify(struct measure *ms, struct gdr *g, struct gdr_result *r, unsigned epoch)
+int gdr_verify(struct gdr *g, struct gdr_result *r, unsigned epoch)
 {
 	struct round_attr w = {
 		.kind = gdr_cell_kind(&r->cell),
@@ -199,14 +185,14 @@ int gdr_verify(struct measure *ms, struct gdr *g, struct gdr_result *r, unsigned
 	int rc;
 
 	g->running = r;
-	if (run_image_task(ms, r, "fill", false, epoch, NULL) ||
-	    run_image_task(ms, r, "fill", true, epoch, NULL) || measure_window(ms, &w, &rec))
+	if (run_image_task(g, r, "fill", false, epoch, NULL) ||
+	    run_image_task(g, r, "fill", true, epoch, NULL) || measure_window(g->ms, &w, &rec))
 		return -1;
-	if (measure_interrupted(ms))
+	if (measure_interrupted(g->ms))
 		return 0; /* not all of the data may have been sent */
-	if (run_image_task(ms, r, "check", true, epoch, &result))
+	if (run_image_task(g, r, "check", true, epoch, &result))
 		return -1;
-	rc = fields_read(&check_fields, r, result, g->run.fault);
+	rc = fields_read(&check_fields, r, result, g->ms->fault);
 	r->verified = rc == 0;
 	json_decref(result);
 	return rc;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Collects the facts for the verdict. (A cell is one test case: a direction, the memory at each
- * end, and how the data are moved; see cell.h.)
- */
+/* Collects the facts for the verdict: of the cells, of both ends, and of their ports meanwhile. */
+#include "explain/during.h"
 #include "gdr.h"
+#include "plan/transport.h"
 
 #define EXPECT_BYTES 16384 /* smaller messages may be limited by their number, not their bytes */
 
 static struct verdict_facts facts_of(const struct gdr *g)
 {
-	const struct options *o = g->run.options;
-	const struct fault *problem = g->run.fault;
+	const struct options *o = g->ms->options;
+	const struct fault *problem = g->ms->fault;
 	struct verdict_facts f = {
 		.attr = &g->attr,
 		.side = {&g->mine, &g->theirs},
 		.line_gbps =
-			gdr_least(g->run.my_end->nic.rate_gbps, g->run.their_end->nic.rate_gbps),
+			gdr_least(g->w->rail->mine.nic.rate_gbps, g->w->rail->theirs.nic.rate_gbps),
 		.within_given = options_given(o, "within"),
 		.given = options_given(o, "expected-gbps"),
 		.given_gbps = (double)o->output.expected_gbps,
@@ -49,11 +48,41 @@ void gdr_expect(struct gdr *g)
 	}
 }
 
+/*
+ * What happened at both ends' ports while the windows of all cells ran: the findings of the other
+ * tests, in the same words; their shares are of the whole time, with all cells and both directions.
+ */
+static void explain_ports(struct gdr *g)
+{
+	const struct experiment *e = &g->ms->options->experiment;
+	struct run_end end[2]; /* by enum report_end */
+	struct run_facts r = {
+		.seconds = (double)g->observed_ns / 1e9,
+		.qps = (unsigned)e->qps,
+		.reliable = !transport_loses(e),
+		.ack_timeout_ns = transport_ack_timeout_ns(e),
+		.sender = &end[0],
+		.receiver = &end[1],
+		.source = &end[0],
+		.sink = &end[1],
+	};
+
+	if (!g->observed_ns)
+		return;
+	for (int i = 0; i < 2; i++) {
+		run_end_unknown(&end[i], i == REPORT_CLIENT ? "client" : "server");
+		run_end_count(&end[i], &g->ports[i], &g->ports[!i]);
+	}
+	explain_both_ways(&r, &g->events);
+}
+
 void gdr_reach_verdict(struct gdr *g, struct verdict *v)
 {
 	struct verdict_facts f = facts_of(g);
 
-	gdr_explain(g);
+	for (unsigned i = 0; i < g->results; i++)
+		gdr_result_summarize(&g->result[i], g->attr.scratch);
+	explain_ports(g);
 	verdict_reach(&f, v);
 	g->undecided = v->level == VERDICT_NONE && (g->mine.gpu || g->theirs.gpu);
 	fault_phase(&g->verdict, "judging the result");

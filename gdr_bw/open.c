@@ -12,78 +12,70 @@
 
 static unsigned access_rights(const struct gdr *g, bool ordered)
 {
-	unsigned relaxed = g->run.options->experiment.strict_order || ordered
+	unsigned relaxed = g->ms->options->experiment.strict_order || ordered
 				   ? 0
 				   : IBV_ACCESS_RELAXED_ORDERING;
 
 	return IBV_ACCESS_REMOTE_WRITE | relaxed;
 }
 
-/* Register the GPU buffer by ROUTE, if this end has that route, and store its address and keys. */
-static int add_route(struct gdr *g, enum gpu_route route)
+/* Register the GPU buffer by one route, and store its address and keys. */
+static int add_route(struct gdr *g, const struct gpu_mr_attr *attr)
 {
-	struct mem *m = &g->registered[route];
-	struct gpu_mr_attr attr = {
-		.pd = g->run.qps->pd,
-		.gpu = g->run.gpu,
-		.route = route,
-		.addr = g->buffer,
-		.bytes = g->buffer_bytes,
-		.access = access_rights(g, false),
-	};
+	struct mem *m = &g->registered[attr->route];
 
-	if (!gpu_routes_have(&g->routes, route))
-		return 0;
-	if (mem_init_gpu(m, &attr, g->run.fault))
+	if (mem_init_gpu(m, attr, g->ms->fault))
 		return -1;
 	g->mine.relaxed_ordering |= m->gpu_mr.relaxed_ordering;
-	g->here.memory[GDR_DMABUF + route] = (struct gdr_place){
-		g->buffer + GDR_GUARD_BYTES, g->run.memory.stride, m->lkey, m->rkey};
+	g->here[GDR_DMABUF + attr->route] = g->here[GDR_COPIED];
+	g->here[GDR_DMABUF + attr->route].lkey = m->lkey;
+	g->here[GDR_DMABUF + attr->route].rkey = m->rkey;
 	return 0;
 }
 
 /* With --gpu-path, treat all other routes as refused; fail if this end lacks the requested one. */
-static int keep_requested_route(struct gdr *g)
+static int keep_requested_route(struct gdr *g, struct gpu_routes *routes)
 {
-	enum gpu_path wanted = (enum gpu_path)g->run.options->local.gpu_path;
+	enum gpu_path wanted = (enum gpu_path)g->ms->options->local.gpu_path;
 	enum gpu_route chosen;
 
-	if (gpu_routes_choose(&g->routes, wanted, &chosen, g->run.fault))
+	if (gpu_routes_choose(routes, wanted, &chosen, g->ms->fault))
 		return -1;
 	for (unsigned r = 0; wanted != GPU_PATH_AUTO && r < GPU_ROUTE_STAGED; r++) {
-		struct fault *refused = &g->routes.refused[r];
+		struct fault *refused = &routes->refused[r];
 
 		if (r == chosen)
 			continue;
 		fault_raise(refused, FAULT_UNAVAILABLE, 0, "--gpu-path");
-		snprintf(refused->cause, sizeof(refused->cause),
-			 "--gpu-path selects another route");
+		text_copy(refused->cause, sizeof(refused->cause),
+			  "--gpu-path selects another route");
 	}
-	gpu_routes_format(&g->routes, chosen, g->mine.route, sizeof(g->mine.route));
+	gpu_routes_format(routes, chosen, g->mine.route, sizeof(g->mine.route));
 	g->mine.direct = chosen != GPU_ROUTE_STAGED;
 	if (!g->mine.direct)
-		text_copy(g->mine.fix, sizeof(g->mine.fix),
-			  g->routes.refused[GPU_ROUTE_DMABUF].fix);
+		text_copy(g->mine.fix, sizeof(g->mine.fix), routes->refused[GPU_ROUTE_DMABUF].fix);
 	return 0;
 }
 
 static int make_buffer(struct gdr *g)
 {
-	uint64_t slices = g->run.qps->count * g->run.memory.stride;
+	uint64_t stride = g->here[GDR_HOST].stride, slices = g->w->qps.count * stride;
+	struct gpu_mr_attr attr = {
+		.pd = g->w->qps.pd, .gpu = g->ms->ep->gpu, .access = access_rights(g, false)};
+	struct gpu_routes routes;
 
-	if (slices < g->run.message_max)
-		slices = g->run.message_max;
-	g->buffer_bytes = slices + 2 * GDR_GUARD_BYTES;
-	g->buffer = gpu_alloc(g->run.gpu, g->buffer_bytes, g->run.fault);
+	if (slices < g->ms->ep->message_max)
+		slices = g->ms->ep->message_max;
+	attr.bytes = slices + 2 * GDR_GUARD_BYTES;
+	attr.addr = g->buffer = gpu_alloc(attr.gpu, attr.bytes, g->ms->fault);
 	if (!g->buffer)
 		return -1;
-	g->here.memory[GDR_COPIED] =
-		(struct gdr_place){g->buffer + GDR_GUARD_BYTES, g->run.memory.stride, 0, 0};
-	if (gpu_routes_probe(&g->routes, g->run.qps->pd, g->run.gpu, g->run.fault) ||
-	    keep_requested_route(g))
+	g->here[GDR_COPIED] = (struct gdr_place){g->buffer + GDR_GUARD_BYTES, stride, 0, 0};
+	if (gpu_routes_probe(&routes, attr.pd, attr.gpu, g->ms->fault) ||
+	    keep_requested_route(g, &routes))
 		return -1;
-	for (enum gpu_route route = GPU_ROUTE_DMABUF; route < GPU_ROUTE_STAGED; route++)
-		if (add_route(g, route))
+	for (attr.route = GPU_ROUTE_DMABUF; attr.route < GPU_ROUTE_STAGED; attr.route++)
+		if (gpu_routes_have(&routes, attr.route) && add_route(g, &attr))
 			return -1;
 	return 0;
 }
@@ -91,41 +83,40 @@ static int make_buffer(struct gdr *g)
 /* Allocate the slots for staged transfers, and register them with the NIC and the GPU's driver. */
 static int make_bounce(struct gdr *g)
 {
-	const struct experiment *e = &g->run.options->experiment;
-	struct fault *f = g->run.fault;
+	const struct experiment *e = &g->ms->options->experiment;
+	struct fault *f = g->ms->fault;
 	size_t bytes = e->staged_slots * e->staged_chunk_bytes;
 
-	if (mem_init(&g->bounce, g->run.qps->pd, g->run.pin, bytes, access_rights(g, false), f))
+	if (mem_init(&g->bounce, g->w->qps.pd, &g->w->pin, bytes, access_rights(g, false), f))
 		return -1;
-	if (gpu_host_register(g->run.gpu, g->bounce.host, bytes, f))
+	if (gpu_host_register(g->ms->ep->gpu, g->bounce.host, bytes, f))
 		return -1;
 	g->bounce_known = true;
-	g->here.target = (struct gdr_place){g->bounce.addr, e->staged_chunk_bytes, g->bounce.lkey,
-					    g->bounce.rkey};
-	return gpu_stream_open(&g->stream, g->run.gpu, (unsigned)e->staged_slots, f);
+	g->here[GDR_TARGET] = (struct gdr_place){g->bounce.addr, e->staged_chunk_bytes,
+						 g->bounce.lkey, g->bounce.rkey};
+	return gpu_stream_open(&g->stream, g->ms->ep->gpu, (unsigned)e->staged_slots, f);
 }
 
 static int make_credit(struct gdr *g)
 {
-	if (mem_init(&g->credit, g->run.qps->pd, g->run.pin, CREDIT_WORDS * sizeof(uint64_t),
-		     access_rights(g, true), g->run.fault))
+	if (mem_init(&g->credit, g->w->qps.pd, &g->w->pin, CREDIT_WORDS * sizeof(uint64_t),
+		     access_rights(g, true), g->ms->fault))
 		return -1;
-	g->here.credit = (struct gdr_place){g->credit.addr, 0, g->credit.lkey, g->credit.rkey};
+	g->here[GDR_CREDIT] = (struct gdr_place){g->credit.addr, 0, g->credit.lkey, g->credit.rkey};
 	return 0;
 }
 
 /* Store the properties of this end's GPU or, without one, the reason and how to get one. */
 static void store_gpu_facts(struct gdr *g)
 {
-	const struct fault *absent = g->run.gpu_absent;
+	const struct fault *absent = &g->ms->ep->gpu_absent;
+	const struct gpu *gpu = g->ms->ep->gpu;
 
+	g->mine.gpu = gpu != NULL;
 	g->mine.path.class = PATH_UNKNOWN;
-	g->mine.ordering = -1;
-	g->mine.gpu = g->run.gpu != NULL;
-	if (g->run.gpu) {
-		g->mine.gpudirect = gpu_about(g->run.gpu)->gpudirect;
-		g->mine.ordering = gpu_about(g->run.gpu)->ordering;
-	} else {
+	g->mine.ordering = gpu ? gpu_about(gpu)->ordering : -1;
+	g->mine.gpudirect = gpu && gpu_about(gpu)->gpudirect;
+	if (!gpu) {
 		snprintf(g->mine.fix, sizeof(g->mine.fix), "%.300s", absent->fix);
 		snprintf(g->mine.absent, sizeof(g->mine.absent), "%.150s%s%.100s", absent->call,
 			 absent->cause[0] ? ". " : "", absent->cause);
@@ -134,24 +125,25 @@ static void store_gpu_facts(struct gdr *g)
 
 int gdr_open(struct measure *ms, void **own)
 {
-	struct measure_context run = measure_context(ms);
+	struct worker *w = &ms->ep->worker[0];
+	struct round_slice memory = worker_buffers(w).into;
 	struct gdr *g;
 
-	if (run.options->experiment.plain)
+	if (ms->options->experiment.plain)
 		return 0;
 	g = calloc(1, sizeof(*g));
 	if (!g)
-		return fault_raise(run.fault, FAULT_LOCAL, ENOMEM, "allocating gdr_bw's state");
+		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "allocating gdr_bw's state");
 	*own = g;
-	g->run = run;
-	g->here.memory[GDR_HOST] = (struct gdr_place){run.memory.addr, run.memory.stride,
-						      run.memory.key, run.memory_rkey};
+	g->ms = ms;
+	g->w = w;
+	g->here[GDR_HOST] = (struct gdr_place){memory.addr, memory.stride, memory.key, w->mem.rkey};
 	store_gpu_facts(g);
-	if (run.server)
-		report_note(run.report, "the client shows the results");
+	if (ms->ep->server)
+		report_note(ms->report, "the client shows the results");
 	if (make_credit(g))
 		return -1;
-	return g->run.gpu && (make_buffer(g) || make_bounce(g)) ? -1 : 0;
+	return ms->ep->gpu && (make_buffer(g) || make_bounce(g)) ? -1 : 0;
 }
 
 void gdr_close(void *own)
@@ -164,11 +156,11 @@ void gdr_close(void *own)
 	for (unsigned i = 0; i < GPU_ROUTES; i++)
 		mem_release(&g->registered[i]);
 	if (g->bounce_known)
-		gpu_host_release(g->run.gpu, g->bounce.host);
+		gpu_host_release(g->ms->ep->gpu, g->bounce.host);
 	mem_release(&g->bounce);
 	mem_release(&g->credit);
 	if (g->buffer)
-		gpu_free(g->run.gpu, g->buffer);
+		gpu_free(g->ms->ep->gpu, g->buffer);
 	free(g->attr.scratch);
 	free(g->result);
 	free(g);

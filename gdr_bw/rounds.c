@@ -13,51 +13,34 @@ static int no_such_memory(const struct round *r)
 			   "the client requested a cell that does not exist");
 }
 
-/* Describe a staged round of cell C for this end, whose data are in memory MINE. */
-static struct staged staged_of(struct round *r, const struct gdr_cell *c, enum gdr_memory mine)
+/* Run this end of a staged round of cell C: the source (SEND), or the sink. */
+static int run_staged(struct round *r, const struct gdr_cell *c, bool send)
 {
 	struct gdr *g = r->own;
-	const struct experiment *e = &g->run.options->experiment;
-	bool copied = mine == GDR_COPIED;
-
-	return (struct staged){
+	const struct experiment *e = &g->ms->options->experiment;
+	const struct gdr_place *data = &g->here[send ? c->from : c->into];
+	bool copied = data == &g->here[GDR_COPIED], to_slots = c->into == GDR_COPIED;
+	unsigned into = to_slots ? (unsigned)GDR_TARGET : c->into;
+	const struct gdr_place *to = &g->there[send ? into : GDR_CREDIT];
+	struct staged s = {
 		.round = r,
-		.data = g->here.memory[mine].addr,
+		.data = data->addr,
 		.stream = copied ? g->stream : NULL,
 		.bounce = g->bounce.host,
-		.local_key = copied ? g->bounce.lkey : g->here.memory[mine].lkey,
+		.local_key = copied ? g->bounce.lkey : data->lkey,
 		.chunk_bytes = e->staged_chunk_bytes,
 		.slots = (unsigned)e->staged_slots,
 		.sync = c->method == GDR_STAGED_SYNC,
+		/* Without a copy at the sink, a chunk is written to its offset in the message. */
+		.remote = {to->addr, send && to_slots ? to->stride : 0, to->rkey},
 		.credits = g->credit.host,
 		.credit_out = (uint64_t *)g->credit.host + 1,
 		.credit_key = g->credit.lkey,
 	};
-}
 
-static int send_staged(struct round *r, const struct gdr_cell *c)
-{
-	struct gdr *g = r->own;
-	struct staged s = staged_of(r, c, c->from);
-	const struct gdr_place *to =
-		c->into == GDR_COPIED ? &g->there.target : &g->there.memory[c->into];
-
-	if (!g->here.memory[c->from].addr || !to->rkey)
+	if (!data->addr || !to->rkey)
 		return no_such_memory(r);
-	/* Without a copy at the sink, a chunk is written to its offset in the message. */
-	s.remote = (struct round_slice){to->addr, c->into == GDR_COPIED ? to->stride : 0, to->rkey};
-	return staged_send(&s);
-}
-
-static int receive_staged(struct round *r, const struct gdr_cell *c)
-{
-	struct gdr *g = r->own;
-	struct staged s = staged_of(r, c, c->into);
-
-	if (!g->here.memory[c->into].addr || !g->there.credit.rkey)
-		return no_such_memory(r);
-	s.remote = (struct round_slice){g->there.credit.addr, 0, g->there.credit.rkey};
-	return staged_receive(&s);
+	return send ? staged_send(&s) : staged_receive(&s);
 }
 
 int gdr_lead(struct round *r)
@@ -72,9 +55,9 @@ int gdr_lead(struct round *r)
 		return no_such_memory(r);
 	gdr_cell_of_kind(&c, r->kind);
 	if (c.method != GDR_DIRECT)
-		return send_staged(r, &c);
-	from = &g->here.memory[c.from];
-	into = &g->there.memory[c.into];
+		return run_staged(r, &c, true);
+	from = &g->here[c.from];
+	into = &g->there[c.into];
 	if (!from->lkey || !into->rkey)
 		return no_such_memory(r);
 	r->memory.from = (struct round_slice){from->addr, from->stride, from->lkey};
@@ -90,7 +73,7 @@ int gdr_follow(struct round *r)
 	if (!r->own)
 		return no_such_memory(r);
 	gdr_cell_of_kind(&c, r->kind);
-	return receive_staged(r, &c);
+	return run_staged(r, &c, false);
 }
 
 bool gdr_follows(unsigned kind)

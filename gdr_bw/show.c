@@ -5,8 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "explain/nccl.h"
 #include "gdr.h"
+#include "host/virt.h"
 #include "proto/fields.h"
+
+static enum report_direction direction_of(const struct gdr_result *r)
+{
+	return r->cell.reverse ? REPORT_BACKWARD : REPORT_FORWARD;
+}
 
 /* R's median as a fraction of host memory's; 0: host memory was not measured. */
 static double ratio_to_host(const struct gdr_result *r)
@@ -14,39 +21,27 @@ static double ratio_to_host(const struct gdr_result *r)
 	return r->host->windows ? r->median / r->host->median : 0;
 }
 
-/* The result of the data check: a word, or the number of wrong bytes and where the first one is. */
-static const char *data_text(const struct gdr_result *r, char *buf, size_t size)
-{
-	if (!r->verified)
-		snprintf(buf, size, "not checked");
-	else if (!r->wrong_bytes)
-		snprintf(buf, size, "ok");
-	else
-		snprintf(buf, size, "WRONG: %" PRIu64 " bytes, the first at %" PRIu64,
-			 r->wrong_bytes, r->first_wrong);
-	return buf;
-}
-
 static const char *percent_text(double share, char *buf, size_t size)
 {
-	if (share > 0)
-		snprintf(buf, size, "%.1f", 100 * share);
-	else
-		snprintf(buf, size, "-");
+	snprintf(buf, size, share > 0 ? "%.1f" : "-", 100 * share);
 	return buf;
 }
 
 static void table_row(const struct gdr_result *r, FILE *out)
 {
 	double of_ceiling = r->ceiling_gbps > 0 ? r->median / r->ceiling_gbps : 0;
-	char route[32], host[16], ceiling[16], data[96];
+	char route[32], host[16], ceiling[16];
 
-	fprintf(out, " %-12s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s  %s\n",
+	fprintf(out, " %-12s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s  ",
 		gdr_cell_name(&r->cell), gdr_cell_direction(&r->cell),
 		gdr_cell_route(&r->cell, route, sizeof(route)), r->message_bytes, r->median, r->min,
 		r->max, percent_text(r == r->host ? 0 : ratio_to_host(r), host, sizeof(host)),
-		percent_text(of_ceiling, ceiling, sizeof(ceiling)),
-		data_text(r, data, sizeof(data)));
+		percent_text(of_ceiling, ceiling, sizeof(ceiling)));
+	if (r->wrong_bytes)
+		fprintf(out, "WRONG: %" PRIu64 " bytes, the first at %" PRIu64 "\n", r->wrong_bytes,
+			r->first_wrong);
+	else
+		fprintf(out, "%s\n", r->verified ? "ok" : "not checked");
 }
 
 /* Print the facts about one end: its GPU, the PCIe path to it, the speed of copies. */
@@ -59,12 +54,10 @@ static void side_lines(const char *who, const struct gdr_side *side, const struc
 		fprintf(out, " %s: no GPU: %s\n", who, side->absent);
 		return;
 	}
-	fprintf(out, " %s: %s, distance to %s: %s", who, e->gpu.name, e->nic.name,
-		path_class_name(p->class));
-	if (p->virtual_machine)
-		fprintf(out, " (no meaning in a virtual machine)");
-	else
-		fprintf(out, " (%s)", path_class_words(p->class));
+	fprintf(out, " %s: %s, distance to %s: %s (%s)", who, e->gpu.name, e->nic.name,
+		path_class_name(p->class),
+		p->virtual_machine ? "no meaning in a virtual machine"
+				   : path_class_words(p->class));
 	pci_link_format(&p->nic, nic, sizeof(nic));
 	pci_link_format(&p->gpu, gpu, sizeof(gpu));
 	if (nic[0] || gpu[0])
@@ -77,9 +70,8 @@ static void side_lines(const char *who, const struct gdr_side *side, const struc
 	if (side->flush_us > 0)
 		fprintf(out, "%.2f us\n", side->flush_us);
 	else
-		fprintf(out, "%s\n",
-			side->ordering >= 100 ? "not needed (the GPU orders them)"
-					      : "not possible");
+		fprintf(out, "not %s\n",
+			side->ordering >= 100 ? "needed (the GPU orders them)" : "possible");
 	if (strchr(side->ranking, ','))
 		fprintf(out, " %s: GPUs by distance from the NIC: %s\n", who, side->ranking);
 	fprintf(out, " %s: GPU memory %s%s\n", who, side->direct ? "by " : "", side->route);
@@ -112,8 +104,6 @@ static void model_lines(const struct gdr *g, FILE *out)
 
 static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 {
-	const struct measure_context *p = &g->run;
-
 	bool gpu = g->mine.gpu || g->theirs.gpu;
 
 	if (g->results)
@@ -126,8 +116,8 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 	if (g->results)
 		fprintf(out, "\n");
 	if (gpu) { /* otherwise the verdict has the reason, and the error the fix */
-		side_lines("client", &g->mine, p->my_end, out);
-		side_lines("server", &g->theirs, p->their_end, out);
+		side_lines("client", &g->mine, &g->w->rail->mine, out);
+		side_lines("server", &g->theirs, &g->w->rail->theirs, out);
 	}
 	model_lines(g, out);
 	if (g->results && v->expected_gbps > 0)
@@ -159,7 +149,7 @@ static json_t *result_json(const struct gdr_result *r)
 {
 	char route[32];
 	json_t *to = json_pack("{s:s, s:s, s:s, s:b}", "cell", gdr_cell_name(&r->cell), "direction",
-			       r->cell.reverse ? "server_to_client" : "client_to_server", "route",
+			       report_direction_name(direction_of(r)), "route",
 			       gdr_cell_route(&r->cell, route, sizeof(route)), "verified",
 			       r->verified && !r->wrong_bytes);
 
@@ -170,15 +160,10 @@ static json_t *result_json(const struct gdr_result *r)
 	return fields_write(&result_table, r, to);
 }
 
-/* A bound of the ratio's interval; null if there is no interval. */
-static json_t *bound_json(double bound, const struct verdict *v)
-{
-	return isinf(v->ratio.high) ? json_null() : json_real(bound);
-}
-
 static void to_document(const struct gdr *g, const struct verdict *v)
 {
-	struct report *r = g->run.report;
+	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
+	struct report *r = g->ms->report;
 	json_t *diagnosis = json_array();
 
 	for (unsigned i = 0; i < g->results; i++)
@@ -193,10 +178,10 @@ static void to_document(const struct gdr *g, const struct verdict *v)
 		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f, s:o}", "level",
 				 verdict_level_name(v->level), "text", json_text(v->line), "cause",
 				 v->cause, "next", json_text(v->next), "ratio", v->ratio.mean,
-				 "ratio_low", bound_json(v->ratio.low, v), "ratio_high",
-				 bound_json(v->ratio.high, v), "confidence", v->confidence,
-				 "windows", (int)v->ratio.count, "expected_gbps", v->expected_gbps,
-				 "diagnosis", diagnosis));
+				 "ratio_low", json_number_or_null(v->ratio.low + known),
+				 "ratio_high", json_number_or_null(v->ratio.high + known),
+				 "confidence", v->confidence, "windows", (int)v->ratio.count,
+				 "expected_gbps", v->expected_gbps, "diagnosis", diagnosis));
 }
 
 /* The columns are GDR_CSV_COLUMNS. */
@@ -212,8 +197,7 @@ static void cells_to_csv(const struct gdr *g, FILE *out)
 		fprintf(out,
 			"gdr_bw,%s,%s,%s,%" PRIu64 ",%u,%" PRIu64
 			",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 "\n",
-			gdr_cell_name(&r->cell),
-			r->cell.reverse ? "server_to_client" : "client_to_server",
+			gdr_cell_name(&r->cell), report_direction_name(direction_of(r)),
 			gdr_cell_route(&r->cell, route, sizeof(route)), r->message_bytes,
 			r->windows, r->messages, r->seconds, r->median, r->min, r->max,
 			ratio_to_host(r), r->ceiling_gbps, r->wrong_bytes);
@@ -221,21 +205,50 @@ static void cells_to_csv(const struct gdr *g, FILE *out)
 	fflush(out);
 }
 
-void gdr_show(struct gdr *g)
+/*
+ * NCCL's variables for the client's host, as --check prints them: they choose the way just
+ * measured. Not only this run's port and GPU matter, but all of the host. Where its facts cannot be
+ * read, there are no variables; without memory the fault is raised.
+ */
+static void show_nccl(const struct gdr *g, FILE *out)
 {
-	FILE *out = report_own_table(g->run.report), *csv = report_own_csv(g->run.report);
-	struct verdict v;
+	struct nccl_variable v[NCCL_VARIABLES];
+	struct hca_list list = {NULL, 0};
+	struct fault unknown = {0};
+	struct nccl_facts facts;
+	struct gpus gpus;
+	json_t *array = json_array();
+	size_t count = 0;
 
-	for (unsigned i = 0; i < g->results; i++)
-		gdr_result_summarize(&g->result[i], g->attr.scratch);
-	gdr_reach_verdict(g, &v);
+	if (!hca_scan(&list, NULL, &unknown) &&
+	    !gpus_read(&gpus, &list, virt_is_machine(), &unknown) &&
+	    !nccl_facts_read(&facts, &list, &gpus, &unknown))
+		count = nccl_variables(&facts, v);
+	hca_list_free(&list);
+	fault_for_memory(&unknown, g->ms->fault);
+	for (size_t i = 0; i < count; i++) {
+		if (out)
+			fprintf(out, " NCCL on this host needs %s=%s: %s\n", v[i].name, v[i].value,
+				v[i].reason);
+		json_array_append_new(array, nccl_to_json(&v[i]));
+	}
+	report_own_key(g->ms->report, "nccl", array);
+}
+
+void gdr_show(const struct gdr *g, const struct verdict *v)
+{
+	FILE *out = report_own_table(g->ms->report), *csv = report_own_csv(g->ms->report);
+
 	if (out)
-		show_table(g, &v, out);
+		show_table(g, v, out);
 	else if (!g->mine.gpu && !g->theirs.gpu)
-		report_note(g->run.report, "%s", v.line);
-	report_counters(g->run.report, g->observed_ns ? g->ports : NULL);
-	to_document(g, &v);
-	gdr_show_nccl(g, out);
+		report_note(g->ms->report, "%s", v->line);
+	report_counters(g->ms->report, g->observed_ns ? g->ports : NULL);
+	to_document(g, v);
+	if (g->mine.gpu && !g->undecided)
+		show_nccl(g, out);
+	if (out)
+		fflush(out);
 	if (csv)
 		cells_to_csv(g, csv);
 }

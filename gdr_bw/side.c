@@ -4,7 +4,6 @@
 
 #include "gdr.h"
 #include "proto/fields.h"
-#include "proto/message.h"
 #include "proto/path_json.h"
 
 #define RATE_MAX   1000000
@@ -17,36 +16,6 @@ static const struct field place_rows[] = {
 	FIELD(struct gdr_place, rkey, FIELD_REQUIRED),
 };
 static const struct fields place_table = FIELDS(place_rows, NULL);
-
-static json_t *place_json(const struct gdr_place *p)
-{
-	return fields_write(&place_table, p, json_object());
-}
-
-json_t *gdr_places_json(const struct gdr *g)
-{
-	json_t *memory = json_array();
-
-	for (unsigned i = 0; i < GDR_MEMORIES; i++)
-		json_array_append_new(memory, place_json(&g->here.memory[i]));
-	return json_pack("{s:o, s:o, s:o}", "memory", memory, "target", place_json(&g->here.target),
-			 "credit", place_json(&g->here.credit));
-}
-
-int gdr_read_places(struct gdr *g, const json_t *from)
-{
-	const json_t *memory = json_object_get(from, "memory");
-	struct fault *f = g->run.fault;
-
-	if (message_has(from, "memory", json_array_size(memory) == GDR_MEMORIES, f))
-		return -1;
-	for (unsigned i = 0; i < GDR_MEMORIES; i++)
-		if (fields_read(&place_table, &g->there.memory[i], json_array_get(memory, i), f))
-			return -1;
-	if (fields_read(&place_table, &g->there.target, json_object_get(from, "target"), f))
-		return -1;
-	return fields_read(&place_table, &g->there.credit, json_object_get(from, "credit"), f);
-}
 
 #define ROW(member, ...) FIELD(struct gdr_side, member, __VA_ARGS__)
 
@@ -75,10 +44,27 @@ json_t *gdr_side_json(const struct gdr_side *side)
 	return to;
 }
 
-int gdr_read_side(struct gdr_side *side, const json_t *from, struct fault *f)
+json_t *gdr_end_json(const struct gdr *g)
 {
-	memset(side, 0, sizeof(*side));
-	if (fields_read(&side_table, side, from, f))
+	json_t *places = json_array();
+
+	for (unsigned i = 0; i < GDR_PLACES; i++)
+		json_array_append_new(places,
+				      fields_write(&place_table, &g->here[i], json_object()));
+	return json_pack("{s:o, s:o}", "places", places, "side", gdr_side_json(&g->mine));
+}
+
+int gdr_read_end(struct gdr *g, const json_t *from)
+{
+	const json_t *places = json_object_get(from, "places");
+	const json_t *side = json_object_get(from, "side");
+	struct fault *f = g->ms->fault;
+
+	for (unsigned i = 0; i < GDR_PLACES; i++)
+		if (fields_read(&place_table, &g->there[i], json_array_get(places, i), f))
+			return -1;
+	memset(&g->theirs, 0, sizeof(g->theirs));
+	if (fields_read(&side_table, &g->theirs, side, f))
 		return -1;
-	return path_from_json(&side->path, json_object_get(from, "path"), f);
+	return path_from_json(&g->theirs.path, json_object_get(side, "path"), f);
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The tasks that the client has either end do between rounds. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "gdr.h"
-#include "proto/message.h"
+#include "measure/conditions.h"
+#include "proto/fields.h"
+#include "proto/snapshot.h"
 
 #define COPY_NS   UINT64_C(50000000) /* how long copies are timed, at least */
 #define FLUSHES   100
@@ -13,8 +18,8 @@
 /* Copy chunk K between the GPU and its bounce slot. */
 static int submit_copy(struct gdr *g, bool out, uint64_t k)
 {
-	const struct experiment *e = &g->run.options->experiment;
-	uint64_t data = g->here.memory[GDR_COPIED].addr, chunk = e->staged_chunk_bytes;
+	const struct experiment *e = &g->ms->options->experiment;
+	uint64_t data = g->here[GDR_COPIED].addr, chunk = e->staged_chunk_bytes;
 	uint8_t *slot = (uint8_t *)g->bounce.host + k % e->staged_slots * chunk;
 	int rc = out ? gpu_stream_copy_out(g->stream, slot, data, chunk)
 		     : gpu_stream_copy_in(g->stream, data, slot, chunk);
@@ -26,7 +31,7 @@ static int submit_copy(struct gdr *g, bool out, uint64_t k)
 static double copy_rate(struct gdr *g, bool out)
 {
 	uint64_t start = clock_now_ns(), ns = 0, submitted = 0, done = 0;
-	uint64_t patience_ns = g->run.options->local.timeout_ns;
+	uint64_t patience_ns = g->ms->options->local.timeout_ns;
 	int rc = 0;
 
 	while (rc >= 0 && (ns < COPY_NS || done < submitted)) {
@@ -38,16 +43,16 @@ static double copy_rate(struct gdr *g, bool out)
 		}
 		ns = clock_now_ns() - start;
 		if (ns > COPY_NS + patience_ns) {
-			fault_raise(g->run.fault, FAULT_DEADLINE, 0,
+			fault_raise(g->ms->fault, FAULT_DEADLINE, 0,
 				    "copies between GPU and host memory do not complete");
-			fault_fix(g->run.fault, "check dmesg for the GPU's errors (Xid)");
+			fault_fix(g->ms->fault, "check dmesg for the GPU's errors (Xid)");
 			return 0;
 		}
 	}
 	if (rc >= 0)
-		return (double)(done * g->run.options->experiment.staged_chunk_bytes * 8) /
+		return (double)(done * g->ms->options->experiment.staged_chunk_bytes * 8) /
 		       (double)ns;
-	gpu_stream_failed(rc, out ? "copy from the GPU" : "copy to the GPU", g->run.fault);
+	gpu_stream_failed(rc, out ? "copy from the GPU" : "copy to the GPU", g->ms->fault);
 	return 0;
 }
 
@@ -55,59 +60,113 @@ static int time_flushes(struct gdr *g)
 {
 	uint64_t start = clock_now_ns();
 
-	if (g->mine.ordering >= 100 || !gpu_about(g->run.gpu)->can_flush)
+	if (g->mine.ordering >= 100 || !gpu_about(g->ms->ep->gpu)->can_flush)
 		return 0;
 	for (unsigned i = 0; i < FLUSHES; i++)
-		if (gpu_flush(g->run.gpu, g->run.fault))
+		if (gpu_flush(g->ms->ep->gpu, g->ms->fault))
 			return -1;
 	g->mine.flush_us = (double)(clock_now_ns() - start) / FLUSHES / 1e3;
 	return 0;
 }
 
-/* Measure copies and flushes. The path is read right after copies: an idle GPU slows its link. */
-static int do_copy(struct gdr *g, json_t *result)
+/*
+ * List all GPUs of this host by distance to the NIC, nearest first: "GPU 2 PIX, GPU 0 SYS". If the
+ * first one is of a nearer class than the GPU in use, it is the better GPU.
+ */
+static void rank_paths(struct gdr *g, const struct path_tree *t)
 {
-	fault_phase(g->run.fault, "measuring copies between GPU and host memory");
+	struct gdr_side *side = &g->mine;
+	const char *nic = g->w->rail->hca.info.place.pci;
+	struct fault none = {0};
+	struct gpu_info *list;
+	size_t count;
+
+	gpu_list(&list, &count, &none);
+	fault_for_memory(&none, g->ms->fault);
+	path_sort(t, nic, list, count, g->ms->fault);
+	side->ranking[0] = side->better_gpu[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		enum path_class class = path_classify(t, nic, list[i].pci);
+
+		text_add(side->ranking, sizeof(side->ranking), "%sGPU %d %s", i ? ", " : "",
+			 list[i].index, path_class_name(class));
+		if (i == 0 && class < side->path.class && side->path.class != PATH_UNKNOWN)
+			snprintf(side->better_gpu, sizeof(side->better_gpu), "GPU %d (%s)",
+				 list[i].index, path_class_name(class));
+	}
+	free(list);
+}
+
+/* Find the path between this end's GPU and NIC, and whether another GPU is nearer. */
+static void find_path(struct gdr *g)
+{
+	struct path_tree *t = NULL;
+	struct fault unreadable = {0};
+
+	g->mine.path.class = PATH_UNKNOWN;
+	if (path_open(&t, &unreadable) == 0) {
+		path_find(t, g->w->rail->hca.info.place.pci, gpu_about(g->ms->ep->gpu)->pci,
+			  &g->mine.path);
+		rank_paths(g, t);
+	}
+	path_close(t);
+	fault_for_memory(&unreadable, g->ms->fault);
+}
+
+static int do_meet(struct gdr *g, const json_t *what, json_t *result)
+{
+	const json_t *end = json_object_get(what, "end");
+
+	if (end && gdr_read_end(g, end))
+		return -1;
+	fault_phase(g->ms->fault, "measuring copies between GPU and host memory");
 	if (g->mine.gpu) {
 		g->mine.copy_out_gbps = copy_rate(g, true);
 		g->mine.copy_in_gbps = copy_rate(g, false);
-		gdr_find_path(g);
-		if (fault_is(g->run.fault) || time_flushes(g))
+		find_path(g); /* right after copies: an idle GPU slows its link */
+		if (fault_is(g->ms->fault) || time_flushes(g))
 			return -1;
 	}
-	json_object_set_new(result, "side", gdr_side_json(&g->mine));
+	json_object_set_new(result, "end", gdr_end_json(g));
 	return 0;
 }
 
-static int do_places(struct gdr *g, const json_t *what, json_t *result)
+static int do_ports(struct gdr *g, const json_t *what, json_t *result)
 {
-	const json_t *places = json_object_get(what, "places");
+	struct port_snapshot s = {0};
 
-	if (gdr_read_places(g, places))
-		return -1;
-	json_object_set_new(result, "places", gdr_places_json(g));
+	if (!json_is_true(json_object_get(what, "stop"))) {
+		conditions_ports_start(g->ms);
+		g->ports_since_ns = clock_now_ns();
+		return 0;
+	}
+	if (!g->ports_since_ns)
+		return fault_raise(g->ms->fault, FAULT_PEER, 0,
+				   "the client asked what the ports counted before they did");
+	conditions_ports_stop(g->ms, &s);
+	json_object_set_new(result, "snapshot", snapshot_to_json(&s));
 	return 0;
 }
 
 int gdr_task(struct measure *ms, const json_t *what, json_t *result)
 {
-	struct measure_context run = measure_context(ms);
-	struct gdr *g = run.own;
-	const char *name = json_string_value(json_object_get(what, "task"));
+	static const struct {
+		const char *name;
+		int (*run)(struct gdr *g, const json_t *what, json_t *result);
+	} task[] = {
+		{"meet", do_meet},
+		{"fill", gdr_fill},
+		{"check", gdr_check},
+		{"ports", do_ports},
+	};
+	const char *name = json_text_at(what, "task");
 
-	fault_phase(run.fault, "running the client's task");
-	if (run.options->experiment.plain)
-		return fault_raise(run.fault, FAULT_PEER, 0,
+	fault_phase(ms->fault, "running the client's task");
+	if (!ms->own)
+		return fault_raise(ms->fault, FAULT_PEER, 0,
 				   "the client requested a task in a plain run");
-	if (name && strcmp(name, "places") == 0)
-		return do_places(g, what, result);
-	if (name && strcmp(name, "fill") == 0)
-		return gdr_fill(g, what);
-	if (name && strcmp(name, "check") == 0)
-		return gdr_check(g, what, result);
-	if (name && strcmp(name, "copy") == 0)
-		return do_copy(g, result);
-	if (name && strcmp(name, "ports") == 0)
-		return gdr_ports_task(ms, g, what, result);
-	return fault_raise(run.fault, FAULT_PEER, 0, "the client requested an unknown task");
+	for (size_t i = 0; i < sizeof(task) / sizeof(task[0]); i++)
+		if (strcmp(name, task[i].name) == 0)
+			return task[i].run(ms->own, what, result);
+	return fault_raise(ms->fault, FAULT_PEER, 0, "the client requested an unknown task");
 }

@@ -17,9 +17,9 @@
 
 static uint64_t window_ns(const struct gdr *g)
 {
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 
-	if (!e->duration_ns && options_given(g->run.options, "iters"))
+	if (!e->duration_ns && options_given(g->ms->options, "iters"))
 		return 0;
 	return (e->duration_ns ? e->duration_ns : CELL_NS) / e->windows;
 }
@@ -30,7 +30,7 @@ static uint64_t window_ns(const struct gdr *g)
  */
 static uint64_t window_messages(const struct gdr *g, const struct gdr_result *r)
 {
-	const struct experiment *e = &g->run.options->experiment;
+	const struct experiment *e = &g->ms->options->experiment;
 	uint64_t n = e->iters;
 
 	if (r->cell.method != GDR_DIRECT)
@@ -38,8 +38,7 @@ static uint64_t window_messages(const struct gdr *g, const struct gdr_result *r)
 	return n ? n : 1;
 }
 
-static int run_window(struct measure *ms, struct gdr *g, struct gdr_result *r, bool warmup,
-		      struct record *rec)
+static int run_window(struct gdr *g, struct gdr_result *r, bool warmup, struct record *rec)
 {
 	uint64_t ns = window_ns(g);
 	struct round_attr e = {
@@ -52,21 +51,20 @@ static int run_window(struct measure *ms, struct gdr *g, struct gdr_result *r, b
 	};
 
 	g->running = r;
-	return measure_window(ms, &e, rec);
+	return measure_window(g->ms, &e, rec);
 }
 
-int gdr_warm_up(struct measure *ms, struct gdr *g, struct gdr_result *r)
+int gdr_warm_up(struct gdr *g, struct gdr_result *r)
 {
 	struct record rec;
 
-	return run_window(ms, g, r, true, &rec);
+	return run_window(g, r, true, &rec);
 }
 
-static int measure_one_window(struct measure *ms, struct gdr *g, struct gdr_result *r,
-			      unsigned turn)
+static int measure_one_window(struct gdr *g, struct gdr_result *r, unsigned turn)
 {
 	struct record rec;
-	int rc = run_window(ms, g, r, false, &rec);
+	int rc = run_window(g, r, false, &rec);
 
 	if (rc || !(rec.bandwidth_gbps > 0))
 		return rc;
@@ -86,13 +84,13 @@ static void announce_turns(const struct gdr *g)
 	double window_s = (double)ns / 1e9;
 
 	if (!g->mine.gpu && !g->theirs.gpu)
-		report_note(g->run.report, "no GPU: only host memory is measured");
+		report_note(g->ms->report, "no GPU: only host memory is measured");
 	if (ns)
-		report_note(g->run.report, "%u cells, %u windows of %s each: about %.0f s",
+		report_note(g->ms->report, "%u cells, %u windows of %s each: about %.0f s",
 			    g->results, windows, units_about_ns((double)ns).text,
 			    (double)((ns * windows + warmup) * g->results) / 1e9);
 	if (ns && deciding && most > windows)
-		report_note(g->run.report,
+		report_note(g->ms->report,
 			    "up to %u more windows of the cells that decide the verdict: %.0f s at "
 			    "most",
 			    most - windows, (most - windows) * deciding * window_s);
@@ -100,20 +98,20 @@ static void announce_turns(const struct gdr *g)
 
 int gdr_turns_init(struct gdr *g)
 {
-	const struct output_options *o = &g->run.options->output;
+	const struct output_options *o = &g->ms->options->output;
 	struct eval_attr *a = &g->attr;
 	double *room;
 
 	a->result = g->result;
 	a->results = g->results;
 	a->within = (double)o->within_percent / 100;
-	a->first = (unsigned)g->run.options->experiment.windows;
-	a->most = a->first + (options_given(g->run.options, "extra-windows")
+	a->first = (unsigned)g->ms->options->experiment.windows;
+	a->most = a->first + (options_given(g->ms->options, "extra-windows")
 				      ? (unsigned)o->extra_windows
 				      : EVAL_MORE * a->first);
 	room = calloc((size_t)a->most * (2 + 2 * g->results), sizeof(*room));
 	if (!room)
-		return fault_raise(g->run.fault, FAULT_LOCAL, ENOMEM,
+		return fault_raise(g->ms->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating windows of all cells");
 	a->scratch = room;
 	for (unsigned i = 0; i < g->results; i++)
@@ -122,35 +120,24 @@ int gdr_turns_init(struct gdr *g)
 	return 0;
 }
 
-/* Measure a window of each of the COUNT cells, in the order of TURN. */
-static int run_turn(struct measure *ms, struct gdr *g, struct gdr_result *const *cell,
-		    unsigned count, unsigned turn)
-{
-	unsigned order[GDR_RESULTS_MAX];
-
-	gdr_turn_order(order, count, turn);
-	for (unsigned i = 0; i < count && !measure_interrupted(ms); i++)
-		if (measure_one_window(ms, g, cell[order[i]], turn))
-			return -1;
-	return 0;
-}
-
 /* Run turns until there are LAST: of all cells (E NULL), or of those that need more windows. */
-static int run_turns_until(struct measure *ms, struct gdr *g, const struct eval *e, unsigned last)
+static int run_turns_until(struct gdr *g, const struct eval *e, unsigned last)
 {
 	struct gdr_result *cell[GDR_RESULTS_MAX];
-	unsigned count = 0;
+	unsigned order[GDR_RESULTS_MAX], count = 0;
 
 	for (unsigned i = 0; i < g->results; i++)
 		if (!e || eval_needs_more(e, &g->result[i]))
 			cell[count++] = &g->result[i];
-	while (g->turns < last && !measure_interrupted(ms)) {
+	while (g->turns < last && !measure_interrupted(g->ms)) {
 		unsigned turn = g->turns++;
 
 		for (unsigned i = 0; i < g->results; i++)
 			g->result[i].turns = g->turns;
-		if (run_turn(ms, g, cell, count, turn))
-			return -1;
+		gdr_turn_order(order, count, turn);
+		for (unsigned i = 0; i < count && !measure_interrupted(g->ms); i++)
+			if (measure_one_window(g, cell[order[i]], turn))
+				return -1;
 	}
 	return 0;
 }
@@ -163,7 +150,7 @@ static void note_open_verdict(const struct gdr *g, const struct eval *e, unsigne
 
 	for (unsigned i = 0; i < g->results; i++)
 		cells += eval_needs_more(e, &g->result[i]);
-	report_note(g->run.report,
+	report_note(g->ms->report,
 		    "undecided after %u window%s: %s %s is %.1f %% of host memory (%.1f to %.1f "
 		    "%%); measuring %u more of %u cells",
 		    g->turns, g->turns == 1 ? "" : "s", gdr_cell_name(&c->result->cell),
@@ -171,20 +158,20 @@ static void note_open_verdict(const struct gdr *g, const struct eval *e, unsigne
 		    100 * c->ratio.high, next - g->turns, cells);
 }
 
-int gdr_turns(struct measure *ms, struct gdr *g)
+int gdr_turns(struct gdr *g)
 {
-	unsigned next = (unsigned)g->run.options->experiment.windows;
+	unsigned next = (unsigned)g->ms->options->experiment.windows;
 	struct eval e;
 
-	if (run_turns_until(ms, g, NULL, next))
+	if (run_turns_until(g, NULL, next))
 		return -1;
-	while (!measure_interrupted(ms)) {
+	while (!measure_interrupted(g->ms)) {
 		eval_results(&e, &g->attr);
 		next = eval_next(&g->attr, g->turns);
 		if (!e.deciding || e.best == e.worst || !next)
 			break;
 		note_open_verdict(g, &e, next);
-		if (run_turns_until(ms, g, &e, next))
+		if (run_turns_until(g, &e, next))
 			return -1;
 	}
 	return 0;

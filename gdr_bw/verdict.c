@@ -22,52 +22,64 @@ struct subject {
 };
 
 /* Append (printf) to the verdict's line; or to `next`, as a sentence. */
-#define say(v, ...) text_add((v)->line, sizeof((v)->line), __VA_ARGS__)
-#define advise(v, ...)                                                    \
-	(text_add((v)->next, sizeof((v)->next), (v)->next[0] ? " " : ""), \
-	 text_add((v)->next, sizeof((v)->next), __VA_ARGS__))
+#define say(s, ...) text_add((s)->v->line, sizeof((s)->v->line), __VA_ARGS__)
+#define advise(s, ...)                                                             \
+	(text_add((s)->v->next, sizeof((s)->v->next), (s)->v->next[0] ? " " : ""), \
+	 text_add((s)->v->next, sizeof((s)->v->next), __VA_ARGS__))
 
-static void set_verdict(struct verdict *v, enum verdict_level level, const char *cause,
+static void set_verdict(const struct subject *s, enum verdict_level level, const char *cause,
 			int exit_status)
 {
-	v->level = level;
-	v->cause = cause;
-	v->exit_status = exit_status;
-	say(v, "%s ", verdict_level_name(level));
+	s->v->level = level;
+	s->v->cause = cause;
+	s->v->exit_status = exit_status;
+	say(s, "%s ", verdict_level_name(level));
 }
 
-/* A rate with a digit after the point, or three digits in all; use it in the same statement. */
-struct rate_text {
-	char text[32];
+/* Use it in the same statement. */
+struct text {
+	char text[160];
 };
-static struct rate_text rate(double gbps)
-{
-	struct rate_text t;
 
-	snprintf(t.text, sizeof(t.text), gbps >= 10 ? "%.1f" : "%.3g", gbps);
+/* A rate with a digit after the point, or three digits in all. */
+static struct text rate(double gbps)
+{
+	struct text t = {""};
+
+	text_add(t.text, sizeof(t.text), gbps >= 10 ? "%.1f" : "%.3g", gbps);
 	return t;
 }
 #define RATE(gbps) (rate(gbps).text)
 
+static struct text groups(const struct modes *m, const struct eval_range *of)
+{
+	struct text t = {""};
+
+	text_add(t.text, sizeof(t.text),
+		 "windows fall into two groups: %zu of %u at %s Gb/s, the others at %s", m->lows,
+		 of->count, RATE(m->low), RATE(m->high));
+	return t;
+}
+
 static void say_cell(const struct subject *s)
 {
-	say(s->v, "%s, %s", gdr_cell_words(&s->r->cell), gdr_cell_direction(&s->r->cell));
+	say(s, "%s, %s", gdr_cell_words(&s->r->cell), gdr_cell_direction(&s->r->cell));
 }
 
 static void say_interval(const struct subject *s, const struct eval_range *r, double unit,
 			 const char *name)
 {
 	if (isinf(r->high))
-		say(s->v, " (%u window%s: no interval)", r->count, r->count == 1 ? "" : "s");
+		say(s, " (%u window%s: no interval)", r->count, r->count == 1 ? "" : "s");
 	else
-		say(s->v, " (%.3g %% interval: %.1f to %.1f %s; %u windows)", s->v->confidence,
+		say(s, " (%.3g %% interval: %.1f to %.1f %s; %u windows)", s->v->confidence,
 		    r->low * unit, r->high * unit, name, r->count);
 }
 
 static void say_ratio(const struct subject *s)
 {
 	say_cell(s);
-	say(s->v, ": %s Gb/s, %.1f %% of host memory's %s Gb/s", RATE(s->c->gpu_gbps),
+	say(s, ": %s Gb/s, %.1f %% of host memory's %s Gb/s", RATE(s->c->gpu_gbps),
 	    100 * s->c->ratio.mean, RATE(s->c->host.mean));
 	say_interval(s, &s->c->ratio, 100, "%");
 }
@@ -76,33 +88,25 @@ static void say_host(const struct subject *s, const char *how)
 {
 	const struct gdr_result *host = s->r->host;
 
-	say(s->v, "host memory%s, %s: %s Gb/s", how, gdr_cell_direction(&host->cell),
+	say(s, "host memory%s, %s: %s Gb/s", how, gdr_cell_direction(&host->cell),
 	    RATE(s->c->host.mean));
 	say_interval(s, &s->c->host, 1, "Gb/s");
-	say(s->v, ", expected: %s (%s)", RATE(host->expected_gbps), host->expected_from);
-}
-
-static const char *groups_text(const struct modes *m, unsigned windows, char *buf, size_t size)
-{
-	snprintf(buf, size, "windows fall into two groups: %zu of %u at %s Gb/s, the others at %s",
-		 m->lows, windows, RATE(m->low), RATE(m->high));
-	return buf;
+	say(s, ", expected: %s (%s)", RATE(host->expected_gbps), host->expected_from);
 }
 
 static void wrong_data(const struct subject *s)
 {
-	set_verdict(s->v, VERDICT_FAIL, "data", 5);
-	say(s->v,
-	    "wrong data: %s %s: %" PRIu64 " of %" PRIu64 " bytes, the first at offset %" PRIu64,
+	set_verdict(s, VERDICT_FAIL, "data", 5);
+	say(s, "wrong data: %s %s: %" PRIu64 " of %" PRIu64 " bytes, the first at offset %" PRIu64,
 	    gdr_cell_name(&s->r->cell), gdr_cell_direction(&s->r->cell), s->r->wrong_bytes,
 	    s->r->checked_bytes, s->r->first_wrong);
 	if (gdr_cell_is_direct(&s->r->cell))
-		advise(s->v, "Do not use this route, however fast it is. Compare --gpu-path "
-			     "dmabuf, peermem and staged, and check for newer GPU drivers and NIC "
-			     "firmware.");
+		advise(s, "Do not use this route, however fast it is. Compare --gpu-path "
+			  "dmabuf, peermem and staged, and check for newer GPU drivers and NIC "
+			  "firmware.");
 	else
-		advise(s->v, "No NIC accesses GPU memory in this cell: check the NICs, the link "
-			     "and host memory.");
+		advise(s, "No NIC accesses GPU memory in this cell: check the NICs, the link "
+			  "and host memory.");
 }
 
 static void failed_transfer(const struct subject *s)
@@ -111,12 +115,12 @@ static void failed_transfer(const struct subject *s)
 	const char *class = p->virtual_machine ? "virtual machine" : path_class_name(p->class);
 	const char *iommu = p->virtual_machine ? "" : p->iommu, *better = s->way.side->better_gpu;
 
-	set_verdict(s->v, VERDICT_FAIL, "transfer", 1);
+	set_verdict(s, VERDICT_FAIL, "transfer", 1);
 	say_cell(s);
-	say(s->v, ": the transfer failed: %s", s->x->wc_status);
+	say(s, ": the transfer failed: %s", s->x->wc_status);
 	if (s->x->wc_vendor)
-		say(s->v, ", vendor error 0x%x", s->x->wc_vendor);
-	advise(s->v,
+		say(s, ", vendor error 0x%x", s->x->wc_vendor);
+	advise(s,
 	       "The memory was registered, but the NIC could not access it: the path between them "
 	       "blocks peer-to-peer traffic (%s%s%s). Try %s%siommu=pt, or ACS off on the bridges "
 	       "between them; --gpu-path staged works without peer-to-peer traffic.",
@@ -124,14 +128,14 @@ static void failed_transfer(const struct subject *s)
 }
 
 /* Say what CLIENT and SERVER report ("": nothing); once if both report the same. */
-static void say_ends(struct verdict *v, const char *client, const char *server)
+static void say_ends(const struct subject *s, const char *client, const char *server)
 {
 	bool same = strcmp(client, server) == 0;
 
 	if (client[0])
-		say(v, "%s: %s", same ? "both ends" : "client", client);
+		say(s, "%s: %s", same ? "both ends" : "client", client);
 	if (server[0] && !same)
-		say(v, "%sserver: %s", client[0] ? "; " : "", server);
+		say(s, "%sserver: %s", client[0] ? "; " : "", server);
 }
 
 /* The median of the cell by METHOD of host memory alone, or copied, in the verdict's direction. */
@@ -159,24 +163,23 @@ static void nothing_direct(const struct subject *s, bool gpu)
 	const char *fix = a->fix[0] ? a->fix : b->fix;
 
 	if (gpu) {
-		set_verdict(s->v, VERDICT_FAIL, supported ? "no_route" : "gpu_unsupported", 77);
-		say(s->v, "no GPUDirect RDMA: ");
-		say_ends(s->v, a->gpu && !a->direct ? a->route : "",
+		set_verdict(s, VERDICT_FAIL, supported ? "no_route" : "gpu_unsupported", 77);
+		say(s, "no GPUDirect RDMA: ");
+		say_ends(s, a->gpu && !a->direct ? a->route : "",
 			 b->gpu && !b->direct ? b->route : "");
 	} else {
-		set_verdict(s->v, VERDICT_NONE, "no_gpu", 77);
-		say(s->v, "no GPU: ");
-		say_ends(s->v, a->absent, b->absent);
+		set_verdict(s, VERDICT_NONE, "no_gpu", 77);
+		say(s, "no GPU: ");
+		say_ends(s, a->absent, b->absent);
 	}
 	if (fix[0])
-		advise(s->v, "%s.", fix);
+		advise(s, "%s.", fix);
 	if (gpu && staged > 0)
-		advise(s->v, "Through host memory, --gpu-path staged reaches %s Gb/s.",
-		       RATE(staged));
+		advise(s, "Through host memory, --gpu-path staged reaches %s Gb/s.", RATE(staged));
 	if (host > 0)
-		advise(s->v, "Host memory reached %s Gb/s.", RATE(host));
+		advise(s, "Host memory reached %s Gb/s.", RATE(host));
 	else if (!gpu)
-		advise(s->v, "To measure host memory alone, say for how long (-D 2).");
+		advise(s, "To measure host memory alone, say for how long (-D 2).");
 }
 
 static void slower(const struct subject *s)
@@ -186,20 +189,20 @@ static void slower(const struct subject *s)
 	verdict_causes(&s->way, s->c->gpu_gbps, &causes);
 	s->v->cause = finding_name(causes.list[0].is.code);
 	say_ratio(s);
-	say(s->v, ": %s", causes.list[0].text);
+	say(s, ": %s", causes.list[0].text);
 	if (s->c->ratio.mean < SYNC_COPY_RATIO)
-		say(s->v, "; no better than a synchronous host copy");
-	advise(s->v, "%s", causes.list[0].next);
+		say(s, "; no better than a synchronous host copy");
+	advise(s, "%s", causes.list[0].next);
 	for (unsigned i = 1; i < causes.count; i++)
-		advise(s->v, "Also: %s.", causes.list[i].text);
+		advise(s, "Also: %s.", causes.list[i].text);
 }
 
 static void host_low(const struct subject *s)
 {
 	s->v->cause = "host_low";
 	say_host(s, " itself is slow");
-	say(s->v, "; GPU memory reaches %.1f %% of it", 100 * s->c->ratio.mean);
-	advise(s->v,
+	say(s, "; GPU memory reaches %.1f %% of it", 100 * s->c->ratio.mean);
+	advise(s,
 	       "Fix this first, because the GPU is not the cause: compare with write_bw, several "
 	       "QPs (-q 4) and larger messages (-s 1m); check both NICs' slots (--list), the MTU, "
 	       "the NUMA node and other traffic. If these hosts cannot do better, give the rate "
@@ -208,42 +211,37 @@ static void host_low(const struct subject *s)
 
 static void two_groups(const struct subject *s)
 {
-	char text[160];
-
 	s->v->cause = "two_groups";
 	say_ratio(s);
-	say(s->v, ": its %s, and host memory's do not",
-	    groups_text(&s->c->gpu_groups, s->c->ratio.count, text, sizeof(text)));
-	advise(s->v, "Something slows it down at times: check for other work on the GPU and "
-		     "throttling (nvidia-smi -q -d PERFORMANCE), and measure longer windows "
-		     "(-D 30).");
+	say(s, ": its %s, and host memory's do not", groups(&s->c->gpu_groups, &s->c->ratio).text);
+	advise(s, "Something slows it down at times: check for other work on the GPU and "
+		  "throttling (nvidia-smi -q -d PERFORMANCE), and measure longer windows "
+		  "(-D 30).");
 }
 
 /* Names no level: who looks for PASS in the output must not find it here. */
 static void open_still(const struct subject *s)
 {
-	bool host = s->c->why == EVAL_HOST, groups = s->c->why == EVAL_HOST_GROUPS;
-	char text[160];
+	bool host = s->c->why == EVAL_HOST, grouped = s->c->why == EVAL_HOST_GROUPS;
 
-	s->v->cause = groups ? "host_groups" : "noise";
-	if (host || groups)
+	s->v->cause = grouped ? "host_groups" : "noise";
+	if (host || grouped)
 		say_host(s, "");
 	else
 		say_ratio(s);
-	if (groups)
-		say(s->v, ": its %s, so there is no baseline",
-		    groups_text(&s->c->host_groups, s->c->host.count, text, sizeof(text)));
+	if (grouped)
+		say(s, ": its %s, so there is no baseline",
+		    groups(&s->c->host_groups, &s->c->host).text);
 	else if (host)
-		say(s->v, ": too noisy to tell whether that is too low");
+		say(s, ": too noisy to tell whether that is too low");
 	else if (s->c->ratio.high >= 1 - s->x->attr->within)
-		say(s->v, ": too noisy to tell whether that is within %g %%",
+		say(s, ": too noisy to tell whether that is within %g %%",
 		    100 * s->x->attr->within);
 	else
-		say(s->v, ": less than %g %%, but too noisy to tell whether it is %g %%",
+		say(s, ": less than %g %%, but too noisy to tell whether it is %g %%",
 		    100 * (1 - s->x->attr->within), 100 * EVAL_WARN_RATIO);
-	advise(s->v,
-	       "The windows differ too much to tell. Measure longer ones (-D 30), allow more of "
-	       "them (--extra-windows 200), or wait until hosts and fabric are quiet.");
+	advise(s, "The windows differ too much to tell. Measure longer ones (-D 30), allow more of "
+		  "them (--extra-windows 200), or wait until hosts and fabric are quiet.");
 }
 
 /* Of the cells that differ from R only in the route to GPU memory, advise the fastest if clearly
@@ -266,7 +264,7 @@ static void note_faster_route(const struct subject *s)
 			best = o;
 	}
 	if (best != r)
-		advise(s->v, "Another route is faster: %s reaches %s Gb/s.",
+		advise(s, "Another route is faster: %s reaches %s Gb/s.",
 		       words[best->cell.from != r->cell.from ? best->cell.from : best->cell.into],
 		       RATE(best->median));
 }
@@ -277,26 +275,24 @@ static void note_others(const struct subject *s)
 	const struct eval_cell *c = s->c;
 	double expected = s->r->host->expected_gbps, staged = median_of(s, GDR_STAGED_PIPE);
 	const struct gdr_side *sink = s->x->side[!s->r->cell.reverse];
-	char text[160];
 
 	if (c->gpu_groups.high > 0 && c->why != EVAL_GROUPS)
-		advise(s->v, "Also: its %s.",
-		       groups_text(&c->gpu_groups, c->ratio.count, text, sizeof(text)));
+		advise(s, "Also: its %s.", groups(&c->gpu_groups, &c->ratio).text);
 	if (c->host_groups.high > 0 && c->why != EVAL_HOST_GROUPS)
-		advise(s->v, "The host baseline is not steady: host memory's %s.",
-		       groups_text(&c->host_groups, c->host.count, text, sizeof(text)));
+		advise(s, "The host baseline is not steady: host memory's %s.",
+		       groups(&c->host_groups, &c->host).text);
 	if (c->host_low && c->why != EVAL_HOST)
-		advise(s->v, "The host baseline is low, too: %s Gb/s, expected: %s.",
+		advise(s, "The host baseline is low, too: %s Gb/s, expected: %s.",
 		       RATE(c->host.mean), RATE(expected));
 	for (size_t i = 0; s->x->events && i < s->x->events->count; i++)
 		if (s->x->events->list[i].is.level != FINDING_NOTE)
-			advise(s->v, "Also: %s.", s->x->events->list[i].text);
+			advise(s, "Also: %s.", s->x->events->list[i].text);
 	note_faster_route(s);
-	if (c->best == c->worst && c->best != EVAL_PASS && c->why == EVAL_RATIO &&
+	if (c->best == c->worst && c->best != VERDICT_PASS && c->why == EVAL_RATIO &&
 	    staged > STAGED_BETTER * c->gpu_gbps)
-		advise(s->v, "Staging through host memory is faster here: %s Gb/s.", RATE(staged));
+		advise(s, "Staging through host memory is faster here: %s Gb/s.", RATE(staged));
 	if (s->r->cell.into != GDR_HOST && sink->gpu && sink->ordering >= 0 && sink->ordering < 100)
-		advise(s->v,
+		advise(s,
 		       "The GPU does not order a NIC's writes, so its kernels must flush (%.2f us).",
 		       sink->flush_us);
 }
@@ -307,16 +303,16 @@ static void measured(const struct subject *s)
 	bool decided = c->best == c->worst, given = s->x->within_given;
 
 	if (!decided)
-		set_verdict(s->v, VERDICT_INCONCLUSIVE, "", given ? 77 : 0);
+		set_verdict(s, VERDICT_INCONCLUSIVE, "", given ? 77 : 0);
 	else
-		set_verdict(s->v, (enum verdict_level)c->best, "none",
-			    c->best == EVAL_FAIL || (given && c->best != EVAL_PASS) ? 6 : 0);
+		set_verdict(s, c->best, "none",
+			    c->best == VERDICT_FAIL || (given && c->best != VERDICT_PASS) ? 6 : 0);
 	if (!decided) {
 		open_still(s);
-	} else if (c->best == EVAL_PASS) {
-		say(s->v, "GPUDirect within %g %% of host memory: ", 100 * s->x->attr->within);
+	} else if (c->best == VERDICT_PASS) {
+		say(s, "GPUDirect within %g %% of host memory: ", 100 * s->x->attr->within);
 		say_ratio(s);
-		say(s->v, s->r->verified ? "" : " (data not verified)");
+		say(s, s->r->verified ? "" : " (data not verified)");
 	} else if (c->why == EVAL_RATIO) {
 		slower(s);
 	} else if (c->why == EVAL_GROUPS) {
@@ -370,8 +366,8 @@ void verdict_reach(const struct verdict_facts *x, struct verdict *v)
 	} else if ((one->gpu && !one->direct) || (other->gpu && !other->direct)) {
 		nothing_direct(&s, true);
 	} else if (!s.c || !(s.c->ratio.mean > 0) || !all_measured(x->attr)) {
-		set_verdict(v, VERDICT_NONE, "not_measured", 77);
-		say(v, "no verdict: %s",
+		set_verdict(&s, VERDICT_NONE, "not_measured", 77);
+		say(&s, "no verdict: %s",
 		    all_measured(x->attr) ? "GPU memory was not measured"
 					  : "the run did not finish");
 	} else {

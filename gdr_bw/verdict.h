@@ -45,14 +45,6 @@ struct verdict_facts {
 	const struct findings *events;
 };
 
-enum verdict_level {
-	VERDICT_PASS = EVAL_PASS,
-	VERDICT_WARN = EVAL_WARN,
-	VERDICT_FAIL = EVAL_FAIL,
-	VERDICT_INCONCLUSIVE, /* the windows allow more than one of these */
-	VERDICT_NONE          /* nothing to judge */
-};
-
 struct verdict {
 	enum verdict_level level;
 	char line[1280]; /* "PASS GPUDirect within 5 % of host memory: …" */
@@ -80,8 +72,8 @@ void verdict_reach(const struct verdict_facts *facts, struct verdict *v);
 double verdict_expect(const struct verdict_facts *facts, const struct gdr_cell *c,
 		      const char **from);
 
-const char *verdict_level_name(enum verdict_level level); /* "PASS"; "UNAVAILABLE" for
-							     VERDICT_NONE */
+/* "PASS"; "UNAVAILABLE" for VERDICT_NONE. */
+const char *verdict_level_name(enum verdict_level level);
 
 /* verdict_cause.c: the way of a cell's data between NICs and memory. */
 struct verdict_way {

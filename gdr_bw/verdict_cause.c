@@ -16,42 +16,34 @@ static int path_distance(enum path_class c)
 	return c == PATH_UNKNOWN ? -1 : (int)c;
 }
 
-static void add_link(struct verdict_way *w, const struct gdr_side *side, double ceiling)
+/* Count END of the way in, where the data are in memory M; SINK: they arrive there. */
+static void add_end(struct verdict_way *w, const struct gdr_side *end, enum gdr_memory m, bool sink)
 {
-	if (!(ceiling > 0) || gdr_least(w->ceiling_gbps, ceiling) == w->ceiling_gbps)
+	bool copied = m == GDR_HOST || m == GDR_COPIED; /* only the NIC's own link matters */
+	double ceiling = copied ? pci_link_gbps(&end->path.nic, end->path.payload_bytes, false)
+			 : sink ? end->path.ceiling_write_gbps
+				: end->path.ceiling_read_gbps;
+
+	if (ceiling > 0 && !(w->ceiling_gbps > 0 && w->ceiling_gbps <= ceiling)) {
+		w->ceiling_gbps = ceiling;
+		w->narrow = end;
+	}
+	if (copied)
 		return;
-	w->ceiling_gbps = ceiling;
-	w->narrow = side;
-}
-
-static void add_gpu(struct verdict_way *w, const struct gdr_side *side, double ceiling)
-{
-	add_link(w, side, ceiling);
-	w->relaxed_ordering &= side->relaxed_ordering;
-	if (!w->side || path_distance(side->path.class) > path_distance(w->side->path.class))
-		w->side = side;
-}
-
-static double nic_ceiling(const struct gdr_side *side)
-{
-	return pci_link_gbps(&side->path.nic, side->path.payload_bytes, false);
+	w->relaxed_ordering &= end->relaxed_ordering;
+	if (!w->side || path_distance(end->path.class) > path_distance(w->side->path.class))
+		w->side = end;
 }
 
 struct verdict_way verdict_way(const struct gdr_cell *c, const struct gdr_side *const side[2])
 {
 	struct verdict_way w = {.relaxed_ordering = true};
-	const struct gdr_side *source = c ? side[c->reverse] : NULL;
-	const struct gdr_side *sink = c ? side[!c->reverse] : NULL;
+	bool direct = c && gdr_cell_is_direct(c);
 
-	if (c && !gdr_cell_is_direct(c)) {
-		add_link(&w, source, nic_ceiling(source));
-		add_link(&w, sink, nic_ceiling(sink));
-	} else if (c) {
-		if (c->from != GDR_HOST)
-			add_gpu(&w, source, source->path.ceiling_read_gbps);
-		if (c->into != GDR_HOST)
-			add_gpu(&w, sink, sink->path.ceiling_write_gbps);
-	}
+	if (c && (!direct || c->from != GDR_HOST))
+		add_end(&w, side[c->reverse], c->from, false);
+	if (c && (!direct || c->into != GDR_HOST))
+		add_end(&w, side[!c->reverse], c->into, true);
 	return w;
 }
 
@@ -78,6 +70,12 @@ static const struct pci_link *slower_leg(const struct path *p)
 	return gpu > 0 && (gpu <= nic || !(nic > 0)) ? &p->gpu : &p->nic;
 }
 
+#define CAUSE(to, code_, ...)                                               \
+	finding_add(to, &(struct finding_facts){.code = code_,              \
+						.level = FINDING_WARN,      \
+						.strength = FINDING_MAY_BE, \
+						.value = {__VA_ARGS__}})
+
 /* Link L of path P is why: if it trained down, the finding says what it could be. */
 static void add_link_cause(struct findings *to, enum finding_code code, const struct path *p,
 			   const struct pci_link *l, double ceiling)
@@ -88,32 +86,9 @@ static void add_link_cause(struct findings *to, enum finding_code code, const st
 
 	pci_link_format(l, link, sizeof(link));
 	pci_link_format(&could, best, sizeof(best));
-	finding_add(to, &(struct finding_facts){
-				.code = code,
-				.level = FINDING_WARN,
-				.strength = FINDING_MAY_BE,
-				.value = {FINDING_NUMBER("ceiling", ceiling, "Gb/s"),
-					  FINDING_WORD("link", link),
-					  FINDING_WORD(down ? "could" : "cannot", best),
-					  FINDING_WORD(down ? "down" : "pci", l->pci)}});
-}
-
-static void add_distance(struct findings *to, const struct gdr_side *side)
-{
-	enum path_class class = side->path.class;
-
-	if (side->path.virtual_machine ||
-	    (class != PATH_PHB && class != PATH_NODE && class != PATH_SYS))
-		return;
-	finding_add(to, &(struct finding_facts){
-				.code = GDR_DISTANCE,
-				.level = FINDING_WARN,
-				.strength = FINDING_MAY_BE,
-				.value = {FINDING_WORD("class", path_class_name(class)),
-					  FINDING_WORD("words", path_class_words(class)),
-					  FINDING_WORD(class == PATH_SYS ? "sys" : "near", ""),
-					  FINDING_WORD(side->better_gpu[0] ? "better" : "best",
-						       side->better_gpu)}});
+	CAUSE(to, code, FINDING_NUMBER("ceiling", ceiling, "Gb/s"), FINDING_WORD("link", link),
+	      FINDING_WORD(down ? "could" : "cannot", best),
+	      FINDING_WORD(down ? "down" : "pci", l->pci));
 }
 
 void verdict_causes(const struct verdict_way *w, double gbps, struct findings *to)
@@ -121,30 +96,24 @@ void verdict_causes(const struct verdict_way *w, double gbps, struct findings *t
 	const struct path *p = &w->side->path, *narrow = w->narrow ? &w->narrow->path : NULL;
 	bool at_ceiling = narrow && gbps >= w->ceiling_gbps * (AT_CEILING - ROUNDING);
 	const struct pci_link *limit = at_ceiling ? slower_leg(narrow) : NULL;
-	struct finding_facts f = {.level = FINDING_WARN, .strength = FINDING_MAY_BE};
+	const char *class = p->virtual_machine ? "virtual machine" : path_class_name(p->class);
+	const char *words = p->virtual_machine ? "the PCIe distance has no meaning"
+					       : path_class_words(p->class);
+	const char *better = w->side->better_gpu;
 
 	if (limit)
 		add_link_cause(to, GDR_PCIE_CEILING, narrow, limit, w->ceiling_gbps);
-	add_distance(to, w->side);
-	if (p->iommu_translates) {
-		f.code = GDR_IOMMU;
-		f.value[0] = (struct finding_value)FINDING_WORD("type", p->iommu);
-		finding_add(to, &f);
-	}
+	if (!p->virtual_machine && p->class >= PATH_PHB && p->class <= PATH_SYS)
+		CAUSE(to, GDR_DISTANCE, FINDING_WORD("class", class), FINDING_WORD("words", words),
+		      FINDING_WORD(p->class == PATH_SYS ? "sys" : "near", ""),
+		      FINDING_WORD(better[0] ? "better" : "best", better));
+	if (p->iommu_translates)
+		CAUSE(to, GDR_IOMMU, FINDING_WORD("type", p->iommu));
 	/* If that link is the limit, it was named already. */
 	if (p->trained_down && !(limit && !strcmp(limit->pci, p->down.pci)))
 		add_link_cause(to, GDR_TRAINED_DOWN, p, &p->down, NAN);
-	if (!w->relaxed_ordering) {
-		f.code = GDR_RELAXED_ORDERING;
-		finding_add(to, &f);
-	}
-	if (to->count)
-		return;
-	f.code = GDR_UNKNOWN;
-	f.value[0] = (struct finding_value)FINDING_WORD(
-		"class", p->virtual_machine ? "virtual machine" : path_class_name(p->class));
-	f.value[1] = (struct finding_value)FINDING_WORD(
-		"words", p->virtual_machine ? "the PCIe distance has no meaning"
-					    : path_class_words(p->class));
-	finding_add(to, &f);
+	if (!w->relaxed_ordering)
+		CAUSE(to, GDR_RELAXED_ORDERING, {NULL});
+	if (!to->count)
+		CAUSE(to, GDR_UNKNOWN, FINDING_WORD("class", class), FINDING_WORD("words", words));
 }

@@ -11,7 +11,6 @@
 #include "rdmark.h"
 #include "report/document.h"
 #include "report/list.h"
-#include "row.h"
 #include "cli/command.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
@@ -25,28 +24,20 @@ struct compare {
 	size_t answers[COMPARE_ANSWERS];
 };
 
-/* Append the options that tell a row from others: "tx_depth=1 qp=4". */
-static void add_varied(const json_t *varied, char *buf, size_t size)
+/* The test, with the options that tell a row from others: "write_bw tx_depth=1 qp=4". */
+static const char *row_title(const struct figure *one, char *buf, size_t size)
 {
+	const char *cell = json_text_at(one->of, "cell"), *key;
 	json_t *value;
-	const char *key;
 
-	json_object_foreach((json_t *)varied, key, value)
+	snprintf(buf, size, "%.20s%s%.20s", json_text_at(one->of, "test"), *cell ? "/" : "", cell);
+	json_object_foreach((json_t *)one->varied, key, value)
 	{
 		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
 		text_add(buf, size, " %.24s=%.24s", key, text ? text : "");
 		free(text);
 	}
-}
-
-/* The test, with what tells a row from the others. */
-static const char *row_title(const struct figure *one, char *buf, size_t size)
-{
-	const char *cell = json_text_at(one->of, "cell");
-
-	snprintf(buf, size, "%.20s%s%.20s", json_text_at(one->of, "test"), *cell ? "/" : "", cell);
-	add_varied(one->varied, buf, size);
 	text_disarm(buf);
 	return buf;
 }
@@ -112,28 +103,21 @@ static void print_table(const struct compare *k)
 		fprintf(stderr, RDMARK ": !: a run of it was disturbed, as its document says\n");
 }
 
-static json_t *side_json(const struct figure *one, int side)
-{
-	return json_pack("{s:f, s:I}", "mean", one->mean[side], "runs",
-			 (json_int_t)one->runs[side]);
-}
-
 static json_t *figure_json(const struct figure *one)
 {
 	const struct compare_figure *c = &one->judged;
 	json_t *to = json_copy((json_t *)one->of);
+	json_t *more = json_pack(
+		"{s:O, s:s, s:{s:f, s:I}, s:{s:f, s:I}, s:[I, I], s:b, s:o, s:s}", "varied",
+		one->varied, "figure", one->name, "before", "mean", one->mean[0], "runs",
+		(json_int_t)one->runs[0], "after", "mean", one->mean[1], "runs",
+		(json_int_t)one->runs[1], "connections", (json_int_t)c->side[0].count,
+		(json_int_t)c->side[1].count, "disturbed", one->disturbed, "plus_minus_percent",
+		json_number_or_null(100 * c->half), "answer", compare_word(c->answer));
 
-	json_object_set(to, "varied", (json_t *)one->varied);
-	json_object_set_new(to, "figure", json_string(one->name));
-	json_object_set_new(to, "before", side_json(one, 0));
-	json_object_set_new(to, "after", side_json(one, 1));
-	json_object_set_new(
-		to, "connections",
-		json_pack("[I, I]", (json_int_t)c->side[0].count, (json_int_t)c->side[1].count));
-	json_object_set_new(to, "disturbed", json_boolean(one->disturbed));
+	json_object_update(to, more);
 	json_object_set_new(to, "change_percent", json_real(100 * c->change));
-	json_object_set_new(to, "plus_minus_percent", json_number_or_null(100 * c->half));
-	json_object_set_new(to, "answer", json_string(compare_word(c->answer)));
+	json_decref(more);
 	return to;
 }
 

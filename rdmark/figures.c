@@ -7,38 +7,42 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "row.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 
 #define FILE_MAX (size_t)(1 << 30)
 
-/* Read all of FILE, *USED bytes and a final 0. The caller frees the result. NULL: fault raised. */
-static char *read_all(const char *file, size_t *used, struct fault *f)
+/* Read all of IN, *USED bytes and a final 0. The caller frees the result. NULL: errno says why. */
+static char *read_all(FILE *in, size_t *used)
 {
-	FILE *in = fopen(file, "re");
-	char *bytes = NULL;
-	size_t room = 0, n = 1;
+	char *bytes = NULL, *more;
+	size_t room = 65536, n = 1;
 
-	for (*used = 0; in && n && *used < FILE_MAX; *used += n) {
-		char *more = *used < room ? bytes : realloc(bytes, (room = 2 * room + 65536) + 1);
-
+	for (*used = 0; n; *used += n) {
+		more = *used < FILE_MAX ? realloc(bytes, room + 1) : NULL;
 		if (!more)
 			break;
 		bytes = more;
 		n = fread(bytes + *used, 1, room - *used, in);
+		room += n == room - *used ? room : 0;
+		bytes[*used + n] = '\0';
 	}
-	if (bytes)
-		bytes[*used] = '\0'; /* in range: realloc() adds 1 to the room */
-	if (!in || n || ferror(in)) {
-		bool usage = *used >= FILE_MAX || errno != ENOMEM;
+	if (!n && !ferror(in))
+		return bytes;
+	errno = *used >= FILE_MAX ? EFBIG : errno;
+	free(bytes);
+	return NULL;
+}
 
-		fault_raise(f, usage ? FAULT_USAGE : FAULT_LOCAL, *used >= FILE_MAX ? EFBIG : errno,
-			    "reading %s", file);
-		if (usage)
+static char *read_file(const char *file, size_t *used, struct fault *f)
+{
+	FILE *in = fopen(file, "re");
+	char *bytes = in ? read_all(in, used) : NULL;
+
+	if (!bytes) {
+		fault_raise(f, FAULT_USAGE, errno, "reading %s", file);
+		if (f->code == FAULT_USAGE)
 			fault_fix(f, "name a file that --json=FILE has written");
-		free(bytes);
-		bytes = NULL;
 	}
 	if (in)
 		fclose(in);
@@ -87,7 +91,7 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 {
 	size_t size, at = 0, documents = 0;
 	uint64_t failures = json_memory_failures();
-	char *bytes = read_all(file, &size, f);
+	char *bytes = read_file(file, &size, f);
 	int rc = bytes ? 0 : -1;
 
 	fs->file[side] = file;
@@ -113,9 +117,6 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	}
 	return rc || documents ? rc : not_a_document(file, "the file is empty", f);
 }
-
-/* --- what belongs together ---------------------------------------------------------------------
- */
 
 /* The facts of the row A, or else of B, in which the two differ; a new object. */
 static json_t *differences(const json_t *a, const json_t *b)
@@ -212,17 +213,18 @@ static void group_rows(struct figures *fs, bool anyway)
 	json_decref(varied);
 }
 
+/* Fact KEY of ROW as text; the caller frees it. NULL: it has none. */
+static char *fact_text(const json_t *row, const char *key)
+{
+	return json_dumps(json_object_get(json_object_get(row, "facts"), key), JSON_ENCODE_ANY);
+}
+
 /* The first fact in which the rows BEFORE and AFTER differ: "tx_depth: 128 before, 1 after". */
 static void tell_difference(const json_t *before, const json_t *after, char *buf, size_t size)
 {
 	json_t *differ = differences(before, after);
 	const char *key = json_object_iter_key(json_object_iter(differ));
-	char *a = key ? json_dumps(json_object_get(json_object_get(before, "facts"), key),
-				   JSON_ENCODE_ANY)
-		      : NULL;
-	char *b = key ? json_dumps(json_object_get(json_object_get(after, "facts"), key),
-				   JSON_ENCODE_ANY)
-		      : NULL;
+	char *a = key ? fact_text(before, key) : NULL, *b = key ? fact_text(after, key) : NULL;
 
 	if (key)
 		snprintf(buf, size, "%.40s: %.40s before, %.40s after", key, a ? a : "none",

@@ -5,7 +5,7 @@
  * A figure is a bandwidth, or the mean or a percentile of a latency, of one measurement: a test,
  * size, number of QPs and direction (and cell and route of gdr_bw) of one experiment. It has a
  * value per connection: of each document and each run of --reconnect; the runs of --repeat share
- * theirs.
+ * theirs. Documents are untrusted: what is no figure is left out.
  */
 #pragma once
 
@@ -14,7 +14,11 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "cli/percentile.h"
 #include "stat/compare.h"
+
+#define FIGURE_MEAN      "latency_mean_us"
+#define FIGURE_BANDWIDTH "bandwidth_gbps"
 
 enum figures_side {
 	FIGURES_BEFORE,
@@ -23,7 +27,7 @@ enum figures_side {
 };
 
 struct figure {
-	const json_t *of;     /* test, message_bytes, …: row.h */
+	const json_t *of;     /* test, message_bytes, …: row_new() */
 	const json_t *varied; /* the options that tell it from others of its file */
 	const char *name;     /* the key of the result, */
 	const char *label;    /* and in short: "p99.9" */
@@ -41,10 +45,9 @@ struct figures {
 	json_t *groups;     /* object: what is one measurement, and its rows on both sides */
 	struct figure *all; /* those that both sides have */
 	size_t count, alone[FIGURES_SIDES];
-	size_t lost;      /* of those only before: rates and mean latencies */
-	char differ[192]; /* measurements of different experiments: how; "": none */
-	char failed[FIGURES_SIDES]
-		   [384]; /* of the first document that is not whole: why; "": none */
+	size_t lost;                     /* of those only before: rates and mean latencies */
+	char differ[192];                /* measurements of different experiments: how; "": none */
+	char failed[FIGURES_SIDES][384]; /* why the first that is not whole is not; "": none */
 };
 
 /* Read one or more documents from FILE for SIDE. Raises FAULT_USAGE if it has none. */
@@ -66,3 +69,20 @@ void figures_match(struct figures *fs, bool anyway);
 int figures_judge(struct figures *fs, double within, struct fault *f);
 
 void figures_release(struct figures *fs);
+
+/*
+ * row.c: the row of RESULT in DOCUMENT, the NUMBER-th of its file, as a JSON object: `of` (test,
+ * message_bytes, qps, direction, cell, route), `facts` (what makes its experiment: the options, but
+ * for how long it was measured, the MTU, and at both ends the kind of device, the transport and the
+ * memory), `connection` (a number: rows of one share their QPs) and the `result`.
+ */
+json_t *row_new(const json_t *document, const json_t *result, size_t number);
+
+/* A value, and the limits of its 95 % interval; NAN: not known. */
+struct row_figure {
+	double value, low, high, freedom;
+};
+
+/* Figure NAME of ROW, which is the percentile P or NULL; false: it has none. */
+bool row_figure(const json_t *row, const char *name, const struct percentile *p,
+		struct row_figure *to);

@@ -8,7 +8,6 @@
 #include "stat/interval.h"
 #include "stat/series.h"
 #include "figures.h"
-#include "row.h"
 #include "cli/percentile.h"
 #include "proto/json_memory.h"
 
@@ -100,10 +99,10 @@ static int add_figure(struct figures *fs, const json_t *group, const char *name,
 		.of = json_object_get(group, "of"),
 		.varied = json_object_get(group, "varied"),
 		.name = name,
-		.label = p                        ? p->name
-			 : strcmp(name, ROW_MEAN) ? "rate"
-						  : "mean",
-		.judged.lower_is_better = strcmp(name, ROW_BANDWIDTH) != 0,
+		.label = p                           ? p->name
+			 : strcmp(name, FIGURE_MEAN) ? "rate"
+						     : "mean",
+		.judged.lower_is_better = strcmp(name, FIGURE_BANDWIDTH) != 0,
 		.judged.between = p && p->percent > TAIL ? COMPARE_BETWEEN_TAIL : COMPARE_BETWEEN,
 		.seconds = NAN,
 		.value = calloc(2 * (n[0] + n[1]), sizeof(double)),
@@ -142,8 +141,8 @@ int figures_judge(struct figures *fs, double within, struct fault *f)
 
 	json_object_foreach(fs->groups, key, group)
 	{
-		rc |= add_figure(fs, group, ROW_BANDWIDTH, NULL) ||
-		      add_figure(fs, group, ROW_MEAN, NULL);
+		rc |= add_figure(fs, group, FIGURE_BANDWIDTH, NULL) ||
+		      add_figure(fs, group, FIGURE_MEAN, NULL);
 		for (const struct percentile *p = percentiles(); p->name; p++)
 			rc |= add_figure(fs, group, p->field, p);
 	}

@@ -60,23 +60,23 @@ static const struct hca_port *next_device(const struct host *h, size_t *i)
 	return NULL;
 }
 
-static void find_path(const struct host *h, const struct hca_port *p, const struct gpu_info *gpu,
-		      struct path *kind)
+static struct path path_of(const struct host *h, const struct hca_port *p,
+			   const struct gpu_info *gpu)
 {
-	*kind = (struct path){.class = PATH_UNKNOWN};
+	struct path path = {.class = PATH_UNKNOWN};
+
 	if (h->tree)
-		path_find(h->tree, p->place.pci, gpu->pci, kind);
+		path_find(h->tree, p->place.pci, gpu->pci, &path);
+	return path;
 }
 
 static void print_gpus(const struct host *h)
 {
 	const struct fault *f = &h->no_gpu;
 
-	if (!h->gpus && fault_is(f))
-		printf("no GPU: %s%s%s%s%s\n", f->call, f->text[0] ? ": " : "", f->text,
-		       f->cause[0] ? "; " : "", f->cause);
-	else if (!h->gpus)
-		printf("no GPU: none found\n");
+	if (!h->gpus)
+		printf("no GPU: %s%s%s%s%s\n", fault_is(f) ? f->call : "none found",
+		       f->text[0] ? ": " : "", f->text, f->cause[0] ? "; " : "", f->cause);
 	for (size_t g = 0; g < h->gpus; g++) {
 		const struct gpu_info *gpu = &h->gpu[g];
 		const struct hca_port *p;
@@ -86,11 +86,10 @@ static void print_gpus(const struct host *h)
 		       gpu->pci[0] ? gpu->pci : "-", units_size(gpu->memory_bytes).text,
 		       gpu->gpudirect ? gpu->dmabuf ? "yes, by dma-buf" : "yes" : "no");
 		while ((p = next_device(h, &i)) != NULL) {
-			struct path kind;
+			enum path_class class = path_of(h, p, gpu).class;
 
-			find_path(h, p, gpu, &kind);
-			printf("    to %-12s %-7s %s\n", p->device, path_class_name(kind.class),
-			       path_class_words(kind.class));
+			printf("    to %-12s %-7s %s\n", p->device, path_class_name(class),
+			       path_class_words(class));
 		}
 	}
 }
@@ -119,9 +118,10 @@ static json_t *port_json(const struct hca_port *p)
 	if (p->open_errno)
 		return json_pack("{s:s, s:i}", "device", p->device, "open_errno", p->open_errno);
 	topo_format_link(&p->place, link, sizeof(link));
-	return json_pack("{s:s, s:i, s:s, s:s, s:f, s:i, s:s, s:i, s:s, s:s, s:s, s:i, s:o}", "device",
-			 p->device, "port", p->port, "state", list_state_name(p->port_attr.state),
-			 "link", list_link_name(p), "rate_gbps", hca_rate_gbps(p), "mtu_bytes",
+	return json_pack("{s:s, s:i, s:s, s:s, s:f, s:i, s:s, s:i, s:s, s:s, s:s, s:i, s:o}",
+			 "device", p->device, "port", p->port, "state",
+			 list_state_name(p->port_attr.state), "link", list_link_name(p),
+			 "rate_gbps", hca_rate_gbps(p), "mtu_bytes",
 			 (int)hca_mtu_bytes(p->port_attr.active_mtu), "netdev", p->netdev,
 			 "numa_node", p->place.numa_node, "pci", p->place.pci, "pcie_link", link,
 			 "firmware", p->attr.fw_ver, "lid", p->port_attr.lid, "gids", gids_json(p));
@@ -134,11 +134,9 @@ static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
 	size_t i = 0;
 
 	while ((p = next_device(h, &i)) != NULL) {
-		struct path kind;
-		json_t *one;
+		struct path path = path_of(h, p, gpu);
+		json_t *one = path_to_json(&path);
 
-		find_path(h, p, gpu, &kind);
-		one = path_to_json(&kind);
 		json_object_set_new(one, "device", json_string(p->device));
 		json_array_append_new(paths, one);
 	}
@@ -186,12 +184,13 @@ int list_command(char **argv)
 	fault_phase(&f, "listing");
 	hwtree_drop_unreadable();
 	look_at_host(&h);
-	if (json)
+	if (json) {
 		print_json(&h, &f);
-	else if (h.ports.count)
-		status = list_ports(stdout, RDMARK);
-	if (!json)
+	} else {
+		if (h.ports.count)
+			status = list_ports(stdout, RDMARK);
 		print_gpus(&h);
+	}
 	if (fault_is(&h.no_port))
 		status = rdmark_failed(&h.no_port);
 	if (fault_is(&h.no_memory))

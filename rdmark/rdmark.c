@@ -80,17 +80,18 @@ static void start_other(char **argv)
 	static char pairs[] = "rdmark-pairs", plot[] = "rdmark-plot", test[] = "write_bw",
 		    check[] = "--check";
 
-	if (strcmp(argv[1], "pairs") == 0 || strcmp(argv[1], "plot") == 0) {
-		argv[1] = strcmp(argv[1], "plot") == 0 ? plot : pairs;
-		exit(exec_program(argv + 1));
-	}
 	if (strcmp(argv[1], "check") == 0) {
 		argv[0] = test;
 		argv[1] = check;
 		exit(exec_program(argv));
 	}
-	if (names_a_test(argv[1]))
-		exit(exec_program(argv + 1));
+	if (strcmp(argv[1], "pairs") == 0)
+		argv[1] = pairs;
+	else if (strcmp(argv[1], "plot") == 0)
+		argv[1] = plot;
+	else if (!names_a_test(argv[1]))
+		return;
+	exit(exec_program(argv + 1));
 }
 
 /* The command that WORD, which is no host, may be meant for; NULL: none is near. */

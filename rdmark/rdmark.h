@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "base/fault.h"
 #include "plan/test.h"
 
@@ -14,14 +16,16 @@
 size_t rdmark_tests(const struct test *const **tests);
 
 /*
- * The commands. ARGV is the rest of the command line, ended by NULL. They print their fault and
- * return the exit status.
+ * The commands. ARGV is the rest of the command line, ended by NULL; the tour's begins with the
+ * host. They print their fault and return the exit status.
  */
 int list_command(char **argv);
 int compare_command(char **argv);
-
-/* The tour with the host ARGV[0] and the options after it. */
 int tour_command(char **argv);
 
 /* Print the fault F. Returns its exit status. */
-int rdmark_failed(const struct fault *f);
+static inline int rdmark_failed(const struct fault *f)
+{
+	fault_print(f, RDMARK, stderr);
+	return fault_exit_status(f);
+}

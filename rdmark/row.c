@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "row.h"
+#include "figures.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,9 +19,6 @@ static double positive(const json_t *o, const char *key)
 
 	return value > 0 && isfinite(value) ? value : NAN;
 }
-
-/* --- its experiment ----------------------------------------------------------------------------
- */
 
 /* "mlx5_0" and "mlx5_3" are of one kind, "mlx". */
 static json_t *device_kind(const json_t *end)
@@ -77,16 +74,13 @@ static json_t *row_facts(const json_t *document, const json_t *result)
 	return facts;
 }
 
-/* --- its figures -------------------------------------------------------------------------------
- */
-
 /*
  * By how much samples that depend on each other make an interval wider than independent ones: as
  * they do that of the mean, which knows how they correlate.
  */
 static double correlated(const json_t *result)
 {
-	double half = positive(result, "plus_minus_percent") / 100 * positive(result, ROW_MEAN);
+	double half = positive(result, "plus_minus_percent") / 100 * positive(result, FIGURE_MEAN);
 	double alone = positive(result, "latency_stdev_us") / sqrt(positive(result, "messages"));
 
 	return fmax(1, half / (NORMAL_95 * alone)); /* 1 also if something is not known */
@@ -125,7 +119,8 @@ bool row_figure(const json_t *row, const char *name, const struct percentile *p,
 
 	*to = (struct row_figure){positive(result, name), NAN, NAN, NORMAL};
 	/* A latency test has a bandwidth, too, which nobody asked for. */
-	if (isnan(to->value) || (!strcmp(name, ROW_BANDWIDTH) && json_object_get(result, ROW_MEAN)))
+	if (isnan(to->value) ||
+	    (!strcmp(name, FIGURE_BANDWIDTH) && json_object_get(result, FIGURE_MEAN)))
 		return false;
 	if (p)
 		percentile_limits(result, p, to);
@@ -133,9 +128,6 @@ bool row_figure(const json_t *row, const char *name, const struct percentile *p,
 		mean_limits(result, to);
 	return true;
 }
-
-/* --- the row -----------------------------------------------------------------------------------
- */
 
 /* What is measured. */
 static json_t *row_of(const json_t *document, const json_t *result)

@@ -57,14 +57,12 @@ static void show_ends(struct tour *t, const json_t *document)
 
 	for (int i = 0; i < 2 && !t->shown && json_object_size(ends); i++) {
 		const json_t *end = json_object_get(ends, who[i]);
+		double rate = result_number(end, "rate_gbps");
 
 		fprintf(stderr, RDMARK ": %s %s: %s port %.0f, %s", who[i],
 			json_text_at(end, "host"), json_text_at(end, "device"),
 			result_number(end, "port"), json_text_at(end, "transport"));
-		if (result_number(end, "rate_gbps") > 0)
-			fprintf(stderr, " %g Gb/s\n", result_number(end, "rate_gbps"));
-		else
-			fprintf(stderr, ", rate unknown\n");
+		fprintf(stderr, rate > 0 ? " %g Gb/s\n" : ", rate unknown\n", rate);
 	}
 	t->shown |= json_object_size(ends) > 0;
 }
@@ -114,7 +112,7 @@ static void print_row(FILE *out, const char *test, const json_t *row)
 /* Print a line for TEST: its result or verdict, or its exit STATUS if it measured nothing. */
 static void show_test(struct tour *t, const char *test, const json_t *document, int status)
 {
-	FILE *out = t->json && strcmp(t->json, "-") == 0 ? stderr : stdout;
+	FILE *out = document_to_stdout(t->json) ? stderr : stdout;
 	const json_t *verdict = json_object_get(document, "verdict");
 	const json_t *row = tour_row(document);
 
@@ -153,16 +151,16 @@ static int keep_document(struct tour *t, json_t *document)
 static char **command_line(const struct tour *t, const char *test)
 {
 	bool own_time = strcmp(test, "gdr_bw") == 0; /* it sets the length of its windows itself */
+	const char *first[] = {test, "--json", "--quiet",
+			       t->lasts || own_time ? NULL : "--duration=1"};
 	char **argv = calloc(t->options + 7, sizeof(*argv));
 	size_t n = 0;
 
 	if (!argv)
 		return NULL;
-	argv[n++] = (char *)(uintptr_t)test;
-	argv[n++] = (char *)(uintptr_t) "--json";
-	argv[n++] = (char *)(uintptr_t) "--quiet";
-	if (!t->lasts && !own_time)
-		argv[n++] = (char *)(uintptr_t) "--duration=1";
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		if (first[i])
+			argv[n++] = (char *)(uintptr_t)first[i];
 	for (size_t i = 0; i < t->options; i++)
 		argv[n++] = t->option[i];
 	/* If the last option lacks its value, it takes "--" for it, and not the host. */
@@ -221,20 +219,32 @@ static int run_test(struct tour *t, const char *test)
 	return status;
 }
 
-/* Separate the options after the host: --json is the tour's own, the others are the programs'. */
-static void read_options(struct tour *t, char **argv)
+/*
+ * Separate the options after the host: --json is the tour's own, the others are the programs'.
+ * Refuse --prom: each test would replace the file of the one before.
+ */
+static int read_options(struct tour *t, char **argv)
 {
 	t->option = argv;
 	for (char **from = argv; *from; from++) {
-		if (strncmp(*from, "--json", 6) == 0 && strchr("=", (*from)[6])) {
-			t->json = (*from)[6] ? *from + 7 : "-";
+		const char *value = strchr("=", (*from)[strnlen(*from, 6)]) ? *from + 6 : NULL;
+
+		if (value && strncmp(*from, "--json", 6) == 0) {
+			t->json = *value ? value + 1 : "-";
 			continue;
+		}
+		if (value && strncmp(*from, "--prom", 6) == 0) {
+			fault_raise(&t->fault, FAULT_USAGE, 0,
+				    "--prom cannot be used with several tests");
+			return fault_fix(&t->fault, "name a test: rdmark write_bw --prom FILE %s",
+					 t->host);
 		}
 		t->lasts |= strncmp(*from, "-n", 2) == 0 || strncmp(*from, "-D", 2) == 0 ||
 			    strncmp(*from, "--iters", 7) == 0 ||
 			    strncmp(*from, "--duration", 10) == 0;
 		t->option[t->options++] = *from;
 	}
+	return 0;
 }
 
 /* Raise the fault that TEST was not measured; its program has printed why on standard error.
@@ -286,27 +296,13 @@ static int run_tests(struct tour *t)
 	return first;
 }
 
-/* Refuse --prom: each test would replace the file of the one before. */
-static int check_options(struct tour *t)
-{
-	for (size_t i = 0; i < t->options; i++)
-		if (strncmp(t->option[i], "--prom", 6) == 0 && strchr("=", t->option[i][6])) {
-			fault_raise(&t->fault, FAULT_USAGE, 0,
-				    "--prom cannot be used with several tests");
-			return fault_fix(&t->fault, "name a test: rdmark write_bw --prom FILE %s",
-					 t->host);
-		}
-	return 0;
-}
-
 int tour_command(char **argv)
 {
 	struct tour t = {.host = argv[0], .stop = {.fd = -1}};
 	int status;
 
 	hwtree_drop_unreadable(); /* or each program would say it */
-	read_options(&t, argv + 1);
-	status = check_options(&t) || stop_init(&t.stop, &t.fault) ? -1 : 0;
+	status = read_options(&t, argv + 1) || stop_init(&t.stop, &t.fault) ? -1 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);
 		status = run_tests(&t);

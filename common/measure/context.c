@@ -6,27 +6,7 @@
 
 #include "proto/json_memory.h"
 
-struct measure_context measure_context(struct measure *ms)
-{
-	return (struct measure_context){
-		.server = ms->ep->server,
-		.options = ms->options,
-		.hca = &ms->ep->rail[0].hca,
-		.pin = &ms->ep->worker[0].pin,
-		.qps = &ms->ep->worker[0].qps,
-		.gpu = ms->ep->gpu,
-		.gpu_absent = &ms->ep->gpu_absent,
-		.memory = worker_buffers(&ms->ep->worker[0]).into,
-		.memory_rkey = ms->ep->worker[0].mem.rkey,
-		.message_max = ms->ep->message_max,
-		.my_end = &ms->ep->rail[0].mine,
-		.their_end = &ms->ep->rail[0].theirs,
-		.report = ms->report,
-		.fault = ms->fault,
-		.own = ms->own,
-	};
-}
-
+/* Measure one round with ATTR. REC is the sender's record, all zero if there is none. */
 int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec)
 {
 	struct measurement meas = {.ms = ms, .attr = *attr};

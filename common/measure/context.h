@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * context: what a program with a schedule of its own may use during a measurement: the resources of
- * this end, rounds that it requests one by one, and tasks at either end.
+ * context: what a program with a schedule of its own may use during a measurement, besides the
+ * resources of this end (ms->ep): rounds that it requests one by one, and tasks at either end.
  */
 #pragma once
 
 #include "measure/measure.h"
-
-/* All pointers are lent. */
-struct measure_context {
-	bool server;
-	const struct options *options;
-	const struct hca *hca;
-	const struct pin *pin;
-	struct qp_set *qps;
-	struct gpu *gpu;                /* GPU of this end; NULL: none */
-	const struct fault *gpu_absent; /* why there is none */
-	struct round_slice memory;      /* memory of the messages of a plain round */
-	uint32_t memory_rkey;
-	uint64_t message_max;        /* maximum message size of a round */
-	struct end *my_end;          /* test->open may add to it */
-	const struct end *their_end; /* valid once connected */
-	struct report *report;
-	struct fault *fault;
-	void *own;
-};
-
-struct measure_context measure_context(struct measure *ms);
 
 /*
  * Client: run one round of the kind ATTR->kind. With a target of 0 it ends after its duration. REC

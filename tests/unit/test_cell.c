@@ -21,18 +21,18 @@
 static const char *cells_of(unsigned client, unsigned server, bool reverse)
 {
 	static char text[512];
-	struct gdr_cell cell[GDR_CELLS_MAX];
-	unsigned count = gdr_cells(cell, (const unsigned[]){client, server});
+	struct gdr_result r[GDR_CELLS_MAX];
+	unsigned count = gdr_results(r, (const unsigned[]){client, server}, 4, 1024);
 	size_t used = 0;
 
 	text[0] = '\0';
 	for (unsigned i = 0; i < count; i++) {
 		char route[32];
 
-		if (cell[i].reverse == reverse)
+		if (r[i].cell.reverse == reverse)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%s",
-						 used ? " " : "", gdr_cell_name(&cell[i]),
-						 gdr_cell_route(&cell[i], route, sizeof(route)));
+						 used ? " " : "", gdr_cell_name(&r[i].cell),
+						 gdr_cell_route(&r[i].cell, route, sizeof(route)));
 	}
 	return text;
 }
@@ -84,11 +84,11 @@ static void a_gpu_without_a_route_is_staged(void **state)
 
 static void all_there_is_fits(void **state)
 {
-	struct gdr_cell cell[GDR_CELLS_MAX];
+	struct gdr_result r[GDR_CELLS_MAX];
 	unsigned all = HOST | DMABUF | PEER | DIRECT | COPIED;
 
 	(void)state;
-	assert_int_equal(gdr_cells(cell, (const unsigned[]){all, all}), 24);
+	assert_int_equal(gdr_results(r, (const unsigned[]){all, all}, 4, 1024), 24);
 }
 
 static void a_way_is_a_cell(void **state)

@@ -64,9 +64,9 @@ static void the_edges_of_the_levels(void **state)
 {
 	static const struct {
 		double gpu;
-		enum eval_level level;
-	} row[] = {{200, EVAL_PASS}, {95, EVAL_PASS},   {94.9, EVAL_WARN},
-		   {80, EVAL_WARN},  {79.9, EVAL_FAIL}, {1, EVAL_FAIL}};
+		enum verdict_level level;
+	} row[] = {{200, VERDICT_PASS}, {95, VERDICT_PASS},   {94.9, VERDICT_WARN},
+		   {80, VERDICT_WARN},  {79.9, VERDICT_FAIL}, {1, VERDICT_FAIL}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -77,19 +77,19 @@ static void the_edges_of_the_levels(void **state)
 	made_results(&m, 7, 100, 85, 0);
 	m.attr.within = 0.2;
 	eval_results(&e, &m.attr);
-	assert_true(e.worst == EVAL_PASS);
+	assert_true(e.worst == VERDICT_PASS);
 }
 
 static void what_disturbs_both_of_a_pair_is_no_matter(void **state)
 {
 	(void)state;
 	evaluate(11, 100, 90, 0.01);
-	assert_true(e.best == EVAL_WARN && e.worst == EVAL_WARN);
+	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN);
 	for (unsigned t = 0; t < 11; t++)
 		for (unsigned i = 0; i < m.attr.results; i++)
 			m.gbps[i][t] *= t % 3 ? 1 : 0.3;
 	eval_results(&e, &m.attr);
-	assert_true(e.best == EVAL_WARN && e.worst == EVAL_WARN);
+	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN);
 	assert_true(fabs(e.deciding->ratio.mean - 0.9) < 0.01);
 }
 
@@ -97,7 +97,7 @@ static void too_few_windows(void **state)
 {
 	(void)state;
 	evaluate(1, 100, 100, 0);
-	assert_true(e.best == EVAL_PASS && e.worst == EVAL_FAIL);
+	assert_true(e.best == VERDICT_PASS && e.worst == VERDICT_FAIL);
 	assert_true(isinf(e.deciding->ratio.high) && e.deciding->ratio.low == 0);
 	made_results(&m, 7, 100, 100, 0);
 	for (unsigned i = 0; i < m.attr.results; i++)
@@ -138,7 +138,7 @@ static void two_groups(void **state)
 	for (unsigned t = 0; t < 36; t++)
 		m.gbps[read][t] *= t * 5 % 12 < 5 ? 0.4 : 1;
 	eval_results(&e, &m.attr);
-	assert_true(e.best == EVAL_WARN && e.worst == EVAL_WARN);
+	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN);
 	assert_int_equal(e.deciding->why, EVAL_GROUPS);
 	assert_int_equal(e.deciding->gpu_groups.lows, 15);
 	assert_true(fabs(e.deciding->gpu_groups.low - 40) < 1 && e.deciding->host_groups.high == 0);
@@ -166,19 +166,19 @@ static void host_memory_is_slow(void **state)
 	for (unsigned i = 0; i < m.attr.results; i++)
 		m.result[i].expected_gbps = 100;
 	eval_results(&e, &m.attr);
-	assert_true(e.best == EVAL_WARN && e.worst == EVAL_WARN && e.deciding->why == EVAL_HOST);
+	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN && e.deciding->why == EVAL_HOST);
 	/* At times as fast as expected: cannot tell. */
 	for (unsigned i = 0; i < m.attr.results; i++)
 		for (unsigned t = 0; t < 20; t++)
 			m.gbps[i][t] *= t % 2 ? 1.2 : 0.7;
 	eval_results(&e, &m.attr);
-	assert_true(e.best == EVAL_PASS && e.worst == EVAL_WARN);
+	assert_true(e.best == VERDICT_PASS && e.worst == VERDICT_WARN);
 	assert_int_equal(e.deciding->why, EVAL_HOST_GROUPS);
 	assert_true(e.deciding->host_groups.lows == 10 && m.result[host].windows == 20);
 	for (unsigned i = 0; i < m.attr.results; i++)
 		m.result[i].expected_gbps = 0;
 	eval_results(&e, &m.attr);
-	assert_true(e.worst == EVAL_PASS);
+	assert_true(e.worst == VERDICT_PASS);
 }
 
 /* What is no matter to a verdict gets no more windows. */
@@ -192,7 +192,7 @@ static void more_windows_for_what_is_open_alone(void **state)
 	host = made_cell(&m, "host");
 	made_windows(&m, read, 7, 95, 0.02);
 	eval_results(&e, &m.attr);
-	assert_true(e.best == EVAL_PASS && e.worst == EVAL_WARN);
+	assert_true(e.best == VERDICT_PASS && e.worst == VERDICT_WARN);
 	assert_true(e.deciding->result == &m.result[read]);
 	for (unsigned i = 0; i < m.attr.results; i++)
 		assert_int_equal(eval_needs_more(&e, &m.result[i]), i == read || i == host);
