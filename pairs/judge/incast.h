@@ -72,8 +72,8 @@ struct incast {
  */
 int incast_find(struct incast *it, const struct body *b);
 
-/* Add who starves. Returns -1 if there is no memory. (incast_report.c) */
-int incast_suspects(struct suspects *to, const struct incast *it);
+/* Add who starves. (incast_report.c) */
+void incast_suspects(struct suspects *to, const struct incast *it);
 
 /* The lines of the report, without who starves; none if there is no incast. (incast_report.c) */
 void incast_print(FILE *to, const struct incast *it, const struct body *b);

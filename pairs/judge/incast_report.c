@@ -6,28 +6,23 @@
 #include "proto/fields.h"
 #include "limits.h"
 
-int incast_suspects(struct suspects *to, const struct incast *it)
+void incast_suspects(struct suspects *to, const struct incast *it)
 {
 	for (uint32_t i = 0; i < it->starved; i++) {
-		const struct incast_starving *s = &it->starving[i];
-		struct suspect one = {.kind = SUSPECT_STARVES,
-				      .proof = isnan(s->alone)                ? SUSPECT_ONCE
-					       : s->alone < INCAST_SLOW_ALONE ? SUSPECT_CONFIRMED
-									      : SUSPECT_LOAD,
-				      .sends = true,
-				      .a = s->sender,
-				      .b = SUSPECT_NONE,
-				      .value = s->share,
-				      .normal = 1,
-				      .partners = s->rounds,
-				      .bad = s->starved,
-				      .text = SUSPECT_NONE};
+		const struct incast_starving *is = &it->starving[i];
+		struct suspect s = suspect_of(SUSPECT_STARVES, is->sender);
 
-		if (suspects_add(to, &one))
-			return -1;
+		s.proof = isnan(is->alone)                ? SUSPECT_ONCE
+			  : is->alone < INCAST_SLOW_ALONE ? SUSPECT_CONFIRMED
+							  : SUSPECT_LOAD;
+		s.sends = true;
+		s.value = is->share;
+		s.normal = 1;
+		s.partners = is->rounds;
+		s.bad = is->starved;
+		suspects_add(to, &s);
 	}
 	suspects_sort(to);
-	return 0;
 }
 
 /* "victim: p99 31 us during the incast, 4.1 us without it": the median where p99 is not known. */

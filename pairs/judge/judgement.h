@@ -32,8 +32,6 @@ struct judgement {
 	struct fit fit;
 	struct judge_rounds rounds;
 	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
-	bool *bad_pair;  /* of each pair of groups, FROM * groups + TO: what is slow is the network
-			  */
 	bool *lost;      /* players whose figures are not judged */
 	char *hosts;     /* of each host: room for what a writer finds out of it */
 	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
@@ -110,22 +108,22 @@ static inline bool judge_is_known(const struct judgement *j, uint32_t player)
 	       j->fit.of[player].nowhere;
 }
 
-/* The rules. Each returns -1 if there is no memory. */
-int judge_lost(struct judgement *j);   /* lost.c */
-int leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
-int judge_levels(struct judgement *j); /* slow.c */
-int judge_tails(struct judgement *j);
+/* The rules. */
+void judge_lost(struct judgement *j);   /* lost.c */
+void leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
+void judge_levels(struct judgement *j); /* slow.c */
+void judge_tails(struct judgement *j);
+void judge_pairs(struct judgement *j); /* links.c */
 void judge_notes(struct judgement *j); /* notes.c */
-int judge_pairs(struct judgement *j); /* links.c */
 
 /*
  * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE.
- * FAILED: errors, otherwise findings. (said.c)
+ * FAILED: errors, otherwise findings.
  */
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
 
-/* What all runs that failed said most often, or SUSPECT_NONE. (said.c) */
+/* What all runs that failed said most often, or SUSPECT_NONE. */
 uint32_t judge_said_most(const struct judgement *j);
 
 /* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
-void judge_hosts(struct judgement *j, uint32_t first); /* rails.c */
+void judge_hosts(struct judgement *j, uint32_t first); /* suspect.c */

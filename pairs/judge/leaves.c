@@ -166,10 +166,11 @@ static double quantile(const struct leaves *l, double at)
  * Add the group FROM or TO, or the pair of both, and leave its pairs out of what players reach.
  * NAMES_NONE: into, or from, any other group.
  */
-static int add_group(struct leaves *l, const struct tally *of, uint32_t from, uint32_t to,
-		     bool both)
+static void add_group(struct leaves *l, const struct tally *of, uint32_t from, uint32_t to,
+		      bool both)
 {
 	struct judgement *j = l->j;
+	struct suspect s = suspect_of(SUSPECT_GROUP, from != NAMES_NONE ? from : to);
 	double normal = j->fit.distance[FIT_GROUPS] + j->fit.kind[0];
 	bool pair = from != NAMES_NONE && to != NAMES_NONE;
 	uint32_t block;
@@ -182,53 +183,45 @@ static int add_group(struct leaves *l, const struct tally *of, uint32_t from, ui
 			continue;
 		if (!isnan(j->fit.part[i]))
 			j->fit.some[n++] = j->fit.part[i];
-		j->bad_pair[block] = true;
+		j->fit.bad_pair[block] = true;
 	}
-	return suspects_add(
-		&j->suspects,
-		&(struct suspect){.kind = SUSPECT_GROUP,
-				  .a = from != NAMES_NONE ? from : to,
-				  .b = pair ? to : SUSPECT_NONE,
-				  .sends = from != NAMES_NONE,
-				  .receives = both || (!pair && to != NAMES_NONE),
-				  .value = judge_unit(j, normal + matrix_median(j->fit.some, n)),
-				  .normal = judge_unit(j, normal),
-				  .partners = (uint32_t)of->pairs,
-				  .bad = (uint32_t)of->low,
-				  .text = SUSPECT_NONE});
+	s.b = pair ? to : SUSPECT_NONE;
+	s.sends = from != NAMES_NONE;
+	s.receives = both || (!pair && to != NAMES_NONE);
+	s.value = judge_unit(j, normal + matrix_median(j->fit.some, n));
+	s.normal = judge_unit(j, normal);
+	s.partners = (uint32_t)of->pairs;
+	s.bad = (uint32_t)of->low;
+	suspects_add(&j->suspects, &s);
 }
 
 /* Pairs of groups that are bad, of which neither group is bad with all others. */
-static int find_blocks(struct leaves *l)
+static void find_blocks(struct leaves *l)
 {
 	for (uint32_t b = 0; b < l->groups * l->groups; b++) {
 		uint32_t from = b / l->groups, to = b % l->groups, back = to * l->groups + from;
 		bool both;
 
-		if (l->j->bad_pair[b] || !is_bad_block(l, b))
+		if (l->j->fit.bad_pair[b] || !is_bad_block(l, b))
 			continue;
 		both = is_bad_block(l, back);
-		if (add_group(l, &l->block[b], from, to, both))
-			return -1;
-		l->j->bad_pair[back] |= both;
+		add_group(l, &l->block[b], from, to, both);
+		l->j->fit.bad_pair[back] |= both;
 	}
-	return 0;
 }
 
-static int find_leaves(struct leaves *l)
+static void find_leaves(struct leaves *l)
 {
 	for (uint32_t g = 0; g < l->groups; g++) {
 		const struct tally of = of_group(l, g, true, true, NAMES_NONE);
 		double sends = of_group(l, g, true, false, NAMES_NONE).low / fmax(1, of.low);
+		bool out = sends > 1 / 3.;
 
 		if (l->found[g] || !is_bad_leaf(l, g, &of))
 			continue;
 		l->found[g] = true;
-		if (add_group(l, &of, sends > 1 / 3. ? g : NAMES_NONE,
-			      sends > 1 / 3. ? NAMES_NONE : g, sends > 1 / 3. && sends < 2 / 3.))
-			return -1;
+		add_group(l, &of, out ? g : NAMES_NONE, out ? NAMES_NONE : g, out && sends < 2 / 3.);
 	}
-	return 0;
 }
 
 /*
@@ -242,7 +235,7 @@ static bool is_doubtful(struct leaves *l, double best)
 	uint32_t block;
 
 	for (uint32_t b = 0; b < l->groups * l->groups; b++)
-		if (l->j->bad_pair[b])
+		if (l->j->fit.bad_pair[b])
 			return false;
 	for (uint32_t i = 0; i < m->cells; i++) {
 		if (isnan(l->j->fit.part[i]) || is_crossing(l, &m->cell[i], &block))
@@ -256,36 +249,32 @@ static bool is_doubtful(struct leaves *l, double best)
 			       (low + 1) / (within + 2)) < FIT_CHANCE;
 }
 
-static int find_all(struct leaves *l)
+static void find_all(struct leaves *l)
 {
 	double best = quantile(l, LEAF_GOOD), limit = best + log(1 - LEAF_LOW);
 
 	for (size_t i = 0; i <= BEGINS; i++) {
 		count(l, i < BEGINS ? fmin(limit, quantile(l, begins[i])) : limit);
-		if (find_leaves(l))
-			return -1;
+		find_leaves(l);
 	}
-	if (find_blocks(l))
-		return -1;
+	find_blocks(l);
 	l->j->uplinks_doubtful = is_doubtful(l, best);
-	return 0;
 }
 
-int leaves_find(struct judgement *j)
+void leaves_find(struct judgement *j)
 {
 	uint32_t groups = j->groups->names.count;
 	size_t n = (size_t)groups + 1;
-	struct leaves l = {.j = j, .groups = groups};
-	int failed;
+	struct leaves l = {.j = j, .groups = groups, .has_low = j->fit.mark[0]};
 
 	if (!j->group || groups > GROUPS_JUDGED)
-		return 0;
+		return;
 	l.block = calloc(n * n, sizeof(*l.block));
-	l.has_low = calloc((size_t)j->m.players + 1, sizeof(bool));
 	l.found = calloc(n, sizeof(bool));
-	failed = l.block && l.has_low && l.found ? find_all(&l) : -1;
+	if (l.block && l.found)
+		find_all(&l);
+	else
+		j->suspects.no_memory = true;
 	free(l.block);
-	free(l.has_low);
 	free(l.found);
-	return failed;
 }

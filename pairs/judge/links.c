@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Pairs of good nodes that are slow, or that have no figure. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "judgement.h"
 #include "limits.h"
@@ -51,46 +50,37 @@ static uint32_t text_of(const struct judgement *j, const struct matrix_cell *c)
 	return SUSPECT_NONE;
 }
 
-static int add_pair(struct judgement *j, uint32_t at, const bool *bad)
+static void add_pair(struct judgement *j, uint32_t at)
 {
-	const struct matrix_cell *c = &j->m.cell[at];
-	const struct matrix_cell *back = matrix_find(&j->m, c->to, c->from);
-	bool both = back && bad[back - j->m.cell], broke = !c->measured;
-	struct suspect s = {.kind = broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR,
-			    .proof = broke ? SUSPECT_ONCE : prove(j, at),
-			    .sends = true,
-			    .receives = both,
-			    .a = c->from,
-			    .b = c->to,
-			    .value = j->fit.alone ? c->alone : c->loaded,
-			    .normal = judge_unit(j, fit_normal(&j->fit, c->from, c->to)),
-			    .few_partners =
-				    !judge_is_known(j, c->from) || !judge_is_known(j, c->to),
-			    .partners = c->tries,
-			    .bad = c->tries,
-			    .text = text_of(j, c)};
+	const struct matrix_cell *c = &j->m.cell[at], *back = matrix_find(&j->m, c->to, c->from);
+	bool both = back && j->fit.bad[back - j->m.cell], broke = !c->measured;
+	struct suspect s = suspect_of(broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR, c->from);
 
 	if (both && c->from > c->to && broke == !back->measured)
-		return 0;
+		return;
+	s.b = c->to;
+	s.proof = broke ? SUSPECT_ONCE : prove(j, at);
+	s.sends = true;
+	s.receives = both;
+	s.value = (double)fit_figure(&j->fit, c);
+	s.normal = judge_unit(j, fit_normal(&j->fit, c->from, c->to));
+	s.few_partners = !judge_is_known(j, c->from) || !judge_is_known(j, c->to);
+	s.partners = s.bad = c->tries;
+	s.text = text_of(j, c);
 	if (broke)
 		s.cause = j->body->tries[c->first].cause;
-	return suspects_add(&j->suspects, &s);
+	suspects_add(&j->suspects, &s);
 }
 
-int judge_pairs(struct judgement *j)
+void judge_pairs(struct judgement *j)
 {
-	bool *bad = calloc((size_t)j->m.cells + 1, sizeof(*bad));
-	int failed = bad ? 0 : -1;
-
-	for (uint32_t i = 0; i < j->m.cells && bad; i++) {
+	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
 		bool excused = j->excused[c->from] || j->excused[c->to];
 
-		bad[i] = c->measured ? is_slow(j, i) : !excused && j->measured;
+		j->fit.bad[i] = c->measured ? is_slow(j, i) : !excused && j->measured;
 	}
-	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
-		if (bad[i])
-			failed = add_pair(j, i, bad);
-	free(bad);
-	return failed;
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		if (j->fit.bad[i])
+			add_pair(j, i);
 }

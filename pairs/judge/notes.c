@@ -28,7 +28,7 @@ static void note(struct judgement *j, enum finding_code code, enum finding_stren
 /* The best figure: what five in a hundred pairs exceed. */
 static double best_of(const struct judgement *j)
 {
-	return j->fit.kind[0] + chances_at(fit_main_pool(&j->fit, FIT_FIGURES), POWER_BEST);
+	return j->fit.kind[0] + chances_at(fit_main_pool(&j->fit), POWER_BEST);
 }
 
 static void note_network(struct judgement *j)

@@ -97,25 +97,23 @@ static double network_of(const struct fit *f, double top)
 
 	if (!of)
 		json_memory_lacked();
-	for (uint32_t i = 0; of && i < f->m->players; i++)
-		for (const struct meeting *t = meetings_of(&f->slots, i);
-		     t < meetings_end(&f->slots, i); t++) {
-			struct sum *to = &of[t->at % ROUNDS_MOST];
-			double y = ((double)fmaxf(t->sends, t->receives) +
-				    (double)fminf(t->sends, t->receives)) /
-				   2;
-			double part = exp(
-				y - fmin(f->kind[f->kinds.of[i]], f->kind[f->kinds.of[t->with]]));
+	for (const struct meeting *t = f->slots.of; of && t < f->slots.end; t++) {
+		uint32_t a = t->player, b = t->with;
+		struct sum *to = &of[t->at % ROUNDS_MOST];
+		double y = ((double)fmaxf(t->sends, t->receives) +
+			    (double)fminf(t->sends, t->receives)) /
+			   2;
+		double part = exp(y - fmin(f->kind[f->kinds.of[a]], f->kind[f->kinds.of[b]]));
 
-			if (isnan(y) || i > t->with || f->lost[i] || f->lost[t->with] ||
-			    fit_is_aside(f, i) || fit_is_aside(f, t->with))
-				continue;
-			to->parts += part;
-			to->squares += part * part;
-			to->count++;
-			all.parts += part;
-			all.count++;
-		}
+		if (isnan(y) || a > b || f->lost[a] || f->lost[b] || fit_is_aside(f, a) ||
+		    fit_is_aside(f, b))
+			continue;
+		to->parts += part;
+		to->squares += part * part;
+		to->count++;
+		all.parts += part;
+		all.count++;
+	}
 	uneven = of && differ(of, ROUNDS_MOST);
 	free(of);
 	average = all.count ? all.parts / all.count / exp(top) : NAN;
@@ -124,9 +122,9 @@ static double network_of(const struct fit *f, double top)
 
 double fit_smallest(const struct fit *f, double named, double *network)
 {
-	const struct chances *p = fit_main_pool(f, FIT_FIGURES);
+	const struct chances *p = fit_main_pool(f);
 	uint32_t n = usual_figures(f);
-	double top, best = NAN, deviation = (chances_at(p, .75) - chances_at(p, .25)) / 1.349;
+	double top, best = NAN;
 
 	*network = NAN;
 	if (!n || !p->count)
@@ -138,5 +136,5 @@ double fit_smallest(const struct fit *f, double named, double *network)
 		best = fmin(best, smallest_of(f, p, (uint32_t)fmin(n, ceil(part * n - 1e-9)), n,
 					      top, named));
 	/* Half of those that are slow by the least effect seem to be less slow. */
-	return fmax(best, 1 - exp(-fit_least(f) - top - POWER_MEDIAN_SURE * deviation / sqrt(n)));
+	return fmax(best, 1 - exp(-fit_least(f) - top - POWER_MEDIAN_SURE * fit_noise(f) / sqrt(n)));
 }

@@ -4,7 +4,6 @@
  * rack, whose way out is slow. Where that is seen the distance counts, not the players.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "fit.h"
 #include "limits.h"
@@ -35,8 +34,7 @@ static double part_of(const struct fit *f, uint32_t i, const struct meeting *t)
 	return (double)fminf(t->sends, t->receives) - fit_normal(f, i, t->with);
 }
 
-/* True if player I, which is slow, is fast with those of LOW, the other slow ones, and not with
- * others. */
+/* True if player I, which is slow, is fast with LOW, the other slow ones, and not with others. */
 static bool is_of_rack(const struct fit *f, uint32_t i, const bool *low)
 {
 	uint32_t all[2] = {0}, fast[2] = {0}; /* figures with good ones, and with slow ones */
@@ -54,9 +52,10 @@ static bool is_of_rack(const struct fit *f, uint32_t i, const bool *low)
 	return fast[1] && fast[1] >= RACK_FAST_WITHIN * all[1] && fast[0] <= RACK_FAST_OUT * all[0];
 }
 
-/* Find one rack. LOW, MEMBER: room for all players. Returns how many players it has. */
-static uint32_t find_rack(struct fit *f, bool *low, bool *member, uint32_t number)
+/* Find rack NUMBER. Returns false if there is none. */
+static bool find_rack(struct fit *f, uint32_t number)
 {
+	bool *low = f->mark[0], *member = f->mark[1];
 	uint32_t members = 0, players = f->m->players;
 
 	for (uint32_t i = 0; i < players; i++)
@@ -67,7 +66,7 @@ static uint32_t find_rack(struct fit *f, bool *low, bool *member, uint32_t numbe
 	}
 	for (uint32_t i = 0; i < players && members > 1; i++)
 		f->rack[i] = member[i] ? number : f->rack[i];
-	return members > 1 ? members : 0;
+	return members > 1;
 }
 
 /* True if player I is slow with a player of a rack, too, more than the distance makes it. */
@@ -80,9 +79,7 @@ static bool slow_with_rack(const struct fit *f, uint32_t i)
 	return t < end;
 }
 
-/*
- * Slow players that may be in a rack: they reach what its players do, and are not slow with these.
- */
+/* Slow players that may be in a rack: they reach what it does, and are not slow with it. */
 static void find_doubtful(struct fit *f)
 {
 	for (uint32_t i = 0; i < f->m->players; i++)
@@ -92,19 +89,11 @@ static void find_doubtful(struct fit *f)
 			!slow_with_rack(f, i);
 }
 
-int racks_find(struct fit *f)
+void racks_find(struct fit *f)
 {
-	bool *low = malloc(2 * ((size_t)f->m->players + 1));
-	int failed = low ? 0 : -1;
-
-	for (uint32_t number = 1; number <= RACK_ROUNDS && !failed; number++) {
-		if (!find_rack(f, low, low + f->m->players, number))
-			break;
-		f->racks = number;
+	while (f->racks < RACK_ROUNDS && find_rack(f, f->racks + 1)) {
+		f->racks++;
 		fit_again(f);
 	}
-	if (!failed)
-		find_doubtful(f);
-	free(low);
-	return failed;
+	find_doubtful(f);
 }

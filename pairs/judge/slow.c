@@ -43,8 +43,7 @@ static double part_alone(const struct judgement *j, const struct suspect *s, dou
 	return matrix_median(same >= SLOW_ALONE_LEAST ? j->fit.some : to_other, *count);
 }
 
-/* What a player reaches alone proves whether it is slow by itself. EFFECT: what it reaches loaded.
- */
+/* What a player reaches alone proves whether it is slow. EFFECT: what it reaches loaded. */
 static enum suspect_proof prove(const struct judgement *j, const struct suspect *s, double effect)
 {
 	uint32_t count;
@@ -54,8 +53,8 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 		return SUSPECT_CONFIRMED;
 	if (count < SLOW_ALONE_LEAST)
 		return SUSPECT_ONCE;
-	if (s->kind == SUSPECT_UNSTEADY ||
-	    s->kind == SUSPECT_FALLS) /* one good run cures nothing */
+	/* one good run cures nothing */
+	if (s->kind == SUSPECT_UNSTEADY || s->kind == SUSPECT_FALLS)
 		return SUSPECT_CONFIRMED;
 	if (alone > SLOW_CURE * effect)
 		return SUSPECT_LOAD;
@@ -108,7 +107,7 @@ static uint32_t falls_at(const struct judgement *j, uint32_t player, double dept
 	return 0;
 }
 
-static struct suspect slow_player(const struct judgement *j, uint32_t i)
+static void add_slow(struct judgement *j, uint32_t i)
 {
 	const struct fit_player *p = &j->fit.of[i];
 	bool send = p->way[FIT_SENDS].slow, receive = p->way[FIT_RECEIVES].slow;
@@ -119,41 +118,34 @@ static struct suspect slow_player(const struct judgement *j, uint32_t i)
 			? FIT_RECEIVES
 			: FIT_SENDS;
 	double effect = (double)p->way[way].effect;
-	struct suspect s = {.kind = !always            ? SUSPECT_UNSTEADY
-				    : j->body->latency ? SUSPECT_LATENCY
-						       : SUSPECT_NODE,
-			    .sends = send || !always,
-			    .receives = receive || !always,
-			    .a = i,
-			    .b = SUSPECT_NONE,
-			    .normal = judge_normal(j, i),
-			    .value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect),
-			    .partners = always ? p->way[way].partners : p->way[way].figures,
-			    .bad = p->way[way].low,
-			    .text = judge_said(j, i, false)};
+	struct suspect s = suspect_of(!always            ? SUSPECT_UNSTEADY
+				      : j->body->latency ? SUSPECT_LATENCY
+							 : SUSPECT_NODE,
+				      i);
 
+	s.sends = send || !always;
+	s.receives = receive || !always;
+	s.normal = judge_normal(j, i);
+	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect);
+	s.partners = always ? p->way[way].partners : p->way[way].figures;
+	s.bad = p->way[way].low;
+	s.text = judge_said(j, i, false);
 	s.from_round = falls_at(j, i, effect);
 	if (s.from_round)
 		s.kind = SUSPECT_FALLS;
 	s.proof = prove(j, &s, effect);
-	return s;
+	suspects_add(&j->suspects, &s);
 }
 
-int judge_levels(struct judgement *j)
+void judge_levels(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->m.players; i++) {
 		const struct fit_player *p = &j->fit.of[i];
-		struct suspect s;
 
-		if (j->lost[i] || p->doubtful ||
-		    !(p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow ||
-		      p->way[FIT_WORSE].slow))
-			continue;
-		s = slow_player(j, i);
-		if (suspects_add(&j->suspects, &s))
-			return -1;
+		if (!j->lost[i] && !p->doubtful &&
+		    (p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow || p->way[FIT_WORSE].slow))
+			add_slow(j, i);
 	}
-	return 0;
 }
 
 static double middle_tail(const struct judgement *j, uint32_t player)
@@ -174,51 +166,46 @@ static signed char is_long(const struct judgement *j, const struct matrix_cell *
 	return c->tail > SLOW_TAIL;
 }
 
-/*
- * Name those whose tail is long with most partners, the worst first: a partner's tail is not
- * theirs; and the pairs that are left with an end that has too few partners to be judged itself.
- */
-int judge_tails(struct judgement *j)
+/* The pairs that are left with an end that has too few partners to be judged itself. */
+static void add_tailed_pairs(struct judgement *j, const bool *aside)
 {
-	bool *aside[MATRIX_WAYS] = {calloc((size_t)j->m.players + 1, 1),
-				    calloc((size_t)j->m.players + 1, 1)};
-	signed char *tail = malloc((size_t)j->m.cells + 1);
-	int failed = tail && aside[0] && aside[1] ? 0 : -1;
-	struct suspect s = {.kind = SUSPECT_TAIL,
-			    .sends = true,
-			    .receives = true,
-			    .normal = SLOW_TAIL,
-			    .text = SUSPECT_NONE};
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+		struct suspect s = suspect_of(SUSPECT_TAIL, c->from);
+
+		if (j->fit.bad[i] <= 0 || c->from > c->to || aside[c->from] || aside[c->to] ||
+		    (judge_is_known(j, c->from) && judge_is_known(j, c->to)))
+			continue;
+		s.b = c->to;
+		s.sends = s.receives = s.few_partners = true;
+		s.value = (double)c->tail;
+		s.normal = SLOW_TAIL;
+		suspects_add(&j->suspects, &s);
+	}
+}
+
+/* Those whose tail is long with most partners, the worst first: a partner's is not theirs. */
+void judge_tails(struct judgement *j)
+{
+	bool *const *aside = fit_marks(&j->fit);
 	uint32_t first = j->suspects.count;
 
-	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
-		tail[i] = is_long(j, &j->m.cell[i]);
-	failed = failed || matrix_explain(&j->m, tail, .5, FIT_PARTNERS, aside) < 0 ? -1 : 0;
-	for (s.a = 0, s.b = SUSPECT_NONE; s.a < j->m.players && !failed; s.a++) {
-		if (!aside[MATRIX_SEND][s.a])
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		j->fit.bad[i] = is_long(j, &j->m.cell[i]);
+	matrix_explain(&j->m, j->fit.bad, .5, FIT_PARTNERS, aside);
+	for (uint32_t i = 0; i < j->m.players; i++) {
+		struct suspect s = suspect_of(SUSPECT_TAIL, i);
+
+		if (!aside[MATRIX_SEND][i])
 			continue;
-		s.value = middle_tail(j, s.a);
-		s.partners = j->fit.of[s.a].way[FIT_SENDS].partners;
-		s.bad = j->fit.of[s.a].way[FIT_SENDS].figures;
-		s.text = judge_said(j, s.a, false);
-		failed = suspects_add(&j->suspects, &s);
+		s.sends = s.receives = true;
+		s.value = middle_tail(j, i);
+		s.normal = SLOW_TAIL;
+		s.partners = j->fit.of[i].way[FIT_SENDS].partners;
+		s.bad = j->fit.of[i].way[FIT_SENDS].figures;
+		s.text = judge_said(j, i, false);
+		suspects_add(&j->suspects, &s);
 	}
 	judge_hosts(j, first);
-	s.few_partners = true;
-	s.partners = s.bad = 0;
-	s.text = SUSPECT_NONE;
-	for (uint32_t i = 0; i < j->m.cells && !failed; i++) {
-		const struct matrix_cell *c = &j->m.cell[i];
-
-		s.a = c->from;
-		s.b = c->to;
-		s.value = (double)c->tail;
-		if (tail[i] > 0 && s.a < s.b && !aside[0][s.a] && !aside[0][s.b] &&
-		    !(judge_is_known(j, s.a) && judge_is_known(j, s.b)))
-			failed = suspects_add(&j->suspects, &s);
-	}
-	free(aside[0]);
-	free(aside[1]);
-	free(tail);
-	return failed;
+	add_tailed_pairs(j, aside[MATRIX_SEND]);
 }

@@ -32,10 +32,13 @@ struct suspect {
 struct suspects {
 	struct suspect *of; /* owned */
 	uint32_t count;
+	bool no_memory; /* one is missing for want of memory */
 };
 
-/* Add S. Returns -1 if there is no memory. */
-int suspects_add(struct suspects *l, const struct suspect *s);
+/* Suspect A as KIND, of which nothing else is known. */
+struct suspect suspect_of(enum finding_code kind, uint32_t a);
+
+void suspects_add(struct suspects *l, const struct suspect *s);
 
 /* Put the worst first. */
 void suspects_sort(struct suspects *l);
@@ -45,5 +48,3 @@ bool suspect_is_lost(enum finding_code kind);
 
 /* How much of the normal is left, for sorting: 0 to 1, smaller is worse. */
 double suspect_part(const struct suspect *s);
-
-void suspects_release(struct suspects *l);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../pairs/judge/meetings.h"
+#include "../../pairs/judge/matrix.h"
 
 #define PLAYERS 5
 
