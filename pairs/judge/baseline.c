@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "judgement.h"
+#include "proto/json_memory.h"
 #include "limits.h"
 
 /* The figures of a player or of a cell: how many, and their median. */
@@ -113,5 +114,6 @@ int judgement_compare(struct judgement *j, const struct judgement *before)
 	for (uint32_t i = 0; i < j->m.cells; i++)
 		compare_cell(j, before, &j->m.cell[i], compared);
 	suspects_sort(&j->suspects);
-	return j->suspects.no_memory ? -1 : 0;
+	judge_states(j);
+	return json_memory_failures() ? -1 : 0;
 }

@@ -120,7 +120,6 @@ struct body {
 	bool incast;       /* a run has that schedule */
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
-	bool no_memory;    /* a player, try or note is missing for want of memory */
 	double slot_s;     /* the longest slot; 0: not known */
 	char schedule[16];
 	struct body_counts counts;
@@ -138,10 +137,7 @@ int body_read(struct body *b, FILE *file);
  */
 int body_settle(struct body *b);
 
-/*
- * The number of the player on HOST with RAIL ("" or NULL: none), which is added if it is new; or
- * BODY_NONE.
- */
+/* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or BODY_NONE. */
 uint32_t body_player(struct body *b, const char *host, const char *rail);
 
 /* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */

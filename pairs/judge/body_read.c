@@ -17,13 +17,12 @@
 #define ROUNDS_MAX     1e6
 #define ROOM_BYTES     16384 /* what jansson needs for a line of a run, and more */
 
-/* The text KEY of O; NULL: it has none. */
+/* The text KEY of O; NULL: it has none. And whether it is WORD. */
 static const char *text(const json_t *o, const char *key)
 {
 	return json_string_value(json_object_get(o, key));
 }
 
-/* True if the text KEY of O is WORD. */
 static bool is(const json_t *o, const char *key, const char *word)
 {
 	const char *have = text(o, key);
@@ -222,9 +221,7 @@ static bool read_try(struct body *b, const json_t *o)
 	return true;
 }
 
-/* The names of KNOWN, letter by letter, and not their first labels: "ALL" is every node to
- * scontrol.
- */
+/* Names letter by letter, and not their first labels: "ALL" is every node to scontrol. */
 static bool is_known(const struct hosts *known, const char *name)
 {
 	uint32_t at = name ? hosts_find(known, name) : 0;
@@ -304,13 +301,6 @@ static size_t read_lines(struct body *b, char *text, size_t bytes, bool *skip)
 	return 0;
 }
 
-/* True if anything is missing for want of memory. */
-static bool lacks_memory(const struct body *b)
-{
-	return b->no_memory || b->hosts.no_memory || b->names.no_memory || b->runs.no_memory ||
-	       b->texts.no_memory || b->whats.no_memory || json_memory_failures();
-}
-
 int body_read(struct body *b, FILE *file)
 {
 	char *text = malloc(LINE_MAX_BYTES);
@@ -319,12 +309,12 @@ int body_read(struct body *b, FILE *file)
 
 	if (!text)
 		return -1;
-	while (!b->no_memory && (got = fread(text + left, 1, LINE_MAX_BYTES - left, file)))
+	while (!json_memory_failures() && (got = fread(text + left, 1, LINE_MAX_BYTES - left, file)))
 		left = read_lines(b, text, left + got, &skip);
 	if (left) /* the last line has no end */
 		read_line(b, text, left);
 	free(text);
-	if (!lacks_memory(b))
+	if (!json_memory_failures())
 		return ferror(file) ? -1 : 0;
 	errno = ENOMEM;
 	return -1;

@@ -117,7 +117,7 @@ void fit_release(struct fit *f);
 void fit_first(struct fit *f);
 void fit_again(struct fit *f);
 
-/* Find racks, and fit again with them. (racks.c) */
+/* Find racks, and fit again with them. (leaves.c) */
 void racks_find(struct fit *f);
 
 /* The marks of all players, of none of which anything is marked now. */
@@ -159,13 +159,6 @@ void kinds_fit(struct fit *f, double at);
 /* The pool of figures at the most common distance; and the deviation of what is in its middle. */
 const struct chances *fit_main_pool(const struct fit *f);
 double fit_noise(const struct fit *f);
-
-/*
- * The smallest part by which a node may send too slowly and is named with the chance NAMED; NaN:
- * no player has enough partners. NETWORK: what pairs reach on average of
- * the best ones, if it is the network that takes the rest; NaN: it is not. (power.c)
- */
-double fit_smallest(const struct fit *f, double named, double *network);
 
 /*
  * Put the figures of PLAYER that tell what it reaches into the fit: with partners who are aside if

@@ -226,7 +226,7 @@ static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 	    (k->groups && refuse_strangers(&k->body, &k->group.hosts, k->groups, f)))
 		return -1;
 	fault_phase(f, "judging");
-	if (judgement_init(j, &k->body, &k->group, k->expect) || json_memory_failures())
+	if (judgement_init(j, &k->body, &k->group, k->expect))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->body.count);
 	if (k->baseline && compare_with(j, k->baseline, f))
 		return -1;

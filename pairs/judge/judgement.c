@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Applies the rules one after another; and what the runs of a player said most often. */
 #include "judgement.h"
+#include "proto/json_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,6 +59,28 @@ static int find_groups(struct judgement *j)
 	return 0;
 }
 
+/* That many send less each than one does is no suspicion: of an incast only who starves. */
+static void add_starving(struct judgement *j)
+{
+	const struct incast *it = &j->incast;
+
+	for (uint32_t i = 0; i < it->starved; i++) {
+		const struct incast_starving *is = &it->starving[i];
+		struct suspect s = suspect_of(SUSPECT_STARVES, is->sender);
+
+		s.proof = isnan(is->alone)                ? SUSPECT_ONCE
+			  : is->alone < INCAST_SLOW_ALONE ? SUSPECT_CONFIRMED
+							  : SUSPECT_LOAD;
+		s.sends = true;
+		s.value = is->share;
+		s.normal = 1;
+		s.partners = is->rounds;
+		s.bad = is->starved;
+		suspects_add(&j->suspects, &s);
+	}
+	suspects_sort(&j->suspects);
+}
+
 /* Those of who is lost, and what pairs reach; then what depends on that. */
 static void apply_rules(struct judgement *j)
 {
@@ -66,9 +89,9 @@ static void apply_rules(struct judgement *j)
 	judge_lost(j);
 	judge_hosts(j, 0);
 	fit_first(&j->fit);
-	if (j->incast.rounds) { /* that many send less each than one does is no suspicion */
+	if (j->incast.rounds) {
 		j->smallest = j->network = NAN;
-		incast_suspects(&j->suspects, &j->incast);
+		add_starving(j);
 		return;
 	}
 	first = j->suspects.count;
@@ -100,7 +123,8 @@ int judgement_init(struct judgement *j, const struct body *body, const struct gr
 		return -1;
 	find_rounds(j);
 	apply_rules(j);
-	return j->suspects.no_memory ? -1 : 0;
+	judge_states(j);
+	return json_memory_failures() ? -1 : 0;
 }
 
 void judgement_release(struct judgement *j)

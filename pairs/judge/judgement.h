@@ -9,20 +9,67 @@
 
 #include <math.h>
 
-#include "body.h"
 #include "finding/finding.h"
 #include "fit.h"
-#include "groups.h"
 #include "incast.h"
-#include "limits.h"
-#include "matrix.h"
-#include "suspect.h"
+
+#define SUSPECT_NONE UINT32_MAX
+
+enum suspect_proof {
+	SUSPECT_ONCE,      /* measured in rounds with other pairs only */
+	SUSPECT_CONFIRMED, /* bad alone, too */
+	SUSPECT_LOAD       /* good alone: slow only under load */
+};
+
+struct suspect {
+	enum finding_code kind; /* SUSPECT_NODE: of the group SUSPECT, by which they are sorted */
+	enum suspect_proof proof;
+	bool sends, receives;   /* in which direction; of a pair and groups: A to B, B to A */
+	bool few_partners;      /* of a pair: an end has too few to be judged itself */
+	bool is_host;           /* A is a host, all of its rails; otherwise a player, or a group */
+	uint32_t a, b;          /* B: of a pair or groups; otherwise SUSPECT_NONE */
+	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */
+	uint32_t partners, bad; /* hosts that it was judged by; tries or cells that were bad */
+	uint32_t cause;         /* a cause of body.h for those that have no figure */
+	uint32_t from_round;    /* it is slow from this one on; 0: always, or not known */
+	uint32_t text;          /* what its runs said, in struct body.texts; or SUSPECT_NONE */
+};
+
+struct suspects {
+	struct suspect *of; /* owned */
+	uint32_t count;
+};
+
+/* Suspect A as KIND, of which nothing else is known. */
+struct suspect suspect_of(enum finding_code kind, uint32_t a);
+
+/* Add S. If there is no memory, json_memory_failures() says so. */
+void suspects_add(struct suspects *l, const struct suspect *s);
+
+/* Put the worst first. */
+void suspects_sort(struct suspects *l);
+
+/* True if this kind of suspect cannot be used at all: exit status 3. */
+bool suspect_is_lost(enum finding_code kind);
+
+/* How much of the normal is left, for sorting: 0 to 1, smaller is worse. */
+double suspect_part(const struct suspect *s);
 
 /* How far the runs came. */
 struct judge_rounds {
 	uint32_t planned, played; /* of the first run that did not come to its end; 0: all did */
 	uint32_t unnamed;         /* players that no line names, though there should be as many */
 	uint32_t unended;         /* players that may have ended in a line that was cut */
+};
+
+/* What is known of a host; the largest one counts. */
+enum host_state {
+	HOST_UNKNOWN, /* it has no figure, or is in a slow pair; in the end it is undecided */
+	HOST_GOOD,
+	HOST_UNDECIDED, /* so are those of slow pairs who have too few partners to be judged */
+	HOST_SUSPECT,   /* these and lost ones are drained */
+	HOST_LOST,
+	HOST_STATES
 };
 
 struct judgement {
@@ -33,7 +80,8 @@ struct judgement {
 	struct judge_rounds rounds;
 	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
 	bool *lost;      /* players whose figures are not judged */
-	char *hosts;     /* of each host: room for what a writer finds out of it */
+	uint8_t *hosts;  /* of each host: enum host_state */
+	uint32_t hosts_in[HOST_STATES]; /* how many */
 	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
 	struct suspects suspects;
 	struct findings notes; /* what is nobody's fault */
@@ -124,6 +172,9 @@ uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
 
 /* What all runs that failed said most often, or SUSPECT_NONE. */
 uint32_t judge_said_most(const struct judgement *j);
+
+/* Find what is known of each host, after the last rule. (suspect.c) */
+void judge_states(struct judgement *j);
 
 /* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
 void judge_hosts(struct judgement *j, uint32_t first); /* suspect.c */

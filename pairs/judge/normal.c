@@ -77,7 +77,7 @@ int kinds_find(struct fit *f)
 	}
 	k->count = k->names.count;
 	memcpy(f->kind, k->rate, sizeof(f->kind));
-	return k->names.no_memory ? -1 : 0;
+	return 0;
 }
 
 /*

@@ -274,10 +274,49 @@ static void print_notes(FILE *to, const struct judgement *j)
 		fprintf(to, "and %zu more notes (--json has all)\n", j->notes.count - NOTES_SHOWN);
 }
 
+/* "victim: p99 31 us during the incast, 4.1 us without it": the median where p99 is not known. */
+static void print_victim(FILE *to, const struct incast *it)
+{
+	const struct incast_victim *during = &it->during, *without = &it->without;
+	bool tails = !isnan(during->p99_us) && !isnan(without->p99_us);
+	const char *what = tails ? "p99 " : "median ";
+
+	if (!during->rounds && !without->rounds)
+		return;
+	fprintf(to, "victim: ");
+	if (during->rounds)
+		fprintf(to, "%s%.3g us during the incast", what,
+			tails ? during->p99_us : during->p50_us);
+	if (without->rounds)
+		fprintf(to, "%s%.3g us without it", during->rounds ? ", " : what,
+			tails ? without->p99_us : without->p50_us);
+	fprintf(to, "\n");
+}
+
+static void print_incast(FILE *to, const struct incast *it, const struct body *b)
+{
+	static const char *const of[] = {"the receiver's port", "what it receives alone",
+					 "the best sum"};
+	const struct incast_round *worst, *uneven;
+
+	if (!it->rounds)
+		return;
+	worst = &it->round[it->worst];
+	uneven = &it->round[it->uneven];
+	fprintf(to,
+		"incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s\n",
+		it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
+		b->names.text[worst->receiver]);
+	fprintf(to, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share\n",
+		it->jain, uneven->jain, b->names.text[uneven->receiver],
+		b->names.text[uneven->least], uneven->least_share);
+	print_victim(to, it);
+}
+
 /* What the schedule cannot find, and the totals. */
 static void print_totals(FILE *to, const struct judgement *j)
 {
-	struct judge_count c = judge_count(j);
+	const uint32_t *in = j->hosts_in;
 	char text[600] = "";
 
 	if (!j->measured)
@@ -297,11 +336,11 @@ static void print_totals(FILE *to, const struct judgement *j)
 			"not compared with the baseline: no node, rail or pair has figures in both\n");
 	print_notes(to, j);
 	print_limits(to, j);
-	text_add(text, sizeof(text), "%u nodes: %u good, ", j->body->hosts.count, c.good);
-	if (c.undecided)
-		text_add(text, sizeof(text), "%u undecided, ", c.undecided);
-	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u pairs measured", c.suspect,
-		 c.lost, j->measured, j->tried);
+	text_add(text, sizeof(text), "%u nodes: %u good, ", j->body->hosts.count, in[HOST_GOOD]);
+	if (in[HOST_UNDECIDED])
+		text_add(text, sizeof(text), "%u undecided, ", in[HOST_UNDECIDED]);
+	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u pairs measured", in[HOST_SUSPECT],
+		 in[HOST_LOST], j->measured, j->tried);
 	if (j->measured && !j->incast.rounds)
 		add_normal(j, text, sizeof(text));
 	fprintf(to, "%s\n", text);
@@ -318,7 +357,7 @@ void judge_report(FILE *to, const struct judgement *j)
 		count = of_kind(j, i);
 		print_kind(&r, i, count);
 	}
-	incast_print(to, &j->incast, j->body);
+	print_incast(to, &j->incast, j->body);
 	print_totals(to, j);
 }
 
