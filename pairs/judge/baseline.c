@@ -83,7 +83,7 @@ static void compare_cell(struct judgement *j, const struct judgement *before,
 {
 	uint32_t from = same_player(j, before, c->from), to = same_player(j, before, c->to);
 	struct figures is = {.value = (double)fit_figure(&j->fit, c), .count = 1}, was = is;
-	struct suspect s = suspect_of(SUSPECT_WORSE, c->from);
+	struct suspect s = judge_pair(j, SUSPECT_WORSE, c);
 	const struct matrix_cell *old;
 
 	if (from == NAMES_NONE || to == NAMES_NONE || j->lost[c->from] || j->lost[c->to] ||
@@ -94,10 +94,7 @@ static void compare_cell(struct judgement *j, const struct judgement *before,
 	if (isnan(is.value) || isnan(was.value))
 		return;
 	j->compared++;
-	s.b = c->to;
-	s.sends = true;
 	s.receives = j->body->latency;
-	s.few_partners = !judge_is_known(j, c->from) || !judge_is_known(j, c->to);
 	if (is_worse(j, before, &is, &was, &s))
 		suspects_add(&j->suspects, &s);
 }

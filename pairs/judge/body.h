@@ -53,7 +53,7 @@ struct body_try {
 	uint16_t run, round;
 	uint8_t cause; /* enum body_cause */
 	uint8_t blame; /* whose fault that is, or whose clock is wrong: 1 from, 2 to, 0 not known */
-	bool alone, cut, client_is_from;
+	bool alone, client_is_from;
 	bool found;    /* its text is a finding */
 	bool mirrored; /* a latency, which is that of the other direction, too */
 	bool victim; /* no pair of the matrix, but a latency (us) during an incast or without one */

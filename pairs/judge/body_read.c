@@ -56,7 +56,7 @@ static void copy_word(char *to, size_t size, const char *word)
 /* Note what RUN measures. Of several answers the first is kept. */
 static void note_what(struct body *b, const json_t *o, struct body_run *run)
 {
-	char unit[16] = "", program[32] = "", what[400] = "", clean[400];
+	char unit[16] = "", program[32] = "", what[400] = "";
 	const json_t *word;
 	uint32_t at;
 	size_t i;
@@ -69,8 +69,8 @@ static void note_what(struct body *b, const json_t *o, struct body_run *run)
 	json_array_foreach (json_object_get(o, "options"), i, word)
 		text_add(what, sizeof(what), " %s",
 			 json_is_string(word) ? json_string_value(word) : "?");
-	text_copy(clean, sizeof(clean), what);
-	at = names_put(&b->whats, clean);
+	text_disarm(what);
+	at = names_put(&b->whats, what);
 	if (at != NAMES_NONE)
 		run->what = (uint8_t)at;
 	if (at == 0)
@@ -193,9 +193,8 @@ static bool read_figure(const json_t *o, struct body_try *t)
 		t->blame = is(o, "from", node) ? 1 : is(o, "to", node) ? 2 : 0;
 	if (t->cause)
 		return true;
-	t->cut = strcmp(status, "cut") == 0;
 	t->value = (float)value;
-	return !isnan(value) && (t->cut || strcmp(status, "measured") == 0);
+	return !isnan(value) && (is(o, "status", "cut") || is(o, "status", "measured"));
 }
 
 static bool read_try(struct body *b, const json_t *o)
@@ -309,7 +308,8 @@ int body_read(struct body *b, FILE *file)
 
 	if (!text)
 		return -1;
-	while (!json_memory_failures() && (got = fread(text + left, 1, LINE_MAX_BYTES - left, file)))
+	while (!json_memory_failures() &&
+	       (got = fread(text + left, 1, LINE_MAX_BYTES - left, file)))
 		left = read_lines(b, text, left + got, &skip);
 	if (left) /* the last line has no end */
 		read_line(b, text, left);

@@ -52,10 +52,7 @@ static void find_parts(struct fit *f)
 /* Put what good players reach into the pools. */
 static void fill_pools(struct fit *f)
 {
-	struct chances *p = f->pool[0], *end = p + (size_t)FIT_POOLS * FIT_DISTANCES;
-
-	for (p = f->pool[0]; p < end; p++)
-		chances_clear(p);
+	memset(f->pool, 0, FIT_POOLS * sizeof(*f->pool));
 	find_parts(f);
 	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
 		if (t->player < t->with && !fit_skips(f, t->player, t->with) &&
@@ -63,8 +60,10 @@ static void fill_pools(struct fit *f)
 			chances_add(&f->pool[FIT_WORSES][fit_distance(f, t->player, t->with)],
 				    (double)fminf(t->sends, t->receives) -
 					    fit_normal(f, t->player, t->with));
-	for (p = f->pool[0]; p < end; p++)
-		chances_close(p);
+	for (uint32_t d = 0; d < FIT_DISTANCES; d++) {
+		chances_close(&f->pool[FIT_FIGURES][d]);
+		chances_close(&f->pool[FIT_WORSES][d]);
+	}
 }
 
 static int by_part(const void *a, const void *b)
@@ -107,22 +106,19 @@ static bool is_low(const struct fit *f, uint32_t k, uint32_t n)
 	return k && k <= n && beta_incomplete(k, n - k + 1., f->share[k - 1]) <= f->chance;
 }
 
-static bool always_low(const struct fit *f, uint32_t n)
+/*
+ * How many of the N figures in WAY are lower than chance makes them; 0: none. Of what comes and
+ * goes most are not.
+ */
+static uint32_t count_low(const struct fit *f, enum fit_way way, uint32_t n)
 {
-	bool low = false;
+	bool goes = way == FIT_WORSE;
+	const double *part = goes ? sometimes : always, *end = part + (goes ? SOMETIMES : ALWAYS);
 
-	for (size_t i = 0; i < ALWAYS && !low; i++)
-		low = is_low(f, (uint32_t)ceil(always[i] * n), n);
-	return low;
-}
+	for (; part < end; part++) {
+		uint32_t k = (uint32_t)fmax(goes ? 2 : 1, ceil(*part * n));
 
-/* How many of the N figures are lower than chance makes them, so that most are not; 0: none. */
-static uint32_t sometimes_low(const struct fit *f, uint32_t n)
-{
-	for (size_t i = 0; i < SOMETIMES; i++) {
-		uint32_t k = (uint32_t)fmax(2, ceil(sometimes[i] * n));
-
-		if (k < .8 * n && is_low(f, k, n))
+		if (!(goes && k >= .8 * n) && is_low(f, k, n))
 			return k;
 	}
 	return 0;
@@ -140,7 +136,7 @@ static void test(struct fit *f, uint32_t i, enum fit_way way)
 
 	find_shares(f, way, n, own);
 	if (!slow && n && p->way[way].partners >= FIT_PARTNERS) {
-		uint32_t k = way == FIT_WORSE ? sometimes_low(f, n) : always_low(f, n);
+		uint32_t k = count_low(f, way, n);
 
 		slow = k > 0;
 		if (way == FIT_WORSE) /* what it reaches in those slots */
@@ -260,8 +256,7 @@ static double find_even(const struct fit *f)
 
 	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
 		if (!isnan(fmaxf(t->sends, t->receives)))
-			f->some[n++] =
-				fmaxf(t->sends, t->receives) - fminf(t->sends, t->receives);
+			f->some[n++] = fmaxf(t->sends, t->receives) - fminf(t->sends, t->receives);
 	return matrix_median(f->some, n);
 }
 
@@ -303,7 +298,6 @@ int fit_init(struct fit *f, const struct matrix *m, const uint32_t *group, uint3
 	     const bool *lost)
 {
 	size_t players = (size_t)m->players + 1, cells = (size_t)m->cells + 1, most;
-	struct chances *p = f->pool[0], *end = p + (size_t)FIT_POOLS * FIT_DISTANCES;
 	bool *marks;
 
 	*f = (struct fit){.body = m->body, .m = m, .group = group, .groups = groups, .lost = lost};
@@ -316,21 +310,19 @@ int fit_init(struct fit *f, const struct matrix *m, const uint32_t *group, uint3
 	f->of = calloc(players, sizeof(*f->of));
 	f->rack = calloc(players, sizeof(*f->rack));
 	f->bad_pair = calloc((size_t)groups * groups + 1, sizeof(bool));
+	f->pool = calloc(FIT_POOLS, sizeof(*f->pool));
 	f->part = malloc(cells * sizeof(*f->part));
 	f->some = malloc(2 * most * sizeof(*f->some));
 	f->figure = malloc(2 * FIGURES_ENOUGH * sizeof(*f->figure));
 	f->share = malloc(2 * FIGURES_ENOUGH * sizeof(*f->share));
 	f->bad = malloc(cells);
 	f->aside[0] = marks = calloc(3 * MATRIX_WAYS * players, sizeof(bool));
-	if (!f->of || !f->rack || !f->bad_pair || !f->part || !f->some || !f->figure ||
+	if (!f->of || !f->rack || !f->bad_pair || !f->pool || !f->part || !f->some || !f->figure ||
 	    !f->share || !f->bad || !marks)
 		return -1;
 	f->aside[1] = marks + players;
 	for (size_t i = 0; i < 2 * MATRIX_WAYS; i++)
 		f->mark[i] = marks + (MATRIX_WAYS + i) * players;
-	while (p < end)
-		if (chances_init(p++))
-			return -1;
 	return 0;
 }
 
@@ -359,16 +351,13 @@ void fit_first(struct fit *f)
 
 void fit_release(struct fit *f)
 {
-	struct chances *p = f->pool[0], *end = p + (size_t)FIT_POOLS * FIT_DISTANCES;
-
-	while (p < end)
-		chances_release(p++);
 	meetings_release(&f->slots);
 	names_release(&f->kinds.names);
 	free(f->kinds.of);
 	free(f->of);
 	free(f->rack);
 	free(f->bad_pair);
+	free(f->pool);
 	free(f->part);
 	free(f->some);
 	free(f->figure);

@@ -97,7 +97,7 @@ struct fit {
 	double chance;                  /* for each test */
 	bool *aside[MATRIX_WAYS];
 	struct meetings slots;
-	struct chances pool[FIT_POOLS][FIT_DISTANCES];
+	struct chances (*pool)[FIT_DISTANCES]; /* FIT_POOLS of them */
 	struct fit_figure *figure; /* room for those of one player */
 	double *share;             /* room for as many */
 	float *some;               /* room for all cells */

@@ -130,6 +130,7 @@ static json_t *incast_json(const struct incast *it, const struct body *b)
 char *judge_json(const struct judgement *j)
 {
 	json_t *suspects = json_array(), *players = json_array(), *all;
+	const uint32_t *in = j->hosts_in;
 
 	for (uint32_t i = 0; i < j->suspects.count; i++)
 		json_array_append_new(suspects, suspect_json(j, &j->suspects.of[i]));
@@ -140,9 +141,9 @@ char *judge_json(const struct judgement *j)
 		"s:o, s:o, s:o, s:o, s:o, s:o}",
 		"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 		j->body->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
-		j->body->hosts.count, "good", j->hosts_in[HOST_GOOD], "undecided", j->hosts_in[HOST_UNDECIDED], "lost", j->hosts_in[HOST_LOST],
-		"pairs_tried", j->tried, "pairs_measured", j->measured, "pairs_part",
-		json_number_or_null(judge_covered(j)), "normal",
+		j->body->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED],
+		"lost", in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured,
+		"pairs_part", json_number_or_null(judge_covered(j)), "normal",
 		json_number_or_null(judge_unit(j, j->fit.kind[0])), "smallest_fault",
 		json_number_or_null(j->smallest), "incomplete", incomplete_json(j), "compared",
 		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,

@@ -332,7 +332,8 @@ static struct incast_victim measure_victim(const struct work *w, bool during)
 
 int incast_find(struct incast *it, const struct body *b)
 {
-	size_t players = b->names.count, numbers = 3 * (size_t)b->count + players + 2 * b->victims_n;
+	size_t players = b->names.count,
+	       numbers = 3 * (size_t)b->count + players + 2 * b->victims_n;
 	struct work w = {.body = b};
 	int failed = -1;
 

@@ -78,11 +78,11 @@ struct judgement {
 	struct matrix m;
 	struct fit fit;
 	struct judge_rounds rounds;
-	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
-	bool *lost;      /* players whose figures are not judged */
-	uint8_t *hosts;  /* of each host: enum host_state */
+	uint32_t *group;                /* of each player: a group or NAMES_NONE; NULL: no groups */
+	bool *lost;                     /* players whose figures are not judged */
+	uint8_t *hosts;                 /* of each host: enum host_state */
 	uint32_t hosts_in[HOST_STATES]; /* how many */
-	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
+	bool *excused; /* these, and those that missed slots: a pair without a figure is theirs */
 	struct suspects suspects;
 	struct findings notes; /* what is nobody's fault */
 	struct incast incast;  /* if it has rounds, its flows are judged by it and not as pairs */
@@ -90,17 +90,13 @@ struct judgement {
 	double expected;          /* what a pair must reach, in Gb/s; 0: not given */
 	double smallest; /* the part by which a sender that is named is too slow; NaN: not known */
 	double network;  /* what most pairs reach of the best ones; NaN: not known */
-	struct {
-		uint32_t slots, failed; /* of all players */
-	} failures;
-	bool retested;         /* some pairs were measured alone after the others */
-	bool uplinks_doubtful; /* pairs of two groups are slow, and nobody knows whose uplink it is
-				*/
+	uint32_t slots, failed_slots; /* of all players */
+	bool retested;                /* some pairs were measured alone after the others */
+	bool uplinks_doubtful; /* pairs of two groups are slow; nobody knows whose uplink it is */
 	uint32_t late;         /* players that missed slots */
-	uint32_t
-		slow_pairs; /* far slower than others, though chance may make as many; 0: too few */
-	bool blind;         /* no node can be called good: noise or the network hides slow ones */
-	bool cannot_tell;   /* a slow node might not have been seen */
+	uint32_t slow_pairs;   /* far slower, though chance may make as many; 0: too few */
+	bool blind;       /* no node can be called good: noise or the network hides slow ones */
+	bool cannot_tell; /* a slow node might not have been seen */
 	bool has_baseline;
 	uint32_t compared; /* with the baseline: players, and cells of those with few partners */
 };
@@ -126,8 +122,7 @@ static inline bool judge_launcher_late(const struct judgement *j)
 	return j->late > NOTES_LATE * j->m.players;
 }
 
-/* True if the pair of a cell reaches three quarters of what is normal at most, and its ends are
- * good. */
+/* True if a pair reaches three quarters of what is normal at most, and its ends are good. */
 static inline bool judge_is_far_slower(const struct judgement *j, uint32_t cell)
 {
 	const struct matrix_cell *c = &j->m.cell[cell];
@@ -156,21 +151,23 @@ static inline bool judge_is_known(const struct judgement *j, uint32_t player)
 	       j->fit.of[player].nowhere;
 }
 
+/* Suspect the pair of a cell as KIND, of which nothing else is known. (slow.c) */
+struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
+			  const struct matrix_cell *c);
+
 /* The rules. */
 void judge_lost(struct judgement *j);   /* lost.c */
 void leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
 void judge_levels(struct judgement *j); /* slow.c */
 void judge_tails(struct judgement *j);
-void judge_pairs(struct judgement *j); /* links.c */
+void judge_pairs(struct judgement *j);
 void judge_notes(struct judgement *j); /* notes.c */
 
 /*
- * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE.
- * FAILED: errors, otherwise findings.
+ * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE: errors if FAILED,
+ * otherwise findings. And what all runs that failed said most often.
  */
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
-
-/* What all runs that failed said most often, or SUSPECT_NONE. */
 uint32_t judge_said_most(const struct judgement *j);
 
 /* Find what is known of each host, after the last rule. (suspect.c) */

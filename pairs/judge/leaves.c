@@ -27,13 +27,18 @@ struct tally {
 	double pairs, low;
 };
 
+struct leaf {
+	struct tally all, sent; /* of its pairs with other groups */
+	bool found;             /* it is bad */
+};
+
 struct leaves {
 	struct judgement *j;
 	uint32_t groups;
 	struct tally *block; /* from one group to another: FROM * groups + TO */
+	struct leaf *of;     /* of each group */
 	struct tally all;
 	bool *has_low; /* players that have a slow pair */
-	bool *found;   /* groups that were found bad */
 };
 
 /* True if the cell C is of two different groups, the BLOCK. */
@@ -45,6 +50,12 @@ static bool is_crossing(const struct leaves *l, const struct matrix_cell *c, uin
 	return from != to && from != NAMES_NONE && to != NAMES_NONE;
 }
 
+static void tally(struct tally *to, bool low)
+{
+	to->pairs++;
+	to->low += low;
+}
+
 /* Count the pairs that are lower than LIMIT. */
 static void count(struct leaves *l, double limit)
 {
@@ -54,47 +65,42 @@ static void count(struct leaves *l, double limit)
 	memset(l->block, 0, (size_t)l->groups * l->groups * sizeof(*l->block));
 	memset(l->has_low, 0, m->players);
 	l->all = (struct tally){0};
+	for (uint32_t g = 0; g < l->groups; g++)
+		l->of[g].all = l->of[g].sent = l->all;
 	for (uint32_t i = 0; i < m->cells; i++) {
 		const struct matrix_cell *c = &m->cell[i];
 		bool low = (double)l->j->fit.part[i] < limit;
 
 		if (isnan(l->j->fit.part[i]) || !is_crossing(l, c, &block))
 			continue;
-		l->block[block].pairs++;
-		l->block[block].low += low;
-		l->all.pairs++;
-		l->all.low += low;
+		tally(&l->all, low);
+		tally(&l->block[block], low);
+		tally(&l->of[block / l->groups].all, low);
+		tally(&l->of[block / l->groups].sent, low);
+		tally(&l->of[block % l->groups].all, low);
 		l->has_low[c->from] |= low;
 		l->has_low[c->to] |= low;
 	}
 }
 
-/* Those of the group G with others that it sends, and that it receives; but with the group BUT. */
-static struct tally of_group(const struct leaves *l, uint32_t g, bool sends, bool receives,
-			     uint32_t but)
+/* Those of two groups, in both directions. */
+static struct tally between(const struct leaves *l, uint32_t a, uint32_t b)
 {
-	struct tally of = {0};
+	const struct tally *to = &l->block[a * l->groups + b], *back = &l->block[b * l->groups + a];
 
-	for (uint32_t i = 0; i < l->groups; i++) {
-		const struct tally *out = &l->block[g * l->groups + i];
-		const struct tally *in = &l->block[i * l->groups + g];
-
-		if (i == but)
-			continue;
-		of.pairs += sends * out->pairs + receives * in->pairs;
-		of.low += sends * out->low + receives * in->low;
-	}
-	return of;
+	return (struct tally){.pairs = to->pairs + back->pairs, .low = to->low + back->low};
 }
 
 /* How much more other groups differ, in pairs that are not G's, than chance makes them. */
-static double unevenness(const struct leaves *l, uint32_t g, const struct tally *of)
+static double unevenness(const struct leaves *l, uint32_t g)
 {
-	double sum = 0, n = 0, low = l->all.low - of->low, pairs = l->all.pairs - of->pairs;
+	double low = l->all.low - l->of[g].all.low, pairs = l->all.pairs - l->of[g].all.pairs;
+	double sum = 0, n = 0;
 
 	for (uint32_t i = 0; i < l->groups && low >= LEAF_LEAST; i++) {
-		const struct tally other = of_group(l, i, true, true, g);
-		double mean = other.pairs / pairs * low, off = other.low - mean;
+		const struct tally *of = &l->of[i].all, with = between(l, i, g);
+		double mean = (of->pairs - with.pairs) / pairs * low;
+		double off = of->low - with.low - mean;
 
 		if (i == g || !(mean > 0))
 			continue;
@@ -105,14 +111,13 @@ static double unevenness(const struct leaves *l, uint32_t g, const struct tally 
 }
 
 /* True if most slow pairs of the group G are with one other group. */
-static bool is_one_block(const struct leaves *l, uint32_t g, const struct tally *of)
+static bool is_one_block(const struct leaves *l, uint32_t g)
 {
 	double most = 0;
 
 	for (uint32_t i = 0; i < l->groups; i++)
-		most = fmax(most,
-			    l->block[i * l->groups + g].low + l->block[g * l->groups + i].low);
-	return l->groups > 2 && most > LEAF_ONE_BLOCK * of->low;
+		most = fmax(most, between(l, g, i).low);
+	return l->groups > 2 && most > LEAF_ONE_BLOCK * l->of[g].all.low;
 }
 
 /* True if a group has slow pairs because of one of its players. */
@@ -129,14 +134,15 @@ static bool is_one_player(const struct leaves *l, uint32_t g)
 }
 
 /* True if more of all slow pairs are the group G's than chance makes. */
-static bool is_bad_leaf(const struct leaves *l, uint32_t g, const struct tally *of)
+static bool is_bad_leaf(const struct leaves *l, uint32_t g)
 {
+	const struct tally *of = &l->of[g].all;
 	double share = of->pairs / l->all.pairs, uneven;
 
 	if (l->groups < LEAF_LEAST || of->low < LEAF_LEAST || !(share < 1) || is_one_player(l, g) ||
-	    is_one_block(l, g, of))
+	    is_one_block(l, g))
 		return false;
-	uneven = unevenness(l, g, of);
+	uneven = unevenness(l, g);
 	return beta_incomplete(of->low / uneven, (l->all.low - of->low) / uneven + 1, share) <
 	       FIT_CHANCE / l->groups / (BEGINS + 1);
 }
@@ -217,14 +223,14 @@ static void find_blocks(struct leaves *l)
 static void find_leaves(struct leaves *l)
 {
 	for (uint32_t g = 0; g < l->groups; g++) {
-		const struct tally of = of_group(l, g, true, true, NAMES_NONE);
-		double sends = of_group(l, g, true, false, NAMES_NONE).low / fmax(1, of.low);
-		bool out = sends > 1 / 3.;
+		struct leaf *of = &l->of[g];
+		double sent = of->sent.low / fmax(1, of->all.low);
+		bool out = sent > 1 / 3., in = sent < 2 / 3.;
 
-		if (l->found[g] || !is_bad_leaf(l, g, &of))
+		if (of->found || !is_bad_leaf(l, g))
 			continue;
-		l->found[g] = true;
-		add_group(l, &of, out ? g : NAMES_NONE, out ? NAMES_NONE : g, out && sends < 2 / 3.);
+		of->found = true;
+		add_group(l, &of->all, out ? g : NAMES_NONE, out ? NAMES_NONE : g, out && in);
 	}
 }
 
@@ -274,13 +280,13 @@ void leaves_find(struct judgement *j)
 	if (!j->group || groups > GROUPS_JUDGED)
 		return;
 	l.block = calloc(n * n, sizeof(*l.block));
-	l.found = calloc(n, sizeof(bool));
-	if (l.block && l.found)
+	l.of = calloc(n, sizeof(*l.of));
+	if (l.block && l.of)
 		find_all(&l);
 	else
 		json_memory_lacked();
 	free(l.block);
-	free(l.found);
+	free(l.of);
 }
 
 /* True if most of its figures are low: what a player is that is slow because of a rack. */

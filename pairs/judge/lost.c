@@ -17,9 +17,9 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 	struct tally all = {0};
 
 	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
-		const struct body_try *t = &j->body->tries[w.cell->first], *end;
+		const struct body_try *t = &j->body->tries[w.cell->first];
 
-		for (end = t + w.cell->tries; t < end; t++) {
+		for (const struct body_try *end = t + w.cell->tries; t < end; t++) {
 			bool measured = t->cause == BODY_MEASURED;
 
 			if (t->mirrored)
@@ -40,12 +40,6 @@ static bool is_unended(const struct judgement *j, const struct body_player *p)
 	return j->body->counts.done > 0 && p->came > p->done;
 }
 
-/* All of its runs have a figure, and a line was cut that may have said that it ended. */
-static bool may_be_cut(const struct judgement *j, const struct tally *t)
-{
-	return j->body->counts.broken && !t->failed;
-}
-
 /* Count the slots of PLAYER, and those in which a run failed in either direction. */
 static uint32_t failed_slots(const struct judgement *j, uint32_t player, uint32_t *slots)
 {
@@ -62,11 +56,11 @@ static uint32_t failed_slots(const struct judgement *j, uint32_t player, uint32_
 static bool fails_at_times(const struct judgement *j, uint32_t player)
 {
 	uint32_t slots, failed = failed_slots(j, player, &slots);
-	double others = j->failures.slots - (double)slots, share;
+	double others = j->slots - (double)slots, share;
 
 	if (failed < 2 || !(others > 0))
 		return false;
-	share = (fmax(0, j->failures.failed - (double)failed) + 1) / (others + 2);
+	share = (fmax(0, j->failed_slots - (double)failed) + 1) / (others + 2);
 	return beta_incomplete(failed, slots - failed + 1., fmin(share, .999)) <
 	       FIT_CHANCE / j->m.players;
 }
@@ -75,20 +69,20 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 				 bool unusable, bool clock_wrong)
 {
 	const struct body_player *p = &j->body->player[player];
-	bool anybody_came = j->body->counts.players > 0;
-	bool late = p->missed > 0;
+	/* all of its runs have a figure, and a line was cut that may have said that it ended */
+	bool may_be_cut = j->body->counts.broken && !t->failed;
 
-	if (anybody_came && !p->came && !p->done && !t->measured)
+	if (j->body->counts.players && !p->came && !p->done && !t->measured)
 		return SUSPECT_NEVER_CAME;
 	if (p->no_device && t->failed >= t->measured)
 		return SUSPECT_DEVICE;
-	if ((is_unended(j, p) && !may_be_cut(j, t)) || p->stopped)
+	if ((is_unended(j, p) && !may_be_cut) || p->stopped)
 		return SUSPECT_ENDED;
 	if (t->blamed[BODY_DEVICE] && (t->blamed[BODY_DEVICE] > 1 || !t->measured))
 		return SUSPECT_DEVICE;
 	if (clock_wrong || t->blamed[BODY_CLOCK] > 1)
 		return SUSPECT_CLOCK;
-	if (unusable && !(late && t->blamed[BODY_MISSED])) {
+	if (unusable && !(p->missed && t->blamed[BODY_MISSED])) {
 		if (t->cause[BODY_DATA] * 2 > t->failed)
 			return SUSPECT_DATA;
 		return t->cause[BODY_CONNECT] * 2 > t->failed ? SUSPECT_UNREACHABLE : SUSPECT_BROKE;
@@ -155,7 +149,8 @@ static float clock_of(const struct judgement *j, const struct matrix_cell *c)
 
 /*
  * The median of what the clock of PLAYER is ahead of those from which it is off, by the marks of
- * find_clocks(); NaN: of none. ONLY: a player of the host that is the only one it was compared with.
+ * find_clocks(); NaN: of none. ONLY: a player of the host that is the only one it was compared
+ * with.
  */
 static double ahead_of(const struct judgement *j, uint32_t player, uint32_t *only)
 {
@@ -260,11 +255,11 @@ void judge_lost(struct judgement *j)
 	find_unusable(j, unusable);
 	find_clocks(j, off);
 	for (uint32_t i = 0; i < j->m.players; i++) { /* each slot is counted at both ends */
-		j->failures.failed += failed_slots(j, i, &slots);
-		j->failures.slots += slots;
+		j->failed_slots += failed_slots(j, i, &slots);
+		j->slots += slots;
 	}
-	j->failures.failed /= 2;
-	j->failures.slots /= 2;
+	j->failed_slots /= 2;
+	j->slots /= 2;
 	for (uint32_t i = 0; i < j->m.players; i++)
 		add_lost(j, i, unusable[0][i] || unusable[1][i], off[0][i] || off[1][i]);
 	note_lost(j);

@@ -90,7 +90,7 @@ struct meeting {
 };
 
 struct meetings {
-	struct meeting *of;        /* of one player after another, each by partner and time; owned */
+	struct meeting *of; /* of one player after another, each by partner and time; owned */
 	const struct meeting *end; /* behind the last one */
 	uint32_t *start;           /* players + 1: the first one of each; owned */
 };

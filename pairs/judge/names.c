@@ -123,9 +123,8 @@ int groups_read(struct groups *g, const char *file, struct fault *f)
 			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", file);
 		} else if (wrong) {
 			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", file, l.number);
-			fault_cause(f,
-				    "It has no host, a host has a group already, or there are too "
-				    "many groups.");
+			fault_cause(f, "It has no host, a host has a group already, or there are "
+				       "too many groups.");
 			fault_fix(f, "write \"GROUP HOST...\", each host once");
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What is nobody's fault: the network, racks, rails, the launcher; and how slow a node must be to be
- * named.
+ * What is nobody's fault: the network, racks, rails, the launcher; and how slow a node must be to
+ * be named.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 #define ROUNDS_MOST 65536
 #define STEP        .01 /* of parts that are tried */
 
-#define NOTE(j, code_, strength_, ...)                              \
-	finding_add(&(j)->notes, &(struct finding_facts){.code = code_, \
+#define NOTE(j, code_, strength_, ...)                                          \
+	finding_add(&(j)->notes, &(struct finding_facts){.code = code_,         \
 							 .strength = strength_, \
 							 .value = {__VA_ARGS__}})
 
@@ -152,7 +152,8 @@ static double find_smallest(const struct fit *f, double named, double *network)
 		best = fmin(best, smallest_of(f, p, (uint32_t)fmin(n, ceil(part * n - 1e-9)), n,
 					      top, named));
 	/* Half of those that are slow by the least effect seem to be less slow. */
-	return fmax(best, 1 - exp(-fit_least(f) - top - POWER_MEDIAN_SURE * fit_noise(f) / sqrt(n)));
+	return fmax(best,
+		    1 - exp(-fit_least(f) - top - POWER_MEDIAN_SURE * fit_noise(f) / sqrt(n)));
 }
 
 /* The best figure: what five in a hundred pairs exceed. */

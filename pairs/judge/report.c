@@ -172,8 +172,7 @@ static uint32_t lines_later(const struct report *r, uint32_t i)
 	return lines;
 }
 
-/* Print the COUNT suspects of one kind from number I on, as far as the kinds after it leave room.
- */
+/* Print the COUNT suspects of one kind from number I on, as far as later kinds leave room. */
 static void print_kind(struct report *r, uint32_t i, uint32_t count)
 {
 	const struct suspect *s = &r->j->suspects.of[i];
@@ -235,19 +234,18 @@ static void print_limits(FILE *to, const struct judgement *j)
 }
 
 /* What is normal: of each kind, where they differ. */
-static void add_normal(const struct judgement *j, char *text, size_t size)
+static void print_normal(FILE *to, const struct judgement *j)
 {
 	const struct kinds *k = &j->fit.kinds;
+	bool several = k->count > 1;
 
-	text_add(text, size, "; normal ");
+	fprintf(to, "; normal ");
 	for (uint32_t i = 0; i < k->count && i < 8; i++)
-		text_add(text, size, "%s%s%s%.4g", i ? ", " : "",
-			 k->count > 1 ? k->names.text[i] : "", k->count > 1 ? ": " : "",
-			 judge_unit(j, j->fit.kind[i]));
-	text_add(text, size, j->body->latency ? " us" : " Gb/s");
+		fprintf(to, "%s%s%s%.4g", i ? ", " : "", several ? k->names.text[i] : "",
+			several ? ": " : "", judge_unit(j, j->fit.kind[i]));
+	fprintf(to, j->body->latency ? " us" : " Gb/s");
 	if (!isnan(j->smallest))
-		text_add(text, size, "; a node that is %.0f %% too slow is named",
-			 100 * j->smallest);
+		fprintf(to, "; a node that is %.0f %% too slow is named", 100 * j->smallest);
 }
 
 /* How many lines print_notes() takes. */
@@ -279,17 +277,15 @@ static void print_victim(FILE *to, const struct incast *it)
 {
 	const struct incast_victim *during = &it->during, *without = &it->without;
 	bool tails = !isnan(during->p99_us) && !isnan(without->p99_us);
-	const char *what = tails ? "p99 " : "median ";
 
 	if (!during->rounds && !without->rounds)
 		return;
-	fprintf(to, "victim: ");
+	fprintf(to, "victim: %s", tails ? "p99 " : "median ");
 	if (during->rounds)
-		fprintf(to, "%s%.3g us during the incast", what,
-			tails ? during->p99_us : during->p50_us);
+		fprintf(to, "%.3g us during the incast%s", tails ? during->p99_us : during->p50_us,
+			without->rounds ? ", " : "");
 	if (without->rounds)
-		fprintf(to, "%s%.3g us without it", during->rounds ? ", " : what,
-			tails ? without->p99_us : without->p50_us);
+		fprintf(to, "%.3g us without it", tails ? without->p99_us : without->p50_us);
 	fprintf(to, "\n");
 }
 
@@ -317,7 +313,6 @@ static void print_incast(FILE *to, const struct incast *it, const struct body *b
 static void print_totals(FILE *to, const struct judgement *j)
 {
 	const uint32_t *in = j->hosts_in;
-	char text[600] = "";
 
 	if (!j->measured)
 		print_nothing(to, j);
@@ -336,14 +331,14 @@ static void print_totals(FILE *to, const struct judgement *j)
 			"not compared with the baseline: no node, rail or pair has figures in both\n");
 	print_notes(to, j);
 	print_limits(to, j);
-	text_add(text, sizeof(text), "%u nodes: %u good, ", j->body->hosts.count, in[HOST_GOOD]);
+	fprintf(to, "%u nodes: %u good, ", j->body->hosts.count, in[HOST_GOOD]);
 	if (in[HOST_UNDECIDED])
-		text_add(text, sizeof(text), "%u undecided, ", in[HOST_UNDECIDED]);
-	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u pairs measured", in[HOST_SUSPECT],
-		 in[HOST_LOST], j->measured, j->tried);
+		fprintf(to, "%u undecided, ", in[HOST_UNDECIDED]);
+	fprintf(to, "%u suspect, %u lost; %u of %u pairs measured", in[HOST_SUSPECT], in[HOST_LOST],
+		j->measured, j->tried);
 	if (j->measured && !j->incast.rounds)
-		add_normal(j, text, sizeof(text));
-	fprintf(to, "%s\n", text);
+		print_normal(to, j);
+	fprintf(to, "\n");
 }
 
 void judge_report(FILE *to, const struct judgement *j)

@@ -169,18 +169,28 @@ static signed char is_long(const struct judgement *j, const struct matrix_cell *
 	return c->tail > SLOW_TAIL;
 }
 
+struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
+			  const struct matrix_cell *c)
+{
+	struct suspect s = suspect_of(kind, c->from);
+
+	s.b = c->to;
+	s.sends = true;
+	s.few_partners = !judge_is_known(j, c->from) || !judge_is_known(j, c->to);
+	return s;
+}
+
 /* The pairs that are left with an end that has too few partners to be judged itself. */
 static void add_tailed_pairs(struct judgement *j, const bool *aside)
 {
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
-		struct suspect s = suspect_of(SUSPECT_TAIL, c->from);
+		struct suspect s = judge_pair(j, SUSPECT_TAIL, c);
 
 		if (j->fit.bad[i] <= 0 || c->from > c->to || aside[c->from] || aside[c->to] ||
-		    (judge_is_known(j, c->from) && judge_is_known(j, c->to)))
+		    !s.few_partners)
 			continue;
-		s.b = c->to;
-		s.sends = s.receives = s.few_partners = true;
+		s.receives = true;
 		s.value = (double)c->tail;
 		s.normal = SLOW_TAIL;
 		suspects_add(&j->suspects, &s);
@@ -213,20 +223,19 @@ void judge_tails(struct judgement *j)
 	add_tailed_pairs(j, aside[MATRIX_SEND]);
 }
 
-/* True if the pair of cell I is slow: chance makes one as low in FIT_CHANCE of all matrices. */
+/* True if a pair is slow: chance makes one as low in FIT_CHANCE of all matrices. */
 static bool is_slow_pair(const struct judgement *j, uint32_t i)
 {
 	const struct matrix_cell *c = &j->m.cell[i];
 	const struct fit *f = &j->fit;
+	bool few = judge_pair(j, SUSPECT_PAIR, c).few_partners;
 	const struct chances *p = &f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)];
 	double part = (double)f->part[i];
 	double limit = log(j->body->latency ? LINK_SLOW_LATENCY : LINK_SLOW_RATE);
 
 	if (!(part < limit) || f->aside[MATRIX_SEND][c->from] || f->aside[MATRIX_RECEIVE][c->to])
 		return false;
-	if (f->hosts <= FIT_PARTNERS ||
-	    p->count <= (judge_is_known(j, c->from) && judge_is_known(j, c->to) ? LINK_FEW
-										: LINK_FEW_UNKNOWN))
+	if (f->hosts <= FIT_PARTNERS || p->count <= (few ? LINK_FEW_UNKNOWN : LINK_FEW))
 		return part < -LINK_FEW_SURE * chances_at(p, LINK_FEW_HIGH);
 	return chances_share_of_bulk(p, part) < FIT_CHANCE / (j->measured + 1.);
 }
@@ -262,17 +271,14 @@ static void add_pair(struct judgement *j, uint32_t at)
 {
 	const struct matrix_cell *c = &j->m.cell[at], *back = matrix_find(&j->m, c->to, c->from);
 	bool both = back && j->fit.bad[back - j->m.cell], broke = !c->measured;
-	struct suspect s = suspect_of(broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR, c->from);
+	struct suspect s = judge_pair(j, broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR, c);
 
 	if (both && c->from > c->to && broke == !back->measured)
 		return;
-	s.b = c->to;
 	s.proof = broke ? SUSPECT_ONCE : prove_pair(j, at);
-	s.sends = true;
 	s.receives = both;
 	s.value = (double)fit_figure(&j->fit, c);
 	s.normal = judge_unit(j, fit_normal(&j->fit, c->from, c->to));
-	s.few_partners = !judge_is_known(j, c->from) || !judge_is_known(j, c->to);
 	s.partners = s.bad = c->tries;
 	s.text = text_of(j, c);
 	if (broke)
