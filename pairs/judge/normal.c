@@ -105,16 +105,6 @@ static size_t collect(const struct fit *f, uint32_t kind, uint32_t first, uint32
 	return n;
 }
 
-static double fit_kind(const struct fit *f, uint32_t k, double at)
-{
-	bool few = f->kinds.hosts[k] < KIND_HOSTS_OWN && f->kinds.count > 1;
-	size_t n = collect(f, k, FIT_NEAR, FIT_NEAR + 1);
-
-	if (n < KIND_CELLS_LEAST)
-		n = collect(f, k, FIT_NEAR, FIT_DISTANCES);
-	return matrix_quantile(f->some, n, few ? KIND_OWN_BEST : at);
-}
-
 /* Compare kinds of few hosts with the most common one, by their ports' rates. */
 static void check_few(struct fit *f)
 {
@@ -137,8 +127,14 @@ void kinds_fit(struct fit *f, double at)
 {
 	double is[FIT_KINDS_MAX];
 
-	for (uint32_t k = 0; k < f->kinds.count; k++)
-		is[k] = fit_kind(f, k, at);
+	for (uint32_t k = 0; k < f->kinds.count; k++) {
+		bool few = f->kinds.hosts[k] < KIND_HOSTS_OWN && f->kinds.count > 1;
+		size_t n = collect(f, k, FIT_NEAR, FIT_NEAR + 1);
+
+		if (n < KIND_CELLS_LEAST)
+			n = collect(f, k, FIT_NEAR, FIT_DISTANCES);
+		is[k] = matrix_quantile(f->some, n, few ? KIND_OWN_BEST : at);
+	}
 	memcpy(f->kind, is, f->kinds.count * sizeof(*is));
 	check_few(f);
 	for (uint32_t d = FIT_NEAR + 1; d < FIT_DISTANCES; d++) {

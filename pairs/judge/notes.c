@@ -156,12 +156,6 @@ static double find_smallest(const struct fit *f, double named, double *network)
 		    1 - exp(-fit_least(f) - top - POWER_MEDIAN_SURE * fit_noise(f) / sqrt(n)));
 }
 
-/* The best figure: what five in a hundred pairs exceed. */
-static double best_of(const struct judgement *j)
-{
-	return j->fit.kind[0] + chances_at(fit_main_pool(&j->fit), POWER_BEST);
-}
-
 static void note_network(struct judgement *j)
 {
 	double far = exp(j->fit.distance[FIT_GROUPS]);
@@ -242,33 +236,23 @@ static bool fills_links(const struct body *b)
 	return true;
 }
 
-/* What the slowest kind reaches: each pair is expected to reach as much. */
-static double slowest_kind(const struct judgement *j)
-{
-	double slowest = INFINITY;
-
-	for (uint32_t i = 0; i < j->fit.kinds.count; i++)
-		slowest = fmin(slowest, exp(j->fit.kind[i]));
-	return slowest;
-}
-
+/* Pairs that reach less than is expected of each, or the best ones less than their ports can. */
 static void note_cluster(struct judgement *j)
 {
 	const struct kinds *k = &j->fit.kinds;
-	double best = exp(best_of(j)), expected = j->expected, part;
+	double best = exp(j->fit.kind[0] + chances_at(fit_main_pool(&j->fit), POWER_BEST));
+	double part = k->rates_known && k->count == 1 ? best / exp(k->rate[0]) : 1;
+	double slowest = INFINITY;
 
 	if (j->body->latency || !j->measured)
 		return;
-	if (expected > 0) {
-		part = slowest_kind(j) / expected;
-		if (part < NOTES_EXPECTED)
-			NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_IS,
-			     FINDING_NUMBER("part", part, "share"),
-			     FINDING_NUMBER("expected", expected, "Gb/s"));
-		return;
-	}
-	part = k->rates_known && k->count == 1 ? best / exp(k->rate[0]) : 1;
-	if (part < NOTES_CLUSTER && fills_links(j->body))
+	for (uint32_t i = 0; i < k->count; i++)
+		slowest = fmin(slowest, exp(j->fit.kind[i]));
+	if (j->expected > 0 && slowest / j->expected < NOTES_EXPECTED)
+		NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_IS,
+		     FINDING_NUMBER("part", slowest / j->expected, "share"),
+		     FINDING_NUMBER("expected", j->expected, "Gb/s"));
+	if (!(j->expected > 0) && part < NOTES_CLUSTER && fills_links(j->body))
 		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_IS, FINDING_NUMBER("part", part, "share"),
 		     FINDING_NUMBER("expected", exp(k->rate[0]), "Gb/s"));
 }

@@ -208,29 +208,24 @@ static void print_nothing(FILE *to, const struct judgement *j)
 		j->body->whats.count ? strchrnul(j->body->whats.text[0], ' ') + 1 : "write_bw");
 }
 
-/* True if a player met too few hosts to be judged. */
-static bool any_unknown(const struct judgement *j)
-{
-	for (uint32_t i = 0; i < j->m.players; i++)
-		if (matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] && !judge_is_known(j, i))
-			return true;
-	return false;
-}
-
 /* What a schedule of a few rounds cannot find. */
 static void print_limits(FILE *to, const struct judgement *j)
 {
 	double covered = judge_covered(j);
+	bool unknown = false; /* a player met too few hosts to be judged */
 
 	if (covered >= .9 || j->incast.rounds || j->m.players < 3 || !j->measured ||
 	    strcmp(j->body->schedule, "full") == 0)
 		return;
+	for (uint32_t i = 0; i < j->m.players; i++)
+		unknown |= matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] &&
+			   !judge_is_known(j, i);
 	fprintf(to,
 		"%s%s%.2g %% of all pairs were tried: %s, a slow pair of good nodes with that "
 		"chance.\n",
 		j->body->schedule, *j->body->schedule ? ": " : "", 100 * covered,
-		any_unknown(j) ? "nodes with fewer than 3 partners are not judged, only their pairs"
-			       : "a slow node is found");
+		unknown ? "nodes with fewer than 3 partners are not judged, only their pairs"
+			: "a slow node is found");
 }
 
 /* What is normal: of each kind, where they differ. */
@@ -248,28 +243,23 @@ static void print_normal(FILE *to, const struct judgement *j)
 		fprintf(to, "; a node that is %.0f %% too slow is named", 100 * j->smallest);
 }
 
-/* How many lines print_notes() takes. */
-static uint32_t notes_lines(const struct judgement *j)
+/* Print the notes, unless TO is NULL. Returns how many lines they are. */
+static uint32_t print_notes(FILE *to, const struct judgement *j)
 {
-	uint32_t lines = j->notes.count > NOTES_SHOWN;
+	uint32_t lines = 0;
 
-	for (size_t i = 0; i < j->notes.count && i < NOTES_SHOWN; i++)
-		lines += *j->notes.list[i].next ? 2 : 1;
-	return lines;
-}
-
-static void print_notes(FILE *to, const struct judgement *j)
-{
 	for (size_t i = 0; i < j->notes.count && i < NOTES_SHOWN; i++) {
 		const struct finding *f = &j->notes.list[i];
+		bool cannot = f->is.strength == FINDING_CANNOT_TELL;
 
-		fprintf(to, "%s%s\n", f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "",
-			f->text);
-		if (*f->next)
-			fprintf(to, "  next: %s\n", f->next);
+		lines += *f->next ? 2 : 1;
+		if (to)
+			fprintf(to, "%s%s\n%s%s%s", cannot ? "cannot tell " : "", f->text,
+				*f->next ? "  next: " : "", f->next, *f->next ? "\n" : "");
 	}
-	if (j->notes.count > NOTES_SHOWN)
+	if (j->notes.count > NOTES_SHOWN && to)
 		fprintf(to, "and %zu more notes (--json has all)\n", j->notes.count - NOTES_SHOWN);
+	return lines + (j->notes.count > NOTES_SHOWN);
 }
 
 /* "victim: p99 31 us during the incast, 4.1 us without it": the median where p99 is not known. */
@@ -345,7 +335,7 @@ void judge_report(FILE *to, const struct judgement *j)
 {
 	struct report r = {.to = to, .j = j, .texts = true, .next = true};
 
-	r.last = LINES_TOTAL + notes_lines(j) + (j->incast.rounds ? LINES_INCAST : 0);
+	r.last = LINES_TOTAL + print_notes(NULL, j) + (j->incast.rounds ? LINES_INCAST : 0);
 	r.texts = lines_later(&r, 0) + r.last <= LINES_MAX;
 	r.next = lines_later(&r, 0) + r.last <= LINES_MAX;
 	for (uint32_t i = 0, count; i < j->suspects.count; i += count) {

@@ -161,14 +161,6 @@ static double middle_tail(const struct judgement *j, uint32_t player)
 	return matrix_median(j->fit.some, n);
 }
 
-/* A cell's tail is long: 1, or not: 0; -1: it says nothing. */
-static signed char is_long(const struct judgement *j, const struct matrix_cell *c)
-{
-	if (isnan(c->tail) || j->lost[c->from] || j->lost[c->to])
-		return -1;
-	return c->tail > SLOW_TAIL;
-}
-
 struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
 			  const struct matrix_cell *c)
 {
@@ -203,8 +195,12 @@ void judge_tails(struct judgement *j)
 	bool *const *aside = fit_marks(&j->fit);
 	uint32_t first = j->suspects.count;
 
-	for (uint32_t i = 0; i < j->m.cells; i++)
-		j->fit.bad[i] = is_long(j, &j->m.cell[i]);
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+		bool unknown = isnan(c->tail) || j->lost[c->from] || j->lost[c->to];
+
+		j->fit.bad[i] = unknown ? -1 : c->tail > SLOW_TAIL;
+	}
 	matrix_explain(&j->m, j->fit.bad, .5, FIT_PARTNERS, aside);
 	for (uint32_t i = 0; i < j->m.players; i++) {
 		struct suspect s = suspect_of(SUSPECT_TAIL, i);
