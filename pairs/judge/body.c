@@ -150,7 +150,9 @@ static int number_players(struct body *b)
 		player[i].host = hosts - 1;
 		place[order[i]] = i;
 	}
-	if (names_keep(&b->names, order, used) || names_keep(&b->hosts, host, hosts))
+	names_keep(&b->names, order, used);
+	names_keep(&b->hosts, host, hosts);
+	if (b->names.count < used || b->hosts.count < hosts)
 		goto out;
 	if (used)
 		memcpy(b->player, player, used * sizeof(*player));

@@ -86,22 +86,22 @@ struct fit {
 	bool *bad_pair; /* of each pair of groups, FROM * GROUPS + TO: the network is slow there */
 	bool alone;     /* there are only figures of pairs alone */
 	struct kinds kinds;
-	struct fit_player *of; /* of each player; owned, as all lists are */
-	uint32_t hosts;        /* that have a figure */
-	uint32_t *rack;        /* of each player: a rack that was found; 0: none */
-	uint32_t racks;        /* that were found */
-	float *part;          /* of each cell: its part of normal; NaN: none */
-	double kind[FIT_KINDS_MAX];         /* what it reaches */
+	struct fit_player *of;          /* of each player; owned, as all lists are */
+	uint32_t hosts;                 /* that have a figure */
+	uint32_t *rack;                 /* of each player: a rack that was found; 0: none */
+	uint32_t racks;                 /* that were found */
+	float *part;                    /* of each cell: its part of normal; NaN: none */
+	double kind[FIT_KINDS_MAX];     /* what it reaches */
 	double distance[FIT_DISTANCES]; /* what is added to that */
 	double spread;                  /* of what good players reach: a standard deviation */
 	double chance;                  /* for each test */
 	bool *aside[MATRIX_WAYS];
 	struct meetings slots;
 	struct chances (*pool)[FIT_DISTANCES]; /* FIT_POOLS of them */
-	struct fit_figure *figure; /* room for those of one player */
-	double *share;             /* room for as many */
-	float *some;               /* room for all cells */
-	signed char *bad;          /* room for what a rule finds of each cell: 1, 0; -1: nothing, */
+	struct fit_figure *figure;             /* room for those of one player */
+	double *share;                         /* room for as many */
+	float *some;                           /* room for all cells */
+	signed char *bad; /* room for what a rule finds of each cell: 1, 0; -1: nothing, */
 	bool *mark[2 * MATRIX_WAYS]; /* and of each player */
 };
 

@@ -154,7 +154,9 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 	const struct {
 		const char *name;
 		void (*write)(FILE *, const struct judgement *);
-	} of[] = {{k->matrix, judge_matrix}, {k->suspects, judge_suspects}, {k->retest, judge_retest}};
+	} of[] = {{k->matrix, judge_matrix},
+		  {k->suspects, judge_suspects},
+		  {k->retest, judge_retest}};
 
 	if (k->matrix && j->m.players > MATRIX_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--matrix: %u players, at most %u",

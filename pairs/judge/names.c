@@ -62,22 +62,15 @@ uint32_t names_put(struct names *n, const char *text)
 	return name->number = n->count++;
 }
 
-int names_keep(struct names *n, const uint32_t *order, uint32_t count)
+void names_keep(struct names *n, const uint32_t *order, uint32_t count)
 {
-	char **text = malloc((count + 1) * sizeof(*text));
+	struct names kept;
 
-	if (!text)
-		return -1;
-	for (uint32_t i = 0; i < n->count; i++)
-		name_of(n->text[i])->number = NAMES_NONE;
-	for (uint32_t i = 0; i < count; i++) {
-		text[i] = n->text[order[i]];
-		name_of(text[i])->number = i;
-	}
-	free(n->text);
-	n->text = text;
-	n->count = count;
-	return 0;
+	names_init(&kept, n->limit);
+	for (uint32_t i = 0; i < count; i++)
+		names_put(&kept, n->text[order[i]]);
+	names_release(n);
+	*n = kept;
 }
 
 void names_release(struct names *n)

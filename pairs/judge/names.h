@@ -36,10 +36,10 @@ uint32_t names_put(struct names *n, const char *text);
 uint32_t names_find(const struct names *n, const char *text);
 
 /*
- * Keep the COUNT texts that have the numbers at ORDER, and number them anew in this order; others
- * are not found any more, and none may be added. Returns -1 if there is no memory.
+ * Keep the COUNT texts that have the numbers at ORDER, and number them anew, in this order. Fewer
+ * are left if there is no memory.
  */
-int names_keep(struct names *n, const uint32_t *order, uint32_t count);
+void names_keep(struct names *n, const uint32_t *order, uint32_t count);
 
 void names_release(struct names *n);
 

@@ -218,8 +218,8 @@ static void print_limits(FILE *to, const struct judgement *j)
 	    strcmp(j->body->schedule, "full") == 0)
 		return;
 	for (uint32_t i = 0; i < j->m.players; i++)
-		unknown |= matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] &&
-			   !judge_is_known(j, i);
+		unknown |=
+			matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] && !judge_is_known(j, i);
 	fprintf(to,
 		"%s%s%.2g %% of all pairs were tried: %s, a slow pair of good nodes with that "
 		"chance.\n",
