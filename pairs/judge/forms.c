@@ -240,16 +240,12 @@ void judge_suspects(FILE *to, const struct judgement *j)
 			fprintf(to, "%s\n", j->body->hosts.text[i]);
 }
 
-/* The players of a host stand next to each other. True if PLAYER was measured with one of them. */
-static bool was_measured(const struct judgement *j, uint32_t player, uint32_t other)
+/* True if PLAYER was measured with a player of HOST. */
+static bool was_measured(const struct judgement *j, uint32_t player, uint32_t host)
 {
-	uint32_t host = j->m.host[other];
-
-	while (other && j->m.host[other - 1] == host)
-		other--;
-	for (; other < j->m.players && j->m.host[other] == host; other++) {
-		const struct matrix_cell *to = matrix_find(&j->m, player, other);
-		const struct matrix_cell *from = matrix_find(&j->m, other, player);
+	for (uint32_t i = j->m.first[host]; i < j->m.first[host + 1]; i++) {
+		const struct matrix_cell *to = matrix_find(&j->m, player, i);
+		const struct matrix_cell *from = matrix_find(&j->m, i, player);
 
 		if ((to && to->measured) || (from && from->measured))
 			return true;
@@ -278,7 +274,7 @@ static void print_with_good(FILE *to, const struct judgement *j, uint32_t player
 			uint32_t at = (player + k) % n, other = b->player[at].host;
 
 			if (suspected[other] || other == last || other == self ||
-			    was_measured(j, player, at) != measured)
+			    was_measured(j, player, other) != measured)
 				continue;
 			print_pair(to, b, player, at);
 			last = other;

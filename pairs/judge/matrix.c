@@ -104,16 +104,18 @@ int matrix_init(struct matrix *m, const struct body *body)
 
 	*m = (struct matrix){.body = body, .players = players};
 	m->host = malloc(((size_t)players + 1) * sizeof(*m->host));
+	m->first = calloc((size_t)body->hosts.count + 1, sizeof(*m->first));
 	m->cell = malloc(((size_t)count + 1) * sizeof(*m->cell));
 	m->row = calloc((size_t)players + 1, sizeof(*m->row));
 	m->col = calloc((size_t)players + 2, sizeof(*m->col));
 	m->by_to = malloc(((size_t)count + 1) * sizeof(*m->by_to));
 	m->part = malloc(MATRIX_WAYS * ((size_t)players + 1) * sizeof(*m->part));
-	if (!m->host || !m->cell || !m->row || !m->col || !m->by_to || !m->part)
+	if (!m->host || !m->first || !m->cell || !m->row || !m->col || !m->by_to || !m->part)
 		return -1;
 	fill_cells(m, body->tries, count);
 	for (uint32_t i = 0; i < players; i++) {
 		m->host[i] = body->player[i].host;
+		m->first[m->host[i] + 1] = i + 1;
 		m->row[i + 1] += m->row[i];
 		m->col[i + 1] += m->col[i];
 	}
@@ -219,6 +221,7 @@ bool matrix_explain(const struct matrix *m, const signed char *bad, double part,
 void matrix_release(struct matrix *m)
 {
 	free(m->host);
+	free(m->first);
 	free(m->cell);
 	free(m->row);
 	free(m->col);

@@ -27,6 +27,7 @@ struct matrix {
 	const struct body *body; /* lent */
 	uint32_t players, cells;
 	uint32_t *host;           /* of each player; owned, as all lists are */
+	uint32_t *first;          /* hosts + 1: the first player of each */
 	struct matrix_cell *cell; /* by sender, then receiver */
 	uint32_t *row;            /* players + 1: the first cell of each sender */
 	uint32_t *col;            /* players + 1: the first place in BY_TO of each receiver */

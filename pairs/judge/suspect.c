@@ -68,19 +68,6 @@ void suspects_sort(struct suspects *l)
 		qsort(l->of, l->count, sizeof(*l->of), by_rank);
 }
 
-/* The players of the host of PLAYER stand next to each other: how many there are. */
-static uint32_t players_of(const struct judgement *j, uint32_t player)
-{
-	const uint32_t *host = j->m.host;
-	uint32_t first = player, end = player;
-
-	while (first && host[first - 1] == host[player])
-		first--;
-	while (end < j->m.players && host[end] == host[player])
-		end++;
-	return end - first;
-}
-
 static bool same(const struct judgement *j, const struct suspect *a, const struct suspect *b)
 {
 	return a->kind == b->kind && j->m.host[a->a] == j->m.host[b->a];
@@ -110,6 +97,7 @@ void judge_hosts(struct judgement *j, uint32_t first)
 
 	for (uint32_t i = first; i < l->count; i += count) {
 		struct suspect host = l->of[i];
+		const uint32_t *players = &j->m.first[j->m.host[host.a]];
 		bool directed = host.sends || host.receives;
 
 		for (count = 1; i + count < l->count && same(j, &host, &l->of[i + count]);
@@ -117,7 +105,7 @@ void judge_hosts(struct judgement *j, uint32_t first)
 			directed |= l->of[i + count].sends || l->of[i + count].receives;
 			merge(&host, &l->of[i + count]);
 		}
-		host.is_host = count >= players_of(j, host.a) &&
+		host.is_host = count >= players[1] - players[0] &&
 			       (host.sends || host.receives || !directed);
 		for (uint32_t k = 0; k < (host.is_host ? 0 : count); k++) {
 			l->of[kept] = l->of[i + k];
