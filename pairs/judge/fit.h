@@ -101,7 +101,7 @@ struct fit {
 	struct fit_figure *figure;             /* room for those of one player */
 	double *share;                         /* room for as many */
 	float *some;                           /* room for all cells */
-	signed char *bad; /* room for what a rule finds of each cell: 1, 0; -1: nothing, */
+	signed char *bad;            /* room for what a rule finds of each cell: 1, 0 or -1, */
 	bool *mark[2 * MATRIX_WAYS]; /* and of each player */
 };
 
@@ -120,7 +120,7 @@ void fit_again(struct fit *f);
 /* Find racks, and fit again with them. (leaves.c) */
 void racks_find(struct fit *f);
 
-/* The marks of all players, of none of which anything is marked now. */
+/* Unmark all players. Returns their marks, room for a rule: of both directions, twice. */
 bool *const *fit_marks(struct fit *f);
 
 /* The figure of a cell that is judged, and as more is better; NaN: none. */
