@@ -280,6 +280,8 @@ static int measure_rounds(struct work *w, struct incast *it)
 		jain[i] = r->jain;
 		senders[i] = r->senders;
 	}
+	if (!it->rounds)
+		return 0;
 	it->reach = middle(w->some, it->rounds);
 	it->jain = middle(jain, it->rounds);
 	it->senders = (uint32_t)middle(senders, it->rounds);
