@@ -28,12 +28,10 @@ void body_init(struct body *b)
 /* True if NAME can be a host or a device: nothing in it that a shell or a table takes otherwise. */
 static bool is_name(const char *name, size_t most)
 {
-	const char *at = name;
+	size_t bytes = strspn(name, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "._:%@+=-");
 
-	while ((*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') ||
-	       (*at >= 'a' && *at <= 'z') || (*at && strchr("._:%@+=-", *at)))
-		at++;
-	return at > name && at <= name + most && *name != '-' && !*at;
+	return bytes && bytes <= most && *name != '-' && !name[bytes];
 }
 
 uint32_t body_player(struct body *b, const char *host, const char *rail)
