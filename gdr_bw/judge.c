@@ -55,7 +55,7 @@ void gdr_expect(struct gdr *g)
 static void explain_ports(struct gdr *g)
 {
 	const struct experiment *e = &g->ms->options->experiment;
-	struct run_end end[2]; /* by enum report_end */
+	struct run_end end[2]; /* by enum result_end */
 	struct run_facts r = {
 		.seconds = (double)g->observed_ns / 1e9,
 		.qps = (unsigned)e->qps,
@@ -70,7 +70,7 @@ static void explain_ports(struct gdr *g)
 	if (!g->observed_ns)
 		return;
 	for (int i = 0; i < 2; i++) {
-		run_end_unknown(&end[i], i == REPORT_CLIENT ? "client" : "server");
+		run_end_unknown(&end[i], i == RESULT_CLIENT ? "client" : "server");
 		run_end_count(&end[i], &g->ports[i], &g->ports[!i]);
 	}
 	explain_both_ways(&r, &g->events);

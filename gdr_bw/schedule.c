@@ -38,7 +38,7 @@ static int count_ports(struct gdr *g, bool stop)
 		json_t *what = json_pack("{s:s, s:b}", "task", "ports", "stop", stop), *result;
 		int rc = 0;
 
-		if (measure_task(g->ms, end == REPORT_SERVER, what, &result))
+		if (measure_task(g->ms, end == RESULT_SERVER, what, &result))
 			return -1;
 		if (stop)
 			rc = snapshot_from_json(&g->ports[end], json_object_get(result, "snapshot"),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Nodes, rails and pairs that reach less than in an earlier run. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "judgement.h"
+#include "proto/json_memory.h"
 #include "limits.h"
 
 /* The figures of a player or of a cell: how many, and their median. */
@@ -18,21 +18,13 @@ static struct figures of_player(const struct judgement *j, uint32_t player, enum
 	struct figures of = {0};
 
 	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
-		float v = j->fit.alone ? w.cell->alone : w.cell->loaded;
+		float v = fit_figure(&j->fit, w.cell);
 
 		if (w.way == way && !isnan(v) && !j->fit.aside[!way][w.with])
 			j->fit.some[of.count++] = v;
 	}
 	of.value = matrix_median(j->fit.some, of.count);
 	return of;
-}
-
-/* The deviation of one figure, from the half of them that is in the middle. */
-static double noise_of(const struct judgement *j)
-{
-	const struct chances *p = fit_main_pool(&j->fit, FIT_FIGURES);
-
-	return p->count ? (chances_at(p, .75) - chances_at(p, .25)) / 1.349 : 0;
 }
 
 /*
@@ -43,7 +35,7 @@ static bool is_worse(const struct judgement *j, const struct judgement *before,
 		     const struct figures *is, const struct figures *was, struct suspect *s)
 {
 	double part = j->body->latency ? was->value / is->value : is->value / was->value;
-	double noise = BASELINE_SURE * fmax(noise_of(j), noise_of(before)) /
+	double noise = BASELINE_SURE * fmax(fit_noise(&j->fit), fit_noise(&before->fit)) /
 		       sqrt(fmax(1, fmin(is->count, was->count)));
 
 	if (!(part < fmin(BASELINE_WORSE, 1 - noise)))
@@ -64,19 +56,14 @@ static uint32_t same_player(const struct judgement *j, const struct judgement *b
 }
 
 /* COMPARED is set if the player had enough figures, both times. */
-static int compare_player(struct judgement *j, const struct judgement *before, uint32_t player,
-			  bool *compared)
+static void compare_player(struct judgement *j, const struct judgement *before, uint32_t player,
+			   bool *compared)
 {
 	uint32_t at = same_player(j, before, player);
-	struct suspect s = {.kind = SUSPECT_WORSE,
-			    .a = player,
-			    .b = SUSPECT_NONE,
-			    .value = NAN,
-			    .normal = NAN,
-			    .text = SUSPECT_NONE};
+	struct suspect s = suspect_of(SUSPECT_WORSE, player);
 
 	if (at == NAMES_NONE || j->lost[player])
-		return 0;
+		return;
 	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++) {
 		struct figures is = of_player(j, player, way), was = of_player(before, at, way);
 
@@ -86,58 +73,44 @@ static int compare_player(struct judgement *j, const struct judgement *before, u
 		*(way == MATRIX_SEND ? &s.sends : &s.receives) = is_worse(j, before, &is, &was, &s);
 	}
 	j->compared += *compared;
-	return s.sends || s.receives ? suspects_add(&j->suspects, &s) : 0;
+	if (s.sends || s.receives)
+		suspects_add(&j->suspects, &s);
 }
 
-static struct figures of_cell(const struct judgement *j, const struct matrix_cell *c)
-{
-	return (struct figures){
-		.value = !c ? NAN : (double)(j->fit.alone ? c->alone : c->loaded),
-		.count = 1,
-	};
-}
-
-/* Where neither end was compared, it is the pair that is: either may be what has changed. */
-static int compare_cell(struct judgement *j, const struct judgement *before,
-			const struct matrix_cell *c, const bool *compared)
+/* Where neither end was COMPARED, it is the pair that is: either may be what has changed. */
+static void compare_cell(struct judgement *j, const struct judgement *before,
+			 const struct matrix_cell *c, const bool *compared)
 {
 	uint32_t from = same_player(j, before, c->from), to = same_player(j, before, c->to);
-	struct figures is = of_cell(j, c), was;
-	struct suspect s = {.kind = SUSPECT_WORSE,
-			    .sends = true,
-			    .receives = j->body->latency,
-			    .few_partners =
-				    !judge_is_known(j, c->from) || !judge_is_known(j, c->to),
-			    .a = c->from,
-			    .b = c->to,
-			    .value = NAN,
-			    .normal = NAN,
-			    .text = SUSPECT_NONE};
+	struct figures is = {.value = (double)fit_figure(&j->fit, c), .count = 1}, was = is;
+	struct suspect s = judge_pair(j, SUSPECT_WORSE, c);
+	const struct matrix_cell *old;
 
 	if (from == NAMES_NONE || to == NAMES_NONE || j->lost[c->from] || j->lost[c->to] ||
 	    compared[c->from] || compared[c->to] || (j->body->latency && c->from > c->to))
-		return 0;
-	was = of_cell(before, matrix_find(&before->m, from, to));
+		return;
+	old = matrix_find(&before->m, from, to);
+	was.value = old ? (double)fit_figure(&before->fit, old) : NAN;
 	if (isnan(is.value) || isnan(was.value))
-		return 0;
+		return;
 	j->compared++;
-	return is_worse(j, before, &is, &was, &s) ? suspects_add(&j->suspects, &s) : 0;
+	s.receives = j->body->latency;
+	if (is_worse(j, before, &is, &was, &s))
+		suspects_add(&j->suspects, &s);
 }
 
 int judgement_compare(struct judgement *j, const struct judgement *before)
 {
-	bool *compared = calloc((size_t)j->m.players + 1, sizeof(*compared));
+	bool *compared = fit_marks(&j->fit)[0];
 	uint32_t first = j->suspects.count;
-	int failed = compared ? 0 : -1;
 
 	j->has_baseline = true;
-	for (uint32_t i = 0; i < j->m.players && !failed; i++)
-		failed = compare_player(j, before, i, &compared[i]);
-	if (!failed)
-		judge_hosts(j, first);
-	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
-		failed = compare_cell(j, before, &j->m.cell[i], compared);
+	for (uint32_t i = 0; i < j->m.players; i++)
+		compare_player(j, before, i, &compared[i]);
+	judge_hosts(j, first);
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		compare_cell(j, before, &j->m.cell[i], compared);
 	suspects_sort(&j->suspects);
-	free(compared);
-	return failed;
+	judge_states(j);
+	return json_memory_failures() ? -1 : 0;
 }

@@ -53,7 +53,7 @@ struct body_try {
 	uint16_t run, round;
 	uint8_t cause; /* enum body_cause */
 	uint8_t blame; /* whose fault that is, or whose clock is wrong: 1 from, 2 to, 0 not known */
-	bool alone, cut, client_is_from;
+	bool alone, client_is_from;
 	bool found;    /* its text is a finding */
 	bool mirrored; /* a latency, which is that of the other direction, too */
 	bool victim; /* no pair of the matrix, but a latency (us) during an incast or without one */
@@ -120,7 +120,6 @@ struct body {
 	bool incast;       /* a run has that schedule */
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */
-	bool no_memory;    /* a player, try or note is missing for want of memory */
 	double slot_s;     /* the longest slot; 0: not known */
 	char schedule[16];
 	struct body_counts counts;
@@ -138,10 +137,7 @@ int body_read(struct body *b, FILE *file);
  */
 int body_settle(struct body *b);
 
-/*
- * The number of the player on HOST with RAIL ("" or NULL: none), which is added if it is new; or
- * BODY_NONE.
- */
+/* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or BODY_NONE. */
 uint32_t body_player(struct body *b, const char *host, const char *rail);
 
 /* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */

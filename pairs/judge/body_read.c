@@ -17,13 +17,12 @@
 #define ROUNDS_MAX     1e6
 #define ROOM_BYTES     16384 /* what jansson needs for a line of a run, and more */
 
-/* The text KEY of O; NULL: it has none. */
+/* The text KEY of O; NULL: it has none. And whether it is WORD. */
 static const char *text(const json_t *o, const char *key)
 {
 	return json_string_value(json_object_get(o, key));
 }
 
-/* True if the text KEY of O is WORD. */
 static bool is(const json_t *o, const char *key, const char *word)
 {
 	const char *have = text(o, key);
@@ -57,7 +56,7 @@ static void copy_word(char *to, size_t size, const char *word)
 /* Note what RUN measures. Of several answers the first is kept. */
 static void note_what(struct body *b, const json_t *o, struct body_run *run)
 {
-	char unit[16] = "", program[32] = "", what[400] = "", clean[400];
+	char unit[16] = "", program[32] = "", what[400] = "";
 	const json_t *word;
 	uint32_t at;
 	size_t i;
@@ -70,8 +69,8 @@ static void note_what(struct body *b, const json_t *o, struct body_run *run)
 	json_array_foreach (json_object_get(o, "options"), i, word)
 		text_add(what, sizeof(what), " %s",
 			 json_is_string(word) ? json_string_value(word) : "?");
-	text_copy(clean, sizeof(clean), what);
-	at = names_put(&b->whats, clean);
+	text_disarm(what);
+	at = names_put(&b->whats, what);
 	if (at != NAMES_NONE)
 		run->what = (uint8_t)at;
 	if (at == 0)
@@ -194,9 +193,8 @@ static bool read_figure(const json_t *o, struct body_try *t)
 		t->blame = is(o, "from", node) ? 1 : is(o, "to", node) ? 2 : 0;
 	if (t->cause)
 		return true;
-	t->cut = strcmp(status, "cut") == 0;
 	t->value = (float)value;
-	return !isnan(value) && (t->cut || strcmp(status, "measured") == 0);
+	return !isnan(value) && (is(o, "status", "cut") || is(o, "status", "measured"));
 }
 
 static bool read_try(struct body *b, const json_t *o)
@@ -222,9 +220,7 @@ static bool read_try(struct body *b, const json_t *o)
 	return true;
 }
 
-/* The names of KNOWN, letter by letter, and not their first labels: "ALL" is every node to
- * scontrol.
- */
+/* Names letter by letter, and not their first labels: "ALL" is every node to scontrol. */
 static bool is_known(const struct hosts *known, const char *name)
 {
 	uint32_t at = name ? hosts_find(known, name) : 0;
@@ -304,13 +300,6 @@ static size_t read_lines(struct body *b, char *text, size_t bytes, bool *skip)
 	return 0;
 }
 
-/* True if anything is missing for want of memory. */
-static bool lacks_memory(const struct body *b)
-{
-	return b->no_memory || b->hosts.no_memory || b->names.no_memory || b->runs.no_memory ||
-	       b->texts.no_memory || b->whats.no_memory || json_memory_failures();
-}
-
 int body_read(struct body *b, FILE *file)
 {
 	char *text = malloc(LINE_MAX_BYTES);
@@ -319,12 +308,13 @@ int body_read(struct body *b, FILE *file)
 
 	if (!text)
 		return -1;
-	while (!b->no_memory && (got = fread(text + left, 1, LINE_MAX_BYTES - left, file)))
+	while (!json_memory_failures() &&
+	       (got = fread(text + left, 1, LINE_MAX_BYTES - left, file)))
 		left = read_lines(b, text, left + got, &skip);
 	if (left) /* the last line has no end */
 		read_line(b, text, left);
 	free(text);
-	if (!lacks_memory(b))
+	if (!json_memory_failures())
 		return ferror(file) ? -1 : 0;
 	errno = ENOMEM;
 	return -1;

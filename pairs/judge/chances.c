@@ -3,10 +3,8 @@
 #include "limits.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define BINS    16384
+#define BINS    CHANCES_BINS
 #define LOWEST  -3. /* a twentieth of normal */
 #define HIGHEST 1.
 
@@ -21,18 +19,6 @@ static uint32_t bin_of(double figure)
 static double figure_of(uint32_t bin)
 {
 	return LOWEST + (bin + .5) * (HIGHEST - LOWEST) / BINS;
-}
-
-int chances_init(struct chances *p)
-{
-	*p = (struct chances){.below = calloc(BINS + 1, sizeof(*p->below))};
-	return p->below ? 0 : -1;
-}
-
-void chances_clear(struct chances *p)
-{
-	memset(p->below, 0, (BINS + 1) * sizeof(*p->below));
-	p->count = 0;
 }
 
 void chances_add(struct chances *p, double figure)
@@ -124,10 +110,4 @@ double chances_at(const struct chances *p, double share)
 			low = middle + 1;
 	}
 	return figure_of(low < BINS ? low : BINS - 1);
-}
-
-void chances_release(struct chances *p)
-{
-	free(p->below);
-	*p = (struct chances){0};
 }

@@ -13,19 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define CHANCES_BINS 16384
+
+/* Zeroed, it is an empty pool. */
 struct chances {
-	uint32_t *below;   /* of each bin: figures in lower ones; owned */
+	uint32_t below[CHANCES_BINS + 1]; /* of each bin: figures in lower ones */
 	uint32_t count;    /* figures */
 	double tail_at;    /* distance below normal from which the tail is a power, */
 	double tail_share; /* the part of figures beyond it, */
 	double tail_power; /* and the power; */
 	double bulk_power; /* the same, if the few farthest figures are no chance */
 };
-
-/* Make an empty pool. Returns -1 if there is no memory. Release it in either case. */
-int chances_init(struct chances *p);
-
-void chances_clear(struct chances *p);
 
 /* Add a figure: the logarithm of a part of normal. */
 void chances_add(struct chances *p, double figure);
@@ -44,5 +42,3 @@ double chances_share_of_bulk(const struct chances *p, double figure);
 
 /* The figure that a part SHARE of them is not above. */
 double chances_at(const struct chances *p, double share);
-
-void chances_release(struct chances *p);

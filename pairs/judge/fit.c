@@ -16,14 +16,21 @@ static const double always[] = FIT_ALWAYS, sometimes[] = FIT_SOMETIMES;
 #define SOMETIMES (sizeof(sometimes) / sizeof(*sometimes))
 #define TESTS     (2 * ALWAYS + SOMETIMES) /* of each player */
 
-const struct chances *fit_main_pool(const struct fit *f, uint32_t pool)
+const struct chances *fit_main_pool(const struct fit *f)
 {
-	uint32_t most = 0;
+	const struct chances *most = f->pool[FIT_FIGURES];
 
 	for (uint32_t d = 1; d < FIT_DISTANCES; d++)
-		if (f->pool[pool][d].count > f->pool[pool][most].count)
-			most = d;
-	return &f->pool[pool][most];
+		if (f->pool[FIT_FIGURES][d].count > most->count)
+			most = &f->pool[FIT_FIGURES][d];
+	return most;
+}
+
+double fit_noise(const struct fit *f)
+{
+	const struct chances *p = fit_main_pool(f);
+
+	return p->count ? (chances_at(p, .75) - chances_at(p, .25)) / 1.349 : 0;
 }
 
 /* Find what the cells reach. Two slots of a pair share what is wrong with it: it counts once. */
@@ -35,7 +42,7 @@ static void find_parts(struct fit *f)
 		f->part[i] = NAN;
 		if (fit_skips(f, c->from, c->to))
 			continue;
-		f->part[i] = fit_y(f, i) - (float)fit_normal(f, c->from, c->to);
+		f->part[i] = fit_y(f, c) - (float)fit_normal(f, c->from, c->to);
 		if (!f->aside[MATRIX_SEND][c->from] && !f->aside[MATRIX_RECEIVE][c->to])
 			chances_add(&f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)],
 				    (double)f->part[i]);
@@ -45,25 +52,52 @@ static void find_parts(struct fit *f)
 /* Put what good players reach into the pools. */
 static void fill_pools(struct fit *f)
 {
-	struct chances *p = f->pool[0], *end = p + (size_t)FIT_POOLS * FIT_DISTANCES;
-
-	for (p = f->pool[0]; p < end; p++)
-		chances_clear(p);
+	memset(f->pool, 0, FIT_POOLS * sizeof(*f->pool));
 	find_parts(f);
-	for (uint32_t i = 0; i < f->m->players; i++)
-		for (const struct meeting *t = meetings_of(&f->slots, i);
-		     t < meetings_end(&f->slots, i); t++) {
-			uint32_t d = fit_distance(f, i, t->with);
-			double normal = fit_normal(f, i, t->with);
+	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
+		if (t->player < t->with && !fit_skips(f, t->player, t->with) &&
+		    !fit_is_aside(f, t->player) && !fit_is_aside(f, t->with))
+			chances_add(&f->pool[FIT_WORSES][fit_distance(f, t->player, t->with)],
+				    (double)fminf(t->sends, t->receives) -
+					    fit_normal(f, t->player, t->with));
+	for (uint32_t d = 0; d < FIT_DISTANCES; d++) {
+		chances_close(&f->pool[FIT_FIGURES][d]);
+		chances_close(&f->pool[FIT_WORSES][d]);
+	}
+}
 
-			if (i > t->with || fit_skips(f, i, t->with) || fit_is_aside(f, i) ||
-			    fit_is_aside(f, t->with))
-				continue;
-			chances_add(&f->pool[FIT_WORSES][d],
-				    (double)fminf(t->sends, t->receives) - normal);
-		}
-	for (p = f->pool[0]; p < end; p++)
-		chances_close(p);
+static int by_part(const void *a, const void *b)
+{
+	const struct fit_figure *x = a, *y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
+	return (x->part > y->part) - (x->part < y->part);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Find the shares of the N figures in WAY, in ascending order. OWN: they are in the pools. */
+static void find_shares(const struct fit *f, enum fit_way way, uint32_t n, bool own)
+{
+	uint32_t pool = way == FIT_WORSE ? FIT_WORSES : FIT_FIGURES;
+
+	qsort(f->figure, n, sizeof(*f->figure), by_part);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		uint32_t d = f->figure[i].distance;
+
+		for (end = i; end < n && f->figure[end].distance == d;)
+			end++;
+		for (uint32_t k = i; k < end; k++)
+			f->share[k] = chances_share(&f->pool[pool][d], (double)f->figure[k].part,
+						    own ? end - i : 0, own ? k - i + 1 : 0);
+	}
+	qsort(f->share, n, sizeof(*f->share), by_value);
 }
 
 /* True if K of the N figures are lower than chance makes them. */
@@ -72,22 +106,19 @@ static bool is_low(const struct fit *f, uint32_t k, uint32_t n)
 	return k && k <= n && beta_incomplete(k, n - k + 1., f->share[k - 1]) <= f->chance;
 }
 
-static bool always_low(const struct fit *f, uint32_t n)
+/*
+ * How many of the N figures in WAY are lower than chance makes them; 0: none. Of what comes and
+ * goes most are not.
+ */
+static uint32_t count_low(const struct fit *f, enum fit_way way, uint32_t n)
 {
-	bool low = false;
+	bool goes = way == FIT_WORSE;
+	const double *part = goes ? sometimes : always, *end = part + (goes ? SOMETIMES : ALWAYS);
 
-	for (size_t i = 0; i < ALWAYS && !low; i++)
-		low = is_low(f, (uint32_t)ceil(always[i] * n), n);
-	return low;
-}
+	for (; part < end; part++) {
+		uint32_t k = (uint32_t)fmax(goes ? 2 : 1, ceil(*part * n));
 
-/* How many of the N figures are lower than chance makes them, so that most are not; 0: none. */
-static uint32_t sometimes_low(const struct fit *f, uint32_t n)
-{
-	for (size_t i = 0; i < SOMETIMES; i++) {
-		uint32_t k = (uint32_t)fmax(2, ceil(sometimes[i] * n));
-
-		if (k < .8 * n && is_low(f, k, n))
+		if (!(goes && k >= .8 * n) && is_low(f, k, n))
 			return k;
 	}
 	return 0;
@@ -103,9 +134,9 @@ static void test(struct fit *f, uint32_t i, enum fit_way way)
 	double effect = figures_quantile(f, n, .5);
 	bool slow = nowhere;
 
-	figures_shares(f, way, n, own);
+	find_shares(f, way, n, own);
 	if (!slow && n && p->way[way].partners >= FIT_PARTNERS) {
-		uint32_t k = way == FIT_WORSE ? sometimes_low(f, n) : always_low(f, n);
+		uint32_t k = count_low(f, way, n);
 
 		slow = k > 0;
 		if (way == FIT_WORSE) /* what it reaches in those slots */
@@ -182,36 +213,126 @@ void fit_again(struct fit *f)
 	}
 }
 
-int fit_init(struct fit *f, const struct body *body, const struct matrix *m, const uint32_t *group,
+/* The parts of a player's figures by which it is set aside at first. */
+static const double worst[] = FIRST_WORST;
+
+/* Set those aside in WAY whose quantile AT is lower than most players'. */
+static void set_low_aside(struct fit *f, enum matrix_way way, double at)
+{
+	uint32_t players = f->m->players, hosts;
+	float *quantile = f->some + f->m->cells + f->slots.start[players];
+	double middle, deviation;
+	size_t known = 0;
+
+	for (uint32_t i = 0; i < players; i++)
+		quantile[i] = (float)figures_quantile(
+			f, figures_of(f, i, (enum fit_way)way, true, &hosts), at);
+	for (uint32_t i = 0; i < players; i++)
+		if (!isnan(quantile[i]))
+			f->some[known++] = quantile[i];
+	deviation = matrix_deviation(f->some, known, &middle);
+	for (uint32_t i = 0; i < players; i++)
+		f->aside[way][i] |= (double)quantile[i] <
+				    middle - fmax(FIRST_BELOW, FIRST_BELOW_SURE * deviation);
+}
+
+/* Count the hosts that have a figure. */
+static uint32_t count_hosts(const struct fit *f)
+{
+	uint32_t count = 0, hosts, last = UINT32_MAX;
+
+	for (uint32_t i = 0; i < f->m->players; i++)
+		if (f->m->host[i] != last && figures_of(f, i, FIT_WORSE, true, &hosts)) {
+			count++;
+			last = f->m->host[i];
+		}
+	return count;
+}
+
+/* By how much both directions of a slot differ, in the middle. */
+static double find_even(const struct fit *f)
+{
+	size_t n = 0;
+
+	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
+		if (!isnan(fmaxf(t->sends, t->receives)))
+			f->some[n++] = fmaxf(t->sends, t->receives) - fminf(t->sends, t->receives);
+	return matrix_median(f->some, n);
+}
+
+/*
+ * Of a few hosts: a player that reached what is normal with none of the others is slow. Of four
+ * hosts of which two are slow, neither has three good partners.
+ */
+static void find_nowhere(struct fit *f)
+{
+	const struct matrix *m = f->m;
+	signed char *bad = f->bad;
+	uint32_t all = 0, good = 0;
+	/* a pair is uneven by noise, or by one bad direction */
+	double least = f->body->latency
+			       ? -2 * FIT_LATENCY
+			       : -fmin(FIRST_NOWHERE_MOST, fmax(FIRST_NOWHERE, 4 * find_even(f)));
+
+	kinds_fit(f, FIRST_BEST);
+	for (uint32_t i = 0; i < m->cells; i++) {
+		const struct matrix_cell *c = &m->cell[i];
+		double part = (double)fit_y(f, c) - fit_normal(f, c->from, c->to);
+
+		bad[i] = fit_skips(f, c->from, c->to) || isnan(part) ? -1 : part < least;
+	}
+	matrix_explain(m, bad, FIRST_NONE, FIT_PARTNERS, f->aside);
+	for (uint32_t i = 0; i < m->cells; i++) {
+		bool known = bad[i] >= 0 && !f->aside[MATRIX_SEND][m->cell[i].from] &&
+			     !f->aside[MATRIX_RECEIVE][m->cell[i].to];
+
+		all += known;
+		good += known && !bad[i];
+	}
+	/* if most figures of the others are no better, the best ones were luck */
+	for (uint32_t i = 0; i < m->players && good >= FIRST_GOOD * all; i++)
+		f->of[i].nowhere = f->aside[MATRIX_SEND][i] | f->aside[MATRIX_RECEIVE][i] << 1;
+}
+
+int fit_init(struct fit *f, const struct matrix *m, const uint32_t *group, uint32_t groups,
 	     const bool *lost)
 {
 	size_t players = (size_t)m->players + 1, cells = (size_t)m->cells + 1, most;
-	struct chances *p = f->pool[0], *end = p + (size_t)FIT_POOLS * FIT_DISTANCES;
+	bool *marks;
 
-	*f = (struct fit){.body = body, .m = m, .group = group, .lost = lost, .alone = true};
+	*f = (struct fit){.body = m->body, .m = m, .group = group, .groups = groups, .lost = lost};
+	f->alone = true;
 	for (uint32_t i = 0; i < m->cells; i++)
 		f->alone &= isnan(m->cell[i].loaded);
-	if (meetings_init(&f->slots, m, body->tries, body->latency, f->alone) || kinds_find(f))
+	if (meetings_init(&f->slots, m, f->alone) || kinds_find(f))
 		return -1;
 	most = f->slots.start[m->players] + cells + players;
 	f->of = calloc(players, sizeof(*f->of));
 	f->rack = calloc(players, sizeof(*f->rack));
-	f->aside[0] = calloc(players, sizeof(bool));
-	f->aside[1] = calloc(players, sizeof(bool));
+	f->bad_pair = calloc((size_t)groups * groups + 1, sizeof(bool));
+	f->pool = calloc(FIT_POOLS, sizeof(*f->pool));
 	f->part = malloc(cells * sizeof(*f->part));
 	f->some = malloc(2 * most * sizeof(*f->some));
 	f->figure = malloc(2 * FIGURES_ENOUGH * sizeof(*f->figure));
 	f->share = malloc(2 * FIGURES_ENOUGH * sizeof(*f->share));
-	while (p < end)
-		if (chances_init(p++))
-			return -1;
-	return f->of && f->rack && f->aside[0] && f->aside[1] && f->part && f->some && f->figure &&
-			       f->share
-		       ? 0
-		       : -1;
+	f->bad = malloc(cells);
+	f->aside[0] = marks = calloc(3 * MATRIX_WAYS * players, sizeof(bool));
+	if (!f->of || !f->rack || !f->bad_pair || !f->pool || !f->part || !f->some || !f->figure ||
+	    !f->share || !f->bad || !marks)
+		return -1;
+	f->aside[1] = marks + players;
+	for (size_t i = 0; i < 2 * MATRIX_WAYS; i++)
+		f->mark[i] = marks + (MATRIX_WAYS + i) * players;
+	return 0;
 }
 
-int fit_first(struct fit *f)
+bool *const *fit_marks(struct fit *f)
+{
+	memset(f->mark[0], false, 2 * MATRIX_WAYS * ((size_t)f->m->players + 1));
+	return f->mark;
+}
+
+void fit_first(struct fit *f)
 {
 	uint32_t players = 0;
 
@@ -219,28 +340,29 @@ int fit_first(struct fit *f)
 		players += matrix_count(f->m, MATRIX_SEND, i) > 0;
 	f->chance = FIT_CHANCE / TESTS / fmax(players, 1);
 	kinds_fit(f, FIT_FIRST);
-	if (first_aside(f))
-		return -1;
+	f->hosts = count_hosts(f);
+	if (f->hosts <= FIRST_FEW_HOSTS)
+		find_nowhere(f);
+	for (enum matrix_way way = 0; way < MATRIX_WAYS; way++)
+		for (size_t i = 0; i < sizeof(worst) / sizeof(*worst); i++)
+			set_low_aside(f, way, worst[i]);
 	fit_again(f);
-	return 0;
 }
 
 void fit_release(struct fit *f)
 {
-	struct chances *p = f->pool[0], *end = p + (size_t)FIT_POOLS * FIT_DISTANCES;
-
-	while (p < end)
-		chances_release(p++);
 	meetings_release(&f->slots);
 	names_release(&f->kinds.names);
 	free(f->kinds.of);
 	free(f->of);
 	free(f->rack);
-	free(f->aside[0]);
-	free(f->aside[1]);
+	free(f->bad_pair);
+	free(f->pool);
 	free(f->part);
 	free(f->some);
 	free(f->figure);
 	free(f->share);
+	free(f->bad);
+	free(f->aside[0]);
 	*f = (struct fit){0};
 }

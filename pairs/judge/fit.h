@@ -18,7 +18,6 @@
 #include "body.h"
 #include "limits.h"
 #include "matrix.h"
-#include "meetings.h"
 #include "chances.h"
 
 /* How far the ends of a pair are apart: the groups are given, and racks are found. */
@@ -83,96 +82,90 @@ struct fit {
 	const struct matrix *m;
 	const uint32_t *group; /* of each player; NULL: no groups */
 	const bool *lost;      /* players whose figures are not used */
-	bool alone;            /* there are only figures of pairs alone */
-	struct kinds kinds;
-	struct fit_player *of; /* of each player; owned, as all lists are */
-	uint32_t hosts;        /* that have a figure */
-	uint32_t *rack;        /* of each player: a rack that was found; 0: none */
-	uint32_t racks;        /* that were found */
 	uint32_t groups;
-	const bool *bad_pair; /* of each pair of groups, FROM * GROUPS + TO: it is the network that
-				 is slow there; lent, or NULL */
-	float *part;          /* of each cell: its part of normal; NaN: none */
-	double kind[FIT_KINDS_MAX];         /* what it reaches */
+	bool *bad_pair; /* of each pair of groups, FROM * GROUPS + TO: the network is slow there */
+	bool alone;     /* there are only figures of pairs alone */
+	struct kinds kinds;
+	struct fit_player *of;          /* of each player; owned, as all lists are */
+	uint32_t hosts;                 /* that have a figure */
+	uint32_t *rack;                 /* of each player: a rack that was found; 0: none */
+	uint32_t racks;                 /* that were found */
+	float *part;                    /* of each cell: its part of normal; NaN: none */
+	double kind[FIT_KINDS_MAX];     /* what it reaches */
 	double distance[FIT_DISTANCES]; /* what is added to that */
 	double spread;                  /* of what good players reach: a standard deviation */
 	double chance;                  /* for each test */
 	bool *aside[MATRIX_WAYS];
 	struct meetings slots;
-	struct chances pool[FIT_POOLS][FIT_DISTANCES];
-	struct fit_figure *figure; /* room for those of one player */
-	double *share;             /* room for as many */
-	float *some;               /* room for all cells */
+	struct chances (*pool)[FIT_DISTANCES]; /* FIT_POOLS of them */
+	struct fit_figure *figure;             /* room for those of one player */
+	double *share;                         /* room for as many */
+	float *some;                           /* room for all cells */
+	signed char *bad;            /* room for what a rule finds of each cell: 1, 0 or -1, */
+	bool *mark[2 * MATRIX_WAYS]; /* and of each player */
 };
 
 /*
- * Collect the figures of a settled body with its matrix, both of which stay. Returns -1 if there is
- * no memory. Release it in either case.
+ * Collect the figures of the matrix M, which stays, as GROUP and LOST do. Returns -1 if there is no
+ * memory. Release it in either case.
  */
-int fit_init(struct fit *f, const struct body *body, const struct matrix *m, const uint32_t *group,
+int fit_init(struct fit *f, const struct matrix *m, const uint32_t *group, uint32_t groups,
 	     const bool *lost);
+void fit_release(struct fit *f);
 
-/* Fit them, once it is known who is lost. Returns -1 if there is no memory. */
-int fit_first(struct fit *f);
-
-/* Fit again, after racks or bad pairs of groups were found. */
+/* Fit them, once it is known who is lost; and again, after racks or bad pairs were found. */
+void fit_first(struct fit *f);
 void fit_again(struct fit *f);
 
-/* A cell's figure as more is better; NaN: it has none that is judged. */
-float fit_y(const struct fit *f, uint32_t cell);
+/* Find racks, and fit again with them. (leaves.c) */
+void racks_find(struct fit *f);
+
+/* Unmark all players. Returns their marks, room for a rule: of both directions, twice. */
+bool *const *fit_marks(struct fit *f);
+
+/* The figure of a cell that is judged, and as more is better; NaN: none. */
+static inline float fit_figure(const struct fit *f, const struct matrix_cell *c)
+{
+	return f->alone ? c->alone : c->loaded;
+}
+
+static inline float fit_y(const struct fit *f, const struct matrix_cell *c)
+{
+	return meetings_y(fit_figure(f, c), f->body->latency);
+}
+
+/* True if PLAYER is set aside in a direction. */
+static inline bool fit_is_aside(const struct fit *f, uint32_t player)
+{
+	return f->aside[MATRIX_SEND][player] || f->aside[MATRIX_RECEIVE][player];
+}
 
 /* How far a player must be below others; it must also be lower than chance makes it. */
 double fit_least(const struct fit *f);
 
-/* True if what A and B reach with each other tells nothing of either. */
+/* True if what A and B reach with each other tells nothing of either. (normal.c) */
 bool fit_skips(const struct fit *f, uint32_t a, uint32_t b);
 
-/* Between two players: FIT_NEAR and so on. */
+/* Between two players: FIT_NEAR and so on; and what is normal from A to B. (normal.c) */
 uint32_t fit_distance(const struct fit *f, uint32_t a, uint32_t b);
-
-/* True if PLAYER is of a slower kind THAN another one. */
-bool fit_is_slower(const struct fit *f, uint32_t player, uint32_t than);
-
-/* What is normal from A to B. */
 double fit_normal(const struct fit *f, uint32_t a, uint32_t b);
 
-/* Find the players' kinds. Returns -1 if there is no memory. (normal.c) */
+/* Find the players' kinds; returns -1 if there is no memory. (normal.c) */
 int kinds_find(struct fit *f);
 
 /* Find what kinds and distances reach. AT: the quantile of figures that is normal. (normal.c) */
 void kinds_fit(struct fit *f, double at);
 
-/* Find racks, and fit again with them. Returns -1 if there is no memory. (racks.c) */
-int racks_find(struct fit *f);
-
-/* The pool of figures at the most common distance. */
-const struct chances *fit_main_pool(const struct fit *f, uint32_t pool);
+/* The pool of figures at the most common distance; and the deviation of what is in its middle. */
+const struct chances *fit_main_pool(const struct fit *f);
+double fit_noise(const struct fit *f);
 
 /*
- * The smallest part by which a node may send too slowly and is named with the chance NAMED; NaN:
- * no player has enough partners. NETWORK: what pairs reach on average of
- * the best ones, if it is the network that takes the rest; NaN: it is not. (power.c)
- */
-double fit_smallest(const struct fit *f, double named, double *network);
-
-/* True if PLAYER is set aside in a direction. */
-bool fit_is_aside(const struct fit *f, uint32_t player);
-
-void fit_release(struct fit *f);
-
-/*
- * Collect into f->figure what a player reaches in one way with partners that are not aside, or with
- * ALL. HOSTS: how many partners' hosts. Returns how many figures. (figures.c)
+ * Put the figures of PLAYER that tell what it reaches into the fit: with partners who are aside if
+ * ALL. HOSTS: how many partners' hosts. Returns how many figures. (normal.c)
  */
 uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool all,
 		    uint32_t *hosts);
 
-/* The number below which a part AT of the N figures lies. */
+/* The number below which a part AT of the N figures lies. (normal.c) */
 double figures_quantile(const struct fit *f, uint32_t n, double at);
-
-/* Find the shares of the N figures in WAY, in ascending order. OWN: they are in the pools. */
-void figures_shares(const struct fit *f, enum fit_way way, uint32_t n, bool own);
-
-/* At first, set those aside who may be slow, and count hosts. Returns -1 if there is no memory.
- * (first.c) */
-int first_aside(struct fit *f);

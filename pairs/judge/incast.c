@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sums, shares and victims. */
 #include "incast.h"
 
 #include <math.h>
@@ -12,28 +11,30 @@
 /* What one sender reached in a round. */
 struct flow {
 	uint32_t round, receiver, sender;
-	double gbps;  /* NaN: it was tried, and has no figure */
-	double share; /* of what the round's others reach */
+	uint32_t next; /* the sender's next flow of those that have a figure; NONE */
+	double gbps;   /* NaN: it was tried, and has no figure */
+	double share;  /* of what the round's others reach */
+};
+
+#define NONE UINT32_MAX
+
+struct player {
+	double sends, receives; /* the best with one partner alone; 0: not known */
+	uint32_t first;         /* flow that it sends and that has a figure; NONE */
+	bool starves;           /* in most of its rounds */
 };
 
 struct work {
 	const struct body *body;
 	struct flow *flow; /* by round; at first all, then those that have a figure */
-	size_t flows;
-	double *sends,
-		*receives; /* of each player: the best with one partner alone; 0: not known */
+	uint32_t flows;
+	struct player *of; /* of each player */
 	double *some;      /* room for numbers of all flows, players or victims */
-	bool *starves;     /* of each player: in most of its rounds */
 };
 
-static uint32_t round_of(uint16_t run, uint16_t round)
+static uint32_t round_of(const struct body_try *t)
 {
-	return (uint32_t)run << 16 | round;
-}
-
-static int compare(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
+	return (uint32_t)t->run << 16 | t->round;
 }
 
 static int by_round(const void *a, const void *b)
@@ -41,30 +42,20 @@ static int by_round(const void *a, const void *b)
 	const struct flow *x = a, *y = b;
 
 	if (x->round != y->round)
-		return compare(x->round, y->round);
+		return x->round < y->round ? -1 : 1;
 	if (x->receiver != y->receiver)
-		return compare(x->receiver, y->receiver);
-	return compare(x->sender, y->sender);
+		return x->receiver < y->receiver ? -1 : 1;
+	return (x->sender > y->sender) - (x->sender < y->sender);
 }
 
-static int by_sender(const void *a, const void *b)
+/* The end of the flows of one round, the first of which is FIRST. */
+static uint32_t end_of(const struct work *w, uint32_t first)
 {
-	const struct flow *x = a, *y = b;
+	uint32_t end = first + 1;
 
-	return x->sender != y->sender ? compare(x->sender, y->sender) : by_round(a, b);
-}
-
-/* The end of the flows of one round, or of one sender, the first of which is FIRST. */
-static size_t end_of(const struct work *w, size_t first, bool of_sender)
-{
-	const struct flow *is = &w->flow[first];
-	size_t end = first;
-
-	do
+	while (end < w->flows && w->flow[end].round == w->flow[first].round &&
+	       w->flow[end].receiver == w->flow[first].receiver)
 		end++;
-	while (end < w->flows && (of_sender ? is->sender == w->flow[end].sender
-					    : is->round == w->flow[end].round &&
-						      is->receiver == w->flow[end].receiver));
 	return end;
 }
 
@@ -82,10 +73,10 @@ static void collect(struct work *w)
 		const struct body_try *t = &w->body->tries[i];
 
 		if (t->alone && t->value > 0) {
-			w->receives[t->to] = fmax(w->receives[t->to], t->value);
-			w->sends[t->from] = fmax(w->sends[t->from], t->value);
+			w->of[t->to].receives = fmax(w->of[t->to].receives, t->value);
+			w->of[t->from].sends = fmax(w->of[t->from].sends, t->value);
 		} else if (!t->alone && t->client_is_from) {
-			w->flow[w->flows++] = (struct flow){.round = round_of(t->run, t->round),
+			w->flow[w->flows++] = (struct flow){.round = round_of(t),
 							    .receiver = t->to,
 							    .sender = t->from,
 							    .gbps = t->value};
@@ -97,30 +88,38 @@ static void collect(struct work *w)
 /* Keep the flows that have a figure, of rounds that have two at least. */
 static void take_flows(struct work *w)
 {
-	size_t kept = 0;
+	uint32_t kept = 0;
 
-	for (size_t first = 0, end; first < w->flows; first = end) {
-		size_t figures = 0;
+	for (uint32_t first = 0, end; first < w->flows; first = end) {
+		uint32_t figures = 0;
 
-		end = end_of(w, first, false);
-		for (size_t i = first; i < end; i++)
+		end = end_of(w, first);
+		for (uint32_t i = first; i < end; i++)
 			figures += w->flow[i].gbps > 0;
-		for (size_t i = first; i < end && figures > 1; i++)
+		for (uint32_t i = first; i < end && figures > 1; i++)
 			if (w->flow[i].gbps > 0)
 				w->flow[kept++] = w->flow[i];
 	}
 	w->flows = kept;
+	for (uint32_t i = 0; i < w->body->names.count; i++)
+		w->of[i].first = NONE;
+	for (uint32_t i = 0; i < kept; i++) {
+		struct player *sender = &w->of[w->flow[i].sender];
+
+		w->flow[i].next = sender->first;
+		sender->first = i;
+	}
 }
 
 /* The median rate of the round's senders but SELF; of those that do not starve, if there are any.
  */
-static double others(struct work *w, size_t first, size_t end, size_t self)
+static double others(struct work *w, uint32_t first, uint32_t end, uint32_t self)
 {
 	for (int all = 0; all < 2; all++) {
 		size_t n = 0;
 
-		for (size_t i = first; i < end; i++)
-			if (i != self && (all || !w->starves[w->flow[i].sender]))
+		for (uint32_t i = first; i < end; i++)
+			if (i != self && (all || !w->of[w->flow[i].sender].starves))
 				w->some[n++] = w->flow[i].gbps;
 		if (n)
 			return middle(w->some, n);
@@ -130,25 +129,23 @@ static double others(struct work *w, size_t first, size_t end, size_t self)
 
 static void find_shares(struct work *w)
 {
-	for (size_t first = 0, end; first < w->flows; first = end) {
-		end = end_of(w, first, false);
-		for (size_t i = first; i < end; i++)
+	for (uint32_t first = 0, end; first < w->flows; first = end) {
+		end = end_of(w, first);
+		for (uint32_t i = first; i < end; i++)
 			w->flow[i].share = w->flow[i].gbps / others(w, first, end, i);
 	}
 }
 
-/* What the flows FIRST to END say of their sender. True if it may starve: in most of its rounds. */
-static bool may_starve(struct work *w, size_t first, size_t end, struct incast_starving *to)
+/* What the flows of SENDER say. True if it may starve: in most of its rounds. */
+static bool may_starve(struct work *w, uint32_t sender, struct incast_starving *to)
 {
-	size_t n = end - first;
-
-	*to = (struct incast_starving){.sender = w->flow[first].sender, .rounds = (uint32_t)n};
-	for (size_t i = first; i < end; i++) {
-		w->some[i - first] = log(w->flow[i].share);
+	*to = (struct incast_starving){.sender = sender};
+	for (uint32_t i = w->of[sender].first; i != NONE; i = w->flow[i].next) {
+		w->some[to->rounds++] = log(w->flow[i].share);
 		to->starved += w->flow[i].share < INCAST_STARVES;
 	}
-	to->share = exp(middle(w->some, n));
-	return to->starved >= INCAST_ROUNDS_LEAST && 2 * to->starved > n;
+	to->share = exp(middle(w->some, to->rounds));
+	return to->starved >= INCAST_ROUNDS_LEAST && 2 * to->starved > to->rounds;
 }
 
 /*
@@ -159,8 +156,8 @@ static double chance(const struct work *w)
 {
 	size_t n = 0, small = 0;
 
-	for (size_t i = 0; i < w->flows; i++)
-		if (!w->starves[w->flow[i].sender]) {
+	for (uint32_t i = 0; i < w->flows; i++)
+		if (!w->of[w->flow[i].sender].starves) {
 			n++;
 			small += w->flow[i].share < INCAST_STARVES;
 		}
@@ -173,62 +170,56 @@ static double alone_of(struct work *w, uint32_t sender)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < w->body->names.count; i++)
-		if (i != sender && w->sends[i] > 0)
-			w->some[n++] = w->sends[i];
-	return w->sends[sender] > 0 ? w->sends[sender] / middle(w->some, n) : NAN;
-}
-
-/* Find all that may starve, whose flows are then not what others are compared with. */
-static void find_suspects(struct work *w, uint32_t *senders, uint32_t *suspects)
-{
-	struct incast_starving one;
-
-	find_shares(w);
-	qsort(w->flow, w->flows, sizeof(*w->flow), by_sender);
-	for (size_t first = 0, end; first < w->flows; first = end, ++*senders) {
-		end = end_of(w, first, true);
-		w->starves[w->flow[first].sender] = may_starve(w, first, end, &one);
-		*suspects += w->starves[w->flow[first].sender];
-	}
-	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);
-	find_shares(w);
+		if (i != sender && w->of[i].sends > 0)
+			w->some[n++] = w->of[i].sends;
+	return w->of[sender].sends > 0 ? w->of[sender].sends / middle(w->some, n) : NAN;
 }
 
 /*
- * Those of them starve that do so more often than by chance: for any of all senders, which is the
- * tail of the binomial distribution times their number.
+ * Find all that may starve, whose flows are then not what others are compared with. Those of them
+ * starve that do so more often than by chance: for any of all senders, which is the tail of the
+ * binomial distribution times their number.
  */
-static int find_starving(struct work *w, struct incast *it, uint32_t senders)
+static int find_starving(struct work *w, struct incast *it)
 {
+	uint32_t players = w->body->names.count, senders = 0, suspects = 0;
 	struct incast_starving one;
-	double p = chance(w);
+	double p;
 
+	find_shares(w);
+	for (uint32_t i = 0; i < players; i++) {
+		w->of[i].starves = may_starve(w, i, &one);
+		senders += one.rounds > 0;
+		suspects += w->of[i].starves;
+	}
+	find_shares(w);
+	if (!suspects || 2 * suspects > senders)
+		return 0;
 	it->starving = malloc(senders * sizeof(*it->starving));
 	if (!it->starving)
 		return -1;
-	qsort(w->flow, w->flows, sizeof(*w->flow), by_sender);
-	for (size_t first = 0, end; first < w->flows; first = end) {
-		end = end_of(w, first, true);
-		if (!may_starve(w, first, end, &one) ||
+	p = chance(w);
+	for (uint32_t i = 0; i < players; i++) {
+		if (!may_starve(w, i, &one) ||
 		    senders * beta_incomplete(one.starved, one.rounds - one.starved + 1, p) >
 			    INCAST_RISK)
 			continue;
-		one.alone = alone_of(w, one.sender);
+		one.alone = alone_of(w, i);
 		it->starving[it->starved++] = one;
 	}
 	return 0;
 }
 
 /* The round of the flows FIRST to END, but for its limit. */
-static struct incast_round round_from(const struct work *w, size_t first, size_t end)
+static struct incast_round round_from(const struct work *w, uint32_t first, uint32_t end)
 {
 	struct incast_round r = {.round = w->flow[first].round,
 				 .receiver = w->flow[first].receiver,
-				 .senders = (uint32_t)(end - first),
+				 .senders = end - first,
 				 .least_share = INFINITY};
 	double squares = 0;
 
-	for (size_t i = first; i < end; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct flow *is = &w->flow[i];
 
 		r.sum_gbps += is->gbps;
@@ -242,24 +233,20 @@ static struct incast_round round_from(const struct work *w, size_t first, size_t
 	return r;
 }
 
-/* Set the limits of all rounds. BEST_GBPS: the best sum. */
-static void set_limits(const struct work *w, struct incast *it, double best_gbps)
+/* Set the limits of all rounds. Returns false if one is not known. BEST_GBPS: the best sum. */
+static bool set_limits(const struct work *w, struct incast *it, double best_gbps)
 {
-	bool known = false;
+	bool known = true;
 
-	for (it->of = INCAST_OF_PORT; !known; it->of++) {
-		known = true;
-		for (uint32_t i = 0; i < it->rounds; i++) {
-			struct incast_round *r = &it->round[i];
+	for (uint32_t i = 0; i < it->rounds; i++) {
+		struct incast_round *r = &it->round[i];
 
-			r->limit_gbps = it->of == INCAST_OF_PORT
-						? w->body->player[r->receiver].port_gbps
-					: it->of == INCAST_OF_ALONE ? w->receives[r->receiver]
-								    : best_gbps;
-			known &= r->limit_gbps > 0;
-		}
+		r->limit_gbps = it->of == INCAST_OF_PORT    ? w->body->player[r->receiver].port_gbps
+				: it->of == INCAST_OF_ALONE ? w->of[r->receiver].receives
+							    : best_gbps;
+		known &= r->limit_gbps > 0;
 	}
-	it->of--;
+	return known;
 }
 
 static double reach(const struct incast_round *r)
@@ -270,41 +257,44 @@ static double reach(const struct incast_round *r)
 /* The rounds, and their medians. Returns -1 if there is no memory. */
 static int measure_rounds(struct work *w, struct incast *it)
 {
-	double best_gbps = 0;
+	double best_gbps = 0, *jain = w->some + w->flows, *senders = jain + w->flows;
 
 	it->round = malloc((w->flows / 2 + 1) * sizeof(*it->round));
 	if (!it->round)
 		return -1;
-	for (size_t first = 0, end; first < w->flows; first = end) {
-		end = end_of(w, first, false);
+	for (uint32_t first = 0, end; first < w->flows; first = end) {
+		end = end_of(w, first);
 		it->round[it->rounds] = round_from(w, first, end);
 		best_gbps = fmax(best_gbps, it->round[it->rounds++].sum_gbps);
 	}
-	set_limits(w, it, best_gbps);
+	while (!set_limits(w, it, best_gbps))
+		it->of++;
 	for (uint32_t i = 0; i < it->rounds; i++) {
-		if (reach(&it->round[i]) < reach(&it->round[it->worst]))
+		const struct incast_round *r = &it->round[i];
+
+		if (reach(r) < reach(&it->round[it->worst]))
 			it->worst = i;
-		if (it->round[i].jain < it->round[it->uneven].jain)
+		if (r->jain < it->round[it->uneven].jain)
 			it->uneven = i;
-		w->some[i] = reach(&it->round[i]);
+		w->some[i] = reach(r);
+		jain[i] = r->jain;
+		senders[i] = r->senders;
 	}
+	if (!it->rounds)
+		return 0;
 	it->reach = middle(w->some, it->rounds);
-	for (uint32_t i = 0; i < it->rounds; i++)
-		w->some[i] = it->round[i].jain;
-	it->jain = middle(w->some, it->rounds);
-	for (uint32_t i = 0; i < it->rounds; i++)
-		w->some[i] = it->round[i].senders;
-	it->senders = (uint32_t)middle(w->some, it->rounds);
+	it->jain = middle(jain, it->rounds);
+	it->senders = (uint32_t)middle(senders, it->rounds);
 	return 0;
 }
 
 /* Whether ROUND had an incast: 1; none: 0; -1: half of its flows failed. */
 static int has_incast(const struct work *w, uint32_t round)
 {
-	size_t low = 0, high = w->flows, tried = 0, measured = 0;
+	uint32_t low = 0, high = w->flows, tried = 0, measured = 0;
 
 	while (low < high) {
-		size_t at = low + (high - low) / 2;
+		uint32_t at = low + (high - low) / 2;
 
 		if (w->flow[at].round < round)
 			low = at + 1;
@@ -331,7 +321,7 @@ static struct incast_victim measure_victim(const struct work *w, bool during)
 		const struct body_try *v = &b->victims[i];
 
 		if (!(v->value > 0) || body_is_other(b, v->run) ||
-		    has_incast(w, round_of(v->run, v->round)) != during)
+		    has_incast(w, round_of(v)) != during)
 			continue;
 		w->some[is.rounds++] = v->value;
 		if (v->p99 > 0)
@@ -342,40 +332,29 @@ static struct incast_victim measure_victim(const struct work *w, bool during)
 	return is;
 }
 
-static int judge(struct work *w, struct incast *it)
-{
-	uint32_t senders = 0, suspects = 0;
-
-	collect(w);
-	it->during = measure_victim(w, true);
-	it->without = measure_victim(w, false);
-	take_flows(w);
-	find_suspects(w, &senders, &suspects);
-	if (measure_rounds(w, it))
-		return -1;
-	return suspects && 2 * suspects <= senders ? find_starving(w, it, senders) : 0;
-}
-
 int incast_find(struct incast *it, const struct body *b)
 {
-	size_t players = b->names.count, flows = b->count;
+	size_t players = b->names.count,
+	       numbers = 3 * (size_t)b->count + players + 2 * b->victims_n;
 	struct work w = {.body = b};
 	int failed = -1;
 
 	*it = (struct incast){0};
 	if (!b->incast || b->latency)
 		return 0;
-	w.flow = malloc((flows + 1) * sizeof(*w.flow));
-	w.sends = calloc(2 * players + 1, sizeof(*w.sends));
-	w.receives = w.sends + players;
-	w.some = malloc((flows + players + 2 * (size_t)b->victims_n + 1) * sizeof(*w.some));
-	w.starves = calloc(players + 1, sizeof(*w.starves));
-	if (w.flow && w.sends && w.some && w.starves)
-		failed = judge(&w, it);
+	w.flow = malloc(((size_t)b->count + 1) * sizeof(*w.flow));
+	w.of = calloc(players + 1, sizeof(*w.of));
+	w.some = malloc((numbers + 1) * sizeof(*w.some));
+	if (w.flow && w.of && w.some) {
+		collect(&w);
+		it->during = measure_victim(&w, true);
+		it->without = measure_victim(&w, false);
+		take_flows(&w);
+		failed = find_starving(&w, it) || measure_rounds(&w, it) ? -1 : 0;
+	}
 	free(w.flow);
-	free(w.sends);
+	free(w.of);
 	free(w.some);
-	free(w.starves);
 	return failed;
 }
 

@@ -13,12 +13,9 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "body.h"
-#include "suspect.h"
 
 struct incast_round {
 	uint32_t round;             /* those of several runs have different numbers */
@@ -71,14 +68,5 @@ struct incast {
  * bodies have none. Returns -1 if there is no memory; release IT in any case.
  */
 int incast_find(struct incast *it, const struct body *b);
-
-/* Add who starves. Returns -1 if there is no memory. (incast_report.c) */
-int incast_suspects(struct suspects *to, const struct incast *it);
-
-/* The lines of the report, without who starves; none if there is no incast. (incast_report.c) */
-void incast_print(FILE *to, const struct incast *it, const struct body *b);
-
-/* The same for a document; null if there is no incast. The caller frees it. (incast_report.c) */
-json_t *incast_json(const struct incast *it, const struct body *b);
 
 void incast_release(struct incast *it);

@@ -149,27 +149,27 @@ static int put(const char *name, char *text, struct fault *f)
 	return rc;
 }
 
-static int write_file(const char *name, const struct judgement *j,
-		      void (*writer)(FILE *, const struct judgement *), struct fault *f)
-{
-	struct composed text;
-
-	if (!name)
-		return 0;
-	if (composed_open(&text))
-		writer(text.out, j);
-	return put(name, composed_close(&text), f);
-}
-
 static int write_files(const struct judge *k, const struct judgement *j, struct fault *f)
 {
+	const struct {
+		const char *name;
+		void (*write)(FILE *, const struct judgement *);
+	} of[] = {{k->matrix, judge_matrix},
+		  {k->suspects, judge_suspects},
+		  {k->retest, judge_retest}};
+
 	if (k->matrix && j->m.players > MATRIX_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--matrix: %u players, at most %u",
 				   j->m.players, MATRIX_MAX);
-	return -(write_file(k->matrix, j, judge_matrix, f) ||
-		 write_file(k->suspects, j, judge_suspects, f) ||
-		 write_file(k->retest, j, judge_retest, f) ||
-		 (k->prom && put(k->prom, judge_prom(j, k->prom, judge_status(j)), f)));
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct composed text;
+
+		if (of[i].name && composed_open(&text))
+			of[i].write(text.out, j);
+		if (of[i].name && put(of[i].name, composed_close(&text), f))
+			return -1;
+	}
+	return k->prom ? put(k->prom, judge_prom(j, k->prom, judge_status(j)), f) : 0;
 }
 
 /* What B measured: "UNIT PROGRAM OPTION…", with the length of "UNIT PROGRAM"; "": not known. */
@@ -226,7 +226,7 @@ static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 	    (k->groups && refuse_strangers(&k->body, &k->group.hosts, k->groups, f)))
 		return -1;
 	fault_phase(f, "judging");
-	if (judgement_init(j, &k->body, &k->group, k->expect) || json_memory_failures())
+	if (judgement_init(j, &k->body, &k->group, k->expect))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->body.count);
 	if (k->baseline && compare_with(j, k->baseline, f))
 		return -1;

@@ -12,41 +12,38 @@
 /* Run the command; ARGV is what follows "judge". Returns the exit status. */
 int judge_command(char **argv);
 
-/* The report: at most 40 lines but with more than 11 kinds, the worst first; then totals.
- * (report.c) */
+/* The report: at most 40 lines but with more than 11 kinds, the worst first; then totals. */
 void judge_report(FILE *to, const struct judgement *j);
 
 /*
  * One JSON document; rdmark-json(5), "judgement". The caller frees the text. NULL: no memory; if
- * only a part lacked it, json_memory tells. (report_json.c)
+ * only a part lacked it, json_memory tells.
  */
 char *judge_json(const struct judgement *j);
 
 /*
  * The text for Prometheus: series of the nodes, none of a pair, with the last part of FILE's name
  * and the exit STATUS. J: NULL after a failure. The caller frees it. NULL: no memory.
- * (report_prom.c)
  */
 char *judge_prom(const struct judgement *j, const char *file, int status);
 
-/* What was measured from (rows) and to (columns) each player. (suspect_files.c) */
+/* What was measured from (rows) and to (columns) each player. */
 void judge_matrix(FILE *to, const struct judgement *j);
 
-/* The hosts of suspects, a line each; those of pairs and groups are not named. (suspect_files.c) */
+/* The hosts of suspects, a line each; those of pairs and groups are not named. */
 void judge_suspects(FILE *to, const struct judgement *j);
 
 /*
  * "HOST1 HOST2" lines: each suspect with good partners, and the suspect pairs, at most
- * JUDGE_RETEST_PAIRS of these: each takes a slot of its own. (suspect_files.c)
+ * JUDGE_RETEST_PAIRS of these: each takes a slot of its own.
  */
 #define JUDGE_RETEST_PAIRS 32
 void judge_retest(FILE *to, const struct judgement *j);
 
-/* The kind of S; SUSPECT_UNDER_LOAD: it was good alone. (report.c) */
+/* The kind of S; SUSPECT_UNDER_LOAD: it was good alone. */
 enum finding_code judge_code(const struct suspect *s);
 
-/* Write TO the title of the COUNT suspects at S, all of one kind, and what to do about them.
- * (report.c) */
+/* Write TO the title of the COUNT suspects at S, all of one kind, and what to do about them. */
 void judge_words(struct finding *to, const struct suspect *s, uint32_t count);
 
 /* The name of A or B of a suspect: a host, "HOST/DEVICE", or a group. */
@@ -55,29 +52,11 @@ const char *judge_name(const struct judgement *j, const struct suspect *s, uint3
 /* "both ways", "sending" or "receiving". */
 const char *judge_way(const struct suspect *s);
 
-/* What is known of a host; the largest one counts. */
-enum {
-	HOST_UNKNOWN,
-	HOST_GOOD,
-	HOST_UNDECIDED,
-	HOST_SUSPECT, /* these and lost ones are drained */
-	HOST_LOST,
-	HOST_STATES
-};
-
-/* How many hosts are what, which is then in J->hosts. (suspect_files.c) */
-struct judge_count {
-	uint32_t good, suspect, lost;
-	uint32_t undecided; /* no figure, or in a slow pair with too few partners to be judged */
-};
-
-struct judge_count judge_count(const struct judgement *j);
-
 /*
  * The exit status: 3, nodes are lost, some are named by no line, or no pair was measured; 6,
- * something is slow; 77, nobody can tell, or a run did not come to its end; 0. (report.c)
+ * something is slow; 77, nobody can tell, or a run did not come to its end; 0.
  */
 int judge_status(const struct judgement *j);
 
-/* The part of all pairs that was tried. (suspect_files.c) */
+/* The part of all pairs that was tried. */
 double judge_covered(const struct judgement *j);

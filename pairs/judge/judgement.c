@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Applies the rules one after another. */
+/* Applies the rules one after another; and what the runs of a player said most often. */
 #include "judgement.h"
+#include "proto/json_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define SAID_MAX 32 /* texts that are told apart */
 
 /* Find the first run that did not come to its end, and count players that no line names. */
 static void find_rounds(struct judgement *j)
@@ -55,81 +59,154 @@ static int find_groups(struct judgement *j)
 	return 0;
 }
 
-static int make_matrix(struct judgement *j)
+/* That many send less each than one does is no suspicion: of an incast only who starves. */
+static void add_starving(struct judgement *j)
 {
-	const struct body *b = j->body;
-	uint32_t *host = malloc(((size_t)b->names.count + 1) * sizeof(*host));
+	const struct incast *it = &j->incast;
 
-	if (!host)
-		return -1;
-	for (uint32_t i = 0; i < b->names.count; i++)
-		host[i] = b->player[i].host;
-	return matrix_init(&j->m, b->names.count, host, b->tries, b->count);
+	for (uint32_t i = 0; i < it->starved; i++) {
+		const struct incast_starving *is = &it->starving[i];
+		struct suspect s = suspect_of(SUSPECT_STARVES, is->sender);
+
+		s.proof = isnan(is->alone)                ? SUSPECT_ONCE
+			  : is->alone < INCAST_SLOW_ALONE ? SUSPECT_CONFIRMED
+							  : SUSPECT_LOAD;
+		s.sends = true;
+		s.value = is->share;
+		s.normal = 1;
+		s.partners = is->rounds;
+		s.bad = is->starved;
+		suspects_add(&j->suspects, &s);
+	}
+	suspects_sort(&j->suspects);
 }
 
-static int apply_rules(struct judgement *j)
+/* Those of who is lost, and what pairs reach; then what depends on that. */
+static void apply_rules(struct judgement *j)
 {
 	uint32_t first;
 
-	if (fit_init(&j->fit, j->body, &j->m, j->group, j->lost) || judge_lost(j))
-		return -1;
+	judge_lost(j);
 	judge_hosts(j, 0);
-	if (fit_first(&j->fit))
-		return -1;
-	if (j->incast.rounds) { /* that many send less each than one does is no suspicion */
+	fit_first(&j->fit);
+	if (j->incast.rounds) {
 		j->smallest = j->network = NAN;
-		return incast_suspects(&j->suspects, &j->incast);
+		add_starving(j);
+		return;
 	}
-	j->fit.groups = j->groups->names.count;
-	j->fit.bad_pair = j->bad_pair;
 	first = j->suspects.count;
-	if (leaves_find(j))
-		return -1;
+	leaves_find(j);
 	if (j->suspects.count > first)
 		fit_again(&j->fit);
-	if (racks_find(&j->fit))
-		return -1;
+	racks_find(&j->fit);
 	first = j->suspects.count;
-	if (judge_levels(j))
-		return -1;
+	judge_levels(j);
 	judge_hosts(j, first);
-	if (judge_tails(j) || judge_pairs(j))
-		return -1;
+	judge_tails(j);
+	judge_pairs(j);
 	judge_notes(j);
 	suspects_sort(&j->suspects);
-	return 0;
 }
 
 int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups,
 		   double expected)
 {
-	size_t all = groups->names.count;
-
 	*j = (struct judgement){.body = body, .groups = groups, .expected = expected};
-	if (incast_find(&j->incast, body) || make_matrix(j) || find_groups(j))
+	if (incast_find(&j->incast, body) || matrix_init(&j->m, body) || find_groups(j))
 		return -1;
 	count_cells(j);
-	j->bad_pair = all ? calloc(all, all) : NULL;
 	j->lost = calloc((size_t)j->m.players + 1, sizeof(*j->lost));
 	j->excused = calloc((size_t)j->m.players + 1, sizeof(*j->excused));
 	j->hosts = malloc((size_t)body->hosts.count + 1);
-	if ((all && !j->bad_pair) || !j->lost || !j->excused || !j->hosts)
+	if (!j->lost || !j->excused || !j->hosts ||
+	    fit_init(&j->fit, &j->m, j->group, groups->names.count, j->lost))
 		return -1;
 	find_rounds(j);
-	return apply_rules(j);
+	apply_rules(j);
+	judge_states(j);
+	return json_memory_failures() ? -1 : 0;
 }
 
 void judgement_release(struct judgement *j)
 {
-	free((void *)j->m.host);
 	matrix_release(&j->m);
 	free(j->group);
-	free(j->bad_pair);
 	free(j->lost);
 	free(j->excused);
 	free(j->hosts);
 	fit_release(&j->fit);
-	suspects_release(&j->suspects);
+	free(j->suspects.of);
 	incast_release(&j->incast);
 	*j = (struct judgement){0};
+}
+
+/* The texts that were heard, and how often. */
+struct said {
+	uint32_t text[SAID_MAX], times[SAID_MAX];
+};
+
+static void hear(struct said *s, uint32_t text)
+{
+	uint32_t i = 0;
+
+	while (i < SAID_MAX && s->times[i] && s->text[i] != text)
+		i++;
+	if (i == SAID_MAX)
+		return;
+	s->text[i] = text;
+	s->times[i]++;
+}
+
+static uint32_t heard_most(const struct said *s)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < SAID_MAX; i++)
+		if (s->times[i] > s->times[best])
+			best = i;
+	return s->times[best] ? s->text[best] : SUSPECT_NONE;
+}
+
+uint32_t judge_said_most(const struct judgement *j)
+{
+	struct said s = {0};
+
+	for (uint32_t i = 0; i < j->body->count; i++)
+		if (j->body->tries[i].text != BODY_NONE && !j->body->tries[i].found)
+			hear(&s, j->body->tries[i].text);
+	for (uint32_t i = 0; i < j->m.players && !s.times[0]; i++)
+		if (j->body->player[i].server_said)
+			hear(&s, j->body->player[i].server_said - 1);
+	return heard_most(&s);
+}
+
+/* True if the try T, in which PLAYER is in WAY, says something of another host: by its blame, or by
+ * its text, which starts with the host that it is about, if that is known. */
+static bool is_of_another(const struct judgement *j, uint32_t player, enum matrix_way way,
+			  const struct body_try *t)
+{
+	const char *what = j->body->texts.text[t->text];
+	char name[400];
+	uint32_t host;
+
+	if (t->blame == (way == MATRIX_SEND ? 2 : 1))
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(what, ":"), what);
+	host = names_find(&j->body->hosts, name);
+	return host != NAMES_NONE && host != j->body->player[player].host;
+}
+
+uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
+{
+	struct said s = {0};
+
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);)
+		for (uint32_t i = w.cell->first; i < w.cell->first + w.cell->tries; i++) {
+			const struct body_try *t = &j->body->tries[i];
+
+			if (t->text != BODY_NONE && t->found != failed &&
+			    !is_of_another(j, player, w.way, t))
+				hear(&s, t->text);
+		}
+	return heard_most(&s);
 }

@@ -9,14 +9,51 @@
 
 #include <math.h>
 
-#include "body.h"
 #include "finding/finding.h"
 #include "fit.h"
-#include "groups.h"
 #include "incast.h"
-#include "limits.h"
-#include "matrix.h"
-#include "suspect.h"
+
+#define SUSPECT_NONE UINT32_MAX
+
+enum suspect_proof {
+	SUSPECT_ONCE,      /* measured in rounds with other pairs only */
+	SUSPECT_CONFIRMED, /* bad alone, too */
+	SUSPECT_LOAD       /* good alone: slow only under load */
+};
+
+struct suspect {
+	enum finding_code kind; /* SUSPECT_NODE: of the group SUSPECT, by which they are sorted */
+	enum suspect_proof proof;
+	bool sends, receives;   /* in which direction; of a pair and groups: A to B, B to A */
+	bool few_partners;      /* of a pair: an end has too few to be judged itself */
+	bool is_host;           /* A is a host, all of its rails; otherwise a player, or a group */
+	uint32_t a, b;          /* B: of a pair or groups; otherwise SUSPECT_NONE */
+	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */
+	uint32_t partners, bad; /* hosts that it was judged by; tries or cells that were bad */
+	uint32_t cause;         /* a cause of body.h for those that have no figure */
+	uint32_t from_round;    /* it is slow from this one on; 0: always, or not known */
+	uint32_t text;          /* what its runs said, in struct body.texts; or SUSPECT_NONE */
+};
+
+struct suspects {
+	struct suspect *of; /* owned */
+	uint32_t count;
+};
+
+/* Suspect A as KIND, of which nothing else is known. */
+struct suspect suspect_of(enum finding_code kind, uint32_t a);
+
+/* Add S. If there is no memory, json_memory_failures() says so. */
+void suspects_add(struct suspects *l, const struct suspect *s);
+
+/* Put the worst first. */
+void suspects_sort(struct suspects *l);
+
+/* True if this kind of suspect cannot be used at all: exit status 3. */
+bool suspect_is_lost(enum finding_code kind);
+
+/* How much of the normal is left, for sorting: 0 to 1, smaller is worse. */
+double suspect_part(const struct suspect *s);
 
 /* How far the runs came. */
 struct judge_rounds {
@@ -25,18 +62,27 @@ struct judge_rounds {
 	uint32_t unended;         /* players that may have ended in a line that was cut */
 };
 
+/* What is known of a host; the largest one counts. */
+enum host_state {
+	HOST_UNKNOWN, /* it has no figure, or is in a slow pair; in the end it is undecided */
+	HOST_GOOD,
+	HOST_UNDECIDED, /* so are those of slow pairs who have too few partners to be judged */
+	HOST_SUSPECT,   /* these and lost ones are drained */
+	HOST_LOST,
+	HOST_STATES
+};
+
 struct judgement {
 	const struct body *body;
 	const struct groups *groups;
 	struct matrix m;
 	struct fit fit;
 	struct judge_rounds rounds;
-	uint32_t *group; /* of each player: a group or NAMES_NONE; NULL: no groups */
-	bool *bad_pair;  /* of each pair of groups, FROM * groups + TO: what is slow is the network
-			  */
-	bool *lost;      /* players whose figures are not judged */
-	char *hosts;     /* of each host: room for what a writer finds out of it */
-	bool *excused;   /* these, and those that missed slots: a pair without a figure is theirs */
+	uint32_t *group;                /* of each player: a group or NAMES_NONE; NULL: no groups */
+	bool *lost;                     /* players whose figures are not judged */
+	uint8_t *hosts;                 /* of each host: enum host_state */
+	uint32_t hosts_in[HOST_STATES]; /* how many */
+	bool *excused; /* these, and those that missed slots: a pair without a figure is theirs */
 	struct suspects suspects;
 	struct findings notes; /* what is nobody's fault */
 	struct incast incast;  /* if it has rounds, its flows are judged by it and not as pairs */
@@ -44,17 +90,13 @@ struct judgement {
 	double expected;          /* what a pair must reach, in Gb/s; 0: not given */
 	double smallest; /* the part by which a sender that is named is too slow; NaN: not known */
 	double network;  /* what most pairs reach of the best ones; NaN: not known */
-	struct {
-		uint32_t slots, failed; /* of all players */
-	} failures;
-	bool retested;         /* some pairs were measured alone after the others */
-	bool uplinks_doubtful; /* pairs of two groups are slow, and nobody knows whose uplink it is
-				*/
+	uint32_t slots, failed_slots; /* of all players */
+	bool retested;                /* some pairs were measured alone after the others */
+	bool uplinks_doubtful; /* pairs of two groups are slow; nobody knows whose uplink it is */
 	uint32_t late;         /* players that missed slots */
-	uint32_t
-		slow_pairs; /* far slower than others, though chance may make as many; 0: too few */
-	bool blind;         /* no node can be called good: noise or the network hides slow ones */
-	bool cannot_tell;   /* a slow node might not have been seen */
+	uint32_t slow_pairs;   /* far slower, though chance may make as many; 0: too few */
+	bool blind;       /* no node can be called good: noise or the network hides slow ones */
+	bool cannot_tell; /* a slow node might not have been seen */
 	bool has_baseline;
 	uint32_t compared; /* with the baseline: players, and cells of those with few partners */
 };
@@ -80,8 +122,7 @@ static inline bool judge_launcher_late(const struct judgement *j)
 	return j->late > NOTES_LATE * j->m.players;
 }
 
-/* True if the pair of a cell reaches three quarters of what is normal at most, and its ends are
- * good. */
+/* True if a pair reaches three quarters of what is normal at most, and its ends are good. */
 static inline bool judge_is_far_slower(const struct judgement *j, uint32_t cell)
 {
 	const struct matrix_cell *c = &j->m.cell[cell];
@@ -110,22 +151,27 @@ static inline bool judge_is_known(const struct judgement *j, uint32_t player)
 	       j->fit.of[player].nowhere;
 }
 
-/* The rules. Each returns -1 if there is no memory. */
-int judge_lost(struct judgement *j);   /* lost.c */
-int leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
-int judge_levels(struct judgement *j); /* slow.c */
-int judge_tails(struct judgement *j);
+/* Suspect the pair of a cell as KIND, of which nothing else is known. (slow.c) */
+struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
+			  const struct matrix_cell *c);
+
+/* The rules. */
+void judge_lost(struct judgement *j);   /* lost.c */
+void leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
+void judge_levels(struct judgement *j); /* slow.c */
+void judge_tails(struct judgement *j);
+void judge_pairs(struct judgement *j);
 void judge_notes(struct judgement *j); /* notes.c */
-int judge_pairs(struct judgement *j); /* links.c */
 
 /*
- * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE.
- * FAILED: errors, otherwise findings. (said.c)
+ * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE: errors if FAILED,
+ * otherwise findings. And what all runs that failed said most often.
  */
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
-
-/* What all runs that failed said most often, or SUSPECT_NONE. (said.c) */
 uint32_t judge_said_most(const struct judgement *j);
 
+/* Find what is known of each host, after the last rule. (suspect.c) */
+void judge_states(struct judgement *j);
+
 /* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
-void judge_hosts(struct judgement *j, uint32_t first); /* rails.c */
+void judge_hosts(struct judgement *j, uint32_t first); /* suspect.c */

@@ -2,12 +2,16 @@
 /*
  * Groups (leaves, racks) of which more pairs with other groups are slow than those of other groups:
  * an uplink is lost or bad. How uneven groups are by chance is taken from the others.
+ *
+ * And racks that nobody told of: players that are slow with others and fast among themselves are no
+ * slow players. They share a way out that is slow, and where that is seen the distance counts.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "judgement.h"
+#include "proto/json_memory.h"
 #include "stat/beta.h"
 #include "limits.h"
 
@@ -23,13 +27,18 @@ struct tally {
 	double pairs, low;
 };
 
+struct leaf {
+	struct tally all, sent; /* of its pairs with other groups */
+	bool found;             /* it is bad */
+};
+
 struct leaves {
 	struct judgement *j;
 	uint32_t groups;
 	struct tally *block; /* from one group to another: FROM * groups + TO */
+	struct leaf *of;     /* of each group */
 	struct tally all;
 	bool *has_low; /* players that have a slow pair */
-	bool *found;   /* groups that were found bad */
 };
 
 /* True if the cell C is of two different groups, the BLOCK. */
@@ -41,6 +50,12 @@ static bool is_crossing(const struct leaves *l, const struct matrix_cell *c, uin
 	return from != to && from != NAMES_NONE && to != NAMES_NONE;
 }
 
+static void tally(struct tally *to, bool low)
+{
+	to->pairs++;
+	to->low += low;
+}
+
 /* Count the pairs that are lower than LIMIT. */
 static void count(struct leaves *l, double limit)
 {
@@ -50,47 +65,42 @@ static void count(struct leaves *l, double limit)
 	memset(l->block, 0, (size_t)l->groups * l->groups * sizeof(*l->block));
 	memset(l->has_low, 0, m->players);
 	l->all = (struct tally){0};
+	for (uint32_t g = 0; g < l->groups; g++)
+		l->of[g].all = l->of[g].sent = l->all;
 	for (uint32_t i = 0; i < m->cells; i++) {
 		const struct matrix_cell *c = &m->cell[i];
 		bool low = (double)l->j->fit.part[i] < limit;
 
 		if (isnan(l->j->fit.part[i]) || !is_crossing(l, c, &block))
 			continue;
-		l->block[block].pairs++;
-		l->block[block].low += low;
-		l->all.pairs++;
-		l->all.low += low;
+		tally(&l->all, low);
+		tally(&l->block[block], low);
+		tally(&l->of[block / l->groups].all, low);
+		tally(&l->of[block / l->groups].sent, low);
+		tally(&l->of[block % l->groups].all, low);
 		l->has_low[c->from] |= low;
 		l->has_low[c->to] |= low;
 	}
 }
 
-/* Those of the group G with others that it sends, and that it receives; but with the group BUT. */
-static struct tally of_group(const struct leaves *l, uint32_t g, bool sends, bool receives,
-			     uint32_t but)
+/* Those of two groups, in both directions. */
+static struct tally between(const struct leaves *l, uint32_t a, uint32_t b)
 {
-	struct tally of = {0};
+	const struct tally *to = &l->block[a * l->groups + b], *back = &l->block[b * l->groups + a];
 
-	for (uint32_t i = 0; i < l->groups; i++) {
-		const struct tally *out = &l->block[g * l->groups + i];
-		const struct tally *in = &l->block[i * l->groups + g];
-
-		if (i == but)
-			continue;
-		of.pairs += sends * out->pairs + receives * in->pairs;
-		of.low += sends * out->low + receives * in->low;
-	}
-	return of;
+	return (struct tally){.pairs = to->pairs + back->pairs, .low = to->low + back->low};
 }
 
 /* How much more other groups differ, in pairs that are not G's, than chance makes them. */
-static double unevenness(const struct leaves *l, uint32_t g, const struct tally *of)
+static double unevenness(const struct leaves *l, uint32_t g)
 {
-	double sum = 0, n = 0, low = l->all.low - of->low, pairs = l->all.pairs - of->pairs;
+	double low = l->all.low - l->of[g].all.low, pairs = l->all.pairs - l->of[g].all.pairs;
+	double sum = 0, n = 0;
 
 	for (uint32_t i = 0; i < l->groups && low >= LEAF_LEAST; i++) {
-		const struct tally other = of_group(l, i, true, true, g);
-		double mean = other.pairs / pairs * low, off = other.low - mean;
+		const struct tally *of = &l->of[i].all, with = between(l, i, g);
+		double mean = (of->pairs - with.pairs) / pairs * low;
+		double off = of->low - with.low - mean;
 
 		if (i == g || !(mean > 0))
 			continue;
@@ -101,14 +111,13 @@ static double unevenness(const struct leaves *l, uint32_t g, const struct tally 
 }
 
 /* True if most slow pairs of the group G are with one other group. */
-static bool is_one_block(const struct leaves *l, uint32_t g, const struct tally *of)
+static bool is_one_block(const struct leaves *l, uint32_t g)
 {
 	double most = 0;
 
 	for (uint32_t i = 0; i < l->groups; i++)
-		most = fmax(most,
-			    l->block[i * l->groups + g].low + l->block[g * l->groups + i].low);
-	return l->groups > 2 && most > LEAF_ONE_BLOCK * of->low;
+		most = fmax(most, between(l, g, i).low);
+	return l->groups > 2 && most > LEAF_ONE_BLOCK * l->of[g].all.low;
 }
 
 /* True if a group has slow pairs because of one of its players. */
@@ -125,14 +134,15 @@ static bool is_one_player(const struct leaves *l, uint32_t g)
 }
 
 /* True if more of all slow pairs are the group G's than chance makes. */
-static bool is_bad_leaf(const struct leaves *l, uint32_t g, const struct tally *of)
+static bool is_bad_leaf(const struct leaves *l, uint32_t g)
 {
+	const struct tally *of = &l->of[g].all;
 	double share = of->pairs / l->all.pairs, uneven;
 
 	if (l->groups < LEAF_LEAST || of->low < LEAF_LEAST || !(share < 1) || is_one_player(l, g) ||
-	    is_one_block(l, g, of))
+	    is_one_block(l, g))
 		return false;
-	uneven = unevenness(l, g, of);
+	uneven = unevenness(l, g);
 	return beta_incomplete(of->low / uneven, (l->all.low - of->low) / uneven + 1, share) <
 	       FIT_CHANCE / l->groups / (BEGINS + 1);
 }
@@ -166,10 +176,11 @@ static double quantile(const struct leaves *l, double at)
  * Add the group FROM or TO, or the pair of both, and leave its pairs out of what players reach.
  * NAMES_NONE: into, or from, any other group.
  */
-static int add_group(struct leaves *l, const struct tally *of, uint32_t from, uint32_t to,
-		     bool both)
+static void add_group(struct leaves *l, const struct tally *of, uint32_t from, uint32_t to,
+		      bool both)
 {
 	struct judgement *j = l->j;
+	struct suspect s = suspect_of(SUSPECT_GROUP, from != NAMES_NONE ? from : to);
 	double normal = j->fit.distance[FIT_GROUPS] + j->fit.kind[0];
 	bool pair = from != NAMES_NONE && to != NAMES_NONE;
 	uint32_t block;
@@ -182,53 +193,45 @@ static int add_group(struct leaves *l, const struct tally *of, uint32_t from, ui
 			continue;
 		if (!isnan(j->fit.part[i]))
 			j->fit.some[n++] = j->fit.part[i];
-		j->bad_pair[block] = true;
+		j->fit.bad_pair[block] = true;
 	}
-	return suspects_add(
-		&j->suspects,
-		&(struct suspect){.kind = SUSPECT_GROUP,
-				  .a = from != NAMES_NONE ? from : to,
-				  .b = pair ? to : SUSPECT_NONE,
-				  .sends = from != NAMES_NONE,
-				  .receives = both || (!pair && to != NAMES_NONE),
-				  .value = judge_unit(j, normal + matrix_median(j->fit.some, n)),
-				  .normal = judge_unit(j, normal),
-				  .partners = (uint32_t)of->pairs,
-				  .bad = (uint32_t)of->low,
-				  .text = SUSPECT_NONE});
+	s.b = pair ? to : SUSPECT_NONE;
+	s.sends = from != NAMES_NONE;
+	s.receives = both || (!pair && to != NAMES_NONE);
+	s.value = judge_unit(j, normal + matrix_median(j->fit.some, n));
+	s.normal = judge_unit(j, normal);
+	s.partners = (uint32_t)of->pairs;
+	s.bad = (uint32_t)of->low;
+	suspects_add(&j->suspects, &s);
 }
 
 /* Pairs of groups that are bad, of which neither group is bad with all others. */
-static int find_blocks(struct leaves *l)
+static void find_blocks(struct leaves *l)
 {
 	for (uint32_t b = 0; b < l->groups * l->groups; b++) {
 		uint32_t from = b / l->groups, to = b % l->groups, back = to * l->groups + from;
 		bool both;
 
-		if (l->j->bad_pair[b] || !is_bad_block(l, b))
+		if (l->j->fit.bad_pair[b] || !is_bad_block(l, b))
 			continue;
 		both = is_bad_block(l, back);
-		if (add_group(l, &l->block[b], from, to, both))
-			return -1;
-		l->j->bad_pair[back] |= both;
+		add_group(l, &l->block[b], from, to, both);
+		l->j->fit.bad_pair[back] |= both;
 	}
-	return 0;
 }
 
-static int find_leaves(struct leaves *l)
+static void find_leaves(struct leaves *l)
 {
 	for (uint32_t g = 0; g < l->groups; g++) {
-		const struct tally of = of_group(l, g, true, true, NAMES_NONE);
-		double sends = of_group(l, g, true, false, NAMES_NONE).low / fmax(1, of.low);
+		struct leaf *of = &l->of[g];
+		double sent = of->sent.low / fmax(1, of->all.low);
+		bool out = sent > 1 / 3., in = sent < 2 / 3.;
 
-		if (l->found[g] || !is_bad_leaf(l, g, &of))
+		if (of->found || !is_bad_leaf(l, g))
 			continue;
-		l->found[g] = true;
-		if (add_group(l, &of, sends > 1 / 3. ? g : NAMES_NONE,
-			      sends > 1 / 3. ? NAMES_NONE : g, sends > 1 / 3. && sends < 2 / 3.))
-			return -1;
+		of->found = true;
+		add_group(l, &of->all, out ? g : NAMES_NONE, out ? NAMES_NONE : g, out && in);
 	}
-	return 0;
 }
 
 /*
@@ -242,7 +245,7 @@ static bool is_doubtful(struct leaves *l, double best)
 	uint32_t block;
 
 	for (uint32_t b = 0; b < l->groups * l->groups; b++)
-		if (l->j->bad_pair[b])
+		if (l->j->fit.bad_pair[b])
 			return false;
 	for (uint32_t i = 0; i < m->cells; i++) {
 		if (isnan(l->j->fit.part[i]) || is_crossing(l, &m->cell[i], &block))
@@ -256,36 +259,122 @@ static bool is_doubtful(struct leaves *l, double best)
 			       (low + 1) / (within + 2)) < FIT_CHANCE;
 }
 
-static int find_all(struct leaves *l)
+static void find_all(struct leaves *l)
 {
 	double best = quantile(l, LEAF_GOOD), limit = best + log(1 - LEAF_LOW);
 
 	for (size_t i = 0; i <= BEGINS; i++) {
 		count(l, i < BEGINS ? fmin(limit, quantile(l, begins[i])) : limit);
-		if (find_leaves(l))
-			return -1;
+		find_leaves(l);
 	}
-	if (find_blocks(l))
-		return -1;
+	find_blocks(l);
 	l->j->uplinks_doubtful = is_doubtful(l, best);
-	return 0;
 }
 
-int leaves_find(struct judgement *j)
+void leaves_find(struct judgement *j)
 {
 	uint32_t groups = j->groups->names.count;
 	size_t n = (size_t)groups + 1;
-	struct leaves l = {.j = j, .groups = groups};
-	int failed;
+	struct leaves l = {.j = j, .groups = groups, .has_low = j->fit.mark[0]};
 
 	if (!j->group || groups > GROUPS_JUDGED)
-		return 0;
+		return;
 	l.block = calloc(n * n, sizeof(*l.block));
-	l.has_low = calloc((size_t)j->m.players + 1, sizeof(bool));
-	l.found = calloc(n, sizeof(bool));
-	failed = l.block && l.has_low && l.found ? find_all(&l) : -1;
+	l.of = calloc(n, sizeof(*l.of));
+	if (l.block && l.of)
+		find_all(&l);
+	else
+		json_memory_lacked();
 	free(l.block);
-	free(l.has_low);
-	free(l.found);
-	return failed;
+	free(l.of);
+}
+
+/* True if most of its figures are low: what a player is that is slow because of a rack. */
+static bool is_slow(const struct fit *f, uint32_t i)
+{
+	const struct fit_player *p = &f->of[i];
+
+	return p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow ||
+	       (p->way[FIT_WORSE].slow && 2 * p->way[FIT_WORSE].low > p->way[FIT_WORSE].figures);
+}
+
+/* What player I reaches: the lowest of what is known. */
+static double level_of(const struct fit *f, uint32_t i)
+{
+	double level = 0;
+
+	for (enum fit_way way = 0; way < FIT_WAYS; way++)
+		if (f->of[i].way[way].slow)
+			level = fmin(level, (double)f->of[i].way[way].effect);
+	return level;
+}
+
+/* What player I reaches in the slot T, as a part of normal. */
+static double part_of(const struct fit *f, uint32_t i, const struct meeting *t)
+{
+	return (double)fminf(t->sends, t->receives) - fit_normal(f, i, t->with);
+}
+
+/* True if player I, which is slow, is fast with LOW, the other slow ones, and not with others. */
+static bool is_of_rack(const struct fit *f, uint32_t i, const bool *low)
+{
+	uint32_t all[2] = {0}, fast[2] = {0}; /* figures with good ones, and with slow ones */
+
+	for (const struct meeting *t = meetings_of(&f->slots, i); t < meetings_end(&f->slots, i);
+	     t++) {
+		double limit = fmin(level_of(f, i), low[t->with] ? level_of(f, t->with) : 0) / 2;
+		double part = part_of(f, i, t);
+
+		if (f->lost[t->with] || f->rack[t->with] != f->rack[i] || isnan(part))
+			continue;
+		all[low[t->with]]++;
+		fast[low[t->with]] += part > limit;
+	}
+	return fast[1] && fast[1] >= RACK_FAST_WITHIN * all[1] && fast[0] <= RACK_FAST_OUT * all[0];
+}
+
+/* Find rack NUMBER. Returns false if there is none. */
+static bool find_rack(struct fit *f, uint32_t number)
+{
+	bool *low = f->mark[0], *member = f->mark[1];
+	uint32_t members = 0, players = f->m->players;
+
+	for (uint32_t i = 0; i < players; i++)
+		low[i] = is_slow(f, i);
+	for (uint32_t i = 0; i < players; i++) {
+		member[i] = low[i] && !f->rack[i] && is_of_rack(f, i, low);
+		members += member[i];
+	}
+	for (uint32_t i = 0; i < players && members > 1; i++)
+		f->rack[i] = member[i] ? number : f->rack[i];
+	return members > 1;
+}
+
+/* True if player I is slow with a player of a rack, too, more than the distance makes it. */
+static bool slow_with_rack(const struct fit *f, uint32_t i)
+{
+	const struct meeting *t = meetings_of(&f->slots, i), *end = meetings_end(&f->slots, i);
+
+	while (t < end && !(f->rack[t->with] && part_of(f, i, t) < level_of(f, i) / 2))
+		t++;
+	return t < end;
+}
+
+/* Slow players that may be in a rack: they reach what it does, and are not slow with it. */
+static void find_doubtful(struct fit *f)
+{
+	for (uint32_t i = 0; i < f->m->players; i++)
+		f->of[i].doubtful =
+			f->racks && is_slow(f, i) && !f->rack[i] &&
+			fabs(level_of(f, i) - f->distance[FIT_RACKS]) < RACK_SAME_LEVEL &&
+			!slow_with_rack(f, i);
+}
+
+void racks_find(struct fit *f)
+{
+	while (f->racks < RACK_ROUNDS && find_rack(f, f->racks + 1)) {
+		f->racks++;
+		fit_again(f);
+	}
+	find_doubtful(f);
 }

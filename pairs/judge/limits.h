@@ -27,7 +27,7 @@
 #define KIND_FAR_BELOW   .357 /* -log(.7): less than that of its ports' rate is no kind's normal */
 #define KIND_CELLS_LEAST 6
 
-/* Who is set aside at first (first.c). */
+/* Who is set aside at first (fit.c). */
 #define FIRST_WORST        {.5, .2} /* the quantiles of its figures by which a player is compared */
 #define FIRST_BEST         .95 /* of few figures: there is one that is better, which may be chance */
 #define FIRST_BELOW        .05 /* who is lower than most by this, and by */
@@ -38,7 +38,7 @@
 #define FIRST_NONE         .99 /* of the figures of a player is no good one, */
 #define FIRST_GOOD         .75 /* of the figures of others, which must be good then: chosen */
 
-/* The figures of a player (figures.c). */
+/* The figures of a player (normal.c). */
 #define FIGURES_ENOUGH 256 /* figures of a player: of more, as many that are spread evenly are used */
 
 /* Who is slow (fit.c). */
@@ -54,7 +54,7 @@
 #define FIT_NETWORK  .9   /* of the best figures: where most reach less, the network is why: chosen */
 #define FIT_PARTNERS 3    /* hosts that a player is judged by: with two, it may be them */
 
-/* Which fault is seen, and whether the network is uneven (power.c). */
+/* Which fault is seen, and whether the network is uneven (notes.c). */
 #define POWER_SAFE        .8  /* of the share of figures that is proof: it is known from as many as there are */
 #define POWER_BEST        .95 /* the part of figures below the best ones */
 #define POWER_TOP         .99 /* the same, for what a node must be able to reach */
@@ -63,7 +63,7 @@
 #define POWER_ROUND_LOW   .93 /* of the best round's average: what is lower is the network's doing, */
 #define POWER_ROUND_SURE  5.  /* if by so many deviations */
 
-/* Racks that nobody told of (racks.c). */
+/* Racks that nobody told of (leaves.c). */
 #define RACK_FAST_WITHIN .5   /* of its figures with other slow ones, */
 #define RACK_FAST_OUT    .25  /* and at most of those with good ones */
 #define RACK_SAME_LEVEL  .08  /* what reaches as much as a rack's players may be one of them */
@@ -79,7 +79,7 @@
 #define LEAF_DEEP      .6  /* of the best: no noise, and no share of a network that is full */
 #define LEAF_DEEP_MOST .1  /* of the pairs: more is how the network is */
 
-/* Slow pairs of good nodes (links.c). */
+/* Slow pairs of good nodes (slow.c). */
 #define LINK_SLOW_RATE    .93 /* of normal: below it a pair may be slow, if chance does not explain it */
 #define LINK_SLOW_LATENCY .6
 #define LINK_FEW          12  /* pairs: of so few nobody knows what chance makes, so it is lower */

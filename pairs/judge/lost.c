@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Players that never came, ended early, have a wrong clock or cannot be used. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "judgement.h"
 #include "limits.h"
@@ -18,9 +17,9 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 	struct tally all = {0};
 
 	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
-		const struct body_try *t = &j->body->tries[w.cell->first], *end;
+		const struct body_try *t = &j->body->tries[w.cell->first];
 
-		for (end = t + w.cell->tries; t < end; t++) {
+		for (const struct body_try *end = t + w.cell->tries; t < end; t++) {
 			bool measured = t->cause == BODY_MEASURED;
 
 			if (t->mirrored)
@@ -41,12 +40,6 @@ static bool is_unended(const struct judgement *j, const struct body_player *p)
 	return j->body->counts.done > 0 && p->came > p->done;
 }
 
-/* All of its runs have a figure, and a line was cut that may have said that it ended. */
-static bool may_be_cut(const struct judgement *j, const struct tally *t)
-{
-	return j->body->counts.broken && !t->failed;
-}
-
 /* Count the slots of PLAYER, and those in which a run failed in either direction. */
 static uint32_t failed_slots(const struct judgement *j, uint32_t player, uint32_t *slots)
 {
@@ -63,11 +56,11 @@ static uint32_t failed_slots(const struct judgement *j, uint32_t player, uint32_
 static bool fails_at_times(const struct judgement *j, uint32_t player)
 {
 	uint32_t slots, failed = failed_slots(j, player, &slots);
-	double others = j->failures.slots - (double)slots, share;
+	double others = j->slots - (double)slots, share;
 
 	if (failed < 2 || !(others > 0))
 		return false;
-	share = (fmax(0, j->failures.failed - (double)failed) + 1) / (others + 2);
+	share = (fmax(0, j->failed_slots - (double)failed) + 1) / (others + 2);
 	return beta_incomplete(failed, slots - failed + 1., fmin(share, .999)) <
 	       FIT_CHANCE / j->m.players;
 }
@@ -76,20 +69,20 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 				 bool unusable, bool clock_wrong)
 {
 	const struct body_player *p = &j->body->player[player];
-	bool anybody_came = j->body->counts.players > 0;
-	bool late = p->missed > 0;
+	/* all of its runs have a figure, and a line was cut that may have said that it ended */
+	bool may_be_cut = j->body->counts.broken && !t->failed;
 
-	if (anybody_came && !p->came && !p->done && !t->measured)
+	if (j->body->counts.players && !p->came && !p->done && !t->measured)
 		return SUSPECT_NEVER_CAME;
 	if (p->no_device && t->failed >= t->measured)
 		return SUSPECT_DEVICE;
-	if ((is_unended(j, p) && !may_be_cut(j, t)) || p->stopped)
+	if ((is_unended(j, p) && !may_be_cut) || p->stopped)
 		return SUSPECT_ENDED;
 	if (t->blamed[BODY_DEVICE] && (t->blamed[BODY_DEVICE] > 1 || !t->measured))
 		return SUSPECT_DEVICE;
 	if (clock_wrong || t->blamed[BODY_CLOCK] > 1)
 		return SUSPECT_CLOCK;
-	if (unusable && !(late && t->blamed[BODY_MISSED])) {
+	if (unusable && !(p->missed && t->blamed[BODY_MISSED])) {
 		if (t->cause[BODY_DATA] * 2 > t->failed)
 			return SUSPECT_DATA;
 		return t->cause[BODY_CONNECT] * 2 > t->failed ? SUSPECT_UNREACHABLE : SUSPECT_BROKE;
@@ -120,16 +113,16 @@ static bool hardly_works(const struct judgement *j, uint32_t player, enum matrix
 }
 
 /*
- * Put those players ASIDE who explain the pairs without a figure. A pair with a player that is gone
- * says nothing of the other one. BAD: room for all cells.
+ * Find those who explain the pairs without a figure. A pair with a player that is gone says nothing
+ * of the other one.
  */
-static int find_unusable(const struct judgement *j, signed char *bad,
-			 bool *const aside[MATRIX_WAYS])
+static void find_unusable(struct judgement *j, bool *const unusable[MATRIX_WAYS])
 {
-	int general;
+	signed char *bad = j->fit.bad;
+	bool general;
 
 	if (!j->measured) /* no node explains it */
-		return 0;
+		return;
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
 
@@ -137,14 +130,12 @@ static int find_unusable(const struct judgement *j, signed char *bad,
 				 ? -1
 				 : !c->measured || c->measured < c->failed;
 	}
-	general = matrix_explain(&j->m, bad, .5, FIT_PARTNERS, aside);
+	general = matrix_explain(&j->m, bad, .5, FIT_PARTNERS, unusable);
 	for (uint32_t i = 0; i < j->m.players * MATRIX_WAYS && !general; i++)
-		aside[i % 2][i / 2] &= hardly_works(j, i / 2, i % 2);
-	return general < 0 ? -1 : 0;
+		unusable[i % 2][i / 2] &= hardly_works(j, i / 2, i % 2);
 }
 
-/* The clock of the receiver of C less the sender's, as the last run says that compared them; or
- * NaN. */
+/* The clock of C's receiver less the sender's, as the last run that compared them says; or NaN. */
 static float clock_of(const struct judgement *j, const struct matrix_cell *c)
 {
 	for (uint32_t i = c->first + c->tries; i-- > c->first;) {
@@ -157,11 +148,11 @@ static float clock_of(const struct judgement *j, const struct matrix_cell *c)
 }
 
 /*
- * The median of what the clock of PLAYER is ahead of those from which it is off, as BAD says of
- * each cell; NaN: of none. ONLY: a player of the host that is the only one it was compared with.
+ * The median of what the clock of PLAYER is ahead of those from which it is off, by the marks of
+ * find_clocks(); NaN: of none. ONLY: a player of the host that is the only one it was compared
+ * with.
  */
-static double ahead_of(const struct judgement *j, const signed char *bad, uint32_t player,
-		       uint32_t *only)
+static double ahead_of(const struct judgement *j, uint32_t player, uint32_t *only)
 {
 	bool several = false;
 	size_t n = 0;
@@ -174,7 +165,7 @@ static double ahead_of(const struct judgement *j, const signed char *bad, uint32
 			continue;
 		several |= *only != BODY_NONE && j->m.host[*only] != j->m.host[w.with];
 		*only = w.with;
-		if (bad[w.cell - j->m.cell] > 0)
+		if (j->fit.bad[w.cell - j->m.cell] > 0)
 			j->fit.some[n++] = w.way == MATRIX_SEND ? -is : is;
 	}
 	*only = several ? BODY_NONE : *only;
@@ -185,7 +176,7 @@ static double ahead_of(const struct judgement *j, const signed char *bad, uint32
  * Say whose clock is OFF: those that differ from most others. One that was compared with one host
  * only is off if that one is not; of two that nobody else was compared with, nobody can say which.
  */
-static int find_clocks(struct judgement *j, signed char *bad, bool *const off[MATRIX_WAYS])
+static void find_clocks(struct judgement *j, bool *const off[MATRIX_WAYS])
 {
 	double slot_s = j->body->slot_s;
 	double limit = fmax(slot_s > 0 ? slot_s / 4 : CLOCK_OTHER_S, CLOCK_LEAST_S);
@@ -194,57 +185,45 @@ static int find_clocks(struct judgement *j, signed char *bad, bool *const off[MA
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		float is = clock_of(j, &j->m.cell[i]);
 
-		bad[i] = isnan(is) ? -1 : fabs((double)is) > limit;
+		j->fit.bad[i] = isnan(is) ? -1 : fabs((double)is) > limit;
 	}
-	if (matrix_explain(&j->m, bad, .5, 2, off) < 0)
-		return -1;
+	matrix_explain(&j->m, j->fit.bad, .5, 2, off);
 	for (uint32_t i = 0; i < j->m.players; i++) {
-		double ahead = ahead_of(j, bad, i, &only);
+		struct suspect s = suspect_of(SUSPECT_CLOCK, i);
 
+		s.value = ahead_of(j, i, &only);
 		if (only == BODY_NONE)
 			continue;
-		ahead_of(j, bad, only, &back);
-		off[0][i] = !isnan(ahead) && back == BODY_NONE && !off[0][only] && !off[1][only];
+		ahead_of(j, only, &back);
+		off[0][i] = !isnan(s.value) && back == BODY_NONE && !off[0][only] && !off[1][only];
 		off[1][i] = false;
-		if (!isnan(ahead) && back != BODY_NONE && i < only &&
-		    suspects_add(&j->suspects, &(struct suspect){.kind = SUSPECT_CLOCK,
-								 .a = i,
-								 .b = only,
-								 .sends = true,
-								 .receives = true,
-								 .value = ahead,
-								 .normal = NAN,
-								 .text = SUSPECT_NONE}))
-			return -1;
+		if (isnan(s.value) || back == BODY_NONE || i > only)
+			continue;
+		s.b = only;
+		s.sends = s.receives = true;
+		suspects_add(&j->suspects, &s);
 	}
-	return 0;
 }
 
-/* AHEAD: the clock of player I is wrong by it; NaN: it is not. */
-static int add_lost(struct judgement *j, uint32_t i, bool unusable, bool clock_off, double ahead)
+static void add_lost(struct judgement *j, uint32_t i, bool unusable, bool clock_off)
 {
 	const struct tally t = tally_of(j, i);
-	enum finding_code kind = kind_of(j, i, &t, unusable, clock_off);
-	bool clock = kind == SUSPECT_CLOCK;
-	struct suspect s = {.kind = kind,
-			    .a = i,
-			    .b = SUSPECT_NONE,
-			    .value = clock ? ahead : NAN,
-			    .normal = NAN,
-			    .bad = t.failed,
-			    .partners = t.measured + t.failed,
-			    .text = SUSPECT_NONE,
-			    .proof = SUSPECT_CONFIRMED};
+	uint32_t said = j->body->player[i].server_said, only;
+	struct suspect s = suspect_of(kind_of(j, i, &t, unusable, clock_off), i);
 
-	j->rounds.unended += kind == FINDING_CODES && is_unended(j, &j->body->player[i]);
-	if (kind == FINDING_CODES)
-		return 0;
-	if (!clock)
-		s.text = j->body->player[i].server_said ? j->body->player[i].server_said - 1
-							: judge_said(j, i, true);
-	if (kind == SUSPECT_FAILS)
+	s.proof = SUSPECT_CONFIRMED;
+	s.bad = t.failed;
+	s.partners = t.measured + t.failed;
+	j->rounds.unended += s.kind == FINDING_CODES && is_unended(j, &j->body->player[i]);
+	if (s.kind == FINDING_CODES)
+		return;
+	if (s.kind == SUSPECT_CLOCK)
+		s.value = ahead_of(j, i, &only);
+	else
+		s.text = said ? said - 1 : judge_said(j, i, true);
+	if (s.kind == SUSPECT_FAILS)
 		s.bad = failed_slots(j, i, &s.partners);
-	return suspects_add(&j->suspects, &s);
+	suspects_add(&j->suspects, &s);
 }
 
 static void note_lost(struct judgement *j)
@@ -252,7 +231,7 @@ static void note_lost(struct judgement *j)
 	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		const struct suspect *s = &j->suspects.of[i];
 
-		/* What a host reaches that did not run for long says nothing of its links. */
+		/* what a host reaches that did not run for long says nothing of its links */
 		j->lost[s->a] |= suspect_is_lost(s->kind);
 		j->excused[s->a] = true;
 	}
@@ -262,45 +241,26 @@ static void note_lost(struct judgement *j)
 		j->late += p->missed > 0;
 		j->excused[i] |= p->missed > 0;
 	}
-	/* One that is busy says little of its links; of a launcher that was late they say as much
-	 * as ever. */
+	/* one that is busy says little of its links; if the launcher was late, as much as ever */
 	for (uint32_t i = 0; i < j->m.players && !judge_launcher_late(j); i++)
 		j->lost[i] |=
 			j->body->player[i].missed > j->body->player[i].rounds * LOST_MISSED_MANY;
 }
 
-static int find_lost(struct judgement *j, signed char *bad, bool *const unusable[MATRIX_WAYS],
-		     bool *const off[MATRIX_WAYS])
+void judge_lost(struct judgement *j)
 {
-	uint32_t slots, only;
+	bool *const *mark = j->fit.mark, *const *unusable = mark, *const *off = mark + MATRIX_WAYS;
+	uint32_t slots;
 
-	if (find_unusable(j, bad, unusable) || find_clocks(j, bad, off))
-		return -1;
+	find_unusable(j, unusable);
+	find_clocks(j, off);
 	for (uint32_t i = 0; i < j->m.players; i++) { /* each slot is counted at both ends */
-		j->failures.failed += failed_slots(j, i, &slots);
-		j->failures.slots += slots;
+		j->failed_slots += failed_slots(j, i, &slots);
+		j->slots += slots;
 	}
-	j->failures.failed /= 2;
-	j->failures.slots /= 2;
+	j->failed_slots /= 2;
+	j->slots /= 2;
 	for (uint32_t i = 0; i < j->m.players; i++)
-		if (add_lost(j, i, unusable[0][i] || unusable[1][i], off[0][i] || off[1][i],
-			     ahead_of(j, bad, i, &only)))
-			return -1;
+		add_lost(j, i, unusable[0][i] || unusable[1][i], off[0][i] || off[1][i]);
 	note_lost(j);
-	return 0;
-}
-
-int judge_lost(struct judgement *j)
-{
-	size_t players = (size_t)j->m.players + 1;
-	bool *room = calloc(4 * players, sizeof(*room));
-	signed char *bad = malloc((size_t)j->m.cells + 1);
-	int failed = -1;
-
-	if (room && bad)
-		failed = find_lost(j, bad, (bool *[]){room, room + players},
-				   (bool *[]){room + 2 * players, room + 3 * players});
-	free(room);
-	free(bad);
-	return failed;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * matrix: what was measured from each player to each other one; only pairs that were tried have a
- * cell, so a schedule of a few rounds stays small.
- *
- * A cell holds the median of its tries, apart for those of full rounds and for those alone on the
- * fabric. Made once, then read.
+ * matrix: what was measured from each player to each other one, and when. Only pairs that were
+ * tried have a cell, so a schedule of a few rounds stays small. Made once, then read.
  */
 #pragma once
 
@@ -16,6 +13,7 @@ enum matrix_way {
 	MATRIX_WAYS
 };
 
+/* The medians of tries: apart for those of full rounds, and for those alone on the fabric. */
 struct matrix_cell {
 	uint32_t from, to;
 	float loaded, alone;       /* figures; NaN: none */
@@ -26,40 +24,23 @@ struct matrix_cell {
 };
 
 struct matrix {
+	const struct body *body; /* lent */
 	uint32_t players, cells;
-	const uint32_t *host;     /* of each player; borrowed */
+	uint32_t *host;           /* of each player; owned, as all lists are */
+	uint32_t *first;          /* hosts + 1: the first player of each */
 	struct matrix_cell *cell; /* by sender, then receiver */
 	uint32_t *row;            /* players + 1: the first cell of each sender */
 	uint32_t *col;            /* players + 1: the first place in BY_TO of each receiver */
 	uint32_t *by_to;          /* numbers of cells, by receiver, then sender */
+	double *part;             /* room of matrix_explain() */
 };
 
-/*
- * Make the matrix of COUNT TRIES, sorted by sender and receiver (body_settle()), of PLAYERS whose
- * hosts are HOST. Returns -1 if there is no memory. Release it in either case.
- */
-int matrix_init(struct matrix *m, uint32_t players, const uint32_t *host,
-		const struct body_try *tries, uint32_t count);
+/* Make that of a settled body, which stays. Returns -1 if there is no memory; release it always. */
+int matrix_init(struct matrix *m, const struct body *body);
+void matrix_release(struct matrix *m);
 
-/* How many cells PLAYER has in a direction; and the number of the Kth. */
-static inline uint32_t matrix_count(const struct matrix *m, enum matrix_way way, uint32_t player)
-{
-	const uint32_t *start = way == MATRIX_SEND ? m->row : m->col;
-
-	return start[player + 1] - start[player];
-}
-
-static inline uint32_t matrix_at(const struct matrix *m, enum matrix_way way, uint32_t player,
-				 uint32_t k)
-{
-	return way == MATRIX_SEND ? m->row[player] + k : m->by_to[m->col[player] + k];
-}
-
-/* The other player of a cell. */
-static inline uint32_t matrix_partner(const struct matrix *m, enum matrix_way way, uint32_t cell)
-{
-	return way == MATRIX_SEND ? m->cell[cell].to : m->cell[cell].from;
-}
+/* How many cells PLAYER has in a direction. */
+uint32_t matrix_count(const struct matrix *m, enum matrix_way way, uint32_t player);
 
 /* A walk over the cells of PLAYER of the matrix M: those that it sends, then those it receives. */
 struct matrix_walk {
@@ -71,37 +52,22 @@ struct matrix_walk {
 };
 
 /* Go to the next cell. Returns false behind the last one. */
-static inline bool matrix_next(struct matrix_walk *w)
-{
-	uint32_t sent = matrix_count(w->m, MATRIX_SEND, w->player), at = w->next++;
+bool matrix_next(struct matrix_walk *w);
 
-	if (at >= sent + matrix_count(w->m, MATRIX_RECEIVE, w->player))
-		return false;
-	w->way = at < sent ? MATRIX_SEND : MATRIX_RECEIVE;
-	at = matrix_at(w->m, w->way, w->player, at < sent ? at : at - sent);
-	w->cell = &w->m->cell[at];
-	w->with = matrix_partner(w->m, w->way, at);
-	return true;
-}
+/* The cell from FROM to TO, or NULL. */
+const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uint32_t to);
 
 /*
  * Put those players ASIDE, in each direction, who explain the bad ones of all cells, as BAD says of
  * each (-1: nothing): the one that is bad with the largest part of its partners, then the next
  * among the others, as long as one is bad with more than PART of them, which are on LEAST hosts.
  * Who is aside already explains its cells. If hardly a pair is good, nobody knows who is the cause
- * of it, and all who are bad with more than PART are put aside. Returns 1 then, otherwise 0; -1 if
- * there is no memory.
+ * of it, and all who are bad with more than PART are put aside. Returns true then.
  */
-int matrix_explain(const struct matrix *m, const signed char *bad, double part, uint32_t least,
-		   bool *const aside[MATRIX_WAYS]);
+bool matrix_explain(const struct matrix *m, const signed char *bad, double part, uint32_t least,
+		    bool *const aside[MATRIX_WAYS]);
 
-/* The cell from FROM to TO, or NULL. */
-const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uint32_t to);
-
-void matrix_release(struct matrix *m);
-
-/* The number below which a part of WHERE of COUNT lies (0 to 1); NaN for none. They are reordered.
- */
+/* The number below which a part WHERE of COUNT lies (0 to 1); NaN for none. Reorders them. */
 double matrix_quantile(float *v, size_t count, double where);
 
 static inline double matrix_median(float *v, size_t count)
@@ -111,3 +77,42 @@ static inline double matrix_median(float *v, size_t count)
 
 /* Their MEDIAN, and the deviation from it that a minority of outliers does not move; 0 for none. */
 double matrix_deviation(float *v, size_t count, double *median);
+
+/*
+ * A slot in which two players met, with both directions, as PLAYER sees it. What disturbs a slot
+ * disturbs both of them.
+ */
+struct meeting {
+	uint32_t player;
+	uint32_t with : 31;    /* the other one */
+	uint32_t failed : 1;   /* a run did, in either direction */
+	uint32_t at;           /* its place in time: run and round */
+	float sends, receives; /* more is better; NaN: no figure */
+};
+
+struct meetings {
+	struct meeting *of; /* of one player after another, each by partner and time; owned */
+	const struct meeting *end; /* behind the last one */
+	uint32_t *start;           /* players + 1: the first one of each; owned */
+};
+
+/*
+ * Make those of the matrix M. They have the figures of those tries that were ALONE on the fabric,
+ * or not. Returns -1 if there is no memory. Release it in either case.
+ */
+int meetings_init(struct meetings *l, const struct matrix *m, bool alone);
+void meetings_release(struct meetings *l);
+
+/* The logarithm of a figure, of a LATENCY the negative one: more is better. */
+float meetings_y(float figure, bool latency);
+
+/* The first meeting of PLAYER, and what is behind its last one. */
+static inline const struct meeting *meetings_of(const struct meetings *l, uint32_t player)
+{
+	return &l->of[l->start[player]];
+}
+
+static inline const struct meeting *meetings_end(const struct meetings *l, uint32_t player)
+{
+	return &l->of[l->start[player + 1]];
+}

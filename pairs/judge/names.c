@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Keeps texts in a list and in a balanced tree. */
+/* Keeps texts in a list and in a balanced tree; reads groups. */
 #include "names.h"
 
+#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "body.h"
 #include "pairs/grow.h"
+#include "pairs/lines.h"
+#include "proto/json_memory.h"
 
 struct name {
 	uint32_t number;
@@ -50,29 +55,22 @@ uint32_t names_put(struct names *n, const char *text)
 		strcpy(name->text, text);
 	if (!name || !tsearch(name->text, &n->tree, by_text)) {
 		free(name);
-		n->no_memory = true;
+		json_memory_lacked();
 		return NAMES_NONE;
 	}
 	n->text[n->count] = name->text;
 	return name->number = n->count++;
 }
 
-int names_keep(struct names *n, const uint32_t *order, uint32_t count)
+void names_keep(struct names *n, const uint32_t *order, uint32_t count)
 {
-	char **text = malloc((count + 1) * sizeof(*text));
+	struct names kept;
 
-	if (!text)
-		return -1;
-	for (uint32_t i = 0; i < n->count; i++)
-		name_of(n->text[i])->number = NAMES_NONE;
-	for (uint32_t i = 0; i < count; i++) {
-		text[i] = n->text[order[i]];
-		name_of(text[i])->number = i;
-	}
-	free(n->text);
-	n->text = text;
-	n->count = count;
-	return 0;
+	names_init(&kept, n->limit);
+	for (uint32_t i = 0; i < count; i++)
+		names_put(&kept, n->text[order[i]]);
+	names_release(n);
+	*n = kept;
 }
 
 void names_release(struct names *n)
@@ -80,4 +78,64 @@ void names_release(struct names *n)
 	tdestroy(n->tree, release);
 	free(n->text);
 	*n = (struct names){0};
+}
+
+int groups_put(struct groups *g, const char *group, const char *host)
+{
+	uint32_t known, at, of;
+
+	if (!g->names.limit) {
+		names_init(&g->names, GROUPS_MAX);
+		names_init(&g->hosts, BODY_PLAYERS_MAX);
+		g->of = calloc(BODY_PLAYERS_MAX, sizeof(*g->of));
+		if (!g->of)
+			json_memory_lacked();
+	}
+	known = g->hosts.count;
+	of = names_put(&g->names, group);
+	at = names_put(&g->hosts, host);
+	if (!g->of || of == NAMES_NONE || at != known)
+		return -1;
+	g->of[at] = of;
+	return 0;
+}
+
+int groups_read(struct groups *g, const char *file, struct fault *f)
+{
+	struct lines l;
+	int rc = lines_open(&l, file, f);
+
+	while (!rc && (rc = lines_next(&l, f)) > 0) {
+		bool wrong = l.words < 2;
+
+		text_disarm(l.word[0]);
+		for (unsigned i = 1; i < l.words && !wrong; i++)
+			wrong = groups_put(g, l.word[0], l.word[i]);
+		rc = 0;
+		if (json_memory_failures()) {
+			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", file);
+		} else if (wrong) {
+			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", file, l.number);
+			fault_cause(f, "It has no host, a host has a group already, or there are "
+				       "too many groups.");
+			fault_fix(f, "write \"GROUP HOST...\", each host once");
+		}
+	}
+	lines_release(&l);
+	return rc;
+}
+
+uint32_t groups_of(const struct groups *g, const char *host)
+{
+	uint32_t at = names_find(&g->hosts, host);
+
+	return at == NAMES_NONE ? NAMES_NONE : g->of[at];
+}
+
+void groups_release(struct groups *g)
+{
+	names_release(&g->names);
+	names_release(&g->hosts);
+	free(g->of);
+	*g = (struct groups){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * names: texts, each kept once and numbered from 0 in the order in which they came. Not more than a
- * limit of them, so that no input fills the memory.
+ * limit of them, so that no input fills the memory. And groups: which hosts share a leaf switch, a
+ * rack or a pod, as a file says: "GROUP HOST…" a line.
  */
 #pragma once
 
@@ -9,13 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fault.h"
+
 #define NAMES_NONE UINT32_MAX
+#define GROUPS_MAX 4096
 
 struct names {
 	char **text; /* owned, as each text is */
 	uint32_t count, limit;
-	void *tree;     /* of <search.h> */
-	bool no_memory; /* a text is missing for want of memory */
+	void *tree; /* of <search.h> */
 };
 
 static inline void names_init(struct names *n, uint32_t limit)
@@ -25,7 +28,7 @@ static inline void names_init(struct names *n, uint32_t limit)
 
 /*
  * The number of TEXT, which is added if it is new. NAMES_NONE: the limit is reached, or there is no
- * memory, which no_memory then says.
+ * memory, which json_memory_failures() then says.
  */
 uint32_t names_put(struct names *n, const char *text);
 
@@ -33,9 +36,26 @@ uint32_t names_put(struct names *n, const char *text);
 uint32_t names_find(const struct names *n, const char *text);
 
 /*
- * Keep the COUNT texts that have the numbers at ORDER, and number them anew in this order; others
- * are not found any more, and none may be added. Returns -1 if there is no memory.
+ * Keep the COUNT texts that have the numbers at ORDER, and number them anew, in this order. Fewer
+ * are left if there is no memory.
  */
-int names_keep(struct names *n, const uint32_t *order, uint32_t count);
+void names_keep(struct names *n, const uint32_t *order, uint32_t count);
 
 void names_release(struct names *n);
+
+struct groups {
+	struct names names; /* of groups */
+	struct names hosts;
+	uint32_t *of; /* of each of HOSTS: its group; owned */
+};
+
+/* Read FILE (pairs/lines.h). Returns -1 with FAULT_USAGE or FAULT_LOCAL. */
+int groups_read(struct groups *g, const char *file, struct fault *f);
+
+/* Put HOST into GROUP. Returns -1 if it is in one, or there are too many. */
+int groups_put(struct groups *g, const char *group, const char *host);
+
+/* The group of HOST, or NAMES_NONE. */
+uint32_t groups_of(const struct groups *g, const char *host);
+
+void groups_release(struct groups *g);

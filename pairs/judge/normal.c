@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is normal for a pair: what each kind of player reaches, and each distance. */
+/*
+ * What is normal for a pair: what each kind of player reaches, and each distance; and what a player
+ * reaches of that.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +10,6 @@
 #include "base/text.h"
 #include "fit.h"
 #include "limits.h"
-
-float fit_y(const struct fit *f, uint32_t cell)
-{
-	const struct matrix_cell *c = &f->m->cell[cell];
-
-	return meetings_y(f->alone ? c->alone : c->loaded, f->body->latency);
-}
 
 uint32_t fit_distance(const struct fit *f, uint32_t a, uint32_t b)
 {
@@ -35,18 +31,14 @@ bool fit_skips(const struct fit *f, uint32_t a, uint32_t b)
 
 	if (f->lost[a] || f->lost[b])
 		return true;
-	return f->bad_pair && g[a] != NAMES_NONE && g[b] != NAMES_NONE &&
+	return g && g[a] != NAMES_NONE && g[b] != NAMES_NONE &&
 	       (f->bad_pair[g[a] * f->groups + g[b]] || f->bad_pair[g[b] * f->groups + g[a]]);
 }
 
-bool fit_is_slower(const struct fit *f, uint32_t player, uint32_t than)
+/* True if PLAYER is of a slower kind THAN another one. */
+static bool is_slower(const struct fit *f, uint32_t player, uint32_t than)
 {
 	return f->kind[f->kinds.of[player]] < f->kind[f->kinds.of[than]] - FIT_SAME;
-}
-
-bool fit_is_aside(const struct fit *f, uint32_t player)
-{
-	return f->aside[MATRIX_SEND][player] || f->aside[MATRIX_RECEIVE][player];
 }
 
 static uint32_t kind_of(struct fit *f, uint32_t player)
@@ -85,7 +77,7 @@ int kinds_find(struct fit *f)
 	}
 	k->count = k->names.count;
 	memcpy(f->kind, k->rate, sizeof(f->kind));
-	return k->names.no_memory ? -1 : 0;
+	return 0;
 }
 
 /*
@@ -97,32 +89,20 @@ static size_t collect(const struct fit *f, uint32_t kind, uint32_t first, uint32
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < f->m->players; i++)
-		for (const struct meeting *t = meetings_of(&f->slots, i);
-		     t < meetings_end(&f->slots, i); t++) {
-			uint32_t from = f->kinds.of[i], to = f->kinds.of[t->with];
-			uint32_t d = fit_distance(f, i, t->with);
+	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++) {
+		uint32_t from = f->kinds.of[t->player], to = f->kinds.of[t->with];
+		uint32_t d = fit_distance(f, t->player, t->with);
 
-			if (isnan(t->sends) || d < first || d >= end || fit_skips(f, i, t->with) ||
-			    f->aside[MATRIX_SEND][i] || f->aside[MATRIX_RECEIVE][t->with])
-				continue;
-			if (kind == FIT_KINDS_MAX)
-				f->some[n++] = t->sends - (float)fmin(f->kind[from], f->kind[to]);
-			else if ((from == kind && !fit_is_slower(f, t->with, i)) ||
-				 (to == kind && !fit_is_slower(f, i, t->with)))
-				f->some[n++] = t->sends - (float)f->distance[d];
-		}
+		if (isnan(t->sends) || d < first || d >= end || fit_skips(f, t->player, t->with) ||
+		    f->aside[MATRIX_SEND][t->player] || f->aside[MATRIX_RECEIVE][t->with])
+			continue;
+		if (kind == FIT_KINDS_MAX)
+			f->some[n++] = t->sends - (float)fmin(f->kind[from], f->kind[to]);
+		else if ((from == kind && !is_slower(f, t->with, t->player)) ||
+			 (to == kind && !is_slower(f, t->player, t->with)))
+			f->some[n++] = t->sends - (float)f->distance[d];
+	}
 	return n;
-}
-
-static double fit_kind(const struct fit *f, uint32_t k, double at)
-{
-	bool few = f->kinds.hosts[k] < KIND_HOSTS_OWN && f->kinds.count > 1;
-	size_t n = collect(f, k, FIT_NEAR, FIT_NEAR + 1);
-
-	if (n < KIND_CELLS_LEAST)
-		n = collect(f, k, FIT_NEAR, FIT_DISTANCES);
-	return matrix_quantile(f->some, n, few ? KIND_OWN_BEST : at);
 }
 
 /* Compare kinds of few hosts with the most common one, by their ports' rates. */
@@ -147,8 +127,14 @@ void kinds_fit(struct fit *f, double at)
 {
 	double is[FIT_KINDS_MAX];
 
-	for (uint32_t k = 0; k < f->kinds.count; k++)
-		is[k] = fit_kind(f, k, at);
+	for (uint32_t k = 0; k < f->kinds.count; k++) {
+		bool few = f->kinds.hosts[k] < KIND_HOSTS_OWN && f->kinds.count > 1;
+		size_t n = collect(f, k, FIT_NEAR, FIT_NEAR + 1);
+
+		if (n < KIND_CELLS_LEAST)
+			n = collect(f, k, FIT_NEAR, FIT_DISTANCES);
+		is[k] = matrix_quantile(f->some, n, few ? KIND_OWN_BEST : at);
+	}
 	memcpy(f->kind, is, f->kinds.count * sizeof(*is));
 	check_few(f);
 	for (uint32_t d = FIT_NEAR + 1; d < FIT_DISTANCES; d++) {
@@ -156,4 +142,44 @@ void kinds_fit(struct fit *f, double at)
 
 		f->distance[d] = isnan(far) ? 0 : far;
 	}
+}
+
+static float figure_of(const struct meeting *t, enum fit_way way)
+{
+	if (way == FIT_WORSE)
+		return fminf(t->sends, t->receives);
+	return way == FIT_SENDS ? t->sends : t->receives;
+}
+
+uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool all,
+		    uint32_t *hosts)
+{
+	const struct meeting *t = meetings_of(&f->slots, player);
+	uint32_t count = f->slots.start[player + 1] - f->slots.start[player], n = 0;
+	uint32_t last = UINT32_MAX, step = count / FIGURES_ENOUGH + 1;
+
+	*hosts = 0;
+	for (uint32_t i = 0; i < count; i += step) {
+		uint32_t to = t[i].with;
+		float y = figure_of(&t[i], way);
+		bool aside = way < FIT_WORSE ? f->aside[!way][to] : fit_is_aside(f, to);
+
+		/* one of a slower kind hides what it reaches, but if it has too few others */
+		if (isnan(y) || (aside && !all) || fit_skips(f, player, to) ||
+		    (f->of[player].has_equals && is_slower(f, to, player)))
+			continue;
+		f->figure[n++] = (struct fit_figure){.part = y - (float)fit_normal(f, player, to),
+						     .distance = fit_distance(f, player, to),
+						     .at = t[i].at};
+		*hosts += f->m->host[to] != last;
+		last = f->m->host[to];
+	}
+	return n;
+}
+
+double figures_quantile(const struct fit *f, uint32_t n, double at)
+{
+	for (uint32_t i = 0; i < n; i++)
+		f->some[i] = f->figure[i].part;
+	return matrix_quantile(f->some, n, at);
 }

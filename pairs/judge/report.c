@@ -172,8 +172,7 @@ static uint32_t lines_later(const struct report *r, uint32_t i)
 	return lines;
 }
 
-/* Print the COUNT suspects of one kind from number I on, as far as the kinds after it leave room.
- */
+/* Print the COUNT suspects of one kind from number I on, as far as later kinds leave room. */
 static void print_kind(struct report *r, uint32_t i, uint32_t count)
 {
 	const struct suspect *s = &r->j->suspects.of[i];
@@ -209,76 +208,101 @@ static void print_nothing(FILE *to, const struct judgement *j)
 		j->body->whats.count ? strchrnul(j->body->whats.text[0], ' ') + 1 : "write_bw");
 }
 
-/* True if a player met too few hosts to be judged. */
-static bool any_unknown(const struct judgement *j)
-{
-	for (uint32_t i = 0; i < j->m.players; i++)
-		if (matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] && !judge_is_known(j, i))
-			return true;
-	return false;
-}
-
 /* What a schedule of a few rounds cannot find. */
 static void print_limits(FILE *to, const struct judgement *j)
 {
 	double covered = judge_covered(j);
+	bool unknown = false; /* a player met too few hosts to be judged */
 
 	if (covered >= .9 || j->incast.rounds || j->m.players < 3 || !j->measured ||
 	    strcmp(j->body->schedule, "full") == 0)
 		return;
+	for (uint32_t i = 0; i < j->m.players; i++)
+		unknown |=
+			matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] && !judge_is_known(j, i);
 	fprintf(to,
 		"%s%s%.2g %% of all pairs were tried: %s, a slow pair of good nodes with that "
 		"chance.\n",
 		j->body->schedule, *j->body->schedule ? ": " : "", 100 * covered,
-		any_unknown(j) ? "nodes with fewer than 3 partners are not judged, only their pairs"
-			       : "a slow node is found");
+		unknown ? "nodes with fewer than 3 partners are not judged, only their pairs"
+			: "a slow node is found");
 }
 
 /* What is normal: of each kind, where they differ. */
-static void add_normal(const struct judgement *j, char *text, size_t size)
+static void print_normal(FILE *to, const struct judgement *j)
 {
 	const struct kinds *k = &j->fit.kinds;
+	bool several = k->count > 1;
 
-	text_add(text, size, "; normal ");
+	fprintf(to, "; normal ");
 	for (uint32_t i = 0; i < k->count && i < 8; i++)
-		text_add(text, size, "%s%s%s%.4g", i ? ", " : "",
-			 k->count > 1 ? k->names.text[i] : "", k->count > 1 ? ": " : "",
-			 judge_unit(j, j->fit.kind[i]));
-	text_add(text, size, j->body->latency ? " us" : " Gb/s");
+		fprintf(to, "%s%s%s%.4g", i ? ", " : "", several ? k->names.text[i] : "",
+			several ? ": " : "", judge_unit(j, j->fit.kind[i]));
+	fprintf(to, j->body->latency ? " us" : " Gb/s");
 	if (!isnan(j->smallest))
-		text_add(text, size, "; a node that is %.0f %% too slow is named",
-			 100 * j->smallest);
+		fprintf(to, "; a node that is %.0f %% too slow is named", 100 * j->smallest);
 }
 
-/* How many lines print_notes() takes. */
-static uint32_t notes_lines(const struct judgement *j)
+/* Print the notes, unless TO is NULL. Returns how many lines they are. */
+static uint32_t print_notes(FILE *to, const struct judgement *j)
 {
-	uint32_t lines = j->notes.count > NOTES_SHOWN;
+	uint32_t lines = 0;
 
-	for (size_t i = 0; i < j->notes.count && i < NOTES_SHOWN; i++)
-		lines += *j->notes.list[i].next ? 2 : 1;
-	return lines;
-}
-
-static void print_notes(FILE *to, const struct judgement *j)
-{
 	for (size_t i = 0; i < j->notes.count && i < NOTES_SHOWN; i++) {
 		const struct finding *f = &j->notes.list[i];
+		bool cannot = f->is.strength == FINDING_CANNOT_TELL;
 
-		fprintf(to, "%s%s\n", f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "",
-			f->text);
-		if (*f->next)
-			fprintf(to, "  next: %s\n", f->next);
+		lines += *f->next ? 2 : 1;
+		if (to)
+			fprintf(to, "%s%s\n%s%s%s", cannot ? "cannot tell " : "", f->text,
+				*f->next ? "  next: " : "", f->next, *f->next ? "\n" : "");
 	}
-	if (j->notes.count > NOTES_SHOWN)
+	if (j->notes.count > NOTES_SHOWN && to)
 		fprintf(to, "and %zu more notes (--json has all)\n", j->notes.count - NOTES_SHOWN);
+	return lines + (j->notes.count > NOTES_SHOWN);
+}
+
+/* "victim: p99 31 us during the incast, 4.1 us without it": the median where p99 is not known. */
+static void print_victim(FILE *to, const struct incast *it)
+{
+	const struct incast_victim *during = &it->during, *without = &it->without;
+	bool tails = !isnan(during->p99_us) && !isnan(without->p99_us);
+
+	if (!during->rounds && !without->rounds)
+		return;
+	fprintf(to, "victim: %s", tails ? "p99 " : "median ");
+	if (during->rounds)
+		fprintf(to, "%.3g us during the incast%s", tails ? during->p99_us : during->p50_us,
+			without->rounds ? ", " : "");
+	if (without->rounds)
+		fprintf(to, "%.3g us without it", tails ? without->p99_us : without->p50_us);
+	fprintf(to, "\n");
+}
+
+static void print_incast(FILE *to, const struct incast *it, const struct body *b)
+{
+	static const char *const of[] = {"the receiver's port", "what it receives alone",
+					 "the best sum"};
+	const struct incast_round *worst, *uneven;
+
+	if (!it->rounds)
+		return;
+	worst = &it->round[it->worst];
+	uneven = &it->round[it->uneven];
+	fprintf(to,
+		"incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s\n",
+		it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
+		b->names.text[worst->receiver]);
+	fprintf(to, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share\n",
+		it->jain, uneven->jain, b->names.text[uneven->receiver],
+		b->names.text[uneven->least], uneven->least_share);
+	print_victim(to, it);
 }
 
 /* What the schedule cannot find, and the totals. */
 static void print_totals(FILE *to, const struct judgement *j)
 {
-	struct judge_count c = judge_count(j);
-	char text[600] = "";
+	const uint32_t *in = j->hosts_in;
 
 	if (!j->measured)
 		print_nothing(to, j);
@@ -297,28 +321,28 @@ static void print_totals(FILE *to, const struct judgement *j)
 			"not compared with the baseline: no node, rail or pair has figures in both\n");
 	print_notes(to, j);
 	print_limits(to, j);
-	text_add(text, sizeof(text), "%u nodes: %u good, ", j->body->hosts.count, c.good);
-	if (c.undecided)
-		text_add(text, sizeof(text), "%u undecided, ", c.undecided);
-	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u pairs measured", c.suspect,
-		 c.lost, j->measured, j->tried);
+	fprintf(to, "%u nodes: %u good, ", j->body->hosts.count, in[HOST_GOOD]);
+	if (in[HOST_UNDECIDED])
+		fprintf(to, "%u undecided, ", in[HOST_UNDECIDED]);
+	fprintf(to, "%u suspect, %u lost; %u of %u pairs measured", in[HOST_SUSPECT], in[HOST_LOST],
+		j->measured, j->tried);
 	if (j->measured && !j->incast.rounds)
-		add_normal(j, text, sizeof(text));
-	fprintf(to, "%s\n", text);
+		print_normal(to, j);
+	fprintf(to, "\n");
 }
 
 void judge_report(FILE *to, const struct judgement *j)
 {
 	struct report r = {.to = to, .j = j, .texts = true, .next = true};
 
-	r.last = LINES_TOTAL + notes_lines(j) + (j->incast.rounds ? LINES_INCAST : 0);
+	r.last = LINES_TOTAL + print_notes(NULL, j) + (j->incast.rounds ? LINES_INCAST : 0);
 	r.texts = lines_later(&r, 0) + r.last <= LINES_MAX;
 	r.next = lines_later(&r, 0) + r.last <= LINES_MAX;
 	for (uint32_t i = 0, count; i < j->suspects.count; i += count) {
 		count = of_kind(j, i);
 		print_kind(&r, i, count);
 	}
-	incast_print(to, &j->incast, j->body);
+	print_incast(to, &j->incast, j->body);
 	print_totals(to, j);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Nodes and rails that are slow, always or at times, and those that have a long tail. */
+/*
+ * Nodes and rails that are slow, always or at times, and those that have a long tail; then pairs of
+ * good nodes that are slow, or that have no figure.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,8 +46,7 @@ static double part_alone(const struct judgement *j, const struct suspect *s, dou
 	return matrix_median(same >= SLOW_ALONE_LEAST ? j->fit.some : to_other, *count);
 }
 
-/* What a player reaches alone proves whether it is slow by itself. EFFECT: what it reaches loaded.
- */
+/* What a player reaches alone proves whether it is slow. EFFECT: what it reaches loaded. */
 static enum suspect_proof prove(const struct judgement *j, const struct suspect *s, double effect)
 {
 	uint32_t count;
@@ -54,8 +56,8 @@ static enum suspect_proof prove(const struct judgement *j, const struct suspect 
 		return SUSPECT_CONFIRMED;
 	if (count < SLOW_ALONE_LEAST)
 		return SUSPECT_ONCE;
-	if (s->kind == SUSPECT_UNSTEADY ||
-	    s->kind == SUSPECT_FALLS) /* one good run cures nothing */
+	/* one good run cures nothing */
+	if (s->kind == SUSPECT_UNSTEADY || s->kind == SUSPECT_FALLS)
 		return SUSPECT_CONFIRMED;
 	if (alone > SLOW_CURE * effect)
 		return SUSPECT_LOAD;
@@ -108,7 +110,7 @@ static uint32_t falls_at(const struct judgement *j, uint32_t player, double dept
 	return 0;
 }
 
-static struct suspect slow_player(const struct judgement *j, uint32_t i)
+static void add_slow(struct judgement *j, uint32_t i)
 {
 	const struct fit_player *p = &j->fit.of[i];
 	bool send = p->way[FIT_SENDS].slow, receive = p->way[FIT_RECEIVES].slow;
@@ -119,41 +121,34 @@ static struct suspect slow_player(const struct judgement *j, uint32_t i)
 			? FIT_RECEIVES
 			: FIT_SENDS;
 	double effect = (double)p->way[way].effect;
-	struct suspect s = {.kind = !always            ? SUSPECT_UNSTEADY
-				    : j->body->latency ? SUSPECT_LATENCY
-						       : SUSPECT_NODE,
-			    .sends = send || !always,
-			    .receives = receive || !always,
-			    .a = i,
-			    .b = SUSPECT_NONE,
-			    .normal = judge_normal(j, i),
-			    .value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect),
-			    .partners = always ? p->way[way].partners : p->way[way].figures,
-			    .bad = p->way[way].low,
-			    .text = judge_said(j, i, false)};
+	struct suspect s = suspect_of(!always            ? SUSPECT_UNSTEADY
+				      : j->body->latency ? SUSPECT_LATENCY
+							 : SUSPECT_NODE,
+				      i);
 
+	s.sends = send || !always;
+	s.receives = receive || !always;
+	s.normal = judge_normal(j, i);
+	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect);
+	s.partners = always ? p->way[way].partners : p->way[way].figures;
+	s.bad = p->way[way].low;
+	s.text = judge_said(j, i, false);
 	s.from_round = falls_at(j, i, effect);
 	if (s.from_round)
 		s.kind = SUSPECT_FALLS;
 	s.proof = prove(j, &s, effect);
-	return s;
+	suspects_add(&j->suspects, &s);
 }
 
-int judge_levels(struct judgement *j)
+void judge_levels(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->m.players; i++) {
 		const struct fit_player *p = &j->fit.of[i];
-		struct suspect s;
 
-		if (j->lost[i] || p->doubtful ||
-		    !(p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow ||
-		      p->way[FIT_WORSE].slow))
-			continue;
-		s = slow_player(j, i);
-		if (suspects_add(&j->suspects, &s))
-			return -1;
+		if (!j->lost[i] && !p->doubtful &&
+		    (p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow || p->way[FIT_WORSE].slow))
+			add_slow(j, i);
 	}
-	return 0;
 }
 
 static double middle_tail(const struct judgement *j, uint32_t player)
@@ -166,59 +161,136 @@ static double middle_tail(const struct judgement *j, uint32_t player)
 	return matrix_median(j->fit.some, n);
 }
 
-/* A cell's tail is long: 1, or not: 0; -1: it says nothing. */
-static signed char is_long(const struct judgement *j, const struct matrix_cell *c)
+struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
+			  const struct matrix_cell *c)
 {
-	if (isnan(c->tail) || j->lost[c->from] || j->lost[c->to])
-		return -1;
-	return c->tail > SLOW_TAIL;
+	struct suspect s = suspect_of(kind, c->from);
+
+	s.b = c->to;
+	s.sends = true;
+	s.few_partners = !judge_is_known(j, c->from) || !judge_is_known(j, c->to);
+	return s;
 }
 
-/*
- * Name those whose tail is long with most partners, the worst first: a partner's tail is not
- * theirs; and the pairs that are left with an end that has too few partners to be judged itself.
- */
-int judge_tails(struct judgement *j)
+/* The pairs that are left with an end that has too few partners to be judged itself. */
+static void add_tailed_pairs(struct judgement *j, const bool *aside)
 {
-	bool *aside[MATRIX_WAYS] = {calloc((size_t)j->m.players + 1, 1),
-				    calloc((size_t)j->m.players + 1, 1)};
-	signed char *tail = malloc((size_t)j->m.cells + 1);
-	int failed = tail && aside[0] && aside[1] ? 0 : -1;
-	struct suspect s = {.kind = SUSPECT_TAIL,
-			    .sends = true,
-			    .receives = true,
-			    .normal = SLOW_TAIL,
-			    .text = SUSPECT_NONE};
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+		struct suspect s = judge_pair(j, SUSPECT_TAIL, c);
+
+		if (j->fit.bad[i] <= 0 || c->from > c->to || aside[c->from] || aside[c->to] ||
+		    !s.few_partners)
+			continue;
+		s.receives = true;
+		s.value = (double)c->tail;
+		s.normal = SLOW_TAIL;
+		suspects_add(&j->suspects, &s);
+	}
+}
+
+/* Those whose tail is long with most partners, the worst first: a partner's is not theirs. */
+void judge_tails(struct judgement *j)
+{
+	bool *const *aside = fit_marks(&j->fit);
 	uint32_t first = j->suspects.count;
 
-	for (uint32_t i = 0; i < j->m.cells && !failed; i++)
-		tail[i] = is_long(j, &j->m.cell[i]);
-	failed = failed || matrix_explain(&j->m, tail, .5, FIT_PARTNERS, aside) < 0 ? -1 : 0;
-	for (s.a = 0, s.b = SUSPECT_NONE; s.a < j->m.players && !failed; s.a++) {
-		if (!aside[MATRIX_SEND][s.a])
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+		bool unknown = isnan(c->tail) || j->lost[c->from] || j->lost[c->to];
+
+		j->fit.bad[i] = unknown ? -1 : c->tail > SLOW_TAIL;
+	}
+	matrix_explain(&j->m, j->fit.bad, .5, FIT_PARTNERS, aside);
+	for (uint32_t i = 0; i < j->m.players; i++) {
+		struct suspect s = suspect_of(SUSPECT_TAIL, i);
+
+		if (!aside[MATRIX_SEND][i])
 			continue;
-		s.value = middle_tail(j, s.a);
-		s.partners = j->fit.of[s.a].way[FIT_SENDS].partners;
-		s.bad = j->fit.of[s.a].way[FIT_SENDS].figures;
-		s.text = judge_said(j, s.a, false);
-		failed = suspects_add(&j->suspects, &s);
+		s.sends = s.receives = true;
+		s.value = middle_tail(j, i);
+		s.normal = SLOW_TAIL;
+		s.partners = j->fit.of[i].way[FIT_SENDS].partners;
+		s.bad = j->fit.of[i].way[FIT_SENDS].figures;
+		s.text = judge_said(j, i, false);
+		suspects_add(&j->suspects, &s);
 	}
 	judge_hosts(j, first);
-	s.few_partners = true;
-	s.partners = s.bad = 0;
-	s.text = SUSPECT_NONE;
-	for (uint32_t i = 0; i < j->m.cells && !failed; i++) {
-		const struct matrix_cell *c = &j->m.cell[i];
+	add_tailed_pairs(j, aside[MATRIX_SEND]);
+}
 
-		s.a = c->from;
-		s.b = c->to;
-		s.value = (double)c->tail;
-		if (tail[i] > 0 && s.a < s.b && !aside[0][s.a] && !aside[0][s.b] &&
-		    !(judge_is_known(j, s.a) && judge_is_known(j, s.b)))
-			failed = suspects_add(&j->suspects, &s);
+/* True if a pair is slow: chance makes one as low in FIT_CHANCE of all matrices. */
+static bool is_slow_pair(const struct judgement *j, uint32_t i)
+{
+	const struct matrix_cell *c = &j->m.cell[i];
+	const struct fit *f = &j->fit;
+	bool few = judge_pair(j, SUSPECT_PAIR, c).few_partners;
+	const struct chances *p = &f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)];
+	double part = (double)f->part[i];
+	double limit = log(j->body->latency ? LINK_SLOW_LATENCY : LINK_SLOW_RATE);
+
+	if (!(part < limit) || f->aside[MATRIX_SEND][c->from] || f->aside[MATRIX_RECEIVE][c->to])
+		return false;
+	if (f->hosts <= FIT_PARTNERS || p->count <= (few ? LINK_FEW_UNKNOWN : LINK_FEW))
+		return part < -LINK_FEW_SURE * chances_at(p, LINK_FEW_HIGH);
+	return chances_share_of_bulk(p, part) < FIT_CHANCE / (j->measured + 1.);
+}
+
+static enum suspect_proof prove_pair(const struct judgement *j, uint32_t at)
+{
+	const struct matrix_cell *c = &j->m.cell[at];
+	double alone = (double)meetings_y(c->alone, j->body->latency) -
+		       fit_normal(&j->fit, c->from, c->to);
+
+	if (j->fit.alone)
+		return SUSPECT_CONFIRMED;
+	if (isnan(alone))
+		return SUSPECT_ONCE;
+	return alone < (double)j->fit.part[at] / 2 ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
+}
+
+/* What a run of the pair said; or if an end's server could not run, that. */
+static uint32_t text_of(const struct judgement *j, const struct matrix_cell *c)
+{
+	const uint32_t end[] = {c->from, c->to};
+
+	for (int i = 0; i < 2 && !c->measured; i++)
+		if (j->body->player[end[i]].server_said)
+			return j->body->player[end[i]].server_said - 1;
+	for (uint32_t i = c->first; i < c->first + c->tries; i++)
+		if (j->body->tries[i].text != BODY_NONE)
+			return j->body->tries[i].text;
+	return SUSPECT_NONE;
+}
+
+static void add_pair(struct judgement *j, uint32_t at)
+{
+	const struct matrix_cell *c = &j->m.cell[at], *back = matrix_find(&j->m, c->to, c->from);
+	bool both = back && j->fit.bad[back - j->m.cell], broke = !c->measured;
+	struct suspect s = judge_pair(j, broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR, c);
+
+	if (both && c->from > c->to && broke == !back->measured)
+		return;
+	s.proof = broke ? SUSPECT_ONCE : prove_pair(j, at);
+	s.receives = both;
+	s.value = (double)fit_figure(&j->fit, c);
+	s.normal = judge_unit(j, fit_normal(&j->fit, c->from, c->to));
+	s.partners = s.bad = c->tries;
+	s.text = text_of(j, c);
+	if (broke)
+		s.cause = j->body->tries[c->first].cause;
+	suspects_add(&j->suspects, &s);
+}
+
+void judge_pairs(struct judgement *j)
+{
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		const struct matrix_cell *c = &j->m.cell[i];
+		bool excused = j->excused[c->from] || j->excused[c->to];
+
+		j->fit.bad[i] = c->measured ? is_slow_pair(j, i) : !excused && j->measured;
 	}
-	free(aside[0]);
-	free(aside[1]);
-	free(tail);
-	return failed;
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		if (j->fit.bad[i])
+			add_pair(j, i);
 }

@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A list of suspects and its order. */
-#include "suspect.h"
-
+/* A list of suspects and its order; and what it says of hosts, which may have several rails. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "judgement.h"
 #include "pairs/grow.h"
+#include "proto/json_memory.h"
 
-int suspects_add(struct suspects *l, const struct suspect *s)
+struct suspect suspect_of(enum finding_code kind, uint32_t a)
+{
+	return (struct suspect){.kind = kind,
+				.a = a,
+				.b = SUSPECT_NONE,
+				.value = NAN,
+				.normal = NAN,
+				.text = SUSPECT_NONE};
+}
+
+void suspects_add(struct suspects *l, const struct suspect *s)
 {
 	struct suspect *more = grow(l->of, l->count, sizeof(*more));
 
-	if (!more)
-		return -1;
+	if (!more) {
+		json_memory_lacked();
+		return;
+	}
 	l->of = more;
 	l->of[l->count++] = *s;
-	return 0;
 }
 
 bool suspect_is_lost(enum finding_code kind)
@@ -56,8 +68,106 @@ void suspects_sort(struct suspects *l)
 		qsort(l->of, l->count, sizeof(*l->of), by_rank);
 }
 
-void suspects_release(struct suspects *l)
+static bool same(const struct judgement *j, const struct suspect *a, const struct suspect *b)
 {
-	free(l->of);
-	*l = (struct suspects){0};
+	return a->kind == b->kind && j->m.host[a->a] == j->m.host[b->a];
+}
+
+/* Add what S says to the suspect of its host. */
+static void merge(struct suspect *host, const struct suspect *s)
+{
+	if (suspect_part(s) < suspect_part(host)) {
+		host->value = s->value;
+		host->normal = s->normal;
+		host->partners = s->partners;
+	}
+	host->sends &= s->sends;
+	host->receives &= s->receives;
+	host->bad += s->bad;
+	if (s->proof != host->proof)
+		host->proof = SUSPECT_ONCE;
+	if (host->text == SUSPECT_NONE)
+		host->text = s->text;
+}
+
+void judge_hosts(struct judgement *j, uint32_t first)
+{
+	struct suspects *l = &j->suspects;
+	uint32_t kept = first, count;
+
+	for (uint32_t i = first; i < l->count; i += count) {
+		struct suspect host = l->of[i];
+		const uint32_t *players = &j->m.first[j->m.host[host.a]];
+		bool directed = host.sends || host.receives;
+
+		for (count = 1; i + count < l->count && same(j, &host, &l->of[i + count]);
+		     count++) {
+			directed |= l->of[i + count].sends || l->of[i + count].receives;
+			merge(&host, &l->of[i + count]);
+		}
+		host.is_host = count >= players[1] - players[0] &&
+			       (host.sends || host.receives || !directed);
+		for (uint32_t k = 0; k < (host.is_host ? 0 : count); k++) {
+			l->of[kept] = l->of[i + k];
+			if (l->of[kept].kind == SUSPECT_NODE)
+				l->of[kept].kind = SUSPECT_RAIL;
+			kept++;
+		}
+		if (host.is_host)
+			l->of[kept++] = host;
+	}
+	l->count = kept;
+}
+
+/* False if others were measured again alone, and this suspect was not, or not often enough. */
+static bool is_decided(const struct judgement *j, const struct suspect *s)
+{
+	return !j->retested || s->proof == SUSPECT_CONFIRMED || suspect_is_lost(s->kind);
+}
+
+static void set_host(const struct judgement *j, uint32_t player, enum host_state state)
+{
+	uint8_t *to = &j->hosts[j->body->player[player].host];
+
+	*to = *to > state ? *to : state;
+}
+
+/* An end of a bad pair that has too few other partners may be the cause, or not. */
+static void set_end(const struct judgement *j, uint32_t player)
+{
+	set_host(j, player, judge_is_known(j, player) ? HOST_UNKNOWN : HOST_UNDECIDED);
+}
+
+void judge_states(struct judgement *j)
+{
+	uint32_t *in = j->hosts_in;
+
+	memset(j->hosts, HOST_UNKNOWN, j->body->hosts.count);
+	for (uint32_t i = 0; i < j->m.cells; i++) {
+		if (!j->m.cell[i].measured)
+			continue;
+		set_host(j, j->m.cell[i].from, HOST_GOOD);
+		set_host(j, j->m.cell[i].to, HOST_GOOD);
+	}
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
+		const struct suspect *s = &j->suspects.of[i];
+
+		if (s->kind == SUSPECT_GROUP || s->proof == SUSPECT_LOAD)
+			continue;
+		if (s->b != SUSPECT_NONE) {
+			set_end(j, s->a);
+			set_end(j, s->b);
+		} else if (suspect_is_lost(s->kind)) {
+			set_host(j, s->a, HOST_LOST);
+		} else {
+			set_host(j, s->a, is_decided(j, s) ? HOST_SUSPECT : HOST_UNDECIDED);
+		}
+	}
+	for (uint32_t i = 0; i < j->m.players; i++)
+		if (j->fit.of[i].doubtful || j->lost[i])
+			set_host(j, i, HOST_UNDECIDED);
+	memset(in, 0, sizeof(j->hosts_in));
+	for (uint32_t i = 0; i < j->body->hosts.count; i++)
+		in[j->blind && j->hosts[i] == HOST_GOOD ? HOST_UNDECIDED : j->hosts[i]]++;
+	in[HOST_UNDECIDED] += in[HOST_UNKNOWN];
 }

@@ -252,17 +252,17 @@ source_keys() {
 		literals player_line pairs/run/run_rows.c
 		literals run_say_done pairs/run/run_rows.c | grep -vx 'done'
 		;;
-	judgement) literals judge_json pairs/judge/report_json.c | grep -vx -e gbps -e us ;;
-	suspect) literals suspect_json pairs/judge/report_json.c | grep -vx -e once -e alone_too -e good_alone ;;
+	judgement) literals judge_json pairs/judge/forms.c | grep -vx -e gbps -e us ;;
+	suspect) literals suspect_json pairs/judge/forms.c | grep -vx -e once -e alone_too -e good_alone ;;
 	note)
-		literals notes_json pairs/judge/report_json.c | grep -vx code
+		literals notes_json pairs/judge/forms.c | grep -vx code
 		literals finding_to_json common/finding/finding.c | grep -vx -e code -e end -e share
 		;;
-	incast) literals incast_json pairs/judge/incast_report.c | grep -vx -e port -e alone -e best ;;
-	incast_round) literals round_json pairs/judge/incast_report.c ;;
-	victim) literals victim_json pairs/judge/incast_report.c ;;
-	level) literals player_json pairs/judge/report_json.c ;;
-	input) literals input_json pairs/judge/report_json.c ;;
+	incast) literals incast_json pairs/judge/forms.c | grep -vx -e port -e alone -e best ;;
+	incast_round) literals round_json pairs/judge/forms.c ;;
+	victim) literals victim_json pairs/judge/forms.c ;;
+	level) literals player_json pairs/judge/forms.c ;;
+	input) literals input_json pairs/judge/forms.c ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/proto/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
 	point) literals begin_point common/report/report.c ;;
 	interval) literals interval_json common/report/progress.c | uniq ;;
