@@ -10,9 +10,9 @@
 #include "host/virt.h"
 #include "proto/fields.h"
 
-static enum report_direction direction_of(const struct gdr_result *r)
+static enum result_direction direction_of(const struct gdr_result *r)
 {
-	return r->cell.reverse ? REPORT_BACKWARD : REPORT_FORWARD;
+	return r->cell.reverse ? RESULT_BACKWARD : RESULT_FORWARD;
 }
 
 /* R's median as a fraction of host memory's; 0: host memory was not measured. */
@@ -149,7 +149,7 @@ static json_t *result_json(const struct gdr_result *r)
 {
 	char route[32];
 	json_t *to = json_pack("{s:s, s:s, s:s, s:b}", "cell", gdr_cell_name(&r->cell), "direction",
-			       report_direction_name(direction_of(r)), "route",
+			       result_direction_name(direction_of(r)), "route",
 			       gdr_cell_route(&r->cell, route, sizeof(route)), "verified",
 			       r->verified && !r->wrong_bytes);
 
@@ -197,7 +197,7 @@ static void cells_to_csv(const struct gdr *g, FILE *out)
 		fprintf(out,
 			"gdr_bw,%s,%s,%s,%" PRIu64 ",%u,%" PRIu64
 			",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 "\n",
-			gdr_cell_name(&r->cell), report_direction_name(direction_of(r)),
+			gdr_cell_name(&r->cell), result_direction_name(direction_of(r)),
 			gdr_cell_route(&r->cell, route, sizeof(route)), r->message_bytes,
 			r->windows, r->messages, r->seconds, r->median, r->min, r->max,
 			ratio_to_host(r), r->ceiling_gbps, r->wrong_bytes);
