@@ -7,7 +7,7 @@
 
 #include "session/program.h"
 
-/* Set P's options, gates, strict and repeat. Returns 0, or -1 with FAULT_USAGE in P's fault. */
+/* Set P's options, gates and repeat. Returns 0, or -1 with FAULT_USAGE in P's fault. */
 int command_line_read(struct program *p, int argc, char **argv);
 
 /* After that failed: say so in the file of --prom. */
