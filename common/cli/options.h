@@ -167,7 +167,7 @@ struct output_options {
 	uint64_t interval_ns; /* 0: none */
 	uint64_t cpu_util;
 	uint64_t repeat;          /* runs of each size, or their maximum with the next options */
-	const char *until_stable; /* percent, as typed: report/repeat.h */
+	const char *until_stable; /* percent, as typed: measure/repeat.h */
 	const char *confidence;   /* two percentages, as typed */
 	uint64_t histogram;       /* -H */
 	uint64_t histogram_only;  /* for the document */
@@ -179,7 +179,7 @@ struct output_options {
 	const char *csv;
 	uint64_t within_percent; /* for gdr_bw, as the next two */
 	uint64_t expected_gbps, extra_windows;
-	/* thresholds for a result, as typed: report/gate.h; NULL: none */
+	/* thresholds for a result, as typed: measure/gate.h; NULL: none */
 	const char *min_bw, *max_lat, *min_msgrate, *max_loss;
 	const char *limit_bw, *limit_msgrate; /* perftest's */
 	uint64_t strict;                      /* a doubtful result fails, too */
