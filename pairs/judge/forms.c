@@ -308,13 +308,6 @@ void judge_retest(FILE *to, const struct judgement *j)
 			print_pair(to, b, j->m.cell[i].from, j->m.cell[i].to);
 }
 
-double judge_covered(const struct judgement *j)
-{
-	double all = (double)j->m.players * (j->m.players - 1);
-
-	return all > 0 ? j->m.cells / all : 1;
-}
-
 void judge_matrix(FILE *to, const struct judgement *j)
 {
 	const struct matrix *m = &j->m;

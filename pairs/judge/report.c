@@ -208,6 +208,13 @@ static void print_nothing(FILE *to, const struct judgement *j)
 		j->body->whats.count ? strchrnul(j->body->whats.text[0], ' ') + 1 : "write_bw");
 }
 
+double judge_covered(const struct judgement *j)
+{
+	double all = (double)j->m.players * (j->m.players - 1);
+
+	return all > 0 ? j->m.cells / all : 1;
+}
+
 /* What a schedule of a few rounds cannot find. */
 static void print_limits(FILE *to, const struct judgement *j)
 {

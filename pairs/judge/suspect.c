@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A list of suspects and its order; and what it says of hosts, which may have several rails. */
+/*
+ * A list of suspects and its order; and what it says of hosts, which may have several rails;
+ * and what the runs of a player said most often.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +10,8 @@
 #include "judgement.h"
 #include "pairs/grow.h"
 #include "proto/json_memory.h"
+
+#define SAID_MAX 32 /* texts that are told apart */
 
 struct suspect suspect_of(enum finding_code kind, uint32_t a)
 {
@@ -170,4 +175,75 @@ void judge_states(struct judgement *j)
 	for (uint32_t i = 0; i < j->body->hosts.count; i++)
 		in[j->blind && j->hosts[i] == HOST_GOOD ? HOST_UNDECIDED : j->hosts[i]]++;
 	in[HOST_UNDECIDED] += in[HOST_UNKNOWN];
+}
+
+/* The texts that were heard, and how often. */
+struct said {
+	uint32_t text[SAID_MAX], times[SAID_MAX];
+};
+
+static void hear(struct said *s, uint32_t text)
+{
+	uint32_t i = 0;
+
+	while (i < SAID_MAX && s->times[i] && s->text[i] != text)
+		i++;
+	if (i == SAID_MAX)
+		return;
+	s->text[i] = text;
+	s->times[i]++;
+}
+
+static uint32_t heard_most(const struct said *s)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < SAID_MAX; i++)
+		if (s->times[i] > s->times[best])
+			best = i;
+	return s->times[best] ? s->text[best] : SUSPECT_NONE;
+}
+
+uint32_t judge_said_most(const struct judgement *j)
+{
+	struct said s = {0};
+
+	for (uint32_t i = 0; i < j->body->count; i++)
+		if (j->body->tries[i].text != BODY_NONE && !j->body->tries[i].found)
+			hear(&s, j->body->tries[i].text);
+	for (uint32_t i = 0; i < j->m.players && !s.times[0]; i++)
+		if (j->body->player[i].server_said)
+			hear(&s, j->body->player[i].server_said - 1);
+	return heard_most(&s);
+}
+
+/* True if the try T, in which PLAYER is in WAY, says something of another host: by its blame, or by
+ * its text, which starts with the host that it is about, if that is known. */
+static bool is_of_another(const struct judgement *j, uint32_t player, enum matrix_way way,
+			  const struct body_try *t)
+{
+	const char *what = j->body->texts.text[t->text];
+	char name[400];
+	uint32_t host;
+
+	if (t->blame == (way == MATRIX_SEND ? 2 : 1))
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(what, ":"), what);
+	host = names_find(&j->body->hosts, name);
+	return host != NAMES_NONE && host != j->body->player[player].host;
+}
+
+uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
+{
+	struct said s = {0};
+
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);)
+		for (uint32_t i = w.cell->first; i < w.cell->first + w.cell->tries; i++) {
+			const struct body_try *t = &j->body->tries[i];
+
+			if (t->text != BODY_NONE && t->found != failed &&
+			    !is_of_another(j, player, w.way, t))
+				hear(&s, t->text);
+		}
+	return heard_most(&s);
 }
