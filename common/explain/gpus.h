@@ -11,8 +11,10 @@
 #define GPUS_PORTS 64 /* ports beyond it are not looked at */
 #define NVIDIA_MAX 32
 
-/* NVIDIA's GPUs and kernel modules as any user sees them in sysfs: gpu.h starts the driver's library,
- * which takes seconds on a large machine. */
+/*
+ * NVIDIA's GPUs and kernel modules as any user sees them in sysfs; host/gpu.h would start the
+ * driver's library, which takes seconds on a large machine.
+ */
 struct nvidia {
 	char gpu[NVIDIA_MAX][16]; /* PCI addresses of those that the kernel module drives */
 	unsigned gpus;
