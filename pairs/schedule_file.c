@@ -351,8 +351,12 @@ int schedule_open(struct schedule *s, const struct schedule_asked *asked, const 
 	int rc;
 
 	*s = (struct schedule){0};
-	if (!asked->only && at_once >= hosts->n)
-		return open_whole(s, asked, hosts, f);
+	if (!asked->only && at_once >= hosts->n) {
+		rc = open_whole(s, asked, hosts, f);
+		if (rc)
+			schedule_release(s);
+		return rc;
+	}
 	rc = open_whole(&whole, asked, hosts, f);
 	if (!rc && asked->only) {
 		chosen = calloc(hosts->n, sizeof(*chosen));
@@ -361,6 +365,8 @@ int schedule_open(struct schedule *s, const struct schedule_asked *asked, const 
 	}
 	if (!rc)
 		rc = add_parts(s, &whole, chosen, &extra, at_once, f);
+	if (rc)
+		schedule_release(s);
 	schedule_release(&whole);
 	schedule_release(&extra);
 	free(chosen);

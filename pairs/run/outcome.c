@@ -72,6 +72,7 @@ static void read_error(struct outcome *o, const json_t *e)
 	o->fault = end_of(e, o->cause);
 	text_copy(o->fix, sizeof(o->fix), fix);
 	snprintf(o->error, sizeof(o->error), "%.*s", (int)(all > end ? all - end : all), message);
+	text_disarm(o->error);
 }
 
 static enum outcome_end end_named(const char *name)

@@ -45,7 +45,7 @@ all() {
 	pair read_bw -n 200 -s 4096 -b --json=c.json
 	json c.json '.status == "ok" and ([.results[] | ends, .] | length) == 3'
 	pair read_lat -D 0.2 --json=c.json
-	json c.json '.results[0].messages > 0 and .results[0].seconds > 0.19'
+	json c.json '.results[0].messages > 0 and .results[0].seconds > 0.1' # until its last message
 }
 
 @test "under perftest's names: what its readers look for" {
