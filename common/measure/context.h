@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * context: what a program with a schedule of its own may use during a measurement, besides the
- * resources of this end (ms->ep): rounds that it requests one by one, and tasks at either end.
+ * context: what a program with a schedule of its own may use during a measurement: the
+ * resources of this end (ms->ep), rounds that it requests one by one, and tasks at either end.
  */
 #pragma once
 

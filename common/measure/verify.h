@@ -27,7 +27,7 @@ struct verify_qp {
 struct verify {
 	/* for the whole run */
 	enum ibv_wr_opcode opcode;
-	bool sends, receives; /* messages go out of its slots; arrive there, whoever posts. Atomics:
+	bool sends, receives; /* messages leave its slots; arrive there, also by READs. Atomics:
 				 `out` has the returned values, `in` has the counters */
 	struct slots *posts;  /* what its requests use: `out`, or READs `in`; NULL: it posts none */
 	struct mem mem;       /* the slots to send from, then those to receive into */

@@ -10,7 +10,7 @@
 #define QKEY 0x72646d6bu /* any value without the highest bit, which marks privileged Q_Keys */
 
 /*
- * The transports: what attributes each state takes beside those that it always takes, and the bytes
+ * The transports: the attributes that a state takes in addition to the usual ones, and the bytes
  * before the payload in a receive buffer. A datagram's QP has no peer: each request says where to.
  */
 static const struct transport {

@@ -11,7 +11,7 @@
 #include "proto/fields.h"
 #include "report/prom_series.h"
 
-#define GOOD_PARTNERS 2 /* with whom a suspect is measured again */
+#define GOOD_PARTNERS 2 /* good hosts that measure a suspect again */
 
 static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 {
