@@ -20,7 +20,7 @@
 # CUDA_HOME=/usr/local/cuda: where cuda.h (11.7 or newer) may be, unless the compiler finds one. With
 # none, or with CUDA_HOME empty, GPUs are used all the same; see common/host/gpu_abi.h.
 # V=1 shows commands. WERROR=1, SAN=address,undefined, CC=clang, CFLAGS=… do what they say.
-# HARDEN= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
+# HARDEN=, SMALL= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
 
 VERSION := 1.0.0
 
@@ -79,6 +79,19 @@ fortify	 := $(if $(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),,$(if $(fil
 harden_c := $(if $(HARDEN),-fPIE -fstack-protector-strong $(clash_probe) $(fortify))
 harden_l := $(if $(HARDEN),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
 
+# Small programs: without what nothing calls, without tables that only exceptions and debuggers read (-g
+# makes their own), with relative relocations packed where the linker can. What does not run while
+# something is measured is made for size: see cold below.
+SMALL	?= $(if $(SAN),,yes)
+relr_probe := $(if $(SMALL),$(shell $(CC) -Wl$(comma)--fatal-warnings -Wl$(comma)-z$(comma)pack-relative-relocs -shared -o /dev/null -x c /dev/null \
+		 2>/dev/null && echo -Wl$(comma)-z$(comma)pack-relative-relocs))
+small_c	 := $(if $(SMALL),-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
+small_l	 := $(if $(SMALL),-Wl$(comma)--gc-sections $(relr_probe))
+# What runs between the first message and the last one, and what computes with thousands of figures.
+hot	 := $(foreach m,clock hist pattern peak,common/base/$(m).c) common/loop/% common/stat/% pairs/judge/% \
+	    $(foreach d,$(wildcard *_lat *_bw),$(d)/%)
+cold	 := $(if $(SMALL),$(if $(filter -O2 -O3,$(CFLAGS)),-Os))
+
 # Where it was built is in no binary. rpm's debugedit looks for that itself and takes it out.
 FILE_PREFIX_MAP ?= -ffile-prefix-map=$(CURDIR)=.
 
@@ -86,8 +99,8 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 	    -Wno-missing-field-initializers
 cflags	 := -std=gnu11 $(warnings) $(if $(WERROR),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
 	    -Icommon -I. -D_GNU_SOURCE -DRDMARK_VERSION='"$(VERSION)"' \
-	    $(pkg_cflags) $(cuda_cflags) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(CFLAGS) $(CPPFLAGS)
-ldflags	 := $(if $(SAN),-fsanitize=$(SAN)) -pthread $(harden_l) $(LDFLAGS)
+	    $(pkg_cflags) $(cuda_cflags) -pthread $(FILE_PREFIX_MAP) $(harden_c) $(small_c) $(CFLAGS) $(CPPFLAGS)
+ldflags	 := $(if $(SAN),-fsanitize=$(SAN)) -pthread $(harden_l) $(small_l) $(LDFLAGS)
 libs	 := $(pkg_libs) -lm -ldl $(LDLIBS)
 
 Q := $(if $(V),,@)
@@ -116,7 +129,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@$(PKG_CONFIG) --exists $(PACKAGES) $(HEADERS) || \
 	  { echo "make: $(PACKAGES) $(HEADERS): development files are missing; run 'make deps'" >&2; exit 1; }
-	@printf '%s\n' '$(subst ','\'',$(CC) $(cflags) -- $(ldflags) $(libs))' >$@.new
+	@printf '%s\n' '$(subst ','\'',$(CC) $(cflags) $(cold) $(hot) -- $(ldflags) $(libs))' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # What follows from the list of programs: their names, and the tests that `rdmark server` links.
@@ -141,7 +154,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(cflags) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(cflags) $(if $(filter $(hot),$<),,$(cold)) -MMD -MP -c -o $@ $<
 
 $(BUILD)/libcommon.a: $(common_objs)
 	$(call say,AR,$@)

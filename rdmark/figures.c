@@ -89,7 +89,7 @@ static int not_a_document(const char *file, const char *why, struct fault *f)
 
 int figures_read(struct figures *fs, enum figures_side side, const char *file, struct fault *f)
 {
-	size_t size, at = 0, documents = 0;
+	size_t size = 0, at = 0, documents = 0;
 	uint64_t failures = json_memory_failures();
 	char *bytes = read_file(file, &size, f);
 	int rc = bytes ? 0 : -1;

@@ -59,6 +59,28 @@ hardened() {
 	[[ $flags == *-fsanitize=address* && $flags != *-fstack-protector* && $flags != *-z,relro* && $flags != *_FORTIFY* ]]
 }
 
+# What a program takes without what only debuggers read. The limits are a tenth above what gcc 12 makes.
+@test "programs are small" {
+	local program bytes most
+	for program in "${all_programs[@]}" "$bin/rdmark"; do
+		strip -o stripped "$program"
+		bytes=$(stat -c %s stripped)
+		case $program in */rdmark) most=820000 ;; */send_bw) most=605000 ;; *) most=700000 ;; esac
+		((bytes <= most)) || { echo "$program has $bytes bytes, of $most"; return 1; }
+	done
+}
+
+@test "a distribution says itself what is made small" {
+	local flags
+	flags=$(make -C "$top" -n -B BUILD="$PWD/b" all)
+	grep -q -- '-Os.* common/session/session.c$' <<<"$flags"
+	run ! grep -e '-Os.* common/loop/stream.c$' <<<"$flags"
+	for off in SMALL= CFLAGS=-O1; do
+		flags=$(make -C "$top" -n -B BUILD="$PWD/b" "$off" all)
+		run ! grep -e '-Os' <<<"$flags"
+	done
+}
+
 @test "no program names a path to a library, and each library by its SONAME" {
 	local program dynamic
 	for program in "${all_programs[@]}"; do

@@ -54,6 +54,7 @@ in_root() {
 	run ! grep -vE '^\./usr/(bin/|libexec/rdmark/|share/(doc/rdmark/|man/|rdmark|bash-completion/completions/))' list
 	grep -qx './usr/libexec/rdmark/health-check' list
 	run ! grep -E 'ib_|systemd' list
+	(($(stat -c %s "$(deb_of rdmark)") <= 3000000))
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark-server)" | tar -t >list
 	(($(grep -c '/systemd/system/rdmark.' list) == 6))
 	grep -qx './etc/rdmark/' list
