@@ -15,7 +15,6 @@
 #include <stddef.h>
 
 #include "base/fault.h"
-#include "host/gpu.h"
 #include "host/pci.h"
 
 /* The nearest class first. The names are NVIDIA's. */
@@ -60,13 +59,6 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 
 /* The distance between these devices alone, at no cost. Never fails. */
 enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu);
-
-/*
- * Sort the COUNT GPUs of LIST by distance from NIC: by class, then slowest link, then index. Returns
- * 0, or -1 with FAULT_LOCAL: no memory.
- */
-int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count,
-	      struct fault *f);
 
 const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
 /* As words: "through one PCIe switch at most". */

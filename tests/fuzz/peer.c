@@ -207,8 +207,8 @@ void __wrap_clock_calibrate(struct clock *c);
 int __wrap_clock_check(struct clock *c, struct fault *f);
 int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int __real_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
-void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
-void *__real_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
+int __wrap_memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault *f);
+int __real_memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault *f);
 
 int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *whom,
 		       uint64_t deadline_ns, struct fault *f)
@@ -351,12 +351,12 @@ int __wrap_clock_check(struct clock *c, struct fault *f)
 }
 
 /* A machine of little memory. */
-void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
+int __wrap_memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault *f)
 {
-	if (bytes <= MEMORY_MAX)
-		return __real_pin_alloc(p, bytes, f);
-	fault_raise(f, FAULT_LOCAL, ENOMEM, "mmap(%zu)", bytes);
-	return NULL;
+	if (attr->bytes <= MEMORY_MAX)
+		return __real_memory_alloc(m, attr, f);
+	*m = (struct memory){.bytes = 0};
+	return fault_raise(f, FAULT_LOCAL, ENOMEM, "mmap(%zu)", attr->bytes);
 }
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gpu_abi_calls: the functions of NVIDIA's driver library that rdmark looks up by symbol name. A
+ * cuda_abi_calls: the functions of NVIDIA's driver library that rdmark looks up by symbol name. A
  * changed function has a new symbol (_v2), and drivers keep the old ones. Nothing is linked against
  * them. If a cuda.h declares one of them differently, this file does not compile with it, and the
- * Makefile does not use that cuda.h. Included by gpu_abi.h.
+ * Makefile does not use that cuda.h. Included by cuda_abi.h.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gpu_abi_types: the types and constants of NVIDIA's driver library that rdmark uses, with their
+ * cuda_abi_types: the types and constants of NVIDIA's driver library that rdmark uses, with their
  * original names, for a build without cuda.h. An enum has only the values that rdmark uses. They
  * are part of a binary interface: all drivers from CUDA 10.2 to 13 have the same values. Only
- * gpu_abi.h includes this file, never together with cuda.h.
+ * cuda_abi.h includes this file, never together with cuda.h.
  */
 #pragma once
 
