@@ -67,8 +67,8 @@ static int make_buffer(struct gdr *g)
 	if (slices < g->ms->ep->message_max)
 		slices = g->ms->ep->message_max;
 	attr.bytes = slices + 2 * GDR_GUARD_BYTES;
-	if (memory_alloc(&g->buffer,
-			 &(struct memory_attr){.gpu = attr.gpu, .bytes = attr.bytes}, g->ms->fault))
+	if (memory_alloc(&g->buffer, &(struct memory_attr){.gpu = attr.gpu, .bytes = attr.bytes},
+			 g->ms->fault))
 		return -1;
 	attr.addr = g->buffer.addr;
 	g->here[GDR_COPIED] = (struct gdr_place){attr.addr + GDR_GUARD_BYTES, stride, 0, 0};
@@ -81,29 +81,39 @@ static int make_buffer(struct gdr *g)
 	return 0;
 }
 
+/* Allocate host memory; ORDERED: writes to it arrive in order. */
+static int make_host(struct gdr *g, struct mem *m, size_t bytes, bool ordered)
+{
+	struct mem_attr attr = {.pd = g->w->qps.pd,
+				.memory = {.bytes = bytes, .pin = &g->w->pin},
+				.access = access_rights(g, ordered)};
+
+	return mem_init(m, &attr, g->ms->fault);
+}
+
 /* Allocate the slots for staged transfers, and register them with the NIC and the GPU's driver. */
 static int make_bounce(struct gdr *g)
 {
 	const struct experiment *e = &g->ms->options->experiment;
+	struct gpu *gpu = g->ms->ep->gpu;
 	struct fault *f = g->ms->fault;
 	size_t bytes = e->staged_slots * e->staged_chunk_bytes;
 
-	if (mem_init(&g->bounce, g->w->qps.pd, &g->w->pin, bytes, access_rights(g, false), f))
-		return -1;
-	if (g->ms->ep->gpu->ops->host_register(g->ms->ep->gpu, g->bounce.memory.host, bytes, f))
+	if (make_host(g, &g->bounce, bytes, false) ||
+	    gpu->ops->host_register(gpu, g->bounce.memory.host, bytes, f))
 		return -1;
 	g->bounce_known = true;
 	g->here[GDR_TARGET] = (struct gdr_place){g->bounce.memory.addr, e->staged_chunk_bytes,
 						 g->bounce.lkey, g->bounce.rkey};
-	return gpu_stream_open(&g->stream, g->ms->ep->gpu, (unsigned)e->staged_slots, f);
+	return gpu_stream_open(&g->stream, gpu, (unsigned)e->staged_slots, f);
 }
 
 static int make_credit(struct gdr *g)
 {
-	if (mem_init(&g->credit, g->w->qps.pd, &g->w->pin, CREDIT_WORDS * sizeof(uint64_t),
-		     access_rights(g, true), g->ms->fault))
+	if (make_host(g, &g->credit, CREDIT_WORDS * sizeof(uint64_t), true))
 		return -1;
-	g->here[GDR_CREDIT] = (struct gdr_place){g->credit.memory.addr, 0, g->credit.lkey, g->credit.rkey};
+	g->here[GDR_CREDIT] =
+		(struct gdr_place){g->credit.memory.addr, 0, g->credit.lkey, g->credit.rkey};
 	return 0;
 }
 

@@ -190,5 +190,5 @@ int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct 
 		return fault_fix(&t->fault, "use gdr_bw, which measures that path and says more");
 	}
 	snprintf(e->memory.kind, sizeof(e->memory.kind), "gpu");
-	return mem_make(m, &attr, &t->fault);
+	return mem_init(m, &attr, &t->fault);
 }

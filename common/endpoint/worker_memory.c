@@ -80,7 +80,7 @@ static int make_host_memory(struct worker *t, const struct layout *l, unsigned a
 
 	fault_phase(&t->fault, "registering memory");
 	if ((o->local.odp && mem_check_odp(t->rail->hca.ctx, &t->fault)) ||
-	    mem_make(&t->mem, &attr, &t->fault))
+	    mem_init(&t->mem, &attr, &t->fault))
 		return -1;
 	if (!worker_is_first(t))
 		return 0;
@@ -156,9 +156,7 @@ int worker_memory(struct worker *t)
 	int rc;
 
 	if (ep->gpu_memory)
-		rc = check_gpu_memory(t)
-			     ? -1
-			     : endpoint_gpu_memory(t, l.bytes, access, &t->mem);
+		rc = check_gpu_memory(t) ? -1 : endpoint_gpu_memory(t, l.bytes, access, &t->mem);
 	else
 		rc = make_host_memory(t, &l, access);
 	if (rc)
@@ -171,9 +169,13 @@ int worker_memory(struct worker *t)
 
 int worker_load_memory(struct worker *t)
 {
-	uint64_t bytes = t->ep->options->experiment.load_bytes;
+	struct mem_attr attr = {
+		.pd = t->qps.pd,
+		.memory = {.bytes = t->ep->options->experiment.load_bytes, .pin = &t->pin},
+		.access = worker_access(t),
+	};
 
-	if (mem_init(&t->mem, t->qps.pd, &t->pin, bytes, worker_access(t), &t->fault))
+	if (mem_init(&t->mem, &attr, &t->fault))
 		return -1;
 	t->out = t->mine.addr = t->mem.memory.addr;
 	t->mine.rkey = t->mem.rkey;

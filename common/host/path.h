@@ -34,7 +34,7 @@ struct path {
 				     paths meet */
 	bool trained_down;        /* a link runs below the capabilities of both its ends */
 	struct pci_link down;     /* the worst such link */
-	char iommu[PCI_IOMMU];           /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
+	char iommu[PCI_IOMMU];    /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
 	bool iommu_translates;
 	bool virtual_machine;      /* the distance is meaningless */
 	unsigned payload_bytes;    /* PCIe MaxPayload, for the ceilings */

@@ -68,8 +68,7 @@ bool pci_parse(const char *text, char pci[16])
 	if (sscanf(full, "%8x:%2x:%2x.%1x%n", &part[0], &part[1], &part[2], &part[3], &end) != 4 ||
 	    full[end])
 		return false;
-	return snprintf(pci, 16, "%04x:%02x:%02x.%x", part[0], part[1], part[2], part[3]) <
-	       16;
+	return snprintf(pci, 16, "%04x:%02x:%02x.%x", part[0], part[1], part[2], part[3]) < 16;
 }
 
 void pci_find_upstream(const char *pci, char upstream[16])

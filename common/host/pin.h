@@ -6,8 +6,8 @@
  * (taskset, Slurm, cgroup) is respected: the thread gets those CPUs of the node that are in the
  * mask, without slow ones where the kernel knows of them (cpu_capacity). If there are none, it is
  * not pinned, and the banner shows the reason. Only an explicit node that is not available is a
- * fault. If a container forbids binding memory, the thread is still pinned, and the reason says that
- * its memory is not.
+ * fault. If a container forbids binding memory, the thread is still pinned, and the reason says
+ * that its memory is not.
  *
  * Of libnuma only the system calls are used (numaif.h): they print nothing and have no state.
  */

@@ -83,8 +83,7 @@ static ALWAYS_INLINE int finish_copies(const struct staged *s, struct position *
 	}
 	while (p->chunk != end->chunk && (rc = gpu_stream_done(s->stream, p->slot)) != 0) {
 		if (UNLIKELY(rc < 0))
-			return gpu_stream_failed(s->stream, GPU_STREAM_DONE, rc,
-						 s->round->fault);
+			return gpu_stream_failed(s->stream, GPU_STREAM_DONE, rc, s->round->fault);
 		advance_position(s, p);
 	}
 	return 0;

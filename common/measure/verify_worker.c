@@ -141,14 +141,19 @@ int verify_make(struct meter *t)
 	set_buffer_sizes(t);
 	v = t->verify;
 	bytes = v->out_bytes + v->in_bytes;
-	if (ms->ep->server && limits_memory(&ms->options->local,
-					    (bytes + t->worker->mem.memory.bytes) * ms->ep->workers +
-						    e->load_bytes * ms->ep->loads,
-					    &t->worker->fault))
+	if (ms->ep->server &&
+	    limits_memory(&ms->options->local,
+			  (bytes + t->worker->mem.memory.bytes) * ms->ep->workers +
+				  e->load_bytes * ms->ep->loads,
+			  &t->worker->fault))
 		return -1;
 	if (!ms->ep->gpu_memory)
-		return mem_init(&v->mem, t->worker->qps.pd, &t->worker->pin, bytes, access,
-				&t->worker->fault);
+		return mem_init(
+			&v->mem,
+			&(struct mem_attr){.pd = t->worker->qps.pd,
+					   .memory = {.bytes = bytes, .pin = &t->worker->pin},
+					   .access = access},
+			&t->worker->fault);
 	v->image = malloc(bytes);
 	if (!v->image)
 		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
@@ -249,8 +254,8 @@ static int fetch_slots(struct meter *t)
 		return 0;
 	if (gpu_flush(gpu, &t->worker->fault))
 		return -1;
-	return gpu_copy_out(gpu, v->image + v->out_bytes, v->mem.memory.addr + v->out_bytes, v->in_bytes,
-			    &t->worker->fault);
+	return gpu_copy_out(gpu, v->image + v->out_bytes, v->mem.memory.addr + v->out_bytes,
+			    v->in_bytes, &t->worker->fault);
 }
 
 /* Check what has arrived so far. */

@@ -33,7 +33,7 @@ static struct cuda_gpu *cuda(struct gpu *g)
  * Make G's context current in the calling thread, and call the driver's FUNCTION. Its result. It
  * costs nothing compared with a copy, and so any thread may call.
  */
-#define CUDA_CALL(g, function, ...)                                                                \
+#define CUDA_CALL(g, function, ...) \
 	(int)(cuda(g)->cu.cuCtxSetCurrent(cuda(g)->ctx) ?: cuda(g)->cu.function(__VA_ARGS__))
 
 static size_t round_up(size_t n, size_t step)

@@ -97,8 +97,7 @@ int cuda_failed(struct fault *f, int result, const char *call, ...)
 	va_start(ap, call);
 	vsnprintf(text, sizeof(text), call, ap);
 	va_end(ap);
-	fault_raise(f, FAULT_LOCAL, 0, "%s: %s (%d)", text, cuda_error_name(result),
-		    result);
+	fault_raise(f, FAULT_LOCAL, 0, "%s: %s (%d)", text, cuda_error_name(result), result);
 	explain_result(f, result);
 	return -1;
 }
@@ -139,8 +138,8 @@ static int explain_no_export(const struct gpu_info *g, int result, struct fault 
 			    "The NVIDIA driver (CUDA %d.%d) is too old to export dma-bufs, which "
 			    "needs CUDA 11.7",
 			    g->driver_version / 1000, g->driver_version % 1000 / 10);
-		return fault_fix(
-			f, "install NVIDIA driver 515 or newer with its open kernel modules");
+		return fault_fix(f,
+				 "install NVIDIA driver 515 or newer with its open kernel modules");
 	}
 	if (!g->gpudirect)
 		return explain_no_gpudirect(g, f);
@@ -176,8 +175,7 @@ static int explain_no_dmabuf(int errnum, struct fault *f)
 	fault_cause(f, "The device's driver or library cannot register dma-bufs (Operation not "
 		       "supported): not all devices can, and mlx5 needs a kernel with "
 		       "CONFIG_INFINIBAND_ON_DEMAND_PAGING");
-	return fault_fix(f, "use nvidia_peermem with " OFED
-			    ", or a kernel with on-demand paging");
+	return fault_fix(f, "use nvidia_peermem with " OFED ", or a kernel with on-demand paging");
 }
 
 /* Explain why the NIC's driver refused to register an exported dma-buf. */

@@ -24,8 +24,8 @@
 
 struct gpu_info {
 	const struct memory_ops *ops; /* its vendor's */
-	int index;   /* in gpu_list(); the user's name for it */
-	int ordinal; /* in its vendor's driver */
+	int index;                    /* in gpu_list(); the user's name for it */
+	int ordinal;                  /* in its vendor's driver */
 	char name[96];
 	char uuid[48];      /* "GPU-12345678-…" */
 	char pci[16];       /* "0000:17:00.0", as sysfs writes it; "" if the driver does not say */
@@ -96,8 +96,9 @@ static inline bool gpu_needs_flush(const struct gpu_info *info)
 }
 
 /*
- * Make the writes of NICs visible to the owner of the memory, for any ordering: after writes through
- * Data Direct, and to measure the cost of a flush. FAULT_UNAVAILABLE if info.can_flush is false.
+ * Make the writes of NICs visible to the owner of the memory, for any ordering: after writes
+ * through Data Direct, and to measure the cost of a flush. FAULT_UNAVAILABLE if info.can_flush is
+ * false.
  */
 static inline int gpu_flush_now(struct gpu *g, struct fault *f)
 {

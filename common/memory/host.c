@@ -53,8 +53,8 @@ static int raise_no_memory(size_t bytes, int errnum, struct fault *f)
 static void *map_aligned(size_t len, size_t align)
 {
 	size_t extra = align - page_bytes(), head;
-	char *addr = mmap(NULL, len + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
+	char *addr =
+		mmap(NULL, len + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (addr == MAP_FAILED)
 		return NULL;

@@ -4,8 +4,8 @@
  * mapped file (which may be a hugetlbfs, DAX or device file), or memory of a GPU.
  *
  * Each kind is a const struct memory_ops in a file of its own: host.c, huge.c, file.c, and one for
- * each vendor of GPUs (cuda.c). A vendor's ops also are its driver: gpu.h has the words around them. A new vendor
- * is a new file, and a row in gpu.c.
+ * each vendor of GPUs (cuda.c). A vendor's ops also are its driver: gpu.h has the words around
+ * them. A new vendor is a new file, and a row in gpu.c.
  *
  * One thread at a time may use a struct memory; it need not be the one that allocated it.
  */
@@ -25,20 +25,20 @@ struct memory_ops;
 /* What memory is wanted; all of it zero but the size: ordinary pages on any node. */
 struct memory_attr {
 	size_t bytes;
-	struct gpu *gpu;       /* of this GPU; or, of the host: */
-	const struct pin *pin; /* on the node that it chose; NULL: any */
-	bool huge;             /* in huge pages: from that node as far as it has some */
-	const char *file;      /* this file's; lent. Its content stays until messages arrive */
+	struct gpu *gpu;            /* of this GPU; or, of the host: */
+	const struct pin *pin;      /* on the node that it chose; NULL: any */
+	bool huge;                  /* in huge pages: from that node as far as it has some */
+	const char *file;           /* this file's; lent. Its content stays until messages arrive */
 	uint64_t file_offset_bytes; /* a multiple of the page size */
 };
 
 /* A zeroed one is empty. */
 struct memory {
 	const struct memory_ops *ops;
-	struct gpu *gpu; /* NULL: the host's */
-	uint64_t addr;   /* for NICs, and copies */
-	void *host;      /* the same for the CPU; NULL: the CPU must not access it */
-	size_t bytes;    /* as wanted */
+	struct gpu *gpu;     /* NULL: the host's */
+	uint64_t addr;       /* for NICs, and copies */
+	void *host;          /* the same for the CPU; NULL: the CPU must not access it */
+	size_t bytes;        /* as wanted */
 	size_t mapped_bytes; /* of the host's */
 	uint64_t base;       /* of a GPU's: what its driver allocated, before addr was aligned */
 	char what[128];      /* "huge pages of 2 MiB"; "" for ordinary pages and GPUs */
@@ -117,8 +117,9 @@ struct memory_ops {
 	int (*stream_mark)(struct gpu *g, void *stream, void *event);
 	int (*stream_done)(struct gpu *g, void *event); /* as gpu_stream_done() */
 
-	/* The words: a result's name; the fault for a failed CALL (printf); and why NICs cannot reach
-	 * the memory: BYTES of a GPU for which REFUSAL and NUMBER were found. Both return -1. */
+	/* The words: a result's name; the fault for a failed CALL (printf); and why NICs cannot
+	 * reach the memory: BYTES of a GPU for which REFUSAL and NUMBER were found. Both return -1.
+	 */
 	const char *(*error_name)(int result);
 	int (*failed)(struct fault *f, int result, const char *call, ...)
 		__attribute__((format(printf, 3, 4)));

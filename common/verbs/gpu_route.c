@@ -137,7 +137,8 @@ static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fa
 	if (attr->route != GPU_ROUTE_PEERMEM) {
 		if (direct ? check_data_direct(&c, attr, f) : check_dmabuf(&c, attr, f))
 			return -1;
-		rc = attr->gpu->ops->export(attr->gpu, attr->addr, attr->bytes, direct, &fd, &offset);
+		rc = attr->gpu->ops->export(attr->gpu, attr->addr, attr->bytes, direct, &fd,
+					    &offset);
 	}
 	if (rc)
 		return attr->gpu->ops->why(&attr->gpu->info,

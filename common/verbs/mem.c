@@ -47,8 +47,7 @@ static int reg_host_mrs(struct mem *m, const struct mem_attr *attr, struct fault
 		struct ibv_mr *mr = ibv_reg_mr(attr->pd, at, bytes, access);
 
 		if (!mr)
-			return vfault_raise(f, errno,
-					    access & IBV_ACCESS_ON_DEMAND ? 0 : bytes,
+			return vfault_raise(f, errno, access & IBV_ACCESS_ON_DEMAND ? 0 : bytes,
 					    "ibv_reg_mr(%s)", units_size(bytes).text);
 		m->mr[m->mr_count] = mr;
 		if (m->lkeys)
@@ -61,7 +60,7 @@ static int reg_host_mrs(struct mem *m, const struct mem_attr *attr, struct fault
 
 static int reg_gpu_mr(struct mem *m, const struct mem_attr *attr, struct fault *f)
 {
-	struct gpu_mr_attr by = {attr->pd,	  m->memory.gpu,   attr->route,
+	struct gpu_mr_attr by = {attr->pd,       m->memory.gpu,   attr->route,
 				 m->memory.addr, m->memory.bytes, attr->access};
 
 	if (gpu_mr_init(&m->gpu_mr, &by, f))
@@ -71,7 +70,7 @@ static int reg_gpu_mr(struct mem *m, const struct mem_attr *attr, struct fault *
 	return 0;
 }
 
-int mem_make(struct mem *m, const struct mem_attr *attr, struct fault *f)
+int mem_init(struct mem *m, const struct mem_attr *attr, struct fault *f)
 {
 	int node = attr->memory.pin ? attr->memory.pin->node : -1;
 
@@ -85,15 +84,6 @@ int mem_make(struct mem *m, const struct mem_attr *attr, struct fault *f)
 		m->pages_checked = 0;
 	fault_phase(f, "registering memory");
 	return reg_host_mrs(m, attr, f);
-}
-
-int mem_init(struct mem *m, struct ibv_pd *pd, const struct pin *pin, size_t bytes, unsigned access,
-	     struct fault *f)
-{
-	struct mem_attr attr = {
-		.pd = pd, .memory = {.pin = pin, .bytes = bytes}, .access = access};
-
-	return mem_make(m, &attr, f);
 }
 
 void mem_release(struct mem *m)

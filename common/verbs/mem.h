@@ -30,27 +30,21 @@ struct mem_attr {
 	struct ibv_pd *pd;
 	struct memory_attr memory;
 	enum gpu_route route; /* to GPU memory; a direct one */
-	unsigned access;      /* as mem_init() */
-	unsigned mr_count;    /* number of MRs; 0: one for all of it. Of host memory only */
-	size_t lead, stride;  /* of the MRs: offset of the first one, and their size */
+	/* enum ibv_access_flags; local write is added, and relaxed ordering dropped if it is not
+	 * supported */
+	unsigned access;
+	unsigned mr_count;   /* number of MRs; 0: one for all of it. Of host memory only */
+	size_t lead, stride; /* of the MRs: offset of the first one, and their size */
 };
 
 /* Allocate and register the buffer that ATTR describes. Call mem_release() also after a failure. */
-int mem_make(struct mem *m, const struct mem_attr *attr, struct fault *f);
+int mem_init(struct mem *m, const struct mem_attr *attr, struct fault *f);
 
 /*
  * Check that the device can register memory without pinning it (ODP). Raises FAULT_UNAVAILABLE if
  * not.
  */
 int mem_check_odp(struct ibv_context *ctx, struct fault *f);
-
-/*
- * Allocate and register BYTES with ACCESS (enum ibv_access_flags; local write is added, and relaxed
- * ordering dropped if it is not supported). The content is zero. Returns 0, or -1 with the fault
- * raised.
- */
-int mem_init(struct mem *m, struct ibv_pd *pd, const struct pin *pin, size_t bytes, unsigned access,
-	     struct fault *f);
 
 /* Deregister and free; safe on a zeroed object. */
 void mem_release(struct mem *m);

@@ -167,8 +167,8 @@ static bool all_taken(void)
 }
 
 /*
- * Has the thread beside the loop also acted on it, and does it wait for more? It leaves ppoll() before
- * it takes anything, so the order of the questions matters.
+ * Has the thread beside the loop also acted on it, and does it wait for more? It leaves ppoll()
+ * before it takes anything, so the order of the questions matters.
  */
 static bool all_answered(void)
 {
@@ -383,8 +383,8 @@ int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 }
 
 /*
- * A server without a loop. A thread that has ended waits for nothing: then the next word comes after
- * 0.1 s all the same. It may have ended because of the last word: so that is asked last.
+ * A server without a loop. A thread that has ended waits for nothing: then the next word comes
+ * after 0.1 s all the same. It may have ended because of the last word: so that is asked last.
  */
 void __wrap_watch_join(struct watch *w)
 {

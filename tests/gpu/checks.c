@@ -67,7 +67,8 @@ void check_exports(struct check *c, struct fault *f)
 	export_one(c, addr, PART_BYTES - 1, 1, false);
 	export_one(c, addr, 0, (size_t)1 << 40, true);
 	rc = c->g->ops->export(c->g, addr, 65536, true, &fd, &offset);
-	printf("# export with the PCIe flag, for Data Direct: %s (%d)\n", c->g->ops->error_name(rc), rc);
+	printf("# export with the PCIe flag, for Data Direct: %s (%d)\n", c->g->ops->error_name(rc),
+	       rc);
 	if (fd >= 0)
 		close(fd);
 	memory_free(&m);

@@ -8,7 +8,8 @@
 #define SPOILT     0xee
 #define GPU_BROKEN 700
 
-int gpu_stream_failed(const struct gpu_stream *s, enum gpu_stream_call call, int rc, struct fault *f)
+int gpu_stream_failed(const struct gpu_stream *s, enum gpu_stream_call call, int rc,
+		      struct fault *f)
 {
 	static const char *const names[] = {"copy in", "copy out", "mark", "done"};
 

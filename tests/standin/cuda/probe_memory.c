@@ -80,7 +80,7 @@ int probe_export(char **arg, struct fault *f)
 
 	if (addr) {
 		rc = g->ops->export(g, addr + strtoull(arg[0], NULL, 0), strtoull(arg[1], NULL, 0),
-				arg[2] != NULL, &fd, &offset);
+				    arg[2] != NULL, &fd, &offset);
 		printf("%d %s fd %s offset %" PRIu64 "\n", rc, g->ops->error_name(rc),
 		       fd >= 0 ? "open" : "none", offset);
 		MUST(f, (fd >= 0) == !rc);
