@@ -19,8 +19,10 @@ int memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault 
 {
 	*m = (struct memory){.gpu = attr->gpu, .bytes = attr->bytes};
 	fault_phase(f, attr->gpu ? "allocating GPU memory" : "allocating the buffer");
-	if (kind_of(attr)->alloc(m, attr, f))
+	if (kind_of(attr)->alloc(m, attr, f)) {
+		memset(m, 0, sizeof(*m));
 		return -1;
+	}
 	m->ops = kind_of(attr);
 	if (m->host)
 		m->addr = (uint64_t)(uintptr_t)m->host;

@@ -18,7 +18,7 @@
 
 #include "admit/listener.h"
 #include "base/clock.h"
-#include "host/pin.h"
+#include "memory/memory.h"
 #include "measure/watch.h"
 #include "proto/message.h"
 

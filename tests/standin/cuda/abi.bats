@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What common/memory/cuda_abi*.h say of the driver's library is what the toolkit's cuda.h says: every
+# What common/memory/cuda_abi.h says of the driver's library is what the toolkit's cuda.h says: every
 # type, constant, prototype and name of a symbol. The compiler is asked, with assertions that are made
 # from our own files; what we declare goes by another name then, xCUresult for CUresult.
 
