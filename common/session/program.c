@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/hwtree.h"
 #include "host/sysfs.h"
 #include "proto/json_memory.h"
 #include "report/check.h"
@@ -227,7 +226,6 @@ static int inform(const struct program *p)
 			       RDMARK_VERSION);
 		return list_finish(stdout, p->name);
 	}
-	hwtree_drop_unreadable();
 	if (p->options.local.list)
 		return list_ports(stdout, p->name);
 	if (p->options.local.check)
