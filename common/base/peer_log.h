@@ -22,9 +22,9 @@ struct peer_log {
 };
 
 /* A log of 100 lines, and then one a second. */
-#define PEER_LOG_TO(file)                   \
-	((struct peer_log){.out = file,     \
-			   .most = 100,     \
+#define PEER_LOG_TO(file)                               \
+	((struct peer_log){.out = file,                 \
+			   .most = 100,                 \
 			   .period_ns = UNITS_NS_PER_S, \
 			   .lock = PTHREAD_MUTEX_INITIALIZER})
 

@@ -15,6 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "host/sysfs.h"
 
 #define REPLY_BYTES   16384u
@@ -151,12 +152,11 @@ static int read_live(struct dcb_pfc *pfc, const char *netdev)
 /* Read the numbers behind KEY in TEXT, up to COUNT, into TO. Returns how many there are. */
 static size_t read_numbers(const char *text, const char *key, uint64_t *to, size_t count)
 {
-	const char *at = strstr(text, key);
+	const char *at = text_value(text, key);
 	char *end;
 
 	if (!at)
 		return 0;
-	at += strlen(key);
 	for (size_t i = 0; i < count; i++) {
 		to[i] = strtoull(at, &end, 0);
 		if (end == at)
@@ -176,12 +176,12 @@ static int read_record(struct dcb_pfc *pfc, const char *netdev)
 	if (n < 0)
 		return n == -ENOENT ? -EOPNOTSUPP : (int)n;
 	text[n] = '\0';
-	if (!read_numbers(text, "pfc_en:", &enabled, 1) || enabled > UINT8_MAX)
+	if (!read_numbers(text, "pfc_en", &enabled, 1) || enabled > UINT8_MAX)
 		return -EBADMSG;
 	pfc->enabled = (uint8_t)enabled;
-	read_numbers(text, "requests:", pfc->requests, DCB_PRIORITIES);
-	read_numbers(text, "indications:", pfc->indications, DCB_PRIORITIES);
-	dscps = read_numbers(text, "dscp_prio:", priority, DCB_DSCPS);
+	read_numbers(text, "requests", pfc->requests, DCB_PRIORITIES);
+	read_numbers(text, "indications", pfc->indications, DCB_PRIORITIES);
+	dscps = read_numbers(text, "dscp_prio", priority, DCB_DSCPS);
 	for (unsigned i = 0; i < dscps; i++)
 		set_dscp(pfc, i, priority[i]);
 	return 0;

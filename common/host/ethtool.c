@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "host/sysfs.h"
 
 #define STATISTICS_MAX 65536u /* of an interface: mlx5 has some thousands */
@@ -131,35 +133,29 @@ static int read_live(const struct ethtool *e, uint64_t *value)
 	return rc;
 }
 
-/*
- * Find the wanted names in the record of a made-up tree, lines "name: value", and read VALUES if it
- * is not NULL.
- */
-static int read_record(struct ethtool *e, uint64_t *value)
+/* In the record of a made-up tree: find where the names are (AT), or read those that were there. */
+static int read_record(const struct ethtool *e, uint32_t *at, uint64_t *value)
 {
-	char *text = malloc(RECORD_BYTES), *rest = text, *line;
+	char *text = malloc(RECORD_BYTES);
 	ssize_t n =
 		text ? sysfs_read_raw(text, RECORD_BYTES - 1, "ethtool/%s", e->netdev) : -ENOMEM;
+	int rc = n >= 0 ? 0 : n == -ENOENT ? -ENODEV : (int)n;
 
-	if (n < 0) {
-		free(text);
-		return n == -ENOENT ? -ENODEV : (int)n;
-	}
-	text[n] = '\0';
-	while ((line = strsep(&rest, "\n"))) {
-		char *name = line + strspn(line, " \t"), *colon = strrchr(name, ':'), *end;
-		uint64_t v = colon ? strtoull(colon + 1, &end, 10) : 0;
+	if (n >= 0)
+		text[n] = '\0';
+	for (uint32_t i = 0; n >= 0 && i < e->names; i++) {
+		const char *is = text_value(text, e->name[i]);
+		bool there = is && *is >= '0' && *is <= '9';
 
-		if (!colon || end == colon + 1)
-			continue;
-		*colon = '\0';
-		note_name(e, name, strlen(name), e->statistics++);
-		for (size_t i = 0; value && i < e->names; i++)
-			if (strcmp(e->name[i], name) == 0)
-				value[i] = v;
+		if (at && there)
+			at[i] = i;
+		else if (value && e->at[i] != ETHTOOL_ABSENT && !there)
+			rc = -ESTALE;
+		else if (value && there)
+			value[i] = strtoull(is, NULL, 10);
 	}
 	free(text);
-	return 0;
+	return rc;
 }
 
 int ethtool_find(struct ethtool *e, const char *netdev, const char *const *name, size_t count)
@@ -173,18 +169,11 @@ int ethtool_find(struct ethtool *e, const char *netdev, const char *const *name,
 		e->name[i] = name[i];
 		e->at[i] = ETHTOOL_ABSENT;
 	}
-	return sysfs_is_made_up() ? read_record(e, NULL) : find_live(e);
+	e->statistics = (uint32_t)count;
+	return sysfs_is_made_up() ? read_record(e, e->at, NULL) : find_live(e);
 }
 
 int ethtool_read(const struct ethtool *e, uint64_t *value)
 {
-	struct ethtool now;
-	int rc;
-
-	if (!sysfs_is_made_up())
-		return read_live(e, value);
-	now = *e;
-	now.statistics = 0;
-	rc = read_record(&now, value);
-	return !rc && now.statistics != e->statistics ? -ESTALE : rc;
+	return sysfs_is_made_up() ? read_record(e, NULL, value) : read_live(e, value);
 }

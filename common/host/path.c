@@ -57,11 +57,11 @@ static int common_steps(const struct way *a, const struct way *b)
 }
 
 /*
- * Read the link above step N of W; L is all 0 if there is none. Below a host bridge, ports that face
- * down (root ports, downstream ports of switches) alternate with functions that face up (upstream
- * ports, devices). A downstream port and the upstream port of its switch have no link between them.
- * So those with an odd number of ports above them have a link above. For a device elsewhere (a
- * virtual machine's root bus) only its own end is known.
+ * Read the link above step N of W; L is all 0 if there is none. Below a host bridge, ports that
+ * face down (root ports, downstream ports of switches) alternate with functions that face up
+ * (upstream ports, devices). A downstream port and the upstream port of its switch have no link
+ * between them. So those with an odd number of ports above them have a link above. For a device
+ * elsewhere (a virtual machine's root bus) only its own end is known.
  */
 static void read_link_above(const struct way *w, unsigned n, struct pci_link *l)
 {
@@ -167,7 +167,8 @@ static enum path_class classify_path(const struct way *nic, const struct way *gp
 
 	if (!nic->steps || !gpu->steps)
 		return PATH_UNKNOWN;
-	/* below the port where they meet: of each switch two ports, of that port's own switch one */
+	/* below the port where they meet: of each switch two ports, of that port's own switch one
+	 */
 	if (common > 0)
 		return (int)nic->steps <= common + 2 && (int)gpu->steps <= common + 2 ? PATH_PIX
 										      : PATH_PXB;
