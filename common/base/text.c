@@ -135,7 +135,6 @@ const char *text_value(const char *text, const char *key)
 	for (; text; text = strchr(text, '\n')) {
 		const char *at = text + (*text == '\n');
 
-		at += strspn(at, " \t");
 		text = at;
 		if (strncmp(at, key, n) != 0)
 			continue;

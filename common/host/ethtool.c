@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/text.h"
-#include "host/sysfs.h"
-
 #define STATISTICS_MAX 65536u /* of an interface: mlx5 has some thousands */
-#define RECORD_BYTES   (256u * 1024u)
 
 /*
  * What the kernel fills. It writes as many statistics as there are by then, whatever the caller has
@@ -86,7 +81,8 @@ static void note_name(struct ethtool *e, const char *name, size_t size, uint32_t
 			e->at[i] = at;
 }
 
-static int find_live(struct ethtool *e)
+/* Find where the wanted names are. */
+static int find_names(struct ethtool *e)
 {
 	int count = count_statistics(e->netdev), rc;
 	struct ethtool_gstrings *names;
@@ -112,7 +108,7 @@ static int find_live(struct ethtool *e)
 	return rc;
 }
 
-static int read_live(const struct ethtool *e, uint64_t *value)
+int ethtool_read(const struct ethtool *e, uint64_t *value)
 {
 	struct ethtool_stats *all;
 	struct answer a;
@@ -133,31 +129,6 @@ static int read_live(const struct ethtool *e, uint64_t *value)
 	return rc;
 }
 
-/* In the record of a made-up tree: find where the names are (AT), or read those that were there. */
-static int read_record(const struct ethtool *e, uint32_t *at, uint64_t *value)
-{
-	char *text = malloc(RECORD_BYTES);
-	ssize_t n =
-		text ? sysfs_read_raw(text, RECORD_BYTES - 1, "ethtool/%s", e->netdev) : -ENOMEM;
-	int rc = n >= 0 ? 0 : n == -ENOENT ? -ENODEV : (int)n;
-
-	if (n >= 0)
-		text[n] = '\0';
-	for (uint32_t i = 0; n >= 0 && i < e->names; i++) {
-		const char *is = text_value(text, e->name[i]);
-		bool there = is && *is >= '0' && *is <= '9';
-
-		if (at && there)
-			at[i] = i;
-		else if (value && e->at[i] != ETHTOOL_ABSENT && !there)
-			rc = -ESTALE;
-		else if (value && there)
-			value[i] = strtoull(is, NULL, 10);
-	}
-	free(text);
-	return rc;
-}
-
 int ethtool_find(struct ethtool *e, const char *netdev, const char *const *name, size_t count)
 {
 	memset(e, 0, sizeof(*e));
@@ -169,11 +140,5 @@ int ethtool_find(struct ethtool *e, const char *netdev, const char *const *name,
 		e->name[i] = name[i];
 		e->at[i] = ETHTOOL_ABSENT;
 	}
-	e->statistics = (uint32_t)count;
-	return sysfs_is_made_up() ? read_record(e, e->at, NULL) : find_live(e);
-}
-
-int ethtool_read(const struct ethtool *e, uint64_t *value)
-{
-	return sysfs_is_made_up() ? read_record(e, NULL, value) : read_live(e, value);
+	return find_names(e);
 }

@@ -127,8 +127,8 @@ static void files_of_the_kernel(void **state)
 	char text[64], bytes[4];
 
 	tree_put(state, "file", "model\t\t: 143\nmodel name\t: A B\ncpu MHz: 1\ncpu:2\nmodel name: C\n");
-	assert_int_equal(text_read(tree_path(state, "file"), text, sizeof(text)), 57);
-	assert_int_equal(strlen(text), 57);
+	assert_int_equal(text_read(tree_path(state, "file"), text, sizeof(text)), 61);
+	assert_int_equal(strlen(text), 61);
 	assert_int_equal(strncmp(text_value(text, "model name"), "A B\n", 4), 0);
 	assert_int_equal(strncmp(text_value(text, "model"), "143\n", 4), 0);
 	assert_int_equal(strncmp(text_value(text, "cpu"), "2\n", 2), 0);
