@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/peer_log.h"
-#include "base/streams.h"
+#include "base/outlet.h"
 #include "base/units.h"
 #include "measure/measure.h"
 #include "proto/end.h"
