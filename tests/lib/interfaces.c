@@ -3,7 +3,7 @@
  * What the network interfaces of a made-up machine answer, in the tree of RDMARK_SYSFS, in place of the kernel; without
  * that variable the kernel does.
  *
- *	addresses       lines "NAME ADDRESS": the interfaces that are up, for getifaddrs(3)
+ *	addresses       lines "NAME ADDRESS": the interfaces that are up, for getifaddrs(3); without it the kernel's
  *	ethtool/NAME    lines "name: value", as `ethtool -S` prints them, for the ioctl; no such interface without it
  *	dcb/NAME        "pfc_en: 0x08", "requests: N N …" and "indications: N N …" of 8 numbers, and "dscp_prio: N N …" of
  *	                up to 64, the priority of each DSCP from 0: for netlink's DCB_CMD_IEEE_GET
@@ -65,15 +65,12 @@ int getifaddrs(struct ifaddrs **all)
 {
 	struct interfaces_address *list;
 	char line[256], name[IF_NAMESIZE], text[INET6_ADDRSTRLEN];
-	FILE *in;
+	FILE *in = interfaces_made_up() ? interfaces_open("addresses", "") : NULL;
 	int n = 0;
 
-	if (!interfaces_made_up())
+	if (!in)
 		return ((int (*)(struct ifaddrs **))dlsym(RTLD_NEXT, "getifaddrs"))(all);
 	*all = NULL;
-	in = interfaces_open("addresses", "");
-	if (!in)
-		return 0;
 	list = calloc(INTERFACES_MAX, sizeof(*list));
 	while (list && n < INTERFACES_MAX && fgets(line, sizeof(line), in)) {
 		struct interfaces_address *a = &list[n];
