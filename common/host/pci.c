@@ -163,19 +163,11 @@ void pci_read_iommu(const char *pci, char type[PCI_IOMMU])
 
 int pci_read_node_in(const char *dir)
 {
-	struct sysfs_set nodes;
-	int only = 0;
 	int64_t node;
 
-	if (!sysfs_read_int(&node, "%s/numa_node", dir) && node >= 0 && node <= INT_MAX)
-		return (int)node;
-	if (sysfs_read_set(&nodes, "devices/system/node/has_cpu"))
+	if (sysfs_read_int(&node, "%s/numa_node", dir) || node < 0 || node > INT_MAX)
 		return sysfs_node_count() == 1 ? 0 : -1;
-	if (sysfs_set_count(&nodes) != 1)
-		return -1;
-	while (!sysfs_set_has(&nodes, only))
-		only++;
-	return only;
+	return (int)node;
 }
 
 /* The PCIe generation, 1 to 7, with speed GTS; 0 if there is none. */

@@ -45,8 +45,8 @@ void pci_read_link(const char *pci, struct pci_link *link);
 void pci_read_link_in(const char *dir, struct pci_link *link);
 
 /*
- * The NUMA node of the device whose directory below sysfs's root is DIR: the only one with CPUs, if
- * the kernel names none; -1 if it belongs to all alike, or is unknown.
+ * The NUMA node of the device whose directory below sysfs's root is DIR: 0 if there is only one; -1
+ * if it belongs to all alike, or is unknown.
  */
 int pci_read_node_in(const char *dir);
 

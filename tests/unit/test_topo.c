@@ -76,13 +76,6 @@ static void one_node_is_the_node(void **state)
 	expect_place("mlx5_0", "0000:41:00.0", 0);
 	put_nodes(state, "");
 	expect_place("mlx5_0", "0000:41:00.0", 0);
-	/* others are of memory alone */
-	put_nodes(state, "0-2\n");
-	expect_place("mlx5_0", "0000:41:00.0", -1);
-	tree_put(state, "devices/system/node/has_cpu", "1\n");
-	expect_place("mlx5_0", "0000:41:00.0", 1);
-	tree_put(state, "devices/system/node/has_cpu", "0-1\n");
-	expect_place("mlx5_0", "0000:41:00.0", -1);
 }
 
 static void a_junk_node_is_unknown(void **state)
