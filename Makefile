@@ -53,7 +53,7 @@ mains	 := $(foreach p,$(PROGRAMS),$(p)/$(p).c)
 
 comma	 := ,
 
-PACKAGES := libibverbs librdmacm jansson numa
+PACKAGES := libibverbs librdmacm jansson hwloc numa
 pkg_cflags := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 pkg_libs   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 # Only their headers: the libraries are opened at run time.

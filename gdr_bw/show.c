@@ -220,11 +220,10 @@ static void show_nccl(const struct gdr *g, FILE *out)
 	json_t *array = json_array();
 	size_t count = 0;
 
-	if (!hca_scan(&list, NULL, &unknown)) {
-		gpus_read(&gpus, &list, virt_is_machine());
-		if (!nccl_facts_read(&facts, &list, &gpus, &unknown))
-			count = nccl_variables(&facts, v);
-	}
+	if (!hca_scan(&list, NULL, &unknown) &&
+	    !gpus_read(&gpus, &list, virt_is_machine(), &unknown) &&
+	    !nccl_facts_read(&facts, &list, &gpus, &unknown))
+		count = nccl_variables(&facts, v);
 	hca_list_free(&list);
 	fault_for_memory(&unknown, g->ms->fault);
 	for (size_t i = 0; i < count; i++) {

@@ -73,7 +73,7 @@ static int time_flushes(struct gdr *g)
  * List all GPUs of this host by distance to the NIC, nearest first: "GPU 2 PIX, GPU 0 SYS". If the
  * first one is of a nearer class than the GPU in use, it is the better GPU.
  */
-static void rank_paths(struct gdr *g)
+static void rank_paths(struct gdr *g, const struct path_tree *t)
 {
 	struct gdr_side *side = &g->mine;
 	const char *nic = g->w->rail->hca.info.place.pci;
@@ -83,10 +83,10 @@ static void rank_paths(struct gdr *g)
 
 	gpu_list(&list, &count, &none);
 	fault_for_memory(&none, g->ms->fault);
-	path_sort(nic, list, count, g->ms->fault);
+	path_sort(t, nic, list, count, g->ms->fault);
 	side->ranking[0] = side->better_gpu[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
-		enum path_class class = path_classify(nic, list[i].pci);
+		enum path_class class = path_classify(t, nic, list[i].pci);
 
 		text_add(side->ranking, sizeof(side->ranking), "%sGPU %d %s", i ? ", " : "",
 			 list[i].index, path_class_name(class));
@@ -100,8 +100,17 @@ static void rank_paths(struct gdr *g)
 /* Find the path between this end's GPU and NIC, and whether another GPU is nearer. */
 static void find_path(struct gdr *g)
 {
-	path_find(g->w->rail->hca.info.place.pci, gpu_about(g->ms->ep->gpu)->pci, &g->mine.path);
-	rank_paths(g);
+	struct path_tree *t = NULL;
+	struct fault unreadable = {0};
+
+	g->mine.path.class = PATH_UNKNOWN;
+	if (path_open(&t, &unreadable) == 0) {
+		path_find(t, g->w->rail->hca.info.place.pci, gpu_about(g->ms->ep->gpu)->pci,
+			  &g->mine.path);
+		rank_paths(g, t);
+	}
+	path_close(t);
+	fault_for_memory(&unreadable, g->ms->fault);
 }
 
 static int do_meet(struct gdr *g, const json_t *what, json_t *result)

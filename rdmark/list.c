@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "host/gpu.h"
+#include "host/hwtree.h"
 #include "host/path.h"
 #include "rdmark.h"
 #include "cli/command.h"
@@ -20,11 +21,13 @@ struct host {
 	struct hca_list ports;
 	struct gpu_info *gpu;
 	size_t gpus;
+	struct path_tree *tree;
 	struct fault no_gpu, no_port, no_memory;
 };
 
 static void look_at_host(struct host *h)
 {
+	struct fault no_tree = {0};
 	struct hca_attr any = {NULL};
 	char reason[160];
 
@@ -33,11 +36,14 @@ static void look_at_host(struct host *h)
 	fault_phase(&h->no_port, "looking for RDMA devices");
 	if (hca_scan(&h->ports, NULL, &h->no_port) == 0 && !h->ports.count)
 		hca_choose(&h->ports, &any, reason, sizeof(reason), &h->no_port);
+	path_open(&h->tree, &no_tree);
+	fault_for_memory(&no_tree, &h->no_memory);
 	fault_for_memory(&h->no_gpu, &h->no_memory);
 }
 
 static void release_host(struct host *h)
 {
+	path_close(h->tree);
 	hca_list_free(&h->ports);
 	free(h->gpu);
 }
@@ -52,6 +58,16 @@ static const struct hca_port *next_device(const struct host *h, size_t *i)
 			return &h->ports.port[(*i)++];
 	}
 	return NULL;
+}
+
+static struct path path_of(const struct host *h, const struct hca_port *p,
+			   const struct gpu_info *gpu)
+{
+	struct path path = {.class = PATH_UNKNOWN};
+
+	if (h->tree)
+		path_find(h->tree, p->place.pci, gpu->pci, &path);
+	return path;
 }
 
 static void print_gpus(const struct host *h)
@@ -70,7 +86,7 @@ static void print_gpus(const struct host *h)
 		       gpu->pci[0] ? gpu->pci : "-", units_size(gpu->memory_bytes).text,
 		       gpu->gpudirect ? gpu->dmabuf ? "yes, by dma-buf" : "yes" : "no");
 		while ((p = next_device(h, &i)) != NULL) {
-			enum path_class class = path_classify(p->place.pci, gpu->pci);
+			enum path_class class = path_of(h, p, gpu).class;
 
 			printf("    to %-12s %-7s %s\n", p->device, path_class_name(class),
 			       path_class_words(class));
@@ -118,11 +134,8 @@ static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
 	size_t i = 0;
 
 	while ((p = next_device(h, &i)) != NULL) {
-		struct path path;
-		json_t *one;
-
-		path_find(p->place.pci, gpu->pci, &path);
-		one = path_to_json(&path);
+		struct path path = path_of(h, p, gpu);
+		json_t *one = path_to_json(&path);
 
 		json_object_set_new(one, "device", json_string(p->device));
 		json_array_append_new(paths, one);
@@ -169,6 +182,7 @@ int list_command(char **argv)
 	if (status)
 		return status < 0 ? rdmark_failed(&f) : list_finish(stdout, RDMARK);
 	fault_phase(&f, "listing");
+	hwtree_drop_unreadable();
 	look_at_host(&h);
 	if (json) {
 		print_json(&h, &f);

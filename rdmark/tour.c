@@ -10,6 +10,7 @@
 #include "base/outlet.h"
 #include "base/units.h"
 #include "host/gpu.h"
+#include "host/hwtree.h"
 #include "rdmark.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
@@ -300,6 +301,7 @@ int tour_command(char **argv)
 	struct tour t = {.host = argv[0], .stop = {.fd = -1}};
 	int status;
 
+	hwtree_drop_unreadable(); /* or each program would say it */
 	status = read_options(&t, argv + 1) || stop_init(&t.stop, &t.fault) ? -1 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);

@@ -80,7 +80,11 @@ static struct gpu_attr wanted_gpu(const struct endpoint *ep)
  */
 static int nearest_gpu(struct endpoint *ep, struct gpu_info *list, size_t count)
 {
-	path_sort(ep->rail[0].hca.info.place.pci, list, count, ep->fault);
+	struct path_tree *t = NULL;
+
+	if (count && path_open(&t, ep->fault) == 0)
+		path_sort(t, ep->rail[0].hca.info.place.pci, list, count, ep->fault);
+	path_close(t);
 	return count ? list[0].index : -1;
 }
 
@@ -101,17 +105,23 @@ static int open_nearest(struct endpoint *ep)
 	return wanted.index < 0 ? 0 : gpu_open(&ep->gpu, &wanted, ep->fault);
 }
 
-static void describe_gpu(struct endpoint *ep)
+static int describe_gpu(struct endpoint *ep)
 {
 	const struct gpu_info *gpu = gpu_about(ep->gpu);
 	struct end *e = &ep->rail[0].mine;
-	enum path_class class = path_classify(ep->rail[0].hca.info.place.pci, gpu->pci);
+	struct path_tree *t = NULL;
+	struct fault unknown = {0};
+	struct path kind = {.class = PATH_UNKNOWN};
 
 	snprintf(e->gpu.name, sizeof(e->gpu.name), "GPU %d (%.60s, %s%s%s)", gpu->index, gpu->name,
 		 gpu->pci, gpu->bar1_bytes ? ", BAR1 " : "",
 		 gpu->bar1_bytes ? units_size(gpu->bar1_bytes).text : "");
 	snprintf(e->gpu.uuid, sizeof(e->gpu.uuid), "%s", gpu->uuid);
-	snprintf(e->gpu.distance, sizeof(e->gpu.distance), "%s", path_class_name(class));
+	if (path_open(&t, &unknown) == 0)
+		path_find(t, ep->rail[0].hca.info.place.pci, gpu->pci, &kind);
+	path_close(t);
+	snprintf(e->gpu.distance, sizeof(e->gpu.distance), "%s", path_class_name(kind.class));
+	return fault_for_memory(&unknown, ep->fault) ? -1 : 0;
 }
 
 int endpoint_gpu_find(struct endpoint *ep)
@@ -156,8 +166,7 @@ int endpoint_gpu_open(struct endpoint *ep)
 	if (!ep->gpu)
 		return 0;
 	ep->gpu_memory = !ep->own_schedule;
-	describe_gpu(ep);
-	return 0;
+	return describe_gpu(ep);
 }
 
 int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m,

@@ -29,9 +29,11 @@ static void read_nvidia(struct nvidia *n)
 	n->peermem = gpu_has_peermem();
 }
 
-void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine)
+int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine, struct fault *f)
 {
 	size_t ports = list->count < GPUS_PORTS ? list->count : GPUS_PORTS;
+	struct fault unknown = {0};
+	struct path_tree *t;
 	struct utsname machine;
 
 	memset(g, 0, sizeof(*g));
@@ -41,12 +43,17 @@ void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine
 	g->coherent = uname(&machine) != 0 || strcmp(machine.machine, "aarch64") == 0;
 	read_nvidia(&g->nvidia);
 	if (!g->nvidia.gpus || virtual_machine)
-		return;
-	for (unsigned i = 0; i < g->nvidia.gpus; i++)
-		for (size_t n = 0; n < ports; n++)
-			g->class[i][n] = path_classify(list->port[n].place.pci, g->nvidia.gpu[i]);
+		return 0;
+	/* hwloc takes some time, so it is used only if there is a GPU. */
+	if (!path_open(&t, &unknown))
+		for (unsigned i = 0; i < g->nvidia.gpus; i++)
+			for (size_t n = 0; n < ports; n++)
+				g->class[i][n] =
+					path_classify(t, list->port[n].place.pci, g->nvidia.gpu[i]);
+	path_close(t);
 	for (size_t n = 0; n < ports; n++)
 		g->translated[n] = is_translated(list->port[n].place.pci);
+	return fault_for_memory(&unknown, f) ? -1 : 0;
 }
 
 int gpus_nearest(const struct gpus *g, unsigned gpu, const bool *usable, size_t ports)

@@ -30,8 +30,10 @@ struct gpus {
 	bool coherent; /* GPUs may be attached to the CPU by another bus than PCIe (Arm) */
 };
 
-/* Read the facts about the GPUs and the ports of LIST. */
-void gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine);
+/*
+ * Read the facts about the GPUs and the ports of LIST. Returns 0, or -1 with FAULT_LOCAL: no memory.
+ */
+int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine, struct fault *f);
 
 /*
  * The index of the port that is nearest to GPU, of the first GPUS_PORTS of PORTS those that are

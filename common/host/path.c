@@ -8,72 +8,121 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/hwtree.h"
 #include "host/pci.h"
 #include "host/sysfs.h"
 #include "host/virt.h"
 
-#define STEPS_MAX 16
-
-/* Where a device is: its host bridge, and the PCI functions from there down to the device. */
-struct way {
-	char root[32]; /* "pci0000:40" */
-	char step[STEPS_MAX][16];
-	unsigned steps; /* 0: it is not known */
+struct path_tree {
+	hwloc_topology_t hwloc; /* NULL: none */
+	bool has_sysfs;         /* sysfs describes the same machine as the tree */
+	bool virtual_machine;
 };
 
-/* Find the way to the device PCI, which is the kernel's name for it. */
-static void find_way(const char *pci, struct way *w)
+/* True if OBJ (may be NULL) is a PCI-PCI bridge: a root port, or a port of a switch. */
+static bool is_bridge(hwloc_obj_t obj)
 {
-	char path[PATH_MAX], *rest = path, *name;
-
-	memset(w, 0, sizeof(*w));
-	if (!pci_is_address(pci) || sysfs_resolve(path, sizeof(path), "bus/pci/devices/%s", pci))
-		return;
-	while ((name = strsep(&rest, "/"))) {
-		if (!pci_is_address(name)) {
-			snprintf(w->root, sizeof(w->root), "%.31s", name);
-			w->steps = 0;
-		} else if (w->steps < STEPS_MAX && strlen(name) < sizeof(w->step[0])) {
-			strcpy(w->step[w->steps++], name);
-		} else {
-			w->steps = 0;
-			return;
-		}
-	}
-	if (strncmp(w->root, "pci", 3) != 0)
-		w->steps = 0;
+	return obj && obj->type == HWLOC_OBJ_BRIDGE &&
+	       obj->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI;
 }
 
-/* The number of steps that the ways to two devices have in common; -1: not even the host bridge. */
-static int common_steps(const struct way *a, const struct way *b)
+/* The PCI attributes of OBJ; NULL if it is no PCI function. */
+static const struct hwloc_pcidev_attr_s *pci_attributes(hwloc_obj_t obj)
 {
-	unsigned n = 0;
+	if (is_bridge(obj))
+		return &obj->attr->bridge.upstream.pci;
+	return obj && obj->type == HWLOC_OBJ_PCI_DEVICE ? &obj->attr->pcidev : NULL;
+}
 
-	if (strcmp(a->root, b->root) != 0)
+static int load_path_tree(struct path_tree *t, const char *xml, struct fault *f)
+{
+	int rc = hwtree_load(&t->hwloc, xml);
+
+	if (!rc)
+		return 0;
+	if (!xml)
+		return fault_raise(f, FAULT_LOCAL, -rc, "hwloc_topology_load");
+	fault_raise(f, FAULT_LOCAL, -rc, "reading HWLOC_XMLFILE=%s", xml);
+	if (rc == -EINVAL)
+		fault_cause(f, "The file is not a topology that hwloc %u.%u can read.",
+			    hwloc_get_api_version() >> 16, hwloc_get_api_version() >> 8 & 0xff);
+	return fault_fix(f, "create it with `lstopo FILE.xml`, or unset HWLOC_XMLFILE");
+}
+
+/* True if the vendor or product name in the XML names a virtual machine. */
+static bool is_virtual_by_xml(hwloc_topology_t hwloc)
+{
+	hwloc_obj_t root = hwloc_get_root_obj(hwloc);
+
+	return virt_is_name(hwloc_obj_get_info_by_name(root, "DMISysVendor"),
+			    hwloc_obj_get_info_by_name(root, "DMIProductName"));
+}
+
+int path_open(struct path_tree **t, struct fault *f)
+{
+	bool moved = sysfs_is_made_up(), foreign;
+	const char *xml = hwtree_file();
+	struct path_tree *made = calloc(1, sizeof(*made));
+
+	*t = made;
+	if (!made)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating the PCIe tree");
+	if ((xml || !moved) && load_path_tree(made, xml, f))
 		return -1;
-	while (n < a->steps && n < b->steps && strcmp(a->step[n], b->step[n]) == 0)
-		n++;
-	return (int)n;
+	/* HWLOC_THISSYSTEM=1 tells that the file describes this machine. */
+	foreign = xml && !hwloc_topology_is_thissystem(made->hwloc);
+	made->has_sysfs = moved || !foreign;
+	made->virtual_machine = (foreign && is_virtual_by_xml(made->hwloc)) ||
+				(made->has_sysfs && virt_is_machine());
+	return 0;
+}
+
+void path_close(struct path_tree *t)
+{
+	if (t && t->hwloc)
+		hwloc_topology_destroy(t->hwloc);
+	free(t);
+}
+
+static hwloc_obj_t find_pci_device(const struct path_tree *t, const char *pci)
+{
+	return t->hwloc && pci_is_address(pci) ? hwloc_get_pcidev_by_busidstring(t->hwloc, pci)
+					       : NULL;
+}
+
+static unsigned bridges_above(hwloc_obj_t obj)
+{
+	unsigned count = 0;
+
+	for (obj = obj->parent; is_bridge(obj); obj = obj->parent)
+		count++;
+	return count;
 }
 
 /*
- * Read the link above step N of W; L is all 0 if there is none. Below a host bridge, ports that
- * face down (root ports, downstream ports of switches) alternate with functions that face up
- * (upstream ports, devices). A downstream port and the upstream port of its switch have no link
- * between them. So those with an odd number of ports above them have a link above. For a device
- * elsewhere (a virtual machine's root bus) only its own end is known.
+ * Read the link above OBJ; L is all 0 if there is none. Below a host bridge, ports that face down
+ * (root ports, downstream ports of switches) alternate with functions that face up (upstream ports,
+ * devices). A downstream port and the upstream port of its switch have no link between them. So
+ * those with an odd number of bridges above them have a link above. For a device elsewhere (a
+ * virtual machine's root bus) only its own end is known.
  */
-static void read_link_above(const struct way *w, unsigned n, struct pci_link *l)
+static void read_link_above(const struct path_tree *t, hwloc_obj_t obj, struct pci_link *l)
 {
-	bool faces_up = n % 2 == 1;
+	bool faces_up = bridges_above(obj) % 2 == 1;
 	struct pci_link high = {.gts = 0};
+	char pci[16];
 
-	*l = high;
-	if (n + 1 < w->steps && !faces_up)
+	memset(l, 0, sizeof(*l));
+	if (is_bridge(obj) && !faces_up)
 		return;
-	pci_read_link(w->step[n], l);
-	if (faces_up)
-		pci_read_link(w->step[n - 1], &high);
+	hwtree_address(pci_attributes(obj), pci);
+	if (t->has_sysfs)
+		pci_read_link(pci, l);
+	strcpy(l->pci, pci);
+	if (t->has_sysfs && faces_up) {
+		hwtree_address(pci_attributes(obj->parent), pci);
+		pci_read_link(pci, &high);
+	}
 	if (!(l->gts > 0 && l->width)) {
 		l->gts = high.gts;
 		l->width = high.width;
@@ -95,18 +144,26 @@ static void keep_worst_trained(struct path *p, const struct pci_link *l)
 }
 
 /*
- * Find the slowest and the worst trained of the links from the device of W up to below its step TOP
- * (-1 and 0: to the host bridge). Returns the slowest.
+ * Find the slowest and the worst trained of the links from the device PCI, FROM in the tree, up to
+ * TOP (NULL: to the host bridge). Of one that is not in the tree, its own end's link in sysfs.
+ * Returns the slowest.
  */
-static struct pci_link walk_leg(const struct way *w, int top, struct path *p)
+static struct pci_link walk_leg(const struct path_tree *t, const char *pci, hwloc_obj_t from,
+				hwloc_obj_t top, struct path *p)
 {
 	struct pci_link slowest = {.gts = 0}, l;
 
-	for (int n = (int)w->steps - 1; n >= 0 && n >= top; n--) {
-		read_link_above(w, (unsigned)n, &l);
+	for (hwloc_obj_t obj = from; obj != top && pci_attributes(obj); obj = obj->parent) {
+		read_link_above(t, obj, &l);
 		pci_link_slower(&slowest, &l);
 		keep_worst_trained(p, &l);
 	}
+	if (from || !t->has_sysfs)
+		return slowest;
+	pci_read_link(pci, &l);
+	l.max_gts = 0; /* of both ends */
+	l.max_width = 0;
+	pci_link_slower(&slowest, &l);
 	return slowest;
 }
 
@@ -126,13 +183,14 @@ static void read_iommu(const char *nic, struct path *p)
 
 /* Find the largest PCIe payload: the smaller of the NIC's and the GPU's. One that cannot be read is
  * assumed to be PCI_USUAL_PAYLOAD_BYTES. */
-static void read_max_payload(const char *nic, const char *gpu, struct path *p)
+static void read_max_payload(const struct path_tree *t, const char *nic, const char *gpu,
+			     struct path *p)
 {
 	const char *device[2] = {nic, gpu};
 
 	p->payload_bytes = 0;
 	for (int i = 0; i < 2; i++) {
-		unsigned bytes = pci_read_payload_bytes(device[i]);
+		unsigned bytes = t->has_sysfs ? pci_read_payload_bytes(device[i]) : 0;
 
 		p->payload_assumed |= !bytes;
 		if (bytes && (!p->payload_bytes || bytes < p->payload_bytes))
@@ -151,60 +209,95 @@ static double path_ceiling(const struct path *p, bool read)
 	return nic > 0 && gpu > 0 ? fmin(nic, gpu) : nic + gpu;
 }
 
-/* The NUMA node of the device that W leads to; -1: unknown. */
-static int read_node(const struct way *w)
+static bool is_host_bridge(hwloc_obj_t obj)
 {
-	char dir[48];
-
-	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", w->step[w->steps - 1]);
-	return pci_read_node_in(dir);
+	return obj->type == HWLOC_OBJ_BRIDGE &&
+	       obj->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST;
 }
 
-/* The class of the path between two devices. */
-static enum path_class classify_path(const struct way *nic, const struct way *gpu)
+/*
+ * The lowest object that is an ancestor of A and B, or one of them. In hwloc 2.9 to 2.14
+ * hwloc_get_common_ancestor_obj() crashes where two PCI devices are nested at different depths.
+ */
+static hwloc_obj_t common_ancestor(hwloc_obj_t a, hwloc_obj_t b)
 {
-	int common = common_steps(nic, gpu), nic_node, gpu_node;
+	for (; a; a = a->parent)
+		for (hwloc_obj_t at = b; at; at = at->parent)
+			if (at == a)
+				return a;
+	return NULL;
+}
 
-	if (!nic->steps || !gpu->steps)
-		return PATH_UNKNOWN;
-	/* below the port where they meet: of each switch two ports, of that port's own switch one
-	 */
-	if (common > 0)
-		return (int)nic->steps <= common + 2 && (int)gpu->steps <= common + 2 ? PATH_PIX
-										      : PATH_PXB;
-	if (common == 0)
+/* Count the PCI-PCI bridges from OBJ up to below TOP: two for each switch, one for the switch of
+ * TOP. */
+static unsigned bridges_between(hwloc_obj_t obj, hwloc_obj_t top)
+{
+	unsigned count = 0;
+
+	for (; obj != top; obj = obj->parent)
+		count += is_bridge(obj);
+	return count;
+}
+
+/* True if HOME is the whole machine although it has several nodes: then sysfs's numa_node is -1. */
+static bool has_no_node(hwloc_topology_t hwloc, hwloc_obj_t home)
+{
+	hwloc_obj_t node = NULL;
+
+	if (!hwloc_bitmap_isequal(home->cpuset, hwloc_topology_get_topology_cpuset(hwloc)))
+		return false;
+	/* A node without CPUs (a GPU's memory, CXL) has the cpuset of its parent. */
+	while ((node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node)) != NULL)
+		if (!hwloc_bitmap_isequal(node->cpuset, home->cpuset))
+			return true;
+	return false;
+}
+
+/* The class of the path between two devices whose common ancestor is TOP. */
+static enum path_class classify_path(hwloc_topology_t hwloc, hwloc_obj_t nic, hwloc_obj_t gpu,
+				     hwloc_obj_t top)
+{
+	hwloc_obj_t home[2] = {nic, gpu};
+
+	if (nic == gpu)
+		return PATH_PIX;
+	if (is_bridge(top))
+		return bridges_between(nic, top) <= 1 && bridges_between(gpu, top) <= 1 ? PATH_PIX
+											: PATH_PXB;
+	if (is_host_bridge(top))
 		return PATH_PHB;
-	nic_node = read_node(nic);
-	gpu_node = read_node(gpu);
-	if (nic_node < 0 || gpu_node < 0)
+	for (int i = 0; i < 2; i++) {
+		home[i] = hwloc_get_non_io_ancestor_obj(hwloc, home[i]);
+		if (!home[i] || has_no_node(hwloc, home[i]))
+			return PATH_UNKNOWN;
+	}
+	/* CPU sets, not node sets: a node with only memory (CXL) may belong to every socket. */
+	return hwloc_bitmap_intersects(home[0]->cpuset, home[1]->cpuset) ? PATH_NODE : PATH_SYS;
+}
+
+enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu)
+{
+	hwloc_obj_t at_nic = find_pci_device(t, nic), at_gpu = find_pci_device(t, gpu);
+
+	if (!at_nic || !at_gpu)
 		return PATH_UNKNOWN;
-	return nic_node == gpu_node ? PATH_NODE : PATH_SYS;
+	return classify_path(t->hwloc, at_nic, at_gpu, common_ancestor(at_nic, at_gpu));
 }
 
-enum path_class path_classify(const char *nic, const char *gpu)
+void path_find(const struct path_tree *t, const char *nic, const char *gpu, struct path *p)
 {
-	struct way to_nic, to_gpu;
+	hwloc_obj_t at_nic = find_pci_device(t, nic), at_gpu = find_pci_device(t, gpu), top = NULL;
 
-	find_way(nic, &to_nic);
-	find_way(gpu, &to_gpu);
-	return classify_path(&to_nic, &to_gpu);
-}
-
-void path_find(const char *nic, const char *gpu, struct path *p)
-{
-	struct way to_nic, to_gpu;
-	int top;
-
-	find_way(nic, &to_nic);
-	find_way(gpu, &to_gpu);
-	top = common_steps(&to_nic, &to_gpu);
 	memset(p, 0, sizeof(*p));
-	p->virtual_machine = virt_is_machine();
-	p->class = classify_path(&to_nic, &to_gpu);
-	read_max_payload(nic, gpu, p);
-	p->nic = walk_leg(&to_nic, top, p);
-	p->gpu = walk_leg(&to_gpu, top, p);
-	read_iommu(nic, p);
+	p->virtual_machine = t->virtual_machine;
+	read_max_payload(t, nic, gpu, p);
+	p->class = path_classify(t, nic, gpu);
+	if (at_nic && at_gpu)
+		top = common_ancestor(at_nic, at_gpu);
+	p->nic = walk_leg(t, nic, at_nic, top, p);
+	p->gpu = walk_leg(t, gpu, at_gpu, top, p);
+	if (t->has_sysfs)
+		read_iommu(nic, p);
 	p->ceiling_write_gbps = path_ceiling(p, false);
 	p->ceiling_read_gbps = path_ceiling(p, true);
 }
@@ -227,7 +320,8 @@ static int compare_gpu_ranks(const void *a, const void *b)
 	return x->gpu.index < y->gpu.index ? -1 : 1;
 }
 
-int path_sort(const char *nic, struct gpu_info *list, size_t count, struct fault *f)
+int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count,
+	      struct fault *f)
 {
 	struct gpu_rank *r = calloc(count + 1, sizeof(*r));
 
@@ -236,7 +330,7 @@ int path_sort(const char *nic, struct gpu_info *list, size_t count, struct fault
 	for (size_t i = 0; i < count; i++) {
 		struct path p;
 
-		path_find(nic, list[i].pci, &p);
+		path_find(t, nic, list[i].pci, &p);
 		r[i] = (struct gpu_rank){list[i], p.class, p.ceiling_write_gbps};
 	}
 	qsort(r, count, sizeof(*r), compare_gpu_ranks);

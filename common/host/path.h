@@ -2,8 +2,12 @@
 /*
  * path: the PCIe path between a NIC and a GPU: distance, speed, and what is on it.
  *
- * All of it is read in sysfs (sysfs.h). Nothing is printed, and no fault is raised but for memory.
- * Any thread may call.
+ * hwloc provides the tree of this machine, or of HWLOC_XMLFILE. That file is checked: a missing
+ * file is an error here, while hwloc would silently use this machine. Link speeds come from sysfs
+ * (sysfs.h, so RDMARK_SYSFS changes the root), so those of another machine's XML alone are unknown.
+ * With RDMARK_SYSFS and no XML there is no tree: every distance is
+ * unknown, but the devices' own links are known. Nothing is printed, and no fault is raised except
+ * for a file that cannot be read. A tree does not change; any thread may use it.
  */
 #pragma once
 
@@ -21,7 +25,7 @@ enum path_class {
 	PATH_PHB,     /* through one host bridge */
 	PATH_NODE,    /* between host bridges of one NUMA node */
 	PATH_SYS,     /* between NUMA nodes */
-	PATH_UNKNOWN, /* a device is not in sysfs, or is attached to all nodes alike */
+	PATH_UNKNOWN, /* a device is not in the tree, or is attached to all nodes alike */
 	PATH_CLASSES
 };
 
@@ -41,21 +45,28 @@ struct path {
 	double ceiling_read_gbps;  /* the same for read completions */
 };
 
+struct path_tree;
+
+/* Load the tree. Raises FAULT_LOCAL if HWLOC_XMLFILE cannot be used. Close also after a failure. */
+int path_open(struct path_tree **t, struct fault *f);
+void path_close(struct path_tree *t); /* NULL is fine */
+
 /*
  * Find the path between the devices at the PCI addresses NIC and GPU ("0000:41:00.0"; "" or any
  * other text if it is not on PCI). Never fails. The links are read now: an idle GPU may have
  * reduced its link speed, so call it when the GPU has just been busy.
  */
-void path_find(const char *nic, const char *gpu, struct path *p);
+void path_find(const struct path_tree *t, const char *nic, const char *gpu, struct path *p);
 
 /* The distance between these devices alone, at no cost. Never fails. */
-enum path_class path_classify(const char *nic, const char *gpu);
+enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu);
 
 /*
  * Sort the COUNT GPUs of LIST by distance from NIC: by class, then slowest link, then index. Returns
  * 0, or -1 with FAULT_LOCAL: no memory.
  */
-int path_sort(const char *nic, struct gpu_info *list, size_t count, struct fault *f);
+int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count,
+	      struct fault *f);
 
 const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
 /* As words: "through one PCIe switch at most". */

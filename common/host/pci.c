@@ -161,15 +161,6 @@ void pci_read_iommu(const char *pci, char type[PCI_IOMMU])
 		sysfs_read(type, PCI_IOMMU, DEVICES "/%s/iommu_group/type", pci);
 }
 
-int pci_read_node_in(const char *dir)
-{
-	int64_t node;
-
-	if (sysfs_read_int(&node, "%s/numa_node", dir) || node < 0 || node > INT_MAX)
-		return sysfs_node_count() == 1 ? 0 : -1;
-	return (int)node;
-}
-
 /* The PCIe generation, 1 to 7, with speed GTS; 0 if there is none. */
 static unsigned pcie_generation(double gts)
 {

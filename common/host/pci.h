@@ -44,12 +44,6 @@ void pci_find_upstream(const char *pci, char upstream[16]);
 void pci_read_link(const char *pci, struct pci_link *link);
 void pci_read_link_in(const char *dir, struct pci_link *link);
 
-/*
- * The NUMA node of the device whose directory below sysfs's root is DIR: 0 if there is only one; -1
- * if it belongs to all alike, or is unknown.
- */
-int pci_read_node_in(const char *dir);
-
 /* Lower the maximum of L to what the other END can do, too. */
 void pci_link_limit(struct pci_link *l, const struct pci_link *end);
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* topo: the place of a NIC: PCI address, NUMA node, PCIe link. */
+/*
+ * topo: the place of a NIC: PCI address, NUMA node, PCIe link.
+ *
+ * It uses sysfs first. hwloc takes longer to load, so it is used only if sysfs does not know the
+ * node and the machine has several, or if HWLOC_XMLFILE describes another machine. A missing
+ * HWLOC_XMLFILE gives an unknown place, never silently that of this machine: programs drop it
+ * before (hwtree_drop_unreadable()). This machine's tree is
+ * not used for another sysfs root (RDMARK_SYSFS) either.
+ */
 #pragma once
 
 #include <stddef.h>

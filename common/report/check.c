@@ -98,8 +98,7 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 		return -1;
 	}
 	/* Before the wait for the counters, so that it takes no time. */
-	gpus_read(&k->gpus, &k->list, k->host.virtual_machine);
-	if (check_nccl(k, f))
+	if (gpus_read(&k->gpus, &k->list, k->host.virtual_machine, f) || check_nccl(k, f))
 		return -1;
 	explain_gpus(&k->gpus, &k->list, &k->entry[0].findings);
 	for (size_t i = 1; i < k->count; i++) {

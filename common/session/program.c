@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/hwtree.h"
 #include "host/sysfs.h"
 #include "proto/json_memory.h"
 #include "report/check.h"
@@ -225,6 +226,7 @@ static int inform(const struct program *p)
 			       RDMARK_VERSION);
 		return list_finish(stdout, p->name);
 	}
+	hwtree_drop_unreadable();
 	if (p->options.local.list)
 		return list_ports(stdout, p->name);
 	if (p->options.local.check)

@@ -155,6 +155,29 @@ apart() {
 	[[ $hello$welcome != *default_pkey* ]] || fail 'told on Ethernet'
 }
 
+@test "an HWLOC_XMLFILE that hwloc cannot read: said once, and this machine's topology is used" {
+	local file places
+	on 'mlx5_0 gid.1=v2/127.0.0.1 pci=0000:c1:00.0 numa=0'
+	"$root/build/tests/simverbs-sysfs" sys
+	export RDMARK_SYSFS=$PWD/sys
+	look --list
+	places=$(<look.out)
+	echo '<?xml version="1.0"?><topology version="9.0"/>' >broken.xml
+	for file in /nowhere/machine.xml broken.xml "$PWD"; do
+		export HWLOC_XMLFILE=$file
+		look --list
+		ended look 0
+		[[ $(<look.out) == "$places" ]] || fail 'another place'
+		[[ $(grep -c "HWLOC_XMLFILE=$file is ignored, and this machine's topology used" look.err) == 1 ]] || fail 'not once'
+		pair send_lat -n 5 --json=c.json
+		[[ $(grep -c HWLOC_XMLFILE client.err) == 1 && $(grep -c HWLOC_XMLFILE server.err) == 1 ]] || fail 'not once'
+		json c.json '.ends.client.numa_node == 0'
+	done
+	start look rdmark list
+	finish look
+	[[ $(grep -c HWLOC_XMLFILE look.err) == 1 ]] || fail 'not once'
+}
+
 @test "case 5: GPU memory that registers, and that the NIC cannot reach: IOMMU, ACS, BAR, at the end that has it" {
 	local program whose
 	driver

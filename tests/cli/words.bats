@@ -48,7 +48,7 @@ files() {
 		sed -n 's/^code //p' lines
 		files
 		# What the system has, and comments only speak of.
-		printf '%s\n' cuda.h numaif.h vfork
+		printf '%s\n' cuda.h numaif.h vfork hwloc_get_common_ancestor_obj
 	} >names
 	unknown lines names >missing
 	[[ ! -s missing ]] || fail "$(cat missing)"

@@ -78,6 +78,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		if (mkdirat(root_fd, directories[i], 0700))
 			abort();
 	setenv("RDMARK_SYSFS", root, 1);
+	unsetenv("HWLOC_XMLFILE");
 	atexit(remove_tree);
 	return 0;
 }

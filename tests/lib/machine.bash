@@ -13,5 +13,6 @@ machine() {
 	export SIMVERBS_DEVICES="sim0 pci=0000:41:00.0 gid.0=v1/127.0.0.1 gid.1=v2/127.0.0.1 ${*:2}"
 	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$dir/sys"
 	"$root/tests/standin/topologies/make" "$1" "$dir"
-	export RDMARK_SYSFS=$dir/sys
+	export HWLOC_XMLFILE=$dir/topology.xml RDMARK_SYSFS=$dir/sys
+	unset HWLOC_THISSYSTEM
 }

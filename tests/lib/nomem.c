@@ -5,8 +5,8 @@
  * pthread_create() count. libc calls the first four through its PLT, so those in asprintf(), strdup(),
  * a line that is read, fopen(), opendir(), open_memstream(), getaddrinfo() and so on are among them.
  *
- * dlopen() counts as one allocation: it fails, or finds all memory it wants, since glibc 2.36 takes a library
- * without for one that is not there.
+ * dlopen(), hwloc_topology_init() and hwloc_topology_load() count as one allocation each: they fail, or find all
+ * memory they want, since hwloc 2.9 crashes without, and glibc 2.36 takes a library for one that is not there.
  *
  * NOMEM_COUNT is a file for how many there were. NOMEM_TRACE is a file for the stack of the first that fails.
  *
@@ -37,8 +37,16 @@ extern void *__libc_realloc(void *at, size_t size);
 typedef int nomem_create_fn(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
 typedef void *nomem_aligned_fn(size_t alignment, size_t size);
 
+struct hwloc_topology;
+int hwloc_topology_init(struct hwloc_topology **tree);
+int hwloc_topology_load(struct hwloc_topology *tree);
+int hwloc_topology_set_components(struct hwloc_topology *tree, unsigned long flags, const char *name);
+
 typedef char *nomem_dlerror_fn(void);
 typedef void *nomem_dlopen_fn(const char *file, int mode);
+typedef int nomem_hwloc_fn(struct hwloc_topology *tree);
+typedef int nomem_init_fn(struct hwloc_topology **tree);
+typedef int nomem_set_fn(struct hwloc_topology *tree, unsigned long flags, const char *name);
 
 static atomic_long nomem_calls;
 static _Thread_local int nomem_spared;
@@ -173,6 +181,40 @@ static void *nomem_next(const char *name)
 	function = dlsym(RTLD_NEXT, name);
 	nomem_spared--;
 	return function;
+}
+
+int hwloc_topology_init(struct hwloc_topology **tree)
+{
+	int rc = -1;
+
+	if (nomem_fails())
+		return rc;
+	nomem_spared++;
+	rc = ((nomem_init_fn *)nomem_next("hwloc_topology_init"))(tree);
+	nomem_spared--;
+	return rc;
+}
+
+int hwloc_topology_load(struct hwloc_topology *tree)
+{
+	int rc = -1;
+
+	if (nomem_fails())
+		return rc;
+	nomem_spared++;
+	rc = ((nomem_hwloc_fn *)nomem_next("hwloc_topology_load"))(tree);
+	nomem_spared--;
+	return rc;
+}
+
+int hwloc_topology_set_components(struct hwloc_topology *tree, unsigned long flags, const char *name)
+{
+	int rc;
+
+	nomem_spared++;
+	rc = ((nomem_set_fn *)nomem_next("hwloc_topology_set_components"))(tree, flags, name);
+	nomem_spared--;
+	return rc;
 }
 
 void *dlopen(const char *file, int mode)

@@ -78,7 +78,7 @@ hardened() {
 	local program library
 	printf '%s\n' '#include <unistd.h>' '#include <fcntl.h>' \
 		'__attribute__((constructor)) static void loaded(void) { close(open("loaded", O_CREAT | O_WRONLY, 0600)); }' >evil.c
-	for library in libibverbs.so.1 librdmacm.so.1 libcuda.so.1 libmlx5.so.1 libnuma.so.1 libjansson.so.4; do
+	for library in libibverbs.so.1 librdmacm.so.1 libcuda.so.1 libmlx5.so.1 libnuma.so.1 libhwloc.so.15 libjansson.so.4; do
 		cc -shared -fPIC -o "$library" evil.c
 	done
 	for program in "${all_programs[@]}"; do

@@ -18,7 +18,7 @@
 /* Create the machine NAME in the tree of STATE, and set the environment to it. */
 static inline void machine_use(void **state, const char *name)
 {
-	char sys[PATH_MAX];
+	char xml[PATH_MAX], sys[PATH_MAX];
 	int status = -1;
 	pid_t child;
 
@@ -26,6 +26,7 @@ static inline void machine_use(void **state, const char *name)
 		print_message(MAKE ": not found; run this in the repository's root\n");
 		skip();
 	}
+	unsetenv("HWLOC_THISSYSTEM");
 	child = fork();
 	if (child == 0) {
 		execl(MAKE, MAKE, name, (const char *)*state, NULL);
@@ -33,14 +34,22 @@ static inline void machine_use(void **state, const char *name)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
+	snprintf(xml, sizeof(xml), "%s/topology.xml", (const char *)*state);
 	snprintf(sys, sizeof(sys), "%s/sys", (const char *)*state);
+	setenv("HWLOC_XMLFILE", xml, 1);
 	setenv("RDMARK_SYSFS", sys, 1);
 }
 
 static inline void machine_find(const char *nic, const char *gpu, struct path *p)
 {
+	struct fault f = {.code = FAULT_NONE};
+	struct path_tree *t;
+
 	memset(p, 0xa5, sizeof(*p));
-	path_find(nic, gpu, p);
+	assert_int_equal(path_open(&t, &f), 0);
+	path_find(t, nic, gpu, p);
+	path_close(t);
+	assert_false(fault_is(&f));
 }
 
 static inline void expect_link(const struct pci_link *l, const char *want)

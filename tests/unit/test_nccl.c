@@ -342,7 +342,7 @@ static void facts_of_a_machine(void **state)
 	strcpy(w->port[1].place.pci, "0000:99:00.0");
 	strcpy(w->port[1].netdev, "ib0");
 	setenv("NCCL_IB_HCA", "x", 1);
-	gpus_read(&w->gpus, &w->list, false);
+	assert_int_equal(gpus_read(&w->gpus, &w->list, false, &f), 0);
 	assert_int_equal(nccl_facts_read(&w->x, &w->list, &w->gpus, &f), 0);
 	unsetenv("NCCL_IB_HCA");
 	assert_int_equal(w->gpus.nvidia.gpus, 1);
@@ -365,7 +365,7 @@ static void facts_of_a_machine(void **state)
 		assert_int_equal(got->hardware, want[i].hardware);
 		assert_int_equal(w->x.netdev_port[i], i == 3 ? 1 : -1);
 	}
-	gpus_read(&w->gpus, &w->list, true);
+	assert_int_equal(gpus_read(&w->gpus, &w->list, true, &f), 0);
 	assert_int_equal(w->gpus.class[0][0], PATH_UNKNOWN);
 }
 

@@ -25,9 +25,9 @@ static void every_class(void **state)
 		{"sys", "SYS", PATH_SYS},
 		{"memory-node", "NODE", PATH_NODE},
 		{"memory-socket", "NODE", PATH_NODE},
+		{"everywhere", "unknown", PATH_UNKNOWN},
 		{"gpu-x4", "PIX", PATH_PIX},
 		{"slow-riser", "PHB", PATH_PHB},
-		{"everywhere", "unknown", PATH_UNKNOWN},
 		{"virtual", "PHB", PATH_PHB}, /* last: its name stays */
 	};
 	struct path p;
@@ -53,7 +53,8 @@ static void memory_that_is_everybodys(void **state)
 }
 
 /* The GPUs at the addresses PCI, nearest first, have these indexes into it. */
-static void expect_order(const char *const *pci, const int *order, size_t count)
+static void expect_order(const struct path_tree *t, const char *const *pci, const int *order,
+			 size_t count)
 {
 	struct gpu_info *list = calloc(count, sizeof(*list));
 	struct fault f = {.code = FAULT_NONE};
@@ -63,7 +64,7 @@ static void expect_order(const char *const *pci, const int *order, size_t count)
 		list[i].index = (int)i;
 		strcpy(list[i].pci, pci[i]);
 	}
-	assert_int_equal(path_sort(NIC, list, count, &f), 0);
+	assert_int_equal(path_sort(t, NIC, list, count, &f), 0);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(list[i].index, order[i]);
 	free(list);
@@ -78,15 +79,18 @@ static void each_gpu_of_many(void **state)
 						PATH_PXB, PATH_PIX, PATH_NODE};
 	static const int order[] = {5, 1, 4, 2, 6, 0, 3};
 	struct fault f = {.code = FAULT_NONE};
+	struct path_tree *t;
 	struct path p;
 
 	machine_use(state, "many");
+	assert_int_equal(path_open(&t, &f), 0);
 	for (size_t i = 0; i < COUNT(gpu); i++) {
-		path_find(NIC, gpu[i], &p);
+		path_find(t, NIC, gpu[i], &p);
 		assert_int_equal(p.class, class[i]);
 	}
-	expect_order(gpu, order, COUNT(gpu));
-	assert_int_equal(path_sort(NIC, NULL, 0, &f), 0);
+	expect_order(t, gpu, order, COUNT(gpu));
+	assert_int_equal(path_sort(t, NIC, NULL, 0, &f), 0);
+	path_close(t);
 }
 
 /* Else the first one would be taken for the nearest. */
@@ -94,27 +98,34 @@ static void ranks_need_memory(void **state)
 {
 	struct gpu_info list[2] = {{.index = 0}, {.index = 1}};
 	struct fault f = {.code = FAULT_NONE};
+	struct path_tree *t;
 
 	if (!NOMEM)
 		skip();
 	machine_use(state, "many");
+	assert_int_equal(path_open(&t, &f), 0);
 	nomem_from(1, false);
-	assert_int_equal(path_sort(NIC, list, 2, &f), -1);
+	assert_int_equal(path_sort(t, NIC, list, 2, &f), -1);
 	nomem_from(0, false);
 	assert_int_equal(f.errnum, ENOMEM);
+	path_close(t);
 }
 
 static void equals_rank_as_given(void **state)
 {
 	static const char *const gpu[] = {"0000:49:00.0", "0000:45:00.0", GPU, "0000:45:00.0"};
 	static const int order[] = {1, 2, 3, 0};
+	struct fault f = {.code = FAULT_NONE};
+	struct path_tree *t;
 	struct path p;
 
 	machine_use(state, "phb");
-	expect_order(gpu, order, COUNT(gpu));
-	path_find(NIC, NIC, &p); /* functions of one device are as near as can be */
+	assert_int_equal(path_open(&t, &f), 0);
+	expect_order(t, gpu, order, COUNT(gpu));
+	path_find(t, NIC, NIC, &p); /* functions of one device are as near as can be */
 	assert_int_equal(p.class, PATH_PIX);
 	assert_string_equal(p.nic.pci, "");
+	path_close(t);
 }
 
 static void healthy_links(void **state)

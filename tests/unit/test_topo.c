@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* topo: NICs of many kinds in made-up sysfs trees. */
+/* topo: NICs of many kinds in made-up sysfs trees and hwloc files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,21 @@
 
 #include "host/topo.h"
 #include "tree.h"
+
+#define DATA "tests/unit/data/"
+
+/* The files lie beside this source; the tests run in the repository's root. */
+static void use_xml(const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), DATA "%s", name);
+	if (access(path, R_OK)) {
+		print_message("%s: not found; run this in the repository's root\n", path);
+		skip();
+	}
+	setenv("HWLOC_XMLFILE", path, 1);
+}
 
 /* RDMA device DEV at PCI address PCI, whose numa_node file says NODE. */
 static void put_nic(void **state, const char *dev, const char *pci, const char *node)
@@ -160,6 +175,73 @@ static void loops_and_outside_links_are_no_place(void **state)
 	expect_place("a", "", -1);
 }
 
+static void hwloc_tells_by_the_name_of_the_device(void **state)
+{
+	use_xml("two-nodes.xml");
+	put_nodes(state, "0-1\n");
+	expect_place("mlx5_0", "0000:41:00.0", 1);
+	expect_place("mlx5_1", "0000:54:00.0", 1);
+}
+
+static void hwloc_tells_by_netdev_and_address(void **state)
+{
+	use_xml("two-nodes.xml");
+	put_nodes(state, "0-1\n");
+	put_nic(state, "other", "0000:03:00.0", "-1\n");
+	expect_place("other", "0000:03:00.0", 0);
+	put_nic(state, "moved", "0000:99:00.0", "-1\n");
+	expect_place("moved", "0000:99:00.0", -1);
+	tree_put(state, "class/infiniband/rxe0/parent", "ens1f0\n");
+	expect_place("rxe0", "0000:41:00.0", 1);
+}
+
+static void the_file_wins_over_sysfs(void **state)
+{
+	use_xml("two-nodes.xml");
+	put_nodes(state, "0-1\n");
+	put_nic(state, "mlx5_0", "0000:41:00.0", "0\n");
+	expect_place("mlx5_0", "0000:41:00.0", 1);
+}
+
+static void at_all_nodes_alike_is_unknown(void **state)
+{
+	(void)state;
+	use_xml("two-nodes.xml");
+	expect_place("mlx5_9", "0000:81:00.0", -1);
+}
+
+static void the_only_node_of_the_file(void **state)
+{
+	(void)state;
+	use_xml("one-node.xml");
+	expect_place("mlx5_0", "0000:41:00.0", 0);
+}
+
+static void a_missing_file_is_not_this_machine(void **state)
+{
+	put_nodes(state, "0\n");
+	put_nic(state, "mlx5_0", "0000:41:00.0", "0\n");
+	setenv("HWLOC_XMLFILE", "/nowhere/machine.xml", 1);
+	expect_place("mlx5_0", "0000:41:00.0", -1);
+	setenv("HWLOC_XMLFILE", "", 1);
+	expect_place("mlx5_0", "0000:41:00.0", 0);
+}
+
+static void a_file_that_is_no_topology_is_not_this_machine(void **state)
+{
+	put_nodes(state, "0\n");
+	put_nic(state, "mlx5_0", "0000:41:00.0", "0\n");
+	tree_put(state, "junk.xml", "\x01\x02 no xml");
+	setenv("HWLOC_XMLFILE", tree_path(state, "junk.xml"), 1);
+	expect_place("mlx5_0", "0000:41:00.0", -1);
+	tree_put(state, "junk.xml", "");
+	expect_place("mlx5_0", "0000:41:00.0", -1);
+	setenv("HWLOC_XMLFILE", *state, 1);
+	expect_place("mlx5_0", "0000:41:00.0", -1);
+	use_xml("future-version.xml");
+	expect_place("mlx5_0", "0000:41:00.0", -1);
+}
+
 static void this_machine_has_no_such_device(void **state)
 {
 	struct topo_place place;
@@ -241,6 +323,13 @@ int main(void)
 		TEST(a_platform_device_may_know_its_node),
 		TEST(names_that_only_look_like_pci),
 		TEST(loops_and_outside_links_are_no_place),
+		TEST(hwloc_tells_by_the_name_of_the_device),
+		TEST(hwloc_tells_by_netdev_and_address),
+		TEST(the_file_wins_over_sysfs),
+		TEST(at_all_nodes_alike_is_unknown),
+		TEST(the_only_node_of_the_file),
+		TEST(a_missing_file_is_not_this_machine),
+		TREE_WITH_AND_WITHOUT_PLUGINS(a_file_that_is_no_topology_is_not_this_machine),
 		TEST(this_machine_has_no_such_device),
 		TEST(the_link_is_what_it_trained_to),
 		TEST(the_link_text_is_cut_to_the_buffer),

@@ -25,6 +25,17 @@ static inline int tree_make(void **state)
 	return real ? setenv("RDMARK_SYSFS", real, 1) : -1;
 }
 
+/* The same without hwloc's plugins (such as libxml2's), whichever are installed. */
+static inline int tree_make_without_plugins(void **state)
+{
+	return tree_make(state) ? -1 : setenv("HWLOC_PLUGINS_PATH", *state, 1);
+}
+
+/* TEST with this host's plugins, and without any. */
+#define TREE_WITH_AND_WITHOUT_PLUGINS(test)                                                        \
+	cmocka_unit_test_setup_teardown(test, tree_make, tree_remove),                             \
+		{#test "_without_plugins", test, tree_make_without_plugins, tree_remove, NULL}
+
 static inline int tree_remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
 	(void)st;
@@ -36,6 +47,8 @@ static inline int tree_remove_one(const char *path, const struct stat *st, int k
 static inline int tree_remove(void **state)
 {
 	unsetenv("RDMARK_SYSFS");
+	unsetenv("HWLOC_XMLFILE");
+	unsetenv("HWLOC_PLUGINS_PATH");
 	nftw(*state, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(*state);
 	return 0;
