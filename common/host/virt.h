@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+/* True if DMI's vendor and product name a virtual machine. NULL or "": unknown. */
+bool virt_is_name(const char *vendor, const char *product);
+
 /*
  * Is this a virtual machine, by its names in sysfs or its processor? Of a tree made up
  * (RDMARK_SYSFS), the names alone say so.
