@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "base/streams.h"
+#include "base/outlet.h"
 #include "base/units.h"
 #include "memory/gpu.h"
 #include "host/hwtree.h"

@@ -28,7 +28,7 @@ static void drop_connection(struct listener *l, struct pending_place *at, const 
 
 	if (strncmp(why, peer, size) == 0 && why[size] == ' ')
 		why += size + 1; /* it is named already */
-	peer_log(&l->log, peer, "dropped %s: %s", peer, why);
+	peer_log(&l->log, "dropped %s: %s", peer, why);
 	json_decref(at->first);
 	at->first = NULL;
 	oob_release(&at->oob);

@@ -11,53 +11,28 @@
 
 #define ROOT "/sys/fs/cgroup"
 
-/* Write to REST what is after KEY at the start of a line of the file PATH; "": nothing. */
-static void find_line(const char *path, const char *key, char *rest, size_t size)
-{
-	FILE *in = fopen(path, "re");
-	size_t n = strlen(key);
-	char line[320];
-
-	rest[0] = '\0';
-	while (in && fgets(line, sizeof(line), in))
-		if (strncmp(line, key, n) == 0)
-			snprintf(rest, size, "%.*s", (int)strcspn(line + n, "\n"), line + n);
-	if (in)
-		fclose(in);
-}
-
-/* The number there; 0: none. */
-static uint64_t number_of(const char *path, const char *key)
-{
-	char text[64];
-
-	find_line(path, key, text, sizeof(text));
-	return strtoull(text, NULL, 10);
-}
-
 /* Read the lines of FILE that limit something. */
 static void read_lines(struct cgroup_limit *l, const char *file)
 {
-	char path[320], line[160];
-	FILE *in;
+	char path[320], text[4096], *rest = text, *line;
 
 	snprintf(path, sizeof(path), ROOT "%s/%s", l->dir, file);
-	in = fopen(path, "re");
+	text_read(path, text, sizeof(text));
 	l->text[0] = '\0';
-	while (in && fgets(line, sizeof(line), in)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (strcmp(line, "max") != 0 && !strstr(line, "hca_handle=max hca_object=max"))
+	while ((line = strsep(&rest, "\n")))
+		if (line[0] && strcmp(line, "max") != 0 &&
+		    !strstr(line, "hca_handle=max hca_object=max"))
 			text_add(l->text, sizeof(l->text), "%s%s", l->text[0] ? "; " : "", line);
-	}
-	if (in)
-		fclose(in);
 }
 
 bool cgroup_find(const char *file, struct cgroup_limit *l)
 {
-	char *parent;
+	char text[4096], *parent;
+	const char *dir;
 
-	find_line("/proc/self/cgroup", "0::", l->dir, sizeof(l->dir));
+	text_read("/proc/self/cgroup", text, sizeof(text));
+	dir = text_value(text, "0:");
+	snprintf(l->dir, sizeof(l->dir), "%.*s", dir ? (int)strcspn(dir, "\n") : 0, dir ? dir : "");
 	if (strcmp(l->dir, "/") == 0) /* the root */
 		l->dir[0] = '\0';
 	for (;;) {
@@ -72,14 +47,19 @@ bool cgroup_find(const char *file, struct cgroup_limit *l)
 int cgroup_check_memory(uint64_t bytes, struct fault *f)
 {
 	struct cgroup_limit l;
-	char path[320];
+	char path[320], text[4096];
+	const char *swap, *anon;
 	uint64_t limit, used;
 
-	if (!cgroup_find("memory.max", &l) || number_of("/proc/meminfo", "SwapTotal:"))
+	text_read("/proc/meminfo", text, sizeof(text));
+	swap = text_value(text, "SwapTotal");
+	if ((swap && strtoull(swap, NULL, 10)) || !cgroup_find("memory.max", &l))
 		return 0;
 	limit = strtoull(l.text, NULL, 10);
 	snprintf(path, sizeof(path), ROOT "%s/memory.stat", l.dir);
-	used = number_of(path, "anon ");
+	text_read(path, text, sizeof(text));
+	anon = strstr(text, "anon ");
+	used = anon ? strtoull(anon + strlen("anon "), NULL, 10) : 0;
 	if (used <= limit && bytes <= limit - used)
 		return 0;
 	fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %s", units_size(bytes).text);

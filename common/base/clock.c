@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/clock.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/text.h"
 #include "base/units.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -58,16 +57,10 @@ static bool clocksource_has(const char *sysfs, const char *attribute, const char
 {
 	char path[PATH_MAX], text[512], *rest = text, *word;
 	bool found = false;
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/devices/system/clocksource/clocksource0/%s", sysfs,
 		 attribute);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	text_read(path, text, sizeof(text));
 	while (!found && (word = strsep(&rest, " \n")))
 		found = strcmp(word, name) == 0;
 	return found;

@@ -92,3 +92,18 @@ int outlet_flush(FILE *out);
  * Returns 0, or the errno of a failed close, which may be that of a write.
  */
 int outlet_close(struct outlet *o);
+
+/*
+ * stdout and stderr of a program with a stop. While its signals are blocked, a write(2) that waits
+ * for a reader would be deaf to them, so both streams write through outlets.
+ */
+struct streams {
+	struct outlet out, err;
+	FILE *was_out, *was_err; /* stdout and stderr before; NULL: not replaced */
+};
+
+/* Replace stdout and stderr, until streams_close(). STOP is lent. Without memory they stay. */
+void streams_open(struct streams *s, struct stop *stop);
+
+/* Write what is left, and put the former streams back. Safe on a zeroed object. */
+void streams_close(struct streams *s);

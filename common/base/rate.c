@@ -15,7 +15,7 @@
 
 static const char letters[] = "Mgp"; /* perftest's, in the order of enum rate_unit */
 
-static enum rate_unit unit_of(uint64_t rate)
+static enum rate_unit unit_in(uint64_t rate)
 {
 	return (enum rate_unit)(rate & ((1u << UNIT_BITS) - 1));
 }
@@ -68,7 +68,7 @@ int rate_parse(const char *text, uint64_t *rate)
 
 uint64_t rate_in(uint64_t rate, enum rate_unit unit)
 {
-	if (rate == RATE_NONE || rate == RATE_UNLIMITED || unit_of(rate) != RATE_UNSAID)
+	if (rate == RATE_NONE || rate == RATE_UNLIMITED || unit_in(rate) != RATE_UNSAID)
 		return rate;
 	return rate >> UNIT_BITS << UNIT_BITS | unit;
 }
@@ -77,7 +77,7 @@ double rate_messages_per_s(uint64_t rate, uint64_t message_bytes)
 {
 	double v = rate_number(rate), bits = 8.0 * (double)message_bytes;
 
-	switch (unit_of(rate)) {
+	switch (unit_in(rate)) {
 	case RATE_MESSAGES:
 		return v;
 	case RATE_MIBPS:
@@ -94,7 +94,7 @@ double rate_gbps(uint64_t rate, uint64_t message_bytes)
 
 const char *rate_format(uint64_t rate, char *buf, size_t size)
 {
-	enum rate_unit unit = unit_of(rate);
+	enum rate_unit unit = unit_in(rate);
 	const char letter[] = {unit == RATE_UNSAID ? '\0' : letters[unit], '\0'};
 
 	if (rate == RATE_UNLIMITED)

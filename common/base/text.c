@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Text that is cut off ends before a UTF-8 character, not within one. */
 void text_copy(char *to, size_t size, const char *from)
@@ -90,4 +94,53 @@ const char *text_next(const char **list, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)(n < size ? n : size), *list);
 	*list = (*list)[n] ? *list + n + 1 : NULL;
 	return buf;
+}
+
+ssize_t text_read_bytes(const char *file, void *buf, size_t size)
+{
+	struct stat st;
+	size_t used = 0;
+	ssize_t n;
+	int fd;
+
+	if (stat(file, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	do {
+		n = read(fd, (char *)buf + used, size - used);
+		if (n > 0)
+			used += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	n = n < 0 ? -errno : (ssize_t)used;
+	close(fd);
+	return n;
+}
+
+size_t text_read(const char *file, char *buf, size_t size)
+{
+	ssize_t n = text_read_bytes(file, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+const char *text_value(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (; text; text = strchr(text, '\n')) {
+		const char *at = text + (*text == '\n');
+
+		text = at;
+		if (strncmp(at, key, n) != 0)
+			continue;
+		at += n + strspn(at + n, " \t");
+		if (*at == ':')
+			return at + 1 + strspn(at + 1, " \t");
+	}
+	return NULL;
 }

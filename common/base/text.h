@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* text: copying untrusted text safely, and composing text in a buffer. */
+/* text: copying untrusted text safely, composing text in a buffer, and reading small files. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * Copy FROM into the SIZE bytes at TO, and call text_disarm(). If it does not fit, it is cut at the
@@ -37,3 +38,16 @@ unsigned text_distance(const char *name, const char *word, size_t size);
  * last one. Returns BUF; NULL: *LIST was NULL.
  */
 const char *text_next(const char **list, char *buf, size_t size);
+
+/*
+ * Read up to SIZE bytes of FILE, such as one of /proc. Other than regular files are refused before
+ * they are opened: one in the place of an attribute must neither block nor be disturbed. Returns
+ * the number of bytes, or -errno.
+ */
+ssize_t text_read_bytes(const char *file, void *buf, size_t size);
+
+/* The same up to SIZE - 1 bytes, ended by a 0; "" if it cannot be read. Returns their number. */
+size_t text_read(const char *file, char *buf, size_t size);
+
+/* What stands behind "KEY:" in the first such line of TEXT; NULL: there is none. */
+const char *text_value(const char *text, const char *key);

@@ -24,7 +24,7 @@ static struct hca_attr wanted_port(const struct endpoint *ep, const char *device
 static void describe_machine(struct end *e)
 {
 	char argv[END_ARGV_BYTES + 1];
-	size_t n = identity_read("/proc/self/cmdline", argv, END_ARGV_BYTES);
+	size_t n = text_read("/proc/self/cmdline", argv, sizeof(argv));
 
 	if (gethostname(e->host, sizeof(e->host) - 1))
 		snprintf(e->host, sizeof(e->host), "?");
@@ -32,7 +32,6 @@ static void describe_machine(struct end *e)
 	identity_cpu_model("/proc/cpuinfo", e->cpu_model, sizeof(e->cpu_model));
 	identity_rdma_core(e->rdma_core, sizeof(e->rdma_core));
 	snprintf(e->version, sizeof(e->version), "%s", RDMARK_VERSION);
-	argv[n] = '\0';
 	for (size_t at = 0; at < n; at += strlen(argv + at) + 1)
 		end_add_argument(e, argv + at);
 }

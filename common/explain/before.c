@@ -180,26 +180,6 @@ static void check_aer(const struct port_facts *x, struct findings *to)
 	}
 }
 
-/* A counter whose growth means a broken link, with any traffic. */
-static const struct fatal_counter {
-	const char *name;
-	bool counts_links; /* of 8 bits: it is full only after the link was lost 255 times */
-} fatal_counters[] = {
-	{"counters/link_downed", true},
-	{"counters/link_error_recovery", true},
-	{"counters/local_link_integrity_errors", false},
-	{"counters/excessive_buffer_overrun_errors", false},
-};
-
-/* The one of that NAME; NULL: it is not one. */
-static const struct fatal_counter *find_fatal(const char *name)
-{
-	for (size_t i = 0; i < sizeof(fatal_counters) / sizeof(fatal_counters[0]); i++)
-		if (strcmp(name, fatal_counters[i].name) == 0)
-			return &fatal_counters[i];
-	return NULL;
-}
-
 /* The error counters: those that grow now, those that are full, and the history of the others. */
 static void check_counters(const struct port_facts *x, struct findings *to)
 {
@@ -219,7 +199,8 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 
 	for (unsigned i = 0; i < x->counters; i++) {
 		const struct counter *k = &x->counter[i];
-		const struct fatal_counter *fatal = find_fatal(k->name);
+		const struct pma_counter *pma = pma_find(k->name);
+		enum pma_role role = pma ? pma->role : PMA_OTHER;
 		int64_t change;
 		enum port_known known = counter_change(k, &change);
 		int kind = known <= PORT_AT_LEAST && change > 0 ? GROWS
@@ -235,9 +216,9 @@ static void check_counters(const struct port_facts *x, struct findings *to)
 			 count[kind] ? ", " : "", k->name, (intmax_t)change);
 		found[kind].value[count[kind]++] =
 			(struct finding_value)FINDING_NUMBER(k->name, (double)change, "");
-		if (kind == GROWS && fatal)
+		if (kind == GROWS && role >= PMA_BROKEN_LINK)
 			found[kind].level = FINDING_FAULT;
-		lost |= kind == SATURATED && fatal && fatal->counts_links;
+		lost |= kind == SATURATED && role == PMA_LOST_LINKS;
 	}
 	found[SATURATED].level = lost ? FINDING_WARN : FINDING_NOTE;
 	for (int i = 0; i < 3; i++) {

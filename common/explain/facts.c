@@ -93,24 +93,14 @@ static int read_port(const struct port_facts *x, const char *file, int64_t *valu
 
 static void read_counters(struct port_facts *x)
 {
-	static const char *const names[] = {
-		"symbol_error",
-		"link_error_recovery",
-		"link_downed",
-		"port_rcv_errors",
-		"port_xmit_discards",
-		"port_rcv_remote_physical_errors",
-		"local_link_integrity_errors",
-		"excessive_buffer_overrun_errors",
-	};
-	_Static_assert(sizeof(names) / sizeof(names[0]) <= FACTS_COUNTERS, "room for each");
+	const struct pma_counter *pma;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; (pma = pma_counter(i)) && x->counters < FACTS_COUNTERS; i++) {
 		struct counter *k = &x->counter[x->counters];
 
-		snprintf(k->name, sizeof(k->name), "counters/%s", names[i]);
-		if (read_port(x, k->name, &k->before))
+		if (pma->role == PMA_OTHER || read_port(x, pma->name, &k->before))
 			continue;
+		snprintf(k->name, sizeof(k->name), "%s", pma->name);
 		k->after = k->before;
 		x->counters++;
 	}

@@ -14,18 +14,6 @@
 /* of the fastest: a port of its kind with more of its rate is one to repair */
 #define TRAINED_LOW 0.49
 
-const char *nccl_name(enum nccl_name name)
-{
-	static const char *const names[NCCL_VARIABLES] = {
-		[NCCL_HCA] = "NCCL_IB_HCA",
-		[NCCL_GID_INDEX] = "NCCL_IB_GID_INDEX",
-		[NCCL_IFNAME] = "NCCL_SOCKET_IFNAME",
-		[NCCL_GDR_LEVEL] = "NCCL_NET_GDR_LEVEL",
-	};
-
-	return names[name];
-}
-
 /* The index of the port in LIST that NETDEV belongs to; -1: none. */
 static int port_of(const struct hca_list *list, const char *netdev)
 {
@@ -364,15 +352,23 @@ static void add_environment(struct nccl_variable *v, const char *set)
 	text_add(v->reason, sizeof(v->reason), "; the environment has \"%s\"", text);
 }
 
+static const struct {
+	const char *name;
+	bool (*choose)(const struct nccl_facts *x, const struct chosen *c, struct nccl_variable *v);
+} variables[NCCL_VARIABLES] = {
+	[NCCL_HCA] = {"NCCL_IB_HCA", choose_hca},
+	[NCCL_GID_INDEX] = {"NCCL_IB_GID_INDEX", choose_gid},
+	[NCCL_IFNAME] = {"NCCL_SOCKET_IFNAME", choose_interface},
+	[NCCL_GDR_LEVEL] = {"NCCL_NET_GDR_LEVEL", choose_distance},
+};
+
+const char *nccl_name(enum nccl_name name)
+{
+	return variables[name].name;
+}
+
 size_t nccl_variables(const struct nccl_facts *x, struct nccl_variable to[NCCL_VARIABLES])
 {
-	bool (*const choices[])(const struct nccl_facts *, const struct chosen *,
-				struct nccl_variable *) = {
-		[NCCL_HCA] = choose_hca,
-		[NCCL_GID_INDEX] = choose_gid,
-		[NCCL_IFNAME] = choose_interface,
-		[NCCL_GDR_LEVEL] = choose_distance,
-	};
 	struct chosen c = find_fastest(x->list);
 	size_t count = 0;
 
@@ -381,7 +377,7 @@ size_t nccl_variables(const struct nccl_facts *x, struct nccl_variable to[NCCL_V
 
 		memset(v, 0, sizeof(*v));
 		v->name = nccl_name(i);
-		if (!choices[i](x, &c, v))
+		if (!variables[i].choose(x, &c, v))
 			continue;
 		count++;
 		if (x->set[i])

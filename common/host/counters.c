@@ -13,45 +13,44 @@
 #define JIFFY_MAX_NS    UINT64_C(10000000)
 #define WRAP_32_BITS    (INT64_C(1) << 32)
 
-/* The PortCounters that stop at their largest value, with their bits (IBTA 16.1.3.5; Linux,
- * sysfs.c). */
-static const struct pma_counters {
-	const char *name;
-	unsigned bits;
-} pma_counters[] = {
-	{"symbol_error", 16},
-	{"link_error_recovery", 8},
-	{"link_downed", 8},
-	{"port_rcv_errors", 16},
-	{"port_rcv_remote_physical_errors", 16},
-	{"port_rcv_switch_relay_errors", 16},
-	{"port_xmit_discards", 16},
-	{"port_xmit_constraint_errors", 8},
-	{"port_rcv_constraint_errors", 8},
-	{"local_link_integrity_errors", 4},
-	{"excessive_buffer_overrun_errors", 4},
-	{"VL15_dropped", 16},
-	{"port_xmit_wait", 32},
+/* The PortCounters that stop at their largest value (IBTA 16.1.3.5; Linux, sysfs.c). */
+static const struct pma_counter pma_counters[] = {
+	{"counters/symbol_error", 16, PMA_ERRORS},
+	{"counters/link_error_recovery", 8, PMA_LOST_LINKS},
+	{"counters/link_downed", 8, PMA_LOST_LINKS},
+	{"counters/port_rcv_errors", 16, PMA_ERRORS},
+	{"counters/port_xmit_discards", 16, PMA_ERRORS},
+	{"counters/port_rcv_remote_physical_errors", 16, PMA_ERRORS},
+	{"counters/local_link_integrity_errors", 4, PMA_BROKEN_LINK},
+	{"counters/excessive_buffer_overrun_errors", 4, PMA_BROKEN_LINK},
+	{"counters/port_rcv_switch_relay_errors", 16, PMA_OTHER},
+	{"counters/port_xmit_constraint_errors", 8, PMA_OTHER},
+	{"counters/port_rcv_constraint_errors", 8, PMA_OTHER},
+	{"counters/VL15_dropped", 16, PMA_OTHER},
+	{"counters/port_xmit_wait", 32, PMA_OTHER},
 };
 
-/* The value at which counter NAME stops; 0 if it does not stop. */
-static int64_t saturation_value(const char *name)
+const struct pma_counter *pma_counter(size_t n)
 {
-	const char *last = strrchr(name, '/');
+	return n < sizeof(pma_counters) / sizeof(pma_counters[0]) ? &pma_counters[n] : NULL;
+}
 
-	if (strncmp(name, "counters/", strlen("counters/")) != 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(pma_counters) / sizeof(pma_counters[0]); i++)
-		if (strcmp(last + 1, pma_counters[i].name) == 0)
-			return (INT64_C(1) << pma_counters[i].bits) - 1;
-	return 0;
+const struct pma_counter *pma_find(const char *name)
+{
+	const struct pma_counter *k;
+	size_t i = 0;
+
+	while ((k = pma_counter(i)) && strcmp(name, k->name) != 0)
+		i++;
+	return k;
 }
 
 /* A counter that fell by more than half of 2^32 has wrapped around 32 bits; else someone cleared
  * it. */
 enum port_known counter_change(const struct counter *k, int64_t *change)
 {
-	int64_t top = saturation_value(k->name);
+	const struct pma_counter *pma = pma_find(k->name);
+	int64_t top = pma ? (INT64_C(1) << pma->bits) - 1 : 0; /* 0: it does not stop */
 
 	*change = 0;
 	if (k->unreadable)

@@ -11,7 +11,28 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* What it means that a counter of the PMA grows. */
+enum pma_role {
+	PMA_OTHER,
+	PMA_ERRORS,
+	PMA_BROKEN_LINK, /* with any traffic */
+	PMA_LOST_LINKS /* the same; of 8 bits: it is full only after the link was lost 255 times */
+};
+
+struct pma_counter {
+	const char *name; /* "counters/symbol_error" */
+	unsigned bits;
+	enum pma_role role;
+};
+
+/* The Nth of all that stop at their largest value; NULL: there are not so many. */
+const struct pma_counter *pma_counter(size_t n);
+
+/* The one of that NAME; NULL: it is none of them. */
+const struct pma_counter *pma_find(const char *name);
 
 struct counter {
 	char name[80]; /* below the port: "hw_counters/out_of_sequence" */
@@ -21,22 +42,9 @@ struct counter {
 
 /* How well a value is known. */
 enum port_known {
-	PORT_UNTOLD, /* the peer's version does not tell */
-	PORT_EXACT,
-	PORT_AT_LEAST, /* the counter reached its top meanwhile */
-	/* The rest is unknown. */
-	PORT_SATURATED, /* the counter was at its top before */
-	PORT_RESET,     /* it fell: someone cleared it */
-	PORT_UNREADABLE,
-	PORT_NOT_COUNTED,      /* this driver has no such counter */
-	PORT_NOT_OF_A_VF,      /* nor has a virtual function */
-	PORT_NO_NETDEV,        /* the port has no network interface */
-	PORT_OTHER_NAMESPACE,  /* its interface is in another network namespace */
-	PORT_NO_PERMISSION,
-	PORT_UNSUPPORTED, /* the kernel or the driver cannot tell such things */
-	PORT_NO_PCI,      /* the port is of no PCI device */
-	PORT_NO_AER,      /* there is no AER: of this kernel, or of this function */
-	PORT_UNKNOWN_PRIORITY, /* some priority was paused; which one is the run's is not known */
+#define PORT_KNOWN(symbol, ...) PORT_##symbol,
+#include "host/port_events.def"
+#undef PORT_KNOWN
 	PORT_KNOWN_KINDS
 };
 

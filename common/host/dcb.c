@@ -19,7 +19,6 @@
 
 #define REPLY_BYTES   16384u
 #define REPLY_WAIT_US 10000 /* the kernel answers within the call */
-#define RECORD_BYTES  4096u
 
 enum {
 	NO_PRIORITY = -1,
@@ -111,7 +110,7 @@ int dcb_parse_pfc(struct dcb_pfc *pfc, const void *reply, size_t size)
 	return 0;
 }
 
-static int read_live(struct dcb_pfc *pfc, const char *netdev)
+int dcb_read_pfc(struct dcb_pfc *pfc, const char *netdev)
 {
 	size_t name = strlen(netdev) + 1;
 	struct {
@@ -131,12 +130,16 @@ static int read_live(struct dcb_pfc *pfc, const char *netdev)
 	struct timeval limit = {.tv_usec = REPLY_WAIT_US};
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 	socklen_t size = sizeof(kernel);
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), rc = 0;
+	int fd, rc = 0;
 	ssize_t n = -1;
 
+	clear(pfc);
+	if (name > sizeof(q.netdev) || strchr(netdev, '/'))
+		return -EINVAL;
+	memcpy(q.netdev, netdev, name);
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	if (fd < 0)
 		return -errno;
-	memcpy(q.netdev, netdev, name);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0 &&
 	    sendto(fd, &q, q.header.nlmsg_len, 0, (struct sockaddr *)&kernel, size) >= 0)
 		n = recvfrom(fd, reply, sizeof(reply), 0, (struct sockaddr *)&kernel, &size);
@@ -146,53 +149,6 @@ static int read_live(struct dcb_pfc *pfc, const char *netdev)
 	if (rc)
 		return rc;
 	return kernel.nl_pid ? -EBADMSG : dcb_parse_pfc(pfc, reply, (size_t)n);
-}
-
-/* Read the numbers behind KEY in TEXT, up to COUNT, into TO. Returns how many there are. */
-static size_t read_numbers(const char *text, const char *key, uint64_t *to, size_t count)
-{
-	const char *at = strstr(text, key);
-	char *end;
-
-	if (!at)
-		return 0;
-	at += strlen(key);
-	for (size_t i = 0; i < count; i++) {
-		to[i] = strtoull(at, &end, 0);
-		if (end == at)
-			return i;
-		at = end;
-	}
-	return count;
-}
-
-static int read_record(struct dcb_pfc *pfc, const char *netdev)
-{
-	char text[RECORD_BYTES];
-	uint64_t enabled, priority[DCB_DSCPS];
-	size_t dscps;
-	ssize_t n = sysfs_read_raw(text, sizeof(text) - 1, "dcb/%s", netdev);
-
-	if (n < 0)
-		return n == -ENOENT ? -EOPNOTSUPP : (int)n;
-	text[n] = '\0';
-	if (!read_numbers(text, "pfc_en:", &enabled, 1) || enabled > UINT8_MAX)
-		return -EBADMSG;
-	pfc->enabled = (uint8_t)enabled;
-	read_numbers(text, "requests:", pfc->requests, DCB_PRIORITIES);
-	read_numbers(text, "indications:", pfc->indications, DCB_PRIORITIES);
-	dscps = read_numbers(text, "dscp_prio:", priority, DCB_DSCPS);
-	for (unsigned i = 0; i < dscps; i++)
-		set_dscp(pfc, i, priority[i]);
-	return 0;
-}
-
-int dcb_read_pfc(struct dcb_pfc *pfc, const char *netdev)
-{
-	clear(pfc);
-	if (strlen(netdev) >= IF_NAMESIZE || strchr(netdev, '/'))
-		return -EINVAL;
-	return sysfs_is_made_up() ? read_record(pfc, netdev) : read_live(pfc, netdev);
 }
 
 enum trust {

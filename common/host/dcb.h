@@ -2,11 +2,7 @@
 /*
  * dcb: priority flow control (PFC) of a network interface and the priorities of its DSCPs, from any
  * driver, by netlink; and which priority the RoCE packets of a run have. Any user may ask, but only
- * for an interface in this network namespace.
- *
- * In a tree made up by RDMARK_SYSFS the answer is the file dcb/NETDEV there, with the lines
- * "pfc_en: 0x08", "requests: N N …" and "indications: N N …" of 8 numbers, and "dscp_prio: N N …"
- * of up to 64, the priority of each DSCP from 0. Nothing is raised. No state; any thread may call.
+ * for an interface in this network namespace. Nothing is raised. No state; any thread may call.
  */
 #pragma once
 

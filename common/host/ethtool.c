@@ -12,10 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/sysfs.h"
-
 #define STATISTICS_MAX 65536u /* of an interface: mlx5 has some thousands */
-#define RECORD_BYTES   (256u * 1024u)
 
 /*
  * What the kernel fills. It writes as many statistics as there are by then, whatever the caller has
@@ -84,7 +81,8 @@ static void note_name(struct ethtool *e, const char *name, size_t size, uint32_t
 			e->at[i] = at;
 }
 
-static int find_live(struct ethtool *e)
+/* Find where the wanted names are. */
+static int find_names(struct ethtool *e)
 {
 	int count = count_statistics(e->netdev), rc;
 	struct ethtool_gstrings *names;
@@ -110,7 +108,7 @@ static int find_live(struct ethtool *e)
 	return rc;
 }
 
-static int read_live(const struct ethtool *e, uint64_t *value)
+int ethtool_read(const struct ethtool *e, uint64_t *value)
 {
 	struct ethtool_stats *all;
 	struct answer a;
@@ -131,37 +129,6 @@ static int read_live(const struct ethtool *e, uint64_t *value)
 	return rc;
 }
 
-/*
- * Find the wanted names in the record of a made-up tree, lines "name: value", and read VALUES if it
- * is not NULL.
- */
-static int read_record(struct ethtool *e, uint64_t *value)
-{
-	char *text = malloc(RECORD_BYTES), *rest = text, *line;
-	ssize_t n =
-		text ? sysfs_read_raw(text, RECORD_BYTES - 1, "ethtool/%s", e->netdev) : -ENOMEM;
-
-	if (n < 0) {
-		free(text);
-		return n == -ENOENT ? -ENODEV : (int)n;
-	}
-	text[n] = '\0';
-	while ((line = strsep(&rest, "\n"))) {
-		char *name = line + strspn(line, " \t"), *colon = strrchr(name, ':'), *end;
-		uint64_t v = colon ? strtoull(colon + 1, &end, 10) : 0;
-
-		if (!colon || end == colon + 1)
-			continue;
-		*colon = '\0';
-		note_name(e, name, strlen(name), e->statistics++);
-		for (size_t i = 0; value && i < e->names; i++)
-			if (strcmp(e->name[i], name) == 0)
-				value[i] = v;
-	}
-	free(text);
-	return 0;
-}
-
 int ethtool_find(struct ethtool *e, const char *netdev, const char *const *name, size_t count)
 {
 	memset(e, 0, sizeof(*e));
@@ -173,18 +140,5 @@ int ethtool_find(struct ethtool *e, const char *netdev, const char *const *name,
 		e->name[i] = name[i];
 		e->at[i] = ETHTOOL_ABSENT;
 	}
-	return sysfs_is_made_up() ? read_record(e, NULL) : find_live(e);
-}
-
-int ethtool_read(const struct ethtool *e, uint64_t *value)
-{
-	struct ethtool now;
-	int rc;
-
-	if (!sysfs_is_made_up())
-		return read_live(e, value);
-	now = *e;
-	now.statistics = 0;
-	rc = read_record(&now, value);
-	return !rc && now.statistics != e->statistics ? -ESTALE : rc;
+	return find_names(e);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * ethtool: statistics of a network interface, by their names, as `ethtool -S` shows them. Any user
- * may read them, but only those of an interface in this network namespace.
- *
- * In a tree made up by RDMARK_SYSFS they are the lines "name: value" of the file ethtool/NETDEV
- * there, as `ethtool -S` prints them. Nothing is raised. No state; any thread may call.
+ * may read them, but only those of an interface in this network namespace. Nothing is raised. No
+ * state; any thread may call.
  */
 #pragma once
 

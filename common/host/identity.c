@@ -2,14 +2,12 @@
 #include "host/identity.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/text.h"
 
@@ -23,54 +21,27 @@ void identity_kernel(char *buf, size_t size)
 	text_copy(buf, size, uname(&u) ? "" : u.release);
 }
 
-size_t identity_read(const char *file, char *buf, size_t size)
+/* Copy the value of KEY in TEXT to BUF. False if there is none. */
+static bool copy_value(const char *text, const char *key, char *buf, size_t size)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	size_t used = 0;
-	ssize_t n = 1;
+	const char *at = text_value(text, key);
+	size_t n = at ? strcspn(at, "\n") : 0;
 
-	while (fd >= 0 && n > 0 && used < size) {
-		n = read(fd, buf + used, size - used);
-		used += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	return used;
-}
-
-/* Copy what follows "KEY	: " in a line of TEXT to BUF. False if there is no such line. */
-static bool find_value(const char *text, const char *key, char *buf, size_t size)
-{
-	size_t n = strlen(key);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		const char *at;
-
-		line += *line == '\n';
-		at = line + n;
-		if (strncmp(line, key, n) != 0)
-			continue;
-		at += strspn(at, " \t");
-		if (*at++ != ':')
-			continue;
-		at += strspn(at, " \t");
-		n = strcspn(at, "\n");
+	if (at)
 		text_copy(buf, n < size ? n + 1 : size, at);
-		return true;
-	}
-	return false;
+	return at;
 }
 
 void identity_cpu_model(const char *cpuinfo, char *buf, size_t size)
 {
-	char text[CPUINFO_BYTES + 1], maker[32], core[32];
+	char text[CPUINFO_BYTES], maker[32], core[32];
 
-	text[identity_read(cpuinfo, text, CPUINFO_BYTES)] = '\0';
+	text_read(cpuinfo, text, sizeof(text));
 	buf[0] = '\0';
-	if (find_value(text, "model name", buf, size) || find_value(text, "cpu", buf, size))
+	if (copy_value(text, "model name", buf, size) || copy_value(text, "cpu", buf, size))
 		return;
-	if (find_value(text, "CPU implementer", maker, sizeof(maker)) &&
-	    find_value(text, "CPU part", core, sizeof(core)))
+	if (copy_value(text, "CPU implementer", maker, sizeof(maker)) &&
+	    copy_value(text, "CPU part", core, sizeof(core)))
 		snprintf(buf, size, "implementer %s, part %s", maker, core);
 }
 

@@ -23,7 +23,3 @@ void identity_cpu_model(const char *cpuinfo, char *buf, size_t size);
  */
 void identity_rdma_core(char *buf, size_t size);
 void identity_rdma_core_of(const char *file, char *buf, size_t size);
-
-/* Read up to SIZE bytes of FILE, such as "/proc/self/cmdline". Returns their number; 0 if it cannot
- * be read. */
-size_t identity_read(const char *file, char *buf, size_t size);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/netdevs.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -10,8 +9,6 @@
 #include <sys/socket.h>
 
 #include "host/sysfs.h"
-
-#define RECORD_BYTES 4096
 
 static bool is_routable(const struct sockaddr *sa)
 {
@@ -43,10 +40,11 @@ static void add_address(struct netdevs *n, const char *name, const struct sockad
 	n->list[at].routable |= is_routable(sa);
 }
 
-static int read_live(struct netdevs *n)
+int netdevs_read(struct netdevs *n)
 {
 	struct ifaddrs *all;
 
+	n->count = 0;
 	if (getifaddrs(&all))
 		return errno == ENOMEM ? -ENOMEM : 0;
 	for (struct ifaddrs *i = all; i; i = i->ifa_next)
@@ -54,33 +52,5 @@ static int read_live(struct netdevs *n)
 		    (i->ifa_addr->sa_family == AF_INET || i->ifa_addr->sa_family == AF_INET6))
 			add_address(n, i->ifa_name, i->ifa_addr);
 	freeifaddrs(all);
-	return 0;
-}
-
-static void read_record(struct netdevs *n)
-{
-	char text[RECORD_BYTES], name[IF_NAMESIZE], address[INET6_ADDRSTRLEN], *rest = text, *line;
-	ssize_t got = sysfs_read_raw(text, sizeof(text) - 1, "addresses");
-
-	text[got > 0 ? got : 0] = '\0';
-	while ((line = strsep(&rest, "\n"))) {
-		struct sockaddr_in v4 = {.sin_family = AF_INET};
-		struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-
-		if (sscanf(line, "%15s %45s", name, address) != 2 || strchr(name, '/'))
-			continue;
-		if (inet_pton(AF_INET, address, &v4.sin_addr) == 1)
-			add_address(n, name, (struct sockaddr *)&v4);
-		else if (inet_pton(AF_INET6, address, &v6.sin6_addr) == 1)
-			add_address(n, name, (struct sockaddr *)&v6);
-	}
-}
-
-int netdevs_read(struct netdevs *n)
-{
-	n->count = 0;
-	if (!sysfs_is_made_up())
-		return read_live(n);
-	read_record(n);
 	return 0;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * netdevs: the network interfaces that have an address, in the kernel's order.
- *
- * In a tree made up by RDMARK_SYSFS they are the lines "NAME ADDRESS" of its file "addresses".
- * Nothing is raised. No state; any thread may call.
+ * netdevs: the network interfaces that have an address, in the kernel's order. Nothing is raised.
+ * No state; any thread may call.
  */
 #pragma once
 

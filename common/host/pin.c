@@ -108,16 +108,21 @@ enum pin_obstacle {
 	PIN_REFUSED    /* sched_setaffinity() failed */
 };
 
-/* As a fault of --numa, and as a note on the NIC's node: what is said before and after its number.
- */
+/* What is said before and after the node, and how --numa helps itself. */
 static const struct {
 	int errnum;
-	const char *before, *after;
+	const char *before, *after, *fix;
 } obstacles[] = {
-	[PIN_NO_SUCH_NODE] = {ENODEV, "the NIC's node", " does not exist here"},
-	[PIN_NO_CPUS] = {EINVAL, "the NIC's node", " has no CPU"},
-	[PIN_NO_MEMORY] = {EPERM, "memory of the NIC's node", " is not allowed here"},
-	[PIN_MASKED] = {EPERM, "the affinity mask has no CPU of the NIC's node", ""},
+	[PIN_NO_SUCH_NODE] = {ENODEV, "", " does not exist here",
+			      "use --numa auto, or a node that --list shows"},
+	[PIN_NO_CPUS] = {EINVAL, "", " has no CPU", "use --numa auto, or a node that --list shows"},
+	[PIN_NO_MEMORY] =
+		{EPERM, "memory of ", " is not allowed here",
+		 "widen the cpuset (cpuset.mems) of the container or job, or use --numa auto"},
+	[PIN_MASKED] =
+		{EPERM, "the affinity mask has no CPU of ", "",
+		 "start it on the node's CPUs (with taskset, numactl or job options), or use "
+		 "--numa auto"},
 };
 
 /*
@@ -153,40 +158,15 @@ static enum pin_obstacle bind_thread(int node, struct sysfs_set *cpus, bool *slo
 static int raise_not_pinned(const struct pin *p, int node, enum pin_obstacle why, int errnum,
 			    struct fault *f)
 {
-	char have[128];
-	struct sysfs_set set;
-
-	if (why == PIN_REFUSED)
+	if (why == PIN_REFUSED) {
 		fault_raise(f, FAULT_LOCAL, errnum, "sched_setaffinity(node %d)", node);
-	else
-		fault_raise(f, FAULT_USAGE, obstacles[why].errnum, "--numa %d", node);
-	switch (why) {
-	case PIN_NO_SUCH_NODE:
-		sysfs_read_set(&set, "devices/system/node/online");
-		sysfs_set_format(&set, have, sizeof(have));
-		fault_cause(f, "NUMA node %d does not exist; this machine has %s", node,
-			    have[0] ? have : "0");
-		break;
-	case PIN_NO_CPUS:
-		fault_cause(f, "NUMA node %d has memory, but no CPU", node);
-		break;
-	case PIN_NO_MEMORY:
-		fault_cause(f,
-			    "This process may not use memory of NUMA node %d (Mems_allowed_list in "
-			    "/proc/self/status): a cpuset, container or job forbids it",
-			    node);
-		return fault_fix(f, "widen the cpuset (cpuset.mems), or use --numa auto");
-	case PIN_MASKED:
-		read_node_cpus(node, &set);
-		fault_cause(f, "NUMA node %d has CPUs %s; this process may only use CPUs %s", node,
-			    sysfs_set_format(&set, have, sizeof(have)), p->cpus);
-		return fault_fix(f, "start it on the node's CPUs (with taskset, numactl or job "
-				    "options), or use --numa auto");
-	default:
 		fault_cause(f, "The kernel or the container's seccomp filter refuses the call");
 		return fault_fix(f, "use --numa none, and pin the program with taskset or numactl");
 	}
-	return fault_fix(f, "use --numa auto, or a node that --list shows");
+	fault_raise(f, FAULT_USAGE, obstacles[why].errnum, "--numa %d", node);
+	fault_cause(f, "This process may use CPUs %s: %sNUMA node %d%s", p->cpus,
+		    obstacles[why].before, node, obstacles[why].after);
+	return fault_fix(f, "%s", obstacles[why].fix);
 }
 
 /*
@@ -199,8 +179,8 @@ static void note_not_pinned(struct pin *p, int node, enum pin_obstacle why, int 
 		text_add(p->reason, sizeof(p->reason), "not pinned: sched_setaffinity: %s",
 			 strerror(errnum));
 	else
-		text_add(p->reason, sizeof(p->reason), "not pinned: %s %d%s", obstacles[why].before,
-			 node, obstacles[why].after);
+		text_add(p->reason, sizeof(p->reason), "not pinned: %sthe NIC's node %d%s",
+			 obstacles[why].before, node, obstacles[why].after);
 }
 
 int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)

@@ -16,53 +16,11 @@
 #include "host/dcb.h"
 #include "host/ethtool.h"
 
+/* Their meanings are in the table. */
 enum port_event {
-	/* The device's: hw_counters/. */
-	PORT_LOSS_NAKS,     /* as the sender: NAKs that said a packet was missing */
-	PORT_LOSS_SEEN,     /* as the receiver: packets that came before their turn */
-	PORT_ACK_TIMEOUT,   /* as the sender: no ACK came in time */
-	PORT_RETRANSMITTED, /* as the sender: how often it began again, or packets */
-	PORT_RNR_RECEIVED,  /* as the sender: the peer had no receive posted */
-	PORT_NO_RECEIVE,    /* as the receiver: no receive was posted */
-	PORT_DEAD,          /* as the sender: no retry was left */
-	PORT_DUPLICATE,     /* as the receiver: requests that came twice */
-	PORT_ECN_MARKED,    /* as the receiver: packets that a switch marked */
-	PORT_CNP_SENT,      /* as the receiver: congestion notifications */
-	PORT_CNP_HANDLED,   /* as the sender: those it obeyed */
-	PORT_CNP_IGNORED,   /* as the sender: those it did not obey */
-	PORT_CRC,           /* as the receiver: packets with a wrong checksum */
-	/* The link's: counters/, or of the interface. */
-	PORT_LINK_DOWNED,
-	PORT_SYMBOL_ERROR,
-	PORT_RCV_ERRORS,
-	PORT_XMIT_DISCARDS,
-	PORT_XMIT_WAIT, /* ticks of unknown length in which data waited */
-	PORT_SENT_BYTES,
-	PORT_RECEIVED_BYTES,
-	PORT_SENT_PACKETS,
-	/* The network interface's: pause frames stopped this port; it stopped the other side. */
-	PORT_PAUSE_RECEIVED_US,
-	PORT_PAUSE_SENT_US,
-	/* The same of the run's own priority and of the whole link. */
-	PORT_OWN_PAUSE_RECEIVED_US,
-	PORT_OWN_PAUSE_SENT_US,
-	PORT_PAUSE_FRAMES_RECEIVED, /* of all priorities, and of the whole link */
-	PORT_PAUSE_FRAMES_SENT,
-	PORT_FCS_ERRORS,
-	PORT_NIC_DISCARDS,           /* packets for which the NIC had no room */
-	PORT_PCI_STALLED_RD_PERCENT, /* of the last second before the end: no PCIe credits */
-	PORT_PCI_STALLED_WR_PERCENT,
-	PORT_PCI_STALLED_RD_S, /* seconds in which that was above 30 % */
-	PORT_PCI_STALLED_WR_S,
-	PORT_PCI_OVERFLOW, /* packets dropped because PCIe was too slow */
-	PORT_RATE_LIMITED, /* packets that a cloud's rate limit dropped */
-	/* PCIe's (AER): of the adapter's function, and of the port above it. */
-	PORT_PCI_CORRECTABLE,
-	PORT_PCI_NONFATAL,
-	PORT_PCI_FATAL,
-	PORT_UPSTREAM_CORRECTABLE,
-	PORT_UPSTREAM_NONFATAL,
-	PORT_UPSTREAM_FATAL,
+#define PORT_EVENT(symbol, ...) PORT_##symbol,
+#include "host/port_events.def"
+#undef PORT_EVENT
 	PORT_EVENTS
 };
 

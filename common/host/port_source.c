@@ -8,48 +8,9 @@ static const struct {
 	const char *name, *unit;
 	enum port_rule rule;
 } port_events[PORT_EVENTS] = {
-	[PORT_LOSS_NAKS] = {"loss_naks", ""},
-	[PORT_LOSS_SEEN] = {"loss_seen", ""},
-	[PORT_ACK_TIMEOUT] = {"ack_timeout", ""},
-	[PORT_RETRANSMITTED] = {"retransmitted", ""},
-	[PORT_RNR_RECEIVED] = {"rnr_received", ""},
-	[PORT_NO_RECEIVE] = {"no_receive", ""},
-	[PORT_DEAD] = {"dead", ""},
-	[PORT_DUPLICATE] = {"duplicate", ""},
-	[PORT_ECN_MARKED] = {"ecn_marked", ""},
-	[PORT_CNP_SENT] = {"cnp_sent", ""},
-	[PORT_CNP_HANDLED] = {"cnp_handled", ""},
-	[PORT_CNP_IGNORED] = {"cnp_ignored", ""},
-	[PORT_CRC] = {"crc", ""},
-	[PORT_LINK_DOWNED] = {"link_downed", "", PORT_LARGEST},
-	[PORT_SYMBOL_ERROR] = {"symbol_error", "", PORT_LARGEST},
-	[PORT_RCV_ERRORS] = {"rcv_errors", ""},
-	[PORT_XMIT_DISCARDS] = {"xmit_discards", ""},
-	[PORT_XMIT_WAIT] = {"xmit_wait", "ticks"},
-	[PORT_SENT_BYTES] = {"sent_bytes", "bytes"},
-	[PORT_RECEIVED_BYTES] = {"received_bytes", "bytes"},
-	[PORT_SENT_PACKETS] = {"sent_packets", ""},
-	[PORT_PAUSE_RECEIVED_US] = {"pause_received_us", "us", PORT_LARGEST},
-	[PORT_PAUSE_SENT_US] = {"pause_sent_us", "us", PORT_LARGEST},
-	[PORT_OWN_PAUSE_RECEIVED_US] = {"own_pause_received_us", "us", PORT_LARGEST},
-	[PORT_OWN_PAUSE_SENT_US] = {"own_pause_sent_us", "us", PORT_LARGEST},
-	[PORT_PAUSE_FRAMES_RECEIVED] = {"pause_frames_received", "", PORT_SUM},
-	[PORT_PAUSE_FRAMES_SENT] = {"pause_frames_sent", "", PORT_SUM},
-	[PORT_FCS_ERRORS] = {"fcs_errors", ""},
-	[PORT_NIC_DISCARDS] = {"nic_discards", ""},
-	[PORT_PCI_STALLED_RD_PERCENT] = {"pci_stalled_rd_percent", "percent", PORT_LAST},
-	[PORT_PCI_STALLED_WR_PERCENT] = {"pci_stalled_wr_percent", "percent", PORT_LAST},
-	[PORT_PCI_STALLED_RD_S] = {"pci_stalled_rd_s", "s"},
-	[PORT_PCI_STALLED_WR_S] = {"pci_stalled_wr_s", "s"},
-	[PORT_PCI_OVERFLOW] = {"pci_overflow", ""},
-	[PORT_RATE_LIMITED] = {"rate_limited", "", PORT_SUM},
-	/* several ports of one adapter have them in common */
-	[PORT_PCI_CORRECTABLE] = {"pci_correctable", "", PORT_LARGEST},
-	[PORT_PCI_NONFATAL] = {"pci_nonfatal", "", PORT_LARGEST},
-	[PORT_PCI_FATAL] = {"pci_fatal", "", PORT_LARGEST},
-	[PORT_UPSTREAM_CORRECTABLE] = {"upstream_correctable", "", PORT_LARGEST},
-	[PORT_UPSTREAM_NONFATAL] = {"upstream_nonfatal", "", PORT_LARGEST},
-	[PORT_UPSTREAM_FATAL] = {"upstream_fatal", "", PORT_LARGEST},
+#define PORT_EVENT(symbol, name, unit, rule) {name, unit, rule},
+#include "host/port_events.def"
+#undef PORT_EVENT
 };
 
 /* clang-format off */
@@ -197,23 +158,9 @@ static const struct port_source sources[] = {
 static const struct {
 	const char *name, *text;
 } known_names[PORT_KNOWN_KINDS] = {
-	[PORT_UNTOLD] = {"untold", "that end's version of rdmark does not tell"},
-	[PORT_EXACT] = {"exact", "it is known"},
-	[PORT_AT_LEAST] = {"at_least", "or more: the counter is at its top now"},
-	[PORT_SATURATED] = {"saturated", "the counter was at its top before"},
-	[PORT_RESET] = {"reset", "the counter was cleared during the run"},
-	[PORT_UNREADABLE] = {"unreadable", "the counter cannot be read"},
-	[PORT_NOT_COUNTED] = {"not_counted", "the driver does not count it"},
-	[PORT_NOT_OF_A_VF] = {"virtual_function",
-			      "the driver does not count it for a virtual function"},
-	[PORT_NO_NETDEV] = {"no_netdev", "the port has no network interface"},
-	[PORT_OTHER_NAMESPACE] = {"other_namespace",
-				  "the port's network interface is in another network namespace"},
-	[PORT_NO_PERMISSION] = {"no_permission", "this user may not read it"},
-	[PORT_UNSUPPORTED] = {"unsupported", "the driver of the network interface does not report it"},
-	[PORT_NO_PCI] = {"no_pci", "the port is not of a PCI device"},
-	[PORT_NO_AER] = {"no_aer", "the kernel or the PCI function has no error reporting (AER)"},
-	[PORT_UNKNOWN_PRIORITY] = {"unknown_priority", "the priority of the run's packets is not known"},
+#define PORT_KNOWN(symbol, name, text) {name, text},
+#include "host/port_events.def"
+#undef PORT_KNOWN
 };
 
 const struct port_source *port_source(size_t n)

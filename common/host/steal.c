@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "host/steal.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #define LINE_BYTES      256 /* for each CPU; the lines after these are not needed */
 #define INTERVAL_MIN_NS UINT64_C(100000000)
@@ -19,36 +19,27 @@ void steal_open(struct steal *s, const char *file)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	*s = (struct steal)STEAL_NONE;
+	*s = (struct steal){.file = file};
 	s->size = (size_t)(cpus > 0 ? cpus + 1 : 2) * LINE_BYTES;
-	s->before = calloc(1, s->size);
-	s->at = calloc(1, s->size);
-	if (s->before && s->at)
-		s->fd = open(file, O_RDONLY | O_CLOEXEC);
-}
-
-static void read_proc_stat(const struct steal *s, char *to)
-{
-	ssize_t n = pread(s->fd, to, s->size - 1, 0);
-
-	to[n > 0 ? n : 0] = '\0';
+	s->before = calloc(2, s->size);
+	s->at = s->before ? s->before + s->size : NULL;
 }
 
 void steal_start(struct steal *s)
 {
 	s->elapsed_ns = 0;
-	if (s->fd < 0)
+	if (!s->before)
 		return;
-	read_proc_stat(s, s->before);
+	text_read(s->file, s->before, s->size);
 	s->start_ns = clock_now_ns();
 }
 
 void steal_stop(struct steal *s)
 {
-	if (s->fd < 0)
+	if (!s->before)
 		return;
 	s->elapsed_ns = clock_now_ns() - s->start_ns;
-	read_proc_stat(s, s->at);
+	text_read(s->file, s->at, s->size);
 }
 
 /* Parse the eighth number after the CPU's name in /proc/stat. False if it is missing. */
@@ -69,7 +60,7 @@ double steal_percent(const struct steal *s, int cpu)
 	long per_s = sysconf(_SC_CLK_TCK);
 	uint64_t before, after;
 
-	if (s->fd < 0 || s->elapsed_ns < INTERVAL_MIN_NS || per_s <= 0 ||
+	if (!s->before || s->elapsed_ns < INTERVAL_MIN_NS || per_s <= 0 ||
 	    !parse_stolen_ticks(s->before, cpu, &before) ||
 	    !parse_stolen_ticks(s->at, cpu, &after) || after < before)
 		return NAN;
@@ -81,9 +72,6 @@ double steal_percent(const struct steal *s, int cpu)
 
 void steal_close(struct steal *s)
 {
-	if (s->before && s->fd >= 0)
-		close(s->fd);
 	free(s->before);
-	free(s->at);
-	*s = (struct steal)STEAL_NONE;
+	*s = (struct steal){.size = 0};
 }

@@ -12,18 +12,14 @@
 #include <stdint.h>
 
 struct steal {
-	int fd;            /* -1: not readable */
-	char *before, *at; /* content of the file at the start and now; owned */
+	const char *file;
+	char *before, *at; /* its content at the start and now; owned; NULL: no memory */
 	size_t size;
 	uint64_t start_ns, elapsed_ns;
 };
 
-#define STEAL_NONE       \
-	{                \
-		.fd = -1 \
-	}
-
-/* Open FILE ("/proc/stat") once for many spans. If that fails, results are unknown. */
+/* Prepare for many spans with FILE ("/proc/stat"), which must stay. Without memory results are
+ * unknown. */
 void steal_open(struct steal *s, const char *file);
 
 /* Start a span, and stop it. */

@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/text.h"
 
 #define ELLIPSIS     "…"
 #define FORMAT_AT(n) __attribute__((format(printf, n, 0)))
@@ -52,44 +53,13 @@ bool sysfs_exists(const char *path, ...)
 	return !rc && access(full, F_OK) == 0;
 }
 
-/* Open a regular file. Returns the descriptor or -errno. Pipes and devices are refused before
- * opening: one in the place of an attribute must neither block nor be disturbed. */
-static int open_attribute(const char *full)
-{
-	struct stat st;
-	int fd;
-
-	if (stat(full, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Read up to SIZE bytes from FD, and close it. Returns their number or -errno. */
-static ssize_t read_open(int fd, void *buf, size_t size)
-{
-	size_t used = 0;
-	ssize_t n;
-
-	do {
-		n = read(fd, (char *)buf + used, size - used);
-		if (n > 0)
-			used += (size_t)n;
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	n = n < 0 ? -errno : (ssize_t)used;
-	close(fd);
-	return n;
-}
-
 /* Read up to SIZE bytes, not terminated. Returns their number or -errno. */
 static FORMAT_AT(3) ssize_t read_attribute(void *buf, size_t size, const char *path, va_list ap)
 {
 	char full[PATH_MAX];
-	int rc = format_path(full, path, ap), fd = rc ? rc : open_attribute(full);
+	int rc = format_path(full, path, ap);
 
-	return fd < 0 ? fd : read_open(fd, buf, size);
+	return rc ? rc : text_read_bytes(full, buf, size);
 }
 
 /* Terminate the line of LEN bytes in BUF, without trailing blanks. Bytes that are not printable
@@ -239,18 +209,13 @@ int sysfs_resolve(char *buf, size_t size, const char *path, ...)
 
 bool sysfs_proc_number(uint64_t *value, const char *file, const char *key, int base)
 {
-	char text[16384], *at = text, *end;
-	int fd = open_attribute(file);
-	ssize_t got = fd < 0 ? 0 : read_open(fd, text, sizeof(text) - 1);
+	char text[16384], *end;
+	const char *at;
 
-	text[got > 0 ? got : 0] = '\0';
-	while (at && (strncmp(at, key, strlen(key)) != 0 || at[strlen(key)] != ':')) {
-		at = strchr(at, '\n');
-		at += at != NULL;
-	}
+	text_read(file, text, sizeof(text));
+	at = text_value(text, key);
 	if (!at)
 		return false;
-	at += strlen(key) + 1;
 	*value = strtoull(at, &end, base);
 	return end > at;
 }

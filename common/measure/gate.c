@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "finding/thresholds.h"
-#include "base/unit.h"
 
 #define PHASE "judging the results"
 

@@ -8,7 +8,6 @@
 
 #include "base/units.h"
 #include "cli/percentile.h"
-#include "base/unit.h"
 
 /* The names that --max-lat accepts. */
 static const struct {

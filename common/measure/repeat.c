@@ -11,7 +11,6 @@
 #include "stat/series.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "base/unit.h"
 #include "cli/percentile.h"
 
 /* The figures in the summary; runs are judged by the first one. */

@@ -11,7 +11,7 @@ bool report_may_print(struct report *r, uint64_t lines)
 	struct peer_log *l = r->about.lines;
 	uint64_t omitted;
 
-	if (!l || peer_log_may(l, r->peer, lines, clock_now_ns(), &omitted))
+	if (!l || peer_log_may(l, lines, clock_now_ns(), &omitted))
 		return true;
 	r->run.omitted++;
 	return false;

@@ -4,7 +4,6 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
-#include "base/unit.h"
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "report/report.h"

@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "report/report.h"
 #include "report/table.h"
-#include "base/unit.h"
 
 #define WIPE "\r\033[K"
 

@@ -105,11 +105,6 @@ void report_listening(struct report *r, const char *address)
 	say_what_to_type(r, address);
 }
 
-void report_client(struct report *r, const char *peer)
-{
-	snprintf(r->peer, sizeof(r->peer), "%s", peer);
-}
-
 /* The end with its first device; further devices are in more_devices. */
 static json_t *ends_json(const struct end *const *end, unsigned rails)
 {

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/peer_log.h"
-#include "base/streams.h"
+#include "base/outlet.h"
 #include "base/units.h"
 #include "measure/measure.h"
 #include "proto/end.h"
@@ -21,12 +21,12 @@
 /* Rows of a client that a persistent server writes to --json and --csv. */
 #define REPORT_ROWS_MAX 10000
 
-/* Lines that a persistent server writes to stdout: for one client's address, and for all. */
-#define REPORT_LINES                                      \
-	((struct peer_log){                               \
-		.lock = PTHREAD_MUTEX_INITIALIZER,        \
-		.each = {UNITS_NS_PER_S, 1000},           \
-		.together = {UNITS_NS_PER_S / 10, 10000}, \
+/* Lines that a persistent server writes to stdout: 1000, and then ten a second. */
+#define REPORT_LINES                               \
+	((struct peer_log){                        \
+		.most = 1000,                      \
+		.period_ns = UNITS_NS_PER_S / 10,  \
+		.lock = PTHREAD_MUTEX_INITIALIZER, \
 	})
 
 /* Constants of a run. The strings must exist as long as the report. */
@@ -85,7 +85,6 @@ struct report {
 	struct report_csv csv;
 	struct report_run run;
 	struct notes notes;
-	char peer[64]; /* the client's address, if about.lines */
 };
 
 /*
@@ -98,9 +97,8 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 /* A server's next run may be of another test: the table then has a header again. */
 void report_serve(struct report *r, const struct report_about *about);
 
-/* The server listens at ADDRESS; and the results that follow are of the client PEER, "host:port". */
+/* The server listens at ADDRESS. */
 void report_listening(struct report *r, const char *address);
-void report_client(struct report *r, const char *peer);
 
 /*
  * Print a line on stderr (printf): a note is an explanation, a warning is printed with --quiet,
@@ -113,7 +111,7 @@ void report_line(const struct report *r, enum report_line line, const char *fmt,
 #define report_warning(r, ...) report_line(r, REPORT_WARNING, __VA_ARGS__)
 #define report_log(r, ...)     report_line(r, REPORT_LOG, __VA_ARGS__)
 
-/* True if stdout may get LINES more lines of this client; with several, they belong together. */
+/* True if stdout may get LINES more lines; with several, they belong together. */
 bool report_may_print(struct report *r, uint64_t lines);
 
 /* Write the result of the run in a few words; the last one of several sizes. Returns BUF. */

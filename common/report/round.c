@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "base/unit.h"
 #include "base/units.h"
 #include "measure/together.h"
 #include "measure/verify.h"

@@ -38,8 +38,7 @@ static int run_session(struct program *p, struct session *s)
 	p->stop.output_ns = p->options.local.persistent ? OUTPUT_NS : 0;
 	command_line_notes(p);
 	clock_init(&p->clock, sysfs_root());
-	steal_open(&p->steal,
-		   "/proc/stat"); /* so that a server has the same open before each client */
+	steal_open(&p->steal, "/proc/stat");
 	if (auth_open(&p->auth, &p->stop, &p->fault))
 		return -1;
 	return p->server ? session_server(s) : session_client(s);
@@ -243,7 +242,6 @@ int session_main(const struct test *const *tests, size_t count, int argc, char *
 		.argv = argv,
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,
-		.steal = STEAL_NONE,
 		.lines = REPORT_LINES,
 	};
 	struct session s;

@@ -74,8 +74,7 @@ static int await_client(struct session *s, json_t **hello)
 		if (p->fault.code != FAULT_PEER || p->fault.from_peer)
 			return -1;
 		fault_format(&p->fault, line, sizeof(line));
-		peer_log(&p->listener.log, s->link.oob.peer, "dropped %s: %s", s->link.oob.peer,
-			 line);
+		peer_log(&p->listener.log, "dropped %s: %s", s->link.oob.peer, line);
 		fault_clear(&p->fault);
 		oob_release(&s->link.oob);
 	}
@@ -176,7 +175,6 @@ static int serve_client(struct session *s)
 
 	if (await_client(s, &hello))
 		return -1;
-	report_client(&s->program->report, s->link.oob.peer);
 	while ((rc = server_experiment(s, hello)) > 0 && (rc = next_hello(s, &hello)) == 0)
 		;
 	session_set_fault_point(s);
@@ -197,7 +195,7 @@ static void log_client(struct session *s, const char *peer)
 		snprintf(rows, sizeof(rows), " (rows not shown: %" PRIu64 ")",
 			 p->report.run.omitted);
 	/* A client that failed before its hello has not named a test. */
-	peer_log(&p->listener.log, peer, "%s %s %s: %s%s%s", clock_utc(now), peer,
+	peer_log(&p->listener.log, "%s %s %s: %s%s%s", clock_utc(now), peer,
 		 s->stage == SESSION_GREETING ? "-" : p->test->name,
 		 s->link.limit_ns      ? "ended at --max-duration, "
 		 : s->link.interrupted ? "interrupted, "
@@ -298,7 +296,7 @@ static void reject_client(struct session *s)
 	snprintf(p->fault.reporter, sizeof(p->fault.reporter), "it");
 	snprintf(who, sizeof(who), "%s: client %s not served, still waiting for a client", p->name,
 		 peer);
-	if (peer_log_admit(&p->listener.log, stderr, peer))
+	if (peer_log_admit(&p->listener.log, stderr))
 		fault_print(&p->fault, who, stderr);
 	report_discard(&p->report);
 	forget_client(s);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/process.h"
-#include "base/streams.h"
+#include "base/outlet.h"
 #include "outcome.h"
 #include "players.h"
 #include "program_line.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/streams.h"
+#include "base/outlet.h"
 #include "pairs/hosts.h"
 #include "launch.h"
 

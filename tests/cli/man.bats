@@ -280,18 +280,18 @@ source_keys() {
 	done
 }
 
-# Names of the C table TABLE[] in the source of events.
+# Names in the rows ROW(…) of the table of events.
 event_names() {
-	sed -n "/ $1\[.*\] = {/,/^};/p" "$top/common/host/port_source.c" | sed -n 's/^	\[PORT_[A-Z_]*\] = {\?"\([a-z_]*\)".*/\1/p'
+	sed -n "s/^$1([A-Z_]*, \"\([a-z_]*\)\".*/\1/p" "$top/common/host/port_events.def"
 }
 
 @test "every event of a port, and every reason why one is unknown, is in rdmark-json(5) and in the schema" {
 	local page=$BATS_FILE_TMPDIR/rdmark-json.5 at=.definitions.snapshot.properties schema=$top/build/man/rdmark.schema.json
-	(($(event_names port_events | wc -l) > 30))
-	diff <(event_names port_events) <(jq -r "$at.unchanged.items.enum[]" "$schema")
-	diff <(event_names port_events) <(sed -n '/^The events:/,/^\.El/s/^\.It //p' "$page")
-	diff <(event_names known_names | grep -vx -e exact -e at_least) <(jq -r "$at.unknown.propertyNames.enum[]" "$schema")
-	diff <(event_names known_names | grep -vx -e exact -e at_least) \
+	(($(event_names PORT_EVENT | wc -l) > 30))
+	diff <(event_names PORT_EVENT) <(jq -r "$at.unchanged.items.enum[]" "$schema")
+	diff <(event_names PORT_EVENT) <(sed -n '/^The events:/,/^\.El/s/^\.It //p' "$page")
+	diff <(event_names PORT_KNOWN | grep -vx -e exact -e at_least) <(jq -r "$at.unknown.propertyNames.enum[]" "$schema")
+	diff <(event_names PORT_KNOWN | grep -vx -e exact -e at_least) \
 		<(sed -n '/^Reasons are/,/^\.It/s/^\.Dq \(.*\) :$/\1/p' "$page")
 }
 

@@ -5,6 +5,7 @@
  * peer falls silent at the end, E: a request fails); the rest is a script (script.h) for the peer.
  * The RDMA device is the stand-in of tests/standin/verbs in its null mode: every request completes at once.
  */
+#include "../lib/interfaces.c"
 #include "peer.h"
 
 #include <unistd.h>

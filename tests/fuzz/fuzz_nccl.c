@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "../lib/interfaces.c"
 #include "explain/nccl.h"
 #include "fuzz.h"
 

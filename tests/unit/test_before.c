@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "explain/before.h"
+#include "interfaces.h"
 #include "tree.h"
 
 /* A healthy InfiniBand port at 100 Gb/s in a gen4 x16 slot. */

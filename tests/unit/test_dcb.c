@@ -16,6 +16,7 @@
 
 #include "host/dcb.h"
 #include "host/ethtool.h"
+#include "interfaces.h"
 #include "tree.h"
 
 /* What the kernel answers: the name, then ETS, which is not asked for, a table of priorities, PFC. */

@@ -100,21 +100,6 @@ static void rdma_core_is_in_the_name_of_its_library(void **state)
 	assert_int_equal(strspn(version, "0123456789."), strlen(version));
 }
 
-static void a_command_line_as_far_as_it_fits(void **state)
-{
-	static const char file[] = "send_bw\n-d\nmlx5_0\n";
-	char text[64];
-
-	tree_put(state, "cmdline", file);
-	assert_int_equal(identity_read(tree_path(state, "cmdline"), text, sizeof(text)),
-			 strlen(file));
-	assert_memory_equal(text, file, strlen(file));
-	assert_int_equal(identity_read(tree_path(state, "cmdline"), text, 4), 4);
-	assert_int_equal(identity_read(tree_path(state, "none"), text, 4), 0);
-	/* this program's own, which has its name and no argument */
-	assert_true(identity_read("/proc/self/cmdline", text, 1) == 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,8 +108,6 @@ int main(void)
 						tree_remove),
 		cmocka_unit_test_setup_teardown(where_there_is_no_cpuinfo, tree_make, tree_remove),
 		cmocka_unit_test(rdma_core_is_in_the_name_of_its_library),
-		cmocka_unit_test_setup_teardown(a_command_line_as_far_as_it_fits, tree_make,
-						tree_remove),
 	};
 
 	return cmocka_run_group_tests_name("identity", tests, NULL, NULL);

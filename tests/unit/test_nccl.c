@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "explain/nccl.h"
+#include "interfaces.h"
 #include "machine.h"
 
 #define EDR 32

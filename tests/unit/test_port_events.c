@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "host/port_events.h"
+#include "interfaces.h"
 #include "tree.h"
 
 #define DATA  "tests/unit/data/ports/"

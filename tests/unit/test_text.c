@@ -7,11 +7,13 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "proto/fields.h"
+#include "tree.h"
 
 static void disarmed(const char *from, const char *to)
 {
@@ -119,6 +121,33 @@ static void any_bytes_are_json(void **state)
 	json_decref(v);
 }
 
+static void files_of_the_kernel(void **state)
+{
+	static const char file[] = "x";
+	char text[64], bytes[4];
+
+	tree_put(state, "file", "model\t\t: 143\nmodel name\t: A B\ncpu MHz: 1\ncpu:2\nmodel name: C\n");
+	assert_int_equal(text_read(tree_path(state, "file"), text, sizeof(text)), 61);
+	assert_int_equal(strlen(text), 61);
+	assert_int_equal(strncmp(text_value(text, "model name"), "A B\n", 4), 0);
+	assert_int_equal(strncmp(text_value(text, "model"), "143\n", 4), 0);
+	assert_int_equal(strncmp(text_value(text, "cpu"), "2\n", 2), 0);
+	assert_null(text_value(text, "MHz"));
+	assert_null(text_value("model name", "model name"));
+	assert_null(text_value("", "x"));
+	assert_int_equal(text_read(tree_path(state, "file"), text, 6), 5);
+	assert_string_equal(text, "model");
+	assert_int_equal(text_read_bytes(tree_path(state, "file"), bytes, 4), 4);
+	assert_memory_equal(bytes, "mode", 4);
+	assert_int_equal(text_read(tree_path(state, "none"), text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(text_read_bytes(tree_path(state, file), text, sizeof(text)), -ENOENT);
+	assert_int_equal(text_read_bytes(*state, text, sizeof(text)), -EISDIR);
+	assert_int_equal(text_read_bytes("/dev/null", text, sizeof(text)), -EINVAL);
+	/* this program's own, which has its name and no argument */
+	assert_int_equal(text_read("/proc/self/cmdline", text, 2), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +157,7 @@ int main(void)
 		cmocka_unit_test(a_list_by_commas),
 		cmocka_unit_test(letters_that_differ),
 		cmocka_unit_test(any_bytes_are_json),
+		cmocka_unit_test_setup_teardown(files_of_the_kernel, tree_make, tree_remove),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
