@@ -248,7 +248,7 @@ static void conclude(const struct compare *k, struct fault *f)
 	}
 }
 
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	COMMAND_OPTION(compare, within, "within", "PERCENT", COMMAND_PERCENT, 1e6,
 		       "what may be worse; without it any change is shown"),
 	COMMAND_OPTION(compare, anyway, "anyway", NULL, COMMAND_FLAG, 0,
@@ -298,7 +298,7 @@ int compare_command(char **argv)
 {
 	struct compare k = {.within = NAN};
 	struct fault f = {0};
-	int written, rc = read_arguments(&k, argv, &f);
+	int written, rc = read_arguments(&k, argv + 2, &f);
 
 	if (rc == 0 && compare_files(&k, &f) == 0)
 		conclude(&k, &f);

@@ -166,8 +166,8 @@ static int print_json(const struct host *h, struct fault *f)
 
 int list_command(char **argv)
 {
-	static const struct command_option options[] = {
-		{"json", NULL, COMMAND_FLAG, 0, 0, "print a JSON document"},
+	static const struct option_row options[] = {
+		{"json", 0, COMMAND_FLAG, .help = "print a JSON document"},
 		{.name = NULL},
 	};
 	static const struct command list = {
@@ -178,7 +178,7 @@ int list_command(char **argv)
 	bool json = false;
 	char **rest;
 
-	status = command_read(&list, &json, argv, &rest, &f);
+	status = command_read(&list, &json, argv + 2, &rest, &f);
 	if (status)
 		return status < 0 ? rdmark_failed(&f) : list_finish(stdout, RDMARK);
 	fault_phase(&f, "listing");

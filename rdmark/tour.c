@@ -298,11 +298,11 @@ static int run_tests(struct tour *t)
 
 int tour_command(char **argv)
 {
-	struct tour t = {.host = argv[0], .stop = {.fd = -1}};
+	struct tour t = {.host = argv[1], .stop = {.fd = -1}};
 	int status;
 
 	hwtree_drop_unreadable(); /* or each program would say it */
-	status = read_options(&t, argv + 1) || stop_init(&t.stop, &t.fault) ? -1 : 0;
+	status = read_options(&t, argv + 2) || stop_init(&t.stop, &t.fault) ? -1 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);
 		status = run_tests(&t);

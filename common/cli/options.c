@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "host/pin.h"
 
@@ -26,6 +27,75 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->output.within_percent = 5;
 	o->output.repeat = 1;
 	o->output.explain = EXPLAIN_SHORT;
+}
+
+const struct option_row *options_find(const char *name)
+{
+	for (const struct option_row *row = options_table(); row->name; row++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
+
+bool options_begins(const char *name, const char *word, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (!name[i] || !text_same_letter(name[i], word[i]))
+			return false;
+	return true;
+}
+
+/*
+ * The row of ROWS that the SIZE bytes at WORD name, or that alone they begin; an alias and its
+ * option count as one.
+ */
+static const struct option_row *match(const struct option_row *rows, const char *word, size_t size)
+{
+	const struct option_row *found = NULL, *option, *same = NULL;
+	bool ambiguous = !size;
+
+	for (const struct option_row *row = rows; row->name; row++) {
+		const char *value = NULL;
+
+		if (!options_begins(row->name, word, size))
+			continue;
+		if (!row->name[size])
+			return row;
+		option = options_resolve_alias(row, &value);
+		option = value ? row : option; /* one that sets a value is an option of its own */
+		ambiguous |= found && option != same;
+		found = row;
+		same = option;
+	}
+	return ambiguous ? NULL : found;
+}
+
+const struct option_row *options_resolve_alias(const struct option_row *row, const char **value)
+{
+	char name[64];
+
+	if (row->scope != SCOPE_ALIAS)
+		return row;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(row->help, "="), row->help);
+	if (strchr(row->help, '='))
+		*value = strchr(row->help, '=') + 1;
+	return options_find(name);
+}
+
+bool options_given(const struct options *o, const char *name)
+{
+	const struct option_row *row = options_find(name);
+
+	return row && o->given[row - options_table()];
+}
+
+const char *options_name(const struct option_row *row, char *buf, size_t size)
+{
+	if (row->letter)
+		snprintf(buf, size, "-%c/--%s", row->letter, row->name);
+	else
+		snprintf(buf, size, "--%s", row->name);
+	return buf;
 }
 
 /*
@@ -166,84 +236,91 @@ static int use_dscp(struct options *o, struct fault *f)
 	return 0;
 }
 
-/* The words of a command line, which NEXT counts as they are read. */
-struct words {
-	char **argv;
-	int argc, next;
-};
-
-/* Use ROW with VALUE, which is in the same word; NULL: it is the next word, if ROW needs one. */
-static int use_option(struct options *o, const struct option_row *row, const char *value,
-		      struct words *w, struct fault *f)
+/*
+ * The option that begins at W's next word, or letter of a word; *VALUE is what stands in the same
+ * word. Returns NULL, and W stays, if ROWS have none of that name.
+ */
+static const struct option_row *next_row(const struct option_row *rows, struct option_words *w,
+					 const char **value)
 {
-	const char *next = w->next < w->argc ? w->argv[w->next] : NULL;
-	bool flag = row->kind == OPTION_FLAG, index = row->kind == OPTION_INDEX;
+	const char *word = *w->next, *letter = w->letters;
+	const struct option_row *row = rows;
+	size_t size;
 
-	if (value && flag)
-		return options_refuse_value(row, f);
-	/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
-	if (!value && !flag && row->kind != OPTION_FILE && (!index || (next && is_number(next)))) {
-		if (!next)
-			return options_refuse_missing(options_resolve_alias(row, &value), f);
-		value = next;
-		w->next++;
-	}
-	row = options_resolve_alias(row, &value);
-	if (apply_option(o, row, value, f))
-		return -1;
-	o->given[row - options_table()] = true;
-	return 0;
-}
-
-static int read_long(struct options *o, const char *word, struct words *w, struct fault *f)
-{
-	size_t size = strcspn(word + 2, "=");
-	const struct option_row *row = options_match(word + 2, size);
-
-	if (!row)
-		return options_refuse_unknown(o, word, f);
-	return use_option(o, row, word[2 + size] ? word + 2 + size + 1 : NULL, w, f);
-}
-
-/* A letter ends the word if it needs a value; the rest of the word is the value. */
-static int read_letters(struct options *o, const char *word, struct words *w, struct fault *f)
-{
-	for (const char *c = word + 1; *c; c++) {
-		const struct option_row *row = options_table();
-
-		while (row->name && row->letter != *c)
+	if (!letter && word && word[0] == '-' && word[1] != '-')
+		letter = word + 1;
+	if (letter) {
+		while (row->name && (!*letter || row->letter != *letter))
 			row++;
 		if (!row->name)
-			return options_refuse_letter(*c, f);
-		if (row->kind != OPTION_FLAG && row->kind != OPTION_FILE)
-			return use_option(o, row, c[1] ? c + 1 : NULL, w, f);
-		if (use_option(o, row, NULL, w, f))
-			return -1;
+			return NULL;
+		w->next += !w->letters;
+		letter = letter[1] ? letter + 1 : NULL;
+		/* A letter ends the word if it needs a value, which is the rest. */
+		w->letters = row->kind == OPTION_FLAG || row->kind == OPTION_FILE ? letter : NULL;
+		*value = w->letters ? NULL : letter;
+		return row;
 	}
-	return 0;
+	if (!word || strncmp(word, "--", 2) != 0)
+		return NULL;
+	size = strcspn(word + 2, "=");
+	row = match(rows, word + 2, size);
+	w->next += row != NULL;
+	*value = word[2 + size] ? word + 2 + size + 1 : NULL;
+	return row;
 }
 
-int options_parse(struct options *o, int argc, char **argv, struct fault *f)
+int options_next(const struct option_row *rows, struct option_words *w,
+		 const struct option_row **row, const char **value, struct fault *f)
 {
-	struct words w = {argv, argc, 1};
-	const char *host = NULL, *more = NULL;
+	bool flag, index;
+
+	*value = NULL;
+	*row = next_row(rows, w, value);
+	if (!*row)
+		return 0;
+	flag = (*row)->kind == OPTION_FLAG || (*row)->kind == COMMAND_FLAG;
+	index = (*row)->kind == OPTION_INDEX;
+	if (*value && flag)
+		return options_refuse_value(*row, f);
+	/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
+	if (!*value && !flag && (*row)->kind != OPTION_FILE &&
+	    (!index || (*w->next && is_number(*w->next)))) {
+		if (!*w->next)
+			return options_refuse_missing(options_resolve_alias(*row, value), f);
+		*value = *w->next++;
+	}
+	*row = options_resolve_alias(*row, value);
+	return 1;
+}
+
+int options_parse(struct options *o, char **argv, struct fault *f)
+{
+	struct option_words w = {.next = argv + 1};
+	const char *host = NULL, *more = NULL, *value;
+	const struct option_row *row;
 	bool ended = false; /* by "--": the other words are no options */
 
 	fault_phase(f, "reading the command line");
-	while (w.next < argc) {
-		const char *word = argv[w.next++];
+	while (*w.next || w.letters) {
+		int rc = ended ? 0 : options_next(options_table(), &w, &row, &value, f);
+		const char *word = *w.next;
 
-		if (!ended && strcmp(word, "--") == 0) {
-			ended = true;
-		} else if (!ended && word[0] == '-' && word[1]) {
-			if (word[1] == '-' ? read_long(o, word, &w, f)
-					   : read_letters(o, word, &w, f))
-				return -1;
-		} else if (!host) {
-			host = word;
-		} else if (!more) {
-			more = word;
+		if (rc < 0 || (rc > 0 && apply_option(o, row, value, f)))
+			return -1;
+		if (rc > 0) {
+			o->given[row - options_table()] = true;
+			continue;
 		}
+		if (!ended && (w.letters || (word[0] == '-' && word[1] && strcmp(word, "--") != 0)))
+			return options_refuse_unknown(o, w.letters ? w.letters : word, f);
+		w.next++;
+		if (!ended && strcmp(word, "--") == 0)
+			ended = true;
+		else if (!host)
+			host = word;
+		else if (!more)
+			more = word;
 	}
 	if (use_dscp(o, f))
 		return -1;

@@ -93,15 +93,21 @@ static void group_rows(FILE *out, enum option_group group, const struct options 
 		}
 }
 
+/* The options of an end: of groups up to LAST. */
+static void end_rows(FILE *out, const struct options *defaults, enum option_group last)
+{
+	fprintf(out, "\nTHIS END: each end has its own\n");
+	for (unsigned group = GROUP_DEVICE; group <= last; group++)
+		group_rows(out, group, defaults);
+}
+
 /* Print all options of the program by groups, and the exit statuses. */
 static void all_rows(FILE *out, const struct options *defaults)
 {
 	fprintf(out, "\nTHE EXPERIMENT: the client decides, the server adopts it\n");
 	for (unsigned group = GROUP_RUN; group < GROUP_DEVICE; group++)
 		group_rows(out, group, defaults);
-	fprintf(out, "\nTHIS END: each end has its own\n");
-	for (unsigned group = GROUP_DEVICE; group < GROUPS; group++)
-		group_rows(out, group, defaults);
+	end_rows(out, defaults, GROUP_IGNORED);
 	fprintf(out, "\nThe exit status is\n"
 		     "  0  success; 1  a fault of this host; 2  wrong usage, or the ends do not fit\n"
 		     "  3  the peer failed or was stopped; 4  no peer answered in time\n"
@@ -141,4 +147,14 @@ void options_help(FILE *out, const char *program, const char *summary,
 		"%sSee %s(1) and rdmark(7).\n",
 		defaults->traits & TRAIT_CELLS ? "" : LISTS,
 		program);
+}
+
+void options_help_server(FILE *out, const struct options *defaults)
+{
+	fprintf(out, "usage: rdmark server [OPTION...]\n\n"
+		     "Serve every test, one client after another, until a signal.\n");
+	end_rows(out, defaults, GROUP_SERVING);
+	fprintf(out, "\nThese, and --json and the like, are as in every test; so are options of the\n"
+		     "experiment, which clients then must not contradict: `rdmark write_bw --help=all`\n"
+		     "See rdmark(1).\n");
 }

@@ -151,8 +151,7 @@ int options_refuse_missing(const struct option_row *row, struct fault *f)
 	};
 	char name[64];
 
-	fault_raise(f, FAULT_USAGE, 0, "option %s needs a value",
-		    options_name(row, name, sizeof(name)));
+	fault_raise(f, FAULT_USAGE, 0, "%s needs a value", options_name(row, name, sizeof(name)));
 	if (row->kind == OPTION_FILE && strcmp(row->value, "FILE") == 0)
 		return fault_fix(f, "give one, for example --%s=run.%s", row->name, row->name);
 	for (size_t i = 0; row->value && i < sizeof(examples) / sizeof(examples[0]); i++)
@@ -182,13 +181,6 @@ static bool refuse_perftest(char letter, const char *word, size_t size, bool who
 			name += strcspn(name, " ");
 		}
 	return false;
-}
-
-int options_refuse_letter(char letter, struct fault *f)
-{
-	if (refuse_perftest(letter, NULL, 0, false, f))
-		return -1;
-	return fault_usage(f, "see --help=all", "unknown option -%c", letter);
 }
 
 int options_refuse_value(const struct option_row *row, struct fault *f)
@@ -273,6 +265,10 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 	const struct option_row *own = options_table();
 	struct names names = {0};
 
+	if (word - text < 2) /* letters */
+		return refuse_perftest(*word, NULL, 0, false, f)
+			       ? -1
+			       : fault_usage(f, "see --help=all", "unknown option -%c", *word);
 	while (own->name && !options_begins(own->name, word, size))
 		own++;
 	/* What also begins an option of rdmark's is ambiguous. */

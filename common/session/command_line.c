@@ -231,14 +231,14 @@ void command_line_refused(struct program *p)
 	report_refused(&p->options, p->test->name, &p->fault);
 }
 
-int command_line_read(struct program *p, int argc, char **argv)
+int command_line_read(struct program *p)
 {
 	struct output_options *o = &p->options.output;
 
 	options_init(&p->options, &p->test->defaults);
 	p->options.test = p->test->name;
 	p->options.traits = operation_traits(p->test);
-	if (options_parse(&p->options, argc, argv, &p->fault))
+	if (options_parse(&p->options, p->argv, &p->fault))
 		return -1;
 	p->server = p->options.local.host == NULL;
 	if (check_information(p) || report_check_counters(p->options.local.counters, &p->fault) ||

@@ -173,23 +173,26 @@ static int print_help(const struct program *p)
 	struct options defaults;
 
 	options_init(&defaults, &p->test->defaults);
-	defaults.traits = operation_traits(p->test);
-	options_help(stdout, p->name, p->test->summary, &defaults, all);
+	defaults.traits = p->offers > 1 ? 0 : operation_traits(p->test);
+	if (p->offers > 1)
+		options_help_server(stdout, &defaults);
+	else
+		options_help(stdout, p->name, p->test->summary, &defaults, all);
 	return list_finish(stdout, p->name);
 }
 
-static int read_as(struct program *p, const struct offer *o, int argc)
+static int read_as(struct program *p, const struct offer *o)
 {
 	fault_clear(&p->fault);
 	p->test = o->test;
-	return command_line_read(p, argc, p->argv);
+	return command_line_read(p);
 }
 
 /*
  * Read the command line as each of the COUNT TESTS reads it. P is of the first that it fits; if it
  * fits none, it has the fault of the first. Returns 0 or -1.
  */
-static int read_offers(struct program *p, const struct test *const *tests, size_t count, int argc)
+static int read_offers(struct program *p, const struct test *const *tests, size_t count)
 {
 	size_t first = count;
 
@@ -200,7 +203,7 @@ static int read_offers(struct program *p, const struct test *const *tests, size_
 		struct offer *o = &p->offer[p->offers];
 
 		o->test = tests[p->offers];
-		if (read_as(p, o, argc)) {
+		if (read_as(p, o)) {
 			o->refused = p->fault;
 			continue;
 		}
@@ -209,7 +212,7 @@ static int read_offers(struct program *p, const struct test *const *tests, size_
 	}
 	if (count == 1)
 		return first == count ? -1 : 0;
-	return read_as(p, &p->offer[first % count], argc);
+	return read_as(p, &p->offer[first % count]);
 }
 
 /* What only prints something. Returns the exit status; -1: nothing of that is asked for. */
@@ -235,7 +238,7 @@ static int inform(const struct program *p)
 	return -1;
 }
 
-int session_main(const struct test *const *tests, size_t count, int argc, char **argv)
+int session_main(const struct test *const *tests, size_t count, char **argv)
 {
 	struct program p = {
 		.test = tests[0],
@@ -251,7 +254,7 @@ int session_main(const struct test *const *tests, size_t count, int argc, char *
 
 	hold_standard_descriptors();
 	json_memory_init();
-	rc = read_offers(&p, tests, count, argc);
+	rc = read_offers(&p, tests, count);
 	session_init(&s, &p);
 	if (rc) {
 		command_line_refused(&p);

@@ -102,7 +102,7 @@ int listen_open(struct session *s);
  * failed, say so in the file of --prom; set P's options to POINT of its sweep; print notes about
  * options that have no effect.
  */
-int command_line_read(struct program *p, int argc, char **argv);
+int command_line_read(struct program *p);
 void command_line_refused(struct program *p);
 int command_line_point(struct program *p, unsigned point);
 void command_line_notes(const struct program *p);

@@ -33,8 +33,7 @@ struct run_asked {
 	uint64_t for_ns; /* how long the rounds may last; 0: all of the schedule */
 	bool one_way, dry_run;
 	const char *auth;
-	char **program; /* what follows --, */
-	size_t program_words;
+	char **program; /* what follows --, ended by NULL */
 };
 
 /* A round of a seat: its turn, and the part that is next. */

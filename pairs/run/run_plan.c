@@ -19,7 +19,7 @@
 
 #define OPTION(...) COMMAND_OPTION(run_asked, __VA_ARGS__)
 
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	OPTION(start_s, "start", "EPOCH", COMMAND_SECONDS, 1e12,
 	       "when the first slot begins, in seconds since 1970"),
 	OPTION(schedule.name, "schedule", "NAME", COMMAND_TEXT, 0,
@@ -72,12 +72,8 @@ int run_options(struct run_asked *a, char **argv, struct fault *f)
 		.schedule = {.name = "quick", .seed = 1},
 	};
 	rc = command_read(run_options_command(), a, argv, &a->program, f);
-	if (rc)
+	if (rc || a->start_s > 0 || a->dry_run)
 		return rc;
-	while (a->program[a->program_words])
-		a->program_words++;
-	if (a->start_s > 0 || a->dry_run)
-		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--start is missing");
 	return fault_fix(f, "give all hosts the same: --start $(( $(date +%%s) + 5 ))");
 }
@@ -237,7 +233,7 @@ static int make_plan(struct run *r)
 	const struct run_asked *a = &r->asked;
 	bool unknown = a->players.anyone && !a->players.hosts && !a->dry_run;
 
-	if (program_line_read(&r->line, a->program, a->program_words, &r->fault) ||
+	if (program_line_read(&r->line, a->program, &r->fault) ||
 	    (unknown ? check_name(r) : find_players(r)) || set_slot(r) ||
 	    (!a->dry_run && choose_auth(r)))
 		return -1;

@@ -14,7 +14,7 @@
 #define OPTION(...) COMMAND_OPTION(node_sweep, __VA_ARGS__)
 
 /* Those without help are of run: what is in their files travels to the hosts. */
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
 	       "srun, mpirun, clush, pdsh or ssh, with options of its own"),
 	OPTION(output, "output", "FILE", COMMAND_TEXT, 0,
@@ -47,7 +47,7 @@ static const struct command sweep = {
 };
 
 /* Options of judge. */
-static const struct command_option judge_options[] = {
+static const struct option_row judge_options[] = {
 	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
@@ -55,8 +55,6 @@ static const struct command_option judge_options[] = {
 	OPTION(writes, "prom", "FILE", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
-
-static const struct command judge = {.name = "rdmark-pairs sweep", .options = judge_options};
 
 void words_put(struct words *w, const char *word)
 {
@@ -88,28 +86,29 @@ int sweep_start(struct node_sweep *s, const struct words *command, char **said)
 	return status < 0 ? -1 : process_exit_status(status);
 }
 
-/* An option of sweep, judge or run; or a word that run refuses. */
-static int read_option(struct node_sweep *s, char ***argv)
+/* Read an option of sweep, judge or run; or a word that run refuses. */
+static int read_option(struct node_sweep *s, struct option_words *w)
 {
-	const struct command_option *row;
+	char *const *word = w->next;
 	struct words *to = &s->judge;
-	char *const *word = *argv;
+	const struct option_row *row;
 	const char *value;
-	int rc = command_next(&sweep, argv, &row, &value, &s->fault);
+	int rc = options_next(sweep.options, w, &row, &value, &s->fault);
 
 	if (rc > 0)
 		return command_store(row, value, s, &s->fault);
 	if (rc == 0)
-		rc = command_next(&judge, argv, &row, &value, &s->fault);
+		rc = options_next(judge_options, w, &row, &value, &s->fault);
 	if (rc > 0 && command_store(row, value, s, &s->fault))
 		return -1;
 	if (rc == 0) {
 		to = &s->run;
-		rc = command_next(run_options_command(), argv, &row, &value, &s->fault);
+		rc = options_next(run_options_command()->options, w, &row, &value, &s->fault);
 		if (rc > 0 && strcmp(row->name, "at-once") == 0)
 			s->at_once = strtoull(value, NULL, 10);
+		w->next += rc == 0;
 	}
-	while (rc >= 0 && word <= *argv)
+	while (rc >= 0 && word < w->next)
 		words_put(to, *word++);
 	return rc < 0 ? -1 : 0;
 }
@@ -125,12 +124,15 @@ static bool wants_help(char *const *argv)
 
 int sweep_options(struct node_sweep *s, char **argv)
 {
+	struct option_words w = {.next = argv};
+
 	if (wants_help(argv))
 		return 1;
 	fault_phase(&s->fault, "reading the command line");
-	for (; *argv && strcmp(*argv, "--") != 0; argv++)
-		if (read_option(s, &argv))
+	while (*w.next && strcmp(*w.next, "--") != 0)
+		if (read_option(s, &w))
 			return -1;
+	argv = w.next;
 	if (s->start) { /* each step has one of its own */
 		fault_raise(&s->fault, FAULT_USAGE, 0, "sweep sets --start itself");
 		return fault_fix(&s->fault,

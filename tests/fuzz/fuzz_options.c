@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options_init(&o, &defaults[!latency]);
 	if (argc > 1)
 		try_values(word[1 + size % (size_t)(argc - 1)]);
-	if (options_parse(&o, argc, argv, &f)) {
+	if (options_parse(&o, argv, &f)) {
 		check_fault(&f);
 	} else {
 		unsigned points = sweep_points(&o.sweep);

@@ -29,7 +29,7 @@ static int parse(struct options *o, struct fault *f, const char *line)
 		argv[argc++] = w;
 	options_init(o, &defaults);
 	memset(f, 0, sizeof(*f));
-	return options_parse(o, argc, argv, f);
+	return options_parse(o, argv, f);
 }
 
 static void getopt_habits(void **state)

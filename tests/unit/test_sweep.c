@@ -25,7 +25,7 @@ static int parse(struct options *o, const char *words, struct fault *f)
 		argv[argc++] = w;
 	options_init(o, &defaults);
 	o->test = "send_bw";
-	return options_parse(o, argc, argv, f);
+	return options_parse(o, argv, f);
 }
 
 /* All points of WORDS, as they would be typed, by "; ". */
