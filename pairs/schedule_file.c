@@ -107,11 +107,9 @@ static int read_members(struct groups *g, struct lines *l, const struct hosts *h
 		}
 	}
 	for (uint32_t i = 0; !rc && i < hosts->n; i++)
-		if (!g->of[i]) {
-			fault_raise(f, FAULT_USAGE, 0, "%s is in no group of %s",
-				    hosts->host[i].name, l->file);
-			return fault_fix(f, "add it to a line: GROUP HOST...");
-		}
+		if (!g->of[i])
+			return fault_usage(f, "add it to a line: GROUP HOST...",
+					   "%s is in no group of %s", hosts->host[i].name, l->file);
 	return rc;
 }
 
@@ -232,9 +230,10 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		return schedule_init(s, victim ? SCHEDULE_VICTIM : kind, hosts->n, k, asked->seed,
 				     f);
 	}
-	fault_raise(f, FAULT_USAGE, 0, "--schedule %.80s", asked->name);
-	return fault_fix(f, "use full, quick, random=ROUNDS, ring[=DISTANCE], "
-			    "incast=SENDERS[,victim], group=FILE or file=FILE");
+	return fault_usage(f,
+			   "use full, quick, random=ROUNDS, ring[=DISTANCE], "
+			   "incast=SENDERS[,victim], group=FILE or file=FILE",
+			   "--schedule %.80s", asked->name);
 }
 
 /* Read the file of `only`: hosts into CHOSEN, pairs into EXTRA. */
@@ -329,11 +328,11 @@ static int add_parts(struct schedule *s, struct schedule *whole, const bool *cho
 	uint32_t round = 0;
 
 	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = whole->hosts};
-	if (schedule_lanes(whole) > 1) {
-		fault_raise(f, FAULT_USAGE, 0, "parts of an incast");
-		return fault_fix(f, "omit --only, --alone and --at-once, or use another "
-				    "--schedule");
-	}
+	if (schedule_lanes(whole) > 1)
+		return fault_usage(f,
+				   "omit --only, --alone and --at-once, or use another "
+				   "--schedule",
+				   "parts of an incast");
 	if (extra->pairs_n > EXTRA_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--only with more than %d pairs", EXTRA_MAX);
 	if (add_chosen(s, whole, chosen, at_once, &round, f) ||

@@ -41,13 +41,6 @@ static void look_at_host(struct host *h)
 	fault_for_memory(&h->no_gpu, &h->no_memory);
 }
 
-static void release_host(struct host *h)
-{
-	path_close(h->tree);
-	hca_list_free(&h->ports);
-	free(h->gpu);
-}
-
 /* The next device from port *I on: its first port, if that can be opened; all are equally far. */
 static const struct hca_port *next_device(const struct host *h, size_t *i)
 {
@@ -198,6 +191,8 @@ int list_command(char **argv)
 	if (fault_is(&f))
 		status = rdmark_failed(&f);
 	written = list_finish(stdout, RDMARK);
-	release_host(&h);
+	path_close(h.tree);
+	hca_list_free(&h.ports);
+	free(h.gpu);
 	return status ? status : written;
 }

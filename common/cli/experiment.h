@@ -156,8 +156,7 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
  * Server: compare THEIRS with the experiment options that were given on this command line; with a
  * sweep any of its values fits. Raises FAULT_USAGE with the option and both values if they differ.
  * Under perftest's names the client decides sizes, iterations and duration, as perftest had it:
- * experiment_decided() writes these differences to BUF, "" if there are none, and returns BUF.
+ * these differences are written to DECIDED, "" if there are none.
  */
-int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f);
-const char *experiment_decided(const struct options *mine, const struct experiment *theirs,
-			       char *buf, size_t size);
+int experiment_check(const struct options *mine, const struct experiment *theirs, char *decided,
+		     size_t size, struct fault *f);

@@ -108,6 +108,6 @@ json_t *end_to_json(const struct end *e)
 int end_from_json(struct end *e, const json_t *from, struct fault *f)
 {
 	memset(e, 0, sizeof(*e));
-	e->address.priority = -1; /* older versions do not tell */
+	e->address.priority = -1;
 	return fields_read(&table, e, from, f) || read_argv(e, from, f) ? -1 : 0;
 }

@@ -102,6 +102,7 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello)
 int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f)
 {
 	const json_t *rails = json_object_get(m, "rails");
+	char decided[512];
 	bool flag;
 
 	*e = o->test->defaults;
@@ -113,7 +114,8 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 	    message_has(m, "rails", json_array_size(rails) - 1 < HCA_MAX, f) ||
 	    check_rails(rails, f) ||
 	    experiment_from_json(e, json_object_get(m, "experiment"), o->asked.traits, f) ||
-	    experiment_check(&o->asked, e, f) || plan_check(e, f) || operation_check(o->test, e, f))
+	    experiment_check(&o->asked, e, decided, sizeof(decided), f) || plan_check(e, f) ||
+	    operation_check(o->test, e, f))
 		return -1;
 	return limits_check(&o->asked.local, o->test, e, json_array_size(rails), f);
 }

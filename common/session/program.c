@@ -76,42 +76,24 @@ static void judge_interruption(struct session *s)
 	}
 }
 
-/* A threshold that this client's run was given, as it is called; NULL: none. */
-static const char *threshold_given(const struct program *p)
-{
-	if (p->server)
-		return NULL;
-	if (gates_threshold(&p->gates))
-		return gates_threshold(&p->gates);
-	if (p->gates.strict)
-		return "--strict";
-	return options_given(&p->options, "within") ? "--within" : NULL;
-}
-
 /* Fail a run with a threshold that the server's signal cut short: only a whole run can pass. */
 static void judge_part(struct session *s)
 {
 	struct program *p = s->program;
-	const char *threshold = threshold_given(p);
+	const char *threshold = gates_threshold(&p->gates);
 
-	if (fault_is(&p->fault) || !threshold || !s->link.interrupted || p->stop.signal ||
-	    p->options.experiment.run_infinitely)
+	if (!threshold && p->gates.strict)
+		threshold = "--strict";
+	else if (!threshold && options_given(&p->options, "within"))
+		threshold = "--within";
+	if (fault_is(&p->fault) || !threshold || p->server || !s->link.interrupted ||
+	    p->stop.signal || p->options.experiment.run_infinitely)
 		return;
 	fault_phase(&p->fault, "judging the results");
 	fault_raise(&p->fault, FAULT_PEER, 0, "the server was interrupted before the run ended");
 	fault_cause(&p->fault, "The part that was measured meets %s, but only a whole run can pass",
 		    threshold);
 	fault_fix(&p->fault, "measure again");
-}
-
-/*
- * True if the process ends by the received signal: a client always, so that a shell's loop ends and
- * a scheduler's kill is no success; a server only by Ctrl-C, because SIGTERM is the regular way to
- * stop it.
- */
-static bool is_fatal(const struct program *p)
-{
-	return p->stop.signal && (!p->server || p->stop.signal == SIGINT);
 }
 
 /* True if the reader of stdout has closed it: like other programs in a pipe, end silently. */
@@ -147,7 +129,11 @@ static int finish_program(struct program *p, struct session *s)
 	streams_close(&p->streams);
 	stop_release(&p->stop);
 	free(p->offer);
-	if (is_fatal(p) && !stays)
+	/*
+	 * A client always dies of the signal, so that a shell's loop ends and a scheduler's kill is
+	 * no success; a server of Ctrl-C only, because SIGTERM is the regular way to stop it.
+	 */
+	if (p->stop.signal && (!p->server || p->stop.signal == SIGINT) && !stays)
 		stop_die(p->stop.signal);
 	if (reader_is_gone(p))
 		stop_die(SIGPIPE);

@@ -42,9 +42,10 @@ int launch_read(struct launch *l, const char *command, struct fault *f)
 			l->kind = (enum launch_kind)i;
 			return 0;
 		}
-	fault_raise(f, FAULT_USAGE, 0, "--launch '%.60s' is no launcher", base);
-	return fault_fix(f, "use srun, mpirun, clush, pdsh or ssh, with options of its own if need "
-			    "be: --launch='clush -g compute'");
+	return fault_usage(f,
+			   "use srun, mpirun, clush, pdsh or ssh, with options of its own if need "
+			   "be: --launch='clush -g compute'",
+			   "--launch '%.60s' is no launcher", base);
 }
 
 static void add(struct line *c, const char *word)
