@@ -74,42 +74,18 @@ static int server_command(char **argv)
 	return session_main(tests, count, argv);
 }
 
-static int check_command(char **argv)
-{
-	static char test[] = "write_bw", check[] = "--check";
-
-	argv[0] = test;
-	argv[1] = check;
-	return become(argv);
-}
-
-static int pairs_command(char **argv)
-{
-	static char pairs[] = "rdmark-pairs";
-
-	argv[1] = pairs;
-	return become(argv + 1);
-}
-
-static int plot_command(char **argv)
-{
-	static char plot[] = "rdmark-plot";
-
-	argv[1] = plot;
-	return become(argv + 1);
-}
-
 static const struct {
 	const char *name, *option; /* the same as an option; NULL: none */
 	char letter;
 	int (*run)(char **argv);
+	const char *program, *first; /* NULL: none; what it becomes, and its first argument */
 } commands[] = {
-	{"server", NULL, 0, server_command},
-	{"list", "--list", 0, list_command},
-	{"compare", NULL, 0, compare_command},
-	{"check", NULL, 0, check_command},
-	{"pairs", NULL, 0, pairs_command},
-	{"plot", NULL, 0, plot_command},
+	{"server", .run = server_command},
+	{"list", "--list", .run = list_command},
+	{"compare", .run = compare_command},
+	{"check", .program = "write_bw", .first = "--check"},
+	{"pairs", .program = "rdmark-pairs"},
+	{"plot", .program = "rdmark-plot"},
 	{"version", "--version", 'V', version_command},
 	{"help", "--help", 'h', help_command},
 };
@@ -167,9 +143,16 @@ int main(int argc, char **argv)
 		bool letter =
 			word[0] == '-' && word[1] && word[1] == commands[i].letter && !word[2];
 
-		if (letter || strcmp(word, commands[i].name) == 0 ||
-		    (option && strcmp(word, option) == 0))
+		if (!letter && strcmp(word, commands[i].name) != 0 &&
+		    !(option && strcmp(word, option) == 0))
+			continue;
+		if (commands[i].run)
 			return commands[i].run(argv);
+		argv += !commands[i].first;
+		argv[0] = (char *)(uintptr_t)commands[i].program;
+		if (commands[i].first)
+			argv[1] = (char *)(uintptr_t)commands[i].first;
+		return become(argv);
 	}
 	if (names_a_test(argv[1]))
 		return become(argv + 1);

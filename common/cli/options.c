@@ -125,15 +125,14 @@ static int apply_labels(struct options *o, const struct option_row *row, const c
 			struct fault *f)
 {
 	struct flow_labels *l = &o->experiment.labels;
-	uint64_t value[SWEEP_VALUES_MAX];
-	int n = sweep_list(row, text, value, QP_FLOW_LABELS_MAX, f);
+	struct sweep_axis a = {.row = row};
 
-	if (n < 0)
+	if (sweep_read(&a, text, f))
 		return -1;
-	*options_number(o, row) = value[0];
-	*l = (struct flow_labels){.count = n > 1 ? (unsigned)n : 0};
+	*options_number(o, row) = a.value[0];
+	*l = (struct flow_labels){.count = a.count > 1 ? a.count : 0};
 	for (unsigned i = 0; i < l->count; i++)
-		l->value[i] = (uint32_t)value[i];
+		l->value[i] = (uint32_t)a.value[i];
 	return 0;
 }
 
