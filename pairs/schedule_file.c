@@ -75,17 +75,6 @@ struct groups {
 	uint32_t *end;   /* group g from end[g - 1] to end[g] */
 };
 
-static uint32_t number_of(struct groups *g, const char *name)
-{
-	uint32_t k = 0;
-
-	while (k < g->n && strcmp(g->name[k], name) != 0)
-		k++;
-	if (k == g->n)
-		g->name[g->n++] = name;
-	return k + 1;
-}
-
 /* Lines "GROUP HOST…". Hosts of the file that are not in this run are passed over. */
 static int read_members(struct groups *g, struct lines *l, const struct hosts *hosts,
 			struct fault *f)
@@ -93,8 +82,12 @@ static int read_members(struct groups *g, struct lines *l, const struct hosts *h
 	int rc;
 
 	while ((rc = lines_next(l, f)) > 0) {
+		uint32_t k = 0;
+
 		if (l->words < 2)
 			return lines_refuse(l, "GROUP HOST...", f);
+		while (k < g->n && strcmp(g->name[k], l->word[0]) != 0)
+			k++;
 		for (unsigned i = 1; i < l->words; i++) {
 			uint32_t at = hosts_find(hosts, l->word[i]);
 
@@ -102,7 +95,9 @@ static int read_members(struct groups *g, struct lines *l, const struct hosts *h
 				continue;
 			if (g->of[at])
 				return lines_refuse(l, "a group of hosts that are in no other", f);
-			g->of[at] = number_of(g, l->word[0]);
+			g->name[k] = l->word[0];
+			g->n = g->n > k ? g->n : k + 1;
+			g->of[at] = k + 1;
 			g->at[g->used++] = at;
 		}
 	}

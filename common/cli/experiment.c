@@ -180,15 +180,6 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
 	return 0;
 }
 
-static bool same_value(const struct experiment *a, const struct experiment *b,
-		       const struct option_row *row)
-{
-	return experiment_value(a, row) == experiment_value(b, row) &&
-	       (!row->dealt || (a->labels.count == b->labels.count &&
-				memcmp(a->labels.value, b->labels.value,
-				       a->labels.count * sizeof(a->labels.value[0])) == 0));
-}
-
 /* The value of ROW as on the command line; "none" where E has none: a 0 that the option does not
  * allow was not given. */
 static const char *option_value(const struct option_row *row, const struct experiment *e, char *buf,
@@ -211,10 +202,17 @@ static bool differs(const struct options *mine, const struct experiment *theirs,
 		    const struct option_row *row)
 {
 	const struct sweep_axis *axis = sweep_axis(&mine->sweep, row);
+	const struct flow_labels *a = &mine->experiment.labels, *b = &theirs->labels;
+	uint64_t value;
 
-	return row->scope == SCOPE_EXPERIMENT && mine->given[row - options_table()] &&
-	       !same_value(&mine->experiment, theirs, row) &&
-	       !(axis && sweep_has(axis, experiment_value(theirs, row)));
+	if (row->scope != SCOPE_EXPERIMENT || !mine->given[row - options_table()])
+		return false;
+	value = experiment_value(theirs, row);
+	if (row->dealt && (a->count != b->count ||
+			   memcmp(a->value, b->value, a->count * sizeof(a->value[0])) != 0))
+		return true;
+	return value != experiment_value(&mine->experiment, row) &&
+	       !(axis && sweep_has(axis, value));
 }
 
 /* True if a server that was started as MINE gives way to the client in ROW. */

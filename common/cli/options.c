@@ -186,28 +186,19 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* "host:18515" or "[::1]:18515", where *PORT is "18515"; an IPv6 address has no port. */
-static bool has_port(const char *host, const char **port)
-{
-	const char *colon = host ? strrchr(host, ':') : NULL;
-
-	if (!colon || colon == host || !is_number(colon + 1))
-		return false;
-	*port = colon + 1;
-	return colon[-1] == ']' || strchr(host, ':') == colon;
-}
-
 static int read_host(struct options *o, const char *host, const char *more, struct fault *f)
 {
-	const char *port;
+	const char *colon = host ? strrchr(host, ':') : NULL;
 
 	o->local.host = host;
 	if (host && !*host)
 		return fault_raise(f, FAULT_USAGE, 0, "the host name is empty");
-	if (has_port(host, &port)) {
+	/* "host:18515" or "[::1]:18515"; an IPv6 address has no port. */
+	if (colon && colon > host && is_number(colon + 1) &&
+	    (colon[-1] == ']' || strchr(host, ':') == colon)) {
 		fault_raise(f, FAULT_USAGE, 0, "host '%.100s' contains a port", host);
-		return fault_fix(f, "give the port with -p: -p %s %.*s", port,
-				 (int)(port - host) - 1, host);
+		return fault_fix(f, "give the port with -p: -p %s %.*s", colon + 1,
+				 (int)(colon - host), host);
 	}
 	if (!more)
 		return 0;

@@ -45,17 +45,6 @@ static void release_lookup(struct timed_call *c)
 	free(l);
 }
 
-/* Copy HOST without brackets: "[fe80::1%eth0]" becomes "fe80::1%eth0". */
-static void strip_brackets(char *out, size_t size, const char *host)
-{
-	size_t n = strlen(host);
-
-	if (n >= 2 && host[0] == '[' && host[n - 1] == ']')
-		snprintf(out, size, "%.*s", (int)(n - 2), host + 1);
-	else
-		snprintf(out, size, "%s", host);
-}
-
 static int no_such_host(const char *host, int gai, int err, struct fault *f)
 {
 	int errnum = gai == EAI_SYSTEM ? err : gai == EAI_MEMORY ? ENOMEM : 0;
@@ -75,13 +64,16 @@ static int resolve_host(const struct oob_connect_attr *attr, int family, struct 
 {
 	uint64_t now = clock_now_ns();
 	struct lookup *l = calloc(1, sizeof(*l));
+	size_t n = strlen(attr->host);
+	bool brackets = n >= 2 && attr->host[0] == '[' && attr->host[n - 1] == ']';
 	int rc;
 
 	if (!l)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "looking up host '%.80s'", attr->host);
 	l->call.run = run_lookup;
 	l->call.release = release_lookup;
-	strip_brackets(l->host, sizeof(l->host), attr->host);
+	/* "[fe80::1%eth0]" without brackets */
+	snprintf(l->host, sizeof(l->host), "%.*s", (int)(n - 2 * brackets), attr->host + brackets);
 	snprintf(l->port, sizeof(l->port), "%u", attr->port);
 	l->hints = (struct addrinfo){.ai_family = family,
 				     .ai_socktype = SOCK_STREAM,

@@ -19,16 +19,6 @@ static json_t *reason_of(json_t *unknown, enum port_known known)
 	return json_object_get(unknown, reason);
 }
 
-static json_t *priorities_to_json(uint8_t mask)
-{
-	json_t *to = json_array();
-
-	for (int i = 0; i < DCB_PRIORITIES; i++)
-		if (mask >> i & 1)
-			json_array_append_new(to, json_integer(i));
-	return to;
-}
-
 static json_t *change_to_json(const struct port_change *c)
 {
 	json_t *to = json_pack("{s:I}", "change", (json_int_t)c->change);
@@ -43,7 +33,11 @@ static json_t *change_to_json(const struct port_change *c)
 static json_t *port_to_json(const struct port_changes *p)
 {
 	json_t *changed = json_object(), *same = json_array(), *unknown = json_object();
+	json_t *priorities = p->pfc_known == PORT_EXACT ? json_array() : json_null();
 
+	for (int i = 0; p->pfc_known == PORT_EXACT && i < DCB_PRIORITIES; i++)
+		if (p->pfc_priorities >> i & 1)
+			json_array_append_new(priorities, json_integer(i));
 	for (int i = 0; i < PORT_EVENTS; i++) {
 		const struct port_change *c = &p->event[i];
 		const char *name = port_event_name(i);
@@ -59,9 +53,7 @@ static json_t *port_to_json(const struct port_changes *p)
 		json_array_append_new(reason_of(unknown, p->pfc_known),
 				      json_string("pfc_priorities"));
 	return json_pack("{s:f, s:o, s:o, s:o, s:o}", "seconds", p->seconds, "changed", changed,
-			 "unchanged", same, "unknown", unknown, "pfc_priorities",
-			 p->pfc_known == PORT_EXACT ? priorities_to_json(p->pfc_priorities)
-						    : json_null());
+			 "unchanged", same, "unknown", unknown, "pfc_priorities", priorities);
 }
 
 json_t *snapshot_to_json(const struct port_snapshot *s)
@@ -145,10 +137,9 @@ static bool read_port(struct port_changes *p, json_t *from)
 	if (!(p->seconds >= 0 && p->seconds <= SECONDS_MAX) || !json_is_object(changed) ||
 	    !json_is_object(unknown))
 		return false;
-	json_object_foreach (changed, key, v)
-		if (!read_change(p, key, v))
-			return false;
-	json_object_foreach (unknown, key, v) {
+	json_object_foreach(changed, key, v) if (!read_change(p, key, v)) return false;
+	json_object_foreach(unknown, key, v)
+	{
 		enum port_known known = port_known_find(key);
 
 		if (known == PORT_KNOWN_KINDS || known == PORT_EXACT || known == PORT_AT_LEAST ||

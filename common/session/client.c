@@ -142,21 +142,6 @@ static int greet_server(struct queue *q)
 	return rc;
 }
 
-/* Check this end's devices, GPU and rdma_cm before connecting to a server. */
-static int check_own_devices(struct session *s)
-{
-	struct hca_list list = {NULL, 0};
-	int rc = endpoint_find(&s->ep, &list);
-
-	hca_list_free(&list);
-	if (rc || endpoint_gpu_find(&s->ep))
-		return -1;
-	if (!s->ep.options->experiment.rdma_cm)
-		return 0;
-	fault_phase(s->ep.fault, "preparing rdma_cm");
-	return cm_check(s->ep.fault);
-}
-
 /*
  * Run an experiment that the server has welcomed. Returns 0: it was the last; 1: there are more;
  * -1.
@@ -212,10 +197,18 @@ static int find_server(struct session *s)
 		.deadline_ns = clock_now_ns() + p->options.local.connect_timeout_ns,
 		.pause_ns = RETRY_FIRST_NS,
 	};
-	int rc;
+	struct hca_list list = {NULL, 0};
+	int rc = endpoint_find(&s->ep, &list);
 
-	if (check_own_devices(s))
+	/* This end's devices, GPU and rdma_cm are looked at before a server is. */
+	hca_list_free(&list);
+	if (rc || endpoint_gpu_find(&s->ep))
 		return -1;
+	if (s->ep.options->experiment.rdma_cm) {
+		fault_phase(s->ep.fault, "preparing rdma_cm");
+		if (cm_check(s->ep.fault))
+			return -1;
+	}
 	endpoint_gpu_start(&s->ep);
 	while ((rc = greet_server(&q)) > 0)
 		;

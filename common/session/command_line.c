@@ -34,8 +34,7 @@ static const struct idle *next_idle(const struct options *o, const struct idle *
 	return NULL;
 }
 
-/* Note what was given and is ignored in this test, or at this end. */
-static void note_ignored(const struct program *p)
+void command_line_notes(const struct program *p)
 {
 	const struct options *o = &p->options;
 	unsigned here = o->traits | (p->server ? 0 : TRAIT_CLIENT);
@@ -46,11 +45,6 @@ static void note_ignored(const struct program *p)
 			report_note(&p->report, "%s is ignored in %s",
 				    options_name(row, name, sizeof(name)),
 				    row->idle & TRAIT_CLIENT ? "a client" : "a latency test");
-}
-
-void command_line_notes(const struct program *p)
-{
-	note_ignored(p);
 	for (const struct idle *i = NULL; (i = next_idle(&p->options, i));)
 		if (options_has_effect(options_find(i->given), p->options.traits))
 			report_note(&p->report, "%s", i->why);

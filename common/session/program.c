@@ -18,13 +18,6 @@
 /* A server that stays has other clients: it does not wait longer for a reader of what it writes. */
 #define OUTPUT_NS UNITS_NS_PER_S
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "rdmark";
-}
-
 static int run_session(struct program *p, struct session *s)
 {
 	struct report_about about = session_about(p);
@@ -228,7 +221,7 @@ int session_main(const struct test *const *tests, size_t count, char **argv)
 {
 	struct program p = {
 		.test = tests[0],
-		.name = basename_of(argv[0]),
+		.name = argv[0] ? basename(argv[0]) : "rdmark",
 		.argv = argv,
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,

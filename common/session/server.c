@@ -81,13 +81,6 @@ static int await_client(struct session *s, json_t **hello)
 	return listener_guard(&p->listener, s->link.oob.peer, &p->fault);
 }
 
-static int answer_bye(struct measure *ms, const json_t *theirs, bool *more)
-{
-	json_t *bye = message_new("bye");
-
-	return link_send(ms->link, bye) || message_flag(theirs, "more", more, ms->fault) ? -1 : 1;
-}
-
 /* Rounds until the client takes its leave, with MORE experiments to come or for good. */
 static int follow_client(struct session *s, bool *more)
 {
@@ -109,7 +102,10 @@ static int follow_client(struct session *s, bool *more)
 		if (message_is(m, "bye")) {
 			if (!json_is_true(json_object_get(m, "more")))
 				listener_over(&s->program->listener);
-			rc = answer_bye(ms, m, more);
+			rc = link_send(l, message_new("bye")) ||
+					     message_flag(m, "more", more, ms->fault)
+				     ? -1
+				     : 1;
 		} else if (message_is(m, "round") && l->stop->signal)
 			rc = stop_raise(l->stop, ms->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
