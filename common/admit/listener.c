@@ -176,8 +176,12 @@ static int read_first_message(struct listener *l, struct pending_place *at, json
  */
 static const struct timespec *next_timeout(const struct listener *l, struct timespec *ts)
 {
-	uint64_t now = clock_now_ns(), next = pending_due_ns(&l->pending), ns;
+	uint64_t now = clock_now_ns(), next = UINT64_MAX, ns;
 
+	for (const struct pending_place *at = l->pending.place; at < l->pending.place + PENDING_MAX;
+	     at++)
+		if (at->oob.fd >= 0 && at->deadline_ns < next)
+			next = at->deadline_ns;
 	if (l->until_ns && l->until_ns < next)
 		next = l->until_ns;
 	if (l->accept_again_ns > now && l->accept_again_ns < next)
@@ -202,13 +206,15 @@ static struct pending_place *poll_once(struct listener *l, int wake_fd, json_t *
 
 	if (l->accept_again_ns > clock_now_ns())
 		p[1].fd = -1;
-	n += pending_polled(&l->pending, p + n);
+	for (; at < l->pending.place + PENDING_MAX; at++)
+		if (at->oob.fd >= 0)
+			p[n++] = (struct pollfd){.fd = at->oob.fd, .events = POLLIN};
 	if (ppoll(p, n, next_timeout(l, &ts), NULL) < 0)
 		return NULL;
 	*woken = p[0].revents != 0;
 	if (*woken)
 		return NULL;
-	for (; at < l->pending.place + PENDING_MAX; at++) {
+	for (at = l->pending.place; at < l->pending.place + PENDING_MAX; at++) {
 		bool ready = at->oob.fd >= 0 && p[own++].revents;
 
 		if (at->oob.fd >= 0 && (ready || clock_now_ns() >= at->deadline_ns) &&
@@ -251,7 +257,8 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 static void set_signal_stop(struct listener *l, struct stop *stop)
 {
 	l->signal_stop = stop;
-	pending_stop(&l->pending, stop);
+	for (unsigned i = 0; i < PENDING_MAX; i++)
+		l->pending.place[i].oob.stop = stop;
 }
 
 /*
@@ -340,9 +347,9 @@ void listener_unguard(struct listener *l)
 void listener_close(struct listener *l)
 {
 	listener_unguard(l);
-	if (l->fd >= 0) {
-		pending_release(&l->pending);
+	for (unsigned i = 0; i < PENDING_MAX && l->fd >= 0; i++)
+		oob_release(&l->pending.place[i].oob);
+	if (l->fd >= 0)
 		close(l->fd);
-	}
 	*l = LISTENER_CLOSED;
 }

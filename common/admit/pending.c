@@ -69,38 +69,6 @@ struct pending_place *pending_place_for(struct pending *p, uint64_t origin)
 	return chosen;
 }
 
-nfds_t pending_polled(const struct pending *p, struct pollfd *polled)
-{
-	nfds_t n = 0;
-
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		if (p->place[i].oob.fd >= 0)
-			polled[n++] = (struct pollfd){.fd = p->place[i].oob.fd, .events = POLLIN};
-	return n;
-}
-
-uint64_t pending_due_ns(const struct pending *p)
-{
-	uint64_t due = UINT64_MAX;
-
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		if (p->place[i].oob.fd >= 0 && p->place[i].deadline_ns < due)
-			due = p->place[i].deadline_ns;
-	return due;
-}
-
-void pending_stop(struct pending *p, struct stop *stop)
-{
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		p->place[i].oob.stop = stop;
-}
-
-void pending_release(struct pending *p)
-{
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		oob_release(&p->place[i].oob);
-}
-
 const char *pending_said(const struct pending_place *p)
 {
 	if (p->oob.have)

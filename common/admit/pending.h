@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,18 +38,6 @@ uint64_t pending_origin(const struct sockaddr_storage *address);
 
 /* The place for a new connection from ORIGIN: a free one, or one whose connection must go. */
 struct pending_place *pending_place_for(struct pending *p, uint64_t origin);
-
-/* Write the descriptors of all connections to POLLED, in the order of places. Returns how many. */
-nfds_t pending_polled(const struct pending *p, struct pollfd *polled);
-
-/* The first deadline of those that must say something; UINT64_MAX if there is none. */
-uint64_t pending_due_ns(const struct pending *p);
-
-/* Let signals of STOP interrupt what is sent to them; NULL: no signals. */
-void pending_stop(struct pending *p, struct stop *stop);
-
-/* Close all. */
-void pending_release(struct pending *p);
 
 /* What the connection at P has sent so far, for the log: "sent nothing". */
 const char *pending_said(const struct pending_place *p);

@@ -237,10 +237,7 @@ struct option_words {
 int options_next(const struct option_row *rows, struct option_words *w,
 		 const struct option_row **row, const char **value, struct fault *f);
 
-/*
- * The row that an alias names; a row that is no alias itself. If the alias also sets a value,
- * *VALUE becomes that.
- */
+/* The row that an alias names, or ROW. If the alias also sets a value, *VALUE becomes that. */
 const struct option_row *options_resolve_alias(const struct option_row *row, const char **value);
 
 /* True if a test of these TRAITS (0: any) has the option ROW. */
@@ -284,21 +281,14 @@ int options_refuse_missing(const struct option_row *row, struct fault *f);
 int options_refuse_value(const struct option_row *row, struct fault *f);
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
 
-/* Refuse given options that do not apply to a run with these traits: TRAIT_SCHEDULE, TRAIT_CLIENT.
- */
+/* Refuse given options that a run of TRAIT_SCHEDULE or TRAIT_CLIENT does not have. */
 int options_check(const struct options *o, unsigned run, struct fault *f);
 
-/*
- * Parse the value TEXT of ROW into *VALUE and check its range. Raises FAULT_USAGE with the option,
- * the value and the allowed range. Numeric kinds only.
- */
+/* Parse TEXT into *VALUE, in the range of ROW; numeric kinds only. Raises FAULT_USAGE. */
 int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,
 			struct fault *f);
 
-/*
- * Raise the fault that TEXT is not a valid value of option NAME. Returns -1. The caller adds the
- * fix.
- */
+/* Raise that TEXT is no valid value of option NAME. The caller adds the fix. Returns -1. */
 int options_invalid(const char *name, const char *text, struct fault *f);
 
 /* True if V is in the range of ROW, which has a numeric kind. */
@@ -308,10 +298,7 @@ bool options_in_range(const struct option_row *row, uint64_t v);
 const char *options_format_value(const struct option_row *row, uint64_t value, char *buf,
 				 size_t size);
 
-/*
- * Print `--help`: usage, summary, and the usual options or ALL options, with their defaults from
- * DEFAULTS.
- */
+/* Print `--help`: usage, summary, and the usual options or ALL, with their DEFAULTS. */
 void options_help(FILE *out, const char *program, const char *summary,
 		  const struct options *defaults, bool all);
 

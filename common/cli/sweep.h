@@ -39,10 +39,8 @@ bool sweep_is(const struct option_row *row, const char *text);
  * FAULT_USAGE. */
 int sweep_read(struct sweep_axis *a, const char *text, struct fault *f);
 
-/*
- * Add ROW as the last axis (a counted one as the first) with the values of TEXT, replacing an earlier one; or remove ROW, which
- * was given a single value. Raises FAULT_USAGE for an invalid TEXT.
- */
+/* Add ROW as the last axis (a counted one as the first) with the values of TEXT, in place of an
+ * earlier one; or remove ROW, which was given a single value. Raises FAULT_USAGE. */
 int sweep_add(struct sweep *s, const struct option_row *row, const char *text, struct fault *f);
 void sweep_forget(struct sweep *s, const struct option_row *row);
 

@@ -53,10 +53,8 @@ struct program_words {
  */
 int program_line_read(struct program_line *l, char **words, struct fault *f);
 
-/*
- * Set VICTIM to a latency that is measured while L is, on the same devices and in the same class of
- * traffic: small messages by send_lat or write_lat. It points into L and itself.
- */
+/* Set VICTIM to a latency that is measured while L is, on the same devices and in the same class of
+ * traffic. It points into L and itself. */
 void program_line_victim(struct program_line *victim, const struct program_line *l);
 
 /* Start L for CALL: its output is read, and it dies with this process. Else as process_start(). */
