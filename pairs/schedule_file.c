@@ -342,16 +342,13 @@ int schedule_open(struct schedule *s, const struct schedule_asked *asked, const 
 	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : asked->alone ? 1 : hosts->n;
 	struct schedule whole = {0}, extra = {.kind = SCHEDULE_LIST, .hosts = hosts->n};
 	bool *chosen = NULL;
-	int rc;
+	int rc = open_whole(&whole, asked, hosts, f);
 
 	*s = (struct schedule){0};
-	if (!asked->only && at_once >= hosts->n) {
-		rc = open_whole(s, asked, hosts, f);
-		if (rc)
-			schedule_release(s);
-		return rc;
+	if (!rc && !asked->only && at_once >= hosts->n) {
+		*s = whole;
+		return 0;
 	}
-	rc = open_whole(&whole, asked, hosts, f);
 	if (!rc && asked->only) {
 		chosen = calloc(hosts->n, sizeof(*chosen));
 		rc = chosen ? read_only(asked->only, hosts, chosen, &extra, f)

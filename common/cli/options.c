@@ -263,7 +263,9 @@ static const struct option_row *next_row(const struct option_row *rows, struct o
 int options_next(const struct option_row *rows, struct option_words *w,
 		 const struct option_row **row, const char **value, struct fault *f)
 {
+	const char *alias = NULL;
 	bool flag, index;
+	char name[64];
 
 	*value = NULL;
 	*row = next_row(rows, w, value);
@@ -271,8 +273,12 @@ int options_next(const struct option_row *rows, struct option_words *w,
 		return 0;
 	flag = (*row)->kind == OPTION_FLAG || (*row)->kind == COMMAND_FLAG;
 	index = (*row)->kind == OPTION_INDEX;
-	if (*value && flag)
-		return options_refuse_value(*row, f);
+	if (*value && flag) {
+		*row = options_resolve_alias(*row, &alias);
+		fault_raise(f, FAULT_USAGE, 0, "option %s takes no value",
+			    options_name(*row, name, sizeof(name)));
+		return fault_fix(f, "give --%s alone", (*row)->name);
+	}
 	/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
 	if (!*value && !flag && (*row)->kind != OPTION_FILE &&
 	    (!index || (*w->next && is_number(*w->next)))) {

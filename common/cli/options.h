@@ -273,12 +273,10 @@ int options_parse(struct options *o, char **argv, struct fault *f);
 int options_refuse(const struct options *o, const struct option_row *row, struct fault *f);
 
 /*
- * Raise the fault that ROW needs, or takes no, value; that TEXT of the command line, "--name" or
- * letters, is no option, with the names that may be meant, or what to do instead of perftest's.
- * Return -1.
+ * Raise the fault that ROW needs a value; that TEXT of the command line, "--name" or letters, is no
+ * option, with the names that may be meant, or what to do instead of perftest's. Return -1.
  */
 int options_refuse_missing(const struct option_row *row, struct fault *f);
-int options_refuse_value(const struct option_row *row, struct fault *f);
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
 
 /* Refuse given options that a run of TRAIT_SCHEDULE or TRAIT_CLIENT does not have. */

@@ -183,17 +183,6 @@ static bool refuse_perftest(char letter, const char *word, size_t size, bool who
 	return false;
 }
 
-int options_refuse_value(const struct option_row *row, struct fault *f)
-{
-	const char *value = NULL;
-	char name[64];
-
-	row = options_resolve_alias(row, &value);
-	fault_raise(f, FAULT_USAGE, 0, "option %s takes no value",
-		    options_name(row, name, sizeof(name)));
-	return fault_fix(f, "give --%s alone", row->name);
-}
-
 /* The first SIZE characters of WORD are a whole part of NAME: depth of tx-depth. */
 static bool is_part(const char *name, const char *word, size_t size)
 {

@@ -32,7 +32,7 @@ static json_t *make_offer(struct endpoint *ep, const struct rail *r)
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_integer(kinds[i]));
 	json_object_set_new(to, "gid_kinds", list);
-	return fields_write(hello_offer(), &mine, to);
+	return fields_write(hello_fields(true), &mine, to);
 }
 
 /* Add to a hello or welcome what both ends tell of themselves. */
@@ -105,7 +105,7 @@ static int agree_on_rail(struct endpoint *ep, struct rail *r, const json_t *from
 	unsigned mine = rail_mtu(ep, r);
 
 	*theirs = (struct hello_rail){.reads = {1, 1}};
-	if (fields_read(ep->server ? hello_offer() : hello_choice(), theirs, from, ep->fault) ||
+	if (fields_read(hello_fields(ep->server), theirs, from, ep->fault) ||
 	    rail_agree_on_pkey(ep, r, theirs->pkey, ep->server ? theirs->default_pkey : 0))
 		return -1;
 	r->route.mtu_bytes = theirs->mtu_bytes < mine ? theirs->mtu_bytes : mine;
@@ -233,7 +233,7 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	choice.mtu_bytes = r->route.mtu_bytes;
 	if (r->route.pkey_index) /* another than the client expects */
 		choice.pkey = pkey_read(&r->hca, r->route.pkey_index);
-	json_array_append_new(choices, fields_write(hello_choice(), &choice, json_object()));
+	json_array_append_new(choices, fields_write(hello_fields(false), &choice, json_object()));
 	return fault_is(ep->fault) ? -1 : 0;
 }
 

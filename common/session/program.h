@@ -116,8 +116,7 @@ struct hello_rail {
 	struct operation_depth reads; /* 0: not used */
 };
 
-const struct fields *hello_offer(void);
-const struct fields *hello_choice(void);
+const struct fields *hello_fields(bool offer);
 
 /* What P offers for the test that HELLO names; if it offers none of that name, what it runs. */
 const struct offer *hello_wanted(const struct program *p, const json_t *hello);
