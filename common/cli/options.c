@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/units.h"
 #include "host/pin.h"
 
@@ -27,75 +26,6 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->output.within_percent = 5;
 	o->output.repeat = 1;
 	o->output.explain = EXPLAIN_SHORT;
-}
-
-const struct option_row *options_find(const char *name)
-{
-	for (const struct option_row *row = options_table(); row->name; row++)
-		if (strcmp(row->name, name) == 0)
-			return row;
-	return NULL;
-}
-
-bool options_begins(const char *name, const char *word, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (!name[i] || !text_same_letter(name[i], word[i]))
-			return false;
-	return true;
-}
-
-/*
- * The row of ROWS that the SIZE bytes at WORD name, or that alone they begin; an alias and its
- * option count as one.
- */
-static const struct option_row *match(const struct option_row *rows, const char *word, size_t size)
-{
-	const struct option_row *found = NULL, *option, *same = NULL;
-	bool ambiguous = !size;
-
-	for (const struct option_row *row = rows; row->name; row++) {
-		const char *value = NULL;
-
-		if (!options_begins(row->name, word, size))
-			continue;
-		if (!row->name[size])
-			return row;
-		option = options_resolve_alias(row, &value);
-		option = value ? row : option; /* one that sets a value is an option of its own */
-		ambiguous |= found && option != same;
-		found = row;
-		same = option;
-	}
-	return ambiguous ? NULL : found;
-}
-
-const struct option_row *options_resolve_alias(const struct option_row *row, const char **value)
-{
-	char name[64];
-
-	if (row->scope != SCOPE_ALIAS)
-		return row;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(row->help, "="), row->help);
-	if (strchr(row->help, '='))
-		*value = strchr(row->help, '=') + 1;
-	return options_find(name);
-}
-
-bool options_given(const struct options *o, const char *name)
-{
-	const struct option_row *row = options_find(name);
-
-	return row && o->given[row - options_table()];
-}
-
-const char *options_name(const struct option_row *row, char *buf, size_t size)
-{
-	if (row->letter)
-		snprintf(buf, size, "-%c/--%s", row->letter, row->name);
-	else
-		snprintf(buf, size, "--%s", row->name);
-	return buf;
 }
 
 /*
@@ -254,7 +184,9 @@ static const struct option_row *next_row(const struct option_row *rows, struct o
 	if (!word || strncmp(word, "--", 2) != 0)
 		return NULL;
 	size = strcspn(word + 2, "=");
-	row = match(rows, word + 2, size);
+	row = options_match(rows, word + 2, size);
+	if (row && row->kind == COMMAND_FLAG && word[2 + size])
+		return NULL;
 	w->next += row != NULL;
 	*value = word[2 + size] ? word + 2 + size + 1 : NULL;
 	return row;

@@ -223,6 +223,11 @@ const struct option_row *options_find(const char *name);
 /* True if the SIZE bytes at WORD begin NAME; - and _ are equal. */
 bool options_begins(const char *name, const char *word, size_t size);
 
+/* The row of ROWS that the SIZE bytes at WORD name, or that alone they begin; an alias and its
+ * option count as one. */
+const struct option_row *options_match(const struct option_row *rows, const char *word,
+				       size_t size);
+
 /* The words of a command line that are still to be read. */
 struct option_words {
 	char **next;         /* ended by NULL */

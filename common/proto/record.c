@@ -29,13 +29,6 @@ static const char *unknown_word(unsigned value)
 #define IN_WITH(key, member, other, ...) \
 	IN(key, member, FIELD_IF(struct record, other), __VA_ARGS__)
 
-#define PERCENTILES(row) row(p50) row(p90) row(p99) row(p99_9) row(p99_99)
-#define MEASURED(p)      IN(latency_##p##_us, latency.p##_us),
-#define LIMITS(p) \
-	IN_OR_NULL(latency_##p##_low_us, latency.low.p##_us), \
-	IN_OR_NULL(latency_##p##_high_us, latency.high.p##_us),
-#define CORRECTED(p) IN_OR_NULL(latency_corrected_##p##_us, corrected.p##_us),
-
 /* Members of `quality` are written if anything was observed; an unknown one is null. */
 #define QUALITY(member, ...) \
 	FIELD_AS(#member, struct record, quality.member, \
@@ -50,9 +43,25 @@ static const struct field rows[] = {
 	ROW(bandwidth_gbps), ROW(bandwidth_peak_gbps), ROW(messages_per_s),
 	IN(latency_min_us, latency.min_us), IN(latency_max_us, latency.max_us),
 	IN(latency_mean_us, latency.mean_us), IN(latency_stdev_us, latency.stdev_us),
-	PERCENTILES(MEASURED) PERCENTILES(LIMITS)
+	IN(latency_p50_us, latency.p50_us), IN(latency_p90_us, latency.p90_us),
+	IN(latency_p99_us, latency.p99_us), IN(latency_p99_9_us, latency.p99_9_us),
+	IN(latency_p99_99_us, latency.p99_99_us),
+	IN_OR_NULL(latency_p50_low_us, latency.low.p50_us),
+	IN_OR_NULL(latency_p50_high_us, latency.high.p50_us),
+	IN_OR_NULL(latency_p90_low_us, latency.low.p90_us),
+	IN_OR_NULL(latency_p90_high_us, latency.high.p90_us),
+	IN_OR_NULL(latency_p99_low_us, latency.low.p99_us),
+	IN_OR_NULL(latency_p99_high_us, latency.high.p99_us),
+	IN_OR_NULL(latency_p99_9_low_us, latency.low.p99_9_us),
+	IN_OR_NULL(latency_p99_9_high_us, latency.high.p99_9_us),
+	IN_OR_NULL(latency_p99_99_low_us, latency.low.p99_99_us),
+	IN_OR_NULL(latency_p99_99_high_us, latency.high.p99_99_us),
 	ROW_WITH(stalls, corrected.p50_us, COUNT), ROW_WITH(stall_percent, corrected.p50_us, PERCENT),
-	PERCENTILES(CORRECTED)
+	IN_OR_NULL(latency_corrected_p50_us, corrected.p50_us),
+	IN_OR_NULL(latency_corrected_p90_us, corrected.p90_us),
+	IN_OR_NULL(latency_corrected_p99_us, corrected.p99_us),
+	IN_OR_NULL(latency_corrected_p99_9_us, corrected.p99_9_us),
+	IN_OR_NULL(latency_corrected_p99_99_us, corrected.p99_99_us),
 	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages, COUNT),
 	IN(late_max_us, pace.late_max_us), ROW(load_gbps),
 	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(resent, COUNT), ROW(sent_gbps),
