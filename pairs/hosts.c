@@ -245,8 +245,7 @@ static int compare_name(const void *name, const void *host)
 int hosts_complete(struct hosts *h, struct fault *f)
 {
 	if (h->n < 2) {
-		fault_raise(f, FAULT_USAGE, 0, "there are %u hosts", h->n);
-		return fault_fix(f, "name two or more");
+		return fault_usage(f, "name two or more", "there are %u hosts", h->n);
 	}
 	free(h->by_name);
 	h->by_name = malloc(h->n * sizeof(*h->by_name));

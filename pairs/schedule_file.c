@@ -75,17 +75,6 @@ struct groups {
 	uint32_t *end;   /* group g from end[g - 1] to end[g] */
 };
 
-static uint32_t number_of(struct groups *g, const char *name)
-{
-	uint32_t k = 0;
-
-	while (k < g->n && strcmp(g->name[k], name) != 0)
-		k++;
-	if (k == g->n)
-		g->name[g->n++] = name;
-	return k + 1;
-}
-
 /* Lines "GROUP HOST…". Hosts of the file that are not in this run are passed over. */
 static int read_members(struct groups *g, struct lines *l, const struct hosts *hosts,
 			struct fault *f)
@@ -93,8 +82,12 @@ static int read_members(struct groups *g, struct lines *l, const struct hosts *h
 	int rc;
 
 	while ((rc = lines_next(l, f)) > 0) {
+		uint32_t k = 0;
+
 		if (l->words < 2)
 			return lines_refuse(l, "GROUP HOST...", f);
+		while (k < g->n && strcmp(g->name[k], l->word[0]) != 0)
+			k++;
 		for (unsigned i = 1; i < l->words; i++) {
 			uint32_t at = hosts_find(hosts, l->word[i]);
 
@@ -102,16 +95,16 @@ static int read_members(struct groups *g, struct lines *l, const struct hosts *h
 				continue;
 			if (g->of[at])
 				return lines_refuse(l, "a group of hosts that are in no other", f);
-			g->of[at] = number_of(g, l->word[0]);
+			g->name[k] = l->word[0];
+			g->n = g->n > k ? g->n : k + 1;
+			g->of[at] = k + 1;
 			g->at[g->used++] = at;
 		}
 	}
 	for (uint32_t i = 0; !rc && i < hosts->n; i++)
-		if (!g->of[i]) {
-			fault_raise(f, FAULT_USAGE, 0, "%s is in no group of %s",
-				    hosts->host[i].name, l->file);
-			return fault_fix(f, "add it to a line: GROUP HOST...");
-		}
+		if (!g->of[i])
+			return fault_usage(f, "add it to a line: GROUP HOST...",
+					   "%s is in no group of %s", hosts->host[i].name, l->file);
 	return rc;
 }
 
@@ -232,9 +225,10 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		return schedule_init(s, victim ? SCHEDULE_VICTIM : kind, hosts->n, k, asked->seed,
 				     f);
 	}
-	fault_raise(f, FAULT_USAGE, 0, "--schedule %.80s", asked->name);
-	return fault_fix(f, "use full, quick, random=ROUNDS, ring[=DISTANCE], "
-			    "incast=SENDERS[,victim], group=FILE or file=FILE");
+	return fault_usage(f,
+			   "use full, quick, random=ROUNDS, ring[=DISTANCE], "
+			   "incast=SENDERS[,victim], group=FILE or file=FILE",
+			   "--schedule %.80s", asked->name);
 }
 
 /* Read the file of `only`: hosts into CHOSEN, pairs into EXTRA. */
@@ -329,11 +323,11 @@ static int add_parts(struct schedule *s, struct schedule *whole, const bool *cho
 	uint32_t round = 0;
 
 	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = whole->hosts};
-	if (schedule_lanes(whole) > 1) {
-		fault_raise(f, FAULT_USAGE, 0, "parts of an incast");
-		return fault_fix(f, "omit --only, --alone and --at-once, or use another "
-				    "--schedule");
-	}
+	if (schedule_lanes(whole) > 1)
+		return fault_usage(f,
+				   "omit --only, --alone and --at-once, or use another "
+				   "--schedule",
+				   "parts of an incast");
 	if (extra->pairs_n > EXTRA_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--only with more than %d pairs", EXTRA_MAX);
 	if (add_chosen(s, whole, chosen, at_once, &round, f) ||
@@ -348,16 +342,13 @@ int schedule_open(struct schedule *s, const struct schedule_asked *asked, const 
 	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : asked->alone ? 1 : hosts->n;
 	struct schedule whole = {0}, extra = {.kind = SCHEDULE_LIST, .hosts = hosts->n};
 	bool *chosen = NULL;
-	int rc;
+	int rc = open_whole(&whole, asked, hosts, f);
 
 	*s = (struct schedule){0};
-	if (!asked->only && at_once >= hosts->n) {
-		rc = open_whole(s, asked, hosts, f);
-		if (rc)
-			schedule_release(s);
-		return rc;
+	if (!rc && !asked->only && at_once >= hosts->n) {
+		*s = whole;
+		return 0;
 	}
-	rc = open_whole(&whole, asked, hosts, f);
 	if (!rc && asked->only) {
 		chosen = calloc(hosts->n, sizeof(*chosen));
 		rc = chosen ? read_only(asked->only, hosts, chosen, &extra, f)

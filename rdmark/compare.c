@@ -42,14 +42,6 @@ static const char *row_title(const struct figure *one, char *buf, size_t size)
 	return buf;
 }
 
-/* A loss of more than --within is a regression. */
-static const char *answer_text(const struct compare *k, enum compare_answer answer)
-{
-	if (answer == COMPARE_WORSE && !isnan(k->within))
-		return "worse, REGRESSION";
-	return answer == COMPARE_CANNOT_TELL ? "cannot tell" : compare_word(answer);
-}
-
 /* "+3.14 %", without a fraction where that would be noise. */
 static const char *percent_text(double fraction, bool sign, char *buf, size_t size)
 {
@@ -65,9 +57,13 @@ static const char *percent_text(double fraction, bool sign, char *buf, size_t si
 static void print_figure(const struct compare *k, const struct figure *one, int width)
 {
 	const struct compare_figure *c = &one->judged;
-	const char *unit = c->lower_is_better ? "us" : "Gb/s";
+	const char *unit = c->lower_is_better ? "us" : "Gb/s", *answer = compare_word(c->answer);
 	char value[2][32], change[32], half[32], title[192];
 
+	if (c->answer == COMPARE_WORSE && !isnan(k->within))
+		answer = "worse, REGRESSION";
+	if (c->answer == COMPARE_CANNOT_TELL)
+		answer = "cannot tell";
 	for (int side = 0; side < 2; side++)
 		snprintf(value[side], sizeof(value[side]), "%.4g %s", one->mean[side], unit);
 	printf("%-*s %-8s %4lld  %-6s %14s %14s %9s %9s  %s%s\n", width,
@@ -76,7 +72,7 @@ static void print_figure(const struct compare *k, const struct figure *one, int 
 		       .text,
 	       json_integer_value(json_object_get(one->of, "qps")), one->label, value[0], value[1],
 	       percent_text(c->change, true, change, sizeof(change)),
-	       percent_text(c->half, false, half, sizeof(half)), answer_text(k, c->answer),
+	       percent_text(c->half, false, half, sizeof(half)), answer,
 	       one->disturbed ? " !" : "");
 }
 
@@ -248,7 +244,7 @@ static void conclude(const struct compare *k, struct fault *f)
 	}
 }
 
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	COMMAND_OPTION(compare, within, "within", "PERCENT", COMMAND_PERCENT, 1e6,
 		       "what may be worse; without it any change is shown"),
 	COMMAND_OPTION(compare, anyway, "anyway", NULL, COMMAND_FLAG, 0,
@@ -298,7 +294,7 @@ int compare_command(char **argv)
 {
 	struct compare k = {.within = NAN};
 	struct fault f = {0};
-	int written, rc = read_arguments(&k, argv, &f);
+	int written, rc = read_arguments(&k, argv + 2, &f);
 
 	if (rc == 0 && compare_files(&k, &f) == 0)
 		conclude(&k, &f);

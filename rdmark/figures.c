@@ -75,16 +75,10 @@ static void keep_failure(struct figures *fs, enum figures_side side, const json_
 	text_disarm(fs->failed[side]);
 }
 
-static bool is_document(const json_t *o)
-{
-	return json_is_string(json_object_get(o, "test")) &&
-	       json_is_array(json_object_get(o, "results"));
-}
-
 static int not_a_document(const char *file, const char *why, struct fault *f)
 {
-	fault_raise(f, FAULT_USAGE, 0, "%s is not a file of rdmark's documents: %s", file, why);
-	return fault_fix(f, "name a file that --json=FILE has written");
+	return fault_usage(f, "name a file that --json=FILE has written",
+			   "%s is not a file of rdmark's documents: %s", file, why);
 }
 
 int figures_read(struct figures *fs, enum figures_side side, const char *file, struct fault *f)
@@ -101,7 +95,8 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 
 		if (!o) {
 			rc = not_a_document(file, error.text, f);
-		} else if (is_document(o)) {
+		} else if (json_is_string(json_object_get(o, "test")) &&
+			   json_is_array(json_object_get(o, "results"))) {
 			keep_failure(fs, side, o);
 			figures_add(fs, side, o, documents++);
 		} else if (!json_object_get(o, "interval")) {

@@ -76,18 +76,6 @@ static bool collect(struct figure *one, int side, const json_t *rows, const stru
 	return isfinite(one->mean[side]);
 }
 
-/* What is compared with itself has one connection in all, which does not differ from itself. */
-static void compare_with_itself(struct figure *one)
-{
-	one->judged.between = 0;
-	for (int side = 0; side < FIGURES_SIDES; side++) {
-		struct compare_side *s = &one->judged.side[side];
-
-		s->count = 1;
-		s->low = s->high = s->value[0];
-	}
-}
-
 /* Add figure NAME of GROUP, if both sides have it. Returns 0, or -1 without memory. */
 static int add_figure(struct figures *fs, const json_t *group, const char *name,
 		      const struct percentile *p)
@@ -119,9 +107,15 @@ static int add_figure(struct figures *fs, const json_t *group, const char *name,
 		has[side] = collect(&one, side, rows[side], p, one.value + (side ? 2 * n[0] : 0));
 	if (one.disturbed) /* as far as a stall may decide a tail */
 		one.judged.between = COMPARE_BETWEEN_TAIL;
+	/* What is compared with itself has one connection in all, which does not differ. */
+	for (int side = 0; side < 2 && has[0] && has[1] && json_equal(rows[0], rows[1]); side++) {
+		struct compare_side *s = &one.judged.side[side];
+
+		one.judged.between = 0;
+		s->count = 1;
+		s->low = s->high = s->value[0];
+	}
 	if (has[0] && has[1]) {
-		if (json_equal(rows[0], rows[1]))
-			compare_with_itself(&one);
 		all[fs->count++] = one;
 		return 0;
 	}

@@ -41,13 +41,6 @@ static void look_at_host(struct host *h)
 	fault_for_memory(&h->no_gpu, &h->no_memory);
 }
 
-static void release_host(struct host *h)
-{
-	path_close(h->tree);
-	hca_list_free(&h->ports);
-	free(h->gpu);
-}
-
 /* The next device from port *I on: its first port, if that can be opened; all are equally far. */
 static const struct hca_port *next_device(const struct host *h, size_t *i)
 {
@@ -166,8 +159,8 @@ static int print_json(const struct host *h, struct fault *f)
 
 int list_command(char **argv)
 {
-	static const struct command_option options[] = {
-		{"json", NULL, COMMAND_FLAG, 0, 0, "print a JSON document"},
+	static const struct option_row options[] = {
+		{"json", 0, COMMAND_FLAG, .help = "print a JSON document"},
 		{.name = NULL},
 	};
 	static const struct command list = {
@@ -178,7 +171,7 @@ int list_command(char **argv)
 	bool json = false;
 	char **rest;
 
-	status = command_read(&list, &json, argv, &rest, &f);
+	status = command_read(&list, &json, argv + 2, &rest, &f);
 	if (status)
 		return status < 0 ? rdmark_failed(&f) : list_finish(stdout, RDMARK);
 	fault_phase(&f, "listing");
@@ -198,6 +191,8 @@ int list_command(char **argv)
 	if (fault_is(&f))
 		status = rdmark_failed(&f);
 	written = list_finish(stdout, RDMARK);
-	release_host(&h);
+	path_close(h.tree);
+	hca_list_free(&h.ports);
+	free(h.gpu);
 	return status ? status : written;
 }

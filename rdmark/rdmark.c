@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/text.h"
+#include "cli/command.h"
 #include "proto/json_memory.h"
 #include "report/list.h"
 #include "session/session.h"
@@ -37,7 +37,8 @@ static const char usage[] =
 	"\n"
 	"See rdmark(1), and rdmark(7) for how to read the numbers.\n";
 
-static int exec_program(char **argv)
+/* Become the program of ARGV. Returns the exit status if that fails. */
+static int become(char **argv)
 {
 	struct fault f = {0};
 
@@ -46,16 +47,50 @@ static int exec_program(char **argv)
 	return rdmark_failed(&f);
 }
 
-/* Serve all tests, with the options that follow "server" in ARGV. Returns the exit status. */
-static int server_command(int argc, char **argv)
+/* The commands get the whole command line. */
+
+static int help_command(char **argv)
+{
+	(void)argv;
+	printf(usage, process_programs());
+	return list_finish(stdout, RDMARK);
+}
+
+static int version_command(char **argv)
+{
+	(void)argv;
+	printf("rdmark %s\n", RDMARK_VERSION);
+	return list_finish(stdout, RDMARK);
+}
+
+/* Serve all tests, with the options that follow. */
+static int server_command(char **argv)
 {
 	static char stays[] = "--persistent";
 	const struct test *const *tests;
 	size_t count = rdmark_tests(&tests);
 
 	argv[1] = stays;
-	return session_main(tests, count, argc, argv);
+	return session_main(tests, count, argv);
 }
+
+static const struct {
+	const char *name, *option; /* the same as an option; NULL: none */
+	char letter;
+	int (*run)(char **argv);
+	const char *program, *first; /* NULL: none; what it becomes, and its first argument */
+} commands[] = {
+	{"server", .run = server_command},
+	{"list", "--list", .run = list_command},
+	{"compare", .run = compare_command},
+	{"check", .program = "write_bw", .first = "--check"},
+	{"pairs", .program = "rdmark-pairs"},
+	{"plot", .program = "rdmark-plot"},
+	{"version", "--version", 'V', version_command},
+	{"help", "--help", 'h', help_command},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 /* True if NAME is a test, with _ or - as in "send-bw". NAME then gets the program's spelling. */
 static bool names_a_test(char *name)
@@ -73,52 +108,16 @@ static bool names_a_test(char *name)
 	return known;
 }
 
-/* rdmark WORD … is another program of the suite, or one of its tests: start that. Returns if not.
- */
-static void start_other(char **argv)
-{
-	static char pairs[] = "rdmark-pairs", plot[] = "rdmark-plot", test[] = "write_bw",
-		    check[] = "--check";
-
-	if (strcmp(argv[1], "check") == 0) {
-		argv[0] = test;
-		argv[1] = check;
-		exit(exec_program(argv));
-	}
-	if (strcmp(argv[1], "pairs") == 0)
-		argv[1] = pairs;
-	else if (strcmp(argv[1], "plot") == 0)
-		argv[1] = plot;
-	else if (!names_a_test(argv[1]))
-		return;
-	exit(exec_program(argv + 1));
-}
-
-/* The command that WORD, which is no host, may be meant for; NULL: none is near. */
-static const char *nearest(const char *word)
-{
-	static const char *const all[] = {"server", "list", "compare", "check",
-					  "pairs",  "plot", "version", "help"};
-	const char *best = NULL;
-	size_t least = 3; /* two letters may be wrong, */
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		size_t n = text_distance(all[i], word, strlen(word));
-
-		if (n < least && 2 * n < strlen(all[i])) { /* but not half of them */
-			least = n;
-			best = all[i];
-		}
-	}
-	return best;
-}
-
 /* WORD is neither a command nor a name that resolves: exit status 2. */
 static int no_host(const char *word, const char *why)
 {
-	const char *near = nearest(word);
+	size_t size = strlen(word), distance = size;
+	const char *near = NULL;
 	struct fault f = {0};
 
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (command_is_nearer(commands[i].name, word, size, &distance))
+			near = commands[i].name;
 	fault_phase(&f, "reading the command line");
 	if (why == gai_strerror(EAI_MEMORY))
 		fault_raise(&f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%s)", word);
@@ -132,46 +131,36 @@ static int no_host(const char *word, const char *why)
 	return rdmark_failed(&f);
 }
 
-/* Why the host WORD does not resolve; NULL: it does. */
-static const char *unresolved(const char *word)
-{
-	struct addrinfo *list = NULL;
-	int rc = getaddrinfo(word, NULL, NULL, &list);
-
-	if (rc == 0)
-		freeaddrinfo(list);
-	return rc == 0 ? NULL : gai_strerror(rc);
-}
-
-static bool asks_for_help(const char *word)
-{
-	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
-
 int main(int argc, char **argv)
 {
-	const char *word = argc > 1 ? argv[1] : "--help";
-	bool server = strcmp(word, "server") == 0;
-	const char *why;
+	const char *word = argc > 1 ? argv[1] : "help";
+	struct addrinfo *list = NULL;
+	int rc;
 
 	json_memory_init();
-	if (asks_for_help(word) || strcmp(word, "help") == 0 ||
-	    (server && argv[2] && asks_for_help(argv[2]))) {
-		printf(usage, process_programs());
-		return list_finish(stdout, RDMARK);
+	for (size_t i = 0; i < COMMANDS; i++) {
+		const char *option = commands[i].option;
+		bool letter =
+			word[0] == '-' && word[1] && word[1] == commands[i].letter && !word[2];
+
+		if (!letter && strcmp(word, commands[i].name) != 0 &&
+		    !(option && strcmp(word, option) == 0))
+			continue;
+		if (commands[i].run)
+			return commands[i].run(argv);
+		argv += !commands[i].first;
+		argv[0] = (char *)(uintptr_t)commands[i].program;
+		if (commands[i].first)
+			argv[1] = (char *)(uintptr_t)commands[i].first;
+		return become(argv);
 	}
-	if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0 ||
-	    strcmp(word, "-V") == 0) {
-		printf("rdmark %s\n", RDMARK_VERSION);
-		return list_finish(stdout, RDMARK);
-	}
-	if (strcmp(word, "list") == 0 || strcmp(word, "--list") == 0) /* as the tests have it */
-		return list_command(argv + 2);
-	if (strcmp(word, "compare") == 0)
-		return compare_command(argv + 2);
-	if (server)
-		return server_command(argc, argv);
-	start_other(argv);
-	why = word[0] == '-' || !word[0] ? "a command or a host comes first" : unresolved(word);
-	return why ? no_host(word, why) : tour_command(argv + 1);
+	if (names_a_test(argv[1]))
+		return become(argv + 1);
+	if (word[0] == '-' || !word[0])
+		return no_host(word, "a command or a host comes first");
+	rc = getaddrinfo(word, NULL, NULL, &list);
+	if (rc)
+		return no_host(word, gai_strerror(rc));
+	freeaddrinfo(list);
+	return tour_command(argv);
 }

@@ -16,8 +16,8 @@
 size_t rdmark_tests(const struct test *const **tests);
 
 /*
- * The commands. ARGV is the rest of the command line, ended by NULL; the tour's begins with the
- * host. They print their fault and return the exit status.
+ * The commands. ARGV is the command line, ended by NULL: "rdmark", the command (of the tour the
+ * host), and the rest. They print their fault and return the exit status.
  */
 int list_command(char **argv);
 int compare_command(char **argv);

@@ -20,27 +20,19 @@ static double positive(const json_t *o, const char *key)
 	return value > 0 && isfinite(value) ? value : NAN;
 }
 
-/* "mlx5_0" and "mlx5_3" are of one kind, "mlx". */
-static json_t *device_kind(const json_t *end)
-{
-	char kind[32];
-
-	text_copy(kind, sizeof(kind), json_text_at(end, "device"));
-	kind[strcspn(kind, "_0123456789")] = '\0';
-	return json_string(kind);
-}
-
 static void add_end(json_t *facts, const json_t *end, const char *name)
 {
 	static const char *const same[] = {"transport", "link_layer", "memory"};
-	char key[64];
+	char key[64], kind[32];
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		snprintf(key, sizeof(key), "%s_%s", name, same[i]);
 		json_object_set(facts, key, json_object_get(end, same[i]));
 	}
 	snprintf(key, sizeof(key), "%s_device_kind", name);
-	json_object_set_new(facts, key, device_kind(end));
+	text_copy(kind, sizeof(kind), json_text_at(end, "device"));
+	kind[strcspn(kind, "_0123456789")] = '\0'; /* mlx5_0 and mlx5_3 are of one kind */
+	json_object_set_new(facts, key, json_string(kind));
 }
 
 /* True if VALUE says that an option was not given: older documents may lack the option. */
@@ -75,21 +67,15 @@ static json_t *row_facts(const json_t *document, const json_t *result)
 }
 
 /*
- * By how much samples that depend on each other make an interval wider than independent ones: as
- * they do that of the mean, which knows how they correlate.
+ * Samples that depend on each other make an interval wider than independent ones, here as that of
+ * the mean, which knows how they correlate.
  */
-static double correlated(const json_t *result)
-{
-	double half = positive(result, "plus_minus_percent") / 100 * positive(result, FIGURE_MEAN);
-	double alone = positive(result, "latency_stdev_us") / sqrt(positive(result, "messages"));
-
-	return fmax(1, half / (NORMAL_95 * alone)); /* 1 also if something is not known */
-}
-
 static void percentile_limits(const json_t *result, const struct percentile *p,
 			      struct row_figure *to)
 {
-	double wider = correlated(result);
+	double half = positive(result, "plus_minus_percent") / 100 * positive(result, FIGURE_MEAN);
+	double alone = positive(result, "latency_stdev_us") / sqrt(positive(result, "messages"));
+	double wider = fmax(1, half / (NORMAL_95 * alone)); /* 1 if something is not known */
 
 	to->low = to->value + wider * (positive(result, p->low) - to->value);
 	to->high = to->value + wider * (positive(result, p->high) - to->value);

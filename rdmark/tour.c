@@ -247,26 +247,6 @@ static int read_options(struct tour *t, char **argv)
 	return 0;
 }
 
-/* Raise the fault that TEST was not measured; its program has printed why on standard error.
- * Returns -1. */
-static int cannot_go_on(struct tour *t, const char *test, int status)
-{
-	fault_phase(&t->fault, "the tour");
-	fault_raise(&t->fault, (enum fault_code)status, 0, "%s of %s was not measured", test,
-		    t->host);
-	return fault_fix(&t->fault, "start `rdmark server --auth=none` on %s: it serves every test",
-			 t->host);
-}
-
-/* True if TEST is gdr_bw and refused an option that the other tests accept, such as --repeat. */
-static bool is_skipped(const struct tour *t, const char *test, int status)
-{
-	if (strcmp(test, "gdr_bw") != 0 || status != FAULT_USAGE || t->said || !t->shown)
-		return false;
-	fprintf(stderr, RDMARK ": gdr_bw is not part of a tour with these options\n");
-	return true;
-}
-
 static int run_tests(struct tour *t)
 {
 	static const char *const test[] = {"send_lat", "send_bw", "write_lat", "write_bw",
@@ -286,11 +266,22 @@ static int run_tests(struct tour *t)
 		if (t->stop.signal)
 			return stop_raise(&t->stop, &t->fault);
 		if (t->said && (status == FAULT_PEER || status == FAULT_DEADLINE ||
-				(status == FAULT_USAGE && !t->shown)))
-			return cannot_go_on(t, test[i], status);
+				(status == FAULT_USAGE && !t->shown))) {
+			fault_phase(&t->fault, "the tour");
+			fault_raise(&t->fault, (enum fault_code)status, 0,
+				    "%s of %s was not measured", test[i], t->host);
+			return fault_fix(&t->fault,
+					 "start `rdmark server --auth=none` on %s: it serves every "
+					 "test",
+					 t->host);
+		}
 		if (status && !t->shown)
 			return status; /* the other tests would fail, too */
-		if (!is_skipped(t, test[i], status))
+		/* It may refuse an option that the other tests accept, such as --repeat. */
+		if (status == FAULT_USAGE && !t->said && strcmp(test[i], "gdr_bw") == 0)
+			fprintf(stderr,
+				RDMARK ": gdr_bw is not part of a tour with these options\n");
+		else
 			first = first ? first : status;
 	}
 	return first;
@@ -298,11 +289,11 @@ static int run_tests(struct tour *t)
 
 int tour_command(char **argv)
 {
-	struct tour t = {.host = argv[0], .stop = {.fd = -1}};
+	struct tour t = {.host = argv[1], .stop = {.fd = -1}};
 	int status;
 
 	hwtree_drop_unreadable(); /* or each program would say it */
-	status = read_options(&t, argv + 1) || stop_init(&t.stop, &t.fault) ? -1 : 0;
+	status = read_options(&t, argv + 2) || stop_init(&t.stop, &t.fault) ? -1 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);
 		status = run_tests(&t);

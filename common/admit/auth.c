@@ -11,41 +11,36 @@
 #include "proto/json_memory.h"
 #include "proto/message.h"
 
+static const struct {
+	const char *name, *usage;
+	int protocol;
+	bool alone, with_file; /* it may be given so */
+} methods[] = {
+	[AUTH_NONE] = {"none", "none", 0, true, false},
+	[AUTH_MUNGE] = {"munge", "munge", AUTH_PROTOCOL, true, true},
+	[AUTH_KEY] = {"key", "key:FILE", AUTH_KEY_PROTOCOL, false, true},
+};
+
 static const char *method_name(const struct auth *a)
 {
-	static const char *const name[] = {
-		[AUTH_NONE] = "none", [AUTH_MUNGE] = "munge", [AUTH_KEY] = "key"};
-
-	return name[a->method];
-}
-
-static int protocol_of(const struct auth *a)
-{
-	return a->method == AUTH_KEY ? AUTH_KEY_PROTOCOL : AUTH_PROTOCOL;
-}
-
-/* The rest of TEXT after PREFIX, which must not be empty; NULL: it is not that. */
-static const char *rest_of(const char *text, const char *prefix)
-{
-	size_t size = strlen(prefix);
-
-	return strncmp(text, prefix, size) == 0 && text[size] ? text + size : NULL;
+	return methods[a->method].name;
 }
 
 static int read_method(struct auth *a, const char *how, struct fault *f)
 {
-	if (!how || strcmp(how, "none") == 0)
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		size_t n = strlen(methods[i].name);
+		bool has_file;
+
+		if (strncmp(how, methods[i].name, n) != 0)
+			continue;
+		has_file = how[n] == ':' && how[n + 1];
+		if (how[n] ? !has_file || !methods[i].with_file : !methods[i].alone)
+			break;
+		a->method = (enum auth_method)i;
+		a->file = has_file ? how + n + 1 : NULL;
 		return 0;
-	a->method = AUTH_MUNGE;
-	if (strcmp(how, "munge") == 0)
-		return 0;
-	a->file = rest_of(how, "munge:");
-	if (a->file)
-		return 0;
-	a->method = AUTH_KEY;
-	a->file = rest_of(how, "key:");
-	if (a->file)
-		return 0;
+	}
 	return fault_usage(f, "use none, munge, munge:SOCKET or key:FILE",
 			   "invalid value '%.60s' of --auth", how);
 }
@@ -53,7 +48,7 @@ static int read_method(struct auth *a, const char *how, struct fault *f)
 int auth_read(struct auth *a, const char *how, const char *list, struct fault *f)
 {
 	*a = (struct auth){.list = list};
-	if (read_method(a, how, f))
+	if (how && read_method(a, how, f))
 		return -1;
 	if (!list || a->method == AUTH_MUNGE)
 		return 0;
@@ -135,7 +130,7 @@ static int send_to(struct oob *o, json_t *m, uint64_t timeout_ns, struct fault *
 static int ask_challenge(const struct auth *a, struct oob *o, json_t **m, uint64_t timeout_ns,
 			 struct fault *f)
 {
-	uint64_t protocol, own = (uint64_t)protocol_of(a);
+	uint64_t protocol, own = (uint64_t)methods[a->method].protocol;
 	char theirs[16];
 
 	if (send_to(o,
@@ -153,46 +148,19 @@ static int ask_challenge(const struct auth *a, struct oob *o, json_t **m, uint64
 	return -1;
 }
 
-static int read_challenge(const json_t *m, struct auth_claim *claim, uid_t *uid, struct fault *f)
-{
-	uint64_t number;
-
-	if (message_u64(m, "uid", UINT32_MAX - 1, &number, f))
-		return -1;
-	*uid = (uid_t)number;
-	return auth_read_nonce(m, claim->server_nonce, f);
-}
-
-/* Send the credential for HELLO, with CLAIM, to the server that runs as UID. */
-static int send_credential(const struct auth *a, struct oob *o, const struct auth_claim *claim,
-			   uid_t uid, const char *hello, uint64_t timeout_ns, struct fault *f)
+/* Send M (stolen) with a credential that seals CLAIM, and that only the user READER can decode. */
+static int send_sealed(const struct auth *a, struct oob *o, const struct auth_claim *claim,
+		       uid_t reader, json_t *m, uint64_t timeout_ns, struct fault *f)
 {
 	char *credential;
-	int rc;
 
-	if (auth_seal(a, claim, uid, &credential, f))
+	if (auth_seal(a, claim, reader, &credential, f)) {
+		json_decref(m);
 		return -1;
-	rc = send_to(o,
-		     json_pack("{s:s, s:s, s:s, s:s}", "type", "credential", "nonce",
-			       claim->client_nonce, "credential", credential, "hello", hello),
-		     timeout_ns, f);
+	}
+	json_object_set_new(m, "credential", json_string(credential));
 	free(credential);
-	return rc;
-}
-
-static int read_proof(const struct auth *a, struct oob *o, struct auth_claim *claim,
-		      uint64_t timeout_ns, struct fault *f)
-{
-	json_t *m;
-	uid_t uid;
-	int rc;
-
-	if (message_expect(o, "proof", &m, timeout_ns, f))
-		return -1;
-	claim->from = "server";
-	rc = auth_unseal(a, claim, json_string_value(json_object_get(m, "credential")), &uid, f);
-	json_decref(m);
-	return rc;
+	return send_to(o, m, timeout_ns, f);
 }
 
 /* Prove this end by a credential of munge, and check the server's; M is its challenge. */
@@ -200,13 +168,26 @@ static int exchange_credentials(const struct auth *a, struct oob *o, const json_
 				const char *hello, uint64_t timeout_ns, struct fault *f)
 {
 	struct auth_claim claim = {.from = "client", .stop = o->stop};
+	uint64_t reader;
+	json_t *proof;
 	uid_t uid;
+	int rc;
 
 	if (crypto_hash(&a->crypto, hello, claim.hello, f) ||
-	    auth_make_nonce(claim.client_nonce, f) || read_challenge(m, &claim, &uid, f) ||
-	    send_credential(a, o, &claim, uid, hello, timeout_ns, f))
+	    auth_make_nonce(claim.client_nonce, f) ||
+	    message_u64(m, "uid", UINT32_MAX - 1, &reader, f) ||
+	    auth_read_nonce(m, claim.server_nonce, f) ||
+	    send_sealed(a, o, &claim, (uid_t)reader,
+			json_pack("{s:s, s:s, s:s}", "type", "credential", "nonce",
+				  claim.client_nonce, "hello", hello),
+			timeout_ns, f) ||
+	    message_expect(o, "proof", &proof, timeout_ns, f))
 		return -1;
-	return read_proof(a, o, &claim, timeout_ns, f);
+	claim.from = "server";
+	rc = auth_unseal(a, &claim, json_string_value(json_object_get(proof, "credential")), &uid,
+			 f);
+	json_decref(proof);
+	return rc;
 }
 
 int auth_introduce(const struct auth *a, struct oob *o, json_t *hello, uint64_t timeout_ns,
@@ -243,13 +224,12 @@ static int raise_different(const struct auth *a, const char *theirs, struct faul
 {
 	fault_raise(f, FAULT_USAGE, 0, "the two ends have different --auth: server %s, client %s",
 		    method_name(a), theirs);
-	return fault_fix(f, "use --auth=%s on the client",
-			 a->method == AUTH_KEY ? "key:FILE" : "munge");
+	return fault_fix(f, "use --auth=%s on the client", methods[a->method].usage);
 }
 
 static int check_first(const struct auth *a, const json_t *m, struct fault *f)
 {
-	int own = protocol_of(a);
+	int own = methods[a->method].protocol;
 	uint64_t protocol;
 	char theirs[16];
 
@@ -278,8 +258,9 @@ static int send_challenge(const struct auth *a, struct auth_visit *v, struct oob
 
 	if (check_first(a, m, f) || (a->method == AUTH_MUNGE && auth_make_nonce(v->nonce, f)))
 		return -1;
-	c = json_pack("{s:s, s:i, s:s, s:s}", "type", "challenge", "protocol", protocol_of(a),
-		      "version", RDMARK_VERSION, "auth", method_name(a));
+	c = json_pack("{s:s, s:i, s:s, s:s}", "type", "challenge", "protocol",
+		      methods[a->method].protocol, "version", RDMARK_VERSION, "auth",
+		      method_name(a));
 	if (a->method == AUTH_MUNGE)
 		json_object_update_new(
 			c, json_pack("{s:s, s:I}", "nonce", v->nonce, "uid", (json_int_t)a->uid));
@@ -287,21 +268,6 @@ static int send_challenge(const struct auth *a, struct auth_visit *v, struct oob
 	if (send_to(o, c, 0, f))
 		return -1;
 	return a->method == AUTH_KEY ? secure(a, o, true, f) : 0;
-}
-
-/* Prove this end to the client that runs as UID, with the nonces and the hello of CLAIM. */
-static int send_proof(const struct auth *a, struct auth_claim claim, uid_t uid, struct oob *o,
-		      struct fault *f)
-{
-	char *credential;
-	int rc;
-
-	claim.from = "server";
-	if (auth_seal(a, &claim, uid, &credential, f))
-		return -1;
-	rc = send_to(o, json_pack("{s:s, s:s}", "type", "proof", "credential", credential), 0, f);
-	free(credential);
-	return rc;
 }
 
 /* Read the real HELLO of PEER, a text in M: it is bounded like a message. */
@@ -339,8 +305,10 @@ static int read_credential(const struct auth *a, const struct auth_visit *v, str
 		return -1;
 	memcpy(claim.server_nonce, v->nonce, sizeof(v->nonce));
 	if (crypto_hash(&a->crypto, text, claim.hello, f) ||
-	    auth_unseal(a, &claim, json_string_value(json_object_get(m, "credential")), &uid, f) ||
-	    send_proof(a, claim, uid, o, f))
+	    auth_unseal(a, &claim, json_string_value(json_object_get(m, "credential")), &uid, f))
+		return -1;
+	claim.from = "server";
+	if (send_sealed(a, o, &claim, uid, message_new("proof"), 0, f))
 		return -1;
 	return read_hello(m, o->peer, hello, f) ? -1 : 1;
 }

@@ -2,8 +2,7 @@
 /*
  * auth: --auth: both ends prove who they are before the server reads what the client requests.
  *
- *	client  hello       protocol of its method, version, auth: the method. A server of an older
- *			    version answers that the versions differ
+ *	client  hello       protocol of its method, version, auth: the method
  *	server  challenge   protocol, version, auth [, with munge: nonce, uid: its user]
  *
  * With a key both ends then go on in TLS, which proves that they have it (trust/tls.h): the real
@@ -63,11 +62,8 @@ struct auth_visit {
 /* Read the options: HOW none, munge, munge:SOCKET, key:FILE or NULL; LIST of --allow, or NULL. */
 int auth_read(struct auth *a, const char *how, const char *list, struct fault *f);
 
-/*
- * Get all that authenticating needs: libraries, key file, users. munged is requested to seal and to
- * decode a credential; a signal of STOP ends the wait for that. Raises FAULT_USAGE or
- * FAULT_UNAVAILABLE.
- */
+/* Get all that it needs: libraries, key file, users; munged must seal and decode a credential, for
+ * which a signal of STOP ends the wait. Raises FAULT_USAGE or FAULT_UNAVAILABLE. */
 int auth_open(struct auth *a, struct stop *stop, struct fault *f);
 
 /* Release the library's memory. Safe if auth_open() has failed, or has not been called. */
@@ -79,8 +75,7 @@ int auth_refuse(const json_t *m, struct fault *f);
 /*
  * Server: message *M has come from the client at O (stolen). Returns 1: it is authenticated, and *M
  * is its real hello; 0: it was answered, and another message must follow; -1: refused, the client
- * was told, and *M is NULL. Waits for munged only, for a few seconds at most, or until a signal of
- * the stop of O.
+ * was told, and *M is NULL. Waits for munged only, some seconds at most.
  */
 int auth_receive(const struct auth *a, struct auth_visit *v, struct oob *o, json_t **m,
 		 struct fault *f);

@@ -24,16 +24,14 @@ int auth_make_nonce(char hex[CRYPTO_HEX], struct fault *f)
 	return 0;
 }
 
-static bool is_hex(const char *text)
-{
-	return strlen(text) == CRYPTO_HEX - 1 && strspn(text, "0123456789abcdef") == CRYPTO_HEX - 1;
-}
-
 int auth_read_nonce(const json_t *m, char hex[CRYPTO_HEX], struct fault *f)
 {
 	const char *nonce = json_string_value(json_object_get(m, "nonce"));
 
-	if (message_has(m, "nonce", nonce && is_hex(nonce), f))
+	bool valid = nonce && strlen(nonce) == CRYPTO_HEX - 1 &&
+		     strspn(nonce, "0123456789abcdef") == CRYPTO_HEX - 1;
+
+	if (message_has(m, "nonce", valid, f))
 		return -1;
 	memcpy(hex, nonce, CRYPTO_HEX);
 	return 0;

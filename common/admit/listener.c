@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "admit/listener.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +21,83 @@
  * Connections accepted before those that there are get their turn: fewer than there are places, so
  * that none goes before it was read from once.
  */
-#define ACCEPTED_AT_ONCE ((PENDING_MAX - PENDING_WAITING_MAX) / 2)
+#define ACCEPTED_AT_ONCE (PENDING_MAX / 3)
+
+/* Listen on address AT. Returns the descriptor, or -errno. */
+static int listen_on(const struct sockaddr_storage *at, socklen_t len)
+{
+	int fd = socket(at->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, off = 0, err;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (at->ss_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, (const struct sockaddr *)at, len) == 0 && listen(fd, SOMAXCONN) == 0)
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
+/* The same on all addresses: IPv6 and IPv4 by one socket, or IPv4 alone if there is no IPv6. */
+static int listen_on_all(uint16_t port)
+{
+	struct sockaddr_storage at = {.ss_family = AF_INET6};
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
+	int fd;
+
+	v6->sin6_port = htons(port);
+	fd = listen_on(&at, sizeof(*v6));
+	if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
+		return fd;
+	memset(&at, 0, sizeof(at));
+	at.ss_family = AF_INET;
+	((struct sockaddr_in *)&at)->sin_port = htons(port);
+	return listen_on(&at, sizeof(struct sockaddr_in));
+}
+
+/* Raise the fault that listening on PORT failed with errno ERR. */
+static void raise_not_listening(uint16_t port, int err, struct fault *f)
+{
+	fault_raise(f, FAULT_LOCAL, err, "listen on TCP port %u", port);
+	if (err == EADDRINUSE)
+		fault_cause(f, "Another program on this host, perhaps another server, already "
+			       "listens there");
+	if (err == EADDRINUSE || err == EACCES)
+		fault_fix(f, "choose another port with -p on both ends, or -p 0 for any free one");
+	else if (err == EMFILE)
+		fault_fix(f, "raise the limit on open files (ulimit -n)");
+}
+
+int listener_open(struct listener *l, const char *address, uint16_t port, struct stop *stop,
+		  struct fault *f)
+{
+	struct sockaddr_storage at = {0};
+	socklen_t size = sizeof(at);
+	int len = 0;
+
+	fault_phase(f, "listening for the client");
+	*l = LISTENER_CLOSED;
+	l->stop = l->signal_stop = stop;
+	pending_init(&l->pending);
+	if (address) {
+		len = oob_own_address(address, port, &at, f);
+		if (len < 0)
+			return -1;
+	}
+	l->fd = len ? listen_on(&at, (socklen_t)len) : listen_on_all(port);
+	if (l->fd < 0) {
+		raise_not_listening(port, -l->fd, f);
+		l->fd = -1;
+		return -1;
+	}
+	getsockname(l->fd, (struct sockaddr *)&at, &size); /* such as "[::]:18515" */
+	oob_format_address(&at, size, l->address, sizeof(l->address));
+	l->port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* at the same offset in IPv6 */
+	return 0;
+}
 
 static void drop_connection(struct listener *l, struct pending_place *at, const char *why)
 {
@@ -29,8 +107,6 @@ static void drop_connection(struct listener *l, struct pending_place *at, const 
 	if (strncmp(why, peer, size) == 0 && why[size] == ' ')
 		why += size + 1; /* it is named already */
 	peer_log(&l->log, "dropped %s: %s", peer, why);
-	json_decref(at->first);
-	at->first = NULL;
 	oob_release(&at->oob);
 }
 
@@ -46,7 +122,7 @@ static void add_connection(struct listener *l, int fd)
 	origin = pending_origin(&peer);
 	at = pending_place_for(&l->pending, origin);
 	if (at->oob.fd >= 0) {
-		pending_tell_busy(at, l->busy_with, false);
+		pending_tell_busy(at, l->busy_with);
 		drop_connection(l, at, "too many connections");
 	}
 	*at = (struct pending_place){.origin = origin,
@@ -94,34 +170,18 @@ static int read_first_message(struct listener *l, struct pending_place *at, json
 	return rc > 0;
 }
 
-/* True if the client AT, which waits for its turn, is connected and silent; else it is dropped. */
-static bool still_waits(struct listener *l, struct pending_place *at)
-{
-	struct fault why = {0};
-	json_t *m = NULL;
-	char line[1024];
-	int rc = oob_poll(&at->oob, &m, &why);
-
-	if (rc == 0)
-		return true;
-	if (rc > 0) /* it says so before it goes */
-		fault_raise(&why, FAULT_PEER, 0,
-			    message_is(m, "error") ? "it gave up"
-						   : "it sent an unexpected message");
-	json_decref(m);
-	fault_format(&why, line, sizeof(line));
-	drop_connection(l, at, line);
-	return false;
-}
-
 /*
  * The time until the first of: a pending connection's deadline, the end of listener_wait() and the
  * next attempt to accept. NULL: none of them is set.
  */
 static const struct timespec *next_timeout(const struct listener *l, struct timespec *ts)
 {
-	uint64_t now = clock_now_ns(), next = pending_due_ns(&l->pending), ns;
+	uint64_t now = clock_now_ns(), next = UINT64_MAX, ns;
 
+	for (const struct pending_place *at = l->pending.place; at < l->pending.place + PENDING_MAX;
+	     at++)
+		if (at->oob.fd >= 0 && at->deadline_ns < next)
+			next = at->deadline_ns;
 	if (l->until_ns && l->until_ns < next)
 		next = l->until_ns;
 	if (l->accept_again_ns > now && l->accept_again_ns < next)
@@ -146,20 +206,19 @@ static struct pending_place *poll_once(struct listener *l, int wake_fd, json_t *
 
 	if (l->accept_again_ns > clock_now_ns())
 		p[1].fd = -1;
-	n += pending_polled(&l->pending, p + n);
+	for (; at < l->pending.place + PENDING_MAX; at++)
+		if (at->oob.fd >= 0)
+			p[n++] = (struct pollfd){.fd = at->oob.fd, .events = POLLIN};
 	if (ppoll(p, n, next_timeout(l, &ts), NULL) < 0)
 		return NULL;
 	*woken = p[0].revents != 0;
 	if (*woken)
 		return NULL;
-	for (; at < l->pending.place + PENDING_MAX; at++) {
+	for (at = l->pending.place; at < l->pending.place + PENDING_MAX; at++) {
 		bool ready = at->oob.fd >= 0 && p[own++].revents;
 
-		if (at->first && ready)
-			still_waits(l, at);
-		else if (at->oob.fd >= 0 && !at->first &&
-			 (ready || clock_now_ns() >= at->deadline_ns) &&
-			 read_first_message(l, at, first))
+		if (at->oob.fd >= 0 && (ready || clock_now_ns() >= at->deadline_ns) &&
+		    read_first_message(l, at, first))
 			return at;
 	}
 	if (p[1].revents)
@@ -167,47 +226,28 @@ static struct pending_place *poll_once(struct listener *l, int wake_fd, json_t *
 	return NULL;
 }
 
-/* Wait until a pending connection, *WHO, has sent its FIRST message. Returns 0, or -1. */
-static int wait_for_first_message(struct listener *l, json_t **first, struct pending_place **who,
-				  struct fault *f)
+int listener_wait(struct listener *l, struct oob *client, json_t **first, struct fault *f)
 {
-	for (;;) {
+	struct pending_place *who = NULL;
+	int rc = 0;
+
+	fault_phase(f, "waiting for the client");
+	while (!who && !rc) {
 		bool woken = false;
 
-		*who = NULL;
 		if (!l->stop->signal)
-			*who = poll_once(l, l->stop->fd, first, &woken);
+			who = poll_once(l, l->stop->fd, first, &woken);
 		if (woken)
 			stop_drain(l->stop);
 		/* It may have been seen while munged was asked, or what is written waited. */
 		if (l->stop->signal)
-			return stop_raise(l->stop, f);
-		if (*who)
-			return 0;
-		if (l->until_ns && clock_now_ns() >= l->until_ns)
-			return fault_raise(f, FAULT_DEADLINE, 0, "no client connected");
+			rc = stop_raise(l->stop, f);
+		else if (!who && l->until_ns && clock_now_ns() >= l->until_ns)
+			rc = fault_raise(f, FAULT_DEADLINE, 0, "no client connected");
 	}
-}
-
-int listener_wait(struct listener *l, struct oob *client, json_t **first, struct fault *f)
-{
-	struct pending_place *who = pending_next(&l->pending);
-	struct fault ignored = {0};
-	int rc = 0;
-
-	fault_phase(f, "waiting for the client");
-	while (who && !still_waits(l, who))
-		who = pending_next(&l->pending);
-	if (!who)
-		rc = wait_for_first_message(l, first, &who, f);
 	l->until_ns = 0;
 	if (rc)
 		return -1;
-	if (who->first) {
-		*first = who->first;
-		/* This ends its deadline to be served, however long the handshake takes. */
-		oob_send(&who->oob, message_new("alive"), clock_now_ns(), &ignored);
-	}
 	*client = who->oob;
 	*who = (struct pending_place){.oob = OOB_EMPTY};
 	return 0;
@@ -217,53 +257,43 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 static void set_signal_stop(struct listener *l, struct stop *stop)
 {
 	l->signal_stop = stop;
-	pending_stop(&l->pending, stop);
+	for (unsigned i = 0; i < PENDING_MAX; i++)
+		l->pending.place[i].oob.stop = stop;
 }
 
 /*
- * Called by the guard thread for a client that connects while another one is served. Returns -1
- * with WHY if the server would refuse its FIRST message, or serves one client only; else 0.
+ * The pending connection AT sent FIRST while a client is served. It is told why the server will
+ * never serve it, or that the server is busy: then it tries again, here or at the next server.
  */
-static int refuse_connection(const struct listener *l, const json_t *first, struct fault *why)
-{
-	if (l->vet && l->vet(l->vet_arg, first, why))
-		return -1;
-	if (!l->once)
-		return 0;
-	fault_phase(why, "agreeing with the client");
-	fault_raise(why, FAULT_LOCAL, 0, "this server serves only one client, %s", l->busy_with);
-	return fault_fix(why, "start the server with --persistent to serve one client after "
-			      "another, or wait until it runs again");
-}
-
-/* The pending connection AT sent FIRST while a client is served: refuse it, or let it wait. */
-static void refuse_or_keep(struct listener *l, struct pending_place *at, json_t *first)
+static void turn_away(struct listener *l, struct pending_place *at, json_t *first)
 {
 	struct fault why = {0};
-	char line[1024] = "too many clients wait";
+	char line[1024];
+	bool refused = l->vet && l->vet(l->vet_arg, first, &why);
 
-	if (atomic_load(&l->over)) { /* the server ends: a client that gets no answer retries */
-		json_decref(first);
-		oob_release(&at->oob);
-		return;
+	if (!refused && l->once && !atomic_load(&l->over)) {
+		refused = true;
+		fault_phase(&why, "agreeing with the client");
+		fault_raise(&why, FAULT_LOCAL, 0, "this server serves only one client, %s",
+			    l->busy_with);
+		fault_fix(&why, "start the server with --persistent to serve one client after "
+				"another, or wait until it runs again");
 	}
-	if (refuse_connection(l, first, &why)) {
-		fault_format(&why, line, sizeof(line));
+	json_decref(first);
+	if (refused) {
 		/* The deadline is now: a peer that does not read must not block the guard. */
 		message_send_fault(&at->oob, &why, clock_now_ns());
+		fault_format(&why, line, sizeof(line));
+		drop_connection(l, at, line);
 	} else {
-		pending_keep(&l->pending, at, first);
-		pending_tell_busy(at, l->busy_with, at->first);
+		pending_tell_busy(at, l->busy_with);
+		oob_release(&at->oob);
 	}
-	if (at->first)
-		return;
-	json_decref(first);
-	drop_connection(l, at, line);
 }
 
 /*
- * While a client is served: refuse new ones, or let them wait, until guard_fd becomes readable. The
- * connections and the log belong to this thread meanwhile.
+ * While a client is served: turn new ones away, until guard_fd becomes readable. The connections
+ * and the log belong to this thread meanwhile.
  */
 static void *guard_thread(void *arg)
 {
@@ -276,7 +306,7 @@ static void *guard_thread(void *arg)
 
 		who = poll_once(l, l->guard_fd, &first, &woken);
 		if (who)
-			refuse_or_keep(l, who, first);
+			turn_away(l, who, first);
 	}
 	return NULL;
 }
@@ -317,9 +347,9 @@ void listener_unguard(struct listener *l)
 void listener_close(struct listener *l)
 {
 	listener_unguard(l);
-	if (l->fd >= 0) {
-		pending_release(&l->pending);
+	for (unsigned i = 0; i < PENDING_MAX && l->fd >= 0; i++)
+		oob_release(&l->pending.place[i].oob);
+	if (l->fd >= 0)
 		close(l->fd);
-	}
 	*l = LISTENER_CLOSED;
 }

@@ -6,8 +6,7 @@
  * The first connection that does so is the client. Port scanners, browsers and silent peers are
  * dropped with a line in the log, and never block a client, however many they are: see
  * admit/pending.h. While a client is served, a guard thread has the listener: it refuses the clients
- * that the server would refuse, tells the others whom the server serves, and keeps them and their
- * first message until it is their turn, in which they came. One that speaks meanwhile is dropped.
+ * that the server would refuse, and tells the others whom the server serves; they try again.
  */
 #pragma once
 
@@ -34,10 +33,7 @@ struct listener {
 	struct pending pending;
 	bool once;                /* the server serves one client only */
 	atomic_bool over;         /* and has served it: new clients may try the next server */
-	/*
-	 * Checks whether the client that sent FIRST can be served. Called by the guard. NULL: all
-	 * can.
-	 */
+	/* Called by the guard: can the client that sent FIRST be served? NULL: all can. */
 	int (*vet)(const void *arg, const json_t *first, struct fault *f);
 	const void *vet_arg;
 	const struct auth
@@ -62,29 +58,22 @@ int listener_open(struct listener *l, const char *address, uint16_t port, struct
 		  struct fault *f);
 
 /*
- * Wait for a client, taking the first one that waits if there is one. The caller owns *CLIENT,
- * the connection, and *FIRST, its first message. Returns 0, or -1 with the fault raised, after a
- * signal or at until_ns, which is reset in both cases.
+ * Wait for a client. The caller owns *CLIENT, the connection, and *FIRST, its first message. Returns
+ * 0, or -1 with the fault raised, after a signal or at until_ns, which is reset in both cases.
  */
 int listener_wait(struct listener *l, struct oob *client, json_t **first, struct fault *f);
 
 /*
- * Start the guard: PEER is served until listener_unguard(). New clients wait and are told so; they
- * are refused if the server serves one client only (`once`), or by `vet`.
+ * Start the guard: PEER is served until listener_unguard(). New clients are told that the server is
+ * busy; they are refused if it serves one client only (`once`), or by `vet`.
  */
 int listener_guard(struct listener *l, const char *peer, struct fault *f);
 
 /* Tell that new clients need not wait for the current client. Any thread may call. */
 void listener_over(struct listener *l);
 
-/*
- * Stop the guard after the client has gone: listener_wait() may be called again. Safe without a
- * guard.
- */
+/* Stop the guard, if there is one, after the client has gone: listener_wait() may be called. */
 void listener_unguard(struct listener *l);
 
-/*
- * Stop the guard, drop all connections, and close. Safe on
- * LISTENER_CLOSED.
- */
+/* Stop the guard, drop all connections, and close. Safe on LISTENER_CLOSED. */
 void listener_close(struct listener *l);

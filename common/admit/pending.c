@@ -37,7 +37,7 @@ static unsigned connections_of(const struct pending *p, uint64_t origin, uint64_
 	unsigned count = origin == next;
 
 	for (unsigned i = 0; i < PENDING_MAX; i++)
-		count += !p->place[i].first && p->place[i].origin == origin;
+		count += p->place[i].origin == origin;
 	return count;
 }
 
@@ -60,8 +60,6 @@ struct pending_place *pending_place_for(struct pending *p, uint64_t origin)
 
 		if (at->oob.fd < 0)
 			return at;
-		if (at->first)
-			continue;
 		count = connections_of(p, at->origin, origin);
 		if (count > most || (count == most && goes_first(at, chosen))) {
 			chosen = at;
@@ -71,40 +69,6 @@ struct pending_place *pending_place_for(struct pending *p, uint64_t origin)
 	return chosen;
 }
 
-nfds_t pending_polled(const struct pending *p, struct pollfd *polled)
-{
-	nfds_t n = 0;
-
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		if (p->place[i].oob.fd >= 0)
-			polled[n++] = (struct pollfd){.fd = p->place[i].oob.fd, .events = POLLIN};
-	return n;
-}
-
-uint64_t pending_due_ns(const struct pending *p)
-{
-	uint64_t due = UINT64_MAX;
-
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		if (p->place[i].oob.fd >= 0 && !p->place[i].first && p->place[i].deadline_ns < due)
-			due = p->place[i].deadline_ns;
-	return due;
-}
-
-void pending_stop(struct pending *p, struct stop *stop)
-{
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		p->place[i].oob.stop = stop;
-}
-
-void pending_release(struct pending *p)
-{
-	for (unsigned i = 0; i < PENDING_MAX; i++) {
-		json_decref(p->place[i].first);
-		oob_release(&p->place[i].oob);
-	}
-}
-
 const char *pending_said(const struct pending_place *p)
 {
 	if (p->oob.have)
@@ -112,30 +76,10 @@ const char *pending_said(const struct pending_place *p)
 	return p->visit.challenged ? "was challenged, but has not proved itself" : "sent nothing";
 }
 
-void pending_tell_busy(struct pending_place *at, const char *with, bool waits)
+void pending_tell_busy(struct pending_place *at, const char *with)
 {
 	struct fault ignored = {0};
-	json_t *m = json_pack("{s:s, s:s, s:b}", "type", "busy", "with", with, "waits", waits);
+	json_t *m = json_pack("{s:s, s:s}", "type", "busy", "with", with);
 
 	oob_send(&at->oob, m, clock_now_ns(), &ignored);
-}
-
-void pending_keep(struct pending *p, struct pending_place *at, json_t *first)
-{
-	unsigned waiting = 0;
-
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		waiting += p->place[i].first != NULL;
-	if (waiting < PENDING_WAITING_MAX)
-		at->first = first;
-}
-
-struct pending_place *pending_next(struct pending *p)
-{
-	struct pending_place *next = NULL;
-
-	for (unsigned i = 0; i < PENDING_MAX; i++)
-		if (p->place[i].first && (!next || p->place[i].deadline_ns < next->deadline_ns))
-			next = &p->place[i];
-	return next;
 }

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pending: the server's connections: those that have not said yet what they want, and clients that
- * wait for their turn while another one is served, in a fixed number of places. If all are taken, a
- * new connection gets one of the host that has most of those that have said nothing, and there the
- * one of a connection that has not been challenged (admit/auth.h) before one that has. So a host
- * that opens connections without end takes no place of another host, nor of a client that waits. A
- * zeroed object is not valid: use pending_init(). One thread at a time uses it; nothing here waits.
+ * pending: the server's connections that have not said yet what they want, in a fixed number of
+ * places. If all are taken, a new connection gets one of the host that has most of them, and there
+ * the one of a connection that has not been challenged (admit/auth.h) before one that has. So a
+ * host that opens connections without end takes no place of another host. A zeroed object is not
+ * valid: use pending_init(). One thread at a time uses it; nothing here waits.
  */
 #pragma once
 
-#include <jansson.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "admit/auth.h"
 #include "proto/oob.h"
 
-#define PENDING_MAX         48
-#define PENDING_WAITING_MAX 16 /* of them */
+#define PENDING_MAX 48
 
 struct pending_place {
 	struct oob oob; /* fd -1: a free place */
 	struct auth_visit visit;
-	json_t *first;        /* its first message, if it waits for its turn; owned */
 	uint64_t origin;      /* of the peer; see pending_origin() */
 	uint64_t deadline_ns; /* for its first message; in the order of arrival */
 };
@@ -44,29 +39,8 @@ uint64_t pending_origin(const struct sockaddr_storage *address);
 /* The place for a new connection from ORIGIN: a free one, or one whose connection must go. */
 struct pending_place *pending_place_for(struct pending *p, uint64_t origin);
 
-/* Write the descriptors of all connections to POLLED, in the order of places. Returns how many. */
-nfds_t pending_polled(const struct pending *p, struct pollfd *polled);
-
-/* The first deadline of those that must say something; UINT64_MAX if there is none. */
-uint64_t pending_due_ns(const struct pending *p);
-
-/* Let signals of STOP interrupt what is sent to them; NULL: no signals. */
-void pending_stop(struct pending *p, struct stop *stop);
-
-/* Close all. */
-void pending_release(struct pending *p);
-
 /* What the connection at P has sent so far, for the log: "sent nothing". */
 const char *pending_said(const struct pending_place *p);
 
-/*
- * Tell the connection AT, without waiting for it, that WITH takes the server's time, and whether it
- * WAITS for its turn here: if not, a client tries again.
- */
-void pending_tell_busy(struct pending_place *at, const char *with, bool waits);
-
-/* Let AT, whose first message is FIRST, wait and own that, unless there are enough that do. */
-void pending_keep(struct pending *p, struct pending_place *at, json_t *first);
-
-/* Of the clients that wait the one that came first; NULL: there is none. */
-struct pending_place *pending_next(struct pending *p);
+/* Tell the connection AT, without waiting for it, that WITH takes the server's time. */
+void pending_tell_busy(struct pending_place *at, const char *with);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "cli/command.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,66 +10,27 @@
 
 #define COLUMN 19 /* of what an option does */
 
-/* The option of C whose name the SIZE characters at WORD are, or the only one that they begin. */
-static const struct command_option *find(const struct command *c, const char *word, size_t size)
+int command_store(const struct option_row *row, const char *value, void *into, struct fault *f)
 {
-	const struct command_option *found = NULL;
-	unsigned begin = 0;
-
-	for (const struct command_option *o = c->options; o->name; o++) {
-		if (strncmp(o->name, word, size) != 0)
-			continue;
-		if (!o->name[size])
-			return o;
-		found = o;
-		begin++;
-	}
-	return begin == 1 ? found : NULL;
-}
-
-int command_next(const struct command *c, char ***argv, const struct command_option **row,
-		 const char **value, struct fault *f)
-{
-	const char *word = **argv;
-	size_t size = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
-	const struct command_option *o = size ? find(c, word + 2, size) : NULL;
-	bool has = o && word[2 + size];
-
-	if (!o || (has && !o->value))
-		return 0;
-	*row = o;
-	*value = has ? word + 2 + size + 1 : NULL;
-	if (!o->value || has)
-		return 1;
-	if ((*argv)[1]) {
-		*value = *++*argv;
-		return 1;
-	}
-	fault_raise(f, FAULT_USAGE, 0, "--%s needs a value", o->name);
-	return fault_fix(f, "give --%s=%s", o->name, o->value);
-}
-
-int command_store(const struct command_option *row, const char *value, void *into, struct fault *f)
-{
-	void *to = (char *)into + row->at;
+	void *to = (char *)into + row->field;
 	bool bad = false;
 
 	switch (row->kind) {
-	case COMMAND_FLAG:
+	default:
 		*(bool *)to = true;
 		break;
 	case COMMAND_TEXT:
 		*(const char **)to = value;
 		break;
 	case COMMAND_COUNT:
-		bad = units_parse_u64(value, to) || (double)*(uint64_t *)to > row->most;
+		bad = units_parse_u64(value, to) || *(uint64_t *)to > row->max;
 		break;
 	case COMMAND_TIME:
 		bad = units_parse_seconds(value, to) || !*(uint64_t *)to;
 		break;
 	case COMMAND_SECONDS:
 	case COMMAND_PERCENT:
-		bad = units_parse_decimal(value, to) || *(double *)to > row->most;
+		bad = units_parse_decimal(value, to) || *(double *)to > (double)row->max;
 		break;
 	case COMMAND_RATE:
 		bad = units_parse_rate(value, to) || !(*(double *)to > 0);
@@ -80,26 +41,30 @@ int command_store(const struct command_option *row, const char *value, void *int
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--%s: invalid value '%.64s'", row->name, value);
 	if (row->kind == COMMAND_COUNT || row->kind == COMMAND_SECONDS)
-		return fault_fix(f, "give a number up to %.0f", row->most);
+		return fault_fix(f, "give a number up to %" PRIu64, row->max);
 	return fault_fix(f, row->kind == COMMAND_TIME   ? "give a time, such as 90 or 5m"
 			    : row->kind == COMMAND_RATE ? "give Gb/s, such as 380"
 							: "give a percentage, such as 5");
 }
 
+bool command_is_nearer(const char *name, const char *word, size_t size, size_t *distance)
+{
+	size_t n = text_distance(name, word, size);
+	bool near = n < *distance && n <= 2 && 2 * n < size; /* two letters, but not half of all */
+
+	*distance = near ? n : *distance;
+	return near;
+}
+
 /* WORD is no option of C: say so, and which it may be meant for. Returns -1. */
 static int refuse(const struct command *c, const char *word, struct fault *f)
 {
-	const struct command_option *near = NULL;
-	size_t size = strcspn(word + 2, "="), least = 3; /* two letters may be wrong, */
+	const struct option_row *near = NULL;
+	size_t size = strcspn(word + 2, "="), distance = size;
 
-	for (const struct command_option *o = c->options; size && o->name; o++) {
-		size_t n = text_distance(o->name, word + 2, size);
-
-		if (n < least && 2 * n < size && o->help) { /* but not half of them */
-			least = n;
+	for (const struct option_row *o = c->options; o->name; o++)
+		if (o->help && command_is_nearer(o->name, word + 2, size, &distance))
 			near = o;
-		}
-	}
 	if (*word == '-')
 		fault_raise(f, FAULT_USAGE, 0, "'%.64s' is not an option of %s", word, c->name);
 	else
@@ -113,7 +78,7 @@ static void print_help(const struct command *c)
 {
 	printf("usage: %s %s\n\n%s%s", c->name, c->synopsis, c->about ? c->about : "",
 	       c->about ? "\n" : "");
-	for (const struct command_option *o = c->options; o->name; o++) {
+	for (const struct option_row *o = c->options; o->name; o++) {
 		const char *line = o->help;
 
 		if (!line)
@@ -139,24 +104,28 @@ bool command_helps(const struct command *c, const char *word)
 
 int command_read(const struct command *c, void *into, char **argv, char ***rest, struct fault *f)
 {
-	const struct command_option *row;
+	struct option_words w = {.next = argv};
+	const struct option_row *row;
 	char **operand = argv;
 	const char *value;
 
 	fault_phase(f, "reading the command line");
-	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
-		int rc = command_next(c, &argv, &row, &value, f);
+	while (*w.next && strcmp(*w.next, "--") != 0) {
+		char *word = *w.next;
+		int rc = options_next(c->options, &w, &row, &value, f);
 
-		if (rc == 0 && command_helps(c, *argv))
-			return 1;
-		if (rc == 0 && c->operands && (**argv != '-' || !(*argv)[1]))
-			*operand++ = *argv;
-		else if (rc == 0)
-			return refuse(c, *argv, f);
-		else if (rc < 0 || command_store(row, value, into, f))
+		if (rc < 0 || (rc > 0 && command_store(row, value, into, f)))
 			return -1;
+		if (rc > 0)
+			continue;
+		if (command_helps(c, word))
+			return 1;
+		if (!c->operands || (*word == '-' && word[1]))
+			return refuse(c, word, f);
+		*operand++ = word;
+		w.next++;
 	}
-	*rest = *argv ? argv + 1 : argv;
+	*rest = *w.next ? w.next + 1 : w.next;
 	for (; c->operands && **rest; ++*rest)
 		*operand++ = **rest;
 	if (c->operands)

@@ -180,30 +180,16 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
 	return 0;
 }
 
-static bool same_value(const struct experiment *a, const struct experiment *b,
-		       const struct option_row *row)
-{
-	return experiment_value(a, row) == experiment_value(b, row) &&
-	       (!row->dealt || (a->labels.count == b->labels.count &&
-				memcmp(a->labels.value, b->labels.value,
-				       a->labels.count * sizeof(a->labels.value[0])) == 0));
-}
-
-/* True if another option of E decides instead of ROW. */
-static bool is_overruled(const struct option_row *row, const struct experiment *e)
-{
-	return (e->duration_ns && OPTION_IS(row, experiment.iters)) ||
-	       (e->sweep && OPTION_IS(row, experiment.size_bytes));
-}
-
 /* The value of ROW as on the command line; "none" where E has none: a 0 that the option does not
  * allow was not given. */
 static const char *option_value(const struct option_row *row, const struct experiment *e, char *buf,
 				size_t size)
 {
 	uint64_t value = experiment_value(e, row);
+	bool overruled = (e->duration_ns && OPTION_IS(row, experiment.iters)) ||
+			 (e->sweep && OPTION_IS(row, experiment.size_bytes));
 
-	if ((!value && row->min) || is_overruled(row, e))
+	if ((!value && row->min) || overruled)
 		return "none";
 	options_format_value(row, value, buf, size);
 	for (unsigned i = 1; row->dealt && i < e->labels.count; i++)
@@ -216,10 +202,17 @@ static bool differs(const struct options *mine, const struct experiment *theirs,
 		    const struct option_row *row)
 {
 	const struct sweep_axis *axis = sweep_axis(&mine->sweep, row);
+	const struct flow_labels *a = &mine->experiment.labels, *b = &theirs->labels;
+	uint64_t value;
 
-	return row->scope == SCOPE_EXPERIMENT && mine->given[row - options_table()] &&
-	       !same_value(&mine->experiment, theirs, row) &&
-	       !(axis && sweep_has(axis, experiment_value(theirs, row)));
+	if (row->scope != SCOPE_EXPERIMENT || !mine->given[row - options_table()])
+		return false;
+	value = experiment_value(theirs, row);
+	if (row->dealt && (a->count != b->count ||
+			   memcmp(a->value, b->value, a->count * sizeof(a->value[0])) != 0))
+		return true;
+	return value != experiment_value(&mine->experiment, row) &&
+	       !(axis && sweep_has(axis, value));
 }
 
 /* True if a server that was started as MINE gives way to the client in ROW. */
@@ -230,40 +223,22 @@ static bool gives_way(const struct options *mine, const struct option_row *row)
 		OPTION_IS(row, experiment.iters) || OPTION_IS(row, experiment.duration_ns));
 }
 
-/* Append to BUF "--size: server 64 B, client 65 B". */
-static void add_difference(const struct options *mine, const struct experiment *theirs,
-			   const struct option_row *row, char *buf, size_t size)
+int experiment_check(const struct options *mine, const struct experiment *theirs, char *decided,
+		     size_t size, struct fault *f)
 {
-	char a[96], b[96];
-
-	text_add(buf, size, "--%s: server %s, client %s", row->name,
-		 option_value(row, &mine->experiment, a, sizeof(a)),
-		 option_value(row, theirs, b, sizeof(b)));
-}
-
-int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f)
-{
+	decided[0] = '\0';
 	for (const struct option_row *row = options_table(); row->name; row++) {
-		char text[256] = "";
+		char text[256], a[96], b[96];
 
-		if (!differs(mine, theirs, row) || gives_way(mine, row))
+		if (!differs(mine, theirs, row))
 			continue;
-		add_difference(mine, theirs, row, text, sizeof(text));
-		return fault_usage(f, "omit it on the server: the client decides",
-				   "the two ends differ in %s", text);
+		snprintf(text, sizeof(text), "--%s: server %s, client %s", row->name,
+			 option_value(row, &mine->experiment, a, sizeof(a)),
+			 option_value(row, theirs, b, sizeof(b)));
+		if (!gives_way(mine, row))
+			return fault_usage(f, "omit it on the server: the client decides",
+					   "the two ends differ in %s", text);
+		text_add(decided, size, "%s%s", decided[0] ? "; " : "", text);
 	}
 	return 0;
-}
-
-const char *experiment_decided(const struct options *mine, const struct experiment *theirs,
-			       char *buf, size_t size)
-{
-	buf[0] = '\0';
-	for (const struct option_row *row = options_table(); row->name; row++) {
-		if (!differs(mine, theirs, row) || !gives_way(mine, row))
-			continue;
-		text_add(buf, size, "%s", buf[0] ? "; " : "");
-		add_difference(mine, theirs, row, buf, size);
-	}
-	return buf;
 }

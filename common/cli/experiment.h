@@ -129,10 +129,7 @@ static inline bool experiment_endless(const struct experiment *e)
 	return e->duration_ns || e->run_infinitely;
 }
 
-/*
- * Returns the experiment as a new JSON object, with the long options as keys: those that a test
- * with TRAITS has (0: all).
- */
+/* The experiment as a new JSON object, by long options: those of a test with TRAITS (0: all). */
 json_t *experiment_to_json(const struct experiment *e, unsigned traits);
 
 /*
@@ -145,9 +142,8 @@ json_t *experiment_describe(const struct experiment *e, unsigned traits);
 json_t *experiment_varied(const struct options *o);
 
 /*
- * Read a client's experiment into E, which has the defaults for missing keys. Each key is checked
- * for type and range by its row of the option table. Unknown keys are ignored, and so are those
- * that a test with TRAITS does not have. Raises FAULT_PEER with the key.
+ * Read a client's experiment into E, which has the defaults. Each key is checked by its row of the
+ * table; a test with TRAITS takes only defaults of options that it does not have. Raises FAULT_PEER.
  */
 int experiment_from_json(struct experiment *e, const json_t *from, unsigned traits,
 			 struct fault *f);
@@ -156,8 +152,7 @@ int experiment_from_json(struct experiment *e, const json_t *from, unsigned trai
  * Server: compare THEIRS with the experiment options that were given on this command line; with a
  * sweep any of its values fits. Raises FAULT_USAGE with the option and both values if they differ.
  * Under perftest's names the client decides sizes, iterations and duration, as perftest had it:
- * experiment_decided() writes these differences to BUF, "" if there are none, and returns BUF.
+ * these differences are written to DECIDED, "" if there are none.
  */
-int experiment_check(const struct options *mine, const struct experiment *theirs, struct fault *f);
-const char *experiment_decided(const struct options *mine, const struct experiment *theirs,
-			       char *buf, size_t size);
+int experiment_check(const struct options *mine, const struct experiment *theirs, char *decided,
+		     size_t size, struct fault *f);

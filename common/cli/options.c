@@ -55,15 +55,14 @@ static int apply_labels(struct options *o, const struct option_row *row, const c
 			struct fault *f)
 {
 	struct flow_labels *l = &o->experiment.labels;
-	uint64_t value[SWEEP_VALUES_MAX];
-	int n = sweep_list(row, text, value, QP_FLOW_LABELS_MAX, f);
+	struct sweep_axis a = {.row = row};
 
-	if (n < 0)
+	if (sweep_read(&a, text, f))
 		return -1;
-	*options_number(o, row) = value[0];
-	*l = (struct flow_labels){.count = n > 1 ? (unsigned)n : 0};
+	*options_number(o, row) = a.value[0];
+	*l = (struct flow_labels){.count = a.count > 1 ? a.count : 0};
 	for (unsigned i = 0; i < l->count; i++)
-		l->value[i] = (uint32_t)value[i];
+		l->value[i] = (uint32_t)a.value[i];
 	return 0;
 }
 
@@ -117,28 +116,19 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* "host:18515" or "[::1]:18515", where *PORT is "18515"; an IPv6 address has no port. */
-static bool has_port(const char *host, const char **port)
-{
-	const char *colon = host ? strrchr(host, ':') : NULL;
-
-	if (!colon || colon == host || !is_number(colon + 1))
-		return false;
-	*port = colon + 1;
-	return colon[-1] == ']' || strchr(host, ':') == colon;
-}
-
 static int read_host(struct options *o, const char *host, const char *more, struct fault *f)
 {
-	const char *port;
+	const char *colon = host ? strrchr(host, ':') : NULL;
 
 	o->local.host = host;
 	if (host && !*host)
 		return fault_raise(f, FAULT_USAGE, 0, "the host name is empty");
-	if (has_port(host, &port)) {
+	/* "host:18515" or "[::1]:18515"; an IPv6 address has no port. */
+	if (colon && colon > host && is_number(colon + 1) &&
+	    (colon[-1] == ']' || strchr(host, ':') == colon)) {
 		fault_raise(f, FAULT_USAGE, 0, "host '%.100s' contains a port", host);
-		return fault_fix(f, "give the port with -p: -p %s %.*s", port,
-				 (int)(port - host) - 1, host);
+		return fault_fix(f, "give the port with -p: -p %s %.*s", colon + 1,
+				 (int)(colon - host), host);
 	}
 	if (!more)
 		return 0;
@@ -166,84 +156,99 @@ static int use_dscp(struct options *o, struct fault *f)
 	return 0;
 }
 
-/* The words of a command line, which NEXT counts as they are read. */
-struct words {
-	char **argv;
-	int argc, next;
-};
-
-/* Use ROW with VALUE, which is in the same word; NULL: it is the next word, if ROW needs one. */
-static int use_option(struct options *o, const struct option_row *row, const char *value,
-		      struct words *w, struct fault *f)
+/*
+ * The option that begins at W's next word, or letter of a word; *VALUE is what stands in the same
+ * word. Returns NULL, and W stays, if ROWS have none of that name.
+ */
+static const struct option_row *next_row(const struct option_row *rows, struct option_words *w,
+					 const char **value)
 {
-	const char *next = w->next < w->argc ? w->argv[w->next] : NULL;
-	bool flag = row->kind == OPTION_FLAG, index = row->kind == OPTION_INDEX;
+	const char *word = *w->next, *letter = w->letters;
+	const struct option_row *row = rows;
+	size_t size;
 
-	if (value && flag)
-		return options_refuse_value(row, f);
-	/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
-	if (!value && !flag && row->kind != OPTION_FILE && (!index || (next && is_number(next)))) {
-		if (!next)
-			return options_refuse_missing(options_resolve_alias(row, &value), f);
-		value = next;
-		w->next++;
-	}
-	row = options_resolve_alias(row, &value);
-	if (apply_option(o, row, value, f))
-		return -1;
-	o->given[row - options_table()] = true;
-	return 0;
-}
-
-static int read_long(struct options *o, const char *word, struct words *w, struct fault *f)
-{
-	size_t size = strcspn(word + 2, "=");
-	const struct option_row *row = options_match(word + 2, size);
-
-	if (!row)
-		return options_refuse_unknown(o, word, f);
-	return use_option(o, row, word[2 + size] ? word + 2 + size + 1 : NULL, w, f);
-}
-
-/* A letter ends the word if it needs a value; the rest of the word is the value. */
-static int read_letters(struct options *o, const char *word, struct words *w, struct fault *f)
-{
-	for (const char *c = word + 1; *c; c++) {
-		const struct option_row *row = options_table();
-
-		while (row->name && row->letter != *c)
+	if (!letter && word && word[0] == '-' && word[1] != '-')
+		letter = word + 1;
+	if (letter) {
+		while (row->name && (!*letter || row->letter != *letter))
 			row++;
 		if (!row->name)
-			return options_refuse_letter(*c, f);
-		if (row->kind != OPTION_FLAG && row->kind != OPTION_FILE)
-			return use_option(o, row, c[1] ? c + 1 : NULL, w, f);
-		if (use_option(o, row, NULL, w, f))
-			return -1;
+			return NULL;
+		w->next += !w->letters;
+		letter = letter[1] ? letter + 1 : NULL;
+		/* A letter ends the word if it needs a value, which is the rest. */
+		w->letters = row->kind == OPTION_FLAG || row->kind == OPTION_FILE ? letter : NULL;
+		*value = w->letters ? NULL : letter;
+		return row;
 	}
-	return 0;
+	if (!word || strncmp(word, "--", 2) != 0)
+		return NULL;
+	size = strcspn(word + 2, "=");
+	row = options_match(rows, word + 2, size);
+	if (row && row->kind == COMMAND_FLAG && word[2 + size])
+		return NULL;
+	w->next += row != NULL;
+	*value = word[2 + size] ? word + 2 + size + 1 : NULL;
+	return row;
 }
 
-int options_parse(struct options *o, int argc, char **argv, struct fault *f)
+int options_next(const struct option_row *rows, struct option_words *w,
+		 const struct option_row **row, const char **value, struct fault *f)
 {
-	struct words w = {argv, argc, 1};
-	const char *host = NULL, *more = NULL;
+	const char *alias = NULL;
+	bool flag, index;
+	char name[64];
+
+	*value = NULL;
+	*row = next_row(rows, w, value);
+	if (!*row)
+		return 0;
+	flag = (*row)->kind == OPTION_FLAG || (*row)->kind == COMMAND_FLAG;
+	index = (*row)->kind == OPTION_INDEX;
+	if (*value && flag) {
+		*row = options_resolve_alias(*row, &alias);
+		fault_raise(f, FAULT_USAGE, 0, "option %s takes no value",
+			    options_name(*row, name, sizeof(name)));
+		return fault_fix(f, "give --%s alone", (*row)->name);
+	}
+	/* "--use_cuda 0" is in people's scripts, and no host is called by a bare number. */
+	if (!*value && !flag && (*row)->kind != OPTION_FILE &&
+	    (!index || (*w->next && is_number(*w->next)))) {
+		if (!*w->next)
+			return options_refuse_missing(options_resolve_alias(*row, value), f);
+		*value = *w->next++;
+	}
+	*row = options_resolve_alias(*row, value);
+	return 1;
+}
+
+int options_parse(struct options *o, char **argv, struct fault *f)
+{
+	struct option_words w = {.next = argv + 1};
+	const char *host = NULL, *more = NULL, *value;
+	const struct option_row *row;
 	bool ended = false; /* by "--": the other words are no options */
 
 	fault_phase(f, "reading the command line");
-	while (w.next < argc) {
-		const char *word = argv[w.next++];
+	while (*w.next || w.letters) {
+		int rc = ended ? 0 : options_next(options_table(), &w, &row, &value, f);
+		const char *word = *w.next;
 
-		if (!ended && strcmp(word, "--") == 0) {
-			ended = true;
-		} else if (!ended && word[0] == '-' && word[1]) {
-			if (word[1] == '-' ? read_long(o, word, &w, f)
-					   : read_letters(o, word, &w, f))
-				return -1;
-		} else if (!host) {
-			host = word;
-		} else if (!more) {
-			more = word;
+		if (rc < 0 || (rc > 0 && apply_option(o, row, value, f)))
+			return -1;
+		if (rc > 0) {
+			o->given[row - options_table()] = true;
+			continue;
 		}
+		if (!ended && (w.letters || (word[0] == '-' && word[1] && strcmp(word, "--") != 0)))
+			return options_refuse_unknown(o, w.letters ? w.letters : word, f);
+		w.next++;
+		if (!ended && strcmp(word, "--") == 0)
+			ended = true;
+		else if (!host)
+			host = word;
+		else if (!more)
+			more = word;
 	}
 	if (use_dscp(o, f))
 		return -1;

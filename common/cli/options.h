@@ -30,6 +30,14 @@ enum option_kind {
 	OPTION_FILE,    /* const char *, the value is optional: "-" */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
 	OPTION_INDEX,   /* uint64_t, the value is optional: 0; it may be a separate argument */
+	/* of a command that is no test (cli/command.h) */
+	COMMAND_FLAG,    /* bool */
+	COMMAND_TEXT,    /* const char * */
+	COMMAND_COUNT,   /* uint64_t */
+	COMMAND_TIME,    /* uint64_t, in ns; more than 0 */
+	COMMAND_SECONDS, /* double */
+	COMMAND_RATE,    /* double, in Gb/s; more than 0 */
+	COMMAND_PERCENT, /* double */
 };
 
 /* Properties of a test and of a run, which decide its options. */
@@ -212,14 +220,29 @@ const struct option_row *options_table(void);
 /* The row of the long option NAME, or NULL. */
 const struct option_row *options_find(const char *name);
 
-/* True if the SIZE bytes at WORD begin NAME; the row that they name, or that alone they begin. */
+/* True if the SIZE bytes at WORD begin NAME; - and _ are equal. */
 bool options_begins(const char *name, const char *word, size_t size);
-const struct option_row *options_match(const char *word, size_t size);
+
+/* The row of ROWS that the SIZE bytes at WORD name, or that alone they begin; an alias and its
+ * option count as one. */
+const struct option_row *options_match(const struct option_row *rows, const char *word,
+				       size_t size);
+
+/* The words of a command line that are still to be read. */
+struct option_words {
+	char **next;         /* ended by NULL */
+	const char *letters; /* what is left of a word of several, "-ab"; NULL: nothing */
+};
 
 /*
- * The row that an alias names; a row that is no alias itself. If the alias also sets a value,
- * *VALUE becomes that.
+ * Read the next of W if it is an option of ROWS, by its name, a beginning that only one has, or its
+ * letter. *ROW is no alias; *VALUE is from the same word, or the next one if it needs one; NULL: it
+ * has none. Returns 1; 0: it is no option, or none of ROWS, and W is as before; -1 with FAULT_USAGE.
  */
+int options_next(const struct option_row *rows, struct option_words *w,
+		 const struct option_row **row, const char **value, struct fault *f);
+
+/* The row that an alias names, or ROW. If the alias also sets a value, *VALUE becomes that. */
 const struct option_row *options_resolve_alias(const struct option_row *row, const char **value);
 
 /* True if a test of these TRAITS (0: any) has the option ROW. */
@@ -244,40 +267,31 @@ void options_init(struct options *o, const struct experiment *defaults);
 bool options_given(const struct options *o, const char *name);
 
 /*
- * Parse a command line as getopt_long does: the host at any position, unique prefixes, bundled
- * letters, the last of a repeated option; - and _ are equal in a long name. Raises FAULT_USAGE, or
+ * Parse the command line ARGV, which NULL ends, as getopt_long does: the host at any position,
+ * unique prefixes, bundled letters, the last of a repeated option. Raises FAULT_USAGE, or
  * FAULT_UNAVAILABLE for a transport or device class that rdmark does not support. Strings in O
  * point into ARGV.
  */
-int options_parse(struct options *o, int argc, char **argv, struct fault *f);
+int options_parse(struct options *o, char **argv, struct fault *f);
 
 /* Raise the fault that the test of O does not have ROW, with the reason and the fix. Returns -1. */
 int options_refuse(const struct options *o, const struct option_row *row, struct fault *f);
 
 /*
- * Raise the fault that ROW needs, or takes no, value; that LETTER or TEXT of the command line is no
+ * Raise the fault that ROW needs a value; that TEXT of the command line, "--name" or letters, is no
  * option, with the names that may be meant, or what to do instead of perftest's. Return -1.
  */
 int options_refuse_missing(const struct option_row *row, struct fault *f);
-int options_refuse_value(const struct option_row *row, struct fault *f);
-int options_refuse_letter(char letter, struct fault *f);
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
 
-/* Refuse given options that do not apply to a run with these traits: TRAIT_SCHEDULE, TRAIT_CLIENT.
- */
+/* Refuse given options that a run of TRAIT_SCHEDULE or TRAIT_CLIENT does not have. */
 int options_check(const struct options *o, unsigned run, struct fault *f);
 
-/*
- * Parse the value TEXT of ROW into *VALUE and check its range. Raises FAULT_USAGE with the option,
- * the value and the allowed range. Numeric kinds only.
- */
+/* Parse TEXT into *VALUE, in the range of ROW; numeric kinds only. Raises FAULT_USAGE. */
 int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,
 			struct fault *f);
 
-/*
- * Raise the fault that TEXT is not a valid value of option NAME. Returns -1. The caller adds the
- * fix.
- */
+/* Raise that TEXT is no valid value of option NAME. The caller adds the fix. Returns -1. */
 int options_invalid(const char *name, const char *text, struct fault *f);
 
 /* True if V is in the range of ROW, which has a numeric kind. */
@@ -287,9 +301,9 @@ bool options_in_range(const struct option_row *row, uint64_t v);
 const char *options_format_value(const struct option_row *row, uint64_t value, char *buf,
 				 size_t size);
 
-/*
- * Print `--help`: usage, summary, and the usual options or ALL options, with their defaults from
- * DEFAULTS.
- */
+/* Print `--help`: usage, summary, and the usual options or ALL, with their DEFAULTS. */
 void options_help(FILE *out, const char *program, const char *summary,
 		  const struct options *defaults, bool all);
+
+/* The same of `rdmark server`; DEFAULTS are of any test. */
+void options_help_server(FILE *out, const struct options *defaults);

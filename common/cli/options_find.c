@@ -22,12 +22,12 @@ bool options_begins(const char *name, const char *word, size_t size)
 	return true;
 }
 
-const struct option_row *options_match(const char *word, size_t size)
+const struct option_row *options_match(const struct option_row *rows, const char *word, size_t size)
 {
 	const struct option_row *found = NULL, *option, *same = NULL;
 	bool ambiguous = !size;
 
-	for (const struct option_row *row = options_table(); row->name; row++) {
+	for (const struct option_row *row = rows; row->name; row++) {
 		const char *value = NULL;
 
 		if (!options_begins(row->name, word, size))

@@ -10,25 +10,17 @@
 #define COLUMNS 80
 #define LEFT \
 	30 /* columns for an option; its help follows, on the next line if the option is longer */
-#define INDENT  (2 + LEFT + 1)
+#define INDENT (2 + LEFT + 1)
 
-#define LISTS \
+#define LISTS                                                                             \
 	"The experiment's numbers can be lists and ranges: -m 1024,4096 -n 1k:100k:x10\n" \
 	"measures all combinations.\n"
 
 /* The options that most people need; a program shows those of them that it has. */
 static const char *const usual[] = {
-	"size", "all",	  "iters",  "duration",	    "qp",   "connection", "bidirectional",
-	"gpu",	"ib-dev", "verify", "report_gbits", "json",
+	"size",          "all", "iters",  "duration", "qp",           "connection",
+	"bidirectional", "gpu", "ib-dev", "verify",   "report_gbits", "json",
 };
-
-static bool is_usual(const struct option_row *row)
-{
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (strcmp(row->name, usual[i]) == 0)
-			return true;
-	return false;
-}
 
 /* Print the line of ROW: letter, name, value, help and default, wrapped. */
 static void help_row(FILE *out, const struct option_row *row, const struct options *defaults)
@@ -93,20 +85,27 @@ static void group_rows(FILE *out, enum option_group group, const struct options 
 		}
 }
 
+/* The options of an end: of groups up to LAST. */
+static void end_rows(FILE *out, const struct options *defaults, enum option_group last)
+{
+	fprintf(out, "\nTHIS END: each end has its own\n");
+	for (unsigned group = GROUP_DEVICE; group <= last; group++)
+		group_rows(out, group, defaults);
+}
+
 /* Print all options of the program by groups, and the exit statuses. */
 static void all_rows(FILE *out, const struct options *defaults)
 {
 	fprintf(out, "\nTHE EXPERIMENT: the client decides, the server adopts it\n");
 	for (unsigned group = GROUP_RUN; group < GROUP_DEVICE; group++)
 		group_rows(out, group, defaults);
-	fprintf(out, "\nTHIS END: each end has its own\n");
-	for (unsigned group = GROUP_DEVICE; group < GROUPS; group++)
-		group_rows(out, group, defaults);
-	fprintf(out, "\nThe exit status is\n"
-		     "  0  success; 1  a fault of this host; 2  wrong usage, or the ends do not fit\n"
-		     "  3  the peer failed or was stopped; 4  no peer answered in time\n"
-		     "  5  wrong data; 6  measured, but a threshold was missed\n"
-		     "  77  not available here; 128+N  ended by signal N\n");
+	end_rows(out, defaults, GROUP_IGNORED);
+	fprintf(out,
+		"\nThe exit status is\n"
+		"  0  success; 1  a fault of this host; 2  wrong usage, or the ends do not fit\n"
+		"  3  the peer failed or was stopped; 4  no peer answered in time\n"
+		"  5  wrong data; 6  measured, but a threshold was missed\n"
+		"  77  not available here; 128+N  ended by signal N\n");
 }
 
 static void usual_rows(FILE *out, const char *program, const struct options *defaults)
@@ -116,8 +115,9 @@ static void usual_rows(FILE *out, const char *program, const struct options *def
 
 	fprintf(out, "\nCommon options:\n");
 	for (const struct option_row *row = options_table(); row->name; row++)
-		if (is_usual(row) && options_has_effect(row, traits))
-			help_row(out, row, defaults);
+		for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+			if (strcmp(row->name, usual[i]) == 0 && options_has_effect(row, traits))
+				help_row(out, row, defaults);
 	fprintf(out,
 		"\nExamples, with `%s` running on the host node1:\n"
 		"  %s node1\n"
@@ -139,6 +139,16 @@ void options_help(FILE *out, const char *program, const char *summary,
 	fprintf(out,
 		"\nSizes accept k, m and g (powers of 1024); times accept ms, s, m and h.\n"
 		"%sSee %s(1) and rdmark(7).\n",
-		defaults->traits & TRAIT_CELLS ? "" : LISTS,
-		program);
+		defaults->traits & TRAIT_CELLS ? "" : LISTS, program);
+}
+
+void options_help_server(FILE *out, const struct options *defaults)
+{
+	fprintf(out, "usage: rdmark server [OPTION...]\n\n"
+		     "Serve every test, one client after another, until a signal.\n");
+	end_rows(out, defaults, GROUP_SERVING);
+	fprintf(out,
+		"\nThese, and --json and the like, are as in every test; so are options of the\n"
+		"experiment, which clients then must not contradict: `rdmark write_bw --help=all`\n"
+		"See rdmark(1).\n");
 }

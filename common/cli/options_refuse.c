@@ -151,8 +151,7 @@ int options_refuse_missing(const struct option_row *row, struct fault *f)
 	};
 	char name[64];
 
-	fault_raise(f, FAULT_USAGE, 0, "option %s needs a value",
-		    options_name(row, name, sizeof(name)));
+	fault_raise(f, FAULT_USAGE, 0, "%s needs a value", options_name(row, name, sizeof(name)));
 	if (row->kind == OPTION_FILE && strcmp(row->value, "FILE") == 0)
 		return fault_fix(f, "give one, for example --%s=run.%s", row->name, row->name);
 	for (size_t i = 0; row->value && i < sizeof(examples) / sizeof(examples[0]); i++)
@@ -184,24 +183,6 @@ static bool refuse_perftest(char letter, const char *word, size_t size, bool who
 	return false;
 }
 
-int options_refuse_letter(char letter, struct fault *f)
-{
-	if (refuse_perftest(letter, NULL, 0, false, f))
-		return -1;
-	return fault_usage(f, "see --help=all", "unknown option -%c", letter);
-}
-
-int options_refuse_value(const struct option_row *row, struct fault *f)
-{
-	const char *value = NULL;
-	char name[64];
-
-	row = options_resolve_alias(row, &value);
-	fault_raise(f, FAULT_USAGE, 0, "option %s takes no value",
-		    options_name(row, name, sizeof(name)));
-	return fault_fix(f, "give --%s alone", row->name);
-}
-
 /* The first SIZE characters of WORD are a whole part of NAME: depth of tx-depth. */
 static bool is_part(const char *name, const char *word, size_t size)
 {
@@ -215,54 +196,31 @@ static bool is_part(const char *name, const char *word, size_t size)
 /* Names of options for a hint. */
 struct names {
 	char text[NAMES_MAX * (TEXT_WORD_MAX + 4)]; /* "--a, --b" */
-	size_t used;
 	unsigned count;
 };
 
-static void names_add(struct names *to, const char *name)
-{
-	if (to->count >= NAMES_MAX)
-		return;
-	to->used += (size_t)snprintf(to->text + to->used, sizeof(to->text) - to->used, "%s--%s",
-				     to->count++ ? ", " : "", name);
-}
-
-/* True if the test of O has the option ROW, and it has an effect there. */
-static bool is_offered(const struct options *o, const struct option_row *row)
-{
-	return row->scope != SCOPE_ALIAS && options_has_effect(row, o->traits);
-}
-
 /*
- * List the options of O's test that begin with WORD. An alias is listed only if the name of its own
- * option does not begin with WORD. Returns how many.
+ * List the options of O's test at edit distance DISTANCE from WORD; 0: those that begin with it,
+ * and aliases whose own option does not; 1: also those that contain WORD as a whole part (depth:
+ * tx-depth). Returns how many.
  */
-static unsigned list_with_prefix(const struct options *o, const char *word, size_t size,
-				 struct names *names)
+static unsigned list_near(const struct options *o, const char *word, size_t size, unsigned distance,
+			  struct names *names)
 {
 	const char *ignored;
 
 	for (const struct option_row *row = options_table(); row->name; row++) {
-		const struct option_row *option = options_resolve_alias(row, &ignored);
+		const struct option_row *own = options_resolve_alias(row, &ignored);
+		bool near =
+			distance ? own == row && text_distance(row->name, word, size) == distance
+				 : options_begins(row->name, word, size) &&
+					   (own == row || !options_begins(own->name, word, size));
 
-		if (options_begins(row->name, word, size) && is_offered(o, option) &&
-		    (option == row || !options_begins(option->name, word, size)))
-			names_add(names, row->name);
+		near |= distance == 1 && own == row && is_part(row->name, word, size);
+		if (near && options_has_effect(own, o->traits) && names->count < NAMES_MAX)
+			text_add(names->text, sizeof(names->text), "%s--%s",
+				 names->count++ ? ", " : "", row->name);
 	}
-	return names->count;
-}
-
-/*
- * List the options of O's test at edit distance DISTANCE from WORD; DISTANCE 1 also lists names
- * that contain WORD as a whole part (depth: tx-depth). Returns how many.
- */
-static unsigned list_similar(const struct options *o, const char *word, size_t size,
-			     unsigned distance, struct names *names)
-{
-	for (const struct option_row *row = options_table(); row->name; row++)
-		if (is_offered(o, row) && (text_distance(row->name, word, size) == distance ||
-					   (distance == 1 && is_part(row->name, word, size))))
-			names_add(names, row->name);
 	return names->count;
 }
 
@@ -273,19 +231,23 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 	const struct option_row *own = options_table();
 	struct names names = {0};
 
+	if (word - text < 2) /* letters */
+		return refuse_perftest(*word, NULL, 0, false, f)
+			       ? -1
+			       : fault_usage(f, "see --help=all", "unknown option -%c", *word);
 	while (own->name && !options_begins(own->name, word, size))
 		own++;
 	/* What also begins an option of rdmark's is ambiguous. */
 	if (size && refuse_perftest('\0', word, size, own->name, f))
 		return -1;
-	if (size && list_with_prefix(o, word, size, &names)) {
+	if (size && list_near(o, word, size, 0, &names)) {
 		fault_raise(f, FAULT_USAGE, 0, "option %.60s is ambiguous", text);
 		return fault_fix(f, "give one of %s", names.text);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
 	/* In a short word few letters make another one of it. */
 	for (unsigned d = 1; d <= (size < SHORT_WORD ? 1 : 2); d++)
-		if (list_similar(o, word, size, d, &names))
+		if (list_near(o, word, size, d, &names))
 			return fault_fix(f, "did you mean %s?", names.text);
 	return fault_fix(f, "see --help=all");
 }

@@ -91,13 +91,6 @@ bool options_in_range(const struct option_row *row, uint64_t v)
 	return v >= row->min && v <= row->max;
 }
 
-/* True if TEXT is a transport of perftest that rdmark does not support. */
-static bool is_other_transport(const struct option_row *row, const char *text)
-{
-	return OPTION_IS(row, experiment.connection) &&
-	       (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0 || strcmp(text, "SRD") == 0);
-}
-
 int options_invalid(const char *name, const char *text, struct fault *f)
 {
 	return fault_raise(f, FAULT_USAGE, 0, "invalid value '%.40s' for %s", text, name);
@@ -149,7 +142,8 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 		*value = v;
 		return 0;
 	}
-	if (is_other_transport(row, text)) {
+	if (OPTION_IS(row, experiment.connection) &&
+	    (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0 || strcmp(text, "SRD") == 0)) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s is not supported", text);
 		return fault_fix(f, "use RC, UC or UD");
 	}

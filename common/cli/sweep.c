@@ -35,10 +35,11 @@ static int refuse_axis(const struct option_row *row, const char *text, const cha
 
 static int add_point(struct sweep_axis *a, uint64_t value, const char *text, struct fault *f)
 {
+	unsigned most = a->row->dealt ? QP_FLOW_LABELS_MAX : SWEEP_VALUES_MAX;
 	char why[64];
 
-	if (a->count == SWEEP_VALUES_MAX) {
-		snprintf(why, sizeof(why), "The list has more than %d values", SWEEP_VALUES_MAX);
+	if (a->count == most) {
+		snprintf(why, sizeof(why), "The list has more than %u values", most);
 		return refuse_axis(a->row, text, why, f);
 	}
 	a->value[a->count++] = value;
@@ -90,7 +91,7 @@ static int add_range(struct sweep_axis *a, char *one, const char *text, struct f
 	return 0;
 }
 
-static int parse_axis(struct sweep_axis *a, const char *text, struct fault *f)
+int sweep_read(struct sweep_axis *a, const char *text, struct fault *f)
 {
 	const char *rest = text, *at = text;
 	char one[ELEMENT_BYTES];
@@ -110,22 +111,6 @@ static int parse_axis(struct sweep_axis *a, const char *text, struct fault *f)
 	return 0;
 }
 
-int sweep_list(const struct option_row *row, const char *text, uint64_t *value, unsigned max,
-	       struct fault *f)
-{
-	struct sweep_axis a = {.row = row};
-	char why[64];
-
-	if (parse_axis(&a, text, f))
-		return -1;
-	if (a.count > max) {
-		snprintf(why, sizeof(why), "The list has more than %u values", max);
-		return refuse_axis(row, text, why, f);
-	}
-	memcpy(value, a.value, a.count * sizeof(*value));
-	return (int)a.count;
-}
-
 int sweep_add(struct sweep *s, const struct option_row *row, const char *text, struct fault *f)
 {
 	struct sweep_axis *a;
@@ -137,7 +122,7 @@ int sweep_add(struct sweep *s, const struct option_row *row, const char *text, s
 	a = &s->axis[row->counted ? 0 : s->axes];
 	memmove(a + 1, a, (size_t)(&s->axis[s->axes] - a) * sizeof(*a));
 	*a = (struct sweep_axis){.row = row};
-	if (parse_axis(a, text, f))
+	if (sweep_read(a, text, f))
 		return -1;
 	s->axes++;
 	if (sweep_points(s) <= SWEEP_POINTS_MAX)

@@ -35,17 +35,12 @@ struct sweep {
 /* True if ROW may have several values and TEXT is a list or range: "1,4,16" or "1:16:x4". */
 bool sweep_is(const struct option_row *row, const char *text);
 
-/*
- * Write to VALUE the values of the list or range TEXT for ROW, at most MAX (of SWEEP_VALUES_MAX).
- * Returns how many, or -1 with FAULT_USAGE raised.
- */
-int sweep_list(const struct option_row *row, const char *text, uint64_t *value, unsigned max,
-	       struct fault *f);
+/* Add the values of the list or range TEXT to A, of which the row is set. Returns 0, or -1 with
+ * FAULT_USAGE. */
+int sweep_read(struct sweep_axis *a, const char *text, struct fault *f);
 
-/*
- * Add ROW as the last axis (a counted one as the first) with the values of TEXT, replacing an earlier one; or remove ROW, which
- * was given a single value. Raises FAULT_USAGE for an invalid TEXT.
- */
+/* Add ROW as the last axis (a counted one as the first) with the values of TEXT, in place of an
+ * earlier one; or remove ROW, which was given a single value. Raises FAULT_USAGE. */
 int sweep_add(struct sweep *s, const struct option_row *row, const char *text, struct fault *f);
 void sweep_forget(struct sweep *s, const struct option_row *row);
 

@@ -25,13 +25,6 @@ struct bounds bounds_experiment(uint64_t threads, uint64_t qps)
 	};
 }
 
-/* Move *AT, at the opening quote of a string, to its last character. */
-static void skip_string(const char *text, size_t size, size_t *at)
-{
-	for (++*at; *at < size && text[*at] != '"'; ++*at)
-		*at += text[*at] == '\\';
-}
-
 static int too_much(const char *peer, const char *what, uint64_t allowed, struct fault *f)
 {
 	return fault_raise(f, FAULT_PEER, 0, "%s sent a message with more than %llu %s", peer,
@@ -47,8 +40,9 @@ int bounds_check(const struct bounds *b, const char *text, size_t size, const ch
 	for (size_t at = 0; at < size; at++) {
 		bool opens = text[at] == '{' || text[at] == '[';
 
-		if (text[at] == '"')
-			skip_string(text, size, &at);
+		if (text[at] == '"') /* to the last character of the string */
+			for (at++; at < size && text[at] != '"'; at++)
+				at += text[at] == '\\';
 		else if (text[at] == '}' || text[at] == ']')
 			depth -= depth > 0;
 		else if (opens || text[at] == ',' || text[at] == ':')

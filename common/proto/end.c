@@ -67,15 +67,6 @@ void end_add_argument(struct end *e, const char *text)
 	e->argv.bytes += need;
 }
 
-static json_t *argv_json(const struct end *e)
-{
-	json_t *to = json_array();
-
-	for (size_t at = 0; at < e->argv.bytes; at += strlen(e->argv.text + at) + 1)
-		json_array_append_new(to, json_text(e->argv.text + at));
-	return to;
-}
-
 /* Read the peer's command line, an array of texts, if there is one. Returns 0 or -1. */
 static int read_argv(struct end *e, const json_t *from, struct fault *f)
 {
@@ -99,15 +90,17 @@ const struct fields *end_fields(void)
 
 json_t *end_to_json(const struct end *e)
 {
-	json_t *to = fields_write(&table, e, json_object());
+	json_t *to = fields_write(&table, e, json_object()), *argv = json_array();
 
-	json_object_set_new(to, "argv", argv_json(e));
+	for (size_t at = 0; at < e->argv.bytes; at += strlen(e->argv.text + at) + 1)
+		json_array_append_new(argv, json_text(e->argv.text + at));
+	json_object_set_new(to, "argv", argv);
 	return to;
 }
 
 int end_from_json(struct end *e, const json_t *from, struct fault *f)
 {
 	memset(e, 0, sizeof(*e));
-	e->address.priority = -1; /* older versions do not tell */
+	e->address.priority = -1;
 	return fields_read(&table, e, from, f) || read_argv(e, from, f) ? -1 : 0;
 }

@@ -169,8 +169,6 @@ static int store_word(const struct field *row, void *at, const char *word)
 
 	while (v <= (unsigned)row->max && strcmp(row->word(v), word) != 0)
 		v++;
-	if (v > (unsigned)row->max && row->last_if_unknown)
-		v = (unsigned)row->max;
 	return store_integer(row, at, v);
 }
 

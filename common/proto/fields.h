@@ -9,9 +9,9 @@
  * are integers; every other type is an integer from 0 on, or one of the words of `word`. Rows of
  * one group are in an object of their own.
  *
- * A reader trusts nothing: a value outside the row's range or form is the peer's fault, and a value
- * within it always fits the member, and the document's schema (tests/unit/test_ranges.c). Unknown keys are ignored. If an optional key is missing the member
- * does not change, so the caller sets the default.
+ * A reader trusts nothing: a value outside the row's range or form is the peer's fault; one within
+ * it fits the member, and the document's schema (tests/unit/test_ranges.c). Unknown keys are
+ * ignored; a member whose optional key is missing stays as it is.
  */
 #pragma once
 
@@ -45,32 +45,24 @@ struct field {
 	enum field_kind kind;
 	size_t offset, size;
 	enum field_presence presence;
-	/*
-	 * range of an integer or a real number; max 0: up to what the member holds; both 0: its
-	 * whole range
-	 */
+	/* range of a number; max 0: up to what the member holds; both 0: its whole range */
 	int64_t min, max;
 	bool power_of_two; /* so is an integer */
-	/*
-	 * what a text must be; NULL: anything. "a|b": one of these. # is a decimal number, % a
-	 * hexadecimal digit, ~ an octal one, ? any byte, * the rest.
-	 */
+	/* of a text; NULL: any. "a|b": one of these; # a decimal number, % a hexadecimal digit, ~ an
+	 * octal one, ? any byte, * the rest */
 	const char *form;
 	const char *group; /* key of the enclosing object; NULL: none */
 	/* the member is written unless this other one is zero; size 0: always */
 	size_t depends_on, depends_on_size;
 	/* an enumeration: the words for 0 to max */
 	const char *(*word)(unsigned value);
-	bool last_if_unknown; /* an unknown word is read as the last one */
 	bool may_be_unknown;  /* NaN is allowed, and is null in JSON */
 };
 
 struct fields {
 	const struct field *row;
 	size_t count;
-	/*
-	 * the start of a reader's error, before the key; NULL: the object is a message, and named
-	 */
+	/* the start of an error, before the key; NULL: the object is a message, and named */
 	const char *wrong;
 };
 
@@ -100,11 +92,8 @@ json_t *fields_write(const struct fields *t, const void *from, json_t *to);
 /* Read FROM into the struct TO. Returns 0, or -1 with FAULT_PEER for the first invalid key. */
 int fields_read(const struct fields *t, void *to, const json_t *from, struct fault *f);
 
-/*
- * Returns a new JSON string of TEXT. If TEXT is not valid UTF-8 (a strange file name, a text cut
- * within a character), each byte above 127 becomes '?', because jansson would refuse it and with it
- * the whole message.
- */
+/* Returns a new JSON string of TEXT. If that is no UTF-8, which jansson would refuse and with it the
+ * whole message, each byte above 127 becomes '?'. */
 json_t *json_text(const char *text);
 
 /* The text KEY of O; "" if it has none. */

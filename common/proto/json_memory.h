@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Make jansson allocate through this module. Without it nothing is counted. */
+/* Make jansson allocate through this module; without it nothing is counted. */
 void json_memory_init(void);
 
 /* Free P, a text of json_dumps() that can be in a room. NULL is allowed. */
@@ -34,10 +34,7 @@ void json_memory_room(void *at, size_t bytes);
 /* Failed allocations of this thread so far: compare two values. */
 uint64_t json_memory_failures(void);
 
-/*
- * Count a failed allocation of the caller's, for which a message or document lacks a part or says
- * another thing.
- */
+/* Count a failed allocation of the caller's, for which a message or document lacks a part. */
 void json_memory_lacked(void);
 
 /* True if one has failed in this thread since the last call. */

@@ -25,14 +25,6 @@ bool message_is(const json_t *m, const char *type)
 	return strcmp(json_text_at(m, "type"), type) == 0;
 }
 
-/* The table for keys that are read one at a time: it only says how a wrong one is reported. */
-static const struct fields message = {0};
-
-static int impossible_value(const json_t *m, const char *key, struct fault *f)
-{
-	return fields_raise(&message, m, key, f);
-}
-
 static int read_one_field(const json_t *m, const struct field *row, void *to, struct fault *f)
 {
 	return fields_read(&(struct fields){.row = row, .count = 1}, to, m, f);
@@ -49,7 +41,7 @@ int message_u64_if(const json_t *m, const char *key, uint64_t max, uint64_t *val
 int message_u64(const json_t *m, const char *key, uint64_t max, uint64_t *value, struct fault *f)
 {
 	return json_object_get(m, key) ? message_u64_if(m, key, max, value, f)
-				       : impossible_value(m, key, f);
+				       : message_has(m, key, false, f);
 }
 
 int message_flag(const json_t *m, const char *key, bool *value, struct fault *f)
@@ -62,7 +54,7 @@ int message_flag(const json_t *m, const char *key, bool *value, struct fault *f)
 
 int message_has(const json_t *m, const char *key, bool valid, struct fault *f)
 {
-	return valid ? 0 : impossible_value(m, key, f);
+	return valid ? 0 : fields_raise(&(struct fields){0}, m, key, f);
 }
 
 int message_text(const json_t *m, const char *key, char *buf, size_t size, struct fault *f)
@@ -281,7 +273,7 @@ static int read_gid(const json_t *m, union ibv_gid *gid, struct fault *f)
 	if (message_text(m, "gid", hex, sizeof(hex), f))
 		return -1;
 	if (strlen(hex) != 32 || strspn(hex, "0123456789abcdef") != 32)
-		return impossible_value(m, "gid", f);
+		return message_has(m, "gid", false, f);
 	for (int i = 0; i < 16; i++) {
 		unsigned byte = 0;
 

@@ -16,10 +16,7 @@
  *			 decided: what the client decided otherwise than an ib_* server's
  *			 command line];
  *			 or error; or, while it serves another client:
- *	server  busy     with: the client being served, waits: true if the server keeps the
- *			 connection until it is this client's turn, which sends nothing until
- *			 then; else the server closes
- *	server  alive    to the client that waits: its turn; welcome or error follows
+ *	server  busy     with: the client being served; the server closes, and the client tries again
  *
  *	with -R, while rdma_cm connects the QPs:
  *	both    alive    every second

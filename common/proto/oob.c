@@ -180,12 +180,6 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
 	return rc;
 }
 
-/* perftest's ends begin with their version: "6.06". */
-static bool is_perftest(const char *sent)
-{
-	return isdigit(sent[0]) && sent[1] == '.' && isdigit(sent[2]) && isdigit(sent[3]);
-}
-
 /* Raise with the first bytes received, so that the log tells a port scan from a web browser. */
 static int foreign_protocol(struct oob *o, struct fault *f)
 {
@@ -197,7 +191,8 @@ static int foreign_protocol(struct oob *o, struct fault *f)
 	seen[n] = '\0';
 	fault_raise(f, FAULT_PEER, 0, "%s does not speak rdmark's protocol: it sent \"%s\"",
 		    o->peer, seen);
-	if (!is_perftest(seen))
+	/* perftest's ends begin with their version: "6.06". */
+	if (!(isdigit(seen[0]) && seen[1] == '.' && isdigit(seen[2]) && isdigit(seen[3])))
 		return fault_fix(f, "use another port on both ends (-p)");
 	fault_cause(f, "That is perftest %.4s", seen);
 	return fault_fix(f, "start rdmark's program on both ends, or perftest's");

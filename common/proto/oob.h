@@ -3,12 +3,10 @@
  * oob: the out-of-band exchange: JSON messages in frames over one TCP connection.
  *
  * A frame is the four bytes "RDMK", a 32-bit big-endian length, and that many bytes of JSON with an
- * object at the top. The peer is not trusted: an invalid frame, a message that is too long, and
- * text that is not a JSON object are faults of the peer, raised at the first wrong byte. So are too
- * many messages in a second. With oob_secure() the frames pass through TLS. Every wait has a deadline (CLOCK_MONOTONIC nanoseconds) and ends at
- * once on SIGINT or SIGTERM.
- *
- * One thread at a time uses a struct oob. A zeroed object is not valid: use OOB_EMPTY.
+ * object at the top. The peer is not trusted: an invalid frame, a message that is too long, text
+ * that is no JSON object and too many messages in a second are its fault, at the first wrong byte.
+ * Every wait has a deadline (CLOCK_MONOTONIC nanoseconds) and ends at once on SIGINT or SIGTERM. One
+ * thread at a time uses a struct oob. A zeroed object is not valid: use OOB_EMPTY.
  */
 #pragma once
 
@@ -63,10 +61,9 @@ struct oob_connect_attr {
 };
 
 /*
- * Connect to ATTR's host. Errors that may be temporary are retried until DEADLINE_NS, so the server
- * may start after the client. Raises FAULT_USAGE for a host that does not resolve and for an
- * address that this host does not have, FAULT_LOCAL at once if there is no route, FAULT_DEADLINE
- * without an answer.
+ * Connect to ATTR's host, again and again until DEADLINE_NS: the server may start later. Raises
+ * FAULT_USAGE for a host that does not resolve and for an address that this host does not have,
+ * FAULT_DEADLINE without an answer.
  */
 int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *attr,
 		uint64_t deadline_ns, struct fault *f);
@@ -90,10 +87,7 @@ void oob_adopt(struct oob *o, struct stop *stop, int fd);
  */
 void oob_secure(struct oob *o, struct tls *t);
 
-/*
- * Write this end's address of the connection; an IPv4 address as such, also on a dual-stack socket.
- * An unknown one is all zero, with family 0.
- */
+/* Write this end's address of the connection, of IPv4 as such; an unknown one has family 0. */
 void oob_local_address(const struct oob *o, struct sockaddr_storage *address);
 
 /*
@@ -107,10 +101,7 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
  */
 int oob_recv(struct oob *o, json_t **message, uint64_t deadline_ns, struct fault *f);
 
-/*
- * Read what has arrived, without waiting. Returns 1 and *MESSAGE if a message is complete, 0 if
- * not, -1 with the fault raised.
- */
+/* Read what has come, without waiting. Returns 1 and a whole *MESSAGE; 0: there is none; -1. */
 int oob_poll(struct oob *o, json_t **message, struct fault *f);
 
 /*

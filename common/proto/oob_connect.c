@@ -45,17 +45,6 @@ static void release_lookup(struct timed_call *c)
 	free(l);
 }
 
-/* Copy HOST without brackets: "[fe80::1%eth0]" becomes "fe80::1%eth0". */
-static void strip_brackets(char *out, size_t size, const char *host)
-{
-	size_t n = strlen(host);
-
-	if (n >= 2 && host[0] == '[' && host[n - 1] == ']')
-		snprintf(out, size, "%.*s", (int)(n - 2), host + 1);
-	else
-		snprintf(out, size, "%s", host);
-}
-
 static int no_such_host(const char *host, int gai, int err, struct fault *f)
 {
 	int errnum = gai == EAI_SYSTEM ? err : gai == EAI_MEMORY ? ENOMEM : 0;
@@ -75,13 +64,16 @@ static int resolve_host(const struct oob_connect_attr *attr, int family, struct 
 {
 	uint64_t now = clock_now_ns();
 	struct lookup *l = calloc(1, sizeof(*l));
+	size_t n = strlen(attr->host);
+	bool brackets = n >= 2 && attr->host[0] == '[' && attr->host[n - 1] == ']';
 	int rc;
 
 	if (!l)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "looking up host '%.80s'", attr->host);
 	l->call.run = run_lookup;
 	l->call.release = release_lookup;
-	strip_brackets(l->host, sizeof(l->host), attr->host);
+	/* "[fe80::1%eth0]" without brackets */
+	snprintf(l->host, sizeof(l->host), "%.*s", (int)(n - 2 * brackets), attr->host + brackets);
 	snprintf(l->port, sizeof(l->port), "%u", attr->port);
 	l->hints = (struct addrinfo){.ai_family = family,
 				     .ai_socktype = SOCK_STREAM,
@@ -140,15 +132,10 @@ int oob_own_address(const char *text, uint16_t port, struct sockaddr_storage *ad
 	return fault_fix(f, "give an address that `ip address` shows, or omit it");
 }
 
-/* The parameters of all attempts to connect. */
-struct attempt {
-	struct sockaddr_storage from; /* local address; family 0: the kernel chooses by route */
-	struct stop *stop;
-	uint64_t deadline_ns;
-};
-
-/* Try one address. Returns the socket, or -errno; a signal is in F. */
-static int try_address(const struct attempt *t, const struct addrinfo *a, struct fault *f)
+/* Try address A from FROM, unless its family is 0. Returns the socket, or -errno; a signal is in F.
+ */
+static int try_address(const struct addrinfo *a, const struct sockaddr_storage *from,
+		       struct stop *stop, uint64_t deadline_ns, struct fault *f)
 {
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int err = 0, rc;
@@ -156,7 +143,7 @@ static int try_address(const struct attempt *t, const struct addrinfo *a, struct
 
 	if (fd < 0)
 		return -errno;
-	if (t->from.ss_family && bind(fd, (const struct sockaddr *)&t->from, a->ai_addrlen)) {
+	if (from->ss_family && bind(fd, (const struct sockaddr *)from, a->ai_addrlen)) {
 		err = errno;
 		close(fd);
 		return -err;
@@ -169,7 +156,7 @@ static int try_address(const struct attempt *t, const struct addrinfo *a, struct
 		return -err;
 	}
 	if (err == EINPROGRESS) {
-		rc = stop_wait(t->stop, fd, POLLOUT, t->deadline_ns, f);
+		rc = stop_wait(stop, fd, POLLOUT, deadline_ns, f);
 		if (rc > 0)
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 		else
@@ -215,25 +202,24 @@ static int not_connected(const struct oob_connect_attr *attr, int err, bool no_r
 int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *attr,
 		uint64_t deadline_ns, struct fault *f)
 {
-	struct attempt attempt = {.stop = stop, .deadline_ns = deadline_ns + RETRY_MAX_NS};
 	uint64_t start_ns = clock_now_ns(), pause_ns = RETRY_FIRST_NS;
+	uint64_t last_ns = deadline_ns + RETRY_MAX_NS; /* a deadline of now allows one attempt */
+	struct sockaddr_storage from = {0};
 	struct addrinfo *list = NULL;
 	bool told = !attr->waiting, hopeless = false;
 	int fd = -1;
 
 	*o = OOB_EMPTY;
-	if (attr->from && oob_own_address(attr->from, 0, &attempt.from, f) < 0)
+	if (attr->from && oob_own_address(attr->from, 0, &from, f) < 0)
 		return -1;
-	/* A deadline of now still allows one attempt. */
-	if (resolve_host(attr, attr->ipv6 ? AF_INET6 : attempt.from.ss_family, stop,
-			 attempt.deadline_ns, &list, f))
+	if (resolve_host(attr, attr->ipv6 ? AF_INET6 : from.ss_family, stop, last_ns, &list, f))
 		return -1;
 	for (;;) {
 		uint64_t now;
 
 		hopeless = true;
 		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
-			fd = try_address(&attempt, a, f);
+			fd = try_address(a, &from, stop, last_ns, f);
 			hopeless &= fd == -ENETUNREACH;
 		}
 		now = clock_now_ns();

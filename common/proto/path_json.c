@@ -26,7 +26,7 @@ static const char *class_word(unsigned class)
 	LINK_ROW(key, link, max_width, WIDTH_MAX)
 
 static const struct field rows[] = {
-	ROW(class, FIELD_ALWAYS, .word = class_word, .max = PATH_UNKNOWN, .last_if_unknown = true),
+	ROW(class, FIELD_ALWAYS, .word = class_word, .max = PATH_UNKNOWN),
 	LINK("nic_link", nic),
 	LINK("gpu_link", gpu),
 	LINK("trained_down", down),

@@ -153,7 +153,6 @@ static const char *contradiction(const struct record *r)
 		return "messages";
 	if (r->timed_messages > most)
 		return "timed_messages";
-	/* older versions tell no timed_messages */
 	if (r->timed_messages && r->bandwidth_gbps > 0 &&
 	    !(fabs(gbps / r->bandwidth_gbps - 1) < SAME_RATE))
 		return "bandwidth_gbps";

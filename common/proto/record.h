@@ -42,10 +42,7 @@ struct record {
 	/* round trips of at least ten times the median, and their excess as a share of the run */
 	uint64_t stalls;
 	double stall_percent;
-	/*
-	 * corrected for coordinated omission, see base/hist.h; 0: not measured, NaN: too few
-	 * samples
-	 */
+	/* for coordinated omission, see base/hist.h; 0: not measured, NaN: too few samples */
 	struct {
 		double p50_us, p90_us, p99_us, p99_9_us, p99_99_us;
 	} corrected;

@@ -6,7 +6,6 @@
 #include "verbs/hca.h"
 
 #define SECONDS_MAX 1e8
-#define LONGEST     64 /* of the unknown names that a peer may send */
 
 _Static_assert(PORT_EVENTS_PORTS == HCA_MAX, "a port of each device");
 
@@ -18,16 +17,6 @@ static json_t *reason_of(json_t *unknown, enum port_known known)
 	if (!json_object_get(unknown, reason))
 		json_object_set_new(unknown, reason, json_array());
 	return json_object_get(unknown, reason);
-}
-
-static json_t *priorities_to_json(uint8_t mask)
-{
-	json_t *to = json_array();
-
-	for (int i = 0; i < DCB_PRIORITIES; i++)
-		if (mask >> i & 1)
-			json_array_append_new(to, json_integer(i));
-	return to;
 }
 
 static json_t *change_to_json(const struct port_change *c)
@@ -44,7 +33,11 @@ static json_t *change_to_json(const struct port_change *c)
 static json_t *port_to_json(const struct port_changes *p)
 {
 	json_t *changed = json_object(), *same = json_array(), *unknown = json_object();
+	json_t *priorities = p->pfc_known == PORT_EXACT ? json_array() : json_null();
 
+	for (int i = 0; p->pfc_known == PORT_EXACT && i < DCB_PRIORITIES; i++)
+		if (p->pfc_priorities >> i & 1)
+			json_array_append_new(priorities, json_integer(i));
 	for (int i = 0; i < PORT_EVENTS; i++) {
 		const struct port_change *c = &p->event[i];
 		const char *name = port_event_name(i);
@@ -60,9 +53,7 @@ static json_t *port_to_json(const struct port_changes *p)
 		json_array_append_new(reason_of(unknown, p->pfc_known),
 				      json_string("pfc_priorities"));
 	return json_pack("{s:f, s:o, s:o, s:o, s:o}", "seconds", p->seconds, "changed", changed,
-			 "unchanged", same, "unknown", unknown, "pfc_priorities",
-			 p->pfc_known == PORT_EXACT ? priorities_to_json(p->pfc_priorities)
-						    : json_null());
+			 "unchanged", same, "unknown", unknown, "pfc_priorities", priorities);
 }
 
 json_t *snapshot_to_json(const struct port_snapshot *s)
@@ -74,11 +65,6 @@ json_t *snapshot_to_json(const struct port_snapshot *s)
 	return to;
 }
 
-static bool is_name(const json_t *v)
-{
-	return json_is_string(v) && json_string_length(v) < LONGEST;
-}
-
 /* Read an event that changed. Returns false if it is none. */
 static bool read_change(struct port_changes *p, const char *name, const json_t *from)
 {
@@ -87,11 +73,10 @@ static bool read_change(struct port_changes *p, const char *name, const json_t *
 	const json_t *caveat = json_object_get(from, "caveat");
 	enum port_event event = port_event_find(name);
 
-	if (!json_is_integer(change) || json_integer_value(change) < 0 || (own && !is_name(own)) ||
-	    (caveat && !is_name(caveat)))
+	if (!json_is_integer(change) || json_integer_value(change) < 0 ||
+	    (own && !json_is_string(own)) || (caveat && !json_is_string(caveat)) ||
+	    event == PORT_EVENTS)
 		return false;
-	if (event == PORT_EVENTS)
-		return true;
 	p->event[event] = (struct port_change){
 		.known = caveat ? PORT_AT_LEAST : PORT_EXACT,
 		.change = json_integer_value(change),
@@ -109,15 +94,15 @@ static bool read_names(struct port_changes *p, const json_t *from, enum port_kno
 	if (!json_is_array(from))
 		return false;
 	json_array_foreach (from, i, v) {
-		enum port_event event;
+		const char *name = json_is_string(v) ? json_string_value(v) : "";
+		enum port_event event = port_event_find(name);
 
-		if (!is_name(v))
-			return false;
-		event = port_event_find(json_string_value(v));
 		if (event < PORT_EVENTS)
 			p->event[event].known = known;
-		else if (strcmp(json_string_value(v), "pfc_priorities") == 0)
+		else if (strcmp(name, "pfc_priorities") == 0)
 			p->pfc_known = known;
+		else
+			return false;
 	}
 	return true;
 }
@@ -152,16 +137,13 @@ static bool read_port(struct port_changes *p, json_t *from)
 	if (!(p->seconds >= 0 && p->seconds <= SECONDS_MAX) || !json_is_object(changed) ||
 	    !json_is_object(unknown))
 		return false;
-	json_object_foreach (changed, key, v)
-		if (!read_change(p, key, v))
-			return false;
-	json_object_foreach (unknown, key, v) {
+	json_object_foreach(changed, key, v) if (!read_change(p, key, v)) return false;
+	json_object_foreach(unknown, key, v)
+	{
 		enum port_known known = port_known_find(key);
 
-		/* What a newer version calls otherwise is unknown all the same. */
-		if (known == PORT_KNOWN_KINDS)
-			known = PORT_UNREADABLE;
-		if (known == PORT_EXACT || known == PORT_AT_LEAST || !read_names(p, v, known))
+		if (known == PORT_KNOWN_KINDS || known == PORT_EXACT || known == PORT_AT_LEAST ||
+		    !read_names(p, v, known))
 			return false;
 	}
 	return read_names(p, json_object_get(from, "unchanged"), PORT_EXACT) &&

@@ -13,8 +13,5 @@
 
 json_t *snapshot_to_json(const struct port_snapshot *s);
 
-/*
- * Read what the peer sent. An event that its version does not know is untold, one that this version
- * does not know is passed over. Raises FAULT_PEER for what cannot be.
- */
+/* Read what the peer sent; an event of which it says nothing is untold. Raises FAULT_PEER. */
 int snapshot_from_json(struct port_snapshot *s, const json_t *from, struct fault *f);

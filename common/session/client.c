@@ -1,91 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The client: finds the server, proposes the experiment, leads the rounds. */
 #include <errno.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "measure/verify.h"
 #include "session/program.h"
 #include "verbs/cm.h"
 
-#define LOST_RETRY_NS UINT64_C(50000000)
-#define FULL_RETRY_NS UINT64_C(250000000)
+#define RETRY_FIRST_NS UINT64_C(20000000)
+#define RETRY_MAX_NS   UINT64_C(250000000)
 
 /* State of the client between attempts to be served. */
 struct queue {
 	struct session *s;
 	uint64_t deadline_ns; /* when --connect-timeout expires */
+	uint64_t pause_ns;    /* before the next attempt */
 	char with[80];        /* the client that the server serves, as last shown */
 	struct fault lost;    /* why the connection to a server that had answered was lost */
 };
 
-/*
- * The server serves another client, and M is its "busy". Returns 0: the server lets this one wait;
- * 1: it has no place for it; -1.
- */
+/* Pause before the next attempt. Returns 1, or -1 after --connect-timeout or a signal. */
+static int try_again(struct queue *q)
+{
+	struct program *p = q->s->program;
+	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + q->pause_ns;
+
+	if (now_ns >= q->deadline_ns && fault_is(&p->fault))
+		return -1;
+	if (now_ns >= q->deadline_ns) {
+		fault_raise(&p->fault, FAULT_DEADLINE, EBUSY,
+			    "the server is busy with %s; waited for %s", q->with,
+			    units_ns(p->options.local.connect_timeout_ns).text);
+		return fault_fix(&p->fault,
+				 "wait until these runs end, or use a longer --connect-timeout");
+	}
+	fault_clear(&p->fault);
+	q->pause_ns = q->pause_ns * 2 < RETRY_MAX_NS ? q->pause_ns * 2 : RETRY_MAX_NS;
+	if (until_ns > q->deadline_ns)
+		until_ns = q->deadline_ns;
+	return stop_wait(&p->stop, -1, 0, until_ns, &p->fault) < 0 ? -1 : 1;
+}
+
+/* The server serves another client, and M is its "busy". */
 static int server_busy(struct queue *q, const json_t *m)
 {
 	struct program *p = q->s->program;
 	char with[sizeof(q->with)];
-	bool waits;
 
-	if (message_text(m, "with", with, sizeof(with), &p->fault) ||
-	    message_flag(m, "waits", &waits, &p->fault))
+	if (message_text(m, "with", with, sizeof(with), &p->fault))
 		return -1;
 	if (strcmp(with, q->with) != 0)
 		report_note(&p->report, "the server is busy with %s; waiting", with);
 	snprintf(q->with, sizeof(q->with), "%s", with);
-	return !waits;
-}
-
-/* Raise the fault that --connect-timeout has expired; returns -1. */
-static int out_of_patience(const struct queue *q)
-{
-	struct program *p = q->s->program;
-
-	fault_clear(&p->fault);
-	fault_raise(&p->fault, FAULT_DEADLINE, EBUSY, "the server is busy with %s; waited for %s",
-		    q->with, units_ns(p->options.local.connect_timeout_ns).text);
-	return fault_fix(&p->fault, "wait until these runs end, or use a longer --connect-timeout");
-}
-
-/* Receive the server's answer; skip its "alive", and wait for its turn after its "busy". */
-static int receive_answer(struct queue *q, json_t **m)
-{
-	struct fault *f = &q->s->program->fault;
-	struct link *l = &q->s->link;
-	bool waits = false;
-
-	for (;;) {
-		struct message_wait wait = message_wait(l->timeout_ns);
-		int rc = waits ? oob_recv(&l->oob, m, q->deadline_ns, f)
-			       : message_next(&l->oob, &wait, m, f);
-
-		if (rc)
-			return waits && f->code == FAULT_DEADLINE ? out_of_patience(q) : -1;
-		waits = message_is(*m, "busy");
-		if (!waits && !message_is(*m, "alive"))
-			return 0;
-		rc = waits ? server_busy(q, *m) : 0;
-		if (rc > 0)
-			return 0;
-		json_decref(*m);
-		if (rc)
-			return -1;
-	}
-}
-
-/* Pause before the next attempt. Returns 1, or -1 after --connect-timeout or a signal. */
-static int try_again(const struct queue *q, uint64_t pause_ns)
-{
-	struct program *p = q->s->program;
-	uint64_t until_ns = clock_now_ns() + pause_ns;
-
-	if (clock_now_ns() >= q->deadline_ns)
-		return fault_is(&p->fault) ? -1 : out_of_patience(q);
-	fault_clear(&p->fault);
-	if (until_ns > q->deadline_ns)
-		until_ns = q->deadline_ns;
-	return stop_wait(&p->stop, -1, 0, until_ns, &p->fault) < 0 ? -1 : 1;
+	return try_again(q);
 }
 
 static int handle_answer(struct queue *q, const json_t *m)
@@ -95,7 +63,7 @@ static int handle_answer(struct queue *q, const json_t *m)
 	if (message_is(m, "welcome"))
 		return handshake_apply_welcome(&s->ms, m);
 	if (message_is(m, "busy"))
-		return try_again(q, FULL_RETRY_NS);
+		return server_busy(q, m);
 	if (message_is(m, "error"))
 		return message_raise(m, &s->program->fault);
 	return fault_raise(&s->program->fault, FAULT_PEER, 0,
@@ -141,6 +109,7 @@ static int greet_server(struct queue *q)
 		.waiting = print_waiting,
 		.arg = s,
 	};
+	struct message_wait wait;
 	json_t *m = NULL;
 	bool sent;
 	int rc;
@@ -159,35 +128,18 @@ static int greet_server(struct queue *q)
 	sent = (p->auth.method
 			? auth_introduce(&p->auth, &s->link.oob, m, s->link.timeout_ns, &p->fault)
 			: link_send(&s->link, m)) == 0;
-	if (!sent || receive_answer(q, &m)) {
-		/*
-		 * A server that ended just now let this client wait: look whether there is a next
-		 * one. Or too many connections come to it.
-		 */
+	wait = message_wait(s->link.timeout_ns);
+	if (!sent || message_next(&s->link.oob, &wait, &m, &p->fault)) {
+		/* The server ended just now: is there a next one? Or too many come to it. */
 		if (p->fault.code != FAULT_PEER ||
 		    (!sent && s->link.oob.received && !s->link.oob.lost))
 			return -1;
 		q->lost = p->fault;
-		return try_again(q, LOST_RETRY_NS);
+		return try_again(q);
 	}
 	rc = handle_answer(q, m);
 	json_decref(m);
 	return rc;
-}
-
-/* Check this end's devices, GPU and rdma_cm before connecting to a server. */
-static int check_own_devices(struct session *s)
-{
-	struct hca_list list = {NULL, 0};
-	int rc = endpoint_find(&s->ep, &list);
-
-	hca_list_free(&list);
-	if (rc || endpoint_gpu_find(&s->ep))
-		return -1;
-	if (!s->ep.options->experiment.rdma_cm)
-		return 0;
-	fault_phase(s->ep.fault, "preparing rdma_cm");
-	return cm_check(s->ep.fault);
 }
 
 /*
@@ -243,11 +195,20 @@ static int find_server(struct session *s)
 	struct queue q = {
 		.s = s,
 		.deadline_ns = clock_now_ns() + p->options.local.connect_timeout_ns,
+		.pause_ns = RETRY_FIRST_NS,
 	};
-	int rc;
+	struct hca_list list = {NULL, 0};
+	int rc = endpoint_find(&s->ep, &list);
 
-	if (check_own_devices(s))
+	/* This end's devices, GPU and rdma_cm are looked at before a server is. */
+	hca_list_free(&list);
+	if (rc || endpoint_gpu_find(&s->ep))
 		return -1;
+	if (s->ep.options->experiment.rdma_cm) {
+		fault_phase(s->ep.fault, "preparing rdma_cm");
+		if (cm_check(s->ep.fault))
+			return -1;
+	}
 	endpoint_gpu_start(&s->ep);
 	while ((rc = greet_server(&q)) > 0)
 		;

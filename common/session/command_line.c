@@ -9,15 +9,6 @@
 #include "plan/plan.h"
 #include "plan/transport.h"
 
-/* Interval of rows during a run without an end; perftest prints one every five seconds. */
-static void choose_interval(struct options *o)
-{
-	if (!o->experiment.run_infinitely || o->output.interval_ns)
-		return;
-	o->output.interval_ns =
-		o->experiment.duration_ns ? o->experiment.duration_ns : 5 * UNITS_NS_PER_S;
-}
-
 static const struct idle {
 	const char *given, *other;
 	bool with; /* it is idle where the other one is given too, or where it is not */
@@ -43,8 +34,7 @@ static const struct idle *next_idle(const struct options *o, const struct idle *
 	return NULL;
 }
 
-/* Note what was given and is ignored in this test, or at this end. */
-static void note_ignored(const struct program *p)
+void command_line_notes(const struct program *p)
 {
 	const struct options *o = &p->options;
 	unsigned here = o->traits | (p->server ? 0 : TRAIT_CLIENT);
@@ -55,11 +45,6 @@ static void note_ignored(const struct program *p)
 			report_note(&p->report, "%s is ignored in %s",
 				    options_name(row, name, sizeof(name)),
 				    row->idle & TRAIT_CLIENT ? "a client" : "a latency test");
-}
-
-void command_line_notes(const struct program *p)
-{
-	note_ignored(p);
 	for (const struct idle *i = NULL; (i = next_idle(&p->options, i));)
 		if (options_has_effect(options_find(i->given), p->options.traits))
 			report_note(&p->report, "%s", i->why);
@@ -134,68 +119,48 @@ int command_line_point(struct program *p, unsigned point)
 	return -1;
 }
 
-/* Check all points of the sweep before measuring any; the options then hold the first one. */
-static int check_points(struct program *p)
-{
-	p->asked = p->options;
-	if (check_sweep(p, &p->fault))
-		return -1;
-	for (unsigned i = sweep_points(&p->asked.sweep); i-- > 0;)
-		if (command_line_point(p, i))
-			return -1;
-	return 0;
-}
+#define LIST_INSTEAD  "use `rdmark list --json`, which also lists GPUs"
+#define CHECK_INSTEAD "omit it: --check looks at this host only, and has --json"
 
-/*
- * Refuse options that cannot be combined with those that only print something: --help, --list and
- * --check.
- */
-static int check_information(struct program *p)
+/* Options that exclude each other, whatever their values are. */
+static const struct clash {
+	const char *one, *other, *cause, *fix; /* cause NULL: none */
+} clashes[] = {
+	{"list", "json", NULL, LIST_INSTEAD},
+	{"list", "csv", NULL, LIST_INSTEAD},
+	{"list", "json-lines", NULL, LIST_INSTEAD},
+	{"list", "prom", NULL, LIST_INSTEAD},
+	{"check", "csv", NULL, CHECK_INSTEAD},
+	{"prom", "persistent", "The file has one run, and a server that stays has many",
+	 "give --prom to the clients"},
+	{"mmap", "persistent",
+	 "Clients could read what is in the file, and what other clients wrote",
+	 "start a server for one client, without --persistent"},
+};
+
+/* Refuse what cannot be combined, and what --help and --check do not know. */
+static int check_combined(struct program *p)
 {
-	const struct output_options *o = &p->options.output;
 	const struct local_options *l = &p->options.local;
+	struct fault *f = &p->fault;
 
 	if (l->help && strcmp(l->help, "all") != 0 && strcmp(l->help, "-") != 0) {
-		options_invalid("--help", l->help, &p->fault);
-		return fault_fix(&p->fault, "use --help, or --help=all for all options");
+		options_invalid("--help", l->help, f);
+		return fault_fix(f, "use --help, or --help=all for all options");
 	}
-	if (l->list && (o->json || o->csv || o->json_lines || o->prom))
-		return fault_usage(&p->fault, "use `rdmark list --json`, which also lists GPUs",
-				   "--list cannot be used with %s",
-				   o->json         ? "--json"
-				   : o->csv        ? "--csv"
-				   : o->json_lines ? "--json-lines"
-						   : "--prom");
-	if (l->check && (o->csv || !p->server))
-		return fault_usage(&p->fault,
-				   "omit it: --check looks at this host only, and has --json",
-				   "--check cannot be used with %s", o->csv ? "--csv" : "HOST");
+	for (size_t i = 0; i < sizeof(clashes) / sizeof(clashes[0]); i++) {
+		const struct clash *c = &clashes[i];
+
+		if (!options_given(&p->options, c->one) || !options_given(&p->options, c->other))
+			continue;
+		fault_raise(f, FAULT_USAGE, 0, "--%s cannot be used with --%s", c->one, c->other);
+		if (c->cause)
+			fault_cause(f, "%s", c->cause);
+		return fault_fix(f, "%s", c->fix);
+	}
+	if (l->check && !p->server)
+		return fault_usage(f, CHECK_INSTEAD, "--check cannot be used with HOST");
 	return 0;
-}
-
-/*
- * A server that stays: what one client may ask for is limited also if no limit is given; it serves
- * other hosts only if the user says who may use it (with TCP, see where_to_listen()); and it gives
- * no client a file, which would show each client what the earlier ones wrote.
- */
-static int prepare_to_stay(struct program *p)
-{
-	struct local_options *l = &p->options.local;
-
-	if (!l->persistent)
-		return 0;
-	limits_default(l);
-	if (p->options.output.prom) {
-		fault_raise(&p->fault, FAULT_USAGE, 0, "--prom cannot be used with --persistent");
-		fault_cause(&p->fault, "The file has one run, and a server that stays has many");
-		return fault_fix(&p->fault, "give --prom to the clients");
-	}
-	if (!l->mmap_file)
-		return 0;
-	fault_raise(&p->fault, FAULT_USAGE, 0, "--mmap cannot be used with --persistent");
-	fault_cause(&p->fault,
-		    "Clients could read what is in the file, and what other clients wrote");
-	return fault_fix(&p->fault, "start a server for one client, without --persistent");
 }
 
 /* A server gives a file only to clients that the user has said may have it. */
@@ -231,23 +196,26 @@ void command_line_refused(struct program *p)
 	report_refused(&p->options, p->test->name, &p->fault);
 }
 
-int command_line_read(struct program *p, int argc, char **argv)
+int command_line_read(struct program *p)
 {
 	struct output_options *o = &p->options.output;
+	const struct experiment *e = &p->options.experiment;
 
 	options_init(&p->options, &p->test->defaults);
 	p->options.test = p->test->name;
 	p->options.traits = operation_traits(p->test);
-	if (options_parse(&p->options, argc, argv, &p->fault))
+	if (options_parse(&p->options, p->argv, &p->fault))
 		return -1;
 	p->server = p->options.local.host == NULL;
-	if (check_information(p) || report_check_counters(p->options.local.counters, &p->fault) ||
+	if (check_combined(p) || report_check_counters(p->options.local.counters, &p->fault) ||
 	    auth_read(&p->auth, p->options.local.auth, p->options.local.allow, &p->fault))
 		return -1;
 	p->options.drop_in = strncmp(p->name, "ib_", 3) == 0;
 	if (p->options.drop_in && !options_given(&p->options, "format"))
 		o->format = FORMAT_PERFTEST;
-	choose_interval(&p->options);
+	/* Rows during a run without an end; perftest prints one every five seconds. */
+	if (e->run_infinitely && !o->interval_ns)
+		o->interval_ns = e->duration_ns ? e->duration_ns : 5 * UNITS_NS_PER_S;
 	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
 	if (o->format == FORMAT_PERFTEST)
 		o->quiet = 1;
@@ -279,5 +247,15 @@ int command_line_read(struct program *p, int argc, char **argv)
 	/* The table of all cells has no other unit. */
 	if (p->test->schedule && !p->server && !p->options.experiment.plain)
 		o->gbits = 1;
-	return prepare_to_stay(p) || check_file(p) ? -1 : check_points(p);
+	/* What one client of a server that stays may ask for is limited also if nobody says so. */
+	if (p->options.local.persistent)
+		limits_default(&p->options.local);
+	p->asked = p->options;
+	if (check_file(p) || check_sweep(p, &p->fault))
+		return -1;
+	/* Check all points before measuring any; the options then hold the first one. */
+	for (unsigned i = sweep_points(&p->asked.sweep); i-- > 0;)
+		if (command_line_point(p, i))
+			return -1;
+	return 0;
 }

@@ -32,7 +32,7 @@ static json_t *make_offer(struct endpoint *ep, const struct rail *r)
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_integer(kinds[i]));
 	json_object_set_new(to, "gid_kinds", list);
-	return fields_write(hello_offer(), &mine, to);
+	return fields_write(hello_fields(true), &mine, to);
 }
 
 /* Add to a hello or welcome what both ends tell of themselves. */
@@ -94,15 +94,6 @@ static int read_memory(struct endpoint *ep, const json_t *m)
 	return operation_check_events(ep->test, &ep->options->experiment, ep->immediate, ep->fault);
 }
 
-/* A sweep of sizes ends with the largest that both ends support, THEIRS up to BYTES. */
-static void limit_sweep(struct endpoint *ep, uint64_t bytes)
-{
-	const struct experiment *e = &ep->options->experiment;
-
-	if (e->sweep && bytes >= plan_first_size(e) && bytes < ep->largest_bytes)
-		ep->largest_bytes = plan_last_size(e, bytes);
-}
-
 /*
  * Read THEIRS of rail R from the client's offer, or from what the server chose of it, and agree on
  * P_Key, MTU, size and READs: the server takes the smaller MTU.
@@ -110,17 +101,21 @@ static void limit_sweep(struct endpoint *ep, uint64_t bytes)
 static int agree_on_rail(struct endpoint *ep, struct rail *r, const json_t *from,
 			 struct hello_rail *theirs)
 {
+	const struct experiment *e = &ep->options->experiment;
 	unsigned mine = rail_mtu(ep, r);
 
 	*theirs = (struct hello_rail){.reads = {1, 1}};
-	if (fields_read(ep->server ? hello_offer() : hello_choice(), theirs, from, ep->fault) ||
+	if (fields_read(hello_fields(ep->server), theirs, from, ep->fault) ||
 	    rail_agree_on_pkey(ep, r, theirs->pkey, ep->server ? theirs->default_pkey : 0))
 		return -1;
 	r->route.mtu_bytes = theirs->mtu_bytes < mine ? theirs->mtu_bytes : mine;
 	if (!hca_mtu_enum(r->route.mtu_bytes) || (!ep->server && theirs->mtu_bytes > mine))
 		return fault_raise(ep->fault, FAULT_PEER, 0, "the %s proposed an invalid MTU of %u",
 				   ep->server ? "client" : "server", theirs->mtu_bytes);
-	limit_sweep(ep, theirs->message_max);
+	/* A sweep of sizes ends with the largest that both ends support. */
+	if (e->sweep && theirs->message_max >= plan_first_size(e) &&
+	    theirs->message_max < ep->largest_bytes)
+		ep->largest_bytes = plan_last_size(e, theirs->message_max);
 	rail_agree_on_reads(ep, r, &theirs->reads);
 	return 0;
 }
@@ -238,7 +233,7 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	choice.mtu_bytes = r->route.mtu_bytes;
 	if (r->route.pkey_index) /* another than the client expects */
 		choice.pkey = pkey_read(&r->hca, r->route.pkey_index);
-	json_array_append_new(choices, fields_write(hello_choice(), &choice, json_object()));
+	json_array_append_new(choices, fields_write(hello_fields(false), &choice, json_object()));
 	return fault_is(ep->fault) ? -1 : 0;
 }
 
@@ -337,17 +332,6 @@ static int read_qps(struct endpoint *ep, const json_t *m)
 	return 0;
 }
 
-/* Allocate the buffers, which may take long, and all else that measuring needs. */
-static int make_endpoint(struct measure *ms)
-{
-	int rc;
-
-	link_alive_start(ms->link);
-	rc = endpoint_make(ms->ep) || measure_make(ms) ? -1 : 0;
-	link_alive_stop(ms->link);
-	return rc;
-}
-
 /* *THEIRS may have come while rdma_cm connected the QPs. */
 static int exchange_qps(struct measure *ms, json_t **theirs)
 {
@@ -368,10 +352,14 @@ static int exchange_qps(struct measure *ms, json_t **theirs)
 int handshake_connect(struct measure *ms)
 {
 	json_t *theirs = NULL;
-	int rc = -1;
+	int rc;
 
-	if (make_endpoint(ms) == 0 &&
-	    connect_cm(ms->ep, ms->link, ms->ep->server ? &theirs : NULL) == 0)
+	link_alive_start(ms->link); /* buffers may take long */
+	rc = endpoint_make(ms->ep) || measure_make(ms) ? -1 : 0;
+	link_alive_stop(ms->link);
+	if (rc == 0)
+		rc = connect_cm(ms->ep, ms->link, ms->ep->server ? &theirs : NULL);
+	if (rc == 0)
 		rc = exchange_qps(ms, &theirs);
 	json_decref(theirs);
 	return rc;

@@ -48,22 +48,16 @@ static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey), \
 		ROW(message_max), READS(sent), READS(answered)
 
-const struct fields *hello_offer(void)
+const struct fields *hello_fields(bool offer)
 {
-	static const struct field rows[] = {ROW(ethernet, FIELD_REQUIRED), ROW(iwarp),
-					    MTU_PKEY_AND_READS};
-	static const struct fields table = FIELDS(rows, "the client's offer has an invalid");
+	static const struct field offered[] = {ROW(ethernet, FIELD_REQUIRED), ROW(iwarp),
+					       MTU_PKEY_AND_READS};
+	static const struct field chosen[] = {ROW(gid_kind, FIELD_REQUIRED, .max = GID_KINDS - 1),
+					      MTU_PKEY_AND_READS};
+	static const struct fields offers = FIELDS(offered, "the client's offer has an invalid");
+	static const struct fields choices = FIELDS(chosen, "the server's choice has an invalid");
 
-	return &table;
-}
-
-const struct fields *hello_choice(void)
-{
-	static const struct field rows[] = {ROW(gid_kind, FIELD_REQUIRED, .max = GID_KINDS - 1),
-					    MTU_PKEY_AND_READS};
-	static const struct fields table = FIELDS(rows, "the server's choice has an invalid");
-
-	return &table;
+	return offer ? &offers : &choices;
 }
 
 /* Check that each rail of the client's offer has the keys that the server chooses from. */
@@ -77,10 +71,10 @@ static int check_rails(const json_t *rails, struct fault *f)
 	json_array_foreach (rails, i, offer) {
 		size_t kinds = json_array_size(json_object_get(offer, "gid_kinds"));
 
-		if (fields_read(hello_offer(), &rail, offer, f))
+		if (fields_read(hello_fields(true), &rail, offer, f))
 			return -1;
 		if (message_numbers(offer, "gid_kinds", kinds, GID_KINDS - 1, &ignored))
-			return fields_raise(hello_offer(), offer, "gid_kinds", f);
+			return fields_raise(hello_fields(true), offer, "gid_kinds", f);
 	}
 	return 0;
 }
@@ -102,6 +96,7 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello)
 int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f)
 {
 	const json_t *rails = json_object_get(m, "rails");
+	char decided[512];
 	bool flag;
 
 	*e = o->test->defaults;
@@ -113,7 +108,8 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 	    message_has(m, "rails", json_array_size(rails) - 1 < HCA_MAX, f) ||
 	    check_rails(rails, f) ||
 	    experiment_from_json(e, json_object_get(m, "experiment"), o->asked.traits, f) ||
-	    experiment_check(&o->asked, e, f) || plan_check(e, f) || operation_check(o->test, e, f))
+	    experiment_check(&o->asked, e, decided, sizeof(decided), f) || plan_check(e, f) ||
+	    operation_check(o->test, e, f))
 		return -1;
 	return limits_check(&o->asked.local, o->test, e, json_array_size(rails), f);
 }

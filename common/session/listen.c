@@ -88,31 +88,22 @@ static int vet_client(const void *program, const json_t *first, struct fault *f)
 	return hello_check(hello_wanted(program, first), first, &ignored, f);
 }
 
-/*
- * The address to listen on; NULL: all. A server that stays serves this host only, unless the user
- * says who may use it.
- */
-static const char *where_to_listen(const struct local_options *l)
-{
-	if (l->source_ip)
-		return l->source_ip;
-	return l->persistent && !l->auth ? "127.0.0.1" : NULL;
-}
-
 int listen_open(struct session *s)
 {
 	struct program *p = s->program;
 	struct hca_list list = {NULL, 0};
-	const char *address = where_to_listen(&p->options.local);
+	const struct local_options *l = &p->options.local;
+	/* A server that stays serves this host only, unless the user says who may use it. */
+	const char *address = l->persistent && !l->auth ? "127.0.0.1" : NULL;
 	int rc = endpoint_find(&s->ep, &list);
 
 	hca_list_free(&list);
 	if (rc || endpoint_gpu_find(&s->ep) ||
-	    listener_open(&p->listener, address, (uint16_t)p->options.local.port, &p->stop,
-			  &p->fault))
+	    listener_open(&p->listener, l->source_ip ? l->source_ip : address, (uint16_t)l->port,
+			  &p->stop, &p->fault))
 		return -1;
-	p->listener.once = !p->options.local.persistent;
-	p->listener.patience_ns = p->options.local.timeout_ns;
+	p->listener.once = !l->persistent;
+	p->listener.patience_ns = l->timeout_ns;
 	p->listener.log.out = p->options.output.quiet ? NULL : stderr;
 	p->listener.vet = vet_client;
 	p->listener.vet_arg = p;

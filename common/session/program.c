@@ -18,13 +18,6 @@
 /* A server that stays has other clients: it does not wait longer for a reader of what it writes. */
 #define OUTPUT_NS UNITS_NS_PER_S
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "rdmark";
-}
-
 static int run_session(struct program *p, struct session *s)
 {
 	struct report_about about = session_about(p);
@@ -75,42 +68,24 @@ static void judge_interruption(struct session *s)
 	}
 }
 
-/* A threshold that this client's run was given, as it is called; NULL: none. */
-static const char *threshold_given(const struct program *p)
-{
-	if (p->server)
-		return NULL;
-	if (gates_threshold(&p->gates))
-		return gates_threshold(&p->gates);
-	if (p->gates.strict)
-		return "--strict";
-	return options_given(&p->options, "within") ? "--within" : NULL;
-}
-
 /* Fail a run with a threshold that the server's signal cut short: only a whole run can pass. */
 static void judge_part(struct session *s)
 {
 	struct program *p = s->program;
-	const char *threshold = threshold_given(p);
+	const char *threshold = gates_threshold(&p->gates);
 
-	if (fault_is(&p->fault) || !threshold || !s->link.interrupted || p->stop.signal ||
-	    p->options.experiment.run_infinitely)
+	if (!threshold && p->gates.strict)
+		threshold = "--strict";
+	else if (!threshold && options_given(&p->options, "within"))
+		threshold = "--within";
+	if (fault_is(&p->fault) || !threshold || p->server || !s->link.interrupted ||
+	    p->stop.signal || p->options.experiment.run_infinitely)
 		return;
 	fault_phase(&p->fault, "judging the results");
 	fault_raise(&p->fault, FAULT_PEER, 0, "the server was interrupted before the run ended");
 	fault_cause(&p->fault, "The part that was measured meets %s, but only a whole run can pass",
 		    threshold);
 	fault_fix(&p->fault, "measure again");
-}
-
-/*
- * True if the process ends by the received signal: a client always, so that a shell's loop ends and
- * a scheduler's kill is no success; a server only by Ctrl-C, because SIGTERM is the regular way to
- * stop it.
- */
-static bool is_fatal(const struct program *p)
-{
-	return p->stop.signal && (!p->server || p->stop.signal == SIGINT);
 }
 
 /* True if the reader of stdout has closed it: like other programs in a pipe, end silently. */
@@ -146,7 +121,11 @@ static int finish_program(struct program *p, struct session *s)
 	streams_close(&p->streams);
 	stop_release(&p->stop);
 	free(p->offer);
-	if (is_fatal(p) && !stays)
+	/*
+	 * A client always dies of the signal, so that a shell's loop ends and a scheduler's kill is
+	 * no success; a server of Ctrl-C only, because SIGTERM is the regular way to stop it.
+	 */
+	if (p->stop.signal && (!p->server || p->stop.signal == SIGINT) && !stays)
 		stop_die(p->stop.signal);
 	if (reader_is_gone(p))
 		stop_die(SIGPIPE);
@@ -172,23 +151,26 @@ static int print_help(const struct program *p)
 	struct options defaults;
 
 	options_init(&defaults, &p->test->defaults);
-	defaults.traits = operation_traits(p->test);
-	options_help(stdout, p->name, p->test->summary, &defaults, all);
+	defaults.traits = p->offers > 1 ? 0 : operation_traits(p->test);
+	if (p->offers > 1)
+		options_help_server(stdout, &defaults);
+	else
+		options_help(stdout, p->name, p->test->summary, &defaults, all);
 	return list_finish(stdout, p->name);
 }
 
-static int read_as(struct program *p, const struct offer *o, int argc)
+static int read_as(struct program *p, const struct offer *o)
 {
 	fault_clear(&p->fault);
 	p->test = o->test;
-	return command_line_read(p, argc, p->argv);
+	return command_line_read(p);
 }
 
 /*
  * Read the command line as each of the COUNT TESTS reads it. P is of the first that it fits; if it
  * fits none, it has the fault of the first. Returns 0 or -1.
  */
-static int read_offers(struct program *p, const struct test *const *tests, size_t count, int argc)
+static int read_offers(struct program *p, const struct test *const *tests, size_t count)
 {
 	size_t first = count;
 
@@ -199,7 +181,7 @@ static int read_offers(struct program *p, const struct test *const *tests, size_
 		struct offer *o = &p->offer[p->offers];
 
 		o->test = tests[p->offers];
-		if (read_as(p, o, argc)) {
+		if (read_as(p, o)) {
 			o->refused = p->fault;
 			continue;
 		}
@@ -208,7 +190,7 @@ static int read_offers(struct program *p, const struct test *const *tests, size_
 	}
 	if (count == 1)
 		return first == count ? -1 : 0;
-	return read_as(p, &p->offer[first % count], argc);
+	return read_as(p, &p->offer[first % count]);
 }
 
 /* What only prints something. Returns the exit status; -1: nothing of that is asked for. */
@@ -234,11 +216,11 @@ static int inform(const struct program *p)
 	return -1;
 }
 
-int session_main(const struct test *const *tests, size_t count, int argc, char **argv)
+int session_main(const struct test *const *tests, size_t count, char **argv)
 {
 	struct program p = {
 		.test = tests[0],
-		.name = basename_of(argv[0]),
+		.name = argv[0] ? basename(argv[0]) : "rdmark",
 		.argv = argv,
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,
@@ -249,7 +231,7 @@ int session_main(const struct test *const *tests, size_t count, int argc, char *
 
 	hold_standard_descriptors();
 	json_memory_init();
-	rc = read_offers(&p, tests, count, argc);
+	rc = read_offers(&p, tests, count);
 	session_init(&s, &p);
 	if (rc) {
 		command_line_refused(&p);

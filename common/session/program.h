@@ -60,16 +60,16 @@ struct session {
 /*
  * Unless stated otherwise, functions return 0, or -1 with the program's fault raised.
  *
- * session.c: initialize S, with nothing to release; open the devices, up to SESSION_AGREEING; close
- * the connection and release everything of the session.
+ * session.c: a new S, with nothing to release; open the devices, up to SESSION_AGREEING; close the
+ * connection and release everything.
  */
 void session_init(struct session *s, struct program *p);
 int session_open(struct session *s);
 void session_release(struct session *s);
 
 /*
- * Prepare for the next experiment of the same client: everything is created again except the
- * connection and the results so far. The program's options become those of the command line.
+ * The next experiment of the same client: all is made again but for the connection and the results
+ * so far. The program's options become those of the command line.
  */
 void session_next(struct session *s);
 
@@ -91,29 +91,21 @@ int session_client(struct session *s);
 int session_server(struct session *s);
 
 /*
- * listen.c: find this end's device and GPU, so that what is wrong with them is said before a client
- * comes; open the program's listener, which the program releases in either case, and announce it:
- * in the log, to the service manager, to --ready-fd.
+ * listen.c: look for this end's device and GPU before a client comes; open the program's listener,
+ * which the program releases, and announce it: in the log, to the service manager, to --ready-fd.
  */
 int listen_open(struct session *s);
 
 /*
- * command_line.c: read the command line, and set P's options, gates, strict and repeat; after that
- * failed, say so in the file of --prom; set P's options to POINT of its sweep; print notes about
- * options that have no effect.
+ * command_line.c: read the command line, and set P's options, gates and repeat; after that failed,
+ * say so in the file of --prom; set P's options to POINT of its sweep; note options without effect.
  */
-int command_line_read(struct program *p, int argc, char **argv);
+int command_line_read(struct program *p);
 void command_line_refused(struct program *p);
 int command_line_point(struct program *p, unsigned point);
 void command_line_notes(const struct program *p);
 
-/*
- * hello.c: whether a client with this first message can be served. The check reads only the message
- * and what is offered and keeps no state, so the listener's guard may call it while another client
- * is served.
- */
-
-/* What a rail of the client supports; and what the server chose from it. */
+/* hello.c: what a rail of the client supports; and what the server chose from it. */
 struct hello_rail {
 	bool ethernet, iwarp;   /* of an offer */
 	enum gid_kind gid_kind; /* of a choice */
@@ -124,31 +116,26 @@ struct hello_rail {
 	struct operation_depth reads; /* 0: not used */
 };
 
-const struct fields *hello_offer(void);
-const struct fields *hello_choice(void);
+const struct fields *hello_fields(bool offer);
 
 /* What P offers for the test that HELLO names; if it offers none of that name, what it runs. */
 const struct offer *hello_wanted(const struct program *p, const json_t *hello);
 
 /*
- * Check M, the first message of a client for O, and read its experiment into E. Returns 0, or -1
- * with FAULT_USAGE if it is an rdmark client that cannot be served (version, test, options,
- * limits), or FAULT_PEER if it is something else.
+ * Check M, the first message of a client for O, and read its experiment into E. It keeps no state:
+ * the listener's guard calls it while another client is served. Raises FAULT_USAGE if it is an
+ * rdmark client that cannot be served, FAULT_PEER if it is something else.
  */
 int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f);
 
-/*
- * Add the names of the options that the client varies to its hello M; and read them as axes without
- * values. Raises FAULT_PEER if they are invalid.
- */
+/* Add the names of the options that the client varies to its hello M; read them as axes without
+ * values. */
 void hello_write_sweep(const struct sweep *sweep, json_t *m);
 int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
 
 /*
- * handshake.c: the agreement of both ends: "hello" and "welcome", then "qps". The client creates
- * "hello", which the caller releases, and applies the choices of "welcome". The server chooses from
- * HELLO, and sends "welcome", with the differences that the client has DECIDED
- * (experiment_decided()), which both ends note.
+ * handshake.c: "hello", which the caller releases, and "welcome", then "qps". The server chooses from
+ * HELLO, and says what the client has DECIDED (experiment_check()), which both ends note.
  */
 json_t *handshake_hello(struct endpoint *ep, const struct link *l);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
@@ -161,10 +148,9 @@ int handshake_read_timeout(struct link *l, const json_t *m);
 int handshake_connect(struct measure *ms);
 
 /*
- * connect_cm.c: connects the QPs through rdma_cm with -R; without, the functions do nothing. The
- * server listens and adds its address to WELCOME, which the client reads. Then both call
- * connect_cm() and wait until their QPs are connected. If the client is connected first, its "qps"
- * may arrive meanwhile: the server returns it in *QPS; the client passes NULL.
+ * connect_cm.c: connects the QPs through rdma_cm with -R; without, nothing. The server listens and
+ * adds its address to WELCOME, which the client reads; then both wait until their QPs are connected.
+ * The client's "qps" may come meanwhile: the server returns it in *QPS; the client passes NULL.
  */
 int connect_cm_listen(struct endpoint *ep, json_t *welcome);
 int connect_cm_aim(struct endpoint *ep, const json_t *welcome);

@@ -43,16 +43,6 @@ static bool wait_expired(const struct session *s)
 	return s->program->fault.code == FAULT_DEADLINE && s->link.oob.fd < 0;
 }
 
-static int say_nobody_came(struct program *p)
-{
-	fault_cause(&p->fault, "The --wait of %s has passed",
-		    units_ns(p->options.local.wait_ns).text);
-	return fault_fix(&p->fault,
-			 "check why no client connected to port %u of this host, or give a longer "
-			 "--wait, or omit it",
-			 p->listener.port);
-}
-
 /* Wait for a client with a valid hello; other connections are dropped. */
 static int await_client(struct session *s, json_t **hello)
 {
@@ -63,8 +53,16 @@ static int await_client(struct session *s, json_t **hello)
 
 	for (;;) {
 		p->listener.until_ns = until_ns;
-		if (listener_wait(&p->listener, &s->link.oob, hello, &p->fault))
-			return wait_expired(s) ? say_nobody_came(p) : -1;
+		if (listener_wait(&p->listener, &s->link.oob, hello, &p->fault)) {
+			if (!wait_expired(s))
+				return -1;
+			fault_cause(&p->fault, "The --wait of %s has passed",
+				    units_ns(wait_ns).text);
+			return fault_fix(&p->fault,
+					 "check why no client connected to port %u of this host, "
+					 "or give a longer --wait, or omit it",
+					 p->listener.port);
+		}
 		if (adopt_client(s, *hello) == 0)
 			break;
 		if (!p->fault.from_peer)
@@ -80,13 +78,6 @@ static int await_client(struct session *s, json_t **hello)
 	}
 	oob_local_address(&s->link.oob, &s->ep.local);
 	return listener_guard(&p->listener, s->link.oob.peer, &p->fault);
-}
-
-static int answer_bye(struct measure *ms, const json_t *theirs, bool *more)
-{
-	json_t *bye = message_new("bye");
-
-	return link_send(ms->link, bye) || message_flag(theirs, "more", more, ms->fault) ? -1 : 1;
 }
 
 /* Rounds until the client takes its leave, with MORE experiments to come or for good. */
@@ -110,7 +101,10 @@ static int follow_client(struct session *s, bool *more)
 		if (message_is(m, "bye")) {
 			if (!json_is_true(json_object_get(m, "more")))
 				listener_over(&s->program->listener);
-			rc = answer_bye(ms, m, more);
+			rc = link_send(l, message_new("bye")) ||
+					     message_flag(m, "more", more, ms->fault)
+				     ? -1
+				     : 1;
 		} else if (message_is(m, "round") && l->stop->signal)
 			rc = stop_raise(l->stop, ms->fault); /* a sweep ends here */
 		else if (message_is(m, "round"))
@@ -135,15 +129,12 @@ static int follow_client(struct session *s, bool *more)
 /* Run the experiment in HELLO (stolen). Returns 0: the last one; 1: more follow; -1. */
 static int server_experiment(struct session *s, json_t *hello)
 {
-	const struct program *p = s->program;
+	struct program *p = s->program;
 	char decided[512];
 	bool more = false;
-	int rc = session_open(s) ? -1 : 0;
-
-	if (rc == 0)
-		rc = handshake_welcome(&s->ms, hello,
-				       experiment_decided(&p->asked, &p->options.experiment,
-							  decided, sizeof(decided)));
+	int rc = experiment_check(&p->asked, &p->options.experiment, decided, sizeof(decided),
+				  &p->fault) ||
+		 session_open(s) || handshake_welcome(&s->ms, hello, decided);
 
 	json_decref(hello);
 	if (rc || handshake_connect(&s->ms))
@@ -302,16 +293,6 @@ static void reject_client(struct session *s)
 	forget_client(s);
 }
 
-/* Serve one client; those that cannot be served before it do not count. */
-static int serve_until_one(struct session *s)
-{
-	int rc;
-
-	while ((rc = serve_client(s)) && may_serve_another(s))
-		reject_client(s);
-	return rc;
-}
-
 int session_server(struct session *s)
 {
 	struct program *p = s->program;
@@ -320,7 +301,11 @@ int session_server(struct session *s)
 	p->repeat.within_ppm = 0; /* the client sends it */
 	if (listen_open(s))
 		return -1;
-	rc = p->options.local.persistent ? serve_all(s) : serve_until_one(s);
+	if (p->options.local.persistent)
+		rc = serve_all(s);
+	else /* clients that cannot be served do not count */
+		while ((rc = serve_client(s)) && may_serve_another(s))
+			reject_client(s);
 	listener_over(&p->listener);
 	return rc;
 }

@@ -130,21 +130,6 @@ void session_name_reporter(struct session *s)
 			 peer[0] ? ")" : "");
 }
 
-/*
- * Open the GPU and devices. CUDA's driver may take long to start, so tell the peer meanwhile that
- * this end is alive.
- */
-static int open_devices(struct session *s)
-{
-	int rc;
-
-	if (s->ep.server || s->program->point)
-		link_alive_start(&s->link);
-	rc = endpoint_open(&s->ep);
-	link_alive_stop(&s->link);
-	return rc;
-}
-
 /* Enter STAGE, unless an earlier experiment of the sweep has reached a later one. */
 static void enter_stage(struct session *s, enum session_stage stage)
 {
@@ -155,10 +140,18 @@ static void enter_stage(struct session *s, enum session_stage stage)
 int session_open(struct session *s)
 {
 	char given[128];
+	int rc;
 
 	enter_stage(s, SESSION_OPENING);
 	/* The watcher's thread is made before one of this end is pinned. */
-	if (watcher_start(&s->link.watcher, s->link.fault) || open_devices(s))
+	if (watcher_start(&s->link.watcher, s->link.fault))
+		return -1;
+	/* CUDA's driver may take long to start. */
+	if (s->ep.server || s->program->point)
+		link_alive_start(&s->link);
+	rc = endpoint_open(&s->ep);
+	link_alive_stop(&s->link);
+	if (rc)
 		return -1;
 	enter_stage(s, SESSION_AGREEING);
 	if (!s->ep.server && !options_given(s->ep.options, "tx-depth"))
@@ -173,18 +166,13 @@ int session_open(struct session *s)
 	return 0;
 }
 
-static unsigned outstanding_reads(const struct endpoint *ep)
-{
-	const struct qp_route *r = &ep->rail[0].route;
-
-	return endpoint_leads(ep) ? r->reads_sent : r->reads_answered;
-}
-
 static struct report_effective effective_values(const struct measure *ms)
 {
 	const struct endpoint *ep = ms->ep;
 	const struct experiment *e = &ep->options->experiment;
 	const struct qp_set *qps = &ep->worker[0].qps;
+	const struct qp_route *route = &ep->rail[0].route;
+	unsigned reads = endpoint_leads(ep) ? route->reads_sent : route->reads_answered;
 	uint64_t first = plan_first_size(e);
 
 	return (struct report_effective){
@@ -194,7 +182,7 @@ static struct report_effective effective_values(const struct measure *ms)
 		.inline_bytes = qps->inline_bytes,
 		.cq_mod = round_plan(&ms->meter[0], first, true).cq_mod,
 		.warmup = plan_warmup(e, first, ep->test->latency),
-		.outs = ep->test->operation.fetches ? outstanding_reads(ep) : 0,
+		.outs = ep->test->operation.fetches ? reads : 0,
 		.connected_by = e->rdma_cm ? "rdma_cm" : "tcp",
 		.calls = endpoint_calls(ep),
 	};

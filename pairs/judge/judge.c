@@ -27,7 +27,7 @@ struct judge {
 
 #define OPTION(...) COMMAND_OPTION(judge, __VA_ARGS__)
 
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0,
 	       "lines \"GROUP HOST...\": which hosts share a switch or a rack"),
 	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,

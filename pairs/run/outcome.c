@@ -75,23 +75,19 @@ static void read_error(struct outcome *o, const json_t *e)
 	text_disarm(o->error);
 }
 
-static enum outcome_end end_named(const char *name)
-{
-	return !strcmp(name, "client")   ? OUTCOME_CLIENT
-	       : !strcmp(name, "server") ? OUTCOME_SERVER
-					 : OUTCOME_UNKNOWN;
-}
-
 /* Add a finding of FROM, with CODE after PREFIX. */
 static void add_finding(struct outcome *o, const char *prefix, const char *code, const json_t *from)
 {
 	struct outcome_finding *to = &o->finding[o->findings++];
+	const char *end = json_text_at(from, "end");
 	char id[2 * sizeof(to->id)];
 
 	snprintf(id, sizeof(id), "%s%s", prefix, code);
 	text_copy(to->id, sizeof(to->id), id);
 	text_copy(to->text, sizeof(to->text), json_text_at(from, "text"));
-	to->end = end_named(json_text_at(from, "end"));
+	to->end = !strcmp(end, "client")   ? OUTCOME_CLIENT
+		  : !strcmp(end, "server") ? OUTCOME_SERVER
+					   : OUTCOME_UNKNOWN;
 }
 
 /*

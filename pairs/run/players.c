@@ -16,8 +16,8 @@ static int find_hosts(struct players *p, const struct players_asked *asked, stru
 		return hosts_read(&p->hosts, asked->hosts, f);
 	if (list)
 		return hosts_expand(&p->hosts, list, "SLURM_STEP_NODELIST", f);
-	fault_raise(f, FAULT_USAGE, 0, "the hosts of the run are not known");
-	return fault_fix(f, "start it with srun, or name them with --hosts");
+	return fault_usage(f, "start it with srun, or name them with --hosts",
+			   "the hosts of the run are not known");
 }
 
 /* The number that a launcher gave this process; HOSTS_NONE: none did. */
@@ -57,8 +57,8 @@ static int find_self(struct players *p, const struct players_asked *asked, struc
 	if (number != HOSTS_NONE)
 		return fault_raise(f, FAULT_USAGE, 0, "%s is %u, and there are %u hosts", variable,
 				   number, p->hosts.n);
-	fault_raise(f, FAULT_USAGE, 0, "this host, %s, is none of the %u hosts", name, p->hosts.n);
-	return fault_fix(f, "add it to --hosts, or say with --self which of them it is");
+	return fault_usage(f, "add it to --hosts, or say with --self which of them it is",
+			   "this host, %s, is none of the %u hosts", name, p->hosts.n);
 }
 
 static int read_rails(struct players *p, const char *text, struct fault *f)
@@ -103,10 +103,11 @@ int players_check_ports(const struct players *p, uint32_t lanes, struct fault *f
 
 		if (last <= UINT16_MAX)
 			continue;
-		fault_raise(f, FAULT_USAGE, 0, "the servers of %s would need the ports to %llu",
-			    p->hosts.host[i].name, (unsigned long long)last);
-		return fault_fix(f, "use a smaller --port, --port-step, or port in the file of "
-				    "hosts: 65535 is the last one");
+		return fault_usage(f,
+				   "use a smaller --port, --port-step, or port in the file of "
+				   "hosts: 65535 is the last one",
+				   "the servers of %s would need the ports to %llu",
+				   p->hosts.host[i].name, (unsigned long long)last);
 	}
 	return 0;
 }

@@ -32,10 +32,9 @@ struct players {
 };
 
 /*
- * Find them: the hosts as asked for, else from SLURM_STEP_NODELIST; this one by its name
- * (--self, SLURMD_NODENAME, gethostname), else by the launcher's number: SLURM_PROCID,
- * OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or JOB_COMPLETION_INDEX. Returns 0, or -1 with
- * FAULT_USAGE or FAULT_LOCAL.
+ * Find them: the hosts as asked for, else from SLURM_STEP_NODELIST; this one by its name (--self,
+ * SLURMD_NODENAME, gethostname), else by the launcher's number. Returns 0, or -1 with FAULT_USAGE or
+ * FAULT_LOCAL.
  */
 int players_find(struct players *p, const struct players_asked *asked, struct fault *f);
 

@@ -19,58 +19,10 @@ static const char *const taken[] = {
 	"wait_destroy",  "repeat", "until-stable", "confidence",     "prom",
 };
 
-static const struct option_row *find_letter(char letter)
-{
-	for (const struct option_row *row = options_table(); row->name; row++)
-		if (row->letter == letter)
-			return row;
-	return NULL;
-}
-
-/* True if the value of ROW is the next word, unless it is in this one. */
-static bool takes_next(const struct option_row *row)
-{
-	return row->kind != OPTION_FLAG && row->kind != OPTION_FILE && row->kind != OPTION_INDEX;
-}
-
 static int refuse_word(const char *word, const char *why, struct fault *f)
 {
 	fault_raise(f, FAULT_USAGE, 0, "'%.80s' after --", word);
 	return fault_cause(f, "%s", why);
-}
-
-/*
- * The option at WORDS[*I], of N words; *I becomes its last word. *VALUE is its value, NULL if it
- * has none. NULL with the fault raised.
- */
-static const struct option_row *read_option(char **words, size_t n, size_t *i, const char **value,
-					    struct fault *f)
-{
-	const struct option_row *row;
-	const char *ignored = NULL;
-	char *word = words[*i];
-
-	*value = NULL;
-	if (word[0] == '-' && word[1] == '-') {
-		size_t size = strcspn(word + 2, "=");
-
-		row = options_match(word + 2, size);
-		*value = word[2 + size] ? word + 3 + size : NULL;
-	} else if (word[0] == '-' && word[1]) {
-		row = find_letter(word[1]);
-		*value = row && row->kind != OPTION_FLAG && word[2] ? word + 2 : NULL;
-	} else {
-		refuse_word(word, "only a program and its options stand there", f);
-		return NULL;
-	}
-	if (!row) {
-		refuse_word(word, "no program has this option", f);
-		return NULL;
-	}
-	row = options_resolve_alias(row, &ignored);
-	if (!*value && takes_next(row) && *i + 1 < n)
-		*value = words[++*i];
-	return row;
 }
 
 static int use_option(struct program_line *l, const struct option_row *row, const char *value,
@@ -98,25 +50,34 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 	return 0;
 }
 
-static int read_words(struct program_line *l, char **words, size_t n, struct fault *f)
+static int read_words(struct program_line *l, char **words, struct fault *f)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t first = i;
-		const char *value;
-		const struct option_row *row = read_option(words, n, &i, &value, f);
+	struct option_words w = {.next = words};
 
-		if (!row || use_option(l, row, value, f))
+	while (*w.next || w.letters) {
+		char **first = w.next;
+		const char *word = w.letters ? w.letters : *first, *value;
+		const struct option_row *row;
+		int rc = options_next(options_table(), &w, &row, &value, f);
+
+		if (rc == 0)
+			return refuse_word(word,
+					   w.letters || *word == '-'
+						   ? "no program has this option"
+						   : "only a program and its options stand there",
+					   f);
+		if (rc < 0 || use_option(l, row, value, f))
 			return -1;
 		if (strcmp(row->name, "auth") == 0) /* it is added again */
 			continue;
-		for (; first <= i; first++) {
+		for (; first < w.next; first++) {
 			if (l->words == PROGRAM_WORDS_MAX)
-				return refuse_word(words[first], "too many options", f);
+				return refuse_word(*first, "too many options", f);
 			l->about_end[l->words] = row->scope == SCOPE_LOCAL;
 			l->about_way[l->words] =
 				row->group == GROUP_PATH || row->group == GROUP_DEVICE ||
 				row->group == GROUP_PEER || row->group == GROUP_SERVING;
-			l->word[l->words++] = words[first];
+			l->word[l->words++] = *first;
 		}
 	}
 	return 0;
@@ -124,27 +85,30 @@ static int read_words(struct program_line *l, char **words, size_t n, struct fau
 
 const char *run_sizes(char **words)
 {
-	size_t n = 0;
+	struct option_words w = {.next = *words ? words + 1 : words};
 
-	while (words[n])
-		n++;
-	for (size_t i = 1; i < n; i++) {
+	while (*w.next || w.letters) {
 		struct fault ignored = {0};
+		const struct option_row *row;
 		const char *value;
-		const struct option_row *row = read_option(words, n, &i, &value, &ignored);
+		int rc = options_next(options_table(), &w, &row, &value, &ignored);
 
-		if (row && value && strcmp(row->name, "size") == 0 && strchr(value, ','))
+		if (rc > 0 && value && strcmp(row->name, "size") == 0 && strchr(value, ','))
 			return value;
+		if (rc == 0) {
+			w.next += !w.letters;
+			w.letters = NULL;
+		}
 	}
 	return NULL;
 }
 
-int program_line_read(struct program_line *l, char **words, size_t n, struct fault *f)
+int program_line_read(struct program_line *l, char **words, struct fault *f)
 {
 	static char usual[] = "-D0.5";
 	size_t length;
 
-	*l = (struct program_line){.program = n ? words[0] : "write_bw"};
+	*l = (struct program_line){.program = *words ? *words : "write_bw"};
 	if (!process_measures(l->program)) {
 		fault_raise(f, FAULT_USAGE, 0, "'%.80s' is no program that measures", l->program);
 		return fault_fix(f, "write one of those after --: %s", process_programs());
@@ -153,8 +117,8 @@ int program_line_read(struct program_line *l, char **words, size_t n, struct fau
 	l->latency = strcmp(l->program + length - 4, "_lat") == 0;
 	l->both_ways = !l->latency && strcmp(l->program, "gdr_bw") != 0;
 	l->to_client = strncmp(l->program, "read_", 5) == 0;
-	if (n)
-		return read_words(l, words + 1, n - 1, f);
+	if (*words)
+		return read_words(l, words + 1, f);
 	l->duration_ns = UNITS_NS_PER_S / 2;
 	l->word[l->words++] = usual;
 	return 0;

@@ -48,15 +48,13 @@ struct program_words {
 };
 
 /*
- * Read WORDS, N of them: a program and its options. None: write_bw for half a second. Raises
+ * Read WORDS, which NULL ends: a program and its options. None: write_bw for half a second. Raises
  * FAULT_USAGE for an unknown program, and for options that a run sets itself.
  */
-int program_line_read(struct program_line *l, char **words, size_t n, struct fault *f);
+int program_line_read(struct program_line *l, char **words, struct fault *f);
 
-/*
- * Set VICTIM to a latency that is measured while L is, on the same devices and in the same class of
- * traffic: small messages by send_lat or write_lat. It points into L and itself.
- */
+/* Set VICTIM to a latency that is measured while L is, on the same devices and in the same class of
+ * traffic. It points into L and itself. */
 void program_line_victim(struct program_line *victim, const struct program_line *l);
 
 /* Start L for CALL: its output is read, and it dies with this process. Else as process_start(). */

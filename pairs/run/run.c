@@ -14,16 +14,6 @@
 #define GRACE_NS UINT64_C(500000000)  /* for clients to end after a signal */
 #define LOOK_NS  UINT64_C(1000000000) /* a clock that is set meanwhile is noticed by then */
 
-/* Open what plays. */
-static int open_run(struct run *r)
-{
-	if (run_plan(r))
-		return -1;
-	for (unsigned i = 0; i < r->players.rails; i++)
-		r->seat[i] = (struct run_seat){.rail = i, .now.round = -1, .next.round = -1};
-	return run_servers_start(r);
-}
-
 /* Rounds have passed: those between were missed, and the turns of this one begin. */
 static void begin_round(struct run *r, int64_t round)
 {
@@ -152,8 +142,12 @@ int run_command(char **argv)
 		rc = stop_init(&r.stop, &r.fault);
 	if (!rc) {
 		streams_open(&r.streams, &r.stop);
-		rc = open_run(&r);
+		rc = run_plan(&r);
 	}
+	for (unsigned i = 0; !rc && i < r.players.rails; i++)
+		r.seat[i] = (struct run_seat){.rail = i, .now.round = -1, .next.round = -1};
+	if (!rc)
+		rc = run_servers_start(&r);
 	rc = rc ? pairs_failed(&r.fault) : run_all(&r);
 	release_run(&r);
 	return rc;

@@ -2,10 +2,9 @@
 /*
  * run: `rdmark-pairs run`: this host's part of the measurements of all pairs.
  *
- * One process of one thread plays for all rails of its host: it keeps the servers of the host
- * running, starts a client in the slots in which the schedule says so, and writes a line for each
- * run. It waits in one place only, for its children, for signals and for the next time of the
- * timetable; nothing that fails delays a later slot.
+ * One thread plays for all rails of its host: it keeps the servers running, starts clients in the
+ * slots of the schedule, and writes a line for each run. It waits in one place only, for its
+ * children, for signals and for the timetable; nothing that fails delays a later slot.
  */
 #pragma once
 
@@ -33,8 +32,7 @@ struct run_asked {
 	uint64_t for_ns; /* how long the rounds may last; 0: all of the schedule */
 	bool one_way, dry_run;
 	const char *auth;
-	char **program; /* what follows --, */
-	size_t program_words;
+	char **program; /* what follows --, ended by NULL */
 };
 
 /* A round of a seat: its turn, and the part that is next. */
@@ -70,10 +68,8 @@ struct run_server {
 	char error[400];          /* why it ended, as last written */
 };
 
-/*
- * Hosts that have to be clients of this one. Only their own lines say what came of that; for those
- * that never came this host writes them, or nobody would name one that is no server in any round.
- */
+/* Hosts that have to be clients of this one, which writes the lines of those that never came: or
+ * nobody would name one that is no server in any round. */
 struct run_callers {
 	bool *heard; /* of each rail and host: a client of it came, or may have been its */
 	struct run_call {
@@ -108,21 +104,15 @@ struct run {
 	struct fault fault;
 };
 
-/*
- * Find out what r->asked comes to: players, schedule, slots and start. Returns 0, or -1 with
- * r->fault, FAULT_USAGE or FAULT_LOCAL. Call run_plan_release() in any case.
- */
+/* Find out what r->asked comes to: players, schedule, slots and start. Returns 0, or -1 with
+ * r->fault. Call run_plan_release() in any case. */
 int run_plan(struct run *r);
 void run_plan_release(struct run *r);
 
 /* Read the command line into A. Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
 int run_options(struct run_asked *a, char **argv, struct fault *f);
 
-/*
- * The lines: JSON objects, which rdmark-json(5) describes. Those of several processes may come in
- * any order, and any of them may be missing: a process that ended has said all before. What cannot
- * be written is in r->deaf.
- */
+/* The lines: JSON objects, which rdmark-json(5) describes. r->deaf says if they cannot be written. */
 void run_say_player(struct run *r, unsigned rail);
 void run_say_done(struct run *r, unsigned rail);
 void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o);
@@ -138,10 +128,9 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client);
 
 /*
- * The line of the object M, without a newline; the caller frees it. It has at most RUN_LINE_BYTES:
- * slurmstepd takes 1024 bytes at a time from a task, cuts a longer line, and puts what other tasks
- * wrote between the pieces. If it were too long, the last findings are dropped, then "fix", the end
- * of "error" and the last options; only long names make it longer even so. NULL: no memory.
+ * The line of the object M, without a newline; the caller frees it. NULL: no memory. It has at most
+ * RUN_LINE_BYTES: slurmstepd takes 1024 bytes at a time from a task, and puts what other tasks wrote
+ * between. What matters least is dropped; only long names make it longer even so.
  */
 char *run_line_text(json_t *m);
 

@@ -19,7 +19,7 @@
 
 #define OPTION(...) COMMAND_OPTION(run_asked, __VA_ARGS__)
 
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	OPTION(start_s, "start", "EPOCH", COMMAND_SECONDS, 1e12,
 	       "when the first slot begins, in seconds since 1970"),
 	OPTION(schedule.name, "schedule", "NAME", COMMAND_TEXT, 0,
@@ -72,12 +72,8 @@ int run_options(struct run_asked *a, char **argv, struct fault *f)
 		.schedule = {.name = "quick", .seed = 1},
 	};
 	rc = command_read(run_options_command(), a, argv, &a->program, f);
-	if (rc)
+	if (rc || a->start_s > 0 || a->dry_run)
 		return rc;
-	while (a->program[a->program_words])
-		a->program_words++;
-	if (a->start_s > 0 || a->dry_run)
-		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--start is missing");
 	return fault_fix(f, "give all hosts the same: --start $(( $(date +%%s) + 5 ))");
 }
@@ -121,11 +117,10 @@ static int set_victim(struct run *r)
 {
 	if (r->schedule.kind != SCHEDULE_VICTIM)
 		return 0;
-	if (r->line.latency || !r->line.duration_ns) {
-		fault_raise(&r->fault, FAULT_USAGE, 0, "a victim of %s%s", r->line.program,
-			    r->line.latency ? "" : " without -D");
-		return fault_fix(&r->fault, "measure a bandwidth for a time: write_bw -D 0.5");
-	}
+	if (r->line.latency || !r->line.duration_ns)
+		return fault_usage(&r->fault, "measure a bandwidth for a time: write_bw -D 0.5",
+				   "a victim of %s%s", r->line.program,
+				   r->line.latency ? "" : " without -D");
 	program_line_victim(&r->victim, &r->line);
 	return 0;
 }
@@ -142,30 +137,19 @@ static int set_slot(struct run *r)
 		return -1;
 	if (!r->time.slot_ns && run_ns)
 		r->time.slot_ns = r->time.parts * (run_ns + SETUP_NS);
-	if (!r->time.slot_ns) {
-		fault_raise(&r->fault, FAULT_USAGE, 0, "the length of a slot is not known");
-		return fault_fix(&r->fault, "give --slot, or -D to the program after --");
-	}
+	if (!r->time.slot_ns)
+		return fault_usage(&r->fault, "give --slot, or -D to the program after --",
+				   "the length of a slot is not known");
 	if (r->time.slot_ns < SLOT_MIN_NS || r->time.slot_ns > FUTURE_NS ||
-	    timetable_cut_ns(&r->time) <= run_ns) {
-		fault_raise(&r->fault, FAULT_USAGE, 0, "a slot of %s for %u of %s",
-			    units_ns(r->time.slot_ns).text, r->time.parts, units_ns(run_ns).text);
-		return fault_fix(&r->fault, "use a longer --slot, --one-way, or a shorter -D");
-	}
+	    timetable_cut_ns(&r->time) <= run_ns)
+		return fault_usage(&r->fault, "use a longer --slot, --one-way, or a shorter -D",
+				   "a slot of %s for %u of %s", units_ns(r->time.slot_ns).text,
+				   r->time.parts, units_ns(run_ns).text);
 	most = r->asked.for_ns / r->time.slot_ns;
 	if (r->asked.for_ns && most < r->schedule.rounds)
 		r->schedule.rounds = most ? (uint32_t)most : 1;
 	r->time.rounds = r->schedule.rounds;
 	return 0;
-}
-
-/* Say how long a slot is, if nobody did. One host says it for all. */
-static void say_slot(const struct run *r)
-{
-	if (!r->asked.slot_ns && !r->players.self)
-		terminal_note(stderr, "slots of %s: %u of %s, and %s for each to begin and end",
-			      units_ns(r->time.slot_ns).text, r->time.parts,
-			      units_ns(r->line.duration_ns).text, units_ns(SETUP_NS).text);
 }
 
 /* Refuse a start that nobody means; say if the run has begun. */
@@ -181,16 +165,15 @@ static int check_start(struct run *r)
 		return fault_fix(&r->fault, "give seconds since 1970, as date +%%s prints them");
 	}
 	r->time.start_ns = (uint64_t)(r->asked.start_s * 1e9);
-	if (ahead_s > (double)FUTURE_NS / 1e9) {
-		fault_raise(&r->fault, FAULT_USAGE, 0, "--start is %.0f s from now", ahead_s);
-		return fault_fix(&r->fault, "start within a day, or set this host's clock");
-	}
+	if (ahead_s > (double)FUTURE_NS / 1e9)
+		return fault_usage(&r->fault, "start within a day, or set this host's clock",
+				   "--start is %.0f s from now", ahead_s);
 	round = timetable_round(&r->time, now_ns);
-	if (round >= (int64_t)r->time.rounds) {
-		fault_raise(&r->fault, FAULT_USAGE, 0, "the run was over %.0f s ago",
-			    -ahead_s - (double)r->time.rounds * (double)r->time.slot_ns / 1e9);
-		return fault_fix(&r->fault, "give a later --start, or set this host's clock");
-	}
+	if (round >= (int64_t)r->time.rounds)
+		return fault_usage(&r->fault, "give a later --start, or set this host's clock",
+				   "the run was over %.0f s ago",
+				   -ahead_s -
+					   (double)r->time.rounds * (double)r->time.slot_ns / 1e9);
 	if (round >= 0)
 		terminal_note(stderr,
 			      "%s began %.1f s late and may miss slots. Fix: give a later "
@@ -224,22 +207,22 @@ static int check_name(struct run *r)
 					 : schedule_open(&r->schedule, &named, &many, &r->fault);
 }
 
-static int find_players(struct run *r)
-{
-	return players_find(&r->players, &r->asked.players, &r->fault) ||
-	       schedule_open(&r->schedule, &r->asked.schedule, &r->players.hosts, &r->fault) ||
-	       players_check_ports(&r->players, schedule_lanes(&r->schedule), &r->fault);
-}
-
 /* All but the start. */
 static int make_plan(struct run *r)
 {
 	const struct run_asked *a = &r->asked;
 	bool unknown = a->players.anyone && !a->players.hosts && !a->dry_run;
 
-	if (program_line_read(&r->line, a->program, a->program_words, &r->fault) ||
-	    (unknown ? check_name(r) : find_players(r)) || set_slot(r) ||
-	    (!a->dry_run && choose_auth(r)))
+	if (program_line_read(&r->line, a->program, &r->fault))
+		return -1;
+	if (unknown ? check_name(r)
+		    : players_find(&r->players, &a->players, &r->fault) ||
+			      schedule_open(&r->schedule, &a->schedule, &r->players.hosts,
+					    &r->fault) ||
+			      players_check_ports(&r->players, schedule_lanes(&r->schedule),
+						  &r->fault))
+		return -1;
+	if (set_slot(r) || (!a->dry_run && choose_auth(r)))
 		return -1;
 	r->turns = calloc(r->players.hosts.n + 1, sizeof(*r->turns));
 	return r->turns ? 0 : fault_raise(&r->fault, FAULT_LOCAL, ENOMEM, "calloc");
@@ -249,7 +232,10 @@ int run_plan(struct run *r)
 {
 	if (make_plan(r) || check_start(r))
 		return -1;
-	say_slot(r);
+	if (!r->asked.slot_ns && !r->players.self) /* one host says it for all */
+		terminal_note(stderr, "slots of %s: %u of %s, and %s for each to begin and end",
+			      units_ns(r->time.slot_ns).text, r->time.parts,
+			      units_ns(r->line.duration_ns).text, units_ns(SETUP_NS).text);
 	snprintf(r->id, sizeof(r->id), "%" PRIu64 ".%03u-%" PRIu64,
 		 r->time.start_ns / UNITS_NS_PER_S, (unsigned)(r->time.start_ns / 1000000 % 1000),
 		 r->asked.schedule.seed);

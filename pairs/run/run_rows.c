@@ -44,20 +44,16 @@ static bool cut_error(json_t *m, size_t excess)
 	return json_string_set(error, text) == 0;
 }
 
-/* Take off M what matters least; EXCESS bytes are too many. Returns false if all of it matters. */
-static bool shorten(json_t *m, size_t excess)
-{
-	return drop_last(m, "findings") || json_object_del(m, "fix") == 0 || cut_error(m, excess) ||
-	       drop_last(m, "options");
-}
-
 char *run_line_text(json_t *m)
 {
 	for (;;) {
 		char *text = json_dumps(m, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
 		size_t n = text ? strlen(text) : 0;
 
-		if (n <= RUN_LINE_BYTES || !shorten(m, n - RUN_LINE_BYTES))
+		/* Take off what matters least, if not all of it matters. */
+		if (n <= RUN_LINE_BYTES ||
+		    !(drop_last(m, "findings") || json_object_del(m, "fix") == 0 ||
+		      cut_error(m, n - RUN_LINE_BYTES) || drop_last(m, "options")))
 			return text;
 		free(text);
 	}

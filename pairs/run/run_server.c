@@ -123,13 +123,6 @@ static void read_documents(struct run *r, struct run_server *s)
 	process_forget_lines(&s->process);
 }
 
-/* True if O, with which a server did not even start, is no matter of this host alone. */
-static bool ends_run(const struct outcome *o)
-{
-	return strcmp(o->cause, "port") == 0 ||
-	       (o->exit == FAULT_USAGE && strcmp(o->cause, "device") != 0);
-}
-
 /*
  * S has ended with STATUS, which only an error of this host makes it do. A mistake of the user ends
  * the run, unless it is about a device: another host may have the one that is missing here. So does
@@ -139,20 +132,23 @@ static void server_ended(struct run *r, struct run_server *s, int status)
 {
 	struct outcome *o = &s->last;
 	char error[600];
+	bool port;
 
 	process_last_error(&s->process, error, sizeof(error));
 	process_release(&s->process);
 	if (!o->cause || WIFSIGNALED(status)) /* it is about a client */
 		*o = (struct outcome){0};
 	outcome_ended(o, status, error);
-	if (strcmp(o->cause, "port") == 0)
+	port = strcmp(o->cause, "port") == 0;
+	if (port)
 		text_copy(o->fix, sizeof(o->fix),
 			  "wait until another sweep of these hosts has ended, or give all of "
 			  "them another --port");
 	if (strcmp(o->error, s->error) != 0)
 		run_say_server(r, s, o);
 	snprintf(s->error, sizeof(s->error), "%s", o->error);
-	if (s->started_round < 0 && ends_run(o)) {
+	if (s->started_round < 0 &&
+	    (port || (o->exit == FAULT_USAGE && strcmp(o->cause, "device") != 0))) {
 		fault_phase(&r->fault, "starting the server");
 		fault_raise(&r->fault, FAULT_USAGE, 0, "%s", o->error);
 		fault_fix(&r->fault, "%s", o->fix);

@@ -58,20 +58,18 @@ static double median_s(const struct timetable *t)
 	return v[n / 2 - 1];
 }
 
-/* True if both may be of one peer. */
-static bool may_be_one(const struct timetable_vote *a, const struct timetable_vote *b)
-{
-	return a->peer == b->peer || a->or_peer == b->or_peer || a->peer == b->or_peer ||
-	       a->or_peer == b->peer;
-}
-
 bool timetable_vote(struct timetable *t, const struct timetable_vote *v)
 {
 	double is_s = (double)t->correction_ns / 1e9, median;
 	unsigned i = 0;
 
-	while (i < t->votes && !may_be_one(&t->vote[i], v))
-		i++;
+	for (; i < t->votes; i++) {
+		const struct timetable_vote *old = &t->vote[i];
+
+		if (old->peer == v->peer || old->or_peer == v->or_peer || old->peer == v->or_peer ||
+		    old->or_peer == v->peer)
+			break;
+	}
 	if (i == TIMETABLE_VOTES)
 		i = v->peer % TIMETABLE_VOTES;
 	else if (i == t->votes)

@@ -41,16 +41,12 @@ uint64_t timetable_cut_ns(const struct timetable *t);
 bool timetable_off(const struct timetable *t, double ahead_s);
 
 /*
- * A peer's clock is AHEAD_S before this one's, uncorrected. It is V's `peer` or its `or_peer`, who
- * may be the same: who has one of these in common with an earlier vote takes its place, so that
- * nobody counts twice. Returns true if the correction has changed: the median of this host and of
- * the peers that told is off by more than a quarter of a slot.
+ * A peer's clock is AHEAD_S before this one's, uncorrected. It is V's `peer` or its `or_peer`: an
+ * earlier vote of either is replaced, so that nobody counts twice. Returns true if the correction
+ * has changed: the median of this host and of the peers is off by more than a quarter of a slot.
  */
 bool timetable_vote(struct timetable *t, const struct timetable_vote *v);
 
-/*
- * By how much PEER's clock is ahead, where a peer's reading THEIRS_NS came at HERE_NS and was made
- * between EARLIEST_NS and that, by this clock. 0 if the reading lies between: then a wait explains
- * the difference.
- */
+/* By how much a peer's clock is ahead that read THEIRS_NS between EARLIEST_NS and HERE_NS of this
+ * one; 0 if that lies between: then a wait explains the difference. */
 double timetable_ahead_s(int64_t theirs_ns, int64_t here_ns, int64_t earliest_ns);

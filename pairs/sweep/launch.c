@@ -42,9 +42,10 @@ int launch_read(struct launch *l, const char *command, struct fault *f)
 			l->kind = (enum launch_kind)i;
 			return 0;
 		}
-	fault_raise(f, FAULT_USAGE, 0, "--launch '%.60s' is no launcher", base);
-	return fault_fix(f, "use srun, mpirun, clush, pdsh or ssh, with options of its own if need "
-			    "be: --launch='clush -g compute'");
+	return fault_usage(f,
+			   "use srun, mpirun, clush, pdsh or ssh, with options of its own if need "
+			   "be: --launch='clush -g compute'",
+			   "--launch '%.60s' is no launcher", base);
 }
 
 static void add(struct line *c, const char *word)
@@ -147,34 +148,23 @@ static void add_srun(struct line *c, const struct launch *l, const struct hosts 
 	add_all(c, text); /* of two srun takes the second */
 }
 
-static void add_mpirun(struct line *c, const struct launch *l)
-{
-	if (!has(l, "-n -N --map-by --np"))
-		add_all(c, "-N 1");
-	add(c, "--enable-recovery");
-}
-
-/* Write the names of those that are not left out to a file that clush and pdsh read: a command line
- * has no room for ten thousand. */
-static void write_names(struct line *c, struct launch *l, const struct hosts *hosts)
-{
-	if (l->names >= 0)
-		close(l->names);
-	l->names = memfd_create("hosts", 0);
-	c->failed |= l->names < 0;
-	for (uint32_t i = 0; i < hosts->n; i++)
-		if (!hosts->host[i].left_out)
-			c->failed |= dprintf(l->names, "%s\n", hosts->host[i].name) < 0;
-}
-
-/* clush and pdsh: all nodes at once, and no names in front of the lines. */
+/*
+ * clush and pdsh: all nodes at once, and no names in front of the lines. They read the hosts from a
+ * file: a command line has no room for ten thousand.
+ */
 static void add_shells(struct line *c, struct launch *l, const struct hosts *hosts)
 {
 	uint32_t n = count_hosts(hosts);
 	char text[40];
 
 	if (hosts->n && !has(l, "-w -a -g --hostfile")) {
-		write_names(c, l, hosts);
+		if (l->names >= 0)
+			close(l->names);
+		l->names = memfd_create("hosts", 0);
+		c->failed |= l->names < 0;
+		for (uint32_t i = 0; i < hosts->n; i++)
+			if (!hosts->host[i].left_out)
+				c->failed |= dprintf(l->names, "%s\n", hosts->host[i].name) < 0;
 		snprintf(text, sizeof(text), "%s/dev/fd/%d",
 			 l->kind == LAUNCH_PDSH ? "-w ^" : "--hostfile=", l->names);
 		add_all(c, text);
@@ -226,7 +216,8 @@ char **launch_command(struct launch *l, char *const *command, const struct hosts
 		if (l->kind == LAUNCH_SRUN)
 			add_srun(&c, l, hosts);
 		else if (l->kind == LAUNCH_MPIRUN)
-			add_mpirun(&c, l);
+			add_all(&c, has(l, "-n -N --map-by --np") ? "--enable-recovery"
+								  : "-N 1 --enable-recovery");
 		else
 			add_shells(&c, l, hosts);
 		for (; *command; command++)

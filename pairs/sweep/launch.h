@@ -40,10 +40,9 @@ int launch_read(struct launch *l, const char *command, struct fault *f);
 bool launch_takes_allocation(const struct launch *l);
 
 /*
- * The command line that starts COMMAND (its words, ended by NULL) on every node. HOSTS has
- * none if they are not known; only ssh cannot do without. Nothing is started on those that are left
- * out, but for mpirun, which cannot do that. Returns an array that the caller releases
- * with launch_free_command(), before the next one is made; or NULL with FAULT_USAGE or FAULT_LOCAL.
+ * The command line that starts COMMAND (its words, ended by NULL) on every node, but on none that is
+ * left out; mpirun cannot do that. HOSTS has none if they are not known; only ssh cannot do without.
+ * Returns what launch_free_command() releases, before the next one is made; NULL with a fault.
  */
 char **launch_command(struct launch *l, char *const *command, const struct hosts *hosts,
 		      struct fault *f);

@@ -62,15 +62,6 @@ static double left_s(const struct step *s)
 	return fmax(s->end_s - (double)clock_utc_ns() / 1e9, 0);
 }
 
-/* What is measured again can last longer than all that was before. */
-static void say_again(const struct step *s, double rounds, double slot_s)
-{
-	fprintf(stderr,
-		"%s" PAIRS ": pairs to measure again: %u, in %.0f slots of %g s: about %.0f s\n",
-		isatty(STDERR_FILENO) ? "\r\033[K" : "", s->again, rounds, slot_s,
-		ceil(rounds * slot_s));
-}
-
 /* The host of the line O; NULL: it is none that is known. */
 static struct host *host_of(const struct step *s, const json_t *o)
 {
@@ -95,8 +86,12 @@ static void read_player(struct step *s, const json_t *o)
 		s->asked = (unsigned)hosts;
 	if (!(rounds > 0 && slot_s > 0 && end_s < s->start_s + 1e7) || end_s <= s->end_s)
 		return;
-	if (s->again && !(s->end_s > 0))
-		say_again(s, rounds, slot_s);
+	if (s->again && !(s->end_s > 0)) /* that can last longer than all that was before */
+		fprintf(stderr,
+			"%s" PAIRS ": pairs to measure again: %u, in %.0f slots of %g s: about "
+			"%.0f s\n",
+			isatty(STDERR_FILENO) ? "\r\033[K" : "", s->again, rounds, slot_s,
+			ceil(rounds * slot_s));
 	s->end_s = end_s;
 	if (!s->told)
 		s->deadline_ns = clock_now_ns() + (uint64_t)((left_s(s) + GRACE_S) * 1e9);
@@ -213,24 +208,19 @@ static void follow(struct step *s, struct stop *stop, struct fault *f)
 	}
 }
 
-/* The launcher has closed its output: it ends soon, or is killed. */
-static void await_end(struct step *s, struct stop *stop)
-{
-	struct fault told = {0};
-
-	if (stop_wait(stop, s->launcher.end, POLLIN, clock_now_ns() + KILL_NS, &told) <= 0)
-		process_signal(&s->launcher, SIGKILL);
-	s->status = process_reap(&s->launcher);
-	process_release(&s->launcher);
-}
-
 int step_run(struct step *s, struct stop *stop, struct fault *f)
 {
+	struct fault ignored = {0};
+
 	fault_phase(f, "running on all nodes");
 	if (start_launcher(s, f))
 		return -1;
 	follow(s, stop, f);
-	await_end(s, stop);
+	/* It has closed its output: it ends soon, or is killed. */
+	if (stop_wait(stop, s->launcher.end, POLLIN, clock_now_ns() + KILL_NS, &ignored) <= 0)
+		process_signal(&s->launcher, SIGKILL);
+	s->status = process_reap(&s->launcher);
+	process_release(&s->launcher);
 	if (fault_is(f) || stop_check(stop, f))
 		return -1;
 	if (stop->signal)

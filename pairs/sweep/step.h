@@ -36,9 +36,8 @@ struct step {
 
 /*
  * Run the step. At a signal the launcher is told to end, always with SIGTERM (at its first SIGINT
- * srun only says what runs), and the third one kills it; what the nodes write until then is in the
- * file. Returns 0 when all is over, however the launcher ended, or -1 with FAULT_LOCAL if it could
- * not be started or the file not be written, with FAULT_USAGE if another sweep has the ports, with
- * FAULT_DEADLINE if no node said anything, and with FAULT_INTERRUPTED.
+ * srun only says what runs), and the third one kills it. Returns 0 when all is over, however the
+ * launcher ended; -1 with FAULT_LOCAL, with FAULT_USAGE if another sweep has the ports, with
+ * FAULT_DEADLINE if no node said anything, or with FAULT_INTERRUPTED.
  */
 int step_run(struct step *s, struct stop *stop, struct fault *f);

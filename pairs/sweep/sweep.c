@@ -273,28 +273,6 @@ static int judge_all(struct node_sweep *s, const struct step *step)
 	return status;
 }
 
-/* Returns the exit status, or -1. What was written is judged if no more can be. */
-static int sweep_all(struct node_sweep *s)
-{
-	struct step step = {.hosts = &s->known};
-
-	if (measure(s, &step) &&
-	    ((s->fault.code != FAULT_INTERRUPTED && s->fault.code != FAULT_LOCAL) ||
-	     !has_bytes(s->output)))
-		return -1;
-	return judge_all(s, &step);
-}
-
-/* What was not begun leaves no file that would refuse the next try. */
-static void close_output(struct node_sweep *s)
-{
-	if (s->out < 0)
-		return;
-	if (fault_is(&s->fault) && !has_bytes(s->output))
-		unlink(s->output);
-	close(s->out);
-}
-
 int sweep_command(char **argv)
 {
 	struct node_sweep s = {.output = "pairs.jsonl",
@@ -304,6 +282,7 @@ int sweep_command(char **argv)
 			       .launch.names = -1,
 			       .out = -1,
 			       .stop = {.fd = -1}};
+	struct step step = {.hosts = &s.known};
 	struct words plan = {0};
 	int status = sweep_options(&s, argv);
 
@@ -320,12 +299,22 @@ int sweep_command(char **argv)
 		status = -1;
 	else if (s.dry_run)
 		status = put_run(&s, &plan, "--dry-run", NULL);
-	else
-		status = prepare(&s) ? -1 : sweep_all(&s);
+	else if (prepare(&s))
+		status = -1;
+	else if (measure(&s, &step) &&
+		 ((s.fault.code != FAULT_INTERRUPTED && s.fault.code != FAULT_LOCAL) ||
+		  !has_bytes(s.output)))
+		status = -1;
+	else /* what was written is judged if no more can be, too */
+		status = judge_all(&s, &step);
 out:
 	sweep_release_hosts(&s);
 	launch_release(&s.launch);
-	close_output(&s);
+	/* What was not begun leaves no file that would refuse the next try. */
+	if (s.out >= 0 && fault_is(&s.fault) && !has_bytes(s.output))
+		unlink(s.output);
+	if (s.out >= 0)
+		close(s.out);
 	if (fault_is(&s.fault))
 		status = pairs_failed(&s.fault);
 	else if (list_finish(stdout, PAIRS))

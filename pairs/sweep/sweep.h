@@ -73,10 +73,8 @@ int sweep_start(struct node_sweep *s, const struct words *command, char **said);
  */
 int sweep_sizes(struct node_sweep *s, char **argv);
 
-/*
- * sweep_hosts.c: find the hosts, if they can be known here, and what travels to them. Returns 0, or
- * -1 with s->fault.
- */
+/* Find the hosts, if they can be known here, and what travels to them. Returns 0, or -1 with
+ * s->fault. */
 int sweep_find_hosts(struct node_sweep *s);
 
 /* Add the options of run that say which hosts, pairs and schedule. */

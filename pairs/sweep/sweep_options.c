@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The command line of `rdmark-pairs sweep`, and those of the commands that it starts here. */
+/*
+ * The command line of `rdmark-pairs sweep`, those of the commands that it starts here, and what
+ * travels to the hosts in that of `run`: they need not have the files of this host.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,6 +10,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "pairs/schedule.h"
 #include "sweep.h"
@@ -14,7 +18,7 @@
 #define OPTION(...) COMMAND_OPTION(node_sweep, __VA_ARGS__)
 
 /* Those without help are of run: what is in their files travels to the hosts. */
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
 	       "srun, mpirun, clush, pdsh or ssh, with options of its own"),
 	OPTION(output, "output", "FILE", COMMAND_TEXT, 0,
@@ -47,7 +51,7 @@ static const struct command sweep = {
 };
 
 /* Options of judge. */
-static const struct command_option judge_options[] = {
+static const struct option_row judge_options[] = {
 	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
@@ -55,8 +59,6 @@ static const struct command_option judge_options[] = {
 	OPTION(writes, "prom", "FILE", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
-
-static const struct command judge = {.name = "rdmark-pairs sweep", .options = judge_options};
 
 void words_put(struct words *w, const char *word)
 {
@@ -88,28 +90,29 @@ int sweep_start(struct node_sweep *s, const struct words *command, char **said)
 	return status < 0 ? -1 : process_exit_status(status);
 }
 
-/* An option of sweep, judge or run; or a word that run refuses. */
-static int read_option(struct node_sweep *s, char ***argv)
+/* Read an option of sweep, judge or run; or a word that run refuses. */
+static int read_option(struct node_sweep *s, struct option_words *w)
 {
-	const struct command_option *row;
+	char *const *word = w->next;
 	struct words *to = &s->judge;
-	char *const *word = *argv;
+	const struct option_row *row;
 	const char *value;
-	int rc = command_next(&sweep, argv, &row, &value, &s->fault);
+	int rc = options_next(sweep.options, w, &row, &value, &s->fault);
 
 	if (rc > 0)
 		return command_store(row, value, s, &s->fault);
 	if (rc == 0)
-		rc = command_next(&judge, argv, &row, &value, &s->fault);
+		rc = options_next(judge_options, w, &row, &value, &s->fault);
 	if (rc > 0 && command_store(row, value, s, &s->fault))
 		return -1;
 	if (rc == 0) {
 		to = &s->run;
-		rc = command_next(run_options_command(), argv, &row, &value, &s->fault);
+		rc = options_next(run_options_command()->options, w, &row, &value, &s->fault);
 		if (rc > 0 && strcmp(row->name, "at-once") == 0)
 			s->at_once = strtoull(value, NULL, 10);
+		w->next += rc == 0;
 	}
-	while (rc >= 0 && word <= *argv)
+	while (rc >= 0 && word < w->next)
 		words_put(to, *word++);
 	return rc < 0 ? -1 : 0;
 }
@@ -125,16 +128,19 @@ static bool wants_help(char *const *argv)
 
 int sweep_options(struct node_sweep *s, char **argv)
 {
+	struct option_words w = {.next = argv};
+
 	if (wants_help(argv))
 		return 1;
 	fault_phase(&s->fault, "reading the command line");
-	for (; *argv && strcmp(*argv, "--") != 0; argv++)
-		if (read_option(s, &argv))
+	while (*w.next && strcmp(*w.next, "--") != 0)
+		if (read_option(s, &w))
 			return -1;
+	argv = w.next;
 	if (s->start) { /* each step has one of its own */
-		fault_raise(&s->fault, FAULT_USAGE, 0, "sweep sets --start itself");
-		return fault_fix(&s->fault,
-				 "say with --start-in how many seconds the launcher needs");
+		return fault_usage(&s->fault,
+				   "say with --start-in how many seconds the launcher needs",
+				   "sweep sets --start itself");
 	}
 	s->incast = s->schedule && strncmp(s->schedule, "incast=", 7) == 0;
 	if (s->schedule && *s->schedule == 'g' && !s->groups && schedule_file(s->schedule)) {
@@ -150,11 +156,98 @@ int sweep_options(struct node_sweep *s, char **argv)
 	if (snprintf(s->retest, sizeof(s->retest), "%s.retest", s->output) >=
 	    (int)sizeof(s->retest))
 		return fault_raise(&s->fault, FAULT_USAGE, ENAMETOOLONG, "--output");
-	if (!s->launcher) {
-		fault_raise(&s->fault, FAULT_USAGE, 0, "sweep needs --launch");
-		return fault_fix(&s->fault,
-				 "say what starts a process on every node: srun, mpirun, "
-				 "clush, pdsh or ssh");
-	}
+	if (!s->launcher)
+		return fault_usage(&s->fault,
+				   "say what starts a process on every node: srun, mpirun, "
+				   "clush, pdsh or ssh",
+				   "sweep needs --launch");
 	return launch_read(&s->launch, s->launcher, &s->fault);
+}
+
+/* Those of --hosts, or of the allocation of Slurm if srun uses all of it. */
+static int find_hosts(struct node_sweep *s)
+{
+	const char *list = getenv("SLURM_JOB_NODELIST");
+
+	if (s->hosts)
+		return hosts_read(&s->known, s->hosts, &s->fault);
+	if (list && launch_takes_allocation(&s->launch))
+		return hosts_expand(&s->known, list, "SLURM_JOB_NODELIST", &s->fault);
+	return 0;
+}
+
+/*
+ * WORD with what is in FILE, with whose name it ends; as it is if that is too long for a command
+ * line, which is said.
+ */
+static char *join(struct node_sweep *s, const char *word, const char *file)
+{
+	unsigned lines;
+	char *joined = lines_join(file, &lines, &s->fault), *text = NULL;
+
+	if (joined && asprintf(&text, "%.*s%s", (int)(file - word), word, joined) < 0) {
+		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
+		text = NULL;
+	}
+	if (text && !lines_are_joined(joined))
+		fprintf(stderr,
+			PAIRS ": %s does not fit into a command line: all nodes have to have it, "
+			      "by this name\n",
+			file);
+	free(joined);
+	return text;
+}
+
+/* The hosts as a list, unless they have addresses. */
+static char *join_hosts(struct node_sweep *s)
+{
+	bool plain = true;
+	char *list;
+
+	for (uint32_t i = 0; i < s->known.n; i++)
+		plain &= !*s->known.host[i].address && !s->known.host[i].port;
+	list = plain ? hosts_list(&s->known, false) : NULL;
+	if (plain && !list)
+		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
+	if (fault_is(&s->fault))
+		return NULL;
+	if (list && (strlen(list) <= LINES_JOINED_MAX || !s->hosts || hosts_are_listed(s->hosts)))
+		return list;
+	free(list);
+	return join(s, s->hosts, s->hosts);
+}
+
+int sweep_find_hosts(struct node_sweep *s)
+{
+	const char *file = s->schedule ? schedule_file(s->schedule) : NULL;
+
+	if (find_hosts(s) || ((s->hosts || s->known.n) && hosts_complete(&s->known, &s->fault)))
+		return -1;
+	if (s->known.n)
+		s->travels[0] = join_hosts(s);
+	if (s->only && !fault_is(&s->fault))
+		s->travels[1] = join(s, s->only, s->only);
+	if (file && !fault_is(&s->fault))
+		s->travels[2] = join(s, s->schedule, file);
+	else if (s->schedule)
+		s->travels[2] = strdup(s->schedule);
+	return fault_is(&s->fault) ? -1 : 0;
+}
+
+void sweep_put_hosts(const struct node_sweep *s, struct words *command)
+{
+	static const char *const names[] = {"--hosts", "--only", "--schedule"};
+
+	for (int i = 0; i < 3; i++)
+		if (s->travels[i]) {
+			words_put(command, names[i]);
+			words_put(command, s->travels[i]);
+		}
+}
+
+void sweep_release_hosts(struct node_sweep *s)
+{
+	for (int i = 0; i < 3; i++)
+		free(s->travels[i]);
+	hosts_release(&s->known);
 }

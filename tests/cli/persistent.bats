@@ -183,7 +183,7 @@ stops_while() {
 	done
 }
 
-@test "a signal while one client only says that it is alive: who waits says that the connection was lost" {
+@test "a signal while one client only says that it is alive: who waits finds no server" {
 	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	listen_in write_bw
 	hello=$(jq -c '.experiment.size = 2' <<<"$hello")
@@ -196,8 +196,8 @@ stops_while() {
 	over
 	within server 20
 	finish stranger next
-	ended next 3
-	says next.err 'was lost'
+	ended next 4
+	says next.err 'No server listens'
 }
 
 @test "a signal that its client does not survive: the server ends with 0, the document says what became of the client" {

@@ -42,15 +42,15 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 	run -0 "$bin/rdmark"
 	says 'rdmark server' 'rdmark HOST' 'rdmark list' 'rdmark compare' 'rdmark node1' "${all_programs[@]}"
 	local shown=$output words
-	for words in --help -h help 'server --help'; do
+	for words in --help -h help; do
 		read -ra words <<<"$words"
 		run -0 "$bin/rdmark" "${words[@]}"
 		[[ $output == "$shown" ]]
 	done
-	for words in 'list -h' 'compare --help'; do
+	for words in 'list -h' 'compare --help' 'server --help' 'server -h'; do
 		read -ra words <<<"$words"
 		run -0 "$bin/rdmark" "${words[@]}"
-		[[ $output == "usage: rdmark ${words[0]} ["* && $output == *' --json '* ]]
+		[[ $output == "usage: rdmark ${words[0]} ["* && $output == *' --'*'json '* ]]
 		shown+=$'\n'$output
 	done
 	run awk 'length > 80' <<<"$shown"

@@ -54,7 +54,7 @@ static void check_wire(const struct options *o)
 	FUZZ_CHECK(m && d && json_object_size(d) >= json_object_size(m));
 	FUZZ_CHECK(experiment_from_json(&there, m, 0, &f) == 0);
 	FUZZ_CHECK(memcmp(&there, &o->experiment, sizeof(there)) == 0);
-	FUZZ_CHECK(experiment_check(o, &there, &f) == 0);
+	FUZZ_CHECK(experiment_check(o, &there, (char[512]){0}, 512, &f) == 0);
 	json_decref(m);
 	json_decref(d);
 }
@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options_init(&o, &defaults[!latency]);
 	if (argc > 1)
 		try_values(word[1 + size % (size_t)(argc - 1)]);
-	if (options_parse(&o, argc, argv, &f)) {
+	if (options_parse(&o, argv, &f)) {
 		check_fault(&f);
 	} else {
 		unsigned points = sweep_points(&o.sweep);

@@ -16,7 +16,7 @@ static int read_options(struct repeat *r, bool latency, const char *first, const
 
 	memset(r, 0, sizeof(*r));
 	options_init(&o, &none);
-	assert_int_equal(options_parse(&o, first ? second ? 3 : 2 : 1, argv, &f), 0);
+	assert_int_equal(options_parse(&o, argv, &f), 0);
 	return repeat_read(r, &o, latency, &f);
 }
 

@@ -17,7 +17,7 @@ struct given {
 
 #define OPTION(...) COMMAND_OPTION(given, __VA_ARGS__)
 
-static const struct command_option options[] = {
+static const struct option_row options[] = {
 	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "once"),
 	OPTION(file, "file", "FILE", COMMAND_TEXT, 0, "a file"),
 	OPTION(count, "count", "N", COMMAND_COUNT, 10, "how many"),
@@ -70,7 +70,7 @@ static void what_is_none_is_refused(void **state)
 {
 	static const char *const wrong[][2] = {
 		{"--onse", "did you mean --once?"},
-		{"--file", "give --file=FILE"},
+		{"--file", "--file=/tmp/run"},
 		{"--count 11", "up to 10"},
 		{"--count -1", "up to 10"},
 		{"--retest 5", "--help"},

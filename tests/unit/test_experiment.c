@@ -29,7 +29,7 @@ static int parse(struct options *o, struct fault *f, const char *line)
 		argv[argc++] = w;
 	options_init(o, &defaults);
 	memset(f, 0, sizeof(*f));
-	return options_parse(o, argc, argv, f);
+	return options_parse(o, argv, f);
 }
 
 static void getopt_habits(void **state)
@@ -177,11 +177,11 @@ static void the_ends_differ(void **state)
 	(void)state;
 	assert_int_equal(parse(&server, &f, "-s 4096 --report_gbits -d rxe0"), 0);
 	client.size_bytes = 4096;
-	assert_int_equal(experiment_check(&server, &client, &f), 0);
+	assert_int_equal(experiment_check(&server, &client, (char[512]){0}, 512, &f), 0);
 	client.iters = 7; /* not given on the server: the client decides */
-	assert_int_equal(experiment_check(&server, &client, &f), 0);
+	assert_int_equal(experiment_check(&server, &client, (char[512]){0}, 512, &f), 0);
 	client.size_bytes = 2;
-	assert_int_equal(experiment_check(&server, &client, &f), -1);
+	assert_int_equal(experiment_check(&server, &client, (char[512]){0}, 512, &f), -1);
 	assert_int_equal(f.code, FAULT_USAGE);
 	assert_non_null(strstr(f.call, "--size"));
 	assert_non_null(strstr(f.call, "4 KiB"));

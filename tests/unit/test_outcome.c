@@ -202,7 +202,8 @@ static int read_line(struct program_line *l, const char *text)
 	snprintf(kept, sizeof(kept), "%s", text);
 	for (char *w = strtok(kept, " "); w; w = strtok(NULL, " "))
 		words[n++] = w;
-	rc = program_line_read(l, words, n, &f);
+	words[n] = NULL;
+	rc = program_line_read(l, words, &f);
 	assert_int_equal(rc, f.code == FAULT_USAGE ? -1 : 0);
 	return rc;
 }

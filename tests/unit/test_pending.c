@@ -104,33 +104,6 @@ static void a_second_connection_takes_the_place_of_the_first(void **state)
 	assert_int_equal(pending_place_for(p, 99)->deadline_ns, 1000 - (PENDING_MAX - 1));
 }
 
-/* Clients wait in the order in which they came, so many, and nobody takes their places. */
-static void those_that_wait_keep_their_places(void **state)
-{
-	struct pending *p = *state;
-	struct pending_place *late = arrive(p, HONEST, 7), *early = arrive(p, HONEST, 6);
-
-	assert_null(pending_next(p));
-	pending_keep(p, late, json_object());
-	pending_keep(p, early, json_object());
-	assert_ptr_equal(pending_next(p), early);
-	assert_true(pending_due_ns(p) == UINT64_MAX);
-	fill(p, STRANGER, 100);
-	for (uint64_t at = 200; at < 300; at++)
-		assert_null(arrive(p, HONEST, at)->first);
-	for (int i = 0; i < PENDING_MAX; i++)
-		if (!p->place[i].first)
-			pending_keep(p, &p->place[i], json_object());
-	for (int i = 0; i < PENDING_WAITING_MAX; i++) {
-		struct pending_place *next = pending_next(p);
-
-		assert_true(i || next == early);
-		json_decref(next->first);
-		next->first = NULL;
-	}
-	assert_null(pending_next(p));
-}
-
 static uint64_t origin_of(const char *text)
 {
 	struct sockaddr_storage sa = {.ss_family = strchr(text, ':') ? AF_INET6 : AF_INET};
@@ -179,7 +152,7 @@ static void who_must_go_is_told(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
 	oob_adopt(&p.oob, NULL, fd[0]);
 	oob_adopt(&peer, NULL, fd[1]);
-	pending_tell_busy(&p, "192.0.2.1:1", false);
+	pending_tell_busy(&p, "192.0.2.1:1");
 	oob_release(&p.oob);
 	assert_int_equal(oob_poll(&peer, &m, &f), 1);
 	assert_true(message_is(m, "busy"));
@@ -197,8 +170,6 @@ int main(void)
 			a_host_with_more_goes_before_one_without_a_challenge, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_second_connection_takes_the_place_of_the_first,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(those_that_wait_keep_their_places, set_up,
-						tear_down),
 		cmocka_unit_test(what_is_one_host),
 		cmocka_unit_test(what_it_said),
 		cmocka_unit_test(who_must_go_is_told),

@@ -25,7 +25,7 @@ static int parse(struct options *o, const char *words, struct fault *f)
 		argv[argc++] = w;
 	options_init(o, &defaults);
 	o->test = "send_bw";
-	return options_parse(o, argc, argv, f);
+	return options_parse(o, argv, f);
 }
 
 /* All points of WORDS, as they would be typed, by "; ". */
@@ -130,9 +130,9 @@ static void a_server_with_the_same_list(void **state)
 	(void)state;
 	assert_int_equal(parse(&mine, "-q 1,4 -s 64", &f), 0);
 	assert_int_equal(parse(&theirs, "-q 4 -s 64", &f), 0);
-	assert_int_equal(experiment_check(&mine, &theirs.experiment, &f), 0);
+	assert_int_equal(experiment_check(&mine, &theirs.experiment, (char[512]){0}, 512, &f), 0);
 	theirs.experiment.qps = 2;
-	assert_int_equal(experiment_check(&mine, &theirs.experiment, &f), -1);
+	assert_int_equal(experiment_check(&mine, &theirs.experiment, (char[512]){0}, 512, &f), -1);
 }
 
 int main(void)
