@@ -10,17 +10,15 @@
 int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec)
 {
 	struct measurement meas = {.ms = ms, .attr = *attr};
+	const struct found *leader = attr->reverse ? &meas.theirs : &meas.mine;
 	int rc;
 
 	if (!attr->target)
 		meas.attr.target = ROUND_ENDLESS;
 	rc = round_client(&meas);
 	memset(rec, 0, sizeof(*rec));
-	if (attr->reverse && meas.theirs_measured)
-		*rec = meas.theirs;
-	else if (!attr->reverse && meas.measured)
-		*rec = meas.mine;
-	round_release(&meas);
+	if (leader->measured)
+		*rec = leader->record;
 	return rc;
 }
 

@@ -22,7 +22,7 @@ struct history {
 };
 
 /*
- * The round MEAS is over: add what it showed to its connection's history. If it failed for want of
+ * The round MEAS is over: add what it showed to H, of its connection. If it failed for want of
  * a completion, or by a failed one, say in its fault what came before.
  */
-void history_round(struct measurement *meas);
+void history_round(struct history *h, const struct measurement *meas);

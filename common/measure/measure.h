@@ -39,9 +39,12 @@ struct audience {
 			 const char *text);
 };
 
-/* What a worker's loop writes, and the results from it. */
+/*
+ * What a worker's loop writes. They are an array, those that measure before the loads: functions
+ * for all workers of this end take the first.
+ */
 struct meter {
-	struct measure *ms;
+	struct endpoint *ep;
 	struct worker *worker;
 	struct hist *hist; /* latency, at the end that measures it */
 	uint64_t *samples; /* with -U or -H */
@@ -49,12 +52,11 @@ struct meter {
 	bool peak_ready;
 	struct verify *verify; /* NULL: without --verify */
 	/* for the current round: */
-	const struct measurement *now;
+	const struct both_ways *both; /* NULL: it has one direction */
 	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
 	struct paced paced;           /* with --rate_limit, and a load's */
 	uint64_t lost;                /* of the messages that the peer sent */
 	struct account account;       /* of its thread, around the loop */
-	struct record record;
 };
 
 struct measure {
@@ -72,6 +74,7 @@ struct measure {
 	struct repeat *repeat;
 	/* owned */
 	struct meter *meter;     /* one per worker, including loads */
+	struct record *records;  /* of the current round: of each worker here, then of the peer's */
 	void *own;               /* the program's data, from test->open */
 	struct alone alone;      /* result of the last warm-up, */
 	uint64_t alone_bytes;    /* for messages of this size; 0: none */
@@ -95,11 +98,11 @@ bool measure_keeps_samples(const struct options *o, const struct repeat *r);
 
 /* Bidirectional round: how many messages each end had sent at which time (together.h). */
 struct both_ways {
-	uint64_t begin_ns;              /* the common start time by this end's clock; 0: none */
-	uint64_t apart_ns;              /* the peer's clock minus this end's */
-	struct slices mine, theirs;     /* messages sent over time, by this end's clock in ns */
-	unsigned my_marks, their_marks; /* number of marks that they come from */
-	uint64_t span_ns[2];            /* start and end of the time when both sent; equal: never */
+	uint64_t begin_ns;     /* the common start time by this end's clock; 0: none */
+	uint64_t apart_ns;     /* the peer's clock minus this end's */
+	struct slices sent[2]; /* over time, by this end's clock in ns; of this end, of the peer */
+	unsigned marks[2];     /* number of marks that they come from */
+	uint64_t span_ns[2];   /* start and end of the time when both sent; equal: never */
 };
 
 /* What the client requests for a round. */
@@ -115,6 +118,14 @@ struct round_attr {
 	bool cpu_util; /* an end has --cpu_util: this end's record gets its CPU use */
 };
 
+/* What one end found in a round. */
+struct found {
+	bool measured;          /* it has a record, not only conditions; so has each worker */
+	struct record record;   /* of all its workers */
+	struct record *workers; /* of each, if there are several; without a rate: unknown */
+	struct plus_minus devices[HCA_MAX]; /* if a device has several workers; slices 0: unknown */
+};
+
 /*
  * One round. The leader posts the timed messages and decides when the round ends: the client, or
  * the server if the round is reversed. The other end is the follower. In a bidirectional round each
@@ -127,32 +138,21 @@ struct measurement {
 	bool answered;              /* this end ran a `follow` loop */
 	uint64_t start_ns;          /* when the observation for `quality` started */
 	uint64_t messages_expected; /* of all workers and QPs; 0: unknown */
-	uint64_t trips[2];          /* used by the watch: trips_ticks at the last interval and live
-				       line */
+	uint64_t trips[2]; /* used by the watch: trips_ticks at the last interval and live line */
 	_Atomic unsigned sending;   /* workers that are still sending */
 	_Atomic unsigned need_load; /* workers that still need their load */
 	struct watch *watch;
 	struct usage usage;
 	struct worst worst; /* of the intervals, if any */
-	/* results */
-	struct record mine, theirs; /* of all workers, except for a warm-up */
-	bool measured;              /* this end has a record; so has each worker */
-	bool theirs_measured;
-	bool stuck;               /* it failed for want of a completion */
-	bool device_failed;       /* a device here was removed, or reported that it failed */
-	struct fault clock_fault; /* set if there is no result because the clock jumped */
-	struct quality quality, their_quality; /* except for warm-ups and rounds of a kind */
-	struct evidence evidence[2];           /* by enum result_end, except for a warm-up */
-	struct port_snapshot snapshot[2];      /* the same: what happened at its ports */
-	struct slots_tally verified[2];        /* to the server, to the client */
-	bool is_verified;                      /* that was known for both */
-	struct record
-		*their_records; /* of the peer's workers; owned; NULL: one worker, or no records */
-	/*
-	 * confidence intervals of each end's devices, if a device has several workers; slices 0:
-	 * unknown
-	 */
-	struct plus_minus my_devices[HCA_MAX], their_devices[HCA_MAX];
+	/* results, except for a warm-up */
+	struct found mine, theirs;
+	bool stuck;                  /* it failed for want of a completion */
+	bool device_failed;          /* a device here was removed, or reported that it failed */
+	struct fault clock_fault;    /* set if there is no result because the clock jumped */
+	struct evidence evidence[2]; /* by enum result_end */
+	struct port_snapshot snapshot[2]; /* the same: what happened at its ports */
+	struct slots_tally verified[2];   /* to the server, to the client */
+	bool is_verified;                 /* that was known for both */
 	struct both_ways both;
 };
 
@@ -172,12 +172,8 @@ struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool
 /* pass.c: run the loops of a prepared round, and exchange the results. */
 int pass_run(struct measurement *meas);
 
-/*
- * rounds.c: run a round from the client; ms and attr must be set. MEAS then has the results, also
- * after a failure. Release it with round_release().
- */
+/* rounds.c: run a round from the client; ms and attr must be set. */
 int round_client(struct measurement *meas);
-void round_release(struct measurement *meas);
 
 /* Client: run the rounds for each size, for programs without a schedule of their own. */
 int measure_sizes(struct measure *ms);
