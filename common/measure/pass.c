@@ -6,7 +6,6 @@
 #include "measure/results.h"
 #include "measure/together.h"
 #include "plan/transport.h"
-#include "verbs/vfault.h"
 
 #define ASYNC_EVENT_MS 50
 
@@ -60,69 +59,58 @@ static uint64_t remaining_ns(const struct endpoint *ep, uint64_t duration_ns, ui
 	return (uint64_t)((double)elapsed_ns / (double)done * (double)(messages - done));
 }
 
-/* Called by the watch: report the live line, or the interval that W describes. */
-static void on_progress(void *arg, const struct watch_span *w)
+/* Called by the watch: report the LIVE line, or the interval that P describes. */
+static void on_progress(void *arg, struct progress *p, bool live)
 {
 	struct measurement *meas = arg;
 	struct measure *ms = meas->ms;
-	struct progress p = {
-		.message_bytes = meas->attr.message_bytes,
-		.elapsed_ns = w->elapsed_ns,
-		.interval_ns = w->interval_ns,
-		.messages = w->messages,
-		.trips_ns =
-			trips_ns(ms->meter, meas->answered, w->interval_ns, &meas->trips[w->live]),
-		.partial = w->partial,
-		.run = meas->attr.run,
-	};
 
-	if (w->live) {
-		ms->audience.progress(ms->report, &p,
+	p->message_bytes = meas->attr.message_bytes;
+	p->run = meas->attr.run;
+	p->trips_ns = trips_ns(ms->meter, meas->answered, p->interval_ns, &meas->trips[live]);
+	if (live) {
+		ms->audience.progress(ms->report, p,
 				      remaining_ns(ms->ep, meas->attr.duration_ns,
-						   meas->messages_expected, w->elapsed_ns));
+						   meas->messages_expected, p->elapsed_ns));
 		return;
 	}
-	if (!w->partial)
-		worst_note(&meas->worst, w->interval_ns, w->messages,
-			   operation_latency_us(&ms->test->operation, (double)p.trips_ns));
-	ms->audience.interval(ms->report, &p);
+	if (!p->partial)
+		worst_note(&meas->worst, p->interval_ns, p->messages,
+			   operation_latency_us(&ms->test->operation, (double)p->trips_ns));
+	ms->audience.interval(ms->report, p);
 }
 
 /* A watch for this round. PASSIVE: no loop runs at this end, so it makes no progress. */
 static struct watch new_watch(struct measurement *meas, bool leads, bool follows)
 {
 	struct measure *ms = meas->ms;
-	bool passive = !leads && !loop_of(ms->ep, meas->attr.kind, true);
-	bool shown = !meas->attr.warmup && !meas->attr.kind && !passive;
-	bool endless = meas->attr.target == ROUND_ENDLESS;
-	struct watch w = {
+	const struct round_attr *attr = &meas->attr;
+	bool passive = !leads && !loop_of(ms->ep, attr->kind, true);
+	bool shown = !attr->warmup && !attr->kind && !passive;
+	bool endless = attr->target == ROUND_ENDLESS;
+
+	meas->messages_expected =
+		endless ? 0 : attr->target * ms->options->experiment.qps * ms->ep->workers;
+	return (struct watch){
 		.oob = &ms->link->oob,
 		.stop = ms->link->stop,
-		.control = ms->ep->control,
-		.controls = ms->ep->workers,
-		.loads = ms->ep->loads,
-		.devices = ms->ep->rails,
+		.ep = ms->ep,
 		.leader = leads,
 		.follower = follows,
-		.endless = endless && !meas->attr.duration_ns,
+		.endless = endless && !attr->duration_ns,
 		.before = ms->history.messages,
 		.passive = passive,
 		.rules = {.live = ms->audience.live && shown,
 			  .timeout_ns = ms->link->timeout_ns,
 			  .peer_timeout_ns = ms->link->peer_timeout_ns,
-			  .duration_ns = leads && endless ? meas->attr.duration_ns : 0,
+			  .duration_ns = leads && endless ? attr->duration_ns : 0,
 			  .interval_ns = shown ? ms->options->output.interval_ns : 0,
-			  .expected_ns = endless ? meas->attr.duration_ns : 0,
+			  .expected_ns = endless ? attr->duration_ns : 0,
 			  .quiet_ns = transport_quiet_ns(&ms->options->experiment,
-							 meas->attr.message_bytes)},
-		.hooks = {.on_progress = on_progress, .arg = meas},
+							 attr->message_bytes)},
+		.on_progress = on_progress,
+		.arg = meas,
 	};
-
-	for (unsigned i = 0; i < ms->ep->rails; i++)
-		w.device[i] = &ms->ep->rail[i].hca;
-	meas->messages_expected =
-		endless ? 0 : meas->attr.target * ms->options->experiment.qps * ms->ep->workers;
-	return w;
 }
 
 /* Run LOOP of worker T, and account its CPU time. If it fails, abort all other workers. */
@@ -183,12 +171,12 @@ static int both_job(void *arg, unsigned i)
 /* A device's async event may come just after the failed completions that it explains: await it. */
 static void await_async_event(struct watch *w)
 {
-	for (unsigned i = 0; i < w->devices && !w->device_failed; i++) {
-		const struct hca *h = w->device[i];
+	for (unsigned i = 0; i < w->ep->rails && !w->device_failed; i++) {
+		const struct hca *h = &w->ep->rail[i].hca;
 		struct pollfd p = {.fd = h->ctx->async_fd, .events = POLLIN};
 
 		while (!w->device_failed && poll(&p, 1, ASYNC_EVENT_MS) > 0)
-			w->device_failed = vfault_async_event(&w->fault, h->ctx, h->info.port) != 0;
+			watch_read_event(w, h);
 	}
 }
 
@@ -354,7 +342,7 @@ static int pass_both(struct measurement *meas)
 	struct quality *mine = &meas->mine.record.quality, *theirs = &meas->theirs.record.quality;
 	int rc = -1;
 
-	w.hooks.on_sent = on_sent;
+	w.on_sent = on_sent;
 	w.begin_ns = together_begins_ns(&meas->both);
 	w.await_over = !ms->ep->server;
 	meas->watch = &w;
