@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/context.h"
-
+/* What a program with a schedule of its own may use. */
 #include <errno.h>
 #include <string.h>
 
+#include "measure/measure.h"
 #include "proto/json_memory.h"
 
-/* Measure one round with ATTR. REC is the sender's record, all zero if there is none. */
 int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec)
 {
 	struct measurement meas = {.ms = ms, .attr = *attr};
@@ -37,20 +36,18 @@ static int run_task_here(struct measure *ms, const json_t *what, json_t *result)
 	return rc;
 }
 
-static int run_task_at_server(struct measure *ms, json_t *what, json_t **result)
+static int run_task_at_server(struct link *l, json_t *what, json_t **result)
 {
 	json_t *m = message_new("task");
 
 	json_object_update(m, what);
-	if (link_send(ms->link, m) || link_expect(ms->link, "result", result))
-		return -1;
-	return 0;
+	return link_send(l, m) ? -1 : link_expect(l, "result", result);
 }
 
 int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result)
 {
 	json_t *r = at_server ? NULL : json_object();
-	int rc = at_server ? run_task_at_server(ms, what, &r) : run_task_here(ms, what, r);
+	int rc = at_server ? run_task_at_server(ms->link, what, &r) : run_task_here(ms, what, r);
 
 	json_decref(what);
 	if (rc || !result)
@@ -73,19 +70,4 @@ int measure_answer_task(struct measure *ms, const json_t *m)
 		return -1;
 	}
 	return link_send(ms->link, result);
-}
-
-bool measure_interrupted(const struct measure *ms)
-{
-	return ms->link->interrupted;
-}
-
-const char *measure_interrupted_by(const struct measure *ms)
-{
-	return link_interrupted_by(ms->link, ms->ep->server);
-}
-
-void measure_done(struct measure *ms)
-{
-	ms->measured = true;
 }

@@ -178,6 +178,12 @@ int round_client(struct measurement *meas);
 /* Client: run the rounds for each size, for programs without a schedule of their own. */
 int measure_sizes(struct measure *ms);
 
+/* True after a signal at either end: finish with the results so far. */
+static inline bool measure_interrupted(const struct measure *ms)
+{
+	return ms->link->interrupted;
+}
+
 /*
  * Client: after a signal in PHASE, before there was a result: raise the fault of the end that
  * received it. Returns -1.
@@ -193,6 +199,26 @@ int measure_read_repeated(struct measure *ms, const json_t *m);
 
 /* After the last run of a size: show the summary of the runs, if there are several. */
 void measure_repeated(struct measure *ms);
+
+/*
+ * context.c: what a program with a schedule of its own may use: the resources of this end (ms->ep),
+ * rounds that it requests one by one, and tasks at either end.
+ *
+ * Client: run one round of the kind ATTR->kind. With a target of 0 it ends after its duration. REC
+ * receives the leader's record, all zero for a warm-up. Returns 0, or -1 with the fault raised; REC
+ * then has what was measured so far.
+ */
+int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec);
+
+/*
+ * Client: run test->task with WHAT (stolen) here, or at the server. The caller releases *RESULT,
+ * which is set only on success; RESULT may be NULL. The other end receives "alive" messages
+ * meanwhile.
+ */
+int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result);
+
+/* Server: run the task in the client's message M, and answer. */
+int measure_answer_task(struct measure *ms, const json_t *m);
 
 /*
  * rows.c: judge the result of a round, and tell the audience; and judge RESULT, of the client: the

@@ -217,51 +217,43 @@ int measure_unfinished(struct measure *ms, const char *phase)
 	return -1;
 }
 
-/* Repeat SIZE until --repeat has enough runs, report the median, and tell the server. */
-static int measure_all_runs(struct measure *ms, uint64_t size)
+/*
+ * Measure SIZE once, or until --repeat has enough runs; then report the median, and tell the
+ * server.
+ */
+static int measure_one_size(struct measure *ms, uint64_t size)
 {
-	int rc;
+	struct repeat *r = ms->repeat;
 	json_t *m;
+	int rc;
 
-	repeat_start(ms->repeat, clock_now_ns());
+	repeat_start(r, clock_now_ns());
 	do {
 		rc = warm_up(ms, size);
 		if (!rc && !ms->link->interrupted)
-			rc = measure_one_run(ms, size, ++ms->repeat->number);
+			rc = measure_one_run(ms, size, r->most ? ++r->number : 0);
 		if (rc || fault_is(ms->fault)) {
 			measure_repeated(ms);
 			return -1;
 		}
-	} while (!ms->link->interrupted && repeat_goes_on(ms->repeat, clock_now_ns()));
+	} while (!ms->link->interrupted && repeat_goes_on(r, clock_now_ns()));
 	measure_repeated(ms);
-	if (!ms->measured)
+	if (ms->link->interrupted && !ms->measured)
 		return measure_unfinished(ms, "warming up");
+	if (!r->most)
+		return 0;
 	m = message_new("repeated");
-	repeat_write_aim(ms->repeat, m);
+	repeat_write_aim(r, m);
 	return link_send(ms->link, m);
-}
-
-static int measure_one_size(struct measure *ms, uint64_t size)
-{
-	if (ms->repeat->most)
-		return measure_all_runs(ms, size);
-	if (warm_up(ms, size))
-		return -1;
-	if (ms->link->interrupted) /* during the warm-up: this size is not measured */
-		return ms->measured ? 0 : measure_unfinished(ms, "warming up");
-	return measure_one_run(ms, size, 0);
 }
 
 int measure_sizes(struct measure *ms)
 {
 	const struct experiment *e = &ms->options->experiment;
 
-	for (uint64_t size = plan_first_size(e); size <= ms->ep->largest_bytes; size *= 2) {
-		if (ms->link->interrupted)
-			break;
-		if (measure_one_size(ms, size))
+	for (uint64_t size = plan_first_size(e); size <= ms->ep->largest_bytes; size *= 2)
+		if (!ms->link->interrupted && measure_one_size(ms, size))
 			return -1;
-	}
 	return 0;
 }
 

@@ -213,8 +213,7 @@ static void raise_stuck(struct watch *w, uint64_t messages)
 	w->stuck = true;
 	fault_raise(&w->fault, FAULT_DEADLINE, ETIMEDOUT,
 		    "no completion for %s (%llu messages completed before)",
-		    units_ns(w->rules.timeout_ns).text,
-		    (unsigned long long)(w->before + messages));
+		    units_ns(w->rules.timeout_ns).text, (unsigned long long)(w->before + messages));
 	fault_cause(&w->fault, "The peer answers over TCP, but its RDMA packets do not arrive");
 	fault_fix(&w->fault,
 		  "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791) "
@@ -317,8 +316,8 @@ void watch_round(struct watch *w)
 	if (w->stop->signal && !w->rules.alive_only) /* it came before the round */
 		watch_interrupt(w);
 	for (unsigned i = 0; i < devices; i++)
-		p[3 + i] = (struct pollfd){.fd = w->ep->rail[i].hca.ctx->async_fd,
-					   .events = POLLIN};
+		p[3 + i] =
+			(struct pollfd){.fd = w->ep->rail[i].hca.ctx->async_fd, .events = POLLIN};
 	while (!fault_is(&w->fault) && !has_all(w)) {
 		await_event(w, p, 3 + devices);
 		if (p[0].revents && must_end(w))
