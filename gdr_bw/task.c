@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "gdr.h"
-#include "measure/conditions.h"
+#include "measure/results.h"
 #include "proto/fields.h"
 #include "proto/snapshot.h"
 

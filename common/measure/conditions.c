@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/conditions.h"
+#include "measure/results.h"
 
 #include <math.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The "done" message, in which an end tells what it found. */
-#include "measure/conditions.h"
 #include "measure/results.h"
 #include "measure/together.h"
 

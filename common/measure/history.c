@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/history.h"
-
+/* What came before a failure, for its fault. */
 #include <errno.h>
 #include <math.h>
 

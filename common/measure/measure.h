@@ -15,7 +15,6 @@
 #include "host/steal.h"
 #include "loop/paced.h"
 #include "measure/gate.h"
-#include "measure/history.h"
 #include "measure/link.h"
 #include "measure/repeat.h"
 #include "measure/result.h"
@@ -59,6 +58,20 @@ struct meter {
 	struct account account;       /* of its thread, around the loop */
 };
 
+/*
+ * What the rounds of a connection have shown, for the fault that ends it. A connection that has
+ * carried a message has a route, so neither the firewall nor the GIDs are to blame any more.
+ */
+struct history {
+	uint64_t messages;                /* that arrived, as completions prove */
+	uint64_t passed_bytes;            /* size of the largest of these */
+	uint64_t least_bytes, most_bytes; /* the sizes whose timed rounds ended well; 0: none */
+	/* the round in which most was sent again: how much, of how many messages or packets, in %
+	 */
+	double resent, resent_of, resent_percent;
+	uint64_t resent_bytes; /* its message size */
+};
+
 struct measure {
 	/* lent by the session */
 	const struct test *test;
@@ -82,6 +95,12 @@ struct measure {
 	bool measured;           /* there is a result */
 	struct fault wrong_data; /* what a verification found; raised at the end */
 };
+
+/*
+ * Set SPAN, in ticks, from the first start to the last end of every STEP-th worker from the FIRST
+ * on. Returns false if nothing was timed.
+ */
+bool meter_span(const struct meter *all, unsigned first, unsigned step, uint64_t span[2]);
 
 /*
  * Create everything for measuring, including the program's own data, after endpoint_make(). Call
@@ -201,7 +220,7 @@ int measure_read_repeated(struct measure *ms, const json_t *m);
 void measure_repeated(struct measure *ms);
 
 /*
- * context.c: what a program with a schedule of its own may use: the resources of this end (ms->ep),
+ * What a program with a schedule of its own may use: the resources of this end (ms->ep),
  * rounds that it requests one by one, and tasks at either end.
  *
  * Client: run one round of the kind ATTR->kind. With a target of 0 it ends after its duration. REC
@@ -219,6 +238,12 @@ int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **resu
 
 /* Server: run the task in the client's message M, and answer. */
 int measure_answer_task(struct measure *ms, const json_t *m);
+
+/*
+ * history.c: the round MEAS is over: add what it showed to H, of its connection. If it failed for
+ * want of a completion, or by a failed one, say in its fault what came before.
+ */
+void history_round(struct history *h, const struct measurement *meas);
 
 /*
  * rows.c: judge the result of a round, and tell the audience; and judge RESULT, of the client: the

@@ -10,6 +10,21 @@
 #include "measure/measure.h"
 #include "measure/verify.h"
 
+bool meter_span(const struct meter *all, unsigned first, unsigned step, uint64_t span[2])
+{
+	span[0] = UINT64_MAX;
+	span[1] = 0;
+	for (unsigned i = first; i < all->ep->workers; i += step) {
+		const struct round_result *r = &all[i].round.result;
+
+		if (!r->timed_messages)
+			continue; /* its clock never ran */
+		span[0] = r->start_ticks < span[0] ? r->start_ticks : span[0];
+		span[1] = r->end_ticks > span[1] ? r->end_ticks : span[1];
+	}
+	return span[0] < span[1];
+}
+
 bool measure_keeps_samples(const struct options *o, const struct repeat *r)
 {
 	return !experiment_endless(&o->experiment) && !r->most;

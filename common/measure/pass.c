@@ -2,7 +2,6 @@
 /* Run a round's loops in all workers at once, while the watch thread minds clock and socket. */
 #include <poll.h>
 
-#include "measure/conditions.h"
 #include "measure/results.h"
 #include "measure/together.h"
 #include "plan/transport.h"
@@ -230,11 +229,10 @@ static int run_jobs(struct measurement *meas, struct watch *w, pool_job *job)
 	return 0;
 }
 
-/* OTHER's record; NULL: it has none, or of the other direction of MEAS, not of the same. */
-static const struct record *same_direction(const struct measurement *meas,
-					   const struct found *other)
+/* The record of the end that FOUND it; NULL: it has none. */
+static const struct record *record_of(const struct found *found)
 {
-	return meas->attr.both || !other->measured ? NULL : &other->record;
+	return found->measured ? &found->record : NULL;
 }
 
 /* The end whose loops decide when the round is over: run them, then exchange the results. */
@@ -255,7 +253,7 @@ static int pass_lead(struct measurement *meas)
 	fault_phase(ms->fault, "exchanging the results");
 	if (link_send(ms->link, results_message(meas)) == 0 &&
 	    link_expect(ms->link, "done", &done) == 0 && results_read(meas, done) == 0)
-		rc = loss_read(ms->meter, &meas->mine, same_direction(meas, &meas->theirs), done);
+		rc = loss_read(ms->meter, &meas->mine, record_of(&meas->theirs), done);
 	json_decref(done);
 	return rc;
 }
@@ -278,7 +276,7 @@ static int answer_done(struct measurement *meas, const json_t *done)
 	results_set_usage(meas, meas->theirs.record.messages);
 	if (link_send(ms->link, results_message(meas)))
 		return -1;
-	loss_set_in_peer_records(ms->meter, &meas->theirs, same_direction(meas, &meas->mine));
+	loss_set_in_peer_records(ms->meter, &meas->theirs, record_of(&meas->mine));
 	ms->link->interrupted |= meas->theirs.record.interrupted != 0;
 	return 0;
 }

@@ -3,9 +3,9 @@
 #include "measure/results.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "cli/percentile.h"
-#include "measure/conditions.h"
 #include "stat/quantile.h"
 
 #define STALL       10    /* a sample of this many medians is a stall */
@@ -87,59 +87,26 @@ static void set_latency(const struct endpoint *ep, const struct hist *h, uint64_
 	set_stalls(ep, h, run_ticks, rec);
 }
 
-/* The messages and times of one thread; or of all threads, from the first start to the last end. */
-struct span {
-	uint64_t start_ticks, end_ticks, messages, timed_messages, lost;
-	uint64_t run_ticks; /* the sum of all threads' times */
-	unsigned qps;
-};
-
-static struct span span_of(const struct meter *t)
+/* Add T's messages to REC. */
+static void add_messages(const struct meter *t, struct record *rec)
 {
-	const struct round *r = &t->round;
+	const struct round_result *r = &t->round.result;
 
-	return (struct span){
-		.start_ticks = r->result.start_ticks,
-		.end_ticks = r->result.end_ticks,
-		.messages = r->result.messages,
-		.timed_messages = r->result.timed_messages,
-		.lost = r->result.lost + t->lost,
-		.qps = t->worker->qps.count,
-	};
-}
-
-/* Add BY to SUM. */
-static void widen_span(struct span *sum, const struct span *by)
-{
-	sum->messages += by->messages;
-	sum->timed_messages += by->timed_messages;
-	sum->lost += by->lost;
-	sum->qps += by->qps;
-	if (!by->timed_messages)
-		return; /* its clock never ran */
-	sum->run_ticks += by->end_ticks - by->start_ticks;
-	if (!sum->start_ticks || by->start_ticks < sum->start_ticks)
-		sum->start_ticks = by->start_ticks;
-	if (by->end_ticks > sum->end_ticks)
-		sum->end_ticks = by->end_ticks;
+	rec->qps += t->worker->qps.count;
+	rec->messages += r->messages;
+	rec->timed_messages += r->timed_messages;
+	rec->lost += r->lost + t->lost;
 }
 
 /*
- * Fill REC, which says what was asked for, with counts and rates of SPAN. Returns false if nothing
+ * Set the rates of REC, whose messages took from SPAN's start to its end. Returns false if nothing
  * was timed.
  */
-static bool set_rates(const struct endpoint *ep, const struct span *span, struct record *rec)
+static bool set_rates(const struct endpoint *ep, const uint64_t span[2], struct record *rec)
 {
-	uint64_t ticks = span->end_ticks - span->start_ticks;
-
-	rec->qps = span->qps;
-	rec->messages = span->messages;
-	rec->timed_messages = span->timed_messages;
-	rec->lost = span->lost;
-	rec->seconds = clock_ticks_to_ns(ep->clock, (double)ticks) / 1e9;
-	if (!span->timed_messages || span->end_ticks <= span->start_ticks)
+	if (!rec->timed_messages || span[1] <= span[0])
 		return false;
-	record_set_rates(rec, rec->seconds);
+	record_set_rates(rec, clock_ticks_to_ns(ep->clock, (double)(span[1] - span[0])) / 1e9);
 	if (ep->test->latency)
 		rec->bandwidth_gbps = 0;
 	return true;
@@ -175,17 +142,65 @@ void results_add_pace(struct record *sum, const struct record *by)
 		sum->pace.late_max_us = by->pace.late_max_us;
 }
 
-/* Compute T's record, and add what it did to SUM. */
-static void measure_worker(struct meter *t, struct record *rec, struct span *sum)
+/* The confidence interval of COUNT simultaneous runs within SPAN (start and end, in ticks). */
+static struct plus_minus confidence_of(const struct slices *const *run, unsigned count,
+				       const uint64_t span[2])
 {
-	struct span span = span_of(t);
-	bool measured = set_rates(t->ep, &span, rec), latency = t->ep->test->latency;
+	struct interval in = slices_confidence(run, count, span, SLICES_MARKS, INTERVAL_CONFIDENCE);
 
-	widen_span(sum, &span);
-	if (!measured)
+	return plus_minus_of(&in);
+}
+
+/* The same of T alone. The time axis of a latency test's slices is the sum of its round trips. */
+static struct plus_minus confidence_of_worker(struct meter *t)
+{
+	struct round_result *r = &t->round.result;
+	const struct slices *run = &r->slices;
+	bool latency = t->ep->test->latency;
+	uint64_t span[2] = {latency ? 0 : r->start_ticks, latency ? t->hist->sum : r->end_ticks};
+
+	slices_end(&r->slices, span[1], latency ? hist_count(t->hist) : r->messages);
+	return confidence_of(&run, 1, span);
+}
+
+/*
+ * The same of every STEP-th worker from the FIRST on, which have RECORDS. Bandwidth: over the
+ * slices of all, which share one clock. Latency: the average of the workers' intervals.
+ */
+static struct plus_minus confidence_of_group(const struct meter *all, const struct record *records,
+					     unsigned first, unsigned step)
+{
+	const struct slices **run = calloc(all->ep->workers, sizeof(*run));
+	struct plus_minus s = {.slices = records[first].plus_minus.slices};
+	uint64_t span[2] = {0, 0};
+	unsigned count = 0;
+
+	for (unsigned i = first; i < all->ep->workers && run; i += step) {
+		run[count++] = &all[i].round.result.slices;
+		s.percent += records[i].plus_minus.percent;
+		s.unknown = s.unknown ? s.unknown : records[i].plus_minus.unknown;
+	}
+	if (!count)
+		s = (struct plus_minus){0};
+	else if (all->ep->test->latency)
+		s.percent /= count;
+	else if (meter_span(all, first, step, span))
+		s = confidence_of(run, count, span);
+	free(run);
+	return s;
+}
+
+/* Compute T's record. */
+static void measure_worker(struct meter *t, struct record *rec)
+{
+	const uint64_t span[2] = {t->round.result.start_ticks, t->round.result.end_ticks};
+	bool latency = t->ep->test->latency;
+
+	add_messages(t, rec);
+	if (!set_rates(t->ep, span, rec))
 		return;
 	if (latency && t->hist)
-		set_latency(t->ep, t->hist, span.end_ticks - span.start_ticks, rec);
+		set_latency(t->ep, t->hist, span[1] - span[0], rec);
 	if (!latency && !t->round.no_peak)
 		set_peak(t, rec);
 	if (t->round.paced)
@@ -217,9 +232,10 @@ static int check_clock(const struct meter *all, struct clock *c, struct fault *f
 }
 
 /* Add to the record of FOUND, of several workers, what theirs have. */
-static void add_workers(const struct meter *all, uint64_t run_ticks, struct found *found)
+static void add_workers(const struct meter *all, struct found *found)
 {
 	const struct endpoint *ep = all->ep;
+	uint64_t run_ticks = 0; /* of all */
 
 	for (unsigned i = 0; i < ep->workers; i++)
 		results_add_pace(&found->record, &found->workers[i]);
@@ -230,8 +246,13 @@ static void add_workers(const struct meter *all, uint64_t run_ticks, struct foun
 		found->devices[d] = confidence_of_group(all, found->workers, d, ep->rails);
 	if (!ep->test->latency)
 		return; /* no peak is reported for several threads */
-	for (unsigned i = 1; i < ep->workers; i++)
-		hist_merge(all->hist, all[i].hist);
+	for (unsigned i = 0; i < ep->workers; i++) {
+		const struct round_result *r = &all[i].round.result;
+
+		run_ticks += r->timed_messages ? r->end_ticks - r->start_ticks : 0;
+		if (i)
+			hist_merge(all->hist, all[i].hist);
+	}
 	set_latency(ep, all->hist, run_ticks, &found->record);
 }
 
@@ -240,7 +261,7 @@ static void measure_all(struct measurement *meas)
 {
 	struct meter *all = meas->ms->meter;
 	struct found *found = &meas->mine;
-	struct span sum = {0};
+	uint64_t span[2];
 
 	clock_calibrate(meas->ms->clock);
 	found->record = (struct record){
@@ -251,15 +272,18 @@ static void measure_all(struct measurement *meas)
 	};
 	for (unsigned i = 0; i < all->ep->workers; i++) {
 		found->workers[i] = found->record;
-		measure_worker(&all[i], &found->workers[i], &sum);
+		measure_worker(&all[i], &found->workers[i]);
 	}
-	found->measured = set_rates(all->ep, &sum, &found->record) && !meas->attr.warmup;
+	for (unsigned i = 0; i < all->ep->workers; i++)
+		add_messages(&all[i], &found->record);
+	found->measured = meter_span(all, 0, 1, span) && set_rates(all->ep, span, &found->record) &&
+			  !meas->attr.warmup;
 	if (!found->measured)
 		return;
 	if (all->ep->workers == 1)
 		found->record = found->workers[0];
 	else
-		add_workers(all, sum.run_ticks, found);
+		add_workers(all, found);
 	if (all->ep->loads)
 		found->record.load_gbps = load_gbps(all);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/conditions.h"
 #include "measure/results.h"
 #include "measure/together.h"
 #include "measure/verify.h"

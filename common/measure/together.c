@@ -115,34 +115,6 @@ static uint64_t ticks_to_time_ns(const struct clock *c, uint64_t ticks)
 	       (uint64_t)(int64_t)clock_ticks_to_ns(c, (double)(int64_t)(ticks - c->start.ticks));
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-/*
- * Set SPAN from the first thread's start to the last one's end. Returns false if nothing was timed.
- */
-static bool whole_span(const struct meter *all, uint64_t span[2])
-{
-	span[0] = UINT64_MAX;
-	span[1] = 0;
-	for (unsigned i = 0; i < all->ep->workers; i++) {
-		const struct round_result *r = &all[i].round.result;
-
-		if (!r->timed_messages)
-			continue;
-		span[0] = earlier(span[0], r->start_ticks);
-		span[1] = later(span[1], r->end_ticks);
-	}
-	return span[0] < span[1];
-}
-
 /* The number of messages that all threads of this end had completed at TICKS, times PARTS. */
 static uint64_t completed_at(const struct meter *all, uint64_t ticks)
 {
@@ -178,7 +150,7 @@ void together_describe(struct both_ways *b, const struct meter *all, json_t *m)
 	struct slices *mine = &b->sent[0];
 	json_t *sent;
 
-	if (!whole_span(all, span))
+	if (!meter_span(all, 0, 1, span))
 		return;
 	start_ns = ticks_to_time_ns(c, span[0]);
 	took_ns = ticks_to_time_ns(c, span[1]) - start_ns;
@@ -243,6 +215,16 @@ static unsigned marks_within(const struct slices *timeline, unsigned marks, cons
 	double whole = (double)(timeline->mark[STEPS].ticks - timeline->mark[0].ticks);
 
 	return (unsigned)(marks * ((double)(both[1] - both[0]) / whole));
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 double together_measure(struct both_ways *b)
