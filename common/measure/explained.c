@@ -55,13 +55,13 @@ static double sum_pcie(const struct endpoint *ep, bool mine, bool source)
 	double sum = 0;
 
 	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
+		const struct end *e = rail_end(&ep->rail[i], mine);
 		double carries = source ? e->nic.pcie_read_gbps : e->nic.pcie_write_gbps;
 		size_t card = strcspn(e->nic.pci, ".");
 		bool again = false;
 
 		for (unsigned k = 0; k < i; k++) {
-			const struct end *other = mine ? &ep->rail[k].mine : &ep->rail[k].theirs;
+			const struct end *other = rail_end(&ep->rail[k], mine);
 
 			again |= strncmp(e->nic.pci, other->nic.pci, card + 1) == 0;
 		}
@@ -93,7 +93,7 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	run_end_unknown(to, end == RESULT_SERVER ? "server" : "client");
 	to->rate_gbps = 0;
 	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
+		const struct end *e = rail_end(&ep->rail[i], mine);
 
 		to->rate_gbps += e->nic.rate_gbps > 0 ? e->nic.rate_gbps : NAN;
 		if (i == 0 || e->nic.pcie_trained_down)

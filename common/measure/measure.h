@@ -175,10 +175,14 @@ struct measurement {
 	struct both_ways both;
 };
 
-/* Which end this one is, or with MINE false the other one. */
+/* Which end this one is, or with MINE false the other one; and that end of a rail. */
 static inline enum result_end measurement_end(const struct measurement *meas, bool mine)
 {
 	return meas->ms->ep->server == mine ? RESULT_SERVER : RESULT_CLIENT;
+}
+static inline const struct end *rail_end(const struct rail *r, bool mine)
+{
+	return mine ? &r->mine : &r->theirs;
 }
 
 /*

@@ -133,20 +133,18 @@ static void add_worker_rows(struct rows *to, const struct endpoint *ep, const st
 	struct result_row *row;
 
 	for (unsigned i = 0; i < ep->workers; i++) {
-		const struct rail *r = ep->worker[i].rail;
-
 		if (!(found->workers[i].messages_per_s > 0))
 			continue;
 		row = add_row(to, &found->workers[i], like.by, like.direction);
 		row->thread = (int)i;
-		row->device = mine ? r->mine.nic.name : r->theirs.nic.name;
+		row->device = rail_end(ep->worker[i].rail, mine)->nic.name;
 	}
 	for (unsigned d = 0; d < ep->rails && ep->rails > 1 && ep->workers > ep->rails; d++) {
 		struct record *sum = &to->own[to->owned++];
 
 		*sum = sum_device(ep, found, d);
 		row = add_row(to, sum, like.by, like.direction);
-		row->device = mine ? ep->rail[d].mine.nic.name : ep->rail[d].theirs.nic.name;
+		row->device = rail_end(&ep->rail[d], mine)->nic.name;
 	}
 }
 
@@ -215,9 +213,10 @@ static void choose_leader(const struct measurement *meas, const struct result_ro
 static void collect_rows(struct rows *to, const struct measurement *meas, struct result *result)
 {
 	const struct endpoint *ep = meas->ms->ep;
-	const struct result_row *end[2] = {add_end(to, meas, RESULT_CLIENT),
-					   add_end(to, meas, RESULT_SERVER)};
+	const struct result_row *end[2];
 
+	end[RESULT_CLIENT] = add_end(to, meas, RESULT_CLIENT);
+	end[RESULT_SERVER] = add_end(to, meas, RESULT_SERVER);
 	if (meas->attr.both && end[0] && end[1])
 		choose_both(to, meas, end, result);
 	else
