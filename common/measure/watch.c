@@ -304,7 +304,8 @@ static void await_event(const struct watch *w, struct pollfd *p, nfds_t count)
 	ppoll(p, count, &ts, NULL);
 }
 
-void watch_round(struct watch *w)
+/* Poll the sockets, signals and devices until the round is over. */
+static void watch_round(struct watch *w)
 {
 	unsigned devices = w->ep ? w->ep->rails : 0;
 	struct pollfd p[3 + HCA_MAX] = {
@@ -352,7 +353,7 @@ int watch_start(struct watch *w, struct watcher *by, struct fault *f)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
 	w->by = by;
 	w->running = true;
-	watcher_begin(by, w);
+	watcher_begin(by, watch_round, w);
 	return 0;
 }
 

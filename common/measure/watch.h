@@ -23,22 +23,25 @@
 #include "measure/rules.h"
 #include "proto/oob.h"
 
+struct watch;
+
 /*
  * The thread. It exists as long as there is a peer, and sleeps when there is nothing to watch. It
  * was created before any thread of this end was pinned, so the scheduler may run it on any CPU.
  */
 struct watcher {
 	pthread_t thread;
-	sem_t begin, end;  /* start and end of its job */
-	struct watch *job; /* NULL: exit */
+	sem_t begin, end;             /* start and end of its job */
+	void (*job)(struct watch *w); /* NULL: exit */
+	struct watch *w;              /* argument for the job */
 	bool running;
 };
 
 int watcher_start(struct watcher *by, struct fault *f);
 void watcher_release(struct watcher *by); /* safe on a zeroed object */
 
-/* For watch.c: give the thread a JOB, and wait until it is over. */
-void watcher_begin(struct watcher *by, struct watch *job);
+/* For watch.c: have the thread run JOB for W, and wait until it is over. */
+void watcher_begin(struct watcher *by, void (*job)(struct watch *w), struct watch *w);
 void watcher_await(struct watcher *by);
 
 struct progress;
@@ -101,6 +104,3 @@ void watch_read_event(struct watch *w, const struct hca *h);
 
 /* Follower: after the loop, or without one: wait until the leader is done, or for a fault. */
 void watch_join(struct watch *w);
-
-/* For the thread: poll the sockets, signals and devices until the round is over. */
-void watch_round(struct watch *w);

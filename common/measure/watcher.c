@@ -17,7 +17,7 @@ static void *watcher_thread(void *arg)
 		await_sem(&by->begin);
 		if (!by->job)
 			return NULL;
-		watch_round(by->job);
+		by->job(by->w);
 		sem_post(&by->end);
 	}
 }
@@ -32,9 +32,10 @@ int watcher_start(struct watcher *by, struct fault *f)
 	return 0;
 }
 
-void watcher_begin(struct watcher *by, struct watch *job)
+void watcher_begin(struct watcher *by, void (*job)(struct watch *w), struct watch *w)
 {
 	by->job = job;
+	by->w = w;
 	sem_post(&by->begin);
 }
 
@@ -47,7 +48,7 @@ void watcher_release(struct watcher *by)
 {
 	if (!by->running)
 		return;
-	watcher_begin(by, NULL);
+	watcher_begin(by, NULL, NULL);
 	pthread_join(by->thread, NULL);
 	by->running = false;
 }
