@@ -8,7 +8,7 @@
 
 #include "cell.h"
 #include "loop/staged.h"
-#include "measure/context.h"
+#include "measure/measure.h"
 #include "report/report.h"
 #include "verbs/gpu_route.h"
 #include "verbs/mem.h"

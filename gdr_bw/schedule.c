@@ -107,7 +107,7 @@ static void note_interrupted(const struct gdr *g)
 			least = g->result[i].windows;
 	if (measure_interrupted(g->ms))
 		report_note(g->ms->report, "interrupted%s after %u of %" PRIu64 " windows",
-			    measure_interrupted_by(g->ms), least,
+			    link_interrupted_by(g->ms->link, g->ms->ep->server), least,
 			    g->ms->options->experiment.windows);
 }
 
@@ -129,7 +129,7 @@ int gdr_schedule(struct measure *ms)
 	gdr_show(g, &v);
 	note_interrupted(g);
 	if (!g->undecided)
-		measure_done(ms);
+		ms->measured = true;
 	return rc;
 }
 

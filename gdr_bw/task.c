@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "gdr.h"
-#include "measure/conditions.h"
+#include "measure/results.h"
 #include "proto/fields.h"
 #include "proto/snapshot.h"
 
@@ -137,14 +137,14 @@ static int do_ports(struct gdr *g, const json_t *what, json_t *result)
 	struct port_snapshot s = {0};
 
 	if (!json_is_true(json_object_get(what, "stop"))) {
-		conditions_ports_start(g->ms);
+		conditions_ports_start(g->ms->ep);
 		g->ports_since_ns = clock_now_ns();
 		return 0;
 	}
 	if (!g->ports_since_ns)
 		return fault_raise(g->ms->fault, FAULT_PEER, 0,
 				   "the client asked what the ports counted before they did");
-	conditions_ports_stop(g->ms, &s);
+	conditions_ports_stop(g->ms->ep, &s);
 	json_object_set_new(result, "snapshot", snapshot_to_json(&s));
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/conditions.h"
+#include "measure/results.h"
 
 #include <math.h>
 
@@ -15,18 +15,18 @@ static bool records_conditions(const struct measurement *meas)
 	return !meas->attr.warmup && !meas->attr.kind;
 }
 
-void conditions_ports_start(struct measure *ms)
+void conditions_ports_start(struct endpoint *ep)
 {
-	for (unsigned i = 0; i < ms->ep->rails; i++)
-		port_events_start(&ms->ep->rail[i].events);
+	for (unsigned i = 0; i < ep->rails; i++)
+		port_events_start(&ep->rail[i].events);
 }
 
-void conditions_ports_stop(struct measure *ms, struct port_snapshot *s)
+void conditions_ports_stop(struct endpoint *ep, struct port_snapshot *s)
 {
-	s->ports = ms->ep->rails;
-	for (unsigned i = 0; i < ms->ep->rails; i++) {
-		port_events_stop(&ms->ep->rail[i].events);
-		port_events_changes(&ms->ep->rail[i].events, &s->port[i]);
+	s->ports = ep->rails;
+	for (unsigned i = 0; i < ep->rails; i++) {
+		port_events_stop(&ep->rail[i].events);
+		port_events_changes(&ep->rail[i].events, &s->port[i]);
 	}
 }
 
@@ -34,10 +34,9 @@ void conditions_start(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 
-	meas->quality = meas->their_quality = quality_unknown();
 	if (!records_conditions(meas))
 		return;
-	conditions_ports_start(ms);
+	conditions_ports_start(ms->ep);
 	steal_start(ms->steal);
 	meas->start_ns = clock_now_ns();
 }
@@ -47,14 +46,14 @@ void conditions_stop(struct measurement *meas)
 	if (!records_conditions(meas))
 		return;
 	steal_stop(meas->ms->steal);
-	conditions_ports_stop(meas->ms, &meas->snapshot[measurement_end(meas, true)]);
+	conditions_ports_stop(meas->ms->ep, &meas->snapshot[measurement_end(meas, true)]);
 }
 
 /*
  * How undisturbed worker T's thread ran. A thread that sleeps for its completions is off the CPU by
  * choice, so its share of the CPU is unknown.
  */
-static struct quality thread_quality(const struct meter *t)
+static struct quality thread_quality(const struct meter *t, const struct steal *steal)
 {
 	const struct account *a = &t->account;
 	struct quality q = quality_unknown();
@@ -66,7 +65,7 @@ static struct quality thread_quality(const struct meter *t)
 	q.preempted = (double)a->preempted;
 	q.minor_faults = (double)a->minor_faults;
 	q.major_faults = (double)a->major_faults;
-	q.steal_percent = steal_percent(t->ms->steal, a->cpu);
+	q.steal_percent = steal_percent(steal, a->cpu);
 	return q;
 }
 
@@ -76,22 +75,19 @@ static double percent_of(double count, double all)
 }
 
 /*
- * Fill Q from the port counters: counts, and their share of MESSAGES. Retransmissions are a share
- * of the packets where the port counts packets.
+ * Set in Q what S, of this end's ports, counted, and its share of MESSAGES, which are of PACKETS.
+ * Retransmissions are a share of the packets where the port counts packets.
  */
-static void fill_port_quality(const struct measurement *meas, uint64_t messages, struct quality *q)
+static void set_port_quality(const struct endpoint *ep, const struct port_snapshot *s,
+			     double messages, double packets, struct quality *q)
 {
-	const struct measure *ms = meas->ms;
-	const struct experiment *e = &ms->options->experiment;
-	unsigned mtu = ms->ep->rail[0].route.mtu_bytes ? ms->ep->rail[0].route.mtu_bytes : 1;
-	double all = (double)messages, qps = (double)(e->qps * ms->ep->workers);
-	double packets = all * (double)((meas->attr.message_bytes + mtu - 1) / mtu);
-	const struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
+	const struct experiment *e = &ep->options->experiment;
 	double timeout_ns = transport_ack_timeout_ns(e);
+	double qps = (double)(e->qps * ep->workers);
 	bool in_packets;
 
 	q->retransmissions = port_snapshot_resent(s, &in_packets);
-	q->retransmitted_percent = percent_of(q->retransmissions, in_packets ? packets : all);
+	q->retransmitted_percent = percent_of(q->retransmissions, in_packets ? packets : messages);
 	/* All QPs may have waited at once. More than all of the time is
 	 * no share of it: other connections, or a driver that counts timers that stop nothing. */
 	if (timeout_ns > 0) {
@@ -102,75 +98,38 @@ static void fill_port_quality(const struct measurement *meas, uint64_t messages,
 			q->ack_timeout_percent = NAN;
 	}
 	q->receiver_not_ready = port_snapshot_value(s, PORT_RNR_RECEIVED);
-	q->receiver_not_ready_percent = percent_of(q->receiver_not_ready, all);
+	q->receiver_not_ready_percent = percent_of(q->receiver_not_ready, messages);
 	q->losses = port_snapshot_lost(s);
-	q->lost_percent = percent_of(q->losses, all);
+	q->lost_percent = percent_of(q->losses, messages);
 	q->out_of_order = port_snapshot_value(s, PORT_LOSS_SEEN);
 }
 
 void conditions_measure(struct measurement *meas, uint64_t messages)
 {
 	struct measure *ms = meas->ms;
-	struct quality *q = &meas->quality;
+	struct quality *q = &meas->mine.record.quality;
+	unsigned mtu = ms->ep->rail[0].route.mtu_bytes ? ms->ep->rail[0].route.mtu_bytes : 1;
+	uint64_t packets = messages * ((meas->attr.message_bytes + mtu - 1) / mtu);
 
 	if (!records_conditions(meas))
 		return;
 	*q = quality_unknown();
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
-		struct meter *t = &ms->meter[i];
-		struct quality own = thread_quality(t);
+		struct quality *own = &meas->mine.workers[i].quality;
 
-		if (meas->measured)
-			t->record.quality = own;
-		quality_add(q, &own);
+		*own = thread_quality(&ms->meter[i], ms->steal);
+		quality_add(q, own);
 	}
 	if (!(q->observed_s > 0)) /* no loop ran at this end */
 		q->observed_s = (double)(clock_now_ns() - meas->start_ns) / 1e9;
-	fill_port_quality(meas, messages, q);
-	if (meas->measured || meas->attr.cpu_util)
-		meas->mine.quality = *q;
+	set_port_quality(ms->ep, &meas->snapshot[measurement_end(meas, true)], (double)messages,
+			 (double)packets, q);
 }
 
-void evidence_start(struct measurement *meas)
+/* The time of a lone message of the warm-up before a round of MESSAGE_BYTES. */
+static double alone_ns(const struct measure *ms, uint64_t message_bytes)
 {
-	struct measure *ms = meas->ms;
-
-	meas->evidence[RESULT_CLIENT] = meas->evidence[RESULT_SERVER] = evidence_unknown();
-	if (!meas->attr.warmup)
-		return;
-	ms->alone = (struct alone){0};
-	ms->alone_bytes = meas->attr.message_bytes;
-}
-
-/*
- * With both directions: meanwhile no receive is posted again, so datagrams would be lost, and two
- * ends that both run out of receives would wait for each other.
- */
-static bool can_stand_alone(const struct measure *ms)
-{
-	const struct experiment *e = &ms->options->experiment;
-	bool receives = !ms->test->operation.peer_allows || e->write_with_imm;
-
-	return !transport_loses(e) &&
-	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
-}
-
-void evidence_prepare(struct meter *t, const struct measurement *meas)
-{
-	struct measure *ms = t->ms;
-
-	if (!meas->attr.warmup || meas->attr.kind || (meas->attr.both && !can_stand_alone(ms)))
-		return;
-	t->round.alone = &ms->alone;
-	t->round.alone_first = t == ms->meter;
-}
-
-/* The time of a lone message of the warm-up before MEAS. */
-static double alone_ns(const struct measurement *meas)
-{
-	const struct measure *ms = meas->ms;
-
-	if (!ms->alone.ticks || ms->alone_bytes != meas->attr.message_bytes)
+	if (!ms->alone.ticks || ms->alone_bytes != message_bytes)
 		return NAN;
 	return clock_ticks_to_ns(ms->clock, (double)ms->alone.ticks);
 }
@@ -192,7 +151,7 @@ static struct evidence evidence_of(const struct meter *t)
 	e.full_share = idle_share(&r->idle, ticks);
 	e.schedule_share = idle_share(&r->scheduled, ticks);
 	/* Little's law */
-	e.completion_ns = clock_ticks_to_ns(t->ms->clock, (double)ticks) * in_flight /
+	e.completion_ns = clock_ticks_to_ns(t->ep->clock, (double)ticks) * in_flight /
 			  (double)r->timed_messages;
 	return e;
 }
@@ -205,7 +164,7 @@ void evidence_measure(struct measurement *meas)
 
 	if (meas->attr.warmup)
 		return;
-	*mine = (struct evidence){.alone_ns = alone_ns(meas)};
+	*mine = (struct evidence){.alone_ns = alone_ns(ms, meas->attr.message_bytes)};
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		const struct evidence e = evidence_of(&ms->meter[i]);
 
@@ -218,75 +177,52 @@ void evidence_measure(struct measurement *meas)
 		mine->completion_ns = NAN;
 }
 
-static void describe_evidence(const struct measurement *meas, json_t *m)
-{
-	const struct evidence *mine = &meas->evidence[measurement_end(meas, true)];
-
-	if (evidence_is_known(mine))
-		json_object_set_new(m, "evidence", evidence_to_json(mine));
-}
-
 void conditions_describe(const struct measurement *meas, json_t *m)
 {
-	const struct record rec = {.quality = meas->quality};
-	const struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
+	const struct record none = {.message_bytes = meas->attr.message_bytes,
+				    .quality = meas->mine.record.quality};
+	enum result_end me = measurement_end(meas, true);
 
-	describe_evidence(meas, m);
+	if (evidence_is_known(&meas->evidence[me]))
+		json_object_set_new(m, "evidence", evidence_to_json(&meas->evidence[me]));
 	if (!records_conditions(meas))
 		return;
-	json_object_set_new(m, "conditions", record_to_json(&rec));
-	json_object_set_new(m, "snapshot", snapshot_to_json(s));
+	json_object_set_new(m, "snapshot", snapshot_to_json(&meas->snapshot[me]));
+	if (!meas->mine.measured && !meas->attr.cpu_util)
+		json_object_set_new(m, "conditions", record_to_json(&none));
 }
 
-static int read_evidence(struct measurement *meas, const json_t *m)
+int conditions_read(struct measurement *meas, const json_t *m)
 {
-	struct evidence *theirs = &meas->evidence[measurement_end(meas, false)];
+	enum result_end they = measurement_end(meas, false);
+	const json_t *snapshot = json_object_get(m, "snapshot");
 	const json_t *from = json_object_get(m, "evidence");
+	struct evidence *theirs = &meas->evidence[they];
+	struct fault *f = meas->ms->fault;
 
-	if (!json_is_object(from))
-		return 0;
-	if (evidence_from_json(theirs, from, meas->ms->fault))
+	if ((snapshot && snapshot_from_json(&meas->snapshot[they], snapshot, f)) ||
+	    (from && evidence_from_json(theirs, from, f)))
 		return -1;
 	if (isnan(theirs->full_share)) /* these two are of the same loop */
 		theirs->schedule_share = theirs->completion_ns = NAN;
 	return 0;
 }
 
-int conditions_read(struct measurement *meas, const json_t *m)
-{
-	const json_t *from = json_object_get(m, "conditions");
-	const json_t *snapshot = json_object_get(m, "snapshot");
-	struct record rec;
-
-	if (snapshot && snapshot_from_json(&meas->snapshot[measurement_end(meas, false)], snapshot,
-					   meas->ms->fault))
-		return -1;
-	if (json_is_object(from)) {
-		if (record_from_json(&rec, from, meas->ms->fault))
-			return -1;
-		meas->their_quality = rec.quality;
-	}
-	return read_evidence(meas, m);
-}
-
 void conditions_judge(const struct measurement *meas, struct result_row *row)
 {
-	const struct measure *ms = meas->ms;
-	const struct record *rec = row->record;
-	enum result_end me = measurement_end(meas, true), they = measurement_end(meas, false);
+	struct disturbed *d = &row->disturbed;
 
-	row->disturbed = (struct disturbed){.quality = {quality_unknown(), quality_unknown()}};
+	*d = (struct disturbed){.quality = {quality_unknown(), quality_unknown()}};
 	if (row->thread >= 0 || row->device) {
-		row->disturbed.quality[row->by] = rec->quality;
+		d->quality[row->by] = row->record->quality;
 	} else {
-		row->disturbed.quality[me] = meas->quality;
-		row->disturbed.quality[they] = meas->their_quality;
+		d->quality[measurement_end(meas, true)] = meas->mine.record.quality;
+		d->quality[measurement_end(meas, false)] = meas->theirs.record.quality;
 		/* The overlap belongs to both directions: print it once, with the client. */
-		row->disturbed.quality[RESULT_CLIENT].overlap_percent =
-			rec->quality.overlap_percent;
-		row->disturbed.quality[RESULT_SERVER].overlap_percent = NAN;
+		d->quality[RESULT_CLIENT].overlap_percent = row->record->quality.overlap_percent;
+		d->quality[RESULT_SERVER].overlap_percent = NAN;
 	}
 	for (int i = 0; i < 2; i++)
-		row->disturbed.reasons[i] =
-			quality_judge(&row->disturbed.quality[i], ms->test->latency, rec->messages);
+		d->reasons[i] = quality_judge(&d->quality[i], meas->ms->test->latency,
+					      row->record->messages);
 }

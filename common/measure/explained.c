@@ -36,10 +36,10 @@ static double packet_header_bytes(const struct end *e)
 }
 
 /* Once more for each message. */
-static double message_header_bytes(const struct measure *ms)
+static double message_header_bytes(const struct endpoint *ep)
 {
-	const struct experiment *e = &ms->options->experiment;
-	const struct operation *o = &ms->test->operation;
+	const struct experiment *e = &ep->options->experiment;
+	const struct operation *o = &ep->test->operation;
 	double bytes = e->write_with_imm ? IMMEDIATE_BYTES : 0;
 
 	if (operation_is_atomic(o))
@@ -55,13 +55,13 @@ static double sum_pcie(const struct endpoint *ep, bool mine, bool source)
 	double sum = 0;
 
 	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
+		const struct end *e = rail_end(&ep->rail[i], mine);
 		double carries = source ? e->nic.pcie_read_gbps : e->nic.pcie_write_gbps;
 		size_t card = strcspn(e->nic.pci, ".");
 		bool again = false;
 
 		for (unsigned k = 0; k < i; k++) {
-			const struct end *other = mine ? &ep->rail[k].mine : &ep->rail[k].theirs;
+			const struct end *other = rail_end(&ep->rail[k], mine);
 
 			again |= strncmp(e->nic.pci, other->nic.pci, card + 1) == 0;
 		}
@@ -72,12 +72,12 @@ static double sum_pcie(const struct endpoint *ep, bool mine, bool source)
 }
 
 /* How many messages of each QP that this end or the peer (MINE) posts to can be under way. */
-static unsigned depth_of(const struct measurement *meas, bool mine)
+static unsigned depth_of(const struct endpoint *ep, bool mine)
 {
-	const struct operation *o = &meas->ms->test->operation;
-	const struct rail *rail = &meas->ms->ep->rail[0];
-	unsigned outs = mine ? rail->route.reads_sent : rail->route.reads_answered;
-	unsigned depth = (unsigned)meas->ms->options->experiment.tx_depth;
+	const struct operation *o = &ep->test->operation;
+	const struct qp_route *route = &ep->rail[0].route;
+	unsigned outs = mine ? route->reads_sent : route->reads_answered;
+	unsigned depth = (unsigned)ep->options->experiment.tx_depth;
 
 	return (operation_pulls(o) || operation_is_atomic(o)) && outs < depth ? outs : depth;
 }
@@ -88,12 +88,12 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	const struct endpoint *ep = meas->ms->ep;
 	enum result_end end = measurement_end(meas, mine);
 	const struct evidence *saw = &meas->evidence[end];
-	const struct quality *quality = mine ? &meas->quality : &meas->their_quality;
+	const struct found *found = mine ? &meas->mine : &meas->theirs;
 
 	run_end_unknown(to, end == RESULT_SERVER ? "server" : "client");
 	to->rate_gbps = 0;
 	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct end *e = mine ? &ep->rail[i].mine : &ep->rail[i].theirs;
+		const struct end *e = rail_end(&ep->rail[i], mine);
 
 		to->rate_gbps += e->nic.rate_gbps > 0 ? e->nic.rate_gbps : NAN;
 		if (i == 0 || e->nic.pcie_trained_down)
@@ -105,10 +105,10 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	to->schedule_share = saw->schedule_share;
 	to->alone_ns = saw->alone_ns;
 	/* of what the queue holds, so many are under way */
-	to->completion_ns = saw->completion_ns * depth_of(meas, mine) /
-			    (double)meas->ms->options->experiment.tx_depth;
+	to->completion_ns =
+		saw->completion_ns * depth_of(ep, mine) / (double)ep->options->experiment.tx_depth;
 	to->busy_share = saw->busy_share;
-	to->cpu_share = quality->on_cpu_percent / 100;
+	to->cpu_share = found->record.quality.on_cpu_percent / 100;
 	run_end_count(to, &meas->snapshot[end], &meas->snapshot[measurement_end(meas, !mine)]);
 }
 
@@ -134,28 +134,29 @@ static bool shares_port(const struct endpoint *ep)
 static void describe_run(const struct measurement *meas, const struct record *rec, bool mine,
 			 struct run_facts *r)
 {
-	const struct measure *ms = meas->ms;
-	const struct experiment *e = &ms->options->experiment;
-	const struct operation *o = &ms->test->operation;
+	const struct endpoint *ep = meas->ms->ep;
+	const struct experiment *e = &ep->options->experiment;
+	const struct operation *o = &ep->test->operation;
+	const struct found *sender = mine ? &meas->mine : &meas->theirs;
+
 	*r = (struct run_facts){
 		.message_bytes = rec->message_bytes,
 		.messages = rec->messages,
 		.seconds = rec->seconds,
 		.gbps = rec->bandwidth_gbps,
-		.mtu_bytes = ms->ep->rail[0].route.mtu_bytes,
-		.packet_header_bytes = packet_header_bytes(&ms->ep->rail[0].mine),
-		.message_header_bytes = message_header_bytes(ms),
+		.mtu_bytes = ep->rail[0].route.mtu_bytes,
+		.packet_header_bytes = packet_header_bytes(&ep->rail[0].mine),
+		.message_header_bytes = message_header_bytes(ep),
 		.qps = (unsigned)rec->qps,
-		.tx_depth = depth_of(meas, mine),
+		.tx_depth = depth_of(ep, mine),
 		.receives = !o->peer_allows || e->write_with_imm,
 		.reliable = !transport_loses(e),
 		.lost = rec->lost > 0,
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
-		.one_port = shares_port(ms->ep),
+		.one_port = shares_port(ep),
 		.limit_gbps = rec->pace.limit_gbps,
-		.resent_share =
-			(mine ? meas->quality : meas->their_quality).retransmitted_percent / 100,
+		.resent_share = sender->record.quality.retransmitted_percent / 100,
 		.ack_timeout_ns = transport_ack_timeout_ns(e),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,
 	};
@@ -167,17 +168,15 @@ static void describe_run(const struct measurement *meas, const struct record *re
  * Judge the median of round trips in REC, of small messages that follow each other at once between
  * two ports, in host memory, by adapters whose PCIe link is known: no software's, no VM's.
  */
-static void judge_latency(const struct measurement *meas, const struct record *rec,
-			  struct findings *to)
+static void judge_latency(const struct endpoint *ep, const struct record *rec, struct findings *to)
 {
-	const struct measure *ms = meas->ms;
-	const struct experiment *e = &ms->options->experiment;
-	const struct operation *o = &ms->test->operation;
-	const struct end *mine = &ms->ep->rail[0].mine, *theirs = &ms->ep->rail[0].theirs;
+	const struct experiment *e = &ep->options->experiment;
+	const struct operation *o = &ep->test->operation;
+	const struct end *mine = &ep->rail[0].mine, *theirs = &ep->rail[0].theirs;
 
-	if (ms->ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
+	if (ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
 	    e->latency_gap_us || e->latency_rate || e->load || transport_loses(e) ||
-	    shares_port(ms->ep) || strcmp(mine->memory.kind, "host") != 0 ||
+	    shares_port(ep) || strcmp(mine->memory.kind, "host") != 0 ||
 	    strcmp(theirs->memory.kind, "host") != 0 || strcmp(mine->nic.transport, "iWARP") == 0 ||
 	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))
 		return;
@@ -209,7 +208,7 @@ static void explain_round_trips(const struct measurement *meas, const struct rec
 	r.sender = r.source = &client;
 	r.receiver = r.sink = &server;
 	explain_both_ways(&r, &e->findings);
-	judge_latency(meas, rec, &e->findings);
+	judge_latency(meas->ms->ep, rec, &e->findings);
 }
 
 bool explained_row(const struct measurement *meas, const struct result_row *row,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/history.h"
-
+/* What came before a failure, for its fault. */
 #include <errno.h>
 #include <math.h>
 
@@ -12,35 +11,33 @@
 
 #define FITS_ETHERNET_BYTES 1024 /* path MTU within the 1500 bytes that any switch passes */
 
-/* Messages of this round that arrived, as far as the completions of this end prove. */
-static uint64_t arrived(const struct measurement *meas)
+/* Messages of this round that arrived, as far as the completions of an end that SENDS prove. */
+static uint64_t arrived(const struct endpoint *ep, bool sends)
 {
-	const struct measure *ms = meas->ms;
-	bool sends = meas->attr.both || meas->attr.reverse == ms->ep->server;
 	uint64_t sum = 0;
 
-	if (sends && transport_loses(&ms->options->experiment) && !ms->test->latency)
+	if (sends && transport_loses(&ep->options->experiment) && !ep->test->latency)
 		return 0; /* what was sent may be lost */
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		sum += atomic_load_explicit(&ms->ep->control[i].progress, memory_order_relaxed);
+	for (unsigned i = 0; i < ep->workers; i++)
+		sum += atomic_load_explicit(&ep->control[i].progress, memory_order_relaxed);
 	return sum;
 }
 
-/* Keep in H what an end whose conditions were Q sent again, if no round had more. */
-static void add_resent(struct history *h, const struct measurement *meas, const struct quality *q)
+/* Keep in H what was sent again, of messages of BYTES, by an end with Q, if no round had more. */
+static void add_resent(struct history *h, uint64_t bytes, const struct quality *q)
 {
 	if (!(q->retransmitted_percent > fmax(h->resent_percent, 100 * AGAIN_COUNTS)))
 		return;
 	h->resent = q->retransmissions;
 	h->resent_percent = q->retransmitted_percent;
 	h->resent_of = h->resent * 100 / h->resent_percent;
-	h->resent_bytes = meas->attr.message_bytes;
+	h->resent_bytes = bytes;
 }
 
 static void add_both_ends(struct history *h, const struct measurement *meas)
 {
-	add_resent(h, meas, &meas->quality);
-	add_resent(h, meas, &meas->their_quality);
+	add_resent(h, meas->attr.message_bytes, &meas->mine.record.quality);
+	add_resent(h, meas->attr.message_bytes, &meas->theirs.record.quality);
 }
 
 static void blame_losses(struct fault *f, const struct history *h)
@@ -80,56 +77,57 @@ static void blame_way(struct history *h, const struct measurement *meas)
 	}
 }
 
-/* "All sizes from 2 B to 64 KiB worked", if this one is larger. */
-static void add_sizes(const struct history *h, const struct measurement *meas)
+/* "All sizes from 2 B to 64 KiB worked", if the one of BYTES is larger. */
+static void add_sizes(const struct history *h, uint64_t bytes, struct fault *f)
 {
-	struct fault *f = meas->ms->fault;
-
-	if (h->most_bytes <= h->least_bytes || meas->attr.message_bytes <= h->most_bytes)
-		return;
-	text_add(f->cause, sizeof(f->cause), "%sAll sizes from %s to %s worked",
-		 f->cause[0] ? ". " : "", units_size(h->least_bytes).text,
-		 units_size(h->most_bytes).text);
+	if (h->most_bytes > h->least_bytes && bytes > h->most_bytes)
+		text_add(f->cause, sizeof(f->cause), "%sAll sizes from %s to %s worked",
+			 f->cause[0] ? ". " : "", units_size(h->least_bytes).text,
+			 units_size(h->most_bytes).text);
 }
 
 /* A port here has changed so that messages stopped: with or without a fault of this end. */
-static bool blame_device(const struct measurement *meas)
+static bool blame_device(const struct endpoint *ep, struct fault *f)
 {
-	struct fault *f = meas->ms->fault;
-	const struct endpoint *ep = meas->ms->ep;
-
-	if (!meas->stuck && !meas->device_failed && !f->completion[0] && f->errnum != ETIMEDOUT)
-		return false;
-	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct rail *r = &ep->rail[i];
-
-		if (hca_explain_failure(&r->hca, &r->route, f))
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (hca_explain_failure(&ep->rail[i].hca, &ep->rail[i].route, f))
 			return true;
-	}
 	return false;
 }
 
-void history_round(struct measurement *meas)
+/* The round MEAS has failed: say in its fault what came before. */
+static void explain_failure(struct history *h, const struct measurement *meas, struct fault *f)
 {
-	struct measure *ms = meas->ms;
-	struct history *h = &ms->history;
-	const struct fault *f = ms->fault;
-	uint64_t bytes = meas->attr.message_bytes, came = arrived(meas);
+	bool incomplete = meas->stuck || f->completion[0];
+
+	if ((incomplete || meas->device_failed || f->errnum == ETIMEDOUT) &&
+	    blame_device(meas->ms->ep, f))
+		return;
+	if (f->from_peer || !incomplete)
+		return;
+	if (h->messages && (meas->stuck || f->code == FAULT_PEER))
+		blame_way(h, meas);
+	add_sizes(h, meas->attr.message_bytes, f);
+}
+
+void history_round(struct history *h, const struct measurement *meas)
+{
+	const struct endpoint *ep = meas->ms->ep;
+	bool sends = meas->attr.both || meas->attr.reverse == ep->server;
+	uint64_t bytes = meas->attr.message_bytes, came = arrived(ep, sends);
 
 	h->messages += came;
 	if (came && bytes > h->passed_bytes)
 		h->passed_bytes = bytes;
-	if (!fault_is(f)) {
-		add_both_ends(h, meas);
-		if (came && !meas->attr.warmup && !meas->attr.kind) {
-			if (!h->least_bytes || bytes < h->least_bytes)
-				h->least_bytes = bytes;
-			if (bytes > h->most_bytes)
-				h->most_bytes = bytes;
-		}
-	} else if (!blame_device(meas) && !f->from_peer && (meas->stuck || f->completion[0])) {
-		if (h->messages && (meas->stuck || f->code == FAULT_PEER))
-			blame_way(h, meas);
-		add_sizes(h, meas);
+	if (fault_is(ep->fault)) {
+		explain_failure(h, meas, ep->fault);
+		return;
 	}
+	add_both_ends(h, meas);
+	if (!came || meas->attr.warmup || meas->attr.kind)
+		return;
+	if (!h->least_bytes || bytes < h->least_bytes)
+		h->least_bytes = bytes;
+	if (bytes > h->most_bytes)
+		h->most_bytes = bytes;
 }

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/load.h"
-
 #include "loop/stream.h"
+#include "measure/results.h"
 
-static struct plan_round load_plan(const struct measure *ms)
+static struct plan_round load_plan(const struct endpoint *ep)
 {
-	return plan_load(&ms->options->experiment, ms->ep->loads);
+	return plan_load(&ep->options->experiment, ep->loads);
 }
 
 /* Fill the round of T, a worker that sends the background load: a stream of RDMA writes. */
 void load_prepare(struct meter *t)
 {
-	const struct plan_round plan = load_plan(t->ms);
+	const struct plan_round plan = load_plan(t->ep);
 	struct round *r = &t->round;
 
 	*r = (struct round){
 		.qps = &t->worker->qps,
-		.size_bytes = t->ms->options->experiment.load_bytes,
+		.size_bytes = t->ep->options->experiment.load_bytes,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.post_list = 1,
 		.cq_mod = plan.cq_mod,
 		.no_peak = true,
 		.memory = worker_buffers(t->worker),
-		.clock = t->ms->clock,
+		.clock = t->ep->clock,
 		.control = t->worker->control,
 		.fault = &t->worker->fault,
 	};
@@ -35,7 +34,7 @@ void load_prepare(struct meter *t)
 
 int load_run(struct meter *t)
 {
-	if (t->ms->ep->server)
+	if (t->ep->server)
 		return 0;
 	return stream_run(&t->round);
 }
@@ -43,24 +42,18 @@ int load_run(struct meter *t)
 /* The client's ping-pong starts after the first completion of the load on its rail. */
 void load_await(const struct meter *t)
 {
-	const struct measure *ms = t->ms;
-	const struct round_control *load =
-		&ms->ep->control[ms->ep->workers + t->worker->index % ms->ep->rails];
+	const struct endpoint *ep = t->ep;
+	const struct round_control *load = &ep->control[ep->workers + t->worker->index % ep->rails];
 
-	if (!ms->ep->loads || ms->ep->server)
+	if (!ep->loads || ep->server)
 		return;
 	while (!atomic_load_explicit(&load->progress, memory_order_relaxed) &&
 	       !round_aborted(&t->round))
 		;
 }
 
-/* A ping-pong is over; the last one ends the loads. */
-void load_leave(struct measurement *meas)
+void load_end(struct endpoint *ep)
 {
-	struct endpoint *ep = meas->ms->ep;
-
-	if (atomic_fetch_sub(&meas->need_load, 1) != 1)
-		return;
 	for (unsigned i = 0; i < ep->loads; i++)
 		atomic_store(&ep->control[ep->workers + i].target, 0);
 }
@@ -73,21 +66,21 @@ static double load_duration_ns(const struct meter *t)
 {
 	const struct round *r = &t->round;
 	double ticks = (double)(r->result.end_ticks - r->result.start_ticks);
-	double ns = clock_ticks_to_ns(t->ms->clock, ticks), scheduled_ns = 0;
+	double ns = clock_ticks_to_ns(t->ep->clock, ticks), scheduled_ns = 0;
 
 	if (r->paced)
-		scheduled_ns = (double)r->result.messages / load_plan(t->ms).messages_per_s * 1e9;
+		scheduled_ns = (double)r->result.messages / load_plan(t->ep).messages_per_s * 1e9;
 	return ns > scheduled_ns ? ns : scheduled_ns;
 }
 
-double load_gbps(const struct measure *ms)
+double load_gbps(const struct meter *all)
 {
 	double sum = 0;
 
-	for (unsigned i = 0; i < ms->ep->loads; i++) {
-		const struct round *r = &ms->meter[ms->ep->workers + i].round;
-		double ns =
-			r->result.messages ? load_duration_ns(&ms->meter[ms->ep->workers + i]) : 0;
+	for (unsigned i = 0; i < all->ep->loads; i++) {
+		const struct meter *t = &all[all->ep->workers + i];
+		const struct round *r = &t->round;
+		double ns = r->result.messages ? load_duration_ns(t) : 0;
 
 		if (ns > 0)
 			sum += (double)r->result.messages * (double)r->size_bytes * 8 / ns;

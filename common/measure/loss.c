@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "measure/loss.h"
-
+#include "measure/results.h"
 #include "plan/transport.h"
 
 /*
  * True if messages of a stream may be lost unnoticed. In a latency test the client itself notices a
  * lost round trip.
  */
-static bool stream_may_lose(const struct measure *ms)
+static bool stream_may_lose(const struct endpoint *ep)
 {
-	return transport_loses(&ms->options->experiment) && !ms->test->latency;
+	return transport_loses(&ep->options->experiment) && !ep->test->latency;
 }
 
 /* True if the receiver counts the messages: if they consume its receives. */
-static bool receiver_counts(const struct measure *ms)
+static bool receiver_counts(const struct endpoint *ep)
 {
-	return stream_may_lose(ms) && (ms->test->receives != RECEIVES_NONE || ms->ep->immediate);
+	return stream_may_lose(ep) && (ep->test->receives != RECEIVES_NONE || ep->immediate);
 }
 
 /*
@@ -42,115 +41,81 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;
 }
 
-void loss_count(const struct measurement *meas, const json_t *done)
+void loss_count(struct meter *all, const json_t *done)
 {
-	const struct measure *ms = meas->ms;
+	const struct endpoint *ep = all->ep;
 	const json_t *sent = json_object_get(done, "messages");
 
-	/* Without receives (as in receiver_counts()) a receiver only polls memory and counts none.
-	 */
-	if (!stream_may_lose(ms) || !ms->ep->worker[0].qps.rx_depth)
+	/* Without receives (as in receiver_counts()) a receiver polls memory, and counts none. */
+	if (!stream_may_lose(ep) || !ep->worker[0].qps.rx_depth)
 		return;
-	for (unsigned i = 0; i < ms->ep->workers; i++) {
-		struct meter *t = &ms->meter[i];
-		const struct round *r = meas->attr.both ? &t->arrivals : &t->round;
+	for (unsigned i = 0; i < ep->workers; i++) {
+		const struct round *r = all[i].both ? &all[i].arrivals : &all[i].round;
 		uint64_t arrived = r->result.messages;
-		uint64_t all = (uint64_t)json_integer_value(json_array_get(sent, i));
+		uint64_t here = (uint64_t)json_integer_value(json_array_get(sent, i));
 
-		t->lost = all > arrived ? all - arrived : 0;
+		all[i].lost = here > arrived ? here - arrived : 0;
 	}
 }
 
-static uint64_t resent_here(const struct measure *ms)
+void loss_describe(const struct meter *all, json_t *m)
 {
-	uint64_t sum = 0;
+	uint64_t resent = 0;
+	json_t *lost = json_array();
 
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		sum += ms->meter[i].round.result.resent;
-	return sum;
+	for (unsigned i = 0; i < all->ep->workers; i++) {
+		resent += all[i].round.result.resent;
+		json_array_append_new(lost, json_integer((json_int_t)all[i].lost));
+	}
+	if (all->ep->test->latency)
+		json_object_set_new(m, "resent", json_integer((json_int_t)resent));
+	if (stream_may_lose(all->ep))
+		json_object_set(m, "lost", lost);
+	json_decref(lost);
 }
 
-void loss_describe(const struct measure *ms, json_t *m)
+int loss_read(const struct meter *all, struct found *mine, const struct record *by, const json_t *m)
 {
-	json_t *lost;
-
-	if (ms->test->latency)
-		json_object_set_new(m, "resent", json_integer((json_int_t)resent_here(ms)));
-	if (!stream_may_lose(ms))
-		return;
-	lost = json_array();
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		json_array_append_new(lost, json_integer((json_int_t)ms->meter[i].lost));
-	json_object_set_new(m, "lost", lost);
-}
-
-int loss_read(struct measurement *meas, const json_t *m)
-{
-	struct measure *ms = meas->ms;
+	const struct endpoint *ep = all->ep;
 	const json_t *lost = json_object_get(m, "lost"), *v;
 	size_t i;
 
-	if (!stream_may_lose(ms))
+	if (!stream_may_lose(ep))
 		return 0;
-	if (message_numbers(m, "lost", ms->ep->workers, INT64_MAX, ms->fault))
+	if (message_numbers(m, "lost", ep->workers, INT64_MAX, ep->fault))
 		return -1;
-	json_array_foreach (lost, i, v)
-		if (message_has(m, "lost",
-				(uint64_t)json_integer_value(v) <=
-					ms->meter[i].round.result.messages,
-				ms->fault))
-			return -1;
 	json_array_foreach (lost, i, v) {
-		ms->meter[i].record.lost = (uint64_t)json_integer_value(v);
-		meas->mine.lost += ms->meter[i].record.lost;
-		if (receiver_counts(ms))
-			rate_arrived_only(&ms->meter[i].record, NULL);
+		uint64_t n = (uint64_t)json_integer_value(v);
+
+		if (message_has(m, "lost", n <= all[i].round.result.messages, ep->fault))
+			return -1;
+		mine->workers[i].lost = n;
+		mine->record.lost += n;
+		if (receiver_counts(ep))
+			rate_arrived_only(&mine->workers[i], NULL);
 	}
-	if (receiver_counts(ms))
-		rate_arrived_only(&meas->mine,
-				  !meas->attr.both && meas->theirs_measured ? &meas->theirs : NULL);
+	if (receiver_counts(ep))
+		rate_arrived_only(&mine->record, by);
 	return 0;
 }
 
-int loss_read_resent(struct measurement *meas, const json_t *m)
+void loss_cap_rate(struct record *receiver, const struct record *sender)
 {
-	bool latency = meas->ms->test->latency;
-	uint64_t sum;
-
-	if (message_u64_if(m, "resent", RECORD_COUNT_MAX, &sum, meas->ms->fault))
-		return -1;
-	sum += resent_here(meas->ms);
-	if (latency && meas->mine.lost)
-		meas->mine.resent = sum;
-	if (latency && meas->theirs_measured && meas->theirs.lost)
-		meas->theirs.resent = sum;
-	return 0;
+	if (receiver->messages_per_s * sender->seconds <= (double)receiver->messages)
+		return;
+	receiver->timed_messages = receiver->messages;
+	record_set_rates(receiver, sender->seconds);
 }
 
-void loss_cap_rate(struct measurement *meas)
+void loss_set_in_peer_records(const struct meter *all, struct found *theirs,
+			      const struct record *by)
 {
-	double sent_in_s = meas->theirs.seconds;
-	struct record *rec = &meas->mine;
-
-	if (meas->ms->test->latency || !meas->measured ||
-	    rec->messages_per_s * sent_in_s <= (double)rec->messages)
+	if (!receiver_counts(all->ep))
 		return;
-	rec->timed_messages = rec->messages;
-	record_set_rates(rec, sent_in_s);
-}
-
-void loss_set_in_peer_records(struct measurement *meas)
-{
-	const struct measure *ms = meas->ms;
-
-	if (!receiver_counts(ms))
-		return;
-	for (unsigned i = 0; i < ms->ep->workers; i++) {
-		meas->theirs.lost += ms->meter[i].lost;
-		if (meas->their_records) {
-			meas->their_records[i].lost = ms->meter[i].lost;
-			rate_arrived_only(&meas->their_records[i], NULL);
-		}
+	for (unsigned i = 0; i < all->ep->workers; i++) {
+		theirs->record.lost += all[i].lost;
+		theirs->workers[i].lost = all[i].lost;
+		rate_arrived_only(&theirs->workers[i], NULL);
 	}
-	rate_arrived_only(&meas->theirs, !meas->attr.both && meas->measured ? &meas->mine : NULL);
+	rate_arrived_only(&theirs->record, by);
 }

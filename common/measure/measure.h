@@ -15,7 +15,6 @@
 #include "host/steal.h"
 #include "loop/paced.h"
 #include "measure/gate.h"
-#include "measure/history.h"
 #include "measure/link.h"
 #include "measure/repeat.h"
 #include "measure/result.h"
@@ -39,9 +38,12 @@ struct audience {
 			 const char *text);
 };
 
-/* What a worker's loop writes, and the results from it. */
+/*
+ * What a worker's loop writes. They are an array, those that measure before the loads: functions
+ * for all workers of this end take the first.
+ */
 struct meter {
-	struct measure *ms;
+	struct endpoint *ep;
 	struct worker *worker;
 	struct hist *hist; /* latency, at the end that measures it */
 	uint64_t *samples; /* with -U or -H */
@@ -49,12 +51,25 @@ struct meter {
 	bool peak_ready;
 	struct verify *verify; /* NULL: without --verify */
 	/* for the current round: */
-	const struct measurement *now;
+	const struct both_ways *both; /* NULL: it has one direction */
 	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
 	struct paced paced;           /* with --rate_limit, and a load's */
 	uint64_t lost;                /* of the messages that the peer sent */
 	struct account account;       /* of its thread, around the loop */
-	struct record record;
+};
+
+/*
+ * What the rounds of a connection have shown, for the fault that ends it. A connection that has
+ * carried a message has a route, so neither the firewall nor the GIDs are to blame any more.
+ */
+struct history {
+	uint64_t messages;                /* that arrived, as completions prove */
+	uint64_t passed_bytes;            /* size of the largest of these */
+	uint64_t least_bytes, most_bytes; /* the sizes whose timed rounds ended well; 0: none */
+	/* the round in which most was sent again: how much, of how many messages or packets, in %
+	 */
+	double resent, resent_of, resent_percent;
+	uint64_t resent_bytes; /* its message size */
 };
 
 struct measure {
@@ -72,6 +87,7 @@ struct measure {
 	struct repeat *repeat;
 	/* owned */
 	struct meter *meter;     /* one per worker, including loads */
+	struct record *records;  /* of the current round: of each worker here, then of the peer's */
 	void *own;               /* the program's data, from test->open */
 	struct alone alone;      /* result of the last warm-up, */
 	uint64_t alone_bytes;    /* for messages of this size; 0: none */
@@ -79,6 +95,12 @@ struct measure {
 	bool measured;           /* there is a result */
 	struct fault wrong_data; /* what a verification found; raised at the end */
 };
+
+/*
+ * Set SPAN, in ticks, from the first start to the last end of every STEP-th worker from the FIRST
+ * on. Returns false if nothing was timed.
+ */
+bool meter_span(const struct meter *all, unsigned first, unsigned step, uint64_t span[2]);
 
 /*
  * Create everything for measuring, including the program's own data, after endpoint_make(). Call
@@ -95,11 +117,11 @@ bool measure_keeps_samples(const struct options *o, const struct repeat *r);
 
 /* Bidirectional round: how many messages each end had sent at which time (together.h). */
 struct both_ways {
-	uint64_t begin_ns;              /* the common start time by this end's clock; 0: none */
-	uint64_t apart_ns;              /* the peer's clock minus this end's */
-	struct slices mine, theirs;     /* messages sent over time, by this end's clock in ns */
-	unsigned my_marks, their_marks; /* number of marks that they come from */
-	uint64_t span_ns[2];            /* start and end of the time when both sent; equal: never */
+	uint64_t begin_ns;     /* the common start time by this end's clock; 0: none */
+	uint64_t apart_ns;     /* the peer's clock minus this end's */
+	struct slices sent[2]; /* over time, by this end's clock in ns; of this end, of the peer */
+	unsigned marks[2];     /* number of marks that they come from */
+	uint64_t span_ns[2];   /* start and end of the time when both sent; equal: never */
 };
 
 /* What the client requests for a round. */
@@ -115,6 +137,14 @@ struct round_attr {
 	bool cpu_util; /* an end has --cpu_util: this end's record gets its CPU use */
 };
 
+/* What one end found in a round. */
+struct found {
+	bool measured;          /* it has a record, not only conditions; so has each worker */
+	struct record record;   /* of all its workers */
+	struct record *workers; /* of each, if there are several; without a rate: unknown */
+	struct plus_minus devices[HCA_MAX]; /* if a device has several workers; slices 0: unknown */
+};
+
 /*
  * One round. The leader posts the timed messages and decides when the round ends: the client, or
  * the server if the round is reversed. The other end is the follower. In a bidirectional round each
@@ -127,39 +157,32 @@ struct measurement {
 	bool answered;              /* this end ran a `follow` loop */
 	uint64_t start_ns;          /* when the observation for `quality` started */
 	uint64_t messages_expected; /* of all workers and QPs; 0: unknown */
-	uint64_t trips[2];          /* used by the watch: trips_ticks at the last interval and live
-				       line */
+	uint64_t trips[2]; /* used by the watch: trips_ticks at the last interval and live line */
 	_Atomic unsigned sending;   /* workers that are still sending */
 	_Atomic unsigned need_load; /* workers that still need their load */
 	struct watch *watch;
 	struct usage usage;
 	struct worst worst; /* of the intervals, if any */
-	/* results */
-	struct record mine, theirs; /* of all workers, except for a warm-up */
-	bool measured;              /* this end has a record; so has each worker */
-	bool theirs_measured;
-	bool stuck;               /* it failed for want of a completion */
-	bool device_failed;       /* a device here was removed, or reported that it failed */
-	struct fault clock_fault; /* set if there is no result because the clock jumped */
-	struct quality quality, their_quality; /* except for warm-ups and rounds of a kind */
-	struct evidence evidence[2];           /* by enum result_end, except for a warm-up */
-	struct port_snapshot snapshot[2];      /* the same: what happened at its ports */
-	struct slots_tally verified[2];        /* to the server, to the client */
-	bool is_verified;                      /* that was known for both */
-	struct record
-		*their_records; /* of the peer's workers; owned; NULL: one worker, or no records */
-	/*
-	 * confidence intervals of each end's devices, if a device has several workers; slices 0:
-	 * unknown
-	 */
-	struct plus_minus my_devices[HCA_MAX], their_devices[HCA_MAX];
+	/* results, except for a warm-up */
+	struct found mine, theirs;
+	bool stuck;                  /* it failed for want of a completion */
+	bool device_failed;          /* a device here was removed, or reported that it failed */
+	struct fault clock_fault;    /* set if there is no result because the clock jumped */
+	struct evidence evidence[2]; /* by enum result_end */
+	struct port_snapshot snapshot[2]; /* the same: what happened at its ports */
+	struct slots_tally verified[2];   /* to the server, to the client */
+	bool is_verified;                 /* that was known for both */
 	struct both_ways both;
 };
 
-/* Which end this one is, or with MINE false the other one. */
+/* Which end this one is, or with MINE false the other one; and that end of a rail. */
 static inline enum result_end measurement_end(const struct measurement *meas, bool mine)
 {
 	return meas->ms->ep->server == mine ? RESULT_SERVER : RESULT_CLIENT;
+}
+static inline const struct end *rail_end(const struct rail *r, bool mine)
+{
+	return mine ? &r->mine : &r->theirs;
 }
 
 /*
@@ -172,15 +195,17 @@ struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool
 /* pass.c: run the loops of a prepared round, and exchange the results. */
 int pass_run(struct measurement *meas);
 
-/*
- * rounds.c: run a round from the client; ms and attr must be set. MEAS then has the results, also
- * after a failure. Release it with round_release().
- */
+/* rounds.c: run a round from the client; ms and attr must be set. */
 int round_client(struct measurement *meas);
-void round_release(struct measurement *meas);
 
 /* Client: run the rounds for each size, for programs without a schedule of their own. */
 int measure_sizes(struct measure *ms);
+
+/* True after a signal at either end: finish with the results so far. */
+static inline bool measure_interrupted(const struct measure *ms)
+{
+	return ms->link->interrupted;
+}
 
 /*
  * Client: after a signal in PHASE, before there was a result: raise the fault of the end that
@@ -197,6 +222,32 @@ int measure_read_repeated(struct measure *ms, const json_t *m);
 
 /* After the last run of a size: show the summary of the runs, if there are several. */
 void measure_repeated(struct measure *ms);
+
+/*
+ * What a program with a schedule of its own may use: the resources of this end (ms->ep),
+ * rounds that it requests one by one, and tasks at either end.
+ *
+ * Client: run one round of the kind ATTR->kind. With a target of 0 it ends after its duration. REC
+ * receives the leader's record, all zero for a warm-up. Returns 0, or -1 with the fault raised; REC
+ * then has what was measured so far.
+ */
+int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec);
+
+/*
+ * Client: run test->task with WHAT (stolen) here, or at the server. The caller releases *RESULT,
+ * which is set only on success; RESULT may be NULL. The other end receives "alive" messages
+ * meanwhile.
+ */
+int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result);
+
+/* Server: run the task in the client's message M, and answer. */
+int measure_answer_task(struct measure *ms, const json_t *m);
+
+/*
+ * history.c: the round MEAS is over: add what it showed to H, of its connection. If it failed for
+ * want of a completion, or by a failed one, say in its fault what came before.
+ */
+void history_round(struct history *h, const struct measurement *meas);
 
 /*
  * rows.c: judge the result of a round, and tell the audience; and judge RESULT, of the client: the

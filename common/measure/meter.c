@@ -10,34 +10,45 @@
 #include "measure/measure.h"
 #include "measure/verify.h"
 
+bool meter_span(const struct meter *all, unsigned first, unsigned step, uint64_t span[2])
+{
+	span[0] = UINT64_MAX;
+	span[1] = 0;
+	for (unsigned i = first; i < all->ep->workers; i += step) {
+		const struct round_result *r = &all[i].round.result;
+
+		if (!r->timed_messages)
+			continue; /* its clock never ran */
+		span[0] = r->start_ticks < span[0] ? r->start_ticks : span[0];
+		span[1] = r->end_ticks > span[1] ? r->end_ticks : span[1];
+	}
+	return span[0] < span[1];
+}
+
 bool measure_keeps_samples(const struct options *o, const struct repeat *r)
 {
 	return !experiment_endless(&o->experiment) && !r->most;
 }
 
-/* Allocate T's histogram, and with -H or -U room for every sample, at the end that takes them. */
-static int allocate_samples(struct meter *t)
+/* Allocate T's histogram, and if KEEP room for every sample, at the end that takes them. */
+static int allocate_samples(struct meter *t, bool keep)
 {
-	const struct measure *ms = t->ms;
-	const struct options *o = ms->options;
-	bool keep =
-		(o->output.histogram || o->output.unsorted) && measure_keeps_samples(o, ms->repeat);
+	uint64_t iters = t->ep->options->experiment.iters;
 
-	if (!ms->test->latency || !endpoint_leads(ms->ep))
+	if (!t->ep->test->latency || !endpoint_leads(t->ep))
 		return 0;
 	t->hist = malloc(sizeof(*t->hist));
 	if (keep)
-		t->samples = touch_calloc(o->experiment.iters, sizeof(*t->samples));
+		t->samples = touch_calloc(iters, sizeof(*t->samples));
 	if (t->hist && (t->samples || !keep))
 		return 0;
 	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-			   "allocating samples of %llu iterations",
-			   (unsigned long long)o->experiment.iters);
+			   "allocating samples of %llu iterations", (unsigned long long)iters);
 }
 
 static int allocate_peak(struct meter *t)
 {
-	const struct endpoint *ep = t->ms->ep;
+	const struct endpoint *ep = t->ep;
 	const struct experiment *e = &ep->options->experiment;
 
 	if (ep->test->latency || !endpoint_sends(ep) || ep->options->output.no_peak)
@@ -51,11 +62,14 @@ static int allocate_peak(struct meter *t)
 
 static int allocate_meter_job(void *arg, unsigned i)
 {
-	struct meter *t = &((struct measure *)arg)->meter[i];
+	struct measure *ms = arg;
+	const struct output_options *o = &ms->options->output;
+	bool keep = (o->histogram || o->unsorted) && measure_keeps_samples(ms->options, ms->repeat);
+	struct meter *t = &ms->meter[i];
 
 	if (t->worker->is_load)
 		return 0;
-	return allocate_samples(t) || allocate_peak(t) || verify_make(t) ? -1 : 0;
+	return allocate_samples(t, keep) || allocate_peak(t) || verify_make(t) ? -1 : 0;
 }
 
 int measure_make(struct measure *ms)
@@ -63,11 +77,12 @@ int measure_make(struct measure *ms)
 	unsigned all = endpoint_all_workers(ms->ep);
 
 	ms->meter = calloc(all, sizeof(*ms->meter));
-	if (!ms->meter)
+	ms->records = calloc(2 * all, sizeof(*ms->records));
+	if (!ms->meter || !ms->records)
 		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating the records of %u threads", all);
 	for (unsigned i = 0; i < all; i++) {
-		ms->meter[i].ms = ms;
+		ms->meter[i].ep = ms->ep;
 		ms->meter[i].worker = &ms->ep->worker[i];
 	}
 	if (endpoint_each(ms->ep, allocate_meter_job, ms))
@@ -90,4 +105,6 @@ void measure_release(struct measure *ms)
 	}
 	free(ms->meter);
 	ms->meter = NULL;
+	free(ms->records);
+	ms->records = NULL;
 }

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/conditions.h"
-#include "measure/load.h"
+#include "measure/results.h"
 #include "measure/together.h"
 #include "plan/transport.h"
 
@@ -26,8 +25,8 @@ static void stream_ready(struct round *r)
 {
 	struct meter *t = r->worker;
 
-	if (t->now->attr.both)
-		together_begin(t->now, t->worker->control);
+	if (t->both)
+		together_begin(t->both, t->worker->control);
 	account_start(&t->account);
 }
 
@@ -35,132 +34,163 @@ struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool
 {
 	const struct plan_attr attr = {
 		.size = message_bytes,
-		.workers = t->ms->ep->workers,
+		.workers = t->ep->workers,
 		.cqe = t->worker->qps.send.cqe,
-		.latency = t->ms->test->latency,
+		.latency = t->ep->test->latency,
 		.timed = timed,
 	};
 
-	return plan_round(&t->ms->options->experiment, &attr);
+	return plan_round(&t->ep->options->experiment, &attr);
 }
 
-static struct plan_round plan_of_round(const struct measurement *meas, const struct meter *t)
+/* Refuse a PLAN with a rate so low that the peer's --timeout would expire between two messages. */
+static int check_pace(const struct plan_round *plan, const struct link *l, bool latency)
 {
-	return round_plan(t, meas->attr.message_bytes, !meas->attr.warmup && !meas->attr.kind);
-}
+	uint64_t patience_ns = link_patience_ns(l);
+	double ns = plan->burst / plan->messages_per_s * 1e9;
 
-/* Refuse a rate so low that the peer's --timeout would expire between two messages. */
-static int check_pace(const struct measurement *meas)
-{
-	const struct measure *ms = meas->ms;
-	const struct plan_round plan = plan_of_round(meas, &ms->meter[0]);
-	uint64_t patience_ns = link_patience_ns(ms->link);
-	double ns = plan.burst / plan.messages_per_s * 1e9;
-	bool latency = ms->test->latency;
-
-	if (!(plan.messages_per_s > 0) || ns < (double)patience_ns / 2)
+	if (!(plan->messages_per_s > 0) || ns < (double)patience_ns / 2)
 		return 0;
-	fault_raise(ms->fault, FAULT_USAGE, 0,
-		    "%s is too low: one %s in %s, with a --timeout of %s",
+	fault_raise(l->fault, FAULT_USAGE, 0, "%s is too low: one %s in %s, with a --timeout of %s",
 		    latency ? "--latency_rate" : "--rate_limit",
 		    latency ? "message per thread" : "post", units_ns((uint64_t)ns).text,
 		    units_ns(patience_ns).text);
-	return fault_fix(ms->fault,
+	return fault_fix(l->fault,
 			 "use a higher rate, or a --timeout of twice that time on both ends");
 }
 
-/* Fill T's round for its loop. */
-static void prepare_worker(struct meter *t, const struct measurement *meas)
+/*
+ * With both directions: while a lone message is timed, no receive is posted again, so datagrams
+ * would be lost, and two ends that both run out of receives would wait for each other.
+ */
+static bool can_stand_alone(const struct endpoint *ep)
 {
-	struct measure *ms = meas->ms;
-	const struct experiment *e = &ms->options->experiment;
-	const struct plan_round plan = plan_of_round(meas, t);
-	uint64_t bytes = meas->attr.message_bytes;
+	const struct experiment *e = &ep->options->experiment;
+	bool receives = !ep->test->operation.peer_allows || e->write_with_imm;
+
+	return !transport_loses(e) &&
+	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
+}
+
+/* Fill T's round for its loop. */
+static void prepare_worker(struct meter *t, struct measurement *meas)
+{
+	const struct endpoint *ep = t->ep;
+	const struct experiment *e = &ep->options->experiment;
+	const struct round_attr *attr = &meas->attr;
+	uint64_t bytes = attr->message_bytes;
+	bool timed = !attr->warmup && !attr->kind;
+	const struct plan_round plan = round_plan(t, bytes, timed);
 	struct round *r = &t->round;
 
 	*r = (struct round){
 		.qps = &t->worker->qps,
 		.size_bytes = bytes,
-		.opcode = operation_opcode(&ms->test->operation, e, ms->ep->immediate),
-		.legs = ms->test->operation.halved ? 2 : 1,
+		.opcode = operation_opcode(&ep->test->operation, e, ep->immediate),
+		.legs = ep->test->operation.halved ? 2 : 1,
 		.post_list = (unsigned)e->post_list,
 		.cq_mod = plan.cq_mod,
 		.send_inline = bytes <= t->worker->qps.inline_bytes,
 		.unreliable = transport_loses(e),
 		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(e, bytes) * SURELY_SENT_ONCE /
-					  ms->clock->ns_per_tick),
-		.no_peak = ms->options->output.no_peak || meas->attr.warmup || meas->attr.kind ||
-			   !t->peak_ready,
+					  ep->clock->ns_per_tick),
+		.no_peak = ep->options->output.no_peak || !timed || !t->peak_ready,
 		.memory = worker_buffers(t->worker),
 		.receives = t->worker->qps.rx_depth ? &t->worker->receives : NULL,
-		.clock = ms->clock,
+		.clock = ep->clock,
 		.control = t->worker->control,
 		.fault = &t->worker->fault,
 		.gap_ns = plan.gap_ns,
-		.kind = meas->attr.kind,
-		.own = ms->own,
+		.kind = attr->kind,
+		.own = meas->ms->own,
 		.ready = stream_ready,
 		.worker = t,
 		.result = {.hist = t->hist,
 			   .peak = &t->peak,
-			   .samples = meas->attr.warmup ? NULL : t->samples},
+			   .samples = attr->warmup ? NULL : t->samples},
 	};
 	r->memory.walk_bytes = e->footprint_bytes;
 	r->memory.unit_bytes = e->align_bytes ? PAGE_BYTES : 0;
-	t->now = meas;
+	t->both = attr->both ? &meas->both : NULL;
 	t->lost = 0;
 	t->account = (struct account){.cpu = -1};
 	t->arrivals = *r;
 	r->extended = worker_is_extended(t->worker);
+	r->arrivals = attr->both ? &t->arrivals : NULL;
 	if (plan.messages_per_s > 0) {
 		paced_init(&t->paced, plan.messages_per_s, plan.burst,
-			   ms->test->latency ? 1 : r->post_list, r->clock);
+			   ep->test->latency ? 1 : r->post_list, r->clock);
 		r->paced = &t->paced;
 	}
-	if (meas->attr.both)
-		r->arrivals = &t->arrivals;
-	evidence_prepare(t, meas);
+	if (attr->warmup && !attr->kind && (!attr->both || can_stand_alone(ep))) {
+		r->alone = &meas->ms->alone;
+		r->alone_first = t->worker->index == 0;
+	}
 	if (t->hist)
 		hist_reset(t->hist);
-	if (ms->test->latency && operation_writes(&ms->test->operation) && t->worker->mem.memory.host) {
+	if (ep->test->latency && operation_writes(&ep->test->operation) && t->worker->mem.memory.host) {
 		clear_stamp(r->memory.from.addr + bytes);
 		clear_stamp(r->memory.into.addr + bytes);
+	}
+}
+
+/* C for a loop that ends after TARGET messages of each QP, and awaits EXPECTED of all. */
+static void prepare_control(struct round_control *c, uint64_t target, uint64_t expected)
+{
+	atomic_store(&c->target, target);
+	atomic_store(&c->expected, expected);
+	atomic_store(&c->abort, false);
+	atomic_store(&c->resend, false);
+	c->seen = 0;
+	atomic_store(&c->progress, 0);
+	atomic_store(&c->trips_ticks, 0);
+}
+
+/* Nothing is known of MEAS yet, and nothing of the round before it counts. */
+static void clear_results(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+
+	memset(ms->records, 0, 2 * ms->ep->workers * sizeof(*ms->records));
+	meas->mine.workers = ms->records;
+	meas->theirs.workers = ms->records + ms->ep->workers;
+	meas->mine.record.quality = meas->theirs.record.quality = quality_unknown();
+	meas->evidence[RESULT_CLIENT] = meas->evidence[RESULT_SERVER] = evidence_unknown();
+	atomic_store(&meas->need_load, ms->ep->workers);
+	if (meas->attr.warmup) {
+		ms->alone = (struct alone){0};
+		ms->alone_bytes = meas->attr.message_bytes;
 	}
 }
 
 int round_prepare(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
+	uint64_t target = meas->attr.target;
+	const struct plan_round plan = round_plan(ms->meter, meas->attr.message_bytes,
+						  !meas->attr.warmup && !meas->attr.kind);
 	/*
 	 * If the transport may lose messages, the answering end cannot know which answer is the
 	 * last one: it answers until the watch stops it.
 	 */
-	bool open = meas->attr.target == ROUND_ENDLESS ||
+	bool open = target == ROUND_ENDLESS ||
 		    (ms->test->latency && transport_loses(&ms->options->experiment));
 
-	if (!ms->ep->server && check_pace(meas))
+	if (!ms->ep->server && check_pace(&plan, ms->link, ms->test->latency))
 		return -1;
 	clock_calibrate(ms->clock); /* the schedule is in ticks */
-	atomic_store(&meas->need_load, ms->ep->workers);
-	evidence_start(meas);
+	clear_results(meas);
 	for (unsigned i = 0; i < endpoint_all_workers(ms->ep); i++) {
 		struct meter *t = &ms->meter[i];
-		struct round_control *c = t->worker->control;
 		bool load = t->worker->is_load;
-		uint64_t all = meas->attr.target * t->worker->qps.count;
 
 		if (load)
 			load_prepare(t);
 		else
 			prepare_worker(t, meas);
 		fault_phase(&t->worker->fault, ms->fault->phase);
-		atomic_store(&c->target, load ? ROUND_ENDLESS : meas->attr.target);
-		atomic_store(&c->expected, open ? ROUND_ENDLESS : all);
-		atomic_store(&c->abort, false);
-		atomic_store(&c->resend, false);
-		c->seen = 0;
-		atomic_store(&c->progress, 0);
-		atomic_store(&c->trips_ticks, 0);
+		prepare_control(t->worker->control, load ? ROUND_ENDLESS : target,
+				open ? ROUND_ENDLESS : target * t->worker->qps.count);
 	}
 	return 0;
 }

@@ -88,31 +88,23 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 	return 0;
 }
 
+#define ROW(member, ...) FIELD(struct repeat, member, .presence = FIELD_ALWAYS, __VA_ARGS__)
+static const struct field aim_rows[] = {
+	ROW(until_stable),
+	ROW(within_ppm, .max = REPEAT_PPM),
+	ROW(confidence_ppm, .max = CONFIDENCE_MOST),
+};
+static const struct fields aim_table = FIELDS(aim_rows, NULL);
+
 void repeat_write_aim(const struct repeat *r, json_t *m)
 {
-	if (!r->within_ppm)
-		return;
-	if (!r->until_stable)
-		json_object_set_new(m, "confidence_ppm",
-				    json_integer((json_int_t)r->confidence_ppm));
-	json_object_set_new(m, r->until_stable ? "until_ppm" : "within_ppm",
-			    json_integer((json_int_t)r->within_ppm));
+	fields_write(&aim_table, r, m);
 }
 
 int repeat_read_aim(struct repeat *r, const json_t *m, struct fault *f)
 {
-	uint64_t until_ppm;
-
-	if (message_u64_if(m, "until_ppm", REPEAT_PPM, &until_ppm, f) ||
-	    message_u64_if(m, "within_ppm", REPEAT_PPM, &r->within_ppm, f) ||
-	    message_u64_if(m, "confidence_ppm", CONFIDENCE_MOST, &r->confidence_ppm, f) ||
-	    message_has(m, "confidence_ppm",
-			!r->within_ppm || r->confidence_ppm >= CONFIDENCE_LEAST, f))
+	if (fields_read(&aim_table, r, m, f))
 		return -1;
-	r->until_stable = until_ppm > 0;
-	if (!r->until_stable)
-		return 0;
-	r->within_ppm = until_ppm;
-	r->confidence_ppm = (uint64_t)(INTERVAL_CONFIDENCE * 1e4);
-	return 0;
+	return message_has(m, "confidence_ppm",
+			   !r->within_ppm || r->confidence_ppm >= CONFIDENCE_LEAST, f);
 }

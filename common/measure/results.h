@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * results: this end's records of a finished round, unless its clock went back or jumped, and the
- * messages in which both ends exchange them.
+ * results: what this end found in a finished round, unless its clock went back or jumped, and the
+ * messages in which both ends exchange it. ALL are the meters of this end.
  */
 #pragma once
 
 #include "measure/measure.h"
 
-/* Compute them. If the clock was not steady, meas->clock_fault says why; and raise that. */
+/* Compute it. If the clock was not steady, meas->clock_fault says why; and raise that. */
 void results_measure(struct measurement *meas);
 void results_blame_clock(const struct measurement *meas);
 
@@ -17,6 +17,82 @@ void results_add_pace(struct record *sum, const struct record *by);
 /* Set the CPU use and the conditions in the records. MESSAGES is the number of all QPs. */
 void results_set_usage(struct measurement *meas, uint64_t messages);
 
-/* Create the "done" message; and read the peer's: 0, or -1 with the fault raised. */
-json_t *results_message(const struct measurement *meas);
+/* done.c: create the "done" message; and read the peer's: 0, or -1 with the fault raised. */
+json_t *results_message(struct measurement *meas);
 int results_read(struct measurement *meas, const json_t *done);
+
+/*
+ * conditions.c: the conditions under which both ends ran a round: of their threads, their CPUs and
+ * their ports (finding/quality.h), read right before the loops and right after, never meanwhile,
+ * and not for warm-ups and a program's own kinds of round; and what their loops saw meanwhile
+ * (proto/evidence.h).
+ *
+ * Start to count what happens at this end's ports; and S becomes what happened since. Both read
+ * files, and may wait some 10 ms for a driver that refreshes its counters now and then.
+ */
+void conditions_ports_start(struct endpoint *ep);
+void conditions_ports_stop(struct endpoint *ep, struct port_snapshot *s);
+
+/*
+ * Start when the round is prepared and no loop runs at either end: both do so at once; stop when
+ * all loops have ended. Both may take a while.
+ */
+void conditions_start(struct measurement *meas);
+void conditions_stop(struct measurement *meas);
+
+/* Set this end's quality in its records. MESSAGES: those of all QPs. */
+void conditions_measure(struct measurement *meas, uint64_t messages);
+
+/* After a round: set this end's evidence, averages over its workers. */
+void evidence_measure(struct measurement *meas);
+
+/*
+ * Add quality (unless it is in a record), evidence and ports of this end to the "done" message M;
+ * and read the peer's: 0, or -1 with the fault raised.
+ */
+void conditions_describe(const struct measurement *meas, json_t *m);
+int conditions_read(struct measurement *meas, const json_t *m);
+
+/* Set in ROW what disturbed it, and which of it is bad enough to be a reason for doubt. */
+void conditions_judge(const struct measurement *meas, struct result_row *row);
+
+/*
+ * loss.c: how many messages of one end did not arrive at the other. The receiver counts them and
+ * tells the sender, so the records of both ends have the number. The client of a ping-pong itself
+ * counts the round trips without a sample.
+ *
+ * Receiver: count the loss after the loops. DONE is the peer's message with the number sent.
+ */
+void loss_count(struct meter *all, const json_t *done);
+
+/* Add the numbers lost and, in a latency test, sent again, to the message M. */
+void loss_describe(const struct meter *all, json_t *m);
+
+/*
+ * Sender: set the loss that the peer's message M tells in this end's records. BY: the receiver's
+ * record; NULL: none of this direction alone. Returns 0, or -1 with the fault raised.
+ */
+int loss_read(const struct meter *all, struct found *mine, const struct record *by,
+	      const json_t *m);
+
+/* Receiver: set the loss in the peer's records; BY is its own record, as above. */
+void loss_set_in_peer_records(const struct meter *all, struct found *theirs,
+			      const struct record *by);
+
+/*
+ * Receiver: limit the rate of its record to the sender's. A receiver that polls late and finds its
+ * whole queue full would otherwise seem faster than the sender.
+ */
+void loss_cap_rate(struct record *receiver, const struct record *sender);
+
+/*
+ * load.c: the stream of WRITEs during a ping-pong (--load): one additional worker for each rail,
+ * from the client into memory that is not read. During a pass the load's thread runs load_run(),
+ * while each measuring worker T waits in load_await() for the load's first progress. The last one
+ * that is over calls load_end(). And its rate in the round, over all rails.
+ */
+void load_prepare(struct meter *t);
+int load_run(struct meter *t);
+void load_await(const struct meter *t);
+void load_end(struct endpoint *ep);
+double load_gbps(const struct meter *all);

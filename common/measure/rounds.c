@@ -4,12 +4,14 @@
  * --repeat (here a run is one of these); and one round, at the client, which asks for it, and at
  * the server.
  */
-#include <stdlib.h>
+#include <errno.h>
+#include <string.h>
 
-#include "measure/conditions.h"
+#include "measure/results.h"
 #include "measure/together.h"
 #include "measure/verify.h"
 #include "proto/fields.h"
+#include "proto/json_memory.h"
 
 #define ROW(member, ...) FIELD(struct round_attr, member, __VA_ARGS__)
 static const struct field ask_rows[] = {
@@ -24,6 +26,16 @@ static const struct field ask_rows[] = {
 	ROW(run),
 };
 static const struct fields ask_table = FIELDS(ask_rows, NULL);
+
+/* Both ends are ready: run the round. */
+static int start_round(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+
+	if (meas->attr.both && together_agree(&meas->both, ms->link, ms->ep->server))
+		return -1;
+	return pass_run(meas);
+}
 
 /* Client: ask the server for round MEAS, wait until it is ready, and run it. */
 int round_client(struct measurement *meas)
@@ -46,56 +58,49 @@ int round_client(struct measurement *meas)
 	if (link_expect(ms->link, "ready", &m))
 		return -1;
 	json_decref(m);
-	return meas->attr.both && together_agree(meas) ? -1 : pass_run(meas);
+	return start_round(meas);
 }
 
 /*
- * Server: count the client's run, and check that the runs of a size are numbered 1, 2, … Run 1
+ * Server: count the client's RUN, and check that the runs of a size are numbered 1, 2, … Run 1
  * starts a new series: measure_repeated() has done that only if the last series had a result.
  */
-static int check_run_number(const struct measurement *meas)
+static int check_run_number(struct repeat *r, uint64_t run, struct fault *f)
 {
-	struct measure *ms = meas->ms;
-
-	if (!meas->attr.run) /* without --repeat, or a warm-up */
+	if (!run) /* without --repeat, or a warm-up */
 		return 0;
-	if (meas->attr.run == 1)
-		repeat_start(ms->repeat, 0);
-	ms->repeat->number++;
-	if (meas->attr.run != ms->repeat->number)
-		return fault_raise(ms->fault, FAULT_PEER, 0, "the client's runs are out of order");
-	return 0;
+	if (run == 1)
+		repeat_start(r, 0);
+	if (run == ++r->number)
+		return 0;
+	return fault_raise(f, FAULT_PEER, 0, "the client's runs are out of order");
 }
 
 /* True if BYTES is a size of the experiment: memory is allocated only for these. */
-static bool is_planned(const struct measure *ms, uint64_t bytes)
+static bool is_planned(const struct endpoint *ep, uint64_t bytes)
 {
-	for (uint64_t n = plan_first_size(&ms->options->experiment); n <= ms->ep->largest_bytes;
-	     n *= 2)
+	for (uint64_t n = plan_first_size(&ep->options->experiment); n <= ep->largest_bytes; n *= 2)
 		if (n == bytes)
 			return true;
 	return false;
 }
 
 /* Server: read the client's request M for a round, and check it against what was agreed. */
-static int read_request(const json_t *m, struct measurement *meas)
+static int read_request(const json_t *m, const struct endpoint *ep, struct round_attr *attr)
 {
-	struct measure *ms = meas->ms;
-	const struct experiment *e = &ms->options->experiment;
-	unsigned kinds = ms->ep->own_schedule ? ms->test->kinds : 0;
-	struct round_attr *attr = &meas->attr;
-	struct fault *f = ms->fault;
+	const struct experiment *e = &ep->options->experiment;
+	unsigned kinds = ep->own_schedule ? ep->test->kinds : 0;
+	struct fault *f = ep->fault;
+	const char *wrong = NULL;
 
 	if (fields_read(&ask_table, attr, m, f) ||
-	    message_has(m, "message_bytes", attr->message_bytes <= ms->ep->message_max, f) ||
+	    message_has(m, "message_bytes", attr->message_bytes <= ep->message_max, f) ||
 	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
 	    message_has(m, "kind", attr->kind <= kinds, f) ||
-	    message_has(m, "run", attr->run <= options_find("repeat")->max, f) ||
-	    check_run_number(meas))
+	    message_has(m, "run", attr->run <= options_find("repeat")->max, f))
 		return -1;
-	attr->cpu_util |= ms->options->output.cpu_util && !attr->warmup && !attr->kind;
-	if (attr->message_bytes < 1 ||
-	    (!ms->ep->own_schedule && !is_planned(ms, attr->message_bytes)))
+	attr->cpu_util |= ep->options->output.cpu_util && !attr->warmup && !attr->kind;
+	if (attr->message_bytes < 1 || (!ep->own_schedule && !is_planned(ep, attr->message_bytes)))
 		return fault_raise(f, FAULT_PEER, 0,
 				   "the client requested messages of %llu bytes, which were not "
 				   "announced",
@@ -103,13 +108,11 @@ static int read_request(const json_t *m, struct measurement *meas)
 	/* QPs and memory fit only the direction that was agreed on. */
 	if (!kinds &&
 	    (attr->reverse != (e->reversed != 0) || attr->both != (e->bidirectional != 0)))
-		return fault_raise(f, FAULT_PEER, 0,
-				   "the client requested a round in another direction than "
-				   "announced");
+		wrong = "in another direction than announced";
 	if (kinds && attr->both)
-		return fault_raise(f, FAULT_PEER, 0,
-				   "the client requested a round in both directions, which is not "
-				   "possible here");
+		wrong = "in both directions, which is not possible here";
+	if (wrong)
+		return fault_raise(f, FAULT_PEER, 0, "the client requested a round %s", wrong);
 	if (!attr->target)
 		attr->target = ROUND_ENDLESS;
 	return 0;
@@ -120,20 +123,13 @@ static int round_server(struct measurement *meas, const json_t *request)
 	struct measure *ms = meas->ms;
 
 	fault_phase(ms->fault, "measuring");
-	if (read_request(request, meas))
-		return -1;
-	if (round_prepare(meas))
+	if (read_request(request, ms->ep, &meas->attr) ||
+	    check_run_number(ms->repeat, meas->attr.run, ms->fault) || round_prepare(meas))
 		return -1;
 	conditions_start(meas);
 	if (link_send(ms->link, message_new("ready")))
 		return -1;
-	return meas->attr.both && together_agree(meas) ? -1 : pass_run(meas);
-}
-
-void round_release(struct measurement *meas)
-{
-	free(meas->their_records);
-	meas->their_records = NULL;
+	return start_round(meas);
 }
 
 /* A round has ended with RC: verify the data (--verify), show its rows, release it. */
@@ -145,16 +141,14 @@ static int conclude_round(struct measurement *meas, int rc)
 		rc = verify_round(meas);
 	if (!meas->attr.kind)
 		round_tell(meas);
-	round_release(meas);
 	return fault_is(ms->fault) ? -1 : rc;
 }
 
 int measure_one_round(struct measure *ms, const json_t *request)
 {
 	struct measurement meas = {.ms = ms};
-	int rc = round_server(&meas, request);
 
-	return conclude_round(&meas, rc);
+	return conclude_round(&meas, round_server(&meas, request));
 }
 
 static struct measurement round_of_size(struct measure *ms, uint64_t size)
@@ -175,25 +169,20 @@ static struct measurement round_of_size(struct measure *ms, uint64_t size)
 static int measure_one_run(struct measure *ms, uint64_t size, uint64_t run)
 {
 	struct measurement meas = round_of_size(ms, size);
-	int rc;
 
 	meas.attr.run = run;
-	rc = round_client(&meas);
-	return conclude_round(&meas, rc);
+	return conclude_round(&meas, round_client(&meas));
 }
 
 /* Run the warm-up before each run of a size: caches may be cold again by then. */
 static int warm_up(struct measure *ms, uint64_t size)
 {
 	struct measurement meas = round_of_size(ms, size);
-	int rc;
 
 	meas.attr.target = plan_warmup(&ms->options->experiment, size, ms->test->latency);
 	meas.attr.duration_ns = 0;
 	meas.attr.warmup = true;
-	rc = meas.attr.target ? round_client(&meas) : 0;
-	round_release(&meas);
-	return rc;
+	return meas.attr.target ? round_client(&meas) : 0;
 }
 
 /* Report the median of all runs of a size, and whether they varied too much to be trusted. */
@@ -214,7 +203,6 @@ static void show_repeated(struct measure *ms)
 
 void measure_repeated(struct measure *ms)
 {
-
 	if (!ms->repeat->all)
 		return;
 	link_alive_start(ms->link);
@@ -233,51 +221,43 @@ int measure_unfinished(struct measure *ms, const char *phase)
 	return -1;
 }
 
-/* Repeat SIZE until --repeat has enough runs, report the median, and tell the server. */
-static int measure_all_runs(struct measure *ms, uint64_t size)
+/*
+ * Measure SIZE once, or until --repeat has enough runs; then report the median, and tell the
+ * server.
+ */
+static int measure_one_size(struct measure *ms, uint64_t size)
 {
-	int rc;
+	struct repeat *r = ms->repeat;
 	json_t *m;
+	int rc;
 
-	repeat_start(ms->repeat, clock_now_ns());
+	repeat_start(r, clock_now_ns());
 	do {
 		rc = warm_up(ms, size);
 		if (!rc && !ms->link->interrupted)
-			rc = measure_one_run(ms, size, ++ms->repeat->number);
+			rc = measure_one_run(ms, size, r->most ? ++r->number : 0);
 		if (rc || fault_is(ms->fault)) {
 			measure_repeated(ms);
 			return -1;
 		}
-	} while (!ms->link->interrupted && repeat_goes_on(ms->repeat, clock_now_ns()));
+	} while (!ms->link->interrupted && repeat_goes_on(r, clock_now_ns()));
 	measure_repeated(ms);
-	if (!ms->measured)
+	if (ms->link->interrupted && !ms->measured)
 		return measure_unfinished(ms, "warming up");
+	if (!r->most)
+		return 0;
 	m = message_new("repeated");
-	repeat_write_aim(ms->repeat, m);
+	repeat_write_aim(r, m);
 	return link_send(ms->link, m);
-}
-
-static int measure_one_size(struct measure *ms, uint64_t size)
-{
-	if (ms->repeat->most)
-		return measure_all_runs(ms, size);
-	if (warm_up(ms, size))
-		return -1;
-	if (ms->link->interrupted) /* during the warm-up: this size is not measured */
-		return ms->measured ? 0 : measure_unfinished(ms, "warming up");
-	return measure_one_run(ms, size, 0);
 }
 
 int measure_sizes(struct measure *ms)
 {
 	const struct experiment *e = &ms->options->experiment;
 
-	for (uint64_t size = plan_first_size(e); size <= ms->ep->largest_bytes; size *= 2) {
-		if (ms->link->interrupted)
-			break;
-		if (measure_one_size(ms, size))
+	for (uint64_t size = plan_first_size(e); size <= ms->ep->largest_bytes; size *= 2)
+		if (!ms->link->interrupted && measure_one_size(ms, size))
 			return -1;
-	}
 	return 0;
 }
 
@@ -287,4 +267,70 @@ int measure_read_repeated(struct measure *ms, const json_t *m)
 		return -1;
 	measure_repeated(ms);
 	return fault_is(ms->fault) ? -1 : 0;
+}
+
+int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec)
+{
+	struct measurement meas = {.ms = ms, .attr = *attr};
+	const struct found *leader = attr->reverse ? &meas.theirs : &meas.mine;
+	int rc;
+
+	if (!attr->target)
+		meas.attr.target = ROUND_ENDLESS;
+	rc = round_client(&meas);
+	memset(rec, 0, sizeof(*rec));
+	if (leader->measured)
+		*rec = leader->record;
+	return rc;
+}
+
+/* Run a task at this end. It may take long, so tell the peer meanwhile that this end is alive. */
+static int run_task_here(struct measure *ms, const json_t *what, json_t *result)
+{
+	bool whole = !json_memory_failed(); /* WHAT is; and then RESULT */
+	int rc = 0;
+
+	link_alive_start(ms->link);
+	if (whole)
+		rc = ms->test->task(ms, what, result);
+	link_alive_stop(ms->link);
+	if (!rc && (json_memory_failed() || !whole))
+		rc = fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "running a task");
+	return rc;
+}
+
+static int run_task_at_server(struct link *l, json_t *what, json_t **result)
+{
+	json_t *m = message_new("task");
+
+	json_object_update(m, what);
+	return link_send(l, m) ? -1 : link_expect(l, "result", result);
+}
+
+int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result)
+{
+	json_t *r = at_server ? NULL : json_object();
+	int rc = at_server ? run_task_at_server(ms->link, what, &r) : run_task_here(ms, what, r);
+
+	json_decref(what);
+	if (rc || !result)
+		json_decref(r);
+	else
+		*result = r;
+	return rc;
+}
+
+int measure_answer_task(struct measure *ms, const json_t *m)
+{
+	json_t *result;
+
+	if (!ms->test->task)
+		return fault_raise(ms->fault, FAULT_PEER, 0,
+				   "the client requested a task, but %s has none", ms->test->name);
+	result = message_new("result");
+	if (run_task_here(ms, m, result)) {
+		json_decref(result);
+		return -1;
+	}
+	return link_send(ms->link, result);
 }

@@ -5,49 +5,49 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/conditions.h"
 #include "measure/results.h"
 #include "measure/together.h"
 #include "measure/verify.h"
 
 /*
- * The buckets that are not empty, as [lowest, highest, count] in microseconds. Computed like the
- * record's figures, since other rounding could put the smallest sample below its own bucket.
+ * A tick of a round trip in us. All latencies are that many ticks: other rounding could put the
+ * smallest sample below its own bucket.
  */
-static json_t *histogram_json(const struct measure *ms, const struct hist *h)
+static double tick_us(const struct endpoint *ep)
+{
+	return operation_latency_us(&ep->test->operation, 1) * clock_ticks_to_ns(ep->clock, 1);
+}
+
+/* The buckets that are not empty, as [lowest, highest, count] in microseconds. */
+static json_t *histogram_json(const struct hist *h, double us)
 {
 	json_t *to = json_array();
-	const double us = operation_latency_us(&ms->test->operation, 1);
 
 	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
 		double low = (double)hist_bucket_low(i), width = (double)hist_bucket_width(i);
 
 		if (h->bucket[i])
-			json_array_append_new(
-				to, json_pack("[f, f, I]", us * clock_ticks_to_ns(ms->clock, low),
-					      us * clock_ticks_to_ns(ms->clock, low + width),
-					      (json_int_t)h->bucket[i]));
+			json_array_append_new(to,
+					      json_pack("[f, f, I]", us * low, us * (low + width),
+							(json_int_t)h->bucket[i]));
 	}
 	return to;
 }
 
 /* All samples in us, thread after thread, to be freed by the caller; NULL: none were kept. */
-static double *samples_us(const struct measure *ms)
+static double *samples_us(const struct meter *all)
 {
-	const double leg = operation_latency_us(&ms->test->operation, 1);
+	const double us = tick_us(all->ep);
 	uint64_t count = 0, n = 0;
-	double *us;
+	double *to;
 
-	for (unsigned i = 0; i < ms->ep->workers && ms->meter[i].samples; i++)
-		count += ms->meter[i].round.result.timed_messages;
-	us = count ? malloc(count * sizeof(*us)) : NULL;
-	for (unsigned i = 0; us && i < ms->ep->workers; i++) {
-		const struct meter *t = &ms->meter[i];
-
-		for (uint64_t k = 0; k < t->round.result.timed_messages; k++)
-			us[n++] = leg * clock_ticks_to_ns(ms->clock, (double)t->samples[k]);
-	}
-	return us;
+	for (unsigned i = 0; i < all->ep->workers && all[i].samples; i++)
+		count += all[i].round.result.timed_messages;
+	to = count ? malloc(count * sizeof(*to)) : NULL;
+	for (unsigned i = 0; to && i < all->ep->workers; i++)
+		for (uint64_t k = 0; k < all[i].round.result.timed_messages; k++)
+			to[n++] = us * (double)all[i].samples[k];
+	return to;
 }
 
 /* The sum of two records measured at the same time: counts add up, the longer time counts. */
@@ -92,16 +92,6 @@ static struct result_row *add_row(struct rows *to, const struct record *rec, enu
 	return row;
 }
 
-/* Worker I's record, of this end if MINE, else of the peer; NULL: it has none. */
-static const struct record *worker_record(const struct measurement *meas, bool mine, unsigned i)
-{
-	const struct record *rec = &meas->ms->meter[i].record;
-
-	if (!mine)
-		return meas->their_records ? &meas->their_records[i] : NULL;
-	return rec->messages_per_s > 0 ? rec : NULL;
-}
-
 /*
  * Clear what a sum over a device's threads cannot have: there is no histogram of them together, so
  * only their messages and message rate are known.
@@ -115,44 +105,46 @@ static void clear_latency(struct record *sum)
 	sum->plus_minus = (struct plus_minus){0};
 }
 
-/*
- * Add a row for each thread of an end, and one for each device if a device has several threads. ALL
- * is the end's own row.
- */
-static void add_worker_rows(struct rows *to, const struct measurement *meas, bool mine,
-			    const struct result_row *all)
+/* The sum over the threads of device D of the end that FOUND it. */
+static struct record sum_device(const struct endpoint *ep, const struct found *found, unsigned d)
 {
-	const struct endpoint *ep = meas->ms->ep;
-	const struct plus_minus *devices = mine ? meas->my_devices : meas->their_devices;
+	struct record sum = {0};
+
+	for (unsigned i = d; i < ep->workers; i += ep->rails)
+		if (found->workers[i].messages_per_s > 0)
+			sum = sum.messages ? sum_records(&sum, &found->workers[i])
+					   : found->workers[i];
+	sum.qps *= ep->workers / ep->rails;
+	sum.bandwidth_peak_gbps = 0;
+	sum.plus_minus = found->devices[d];
+	if (ep->test->latency)
+		clear_latency(&sum);
+	return sum;
+}
+
+/*
+ * Add a row for each thread of an end (MINE: this one), and one for each device if a device has
+ * several threads. ALL is the end's own row.
+ */
+static void add_worker_rows(struct rows *to, const struct endpoint *ep, const struct found *found,
+			    bool mine, const struct result_row *all)
+{
 	const struct result_row like = *all;
-	const struct record *part;
 	struct result_row *row;
 
 	for (unsigned i = 0; i < ep->workers; i++) {
-		const struct rail *r = ep->worker[i].rail;
-
-		part = worker_record(meas, mine, i);
-		if (!part)
+		if (!(found->workers[i].messages_per_s > 0))
 			continue;
-		row = add_row(to, part, like.by, like.direction);
+		row = add_row(to, &found->workers[i], like.by, like.direction);
 		row->thread = (int)i;
-		row->device = mine ? r->mine.nic.name : r->theirs.nic.name;
+		row->device = rail_end(ep->worker[i].rail, mine)->nic.name;
 	}
 	for (unsigned d = 0; d < ep->rails && ep->rails > 1 && ep->workers > ep->rails; d++) {
 		struct record *sum = &to->own[to->owned++];
 
-		for (unsigned i = d; i < ep->workers; i += ep->rails) {
-			part = worker_record(meas, mine, i);
-			if (part)
-				*sum = sum->messages ? sum_records(sum, part) : *part;
-		}
-		sum->qps *= ep->workers / ep->rails;
-		sum->bandwidth_peak_gbps = 0;
-		sum->plus_minus = devices[d];
-		if (meas->ms->test->latency)
-			clear_latency(sum);
+		*sum = sum_device(ep, found, d);
 		row = add_row(to, sum, like.by, like.direction);
-		row->device = mine ? ep->rail[d].mine.nic.name : ep->rail[d].theirs.nic.name;
+		row->device = rail_end(&ep->rail[d], mine)->nic.name;
 	}
 }
 
@@ -160,18 +152,18 @@ static void add_worker_rows(struct rows *to, const struct measurement *meas, boo
 static const struct result_row *add_end(struct rows *to, const struct measurement *meas,
 					enum result_end end)
 {
-	const struct measure *ms = meas->ms;
-	bool mine = (end == RESULT_SERVER) == ms->ep->server;
+	bool mine = end == measurement_end(meas, true);
+	const struct found *found = mine ? &meas->mine : &meas->theirs;
 	enum result_direction direction = RESULT_FORWARD;
-	bool pulls = operation_pulls(&ms->test->operation);
+	bool pulls = operation_pulls(&meas->ms->test->operation);
 
-	if (mine ? !meas->measured && !meas->attr.cpu_util : !meas->theirs_measured)
+	if (!found->measured && !(mine && meas->attr.cpu_util))
 		return NULL;
-	if (ms->test->latency)
+	if (meas->ms->test->latency)
 		direction = RESULT_PING_PONG;
 	else if ((meas->attr.both ? end == RESULT_SERVER : meas->attr.reverse) != pulls)
 		direction = RESULT_BACKWARD;
-	return add_row(to, mine ? &meas->mine : &meas->theirs, end, direction);
+	return add_row(to, &found->record, end, direction);
 }
 
 /* ROW, or NULL if it has no rate, but only the CPU use of an end that measured nothing else. */
@@ -180,48 +172,71 @@ static const struct result_row *with_rate(const struct result_row *row)
 	return row && row->record->messages ? row : NULL;
 }
 
+/* Choose what this end's table shows of two directions: their sum, or the rows of both ends. */
+static void choose_both(struct rows *to, const struct measurement *meas,
+			const struct result_row *const end[2], struct result *result)
+{
+	const struct record *const rec[2] = {&meas->mine.record, &meas->theirs.record};
+	const struct output_options *o = &meas->ms->options->output;
+	enum result_end me = measurement_end(meas, true);
+	struct record *both = &to->own[to->owned++];
+	/* In perftest's format the directions have tables of their own. */
+	bool apart = o->both_rows && o->format != FORMAT_PERFTEST;
+
+	*both = sum_records(rec[0], rec[1]);
+	together_sum(&meas->both, rec, both);
+	result->main = add_row(to, both, RESULT_BOTH, RESULT_BOTH_WAYS);
+	result->shown[0] = apart ? end[RESULT_CLIENT] : result->main;
+	result->shown[1] = apart ? end[RESULT_SERVER] : NULL;
+	result->local = end[me];
+	result->remote = end[!me];
+}
+
+/* The same of one direction; an end may have no row. */
+static void choose_leader(const struct measurement *meas, const struct result_row *const end[2],
+			  struct result *result)
+{
+	const struct result_row *own = with_rate(end[measurement_end(meas, true)]);
+	const struct result_row *leader = with_rate(end[meas->attr.reverse]);
+	const struct result_row *other = with_rate(end[!meas->attr.reverse]);
+
+	/* A server shows its own row if it has one, a client that of the leader. */
+	result->shown[0] = meas->ms->ep->server && own ? own : leader ? leader : own;
+	/* The main row is the same at both ends. */
+	result->main = leader               ? leader
+		       : other              ? other
+		       : end[RESULT_CLIENT] ? end[RESULT_CLIENT]
+					    : end[RESULT_SERVER];
+}
+
 /* Add all rows of the round to TO, and choose in RESULT those that this end's table shows. */
 static void collect_rows(struct rows *to, const struct measurement *meas, struct result *result)
 {
-	const struct measure *ms = meas->ms;
-	const struct result_row *client = add_end(to, meas, RESULT_CLIENT);
-	const struct result_row *server = add_end(to, meas, RESULT_SERVER);
-	const struct result_row *own = ms->ep->server ? server : client;
-	const struct result_row *leader = meas->attr.reverse ? server : client;
-	const struct result_row *other = with_rate(meas->attr.reverse ? client : server);
-	/* In perftest's format the directions have tables of their own. */
-	bool apart = ms->options->output.both_rows && ms->options->output.format != FORMAT_PERFTEST;
+	const struct endpoint *ep = meas->ms->ep;
+	const struct result_row *end[2];
 
-	if (meas->attr.both && client && server) {
-		struct record *both = &to->own[to->owned++];
+	end[RESULT_CLIENT] = add_end(to, meas, RESULT_CLIENT);
+	end[RESULT_SERVER] = add_end(to, meas, RESULT_SERVER);
+	if (meas->attr.both && end[0] && end[1])
+		choose_both(to, meas, end, result);
+	else
+		choose_leader(meas, end, result);
+	for (int i = 0; i < 2 && ep->workers > 1; i++) {
+		bool mine = (i == RESULT_SERVER) == ep->server;
 
-		*both = sum_records(&meas->mine, &meas->theirs);
-		together_sum(meas, both);
-		result->main = add_row(to, both, RESULT_BOTH, RESULT_BOTH_WAYS);
-		result->shown[0] = apart ? client : result->main;
-		result->shown[1] = apart ? server : NULL;
-		result->local = own;
-		result->remote = own == client ? server : client;
-	} else {
-		own = with_rate(own);
-		leader = with_rate(leader);
-		/* A server shows its own row if it has one, a client that of the leader. */
-		result->shown[0] = ms->ep->server && own ? own : leader ? leader : own;
-		/* The main row is the same at both ends. */
-		result->main = leader ? leader : other ? other : client ? client : server;
+		if (with_rate(end[i]))
+			add_worker_rows(to, ep, mine ? &meas->mine : &meas->theirs, mine, end[i]);
 	}
-	if (ms->ep->workers > 1 && with_rate(client))
-		add_worker_rows(to, meas, !ms->ep->server, client);
-	if (ms->ep->workers > 1 && with_rate(server))
-		add_worker_rows(to, meas, ms->ep->server, server);
-	for (size_t i = 0; i < to->count; i++)
-		conditions_judge(meas, &to->row[i]);
-	for (size_t i = 0; i < to->count; i++)
-		if (to->row[i].thread < 0 && !to->row[i].device)
-			to->row[i].verified = verify_tally(meas, to->row[i].direction);
+	for (size_t i = 0; i < to->count; i++) {
+		struct result_row *row = &to->row[i];
+
+		conditions_judge(meas, row);
+		if (row->thread < 0 && !row->device)
+			row->verified = verify_tally(meas, row->direction);
+	}
 	result->row = to->row;
 	result->rows = to->count;
-	result->cpu_percent = meas->mine.cpu.percent;
+	result->cpu_percent = meas->mine.record.cpu.percent;
 	result->one_of_runs = meas->attr.run != 0;
 }
 
@@ -285,14 +300,14 @@ static double link_gbps(const struct endpoint *ep, const struct result_row *row)
 }
 
 /* Check a shown row against the thresholds, and with --strict also for disturbances. */
-static void judge_row(struct measure *ms, const struct result_row *row)
+static void judge_row(struct gates *g, const struct endpoint *ep, const struct result_row *row)
 {
 	const char *direction = result_direction_name(row->direction);
 	char text[512];
 
-	gates_judge(ms->gates, row->record, direction, link_gbps(ms->ep, row));
+	gates_judge(g, row->record, direction, link_gbps(ep, row));
 	if (result_is_disturbed(row))
-		gates_doubt(ms->gates, row_advice(row), "%s, %s, was disturbed: %s",
+		gates_doubt(g, row_advice(row), "%s, %s, was disturbed: %s",
 			    units_size(row->record->message_bytes).text, direction,
 			    result_disturbance(row, text, sizeof(text)));
 }
@@ -300,7 +315,7 @@ static void judge_row(struct measure *ms, const struct result_row *row)
 void round_judge(struct measure *ms, const struct result *result)
 {
 	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++)
-		judge_row(ms, result->shown[i]);
+		judge_row(ms->gates, ms->ep, result->shown[i]);
 }
 
 /*
@@ -323,11 +338,11 @@ static void tell_round(struct measurement *meas)
 	else
 		fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "allocating %zu rows", max_rows);
 	explain_rows(&rows, meas, &result);
-	if (meas->measured)
-		result.samples_us = rows.samples_us = samples_us(ms);
-	if (hist && meas->measured &&
+	if (meas->mine.measured)
+		result.samples_us = rows.samples_us = samples_us(ms->meter);
+	if (hist && meas->mine.measured &&
 	    (ms->options->output.histogram || ms->options->output.histogram_only))
-		result.histogram = histogram_json(ms, hist);
+		result.histogram = histogram_json(hist, tick_us(ms->ep));
 	ms->measured = true;
 	/* A signal ends a run early, which is not a failure. */
 	result.failed = fault_is(ms->fault) && ms->fault->code != FAULT_INTERRUPTED;
@@ -352,7 +367,7 @@ void round_tell(struct measurement *meas)
 	struct measure *ms = meas->ms;
 
 	link_alive_start(ms->link);
-	if (meas->measured || meas->theirs_measured)
+	if (meas->mine.measured || meas->theirs.measured)
 		tell_round(meas);
 	else if (fault_is(ms->fault) && meas->answered && !meas->attr.warmup)
 		ms->audience.round(ms->report, meas, NULL);

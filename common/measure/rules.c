@@ -15,10 +15,10 @@ static uint64_t alive_period_ns(const struct rules *r)
 	return ns / 4 < ALIVE_NS ? ns / 4 : ALIVE_NS;
 }
 
-/* True if PERIOD_NS has passed since SINCE_NS; never for a period of 0. */
+/* True if PERIOD_NS, which may be endless, has passed since SINCE_NS. */
 static bool has_passed(uint64_t now_ns, uint64_t since_ns, uint64_t period_ns)
 {
-	return period_ns && now_ns >= since_ns && now_ns - since_ns >= period_ns;
+	return now_ns >= since_ns && now_ns - since_ns >= period_ns;
 }
 
 /*
@@ -50,51 +50,59 @@ bool rules_whole(const struct rules *r, const struct rules_times *t, uint64_t no
 	return now_ns + r->interval_ns / 100 >= t->interval_base_ns + r->interval_ns;
 }
 
+/* What is due by the clock alone, and when. */
+struct deadline {
+	unsigned what;
+	uint64_t at_ns;
+};
+
+/* List in TO, which has room for 5, what R and T say. Returns how many there are. */
+static unsigned deadlines(const struct rules *r, const struct rules_times *t, struct deadline *to)
+{
+	unsigned n = 0;
+
+	to[n++] = (struct deadline){DUE_ALIVE, t->said_ns + alive_period_ns(r)};
+	if (r->alive_only)
+		return n;
+	if (r->duration_ns)
+		to[n++] = (struct deadline){DUE_FINISH, t->start_ns + r->duration_ns};
+	if (r->quiet_ns)
+		to[n++] = (struct deadline){DUE_STANDSTILL, t->stall_checked_ns + r->quiet_ns};
+	if (r->interval_ns)
+		to[n++] = (struct deadline){DUE_REPORT, report_ns(r, t)};
+	if (r->live)
+		to[n++] = (struct deadline){DUE_LIVE, t->live_line_ns + LIVE_NS};
+	return n;
+}
+
 unsigned rules_due(const struct rules *r, const struct rules_times *t, uint64_t now_ns, bool done,
 		   bool passive)
 {
+	struct deadline all[5];
 	unsigned due = 0;
 
-	if (now_ns - t->said_ns >= alive_period_ns(r))
-		due |= DUE_ALIVE;
+	for (unsigned n = deadlines(r, t, all); n--;)
+		due |= now_ns >= all[n].at_ns ? all[n].what : 0;
 	if (r->alive_only)
 		return due;
-	if (has_passed(now_ns, t->start_ns, r->duration_ns))
-		due |= DUE_FINISH;
 	if (t->asked_end_ns && has_passed(now_ns, t->asked_end_ns, r->timeout_ns))
 		due |= DUE_LEAVE;
 	else if (!done && has_passed(now_ns, t->heard_ns, r->timeout_ns))
 		due |= DUE_SILENT;
 	else if (!passive && has_passed(now_ns, t->moved_ns, r->timeout_ns))
 		due |= DUE_STUCK;
-	if (has_passed(now_ns, t->stall_checked_ns, r->quiet_ns))
-		due |= DUE_STANDSTILL;
-	if (r->interval_ns && now_ns >= report_ns(r, t))
-		due |= DUE_REPORT;
-	if (r->live && has_passed(now_ns, t->live_line_ns, LIVE_NS))
-		due |= DUE_LIVE;
 	return due;
 }
 
-/* The earlier of NEXT_NS and SINCE_NS + PERIOD_NS; a period of 0 does not count. */
-static uint64_t earlier_of(uint64_t next_ns, uint64_t since_ns, uint64_t period_ns)
-{
-	return period_ns && since_ns + period_ns < next_ns ? since_ns + period_ns : next_ns;
-}
-
+/* The timeouts are longer than the period of "alive", so no wait is for one of them. */
 uint64_t rules_until_next(const struct rules *r, const struct rules_times *t, uint64_t now_ns)
 {
-	uint64_t next_ns = t->said_ns + alive_period_ns(r);
+	uint64_t next_ns = r->until_ns && !r->alive_only ? r->until_ns : UINT64_MAX;
+	struct deadline all[5];
 
-	if (!r->alive_only) {
-		if (t->start_ns + r->duration_ns > now_ns)
-			next_ns = earlier_of(next_ns, t->start_ns, r->duration_ns);
-		if (r->until_ns && r->until_ns < next_ns)
-			next_ns = r->until_ns;
-		next_ns = earlier_of(next_ns, t->stall_checked_ns, r->quiet_ns);
-		if (r->interval_ns && report_ns(r, t) < next_ns)
-			next_ns = report_ns(r, t);
-		next_ns = earlier_of(next_ns, t->live_line_ns, r->live ? LIVE_NS : 0);
-	}
+	for (unsigned n = deadlines(r, t, all); n--;)
+		if (all[n].at_ns < next_ns &&
+		    (all[n].what != DUE_FINISH || all[n].at_ns > now_ns)) /* it happens once */
+			next_ns = all[n].at_ns;
 	return next_ns > now_ns ? next_ns - now_ns : 0;
 }

@@ -13,32 +13,32 @@
 #include "measure/measure.h"
 
 /* Agree on the start time. Returns 0, or -1 with the fault raised. */
-int together_agree(struct measurement *meas);
+int together_agree(struct both_ways *b, struct link *l, bool server);
 
 /* The start time by CLOCK_MONOTONIC; 0: none, or in the past. */
-uint64_t together_begins_ns(const struct measurement *meas);
+uint64_t together_begins_ns(const struct both_ways *b);
 
 /* Spin until the start time, or until the run is aborted. */
-void together_begin(const struct measurement *meas, const struct round_control *c);
+void together_begin(const struct both_ways *b, const struct round_control *c);
 
 /*
- * Add the numbers of sent messages over time to this end's "done" message M; and read the peer's:
- * 0, or -1 with the fault raised.
+ * Find how many messages all workers of this end had sent at which time, and add it to the "done"
+ * message M; and read the peer's from there: 0, or -1 with the fault raised.
  */
-void together_describe(const struct measurement *meas, json_t *m);
-int together_read(struct measurement *meas, const json_t *m);
+void together_describe(struct both_ways *b, const struct meter *all, json_t *m);
+int together_read(struct both_ways *b, const json_t *m, struct fault *f);
 
 /*
- * With both known: compute when both directions ran, and set the overlap in the quality of both
- * ends.
+ * With both known: find when both directions ran. Returns the percentage of the whole time, NaN if
+ * a direction is unknown.
  */
-void together_measure(struct measurement *meas);
+double together_measure(struct both_ways *b);
 
 /*
- * Set the rates in SUM, which has the messages of both directions, to those of the time when both
- * ran; 0 if they never did, or for less than one message.
+ * Set the rates in SUM, which has the messages of both records, this end's first, to those of the
+ * time when both ran; 0 if they never did, or for less than one message.
  */
-void together_sum(const struct measurement *meas, struct record *sum);
+void together_sum(const struct both_ways *b, const struct record *const rec[2], struct record *sum);
 
 /* True if both directions ran at the same time for at least one message. */
-bool together_has_rate(const struct measurement *meas);
+bool together_has_rate(const struct both_ways *b);

@@ -25,7 +25,7 @@
 
 static uint64_t patience_ns(const struct meter *t)
 {
-	return t->ms->options->local.timeout_ns;
+	return t->ep->options->local.timeout_ns;
 }
 
 /* No completion was found: -1 if the round is aborted or the deadline has passed, else 0. */

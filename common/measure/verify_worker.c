@@ -13,7 +13,7 @@
 
 static bool is_atomic(const struct meter *t)
 {
-	return operation_is_atomic(&t->ms->test->operation);
+	return operation_is_atomic(&t->ep->test->operation);
 }
 
 static bool has_swaps(const struct meter *t)
@@ -22,14 +22,14 @@ static bool has_swaps(const struct meter *t)
 }
 
 /* Set what V posts, and in which directions its messages go. */
-static void set_directions(struct verify *v, const struct measure *ms)
+static void set_directions(struct verify *v, const struct endpoint *ep)
 {
-	const struct operation *o = &ms->test->operation;
-	const struct experiment *e = &ms->options->experiment;
-	bool leads = endpoint_leads(ms->ep), pulls = operation_pulls(o);
-	bool both = e->bidirectional || (ms->test->latency && !o->fetches); /* ends post */
+	const struct operation *o = &ep->test->operation;
+	const struct experiment *e = &ep->options->experiment;
+	bool leads = endpoint_leads(ep), pulls = operation_pulls(o);
+	bool both = e->bidirectional || (ep->test->latency && !o->fetches); /* ends post */
 
-	v->opcode = operation_opcode(o, e, ms->ep->immediate);
+	v->opcode = operation_opcode(o, e, ep->immediate);
 	v->sends = both || leads != pulls;
 	v->receives = both || leads == pulls;
 	v->posts = !both && !leads ? NULL : pulls ? &v->in : &v->out;
@@ -68,7 +68,7 @@ unsigned verify_room(const struct meter *t, uint64_t bytes)
 	if (count < 2)
 		count = 2 * all <= 4 * PLAN_VERIFY_BYTES ? 2 : 1;
 	if (t->verify->opcode == IBV_WR_RDMA_WRITE || !t->verify->receives ||
-	    t->ms->test->operation.fetches)
+	    t->ep->test->operation.fetches)
 		return count;
 	if (t->verify->opcode != IBV_WR_SEND)
 		return smaller_of(count,
@@ -91,8 +91,7 @@ static unsigned slots_to_receive(const struct meter *t, unsigned count)
 /* Allocate what T's verification has for the whole run, but for the memory of the messages. */
 static int make_details(struct meter *t)
 {
-	const struct measure *ms = t->ms;
-	uint64_t chain = ms->options->experiment.post_list;
+	uint64_t chain = t->ep->options->experiment.post_list;
 	struct verify *v = t->verify = calloc(1, sizeof(*v));
 
 	if (v) {
@@ -103,18 +102,17 @@ static int make_details(struct meter *t)
 	if (!v || !v->qp || !v->wr || !v->sge)
 		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating details of a verification");
-	set_directions(v, ms);
+	set_directions(v, t->ep);
 	return 0;
 }
 
 /* Set the buffer sizes to the largest that any message size needs. */
 static void set_buffer_sizes(const struct meter *t)
 {
-	const struct measure *ms = t->ms;
 	struct verify *v = t->verify;
 
-	for (uint64_t size = plan_first_size(&ms->options->experiment);
-	     size <= ms->ep->largest_bytes; size *= 2) {
+	for (uint64_t size = plan_first_size(&t->ep->options->experiment);
+	     size <= t->ep->largest_bytes; size *= 2) {
 		unsigned count = verify_room(t, size);
 		struct slots out = slots_layout(t, size, count);
 		struct slots in = slots_layout(t, size, slots_to_receive(t, count));
@@ -128,26 +126,26 @@ static void set_buffer_sizes(const struct meter *t)
 
 int verify_make(struct meter *t)
 {
-	const struct measure *ms = t->ms;
-	const struct experiment *e = &ms->options->experiment;
+	const struct endpoint *ep = t->ep;
+	const struct experiment *e = &ep->options->experiment;
 	unsigned access = worker_access(t->worker);
 	struct verify *v;
 	uint64_t bytes;
 
-	if (!e->verify || ms->ep->own_schedule)
+	if (!e->verify || ep->own_schedule)
 		return 0;
 	if (make_details(t))
 		return -1;
 	set_buffer_sizes(t);
 	v = t->verify;
 	bytes = v->out_bytes + v->in_bytes;
-	if (ms->ep->server &&
-	    limits_memory(&ms->options->local,
-			  (bytes + t->worker->mem.memory.bytes) * ms->ep->workers +
-				  e->load_bytes * ms->ep->loads,
+	if (ep->server &&
+	    limits_memory(&ep->options->local,
+			  (bytes + t->worker->mem.memory.bytes) * ep->workers +
+				  e->load_bytes * ep->loads,
 			  &t->worker->fault))
 		return -1;
-	if (!ms->ep->gpu_memory)
+	if (!ep->gpu_memory)
 		return mem_init(
 			&v->mem,
 			&(struct mem_attr){.pd = t->worker->qps.pd,
@@ -193,7 +191,7 @@ static int make_slots(const struct meter *t, struct slots *slots, uint64_t offse
 int verify_begin(struct meter *t)
 {
 	struct verify *v = t->verify;
-	bool server = t->ms->ep->server;
+	bool server = t->ep->server;
 	int rc = 0;
 
 	memset(&v->tally, 0, sizeof(v->tally));
@@ -240,7 +238,7 @@ int verify_prepare(struct meter *t)
 		slots_fill(&v->out);
 	if (!v->image)
 		return 0;
-	return gpu_copy_in(t->ms->ep->gpu, v->mem.memory.addr, v->image, v->out_bytes + v->in_bytes,
+	return gpu_copy_in(t->ep->gpu, v->mem.memory.addr, v->image, v->out_bytes + v->in_bytes,
 			   &t->worker->fault);
 }
 
@@ -248,7 +246,7 @@ int verify_prepare(struct meter *t)
 static int fetch_slots(struct meter *t)
 {
 	struct verify *v = t->verify;
-	struct gpu *gpu = t->ms->ep->gpu;
+	struct gpu *gpu = t->ep->gpu;
 
 	if (!v->image)
 		return 0;

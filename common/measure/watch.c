@@ -6,9 +6,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "measure/result.h"
 #include "proto/message.h"
 #include "proto/record.h"
 #include "verbs/vfault.h"
@@ -23,9 +23,9 @@
 /* Make all loops finish the outstanding messages and post no new ones. */
 static void watch_finish(struct watch *w)
 {
-	for (unsigned i = 0; i < w->controls; i++) {
-		atomic_store(&w->control[i].target, 0);
-		cq_wait_wake(w->control[i].wake_fd);
+	for (unsigned i = 0; i < w->ep->workers; i++) {
+		atomic_store(&w->ep->control[i].target, 0);
+		cq_wait_wake(w->ep->control[i].wake_fd);
 	}
 }
 
@@ -33,33 +33,29 @@ static uint64_t watch_progress(const struct watch *w)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < w->controls; i++)
-		sum += atomic_load_explicit(&w->control[i].progress, memory_order_relaxed);
+	for (unsigned i = 0; w->ep && i < w->ep->workers; i++)
+		sum += atomic_load_explicit(&w->ep->control[i].progress, memory_order_relaxed);
 	return sum;
 }
 
-/* Store from the peer's "done" how many messages each loop has to wait for. */
-static int store_expected(struct watch *w, const json_t *m)
+/* The peer's "done" says how many messages each loop has to wait for. */
+static void handle_done(struct watch *w, json_t *m)
 {
 	const json_t *counts = json_object_get(m, "messages"), *v;
 	size_t i;
 
-	if (message_numbers(m, "messages", w->controls, RECORD_COUNT_MAX, &w->fault))
-		return -1;
+	if (!w->follower || w->done) {
+		fault_raise(&w->fault, FAULT_PEER, 0, "the peer sent an unexpected 'done'");
+		return;
+	}
+	if (message_numbers(m, "messages", w->ep->workers, RECORD_COUNT_MAX, &w->fault))
+		return;
 	json_array_foreach (counts, i, v) {
-		atomic_store(&w->control[i].expected, (uint64_t)json_integer_value(v));
-		cq_wait_wake(w->control[i].wake_fd);
+		atomic_store(&w->ep->control[i].expected, (uint64_t)json_integer_value(v));
+		cq_wait_wake(w->ep->control[i].wake_fd);
 	}
 	w->times.stall_checked_ns = clock_now_ns();
-	return 0;
-}
-
-static void handle_done(struct watch *w, json_t *m)
-{
-	if (!w->follower || w->done)
-		fault_raise(&w->fault, FAULT_PEER, 0, "the peer sent an unexpected 'done'");
-	else if (store_expected(w, m) == 0)
-		w->done = json_incref(m);
+	w->done = json_incref(m);
 }
 
 static void handle_message(struct watch *w, json_t *m)
@@ -138,7 +134,7 @@ static void handle_signal(struct watch *w)
 		watch_interrupt(w);
 }
 
-static void handle_async_event(struct watch *w, const struct hca *h)
+void watch_read_event(struct watch *w, const struct hca *h)
 {
 	if (vfault_async_event(&w->fault, h->ctx, h->info.port))
 		w->device_failed = true;
@@ -148,22 +144,18 @@ static void handle_async_event(struct watch *w, const struct hca *h)
 static void watch_show(struct watch *w, bool live, bool partial, uint64_t now)
 {
 	uint64_t messages = watch_progress(w), *shown = &w->shown[live];
+	struct progress p = {
+		.elapsed_ns = now - w->times.start_ns,
+		.interval_ns = now - (live ? w->times.live_line_ns : w->times.reported_ns),
+		/*
+		 * In both directions the count is of messages sent; once all are sent it is of
+		 * messages received, which may be fewer.
+		 */
+		.messages = messages > *shown ? messages - *shown : 0,
+		.partial = partial,
+	};
 
-	/*
-	 * In both directions the count is of messages sent; once all are sent it is of messages
-	 * received, which may be fewer.
-	 */
-	if (messages < *shown)
-		*shown = messages;
-	w->hooks.on_progress(
-		w->hooks.arg,
-		&(struct watch_span){
-			.live = live,
-			.partial = partial,
-			.elapsed_ns = now - w->times.start_ns,
-			.interval_ns = now - (live ? w->times.live_line_ns : w->times.reported_ns),
-			.messages = messages - *shown,
-		});
+	w->on_progress(w->arg, &p, live);
 	*shown = messages;
 	if (live)
 		w->times.live_line_ns = now;
@@ -189,8 +181,8 @@ static void show_rest(struct watch *w)
  */
 static void resend_if_stalled(struct watch *w, uint64_t now)
 {
-	for (unsigned i = 0; i < w->controls; i++) {
-		struct round_control *c = &w->control[i];
+	for (unsigned i = 0; i < w->ep->workers; i++) {
+		struct round_control *c = &w->ep->control[i];
 		uint64_t messages = atomic_load_explicit(&c->progress, memory_order_relaxed);
 
 		if (messages == c->seen) {
@@ -215,6 +207,37 @@ static bool ends_at_limit(struct watch *w)
 	return true;
 }
 
+/* No message has completed for the timeout, after so many MESSAGES of this round. */
+static void raise_stuck(struct watch *w, uint64_t messages)
+{
+	w->stuck = true;
+	fault_raise(&w->fault, FAULT_DEADLINE, ETIMEDOUT,
+		    "no completion for %s (%llu messages completed before)",
+		    units_ns(w->rules.timeout_ns).text, (unsigned long long)(w->before + messages));
+	fault_cause(&w->fault, "The peer answers over TCP, but its RDMA packets do not arrive");
+	fault_fix(&w->fault,
+		  "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791) "
+		  "and the switches' MTU; use a larger --timeout for a link this slow");
+}
+
+static void raise_silent(struct watch *w)
+{
+	fault_raise(&w->fault, FAULT_PEER, ETIMEDOUT, "no message from %s for %s", w->oob->peer,
+		    units_ns(w->rules.timeout_ns).text);
+	fault_cause(&w->fault, "The peer's host is down or unreachable, or its program is stopped");
+	fault_fix(&w->fault, "check the other host");
+}
+
+/* The removal of a device that the kernel cannot take from its users comes with no event. */
+static void find_removed(struct watch *w)
+{
+	for (unsigned i = 0; w->ep && i < w->ep->rails; i++)
+		if (hca_is_removed(&w->ep->rail[i].hca)) {
+			hca_raise_removed(&w->ep->rail[i].hca, &w->fault);
+			w->device_failed = true;
+		}
+}
+
 /* Do everything that is due by the clock. */
 static void watch_tick(struct watch *w)
 {
@@ -228,7 +251,7 @@ static void watch_tick(struct watch *w)
 	due = rules_due(&w->rules, &w->times, now, w->done, w->passive);
 	if (due & DUE_ALIVE) {
 		tell_peer(w, "alive");
-		watch_find_removed(w);
+		find_removed(w);
 	}
 	if (!w->rules.alive_only && !ends_at_limit(w) && oob_check_limit(w->oob, &w->fault))
 		return;
@@ -237,9 +260,9 @@ static void watch_tick(struct watch *w)
 	if (due & DUE_LEAVE)
 		stop_raise(w->stop, &w->fault);
 	if (due & DUE_SILENT)
-		watch_raise_silent(w);
+		raise_silent(w);
 	if (due & DUE_STUCK)
-		watch_raise_stuck(w, messages);
+		raise_stuck(w, messages);
 	if (due & DUE_STANDSTILL)
 		resend_if_stalled(w, now);
 	if (due & DUE_REPORT)
@@ -257,7 +280,7 @@ static bool must_end(struct watch *w)
 
 	eventfd_read(w->end_fd, &order);
 	if (order & ALL_SENT)
-		send_peer(w, w->hooks.on_sent(w->hooks.arg));
+		send_peer(w, w->on_sent(w->arg));
 	if (order & (END_LOOP | END_ALL)) {
 		show_rest(w);
 		w->passive = true;
@@ -271,15 +294,20 @@ static bool has_all(const struct watch *w)
 	return w->passive && w->done && (w->over || !w->await_over);
 }
 
-static void await_sem(sem_t *s)
+/* Wait in ppoll() until something of P happens, or is due by the clock. */
+static void await_event(const struct watch *w, struct pollfd *p, nfds_t count)
 {
-	while (sem_wait(s))
-		; /* EINTR, as under a debugger */
+	uint64_t ns = rules_until_next(&w->rules, &w->times, clock_now_ns());
+	struct timespec ts = {.tv_sec = (time_t)(ns / UNITS_NS_PER_S),
+			      .tv_nsec = (long)(ns % UNITS_NS_PER_S)};
+
+	ppoll(p, count, &ts, NULL);
 }
 
-/* The watch of one round: poll the sockets, signals and devices until the round is over. */
+/* Poll the sockets, signals and devices until the round is over. */
 static void watch_round(struct watch *w)
 {
+	unsigned devices = w->ep ? w->ep->rails : 0;
 	struct pollfd p[3 + HCA_MAX] = {
 		{.fd = w->end_fd, .events = POLLIN},
 		{.fd = w->rules.alive_only ? -1 : w->oob->fd, .events = POLLIN},
@@ -288,62 +316,26 @@ static void watch_round(struct watch *w)
 
 	if (w->stop->signal && !w->rules.alive_only) /* it came before the round */
 		watch_interrupt(w);
-	for (unsigned i = 0; i < w->devices; i++)
-		p[3 + i] = (struct pollfd){.fd = w->device[i]->ctx->async_fd, .events = POLLIN};
+	for (unsigned i = 0; i < devices; i++)
+		p[3 + i] =
+			(struct pollfd){.fd = w->ep->rail[i].hca.ctx->async_fd, .events = POLLIN};
 	while (!fault_is(&w->fault) && !has_all(w)) {
-		uint64_t ns = rules_until_next(&w->rules, &w->times, clock_now_ns());
-		struct timespec ts = {.tv_sec = (time_t)(ns / UNITS_NS_PER_S),
-				      .tv_nsec = (long)(ns % UNITS_NS_PER_S)};
-
-		ppoll(p, 3 + w->devices, &ts, NULL);
+		await_event(w, p, 3 + devices);
 		if (p[0].revents && must_end(w))
 			break;
 		if (p[2].revents)
 			handle_signal(w);
-		for (unsigned i = 0; i < w->devices && !fault_is(&w->fault); i++)
+		for (unsigned i = 0; i < devices && !fault_is(&w->fault); i++)
 			if (p[3 + i].revents)
-				handle_async_event(w, w->device[i]);
+				watch_read_event(w, &w->ep->rail[i].hca);
 		if (p[1].revents && !fault_is(&w->fault))
 			listen_to_peer(w);
 		if (!fault_is(&w->fault))
 			watch_tick(w);
 	}
 	/* After a fault no completion may come any more: abort all loops. */
-	if (fault_is(&w->fault))
-		round_abort_all(w->control, w->controls + w->loads);
-}
-
-static void *watcher_thread(void *arg)
-{
-	struct watcher *by = arg;
-
-	for (;;) {
-		await_sem(&by->begin);
-		if (!by->job)
-			return NULL;
-		watch_round(by->job);
-		sem_post(&by->end);
-	}
-}
-
-int watcher_start(struct watcher *by, struct fault *f)
-{
-	sem_init(&by->begin, 0, 0);
-	sem_init(&by->end, 0, 0);
-	if (cgroup_thread(&by->thread, watcher_thread, by, f))
-		return -1;
-	by->running = true;
-	return 0;
-}
-
-void watcher_release(struct watcher *by)
-{
-	if (!by->running)
-		return;
-	by->job = NULL;
-	sem_post(&by->begin);
-	pthread_join(by->thread, NULL);
-	by->running = false;
+	if (fault_is(&w->fault) && w->ep)
+		endpoint_abort(w->ep);
 }
 
 int watch_start(struct watch *w, struct watcher *by, struct fault *f)
@@ -361,19 +353,17 @@ int watch_start(struct watch *w, struct watcher *by, struct fault *f)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
 	w->by = by;
 	w->running = true;
-	by->job = w;
-	sem_post(&by->begin);
+	watcher_begin(by, watch_round, w);
 	return 0;
 }
 
-/* Give the thread ORDER and wait until it has ended this watch; the caller may use the connection
- * again. */
+/* Give the thread ORDER and wait until it has ended this watch. */
 static void end_watch(struct watch *w, eventfd_t order)
 {
 	if (!w->running)
 		return;
 	eventfd_write(w->end_fd, order);
-	await_sem(&w->by->end);
+	watcher_await(w->by);
 	close(w->end_fd);
 	w->running = false;
 }

@@ -19,9 +19,11 @@
 #include <stdint.h>
 
 #include "base/stop.h"
-#include "loop/round.h"
+#include "endpoint/endpoint.h"
 #include "measure/rules.h"
 #include "proto/oob.h"
+
+struct watch;
 
 /*
  * The thread. It exists as long as there is a peer, and sleeps when there is nothing to watch. It
@@ -29,38 +31,30 @@
  */
 struct watcher {
 	pthread_t thread;
-	sem_t begin, end;  /* start and end of its job */
-	struct watch *job; /* NULL: exit */
+	sem_t begin, end;             /* start and end of its job */
+	void (*job)(struct watch *w); /* NULL: exit */
+	struct watch *w;              /* argument for the job */
 	bool running;
 };
 
 int watcher_start(struct watcher *by, struct fault *f);
 void watcher_release(struct watcher *by); /* safe on a zeroed object */
 
-/* The messages since the last time, for the live line or for an interval. */
-struct watch_span {
-	bool live;
-	bool partial; /* the last interval of the round, shorter than the others */
-	uint64_t elapsed_ns, interval_ns, messages; /* since the start; since the last time (the
-						       last two) */
-};
+/* For watch.c: have the thread run JOB for W, and wait until it is over. */
+void watcher_begin(struct watcher *by, void (*job)(struct watch *w), struct watch *w);
+void watcher_await(struct watcher *by);
 
-/* Callbacks of the thread. */
-struct watch_hooks {
-	void (*on_progress)(void *arg, const struct watch_span *p);
-	json_t *(*on_sent)(void *arg); /* leader and follower: create "done", after watch_sent() */
-	void *arg;
-};
+struct progress;
 
 struct watch {
 	/* what the caller sets */
 	struct oob *oob;
 	struct stop *stop;
-	struct round_control *control; /* one per loop */
-	unsigned controls;
-	unsigned loads; /* additional controls, of loads, which are only aborted */
-	const struct hca *device[HCA_MAX]; /* a failure or removal of one ends the run */
-	unsigned devices;
+	/*
+	 * Its loops, which are ended, and its devices, of which a failure or removal ends the run;
+	 * NULL: there is no round, only say that this end is alive
+	 */
+	struct endpoint *ep;
 	bool leader;        /* this end's loops, or the duration, decide when the run ends */
 	bool follower;      /* the peer decides: wait for its "done"; a bidirectional end is both */
 	bool await_over;    /* leader and follower: also wait for the peer's "over" */
@@ -69,7 +63,13 @@ struct watch {
 	bool passive;       /* no loop runs here, so there is no progress to expect */
 	uint64_t begin_ns;  /* CLOCK_MONOTONIC: start of the loops; past or 0: at once */
 	struct rules rules; /* without until_ns, which the connection has */
-	struct watch_hooks hooks;
+	/*
+	 * Callbacks of the thread. The progress since the last interval, or for a LIVE line; of a
+	 * leader and follower the "done" to send, after watch_sent().
+	 */
+	void (*on_progress)(void *arg, struct progress *p, bool live);
+	json_t *(*on_sent)(void *arg);
+	void *arg;
 	/* set when it has ended */
 	struct fault fault;
 	json_t *done;       /* follower: the peer's "done"; the caller's to release */
@@ -99,13 +99,8 @@ void watch_sent(struct watch *w);
 /* Stop watching after the loop. The caller owns the connection again. */
 void watch_stop(struct watch *w);
 
+/* Read an asynchronous event of H, which is there; some are a fault. */
+void watch_read_event(struct watch *w, const struct hca *h);
+
 /* Follower: after the loop, or without one: wait until the leader is done, or for a fault. */
 void watch_join(struct watch *w);
-
-/*
- * watch_fault.c, private: no message has completed for the timeout, after MESSAGES of this round;
- * the peer was silent for so long; and a fault if a device was removed.
- */
-void watch_raise_stuck(struct watch *w, uint64_t messages);
-void watch_raise_silent(struct watch *w);
-void watch_find_removed(struct watch *w);

@@ -12,8 +12,7 @@ unsigned operation_traits(const struct test *t)
 	const struct operation *o = &t->operation;
 
 	return (t->latency ? TRAIT_LATENCY : TRAIT_BANDWIDTH) |
-	       (operation_writes(o) ? TRAIT_WRITES : 0) |
-	       (operation_pulls(o) ? TRAIT_READS : 0) |
+	       (operation_writes(o) ? TRAIT_WRITES : 0) | (operation_pulls(o) ? TRAIT_READS : 0) |
 	       (operation_is_atomic(o) ? TRAIT_ATOMICS : 0) |
 	       (t->receives != RECEIVES_NONE ? TRAIT_RECEIVES : 0) |
 	       (t->schedule ? TRAIT_CELLS : 0);
@@ -90,15 +89,10 @@ static int check_cells(const struct experiment *e, struct fault *f)
 			   : e->use_srq                   ? "--use-srq"
 			   : e->own_cqs                   ? "--own-cqs"
 							  : NULL;
-	char name[4];
 
 	if (!what)
 		return 0;
-	if (e->connection != CONNECTION_RC)
-		fault_raise(f, FAULT_USAGE, 0, "%s %s cannot be used without --plain", what,
-			    experiment_transport(e, name));
-	else
-		fault_raise(f, FAULT_USAGE, 0, "%s cannot be used without --plain", what);
+	fault_raise(f, FAULT_USAGE, 0, "%s cannot be used without --plain", what);
 	return fault_fix(f, "add --plain for a single row, or omit it");
 }
 

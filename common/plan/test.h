@@ -39,7 +39,7 @@ struct test {
 	 * A program with several kinds of rounds (gdr_bw) has a schedule of its own, which the
 	 * client runs in place of one round for each size, and data of its own at both ends: OPEN
 	 * creates them after QPs and memory exist, CLOSE (or NULL) is called before those are
-	 * released, and TASK runs at either end what is not a round; see measure/context.h.
+	 * released, and TASK runs at either end what is not a round; see measure/measure.h.
 	 */
 	unsigned kinds;                 /* its kinds of round are 1 … kinds */
 	bool (*follows)(unsigned kind); /* true if rounds of this kind have a follow loop */

@@ -33,7 +33,7 @@ static void note_verified(const struct report *r, const struct measurement *meas
 static void note_interrupted(const struct report *r, const struct measurement *meas)
 {
 	const struct link *l = meas->ms->link;
-	const struct record *rec = meas->measured ? &meas->mine : &meas->theirs;
+	const struct record *rec = meas->mine.measured ? &meas->mine.record : &meas->theirs.record;
 	const char *whose = link_interrupted_by(l, r->about.server);
 
 	if (l->limit_ns)
@@ -59,7 +59,7 @@ static const char *excess_text(const struct measurement *meas, const struct reco
 	for (unsigned i = 0; i < ep->rails; i++)
 		links_gbps += ep->rail[i].mine.nic.rate_gbps;
 	buf[0] = '\0';
-	if (rec == &meas->mine && links_gbps > 0 && rec->sent_gbps > links_gbps)
+	if (rec == &meas->mine.record && links_gbps > 0 && rec->sent_gbps > links_gbps)
 		snprintf(buf, size, " (more than the link's %g Gb/s)", links_gbps);
 	return buf;
 }
@@ -124,7 +124,7 @@ static void note_apart(const struct report *r, const struct measurement *meas)
 {
 	char run[32] = "";
 
-	if (!meas->attr.both || together_has_rate(meas))
+	if (!meas->attr.both || together_has_rate(&meas->both))
 		return;
 	if (meas->attr.run)
 		snprintf(run, sizeof(run), ", run %" PRIu64, meas->attr.run);
@@ -132,7 +132,7 @@ static void note_apart(const struct report *r, const struct measurement *meas)
 		    "%s%s: the two directions %s, so there is no combined rate; use a longer run "
 		    "(-D 1)",
 		    units_size(meas->attr.message_bytes).text, run,
-		    meas->quality.overlap_percent > 0
+		    meas->mine.record.quality.overlap_percent > 0
 			    ? "ran at the same time for less than one message"
 			    : "never ran at the same time");
 }
@@ -152,14 +152,14 @@ void report_round(struct report *r, const struct measurement *meas, const struct
 	report_result(r, result);
 	note_interrupted(r, meas);
 	if (mine)
-		note_loss(r, meas, &meas->mine, me);
+		note_loss(r, meas, &meas->mine.record, me);
 	if (theirs)
-		note_loss(r, meas, &meas->theirs, they);
+		note_loss(r, meas, &meas->theirs.record, they);
 	note_apart(r, meas);
-	if (mine && meas->measured)
-		note_pace(r, &meas->mine, me);
-	if (theirs && meas->theirs_measured)
-		note_pace(r, &meas->theirs, they);
+	if (mine && meas->mine.measured)
+		note_pace(r, &meas->mine.record, me);
+	if (theirs && meas->theirs.measured)
+		note_pace(r, &meas->theirs.record, they);
 }
 
 void report_repeated(struct report *r, const struct result *median, json_t *summary,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/context.h"
+#include "measure/measure.h"
 #include "measure/verify.h"
 #include "session/program.h"
 

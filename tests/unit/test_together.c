@@ -27,17 +27,18 @@ static void evenly(struct slices *to, uint64_t start_ns, uint64_t end_ns, double
 static void both_ran(struct measurement *meas, uint64_t from_ns, uint64_t to_ns)
 {
 	*meas = (struct measurement){
-		.mine = {.messages = 1000, .message_bytes = BYTES, .bandwidth_peak_gbps = 1},
-		.theirs = {.messages = 1000, .message_bytes = BYTES, .bandwidth_peak_gbps = 1},
-		.both = {.span_ns = {from_ns, to_ns}, .my_marks = STEPS, .their_marks = STEPS},
+		.mine.record = {.messages = 1000, .message_bytes = BYTES, .bandwidth_peak_gbps = 1},
+		.theirs.record = {.messages = 1000, .message_bytes = BYTES, .bandwidth_peak_gbps = 1},
+		.both = {.span_ns = {from_ns, to_ns}, .marks = {STEPS, STEPS}},
 	};
-	evenly(&meas->both.mine, 0, 1000000, 1000);
-	evenly(&meas->both.theirs, from_ns, from_ns + 2000000, 1000);
+	evenly(&meas->both.sent[0], 0, 1000000, 1000);
+	evenly(&meas->both.sent[1], from_ns, from_ns + 2000000, 1000);
 }
 
 static struct record sum_of(const struct measurement *meas)
 {
 	/* what a sum has before: the messages of all, and what a rate may not be left of */
+	const struct record *const both[2] = {&meas->mine.record, &meas->theirs.record};
 	struct record sum = {.messages = 2000,
 			     .timed_messages = 2000,
 			     .message_bytes = BYTES,
@@ -46,7 +47,7 @@ static struct record sum_of(const struct measurement *meas)
 			     .bandwidth_gbps = 1,
 			     .bandwidth_peak_gbps = 1};
 
-	together_sum(meas, &sum);
+	together_sum(&meas->both, both, &sum);
 	assert_int_equal(sum.messages, 2000);
 	return sum;
 }
@@ -81,10 +82,10 @@ static void of_what_arrived(void **state)
 
 	(void)state;
 	both_ran(&meas, 400000, 1000000);
-	meas.mine.lost = 500;
+	meas.mine.record.lost = 500;
 	sum = sum_of(&meas);
 	assert_int_equal(sum.timed_messages, 600);
-	meas.mine.lost = meas.theirs.lost = 1000;
+	meas.mine.record.lost = meas.theirs.record.lost = 1000;
 	sum = sum_of(&meas);
 	assert_true(sum.seconds > 0 && sum.bandwidth_gbps == 0);
 }
