@@ -17,14 +17,6 @@ static inline uint64_t mix_bits(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-uint64_t pattern_named_seed(const struct pattern_name *name)
-{
-	uint64_t packed = (uint64_t)name->window << 32 | (uint64_t)(name->qp & 0xffff) << 16 |
-			  (uint64_t)(name->number & 0x7fff) << 1 | name->from_server;
-
-	return mix_bits(packed + GOLDEN);
-}
-
 uint64_t pattern_seed(uint64_t stream, uint64_t epoch)
 {
 	/* Mix twice, so that consecutive streams and epochs give seeds far from each other: a word

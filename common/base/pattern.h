@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,19 +15,6 @@
 
 /* The seed of epoch EPOCH of stream STREAM; different for any two pairs that a run uses. */
 uint64_t pattern_seed(uint64_t stream, uint64_t epoch);
-
-/*
- * Identifies a message: the NUMBERth (from 0) of WINDOW on QP number QP of the run, and its sender.
- */
-struct pattern_name {
-	bool from_server;
-	unsigned qp;     /* up to 65535 */
-	unsigned number; /* up to 32767 */
-	uint32_t window; /* counted over the whole run */
-};
-
-/* The seed of NAME; different for any two names. */
-uint64_t pattern_named_seed(const struct pattern_name *name);
 
 /*
  * Fill BYTES at TO so that every byte differs from what pattern_fill() would write: poisoned memory
