@@ -75,3 +75,25 @@ uint64_t pattern_check(const void *from, size_t bytes, uint64_t seed, uint64_t f
 			return at + k;
 	return PATTERN_OK;
 }
+
+/* Byte AT of the words of which WORD is the one that AT is in. */
+static inline uint8_t byte_of(uint64_t word, uint64_t at)
+{
+	return ((const uint8_t *)&word)[at % WORD_BYTES];
+}
+
+uint8_t pattern_byte(uint64_t seed, uint64_t at)
+{
+	return byte_of(mix_bits(seed ^ at / WORD_BYTES), at);
+}
+
+bool pattern_lacks(const void *from, size_t bytes, uint64_t seed)
+{
+	for (size_t at = 0; at < bytes; at++) {
+		uint8_t off = ((const uint8_t *)from)[at] ^ pattern_byte(seed, at);
+
+		if (off && off != byte_of(POISON, at))
+			return false;
+	}
+	return true;
+}

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,3 +31,9 @@ void pattern_fill(void *to, size_t bytes, uint64_t seed, uint64_t first);
  * wrong byte.
  */
 uint64_t pattern_check(const void *from, size_t bytes, uint64_t seed, uint64_t first);
+
+/* The byte at offset AT of the pattern. */
+uint8_t pattern_byte(uint64_t seed, uint64_t at);
+
+/* True if each byte of poisoned memory is still poison, or became the pattern's. */
+bool pattern_lacks(const void *from, size_t bytes, uint64_t seed);

@@ -8,7 +8,6 @@
 #include "base/pattern.h"
 
 #define ALIGN_BYTES SLOTS_GUARD_BYTES
-#define WORD_BYTES  8
 
 uint64_t slots_stride(const struct slots *s)
 {
@@ -63,10 +62,15 @@ uint64_t slots_seed(const struct slots *s, unsigned qp, unsigned number)
 	return pattern_seed((uint64_t)s->window << 1 | s->from_server, in_window);
 }
 
-/* Bytes of a payload and its guard. */
-static uint64_t area_bytes(const struct slots *s)
+/* After a payload: its guard, and the pattern that it has. */
+static uint64_t guard_bytes(const struct slots *s)
 {
-	return slots_stride(s) - s->before_bytes;
+	return slots_stride(s) - s->before_bytes - s->message_bytes;
+}
+
+static uint64_t guard_seed(const struct slots *s, unsigned qp, unsigned k)
+{
+	return ~slots_seed(s, qp, k);
 }
 
 void slots_fill(struct slots *s)
@@ -81,9 +85,12 @@ void slots_poison(struct slots *s)
 {
 	for (unsigned qp = 0; qp < s->qps; qp++) {
 		s->arrived[qp] = 0;
-		for (unsigned k = 0; k < s->count; k++)
-			pattern_poison(slots_payload(s, qp, k), area_bytes(s), slots_seed(s, qp, k),
-				       0);
+		for (unsigned k = 0; k < s->count; k++) {
+			uint8_t *p = slots_payload(s, qp, k);
+
+			pattern_poison(p, s->message_bytes, slots_seed(s, qp, k), 0);
+			pattern_fill(p + s->message_bytes, guard_bytes(s), guard_seed(s, qp, k), 0);
+		}
 	}
 }
 
@@ -93,52 +100,6 @@ void slots_arrived(struct slots *s, unsigned qp, unsigned number)
 
 	if (k < s->count)
 		s->number[(size_t)qp * s->count + k] = (uint16_t)(s->unreliable ? number : k);
-}
-
-/* A slot, and the seeds of what belongs there. */
-struct slot_view {
-	const struct slots *s;
-	const uint8_t *p;
-	uint64_t seed, poison; /* of the message, and of the poison that was there before */
-};
-
-/* Fill RIGHT with the expected word at AT, and POISON with the poison there; in the guard both are
- * equal. */
-static void fill_expected_word(const struct slot_view *view, uint64_t at, uint8_t right[WORD_BYTES],
-			       uint8_t poison[WORD_BYTES])
-{
-	pattern_fill(right, WORD_BYTES, view->seed, at);
-	pattern_poison(poison, WORD_BYTES, view->poison, at);
-	for (uint64_t k = 0; k < WORD_BYTES; k++)
-		if (at + k >= view->s->message_bytes)
-			right[k] = poison[k];
-}
-
-/*
- * Offset of the first wrong byte of payload and guard from FROM on, a multiple of a word, or
- * PATTERN_OK. MAY_LACK: a byte that was not written is not wrong.
- */
-static uint64_t find_wrong_byte(const struct slot_view *view, uint64_t from, bool may_lack)
-{
-	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
-
-	for (uint64_t at = from; at < area_bytes(view->s); at++) {
-		unsigned k = at % WORD_BYTES;
-
-		if (k == 0)
-			fill_expected_word(view, at, right, poison);
-		if (view->p[at] != right[k] && !(may_lack && view->p[at] == poison[k]))
-			return at;
-	}
-	return PATTERN_OK;
-}
-
-/* Offset of the first wrong byte of payload and guard, or PATTERN_OK. */
-static uint64_t first_wrong_byte(const struct slot_view *view)
-{
-	uint64_t size = view->s->message_bytes, at = pattern_check(view->p, size, view->seed, 0);
-
-	return at == PATTERN_OK ? find_wrong_byte(view, size / WORD_BYTES * WORD_BYTES, false) : at;
 }
 
 void slots_record(struct slots_tally *t, const struct slots_finding *error)
@@ -153,23 +114,28 @@ void slots_record(struct slots_tally *t, const struct slots_finding *error)
 static void check_slot(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned k,
 		       unsigned number, bool came)
 {
-	struct slot_view view = {s, slots_payload(s, qp, k), slots_seed(s, qp, number),
-				 slots_seed(s, qp, k)};
-	uint64_t byte = first_wrong_byte(&view);
-	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
+	const uint8_t *p = slots_payload(s, qp, k);
+	uint64_t size = s->message_bytes, seed = slots_seed(s, qp, number);
+	uint64_t wrong = pattern_check(p, size, seed, 0);
+	uint64_t beyond = pattern_check(p + size, guard_bytes(s), guard_seed(s, qp, k), 0);
+	struct slots_finding error = {.name = slots_name(s, qp, number)};
 	bool lost;
 
-	if (came && byte == PATTERN_OK)
+	if (came && wrong == PATTERN_OK && beyond == PATTERN_OK)
 		return;
-	lost = !came || (s->in_place && find_wrong_byte(&view, 0, true) == PATTERN_OK);
+	lost = !came || (s->in_place && beyond == PATTERN_OK && pattern_lacks(p, size, seed));
 	t->lost += lost;
 	if (lost && s->unreliable)
 		return;
-	if (byte == PATTERN_OK)
-		byte = 0;
-	fill_expected_word(&view, byte / WORD_BYTES * WORD_BYTES, right, poison);
-	slots_record(t, &(struct slots_finding){slots_name(s, qp, number), byte, view.p[byte],
-						right[byte % WORD_BYTES]});
+	if (wrong == PATTERN_OK && beyond != PATTERN_OK) {
+		error.byte = size + beyond;
+		error.should_be = pattern_byte(guard_seed(s, qp, k), beyond);
+	} else {
+		error.byte = wrong == PATTERN_OK ? 0 : wrong;
+		error.should_be = pattern_byte(seed, error.byte);
+	}
+	error.is = p[error.byte];
+	slots_record(t, &error);
 }
 
 void slots_check(const struct slots *s, struct slots_tally *t)
