@@ -57,16 +57,16 @@ struct experiment {
 	uint64_t latency_rate;   /* messages a second, of all threads; 0: a closed loop */
 	uint64_t run_infinitely; /* 1: until a signal comes */
 	uint64_t strict_order;   /* 1: without PCIe relaxed ordering */
-	uint64_t reconnect;  /* which connection of --reconnect it is, from 1; 0: there is one */
-	uint64_t warmup;     /* messages for each QP before the clock; AUTO */
-	uint64_t verify;     /* 1: check data after each size; more: so many messages of each QP */
-	uint64_t rate_limit; /* of all QPs together, see base/rate.h; 0: no limit */
-	uint64_t rate_units; /* enum rate_unit, of a rate_limit without a unit */
-	uint64_t rate_type;  /* enum rate_type */
-	uint64_t burst;      /* messages per burst; AUTO: one post */
-	uint64_t load;       /* latency: a stream of WRITEs during it, as rate_limit; 0: none */
-	uint64_t load_bytes; /* size of these */
-	uint64_t mr_per_qp;  /* 1: an MR for each QP */
+	uint64_t reconnect;      /* which connection of --reconnect it is, from 1; 0: there is one */
+	uint64_t warmup;         /* messages for each QP before the clock; AUTO */
+	uint64_t verify;         /* 1: check data after each size; more: of so many messages */
+	uint64_t rate_limit;     /* of all QPs together, see base/rate.h; 0: no limit */
+	uint64_t rate_units;     /* enum rate_unit, of a rate_limit without a unit */
+	uint64_t rate_type;      /* enum rate_type */
+	uint64_t burst;          /* messages per burst; AUTO: one post */
+	uint64_t load;           /* latency: a stream of WRITEs during it, as rate_limit; 0: none */
+	uint64_t load_bytes;     /* size of these */
+	uint64_t mr_per_qp;      /* 1: an MR for each QP */
 	uint64_t footprint_bytes; /* each QP's messages walk through this much memory; 0: a page */
 	uint64_t align_bytes;     /* offset of each message from the start of a page */
 	uint64_t outs;            /* outstanding READs or atomics; AUTO: what both ends support */

@@ -19,17 +19,17 @@
 #include "verbs/gpu_route.h"
 
 enum option_kind {
-	OPTION_FLAG,         /* uint64_t, 1 when given */
-	OPTION_NUMBER,       /* uint64_t */
-	OPTION_SIZE,         /* uint64_t bytes, with k m g */
-	OPTION_SECONDS,      /* uint64_t nanoseconds */
+	OPTION_FLAG,    /* uint64_t, 1 when given */
+	OPTION_NUMBER,  /* uint64_t */
+	OPTION_SIZE,    /* uint64_t bytes, with k m g */
+	OPTION_SECONDS, /* uint64_t nanoseconds */
 	OPTION_MICROSECONDS, /* uint64_t */
-	OPTION_CHOICE,       /* uint64_t, index into the words of `value` */
-	OPTION_RATE,         /* uint64_t, see base/rate.h */
-	OPTION_TEXT,         /* const char * */
-	OPTION_FILE,         /* const char *, the value is optional: "-" */
-	OPTION_NODE,         /* int64_t in a uint64_t: auto, none or a number */
-	OPTION_INDEX, /* uint64_t, the value is optional: `bare`; it may be a separate argument */
+	OPTION_CHOICE,  /* uint64_t, index into the words of `value` */
+	OPTION_RATE,    /* uint64_t, see base/rate.h */
+	OPTION_TEXT,    /* const char * */
+	OPTION_FILE,    /* const char *, the value is optional: "-" */
+	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
+	OPTION_INDEX,   /* uint64_t, the value is optional: `bare`; it may be a separate word */
 };
 
 /* Properties of a test and of a run, which decide its options. */
@@ -42,7 +42,7 @@ enum option_trait {
 	TRAIT_ATOMICS = 32, /* messages change its memory */
 	TRAIT_CELLS = 64,
 	TRAIT_SCHEDULE = 128, /* of a run: gdr_bw without --plain, */
-	TRAIT_CLIENT = 256    /* at the client */
+	TRAIT_CLIENT = 256  /* at the client */
 };
 
 enum option_scope {
@@ -88,12 +88,12 @@ struct option_row {
 	const char *help_latency; /* of a latency test; NULL: the same */
 	unsigned needs;           /* a test has it if it has all of these traits, */
 	unsigned never;           /* and none of these */
-	unsigned idle;            /* it is ignored, with a note, in tests and runs of this */
-	const char *instead;      /* what to do in a test without it; NULL: use another test */
-	const char *bare;         /* OPTION_INDEX: the value if none is given */
-	bool own;                 /* documents of other tests do not have it either */
-	bool dealt;   /* several values do not make a sweep: the QPs have them in turn */
-	bool counted; /* N makes a sweep, 1 to N: the slowest axis */
+	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
+	const char *instead;  /* what to do in a test without it; NULL: use another test */
+	const char *bare;     /* OPTION_INDEX: the value if none is given */
+	bool own;             /* documents of other tests do not have it either */
+	bool dealt;           /* several values do not make a sweep: the QPs have them in turn */
+	bool counted;         /* N makes a sweep, 1 to N: the slowest axis */
 	enum option_group group;
 };
 
@@ -142,7 +142,7 @@ struct local_options {
 	uint64_t cuda;   /* index; AUTO: not given */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf;
-	uint64_t gpu_path;        /* enum gpu_path */
+	uint64_t gpu_path; /* enum gpu_path */
 	const char *auth, *allow; /* as typed: admit/auth.h; NULL: not given */
 	uint64_t timeout_ns;
 	uint64_t connect_timeout_ns;
@@ -160,8 +160,8 @@ struct output_options {
 	uint64_t gbits;
 	uint64_t no_peak;
 	uint64_t both_rows;
-	uint64_t only;    /* enum output_only */
-	uint64_t format;  /* enum output_format */
+	uint64_t only;   /* enum output_only */
+	uint64_t format; /* enum output_format */
 	uint64_t explain; /* enum explain_how */
 	uint64_t quiet;
 	uint64_t verbose;
@@ -175,7 +175,7 @@ struct output_options {
 	uint64_t unsorted;        /* -U */
 	uint64_t out_json;        /* perftest's document */
 	const char *out_json_file;
-	const char *json;              /* NULL none, "-" stdout */
+	const char *json; /* NULL none, "-" stdout */
 	const char *json_lines, *prom; /* files; NULL none */
 	const char *csv;
 	uint64_t within_percent; /* for gdr_bw, as the next two */
