@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,33 +13,74 @@
 #define STAGED_BETTER   1.10
 #define ROUTE_BETTER    1.05
 
-/* What the verdict V is about: a cell R, its statistics C (NULL: none), the way of its data. */
-struct subject {
-	const struct verdict_facts *x;
-	struct verdict *v;
-	const struct gdr_result *r;
-	const struct eval_cell *c;
-	struct verdict_way way;
+/* What holds, and the verdict of the first rule that needs no more than that. */
+enum {
+	DATA_WRONG = 1,
+	TRANSFER_FAILED = 2,
+	NO_GPU = 4,
+	NO_SUPPORT = 8,
+	NO_ROUTE = 16,
+	UNMEASURED = 32, /* a cell, or all of a GPU's */
+	UNDECIDED = 64,
+};
+#define BY(why)   (128u << (why))    /* what decides: enum eval_why */
+#define AT(level) (2048u << (level)) /* the best level that is possible */
+
+static const struct rule {
+	unsigned when;
+	enum finding_code code;
+	enum verdict_level level;
+	int exit_status, exit_if_given; /* with --within */
+} rules[] = {
+	{DATA_WRONG, VERDICT_OF_DATA, VERDICT_FAIL, 5, 5},
+	{TRANSFER_FAILED, VERDICT_OF_TRANSFER, VERDICT_FAIL, 1, 1},
+	{NO_GPU, VERDICT_WITHOUT_GPU, VERDICT_NONE, 77, 77},
+	{NO_ROUTE | NO_SUPPORT, VERDICT_UNSUPPORTED, VERDICT_FAIL, 77, 77},
+	{NO_ROUTE, VERDICT_WITHOUT_ROUTE, VERDICT_FAIL, 77, 77},
+	{UNMEASURED, VERDICT_NOT_MEASURED, VERDICT_NONE, 77, 77},
+	{UNDECIDED | BY(EVAL_HOST_GROUPS), VERDICT_HOST_GROUPS, VERDICT_INCONCLUSIVE, 0, 77},
+	{UNDECIDED, VERDICT_NOISE, VERDICT_INCONCLUSIVE, 0, 77},
+	{AT(VERDICT_PASS), VERDICT_AS_FAST, VERDICT_PASS, 0, 0},
+	{BY(EVAL_GROUPS), VERDICT_TWO_GROUPS, VERDICT_WARN, 0, 6},
+	{BY(EVAL_HOST), VERDICT_HOST_LOW, VERDICT_WARN, 0, 6},
+	{AT(VERDICT_FAIL), VERDICT_SLOWER, VERDICT_FAIL, 6, 6},
+	{0, VERDICT_SLOWER, VERDICT_WARN, 0, 6},
 };
 
-/* Append (printf) to the verdict's line; or to `next`, as a sentence. */
-#define say(s, ...) text_add((s)->v->line, sizeof((s)->v->line), __VA_ARGS__)
-#define advise(s, ...)                                                             \
-	(text_add((s)->v->next, sizeof((s)->v->next), (s)->v->next[0] ? " " : ""), \
-	 text_add((s)->v->next, sizeof((s)->v->next), __VA_ARGS__))
+/* What the verdict is about: a cell R, its statistics C (NULL: none), the way of its data. */
+struct subject {
+	const struct verdict_facts *x;
+	const struct gdr_result *r;
+	const struct eval_cell *c;
+	double confidence;
+	struct verdict_way way;
+	struct finding_facts facts; /* the values that the verdict's words may have */
+	unsigned values;
+	char text[8192]; /* theirs */
+	size_t used;
+};
 
-static void set_verdict(const struct subject *s, enum verdict_level level, const char *cause,
-			int exit_status)
+/* In the catalogue's words {NAME} stands for this text (printf). */
+__attribute__((format(printf, 3, 4))) static void put(struct subject *s, const char *name,
+						      const char *format, ...)
 {
-	s->v->level = level;
-	s->v->cause = cause;
-	s->v->exit_status = exit_status;
-	say(s, "%s ", verdict_level_name(level));
+	char *at = s->text + s->used;
+	size_t room = sizeof(s->text) - s->used;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(at, room, format, args);
+	va_end(args);
+	if (s->values == FINDING_VALUES || n < 0 || (size_t)n >= room)
+		return;
+	s->facts.value[s->values++] = (struct finding_value)FINDING_WORD(name, at);
+	s->used += (size_t)n + 1;
 }
 
 /* Use it in the same statement. */
 struct text {
-	char text[160];
+	char text[512];
 };
 
 /* A rate with a digit after the point, or three digits in all. */
@@ -51,91 +93,25 @@ static struct text rate(double gbps)
 }
 #define RATE(gbps) (rate(gbps).text)
 
-static struct text groups(const struct modes *m, const struct eval_range *of)
+static void put_groups(struct subject *s, const char *name, const struct modes *m,
+		       const struct eval_range *of)
+{
+	put(s, name, "windows fall into two groups: %zu of %u at %s Gb/s, the others at %s",
+	    m->lows, of->count, RATE(m->low), RATE(m->high));
+}
+
+static struct text interval(const struct subject *s, const struct eval_range *r, double unit,
+			    const char *name)
 {
 	struct text t = {""};
 
-	text_add(t.text, sizeof(t.text),
-		 "windows fall into two groups: %zu of %u at %s Gb/s, the others at %s", m->lows,
-		 of->count, RATE(m->low), RATE(m->high));
-	return t;
-}
-
-static void say_cell(const struct subject *s)
-{
-	say(s, "%s, %s", gdr_cell_words(&s->r->cell), gdr_cell_direction(&s->r->cell));
-}
-
-static void say_interval(const struct subject *s, const struct eval_range *r, double unit,
-			 const char *name)
-{
 	if (isinf(r->high))
-		say(s, " (%u window%s: no interval)", r->count, r->count == 1 ? "" : "s");
+		text_add(t.text, sizeof(t.text), "%u window%s: no interval", r->count,
+			 r->count == 1 ? "" : "s");
 	else
-		say(s, " (%.3g %% interval: %.1f to %.1f %s; %u windows)", s->v->confidence,
-		    r->low * unit, r->high * unit, name, r->count);
-}
-
-static void say_ratio(const struct subject *s)
-{
-	say_cell(s);
-	say(s, ": %s Gb/s, %.1f %% of host memory's %s Gb/s", RATE(s->c->gpu_gbps),
-	    100 * s->c->ratio.mean, RATE(s->c->host.mean));
-	say_interval(s, &s->c->ratio, 100, "%");
-}
-
-static void say_host(const struct subject *s, const char *how)
-{
-	const struct gdr_result *host = s->r->host;
-
-	say(s, "host memory%s, %s: %s Gb/s", how, gdr_cell_direction(&host->cell),
-	    RATE(s->c->host.mean));
-	say_interval(s, &s->c->host, 1, "Gb/s");
-	say(s, ", expected: %s (%s)", RATE(host->expected_gbps), host->expected_from);
-}
-
-static void wrong_data(const struct subject *s)
-{
-	set_verdict(s, VERDICT_FAIL, "data", 5);
-	say(s, "wrong data: %s %s: %" PRIu64 " of %" PRIu64 " bytes, the first at offset %" PRIu64,
-	    gdr_cell_name(&s->r->cell), gdr_cell_direction(&s->r->cell), s->r->wrong_bytes,
-	    s->r->checked_bytes, s->r->first_wrong);
-	if (gdr_cell_is_direct(&s->r->cell))
-		advise(s, "Do not use this route, however fast it is. Compare --gpu-path "
-			  "dmabuf, peermem and staged, and check for newer GPU drivers and NIC "
-			  "firmware.");
-	else
-		advise(s, "No NIC accesses GPU memory in this cell: check the NICs, the link "
-			  "and host memory.");
-}
-
-static void failed_transfer(const struct subject *s)
-{
-	const struct path *p = &s->way.side->path;
-	const char *class = p->virtual_machine ? "virtual machine" : path_class_name(p->class);
-	const char *iommu = p->virtual_machine ? "" : p->iommu, *better = s->way.side->better_gpu;
-
-	set_verdict(s, VERDICT_FAIL, "transfer", 1);
-	say_cell(s);
-	say(s, ": the transfer failed: %s", s->x->wc_status);
-	if (s->x->wc_vendor)
-		say(s, ", vendor error 0x%x", s->x->wc_vendor);
-	advise(s,
-	       "The memory was registered, but the NIC could not access it: the path between them "
-	       "blocks peer-to-peer traffic (%s%s%s). Try %s%siommu=pt, or ACS off on the bridges "
-	       "between them; --gpu-path staged works without peer-to-peer traffic.",
-	       class, iommu[0] ? ", IOMMU " : "", iommu, better, better[0] ? ", " : "");
-}
-
-/* Say what CLIENT and SERVER report ("": nothing); once if both report the same. */
-static void say_ends(const struct subject *s, const char *client, const char *server)
-{
-	bool same = strcmp(client, server) == 0;
-
-	if (client[0])
-		say(s, "%s: %s", same ? "both ends" : "client", client);
-	if (server[0] && !same)
-		say(s, "%sserver: %s", client[0] ? "; " : "", server);
+		text_add(t.text, sizeof(t.text), "%.3g %% interval: %.1f to %.1f %s; %u windows",
+			 s->confidence, r->low * unit, r->high * unit, name, r->count);
+	return t;
 }
 
 /* The median of the cell by METHOD of host memory alone, or copied, in the verdict's direction. */
@@ -154,99 +130,63 @@ static double median_of(const struct subject *s, enum gdr_method method)
 	return median;
 }
 
+/* A cell with wrong data, or whose transfer failed. */
+static void put_cell(struct subject *s)
+{
+	const struct gdr_side *side = s->way.side;
+	const struct gdr_result *r = s->r;
+
+	put(s, "name", "%s %s", gdr_cell_name(&r->cell), gdr_cell_direction(&r->cell));
+	put(s, "cell", "%s, %s", gdr_cell_words(&r->cell), gdr_cell_direction(&r->cell));
+	put(s, "wrong", "%" PRIu64, r->wrong_bytes);
+	put(s, "bytes", "%" PRIu64, r->checked_bytes);
+	put(s, "offset", "%" PRIu64, r->first_wrong);
+	put(s, gdr_cell_is_direct(&r->cell) ? "direct" : "host", "%s", "");
+	if (s->x->wc_status)
+		put(s, "status", "%s", s->x->wc_status);
+	if (s->x->wc_vendor)
+		put(s, "vendor", "0x%x", s->x->wc_vendor);
+	if (!side)
+		return;
+	put(s, "class", "%s",
+	    side->path.virtual_machine ? "virtual machine" : path_class_name(side->path.class));
+	if (side->path.iommu[0] && !side->path.virtual_machine)
+		put(s, "iommu", "%s", side->path.iommu);
+	if (side->better_gpu[0])
+		put(s, "better", "%s", side->better_gpu);
+}
+
 /* No GPU, or no direct route to one: what the ends say of it, and how to get it. */
-static void nothing_direct(const struct subject *s, bool gpu)
+static void put_ends(struct subject *s, bool gpu)
 {
-	const struct gdr_side *a = s->x->side[0], *b = s->x->side[1];
-	bool supported = (!a->gpu || a->gpudirect) && (!b->gpu || b->gpudirect);
+	const struct gdr_side *const *side = s->x->side;
+	const char *says[2];
 	double host = median_of(s, GDR_DIRECT), staged = median_of(s, GDR_STAGED_PIPE);
-	const char *fix = a->fix[0] ? a->fix : b->fix;
 
-	if (gpu) {
-		set_verdict(s, VERDICT_FAIL, supported ? "no_route" : "gpu_unsupported", 77);
-		say(s, "no GPUDirect RDMA: ");
-		say_ends(s, a->gpu && !a->direct ? a->route : "",
-			 b->gpu && !b->direct ? b->route : "");
-	} else {
-		set_verdict(s, VERDICT_NONE, "no_gpu", 77);
-		say(s, "no GPU: ");
-		say_ends(s, a->absent, b->absent);
-	}
-	if (fix[0])
-		advise(s, "%s.", fix);
+	for (int i = 0; i < 2; i++)
+		says[i] = !gpu                               ? side[i]->absent
+			  : side[i]->gpu && !side[i]->direct ? side[i]->route
+							     : "";
+	if (strcmp(says[0], says[1]) == 0)
+		put(s, "both", "%s", says[0]);
+	else
+		for (int i = 0; i < 2; i++)
+			if (says[i][0])
+				put(s, i ? "server" : "client", "%s", says[i]);
+	if (s->values == 2)
+		put(s, "and", "%s", "");
+	if (side[0]->fix[0] || side[1]->fix[0])
+		put(s, "fix", "%s", side[0]->fix[0] ? side[0]->fix : side[1]->fix);
 	if (gpu && staged > 0)
-		advise(s, "Through host memory, --gpu-path staged reaches %s Gb/s.", RATE(staged));
+		put(s, "staged", "%s", RATE(staged));
 	if (host > 0)
-		advise(s, "Host memory reached %s Gb/s.", RATE(host));
+		put(s, "host", "%s", RATE(host));
 	else if (!gpu)
-		advise(s, "To measure host memory alone, say for how long (-D 2).");
+		put(s, "unasked", "%s", "");
 }
 
-static void slower(const struct subject *s)
-{
-	struct findings causes = {0};
-
-	verdict_causes(&s->way, s->c->gpu_gbps, &causes);
-	s->v->cause = finding_name(causes.list[0].is.code);
-	say_ratio(s);
-	say(s, ": %s", causes.list[0].text);
-	if (s->c->ratio.mean < SYNC_COPY_RATIO)
-		say(s, "; no better than a synchronous host copy");
-	advise(s, "%s", causes.list[0].next);
-	for (unsigned i = 1; i < causes.count; i++)
-		advise(s, "Also: %s.", causes.list[i].text);
-}
-
-static void host_low(const struct subject *s)
-{
-	s->v->cause = "host_low";
-	say_host(s, " itself is slow");
-	say(s, "; GPU memory reaches %.1f %% of it", 100 * s->c->ratio.mean);
-	advise(s,
-	       "Fix this first, because the GPU is not the cause: compare with write_bw, several "
-	       "QPs (-q 4) and larger messages (-s 1m); check both NICs' slots (--list), the MTU, "
-	       "the NUMA node and other traffic. If these hosts cannot do better, give the rate "
-	       "that they can reach with --expected-gbps.");
-}
-
-static void two_groups(const struct subject *s)
-{
-	s->v->cause = "two_groups";
-	say_ratio(s);
-	say(s, ": its %s, and host memory's do not", groups(&s->c->gpu_groups, &s->c->ratio).text);
-	advise(s, "Something slows it down at times: check for other work on the GPU and "
-		  "throttling (nvidia-smi -q -d PERFORMANCE), and measure longer windows "
-		  "(-D 30).");
-}
-
-/* Names no level: who looks for PASS in the output must not find it here. */
-static void open_still(const struct subject *s)
-{
-	bool host = s->c->why == EVAL_HOST, grouped = s->c->why == EVAL_HOST_GROUPS;
-
-	s->v->cause = grouped ? "host_groups" : "noise";
-	if (host || grouped)
-		say_host(s, "");
-	else
-		say_ratio(s);
-	if (grouped)
-		say(s, ": its %s, so there is no baseline",
-		    groups(&s->c->host_groups, &s->c->host).text);
-	else if (host)
-		say(s, ": too noisy to tell whether that is too low");
-	else if (s->c->ratio.high >= 1 - s->x->attr->within)
-		say(s, ": too noisy to tell whether that is within %g %%",
-		    100 * s->x->attr->within);
-	else
-		say(s, ": less than %g %%, but too noisy to tell whether it is %g %%",
-		    100 * (1 - s->x->attr->within), 100 * EVAL_WARN_RATIO);
-	advise(s, "The windows differ too much to tell. Measure longer ones (-D 30), allow more of "
-		  "them (--extra-windows 200), or wait until hosts and fabric are quiet.");
-}
-
-/* Of the cells that differ from R only in the route to GPU memory, advise the fastest if clearly
- * so. */
-static void note_faster_route(const struct subject *s)
+/* Of the cells that differ from R only in the route to GPU memory, the fastest if clearly so. */
+static void put_faster_route(struct subject *s)
 {
 	static const char *const words[GDR_MEMORIES] = {
 		[GDR_DMABUF] = "--gpu-path dmabuf",
@@ -264,63 +204,87 @@ static void note_faster_route(const struct subject *s)
 			best = o;
 	}
 	if (best != r)
-		advise(s, "Another route is faster: %s reaches %s Gb/s.",
-		       words[best->cell.from != r->cell.from ? best->cell.from : best->cell.into],
-		       RATE(best->median));
+		put(s, "route", "%s reaches %s",
+		    words[best->cell.from != r->cell.from ? best->cell.from : best->cell.into],
+		    RATE(best->median));
 }
 
-/* Add the other findings, which the sentence for the deciding one does not contain. */
-static void note_others(const struct subject *s)
+/* "Also: A. Also: B." of the findings of F from FIRST on, but for notes. */
+static void put_also(struct subject *s, const char *name, const struct findings *f, size_t first)
+{
+	char text[2048] = "";
+
+	for (size_t i = first; f && i < f->count; i++)
+		if (f->list[i].is.level != FINDING_NOTE)
+			text_add(text, sizeof(text), " Also: %s.", f->list[i].text);
+	put(s, name, "%s", text);
+}
+
+/* Why GPU memory is slower. Returns the code of the main cause. */
+static enum finding_code put_causes(struct subject *s)
+{
+	struct findings causes = {0};
+
+	verdict_causes(&s->way, s->c->gpu_gbps, &causes);
+	put(s, "cause", "%s", causes.list[0].text);
+	put(s, "remedy", "%s", causes.list[0].next);
+	put_also(s, "others", &causes, 1);
+	if (s->c->ratio.mean < SYNC_COPY_RATIO)
+		put(s, "sync", "%s", "");
+	return causes.list[0].is.code;
+}
+
+/* What is said in addition, unless the words of the deciding question have it. */
+static void put_notes(struct subject *s)
 {
 	const struct eval_cell *c = s->c;
-	double expected = s->r->host->expected_gbps, staged = median_of(s, GDR_STAGED_PIPE);
 	const struct gdr_side *sink = s->x->side[!s->r->cell.reverse];
+	double staged = median_of(s, GDR_STAGED_PIPE);
 
-	if (c->gpu_groups.high > 0 && c->why != EVAL_GROUPS)
-		advise(s, "Also: its %s.", groups(&c->gpu_groups, &c->ratio).text);
-	if (c->host_groups.high > 0 && c->why != EVAL_HOST_GROUPS)
-		advise(s, "The host baseline is not steady: host memory's %s.",
-		       groups(&c->host_groups, &c->host).text);
-	if (c->host_low && c->why != EVAL_HOST)
-		advise(s, "The host baseline is low, too: %s Gb/s, expected: %s.",
-		       RATE(c->host.mean), RATE(expected));
-	for (size_t i = 0; s->x->events && i < s->x->events->count; i++)
-		if (s->x->events->list[i].is.level != FINDING_NOTE)
-			advise(s, "Also: %s.", s->x->events->list[i].text);
-	note_faster_route(s);
+	if (c->gpu_groups.high > 0)
+		put_groups(s, c->why == EVAL_GROUPS ? "groups" : "also_groups", &c->gpu_groups,
+			   &c->ratio);
+	if (c->host_groups.high > 0)
+		put_groups(s, c->why == EVAL_HOST_GROUPS ? "host_groups" : "unsteady",
+			   &c->host_groups, &c->host);
+	if (c->host_low && c->why != EVAL_HOST) {
+		put(s, "low", "%s", RATE(c->host.mean));
+		put(s, "expected", "%s", RATE(s->r->host->expected_gbps));
+	}
+	put_also(s, "events", s->x->events, 0);
+	put_faster_route(s);
 	if (c->best == c->worst && c->best != VERDICT_PASS && c->why == EVAL_RATIO &&
 	    staged > STAGED_BETTER * c->gpu_gbps)
-		advise(s, "Staging through host memory is faster here: %s Gb/s.", RATE(staged));
+		put(s, "staged", "%s", RATE(staged));
 	if (s->r->cell.into != GDR_HOST && sink->gpu && sink->ordering >= 0 && sink->ordering < 100)
-		advise(s,
-		       "The GPU does not order a NIC's writes, so its kernels must flush (%.2f us).",
-		       sink->flush_us);
+		put(s, "flush", "%.2f", sink->flush_us);
 }
 
-static void measured(const struct subject *s)
+/* The figures of the cell that decides. */
+static void put_figures(struct subject *s)
 {
 	const struct eval_cell *c = s->c;
-	bool decided = c->best == c->worst, given = s->x->within_given;
+	const struct gdr_result *r = s->r;
+	double floor = 1 - s->x->attr->within;
 
-	if (!decided)
-		set_verdict(s, VERDICT_INCONCLUSIVE, "", given ? 77 : 0);
-	else
-		set_verdict(s, c->best, "none",
-			    c->best == VERDICT_FAIL || (given && c->best != VERDICT_PASS) ? 6 : 0);
-	if (!decided) {
-		open_still(s);
-	} else if (c->best == VERDICT_PASS) {
-		say(s, "GPUDirect within %g %% of host memory: ", 100 * s->x->attr->within);
-		say_ratio(s);
-		say(s, s->r->verified ? "" : " (data not verified)");
-	} else if (c->why == EVAL_RATIO) {
-		slower(s);
-	} else if (c->why == EVAL_GROUPS) {
-		two_groups(s);
-	} else {
-		host_low(s);
-	}
-	note_others(s);
+	put(s, "ratio", "%s, %s: %s Gb/s, %.1f %% of host memory's %s Gb/s (%s)",
+	    gdr_cell_words(&r->cell), gdr_cell_direction(&r->cell), RATE(c->gpu_gbps),
+	    100 * c->ratio.mean, RATE(c->host.mean), interval(s, &c->ratio, 100, "%").text);
+	put(s, "baseline", "%s: %s Gb/s (%s), expected: %s (%s)", gdr_cell_direction(&r->cell),
+	    RATE(c->host.mean), interval(s, &c->host, 1, "Gb/s").text, RATE(r->host->expected_gbps),
+	    r->host->expected_from);
+	put(s, "percent", "%.1f", 100 * c->ratio.mean);
+	put(s, "within", "%g", 100 * s->x->attr->within);
+	put(s, "least", "%g", 100 * floor);
+	put(s, "warn", "%g", 100 * EVAL_WARN_RATIO);
+	put(s,
+	    c->why == EVAL_HOST      ? "by_host"
+	    : c->ratio.high >= floor ? "by_ratio"
+				     : "by_level",
+	    "%s", "");
+	if (!r->verified)
+		put(s, "unverified", "%s", "");
+	put_notes(s);
 }
 
 /* The cell of the verdict: one with wrong data, or that failed, or that decides E; NULL: none. */
@@ -343,37 +307,73 @@ static bool all_measured(const struct eval_attr *a)
 	return true;
 }
 
+/* Which of the rules' conditions hold of S. */
+static unsigned conditions_of(const struct subject *s)
+{
+	const struct eval_cell *c = s->c;
+	unsigned is = s->r && s->r->wrong_bytes ? DATA_WRONG : 0;
+
+	is |= s->x->failed ? TRANSFER_FAILED : 0;
+	is |= s->x->side[0]->gpu || s->x->side[1]->gpu ? 0 : NO_GPU;
+	for (int i = 0; i < 2; i++)
+		if (s->x->side[i]->gpu)
+			is |= (s->x->side[i]->gpudirect ? 0 : NO_SUPPORT) |
+			      (s->x->side[i]->direct ? 0 : NO_ROUTE);
+	if (!c || !(c->ratio.mean > 0) || !all_measured(s->x->attr))
+		return is | UNMEASURED;
+	return is | BY(c->why) | AT(c->best) | (c->best != c->worst ? UNDECIDED : 0);
+}
+
+/* Put the values of RULE's words, which hold of S; V gets its cause, and the measured ratio. */
+static void put_values(struct subject *s, const struct rule *rule, struct verdict *v)
+{
+	enum finding_code cause = rule->code;
+
+	if (rule->when & (DATA_WRONG | TRANSFER_FAILED))
+		put_cell(s);
+	else if (rule->when & (NO_GPU | NO_ROUTE))
+		put_ends(s, !(rule->when & NO_GPU));
+	else if (rule->when & UNMEASURED)
+		put(s, all_measured(s->x->attr) ? "nothing" : "unfinished", "%s", "");
+	else {
+		v->ratio = s->c->ratio;
+		if (rule->code == VERDICT_SLOWER)
+			cause = put_causes(s);
+		put_figures(s);
+	}
+	v->cause = finding_name(cause);
+}
+
 void verdict_reach(const struct verdict_facts *x, struct verdict *v)
 {
-	const struct gdr_side *one = x->side[0], *other = x->side[1];
-	struct subject s = {.x = x, .v = v};
+	struct subject s = {.x = x};
+	const struct rule *rule = rules;
+	unsigned conditions;
 	struct eval e;
 
 	eval_results(&e, x->attr);
 	memset(v, 0, sizeof(*v));
 	s.r = choose(x, &e);
 	s.c = e.deciding;
-	v->ratio.high = INFINITY;
-	v->confidence = e.confidence;
-	v->expected_gbps = verdict_expect(x, s.r ? &s.r->cell : NULL, &v->expected_from);
+	s.confidence = v->confidence = e.confidence;
 	s.way = verdict_way(s.r ? &s.r->cell : NULL, x->side);
-	if (s.r && s.r->wrong_bytes) {
-		wrong_data(&s);
-	} else if (x->failed) {
-		failed_transfer(&s);
-	} else if (!one->gpu && !other->gpu) {
-		nothing_direct(&s, false);
-	} else if ((one->gpu && !one->direct) || (other->gpu && !other->direct)) {
-		nothing_direct(&s, true);
-	} else if (!s.c || !(s.c->ratio.mean > 0) || !all_measured(x->attr)) {
-		set_verdict(&s, VERDICT_NONE, "not_measured", 77);
-		say(&s, "no verdict: %s",
-		    all_measured(x->attr) ? "GPU memory was not measured"
-					  : "the run did not finish");
-	} else {
-		v->ratio = s.c->ratio;
-		measured(&s);
-	}
+	v->ratio.high = INFINITY;
+	v->expected_gbps = verdict_expect(x, s.r ? &s.r->cell : NULL, &v->expected_from);
+	conditions = conditions_of(&s);
+	while (rule->when & ~conditions)
+		rule++;
+	v->level = rule->level;
+	v->exit_status = x->within_given ? rule->exit_if_given : rule->exit_status;
+	put_values(&s, rule, v);
+	text_add(v->line, sizeof(v->line), "%s ", verdict_level_name(v->level));
+	finding_words(v->line + strlen(v->line), sizeof(v->line) - strlen(v->line),
+		      finding_text(rule->code), &s.facts);
+	finding_words(v->next, sizeof(v->next), finding_next(rule->code), &s.facts);
+	if (v->ratio.mean > 0)
+		finding_words(v->next + strlen(v->next), sizeof(v->next) - strlen(v->next),
+			      finding_next(VERDICT_NOTES), &s.facts);
+	if (v->next[0] == ' ')
+		memmove(v->next, v->next + 1, strlen(v->next));
 	/* Part of the text comes from the peer: remove control characters. */
 	text_disarm(v->line);
 	text_disarm(v->next);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * verdict: one line that says whether GPUDirect RDMA works here and is as fast as host memory, and
- * if not, the first cause that fits. Pure functions from measurements and facts to text.
+ * verdict: whether GPUDirect RDMA works here and is as fast as host memory, and if not, the first
+ * cause that fits. Pure functions: rules over measurements and facts choose a finding, and the
+ * catalogue (common/finding/catalogue.def) has its words.
  */
 #pragma once
 
@@ -47,15 +48,10 @@ struct verdict_facts {
 
 struct verdict {
 	enum verdict_level level;
-	char line[1280]; /* "PASS GPUDirect within 5 % of host memory: …" */
-	char next[2048]; /* what to do, and other findings; "" if nothing */
-	/*
-	 * One word for JSON: "none", "data", "transfer", "no_gpu", "gpu_unsupported", "no_route",
-	 * "not_measured", "noise", "host_low", "host_groups", "two_groups", or one of
-	 * verdict_causes(). Static storage.
-	 */
-	const char *cause;
-	int exit_status;         /* 0, 1, 5, 6 or 77 */
+	char line[1280];   /* "PASS GPUDirect within 5 % of host memory: …" */
+	char next[2048];   /* what to do, and other findings; "" if nothing */
+	const char *cause; /* the finding's name: of a row VERDICT_… or GDR_… of the catalogue */
+	int exit_status;   /* 0, 1, 5, 6 or 77 */
 	struct eval_range ratio; /* of the cell to host memory; mean 0 if one was not measured */
 	double confidence;       /* the level of its interval, in percent */
 	double expected_gbps;    /* of the cell, by verdict_expect() */

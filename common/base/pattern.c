@@ -17,14 +17,6 @@ static inline uint64_t mix_bits(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-uint64_t pattern_named_seed(const struct pattern_name *name)
-{
-	uint64_t packed = (uint64_t)name->window << 32 | (uint64_t)(name->qp & 0xffff) << 16 |
-			  (uint64_t)(name->number & 0x7fff) << 1 | name->from_server;
-
-	return mix_bits(packed + GOLDEN);
-}
-
 uint64_t pattern_seed(uint64_t stream, uint64_t epoch)
 {
 	/* Mix twice, so that consecutive streams and epochs give seeds far from each other: a word
@@ -82,4 +74,26 @@ uint64_t pattern_check(const void *from, size_t bytes, uint64_t seed, uint64_t f
 		if (((const uint8_t *)from)[at + k] != ((const uint8_t *)&word)[k])
 			return at + k;
 	return PATTERN_OK;
+}
+
+/* Byte AT of the words of which WORD is the one that AT is in. */
+static inline uint8_t byte_of(uint64_t word, uint64_t at)
+{
+	return ((const uint8_t *)&word)[at % WORD_BYTES];
+}
+
+uint8_t pattern_byte(uint64_t seed, uint64_t at)
+{
+	return byte_of(mix_bits(seed ^ at / WORD_BYTES), at);
+}
+
+bool pattern_lacks(const void *from, size_t bytes, uint64_t seed)
+{
+	for (size_t at = 0; at < bytes; at++) {
+		uint8_t off = ((const uint8_t *)from)[at] ^ pattern_byte(seed, at);
+
+		if (off && off != byte_of(POISON, at))
+			return false;
+	}
+	return true;
 }

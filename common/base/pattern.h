@@ -18,19 +18,6 @@
 uint64_t pattern_seed(uint64_t stream, uint64_t epoch);
 
 /*
- * Identifies a message: the NUMBERth (from 0) of WINDOW on QP number QP of the run, and its sender.
- */
-struct pattern_name {
-	bool from_server;
-	unsigned qp;     /* up to 65535 */
-	unsigned number; /* up to 32767 */
-	uint32_t window; /* counted over the whole run */
-};
-
-/* The seed of NAME; different for any two names. */
-uint64_t pattern_named_seed(const struct pattern_name *name);
-
-/*
  * Fill BYTES at TO so that every byte differs from what pattern_fill() would write: poisoned memory
  * cannot be mistaken for received data.
  */
@@ -44,3 +31,9 @@ void pattern_fill(void *to, size_t bytes, uint64_t seed, uint64_t first);
  * wrong byte.
  */
 uint64_t pattern_check(const void *from, size_t bytes, uint64_t seed, uint64_t first);
+
+/* The byte at offset AT of the pattern. */
+uint8_t pattern_byte(uint64_t seed, uint64_t at);
+
+/* True if each byte of poisoned memory is still poison, or became the pattern's. */
+bool pattern_lacks(const void *from, size_t bytes, uint64_t seed);

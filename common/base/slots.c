@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
+
 #define ALIGN_BYTES SLOTS_GUARD_BYTES
-#define WORD_BYTES  8
 
 uint64_t slots_stride(const struct slots *s)
 {
@@ -22,26 +23,31 @@ uint64_t slots_bytes(const struct slots *s)
 
 uint64_t slots_offset(const struct slots *s, unsigned qp, unsigned k)
 {
-	return ((uint64_t)qp * s->per_qp + k) * slots_stride(s);
+	return ((uint64_t)qp * s->count + k) * slots_stride(s);
+}
+
+uint8_t *slots_payload(const struct slots *s, unsigned qp, unsigned k)
+{
+	return s->data + slots_offset(s, qp, k) + s->before_bytes;
 }
 
 int slots_init(struct slots *s)
 {
-	s->head = calloc(s->qps, sizeof(*s->head));
 	s->arrived = calloc(s->qps, sizeof(*s->arrived));
-	return s->head && s->arrived ? 0 : -ENOMEM;
+	s->number = calloc((size_t)s->qps * s->count, sizeof(*s->number));
+	return s->arrived && s->number ? 0 : -ENOMEM;
 }
 
 void slots_release(struct slots *s)
 {
-	free(s->head);
 	free(s->arrived);
+	free(s->number);
 	memset(s, 0, sizeof(*s));
 }
 
-struct pattern_name slots_name(const struct slots *s, unsigned qp, unsigned number)
+struct slots_name slots_name(const struct slots *s, unsigned qp, unsigned number)
 {
-	return (struct pattern_name){
+	return (struct slots_name){
 		.from_server = s->from_server,
 		.qp = s->first_qp + qp,
 		.number = number,
@@ -51,22 +57,20 @@ struct pattern_name slots_name(const struct slots *s, unsigned qp, unsigned numb
 
 uint64_t slots_seed(const struct slots *s, unsigned qp, unsigned number)
 {
-	struct pattern_name name = slots_name(s, qp, number);
+	uint64_t in_window = (uint64_t)(s->first_qp + qp) << 32 | number;
 
-	return pattern_named_seed(&name);
+	return pattern_seed((uint64_t)s->window << 1 | s->from_server, in_window);
 }
 
-uint8_t *slots_payload(const struct slots *s, unsigned qp, unsigned n)
+/* After a payload: its guard, and the pattern that it has. */
+static uint64_t guard_bytes(const struct slots *s)
 {
-	unsigned k = (s->head[qp] + n) % s->per_qp;
-
-	return s->data + slots_offset(s, qp, k) + s->before_bytes;
+	return slots_stride(s) - s->before_bytes - s->message_bytes;
 }
 
-/* Bytes of a payload and its guard. */
-static uint64_t area_bytes(const struct slots *s)
+static uint64_t guard_seed(const struct slots *s, unsigned qp, unsigned k)
 {
-	return slots_stride(s) - s->before_bytes;
+	return ~slots_seed(s, qp, k);
 }
 
 void slots_fill(struct slots *s)
@@ -79,69 +83,23 @@ void slots_fill(struct slots *s)
 
 void slots_poison(struct slots *s)
 {
-	for (unsigned qp = 0; qp < s->qps; qp++)
-		for (unsigned n = 0; n < s->per_qp; n++)
-			pattern_poison(slots_payload(s, qp, n), area_bytes(s), slots_seed(s, qp, n),
-				       0);
-}
+	for (unsigned qp = 0; qp < s->qps; qp++) {
+		s->arrived[qp] = 0;
+		for (unsigned k = 0; k < s->count; k++) {
+			uint8_t *p = slots_payload(s, qp, k);
 
-/* A slot, and the seeds of what belongs there. */
-struct slot_view {
-	const struct slots *s;
-	const uint8_t *p;
-	struct pattern_name name; /* of the message that belongs there */
-	uint64_t seed, poison;    /* of that message, and of the poison that was there before */
-};
-
-/* Slot N of QP, where message NUMBER belongs. */
-static struct slot_view view_slot(const struct slots *s, unsigned qp, unsigned n, unsigned number)
-{
-	return (struct slot_view){
-		.s = s,
-		.p = slots_payload(s, qp, n),
-		.name = slots_name(s, qp, number),
-		.seed = slots_seed(s, qp, number),
-		.poison = slots_seed(s, qp, n),
-	};
-}
-
-/* Fill RIGHT with the expected word at AT, and POISON with the poison there; in the guard both are
- * equal. */
-static void fill_expected_word(const struct slot_view *view, uint64_t at, uint8_t right[WORD_BYTES],
-			       uint8_t poison[WORD_BYTES])
-{
-	pattern_fill(right, WORD_BYTES, view->seed, at);
-	pattern_poison(poison, WORD_BYTES, view->poison, at);
-	for (uint64_t k = 0; k < WORD_BYTES; k++)
-		if (at + k >= view->s->message_bytes)
-			right[k] = poison[k];
-}
-
-/*
- * Offset of the first wrong byte of payload and guard from FROM on, a multiple of a word, or
- * PATTERN_OK. MAY_LACK: a byte that was not written is not wrong.
- */
-static uint64_t find_wrong_byte(const struct slot_view *view, uint64_t from, bool may_lack)
-{
-	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
-
-	for (uint64_t at = from; at < area_bytes(view->s); at++) {
-		unsigned k = at % WORD_BYTES;
-
-		if (k == 0)
-			fill_expected_word(view, at, right, poison);
-		if (view->p[at] != right[k] && !(may_lack && view->p[at] == poison[k]))
-			return at;
+			pattern_poison(p, s->message_bytes, slots_seed(s, qp, k), 0);
+			pattern_fill(p + s->message_bytes, guard_bytes(s), guard_seed(s, qp, k), 0);
+		}
 	}
-	return PATTERN_OK;
 }
 
-/* Offset of the first wrong byte of payload and guard, or PATTERN_OK. */
-static uint64_t first_wrong_byte(const struct slot_view *view)
+void slots_arrived(struct slots *s, unsigned qp, unsigned number)
 {
-	uint64_t size = view->s->message_bytes, at = pattern_check(view->p, size, view->seed, 0);
+	unsigned k = s->arrived[qp]++;
 
-	return at == PATTERN_OK ? find_wrong_byte(view, size / WORD_BYTES * WORD_BYTES, false) : at;
+	if (k < s->count)
+		s->number[(size_t)qp * s->count + k] = (uint16_t)(s->unreliable ? number : k);
 }
 
 void slots_record(struct slots_tally *t, const struct slots_finding *error)
@@ -152,81 +110,32 @@ void slots_record(struct slots_tally *t, const struct slots_finding *error)
 	t->found = true;
 }
 
-/* Count the message that belongs in the slot as LOST, which may be allowed, or as wrong. */
-static void record_wrong(struct slots_tally *t, const struct slot_view *view, bool lost)
+/* Check slot K of QP, where message NUMBER belongs. CAME: its completion did. */
+static void check_slot(const struct slots *s, struct slots_tally *t, unsigned qp, unsigned k,
+		       unsigned number, bool came)
 {
-	uint8_t right[WORD_BYTES], poison[WORD_BYTES];
-	uint64_t byte = first_wrong_byte(view);
+	const uint8_t *p = slots_payload(s, qp, k);
+	uint64_t size = s->message_bytes, seed = slots_seed(s, qp, number);
+	uint64_t wrong = pattern_check(p, size, seed, 0);
+	uint64_t beyond = pattern_check(p + size, guard_bytes(s), guard_seed(s, qp, k), 0);
+	struct slots_finding error = {.name = slots_name(s, qp, number)};
+	bool lost;
 
-	t->lost += lost;
-	if (lost && view->s->unreliable)
+	if (came && wrong == PATTERN_OK && beyond == PATTERN_OK)
 		return;
-	if (byte == PATTERN_OK)
-		byte = 0; /* lost, but in memory: its receive request did not complete */
-	fill_expected_word(view, byte / WORD_BYTES * WORD_BYTES, right, poison);
-	slots_record(t, &(struct slots_finding){view->name, byte, view->p[byte],
-						right[byte % WORD_BYTES]});
-}
-
-/* Check the slot; returns false if it is wrong, which is counted. */
-static bool check_slot(struct slots_tally *t, const struct slot_view *view)
-{
-	if (first_wrong_byte(view) == PATTERN_OK)
-		return true;
-	record_wrong(t, view, find_wrong_byte(view, 0, true) == PATTERN_OK);
-	return false;
-}
-
-/*
- * The number of messages from NEXT on, at most MISSING, that were lost before the Nth arrival: it
- * begins like the message behind them. 0 if it begins like none.
- */
-static unsigned count_skipped(const struct slots *s, unsigned qp, unsigned n, unsigned next,
-			      unsigned missing)
-{
-	uint64_t most = WORD_BYTES - 1; /* bytes that are equal */
-	unsigned skipped = 0;
-
-	for (unsigned k = 0; k <= missing && most != PATTERN_OK; k++) {
-		struct slot_view view = view_slot(s, qp, n, next + k);
-		uint64_t equal = first_wrong_byte(&view);
-
-		if (equal > most) {
-			most = equal;
-			skipped = k;
-		}
+	lost = !came || (s->in_place && beyond == PATTERN_OK && pattern_lacks(p, size, seed));
+	t->lost += lost;
+	if (lost && s->unreliable)
+		return;
+	if (wrong == PATTERN_OK && beyond != PATTERN_OK) {
+		error.byte = size + beyond;
+		error.should_be = pattern_byte(guard_seed(s, qp, k), beyond);
+	} else {
+		error.byte = wrong == PATTERN_OK ? 0 : wrong;
+		error.should_be = pattern_byte(seed, error.byte);
 	}
-	return skipped;
-}
-
-/*
- * Check what arrived on QP (SEND). If fewer arrived than were sent, so many may have been lost
- * before each of them; of those that arrived in excess, each stands where another one was expected.
- */
-static void check_arrivals(const struct slots *s, struct slots_tally *t, unsigned qp)
-{
-	unsigned arrived = s->arrived[qp] < s->per_qp ? s->arrived[qp] : s->per_qp, next = 0;
-	unsigned missing = arrived < s->count ? s->count - arrived : 0;
-	unsigned excess = arrived > s->count ? arrived - s->count : 0;
-	struct slot_view view;
-
-	for (unsigned n = 0; n < arrived; n++) {
-		unsigned skipped = count_skipped(s, qp, n, next, missing);
-
-		for (missing -= skipped; skipped; skipped--) {
-			view = view_slot(s, qp, n, next++);
-			record_wrong(t, &view, true);
-		}
-		view = view_slot(s, qp, n, next);
-		if (check_slot(t, &view) || !excess)
-			next++;
-		else
-			excess--;
-	}
-	for (; next < s->count; next++) {
-		view = view_slot(s, qp, arrived++, next);
-		record_wrong(t, &view, true);
-	}
+	error.is = p[error.byte];
+	slots_record(t, &error);
 }
 
 void slots_check(const struct slots *s, struct slots_tally *t)
@@ -235,15 +144,18 @@ void slots_check(const struct slots *s, struct slots_tally *t)
 
 	t->messages += messages;
 	t->bytes += messages * s->message_bytes;
-	for (unsigned qp = 0; qp < s->qps; qp++) {
-		if (!s->in_place)
-			check_arrivals(s, t, qp);
-		for (unsigned k = 0; s->in_place && k < s->count; k++) {
-			struct slot_view view = view_slot(s, qp, k, k);
+	for (unsigned qp = 0; qp < s->qps; qp++)
+		for (unsigned k = 0; k < s->count; k++) {
+			bool came = s->in_place || k < s->arrived[qp];
+			unsigned number = k;
 
-			check_slot(t, &view);
+			if (came && !s->in_place)
+				number = s->number[(size_t)qp * s->count + k];
+			if (number == SLOTS_NO_NUMBER)
+				t->lost++; /* one found no receive, since this took it */
+			else
+				check_slot(s, t, qp, k, number, came);
 		}
-	}
 }
 
 void slots_add(struct slots_tally *to, const struct slots_tally *from)

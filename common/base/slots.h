@@ -5,34 +5,40 @@
  *
  * A window is COUNT messages on each of several QPs. Message K of a QP is in the sender's slot K
  * and identifies itself (pattern.h). The receiver poisons its slots first, and a guard of poison
- * follows each. A WRITE goes to its own slot (in_place). SENDs go to a ring of slots in order of
- * arrival: `head` is the slot of the next one, `arrived` counts them. A few slots more than
- * messages catch those that arrive more than once.
+ * follows each. A WRITE or READ goes to the slot of its number. SENDs fill the slots of their QP in
+ * the order of their arrival, which is that of their numbers, unless the transport may lose some:
+ * then each one tells its number.
  *
- * One thread uses an object. A message is lost if nothing of it, or only a part of it, arrived, or
- * its receive never completed; any other difference is an error.
+ * One thread uses an object.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/pattern.h"
+#define SLOTS_GUARD_BYTES 64         /* least size of the guard after each slot, their alignment */
+#define SLOTS_NO_NUMBER   UINT16_MAX /* what arrived is no message of the window */
 
-#define SLOTS_GUARD_BYTES 64 /* minimum size of the guard after each slot, and their alignment */
+/* The NUMBERth message (from 0) of WINDOW on QP number QP of the run, and its sender. */
+struct slots_name {
+	bool from_server;
+	unsigned qp;     /* up to 65535 */
+	unsigned number; /* below SLOTS_NO_NUMBER */
+	uint32_t window; /* counted over the whole run */
+};
 
 /* The first error. */
 struct slots_finding {
-	struct pattern_name name; /* of the expected message */
-	uint64_t byte;            /* offset in that message; past its end: in the guard */
-	uint8_t is, should_be;    /* equal: the data are in memory, but no completion came */
+	struct slots_name name; /* of the expected message */
+	uint64_t byte;          /* offset in that message; past its end: in the guard */
+	uint8_t is, should_be;  /* equal: the data are in memory, but no completion came */
 };
 
 struct slots_tally {
 	uint64_t messages, bytes; /* checked */
 	uint64_t errors;          /* wrong messages; lost ones, where none may be lost */
-	uint64_t lost;
-	bool found; /* an error was found: */
+	uint64_t lost;            /* nothing or only a part arrived, or no completion came */
+	bool found;               /* an error was found: */
 	struct slots_finding first;
 };
 
@@ -43,40 +49,41 @@ struct slots {
 	uint64_t before_bytes; /* in each slot, before the payload: a datagram's GRH */
 	unsigned qps;
 	unsigned first_qp; /* number of this object's QP 0 within the run */
-	unsigned per_qp;   /* slots: at least as many as messages */
-	unsigned count;    /* messages of each QP in a window */
+	unsigned count;    /* slots of each QP */
 	bool from_server;  /* which end sent these messages */
-	bool in_place;
+	bool in_place;     /* not SENDs */
 	bool unreliable; /* the transport may lose messages: these are counted, but are no error */
 	uint32_t window; /* counted over the whole run */
-	/* set by slots_init() */
-	unsigned *head, *arrived; /* of each QP */
+	/* set by slots_init(), for each QP: */
+	unsigned *arrived; /* messages that completed; unused if in_place */
+	uint16_t *number;  /* of the Kth of them at qp * count + K; used if unreliable */
 };
 
 /* Bytes from one slot to the next, and of all slots. */
 uint64_t slots_stride(const struct slots *s);
 uint64_t slots_bytes(const struct slots *s);
 
-/* The offset of slot K of QP; its payload starts before_bytes later. */
+/* The offset of slot K of QP; its payload starts before_bytes later, where slots_payload() is. */
 uint64_t slots_offset(const struct slots *s, unsigned qp, unsigned k);
-
-/* The slot payload for message N of QP, if all messages arrive in order. */
-uint8_t *slots_payload(const struct slots *s, unsigned qp, unsigned n);
+uint8_t *slots_payload(const struct slots *s, unsigned qp, unsigned k);
 
 /* The name of message NUMBER of QP in this window, and the seed of its pattern. */
-struct pattern_name slots_name(const struct slots *s, unsigned qp, unsigned number);
+struct slots_name slots_name(const struct slots *s, unsigned qp, unsigned number);
 uint64_t slots_seed(const struct slots *s, unsigned qp, unsigned number);
 
 /*
- * Allocate head and arrived. Returns 0 or -ENOMEM. slots_release() is safe on a zeroed
- * object.
+ * Allocate arrived and number. Returns 0 or -ENOMEM. slots_release() is safe on a zeroed object;
+ * `data` stays the caller's.
  */
 int slots_init(struct slots *s);
-void slots_release(struct slots *s); /* `data` stays the caller's */
+void slots_release(struct slots *s);
 
-/* Fill the sender's slots with the window's messages; poison the receiver's slots for them. */
+/* Fill the sender's slots with the window's messages; poison the receiver's, none has arrived. */
 void slots_fill(struct slots *s);
 void slots_poison(struct slots *s);
+
+/* Message NUMBER has arrived on QP; NUMBER is used if S is unreliable. */
+void slots_arrived(struct slots *s, unsigned qp, unsigned number);
 
 /* Check every message, and add the result to T. */
 void slots_check(const struct slots *s, struct slots_tally *t);

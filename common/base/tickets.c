@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
+
 #define FIRST UINT64_C(0x0123456789ffffc0)
 
 uint64_t tickets_first(uint32_t window)
@@ -21,8 +23,7 @@ static uint64_t read_value(const struct slots *s, unsigned qp, unsigned n)
 }
 
 /* Check that the value of the operation or counter NAME, which IS this, is as it SHOULD be. */
-static void check_value(struct slots_tally *t, struct pattern_name name, uint64_t is,
-			uint64_t should)
+static void check_value(struct slots_tally *t, struct slots_name name, uint64_t is, uint64_t should)
 {
 	const uint8_t *bytes = (const uint8_t *)&is, *right = (const uint8_t *)&should;
 	unsigned byte = 0;
@@ -72,36 +73,37 @@ static void check_returned(const struct slots *s, struct slots_tally *t, unsigne
 	check_value(t, slots_name(s, qp, n), is, should);
 }
 
+/* Which of ALL consecutive values an add returned; ALL or more: none of them. */
+static uint64_t ticket_of(const struct slots *s, uint64_t i)
+{
+	return read_value(s, (unsigned)(i / s->count), (unsigned)(i % s->count)) -
+	       tickets_first(s->window);
+}
+
 /* The adds of all QPs together must have returned each value once, in any order. Returns 0 or
  * -ENOMEM. */
 static int check_returned_adds(const struct slots *s, struct slots_tally *t)
 {
-	uint64_t first = tickets_first(s->window), all = (uint64_t)s->count * s->qps;
-	uint64_t missing = 0;
-	uint32_t *times = calloc(all, sizeof(*times)); /* each value was returned */
+	uint64_t all = (uint64_t)s->count * s->qps, missing = 0;
+	bool *returned = calloc(all, sizeof(*returned));
 
-	if (!times)
+	if (!returned)
 		return -ENOMEM;
-	for (uint64_t i = 0; i < all; i++) {
-		unsigned qp = (unsigned)(i / s->count), n = (unsigned)(i % s->count);
-		uint64_t ticket = read_value(s, qp, n) - first;
-
-		if (ticket < all)
-			times[ticket]++;
-	}
-	while (missing < all && times[missing])
+	for (uint64_t i = 0; i < all; i++)
+		if (ticket_of(s, i) < all)
+			returned[ticket_of(s, i)] = true;
+	while (missing < all && returned[missing])
 		missing++;
 	for (uint64_t i = 0; i < all; i++) {
-		unsigned qp = (unsigned)(i / s->count), n = (unsigned)(i % s->count);
-		uint64_t ticket = read_value(s, qp, n) - first;
+		uint64_t ticket = ticket_of(s, i);
 
-		if (ticket < all && times[ticket] == 1)
-			continue;
-		if (ticket < all)
-			times[ticket]--;
-		check_returned(s, t, qp, n, first + missing);
+		if (ticket < all && returned[ticket])
+			returned[ticket] = false; /* another one with it is wrong */
+		else
+			check_returned(s, t, (unsigned)(i / s->count), (unsigned)(i % s->count),
+				       tickets_first(s->window) + missing);
 	}
-	free(times);
+	free(returned);
 	return 0;
 }
 

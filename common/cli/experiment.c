@@ -112,7 +112,7 @@ static json_t *document_value(const struct option_row *row, uint64_t v)
 
 	if (v == EXPERIMENT_AUTO)
 		return json_null();
-	if (row->kind == OPTION_FLAG)
+	if (row->kind == OPTION_FLAG || (row->kind == OPTION_INDEX && v < 2))
 		return json_boolean(v != 0);
 	if (row->kind == OPTION_SECONDS)
 		return v ? json_real((double)v / 1e9) : json_null();

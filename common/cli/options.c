@@ -89,7 +89,7 @@ static int apply_option(struct options *o, const struct option_row *row, const c
 		return is_default_value(o, row, text) ? 0 : options_refuse(o, row, f);
 	switch (row->kind) {
 	case OPTION_INDEX:
-		return options_parse_value(row, text ? text : "0", options_number(o, row), f);
+		return options_parse_value(row, text ? text : row->bare, options_number(o, row), f);
 	case OPTION_FLAG:
 		*options_number(o, row) = 1;
 		return 0;

@@ -29,7 +29,7 @@ enum option_kind {
 	OPTION_TEXT,    /* const char * */
 	OPTION_FILE,    /* const char *, the value is optional: "-" */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
-	OPTION_INDEX,   /* uint64_t, the value is optional: 0; it may be a separate argument */
+	OPTION_INDEX,   /* uint64_t, the value is optional: `bare`; it may be a separate word */
 	/* of a command that is no test (cli/command.h) */
 	COMMAND_FLAG,    /* bool */
 	COMMAND_TEXT,    /* const char * */
@@ -98,6 +98,7 @@ struct option_row {
 	unsigned never;           /* and none of these */
 	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
 	const char *instead;  /* what to do in a test without it; NULL: use another test */
+	const char *bare;     /* OPTION_INDEX: the value if none is given */
 	bool own;             /* documents of other tests do not have it either */
 	bool dealt;           /* several values do not make a sweep: the QPs have them in turn */
 	bool counted;         /* N makes a sweep, 1 to N: the slowest axis */

@@ -159,6 +159,11 @@ const char *finding_name(enum finding_code code)
 	return catalogue[code].name;
 }
 
+const char *finding_text(enum finding_code code)
+{
+	return catalogue[code].text;
+}
+
 const char *finding_next(enum finding_code code)
 {
 	return catalogue[code].next;

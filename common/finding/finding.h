@@ -32,7 +32,7 @@ enum finding_strength {
 	FINDING_STRENGTHS
 };
 
-#define FINDING_VALUES 12
+#define FINDING_VALUES 24
 
 /* What {name} in the catalogue's words stands for. */
 struct finding_value {
@@ -96,8 +96,9 @@ void findings_sort(struct findings *list);
 /* The first finding of CODE; NULL: there is none. */
 const struct finding *findings_find(const struct findings *list, enum finding_code code);
 
-/* "packet_loss": stable, for scripts; and what the catalogue says to do next, unfilled. */
+/* "packet_loss": stable, for scripts; and the catalogue's text, and what to do next, unfilled. */
 const char *finding_name(enum finding_code code);
+const char *finding_text(enum finding_code code);
 const char *finding_next(enum finding_code code);
 
 /* "note", "warn" or "fault"; and "is", "may_be" or "cannot_tell". */

@@ -7,8 +7,8 @@
 #include "proto/verified.h"
 
 #define PHASE       "verifying the data"
-#define WINDOWS     4  /* more than one, so that slots are reused */
-#define EMPTY_TRIES 10 /* unreliable transports may lose empty messages, too */
+#define LEAST_NS    UINT64_C(1000000000) /* of a verification, unless --verify=N says how much */
+#define EMPTY_TRIES 10                   /* unreliable transports may lose empty messages, too */
 
 /* A step of the verification that each worker does. */
 struct step {
@@ -27,38 +27,23 @@ static int step_job(void *arg, unsigned i)
 	return endpoint_abort(step->ms->ep); /* the others must not wait for this one */
 }
 
-/* Set ms->fault. A completion may have failed for a fault of the peer: then keep the peer's. */
-static void find_verify_cause(struct measure *ms)
+/*
+ * Run PART in all workers. A completion may have failed for a fault of the peer: then that is the
+ * one that counts.
+ */
+static int run_in_workers(struct measure *ms, int (*part)(struct meter *t))
 {
+	struct step step = {.ms = ms, .part = part};
 	struct fault told = {0};
+	int rc;
 
-	endpoint_fetch_fault(ms->ep);
+	link_alive_start(ms->link);
+	rc = endpoint_each(ms->ep, step_job, &step);
+	link_alive_stop(ms->link);
 	if (fault_is(ms->fault) && !ms->fault->errnum)
 		link_await_peer_error(ms->link, &told);
 	if (fault_is(&told))
 		*ms->fault = told;
-}
-
-/*
- * Run PART in all workers at once; if it USES_GPU memory, and there is a GPU, for one worker after
- * the other in the calling thread, because one thread at a time may use a GPU.
- */
-static int run_in_workers(struct measure *ms, int (*part)(struct meter *t), bool uses_gpu)
-{
-	struct step step = {.ms = ms, .part = part};
-	int rc = 0;
-
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		fault_phase(&ms->ep->worker[i].fault, PHASE);
-	link_alive_start(ms->link);
-	if (uses_gpu && ms->ep->gpu)
-		for (unsigned i = 0; i < ms->ep->workers && rc == 0; i++)
-			rc = step_job(&step, i);
-	else
-		rc = pool_run(&ms->ep->pool, step_job, &step);
-	link_alive_stop(ms->link);
-	if (rc)
-		find_verify_cause(ms);
 	return rc;
 }
 
@@ -103,109 +88,122 @@ static int verify_exchange(struct measure *ms, const char *step, json_t *mine, j
 	return rc ? -1 : 0;
 }
 
-/* Address, rkey and number of slots of each worker's verification buffer. */
-static json_t *describe_buffers(const struct measure *ms, uint64_t message_bytes)
+/*
+ * The next window, as this end sees it: GO if it wants one, and for each worker its slots, and how
+ * many receives of each QP are posted where SENDs arrive. *LEFT is increased by these.
+ */
+static json_t *describe_window(const struct measure *ms, uint64_t bytes, bool go, uint64_t *left)
 {
-	json_t *places = json_array();
+	json_t *workers = json_array();
 
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		const struct meter *t = &ms->meter[i];
 		const struct verify *v = t->verify;
 		uint64_t at = operation_pulls(&ms->test->operation) ? 0 : v->out_bytes;
+		json_t *receives = json_array();
 
-		json_array_append_new(places, json_pack("{s:I, s:I, s:I}", "addr",
-							(json_int_t)(v->mem.memory.addr + at), "rkey",
-							(json_int_t)v->mem.rkey, "slots",
-							(json_int_t)verify_room(t, message_bytes)));
+		for (unsigned q = 0; v->opcode == IBV_WR_SEND && q < t->worker->qps.count; q++) {
+			json_array_append_new(receives, json_integer(v->qp[q].waiting));
+			*left += v->qp[q].waiting;
+		}
+		json_array_append_new(workers, json_pack("{s:I, s:I, s:I, s:o}", "addr",
+							 (json_int_t)(v->mem.memory.addr + at), "rkey",
+							 (json_int_t)v->mem.rkey, "slots",
+							 (json_int_t)verify_room(t, bytes),
+							 "receives", receives));
 	}
-	return json_pack("{s:o, s:b}", "places", places, "skip", (int)ms->link->interrupted);
+	return json_pack("{s:o, s:b}", "workers", workers, "go", (int)go);
 }
 
-/* Store where the peer's buffers are, and how many messages fit into those of both ends. */
-static int read_buffers(struct measure *ms, const json_t *m, uint64_t message_bytes)
+/* Read WORKER, what the peer says of T's: for each receive that it has, an empty message is due. */
+static int read_worker(struct meter *t, const json_t *worker, unsigned *count, uint64_t *left,
+		       struct fault *f)
 {
-	const json_t *places = json_object_get(m, "places");
-	unsigned count = UINT32_MAX;
+	const json_t *receives = json_object_get(worker, "receives");
+	struct verify *v = t->verify;
+	uint64_t rkey, slots;
 
-	if (message_has(m, "places", json_array_size(places) == ms->ep->workers, ms->fault))
+	if (message_u64(worker, "addr", INT64_MAX, &v->remote.addr, f) ||
+	    message_u64(worker, "rkey", UINT32_MAX, &rkey, f) ||
+	    message_u64(worker, "slots", UINT16_MAX, &slots, f) ||
+	    message_has(worker, "slots", slots > 0, f))
 		return -1;
-	for (unsigned i = 0; i < ms->ep->workers; i++) {
-		const json_t *place = json_array_get(places, i);
-		struct verify *v = ms->meter[i].verify;
-		unsigned room = verify_room(&ms->meter[i], message_bytes);
-		uint64_t rkey, slots;
+	v->remote.key = (uint32_t)rkey;
+	*count = slots < *count ? (unsigned)slots : *count;
+	for (unsigned q = 0; v->opcode == IBV_WR_SEND && q < t->worker->qps.count; q++) {
+		const json_t *n = json_array_get(receives, q);
 
-		if (message_u64(place, "addr", INT64_MAX, &v->remote.addr, ms->fault) ||
-		    message_u64(place, "rkey", UINT32_MAX, &rkey, ms->fault) ||
-		    message_u64(place, "slots", UINT16_MAX, &slots, ms->fault) ||
-		    message_has(place, "slots", slots > 0, ms->fault))
+		if (message_has(worker, "receives", json_is_integer(n), f) ||
+		    message_has(worker, "receives", json_integer_value(n) >= 0, f) ||
+		    message_has(worker, "receives", json_integer_value(n) <= 65536, f))
 			return -1;
-		v->remote.key = (uint32_t)rkey;
-		room = slots < room ? (unsigned)slots : room;
-		count = room < count ? room : count;
+		v->qp[q].todo = (unsigned)json_integer_value(n);
+		*left += v->qp[q].todo;
 	}
-	for (unsigned i = 0; i < ms->ep->workers; i++) {
-		ms->meter[i].verify->count = count;
-		ms->meter[i].verify->message_bytes = message_bytes;
-	}
+	v->empty = true;
 	return 0;
 }
 
-/* The number of receives posted on each QP of this end. Adds them to *SUM. */
-static json_t *describe_receives(const struct measure *ms, uint64_t *sum)
+/* The state of a verification of messages of `bytes`. */
+struct pass {
+	uint64_t bytes;
+	uint64_t until_ns; /* the client wants windows until then, */
+	uint64_t messages; /* or so many messages of each QP; 0: until then */
+	uint64_t done;     /* of them */
+	unsigned count;    /* in a window */
+	bool go;           /* both ends want the next one */
+};
+
+static bool wants_window(const struct measure *ms, const struct pass *p)
 {
-	json_t *receives = json_array();
-
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		for (unsigned q = 0; q < ms->ep->worker[i].qps.count; q++) {
-			unsigned n = verify_waiting(ms->meter[i].verify, q);
-
-			*sum += n;
-			json_array_append_new(receives, json_integer(n));
-		}
-	return json_pack("{s:o}", "receives", receives);
+	if (ms->link->interrupted)
+		return false;
+	return ms->ep->server || !p->done ||
+	       (p->messages ? p->done < p->messages : clock_now_ns() < p->until_ns);
 }
 
-/* For each receive that the peer has posted an empty message is due. Adds them to *SUM. */
-static int read_receives(struct measure *ms, const json_t *m, uint64_t *sum)
+/* Agree with the peer on the next window. *LEFT becomes the receives of both that are posted. */
+static int agree_on_window(struct measure *ms, struct pass *p, uint64_t *left)
 {
-	const json_t *receives = json_object_get(m, "receives");
-	size_t at = 0;
+	bool go = wants_window(ms, p);
+	const json_t *workers;
+	json_t *theirs;
+	int rc = 0;
 
-	for (unsigned i = 0; i < ms->ep->workers; i++)
-		for (unsigned q = 0; q < ms->ep->worker[i].qps.count; q++) {
-			const json_t *v = json_array_get(receives, at++);
-			json_int_t n = json_integer_value(v);
+	*left = 0;
+	if (verify_exchange(ms, "window", describe_window(ms, p->bytes, go, left), &theirs))
+		return -1;
+	p->go = go && json_is_true(json_object_get(theirs, "go"));
+	p->count = UINT16_MAX;
+	workers = json_object_get(theirs, "workers");
+	if (message_has(theirs, "workers", json_array_size(workers) == ms->ep->workers, ms->fault))
+		rc = -1;
+	for (unsigned i = 0; i < ms->ep->workers && rc == 0; i++) {
+		unsigned room = verify_room(&ms->meter[i], p->bytes);
 
-			if (message_has(m, "receives", json_is_integer(v) && n >= 0 && n <= 65536,
-					ms->fault))
-				return -1;
-			ms->meter[i].verify->qp[q].todo = (unsigned)n;
-			*sum += (uint64_t)n;
-		}
-	return message_has(m, "receives", json_array_size(receives) == at, ms->fault);
+		p->count = room < p->count ? room : p->count;
+		rc = read_worker(&ms->meter[i], json_array_get(workers, i), &p->count, left,
+				 ms->fault);
+	}
+	json_decref(theirs);
+	return rc;
 }
 
 /*
- * Consume all posted receives of both ends with empty messages, so that the caller can post others
- * in place of them.
+ * Begin a window, if both ends want it. A QP consumes its receives in order, so before SENDs empty
+ * messages consume all that are posted, of the timed part or because messages were lost.
  */
-static int empty_receives(struct measure *ms)
+static int begin_window(struct measure *ms, struct pass *p)
 {
-	for (unsigned tries = 0; tries < EMPTY_TRIES; tries++) {
-		uint64_t left = 0;
-		json_t *theirs;
-		int rc;
+	uint64_t left;
 
-		if (verify_exchange(ms, "empty", describe_receives(ms, &left), &theirs))
+	for (unsigned tries = 0; tries < EMPTY_TRIES; tries++) {
+		if (agree_on_window(ms, p, &left))
 			return -1;
-		rc = read_receives(ms, theirs, &left);
-		json_decref(theirs);
-		if (rc || !left)
-			return rc;
-		if (run_in_workers(ms, verify_empty, false) ||
-		    verify_exchange(ms, "emptied", NULL, NULL) ||
-		    run_in_workers(ms, verify_await_empty, false))
+		if (!left || (!p->go && !p->done))
+			return 0;
+		if (run_in_workers(ms, verify_send) || verify_exchange(ms, "emptied", NULL, NULL) ||
+		    run_in_workers(ms, verify_await))
 			return -1;
 	}
 	fault_raise(ms->fault, FAULT_DATA, 0,
@@ -214,27 +212,21 @@ static int empty_receives(struct measure *ms)
 	return fault_cause(ms->fault, "Messages were acknowledged, but never arrived");
 }
 
-/*
- * Run all windows: prepare the slots at both ends, send a message into each, and check what
- * arrived. A window is up to 1024 messages per QP, one per slot. A QP consumes its receives in
- * order, so before SENDs empty messages consume the posted receives of the timed part, and receives
- * into the slots are posted. Afterwards empty messages consume the receives into the slots, and the
- * timed receives are posted again.
- */
-static int verify_all_windows(struct measure *ms)
+/* A window of up to 1024 messages per QP: fill the slots, send all of them, check what arrived. */
+static int run_window(struct measure *ms, struct pass *p)
 {
-	bool sends = ms->meter[0].verify->opcode == IBV_WR_SEND;
-
-	if (sends && empty_receives(ms))
-		return -1;
-	for (unsigned i = 0; i < WINDOWS; i++)
-		if (run_in_workers(ms, verify_prepare, true) ||
-		    verify_exchange(ms, "armed", NULL, NULL) ||
-		    run_in_workers(ms, verify_send, false) ||
-		    verify_exchange(ms, "sent", NULL, NULL) ||
-		    run_in_workers(ms, verify_collect, true))
+	for (unsigned i = 0; !p->done && i < ms->ep->workers; i++)
+		if (verify_begin(&ms->meter[i], p->bytes, p->count)) {
+			endpoint_fetch_fault(ms->ep);
 			return -1;
-	return sends && (empty_receives(ms) || run_in_workers(ms, verify_refill, false)) ? -1 : 0;
+		}
+	p->done += p->count;
+	return run_in_workers(ms, verify_prepare) || verify_exchange(ms, "armed", NULL, NULL) ||
+			       run_in_workers(ms, verify_send) ||
+			       verify_exchange(ms, "sent", NULL, NULL) ||
+			       run_in_workers(ms, verify_collect)
+		       ? -1
+		       : 0;
 }
 
 /* Add the peer's tally, KEY of its message M, to SUM, if there is one. */
@@ -279,13 +271,43 @@ static int exchange_findings(struct measure *ms, struct measurement *meas)
 	return rc ? -1 : 0;
 }
 
-/* Find and exchange what is wrong. The first of the run is kept, to be raised at its end. */
-static int verify_pass(struct measure *ms, struct measurement *meas)
+/* Start with no messages found, and the timed receives posted. */
+static void reset_worker(struct meter *t)
 {
-	struct slots_tally sum;
+	struct verify *v = t->verify;
 
-	if (run_in_workers(ms, verify_begin, false) || verify_all_windows(ms) ||
-	    exchange_findings(ms, meas))
+	memset(&v->tally, 0, sizeof(v->tally));
+	memset(&v->returned, 0, sizeof(v->returned));
+	for (unsigned q = 0; q < t->worker->qps.count; q++) {
+		v->qp[q] = (struct verify_qp){.room = 1};
+		if (v->receives && v->opcode == IBV_WR_SEND)
+			v->qp[q].waiting = recv_queue_posted(t->round.receives, q);
+	}
+}
+
+int verify_round(struct measurement *meas)
+{
+	struct measure *ms = meas->ms;
+	uint64_t now_ns = clock_now_ns(), took_ns = now_ns - meas->start_ns;
+	uint64_t asked = ms->options->experiment.verify;
+	struct slots_tally sum;
+	struct pass p = {
+		.bytes = meas->attr.message_bytes,
+		.until_ns = now_ns + (took_ns > LEAST_NS ? took_ns : LEAST_NS),
+		.messages = asked > 1 ? asked : 0,
+	};
+
+	fault_phase(ms->fault, PHASE);
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		reset_worker(&ms->meter[i]);
+	if (begin_window(ms, &p))
+		return -1;
+	if (!p.go) /* the run was interrupted: do not verify */
+		return 0;
+	while (p.go)
+		if (run_window(ms, &p) || begin_window(ms, &p))
+			return -1;
+	if (run_in_workers(ms, verify_refill) || exchange_findings(ms, meas))
 		return -1;
 	meas->is_verified = true;
 	sum = verify_tally(meas, RESULT_BOTH_WAYS);
@@ -294,24 +316,6 @@ static int verify_pass(struct measure *ms, struct measurement *meas)
 		verified_raise(&sum, &ms->wrong_data);
 	}
 	return 0;
-}
-
-int verify_round(struct measurement *meas)
-{
-	struct measure *ms = meas->ms;
-	bool skip = ms->link->interrupted;
-	json_t *theirs;
-	int rc;
-
-	fault_phase(ms->fault, PHASE);
-	if (verify_exchange(ms, "begin", describe_buffers(ms, meas->attr.message_bytes), &theirs))
-		return -1;
-	rc = read_buffers(ms, theirs, meas->attr.message_bytes);
-	skip |= json_is_true(json_object_get(theirs, "skip"));
-	json_decref(theirs);
-	if (rc || skip) /* the run was interrupted: do not verify */
-		return rc;
-	return verify_pass(ms, meas);
 }
 
 int verify_verdict(struct measure *ms)

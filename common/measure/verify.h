@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * verify: --verify: after each measured size, sends windows of messages and checks every byte, on
- * the same QPs, with the same opcode, inline size, post list, directions and threads. The messages
- * are in memory of their own, so the timed part is the same as without --verify. For atomics it
- * checks the values that they return and leave (base/tickets.h).
+ * the same QPs, with the same operation, inline size, post list, directions and threads, for as
+ * long as the measurement took, or the number of messages that is asked for. The messages are in
+ * memory of their own, so the timed part is the same as without --verify. For atomics it checks the
+ * values that they return and leave (base/tickets.h).
  *
  * Both ends proceed in steps: each end does its part of a step with all threads, reports that out
  * of band, and waits for the other's report. Wrong data do not end the run; they become a fault
@@ -12,15 +13,14 @@
 #pragma once
 
 #include "base/slots.h"
-#include "loop/recv.h"
 #include "measure/measure.h"
 
 struct verify_qp {
 	unsigned todo, next; /* messages left to post; number of the next one */
 	unsigned under_way;
-	unsigned posted; /* receives, of which in.arrived[] are consumed */
-	unsigned room;   /* free places in the send queue: 1 until it is known what else is in
-			    there */
+	unsigned waiting; /* SENDs: receives that are posted, and not consumed */
+	unsigned room;    /* free places in the send queue: 1 until it is known what else is in
+			     there */
 };
 
 /* A worker's data for it. */
@@ -39,17 +39,17 @@ struct verify {
 	struct cq_link *send_at, *recv_at; /* the CQs to poll next; NULL: the first */
 	uint64_t moved_ns;                 /* time of the last arrival or completion */
 	uint32_t windows;                  /* number so far */
+	bool empty; /* messages have no data now: they are to consume receives */
 	/* for one message size */
 	struct slots out, in;
 	struct round_slice remote; /* the other end's slots */
-	uint64_t message_bytes;
-	unsigned count; /* messages per QP in a window, agreed by both ends */
 	struct slots_tally tally;
 	struct slots_tally returned; /* atomics: the result for values that this end's operations
 					returned */
 };
 
-/* Both ends, after a round: verify its size. MEAS gets what was found; wrong data are no failure. */
+/* Both ends, after a round: verify its size. MEAS gets what was found; wrong data are no failure.
+ */
 int verify_round(struct measurement *meas);
 
 /* At the end of the run: raise the fault for wrong data. */
@@ -60,16 +60,16 @@ struct slots_tally verify_tally(const struct measurement *meas, enum result_dire
 
 /*
  * verify_worker.c: one worker's part, with faults in the worker. verify_make() allocates and
- * registers, if the experiment verifies; call verify_release() before releasing the QPs. One thread
- * at a time may use GPU memory: see verify_prepare() and verify_collect().
+ * registers, if the experiment verifies; call verify_release() before releasing the QPs.
  */
 int verify_make(struct meter *t);
 void verify_release(struct meter *t);
 
-/* The maximum number of messages of BYTES per QP that fit the memory. */
+/* The maximum number of messages of BYTES per QP in a window. */
 unsigned verify_room(const struct meter *t, uint64_t bytes);
 
-int verify_begin(struct meter *t);   /* create slots for count messages of message_bytes */
+/* Create slots for COUNT messages of BYTES on each QP. */
+int verify_begin(struct meter *t, uint64_t bytes, unsigned count);
 int verify_prepare(struct meter *t); /* start the next window: fill, poison, post receives */
 int verify_collect(struct meter *t); /* wait for the messages, and check them */
 
@@ -77,20 +77,15 @@ int verify_collect(struct meter *t); /* wait for the messages, and check them */
  * verify_window.c: the same worker's requests. Every spin checks the round's abort flag and has a
  * deadline.
  */
-int verify_post_receives(struct meter *t); /* SENDs: into the slots that have none */
-int verify_send(struct meter *t);          /* post the window, and wait for its completions */
-int verify_empty(struct meter *t);         /* send qp[].todo messages without data */
-int verify_await_empty(struct meter *t);   /* wait for those of the peer */
+int verify_post_receives(struct meter *t); /* SENDs: into all slots */
+int verify_send(struct meter *t);          /* post qp[].todo messages, wait for completions */
 int verify_refill(struct meter *t);        /* post the timed receives again */
 
-/* The number of posted receives on QP number QP: those of the timed part, or into slots. */
-unsigned verify_waiting(const struct verify *v, unsigned qp);
-
 /*
- * After the other end has sent everything: wait until the window's messages have arrived, or with
- * EMPTY until no receive is left, or until a message that has not arrived is lost: after a grace,
+ * After the other end has sent everything: wait until the window's messages have arrived, or empty
+ * ones until no receive is left, or until a message that has not arrived is lost: after a grace,
  * which is the whole time limit if TCP may still hold it (iWARP). Returns at once for messages that
  * consume no receive.
  */
-int verify_await(struct meter *t, bool empty);
+int verify_await(struct meter *t);
 uint64_t verify_grace_ns(const struct meter *t);

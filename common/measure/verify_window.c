@@ -6,14 +6,15 @@
  * from the other end meanwhile are counted.
  *
  * SENDs need receives into the slots, but those for timed messages are already posted and are
- * consumed in order. So each end first sends empty messages, as many as the other one has receives;
- * after the window the rest of the receives into slots are consumed in the same way.
+ * consumed in order. So each end first sends empty messages, as many as the other one has receives.
+ * Where SENDs may be lost, their immediate data are their numbers.
  *
  * READs fetch the messages: at the requester out of the responder's slots. Atomics return the old
  * values of counters (base/tickets.h).
  */
 #include "measure/verify.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 
 #include "base/tickets.h"
@@ -43,13 +44,12 @@ static int window_stalled(const struct meter *t)
 			      "too many arrive");
 }
 
-/* Post a receive to QP, into the Nth slot after its head. */
-static int post_receive(const struct meter *t, unsigned qp, unsigned n)
+/* Post a receive to QP, into slot K. */
+static int post_receive(const struct meter *t, unsigned qp, unsigned k)
 {
 	const struct verify *v = t->verify;
-	unsigned slot = (v->in.head[qp] + n) % v->in.per_qp;
 	struct ibv_sge sge = {
-		.addr = v->mem.memory.addr + v->out_bytes + slots_offset(&v->in, qp, slot),
+		.addr = v->mem.memory.addr + v->out_bytes + slots_offset(&v->in, qp, k),
 		.length = (uint32_t)(v->in.before_bytes + v->in.message_bytes),
 		.lkey = v->mem.lkey,
 	};
@@ -59,30 +59,26 @@ static int post_receive(const struct meter *t, unsigned qp, unsigned n)
 	return rc ? round_verb_failed(&t->round, rc, "ibv_post_recv") : 0;
 }
 
-unsigned verify_waiting(const struct verify *v, unsigned qp)
-{
-	return v->qp[qp].posted ? v->qp[qp].posted - v->in.arrived[qp] : 0;
-}
-
 int verify_post_receives(struct meter *t)
 {
 	struct verify *v = t->verify;
 
 	for (unsigned qp = 0; qp < v->in.qps; qp++) {
-		unsigned count = v->in.per_qp - verify_waiting(v, qp);
-
-		for (unsigned n = 0; n < count; n++)
-			if (post_receive(t, qp, n))
+		for (unsigned k = 0; k < v->in.count; k++)
+			if (post_receive(t, qp, k))
 				return -1;
-		v->in.head[qp] = (v->in.head[qp] + count) % v->in.per_qp;
-		v->qp[qp].posted = v->in.per_qp;
+		v->qp[qp].waiting = v->in.count;
 	}
 	return 0;
 }
 
 int verify_refill(struct meter *t)
 {
-	return t->verify->receives ? recv_queue_refill(t->round.receives, t->round.fault) : 0;
+	const struct verify *v = t->verify;
+
+	if (!v->receives || v->opcode != IBV_WR_SEND)
+		return 0;
+	return recv_queue_refill(t->round.receives, t->round.fault);
 }
 
 /* True if the messages that arrive here consume receives. */
@@ -100,6 +96,22 @@ static struct ibv_cq *next_cq(struct cq_link **at, const struct cq_ring *ring)
 	return link->cq;
 }
 
+/* A message came on a QP: one of the window, or one that only consumes a receive. */
+static int count_arrival(struct meter *t, const struct ibv_wc *wc)
+{
+	struct verify *v = t->verify;
+	unsigned qp = (unsigned)wc->wr_id;
+	/* Of what may be lost, empty and timed ones may also be late. */
+	bool named = !t->round.unreliable || wc->wc_flags & IBV_WC_WITH_IMM;
+
+	if (!v->empty)
+		slots_arrived(&v->in, qp, named ? ntohl(wc->imm_data) : SLOTS_NO_NUMBER);
+	if (v->opcode != IBV_WR_SEND) /* WRITEs consume the timed receives */
+		return recv_consumed(&t->round, qp);
+	v->qp[qp].waiting--;
+	return 0;
+}
+
 /* Poll one receive CQ and count what has arrived. Returns how many, or -1. */
 static int poll_arrivals(struct meter *t)
 {
@@ -110,19 +122,16 @@ static int poll_arrivals(struct meter *t)
 	if (consumes_receives(v))
 		n = round_poll_checked(&t->round, next_cq(&v->recv_at, &t->round.qps->recv),
 				       POLL_BATCH, wc, "receive");
-	for (int k = 0; k < n; k++) {
-		v->in.arrived[wc[k].wr_id]++;
-		/* WRITEs consume the receives of the timed part, which are posted again. */
-		if (v->opcode != IBV_WR_SEND && recv_consumed(&t->round, wc[k].wr_id))
+	for (int k = 0; k < n; k++)
+		if (count_arrival(t, &wc[k]))
 			return -1;
-	}
 	if (n > 0)
 		v->moved_ns = clock_now_ns();
 	return n;
 }
 
-/* Build the request for the next message of QP, the Kth of its chain; EMPTY: 0 bytes, no check. */
-static void build_request(const struct meter *t, unsigned qp, unsigned k, bool empty)
+/* Build the request for the next message of QP, the Kth of its chain. */
+static void build_request(const struct meter *t, unsigned qp, unsigned k)
 {
 	struct verify *v = t->verify;
 	struct ibv_send_wr *wr = &v->wr[k];
@@ -134,7 +143,7 @@ static void build_request(const struct meter *t, unsigned qp, unsigned k, bool e
 	qp_set_aim(t->round.qps, qp, wr);
 	if (k)
 		v->wr[k - 1].next = wr;
-	if (empty)
+	if (v->empty)
 		return;
 	number = v->qp[qp].next++;
 	offset = slots_offset(v->posts, qp, number);
@@ -145,6 +154,9 @@ static void build_request(const struct meter *t, unsigned qp, unsigned k, bool e
 		.lkey = v->mem.lkey,
 	};
 	wr->opcode = v->opcode;
+	if (v->opcode == IBV_WR_SEND && t->round.unreliable)
+		wr->opcode = IBV_WR_SEND_WITH_IMM;
+	wr->imm_data = htonl(number);
 	wr->sg_list = &v->sge[k];
 	wr->num_sge = 1;
 	wr->send_flags = t->round.send_inline ? IBV_SEND_INLINE : 0;
@@ -158,7 +170,7 @@ static void build_request(const struct meter *t, unsigned qp, unsigned k, bool e
 }
 
 /* Post the messages that fit the send queue of QP I, if none is outstanding on it. */
-static int advance_qp(const struct meter *t, unsigned i, bool empty)
+static int advance_qp(const struct meter *t, unsigned i)
 {
 	const struct round *r = &t->round;
 	struct verify *v = t->verify;
@@ -173,7 +185,7 @@ static int advance_qp(const struct meter *t, unsigned i, bool empty)
 		unsigned chain = n < r->post_list ? n : r->post_list;
 
 		for (unsigned k = 0; k < chain; k++)
-			build_request(t, i, k, empty);
+			build_request(t, i, k);
 		n -= chain;
 		if (!n) {
 			v->wr[chain - 1].send_flags |= IBV_SEND_SIGNALED;
@@ -186,7 +198,7 @@ static int advance_qp(const struct meter *t, unsigned i, bool empty)
 }
 
 /* Poll one send CQ and post more. Returns the completions, or -1; *OPEN QPs have not sent all. */
-static int poll_sends(const struct meter *t, bool empty, unsigned *open)
+static int poll_sends(const struct meter *t, unsigned *open)
 {
 	const struct round *r = &t->round;
 	struct verify *v = t->verify;
@@ -202,7 +214,7 @@ static int poll_sends(const struct meter *t, bool empty, unsigned *open)
 		v->qp[i].under_way = 0;
 		v->qp[i].room = r->qps->tx_depth;
 		*open -= !v->qp[i].todo;
-		if (advance_qp(t, i, empty))
+		if (advance_qp(t, i))
 			return -1;
 	}
 	if (n > 0)
@@ -210,8 +222,7 @@ static int poll_sends(const struct meter *t, bool empty, unsigned *open)
 	return n;
 }
 
-/* Send the messages that each QP has to do, counting arrivals meanwhile, until all completed. */
-static int send_todo(struct meter *t, bool empty)
+int verify_send(struct meter *t)
 {
 	struct qp_set *qps = t->round.qps;
 	struct verify *v = t->verify;
@@ -220,11 +231,11 @@ static int send_todo(struct meter *t, bool empty)
 	v->moved_ns = clock_now_ns();
 	for (unsigned i = 0; i < qps->count; i++) {
 		open += v->qp[i].todo != 0;
-		if (advance_qp(t, i, empty))
+		if (advance_qp(t, i))
 			return -1;
 	}
-	while (open) {
-		int sent = poll_sends(t, empty, &open);
+	while (open) { /* counting arrivals meanwhile */
+		int sent = poll_sends(t, &open);
 		int came = sent < 0 ? -1 : poll_arrivals(t);
 
 		if (sent < 0 || came < 0 || (!sent && !came && window_stalled(t)))
@@ -238,27 +249,11 @@ static int send_todo(struct meter *t, bool empty)
 	return 0;
 }
 
-int verify_send(struct meter *t)
+/* True if all expected messages have arrived; of empty ones, if no receive is left. */
+static bool window_complete(const struct verify *v, unsigned qps)
 {
-	struct verify *v = t->verify;
-
-	for (unsigned i = 0; v->posts && i < t->round.qps->count; i++) {
-		v->qp[i].todo = v->posts->count;
-		v->qp[i].next = 0;
-	}
-	return send_todo(t, false);
-}
-
-int verify_empty(struct meter *t)
-{
-	return send_todo(t, true);
-}
-
-/* True if all expected messages have arrived; with EMPTY, if no receive is left. */
-static bool window_complete(const struct verify *v, bool empty)
-{
-	for (unsigned i = 0; consumes_receives(v) && i < v->in.qps; i++)
-		if (empty ? verify_waiting(v, i) : v->in.arrived[i] < v->in.count)
+	for (unsigned i = 0; consumes_receives(v) && i < qps; i++)
+		if (v->empty ? v->qp[i].waiting : v->in.arrived[i] < v->in.count)
 			return false;
 	return true;
 }
@@ -268,14 +263,14 @@ uint64_t verify_grace_ns(const struct meter *t)
 	return t->round.qps->local ? patience_ns(t) : GRACE_NS;
 }
 
-int verify_await(struct meter *t, bool empty)
+int verify_await(struct meter *t)
 {
 	struct verify *v = t->verify;
 	uint64_t end_ns = clock_now_ns() + patience_ns(t);
 
 	v->moved_ns = clock_now_ns();
 	for (;;) {
-		bool all = window_complete(v, empty);
+		bool all = window_complete(v, t->round.qps->count);
 		int n = poll_arrivals(t); /* even if all have arrived */
 
 		if (n < 0 || round_aborted(&t->round))
@@ -285,9 +280,4 @@ int verify_await(struct meter *t, bool empty)
 		if (!n && (all || clock_now_ns() - v->moved_ns > verify_grace_ns(t)))
 			return 0;
 	}
-}
-
-int verify_await_empty(struct meter *t)
-{
-	return verify_await(t, true);
 }

@@ -8,7 +8,6 @@
 #include "plan/limits.h"
 #include "measure/verify.h"
 
-#define SPARE_MAX    8 /* slots for messages that arrive twice */
 #define VIEW(v, off) ((v)->image ? (v)->image + (off) : (uint8_t *)(v)->mem.memory.host + (off))
 
 static bool is_atomic(const struct meter *t)
@@ -35,13 +34,13 @@ static void set_directions(struct verify *v, const struct endpoint *ep)
 	v->posts = !both && !leads ? NULL : pulls ? &v->in : &v->out;
 }
 
-static struct slots slots_layout(const struct meter *t, uint64_t bytes, unsigned per_qp)
+static struct slots slots_layout(const struct meter *t, uint64_t bytes, unsigned count)
 {
 	return (struct slots){
 		.message_bytes = bytes,
 		.before_bytes = qp_set_header(&t->worker->qps),
 		.qps = t->worker->qps.count,
-		.per_qp = per_qp,
+		.count = count,
 	};
 }
 
@@ -54,38 +53,23 @@ static unsigned smaller_of(unsigned a, unsigned b)
 }
 
 /*
- * The number of messages of BYTES per QP in a window. If they consume receives, it is limited by
- * the receive queue, because none are reposted during a window. Some receives are kept for messages
- * that arrive twice, and a batch of those of the timed part may not be reposted yet.
+ * If they consume receives, the number of messages is limited by the receive queue, because none
+ * are reposted during a window; of those of the timed part a batch may not be reposted yet.
  */
 unsigned verify_room(const struct meter *t, uint64_t bytes)
 {
-	struct slots one = slots_layout(t, bytes, 1);
-	uint64_t all = slots_bytes(&one);
-	unsigned count = plan_verify_messages(bytes, t->worker->qps.count),
+	const struct verify *v = t->verify;
+	unsigned count = plan_verify_messages(&t->ep->options->experiment, bytes),
 		 depth = t->worker->qps.rx_depth;
 
-	if (count < 2)
-		count = 2 * all <= 4 * PLAN_VERIFY_BYTES ? 2 : 1;
-	if (t->verify->opcode == IBV_WR_RDMA_WRITE || !t->verify->receives ||
-	    t->ep->test->operation.fetches)
+	if (!v->receives || t->ep->test->operation.fetches)
 		return count;
-	if (t->verify->opcode != IBV_WR_SEND)
+	if (v->opcode == IBV_WR_SEND)
+		return smaller_of(count, depth);
+	if (v->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		return smaller_of(count,
 				  smaller_of(depth / 2, depth + 1 - t->worker->receives.batch));
-	if (count + SPARE_MAX > depth)
-		count = depth > 2 * SPARE_MAX ? depth - SPARE_MAX : (depth + 1) / 2;
 	return count;
-}
-
-/* The number of receiving slots per QP: one for atomics, the counter; SENDs have spare ones. */
-static unsigned slots_to_receive(const struct meter *t, unsigned count)
-{
-	if (is_atomic(t))
-		return 1; /* a counter */
-	if (t->verify->opcode != IBV_WR_SEND || !t->verify->receives)
-		return count;
-	return smaller_of(count + smaller_of(count / 2, SPARE_MAX), t->worker->qps.rx_depth);
 }
 
 /* Allocate what T's verification has for the whole run, but for the memory of the messages. */
@@ -115,7 +99,7 @@ static void set_buffer_sizes(const struct meter *t)
 	     size <= t->ep->largest_bytes; size *= 2) {
 		unsigned count = verify_room(t, size);
 		struct slots out = slots_layout(t, size, count);
-		struct slots in = slots_layout(t, size, slots_to_receive(t, count));
+		struct slots in = slots_layout(t, size, is_atomic(t) ? 1 : count);
 
 		if (v->sends && slots_bytes(&out) > v->out_bytes)
 			v->out_bytes = slots_bytes(&out);
@@ -181,53 +165,43 @@ static int make_slots(const struct meter *t, struct slots *slots, uint64_t offse
 {
 	slots->data = VIEW(t->verify, offset);
 	slots->first_qp = t->worker->index * t->worker->qps.count;
-	slots->count = t->verify->count;
 	slots->from_server = from_server;
 	slots->in_place = t->verify->opcode != IBV_WR_SEND;
 	slots->unreliable = t->round.unreliable;
 	return slots_init(slots);
 }
 
-int verify_begin(struct meter *t)
+int verify_begin(struct meter *t, uint64_t bytes, unsigned count)
 {
 	struct verify *v = t->verify;
 	bool server = t->ep->server;
 	int rc = 0;
 
-	memset(&v->tally, 0, sizeof(v->tally));
-	memset(&v->returned, 0, sizeof(v->returned));
 	slots_release(&v->out);
 	slots_release(&v->in);
-	v->out = slots_layout(t, v->message_bytes, v->count);
-	v->in = slots_layout(t, v->message_bytes, slots_to_receive(t, v->count));
-	if ((v->sends && slots_bytes(&v->out) > v->out_bytes) ||
-	    (v->receives && slots_bytes(&v->in) > v->in_bytes))
-		return fault_raise(&t->worker->fault, FAULT_PEER, 0,
-				   "the peer requested a verification of messages of another size");
+	v->out = slots_layout(t, bytes, count);
+	v->in = slots_layout(t, bytes, is_atomic(t) ? 1 : count);
 	if (v->sends)
 		rc = make_slots(t, &v->out, 0, server);
 	if (rc == 0 && v->receives)
 		rc = make_slots(t, &v->in, v->out_bytes, !server);
-	if (rc)
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "allocating slots of %u messages", v->count);
-	for (unsigned i = 0; i < v->in.qps; i++) {
-		v->qp[i] = (struct verify_qp){.room = 1};
-		if (v->receives && v->opcode == IBV_WR_SEND)
-			v->qp[i].posted = recv_queue_posted(t->round.receives, i);
-	}
-	return 0;
+	return rc ? fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+				"allocating slots of %u messages", count)
+		  : 0;
 }
 
 int verify_prepare(struct meter *t)
 {
 	struct verify *v = t->verify;
 
+	v->empty = false;
 	v->out.window = v->in.window = ++v->windows;
+	for (unsigned i = 0; i < v->out.qps; i++) {
+		v->qp[i].todo = v->posts ? v->posts->count : 0;
+		v->qp[i].next = 0;
+	}
 	if (v->receives && v->opcode == IBV_WR_SEND && verify_post_receives(t))
 		return -1;
-	for (unsigned qp = 0; v->in.arrived && qp < v->in.qps; qp++)
-		v->in.arrived[qp] = 0;
 	if (v->receives)
 		slots_poison(&v->in);
 	if (v->receives && is_atomic(t))
@@ -263,7 +237,7 @@ static struct slots_tally check_arrived(const struct meter *t)
 	struct slots_tally found = {0};
 
 	if (is_atomic(t))
-		tickets_check_counters(&v->in, v->count, has_swaps(t), &found);
+		tickets_check_counters(&v->in, v->out.count, has_swaps(t), &found);
 	else
 		slots_check(&v->in, &found);
 	return found;
@@ -277,7 +251,7 @@ static int check_returned(struct meter *t)
 	if (!is_atomic(t) || !v->sends || tickets_check(&v->out, has_swaps(t), &v->returned) == 0)
 		return 0;
 	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-			   "allocating room for %u returned values", v->count);
+			   "allocating room for %u returned values", v->out.count);
 }
 
 /*
@@ -294,7 +268,7 @@ int verify_collect(struct meter *t)
 		return -1;
 	if (!v->receives)
 		return 0;
-	if (verify_await(t, false))
+	if (verify_await(t))
 		return -1;
 	deadline_ns = clock_now_ns() + verify_grace_ns(t);
 	do {

@@ -71,9 +71,17 @@ static int check_queues(const struct local_options *l, uint64_t bytes, struct fa
 		"reduce the depth (-t, -r) or the number of QPs (-q), or raise --max-memory", f);
 }
 
+/* A times B, or as much as fits. */
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX - 1 : product;
+}
+
 /*
- * The planned measuring time only: a run that takes longer, or has no end, is ended when its time
- * is over.
+ * The planned measuring time only, and a verification that takes as long: a run that takes longer,
+ * or has no end, is ended when its time is over.
  */
 static int check_duration(const struct local_options *l, const struct experiment *e,
 			  struct fault *f)
@@ -82,21 +90,14 @@ static int check_duration(const struct local_options *l, const struct experiment
 
 	for (uint64_t size = plan_first_size(e); e->sweep && size < PLAN_SWEEP_LAST; size *= 2)
 		sizes++;
-	if (__builtin_mul_overflow(e->duration_ns, sizes, &total_ns))
-		total_ns = UINT64_MAX - 1;
+	total_ns = times(e->duration_ns, sizes * (e->verify == 1 ? 2 : 1));
 	if (e->run_infinitely || total_ns <= l->max_duration_ns)
 		return 0;
-	return refuse_limit(e->sweep ? "-D/--duration with -a/--all" : "-D/--duration",
+	return refuse_limit(e->sweep         ? "-D/--duration with -a/--all"
+			    : e->verify == 1 ? "-D/--duration with --verify"
+					     : "-D/--duration",
 			    units_ns(total_ns).text, units_ns(l->max_duration_ns).text,
 			    "use a shorter -D, or raise --max-duration", f);
-}
-
-/* A times B, or as much as fits. */
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX - 1 : product;
 }
 
 /*

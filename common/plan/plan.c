@@ -185,11 +185,15 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 	return n;
 }
 
-unsigned plan_verify_messages(uint64_t bytes, uint64_t qps)
+unsigned plan_verify_messages(const struct experiment *e, uint64_t bytes)
 {
-	uint64_t count = PLAN_VERIFY_BYTES / bytes / qps;
+	uint64_t count = PLAN_VERIFY_BYTES / bytes / e->qps;
 
-	return count < VERIFY_MESSAGES_MAX ? (unsigned)count : VERIFY_MESSAGES_MAX;
+	if (count > VERIFY_MESSAGES_MAX)
+		count = VERIFY_MESSAGES_MAX;
+	if (e->verify > 1 && count > e->verify)
+		count = e->verify;
+	return count ? (unsigned)count : 1;
 }
 
 unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p)

@@ -46,11 +46,11 @@ uint64_t plan_default_depth(const struct experiment *e);
 uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
 
 /*
- * With --verify: the number of messages of BYTES per QP that a window of a worker with this number
- * of QPS should have, so that those of one direction take PLAN_VERIFY_BYTES. 0: not even one.
+ * With --verify: the number of messages of BYTES on each QP in a window: those of one direction
+ * take PLAN_VERIFY_BYTES, if more than one fits, and are no more than were asked for.
  */
 #define PLAN_VERIFY_BYTES (UINT64_C(64) << 20)
-unsigned plan_verify_messages(uint64_t bytes, uint64_t qps);
+unsigned plan_verify_messages(const struct experiment *e, uint64_t bytes);
 
 /* The parameters of a worker's round with messages of SIZE bytes. */
 struct plan_attr {

@@ -49,10 +49,10 @@
  *	client  repeated [until_ppm; or confidence_ppm, within_ppm]: the last run of a size is over
  *
  * With --verify, after each measured round; in each step the client sends first, then the server:
- *	both    verify   step "begin": places[]{addr, rkey, slots}, skip (after a signal)
- *	both    verify   step "empty": receives[]: empty messages that are needed to consume them
- *	both    verify   step "emptied": they are sent; then "empty" again, until none is needed
- *	both    verify   steps "armed" and "sent" of each window; then "empty" again
+ *	both    verify   step "window": go (another one), workers[]{addr, rkey, slots, receives[]}
+ *	both    verify   step "emptied": the receives are consumed by empty messages; then "window"
+ *			 again, until none is left
+ *	both    verify   steps "armed" and "sent"; then "window" again, while both say go
  *	both    verify   step "found": [found{}, returned{}] (proto/verified.h)
  *
  * A program with a schedule of its own, between rounds:

@@ -23,10 +23,15 @@ static void note_answered(const struct report *r, const struct measurement *meas
 static void note_verified(const struct report *r, const struct measurement *meas)
 {
 	struct slots_tally sum = verify_tally(meas, RESULT_BOTH_WAYS);
+	uint64_t messages = meas->measured ? meas->mine.messages : meas->theirs.messages;
 	char text[256];
 
+	if (meas->attr.both)
+		messages = meas->mine.messages + meas->theirs.messages;
 	if (meas->is_verified)
-		report_note(r, "verified: %s", verified_format(&sum, text, sizeof(text)));
+		report_note(r, "verified: %s",
+			    verified_format(&sum, messages * meas->attr.message_bytes, text,
+					    sizeof(text)));
 }
 
 /* That the round was interrupted, and how much of it was measured. */

@@ -20,7 +20,7 @@ damaged() {
 	server "$3" --json=s.json
 	through=()
 	[[ $1 != client ]] || through=(env "SIMVERBS_FAULT=$2")
-	start_client "$3" --verify -n 5 --warmup 1 --json=c.json "${@:4}"
+	start_client "$3" --verify=1025 -n 5 --warmup 1 --json=c.json "${@:4}"
 	through=()
 	finish client server
 }
@@ -103,6 +103,6 @@ found() {
 	done
 	pair atomic_bw --verify -n 50 -A CMP_AND_SWAP -q 3 --threads 2
 	says client.err ', no error'
-	pair read_bw --verify -n 5 -a
+	pair read_bw --verify=50 -n 5 -a
 	(($(grep -c 'verified: .* no error' client.err) == 23))
 }

@@ -29,7 +29,7 @@ sizes=(1 2 8 100 65536)
 	local program size
 	for program in "${programs[@]}"; do
 		for size in "${sizes[@]}"; do
-			verified "$program" --verify -n 20 -s "$size"
+			verified "$program" --verify=100 -n 20 -s "$size"
 		done
 	done
 }
@@ -38,7 +38,7 @@ sizes=(1 2 8 100 65536)
 @test "nothing is wrong with READs and atomics" {
 	local size
 	for size in "${sizes[@]}"; do
-		verified read_bw --verify -n 20 -s "$size"
+		verified read_bw --verify=100 -n 20 -s "$size"
 	done
 	verified read_lat --verify -n 20 -s 100
 	verified read_bw --verify -n 50 -b -q 3 --threads 2 -s 1000
@@ -51,7 +51,7 @@ sizes=(1 2 8 100 65536)
 	local sizes=(-a) count=23
 	# A busy emulated soft-RoCE loses so many packets of the largest ones that it stalls.
 	[[ ${RDMARK_PRELOAD-} ]] || sizes=(-s 2:64k:x2) count=16
-	verified write_bw --verify -n 2 "${sizes[@]}"
+	verified write_bw --verify=50 -n 2 "${sizes[@]}"
 	(($(grep -c 'verified: ' client.err) == count))
 }
 
@@ -73,9 +73,9 @@ sizes=(1 2 8 100 65536)
 	# See above.
 	[[ ${RDMARK_PRELOAD-} ]] || all=''
 	# shellcheck disable=SC2086 # or nothing
-	verified send_bw --verify -b -n 40 -r 16 -q 2 --repeat 2 $all
+	verified send_bw --verify=50 -b -n 40 -r 16 -q 2 --repeat 2 $all
 	# shellcheck disable=SC2086
-	verified send_lat --verify -n 40 -r 16 --repeat 2 $all
+	verified send_lat --verify=50 -n 40 -r 16 --repeat 2 $all
 }
 
 @test "without it nothing is checked; --data_validation is another name of it" {
@@ -83,6 +83,12 @@ sizes=(1 2 8 100 65536)
 	says_no client.err verified
 	json c.json '(.experiment.verify | not) and ([.results[] | all_parts.verification] | . != [] and all(. == null))'
 	verified send_bw --data_validation -n 20
+}
+
+@test "so many messages as were asked for, and both numbers are said" {
+	verified write_bw --verify=300 -n 20 -s 4096
+	says client.err 'verified: 300 messages of 4 KiB, 1.2 MB (measured: 81920 B), no error'
+	json c.json '.experiment.verify == 300 and .results[0].verification.messages == 300'
 }
 
 @test "an interrupted run is not verified any more" {

@@ -151,27 +151,6 @@ static void memory_never_written_is_wrong(void **state)
 	}
 }
 
-/* Two names never have one seed. */
-static void names_differ(void **state)
-{
-	static const struct pattern_name names[] = {
-		{false, 0, 0, 0},
-		{true, 0, 0, 0},
-		{false, 65535, 32767, UINT32_MAX},
-		{true, 65535, 32767, UINT32_MAX},
-		{false, 1, 0, 0},
-		{false, 0, 1, 0},
-		{false, 0, 0, 1},
-		{true, 1234, 567, 890},
-	};
-
-	(void)state;
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-		for (size_t other = 0; other < k; other++)
-			assert_true(pattern_named_seed(&names[k]) !=
-				    pattern_named_seed(&names[other]));
-}
-
 /* No byte of the poison is the pattern's, nor a byte of it with all its bits turned. */
 static void poison_is_none_of_it(void **state)
 {
@@ -233,7 +212,6 @@ int main(void)
 		cmocka_unit_test(data_in_another_place_are_wrong),
 		cmocka_unit_test(memory_never_written_is_wrong),
 		cmocka_unit_test(seeds_are_far_apart),
-		cmocka_unit_test(names_differ),
 		cmocka_unit_test(poison_is_none_of_it),
 	};
 

@@ -20,13 +20,12 @@ struct world {
 	bool swaps;
 };
 
-static struct slots make(unsigned per_qp)
+static struct slots make(unsigned count)
 {
 	struct slots s = {
 		.message_bytes = sizeof(uint64_t),
 		.qps = LANES,
-		.per_qp = per_qp,
-		.count = COUNT,
+		.count = count,
 		.in_place = true,
 		.window = 7,
 	};

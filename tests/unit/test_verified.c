@@ -81,11 +81,11 @@ static void losses_are_told_beside_the_errors(void **state)
 	char text[128];
 
 	(void)state;
-	assert_string_equal(verified_format(&t, text, sizeof(text)),
-			    "4 messages of 64 B, 256 B, no error (2 lost)");
+	assert_string_equal(verified_format(&t, 13100000, text, sizeof(text)),
+			    "4 messages of 64 B, 256 B (measured: 13.1 MB), no error (2 lost)");
 	t.errors = 3;
-	assert_string_equal(verified_format(&t, text, sizeof(text)),
-			    "4 messages of 64 B, 256 B, 3 errors (2 lost)");
+	assert_string_equal(verified_format(&t, 64, text, sizeof(text)),
+			    "4 messages of 64 B, 256 B (measured: 64 B), 3 errors (2 lost)");
 }
 
 /* A byte that is right is not called wrong: the message has arrived, its completion has not. */
