@@ -7,9 +7,7 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "endpoint/endpoint.h"
-#include "plan/transport.h"
 
-#define UD_INLINE_WANTED 188 /* a datagram's address takes room in the request, too */
 #define STAGED_BATCH     32  /* receives that are reposted at a time */
 #define LOAD_TX_DEPTH    128
 
@@ -80,9 +78,10 @@ static int make_qps(struct worker *t)
 	const struct endpoint *ep = t->ep;
 	const struct test *test = ep->test;
 	const struct experiment *e = &ep->options->experiment;
+	const struct transport *over = experiment_transport(e);
 	struct plan_qp plan = worker_plan(t);
 	struct qp_attr w = {
-		.type = transport_type(e),
+		.transport = over,
 		.count = (unsigned)e->qps,
 		.tx_depth = plan_tx_depth(e, &plan),
 		.rx_depth = plan_rx_depth(e, &plan),
@@ -93,7 +92,8 @@ static int make_qps(struct worker *t)
 		.vector = (unsigned)ep->options->local.vector,
 		.inline_bytes = e->inline_bytes == EXPERIMENT_AUTO ? QP_INLINE_BEST_EFFORT
 								   : (unsigned)e->inline_bytes,
-		.inline_wanted = test->inline_wanted,
+		.inline_wanted = test->inline_wanted < over->inline_most ? test->inline_wanted
+									 : over->inline_most,
 		.send_ops = operation_send_ops(&test->operation),
 		.access = operation_access(&test->operation, t->rail->hca.info.is_iwarp),
 		.pkey_index = t->rail->route.pkey_index,
@@ -107,8 +107,6 @@ static int make_qps(struct worker *t)
 		w.access |= IBV_ACCESS_REMOTE_WRITE;
 	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
 		w.inline_bytes = 0;
-	if (e->connection == CONNECTION_UD && w.inline_wanted > UD_INLINE_WANTED)
-		w.inline_wanted = UD_INLINE_WANTED;
 	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))
 		return -1;
 	if (!t->index)
@@ -180,7 +178,7 @@ static int make_load_qp(struct worker *t)
 {
 	unsigned max = (unsigned)t->rail->hca.info.attr.max_qp_wr;
 	struct qp_attr w = {
-		.type = IBV_QPT_RC, /* whatever the ping-pong uses */
+		.transport = transport_rc(), /* whatever the ping-pong uses */
 		.count = 1,
 		.tx_depth = max < LOAD_TX_DEPTH ? max : LOAD_TX_DEPTH,
 		.access = IBV_ACCESS_REMOTE_WRITE,

@@ -132,7 +132,7 @@ static stream_post *by_wr_for(const struct round *r)
 {
 	for (size_t i = 0; i < sizeof(posts) / sizeof(posts[0]); i++)
 		if (posts[i].opcode == r->opcode &&
-		    posts[i].datagram == (r->qps->type == IBV_QPT_UD))
+		    posts[i].datagram == r->qps->transport->addressed)
 			return posts[i].by_wr[r->send_inline];
 	return NULL;
 }

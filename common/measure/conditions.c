@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "plan/transport.h"
 #include "proto/evidence.h"
 #include "proto/snapshot.h"
 
@@ -87,7 +86,7 @@ static void fill_port_quality(const struct measurement *meas, uint64_t messages,
 	double all = (double)messages, qps = (double)(e->qps * ms->ep->workers);
 	double packets = all * (double)((meas->attr.message_bytes + mtu - 1) / mtu);
 	const struct port_snapshot *s = &meas->snapshot[measurement_end(meas, true)];
-	double timeout_ns = transport_ack_timeout_ns(e);
+	double timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout);
 	bool in_packets;
 
 	q->retransmissions = port_snapshot_resent(s, &in_packets);
@@ -151,7 +150,7 @@ static bool can_stand_alone(const struct measure *ms)
 	const struct experiment *e = &ms->options->experiment;
 	bool receives = !ms->test->operation.peer_allows || e->write_with_imm;
 
-	return !transport_loses(e) &&
+	return experiment_transport(e)->reliable &&
 	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
 }
 

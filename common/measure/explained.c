@@ -6,7 +6,6 @@
 
 #include "explain/during.h"
 #include "explain/limit.h"
-#include "plan/transport.h"
 #include "verbs/gid.h"
 
 /* Bytes on the wire around the data of a packet, and once more for each message. */
@@ -18,7 +17,6 @@
 #define INFINIBAND_BYTES 10 /* LRH, VCRC */
 #define RETH_BYTES       16 /* address, rkey and length, of WRITE and READ */
 #define ATOMIC_BYTES     28 /* the same with two operands */
-#define DETH_BYTES       8  /* of a datagram */
 #define IMMEDIATE_BYTES  4
 
 /* Of a packet of the rail whose end is E; 0: unknown, as with iWARP, which TCP cuts as it likes. */
@@ -40,13 +38,11 @@ static double message_header_bytes(const struct measure *ms)
 {
 	const struct experiment *e = &ms->options->experiment;
 	const struct operation *o = &ms->test->operation;
-	double bytes = e->write_with_imm ? IMMEDIATE_BYTES : 0;
+	double bytes = experiment_transport(e)->wire_bytes;
 
 	if (operation_is_atomic(o))
 		return ATOMIC_BYTES - (double)o->fixed_bytes;
-	if (transport_type(e) == IBV_QPT_UD)
-		return bytes + DETH_BYTES;
-	return o->peer_allows ? bytes + RETH_BYTES : bytes;
+	return bytes + (o->peer_allows ? RETH_BYTES : 0) + (e->write_with_imm ? IMMEDIATE_BYTES : 0);
 }
 
 /* Payload that the adapters of this end carry together, of PCIe; each card once. NaN: unknown. */
@@ -148,7 +144,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.qps = (unsigned)rec->qps,
 		.tx_depth = depth_of(meas, mine),
 		.receives = !o->peer_allows || e->write_with_imm,
-		.reliable = !transport_loses(e),
+		.reliable = experiment_transport(e)->reliable,
 		.lost = rec->lost > 0,
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
@@ -156,7 +152,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.limit_gbps = rec->pace.limit_gbps,
 		.resent_share =
 			(mine ? meas->quality : meas->their_quality).retransmitted_percent / 100,
-		.ack_timeout_ns = transport_ack_timeout_ns(e),
+		.ack_timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,
 	};
 }
@@ -176,7 +172,7 @@ static void judge_latency(const struct measurement *meas, const struct record *r
 	const struct end *mine = &ms->ep->rail[0].mine, *theirs = &ms->ep->rail[0].theirs;
 
 	if (ms->ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
-	    e->latency_gap_us || e->latency_rate || e->load || transport_loses(e) ||
+	    e->latency_gap_us || e->latency_rate || e->load || !experiment_transport(e)->reliable ||
 	    shares_port(ms->ep) || strcmp(mine->memory.kind, "host") != 0 ||
 	    strcmp(theirs->memory.kind, "host") != 0 || strcmp(mine->nic.transport, "iWARP") == 0 ||
 	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))

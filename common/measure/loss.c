@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "measure/loss.h"
 
-#include "plan/transport.h"
-
 /*
  * True if messages of a stream may be lost unnoticed. In a latency test the client itself notices a
  * lost round trip.
  */
 static bool stream_may_lose(const struct measure *ms)
 {
-	return transport_loses(&ms->options->experiment) && !ms->test->latency;
+	return !experiment_transport(&ms->options->experiment)->reliable && !ms->test->latency;
 }
 
 /* True if the receiver counts the messages: if they consume its receives. */

@@ -7,7 +7,6 @@
 #include "measure/loss.h"
 #include "measure/results.h"
 #include "measure/together.h"
-#include "plan/transport.h"
 #include "verbs/vfault.h"
 
 #define ASYNC_EVENT_MS 50
@@ -113,7 +112,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 			  .duration_ns = leads && endless ? meas->attr.duration_ns : 0,
 			  .interval_ns = shown ? ms->options->output.interval_ns : 0,
 			  .expected_ns = endless ? meas->attr.duration_ns : 0,
-			  .quiet_ns = transport_quiet_ns(&ms->options->experiment,
+			  .quiet_ns = transport_quiet_ns(experiment_transport(&ms->options->experiment),
 							 meas->attr.message_bytes)},
 		.hooks = {.on_progress = on_progress, .arg = meas},
 	};

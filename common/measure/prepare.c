@@ -6,7 +6,6 @@
 #include "measure/conditions.h"
 #include "measure/load.h"
 #include "measure/together.h"
-#include "plan/transport.h"
 
 #define STAMP_BYTES      4
 #define PAGE_BYTES       4096 /* with --align, all messages have the same offset in their page */
@@ -74,6 +73,7 @@ static void prepare_worker(struct meter *t, const struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 	const struct experiment *e = &ms->options->experiment;
+	const struct transport *over = t->worker->qps.transport;
 	const struct plan_round plan = plan_of_round(meas, t);
 	uint64_t bytes = meas->attr.message_bytes;
 	struct round *r = &t->round;
@@ -86,8 +86,8 @@ static void prepare_worker(struct meter *t, const struct measurement *meas)
 		.post_list = (unsigned)e->post_list,
 		.cq_mod = plan.cq_mod,
 		.send_inline = bytes <= t->worker->qps.inline_bytes,
-		.unreliable = transport_loses(e),
-		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(e, bytes) * SURELY_SENT_ONCE /
+		.unreliable = !over->reliable,
+		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) * SURELY_SENT_ONCE /
 					  ms->clock->ns_per_tick),
 		.no_peak = ms->options->output.no_peak || meas->attr.warmup || meas->attr.kind ||
 			   !t->peak_ready,
@@ -136,7 +136,7 @@ int round_prepare(struct measurement *meas)
 	 * last one: it answers until the watch stops it.
 	 */
 	bool open = meas->attr.target == ROUND_ENDLESS ||
-		    (ms->test->latency && transport_loses(&ms->options->experiment));
+		    (ms->test->latency && !experiment_transport(&ms->options->experiment)->reliable);
 
 	if (!ms->ep->server && check_pace(meas))
 		return -1;

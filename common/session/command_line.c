@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "plan/limits.h"
 #include "plan/plan.h"
-#include "plan/transport.h"
 
 /* Interval of rows during a run without an end; perftest prints one every five seconds. */
 static void choose_interval(struct options *o)
@@ -103,7 +102,7 @@ static int check_sweep(const struct program *p, struct fault *f)
 static int check_loss(const struct program *p, struct fault *f)
 {
 	const struct experiment *e = &p->options.experiment;
-	bool reliable = !transport_loses(e);
+	bool reliable = experiment_transport(e)->reliable;
 
 	if (!p->options.output.max_loss || p->server ||
 	    (!reliable &&

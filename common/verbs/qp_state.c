@@ -9,25 +9,6 @@
 
 #define QKEY 0x72646d6bu /* any value without the highest bit, which marks privileged Q_Keys */
 
-/*
- * The transports: the attributes that a state takes in addition to the usual ones, and the bytes
- * before the payload in a receive buffer. A datagram's QP has no peer: each request says where to.
- */
-static const struct transport {
-	int init, rtr, rts;
-	unsigned header_bytes;
-	bool datagrams;
-} transports[] = {
-	[IBV_QPT_RC] = {.init = IBV_QP_ACCESS_FLAGS,
-			.rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-			.rts = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			       IBV_QP_MAX_QP_RD_ATOMIC},
-	[IBV_QPT_UC] = {.init = IBV_QP_ACCESS_FLAGS,
-			.rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN},
-	[IBV_QPT_UD] = {.init = IBV_QP_QKEY, .header_bytes = QP_GRH_BYTES, .datagrams = true},
-};
-
 const char *qp_state_name(enum ibv_qp_state state)
 {
 	return state == IBV_QPS_INIT ? "INIT" : state == IBV_QPS_RTR ? "RTR" : "RTS";
@@ -53,7 +34,7 @@ int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct 
 		.qp_access_flags = a->access,
 		.qkey = QKEY,
 	};
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | transports[s->type].init;
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | s->transport->to_init;
 
 	return qp_modify(s->qp[i], &attr, mask, f);
 }
@@ -109,7 +90,7 @@ static int qp_to_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
 		.min_rnr_timer = QP_RNR_TIMER,
 		.ah_attr = fill_ah_attr(s, i, r, to),
 	};
-	int rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | transports[s->type].rtr);
+	int rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | s->transport->to_rtr);
 
 	if (!rc)
 		return 0;
@@ -128,12 +109,12 @@ static int qp_to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, str
 		.max_rd_atomic = (uint8_t)r->reads_sent,
 	};
 
-	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | transports[s->type].rts,
+	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | s->transport->to_rts,
 			 f);
 }
 
 /*
- * UD: create one address handle for each flow label, but no more than there are QPs, since the
+ * Create one address handle for each flow label, but no more than there are QPs, since the
  * peer's QPs are all on one port.
  */
 static int create_ahs(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
@@ -170,21 +151,16 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 		if (qp_to_rtr(s, i, r, to, f) || qp_to_rts(s, i, r, f))
 			return -1;
 	}
-	return transports[s->type].datagrams ? create_ahs(s, r, to, f) : 0;
+	return s->transport->addressed ? create_ahs(s, r, to, f) : 0;
 }
 
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 {
-	if (!transports[s->type].datagrams)
+	if (!s->transport->addressed)
 		return;
 	wr->wr.ud.ah = s->ah[i % s->ahs];
 	wr->wr.ud.remote_qpn = s->peer_qpn[i];
 	wr->wr.ud.remote_qkey = QKEY;
-}
-
-unsigned qp_set_header(const struct qp_set *s)
-{
-	return transports[s->type].header_bytes;
 }
 
 void qp_set_quiesce(struct qp_set *s)
