@@ -33,7 +33,7 @@ int worker_cm_open(struct worker *t, int family)
 	fault_raise(ep->fault, FAULT_UNAVAILABLE, 0, "%s port %u has no IP address for rdma_cm",
 		    p->device, p->port);
 	return fault_fix(ep->fault, "give the netdev%s%s an IP address%s", p->netdev[0] ? " " : "",
-			 p->netdev, p->is_iwarp ? "" : ", or omit -R");
+			 p->netdev, cm_or_omit(p));
 }
 
 void worker_cm_describe(struct worker *t)

@@ -40,6 +40,11 @@ struct rail {
 	struct port_events events;
 };
 
+static inline bool rail_is_iwarp(const struct rail *r)
+{
+	return r->hca.info.fabric == FABRIC_IWARP;
+}
+
 /*
  * A thread and its resources. Worker I is connected to the peer's worker I. Workers use the rails
  * in turn. A worker's functions raise faults in `fault`.

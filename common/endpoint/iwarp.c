@@ -8,7 +8,7 @@
 const struct hca_port *endpoint_iwarp(const struct endpoint *ep)
 {
 	for (unsigned i = 0; i < ep->rails; i++)
-		if (ep->rail[i].hca.info.is_iwarp)
+		if (rail_is_iwarp(&ep->rail[i]))
 			return &ep->rail[i].hca.info;
 	return NULL;
 }
@@ -49,13 +49,13 @@ int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop)
 	for (unsigned i = 0; i < ep->workers; i++) {
 		struct worker *t = &ep->worker[i];
 
-		if (t->rail->hca.info.is_iwarp &&
+		if (rail_is_iwarp(t->rail) &&
 		    cm_first_post(&t->qps, t->out, t->mem.lkey, ep->fault))
 			return -1;
 	}
 	for (unsigned i = 0; i < ep->workers; i++) {
 		unsigned sent = 0;
-		int rc = !ep->worker[i].rail->hca.info.is_iwarp;
+		int rc = !rail_is_iwarp(ep->worker[i].rail);
 
 		while (!rc && !stop->signal) {
 			rc = cm_first_poll(&ep->worker[i].qps, &sent, ep->fault);

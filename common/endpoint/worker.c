@@ -29,7 +29,7 @@ static struct plan_qp worker_plan(const struct worker *t)
 		.latency = ep->test->latency,
 		.pingpong = ep->test->latency && !ep->test->operation.fetches,
 		.receives = worker_receives(ep),
-		.no_rnr_retry = t->rail->hca.info.is_iwarp,
+		.no_rnr_retry = rail_is_iwarp(t->rail),
 		.max_cqe = (unsigned)d->max_cqe,
 		.max_wr =
 			(unsigned)(ep->options->experiment.use_srq ? d->max_srq_wr : d->max_qp_wr),
@@ -95,7 +95,7 @@ static int make_qps(struct worker *t)
 		.inline_wanted = test->inline_wanted < over->inline_most ? test->inline_wanted
 									 : over->inline_most,
 		.send_ops = operation_send_ops(&test->operation),
-		.access = operation_access(&test->operation, t->rail->hca.info.is_iwarp),
+		.access = test->operation.peer_allows,
 		.pkey_index = t->rail->route.pkey_index,
 		.first = t->index * (unsigned)e->qps,
 	};
@@ -103,7 +103,7 @@ static int make_qps(struct worker *t)
 	if (!endpoint_sends(ep) && !test->latency && !ep->own_schedule &&
 	    w.tx_depth > plan.max_send_wr)
 		w.tx_depth = plan.max_send_wr; /* only the peer's queue must be that deep */
-	if (t->rail->hca.info.is_iwarp)        /* the connecting side sends first: an empty WRITE */
+	if (rail_is_iwarp(t->rail)) /* the connecting side sends first: an empty WRITE */
 		w.access |= IBV_ACCESS_REMOTE_WRITE;
 	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
 		w.inline_bytes = 0;

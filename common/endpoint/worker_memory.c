@@ -135,8 +135,11 @@ static int tell_keys(struct worker *t)
 
 unsigned worker_access(const struct worker *t)
 {
-	unsigned access = operation_access(&t->ep->test->operation, t->rail->hca.info.is_iwarp);
+	const struct operation *o = &t->ep->test->operation;
+	unsigned access = o->peer_allows;
 
+	if (o->fetches && rail_is_iwarp(t->rail)) /* the response is a WRITE, as if the peer's */
+		access |= IBV_ACCESS_REMOTE_WRITE;
 	if (t->is_load)
 		access = IBV_ACCESS_REMOTE_WRITE;
 	if (!t->ep->options->experiment.strict_order)

@@ -28,11 +28,6 @@ enum ibv_wr_opcode operation_opcode(const struct operation *o, const struct expe
 		       : o->opcode;
 }
 
-unsigned operation_access(const struct operation *o, bool iwarp)
-{
-	return o->peer_allows | (iwarp && o->fetches ? IBV_ACCESS_REMOTE_WRITE : 0);
-}
-
 uint64_t operation_send_ops(const struct operation *o)
 {
 	static const uint64_t ops[] = {

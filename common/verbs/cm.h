@@ -97,6 +97,9 @@ int cm_step(struct cm *c, struct fault *f);
 /* Raise FAULT_DEADLINE with the progress so far, after the caller's time limit. Returns -1. */
 int cm_late(const struct cm *c, struct fault *f);
 
+/* The end of a fix: ", or omit -R", but "" if only rdma_cm connects QPs of PORT. */
+const char *cm_or_omit(const struct hca_port *port);
+
 /* Destroy everything except the QPs, whose state does not change. */
 void cm_release(struct cm *c);
 

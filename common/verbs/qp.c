@@ -205,7 +205,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 	s->tx_depth = a->tx_depth;
 	s->rx_depth = a->rx_depth;
 	s->extended = a->extended;
-	s->local = h->info.is_iwarp;
+	s->local = h->info.fabric == FABRIC_IWARP;
 	s->qp = calloc(a->count, sizeof(struct ibv_qp *));
 	s->psn = calloc(a->count, sizeof(*s->psn));
 	s->peer_qpn = calloc(a->count, sizeof(*s->peer_qpn));
