@@ -58,7 +58,7 @@ static void explain_ports(struct gdr *g)
 	struct run_facts r = {
 		.seconds = (double)g->observed_ns / 1e9,
 		.qps = (unsigned)e->qps,
-		.reliable = experiment_transport(e)->reliable,
+		.reliable = !experiment_loses(e),
 		.ack_timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout),
 		.sender = &end[0],
 		.receiver = &end[1],

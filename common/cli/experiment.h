@@ -120,6 +120,12 @@ static inline const struct transport *experiment_transport(const struct experime
 	return transport_of(e->connection);
 }
 
+/* True if that may lose messages without an error. */
+static inline bool experiment_loses(const struct experiment *e)
+{
+	return !experiment_transport(e)->reliable;
+}
+
 /* True if the clock or a signal ends a round, not the number of its messages. */
 static inline bool experiment_endless(const struct experiment *e)
 {

@@ -142,13 +142,10 @@ void endpoint_fetch_fault(struct endpoint *ep);
 /* Abort all loops, so that none waits for messages that will not come. Returns -1. */
 int endpoint_abort(struct endpoint *ep);
 
-/* role.c: true if this end posts the timed messages in a round of one direction. */
+/* True if this end posts the timed messages in a round of one direction. */
 bool endpoint_leads(const struct endpoint *ep);
 /* True if it posts messages, in one direction or in both. */
 bool endpoint_sends(const struct endpoint *ep);
-
-/* True if T's QPs and CQs are to be extended where the device has that: --post-api. */
-bool worker_wants_extended(const struct worker *t);
 
 /*
  * True if T's stream posts or polls with the extended calls. A receiver that sleeps on events has a
@@ -159,7 +156,9 @@ bool worker_is_extended(const struct worker *t);
 /* The calls with which this end's first worker posts, or polls; NULL: there is no choice. */
 const char *endpoint_calls(const struct endpoint *ep);
 
-/* rail.c: choose and open the device that TEXT names (NULL: any). */
+/* rail.c: what is told of the port to use; choose and open the device that TEXT names (NULL: any).
+ */
+struct hca_attr rail_wanted(const struct endpoint *ep, const char *device);
 int rail_open(struct endpoint *ep, struct rail *r, const char *text);
 void rail_release(struct rail *r);
 /* Raise that P has no GID at the index of -x. Returns -1. */
@@ -236,7 +235,7 @@ const struct hca_port *endpoint_iwarp(const struct endpoint *ep);
 const char *endpoint_iwarp_idle(const struct endpoint *ep, char *buf, size_t size);
 
 /*
- * cm.c, with -R: initialize worker T's cm. FAMILY is that of the server's address; AF_UNSPEC at the
+ * With -R: initialize worker T's cm. FAMILY is that of the server's address; AF_UNSPEC at the
  * server.
  */
 int worker_cm_open(struct worker *t, int family);

@@ -9,7 +9,7 @@
 #include "host/identity.h"
 #include "host/virt.h"
 
-static struct hca_attr wanted_port(const struct endpoint *ep, const char *device)
+struct hca_attr rail_wanted(const struct endpoint *ep, const char *device)
 {
 	const struct local_options *l = &ep->options->local;
 
@@ -46,8 +46,7 @@ static void describe_rail(const struct endpoint *ep, struct rail *r)
 	snprintf(e->nic.name, sizeof(e->nic.name), "%s", p->device);
 	snprintf(e->nic.chosen, sizeof(e->nic.chosen), "%s", r->hca.chosen);
 	e->nic.port = p->port;
-	snprintf(e->nic.link_layer, sizeof(e->nic.link_layer), "%s",
-		 fabric_row(p->fabric)->link);
+	snprintf(e->nic.link_layer, sizeof(e->nic.link_layer), "%s", fabric_row(p->fabric)->link);
 	snprintf(e->nic.transport, sizeof(e->nic.transport), "%s", fabric_row(p->fabric)->name);
 	e->nic.rate_gbps = hca_rate_gbps(p);
 	e->address.gid_index = -1;
@@ -81,7 +80,7 @@ static int check_told(struct endpoint *ep, const struct rail *r)
 
 int rail_open(struct endpoint *ep, struct rail *r, const char *text)
 {
-	struct hca_attr wanted = wanted_port(ep, text);
+	struct hca_attr wanted = rail_wanted(ep, text);
 	char chosen[sizeof(r->hca.chosen)];
 	struct hca_list list;
 	const struct hca_port *port;

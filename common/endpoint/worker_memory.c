@@ -45,9 +45,8 @@ static struct layout lay_out(const struct endpoint *ep)
 		ep->largest_bytes > e->footprint_bytes ? ep->largest_bytes : e->footprint_bytes;
 	uint64_t half = (e->align_bytes + slice + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES *
 			PAGE_BYTES;
-	/* What comes before a message, a datagram's GRH, is stored before the slice, so that must be in the QP's MR, too. */
-	uint64_t before =
-		experiment_transport(e)->header_bytes && !apart ? PAGE_BYTES : 0;
+	/* A datagram's GRH is stored before the slice, so that must be in the QP's MR, too. */
+	uint64_t before = experiment_transport(e)->header_bytes && !apart ? PAGE_BYTES : 0;
 	struct layout l = {
 		.first = PAGE_BYTES + before + e->align_bytes,
 		.stride = (apart ? 2 * half : half) + before,

@@ -159,8 +159,7 @@ static void add_reason(struct nccl_variable *v, const struct chosen *c, const st
 	else if (hca_is_soft_roce(p))
 		text_add(v->reason, sizeof(v->reason), "is soft-RoCE");
 	else if (hca_rate_gbps(p) >= ALIKE * c->gbps) /* so it is of the other kind */
-		text_add(v->reason, sizeof(v->reason), "is %s",
-			 fabric_row(p->fabric)->link);
+		text_add(v->reason, sizeof(v->reason), "is %s", fabric_row(p->fabric)->link);
 	else
 		text_add(v->reason, sizeof(v->reason), "has %.4g Gb/s", hca_rate_gbps(p));
 }

@@ -83,11 +83,11 @@ static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 }
 
 /* Define a function of this name: by_wr() with these constants. */
-#define BY_WR(name, opcode, inlined, addressed)                                 \
-	static int name(struct post_qp *to, struct ibv_send_wr *wr,             \
-			const struct ibv_send_wr *end, unsigned chain)          \
-	{                                                                       \
-		return by_wr(to, wr, end, chain, opcode, inlined, addressed);   \
+#define BY_WR(name, opcode, inlined, addressed)                                                    \
+	static int name(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end, \
+			unsigned chain)                                                            \
+	{                                                                                          \
+		return by_wr(to, wr, end, chain, opcode, inlined, addressed);                      \
 	}
 BY_WR(by_wr_send, IBV_WR_SEND, false, false)
 BY_WR(by_wr_send_inline, IBV_WR_SEND, true, false)
@@ -123,8 +123,8 @@ post_call *post_find(const struct post_kind *kind)
 
 		if (posts[i].opcode == kind->opcode && posts[i].addressed == kind->addressed)
 			return kind->extended || !call ? call
-			       : kind->single           ? by_one_post_send
-							: by_post_send;
+			       : kind->single          ? by_one_post_send
+						       : by_post_send;
 	}
 	return NULL;
 }

@@ -39,7 +39,7 @@ struct stream_qp {
 	struct ibv_send_wr *ring;
 	uint64_t posted;
 	uint64_t room;     /* free places in the send queue */
-	uint64_t at;          /* with a footprint: offset of the next message, */
+	uint64_t at;       /* with a footprint: offset of the next message, */
 	uint64_t here, there; /* added to these local and remote addresses; there is 0 if the peer
 				 posts receives */
 };

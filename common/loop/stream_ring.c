@@ -91,8 +91,8 @@ int stream_init(struct stream *s, struct round *r)
 			.room = r->qps->tx_depth,
 			.here = r->memory.from.addr + i * r->memory.from.stride,
 			.there = r->opcode == IBV_WR_SEND
-				      ? 0
-				      : r->memory.remote.addr + i * r->memory.remote.stride,
+					 ? 0
+					 : r->memory.remote.addr + i * r->memory.remote.stride,
 		};
 	}
 	if (s->post)

@@ -150,7 +150,7 @@ static bool can_stand_alone(const struct measure *ms)
 	const struct experiment *e = &ms->options->experiment;
 	bool receives = !ms->test->operation.peer_allows || e->write_with_imm;
 
-	return experiment_transport(e)->reliable &&
+	return !experiment_loses(e) &&
 	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
 }
 

@@ -42,7 +42,8 @@ static double message_header_bytes(const struct measure *ms)
 
 	if (operation_is_atomic(o))
 		return ATOMIC_BYTES - (double)o->fixed_bytes;
-	return bytes + (o->peer_allows ? RETH_BYTES : 0) + (e->write_with_imm ? IMMEDIATE_BYTES : 0);
+	return bytes + (o->peer_allows ? RETH_BYTES : 0) +
+	       (e->write_with_imm ? IMMEDIATE_BYTES : 0);
 }
 
 /* Payload that the adapters of this end carry together, of PCIe; each card once. NaN: unknown. */
@@ -144,7 +145,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.qps = (unsigned)rec->qps,
 		.tx_depth = depth_of(meas, mine),
 		.receives = !o->peer_allows || e->write_with_imm,
-		.reliable = experiment_transport(e)->reliable,
+		.reliable = !experiment_loses(e),
 		.lost = rec->lost > 0,
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
@@ -172,7 +173,7 @@ static void judge_latency(const struct measurement *meas, const struct record *r
 	const struct end *mine = &ms->ep->rail[0].mine, *theirs = &ms->ep->rail[0].theirs;
 
 	if (ms->ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
-	    e->latency_gap_us || e->latency_rate || e->load || !experiment_transport(e)->reliable ||
+	    e->latency_gap_us || e->latency_rate || e->load || experiment_loses(e) ||
 	    shares_port(ms->ep) || strcmp(mine->memory.kind, "host") != 0 ||
 	    strcmp(theirs->memory.kind, "host") != 0 || strcmp(mine->nic.transport, "iWARP") == 0 ||
 	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))

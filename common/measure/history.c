@@ -18,7 +18,7 @@ static uint64_t arrived(const struct measurement *meas)
 	bool sends = meas->attr.both || meas->attr.reverse == ms->ep->server;
 	uint64_t sum = 0;
 
-	if (sends && !experiment_transport(&ms->options->experiment)->reliable && !ms->test->latency)
+	if (sends && experiment_loses(&ms->options->experiment) && !ms->test->latency)
 		return 0; /* what was sent may be lost */
 	for (unsigned i = 0; i < ms->ep->workers; i++)
 		sum += atomic_load_explicit(&ms->ep->control[i].progress, memory_order_relaxed);

@@ -7,7 +7,7 @@
  */
 static bool stream_may_lose(const struct measure *ms)
 {
-	return !experiment_transport(&ms->options->experiment)->reliable && !ms->test->latency;
+	return experiment_loses(&ms->options->experiment) && !ms->test->latency;
 }
 
 /* True if the receiver counts the messages: if they consume its receives. */

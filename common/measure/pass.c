@@ -112,8 +112,9 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 			  .duration_ns = leads && endless ? meas->attr.duration_ns : 0,
 			  .interval_ns = shown ? ms->options->output.interval_ns : 0,
 			  .expected_ns = endless ? meas->attr.duration_ns : 0,
-			  .quiet_ns = transport_quiet_ns(experiment_transport(&ms->options->experiment),
-							 meas->attr.message_bytes)},
+			  .quiet_ns =
+				  transport_quiet_ns(experiment_transport(&ms->options->experiment),
+						     meas->attr.message_bytes)},
 		.hooks = {.on_progress = on_progress, .arg = meas},
 	};
 

@@ -87,8 +87,8 @@ static void prepare_worker(struct meter *t, const struct measurement *meas)
 		.cq_mod = plan.cq_mod,
 		.send_inline = bytes <= t->worker->qps.inline_bytes,
 		.unreliable = !over->reliable,
-		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) * SURELY_SENT_ONCE /
-					  ms->clock->ns_per_tick),
+		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) *
+					  SURELY_SENT_ONCE / ms->clock->ns_per_tick),
 		.no_peak = ms->options->output.no_peak || meas->attr.warmup || meas->attr.kind ||
 			   !t->peak_ready,
 		.memory = worker_buffers(t->worker),
@@ -136,7 +136,7 @@ int round_prepare(struct measurement *meas)
 	 * last one: it answers until the watch stops it.
 	 */
 	bool open = meas->attr.target == ROUND_ENDLESS ||
-		    (ms->test->latency && !experiment_transport(&ms->options->experiment)->reliable);
+		    (ms->test->latency && experiment_loses(&ms->options->experiment));
 
 	if (!ms->ep->server && check_pace(meas))
 		return -1;

@@ -102,7 +102,7 @@ static int check_sweep(const struct program *p, struct fault *f)
 static int check_loss(const struct program *p, struct fault *f)
 {
 	const struct experiment *e = &p->options.experiment;
-	bool reliable = experiment_transport(e)->reliable;
+	bool reliable = !experiment_loses(e);
 
 	if (!p->options.output.max_loss || p->server ||
 	    (!reliable &&

@@ -200,12 +200,7 @@ static void fill_qp_attr(struct cm *c, unsigned i, struct ibv_qp_attr *a, int ma
 		if (r->sl)
 			a->ah_attr.sl = (uint8_t)r->sl;
 	}
-	a->max_rd_atomic = (uint8_t)r->reads_sent;
-	a->max_dest_rd_atomic = (uint8_t)r->reads_answered;
-	a->min_rnr_timer = QP_RNR_TIMER;
-	a->timeout = (uint8_t)r->qp_timeout;
-	a->retry_cnt = (uint8_t)r->retry_count;
-	a->rnr_retry = QP_RNR_RETRY;
+	qp_fill_attr(r, a);
 	if (mask & IBV_QP_SQ_PSN)
 		c->qps->psn[i] = a->sq_psn;
 }

@@ -58,7 +58,8 @@ static struct connection_text format_connection(const struct cm *c)
 /* The packets that a firewall must let pass. */
 static const char *firewall_hint(const struct cm *c)
 {
-	return c->device->fabric == FABRIC_IWARP ? "iWARP uses TCP, any port" : "RoCE v2 uses UDP port 4791";
+	return c->device->fabric == FABRIC_IWARP ? "iWARP uses TCP, any port"
+						 : "RoCE v2 uses UDP port 4791";
 }
 
 static const char *netdev_name(const struct cm *c)
@@ -96,8 +97,7 @@ static int explain_no_path(const struct cm *c, struct fault *f)
 	}
 	fault_cause(f, "The subnet manager gave no path, or rdma_cm cannot use the interface %s",
 		    netdev_name(c));
-	return fault_fix(f, "check with rping between the two addresses%s",
-			 cm_or_omit(c->device));
+	return fault_fix(f, "check with rping between the two addresses%s", cm_or_omit(c->device));
 }
 
 int cm_route_fault(const struct cm *c, int errnum, struct fault *f)

@@ -59,7 +59,7 @@ double hca_rate_gbps(const struct hca_port *p)
 	for (size_t i = 0; i < sizeof(speed) / sizeof(speed[0]); i++)
 		if (p->port_attr.active_speed == speed[i].code)
 			lane = p->fabric == FABRIC_INFINIBAND ? speed[i].infiniband
-							       : speed[i].ethernet;
+							      : speed[i].ethernet;
 	for (size_t i = 0; i < sizeof(width) / sizeof(width[0]); i++)
 		if (p->port_attr.active_width == width[i].code)
 			gbps = width[i].lanes * lane;
@@ -131,7 +131,7 @@ static int describe_port(struct hca_port *p, struct ibv_context *ctx, uint8_t po
 		rc = ibv_query_port(ctx, port, &p->port_attr);
 	if (rc)
 		return rc > 0 ? rc : errno;
-	p->fabric = ctx->device->transport_type == IBV_TRANSPORT_IWARP       ? FABRIC_IWARP
+	p->fabric = ctx->device->transport_type == IBV_TRANSPORT_IWARP   ? FABRIC_IWARP
 		    : p->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET ? FABRIC_ROCE
 									 : FABRIC_INFINIBAND;
 	p->sysfs_gbps = read_sysfs_rate(p->device, port);

@@ -34,7 +34,8 @@ static bool has_mac_of_port(const struct hca_port *p, const char *netdev)
 	uint8_t mac[MAC_BYTES];
 	char text[32];
 
-	if (p->fabric != FABRIC_IWARP || sysfs_read(text, sizeof(text), "class/net/%s/address", netdev) ||
+	if (p->fabric != FABRIC_IWARP ||
+	    sysfs_read(text, sizeof(text), "class/net/%s/address", netdev) ||
 	    sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &mac[0], &mac[1], &mac[2], &mac[3],
 		   &mac[4], &mac[5]) != MAC_BYTES ||
 	    memcmp(mac, none, MAC_BYTES) == 0)

@@ -131,3 +131,5 @@ void qp_address_release(struct qp_address *a);
 const char *qp_state_name(enum ibv_qp_state state); /* "INIT", "RTR" or "RTS" */
 int qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct fault *f);
 int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct fault *f);
+/* Set what ROUTE says of retries and of READs, for any state. */
+void qp_fill_attr(const struct qp_route *route, struct ibv_qp_attr *attr);

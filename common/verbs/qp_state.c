@@ -78,39 +78,37 @@ static int explain_no_route(const struct qp_route *r, const struct qp_address *t
 			    "GIDs with -x on both ends");
 }
 
-static int qp_to_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
-		     const struct qp_address *to, struct fault *f)
+void qp_fill_attr(const struct qp_route *r, struct ibv_qp_attr *attr)
+{
+	attr->max_dest_rd_atomic = (uint8_t)r->reads_answered;
+	attr->max_rd_atomic = (uint8_t)r->reads_sent;
+	attr->min_rnr_timer = QP_RNR_TIMER;
+	attr->timeout = (uint8_t)r->qp_timeout;
+	attr->retry_cnt = (uint8_t)r->retry_count;
+	attr->rnr_retry = QP_RNR_RETRY;
+}
+
+static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
+		      const struct qp_address *to, struct fault *f)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = hca_mtu_enum(r->mtu_bytes),
 		.dest_qp_num = to->qpn[i],
 		.rq_psn = to->psn[i] & QP_PSN_MASK,
-		.max_dest_rd_atomic = (uint8_t)r->reads_answered,
-		.min_rnr_timer = QP_RNR_TIMER,
+		.sq_psn = s->psn[i],
 		.ah_attr = fill_ah_attr(s, i, r, to),
 	};
-	int rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | s->transport->to_rtr);
+	int rc;
 
-	if (!rc)
-		return 0;
-	vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)", s->qp[i]->qp_num);
-	return explain_no_route(r, to, f);
-}
-
-static int qp_to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct fault *f)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = (uint8_t)r->qp_timeout,
-		.retry_cnt = (uint8_t)r->retry_count,
-		.rnr_retry = QP_RNR_RETRY,
-		.sq_psn = s->psn[i],
-		.max_rd_atomic = (uint8_t)r->reads_sent,
-	};
-
-	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | s->transport->to_rts,
-			 f);
+	qp_fill_attr(r, &attr);
+	rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | s->transport->to_rtr);
+	if (rc) {
+		vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)", s->qp[i]->qp_num);
+		return explain_no_route(r, to, f);
+	}
+	attr.qp_state = IBV_QPS_RTS;
+	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | s->transport->to_rts, f);
 }
 
 /*
@@ -148,7 +146,7 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 				   to->count, s->count);
 	for (unsigned i = 0; i < s->count; i++) {
 		s->peer_qpn[i] = to->qpn[i];
-		if (qp_to_rtr(s, i, r, to, f) || qp_to_rts(s, i, r, f))
+		if (connect_qp(s, i, r, to, f))
 			return -1;
 	}
 	return s->transport->addressed ? create_ahs(s, r, to, f) : 0;

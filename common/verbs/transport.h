@@ -33,7 +33,7 @@ struct transport {
 	unsigned header_bytes; /* before the payload in a receive buffer: a GRH */
 	unsigned wire_bytes;   /* in each message, beside the headers that all transports have */
 	/* QPs */
-	bool rdma_cm;                                        /* rdma_cm can connect them */
+	bool rdma_cm;                /* rdma_cm can connect them */
 	int to_init, to_rtr, to_rts; /* enum ibv_qp_attr_mask, in addition to the usual ones */
 	struct ibv_qp *(*create)(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
 };
@@ -55,7 +55,8 @@ const struct transport *transport_of(uint64_t connection);
  */
 uint64_t transport_quiet_ns(const struct transport *t, uint64_t bytes);
 
-/* How long a QP waits for an ACK before it sends again, by --qp-timeout; 0: for ever, or no ACKs. */
+/* How long a QP waits for an ACK before it sends again, by --qp-timeout; 0: for ever, or no ACKs.
+ */
 double transport_ack_timeout_ns(const struct transport *t, uint64_t qp_timeout);
 
 /* The largest message of a port whose largest is PORT_BYTES, and whose MTU is MTU_BYTES. */

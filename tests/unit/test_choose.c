@@ -179,7 +179,8 @@ static void rates_are_data_rates(void **state)
 static void iwarp_s_netdev_has_the_gid_s_mac(void **state)
 {
 	struct gid mac = {.kind = GID_IWARP, .raw.raw = {2, 0, 0, 0, 0, 7}};
-	struct hca_port p = {.device = "siw0", .fabric = FABRIC_IWARP, .gids = &mac, .gid_count = 1};
+	struct hca_port p = {
+		.device = "siw0", .fabric = FABRIC_IWARP, .gids = &mac, .gid_count = 1};
 
 	tree_put(state, "class/net/lo/address", "02:00:00:00:00:07\n");
 	tree_put(state, "class/net/vlan7/address", "02:00:00:00:00:07\n");
