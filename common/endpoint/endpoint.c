@@ -186,14 +186,27 @@ static int open_rails(struct endpoint *ep)
 	while (text_next(&list, name, sizeof(name))) {
 		if (ep->rails == HCA_MAX)
 			return too_many(ep, "devices", ep->rails + 1, HCA_MAX);
-		if (ep->own_schedule && ep->rails)
-			return fault_usage(ep->fault, "add --plain for a single row, or omit it",
-					   "several devices cannot be used without --plain");
 		ep->rails++;
 		if (rail_open(ep, &ep->rail[ep->rails - 1], name[0] ? name : NULL))
 			return -1;
 	}
 	return 0;
+}
+
+/* gdr_bw without --plain runs on one thread and one device, and sets the direction of each cell. */
+static int check_own_schedule(struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+	const char *what = ep->rails > 1      ? "several devices"
+			   : e->threads > 1   ? "several threads"
+			   : e->bidirectional ? "-b/--bidirectional"
+			   : e->reversed      ? "--reversed"
+					      : NULL;
+
+	if (!ep->own_schedule || !what)
+		return 0;
+	return fault_usage(ep->fault, "add --plain for a single row, or omit it",
+			   "%s cannot be used without --plain", what);
 }
 
 /* Which port is used can depend on the peer: refuse what none of LIST has, in the words for P. */
@@ -286,7 +299,7 @@ static int check_operation(struct endpoint *ep)
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
-	if (open_rails(ep) || endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
+	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);

@@ -72,22 +72,16 @@ static int check_connection(const struct test *t, const struct experiment *e, st
 	return fault_fix(f, "omit -c, or use RC");
 }
 
-/*
- * gdr_bw without --plain polls, with a protocol of its own, on one RC QP of one thread, and sets
- * the direction of each cell.
- */
+/* gdr_bw without --plain runs its own protocol on one RC QP and polls: refuse other options. */
 static int check_cells(const struct experiment *e, struct fault *f)
 {
 	const struct transport *over = experiment_transport(e);
 	bool fits = over->reliable && over->ordered;
-	const char *what = !fits              ? "-c/--connection "
-			   : e->events        ? "-e/--events"
-			   : e->use_srq       ? "--use-srq"
-			   : e->own_cqs       ? "--own-cqs"
-			   : e->threads > 1   ? "several threads"
-			   : e->bidirectional ? "-b/--bidirectional"
-			   : e->reversed      ? "--reversed"
-					      : NULL;
+	const char *what = !fits        ? "-c/--connection "
+			   : e->events  ? "-e/--events"
+			   : e->use_srq ? "--use-srq"
+			   : e->own_cqs ? "--own-cqs"
+					: NULL;
 
 	if (!what)
 		return 0;
