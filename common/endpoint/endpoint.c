@@ -12,16 +12,6 @@
 /* Enough for what one "qps" message can hold. */
 #define QPS_MAX 65536
 
-bool endpoint_leads(const struct endpoint *ep)
-{
-	return ep->server == (ep->options->experiment.reversed != 0);
-}
-
-bool endpoint_sends(const struct endpoint *ep)
-{
-	return endpoint_leads(ep) || ep->options->experiment.bidirectional;
-}
-
 void endpoint_fetch_fault(struct endpoint *ep)
 {
 	for (unsigned i = 0; i < endpoint_all_workers(ep) && !fault_is(ep->fault); i++)

@@ -143,9 +143,16 @@ void endpoint_fetch_fault(struct endpoint *ep);
 int endpoint_abort(struct endpoint *ep);
 
 /* True if this end posts the timed messages in a round of one direction. */
-bool endpoint_leads(const struct endpoint *ep);
+static inline bool endpoint_leads(const struct endpoint *ep)
+{
+	return ep->server == (ep->options->experiment.reversed != 0);
+}
+
 /* True if it posts messages, in one direction or in both. */
-bool endpoint_sends(const struct endpoint *ep);
+static inline bool endpoint_sends(const struct endpoint *ep)
+{
+	return endpoint_leads(ep) || ep->options->experiment.bidirectional;
+}
 
 /*
  * True if T's stream posts or polls with the extended calls. A receiver that sleeps on events has a
