@@ -109,14 +109,10 @@ int endpoint_open(struct endpoint *ep);
 /* After that: check that the open devices can send the largest message. */
 int endpoint_check_size(struct endpoint *ep);
 
-/*
- * After the agreement on MTU and outstanding READs: limit the experiment's size and depth to them.
- */
+/* After the agreement on MTU and outstanding READs: limit size and depth to them. */
 void endpoint_agreed(struct endpoint *ep);
 
-/*
- * Cut the depth of the send queues, if it is a default, to MOST and to what the open devices have.
- */
+/* Cut the depth of the send queues, if a default, to MOST and to what the devices have. */
 int endpoint_fit_depth(struct endpoint *ep, uint64_t most);
 
 /* Create the QPs and memory of every worker. */
@@ -163,8 +159,7 @@ bool worker_is_extended(const struct worker *t);
 /* The calls with which this end's first worker posts, or polls; NULL: there is no choice. */
 const char *endpoint_calls(const struct endpoint *ep);
 
-/* rail.c: what is told of the port to use; choose and open the device that TEXT names (NULL: any).
- */
+/* rail.c: what is told of a port; choose and open the device that TEXT names (NULL: any). */
 struct hca_attr rail_wanted(const struct endpoint *ep, const char *device);
 int rail_open(struct endpoint *ep, struct rail *r, const char *text);
 void rail_release(struct rail *r);
