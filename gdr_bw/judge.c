@@ -2,7 +2,6 @@
 /* Collects the facts for the verdict: of the cells, of both ends, and of their ports meanwhile. */
 #include "explain/during.h"
 #include "gdr.h"
-#include "plan/transport.h"
 
 #define EXPECT_BYTES 16384 /* smaller messages may be limited by their number, not their bytes */
 
@@ -59,8 +58,8 @@ static void explain_ports(struct gdr *g)
 	struct run_facts r = {
 		.seconds = (double)g->observed_ns / 1e9,
 		.qps = (unsigned)e->qps,
-		.reliable = !transport_loses(e),
-		.ack_timeout_ns = transport_ack_timeout_ns(e),
+		.reliable = !experiment_loses(e),
+		.ack_timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout),
 		.sender = &end[0],
 		.receiver = &end[1],
 		.source = &end[0],

@@ -25,11 +25,6 @@ static bool decided_by_client(const struct option_row *row, unsigned traits)
 	return row->scope == SCOPE_EXPERIMENT && (!row->own || options_applies(row, traits));
 }
 
-const char *experiment_transport(const struct experiment *e, char buf[4])
-{
-	return options_format_value(options_find("connection"), e->connection, buf, 4);
-}
-
 /* The values of ROW, of which there are several, as an array; NULL: it has one. */
 static json_t *values_json(const struct experiment *e, const struct option_row *row)
 {

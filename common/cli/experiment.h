@@ -87,12 +87,6 @@ struct experiment {
 	.warmup = EXPERIMENT_AUTO, .rate_units = RATE_GBPS, .burst = EXPERIMENT_AUTO,             \
 	.load_bytes = 65536, .outs = EXPERIMENT_AUTO
 
-enum connection {
-	CONNECTION_RC,
-	CONNECTION_UC,
-	CONNECTION_UD
-};
-
 enum atomic_type {
 	ATOMIC_CMP_AND_SWAP,
 	ATOMIC_FETCH_AND_ADD
@@ -120,8 +114,17 @@ static inline uint32_t experiment_flow_label(const struct experiment *e, uint64_
 
 struct options;
 
-/* Write "RC", "UC" or "UD". Returns BUF. */
-const char *experiment_transport(const struct experiment *e, char buf[4]);
+/* The transport of -c. */
+static inline const struct transport *experiment_transport(const struct experiment *e)
+{
+	return transport_of(e->connection);
+}
+
+/* True if that may lose messages without an error. */
+static inline bool experiment_loses(const struct experiment *e)
+{
+	return !experiment_transport(e)->reliable;
+}
 
 /* True if the clock or a signal ends a round, not the number of its messages. */
 static inline bool experiment_endless(const struct experiment *e)

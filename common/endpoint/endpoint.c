@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "plan/plan.h"
 #include "endpoint/endpoint.h"
-#include "plan/transport.h"
 
 /* Enough for what one "qps" message can hold. */
 #define QPS_MAX 65536
@@ -78,6 +77,16 @@ static int too_large(struct endpoint *ep, const struct hca_port *p, uint64_t wan
 	return fault_fix(ep->fault, "use a smaller %s", option);
 }
 
+/* Set the largest messages for devices that send up to MAX bytes. */
+static void set_largest(struct endpoint *ep, uint64_t max)
+{
+	const struct experiment *e = &ep->options->experiment;
+
+	ep->largest_bytes = ep->message_max = plan_last_size(e, max);
+	if (ep->own_schedule && ep->message_max < e->staged_chunk_bytes)
+		ep->message_max = e->staged_chunk_bytes;
+}
+
 int endpoint_check_size(struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
@@ -86,14 +95,11 @@ int endpoint_check_size(struct endpoint *ep)
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct hca_port *p = &ep->rail[i].hca.info;
 		uint64_t max =
-			transport_max_bytes(e, rail_mtu(ep, &ep->rail[i]), p->port_attr.max_msg_sz);
-		uint64_t largest = plan_last_size(e, max);
+			transport_max_bytes(experiment_transport(e), rail_mtu(ep, &ep->rail[i]),
+					    p->port_attr.max_msg_sz);
 
-		if (!i || largest < ep->largest_bytes)
-			ep->largest_bytes = largest;
-		ep->message_max = ep->largest_bytes;
-		if (ep->own_schedule && ep->message_max < e->staged_chunk_bytes)
-			ep->message_max = e->staged_chunk_bytes;
+		if (!i || max < ep->largest_bytes)
+			set_largest(ep, max);
 		if (e->load && e->load_bytes > p->port_attr.max_msg_sz)
 			return too_large(ep, p, e->load_bytes, p->port_attr.max_msg_sz,
 					 "--load-size");
@@ -148,13 +154,12 @@ void endpoint_agreed(struct endpoint *ep)
 	uint64_t max = ep->largest_bytes;
 
 	for (unsigned i = 0; i < ep->rails; i++)
-		max = transport_max_bytes(e, ep->rail[i].route.mtu_bytes, max);
+		max = transport_max_bytes(experiment_transport(e), ep->rail[i].route.mtu_bytes,
+					  max);
 	fit_reads(ep);
-	if (e->connection != CONNECTION_UD)
-		return;
-	ep->largest_bytes = ep->message_max = plan_last_size(e, max);
-	if (!e->sweep && e->size_bytes > max)
-		e->size_bytes = max;
+	set_largest(ep, max);
+	if (!e->sweep)
+		e->size_bytes = ep->largest_bytes;
 }
 
 static int too_many(struct endpoint *ep, const char *what, unsigned have, unsigned max)
@@ -212,7 +217,7 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 	}
 	if (!has_gid)
 		return rail_refuse_gid(ep, p);
-	if (ep->server || e->sweep || e->connection == CONNECTION_UD || e->size_bytes <= max_bytes)
+	if (ep->server || plan_last_size(e, max_bytes) <= max_bytes)
 		return 0;
 	fault_phase(ep->fault, "choosing the message sizes");
 	return too_large(ep, p, e->size_bytes, p->port_attr.max_msg_sz, "-s");
@@ -225,13 +230,11 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 	char name[128], reason[160];
 
 	do {
-		struct hca_attr wanted = {.port = 0};
+		struct hca_attr wanted;
 
 		hca_list_free(list);
 		text_next(&names, name, sizeof(name));
-		wanted.device = name[0] ? name : NULL;
-		if (ep->options->local.ib_port != EXPERIMENT_AUTO)
-			wanted.port = (int)ep->options->local.ib_port;
+		wanted = rail_wanted(ep, name[0] ? name : NULL);
 		if (hca_scan(list, wanted.device, ep->fault))
 			return -1;
 		port = hca_choose(list, &wanted, reason, sizeof(reason), ep->fault);
@@ -286,8 +289,7 @@ static int check_operation(struct endpoint *ep)
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
-	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
-	    check_operation(ep) || make_workers(ep) ||
+	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);

@@ -40,6 +40,11 @@ struct rail {
 	struct port_events events;
 };
 
+static inline bool rail_is_iwarp(const struct rail *r)
+{
+	return r->hca.info.fabric == FABRIC_IWARP;
+}
+
 /*
  * A thread and its resources. Worker I is connected to the peer's worker I. Workers use the rails
  * in turn. A worker's functions raise faults in `fault`.
@@ -103,14 +108,10 @@ int endpoint_open(struct endpoint *ep);
 /* After that: check that the open devices can send the largest message. */
 int endpoint_check_size(struct endpoint *ep);
 
-/*
- * After the agreement on MTU and outstanding READs: limit the experiment's size and depth to them.
- */
+/* After the agreement on MTU and outstanding READs: limit size and depth to them. */
 void endpoint_agreed(struct endpoint *ep);
 
-/*
- * Cut the depth of the send queues, if it is a default, to MOST and to what the open devices have.
- */
+/* Cut the depth of the send queues, if a default, to MOST and to what the devices have. */
 int endpoint_fit_depth(struct endpoint *ep, uint64_t most);
 
 /* Create the QPs and memory of every worker. */
@@ -136,13 +137,17 @@ void endpoint_fetch_fault(struct endpoint *ep);
 /* Abort all loops, so that none waits for messages that will not come. Returns -1. */
 int endpoint_abort(struct endpoint *ep);
 
-/* role.c: true if this end posts the timed messages in a round of one direction. */
-bool endpoint_leads(const struct endpoint *ep);
-/* True if it posts messages, in one direction or in both. */
-bool endpoint_sends(const struct endpoint *ep);
+/* True if this end posts the timed messages in a round of one direction. */
+static inline bool endpoint_leads(const struct endpoint *ep)
+{
+	return ep->server == (ep->options->experiment.reversed != 0);
+}
 
-/* True if T's QPs and CQs are to be extended where the device has that: --post-api. */
-bool worker_wants_extended(const struct worker *t);
+/* True if it posts messages, in one direction or in both. */
+static inline bool endpoint_sends(const struct endpoint *ep)
+{
+	return endpoint_leads(ep) || ep->options->experiment.bidirectional;
+}
 
 /*
  * True if T's stream posts or polls with the extended calls. A receiver that sleeps on events has a
@@ -153,7 +158,8 @@ bool worker_is_extended(const struct worker *t);
 /* The calls with which this end's first worker posts, or polls; NULL: there is no choice. */
 const char *endpoint_calls(const struct endpoint *ep);
 
-/* rail.c: choose and open the device that TEXT names (NULL: any). */
+/* rail.c: what is told of a port; choose and open the device that TEXT names (NULL: any). */
+struct hca_attr rail_wanted(const struct endpoint *ep, const char *device);
 int rail_open(struct endpoint *ep, struct rail *r, const char *text);
 void rail_release(struct rail *r);
 /* Raise that P has no GID at the index of -x. Returns -1. */
@@ -228,7 +234,7 @@ const struct hca_port *endpoint_iwarp(const struct endpoint *ep);
 const char *endpoint_iwarp_idle(const struct endpoint *ep, char *buf, size_t size);
 
 /*
- * cm.c, with -R: initialize worker T's cm. FAMILY is that of the server's address; AF_UNSPEC at the
+ * With -R: initialize worker T's cm. FAMILY is that of the server's address; AF_UNSPEC at the
  * server.
  */
 int worker_cm_open(struct worker *t, int family);

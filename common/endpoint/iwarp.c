@@ -4,11 +4,12 @@
 
 #include "base/text.h"
 #include "endpoint/endpoint.h"
+#include "verbs/vfault.h"
 
 const struct hca_port *endpoint_iwarp(const struct endpoint *ep)
 {
 	for (unsigned i = 0; i < ep->rails; i++)
-		if (ep->rail[i].hca.info.is_iwarp)
+		if (rail_is_iwarp(&ep->rail[i]))
 			return &ep->rail[i].hca.info;
 	return NULL;
 }
@@ -42,32 +43,80 @@ int endpoint_iwarp_check(struct endpoint *ep)
 	return 0;
 }
 
+/*
+ * The end that accepted the connection may send nothing before it has received a message from the
+ * end that connected (RFC 5044, 7.1). A WRITE of 0 bytes is enough (RFC 6581, 9). It needs no
+ * receive at the peer and touches no memory. (A READ of 0 bytes should be answered, but soft-iWARP
+ * of Linux 6.1 does not always answer it.)
+ */
+static int post_first(const struct worker *t, struct fault *f)
+{
+	struct ibv_sge no_bytes = {.addr = t->out, .lkey = t->mem.lkey};
+	struct ibv_send_wr wr = {
+		.sg_list = &no_bytes,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	fault_phase(f, "sending iWARP's first message");
+	for (unsigned i = 0; i < t->qps.count; i++) {
+		int rc = post_chain(t->qps.qp[i], &wr);
+
+		if (rc)
+			return vfault_raise(f, rc, 0, "ibv_post_send(QP 0x%06x)",
+					    t->qps.qp[i]->qp_num);
+	}
+	return 0;
+}
+
+/* Add the number of completed ones to *SENT. Returns 1 if all are, 0 if not, -1. */
+static int poll_first(const struct worker *t, unsigned *sent, struct fault *f)
+{
+	for (unsigned i = 0; i < t->qps.send.count; i++) {
+		struct ibv_wc wc;
+		int n = ibv_poll_cq(t->qps.send.link[i].cq, 1, &wc);
+
+		if (n < 0)
+			return vfault_raise(f, n, 0, "ibv_poll_cq");
+		if (!n)
+			continue;
+		if (wc.status != IBV_WC_SUCCESS)
+			return vfault_completion(f, wc.status, wc.vendor_err, wc.qp_num,
+						 "WRITE of 0 bytes");
+		++*sent;
+	}
+	return *sent == t->qps.count;
+}
+
+static int await_first(const struct worker *t, uint64_t deadline_ns, struct stop *stop)
+{
+	struct fault *f = t->ep->fault;
+	unsigned sent = 0;
+	int rc = 0;
+
+	while (!rc && !stop->signal) {
+		rc = poll_first(t, &sent, f);
+		if (!rc && clock_now_ns() > deadline_ns) {
+			fault_raise(f, FAULT_DEADLINE, ETIMEDOUT,
+				    "waiting for a WRITE of 0 bytes to complete");
+			return fault_fix(f, "check dmesg on both hosts");
+		}
+		stop_drain(stop);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
 int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop)
 {
 	uint64_t deadline_ns = clock_now_ns() + ep->options->local.timeout_ns;
 
-	for (unsigned i = 0; i < ep->workers; i++) {
-		struct worker *t = &ep->worker[i];
-
-		if (t->rail->hca.info.is_iwarp &&
-		    cm_first_post(&t->qps, t->out, t->mem.lkey, ep->fault))
+	for (unsigned i = 0; i < ep->workers; i++)
+		if (rail_is_iwarp(ep->worker[i].rail) && post_first(&ep->worker[i], ep->fault))
 			return -1;
-	}
-	for (unsigned i = 0; i < ep->workers; i++) {
-		unsigned sent = 0;
-		int rc = !ep->worker[i].rail->hca.info.is_iwarp;
-
-		while (!rc && !stop->signal) {
-			rc = cm_first_poll(&ep->worker[i].qps, &sent, ep->fault);
-			if (!rc && clock_now_ns() > deadline_ns) {
-				fault_raise(ep->fault, FAULT_DEADLINE, ETIMEDOUT,
-					    "waiting for a WRITE of 0 bytes to complete");
-				return fault_fix(ep->fault, "check dmesg on both hosts");
-			}
-			stop_drain(stop);
-		}
-		if (rc < 0)
+	for (unsigned i = 0; i < ep->workers; i++)
+		if (rail_is_iwarp(ep->worker[i].rail) &&
+		    await_first(&ep->worker[i], deadline_ns, stop))
 			return -1;
-	}
 	return stop->signal ? stop_raise(stop, ep->fault) : 0;
 }

@@ -9,7 +9,7 @@
 #include "host/identity.h"
 #include "host/virt.h"
 
-static struct hca_attr wanted_port(const struct endpoint *ep, const char *device)
+struct hca_attr rail_wanted(const struct endpoint *ep, const char *device)
 {
 	const struct local_options *l = &ep->options->local;
 
@@ -45,9 +45,8 @@ static void describe_rail(const struct endpoint *ep, struct rail *r)
 	snprintf(e->nic.name, sizeof(e->nic.name), "%s", p->device);
 	snprintf(e->nic.chosen, sizeof(e->nic.chosen), "%s", r->hca.chosen);
 	e->nic.port = p->port;
-	snprintf(e->nic.link_layer, sizeof(e->nic.link_layer), "%s",
-		 p->is_ethernet ? "Ethernet" : "InfiniBand");
-	snprintf(e->nic.transport, sizeof(e->nic.transport), "%s", hca_transport_name(p));
+	snprintf(e->nic.link_layer, sizeof(e->nic.link_layer), "%s", fabric_row(p->fabric)->link);
+	snprintf(e->nic.transport, sizeof(e->nic.transport), "%s", fabric_row(p->fabric)->name);
 	e->nic.rate_gbps = hca_rate_gbps(p);
 	e->address.gid_index = -1;
 	e->address.lid = p->port_attr.lid;
@@ -74,14 +73,13 @@ static int check_told(struct endpoint *ep, const struct rail *r)
 	enum gid_kind kinds[GID_KINDS];
 	uint16_t key;
 
-	if (!r->hca.info.is_iwarp)
-		rail_gid_kinds(ep, r, kinds);
+	rail_gid_kinds(ep, r, kinds);
 	return fault_is(ep->fault) ? -1 : rail_pkey(ep, r, &key);
 }
 
 int rail_open(struct endpoint *ep, struct rail *r, const char *text)
 {
-	struct hca_attr wanted = wanted_port(ep, text);
+	struct hca_attr wanted = rail_wanted(ep, text);
 	char chosen[sizeof(r->hca.chosen)];
 	struct hca_list list;
 	const struct hca_port *port;
@@ -146,14 +144,14 @@ static const struct gid *explicit_gid(struct endpoint *ep, const struct rail *r)
 	return NULL;
 }
 
-/* --ipv6 takes the others away; on InfiniBand a GID has no family. */
+/* --ipv6 takes the others away; where all are of one kind, a GID has no family. */
 static size_t kinds_wanted(struct endpoint *ep, const struct rail *r,
 			   enum gid_kind kinds[GID_KINDS])
 {
 	const struct hca_port *p = &r->hca.info;
 	size_t n = gid_kinds(p->gids, p->gid_count, (const struct sockaddr *)&ep->local, kinds);
 
-	if (!ep->options->local.ipv6 || !p->is_ethernet || p->is_iwarp)
+	if (!ep->options->local.ipv6 || fabric_row(p->fabric)->kind != GID_KINDS)
 		return n;
 	n = gid_kinds_ipv6(kinds, n);
 	if (!n) {
@@ -192,15 +190,14 @@ int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
 {
 	const struct hca_port *p = &r->hca.info;
 	bool chosen = ep->options->local.gid_index != EXPERIMENT_AUTO;
-	bool grh = (p->port_attr.flags & IBV_QPF_GRH_REQUIRED) != 0;
+	bool shown = fabric_row(p->fabric)->shows_gid;
 	const struct gid *g =
 		chosen ? explicit_gid(ep, r)
 		       : gid_pick(p->gids, p->gid_count, kind, (const struct sockaddr *)&ep->local);
 
 	if (fault_is(ep->fault))
 		return -1;
-	/* On iWARP the GID is only shown: rdma_cm connects by IP address. */
-	r->route.global = p->is_iwarp ? g != NULL : p->is_ethernet || chosen || grh;
+	r->route.global = hca_needs_gid(p) || chosen || (shown && g);
 	if (!g && r->route.global) {
 		fault_raise(ep->fault, FAULT_LOCAL, 0, "%s port %u has no GID of type %s",
 			    p->device, p->port, gid_kind_name(kind));
@@ -213,8 +210,8 @@ int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
 	}
 	if (r->route.global)
 		rail_describe_gid(r, g,
-				  chosen        ? "named with -x"
-				  : p->is_iwarp ? "the only type on iWARP"
-						: "the best type that both ends have");
+				  chosen  ? "named with -x"
+				  : shown ? "the only type on iWARP"
+					  : "the best type that both ends have");
 	return 0;
 }

@@ -12,16 +12,16 @@ int rail_check_link(struct endpoint *ep, const struct rail *r)
 	const struct local_options *l = &ep->options->local;
 	const struct hca_port *p = &r->hca.info;
 	const char *wanted = l->link == LINK_IB ? "InfiniBand" : "Ethernet";
+	const char *link = fabric_row(p->fabric)->link;
 
 	fault_phase(ep->fault, "choosing the device");
-	if (l->link != LINK_ANY && (l->link == LINK_ETHERNET) != p->is_ethernet) {
+	if (l->link != LINK_ANY && strcmp(link, wanted) != 0) {
 		fault_raise(ep->fault, FAULT_USAGE, 0, "--force-link %s: %s port %u is %s",
-			    l->link == LINK_IB ? "IB" : "Ethernet", p->device, p->port,
-			    p->is_ethernet ? "Ethernet" : "InfiniBand");
+			    l->link == LINK_IB ? "IB" : "Ethernet", p->device, p->port, link);
 		return fault_fix(ep->fault,
 				 "choose a device with an %s port (-d); --list shows them", wanted);
 	}
-	if (l->dlid != EXPERIMENT_AUTO && p->is_ethernet)
+	if (l->dlid != EXPERIMENT_AUTO && p->fabric != FABRIC_INFINIBAND)
 		return fault_usage(ep->fault, "omit it",
 				   "--dlid: %s port %u is Ethernet and has no LIDs", p->device,
 				   p->port);
@@ -36,6 +36,13 @@ static bool pkey_given(const struct endpoint *ep)
 	return ep->options->local.pkey_index != EXPERIMENT_AUTO;
 }
 
+/* True if nobody chooses, the user or rdma_cm, and there are partitions. */
+static bool pkey_by_default(const struct endpoint *ep, const struct rail *r)
+{
+	return !pkey_given(ep) && !ep->options->experiment.rdma_cm &&
+	       r->hca.info.fabric == FABRIC_INFINIBAND;
+}
+
 int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key)
 {
 	*key = 0;
@@ -44,9 +51,7 @@ int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key)
 
 uint16_t rail_default_pkey(const struct endpoint *ep, const struct rail *r)
 {
-	bool used = !pkey_given(ep) && !ep->options->experiment.rdma_cm && !r->hca.info.is_ethernet;
-
-	return used ? pkey_read(&r->hca, 0) : 0;
+	return pkey_by_default(ep, r) ? pkey_read(&r->hca, 0) : 0;
 }
 
 /* Raise that the key MINE of this end and THEIRS of the peer cannot communicate. Returns -1. */
@@ -77,7 +82,7 @@ int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs, uin
 	if (!pkey_given(ep)) {
 		if (theirs)
 			return pkey_find(&r->hca, theirs, &r->route.pkey_index, ep->fault);
-		if (!mine && !r->hca.info.is_ethernet && !ep->options->experiment.rdma_cm)
+		if (!mine && pkey_by_default(ep, r))
 			return pkey_at(&r->hca, 0, &mine, ep->fault); /* an empty entry */
 		if (!mine || !by_default ||
 		    !pkey_find(&r->hca, by_default, &r->route.pkey_index, &none))
@@ -115,7 +120,7 @@ static void watch_port(struct rail *r, const struct experiment *e)
 	};
 
 	port_events_open(&r->events, p->device, p->port, p->netdev, p->place.pci);
-	if (p->is_ethernet && !p->is_iwarp)
+	if (p->fabric == FABRIC_ROCE)
 		port_events_find_priority(&r->events, &packets);
 	r->mine.address.priority = r->events.priority;
 }

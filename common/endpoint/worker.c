@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The QPs, memory and receives of one measuring thread. */
 #include <errno.h>
+#include <ifaddrs.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "plan/plan.h"
 #include "endpoint/endpoint.h"
-#include "plan/transport.h"
 
-#define UD_INLINE_WANTED 188 /* a datagram's address takes room in the request, too */
 #define STAGED_BATCH     32  /* receives that are reposted at a time */
 #define LOAD_TX_DEPTH    128
 
@@ -31,7 +31,7 @@ static struct plan_qp worker_plan(const struct worker *t)
 		.latency = ep->test->latency,
 		.pingpong = ep->test->latency && !ep->test->operation.fetches,
 		.receives = worker_receives(ep),
-		.no_rnr_retry = t->rail->hca.info.is_iwarp,
+		.no_rnr_retry = rail_is_iwarp(t->rail),
 		.max_cqe = (unsigned)d->max_cqe,
 		.max_wr =
 			(unsigned)(ep->options->experiment.use_srq ? d->max_srq_wr : d->max_qp_wr),
@@ -39,13 +39,46 @@ static struct plan_qp worker_plan(const struct worker *t)
 	};
 }
 
+/* A latency test has no stream, and other programs have rounds of several kinds. */
+static bool has_choice(const struct endpoint *ep)
+{
+	return !ep->test->latency && !ep->test->kinds;
+}
+
+/* Soft-RoCE's ibv_wr_* calls do what its ibv_post_send does, and its extended CQs are broken. */
+static bool wants_extended(const struct worker *t)
+{
+	uint64_t api = t->ep->options->experiment.post_api;
+	bool best = api == POST_API_AUTO && !hca_is_soft_roce(&t->rail->hca.info);
+
+	return has_choice(t->ep) && (best || api == POST_API_WR);
+}
+
+bool worker_is_extended(const struct worker *t)
+{
+	if (endpoint_sends(t->ep))
+		return t->qps.extended;
+	return t->qps.recv.extended && !t->ep->options->experiment.events;
+}
+
+const char *endpoint_calls(const struct endpoint *ep)
+{
+	bool extended = worker_is_extended(&ep->worker[0]);
+
+	if (!has_choice(ep))
+		return NULL;
+	if (endpoint_sends(ep))
+		return extended ? "ibv_wr" : "ibv_post_send";
+	return extended ? "ibv_start_poll" : "ibv_poll_cq";
+}
+
 /* --post-api wr: check that the QP has the ibv_wr_*() functions. */
 static int check_post_api(struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
 
-	if (!worker_wants_extended(t) || ep->options->experiment.post_api != POST_API_WR ||
-	    !endpoint_sends(ep) || t->qps.extended)
+	if (ep->options->experiment.post_api != POST_API_WR || !endpoint_sends(ep) ||
+	    !has_choice(ep) || t->qps.extended)
 		return 0;
 	fault_raise(&t->fault, FAULT_UNAVAILABLE, 0,
 		    "--post-api wr: %s does not support the ibv_wr_* calls",
@@ -80,22 +113,24 @@ static int make_qps(struct worker *t)
 	const struct endpoint *ep = t->ep;
 	const struct test *test = ep->test;
 	const struct experiment *e = &ep->options->experiment;
+	const struct transport *over = experiment_transport(e);
 	struct plan_qp plan = worker_plan(t);
 	struct qp_attr w = {
-		.type = transport_type(e),
+		.transport = over,
 		.count = (unsigned)e->qps,
 		.tx_depth = plan_tx_depth(e, &plan),
 		.rx_depth = plan_rx_depth(e, &plan),
 		.use_srq = e->use_srq,
 		.own_cqs = e->own_cqs,
 		.events = e->events,
-		.extended = worker_wants_extended(t),
+		.extended = wants_extended(t),
 		.vector = (unsigned)ep->options->local.vector,
 		.inline_bytes = e->inline_bytes == EXPERIMENT_AUTO ? QP_INLINE_BEST_EFFORT
 								   : (unsigned)e->inline_bytes,
-		.inline_wanted = test->inline_wanted,
+		.inline_wanted = test->inline_wanted < over->inline_most ? test->inline_wanted
+									 : over->inline_most,
 		.send_ops = operation_send_ops(&test->operation),
-		.access = operation_access(&test->operation, t->rail->hca.info.is_iwarp),
+		.access = test->operation.peer_allows,
 		.pkey_index = t->rail->route.pkey_index,
 		.first = t->index * (unsigned)e->qps,
 	};
@@ -103,12 +138,10 @@ static int make_qps(struct worker *t)
 	if (!endpoint_sends(ep) && !test->latency && !ep->own_schedule &&
 	    w.tx_depth > plan.max_send_wr)
 		w.tx_depth = plan.max_send_wr; /* only the peer's queue must be that deep */
-	if (t->rail->hca.info.is_iwarp)        /* the connecting side sends first: an empty WRITE */
+	if (rail_is_iwarp(t->rail))            /* the connecting side sends first: an empty WRITE */
 		w.access |= IBV_ACCESS_REMOTE_WRITE;
 	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
 		w.inline_bytes = 0;
-	if (e->connection == CONNECTION_UD && w.inline_wanted > UD_INLINE_WANTED)
-		w.inline_wanted = UD_INLINE_WANTED;
 	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))
 		return -1;
 	if (!t->index)
@@ -180,7 +213,7 @@ static int make_load_qp(struct worker *t)
 {
 	unsigned max = (unsigned)t->rail->hca.info.attr.max_qp_wr;
 	struct qp_attr w = {
-		.type = IBV_QPT_RC, /* whatever the ping-pong uses */
+		.transport = transport_rc(), /* whatever the ping-pong uses */
 		.count = 1,
 		.tx_depth = max < LOAD_TX_DEPTH ? max : LOAD_TX_DEPTH,
 		.access = IBV_ACCESS_REMOTE_WRITE,
@@ -237,4 +270,51 @@ void worker_release(struct worker *t)
 	if (!t->index) /* the other pins were of threads that have ended */
 		pin_undo(&t->pin);
 	memset(t, 0, sizeof(*t));
+}
+
+/*
+ * A server (AF_UNSPEC) needs an address to listen on. A client (the family of the server's address)
+ * may have none: OWN then has family 0, and the kernel chooses.
+ */
+int worker_cm_open(struct worker *t, int family)
+{
+	struct endpoint *ep = t->ep;
+	const struct sockaddr *local =
+		ep->local.ss_family ? (const struct sockaddr *)&ep->local : NULL;
+	const struct hca_port *p = &t->rail->hca.info;
+	struct sockaddr_storage own;
+	struct ifaddrs *list = NULL;
+	bool found;
+
+	fault_phase(ep->fault, "preparing rdma_cm");
+	if (getifaddrs(&list))
+		return fault_raise(ep->fault, FAULT_LOCAL, errno, "getifaddrs");
+	found = cm_address(p, &t->rail->gid, local, family, list, &own);
+	freeifaddrs(list);
+	if (cm_init(&t->cm, p, &own, ep->options->local.timeout_ns, ep->fault))
+		return -1;
+	if (found || family != AF_UNSPEC)
+		return 0;
+	fault_raise(ep->fault, FAULT_UNAVAILABLE, 0, "%s port %u has no IP address for rdma_cm",
+		    p->device, p->port);
+	return fault_fix(ep->fault, "give the netdev%s%s an IP address%s", p->netdev[0] ? " " : "",
+			 p->netdev, cm_or_omit(p));
+}
+
+void worker_cm_describe(struct worker *t)
+{
+	const struct hca_port *p = &t->rail->hca.info;
+	struct end *e = &t->rail->mine;
+
+	snprintf(e->address.cm, sizeof(e->address.cm), "%s", t->cm.own_name);
+	memcpy(t->mine.psn, t->qps.psn, t->qps.count * sizeof(*t->mine.psn));
+	for (size_t i = 0; i < p->gid_count; i++) {
+		const struct gid *g = &p->gids[i];
+
+		if (g->index != t->rail->route.gid_index)
+			continue;
+		t->mine.gid = g->raw;
+		if (e->address.gid_index != g->index)
+			rail_describe_gid(t->rail, g, "rdma_cm's choice");
+	}
 }

@@ -46,7 +46,7 @@ static struct layout lay_out(const struct endpoint *ep)
 	uint64_t half = (e->align_bytes + slice + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES *
 			PAGE_BYTES;
 	/* A datagram's GRH is stored before the slice, so that must be in the QP's MR, too. */
-	uint64_t before = e->connection == CONNECTION_UD && !apart ? PAGE_BYTES : 0;
+	uint64_t before = experiment_transport(e)->header_bytes && !apart ? PAGE_BYTES : 0;
 	struct layout l = {
 		.first = PAGE_BYTES + before + e->align_bytes,
 		.stride = (apart ? 2 * half : half) + before,
@@ -126,8 +126,11 @@ static int tell_keys(struct worker *t)
 
 unsigned worker_access(const struct worker *t)
 {
-	unsigned access = operation_access(&t->ep->test->operation, t->rail->hca.info.is_iwarp);
+	const struct operation *o = &t->ep->test->operation;
+	unsigned access = o->peer_allows;
 
+	if (o->fetches && rail_is_iwarp(t->rail)) /* the response is a WRITE, as if the peer's */
+		access |= IBV_ACCESS_REMOTE_WRITE;
 	if (t->is_load)
 		access = IBV_ACCESS_REMOTE_WRITE;
 	if (!t->ep->options->experiment.strict_order)

@@ -123,24 +123,24 @@ static void check_mtu(const struct port_facts *x, struct findings *to)
 {
 	unsigned active = hca_mtu_bytes(x->port->port_attr.active_mtu);
 	unsigned max = hca_mtu_bytes(x->port->port_attr.max_mtu);
-	bool netdev = x->port->is_ethernet && x->netdev_mtu;
+	bool roce = x->port->fabric == FABRIC_ROCE, netdev = roce && x->netdev_mtu;
 
-	if (!is_active(x) || x->port->is_iwarp || !active || active >= max)
+	if (!is_active(x) || x->port->fabric == FABRIC_IWARP || !active || active >= max)
 		return;
-	FINDING_OF_HOST(
-		to, FINDING_MTU_BELOW_MAXIMUM, x->port->is_ethernet ? FINDING_NOTE : FINDING_WARN,
-		FINDING_NUMBER("active MTU", active, "B"), FINDING_NUMBER("maximum MTU", max, "B"),
-		FINDING_NUMBER("netdev MTU", netdev ? (double)x->netdev_mtu : NAN, "B"),
-		FINDING_NUMBER("larger", netdev ? max == 4096 ? 4200 : max + 104 : NAN, ""),
-		FINDING_WORD("netdev", x->port->netdev),
-		FINDING_WORD(has_subnet(x) ? "subnet" : "ethernet", ""));
+	FINDING_OF_HOST(to, FINDING_MTU_BELOW_MAXIMUM, roce ? FINDING_NOTE : FINDING_WARN,
+			FINDING_NUMBER("active MTU", active, "B"),
+			FINDING_NUMBER("maximum MTU", max, "B"),
+			FINDING_NUMBER("netdev MTU", netdev ? (double)x->netdev_mtu : NAN, "B"),
+			FINDING_NUMBER("larger", netdev ? max == 4096 ? 4200 : max + 104 : NAN, ""),
+			FINDING_WORD("netdev", x->port->netdev),
+			FINDING_WORD(has_subnet(x) ? "subnet" : "ethernet", ""));
 }
 
 /* Soft-RoCE has no queues of its own, iWARP has TCP. */
 static void check_pfc(const struct port_facts *x, struct findings *to)
 {
-	if (is_active(x) && x->port->is_ethernet && !x->port->is_iwarp &&
-	    !hca_is_soft_roce(x->port) && x->pfc_known && !x->pfc.enabled)
+	if (is_active(x) && x->port->fabric == FABRIC_ROCE && !hca_is_soft_roce(x->port) &&
+	    x->pfc_known && !x->pfc.enabled)
 		FINDING_OF_HOST(to, FINDING_NO_PFC, FINDING_NOTE,
 				FINDING_WORD("netdev", x->port->netdev));
 }

@@ -79,7 +79,7 @@ static bool is_default(const struct hca_port *p)
 /* True if NCCL can use P well, except for its rate. */
 static bool is_able(const struct hca_port *p, bool hardware)
 {
-	return is_default(p) && !p->is_iwarp && !(hardware && hca_is_soft_roce(p));
+	return is_default(p) && p->fabric != FABRIC_IWARP && !(hardware && hca_is_soft_roce(p));
 }
 
 /* In Gb/s; those of soft-RoCE, which are unknown, are alike. */
@@ -90,7 +90,7 @@ static double rate_of(const struct hca_port *p)
 
 /* By what a port is chosen, see is_chosen(). */
 struct chosen {
-	bool ethernet; /* most of the rate is of Ethernet ports: one job uses one kind */
+	enum fabric fabric; /* most of the rate is of its ports: one job uses one */
 	bool hardware; /* some port is not soft-RoCE */
 	double gbps;   /* of the fastest */
 	const struct hca_port *fastest;
@@ -100,16 +100,16 @@ static struct chosen find_fastest(const struct hca_list *list)
 {
 	const struct hca_port *p = list->port;
 	struct chosen c = {.fastest = NULL};
-	double sum = 0; /* of Ethernet, less that of InfiniBand */
+	double sum = 0; /* of RoCE, less that of InfiniBand */
 
 	for (size_t i = 0; i < list->count; i++)
 		c.hardware |= is_able(&p[i], false) && !hca_is_soft_roce(&p[i]);
 	for (size_t i = 0; i < list->count; i++)
 		if (is_able(&p[i], c.hardware))
-			sum += p[i].is_ethernet ? rate_of(&p[i]) : -rate_of(&p[i]);
-	c.ethernet = sum > 0;
+			sum += p[i].fabric == FABRIC_ROCE ? rate_of(&p[i]) : -rate_of(&p[i]);
+	c.fabric = sum > 0 ? FABRIC_ROCE : FABRIC_INFINIBAND;
 	for (size_t i = 0; i < list->count; i++) {
-		if (!is_able(&p[i], c.hardware) || p[i].is_ethernet != c.ethernet ||
+		if (!is_able(&p[i], c.hardware) || p[i].fabric != c.fabric ||
 		    rate_of(&p[i]) <= c.gbps)
 			continue;
 		c.gbps = rate_of(&p[i]);
@@ -122,7 +122,7 @@ static bool is_chosen(const struct chosen *c, const struct hca_port *p)
 {
 	double share = c->gbps > 0 ? rate_of(p) / c->gbps : 0;
 
-	return is_able(p, c->hardware) && c->fastest && p->is_ethernet == c->ethernet &&
+	return is_able(p, c->hardware) && c->fastest && p->fabric == c->fabric &&
 	       (share >= ALIKE || (share > TRAINED_LOW && hca_are_alike(p, c->fastest)));
 }
 
@@ -142,13 +142,12 @@ static void add_reason(struct nccl_variable *v, const struct chosen *c, const st
 
 	text_add(v->reason, sizeof(v->reason), "%s%s ", v->reason[0] ? ", " : "",
 		 name_port(p, name));
-	if (p->is_iwarp)
+	if (p->fabric == FABRIC_IWARP)
 		text_add(v->reason, sizeof(v->reason), "is iWARP, which NCCL does not support");
 	else if (hca_is_soft_roce(p))
 		text_add(v->reason, sizeof(v->reason), "is soft-RoCE");
 	else if (hca_rate_gbps(p) >= ALIKE * c->gbps) /* so it is of the other kind */
-		text_add(v->reason, sizeof(v->reason), "is %s",
-			 p->is_ethernet ? "Ethernet" : "InfiniBand");
+		text_add(v->reason, sizeof(v->reason), "is %s", fabric_row(p->fabric)->link);
 	else
 		text_add(v->reason, sizeof(v->reason), "has %.4g Gb/s", hca_rate_gbps(p));
 }
@@ -236,7 +235,7 @@ static bool choose_gid(const struct nccl_facts *x, const struct chosen *c, struc
 		const struct hca_port *p = &x->list->port[i];
 		const struct gid *ours, *theirs;
 
-		if (!is_chosen(c, p) || !p->is_ethernet)
+		if (!is_chosen(c, p) || p->fabric != FABRIC_ROCE)
 			continue;
 		ours = find_routed_gid(p);
 		theirs = find_nccl_gid(p);

@@ -132,8 +132,7 @@ static ALWAYS_INLINE uint32_t pingpong_unsequenced(const struct pingpong *p, uin
 /* The `post` hook that posts the request unchanged. Hot. */
 static ALWAYS_INLINE int pingpong_send(struct pingpong *p, uint32_t number)
 {
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(p->qp, p->next, &bad);
+	int rc = post_chain(p->qp, p->next);
 
 	(void)number;
 	/* Not round_post(): p->round would be loaded before the post, two instructions more. */

@@ -42,7 +42,7 @@ static int fill_recv_queue(struct recv_queue *q, unsigned i, struct fault *f)
 int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, unsigned batch,
 		    const struct round_slice *into, uint64_t bytes, struct fault *f)
 {
-	unsigned header = qp_set_header(qps);
+	unsigned header = qps->transport->header_bytes;
 
 	memset(q, 0, sizeof(*q));
 	fault_phase(f, "posting receives");

@@ -2,8 +2,10 @@
 #include "loop/round.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/units.h"
+#include "loop/paced.h"
 #include "verbs/vfault.h"
 
 /* Raise the fault that an iWARP connection ended: every failure ends it, and this status is all
@@ -105,4 +107,15 @@ void round_abort_all(struct round_control *c, unsigned n)
 		atomic_store(&c[i].expected, 0);
 		cq_wait_wake(c[i].wake_fd);
 	}
+}
+
+void paced_init(struct paced *p, double messages_per_s, unsigned burst, unsigned chain,
+		const struct clock *c)
+{
+	double ticks = 1e9 / messages_per_s / c->ns_per_tick;
+
+	memset(p, 0, sizeof(*p));
+	p->step = (unsigned __int128)((ticks < 0x1p62 ? ticks : 0x1p62) * 0x1p64);
+	p->late_ticks = (uint64_t)(PACED_LATE_NS / c->ns_per_tick);
+	p->burst = (burst + chain - 1) / chain * chain;
 }

@@ -20,12 +20,10 @@
 #include "base/hist.h"
 #include "base/idle.h"
 #include "base/peak.h"
+#include "loop/post.h"
 #include "stat/slices.h"
 #include "verbs/qp.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define LIKELY(x)     __builtin_expect(!!(x), 1)
-#define UNLIKELY(x)   __builtin_expect(!!(x), 0)
 #define ROUND_ENDLESS UINT64_MAX
 
 /*
@@ -200,8 +198,7 @@ int round_verb_failed(const struct round *r, int rc, const char *verb) __attribu
 static ALWAYS_INLINE int round_post(const struct round *r, struct ibv_qp *qp,
 				    struct ibv_send_wr *wr)
 {
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(qp, wr, &bad);
+	int rc = post_chain(qp, wr);
 
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "ibv_post_send");
 }

@@ -8,9 +8,9 @@ static ALWAYS_INLINE void walk(const struct stream *s, struct stream_qp *l, stru
 			       unsigned count)
 {
 	for (; count; count--, wr++) {
-		wr->sg_list->addr = l->from + l->at;
-		if (l->to)
-			wr->wr.rdma.remote_addr = l->to + l->at;
+		wr->sg_list->addr = l->here + l->at;
+		if (l->there)
+			wr->wr.rdma.remote_addr = l->there + l->at;
 		l->at += s->step;
 		if (l->at > s->last)
 			l->at = 0;
@@ -23,7 +23,7 @@ static ALWAYS_INLINE int post_sends(struct stream *s, struct stream_qp *l, struc
 {
 	if (s->step)
 		walk(s, l, wr, count);
-	if (UNLIKELY(s->post(s, l, wr, wr + count, chain)))
+	if (UNLIKELY(stream_post(s, l, wr, count, chain)))
 		return -1;
 	l->posted += count;
 	l->room -= count;

@@ -6,7 +6,7 @@
  * Before the clock starts, the sender builds its requests in a ring for each QP, with addresses,
  * flags and completion moderation. The wr_id of a completion has the QP and the number of messages
  * that it completes. The ring is posted again when the send queue has room for all of it, in a
- * burst, with ibv_post_send or with the ibv_wr_* calls (stream_post.c). The cost per message does
+ * burst, with ibv_post_send or with the ibv_wr_* calls (post.h). The cost per message does
  * not depend on the number of QPs.
  *
  * Small messages walk through a page by the addresses in the ring. With a footprint they walk
@@ -34,25 +34,14 @@
 #define STREAM_BATCH_MAX 64
 #define STREAM_QP_BITS   32 /* low bits of wr_id: the QP; high bits: messages completed */
 
-struct stream;
-struct stream_qp;
-
-/*
- * A function that posts the requests of QP from WR to END, with one call or one doorbell for each
- * CHAIN of them. Returns 0, or -1 with the fault raised. Hot.
- */
-typedef int stream_post(struct stream *s, struct stream_qp *qp, struct ibv_send_wr *wr,
-			const struct ibv_send_wr *end, unsigned chain);
-
 struct stream_qp {
-	struct ibv_qp *qp;
-	struct ibv_qp_ex *qp_ex; /* NULL: the ibv_wr_* calls are not available */
+	struct post_qp to;
 	struct ibv_send_wr *ring;
 	uint64_t posted;
 	uint64_t room;     /* free places in the send queue */
 	uint64_t at;       /* with a footprint: offset of the next message, */
-	uint64_t from, to; /* added to these local and remote addresses; to is 0 if the peer
-			      posts receives */
+	uint64_t here, there; /* added to these local and remote addresses; there is 0 if the peer
+				 posts receives */
 };
 
 struct stream {
@@ -61,14 +50,13 @@ struct stream {
 	unsigned count;
 	unsigned chain;      /* requests in one post */
 	unsigned ring_count; /* per ring: a multiple of a post, and of a completion */
-	stream_post *post;
+	post_call *post;
 	uint64_t posted, done;
 	uint64_t did; /* changes whenever the loop does something, or waits for something else */
 	struct ibv_send_wr *ring; /* for all QPs; owned, as is sge */
 	struct ibv_sge *sge;
 	struct ibv_send_wr *odd; /* after the rings: messages that do not fill a ring */
 	unsigned odd_count;      /* for each QP */
-	struct ibv_send_wr *bad; /* bad_wr of ibv_post_send; not used */
 	uint64_t step,
 		last; /* distance of the messages' offsets, and the last offset; step 0: no walk */
 };
@@ -91,6 +79,18 @@ static ALWAYS_INLINE unsigned stream_batch(unsigned batch, unsigned n)
  */
 int stream_init(struct stream *s, struct round *r);
 void stream_release(struct stream *s);
+
+/* Post COUNT requests of L from WR on. Returns 0, or -1 with the fault raised. Hot. */
+static ALWAYS_INLINE int stream_post(const struct stream *s, struct stream_qp *l,
+				     struct ibv_send_wr *wr, unsigned count, unsigned chain)
+{
+	int rc = s->post(&l->to, wr, wr + count, chain);
+
+	return LIKELY(rc == 0) ? 0
+			       : round_verb_failed(s->round, rc,
+						   s->round->extended ? "ibv_wr_complete"
+								      : "ibv_post_send");
+}
 
 /* A whole sender: build the rings, run, free. For programs that need nothing else. */
 int stream_run(struct round *r);

@@ -25,7 +25,7 @@ static bool goes_on(const struct lone *lone, uint64_t now)
 /* Post WR, a lone request of L. */
 static int post_lone(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr)
 {
-	if (s->post(s, l, wr, wr + 1, 1))
+	if (stream_post(s, l, wr, 1, 1))
 		return -1;
 	l->posted++;
 	s->posted++;

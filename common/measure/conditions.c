@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "plan/transport.h"
 #include "proto/evidence.h"
 #include "proto/snapshot.h"
 
@@ -82,7 +81,7 @@ static void set_port_quality(const struct endpoint *ep, const struct port_snapsh
 			     double messages, double packets, struct quality *q)
 {
 	const struct experiment *e = &ep->options->experiment;
-	double timeout_ns = transport_ack_timeout_ns(e);
+	double timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout);
 	double qps = (double)(e->qps * ep->workers);
 	bool in_packets;
 

@@ -6,7 +6,6 @@
 
 #include "explain/during.h"
 #include "explain/limit.h"
-#include "plan/transport.h"
 #include "verbs/gid.h"
 
 /* Bytes on the wire around the data of a packet, and once more for each message. */
@@ -18,7 +17,6 @@
 #define INFINIBAND_BYTES 10 /* LRH, VCRC */
 #define RETH_BYTES       16 /* address, rkey and length, of WRITE and READ */
 #define ATOMIC_BYTES     28 /* the same with two operands */
-#define DETH_BYTES       8  /* of a datagram */
 #define IMMEDIATE_BYTES  4
 
 /* Of a packet of the rail whose end is E; 0: unknown, as with iWARP, which TCP cuts as it likes. */
@@ -40,13 +38,12 @@ static double message_header_bytes(const struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
 	const struct operation *o = &ep->test->operation;
-	double bytes = e->write_with_imm ? IMMEDIATE_BYTES : 0;
+	double bytes = experiment_transport(e)->wire_bytes;
 
 	if (operation_is_atomic(o))
 		return ATOMIC_BYTES - (double)o->fixed_bytes;
-	if (transport_type(e) == IBV_QPT_UD)
-		return bytes + DETH_BYTES;
-	return o->peer_allows ? bytes + RETH_BYTES : bytes;
+	return bytes + (o->peer_allows ? RETH_BYTES : 0) +
+	       (e->write_with_imm ? IMMEDIATE_BYTES : 0);
 }
 
 /* Payload that the adapters of this end carry together, of PCIe; each card once. NaN: unknown. */
@@ -150,14 +147,14 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.qps = (unsigned)rec->qps,
 		.tx_depth = depth_of(ep, mine),
 		.receives = !o->peer_allows || e->write_with_imm,
-		.reliable = !transport_loses(e),
+		.reliable = !experiment_loses(e),
 		.lost = rec->lost > 0,
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
 		.one_port = shares_port(ep),
 		.limit_gbps = rec->pace.limit_gbps,
 		.resent_share = sender->record.quality.retransmitted_percent / 100,
-		.ack_timeout_ns = transport_ack_timeout_ns(e),
+		.ack_timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,
 	};
 }
@@ -175,7 +172,7 @@ static void judge_latency(const struct endpoint *ep, const struct record *rec, s
 	const struct end *mine = &ep->rail[0].mine, *theirs = &ep->rail[0].theirs;
 
 	if (ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
-	    e->latency_gap_us || e->latency_rate || e->load || transport_loses(e) ||
+	    e->latency_gap_us || e->latency_rate || e->load || experiment_loses(e) ||
 	    shares_port(ep) || strcmp(mine->memory.kind, "host") != 0 ||
 	    strcmp(theirs->memory.kind, "host") != 0 || strcmp(mine->nic.transport, "iWARP") == 0 ||
 	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))

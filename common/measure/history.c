@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "finding/thresholds.h"
 #include "measure/measure.h"
-#include "plan/transport.h"
 
 #define FITS_ETHERNET_BYTES 1024 /* path MTU within the 1500 bytes that any switch passes */
 
@@ -16,7 +15,7 @@ static uint64_t arrived(const struct endpoint *ep, bool sends)
 {
 	uint64_t sum = 0;
 
-	if (sends && transport_loses(&ep->options->experiment) && !ep->test->latency)
+	if (sends && experiment_loses(&ep->options->experiment) && !ep->test->latency)
 		return 0; /* what was sent may be lost */
 	for (unsigned i = 0; i < ep->workers; i++)
 		sum += atomic_load_explicit(&ep->control[i].progress, memory_order_relaxed);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "measure/results.h"
-#include "plan/transport.h"
 
 /*
  * True if messages of a stream may be lost unnoticed. In a latency test the client itself notices a
@@ -8,7 +7,7 @@
  */
 static bool stream_may_lose(const struct endpoint *ep)
 {
-	return transport_loses(&ep->options->experiment) && !ep->test->latency;
+	return experiment_loses(&ep->options->experiment) && !ep->test->latency;
 }
 
 /* True if the receiver counts the messages: if they consume its receives. */

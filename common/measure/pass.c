@@ -4,7 +4,6 @@
 
 #include "measure/results.h"
 #include "measure/together.h"
-#include "plan/transport.h"
 
 #define ASYNC_EVENT_MS 50
 
@@ -105,7 +104,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 			  .duration_ns = leads && endless ? attr->duration_ns : 0,
 			  .interval_ns = shown ? ms->options->output.interval_ns : 0,
 			  .expected_ns = endless ? attr->duration_ns : 0,
-			  .quiet_ns = transport_quiet_ns(&ms->options->experiment,
+			  .quiet_ns = transport_quiet_ns(experiment_transport(&ms->options->experiment),
 							 attr->message_bytes)},
 		.on_progress = on_progress,
 		.arg = meas,

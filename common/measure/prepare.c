@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "measure/results.h"
 #include "measure/together.h"
-#include "plan/transport.h"
 
 #define STAMP_BYTES      4
 #define PAGE_BYTES       4096 /* with --align, all messages have the same offset in their page */
@@ -68,7 +67,7 @@ static bool can_stand_alone(const struct endpoint *ep)
 	const struct experiment *e = &ep->options->experiment;
 	bool receives = !ep->test->operation.peer_allows || e->write_with_imm;
 
-	return !transport_loses(e) &&
+	return !experiment_loses(e) &&
 	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
 }
 
@@ -78,6 +77,7 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 	const struct endpoint *ep = t->ep;
 	const struct experiment *e = &ep->options->experiment;
 	const struct round_attr *attr = &meas->attr;
+	const struct transport *over = t->worker->qps.transport;
 	uint64_t bytes = attr->message_bytes;
 	bool timed = !attr->warmup && !attr->kind;
 	const struct plan_round plan = round_plan(t, bytes, timed);
@@ -91,8 +91,8 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 		.post_list = (unsigned)e->post_list,
 		.cq_mod = plan.cq_mod,
 		.send_inline = bytes <= t->worker->qps.inline_bytes,
-		.unreliable = transport_loses(e),
-		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(e, bytes) * SURELY_SENT_ONCE /
+		.unreliable = !over->reliable,
+		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) * SURELY_SENT_ONCE /
 					  ep->clock->ns_per_tick),
 		.no_peak = ep->options->output.no_peak || !timed || !t->peak_ready,
 		.memory = worker_buffers(t->worker),
@@ -174,7 +174,7 @@ int round_prepare(struct measurement *meas)
 	 * last one: it answers until the watch stops it.
 	 */
 	bool open = target == ROUND_ENDLESS ||
-		    (ms->test->latency && transport_loses(&ms->options->experiment));
+		    (ms->test->latency && experiment_loses(&ms->options->experiment));
 
 	if (!ms->ep->server && check_pace(&plan, ms->link, ms->test->latency))
 		return -1;

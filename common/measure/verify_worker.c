@@ -38,7 +38,7 @@ static struct slots slots_layout(const struct meter *t, uint64_t bytes, unsigned
 {
 	return (struct slots){
 		.message_bytes = bytes,
-		.before_bytes = qp_set_header(&t->worker->qps),
+		.before_bytes = t->worker->qps.transport->header_bytes,
 		.qps = t->worker->qps.count,
 		.count = count,
 	};

@@ -7,7 +7,7 @@
 /* Memory of a work request: here, in the device's queue, and of its completion. */
 #define LIMITS_REQUEST_BYTES 256
 #define LIMITS_QUEUES_BYTES  (UINT64_C(64) << 20) /* queues of this size are always allowed */
-#define LIMITS_DATAGRAM      4096                 /* the largest MTU, to which a datagram is cut */
+#define MTU_MOST             4096
 
 /* FIX ends with the option of the server that may be raised. */
 static int refuse_limit(const char *option, const char *requested, const char *allowed,
@@ -106,7 +106,7 @@ static int check_duration(const struct local_options *l, const struct experiment
  */
 static uint64_t buffer_bytes(const struct test *t, const struct experiment *e, uint64_t rails)
 {
-	uint64_t most = e->connection == CONNECTION_UD ? LIMITS_DATAGRAM : PLAN_SWEEP_LAST;
+	uint64_t most = transport_max_bytes(experiment_transport(e), MTU_MOST, PLAN_SWEEP_LAST);
 	uint64_t size = plan_last_size(e, most), workers = e->threads * rails;
 	uint64_t slice = size > e->footprint_bytes ? size : e->footprint_bytes;
 	uint64_t slices = (t->latency || e->bidirectional ? 2 : 1) * e->qps;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "plan/operation.h"
 
+#include <stdio.h>
+
 #include "cli/options.h"
 #include "plan/test.h"
-#include "plan/transport.h"
 
 #define DEPTH_MAX 255 /* the largest value in QP and rdma_cm attributes */
 
@@ -24,11 +25,6 @@ enum ibv_wr_opcode operation_opcode(const struct operation *o, const struct expe
 	return immediate || (operation_is_atomic(o) && e->atomic_type == ATOMIC_FETCH_AND_ADD)
 		       ? o->another
 		       : o->opcode;
-}
-
-unsigned operation_access(const struct operation *o, bool iwarp)
-{
-	return o->peer_allows | (iwarp && o->fetches ? IBV_ACCESS_REMOTE_WRITE : 0);
 }
 
 uint64_t operation_send_ops(const struct operation *o)
@@ -55,40 +51,35 @@ static const char *kind_of_test(const struct test *t)
 	return t->latency ? "lat" : "bw";
 }
 
-/* READs and atomics return data, which needs a transport with responses. */
+/* READs and atomics need a transport with responses; a datagram carries no address to write to. */
 static int check_connection(const struct test *t, const struct experiment *e, struct fault *f)
 {
+	const struct transport *over = experiment_transport(e);
 	const struct operation *o = &t->operation;
-	char name[4];
 
-	if (o->fetches && e->connection != CONNECTION_RC) {
-		fault_raise(f, FAULT_USAGE, 0, "-c/--connection %s cannot be used with %s",
-			    experiment_transport(e, name), t->name);
-		fault_cause(f,
-			    "The peer's NIC must answer %s, which only reliable connections "
-			    "support",
-			    o->name);
-		return fault_fix(f, "omit -c, or use RC");
-	}
-	if (operation_writes(o) && e->connection == CONNECTION_UD) {
-		fault_raise(f, FAULT_USAGE, 0, "-c/--connection UD cannot be used with %s",
-			    t->name);
+	if (!(o->peer_allows & ~over->peer_allows))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "-c/--connection %s cannot be used with %s", over->name,
+		    t->name);
+	if (operation_writes(o))
 		return fault_fix(f,
 				 "use send_%s, or -c UC: a datagram cannot write into the peer's "
 				 "memory",
 				 kind_of_test(t));
-	}
-	return 0;
+	fault_cause(f, "The peer's NIC must answer %s, which only reliable connections support",
+		    o->name);
+	return fault_fix(f, "omit -c, or use RC");
 }
 
 /* gdr_bw without --plain runs its own protocol on one RC QP and polls: refuse other options. */
 static int check_cells(const struct experiment *e, struct fault *f)
 {
-	const char *what = e->connection != CONNECTION_RC ? "-c/--connection"
-			   : e->events                    ? "-e/--events"
-			   : e->use_srq                   ? "--use-srq"
-			   : e->own_cqs                   ? "--own-cqs"
-							  : NULL;
+	const struct transport *over = experiment_transport(e);
+	const char *what = !over->reliable || !over->ordered ? "-c/--connection"
+			   : e->events                       ? "-e/--events"
+			   : e->use_srq                      ? "--use-srq"
+			   : e->own_cqs                      ? "--own-cqs"
+							     : NULL;
 
 	if (!what)
 		return 0;
@@ -144,13 +135,12 @@ static int refuse_operation(const char *device, const struct missing *m, struct 
 int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 			  const struct operation_iwarp *on, struct fault *f)
 {
+	const struct transport *over = experiment_transport(e);
+	char connection[24];
 	const struct missing all[] = {
 		{operation_is_atomic(o), o->name, "iWARP has no atomic operations",
 		 "name a RoCE or InfiniBand device with -d on both ends"},
-		{e->connection == CONNECTION_UC, "-c/--connection UC",
-		 "iWARP has only reliable connections", "omit -c"},
-		{e->connection == CONNECTION_UD, "-c/--connection UD",
-		 "iWARP has only reliable connections, and no datagrams", "omit -c"},
+		{!over->reliable, connection, "iWARP has only reliable connections", "omit -c"},
 		{e->write_with_imm, "--write_with_imm", "An iWARP WRITE carries no immediate data",
 		 "omit it, or use send_bw or send_lat, whose receiver also gets a completion"},
 		{e->load, "--load",
@@ -165,6 +155,7 @@ int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 		 "add --plain for a single row"},
 	};
 
+	snprintf(connection, sizeof(connection), "-c/--connection %s", over->name);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].asked)
 			return refuse_operation(on->device, &all[i], f);

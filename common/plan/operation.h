@@ -35,9 +35,6 @@ unsigned operation_traits(const struct test *t);
 enum ibv_wr_opcode operation_opcode(const struct operation *o, const struct experiment *e,
 				    bool immediate);
 
-/* The access rights for the peer, for QPs and memory. On iWARP the response is a WRITE, too. */
-unsigned operation_access(const struct operation *o, bool iwarp);
-
 /* The ibv_wr_* calls that post it, as enum ibv_qp_create_send_ops_flags. */
 uint64_t operation_send_ops(const struct operation *o);
 

@@ -70,12 +70,10 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 
 int plan_check(const struct experiment *e, struct fault *f)
 {
-	char name[4];
-
-	if (e->rdma_cm && e->connection != CONNECTION_RC) {
+	if (e->rdma_cm && !experiment_transport(e)->rdma_cm) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
 			    "-R/--rdma_cm cannot be used with transport %s",
-			    experiment_transport(e, name));
+			    experiment_transport(e)->name);
 		return fault_fix(f, "omit -R or -c: through rdma_cm, rdmark connects RC only");
 	}
 	if (e->post_list > e->tx_depth) {
@@ -110,8 +108,9 @@ uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes)
 	uint64_t size = PLAN_SWEEP_FIRST;
 
 	if (!e->sweep) /* a datagram is cut to what fits, all else refused */
-		return e->connection == CONNECTION_UD && e->size_bytes > max_bytes ? max_bytes
-										   : e->size_bytes;
+		return experiment_transport(e)->one_packet && e->size_bytes > max_bytes
+			       ? max_bytes
+			       : e->size_bytes;
 	while (size * 2 <= max_bytes && size < PLAN_SWEEP_LAST)
 		size *= 2;
 	return size;

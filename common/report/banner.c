@@ -153,14 +153,14 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 {
 	const struct end *e = ends->mine[0];
 	unsigned threads = ends->threads * ends->rails, qps = ends->my_qps[0]->count * threads;
-	char line[256] = "", rc[4];
+	char line[256] = "";
 
 	text_add(line, sizeof(line), "%u QP%s", qps, qps > 1 ? "s" : "");
 	if (threads > 1)
 		text_add(line, sizeof(line), " on %u threads", threads);
 	text_add(line, sizeof(line), "%s, %s over %s",
 		 by_rdma_cm(ends->effective) ? ", connected by rdma_cm" : "",
-		 experiment_transport(&r->about.options->experiment, rc),
+		 experiment_transport(&r->about.options->experiment)->name,
 		 strcmp(e->nic.transport, "RoCE") == 0 && e->address.gid_type[0]
 			 ? e->address.gid_type
 			 : e->nic.transport);

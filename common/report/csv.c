@@ -152,12 +152,11 @@ static void put_host(const struct report *r, const char *end, FILE *out)
 static void put_circumstances(const struct report *r, FILE *out)
 {
 	const struct experiment *e = &r->about.options->experiment;
-	char connection[4];
 
 	fprintf(out, ",%s", r->run.started);
 	put_host(r, "client", out);
 	put_host(r, "server", out);
-	fprintf(out, ",%s,%u,%" PRIu64 ",%u", experiment_transport(e, connection),
+	fprintf(out, ",%s,%u,%" PRIu64 ",%u", experiment_transport(e)->name,
 		r->run.effective.tx_depth, (uint64_t)e->threads, r->run.effective.mtu_bytes);
 }
 

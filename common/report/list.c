@@ -32,7 +32,7 @@ const char *list_state_name(enum ibv_port_state state)
 /* iWARP runs on Ethernet, but connects to iWARP only. */
 const char *list_link_name(const struct hca_port *p)
 {
-	return p->is_iwarp ? "iWARP" : p->is_ethernet ? "Ethernet" : "InfiniBand";
+	return p->fabric == FABRIC_IWARP ? "iWARP" : fabric_row(p->fabric)->link;
 }
 
 static void print_port(FILE *out, const struct hca_port *p)
@@ -90,7 +90,7 @@ static void print_gids(FILE *out, const struct hca_port *p)
 {
 	char text[64], netdev[IF_NAMESIZE];
 
-	if (!p->is_ethernet)
+	if (p->fabric == FABRIC_INFINIBAND)
 		fprintf(out, "    LID 0x%x, subnet manager LID 0x%x\n", p->port_attr.lid,
 			p->port_attr.sm_lid);
 	for (size_t i = 0; i < p->gid_count; i++) {

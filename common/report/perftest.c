@@ -60,7 +60,7 @@ static void emit_facts(const struct report *r, fact_fn *emit, void *arg)
 	const struct end *end = &r->run.end;
 	bool sends = !r->about.server || x->bidirectional;
 	bool receives = r->about.server || x->bidirectional;
-	char title[64], test[64], events[96], transport[4];
+	char title[64], test[64], events[96];
 
 	make_title(r, title, sizeof(title));
 	strcpy(test, title);
@@ -79,7 +79,7 @@ static void emit_facts(const struct report *r, fact_fn *emit, void *arg)
 		 .number = x->qps * x->threads * r->run.rails},
 		{"\t\tTransport type : ", "Transport_type",
 		 is_word(end->nic.transport, "iWARP") ? "IW" : "IB"},
-		{" Connection type : ", "Connection_type", experiment_transport(x, transport)},
+		{" Connection type : ", "Connection_type", experiment_transport(x)->name},
 		{"\t\tUsing SRQ      : ", "Using_SRQ", on_off(x->use_srq)},
 		{" PCIe relax order: ", "PCIe_relax_order", on_off(!x->strict_order)},
 		{"\t\tLock-free      : ", NULL, "OFF"},

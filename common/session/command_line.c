@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "plan/limits.h"
 #include "plan/plan.h"
-#include "plan/transport.h"
 
 static const struct idle {
 	const char *given, *other;
@@ -88,7 +87,7 @@ static int check_sweep(const struct program *p, struct fault *f)
 static int check_loss(const struct program *p, struct fault *f)
 {
 	const struct experiment *e = &p->options.experiment;
-	bool reliable = !transport_loses(e);
+	bool reliable = !experiment_loses(e);
 
 	if (!p->options.output.max_loss || p->server ||
 	    (!reliable &&

@@ -2,6 +2,8 @@
 /* The agreement of both ends. Each half of an exchange is next to the other one. */
 #include "session/program.h"
 
+#include <string.h>
+
 #include "base/units.h"
 #include "verbs/pkey.h"
 
@@ -9,8 +11,8 @@
 static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 {
 	struct hello_rail to = {
-		.ethernet = r->hca.info.is_ethernet,
-		.iwarp = r->hca.info.is_iwarp,
+		.ethernet = r->hca.info.fabric != FABRIC_INFINIBAND,
+		.iwarp = r->hca.info.fabric == FABRIC_IWARP,
 		.message_max = r->hca.info.port_attr.max_msg_sz,
 	};
 
@@ -173,19 +175,19 @@ static int agree_on_transport(struct endpoint *ep, const struct rail *r,
 			      const struct hello_rail *theirs)
 {
 	const struct hca_port *p = &r->hca.info;
-	const struct hca_port there = {.is_ethernet = theirs->ethernet, .is_iwarp = theirs->iwarp};
-	bool same_link = there.is_ethernet == p->is_ethernet;
+	const struct fabric_row *there = fabric_row(theirs->iwarp      ? FABRIC_IWARP
+						    : theirs->ethernet ? FABRIC_ROCE
+								       : FABRIC_INFINIBAND);
+	bool same_link = strcmp(there->link, r->mine.nic.link_layer) == 0;
 
-	if (same_link && theirs->iwarp == p->is_iwarp)
+	if (there == fabric_row(p->fabric))
 		return 0;
 	return fault_usage(
 		ep->fault, "choose devices of one fabric with -d on both ends",
 		"the two ends have different %s: %s on the server's %s, %s on the client's",
 		same_link ? "transports" : "link layers",
 		same_link ? r->mine.nic.transport : r->mine.nic.link_layer, p->device,
-		same_link           ? hca_transport_name(&there)
-		: there.is_ethernet ? "Ethernet"
-				    : "InfiniBand");
+		same_link ? there->name : there->link);
 }
 
 /* The first kind of GID that both ends of rail R have, in the order of the client's KINDS. */
@@ -205,8 +207,8 @@ static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds
 				*kind = mine[k];
 				return 0;
 			}
-	*kind = r->hca.info.is_iwarp ? GID_IWARP : GID_IB;
-	if (!r->hca.info.is_ethernet || r->hca.info.is_iwarp)
+	*kind = fabric_row(r->hca.info.fabric)->kind;
+	if (*kind != GID_KINDS)
 		return 0; /* LIDs do, or IP addresses */
 	return fault_usage(
 		ep->fault,

@@ -28,7 +28,7 @@ int cm_init(struct cm *c, const struct hca_port *port, const struct sockaddr_sto
 	memset(c, 0, sizeof(*c));
 	fault_phase(f, "preparing rdma_cm");
 	if (cm_check(f)) {
-		if (port->is_iwarp && f->errnum == ENOENT) {
+		if (port->fabric == FABRIC_IWARP && f->errnum == ENOENT) {
 			f->fix[0] = '\0'; /* not "omit -R": iWARP needs rdma_cm */
 			fault_fix(f, "modprobe rdma_ucm; in a container, pass "
 				     "/dev/infiniband/rdma_cm through: iWARP needs rdma_cm to "
@@ -71,8 +71,7 @@ static int raise_listen_failed(const struct cm *c, const char *call, struct faul
 	vfault_raise(f, err, 0, "%s(%s)", call, c->own_name);
 	if (err == ENODEV || err == EADDRNOTAVAIL) {
 		fault_cause(f, "rdma_cm knows no RDMA device with that address");
-		fault_fix(f, "%scheck `rdma link` and `ip address`",
-			  c->device->is_iwarp ? "" : "omit -R, or ");
+		fault_fix(f, "check `rdma link` and `ip address`%s", cm_or_omit(c->device));
 	}
 	return -1;
 }
@@ -201,12 +200,7 @@ static void fill_qp_attr(struct cm *c, unsigned i, struct ibv_qp_attr *a, int ma
 		if (r->sl)
 			a->ah_attr.sl = (uint8_t)r->sl;
 	}
-	a->max_rd_atomic = (uint8_t)r->reads_sent;
-	a->max_dest_rd_atomic = (uint8_t)r->reads_answered;
-	a->min_rnr_timer = QP_RNR_TIMER;
-	a->timeout = (uint8_t)r->qp_timeout;
-	a->retry_cnt = (uint8_t)r->retry_count;
-	a->rnr_retry = QP_RNR_RETRY;
+	qp_fill_attr(r, a);
 	if (mask & IBV_QP_SQ_PSN)
 		c->qps->psn[i] = a->sq_psn;
 }
@@ -302,7 +296,7 @@ static int request_connection(struct cm *c, unsigned i, struct fault *f)
 	if (rdma_connect(c->id[i], &p) == 0)
 		return 0;
 	/* rdma_cm chose a TCP port, and soft-iWARP binds a socket to it: retry if it is in use. */
-	if (errno != EADDRINUSE || !c->device->is_iwarp || c->redialled >= REDIALS_MAX)
+	if (errno != EADDRINUSE || c->device->fabric != FABRIC_IWARP || c->redialled >= REDIALS_MAX)
 		return vfault_raise(f, errno, 0, "rdma_connect(%s)", c->peer_name);
 	c->redialled++;
 	c->started--;

@@ -97,16 +97,11 @@ int cm_step(struct cm *c, struct fault *f);
 /* Raise FAULT_DEADLINE with the progress so far, after the caller's time limit. Returns -1. */
 int cm_late(const struct cm *c, struct fault *f);
 
+/* The end of a fix: ", or omit -R", but "" if only rdma_cm connects QPs of PORT. */
+const char *cm_or_omit(const struct hca_port *port);
+
 /* Destroy everything except the QPs, whose state does not change. */
 void cm_release(struct cm *c);
-
-/*
- * cm_first.c, for an iWARP client: post a first message on each of QPS, a WRITE of no bytes from
- * ADDR with LKEY. Then call cm_first_poll() repeatedly: it adds the number of completed ones to
- * *SENT and returns 1 if all are, 0 if not, -1 with the fault raised.
- */
-int cm_first_post(const struct qp_set *qps, uint64_t addr, uint32_t lkey, struct fault *f);
-int cm_first_poll(const struct qp_set *qps, unsigned *sent, struct fault *f);
 
 /*
  * cm_fault.c: raise the fault for EVENT, which ended the connection attempt; or for

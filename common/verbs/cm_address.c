@@ -73,7 +73,7 @@ bool cm_address(const struct hca_port *port, const union ibv_gid *gid, const str
 		}
 	}
 	/* an iWARP port without a known netdev has no address in LIST */
-	if (best || !local || !port->is_iwarp || port->netdev[0] ||
+	if (best || !local || port->fabric != FABRIC_IWARP || port->netdev[0] ||
 	    (family != AF_UNSPEC && family != local->sa_family))
 		return best > 0;
 	/* rdma_cm checks later whether LOCAL belongs to the port */

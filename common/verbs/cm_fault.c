@@ -16,6 +16,11 @@
 #define REJECTED_STALE      10
 #define REJECTED_BY_PEER    28
 
+const char *cm_or_omit(const struct hca_port *port)
+{
+	return port->fabric == FABRIC_IWARP ? "" : ", or omit -R";
+}
+
 int cm_check(struct fault *f)
 {
 	struct devnode n;
@@ -53,7 +58,8 @@ static struct connection_text format_connection(const struct cm *c)
 /* The packets that a firewall must let pass. */
 static const char *firewall_hint(const struct cm *c)
 {
-	return c->device->is_iwarp ? "iWARP uses TCP, any port" : "RoCE v2 uses UDP port 4791";
+	return c->device->fabric == FABRIC_IWARP ? "iWARP uses TCP, any port"
+						 : "RoCE v2 uses UDP port 4791";
 }
 
 static const char *netdev_name(const struct cm *c)
@@ -87,12 +93,11 @@ static int explain_no_path(const struct cm *c, struct fault *f)
 		return fault_fix(f,
 				 "name an RDMA device on another netdev with -d, and use its "
 				 "address%s",
-				 c->device->is_iwarp ? "" : ", or omit -R");
+				 cm_or_omit(c->device));
 	}
 	fault_cause(f, "The subnet manager gave no path, or rdma_cm cannot use the interface %s",
 		    netdev_name(c));
-	return fault_fix(f, "check with rping between the two addresses%s",
-			 c->device->is_iwarp ? "" : ", or omit -R");
+	return fault_fix(f, "check with rping between the two addresses%s", cm_or_omit(c->device));
 }
 
 int cm_route_fault(const struct cm *c, int errnum, struct fault *f)

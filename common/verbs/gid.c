@@ -6,6 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct fabric_row *fabric_row(enum fabric fabric)
+{
+	static const struct fabric_row rows[FABRICS] = {
+		[FABRIC_INFINIBAND] = {"InfiniBand", "InfiniBand", .kind = GID_IB},
+		[FABRIC_ROCE] = {"RoCE", "Ethernet", .needs_gid = true, .kind = GID_KINDS},
+		[FABRIC_IWARP] = {"iWARP", "Ethernet", .shows_gid = true, .kind = GID_IWARP},
+	};
+
+	return &rows[fabric];
+}
+
 const char *gid_kind_name(enum gid_kind kind)
 {
 	static const char *const name[] = {"RoCE v2 IPv4", "RoCE v2 IPv6", "RoCE v2 link-local",
@@ -14,12 +25,13 @@ const char *gid_kind_name(enum gid_kind kind)
 	return (unsigned)kind < GID_KINDS ? name[kind] : "unknown";
 }
 
-enum gid_kind gid_kind_of(const union ibv_gid *raw, uint32_t type)
+enum gid_kind gid_kind_of(enum fabric fabric, const union ibv_gid *raw, uint32_t type)
 {
 	const struct in6_addr *a = (const struct in6_addr *)raw->raw;
+	enum gid_kind only = fabric_row(fabric)->kind;
 
-	if (type == IBV_GID_TYPE_IB)
-		return GID_IB;
+	if (only != GID_KINDS || type == IBV_GID_TYPE_IB)
+		return only != GID_KINDS ? only : GID_IB;
 	if (type == IBV_GID_TYPE_ROCE_V1)
 		return GID_V1;
 	if (IN6_IS_ADDR_V4MAPPED(a))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gid: GID table entries, their kinds, and the choice of one.
+ * gid: the fabrics, how GIDs address their ends; GID table entries, their kinds, the choice of one.
  *
  * Both ends of a RoCE connection must use the same kind. The client offers its kinds in order of
  * preference; the server takes the first one that it has, too. Pure functions on a table, without
@@ -14,6 +14,14 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+/* What carries a port's packets, by its link layer and its device's transport. */
+enum fabric {
+	FABRIC_INFINIBAND,
+	FABRIC_ROCE,
+	FABRIC_IWARP, /* over Ethernet; connected only by rdma_cm */
+	FABRICS
+};
+
 /* In order of preference. */
 enum gid_kind {
 	GID_V2_IPV4,
@@ -25,6 +33,16 @@ enum gid_kind {
 	GID_KINDS
 };
 
+/* A fabric, and its rule for GIDs. A link layer with another one, as EFA's, is another row. */
+struct fabric_row {
+	const char *name, *link; /* "RoCE"; of its link layer: "Ethernet" */
+	bool needs_gid;          /* else only where the port requires it, or -x names one */
+	bool shows_gid;          /* a port's is told, although no packet goes by it */
+	enum gid_kind kind;      /* of all its GIDs; GID_KINDS: of several, and the ends agree */
+};
+
+const struct fabric_row *fabric_row(enum fabric fabric);
+
 struct gid {
 	int index;
 	enum gid_kind kind;
@@ -35,8 +53,8 @@ struct gid {
 /* "RoCE v2 IPv4", "RoCE v2 IPv6", … Static storage. */
 const char *gid_kind_name(enum gid_kind kind);
 
-/* The kind of RAW, whose table entry has TYPE (IBV_GID_TYPE_…). */
-enum gid_kind gid_kind_of(const union ibv_gid *raw, uint32_t type);
+/* The kind of RAW on a fabric, whose table entry has TYPE (IBV_GID_TYPE_…). */
+enum gid_kind gid_kind_of(enum fabric fabric, const union ibv_gid *raw, uint32_t type);
 
 /* Write RAW as "192.0.2.1" if it is a mapped IPv4 address, otherwise in IPv6 form. Returns BUF. */
 const char *gid_format(const union ibv_gid *raw, char *buf, size_t size);

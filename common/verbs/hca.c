@@ -28,9 +28,9 @@ enum ibv_mtu hca_mtu_enum(unsigned bytes)
 	return 0;
 }
 
-const char *hca_transport_name(const struct hca_port *p)
+bool hca_needs_gid(const struct hca_port *p)
 {
-	return p->is_iwarp ? "iWARP" : p->is_ethernet ? "RoCE" : "InfiniBand";
+	return fabric_row(p->fabric)->needs_gid || p->port_attr.flags & IBV_QPF_GRH_REQUIRED;
 }
 
 double hca_rate_gbps(const struct hca_port *p)
@@ -58,7 +58,8 @@ double hca_rate_gbps(const struct hca_port *p)
 		return 0;
 	for (size_t i = 0; i < sizeof(speed) / sizeof(speed[0]); i++)
 		if (p->port_attr.active_speed == speed[i].code)
-			lane = p->is_ethernet ? speed[i].ethernet : speed[i].infiniband;
+			lane = p->fabric == FABRIC_INFINIBAND ? speed[i].infiniband
+							      : speed[i].ethernet;
 	for (size_t i = 0; i < sizeof(width) / sizeof(width[0]); i++)
 		if (p->port_attr.active_width == width[i].code)
 			gbps = width[i].lanes * lane;
@@ -105,8 +106,7 @@ static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 			continue;
 		p->gids[n++] = (struct gid){
 			.index = (int)entry[i].gid_index,
-			.kind = p->is_iwarp ? GID_IWARP
-					    : gid_kind_of(&entry[i].gid, entry[i].gid_type),
+			.kind = gid_kind_of(p->fabric, &entry[i].gid, entry[i].gid_type),
 			.ifindex = entry[i].ndev_ifindex,
 			.raw = entry[i].gid,
 		};
@@ -131,8 +131,9 @@ static int describe_port(struct hca_port *p, struct ibv_context *ctx, uint8_t po
 		rc = ibv_query_port(ctx, port, &p->port_attr);
 	if (rc)
 		return rc > 0 ? rc : errno;
-	p->is_iwarp = ctx->device->transport_type == IBV_TRANSPORT_IWARP;
-	p->is_ethernet = p->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET;
+	p->fabric = ctx->device->transport_type == IBV_TRANSPORT_IWARP   ? FABRIC_IWARP
+		    : p->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET ? FABRIC_ROCE
+									 : FABRIC_INFINIBAND;
 	p->sysfs_gbps = read_sysfs_rate(p->device, port);
 	topo_locate(p->device, &p->place);
 	return -read_gids(p, ctx);

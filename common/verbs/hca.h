@@ -24,8 +24,7 @@ struct hca_port {
 	char device[64]; /* "mlx5_0" */
 	uint64_t guid;   /* node GUID, host byte order */
 	uint8_t port;
-	bool is_ethernet;
-	bool is_iwarp;            /* over Ethernet; connected only by rdma_cm */
+	enum fabric fabric;
 	char netdev[IF_NAMESIZE]; /* "": unknown */
 	struct topo_place place;
 	struct ibv_device_attr attr; /* of the device */
@@ -83,8 +82,8 @@ bool hca_is_named(const struct hca_port *p, const char *wanted);
  */
 int hca_check_usable(const struct hca_port *p, struct fault *f);
 
-/* The transport of PORT: "InfiniBand", "RoCE" or "iWARP". Static storage. */
-const char *hca_transport_name(const struct hca_port *port);
+/* True if the ends of P's packets are known by GIDs only. */
+bool hca_needs_gid(const struct hca_port *p);
 
 /*
  * hca_netdev.c: true if NETDEV is an interface of PORT; and set PORT->netdev, and the GIDs' ifindex
@@ -128,7 +127,7 @@ double hca_rate_gbps(const struct hca_port *p);
 static inline bool hca_are_alike(const struct hca_port *a, const struct hca_port *b)
 {
 	return a->attr.vendor_id == b->attr.vendor_id &&
-	       a->attr.vendor_part_id == b->attr.vendor_part_id && a->is_ethernet == b->is_ethernet;
+	       a->attr.vendor_part_id == b->attr.vendor_part_id && a->fabric == b->fabric;
 }
 
 /* True if P is soft-RoCE (rdma_rxe). */

@@ -108,7 +108,7 @@ static int raise_not_active(const struct hca_port *p, struct fault *f)
 		return fault_fix(f,
 				 "start a subnet manager: opensm on one host, or the switch's own");
 	}
-	if (p->is_ethernet && p->netdev[0]) {
+	if (p->netdev[0]) {
 		fault_cause(f, "Its netdev %s has no carrier or is not up", p->netdev);
 		return fault_fix(f, "ip link set %s up; check cable and switch port", p->netdev);
 	}
@@ -116,16 +116,10 @@ static int raise_not_active(const struct hca_port *p, struct fault *f)
 	return fault_fix(f, "check cable, transceiver and switch port");
 }
 
-/* False if P can only be reached by a GID, and has none. */
-static bool has_address(const struct hca_port *p)
-{
-	return p->gid_count || p->is_iwarp ||
-	       (!p->is_ethernet && !(p->port_attr.flags & IBV_QPF_GRH_REQUIRED));
-}
-
 static bool is_usable(const struct hca_port *p)
 {
-	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE && has_address(p);
+	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE &&
+	       (p->gid_count || !hca_needs_gid(p));
 }
 
 int hca_check_usable(const struct hca_port *p, struct fault *f)

@@ -34,7 +34,8 @@ static bool has_mac_of_port(const struct hca_port *p, const char *netdev)
 	uint8_t mac[MAC_BYTES];
 	char text[32];
 
-	if (!p->is_iwarp || sysfs_read(text, sizeof(text), "class/net/%s/address", netdev) ||
+	if (p->fabric != FABRIC_IWARP ||
+	    sysfs_read(text, sizeof(text), "class/net/%s/address", netdev) ||
 	    sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &mac[0], &mac[1], &mac[2], &mac[3],
 		   &mac[4], &mac[5]) != MAC_BYTES ||
 	    memcmp(mac, none, MAC_BYTES) == 0)
@@ -103,7 +104,7 @@ void hca_find_netdev(struct hca_port *p)
 		if (!if_indextoname(p->gids[i].ifindex, p->netdev))
 			p->netdev[0] = '\0';
 	/* Use the first one: a VLAN that inherits its MAC address was created later. */
-	for (const struct ifaddrs *a = all; a && p->is_iwarp && !p->netdev[0]; a = a->ifa_next)
+	for (const struct ifaddrs *a = all; a && !p->netdev[0]; a = a->ifa_next)
 		if (has_mac_of_port(p, a->ifa_name))
 			snprintf(p->netdev, sizeof(p->netdev), "%s", a->ifa_name);
 	freeifaddrs(all);

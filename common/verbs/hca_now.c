@@ -107,7 +107,7 @@ bool hca_explain_failure(const struct hca *h, const struct qp_route *r, struct f
 		return blame(f, state.fix, "%s%s%.400s", told ? "" : state.call, told ? "" : ". ",
 			     state.cause);
 	}
-	if (now.is_iwarp || !now.is_ethernet)
+	if (now.fabric != FABRIC_ROCE)
 		return false;
 	lost = lost_gid(h, r->gid_index);
 	if (lost)

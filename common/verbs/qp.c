@@ -121,7 +121,7 @@ static struct ibv_qp *create_qp(struct qp_set *s, const struct qp_attr *a, unsig
 		.send_cq = cq_ring_of(&s->send, i),
 		.recv_cq = cq_ring_of(&s->recv, i),
 		.srq = s->srq,
-		.qp_type = s->type,
+		.qp_type = s->transport->type,
 		.cap = {.max_send_wr = s->tx_depth,
 			.max_recv_wr = s->srq        ? 0
 				       : s->rx_depth ? s->rx_depth
@@ -134,7 +134,7 @@ static struct ibv_qp *create_qp(struct qp_set *s, const struct qp_attr *a, unsig
 		.pd = s->pd,
 		.send_ops_flags = a->send_ops,
 	};
-	struct ibv_qp *qp = ibv_create_qp_ex(s->pd->context, &attr);
+	struct ibv_qp *qp = s->transport->create(s->pd->context, &attr);
 
 	/* Devices round up; do not use more than requested. */
 	if (qp)
@@ -201,11 +201,11 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 		return -1;
 	s->port = h->info.port;
 	s->first = a->first;
-	s->type = a->type;
+	s->transport = a->transport;
 	s->tx_depth = a->tx_depth;
 	s->rx_depth = a->rx_depth;
 	s->extended = a->extended;
-	s->local = h->info.is_iwarp;
+	s->local = h->info.fabric == FABRIC_IWARP;
 	s->qp = calloc(a->count, sizeof(struct ibv_qp *));
 	s->psn = calloc(a->count, sizeof(*s->psn));
 	s->peer_qpn = calloc(a->count, sizeof(*s->peer_qpn));

@@ -4,7 +4,7 @@
  *
  * qp_set_init() creates QPs and moves them to INIT. The two ends exchange struct qp_address (the
  * numbers of all QPs in one message). qp_set_connect() moves the QPs to RTS. QP i is connected to
- * the peer's QP i; a UD QP sends there because qp_set_aim() sets the destination in each request.
+ * the peer's QP i; a datagram goes there because qp_set_aim() says so in each request.
  * Reference: InfiniBand Architecture Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
  */
 #pragma once
@@ -16,8 +16,8 @@
 #include "base/fault.h"
 #include "verbs/cq.h"
 #include "verbs/hca.h"
+#include "verbs/transport.h"
 
-#define QP_GRH_BYTES          40 /* a received datagram starts with this many bytes */
 #define QP_PSN_MASK           0xffffffu
 #define QP_FLOW_LABELS_MAX    64
 #define QP_INLINE_BEST_EFFORT UINT32_MAX
@@ -26,7 +26,7 @@
 #define QP_RNR_TIMER_NS       0.64e6 /* the same time */
 
 struct qp_attr {
-	enum ibv_qp_type type; /* RC, UC or UD */
+	const struct transport *transport;
 	unsigned count;
 	unsigned tx_depth, rx_depth; /* per QP; rx_depth 0: it receives nothing */
 	bool use_srq;                /* one SRQ of rx_depth for all QPs */
@@ -52,10 +52,11 @@ struct qp_set {
 	struct ibv_srq *srq;              /* NULL: each QP has a receive queue */
 	struct ibv_qp **qp;
 	uint32_t *psn;      /* first packet sequence number of each QP */
-	uint32_t *peer_qpn; /* of UD */
-	struct ibv_ah **ah; /* UD: to the peer's port, for the QPs in turn; otherwise NULL */
+	/* If each request says where to: the peer's QPs; its port, for the QPs in turn. */
+	uint32_t *peer_qpn;
+	struct ibv_ah **ah;
 	unsigned ahs;
-	enum ibv_qp_type type;
+	const struct transport *transport;
 	unsigned count;
 	unsigned first; /* as in struct qp_attr */
 	unsigned tx_depth, rx_depth;
@@ -109,11 +110,8 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 /* The flow label of S's QP I on R. */
 uint32_t qp_flow_label(const struct qp_set *s, const struct qp_route *r, unsigned i);
 
-/* UD: set the destination in request WR of QP I. Other transports: nothing. */
+/* Set in request WR of QP I what the transport needs there: where it goes, if a QP has no peer. */
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr);
-
-/* The bytes before the payload in a receive buffer of S: the GRH with UD, otherwise 0. */
-unsigned qp_set_header(const struct qp_set *s);
 
 /* Move all QPs to the error state, so that the device no longer accesses memory for them. */
 void qp_set_quiesce(struct qp_set *s);
@@ -133,3 +131,5 @@ void qp_address_release(struct qp_address *a);
 const char *qp_state_name(enum ibv_qp_state state); /* "INIT", "RTR" or "RTS" */
 int qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct fault *f);
 int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct fault *f);
+/* Set what ROUTE says of retries and of READs, for any state. */
+void qp_fill_attr(const struct qp_route *route, struct ibv_qp_attr *attr);

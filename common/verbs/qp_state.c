@@ -9,25 +9,6 @@
 
 #define QKEY 0x72646d6bu /* any value without the highest bit, which marks privileged Q_Keys */
 
-/*
- * The transports: the attributes that a state takes in addition to the usual ones, and the bytes
- * before the payload in a receive buffer. A datagram's QP has no peer: each request says where to.
- */
-static const struct transport {
-	int init, rtr, rts;
-	unsigned header_bytes;
-	bool datagrams;
-} transports[] = {
-	[IBV_QPT_RC] = {.init = IBV_QP_ACCESS_FLAGS,
-			.rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-			.rts = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			       IBV_QP_MAX_QP_RD_ATOMIC},
-	[IBV_QPT_UC] = {.init = IBV_QP_ACCESS_FLAGS,
-			.rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN},
-	[IBV_QPT_UD] = {.init = IBV_QP_QKEY, .header_bytes = QP_GRH_BYTES, .datagrams = true},
-};
-
 const char *qp_state_name(enum ibv_qp_state state)
 {
 	return state == IBV_QPS_INIT ? "INIT" : state == IBV_QPS_RTR ? "RTR" : "RTS";
@@ -53,7 +34,7 @@ int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct 
 		.qp_access_flags = a->access,
 		.qkey = QKEY,
 	};
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | transports[s->type].init;
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | s->transport->to_init;
 
 	return qp_modify(s->qp[i], &attr, mask, f);
 }
@@ -97,43 +78,41 @@ static int explain_no_route(const struct qp_route *r, const struct qp_address *t
 			    "GIDs with -x on both ends");
 }
 
-static int qp_to_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
-		     const struct qp_address *to, struct fault *f)
+void qp_fill_attr(const struct qp_route *r, struct ibv_qp_attr *attr)
+{
+	attr->max_dest_rd_atomic = (uint8_t)r->reads_answered;
+	attr->max_rd_atomic = (uint8_t)r->reads_sent;
+	attr->min_rnr_timer = QP_RNR_TIMER;
+	attr->timeout = (uint8_t)r->qp_timeout;
+	attr->retry_cnt = (uint8_t)r->retry_count;
+	attr->rnr_retry = QP_RNR_RETRY;
+}
+
+static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
+		      const struct qp_address *to, struct fault *f)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = hca_mtu_enum(r->mtu_bytes),
 		.dest_qp_num = to->qpn[i],
 		.rq_psn = to->psn[i] & QP_PSN_MASK,
-		.max_dest_rd_atomic = (uint8_t)r->reads_answered,
-		.min_rnr_timer = QP_RNR_TIMER,
+		.sq_psn = s->psn[i],
 		.ah_attr = fill_ah_attr(s, i, r, to),
 	};
-	int rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | transports[s->type].rtr);
+	int rc;
 
-	if (!rc)
-		return 0;
-	vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)", s->qp[i]->qp_num);
-	return explain_no_route(r, to, f);
-}
-
-static int qp_to_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct fault *f)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = (uint8_t)r->qp_timeout,
-		.retry_cnt = (uint8_t)r->retry_count,
-		.rnr_retry = QP_RNR_RETRY,
-		.sq_psn = s->psn[i],
-		.max_rd_atomic = (uint8_t)r->reads_sent,
-	};
-
-	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | transports[s->type].rts,
-			 f);
+	qp_fill_attr(r, &attr);
+	rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | s->transport->to_rtr);
+	if (rc) {
+		vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)", s->qp[i]->qp_num);
+		return explain_no_route(r, to, f);
+	}
+	attr.qp_state = IBV_QPS_RTS;
+	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | s->transport->to_rts, f);
 }
 
 /*
- * UD: create one address handle for each flow label, but no more than there are QPs, since the
+ * Create one address handle for each flow label, but no more than there are QPs, since the
  * peer's QPs are all on one port.
  */
 static int create_ahs(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
@@ -167,24 +146,19 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 				   to->count, s->count);
 	for (unsigned i = 0; i < s->count; i++) {
 		s->peer_qpn[i] = to->qpn[i];
-		if (qp_to_rtr(s, i, r, to, f) || qp_to_rts(s, i, r, f))
+		if (connect_qp(s, i, r, to, f))
 			return -1;
 	}
-	return transports[s->type].datagrams ? create_ahs(s, r, to, f) : 0;
+	return s->transport->addressed ? create_ahs(s, r, to, f) : 0;
 }
 
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 {
-	if (!transports[s->type].datagrams)
+	if (!s->transport->addressed)
 		return;
 	wr->wr.ud.ah = s->ah[i % s->ahs];
 	wr->wr.ud.remote_qpn = s->peer_qpn[i];
 	wr->wr.ud.remote_qkey = QKEY;
-}
-
-unsigned qp_set_header(const struct qp_set *s)
-{
-	return transports[s->type].header_bytes;
 }
 
 void qp_set_quiesce(struct qp_set *s)

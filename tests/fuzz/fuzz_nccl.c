@@ -43,8 +43,7 @@ static void fill_port(struct fuzz_input *in, struct hca_port *p, struct gid *gid
 	fill(in, p->device, sizeof(p->device));
 	fill(in, p->netdev, sizeof(p->netdev));
 	p->port = fuzz_u8(in);
-	p->is_ethernet = bits & 1;
-	p->is_iwarp = bits & 2;
+	p->fabric = bits & 2 ? FABRIC_IWARP : bits & 1 ? FABRIC_ROCE : FABRIC_INFINIBAND;
 	p->open_errno = bits & 4 ? 13 : 0;
 	p->place.numa_node = bits & 8 ? 0 : -1;
 	fuzz_bytes(in, &p->port_attr.active_speed, 2);

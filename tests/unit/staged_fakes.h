@@ -195,6 +195,7 @@ static void set_up_end(struct world *w, enum side side)
 	e->qp.context = e->send_cq.context = e->recv_cq.context = &e->ctx;
 	e->qps_qp[0] = &e->qp;
 	e->qps = (struct qp_set){
+		.transport = transport_rc(),
 		.qp = e->qps_qp,
 		.count = 1,
 		.send_cq = &e->send_cq,

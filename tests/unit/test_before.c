@@ -125,7 +125,7 @@ static void port_rules(void **state)
 	w->port.port_attr.link_layer = IBV_LINK_LAYER_UNSPECIFIED; /* EFA */
 	finds(w, NULL, 0);
 	w->port.port_attr.link_layer = IBV_LINK_LAYER_ETHERNET;
-	w->port.is_ethernet = true;
+	w->port.fabric = FABRIC_ROCE;
 	finds(w, NULL, 0);
 	w = healthy();
 	w->port.open_errno = EACCES;
@@ -138,11 +138,11 @@ static void port_rules(void **state)
 	finds(w, NULL, 0);
 	w->port.port_attr.active_mtu = IBV_MTU_2048;
 	finds(w, "mtu_below_maximum", FINDING_WARN);
-	w->port.is_ethernet = true;
+	w->port.fabric = FABRIC_ROCE;
 	strcpy(w->port.netdev, "eth0");
 	w->x.netdev_mtu = 1500;
 	finds(w, "mtu_below_maximum", FINDING_NOTE);
-	w->port.is_iwarp = true; /* TCP has its own */
+	w->port.fabric = FABRIC_IWARP; /* TCP has its own */
 	finds(w, NULL, 0);
 }
 
@@ -151,7 +151,7 @@ static void pfc_rules(void **state)
 	struct world *w = healthy();
 
 	(void)state;
-	w->port.is_ethernet = true;
+	w->port.fabric = FABRIC_ROCE;
 	strcpy(w->port.netdev, "eth0");
 	finds(w, NULL, 0); /* it cannot be read */
 	w->x.pfc_known = true;
@@ -162,21 +162,21 @@ static void pfc_rules(void **state)
 	w->port.attr.vendor_id = 0xffffff; /* soft-RoCE */
 	finds(w, NULL, 0);
 	w->port.attr.vendor_id = 0;
-	w->port.is_iwarp = true;
+	w->port.fabric = FABRIC_IWARP;
 	finds(w, NULL, 0);
-	w->port.is_ethernet = w->port.is_iwarp = false;
+	w->port.fabric = FABRIC_INFINIBAND;
 	finds(w, NULL, 0);
 	w->x.no_pkey = true;
 	finds(w, "no_pkey", FINDING_FAULT);
 	w->x.no_pkey = false;
-	w->port.is_ethernet = true;
+	w->port.fabric = FABRIC_ROCE;
 	w->port.port_attr.state = IBV_PORT_DOWN;
 	finds(w, "port_not_active", FINDING_FAULT);
 	w->port.gid_count = 0;
 	w->port.port_attr.state = IBV_PORT_ACTIVE;
 	w->x.pfc.enabled = 8;
 	finds(w, "no_gid", FINDING_FAULT);
-	w->port.is_iwarp = true;
+	w->port.fabric = FABRIC_IWARP;
 	finds(w, NULL, 0);
 }
 

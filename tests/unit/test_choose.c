@@ -30,14 +30,14 @@ static int setup(void **state)
 		(struct hca_port){.device = "mlx5_0", .port = 1, .port_attr.state = IBV_PORT_INIT};
 	ports[1] = (struct hca_port){.device = "mlx5_1",
 				     .port = 1,
-				     .is_ethernet = true,
+				     .fabric = FABRIC_ROCE,
 				     .netdev = "eth7",
 				     .port_attr.state = IBV_PORT_DOWN,
 				     .guid = 0x0002c903000a1b2cULL,
 				     .place.pci = "0000:41:00.0"};
 	ports[2] = (struct hca_port){.device = "rxe0",
 				     .port = 1,
-				     .is_ethernet = true,
+				     .fabric = FABRIC_ROCE,
 				     .netdev = "lo",
 				     .gids = &lo_gid,
 				     .gid_count = 1,
@@ -160,7 +160,7 @@ static void rates_are_data_rates(void **state)
 
 	(void)state;
 	assert_true(hca_rate_gbps(&p) == 32); /* QDR 4x carries 32 of its 40 */
-	p.is_ethernet = true;
+	p.fabric = FABRIC_ROCE;
 	assert_true(hca_rate_gbps(&p) == 40);
 	p.port_attr.active_speed = 128;
 	assert_true(hca_rate_gbps(&p) == 400); /* NDR 4x */
@@ -179,7 +179,8 @@ static void rates_are_data_rates(void **state)
 static void iwarp_s_netdev_has_the_gid_s_mac(void **state)
 {
 	struct gid mac = {.kind = GID_IWARP, .raw.raw = {2, 0, 0, 0, 0, 7}};
-	struct hca_port p = {.device = "siw0", .is_iwarp = true, .gids = &mac, .gid_count = 1};
+	struct hca_port p = {
+		.device = "siw0", .fabric = FABRIC_IWARP, .gids = &mac, .gid_count = 1};
 
 	tree_put(state, "class/net/lo/address", "02:00:00:00:00:07\n");
 	tree_put(state, "class/net/vlan7/address", "02:00:00:00:00:07\n");
@@ -192,20 +193,20 @@ static void iwarp_s_netdev_has_the_gid_s_mac(void **state)
 	assert_false(hca_has_netdev(&p, "eth9"));
 	hca_find_netdev(&p);
 	assert_string_equal(p.netdev, "lo");
-	assert_string_equal(hca_transport_name(&p), "iWARP");
+	assert_string_equal(fabric_row(p.fabric)->name, "iWARP");
 
 	/* A GID of another kind may begin like that by chance. */
-	p = (struct hca_port){.is_ethernet = true, .gids = &mac, .gid_count = 1};
+	p = (struct hca_port){.fabric = FABRIC_ROCE, .gids = &mac, .gid_count = 1};
 	assert_false(hca_has_netdev(&p, "lo"));
 	hca_find_netdev(&p);
 	assert_string_equal(p.netdev, "");
-	assert_string_equal(hca_transport_name(&p), "RoCE");
+	assert_string_equal(fabric_row(p.fabric)->name, "RoCE");
 }
 
 static void no_mac_is_nobody_s(void **state)
 {
 	struct gid none = {.kind = GID_IWARP};
-	struct hca_port p = {.is_iwarp = true, .gids = &none, .gid_count = 1};
+	struct hca_port p = {.fabric = FABRIC_IWARP, .gids = &none, .gid_count = 1};
 
 	tree_put(state, "class/net/lo/address", "00:00:00:00:00:00\n");
 	assert_false(hca_has_netdev(&p, "lo"));

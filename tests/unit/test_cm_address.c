@@ -66,7 +66,7 @@ static const char *found(const char *netdev, const char *gid, const char *local,
 {
 	static char text[CM_ADDRESS_SIZE];
 	struct sockaddr_storage to, from;
-	struct hca_port port = {.device = "sim0", .is_iwarp = iwarp};
+	struct hca_port port = {.device = "sim0", .fabric = iwarp ? FABRIC_IWARP : FABRIC_ROCE};
 	union ibv_gid raw;
 
 	strcpy(port.netdev, netdev);

@@ -18,7 +18,7 @@ static struct gid entry(int index, const char *text, uint32_t type)
 	struct gid g = {.index = index};
 
 	assert_int_equal(inet_pton(AF_INET6, text, g.raw.raw), 1);
-	g.kind = gid_kind_of(&g.raw, type);
+	g.kind = gid_kind_of(FABRIC_ROCE, &g.raw, type);
 	return g;
 }
 

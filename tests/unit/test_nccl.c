@@ -79,7 +79,7 @@ static struct world *and_a_slow_one(void)
 	w->port[2].port_attr.active_speed = EDR;
 	w->port[2].port_attr.active_width = 1;
 	w->port[2].attr.vendor_part_id = 4117;
-	w->port[2].is_ethernet = true;
+	w->port[2].fabric = FABRIC_ROCE;
 	return w;
 }
 
@@ -121,9 +121,9 @@ static void another_kind(void **state)
 
 	(void)state;
 	w->list.count = 3;
-	w->port[2].is_ethernet = true;
+	w->port[2].fabric = FABRIC_ROCE;
 	needs(w, "NCCL_IB_HCA", BOTH, "mlx5_2 is Ethernet");
-	w->port[0].is_ethernet = true;
+	w->port[0].fabric = FABRIC_ROCE;
 	needs(w, "NCCL_IB_HCA", "=mlx5_0:1,mlx5_2:1", "mlx5_1 is InfiniBand");
 }
 
@@ -149,13 +149,13 @@ static void devices_of_software(void **state)
 
 	(void)state;
 	w->list.count = 3;
-	w->port[2].is_ethernet = w->port[2].is_iwarp = true;
+	w->port[2].fabric = FABRIC_IWARP;
 	needs(w, "NCCL_IB_HCA", BOTH, "mlx5_2 is iWARP, which NCCL does not support");
-	w->port[2].is_iwarp = false;
+	w->port[2].fabric = FABRIC_ROCE;
 	w->port[2].attr.vendor_id = 0xffffff;
 	needs(w, "NCCL_IB_HCA", BOTH, "mlx5_2 is soft-RoCE");
 	w->port[0].attr.vendor_id = w->port[1].attr.vendor_id = 0xffffff; /* there is no other */
-	w->port[0].is_ethernet = w->port[1].is_ethernet = true;
+	w->port[0].fabric = w->port[1].fabric = FABRIC_ROCE;
 	needs(w, NULL, NULL, NULL);
 }
 
@@ -188,10 +188,10 @@ static void put_gid(struct world *w, int port, int index, const char *text, uint
 	struct gid *g = &w->gid[port][p->gid_count++];
 
 	p->gids = w->gid[port];
-	p->is_ethernet = true;
+	p->fabric = FABRIC_ROCE;
 	g->index = index;
 	assert_int_equal(inet_pton(AF_INET6, text, g->raw.raw), 1);
-	g->kind = gid_kind_of(&g->raw, type);
+	g->kind = gid_kind_of(FABRIC_ROCE, &g->raw, type);
 }
 
 #define V1 IBV_GID_TYPE_ROCE_V1
@@ -240,7 +240,7 @@ static void gid_index(void **state)
 	w->port[0].gid_count = w->port[1].gid_count = 2; /* no address at all */
 	needs(w, NULL, NULL, NULL);
 	w = roce("2001:db8::1");
-	w->port[0].is_ethernet = w->port[1].is_ethernet = false;
+	w->port[0].fabric = w->port[1].fabric = FABRIC_INFINIBAND;
 	needs(w, NULL, NULL, NULL);
 }
 

@@ -100,11 +100,6 @@ static void opcodes_and_rights(void **state)
 	assert_int_equal(operation_opcode(&atomics, &e, false), IBV_WR_ATOMIC_CMP_AND_SWP);
 	e.atomic_type = ATOMIC_FETCH_AND_ADD;
 	assert_int_equal(operation_opcode(&atomics, &e, false), IBV_WR_ATOMIC_FETCH_AND_ADD);
-	assert_int_equal(operation_access(&sends, false), 0);
-	assert_int_equal(operation_access(&reads, false), IBV_ACCESS_REMOTE_READ);
-	/* An RNIC writes what it has read as if it came from the peer. */
-	assert_int_equal(operation_access(&reads, true),
-			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
 	assert_int_equal(operation_send_ops(&atomics), IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 							       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD);
 	assert_true(operation_latency_us(&writes, 3000) == 1.5);

@@ -105,7 +105,8 @@ static void set_up(struct bench *b, unsigned qps, unsigned list, uint64_t target
 		b->qp[i] = &b->nic.qp[i];
 	}
 	b->link = (struct cq_link){&b->nic.cq, &b->link};
-	b->qps = (struct qp_set){.qp = b->qp,
+	b->qps = (struct qp_set){.transport = transport_rc(),
+				 .qp = b->qp,
 				 .count = qps,
 				 .tx_depth = 128,
 				 .send_cq = &b->nic.cq,

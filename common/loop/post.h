@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * post: the only place that posts requests, by ibv_post_send or by the ibv_wr_* calls. All requests
+ * are a struct ibv_send_wr, built before (loop/round.h); the ibv_wr_* calls are made from it, too.
+ * Functions return the errno of the verb: the caller says whose fault it is.
+ */
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define LIKELY(x)     __builtin_expect(!!(x), 1)
+#define UNLIKELY(x)   __builtin_expect(!!(x), 0)
+
+/* Post the chain WR to QP: one, or some that are linked. Hot. */
+static ALWAYS_INLINE int post_chain(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	return ibv_post_send(qp, wr, &bad);
+}
+
+/* A QP, for the calls that a stream chose. */
+struct post_qp {
+	union {
+		struct ibv_qp *qp;
+		struct ibv_qp_ex *extended;
+	};
+	struct ibv_send_wr *bad; /* of ibv_post_send; not used */
+};
+
+/*
+ * A function that posts the requests from WR to END, which are in a row, with one call or one
+ * doorbell for each CHAIN of them. Hot.
+ */
+typedef int post_call(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end,
+		      unsigned chain);
+
+/* What a stream posts. */
+struct post_kind {
+	enum ibv_wr_opcode opcode;
+	bool addressed; /* verbs/transport.h */
+	bool inlined;
+	bool extended; /* by the ibv_wr_* calls */
+	bool single;   /* END is always the end of the first chain */
+};
+
+/* The function for KIND; NULL: no stream has such requests. */
+post_call *post_find(const struct post_kind *kind);

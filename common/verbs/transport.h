@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * transport: what RC, UC and UD promise, allow and need, as data. All else asks these members and
+ * compares no names. Another transport is a file as transport_rc.c, a row of transport.c and a word
+ * of -c; what it needs in a request (verbs/qp.h: qp_set_aim()) and of the loops (loop/post.h) has
+ * one place each.
+ */
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In the order of -c's words, which is also that of the protocol. */
+enum connection {
+	CONNECTION_RC,
+	CONNECTION_UC,
+	CONNECTION_UD,
+	CONNECTIONS
+};
+
+struct transport {
+	const char *name; /* a word of -c */
+	enum ibv_qp_type type;
+	/* promises */
+	bool reliable; /* a message arrives once, or its request fails */
+	bool ordered;  /* messages arrive, and requests complete, in the order of their posts */
+	/* requests */
+	bool addressed;        /* each says where to: address handle, QP number, Q_Key */
+	bool one_packet;       /* a message is one: at most the MTU */
+	unsigned peer_allows;  /* the rights that a request may need: enum ibv_access_flags */
+	unsigned inline_most;  /* bytes that are worth asking for */
+	unsigned header_bytes; /* before the payload in a receive buffer: a GRH */
+	unsigned wire_bytes;   /* in each message, beside the headers that all transports have */
+	/* QPs */
+	bool rdma_cm;                /* rdma_cm can connect them */
+	int to_init, to_rtr, to_rts; /* enum ibv_qp_attr_mask, in addition to the usual ones */
+	struct ibv_qp *(*create)(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
+};
+
+/* transport_*.c */
+const struct transport *transport_rc(void);
+const struct transport *transport_uc(void);
+const struct transport *transport_ud(void);
+
+/* The masks of transports whose QPs have one peer. */
+#define TRANSPORT_CONNECTED_RTR (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+
+/* The transport of that word of -c, which is valid. */
+const struct transport *transport_of(uint64_t connection);
+
+/*
+ * The time without arrivals after which the messages sent before are lost; 0: never. It allows for
+ * a message of BYTES at 0.1 Gb/s, and for a machine that is busy otherwise.
+ */
+uint64_t transport_quiet_ns(const struct transport *t, uint64_t bytes);
+
+/* How long a QP waits for an ACK before it sends again, by --qp-timeout; 0: for ever, or no ACKs.
+ */
+double transport_ack_timeout_ns(const struct transport *t, uint64_t qp_timeout);
+
+/* The largest message of a port whose largest is PORT_BYTES, and whose MTU is MTU_BYTES. */
+uint64_t transport_max_bytes(const struct transport *t, uint64_t mtu_bytes, uint64_t port_bytes);
