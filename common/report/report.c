@@ -2,20 +2,14 @@
 #include "report/report.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/terminal.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "host/port_events.h"
 #include "proto/json_memory.h"
-#include "report/table.h"
 
 /* Start with empty results for one client's run. */
 static void begin_report(struct report *r)
@@ -42,21 +36,30 @@ static void forget_report(struct report *r)
 	r->run = (struct report_run){.results = NULL};
 }
 
+/* A document goes to stdout: nothing else does. */
+static bool none_wanted(const struct output_options *o)
+{
+	return document_to_stdout(o->json) || document_to_stdout(o->csv);
+}
+
+const struct form form_none = {.wanted = none_wanted, .connected = banner_print};
+
+/* The first one that is wanted is that of stdout. */
+static const struct form *const forms[] = {&form_none, &form_number, &form_perftest, &form_table};
+
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
 {
 	const struct output_options *o = &about->options->output;
-	bool document = document_to_stdout(o->json) || document_to_stdout(o->csv);
+	const struct form *const *form = forms;
 
 	fault_phase(f, "opening the output files");
-	memset(r, 0, sizeof(*r));
-	r->about = *about;
-	r->only = !document && o->only != ONLY_ALL;
-	r->perftest = !document && !r->only && o->format == FORMAT_PERFTEST;
-	r->table = !document && !r->only && !r->perftest;
+	while (!(*form)->wanted(o))
+		form++;
+	*r = (struct report){.about = *about, .form = *form};
 	r->tty = isatty(STDERR_FILENO) && !o->quiet;
-	table_fit(r);
 	begin_report(r);
-	perftest_warn(r, stdout);
+	if (r->form->open)
+		r->form->open(r);
 	if (document_to_stdout(o->json) && document_to_stdout(o->csv)) {
 		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
 		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
@@ -68,11 +71,33 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 
 void report_serve(struct report *r, const struct report_about *about)
 {
-	if (strcmp(r->about.test, about->test) == 0)
+	if (r->about.test == about->test)
 		return;
 	r->about = *about;
 	r->header_done = false;
-	table_fit(r);
+}
+
+bool report_may_print(struct report *r, uint64_t lines)
+{
+	struct peer_log *l = r->about.lines;
+	uint64_t omitted;
+
+	if (!l || peer_log_may(l, r->peer, lines, clock_now_ns(), &omitted))
+		return true;
+	r->run.omitted++;
+	return false;
+}
+
+void report_line(const struct report *r, enum report_line line, const char *fmt, ...)
+{
+	bool stays = r->about.options->local.persistent, quiet = r->about.options->output.quiet;
+	va_list ap;
+
+	if ((stays && line != REPORT_LOG) || (quiet && line != REPORT_WARNING))
+		return;
+	va_start(ap, fmt);
+	terminal_vnote(stderr, fmt, ap);
+	va_end(ap);
 }
 
 /* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */
@@ -97,10 +122,8 @@ static void say_what_to_type(const struct report *r, const char *address)
 
 void report_listening(struct report *r, const char *address)
 {
-	if (r->perftest) {
-		perftest_waiting(stdout);
-		fflush(stdout);
-	}
+	if (r->form->listening)
+		r->form->listening();
 	report_log(r, "ready on %s", address);
 	say_what_to_type(r, address);
 }
@@ -138,8 +161,8 @@ static void begin_point(struct report *r)
 
 void report_connected(struct report *r, const struct report_ends *ends)
 {
-	const char *me = r->about.server ? "server" : "client";
-	const char *they = r->about.server ? "client" : "server";
+	const char *me = result_end_name(r->about.server);
+	const char *they = result_end_name(!r->about.server);
 	bool again = json_object_size(r->run.ends); /* a further experiment of a sweep */
 
 	json_object_set_new(r->run.ends, me, ends_json(ends->mine, ends->rails));
@@ -148,39 +171,28 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	r->run.end = *ends->mine[0];
 	r->run.rails = ends->rails;
 	begin_point(r);
-	if (again)
-		return;
-	if (r->perftest) {
-		if (!report_may_print(r, perftest_banner_lines(ends)))
-			return;
-		perftest_banner(r, ends, stdout);
-		fflush(stdout); /* rows of intervals are not written through stdio */
-		return;
-	}
-	banner_print(r, ends);
+	if (!again)
+		r->form->connected(r, ends);
 }
 
-static void write_csv_row(struct report *r, const struct result *result)
+void report_row(struct report *r, const struct result *result, const struct result_row *shown,
+		FILE *out)
 {
-	if (result->main)
-		csv_row(r, result->main, result->failed, r->csv.file);
-	if (fflush(r->csv.file) == EOF && r->csv.file != stdout)
-		r->csv.errnum = errno;
+	r->last_cpu_percent = result->cpu_percent;
+	if (!r->form->row)
+		return;
+	r->form->row(r, result, shown, out);
+	fflush(out);
 }
 
 void report_shown(struct report *r, const struct result *result)
 {
 	progress_wipe(r);
 	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
-		if (!r->perftest || perftest_shows(r)) {
-			table_put(r, result, result->shown[i], stdout);
-			r->header_done = true;
-		}
-		r->run.last = perftest_record(result, result->shown[i]);
+		report_row(r, result, result->shown[i], stdout);
+		r->run.last = perftest_last(r, result, result->shown[i]);
 		notes_shown(r, result->shown[i]);
 	}
-	if (perftest_splits(r, result))
-		r->run.last = *result->remote->record;
 }
 
 int report_check_room(const struct report *r, struct fault *f)
@@ -217,8 +229,7 @@ void report_result(struct report *r, const struct result *result)
 	if (!result->one_of_runs && !result->failed)
 		report_shown(r, result);
 	report_counters(r, result->snapshot);
-	if (csv_rows(r))
-		write_csv_row(r, result);
+	csv_result(r, result);
 	for (size_t i = 0; i < result->rows; i++)
 		notes_worst(r, &result->row[i]);
 	if (result->main)
@@ -242,21 +253,12 @@ void report_own_key(struct report *r, const char *key, json_t *value)
 FILE *report_own_table(struct report *r)
 {
 	progress_wipe(r);
-	return r->table || r->perftest ? stdout : NULL;
+	return r->form == &form_table || r->form == &form_perftest ? stdout : NULL;
 }
 
 FILE *report_own_csv(struct report *r)
 {
 	return csv_rows(r);
-}
-
-/* Raise what rows could not be written to the CSV file, and forget it. Returns 0 or -1. */
-static int raise_csv(struct report *r, struct fault *f)
-{
-	int why = r->csv.errnum;
-
-	r->csv.errnum = 0;
-	return why ? document_refused(r->about.options->output.csv, why, f) : 0;
 }
 
 /* Print the notes after the table, and write the documents. */
@@ -270,11 +272,11 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 	if (!r->about.options) /* report_open() was never called */
 		return 0;
 	notes_print(r);
-	if (last && r->perftest && r->header_done)
-		perftest_rule(stdout);
+	if (last && r->form->close)
+		r->form->close(r);
 	rc = document_write(r, problem, interrupted, f);
 	progress_print_dropped(r);
-	return raise_csv(r, f) ? -1 : rc;
+	return csv_raise(r, f) ? -1 : rc;
 }
 
 void report_discard(struct report *r)
@@ -296,11 +298,8 @@ int report_close(struct report *r, const struct fault *problem, bool interrupted
 {
 	int rc = end_run(r, problem, interrupted, true, f), why;
 
-	if (r->csv.file && r->csv.file != stdout) {
-		why = csv_close(r);
-		r->csv.errnum = why ? why : r->csv.errnum;
-		rc = raise_csv(r, f) ? -1 : rc;
-	}
+	if (csv_close(r, f))
+		rc = -1;
 	why = outlet_flush(stdout);
 	if (!why)
 		why = outlet_finish(&r->about.streams->out);
