@@ -18,14 +18,9 @@
 
 struct report;
 
-/* Significant digits of real numbers in documents and CSV; more would be noise. */
-#define JSON_DIGITS 9
-
-/* Rows of a client that a persistent server writes to --json and --csv. */
-#define REPORT_ROWS_MAX 10000
-
-/* Intervals in a document: one per second for a day. */
-#define REPORT_INTERVALS_MAX 100000
+#define JSON_DIGITS          9      /* significant ones of real numbers; more would be noise */
+#define REPORT_ROWS_MAX      10000  /* of a client, that a persistent server writes to files */
+#define REPORT_INTERVALS_MAX 100000 /* in a document: one per second for a day */
 
 /* The parameters that the run actually used. */
 struct report_effective {
@@ -91,11 +86,19 @@ void document_unread(int errnum, struct fault *f);
 /* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
 bool document_shows(const json_t *document, const json_t *result);
 
-/* True if results are kept for a document; and write the documents. */
+/* True if results are kept for a document. */
 static inline bool document_keeps(const struct options *o)
 {
 	return o->output.json || o->output.json_lines || o->output.prom;
 }
+
+/* True if a document has the intervals: else they are printed before it. */
+static inline bool document_has_intervals(const struct output_options *o)
+{
+	return o->json_lines || (o->json && !document_to_stdout(o->json));
+}
+
+/* Write the documents of R. */
 int document_write(struct report *r, const struct fault *problem, bool interrupted,
 		   struct fault *f);
 
@@ -113,11 +116,7 @@ char *perftest_json(const struct report *r); /* perftest's, as text that the cal
 json_t *varied_json(const struct report *r, json_t *to);
 void varied_csv(const struct report *r, FILE *out);
 
-/* progress.c: the intervals; true if the document has them: else they are printed before it. */
-static inline bool document_has_intervals(const struct output_options *o)
-{
-	return o->json_lines || (o->json && !document_to_stdout(o->json));
-}
+/* progress.c: the intervals. */
 json_t *progress_intervals(const struct report *r);
 void progress_forget(struct report *r);
 

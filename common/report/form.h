@@ -10,9 +10,19 @@
 #include <stdio.h>
 
 #include "measure/result.h"
+#include "proto/end.h"
+#include "verbs/hca.h"
 
 struct report;
-struct report_ends;
+
+/* Both ends, by device, and the addresses that were exchanged. */
+struct report_ends {
+	unsigned rails, threads;          /* threads per device */
+	uint64_t first_bytes, last_bytes; /* message sizes */
+	const struct end *mine[HCA_MAX], *theirs[HCA_MAX];
+	const struct qp_address *my_qps[HCA_MAX], *their_qps[HCA_MAX];
+	const struct report_effective *effective;
+};
 
 struct form {
 	bool (*wanted)(const struct output_options *o);
@@ -83,8 +93,7 @@ unsigned varied_width(const struct report *r);
 /* banner.c: both ends on stderr, for all forms but perftest's. */
 void banner_print(struct report *r, const struct report_ends *ends);
 
-/* perftest.c: its warning for a server; and the record, of RESULT's row SHOWN, that its document is
- * of. */
+/* perftest.c: its warning for a server; the record that its document has of RESULT's row SHOWN. */
 void perftest_warn(const struct report *r);
 struct record perftest_last(const struct report *r, const struct result *result,
 			    const struct result_row *shown);

@@ -42,21 +42,20 @@ struct report {
 	struct csv csv;
 	struct report_run run; /* of one client, until report_next() */
 	struct notes notes;
-	bool tty; /* stderr is a terminal: show the live line */
-	bool live_shown;
-	char peer[64]; /* the client's address, if about.lines */
+	bool tty, live_shown; /* stderr is a terminal: it gets the live line; it shows one */
+	char peer[64];        /* the client's address, if about.lines */
 };
 
 /* Check and open the files before the run. Returns 0, or -1 with the fault raised. */
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
 
-/* A server's next run may be of another test: the table then has a header again. */
-void report_serve(struct report *r, const struct report_about *about);
-
-/* The server listens at ADDRESS; and the results that follow are of the client PEER, "host:port".
+/*
+ * A server: it listens at ADDRESS; what follows is of the client PEER, "host:port"; its next run
+ * may be of another test, and the table then has a header again.
  */
 void report_listening(struct report *r, const char *address);
 void report_client(struct report *r, const char *peer);
+void report_serve(struct report *r, const struct report_about *about);
 
 /*
  * Print a line on stderr (printf): a note is an explanation, a warning is printed with --quiet,
@@ -73,26 +72,16 @@ void report_line(const struct report *r, enum report_line line, const char *fmt,
 #define report_warning(r, ...) report_line(r, REPORT_WARNING, __VA_ARGS__)
 #define report_log(r, ...)     report_line(r, REPORT_LOG, __VA_ARGS__)
 
-/* Write the result of the run in a few words; the last one of several sizes. Returns BUF. */
+/* The result of the run in a few words; the last one of several sizes. Returns BUF. */
 const char *report_outcome(const struct report *r, char *buf, size_t size);
-
-/* Both ends, by device, and the addresses that were exchanged. */
-struct report_ends {
-	unsigned rails, threads;          /* threads per device */
-	uint64_t first_bytes, last_bytes; /* message sizes */
-	const struct end *mine[HCA_MAX], *theirs[HCA_MAX];
-	const struct qp_address *my_qps[HCA_MAX], *their_qps[HCA_MAX];
-	const struct report_effective *effective;
-};
 
 /* Both ends are connected: print the banner. */
 void report_connected(struct report *r, const struct report_ends *ends);
 
 /*
  * For struct audience. The watch's thread calls the first two, which never wait for a reader: what
- * stdout and stderr do not accept is dropped and counted; rows and lines of JSON are buffered, and
- * dropped only if there are very many. A round's result goes to CSV and document, and to the table
- * unless it is one of several runs; then their median one does.
+ * stdout and stderr do not accept is dropped and counted. A round's result goes to CSV and
+ * document, and to stdout unless it is one of several runs; then their median one does.
  */
 void report_interval(struct report *r, const struct progress *p);
 void report_live(struct report *r, const struct progress *p, uint64_t left_ns);
@@ -105,35 +94,36 @@ int report_check_room(const struct report *r, struct fault *f);
 
 /*
  * For a program with output of its own: add RESULT (stolen) to the document's results; add VALUE
- * (stolen) as KEY to the document; get the streams for its table and CSV.
+ * (stolen) as KEY to the document; the streams for its table, and for its CSV after the header of
+ * its test's csv_columns; NULL: print nothing.
  */
 void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);
-FILE *report_own_table(struct report *r); /* NULL: print nothing */
-FILE *report_own_csv(struct report *r);   /* after the header about.csv_columns; NULL: no CSV */
+FILE *report_own_table(struct report *r);
+FILE *report_own_csv(struct report *r);
 
-/* Check LIST of --report-counters; NULL: it was not given. Raises FAULT_USAGE. */
+/*
+ * Check LIST of --report-counters (NULL: not given; raises FAULT_USAGE); and print how what that
+ * names changed at the ports of both ends: two snapshots (NULL: not known).
+ */
 int report_check_counters(const char *list, struct fault *f);
-
-/* Print how what that names changed at the ports of both ends: two snapshots; NULL: not known. */
 void report_counters(struct report *r, const struct port_snapshot *snapshot);
 
 /*
- * After a client of a persistent server: write its document, as a line, and delete it; of one that
- * measured nothing, only delete it. Tables and CSV continue. Raises in F what could not be written.
+ * After a client of a persistent server: write its document, as a line, and forget it; of one that
+ * measured nothing, only forget it. Tables and CSV continue. Raises in F what could not be written.
  */
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
 void report_discard(struct report *r);
 
 /*
- * The command line O of TEST was refused because of PROBLEM, before there is a report, and before
- * signals are blocked: the file of --prom says that this run failed, or the figures of the one
- * before would seem to be new.
+ * The command line O of TEST was refused because of PROBLEM, before there is a report: the file of
+ * --prom says that this run failed, or the figures of the one before would seem to be new.
  */
 void report_refused(const struct options *o, const char *test, const struct fault *problem);
 
 /*
- * End the run, with PROBLEM or without (fault_is() false). INTERRUPTED: a signal ended it early.
+ * End the run, with PROBLEM or without (fault_is() false); INTERRUPTED: a signal ended it early.
  * Writes the documents and releases R. Raises in F what could not be written; SIGPIPE if the reader
  * of stdout has closed it.
  */
