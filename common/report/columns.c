@@ -92,8 +92,7 @@ const char *columns_heads(const struct report *r, char *buf, size_t size)
 {
 	const char *unit = r->about.options->output.gbits ? "Gb" : "MiB";
 
-	if (r->about.test->latency && r->form == &form_perftest &&
-	    r->about.options->experiment.duration_ns)
+	if (r->about.test->latency && r->form->perftest && r->about.options->experiment.duration_ns)
 		return " #bytes        #iterations       t_avg[usec]    tps average";
 	if (r->about.test->latency)
 		return " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "
@@ -121,13 +120,13 @@ const char *column_text(const struct report *r, const struct record *rec, const 
 	double value = column_value(r, rec, c);
 	bool known = (c->unit == AS_IS || record_has_rate(rec)) &&
 		     (!c->field || percentile_known(rec, c->field));
-	bool perftest = r->form == &form_perftest;
+	bool perftest = r->form->perftest;
 	/* In our tables a rate that is not 0 never looks as if it were. */
 	bool small = !perftest && c->unit == BANDWIDTH && value > 0 && value < SMALL;
 
 	/* perftest always prints a number, and its readers rely on that; --output has no other text
 	 */
-	if (perftest || r->form == &form_number || known)
+	if (perftest || r->form->number || known)
 		snprintf(buf, size, "%.*f", small ? SMALL_DECIMALS : c->decimals, value);
 	else
 		snprintf(buf, size, "-");
@@ -136,7 +135,7 @@ const char *column_text(const struct report *r, const struct record *rec, const 
 
 void columns_put(const struct report *r, const struct record *rec, FILE *out)
 {
-	bool perftest = r->form == &form_perftest;
+	bool perftest = r->form->perftest;
 	struct columns all = columns_of(r, rec, perftest);
 	char text[64];
 
@@ -162,29 +161,3 @@ void columns_samples(const struct report *r, const struct result *result,
 		fprintf(out, "%" PRIu64 ", %.6g\n", i + 1, sorted[i]);
 	free(sorted);
 }
-
-static bool number_wanted(const struct output_options *o)
-{
-	return o->only != ONLY_ALL;
-}
-
-/* A rate that the run does not have is not printed; a parser of perftest's form gets a number. */
-static void number_row(struct report *r, const struct result *result,
-		       const struct result_row *shown, FILE *out)
-{
-	const struct output_options *o = &r->about.options->output;
-
-	if ((o->only != ONLY_LATENCY && o->format != FORMAT_PERFTEST &&
-	     !record_has_rate(shown->record)) ||
-	    !report_may_print(r, 1 + samples_of(result, shown)))
-		return;
-	columns_put(r, shown->record, out);
-	fprintf(out, "\n");
-}
-
-const struct form form_number = {
-	.wanted = number_wanted,
-	.open = perftest_warn,
-	.connected = banner_print,
-	.row = number_row,
-};

@@ -84,7 +84,7 @@ static void say_change(const char *who, enum port_event event, const struct port
 void report_counters(struct report *r, const struct port_snapshot *snapshot)
 {
 	const char *list = r->about.options->local.counters;
-	bool perftest = r->form == &form_perftest;
+	bool perftest = r->form->perftest;
 
 	if (!list || !snapshot || (r->about.lines && !report_may_print(r, PORT_EVENTS)))
 		return;

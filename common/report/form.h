@@ -25,6 +25,7 @@ struct report_ends {
 };
 
 struct form {
+	bool table, perftest, number; /* which one it is; none of them: nothing is shown */
 	bool (*wanted)(const struct output_options *o);
 	void (*open)(const struct report *r);
 	void (*listening)(void);
@@ -35,7 +36,9 @@ struct form {
 	void (*close)(const struct report *r);
 };
 
-extern const struct form form_none, form_number, form_perftest, form_table;
+/* Ours, of table.c; and perftest's, of perftest.c. */
+const struct form *table_form(void);
+const struct form *perftest_form(void);
 
 /* What our table remembers. */
 struct table {
@@ -98,7 +101,7 @@ void perftest_warn(const struct report *r);
 struct record perftest_last(const struct report *r, const struct result *result,
 			    const struct result_row *shown);
 
-/* report.c: show RESULT in all forms; in that of stdout only, of its rows or of an interval's. */
+/* Show RESULT in all forms; in that of stdout only; and there a row. */
 void report_result(struct report *r, const struct result *result);
 void report_shown(struct report *r, const struct result *result);
 void report_row(struct report *r, const struct result *result, const struct result_row *shown,

@@ -103,7 +103,7 @@ static void note_disturbed(const struct report *r, const struct result_row *row)
 
 	if (result_is_disturbed(row))
 		report_note(r, "%s: disturbed%s: %s", row_name(r, row, name, sizeof(name)),
-			    r->form == &form_table ? " (!)" : "",
+			    r->form->table ? " (!)" : "",
 			    result_disturbance(row, text, sizeof(text)));
 }
 
@@ -316,7 +316,7 @@ void notes_add(struct report *r, const struct result *result)
 void notes_print(struct report *r)
 {
 	print_intervals(r);
-	if (r->notes.enough.sizes && r->form == &form_table && r->about.test->latency)
+	if (r->notes.enough.sizes && r->form->table && r->about.test->latency)
 		note_missing_percentiles(r);
 	note_short_run(r);
 	explained_print(r);

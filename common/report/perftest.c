@@ -281,7 +281,8 @@ static bool perftest_wanted(const struct output_options *o)
 	return o->format == FORMAT_PERFTEST;
 }
 
-const struct form form_perftest = {
+static const struct form form_perftest = {
+	.perftest = true,
 	.wanted = perftest_wanted,
 	.open = perftest_warn,
 	.listening = say_waiting,
@@ -289,6 +290,11 @@ const struct form form_perftest = {
 	.row = perftest_row,
 	.close = put_last_rule,
 };
+
+const struct form *perftest_form(void)
+{
+	return &form_perftest;
+}
 
 /* Write KEY's number V, with as many digits as perftest, to a line of its own, for awk and grep. */
 static void put_number(FILE *out, const char *before, const char *key, double v, int digits)

@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/terminal.h"
 #include "proto/json_memory.h"
 
 /* Start with empty results for one client's run. */
@@ -42,20 +40,53 @@ static bool none_wanted(const struct output_options *o)
 	return document_to_stdout(o->json) || document_to_stdout(o->csv);
 }
 
-const struct form form_none = {.wanted = none_wanted, .connected = banner_print};
+static const struct form form_none = {.wanted = none_wanted, .connected = banner_print};
 
-/* The first one that is wanted is that of stdout. */
-static const struct form *const forms[] = {&form_none, &form_number, &form_perftest, &form_table};
+static bool number_wanted(const struct output_options *o)
+{
+	return o->only != ONLY_ALL;
+}
+
+/* A rate that the run does not have is not printed; a parser of perftest's form gets a number. */
+static void number_row(struct report *r, const struct result *result,
+		       const struct result_row *shown, FILE *out)
+{
+	const struct output_options *o = &r->about.options->output;
+
+	if ((o->only != ONLY_LATENCY && o->format != FORMAT_PERFTEST &&
+	     !record_has_rate(shown->record)) ||
+	    !report_may_print(r, 1 + samples_of(result, shown)))
+		return;
+	columns_put(r, shown->record, out);
+	fprintf(out, "\n");
+}
+
+static const struct form form_number = {
+	.number = true,
+	.wanted = number_wanted,
+	.open = perftest_warn,
+	.connected = banner_print,
+	.row = number_row,
+};
+
+/* Stdout's form, by the options. */
+static const struct form *choose_form(const struct output_options *o)
+{
+	const struct form *const forms[] = {&form_none, &form_number, perftest_form(),
+					    table_form()};
+	size_t i = 0;
+
+	while (!forms[i]->wanted(o))
+		i++;
+	return forms[i];
+}
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
 {
 	const struct output_options *o = &about->options->output;
-	const struct form *const *form = forms;
 
 	fault_phase(f, "opening the output files");
-	while (!(*form)->wanted(o))
-		form++;
-	*r = (struct report){.about = *about, .form = *form};
+	*r = (struct report){.about = *about, .form = choose_form(o)};
 	r->tty = isatty(STDERR_FILENO) && !o->quiet;
 	begin_report(r);
 	if (r->form->open)
@@ -75,29 +106,6 @@ void report_serve(struct report *r, const struct report_about *about)
 		return;
 	r->about = *about;
 	r->header_done = false;
-}
-
-bool report_may_print(struct report *r, uint64_t lines)
-{
-	struct peer_log *l = r->about.lines;
-	uint64_t omitted;
-
-	if (!l || peer_log_may(l, r->peer, lines, clock_now_ns(), &omitted))
-		return true;
-	r->run.omitted++;
-	return false;
-}
-
-void report_line(const struct report *r, enum report_line line, const char *fmt, ...)
-{
-	bool stays = r->about.options->local.persistent, quiet = r->about.options->output.quiet;
-	va_list ap;
-
-	if ((stays && line != REPORT_LOG) || (quiet && line != REPORT_WARNING))
-		return;
-	va_start(ap, fmt);
-	terminal_vnote(stderr, fmt, ap);
-	va_end(ap);
 }
 
 /* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */
@@ -175,16 +183,6 @@ void report_connected(struct report *r, const struct report_ends *ends)
 		r->form->connected(r, ends);
 }
 
-void report_row(struct report *r, const struct result *result, const struct result_row *shown,
-		FILE *out)
-{
-	r->last_cpu_percent = result->cpu_percent;
-	if (!r->form->row)
-		return;
-	r->form->row(r, result, shown, out);
-	fflush(out);
-}
-
 void report_shown(struct report *r, const struct result *result)
 {
 	progress_wipe(r);
@@ -253,7 +251,7 @@ void report_own_key(struct report *r, const char *key, json_t *value)
 FILE *report_own_table(struct report *r)
 {
 	progress_wipe(r);
-	return r->form == &form_table || r->form == &form_perftest ? stdout : NULL;
+	return r->form->table || r->form->perftest ? stdout : NULL;
 }
 
 FILE *report_own_csv(struct report *r)

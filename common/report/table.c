@@ -176,8 +176,14 @@ static bool table_wanted(const struct output_options *o)
 	return true;
 }
 
-const struct form form_table = {
+static const struct form form_table = {
+	.table = true,
 	.wanted = table_wanted,
 	.connected = banner_print,
 	.row = table_row,
 };
+
+const struct form *table_form(void)
+{
+	return &form_table;
+}
