@@ -164,7 +164,6 @@ static void to_document(const struct gdr *g, const struct verdict *v)
 {
 	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
 	struct report *r = g->ms->report;
-	json_t *diagnosis = json_array();
 
 	for (unsigned i = 0; i < g->results; i++)
 		if (g->result[i].windows || g->result[i].verified)
@@ -172,8 +171,6 @@ static void to_document(const struct gdr *g, const struct verdict *v)
 	report_own_key(r, "gpu_ends",
 		       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
 				 gdr_side_json(&g->theirs)));
-	for (size_t i = 0; i < g->events.count; i++)
-		json_array_append_new(diagnosis, finding_to_json(&g->events.list[i]));
 	report_own_key(r, "verdict",
 		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f, s:o}", "level",
 				 verdict_level_name(v->level), "text", json_text(v->line), "cause",
@@ -181,7 +178,8 @@ static void to_document(const struct gdr *g, const struct verdict *v)
 				 "ratio_low", json_number_or_null(v->ratio.low + known),
 				 "ratio_high", json_number_or_null(v->ratio.high + known),
 				 "confidence", v->confidence, "windows", (int)v->ratio.count,
-				 "expected_gbps", v->expected_gbps, "diagnosis", diagnosis));
+				 "expected_gbps", v->expected_gbps, "diagnosis",
+				 findings_json(&g->events)));
 }
 
 /* The columns are GDR_CSV_COLUMNS. */

@@ -9,29 +9,25 @@
 #include "base/units.h"
 #include "report/report.h"
 
-static bool banner_verbose(const struct report *r)
-{
-	return r->about.options->output.verbose;
-}
-
 static bool is_iwarp(const struct end *e)
 {
 	return strcmp(e->nic.transport, "iWARP") == 0;
 }
 
 /* "client hosta: mlx5_0 port 1, 100 Gb/s (on eth0, which leads to the peer), GPU 0" */
-static void banner_headline(const struct report *r, const char *who, const struct end *e)
+static void headline(const struct report *r, const char *who, const struct end *e)
 {
 	/* On InfiniBand the route to the peer usually uses another network: omit that. */
-	bool brief = strcmp(e->nic.transport, "InfiniBand") == 0 && !banner_verbose(r);
+	bool brief =
+		strcmp(e->nic.transport, "InfiniBand") == 0 && !r->about.options->output.verbose;
 	char rate[32];
 
 	snprintf(rate, sizeof(rate), e->nic.rate_gbps > 0 ? "%g Gb/s" : "rate unknown",
 		 e->nic.rate_gbps);
-	report_note(r, "%s %s: %s port %" PRId64 ", %s (%.*s)%s%.*s%s%s", who, e->host,
-		    e->nic.name, e->nic.port, rate, (int)strcspn(e->nic.chosen, brief ? ";" : ""),
-		    e->nic.chosen, e->gpu.name[0] ? ", " : "", (int)strcspn(e->gpu.name, "("),
-		    e->gpu.name, e->gpu.path[0] ? "by " : "", e->gpu.path);
+	report_note(r, "%s %s: %s port %" PRId64 ", %s (%.*s)%s%.*s%s%s", who, e->host, e->nic.name,
+		    e->nic.port, rate, (int)strcspn(e->nic.chosen, brief ? ";" : ""), e->nic.chosen,
+		    e->gpu.name[0] ? ", " : "", (int)strcspn(e->gpu.name, "("), e->gpu.name,
+		    e->gpu.path[0] ? "by " : "", e->gpu.path);
 }
 
 static void address_line(const struct report *r, const char *who, const struct end *e)
@@ -64,19 +60,16 @@ static void packets_line(const struct report *r, const char *who, const struct e
 	report_note(r, "%s packets:%.*s", who, (int)strlen(line) - 1, line);
 }
 
-/* True if E's thread or buffers are known to be on another NUMA node than its NIC. */
-static bool is_misplaced(const struct end *e)
+/* Where E's thread and buffers are: if they are known to be on another NUMA node than its NIC, or
+ * ALL. */
+static void place_line(const struct report *r, const char *who, const struct end *e, bool all)
 {
 	bool known = e->nic.numa_node >= 0;
-
-	return (known && e->thread.node != e->nic.numa_node) ||
-	       e->memory.pages_on_node < e->memory.pages;
-}
-
-static void place_line(const struct report *r, const char *who, const struct end *e)
-{
 	char pages[80] = "";
 
+	if (!all && !(known && e->thread.node != e->nic.numa_node) &&
+	    e->memory.pages_on_node >= e->memory.pages)
+		return;
 	if (e->memory.pages && e->memory.pages_on_node == e->memory.pages)
 		snprintf(pages, sizeof(pages), "; all buffers local");
 	else if (e->memory.pages)
@@ -90,13 +83,15 @@ static void place_line(const struct report *r, const char *who, const struct end
 		report_note(r, "%s CPUs %s (%s)", who, e->thread.cpus, e->thread.pinned);
 }
 
-/* Print the facts that the headline lacks: the unusual ones, or all with --verbose. */
-static void banner_details(const struct report *r, const char *who, const struct end *e)
+/* Print E's headline, and the facts that it lacks: the unusual ones, or all with --verbose. */
+static void end_lines(const struct report *r, const char *who, const struct end *e)
 {
-	bool all = banner_verbose(r), iwarp = is_iwarp(e);
+	bool all = r->about.options->output.verbose;
+	bool slow_clock = strcmp(e->clock, "clock_gettime") == 0;
 
+	headline(r, who, e);
 	if (all || e->nic.pcie_trained_down)
-		report_note(r, "%s link: %s%s%s%s", who, iwarp ? "iWARP over " : "",
+		report_note(r, "%s link: %s%s%s%s", who, is_iwarp(e) ? "iWARP over " : "",
 			    e->nic.link_layer, e->nic.pcie_link[0] ? ", " : "", e->nic.pcie_link);
 	if (all) {
 		address_line(r, who, e);
@@ -107,13 +102,10 @@ static void banner_details(const struct report *r, const char *who, const struct
 			    e->gpu.distance, e->gpu.path[0] ? "; memory by " : "", e->gpu.chosen);
 	if (e->memory.made_of[0])
 		report_note(r, "%s memory: %s", who, e->memory.made_of);
-	if (all || is_misplaced(e))
-		place_line(r, who, e);
-	if (all || strcmp(e->clock, "clock_gettime") == 0)
+	place_line(r, who, e, all);
+	if (all || slow_clock)
 		report_note(r, "%s clock %s%s", who, e->clock,
-			    strcmp(e->clock, "clock_gettime") == 0
-				    ? ": slower to read than the CPU's counter"
-				    : "");
+			    slow_clock ? ": slower to read than the CPU's counter" : "");
 }
 
 /* "flow labels 1, 2, 3 in turn", if there are several: those that the QPs have. */
@@ -132,25 +124,10 @@ static void labels_line(const struct report *r, const struct report_ends *ends)
 		report_note(r, "flow labels %s, for the QPs in turn", line);
 }
 
-static bool by_rdma_cm(const struct report_effective *e)
-{
-	return strcmp(e->connected_by, "rdma_cm") == 0;
-}
-
-/* LINE is of the first experiment. Only the client knows of how many. */
-static void add_sweep(const struct report *r, char *line, size_t size)
-{
-	const struct sweep *s = &r->about.options->sweep;
-
-	if (s->axes && !r->about.server)
-		text_add(line, size, ", the first of %u experiments", sweep_points(s));
-	else if (s->axes)
-		text_add(line, size, ", the first of several experiments");
-}
-
 /* "1 QP, RC over RoCE v2 IPv4, MTU 4096, messages of 64 KiB" */
 static void common_line(const struct report *r, const struct report_ends *ends)
 {
+	const struct options *o = r->about.options;
 	const struct end *e = ends->mine[0];
 	unsigned threads = ends->threads * ends->rails, qps = ends->my_qps[0]->count * threads;
 	char line[256] = "";
@@ -159,8 +136,9 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 	if (threads > 1)
 		text_add(line, sizeof(line), " on %u threads", threads);
 	text_add(line, sizeof(line), "%s, %s over %s",
-		 by_rdma_cm(ends->effective) ? ", connected by rdma_cm" : "",
-		 experiment_transport(&r->about.options->experiment)->name,
+		 strcmp(ends->effective->connected_by, "rdma_cm") == 0 ? ", connected by rdma_cm"
+								       : "",
+		 experiment_transport(&o->experiment)->name,
 		 strcmp(e->nic.transport, "RoCE") == 0 && e->address.gid_type[0]
 			 ? e->address.gid_type
 			 : e->nic.transport);
@@ -172,33 +150,30 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 	text_add(line, sizeof(line), ", messages of %s", units_size(ends->first_bytes).text);
 	if (ends->last_bytes > ends->first_bytes)
 		text_add(line, sizeof(line), " to %s", units_size(ends->last_bytes).text);
-	add_sweep(r, line, sizeof(line));
+	if (o->sweep.axes && !r->about.server) /* only the client knows of how many */
+		text_add(line, sizeof(line), ", the first of %u experiments",
+			 sweep_points(&o->sweep));
+	else if (o->sweep.axes)
+		text_add(line, sizeof(line), ", the first of several experiments");
 	report_note(r, "%s", line);
 }
 
-static void common_details(const struct report *r, const struct report_effective *e)
+void banner_print(struct report *r, const struct report_ends *ends)
 {
+	const struct report_effective *e = ends->effective;
+
+	for (unsigned i = 0; i < ends->rails; i++) {
+		end_lines(r, result_end_name(r->about.server), ends->mine[i]);
+		end_lines(r, result_end_name(!r->about.server), ends->theirs[i]);
+	}
+	common_line(r, ends);
+	labels_line(r, ends);
+	if (!r->about.options->output.verbose)
+		return;
 	if (e->outs)
 		report_note(r, "%u outstanding requests per QP", e->outs);
 	else if (e->inline_bytes)
 		report_note(r, "inline data up to %u bytes", e->inline_bytes);
 	else
 		report_note(r, "no inline data");
-}
-
-void banner_print(const struct report *r, const struct report_ends *ends)
-{
-	const char *me = r->about.server ? "server" : "client";
-	const char *they = r->about.server ? "client" : "server";
-
-	for (unsigned i = 0; i < ends->rails; i++) {
-		banner_headline(r, me, ends->mine[i]);
-		banner_details(r, me, ends->mine[i]);
-		banner_headline(r, they, ends->theirs[i]);
-		banner_details(r, they, ends->theirs[i]);
-	}
-	common_line(r, ends);
-	labels_line(r, ends);
-	if (banner_verbose(r))
-		common_details(r, ends->effective);
 }

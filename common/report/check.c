@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "report/check.h"
-
+/* `--check`: problems of this host and its RDMA ports, without a peer. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fault.h"
 #include "base/text.h"
 #include "explain/before.h"
 #include "explain/nccl.h"
 #include "report/document.h"
 #include "report/list.h"
+#include "report/notes.h"
 #include "report/prom.h"
 #include "verbs/hca.h"
 
@@ -27,11 +26,9 @@ struct checked {
 
 struct check {
 	struct hca_list list;
-	struct host_facts host;
 	struct checked *entry; /* [0] is the host, then one for each checked port; owned */
 	size_t count;
 	unsigned findings[FINDING_LEVELS];
-	struct gpus gpus;
 	struct nccl_variable nccl[NCCL_VARIABLES]; /* of the host, whatever ports are checked */
 	size_t nccl_count;
 };
@@ -48,23 +45,6 @@ static bool is_wanted(const struct hca_port *p, const char *list)
 	return !list;
 }
 
-static void count_findings(struct check *k)
-{
-	for (size_t i = 0; i < k->count; i++)
-		for (size_t n = 0; n < k->entry[i].findings.count; n++)
-			k->findings[k->entry[i].findings.list[n].is.level]++;
-}
-
-static int check_nccl(struct check *k, struct fault *f)
-{
-	struct nccl_facts x;
-
-	if (nccl_facts_read(&x, &k->list, &k->gpus, f))
-		return -1;
-	k->nccl_count = nccl_variables(&x, k->nccl);
-	return 0;
-}
-
 /*
  * Read the facts of the host and of the ports of DEVICE, and find problems. Returns 0, or -1 with
  * the fault raised: there is no such device.
@@ -72,6 +52,9 @@ static int check_nccl(struct check *k, struct fault *f)
 static int check_all(struct check *k, const char *device, struct fault *f)
 {
 	struct hca_attr wanted = {.device = device};
+	struct host_facts host;
+	struct nccl_facts nccl;
+	struct gpus gpus;
 	char reason[160];
 
 	fault_phase(f, "looking for RDMA devices");
@@ -80,15 +63,15 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 	k->entry = calloc(k->list.count + 1, sizeof(*k->entry));
 	if (!k->entry)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating findings");
-	host_facts_read(&k->host);
-	explain_host(&k->host, &k->entry[k->count++].findings);
+	host_facts_read(&host);
+	explain_host(&host, &k->entry[k->count++].findings);
 	for (size_t i = 0; i < k->list.count; i++) {
 		struct checked *c = &k->entry[k->count];
 
 		if (!is_wanted(&k->list.port[i], device))
 			continue;
 		c->port = &k->list.port[i];
-		port_facts_read(&c->facts, c->port, &k->list, &k->host);
+		port_facts_read(&c->facts, c->port, &k->list, &host);
 		c->facts.named = device != NULL;
 		k->count++;
 	}
@@ -98,65 +81,50 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 		return -1;
 	}
 	/* Before the wait for the counters, so that it takes no time. */
-	if (gpus_read(&k->gpus, &k->list, k->host.virtual_machine, f) || check_nccl(k, f))
+	if (gpus_read(&gpus, &k->list, host.virtual_machine, f) ||
+	    nccl_facts_read(&nccl, &k->list, &gpus, f))
 		return -1;
-	explain_gpus(&k->gpus, &k->list, &k->entry[0].findings);
+	k->nccl_count = nccl_variables(&nccl, k->nccl);
+	explain_gpus(&gpus, &k->list, &k->entry[0].findings);
 	for (size_t i = 1; i < k->count; i++) {
 		port_facts_read_again(&k->entry[i].facts, GROWTH_NS);
 		explain_port(&k->entry[i].facts, &k->entry[i].findings);
 	}
-	count_findings(k);
+	for (size_t i = 0; i < k->count; i++)
+		for (size_t n = 0; n < k->entry[i].findings.count; n++)
+			k->findings[k->entry[i].findings.list[n].is.level]++;
 	return 0;
 }
 
-/* "mlx5_0 port 1", "host". Returns BUF. */
-static const char *name_of_checked(const struct checked *c, char *buf, size_t size)
+static void print_checked(const struct checked *c)
 {
-	if (!c->port)
-		snprintf(buf, size, "host");
-	else if (c->port->open_errno)
-		snprintf(buf, size, "%s", c->port->device);
-	else
-		snprintf(buf, size, "%s port %u", c->port->device, c->port->port);
-	return buf;
-}
+	const struct hca_port *p = c->port;
+	char name[96] = "host", line[2048], link[96], rate[24];
 
-static void print_checked(FILE *out, const struct checked *c)
-{
-	char name[96], link[96], rate[24];
-
-	name_of_checked(c, name, sizeof(name));
-	for (size_t i = 0; i < c->findings.count; i++) {
-		const struct finding *f = &c->findings.list[i];
-
-		fprintf(out, "%s: %s: %s", name, finding_level_name(f->is.level), f->text);
-		if (f->cause[0])
-			fprintf(out, ". %s", f->cause);
-		if (f->next[0])
-			fprintf(out, ". Next: %s", f->next);
-		fprintf(out, " [%s]\n", finding_name(f->is.code));
-	}
-	if (c->findings.count || !c->port)
+	if (p)
+		snprintf(name, sizeof(name), p->open_errno ? "%s" : "%s port %u", p->device,
+			 p->port);
+	for (size_t i = 0; i < c->findings.count; i++)
+		printf("%s: %s\n", name, finding_line(&c->findings.list[i], line, sizeof(line)));
+	if (c->findings.count || !p)
 		return;
-	topo_format_link(&c->port->place, link, sizeof(link));
-	snprintf(rate, sizeof(rate), hca_rate_gbps(c->port) > 0 ? "%.4g Gb/s" : "rate unknown",
-		 hca_rate_gbps(c->port));
-	fprintf(out, "%s: ok: %s, %s, %s, MTU %u%s%s\n", name,
-		list_state_name(c->port->port_attr.state), list_link_name(c->port), rate,
-		hca_mtu_bytes(c->port->port_attr.active_mtu), link[0] ? ", " : "", link);
+	topo_format_link(&p->place, link, sizeof(link));
+	snprintf(rate, sizeof(rate), hca_rate_gbps(p) > 0 ? "%.4g Gb/s" : "rate unknown",
+		 hca_rate_gbps(p));
+	printf("%s: ok: %s, %s, %s, MTU %u%s%s\n", name, list_state_name(p->port_attr.state),
+	       list_link_name(p), rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "",
+	       link);
 }
 
 static json_t *checked_to_json(const struct checked *c)
 {
-	json_t *to = json_object(), *list = json_array();
+	json_t *to = json_object();
 
 	if (c->port)
 		json_object_set_new(to, "device", json_string(c->port->device));
 	if (c->port && !c->port->open_errno)
 		json_object_set_new(to, "port", json_integer(c->port->port));
-	for (size_t i = 0; i < c->findings.count; i++)
-		json_array_append_new(list, finding_to_json(&c->findings.list[i]));
-	json_object_set_new(to, "findings", list);
+	json_object_set_new(to, "findings", findings_json(&c->findings));
 	return to;
 }
 
@@ -177,7 +145,7 @@ static void print_check(const struct check *k)
 	static const char *const names[] = {"note", "warning", "fault"};
 
 	for (size_t i = 0; i < k->count; i++)
-		print_checked(stdout, &k->entry[i]);
+		print_checked(&k->entry[i]);
 	for (size_t i = 0; i < k->nccl_count; i++)
 		printf("rdmark: %s=%s: %s\n", k->nccl[i].name, k->nccl[i].value, k->nccl[i].reason);
 	printf("%zu port%s:", k->count - 1, k->count == 2 ? "" : "s");
@@ -186,45 +154,39 @@ static void print_check(const struct check *k)
 		       i ? "," : "\n");
 }
 
-/* Write what K found to the files of O, or as text. Returns 0, or -1 with the fault raised. */
-static int write_check(const struct check *k, const struct output_options *o, struct fault *f)
+/* Write what was found, the document D, to the files of --json and --json-lines, or K as text. */
+static int write_check(const struct check *k, json_t *d, const struct output_options *o,
+		       struct fault *f)
 {
-	char *text;
+	char *text = document_text(json_incref(d), false);
+	char *line = document_text(json_incref(d), true);
 	int rc = 0;
 
 	fault_phase(f, "writing the document");
-	if (!o->json) {
+	if (!o->json)
 		print_check(k);
-	} else {
-		text = document_text(check_to_json(k), false);
+	else
 		rc = document_put(o->json, text, NULL, f);
-		free(text);
-	}
-	if (o->json_lines) {
-		text = document_text(check_to_json(k), true);
-		rc |= document_add(o->json_lines, text, NULL, f);
-		free(text);
-	}
+	if (o->json_lines)
+		rc |= document_add(o->json_lines, line, NULL, f);
+	free(text);
+	free(line);
 	return rc;
 }
 
-/* Write what K found, or that nothing could be checked (NULL), to the file of --prom. */
-static int write_prom(const struct check *k, const struct output_options *o, int status,
-		      struct fault *f)
+/* Write the document D, or that nothing could be checked (NULL), to the file of --prom. */
+static int write_prom(const json_t *d, const struct output_options *o, int status, struct fault *f)
 {
 	struct prom_about about = {.file = o->prom};
-	json_t *d;
 	char *text;
 	int rc;
 
 	if (!o->prom || document_to_stdout(o->prom)) /* which is refused */
 		return 0;
 	fault_phase(f, "writing the results");
-	d = k ? check_to_json(k) : NULL;
 	text = prom_check(&about, d, status);
-	rc = document_put_prom(o->prom, text, NULL, f);
+	rc = document_put(o->prom, text, NULL, f);
 	free(text);
-	json_decref(d);
 	return rc;
 }
 
@@ -240,14 +202,14 @@ int check_ports(const char *program, const char *device, const struct output_opt
 {
 	struct check k = {.list = {NULL, 0}};
 	struct fault f = {0}, writing = {0};
-	bool checked;
+	json_t *d = NULL;
 	int rc = 0;
 
-	checked = document_try(output, &f) == 0 && check_all(&k, device, &f) == 0;
-	if (checked)
-		write_check(&k, output, &f);
-	if (write_prom(checked ? &k : NULL, output, status_of_check(&k, &f), &writing) &&
-	    !fault_is(&f))
+	if (document_try(output, &f) == 0 && check_all(&k, device, &f) == 0) {
+		d = check_to_json(&k);
+		write_check(&k, d, output, &f);
+	}
+	if (write_prom(d, output, status_of_check(&k, &f), &writing) && !fault_is(&f))
 		f = writing;
 	if (fault_is(&f))
 		fault_print(&f, program, stderr);
@@ -255,6 +217,7 @@ int check_ports(const char *program, const char *device, const struct output_opt
 		rc = list_finish(stdout, program);
 	if (!rc)
 		rc = status_of_check(&k, &f);
+	json_decref(d);
 	free(k.entry);
 	hca_list_free(&k.list);
 	return rc;

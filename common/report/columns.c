@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The columns of the tables and of perftest's JSON document, and their values. */
+/* The columns of the forms and of perftest's JSON document, and their values. */
 #include "report/report.h"
-#include "report/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
+#include "stat/series.h"
 
 /* Below this our tables print rates with more digits; perftest's does only in Gb/s. */
 #define SMALL          0.1
@@ -62,19 +66,22 @@ static const struct column only_timed =
 	                      {"latency_mean_us", AS_IS,     6, {""}, {""}, "t_avg"};
 /* clang-format on */
 
-#define COLUMNS(table) (struct columns){table, sizeof(table) / sizeof((table)[0])}
+#define COLUMNS(table)                                    \
+	(struct columns)                                  \
+	{                                                 \
+		table, sizeof(table) / sizeof((table)[0]) \
+	}
 
-struct columns table_columns(const struct report *r, const struct record *rec, bool perftest)
+struct columns columns_of(const struct report *r, const struct record *rec, bool perftest)
 {
 	const struct output_options *o = &r->about.options->output;
 	bool timed = perftest && r->about.options->experiment.duration_ns;
 	struct columns all;
 
-	if (o->only == ONLY_LATENCY && timed)
-		return (struct columns){&only_timed, 1};
 	if (o->only)
-		return (struct columns){&only[o->only], 1};
-	if (r->about.latency)
+		return (struct columns){
+			o->only == ONLY_LATENCY && timed ? &only_timed : &only[o->only], 1};
+	if (r->about.test->latency)
 		return timed ? COLUMNS(latency_timed) : COLUMNS(latency);
 	all = perftest && o->gbits && rec->bandwidth_gbps < SMALL ? COLUMNS(bandwidth_small)
 								  : COLUMNS(bandwidth);
@@ -82,7 +89,24 @@ struct columns table_columns(const struct report *r, const struct record *rec, b
 	return all;
 }
 
-double table_value(const struct report *r, const struct record *rec, const struct column *c)
+const char *columns_heads(const struct report *r, char *buf, size_t size)
+{
+	const char *unit = r->about.options->output.gbits ? "Gb" : "MiB";
+
+	if (r->about.test->latency && r->form->perftest && r->about.options->experiment.duration_ns)
+		return " #bytes        #iterations       t_avg[usec]    tps average";
+	if (r->about.test->latency)
+		return " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "
+		       "t_avg[usec]    t_stdev[usec]   99% percentile[usec]   "
+		       "99.9% percentile[usec] ";
+	snprintf(buf, size,
+		 " #bytes     #iterations    BW peak[%s/sec]    BW average[%s/sec]   "
+		 "MsgRate[Mpps]%s",
+		 unit, unit, r->about.options->output.cpu_util ? "    CPU_Util[%]" : "");
+	return buf;
+}
+
+double column_value(const struct report *r, const struct record *rec, const struct column *c)
 {
 	double v = c->field ? record_value(rec, record_find(c->field)) : r->last_cpu_percent;
 
@@ -91,112 +115,50 @@ double table_value(const struct report *r, const struct record *rec, const struc
 	return c->unit == MILLIONS ? v / 1e6 : v;
 }
 
-/* In our tables a rate that is not 0 never looks as if it were. */
-static int decimals(const struct report *r, const struct column *c, double value)
+const char *column_text(const struct report *r, const struct record *rec, const struct column *c,
+			char *buf, size_t size)
 {
-	bool small = c->unit == BANDWIDTH && value > 0 && value < SMALL;
-
-	return small && !r->perftest ? SMALL_DECIMALS : c->decimals;
-}
-
-const char *table_text(const struct report *r, const struct record *rec, const struct column *c,
-		       char *buf, size_t size)
-{
-	double value = table_value(r, rec, c);
+	double value = column_value(r, rec, c);
 	bool known = (c->unit == AS_IS || record_has_rate(rec)) &&
 		     (!c->field || percentile_known(rec, c->field));
+	bool perftest = r->form->perftest;
+	/* In our tables a rate that is not 0 never looks as if it were. */
+	bool small = !perftest && c->unit == BANDWIDTH && value > 0 && value < SMALL;
 
-	/* perftest always prints a number, and its readers rely on that; --output has no other text */
-	if (r->perftest || r->only || known)
-		snprintf(buf, size, "%.*f", decimals(r, c, value), value);
+	/* perftest always prints a number, and its readers rely on that; --output has no other text
+	 */
+	if (perftest || r->form->number || known)
+		snprintf(buf, size, "%.*f", small ? SMALL_DECIMALS : c->decimals, value);
 	else
 		snprintf(buf, size, "-");
 	return buf;
 }
 
-/*
- * The table on a terminal that is too narrow for the whole one: the columns that fit, under short
- * heads. No script parses it: scripts read a pipe or a file, or use --format.
- */
-#define SIZE_COLUMNS 12 /* " 1023.99 KiB" */
-#define LEAST        40 /* terminal columns for any table at all */
-
-/* A column after the size. If not all fit, those of the highest rank are omitted first. */
-struct narrow {
-	const char *head;
-	struct column column;
-	int width;
-	unsigned rank;
-};
-
-/* clang-format off */
-static const struct narrow narrow_latency[] = {
-	{"messages",    {"messages",            AS_IS,     0}, 10, 4},
-	{"min[us]",     {"latency_min_us",      AS_IS,     2}, 11, 5},
-	{"median[us]",  {"latency_p50_us",      AS_IS,     2}, 12, 0},
-	{"avg[us]",     {"latency_mean_us",     AS_IS,     2}, 11, 2},
-	{"stdev[us]",   {"latency_stdev_us",    AS_IS,     2}, 11, 6},
-	{"p99[us]",     {"latency_p99_us",      AS_IS,     2}, 11, 0},
-	{"p99.9[us]",   {"latency_p99_9_us",    AS_IS,     2}, 11, 3},
-	{"max[us]",     {"latency_max_us",      AS_IS,     2}, 11, 1},
-	{NULL},
-};
-static const struct narrow narrow_bandwidth[] = {
-	{"messages",    {"messages",            AS_IS,     0}, 11, 3},
-	{"peak",        {"bandwidth_peak_gbps", BANDWIDTH, 2}, 13, 2}, /* and its unit */
-	{"average",     {"bandwidth_gbps",      BANDWIDTH, 2}, 16, 0},
-	{"Mpps",        {"messages_per_s",      MILLIONS,  6}, 13, 1},
-	{"CPU[%]",      {NULL,                  AS_IS,     2},  9, 4}, /* with --cpu_util */
-	{NULL},
-};
-#define RANKS 6
-/* clang-format on */
-
-/* The column after N (NULL: the first one) with at most RANK; NULL: there are no more. */
-static const struct narrow *next_column(const struct report *r, const struct narrow *n,
-					unsigned rank)
+void columns_put(const struct report *r, const struct record *rec, FILE *out)
 {
-	n = n ? n + 1 : r->about.latency ? narrow_latency : narrow_bandwidth;
-	while (n->head && (n->rank > rank ||
-			   (!n->column.field && !r->about.options->output.cpu_util)))
-		n++;
-	return n->head ? n : NULL;
-}
-
-void narrow_choose(struct report *r, unsigned columns, unsigned around)
-{
-	unsigned width = 0;
-
-	r->narrow = columns >= LEAST;
-	for (r->narrow_rank = RANKS; r->narrow && r->narrow_rank; r->narrow_rank--) {
-		width = SIZE_COLUMNS + around;
-		for (const struct narrow *n = NULL; (n = next_column(r, n, r->narrow_rank));)
-			width += (unsigned)n->width;
-		if (width <= columns)
-			return;
-	}
-}
-
-void narrow_header(const struct report *r, FILE *out)
-{
-	char head[32];
-
-	fprintf(out, " %-*s", SIZE_COLUMNS - 1, "size");
-	for (const struct narrow *n = NULL; (n = next_column(r, n, r->narrow_rank));) {
-		snprintf(head, sizeof(head), "%s", n->head);
-		if (n->column.unit == BANDWIDTH)
-			text_add(head, sizeof(head), "[%s]",
-				 unit_name(r->about.options->output.gbits));
-		fprintf(out, "%*s", n->width, head);
-	}
-}
-
-void narrow_row(const struct report *r, const struct record *rec, FILE *out)
-{
+	bool perftest = r->form->perftest;
+	struct columns all = columns_of(r, rec, perftest);
 	char text[64];
 
-	fprintf(out, " %-*s", SIZE_COLUMNS - 1, units_size(rec->message_bytes).text);
-	for (const struct narrow *n = NULL; (n = next_column(r, n, r->narrow_rank));)
-		fprintf(out, "%*s", n->width,
-			table_text(r, rec, &n->column, text, sizeof(text)));
+	for (const struct column *c = all.column; c < all.column + all.count; c++)
+		fprintf(out, "%s%-*s", perftest ? c->perftest.gap : c->ours.gap,
+			perftest ? c->perftest.width : c->ours.width,
+			column_text(r, rec, c, text, sizeof(text)));
+}
+
+void columns_samples(const struct report *r, const struct result *result,
+		     const struct result_row *shown, FILE *out)
+{
+	uint64_t n = samples_of(result, shown);
+	double *sorted = malloc(n * sizeof(*sorted) + 1);
+
+	fprintf(out, "#, usec\n");
+	if (!sorted)
+		return;
+	memcpy(sorted, result->samples_us, n * sizeof(*sorted));
+	if (!r->about.options->output.unsorted)
+		series_sort(sorted, n);
+	for (uint64_t i = 0; i < n; i++)
+		fprintf(out, "%" PRIu64 ", %.6g\n", i + 1, sorted[i]);
+	free(sorted);
 }

@@ -50,10 +50,13 @@ int report_check_counters(const char *list, struct fault *f)
 	return 0;
 }
 
-static bool is_wanted(const char *list, enum port_event event)
+/* True if LIST has EVENT; "all" has those that changed. */
+static bool is_wanted(const char *list, enum port_event event, const struct port_change *c)
 {
 	char name[NAME_BYTES];
 
+	if (strcmp(list, "all") == 0)
+		return c->change;
 	while (next_name(&list, name))
 		if (is_name_of(event, name))
 			return true;
@@ -63,32 +66,25 @@ static bool is_wanted(const char *list, enum port_event event)
 /* Print that EVENT at the end WHO changed by what C says. */
 static void say_change(const char *who, enum port_event event, const struct port_change *c)
 {
-	const char *unit = port_event_unit(event), *own = c->own ? c->own : "";
-	char name[2 * NAME_BYTES];
+	const char *unit = port_event_unit(event);
+	char line[256] = "";
 
-	snprintf(name, sizeof(name), "%s%s%s%s", port_event_name(event), *own ? " (" : "", own,
-		 *own ? ")" : "");
-	if (!port_change_is_known(c))
-		terminal_note(stderr, "%s %s: unknown: %s", who, name, port_known_text(c->known));
-	else
-		terminal_note(stderr, "%s %s: %+" PRId64 "%s%s%s%s", who, name, c->change,
-			      *unit ? " " : "", unit, c->known == PORT_EXACT ? "" : ", ",
-			      c->known == PORT_EXACT ? "" : port_known_text(c->known));
-}
-
-/* What perftest prints of its own end. The driver's name is of a count only if it has no unit. */
-static void print_change(enum port_event event, const struct port_change *c)
-{
+	text_add(line, sizeof(line), "%s %s", who, port_event_name(event));
+	if (c->own && *c->own)
+		text_add(line, sizeof(line), " (%s)", c->own);
 	if (port_change_is_known(c))
-		printf("\t%s=%" PRId64 "\n",
-		       c->own && !*port_event_unit(event) ? c->own : port_event_name(event),
-		       c->change);
+		text_add(line, sizeof(line), ": %+" PRId64 "%s%s", c->change, *unit ? " " : "",
+			 unit);
+	if (c->known != PORT_EXACT)
+		text_add(line, sizeof(line), "%s%s",
+			 port_change_is_known(c) ? ", " : ": unknown: ", port_known_text(c->known));
+	terminal_note(stderr, "%s", line);
 }
 
 void report_counters(struct report *r, const struct port_snapshot *snapshot)
 {
 	const char *list = r->about.options->local.counters;
-	bool all = list && strcmp(list, "all") == 0;
+	bool perftest = r->form->perftest;
 
 	if (!list || !snapshot || (r->about.lines && !report_may_print(r, PORT_EVENTS)))
 		return;
@@ -97,11 +93,16 @@ void report_counters(struct report *r, const struct port_snapshot *snapshot)
 		enum port_event event = at % PORT_EVENTS;
 		struct port_change c = port_snapshot_event(&snapshot[end], event);
 
-		if (all ? !c.change : !is_wanted(list, event))
+		if (!is_wanted(list, event, &c))
 			continue;
-		if (!r->perftest && !r->about.lines)
+		if (!perftest && !r->about.lines)
 			say_change(result_end_name(end), event, &c);
-		else if (r->perftest && (end == RESULT_SERVER) == r->about.server)
-			print_change(event, &c);
+		/* perftest's own end only. A driver's name is of a count only if that has no unit.
+		 */
+		if (perftest && (end == RESULT_SERVER) == r->about.server &&
+		    port_change_is_known(&c))
+			printf("\t%s=%" PRId64 "\n",
+			       c.own && !*port_event_unit(event) ? c.own : port_event_name(event),
+			       c.change);
 	}
 }

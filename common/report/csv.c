@@ -18,19 +18,20 @@
 	",direction,calls,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
 
-/* The header with its newline. */
-static const char *csv_columns(const struct report *r, char *buf, size_t size)
+/* The header with its newline. Returns BUF. */
+static const char *header_of(const struct report *r, char *buf, size_t size)
 {
 	const struct fields *all = record_fields();
+	/* of a schedule's results, which only the client has */
+	const char *own = r->about.server || r->about.options->experiment.plain
+				  ? NULL
+				  : r->about.test->csv_columns;
 	char name[64];
 
-	buf[0] = '\0';
-	text_add(buf, size, "%s", r->about.csv_columns ? r->about.csv_columns : "test,measured_by");
-	for (size_t i = 0; i < all->count && !r->about.csv_columns; i++)
+	snprintf(buf, size, "%s", own ? own : "test,measured_by");
+	for (size_t i = 0; i < all->count && !own; i++)
 		text_add(buf, size, ",%s", field_name(&all->row[i], name, sizeof(name)));
-	if (!r->about.csv_columns)
-		text_add(buf, size, "%s", CSV_BEHIND);
-	text_add(buf, size, "\n");
+	text_add(buf, size, "%s\n", own ? "" : CSV_BEHIND);
 	return buf;
 }
 
@@ -38,7 +39,7 @@ static const char *csv_columns(const struct report *r, char *buf, size_t size)
 static int check_header(const struct report *r, const char *file, int fd, struct fault *f)
 {
 	char want[COLUMNS_BYTES], found[COLUMNS_BYTES];
-	size_t size = strlen(csv_columns(r, want, sizeof(want)));
+	size_t size = strlen(header_of(r, want, sizeof(want)));
 	ssize_t n = pread(fd, found, size, 0);
 
 	if (n < 0)
@@ -79,63 +80,62 @@ int csv_open(struct report *r, struct fault *f)
 	return document_refused(file, ENOMEM, f);
 }
 
-int csv_close(struct report *r)
+int csv_raise(struct report *r, struct fault *f)
+{
+	int why = r->csv.errnum;
+
+	r->csv.errnum = 0;
+	return why ? document_refused(r->about.options->output.csv, why, f) : 0;
+}
+
+int csv_close(struct report *r, struct fault *f)
 {
 	struct outlet *o = &r->csv.outlet;
 	int err, late;
 
+	if (!r->csv.file || r->csv.file == stdout)
+		return 0;
 	fclose(r->csv.file);
 	r->csv.file = o->stream = NULL;
 	err = outlet_finish(o);
 	late = outlet_close(o);
-	return err ? err : late;
+	if (err || late)
+		r->csv.errnum = err ? err : late;
+	return csv_raise(r, f);
 }
 
-/*
- * Write the header into a new file, under a lock, since several runs may start with the same file.
- */
-static void begin_file(const struct report *r, const char *header)
+/* Wait for the lock of the file, since several runs may start with the same new one. */
+static void lock_file(const struct outlet *o)
 {
-	const struct outlet *o = &r->csv.outlet;
 	uint64_t begin_ns = clock_now_ns();
-	struct stat st;
-	char last = '\n';
 
 	while (flock(o->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK &&
 	       stop_output(o->stop, -1, begin_ns, clock_now_ns() + OUTLET_LOOK_NS) == 0)
 		;
-	if (fstat(o->fd, &st) == 0 && st.st_size == 0)
-		fputs(header, r->csv.file);
-	else if (pread(o->fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
-		fputs("\n", r->csv.file); /* the writer of the last row was killed */
-	fflush(r->csv.file);
-	flock(o->fd, LOCK_UN);
 }
 
 FILE *csv_rows(struct report *r)
 {
+	struct csv *c = &r->csv;
 	char header[COLUMNS_BYTES];
+	struct stat st = {.st_size = 0};
 
-	if (!r->csv.file || r->csv.begun)
-		return r->csv.file;
-	csv_columns(r, header, sizeof(header));
-	if (r->csv.appends)
-		begin_file(r, header);
-	else
-		fputs(header, r->csv.file);
-	r->csv.begun = true;
-	return r->csv.file;
-}
-
-static void put_disturbances(const struct result_row *row, FILE *out)
-{
-	json_t *reasons = json_reasons(&row->disturbed), *v;
-	size_t i;
-
-	fprintf(out, ",%d,", result_is_disturbed(row));
-	json_array_foreach (reasons, i, v)
-		fprintf(out, "%s%s", i ? " " : "", json_string_value(v));
-	json_decref(reasons);
+	if (!c->file || c->begun)
+		return c->file;
+	c->begun = true;
+	if (c->appends) {
+		lock_file(&c->outlet);
+		fstat(c->outlet.fd, &st);
+	}
+	if (!st.st_size)
+		fputs(header_of(r, header, sizeof(header)), c->file);
+	else if (document_is_cut(r->about.options->output.csv))
+		fputs("\n", c->file);
+	if (c->appends) {
+		fflush(c->file);
+		flock(c->outlet.fd, LOCK_UN);
+	}
+	return c->file;
 }
 
 /* Write END's host name. The peer chooses its own name, so replace what would break the CSV. */
@@ -148,18 +148,6 @@ static void put_host(const struct report *r, const char *end, FILE *out)
 		fputc((unsigned char)*host < ' ' || strchr(",\"", *host) ? '_' : *host, out);
 }
 
-/* Write the start time, the hosts, and the parameters that a record does not have. */
-static void put_circumstances(const struct report *r, FILE *out)
-{
-	const struct experiment *e = &r->about.options->experiment;
-
-	fprintf(out, ",%s", r->run.started);
-	put_host(r, "client", out);
-	put_host(r, "server", out);
-	fprintf(out, ",%s,%u,%" PRIu64 ",%u", experiment_transport(e)->name,
-		r->run.effective.tx_depth, (uint64_t)e->threads, r->run.effective.mtu_bytes);
-}
-
 /* What to make of ROW, which is of a run that FAILED or did not. Wrong data are a failure. */
 static const char *row_status(const struct result_row *row, bool failed)
 {
@@ -168,23 +156,48 @@ static const char *row_status(const struct result_row *row, bool failed)
 	return row->record->interrupted ? "interrupted" : "ok";
 }
 
-void csv_row(const struct report *r, const struct result_row *row, bool failed, FILE *out)
+/* Write what is not in a record, the columns of CSV_BEHIND. */
+static void put_behind(const struct report *r, const struct result_row *row, bool failed, FILE *out)
+{
+	const struct experiment *x = &r->about.options->experiment;
+	const struct report_effective *e = &r->run.effective;
+	json_t *reasons = json_reasons(&row->disturbed), *v;
+	size_t i;
+
+	fprintf(out, ",%s,%s,%d,", result_direction_name(row->direction), e->calls ? e->calls : "",
+		result_is_disturbed(row));
+	json_array_foreach (reasons, i, v)
+		fprintf(out, "%s%s", i ? " " : "", json_string_value(v));
+	json_decref(reasons);
+	fprintf(out, ",%s", r->run.started);
+	put_host(r, "client", out);
+	put_host(r, "server", out);
+	fprintf(out, ",%s,%u,%" PRIu64 ",%u,%s,", experiment_transport(x)->name, e->tx_depth,
+		(uint64_t)x->threads, e->mtu_bytes, row_status(row, failed));
+	varied_csv(r, out);
+}
+
+static void put_row(const struct report *r, const struct result_row *row, bool failed, FILE *out)
 {
 	const struct fields *all = record_fields();
-	const struct report_effective *e = &r->run.effective;
 	char text[40];
 
-	fprintf(out, "%s,%s", r->about.test, result_end_name(row->by));
+	fprintf(out, "%s,%s", r->about.test->name, result_end_name(row->by));
 	for (size_t i = 0; i < all->count; i++)
 		fprintf(out, ",%s",
 			percentile_known(row->record, all->row[i].key)
 				? record_format(row->record, &all->row[i], text, sizeof(text))
 				: "");
-	fprintf(out, ",%s", result_direction_name(row->direction));
-	fprintf(out, ",%s", e->calls ? e->calls : "");
-	put_disturbances(row, out);
-	put_circumstances(r, out);
-	fprintf(out, ",%s,", row_status(row, failed));
-	varied_csv(r, out);
+	put_behind(r, row, failed, out);
 	fprintf(out, "\n");
+}
+
+void csv_result(struct report *r, const struct result *result)
+{
+	FILE *out = csv_rows(r);
+
+	if (out && result->main)
+		put_row(r, result->main, result->failed, out);
+	if (out && fflush(out) == EOF && out != stdout)
+		r->csv.errnum = errno;
 }

@@ -37,9 +37,7 @@ int document_refused(const char *file, int errnum, struct fault *f)
 	return fault_fix(f, "name a file in an existing directory that this user may write to");
 }
 
-/*
- * True if FILE is a device, pipe or link, which is written to directly; a regular file is replaced.
- */
+/* True if FILE is a device, pipe or link, which is written to directly; a file is replaced. */
 static bool is_special(const char *file)
 {
 	struct stat st;
@@ -48,14 +46,14 @@ static bool is_special(const char *file)
 }
 
 /*
- * Where the file of --prom is, for one that is a link to a file: its reader may look at any moment,
- * so the file itself is replaced, too. /dev/stdout and such are no files, whatever they lead to.
+ * Where FILE is, if it is a link to a file: its reader may look at any moment, so the file itself
+ * is replaced, too. /dev/stdout and such are no files, whatever they lead to.
  */
 static const char *behind_link(const char *file, char path[PATH_MAX])
 {
 	struct stat st;
 
-	if (!file || lstat(file, &st) || !S_ISLNK(st.st_mode) || strncmp(file, "/dev/", 5) == 0 ||
+	if (lstat(file, &st) || !S_ISLNK(st.st_mode) || strncmp(file, "/dev/", 5) == 0 ||
 	    strncmp(file, "/proc/", 6) == 0)
 		return file;
 	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && realpath(file, path) ? path : file;
@@ -63,16 +61,8 @@ static const char *behind_link(const char *file, char path[PATH_MAX])
 
 char *document_text(json_t *d, bool line)
 {
-	return json_line(d, (line ? JSON_COMPACT : JSON_INDENT(2)) |
-				    JSON_REAL_PRECISION(JSON_DIGITS));
-}
-
-/* Write TEXT to O, which is then closed. Returns 0 or an errno. */
-static int put_and_close(struct outlet *o, const char *text)
-{
-	int err = outlet_write(o, text, strlen(text)), late = outlet_close(o);
-
-	return err ? err : late;
+	return json_line(d,
+			 (line ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(JSON_DIGITS));
 }
 
 /*
@@ -82,9 +72,13 @@ static int put_and_close(struct outlet *o, const char *text)
 static int put_text(const char *file, int how, const char *text, struct stop *stop)
 {
 	struct outlet o;
-	int err = outlet_open_file(&o, file, O_WRONLY | O_CREAT | how, stop);
+	int err = outlet_open_file(&o, file, O_WRONLY | O_CREAT | how, stop), late;
 
-	return err ? err : put_and_close(&o, text);
+	if (err)
+		return err;
+	err = outlet_write(&o, text, strlen(text));
+	late = outlet_close(&o);
+	return err ? err : late;
 }
 
 /*
@@ -95,7 +89,6 @@ static int put_text(const char *file, int how, const char *text, struct stop *st
 static int put_aside(const char *file, const char *text)
 {
 	char path[PATH_MAX];
-	struct outlet o;
 	uint64_t name;
 	int err;
 
@@ -105,11 +98,8 @@ static int put_aside(const char *file, const char *text)
 		if (snprintf(path, sizeof(path), "%s.%016" PRIx64 ".tmp", file, name) >=
 		    (int)sizeof(path))
 			return ENAMETOOLONG;
-		err = outlet_open_file(&o, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, NULL);
+		err = put_text(path, O_EXCL | O_NOFOLLOW, text ? text : "", NULL);
 	} while (err == EEXIST);
-	if (err)
-		return err;
-	err = put_and_close(&o, text ? text : "");
 	if (!err && text && rename(path, file))
 		err = errno;
 	if (err || !text)
@@ -117,11 +107,7 @@ static int put_aside(const char *file, const char *text)
 	return err;
 }
 
-/*
- * True if FILE ends within a line: its writer was killed, or the file system was full. What follows
- * then needs a newline before it.
- */
-static bool ends_in_line(const char *file)
+bool document_is_cut(const char *file)
 {
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -142,25 +128,13 @@ static int add_line(const char *file, const char *text, struct stop *stop)
 	char *line = NULL;
 	int err;
 
-	if (!ends_in_line(file))
+	if (!document_is_cut(file))
 		return put_text(file, O_APPEND, text, stop);
 	if (asprintf(&line, "\n%s", text) < 0)
 		return ENOMEM;
 	err = put_text(file, O_APPEND, line, stop);
 	free(line);
 	return err;
-}
-
-/* The errno that writing to FILE, which is a device, pipe, link or folder, will have; 0: none. */
-static int try_special(const char *file)
-{
-	struct stat st;
-
-	if (stat(file, &st))
-		return 0; /* a link to a file that will be created */
-	if (S_ISDIR(st.st_mode))
-		return EISDIR;
-	return access(file, W_OK) ? errno : 0;
 }
 
 /* True if FILE, an option's argument, is given and does not mean stdout. */
@@ -185,14 +159,17 @@ static int check_name(const char *option, const char *file, struct fault *f)
  */
 static int try_file(const char *file, bool add, struct fault *f)
 {
-	int err;
+	char path[PATH_MAX];
+	struct stat st;
+	int err = 0;
 
 	if (!is_file(file))
 		return 0;
-	if (is_special(file))
-		err = try_special(file);
-	else
-		err = add ? put_text(file, O_APPEND, "", NULL) : put_aside(file, NULL);
+	if (!is_special(behind_link(file, path)))
+		err = add ? put_text(file, O_APPEND, "", NULL)
+			  : put_aside(behind_link(file, path), NULL);
+	else if (stat(file, &st) == 0) /* else a link to a file that will be created */
+		err = S_ISDIR(st.st_mode) ? EISDIR : access(file, W_OK) ? errno : 0;
 	return err ? document_refused(file, err, f) : 0;
 }
 
@@ -205,12 +182,10 @@ static const char *perftest_json_file(const struct output_options *o)
 
 int document_try(const struct output_options *o, struct fault *f)
 {
-	char path[PATH_MAX];
-
 	fault_phase(f, "opening the output files");
 	if (check_name("--json-lines", o->json_lines, f) || check_name("--prom", o->prom, f) ||
 	    try_file(o->json, false, f) || try_file(perftest_json_file(o), false, f) ||
-	    try_file(behind_link(o->prom, path), false, f))
+	    try_file(o->prom, false, f))
 		return -1;
 	return try_file(o->json_lines, true, f);
 }
@@ -219,6 +194,8 @@ int document_try(const struct output_options *o, struct fault *f)
 static int write_text(const char *file, bool add, const char *text, struct stop *stop,
 		      struct fault *f)
 {
+	char path[PATH_MAX];
+	const char *place;
 	int err;
 
 	if (!text)
@@ -227,11 +204,12 @@ static int write_text(const char *file, bool add, const char *text, struct stop 
 		fputs(text, stdout);
 		return 0;
 	}
+	place = behind_link(file, path);
 	if (add)
 		err = add_line(file, text, stop);
 	else
-		err = is_special(file) ? put_text(file, O_TRUNC, text, stop)
-				       : put_aside(file, text);
+		err = is_special(place) ? put_text(place, O_TRUNC, text, stop)
+					: put_aside(place, text);
 	return err ? document_refused(file, err, f) : 0;
 }
 
@@ -243,13 +221,6 @@ int document_put(const char *file, const char *text, struct stop *stop, struct f
 int document_add(const char *file, const char *text, struct stop *stop, struct fault *f)
 {
 	return write_text(file, true, json_memory_failures() ? NULL : text, stop, f);
-}
-
-int document_put_prom(const char *file, const char *text, struct stop *stop, struct fault *f)
-{
-	char path[PATH_MAX];
-
-	return document_put(behind_link(file, path), text, stop, f);
 }
 
 void report_refused(const struct options *o, const char *test, const struct fault *problem)
@@ -266,7 +237,7 @@ void report_refused(const struct options *o, const char *test, const struct faul
 		      clock_utc(utc), "error", "exit_status", fault_exit_status(problem));
 	text = l->check ? prom_check(&about, NULL, fault_exit_status(problem))
 			: prom_run(&about, d);
-	document_put_prom(about.file, text, NULL, &f);
+	document_put(about.file, text, NULL, &f);
 	free(text);
 	json_decref(d);
 }
@@ -281,29 +252,18 @@ static int write_own(struct report *r, const char *file, bool add, char *text, s
 	return rc;
 }
 
-/* Write the file of --prom, of the document D. */
-static int write_prom(struct report *r, const json_t *d, struct fault *f)
-{
-	const struct local_options *l = &r->about.options->local;
-	const char *file = r->about.options->output.prom;
-	struct prom_about about = {file, l->device, r->about.server ? NULL : l->host};
-	char path[PATH_MAX];
-
-	return write_own(r, behind_link(file, path), false, prom_run(&about, d), f);
-}
-
 int document_write(struct report *r, const struct fault *problem, bool interrupted, struct fault *f)
 {
 	const struct output_options *o = &r->about.options->output;
-	const char *perftest_file = perftest_json_file(o);
-	bool persistent = r->about.options->local.persistent;
-	bool to_stdout = document_to_stdout(o->json);
+	const struct local_options *l = &r->about.options->local;
+	struct prom_about about = {o->prom, l->device, r->about.server ? NULL : l->host};
 	/* A persistent server that no client has connected to writes no document. */
-	bool idle = persistent && !json_object_size(r->run.ends) && !fault_is(problem);
+	bool idle = l->persistent && !json_object_size(r->run.ends) && !fault_is(problem);
 	bool wanted = document_keeps(r->about.options) && !idle;
+	bool to_stdout = document_to_stdout(o->json);
 	/* With --interval the output is JSON lines, and the document is the last of them; a server
 	 * that stays has one line for each client. */
-	bool line = persistent || (o->interval_ns && to_stdout);
+	bool line = l->persistent || (o->interval_ns && to_stdout);
 	json_t *d = NULL; /* if wanted: there was no memory for it, which is told below */
 	int rc = 0;
 
@@ -312,13 +272,13 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 	if (wanted && is_file(o->json_lines))
 		rc = write_own(r, o->json_lines, true, document_text(json_incref(d), true), f);
 	if (is_file(o->prom))
-		rc |= write_prom(r, d, f);
+		rc |= write_own(r, o->prom, false, prom_run(&about, d), f);
 	if (to_stdout)
 		json_object_del(d, "intervals"); /* they stand before it */
 	if (wanted && o->json)
-		rc |= write_own(r, o->json, persistent, document_text(json_incref(d), line), f);
+		rc |= write_own(r, o->json, l->persistent, document_text(json_incref(d), line), f);
 	json_decref(d);
-	if (perftest_file && r->run.last.message_bytes)
-		rc |= write_own(r, perftest_file, false, perftest_json(r), f);
+	if (perftest_json_file(o) && r->run.last.message_bytes)
+		rc |= write_own(r, perftest_json_file(o), false, perftest_json(r), f);
 	return rc;
 }

@@ -10,15 +10,51 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/outlet.h"
 #include "cli/options.h"
 #include "measure/result.h"
+#include "proto/end.h"
 
 struct report;
-struct report_effective;
 
-/* Significant digits of real numbers in documents and CSV; more would be noise. */
-#define JSON_DIGITS 9
+#define JSON_DIGITS          9      /* significant ones of real numbers; more would be noise */
+#define REPORT_ROWS_MAX      10000  /* of a client, that a persistent server writes to files */
+#define REPORT_INTERVALS_MAX 100000 /* in a document: one per second for a day */
+
+/* The parameters that the run actually used. */
+struct report_effective {
+	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
+	unsigned cq_mod;          /* of the first size */
+	uint64_t warmup;          /* of the first size */
+	unsigned outs;            /* outstanding READs or atomics per QP; 0: not used */
+	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
+	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
+};
+
+/* The data of one run of one client for its document. */
+struct report_run {
+	char started[CLOCK_UTC_BYTES];
+	size_t rows, sizes; /* results so far; changes of the message size among them */
+	uint64_t row_bytes; /* message size of the latest */
+	/* for the document only: empty if there is none */
+	json_t *results, *summaries, *points; /* arrays: one per repeated size, per experiment */
+	json_t *ends;                         /* object with client and server */
+	json_t *own;                          /* object: keys that the program adds */
+	size_t point; /* number of experiments of a sweep that have started */
+	struct report_effective effective;
+	struct end end; /* this end, with its first device */
+	unsigned rails;
+	struct record last;  /* last row of the table, for perftest's JSON; of 0 bytes: none */
+	struct report_kept { /* intervals */
+		struct progress *at; /* owned */
+		size_t used, room;
+		uint64_t dropped; /* those without room */
+		uint64_t unshown; /* those that stdout did not take */
+	} kept;
+	uint64_t json_failures; /* json_memory_failures() at its start */
+	uint64_t omitted;       /* rows that stdout did not get */
+};
 
 /* True if FILE, an option's argument, means stdout. */
 static inline bool document_to_stdout(const char *file)
@@ -26,20 +62,22 @@ static inline bool document_to_stdout(const char *file)
 	return file && strcmp(file, "-") == 0;
 }
 
-/* The document D (stolen) as text, in one LINE or in many; the caller frees it. NULL: no memory. */
-char *document_text(json_t *d, bool line);
-
 /* Check that the documents of O can be written to their place. */
 int document_try(const struct output_options *o, struct fault *f);
 
 /*
- * Replace FILE with TEXT; NULL: out of memory. STOP ends a wait for the reader of a pipe; NULL: no
- * signals are blocked. Returns 0, or -1 with the fault raised. The same for the file of --prom,
- * which is replaced also behind a link; and append TEXT, a line, to FILE.
+ * Replace FILE with TEXT, or append it, a line; NULL: out of memory. What a link leads to is
+ * replaced, too. STOP ends a wait for the reader of a pipe; NULL: no signals are blocked. Returns
+ * 0, or -1 with the fault raised.
  */
 int document_put(const char *file, const char *text, struct stop *stop, struct fault *f);
-int document_put_prom(const char *file, const char *text, struct stop *stop, struct fault *f);
 int document_add(const char *file, const char *text, struct stop *stop, struct fault *f);
+
+/* The document D (stolen) as text, in one LINE or in many; the caller frees it. NULL: no memory. */
+char *document_text(json_t *d, bool line);
+
+/* True if FILE ends within a line: its writer was killed, or the file system was full. */
+bool document_is_cut(const char *file);
 
 /* Raise the fault for a FILE that cannot be written; and add its cause if nobody reads it. */
 int document_refused(const char *file, int errnum, struct fault *f);
@@ -48,11 +86,19 @@ void document_unread(int errnum, struct fault *f);
 /* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
 bool document_shows(const json_t *document, const json_t *result);
 
-/* True if results are kept for a document; and write the documents. */
+/* True if results are kept for a document. */
 static inline bool document_keeps(const struct options *o)
 {
 	return o->output.json || o->output.json_lines || o->output.prom;
 }
+
+/* True if a document has the intervals: else they are printed before it. */
+static inline bool document_has_intervals(const struct output_options *o)
+{
+	return o->json_lines || (o->json && !document_to_stdout(o->json));
+}
+
+/* Write the documents of R. */
 int document_write(struct report *r, const struct fault *problem, bool interrupted,
 		   struct fault *f);
 
@@ -70,30 +116,22 @@ char *perftest_json(const struct report *r); /* perftest's, as text that the cal
 json_t *varied_json(const struct report *r, json_t *to);
 void varied_csv(const struct report *r, FILE *out);
 
-/* progress.c: the intervals, which are kept for a document or printed before it. */
-#define REPORT_INTERVALS_MAX 100000 /* in a document: one per second for a day */
-struct report_kept {
-	struct progress *at; /* owned */
-	size_t used, room;
-	uint64_t dropped; /* those without room */
-	uint64_t unshown; /* those that stdout did not take */
-};
-/* Otherwise they go to stdout before it, or to stderr. */
-static inline bool document_has_intervals(const struct output_options *o)
-{
-	return o->json_lines || (o->json && !document_to_stdout(o->json));
-}
+/* progress.c: the intervals. */
 json_t *progress_intervals(const struct report *r);
 void progress_forget(struct report *r);
 
-/* csv.c: the file of --csv, for all runs: open it; the stream for rows, after the header; a row. */
-struct report_csv {
+/*
+ * csv.c: the file of --csv, for all runs: open it; the stream for rows, after the header (NULL:
+ * without --csv); a result's row; raise in F what could not be written, and close.
+ */
+struct csv {
 	FILE *file;           /* stdout or a stream of its own; NULL: none */
 	struct outlet outlet; /* of that stream */
 	int errnum;           /* errno of a failed write; 0: none */
 	bool appends, begun;  /* to a regular file; the header is written */
 };
 int csv_open(struct report *r, struct fault *f);
-int csv_close(struct report *r);  /* 0, or the errno of what could not be written */
-FILE *csv_rows(struct report *r); /* NULL: without --csv */
-void csv_row(const struct report *r, const struct result_row *row, bool failed, FILE *out);
+FILE *csv_rows(struct report *r);
+void csv_result(struct report *r, const struct result *result);
+int csv_raise(struct report *r, struct fault *f);
+int csv_close(struct report *r, struct fault *f);

@@ -27,13 +27,21 @@ json_t *explained_limit(const struct explained *e)
 			 l->finding.next, "ceilings", ceilings_json(&l->ceilings));
 }
 
-json_t *explained_diagnosis(const struct explained *e)
+json_t *findings_json(const struct findings *list)
 {
 	json_t *to = json_array();
 
-	for (size_t i = 0; i < e->findings.count; i++)
-		json_array_append_new(to, finding_to_json(&e->findings.list[i]));
+	for (size_t i = 0; i < list->count; i++)
+		json_array_append_new(to, finding_to_json(&list->list[i]));
 	return to;
+}
+
+const char *finding_line(const struct finding *f, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s: %s%s%s%s%s [%s]", finding_level_name(f->is.level), f->text,
+		 f->cause[0] ? ". " : "", f->cause, f->next[0] ? ". Next: " : "", f->next,
+		 finding_name(f->is.code));
+	return buf;
 }
 
 /* Keep the faults of a row that is not the fastest. */
@@ -97,15 +105,10 @@ static void print_ceilings(const struct report *r, const struct ceilings *c)
 		report_note(r, "ceilings in Gb/s: %s", text);
 }
 
-static void print_finding(const struct report *r, const char *row, const struct finding *f)
-{
-	report_note(r, "%s%s: %s%s%s%s%s [%s]", row, finding_level_name(f->is.level), f->text,
-		    f->cause[0] ? ". " : "", f->cause, f->next[0] ? ". Next: " : "", f->next,
-		    finding_name(f->is.code));
-}
-
-/* True if the Nth finding is shown without --explain=full: a fault; where there is no limit that
- * has its words, the first warning, too. */
+/*
+ * True if the Nth finding is shown without --explain=full: a fault; of round trips, which no limit
+ * has words for, the first one if it is a warning, too.
+ */
 static bool is_shown(const struct explained_rows *why, size_t n)
 {
 	enum finding_level level = why->explained.findings.list[n].is.level;
@@ -135,20 +138,20 @@ void explained_print(const struct report *r)
 	const struct finding *l = &why->explained.limit.finding;
 	const struct findings *found = &why->explained.findings;
 	bool full = r->about.options->output.explain == EXPLAIN_FULL;
-	char row[80];
+	bool trips = why->direction == RESULT_PING_PONG;
+	char row[80], line[2048];
 
+	if (!why->rows || r->about.server || r->about.options->output.explain == EXPLAIN_OFF)
+		return;
 	name_row(why, row, sizeof(row));
-	if (why->rows && !r->about.server && r->about.options->output.explain != EXPLAIN_OFF) {
-		if (l->text[0])
-			report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "",
-				    l->next);
-		if (full && why->direction != RESULT_PING_PONG)
-			print_ceilings(r, &why->explained.limit.ceilings);
-		for (size_t i = 0; i < found->count; i++)
-			if (full || is_shown(why, i))
-				print_finding(r, why->direction == RESULT_PING_PONG ? row : "",
-					      &found->list[i]);
-		for (size_t i = 0; i < why->faults.count; i++)
-			print_finding(r, "", &why->faults.list[i]);
-	}
+	if (l->text[0])
+		report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "", l->next);
+	if (full && !trips)
+		print_ceilings(r, &why->explained.limit.ceilings);
+	for (size_t i = 0; i < found->count; i++)
+		if (full || is_shown(why, i))
+			report_note(r, "%s%s", trips ? row : "",
+				    finding_line(&found->list[i], line, sizeof(line)));
+	for (size_t i = 0; i < why->faults.count; i++)
+		report_note(r, "%s", finding_line(&why->faults.list[i], line, sizeof(line)));
 }

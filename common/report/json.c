@@ -25,21 +25,18 @@ static void forget_percentiles(json_t *result, const struct record *rec)
 json_t *json_reasons(const struct disturbed *d)
 {
 	json_t *to = json_array();
-	unsigned seen = 0;
 
 	for (int end = 0; end < 2; end++)
 		for (unsigned i = 0; i < QUALITY_REASONS; i++) {
+			bool common = quality_reason(i) >= DISTURBED_OVERLAP;
+			unsigned others = common && end ? d->reasons[0] : 0;
 			const char *name = finding_name(quality_reason(i));
 
-			if (!(d->reasons[end] & ~seen & 1U << i))
+			if (!(d->reasons[end] & ~others & 1U << i))
 				continue;
-			if (quality_reason(i) >= DISTURBED_OVERLAP) {
-				seen |= 1U << i;
-				json_array_append_new(to, json_string(name));
-			} else {
-				json_array_append_new(
-					to, json_sprintf("%s_%s", result_end_name(end), name));
-			}
+			json_array_append_new(
+				to, common ? json_string(name)
+					   : json_sprintf("%s_%s", result_end_name(end), name));
 		}
 	return to;
 }
@@ -86,7 +83,7 @@ static json_t *json_row(const struct result_row *row)
 	if (row->explained) {
 		if (row->direction != RESULT_PING_PONG)
 			json_object_set_new(to, "limit", explained_limit(row->explained));
-		json_object_set_new(to, "diagnosis", explained_diagnosis(row->explained));
+		json_object_set_new(to, "diagnosis", findings_json(&row->explained->findings));
 	}
 	add_quality(to, row);
 	return to;
@@ -98,30 +95,6 @@ static void add_members(json_t *to, const char *key, json_t *parts, size_t many)
 	if (json_object_size(parts) + json_array_size(parts) >= many)
 		json_object_set(to, key, parts);
 	json_decref(parts);
-}
-
-/* The values that the loops of each end saw; empty: unknown. */
-static json_t *evidence_json(const struct evidence *evidence)
-{
-	json_t *to = json_object();
-
-	for (int end = 0; evidence && end < 2; end++)
-		if (evidence_is_known(&evidence[end]))
-			json_object_set_new(to, result_end_name(end),
-					    evidence_to_json(&evidence[end]));
-	return to;
-}
-
-/* What happened at the ports of each end that tells it. */
-static json_t *snapshots_json(const struct port_snapshot *snapshot)
-{
-	json_t *to = json_object();
-
-	for (int end = 0; snapshot && end < 2; end++)
-		if (snapshot[end].ports)
-			json_object_set_new(to, result_end_name(end),
-					    snapshot_to_json(&snapshot[end]));
-	return to;
 }
 
 /* Add to each thread of RESULT the flow labels of its QPs, if there are several. */
@@ -146,6 +119,7 @@ json_t *json_result(const struct report *r, const struct result *result)
 {
 	json_t *to = json_row(result->main), *ends = json_object();
 	json_t *threads = json_array(), *devices = json_array();
+	json_t *evidence = json_object(), *snapshots = json_object();
 
 	for (size_t i = 0; i < result->rows; i++) {
 		const struct result_row *row = &result->row[i];
@@ -157,10 +131,19 @@ json_t *json_result(const struct report *r, const struct result *result)
 		else if (row->by != RESULT_BOTH)
 			json_object_set_new(ends, result_end_name(row->by), json_row(row));
 	}
+	for (int end = 0; end < 2; end++) {
+		const struct evidence *seen = result->evidence ? &result->evidence[end] : NULL;
+		const struct port_snapshot *at = result->snapshot ? &result->snapshot[end] : NULL;
+
+		if (seen && evidence_is_known(seen))
+			json_object_set_new(evidence, result_end_name(end), evidence_to_json(seen));
+		if (at && at->ports)
+			json_object_set_new(snapshots, result_end_name(end), snapshot_to_json(at));
+	}
 	if (result->histogram)
 		json_object_set(to, "latency_histogram_us", result->histogram);
-	add_members(to, "evidence", evidence_json(result->evidence), 1);
-	add_members(to, "snapshot", snapshots_json(result->snapshot), 1);
+	add_members(to, "evidence", evidence, 1);
+	add_members(to, "snapshot", snapshots, 1);
 	add_members(to, "by_end", ends, 2);
 	add_members(to, "by_thread", threads, 1);
 	add_labels(&r->about.options->experiment, to);
@@ -191,15 +174,16 @@ json_t *json_effective(const struct report_effective *e)
 
 static const char *status_of(const struct fault *problem, bool interrupted)
 {
-	if (problem->code == FAULT_UNAVAILABLE)
+	switch (problem->code) {
+	case FAULT_UNAVAILABLE:
 		return "unavailable";
-	if (problem->code == FAULT_THRESHOLD)
+	case FAULT_THRESHOLD:
 		return "below_threshold";
-	if (problem->code == FAULT_INTERRUPTED)
+	case FAULT_INTERRUPTED:
 		return "interrupted";
-	if (fault_is(problem))
-		return "failed";
-	return interrupted ? "interrupted" : "ok";
+	default:
+		return fault_is(problem) ? "failed" : interrupted ? "interrupted" : "ok";
+	}
 }
 
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted)
@@ -209,7 +193,7 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	char finished[CLOCK_UTC_BYTES];
 	json_t *d = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}",
 			      "schema_version", 2, "generator", "rdmark " RDMARK_VERSION, "test",
-			      r->about.test, "role", r->about.server ? "server" : "client",
+			      r->about.test->name, "role", r->about.server ? "server" : "client",
 			      "started_utc", r->run.started, "finished_utc", clock_utc(finished),
 			      "status", status_of(problem, interrupted), "error",
 			      fault_is(problem) ? message_fault_json(problem) : json_null(),
@@ -235,7 +219,7 @@ static bool is_same(const json_t *a, const json_t *b, const char *key)
 {
 	const json_t *one = json_object_get(a, key), *other = json_object_get(b, key);
 
-	return (!one && !other) || json_equal(one, other);
+	return one == other || json_equal(one, other);
 }
 
 bool document_shows(const json_t *document, const json_t *result)

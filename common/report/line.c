@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Lines on stderr, and how many more may go to stdout. */
+/* Lines on stderr, rows on stdout, and how many more may go there. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -27,4 +27,14 @@ void report_line(const struct report *r, enum report_line line, const char *fmt,
 	va_start(ap, fmt);
 	terminal_vnote(stderr, fmt, ap);
 	va_end(ap);
+}
+
+void report_row(struct report *r, const struct result *result, const struct result_row *shown,
+		FILE *out)
+{
+	r->last_cpu_percent = result->cpu_percent;
+	if (!r->form->row)
+		return;
+	r->form->row(r, result, shown, out);
+	fflush(out);
 }

@@ -70,14 +70,14 @@ static bool print_findings(FILE *out, const struct hca_port *p, const struct hca
 	port_facts_read(&facts, p, list, host);
 	explain_port(&facts, &found);
 	for (size_t i = 0; i < found.count; i++) {
-		const struct finding *f = &found.list[i];
+		const char *name = finding_name(found.list[i].is.code);
 
-		if (f->is.level < FINDING_WARN)
+		if (found.list[i].is.level < FINDING_WARN)
 			continue;
-		if (left || strlen(line) + strlen(finding_name(f->is.code)) + 2 > LIST_COLUMNS - MORE_ROOM)
+		if (left || strlen(line) + strlen(name) + 2 > LIST_COLUMNS - MORE_ROOM)
 			left++;
 		else
-			text_add(line, sizeof(line), "%s %s", shown++ ? "," : "", finding_name(f->is.code));
+			text_add(line, sizeof(line), "%s %s", shown++ ? "," : "", name);
 	}
 	if (left)
 		text_add(line, sizeof(line), " and %u more", left);

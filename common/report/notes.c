@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "report/report.h"
-#include "report/table.h"
 #include "stat/interval.h"
 
 #define MATTERS 2  /* a corrected percentile of this many times the measured one is noted */
@@ -37,22 +36,30 @@ static struct units_text rate_text(const struct report *r, const struct record *
 				    : (struct units_text){"no rate"};
 }
 
+/* "3.21 usec on average", or the bandwidth. */
+static struct units_text average_text(const struct report *r, const struct record *rec)
+{
+	struct units_text average;
+
+	if (!r->about.test->latency)
+		return rate_text(r, rec);
+	snprintf(average.text, sizeof(average.text), "%.2f usec on average", rec->latency.mean_us);
+	return average;
+}
+
 const char *report_outcome(const struct report *r, char *buf, size_t size)
 {
 	const struct record *last = &r->run.last;
 
-	if (!last->messages) {
-		snprintf(buf, size, "served");
+	snprintf(buf, size, "%s", last->messages ? units_size(last->message_bytes).text : "served");
+	if (!last->messages)
 		return buf;
-	}
-	if (r->about.latency)
-		snprintf(buf, size, "%s, %.2f us on average", units_size(last->message_bytes).text,
-			 last->latency.mean_us);
+	if (r->about.test->latency)
+		text_add(buf, size, ", %.2f us on average", last->latency.mean_us);
 	else
-		snprintf(buf, size, "%s, %s", units_size(last->message_bytes).text,
-			 rate_text(r, last).text);
+		text_add(buf, size, ", %s", rate_text(r, last).text);
 	/* The client can show either unit. */
-	if (!r->about.latency && record_has_rate(last) && !r->about.options->output.gbits)
+	if (!r->about.test->latency && record_has_rate(last) && !r->about.options->output.gbits)
 		text_add(buf, size, " (%s)", unit_rate(true, last->bandwidth_gbps).text);
 	if (r->about.options->sweep.axes && r->run.rows > 1)
 		text_add(buf, size, ", the last of %zu rows", r->run.rows);
@@ -65,17 +72,14 @@ void notes_failed(const struct report *r, const struct result_row *row)
 {
 	char name[192];
 
-	row_name(r, row, name, sizeof(name));
-	if (r->about.latency)
-		report_note(r, "%s: %.2f usec on average before the failure", name,
-			    row->record->latency.mean_us);
-	else
-		report_note(r, "%s: %s before the failure", name, rate_text(r, row->record).text);
+	report_note(r, "%s: %s before the failure", row_name(r, row, name, sizeof(name)),
+		    average_text(r, row->record).text);
 }
 
 void notes_worst(const struct report *r, const struct result_row *row)
 {
 	const struct record *rec = row->record;
+	bool gbits = r->about.options->output.gbits;
 	char name[192];
 
 	if (document_to_stdout(r->about.options->output.json) || r->about.lines ||
@@ -84,10 +88,9 @@ void notes_worst(const struct report *r, const struct result_row *row)
 		return;
 	row_name(r, row, name, sizeof(name));
 	if (rec->intervals.count > 1)
-		terminal_note(
-			stderr, "%s: worst of %" PRIu64 " intervals: %s", name,
-			rec->intervals.count,
-			unit_rate(r->about.options->output.gbits, rec->intervals.worst_gbps).text);
+		terminal_note(stderr, "%s: worst of %" PRIu64 " intervals: %s", name,
+			      rec->intervals.count,
+			      unit_rate(gbits, rec->intervals.worst_gbps).text);
 	else if (rec->intervals.worst_us > 0)
 		terminal_note(stderr, "%s: worst interval: %.2f usec on average", name,
 			      rec->intervals.worst_us);
@@ -99,7 +102,8 @@ static void note_disturbed(const struct report *r, const struct result_row *row)
 
 	if (result_is_disturbed(row))
 		report_note(r, "%s: disturbed%s: %s", row_name(r, row, name, sizeof(name)),
-			    r->table ? " (!)" : "", result_disturbance(row, text, sizeof(text)));
+			    r->form->table ? " (!)" : "",
+			    result_disturbance(row, text, sizeof(text)));
 }
 
 /* The lowest percentile that the correction for stalls raises MATTERS-fold; NULL: none. */
@@ -112,42 +116,41 @@ static const struct percentile *stalled_percentile(const struct record *rec)
 	return NULL;
 }
 
-/* Decimals for at least three digits. */
-static int decimals_of_us(double us)
+/* "12.3", "4.56": at least three digits, and at most two behind the point. */
+static struct units_text us_text(double us)
 {
-	return us < 10 ? 2 : us < 100 ? 1 : 0;
+	struct units_text text;
+
+	snprintf(text.text, sizeof(text.text), "%.*f", us < 10 ? 2 : us < 100 ? 1 : 0, us);
+	return text;
 }
 
 static void note_stalls(const struct report *r, const struct result_row *row)
 {
 	const struct record *rec = row->record;
 	const struct percentile *p = rec->stalls ? stalled_percentile(rec) : NULL;
+	const char *many = rec->stalls == 1 ? "" : "s";
+	struct units_text longest =
+		units_about_ns((r->about.test->operation.halved ? 2e3 : 1e3) * rec->latency.max_us);
 	char instead[40] = "", name[192];
-	double corrected_us, sampled;
 
+	row_name(r, row, name, sizeof(name));
 	if (!p && rec->stalls && rec->stalls < PERCENTILE_BEYOND && rec->stall_percent >= FELT)
-		report_note(
-			r,
-			"%s: %" PRIu64 " stall%s, the longest %s, took %.1f %% of the run: too "
-			"few to correct the percentiles for",
-			row_name(r, row, name, sizeof(name)), rec->stalls,
-			rec->stalls == 1 ? "" : "s",
-			units_about_ns((r->about.halved ? 2e3 : 1e3) * rec->latency.max_us).text,
-			rec->stall_percent);
+		report_note(r,
+			    "%s: %" PRIu64 " stall%s, the longest %s, took %.1f %% of the run: too "
+			    "few to correct the percentiles for",
+			    name, rec->stalls, many, longest.text, rec->stall_percent);
 	if (!p)
 		return;
-	corrected_us = record_value(rec, record_find(p->corrected));
-	sampled = record_value(rec, record_find(p->field));
 	if (percentile_known(rec, p->field))
-		snprintf(instead, sizeof(instead), ", not %.*f", decimals_of_us(sampled), sampled);
+		snprintf(instead, sizeof(instead), ", not %s",
+			 us_text(record_value(rec, record_find(p->field))).text);
 	report_note(r,
 		    "%s: stalls took %.1f %% of the run (%" PRIu64 " round trip%s took 10 x the "
-		    "median or more, the longest %s): corrected for them, %s is %.*f us%s; "
+		    "median or more, the longest %s): corrected for them, %s is %s us%s; "
 		    "for a steady sender, use the corrected one",
-		    row_name(r, row, name, sizeof(name)), rec->stall_percent, rec->stalls,
-		    rec->stalls == 1 ? "" : "s",
-		    units_about_ns((r->about.halved ? 2e3 : 1e3) * rec->latency.max_us).text,
-		    p->words, decimals_of_us(corrected_us), corrected_us, instead);
+		    name, rec->stall_percent, rec->stalls, many, longest.text, p->words,
+		    us_text(record_value(rec, record_find(p->corrected))).text, instead);
 }
 
 static void add_interval(struct report *r, const struct result_row *row)
@@ -167,22 +170,15 @@ static void add_interval(struct report *r, const struct result_row *row)
 	in->rows++;
 }
 
-/* "0.87", "12", "290": DIGITS digits without an exponent. Returns BUF. */
-static const char *short_text(double value, int digits, char *buf, size_t size)
+/* "0.87", "12": two digits; an interval as wide as the value says that there is no telling. */
+static struct units_text percent_text(double percent)
 {
-	int whole = value >= 1 ? (int)log10(value) + 1 : value >= 0.1 ? 0 : -1;
+	int whole = percent >= 1 ? (int)log10(percent) + 1 : percent >= 0.1 ? 0 : -1;
+	struct units_text text = {"more than 100"};
 
-	snprintf(buf, size, "%.*f", digits > whole ? digits - whole : 0, value);
-	return buf;
-}
-
-/* An interval as wide as the value itself says that there is no telling. Returns BUF. */
-static const char *percent_text(double percent, char *buf, size_t size)
-{
 	if (percent <= 100)
-		return short_text(percent, 2, buf, size);
-	snprintf(buf, size, "more than 100");
-	return buf;
+		snprintf(text.text, sizeof(text.text), "%.*f", whole < 2 ? 2 - whole : 0, percent);
+	return text;
 }
 
 /* What is said instead of an interval. */
@@ -198,32 +194,22 @@ static const char *unknown_text(const struct record *rec)
 
 static void note_interval(const struct report *r, const struct record *rec)
 {
-	/* A run of slow messages may have been long already. */
-	double longer_s = fmax(1, ceil(LONGER * rec->seconds));
-	char value[64], percent[32];
+	double percent = rec->plus_minus.percent;
 
-	if (r->about.latency)
-		snprintf(value, sizeof(value), "%.2f usec on average", rec->latency.mean_us);
+	if (isnan(percent)) /* a run of slow messages may have been long already */
+		report_note(r, "%s; use -D %.0f or longer", unknown_text(rec),
+			    fmax(1, ceil(LONGER * rec->seconds)));
 	else
-		snprintf(value, sizeof(value), "%s",
-			 unit_rate(r->about.options->output.gbits, rec->bandwidth_gbps).text);
-
-	if (isnan(rec->plus_minus.percent))
-		report_note(r, "%s; use -D %.0f or longer", unknown_text(rec), longer_s);
-	else
-		report_note(r, "%s ± %s %% (%g %%, %" PRIu64 " slices)%s", value,
-			    percent_text(rec->plus_minus.percent, percent, sizeof(percent)),
-			    INTERVAL_CONFIDENCE, rec->plus_minus.slices,
-			    rec->plus_minus.percent > 100
-				    ? ": it varied too much during the run for an average"
-				    : "");
+		report_note(
+			r, "%s ± %s %% (%g %%, %" PRIu64 " slices)%s", average_text(r, rec).text,
+			percent_text(percent).text, INTERVAL_CONFIDENCE, rec->plus_minus.slices,
+			percent > 100 ? ": it varied too much during the run for an average" : "");
 }
 
 static void print_intervals(const struct report *r)
 {
 	const struct intervals_shown *in = &r->notes.interval;
 	double worst = in->worst.plus_minus.percent;
-	char least[32], most[32];
 
 	if (in->rows == 1)
 		note_interval(r, &in->worst);
@@ -232,9 +218,8 @@ static void print_intervals(const struct report *r)
 			    unknown_text(&in->worst), in->worst_name);
 	else if (in->rows)
 		report_note(r, "averages ± %s to %s %% (%g %%), the widest at %s",
-			    percent_text(in->least_percent, least, sizeof(least)),
-			    percent_text(worst, most, sizeof(most)), INTERVAL_CONFIDENCE,
-			    in->worst_name);
+			    percent_text(in->least_percent).text, percent_text(worst).text,
+			    INTERVAL_CONFIDENCE, in->worst_name);
 }
 
 static void add_amount(struct amount *a, const struct result *result)
@@ -255,14 +240,13 @@ static void add_amount(struct amount *a, const struct result *result)
 		a->fewest = *rec;
 }
 
-/* Write to BUF the option with which percentile P gets enough samples. REC has too few. */
-static void enough_remedy(const struct report *r, const struct record *rec,
-			  const struct percentile *p, char *buf, size_t size)
+/* Add the option with which percentile P gets enough samples. REC has too few. */
+static void add_remedy(const struct report *r, const struct record *rec, const struct percentile *p,
+		       char *buf, size_t size)
 {
 	uint64_t needs = percentile_needs(p), have = percentile_samples(rec);
 	uint64_t each = rec->qps ? rec->qps : 1;
 
-	buf[0] = '\0';
 	if (!experiment_endless(&r->about.options->experiment))
 		text_add(buf, size, "-n %" PRIu64, (needs + each - 1) / each);
 	else if (have)
@@ -275,11 +259,10 @@ static void enough_remedy(const struct report *r, const struct record *rec,
 static void note_missing_percentiles(const struct report *r)
 {
 	const struct record *rec = &r->notes.enough.fewest;
-	uint64_t samples = percentile_samples(rec);
-	struct columns all = table_columns(r, rec, false);
+	struct columns all = columns_of(r, rec, false);
 	const struct percentile *last = NULL;
 	size_t absent = 0;
-	char names[96] = "", more[48];
+	char names[160] = "", more[48] = "";
 
 	for (const struct column *c = all.column; c < all.column + all.count; c++) {
 		const struct percentile *p = percentile_of(c->field);
@@ -291,31 +274,28 @@ static void note_missing_percentiles(const struct report *r)
 		last = p;
 		absent++;
 	}
-	if (!absent)
+	if (!last)
 		return;
-	enough_remedy(r, rec, last, more, sizeof(more));
-	if (absent == 1)
-		report_note(r, "%s not shown: %" PRIu64 " samples are too few; use %s", last->words,
-			    samples, more);
-	else
-		report_note(r, "%s and %s not shown: %" PRIu64 " samples are too few; use %s",
-			    names, last->words, samples, more);
+	text_add(names, sizeof(names), "%s%s", absent > 1 ? " and " : "", last->words);
+	add_remedy(r, rec, last, more, sizeof(more));
+	report_note(r, "%s not shown: %" PRIu64 " samples are too few; use %s", names,
+		    percentile_samples(rec), more);
 }
 
 /* Client: advise a longer run if a size was measured for less than SHORT_S. */
 static void note_short_run(const struct report *r)
 {
 	const struct amount *a = &r->notes.enough;
-	double s = a->sizes > 1 && a->shortest_s < a->size_s ? a->shortest_s : a->size_s;
+	double s = a->sizes > 1 ? fmin(a->shortest_s, a->size_s) : a->size_s;
+	struct units_text measured = units_about_ns(s * 1e9);
 
 	if (r->about.server || !(s > 0 && s < SHORT_S))
 		return;
 	if (a->sizes > 1)
 		report_note(r, "only %s measured for one of %u rows; use -D 1 for a second each",
-			    units_about_ns(s * 1e9).text, a->sizes);
+			    measured.text, a->sizes);
 	else
-		report_note(r, "only %s measured; use -D 1 for a second",
-			    units_about_ns(s * 1e9).text);
+		report_note(r, "only %s measured; use -D 1 for a second", measured.text);
 }
 
 void notes_shown(const struct report *r, const struct result_row *row)
@@ -335,10 +315,9 @@ void notes_add(struct report *r, const struct result *result)
 void notes_print(struct report *r)
 {
 	print_intervals(r);
-	if (r->notes.enough.sizes && r->table && r->about.latency)
+	if (r->notes.enough.sizes && r->form->table && r->about.test->latency)
 		note_missing_percentiles(r);
-	if (r->notes.enough.sizes)
-		note_short_run(r);
+	note_short_run(r);
 	explained_print(r);
 	memset(&r->notes, 0, sizeof(r->notes));
 }

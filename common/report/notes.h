@@ -33,11 +33,15 @@ struct notes {
 void notes_add(struct report *r, const struct result *result);
 void notes_print(struct report *r);
 
-/* explained.c: the same of what limits the rows; both parts for the document, as new references. */
+/*
+ * explained.c: the same of what limits the rows; for the document, as new references: a limit, and
+ * findings; a finding as a line. Returns BUF.
+ */
 void explained_add(struct explained_rows *to, const struct result *result);
 void explained_print(const struct report *r);
 json_t *explained_limit(const struct explained *e);
-json_t *explained_diagnosis(const struct explained *e);
+json_t *findings_json(const struct findings *list);
+const char *finding_line(const struct finding *f, char *buf, size_t size);
 
 /* Of a row of the table: what disturbed it; and for how long it was stalled, if that matters. */
 void notes_shown(const struct report *r, const struct result_row *row);

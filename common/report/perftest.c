@@ -5,7 +5,6 @@
  * parsers rely on.
  */
 #include "report/report.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +23,13 @@ struct fact {
 	const char *unit; /* of the number, in the banner; NULL: none */
 	bool absent;
 };
-typedef void fact_fn(void *arg, const struct fact *fact);
+
+/* Those of a run, with the texts made for them. */
+struct facts {
+	char title[64], test[64], events[96], transport[4];
+	struct fact of[32];
+	size_t count;
+};
 
 static bool is_word(const char *text, const char *word)
 {
@@ -39,20 +44,20 @@ static const char *on_off(bool on)
 /* "Atomic CMP_AND_SWAP Bidirectional Post List BW Test". */
 static void make_title(const struct report *r, char *title, size_t size)
 {
-	size_t first = strcspn(r->about.title, " ");
+	size_t first = strcspn(r->about.test->title, " ");
 	const struct experiment *x = &r->about.options->experiment;
 	const struct option_row *type = options_find("atomic_type");
 	char which[32] = " ";
 
 	if (options_applies(type, r->about.options->traits))
 		options_format_value(type, x->atomic_type, which + 1, sizeof(which) - 1);
-	snprintf(title, size, "%.*s%s%s%s%s", (int)first, r->about.title, which[1] ? which : "",
-		 x->bidirectional ? " Bidirectional" : "", x->post_list > 1 ? " Post List" : "",
-		 r->about.title + first);
+	snprintf(title, size, "%.*s%s%s%s%s", (int)first, r->about.test->title,
+		 which[1] ? which : "", x->bidirectional ? " Bidirectional" : "",
+		 x->post_list > 1 ? " Post List" : "", r->about.test->title + first);
 }
 
 /* clang-format off */
-static void emit_facts(const struct report *r, fact_fn *emit, void *arg)
+static void get_facts(const struct report *r, struct facts *f)
 {
 	const struct options *o = r->about.options;
 	const struct experiment *x = &o->experiment;
@@ -60,19 +65,20 @@ static void emit_facts(const struct report *r, fact_fn *emit, void *arg)
 	const struct end *end = &r->run.end;
 	bool sends = !r->about.server || x->bidirectional;
 	bool receives = r->about.server || x->bidirectional;
-	char title[64], test[64], events[96];
 
-	make_title(r, title, sizeof(title));
-	strcpy(test, title);
-	for (char *at = test; (at = strchr(at, ' ')); at++)
+	f->count = 0;
+	make_title(r, f->title, sizeof(f->title));
+	strcpy(f->test, f->title);
+	for (char *at = f->test; (at = strchr(at, ' ')); at++)
 		*at = '_';
-	snprintf(events, sizeof(events), "Using_%s_comp%" PRIu64, end->nic.name, o->local.vector);
+	snprintf(f->events, sizeof(f->events), "Using_%s_comp%" PRIu64, end->nic.name,
+		 o->local.vector);
 
 	const struct fact all[] = {
-		{"                    ", NULL, title},
-		{NULL, "test", test},
-		{" Test with events. Using ", NULL, events + 6, .absent = !x->events},
-		{NULL, "Test with events", events, .absent = !x->events},
+		{"                    ", NULL, f->title},
+		{NULL, "test", f->test},
+		{" Test with events. Using ", NULL, f->events + 6, .absent = !x->events},
+		{NULL, "Test with events", f->events, .absent = !x->events},
 		{" Dual-port       : ", "Dual_port", on_off(r->run.rails > 1)},
 		{"\t\tDevice         : ", "Device", end->nic.name},
 		{" Number of qps   : ", "Number_of_qps",
@@ -93,7 +99,7 @@ static void emit_facts(const struct report *r, fact_fn *emit, void *arg)
 		{" RX depth        : ", "RX_depth", .number = e->rx_depth,
 		 .absent = !receives || !e->rx_depth},
 		{" CQ Moderation   : ", "CQ_Moderation", .number = e->cq_mod,
-		 .absent = r->about.latency},
+		 .absent = r->about.test->latency},
 		{" Mtu             : ", "Mtu", .number = e->mtu_bytes, .unit = "[B]"},
 		{" Link type       : ", "Link_type",
 		 is_word(end->nic.link_layer, "Ethernet") ? "Ethernet" : "IB"},
@@ -110,40 +116,33 @@ static void emit_facts(const struct report *r, fact_fn *emit, void *arg)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!all[i].absent)
-			emit(arg, &all[i]);
+			f->of[f->count++] = all[i];
 }
 /* clang-format on */
 
-bool perftest_shows(const struct report *r)
-{
-	return !(r->about.server && r->about.latency && r->run.effective.outs);
-}
-
-void perftest_rule(FILE *out)
+static void put_rule(FILE *out)
 {
 	fprintf(out,
 		"---------------------------------------------------------------------------------------\n");
 }
 
-/* Print perftest's warning that a server does not measure a peak, before any client connects. */
-void perftest_warn(const struct report *r, FILE *out)
+/* A server does not measure a peak, which perftest says before any client connects. */
+void perftest_warn(const struct report *r)
 {
 	const struct options *o = r->about.options;
-	bool receives = r->about.server && o->traits & TRAIT_RECEIVES &&
-			!o->experiment.bidirectional;
 
-	if (!(r->perftest || (r->only && o->output.format == FORMAT_PERFTEST)) || r->about.latency)
-		return;
-	if (receives && !o->output.no_peak)
-		fprintf(out, " WARNING: BW peak won't be measured in this run.\n");
-	fflush(out);
+	if (o->output.format == FORMAT_PERFTEST && r->about.server && !r->about.test->latency &&
+	    o->traits & TRAIT_RECEIVES && !o->experiment.bidirectional && !o->output.no_peak)
+		printf(" WARNING: BW peak won't be measured in this run.\n");
+	fflush(stdout);
 }
 
-void perftest_waiting(FILE *out)
+static void say_waiting(void)
 {
-	fprintf(out, "\n************************************\n"
-		     "* Waiting for client to connect... *\n"
-		     "************************************\n");
+	printf("\n************************************\n"
+	       "* Waiting for client to connect... *\n"
+	       "************************************\n");
+	fflush(stdout);
 }
 
 static void address_lines(const char *which, const struct report *r, const struct end *e,
@@ -166,85 +165,152 @@ static void address_lines(const char *which, const struct report *r, const struc
 	}
 }
 
-/* The banner's lines so far. */
-struct lines {
-	FILE *out;
-	const char *between;
-};
-
-static void put_fact(void *arg, const struct fact *fact)
+static void put_banner(struct report *r, const struct report_ends *ends)
 {
-	struct lines *l = arg;
-
-	if (!fact->label)
-		return;
-	fprintf(l->out, "%s%s", fact->label[0] == ' ' ? l->between : "", fact->label);
-	if (fact->word)
-		fprintf(l->out, "%s", fact->word);
-	else
-		fprintf(l->out, "%" PRIu64 "%s", fact->number, fact->unit ? fact->unit : "");
-	l->between = "\n";
-}
-
-uint64_t perftest_banner_lines(const struct report_ends *ends)
-{
-	uint64_t lines = 32; /* two for each QP are added */
+	uint64_t lines = 32; /* or less, and two for each QP */
+	const char *between = "";
+	struct facts f;
 
 	for (unsigned i = 0; i < ends->rails; i++)
 		lines += 2 * (ends->my_qps[i]->count + ends->their_qps[i]->count);
-	return lines;
+	if (!report_may_print(r, lines))
+		return;
+	put_rule(stdout);
+	get_facts(r, &f);
+	for (const struct fact *k = f.of; k < f.of + f.count; k++) {
+		if (!k->label)
+			continue;
+		printf("%s%s", k->label[0] == ' ' ? between : "", k->label);
+		if (k->word)
+			printf("%s", k->word);
+		else
+			printf("%" PRIu64 "%s", k->number, k->unit ? k->unit : "");
+		between = "\n";
+	}
+	printf("\n");
+	put_rule(stdout);
+	for (unsigned i = 0; i < ends->rails; i++)
+		address_lines("local", r, ends->mine[i], ends->my_qps[i], stdout);
+	for (unsigned i = 0; i < ends->rails; i++)
+		address_lines("remote", r, ends->theirs[i], ends->their_qps[i], stdout);
+	put_rule(stdout);
+	fflush(stdout); /* rows of intervals are not written through stdio */
 }
 
-void perftest_banner(struct report *r, const struct report_ends *ends, FILE *out)
+/* Its figures count one direction. */
+static struct record record_of(const struct result *result, const struct result_row *shown)
 {
-	struct lines l = {.out = out, .between = ""};
+	struct record rec = *shown->record;
 
-	perftest_rule(out);
-	emit_facts(r, put_fact, &l);
-	fprintf(out, "\n");
-	perftest_rule(out);
-	for (unsigned i = 0; i < ends->rails; i++)
-		address_lines("local", r, ends->mine[i], ends->my_qps[i], out);
-	for (unsigned i = 0; i < ends->rails; i++)
-		address_lines("remote", r, ends->theirs[i], ends->their_qps[i], out);
-	perftest_rule(out);
+	if (shown->by == RESULT_BOTH && result->local)
+		rec.messages = result->local->record->messages;
+	return rec;
 }
 
-/* Writes one key a line, for awk and grep; with a comma before all but the first. */
-struct keys {
-	FILE *out;
-	bool begun;
+/* True if there are two more tables, one per end, below the first one: with -b. */
+static bool is_split(const struct report *r, const struct result *result)
+{
+	const struct options *o = r->about.options;
+
+	return o->output.both_rows && !o->experiment.sweep && result->local && result->remote;
+}
+
+struct record perftest_last(const struct report *r, const struct result *result,
+			    const struct result_row *shown)
+{
+	return is_split(r, result) ? *result->remote->record : record_of(result, shown);
+}
+
+static void put_header(const struct report *r, FILE *out)
+{
+	char text[160];
+
+	varied_columns(r, true, out);
+	fprintf(out, "%s\n", columns_heads(r, text, sizeof(text)));
+}
+
+static void put_row(const struct report *r, const struct record *rec, FILE *out)
+{
+	varied_columns(r, false, out);
+	columns_put(r, rec, out);
+	fprintf(out, "\n");
+}
+
+static void put_end(const struct report *r, const char *whose, const struct result_row *end,
+		    FILE *out)
+{
+	put_rule(out);
+	fprintf(out, "\n %s results: \n", whose);
+	put_rule(out);
+	put_header(r, out);
+	put_row(r, end->record, out);
+}
+
+static void perftest_row(struct report *r, const struct result *result,
+			 const struct result_row *shown, FILE *out)
+{
+	struct record rec = record_of(result, shown);
+	bool only_answers = r->about.server && r->about.test->latency && r->run.effective.outs;
+
+	/* A server that only answers has no latency to show. */
+	if (only_answers || !report_may_print(r, 1 + samples_of(result, shown)))
+		return;
+	if (!r->header_done)
+		put_header(r, out);
+	r->header_done = true;
+	if (result->samples_us) {
+		columns_samples(r, result, shown, out);
+		put_rule(out);
+		put_header(r, out);
+	}
+	put_row(r, &rec, out);
+	if (is_split(r, result)) {
+		put_end(r, "Local", result->local, out);
+		put_end(r, "Remote", result->remote, out);
+	}
+}
+
+static void put_last_rule(const struct report *r)
+{
+	if (r->header_done)
+		put_rule(stdout);
+}
+
+static bool perftest_wanted(const struct output_options *o)
+{
+	return o->format == FORMAT_PERFTEST;
+}
+
+static const struct form form_perftest = {
+	.perftest = true,
+	.wanted = perftest_wanted,
+	.open = perftest_warn,
+	.listening = say_waiting,
+	.connected = put_banner,
+	.row = perftest_row,
+	.close = put_last_rule,
 };
 
-static void put_key(struct keys *k, const char *key)
+const struct form *perftest_form(void)
 {
-	fprintf(k->out, "%s\"%s\": ", k->begun ? ",\n" : "", key);
-	k->begun = true;
+	return &form_perftest;
 }
 
-/* Write V with as many digits as perftest. */
-static void put_number(struct keys *k, const char *key, double v, int digits)
+/* Write KEY's number V, with as many digits as perftest, to a line of its own, for awk and grep. */
+static void put_number(FILE *out, const char *before, const char *key, double v, int digits)
 {
-	put_key(k, key);
-	fprintf(k->out, "%.*f", digits, !isfinite(v) ? 0 : digits ? v : fmin(v, WHOLE_MAX));
+	fprintf(out, "%s\"%s\": %.*f", before, key, digits,
+		!isfinite(v) ? 0
+		: digits     ? v
+			     : fmin(v, WHOLE_MAX));
 }
 
-static void put_json_fact(void *arg, const struct fact *fact)
+static void put_word(FILE *out, const char *before, const struct fact *fact)
 {
-	struct keys *k = arg;
-	json_t *word;
-	char *text;
+	json_t *word = json_text(fact->word);
+	char *text = json_dumps(word, JSON_ENCODE_ANY);
 
-	if (!fact->key)
-		return;
-	if (!fact->word) {
-		put_number(k, fact->key, (double)fact->number, 0);
-		return;
-	}
-	word = json_text(fact->word);
-	text = json_dumps(word, JSON_ENCODE_ANY);
-	put_key(k, fact->key);
-	fputs(text ? text : "\"\"", k->out);
+	fprintf(out, "%s\"%s\": %s", before, fact->key, text ? text : "\"\"");
 	free(text);
 	json_decref(word);
 }
@@ -252,18 +318,27 @@ static void put_json_fact(void *arg, const struct fact *fact)
 char *perftest_json(const struct report *r)
 {
 	const struct record *rec = &r->run.last;
-	struct columns all = table_columns(r, rec, true);
+	struct columns all = columns_of(r, rec, true);
+	const char *before = "";
 	struct composed text;
-	struct keys k = {composed_open(&text)};
+	struct facts f;
+	FILE *out = composed_open(&text);
 
-	if (!k.out)
+	if (!out)
 		return composed_close(&text);
-	fprintf(k.out, "{\n\"test_info\": {\n");
-	emit_facts(r, put_json_fact, &k);
-	fprintf(k.out, "\n},\n\"results\": {\n");
-	k.begun = false;
-	for (const struct column *c = all.column; c < all.column + all.count; c++)
-		put_number(&k, c->key, table_value(r, rec, c), c->decimals);
-	fprintf(k.out, "\n}\n}\n");
+	get_facts(r, &f);
+	fprintf(out, "{\n\"test_info\": {\n");
+	for (const struct fact *k = f.of; k < f.of + f.count; k++) {
+		if (k->key && k->word)
+			put_word(out, before, k);
+		else if (k->key)
+			put_number(out, before, k->key, (double)k->number, 0);
+		before = k->key ? ",\n" : before;
+	}
+	fprintf(out, "\n},\n\"results\": {\n");
+	for (size_t i = 0; i < all.count; i++)
+		put_number(out, i ? ",\n" : "", all.column[i].key,
+			   column_value(r, rec, &all.column[i]), all.column[i].decimals);
+	fprintf(out, "\n}\n}\n");
 	return composed_close(&text);
 }

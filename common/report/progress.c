@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Output during a run: intervals, and the live line on a terminal. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,9 +10,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/report.h"
-#include "report/table.h"
 
-#define WIPE "\r\033[K"
+#define END_OF_LINE "\033[K" /* erases the rest of it */
+#define WIPE        "\r" END_OF_LINE
 
 void progress_wipe(struct report *r)
 {
@@ -50,17 +49,9 @@ void progress_print_dropped(struct report *r)
 			      REPORT_INTERVALS_MAX, r->run.kept.dropped);
 }
 
-static __attribute__((format(printf, 2, 3))) void put_progress(struct outlet *o, const char *fmt,
-							       ...)
+static void put_line(struct outlet *o, const char *line)
 {
-	char line[512];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	outlet_put(o, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	outlet_put(o, line, strlen(line));
 }
 
 /* Write TEXT, an interval, to stdout. */
@@ -73,22 +64,6 @@ static void put_shown(struct report *r, const char *text, size_t size)
 	r->run.kept.unshown += out->dropped - dropped;
 }
 
-/* Print REC as a row of the table. */
-static void put_live_row(struct report *r, const struct record *rec)
-{
-	const struct result result = {.rows = 0};
-	struct composed row;
-	FILE *out = composed_open(&row);
-	char *text;
-
-	if (out)
-		table_put(r, &result, &(struct result_row){.record = rec}, out);
-	text = composed_close(&row);
-	if (text)
-		put_shown(r, text, row.used);
-	free(text);
-}
-
 /* An interval as a record; the mean latency is 0 if it is unknown. */
 static struct record interval_record(const struct report *r, const struct progress *p)
 {
@@ -97,7 +72,7 @@ static struct record interval_record(const struct report *r, const struct progre
 		.message_bytes = p->message_bytes,
 		.messages = p->messages,
 		.seconds = (double)p->interval_ns / 1e9,
-		.latency.mean_us = trip_us / (r->about.halved ? 2 : 1),
+		.latency.mean_us = trip_us / (r->about.test->operation.halved ? 2 : 1),
 	};
 
 	rec.messages_per_s = rec.seconds > 0 ? (double)p->messages / rec.seconds : 0;
@@ -113,40 +88,44 @@ static struct record interval_record(const struct report *r, const struct progre
 static bool interval_row(struct report *r, const struct progress *p)
 {
 	struct record rec = interval_record(r, p);
+	const struct result result = {.rows = 0};
+	struct composed row;
+	FILE *out;
+	char *text;
 
-	if (!r->about.options->experiment.run_infinitely || r->about.latency ||
-	    !(r->table || r->perftest || r->only))
+	if (!r->about.options->experiment.run_infinitely || r->about.test->latency || !r->form->row)
 		return false;
 	if (p->partial) /* the row of the whole comes at once */
 		return true;
-	r->row_ns = p->elapsed_ns;
-	put_live_row(r, &rec);
-	r->row_ns = 0;
-	r->table_has_intervals = r->table;
-	r->header_done = true;
+	r->table.row_ns = p->elapsed_ns;
+	out = composed_open(&row);
+	if (out)
+		report_row(r, &result, &(struct result_row){.record = &rec}, out);
+	text = composed_close(&row);
+	if (text)
+		put_shown(r, text, row.used);
+	free(text);
+	r->table.row_ns = 0;
 	return true;
 }
 
-/* "5.0 s: 64 KiB: 10979.12 MiB/s, 0.1757 M messages/s", or the mean latency. Returns BUF. */
-static const char *progress_text(const struct report *r, const struct progress *p, char *buf,
-				 size_t size)
+/* Add "5.0 s: 64 KiB: 10979.12 MiB/s, 0.1757 M messages/s", or the mean latency. */
+static void add_progress(const struct report *r, const struct progress *p, char *buf, size_t size)
 {
 	bool gbits = r->about.options->output.gbits;
 	struct record rec = interval_record(r, p);
 
-	buf[0] = '\0';
 	text_add(buf, size, "%.1f s: %s: ", (double)p->elapsed_ns / 1e9,
 		 units_size(p->message_bytes).text);
-	if (!r->about.latency)
+	if (!r->about.test->latency)
 		text_add(buf, size, "%s, %s", unit_rate(gbits, rec.bandwidth_gbps).text,
 			 unit_messages(rec.messages_per_s).text);
 	else if (rec.latency.mean_us > 0)
 		text_add(buf, size, "%.2f usec on average, ", rec.latency.mean_us);
-	if (r->about.latency)
+	if (r->about.test->latency)
 		text_add(buf, size, "%" PRIu64 " messages", p->messages);
 	if (p->partial)
 		text_add(buf, size, " (partial, %.3g s)", rec.seconds);
-	return buf;
 }
 
 static json_t *interval_json(const struct report *r, const struct progress *p)
@@ -164,7 +143,7 @@ static json_t *interval_json(const struct report *r, const struct progress *p)
 		json_object_set(
 			to, "varied",
 			json_object_get(json_array_get(r->run.points, p->point - 1), "varied"));
-	if (!r->about.latency)
+	if (!r->about.test->latency)
 		json_object_set_new(to, "bandwidth_gbps", json_real(rec.bandwidth_gbps));
 	else
 		json_object_set_new(to, "latency_mean_us",
@@ -228,7 +207,7 @@ static void wipe_quietly(struct report *r)
 	uint64_t dropped = r->about.streams->err.dropped;
 
 	if (r->live_shown)
-		put_progress(&r->about.streams->err, WIPE);
+		put_line(&r->about.streams->err, WIPE);
 	r->about.streams->err.dropped = dropped;
 	r->live_shown = false;
 }
@@ -237,7 +216,7 @@ void report_interval(struct report *r, const struct progress *of)
 {
 	const char *json = r->about.options->output.json;
 	struct progress progress = *of, *p = &progress;
-	char text[160];
+	char text[160] = "rdmark: ";
 
 	p->point = r->run.point;
 	wipe_quietly(r);
@@ -245,41 +224,44 @@ void report_interval(struct report *r, const struct progress *of)
 		keep_interval(r, p);
 	if (interval_row(r, p))
 		return;
-	if (document_to_stdout(json))
+	if (document_to_stdout(json)) {
 		put_json(r, p);
-	else
-		put_progress(&r->about.streams->err, "rdmark: %s\n",
-			     progress_text(r, p, text, sizeof(text)));
+		return;
+	}
+	add_progress(r, p, text, sizeof(text));
+	text_add(text, sizeof(text), "\n");
+	put_line(&r->about.streams->err, text);
 }
 
-/* "12 s", "3 min 20 s", "2 h 5 min": two units are enough to wait by. Returns BUF. */
-static const char *left_text(uint64_t left_ns, char *buf, size_t size)
+/* Add "12 s", "3 min 20 s", "2 h 5 min": two units are enough to wait by. */
+static void add_left(uint64_t left_ns, char *buf, size_t size)
 {
 	uint64_t s = (left_ns + UNITS_NS_PER_S / 2) / UNITS_NS_PER_S;
 
 	if (s < 60)
-		snprintf(buf, size, "%" PRIu64 " s", s);
+		text_add(buf, size, ", %" PRIu64 " s left", s);
 	else if (s < 3600)
-		snprintf(buf, size, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+		text_add(buf, size, ", %" PRIu64 " min %" PRIu64 " s left", s / 60, s % 60);
 	else
-		snprintf(buf, size, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
-	return buf;
+		text_add(buf, size, ", %" PRIu64 " h %" PRIu64 " min left", s / 3600,
+			 s % 3600 / 60);
 }
 
 void report_live(struct report *r, const struct progress *p, uint64_t left_ns)
 {
-	char text[256], left[48];
+	char text[256] = "\r";
 	unsigned columns;
 
 	if (!r->tty)
 		return;
-	progress_text(r, p, text, sizeof(text));
+	add_progress(r, p, text, sizeof(text) - strlen(END_OF_LINE));
 	if (left_ns)
-		text_add(text, sizeof(text), ", %s left", left_text(left_ns, left, sizeof(left)));
+		add_left(left_ns, text, sizeof(text) - strlen(END_OF_LINE));
 	/* Cut the line to the terminal's width: of two lines only the last could be wiped. */
 	columns = terminal_columns(STDERR_FILENO);
-	if (columns && columns <= sizeof(text))
-		text[columns - 1] = '\0';
-	put_progress(&r->about.streams->err, "\r%s\033[K", text);
+	if (columns && columns < sizeof(text) - strlen(END_OF_LINE))
+		text[columns] = '\0'; /* behind the \r */
+	text_add(text, sizeof(text), END_OF_LINE);
+	put_line(&r->about.streams->err, text);
 	r->live_shown = true;
 }

@@ -2,17 +2,124 @@
 #include "report/prom.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/composed.h"
 #include "base/text.h"
 #include "proto/fields.h"
-#include "report/prom_series.h"
-#include "verbs/hca.h"
+#include "proto/json_memory.h"
 #include "report/document.h"
+#include "verbs/hca.h"
+
+static const struct {
+	const char *name, *help;
+} families[] = {
+#define FAMILY(symbol, name, help) [symbol] = {name, help},
+#include "report/prom_families.def"
+#undef FAMILY
+};
+
+void prom_label(json_t *labels, const char *name, const char *value)
+{
+	if (value && *value)
+		json_object_set_new(labels, name, json_text(value));
+}
+
+static void put_escaped(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (strchr("\\\"", *text))
+			fputc('\\', out);
+		fputs(*text == '\n' ? "\\n" : (char[]){*text, '\0'}, out);
+	}
+}
+
+/* The labels as they are printed: `{device="mlx5_0"}`. The caller frees it. NULL: no memory. */
+static char *labels_text(const json_t *labels)
+{
+	struct composed text;
+	FILE *out = composed_open(&text);
+	const char *name, *separator = "{";
+	json_t *value;
+
+	if (!out)
+		return composed_close(&text);
+	json_object_foreach((json_t *)labels, name, value)
+	{
+		fprintf(out, "%s%s=\"", separator, name);
+		put_escaped(json_string_value(value), out);
+		fputc('"', out);
+		separator = ",";
+	}
+	fputs(*separator == '{' ? "" : "}", out);
+	return composed_close(&text);
+}
+
+void prom_add(struct prom *p, enum prom_family family, const json_t *labels, double value)
+{
+	char *name = isfinite(value) ? labels_text(labels) : NULL;
+
+	p->failed |= isfinite(value) && !name;
+	if (name && !json_object_get(p->series[family], name))
+		json_object_set_new(p->series[family], name, json_real(value));
+	free(name);
+}
+
+void prom_add_labelled(struct prom *p, enum prom_family family, const json_t *labels,
+		       const char *name, const char *text, double value)
+{
+	json_t *all = json_copy((json_t *)labels);
+
+	prom_label(all, name, text);
+	prom_add(p, family, all, value);
+	json_decref(all);
+}
+
+void prom_begin(struct prom *p, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	*p = (struct prom){.labels = json_object(), .json_failures = json_memory_failures()};
+	for (int i = 0; i < PROM_FAMILIES; i++)
+		p->series[i] = json_object();
+	prom_label(p->labels, "file", slash ? slash + 1 : file);
+}
+
+static void put_families(const struct prom *p, FILE *out)
+{
+	const char *name;
+	json_t *value;
+
+	for (int i = 0; i < PROM_FAMILIES; i++) {
+		if (!json_object_size(p->series[i]))
+			continue;
+		fprintf(out, "# HELP rdmark_%s %s\n# TYPE rdmark_%s gauge\n", families[i].name,
+			families[i].help, families[i].name);
+		json_object_foreach(p->series[i], name, value) fprintf(
+			out, "rdmark_%s%s %.10g\n", families[i].name, name, json_real_value(value));
+	}
+}
+
+char *prom_end(struct prom *p)
+{
+	struct composed composed;
+	FILE *out = composed_open(&composed);
+	char *text;
+
+	if (out)
+		put_families(p, out);
+	text = composed_close(&composed);
+	json_decref(p->labels);
+	for (int i = 0; i < PROM_FAMILIES; i++)
+		json_decref(p->series[i]);
+	if (!p->failed && json_memory_failures() == p->json_failures)
+		return text;
+	free(text);
+	return NULL;
+}
 
 /* NaN: not a number. */
 static double number_of(const json_t *o, const char *key)
@@ -27,31 +134,21 @@ static double bytes_per_s(double gbps)
 	return gbps * 1e9 / 8;
 }
 
+/* Add NAME with the value that O has at KEY, if there is one. */
+static void label_from(json_t *labels, const char *name, const json_t *o, const char *key)
+{
+	const json_t *value = json_object_get(o, key);
+	char *text =
+		json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+	prom_label(labels, name, text ? text : json_string_value(value));
+	free(text);
+}
+
 /* The Ith device of END; NULL: there are no more. */
 static const json_t *device_of(const json_t *end, size_t i)
 {
 	return i ? json_array_get(json_object_get(end, "more_devices"), i - 1) : end;
-}
-
-/* The names of END's devices: "mlx5_0,mlx5_1"; "": it has none. Returns BUF. */
-static const char *devices_of(const json_t *end, char *buf, size_t size)
-{
-	const json_t *one;
-
-	buf[0] = '\0';
-	for (size_t i = 0; (one = device_of(end, i)); i++)
-		text_add(buf, size, "%s%s", i ? "," : "", json_text_at(one, "device"));
-	return buf;
-}
-
-/* Add NAME with the number that O has at KEY, if it is one. */
-static void set_number(json_t *labels, const char *name, const json_t *o, const char *key)
-{
-	double value = number_of(o, key);
-	char text[24];
-
-	snprintf(text, sizeof(text), "%.0f", value);
-	prom_label(labels, name, isfinite(value) ? text : "");
 }
 
 /* Add the rate of each device of END. */
@@ -62,8 +159,8 @@ static void add_link_rates(struct prom *p, const json_t *end)
 	for (size_t i = 0; (one = device_of(end, i)); i++) {
 		json_t *labels = json_copy(p->labels);
 
-		prom_label(labels, "device", json_text_at(one, "device"));
-		set_number(labels, "port", one, "port");
+		label_from(labels, "device", one, "device");
+		label_from(labels, "port", one, "port");
 		if (number_of(one, "rate_gbps") > 0)
 			prom_add(p, PROM_LINK_RATE, labels,
 				 bytes_per_s(number_of(one, "rate_gbps")));
@@ -71,69 +168,39 @@ static void add_link_rates(struct prom *p, const json_t *end)
 	}
 }
 
-/* Add the values of the options that were varied as labels; the size has its own. */
-static void set_varied(json_t *labels, const json_t *varied)
-{
-	const char *name;
-	json_t *value;
-	char *text;
-
-	json_object_foreach((json_t *)varied, name, value)
-	{
-		if (strcmp(name, "size_bytes") == 0 || json_object_get(labels, name))
-			continue;
-		text = json_is_string(value) ? NULL
-					     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-		prom_label(labels, name, text ? text : json_string_value(value));
-		free(text);
-	}
-}
-
 /* The labels of RESULT, as a new object. */
 static json_t *labels_of(const struct prom *p, const json_t *result, const json_t *end)
 {
-	json_t *labels = json_copy(p->labels);
-	const char *direction = json_text_at(result, "direction");
+	json_t *labels = json_copy(p->labels), *value;
+	json_t *varied = json_object_get(result, "varied");
+	const char *name;
 
-	set_number(labels, "port", end, "port");
-	set_number(labels, "size", result, "message_bytes");
-	if (strcmp(direction, "ping_pong") != 0)
-		prom_label(labels, "direction", direction);
-	prom_label(labels, "cell", json_text_at(result, "cell"));
-	prom_label(labels, "route", json_text_at(result, "route"));
-	set_varied(labels, json_object_get(result, "varied"));
+	label_from(labels, "port", end, "port");
+	label_from(labels, "size", result, "message_bytes");
+	if (strcmp(json_text_at(result, "direction"), "ping_pong") != 0)
+		label_from(labels, "direction", result, "direction");
+	label_from(labels, "cell", result, "cell");
+	label_from(labels, "route", result, "route");
+	json_object_foreach(varied, name, value) /* the size has its own label */
+	{
+		if (strcmp(name, "size_bytes") != 0 && !json_object_get(labels, name))
+			label_from(labels, name, varied, name);
+	}
 	return labels;
-}
-
-static void add_latency(struct prom *p, const json_t *result, const json_t *labels)
-{
-	static const char *const percentiles[][2] = {
-		{"0", "latency_min_us"},      {"50", "latency_p50_us"},
-		{"90", "latency_p90_us"},     {"99", "latency_p99_us"},
-		{"99.9", "latency_p99_9_us"}, {"99.99", "latency_p99_99_us"},
-		{"100", "latency_max_us"},
-	};
-
-	if (!isfinite(number_of(result, "latency_mean_us")))
-		return;
-	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
-		prom_add_labelled(p, PROM_LATENCY, labels, "percentile", percentiles[i][0],
-				  number_of(result, percentiles[i][1]) / 1e6);
-	prom_add(p, PROM_LATENCY_MEAN, labels, number_of(result, "latency_mean_us") / 1e6);
 }
 
 /* Add each FINDING of a list, with LABELS. */
 static void add_findings(struct prom *p, const json_t *list, const json_t *labels)
 {
+	static const char *const keys[] = {"end", "level", "code"};
 	const json_t *one;
 	size_t i;
 
 	json_array_foreach (list, i, one) {
 		json_t *all = json_copy((json_t *)labels);
 
-		prom_label(all, "end", json_text_at(one, "end"));
-		prom_label(all, "level", json_text_at(one, "level"));
-		prom_label(all, "code", json_text_at(one, "code"));
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			label_from(all, keys[k], one, keys[k]);
 		prom_add(p, PROM_DIAGNOSIS, all, 1);
 		json_decref(all);
 	}
@@ -141,8 +208,15 @@ static void add_findings(struct prom *p, const json_t *list, const json_t *label
 
 static void add_result(struct prom *p, const json_t *result, const json_t *labels)
 {
+	static const char *const percentiles[][2] = {
+		{"0", "latency_min_us"},      {"50", "latency_p50_us"},
+		{"90", "latency_p90_us"},     {"99", "latency_p99_us"},
+		{"99.9", "latency_p99_9_us"}, {"99.99", "latency_p99_99_us"},
+		{"100", "latency_max_us"},
+	};
 	double gbps = number_of(result, "bandwidth_gbps");
 	double share = number_of(result, "of_ceiling");
+	double mean_s = number_of(result, "latency_mean_us") / 1e6;
 	const json_t *limit = json_object_get(result, "limit");
 
 	if (!isfinite(share))
@@ -150,7 +224,10 @@ static void add_result(struct prom *p, const json_t *result, const json_t *label
 	prom_add(p, PROM_BANDWIDTH, labels, bytes_per_s(gbps));
 	prom_add(p, PROM_MESSAGES, labels, number_of(result, "messages_per_s"));
 	prom_add(p, PROM_OF_CEILING, labels, share);
-	add_latency(p, result, labels);
+	prom_add(p, PROM_LATENCY_MEAN, labels, mean_s);
+	for (size_t i = 0; isfinite(mean_s) && i < sizeof(percentiles) / sizeof(*percentiles); i++)
+		prom_add_labelled(p, PROM_LATENCY, labels, "percentile", percentiles[i][0],
+				  number_of(result, percentiles[i][1]) / 1e6);
 	if (*json_text_at(limit, "bound_by"))
 		prom_add_labelled(p, PROM_LIMITED_BY, labels, "limit",
 				  json_text_at(limit, "bound_by"), 1);
@@ -168,7 +245,7 @@ static void add_directions(struct prom *p, const json_t *result, const json_t *l
 	{
 		json_t *own = json_copy((json_t *)labels);
 
-		prom_label(own, "direction", json_text_at(one, "direction"));
+		label_from(own, "direction", one, "direction");
 		if (!json_equal(own, labels))
 			add_result(p, one, own);
 		json_decref(own);
@@ -194,7 +271,7 @@ static void add_results(struct prom *p, const json_t *d, const json_t *end)
 		    (failed && json_is_true(json_object_get(one, "interrupted"))))
 			continue;
 		labels = labels_of(p, one, end);
-		name = prom_labels(labels);
+		name = labels_text(labels);
 		p->failed |= !name;
 		if (name && !json_object_get(seen, name)) {
 			json_object_set_new(seen, name, json_true());
@@ -215,34 +292,36 @@ static double epoch_of(const char *utc)
 	return rest && !*rest ? (double)timegm(&tm) : NAN;
 }
 
-/* Add what became of the run. */
-static void add_outcome(struct prom *p, const json_t *d)
+/* Add how a run or check ended: UP: it came to its end. */
+static void add_outcome(struct prom *p, bool up, double exit_status, double when_s)
 {
-	bool ok = strcmp(json_text_at(d, "status"), "ok") == 0;
-	bool below = strcmp(json_text_at(d, "status"), "below_threshold") == 0;
-	double exits = number_of(json_object_get(d, "error"), "exit_status");
-
-	prom_add(p, PROM_UP, p->labels, ok || below);
-	prom_add(p, PROM_EXIT_STATUS, p->labels, ok ? 0 : exits);
-	prom_add(p, PROM_THRESHOLDS_MET, p->labels, ok || below ? (double)ok : NAN);
-	prom_add(p, PROM_LAST_RUN, p->labels, epoch_of(json_text_at(d, "finished_utc")));
+	prom_add(p, PROM_UP, p->labels, up);
+	prom_add(p, PROM_EXIT_STATUS, p->labels, exit_status);
+	prom_add(p, PROM_LAST_RUN, p->labels, when_s);
 }
 
 char *prom_run(const struct prom_about *about, const json_t *document)
 {
-	const json_t *ends = json_object_get(document, "ends");
+	const json_t *ends = json_object_get(document, "ends"), *one;
 	const json_t *end = json_object_get(ends, json_text_at(document, "role"));
-	char devices[HCA_MAX * IBV_SYSFS_NAME_MAX];
+	bool ok = strcmp(json_text_at(document, "status"), "ok") == 0;
+	bool below = strcmp(json_text_at(document, "status"), "below_threshold") == 0;
+	char devices[HCA_MAX * IBV_SYSFS_NAME_MAX] = "";
 	struct prom p;
 
 	prom_begin(&p, about->file);
-	devices_of(end, devices, sizeof(devices));
-	prom_label(p.labels, "test", json_text_at(document, "test"));
+	for (size_t i = 0; (one = device_of(end, i)); i++)
+		text_add(devices, sizeof(devices), "%s%s", i ? "," : "",
+			 json_text_at(one, "device"));
+	label_from(p.labels, "test", document, "test");
 	prom_label(p.labels, "device", devices[0] ? devices : about->device);
-	prom_label(p.labels, "peer",
-		   about->peer ? about->peer
-			       : json_text_at(json_object_get(ends, "client"), "host"));
-	add_outcome(&p, document);
+	prom_label(p.labels, "peer", about->peer);
+	if (!about->peer)
+		label_from(p.labels, "peer", json_object_get(ends, "client"), "host");
+	add_outcome(&p, ok || below,
+		    ok ? 0 : number_of(json_object_get(document, "error"), "exit_status"),
+		    epoch_of(json_text_at(document, "finished_utc")));
+	prom_add(&p, PROM_THRESHOLDS_MET, p.labels, ok || below ? (double)ok : NAN);
 	add_link_rates(&p, end);
 	add_results(&p, document, end);
 	return prom_end(&p);
@@ -256,8 +335,8 @@ static void add_checked(struct prom *p, const json_t *checked)
 	bool ok = true;
 	size_t i;
 
-	prom_label(labels, "device", json_text_at(checked, "device"));
-	set_number(labels, "port", checked, "port");
+	label_from(labels, "device", checked, "device");
+	label_from(labels, "port", checked, "port");
 	json_array_foreach (findings, i, one)
 		ok = ok && strcmp(json_text_at(one, "level"), "fault") != 0;
 	prom_add(p, PROM_CHECK_OK, labels, ok);
@@ -272,9 +351,7 @@ char *prom_check(const struct prom_about *about, const json_t *document, int sta
 	size_t i;
 
 	prom_begin(&p, about->file);
-	prom_add(&p, PROM_UP, p.labels, document != NULL);
-	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
-	prom_add(&p, PROM_LAST_RUN, p.labels, (double)time(NULL));
+	add_outcome(&p, document != NULL, status, (double)time(NULL));
 	if (document)
 		add_checked(&p, json_object_get(document, "host"));
 	json_array_foreach (ports, i, one)

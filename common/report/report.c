@@ -2,20 +2,12 @@
 #include "report/report.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/terminal.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "host/port_events.h"
 #include "proto/json_memory.h"
-#include "report/table.h"
 
 /* Start with empty results for one client's run. */
 static void begin_report(struct report *r)
@@ -42,21 +34,63 @@ static void forget_report(struct report *r)
 	r->run = (struct report_run){.results = NULL};
 }
 
+/* A document goes to stdout: nothing else does. */
+static bool none_wanted(const struct output_options *o)
+{
+	return document_to_stdout(o->json) || document_to_stdout(o->csv);
+}
+
+static const struct form form_none = {.wanted = none_wanted, .connected = banner_print};
+
+static bool number_wanted(const struct output_options *o)
+{
+	return o->only != ONLY_ALL;
+}
+
+/* A rate that the run does not have is not printed; a parser of perftest's form gets a number. */
+static void number_row(struct report *r, const struct result *result,
+		       const struct result_row *shown, FILE *out)
+{
+	const struct output_options *o = &r->about.options->output;
+
+	if ((o->only != ONLY_LATENCY && o->format != FORMAT_PERFTEST &&
+	     !record_has_rate(shown->record)) ||
+	    !report_may_print(r, 1 + samples_of(result, shown)))
+		return;
+	columns_put(r, shown->record, out);
+	fprintf(out, "\n");
+}
+
+static const struct form form_number = {
+	.number = true,
+	.wanted = number_wanted,
+	.open = perftest_warn,
+	.connected = banner_print,
+	.row = number_row,
+};
+
+/* Stdout's form, by the options. */
+static const struct form *choose_form(const struct output_options *o)
+{
+	const struct form *const forms[] = {&form_none, &form_number, perftest_form(),
+					    table_form()};
+	size_t i = 0;
+
+	while (!forms[i]->wanted(o))
+		i++;
+	return forms[i];
+}
+
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
 {
 	const struct output_options *o = &about->options->output;
-	bool document = document_to_stdout(o->json) || document_to_stdout(o->csv);
 
 	fault_phase(f, "opening the output files");
-	memset(r, 0, sizeof(*r));
-	r->about = *about;
-	r->only = !document && o->only != ONLY_ALL;
-	r->perftest = !document && !r->only && o->format == FORMAT_PERFTEST;
-	r->table = !document && !r->only && !r->perftest;
+	*r = (struct report){.about = *about, .form = choose_form(o)};
 	r->tty = isatty(STDERR_FILENO) && !o->quiet;
-	table_fit(r);
 	begin_report(r);
-	perftest_warn(r, stdout);
+	if (r->form->open)
+		r->form->open(r);
 	if (document_to_stdout(o->json) && document_to_stdout(o->csv)) {
 		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
 		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
@@ -68,11 +102,10 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 
 void report_serve(struct report *r, const struct report_about *about)
 {
-	if (strcmp(r->about.test, about->test) == 0)
+	if (r->about.test == about->test)
 		return;
 	r->about = *about;
 	r->header_done = false;
-	table_fit(r);
 }
 
 /* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */
@@ -97,10 +130,8 @@ static void say_what_to_type(const struct report *r, const char *address)
 
 void report_listening(struct report *r, const char *address)
 {
-	if (r->perftest) {
-		perftest_waiting(stdout);
-		fflush(stdout);
-	}
+	if (r->form->listening)
+		r->form->listening();
 	report_log(r, "ready on %s", address);
 	say_what_to_type(r, address);
 }
@@ -133,8 +164,8 @@ static void begin_point(struct report *r)
 
 void report_connected(struct report *r, const struct report_ends *ends)
 {
-	const char *me = r->about.server ? "server" : "client";
-	const char *they = r->about.server ? "client" : "server";
+	const char *me = result_end_name(r->about.server);
+	const char *they = result_end_name(!r->about.server);
 	bool again = json_object_size(r->run.ends); /* a further experiment of a sweep */
 
 	json_object_set_new(r->run.ends, me, ends_json(ends->mine, ends->rails));
@@ -143,39 +174,18 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	r->run.end = *ends->mine[0];
 	r->run.rails = ends->rails;
 	begin_point(r);
-	if (again)
-		return;
-	if (r->perftest) {
-		if (!report_may_print(r, perftest_banner_lines(ends)))
-			return;
-		perftest_banner(r, ends, stdout);
-		fflush(stdout); /* rows of intervals are not written through stdio */
-		return;
-	}
-	banner_print(r, ends);
-}
-
-static void write_csv_row(struct report *r, const struct result *result)
-{
-	if (result->main)
-		csv_row(r, result->main, result->failed, r->csv.file);
-	if (fflush(r->csv.file) == EOF && r->csv.file != stdout)
-		r->csv.errnum = errno;
+	if (!again)
+		r->form->connected(r, ends);
 }
 
 void report_shown(struct report *r, const struct result *result)
 {
 	progress_wipe(r);
 	for (size_t i = 0; i < 2 && result->shown[i]; i++) {
-		if (!r->perftest || perftest_shows(r)) {
-			table_put(r, result, result->shown[i], stdout);
-			r->header_done = true;
-		}
-		r->run.last = perftest_record(result, result->shown[i]);
+		report_row(r, result, result->shown[i], stdout);
+		r->run.last = perftest_last(r, result, result->shown[i]);
 		notes_shown(r, result->shown[i]);
 	}
-	if (perftest_splits(r, result))
-		r->run.last = *result->remote->record;
 }
 
 int report_check_room(const struct report *r, struct fault *f)
@@ -212,8 +222,7 @@ void report_result(struct report *r, const struct result *result)
 	if (!result->one_of_runs && !result->failed)
 		report_shown(r, result);
 	report_counters(r, result->snapshot);
-	if (csv_rows(r))
-		write_csv_row(r, result);
+	csv_result(r, result);
 	for (size_t i = 0; i < result->rows; i++)
 		notes_worst(r, &result->row[i]);
 	if (result->main)
@@ -237,21 +246,12 @@ void report_own_key(struct report *r, const char *key, json_t *value)
 FILE *report_own_table(struct report *r)
 {
 	progress_wipe(r);
-	return r->table || r->perftest ? stdout : NULL;
+	return r->form->table || r->form->perftest ? stdout : NULL;
 }
 
 FILE *report_own_csv(struct report *r)
 {
 	return csv_rows(r);
-}
-
-/* Raise what rows could not be written to the CSV file, and forget it. Returns 0 or -1. */
-static int raise_csv(struct report *r, struct fault *f)
-{
-	int why = r->csv.errnum;
-
-	r->csv.errnum = 0;
-	return why ? document_refused(r->about.options->output.csv, why, f) : 0;
 }
 
 /* Print the notes after the table, and write the documents. */
@@ -265,11 +265,11 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 	if (!r->about.options) /* report_open() was never called */
 		return 0;
 	notes_print(r);
-	if (last && r->perftest && r->header_done)
-		perftest_rule(stdout);
+	if (last && r->form->close)
+		r->form->close(r);
 	rc = document_write(r, problem, interrupted, f);
 	progress_print_dropped(r);
-	return raise_csv(r, f) ? -1 : rc;
+	return csv_raise(r, f) ? -1 : rc;
 }
 
 void report_discard(struct report *r)
@@ -291,11 +291,8 @@ int report_close(struct report *r, const struct fault *problem, bool interrupted
 {
 	int rc = end_run(r, problem, interrupted, true, f), why;
 
-	if (r->csv.file && r->csv.file != stdout) {
-		why = csv_close(r);
-		r->csv.errnum = why ? why : r->csv.errnum;
-		rc = raise_csv(r, f) ? -1 : rc;
-	}
+	if (csv_close(r, f))
+		rc = -1;
 	why = outlet_flush(stdout);
 	if (!why)
 		why = outlet_finish(&r->about.streams->out);

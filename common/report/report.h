@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * report: everything that a user sees of a run. Results go to stdout (or to files), everything else
- * to stderr.
- *
- * The session calls these functions when something happens. The report decides which forms (table,
- * perftest's, JSON, CSV, one number) are written. Rows are flushed one by one; a document is
- * written at the end, also if the run fails.
+ * to stderr. The session calls these functions when something happens; what stdout gets is a form's
+ * (form.h). Rows are flushed one by one; a document is written at the end, also if the run fails.
  */
 #pragma once
 
@@ -16,10 +13,8 @@
 #include "measure/measure.h"
 #include "proto/end.h"
 #include "report/document.h"
+#include "report/form.h"
 #include "report/notes.h"
-
-/* Rows of a client that a persistent server writes to --json and --csv. */
-#define REPORT_ROWS_MAX 10000
 
 /* Lines that a persistent server writes to stdout: 1000, and then ten a second. */
 #define REPORT_LINES                               \
@@ -29,112 +24,63 @@
 		.lock = PTHREAD_MUTEX_INITIALIZER, \
 	})
 
-/* Constants of a run. The strings must exist as long as the report. */
+/* Constants of a run. All must exist as long as the report. */
 struct report_about {
 	const char *program; /* name of the program, without the path */
-	const char *test;    /* "send_bw" */
-	const char *title;   /* perftest's name: "Send BW Test" */
-	bool latency, server;
-	bool halved;             /* latency is half a round trip */
-	const char *csv_columns; /* of the program's own rows; NULL: those of a record */
+	const struct test *test;
+	bool server;
 	const struct options *options;
-	struct streams *streams; /* lent: stdout and stderr */
-	struct peer_log *lines;  /* lent; a persistent server: what stdout may get; NULL: all */
-};
-
-/* The parameters that the run actually used. */
-struct report_effective {
-	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
-	unsigned cq_mod;          /* of the first size */
-	uint64_t warmup;          /* of the first size */
-	unsigned outs;            /* outstanding READs or atomics per QP; 0: not used */
-	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
-	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
-};
-
-/* The data of one run of one client for its document, until report_next(). */
-struct report_run {
-	char started[CLOCK_UTC_BYTES];
-	size_t rows, sizes; /* results so far; changes of the message size among them */
-	uint64_t row_bytes; /* message size of the latest */
-	/* for the document only: empty if there is none */
-	json_t *results, *summaries, *points; /* arrays: one per repeated size, per experiment */
-	json_t *ends;                         /* object with client and server */
-	json_t *own;                          /* object: keys that the program adds */
-	size_t point; /* number of experiments of a sweep that have started */
-	struct report_effective effective;
-	struct end end; /* this end, with its first device */
-	unsigned rails;
-	struct record last; /* last row of the table, for perftest's JSON; of 0 bytes: none */
-	struct report_kept kept;
-	uint64_t json_failures; /* json_memory_failures() at its start */
-	uint64_t omitted;       /* rows that stdout did not get */
+	struct streams *streams; /* stdout and stderr */
+	struct peer_log *lines;  /* a persistent server: what stdout may get; NULL: all */
 };
 
 struct report {
 	struct report_about about;
-	bool table, perftest, only; /* what goes to stdout */
+	const struct form *form; /* of stdout */
 	bool header_done;
-	bool narrow; /* the table has only columns up to this rank, for a narrow terminal */
-	unsigned narrow_rank;
-	bool table_on_terminal, table_has_intervals; /* the table includes rows of intervals */
-	uint64_t row_ns; /* for an interval's row: its end; 0: not an interval */
-	bool tty;        /* stderr is a terminal: show the live line */
-	bool live_shown;
 	double last_cpu_percent;
-	struct report_csv csv;
-	struct report_run run;
+	struct table table;
+	struct csv csv;
+	struct report_run run; /* of one client, until report_next() */
 	struct notes notes;
+	bool tty, live_shown; /* stderr is a terminal: it gets the live line; it shows one */
 };
 
-/*
- * Open a report. Opens the CSV file and checks the JSON file's directory, so that a wrong name, or
- * a CSV file with other columns, is an error before the run. Returns 0, or -1 with the fault
- * raised.
- */
+/* Check and open the files before the run. Returns 0, or -1 with the fault raised. */
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
 
-/* A server's next run may be of another test: the table then has a header again. */
-void report_serve(struct report *r, const struct report_about *about);
-
-/* The server listens at ADDRESS. */
+/*
+ * A server: it listens at ADDRESS; its next run may be of another test, and the table then has a
+ * header again.
+ */
 void report_listening(struct report *r, const char *address);
+void report_serve(struct report *r, const struct report_about *about);
 
 /*
  * Print a line on stderr (printf): a note is an explanation, a warning is printed with --quiet,
  * too: of lost messages, of what the ends differ in. A persistent server prints only its log.
  */
-enum report_line { REPORT_NOTE, REPORT_WARNING, REPORT_LOG };
+enum report_line {
+	REPORT_NOTE,
+	REPORT_WARNING,
+	REPORT_LOG
+};
 void report_line(const struct report *r, enum report_line line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 #define report_note(r, ...)    report_line(r, REPORT_NOTE, __VA_ARGS__)
 #define report_warning(r, ...) report_line(r, REPORT_WARNING, __VA_ARGS__)
 #define report_log(r, ...)     report_line(r, REPORT_LOG, __VA_ARGS__)
 
-/* True if stdout may get LINES more lines; with several, they belong together. */
-bool report_may_print(struct report *r, uint64_t lines);
-
-/* Write the result of the run in a few words; the last one of several sizes. Returns BUF. */
+/* The result of the run in a few words; the last one of several sizes. Returns BUF. */
 const char *report_outcome(const struct report *r, char *buf, size_t size);
 
-/* Both ends, by device, and the addresses that were exchanged. */
-struct report_ends {
-	unsigned rails, threads;          /* threads per device */
-	uint64_t first_bytes, last_bytes; /* message sizes */
-	const struct end *mine[HCA_MAX], *theirs[HCA_MAX];
-	const struct qp_address *my_qps[HCA_MAX], *their_qps[HCA_MAX];
-	const struct report_effective *effective;
-};
-
-/* Print the banner when both ends are connected: that of perftest, or ours on stderr. */
+/* Both ends are connected: print the banner. */
 void report_connected(struct report *r, const struct report_ends *ends);
-void banner_print(const struct report *r, const struct report_ends *ends);
 
 /*
  * For struct audience. The watch's thread calls the first two, which never wait for a reader: what
- * stdout and stderr do not accept is dropped and counted; rows and lines of JSON are buffered, and
- * dropped only if there are very many. A round's result goes to CSV and document, and to the table
- * unless it is one of several runs; then their median one does.
+ * stdout and stderr do not accept is dropped and counted. A round's result goes to CSV and
+ * document, and to stdout unless it is one of several runs; then their median one does.
  */
 void report_interval(struct report *r, const struct progress *p);
 void report_live(struct report *r, const struct progress *p, uint64_t left_ns);
@@ -142,48 +88,41 @@ void report_round(struct report *r, const struct measurement *meas, const struct
 void report_repeated(struct report *r, const struct result *median, json_t *summary,
 		     const char *text);
 
-/* Show the result of a size; and in the table only. */
-void report_result(struct report *r, const struct result *result);
-void report_shown(struct report *r, const struct result *result);
-
-/* progress.c: erase the live line; print how many lines were dropped. */
-void progress_wipe(struct report *r);
-void progress_print_dropped(struct report *r);
-
 /* A persistent server: 0, or -1 with FAULT_USAGE if a file has REPORT_ROWS_MAX of this client. */
 int report_check_room(const struct report *r, struct fault *f);
 
 /*
  * For a program with output of its own: add RESULT (stolen) to the document's results; add VALUE
- * (stolen) as KEY to the document; get the streams for its table and CSV.
+ * (stolen) as KEY to the document; the streams for its table, and for its CSV after the header of
+ * its test's csv_columns; NULL: print nothing.
  */
 void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);
-FILE *report_own_table(struct report *r); /* NULL: print nothing */
-FILE *report_own_csv(struct report *r);   /* after the header about.csv_columns; NULL: no CSV */
+FILE *report_own_table(struct report *r);
+FILE *report_own_csv(struct report *r);
 
-/* Check LIST of --report-counters; NULL: it was not given. Raises FAULT_USAGE. */
+/*
+ * Check LIST of --report-counters (NULL: not given; raises FAULT_USAGE); and print how what that
+ * names changed at the ports of both ends: two snapshots (NULL: not known).
+ */
 int report_check_counters(const char *list, struct fault *f);
-
-/* Print how what that names changed at the ports of both ends: two snapshots; NULL: not known. */
 void report_counters(struct report *r, const struct port_snapshot *snapshot);
 
 /*
- * After a client of a persistent server: write its document, as a line, and delete it; of one that
- * measured nothing, only delete it. Tables and CSV continue. Raises in F what could not be written.
+ * After a client of a persistent server: write its document, as a line, and forget it; of one that
+ * measured nothing, only forget it. Tables and CSV continue. Raises in F what could not be written.
  */
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f);
 void report_discard(struct report *r);
 
 /*
- * The command line O of TEST was refused because of PROBLEM, before there is a report, and before
- * signals are blocked: the file of --prom says that this run failed, or the figures of the one
- * before would seem to be new.
+ * The command line O of TEST was refused because of PROBLEM, before there is a report: the file of
+ * --prom says that this run failed, or the figures of the one before would seem to be new.
  */
 void report_refused(const struct options *o, const char *test, const struct fault *problem);
 
 /*
- * End the run, with PROBLEM or without (fault_is() false). INTERRUPTED: a signal ended it early.
+ * End the run, with PROBLEM or without (fault_is() false); INTERRUPTED: a signal ended it early.
  * Writes the documents and releases R. Raises in F what could not be written; SIGPIPE if the reader
  * of stdout has closed it.
  */

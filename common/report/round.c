@@ -9,31 +9,6 @@
 #include "proto/verified.h"
 #include "report/report.h"
 
-/* A server without a record, whose client failed: how many messages it had answered. */
-static void note_answered(const struct report *r, const struct measurement *meas)
-{
-	uint64_t answered = 0;
-
-	for (unsigned i = 0; i < meas->ms->ep->workers; i++)
-		answered += meas->ms->meter[i].round.result.messages;
-	report_note(r, "%" PRIu64 " messages of %s were answered", answered,
-		    units_size(meas->attr.message_bytes).text);
-}
-
-static void note_verified(const struct report *r, const struct measurement *meas)
-{
-	struct slots_tally sum = verify_tally(meas, RESULT_BOTH_WAYS);
-	uint64_t messages = meas->measured ? meas->mine.messages : meas->theirs.messages;
-	char text[256];
-
-	if (meas->attr.both)
-		messages = meas->mine.messages + meas->theirs.messages;
-	if (meas->is_verified)
-		report_note(r, "verified: %s",
-			    verified_format(&sum, messages * meas->attr.message_bytes, text,
-					    sizeof(text)));
-}
-
 /* That the round was interrupted, and how much of it was measured. */
 static void note_interrupted(const struct report *r, const struct measurement *meas)
 {
@@ -54,19 +29,14 @@ static void note_interrupted(const struct report *r, const struct measurement *m
 			    rec->messages, meas->messages_expected);
 }
 
-/* " (more than the link's 100 Gb/s)" if this end sent that much, else "". Returns BUF. */
-static const char *excess_text(const struct measurement *meas, const struct record *rec, char *buf,
-			       size_t size)
+/* The rate of this end's links; 0: unknown. */
+static double links_gbps(const struct endpoint *ep)
 {
-	const struct endpoint *ep = meas->ms->ep;
-	double links_gbps = 0;
+	double sum = 0;
 
 	for (unsigned i = 0; i < ep->rails; i++)
-		links_gbps += ep->rail[i].mine.nic.rate_gbps;
-	buf[0] = '\0';
-	if (rec == &meas->mine.record && links_gbps > 0 && rec->sent_gbps > links_gbps)
-		snprintf(buf, size, " (more than the link's %g Gb/s)", links_gbps);
-	return buf;
+		sum += ep->rail[i].mine.nic.rate_gbps;
+	return sum;
 }
 
 /* What was lost of the messages of the end BY, as REC says. */
@@ -76,11 +46,14 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 	const struct measure *ms = meas->ms;
 	bool gbits = r->about.options->output.gbits;
 	struct units_text size = units_size(meas->attr.message_bytes);
-	char more[80];
+	double link_gbps = rec == &meas->mine.record ? links_gbps(ms->ep) : 0;
+	char more[80] = "";
 
 	if (!rec->lost)
 		return;
-	if (r->about.latency)
+	if (link_gbps > 0 && rec->sent_gbps > link_gbps)
+		snprintf(more, sizeof(more), " (more than the link's %g Gb/s)", link_gbps);
+	if (r->about.test->latency)
 		report_note(r,
 			    "%" PRIu64 " of %" PRIu64 " round trips of %s took %.0f ms or more and "
 			    "gave no sample (lost or late); %" PRIu64 " messages were resent",
@@ -93,8 +66,7 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 			       "%" PRIu64 " of %" PRIu64 " messages of %s from the %s were lost: "
 			       "sent %s%s, arrived %s",
 			       rec->lost, rec->messages, size.text, by,
-			       unit_rate(gbits, rec->sent_gbps).text,
-			       excess_text(meas, rec, more, sizeof(more)),
+			       unit_rate(gbits, rec->sent_gbps).text, more,
 			       unit_number(gbits, rec->bandwidth_gbps).text);
 }
 
@@ -102,21 +74,21 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 static void note_pace(const struct report *r, const struct record *rec, const char *by)
 {
 	uint64_t rate = r->about.options->experiment.latency_rate;
+	bool gbits = r->about.options->output.gbits;
 	struct units_text size = units_size(rec->message_bytes);
-	char kept[128] = "none";
+	char kept[128] = "none", late[48] = "";
 
-	if (rec->pace.late_messages)
+	if (rec->pace.late_messages) {
 		snprintf(kept, sizeof(kept), "%" PRIu64, rec->pace.late_messages);
-	text_add(kept, sizeof(kept), " of %" PRIu64 " messages posted late", rec->messages);
-	if (rec->pace.late_messages)
-		text_add(kept, sizeof(kept), ", by up to %s",
+		snprintf(late, sizeof(late), ", by up to %s",
 			 units_about_ns(rec->pace.late_max_us * 1e3).text);
+	}
+	text_add(kept, sizeof(kept), " of %" PRIu64 " messages posted late%s", rec->messages, late);
 	if (rec->pace.limit_gbps > 0)
 		report_note(r, "%s: %s: %s of %s; %s", by, size.text,
-			    unit_number(r->about.options->output.gbits, rec->bandwidth_gbps).text,
-			    unit_rate(r->about.options->output.gbits, rec->pace.limit_gbps).text,
-			    kept);
-	if (r->about.latency && rate)
+			    unit_number(gbits, rec->bandwidth_gbps).text,
+			    unit_rate(gbits, rec->pace.limit_gbps).text, kept);
+	if (r->about.test->latency && rate)
 		report_note(r, "%s: %.0f of %" PRIu64 " messages/s; %s", size.text,
 			    rec->messages_per_s, rate, kept);
 	if (rec->load_gbps > 0)
@@ -145,26 +117,39 @@ static void note_apart(const struct report *r, const struct measurement *meas)
 void report_round(struct report *r, const struct measurement *meas, const struct result *result)
 {
 	bool server = r->about.server, leads = meas->attr.reverse == server;
-	const char *me = result_end_name(server), *they = result_end_name(!server);
+	const struct found *of[] = {&meas->mine, &meas->theirs};
+	const char *by[] = {result_end_name(server), result_end_name(!server)};
 	/* of the ends that send, which lose messages and have a schedule */
-	bool mine = leads || meas->attr.both, theirs = !leads || meas->attr.both;
+	bool sends[] = {leads || meas->attr.both, !leads || meas->attr.both};
+	uint64_t messages, answered = 0;
+	struct slots_tally sum;
+	char text[256];
 
-	if (!result) {
-		note_answered(r, meas);
+	if (!result) { /* a server without a record, whose client failed */
+		for (unsigned i = 0; i < meas->ms->ep->workers; i++)
+			answered += meas->ms->meter[i].round.result.messages;
+		report_note(r, "%" PRIu64 " messages of %s were answered", answered,
+			    units_size(meas->attr.message_bytes).text);
 		return;
 	}
-	note_verified(r, meas);
+	if (meas->is_verified) {
+		sum = verify_tally(meas, RESULT_BOTH_WAYS);
+		messages = of[!of[0]->measured]->record.messages;
+		if (meas->attr.both)
+			messages = of[0]->record.messages + of[1]->record.messages;
+		report_note(r, "verified: %s",
+			    verified_format(&sum, messages * meas->attr.message_bytes, text,
+					    sizeof(text)));
+	}
 	report_result(r, result);
 	note_interrupted(r, meas);
-	if (mine)
-		note_loss(r, meas, &meas->mine.record, me);
-	if (theirs)
-		note_loss(r, meas, &meas->theirs.record, they);
+	for (int i = 0; i < 2; i++)
+		if (sends[i])
+			note_loss(r, meas, &of[i]->record, by[i]);
 	note_apart(r, meas);
-	if (mine && meas->mine.measured)
-		note_pace(r, &meas->mine.record, me);
-	if (theirs && meas->theirs.measured)
-		note_pace(r, &meas->theirs.record, they);
+	for (int i = 0; i < 2; i++)
+		if (sends[i] && of[i]->measured)
+			note_pace(r, &of[i]->record, by[i]);
 }
 
 void report_repeated(struct report *r, const struct result *median, json_t *summary,

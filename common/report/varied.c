@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/report.h"
-#include "report/table.h"
 
 #define COLUMN_LEAST 8
 

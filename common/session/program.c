@@ -12,7 +12,6 @@
 #include "host/hwtree.h"
 #include "host/sysfs.h"
 #include "proto/json_memory.h"
-#include "report/check.h"
 #include "report/list.h"
 
 /* A server that stays has other clients: it does not wait longer for a reader of what it writes. */

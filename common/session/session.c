@@ -94,13 +94,8 @@ struct report_about session_about(struct program *p)
 {
 	return (struct report_about){
 		.program = p->name,
-		.test = p->test->name,
-		.title = p->test->title,
-		.latency = p->test->latency,
+		.test = p->test,
 		.server = p->server,
-		.halved = p->test->operation.halved,
-		.csv_columns =
-			!p->server && !p->options.experiment.plain ? p->test->csv_columns : NULL,
 		.options = &p->options,
 		.streams = &p->streams,
 		.lines = p->server && p->options.local.persistent ? &p->lines : NULL,

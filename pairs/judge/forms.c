@@ -9,7 +9,7 @@
 
 #include "judge.h"
 #include "proto/fields.h"
-#include "report/prom_series.h"
+#include "report/prom.h"
 
 #define GOOD_PARTNERS 2 /* good hosts that measure a suspect again */
 

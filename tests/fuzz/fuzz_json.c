@@ -196,10 +196,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t bits = fuzz_u8(&in);
 	struct options o;
 	struct fault problem;
+	const struct test test = {
+		.name = "send_bw", .title = "Send BW Test", .latency = bits & 1};
 	struct report r = {.about = {.program = "send_bw",
-				     .test = "send_bw",
-				     .title = "Send BW Test",
-				     .latency = bits & 1,
+				     .test = &test,
 				     .server = bits & 2,
 				     .options = &o}};
 

@@ -15,12 +15,13 @@ static struct options options = {.output = {.json = (char *)"run.json", .interva
 
 static struct report report_of(bool latency)
 {
+	static const struct test send_bw = {.name = "send_bw"};
+	static const struct test send_lat = {.name = "send_lat", .latency = true};
 	static struct streams none; /* whose outlets write nothing */
 
 	return (struct report){.about = {.options = &options,
 					 .streams = &none,
-					 .test = "send_bw",
-					 .latency = latency}};
+					 .test = latency ? &send_lat : &send_bw}};
 }
 
 static json_t *document_of(const struct report *r)

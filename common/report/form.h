@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * form: how a run looks on stdout: our table, perftest's, or one number; nothing if a document goes
+ * there. report.c chooses one by the options and calls its functions; one that is NULL does
+ * nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "measure/result.h"
+#include "proto/end.h"
+#include "verbs/hca.h"
+
+struct report;
+
+/* Both ends, by device, and the addresses that were exchanged. */
+struct report_ends {
+	unsigned rails, threads;          /* threads per device */
+	uint64_t first_bytes, last_bytes; /* message sizes */
+	const struct end *mine[HCA_MAX], *theirs[HCA_MAX];
+	const struct qp_address *my_qps[HCA_MAX], *their_qps[HCA_MAX];
+	const struct report_effective *effective;
+};
+
+struct form {
+	bool table, perftest, number; /* which one it is; none of them: nothing is shown */
+	bool (*wanted)(const struct output_options *o);
+	void (*open)(const struct report *r);
+	void (*listening)(void);
+	void (*connected)(struct report *r, const struct report_ends *ends);
+	/* Write RESULT's row SHOWN to OUT; an interval's RESULT has no rows. */
+	void (*row)(struct report *r, const struct result *result, const struct result_row *shown,
+		    FILE *out);
+	void (*close)(const struct report *r);
+};
+
+/* Ours, of table.c; and perftest's, of perftest.c. */
+const struct form *table_form(void);
+const struct form *perftest_form(void);
+
+/* What our table remembers. */
+struct table {
+	bool on_terminal, has_intervals; /* it includes rows of intervals */
+	bool narrow; /* only columns up to this rank, since the terminal is too narrow for all */
+	unsigned narrow_rank;
+	uint64_t row_ns; /* for an interval's row: its end; 0: not an interval */
+};
+
+/* A column: its value, its format, the gap before it, and its width. */
+struct column {
+	const char *field; /* field of the record; NULL: this end's CPU use */
+	enum {
+		AS_IS,
+		BANDWIDTH, /* in the table's unit */
+		MILLIONS
+	} unit;
+	int decimals;
+	struct {
+		const char *gap;
+		int width;
+	} ours, perftest;
+	const char *key; /* in perftest's document */
+};
+struct columns {
+	const struct column *column;
+	size_t count;
+};
+
+/*
+ * columns.c: the columns for REC in perftest's form or in ours; their heads (BUF, or static); the
+ * value to show; its text, '-' for a percentile with too few samples; a whole row without its
+ * newline; and all samples, for -H or -U.
+ */
+struct columns columns_of(const struct report *r, const struct record *rec, bool perftest);
+const char *columns_heads(const struct report *r, char *buf, size_t size);
+double column_value(const struct report *r, const struct record *rec, const struct column *c);
+const char *column_text(const struct report *r, const struct record *rec, const struct column *c,
+			char *buf, size_t size);
+void columns_put(const struct report *r, const struct record *rec, FILE *out);
+static inline uint64_t samples_of(const struct result *result, const struct result_row *shown)
+{
+	return result->samples_us ? shown->record->messages - shown->record->lost : 0;
+}
+void columns_samples(const struct report *r, const struct result *result,
+		     const struct result_row *shown, FILE *out);
+
+/*
+ * varied.c: the columns that tell which experiment of a sweep a row belongs to, header or values;
+ * and their width. Without a sweep there are none.
+ */
+void varied_columns(const struct report *r, bool header, FILE *out);
+unsigned varied_width(const struct report *r);
+
+/* banner.c: both ends on stderr, for all forms but perftest's. */
+void banner_print(struct report *r, const struct report_ends *ends);
+
+/* perftest.c: its warning for a server; the record that its document has of RESULT's row SHOWN. */
+void perftest_warn(const struct report *r);
+struct record perftest_last(const struct report *r, const struct result *result,
+			    const struct result_row *shown);
+
+/* Show RESULT in all forms; in that of stdout only; and there a row. */
+void report_result(struct report *r, const struct result *result);
+void report_shown(struct report *r, const struct result *result);
+void report_row(struct report *r, const struct result *result, const struct result_row *shown,
+		FILE *out);
+
+/* True if stdout may get LINES more lines of this client; with several, they belong together. */
+bool report_may_print(struct report *r, uint64_t lines);
+
+/* progress.c: erase the live line; print how many lines were dropped. */
+void progress_wipe(struct report *r);
+void progress_print_dropped(struct report *r);
