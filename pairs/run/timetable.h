@@ -42,7 +42,7 @@ bool timetable_off(const struct timetable *t, double ahead_s);
 
 /*
  * A peer's clock is AHEAD_S before this one's, uncorrected. It is V's `peer` or its `or_peer`, who
- * may be the same: who has one of these in common with an earlier vote takes its place, so that
+ * may be the same: a host that shares one of these with an earlier vote takes its place, so that
  * nobody counts twice. Returns true if the correction has changed: the median of this host and of
  * the peers that told is off by more than a quarter of a slot.
  */
