@@ -21,12 +21,18 @@ on_terminal() {
 # What was the live line in the course of time.
 live_lines() { tr '\r' '\n' <shown | sed 's/\x1b\[K//g' | grep '^[0-9.]* s: '; }
 
-# shown_live LINE PROGRAM ARG…: on a terminal, until a live line is shown that has LINE, then SIGINT.
-shown_live() {
+# start_shown PROGRAM ARG…: a server, and a client on a terminal whose process is in client.pid.
+start_shown() {
 	command -v script >/dev/null || skip 'script is not here (util-linux)'
 	rm -f shown client.pid
-	server "$2"
-	start client "$(command -v script)" -qefc "${columns:+stty cols $columns;} echo \$\$ >client.pid; exec $RDMARK_BIN/$2 -p $port ${*:3} $host" shown
+	server "$1"
+	start client "$(command -v script)" -qefc \
+		"${columns:+stty cols $columns;} echo \$\$ >client.pid; exec $RDMARK_BIN/$1 -p $port ${*:2} $host" shown
+}
+
+# shown_live LINE PROGRAM ARG…: on a terminal, until a live line is shown that has LINE, then SIGINT.
+shown_live() {
+	start_shown "${@:2}"
 	until_says shown "[0-9.]* s: $1"
 	kill -INT "$(<client.pid)"
 	finish client server
@@ -51,11 +57,8 @@ shown_live() {
 
 @test "--run_infinitely: on a terminal rows say when they were, and the last one that it is the whole" {
 	local columns
-	command -v script >/dev/null || skip 'script is not here (util-linux)'
 	for columns in 60 120; do
-		rm -f shown client.pid
-		server send_bw
-		start client "$(command -v script)" -qefc "stty cols $columns; echo \$\$ >client.pid; exec $RDMARK_BIN/send_bw -p $port -s 64 --run_infinitely --interval 0.1 --quiet $host" shown
+		start_shown send_bw -s 64 --run_infinitely --interval 0.1 --quiet
 		until_says shown ' [0-9]*\.[2-9] *.$'
 		kill -INT "$(<client.pid)"
 		finish client server
@@ -149,8 +152,7 @@ lines_fit() {
 
 @test "rows of --run_infinitely fit, too" {
 	local columns=70
-	server send_bw
-	start client "$(command -v script)" -qefc "stty cols $columns; $RDMARK_BIN/send_bw -p $port --run_infinitely --interval 0.2 -s 64 --quiet $host" shown
+	start_shown send_bw --run_infinitely --interval 0.2 -s 64 --quiet
 	until_says shown ' 64 B '
 	kill -INT "${pid[server]}"
 	finish client server
@@ -251,7 +253,8 @@ await_end() { await 'client round' 'client round' 'client done'; }
 		lasted
 		says client.out ' progress lines were dropped: standard error was blocked' 'worst '
 		# Lines are whole or not there.
-		! sed 's/\x1b\[K//g; s/.*\r\(.\)/\1/' client.out | grep -a '^rdmark: [0-9.]* s: ' | grep -av 'messages\(/s\)\?.\?$' || fail "$(cat -v client.out)"
+		sed 's/\x1b\[K//g; s/.*\r\(.\)/\1/' client.out | grep -a '^rdmark: [0-9.]* s: ' >lines
+		! grep -av 'messages\(/s\)\?.\?$' lines || fail "$(cat -v client.out)"
 	done
 }
 

@@ -397,14 +397,14 @@ silent() {
 	[[ ! -s $1 ]] || fail "$1 is not empty"
 }
 
-# json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then). Of a result, FILTER may
-# use ends, what each end measured; of("client"), what that one did, nothing if it did not; and
-# all_parts, that and what each thread and device did.
+# json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then). FILTER may use what is in rdmark.jq.
+# json_lines: the same of an array of all that is in FILE, JSON lines.
 json() {
 	keep_documents "$1"
-	jq -e "${@:3}" 'def ends: if .by_end then .by_end[] else . end; def of($who): ends | select(.measured_by == $who);
-		def all_parts: ., ends, .by_thread[]?, .by_device[]?; '"$2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
+	jq -e -L "$lib" "${@:3}" "include \"rdmark\"; $2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
 }
+
+json_lines() { json "$1" "$2" -s "${@:3}"; }
 
 # rows FILE [FIELDS]: sets rows to the lines that are a row of the table by the rule that most
 # readers of perftest go by: the first field is a number, all FIELDS are, and there are exactly as
