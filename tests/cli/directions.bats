@@ -27,7 +27,8 @@ adds_up() {
 			[[ ${row[0]} == 4096 && ${row[1]} == 600 ]] || fail "wrong row: ${row[*]}"
 			[[ ${row[*]:2:3} == '- - -' ]] || positive "${row[@]:2:3}"
 		done
-		json c.json '[.results[] | ends, . | [.direction, .measured_by]] == [["client_to_server", "client"], ["server_to_client", "server"], ["both", "both"]]'
+		json c.json '[.results[] | ends, . | [.direction, .measured_by]]
+			== [["client_to_server", "client"], ["server_to_client", "server"], ["both", "both"]]'
 		# what both did while both ran, which may be never, or for less than a message
 		json c.json '.results[0] | .timed_messages // 0 | . <= 600'
 		json c.json '.results[0] | .quality.overlap_percent | . >= 0 and . <= 100'
@@ -181,7 +182,8 @@ adds_up() {
 		await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
 		kill -INT "${pid[$who]}"
 		finish client server
-		[[ ${status[$who]} == 130 && ${status[client]}${status[server]} == @(1300|0130) ]] || fail "client ${status[client]}, server ${status[server]}"
+		ended "$who" 130
+		[[ ${status[client]}${status[server]} == @(1300|0130) ]] || fail "client ${status[client]}, server ${status[server]}"
 		json c.json '.status == "interrupted" and .results[0].direction == "both" and .results[0].messages > 0'
 		row server.out 5
 	done

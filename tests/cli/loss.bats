@@ -123,7 +123,8 @@ at_most() {
 
 @test "latency: pings and pongs that are lost are sent again, and are no samples" {
 	local program
-	for program in "send_lat -c UD" "send_lat -c UD --latency_rate 2000" "send_lat -c UC" "write_lat -c UC" "send_lat -e -c UD" "write_lat --write_with_imm -c UC"; do
+	for program in 'send_lat -c UD' 'send_lat -c UD --latency_rate 2000' 'send_lat -c UC' 'write_lat -c UC' 'send_lat -e -c UD' \
+		'write_lat --write_with_imm -c UC'; do
 		# shellcheck disable=SC2086
 		lossy 31 17 $program -n 100 -H
 		row client.out 9
