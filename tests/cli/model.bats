@@ -104,7 +104,8 @@ predicted() {
 			.[2] * 10 | round / 10) million at 20 us"' model.json)"
 	local place i=0
 	for place in 'in rdmark' 'in the provider' 'for a doorbell' 'for a completion'; do
-		says page.out ".It $(jq ".costs[$((i++))].ns + 0" model.json) ns Ta $place"
+		says page.out ".It $(jq ".costs[$i].ns + 0" model.json) ns Ta $place"
+		((i += 1))
 	done
 }
 

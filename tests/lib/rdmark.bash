@@ -274,7 +274,7 @@ tries() {
 	local run good=0
 	for ((run = 1; run <= $2; run++)); do
 		"${@:4}"
-		if jq -e "$3" c.json >jq.out; then
+		if jq -e -L "$lib" "include \"rdmark\"; $3" c.json >jq.out; then
 			((++good < $1)) || return 0
 		else
 			echo "run $run: not so: $3" >&2
