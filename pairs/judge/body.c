@@ -127,7 +127,7 @@ static uint32_t order_players(struct body *b, uint32_t *place, uint32_t *order)
 	return used;
 }
 
-/* Keep those players, and number them anew, in their order. */
+/* Keep those players, and renumber them, in their order. */
 static int number_players(struct body *b)
 {
 	size_t all = (size_t)b->names.count + 1;
@@ -341,7 +341,7 @@ static void take_notes(struct body *b)
 	}
 }
 
-int body_settle(struct body *b)
+int body_complete(struct body *b)
 {
 	drop_others(b);
 	take_notes(b);

@@ -135,7 +135,7 @@ int body_read(struct body *b, FILE *file);
  * say, and number the players that are left by host and rail, so that n2 comes before n10. A
  * latency gets a try in the other direction: it is measured in one, and both ends are in it.
  */
-int body_settle(struct body *b);
+int body_complete(struct body *b);
 
 /* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or BODY_NONE. */
 uint32_t body_player(struct body *b, const char *host, const char *rail);

@@ -109,7 +109,7 @@ static int read_body(struct body *b, char **files, struct fault *f)
 	for (; *files; files++)
 		if (read_file(b, *files, f))
 			return -1;
-	if (body_settle(b))
+	if (body_complete(b))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "sorting the lines");
 	print_counts(&b->counts);
 	if (b->count)

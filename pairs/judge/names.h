@@ -36,7 +36,7 @@ uint32_t names_put(struct names *n, const char *text);
 uint32_t names_find(const struct names *n, const char *text);
 
 /*
- * Keep the COUNT texts that have the numbers at ORDER, and number them anew, in this order. Fewer
+ * Keep the COUNT texts that have the numbers at ORDER, and renumber them in this order. Fewer
  * are left if there is no memory.
  */
 void names_keep(struct names *n, const uint32_t *order, uint32_t count);

@@ -293,7 +293,7 @@ static void note_power(struct judgement *j)
 }
 
 /*
- * Some pairs are far slower than all others: routes, or runs that were held up. Of so many chance
+ * Some pairs are far slower than all others: routes, or runs that were delayed. Of so many chance
  * names none, and nobody knows which it is.
  */
 static void note_some_slow(struct judgement *j)

@@ -163,7 +163,7 @@ void run_servers_read(struct run *r);
 void run_servers_release(struct run *r);
 
 /*
- * Who has to call: a round begins, whose turns are in r->turns, or all are over; at the end, the
+ * Whose turn it is to call: a round begins, whose turns are in r->turns, or all are over; at the end, the
  * lines of those that never did.
  */
 void run_callers_round(struct run *r);

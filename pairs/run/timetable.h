@@ -42,7 +42,7 @@ bool timetable_off(const struct timetable *t, double ahead_s);
 
 /*
  * A peer's clock is AHEAD_S before this one's, uncorrected. It is V's `peer` or its `or_peer`: an
- * earlier vote of either is replaced, so that nobody counts twice. Returns true if the correction
+ * earlier vote of either is replaced, so that none counts twice. Returns true if the correction
  * has changed: the median of this host and of the peers is off by more than a quarter of a slot.
  */
 bool timetable_vote(struct timetable *t, const struct timetable_vote *v);

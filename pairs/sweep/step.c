@@ -227,7 +227,7 @@ int step_run(struct step *s, struct stop *stop, struct fault *f)
 		return stop_raise(stop, f);
 	if (*s->taken) {
 		fault_raise(f, FAULT_USAGE, 0, "%s: its TCP port is in use", s->taken);
-		fault_cause(f, "Another sweep of these hosts may be under way");
+		fault_cause(f, "Another sweep of these hosts may be running");
 		return fault_fix(f, "wait until it has ended, or use another --port");
 	}
 	if (s->players)

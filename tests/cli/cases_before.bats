@@ -149,7 +149,7 @@ apart() {
 	server send_lat
 	stranger say "${hello/'"default_pkey":32769'/'"other":1'}" hear welcome
 	ended stranger 0
-	waits
+	waits_on
 	on 'sim0 gid.1=v2/127.0.0.1'
 	listen_in
 	[[ $hello$welcome != *default_pkey* ]] || fail 'told on Ethernet'

@@ -163,7 +163,8 @@ limit() { json c.json ".results[0].limit | $1"; }
 	export SIMVERBS_GBPS=2
 	measured paused send_bw --dscp 26
 	limit '.bound_by != "pause"'
-	json c.json '.results[0].snapshot.client[0] | .changed.pause_received_us.change == 500000 and (.unchanged | index("own_pause_received_us"))'
+	json c.json '.results[0].snapshot.client[0] | .changed.pause_received_us.change == 500000
+		and (.unchanged | index("own_pause_received_us"))'
 	json c.json 'all(.results[0].diagnosis[]; .code != "paused")'
 	made() { made_untrusted "$@"; }
 	measured paused send_bw --dscp 26

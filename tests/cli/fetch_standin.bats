@@ -28,7 +28,8 @@ all() {
 		row client.out $columns
 		positive "${row[@]:2:2}"
 		row server.out $columns
-		json c.json '.test == $test and .effective.outs == 16 and (.results | length) == 1 and (.results[0] | has("by_end") | not)' --arg test "$program"
+		json c.json '.test == $test and .effective.outs == 16
+			and (.results | length) == 1 and (.results[0] | has("by_end") | not)' --arg test "$program"
 		says client.err '16 outstanding requests per QP'
 	done
 }

@@ -23,11 +23,13 @@ known() {
 
 # perftest 6.06, of Debian 12, where 6.24, of Debian 13, prints something else: rdmark prints that.
 known 'perftest 6.06' '*stdout' 's|\[MB/sec\]|[MiB/sec]|g' 'the unit was MiB all the time; now it is called so'
-known 'perftest 6.06' '*stdout' 's|^( [0-9]+ .*\t\t)   (.*\.######)|\1     \2|' 'the message rate stands two blanks farther right now'
+known 'perftest 6.06' '*stdout' 's|^( [0-9]+ .*\t\t)   (.*\.######)|\1     \2|' \
+	'the message rate stands two blanks farther right now'
 known 'perftest 6.06' '*stdout' 's|^( PCIe relax order: [A-Z]+)$|\1\t\tLock-free      : OFF|' 'a column more'
 known 'perftest 6.06' '*stdout' 's|^( ibv_wr. API     : [A-Z]+)$|\1\t\tUsing DDP      : OFF|' 'a column more'
 known 'rdmark 6.06' '*stdout' '/WARNING: BW peak/d' 'a line more'
-known 'perftest 6.06' '*json' 's|^([A-Za-z_0-9.]+( with events)?) ?: |"\1": |; s|(": )([A-Z][A-Za-z_0-9]*)(,?)$|\1"\2"\3|' 'keys and words have quotes now'
+known 'perftest 6.06' '*json' 's|^([A-Za-z_0-9.]+( with events)?) ?: |"\1": |; s|(": )([A-Z][A-Za-z_0-9]*)(,?)$|\1"\2"\3|' \
+	'keys and words have quotes now'
 known 'perftest 6.06' '*json' ':a;N;$!ba;s|,\n\}|\n}|g' 'there is no comma before a brace any more, so it is JSON'
 # and the other way round
 known 'perftest 6.2*' '*json' '/^"Use_ROCm_memory"/d' "a key of builds for AMD's GPUs, which rdmark does not have"
@@ -35,23 +37,36 @@ known 'perftest 6.2*' '* --output=*json' ':a;N;$!ba;s|,\n\n\}|\n}|g' 'that is no
 known '* 6.2*' '* -D *stdout' '/WARNING: BW peak/d' 'rdmark measures the peak of a run by duration, too'
 
 # All versions.
-known '* *' '*stdout' 's/^( ibv_wr. API     : )(ON|OFF)/\1ON or OFF/' 'perftest says whether the device has it, rdmark whether it uses it'
+known '* *' '*stdout' 's/^( ibv_wr. API     : )(ON|OFF)/\1ON or OFF/' \
+	'perftest says whether the device has it, rdmark whether it uses it'
 known '* *' '*json' 's/^("ibv_wr_API": )"(ON|OFF)"/\1"ON or OFF"/' 'the same'
-known '* *' '*_lat *' 's/^( ?"?[TR]X[ _]depth"? *: )[0-9]+/\1its own/' 'rdmark says how deep its queues are: for one message at a time, of which one in many is signalled'
-known '* *' '*_bw *-n 5 *' 's/^( ?"?[TR]X[ _]depth"? *: )[0-9]+/\1its own/' 'perftest has no deeper queues than there are messages; rdmark has what was asked for'
-known '* *' '@(*_bw *-s @(8|1024)|atomic_bw) *' 's/^( ?"?TX[ _]depth"? *: )[0-9]+/\1its own/' 'rdmark has a deeper queue for small messages if -t is not given'
-known '* *' '@(*_bw @(*-a|*-e|*-l 4|*-s @(8|1024))|atomic_bw) *' 's/^( ?"?CQ[ _]Moderation"? *: )[0-9]+/\1its own/' 'how many messages have one completion is for rdmark to choose if -Q is not given'
-known 'perftest *' '*_bw * -l 4 *stdout' '/^Post List requested/d' 'perftest says that it chose another -Q, which rdmark does not have to'
+known '* *' '*_lat *' 's/^( ?"?[TR]X[ _]depth"? *: )[0-9]+/\1its own/' \
+	'rdmark says how deep its queues are: for one message at a time, of which one in many is signalled'
+known '* *' '*_bw *-n 5 *' 's/^( ?"?[TR]X[ _]depth"? *: )[0-9]+/\1its own/' \
+	'perftest has no deeper queues than there are messages; rdmark has what was asked for'
+known '* *' '@(*_bw *-s @(8|1024)|atomic_bw) *' 's/^( ?"?TX[ _]depth"? *: )[0-9]+/\1its own/' \
+	'rdmark has a deeper queue for small messages if -t is not given'
+known '* *' '@(*_bw @(*-a|*-e|*-l 4|*-s @(8|1024))|atomic_bw) *' 's/^( ?"?CQ[ _]Moderation"? *: )[0-9]+/\1its own/' \
+	'how many messages have one completion is for rdmark to choose if -Q is not given'
+known 'perftest *' '*_bw * -l 4 *stdout' '/^Post List requested/d' \
+	'perftest says that it chose another -Q, which rdmark does not have to'
 known 'perftest *' '*_bw * -l 4 *stdout' '1{/^-/d}' 'the rule beside it'
-known 'rdmark *' 'write_bw *-a *server stdout' '/^ [0-9]/{/^ 8388608 /!d}; /^#\./{$!d}' "perftest's server hears only of the last size; rdmark's shows each"
-known 'perftest *' 'send_bw -b --report-both -D *' 's/^ [0-9]+ +(##########)/ 65536      \1/; s/^("MsgSize": )[0-9]+/\165536/' 'perftest takes this size from memory that nobody wrote to'
-known 'perftest *' '* --output=* -b --report-both *stdout' '2,$d' 'perftest prints numbers with words around them; rdmark one number, as without --report-both'
-known '* *' 'send_lat * -[HU]*stdout' '/^[0-9]+, #$/{/^1, /!d}' 'rdmark shows every sample; perftest leaves one out, and with -H three'
+known 'rdmark *' 'write_bw *-a *server stdout' '/^ [0-9]/{/^ 8388608 /!d}; /^#\./{$!d}' \
+	"perftest's server hears only of the last size; rdmark's shows each"
+known 'perftest *' 'send_bw -b --report-both -D *' 's/^ [0-9]+ +(##########)/ 65536      \1/; s/^("MsgSize": )[0-9]+/\165536/' \
+	'perftest takes this size from memory that nobody wrote to'
+known 'perftest *' '* --output=* -b --report-both *stdout' '2,$d' \
+	'perftest prints numbers with words around them; rdmark one number, as without --report-both'
+known '* *' 'send_lat * -[HU]*stdout' '/^[0-9]+, #$/{/^1, /!d}' \
+	'rdmark shows every sample; perftest leaves one out, and with -H three'
 known '* *' '@(write|read|atomic)_lat * -[HU]*stdout' '/^[0-9]+, #$/{/^1, /!d}' 'the same'
-known 'rdmark *' '* -w 10000000 client status' 's/6/1/' 'rdmark has a status of its own for what was measured and is too little'
+known 'rdmark *' '* -w 10000000 client status' 's/6/1/' \
+	'rdmark has a status of its own for what was measured and is too little'
 known 'perftest *' '* -w 10000000 server status' 's/1/0/' "rdmark's client judges what both measured"
-known '* *' 'send_bw * -c U* server *' 's/^( [0-9]+ +)[0-9]+ +/\1received /; s/^("n_iterations": )[0-9]+/\1received/' "rdmark's server counts what came, which may be less"
-known 'perftest *' '*_lat * -[HU]*server stdout' '/^#, usec/,/^ #bytes/d' "rdmark's server shows what the client measured; it has no samples of its own"
+known '* *' 'send_bw * -c U* server *' 's/^( [0-9]+ +)[0-9]+ +/\1received /; s/^("n_iterations": )[0-9]+/\1received/' \
+	"rdmark's server counts what came, which may be less"
+known 'perftest *' '*_lat * -[HU]*server stdout' '/^#, usec/,/^ #bytes/d' \
+	"rdmark's server shows what the client measured; it has no samples of its own"
 
 setup_file() {
 	local program

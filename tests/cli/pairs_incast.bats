@@ -43,7 +43,8 @@ judged() {
 	judged 6 '[.suspects[] | [.kind, .name]] == [["sender_starves", "n3"]] and (.suspects[0].value | . > 0.25 and . < 0.35)
 		and .incast.senders == 4 and .incast.reach_of == "port" and (.incast.reach | . > 0.85 and . < 0.92)
 		and (.incast.rounds | length == 8 and all(.limit == 100 and (.jain > 0.98) == (.least != "n3")))
-		and .incast.victim == {rounds_during: 8, rounds_without: 8, p50_during_us: 9, p50_without_us: 2, p99_during_us: 31, p99_without_us: 4.1}' lines
+		and .incast.victim == {rounds_during: 8, rounds_without: 8,
+			p50_during_us: 9, p50_without_us: 2, p99_during_us: 31, p99_without_us: 4.1}' lines
 	start judge rdmark-pairs judge --suspects suspects lines
 	finish judge
 	ended judge 6

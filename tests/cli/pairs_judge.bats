@@ -623,7 +623,8 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 		((status == 0))
 	done
 	made_pairs 8 >before
-	made_pairs 8 'when(.value; .value *= 0.7) | if .kind == "pair" then .from_rail = "mlx5_0" | .to_rail = "mlx5_0" else .rail = "mlx5_0" end' >now
+	made_pairs 8 'when(.value; .value *= 0.7)
+		| if .kind == "pair" then .from_rail = "mlx5_0" | .to_rail = "mlx5_0" else .rail = "mlx5_0" end' >now
 	judge --baseline before now
 	((status == 77))
 	says 'not compared with the baseline: no node, rail or pair has figures in both' '8 nodes: 8 good'

@@ -34,5 +34,6 @@ lines() {
 		"$BATS_TEST_DIRNAME/matrices/nccl-1264-disabled.txt" >slow
 	lines slow >recorded
 	said=$("$bin/rdmark-pairs" judge --json recorded) || true
-	[[ $(jq -c '[.exit_status, (.suspects[] | [.kind, .name, .direction])]' <<<"$said") == '[6,["node_slow","g2","sending"]]' ]] || { echo "$said"; return 1; }
+	jq -e '.exit_status == 6 and (.suspects | map([.kind, .name, .direction])) == [["node_slow", "g2", "sending"]]' <<<"$said" ||
+		{ echo "$said"; return 1; }
 }

@@ -62,7 +62,8 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	[[ $(<suspects.txt) != *ALL* ]]
 	[[ $stderr == *'with impossible content'* && $output != *ALL* ]]
 	rm lines started
-	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' run --separate-stderr "$bin/rdmark-pairs" sweep --launch 'srun -N 4' --start-in 0 --output lines --once
+	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' run --separate-stderr \
+		"$bin/rdmark-pairs" sweep --launch 'srun -N 4' --start-in 0 --output lines --once
 	[[ $(<started) != *--hosts* ]]
 }
 
@@ -124,7 +125,8 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	launcher 'all=$*; echo "${all##* -- }" >>started' '[[ $* == *"-s 1m"* ]] && exec cat made; cat good'
 	sweep --once --hosts 'n[1-8]' -- write_bw -s 4k,1m -D 1
 	((status == 6))
-	[[ $(<started) == $'write_bw -s 4k -D 1\nwrite_bw -s 1m -D 1' && $output == *'n3: suspect only with -s 1m' ]] || { cat started; echo "$output"; return 1; }
+	[[ $(<started) == $'write_bw -s 4k -D 1\nwrite_bw -s 1m -D 1' && $output == *'n3: suspect only with -s 1m' ]] ||
+		{ cat started; echo "$output"; return 1; }
 	[[ $(<suspects.txt) == n3 && -s lines.4k && -s lines.1m && ! -s suspects.txt.4k && $(<suspects.txt.1m) == n3 ]]
 	sweep --once --matrix m -- write_bw -s 4k,1m -D 1
 	((status == 2))

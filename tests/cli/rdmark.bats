@@ -276,11 +276,13 @@ answers() {
 	[[ $stderr == *'figures only in b.json: 3'* ]]
 	jq -e '.before == "a.json" and .within_percent == 5 and .regressions == 1 and .cannot_tell == 0 and (.changes | length) == 1 and
 		(.changes[0] | .test == "write_bw" and .message_bytes == 65536 and .figure == "bandwidth_gbps" and .before == {mean: 100, runs: 1} and
-		.after.mean == 90 and (.change_percent + 10 | fabs) < 0.001 and .answer == "worse" and .connections == [1, 1] and .disturbed == false)' <<<"$output"
+		.after.mean == 90 and (.change_percent + 10 | fabs) < 0.001 and .answer == "worse" and .connections == [1, 1]
+		and .disturbed == false)' <<<"$output"
 	bandwidth 100 >a.json
 	compare a.json b.json --json
 	((status == 0))
-	jq -e '.within_percent == null and .regressions == 0 and .cannot_tell == 1 and (.changes[0] | .plus_minus_percent == null and .answer == "cannot_tell")' <<<"$output"
+	jq -e '.within_percent == null and .regressions == 0 and .cannot_tell == 1
+		and (.changes[0] | .plus_minus_percent == null and .answer == "cannot_tell")' <<<"$output"
 }
 
 @test "compare: runs of a connection are one value" {
@@ -356,7 +358,8 @@ answers() {
 		((status == 2)) || { echo "$text: $status"; return 1; }
 	done
 	for text in '[1,null,"x",[],{}]' '[{"bandwidth_gbps":-1}]' '[{"bandwidth_gbps":1e308,"message_bytes":-5,"qps":9223372036854775807}]' \
-		'[{"latency_mean_us":"x","latency_p50_us":1e-308}]' '[{"message_bytes":2,"qps":1,"direction":"ping_pong","latency_mean_us":1e308,"plus_minus_percent":1e308}]'; do
+		'[{"latency_mean_us":"x","latency_p50_us":1e-308}]' \
+		'[{"message_bytes":2,"qps":1,"direction":"ping_pong","latency_mean_us":1e308,"plus_minus_percent":1e308}]'; do
 		printf '{"test":"send_lat","results":%s}' "$text" >b.json
 		compare a.json b.json --within 1
 		((status == 0 || status == 2 || status == 6 || status == 77)) || { echo "$text: $status"; return 1; }

@@ -247,12 +247,14 @@ stopped_for() {
 	done
 }
 
+# A run is of five windows of 50 ms each: where the loop that counts stood still for a good part of them, it says nothing
+# about the share, whatever that is.
 @test "gdr_bw: paused for 30 % of the time: told beside the verdict; otherwise nothing is found" {
 	made mine
 	made theirs
 	export SIMVERBS_GBPS=1 SIMCUDA_GPUS='pci=0000:45:00.0'
 	quick=(--gpu-path peermem --windows 5 -D 0.25 -t 64 --staged-chunk 64k --expected-gbps 1 --extra-windows 0 --json=c.json)
-	for _ in 1 2 3 4 5; do
+	paused_run() {
 		driver none
 		put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
 		at theirs server gdr_bw
@@ -262,11 +264,13 @@ stopped_for() {
 		finish client server
 		ended client 6
 		json c.json '.verdict | .cause != "paused" and (.diagnosis[0] | .code == "paused" and .end == "client")'
+		((gap_us > 30000)) || json c.json '.verdict.diagnosis[0].share | . > 0.2 and . < 0.4'
 		says client.out "Also: the client's port was stopped for "
-		# of five windows of 50 ms each: the loop must not have stood still for a good part of them
-		! jq -e '.verdict.diagnosis[0].share | . > 0.2 and . < 0.4' c.json >/dev/null && ((gap_us > 30000)) || break
+	}
+	for _ in 1 2 3; do
+		paused_run
+		((gap_us > 30000)) || break
 	done
-	json c.json '.verdict.diagnosis[0].share | . > 0.2 and . < 0.4'
 	driver none
 	at theirs server gdr_bw
 	driver

@@ -21,21 +21,30 @@ on_terminal() {
 # What was the live line in the course of time.
 live_lines() { tr '\r' '\n' <shown | sed 's/\x1b\[K//g' | grep '^[0-9.]* s: '; }
 
-# shown_live CHECK PROGRAM ARG…: on a terminal, again if the live lines do not pass CHECK: a program that is held up
-# is late with them.
+# start_shown PROGRAM ARG…: a server, and a client on a terminal whose process is in client.pid.
+start_shown() {
+	command -v script >/dev/null || skip 'script is not here (util-linux)'
+	rm -f shown client.pid
+	server "$1"
+	start client "$(command -v script)" -qefc \
+		"${columns:+stty cols $columns;} echo \$\$ >client.pid; exec $RDMARK_BIN/$1 -p $port ${*:2} $host" shown
+}
+
+# shown_live LINE PROGRAM ARG…: on a terminal, until a live line is shown that has LINE, then SIGINT.
 shown_live() {
-	for _ in 1 2 3 4 5; do
-		on_terminal "${@:2}"
-		! live_lines | $1 || return 0
-	done
-	fail "$(cat -v shown)"
+	start_shown "${@:2}"
+	until_says shown "[0-9.]* s: $1"
+	kill -INT "$(<client.pid)"
+	finish client server
+	ended client 130
+	ended server 0
 }
 
 @test "a live line on a terminal, which is gone at the end; the table is whole" {
 	local program unit
-	shows_unit() { grep -q "^[0-9.]* s: 64 B: .* $unit"; }
 	while read -r program unit; do
-		shown_live shows_unit "$program" -D 1.3 -s 64
+		shown_live "64 B: .* $unit" "$program" -D 60 -s 64
+		live_lines | grep -q "^[0-9.]* s: 64 B: .* $unit" || fail "$(cat -v shown)"
 		# What stays on the screen: a line that was erased does not.
 		sed 's/\r$//; s/.*\r\x1b\[K//' shown >screen
 		[[ $(grep -c ' s: 64 B: ' screen) == 0 ]] || fail "$(cat -v screen)"
@@ -48,11 +57,8 @@ shown_live() {
 
 @test "--run_infinitely: on a terminal rows say when they were, and the last one that it is the whole" {
 	local columns
-	command -v script >/dev/null || skip 'script is not here (util-linux)'
 	for columns in 60 120; do
-		rm -f shown client.pid
-		server send_bw
-		start client "$(command -v script)" -qefc "stty cols $columns; echo \$\$ >client.pid; exec $RDMARK_BIN/send_bw -p $port -s 64 --run_infinitely --interval 0.1 --quiet $host" shown
+		start_shown send_bw -s 64 --run_infinitely --interval 0.1 --quiet
 		until_says shown ' [0-9]*\.[2-9] *.$'
 		kill -INT "$(<client.pid)"
 		finish client server
@@ -64,22 +70,27 @@ shown_live() {
 	done
 }
 
-# left_fits SECONDS: the live lines on stdin say how much of that is left, in whole seconds.
-left_fits() {
-	awk -v all="$1" 'match($0, /, [0-9]+ s left$/) {
-			off = substr($0, RSTART + 2) - (all - $1)
-			if (off < -0.6 || off > 0.6) exit wrong = 1
-			n++
-		}
-		END { exit wrong || !n }'
+# left_off SECONDS: by how much what the live lines say is left, in whole seconds, is off.
+left_off() {
+	live_lines | awk -v all="$1" 'match($0, /, [0-9]+ s left$/) { print substr($0, RSTART + 2) - (all - $1) }'
+}
+
+# A pace is never too quick for the link; a busy machine makes it slower.
+at_a_pace() {
+	on_terminal write_bw -n 3000 -s 1M
+	left_off 2.5 | jq -es 'length > 0' >/dev/null || fail "$(cat -v shown)"
+	left_off 2.5 | jq -s . >c.json
+	json c.json 'all(. >= -0.6)'
 }
 
 @test "the live line says how much time is left: of the duration, or at the pace so far" {
-	shown_live 'left_fits 2.7' send_bw -D 2.7 -s 64
+	shown_live '.* s left' send_bw -D 59 -s 64
+	left_off 59 | jq -es 'length > 0 and all(fabs <= 0.6)' || fail "$(cat -v shown)"
 	# 3000 messages of 1 MiB at 10 Gb/s take 2.5 s.
 	export SIMVERBS_GBPS=10
-	shown_live 'left_fits 2.5' write_bw -n 3000 -s 1M
-	shown_live 'left_fits 0.95' write_bw -n 100000 -s 1M -D 0.95
+	tries 1 5 'all(. <= 0.6)' at_a_pace
+	shown_live '.* s left' write_bw -n 1000000 -s 1M -D 59
+	left_off 59 | jq -es 'length > 0 and all(fabs <= 0.6)' || fail "$(cat -v shown)"
 }
 
 # lines_fit: no line that the terminal showed is longer than it is wide.
@@ -141,8 +152,7 @@ lines_fit() {
 
 @test "rows of --run_infinitely fit, too" {
 	local columns=70
-	server send_bw
-	start client "$(command -v script)" -qefc "stty cols $columns; $RDMARK_BIN/send_bw -p $port --run_infinitely --interval 0.2 -s 64 --quiet $host" shown
+	start_shown send_bw --run_infinitely --interval 0.2 -s 64 --quiet
 	until_says shown ' 64 B '
 	kill -INT "${pid[server]}"
 	finish client server
@@ -152,7 +162,7 @@ lines_fit() {
 
 @test "the live line is cut where the terminal ends, and gone at the end" {
 	local columns=30
-	shown_live 'grep -q .' send_bw -D 1.3 -s 64 --json=c.json
+	shown_live '64 B: ' send_bw -D 60 -s 64
 	live_lines | awk '!/^[0-9.]* s: 64 B: / || length >= 30 { exit 1 }' || fail "$(cat -v shown)"
 	sed 's/\r$//; s/.*\r\x1b\[K//' shown >screen
 	[[ $(grep -c ' s: 64 B: ' screen) == 0 ]] || fail "$(cat -v screen)"
@@ -243,7 +253,8 @@ await_end() { await 'client round' 'client round' 'client done'; }
 		lasted
 		says client.out ' progress lines were dropped: standard error was blocked' 'worst '
 		# Lines are whole or not there.
-		! sed 's/\x1b\[K//g; s/.*\r\(.\)/\1/' client.out | grep -a '^rdmark: [0-9.]* s: ' | grep -av 'messages\(/s\)\?.\?$' || fail "$(cat -v client.out)"
+		sed 's/\x1b\[K//g; s/.*\r\(.\)/\1/' client.out | grep -a '^rdmark: [0-9.]* s: ' >lines
+		! grep -av 'messages\(/s\)\?.\?$' lines || fail "$(cat -v client.out)"
 	done
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bats file_tags=long
 #
 # What comments and manual pages speak of exists, and a page does not deny what its program can do.
 
@@ -127,7 +128,7 @@ banned_of() {
 }
 
 @test "words: what man/style.md replaces is used nowhere" {
-	mapfile -t all < <(find "$top"/common "$top"/{send,write,read,atomic}_{bw,lat} "$top"/{gdr_bw,rdmark} -name '*.[ch]')
+	mapfile -t all < <(find "$top"/common "$top"/{send,write,read,atomic}_{bw,lat} "$top"/{gdr_bw,rdmark,pairs} -name '*.[ch]')
 	((${#all[@]} > 200))
 	sources "${all[@]}" >lines
 	banned lines "$top"/build/man/*.[1-8] "$top"/README.md >found
@@ -172,7 +173,7 @@ unsaid() {
 }
 
 @test "words: what no message says is in no string of a program" {
-	mapfile -t all < <(find "$top"/common "$top"/{send,write,read,atomic}_{bw,lat} "$top"/{gdr_bw,rdmark} -name '*.[ch]')
+	mapfile -t all < <(find "$top"/common "$top"/{send,write,read,atomic}_{bw,lat} "$top"/{gdr_bw,rdmark,pairs} -name '*.[ch]')
 	sources "${all[@]}" >lines
 	unsaid lines "$top"/contrib/plot/*.{jq,in} >found
 	[[ ! -s found ]] || fail "$(sort found | uniq -c)"

@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	body_init(&b);
 	FUZZ_CHECK(body_read(&b, file) == 0);
-	FUZZ_CHECK(body_settle(&b) == 0);
+	FUZZ_CHECK(body_complete(&b) == 0);
 	for (uint32_t i = 0; i < b.hosts.count && *data & 1; i++)
 		groups_put(&groups, i & 2 ? "a" : "b", b.hosts.text[i]);
 	check_judgement(&b, &groups);

@@ -9,10 +9,12 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <linux/futex.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -33,6 +35,7 @@ static struct {
 	bool server;
 	_Atomic unsigned polls, bad_poll; /* of CQs: calls so far, and the one that fails */
 	_Atomic unsigned asleep;          /* threads beside main that wait in ppoll() */
+	_Atomic unsigned waits;           /* how often one has begun to; a futex */
 	unsigned idle;                    /* calls since this end has answered all that was said */
 	int fd;                           /* the peer's end of the connection, -1: none */
 	int listener_fd; /* this end's listening socket, -1: this end is the client */
@@ -289,6 +292,8 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const si
 		return rc;
 	if (!pthread_equal(pthread_self(), peer.main)) {
 		peer.asleep++;
+		peer.waits++;
+		syscall(SYS_futex, &peer.waits, FUTEX_WAKE, 1, NULL, NULL, 0);
 		rc = __real_ppoll(p, n, ts, mask);
 		peer.asleep--;
 		return rc;
@@ -388,9 +393,14 @@ int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
  */
 void __wrap_watch_join(struct watch *w)
 {
-	for (unsigned tries = 0; w->running && !w->done && !fault_is(&w->fault); tries++) {
-		usleep(100);
-		if (tries % 16 != 15 || !(all_answered() || tries % 1024 == 1023))
+	static const struct timespec longest = {.tv_nsec = 100000000};
+
+	while (w->running && !w->done && !fault_is(&w->fault)) {
+		unsigned waits = peer.waits;
+
+		if (!all_answered() &&
+		    (syscall(SYS_futex, &peer.waits, FUTEX_WAIT, waits, &longest, NULL, 0) == 0 ||
+		     errno != ETIMEDOUT))
 			continue;
 		if (w->done || !feed())
 			break;

@@ -11,6 +11,7 @@
 #   client PROGRAM [ARG…]    a client of it; returns at its end
 #   serves_next PROGRAM [ARG…]  the server, whose client failed before it measured, serves another one
 #   waits_on                 the server still waits for one; end it
+#   tries K N FILTER COMMAND…  COMMAND N times: what it leaves in c.json passes FILTER K times
 #   start NAME PROGRAM [ARG…], finish NAME     any program in the background; wait for its end
 #   stranger ACTION…         tests/lib/peer, connected to the server; returns at its end, after
 #                            $stranger_deadline seconds (30) at the latest
@@ -69,10 +70,7 @@ not_sanitized() {
 
 # Kill what a failed test left, and wait for it: the next test must have the machine for itself.
 teardown() {
-	local name
-	for name in "${!pid[@]}"; do
-		[[ ${status[$name]-} ]] || kill -KILL "${pid[$name]}" 2>/dev/null || true
-	done
+	jobs -p | xargs -r kill -KILL 2>/dev/null || true
 	wait
 	keep_documents ./*.json
 	# A process that is killed while its leaks are looked for says that its threads are gone.
@@ -269,6 +267,23 @@ pair() {
 	ended server 0
 }
 
+# tries K N FILTER COMMAND…: K of N runs of COMMAND leave a c.json that passes jq's FILTER; no more are made than decide
+# that. What COMMAND itself checks holds in every run. K is 1 only where a busy machine can do one thing to what FILTER
+# asks for (it makes a pair slower, never faster), and COMMAND checks the other side: then the best of N is what is asked.
+tries() {
+	local run good=0
+	for ((run = 1; run <= $2; run++)); do
+		"${@:4}"
+		if jq -e -L "$lib" "include \"rdmark\"; $3" c.json >jq.out; then
+			((++good < $1)) || return 0
+		else
+			echo "run $run: not so: $3" >&2
+			((run - good <= $2 - $1)) || break
+		fi
+	done
+	fail "$good of $run runs are so, not $1 of $2: $3: ${*:4}"
+}
+
 # The server said that it did not serve its client.
 waits() { until_says server.err "client .* not served, still waiting for a client: "; }
 
@@ -382,14 +397,14 @@ silent() {
 	[[ ! -s $1 ]] || fail "$1 is not empty"
 }
 
-# json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then). Of a result, FILTER may
-# use ends, what each end measured; of("client"), what that one did, nothing if it did not; and
-# all_parts, that and what each thread and device did.
+# json FILE FILTER [ARG…]: jq's answer to FILTER is true (FILE is valid JSON, then). FILTER may use what is in rdmark.jq.
+# json_lines: the same of an array of all that is in FILE, JSON lines.
 json() {
 	keep_documents "$1"
-	jq -e "${@:3}" 'def ends: if .by_end then .by_end[] else . end; def of($who): ends | select(.measured_by == $who);
-		def all_parts: ., ends, .by_thread[]?, .by_device[]?; '"$2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
+	jq -e -L "$lib" "${@:3}" "include \"rdmark\"; $2" "$1" >jq.out 2>&1 || fail "$1: not so: $2: $(head -c 300 jq.out)"
 }
+
+json_lines() { json "$1" "$2" -s "${@:3}"; }
 
 # rows FILE [FIELDS]: sets rows to the lines that are a row of the table by the rule that most
 # readers of perftest go by: the first field is a number, all FIELDS are, and there are exactly as

@@ -159,7 +159,7 @@ iwarp='.status == "ok" and .effective.connected_by == "rdma_cm" and .experiment.
 }
 
 # perftest's ib_NAME at both ends; what it prints is in theirs.out. It listens twice, and who comes in
-# between is refused, or waits for ever: it has three tries.
+# between is refused, or waits for ever: a fault of perftest's, not what is tested, so it may run three times.
 perftest_runs() { # NAME OPTION…
 	local program try end
 	program=$(type -P "ib_$1") || return

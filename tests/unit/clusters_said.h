@@ -146,7 +146,7 @@ static inline struct said said_judge(const struct sweep *s, const struct said_as
 	assert_non_null(to);
 	sweep_body(s, &b);
 	said_groups(s->c, &groups);
-	assert_int_equal(body_settle(&b), 0);
+	assert_int_equal(body_complete(&b), 0);
 	assert_int_equal(judgement_init(&j, &b, &groups, 0), 0);
 	said = said_read(s->c, asked, &j);
 	said.reach = sweep_reach(s);

@@ -290,7 +290,7 @@ static void judge_world(struct world *w, enum plan plan, struct score *to)
 		sscanf(b.names.text[w->link[i / 2][i % 2]], "n%u/mlx5_%u", &node, &rail);
 		w->link[i / 2][i % 2] = (node - 1) * w->rails + rail;
 	}
-	assert_int_equal(body_settle(&b), 0);
+	assert_int_equal(body_complete(&b), 0);
 	make_groups(w, &groups);
 	assert_int_equal(judgement_init(&j, &b, &groups, 0), 0);
 	compare(w, plan, &j, to);

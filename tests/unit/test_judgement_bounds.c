@@ -55,7 +55,7 @@ static void repeat_alone(struct fixture *f, uint32_t slow)
 
 static void judge(struct fixture *f)
 {
-	assert_int_equal(body_settle(&f->body), 0);
+	assert_int_equal(body_complete(&f->body), 0);
 	assert_int_equal(judgement_init(&f->j, &f->body, &f->groups, 0), 0);
 }
 

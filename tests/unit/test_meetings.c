@@ -71,7 +71,7 @@ static void alone(struct fixture *f)
 static void make(struct fixture *f, bool of_alone)
 {
 	f->body.run[body_run(&f->body, "1")].what = BODY_NO_WHAT;
-	assert_int_equal(body_settle(&f->body), 0);
+	assert_int_equal(body_complete(&f->body), 0);
 	assert_int_equal(matrix_init(&f->m, &f->body), 0);
 	assert_int_equal(meetings_init(&f->l, &f->m, of_alone), 0);
 }

@@ -11,9 +11,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #undef ibv_reg_mr
@@ -60,6 +64,26 @@ int ibv_dealloc_pd(struct ibv_pd *ibv)
 	atomic_fetch_sub(&sim_ctx(ibv->context)->objects, 1);
 	free(pd);
 	return 0;
+}
+
+void mr_unused(struct shm_mr *mr)
+{
+	syscall(SYS_futex, &mr->users, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Until nobody uses it; for a second at most: a requester that died leaves its count behind. */
+static void await_unused(struct shm_mr *mr)
+{
+	uint64_t give_up = sim_now_ns() + 1000000000, now;
+	uint32_t users;
+
+	while ((users = atomic_load(&mr->users)) && (now = sim_now_ns()) < give_up) {
+		struct timespec left = {.tv_sec = (time_t)((give_up - now) / 1000000000),
+					.tv_nsec = (long)((give_up - now) % 1000000000)};
+
+		syscall(SYS_futex, &mr->users, FUTEX_WAIT, users, &left, NULL, 0);
+	}
+	atomic_store(&mr->users, 0);
 }
 
 void *mr_get(struct shm_seg *seg, const struct mr_ask *ask, struct shm_mr **out)
@@ -348,16 +372,11 @@ int ibv_dereg_mr(struct ibv_mr *ibv)
 {
 	struct sim_mr *mr = (struct sim_mr *)ibv;
 	int err = fault_call(FAULT_ibv_dereg_mr);
-	uint64_t give_up;
 
 	if (err)
 		return err;
 	atomic_store(&mr->shm->key, 0);
-	/* a requester that died while it copied leaves its count behind */
-	give_up = sim_now_ns() + 1000000000;
-	while (atomic_load(&mr->shm->users) && sim_now_ns() < give_up)
-		usleep(10);
-	atomic_store(&mr->shm->users, 0);
+	await_unused(mr->shm);
 	mr->shm->pd = 0;
 	atomic_fetch_sub(&((struct sim_pd *)ibv->pd)->users, 1);
 	if (mr->map)

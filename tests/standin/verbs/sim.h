@@ -240,10 +240,12 @@ struct mr_ask {
 };
 struct shm_mr *mr_find(struct shm_seg *seg, uint32_t key); /* the entry, valid or not; or NULL */
 void *mr_get(struct shm_seg *seg, const struct mr_ask *ask, struct shm_mr **mr);
+void mr_unused(struct shm_mr *mr); /* wakes who waits in ibv_dereg_mr() */
+
 static inline void mr_put(struct shm_mr *mr)
 {
-	if (mr)
-		atomic_fetch_sub_explicit(&mr->users, 1, memory_order_release);
+	if (mr && atomic_fetch_sub(&mr->users, 1) == 1 && !atomic_load(&mr->key))
+		mr_unused(mr);
 }
 
 /* cq.c: false if the CQ is full, and the entry lost */
