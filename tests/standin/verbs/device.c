@@ -50,11 +50,14 @@ static void device_init(struct sim_device *dev, int index)
 {
 	const char *root = getenv("SIMVERBS_SYSFS");
 	bool iwarp = conf.desc.dev[index].features & DESC_IWARP;
+	bool efa = conf.desc.dev[index].features & DESC_EFA;
 	struct ibv_device *d = &dev->ibv;
 
 	dev->index = index;
-	d->node_type = iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
-	d->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+	d->node_type = efa ? IBV_NODE_UNSPECIFIED : iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
+	d->transport_type = efa     ? IBV_TRANSPORT_UNSPECIFIED
+			    : iwarp ? IBV_TRANSPORT_IWARP
+				    : IBV_TRANSPORT_IB;
 	snprintf(d->name, sizeof(d->name), "%s", conf.desc.dev[index].name);
 	snprintf(d->dev_name, sizeof(d->dev_name), "uverbs%d", index);
 	snprintf(d->dev_path, sizeof(d->dev_path), "%.100s/class/infiniband_verbs/%s",
@@ -149,7 +152,7 @@ static void fill_ports(struct sim_context *ctx, struct shm_seg *seg)
 		const struct desc_port *from = &ctx->desc->port[n];
 		struct shm_port *to = &seg->port[ctx->index][n];
 
-		to->link = from->ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
+		to->link = port_link(from);
 		to->lid = from->lid;
 		to->lmc = from->lmc;
 		to->ngids = from->ngids;
@@ -173,7 +176,7 @@ static int open_fabric(struct sim_context *ctx)
 	self = peer_self();
 	if (!self)
 		return -1;
-	if (!self->seg->port[ctx->index][0].link)
+	if (!self->seg->port[ctx->index][0].mtu)
 		fill_ports(ctx, self->seg);
 	return chan_open_async(ctx);
 }

@@ -13,6 +13,8 @@ static uint64_t known_ops(const struct desc_dev *d, enum ibv_qp_type type)
 {
 	uint64_t ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 
+	if (type == IBV_QPT_DRIVER)
+		return srd_ops(d);
 	if (type == IBV_QPT_UD)
 		return ops;
 	ops |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
@@ -24,14 +26,22 @@ static uint64_t known_ops(const struct desc_dev *d, enum ibv_qp_type type)
 	return ops;
 }
 
+/* The types that a device has; SRD only if the call is libefa's. */
+static bool has_type(const struct desc_dev *d, enum ibv_qp_type type)
+{
+	if (d->features & DESC_EFA)
+		return type == IBV_QPT_UD || type == IBV_QPT_DRIVER;
+	if (d->features & DESC_IWARP)
+		return type == IBV_QPT_RC;
+	return type == IBV_QPT_RC || type == IBV_QPT_UC || type == IBV_QPT_UD;
+}
+
 static int check_caps(const struct desc_dev *d, const struct ibv_qp_init_attr_ex *a)
 {
 	const struct ibv_qp_cap *c = &a->cap;
 	uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
-	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD)
-		return EOPNOTSUPP;
-	if (a->qp_type != IBV_QPT_RC && d->features & DESC_IWARP)
+	if (!has_type(d, a->qp_type))
 		return EOPNOTSUPP;
 	if ((a->comp_mask & ~known) || !(a->comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EOPNOTSUPP;
@@ -84,7 +94,7 @@ static int make_sq(struct sim_qp *qp)
 		payload = qp->cap.max_inline_data;
 	if (payload < sizeof(struct ibv_sge))
 		payload = sizeof(struct ibv_sge);
-	while (ring < qp->cap.max_send_wr)
+	while (ring < qp->cap.max_send_wr + qp->shuffle)
 		ring <<= 1;
 	qp->sq_size = qp->cap.max_send_wr;
 	qp->sq_mask = ring - 1;
@@ -146,11 +156,15 @@ static void qp_fill(struct sim_qp *qp, const struct ibv_qp_init_attr_ex *a)
 	qp->srq = (struct sim_srq *)a->srq;
 	qp->cap = a->cap;
 	qp->sig_all = a->sq_sig_all;
+	if (is_srd(qp))
+		qp->shuffle = sim_ctx(a->pd->context)->desc->shuffle;
+	if (qp->shuffle > SIM_SHUFFLE_MOST)
+		qp->shuffle = SIM_SHUFFLE_MOST;
 	qp->extended = a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	qp->send_ops = qp->extended ? a->send_ops_flags : 0;
 }
 
-static struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
+struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
 {
 	struct sim_context *ctx = sim_ctx(a->pd->context);
 	struct sim_qp *qp;
@@ -196,6 +210,10 @@ struct ibv_qp *sim_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_e
 	(void)c;
 	if (fault_call(FAULT_ibv_create_qp_ex))
 		return NULL;
+	if (attr->qp_type == IBV_QPT_DRIVER) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	return qp_make(attr);
 }
 
@@ -215,6 +233,10 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 	if (fault_call(FAULT_ibv_create_qp))
 		return NULL;
+	if (attr->qp_type == IBV_QPT_DRIVER) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	return qp_make(&ex);
 }
 

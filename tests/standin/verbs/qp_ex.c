@@ -21,9 +21,19 @@ static void wr_start(struct ibv_qp_ex *qp)
 	sq(qp)->wr = NULL;
 }
 
+/* SRD's rules, which hold for a whole request. */
+static int check_srd(struct sim_qp *q)
+{
+	int err = q->wr_err;
+
+	for (uint32_t i = q->sq_head; !err && i != q->wr_head; i++)
+		err = srd_check(q, sq_slot(q, i), sq_slot(q, i)->flags, sq_slot(q, i)->inline_len);
+	return err;
+}
+
 static int wr_complete(struct ibv_qp_ex *qp)
 {
-	int err = sq(qp)->wr_err;
+	int err = is_srd(sq(qp)) ? check_srd(sq(qp)) : sq(qp)->wr_err;
 
 	if (!err)
 		send_commit(sq(qp), sq(qp)->wr_head);

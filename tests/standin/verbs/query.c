@@ -156,7 +156,7 @@ int sim_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *at
 		.gid_tbl_len = p->ngids,
 		.port_cap_flags = IBV_PORT_CM_SUP | (p->ethernet ? IBV_PORT_IP_BASED_GIDS : 0),
 		.max_msg_sz = ctx->desc->max_msg > UINT32_MAX ? UINT32_MAX : ctx->desc->max_msg,
-		.pkey_tbl_len = 2,
+		.pkey_tbl_len = p->unspecified ? 1 : 2,
 		.lid = p->lid,
 		.sm_lid = p->sm_lid,
 		.lmc = p->lmc,
@@ -165,7 +165,7 @@ int sim_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *at
 		.active_width = width_code(p->width),
 		.active_speed = p->speed > 128 ? 128 : p->speed,
 		.phys_state = p->phys_state,
-		.link_layer = p->ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND,
+		.link_layer = port_link(p),
 		.flags = ctx->desc->features & DESC_GRH ? IBV_QPF_GRH_REQUIRED : 0,
 	};
 	if (out.a.state == IBV_PORT_DOWN && p->state == IBV_PORT_ACTIVE)

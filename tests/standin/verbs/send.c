@@ -32,10 +32,10 @@ bool send_op_allowed(struct ibv_qp *qp, enum ibv_wr_opcode op)
 	switch (op) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
-		return true;
+		return true; /* of SRD, too: all else is for the ibv_wr_* calls */
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return qp->qp_type != IBV_QPT_UD;
+		return qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC;
 	case IBV_WR_RDMA_READ:
 		return qp->qp_type == IBV_QPT_RC;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -74,7 +74,9 @@ static void complete(struct sim_qp *qp, struct sq_wqe *w)
 				{
 					.wr_id = w->wr_id,
 					.status = w->status,
-					.opcode = wc_opcode(w->opcode),
+					.opcode = is_srd(qp) && w->opcode == IBV_WR_RDMA_READ
+							  ? IBV_WC_SEND
+							  : wc_opcode(w->opcode),
 					.vendor_err = w->status ? w->vendor_err : 0,
 					.byte_len = w->byte_len,
 					.qp_num = qp->ex.qp_base.qp_num,
@@ -92,12 +94,22 @@ static void complete(struct sim_qp *qp, struct sq_wqe *w)
 	if (likely(!w->status) || w->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	shm_lock(&qp->shm->lock);
-	if (qp->shm->type == IBV_QPT_RC)
+	if (is_srd(qp))
+		; /* ends only the request */
+	else if (qp->shm->type == IBV_QPT_RC)
 		qp_error(self, qp->shm);
 	else if (atomic_load(&qp->shm->state) == IBV_QPS_RTS)
 		atomic_store(&qp->shm->state, IBV_QPS_SQE);
 	shm_unlock(&qp->shm->lock);
 }
+
+/* Nobody answers SRD: it gives up by itself, without a number of tries that anybody could set. */
+enum {
+	SRD_LOOK_NS = 10000000,
+	SRD_SILENCE_NS = 300000000,
+	SRD_VENDOR_UNRESPONSIVE = 15,
+	SRD_VENDOR_RNR = 10
+};
 
 static void fail(struct sq_wqe *w, enum ibv_wc_status st, uint32_t vendor)
 {
@@ -112,6 +124,15 @@ static void no_answer(struct sim_qp *qp, struct sq_wqe *w)
 	uint64_t now = sim_now_ns();
 	uint64_t period = UINT64_C(4096) << qp->attr.timeout;
 
+	if (is_srd(qp)) {
+		if (!qp->give_up_ns)
+			qp->give_up_ns = now + SRD_SILENCE_NS;
+		qp->wait_until_ns = now + SRD_LOOK_NS;
+		if (now >= qp->give_up_ns)
+			fail(w, IBV_WC_RESP_TIMEOUT_ERR, SRD_VENDOR_UNRESPONSIVE);
+		return;
+	}
+
 	if (!qp->give_up_ns)
 		qp->give_up_ns =
 			qp->attr.timeout ? now + period * (qp->attr.retry_cnt + 1) : UINT64_MAX;
@@ -123,14 +144,18 @@ static void no_answer(struct sim_qp *qp, struct sq_wqe *w)
 
 static void not_ready(struct sim_qp *qp, struct sq_wqe *w)
 {
-	if (qp->attr.rnr_retry != 7 && qp->tries++ >= qp->attr.rnr_retry)
-		fail(w, IBV_WC_RNR_RETRY_EXC_ERR, SIM_VENDOR_RNR);
+	bool for_ever = qp->attr.rnr_retry == 7 || (is_srd(qp) && !qp->attr.rnr_retry); /* not set */
+
+	if (!for_ever && qp->tries++ >= qp->attr.rnr_retry)
+		fail(w, IBV_WC_RNR_RETRY_EXC_ERR, is_srd(qp) ? SRD_VENDOR_RNR : SIM_VENDOR_RNR);
 	else
 		qp->wait_until_ns = sim_now_ns() + rnr_wait_ns(qp->rnr_timer);
 }
 
 static enum wire_answer carry_out(struct sim_qp *qp, struct sq_wqe *w)
 {
+	if (is_srd(qp))
+		return srd_request(qp, w);
 	if (qp->shm->type != IBV_QPT_UD)
 		return wire_request(qp, w);
 	ud_send(qp, w);
@@ -206,9 +231,41 @@ static bool run_one(struct sim_qp *qp, struct sq_wqe *w)
 	return !w->not_before_ns || sim_now_ns() >= w->not_before_ns;
 }
 
+/*
+ * SRD has no order: what is there of the next few requests is carried out backwards. False if one has to
+ * wait; what went ahead of it is remembered.
+ */
+static bool run_shuffled(struct sim_qp *qp)
+{
+	uint32_t n = qp->sq_head - qp->sq_next;
+
+	if (n > qp->shuffle)
+		n = qp->shuffle;
+	for (uint32_t i = n; i-- > 0;) {
+		struct sq_wqe *w = sq_slot(qp, qp->sq_next + i);
+
+		if (w->reported)
+			continue;
+		if (!run_one(qp, w))
+			return false;
+		complete(qp, w);
+		w->reported = 1;
+		qp->tries = 0;
+		qp->give_up_ns = qp->wait_until_ns = 0;
+	}
+	qp->sq_next += n;
+	return true;
+}
+
 void send_run(struct sim_qp *qp)
 {
 	struct sq_wqe *w;
+
+	while (qp->shuffle && qp->sq_next != qp->sq_head)
+		if (!run_shuffled(qp)) {
+			engine_add(qp);
+			return;
+		}
 
 	while (qp->sq_next != qp->sq_head) {
 		w = sq_slot(qp, qp->sq_next);
@@ -230,7 +287,7 @@ int send_reserve(struct sim_qp *qp, uint32_t head, struct sq_wqe **out)
 		return EINVAL;
 	if (head - atomic_load_explicit(&qp->sq_tail, memory_order_acquire) >= qp->sq_size)
 		return ENOMEM;
-	w->done = 0;
+	w->done = w->reported = 0;
 	w->inline_len = w->byte_len = 0;
 	w->not_before_ns = w->due_ns = 0;
 	w->shift = 0;
@@ -249,7 +306,7 @@ void send_commit(struct sim_qp *qp, uint32_t head)
 			pace_request(qp, sq_slot(qp, i));
 	qp->sq_head = head;
 	steps_deliver(qp->peer);
-	if (unlikely(sim_conf()->defer))
+	if (unlikely(sim_conf()->defer || head - qp->sq_next < qp->shuffle))
 		engine_add(qp);
 	else
 		send_run(qp);
@@ -284,7 +341,7 @@ static int take_target(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_sen
 		break;
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
-		if (qp->shm->type != IBV_QPT_UD)
+		if (qp->shm->type != IBV_QPT_UD && !is_srd(qp))
 			break;
 		if (!wr->wr.ud.ah)
 			return EINVAL;
@@ -316,6 +373,8 @@ static int build(struct sim_qp *qp, const struct ibv_send_wr *wr, uint32_t head)
 	w->imm = wr->imm_data;
 	w->num_sge = wr->num_sge;
 	err = take_target(qp, w, wr);
+	if (!err && is_srd(qp))
+		err = srd_check(qp, w, wr->send_flags, 0);
 	if (err)
 		return err;
 	if (wr->send_flags & IBV_SEND_INLINE)

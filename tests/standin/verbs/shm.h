@@ -29,6 +29,7 @@ enum {
 	SHM_DEVS = 16,
 	SHM_PORTS = 2,
 	SHM_GIDS = 256,
+	SHM_AHS = 256,
 	SHM_NONE = UINT16_MAX,
 };
 
@@ -129,6 +130,12 @@ struct shm_id {
 	uint64_t start;
 };
 
+/* An address handle of an EFA device: whom its owner knows. */
+struct shm_ah {
+	uint8_t gid[16];
+	_Atomic uint32_t used;
+};
+
 struct shm_seg {
 	uint32_t magic, layout;
 	struct shm_id id;
@@ -139,6 +146,7 @@ struct shm_seg {
 	_Atomic uint32_t gpu_paced;  /* some mr has a gpu_*_gbps */
 	_Atomic uint32_t unready;    /* see steps.h */
 	_Atomic uint64_t written;    /* completed WRITEs without immediate */
+	struct shm_ah ah[SHM_AHS];
 	struct shm_port port[SHM_DEVS][SHM_PORTS];
 	struct shm_qp qp[SHM_QPS];
 	struct shm_cq cq[SHM_CQS];

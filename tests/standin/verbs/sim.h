@@ -31,7 +31,8 @@ enum {
 	SIM_VENDOR_ACCESS = 0x88,
 	SIM_VENDOR_FLUSH = 0xf9,
 	SIM_VENDOR_LENGTH = 0x68,
-	SIM_VENDOR_PROT = 0x51
+	SIM_VENDOR_PROT = 0x51,
+	SIM_SHUFFLE_MOST = 64
 };
 
 /* The library's settings, created once from the environment. */
@@ -86,6 +87,7 @@ struct sim_mr {
 
 struct sim_ah {
 	struct ibv_ah ibv;
+	uint16_t number; /* from 1; in null mode 0 */
 	struct ibv_ah_attr attr;
 };
 
@@ -137,7 +139,7 @@ struct sq_wqe {
 	uint32_t rkey, imm;
 	uint32_t remote_qpn, remote_qkey;
 	struct ibv_ah_attr av;
-	uint8_t opcode, flags, num_sge, done, corrupt;
+	uint8_t opcode, flags, num_sge, done, corrupt, reported;
 	uint32_t inline_len;
 	uint32_t byte_len;
 	uint32_t status, vendor_err;
@@ -168,6 +170,7 @@ struct sim_qp {
 	uint32_t sq_next;         /* next to execute */
 	_Atomic uint32_t sq_tail; /* the oldest one that cannot be reused */
 	uint32_t sq_size, sq_mask, sq_stride;
+	uint32_t shuffle; /* so many run backwards; 0: all in order */
 	char *sq;
 	/* a request without an answer */
 	uint32_t tries;
@@ -257,6 +260,12 @@ struct sim_cq *cq_make(struct ibv_context *ctx, const struct ibv_cq_init_attr_ex
 int sim_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 
 /* query.c */
+static inline uint8_t port_link(const struct desc_port *p)
+{
+	return p->unspecified ? IBV_LINK_LAYER_UNSPECIFIED
+	       : p->ethernet  ? IBV_LINK_LAYER_ETHERNET
+			      : IBV_LINK_LAYER_INFINIBAND;
+}
 int sim_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *attr, size_t len);
 int sim_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_input *input,
 			struct ibv_device_attr_ex *attr, size_t size);
@@ -281,6 +290,7 @@ void qp_fatal(struct peer *p, struct shm_qp *q); /* after a CQ overrun */
 void qp_event(struct peer *p, struct shm_qp *q, enum ibv_event_type type);
 
 /* qp.c and qp_state.c */
+struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *attr);
 struct ibv_qp *sim_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
 int qp_change(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask);
 
@@ -334,6 +344,19 @@ void pace_request(struct sim_qp *qp, struct sq_wqe *w);
 
 /* ud.c */
 void ud_send(struct sim_qp *qp, struct sq_wqe *wqe);
+
+/*
+ * efa.c: SRD. What its requests may be besides what all may; one request; its address handles, which
+ * the other end needs for READs and WRITEs.
+ */
+static inline bool is_srd(const struct sim_qp *qp)
+{
+	return qp->ex.qp_base.qp_type == IBV_QPT_DRIVER;
+}
+int srd_check(const struct sim_qp *qp, const struct sq_wqe *w, uint32_t flags, uint32_t inline_bytes);
+enum wire_answer srd_request(struct sim_qp *qp, struct sq_wqe *wqe);
+void srd_ah_known(struct sim_ah *ah, bool known);
+uint64_t srd_ops(const struct desc_dev *d);
 
 /* engine.c: requests that must wait */
 extern _Atomic int engine_waiting;
