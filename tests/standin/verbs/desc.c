@@ -30,7 +30,8 @@ static void dev_defaults(struct desc_dev *d, int index)
 		.numa = -1,
 		.nports = 1,
 		.nvectors = 4,
-		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP | DESC_IWARP | DESC_EFA),
+		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP | DESC_IWARP |
+					 DESC_EFA | DESC_XRC),
 		.max_msg = UINT64_C(1) << 31,
 		.max_mr = UINT64_C(1) << 40,
 		.max_inline = 512,
@@ -67,7 +68,8 @@ static void efa_finish(struct desc_dev *d)
 	struct desc_dev usual;
 
 	dev_defaults(&usual, 0);
-	d->features &= ~(DESC_ATOMICS | DESC_SRQ | DESC_ODP | DESC_GRH | DESC_CQ_OVERRUN | DESC_IWARP);
+	d->features &= ~(DESC_ATOMICS | DESC_SRQ | DESC_ODP | DESC_GRH | DESC_CQ_OVERRUN |
+			 DESC_IWARP | DESC_XRC);
 	if (d->vendor == usual.vendor)
 		d->vendor = 0x1d0f;
 	if (d->part == usual.part)

@@ -47,6 +47,7 @@ static const struct name_value features[] = {
 	{"odp", DESC_ODP, 0},
 	{"iwarp", DESC_IWARP, 0},
 	{"efa", DESC_EFA, 0},
+	{"xrc", DESC_XRC, 0},
 	{0},
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The device list, opening and closing. */
+#include "null.h"
 #include "fault.h"
 #include "script.h"
 #include "steps.h"
@@ -194,6 +195,10 @@ static void set_ops(struct sim_context *ctx)
 	ctx->v.query_rt_values = sim_query_rt_values;
 	ctx->v.modify_cq = sim_modify_cq;
 	ctx->v.create_qp_ex = sim_create_qp_ex;
+	if (have & DESC_XRC) {
+		ctx->v.open_xrcd = sim_open_xrcd;
+		ctx->v.close_xrcd = sim_close_xrcd;
+	}
 	if (have & DESC_CQEX)
 		ctx->v.create_cq_ex = sim_create_cq_ex;
 	if (have & DESC_DEVEX)

@@ -186,6 +186,12 @@ static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
 	wr_set_inline_data_list(qp, 1, &buf);
 }
 
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t srqn)
+{
+	if (sq(qp)->wr)
+		sq(qp)->wr->remote_srqn = srqn;
+}
+
 void qp_ex_hooks(struct sim_qp *q)
 {
 	struct ibv_qp_ex *qp = &q->ex;
@@ -201,6 +207,7 @@ void qp_ex_hooks(struct sim_qp *q)
 	qp->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	qp->wr_atomic_fetch_add = wr_atomic_fetch_add;
 	qp->wr_set_ud_addr = wr_set_ud_addr;
+	qp->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	qp->wr_set_sge = wr_set_sge;
 	qp->wr_set_sge_list = wr_set_sge_list;
 	qp->wr_set_inline_data = wr_set_inline_data;

@@ -52,14 +52,18 @@ static const struct transition {
 /* SRD is UD to those who bring it up; what is missing is tried again for those who ask for it. */
 static int may_srd(const struct desc_dev *d, enum ibv_qp_state to)
 {
-	return to == IBV_QPS_RTS && d->efa_caps & EFADV_DEVICE_ATTR_CAPS_RNR_RETRY ? IBV_QP_RNR_RETRY : 0;
+	return to == IBV_QPS_RTS && d->efa_caps & EFADV_DEVICE_ATTR_CAPS_RNR_RETRY
+		       ? IBV_QP_RNR_RETRY
+		       : 0;
 }
 
-static int check_mask(const struct sim_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+static int check_mask(const struct sim_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
+		      int mask)
 {
 	const struct transition *t = transitions;
 	size_t n = sizeof(transitions) / sizeof(*t);
 	int need, may;
+	bool rc;
 
 	enum ibv_qp_type type = qp->ex.qp_base.qp_type;
 
@@ -69,10 +73,16 @@ static int check_mask(const struct sim_qp *qp, enum ibv_qp_state from, enum ibv_
 	for (; n; n--, t++) {
 		if (t->from != from || t->to != to)
 			continue;
-		need = type == IBV_QPT_RC   ? t->need_rc
-		       : type == IBV_QPT_UC ? t->need_uc
-					    : t->need_ud;
-		may = type == IBV_QPT_RC ? t->may_rc : type == IBV_QPT_UC ? t->may_uc : t->may_ud;
+		rc = is_reliable(type) && !(type == IBV_QPT_XRC_SEND && to == IBV_QPS_RTR);
+		need = rc                                               ? t->need_rc
+		       : type == IBV_QPT_UC || type == IBV_QPT_XRC_SEND ? t->need_uc
+									: t->need_ud;
+		/* an XRC QP has the half of RC that it needs: the receiver the responder's */
+		if (type == IBV_QPT_XRC_RECV && to == IBV_QPS_RTS)
+			need = IBV_QP_TIMEOUT | IBV_QP_SQ_PSN;
+		may = is_reliable(type)    ? t->may_rc | t->need_rc
+		      : type == IBV_QPT_UC ? t->may_uc
+					   : t->may_ud;
 		if (type == IBV_QPT_DRIVER)
 			may |= may_srd(sim_ctx(qp->ex.qp_base.context)->desc, to);
 		if (type == IBV_QPT_DRIVER && mask & IBV_QP_ACCESS_FLAGS)

@@ -37,7 +37,8 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 		.max_qp = d->max_qp,
 		.max_qp_wr = d->max_depth,
 		.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
-				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD,
+				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
+				    (d->features & DESC_XRC ? IBV_DEVICE_XRC : 0),
 		.max_sge = d->max_sge,
 		.max_sge_rd = d->max_sge,
 		.max_cq = d->max_cq,

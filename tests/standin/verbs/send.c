@@ -22,30 +22,6 @@ static uint64_t rnr_wait_ns(uint32_t code)
 	return tens_us[code & 31] * UINT64_C(10000);
 }
 
-bool send_op_allowed(struct ibv_qp *qp, enum ibv_wr_opcode op)
-{
-	unsigned int features = sim_ctx(qp->context)->desc->features;
-
-	if ((op == IBV_WR_SEND_WITH_IMM || op == IBV_WR_RDMA_WRITE_WITH_IMM) &&
-	    features & DESC_IWARP)
-		return false;
-	switch (op) {
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		return true; /* of SRD, too: all else is for the ibv_wr_* calls */
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC;
-	case IBV_WR_RDMA_READ:
-		return qp->qp_type == IBV_QPT_RC;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return qp->qp_type == IBV_QPT_RC && features & DESC_ATOMICS;
-	default:
-		return false;
-	}
-}
-
 static enum ibv_wc_opcode wc_opcode(int op)
 {
 	static const uint8_t map[] = {
@@ -96,7 +72,7 @@ static void complete(struct sim_qp *qp, struct sq_wqe *w)
 	shm_lock(&qp->shm->lock);
 	if (is_srd(qp))
 		; /* ends only the request */
-	else if (qp->shm->type == IBV_QPT_RC)
+	else if (is_reliable(qp->shm->type))
 		qp_error(self, qp->shm);
 	else if (atomic_load(&qp->shm->state) == IBV_QPS_RTS)
 		atomic_store(&qp->shm->state, IBV_QPS_SQE);
@@ -144,7 +120,8 @@ static void no_answer(struct sim_qp *qp, struct sq_wqe *w)
 
 static void not_ready(struct sim_qp *qp, struct sq_wqe *w)
 {
-	bool for_ever = qp->attr.rnr_retry == 7 || (is_srd(qp) && !qp->attr.rnr_retry); /* not set */
+	bool for_ever =
+		qp->attr.rnr_retry == 7 || (is_srd(qp) && !qp->attr.rnr_retry); /* not set */
 
 	if (!for_ever && qp->tries++ >= qp->attr.rnr_retry)
 		fail(w, IBV_WC_RNR_RETRY_EXC_ERR, is_srd(qp) ? SRD_VENDOR_RNR : SIM_VENDOR_RNR);
@@ -232,8 +209,8 @@ static bool run_one(struct sim_qp *qp, struct sq_wqe *w)
 }
 
 /*
- * SRD has no order: what is there of the next few requests is carried out backwards. False if one has to
- * wait; what went ahead of it is remembered.
+ * SRD has no order: what is there of the next few requests is carried out backwards. False if one
+ * has to wait; what went ahead of it is remembered.
  */
 static bool run_shuffled(struct sim_qp *qp)
 {
@@ -310,96 +287,4 @@ void send_commit(struct sim_qp *qp, uint32_t head)
 		engine_add(qp);
 	else
 		send_run(qp);
-}
-
-static int copy_inline(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_send_wr *wr)
-{
-	uint64_t n = 0;
-	int i;
-
-	for (i = 0; i < wr->num_sge; i++) {
-		if (n + wr->sg_list[i].length > qp->cap.max_inline_data)
-			return EINVAL;
-		memcpy(w->payload + n, (void *)(uintptr_t)wr->sg_list[i].addr,
-		       wr->sg_list[i].length);
-		n += wr->sg_list[i].length;
-	}
-	w->inline_len = n;
-	return 0;
-}
-
-/* What the operation needs besides its memory. */
-static int take_target(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_send_wr *wr)
-{
-	switch (wr->opcode) {
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		w->remote_addr = wr->wr.atomic.remote_addr;
-		w->rkey = wr->wr.atomic.rkey;
-		w->compare_add = wr->wr.atomic.compare_add;
-		w->swap = wr->wr.atomic.swap;
-		break;
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		if (qp->shm->type != IBV_QPT_UD && !is_srd(qp))
-			break;
-		if (!wr->wr.ud.ah)
-			return EINVAL;
-		w->av = ((struct sim_ah *)wr->wr.ud.ah)->attr;
-		w->remote_qpn = wr->wr.ud.remote_qpn;
-		w->remote_qkey = wr->wr.ud.remote_qkey;
-		break;
-	default:
-		w->remote_addr = wr->wr.rdma.remote_addr;
-		w->rkey = wr->wr.rdma.rkey;
-	}
-	return 0;
-}
-
-static int build(struct sim_qp *qp, const struct ibv_send_wr *wr, uint32_t head)
-{
-	struct sq_wqe *w;
-	int err;
-
-	if (!send_op_allowed(&qp->ex.qp_base, wr->opcode) || wr->num_sge < 0 ||
-	    (uint32_t)wr->num_sge > qp->cap.max_send_sge)
-		return EINVAL;
-	err = send_reserve(qp, head, &w);
-	if (err)
-		return err;
-	w->wr_id = wr->wr_id;
-	w->opcode = wr->opcode;
-	w->flags = wr->send_flags;
-	w->imm = wr->imm_data;
-	w->num_sge = wr->num_sge;
-	err = take_target(qp, w, wr);
-	if (!err && is_srd(qp))
-		err = srd_check(qp, w, wr->send_flags, 0);
-	if (err)
-		return err;
-	if (wr->send_flags & IBV_SEND_INLINE)
-		return fetches(wr->opcode) ? EINVAL : copy_inline(qp, w, wr);
-	memcpy(w->payload, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
-	return 0;
-}
-
-int sim_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-	struct sim_qp *qp = (struct sim_qp *)ibv;
-	uint32_t head;
-	int err = 0;
-
-	spin_lock(&qp->sq_lock);
-	head = qp->sq_head;
-	for (; wr; wr = wr->next) {
-		err = build(qp, wr, head);
-		if (err) {
-			*bad = wr;
-			break;
-		}
-		head++;
-	}
-	send_commit(qp, head);
-	spin_unlock(&qp->sq_lock);
-	return err;
 }

@@ -74,6 +74,8 @@ struct shm_rq {
 };
 
 struct shm_srq {
+	uint16_t cq; /* of an XRC SRQ, else SHM_NONE */
+	uint32_t xrcd;
 	struct shm_lock lock;
 	uint32_t gen;
 	uint32_t pd;
@@ -91,6 +93,7 @@ struct shm_qp {
 	uint32_t min_rnr_timer;
 	uint32_t async_pipe;
 	uint16_t send_cq, recv_cq, srq, pad;
+	uint32_t xrcd; /* of an XRC_RECV QP */
 	struct shm_rq rq;
 };
 

@@ -124,8 +124,16 @@ struct sim_cq {
 	uint32_t comp_delivered, async_delivered;
 };
 
+struct sim_xrcd {
+	struct ibv_xrcd ibv;
+	uint32_t id; /* from 1 */
+	_Atomic int users;
+};
+
 struct sim_srq {
 	struct ibv_srq ibv;
+	struct sim_xrcd *xrcd; /* of an XRC SRQ, with its own CQ */
+	struct sim_cq *cq;
 	struct shm_srq *shm;
 	uint32_t index;
 	_Atomic int users;
@@ -137,7 +145,7 @@ struct sq_wqe {
 	uint64_t wr_id;
 	uint64_t remote_addr, compare_add, swap;
 	uint32_t rkey, imm;
-	uint32_t remote_qpn, remote_qkey;
+	uint32_t remote_qpn, remote_qkey, remote_srqn;
 	struct ibv_ah_attr av;
 	uint8_t opcode, flags, num_sge, done, corrupt, reported;
 	uint32_t inline_len;
@@ -155,6 +163,7 @@ struct sim_qp {
 	struct shm_qp *shm;
 	struct sim_cq *scq, *rcq;
 	struct sim_srq *srq;
+	struct sim_xrcd *xrcd;
 	struct peer *peer;  /* of a connected QP */
 	uint32_t path_ok;   /* QP number the address was found to reach */
 	uint32_t rnr_timer; /* from the peer's latest RNR NAK */
@@ -200,6 +209,12 @@ struct sim_tables {
 	struct sim_srq *srq[SHM_SRQS];
 };
 extern struct sim_tables sim_tables;
+
+/* Whether a lost message is noticed, by the type of the sender, or of the target. */
+static inline bool is_reliable(uint32_t type)
+{
+	return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+}
 
 static inline uint32_t qpn_index(uint32_t qpn)
 {
@@ -282,6 +297,11 @@ int sim_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_re
 struct ibv_srq *sim_create_srq_ex(struct ibv_context *ctx, struct ibv_srq_init_attr_ex *attr);
 int sim_get_srq_num(struct ibv_srq *srq, uint32_t *num);
 
+/* xrc.c */
+struct ibv_xrcd *sim_open_xrcd(struct ibv_context *c, struct ibv_xrcd_init_attr *attr);
+int sim_close_xrcd(struct ibv_xrcd *ibv);
+void xrc_count(const struct sim_qp *qp, int by); /* its domain has one more or one fewer */
+
 /* responder.c: what the target of a request does; all of it runs in the requester */
 struct shm_rwqe *rq_next(struct shm_seg *seg, struct shm_rq *rq);
 void rq_done(struct shm_rq *rq);
@@ -346,14 +366,15 @@ void pace_request(struct sim_qp *qp, struct sq_wqe *w);
 void ud_send(struct sim_qp *qp, struct sq_wqe *wqe);
 
 /*
- * efa.c: SRD. What its requests may be besides what all may; one request; its address handles, which
- * the other end needs for READs and WRITEs.
+ * efa.c: SRD. What its requests may be besides what all may; one request; its address handles,
+ * which the other end needs for READs and WRITEs.
  */
 static inline bool is_srd(const struct sim_qp *qp)
 {
 	return qp->ex.qp_base.qp_type == IBV_QPT_DRIVER;
 }
-int srd_check(const struct sim_qp *qp, const struct sq_wqe *w, uint32_t flags, uint32_t inline_bytes);
+int srd_check(const struct sim_qp *qp, const struct sq_wqe *w, uint32_t flags,
+	      uint32_t inline_bytes);
 enum wire_answer srd_request(struct sim_qp *qp, struct sq_wqe *wqe);
 void srd_ah_known(struct sim_ah *ah, bool known);
 uint64_t srd_ops(const struct desc_dev *d);
@@ -372,22 +393,5 @@ void chan_close_async(struct sim_context *ctx);
 int ah_check(struct ibv_context *c, const struct ibv_ah_attr *a);
 bool ah_reaches(const struct ibv_ah_attr *ah, const struct shm_port *from,
 		const struct shm_port *to);
-
-/* null.c */
-int null_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
-int null_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-int null_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
-int null_req_notify(struct ibv_cq *ibv, int solicited_only);
-int null_cq_init(struct sim_cq *cq);
-void null_cq_hooks(struct sim_cq *cq);
-void null_qp_hooks(struct sim_qp *qp);
-
-/* null_timed.c: replaces these, or is added to the hooks */
-void null_timed_init(void);
-int null_timed_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
-int null_timed_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-int null_timed_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
-void null_timed_cq_hooks(struct sim_cq *cq);
-void null_timed_qp_hooks(struct sim_qp *qp);
 
 #endif
