@@ -18,7 +18,7 @@
 #                   CONTACT='Name <address>' HOMEPAGE=https://…: what these say (packaging/README.md)
 #
 # CUDA_HOME=/usr/local/cuda: where cuda.h (11.7 or newer) may be, unless the compiler finds one. With
-# none, or with CUDA_HOME empty, GPUs are used all the same; see common/host/gpu_abi.h.
+# none, or with CUDA_HOME empty, GPUs are used all the same; see common/memory/cuda_abi.h.
 # V=1 shows commands. WERROR=1, SAN=address,undefined, CC=clang, CFLAGS=… do what they say.
 # HARDEN= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
 
@@ -61,9 +61,9 @@ HEADERS	 := libssl
 pkg_cflags += $(shell $(PKG_CONFIG) --cflags $(HEADERS) 2>/dev/null)
 
 # NVIDIA's driver is opened at run time. Its types are those of cuda.h, if that is found and declares
-# the calls as common/host/gpu_abi_calls.h does, else our own. := so that the compiler is asked once.
+# the calls as common/memory/cuda_abi.h does, else our own. := so that the compiler is asked once.
 cuda_cflags := $(if $(CUDA_HOME),$(if $(wildcard $(CUDA_HOME)/include/cuda.h),-isystem $(CUDA_HOME)/include))
-cuda_probe  := \#include <cuda.h>\n\#include "host/gpu_abi_calls.h"\nint p = CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED;\n
+cuda_probe  := \#define WITH_CUDA_H\n\#include "memory/cuda_abi.h"\nint p = CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED;\n
 cuda_cflags := $(if $(CUDA_HOME),$(shell printf '$(cuda_probe)' | \
 		 $(CC) $(cuda_cflags) -Icommon $(CPPFLAGS) -fsyntax-only -x c - 2>/dev/null && echo $(cuda_cflags) -DWITH_CUDA_H))
 export CUDA_HOME

@@ -37,8 +37,8 @@ struct gdr {
 	struct worker *w; /* the only one, with its device and QPs */
 	struct gdr_place here[GDR_PLACES], there[GDR_PLACES];
 	struct gdr_side mine, theirs;
-	uint64_t buffer;                   /* GPU memory; 0: none */
-	struct mem registered[GPU_ROUTES]; /* the buffer, by each route */
+	struct memory buffer;                 /* of the GPU */
+	struct gpu_mr registered[GPU_ROUTES]; /* the buffer, by each route */
 	struct mem bounce, credit;
 	bool bounce_known; /* registered with the driver, for fast copies */
 	struct gpu_stream *stream;

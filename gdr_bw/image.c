@@ -102,7 +102,7 @@ int gdr_fill(struct gdr *g, const json_t *what, json_t *result)
 /* Flush the NIC's writes to GPU memory; those by Data Direct always: the GPU never orders them. */
 static int flush_image(struct gdr *g, enum gdr_memory memory)
 {
-	if (memory == GDR_DATA_DIRECT && gpu_about(g->ms->ep->gpu)->can_flush)
+	if (memory == GDR_DATA_DIRECT && g->ms->ep->gpu->info.can_flush)
 		return gpu_flush_now(g->ms->ep->gpu, g->ms->fault);
 	return gpu_flush(g->ms->ep->gpu, g->ms->fault);
 }

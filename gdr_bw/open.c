@@ -22,14 +22,14 @@ static unsigned access_rights(const struct gdr *g, bool ordered)
 /* Register the GPU buffer by one route, and store its address and keys. */
 static int add_route(struct gdr *g, const struct gpu_mr_attr *attr)
 {
-	struct mem *m = &g->registered[attr->route];
+	struct gpu_mr *m = &g->registered[attr->route];
 
-	if (mem_init_gpu(m, attr, g->ms->fault))
+	if (gpu_mr_init(m, attr, g->ms->fault))
 		return -1;
-	g->mine.relaxed_ordering |= m->gpu_mr.relaxed_ordering;
+	g->mine.relaxed_ordering |= m->relaxed_ordering;
 	g->here[GDR_DMABUF + attr->route] = g->here[GDR_COPIED];
-	g->here[GDR_DMABUF + attr->route].lkey = m->lkey;
-	g->here[GDR_DMABUF + attr->route].rkey = m->rkey;
+	g->here[GDR_DMABUF + attr->route].lkey = m->mr->lkey;
+	g->here[GDR_DMABUF + attr->route].rkey = m->mr->rkey;
 	return 0;
 }
 
@@ -67,10 +67,11 @@ static int make_buffer(struct gdr *g)
 	if (slices < g->ms->ep->message_max)
 		slices = g->ms->ep->message_max;
 	attr.bytes = slices + 2 * GDR_GUARD_BYTES;
-	attr.addr = g->buffer = gpu_alloc(attr.gpu, attr.bytes, g->ms->fault);
-	if (!g->buffer)
+	if (memory_alloc(&g->buffer, &(struct memory_attr){.gpu = attr.gpu, .bytes = attr.bytes},
+			 g->ms->fault))
 		return -1;
-	g->here[GDR_COPIED] = (struct gdr_place){g->buffer + GDR_GUARD_BYTES, stride, 0, 0};
+	attr.addr = g->buffer.addr;
+	g->here[GDR_COPIED] = (struct gdr_place){attr.addr + GDR_GUARD_BYTES, stride, 0, 0};
 	if (gpu_routes_probe(&routes, attr.pd, attr.gpu, g->ms->fault) ||
 	    keep_requested_route(g, &routes))
 		return -1;
@@ -80,29 +81,39 @@ static int make_buffer(struct gdr *g)
 	return 0;
 }
 
+/* Allocate host memory; ORDERED: writes to it arrive in order. */
+static int make_host(struct gdr *g, struct mem *m, size_t bytes, bool ordered)
+{
+	struct mem_attr attr = {.pd = g->w->qps.pd,
+				.memory = {.bytes = bytes, .pin = &g->w->pin},
+				.access = access_rights(g, ordered)};
+
+	return mem_init(m, &attr, g->ms->fault);
+}
+
 /* Allocate the slots for staged transfers, and register them with the NIC and the GPU's driver. */
 static int make_bounce(struct gdr *g)
 {
 	const struct experiment *e = &g->ms->options->experiment;
+	struct gpu *gpu = g->ms->ep->gpu;
 	struct fault *f = g->ms->fault;
 	size_t bytes = e->staged_slots * e->staged_chunk_bytes;
 
-	if (mem_init(&g->bounce, g->w->qps.pd, &g->w->pin, bytes, access_rights(g, false), f))
-		return -1;
-	if (gpu_host_register(g->ms->ep->gpu, g->bounce.host, bytes, f))
+	if (make_host(g, &g->bounce, bytes, false) ||
+	    gpu->ops->host_register(gpu, g->bounce.memory.host, bytes, f))
 		return -1;
 	g->bounce_known = true;
-	g->here[GDR_TARGET] = (struct gdr_place){g->bounce.addr, e->staged_chunk_bytes,
+	g->here[GDR_TARGET] = (struct gdr_place){g->bounce.memory.addr, e->staged_chunk_bytes,
 						 g->bounce.lkey, g->bounce.rkey};
-	return gpu_stream_open(&g->stream, g->ms->ep->gpu, (unsigned)e->staged_slots, f);
+	return gpu_stream_open(&g->stream, gpu, (unsigned)e->staged_slots, f);
 }
 
 static int make_credit(struct gdr *g)
 {
-	if (mem_init(&g->credit, g->w->qps.pd, &g->w->pin, CREDIT_WORDS * sizeof(uint64_t),
-		     access_rights(g, true), g->ms->fault))
+	if (make_host(g, &g->credit, CREDIT_WORDS * sizeof(uint64_t), true))
 		return -1;
-	g->here[GDR_CREDIT] = (struct gdr_place){g->credit.addr, 0, g->credit.lkey, g->credit.rkey};
+	g->here[GDR_CREDIT] =
+		(struct gdr_place){g->credit.memory.addr, 0, g->credit.lkey, g->credit.rkey};
 	return 0;
 }
 
@@ -114,8 +125,8 @@ static void store_gpu_facts(struct gdr *g)
 
 	g->mine.gpu = gpu != NULL;
 	g->mine.path.class = PATH_UNKNOWN;
-	g->mine.ordering = gpu ? gpu_about(gpu)->ordering : -1;
-	g->mine.gpudirect = gpu && gpu_about(gpu)->gpudirect;
+	g->mine.ordering = gpu ? gpu->info.ordering : -1;
+	g->mine.gpudirect = gpu && gpu->info.gpudirect;
 	if (!gpu) {
 		snprintf(g->mine.fix, sizeof(g->mine.fix), "%.300s", absent->fix);
 		snprintf(g->mine.absent, sizeof(g->mine.absent), "%.150s%s%.100s", absent->call,
@@ -154,13 +165,12 @@ void gdr_close(void *own)
 		return;
 	gpu_stream_close(g->stream);
 	for (unsigned i = 0; i < GPU_ROUTES; i++)
-		mem_release(&g->registered[i]);
+		gpu_mr_release(&g->registered[i]);
 	if (g->bounce_known)
-		gpu_host_release(g->ms->ep->gpu, g->bounce.host);
+		g->ms->ep->gpu->ops->host_release(g->ms->ep->gpu, g->bounce.memory.host);
 	mem_release(&g->bounce);
 	mem_release(&g->credit);
-	if (g->buffer)
-		gpu_free(g->ms->ep->gpu, g->buffer);
+	memory_free(&g->buffer);
 	free(g->attr.scratch);
 	free(g->result);
 	free(g);

@@ -26,15 +26,15 @@ static int run_staged(struct round *r, const struct gdr_cell *c, bool send)
 		.round = r,
 		.data = data->addr,
 		.stream = copied ? g->stream : NULL,
-		.bounce = g->bounce.host,
+		.bounce = g->bounce.memory.host,
 		.local_key = copied ? g->bounce.lkey : data->lkey,
 		.chunk_bytes = e->staged_chunk_bytes,
 		.slots = (unsigned)e->staged_slots,
 		.sync = c->method == GDR_STAGED_SYNC,
 		/* Without a copy at the sink, a chunk is written to its offset in the message. */
 		.remote = {to->addr, send && to_slots ? to->stride : 0, to->rkey},
-		.credits = g->credit.host,
-		.credit_out = (uint64_t *)g->credit.host + 1,
+		.credits = g->credit.memory.host,
+		.credit_out = (uint64_t *)g->credit.memory.host + 1,
 		.credit_key = g->credit.lkey,
 	};
 

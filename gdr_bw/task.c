@@ -20,7 +20,7 @@ static int submit_copy(struct gdr *g, bool out, uint64_t k)
 {
 	const struct experiment *e = &g->ms->options->experiment;
 	uint64_t data = g->here[GDR_COPIED].addr, chunk = e->staged_chunk_bytes;
-	uint8_t *slot = (uint8_t *)g->bounce.host + k % e->staged_slots * chunk;
+	uint8_t *slot = (uint8_t *)g->bounce.memory.host + k % e->staged_slots * chunk;
 	int rc = out ? gpu_stream_copy_out(g->stream, slot, data, chunk)
 		     : gpu_stream_copy_in(g->stream, data, slot, chunk);
 
@@ -52,7 +52,8 @@ static double copy_rate(struct gdr *g, bool out)
 	if (rc >= 0)
 		return (double)(done * g->ms->options->experiment.staged_chunk_bytes * 8) /
 		       (double)ns;
-	gpu_stream_failed(rc, out ? "copy from the GPU" : "copy to the GPU", g->ms->fault);
+	g->ms->ep->gpu->ops->failed(g->ms->fault, -rc,
+				    out ? "copy from the GPU" : "copy to the GPU");
 	return 0;
 }
 
@@ -60,7 +61,7 @@ static int time_flushes(struct gdr *g)
 {
 	uint64_t start = clock_now_ns();
 
-	if (g->mine.ordering >= 100 || !gpu_about(g->ms->ep->gpu)->can_flush)
+	if (g->mine.ordering >= 100 || !g->ms->ep->gpu->info.can_flush)
 		return 0;
 	for (unsigned i = 0; i < FLUSHES; i++)
 		if (gpu_flush(g->ms->ep->gpu, g->ms->fault))
@@ -83,7 +84,7 @@ static void rank_paths(struct gdr *g, const struct path_tree *t)
 
 	gpu_list(&list, &count, &none);
 	fault_for_memory(&none, g->ms->fault);
-	path_sort(t, nic, list, count, g->ms->fault);
+	gpu_sort(list, count, t, nic, g->ms->fault);
 	side->ranking[0] = side->better_gpu[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		enum path_class class = path_classify(t, nic, list[i].pci);
@@ -105,7 +106,7 @@ static void find_path(struct gdr *g)
 
 	g->mine.path.class = PATH_UNKNOWN;
 	if (path_open(&t, &unreadable) == 0) {
-		path_find(t, g->w->rail->hca.info.place.pci, gpu_about(g->ms->ep->gpu)->pci,
+		path_find(t, g->w->rail->hca.info.place.pci, g->ms->ep->gpu->info.pci,
 			  &g->mine.path);
 		rank_paths(g, t);
 	}

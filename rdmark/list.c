@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "host/gpu.h"
+#include "memory/gpu.h"
 #include "host/hwtree.h"
 #include "host/path.h"
 #include "rdmark.h"

@@ -9,7 +9,7 @@
 #include "base/process.h"
 #include "base/streams.h"
 #include "base/units.h"
-#include "host/gpu.h"
+#include "memory/gpu.h"
 #include "host/hwtree.h"
 #include "rdmark.h"
 #include "proto/fields.h"

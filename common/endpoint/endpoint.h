@@ -15,7 +15,7 @@
 #include "base/pool.h"
 #include "base/fault.h"
 #include "base/stop.h"
-#include "host/gpu.h"
+#include "memory/gpu.h"
 #include "host/pin.h"
 #include "host/port_events.h"
 #include "loop/recv.h"
@@ -54,7 +54,6 @@ struct worker {
 	struct cm cm; /* with -R: connects the QPs */
 	struct mem mem;
 	uint64_t out;        /* address of QP 0's outgoing messages; the peer writes to mine.addr */
-	uint64_t gpu_buffer; /* GPU memory that mem registers; 0: none */
 	struct recv_queue receives;
 	struct qp_address mine, theirs;
 	struct round_control *control;
@@ -208,16 +207,14 @@ void worker_release(struct worker *t);
 /*
  * gpu.c: endpoint_gpu_check() checks the GPU options of the command line. endpoint_gpu_find() finds
  * the GPU that they name, if any. endpoint_gpu_open() opens this end's GPU, if it needs one.
- * endpoint_gpu_memory() allocates BYTES of its memory for a worker and registers them in M; the
- * caller frees *BUFFER after releasing M.
+ * endpoint_gpu_memory() allocates BYTES of its memory for a worker and registers them in M.
  */
 int endpoint_gpu_check(struct options *o, const struct test *test, struct fault *f);
 int endpoint_gpu_find(struct endpoint *ep);
 void endpoint_gpu_start(struct endpoint *ep); /* start the driver early, because it may take long */
 void endpoint_gpu_before_open(struct endpoint *ep); /* before the NIC is opened */
 int endpoint_gpu_open(struct endpoint *ep);
-int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m,
-			uint64_t *buffer);
+int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m);
 
 /*
  * iwarp.c: if a device of this end is iWARP: connect the QPs by rdma_cm in any case, and refuse

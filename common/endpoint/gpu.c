@@ -83,7 +83,7 @@ static int nearest_gpu(struct endpoint *ep, struct gpu_info *list, size_t count)
 	struct path_tree *t = NULL;
 
 	if (count && path_open(&t, ep->fault) == 0)
-		path_sort(t, ep->rail[0].hca.info.place.pci, list, count, ep->fault);
+		gpu_sort(list, count, t, ep->rail[0].hca.info.place.pci, ep->fault);
 	path_close(t);
 	return count ? list[0].index : -1;
 }
@@ -107,7 +107,7 @@ static int open_nearest(struct endpoint *ep)
 
 static int describe_gpu(struct endpoint *ep)
 {
-	const struct gpu_info *gpu = gpu_about(ep->gpu);
+	const struct gpu_info *gpu = &ep->gpu->info;
 	struct end *e = &ep->rail[0].mine;
 	struct path_tree *t = NULL;
 	struct fault unknown = {0};
@@ -169,12 +169,11 @@ int endpoint_gpu_open(struct endpoint *ep)
 	return describe_gpu(ep);
 }
 
-int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m,
-			uint64_t *buffer)
+int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m)
 {
 	struct endpoint *ep = t->ep;
-	struct gpu_mr_attr attr = {
-		.pd = t->qps.pd, .gpu = ep->gpu, .bytes = bytes, .access = access};
+	struct mem_attr attr = {
+		.pd = t->qps.pd, .memory = {.gpu = ep->gpu, .bytes = bytes}, .access = access};
 	struct end *e = &t->rail->mine;
 	struct gpu_routes routes;
 
@@ -190,9 +189,6 @@ int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct 
 		fault_cause(&t->fault, "GPU memory can only be %s", e->gpu.chosen);
 		return fault_fix(&t->fault, "use gdr_bw, which measures that path and says more");
 	}
-	attr.addr = *buffer = gpu_alloc(ep->gpu, bytes, &t->fault);
-	if (!attr.addr)
-		return -1;
 	snprintf(e->memory.kind, sizeof(e->memory.kind), "gpu");
-	return mem_init_gpu(m, &attr, &t->fault);
+	return mem_init(m, &attr, &t->fault);
 }

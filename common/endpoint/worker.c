@@ -234,8 +234,6 @@ void worker_release(struct worker *t)
 	qp_set_release(&t->qps);
 	qp_address_release(&t->mine);
 	qp_address_release(&t->theirs);
-	if (t->gpu_buffer)
-		gpu_free(t->ep->gpu, t->gpu_buffer);
 	if (!t->index) /* the other pins were of threads that have ended */
 		pin_undo(&t->pin);
 	memset(t, 0, sizeof(*t));

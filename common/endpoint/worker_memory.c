@@ -59,27 +59,19 @@ static struct layout lay_out(const struct endpoint *ep)
 	return l;
 }
 
-/* Set the kind of host memory; each worker has its own part of a file. */
-static struct backing backing_of(const struct worker *t, uint64_t bytes)
-{
-	const struct local_options *l = &t->ep->options->local;
-	uint64_t part = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-
-	if (l->mmap_file)
-		return (struct backing){BACKING_FILE, l->mmap_file,
-					l->mmap_offset_bytes + t->index * part};
-	return (struct backing){.kind = l->hugepages ? BACKING_HUGE : BACKING_PAGES};
-}
-
 static int make_host_memory(struct worker *t, const struct layout *l, unsigned access)
 {
 	const struct options *o = t->ep->options;
+	/* Each worker has its own part of a file. */
+	uint64_t part = (l->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	struct end *e = &t->rail->mine;
 	struct mem_attr attr = {
 		.pd = t->qps.pd,
-		.pin = &t->pin,
-		.backing = backing_of(t, l->bytes),
-		.bytes = l->bytes,
+		.memory = {.bytes = l->bytes,
+			   .pin = &t->pin,
+			   .huge = o->local.hugepages,
+			   .file = o->local.mmap_file,
+			   .file_offset_bytes = o->local.mmap_offset_bytes + t->index * part},
 		.access = access | (o->local.odp ? IBV_ACCESS_ON_DEMAND : 0),
 		.mr_count = o->experiment.mr_per_qp ? t->qps.count : 0,
 		.lead = PAGE_BYTES,
@@ -88,13 +80,13 @@ static int make_host_memory(struct worker *t, const struct layout *l, unsigned a
 
 	fault_phase(&t->fault, "registering memory");
 	if ((o->local.odp && mem_check_odp(t->rail->hca.ctx, &t->fault)) ||
-	    mem_make(&t->mem, &attr, &t->fault))
+	    mem_init(&t->mem, &attr, &t->fault))
 		return -1;
 	if (!worker_is_first(t))
 		return 0;
 	e->memory.pages = (int64_t)t->mem.pages_checked;
 	e->memory.pages_on_node = (int64_t)t->mem.pages_on_node;
-	text_copy(e->memory.made_of, sizeof(e->memory.made_of), t->mem.map.what);
+	text_copy(e->memory.made_of, sizeof(e->memory.made_of), t->mem.memory.what);
 	if (o->local.odp)
 		text_add(e->memory.made_of, sizeof(e->memory.made_of), "%son-demand paging",
 			 e->memory.made_of[0] ? ", " : "");
@@ -164,14 +156,12 @@ int worker_memory(struct worker *t)
 	int rc;
 
 	if (ep->gpu_memory)
-		rc = check_gpu_memory(t)
-			     ? -1
-			     : endpoint_gpu_memory(t, l.bytes, access, &t->mem, &t->gpu_buffer);
+		rc = check_gpu_memory(t) ? -1 : endpoint_gpu_memory(t, l.bytes, access, &t->mem);
 	else
 		rc = make_host_memory(t, &l, access);
 	if (rc)
 		return -1;
-	t->out = t->mem.addr + l.first;
+	t->out = t->mem.memory.addr + l.first;
 	t->mine.addr = t->out + l.into;
 	t->mine.stride = l.stride;
 	return tell_keys(t);
@@ -179,11 +169,15 @@ int worker_memory(struct worker *t)
 
 int worker_load_memory(struct worker *t)
 {
-	uint64_t bytes = t->ep->options->experiment.load_bytes;
+	struct mem_attr attr = {
+		.pd = t->qps.pd,
+		.memory = {.bytes = t->ep->options->experiment.load_bytes, .pin = &t->pin},
+		.access = worker_access(t),
+	};
 
-	if (mem_init(&t->mem, t->qps.pd, &t->pin, bytes, worker_access(t), &t->fault))
+	if (mem_init(&t->mem, &attr, &t->fault))
 		return -1;
-	t->out = t->mine.addr = t->mem.addr;
+	t->out = t->mine.addr = t->mem.memory.addr;
 	t->mine.rkey = t->mem.rkey;
 	return 0;
 }
@@ -196,7 +190,7 @@ struct round_memory worker_buffers(const struct worker *t)
 		.from = {t->out, mine->stride, t->mem.lkey, t->mem.lkeys},
 		.into = {mine->addr, mine->stride, t->mem.lkey, t->mem.lkeys},
 		.remote = {theirs->addr, theirs->stride, theirs->rkey, theirs->rkeys},
-		.gpu = t->gpu_buffer != 0,
+		.gpu = t->mem.memory.gpu != NULL,
 		.gpu_there = strcmp(t->rail->theirs.memory.kind, "gpu") == 0,
 	};
 }

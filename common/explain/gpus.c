@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include "host/sysfs.h"
+#include "memory/memory.h"
 
 static bool is_translated(const char *pci)
 {
@@ -26,7 +27,7 @@ static void read_nvidia(struct nvidia *n)
 	}
 	/* The kernel marks a module with P if its licence is not a free one. */
 	n->closed = !sysfs_read(taint, sizeof(taint), "module/nvidia/taint") && strchr(taint, 'P');
-	n->peermem = gpu_has_peermem();
+	n->peermem = memory_cuda()->has_peermem();
 }
 
 int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine, struct fault *f)

@@ -12,14 +12,14 @@
 #define NVIDIA_MAX 32
 
 /*
- * NVIDIA's GPUs and kernel modules as any user sees them in sysfs; host/gpu.h would start the
+ * NVIDIA's GPUs and kernel modules as any user sees them in sysfs; memory/gpu.h would start the
  * driver's library, which takes seconds on a large machine.
  */
 struct nvidia {
 	char gpu[NVIDIA_MAX][16]; /* PCI addresses of those that the kernel module drives */
 	unsigned gpus;
 	bool closed;  /* the module is not the open one, so it exports no dma-bufs */
-	bool peermem; /* gpu_has_peermem() */
+	bool peermem; /* nvidia_peermem is loaded */
 };
 
 struct gpus {

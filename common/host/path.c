@@ -302,44 +302,6 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 	p->ceiling_read_gbps = path_ceiling(p, true);
 }
 
-/* A GPU with what path_sort() orders by. */
-struct gpu_rank {
-	struct gpu_info gpu;
-	enum path_class class;
-	double ceiling_gbps;
-};
-
-static int compare_gpu_ranks(const void *a, const void *b)
-{
-	const struct gpu_rank *x = a, *y = b;
-
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->ceiling_gbps < y->ceiling_gbps || x->ceiling_gbps > y->ceiling_gbps)
-		return x->ceiling_gbps > y->ceiling_gbps ? -1 : 1;
-	return x->gpu.index < y->gpu.index ? -1 : 1;
-}
-
-int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count,
-	      struct fault *f)
-{
-	struct gpu_rank *r = calloc(count + 1, sizeof(*r));
-
-	if (!r)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "sorting %zu GPUs", count);
-	for (size_t i = 0; i < count; i++) {
-		struct path p;
-
-		path_find(t, nic, list[i].pci, &p);
-		r[i] = (struct gpu_rank){list[i], p.class, p.ceiling_write_gbps};
-	}
-	qsort(r, count, sizeof(*r), compare_gpu_ranks);
-	for (size_t i = 0; i < count; i++)
-		list[i] = r[i].gpu;
-	free(r);
-	return 0;
-}
-
 static const struct {
 	const char *name, *words;
 } classes[PATH_CLASSES] = {

@@ -15,7 +15,6 @@
 #include <stddef.h>
 
 #include "base/fault.h"
-#include "host/gpu.h"
 #include "host/pci.h"
 
 /* The nearest class first. The names are NVIDIA's. */
@@ -35,7 +34,7 @@ struct path {
 				     paths meet */
 	bool trained_down;        /* a link runs below the capabilities of both its ends */
 	struct pci_link down;     /* the worst such link */
-	char iommu[PCI_IOMMU];           /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
+	char iommu[PCI_IOMMU];    /* the NIC's: "off", "identity", "DMA", "DMA-FQ"; "" unknown */
 	bool iommu_translates;
 	bool virtual_machine;      /* the distance is meaningless */
 	unsigned payload_bytes;    /* PCIe MaxPayload, for the ceilings */
@@ -60,13 +59,6 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 
 /* The distance between these devices alone, at no cost. Never fails. */
 enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu);
-
-/*
- * Sort the COUNT GPUs of LIST by distance from NIC: by class, then slowest link, then index. Returns
- * 0, or -1 with FAULT_LOCAL: no memory.
- */
-int path_sort(const struct path_tree *t, const char *nic, struct gpu_info *list, size_t count,
-	      struct fault *f);
 
 const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
 /* As words: "through one PCIe switch at most". */

@@ -56,6 +56,21 @@ bool pci_is_address(const char *name)
 	       !rest[8];
 }
 
+bool pci_parse(const char *text, char pci[16])
+{
+	const char *domain = strchr(text, ':') == strrchr(text, ':') ? "0:" : "";
+	const char *function = strchr(text, '.') ? "" : ".0";
+	unsigned part[4];
+	char full[64];
+	int end = 0;
+
+	snprintf(full, sizeof(full), "%s%s%s", domain, text, function);
+	if (sscanf(full, "%8x:%2x:%2x.%1x%n", &part[0], &part[1], &part[2], &part[3], &end) != 4 ||
+	    full[end])
+		return false;
+	return snprintf(pci, 16, "%04x:%02x:%02x.%x", part[0], part[1], part[2], part[3]) < 16;
+}
+
 void pci_find_upstream(const char *pci, char upstream[16])
 {
 	char path[PATH_MAX], *slash;

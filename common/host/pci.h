@@ -30,6 +30,10 @@ struct pci_link {
 /* True if NAME is like "0000:41:00.0"; the domain may be longer than four digits (VMD). */
 bool pci_is_address(const char *name);
 
+/* Parse "17:00.0", "0000:17:00.0" or "00000000:17:00.0", whose function may be missing, and write
+ * the address to PCI as sysfs does. False if it is no PCI address. */
+bool pci_parse(const char *text, char pci[16]);
+
 /*
  * Write the address of the port above the function PCI to UPSTREAM: a root port or a switch's
  * port; "" if there is none.

@@ -11,15 +11,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "host/pages.h"
 #include "host/sysfs.h"
-
-#define HUGE_PAGE ((size_t)2 << 20)
-
-static size_t page_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
 
 static void store_cpus(struct pin *p, const struct sysfs_set *cpus)
 {
@@ -53,25 +45,29 @@ static bool memory_allowed(int node)
 	       sysfs_set_has(&allowed, node);
 }
 
-/* Map BYTES of new memory. Returns NULL with errno on failure. */
-static void *map_anonymous(size_t bytes)
+int pin_bind(void *addr, size_t bytes, int node, int policy)
 {
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-	void *addr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	struct sysfs_set nodes = {0};
 
-	return addr == MAP_FAILED ? NULL : addr;
+	CPU_SET_S((size_t)node, sizeof(nodes), nodes.mask);
+	/* mbind() takes the number of bits plus one. */
+	return mbind(addr, bytes, policy, (unsigned long *)nodes.mask, SYSFS_SET_MAX + 1,
+		     policy == MPOL_BIND ? MPOL_MF_MOVE : 0)
+		       ? errno
+		       : 0;
 }
 
 /* Bind a page to NODE to see whether the kernel permits it. Returns 0 or a positive errno. */
 static int probe_binding(int node)
 {
-	void *page = map_anonymous(page_size());
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int rc;
 
-	if (!page)
-		return 0; /* pin_alloc() reports that */
-	rc = pages_bind(page, page_size(), node, MPOL_BIND);
-	munmap(page, page_size());
+	if (page == MAP_FAILED)
+		return 0; /* memory_alloc() reports that */
+	rc = pin_bind(page, bytes, node, MPOL_BIND);
+	munmap(page, bytes);
 	return rc;
 }
 
@@ -304,81 +300,4 @@ void pin_core(struct pin *p, unsigned nth, bool from_end)
 		p->before = cpus;
 	text_add(p->reason, sizeof(p->reason), "; one CPU for each thread%s",
 		 (unsigned)count <= nth ? ", but there are too few" : "");
-}
-
-/* BYTES rounded up to pages, or to 2 MiB from that size on; 0 if BYTES is too large. */
-static size_t mapped_size(size_t bytes)
-{
-	size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : page_size();
-
-	if (bytes > SIZE_MAX / 2)
-		return 0;
-	return bytes ? (bytes + unit - 1) / unit * unit : unit;
-}
-
-static void *raise_no_memory(size_t bytes, int errnum, struct fault *f)
-{
-	struct rlimit as;
-
-	fault_raise(f, FAULT_LOCAL, errnum, "mmap(%s)", units_size(bytes).text);
-	if (!getrlimit(RLIMIT_AS, &as) && as.rlim_cur != RLIM_INFINITY) {
-		fault_cause(f, "The limit on address space (RLIMIT_AS) is %s",
-			    units_size(as.rlim_cur).text);
-		fault_fix(f, "ulimit -v unlimited, or use smaller messages (-s) or smaller depths "
-			     "(-t, -r)");
-	} else {
-		size_t ram = (size_t)sysconf(_SC_AVPHYS_PAGES) * page_size();
-
-		fault_cause(f, "The machine has %s of free memory", units_size(ram).text);
-		fault_fix(f,
-			  "use smaller messages (-s), smaller depths (-t, -r) or fewer QPs (-q)");
-	}
-	return NULL;
-}
-
-/* Map LEN bytes at a multiple of ALIGN; both are multiples of the page size. Returns NULL with
- * errno on failure. */
-static void *map_aligned(size_t len, size_t align)
-{
-	size_t extra = align - page_size(), head;
-	char *addr = map_anonymous(len + extra);
-
-	if (!addr)
-		return NULL;
-	head = -(uintptr_t)addr & (align - 1);
-	if (head)
-		munmap(addr, head);
-	if (extra - head)
-		munmap(addr + head + len, extra - head);
-	return addr + head;
-}
-
-void *pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
-{
-	size_t len = mapped_size(bytes);
-	void *addr;
-	int rc;
-
-	if (!len)
-		return raise_no_memory(bytes, ENOMEM, f);
-	addr = map_aligned(len, len >= HUGE_PAGE ? HUGE_PAGE : page_size());
-	if (!addr)
-		return raise_no_memory(bytes, errno, f);
-	rc = p && p->node >= 0 ? pages_bind(addr, len, p->node, MPOL_BIND) : 0;
-	if (rc && rc != EPERM && rc != ENOSYS) {
-		fault_raise(f, FAULT_LOCAL, rc, "mbind(node %d)", p->node);
-		fault_cause(f, "The kernel refuses memory of this node: the cpuset has changed, or "
-			       "the node is offline");
-		fault_fix(f, "use --numa none, or widen the cpuset (cpuset.mems)");
-		munmap(addr, len);
-		return NULL;
-	}
-	pages_make(addr, len, page_size(), p && p->node >= 0);
-	return addr;
-}
-
-void pin_free(void *addr, size_t bytes)
-{
-	if (addr)
-		munmap(addr, mapped_size(bytes));
 }

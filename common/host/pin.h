@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pin: pins the measuring thread to a NUMA node, allocates its buffers there, and checks where they
- * are.
+ * pin: pins the measuring thread to a NUMA node, where its buffers are allocated, too (memory.h).
  *
  * The node is the NIC's unless the user chooses another one. The affinity mask of the process
  * (taskset, Slurm, cgroup) is respected: the thread gets those CPUs of the node that are in the
- * mask, without slow ones where the kernel knows of them (cpu_capacity). If there are none, it is not pinned, and the banner shows the reason. Only an explicit node
- * that is not available is a fault. If a container forbids binding memory, the thread is still
- * pinned, and the reason says that its memory is not.
+ * mask, without slow ones where the kernel knows of them (cpu_capacity). If there are none, it is
+ * not pinned, and the banner shows the reason. Only an explicit node that is not available is a
+ * fault. If a container forbids binding memory, the thread is still pinned, and the reason says
+ * that its memory is not.
  *
  * Of libnuma only the system calls are used (numaif.h): they print nothing and have no state.
  */
@@ -56,10 +56,5 @@ void pin_core(struct pin *p, unsigned nth, bool from_end);
  */
 void pin_undo(struct pin *p);
 
-/*
- * Allocate anonymous memory of at least BYTES (0: one page), page aligned (2 MiB aligned from 2 MiB
- * on), bound to the node of P if it has one (P may be NULL), zeroed and touched. Returns NULL with
- * the fault raised on failure. Free it with pin_free() and the same BYTES; it accepts NULL.
- */
-void *pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
-void pin_free(void *addr, size_t bytes);
+/* Set the POLICY (mbind(2)) of memory to NODE, 0 or more. Returns 0 or a positive errno. */
+int pin_bind(void *addr, size_t bytes, int node, int policy);

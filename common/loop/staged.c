@@ -83,19 +83,22 @@ static ALWAYS_INLINE int finish_copies(const struct staged *s, struct position *
 	}
 	while (p->chunk != end->chunk && (rc = gpu_stream_done(s->stream, p->slot)) != 0) {
 		if (UNLIKELY(rc < 0))
-			return gpu_stream_failed(rc, "cuEventQuery", s->round->fault);
+			return gpu_stream_failed(s->stream, GPU_STREAM_DONE, rc, s->round->fault);
 		advance_position(s, p);
 	}
 	return 0;
 }
 
 /* RC is the result of submitting the copy at P by CALL: record an event after it, or raise. */
-static int mark_copy(const struct staged *s, const struct position *p, int rc, const char *call)
+static int mark_copy(const struct staged *s, const struct position *p, int rc,
+		     enum gpu_stream_call call)
 {
 	if (UNLIKELY(rc))
-		return gpu_stream_failed(rc, call, s->round->fault);
+		return gpu_stream_failed(s->stream, call, rc, s->round->fault);
 	rc = gpu_stream_mark(s->stream, p->slot);
-	return LIKELY(rc == 0) ? 0 : gpu_stream_failed(rc, "cuEventRecord", s->round->fault);
+	if (LIKELY(rc == 0))
+		return 0;
+	return gpu_stream_failed(s->stream, GPU_STREAM_MARK, rc, s->round->fault);
 }
 
 static void source_init(struct source *o, struct staged *s)
@@ -142,7 +145,7 @@ static ALWAYS_INLINE int begin_copies(struct source *o)
 		if (s->stream) {
 			rc = gpu_stream_copy_out(s->stream, slot_address(s, p), s->data + p->offset,
 						 chunk_length(s, p));
-			if (mark_copy(s, p, rc, "cuMemcpyDtoHAsync"))
+			if (mark_copy(s, p, rc, GPU_STREAM_COPY_OUT))
 				return -1;
 		}
 		advance_position(s, &o->begun);
@@ -286,7 +289,7 @@ static ALWAYS_INLINE int accept_chunk(struct sink *k, const struct ibv_wc *wc)
 	if (s->stream) {
 		rc = gpu_stream_copy_in(s->stream, s->data + p->offset, slot_address(s, p),
 					chunk_length(s, p));
-		if (mark_copy(s, p, rc, "cuMemcpyHtoDAsync"))
+		if (mark_copy(s, p, rc, GPU_STREAM_COPY_IN))
 			return -1;
 	}
 	advance_position(s, &k->arrived);

@@ -30,7 +30,7 @@
  */
 #pragma once
 
-#include "host/gpu.h"
+#include "memory/gpu.h"
 #include "loop/recv.h"
 #include "loop/round.h"
 

@@ -122,7 +122,7 @@ static void prepare_worker(struct meter *t, const struct measurement *meas)
 	evidence_prepare(t, meas);
 	if (t->hist)
 		hist_reset(t->hist);
-	if (ms->test->latency && operation_writes(&ms->test->operation) && t->worker->mem.host) {
+	if (ms->test->latency && operation_writes(&ms->test->operation) && t->worker->mem.memory.host) {
 		clear_stamp(r->memory.from.addr + bytes);
 		clear_stamp(r->memory.into.addr + bytes);
 	}

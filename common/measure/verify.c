@@ -114,7 +114,7 @@ static json_t *describe_buffers(const struct measure *ms, uint64_t message_bytes
 		uint64_t at = operation_pulls(&ms->test->operation) ? 0 : v->out_bytes;
 
 		json_array_append_new(places, json_pack("{s:I, s:I, s:I}", "addr",
-							(json_int_t)(v->mem.addr + at), "rkey",
+							(json_int_t)(v->mem.memory.addr + at), "rkey",
 							(json_int_t)v->mem.rkey, "slots",
 							(json_int_t)verify_room(t, message_bytes)));
 	}

@@ -31,7 +31,6 @@ struct verify {
 				 `out` has the returned values, `in` has the counters */
 	struct slots *posts;  /* what its requests use: `out`, or READs `in`; NULL: it posts none */
 	struct mem mem;       /* the slots to send from, then those to receive into */
-	uint64_t gpu_buffer;
 	uint8_t *image; /* a host copy of GPU memory; NULL for host memory */
 	uint64_t out_bytes, in_bytes;
 	struct verify_qp *qp;

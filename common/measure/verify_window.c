@@ -49,7 +49,7 @@ static int post_receive(const struct meter *t, unsigned qp, unsigned n)
 	const struct verify *v = t->verify;
 	unsigned slot = (v->in.head[qp] + n) % v->in.per_qp;
 	struct ibv_sge sge = {
-		.addr = v->mem.addr + v->out_bytes + slots_offset(&v->in, qp, slot),
+		.addr = v->mem.memory.addr + v->out_bytes + slots_offset(&v->in, qp, slot),
 		.length = (uint32_t)(v->in.before_bytes + v->in.message_bytes),
 		.lkey = v->mem.lkey,
 	};
@@ -139,7 +139,7 @@ static void build_request(const struct meter *t, unsigned qp, unsigned k, bool e
 	number = v->qp[qp].next++;
 	offset = slots_offset(v->posts, qp, number);
 	v->sge[k] = (struct ibv_sge){
-		.addr = v->mem.addr + (v->posts == &v->in ? v->out_bytes : 0) + offset +
+		.addr = v->mem.memory.addr + (v->posts == &v->in ? v->out_bytes : 0) + offset +
 			v->posts->before_bytes,
 		.length = (uint32_t)v->posts->message_bytes,
 		.lkey = v->mem.lkey,

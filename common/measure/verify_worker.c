@@ -9,7 +9,7 @@
 #include "measure/verify.h"
 
 #define SPARE_MAX    8 /* slots for messages that arrive twice */
-#define VIEW(v, off) ((v)->image ? (v)->image + (off) : (uint8_t *)(v)->mem.host + (off))
+#define VIEW(v, off) ((v)->image ? (v)->image + (off) : (uint8_t *)(v)->mem.memory.host + (off))
 
 static bool is_atomic(const struct meter *t)
 {
@@ -141,19 +141,24 @@ int verify_make(struct meter *t)
 	set_buffer_sizes(t);
 	v = t->verify;
 	bytes = v->out_bytes + v->in_bytes;
-	if (ms->ep->server && limits_memory(&ms->options->local,
-					    (bytes + t->worker->mem.bytes) * ms->ep->workers +
-						    e->load_bytes * ms->ep->loads,
-					    &t->worker->fault))
+	if (ms->ep->server &&
+	    limits_memory(&ms->options->local,
+			  (bytes + t->worker->mem.memory.bytes) * ms->ep->workers +
+				  e->load_bytes * ms->ep->loads,
+			  &t->worker->fault))
 		return -1;
 	if (!ms->ep->gpu_memory)
-		return mem_init(&v->mem, t->worker->qps.pd, &t->worker->pin, bytes, access,
-				&t->worker->fault);
+		return mem_init(
+			&v->mem,
+			&(struct mem_attr){.pd = t->worker->qps.pd,
+					   .memory = {.bytes = bytes, .pin = &t->worker->pin},
+					   .access = access},
+			&t->worker->fault);
 	v->image = malloc(bytes);
 	if (!v->image)
 		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating an image of GPU memory");
-	return endpoint_gpu_memory(t->worker, bytes, access, &v->mem, &v->gpu_buffer);
+	return endpoint_gpu_memory(t->worker, bytes, access, &v->mem);
 }
 
 void verify_release(struct meter *t)
@@ -165,8 +170,6 @@ void verify_release(struct meter *t)
 	slots_release(&v->out);
 	slots_release(&v->in);
 	mem_release(&v->mem);
-	if (v->gpu_buffer)
-		gpu_free(t->ms->ep->gpu, v->gpu_buffer);
 	free(v->image);
 	free(v->qp);
 	free(v->wr);
@@ -237,7 +240,7 @@ int verify_prepare(struct meter *t)
 		slots_fill(&v->out);
 	if (!v->image)
 		return 0;
-	return gpu_copy_in(t->ms->ep->gpu, v->mem.addr, v->image, v->out_bytes + v->in_bytes,
+	return gpu_copy_in(t->ms->ep->gpu, v->mem.memory.addr, v->image, v->out_bytes + v->in_bytes,
 			   &t->worker->fault);
 }
 
@@ -251,8 +254,8 @@ static int fetch_slots(struct meter *t)
 		return 0;
 	if (gpu_flush(gpu, &t->worker->fault))
 		return -1;
-	return gpu_copy_out(gpu, v->image + v->out_bytes, v->mem.addr + v->out_bytes, v->in_bytes,
-			    &t->worker->fault);
+	return gpu_copy_out(gpu, v->image + v->out_bytes, v->mem.memory.addr + v->out_bytes,
+			    v->in_bytes, &t->worker->fault);
 }
 
 /* Check what has arrived so far. */

@@ -61,6 +61,15 @@ static void look_up_calls(struct reg_calls *c)
 	dlclose(library); /* it stays loaded: libibverbs uses it */
 }
 
+/* Raise FAULT_LOCAL: the route's call failed with ERRNUM. The GPU's vendor knows why. */
+static int raise_refused(const struct gpu_mr_attr *attr, enum memory_refusal refusal, int errnum,
+			 struct fault *f)
+{
+	fault_raise(f, FAULT_LOCAL, errnum, "%s(%s of GPU memory)", routes[attr->route].call,
+		    units_size(attr->bytes).text);
+	return attr->gpu->ops->why(&attr->gpu->info, refusal, errnum, attr->bytes, f);
+}
+
 /* Check that library, kernel and driver can register a dma-buf, by a call with descriptor -1: EBADF
  * shows that only the dma-buf is missing. */
 static int check_dmabuf(const struct reg_calls *c, const struct gpu_mr_attr *attr, struct fault *f)
@@ -77,7 +86,7 @@ static int check_dmabuf(const struct reg_calls *c, const struct gpu_mr_attr *att
 	if (mr)
 		ibv_dereg_mr(mr);
 	else if (errno == EOPNOTSUPP || errno == EPROTONOSUPPORT || errno == ENOSYS)
-		return gpu_why_no_dmabuf(attr, errno, f);
+		return raise_refused(attr, MEMORY_NO_DMABUF, errno, f);
 	return 0;
 }
 
@@ -128,10 +137,13 @@ static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fa
 	if (attr->route != GPU_ROUTE_PEERMEM) {
 		if (direct ? check_data_direct(&c, attr, f) : check_dmabuf(&c, attr, f))
 			return -1;
-		rc = gpu_export(attr->gpu, attr->addr, attr->bytes, direct, &fd, &offset);
+		rc = attr->gpu->ops->export(attr->gpu, attr->addr, attr->bytes, direct, &fd,
+					    &offset);
 	}
 	if (rc)
-		return gpu_why_no_export(attr, rc, f);
+		return attr->gpu->ops->why(&attr->gpu->info,
+					   direct ? MEMORY_EXPORT_DIRECT : MEMORY_EXPORT, rc,
+					   attr->bytes, f);
 	m->mr = reg_gpu_mr(&c, attr, offset, fd, access);
 	if (!m->mr && errno == EINVAL && (access & IBV_ACCESS_RELAXED_ORDERING)) {
 		access &= ~IBV_ACCESS_RELAXED_ORDERING; /* not every device supports it */
@@ -139,7 +151,9 @@ static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fa
 	}
 	m->relaxed_ordering = access & IBV_ACCESS_RELAXED_ORDERING;
 	if (!m->mr)
-		gpu_why_refused(attr, routes[attr->route].call, errno, f);
+		raise_refused(attr,
+			      attr->route == GPU_ROUTE_PEERMEM ? MEMORY_PEERMEM : MEMORY_DMABUF,
+			      errno, f);
 	if (fd >= 0)
 		close(fd);
 	return m->mr ? 0 : -1;
@@ -159,17 +173,20 @@ int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, str
 		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};
 
+	struct memory_attr wanted = {.gpu = g, .bytes = PROBE_BYTES};
+	struct memory memory;
+
 	memset(r, 0, sizeof(*r));
-	attr.addr = gpu_alloc(g, PROBE_BYTES, f);
-	if (!attr.addr)
+	if (memory_alloc(&memory, &wanted, f))
 		return -1;
+	attr.addr = memory.addr;
 	for (attr.route = 0; attr.route < GPU_ROUTE_STAGED; attr.route++) {
 		struct gpu_mr m;
 
 		try_route(&m, &attr, &r->refused[attr.route]);
 		gpu_mr_release(&m);
 	}
-	gpu_free(g, attr.addr);
+	memory_free(&memory);
 	return 0;
 }
 
@@ -230,7 +247,7 @@ const char *gpu_route_words(enum gpu_route route)
 /* Check that the memory is at most half of BAR1, if its size is known. */
 static int check_bar1(const struct gpu_mr_attr *attr, struct fault *f)
 {
-	const struct gpu_info *g = gpu_about(attr->gpu);
+	const struct gpu_info *g = &attr->gpu->info;
 
 	if (!g->bar1_bytes || attr->bytes <= g->bar1_bytes / 2)
 		return 0;

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "host/gpu.h"
+#include "memory/gpu.h"
 
 /* In the order of preference of `auto`. */
 enum gpu_route {
@@ -95,7 +95,7 @@ struct gpu_mr_attr {
 	struct ibv_pd *pd;
 	struct gpu *gpu;
 	enum gpu_route route; /* a direct one */
-	uint64_t addr;        /* inside memory from gpu_alloc() */
+	uint64_t addr;        /* inside its memory (memory.h) */
 	size_t bytes;
 	unsigned access; /* enum ibv_access_flags; local write is added, and relaxed ordering
 			    dropped if it is not supported */
@@ -110,12 +110,3 @@ int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *
 
 /* Safe on a zeroed object. */
 void gpu_mr_release(struct gpu_mr *m);
-
-/*
- * gpu_route_why.c, for gpu_route.c: raise FAULT_LOCAL with the reason why ATTR's memory cannot be
- * registered: the driver does not export it (RESULT is a CUresult); ibv_reg_dmabuf_mr() is not
- * supported; the registration CALL itself failed. Return -1.
- */
-int gpu_why_no_export(const struct gpu_mr_attr *attr, int result, struct fault *f);
-int gpu_why_no_dmabuf(const struct gpu_mr_attr *attr, int errnum, struct fault *f);
-int gpu_why_refused(const struct gpu_mr_attr *attr, const char *call, int errnum, struct fault *f);

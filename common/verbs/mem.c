@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "host/pages.h"
+#include "memory/pages.h"
 #include "verbs/vfault.h"
 
 int mem_check_odp(struct ibv_context *ctx, struct fault *f)
@@ -29,80 +29,61 @@ int mem_check_odp(struct ibv_context *ctx, struct fault *f)
 			    "mlx5's");
 }
 
-static struct ibv_mr *reg_host_mr(const struct mem_attr *attr, void *addr, size_t bytes,
-				  struct fault *f)
-{
-	int access = (int)(attr->access | IBV_ACCESS_LOCAL_WRITE);
-	struct ibv_mr *mr = ibv_reg_mr(attr->pd, addr, bytes, access);
-
-	if (!mr)
-		vfault_raise(f, errno, attr->access & IBV_ACCESS_ON_DEMAND ? 0 : bytes,
-			     "ibv_reg_mr(%s)", units_size(bytes).text);
-	return mr;
-}
-
 /*
  * Register an MR for each of attr->mr_count parts of the buffer, or one for all of it if that is 0.
  */
 static int reg_host_mrs(struct mem *m, const struct mem_attr *attr, struct fault *f)
 {
+	size_t bytes = attr->mr_count ? attr->stride : attr->memory.bytes;
 	unsigned mr_count = attr->mr_count ? attr->mr_count : 1;
+	int access = (int)(attr->access | IBV_ACCESS_LOCAL_WRITE);
+	char *at = (char *)m->memory.host + (attr->mr_count ? attr->lead : 0);
 
 	m->mr = calloc(mr_count, sizeof(struct ibv_mr *));
 	m->lkeys = attr->mr_count ? calloc(mr_count, sizeof(*m->lkeys)) : NULL;
 	if (!m->mr || (attr->mr_count && !m->lkeys))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %u MRs", mr_count);
-	for (unsigned i = 0; i < mr_count; i++) {
-		size_t at = attr->mr_count ? attr->lead + i * attr->stride : 0;
+	for (; m->mr_count < mr_count; m->mr_count++, at += bytes) {
+		struct ibv_mr *mr = ibv_reg_mr(attr->pd, at, bytes, access);
 
-		m->mr[i] = reg_host_mr(attr, (char *)m->host + at,
-				       attr->mr_count ? attr->stride : attr->bytes, f);
-		if (!m->mr[i])
-			return -1;
-		m->mr_count = i + 1;
+		if (!mr)
+			return vfault_raise(f, errno, access & IBV_ACCESS_ON_DEMAND ? 0 : bytes,
+					    "ibv_reg_mr(%s)", units_size(bytes).text);
+		m->mr[m->mr_count] = mr;
 		if (m->lkeys)
-			m->lkeys[i] = m->mr[i]->lkey;
+			m->lkeys[m->mr_count] = mr->lkey;
 	}
 	m->lkey = m->mr[0]->lkey;
 	m->rkey = m->mr[0]->rkey;
 	return 0;
 }
 
-int mem_make(struct mem *m, const struct mem_attr *attr, struct fault *f)
+static int reg_gpu_mr(struct mem *m, const struct mem_attr *attr, struct fault *f)
 {
-	memset(m, 0, sizeof(*m));
-	fault_phase(f, "allocating the buffer");
-	if (backing_map(&m->map, &attr->backing, attr->pin, attr->bytes, f))
+	struct gpu_mr_attr by = {attr->pd,       m->memory.gpu,   attr->route,
+				 m->memory.addr, m->memory.bytes, attr->access};
+
+	if (gpu_mr_init(&m->gpu_mr, &by, f))
 		return -1;
-	m->host = m->map.addr;
-	m->addr = (uint64_t)(uintptr_t)m->host;
-	m->bytes = attr->bytes;
-	if (attr->pin->node >= 0 &&
-	    pages_check(m->host, attr->bytes, attr->pin->node, &m->pages_on_node, &m->pages_checked))
-		m->pages_checked = 0;
-	fault_phase(f, "registering memory");
-	return reg_host_mrs(m, attr, f);
-}
-
-int mem_init(struct mem *m, struct ibv_pd *pd, const struct pin *pin, size_t bytes, unsigned access,
-	     struct fault *f)
-{
-	struct mem_attr attr = {.pd = pd, .pin = pin, .bytes = bytes, .access = access};
-
-	return mem_make(m, &attr, f);
-}
-
-int mem_init_gpu(struct mem *m, const struct gpu_mr_attr *attr, struct fault *f)
-{
-	memset(m, 0, sizeof(*m));
-	fault_phase(f, "registering GPU memory");
-	if (gpu_mr_init(&m->gpu_mr, attr, f))
-		return -1;
-	m->addr = m->gpu_mr.addr;
-	m->bytes = m->gpu_mr.bytes;
 	m->lkey = m->gpu_mr.mr->lkey;
 	m->rkey = m->gpu_mr.mr->rkey;
 	return 0;
+}
+
+int mem_init(struct mem *m, const struct mem_attr *attr, struct fault *f)
+{
+	int node = attr->memory.pin ? attr->memory.pin->node : -1;
+
+	memset(m, 0, sizeof(*m));
+	if (memory_alloc(&m->memory, &attr->memory, f))
+		return -1;
+	if (attr->memory.gpu)
+		return reg_gpu_mr(m, attr, f);
+	if (node >= 0 && pages_check(m->memory.host, attr->memory.bytes, node, &m->pages_on_node,
+				     &m->pages_checked))
+		m->pages_checked = 0;
+	fault_phase(f, "registering memory");
+	return reg_host_mrs(m, attr, f);
 }
 
 void mem_release(struct mem *m)
@@ -112,6 +93,6 @@ void mem_release(struct mem *m)
 	free(m->mr);
 	free(m->lkeys);
 	gpu_mr_release(&m->gpu_mr);
-	backing_unmap(&m->map);
+	memory_free(&m->memory);
 	memset(m, 0, sizeof(*m));
 }

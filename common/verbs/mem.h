@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * mem: one registered buffer: memory on the pinned NUMA node, and one MR for all of it or mr_count
- * MRs for its parts.
+ * mem: one registered buffer: memory of any kind, and one MR for all of it or mr_count MRs for its
+ * parts.
  *
  * All QPs of a run share one buffer and one MR, and each QP has a slice. With --mr_per_qp each
  * slice has an MR.
@@ -12,56 +12,39 @@
 #include <stddef.h>
 
 #include "base/fault.h"
-#include "host/backing.h"
-#include "host/pin.h"
+#include "memory/memory.h"
 #include "verbs/gpu_route.h"
 
 struct mem {
-	uint64_t addr; /* for SGEs and remote addresses */
+	struct memory memory;
 	uint32_t lkey, rkey;
-	size_t bytes;
 	struct ibv_mr **mr; /* of host memory: mr_count MRs */
 	unsigned mr_count;
-	uint32_t *lkeys;        /* of all MRs, if each QP has one; otherwise NULL */
-	struct gpu_mr gpu_mr;   /* of GPU memory, in place of `mr` */
-	struct backing_map map; /* of host memory */
-	void *host;             /* address for the CPU; NULL: the CPU must not access it */
-	size_t pages_checked;   /* 0: the placement is unknown */
+	uint32_t *lkeys;      /* of all MRs, if each QP has one; otherwise NULL */
+	struct gpu_mr gpu_mr; /* of GPU memory, in place of `mr` */
+	size_t pages_checked; /* 0: the placement is unknown */
 	size_t pages_on_node;
 };
 
 struct mem_attr {
 	struct ibv_pd *pd;
-	const struct pin *pin;
-	struct backing backing;
-	size_t bytes;
-	unsigned access;     /* as mem_init() */
-	unsigned mr_count;   /* number of MRs; 0: one for all of it */
+	struct memory_attr memory;
+	enum gpu_route route; /* to GPU memory; a direct one */
+	/* enum ibv_access_flags; local write is added, and relaxed ordering dropped if it is not
+	 * supported */
+	unsigned access;
+	unsigned mr_count;   /* number of MRs; 0: one for all of it. Of host memory only */
 	size_t lead, stride; /* of the MRs: offset of the first one, and their size */
 };
 
 /* Allocate and register the buffer that ATTR describes. Call mem_release() also after a failure. */
-int mem_make(struct mem *m, const struct mem_attr *attr, struct fault *f);
+int mem_init(struct mem *m, const struct mem_attr *attr, struct fault *f);
 
 /*
  * Check that the device can register memory without pinning it (ODP). Raises FAULT_UNAVAILABLE if
  * not.
  */
 int mem_check_odp(struct ibv_context *ctx, struct fault *f);
-
-/*
- * Allocate and register BYTES with ACCESS (enum ibv_access_flags; local write is added, and relaxed
- * ordering dropped if it is not supported). The content is zero. Returns 0, or -1 with the fault
- * raised.
- */
-int mem_init(struct mem *m, struct ibv_pd *pd, const struct pin *pin, size_t bytes, unsigned access,
-	     struct fault *f);
-
-/*
- * Register the GPU memory of ATTR. The caller owns the memory, and must free it after
- * mem_release(), because a NIC may access it until then.
- */
-int mem_init_gpu(struct mem *m, const struct gpu_mr_attr *attr, struct fault *f);
 
 /* Deregister and free; safe on a zeroed object. */
 void mem_release(struct mem *m);

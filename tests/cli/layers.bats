@@ -10,7 +10,7 @@
 bats_require_minimum_version 1.5.0
 
 # Lowest first. A module may include its own layer and those before it; programs may include all.
-layers="base stat finding host trust verbs explain loop proto cli admit plan endpoint measure report session"
+layers="base stat finding host memory trust verbs explain loop proto cli admit plan endpoint measure report session"
 
 setup() {
     top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)

@@ -12,6 +12,7 @@
 #include "fuzz.h"
 #include "host/path.h"
 #include "host/pci.h"
+#include "memory/gpu.h"
 
 #define ONE_NODE "cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
 #define PCI(address, type) \
@@ -162,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		list[i].index = (int)i;
 		strcpy(list[i].pci, gpu[i]);
 	}
-	path_sort(tree, "0000:41:00.0", list, COUNT(gpu), &(struct fault){0});
+	gpu_sort(list, COUNT(gpu), tree, "0000:41:00.0", &(struct fault){0});
 	FUZZ_CHECK(list[0].index == 0 && list[1].index == 1);
 	FUZZ_CHECK(list[2].index + list[3].index == 5);
 	return 0;

@@ -167,8 +167,8 @@ static bool all_taken(void)
 }
 
 /*
- * Has the thread beside the loop also acted on it, and does it wait for more? It leaves ppoll() before
- * it takes anything, so the order of the questions matters.
+ * Has the thread beside the loop also acted on it, and does it wait for more? It leaves ppoll()
+ * before it takes anything, so the order of the questions matters.
  */
 static bool all_answered(void)
 {
@@ -207,8 +207,8 @@ void __wrap_clock_calibrate(struct clock *c);
 int __wrap_clock_check(struct clock *c, struct fault *f);
 int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int __real_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
-void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
-void *__real_pin_alloc(const struct pin *p, size_t bytes, struct fault *f);
+int __wrap_memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault *f);
+int __real_memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault *f);
 
 int __wrap_oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr *whom,
 		       uint64_t deadline_ns, struct fault *f)
@@ -351,12 +351,12 @@ int __wrap_clock_check(struct clock *c, struct fault *f)
 }
 
 /* A machine of little memory. */
-void *__wrap_pin_alloc(const struct pin *p, size_t bytes, struct fault *f)
+int __wrap_memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault *f)
 {
-	if (bytes <= MEMORY_MAX)
-		return __real_pin_alloc(p, bytes, f);
-	fault_raise(f, FAULT_LOCAL, ENOMEM, "mmap(%zu)", bytes);
-	return NULL;
+	if (attr->bytes <= MEMORY_MAX)
+		return __real_memory_alloc(m, attr, f);
+	*m = (struct memory){.bytes = 0};
+	return fault_raise(f, FAULT_LOCAL, ENOMEM, "mmap(%zu)", attr->bytes);
 }
 
 /*
@@ -383,8 +383,8 @@ int __wrap_null_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 }
 
 /*
- * A server without a loop. A thread that has ended waits for nothing: then the next word comes after
- * 0.1 s all the same. It may have ended because of the last word: so that is asked last.
+ * A server without a loop. A thread that has ended waits for nothing: then the next word comes
+ * after 0.1 s all the same. It may have ended because of the last word: so that is asked last.
  */
 void __wrap_watch_join(struct watch *w)
 {

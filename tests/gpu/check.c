@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	if (read_options(argc, argv, &c, &wanted))
 		return usage();
 	if (!gpu_open(&c.g, &wanted, &f)) {
-		describe(gpu_about(c.g));
+		describe(&c.g->info);
 		check_buffers(&c, &f);
 		check_exports(&c, &f);
 		check_copies(&c, &f);

@@ -3,13 +3,14 @@
 #ifndef RDMARK_TESTS_GPU_CHECK_H
 #define RDMARK_TESTS_GPU_CHECK_H
 
-#include "host/gpu.h"
+#include "memory/gpu.h"
 
 struct check {
 	struct gpu *g;
 	size_t bytes; /* size of the large copies */
 	int rounds;   /* rounds per measurement; the median counts */
 	/* for measurements: GPU memory of `bytes` each; registered host memory of twice that */
+	struct memory memory[2];
 	uint64_t from, to;
 	uint8_t *host;
 	/* results, Gb/s */
@@ -21,6 +22,12 @@ struct check {
 /* check.c: print and count the result of a check. */
 void check_print(struct check *c, bool ok, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* BYTES of the GPU's memory. */
+static inline int check_alloc(struct check *c, struct memory *m, size_t bytes, struct fault *f)
+{
+	return memory_alloc(m, &(struct memory_attr){.gpu = c->g, .bytes = bytes}, f);
+}
 
 /* checks.c */
 void check_buffers(struct check *c, struct fault *f);

@@ -16,48 +16,48 @@ void check_buffers(struct check *c, struct fault *f)
 	enum {
 		COUNT = sizeof(size) / sizeof(size[0])
 	};
-	uint64_t addr[COUNT] = {0};
+	struct memory m[COUNT] = {{0}};
 
 	for (int i = 0; i < COUNT; i++) {
 		unsigned char at[3] = {1, 1, 1};
 
-		addr[i] = gpu_alloc(c->g, size[i], f);
-		if (!addr[i])
+		if (check_alloc(c, &m[i], size[i], f))
 			break;
-		gpu_copy_out(c->g, at, addr[i], 1, f);
-		gpu_copy_out(c->g, at + 1, addr[i] + size[i] / 2, 1, f);
-		gpu_copy_out(c->g, at + 2, addr[i] + size[i] - 1, 1, f);
-		check_print(c, addr[i] % GPU_ALIGN_BYTES == 0 && !at[0] && !at[1] && !at[2],
+		gpu_copy_out(c->g, at, m[i].addr, 1, f);
+		gpu_copy_out(c->g, at + 1, m[i].addr + size[i] / 2, 1, f);
+		gpu_copy_out(c->g, at + 2, m[i].addr + size[i] - 1, 1, f);
+		check_print(c, m[i].addr % GPU_ALIGN_BYTES == 0 && !at[0] && !at[1] && !at[2],
 			    "buffer of %zu bytes at 0x%" PRIx64 ": aligned and zero", size[i],
-			    addr[i]);
+			    m[i].addr);
 	}
 	for (int i = 0; i < COUNT; i++)
-		gpu_free(c->g, addr[i]);
+		memory_free(&m[i]);
 }
 
 static void export_one(struct check *c, uint64_t addr, uint64_t from, size_t bytes, bool outside)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset = UINT64_MAX;
-	int fd, rc = gpu_export(c->g, addr + from, bytes, false, &fd, &offset);
-	bool dmabuf = gpu_about(c->g)->dmabuf;
+	int fd, rc = c->g->ops->export(c->g, addr + from, bytes, false, &fd, &offset);
+	bool dmabuf = c->g->info.dmabuf;
 
 	check_print(c,
 		    outside || !dmabuf ? rc && fd < 0
 				       : !rc && fd >= 0 && offset == (addr + from) % page,
 		    "export of %zu bytes at +%" PRIu64 "%s: %s (%d), offset %" PRIu64, bytes, from,
-		    outside ? ", past the end" : "", gpu_error_name(rc), rc, offset);
+		    outside ? ", past the end" : "", c->g->ops->error_name(rc), rc, offset);
 	if (fd >= 0)
 		close(fd);
 }
 
 void check_exports(struct check *c, struct fault *f)
 {
-	uint64_t addr = gpu_alloc(c->g, PART_BYTES, f);
+	struct memory m;
+	uint64_t addr, offset;
 	int fd, rc;
-	uint64_t offset;
 
-	if (!addr)
+	if (check_alloc(c, &m, PART_BYTES, f))
 		return;
+	addr = m.addr;
 	export_one(c, addr, 0, PART_BYTES, false);
 	export_one(c, addr, 0, 65536, false);
 	export_one(c, addr, 65536, 65536, false);
@@ -66,17 +66,19 @@ void check_exports(struct check *c, struct fault *f)
 	export_one(c, addr, 65535, 70000, false);
 	export_one(c, addr, PART_BYTES - 1, 1, false);
 	export_one(c, addr, 0, (size_t)1 << 40, true);
-	rc = gpu_export(c->g, addr, 65536, true, &fd, &offset);
-	printf("# export with the PCIe flag, for Data Direct: %s (%d)\n", gpu_error_name(rc), rc);
+	rc = c->g->ops->export(c->g, addr, 65536, true, &fd, &offset);
+	printf("# export with the PCIe flag, for Data Direct: %s (%d)\n", c->g->ops->error_name(rc),
+	       rc);
 	if (fd >= 0)
 		close(fd);
-	gpu_free(c->g, addr);
+	memory_free(&m);
 }
 
 /* In one piece, out in pieces that do not begin where pages or words do. */
 void check_copies(struct check *c, struct fault *f)
 {
-	uint64_t addr = gpu_alloc(c->g, PART_BYTES, f);
+	struct memory m;
+	uint64_t addr = check_alloc(c, &m, PART_BYTES, f) ? 0 : m.addr;
 	uint8_t *out = malloc(PART_BYTES), *in = calloc(1, PART_BYTES);
 
 	if (addr && out && in) {
@@ -89,18 +91,19 @@ void check_copies(struct check *c, struct fault *f)
 		check_print(c, !memcmp(in, out, PART_BYTES), "copy in, copy out in uneven pieces");
 		gpu_flush(c->g, f);
 		check_print(c, !fault_is(f), "flush (%s)",
-			    gpu_needs_flush(gpu_about(c->g)) ? "needed" : "not needed");
+			    gpu_needs_flush(&c->g->info) ? "needed" : "not needed");
 	}
 	free(out);
 	free(in);
-	gpu_free(c->g, addr);
+	memory_free(&m);
 }
 
 /* One byte in GPU memory is made wrong: comparing must find it, and only it. */
 void check_planted_fault(struct check *c, struct fault *f)
 {
 	const size_t wrong = PART_BYTES / 3 & ~(size_t)7;
-	uint64_t addr = gpu_alloc(c->g, PART_BYTES, f);
+	struct memory m;
+	uint64_t addr = check_alloc(c, &m, PART_BYTES, f) ? 0 : m.addr;
 	uint8_t *data = malloc(PART_BYTES), byte;
 	size_t found;
 
@@ -121,5 +124,5 @@ void check_planted_fault(struct check *c, struct fault *f)
 			    "another seed's data are not taken for it");
 	}
 	free(data);
-	gpu_free(c->g, addr);
+	memory_free(&m);
 }

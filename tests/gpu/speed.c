@@ -33,9 +33,9 @@ struct pipeline {
 	unsigned slots;
 };
 
-static int fail(struct fault *f, int rc, const char *call)
+static int fail(const struct check *c, struct fault *f, int rc, const char *call)
 {
-	return gpu_stream_failed(rc, call, f);
+	return c->g->ops->failed(f, -rc, "%s", call);
 }
 
 int check_speed_open(struct check *c, struct fault *f)
@@ -46,23 +46,26 @@ int check_speed_open(struct check *c, struct fault *f)
 	/* no more slots of the largest chunk than there is data */
 	if (host > 2 * c->bytes)
 		host = 2 * c->bytes;
-	c->from = gpu_alloc(c->g, c->bytes, f);
-	c->to = c->from ? gpu_alloc(c->g, c->bytes, f) : 0;
-	if (!c->to)
+	if (check_alloc(c, &c->memory[0], c->bytes, f) ||
+	    check_alloc(c, &c->memory[1], c->bytes, f))
 		return -1;
+	c->from = c->memory[0].addr;
+	c->to = c->memory[1].addr;
 	c->host = aligned_alloc(4096, 2 * host);
 	if (!c->host)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%zu bytes of host memory", 2 * host);
 	memset(c->host, 0, 2 * host);
-	return gpu_host_register(c->g, c->host, 2 * host, f);
+	return c->g->ops->host_register(c->g, c->host, 2 * host, f);
 }
 
 void check_speed_close(struct check *c)
 {
 	if (c->host)
-		gpu_host_release(c->g, c->host);
+		c->g->ops->host_release(c->g, c->host);
 	free(c->host);
 	c->host = NULL;
+	memory_free(&c->memory[0]);
+	memory_free(&c->memory[1]);
 }
 
 static int wait_for(struct gpu_stream *s, unsigned slot, struct fault *f)
@@ -73,7 +76,7 @@ static int wait_for(struct gpu_stream *s, unsigned slot, struct fault *f)
 	while ((rc = gpu_stream_done(s, slot)) == 0)
 		if (clock_now_ns() > give_up)
 			return fault_raise(f, FAULT_DEADLINE, 0, "a copy");
-	return rc > 0 ? 0 : fail(f, rc, "cuEventQuery");
+	return rc > 0 ? 0 : gpu_stream_failed(s, GPU_STREAM_DONE, rc, f);
 }
 
 static int by_size(const void *a, const void *b)
@@ -110,7 +113,7 @@ static double large_once(struct pipeline *p, bool out, bool in, struct fault *f)
 	if (!rc && in)
 		rc = gpu_stream_mark(p->in, 0);
 	if (rc)
-		return fail(f, rc, "a large copy");
+		return fail(p->c, f, rc, "a large copy");
 	if ((out && wait_for(p->out, 0, f)) || (in && wait_for(p->in, 0, f)))
 		return -1;
 	return gbps(c->bytes, clock_raw_ns() - started);
@@ -212,7 +215,7 @@ static double run_once(struct pipeline *p, struct fault *f)
 		if (clock_raw_ns() > give_up)
 			return fault_raise(f, FAULT_DEADLINE, 0, "the pipeline");
 	}
-	return rc < 0 ? fail(f, rc, "a copy of the pipeline")
+	return rc < 0 ? fail(p->c, f, rc, "a copy of the pipeline")
 		      : gbps(count * p->chunk, clock_raw_ns() - started);
 }
 

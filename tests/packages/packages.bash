@@ -53,7 +53,7 @@ smoke() {
 uses_gpus() {
 	local build=${BUILD:-$top/build}
 	[[ -e $build/tests/libsimverbs.so && -e $build/tests/cuda/libcuda.so.1 ]] || skip 'the stand-ins are not built (make sim)'
-	grep -q -- ' -c -o build/obj/common/host/gpu_cuda.o ' "$BATS_FILE_TMPDIR/built"
+	grep -q -- ' -c -o build/obj/common/memory/cuda.o ' "$BATS_FILE_TMPDIR/built"
 	run ! grep -e -DWITH_CUDA_H "$BATS_FILE_TMPDIR/built"
 	said=said quietly env RDMARK_BIN="$1" RDMARK_PRELOAD="$build/tests/libsimverbs.so" RDMARK_CUDA="$build/tests" \
 		bats -f '^(GPUs at both ends|a GPU at one end only|no GPU at all): ' "$top/tests/cli/gdr.bats"

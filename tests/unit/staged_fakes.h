@@ -8,9 +8,13 @@
 #define SPOILT     0xee
 #define GPU_BROKEN 700
 
-int gpu_stream_failed(int rc, const char *call, struct fault *f)
+int gpu_stream_failed(const struct gpu_stream *s, enum gpu_stream_call call, int rc,
+		      struct fault *f)
 {
-	return fault_raise(f, FAULT_LOCAL, 0, "%s: %d", call, -rc);
+	static const char *const names[] = {"copy in", "copy out", "mark", "done"};
+
+	(void)s;
+	return fault_raise(f, FAULT_LOCAL, 0, "%s: %d", names[call], -rc);
 }
 
 /*

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "host/pages.h"
+#include "memory/pages.h"
 #include "tree.h"
 
 #define MIB      ((size_t)1 << 20)

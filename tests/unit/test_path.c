@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "machine.h"
+#include "memory/gpu.h"
 #include "nomem.h"
 
 static void every_class(void **state)
@@ -64,7 +65,7 @@ static void expect_order(const struct path_tree *t, const char *const *pci, cons
 		list[i].index = (int)i;
 		strcpy(list[i].pci, pci[i]);
 	}
-	assert_int_equal(path_sort(t, NIC, list, count, &f), 0);
+	assert_int_equal(gpu_sort(list, count, t, NIC, &f), 0);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(list[i].index, order[i]);
 	free(list);
@@ -89,7 +90,7 @@ static void each_gpu_of_many(void **state)
 		assert_int_equal(p.class, class[i]);
 	}
 	expect_order(t, gpu, order, COUNT(gpu));
-	assert_int_equal(path_sort(t, NIC, NULL, 0, &f), 0);
+	assert_int_equal(gpu_sort(NULL, 0, t, NIC, &f), 0);
 	path_close(t);
 }
 
@@ -105,7 +106,7 @@ static void ranks_need_memory(void **state)
 	machine_use(state, "many");
 	assert_int_equal(path_open(&t, &f), 0);
 	nomem_from(1, false);
-	assert_int_equal(path_sort(t, NIC, list, 2, &f), -1);
+	assert_int_equal(gpu_sort(list, 2, t, NIC, &f), -1);
 	nomem_from(0, false);
 	assert_int_equal(f.errnum, ENOMEM);
 	path_close(t);

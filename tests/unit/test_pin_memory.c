@@ -13,11 +13,21 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "host/pages.h"
 #include "host/pin.h"
+#include "memory/memory.h"
+#include "memory/pages.h"
 #include "child.h"
 
 #define HUGE ((size_t)2 << 20)
+
+/* BYTES on P's node; host NULL: failed. */
+static struct memory make(const struct pin *p, size_t bytes, struct fault *f)
+{
+	struct memory m;
+
+	memory_alloc(&m, &(struct memory_attr){.bytes = bytes, .pin = p}, f);
+	return m;
+}
 
 static const int memory_calls[] = {SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy, SYS_move_pages};
 
@@ -26,6 +36,7 @@ static void check_container(int errnum)
 	struct fault f = {0};
 	size_t on_node = 7, pages = 7;
 	char reason[160];
+	struct memory m;
 	struct pin p;
 	char *mem;
 
@@ -36,12 +47,13 @@ static void check_container(int errnum)
 	if (p.node < 0)
 		child_skip(p.reason);
 	CHECK(strcmp(p.reason, reason) == 0);
-	mem = pin_alloc(&p, 100000, &f);
+	m = make(&p, 100000, &f);
+	mem = m.host;
 	CHECK(mem && !fault_is(&f));
 	memset(mem, 1, 100000);
 	CHECK(pages_check(mem, 100000, 0, &on_node, &pages) == -errnum);
 	CHECK(on_node == 0 && pages == 0);
-	pin_free(mem, 100000);
+	memory_free(&m);
 }
 
 static void body_eperm(void **state)
@@ -88,11 +100,11 @@ static void body_enomem(void **state)
 	struct rlimit limit;
 
 	(void)state;
-	CHECK(pin_alloc(NULL, SIZE_MAX, &f) == NULL);
+	CHECK(make(NULL, SIZE_MAX, &f).host == NULL);
 	CHECK(f.errnum == ENOMEM);
 	check_fault(&f, "mmap(16777216.00 TiB)", "");
 	fault_clear(&f);
-	CHECK(pin_alloc(NULL, (size_t)1 << 50, &f) == NULL);
+	CHECK(make(NULL, (size_t)1 << 50, &f).host == NULL);
 	/* More than any address space; valgrind calls that EINVAL. */
 	check_fault(&f, "mmap(1024 TiB)", "free memory");
 	CHECK(f.errnum == ENOMEM || f.errnum == EINVAL);
@@ -100,7 +112,7 @@ static void body_enomem(void **state)
 	limit.rlim_cur = limit.rlim_max =
 		mapped_pages() * (size_t)sysconf(_SC_PAGESIZE) + (64 << 20);
 	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
-	CHECK(pin_alloc(NULL, (size_t)256 << 20, &f) == NULL);
+	CHECK(make(NULL, (size_t)256 << 20, &f).host == NULL);
 	check_fault(&f, "mmap(256 MiB)", "The limit on address space (RLIMIT_AS) is ");
 	CHECK(f.errnum == ENOMEM);
 }
@@ -114,18 +126,19 @@ static void check_buffer(const struct pin *p, size_t bytes)
 {
 	size_t align = bytes >= HUGE ? HUGE : (size_t)sysconf(_SC_PAGESIZE);
 	struct fault f = {0};
-	unsigned char *mem = pin_alloc(p, bytes, &f), core;
+	struct memory m = make(p, bytes, &f);
+	unsigned char *mem = m.host, core;
 
 	assert_non_null(mem);
 	assert_false(fault_is(&f));
 	assert_int_equal((uintptr_t)mem % align, 0);
 	for (size_t i = 0; i < bytes; i++)
 		assert_int_equal(mem[i], 0);
-	/* Touched: the pages are there before anybody but pin_alloc() wrote to them. */
+	/* Touched: the pages are there before anybody but memory_alloc() wrote to them. */
 	assert_int_equal(mincore(mem, 1, &core), 0);
 	assert_int_equal(core & 1, 1);
 	memset(mem, 0xff, bytes ? bytes : 1);
-	pin_free(mem, bytes);
+	memory_free(&m);
 	/* All of it is gone. */
 	assert_int_equal(mincore(mem, 1, &core), -1);
 	assert_int_equal(errno, ENOMEM);
@@ -143,7 +156,7 @@ static void memory_is_aligned_zeroed_and_touched(void **state)
 		check_buffer(&none, sizes[i]);
 		check_buffer(&node0, sizes[i]);
 	}
-	pin_free(NULL, 4096);
+	memory_free(&(struct memory){0});
 }
 
 /* A mapping in between, of an odd size, moves the next one to another place within its 2 MiB. */
@@ -157,12 +170,12 @@ static void nothing_stays_mapped(void **state)
 	(void)state;
 	before = mapped_pages();
 	for (int i = 0; i < 20; i++) {
-		void *mem = pin_alloc(NULL, 2 * HUGE + 1, &f);
+		struct memory m = make(NULL, 2 * HUGE + 1, &f);
 
-		assert_non_null(mem);
+		assert_non_null(m.host);
 		between[i] = mmap(NULL, odd, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		assert_true(between[i] != MAP_FAILED);
-		pin_free(mem, 2 * HUGE + 1);
+		memory_free(&m);
 	}
 	for (int i = 0; i < 20; i++)
 		munmap(between[i], odd);
@@ -181,7 +194,7 @@ static void a_node_that_went_away_is_a_fault(void **state)
 		print_message("get_mempolicy(2): %s\n", strerror(errno));
 		skip();
 	}
-	assert_null(pin_alloc(&gone, 4096, &f));
+	assert_null(make(&gone, 4096, &f).host);
 	assert_int_equal(f.code, FAULT_LOCAL);
 	assert_int_equal(f.errnum, EINVAL);
 	assert_string_equal(f.call, "mbind(node 1000)");
@@ -218,11 +231,13 @@ static void pages_are_counted(void **state)
 	const struct pin node0 = {.node = 0};
 	size_t bytes = 5000 * page, on_node, pages;
 	struct fault f = {0};
+	struct memory m;
 	char *mem;
 
 	(void)state;
 	need_move_pages();
-	mem = pin_alloc(&node0, bytes, &f);
+	m = make(&node0, bytes, &f);
+	mem = m.host;
 	assert_non_null(mem);
 	expect_pages(mem, 0, 0, 0);
 	expect_pages(mem, 0, 1, 1);
@@ -239,7 +254,7 @@ static void pages_are_counted(void **state)
 	assert_int_equal(pages_check(mem, bytes, 1, &on_node, &pages), 0);
 	assert_int_equal(pages, 4096);
 	assert_int_equal(on_node, 0);
-	pin_free(mem, bytes);
+	memory_free(&m);
 }
 
 static void the_looks_are_spread_evenly(void **state)

@@ -38,7 +38,7 @@ static int open_one(char **arg, struct fault *f)
 	}
 	if (gpu_open(&g, &wish, f))
 		return -1;
-	probe_print(gpu_about(g));
+	probe_print(&g->info);
 	gpu_close(g);
 	return 0;
 }
@@ -47,7 +47,7 @@ static int names(char **arg, struct fault *f)
 {
 	(void)f;
 	for (; *arg; arg++)
-		printf("%s\n", gpu_error_name(atoi(*arg)));
+		printf("%s\n", memory_cuda()->error_name(atoi(*arg)));
 	return 0;
 }
 
@@ -70,6 +70,14 @@ void probe_print(const struct gpu_info *i)
 	       i->index, i->name, i->uuid, i->pci, i->driver_version, i->capability, i->gpudirect,
 	       i->dmabuf, i->can_flush, i->ordering, (unsigned long long)i->memory_bytes,
 	       (unsigned long long)i->bar1_bytes);
+}
+
+uint64_t probe_memory(struct gpu *g, struct memory *m, size_t bytes, struct fault *f)
+{
+	*m = (struct memory){.bytes = 0};
+	if (g)
+		memory_alloc(m, &(struct memory_attr){.gpu = g, .bytes = bytes}, f);
+	return m->addr;
 }
 
 int probe_fail(struct fault *f, const char *what, int line)

@@ -3,7 +3,7 @@
 #ifndef RDMARK_TESTS_CUDA_PROBE_H
 #define RDMARK_TESTS_CUDA_PROBE_H
 
-#include "host/gpu.h"
+#include "memory/gpu.h"
 
 typedef int probe_action(char **arg, struct fault *f);
 
@@ -12,6 +12,9 @@ probe_action probe_stream, probe_order, probe_touch, probe_flips, probe_threads;
 probe_action probe_routes, probe_choose, probe_register, probe_move, probe_pair;
 
 void probe_print(const struct gpu_info *info);
+
+/* The address of BYTES of G's memory; 0: none. It is freed with M, before the GPU is closed. */
+uint64_t probe_memory(struct gpu *g, struct memory *m, size_t bytes, struct fault *f);
 
 /* Raise FAULT_DATA: WHAT does not hold. */
 int probe_fail(struct fault *f, const char *what, int line);

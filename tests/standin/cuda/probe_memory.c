@@ -16,7 +16,7 @@ static struct gpu *open_first(struct fault *f)
 	return gpu_open(&g, &wish, f) ? NULL : g;
 }
 
-/* alloc BYTES…: each aligned and zero; what is not freed goes with the GPU */
+/* alloc BYTES…: each aligned and zero, and freed */
 int probe_alloc(char **arg, struct fault *f)
 {
 	struct gpu *g = open_first(f);
@@ -24,7 +24,8 @@ int probe_alloc(char **arg, struct fault *f)
 
 	for (; g && *arg; arg++) {
 		size_t bytes = strtoull(*arg, NULL, 0);
-		uint64_t addr = gpu_alloc(g, bytes, f);
+		struct memory m;
+		uint64_t addr = probe_memory(g, &m, bytes, f);
 
 		if (!addr)
 			break;
@@ -32,11 +33,9 @@ int probe_alloc(char **arg, struct fault *f)
 		gpu_copy_out(g, byte, addr, 1, f);
 		gpu_copy_out(g, byte + 1, addr + bytes - 1, 1, f);
 		MUST(f, !byte[0] && !byte[1]);
-		if (arg[1])
-			gpu_free(g, addr);
+		memory_free(&m);
 	}
-	if (g)
-		gpu_free(g, 0);
+	memory_free(&(struct memory){0});
 	gpu_close(g);
 	gpu_close(NULL);
 	return fault_is(f) ? -1 : 0;
@@ -49,7 +48,8 @@ int probe_copies(char **arg, struct fault *f)
 	};
 	static uint8_t out[BYTES], in[BYTES];
 	struct gpu *g = open_first(f);
-	uint64_t addr = g ? gpu_alloc(g, BYTES, f) : 0;
+	struct memory m;
+	uint64_t addr = probe_memory(g, &m, BYTES, f);
 
 	(void)arg;
 	if (addr) {
@@ -64,6 +64,7 @@ int probe_copies(char **arg, struct fault *f)
 		if (!fault_is(f)) /* outside what was allocated */
 			gpu_copy_in(g, addr + (2 << 20) - 10, out, 11, f);
 	}
+	memory_free(&m);
 	gpu_close(g);
 	return fault_is(f) ? -1 : 0;
 }
@@ -72,19 +73,21 @@ int probe_copies(char **arg, struct fault *f)
 int probe_export(char **arg, struct fault *f)
 {
 	struct gpu *g = open_first(f);
-	uint64_t addr = g ? gpu_alloc(g, 4 << 20, f) : 0;
+	struct memory m;
+	uint64_t addr = probe_memory(g, &m, 4 << 20, f);
 	uint64_t offset = 7;
 	int fd = 5, rc;
 
 	if (addr) {
-		rc = gpu_export(g, addr + strtoull(arg[0], NULL, 0), strtoull(arg[1], NULL, 0),
-				arg[2] != NULL, &fd, &offset);
-		printf("%d %s fd %s offset %" PRIu64 "\n", rc, gpu_error_name(rc),
+		rc = g->ops->export(g, addr + strtoull(arg[0], NULL, 0), strtoull(arg[1], NULL, 0),
+				    arg[2] != NULL, &fd, &offset);
+		printf("%d %s fd %s offset %" PRIu64 "\n", rc, g->ops->error_name(rc),
 		       fd >= 0 ? "open" : "none", offset);
 		MUST(f, (fd >= 0) == !rc);
 		if (fd >= 0)
 			close(fd);
 	}
+	memory_free(&m);
 	gpu_close(g);
 	return fault_is(f) ? -1 : 0;
 }
@@ -97,7 +100,7 @@ int probe_flush(char **arg, struct fault *f)
 	if (g && *arg)
 		gpu_flush_now(g, f);
 	else if (g && !gpu_flush(g, f))
-		printf("%s\n", gpu_needs_flush(gpu_about(g)) ? "needed" : "not needed");
+		printf("%s\n", gpu_needs_flush(&g->info) ? "needed" : "not needed");
 	gpu_close(g);
 	return fault_is(f) ? -1 : 0;
 }
@@ -106,7 +109,8 @@ int probe_flush(char **arg, struct fault *f)
 int probe_touch(char **arg, struct fault *f)
 {
 	struct gpu *g = open_first(f);
-	uint64_t addr = g ? gpu_alloc(g, 4096, f) : 0;
+	struct memory m;
+	uint64_t addr = probe_memory(g, &m, 4096, f);
 
 	(void)arg;
 	if (addr)
@@ -122,7 +126,8 @@ int probe_flips(char **arg, struct fault *f)
 	};
 	uint8_t zero[BYTES] = {0}, in[BYTES];
 	struct gpu *g = open_first(f);
-	uint64_t addr = g ? gpu_alloc(g, BYTES, f) : 0;
+	struct memory m;
+	uint64_t addr = probe_memory(g, &m, BYTES, f);
 
 	for (int n = 1; addr && n <= atoi(arg[0]); n++) {
 		gpu_copy_in(g, addr, zero, BYTES, f);
@@ -131,6 +136,7 @@ int probe_flips(char **arg, struct fault *f)
 			if (in[i])
 				printf("round %d byte %d: %02x\n", n, i, in[i]);
 	}
+	memory_free(&m);
 	gpu_close(g);
 	return fault_is(f) ? -1 : 0;
 }

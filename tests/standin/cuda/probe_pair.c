@@ -33,6 +33,7 @@ static void sink(int in, int out, enum gpu_route route, struct fault *f)
 	struct gpu_mr m = {0};
 	struct loop_end e;
 	struct card card;
+	struct memory memory;
 	struct gpu *g;
 	size_t wrong = 0;
 
@@ -43,7 +44,7 @@ static void sink(int in, int out, enum gpu_route route, struct fault *f)
 		.pd = e.pd,
 		.gpu = g,
 		.route = route,
-		.addr = gpu_alloc(g, 1 << 20, f) + 333,
+		.addr = probe_memory(g, &memory, 1 << 20, f) + 333,
 		.bytes = BYTES,
 		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};
@@ -61,6 +62,7 @@ static void sink(int in, int out, enum gpu_route route, struct fault *f)
 	CHECK(write(out, &card, 1) == 1); /* leave */
 	gpu_mr_release(&m);
 	end_close(&e);
+	memory_free(&memory);
 	gpu_close(g);
 }
 

@@ -13,12 +13,14 @@
 struct pair {
 	struct loop_end a, b;
 	struct gpu *g;
+	struct memory memory;
 };
 
 static int open_pair(struct pair *p, struct fault *f)
 {
 	const struct gpu_attr wish = {.index = 0};
 
+	p->memory = (struct memory){0};
 	if (gpu_open(&p->g, &wish, f))
 		return -1;
 	loop_open(&p->a, &p->b, &loop_defaults);
@@ -29,6 +31,7 @@ static int close_pair(struct pair *p, struct fault *f)
 {
 	end_close(&p->a);
 	end_close(&p->b);
+	memory_free(&p->memory);
 	gpu_close(p->g);
 	return fault_is(f) ? -1 : 0;
 }
@@ -84,7 +87,7 @@ int probe_register(char **arg, struct fault *f)
 		.pd = p.a.pd,
 		.gpu = p.g,
 		.route = (enum gpu_route)atoi(arg[0]),
-		.addr = gpu_alloc(p.g, bytes + offset, f) + offset,
+		.addr = probe_memory(p.g, &p.memory, bytes + offset, f) + offset,
 		.bytes = bytes,
 		.access = arg[2] && arg[3] ? (unsigned)strtoul(arg[3], NULL, 0) : 0,
 	};
@@ -151,7 +154,7 @@ int probe_move(char **arg, struct fault *f)
 	struct gpu_mr_attr ask = {
 		.gpu = p.g,
 		.route = (enum gpu_route)atoi(arg[0]),
-		.addr = gpu_alloc(p.g, 1 << 20, f),
+		.addr = probe_memory(p.g, &p.memory, 1 << 20, f),
 		.bytes = 128 << 10,
 		.access = IBV_ACCESS_REMOTE_WRITE,
 	};

@@ -17,6 +17,7 @@ enum {
 struct bench {
 	struct gpu *g;
 	struct gpu_stream *s;
+	struct memory memory;
 	uint64_t addr;
 	uint8_t *host;
 };
@@ -26,7 +27,8 @@ static void close_bench(struct bench *b)
 	gpu_stream_close(b->s);
 	gpu_stream_close(NULL);
 	if (b->host)
-		gpu_host_release(b->g, b->host);
+		b->g->ops->host_release(b->g, b->host);
+	memory_free(&b->memory);
 	gpu_close(b->g);
 	free(b->host);
 }
@@ -38,9 +40,9 @@ static int open_bench(struct bench *b, struct fault *f)
 	*b = (struct bench){0};
 	if (gpu_open(&b->g, &wish, f))
 		return -1;
-	b->addr = gpu_alloc(b->g, SLOTS * CHUNK, f);
+	b->addr = probe_memory(b->g, &b->memory, SLOTS * CHUNK, f);
 	b->host = aligned_alloc(4096, SLOTS * CHUNK);
-	if (b->addr && !gpu_host_register(b->g, b->host, SLOTS * CHUNK, f) &&
+	if (b->addr && !b->g->ops->host_register(b->g, b->host, SLOTS * CHUNK, f) &&
 	    !gpu_stream_open(&b->s, b->g, SLOTS, f))
 		return 0;
 	close_bench(b);
@@ -79,7 +81,7 @@ int probe_stream(char **arg, struct fault *f)
 		int rc = gpu_stream_copy_in(b.s, b.addr + (16 << 20), b.host, CHUNK);
 
 		MUST(f, rc == -1);
-		gpu_stream_failed(rc, "cuMemcpyHtoDAsync", f);
+		gpu_stream_failed(b.s, GPU_STREAM_COPY_IN, rc, f);
 	}
 	close_bench(&b);
 	return fault_is(f) ? -1 : 0;

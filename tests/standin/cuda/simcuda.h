@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "host/gpu_abi.h"
+#include "memory/cuda_abi.h"
 
 enum {
 	SIM_GPUS = 16,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* backing: files that are mapped, huge pages that are there or not. */
+/* memory of the host: files that are mapped, huge pages that are there or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,23 +12,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/backing.h"
+#include "memory/memory.h"
 
 static const struct pin nowhere = {.node = -1};
 
 static void ordinary_pages(void **state)
 {
-	struct backing b = {.kind = BACKING_PAGES};
-	struct backing_map m;
+	struct memory_attr a = {.bytes = 10000, .pin = &nowhere};
+	struct memory m;
 	struct fault f = {0};
 
 	(void)state;
-	assert_int_equal(backing_map(&m, &b, &nowhere, 10000, &f), 0);
+	assert_int_equal(memory_alloc(&m, &a, &f), 0);
 	assert_string_equal(m.what, "");
-	memset(m.addr, 1, 10000);
-	backing_unmap(&m);
-	assert_null(m.addr);
-	backing_unmap(&m);
+	memset(m.host, 1, 10000);
+	memory_free(&m);
+	assert_null(m.host);
+	memory_free(&m);
 }
 
 /* A file of BYTES, all 'x'. */
@@ -50,18 +50,19 @@ static void a_file_is_mapped_shared_from_its_offset(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char path[64], byte;
-	struct backing b = {BACKING_FILE, path, page};
-	struct backing_map m;
+	struct memory_attr a = {.pin = &nowhere, .file = path, .file_offset_bytes = page};
+	struct memory m;
 	struct fault f = {0};
 	FILE *in;
 
 	(void)state;
 	make_file(path, 4 * page);
-	assert_int_equal(backing_map(&m, &b, &nowhere, 2 * page + 1, &f), 0);
+	a.bytes = 2 * page + 1;
+	assert_int_equal(memory_alloc(&m, &a, &f), 0);
 	assert_non_null(strstr(m.what, path));
-	assert_int_equal(*(char *)m.addr, 'x');
-	((char *)m.addr)[2 * page] = 'y';
-	backing_unmap(&m);
+	assert_int_equal(*(char *)m.host, 'x');
+	((char *)m.host)[2 * page] = 'y';
+	memory_free(&m);
 	in = fopen(path, "r");
 	assert_int_equal(fseek(in, (long)(3 * page), SEEK_SET), 0);
 	assert_int_equal(fread(&byte, 1, 1, in), 1);
@@ -75,72 +76,74 @@ static void a_file_that_is_too_short_is_refused(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char path[64];
-	struct backing b = {BACKING_FILE, path, page};
-	struct backing_map m;
+	struct memory_attr a = {.pin = &nowhere, .file = path, .file_offset_bytes = page};
+	struct memory m;
 	struct fault f = {0};
 
 	(void)state;
 	make_file(path, 2 * page - 1);
-	assert_int_equal(backing_map(&m, &b, &nowhere, 1, &f), -1);
+	a.bytes = 1;
+	assert_int_equal(memory_alloc(&m, &a, &f), -1);
 	assert_int_equal(f.code, FAULT_USAGE);
 	assert_non_null(strstr(f.fix, "truncate -s "));
-	backing_unmap(&m);
+	memory_free(&m);
 	unlink(path);
 }
 
 static void files_that_cannot_be_mapped(void **state)
 {
 	char path[64];
-	struct backing absent = {BACKING_FILE, "/nonexistent/file", 0};
-	struct backing crooked = {BACKING_FILE, path, 1};
-	struct backing_map m;
+	struct memory_attr absent = {.bytes = 1, .file = "/nonexistent/file"};
+	struct memory_attr crooked = {.bytes = 1, .file = path, .file_offset_bytes = 1};
+	struct memory m;
 	struct fault f = {0};
 
 	(void)state;
-	assert_int_equal(backing_map(&m, &absent, &nowhere, 1, &f), -1);
+	assert_int_equal(memory_alloc(&m, &absent, &f), -1);
 	assert_int_equal(f.errnum, ENOENT);
 	assert_non_null(strstr(f.fix, "--mmap"));
 	fault_clear(&f);
 	make_file(path, 100000);
-	assert_int_equal(backing_map(&m, &crooked, &nowhere, 1, &f), -1);
+	assert_int_equal(memory_alloc(&m, &crooked, &f), -1);
 	assert_int_equal(f.errnum, EINVAL);
 	assert_non_null(strstr(f.fix, "--mmap-offset"));
-	backing_unmap(&m);
+	memory_free(&m);
 	unlink(path);
 }
 
 /* More than any pool has: what there is, what it takes, and the sysctl for it. */
 static void too_few_huge_pages(void **state)
 {
-	struct backing b = {.kind = BACKING_HUGE};
-	struct backing_map m;
+	struct memory_attr a = {.bytes = 1, .pin = &nowhere, .huge = true};
+	struct memory m;
 	struct fault f = {0};
 
 	(void)state;
-	assert_int_equal(backing_map(&m, &b, &nowhere, (size_t)1 << 46, &f), -1);
+	a.bytes = (size_t)1 << 46;
+	assert_int_equal(memory_alloc(&m, &a, &f), -1);
 	assert_int_equal(f.code, FAULT_LOCAL);
 	assert_int_not_equal(f.errnum, 0);
 	assert_string_equal(f.call, "mmap(64 TiB, MAP_HUGETLB)");
 	assert_non_null(strstr(f.cause, "Free huge pages: "));
 	assert_non_null(strstr(f.fix, "--use_hugepages"));
-	backing_unmap(&m);
+	memory_free(&m);
 }
 
 /* Where the pool has one. */
 static void huge_pages(void **state)
 {
-	struct backing b = {.kind = BACKING_HUGE};
-	struct backing_map m;
+	struct memory_attr a = {.bytes = 1, .pin = &nowhere, .huge = true};
+	struct memory m;
 	struct fault f = {0};
 
 	(void)state;
-	if (backing_map(&m, &b, &nowhere, 1, &f))
+	if (memory_alloc(&m, &a, &f))
 		skip();
-	assert_true(m.bytes >= (size_t)1 << 16);
-	assert_int_equal((uintptr_t)m.addr % m.bytes, 0);
+	assert_true(m.mapped_bytes >= (size_t)1 << 16);
+	assert_int_equal((uintptr_t)m.host % m.mapped_bytes, 0);
 	assert_non_null(strstr(m.what, "huge pages of "));
-	memset(m.addr, 1, m.bytes);
-	backing_unmap(&m);
+	memset(m.host, 1, m.mapped_bytes);
+	memory_free(&m);
 }
 
 int main(void)

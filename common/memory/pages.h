@@ -15,9 +15,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Set the POLICY (mbind(2)) of memory to NODE, 0 or more. Returns 0 or a positive errno. */
-int pages_bind(void *addr, size_t bytes, int node, int policy);
-
 /*
  * Allocate the pages, of PAGE_BYTES each, of [ADDR, ADDR + BYTES): new anonymous memory that starts
  * at a page boundary. BOUND: the memory or the calling thread is bound to a node. The content does

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "host/pages.h"
+#include "memory/pages.h"
 
 #include <errno.h>
 #include <numaif.h>
@@ -74,18 +74,6 @@ static unsigned choose_threads(const struct page_job *h, bool bound)
 	if (sched_getaffinity(0, sizeof(cpus), cpus.mask))
 		return 1;
 	return (unsigned)sysfs_set_count(&cpus) < most ? (unsigned)sysfs_set_count(&cpus) : most;
-}
-
-int pages_bind(void *addr, size_t bytes, int node, int policy)
-{
-	struct sysfs_set nodes = {0};
-
-	CPU_SET_S((size_t)node, sizeof(nodes), nodes.mask);
-	/* mbind() takes the number of bits plus one. */
-	return mbind(addr, bytes, policy, (unsigned long *)nodes.mask, SYSFS_SET_MAX + 1,
-		     policy == MPOL_BIND ? MPOL_MF_MOVE : 0)
-		       ? errno
-		       : 0;
 }
 
 void pages_make(void *addr, size_t bytes, size_t page_bytes, bool bound)

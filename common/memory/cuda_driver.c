@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Opens NVIDIA's driver library at run time, and finds out why that fails. */
-#include "host/gpu_cuda.h"
+#include "memory/cuda.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -128,8 +128,8 @@ static int explain_not_starting(struct fault *f)
 static int raise_init_failed(struct fault *f, CUresult rc, const char *file)
 {
 	if (rc == CUDA_ERROR_OUT_OF_MEMORY)
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "cuInit: %s", gpu_error_name((int)rc));
-	fault_raise(f, FAULT_UNAVAILABLE, 0, "cuInit: %s (%d)", gpu_error_name((int)rc), (int)rc);
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "cuInit: %s", cuda_error_name((int)rc));
+	fault_raise(f, FAULT_UNAVAILABLE, 0, "cuInit: %s (%d)", cuda_error_name((int)rc), (int)rc);
 	switch ((int)rc) {
 	case CUDA_ERROR_STUB_LIBRARY:
 		fault_cause(f, "%s is the CUDA toolkit's stub for linking, not the driver", file);
@@ -171,12 +171,4 @@ int cuda_driver_start(struct cuda_driver *cu, struct fault *f)
 		return raise_missing_symbol(f, missing, file);
 	rc = cu->cuInit(0);
 	return rc ? raise_init_failed(f, rc, file) : 0;
-}
-
-bool gpu_has_peermem(void)
-{
-	return sysfs_exists("module/nvidia_peermem/version") ||
-	       sysfs_exists("module/nv_peer_mem/version") ||
-	       sysfs_exists("kernel/mm/memory_peers/nv_mem/version") ||
-	       sysfs_exists("kernel/mm/memory_peers/nv_mem_nc/version");
 }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * gpu: one GPU of any vendor: its properties, copies to and from its memory, and what NICs need of
+ * it. memory.h allocates that memory.
+ *
+ * A vendor's driver is opened at run time (dlopen), so one binary runs on machines with and without
+ * GPUs, and builds with or without a toolkit. Addresses are device addresses as uint64_t; the CPU
+ * must not access them.
+ *
+ * One thread at a time may use a struct gpu or a stream of it; it need not be the thread that
+ * opened it. A driver's results are plain ints here.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "host/path.h"
+#include "memory/memory.h"
+
+#define GPU_ALIGN_BYTES 65536 /* alignment of GPU memory: NVIDIA's GPU page */
+
+struct gpu_info {
+	const struct memory_ops *ops; /* its vendor's */
+	int index;                    /* in gpu_list(); the user's name for it */
+	int ordinal;                  /* in its vendor's driver */
+	char name[96];
+	char uuid[48];      /* "GPU-12345678-…" */
+	char pci[16];       /* "0000:17:00.0", as sysfs writes it; "" if the driver does not say */
+	int driver_version; /* the vendor's: 12040 is CUDA 12.4 */
+	int capability;     /* the vendor's: 90 is compute capability 9.0 */
+	bool gpudirect;     /* NICs can access its memory; true if unknown */
+	bool dmabuf;        /* its memory can be exported as a dma-buf */
+	bool can_flush;     /* gpu_flush_now() works */
+	int ordering;       /* ordering of NIC writes: 0 none, 100 owner, 200 all devices; -1
+			       unknown */
+	uint64_t memory_bytes;
+	uint64_t bar1_bytes; /* PCI window to its memory for other devices; 0 unknown */
+};
+
+struct gpu {
+	const struct memory_ops *ops;
+	struct gpu_info info;
+	/* followed by what its vendor's file needs */
+};
+
+/* Which GPU. Exactly one of the three is set. */
+struct gpu_attr {
+	int index;        /* -1: not by index */
+	const char *uuid; /* "GPU-…", or a unique prefix; NULL */
+	const char *pci;  /* "17:00.0" or "0000:17:00.0", any case; NULL */
+};
+
+/*
+ * List the GPUs of this machine, of all vendors. The caller frees *LIST; there is none after a
+ * failure. Without any GPU raises what the first vendor says: FAULT_UNAVAILABLE with a different
+ * message for each of no driver library, a toolkit's stub, a driver that is too old, no device, and
+ * a driver that does not start.
+ */
+int gpu_list(struct gpu_info **list, size_t *count, struct fault *f);
+
+/*
+ * Sort the COUNT GPUs of LIST by distance from the PCI address NIC: by class, then slowest link,
+ * then index. Returns 0, or -1 with FAULT_LOCAL: no memory.
+ */
+int gpu_sort(struct gpu_info *list, size_t count, const struct path_tree *t, const char *nic,
+	     struct fault *f);
+
+/*
+ * Open the GPU that WANTED names, and no other. Raises FAULT_USAGE if it does not exist (the fix
+ * lists the GPUs), or FAULT_UNAVAILABLE as gpu_list() does. A GPU without GPUDirect RDMA can be
+ * opened, too; see gpu->info. Close *G with gpu_close(), after its memory is freed.
+ */
+int gpu_open(struct gpu **g, const struct gpu_attr *wanted, struct fault *f);
+void gpu_close(struct gpu *g); /* NULL is allowed */
+
+/* Copy to or from the GPU. The copy is complete when the call returns. */
+static inline int gpu_copy_in(struct gpu *g, uint64_t to, const void *from, size_t bytes,
+			      struct fault *f)
+{
+	return g->ops->copy_in(g, to, from, bytes, f);
+}
+
+static inline int gpu_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes,
+			       struct fault *f)
+{
+	return g->ops->copy_out(g, to, from, bytes, f);
+}
+
+/* True if the GPU needs gpu_flush() to see the writes of NICs in order. */
+static inline bool gpu_needs_flush(const struct gpu_info *info)
+{
+	return info->ordering < 100;
+}
+
+/*
+ * Make the writes of NICs visible to the owner of the memory, for any ordering: after writes
+ * through Data Direct, and to measure the cost of a flush. FAULT_UNAVAILABLE if info.can_flush is
+ * false.
+ */
+static inline int gpu_flush_now(struct gpu *g, struct fault *f)
+{
+	return g->ops->flush(g, f);
+}
+
+/*
+ * The same if the GPU needs it and can: otherwise work that it gets after a completion, such as
+ * gpu_copy_out(), sees the data anyway.
+ */
+static inline int gpu_flush(struct gpu *g, struct fault *f)
+{
+	return gpu_needs_flush(&g->info) && g->info.can_flush ? gpu_flush_now(g, f) : 0;
+}
+
+/*
+ * A non-blocking stream with SLOTS events. Copies run in order; event I tells when the copies
+ * submitted before its mark are complete. Hot, except open and close. The calls return 0 or the
+ * driver's result, negative.
+ */
+struct gpu_stream;
+int gpu_stream_open(struct gpu_stream **s, struct gpu *g, unsigned slots, struct fault *f);
+void gpu_stream_close(struct gpu_stream *s); /* waits for copies in progress; NULL is allowed */
+int gpu_stream_copy_in(struct gpu_stream *s, uint64_t to, const void *from, size_t bytes);
+int gpu_stream_copy_out(struct gpu_stream *s, void *to, uint64_t from, size_t bytes);
+int gpu_stream_mark(struct gpu_stream *s, unsigned slot);
+int gpu_stream_done(struct gpu_stream *s, unsigned slot); /* 1 done, 0 not yet, or negative */
+/* Raises the fault for such a failure RC of CALL. Cold; returns -1. */
+int gpu_stream_failed(const struct gpu_stream *s, enum gpu_stream_call call, int rc,
+		      struct fault *f) __attribute__((cold));
