@@ -343,6 +343,7 @@ const struct memory_ops *memory_cuda(void)
 {
 	static const struct memory_ops ops = {
 		.name = "CUDA",
+		.module = "nvidia",
 		.alloc = cuda_alloc,
 		.free = cuda_free,
 		.hidden_by = "CUDA_VISIBLE_DEVICES",

@@ -265,6 +265,7 @@ int cuda_why(const struct gpu_info *g, enum memory_refusal refusal, int number, 
 		return explain_no_dmabuf(number, f);
 	case MEMORY_DMABUF:
 	case MEMORY_PEERMEM:
+	case MEMORY_MOVED:
 		break;
 	}
 	if (number == ENOMEM)

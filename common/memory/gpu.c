@@ -10,9 +10,10 @@
 
 #include "base/text.h"
 #include "host/pci.h"
+#include "host/sysfs.h"
 
 /* The GPUs' indexes follow this order. */
-static const struct memory_ops *(*const vendors[])(void) = {memory_cuda};
+static const struct memory_ops *(*const vendors[])(void) = {memory_cuda, memory_hip};
 
 #define VENDORS (sizeof(vendors) / sizeof(vendors[0]))
 
@@ -42,15 +43,23 @@ static int add_vendor(const struct memory_ops *ops, struct gpu_info **list, size
 	return 0;
 }
 
-/* All vendors' GPUs. Fails if no vendor's driver works; the first one says why. */
+/*
+ * All vendors' GPUs. Fails if no vendor's driver works; then the one says why whose driver the
+ * kernel has, otherwise the first one.
+ */
 static int list_all(struct gpu_info **list, size_t *count, struct fault *f)
 {
 	struct fault before = *f;
 
 	*list = NULL;
 	*count = 0;
-	for (size_t i = 0; i < VENDORS; i++)
-		add_vendor(vendors[i](), list, count, f);
+	for (size_t i = 0; i < VENDORS; i++) {
+		struct fault why = before;
+
+		if (add_vendor(vendors[i](), list, count, &why) &&
+		    (!i || sysfs_exists("module/%s", vendors[i]()->module)))
+			*f = why;
+	}
 	if (!*list)
 		return -1;
 	*f = before;

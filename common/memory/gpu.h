@@ -31,6 +31,7 @@ struct gpu_info {
 	char pci[16];       /* "0000:17:00.0", as sysfs writes it; "" if the driver does not say */
 	int driver_version; /* the vendor's: 12040 is CUDA 12.4 */
 	int capability;     /* the vendor's: 90 is compute capability 9.0 */
+	bool integrated;    /* its memory is the host's */
 	bool gpudirect;     /* NICs can access its memory; true if unknown */
 	bool dmabuf;        /* its memory can be exported as a dma-buf */
 	bool can_flush;     /* gpu_flush_now() works */
@@ -46,7 +47,7 @@ struct gpu {
 	/* followed by what its vendor's file needs */
 };
 
-/* Which GPU. Exactly one of the three is set. */
+/* Which GPU. Exactly one of the first three is set. */
 struct gpu_attr {
 	int index;        /* -1: not by index */
 	const char *uuid; /* "GPU-…", or a unique prefix; NULL */
@@ -55,7 +56,8 @@ struct gpu_attr {
 
 /*
  * List the GPUs of this machine, of all vendors. The caller frees *LIST; there is none after a
- * failure. Without any GPU raises what the first vendor says: FAULT_UNAVAILABLE with a different
+ * failure. Without any GPU raises what the vendor says whose driver the kernel has, else the first
+ * one: FAULT_UNAVAILABLE with a different
  * message for each of no driver library, a toolkit's stub, a driver that is too old, no device, and
  * a driver that does not start.
  */

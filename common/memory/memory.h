@@ -4,7 +4,7 @@
  * mapped file (which may be a hugetlbfs, DAX or device file), or memory of a GPU.
  *
  * Each kind is a const struct memory_ops in a file of its own: host.c, huge.c, file.c, and one for
- * each vendor of GPUs (cuda.c). A vendor's ops also are its driver: gpu.h has the words around
+ * each vendor of GPUs (cuda.c, hip.c). A vendor's ops also are its driver: gpu.h has the words around
  * them. A new vendor is a new file, and a row in gpu.c.
  *
  * One thread at a time may use a struct memory; it need not be the one that allocated it.
@@ -62,6 +62,7 @@ enum memory_refusal {
 	MEMORY_NO_DMABUF,     /* the NIC's driver, kernel or library cannot register dma-bufs */
 	MEMORY_DMABUF,        /* registering the exported dma-buf failed */
 	MEMORY_PEERMEM,       /* registering the address failed */
+	MEMORY_MOVED,         /* the driver moved it to host memory, see moved_bytes */
 };
 
 /* What a copy in a stream consists of, for messages: names in stream_call. */
@@ -74,7 +75,7 @@ enum gpu_stream_call {
 };
 
 struct memory_ops {
-	const char *name; /* "pages", "huge pages", "file", "CUDA" */
+	const char *name; /* "pages", "huge pages", "file", "CUDA", "HIP" */
 
 	/* Set addr, host or base, and what; the rest is set. */
 	int (*alloc)(struct memory *m, const struct memory_attr *attr, struct fault *f);
@@ -84,6 +85,7 @@ struct memory_ops {
 	 * The others only GPUs have. Where one returns an int without a fault, that is 0 or the
 	 * driver's positive result.
 	 */
+	const char *module;    /* its driver in the kernel */
 	const char *hidden_by; /* the environment variable that hides GPUs */
 	int (*list)(struct gpu_info **list, size_t *count, struct fault *f);
 	int (*open)(struct gpu **g, const struct gpu_info *info, struct fault *f);
@@ -102,6 +104,12 @@ struct memory_ops {
 	 */
 	int (*export)(struct gpu *g, uint64_t addr, size_t bytes, bool pcie, int *fd,
 		      uint64_t *offset);
+	/*
+	 * How much of the memory of G, and of what else its driver manages, lies in the host's; -1:
+	 * not known. It grows by a buffer that the driver moved there when a NIC attached it. NULL:
+	 * this vendor's driver moves nothing.
+	 */
+	int64_t (*moved_bytes)(const struct gpu_info *g);
 	int (*flush)(struct gpu *g, struct fault *f); /* gpu_flush_now() */
 	bool (*has_peermem)(void); /* its module is loaded; does not start the driver */
 
@@ -127,8 +135,9 @@ struct memory_ops {
 		   struct fault *f);
 };
 
-/* host.c, huge.c, file.c, cuda.c */
+/* host.c, huge.c, file.c, cuda.c, hip.c */
 const struct memory_ops *memory_pages(void);
 const struct memory_ops *memory_huge(void);
 const struct memory_ops *memory_file(void);
 const struct memory_ops *memory_cuda(void);
+const struct memory_ops *memory_hip(void);

@@ -13,6 +13,8 @@
 #include "base/units.h"
 
 #define PROBE_BYTES 65536
+#define MOVED_BYTES ((size_t)64 << 20) /* so that it is seen among what others do */
+#define LEAST_BYTES ((size_t)1 << 20)  /* less is not told from that */
 
 /* A route's name in --gpu-path and JSON, in messages, and the call that registers the memory. */
 static const struct {
@@ -129,6 +131,8 @@ static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fa
 {
 	bool direct = attr->route == GPU_ROUTE_DATA_DIRECT;
 	int access = (int)attr->access | IBV_ACCESS_LOCAL_WRITE, fd = -1, rc = 0;
+	int64_t (*moved_bytes)(const struct gpu_info *g) = attr->gpu->ops->moved_bytes;
+	int64_t before = moved_bytes ? moved_bytes(&attr->gpu->info) : -1;
 	uint64_t offset = 0;
 	struct reg_calls c;
 
@@ -156,6 +160,9 @@ static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fa
 			      errno, f);
 	if (fd >= 0)
 		close(fd);
+	if (m->mr && before >= 0 && attr->bytes >= LEAST_BYTES &&
+	    moved_bytes(&attr->gpu->info) - before > (int64_t)attr->bytes / 2)
+		return attr->gpu->ops->why(&attr->gpu->info, MEMORY_MOVED, 0, attr->bytes, f);
 	return m->mr ? 0 : -1;
 }
 
@@ -164,29 +171,51 @@ void gpu_route_before_open(void)
 	setenv("MLX5_SCATTER_TO_CQE", "0", 0);
 }
 
+/*
+ * Try ATTR's route with new memory, and set REFUSED. What seems to have moved is tried again,
+ * because others allocate at the same time: two of three attempts count. Returns -1 without memory.
+ */
+static int probe_route(struct gpu_mr_attr *attr, struct fault *refused, struct fault *f)
+{
+	struct memory_attr wanted = {.gpu = attr->gpu, .bytes = attr->bytes};
+	unsigned kept = 0, moved = 0;
+
+	while (kept < 2 && moved < 2) {
+		struct memory memory;
+		struct gpu_mr m;
+		int rc;
+
+		if (memory_alloc(&memory, &wanted, f))
+			return -1;
+		attr->addr = memory.addr;
+		memset(refused, 0, sizeof(*refused));
+		rc = try_route(&m, attr, refused);
+		/* not registered, or registered and there: nothing to repeat */
+		if (!moved && (!m.mr || !rc))
+			kept = 2;
+		else if (rc)
+			moved++;
+		else
+			kept++;
+		gpu_mr_release(&m);
+		memory_free(&memory);
+	}
+	return 0;
+}
+
 int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, struct fault *f)
 {
 	struct gpu_mr_attr attr = {
 		.pd = pd,
 		.gpu = g,
-		.bytes = PROBE_BYTES,
+		.bytes = g->ops->moved_bytes ? MOVED_BYTES : PROBE_BYTES,
 		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};
 
-	struct memory_attr wanted = {.gpu = g, .bytes = PROBE_BYTES};
-	struct memory memory;
-
 	memset(r, 0, sizeof(*r));
-	if (memory_alloc(&memory, &wanted, f))
-		return -1;
-	attr.addr = memory.addr;
-	for (attr.route = 0; attr.route < GPU_ROUTE_STAGED; attr.route++) {
-		struct gpu_mr m;
-
-		try_route(&m, &attr, &r->refused[attr.route]);
-		gpu_mr_release(&m);
-	}
-	memory_free(&memory);
+	for (attr.route = 0; attr.route < GPU_ROUTE_STAGED; attr.route++)
+		if (probe_route(&attr, &r->refused[attr.route], f))
+			return -1;
 	return 0;
 }
 

@@ -24,7 +24,7 @@ static struct {
 
 static __attribute__((noreturn)) void usage(const char *name, const char *value)
 {
-	fprintf(stderr, "simcuda: %s: cannot use '%s'\n", name, value);
+	fprintf(stderr, SIM_NAME ": %s: cannot use '%s'\n", name, value);
 	_exit(2);
 }
 
@@ -52,13 +52,13 @@ static void parse_fails(struct sim_conf *c, char *list)
 		char plus = 0;
 
 		if (c->nfail == SIM_FAILS)
-			usage("SIMCUDA_FAIL", item);
+			usage(SIM_ENV "FAIL", item);
 		if (sscanf(item, "%63[^:]:%lu+:%d%c", f->call, &f->nth, &f->result, &plus) == 3)
 			f->ever_after = true;
 		else if (sscanf(item, "%63[^:]:%lu:%d%c", f->call, &f->nth, &f->result, &plus) != 3)
-			usage("SIMCUDA_FAIL", item);
+			usage(SIM_ENV "FAIL", item);
 		if (!f->nth || f->result <= 0)
-			usage("SIMCUDA_FAIL", item);
+			usage(SIM_ENV "FAIL", item);
 		c->nfail++;
 	}
 }
@@ -73,10 +73,10 @@ static void parse_flip(struct sim_conf *c, const char *text)
 		char *end;
 
 		if (way == SIM_OUT && strncmp(at, "out:", 4))
-			usage("SIMCUDA_FLIP", text);
+			usage(SIM_ENV "FLIP", text);
 		c->flip[way] = strtoul(strchr(at, ':') + 1, &end, 10);
 		if (!c->flip[way] || (*end && *end != ','))
-			usage("SIMCUDA_FLIP", text);
+			usage(SIM_ENV "FLIP", text);
 		at = *end ? end + 1 : end;
 	}
 }
@@ -84,27 +84,27 @@ static void parse_flip(struct sim_conf *c, const char *text)
 static void setup(void)
 {
 	struct sim_conf *c = &sim.conf;
-	const char *text = getenv("SIMCUDA_FAIL");
+	const char *text = getenv(SIM_ENV "FAIL");
 	char *copy;
 
-	c->driver = (int)number("SIMCUDA_DRIVER", SIM_DRIVER);
+	c->driver = (int)number(SIM_ENV "DRIVER", SIM_DRIVER);
 	if (c->driver > SIM_DRIVER)
 		c->driver = SIM_DRIVER;
-	c->init = SIM_INIT ? SIM_INIT : (int)number("SIMCUDA_INIT", 0);
-	c->gbps[SIM_IN] = number("SIMCUDA_H2D_GBPS", 0);
-	c->gbps[SIM_OUT] = number("SIMCUDA_D2H_GBPS", 0);
-	c->latency_ns = (uint64_t)number("SIMCUDA_LATENCY_NS", 0);
-	c->misalign_bytes = (uint64_t)number("SIMCUDA_MISALIGN", 0);
-	c->touchable = number("SIMCUDA_TOUCHABLE", 0) > 0;
-	c->report = getenv("SIMCUDA_REPORT");
-	parse_flip(c, getenv("SIMCUDA_FLIP"));
+	c->init = SIM_INIT ? SIM_INIT : (int)number(SIM_ENV "INIT", 0);
+	c->gbps[SIM_IN] = number(SIM_ENV "H2D_GBPS", 0);
+	c->gbps[SIM_OUT] = number(SIM_ENV "D2H_GBPS", 0);
+	c->latency_ns = (uint64_t)number(SIM_ENV "LATENCY_NS", 0);
+	c->misalign_bytes = (uint64_t)number(SIM_ENV "MISALIGN", 0);
+	c->touchable = number(SIM_ENV "TOUCHABLE", 0) > 0;
+	c->report = getenv(SIM_ENV "REPORT");
+	parse_flip(c, getenv(SIM_ENV "FLIP"));
 	if (text) {
 		copy = strdup(text);
 		parse_fails(c, copy);
 		free(copy);
 	}
-	if (!sim_parse_gpus(c, getenv("SIMCUDA_GPUS")))
-		usage("SIMCUDA_GPUS", getenv("SIMCUDA_GPUS"));
+	if (!sim_parse_gpus(c, getenv(SIM_ENV "GPUS")))
+		usage(SIM_ENV "GPUS", getenv(SIM_ENV "GPUS"));
 	if (!c->init && !c->ngpu)
 		c->init = CUDA_ERROR_NO_DEVICE;
 }

@@ -103,6 +103,12 @@ static bool set_word(struct sim_gpu *g, char *word)
 		return set_int(&g->ordering, value);
 	if (!strcmp(word, "dmabuf"))
 		return set_int(&g->dmabuf, value);
+	if (!strcmp(word, "integrated"))
+		return set_int(&g->integrated, value);
+	if (!strcmp(word, "largebar"))
+		return set_int(&g->largebar, value);
+	if (!strcmp(word, "gtt"))
+		return set_int(&g->gtt, value);
 	if (!strcmp(word, "c2c"))
 		return set_int(&g->c2c, value);
 	return false;
@@ -120,6 +126,7 @@ static void defaults(struct sim_gpu *g, int index)
 		.flush = 1,
 		.ordering = 200,
 		.dmabuf = 1,
+		.largebar = 1,
 	};
 	snprintf(g->pci, sizeof(g->pci), "0000:%02X:00.0", 0x17 + index);
 }

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FIRST_ADDRESS UINT64_C(0x7ea000000000)
+#define FIRST_ADDRESS SIM_FIRST_ADDRESS
 #define GRANULE       ((size_t)2 << 20)
 #define EXPORT_PCIE   1u
 
@@ -79,7 +79,7 @@ static struct block *block_make(size_t bytes, size_t misalign)
 	b->bytes = bytes;
 	b->mapped = (bytes + misalign + GRANULE - 1) / GRANULE * GRANULE;
 	b->hidden = b->reserved = MAP_FAILED;
-	b->fd = memfd_create("simcuda", MFD_CLOEXEC);
+	b->fd = memfd_create(SIM_NAME, MFD_CLOEXEC);
 	if (b->fd >= 0 && !ftruncate(b->fd, (off_t)b->mapped))
 		b->hidden = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
 	if (b->hidden != MAP_FAILED && sim_conf()->touchable)
@@ -118,6 +118,8 @@ EXPORTED CUresult cuMemAlloc_v2(CUdeviceptr *addr, size_t bytes)
 	b->next = mem.blocks;
 	mem.blocks = b;
 	sim_conf()->count.allocs++;
+	if (sim_placed)
+		sim_placed(g, (int64_t)b->mapped);
 	*addr = b->base;
 	return sim_leave(CUDA_SUCCESS);
 }
@@ -138,6 +140,8 @@ EXPORTED CUresult cuMemFree_v2(CUdeviceptr addr)
 	*at = b->next;
 	b->gpu->used_bytes -= b->bytes;
 	sim_conf()->count.frees++;
+	if (sim_placed)
+		sim_placed(b->gpu, -(int64_t)b->mapped);
 	block_free(b);
 	return sim_leave(CUDA_SUCCESS);
 }
@@ -249,6 +253,35 @@ EXPORTED CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr addr, 
 	return sim_leave(CUDA_SUCCESS);
 }
 
+bool sim_allocation(CUdeviceptr addr, CUdeviceptr *base, size_t *bytes)
+{
+	const struct block *b = block_of(addr, 1);
+
+	if (!b)
+		return false;
+	*base = b->base;
+	*bytes = b->bytes;
+	return true;
+}
+
+struct sim_gpu *sim_gpu_of(CUdeviceptr addr)
+{
+	struct block *b = block_of(addr, 1);
+
+	return b ? b->gpu : NULL;
+}
+
+int sim_export_whole(CUdeviceptr addr, size_t bytes, uint64_t *offset)
+{
+	const struct block *b = block_of(addr, bytes);
+
+	if (!b || !bytes)
+		return -1;
+	*offset = addr - (uintptr_t)b->reserved;
+	sim_conf()->count.exports++;
+	return window(b, (uintptr_t)b->reserved, b->mapped, (size_t)sysconf(_SC_PAGESIZE));
+}
+
 EXPORTED CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
 					     CUflushGPUDirectRDMAWritesScope scope)
 {
@@ -318,8 +351,12 @@ EXPORTED CUresult cuMemHostUnregister(void *addr)
  * 1 *HOST is where it lies, -1 device memory that no NIC may have (not all of it one allocation's,
  * a GPU without GPUDirect, more than BAR1).
  */
-EXPORTED int simcuda_peer_memory(uint64_t addr, size_t bytes, void **host);
-EXPORTED int simcuda_peer_memory(uint64_t addr, size_t bytes, void **host)
+/* The stand-in for HIP has it by the name simhip_peer_memory. */
+#ifndef SIM_PEER_MEMORY
+#define SIM_PEER_MEMORY simcuda_peer_memory
+#endif
+EXPORTED int SIM_PEER_MEMORY(uint64_t addr, size_t bytes, void **host);
+EXPORTED int SIM_PEER_MEMORY(uint64_t addr, size_t bytes, void **host)
 {
 	const struct block *b;
 	int answer = 0;

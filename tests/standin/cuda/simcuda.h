@@ -22,6 +22,13 @@ enum {
 	SIM_FAILS = 32
 };
 
+/* The stand-in for HIP (../hip) is made of the same files, by other names. */
+#ifndef SIM_NAME
+#define SIM_NAME	  "simcuda"
+#define SIM_ENV		  "SIMCUDA_"
+#define SIM_FIRST_ADDRESS UINT64_C(0x7ea000000000)
+#endif
+
 #define EXPORTED __attribute__((visibility("default")))
 /* A function's name without _v2, if cuda.h only has that with _v2. */
 #define ALIAS(of) __attribute__((visibility("default"), alias(of)))
@@ -32,6 +39,7 @@ struct sim_gpu {
 	char pci[32];
 	int capability; /* 90 */
 	uint64_t memory_bytes, used_bytes, bar1_bytes;
+	int integrated, largebar, gtt; /* HIP's: gtt, exported memory moves to the host's */
 	int gpudirect, flush, ordering, dmabuf,
 		c2c; /* attributes 116, 117, 118, 124; PCIe export */
 	int retained;
@@ -94,6 +102,16 @@ struct sim_gpu *sim_current(void); /* GPU of the calling thread's context, or NU
  * allocated.
  */
 void *sim_hidden(CUdeviceptr addr, size_t bytes);
+/* The allocation that ADDR is in: its begin and size; false if there is none. */
+bool sim_allocation(CUdeviceptr addr, CUdeviceptr *base, size_t *bytes);
+/*
+ * A descriptor of the whole allocation of ADDR, and where in it that is. -1: [ADDR, ADDR + BYTES) is
+ * not all in one.
+ */
+int sim_export_whole(CUdeviceptr addr, size_t bytes, uint64_t *offset);
+struct sim_gpu *sim_gpu_of(CUdeviceptr addr);
+/* ../hip/place.c, else nothing: BYTES more or fewer of G's memory are in use. */
+void sim_placed(struct sim_gpu *g, int64_t bytes) __attribute__((weak));
 bool sim_is_registered(const void *addr, size_t bytes);
 
 /*

@@ -15,6 +15,8 @@ int ah_check(struct ibv_context *c, const struct ibv_ah_attr *a)
 	if (a->port_num < 1 || a->port_num > d->nports)
 		return EINVAL;
 	p = &d->port[a->port_num - 1];
+	if (p->unspecified) /* only dgid is read; one that is no address reaches nobody */
+		return 0;
 	if (!a->is_global)
 		return p->ethernet || (d->features & DESC_GRH) ? EINVAL : 0;
 	if (a->grh.sgid_index >= p->ngids || !p->gid[a->grh.sgid_index].version ||
@@ -61,6 +63,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ah->ibv.context = pd->context;
 	ah->ibv.pd = pd;
 	ah->attr = *attr;
+	srd_ah_known(ah, true);
 	atomic_fetch_add(&((struct sim_pd *)pd)->users, 1);
 	return &ah->ibv;
 }
@@ -71,6 +74,7 @@ int ibv_destroy_ah(struct ibv_ah *ah)
 
 	if (err)
 		return err;
+	srd_ah_known((struct sim_ah *)ah, false);
 	atomic_fetch_sub(&((struct sim_pd *)ah->pd)->users, 1);
 	free(ah);
 	return 0;

@@ -7,6 +7,7 @@
  * same lock: a completion is either seen by the poll after the arming or
  * makes an event.
  */
+#include "null.h"
 #include "fault.h"
 
 #include <errno.h>
@@ -64,7 +65,12 @@ bool cq_push(struct peer *p, uint16_t idx, const struct shm_cqe *cqe, bool solic
 /* As on hardware, only polling makes room in the work queues. */
 static inline void free_slots(struct sim_qp *qp, const struct shm_cqe *e)
 {
-	if (e->is_send)
+	if (!e->is_send && qp->xrcd) /* of the SRQ that it came to */
+		atomic_fetch_add_explicit(&sim_tables.srq[e->sq_end]->polled, 1,
+					  memory_order_release);
+	else if (e->is_send && is_srd(qp)) /* in any order: by their number */
+		atomic_fetch_add_explicit(&qp->sq_tail, 1, memory_order_release);
+	else if (e->is_send)
 		atomic_store_explicit(&qp->sq_tail, e->sq_end, memory_order_release);
 	else
 		atomic_fetch_add_explicit(qp->srq ? &qp->srq->polled : &qp->rq_polled, 1,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Extended completion queues: ibv_start_poll and what one can read. */
+#include "null.h"
 #include "fault.h"
 #include "script.h"
 #include "steps.h"

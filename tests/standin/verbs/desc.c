@@ -30,7 +30,8 @@ static void dev_defaults(struct desc_dev *d, int index)
 		.numa = -1,
 		.nports = 1,
 		.nvectors = 4,
-		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP | DESC_IWARP),
+		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP | DESC_IWARP |
+					 DESC_EFA | DESC_XRC),
 		.max_msg = UINT64_C(1) << 31,
 		.max_mr = UINT64_C(1) << 40,
 		.max_inline = 512,
@@ -43,6 +44,8 @@ static void dev_defaults(struct desc_dev *d, int index)
 		.max_rd = 16,
 		.max_init_rd = -1,
 		.max_srq = 4000,
+		.efa_caps = 0xb, /* READ, RNR retry, WRITE */
+		.max_rdma = UINT64_C(1) << 30,
 	};
 	snprintf(d->pci, sizeof(d->pci), "0000:%02x:00.0", 0x3b + index);
 	for (p = 0; p < DESC_PORTS; p++)
@@ -59,6 +62,32 @@ static void dev_defaults(struct desc_dev *d, int index)
 		};
 }
 
+/* An Elastic Fabric Adapter, where the description does not say otherwise. */
+static void efa_finish(struct desc_dev *d)
+{
+	struct desc_dev usual;
+
+	dev_defaults(&usual, 0);
+	d->features &= ~(DESC_ATOMICS | DESC_SRQ | DESC_ODP | DESC_GRH | DESC_CQ_OVERRUN |
+			 DESC_IWARP | DESC_XRC);
+	if (d->vendor == usual.vendor)
+		d->vendor = 0x1d0f;
+	if (d->part == usual.part)
+		d->part = 0xefa1;
+	if (d->max_msg == usual.max_msg)
+		d->max_msg = 8928;
+	if (d->max_inline == usual.max_inline)
+		d->max_inline = 32;
+	if (d->max_sge == usual.max_sge)
+		d->max_sge = 2;
+	for (int i = 0; i < DESC_PORTS; i++) {
+		d->port[i].ethernet = false;
+		d->port[i].unspecified = true;
+		d->port[i].ngids = 1;
+		d->port[i].pkey1 = 0;
+	}
+}
+
 /* What follows from the rest: how many READs it has under way, an IB port's GID 0. */
 static void dev_finish(struct desc_dev *d)
 {
@@ -69,6 +98,8 @@ static void dev_finish(struct desc_dev *d)
 		d->nports = d->nports < 1 ? 1 : DESC_PORTS;
 	if (d->max_init_rd < 0)
 		d->max_init_rd = d->max_rd;
+	if (d->features & DESC_EFA)
+		efa_finish(d);
 	if (d->features & DESC_IWARP) /* whose wire has none */
 		d->features &= ~DESC_ATOMICS;
 	for (i = 0; i < d->nports; i++) {

@@ -33,7 +33,9 @@ enum desc_feature {
 	DESC_GPU_BLOCKED = 1 << 10, /* GPU memory registers, but cannot be reached */
 	DESC_ODP = 1 << 11,         /* IBV_ACCESS_ON_DEMAND */
 	DESC_IWARP = 1 << 12,       /* only RC, only through rdma_cm, no immediates */
-	DESC_ALL = (1 << 13) - 1,
+	DESC_EFA = 1 << 13,         /* SRD and UD only, no link layer of its own */
+	DESC_XRC = 1 << 14,
+	DESC_ALL = (1 << 15) - 1,
 };
 
 struct desc_gid {
@@ -43,8 +45,8 @@ struct desc_gid {
 };
 
 struct desc_port {
-	bool ethernet;
-	int state, phys_state; /* enum ibv_port_state; sysfs number */
+	bool ethernet, unspecified; /* neither: InfiniBand */
+	int state, phys_state;      /* enum ibv_port_state; sysfs number */
 	int lid, sm_lid, lmc, sl;
 	int mtu, max_mtu; /* bytes */
 	int speed;        /* enum of active_speed: NDR = 128 */
@@ -67,6 +69,9 @@ struct desc_dev {
 	uint64_t max_msg, max_mr;
 	int max_inline, max_qp, max_depth, max_sge, max_cq, max_cqe;
 	int max_mrs, max_rd, max_init_rd, max_srq; /* rd: outstanding READs and atomics */
+	int efa_caps;                              /* EFADV_DEVICE_ATTR_CAPS_… */
+	uint64_t max_rdma;                         /* of one READ or WRITE of SRD */
+	int shuffle; /* SRD: so many requests that are posted together run backwards */
 	int gpu_read_mbps, gpu_write_mbps; /* for requests that access GPU memory; 0: no limit */
 	struct desc_port port[DESC_PORTS];
 };

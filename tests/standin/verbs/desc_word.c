@@ -46,6 +46,8 @@ static const struct name_value features[] = {
 	{"gpublocked", DESC_GPU_BLOCKED, 0},
 	{"odp", DESC_ODP, 0},
 	{"iwarp", DESC_IWARP, 0},
+	{"efa", DESC_EFA, 0},
+	{"xrc", DESC_XRC, 0},
 	{0},
 };
 
@@ -97,6 +99,9 @@ static const struct key {
 	DEV("max_rd", KEY_INT, max_rd),
 	DEV("max_init_rd", KEY_INT, max_init_rd),
 	DEV("max_srq", KEY_INT, max_srq),
+	DEV("efa_caps", KEY_INT, efa_caps),
+	DEV("max_rdma", KEY_SIZE, max_rdma),
+	DEV("shuffle", KEY_INT, shuffle),
 	DEV("gpu_read_mbps", KEY_INT, gpu_read_mbps),
 	DEV("gpu_write_mbps", KEY_INT, gpu_write_mbps),
 	PORT("state", KEY_STATE, state),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The device list, opening and closing. */
+#include "null.h"
 #include "fault.h"
 #include "script.h"
 #include "steps.h"
@@ -50,11 +51,14 @@ static void device_init(struct sim_device *dev, int index)
 {
 	const char *root = getenv("SIMVERBS_SYSFS");
 	bool iwarp = conf.desc.dev[index].features & DESC_IWARP;
+	bool efa = conf.desc.dev[index].features & DESC_EFA;
 	struct ibv_device *d = &dev->ibv;
 
 	dev->index = index;
-	d->node_type = iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
-	d->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+	d->node_type = efa ? IBV_NODE_UNSPECIFIED : iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
+	d->transport_type = efa     ? IBV_TRANSPORT_UNSPECIFIED
+			    : iwarp ? IBV_TRANSPORT_IWARP
+				    : IBV_TRANSPORT_IB;
 	snprintf(d->name, sizeof(d->name), "%s", conf.desc.dev[index].name);
 	snprintf(d->dev_name, sizeof(d->dev_name), "uverbs%d", index);
 	snprintf(d->dev_path, sizeof(d->dev_path), "%.100s/class/infiniband_verbs/%s",
@@ -149,7 +153,7 @@ static void fill_ports(struct sim_context *ctx, struct shm_seg *seg)
 		const struct desc_port *from = &ctx->desc->port[n];
 		struct shm_port *to = &seg->port[ctx->index][n];
 
-		to->link = from->ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
+		to->link = port_link(from);
 		to->lid = from->lid;
 		to->lmc = from->lmc;
 		to->ngids = from->ngids;
@@ -173,7 +177,7 @@ static int open_fabric(struct sim_context *ctx)
 	self = peer_self();
 	if (!self)
 		return -1;
-	if (!self->seg->port[ctx->index][0].link)
+	if (!self->seg->port[ctx->index][0].mtu)
 		fill_ports(ctx, self->seg);
 	return chan_open_async(ctx);
 }
@@ -191,6 +195,10 @@ static void set_ops(struct sim_context *ctx)
 	ctx->v.query_rt_values = sim_query_rt_values;
 	ctx->v.modify_cq = sim_modify_cq;
 	ctx->v.create_qp_ex = sim_create_qp_ex;
+	if (have & DESC_XRC) {
+		ctx->v.open_xrcd = sim_open_xrcd;
+		ctx->v.close_xrcd = sim_close_xrcd;
+	}
 	if (have & DESC_CQEX)
 		ctx->v.create_cq_ex = sim_create_cq_ex;
 	if (have & DESC_DEVEX)

@@ -196,7 +196,7 @@ static bool drops(const struct sim_qp *qp, uint64_t n)
 {
 	int i;
 
-	if (qp->ex.qp_base.qp_type == IBV_QPT_RC)
+	if (is_reliable(qp->ex.qp_base.qp_type) || is_srd(qp))
 		return false;
 	for (i = 0; i < faults.nfault; i++)
 		if (faults.fault[i].kind == K_DROP && n % faults.fault[i].nth == 0)

@@ -254,21 +254,32 @@ static bool mapped(const void *addr, size_t length)
 	return touchable(addr);
 }
 
+/* A call of the stand-in for a GPU's driver; NULL if the program has not loaded that. */
+static void *driver_call(const char *library, const char *name)
+{
+	void *opened = dlopen(library, RTLD_NOLOAD | RTLD_LAZY);
+	void *call = opened ? dlsym(opened, name) : NULL;
+
+	if (opened)
+		dlclose(opened); /* whoever loaded it still has it */
+	return call;
+}
+
 /*
  * Where GPU memory lies that the stand-in for the GPU's driver (tests/standin/cuda) made: 0 ADDR is none,
  * 1 *HOST is it, -1 it is, but not for us.
  */
 static int gpu_memory(const struct desc_dev *d, void *addr, size_t length, void **host)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-	int (*ask)(uint64_t, size_t, void **) = NULL;
+	int (*ask)(uint64_t, size_t, void **);
 	int answer = 0;
 
-	if (library) {
-		*(void **)&ask = dlsym(library, "simcuda_peer_memory");
-		answer = ask ? ask((uintptr_t)addr, length, host) : 0;
-		dlclose(library);
-	}
+	*(void **)&ask = driver_call("libcuda.so.1", "simcuda_peer_memory");
+	if (ask)
+		answer = ask((uintptr_t)addr, length, host);
+	*(void **)&ask = answer ? NULL : driver_call("libhsa-runtime64.so.1", "simhip_peer_memory");
+	if (ask)
+		answer = ask((uintptr_t)addr, length, host);
 	return answer > 0 && !(d->features & DESC_PEERMEM) ? -1 : answer;
 }
 
@@ -330,6 +341,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 {
 	struct mr_args a = {NULL, length, iova, access, true};
 	uint64_t page = sysconf(_SC_PAGESIZE), skip = offset & (page - 1), at = offset;
+	void (*tell)(int, size_t, bool);
 	struct ibv_mr *mr;
 	void *map;
 
@@ -354,6 +366,9 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 		munmap(map, length + skip);
 		return NULL;
 	}
+	*(void **)&tell = driver_call("libhsa-runtime64.so.1", "simhip_attached");
+	if (tell)
+		tell(fd, length, true);
 	mr->addr = (void *)(uintptr_t)offset; /* as libibverbs has it */
 	((struct sim_mr *)mr)->map = map;
 	((struct sim_mr *)mr)->map_len = length + skip;

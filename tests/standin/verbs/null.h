@@ -7,6 +7,23 @@
 
 #include <errno.h>
 
+/* null.c */
+int null_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int null_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int null_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
+int null_req_notify(struct ibv_cq *ibv, int solicited_only);
+int null_cq_init(struct sim_cq *cq);
+void null_cq_hooks(struct sim_cq *cq);
+void null_qp_hooks(struct sim_qp *qp);
+
+/* null_timed.c: replaces these, or is added to the hooks */
+void null_timed_init(void);
+int null_timed_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int null_timed_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int null_timed_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
+void null_timed_cq_hooks(struct sim_cq *cq);
+void null_timed_qp_hooks(struct sim_qp *qp);
+
 void null_wake(struct sim_cq *cq);
 
 static inline void null_push(struct sim_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode)

@@ -27,7 +27,7 @@ static uint64_t bytes_of(const struct sq_wqe *w)
 /* The peer of a connected QP, as soon as there is one. */
 static struct peer *peer_of(struct sim_qp *qp)
 {
-	if (!qp->peer && qp->shm->type != IBV_QPT_UD)
+	if (!qp->peer && qp->shm->type != IBV_QPT_UD && !is_srd(qp))
 		qp->peer = peer_get(qpn_slot(qp->attr.dest_qp_num));
 	return qp->peer;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Queue pairs: creation, query, destruction. */
+#include "null.h"
 #include "fault.h"
 #include "script.h"
 #include "steps.h"
@@ -13,6 +14,8 @@ static uint64_t known_ops(const struct desc_dev *d, enum ibv_qp_type type)
 {
 	uint64_t ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 
+	if (type == IBV_QPT_DRIVER)
+		return srd_ops(d);
 	if (type == IBV_QPT_UD)
 		return ops;
 	ops |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
@@ -24,21 +27,33 @@ static uint64_t known_ops(const struct desc_dev *d, enum ibv_qp_type type)
 	return ops;
 }
 
+/* The types that a device has; SRD only if the call is libefa's. */
+static bool has_type(const struct desc_dev *d, enum ibv_qp_type type)
+{
+	if (d->features & DESC_EFA)
+		return type == IBV_QPT_UD || type == IBV_QPT_DRIVER;
+	if (d->features & DESC_IWARP)
+		return type == IBV_QPT_RC;
+	if (type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV)
+		return d->features & DESC_XRC;
+	return type == IBV_QPT_RC || type == IBV_QPT_UC || type == IBV_QPT_UD;
+}
+
 static int check_caps(const struct desc_dev *d, const struct ibv_qp_init_attr_ex *a)
 {
 	const struct ibv_qp_cap *c = &a->cap;
 	uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
-	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD)
+	if (!has_type(d, a->qp_type))
 		return EOPNOTSUPP;
-	if (a->qp_type != IBV_QPT_RC && d->features & DESC_IWARP)
-		return EOPNOTSUPP;
+	if (a->qp_type == IBV_QPT_XRC_RECV)
+		return a->comp_mask == IBV_QP_INIT_ATTR_XRCD && a->xrcd ? 0 : EINVAL;
 	if ((a->comp_mask & ~known) || !(a->comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EOPNOTSUPP;
 	if ((a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (!(d->features & DESC_QPEX) || (a->send_ops_flags & ~known_ops(d, a->qp_type))))
 		return EOPNOTSUPP;
-	if (!a->send_cq || !a->recv_cq || !a->pd)
+	if (!a->send_cq || !a->pd || (!a->recv_cq && a->qp_type != IBV_QPT_XRC_SEND))
 		return EINVAL;
 	if (c->max_send_wr > (uint32_t)d->max_depth || c->max_recv_wr > (uint32_t)d->max_depth ||
 	    c->max_send_sge > (uint32_t)d->max_sge || c->max_recv_sge > (uint32_t)d->max_sge ||
@@ -84,7 +99,7 @@ static int make_sq(struct sim_qp *qp)
 		payload = qp->cap.max_inline_data;
 	if (payload < sizeof(struct ibv_sge))
 		payload = sizeof(struct ibv_sge);
-	while (ring < qp->cap.max_send_wr)
+	while (ring < qp->cap.max_send_wr + qp->shuffle)
 		ring <<= 1;
 	qp->sq_size = qp->cap.max_send_wr;
 	qp->sq_mask = ring - 1;
@@ -104,12 +119,13 @@ static int make_shm(struct sim_qp *qp)
 	qp->shm = s;
 	s->type = ibv->qp_type;
 	s->dev = ctx->index;
-	s->pd = ((struct sim_pd *)ibv->pd)->id;
+	s->pd = ibv->pd ? ((struct sim_pd *)ibv->pd)->id : 0;
+	s->xrcd = qp->xrcd ? qp->xrcd->id : 0;
 	s->async_pipe = ctx->async_pipe;
-	s->send_cq = qp->scq->index;
-	s->recv_cq = qp->rcq->index;
+	s->send_cq = qp->scq ? qp->scq->index : SHM_NONE;
+	s->recv_cq = qp->rcq ? qp->rcq->index : SHM_NONE;
 	s->srq = qp->srq ? qp->srq->index : SHM_NONE;
-	if (rq_make(&s->rq, qp->srq ? 0 : qp->cap.max_recv_wr, qp->cap.max_recv_sge))
+	if (rq_make(&s->rq, qp->srq || !qp->rcq ? 0 : qp->cap.max_recv_wr, qp->cap.max_recv_sge))
 		return ENOMEM;
 	atomic_store(&s->state, IBV_QPS_RESET);
 	s->qpn = ibv->qp_num;
@@ -120,20 +136,29 @@ static void qp_count(struct sim_qp *qp, int by)
 {
 	struct sim_pd *pd = (struct sim_pd *)qp->ex.qp_base.pd;
 
-	atomic_fetch_add(&pd->users, by);
-	atomic_fetch_add(&qp->scq->users, by);
-	atomic_fetch_add(&qp->rcq->users, by);
+	if (pd)
+		atomic_fetch_add(&pd->users, by);
+	if (qp->scq)
+		atomic_fetch_add(&qp->scq->users, by);
+	if (qp->rcq)
+		atomic_fetch_add(&qp->rcq->users, by);
+	xrc_count(qp, by);
 	if (qp->srq)
 		atomic_fetch_add(&qp->srq->users, by);
+}
+
+static struct ibv_context *context_of(const struct ibv_qp_init_attr_ex *a)
+{
+	return a->qp_type == IBV_QPT_XRC_RECV ? a->xrcd->context : a->pd->context;
 }
 
 static void qp_fill(struct sim_qp *qp, const struct ibv_qp_init_attr_ex *a)
 {
 	struct ibv_qp *ibv = &qp->ex.qp_base;
 
-	ibv->context = a->pd->context;
+	ibv->context = context_of(a);
 	ibv->qp_context = a->qp_context;
-	ibv->pd = a->pd;
+	ibv->pd = a->qp_type == IBV_QPT_XRC_RECV ? NULL : a->pd;
 	ibv->send_cq = a->send_cq;
 	ibv->recv_cq = a->recv_cq;
 	ibv->srq = a->srq;
@@ -144,15 +169,21 @@ static void qp_fill(struct sim_qp *qp, const struct ibv_qp_init_attr_ex *a)
 	qp->scq = (struct sim_cq *)a->send_cq;
 	qp->rcq = (struct sim_cq *)a->recv_cq;
 	qp->srq = (struct sim_srq *)a->srq;
+	if (a->qp_type == IBV_QPT_XRC_RECV)
+		qp->xrcd = (struct sim_xrcd *)a->xrcd;
 	qp->cap = a->cap;
 	qp->sig_all = a->sq_sig_all;
+	if (is_srd(qp))
+		qp->shuffle = sim_ctx(context_of(a))->desc->shuffle;
+	if (qp->shuffle > SIM_SHUFFLE_MOST)
+		qp->shuffle = SIM_SHUFFLE_MOST;
 	qp->extended = a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	qp->send_ops = qp->extended ? a->send_ops_flags : 0;
 }
 
-static struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
+struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
 {
-	struct sim_context *ctx = sim_ctx(a->pd->context);
+	struct sim_context *ctx = sim_ctx(context_of(a));
 	struct sim_qp *qp;
 
 	errno = check_caps(ctx->desc, a);
@@ -196,6 +227,10 @@ struct ibv_qp *sim_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_e
 	(void)c;
 	if (fault_call(FAULT_ibv_create_qp_ex))
 		return NULL;
+	if (attr->qp_type == IBV_QPT_DRIVER) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	return qp_make(attr);
 }
 
@@ -215,6 +250,10 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 	if (fault_call(FAULT_ibv_create_qp))
 		return NULL;
+	if (attr->qp_type == IBV_QPT_DRIVER) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	return qp_make(&ex);
 }
 

@@ -21,9 +21,19 @@ static void wr_start(struct ibv_qp_ex *qp)
 	sq(qp)->wr = NULL;
 }
 
+/* SRD's rules, which hold for a whole request. */
+static int check_srd(struct sim_qp *q)
+{
+	int err = q->wr_err;
+
+	for (uint32_t i = q->sq_head; !err && i != q->wr_head; i++)
+		err = srd_check(q, sq_slot(q, i), sq_slot(q, i)->flags, sq_slot(q, i)->inline_len);
+	return err;
+}
+
 static int wr_complete(struct ibv_qp_ex *qp)
 {
-	int err = sq(qp)->wr_err;
+	int err = is_srd(sq(qp)) ? check_srd(sq(qp)) : sq(qp)->wr_err;
 
 	if (!err)
 		send_commit(sq(qp), sq(qp)->wr_head);
@@ -176,6 +186,12 @@ static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
 	wr_set_inline_data_list(qp, 1, &buf);
 }
 
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t srqn)
+{
+	if (sq(qp)->wr)
+		sq(qp)->wr->remote_srqn = srqn;
+}
+
 void qp_ex_hooks(struct sim_qp *q)
 {
 	struct ibv_qp_ex *qp = &q->ex;
@@ -191,6 +207,7 @@ void qp_ex_hooks(struct sim_qp *q)
 	qp->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	qp->wr_atomic_fetch_add = wr_atomic_fetch_add;
 	qp->wr_set_ud_addr = wr_set_ud_addr;
+	qp->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	qp->wr_set_sge = wr_set_sge;
 	qp->wr_set_sge_list = wr_set_sge_list;
 	qp->wr_set_inline_data = wr_set_inline_data;

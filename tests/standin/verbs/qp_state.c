@@ -6,6 +6,7 @@
 #include "sim.h"
 
 #include <errno.h>
+#include <infiniband/efadv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +49,23 @@ static const struct transition {
 	{IBV_QPS_SQE, IBV_QPS_RTS, 0, 0, 0, 0, C_OPT, UD_OPT},
 };
 
-static int check_mask(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+/* SRD is UD to those who bring it up; what is missing is tried again for those who ask for it. */
+static int may_srd(const struct desc_dev *d, enum ibv_qp_state to)
+{
+	return to == IBV_QPS_RTS && d->efa_caps & EFADV_DEVICE_ATTR_CAPS_RNR_RETRY
+		       ? IBV_QP_RNR_RETRY
+		       : 0;
+}
+
+static int check_mask(const struct sim_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
+		      int mask)
 {
 	const struct transition *t = transitions;
 	size_t n = sizeof(transitions) / sizeof(*t);
 	int need, may;
+	bool rc;
+
+	enum ibv_qp_type type = qp->ex.qp_base.qp_type;
 
 	mask &= ~IBV_QP_STATE;
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
@@ -60,10 +73,20 @@ static int check_mask(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp
 	for (; n; n--, t++) {
 		if (t->from != from || t->to != to)
 			continue;
-		need = type == IBV_QPT_RC   ? t->need_rc
-		       : type == IBV_QPT_UC ? t->need_uc
-					    : t->need_ud;
-		may = type == IBV_QPT_RC ? t->may_rc : type == IBV_QPT_UC ? t->may_uc : t->may_ud;
+		rc = is_reliable(type) && !(type == IBV_QPT_XRC_SEND && to == IBV_QPS_RTR);
+		need = rc                                               ? t->need_rc
+		       : type == IBV_QPT_UC || type == IBV_QPT_XRC_SEND ? t->need_uc
+									: t->need_ud;
+		/* an XRC QP has the half of RC that it needs: the receiver the responder's */
+		if (type == IBV_QPT_XRC_RECV && to == IBV_QPS_RTS)
+			need = IBV_QP_TIMEOUT | IBV_QP_SQ_PSN;
+		may = is_reliable(type)    ? t->may_rc | t->need_rc
+		      : type == IBV_QPT_UC ? t->may_uc
+					   : t->may_ud;
+		if (type == IBV_QPT_DRIVER)
+			may |= may_srd(sim_ctx(qp->ex.qp_base.context)->desc, to);
+		if (type == IBV_QPT_DRIVER && mask & IBV_QP_ACCESS_FLAGS)
+			return EOPNOTSUPP;
 		return (mask & need) != need || (mask & ~(need | may)) ? EINVAL : 0;
 	}
 	return EINVAL;
@@ -134,7 +157,9 @@ static void publish(struct sim_qp *qp)
 	if (s->port)
 		s->pkey = qp->attr.pkey_index ? d->port[s->port - 1].pkey1
 					      : d->port[s->port - 1].pkey;
-	s->access = qp->attr.qp_access_flags;
+	/* of SRD the memory regions alone say who may do what */
+	s->access = is_srd(qp) ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE
+			       : qp->attr.qp_access_flags;
 	s->qkey = qp->attr.qkey;
 	s->dest_qpn = qp->attr.dest_qp_num;
 	s->rq_psn = qp->attr.rq_psn;
@@ -199,7 +224,7 @@ int qp_change(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask)
 	/* The kernel takes it there along with the TCP connection, on behalf of rdma_cm. */
 	if (to == IBV_QPS_RTS && sim_ctx(qp->ex.qp_base.context)->desc->features & DESC_IWARP)
 		return EINVAL;
-	err = check_mask(qp->ex.qp_base.qp_type, now, to, mask);
+	err = check_mask(qp, now, to, mask);
 	if (!err)
 		err = check_values(qp, attr, mask);
 	if (err) {

@@ -37,7 +37,8 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 		.max_qp = d->max_qp,
 		.max_qp_wr = d->max_depth,
 		.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
-				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD,
+				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
+				    (d->features & DESC_XRC ? IBV_DEVICE_XRC : 0),
 		.max_sge = d->max_sge,
 		.max_sge_rd = d->max_sge,
 		.max_cq = d->max_cq,
@@ -156,7 +157,7 @@ int sim_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *at
 		.gid_tbl_len = p->ngids,
 		.port_cap_flags = IBV_PORT_CM_SUP | (p->ethernet ? IBV_PORT_IP_BASED_GIDS : 0),
 		.max_msg_sz = ctx->desc->max_msg > UINT32_MAX ? UINT32_MAX : ctx->desc->max_msg,
-		.pkey_tbl_len = 2,
+		.pkey_tbl_len = p->unspecified ? 1 : 2,
 		.lid = p->lid,
 		.sm_lid = p->sm_lid,
 		.lmc = p->lmc,
@@ -165,7 +166,7 @@ int sim_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *at
 		.active_width = width_code(p->width),
 		.active_speed = p->speed > 128 ? 128 : p->speed,
 		.phys_state = p->phys_state,
-		.link_layer = p->ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND,
+		.link_layer = port_link(p),
 		.flags = ctx->desc->features & DESC_GRH ? IBV_QPF_GRH_REQUIRED : 0,
 	};
 	if (out.a.state == IBV_PORT_DOWN && p->state == IBV_PORT_ACTIVE)

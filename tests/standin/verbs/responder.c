@@ -81,17 +81,30 @@ static bool take_from(struct wire_req *r, struct shm_rq *rq)
 	return true;
 }
 
+uint16_t wire_srq(const struct wire_req *r)
+{
+	uint32_t n = r->wqe->remote_srqn;
+
+	if (r->q->type != IBV_QPT_XRC_RECV)
+		return r->q->srq;
+	return n < SHM_SRQS && r->p->seg->srq[n].rq.size && r->p->seg->srq[n].cq != SHM_NONE &&
+			       r->p->seg->srq[n].xrcd == r->q->xrcd
+		       ? (uint16_t)n
+		       : SHM_NONE;
+}
+
 bool recv_take(struct wire_req *r)
 {
+	uint16_t n = wire_srq(r);
 	struct shm_srq *s;
 	bool got;
 
-	if (r->q->srq == SHM_NONE)
+	if (n == SHM_NONE)
 		return take_from(r, &r->q->rq);
-	s = &r->p->seg->srq[r->q->srq];
+	s = &r->p->seg->srq[n];
 	shm_lock(&s->lock);
 	got = take_from(r, &s->rq);
-	srq_check_limit(r->p, s, r->q->srq);
+	srq_check_limit(r->p, s, n);
 	shm_unlock(&s->lock);
 	return got;
 }
@@ -100,7 +113,7 @@ enum ibv_wc_status recv_scatter(struct wire_req *r, uint64_t bytes)
 {
 	struct mr_ask ask = {
 		.access = IBV_ACCESS_LOCAL_WRITE,
-		.pd = r->q->srq == SHM_NONE ? r->q->pd : r->p->seg->srq[r->q->srq].pd,
+		.pd = wire_srq(r) == SHM_NONE ? r->q->pd : r->p->seg->srq[wire_srq(r)].pd,
 	};
 	struct shm_mr *mr;
 	uint32_t i;
@@ -128,12 +141,18 @@ enum ibv_wc_status recv_scatter(struct wire_req *r, uint64_t bytes)
 
 void recv_complete(struct wire_req *r, struct shm_cqe *e)
 {
+	uint16_t cq = r->q->recv_cq;
+
 	e->wc.wr_id = r->rwqe.wr_id;
 	e->wc.qp_num = r->q->qpn;
 	e->wc.src_qp = r->qp->ex.qp_base.qp_num;
 	e->wc.sl = r->wqe->av.sl;
 	e->is_send = 0;
 	e->time_ns = 0;
-	if (!cq_push(r->p, r->q->recv_cq, e, r->wqe->flags & IBV_SEND_SOLICITED))
+	if (r->q->type == IBV_QPT_XRC_RECV) {
+		e->sq_end = wire_srq(r);
+		cq = r->p->seg->srq[e->sq_end].cq;
+	}
+	if (!cq_push(r->p, cq, e, r->wqe->flags & IBV_SEND_SOLICITED))
 		qp_fatal(r->p, r->q);
 }

@@ -140,7 +140,8 @@ static int srq_check(const struct desc_dev *d, const struct ibv_srq_attr *a)
 	return 0;
 }
 
-static struct ibv_srq *srq_make(struct ibv_pd *pd, void *srq_context, struct ibv_srq_attr *attr)
+static struct ibv_srq *srq_make(struct ibv_pd *pd, void *srq_context, struct ibv_srq_attr *attr,
+				const struct ibv_srq_init_attr_ex *xrc)
 {
 	struct sim_context *ctx = sim_ctx(pd->context);
 	struct sim_srq *srq;
@@ -162,6 +163,15 @@ static struct ibv_srq *srq_make(struct ibv_pd *pd, void *srq_context, struct ibv
 	srq->shm->gen++;
 	srq->shm->pd = ((struct sim_pd *)pd)->id;
 	srq->shm->limit = attr->srq_limit;
+	srq->shm->cq = SHM_NONE;
+	if (xrc) {
+		srq->cq = (struct sim_cq *)xrc->cq;
+		srq->xrcd = (struct sim_xrcd *)xrc->xrcd;
+		srq->shm->cq = srq->cq->index;
+		srq->shm->xrcd = srq->xrcd->id;
+		atomic_fetch_add(&srq->cq->users, 1);
+		atomic_fetch_add(&srq->xrcd->users, 1);
+	}
 	srq->shm->async_pipe = ctx->async_pipe;
 	srq->ibv.context = pd->context;
 	srq->ibv.srq_context = srq_context;
@@ -183,7 +193,18 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *a)
 {
 	if (fault_call(FAULT_ibv_create_srq))
 		return NULL;
-	return srq_make(pd, a->srq_context, &a->attr);
+	return srq_make(pd, a->srq_context, &a->attr, NULL);
+}
+
+/* For messages by number, whose completions go to a CQ of its own. */
+static struct ibv_srq *srq_make_xrc(struct ibv_context *c, struct ibv_srq_init_attr_ex *a)
+{
+	const uint32_t need = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+
+	errno = sim_ctx(c)->desc->features & DESC_XRC ? EINVAL : EOPNOTSUPP;
+	if (errno == EOPNOTSUPP || (a->comp_mask & need) != need || !a->pd || !a->xrcd || !a->cq)
+		return NULL;
+	return srq_make(a->pd, a->srq_context, &a->attr, a);
 }
 
 struct ibv_srq *sim_create_srq_ex(struct ibv_context *c, struct ibv_srq_init_attr_ex *a)
@@ -191,12 +212,14 @@ struct ibv_srq *sim_create_srq_ex(struct ibv_context *c, struct ibv_srq_init_att
 	(void)c;
 	if (fault_call(FAULT_ibv_create_srq))
 		return NULL;
+	if (a->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && a->srq_type == IBV_SRQT_XRC)
+		return srq_make_xrc(c, a);
 	if (!(a->comp_mask & IBV_SRQ_INIT_ATTR_PD) ||
 	    ((a->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) && a->srq_type != IBV_SRQT_BASIC)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	return srq_make(a->pd, a->srq_context, &a->attr);
+	return srq_make(a->pd, a->srq_context, &a->attr, NULL);
 }
 
 int sim_get_srq_num(struct ibv_srq *srq, uint32_t *num)
@@ -250,6 +273,10 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
 	pthread_mutex_unlock(&ibv->mutex);
 	srq->shm->gen++;
+	if (srq->xrcd) {
+		atomic_fetch_sub(&srq->cq->users, 1);
+		atomic_fetch_sub(&srq->xrcd->users, 1);
+	}
 	rq_free(&srq->shm->rq);
 	atomic_fetch_sub(&((struct sim_pd *)ibv->pd)->users, 1);
 	free(srq);

@@ -22,30 +22,6 @@ static uint64_t rnr_wait_ns(uint32_t code)
 	return tens_us[code & 31] * UINT64_C(10000);
 }
 
-bool send_op_allowed(struct ibv_qp *qp, enum ibv_wr_opcode op)
-{
-	unsigned int features = sim_ctx(qp->context)->desc->features;
-
-	if ((op == IBV_WR_SEND_WITH_IMM || op == IBV_WR_RDMA_WRITE_WITH_IMM) &&
-	    features & DESC_IWARP)
-		return false;
-	switch (op) {
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		return true;
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return qp->qp_type != IBV_QPT_UD;
-	case IBV_WR_RDMA_READ:
-		return qp->qp_type == IBV_QPT_RC;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return qp->qp_type == IBV_QPT_RC && features & DESC_ATOMICS;
-	default:
-		return false;
-	}
-}
-
 static enum ibv_wc_opcode wc_opcode(int op)
 {
 	static const uint8_t map[] = {
@@ -74,7 +50,9 @@ static void complete(struct sim_qp *qp, struct sq_wqe *w)
 				{
 					.wr_id = w->wr_id,
 					.status = w->status,
-					.opcode = wc_opcode(w->opcode),
+					.opcode = is_srd(qp) && w->opcode == IBV_WR_RDMA_READ
+							  ? IBV_WC_SEND
+							  : wc_opcode(w->opcode),
 					.vendor_err = w->status ? w->vendor_err : 0,
 					.byte_len = w->byte_len,
 					.qp_num = qp->ex.qp_base.qp_num,
@@ -92,12 +70,22 @@ static void complete(struct sim_qp *qp, struct sq_wqe *w)
 	if (likely(!w->status) || w->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	shm_lock(&qp->shm->lock);
-	if (qp->shm->type == IBV_QPT_RC)
+	if (is_srd(qp))
+		; /* ends only the request */
+	else if (is_reliable(qp->shm->type))
 		qp_error(self, qp->shm);
 	else if (atomic_load(&qp->shm->state) == IBV_QPS_RTS)
 		atomic_store(&qp->shm->state, IBV_QPS_SQE);
 	shm_unlock(&qp->shm->lock);
 }
+
+/* Nobody answers SRD: it gives up by itself, without a number of tries that anybody could set. */
+enum {
+	SRD_LOOK_NS = 10000000,
+	SRD_SILENCE_NS = 300000000,
+	SRD_VENDOR_UNRESPONSIVE = 15,
+	SRD_VENDOR_RNR = 10
+};
 
 static void fail(struct sq_wqe *w, enum ibv_wc_status st, uint32_t vendor)
 {
@@ -112,6 +100,15 @@ static void no_answer(struct sim_qp *qp, struct sq_wqe *w)
 	uint64_t now = sim_now_ns();
 	uint64_t period = UINT64_C(4096) << qp->attr.timeout;
 
+	if (is_srd(qp)) {
+		if (!qp->give_up_ns)
+			qp->give_up_ns = now + SRD_SILENCE_NS;
+		qp->wait_until_ns = now + SRD_LOOK_NS;
+		if (now >= qp->give_up_ns)
+			fail(w, IBV_WC_RESP_TIMEOUT_ERR, SRD_VENDOR_UNRESPONSIVE);
+		return;
+	}
+
 	if (!qp->give_up_ns)
 		qp->give_up_ns =
 			qp->attr.timeout ? now + period * (qp->attr.retry_cnt + 1) : UINT64_MAX;
@@ -123,14 +120,19 @@ static void no_answer(struct sim_qp *qp, struct sq_wqe *w)
 
 static void not_ready(struct sim_qp *qp, struct sq_wqe *w)
 {
-	if (qp->attr.rnr_retry != 7 && qp->tries++ >= qp->attr.rnr_retry)
-		fail(w, IBV_WC_RNR_RETRY_EXC_ERR, SIM_VENDOR_RNR);
+	bool for_ever =
+		qp->attr.rnr_retry == 7 || (is_srd(qp) && !qp->attr.rnr_retry); /* not set */
+
+	if (!for_ever && qp->tries++ >= qp->attr.rnr_retry)
+		fail(w, IBV_WC_RNR_RETRY_EXC_ERR, is_srd(qp) ? SRD_VENDOR_RNR : SIM_VENDOR_RNR);
 	else
 		qp->wait_until_ns = sim_now_ns() + rnr_wait_ns(qp->rnr_timer);
 }
 
 static enum wire_answer carry_out(struct sim_qp *qp, struct sq_wqe *w)
 {
+	if (is_srd(qp))
+		return srd_request(qp, w);
 	if (qp->shm->type != IBV_QPT_UD)
 		return wire_request(qp, w);
 	ud_send(qp, w);
@@ -206,9 +208,41 @@ static bool run_one(struct sim_qp *qp, struct sq_wqe *w)
 	return !w->not_before_ns || sim_now_ns() >= w->not_before_ns;
 }
 
+/*
+ * SRD has no order: what is there of the next few requests is carried out backwards. False if one
+ * has to wait; what went ahead of it is remembered.
+ */
+static bool run_shuffled(struct sim_qp *qp)
+{
+	uint32_t n = qp->sq_head - qp->sq_next;
+
+	if (n > qp->shuffle)
+		n = qp->shuffle;
+	for (uint32_t i = n; i-- > 0;) {
+		struct sq_wqe *w = sq_slot(qp, qp->sq_next + i);
+
+		if (w->reported)
+			continue;
+		if (!run_one(qp, w))
+			return false;
+		complete(qp, w);
+		w->reported = 1;
+		qp->tries = 0;
+		qp->give_up_ns = qp->wait_until_ns = 0;
+	}
+	qp->sq_next += n;
+	return true;
+}
+
 void send_run(struct sim_qp *qp)
 {
 	struct sq_wqe *w;
+
+	while (qp->shuffle && qp->sq_next != qp->sq_head)
+		if (!run_shuffled(qp)) {
+			engine_add(qp);
+			return;
+		}
 
 	while (qp->sq_next != qp->sq_head) {
 		w = sq_slot(qp, qp->sq_next);
@@ -230,7 +264,7 @@ int send_reserve(struct sim_qp *qp, uint32_t head, struct sq_wqe **out)
 		return EINVAL;
 	if (head - atomic_load_explicit(&qp->sq_tail, memory_order_acquire) >= qp->sq_size)
 		return ENOMEM;
-	w->done = 0;
+	w->done = w->reported = 0;
 	w->inline_len = w->byte_len = 0;
 	w->not_before_ns = w->due_ns = 0;
 	w->shift = 0;
@@ -249,98 +283,8 @@ void send_commit(struct sim_qp *qp, uint32_t head)
 			pace_request(qp, sq_slot(qp, i));
 	qp->sq_head = head;
 	steps_deliver(qp->peer);
-	if (unlikely(sim_conf()->defer))
+	if (unlikely(sim_conf()->defer || head - qp->sq_next < qp->shuffle))
 		engine_add(qp);
 	else
 		send_run(qp);
-}
-
-static int copy_inline(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_send_wr *wr)
-{
-	uint64_t n = 0;
-	int i;
-
-	for (i = 0; i < wr->num_sge; i++) {
-		if (n + wr->sg_list[i].length > qp->cap.max_inline_data)
-			return EINVAL;
-		memcpy(w->payload + n, (void *)(uintptr_t)wr->sg_list[i].addr,
-		       wr->sg_list[i].length);
-		n += wr->sg_list[i].length;
-	}
-	w->inline_len = n;
-	return 0;
-}
-
-/* What the operation needs besides its memory. */
-static int take_target(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_send_wr *wr)
-{
-	switch (wr->opcode) {
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		w->remote_addr = wr->wr.atomic.remote_addr;
-		w->rkey = wr->wr.atomic.rkey;
-		w->compare_add = wr->wr.atomic.compare_add;
-		w->swap = wr->wr.atomic.swap;
-		break;
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		if (qp->shm->type != IBV_QPT_UD)
-			break;
-		if (!wr->wr.ud.ah)
-			return EINVAL;
-		w->av = ((struct sim_ah *)wr->wr.ud.ah)->attr;
-		w->remote_qpn = wr->wr.ud.remote_qpn;
-		w->remote_qkey = wr->wr.ud.remote_qkey;
-		break;
-	default:
-		w->remote_addr = wr->wr.rdma.remote_addr;
-		w->rkey = wr->wr.rdma.rkey;
-	}
-	return 0;
-}
-
-static int build(struct sim_qp *qp, const struct ibv_send_wr *wr, uint32_t head)
-{
-	struct sq_wqe *w;
-	int err;
-
-	if (!send_op_allowed(&qp->ex.qp_base, wr->opcode) || wr->num_sge < 0 ||
-	    (uint32_t)wr->num_sge > qp->cap.max_send_sge)
-		return EINVAL;
-	err = send_reserve(qp, head, &w);
-	if (err)
-		return err;
-	w->wr_id = wr->wr_id;
-	w->opcode = wr->opcode;
-	w->flags = wr->send_flags;
-	w->imm = wr->imm_data;
-	w->num_sge = wr->num_sge;
-	err = take_target(qp, w, wr);
-	if (err)
-		return err;
-	if (wr->send_flags & IBV_SEND_INLINE)
-		return fetches(wr->opcode) ? EINVAL : copy_inline(qp, w, wr);
-	memcpy(w->payload, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
-	return 0;
-}
-
-int sim_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-	struct sim_qp *qp = (struct sim_qp *)ibv;
-	uint32_t head;
-	int err = 0;
-
-	spin_lock(&qp->sq_lock);
-	head = qp->sq_head;
-	for (; wr; wr = wr->next) {
-		err = build(qp, wr, head);
-		if (err) {
-			*bad = wr;
-			break;
-		}
-		head++;
-	}
-	send_commit(qp, head);
-	spin_unlock(&qp->sq_lock);
-	return err;
 }

@@ -29,6 +29,7 @@ enum {
 	SHM_DEVS = 16,
 	SHM_PORTS = 2,
 	SHM_GIDS = 256,
+	SHM_AHS = 256,
 	SHM_NONE = UINT16_MAX,
 };
 
@@ -73,6 +74,8 @@ struct shm_rq {
 };
 
 struct shm_srq {
+	uint16_t cq; /* of an XRC SRQ, else SHM_NONE */
+	uint32_t xrcd;
 	struct shm_lock lock;
 	uint32_t gen;
 	uint32_t pd;
@@ -90,6 +93,7 @@ struct shm_qp {
 	uint32_t min_rnr_timer;
 	uint32_t async_pipe;
 	uint16_t send_cq, recv_cq, srq, pad;
+	uint32_t xrcd; /* of an XRC_RECV QP */
 	struct shm_rq rq;
 };
 
@@ -129,6 +133,12 @@ struct shm_id {
 	uint64_t start;
 };
 
+/* An address handle of an EFA device: whom its owner knows. */
+struct shm_ah {
+	uint8_t gid[16];
+	_Atomic uint32_t used;
+};
+
 struct shm_seg {
 	uint32_t magic, layout;
 	struct shm_id id;
@@ -139,6 +149,7 @@ struct shm_seg {
 	_Atomic uint32_t gpu_paced;  /* some mr has a gpu_*_gbps */
 	_Atomic uint32_t unready;    /* see steps.h */
 	_Atomic uint64_t written;    /* completed WRITEs without immediate */
+	struct shm_ah ah[SHM_AHS];
 	struct shm_port port[SHM_DEVS][SHM_PORTS];
 	struct shm_qp qp[SHM_QPS];
 	struct shm_cq cq[SHM_CQS];

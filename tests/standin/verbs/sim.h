@@ -31,7 +31,8 @@ enum {
 	SIM_VENDOR_ACCESS = 0x88,
 	SIM_VENDOR_FLUSH = 0xf9,
 	SIM_VENDOR_LENGTH = 0x68,
-	SIM_VENDOR_PROT = 0x51
+	SIM_VENDOR_PROT = 0x51,
+	SIM_SHUFFLE_MOST = 64
 };
 
 /* The library's settings, created once from the environment. */
@@ -86,6 +87,7 @@ struct sim_mr {
 
 struct sim_ah {
 	struct ibv_ah ibv;
+	uint16_t number; /* from 1; in null mode 0 */
 	struct ibv_ah_attr attr;
 };
 
@@ -122,8 +124,16 @@ struct sim_cq {
 	uint32_t comp_delivered, async_delivered;
 };
 
+struct sim_xrcd {
+	struct ibv_xrcd ibv;
+	uint32_t id; /* from 1 */
+	_Atomic int users;
+};
+
 struct sim_srq {
 	struct ibv_srq ibv;
+	struct sim_xrcd *xrcd; /* of an XRC SRQ, with its own CQ */
+	struct sim_cq *cq;
 	struct shm_srq *shm;
 	uint32_t index;
 	_Atomic int users;
@@ -135,9 +145,9 @@ struct sq_wqe {
 	uint64_t wr_id;
 	uint64_t remote_addr, compare_add, swap;
 	uint32_t rkey, imm;
-	uint32_t remote_qpn, remote_qkey;
+	uint32_t remote_qpn, remote_qkey, remote_srqn;
 	struct ibv_ah_attr av;
-	uint8_t opcode, flags, num_sge, done, corrupt;
+	uint8_t opcode, flags, num_sge, done, corrupt, reported;
 	uint32_t inline_len;
 	uint32_t byte_len;
 	uint32_t status, vendor_err;
@@ -153,6 +163,7 @@ struct sim_qp {
 	struct shm_qp *shm;
 	struct sim_cq *scq, *rcq;
 	struct sim_srq *srq;
+	struct sim_xrcd *xrcd;
 	struct peer *peer;  /* of a connected QP */
 	uint32_t path_ok;   /* QP number the address was found to reach */
 	uint32_t rnr_timer; /* from the peer's latest RNR NAK */
@@ -168,6 +179,7 @@ struct sim_qp {
 	uint32_t sq_next;         /* next to execute */
 	_Atomic uint32_t sq_tail; /* the oldest one that cannot be reused */
 	uint32_t sq_size, sq_mask, sq_stride;
+	uint32_t shuffle; /* so many run backwards; 0: all in order */
 	char *sq;
 	/* a request without an answer */
 	uint32_t tries;
@@ -197,6 +209,12 @@ struct sim_tables {
 	struct sim_srq *srq[SHM_SRQS];
 };
 extern struct sim_tables sim_tables;
+
+/* Whether a lost message is noticed, by the type of the sender, or of the target. */
+static inline bool is_reliable(uint32_t type)
+{
+	return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+}
 
 static inline uint32_t qpn_index(uint32_t qpn)
 {
@@ -259,6 +277,12 @@ struct sim_cq *cq_make(struct ibv_context *ctx, const struct ibv_cq_init_attr_ex
 int sim_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 
 /* query.c */
+static inline uint8_t port_link(const struct desc_port *p)
+{
+	return p->unspecified ? IBV_LINK_LAYER_UNSPECIFIED
+	       : p->ethernet  ? IBV_LINK_LAYER_ETHERNET
+			      : IBV_LINK_LAYER_INFINIBAND;
+}
 int sim_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *attr, size_t len);
 int sim_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_input *input,
 			struct ibv_device_attr_ex *attr, size_t size);
@@ -275,6 +299,11 @@ int sim_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_re
 struct ibv_srq *sim_create_srq_ex(struct ibv_context *ctx, struct ibv_srq_init_attr_ex *attr);
 int sim_get_srq_num(struct ibv_srq *srq, uint32_t *num);
 
+/* xrc.c */
+struct ibv_xrcd *sim_open_xrcd(struct ibv_context *c, struct ibv_xrcd_init_attr *attr);
+int sim_close_xrcd(struct ibv_xrcd *ibv);
+void xrc_count(const struct sim_qp *qp, int by); /* its domain has one more or one fewer */
+
 /* responder.c: what the target of a request does; all of it runs in the requester */
 struct shm_rwqe *rq_next(struct shm_seg *seg, struct shm_rq *rq);
 void rq_done(struct shm_rq *rq);
@@ -283,6 +312,7 @@ void qp_fatal(struct peer *p, struct shm_qp *q); /* after a CQ overrun */
 void qp_event(struct peer *p, struct shm_qp *q, enum ibv_event_type type);
 
 /* qp.c and qp_state.c */
+struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *attr);
 struct ibv_qp *sim_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
 int qp_change(struct sim_qp *qp, struct ibv_qp_attr *attr, int mask);
 
@@ -337,6 +367,20 @@ void pace_request(struct sim_qp *qp, struct sq_wqe *w);
 /* ud.c */
 void ud_send(struct sim_qp *qp, struct sq_wqe *wqe);
 
+/*
+ * efa.c: SRD. What its requests may be besides what all may; one request; its address handles,
+ * which the other end needs for READs and WRITEs.
+ */
+static inline bool is_srd(const struct sim_qp *qp)
+{
+	return qp->ex.qp_base.qp_type == IBV_QPT_DRIVER;
+}
+int srd_check(const struct sim_qp *qp, const struct sq_wqe *w, uint32_t flags,
+	      uint32_t inline_bytes);
+enum wire_answer srd_request(struct sim_qp *qp, struct sq_wqe *wqe);
+void srd_ah_known(struct sim_ah *ah, bool known);
+uint64_t srd_ops(const struct desc_dev *d);
+
 /* engine.c: requests that must wait */
 extern _Atomic int engine_waiting;
 void engine_add(struct sim_qp *qp);    /* with sq_lock held */
@@ -351,22 +395,5 @@ void chan_close_async(struct sim_context *ctx);
 int ah_check(struct ibv_context *c, const struct ibv_ah_attr *a);
 bool ah_reaches(const struct ibv_ah_attr *ah, const struct shm_port *from,
 		const struct shm_port *to);
-
-/* null.c */
-int null_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
-int null_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-int null_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
-int null_req_notify(struct ibv_cq *ibv, int solicited_only);
-int null_cq_init(struct sim_cq *cq);
-void null_cq_hooks(struct sim_cq *cq);
-void null_qp_hooks(struct sim_qp *qp);
-
-/* null_timed.c: replaces these, or is added to the hooks */
-void null_timed_init(void);
-int null_timed_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
-int null_timed_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-int null_timed_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
-void null_timed_cq_hooks(struct sim_cq *cq);
-void null_timed_qp_hooks(struct sim_qp *qp);
 
 #endif

@@ -139,6 +139,23 @@ static int write_counters(const char *port)
 	return c.err | h.err;
 }
 
+/* What an EFA counts: all of it by the driver, nothing by the port. */
+static int write_efa_counters(const char *port)
+{
+	static const char *const names[] = {
+		"tx_bytes", "tx_pkts", "rx_bytes", "rx_pkts", "rx_drops", "send_bytes", "send_wrs",
+		"recv_bytes", "recv_wrs", "rdma_read_wrs", "rdma_read_bytes", "rdma_read_wr_err",
+		"rdma_read_resp_bytes", "rdma_write_wrs", "rdma_write_bytes", "rdma_write_wr_err",
+		"rdma_write_recv_bytes", "retrans_bytes", "retrans_pkts", "retrans_timeout_events",
+		"unresponsive_remote_events", "impaired_remote_conn_events", "lifespan",
+	};
+	struct node h = node_at("%s/hw_counters", port);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		put(&h, names[i], strcmp(names[i], "lifespan") ? "0" : "12");
+	return h.err;
+}
+
 static int write_port(const char *ibdev, int n, const struct desc_port *p)
 {
 	static const char *const states[] = {
@@ -161,11 +178,16 @@ static int write_port(const char *ibdev, int n, const struct desc_port *p)
 	put(&d, "sm_sl", "%d", p->sl);
 	put(&d, "lid_mask_count", "%d", p->lmc);
 	put(&d, "cap_mask", "0x00010000");
-	put(&d, "link_layer", "%s", p->ethernet ? "Ethernet" : "InfiniBand");
+	put(&d, "link_layer", "%s",
+	    p->unspecified ? "Unknown"
+	    : p->ethernet  ? "Ethernet"
+			   : "InfiniBand");
 	pkeys = node_at("%s/pkeys", d.path);
 	put(&pkeys, "0", "0x%04x", p->pkey);
-	put(&pkeys, "1", "0x%04x", p->pkey1);
-	return d.err | pkeys.err | write_gids(d.path, p) | write_counters(d.path);
+	if (!p->unspecified)
+		put(&pkeys, "1", "0x%04x", p->pkey1);
+	return d.err | pkeys.err | write_gids(d.path, p) |
+	       (p->unspecified ? write_efa_counters(d.path) : write_counters(d.path));
 }
 
 static int write_ibdev(const char *pci, const struct desc_dev *d)
@@ -181,7 +203,9 @@ static int write_ibdev(const char *pci, const struct desc_dev *d)
 		 g >> 16 & 0xffff, g & 0xffff);
 	put(&n, "node_guid", "%s", guid);
 	put(&n, "sys_image_guid", "%s", guid);
-	put(&n, "node_type", d->features & DESC_IWARP ? "4: RNIC" : "1: CA");
+	put(&n, "node_type", d->features & DESC_EFA     ? "7: unspecified"
+			       : d->features & DESC_IWARP ? "4: RNIC"
+							  : "1: CA");
 	put(&n, "node_desc", "simverbs %s", d->name);
 	put(&n, "fw_ver", "%s", d->fw);
 	put(&n, "hca_type", "SIM%d", d->part);
@@ -227,7 +251,7 @@ static int write_pci(struct node *n, const struct desc_dev *d)
 	put(n, "max_link_speed", "%s", d->pcie_speed);
 	put(n, "current_link_width", "%d", d->pcie_width);
 	put(n, "max_link_width", "%d", d->pcie_width);
-	put(n, "uevent", "DRIVER=sim\nPCI_SLOT_NAME=%s", d->pci);
+	put(n, "uevent", "DRIVER=%s\nPCI_SLOT_NAME=%s", d->features & DESC_EFA ? "efa" : "sim", d->pci);
 	return n->err;
 }
 

@@ -57,7 +57,7 @@ enum ibv_wc_status wire_target(struct wire_req *r, uint32_t access)
 {
 	struct mr_ask ask = {
 		.key = r->wqe->rkey,
-		.pd = r->q->pd,
+		.pd = wire_srq(r) == SHM_NONE ? r->q->pd : r->p->seg->srq[wire_srq(r)].pd,
 		.access = access,
 		.remote = true,
 		.addr = r->wqe->remote_addr,
@@ -144,7 +144,7 @@ enum wire_answer wire_done(struct wire_req *r, enum ibv_wc_status st, uint32_t v
 
 static bool reliable(const struct wire_req *r)
 {
-	return r->q->type == IBV_QPT_RC;
+	return is_reliable(r->q->type);
 }
 
 /* The target refuses: it fails too, and on UC nobody hears of it. */
@@ -249,8 +249,9 @@ static bool listening(struct wire_req *r)
 	const struct shm_qp *q = r->q, *me = r->qp->shm;
 	const struct shm_port *from, *to;
 	uint32_t state = atomic_load(&q->state);
+	uint32_t wanted = me->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : me->type;
 
-	if (q->qpn != r->qp->attr.dest_qp_num || q->type != me->type || q->dest_qpn != me->qpn ||
+	if (q->qpn != r->qp->attr.dest_qp_num || q->type != wanted || q->dest_qpn != me->qpn ||
 	    state < IBV_QPS_RTR || state == IBV_QPS_ERR)
 		return false;
 	from = &shm_self()->port[me->dev][me->port - 1];
@@ -265,7 +266,7 @@ static bool listening(struct wire_req *r)
 	/* another partition, or two limited members of one */
 	if ((q->pkey ^ me->pkey) & 0x7fff || !((q->pkey | me->pkey) & 0x8000))
 		return false;
-	if (me->type == IBV_QPT_RC && q->rq_psn != r->qp->attr.sq_psn)
+	if (is_reliable(me->type) && q->rq_psn != r->qp->attr.sq_psn)
 		return false;
 	r->qp->path_ok = q->qpn;
 	return true;
@@ -278,6 +279,8 @@ static enum wire_answer deliver(struct wire_req *r)
 	/* packets of one size, and the target expects another */
 	if (mtu != r->qp->shm->path_mtu &&
 	    r->bytes > (128u << (mtu < r->qp->shm->path_mtu ? mtu : r->qp->shm->path_mtu)))
+		return wire_nak(r, IBV_WC_REM_INV_REQ_ERR);
+	if (r->q->type == IBV_QPT_XRC_RECV && wire_srq(r) == SHM_NONE)
 		return wire_nak(r, IBV_WC_REM_INV_REQ_ERR);
 	switch (r->wqe->opcode) {
 	case IBV_WR_SEND:
@@ -296,7 +299,7 @@ static enum wire_answer deliver(struct wire_req *r)
 enum wire_answer wire_request(struct sim_qp *qp, struct sq_wqe *wqe)
 {
 	const struct desc_dev *d = sim_ctx(qp->ex.qp_base.context)->desc;
-	bool rc = qp->shm->type == IBV_QPT_RC;
+	bool rc = is_reliable(qp->shm->type);
 	enum wire_answer a;
 	struct wire_req r;
 

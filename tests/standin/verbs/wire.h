@@ -41,6 +41,9 @@ enum wire_answer wire_done(struct wire_req *r, enum ibv_wc_status st, uint32_t v
 enum wire_answer wire_nak(struct wire_req *r, enum ibv_wc_status st);
 enum wire_answer wire_copied(struct wire_req *r, int err);
 
+/* responder.c: the SRQ that the message is for; SHM_NONE: none, or none that it may use */
+uint16_t wire_srq(const struct wire_req *r);
+
 /* fetch.c */
 enum wire_answer fetch_read(struct wire_req *r);
 enum wire_answer fetch_atomic(struct wire_req *r);
