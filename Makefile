@@ -204,6 +204,7 @@ $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libcommon.a
 sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_check bench/ideal bench/cost bench/handshake)
 	$(Q)$(MAKE) --no-print-directory -C tests/standin/verbs OUT=$(abspath $(BUILD))/tests all
 	$(Q)$(MAKE) --no-print-directory -C tests/standin/cuda OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
+	$(Q)$(MAKE) --no-print-directory -C tests/standin/hip OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
 programs: $(binaries)
 san:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined CFLAGS='-O1 -g' programs

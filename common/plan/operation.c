@@ -75,15 +75,17 @@ static int check_connection(const struct test *t, const struct experiment *e, st
 static int check_cells(const struct experiment *e, struct fault *f)
 {
 	const struct transport *over = experiment_transport(e);
-	const char *what = !over->reliable || !over->ordered ? "-c/--connection"
-			   : e->events                       ? "-e/--events"
-			   : e->use_srq                      ? "--use-srq"
-			   : e->own_cqs                      ? "--own-cqs"
-							     : NULL;
+	bool fits = over->reliable && over->ordered;
+	const char *what = !fits        ? "-c/--connection "
+			   : e->events  ? "-e/--events"
+			   : e->use_srq ? "--use-srq"
+			   : e->own_cqs ? "--own-cqs"
+					: NULL;
 
 	if (!what)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "%s cannot be used without --plain", what);
+	fault_raise(f, FAULT_USAGE, 0, "%s%s cannot be used without --plain", what,
+		    fits ? "" : over->name);
 	return fault_fix(f, "add --plain for a single row, or omit it");
 }
 
