@@ -57,7 +57,12 @@ static int keep_requested_route(struct gdr *g, struct gpu_routes *routes)
 	return 0;
 }
 
-static int make_buffer(struct gdr *g)
+/*
+ * Allocate the GPU's buffer: a slice for each QP, or room for the largest message, between two guards
+ * that no message may change. Register it by each route that this end has and --gpu-path allows;
+ * without one, data reach it by copies only.
+ */
+static int make_gpu_buffer(struct gdr *g)
 {
 	uint64_t stride = g->here[GDR_HOST].stride, slices = g->w->qps.count * stride;
 	struct gpu_mr_attr attr = {
@@ -154,7 +159,7 @@ int gdr_open(struct measure *ms, void **own)
 		report_note(ms->report, "the client shows the results");
 	if (make_credit(g))
 		return -1;
-	return ms->ep->gpu && (make_buffer(g) || make_bounce(g)) ? -1 : 0;
+	return ms->ep->gpu && (make_gpu_buffer(g) || make_bounce(g)) ? -1 : 0;
 }
 
 void gdr_close(void *own)

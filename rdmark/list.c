@@ -75,9 +75,9 @@ static void print_gpus(const struct host *h)
 		const struct hca_port *p;
 		size_t i = 0;
 
-		printf("GPU %-2d %s, %s, %s, GPUDirect RDMA: %s\n", gpu->index, gpu->name,
+		printf("GPU %-2d %s, %s, %s%s, GPUDirect RDMA: %s\n", gpu->index, gpu->name,
 		       gpu->pci[0] ? gpu->pci : "-", units_size(gpu->memory_bytes).text,
-		       gpu->gpudirect ? gpu->dmabuf ? "yes, by dma-buf" : "yes" : "no");
+		       gpu->integrated ? " of the host's memory" : "", gpu->gpudirect ? gpu->dmabuf ? "yes, by dma-buf" : "yes" : "no");
 		while ((p = next_device(h, &i)) != NULL) {
 			enum path_class class = path_of(h, p, gpu).class;
 
@@ -133,10 +133,11 @@ static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
 		json_object_set_new(one, "device", json_string(p->device));
 		json_array_append_new(paths, one);
 	}
-	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:o}", "index", gpu->index,
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:o}", "index", gpu->index,
+			 "driver", gpu->ops->name,
 			 "name", gpu->name, "uuid", gpu->uuid, "pci", gpu->pci, "memory_bytes",
 			 (json_int_t)gpu->memory_bytes, "bar1_bytes", (json_int_t)gpu->bar1_bytes,
-			 "gpudirect", gpu->gpudirect, "dmabuf", gpu->dmabuf, "paths", paths);
+			 "integrated", gpu->integrated, "gpudirect", gpu->gpudirect, "dmabuf", gpu->dmabuf, "paths", paths);
 }
 
 static int print_json(const struct host *h, struct fault *f)

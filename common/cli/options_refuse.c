@@ -19,10 +19,10 @@ static const struct advice {
 	{"mcg=g MGID=M connectionless", "rdmark does not support multicast"},
 	{"dualport=O report-per-port", "run one pair of programs for each port"},
 	{"report-cycles=C", "use --json, which gives latencies in microseconds, unrounded"},
-	{"use_rocm use_rocm_dmabuf use_neuron use_hl use_mlu use_opencl "
+	{"use_neuron use_hl use_mlu use_opencl "
 	 "use_neuron_dmabuf use_mlu_dmabuf use_musa use_supa opencl_platform_id "
 	 "use_ib_dm_dmabuf",
-	 "rdmark supports only host memory and CUDA GPUs (--gpu)"},
+	 "rdmark supports only host memory, and GPUs of NVIDIA and AMD (--gpu)"},
 	{"use_data_direct", "use --gpu-path: rdmark registers GPU memory by dma-buf or peermem"},
 	{"inline_recv",
 	 "omit it: libibverbs has no inline receive; mlx5 uses it by default (MLX5_SCATTER_TO_CQE)"},

@@ -201,11 +201,14 @@ static const struct option_row table[] = {
 	LOCAL_TEXT(MEMORY, "gpu", 0, gpu, "GPU",
 		"use memory of this GPU: index, UUID or PCI address", NO_ATOMICS),
 	LOCAL(MEMORY, "use_cuda", 0, INDEX, cuda, 0, 255, "N",
-		"same as --gpu with an index; without one: 0", NO_ATOMICS, .bare = "0"),
+		"same as --gpu with an index among NVIDIA's GPUs; without one: 0", NO_ATOMICS, .bare = "0"),
 	LOCAL_TEXT(MEMORY, "use_cuda_bus_id", 0, cuda_bus_id, "PCI",
 		"same as --gpu with a PCI address", NO_ATOMICS),
 	LOCAL_FLAG(MEMORY, "use_cuda_dmabuf", 0, cuda_dmabuf, "same as --gpu-path=dmabuf",
 		NO_ATOMICS),
+	LOCAL(MEMORY, "use_rocm", 0, INDEX, rocm, 0, 255, "N",
+		"same as --gpu with an index among AMD's GPUs; without one: 0", NO_ATOMICS,
+		.bare = "0"),
 	LOCAL(MEMORY, "gpu-path", 0, CHOICE, gpu_path, 0, 3, "auto|dmabuf|peermem|staged",
 		"how the NIC reaches GPU memory; staged (through host memory) is for gdr_bw",
 		NO_ATOMICS),
@@ -330,6 +333,7 @@ static const struct option_row table[] = {
 	ALIAS("numa_node", 0, NODE, "numa"),
 	ALIAS("disable_numa", 0, FLAG, "numa=none"),
 	ALIAS("data_validation", 0, FLAG, "verify"),
+	ALIAS("use_rocm_dmabuf", 0, FLAG, "use_cuda_dmabuf"),
 	ALIAS("time", 0, SECONDS, "duration"), /* iperf3's; it would be short for --timeout */
 	ALIAS(NULL, 0, FLAG, NULL), /* the end */
 };

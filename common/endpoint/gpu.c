@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "host/path.h"
 #include "endpoint/endpoint.h"
 
 static bool is_asked_for(const struct local_options *l)
 {
-	return l->gpu || l->cuda != EXPERIMENT_AUTO || l->cuda_bus_id;
+	return l->gpu || l->cuda != EXPERIMENT_AUTO || l->rocm != EXPERIMENT_AUTO || l->cuda_bus_id;
 }
 
 /*
@@ -38,9 +39,12 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 {
 	struct local_options *l = &o->local;
 
-	if (!!l->gpu + (l->cuda != EXPERIMENT_AUTO) + !!l->cuda_bus_id > 1)
+	if (!!l->gpu + (l->cuda != EXPERIMENT_AUTO) + (l->rocm != EXPERIMENT_AUTO) +
+		    !!l->cuda_bus_id >
+	    1)
 		return fault_usage(f, "give one of them: each names the GPU of this end",
-				   "more than one of --gpu, --use_cuda and --use_cuda_bus_id");
+				   "more than one of --gpu, --use_cuda, --use_rocm and "
+				   "--use_cuda_bus_id");
 	if (l->cuda_dmabuf && l->gpu_path != GPU_PATH_AUTO && l->gpu_path != GPU_PATH_DMABUF)
 		return fault_usage(f, "omit one of the two",
 				   "--use_cuda_dmabuf cannot be used with another --gpu-path");
@@ -48,7 +52,7 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 		l->gpu_path = GPU_PATH_DMABUF;
 	/* perftest's options ask for perftest's row. */
 	if (test->schedule && l->host &&
-	    (l->cuda != EXPERIMENT_AUTO || l->cuda_bus_id || l->cuda_dmabuf))
+	    ((!l->gpu && is_asked_for(l)) || l->cuda_dmabuf))
 		o->experiment.plain = 1;
 	/* A server of gdr_bw without --plain learns from the client what to run. */
 	if (test->schedule && !l->host)
@@ -62,8 +66,14 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 static struct gpu_attr wanted_gpu(const struct endpoint *ep)
 {
 	const struct local_options *l = &ep->options->local;
-	uint64_t index = l->cuda;
+	bool rocm = l->rocm != EXPERIMENT_AUTO;
+	uint64_t index = rocm ? l->rocm : l->cuda;
 	struct gpu_attr wanted = {.index = -1, .pci = l->cuda_bus_id};
+
+	if (rocm)
+		wanted.vendor = memory_hip();
+	else if (l->cuda != EXPERIMENT_AUTO)
+		wanted.vendor = memory_cuda();
 
 	if (l->gpu && strchr(l->gpu, ':'))
 		wanted.pci = l->gpu;
@@ -113,9 +123,13 @@ static int describe_gpu(struct endpoint *ep)
 	struct fault unknown = {0};
 	struct path kind = {.class = PATH_UNKNOWN};
 
-	snprintf(e->gpu.name, sizeof(e->gpu.name), "GPU %d (%.60s, %s%s%s)", gpu->index, gpu->name,
-		 gpu->pci, gpu->bar1_bytes ? ", BAR1 " : "",
-		 gpu->bar1_bytes ? units_size(gpu->bar1_bytes).text : "");
+	snprintf(e->gpu.name, sizeof(e->gpu.name), "GPU %d (%.50s, %s", gpu->index, gpu->name,
+		 gpu->pci);
+	if (gpu->bar1_bytes)
+		text_add(e->gpu.name, sizeof(e->gpu.name), ", BAR1 %s",
+			 units_size(gpu->bar1_bytes).text);
+	text_add(e->gpu.name, sizeof(e->gpu.name), "%s)",
+		 gpu->integrated ? ", shares the host's memory" : "");
 	snprintf(e->gpu.uuid, sizeof(e->gpu.uuid), "%s", gpu->uuid);
 	if (path_open(&t, &unknown) == 0)
 		path_find(t, ep->rail[0].hca.info.place.pci, gpu->pci, &kind);

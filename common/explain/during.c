@@ -90,7 +90,10 @@ struct cost {
 	bool measured; /* the share is; else it is as far from one end as from the other */
 };
 
-/* The share of the run that NS of one QP are; at most that in which the sender waited. */
+/*
+ * The share of the run that was lost if QPs stood still, each alone, for NS together. It is at most
+ * full_share, that in which the sender waited, because other time was not lost; NaN there: no limit.
+ */
 static double waited_share(const struct run_facts *r, double ns)
 {
 	double share = ns / (r->seconds * 1e9 * r->qps);

@@ -199,7 +199,7 @@ static void find_cause(struct endpoint *ep, struct link *l, struct watch *w)
 		*f = w->fault;
 }
 
-/* The loops have sent all their messages: stop recording CPU use and conditions. */
+/* The loops have sent, or have received, all their messages: stop recording CPU use and conditions. */
 static void stop_recording(struct measurement *meas)
 {
 	usage_stop(&meas->usage);
@@ -346,8 +346,10 @@ static int pass_both(struct measurement *meas)
 	atomic_store(&meas->sending, ms->ep->workers);
 	if (run_jobs(meas, &w, both_job))
 		return -1;
-	if (!meas->mine.measured) /* cut off */
+	if (!meas->mine.measured) { /* cut off before the last message was sent */
+		stop_recording(meas);
 		results_measure(meas);
+	}
 	results_blame_clock(meas);
 	meas->mine.record.interrupted = ms->link->interrupted;
 	fault_phase(ms->fault, "exchanging the results");

@@ -44,8 +44,8 @@ static struct slots slots_layout(const struct meter *t, uint64_t bytes, unsigned
 	};
 }
 
-/* The smaller of both, but at least 1. */
-static unsigned smaller_of(unsigned a, unsigned b)
+/* The smaller of both, but at least 1: a window has a message, even if half the depth is 0. */
+static unsigned smaller_or_1(unsigned a, unsigned b)
 {
 	unsigned n = a < b ? a : b;
 
@@ -65,10 +65,10 @@ unsigned verify_room(const struct meter *t, uint64_t bytes)
 	if (!v->receives || t->ep->test->operation.fetches)
 		return count;
 	if (v->opcode == IBV_WR_SEND)
-		return smaller_of(count, depth);
+		return smaller_or_1(count, depth);
 	if (v->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		return smaller_of(count,
-				  smaller_of(depth / 2, depth + 1 - t->worker->receives.batch));
+		return smaller_or_1(count,
+				  smaller_or_1(depth / 2, depth + 1 - t->worker->receives.batch));
 	return count;
 }
 

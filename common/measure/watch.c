@@ -120,7 +120,10 @@ static void watch_interrupt(struct watch *w)
 		watch_finish(w);
 }
 
-/* A first signal ends the round in order, a second one at once. */
+/*
+ * A first signal ends the round in order, a second one at once. A watch that only tells the peer that
+ * this end is alive has no round to end: its caller sees `interrupted`.
+ */
 static void handle_signal(struct watch *w)
 {
 	stop_drain(w->stop);

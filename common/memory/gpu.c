@@ -126,6 +126,8 @@ static bool gpu_matches(const struct gpu_info *info, const struct gpu_attr *want
 {
 	char pci[16];
 
+	if (wanted->vendor && wanted->vendor != info->ops)
+		return false;
 	if (wanted->uuid) {
 		const char *uuid = wanted->uuid;
 
@@ -136,7 +138,7 @@ static bool gpu_matches(const struct gpu_info *info, const struct gpu_attr *want
 	}
 	if (wanted->pci)
 		return pci_parse(wanted->pci, pci) && strcmp(info->pci, pci) == 0;
-	return info->index == wanted->index;
+	return (wanted->vendor ? info->ordinal : info->index) == wanted->index;
 }
 
 static const char *format_wanted(const struct gpu_attr *wanted, char *buf, size_t size)
@@ -146,7 +148,8 @@ static const char *format_wanted(const struct gpu_attr *wanted, char *buf, size_
 	else if (wanted->pci)
 		snprintf(buf, size, "PCI address '%s'", wanted->pci);
 	else
-		snprintf(buf, size, "index %d", wanted->index);
+		snprintf(buf, size, "index %d%s%s", wanted->index, wanted->vendor ? " of " : "",
+			 wanted->vendor ? wanted->vendor->name : "");
 	return buf;
 }
 

@@ -49,6 +49,7 @@ struct gpu {
 
 /* Which GPU. Exactly one of the first three is set. */
 struct gpu_attr {
+	const struct memory_ops *vendor; /* whose: then the index is its driver's; NULL: any */
 	int index;        /* -1: not by index */
 	const char *uuid; /* "GPU-…", or a unique prefix; NULL */
 	const char *pci;  /* "17:00.0" or "0000:17:00.0", any case; NULL */

@@ -31,7 +31,8 @@ bool evidence_is_known(const struct evidence *e)
 	       !isnan(e->completion_ns) || !isnan(e->busy_share);
 }
 
-static struct evidence scaled(const struct evidence *e, double by)
+/* E with its times multiplied by BY: from the nanoseconds here to the microseconds of JSON, or back. */
+static struct evidence with_times_scaled(const struct evidence *e, double by)
 {
 	struct evidence to = *e;
 
@@ -42,7 +43,7 @@ static struct evidence scaled(const struct evidence *e, double by)
 
 json_t *evidence_to_json(const struct evidence *e)
 {
-	struct evidence us = scaled(e, 1e-3);
+	struct evidence us = with_times_scaled(e, 1e-3);
 
 	return fields_write(&table, &us, json_object());
 }
@@ -53,6 +54,6 @@ int evidence_from_json(struct evidence *e, const json_t *from, struct fault *f)
 
 	if (fields_read(&table, &us, from, f))
 		return -1;
-	*e = scaled(&us, 1e3);
+	*e = with_times_scaled(&us, 1e3);
 	return 0;
 }

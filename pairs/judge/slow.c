@@ -219,14 +219,18 @@ void judge_tails(struct judgement *j)
 	add_tailed_pairs(j, aside[MATRIX_SEND]);
 }
 
-/* True if a pair is slow: chance makes one as low in FIT_CHANCE of all matrices. */
+/*
+ * True if the pair of cell I is slow: below the limit, neither end is slow itself, and chance makes a
+ * pair as low in FIT_CHANCE of all matrices. Where too few hosts or figures tell what chance makes,
+ * it must be LINK_FEW_SURE times as far below normal as the high ones are above it.
+ */
 static bool is_slow_pair(const struct judgement *j, uint32_t i)
 {
 	const struct matrix_cell *c = &j->m.cell[i];
 	const struct fit *f = &j->fit;
 	bool few = judge_pair(j, SUSPECT_PAIR, c).few_partners;
 	const struct chances *p = &f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)];
-	double part = (double)f->part[i];
+	double part = (double)f->part[i]; /* the logarithm of figure / normal */
 	double limit = log(j->body->latency ? LINK_SLOW_LATENCY : LINK_SLOW_RATE);
 
 	if (!(part < limit) || f->aside[MATRIX_SEND][c->from] || f->aside[MATRIX_RECEIVE][c->to])
@@ -249,8 +253,11 @@ static enum suspect_proof prove_pair(const struct judgement *j, uint32_t at)
 	return alone < (double)j->fit.part[at] / 2 ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
 }
 
-/* What a run of the pair said; or if an end's server could not run, that. */
-static uint32_t text_of(const struct judgement *j, const struct matrix_cell *c)
+/*
+ * The text that says why pair C failed or is slow: of a pair without a figure what an end's server said
+ * that could not run, else what the first of its runs with a text said. SUSPECT_NONE: there is none.
+ */
+static uint32_t pair_said(const struct judgement *j, const struct matrix_cell *c)
 {
 	const uint32_t end[] = {c->from, c->to};
 
@@ -276,7 +283,7 @@ static void add_pair(struct judgement *j, uint32_t at)
 	s.value = (double)fit_figure(&j->fit, c);
 	s.normal = judge_unit(j, fit_normal(&j->fit, c->from, c->to));
 	s.partners = s.bad = c->tries;
-	s.text = text_of(j, c);
+	s.text = pair_said(j, c);
 	if (broke)
 		s.cause = j->body->tries[c->first].cause;
 	suspects_add(&j->suspects, &s);

@@ -50,6 +50,10 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 	return 0;
 }
 
+/*
+ * Check the options WORDS, which follow the program's name, and keep them for the command lines of the
+ * runs: a server has those about its end only, a victim those about the way only. Returns 0 or -1.
+ */
 static int read_words(struct program_line *l, char **words, struct fault *f)
 {
 	struct option_words w = {.next = words};
@@ -68,7 +72,7 @@ static int read_words(struct program_line *l, char **words, struct fault *f)
 					   f);
 		if (rc < 0 || use_option(l, row, value, f))
 			return -1;
-		if (strcmp(row->name, "auth") == 0) /* it is added again */
+		if (strcmp(row->name, "auth") == 0) /* program_line_write() adds it */
 			continue;
 		for (; first < w.next; first++) {
 			if (l->words == PROGRAM_WORDS_MAX)

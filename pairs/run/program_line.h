@@ -22,10 +22,10 @@ struct program_line {
 	uint64_t duration_ns;          /* of -D; 0: none */
 	const char *auth, *device;     /* of --auth and -d; NULL: none */
 	unsigned ib_port;              /* of -i; 0: none */
-	char *word[PROGRAM_WORDS_MAX]; /* the options */
+	char *word[PROGRAM_WORDS_MAX + 1]; /* the options, and the victim's duration */
 	size_t words;
-	bool about_end[PROGRAM_WORDS_MAX]; /* the server has this word, too */
-	bool about_way[PROGRAM_WORDS_MAX]; /* so has a victim: the device, the path of packets */
+	bool about_end[PROGRAM_WORDS_MAX + 1]; /* the server has this word, too */
+	bool about_way[PROGRAM_WORDS_MAX + 1]; /* so has a victim: the device, the path of packets */
 	char lasts[24];                    /* of a victim: a word */
 };
 

@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include <argz.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,16 +60,21 @@ static void add_all(struct line *c, const char *words)
 	c->failed |= argz_add_sep(&c->words, &c->bytes, words, ' ') != 0;
 }
 
-/* True if one of the user's options is one of NAMES, or begins with a short one of them. */
-static bool has(const struct launch *l, const char *names)
+/*
+ * True if one of the user's options is one of NAMES (between blanks), or a short one of them with its
+ * value. mpirun's -nolocal is no -n.
+ */
+static bool has_option(const struct launch *l, const char *names)
 {
 	for (const char *name = names; *name; name += strspn(name, " ")) {
 		size_t size = strcspn(name, " ");
 		bool is_short = name[0] == '-' && name[1] != '-';
+		bool is_number = is_short && strchr("nNf", name[1]);
 
 		for (const char *word = l->words; (word = argz_next(l->words, l->bytes, word));)
 			if (strncmp(word, name, size) == 0 &&
-			    (is_short || !word[size] || word[size] == '='))
+			    ((is_short && !(is_number && isalpha((unsigned char)word[size]))) ||
+			     !word[size] || word[size] == '='))
 				return true;
 		name += size;
 	}
@@ -108,7 +114,7 @@ static void add_quoted(struct line *c, const char *word)
 bool launch_takes_allocation(const struct launch *l)
 {
 	return l->kind == LAUNCH_SRUN && getenv("SLURM_JOB_NUM_NODES") &&
-	       !has(l, "-N --nodes -n --ntasks -w --nodelist -x --exclude");
+	       !has_option(l, "-N --nodes -n --ntasks -w --nodelist -x --exclude");
 }
 
 /* Leave out those HOSTS that are left out, of all that the launcher knows. */
@@ -157,7 +163,7 @@ static void add_shells(struct line *c, struct launch *l, const struct hosts *hos
 	uint32_t n = count_hosts(hosts);
 	char text[40];
 
-	if (hosts->n && !has(l, "-w -a -g --hostfile")) {
+	if (hosts->n && !has_option(l, "-w -a -g --hostfile")) {
 		if (l->names >= 0)
 			close(l->names);
 		l->names = memfd_create("hosts", 0);
@@ -171,7 +177,7 @@ static void add_shells(struct line *c, struct launch *l, const struct hosts *hos
 	} else if (n < hosts->n) {
 		add_left_out(c, hosts);
 	}
-	if (!has(l, "-f --fanout")) {
+	if (!has_option(l, "-f --fanout")) {
 		snprintf(text, sizeof(text), "-f %u", n ? n : 4096);
 		add_all(c, text);
 	}
@@ -216,7 +222,7 @@ char **launch_command(struct launch *l, char *const *command, const struct hosts
 		if (l->kind == LAUNCH_SRUN)
 			add_srun(&c, l, hosts);
 		else if (l->kind == LAUNCH_MPIRUN)
-			add_all(&c, has(l, "-n -N --map-by --np") ? "--enable-recovery"
+			add_all(&c, has_option(l, "-n -N --map-by --np") ? "--enable-recovery"
 								  : "-N 1 --enable-recovery");
 		else
 			add_shells(&c, l, hosts);

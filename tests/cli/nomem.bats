@@ -39,7 +39,7 @@ no_crash() {
 # NAME ended with STATUS and said that it had no memory.
 starved() {
 	ended "$1" "$2"
-	grep -Eq 'Cannot allocate memory|too little memory|pthread_create.*Resource temporarily' "$1.err" || fail "$point: not said"
+	grep -Eq 'Cannot allocate memory|too little (free )?memory|pthread_create.*Resource temporarily' "$1.err" || fail "$point: not said"
 }
 
 # The command $4... ends with status $1. In $2 runs it lacks memory, and says so $3 times or prints the same.

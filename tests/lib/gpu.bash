@@ -8,6 +8,8 @@
 #                    (tests/standin/cuda/README.md): cuda if not given, none: none
 #   cell NAME DIRECTION ROUTE    sets cell to the fields of that row of gdr_bw's table in client.out
 #
+#   amd_driver [KIND]  the same for AMD's (tests/standin/hip/README.md), with the GPUs that SIMHIP_GPUS says
+#
 # On the verbs stand-in GPU memory can be had by dma-buf and by peermem, on soft-RoCE by peermem.
 
 driver() {
@@ -16,6 +18,11 @@ driver() {
 	export LD_LIBRARY_PATH=${RDMARK_CUDA:-$root/build/tests}/${1:-cuda}
 	[[ -e $LD_LIBRARY_PATH/libcuda.so.1 ]] || fail "no $LD_LIBRARY_PATH/libcuda.so.1 (make sim)"
 	[[ ${RDMARK_PRELOAD-} ]] || export SIMCUDA_TOUCHABLE=1
+}
+
+amd_driver() {
+	export LD_LIBRARY_PATH=${RDMARK_CUDA:-$root/build/tests}/${1:-hip}
+	compgen -G "$LD_LIBRARY_PATH/libamdhip64.so.*" >/dev/null || fail "no $LD_LIBRARY_PATH/libamdhip64.so.* (make sim)"
 }
 
 # The routes that there are here, best first.
