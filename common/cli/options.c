@@ -241,7 +241,8 @@ int options_parse(struct options *o, char **argv, struct fault *f)
 			continue;
 		}
 		if (!ended && (w.letters || (word[0] == '-' && word[1] && strcmp(word, "--") != 0)))
-			return options_refuse_unknown(o, w.letters ? w.letters : word, f);
+			return options_refuse_unknown(
+				o, w.letters ? (char[]){'-', *w.letters, '\0'} : word, f);
 		w.next++;
 		if (!ended && strcmp(word, "--") == 0)
 			ended = true;

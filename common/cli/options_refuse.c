@@ -231,10 +231,13 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 	const struct option_row *own = options_table();
 	struct names names = {0};
 
-	if (word - text < 2) /* letters */
-		return refuse_perftest(*word, NULL, 0, false, f)
+	if (word - text < 2 || !word[0]) { /* letters; behind others it may be a dash */
+		char letter = text[1];
+
+		return letter != '-' && refuse_perftest(letter, NULL, 0, false, f)
 			       ? -1
-			       : fault_usage(f, "see --help=all", "unknown option -%c", *word);
+			       : fault_usage(f, "see --help=all", "unknown option -%c", letter);
+	}
 	while (own->name && !options_begins(own->name, word, size))
 		own++;
 	/* What also begins an option of rdmark's is ambiguous. */

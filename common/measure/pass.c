@@ -349,6 +349,7 @@ static int pass_both(struct measurement *meas)
 	if (!meas->mine.measured) { /* cut off before the last message was sent */
 		stop_recording(meas);
 		results_measure(meas);
+		results_set_usage(meas, meas->mine.record.messages);
 	}
 	results_blame_clock(meas);
 	meas->mine.record.interrupted = ms->link->interrupted;

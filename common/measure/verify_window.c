@@ -22,6 +22,7 @@
 
 #define VERIFY_WR_ID (UINT64_C(1) << 63) /* in wr_id: not a completion left by a ping-pong */
 #define POLL_BATCH   16
+#define NUMBER_MASK  UINT32_C(0xffff)
 #define GRACE_NS     UINT64_C(100000000) /* a later message counts as lost */
 
 static uint64_t patience_ns(const struct meter *t)
@@ -96,16 +97,24 @@ static struct ibv_cq *next_cq(struct cq_link **at, const struct cq_ring *ring)
 	return link->cq;
 }
 
+/* In the immediate data of all messages of a window, above their number; no other message has it.
+ */
+static uint32_t window_tag(const struct verify *v)
+{
+	return (v->windows << 16 | UINT32_C(1) << 31) & ~NUMBER_MASK;
+}
+
 /* A message came on a QP: one of the window, or one that only consumes a receive. */
 static int count_arrival(struct meter *t, const struct ibv_wc *wc)
 {
 	struct verify *v = t->verify;
 	unsigned qp = (unsigned)wc->wr_id;
-	/* Of what may be lost, empty and timed ones may also be late. */
-	bool named = !t->round.unreliable || wc->wc_flags & IBV_WC_WITH_IMM;
+	/* Of what may be lost, those of the timed part and of other windows may also be late. */
+	uint32_t imm = wc->wc_flags & IBV_WC_WITH_IMM ? ntohl(wc->imm_data) : 0;
+	bool named = !t->round.unreliable || (imm & ~NUMBER_MASK) == window_tag(v);
 
 	if (!v->empty)
-		slots_arrived(&v->in, qp, named ? ntohl(wc->imm_data) : SLOTS_NO_NUMBER);
+		slots_arrived(&v->in, qp, named ? imm & NUMBER_MASK : SLOTS_NO_NUMBER);
 	if (v->opcode != IBV_WR_SEND) /* WRITEs consume the timed receives */
 		return recv_consumed(&t->round, qp);
 	v->qp[qp].waiting--;
@@ -156,7 +165,7 @@ static void build_request(const struct meter *t, unsigned qp, unsigned k)
 	wr->opcode = v->opcode;
 	if (v->opcode == IBV_WR_SEND && t->round.unreliable)
 		wr->opcode = IBV_WR_SEND_WITH_IMM;
-	wr->imm_data = htonl(number);
+	wr->imm_data = htonl(window_tag(v) | number);
 	wr->sg_list = &v->sge[k];
 	wr->num_sge = 1;
 	wr->send_flags = t->round.send_inline ? IBV_SEND_INLINE : 0;
@@ -236,9 +245,12 @@ int verify_send(struct meter *t)
 	}
 	while (open) { /* counting arrivals meanwhile */
 		int sent = poll_sends(t, &open);
-		int came = sent < 0 ? -1 : poll_arrivals(t);
+		uint64_t moved_ns = v->moved_ns;
 
-		if (sent < 0 || came < 0 || (!sent && !came && window_stalled(t)))
+		if (sent < 0 || poll_arrivals(t) < 0)
+			return -1;
+		v->moved_ns = moved_ns; /* what arrives does not bring on what is sent */
+		if (!sent && window_stalled(t))
 			return -1;
 	}
 	/*
@@ -275,7 +287,7 @@ int verify_await(struct meter *t)
 
 		if (n < 0 || round_aborted(&t->round))
 			return -1;
-		if (all && clock_now_ns() > end_ns)
+		if (n && clock_now_ns() > end_ns)
 			return fault_raise(t->round.fault, FAULT_PEER, 0, "messages keep arriving");
 		if (!n && (all || clock_now_ns() - v->moved_ns > verify_grace_ns(t)))
 			return 0;

@@ -68,7 +68,7 @@ unsigned verify_room(const struct meter *t, uint64_t bytes)
 		return smaller_or_1(count, depth);
 	if (v->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		return smaller_or_1(count,
-				  smaller_or_1(depth / 2, depth + 1 - t->worker->receives.batch));
+				    smaller_or_1(depth / 2, depth + 1 - t->worker->receives.batch));
 	return count;
 }
 
@@ -123,11 +123,10 @@ int verify_make(struct meter *t)
 	set_buffer_sizes(t);
 	v = t->verify;
 	bytes = v->out_bytes + v->in_bytes;
-	if (ep->server &&
-	    limits_memory(&ep->options->local,
-			  (bytes + t->worker->mem.memory.bytes) * ep->workers +
-				  e->load_bytes * ep->loads,
-			  &t->worker->fault))
+	if (ep->server && limits_memory(&ep->options->local,
+					(bytes + t->worker->mem.memory.bytes) * ep->workers +
+						e->load_bytes * ep->loads,
+					&t->worker->fault))
 		return -1;
 	if (!ep->gpu_memory)
 		return mem_init(
@@ -275,7 +274,8 @@ int verify_collect(struct meter *t)
 		if (fetch_slots(t))
 			return -1;
 		found = check_arrived(t);
-	} while (v->in.in_place && (found.errors || found.lost) && clock_now_ns() < deadline_ns);
+	} while (v->in.in_place && (found.errors || found.lost) && !round_aborted(&t->round) &&
+		 clock_now_ns() < deadline_ns);
 	slots_add(&v->tally, &found);
 	return 0;
 }

@@ -50,15 +50,17 @@ static int add_vendor(const struct memory_ops *ops, struct gpu_info **list, size
 static int list_all(struct gpu_info **list, size_t *count, struct fault *f)
 {
 	struct fault before = *f;
+	bool known = false;
 
 	*list = NULL;
 	*count = 0;
 	for (size_t i = 0; i < VENDORS; i++) {
+		bool has = sysfs_exists("module/%s", vendors[i]()->module);
 		struct fault why = before;
 
-		if (add_vendor(vendors[i](), list, count, &why) &&
-		    (!i || sysfs_exists("module/%s", vendors[i]()->module)))
+		if (add_vendor(vendors[i](), list, count, &why) && (!i || (has && !known)))
 			*f = why;
+		known |= has;
 	}
 	if (!*list)
 		return -1;
@@ -159,8 +161,12 @@ static int choose(const struct gpu_attr *wanted, struct gpu_info *info, struct f
 	char what[96], all[400], pci[16];
 	struct gpu_info *list = NULL;
 	size_t count = 0, found = 0;
+	int rc = 0;
 
-	if (list_all(&list, &count, f))
+	if (wanted->vendor) /* if that has no driver, no other's explains it */
+		rc = add_vendor(wanted->vendor, &list, &count, f);
+	free(list);
+	if (rc || list_all(&list, &count, f))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (gpu_matches(&list[i], wanted)) {

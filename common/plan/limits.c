@@ -86,16 +86,19 @@ static uint64_t times(uint64_t a, uint64_t b)
 static int check_duration(const struct local_options *l, const struct experiment *e,
 			  struct fault *f)
 {
-	uint64_t sizes = 1, total_ns;
+	uint64_t sizes = 1, check_ns = 0, total_ns;
 
 	for (uint64_t size = plan_first_size(e); e->sweep && size < PLAN_SWEEP_LAST; size *= 2)
 		sizes++;
-	total_ns = times(e->duration_ns, sizes * (e->verify == 1 ? 2 : 1));
+	if (e->verify == 1 && e->duration_ns)
+		check_ns = e->duration_ns > PLAN_VERIFY_NS ? e->duration_ns : PLAN_VERIFY_NS;
+	total_ns = times(e->duration_ns + check_ns, sizes);
 	if (e->run_infinitely || total_ns <= l->max_duration_ns)
 		return 0;
-	return refuse_limit(e->sweep         ? "-D/--duration with -a/--all"
-			    : e->verify == 1 ? "-D/--duration with --verify"
-					     : "-D/--duration",
+	return refuse_limit(e->sweep && e->verify == 1 ? "-D/--duration with -a/--all and --verify"
+			    : e->sweep                 ? "-D/--duration with -a/--all"
+			    : e->verify == 1           ? "-D/--duration with --verify"
+						       : "-D/--duration",
 			    units_ns(total_ns).text, units_ns(l->max_duration_ns).text,
 			    "use a shorter -D, or raise --max-duration", f);
 }

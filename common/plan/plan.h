@@ -50,6 +50,7 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
  * take PLAN_VERIFY_BYTES, if more than one fits, and are no more than were asked for.
  */
 #define PLAN_VERIFY_BYTES (UINT64_C(64) << 20)
+#define PLAN_VERIFY_NS    UINT64_C(1000000000) /* its least time, unless --verify=N says how much */
 unsigned plan_verify_messages(const struct experiment *e, uint64_t bytes);
 
 /* The parameters of a worker's round with messages of SIZE bytes. */

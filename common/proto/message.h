@@ -46,7 +46,7 @@
  *			 the messages sent up to 100 equidistant times by this end's clock, in
  *			 1024ths of a message; marks: the number of times that the loop recorded
  *	both    over     [lost[]]; only in a round of both directions, the server first
- *	client  repeated [until_ppm; or confidence_ppm, within_ppm]: the last run of a size is over
+ *	client  repeated [what --repeat aims at: the rows of measure/repeat.c]: the last run of a size is over
  *
  * With --verify, after each measured round; in each step the client sends first, then the server:
  *	both    verify   step "window": go (another one), workers[]{addr, rkey, slots, receives[]}

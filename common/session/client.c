@@ -50,6 +50,7 @@ static int server_busy(struct queue *q, const json_t *m)
 
 	if (message_text(m, "with", with, sizeof(with), &p->fault))
 		return -1;
+	memset(&q->lost, 0, sizeof(q->lost)); /* it lives */
 	if (strcmp(with, q->with) != 0)
 		report_note(&p->report, "the server is busy with %s; waiting", with);
 	snprintf(q->with, sizeof(q->with), "%s", with);

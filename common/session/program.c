@@ -11,6 +11,7 @@
 
 #include "host/hwtree.h"
 #include "host/sysfs.h"
+#include "measure/verify.h"
 #include "proto/json_memory.h"
 #include "report/list.h"
 
@@ -60,7 +61,8 @@ static void judge_interruption(struct session *s)
 	s->link.interrupted = true;
 	if (s->ms.measured) {
 		fault_clear(&p->fault);
-		if (p->test->judge && !p->server)
+		/* wrong data that were found before stay found */
+		if (verify_verdict(&s->ms) == 0 && p->test->judge && !p->server)
 			p->test->judge(&s->ms);
 	} else if (p->fault.from_peer) {
 		p->fault.code = FAULT_PEER;

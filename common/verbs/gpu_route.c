@@ -14,7 +14,6 @@
 
 #define PROBE_BYTES 65536
 #define MOVED_BYTES ((size_t)64 << 20) /* so that it is seen among what others do */
-#define LEAST_BYTES ((size_t)1 << 20)  /* less is not told from that */
 
 /* A route's name in --gpu-path and JSON, in messages, and the call that registers the memory. */
 static const struct {
@@ -160,7 +159,7 @@ static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fa
 			      errno, f);
 	if (fd >= 0)
 		close(fd);
-	if (m->mr && before >= 0 && attr->bytes >= LEAST_BYTES &&
+	if (m->mr && attr->probe && before >= 0 &&
 	    moved_bytes(&attr->gpu->info) - before > (int64_t)attr->bytes / 2)
 		return attr->gpu->ops->why(&attr->gpu->info, MEMORY_MOVED, 0, attr->bytes, f);
 	return m->mr ? 0 : -1;
@@ -208,6 +207,7 @@ int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, str
 	struct gpu_mr_attr attr = {
 		.pd = pd,
 		.gpu = g,
+		.probe = true,
 		.bytes = g->ops->moved_bytes ? MOVED_BYTES : PROBE_BYTES,
 		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};

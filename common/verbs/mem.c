@@ -60,8 +60,14 @@ static int reg_host_mrs(struct mem *m, const struct mem_attr *attr, struct fault
 
 static int reg_gpu_mr(struct mem *m, const struct mem_attr *attr, struct fault *f)
 {
-	struct gpu_mr_attr by = {attr->pd,       m->memory.gpu,   attr->route,
-				 m->memory.addr, m->memory.bytes, attr->access};
+	struct gpu_mr_attr by = {
+		.pd = attr->pd,
+		.gpu = m->memory.gpu,
+		.route = attr->route,
+		.addr = m->memory.addr,
+		.bytes = m->memory.bytes,
+		.access = attr->access,
+	};
 
 	if (gpu_mr_init(&m->gpu_mr, &by, f))
 		return -1;
