@@ -103,10 +103,32 @@ static int check_duration(const struct local_options *l, const struct experiment
 			    "use a shorter -D, or raise --max-duration", f);
 }
 
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a < UINT64_MAX - 1 - b ? a + b : UINT64_MAX - 1;
+}
+
 /*
- * The buffers, without those of --verify and what alignment and the device add: all of that is
- * seen when they are made.
+ * What a worker has for --verify, at least. How many messages are verified at once depends on the
+ * receive queue, which the device limits, if they consume receives: one is sure. Those of atomics
+ * are too small to count.
  */
+static uint64_t verify_bytes(const struct test *t, const struct experiment *e, uint64_t size)
+{
+	const struct operation *o = &t->operation;
+	enum ibv_wr_opcode opcode = operation_opcode(o, e, e->write_with_imm);
+	/* A ping-pong has immediates if either end's memory is a GPU's, which is not known yet. */
+	bool receives = opcode == IBV_WR_SEND || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
+			(t->latency && t->lead_immediate);
+	bool both = e->bidirectional || (t->latency && !o->fetches);
+	uint64_t count = receives ? 1 : plan_verify_messages(e, size);
+
+	if (!e->verify || operation_is_atomic(o) || (t->schedule && !e->plain))
+		return 0;
+	return times(times(size, e->qps), (both ? 2 : 1) * count);
+}
+
+/* The buffers, without what alignment and the device add: that is seen when they are made. */
 static uint64_t buffer_bytes(const struct test *t, const struct experiment *e, uint64_t rails)
 {
 	uint64_t most = transport_max_bytes(experiment_transport(e), MTU_MOST, PLAN_SWEEP_LAST);
@@ -114,7 +136,7 @@ static uint64_t buffer_bytes(const struct test *t, const struct experiment *e, u
 	uint64_t slice = size > e->footprint_bytes ? size : e->footprint_bytes;
 	uint64_t slices = (t->latency || e->bidirectional ? 2 : 1) * e->qps;
 
-	return times(times(slice, slices), workers);
+	return times(plus(times(slice, slices), verify_bytes(t, e, size)), workers);
 }
 
 int limits_check(const struct local_options *l, const struct test *t, const struct experiment *e,

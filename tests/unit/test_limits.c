@@ -134,7 +134,7 @@ static void a_datagram_is_no_larger_than_an_mtu(void **state)
 		       (const char *const[]){"--max-memory", "requests", "allows 4 MiB"});
 }
 
-static void footprint_is_memory(void **state)
+static void footprint_and_verify_are_memory(void **state)
 {
 	struct local_options l = limits(UINT64_C(2) << 30, EXPERIMENT_AUTO, EXPERIMENT_AUTO);
 	struct experiment e = defaults;
@@ -146,6 +146,18 @@ static void footprint_is_memory(void **state)
 	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "4 GiB", "2 GiB"});
 	e.qps = 3;
 	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "3 GiB", "2 GiB"});
+	e.footprint_bytes = 0;
+	e.qps = 16;
+	e.threads = 64;
+	assert_allowed(&l, &e, false);
+	e.verify = 1; /* 64 MiB of each thread, next to its buffer of 1 MiB */
+	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "4160 MiB", "2 GiB"});
+	e.threads = 31;
+	assert_allowed(&l, &e, false);
+	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "4030 MiB", "2 GiB"});
+	e.threads = 64;
+	e.write_with_imm = 1; /* the receive queue may hold one message */
+	assert_allowed(&l, &e, false);
 }
 
 static void duration(void **state)
@@ -244,7 +256,7 @@ int main(void)
 		cmocka_unit_test(qps),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(a_datagram_is_no_larger_than_an_mtu),
-		cmocka_unit_test(footprint_is_memory),
+		cmocka_unit_test(footprint_and_verify_are_memory),
 		cmocka_unit_test(duration),
 		cmocka_unit_test(who_stays_has_limits),
 		cmocka_unit_test(queues_are_memory),
