@@ -16,14 +16,6 @@
 #include "report/form.h"
 #include "report/notes.h"
 
-/* Lines that a persistent server writes to stdout: 1000, and then ten a second. */
-#define REPORT_LINES                               \
-	((struct peer_log){                        \
-		.most = 1000,                      \
-		.period_ns = UNITS_NS_PER_S / 10,  \
-		.lock = PTHREAD_MUTEX_INITIALIZER, \
-	})
-
 /* Constants of a run. All must exist as long as the report. */
 struct report_about {
 	const char *program; /* name of the program, without the path */
@@ -60,11 +52,7 @@ void report_serve(struct report *r, const struct report_about *about);
  * Print a line on stderr (printf): a note is an explanation, a warning is printed with --quiet,
  * too: of lost messages, of what the ends differ in. A persistent server prints only its log.
  */
-enum report_line {
-	REPORT_NOTE,
-	REPORT_WARNING,
-	REPORT_LOG
-};
+enum report_line { REPORT_NOTE, REPORT_WARNING, REPORT_LOG };
 void report_line(const struct report *r, enum report_line line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 #define report_note(r, ...)    report_line(r, REPORT_NOTE, __VA_ARGS__)
