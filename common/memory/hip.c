@@ -18,7 +18,7 @@
 #include "memory/gpu.h"
 
 #define HIP7_LIBRARY "libamdhip64.so.7"
-#define HIP6_LIBRARY "libamdhip64.so.6" /* ROCm 6 */
+#define HIP6_LIBRARY "libamdhip64.so.6"
 #define HIP5_LIBRARY "libamdhip64.so.5"
 #define HSA_LIBRARY  "libhsa-runtime64.so.1"
 
