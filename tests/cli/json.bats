@@ -167,6 +167,25 @@ loaded_rdma_core() {
 	[[ $(echo c.json*) == c.json ]] || fail "left: $(echo c.json*)"
 }
 
+@test "--json of a link: a file behind it is replaced; a device or a pipe is written to, and stays" {
+	local option
+	echo old >real.json
+	ln -s real.json link.json
+	ln -s /proc/self/fd/1 stdout
+	mkfifo fifo
+	for option in json prom out_json_file; do
+		echo old >real.json
+		pair send_bw -n 20 "--$option=link.json"
+		[[ -L link.json && $(<real.json) != old ]] || fail "--$option: not through the link"
+		pair send_bw -n 20 "--$option=stdout"
+		[[ -L stdout && -s client.out ]] || fail "--$option: the link to stdout is gone"
+		cat fifo >through &
+		pair send_bw -n 20 "--$option=fifo"
+		wait $!
+		[[ -p fifo && -s through ]] || fail "--$option: no pipe any more"
+	done
+}
+
 @test "--interval: lines that are JSON each, the last one the document" {
 	pair write_bw -D 1 -s 64 --interval 0.2 --json
 	# How many there are is the machine's affair, as those that come late are one: together they are the run.
