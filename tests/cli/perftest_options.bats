@@ -51,7 +51,7 @@ taken() {
 	spellings "$1" "$2" "$3"
 	for line in "${lines[@]}"; do
 		read -ra words <<<"$line"
-		[[ $1 != use_cuda_dmabuf ]] || words+=(--use_cuda) # it is about a GPU
+		[[ $1 != use_*_dmabuf ]] || words+=(--use_cuda) # it is about a GPU
 		said "$4" "${words[@]}" --help
 		[[ $status == 0 && ! -s err ]] || fail "$4 $line: $(<err)"
 		said "$4" host "${words[@]}" --help
