@@ -6,7 +6,7 @@
  * The first connection that does so is the client. Port scanners, browsers and silent peers are
  * dropped with a line in the log, and never block a client, however many they are: see
  * admit/pending.h. While a client is served, a guard thread has the listener: it refuses the clients
- * that the server would refuse, and tells the others whom the server serves; they try again.
+ * that the server would refuse, and tells the others which client is served; they try again.
  */
 #pragma once
 

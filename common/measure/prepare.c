@@ -71,6 +71,18 @@ static bool can_stand_alone(const struct endpoint *ep)
 	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
 }
 
+/* A ping-pong of WRITEs finds no message of an earlier round in its memory. */
+static void clear_stamps(const struct meter *t)
+{
+	const struct round *r = &t->round;
+	const struct test *test = t->ep->test;
+
+	if (!test->latency || !operation_writes(&test->operation) || !t->worker->mem.memory.host)
+		return;
+	clear_stamp(r->memory.from.addr + r->size_bytes);
+	clear_stamp(r->memory.into.addr + r->size_bytes);
+}
+
 /* Fill T's round for its loop. */
 static void prepare_worker(struct meter *t, struct measurement *meas)
 {
@@ -92,8 +104,8 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 		.cq_mod = plan.cq_mod,
 		.send_inline = bytes <= t->worker->qps.inline_bytes,
 		.unreliable = !over->reliable,
-		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) * SURELY_SENT_ONCE /
-					  ep->clock->ns_per_tick),
+		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) *
+					  SURELY_SENT_ONCE / ep->clock->ns_per_tick),
 		.no_peak = ep->options->output.no_peak || !timed || !t->peak_ready,
 		.memory = worker_buffers(t->worker),
 		.receives = t->worker->qps.rx_depth ? &t->worker->receives : NULL,
@@ -128,10 +140,7 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 	}
 	if (t->hist)
 		hist_reset(t->hist);
-	if (ep->test->latency && operation_writes(&ep->test->operation) && t->worker->mem.memory.host) {
-		clear_stamp(r->memory.from.addr + bytes);
-		clear_stamp(r->memory.into.addr + bytes);
-	}
+	clear_stamps(t);
 }
 
 /* C for a loop that ends after TARGET messages of each QP, and awaits EXPECTED of all. */

@@ -56,23 +56,28 @@ static void make_title(const struct report *r, char *title, size_t size)
 		 x->post_list > 1 ? " Post List" : "", r->about.test->title + first);
 }
 
+/* The names that perftest makes of several options. */
+static void get_names(const struct report *r, struct facts *f)
+{
+	make_title(r, f->title, sizeof(f->title));
+	strcpy(f->test, f->title);
+	for (char *at = f->test; (at = strchr(at, ' ')); at++)
+		*at = '_';
+	snprintf(f->events, sizeof(f->events), "Using_%s_comp%" PRIu64, r->run.end.nic.name,
+		 r->about.options->local.vector);
+}
+
 /* clang-format off */
 static void get_facts(const struct report *r, struct facts *f)
 {
-	const struct options *o = r->about.options;
-	const struct experiment *x = &o->experiment;
+	const struct experiment *x = &r->about.options->experiment;
 	const struct report_effective *e = &r->run.effective;
 	const struct end *end = &r->run.end;
 	bool sends = !r->about.server || x->bidirectional;
 	bool receives = r->about.server || x->bidirectional;
 
 	f->count = 0;
-	make_title(r, f->title, sizeof(f->title));
-	strcpy(f->test, f->title);
-	for (char *at = f->test; (at = strchr(at, ' ')); at++)
-		*at = '_';
-	snprintf(f->events, sizeof(f->events), "Using_%s_comp%" PRIu64, end->nic.name,
-		 o->local.vector);
+	get_names(r, f);
 
 	const struct fact all[] = {
 		{"                    ", NULL, f->title},

@@ -195,10 +195,26 @@ void command_line_refused(struct program *p)
 	report_refused(&p->options, p->test->name, &p->fault);
 }
 
-int command_line_read(struct program *p)
+/* What perftest's names, and a run without an end, mean for the output. */
+static void adjust_output(struct program *p)
 {
 	struct output_options *o = &p->options.output;
 	const struct experiment *e = &p->options.experiment;
+
+	p->options.drop_in = strncmp(p->name, "ib_", 3) == 0;
+	if (p->options.drop_in && !options_given(&p->options, "format"))
+		o->format = FORMAT_PERFTEST;
+	/* Rows during a run without an end; perftest prints one every five seconds. */
+	if (e->run_infinitely && !o->interval_ns)
+		o->interval_ns = e->duration_ns ? e->duration_ns : 5 * UNITS_NS_PER_S;
+	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
+	if (o->format == FORMAT_PERFTEST)
+		o->quiet = 1;
+}
+
+int command_line_read(struct program *p)
+{
+	struct output_options *o = &p->options.output;
 
 	options_init(&p->options, &p->test->defaults);
 	p->options.test = p->test->name;
@@ -209,15 +225,7 @@ int command_line_read(struct program *p)
 	if (check_combined(p) || report_check_counters(p->options.local.counters, &p->fault) ||
 	    auth_read(&p->auth, p->options.local.auth, p->options.local.allow, &p->fault))
 		return -1;
-	p->options.drop_in = strncmp(p->name, "ib_", 3) == 0;
-	if (p->options.drop_in && !options_given(&p->options, "format"))
-		o->format = FORMAT_PERFTEST;
-	/* Rows during a run without an end; perftest prints one every five seconds. */
-	if (e->run_infinitely && !o->interval_ns)
-		o->interval_ns = e->duration_ns ? e->duration_ns : 5 * UNITS_NS_PER_S;
-	/* There the banner is on stdout, and what is on stderr gets mixed into it by 2>&1. */
-	if (o->format == FORMAT_PERFTEST)
-		o->quiet = 1;
+	adjust_output(p);
 	if (repeat_read(&p->repeat, &p->options, p->test->latency, &p->fault))
 		return -1;
 	if ((o->histogram || o->unsorted) && !measure_keeps_samples(&p->options, &p->repeat) &&

@@ -31,7 +31,7 @@ struct transport {
 	unsigned peer_allows;  /* the rights that a request may need: enum ibv_access_flags */
 	unsigned inline_most;  /* bytes that are worth asking for */
 	unsigned header_bytes; /* before the payload in a receive buffer: a GRH */
-	unsigned wire_bytes;   /* in each message, beside the headers that all transports have */
+	unsigned wire_bytes;   /* of headers in each message that only this transport has */
 	/* QPs */
 	bool rdma_cm;                /* rdma_cm can connect them */
 	int to_init, to_rtr, to_rts; /* enum ibv_qp_attr_mask, in addition to the usual ones */

@@ -9,7 +9,7 @@ load ../lib/rdmark
 
 setup_file() { need_device; }
 
-# Whom the server took in its turn; for how long it may be served is the machine's affair.
+# The server took the next client. On a slow machine its time may be over before the run is.
 served() {
 	[[ ${status[client]} == 0 ]] || { ended client 2 && says client.err 'was served for '; }
 }

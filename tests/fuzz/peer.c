@@ -170,7 +170,7 @@ static bool all_taken(void)
 }
 
 /*
- * Has the thread beside the loop also acted on it, and does it wait for more? It leaves ppoll()
+ * True if the other thread also acted on it, and waits for more. It leaves ppoll()
  * before it takes anything, so the order of the questions matters.
  */
 static bool all_answered(void)

@@ -170,7 +170,7 @@ int ioctl(int fd, unsigned long request, ...)
 	return (int)syscall(SYS_ioctl, fd, request, r);
 }
 
-/* Whom this thread asks by netlink next; "": nobody. */
+/* The interface of this thread's next netlink request; "": none. */
 static _Thread_local char interfaces_asked[IF_NAMESIZE];
 
 ssize_t sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t n)

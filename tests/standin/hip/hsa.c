@@ -19,7 +19,7 @@ int simhip_failure(const char *call)
 	int rc = sim_enter(call, false);
 
 	if (rc == CUDA_ERROR_NOT_INITIALIZED)
-		return 0; /* whoever calls asks for that itself */
+		return 0; /* the caller checks that itself */
 	if (!rc)
 		sim_leave(CUDA_SUCCESS);
 	return rc;

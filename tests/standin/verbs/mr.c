@@ -7,9 +7,9 @@
  * mixes the two up fails here, as it would on some adapters.
  */
 #include "fault.h"
+#include "gpu.h"
 #include "vgmem.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -254,35 +254,6 @@ static bool mapped(const void *addr, size_t length)
 	return touchable(addr);
 }
 
-/* A call of the stand-in for a GPU's driver; NULL if the program has not loaded that. */
-static void *driver_call(const char *library, const char *name)
-{
-	void *opened = dlopen(library, RTLD_NOLOAD | RTLD_LAZY);
-	void *call = opened ? dlsym(opened, name) : NULL;
-
-	if (opened)
-		dlclose(opened); /* whoever loaded it still has it */
-	return call;
-}
-
-/*
- * Where GPU memory lies that the stand-in for the GPU's driver (tests/standin/cuda) made: 0 ADDR is none,
- * 1 *HOST is it, -1 it is, but not for us.
- */
-static int gpu_memory(const struct desc_dev *d, void *addr, size_t length, void **host)
-{
-	int (*ask)(uint64_t, size_t, void **);
-	int answer = 0;
-
-	*(void **)&ask = driver_call("libcuda.so.1", "simcuda_peer_memory");
-	if (ask)
-		answer = ask((uintptr_t)addr, length, host);
-	*(void **)&ask = answer ? NULL : driver_call("libhsa-runtime64.so.1", "simhip_peer_memory");
-	if (ask)
-		answer = ask((uintptr_t)addr, length, host);
-	return answer > 0 && !(d->features & DESC_PEERMEM) ? -1 : answer;
-}
-
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 				unsigned int access)
 {
@@ -317,31 +288,12 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 	return ibv_reg_mr_iova2(pd, addr, length, iova, access);
 }
 
-/*
- * What part of the file the dma-buf is: all of it, or what the stand-in for the GPU's driver put
- * into the file position (first page | pages << 31). Returns false if OFFSET and LENGTH, from the
- * part's begin, do not lie in it; else *OFFSET is from the file's.
- */
-static bool dmabuf_window(int fd, uint64_t page, uint64_t length, uint64_t *offset)
-{
-	off_t at = lseek(fd, 0, SEEK_CUR);
-	uint64_t first = at > 0 ? at & 0x7fffffff : 0, pages = at > 0 ? at >> 31 : 0;
-
-	if (!pages)
-		return true;
-	if (*offset > pages * page || length > pages * page - *offset)
-		return false;
-	*offset += first * page;
-	return true;
-}
-
 /* Works for what can be mapped: a memfd or udmabuf in place of a GPU, or the simulated GPU's. */
 struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
 				 int fd, int access)
 {
 	struct mr_args a = {NULL, length, iova, access, true};
 	uint64_t page = sysconf(_SC_PAGESIZE), skip = offset & (page - 1), at = offset;
-	void (*tell)(int, size_t, bool);
 	struct ibv_mr *mr;
 	void *map;
 
@@ -351,7 +303,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	if (skip != (iova & (page - 1)) || !dmabuf_window(fd, page, length, &at)) {
+	if (skip != (iova & (page - 1)) || !gpu_window(fd, page, length, &at)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -366,9 +318,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 		munmap(map, length + skip);
 		return NULL;
 	}
-	*(void **)&tell = driver_call("libhsa-runtime64.so.1", "simhip_attached");
-	if (tell)
-		tell(fd, length, true);
+	gpu_attached(fd, length);
 	mr->addr = (void *)(uintptr_t)offset; /* as libibverbs has it */
 	((struct sim_mr *)mr)->map = map;
 	((struct sim_mr *)mr)->map_len = length + skip;

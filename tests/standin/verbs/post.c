@@ -45,7 +45,7 @@ static int copy_inline(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_sen
 	return 0;
 }
 
-/* What the operation needs besides its memory. */
+/* The target of the operation: its address and keys. */
 static int take_target(struct sim_qp *qp, struct sq_wqe *w, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {

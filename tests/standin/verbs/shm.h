@@ -133,7 +133,7 @@ struct shm_id {
 	uint64_t start;
 };
 
-/* An address handle of an EFA device: whom its owner knows. */
+/* An address handle of an EFA device: its owner knows this GID. */
 struct shm_ah {
 	uint8_t gid[16];
 	_Atomic uint32_t used;
