@@ -58,6 +58,9 @@ static void judge_interruption(struct session *s)
 	}
 	if (p->fault.code != FAULT_INTERRUPTED)
 		return;
+	if (s->ms.measured && !s->link.interrupted) /* in an exchange: no measurement has said so */
+		report_note(s->ms.report, "interrupted%s",
+			    link_interrupted_by(&s->link, p->server));
 	s->link.interrupted = true;
 	if (s->ms.measured) {
 		fault_clear(&p->fault);
