@@ -83,17 +83,23 @@ int units_parse_u64(const char *text, uint64_t *value)
 
 int units_parse_size(const char *text, uint64_t *bytes)
 {
-	const char *rest, *prefix;
+	const char *rest, *unit;
 	long double v;
+	double factor;
 	int rc = parse_number(text, &v, &rest);
 
 	if (rc)
 		return rc;
-	prefix = rest;
-	v *= parse_prefix(&rest, 1024);
-	rest += rest > prefix && tolower((unsigned char)*rest) == 'i';
+	unit = rest;
+	factor = parse_prefix(&rest, 1024);
+	if (rest > unit && tolower((unsigned char)*rest) == 'i')
+		rest++;
+	else if (rest > unit && tolower((unsigned char)*rest) == 'b') {
+		rest = unit;
+		factor = parse_prefix(&rest, 1000);
+	}
 	rest += tolower((unsigned char)*rest) == 'b';
-	return store_whole(v, rest, bytes);
+	return store_whole(v * factor, rest, bytes);
 }
 
 /* Parse a time in nanoseconds; a number without a unit is in units of ALONE_NS. Returns 0, -EINVAL
