@@ -109,8 +109,8 @@ static int parse_time(const char *text, double alone_ns, long double *ns)
 	static const struct {
 		const char *name;
 		double ns;
-	} unit[] = {{"ns", 1},     {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
-		    {"sec", 1e9},  {"m", 60e9},   {"min", 60e9}, {"h", 3600e9}};
+	} unit[] = {{"ns", 1},    {"us", 1e3}, {"ms", 1e6},   {"s", 1e9},
+		    {"sec", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
 	const char *rest;
 	int rc = parse_number(text, ns, &rest);
 

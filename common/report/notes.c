@@ -213,9 +213,14 @@ static struct units_text rounded_text(const struct report *r, const struct recor
 			       : rec->bandwidth_gbps * 1e9 / 8 / 1048576;
 	double unit = pow(10, fmax(-2, floor(log10(value * percent / 100)) - 1));
 
-	snprintf(text.text, sizeof(text.text), "%.*f %s", unit < 0.1 ? 2 : unit < 1 ? 1 : 0,
+	snprintf(text.text, sizeof(text.text), "%.*f %s",
+		 unit < 0.1 ? 2
+		 : unit < 1 ? 1
+			    : 0,
 		 round(value / unit) * unit,
-		 latency ? "usec on average" : gbits ? "Gb/s" : "MiB/s");
+		 latency ? "usec on average"
+		 : gbits ? "Gb/s"
+			 : "MiB/s");
 	return text;
 }
 
