@@ -23,11 +23,12 @@ struct tour {
 	size_t options;
 	char *host;
 	const char *json; /* the file that gets the documents, "-": stdout; NULL: none */
+	char *tests;      /* those that the user names, with commas between; NULL: the usual ones */
 	bool lasts;       /* the options set the number of messages or the duration */
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;
-	bool shown; /* both ends have been printed */
+	bool shown; /* both ends have been printed, and the head of the table */
 	bool over;  /* a program printed help or a list: so would all others */
 	bool said;  /* the last program printed a document: its command line was valid */
 };
@@ -81,31 +82,43 @@ static const json_t *tour_row(const json_t *document)
 	return best;
 }
 
-/* "send_lat   2 B      1.85 us on average, median 1.80, p99 2.10, ± 0.3 %" */
+static const char table_head[] =
+	"test       size     median[us]    p99[us]  rate[Gb/s]  of link[%]  \302\261[%]\n";
+
+/* A column of the table; "-" where VALUE is not known. */
+static void print_number(FILE *out, int width, int decimals, double value)
+{
+	if (value > 0)
+		fprintf(out, " %*.*f", width, decimals, value);
+	else
+		fprintf(out, " %*s", width, "-");
+}
+
 static void print_row(FILE *out, const char *test, const json_t *row)
 {
-	double sure = result_number(row, "plus_minus_percent");
+	const json_t *quality = json_object_get(row, "quality"), *why;
+	const json_t *ceilings = json_object_get(json_object_get(row, "limit"), "ceilings");
 	json_int_t connection =
 		json_integer_value(json_object_get(json_object_get(row, "varied"), "reconnect"));
+	double gbps =
+		json_object_get(row, "latency_mean_us") ? 0 : result_number(row, "bandwidth_gbps");
+	double link = result_number(ceilings, "link_gbps");
+	double sure = result_number(row, "plus_minus_percent");
+	size_t i;
 
-	fprintf(out, "%-10s %-8s ", test,
+	fprintf(out, "%-10s %-8s", test,
 		units_size((uint64_t)result_number(row, "message_bytes")).text);
-	if (json_object_get(row, "latency_mean_us")) {
-		fprintf(out, "%.2f us on average", result_number(row, "latency_mean_us"));
-		if (result_number(row, "latency_p50_us") > 0)
-			fprintf(out, ", median %.2f", result_number(row, "latency_p50_us"));
-		if (result_number(row, "latency_p99_us") > 0)
-			fprintf(out, ", p99 %.2f", result_number(row, "latency_p99_us"));
-	} else {
-		fprintf(out, "%.2f Gb/s, %.4f M messages/s", result_number(row, "bandwidth_gbps"),
-			result_number(row, "messages_per_s") / 1e6);
-	}
-	if (sure > 0)
-		fprintf(out, ", ± %.*f %%", sure < 10 ? 1 : 0, sure);
+	print_number(out, 10, 2, result_number(row, "latency_p50_us"));
+	print_number(out, 10, 2, result_number(row, "latency_p99_us"));
+	print_number(out, 11, 2, gbps);
+	print_number(out, 11, 1, link > 0 ? 100 * gbps / link : 0);
+	print_number(out, 5, sure < 10 ? 1 : 0, sure);
 	if (connection)
-		fprintf(out, ", connection %" JSON_INTEGER_FORMAT, connection);
-	if (json_is_true(json_object_get(json_object_get(row, "quality"), "disturbed")))
-		fprintf(out, ", disturbed");
+		fprintf(out, "  connection %" JSON_INTEGER_FORMAT, connection);
+	if (json_is_true(json_object_get(quality, "disturbed")))
+		fprintf(out, "  !");
+	json_array_foreach (json_object_get(quality, "reasons"), i, why)
+		fprintf(out, " %s", json_string_value(why));
 	fprintf(out, "\n");
 }
 
@@ -116,6 +129,8 @@ static void show_test(struct tour *t, const char *test, const json_t *document, 
 	const json_t *verdict = json_object_get(document, "verdict");
 	const json_t *row = tour_row(document);
 
+	if (!t->shown && row)
+		fputs(table_head, out);
 	show_ends(t, document);
 	t->said = document;
 	if (!document)
@@ -219,9 +234,25 @@ static int run_test(struct tour *t, const char *test)
 	return status;
 }
 
+/* Take the LIST of --tests. Returns 0, or -1 with the fault raised. */
+static int read_tests(struct tour *t, char *list)
+{
+	char *copy = strdup(list ? list : ""), *rest = copy, *name;
+	int rc = 0;
+
+	while (!rc && (name = strsep(&rest, ",")))
+		if (!process_measures(name))
+			rc = fault_raise(&t->fault, FAULT_USAGE, 0, "--tests: '%s' is no test",
+					 name);
+	free(copy);
+	t->tests = list;
+	return rc ? fault_fix(&t->fault, "--tests send_lat,read_bw, of: %s", process_programs())
+		  : 0;
+}
+
 /*
- * Separate the options after the host: --json is the tour's own, the others are the programs'.
- * Refuse --prom: each test would replace the file of the one before.
+ * Separate the options after the host: --json and --tests are the tour's own, the others are the
+ * programs'. Refuse --prom: each test would replace the file of the one before.
  */
 static int read_options(struct tour *t, char **argv)
 {
@@ -231,6 +262,14 @@ static int read_options(struct tour *t, char **argv)
 
 		if (value && strncmp(*from, "--json", 6) == 0) {
 			t->json = *value ? value + 1 : "-";
+			continue;
+		}
+		if (strncmp(*from, "--tests", 7) == 0 && strchr("=", (*from)[7])) {
+			bool next = !(*from)[7]; /* the list is the next word */
+
+			if (read_tests(t, next ? from[1] : *from + 8))
+				return -1;
+			from += next;
 			continue;
 		}
 		if (value && strncmp(*from, "--prom", 6) == 0) {
@@ -249,13 +288,16 @@ static int read_options(struct tour *t, char **argv)
 
 static int run_tests(struct tour *t)
 {
-	static const char *const test[] = {"send_lat", "send_bw", "write_lat", "write_bw",
-					   "gdr_bw"};
-	size_t count = sizeof(test) / sizeof(test[0]) - !has_gpu();
+	char usual[] = "send_lat,send_bw,write_lat,write_bw,read_lat,read_bw,gdr_bw";
+	char *rest = t->tests, *test;
 	int first = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int status = run_test(t, test[i]);
+	if (!rest) {
+		rest = usual;
+		*(has_gpu() ? usual + strlen(usual) : strrchr(usual, ',')) = '\0';
+	}
+	while ((test = strsep(&rest, ","))) {
+		int status = run_test(t, test);
 
 		if (status < 0)
 			return -1;
@@ -269,7 +311,7 @@ static int run_tests(struct tour *t)
 				(status == FAULT_USAGE && !t->shown))) {
 			fault_phase(&t->fault, "the tour");
 			fault_raise(&t->fault, (enum fault_code)status, 0,
-				    "%s of %s was not measured", test[i], t->host);
+				    "%s of %s was not measured", test, t->host);
 			return fault_fix(&t->fault,
 					 "start `rdmark server --auth=none` on %s: it serves every "
 					 "test",
@@ -278,7 +320,7 @@ static int run_tests(struct tour *t)
 		if (status && !t->shown)
 			return status; /* the other tests would fail, too */
 		/* It may refuse an option that the other tests accept, such as --repeat. */
-		if (status == FAULT_USAGE && !t->said && strcmp(test[i], "gdr_bw") == 0)
+		if (status == FAULT_USAGE && !t->said && strcmp(test, "gdr_bw") == 0)
 			fprintf(stderr,
 				RDMARK ": gdr_bw is not part of a tour with these options\n");
 		else

@@ -83,17 +83,23 @@ int units_parse_u64(const char *text, uint64_t *value)
 
 int units_parse_size(const char *text, uint64_t *bytes)
 {
-	const char *rest, *prefix;
+	const char *rest, *unit;
 	long double v;
+	double factor;
 	int rc = parse_number(text, &v, &rest);
 
 	if (rc)
 		return rc;
-	prefix = rest;
-	v *= parse_prefix(&rest, 1024);
-	rest += rest > prefix && tolower((unsigned char)*rest) == 'i';
+	unit = rest;
+	factor = parse_prefix(&rest, 1024);
+	if (rest > unit && tolower((unsigned char)*rest) == 'i')
+		rest++;
+	else if (rest > unit && tolower((unsigned char)*rest) == 'b') {
+		rest = unit;
+		factor = parse_prefix(&rest, 1000);
+	}
 	rest += tolower((unsigned char)*rest) == 'b';
-	return store_whole(v, rest, bytes);
+	return store_whole(v * factor, rest, bytes);
 }
 
 /* Parse a time in nanoseconds; a number without a unit is in units of ALONE_NS. Returns 0, -EINVAL
@@ -103,8 +109,8 @@ static int parse_time(const char *text, double alone_ns, long double *ns)
 	static const struct {
 		const char *name;
 		double ns;
-	} unit[] = {{"ns", 1},     {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
-		    {"sec", 1e9},  {"m", 60e9},   {"min", 60e9}, {"h", 3600e9}};
+	} unit[] = {{"ns", 1},    {"us", 1e3}, {"ms", 1e6},   {"s", 1e9},
+		    {"sec", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
 	const char *rest;
 	int rc = parse_number(text, ns, &rest);
 

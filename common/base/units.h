@@ -18,7 +18,7 @@
 /* Parse a count that is a whole number: "1000", "1k", "1e3". */
 int units_parse_u64(const char *text, uint64_t *value);
 
-/* Parse a number of bytes that is whole: "65536", "64k", "64KiB", "1.5m". */
+/* Parse a number of bytes that is whole: "65536", "64k" or "64KiB", "1.5m"; "64KB" is 64000. */
 int units_parse_size(const char *text, uint64_t *bytes);
 
 /*

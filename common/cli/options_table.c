@@ -262,7 +262,7 @@ static const struct option_row table[] = {
 	OUTPUT_TEXT(OUTPUT, "json-lines", 0, json_lines, "FILE",
 		"append the JSON document to FILE, as one line"),
 	OUTPUT(OUTPUT, "csv", 0, FILE, csv, 0, 0, "FILE",
-		"write a CSV row for each result to FILE or stdout"),
+		"write a CSV row for each result to FILE or stdout; full:FILE, with all columns"),
 	OUTPUT_TEXT(OUTPUT, "prom", 0, prom, "FILE",
 		"write the results for Prometheus's node_exporter to FILE"),
 	OUTPUT_FLAG(OUTPUT, "out_json", 0, out_json, "write perftest's JSON to perftest_out.json",

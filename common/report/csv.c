@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* CSV: one row for each result. Rows are appended to a file with the same columns. */
+/*
+ * CSV: one row for each result, with what most readers want, or with all that a record has. Rows
+ * are appended to a file with either.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,9 +17,36 @@
 #include "report/report.h"
 
 #define COLUMNS_BYTES 4096
+#define FULL          "full:" /* before the name of a file that gets all columns */
 #define CSV_BEHIND                                           \
 	",direction,calls,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
+
+#define CSV_SHORT_BEHIND                                                                    \
+	",direction,quality_disturbed,quality_reasons,started_utc,client_host,server_host," \
+	"status,varied"
+
+/* The fields of a record that most readers want. */
+#define CSV_SHORT                                                                      \
+	",message_bytes,qps,messages,seconds,bandwidth_gbps,bandwidth_peak_gbps,"      \
+	"messages_per_s,latency_min_us,latency_max_us,latency_mean_us,latency_p50_us," \
+	"latency_p99_us,latency_p99_9_us,run,plus_minus_percent,"
+
+static bool is_column(const struct csv *c, const struct field *field)
+{
+	char name[64], listed[72];
+
+	snprintf(listed, sizeof(listed), ",%s,", field_name(field, name, sizeof(name)));
+	return c->full || strstr(CSV_SHORT, listed);
+}
+
+const char *csv_file(const char *csv)
+{
+	if (!csv || strncmp(csv, FULL, strlen(FULL)) != 0)
+		return csv;
+	csv += strlen(FULL);
+	return *csv ? csv : "-";
+}
 
 /* The header with its newline. Returns BUF. */
 static const char *header_of(const struct report *r, char *buf, size_t size)
@@ -30,21 +60,31 @@ static const char *header_of(const struct report *r, char *buf, size_t size)
 
 	snprintf(buf, size, "%s", own ? own : "test,measured_by");
 	for (size_t i = 0; i < all->count && !own; i++)
-		text_add(buf, size, ",%s", field_name(&all->row[i], name, sizeof(name)));
-	text_add(buf, size, "%s\n", own ? "" : CSV_BEHIND);
+		if (is_column(&r->csv, &all->row[i]))
+			text_add(buf, size, ",%s", field_name(&all->row[i], name, sizeof(name)));
+	text_add(buf, size, "%s\n", own ? "" : r->csv.full ? CSV_BEHIND : CSV_SHORT_BEHIND);
 	return buf;
 }
 
-/* Refuse an existing file whose header is not the one that this run would write. */
-static int check_header(const struct report *r, const char *file, int fd, struct fault *f)
+/* Refuse an existing file whose header is none that a run can write; one with all columns gets all.
+ */
+static int check_header(struct report *r, const char *file, int fd, struct fault *f)
 {
 	char want[COLUMNS_BYTES], found[COLUMNS_BYTES];
-	size_t size = strlen(header_of(r, want, sizeof(want)));
-	ssize_t n = pread(fd, found, size, 0);
+	bool asked = r->csv.full;
+	ssize_t n = pread(fd, found, sizeof(found), 0);
 
 	if (n < 0)
 		return document_refused(file, errno, f);
-	if (!n || ((size_t)n == size && memcmp(found, want, size) == 0))
+	r->csv.full = true;
+	for (int i = 0; i < (asked ? 1 : 2); i++) {
+		size_t size = strlen(header_of(r, want, sizeof(want)));
+
+		if (n && (size_t)n >= size && memcmp(found, want, size) == 0)
+			return 0;
+		r->csv.full = asked;
+	}
+	if (!n)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--csv=%s: the file has other columns than this test", file);
 	return fault_fix(f, "name a new file: rows can only be added to a file with the same "
@@ -54,12 +94,13 @@ static int check_header(const struct report *r, const char *file, int fd, struct
 /* Open a regular file to append to and to read its header; a pipe or device only to write. */
 int csv_open(struct report *r, struct fault *f)
 {
-	const char *file = r->about.options->output.csv;
+	const char *file = csv_file(r->about.options->output.csv);
 	struct outlet *o = &r->csv.outlet;
 	struct stop *stop = r->about.streams->out.stop;
 	struct stat st;
 	int err;
 
+	r->csv.full = file != r->about.options->output.csv;
 	if (document_to_stdout(file)) {
 		r->csv.file = stdout;
 		return 0;
@@ -85,7 +126,7 @@ int csv_raise(struct report *r, struct fault *f)
 	int why = r->csv.errnum;
 
 	r->csv.errnum = 0;
-	return why ? document_refused(r->about.options->output.csv, why, f) : 0;
+	return why ? document_refused(csv_file(r->about.options->output.csv), why, f) : 0;
 }
 
 int csv_close(struct report *r, struct fault *f)
@@ -129,7 +170,7 @@ FILE *csv_rows(struct report *r)
 	}
 	if (!st.st_size)
 		fputs(header_of(r, header, sizeof(header)), c->file);
-	else if (document_is_cut(r->about.options->output.csv))
+	else if (document_is_cut(csv_file(r->about.options->output.csv)))
 		fputs("\n", c->file);
 	if (c->appends) {
 		fflush(c->file);
@@ -156,7 +197,7 @@ static const char *row_status(const struct result_row *row, bool failed)
 	return row->record->interrupted ? "interrupted" : "ok";
 }
 
-/* Write what is not in a record, the columns of CSV_BEHIND. */
+/* Write what is not in a record, the columns of CSV_BEHIND or CSV_SHORT_BEHIND. */
 static void put_behind(const struct report *r, const struct result_row *row, bool failed, FILE *out)
 {
 	const struct experiment *x = &r->about.options->experiment;
@@ -164,16 +205,20 @@ static void put_behind(const struct report *r, const struct result_row *row, boo
 	json_t *reasons = json_reasons(&row->disturbed), *v;
 	size_t i;
 
-	fprintf(out, ",%s,%s,%d,", result_direction_name(row->direction), e->calls ? e->calls : "",
-		result_is_disturbed(row));
+	fprintf(out, ",%s", result_direction_name(row->direction));
+	if (r->csv.full)
+		fprintf(out, ",%s", e->calls ? e->calls : "");
+	fprintf(out, ",%d,", result_is_disturbed(row));
 	json_array_foreach (reasons, i, v)
 		fprintf(out, "%s%s", i ? " " : "", json_string_value(v));
 	json_decref(reasons);
 	fprintf(out, ",%s", r->run.started);
 	put_host(r, "client", out);
 	put_host(r, "server", out);
-	fprintf(out, ",%s,%u,%" PRIu64 ",%u,%s,", experiment_transport(x)->name, e->tx_depth,
-		(uint64_t)x->threads, e->mtu_bytes, row_status(row, failed));
+	if (r->csv.full)
+		fprintf(out, ",%s,%u,%" PRIu64 ",%u", experiment_transport(x)->name, e->tx_depth,
+			(uint64_t)x->threads, e->mtu_bytes);
+	fprintf(out, ",%s,", row_status(row, failed));
 	varied_csv(r, out);
 }
 
@@ -184,10 +229,12 @@ static void put_row(const struct report *r, const struct result_row *row, bool f
 
 	fprintf(out, "%s,%s", r->about.test->name, result_end_name(row->by));
 	for (size_t i = 0; i < all->count; i++)
-		fprintf(out, ",%s",
-			percentile_known(row->record, all->row[i].key)
-				? record_format(row->record, &all->row[i], text, sizeof(text))
-				: "");
+		if (is_column(&r->csv, &all->row[i]))
+			fprintf(out, ",%s",
+				percentile_known(row->record, all->row[i].key)
+					? record_format(row->record, &all->row[i], text,
+							sizeof(text))
+					: "");
 	put_behind(r, row, failed, out);
 	fprintf(out, "\n");
 }

@@ -129,7 +129,11 @@ struct csv {
 	struct outlet outlet; /* of that stream */
 	int errnum;           /* errno of a failed write; 0: none */
 	bool appends, begun;  /* to a regular file; the header is written */
+	bool full;            /* all columns */
 };
+
+/* The file that CSV, the option's argument, names: FILE or full:FILE. */
+const char *csv_file(const char *csv);
 int csv_open(struct report *r, struct fault *f);
 FILE *csv_rows(struct report *r);
 void csv_result(struct report *r, const struct result *result);

@@ -132,7 +132,7 @@ static const char *name_row(const struct explained_rows *why, char *buf, size_t 
 	return buf;
 }
 
-void explained_print(const struct report *r)
+void explained_print(const struct report *r, bool brief)
 {
 	const struct explained_rows *why = &r->notes.why;
 	const struct finding *l = &why->explained.limit.finding;
@@ -144,7 +144,7 @@ void explained_print(const struct report *r)
 	if (!why->rows || r->about.server || r->about.options->output.explain == EXPLAIN_OFF)
 		return;
 	name_row(why, row, sizeof(row));
-	if (l->text[0])
+	if (l->text[0] && (full || !brief || l->is.code != LIMIT_UNKNOWN))
 		report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "", l->next);
 	if (full && !trips)
 		print_ceilings(r, &why->explained.limit.ceilings);

@@ -181,29 +181,60 @@ static struct units_text percent_text(double percent)
 	return text;
 }
 
-/* What is said instead of an interval. */
-static const char *unknown_text(const struct record *rec)
+/* True if REC's interval is unknown because the run was too short. */
+static bool too_short(const struct record *rec)
 {
-	return rec->plus_minus.unknown == INTERVAL_PHASES
-		       ? "±, the uncertainty of the average: not known: it varies in long phases"
-	       : rec->plus_minus.unknown == INTERVAL_EVENTS
-		       ? "±, the uncertainty of the average: not known: one or two events make most "
-			 "of what varies"
-		       : "too short for ±, the uncertainty of the average";
+	return isnan(rec->plus_minus.percent) && rec->plus_minus.unknown != INTERVAL_PHASES &&
+	       rec->plus_minus.unknown != INTERVAL_EVENTS;
+}
+
+/* Say why the average of REC, the row NAME of ROWS rows, has no interval. */
+static void note_unknown(const struct report *r, const struct record *rec, const char *name,
+			 unsigned rows)
+{
+	if (too_short(rec)) /* note_too_short() says so */
+		return;
+	report_note(r, "no ± (uncertainty)%s%s: the %s %s; use -D %.0f", rows > 1 ? " at " : "",
+		    rows > 1 ? name : "", r->about.test->latency ? "latency" : "rate",
+		    rec->plus_minus.unknown == INTERVAL_PHASES
+			    ? "varies in long phases"
+			    : "varies mostly by one or two events",
+		    fmax(1, ceil(LONGER * rec->seconds)));
+}
+
+/* "9270 MiB/s" or "3.2 usec on average": REC's average without digits that ± PERCENT makes idle. */
+static struct units_text rounded_text(const struct report *r, const struct record *rec,
+				      double percent)
+{
+	struct units_text text;
+	bool latency = r->about.test->latency, gbits = r->about.options->output.gbits;
+	double value = latency ? rec->latency.mean_us
+		       : gbits ? rec->bandwidth_gbps
+			       : rec->bandwidth_gbps * 1e9 / 8 / 1048576;
+	double unit = pow(10, fmax(-2, floor(log10(value * percent / 100)) - 1));
+
+	snprintf(text.text, sizeof(text.text), "%.*f %s",
+		 unit < 0.1 ? 2
+		 : unit < 1 ? 1
+			    : 0,
+		 round(value / unit) * unit,
+		 latency ? "usec on average"
+		 : gbits ? "Gb/s"
+			 : "MiB/s");
+	return text;
 }
 
 static void note_interval(const struct report *r, const struct record *rec)
 {
 	double percent = rec->plus_minus.percent;
 
-	if (isnan(percent)) /* a run of slow messages may have been long already */
-		report_note(r, "%s; use -D %.0f or longer", unknown_text(rec),
-			    fmax(1, ceil(LONGER * rec->seconds)));
+	if (percent > 100)
+		report_note(r, "the %s varied too much to give one average: ± more than 100 %%",
+			    r->about.test->latency ? "latency" : "rate");
 	else
-		report_note(
-			r, "%s ± %s %% (%g %%, %" PRIu64 " slices)%s", average_text(r, rec).text,
-			percent_text(percent).text, INTERVAL_CONFIDENCE, rec->plus_minus.slices,
-			percent > 100 ? ": it varied too much during the run for an average" : "");
+		report_note(r, "%s ± %s %% (%g %%, %" PRIu64 " slices)",
+			    rounded_text(r, rec, percent).text, percent_text(percent).text,
+			    INTERVAL_CONFIDENCE, rec->plus_minus.slices);
 }
 
 static void print_intervals(const struct report *r)
@@ -211,11 +242,10 @@ static void print_intervals(const struct report *r)
 	const struct intervals_shown *in = &r->notes.interval;
 	double worst = in->worst.plus_minus.percent;
 
-	if (in->rows == 1)
+	if (in->rows && isnan(worst))
+		note_unknown(r, &in->worst, in->worst_name, in->rows);
+	else if (in->rows == 1)
 		note_interval(r, &in->worst);
-	else if (in->rows && isnan(worst))
-		report_note(r, "%s, at %s and possibly others; use -D 1 or longer",
-			    unknown_text(&in->worst), in->worst_name);
 	else if (in->rows)
 		report_note(r, "averages ± %s to %s %% (%g %%), the widest at %s",
 			    percent_text(in->least_percent).text, percent_text(worst).text,
@@ -240,62 +270,76 @@ static void add_amount(struct amount *a, const struct result *result)
 		a->fewest = *rec;
 }
 
-/* Add the option with which percentile P gets enough samples. REC has too few. */
-static void add_remedy(const struct report *r, const struct record *rec, const struct percentile *p,
-		       char *buf, size_t size)
+/* For how long the size was measured that was measured for the shortest time. */
+static double shortest_s(const struct amount *a)
 {
-	uint64_t needs = percentile_needs(p), have = percentile_samples(rec);
-	uint64_t each = rec->qps ? rec->qps : 1;
-
-	if (!experiment_endless(&r->about.options->experiment))
-		text_add(buf, size, "-n %" PRIu64, (needs + each - 1) / each);
-	else if (have)
-		text_add(buf, size, "-D %.0f", ceil(rec->seconds * (double)needs / (double)have));
-	else
-		text_add(buf, size, "a longer run");
+	return a->sizes > 1 ? fmin(a->shortest_s, a->size_s) : a->size_s;
 }
 
-/* Explain the '-' in the table: too few samples for a percentile. */
-static void note_missing_percentiles(const struct report *r)
+/*
+ * Append the names of the table's percentiles that REC has too few samples for to the list BUF.
+ * Return how many times the samples are needed, for the rarest of them; 0: none is missing.
+ */
+static double add_missing_percentiles(const struct report *r, const struct record *rec, char *buf,
+				      size_t size)
 {
-	const struct record *rec = &r->notes.enough.fewest;
 	struct columns all = columns_of(r, rec, false);
-	const struct percentile *last = NULL;
-	size_t absent = 0;
-	char names[160] = "", more[48] = "";
+	double times = 0;
 
+	if (!r->form->table || !r->about.test->latency)
+		return 0;
 	for (const struct column *c = all.column; c < all.column + all.count; c++) {
 		const struct percentile *p = percentile_of(c->field);
 
 		if (!p || percentile_known(rec, p->field))
 			continue;
-		if (last)
-			text_add(names, sizeof(names), "%s%s", absent > 1 ? ", " : "", last->words);
-		last = p;
-		absent++;
+		text_add(buf, size, "%s%s", buf[0] ? ", " : "", p->words);
+		times = fmax(times, (double)percentile_needs(p) /
+					    fmax(1, (double)percentile_samples(rec)));
 	}
-	if (!last)
-		return;
-	text_add(names, sizeof(names), "%s%s", absent > 1 ? " and " : "", last->words);
-	add_remedy(r, rec, last, more, sizeof(more));
-	report_note(r, "%s not shown: %" PRIu64 " samples are too few; use %s", names,
-		    percentile_samples(rec), more);
+	return times;
 }
 
-/* Client: advise a longer run if a size was measured for less than SHORT_S. */
-static void note_short_run(const struct report *r)
+/* Client: say, once for all rows, that the run was too short, for what, and what would do. */
+static void note_too_short(const struct report *r)
 {
 	const struct amount *a = &r->notes.enough;
-	double s = a->sizes > 1 ? fmin(a->shortest_s, a->size_s) : a->size_s;
-	struct units_text measured = units_about_ns(s * 1e9);
+	const struct intervals_shown *in = &r->notes.interval;
+	double s = shortest_s(a);
+	bool unsure = in->rows && too_short(&in->worst), brief = s > 0 && s < SHORT_S;
+	char lacks[160] = "", had[160] = "", use[48] = "";
+	double times, longer = 1;
 
-	if (r->about.server || !(s > 0 && s < SHORT_S))
+	if (r->about.server || !a->sizes)
 		return;
-	if (a->sizes > 1)
-		report_note(r, "only %s measured for one of %u rows; use -D 1 for a second each",
-			    measured.text, a->sizes);
+	text_add(lacks, sizeof(lacks), "%s", unsure ? "± (uncertainty)" : "");
+	times = add_missing_percentiles(r, &a->fewest, lacks, sizeof(lacks));
+	if (!unsure && !brief && times == 0)
+		return;
+	if (unsure)
+		longer = fmax(longer, ceil(LONGER * in->worst.seconds));
+	longer = fmax(longer, ceil(times * a->fewest.seconds));
+	if (times > 0 && !percentile_samples(&a->fewest))
+		text_add(use, sizeof(use), "a longer run");
+	else if (unsure || brief || experiment_endless(&r->about.options->experiment))
+		text_add(use, sizeof(use), "-D %.0f", longer);
 	else
-		report_note(r, "only %s measured; use -D 1 for a second", measured.text);
+		text_add(use, sizeof(use), "-n %.0f",
+			 ceil(round(times * (double)percentile_samples(&a->fewest)) /
+			      fmax(1, a->fewest.qps)));
+	if (!unsure && !brief) {
+		report_note(r, "%" PRIu64 " samples are too few for %s; use %s",
+			    percentile_samples(&a->fewest), lacks, use);
+		return;
+	}
+	if (a->sizes > 1)
+		text_add(had, sizeof(had), "%s: ", unsure ? in->worst_name : "one row");
+	text_add(had, sizeof(had), "%s",
+		 units_about_ns(1e9 * (unsure ? in->worst.seconds : s)).text);
+	if (times > 0)
+		text_add(had, sizeof(had), ", %" PRIu64 " samples", percentile_samples(&a->fewest));
+	report_note(r, "too short (%s) for %s; use %s", had,
+		    lacks[0] ? lacks : "an average that repeats", use);
 }
 
 void notes_shown(const struct report *r, const struct result_row *row)
@@ -315,9 +359,7 @@ void notes_add(struct report *r, const struct result *result)
 void notes_print(struct report *r)
 {
 	print_intervals(r);
-	if (r->notes.enough.sizes && r->form->table && r->about.test->latency)
-		note_missing_percentiles(r);
-	note_short_run(r);
-	explained_print(r);
+	note_too_short(r);
+	explained_print(r, shortest_s(&r->notes.enough) < SHORT_S);
 	memset(&r->notes, 0, sizeof(r->notes));
 }

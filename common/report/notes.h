@@ -34,11 +34,11 @@ void notes_add(struct report *r, const struct result *result);
 void notes_print(struct report *r);
 
 /*
- * explained.c: the same of what limits the rows; for the document, as new references: a limit, and
- * findings; a finding as a line. Returns BUF.
+ * explained.c: the same of what limits the rows, but for the unknown of a BRIEF run; for the
+ * document, as new references: a limit, and findings; a finding as a line. Returns BUF.
  */
 void explained_add(struct explained_rows *to, const struct result *result);
-void explained_print(const struct report *r);
+void explained_print(const struct report *r, bool brief);
 json_t *explained_limit(const struct explained *e);
 json_t *findings_json(const struct findings *list);
 const char *finding_line(const struct finding *f, char *buf, size_t size);

@@ -37,7 +37,7 @@ static void forget_report(struct report *r)
 /* A document goes to stdout: nothing else does. */
 static bool none_wanted(const struct output_options *o)
 {
-	return document_to_stdout(o->json) || document_to_stdout(o->csv);
+	return document_to_stdout(o->json) || document_to_stdout(csv_file(o->csv));
 }
 
 static const struct form form_none = {.wanted = none_wanted, .connected = banner_print};
@@ -91,7 +91,7 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	begin_report(r);
 	if (r->form->open)
 		r->form->open(r);
-	if (document_to_stdout(o->json) && document_to_stdout(o->csv)) {
+	if (document_to_stdout(o->json) && document_to_stdout(csv_file(o->csv))) {
 		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
 		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
 	}

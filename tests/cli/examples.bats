@@ -72,7 +72,7 @@ plugin() {
 
 @test "check_rdmark: Nagios' codes, a line, and performance data in base units" {
 	installed
-	local run port
+	local run port option
 	stay bw port 'rdmark server'
 	run=(write_bw -p "$port" -n 200 "$host")
 	plugin 0 'RDMARK OK - write_bw to ' "${run[@]}"
@@ -93,6 +93,19 @@ plugin() {
 	plugin 3 'a LIMIT needs a PROGRAM' -c 390
 	plugin 3 'no limit' -t 0 "${run[@]}"
 	plugin 3 'no_such is not installed' no_such "$host"
+	plugin 0 "write_bw to $(uname -n): " -H "$host" write_bw -p "$port" -n 100
+	for option in -h --help; do
+		example check_rdmark $option
+		ended example 3
+		says example.out 'usage: check_rdmark ' '-H PEER'
+	done
+	plugin 3 'usage: ' -x
+	example check_rdmark -V
+	ended example 3
+	[[ $(<example.out) =~ ^check_rdmark\ [0-9] ]] || fail 'no version'
+	example check_rdmark -v "${run[@]}"
+	ended example 0
+	[[ $(head -n 1 example.out) == 'RDMARK OK - write_bw to '* ]] || fail 'the first line'
 	example check_rdmark # whatever this host is
 	[[ $(<example.out) == 'RDMARK '@(OK|WARNING|CRITICAL|UNKNOWN)' - '?* ]] || fail 'no state'
 }
@@ -194,6 +207,15 @@ nhc() {
 	example slurm-check peers drain
 	ended example 0
 	says example.err 'no hosts in peers'
+	made_up logger 'printf "%s\n" "$*" >>logged'
+	SLURM_CHECK_PATH=$PWD/made-up:$SLURM_CHECK_PATH example slurm-check mistyped drain
+	ended example 0
+	says example.err 'cannot be read: mistyped'
+	grep -q 'slurm-check .*mistyped: nothing is checked' logged || fail 'not in syslog'
+	example slurm-check --strict mistyped
+	ended example 1
+	example slurm-check --strict peers
+	ended example 1
 	echo "$host # the other one" >>peers
 	stay bw BW_PORT write_bw
 	stay lat LAT_PORT send_lat

@@ -297,7 +297,7 @@ loaded_rdma_core() {
 	# One in which no round trip was over lasted half of one, at least.
 	json_lines client.out '(whole_intervals | map(.latency_mean_us // .interval_s * 1e6 / 2) | max) as $worst | document.results[0]
 		| (.worst_interval_us | near($worst; 0.001)) and has("intervals") == false'
-	pair write_lat -D 0.5 --interval 0.1 --csv=c.csv
+	pair write_lat -D 0.5 --interval 0.1 --csv=full:c.csv
 	says client.err 'rdmark: 2 B: worst interval: '
 	[[ $(head -n 1 c.csv) == *,intervals,worst_interval_gbps,worst_interval_us* ]]
 	pair send_bw -D 0.5 -s 64 --interval 0.1 --json=c.json
@@ -311,7 +311,7 @@ loaded_rdma_core() {
 }
 
 @test "--csv: a header and a row for each record, named as in JSON" {
-	pair send_bw -n 20 -s 64 --csv --json=c.json
+	pair send_bw -n 20 -s 64 --csv=full: --json=c.json
 	local header row1
 	{ read -r header; read -r row1; } <client.out
 	json c.json '.results[0] | del(.direction, .bytes, .quality, .snapshot, .evidence, .limit, .diagnosis, .by_end) | keys
@@ -363,7 +363,7 @@ field() {
 
 @test "--csv: a row for each result, which says when, between whom and what was varied" {
 	local said
-	pair send_bw -b --threads 2 -q 2 -n 50 -s 64 -t 32 -m 1024 -c UC --csv=c.csv --json=c.json
+	pair send_bw -b --threads 2 -q 2 -n 50 -s 64 -t 32 -m 1024 -c UC --csv=full:c.csv --json=c.json
 	[[ $(wc -l <c.csv) == 2 && $(head -n 1 c.csv) == *,started_utc,client_host,server_host,* ]] || fail "$(<c.csv)"
 	said=$(for name in started_utc client_host server_host connection tx_depth threads mtu_bytes messages direction; do
 		field $name
@@ -375,6 +375,23 @@ field() {
 	json c.json '.effective.tx_depth == 32 and .effective.mtu_bytes == 1024 and .experiment.connection == "UC"'
 	pair write_bw -a -n 2 --repeat 2 --cpu_util --csv=c.csv
 	[[ $(wc -l <c.csv) == 48 ]] || fail "$(<c.csv)"
+}
+
+@test "--csv: what most want; a file with all columns gets all" {
+	local all
+	pair send_lat -n 20 --csv
+	[[ $(head -n 1 client.out) == test,measured_by,message_bytes,*,latency_p99_9_us,*,status,varied ]] || fail 'the header'
+	[[ $(awk -F, 'NR == 1 { n = NF } { print n, NF }' client.out) == $'25 25\n25 25' ]] || fail 'columns'
+	pair send_lat -n 20 --csv=full:c.csv
+	all=$(head -n 1 c.csv | tr , '\n' | wc -l)
+	((all > 60)) || fail "$all columns"
+	pair send_lat -n 20 --csv=c.csv
+	[[ $(awk -F, '{ print NF }' c.csv | sort -u) == "$all" && $(wc -l <c.csv) == 3 ]] || fail "$(<c.csv)"
+	pair send_lat -n 20 --csv=short.csv
+	start cli send_lat -p 1 --csv=full:short.csv "$host"
+	finish cli
+	ended cli 2
+	says cli.err short.csv 'other columns'
 }
 
 @test "--csv=FILE: two at the same time make one header" {

@@ -124,7 +124,7 @@ beside_load() {
 	for program in "${latency_programs[@]}"; do
 		pair "$program" -n 30 --warmup 10 --json=c.json
 		json c.json '.results[0] | .load_gbps == null and .latency_min_us < 4000'
-		loaded 0.36 "$program" -n 30 --warmup 10 --load max --load-size 8k --csv=c.csv
+		loaded 0.36 "$program" -n 30 --warmup 10 --load max --load-size 8k --csv=full:c.csv
 		json c.json '.experiment.load == "max" and (.results | length == 1 and (.[0] | has("by_end") | not))'
 		grep -Eq 'during a load of [0-9.]+ Gb/s$' client.err || fail 'not said'
 		says server.err 'during a load of '

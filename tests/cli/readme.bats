@@ -61,7 +61,7 @@ as_shown() {
 
 @test "README: what it shows is what is printed" {
 	local line shown
-	pair send_lat
+	pair send_bw -D 1
 	while IFS= read -r line; do
 		line=${line%"${line##*[! ]}"}
 		grep -qF -- "${line#    }" "$root/README.md" || fail "README does not show: $line"
@@ -77,7 +77,7 @@ as_shown() {
 	finish server
 	ended client 0
 	ended server 0
-	[[ $(grep -c '^test,' sweep.csv) == 1 && $(grep -c '^write_bw,client' sweep.csv) == 18 ]] || fail "$(<sweep.csv)"
+	[[ $(grep -c '^test,' s.csv) == 1 && $(grep -c '^write_bw,client' s.csv) == 18 ]] || fail "$(<s.csv)"
 	json sweep.json '.status == "ok" and ([.results[].varied | [.qp, .size_bytes]] | unique | length) == 18'
 	command -v gnuplot >/dev/null || return 0
 	commands | grep rdmark-plot >plot || fail 'there is no picture'
@@ -93,6 +93,7 @@ as_shown() {
 	while IFS= read -r line; do
 		case $line in
 		'server$ build/bin/'* | 'client$ build/bin/'*) ;;
+		'build/bin/rdmark server --auth=none '* | 'build/bin/rdmark HOST '*) ;; # tests/cli/tour.bats
 		build/bin/*) grep -qF "    $line" <(awk '/^## / { on = $0 == "## A sweep" } on' "$root/README.md") || fail "nobody runs: $line" ;;
 		# demo and check run the tests; tests/cli/install.bats and tests/packages run the others
 		'make demo' | 'make check '* | 'make check-all '* | 'make deps '* | make\ \ * | 'make install '* | 'make deb '* | 'apt install ./build/packages/rdmark_*.deb') ;;

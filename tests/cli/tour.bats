@@ -37,22 +37,23 @@ over() { # the server is told to end, and does
 	server 'rdmark server'
 	tour -n 200 --json=tour.json
 	ended tour 0
-	(($(wc -l <tour.out) == 4)) || fail 'not four lines'
-	grep -Eq '^send_lat +2 B +[0-9.]+ us on average, median [0-9.]+' tour.out || fail 'no send_lat'
-	grep -Eq '^send_bw +64 KiB +[0-9.]+ Gb/s, [0-9.]+ M messages/s' tour.out || fail 'no send_bw'
-	grep -Eq '^write_lat +2 B ' tour.out && grep -Eq '^write_bw +64 KiB ' tour.out || fail 'no write_lat or write_bw'
+	(($(wc -l <tour.out) == 7)) || fail 'not a head and six lines'
+	[[ $(head -n 1 tour.out) == 'test       size     median[us]    p99[us]  rate[Gb/s]  of link[%]  ±[%]' ]] || fail "$(<tour.out)"
+	grep -Eq '^send_lat +2 B +[0-9.]+ +- +- +- ' tour.out || fail 'no send_lat'
+	grep -Eq '^send_bw +64 KiB +- +- +[0-9.]+ +([0-9.]+|-) ' tour.out || fail 'no send_bw'
+	[[ $(awk 'NR > 1 { print $1 }' tour.out | paste -sd ' ') == 'send_lat send_bw write_lat write_bw read_lat read_bw' ]] || fail "$(<tour.out)"
 	says tour.err "rdmark: client $(uname -n): $DEVICE port 1" "rdmark: server $(uname -n): $DEVICE"
 	(($(wc -l <tour.err) == 2)) || fail 'more is said'
-	json_lines tour.json 'map(.test) == ["send_lat", "send_bw", "write_lat", "write_bw"] and (.[:3] | all(.results[0].messages == 200))'
+	json_lines tour.json 'map(.test) == ["send_lat", "send_bw", "write_lat", "write_bw", "read_lat", "read_bw"] and (.[:3] | all(.results[0].messages == 200))'
 	start compare rdmark compare tour.json tour.json --within 1
 	finish compare
 	ended compare 0
 	tour -n 200 --json
 	ended tour 0
-	json tour.out 'length == 4' -s
+	json tour.out 'length == 6' -s
 	says tour.err 'send_lat   2 B'
 	over
-	(($(grep -cE ' us on average$| MiB/s \([0-9.]+ Gb/s\)$' server.err) == 8)) || fail 'the server has not served eight'
+	(($(grep -cE ' us on average$| MiB/s \([0-9.]+ Gb/s\)$' server.err) == 12)) || fail 'the server has not served twelve'
 }
 
 @test "rdmark server is such a server; without -n each test lasts a second" {
@@ -62,7 +63,7 @@ over() { # the server is told to end, and does
 	start_server server "$PWD/serve"
 	tour --json=tour.json
 	ended tour 0
-	json tour.json 'length == 4 and all(.experiment.duration_s == 1)' -s
+	json tour.json 'length == 6 and all(.experiment.duration_s == 1)' -s
 	over
 }
 
@@ -80,15 +81,34 @@ over() { # the server is told to end, and does
 	server 'rdmark server'
 	tour -D 0.6 --interval 0.2 --json=tour.json
 	ended tour 0
-	(($(wc -l <tour.out) == 4)) || fail 'not four lines'
-	json tour.json 'length == 4 and all(.results | length > 0)' -s
+	(($(wc -l <tour.out) == 7)) || fail 'not a head and six lines'
+	json tour.json 'length == 6 and all(.results | length > 0)' -s
 	rm tour.json
 	tour -n 200 --repeat 3 --json=tour.json
 	ended tour 0
 	local gbps
 	gbps=$(jq 'select(.test == "send_bw") | .summaries[0].median_run as $run
 		| .results | map(select(.run == $run))[0].bandwidth_gbps' tour.json)
-	LC_ALL=C grep -Eq "^send_bw .* $(LC_ALL=C printf '%.2f' "$gbps") Gb/s" tour.out || fail "not the median run's $gbps"
+	LC_ALL=C grep -Eq "^send_bw .* $(LC_ALL=C printf '%.2f' "$gbps") " tour.out || fail "not the median run's $gbps"
+	over
+}
+
+@test "--tests names those that are run; what is none is refused" {
+	driver none
+	server 'rdmark server'
+	tour -n 200 --tests read_bw,send_lat
+	ended tour 0
+	[[ $(awk 'NR > 1 { print $1 }' tour.out | paste -sd ' ') == 'read_bw send_lat' ]] || fail "$(<tour.out)"
+	tour -n 200 --tests=write_bw
+	ended tour 0
+	(($(wc -l <tour.out) == 2)) || fail "$(<tour.out)"
+	for list in bw send_lat, ''; do
+		tour --tests="$list"
+		ended tour 2
+		says tour.err '--tests: ' 'is no test. Fix: --tests send_lat,read_bw, of: '
+	done
+	tour --tests
+	ended tour 2
 	over
 }
 
@@ -158,7 +178,7 @@ over() { # the server is told to end, and does
 	driver
 	server 'rdmark server'
 	tour -n 200 --json=tour.json
-	(($(wc -l <tour.out) == 5)) || fail 'not five lines'
+	(($(wc -l <tour.out) == 8)) || fail 'not a head and seven lines'
 	grep -Eq '^gdr_bw +(PASS|WARN|FAIL|INCONCLUSIVE) ' tour.out || fail 'no verdict'
 	tour -n 200 --repeat 2
 	ended tour 0

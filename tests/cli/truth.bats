@@ -120,14 +120,14 @@ sure() {
 	local list
 	for list in 40,100000 100000,40,100000; do
 		scripted "$lazy gap=100~5%" write_bw -s 1000 -n "$list" -N
-		says client.err 'too short for ±, the uncertainty of the average, at -n 40: 1000 B and possibly others'
+		says client.err 'too short (-n 40: 1000 B: ' ') for ± (uncertainty); use -D '
 		[[ $(<client.err) != *nan* ]]
 	done
 }
 
 @test "an average of one event is known to nobody" {
 	scripted "$lazy gap=10*20000,2000*2000" write_bw -s 1000 -n 22000 -N
-	says client.err '±, the uncertainty of the average: not known: one or two events make most of what varies; use -D 1 or longer'
+	says client.err 'no ± (uncertainty): the rate varies mostly by one or two events; use -D 1'
 	json c.json '.results[0] | .plus_minus_percent == null and .plus_minus_unknown == "few_events"'
 	scripted "$lazy gap=100*20000,120*20000" write_bw -s 1000 -n 40000 -N
 	json c.json '.results[0] | .plus_minus_percent == null and (.plus_minus_unknown | IN("few_events", "long_phases"))'

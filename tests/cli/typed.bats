@@ -44,8 +44,11 @@ no_device_here() {
 @test "numbers have one grammar: prefixes, units, fractions, exponents" {
 	no_device_here
 	local size
-	for size in 4KB 4KiB 4k 4Ki 4096 4kb 4.0k 4096B 4.096e3; do
+	for size in 4KiB 4k 4Ki 4096 4kib 4.0k 4096B 4.096e3; do
 		understood '.size_bytes == 4096' send_bw -s $size
+	done
+	for size in 4KB 4kb 4000; do
+		understood '.size_bytes == 4000' send_bw -s $size
 	done
 	understood '.size_bytes == 1536' send_bw -s 1.5k
 	understood '.iters == 1000' send_bw -n 1k
