@@ -4,9 +4,9 @@
  * batches.
  *
  * Every receive of QP i has the whole slice of QP i as its buffer, so one fill serves all message
- * sizes. The receives of an SRQ of all QPs use the slices in turn. The GRH of a datagram goes before the
- * slice, so the payload starts at the same address as with other transports. The work requests are
- * built once. The queues last longer than a round: posted receives stay posted.
+ * sizes. The receives of an SRQ of all QPs use the slices in turn. The GRH of a datagram goes
+ * before the slice, so the payload starts at the same address as with other transports. The work
+ * requests are built once. The queues last longer than a round: posted receives stay posted.
  */
 #pragma once
 

@@ -4,8 +4,8 @@
  *
  * qp_set_init() creates QPs and moves them to INIT. The two ends exchange struct qp_address (the
  * numbers of all QPs in one message). qp_set_connect() moves the QPs to RTS. QP i is connected to
- * the peer's QP i; a datagram goes there because qp_set_aim() says so in each request. If another QP
- * receives (XRC), it is the one that the peer's QP i is connected to, and the reverse.
+ * the peer's QP i; a datagram goes there because qp_set_aim() says so in each request. If another
+ * QP receives (XRC), it is the one that the peer's QP i is connected to, and the reverse.
  * Reference: InfiniBand Architecture Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
  */
 #pragma once
@@ -50,8 +50,8 @@ struct qp_set {
 	struct cq_wait cq_wait;
 	struct cq_ring send, recv;
 	struct ibv_cq *send_cq, *recv_cq; /* those of QP 0 */
-	struct ibv_srq **srq; /* for all QPs, or for each */
-	unsigned srqs;        /* 0: each QP has a receive queue */
+	struct ibv_srq **srq;             /* for all QPs, or for each */
+	unsigned srqs;                    /* 0: each QP has a receive queue */
 	struct ibv_qp **qp;
 	uint32_t *psn;      /* first packet sequence number of each QP */
 	/* If each request says where to: the peer's QPs; its port, for the QPs in turn. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * transport: what RC, UC, UD and XRC promise, allow and need, as data. All else asks these members and
+ * transport: what each promises, allows and needs, as data. All else asks these members and
  * compares no names. Another transport is a file as transport_rc.c, a row of transport.c and a word
  * of -c; what it needs in a request (verbs/qp.h: qp_set_aim()) and of the loops (loop/post.h) has
  * one place each.

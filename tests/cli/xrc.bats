@@ -71,12 +71,13 @@ over() { pair "$1" -c XRC "${@:2}" --json=c.json; }
 	json c.json '[.results[].cell] | contains(["gdr", "staged-pipe", "staged-sync"])'
 }
 
+# bats test_tags=rxe
 @test "a client without XRC says so before it looks for a server" {
 	SIMVERBS_DEVICES=$without
 	start cli write_bw -c XRC 127.0.0.1 -p 1
 	finish cli
 	ended cli 77
-	says cli.err 'sim0 does not support transport XRC' 'device_cap_flags' 'Fix: use -c RC'
+	says cli.err ' does not support transport XRC' 'device_cap_flags' 'Fix: use -c RC'
 	says_no cli.err waiting
 }
 
