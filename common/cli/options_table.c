@@ -95,7 +95,7 @@ static const struct option_row table[] = {
 		"send messages up to this size inline", .never = FETCHING,
 		.instead = "omit it: READs and atomic operations send no data inline"),
 	EXPERIMENT(PATH, "connection", 'c', CHOICE, connection, 0,
-		CONNECTIONS - 1, "RC|UC|UD",
+		CONNECTIONS - 1, "RC|UC|UD|XRC",
 		"transport; UC and UD may lose messages"),
 	EXPERIMENT_FLAG(PATH, "rdma_cm", 'R', rdma_cm, "connect the QPs with rdma_cm"),
 	EXPERIMENT_FLAG(QUEUES, "events", 'e', events,

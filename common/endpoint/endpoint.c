@@ -87,17 +87,32 @@ static void set_largest(struct endpoint *ep, uint64_t max)
 		ep->message_max = e->staged_chunk_bytes;
 }
 
-int endpoint_check_size(struct endpoint *ep)
+static int refuse_transport(struct endpoint *ep, const char *device)
+{
+	const char *name = experiment_transport(&ep->options->experiment)->name;
+
+	fault_phase(ep->fault, "choosing the device");
+	fault_raise(ep->fault, FAULT_UNAVAILABLE, 0, "%s does not support transport %s", device,
+		    name);
+	fault_cause(ep->fault, "The device's capabilities (device_cap_flags) do not include %s",
+		    name);
+	return fault_fix(ep->fault, "use -c RC, or name another device with -d; `ibv_devinfo -v` "
+				    "shows what each supports");
+}
+
+int endpoint_check_devices(struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
 
-	fault_phase(ep->fault, "choosing the message sizes");
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct hca_port *p = &ep->rail[i].hca.info;
 		uint64_t max =
 			transport_max_bytes(experiment_transport(e), rail_mtu(ep, &ep->rail[i]),
 					    p->port_attr.max_msg_sz);
 
+		if (!transport_is_on(experiment_transport(e), &p->attr))
+			return refuse_transport(ep, p->device);
+		fault_phase(ep->fault, "choosing the message sizes");
 		if (!i || max < ep->largest_bytes)
 			set_largest(ep, max);
 		if (e->load && e->load_bytes > p->port_attr.max_msg_sz)
@@ -203,8 +218,9 @@ static int check_own_schedule(struct endpoint *ep)
 static int check_ports(struct endpoint *ep, const struct hca_list *list, const struct hca_port *p)
 {
 	const struct experiment *e = &ep->options->experiment;
+	const struct transport *over = experiment_transport(e);
 	uint64_t index = ep->options->local.gid_index, max_bytes = 0;
-	bool has_gid = index == EXPERIMENT_AUTO;
+	bool has_gid = index == EXPERIMENT_AUTO, has_transport = false;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *one = &list->port[i];
@@ -214,7 +230,10 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 		has_gid = has_gid || index < (uint64_t)one->port_attr.gid_tbl_len;
 		if (one->port_attr.max_msg_sz > max_bytes)
 			max_bytes = one->port_attr.max_msg_sz;
+		has_transport = has_transport || transport_is_on(over, &one->attr);
 	}
+	if (!has_transport)
+		return refuse_transport(ep, p->device);
 	if (!has_gid)
 		return rail_refuse_gid(ep, p);
 	if (ep->server || plan_last_size(e, max_bytes) <= max_bytes)

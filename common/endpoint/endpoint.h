@@ -105,8 +105,8 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list);
 /* Choose and open the devices and the GPU, create the threads and pin them. */
 int endpoint_open(struct endpoint *ep);
 
-/* After that: check that the open devices can send the largest message. */
-int endpoint_check_size(struct endpoint *ep);
+/* After that: check that the open devices have the transport, and can send the largest message. */
+int endpoint_check_devices(struct endpoint *ep);
 
 /* After the agreement on MTU and outstanding READs: limit size and depth to them. */
 void endpoint_agreed(struct endpoint *ep);

@@ -26,6 +26,8 @@ static struct plan_qp worker_plan(const struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
 	const struct ibv_device_attr *d = &t->rail->hca.info.attr;
+	const struct experiment *e = &ep->options->experiment;
+	const struct transport *over = experiment_transport(e);
 
 	return (struct plan_qp){
 		.latency = ep->test->latency,
@@ -33,8 +35,7 @@ static struct plan_qp worker_plan(const struct worker *t)
 		.receives = worker_receives(ep),
 		.no_rnr_retry = rail_is_iwarp(t->rail),
 		.max_cqe = (unsigned)d->max_cqe,
-		.max_wr =
-			(unsigned)(ep->options->experiment.use_srq ? d->max_srq_wr : d->max_qp_wr),
+		.max_wr = (unsigned)(e->use_srq || over->receiver ? d->max_srq_wr : d->max_qp_wr),
 		.max_send_wr = (unsigned)d->max_qp_wr,
 	};
 }
@@ -236,10 +237,8 @@ int worker_make(struct worker *t)
 		return -1;
 	t->mine.gid = t->rail->gid;
 	t->mine.lid = t->rail->hca.info.port_attr.lid;
-	for (unsigned i = 0; i < t->qps.count; i++) {
-		t->mine.qpn[i] = t->qps.qp[i]->qp_num;
-		t->mine.psn[i] = t->qps.psn[i];
-	}
+	if (qp_set_describe(&t->qps, &t->mine, &t->fault))
+		return -1;
 	if (worker_is_first(t))
 		t->rail->mine.nic.inline_bytes = t->qps.inline_bytes;
 	return 0;

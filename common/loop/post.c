@@ -28,10 +28,10 @@ static int by_one_post_send(struct post_qp *to, struct ibv_send_wr *wr,
 	return ibv_post_send(to->qp, wr, &to->bad);
 }
 
-/* Build request WR by the ibv_wr_* calls; OPCODE, INLINED and ADDRESSED are constants. */
+/* Build request WR by the ibv_wr_* calls; OPCODE, INLINED and AIM are constants. */
 static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
 				   const enum ibv_wr_opcode opcode, const bool inlined,
-				   const bool addressed)
+				   const enum post_aim aim)
 {
 	const struct ibv_sge *sge = wr->sg_list;
 
@@ -51,8 +51,10 @@ static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_w
 				      wr->wr.atomic.compare_add, wr->wr.atomic.swap);
 	else
 		ibv_wr_rdma_write_imm(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, wr->imm_data);
-	if (addressed)
+	if (aim == POST_TO_ADDRESS)
 		ibv_wr_set_ud_addr(qp, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+	else if (aim == POST_TO_SRQ)
+		ibv_wr_set_xrc_srqn(qp, wr->qp_type.xrc.remote_srqn);
 	if (inlined)
 		ibv_wr_set_inline_data(qp, (void *)(uintptr_t)sge->addr, sge->length);
 	else
@@ -63,7 +65,7 @@ static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_w
 static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 			       const struct ibv_send_wr *end, unsigned chain,
 			       const enum ibv_wr_opcode opcode, const bool inlined,
-			       const bool addressed)
+			       const enum post_aim aim)
 {
 	struct ibv_qp_ex *qp = to->extended;
 
@@ -73,7 +75,7 @@ static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 
 		ibv_wr_start(qp);
 		do {
-			build_wr(qp, wr++, opcode, inlined, addressed);
+			build_wr(qp, wr++, opcode, inlined, aim);
 		} while (wr != next);
 		rc = ibv_wr_complete(qp);
 		if (UNLIKELY(rc))
@@ -83,48 +85,48 @@ static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 }
 
 /* Define a function of this name: by_wr() with these constants. */
-#define BY_WR(name, opcode, inlined, addressed)                                                    \
-	static int name(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end, \
-			unsigned chain)                                                            \
-	{                                                                                          \
-		return by_wr(to, wr, end, chain, opcode, inlined, addressed);                      \
+#define BY_WR(name, opcode, inlined, aim)                                      \
+	static int by_wr_##name(struct post_qp *to, struct ibv_send_wr *wr,    \
+				const struct ibv_send_wr *end, unsigned chain) \
+	{                                                                      \
+		return by_wr(to, wr, end, chain, opcode, inlined, aim);        \
 	}
-BY_WR(by_wr_send, IBV_WR_SEND, false, false)
-BY_WR(by_wr_send_inline, IBV_WR_SEND, true, false)
-BY_WR(by_wr_datagram, IBV_WR_SEND, false, true)
-BY_WR(by_wr_datagram_inline, IBV_WR_SEND, true, true)
-BY_WR(by_wr_write, IBV_WR_RDMA_WRITE, false, false)
-BY_WR(by_wr_write_inline, IBV_WR_RDMA_WRITE, true, false)
-BY_WR(by_wr_write_imm, IBV_WR_RDMA_WRITE_WITH_IMM, false, false)
-BY_WR(by_wr_write_imm_inline, IBV_WR_RDMA_WRITE_WITH_IMM, true, false)
-BY_WR(by_wr_read, IBV_WR_RDMA_READ, false, false)
-BY_WR(by_wr_add, IBV_WR_ATOMIC_FETCH_AND_ADD, false, false)
-BY_WR(by_wr_swap, IBV_WR_ATOMIC_CMP_AND_SWP, false, false)
+/* Those of an opcode: for each aim, not inline and inline; and their place in the table. */
+#define CALLS(name, opcode)                                \
+	BY_WR(name##_peer, opcode, false, POST_TO_PEER)    \
+	BY_WR(name##_peer_in, opcode, true, POST_TO_PEER)  \
+	BY_WR(name##_to, opcode, false, POST_TO_ADDRESS)   \
+	BY_WR(name##_to_in, opcode, true, POST_TO_ADDRESS) \
+	BY_WR(name##_srq, opcode, false, POST_TO_SRQ)      \
+	BY_WR(name##_srq_in, opcode, true, POST_TO_SRQ)
+#define ROW(name)                                                    \
+	{                                                            \
+		{by_wr_##name##_peer, by_wr_##name##_peer_in},       \
+			{by_wr_##name##_to, by_wr_##name##_to_in},   \
+			{by_wr_##name##_srq, by_wr_##name##_srq_in}, \
+	}
+CALLS(send, IBV_WR_SEND)
+CALLS(write, IBV_WR_RDMA_WRITE)
+CALLS(write_imm, IBV_WR_RDMA_WRITE_WITH_IMM)
+CALLS(read, IBV_WR_RDMA_READ)
+CALLS(add, IBV_WR_ATOMIC_FETCH_AND_ADD)
+CALLS(swap, IBV_WR_ATOMIC_CMP_AND_SWP)
 
-/* For each request that a stream can post, the calls: not inline, inline (NULL: never). */
-static const struct {
-	enum ibv_wr_opcode opcode;
-	bool addressed;
-	post_call *by_wr[2];
-} posts[] = {
-	{IBV_WR_SEND, false, {by_wr_send, by_wr_send_inline}},
-	{IBV_WR_SEND, true, {by_wr_datagram, by_wr_datagram_inline}},
-	{IBV_WR_RDMA_WRITE, false, {by_wr_write, by_wr_write_inline}},
-	{IBV_WR_RDMA_WRITE_WITH_IMM, false, {by_wr_write_imm, by_wr_write_imm_inline}},
-	{IBV_WR_RDMA_READ, false, {by_wr_read}},
-	{IBV_WR_ATOMIC_FETCH_AND_ADD, false, {by_wr_add}},
-	{IBV_WR_ATOMIC_CMP_AND_SWP, false, {by_wr_swap}},
+/* All requests that a stream can post. */
+static post_call *const posts[][3][2] = {
+	[IBV_WR_SEND] = ROW(send),
+	[IBV_WR_RDMA_WRITE] = ROW(write),
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = ROW(write_imm),
+	[IBV_WR_RDMA_READ] = ROW(read),
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = ROW(add),
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = ROW(swap),
 };
 
 post_call *post_find(const struct post_kind *kind)
 {
-	for (size_t i = 0; i < sizeof(posts) / sizeof(posts[0]); i++) {
-		post_call *call = posts[i].by_wr[kind->inlined];
+	post_call *call = kind->opcode < sizeof(posts) / sizeof(posts[0])
+				  ? posts[kind->opcode][kind->aim][kind->inlined]
+				  : NULL;
 
-		if (posts[i].opcode == kind->opcode && posts[i].addressed == kind->addressed)
-			return kind->extended || !call ? call
-			       : kind->single          ? by_one_post_send
-						       : by_post_send;
-	}
-	return NULL;
+	return kind->extended || !call ? call : kind->single ? by_one_post_send : by_post_send;
 }

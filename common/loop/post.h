@@ -37,10 +37,17 @@ struct post_qp {
 typedef int post_call(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end,
 		      unsigned chain);
 
+/* What a request names. */
+enum post_aim {
+	POST_TO_PEER,    /* nothing: the QP has one peer */
+	POST_TO_ADDRESS, /* where to: a datagram */
+	POST_TO_SRQ,     /* the peer's SRQ */
+};
+
 /* What a stream posts. */
 struct post_kind {
 	enum ibv_wr_opcode opcode;
-	bool addressed; /* verbs/transport.h */
+	enum post_aim aim;
 	bool inlined;
 	bool extended; /* by the ibv_wr_* calls */
 	bool single;   /* END is always the end of the first chain */

@@ -46,7 +46,7 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 
 	memset(q, 0, sizeof(*q));
 	fault_phase(f, "posting receives");
-	q->count = qps->srq ? 1 : qps->count;
+	q->count = qps->srqs ? qps->srqs : qps->count;
 	q->depth = depth;
 	q->batch = batch;
 	q->qp = calloc(q->count, sizeof(*q->qp));
@@ -63,8 +63,9 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 			.lkey = round_key(into, i),
 		};
 	for (unsigned i = 0; i < q->count; i++) {
-		q->qp[i] = (struct recv_qp){.qp = qps->qp[i], .srq = qps->srq};
-		build_recv(q, i, &q->sge[i], qps->srq ? qps->count : 1);
+		q->qp[i] =
+			(struct recv_qp){.qp = qps->qp[i], .srq = qps->srqs ? qps->srq[i] : NULL};
+		build_recv(q, i, &q->sge[i], qps->count / q->count);
 		if (fill_recv_queue(q, i, f))
 			return -1;
 	}

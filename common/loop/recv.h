@@ -4,9 +4,9 @@
  * batches.
  *
  * Every receive of QP i has the whole slice of QP i as its buffer, so one fill serves all message
- * sizes. The receives of an SRQ use the slices in turn. The GRH of a datagram goes before the
- * slice, so the payload starts at the same address as with other transports. The work requests are
- * built once. The queues last longer than a round: posted receives stay posted.
+ * sizes. The receives of an SRQ of all QPs use the slices in turn. The GRH of a datagram goes
+ * before the slice, so the payload starts at the same address as with other transports. The work
+ * requests are built once. The queues last longer than a round: posted receives stay posted.
  */
 #pragma once
 
@@ -16,13 +16,13 @@
 
 struct recv_qp {
 	struct ibv_qp *qp;
-	struct ibv_srq *srq;       /* NULL: the QP has a queue of its own */
+	struct ibv_srq *srq;       /* NULL: the QP has a receive queue */
 	struct ibv_recv_wr *chain; /* `batch` requests, posted as one */
 };
 
 struct recv_queue {
 	struct recv_qp
-		*qp; /* one for each QP, or one for the SRQ; wr_id of its receives is its index */
+		*qp; /* one for each QP, or one for their SRQ; wr_id of its receives is its index */
 	/*
 	 * for each QP: receives to be consumed before the next batch is posted; a separate array,
 	 * so that many QPs share few cache lines

@@ -113,6 +113,7 @@ static void source_init(struct source *o, struct staged *s)
 		       .wr.rdma.rkey = s->remote.key},
 	};
 	o->wr.sg_list = &o->sge;
+	qp_set_aim(s->round->qps, 0, &o->wr);
 	if (o->window > s->round->qps->tx_depth)
 		o->window = s->round->qps->tx_depth;
 	__atomic_store_n(s->credits, 0, __ATOMIC_RELAXED);
@@ -257,6 +258,7 @@ static int sink_init(struct sink *k, struct staged *s)
 		       .wr.rdma = {.remote_addr = s->remote.addr, .rkey = s->remote.key}},
 	};
 	k->wr.sg_list = &k->sge;
+	qp_set_aim(s->round->qps, 0, &k->wr);
 	if (qps->rx_depth >= need)
 		return 0;
 	return fault_raise(s->round->fault, FAULT_LOCAL, 0,

@@ -53,6 +53,7 @@ int stream_init(struct stream *s, struct round *r)
 {
 	unsigned qps = r->qps->count, group = r->cq_mod, ring;
 	uint64_t target = round_target(r);
+	const struct transport *over = r->qps->transport;
 
 	memset(s, 0, sizeof(*s));
 	s->round = r;
@@ -70,7 +71,9 @@ int stream_init(struct stream *s, struct round *r)
 				   qps);
 	s->post = post_find(&(struct post_kind){
 		.opcode = r->opcode,
-		.addressed = r->qps->transport->addressed,
+		.aim = over->addressed  ? POST_TO_ADDRESS
+		       : over->receiver ? POST_TO_SRQ
+					: POST_TO_PEER,
 		.inlined = r->send_inline,
 		.extended = r->extended,
 		.single = s->chain == ring,

@@ -19,16 +19,19 @@
 #define ATOMIC_BYTES     28 /* the same with two operands */
 #define IMMEDIATE_BYTES  4
 
-/* Of a packet of the rail whose end is E; 0: unknown, as with iWARP, which TCP cuts as it likes. */
-static double packet_header_bytes(const struct end *e)
+/* Of a packet of EP's first rail; 0: unknown, as with iWARP, which TCP cuts as it likes. */
+static double packet_header_bytes(const struct endpoint *ep)
 {
+	double base = experiment_transport(&ep->options->experiment)->wire_bytes + BTH_BYTES;
+	const struct end *e = &ep->rail[0].mine;
+
 	if (strcmp(e->nic.transport, "InfiniBand") == 0)
-		return INFINIBAND_BYTES + BTH_BYTES;
+		return INFINIBAND_BYTES + base;
 	if (strcmp(e->nic.transport, "RoCE") != 0)
 		return 0;
 	if (strcmp(e->address.gid_type, gid_kind_name(GID_V1)) == 0)
-		return ETHERNET_BYTES + IPV6_BYTES + BTH_BYTES;
-	return ETHERNET_BYTES + UDP_BYTES + BTH_BYTES +
+		return ETHERNET_BYTES + IPV6_BYTES + base;
+	return ETHERNET_BYTES + UDP_BYTES + base +
 	       (strcmp(e->address.gid_type, gid_kind_name(GID_V2_IPV4)) == 0 ? IPV4_BYTES
 									     : IPV6_BYTES);
 }
@@ -38,12 +41,10 @@ static double message_header_bytes(const struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
 	const struct operation *o = &ep->test->operation;
-	double bytes = experiment_transport(e)->wire_bytes;
 
 	if (operation_is_atomic(o))
 		return ATOMIC_BYTES - (double)o->fixed_bytes;
-	return bytes + (o->peer_allows ? RETH_BYTES : 0) +
-	       (e->write_with_imm ? IMMEDIATE_BYTES : 0);
+	return (o->peer_allows ? RETH_BYTES : 0) + (e->write_with_imm ? IMMEDIATE_BYTES : 0);
 }
 
 /* Payload that the adapters of this end carry together, of PCIe; each card once. NaN: unknown. */
@@ -142,7 +143,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.seconds = rec->seconds,
 		.gbps = rec->bandwidth_gbps,
 		.mtu_bytes = ep->rail[0].route.mtu_bytes,
-		.packet_header_bytes = packet_header_bytes(&ep->rail[0].mine),
+		.packet_header_bytes = packet_header_bytes(ep),
 		.message_header_bytes = message_header_bytes(ep),
 		.qps = (unsigned)rec->qps,
 		.tx_depth = depth_of(ep, mine),

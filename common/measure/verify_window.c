@@ -54,8 +54,9 @@ static int post_receive(const struct meter *t, unsigned qp, unsigned k)
 		.length = (uint32_t)(v->in.before_bytes + v->in.message_bytes),
 		.lkey = v->mem.lkey,
 	};
-	struct ibv_recv_wr wr = {.wr_id = qp, .sg_list = &sge, .num_sge = 1}, *bad;
-	int rc = ibv_post_recv(t->round.qps->qp[qp], &wr, &bad);
+	struct ibv_recv_wr wr = {.wr_id = qp, .sg_list = &sge, .num_sge = 1};
+	const struct recv_qp *own = &t->round.receives->qp[qp];
+	int rc = recv_post(&(struct recv_qp){.qp = own->qp, .srq = own->srq, .chain = &wr});
 
 	return rc ? round_verb_failed(&t->round, rc, "ibv_post_recv") : 0;
 }

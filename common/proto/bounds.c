@@ -11,7 +11,7 @@ struct bounds bounds_greeting(void)
 }
 
 /*
- * The largest messages: "qps" has up to three numbers for each QP, and a few values for each
+ * The largest messages: "qps" has up to five numbers for each QP, and a few values for each
  * thread; "done" has a record for each thread; "verify" has a number for each QP.
  */
 struct bounds bounds_experiment(uint64_t threads, uint64_t qps)

@@ -263,6 +263,8 @@ json_t *message_from_qps(const struct qp_address *a)
 	put_numbers(m, "qpn", a->qpn, a->count);
 	put_numbers(m, "psn", a->psn, a->count);
 	put_numbers(m, "rkeys", a->rkeys, a->count);
+	put_numbers(m, "senders", a->sender, a->count);
+	put_numbers(m, "srqns", a->srqn, a->count);
 	return m;
 }
 
@@ -283,29 +285,37 @@ static int read_gid(const json_t *m, union ibv_gid *gid, struct fault *f)
 	return 0;
 }
 
-static void copy_numbers(const json_t *m, const char *key, uint32_t *to)
+int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, struct fault *f)
 {
+	const struct {
+		const char *key;
+		uint32_t **to;
+		uint64_t max;
+		bool optional;
+	} all[] = {
+		{"qpn", &a->qpn, NUMBER_24},
+		{"psn", &a->psn, NUMBER_24},
+		{"rkeys", &a->rkeys, UINT32_MAX, true},
+		{"senders", &a->sender, NUMBER_24, true},
+		{"srqns", &a->srqn, NUMBER_24, true},
+	};
 	const json_t *v;
 	size_t i;
 
-	json_array_foreach (json_object_get(m, key), i, v)
-		to[i] = (uint32_t)json_integer_value(v);
-}
-
-int message_read_qps(const json_t *m, unsigned count, struct qp_address *a, struct fault *f)
-{
-	bool own_keys = json_object_get(m, "rkeys"); /* an MR for each QP */
-
-	if (qp_address_init(a, count) ||
-	    (own_keys && !(a->rkeys = calloc(count, sizeof(*a->rkeys)))))
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating details of %u QPs", count);
-	if (fields_read(&qp_table, a, m, f) || read_gid(m, &a->gid, f) ||
-	    message_numbers(m, "qpn", count, NUMBER_24, f) ||
-	    message_numbers(m, "psn", count, NUMBER_24, f) ||
-	    (own_keys && message_numbers(m, "rkeys", count, UINT32_MAX, f)))
+	*a = (struct qp_address){.count = count};
+	if (fields_read(&qp_table, a, m, f) || read_gid(m, &a->gid, f))
 		return -1;
-	copy_numbers(m, "qpn", a->qpn);
-	copy_numbers(m, "psn", a->psn);
-	copy_numbers(m, "rkeys", a->rkeys);
+	for (unsigned k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
+		if (all[k].optional && !json_object_get(m, all[k].key))
+			continue;
+		if (message_numbers(m, all[k].key, count, all[k].max, f))
+			return -1;
+		*all[k].to = calloc(count, sizeof(**all[k].to));
+		if (!*all[k].to)
+			return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating details of %u QPs",
+					   count);
+		json_array_foreach (json_object_get(m, all[k].key), i, v)
+			(*all[k].to)[i] = (uint32_t)json_integer_value(v);
+	}
 	return 0;
 }

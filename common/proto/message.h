@@ -21,8 +21,8 @@
  *	with -R, while rdma_cm connects the QPs:
  *	both    alive    every second
  *
- *	both    qps      strands[]{qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[]]} of all
- *			 workers, ends[] of all rails
+ *	both    qps      strands[]{qpn[], psn[], lid, gid, addr, stride, rkey [, rkeys[],
+ *			 senders[], srqns[]: with XRC]} of all workers, ends[] of all rails
  *
  * With --auth other messages come before the hello (admit/auth.h).
  *

@@ -91,7 +91,7 @@ static void get_facts(const struct report *r, struct facts *f)
 		{"\t\tTransport type : ", "Transport_type",
 		 is_word(end->nic.transport, "iWARP") ? "IW" : "IB"},
 		{" Connection type : ", "Connection_type", experiment_transport(x)->name},
-		{"\t\tUsing SRQ      : ", "Using_SRQ", on_off(x->use_srq)},
+		{"\t\tUsing SRQ      : ", "Using_SRQ", on_off(x->use_srq || experiment_transport(x)->receiver)},
 		{" PCIe relax order: ", "PCIe_relax_order", on_off(!x->strict_order)},
 		{"\t\tLock-free      : ", NULL, "OFF"},
 		{" ibv_wr* API     : ", "ibv_wr_API", on_off(is_word(e->calls, "ibv_wr"))},
@@ -163,6 +163,8 @@ static void address_lines(const char *which, const struct report *r, const struc
 		if (traits & (TRAIT_WRITES | TRAIT_READS))
 			fprintf(out, " RKey %#08x VAddr %#016" PRIx64, a->rkey,
 				a->addr + i * a->stride);
+		if (a->srqn)
+			fprintf(out, " SRQn %#08x", a->srqn[i]);
 		fprintf(out, "\n");
 		for (int b = 0; e->address.gid_index >= 0 && b < 16; b++)
 			fprintf(out, "%s%02u%s", b ? "" : " GID: ", a->gid.raw[b],

@@ -151,7 +151,7 @@ int session_open(struct session *s)
 	enter_stage(s, SESSION_AGREEING);
 	if (!s->ep.server && !options_given(s->ep.options, "tx-depth"))
 		s->ep.default_depth = 1;
-	if (endpoint_check_size(&s->ep) || endpoint_fit_depth(&s->ep, UINT64_MAX))
+	if (endpoint_check_devices(&s->ep) || endpoint_fit_depth(&s->ep, UINT64_MAX))
 		return -1;
 	/* TCP does what they are about. */
 	if (endpoint_iwarp_idle(&s->ep, given, sizeof(given)))

@@ -2,6 +2,7 @@
 #include "verbs/qp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -24,6 +25,8 @@ void qp_address_release(struct qp_address *a)
 	free(a->qpn);
 	free(a->psn);
 	free(a->rkeys);
+	free(a->sender);
+	free(a->srqn);
 	memset(a, 0, sizeof(*a));
 }
 
@@ -33,24 +36,35 @@ static uint64_t count_receives_per_cq(const struct qp_attr *a)
 	return (uint64_t)a->rx_depth * (a->use_srq || a->own_cqs ? 1 : a->count);
 }
 
+static unsigned count_srqs(const struct qp_attr *a)
+{
+	if (a->transport->receiver) /* a request names one, even if it consumes no receive */
+		return a->use_srq || !a->rx_depth ? 1 : a->count;
+	return a->use_srq && a->rx_depth;
+}
+
 /* Raise which limit of the device the attributes exceed; the verbs would only return EINVAL. */
 static int check_limits(const struct hca *h, const struct qp_attr *a, struct fault *f)
 {
 	const struct ibv_device_attr *d = &h->info.attr;
+	unsigned srqs = count_srqs(a);
 	const struct {
 		unsigned asked;
 		int max;
 		const char *lead, *more_than, *has, *fix;
 	} limits[] = {
-		{a->count, d->max_qp, "", "QPs are more than", "has", "use fewer with -q"},
+		{a->transport->receiver ? 2 * a->count : a->count, d->max_qp, "",
+		 "QPs are more than", "has", "use fewer with -q"},
 		{a->own_cqs ? 0 : a->count, d->max_cqe, "", "QPs are more than a CQ of", "holds",
 		 "use fewer with -q, or --own-cqs"},
 		{a->own_cqs ? 2 * a->count : 2, d->max_cq, "", "CQs are more than", "has",
 		 "use fewer QPs with -q, or omit --own-cqs"},
 		{a->tx_depth, d->max_qp_wr, "a queue of ", "is deeper than", "allows",
 		 "use a smaller -t or -r"},
-		{a->rx_depth, a->use_srq ? d->max_srq_wr : d->max_qp_wr, "a queue of ",
-		 "is deeper than", "allows", "use a smaller -t or -r"},
+		{a->rx_depth, srqs ? d->max_srq_wr : d->max_qp_wr, "a queue of ", "is deeper than",
+		 "allows", "use a smaller -t or -r"},
+		{srqs, d->max_srq, "", "SRQs are more than", "has",
+		 "use fewer QPs with -q, or --use-srq if it is a test of SENDs"},
 	};
 
 	if (a->use_srq && d->max_srq < 1) {
@@ -100,16 +114,44 @@ static int create_cqs(struct qp_set *s, const struct hca *h, const struct qp_att
 	return 0;
 }
 
-static int create_srq(struct qp_set *s, const struct qp_attr *a, struct fault *f)
+/* Create the domain of QPs that receive for others, and the SRQs. */
+static int create_srqs(struct qp_set *s, const struct hca *h, const struct qp_attr *a,
+		       struct fault *f)
 {
-	struct ibv_srq_init_attr attr = {.attr = {.max_wr = a->rx_depth, .max_sge = 1}};
+	struct ibv_xrcd_init_attr alone = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1, /* no file: other processes have no part in it */
+		.oflags = O_CREAT,
+	};
+	unsigned wanted = count_srqs(a), depth = a->rx_depth ? a->rx_depth : 1;
 
-	if (!a->use_srq || !a->rx_depth)
-		return 0;
-	s->srq = ibv_create_srq(s->pd, &attr);
-	return s->srq ? 0
-		      : vfault_raise(f, errno, (size_t)WQE_BYTES * a->rx_depth,
-				     "ibv_create_srq(%u)", a->rx_depth);
+	if (s->transport->receiver && !(s->xrcd = ibv_open_xrcd(h->ctx, &alone))) {
+		fault_raise(f, FAULT_UNAVAILABLE, errno, "ibv_open_xrcd");
+		fault_cause(f, "%s reports that it has XRC, but its driver opens no domain for it",
+			    h->info.device);
+		return fault_fix(f, "use -c RC, or name another device with -d");
+	}
+	s->srq = calloc(wanted, sizeof(struct ibv_srq *));
+	for (; s->srq && s->srqs < wanted; s->srqs++) {
+		struct ibv_srq_init_attr_ex attr = {
+			.attr = {.max_wr = depth, .max_sge = 1},
+			.comp_mask = IBV_SRQ_INIT_ATTR_PD,
+			.pd = s->pd,
+			.srq_type = IBV_SRQT_XRC,
+			.xrcd = s->xrcd,
+			.cq = cq_ring_of(&s->recv, s->srqs),
+		};
+
+		if (s->xrcd)
+			attr.comp_mask |= IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+					  IBV_SRQ_INIT_ATTR_CQ;
+		s->srq[s->srqs] = ibv_create_srq_ex(h->ctx, &attr);
+		if (!s->srq[s->srqs])
+			return vfault_raise(f, errno, (size_t)WQE_BYTES * depth,
+					    "ibv_create_srq(%u)", depth);
+	}
+	return wanted && !s->srq ? fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %u SRQs", wanted)
+				 : 0;
 }
 
 /* Create QP I. Returns NULL with errno on failure. */
@@ -120,10 +162,10 @@ static struct ibv_qp *create_qp(struct qp_set *s, const struct qp_attr *a, unsig
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = cq_ring_of(&s->send, i),
 		.recv_cq = cq_ring_of(&s->recv, i),
-		.srq = s->srq,
+		.srq = s->srqs ? s->srq[i % s->srqs] : NULL,
 		.qp_type = s->transport->type,
 		.cap = {.max_send_wr = s->tx_depth,
-			.max_recv_wr = s->srq        ? 0
+			.max_recv_wr = s->srqs       ? 0
 				       : s->rx_depth ? s->rx_depth
 						     : 1,
 			.max_send_sge = 1,
@@ -193,6 +235,22 @@ static int raise_no_qp(unsigned made, const struct qp_attr *a, struct fault *f)
 	return -1;
 }
 
+/* Create QP I, and the one that receives for it, if that is another, and move them to INIT. */
+static int make_qp(struct qp_set *s, const struct qp_attr *a, unsigned i, struct fault *f)
+{
+	struct ibv_qp_init_attr_ex attr = {.xrcd = s->xrcd};
+
+	s->psn[i] &= QP_PSN_MASK;
+	s->qp[i] = i ? create_qp(s, a, i, s->inline_bytes) : create_first_qp(s, a);
+	if (!s->qp[i])
+		return raise_no_qp(i, a, f);
+	s->count = i + 1;
+	if (s->xrcd && !(s->receiver[i] = s->transport->receiver->create(s->pd->context, &attr)))
+		return vfault_raise(f, errno, 0, "ibv_create_qp(receiver %u of %u)", i + 1,
+				    a->count);
+	return qp_state_init(s, i, a, f);
+}
+
 int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, struct fault *f)
 {
 	memset(s, 0, sizeof(*s));
@@ -209,41 +267,67 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 	s->qp = calloc(a->count, sizeof(struct ibv_qp *));
 	s->psn = calloc(a->count, sizeof(*s->psn));
 	s->peer_qpn = calloc(a->count, sizeof(*s->peer_qpn));
-	if (!s->qp || !s->psn || !s->peer_qpn ||
+	s->receiver = calloc(a->count, sizeof(struct ibv_qp *));
+	s->peer_srqn = calloc(a->count, sizeof(*s->peer_srqn));
+	if (!s->qp || !s->psn || !s->peer_qpn || !s->receiver || !s->peer_srqn ||
 	    getrandom(s->psn, a->count * sizeof(*s->psn), 0) < 0)
 		return fault_raise(f, FAULT_LOCAL, errno,
 				   "random packet sequence numbers for %u QPs", a->count);
 	s->pd = ibv_alloc_pd(h->ctx);
 	if (!s->pd)
 		return vfault_raise(f, errno, 0, "ibv_alloc_pd");
-	if (create_cqs(s, h, a, f) || create_srq(s, a, f))
+	if (create_cqs(s, h, a, f) || create_srqs(s, h, a, f))
 		return -1;
-	for (unsigned i = 0; i < a->count; i++) {
-		s->psn[i] &= QP_PSN_MASK;
-		s->qp[i] = i ? create_qp(s, a, i, s->inline_bytes) : create_first_qp(s, a);
-		if (!s->qp[i])
-			return raise_no_qp(i, a, f);
-		s->count = i + 1;
-		if (qp_state_init(s, i, a, f))
+	for (unsigned i = 0; i < a->count; i++)
+		if (make_qp(s, a, i, f))
 			return -1;
+	return 0;
+}
+
+int qp_set_describe(const struct qp_set *s, struct qp_address *a, struct fault *f)
+{
+	if (s->xrcd) {
+		a->sender = calloc(s->count, sizeof(*a->sender));
+		a->srqn = calloc(s->count, sizeof(*a->srqn));
+		if (!a->sender || !a->srqn)
+			return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating details of %u QPs",
+					   s->count);
+	}
+	for (unsigned i = 0; i < s->count; i++) {
+		int rc = s->xrcd ? ibv_get_srq_num(s->srq[i % s->srqs], &a->srqn[i]) : 0;
+
+		if (rc)
+			return vfault_raise(f, rc, 0, "ibv_get_srq_num");
+		a->psn[i] = s->psn[i];
+		a->qpn[i] = s->xrcd ? s->receiver[i]->qp_num : s->qp[i]->qp_num;
+		if (s->xrcd)
+			a->sender[i] = s->qp[i]->qp_num;
 	}
 	return 0;
 }
 
 void qp_set_release(struct qp_set *s)
 {
-	for (unsigned i = 0; i < s->count; i++)
+	for (unsigned i = 0; i < s->count; i++) {
 		ibv_destroy_qp(s->qp[i]);
-	if (s->srq)
-		ibv_destroy_srq(s->srq);
+		if (s->receiver[i])
+			ibv_destroy_qp(s->receiver[i]);
+	}
+	while (s->srqs)
+		ibv_destroy_srq(s->srq[--s->srqs]);
+	free(s->srq);
 	while (s->ahs)
 		ibv_destroy_ah(s->ah[--s->ahs]);
 	free(s->ah);
 	cq_ring_release(&s->recv);
 	cq_ring_release(&s->send);
 	cq_wait_release(&s->cq_wait);
+	if (s->xrcd)
+		ibv_close_xrcd(s->xrcd);
 	if (s->pd)
 		ibv_dealloc_pd(s->pd);
+	free(s->receiver);
+	free(s->peer_srqn);
 	free(s->peer_qpn);
 	free(s->psn);
 	free(s->qp);

@@ -4,7 +4,8 @@
  *
  * qp_set_init() creates QPs and moves them to INIT. The two ends exchange struct qp_address (the
  * numbers of all QPs in one message). qp_set_connect() moves the QPs to RTS. QP i is connected to
- * the peer's QP i; a datagram goes there because qp_set_aim() says so in each request.
+ * the peer's QP i; a datagram goes there because qp_set_aim() says so in each request. If another
+ * QP receives (XRC), it is the one that the peer's QP i is connected to, and the reverse.
  * Reference: InfiniBand Architecture Specification 1, 11.2.4 and 10.3; ibv_modify_qp(3).
  */
 #pragma once
@@ -49,13 +50,18 @@ struct qp_set {
 	struct cq_wait cq_wait;
 	struct cq_ring send, recv;
 	struct ibv_cq *send_cq, *recv_cq; /* those of QP 0 */
-	struct ibv_srq *srq;              /* NULL: each QP has a receive queue */
+	struct ibv_srq **srq;             /* for all QPs, or for each */
+	unsigned srqs;                    /* 0: each QP has a receive queue */
 	struct ibv_qp **qp;
 	uint32_t *psn;      /* first packet sequence number of each QP */
 	/* If each request says where to: the peer's QPs; its port, for the QPs in turn. */
 	uint32_t *peer_qpn;
 	struct ibv_ah **ah;
 	unsigned ahs;
+	/* If other QPs receive: their domain, which then exists; they; the peer's SRQs. */
+	struct ibv_xrcd *xrcd;
+	struct ibv_qp **receiver;
+	uint32_t *peer_srqn;
 	const struct transport *transport;
 	unsigned count;
 	unsigned first; /* as in struct qp_attr */
@@ -89,7 +95,8 @@ struct qp_route {
 struct qp_address {
 	uint16_t lid;
 	union ibv_gid gid;
-	uint32_t *qpn, *psn;
+	uint32_t *qpn, *psn; /* of the QPs that receive; of the packets that come from this end */
+	uint32_t *sender, *srqn; /* if other QPs send: theirs, and the SRQs; else NULL */
 	unsigned count;
 	uint64_t addr;   /* address of QP 0's receive slice */
 	uint64_t stride; /* from one QP's slice to the next */
@@ -103,6 +110,9 @@ struct qp_address {
  */
 int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, struct fault *f);
 
+/* Put the numbers of S into A, of as many QPs. Returns 0, or -1 with the fault raised. */
+int qp_set_describe(const struct qp_set *s, struct qp_address *a, struct fault *f);
+
 /* Move every QP to RTS, connected to its peer in TO. Returns 0, or -1 with the fault raised. */
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
 		   struct fault *f);
@@ -110,7 +120,7 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 /* The flow label of S's QP I on R. */
 uint32_t qp_flow_label(const struct qp_set *s, const struct qp_route *r, unsigned i);
 
-/* Set in request WR of QP I what the transport needs there: where it goes, if a QP has no peer. */
+/* Set in request WR of QP I what the transport needs there: where it goes, or into which SRQ. */
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr);
 
 /* Move all QPs to the error state, so that the device no longer accesses memory for them. */

@@ -25,7 +25,9 @@ int qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct faul
 	return fault_fix(f, "check dmesg: the driver logs what it refuses");
 }
 
-int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct fault *f)
+/* QP has the role of HALF. */
+static int to_init(const struct qp_set *s, struct ibv_qp *qp, const struct transport *half,
+		   const struct qp_attr *a, struct fault *f)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
@@ -34,9 +36,16 @@ int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct 
 		.qp_access_flags = a->access,
 		.qkey = QKEY,
 	};
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | s->transport->to_init;
 
-	return qp_modify(s->qp[i], &attr, mask, f);
+	return qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | half->to_init,
+			 f);
+}
+
+int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct fault *f)
+{
+	if (to_init(s, s->qp[i], s->transport, a, f))
+		return -1;
+	return s->xrcd ? to_init(s, s->receiver[i], s->transport->receiver, a, f) : 0;
 }
 
 uint32_t qp_flow_label(const struct qp_set *s, const struct qp_route *r, unsigned i)
@@ -91,24 +100,39 @@ void qp_fill_attr(const struct qp_route *r, struct ibv_qp_attr *attr)
 static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
 		      const struct qp_address *to, struct fault *f)
 {
+	const struct {
+		struct ibv_qp *qp; /* NULL: there is no other */
+		const struct transport *half;
+		uint32_t peer;
+	} all[] = {
+		{s->qp[i], s->transport, to->qpn[i]},
+		{s->receiver[i], s->transport->receiver, s->xrcd ? to->sender[i] : 0},
+	};
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
 		.path_mtu = hca_mtu_enum(r->mtu_bytes),
-		.dest_qp_num = to->qpn[i],
 		.rq_psn = to->psn[i] & QP_PSN_MASK,
 		.sq_psn = s->psn[i],
 		.ah_attr = fill_ah_attr(s, i, r, to),
 	};
-	int rc;
 
 	qp_fill_attr(r, &attr);
-	rc = ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE | s->transport->to_rtr);
-	if (rc) {
-		vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)", s->qp[i]->qp_num);
-		return explain_no_route(r, to, f);
+	for (unsigned k = 0; k < 2 && all[k].qp; k++) {
+		int rc;
+
+		attr.qp_state = IBV_QPS_RTR;
+		attr.dest_qp_num = all[k].peer;
+		rc = ibv_modify_qp(all[k].qp, &attr, IBV_QP_STATE | all[k].half->to_rtr);
+		if (rc) {
+			vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)",
+				     all[k].qp->qp_num);
+			return explain_no_route(r, to, f);
+		}
+		attr.qp_state = IBV_QPS_RTS;
+		if (qp_modify(all[k].qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | all[k].half->to_rts,
+			      f))
+			return -1;
 	}
-	attr.qp_state = IBV_QPS_RTS;
-	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | s->transport->to_rts, f);
+	return 0;
 }
 
 /*
@@ -144,8 +168,11 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 	if (to->count != s->count)
 		return fault_raise(f, FAULT_PEER, 0, "the peer has %u QPs, this end has %u",
 				   to->count, s->count);
+	if (s->xrcd && (!to->sender || !to->srqn))
+		return fault_raise(f, FAULT_PEER, 0, "the peer did not say what its SRQs are");
 	for (unsigned i = 0; i < s->count; i++) {
 		s->peer_qpn[i] = to->qpn[i];
+		s->peer_srqn[i] = s->xrcd ? to->srqn[i] : 0;
 		if (connect_qp(s, i, r, to, f))
 			return -1;
 	}
@@ -154,6 +181,8 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 {
+	if (s->xrcd)
+		wr->qp_type.xrc.remote_srqn = s->peer_srqn[i];
 	if (!s->transport->addressed)
 		return;
 	wr->wr.ud.ah = s->ah[i % s->ahs];
@@ -167,4 +196,6 @@ void qp_set_quiesce(struct qp_set *s)
 
 	for (unsigned i = 0; i < s->count; i++)
 		ibv_modify_qp(s->qp[i], &attr, IBV_QP_STATE);
+	for (unsigned i = 0; i < s->count && s->receiver[i]; i++)
+		ibv_modify_qp(s->receiver[i], &attr, IBV_QP_STATE);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * transport: what RC, UC and UD promise, allow and need, as data. All else asks these members and
+ * transport: what each promises, allows and needs, as data. All else asks these members and
  * compares no names. Another transport is a file as transport_rc.c, a row of transport.c and a word
  * of -c; what it needs in a request (verbs/qp.h: qp_set_aim()) and of the loops (loop/post.h) has
  * one place each.
@@ -16,12 +16,14 @@ enum connection {
 	CONNECTION_RC,
 	CONNECTION_UC,
 	CONNECTION_UD,
+	CONNECTION_XRC,
 	CONNECTIONS
 };
 
 struct transport {
 	const char *name; /* a word of -c */
 	enum ibv_qp_type type;
+	unsigned device_caps; /* that it needs: enum ibv_device_cap_flags */
 	/* promises */
 	bool reliable; /* a message arrives once, or its request fails */
 	bool ordered;  /* messages arrive, and requests complete, in the order of their posts */
@@ -31,8 +33,13 @@ struct transport {
 	unsigned peer_allows;  /* the rights that a request may need: enum ibv_access_flags */
 	unsigned inline_most;  /* bytes that are worth asking for */
 	unsigned header_bytes; /* before the payload in a receive buffer: a GRH */
-	unsigned wire_bytes;   /* of headers in each message that only this transport has */
+	unsigned wire_bytes;   /* of headers in each packet that only this transport has */
 	/* QPs */
+	/*
+	 * NULL: a QP sends and receives. Else another QP, in a domain, receives for it, into the
+	 * SRQ that the request names.
+	 */
+	const struct transport *receiver;
 	bool rdma_cm;                /* rdma_cm can connect them */
 	int to_init, to_rtr, to_rts; /* enum ibv_qp_attr_mask, in addition to the usual ones */
 	struct ibv_qp *(*create)(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
@@ -42,12 +49,19 @@ struct transport {
 const struct transport *transport_rc(void);
 const struct transport *transport_uc(void);
 const struct transport *transport_ud(void);
+const struct transport *transport_xrc(void);
 
 /* The masks of transports whose QPs have one peer. */
 #define TRANSPORT_CONNECTED_RTR (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
 
 /* The transport of that word of -c, which is valid. */
 const struct transport *transport_of(uint64_t connection);
+
+/* True if a device of these capabilities has it. */
+static inline bool transport_is_on(const struct transport *t, const struct ibv_device_attr *device)
+{
+	return !(t->device_caps & ~device->device_cap_flags);
+}
 
 /*
  * The time without arrivals after which the messages sent before are lost; 0: never. It allows for

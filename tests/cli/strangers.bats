@@ -161,7 +161,7 @@ median_ms() {
 @test "values out of range in the experiment are dropped" {
 	listen_in
 	jq -c '. as $m | (["qp", 0], ["qp", 1000000], ["size", 0], ["iters", 0], ["tx-depth", 0], ["sl", 16], ["tos", 256],
-		["qp-timeout", 32], ["mtu", 1500], ["post_list", 0], ["connection", 3]) as [$k, $bad]
+		["qp-timeout", 32], ["mtu", 1500], ["post_list", 0], ["connection", 99]) as [$k, $bad]
 		| $m | .experiment[$k] = $bad' <<<"$hello" >bad.txt
 	server send_lat
 	start stranger "$lib/peer" each "$port" bad.txt

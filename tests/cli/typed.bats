@@ -70,9 +70,9 @@ no_device_here() {
 	answered 'remove it' send_bw -f g
 	answered 'for example --ib-dev=mlx5_0' send_bw -d
 	answered 'for example --json=run.json' send_bw --json=
-	cli send_bw -c XRC
+	cli send_bw -c DC
 	ended cli 77
-	says cli.err 'transport XRC is not supported' 'use RC, UC or UD'
+	says cli.err 'transport DC is not supported' 'use RC, UC, UD or XRC'
 }
 
 @test "an unknown option: what was meant" {

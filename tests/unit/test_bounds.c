@@ -67,7 +67,7 @@ static void deep(void **state)
 	assert_int_equal(check(&b, "}}}}]]]][", &f), 0); /* what jansson refuses */
 }
 
-/* The largest "qps" of COUNT QPs on THREADS threads, each with an MR of its own. */
+/* The largest "qps" of COUNT QPs on THREADS threads, each with an MR of its own, over XRC. */
 static void largest_fits(unsigned threads, unsigned count)
 {
 	struct bounds b = bounds_experiment(threads, threads * count);
@@ -78,9 +78,11 @@ static void largest_fits(unsigned threads, unsigned count)
 
 	assert_int_equal(qp_address_init(&a, count), 0);
 	a.rkeys = calloc(count, sizeof(*a.rkeys));
-	assert_non_null(a.rkeys);
+	a.sender = calloc(count, sizeof(*a.sender));
+	a.srqn = calloc(count, sizeof(*a.srqn));
+	assert_true(a.rkeys && a.sender && a.srqn);
 	for (unsigned i = 0; i < count; i++) {
-		a.qpn[i] = a.psn[i] = 0xffffff;
+		a.qpn[i] = a.psn[i] = a.sender[i] = a.srqn[i] = 0xffffff;
 		a.rkeys[i] = UINT32_MAX;
 	}
 	a.addr = a.stride = INT64_MAX;

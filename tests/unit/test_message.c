@@ -115,6 +115,17 @@ static void details_of_many_qps(void **state)
 	a.rkey = 0xffffffff;
 	m = message_from_qps(&a);
 	assert_int_equal(message_read_qps(m, 512, &b, &f), 0);
+	assert_true(!b.rkeys && !b.sender && !b.srqn);
+	qp_address_release(&b);
+	json_decref(m);
+	a.sender = calloc(512, sizeof(*a.sender));
+	a.srqn = calloc(512, sizeof(*a.srqn));
+	assert_true(a.sender && a.srqn);
+	a.sender[511] = a.srqn[3] = 0xffffff;
+	m = message_from_qps(&a);
+	assert_int_equal(message_read_qps(m, 512, &b, &f), 0);
+	assert_memory_equal(a.sender, b.sender, 512 * sizeof(*a.sender));
+	assert_memory_equal(a.srqn, b.srqn, 512 * sizeof(*a.srqn));
 	assert_memory_equal(a.qpn, b.qpn, 512 * sizeof(*a.qpn));
 	assert_memory_equal(a.psn, b.psn, 512 * sizeof(*a.psn));
 	assert_memory_equal(a.gid.raw, b.gid.raw, 16);
@@ -122,6 +133,11 @@ static void details_of_many_qps(void **state)
 	qp_address_release(&b);
 	assert_int_equal(message_read_qps(m, 511, &b, &f),
 			 -1); /* not the number that was agreed on */
+	qp_address_release(&b);
+	memset(&f, 0, sizeof(f));
+	json_array_set_new(json_object_get(m, "srqns"), 5, json_integer(1 << 24));
+	assert_int_equal(message_read_qps(m, 512, &b, &f), -1);
+	json_object_del(m, "srqns");
 	qp_address_release(&b);
 	memset(&f, 0, sizeof(f));
 	json_array_set_new(json_object_get(m, "qpn"), 5, json_integer(1 << 24));

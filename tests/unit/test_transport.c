@@ -27,6 +27,7 @@ static void only_what_may_be_lost_is_waited_for(void **state)
 {
 	(void)state;
 	assert_int_equal(transport_quiet_ns(transport_rc(), 1 << 20), 0);
+	assert_int_equal(transport_quiet_ns(transport_xrc(), 1 << 20), 0);
 	assert_int_equal(transport_quiet_ns(transport_uc(), 1000), 100080000);
 	assert_int_equal(transport_quiet_ns(transport_ud(), 0), 100000000);
 }
@@ -38,6 +39,17 @@ static void only_acks_time_out(void **state)
 	assert_float_equal(transport_ack_timeout_ns(transport_rc(), 0), 0, 0);
 	assert_float_equal(transport_ack_timeout_ns(transport_uc(), 14), 0, 0);
 	assert_float_equal(transport_ack_timeout_ns(transport_ud(), 14), 0, 0);
+}
+
+static void a_device_has_it_or_not(void **state)
+{
+	struct ibv_device_attr device = {.device_cap_flags = IBV_DEVICE_SRQ_RESIZE};
+
+	(void)state;
+	assert_true(transport_is_on(transport_rc(), &device));
+	assert_false(transport_is_on(transport_xrc(), &device));
+	device.device_cap_flags |= IBV_DEVICE_XRC;
+	assert_true(transport_is_on(transport_xrc(), &device));
 }
 
 static void a_datagram_is_a_packet(void **state)
@@ -55,6 +67,7 @@ int main(void)
 		cmocka_unit_test(only_what_may_be_lost_is_waited_for),
 		cmocka_unit_test(only_acks_time_out),
 		cmocka_unit_test(a_datagram_is_a_packet),
+		cmocka_unit_test(a_device_has_it_or_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,7 +207,7 @@ static void set_ops(struct sim_context *ctx)
 	ops->req_notify_cq = conf.null ? null_req_notify : sim_req_notify;
 	ops->post_send = conf.null ? null_post_send : sim_post_send;
 	ops->post_recv = conf.null ? null_post_recv : sim_post_recv;
-	ops->post_srq_recv = sim_post_srq_recv;
+	ops->post_srq_recv = conf.null ? null_post_srq_recv : sim_post_srq_recv;
 	if (conf.scripted) {
 		null_scripted_ops(ops);
 	} else if (conf.timed) {

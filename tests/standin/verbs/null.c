@@ -56,6 +56,14 @@ int null_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 	return 0;
 }
 
+int null_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)bad;
+	for (; wr; wr = wr->next)
+		null_push(((struct sim_srq *)ibv)->cq, wr->wr_id, 0, IBV_WC_RECV);
+	return 0;
+}
+
 int null_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 {
 	struct sim_cq *cq = (struct sim_cq *)ibv;
@@ -123,6 +131,11 @@ static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t qpn
 	(void)qp, (void)ah, (void)qpn, (void)qkey;
 }
 
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t srqn)
+{
+	(void)qp, (void)srqn;
+}
+
 static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t n, const struct ibv_sge *list)
 {
 	(void)qp, (void)n, (void)list;
@@ -162,6 +175,7 @@ void null_qp_hooks(struct sim_qp *q)
 	qp->wr_complete = wr_complete;
 	set_requests(qp);
 	qp->wr_set_ud_addr = wr_set_ud_addr;
+	qp->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	qp->wr_set_sge = wr_set_sge;
 	qp->wr_set_sge_list = wr_set_sge_list;
 	qp->wr_set_inline_data = wr_set_inline;

@@ -10,6 +10,7 @@
 /* null.c */
 int null_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int null_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int null_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int null_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc);
 int null_req_notify(struct ibv_cq *ibv, int solicited_only);
 int null_cq_init(struct sim_cq *cq);

@@ -131,9 +131,10 @@ static int srq_index(struct sim_srq *srq, int max)
 	return found;
 }
 
-static int srq_check(const struct desc_dev *d, const struct ibv_srq_attr *a)
+/* In null mode only those of XRC, which cannot do without. */
+static int srq_check(const struct desc_dev *d, const struct ibv_srq_attr *a, bool xrc)
 {
-	if (!(d->features & DESC_SRQ) || sim_conf()->null)
+	if (!(d->features & DESC_SRQ) || (sim_conf()->null && !xrc))
 		return EOPNOTSUPP;
 	if (!a->max_wr || a->max_wr > (uint32_t)d->max_depth || a->max_sge > (uint32_t)d->max_sge)
 		return EINVAL;
@@ -147,7 +148,7 @@ static struct ibv_srq *srq_make(struct ibv_pd *pd, void *srq_context, struct ibv
 	struct sim_srq *srq;
 	int idx;
 
-	errno = srq_check(ctx->desc, attr);
+	errno = srq_check(ctx->desc, attr, xrc);
 	if (errno)
 		return NULL;
 	srq = calloc(1, sizeof(*srq));
@@ -157,8 +158,8 @@ static struct ibv_srq *srq_make(struct ibv_pd *pd, void *srq_context, struct ibv
 	if (idx < 0)
 		goto fail;
 	srq->index = idx;
-	srq->shm = &shm_self()->srq[idx];
-	if (rq_make(&srq->shm->rq, attr->max_wr, attr->max_sge))
+	srq->shm = sim_conf()->null ? calloc(1, sizeof(*srq->shm)) : &shm_self()->srq[idx];
+	if (!srq->shm || (!sim_conf()->null && rq_make(&srq->shm->rq, attr->max_wr, attr->max_sge)))
 		goto fail;
 	srq->shm->gen++;
 	srq->shm->pd = ((struct sim_pd *)pd)->id;
@@ -277,7 +278,10 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 		atomic_fetch_sub(&srq->cq->users, 1);
 		atomic_fetch_sub(&srq->xrcd->users, 1);
 	}
-	rq_free(&srq->shm->rq);
+	if (sim_conf()->null)
+		free(srq->shm);
+	else
+		rq_free(&srq->shm->rq);
 	atomic_fetch_sub(&((struct sim_pd *)ibv->pd)->users, 1);
 	free(srq);
 	return 0;

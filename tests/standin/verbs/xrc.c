@@ -10,6 +10,8 @@ struct ibv_xrcd *sim_open_xrcd(struct ibv_context *c, struct ibv_xrcd_init_attr 
 	static _Atomic uint32_t last;
 	struct sim_xrcd *x;
 
+	if (fault_call(FAULT_ibv_open_xrcd))
+		return NULL;
 	errno = EOPNOTSUPP;
 	if (!(sim_ctx(c)->desc->features & DESC_XRC))
 		return NULL;
