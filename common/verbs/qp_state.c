@@ -145,7 +145,7 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 		return fault_raise(f, FAULT_PEER, 0, "the peer has %u QPs, this end has %u",
 				   to->count, s->count);
 	for (unsigned i = 0; i < s->count; i++) {
-		s->peer_qpn[i] = to->qpn[i];
+		s->peer_qpn[i] = multicast_is_group(&to->gid) ? MULTICAST_QPN : to->qpn[i];
 		if (connect_qp(s, i, r, to, f))
 			return -1;
 	}
