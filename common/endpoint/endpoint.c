@@ -286,7 +286,7 @@ static int check_operation(struct endpoint *ep)
 		if (!endpoint_can_group(ep, &ep->rail[i].hca.info))
 			return endpoint_refuse_group(ep, &ep->rail[i].hca.info);
 		else if (operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
-					   endpoint_sends(ep), answers, ep->fault))
+						endpoint_sends(ep), answers, ep->fault))
 			return -1;
 	return 0;
 }

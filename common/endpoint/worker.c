@@ -252,8 +252,9 @@ int worker_connect(struct worker *t)
 
 	if (l->dlid != EXPERIMENT_AUTO)
 		t->theirs.lid = (uint16_t)l->dlid;
-	return worker_group_connect(t) ||
-	       qp_set_connect(&t->qps, &t->rail->route, &t->theirs, &t->fault) ? -1 : 0;
+	if (worker_group_connect(t))
+		return -1;
+	return qp_set_connect(&t->qps, &t->rail->route, &t->theirs, &t->fault);
 }
 
 void worker_quiesce(struct worker *t)

@@ -28,8 +28,7 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 	rec->sent_gbps = rec->bandwidth_gbps;
 	rec->timed_messages = rec->messages > rec->lost ? rec->messages - rec->lost : 0;
 	record_set_rates(rec, rec->seconds);
-	if (receiver && receiver->seconds > 0 &&
-	    receiver->messages_per_s < rec->messages_per_s) {
+	if (receiver && receiver->seconds > 0 && receiver->messages_per_s < rec->messages_per_s) {
 		rec->timed_messages = receiver->timed_messages;
 		record_set_rates(rec, receiver->seconds);
 	}
@@ -69,8 +68,7 @@ void loss_of_receivers(struct measure *ms, const json_t *done)
 	ms->receivers = json_array();
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		struct worker *t = &ms->ep->worker[i];
-		uint64_t here =
-			(uint64_t)json_integer_value(json_array_get(sent, i)) / copies;
+		uint64_t here = (uint64_t)json_integer_value(json_array_get(sent, i)) / copies;
 
 		for (unsigned qp = 0; qp < t->qps.count; qp++) {
 			uint64_t came = recv_queue_arrived(&t->receives, qp);
@@ -134,7 +132,8 @@ int loss_read(const struct meter *all, struct found *mine, const struct record *
 	json_array_foreach (lost, i, v) {
 		uint64_t n = (uint64_t)json_integer_value(v);
 
-		if (message_has(m, "lost", n <= results_copies(&all[i]) * all[i].round.result.messages,
+		if (message_has(m, "lost",
+				n <= results_copies(&all[i]) * all[i].round.result.messages,
 				ep->fault))
 			return -1;
 		mine->workers[i].lost = n;

@@ -70,11 +70,11 @@ static void on_progress(void *arg, struct progress *p, bool live)
 		p->messages /= copies;
 	p->trips_ns = trips_ns(ms->meter, meas->answered, p->interval_ns, &meas->trips[live]);
 	if (live) {
-		ms->audience.progress(ms->report, p,
-				      remaining_ns(ms->ep, meas->attr.duration_ns,
-						   meas->messages_expected /
-							   (meas->answered ? 1 : copies),
-						   p->elapsed_ns));
+		ms->audience.progress(
+			ms->report, p,
+			remaining_ns(ms->ep, meas->attr.duration_ns,
+				     meas->messages_expected / (meas->answered ? 1 : copies),
+				     p->elapsed_ns));
 		return;
 	}
 	if (!p->partial)
@@ -251,8 +251,7 @@ static int pass_lead(struct measurement *meas)
 		return -1;
 	results_measure(meas);
 	results_blame_clock(meas);
-	results_set_usage(meas, meas->mine.record.messages /
-					experiment_copies(&ms->options->experiment));
+	results_set_usage(meas, meas->mine.record.messages / results_copies(ms->meter));
 	if (fault_is(ms->fault))
 		return -1;
 	fault_phase(ms->fault, "exchanging the results");

@@ -85,7 +85,8 @@ void loss_set_in_peer_records(const struct meter *all, struct found *theirs,
  */
 void loss_cap_rate(struct record *receiver, const struct record *sender);
 
-/* With -g, of each QP: set ms->receivers to what has come of the messages in DONE; read it there. */
+/* With -g, of each QP: set ms->receivers to what has come of the messages in DONE; read it there.
+ */
 void loss_of_receivers(struct measure *ms, const json_t *done);
 int loss_read_receivers(struct measure *ms, const json_t *done);
 

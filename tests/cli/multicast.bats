@@ -27,6 +27,7 @@ group_of() {
 	json c.json '[.results[0].receivers[].received] | all(. > 0)'
 	row client.out 5
 	[[ ${row[1]} == 3000 ]]
+	says client.err '3 QPs, UD multicast to 239.255.' ' over RoCE v2 IPv4'
 	pair send_bw -g -n 100 --json=c.json
 	group_of 1 100
 	json c.json '.experiment.mcg == true'
@@ -110,6 +111,11 @@ group_of() {
 	export SIMVERBS_DEVICES='ib0 link=ib'
 	refused 77 'which is InfiniBand' send_bw -g
 	says client.err 'subnet manager'
+}
+
+@test "in perftest's form" {
+	pair send_bw -g 2 --format perftest -M 239.1.2.3 -n 50
+	says client.out 'Send BW Multicast Test' ' MultiCast runs on UD!' ' MGID: 00:00:00:00:00:00:00:00:00:00:255:255:239:01:02:03'
 }
 
 @test "a QP that the device does not attach ends the run at both ends" {
