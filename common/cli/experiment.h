@@ -41,6 +41,7 @@ struct experiment {
 	uint64_t mtu_bytes;    /* AUTO: the smaller of both ports' active MTU */
 	uint64_t inline_bytes; /* AUTO: the program's choice, up to the device's limit */
 	uint64_t connection;   /* enum connection */
+	uint64_t mcg;          /* QPs attached to a multicast group; 0: none is used */
 	uint64_t rdma_cm;      /* 1: the QPs are connected through rdma_cm */
 	uint64_t events;       /* 1: wait for completion events instead of polling */
 	uint64_t use_srq;      /* 1: one receive queue for all QPs of a thread */
@@ -124,6 +125,12 @@ static inline const struct transport *experiment_transport(const struct experime
 static inline bool experiment_loses(const struct experiment *e)
 {
 	return !experiment_transport(e)->reliable;
+}
+
+/* How often a message arrives: once, or at each QP of a multicast group. */
+static inline uint64_t experiment_copies(const struct experiment *e)
+{
+	return e->mcg ? e->mcg : 1;
 }
 
 /* True if the clock or a signal ends a round, not the number of its messages. */

@@ -156,6 +156,23 @@ static int use_dscp(struct options *o, struct fault *f)
 	return 0;
 }
 
+/* A multicast test sends datagrams, and the number of its QPs is that of -g. */
+static int use_mcg(struct options *o, struct fault *f)
+{
+	struct experiment *e = &o->experiment;
+	union ibv_gid group;
+
+	if (e->mcg && !options_given(o, "connection"))
+		e->connection = CONNECTION_UD;
+	if (e->mcg && o->traits & TRAIT_BANDWIDTH && !options_given(o, "qp"))
+		e->qps = e->mcg;
+	if (!o->local.mgid || multicast_parse(o->local.mgid, &group) == 0)
+		return 0;
+	options_invalid("-M/--MGID", o->local.mgid, f);
+	return fault_fix(f, "give a multicast address, such as 239.255.1.2 or ff15::1:2, or 16 "
+			    "numbers from 0 to 255 with colons between them");
+}
+
 /*
  * The option that begins at W's next word, or letter of a word; *VALUE is what stands in the same
  * word. Returns NULL, and W stays, if ROWS have none of that name.
@@ -251,7 +268,7 @@ int options_parse(struct options *o, char **argv, struct fault *f)
 		else if (!more)
 			more = word;
 	}
-	if (use_dscp(o, f))
+	if (use_dscp(o, f) || use_mcg(o, f))
 		return -1;
 	sweep_set(o, 0);
 	return read_host(o, host, more, f);

@@ -139,6 +139,7 @@ struct local_options {
 	uint64_t dscp;         /* if it is given, the experiment's tos is of it */
 	uint64_t pkey_index;   /* AUTO: the peer's, else 0 */
 	uint64_t dlid;         /* AUTO: the peer's */
+	const char *mgid;      /* with -g: the server's group; NULL: the client's choice */
 	uint64_t link;         /* enum link_wanted */
 	uint64_t ipv6;         /* only GIDs with an IPv6 address */
 	uint64_t numa;         /* PIN_AUTO, PIN_NONE or a node, as int64_t */

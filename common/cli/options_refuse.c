@@ -16,7 +16,7 @@
 static const struct advice {
 	const char *names, *text;
 } advices[] = {
-	{"mcg=g MGID=M connectionless", "rdmark does not support multicast"},
+	{"connectionless", "omit it: with -g, the ends always talk over TCP"},
 	{"dualport=O report-per-port", "run one pair of programs for each port"},
 	{"report-cycles=C", "use --json, which gives latencies in microseconds, unrounded"},
 	{"use_neuron use_hl use_mlu use_opencl "

@@ -50,6 +50,7 @@
 #define STREAM BW, .instead = "omit it: a latency test has one message in flight"
 #define RECEIVES \
 	.never = FETCHING, .instead = "omit it: READs and atomic operations consume no receive requests"
+#define SENDS_ONLY .instead = "omit it, or use send_bw or send_lat: a multicast message is a SEND"
 #define PACED BW, .instead = "use --latency_rate for a schedule of single messages, or --load to " \
 			     "add a stream with a rate"
 
@@ -97,6 +98,9 @@ static const struct option_row table[] = {
 	EXPERIMENT(PATH, "connection", 'c', CHOICE, connection, 0,
 		CONNECTIONS - 1, "RC|UC|UD|XRC",
 		"transport; UC and UD may lose messages"),
+	EXPERIMENT(PATH, "mcg", 'g', INDEX, mcg, 0, 1024, "N",
+		"send to a multicast group that N QPs of the other end (1) receive from: UD on RoCE",
+		.needs = TRAIT_RECEIVES, NO_CELLS, .bare = "1", SENDS_ONLY),
 	EXPERIMENT_FLAG(PATH, "rdma_cm", 'R', rdma_cm, "connect the QPs with rdma_cm"),
 	EXPERIMENT_FLAG(QUEUES, "events", 'e', events,
 		"wait for completion events instead of polling"),
@@ -187,6 +191,9 @@ static const struct option_row table[] = {
 		"index of the P_Key; the other end takes the same partition"),
 	LOCAL(DEVICE, "dlid", 0, NUMBER, dlid, 1, 0xbfff, "LID",
 		"InfiniBand: send to this LID, not to the peer's own"),
+	LOCAL_TEXT(DEVICE, "MGID", 'M', mgid, "GROUP",
+		"with -g: the multicast group: an IP address, or 16 numbers as perftest's",
+		.needs = TRAIT_RECEIVES, NO_CELLS, SENDS_ONLY),
 	LOCAL(DEVICE, "force-link", 0, CHOICE, link, 0, 2, "any|IB|Ethernet",
 		"refuse a port with another link layer"),
 	LOCAL(MEMORY, "numa", 0, NODE, numa, 0, 4095, "auto|none|NODE",

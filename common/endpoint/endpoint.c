@@ -220,7 +220,7 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 	const struct experiment *e = &ep->options->experiment;
 	const struct transport *over = experiment_transport(e);
 	uint64_t index = ep->options->local.gid_index, max_bytes = 0;
-	bool has_gid = index == EXPERIMENT_AUTO, has_transport = false;
+	bool has_gid = index == EXPERIMENT_AUTO, has_transport = false, has_group = false;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *one = &list->port[i];
@@ -228,12 +228,15 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 		if (one->open_errno)
 			continue;
 		has_gid = has_gid || index < (uint64_t)one->port_attr.gid_tbl_len;
+		has_group = has_group || endpoint_can_group(ep, one);
 		if (one->port_attr.max_msg_sz > max_bytes)
 			max_bytes = one->port_attr.max_msg_sz;
 		has_transport = has_transport || transport_is_on(over, &one->attr);
 	}
 	if (!has_transport)
 		return refuse_transport(ep, p->device);
+	if (!has_group)
+		return endpoint_refuse_group(ep, p);
 	if (!has_gid)
 		return rail_refuse_gid(ep, p);
 	if (ep->server || plan_last_size(e, max_bytes) <= max_bytes)
@@ -299,8 +302,10 @@ static int check_operation(struct endpoint *ep)
 
 	fault_phase(ep->fault, "choosing the device");
 	for (unsigned i = 0; i < ep->rails; i++)
-		if (operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
-					   endpoint_sends(ep), answers, ep->fault))
+		if (!endpoint_can_group(ep, &ep->rail[i].hca.info))
+			return endpoint_refuse_group(ep, &ep->rail[i].hca.info);
+		else if (operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
+						endpoint_sends(ep), answers, ep->fault))
 			return -1;
 	return 0;
 }

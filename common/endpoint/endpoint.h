@@ -158,6 +158,15 @@ bool worker_is_extended(const struct worker *t);
 /* The calls with which this end's first worker posts, or polls; NULL: there is no choice. */
 const char *endpoint_calls(const struct endpoint *ep);
 
+/*
+ * group.c, with -g: whether P has what it needs, and the fault if not; a worker's groups: before
+ * its address is told, and when it has the peer's.
+ */
+bool endpoint_can_group(const struct endpoint *ep, const struct hca_port *p);
+int endpoint_refuse_group(const struct endpoint *ep, const struct hca_port *p);
+int worker_group_make(struct worker *t);
+int worker_group_connect(struct worker *t);
+
 /* rail.c: what is told of a port; choose and open the device that TEXT names (NULL: any). */
 struct hca_attr rail_wanted(const struct endpoint *ep, const char *device);
 int rail_open(struct endpoint *ep, struct rail *r, const char *text);

@@ -134,6 +134,7 @@ static int make_qps(struct worker *t)
 		.access = test->operation.peer_allows,
 		.pkey_index = t->rail->route.pkey_index,
 		.first = t->index * (unsigned)e->qps,
+		.multicast = e->mcg,
 	};
 
 	if (!endpoint_sends(ep) && !test->latency && !ep->own_schedule &&
@@ -241,7 +242,7 @@ int worker_make(struct worker *t)
 		return -1;
 	if (worker_is_first(t))
 		t->rail->mine.nic.inline_bytes = t->qps.inline_bytes;
-	return 0;
+	return worker_group_make(t);
 }
 
 int worker_connect(struct worker *t)
@@ -250,6 +251,8 @@ int worker_connect(struct worker *t)
 
 	if (l->dlid != EXPERIMENT_AUTO)
 		t->theirs.lid = (uint16_t)l->dlid;
+	if (worker_group_connect(t))
+		return -1;
 	return qp_set_connect(&t->qps, &t->rail->route, &t->theirs, &t->fault);
 }
 

@@ -29,6 +29,7 @@ static void build_recv(struct recv_queue *q, unsigned i, struct ibv_sge *sge, un
 static int fill_recv_queue(struct recv_queue *q, unsigned i, struct fault *f)
 {
 	q->until_repost[i] = (int)(q->batch - q->depth % q->batch);
+	q->posted[i] = (uint64_t)q->until_repost[i];
 	for (unsigned n = 0; n + q->batch <= q->depth; n += q->batch) {
 		int rc = recv_post(&q->qp[i]);
 
@@ -51,9 +52,10 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 	q->batch = batch;
 	q->qp = calloc(q->count, sizeof(*q->qp));
 	q->until_repost = calloc(q->count, sizeof(*q->until_repost));
+	q->posted = calloc(q->count, sizeof(*q->posted));
 	q->sge = calloc(qps->count, sizeof(*q->sge));
 	q->wr = calloc((size_t)q->count * batch, sizeof(*q->wr));
-	if (!q->qp || !q->until_repost || !q->sge || !q->wr)
+	if (!q->qp || !q->until_repost || !q->posted || !q->sge || !q->wr)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating receive requests for %u QPs",
 				   qps->count);
 	for (unsigned i = 0; i < qps->count; i++)
@@ -78,8 +80,17 @@ int recv_top_up(const struct round *r, uint64_t qp)
 	int rc;
 
 	q->until_repost[qp] += (int)q->batch;
+	q->posted[qp] += q->batch;
 	rc = recv_post(&q->qp[qp]);
 	return rc ? round_verb_failed(r, rc, "ibv_post_recv") : 0;
+}
+
+uint64_t recv_queue_arrived(struct recv_queue *q, unsigned qp)
+{
+	uint64_t left = (uint64_t)q->until_repost[qp], came = q->posted[qp] - left;
+
+	q->posted[qp] = left;
+	return came;
 }
 
 unsigned recv_queue_posted(const struct recv_queue *q, unsigned qp)
@@ -99,6 +110,7 @@ void recv_queue_release(struct recv_queue *q)
 {
 	free(q->qp);
 	free(q->until_repost);
+	free(q->posted);
 	free(q->sge);
 	free(q->wr);
 	memset(q, 0, sizeof(*q));

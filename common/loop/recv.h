@@ -28,6 +28,7 @@ struct recv_queue {
 	 * so that many QPs share few cache lines
 	 */
 	int *until_repost;
+	uint64_t *posted; /* the same: see recv_queue_arrived() */
 	unsigned count;
 	unsigned depth;
 	unsigned batch;
@@ -45,6 +46,9 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 
 /* The number of receives posted on QP number QP. */
 unsigned recv_queue_posted(const struct recv_queue *q, unsigned qp);
+
+/* The messages that QP number QP has received since the last call, or the start. */
+uint64_t recv_queue_arrived(struct recv_queue *q, unsigned qp);
 
 /* Fill the queues again after all receives were consumed and none was re-posted. */
 int recv_queue_refill(struct recv_queue *q, struct fault *f);

@@ -93,8 +93,11 @@ json_t *results_message(struct measurement *meas)
 
 	for (unsigned i = 0; i < all->ep->workers; i++)
 		json_array_append_new(messages,
-				      json_integer((json_int_t)all[i].round.result.messages));
+				      json_integer((json_int_t)(results_copies(&all[i]) *
+								all[i].round.result.messages)));
 	json_object_set_new(m, "messages", messages);
+	if (meas->ms->receivers)
+		json_object_set(m, "receivers", meas->ms->receivers);
 	loss_describe(all, m);
 	conditions_describe(meas, m);
 	if (meas->attr.both && mine->measured)

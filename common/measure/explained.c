@@ -139,13 +139,13 @@ static void describe_run(const struct measurement *meas, const struct record *re
 
 	*r = (struct run_facts){
 		.message_bytes = rec->message_bytes,
-		.messages = rec->messages,
+		.messages = (uint64_t)((double)rec->messages / record_copies(rec)),
 		.seconds = rec->seconds,
 		.gbps = rec->bandwidth_gbps,
 		.mtu_bytes = ep->rail[0].route.mtu_bytes,
 		.packet_header_bytes = packet_header_bytes(ep),
 		.message_header_bytes = message_header_bytes(ep),
-		.qps = (unsigned)rec->qps,
+		.qps = (unsigned)((double)rec->qps / record_copies(rec)),
 		.tx_depth = depth_of(ep, mine),
 		.receives = !o->peer_allows || e->write_with_imm,
 		.reliable = !experiment_loses(e),

@@ -28,8 +28,7 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 	rec->sent_gbps = rec->bandwidth_gbps;
 	rec->timed_messages = rec->messages > rec->lost ? rec->messages - rec->lost : 0;
 	record_set_rates(rec, rec->seconds);
-	if (receiver && receiver->seconds > 0 &&
-	    (double)receiver->timed_messages / receiver->seconds < rec->messages_per_s) {
+	if (receiver && receiver->seconds > 0 && receiver->messages_per_s < rec->messages_per_s) {
 		rec->timed_messages = receiver->timed_messages;
 		record_set_rates(rec, receiver->seconds);
 	}
@@ -55,6 +54,53 @@ void loss_count(struct meter *all, const json_t *done)
 
 		all[i].lost = here > arrived ? here - arrived : 0;
 	}
+}
+
+void loss_of_receivers(struct measure *ms, const json_t *done)
+{
+	const json_t *sent = json_object_get(done, "messages");
+	uint64_t copies = experiment_copies(&ms->options->experiment);
+
+	json_decref(ms->receivers);
+	ms->receivers = NULL;
+	if (!ms->options->experiment.mcg || ms->test->latency || !done)
+		return;
+	ms->receivers = json_array();
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		struct worker *t = &ms->ep->worker[i];
+		uint64_t here = (uint64_t)json_integer_value(json_array_get(sent, i)) / copies;
+
+		for (unsigned qp = 0; qp < t->qps.count; qp++) {
+			uint64_t came = recv_queue_arrived(&t->receives, qp);
+
+			json_array_append_new(
+				ms->receivers,
+				json_pack("{s:I, s:I}", "received", (json_int_t)came, "lost",
+					  (json_int_t)(here > came ? here - came : 0)));
+		}
+	}
+}
+
+int loss_read_receivers(struct measure *ms, const json_t *done)
+{
+	json_t *of = json_object_get(done, "receivers"), *one;
+	uint64_t count;
+	size_t i;
+
+	json_decref(ms->receivers);
+	ms->receivers = NULL;
+	if (!ms->options->experiment.mcg || ms->test->latency)
+		return 0;
+	if (message_has(done, "receivers",
+			json_array_size(of) == ms->ep->workers * ms->options->experiment.mcg,
+			ms->fault))
+		return -1;
+	json_array_foreach (of, i, one)
+		if (message_u64(one, "received", RECORD_COUNT_MAX, &count, ms->fault) ||
+		    message_u64(one, "lost", RECORD_COUNT_MAX, &count, ms->fault))
+			return -1;
+	ms->receivers = json_incref(of);
+	return 0;
 }
 
 void loss_describe(const struct meter *all, json_t *m)
@@ -86,7 +132,9 @@ int loss_read(const struct meter *all, struct found *mine, const struct record *
 	json_array_foreach (lost, i, v) {
 		uint64_t n = (uint64_t)json_integer_value(v);
 
-		if (message_has(m, "lost", n <= all[i].round.result.messages, ep->fault))
+		if (message_has(m, "lost",
+				n <= results_copies(&all[i]) * all[i].round.result.messages,
+				ep->fault))
 			return -1;
 		mine->workers[i].lost = n;
 		mine->record.lost += n;
@@ -100,7 +148,8 @@ int loss_read(const struct meter *all, struct found *mine, const struct record *
 
 void loss_cap_rate(struct record *receiver, const struct record *sender)
 {
-	if (receiver->messages_per_s * sender->seconds <= (double)receiver->messages)
+	if (receiver->messages_per_s * record_copies(receiver) * sender->seconds <=
+	    (double)receiver->messages)
 		return;
 	receiver->timed_messages = receiver->messages;
 	record_set_rates(receiver, sender->seconds);

@@ -89,6 +89,7 @@ struct measure {
 	struct meter *meter;     /* one per worker, including loads */
 	struct record *records;  /* of the current round: of each worker here, then of the peer's */
 	void *own;               /* the program's data, from test->open */
+	json_t *receivers;       /* -g: what each QP of the last round received and lost; or NULL */
 	struct alone alone;      /* result of the last warm-up, */
 	uint64_t alone_bytes;    /* for messages of this size; 0: none */
 	struct history history;  /* of the connection */

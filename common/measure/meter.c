@@ -95,6 +95,8 @@ void measure_release(struct measure *ms)
 	if (ms->test->close)
 		ms->test->close(ms->own);
 	ms->own = NULL;
+	json_decref(ms->receivers);
+	ms->receivers = NULL;
 	for (unsigned i = 0; ms->meter && i < endpoint_all_workers(ms->ep); i++) {
 		struct meter *t = &ms->meter[i];
 

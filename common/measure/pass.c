@@ -62,14 +62,19 @@ static void on_progress(void *arg, struct progress *p, bool live)
 {
 	struct measurement *meas = arg;
 	struct measure *ms = meas->ms;
+	uint64_t copies = experiment_copies(&ms->options->experiment);
 
 	p->message_bytes = meas->attr.message_bytes;
 	p->run = meas->attr.run;
+	if (meas->answered) /* every QP of a group has received them */
+		p->messages /= copies;
 	p->trips_ns = trips_ns(ms->meter, meas->answered, p->interval_ns, &meas->trips[live]);
 	if (live) {
-		ms->audience.progress(ms->report, p,
-				      remaining_ns(ms->ep, meas->attr.duration_ns,
-						   meas->messages_expected, p->elapsed_ns));
+		ms->audience.progress(
+			ms->report, p,
+			remaining_ns(ms->ep, meas->attr.duration_ns,
+				     meas->messages_expected / (meas->answered ? 1 : copies),
+				     p->elapsed_ns));
 		return;
 	}
 	if (!p->partial)
@@ -246,12 +251,13 @@ static int pass_lead(struct measurement *meas)
 		return -1;
 	results_measure(meas);
 	results_blame_clock(meas);
-	results_set_usage(meas, meas->mine.record.messages);
+	results_set_usage(meas, meas->mine.record.messages / results_copies(ms->meter));
 	if (fault_is(ms->fault))
 		return -1;
 	fault_phase(ms->fault, "exchanging the results");
 	if (link_send(ms->link, results_message(meas)) == 0 &&
-	    link_expect(ms->link, "done", &done) == 0 && results_read(meas, done) == 0)
+	    link_expect(ms->link, "done", &done) == 0 && results_read(meas, done) == 0 &&
+	    loss_read_receivers(ms, done) == 0)
 		rc = loss_read(ms->meter, &meas->mine, record_of(&meas->theirs), done);
 	json_decref(done);
 	return rc;
@@ -291,6 +297,7 @@ static int pass_follow(struct measurement *meas)
 		return -1;
 	stop_recording(meas);
 	loss_count(meas->ms->meter, w.done);
+	loss_of_receivers(meas->ms, w.done);
 	results_measure(meas);
 	results_blame_clock(meas);
 	meas->mine.measured &= !meas->ms->test->latency; /* the follower has no clock of its own */

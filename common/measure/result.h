@@ -63,6 +63,7 @@ struct result {
 	const struct result_row *local, *remote;
 	const double *samples_us; /* latency with -U or -H: one per message, in order; else NULL */
 	json_t *histogram;        /* for the JSON document; lent; NULL: none */
+	json_t *receivers;        /* the same, of the QPs of a multicast group */
 	double cpu_percent;       /* CPU use of this end, with --cpu_util */
 	const struct evidence *evidence;      /* two, by enum result_end; NULL: none */
 	const struct port_snapshot *snapshot; /* the same */

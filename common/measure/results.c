@@ -87,14 +87,21 @@ static void set_latency(const struct endpoint *ep, const struct hist *h, uint64_
 	set_stalls(ep, h, run_ticks, rec);
 }
 
+uint64_t results_copies(const struct meter *t)
+{
+	return endpoint_leads(t->ep) ? experiment_copies(&t->ep->options->experiment) : 1;
+}
+
 /* Add T's messages to REC. */
 static void add_messages(const struct meter *t, struct record *rec)
 {
 	const struct round_result *r = &t->round.result;
 
+	uint64_t copies = results_copies(t);
+
 	rec->qps += t->worker->qps.count;
-	rec->messages += r->messages;
-	rec->timed_messages += r->timed_messages;
+	rec->messages += copies * r->messages;
+	rec->timed_messages += copies * r->timed_messages;
 	rec->lost += r->lost + t->lost;
 }
 
@@ -267,6 +274,7 @@ static void measure_all(struct measurement *meas)
 	found->record = (struct record){
 		.message_bytes = meas->attr.message_bytes,
 		.run = meas->attr.run,
+		.copies = meas->ms->options->experiment.mcg,
 		.interrupted = meas->ms->link->interrupted,
 		.quality = quality_unknown(),
 	};

@@ -85,6 +85,14 @@ void loss_set_in_peer_records(const struct meter *all, struct found *theirs,
  */
 void loss_cap_rate(struct record *receiver, const struct record *sender);
 
+/* With -g, of each QP: set ms->receivers to what has come of the messages in DONE; read it there.
+ */
+void loss_of_receivers(struct measure *ms, const json_t *done);
+int loss_read_receivers(struct measure *ms, const json_t *done);
+
+/* How often what T counted counts: a message to a group once for each QP there. */
+uint64_t results_copies(const struct meter *t);
+
 /*
  * load.c: the stream of WRITEs during a ping-pong (--load): one additional worker for each rail,
  * from the client into memory that is not read. During a pass the load's thread runs load_run(),

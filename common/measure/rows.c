@@ -330,7 +330,8 @@ static void tell_round(struct measurement *meas)
 		.row = calloc(max_rows, sizeof(*rows.row)),
 		.own = calloc(max_rows, sizeof(*rows.own)),
 	};
-	struct result result = {.evidence = meas->evidence, .snapshot = meas->snapshot};
+	struct result result = {
+		.evidence = meas->evidence, .snapshot = meas->snapshot, .receivers = ms->receivers};
 	const struct hist *hist = ms->meter[0].hist;
 
 	if (rows.row && rows.own)

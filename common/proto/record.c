@@ -64,7 +64,7 @@ static const struct field rows[] = {
 	IN_OR_NULL(latency_corrected_p99_99_us, corrected.p99_99_us),
 	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages, COUNT),
 	IN(late_max_us, pace.late_max_us), ROW(load_gbps),
-	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(resent, COUNT), ROW(sent_gbps),
+	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(copies, .max = QPS_MAX), ROW(resent, COUNT), ROW(sent_gbps),
 	IN(intervals, intervals.count, COUNT),
 	IN_WITH(worst_interval_gbps, intervals.worst_gbps, intervals.count),
 	IN(worst_interval_us, intervals.worst_us),
@@ -122,7 +122,7 @@ void record_set(struct record *r, const struct field *field, double value)
 void record_set_rates(struct record *r, double seconds)
 {
 	r->seconds = seconds;
-	r->messages_per_s = (double)r->timed_messages / seconds;
+	r->messages_per_s = (double)r->timed_messages / record_copies(r) / seconds;
 	r->bandwidth_gbps = r->messages_per_s * (double)r->message_bytes * 8 / 1e9;
 }
 
@@ -147,7 +147,8 @@ json_t *record_to_json(const struct record *r)
 static const char *contradiction(const struct record *r)
 {
 	uint64_t most = TRAFFIC_MAX / (r->message_bytes ? r->message_bytes : 1);
-	double gbps = (double)r->timed_messages * (double)r->message_bytes * 8 / 1e9 / r->seconds;
+	double gbps = (double)r->timed_messages * (double)r->message_bytes * 8 / 1e9 / r->seconds /
+		      record_copies(r);
 
 	if (r->messages > most)
 		return "messages";

@@ -56,6 +56,8 @@ struct record {
 				   measured */
 	uint64_t lost;   /* messages sent that did not arrive; latency: round trips without a
 			    sample */
+	uint64_t copies; /* multicast: QPs that each message is for. Counts are of all of them,
+			    rates of one, on average; 0: no multicast */
 	uint64_t resent; /* latency: messages that either end sent again */
 	double sent_gbps; /* UC, UD: rate of sending; the other rates are of received messages */
 	struct { /* with --interval: over the complete intervals */
@@ -87,6 +89,11 @@ double record_value(const struct record *r, const struct field *field);
 
 /* Set a real number. */
 void record_set(struct record *r, const struct field *field, double value);
+
+static inline double record_copies(const struct record *r)
+{
+	return r->copies ? (double)r->copies : 1;
+}
 
 /* Set the rates from timed_messages and SECONDS. */
 void record_set_rates(struct record *r, double seconds);

@@ -130,15 +130,19 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 	const struct options *o = r->about.options;
 	const struct end *e = ends->mine[0];
 	unsigned threads = ends->threads * ends->rails, qps = ends->my_qps[0]->count * threads;
-	char line[256] = "";
+	bool receives = r->about.server != (o->experiment.reversed != 0);
+	const struct qp_address *to = receives ? ends->my_qps[0] : ends->their_qps[0];
+	char line[256] = "", group[64];
 
 	text_add(line, sizeof(line), "%u QP%s", qps, qps > 1 ? "s" : "");
 	if (threads > 1)
 		text_add(line, sizeof(line), " on %u threads", threads);
-	text_add(line, sizeof(line), "%s, %s over %s",
+	text_add(line, sizeof(line), "%s, %s%s%s over %s",
 		 strcmp(ends->effective->connected_by, "rdma_cm") == 0 ? ", connected by rdma_cm"
 								       : "",
 		 experiment_transport(&o->experiment)->name,
+		 o->experiment.mcg ? " multicast to " : "",
+		 o->experiment.mcg ? gid_format(&to->gid, group, sizeof(group)) : "",
 		 strcmp(e->nic.transport, "RoCE") == 0 && e->address.gid_type[0]
 			 ? e->address.gid_type
 			 : e->nic.transport);

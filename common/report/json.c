@@ -140,6 +140,8 @@ json_t *json_result(const struct report *r, const struct result *result)
 		if (at && at->ports)
 			json_object_set_new(snapshots, result_end_name(end), snapshot_to_json(at));
 	}
+	if (result->receivers)
+		json_object_set(to, "receivers", result->receivers);
 	if (result->histogram)
 		json_object_set(to, "latency_histogram_us", result->histogram);
 	add_members(to, "evidence", evidence, 1);

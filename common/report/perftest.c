@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/composed.h"
+#include "base/text.h"
 
 #define WHOLE_MAX 9e18 /* the largest number that JSON readers accept */
 
@@ -45,15 +46,18 @@ static const char *on_off(bool on)
 static void make_title(const struct report *r, char *title, size_t size)
 {
 	size_t first = strcspn(r->about.test->title, " ");
+	const char *rest = r->about.test->title + first;
 	const struct experiment *x = &r->about.options->experiment;
 	const struct option_row *type = options_find("atomic_type");
 	char which[32] = " ";
 
 	if (options_applies(type, r->about.options->traits))
 		options_format_value(type, x->atomic_type, which + 1, sizeof(which) - 1);
-	snprintf(title, size, "%.*s%s%s%s%s", (int)first, r->about.test->title,
+	snprintf(title, size, "%.*s%s%s%s", (int)first, r->about.test->title,
 		 which[1] ? which : "", x->bidirectional ? " Bidirectional" : "",
-		 x->post_list > 1 ? " Post List" : "", r->about.test->title + first);
+		 x->post_list > 1 ? " Post List" : "");
+	text_add(title, size, "%.*s%s Test", (int)(strlen(rest) - strlen(" Test")), rest,
+		 x->mcg ? " Multicast" : "");
 }
 
 /* The names that perftest makes of several options. */
@@ -84,6 +88,7 @@ static void get_facts(const struct report *r, struct facts *f)
 		{NULL, "test", f->test},
 		{" Test with events. Using ", NULL, f->events + 6, .absent = !x->events},
 		{NULL, "Test with events", f->events, .absent = !x->events},
+		{" MultiCast runs on UD!", NULL, "", .absent = !x->mcg},
 		{" Dual-port       : ", "Dual_port", on_off(r->run.rails > 1)},
 		{"\t\tDevice         : ", "Device", end->nic.name},
 		{" Number of qps   : ", "Number_of_qps",
@@ -167,8 +172,11 @@ static void address_lines(const char *which, const struct report *r, const struc
 			fprintf(out, " SRQn %#08x", a->srqn[i]);
 		fprintf(out, "\n");
 		for (int b = 0; e->address.gid_index >= 0 && b < 16; b++)
-			fprintf(out, "%s%02u%s", b ? "" : " GID: ", a->gid.raw[b],
-				b < 15 ? ":" : "\n");
+			fprintf(out, "%s%02u%s",
+				b                             ? ""
+				: multicast_is_group(&a->gid) ? " MGID: "
+							      : " GID: ",
+				a->gid.raw[b], b < 15 ? ":" : "\n");
 	}
 }
 

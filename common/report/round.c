@@ -39,6 +39,30 @@ static double links_gbps(const struct endpoint *ep)
 	return sum;
 }
 
+/* "; 2 of 3 receiving QPs lost some, QP 1 most: 20 of 200"; "" without RECEIVERS, of a group. */
+static void describe_receivers(const json_t *receivers, char *buf, size_t size)
+{
+	json_int_t most = 0, of = 0;
+	size_t i, losers = 0, worst = 0;
+	json_t *one;
+
+	json_array_foreach (receivers, i, one) {
+		json_int_t lost = json_integer_value(json_object_get(one, "lost"));
+
+		losers += lost > 0;
+		if (lost <= most)
+			continue;
+		most = lost;
+		of = lost + json_integer_value(json_object_get(one, "received"));
+		worst = i;
+	}
+	if (losers)
+		snprintf(buf, size,
+			 "; %zu of %zu receiving QPs lost some, QP %zu most: %" JSON_INTEGER_FORMAT
+			 " of %" JSON_INTEGER_FORMAT,
+			 losers, json_array_size(receivers), worst, most, of);
+}
+
 /* What was lost of the messages of the end BY, as REC says. */
 static void note_loss(const struct report *r, const struct measurement *meas,
 		      const struct record *rec, const char *by)
@@ -47,10 +71,11 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 	bool gbits = r->about.options->output.gbits;
 	struct units_text size = units_size(meas->attr.message_bytes);
 	double link_gbps = rec == &meas->mine.record ? links_gbps(ms->ep) : 0;
-	char more[80] = "";
+	char more[80] = "", each[80] = "";
 
 	if (!rec->lost)
 		return;
+	describe_receivers(meas->ms->receivers, each, sizeof(each));
 	if (link_gbps > 0 && rec->sent_gbps > link_gbps)
 		snprintf(more, sizeof(more), " (more than the link's %g Gb/s)", link_gbps);
 	if (r->about.test->latency)
@@ -64,10 +89,10 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 	else
 		report_warning(r,
 			       "%" PRIu64 " of %" PRIu64 " messages of %s from the %s were lost: "
-			       "sent %s%s, arrived %s",
+			       "sent %s%s, arrived %s%s",
 			       rec->lost, rec->messages, size.text, by,
 			       unit_rate(gbits, rec->sent_gbps).text, more,
-			       unit_number(gbits, rec->bandwidth_gbps).text);
+			       unit_number(gbits, rec->bandwidth_gbps).text, each);
 }
 
 /* How well the end BY kept its schedule, and the load. */

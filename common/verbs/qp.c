@@ -259,6 +259,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 		return -1;
 	s->port = h->info.port;
 	s->first = a->first;
+	s->senders = a->multicast ? 1 : a->count;
 	s->transport = a->transport;
 	s->tx_depth = a->tx_depth;
 	s->rx_depth = a->rx_depth;
@@ -308,6 +309,7 @@ int qp_set_describe(const struct qp_set *s, struct qp_address *a, struct fault *
 
 void qp_set_release(struct qp_set *s)
 {
+	multicast_leave(&s->multicast, s->qp);
 	for (unsigned i = 0; i < s->count; i++) {
 		ibv_destroy_qp(s->qp[i]);
 		if (s->receiver[i])

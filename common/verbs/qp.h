@@ -17,6 +17,7 @@
 #include "base/fault.h"
 #include "verbs/cq.h"
 #include "verbs/hca.h"
+#include "verbs/multicast.h"
 #include "verbs/transport.h"
 
 #define QP_PSN_MASK           0xffffffu
@@ -43,6 +44,7 @@ struct qp_attr {
 					operations */
 	unsigned pkey_index;
 	unsigned first; /* the number of QP 0 among all QPs of the end, for qp_route's labels */
+	bool multicast; /* the peer's address is a group's: QP 0 sends to all of its QPs */
 };
 
 struct qp_set {
@@ -64,6 +66,8 @@ struct qp_set {
 	uint32_t *peer_srqn;
 	const struct transport *transport;
 	unsigned count;
+	unsigned senders;           /* of the QPs, the first: all of them, or one to a group */
+	struct multicast multicast; /* of this end, which receives from it */
 	unsigned first; /* as in struct qp_attr */
 	unsigned tx_depth, rx_depth;
 	unsigned inline_bytes; /* as the device granted it */

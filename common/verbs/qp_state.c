@@ -171,7 +171,7 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 	if (s->xrcd && (!to->sender || !to->srqn))
 		return fault_raise(f, FAULT_PEER, 0, "the peer did not say what its SRQs are");
 	for (unsigned i = 0; i < s->count; i++) {
-		s->peer_qpn[i] = to->qpn[i];
+		s->peer_qpn[i] = multicast_is_group(&to->gid) ? MULTICAST_QPN : to->qpn[i];
 		s->peer_srqn[i] = s->xrcd ? to->srqn[i] : 0;
 		if (connect_qp(s, i, r, to, f))
 			return -1;

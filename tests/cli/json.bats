@@ -168,7 +168,7 @@ loaded_rdma_core() {
 }
 
 @test "--json of a link: a file behind it is replaced; a device or a pipe is written to, and stays" {
-	local option
+	local option reader
 	echo old >real.json
 	ln -s real.json link.json
 	ln -s /proc/self/fd/1 stdout
@@ -180,8 +180,9 @@ loaded_rdma_core() {
 		pair send_bw -n 20 "--$option=stdout"
 		[[ -L stdout && -s client.out ]] || fail "--$option: the link to stdout is gone"
 		cat fifo >through &
+		reader=$!
 		pair send_bw -n 20 "--$option=fifo"
-		wait $!
+		wait "$reader"
 		[[ -p fifo && -s through ]] || fail "--$option: no pipe any more"
 	done
 }

@@ -100,7 +100,7 @@ advised() {
 		names=$((names + 1))
 		grep -q "^$name " "$BATS_TEST_DIRNAME/perftest_options.txt" || unlisted+=" $name"
 	done < <(advised | tr ' ' '\n' | sed 's/=.*//; /^$/d')
-	((names > 70)) || fail "only $names"
+	((names > 60)) || fail "only $names"
 	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
 }
 

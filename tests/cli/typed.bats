@@ -108,7 +108,7 @@ no_device_here() {
 	answered 'report-unsorted cannot be used in send_bw, a bandwidth test' send_bw -U
 	answered 'noPeak cannot be used in send_lat, a latency test' send_lat -N
 	answered 'Fix: omit it: a latency test has one message in flight' send_lat -l 4
-	answered 'rdmark does not support multicast. Fix: use perftest for that' send_bw -g
+	answered 'Fix: omit it, or use send_bw or send_lat: a multicast message is a SEND' write_bw -g
 	cli send_lat -l 1 --help
 	ended cli 0
 }

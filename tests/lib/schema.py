@@ -43,7 +43,7 @@ def contradictions(value):
         parts = list((result.get("by_end") or {}).values())
         for r in [result] + parts + result.get("by_thread", []) + result.get("by_device", []):
             if r.get("bandwidth_gbps") and "timed_messages" in r:
-                gbps = r["timed_messages"] * r["message_bytes"] * 8 / r.get("seconds", 1e30) / 1e9
+                gbps = r["timed_messages"] * r["message_bytes"] * 8 / r.get("seconds", 1e30) / r.get("copies", 1) / 1e9
                 if abs(gbps / r["bandwidth_gbps"] - 1) > 1e-6:
                     yield "results/%d: bandwidth_gbps is not timed_messages in seconds" % at
 

@@ -119,6 +119,20 @@ load ../lib/two_hosts
 	exec {never}>&-
 }
 
+@test "multicast: IPv4 and IPv6, each QP on b receives; with 5 % of the packets lost, each says how much" {
+	local count='.results[0] | (.receivers | length) == 3 and ([.receivers[] | .received + .lost == 2000] | all)'
+	pair_with_b send_bw -g 3 -n 2000 -s 64 -r 4096 --json=c.json
+	json c.json "$count"' and .by_end.server.messages > 3000'
+	pair_with_b send_lat -g -n 200
+	host_of_b=fd77::2 pair_with_b send_bw -g 3 -n 2000 -s 64 -r 4096 --json=c.json
+	json c.json "$count"' and .by_end.server.messages > 3000'
+	tc qdisc add dev eth0 root netem loss 5% 2>tc.err || skip "no netem: $(<tc.err)"
+	pair_with_b send_bw -g 3 -n 2000 -s 64 -r 4096 --json=c.json
+	json c.json "$count"' and ([.receivers[].lost] | all(. > 20))'
+	pair_with_b send_lat -g -n 100 --timeout 30
+	tc qdisc del dev eth0 root
+}
+
 @test "UC and UD with 5 % of the packets lost: how many is known at both ends, and nothing waits for them" {
 	local transport
 	tc qdisc add dev eth0 root netem loss 5% 2>tc.err || skip "no netem: $(<tc.err)"

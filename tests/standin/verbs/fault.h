@@ -28,7 +28,7 @@
 						X(ibv_modify_qp) X(ibv_query_qp) X(ibv_destroy_qp) \
 							X(ibv_post_send) X(ibv_post_recv) X(       \
 								ibv_wr_complete) X(ibv_start_poll) \
-								X(ibv_create_ah) X(ibv_destroy_ah) \
+								X(ibv_create_ah) X(ibv_destroy_ah) X(ibv_attach_mcast) \
 									X(ibv_get_async_event)     \
 										X(ibv_query_ece) X(ibv_open_xrcd)
 

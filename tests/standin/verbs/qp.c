@@ -353,14 +353,41 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
 	return 0;
 }
 
-int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+/* On Ethernet only, since no subnet manager is here; a QP is in one group at most. */
+int ibv_attach_mcast(struct ibv_qp *ibv, const union ibv_gid *gid, uint16_t lid)
 {
-	(void)qp, (void)gid, (void)lid;
-	return EOPNOTSUPP;
+	struct sim_qp *qp = (struct sim_qp *)ibv;
+	struct shm_seg *seg = shm_self();
+	int err = fault_call(FAULT_ibv_attach_mcast);
+
+	if (err)
+		return err;
+	if (ibv->qp_type != IBV_QPT_UD || lid ||
+	    seg->port[qp->shm->dev][qp->shm->port - 1].link != IBV_LINK_LAYER_ETHERNET)
+		return EINVAL;
+	for (int i = 0; i < SHM_MCASTS; i++) {
+		uint32_t none = 0;
+
+		memcpy(qp->shm->mgid, gid->raw, sizeof(qp->shm->mgid));
+		if (atomic_compare_exchange_strong(&seg->mcast[i], &none,
+						   (uint32_t)(qp->shm - seg->qp) + 1))
+			return 0;
+	}
+	return ENOMEM;
 }
 
-int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+int ibv_detach_mcast(struct ibv_qp *ibv, const union ibv_gid *gid, uint16_t lid)
 {
-	(void)qp, (void)gid, (void)lid;
-	return EOPNOTSUPP;
+	struct sim_qp *qp = (struct sim_qp *)ibv;
+	struct shm_seg *seg = shm_self();
+
+	(void)lid;
+	for (int i = 0; i < SHM_MCASTS; i++) {
+		uint32_t mine = (uint32_t)(qp->shm - seg->qp) + 1;
+
+		if (!memcmp(qp->shm->mgid, gid->raw, sizeof(qp->shm->mgid)) &&
+		    atomic_compare_exchange_strong(&seg->mcast[i], &mine, 0))
+			return 0;
+	}
+	return EINVAL;
 }

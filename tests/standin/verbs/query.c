@@ -50,6 +50,8 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 		.max_res_rd_atom = d->max_rd * d->max_qp,
 		.atomic_cap = d->features & DESC_ATOMICS ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
 		.max_ah = 65536,
+		.max_mcast_grp = d->port[0].ethernet ? SHM_MCASTS : 0,
+		.max_mcast_qp_attach = d->port[0].ethernet ? SHM_MCASTS : 0,
 		.max_pkeys = 2,
 		.max_srq = d->features & DESC_SRQ ? d->max_srq : 0,
 		.max_srq_wr = d->features & DESC_SRQ ? d->max_depth : 0,

@@ -30,6 +30,7 @@ enum {
 	SHM_PORTS = 2,
 	SHM_GIDS = 256,
 	SHM_AHS = 256,
+	SHM_MCASTS = 56,
 	SHM_NONE = UINT16_MAX,
 };
 
@@ -94,6 +95,7 @@ struct shm_qp {
 	uint32_t async_pipe;
 	uint16_t send_cq, recv_cq, srq, pad;
 	uint32_t xrcd; /* of an XRC_RECV QP */
+	uint8_t mgid[16]; /* the group that it is attached to */
 	struct shm_rq rq;
 };
 
@@ -149,6 +151,7 @@ struct shm_seg {
 	_Atomic uint32_t gpu_paced;  /* some mr has a gpu_*_gbps */
 	_Atomic uint32_t unready;    /* see steps.h */
 	_Atomic uint64_t written;    /* completed WRITEs without immediate */
+	_Atomic uint32_t mcast[SHM_MCASTS]; /* attached QPs: index + 1, 0 = free */
 	struct shm_ah ah[SHM_AHS];
 	struct shm_port port[SHM_DEVS][SHM_PORTS];
 	struct shm_qp qp[SHM_QPS];

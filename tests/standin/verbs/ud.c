@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-	GRH_BYTES = 40
+	GRH_BYTES = 40,
+	GROUP_QPN = 0xffffff
 };
 
 static bool is_v4(const uint8_t *gid)
@@ -45,20 +46,21 @@ static void make_grh(uint8_t *b, const struct ibv_ah_attr *av, const struct shm_
 	memcpy(b + 36, av->grh.dgid.raw + 12, 4);
 }
 
+/* Whether the QP takes datagrams of that Q_Key; where to they go, the callers look. */
 static bool accepts(const struct wire_req *r, const struct shm_port *from)
 {
 	const struct shm_qp *q = r->q;
 	uint32_t state = atomic_load(&q->state), qkey = r->wqe->remote_qkey;
 	const struct shm_port *to;
 
-	if (q->qpn != r->wqe->remote_qpn || q->type != IBV_QPT_UD || state < IBV_QPS_RTR ||
+	if (q->type != IBV_QPT_UD || state < IBV_QPS_RTR ||
 	    state == IBV_QPS_ERR)
 		return false;
 	if (qkey >> 31)
 		qkey = r->qp->attr.qkey;
 	to = &r->p->seg->port[q->dev][q->port - 1];
 	return qkey == q->qkey && atomic_load(&from->up) && atomic_load(&to->up) &&
-	       ah_reaches(&r->wqe->av, from, to);
+	       from->link == to->link;
 }
 
 static void deliver(struct wire_req *r, const struct shm_port *from)
@@ -91,6 +93,36 @@ static void deliver(struct wire_req *r, const struct shm_port *from)
 		qp_error(r->p, r->q);
 }
 
+/* To those QPs of process r->p that are attached to the group. */
+static void to_members(struct wire_req *r, const struct shm_port *from)
+{
+	for (int i = 0; i < SHM_MCASTS; i++) {
+		uint32_t index = atomic_load(&r->p->seg->mcast[i]);
+
+		wire_release(r);
+		if (!index || !wire_gather(r, 0))
+			continue;
+		r->q = &r->p->seg->qp[index - 1];
+		shm_lock(&r->q->lock);
+		if (!memcmp(r->q->mgid, r->wqe->av.grh.dgid.raw, 16) && accepts(r, from))
+			deliver(r, from);
+		shm_unlock(&r->q->lock);
+	}
+}
+
+static void to_qp(struct wire_req *r, const struct shm_port *from)
+{
+	r->p = peer_get(qpn_slot(r->wqe->remote_qpn));
+	if (!r->p)
+		return;
+	r->q = &r->p->seg->qp[qpn_index(r->wqe->remote_qpn)];
+	shm_lock(&r->q->lock);
+	if (r->q->qpn == r->wqe->remote_qpn && accepts(r, from) &&
+	    ah_reaches(&r->wqe->av, from, &r->p->seg->port[r->q->dev][r->q->port - 1]))
+		deliver(r, from);
+	shm_unlock(&r->q->lock);
+}
+
 void ud_send(struct sim_qp *qp, struct sq_wqe *wqe)
 {
 	const struct shm_port *from = &shm_self()->port[qp->shm->dev][qp->shm->port - 1];
@@ -107,14 +139,11 @@ void ud_send(struct sim_qp *qp, struct sq_wqe *wqe)
 		wqe->vendor_err = SIM_VENDOR_LENGTH;
 		goto out;
 	}
-	r.p = peer_get(qpn_slot(wqe->remote_qpn));
-	if (!r.p)
-		goto out;
-	r.q = &r.p->seg->qp[qpn_index(wqe->remote_qpn)];
-	shm_lock(&r.q->lock);
-	if (accepts(&r, from))
-		deliver(&r, from);
-	shm_unlock(&r.q->lock);
+	if (wqe->remote_qpn != GROUP_QPN)
+		to_qp(&r, from);
+	for (unsigned int i = 0; wqe->remote_qpn == GROUP_QPN && i < SHM_SLOTS; i++)
+		if ((r.p = peer_get(i)))
+			to_members(&r, from);
 out:
 	wire_release(&r);
 }
