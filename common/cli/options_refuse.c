@@ -72,7 +72,10 @@ static int name_another(const struct options *o, const struct option_row *row, s
 	static const struct {
 		unsigned trait;
 		const char *name;
-	} whats[] = {{TRAIT_WRITES, "write"}, {TRAIT_READS, "read"}, {TRAIT_ATOMICS, "atomic"}};
+	} whats[] = {{TRAIT_RECEIVES, "send"},
+		     {TRAIT_WRITES, "write"},
+		     {TRAIT_READS, "read"},
+		     {TRAIT_ATOMICS, "atomic"}};
 	bool lat = row->needs & TRAIT_LATENCY ||
 		   (o->traits & TRAIT_LATENCY && !(row->needs & TRAIT_BANDWIDTH));
 	size_t own = strcspn(o->test, "_");

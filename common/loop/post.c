@@ -39,6 +39,8 @@ static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_w
 	qp->wr_flags = wr->send_flags; /* soft-RoCE needs IBV_SEND_INLINE here, others ignore it */
 	if (opcode == IBV_WR_SEND)
 		ibv_wr_send(qp);
+	else if (opcode == IBV_WR_SEND_WITH_IMM)
+		ibv_wr_send_imm(qp, wr->imm_data);
 	else if (opcode == IBV_WR_RDMA_WRITE)
 		ibv_wr_rdma_write(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
 	else if (opcode == IBV_WR_RDMA_READ)
@@ -93,6 +95,10 @@ BY_WR(by_wr_send, IBV_WR_SEND, false, false)
 BY_WR(by_wr_send_inline, IBV_WR_SEND, true, false)
 BY_WR(by_wr_datagram, IBV_WR_SEND, false, true)
 BY_WR(by_wr_datagram_inline, IBV_WR_SEND, true, true)
+BY_WR(by_wr_send_imm, IBV_WR_SEND_WITH_IMM, false, false)
+BY_WR(by_wr_send_imm_inline, IBV_WR_SEND_WITH_IMM, true, false)
+BY_WR(by_wr_datagram_imm, IBV_WR_SEND_WITH_IMM, false, true)
+BY_WR(by_wr_datagram_imm_inline, IBV_WR_SEND_WITH_IMM, true, true)
 BY_WR(by_wr_write, IBV_WR_RDMA_WRITE, false, false)
 BY_WR(by_wr_write_inline, IBV_WR_RDMA_WRITE, true, false)
 BY_WR(by_wr_write_imm, IBV_WR_RDMA_WRITE_WITH_IMM, false, false)
@@ -109,6 +115,8 @@ static const struct {
 } posts[] = {
 	{IBV_WR_SEND, false, {by_wr_send, by_wr_send_inline}},
 	{IBV_WR_SEND, true, {by_wr_datagram, by_wr_datagram_inline}},
+	{IBV_WR_SEND_WITH_IMM, false, {by_wr_send_imm, by_wr_send_imm_inline}},
+	{IBV_WR_SEND_WITH_IMM, true, {by_wr_datagram_imm, by_wr_datagram_imm_inline}},
 	{IBV_WR_RDMA_WRITE, false, {by_wr_write, by_wr_write_inline}},
 	{IBV_WR_RDMA_WRITE_WITH_IMM, false, {by_wr_write_imm, by_wr_write_imm_inline}},
 	{IBV_WR_RDMA_READ, false, {by_wr_read}},

@@ -28,7 +28,7 @@ static void set_directions(struct verify *v, const struct endpoint *ep)
 	bool leads = endpoint_leads(ep), pulls = operation_pulls(o);
 	bool both = e->bidirectional || (ep->test->latency && !o->fetches); /* ends post */
 
-	v->opcode = operation_opcode(o, e, ep->immediate);
+	v->opcode = e->send_with_imm ? o->opcode : operation_opcode(o, e, ep->immediate);
 	v->sends = both || leads != pulls;
 	v->receives = both || leads == pulls;
 	v->posts = !both && !leads ? NULL : pulls ? &v->in : &v->out;

@@ -53,6 +53,19 @@ both() {
 	both write_lat -F --write_with_imm --latency_gap=10 -I 32 --disable_numa
 }
 
+@test "--send_with_imm: every transport, either way to post, verified" {
+	local way
+	for way in '' '-c UC' '-c UD' '--post-api wr' '-c UD --post-api wr -I 64' '-q 3 -l 4 -b'; do
+		read -ra way <<<"$way"
+		pair send_bw --send_with_imm "${way[@]}" -n 300 -s 64 -r 512 --verify=100 --json=c.json
+		json c.json '.experiment.send_with_imm and (.results[0].verification | .messages > 0 and .errors == 0)'
+	done
+	for way in RC UC UD; do
+		pair send_lat --send_with_imm -c "$way" -n 50 --verify=20 --json=c.json
+		json c.json '.experiment.send_with_imm and .results[0].messages == 50 and .results[0].verification.errors == 0'
+	done
+}
+
 @test "--write_with_imm: the server receives, counts and reports" {
 	pair write_bw --write_with_imm -n 300 -q 3 -s 64 --json=c.json
 	json c.json '.experiment.write_with_imm and ([.results[] | ends.measured_by] | sort == ["client", "server"])

@@ -135,6 +135,8 @@ advised() {
 	refused_here send_bw write_bw --write_with_imm
 	refused_here send_lat write_lat --write_with_imm
 	refused_here send_bw send_lat --latency_gap 5
+	refused_here write_lat send_lat --send_with_imm
+	refused_here gdr_bw send_bw --send_with_imm
 	refused_here write_lat write_bw --recv_post_list 5
 	refused_here gdr_bw write_bw --run_infinitely
 }
