@@ -150,11 +150,12 @@ static void hold_standard_descriptors(void)
 /* Print all options, as perftest does: scripts search its help for an option. */
 static int print_help(const struct program *p)
 {
-	bool all = strcmp(p->options.local.help, "all") == 0 ||
-		   p->options.output.format == FORMAT_PERFTEST;
+	bool perftest = p->options.output.format == FORMAT_PERFTEST;
+	bool all = perftest || strcmp(p->options.local.help, "all") == 0;
 	struct options defaults;
 
 	options_init(&defaults, &p->test->defaults);
+	defaults.drop_in = perftest;
 	defaults.traits = p->offers > 1 ? 0 : operation_traits(p->test);
 	if (p->offers > 1)
 		options_help_server(stdout, &defaults);
