@@ -191,7 +191,7 @@ static void put_faster_route(struct subject *s)
 	static const char *const words[GDR_MEMORIES] = {
 		[GDR_DMABUF] = "--gpu-path dmabuf",
 		[GDR_PEERMEM] = "--gpu-path peermem",
-		[GDR_DATA_DIRECT] = "Data Direct",
+		[GDR_DATA_DIRECT] = "--gpu-path data_direct",
 	};
 	const struct gdr_result *r = s->r, *best = r;
 

@@ -149,7 +149,8 @@ struct local_options {
 	const char *gpu; /* index, UUID or PCI address; NULL */
 	uint64_t cuda, rocm; /* index among that vendor's; AUTO: not given */
 	const char *cuda_bus_id;
-	uint64_t cuda_dmabuf;
+	uint64_t cuda_dmabuf, cuda_pcie;
+	uint64_t cuda_mem_type; /* perftest's number */
 	uint64_t gpu_path; /* enum gpu_path */
 	const char *auth, *allow; /* as typed: admit/auth.h; NULL: not given */
 	uint64_t timeout_ns;

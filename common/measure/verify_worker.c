@@ -223,7 +223,7 @@ static int fetch_slots(struct meter *t)
 
 	if (!v->image)
 		return 0;
-	if (gpu_flush(gpu, &t->worker->fault))
+	if (gpu_route_flush(gpu, v->mem.gpu_mr.data_direct, &t->worker->fault))
 		return -1;
 	return gpu_copy_out(gpu, v->image + v->out_bytes, v->mem.memory.addr + v->out_bytes,
 			    v->in_bytes, &t->worker->fault);

@@ -12,7 +12,7 @@ setup_file() { need_device; }
 
 # Options that no pair is run with here: they print and exit, want a GPU, never end, are the test's
 # own (-p), are not for this link layer, or want memory that may not be here; those have tests elsewhere.
-elsewhere=' help version use_cuda use_cuda_bus_id use_cuda_dmabuf use_rocm use_rocm_dmabuf run_infinitely port dlid force-link ipv6 ipv6-addr '
+elsewhere=' help version use_cuda use_cuda_bus_id use_cuda_dmabuf use_rocm use_rocm_dmabuf use_data_direct use_cuda_pcie_mapping run_infinitely port dlid force-link ipv6 ipv6-addr '
 elsewhere+='rdma_cm use_hugepages odp mmap mmap-offset '
 
 # both PROGRAM OPTION…: the pair runs with the options at both ends, then at the client alone.
