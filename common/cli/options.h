@@ -309,3 +309,6 @@ void options_help(FILE *out, const char *program, const char *summary,
 
 /* The same of `rdmark server`; DEFAULTS are of any test. */
 void options_help_server(FILE *out, const struct options *defaults);
+
+/* The same of --check, which is `rdmark check`. */
+void options_help_check(FILE *out, const struct options *defaults);

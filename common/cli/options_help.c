@@ -188,3 +188,15 @@ void options_help_server(FILE *out, const struct options *defaults)
 		"experiment, which clients then must not contradict: `rdmark write_bw --help=all`\n"
 		"See rdmark(1).\n");
 }
+
+void options_help_check(FILE *out, const struct options *defaults)
+{
+	static const char *const own[] = {"ib-dev", "json", "json-lines", "prom", "help"};
+
+	fprintf(out,
+		"usage: rdmark check [OPTION...]\n\n"
+		"Say what is wrong with this host and its ports, as `write_bw --check` does.\n\n");
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		help_row(out, options_find(own[i]), defaults);
+	fprintf(out, "\nThe exit status is 6 if there is a fault. See rdmark(1).\n");
+}
