@@ -329,7 +329,7 @@ static const struct option_row table[] = {
 	OUTPUT(IGNORED, "margin", 'f', SECONDS, ignored_ns, 0, SECONDS_MAX, "S",
 		"ignored: the warm-up is separate, all of --duration is measured"),
 	OUTPUT_FLAG(IGNORED, "disable_dynamic_polling", 0, ignored,
-		"ignored: rdmark always polls as many completions at a time"),
+		"ignored: rdmark does not adapt how many completions it polls"),
 	OUTPUT_FLAG(IGNORED, "dont_xchg_versions", 0, ignored,
 		"ignored: another version does not disturb the run"),
 	OUTPUT_FLAG(IGNORED, "use_old_post_send", 0, ignored,
