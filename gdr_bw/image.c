@@ -99,14 +99,6 @@ int gdr_fill(struct gdr *g, const json_t *what, json_t *result)
 	return rc;
 }
 
-/* Flush the NIC's writes to GPU memory; those by Data Direct always: the GPU never orders them. */
-static int flush_image(struct gdr *g, enum gdr_memory memory)
-{
-	if (memory == GDR_DATA_DIRECT && g->ms->ep->gpu->info.can_flush)
-		return gpu_flush_now(g->ms->ep->gpu, g->ms->fault);
-	return gpu_flush(g->ms->ep->gpu, g->ms->fault);
-}
-
 /* A copy of the image's GPU memory, which the caller frees; NULL: failed. */
 static uint8_t *read_gpu(struct gdr *g, const struct image *image)
 {
@@ -116,7 +108,8 @@ static uint8_t *read_gpu(struct gdr *g, const struct image *image)
 		fault_raise(g->ms->fault, FAULT_LOCAL, ENOMEM,
 			    "allocating a copy of the GPU's buffer");
 	/* The NIC's writes must be visible before the copy reads them. */
-	if (copy && !flush_image(g, image->memory) &&
+	if (copy &&
+	    !gpu_route_flush(g->ms->ep->gpu, image->memory == GDR_DATA_DIRECT, g->ms->fault) &&
 	    !gpu_copy_out(g->ms->ep->gpu, copy, image->addr, image->bytes, g->ms->fault))
 		return copy;
 	free(copy);

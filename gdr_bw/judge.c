@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Collects the facts for the verdict: of the cells, of both ends, and of their ports meanwhile. */
+#include <string.h>
+
 #include "explain/during.h"
 #include "gdr.h"
 
@@ -83,7 +85,7 @@ void gdr_reach_verdict(struct gdr *g, struct verdict *v)
 		gdr_result_summarize(&g->result[i], g->attr.scratch);
 	explain_ports(g);
 	verdict_reach(&f, v);
-	g->undecided = v->level == VERDICT_NONE && (g->mine.gpu || g->theirs.gpu);
+	g->undecided = strcmp(v->cause, finding_name(VERDICT_NOT_MEASURED)) == 0;
 	fault_phase(&g->verdict, "judging the result");
 	if (v->exit_status == 0)
 		return;

@@ -131,6 +131,7 @@ static void store_gpu_facts(struct gdr *g)
 	g->mine.gpu = gpu != NULL;
 	g->mine.path.class = PATH_UNKNOWN;
 	g->mine.ordering = gpu ? gpu->info.ordering : -1;
+	g->mine.integrated = gpu && gpu->info.integrated;
 	g->mine.gpudirect = gpu && gpu->info.gpudirect;
 	if (!gpu) {
 		snprintf(g->mine.fix, sizeof(g->mine.fix), "%.300s", absent->fix);

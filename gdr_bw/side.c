@@ -21,6 +21,7 @@ static const struct fields place_table = FIELDS(place_rows, NULL);
 
 static const struct field side_rows[] = {
 	ROW(gpu, FIELD_ALWAYS),
+	ROW(integrated),
 	ROW(gpudirect, FIELD_ALWAYS),
 	ROW(direct, FIELD_ALWAYS),
 	ROW(relaxed_ordering, FIELD_ALWAYS),

@@ -22,9 +22,10 @@ enum {
 	NO_ROUTE = 16,
 	UNMEASURED = 32, /* a cell, or all of a GPU's */
 	UNDECIDED = 64,
+	SHARED = 128, /* each GPU has the host's memory */
 };
-#define BY(why)   (128u << (why))    /* what decides: enum eval_why */
-#define AT(level) (2048u << (level)) /* the best level that is possible */
+#define BY(why)   (256u << (why))    /* what decides: enum eval_why */
+#define AT(level) (4096u << (level)) /* the best level that is possible */
 
 static const struct rule {
 	unsigned when;
@@ -35,6 +36,7 @@ static const struct rule {
 	{DATA_WRONG, VERDICT_OF_DATA, VERDICT_FAIL, 5, 5},
 	{TRANSFER_FAILED, VERDICT_OF_TRANSFER, VERDICT_FAIL, 1, 1},
 	{NO_GPU, VERDICT_WITHOUT_GPU, VERDICT_NONE, 77, 77},
+	{SHARED, VERDICT_SHARED, VERDICT_NONE, 0, 77},
 	{NO_ROUTE | NO_SUPPORT, VERDICT_UNSUPPORTED, VERDICT_FAIL, 77, 77},
 	{NO_ROUTE, VERDICT_WITHOUT_ROUTE, VERDICT_FAIL, 77, 77},
 	{UNMEASURED, VERDICT_NOT_MEASURED, VERDICT_NONE, 77, 77},
@@ -191,7 +193,7 @@ static void put_faster_route(struct subject *s)
 	static const char *const words[GDR_MEMORIES] = {
 		[GDR_DMABUF] = "--gpu-path dmabuf",
 		[GDR_PEERMEM] = "--gpu-path peermem",
-		[GDR_DATA_DIRECT] = "Data Direct",
+		[GDR_DATA_DIRECT] = "--gpu-path data_direct",
 	};
 	const struct gdr_result *r = s->r, *best = r;
 
@@ -310,15 +312,18 @@ static bool all_measured(const struct eval_attr *a)
 /* Which of the rules' conditions hold of S. */
 static unsigned conditions_of(const struct subject *s)
 {
+	const struct gdr_side *const *side = s->x->side;
 	const struct eval_cell *c = s->c;
 	unsigned is = s->r && s->r->wrong_bytes ? DATA_WRONG : 0;
 
 	is |= s->x->failed ? TRANSFER_FAILED : 0;
-	is |= s->x->side[0]->gpu || s->x->side[1]->gpu ? 0 : NO_GPU;
+	is |= side[0]->gpu || side[1]->gpu ? SHARED : NO_GPU;
 	for (int i = 0; i < 2; i++)
-		if (s->x->side[i]->gpu)
-			is |= (s->x->side[i]->gpudirect ? 0 : NO_SUPPORT) |
-			      (s->x->side[i]->direct ? 0 : NO_ROUTE);
+		if (side[i]->gpu && !side[i]->integrated) {
+			is |= (side[i]->gpudirect ? 0 : NO_SUPPORT) |
+			      (side[i]->direct ? 0 : NO_ROUTE);
+			is &= ~(unsigned)SHARED;
+		}
 	if (!c || !(c->ratio.mean > 0) || !all_measured(s->x->attr))
 		return is | UNMEASURED;
 	return is | BY(c->why) | AT(c->best) | (c->best != c->worst ? UNDECIDED : 0);
@@ -327,6 +332,7 @@ static unsigned conditions_of(const struct subject *s)
 /* Put the values of RULE's words, which hold of S; V gets its cause, and the measured ratio. */
 static void put_values(struct subject *s, const struct rule *rule, struct verdict *v)
 {
+	const struct gdr_side *const *side = s->x->side;
 	enum finding_code cause = rule->code;
 
 	if (rule->when & (DATA_WRONG | TRANSFER_FAILED))
@@ -335,12 +341,17 @@ static void put_values(struct subject *s, const struct rule *rule, struct verdic
 		put_ends(s, !(rule->when & NO_GPU));
 	else if (rule->when & UNMEASURED)
 		put(s, all_measured(s->x->attr) ? "nothing" : "unfinished", "%s", "");
-	else {
+	else if (s->c && s->c->ratio.mean > 0) {
 		v->ratio = s->c->ratio;
 		if (rule->code == VERDICT_SLOWER)
 			cause = put_causes(s);
 		put_figures(s);
 	}
+	if (rule->when & SHARED)
+		put(s, "whose", "%s",
+		    !side[0]->gpu  ? "the server"
+		    : side[1]->gpu ? "both ends"
+				   : "the client");
 	v->cause = finding_name(cause);
 }
 

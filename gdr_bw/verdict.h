@@ -14,6 +14,7 @@
 struct gdr_side {
 	bool gpu;
 	char absent[256]; /* why there is no GPU */
+	bool integrated;  /* the GPU shares the host's memory */
 	bool gpudirect;   /* the GPU supports GPUDirect RDMA */
 	bool direct;      /* there is a direct route */
 	char route[512];  /* the first route, and the reasons against those of higher preference */

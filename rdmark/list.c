@@ -77,7 +77,8 @@ static void print_gpus(const struct host *h)
 
 		printf("GPU %-2d %s, %s, %s%s, GPUDirect RDMA: %s\n", gpu->index, gpu->name,
 		       gpu->pci[0] ? gpu->pci : "-", units_size(gpu->memory_bytes).text,
-		       gpu->integrated ? " of the host's memory" : "", gpu->gpudirect ? gpu->dmabuf ? "yes, by dma-buf" : "yes" : "no");
+		       gpu->integrated ? " of the host's memory (an integrated GPU)" : "",
+		       gpu->gpudirect ? gpu->dmabuf ? "yes, by dma-buf" : "yes" : "no");
 		while ((p = next_device(h, &i)) != NULL) {
 			enum path_class class = path_of(h, p, gpu).class;
 

@@ -74,6 +74,29 @@ static int server_command(char **argv)
 	return session_main(tests, count, argv);
 }
 
+/*
+ * As of ssh and git, options may come first: move them behind the first other word of ARGV, which
+ * becomes argv[1]. Returns 0, and nothing is moved where a word is no option; or -1 with the fault.
+ */
+static int options_last(char **argv, struct fault *f)
+{
+	struct option_words w = {.next = argv + 1};
+	const struct option_row *row;
+	const char *value;
+	char *word;
+	int rc = 1;
+
+	fault_phase(f, "reading the command line");
+	while (rc > 0 && (*w.next || w.letters))
+		rc = options_next(options_table(), &w, &row, &value, f);
+	word = *w.next;
+	if (rc || w.letters || *word == '-')
+		return rc < 0 ? -1 : 0;
+	memmove(argv + 2, argv + 1, (size_t)(w.next - argv - 1) * sizeof(*argv));
+	argv[1] = word;
+	return 0;
+}
+
 static const struct {
 	const char *name, *option; /* the same as an option; NULL: none */
 	char letter;
@@ -131,13 +154,11 @@ static int no_host(const char *word, const char *why)
 	return rdmark_failed(&f);
 }
 
-int main(int argc, char **argv)
+/* Run the command or the test that argv[1] names. Returns its exit status; -1: it names none. */
+static int run_named(char **argv)
 {
-	const char *word = argc > 1 ? argv[1] : "help";
-	struct addrinfo *list = NULL;
-	int rc;
+	const char *word = argv[1];
 
-	json_memory_init();
 	for (size_t i = 0; i < COMMANDS; i++) {
 		const char *option = commands[i].option;
 		bool letter =
@@ -154,13 +175,33 @@ int main(int argc, char **argv)
 			argv[1] = (char *)(uintptr_t)commands[i].first;
 		return become(argv);
 	}
-	if (names_a_test(argv[1]))
-		return become(argv + 1);
-	if (word[0] == '-' || !word[0])
-		return no_host(word, "a command or a host comes first");
-	rc = getaddrinfo(word, NULL, NULL, &list);
+	return names_a_test(argv[1]) ? become(argv + 1) : -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct addrinfo *list = NULL;
+	struct fault f = {0};
+	int rc;
+
+	json_memory_init();
+	if (argc < 2)
+		return help_command(argv);
+	rc = run_named(argv);
+	if (rc < 0 && argv[1][0] == '-') {
+		if (options_last(argv, &f))
+			return rdmark_failed(&f);
+		if (argv[1][0] == '-')
+			return no_host(argv[1], "a command or a host is missing");
+		rc = run_named(argv);
+	}
+	if (rc >= 0)
+		return rc;
+	if (!argv[1][0])
+		return no_host(argv[1], "it is empty");
+	rc = getaddrinfo(argv[1], NULL, NULL, &list);
 	if (rc)
-		return no_host(word, gai_strerror(rc));
+		return no_host(argv[1], gai_strerror(rc));
 	freeaddrinfo(list);
 	return tour_command(argv);
 }

@@ -15,7 +15,7 @@ const struct test send_lat = {
 	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1},
 	.operation = {.name = "SEND",
 		      .opcode = IBV_WR_SEND,
-		      .another = IBV_WR_SEND,
+		      .another = IBV_WR_SEND_WITH_IMM,
 		      .halved = true},
 	.latency = true,
 	.receives = RECEIVES_BOTH,

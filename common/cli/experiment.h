@@ -53,6 +53,7 @@ struct experiment {
 	uint64_t qp_timeout; /* 4.096 us * 2^n, IB specification 9.7.6.1.3 */
 	uint64_t retry_count;
 	uint64_t write_with_imm; /* 1: WRITEs carry an immediate, which the receiver counts */
+	uint64_t send_with_imm;  /* 1: SENDs carry one, too */
 	uint64_t recv_post_list; /* receives for each ibv_post_recv(); AUTO */
 	uint64_t latency_gap_us; /* pause after each arrival */
 	uint64_t latency_rate;   /* messages a second, of all threads; 0: a closed loop */

@@ -150,7 +150,8 @@ struct local_options {
 	const char *gpu; /* index, UUID or PCI address; NULL */
 	uint64_t cuda, rocm; /* index among that vendor's; AUTO: not given */
 	const char *cuda_bus_id;
-	uint64_t cuda_dmabuf;
+	uint64_t cuda_dmabuf, cuda_pcie;
+	uint64_t cuda_mem_type; /* perftest's number */
 	uint64_t gpu_path; /* enum gpu_path */
 	const char *auth, *allow; /* as typed: admit/auth.h; NULL: not given */
 	uint64_t timeout_ns;
@@ -309,3 +310,6 @@ void options_help(FILE *out, const char *program, const char *summary,
 
 /* The same of `rdmark server`; DEFAULTS are of any test. */
 void options_help_server(FILE *out, const struct options *defaults);
+
+/* The same of --check, which is `rdmark check`. */
+void options_help_check(FILE *out, const struct options *defaults);

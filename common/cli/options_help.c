@@ -27,6 +27,7 @@ static void help_row(FILE *out, const struct option_row *row, const struct optio
 {
 	char left[64] = "", value[32] = "", line[512], wrapped[1024] = "";
 	bool latency = defaults->traits & TRAIT_LATENCY;
+	char *words;
 
 	text_add(left, sizeof(left), row->letter ? "-%c, " : "    ", row->letter);
 	text_add(left, sizeof(left), "--%s", row->name);
@@ -40,6 +41,9 @@ static void help_row(FILE *out, const struct option_row *row, const struct optio
 		if (v)
 			options_format_value(row, v, value, sizeof(value));
 	}
+	/* perftest writes <RC/UC/UD>, and scripts look for that. */
+	for (words = left; defaults->drop_in && (words = strchr(words, '|'));)
+		*words = '/';
 	if (strlen(left) > LEFT) {
 		fprintf(out, "  %s\n", left);
 		left[0] = '\0';
@@ -48,6 +52,8 @@ static void help_row(FILE *out, const struct option_row *row, const struct optio
 		 latency && row->help_latency ? row->help_latency : row->help);
 	if (value[0] && strcmp(value, "auto") != 0)
 		text_add(line, sizeof(line), " (%s)", value);
+	if (!options_has_effect(row, defaults->traits))
+		text_add(line, sizeof(line), "; no effect in this test");
 	terminal_wrap(wrapped, sizeof(wrapped), line, COLUMNS, INDENT);
 	fputs(wrapped, out);
 }
@@ -70,14 +76,42 @@ static const char *const titles[GROUPS] = {
 	[GROUP_IGNORED] = "Accepted for perftest's scripts, without effect",
 };
 
+/* True if help has ROW: under perftest's names scripts look for what is accepted, too. */
+static bool is_shown(const struct option_row *row, const struct options *defaults)
+{
+	return row->scope != SCOPE_ALIAS &&
+	       (defaults->drop_in ? options_applies(row, defaults->traits)
+				  : options_has_effect(row, defaults->traits));
+}
+
+/* Print the other names of options. */
+static void alias_rows(FILE *out, const struct options *defaults)
+{
+	fprintf(out, "\nOther names:\n");
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		const char *value = NULL;
+		struct option_row as = *options_resolve_alias(row, &value);
+		char help[64];
+
+		if (row->scope != SCOPE_ALIAS || !options_applies(&as, defaults->traits))
+			continue;
+		snprintf(help, sizeof(help), "same as --%s", row->help);
+		as.help = as.help_latency = help;
+		as.name = row->name;
+		as.letter = row->letter;
+		as.value = row->kind == OPTION_FLAG ? NULL : as.value;
+		as.kind = row->kind;
+		help_row(out, &as, defaults);
+	}
+}
+
 /* Print the options of GROUP; the heading only if there are any. */
 static void group_rows(FILE *out, enum option_group group, const struct options *defaults)
 {
 	const char *title = titles[group];
 
 	for (const struct option_row *row = options_table(); row->name; row++)
-		if (row->scope != SCOPE_ALIAS && row->group == group &&
-		    options_has_effect(row, defaults->traits)) {
+		if (row->group == group && is_shown(row, defaults)) {
 			if (title)
 				fprintf(out, "\n%s:\n", title);
 			title = NULL;
@@ -100,6 +134,8 @@ static void all_rows(FILE *out, const struct options *defaults)
 	for (unsigned group = GROUP_RUN; group < GROUP_DEVICE; group++)
 		group_rows(out, group, defaults);
 	end_rows(out, defaults, GROUP_IGNORED);
+	if (defaults->drop_in)
+		alias_rows(out, defaults);
 	fprintf(out,
 		"\nThe exit status is\n"
 		"  0  success; 1  a fault of this host; 2  wrong usage, or the ends do not fit\n"
@@ -151,4 +187,16 @@ void options_help_server(FILE *out, const struct options *defaults)
 		"\nThese, and --json and the like, are as in every test; so are options of the\n"
 		"experiment, which clients then must not contradict: `rdmark write_bw --help=all`\n"
 		"See rdmark(1).\n");
+}
+
+void options_help_check(FILE *out, const struct options *defaults)
+{
+	static const char *const own[] = {"ib-dev", "json", "json-lines", "prom", "help"};
+
+	fprintf(out,
+		"usage: rdmark check [OPTION...]\n\n"
+		"Say what is wrong with this host and its ports, as `write_bw --check` does.\n\n");
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		help_row(out, options_find(own[i]), defaults);
+	fprintf(out, "\nThe exit status is 6 if there is a fault. See rdmark(1).\n");
 }

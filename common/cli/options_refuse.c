@@ -20,10 +20,9 @@ static const struct advice {
 	{"dualport=O report-per-port", "run one pair of programs for each port"},
 	{"report-cycles=C", "use --json, which gives latencies in microseconds, unrounded"},
 	{"use_neuron use_hl use_mlu use_opencl "
-	 "use_neuron_dmabuf use_mlu_dmabuf use_musa use_supa opencl_platform_id "
-	 "use_ib_dm_dmabuf",
+	 "use_neuron_dmabuf use_mlu_dmabuf use_supa opencl_platform_id use_musa use_musa_bus_id "
+	 "use_musa_dmabuf use_musa_pcie_mapping use_ib_dm_dmabuf use_sys_dmabuf",
 	 "rdmark supports only host memory, and GPUs of NVIDIA and AMD (--gpu)"},
-	{"use_data_direct", "use --gpu-path: rdmark registers GPU memory by dma-buf or peermem"},
 	{"inline_recv",
 	 "omit it: libibverbs has no inline receive; mlx5 uses it by default (MLX5_SCATTER_TO_CQE)"},
 	{"no_lock",
@@ -43,7 +42,6 @@ static const struct advice {
 	{"sig_offload", "rdmark does not support signatures"},
 	{"data_validation_debug", "use --verify, which shows the first wrong byte"},
 	{"cqe_poll", "omit it: rdmark polls up to 16 completions at a time"},
-	{"cuda_mem_type", "use --gpu: rdmark supports only memory from cuMemAlloc"},
 	{"gpu_touch", "rdmark runs nothing on the GPU while it measures"},
 	{"tph_mem ph", "rdmark does not support TLP processing hints"},
 	{"cpu_id", "rdmark does not support TLP processing hints; choose the CPU with taskset(1)"},
@@ -72,7 +70,10 @@ static int name_another(const struct options *o, const struct option_row *row, s
 	static const struct {
 		unsigned trait;
 		const char *name;
-	} whats[] = {{TRAIT_WRITES, "write"}, {TRAIT_READS, "read"}, {TRAIT_ATOMICS, "atomic"}};
+	} whats[] = {{TRAIT_RECEIVES, "send"},
+		     {TRAIT_WRITES, "write"},
+		     {TRAIT_READS, "read"},
+		     {TRAIT_ATOMICS, "atomic"}};
 	bool lat = row->needs & TRAIT_LATENCY ||
 		   (o->traits & TRAIT_LATENCY && !(row->needs & TRAIT_BANDWIDTH));
 	size_t own = strcspn(o->test, "_");

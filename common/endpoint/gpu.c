@@ -26,13 +26,44 @@ static int check_path(const struct options *o, const struct test *test, struct f
 		return 0;
 	if (!is_asked_for(l))
 		return fault_usage(f, "name the GPU with --gpu", "%s needs a GPU",
-				   l->cuda_dmabuf ? "--use_cuda_dmabuf" : "--gpu-path");
+				   l->cuda_dmabuf ? "--use_cuda_dmabuf"
+				   : l->gpu_path == GPU_PATH_DATA_DIRECT
+					   ? "--use_data_direct (--gpu-path data_direct)"
+					   : "--gpu-path");
 	if (l->gpu_path != GPU_PATH_STAGED)
 		return 0;
 	return fault_usage(
 		f, "use gdr_bw without --plain, which measures the path through host memory",
 		"--gpu-path staged cannot be used in %s%s, which moves data directly", test->name,
 		test->schedule ? " --plain" : "");
+}
+
+/* perftest's other kinds of CUDA memory, and what only Data Direct has. */
+static int check_cuda(const struct local_options *l, struct fault *f)
+{
+	static const struct {
+		const char *cause, *fix;
+	} kinds[] = {
+		[1] = {"What a NIC reaches of managed memory are pages of the host, but on "
+		       "machines whose CPU and GPU share addresses; rdmark cannot tell which",
+		       "omit it for the GPU's memory, or use --odp without a GPU for the host's"},
+		[2] = {"perftest has this number, but no such memory", "omit it"},
+		[3] = {"perftest has this number, but no such memory", "omit it"},
+		[4] = {"Memory of malloc() is the host's", "use --odp without a GPU"},
+	};
+
+	if (l->cuda_mem_type) {
+		fault_raise(f, FAULT_USAGE, 0, "--cuda_mem_type=%u is not supported",
+			    (unsigned)l->cuda_mem_type);
+		fault_cause(f, "%s", kinds[l->cuda_mem_type].cause);
+		return fault_fix(f, "%s", kinds[l->cuda_mem_type].fix);
+	}
+	if (!l->cuda_pcie || l->gpu_path == GPU_PATH_DATA_DIRECT)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--use_cuda_pcie_mapping needs --use_data_direct");
+	fault_cause(f, "Only Data Direct can use this mapping: other NICs register it, and their "
+		       "transfers then fail");
+	return fault_fix(f, "add --use_data_direct, or omit it");
 }
 
 int endpoint_gpu_check(struct options *o, const struct test *test, struct fault *f)
@@ -45,10 +76,12 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 		return fault_usage(f, "give one of them: each names the GPU of this end",
 				   "more than one of --gpu, --use_cuda, --use_rocm and "
 				   "--use_cuda_bus_id");
-	if (l->cuda_dmabuf && l->gpu_path != GPU_PATH_AUTO && l->gpu_path != GPU_PATH_DMABUF)
+	if (check_cuda(l, f))
+		return -1;
+	if (l->cuda_dmabuf && (l->gpu_path == GPU_PATH_PEERMEM || l->gpu_path == GPU_PATH_STAGED))
 		return fault_usage(f, "omit one of the two",
 				   "--use_cuda_dmabuf cannot be used with another --gpu-path");
-	if (l->cuda_dmabuf)
+	if (l->cuda_dmabuf && l->gpu_path == GPU_PATH_AUTO)
 		l->gpu_path = GPU_PATH_DMABUF;
 	/* perftest's options ask for perftest's row. */
 	if (test->schedule && l->host &&

@@ -39,6 +39,8 @@ static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_w
 	qp->wr_flags = wr->send_flags; /* soft-RoCE needs IBV_SEND_INLINE here, others ignore it */
 	if (opcode == IBV_WR_SEND)
 		ibv_wr_send(qp);
+	else if (opcode == IBV_WR_SEND_WITH_IMM)
+		ibv_wr_send_imm(qp, wr->imm_data);
 	else if (opcode == IBV_WR_RDMA_WRITE)
 		ibv_wr_rdma_write(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
 	else if (opcode == IBV_WR_RDMA_READ)
@@ -106,6 +108,7 @@ static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 			{by_wr_##name##_srq, by_wr_##name##_srq_in}, \
 	}
 CALLS(send, IBV_WR_SEND)
+CALLS(send_imm, IBV_WR_SEND_WITH_IMM)
 CALLS(write, IBV_WR_RDMA_WRITE)
 CALLS(write_imm, IBV_WR_RDMA_WRITE_WITH_IMM)
 CALLS(read, IBV_WR_RDMA_READ)
@@ -115,6 +118,7 @@ CALLS(swap, IBV_WR_ATOMIC_CMP_AND_SWP)
 /* All requests that a stream can post. */
 static post_call *const posts[][3][2] = {
 	[IBV_WR_SEND] = ROW(send),
+	[IBV_WR_SEND_WITH_IMM] = ROW(send_imm),
 	[IBV_WR_RDMA_WRITE] = ROW(write),
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = ROW(write_imm),
 	[IBV_WR_RDMA_READ] = ROW(read),

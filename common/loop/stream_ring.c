@@ -93,7 +93,7 @@ int stream_init(struct stream *s, struct round *r)
 			.ring = wr,
 			.room = r->qps->tx_depth,
 			.here = r->memory.from.addr + i * r->memory.from.stride,
-			.there = r->opcode == IBV_WR_SEND
+			.there = r->opcode == IBV_WR_SEND || r->opcode == IBV_WR_SEND_WITH_IMM
 					 ? 0
 					 : r->memory.remote.addr + i * r->memory.remote.stride,
 		};

@@ -44,7 +44,8 @@ static double message_header_bytes(const struct endpoint *ep)
 
 	if (operation_is_atomic(o))
 		return ATOMIC_BYTES - (double)o->fixed_bytes;
-	return (o->peer_allows ? RETH_BYTES : 0) + (e->write_with_imm ? IMMEDIATE_BYTES : 0);
+	return (o->peer_allows ? RETH_BYTES : 0) +
+	       (e->write_with_imm || e->send_with_imm ? IMMEDIATE_BYTES : 0);
 }
 
 /* Payload that the adapters of this end carry together, of PCIe; each card once. NaN: unknown. */

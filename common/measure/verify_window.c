@@ -164,7 +164,8 @@ static void build_request(const struct meter *t, unsigned qp, unsigned k)
 		.lkey = v->mem.lkey,
 	};
 	wr->opcode = v->opcode;
-	if (v->opcode == IBV_WR_SEND && t->round.unreliable)
+	if (v->opcode == IBV_WR_SEND &&
+	    (t->round.unreliable || t->ep->options->experiment.send_with_imm))
 		wr->opcode = IBV_WR_SEND_WITH_IMM;
 	wr->imm_data = htonl(window_tag(v) | number);
 	wr->sg_list = &v->sge[k];

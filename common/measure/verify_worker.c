@@ -28,7 +28,7 @@ static void set_directions(struct verify *v, const struct endpoint *ep)
 	bool leads = endpoint_leads(ep), pulls = operation_pulls(o);
 	bool both = e->bidirectional || (ep->test->latency && !o->fetches); /* ends post */
 
-	v->opcode = operation_opcode(o, e, ep->immediate);
+	v->opcode = e->send_with_imm ? o->opcode : operation_opcode(o, e, ep->immediate);
 	v->sends = both || leads != pulls;
 	v->receives = both || leads == pulls;
 	v->posts = !both && !leads ? NULL : pulls ? &v->in : &v->out;
@@ -223,7 +223,7 @@ static int fetch_slots(struct meter *t)
 
 	if (!v->image)
 		return 0;
-	if (gpu_flush(gpu, &t->worker->fault))
+	if (gpu_route_flush(gpu, v->mem.gpu_mr.data_direct, &t->worker->fault))
 		return -1;
 	return gpu_copy_out(gpu, v->image + v->out_bytes, v->mem.memory.addr + v->out_bytes,
 			    v->in_bytes, &t->worker->fault);

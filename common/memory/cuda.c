@@ -107,6 +107,7 @@ static int describe_device(const struct cuda_driver *cu, int index, struct gpu_i
 	info->capability =
 		device_attribute(cu, dev, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0) * 10 +
 		device_attribute(cu, dev, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
+	info->integrated = device_attribute(cu, dev, CU_DEVICE_ATTRIBUTE_INTEGRATED, 0) > 0;
 	/* a driver that does not know this attribute may still support it */
 	info->gpudirect =
 		device_attribute(cu, dev, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED, 1) > 0;

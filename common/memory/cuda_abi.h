@@ -52,6 +52,7 @@ typedef enum cudaError_enum {
 
 /* An older driver returns an error for an attribute that it does not have. */
 typedef enum CUdevice_attribute_enum {
+	CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 	CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED = 116,

@@ -110,10 +110,12 @@ static struct units_text format_bar1_size(const struct gpu_info *g)
 
 static int explain_no_gpudirect(const struct gpu_info *g, struct fault *f)
 {
-	fault_cause(f,
-		    "The driver says that %s does not support GPUDirect RDMA (attribute 116 is 0); "
-		    "GeForce cards do not",
-		    g->name);
+	fault_cause(
+		f, "The driver says that %s does not support GPUDirect RDMA (attribute 116 is 0)%s",
+		g->name,
+		g->integrated ? ": it shares the host's memory" : "; GeForce cards do not");
+	if (g->integrated)
+		return fault_fix(f, "use host memory, which this GPU reads, too");
 	return fault_fix(f, "use a data-centre or RTX PRO GPU, or --gpu-path staged");
 }
 

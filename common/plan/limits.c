@@ -118,7 +118,7 @@ static uint64_t verify_bytes(const struct test *t, const struct experiment *e, u
 	const struct operation *o = &t->operation;
 	enum ibv_wr_opcode opcode = operation_opcode(o, e, e->write_with_imm);
 	/* A ping-pong has immediates if either end's memory is a GPU's, which is not known yet. */
-	bool receives = opcode == IBV_WR_SEND || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
+	bool receives = !o->peer_allows || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
 			(t->latency && t->lead_immediate);
 	bool both = e->bidirectional || (t->latency && !o->fetches);
 	uint64_t count = receives ? 1 : plan_verify_messages(e, size);

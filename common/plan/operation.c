@@ -22,7 +22,8 @@ unsigned operation_traits(const struct test *t)
 enum ibv_wr_opcode operation_opcode(const struct operation *o, const struct experiment *e,
 				    bool immediate)
 {
-	return immediate || (operation_is_atomic(o) && e->atomic_type == ATOMIC_FETCH_AND_ADD)
+	return immediate || e->send_with_imm ||
+			       (operation_is_atomic(o) && e->atomic_type == ATOMIC_FETCH_AND_ADD)
 		       ? o->another
 		       : o->opcode;
 }
@@ -31,6 +32,7 @@ uint64_t operation_send_ops(const struct operation *o)
 {
 	static const uint64_t ops[] = {
 		[IBV_WR_SEND] = IBV_QP_EX_WITH_SEND,
+		[IBV_WR_SEND_WITH_IMM] = IBV_QP_EX_WITH_SEND_WITH_IMM,
 		[IBV_WR_RDMA_WRITE] = IBV_QP_EX_WITH_RDMA_WRITE,
 		[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
 		[IBV_WR_RDMA_READ] = IBV_QP_EX_WITH_RDMA_READ,
@@ -145,6 +147,8 @@ int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 		{!over->reliable, connection, "iWARP has only reliable connections", "omit -c"},
 		{e->write_with_imm, "--write_with_imm", "An iWARP WRITE carries no immediate data",
 		 "omit it, or use send_bw or send_lat, whose receiver also gets a completion"},
+		{e->send_with_imm, "--send_with_imm", "An iWARP SEND carries no immediate data",
+		 "omit it"},
 		{e->load, "--load",
 		 "iWARP connects QPs only through rdma_cm, and rdmark connects those of the load "
 		 "over TCP",

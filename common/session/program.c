@@ -150,14 +150,17 @@ static void hold_standard_descriptors(void)
 /* Print all options, as perftest does: scripts search its help for an option. */
 static int print_help(const struct program *p)
 {
-	bool all = strcmp(p->options.local.help, "all") == 0 ||
-		   p->options.output.format == FORMAT_PERFTEST;
+	bool perftest = p->options.output.format == FORMAT_PERFTEST;
+	bool all = perftest || strcmp(p->options.local.help, "all") == 0;
 	struct options defaults;
 
 	options_init(&defaults, &p->test->defaults);
+	defaults.drop_in = perftest;
 	defaults.traits = p->offers > 1 ? 0 : operation_traits(p->test);
 	if (p->offers > 1)
 		options_help_server(stdout, &defaults);
+	else if (p->options.local.check)
+		options_help_check(stdout, &defaults);
 	else
 		options_help(stdout, p->name, p->test->summary, &defaults, all);
 	return list_finish(stdout, p->name);

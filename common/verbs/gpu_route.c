@@ -135,7 +135,7 @@ static int try_route(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fa
 	uint64_t offset = 0;
 	struct reg_calls c;
 
-	*m = (struct gpu_mr){.addr = attr->addr, .bytes = attr->bytes};
+	*m = (struct gpu_mr){.addr = attr->addr, .bytes = attr->bytes, .data_direct = direct};
 	look_up_calls(&c);
 	if (attr->route != GPU_ROUTE_PEERMEM) {
 		if (direct ? check_data_direct(&c, attr, f) : check_dmabuf(&c, attr, f))
@@ -225,6 +225,7 @@ int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu
 	static const enum gpu_route named[] = {
 		[GPU_PATH_DMABUF] = GPU_ROUTE_DMABUF,
 		[GPU_PATH_PEERMEM] = GPU_ROUTE_PEERMEM,
+		[GPU_PATH_DATA_DIRECT] = GPU_ROUTE_DATA_DIRECT,
 		[GPU_PATH_STAGED] = GPU_ROUTE_STAGED,
 	};
 	const struct fault *refused;

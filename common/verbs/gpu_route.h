@@ -37,6 +37,7 @@ enum gpu_path {
 	GPU_PATH_AUTO,
 	GPU_PATH_DMABUF,
 	GPU_PATH_PEERMEM,
+	GPU_PATH_DATA_DIRECT,
 	GPU_PATH_STAGED
 };
 
@@ -89,6 +90,7 @@ struct gpu_mr {
 	uint64_t addr;     /* for SGEs and remote addresses */
 	size_t bytes;
 	bool relaxed_ordering; /* requested and accepted */
+	bool data_direct;      /* registered by that route */
 };
 
 struct gpu_mr_attr {
@@ -111,3 +113,9 @@ int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *
 
 /* Safe on a zeroed object. */
 void gpu_mr_release(struct gpu_mr *m);
+
+/* Make the NIC's writes visible, as gpu_flush(); those by Data Direct always: no GPU orders it. */
+static inline int gpu_route_flush(struct gpu *g, bool data_direct, struct fault *f)
+{
+	return data_direct && g->info.can_flush ? gpu_flush_now(g, f) : gpu_flush(g, f);
+}

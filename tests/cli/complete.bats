@@ -65,7 +65,7 @@ programs() {
 	((choices >= 4))
 	offers 'send_bw -c ' 'RC ' 'UC ' 'UD ' 'XRC '
 	offers 'send_bw -aNc U' 'UC ' 'UD '
-	offers 'send_bw --gpu-path=d' 'dmabuf '
+	offers 'send_bw --gpu-path=d' 'dmabuf ' 'data_direct '
 	offers 'send_bw --gpu-path x'
 	offers 'send_bw --numa ' 'auto ' 'none ' '0 ' '1 '
 }
@@ -191,7 +191,7 @@ typed() {
 	ln -s rdmark user/completions/send_bw
 	ln -s rdmark user/completions/ib_send_bw
 	export BASH_COMPLETION_USER_DIR=$PWD/user
-	typed 'send_bw --gpu-path d\t--persis\t loc\t' '<--gpu-path><dmabuf><--persistent><localhost>' ". $package" bash --norc --noprofile -i
+	typed 'send_bw --gpu-path dm\t--persis\t loc\t' '<--gpu-path><dmabuf><--persistent><localhost>' ". $package" bash --norc --noprofile -i
 	typed 'ib_send_bw --ib-dev=rx\t--noP\t' '<--ib-dev=rxe0><--noPeak>' ". $package" bash --norc --noprofile -i
 }
 

@@ -32,7 +32,7 @@ amd_sysfs() {
 	json list.out '[.gpus[] | .driver, .index, .integrated] == ["CUDA", 0, false, "HIP", 1, false, "HIP", 2, true] and .gpus[1].dmabuf'
 	start list rdmark list
 	finish list
-	says list.out 'GPU 1  AMD Instinct MI300X, 0000:c1:00.0, 192 GiB, GPUDirect RDMA: yes, by dma-buf' "of the host's memory"
+	says list.out 'GPU 1  AMD Instinct MI300X, 0000:c1:00.0, 192 GiB, GPUDirect RDMA: yes, by dma-buf' "of the host's memory (an integrated GPU)"
 	server write_bw --gpu 0000:c1:00.0
 	client write_bw "${few[@]}" --use_rocm=1 --json=c.json
 	finish server
@@ -148,4 +148,32 @@ no_gpu() {
 	client gdr_bw -n 60 -s 64k --windows 3 --extra-windows 0 --expected-gbps 0 --json=c.json
 	finish server
 	json c.json '[.cells[]?.cell, .results[]?.cell] | map(select(. != null)) | index("gdr") != null and index("staged-pipe") != null'
+}
+
+@test "gdr_bw: an integrated GPU shares the host's memory, so there is no GPUDirect to judge; NVIDIA's likewise" {
+	local cells=(-n 60 -s 64k --windows 3 --extra-windows 0 --expected-gbps 0 --json=c.json)
+	amd_driver
+	export SIMHIP_GPUS='name=Radeon_8060S integrated=1'
+	server gdr_bw
+	client gdr_bw "${cells[@]}"
+	finish server
+	ended client 0
+	says client.out "UNAVAILABLE the GPU of both ends shares the host's memory: there is no GPUDirect to judge; " "% of host memory's" \
+		"Radeon 8060S, 0000:17:00.0, shares the host's memory"
+	json c.json '.verdict.cause == "shared_memory" and .verdict.ratio > 0 and (.gpu_ends | all(.integrated))'
+	server gdr_bw
+	client gdr_bw "${cells[@]}" --within 5
+	finish server
+	ended client 77
+	driver none
+	server gdr_bw
+	driver
+	SIMCUDA_GPUS='name=GB10 integrated=1 gpudirect=0 dmabuf=0' SIMVERBS_DEVICES='sim0 nopeermem gid.0=v2/127.0.0.1' client gdr_bw "${cells[@]}"
+	finish server
+	ended client 0
+	says client.out "UNAVAILABLE the GPU of the client shares the host's memory"
+	json c.json '.verdict.cause == "shared_memory" and .verdict.ratio == 0 and .gpu_ends.client.integrated'
+	SIMCUDA_GPUS='integrated=1' start list rdmark list
+	finish list
+	says list.out "80 GiB of the host's memory (an integrated GPU)"
 }

@@ -40,6 +40,27 @@ few=(-n 40 -s 256)
 	ended cli 2
 }
 
+@test "Data Direct where it is asked for, in every test; else it says what it needs" {
+	local program
+	driver
+	server send_bw
+	client send_bw --use_cuda=0 --use_cuda_dmabuf --use_data_direct "${few[@]}"
+	ended client 77
+	says client.err '--gpu-path data_direct' 'rdma-core 54 or newer' 'Fix: '
+	waits_on
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'there is no stand-in for libmlx5 on another device'
+	RDMARK_PRELOAD+=" ${RDMARK_CUDA:-$root/build/tests}/mlx5/libmlx5.so.1"
+	export SIMMLX5_PATH=/sys/devices/x SIMCUDA_GPUS=c2c=1 SIMCUDA_REPORT=$PWD/report
+	for program in "${programs[@]}"; do
+		server "$program" --gpu 0 --gpu-path data_direct
+		client "$program" --use_cuda=0 --use_cuda_dmabuf --use_data_direct --use_cuda_pcie_mapping "${few[@]}" --verify=20 --json=c.json
+		finish server
+		ended client 0
+		json c.json '(.ends | all(.gpu_path == "data_direct")) and .results[-1].verification.errors == 0'
+	done
+	grep -q 'flushes [1-9]' report || fail "no flush: $(<report)"
+}
+
 # no_gpu TEXT…: whatever end names a GPU ends with 77 and says TEXT, without the other one.
 no_gpu() {
 	start cli send_bw --gpu 0 "${few[@]}" -p 1 --connect-timeout 60 "$host"

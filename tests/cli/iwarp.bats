@@ -63,7 +63,7 @@ need_no_cm() {
 @test "what it has not is refused by name, with the fix, and both ends hear of it" {
 	local refused name
 	on "$iwarp"
-	for refused in 'send_bw -c UC' 'send_lat -c UD' 'write_bw --write_with_imm' 'write_lat --write_with_imm' \
+	for refused in 'send_bw -c UC' 'send_bw --send_with_imm' 'send_lat -c UD' 'write_bw --write_with_imm' 'write_lat --write_with_imm' \
 		'send_lat --load 1' 'send_bw --ipv6' gdr_bw; do
 		read -r _ name _ <<<"$refused"
 		# shellcheck disable=SC2086 # a program

@@ -12,7 +12,7 @@ setup_file() { need_device; }
 
 # Options that no pair is run with here: they print and exit, want a GPU, never end, are the test's
 # own (-p), are not for this link layer, or want memory that may not be here; those have tests elsewhere.
-elsewhere=' help version use_cuda use_cuda_bus_id use_cuda_dmabuf use_rocm use_rocm_dmabuf run_infinitely port dlid force-link ipv6 ipv6-addr '
+elsewhere=' help version use_cuda use_cuda_bus_id use_cuda_dmabuf use_rocm use_rocm_dmabuf use_data_direct use_cuda_pcie_mapping run_infinitely port dlid force-link ipv6 ipv6-addr '
 elsewhere+='rdma_cm use_hugepages odp mmap mmap-offset '
 
 # both PROGRAM OPTION…: the pair runs with the options at both ends, then at the client alone.
@@ -51,6 +51,19 @@ both() {
 	both write_bw -d "$DEVICE" -i 1 -F --report_gbits -D 0.2 -f 1 --perform_warm_up --dont_xchg_versions
 	both send_bw -F -s 4K -t 32 -r 64 --recv_post_list=8 -l 4 --use_old_post_send --tclass=104 -u 15 --retry_count=3
 	both write_lat -F --write_with_imm --latency_gap=10 -I 32 --disable_numa
+}
+
+@test "--send_with_imm: every transport, either way to post, verified" {
+	local way
+	for way in '' '-c UC' '-c UD' '--post-api wr' '-c UD --post-api wr -I 64' '-q 3 -l 4 -b'; do
+		read -ra way <<<"$way"
+		pair send_bw --send_with_imm "${way[@]}" -n 300 -s 64 -r 512 --verify=100 --json=c.json
+		json c.json '.experiment.send_with_imm and (.results[0].verification | .messages > 0 and .errors == 0)'
+	done
+	for way in RC UC UD; do
+		pair send_lat --send_with_imm -c "$way" -n 50 --verify=20 --json=c.json
+		json c.json '.experiment.send_with_imm and .results[0].messages == 50 and .results[0].verification.errors == 0'
+	done
 }
 
 @test "--write_with_imm: the server receives, counts and reports" {

@@ -51,7 +51,8 @@ taken() {
 	spellings "$1" "$2" "$3"
 	for line in "${lines[@]}"; do
 		read -ra words <<<"$line"
-		[[ $1 != use_*_dmabuf ]] || words+=(--use_cuda) # it is about a GPU
+		[[ $1 != use_@(*_dmabuf|data_direct|cuda_pcie_mapping) ]] || words+=(--use_cuda) # it is about a GPU
+		[[ $1 != use_cuda_pcie_mapping ]] || words+=(--use_data_direct)
 		said "$4" "${words[@]}" --help
 		[[ $status == 0 && ! -s err ]] || fail "$4 $line: $(<err)"
 		said "$4" host "${words[@]}" --help
@@ -134,6 +135,8 @@ advised() {
 	}
 	refused_here send_bw write_bw --write_with_imm
 	refused_here send_lat write_lat --write_with_imm
+	refused_here write_lat send_lat --send_with_imm
+	refused_here gdr_bw send_bw --send_with_imm
 	refused_here send_bw send_lat --latency_gap 5
 	refused_here write_lat write_bw --recv_post_list 5
 	refused_here gdr_bw write_bw --run_infinitely
@@ -154,6 +157,36 @@ advised() {
 	cli send_bw --numa_node
 	ended cli 2
 	says cli.err '--numa' 'needs a value'
+}
+
+@test "what perftest has of CUDA's memory and rdmark has not is refused with the reason" {
+	local kind
+	for kind in 1:managed 2:'no such memory' 3:'no such memory' 4:malloc; do
+		cli write_bw --use_cuda --cuda_mem_type="${kind%%:*}" host
+		ended cli 2
+		says cli.err "--cuda_mem_type=${kind%%:*} is not supported" "${kind#*:}" 'Fix: '
+	done
+	cli write_bw --use_cuda --use_cuda_dmabuf --use_cuda_pcie_mapping host
+	ended cli 2
+	says cli.err '--use_cuda_pcie_mapping needs --use_data_direct' 'Fix: '
+	cli write_bw --use_data_direct host
+	ended cli 2
+	says cli.err '--use_data_direct' 'needs a GPU'
+}
+
+@test "under perftest's names --help has the words that scripts look for" {
+	local program word
+	for program in "${measuring_programs[@]}"; do
+		ln -s "$RDMARK_BIN/$program" "ib_$program"
+		[[ $program != atomic_* ]] || continue # no GPU memory
+		"./ib_$program" --help >out
+		for word in '--connection=<RC/' --tclass= --data_validation --report_gbits --use_cuda --use_cuda_dmabuf --use_rocm \
+			--cuda_mem_type= --use_data_direct --perform_warm_up; do
+			grep -q -e "$word" out || fail "$program: $word"
+		done
+		"$RDMARK_BIN/$program" --help=all >out
+		! grep -q -e --tclass out || fail "$program: --tclass"
+	done
 }
 
 @test "the order of options does not matter" {

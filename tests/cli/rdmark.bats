@@ -53,6 +53,10 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 		[[ $output == "usage: rdmark ${words[0]} ["* && $output == *' --'*'json '* ]]
 		shown+=$'\n'$output
 	done
+	run -0 "$bin/rdmark" check -d x -h
+	says 'usage: rdmark check [OPTION...]' --ib-dev --json --prom
+	[[ $output != *--size* ]]
+	shown+=$'\n'$output
 	run awk 'length > 80' <<<"$shown"
 	[[ ! $output ]]
 }
@@ -97,6 +101,22 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 	run -2 "$bin/rdmark" compare a b --within=x
 	run -2 "$bin/rdmark" compare a b --within -3
 	says '-3'
+}
+
+@test "options may come before the host, the test or the command" {
+	run "$bin/rdmark" -p 1 --connect-timeout 0 127.0.0.1
+	((status == 4 || status == 77))
+	run "$bin/rdmark" -p1 --connect-timeout=0 127.0.0.1 --no-such-option
+	says 'send_lat: reading the command line' '--no-such-option'
+	[[ $("$bin/rdmark" -s 8 -F send-bw --version) == "$("$bin/send_bw" --version)" ]]
+	run "$bin/rdmark" --json list
+	says '"generator"'
+	run -2 "$bin/rdmark" -p
+	says 'needs a value'
+	run -2 "$bin/rdmark" -p 5
+	says 'a command or a host is missing'
+	run -2 "$bin/rdmark" -p 5 no.such.host.invalid
+	says 'no.such.host.invalid' 'no host'
 }
 
 @test "a tour of nobody: the first failure ends it, with its status and what to start there" {

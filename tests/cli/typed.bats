@@ -84,7 +84,7 @@ no_device_here() {
 		answered 'Fix: see --help=all' send_bw "$word"
 	done
 	answered 'ambiguous. Fix: give one of --output, --out_json, --out_json_file' send_bw --out=x
-	answered 'ambiguous. Fix: give one of --disable_pcie_relaxed, --disable_numa' send_bw --dis
+	answered 'ambiguous. Fix: give one of --disable_pcie_relaxed, --disable_dynamic_polling, --disable_numa' send_bw --dis
 	answered 'ambiguous. Fix: give one of --timeout, --time' send_bw --ti=3
 	cli send_bw --itres
 	says_no cli.err '?.'

@@ -9,7 +9,7 @@
 #include "cli/options.h"
 #include "plan/test.h"
 
-static const struct operation sends = {"SEND", IBV_WR_SEND, IBV_WR_SEND};
+static const struct operation sends = {"SEND", IBV_WR_SEND, IBV_WR_SEND_WITH_IMM};
 static const struct operation writes = {.name = "RDMA WRITE",
 					.opcode = IBV_WR_RDMA_WRITE,
 					.another = IBV_WR_RDMA_WRITE_WITH_IMM,
@@ -68,6 +68,7 @@ static void options_follow_from_traits(void **state)
 		{"outs", false, false, true, true},
 		{"atomic_type", false, false, false, true},
 		{"write_with_imm", false, true, false, false},
+		{"send_with_imm", true, false, false, false},
 		{"latency_gap", true, false, true, false},
 		{"gpu", true, true, true, false},
 		{"plain", false, false, false, false},
@@ -96,6 +97,12 @@ static void opcodes_and_rights(void **state)
 	assert_int_equal(operation_opcode(&writes, &e, false), IBV_WR_RDMA_WRITE);
 	assert_int_equal(operation_opcode(&writes, &e, true), IBV_WR_RDMA_WRITE_WITH_IMM);
 	assert_int_equal(operation_opcode(&reads, &e, false), IBV_WR_RDMA_READ);
+	assert_int_equal(operation_opcode(&sends, &e, false), IBV_WR_SEND);
+	e.send_with_imm = 1;
+	assert_int_equal(operation_opcode(&sends, &e, false), IBV_WR_SEND_WITH_IMM);
+	e.send_with_imm = 0;
+	assert_int_equal(operation_send_ops(&sends),
+			 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM);
 	e.atomic_type = ATOMIC_CMP_AND_SWAP;
 	assert_int_equal(operation_opcode(&atomics, &e, false), IBV_WR_ATOMIC_CMP_AND_SWP);
 	e.atomic_type = ATOMIC_FETCH_AND_ADD;

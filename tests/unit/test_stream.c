@@ -253,7 +253,7 @@ static void each_qp_has_its_keys(void **state)
 static void what_cannot_be_posted_is_a_fault(void **state)
 {
 	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW,
-						     IBV_WR_SEND_WITH_IMM};
+						     IBV_WR_SEND_WITH_INV};
 	struct bench b;
 
 	(void)state;

@@ -74,6 +74,34 @@ static void expect(enum verdict_level level, int exit_status, const char *cause,
 			 word, v.level, v.exit_status, v.cause, v.line, v.next);
 }
 
+/* Without a direct route, too; wrong data stay wrong, and beside a discrete GPU that one counts. */
+static void integrated_gpus(void **state)
+{
+	(void)state;
+	ends(98);
+	end[0].integrated = end[1].integrated = true;
+	expect(VERDICT_NONE, 0, "shared_memory", "the GPU of both ends shares the host's memory");
+	assert_true(v.ratio.mean > 0 && v.ratio.mean < 0.6);
+	assert_non_null(strstr(v.line, "50.0 % of host memory"));
+	x.within_given = true;
+	expect(VERDICT_NONE, 77, "shared_memory", "no GPUDirect to judge");
+	end[1].gpu = false;
+	end[0].direct = end[0].gpudirect = false;
+	expect(VERDICT_NONE, 77, "shared_memory", "the GPU of the client shares");
+	end[0].gpu = false;
+	end[1].gpu = true;
+	expect(VERDICT_NONE, 77, "shared_memory", "the GPU of the server shares");
+	m.result[0].wrong_bytes = 1;
+	expect(VERDICT_FAIL, 5, "data", "wrong data");
+	ends(98);
+	end[0].integrated = true;
+	end[0].direct = false;
+	expect(VERDICT_FAIL, 6, "unknown", "GPU");
+	end[1].direct = false;
+	strcpy(end[1].route, "staged");
+	expect(VERDICT_FAIL, 77, "no_route", "staged");
+}
+
 static void as_fast_as_host_memory(void **state)
 {
 	(void)state;
@@ -422,6 +450,7 @@ static void every_level_has_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(integrated_gpus),
 		cmocka_unit_test(as_fast_as_host_memory),
 		cmocka_unit_test(the_statuses),
 		cmocka_unit_test(wrong_data_is_worse_than_slow),

@@ -100,9 +100,10 @@ static CUresult answer(int *value, int number, const struct sim_gpu *g)
 	const struct {
 		int number, since, value;
 	} table[] = {
-		{75, 5000, g->capability / 10}, {76, 5000, g->capability % 10},
-		{116, 11030, g->gpudirect},     {117, 11030, g->flush},
-		{118, 11030, g->ordering},      {124, 11070, g->dmabuf},
+		{18, 5000, g->integrated},      {75, 5000, g->capability / 10},
+		{76, 5000, g->capability % 10}, {116, 11030, g->gpudirect},
+		{117, 11030, g->flush},         {118, 11030, g->ordering},
+		{124, 11070, g->dmabuf},
 	};
 
 	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -69,10 +69,11 @@ says() {
 	[ "$(probe choose 0)" = dma-buf ]
 	[ "$(probe choose 1)" = dma-buf ]
 	[ "$(probe choose 2)" = peermem ]
-	[ "$(probe choose 3)" = "staged through host memory" ]
+	[ "$(probe choose 4)" = "staged through host memory" ]
 	nic nodmabuf nopeermem
-	[ "$(probe choose 3)" = "staged through host memory" ]
+	[ "$(probe choose 4)" = "staged through host memory" ]
 	says 77 "choosing the path to GPU memory: --gpu-path dmabuf: Operation not supported. The device's driver" choose 1
+	says 77 "--gpu-path data_direct. Data Direct needs a ConnectX NIC" choose 3
 	says 77 "--gpu-path peermem: Bad address. nvidia_peermem is not loaded" choose 2
 }
 
