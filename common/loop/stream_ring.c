@@ -51,7 +51,7 @@ static struct post_qp where_to_post(const struct round *r, unsigned i)
 
 int stream_init(struct stream *s, struct round *r)
 {
-	unsigned qps = r->qps->senders, group = r->cq_mod, ring;
+	unsigned qps = r->qps->to_group ? 1 : r->qps->count, group = r->cq_mod, ring;
 	uint64_t target = round_target(r);
 	const struct transport *over = r->qps->transport;
 

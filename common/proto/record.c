@@ -11,6 +11,7 @@
 #define BYTES_MAX   (INT64_C(1) << 40) /* of a message */
 #define QPS_MAX     65536
 #define RUNS_MAX    10000
+#define COPIES_MAX  1024
 #define SAME_RATE   1e-6
 #define TRAFFIC_MAX (INT64_MAX / 4) /* bytes of an end; the sum of both cannot overflow */
 
@@ -64,7 +65,7 @@ static const struct field rows[] = {
 	IN_OR_NULL(latency_corrected_p99_99_us, corrected.p99_99_us),
 	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages, COUNT),
 	IN(late_max_us, pace.late_max_us), ROW(load_gbps),
-	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(copies, .max = QPS_MAX), ROW(resent, COUNT), ROW(sent_gbps),
+	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(copies, .max = COPIES_MAX), ROW(resent, COUNT), ROW(sent_gbps),
 	IN(intervals, intervals.count, COUNT),
 	IN_WITH(worst_interval_gbps, intervals.worst_gbps, intervals.count),
 	IN(worst_interval_us, intervals.worst_us),

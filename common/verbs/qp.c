@@ -259,7 +259,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 		return -1;
 	s->port = h->info.port;
 	s->first = a->first;
-	s->senders = a->multicast ? 1 : a->count;
+	s->to_group = a->multicast;
 	s->transport = a->transport;
 	s->tx_depth = a->tx_depth;
 	s->rx_depth = a->rx_depth;

@@ -66,7 +66,7 @@ struct qp_set {
 	uint32_t *peer_srqn;
 	const struct transport *transport;
 	unsigned count;
-	unsigned senders;           /* of the QPs, the first: all of them, or one to a group */
+	bool to_group;              /* what is sent goes to a group: QP 0 sends it */
 	struct multicast multicast; /* of this end, which receives from it */
 	unsigned first; /* as in struct qp_attr */
 	unsigned tx_depth, rx_depth;
