@@ -171,15 +171,19 @@ static int too_many(struct endpoint *ep, const char *what, unsigned have, unsign
 static int open_rails(struct endpoint *ep)
 {
 	const char *list = ep->options->local.device ? ep->options->local.device : "";
+	unsigned rails = 0;
 	char name[128];
 
-	while (text_next(&list, name, sizeof(name))) {
-		if (ep->rails == HCA_MAX)
-			return too_many(ep, "devices", ep->rails + 1, HCA_MAX);
-		ep->rails++;
-		if (rail_open(ep, &ep->rail[ep->rails - 1], name[0] ? name : NULL))
+	for (const char *at = list; text_next(&at, name, sizeof(name));)
+		rails++;
+	if (rails > HCA_MAX)
+		return too_many(ep, "devices", rails, HCA_MAX);
+	ep->rail = calloc(rails, sizeof(*ep->rail));
+	if (!ep->rail)
+		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "allocating %u devices", rails);
+	while (text_next(&list, name, sizeof(name)))
+		if (rail_open(ep, &ep->rail[ep->rails++], name[0] ? name : NULL))
 			return -1;
-	}
 	return 0;
 }
 
@@ -340,5 +344,7 @@ void endpoint_release(struct endpoint *ep)
 	memset(&ep->gpu_absent, 0, sizeof(ep->gpu_absent));
 	for (unsigned i = 0; i < ep->rails; i++)
 		rail_release(&ep->rail[i]);
+	free(ep->rail);
+	ep->rail = NULL;
 	ep->rails = 0;
 }

@@ -74,7 +74,7 @@ struct endpoint {
 	bool server;                   /* this end's role */
 	struct sockaddr_storage local; /* this end of the TCP connection; family 0: none */
 	/* owned */
-	struct rail rail[HCA_MAX];
+	struct rail *rail;
 	unsigned rails;
 	struct worker *worker;
 	unsigned workers;

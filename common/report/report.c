@@ -31,6 +31,7 @@ static void forget_report(struct report *r)
 	json_decref(r->run.points);
 	json_decref(r->run.own);
 	progress_forget(r);
+	notes_forget(r);
 	r->run = (struct report_run){.results = NULL};
 }
 
