@@ -153,9 +153,13 @@ void endpoint_agreed(struct endpoint *ep)
 	struct experiment *e = &ep->options->experiment;
 	uint64_t max = ep->largest_bytes;
 
-	for (unsigned i = 0; i < ep->rails; i++)
-		max = transport_max_bytes(experiment_transport(e), ep->rail[i].route.mtu_bytes,
-					  max);
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct transport *over = experiment_transport(e);
+		unsigned mtu = ep->rail[i].route.mtu_bytes;
+
+		max = transport_max_bytes(over, mtu, max);
+		ep->room_bytes = transport_max_bytes(over, mtu, ep->room_bytes);
+	}
 	fit_reads(ep);
 	set_largest(ep, max);
 	if (!e->sweep)
