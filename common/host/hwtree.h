@@ -17,8 +17,9 @@ int hwtree_load(hwloc_topology_t *tree, const char *xml);
 
 /*
  * For main(), before there are threads and a tree: keep hwloc from loading plugins, each with the
- * libraries of its own, unless HWLOC_PLUGINS_BLACKLIST is set. And if HWLOC_XMLFILE names no file that can be loaded, say so on stderr, and unset it, so
- * that this machine's tree is used. Else there is a NUMA node that is unknown, or no distance.
+ * libraries of its own, unless HWLOC_PLUGINS_BLACKLIST is set. And if HWLOC_XMLFILE names no file
+ * that can be loaded, say so on stderr, and unset it, so that this machine's tree is used. Else
+ * there is a NUMA node that is unknown, or no distance.
  */
 void hwtree_prepare(void);
 

@@ -187,8 +187,8 @@ static int go_on(struct session *s)
 }
 
 /*
- * Run an experiment that the server has welcomed, and those that go on with its QPs. Returns 0: it was the last; 1: there are more;
- * -1.
+ * Run an experiment that the server has welcomed, and those that go on with its QPs. Returns 0: it
+ * was the last; 1: there are more; -1.
  */
 static int client_experiment(struct session *s)
 {
