@@ -177,7 +177,7 @@ int list_command(char **argv)
 	if (status)
 		return status < 0 ? rdmark_failed(&f) : list_finish(stdout, RDMARK);
 	fault_phase(&f, "listing");
-	hwtree_drop_unreadable();
+	hwtree_prepare();
 	look_at_host(&h);
 	if (json) {
 		print_json(&h, &f);

@@ -334,7 +334,7 @@ int tour_command(char **argv)
 	struct tour t = {.host = argv[1], .stop = {.fd = -1}};
 	int status;
 
-	hwtree_drop_unreadable(); /* or each program would say it */
+	hwtree_prepare(); /* or each program would say it */
 	status = read_options(&t, argv + 2) || stop_init(&t.stop, &t.fault) ? -1 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);

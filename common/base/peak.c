@@ -5,25 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MARKS_MAX 4096 /* 64 KiB */
+
 int peak_init(struct peak *p, uint64_t window)
 {
 	uint64_t entries = 4;
 
 	memset(p, 0, sizeof(*p));
-	if (window > SIZE_MAX / sizeof(*p->mark) / 8)
+	if (window > INT64_MAX / 2)
 		return -ENOMEM;
+	p->window = window;
+	p->grain = (2 * window + MARKS_MAX - 3) / (MARKS_MAX - 2);
 	/*
-	 * At least one message completes between two marks. So the messages of one window and those
-	 * completed but not yet polled, at most another window, limit the number of marks.
+	 * The messages of one window and those completed but not yet polled, at most another
+	 * window, limit the number of marks.
 	 */
-	while (entries < 2 * window + 2)
+	while (entries < 2 * window / p->grain + 2)
 		entries *= 2;
 	p->mark = malloc(entries * sizeof(*p->mark));
 	if (!p->mark)
 		return -ENOMEM;
 	memset(p->mark, 0xff, entries * sizeof(*p->mark)); /* no page fault later */
 	p->mask = entries - 1;
-	p->window = window;
 	return 0;
 }
 
@@ -39,6 +42,7 @@ void peak_start(struct peak *p, const struct peak_run *run)
 	p->mark[0] = (struct peak_mark){run->ticks, 0};
 	p->next = 0;
 	p->end = 1;
+	p->sparse = 0;
 	p->start = (struct peak_mark){run->ticks, INT64_MAX};
 	p->unseen = run->unseen < p->window ? run->unseen : p->window;
 	p->cqs = run->cqs;

@@ -18,8 +18,10 @@
  * run has only its average.
  *
  * The starts form a ring. Each end is compared with the latest start that is at least WINDOW
- * messages before it. The cost is O(1) amortised without a division, in a fixed amount of memory
- * that is touched before the run. A run shorter than the window has no peak.
+ * messages before it. The cost is O(1) amortised without a division, in at most 64 KiB that are
+ * touched before the run: with a window of more than 2047 messages, a start is kept if it is
+ * `grain` messages, 1/2047 of the window, after the one before. A burst that is seen is then at
+ * most that much longer than the window. A run shorter than the window has no peak.
  */
 #pragma once
 
@@ -35,10 +37,12 @@ struct peak {
 	struct peak_mark *mark; /* ring of mask + 1 entries; owned */
 	uint64_t mask;
 	uint64_t window; /* messages */
+	uint64_t grain;  /* messages, at least, from one mark to the next */
 	uint64_t unseen; /* messages */
 	unsigned cqs;
 	uint64_t next; /* ring positions, which only grow: the mark that START becomes next, */
-	uint64_t end;  /* and one past the newest mark */
+	uint64_t end;  /* and one past the newest mark, */
+	uint64_t sparse; /* which is followed by one of so many messages at least */
 	struct peak_mark start; /* of the span that ends now; in the future before there is a
 				   full one */
 	uint64_t messages;      /* completed so far */
@@ -97,8 +101,12 @@ static inline __attribute__((always_inline)) void peak_add(struct peak *p, uint6
 
 	p->went_back |= ticks < p->since_ticks;
 	if (p->idle) {
-		p->mark[p->end++ & p->mask] =
-			(struct peak_mark){p->idle_ticks, p->messages + p->unseen};
+		uint64_t done = p->messages + p->unseen;
+
+		if (done >= p->sparse) {
+			p->mark[p->end++ & p->mask] = (struct peak_mark){p->idle_ticks, done};
+			p->sparse = done + p->grain;
+		}
 		p->idle = false;
 	}
 	while (p->next != p->end) {

@@ -19,6 +19,23 @@ static uint64_t experiment_value(const struct experiment *e, const struct option
 	return *experiment_field((struct experiment *)e, row);
 }
 
+void experiment_take_run(struct experiment *to, const struct experiment *from)
+{
+	to->size_bytes = from->size_bytes;
+	to->iters = from->iters;
+	to->duration_ns = from->duration_ns;
+	to->post_list = from->post_list;
+	to->cq_mod = from->cq_mod;
+}
+
+bool experiment_same_qps(const struct experiment *a, const struct experiment *b)
+{
+	struct experiment other = *b;
+
+	experiment_take_run(&other, a);
+	return memcmp(a, &other, sizeof(other)) == 0;
+}
+
 /* True if ROW belongs to the experiment of a test with TRAITS, if only by its default. */
 static bool decided_by_client(const struct option_row *row, unsigned traits)
 {

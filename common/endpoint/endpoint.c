@@ -168,9 +168,13 @@ void endpoint_agreed(struct endpoint *ep)
 	struct experiment *e = &ep->options->experiment;
 	uint64_t max = ep->largest_bytes;
 
-	for (unsigned i = 0; i < ep->rails; i++)
-		max = transport_max_bytes(experiment_transport(e), ep->rail[i].route.mtu_bytes,
-					  max);
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct transport *over = experiment_transport(e);
+		unsigned mtu = ep->rail[i].route.mtu_bytes;
+
+		max = transport_max_bytes(over, mtu, max);
+		ep->room_bytes = transport_max_bytes(over, mtu, ep->room_bytes);
+	}
 	fit_reads(ep);
 	set_largest(ep, max);
 	if (!e->sweep)
@@ -186,15 +190,19 @@ static int too_many(struct endpoint *ep, const char *what, unsigned have, unsign
 static int open_rails(struct endpoint *ep)
 {
 	const char *list = ep->options->local.device ? ep->options->local.device : "";
+	unsigned rails = 0;
 	char name[128];
 
-	while (text_next(&list, name, sizeof(name))) {
-		if (ep->rails == HCA_MAX)
-			return too_many(ep, "devices", ep->rails + 1, HCA_MAX);
-		ep->rails++;
-		if (rail_open(ep, &ep->rail[ep->rails - 1], name[0] ? name : NULL))
+	for (const char *at = list; text_next(&at, name, sizeof(name));)
+		rails++;
+	if (rails > HCA_MAX)
+		return too_many(ep, "devices", rails, HCA_MAX);
+	ep->rail = calloc(rails, sizeof(*ep->rail));
+	if (!ep->rail)
+		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "allocating %u devices", rails);
+	while (text_next(&list, name, sizeof(name)))
+		if (rail_open(ep, &ep->rail[ep->rails++], name[0] ? name : NULL))
 			return -1;
-	}
 	return 0;
 }
 
@@ -364,5 +372,7 @@ void endpoint_release(struct endpoint *ep)
 	memset(&ep->gpu_absent, 0, sizeof(ep->gpu_absent));
 	for (unsigned i = 0; i < ep->rails; i++)
 		rail_release(&ep->rail[i]);
+	free(ep->rail);
+	ep->rail = NULL;
 	ep->rails = 0;
 }

@@ -74,7 +74,7 @@ struct endpoint {
 	bool server;                   /* this end's role */
 	struct sockaddr_storage local; /* this end of the TCP connection; family 0: none */
 	/* owned */
-	struct rail rail[HCA_MAX];
+	struct rail *rail;
 	unsigned rails;
 	struct worker *worker;
 	unsigned workers;
@@ -89,6 +89,7 @@ struct endpoint {
 	unsigned default_depth;  /* -t was not given: what it was before it was cut; 0: given */
 	char cuts[128];          /* defaults of worker 0 that its device does not have; "": none */
 	uint64_t largest_bytes;  /* the largest message of the experiment */
+	uint64_t room_bytes;     /* and of those that go on with its QPs and memory, if larger */
 	uint64_t message_max;    /* the largest message of all rounds, including staged chunks */
 };
 
@@ -110,6 +111,12 @@ int endpoint_check_devices(struct endpoint *ep);
 
 /* After the agreement on MTU and outstanding READs: limit size and depth to them. */
 void endpoint_agreed(struct endpoint *ep);
+
+/* The message size that the memory has room for. */
+static inline uint64_t endpoint_room(const struct endpoint *ep)
+{
+	return ep->room_bytes > ep->largest_bytes ? ep->room_bytes : ep->largest_bytes;
+}
 
 /* Cut the depth of the send queues, if a default, to MOST and to what the devices have. */
 int endpoint_fit_depth(struct endpoint *ep, uint64_t most);

@@ -68,8 +68,8 @@ struct finding {
 #define FINDINGS_MAX 24
 
 struct findings {
-	struct finding list[FINDINGS_MAX];
 	size_t count;
+	struct finding list[FINDINGS_MAX]; /* nothing is read of those after COUNT */
 };
 
 /* Make TO the finding of these FACTS, in the catalogue's words. */

@@ -10,6 +10,15 @@
 
 #include "base/terminal.h"
 
+/*
+ * What hwloc has for PCI and GPUs, in plugins or built in: hwloc itself reads PCI from sysfs. These
+ * add nothing that is used here, start drivers, and leak. Disabling one that is not there fails,
+ * which does no harm.
+ */
+#define COMPONENTS(X)     X(pci) X(gl) X(opencl) X(cuda) X(nvml) X(rsmi) X(levelzero)
+#define NAME(component)   #component,
+#define PLUGIN(component) "hwloc_" #component ","
+
 const char *hwtree_file(void)
 {
 	const char *xml = getenv("HWLOC_XMLFILE");
@@ -43,15 +52,9 @@ static int load_this_machine(hwloc_topology_t tree)
 	return errno ? -errno : -EINVAL;
 }
 
-/*
- * Disable hwloc's plugins for PCI and GPUs: hwloc itself reads PCI from sysfs. The plugins add
- * nothing that is used here, start drivers, and leak. Disabling one that is not installed fails,
- * which does no harm.
- */
-static void disable_plugins(hwloc_topology_t tree)
+static void disable_components(hwloc_topology_t tree)
 {
-	static const char *const name[] = {"pci",  "gl",   "opencl",   "cuda",
-					   "nvml", "rsmi", "levelzero"};
+	static const char *const name[] = {COMPONENTS(NAME)};
 
 	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
 		hwloc_topology_set_components(tree, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
@@ -65,7 +68,7 @@ int hwtree_load(hwloc_topology_t *tree, const char *xml)
 	*tree = NULL;
 	if (hwloc_topology_init(tree))
 		return -ENOMEM;
-	disable_plugins(*tree);
+	disable_components(*tree);
 	/* KEEP_IMPORTANT keeps the bridges that have devices below them. */
 	if (hwloc_topology_set_io_types_filter(*tree, HWLOC_TYPE_FILTER_KEEP_IMPORTANT))
 		rc = -EINVAL;
@@ -78,12 +81,15 @@ int hwtree_load(hwloc_topology_t *tree, const char *xml)
 	return rc;
 }
 
-void hwtree_drop_unreadable(void)
+void hwtree_prepare(void)
 {
 	const char *xml = hwtree_file();
 	hwloc_topology_t tree;
-	int rc = xml ? hwtree_load(&tree, xml) : 0;
+	int rc;
 
+	setenv("HWLOC_PLUGINS_BLACKLIST",
+	       xml ? COMPONENTS(PLUGIN) : COMPONENTS(PLUGIN) "hwloc_xml_libxml", 0);
+	rc = xml ? hwtree_load(&tree, xml) : 0;
 	if (!rc && xml)
 		hwloc_topology_destroy(tree);
 	if (!rc)

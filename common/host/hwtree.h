@@ -16,10 +16,12 @@ const char *hwtree_file(void);
 int hwtree_load(hwloc_topology_t *tree, const char *xml);
 
 /*
- * For main(): if HWLOC_XMLFILE names no file that can be loaded, say so on stderr, and unset it, so
- * that this machine's tree is used. Else there is a NUMA node that is unknown, or no distance.
+ * For main(), before there are threads and a tree: keep hwloc from loading plugins, each with the
+ * libraries of its own, unless HWLOC_PLUGINS_BLACKLIST is set. And if HWLOC_XMLFILE names no file
+ * that can be loaded, say so on stderr, and unset it, so that this machine's tree is used. Else
+ * there is a NUMA node that is unknown, or no distance.
  */
-void hwtree_drop_unreadable(void);
+void hwtree_prepare(void);
 
 /* Write the address of PCI as sysfs does: "0000:41:00.0". */
 void hwtree_address(const struct hwloc_pcidev_attr_s *pci, char text[16]);

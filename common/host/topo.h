@@ -5,7 +5,7 @@
  * It uses sysfs first. hwloc takes longer to load, so it is used only if sysfs does not know the
  * node and the machine has several, or if HWLOC_XMLFILE describes another machine. A missing
  * HWLOC_XMLFILE gives an unknown place, never silently that of this machine: programs drop it
- * before (hwtree_drop_unreadable()). This machine's tree is
+ * before (hwtree_prepare()). This machine's tree is
  * not used for another sysfs root (RDMARK_SYSFS) either.
  */
 #pragma once

@@ -218,7 +218,7 @@ bool explained_row(const struct measurement *meas, const struct result_row *row,
 	struct run_end sender, receiver;
 	struct run_facts r;
 
-	memset(e, 0, sizeof(*e));
+	memset(e, 0, offsetof(struct explained, findings.list));
 	if (row->direction == RESULT_BOTH_WAYS || row->thread >= 0 || row->device)
 		return false;
 	if (row->direction == RESULT_PING_PONG) {

@@ -256,7 +256,7 @@ static void mark_above_link(struct rows *rows, const struct explained *e, double
 static void explain_rows(struct rows *rows, const struct measurement *meas,
 			 const struct result *result)
 {
-	struct explained *e = rows->explained = calloc(2, sizeof(*e));
+	struct explained *e = rows->explained = malloc(2 * sizeof(*e));
 	size_t used = 0;
 
 	for (size_t i = 0; e && i < rows->count && used < 2; i++) {

@@ -9,7 +9,8 @@
  *			 rails[]{ethernet [, iwarp], gid_kinds, mtu_bytes
  *			 [, pkey, default_pkey, reads_*]}
  *			 [, gpu_memory, varied[]: options that differ from those of the client's
- *			 other experiments, default_depth: of -t, which the server may cut]
+ *			 other experiments, default_depth: of -t, which the server may cut,
+ *			 room_bytes: the largest message of those that go on with its memory]
  *	server  welcome  protocol, version, timeout_ns,
  *			 rails[]{gid_kind, mtu_bytes [, pkey, reads_*]}
  *			 [, tx_depth, gpu_memory, rdma_cm[]{address, port, token} of each worker,
@@ -47,6 +48,7 @@
  *			 1024ths of a message; marks: the number of times that the loop recorded
  *	both    over     [lost[]]; only in a round of both directions, the server first
  *	client  repeated [what --repeat aims at: the rows of measure/repeat.c]: the last run of a size is over
+ *	client  next     experiment: another one, with the same QPs; then its rounds
  *
  * With --verify, after each measured round; in each step the client sends first, then the server:
  *	both    verify   step "window": go (another one), workers[]{addr, rkey, slots, receives[]}
@@ -79,7 +81,7 @@
 #include "proto/oob.h"
 #include "verbs/qp.h"
 
-#define MESSAGE_PROTOCOL 2
+#define MESSAGE_PROTOCOL 3
 
 /* A new message of TYPE without keys. */
 json_t *message_new(const char *type);

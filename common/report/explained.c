@@ -2,6 +2,8 @@
 /* What limits the results: in the document, and noted once, after the table. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -62,24 +64,43 @@ static double worth_of(const struct result_row *row)
 	return row->explained->findings.count ? 1 + 2 * f->is.level + fmax(f->is.share, 0) : 0;
 }
 
-void explained_add(struct explained_rows *why, const struct result *result)
+/* Keep ROW, which is the fastest so far. */
+static void keep_row(struct explained_rows *why, const struct result_row *row)
 {
+	const struct explained *from = row->explained;
+	size_t bytes = from->findings.count * sizeof(*from->findings.list);
+
+	why->worth = worth_of(row);
+	why->message_bytes = row->record->message_bytes;
+	why->run = row->record->run;
+	why->direction = row->direction;
+	memcpy(&why->explained, from, offsetof(struct explained, findings.list));
+	memcpy(why->explained.findings.list, from->findings.list, bytes);
+}
+
+void explained_add(struct notes *n, const struct result *result)
+{
+	struct explained_rows *why = n->why;
+
 	for (size_t i = 0; i < result->rows; i++) {
 		const struct result_row *row = &result->row[i];
 
 		if (!row->explained)
 			continue;
+		if (!why) {
+			why = n->why = malloc(sizeof(*why));
+			if (!why)
+				return; /* as where there was no memory to explain the row */
+			why->rows = 0;
+			why->explained.findings.count = why->faults.count = 0;
+		}
 		why->rows++;
 		if (why->rows > 1 && worth_of(row) <= why->worth) {
 			keep_faults(why, &row->explained->findings);
 			continue;
 		}
 		keep_faults(why, &why->explained.findings);
-		why->worth = worth_of(row);
-		why->message_bytes = row->record->message_bytes;
-		why->run = row->record->run;
-		why->direction = row->direction;
-		why->explained = *row->explained;
+		keep_row(why, row);
 	}
 }
 
@@ -134,15 +155,17 @@ static const char *name_row(const struct explained_rows *why, char *buf, size_t 
 
 void explained_print(const struct report *r, bool brief)
 {
-	const struct explained_rows *why = &r->notes.why;
-	const struct finding *l = &why->explained.limit.finding;
-	const struct findings *found = &why->explained.findings;
-	bool full = r->about.options->output.explain == EXPLAIN_FULL;
-	bool trips = why->direction == RESULT_PING_PONG;
+	const struct explained_rows *why = r->notes.why;
+	bool full = r->about.options->output.explain == EXPLAIN_FULL, trips;
+	const struct finding *l;
+	const struct findings *found;
 	char row[80], line[2048];
 
-	if (!why->rows || r->about.server || r->about.options->output.explain == EXPLAIN_OFF)
+	if (!why || r->about.server || r->about.options->output.explain == EXPLAIN_OFF)
 		return;
+	l = &why->explained.limit.finding;
+	found = &why->explained.findings;
+	trips = why->direction == RESULT_PING_PONG;
 	name_row(why, row, sizeof(row));
 	if (l->text[0] && (full || !brief || l->is.code != LIMIT_UNKNOWN))
 		report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "", l->next);

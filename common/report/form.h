@@ -17,6 +17,7 @@ struct report;
 
 /* Both ends, by device, and the addresses that were exchanged. */
 struct report_ends {
+	bool same; /* as in the experiment before, which goes on with the same QPs */
 	unsigned rails, threads;          /* threads per device */
 	uint64_t first_bytes, last_bytes; /* message sizes */
 	const struct end *mine[HCA_MAX], *theirs[HCA_MAX];

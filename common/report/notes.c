@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/terminal.h"
 #include "base/text.h"
@@ -353,7 +355,7 @@ void notes_add(struct report *r, const struct result *result)
 	for (size_t i = 0; i < 2 && result->shown[i] && !result->one_of_runs; i++)
 		add_interval(r, result->shown[i]);
 	add_amount(&r->notes.enough, result);
-	explained_add(&r->notes.why, result);
+	explained_add(&r->notes, result);
 }
 
 void notes_print(struct report *r)
@@ -361,5 +363,11 @@ void notes_print(struct report *r)
 	print_intervals(r);
 	note_too_short(r);
 	explained_print(r, shortest_s(&r->notes.enough) < SHORT_S);
+	notes_forget(r);
+}
+
+void notes_forget(struct report *r)
+{
+	free(r->notes.why);
 	memset(&r->notes, 0, sizeof(r->notes));
 }

@@ -19,25 +19,26 @@ struct notes {
 		double size_s, shortest_s; /* of the latest size; the minimum of the earlier ones */
 		struct record fewest;      /* of the row with the fewest samples */
 	} enough;
-	struct explained_rows {              /* what limits the fastest row, and what is broken */
+	struct explained_rows { /* what limits the fastest row, and what is broken */
 		unsigned rows;               /* that are explained */
 		uint64_t message_bytes, run; /* of the fastest; of round trips, the worst */
 		double worth; /* its rate; of round trips, how bad its first finding is */
 		enum result_direction direction;
 		struct explained explained;
 		struct findings faults; /* of the other rows */
-	} why;
+	} *why; /* owned; NULL: there is no such row */
 };
 
-/* Add a size, or one of its runs; print and forget what was added. */
+/* Add a size, or one of its runs; print what was added; forget it. */
 void notes_add(struct report *r, const struct result *result);
 void notes_print(struct report *r);
+void notes_forget(struct report *r);
 
 /*
  * explained.c: the same of what limits the rows, but for the unknown of a BRIEF run; for the
  * document, as new references: a limit, and findings; a finding as a line. Returns BUF.
  */
-void explained_add(struct explained_rows *to, const struct result *result);
+void explained_add(struct notes *n, const struct result *result);
 void explained_print(const struct report *r, bool brief);
 json_t *explained_limit(const struct explained *e);
 json_t *findings_json(const struct findings *list);

@@ -31,6 +31,7 @@ static void forget_report(struct report *r)
 	json_decref(r->run.points);
 	json_decref(r->run.own);
 	progress_forget(r);
+	notes_forget(r);
 	r->run = (struct report_run){.results = NULL};
 }
 
@@ -168,11 +169,13 @@ void report_connected(struct report *r, const struct report_ends *ends)
 	const char *they = result_end_name(!r->about.server);
 	bool again = json_object_size(r->run.ends); /* a further experiment of a sweep */
 
-	json_object_set_new(r->run.ends, me, ends_json(ends->mine, ends->rails));
-	json_object_set_new(r->run.ends, they, ends_json(ends->theirs, ends->rails));
+	if (!ends->same) {
+		json_object_set_new(r->run.ends, me, ends_json(ends->mine, ends->rails));
+		json_object_set_new(r->run.ends, they, ends_json(ends->theirs, ends->rails));
+		r->run.end = *ends->mine[0];
+		r->run.rails = ends->rails;
+	}
 	r->run.effective = *ends->effective;
-	r->run.end = *ends->mine[0];
-	r->run.rails = ends->rails;
 	begin_point(r);
 	if (!again)
 		r->form->connected(r, ends);

@@ -81,6 +81,30 @@ static void print_waiting(void *session, uint64_t left_ns)
 		    (unsigned long long)l->port, units_about_ns((double)left_ns).text);
 }
 
+/* True if the experiment at POINT of the sweep, *E, can go on with the QPs of the current one. */
+static bool point_fits(const struct session *s, unsigned point, struct experiment *e)
+{
+	const struct program *p = s->program;
+
+	if (point >= sweep_points(&p->options.sweep))
+		return false;
+	*e = command_line_experiment(p, point);
+	return session_fits(s, e);
+}
+
+/* Keep what is offered, and plan memory for the experiments that go on with it. */
+static void plan_room(struct session *s)
+{
+	const struct program *p = s->program;
+	struct experiment e;
+
+	s->offered = p->options.experiment;
+	s->ep.room_bytes = 0;
+	for (unsigned i = p->point + 1; point_fits(s, i, &e) && !e.sweep; i++)
+		if (e.size_bytes > s->ep.room_bytes && e.size_bytes <= PLAN_SWEEP_LAST)
+			s->ep.room_bytes = e.size_bytes;
+}
+
 /* The hello that proposes the current experiment; NULL with the fault raised. */
 static json_t *make_hello(struct session *s)
 {
@@ -89,6 +113,7 @@ static json_t *make_hello(struct session *s)
 
 	fault_phase(f, "agreeing with the server");
 	link_bound(&s->link, &s->program->options.experiment, s->ep.rails);
+	plan_room(s);
 	m = handshake_hello(&s->ep, &s->link);
 	if (!fault_is(f))
 		return m;
@@ -143,20 +168,43 @@ static int greet_server(struct queue *q)
 	return rc;
 }
 
+/* Go on to the next experiment with the same QPs. Returns 1; 0: it needs others, or is none; -1. */
+static int go_on(struct session *s)
+{
+	struct program *p = s->program;
+	struct experiment next;
+	json_t *m;
+
+	if (s->link.interrupted || !point_fits(s, p->point + 1, &next) ||
+	    (!next.sweep && next.size_bytes > endpoint_room(&s->ep)))
+		return 0;
+	if (session_go_on(s, &next))
+		return -1;
+	p->point++;
+	m = message_new("next");
+	json_object_set_new(m, "experiment", experiment_to_json(&next, p->options.traits));
+	return link_send(&s->link, m) ? -1 : 1;
+}
+
 /*
- * Run an experiment that the server has welcomed. Returns 0: it was the last; 1: there are more;
- * -1.
+ * Run an experiment that the server has welcomed, and those that go on with its QPs. Returns 0: it
+ * was the last; 1: there are more; -1.
  */
 static int client_experiment(struct session *s)
 {
 	struct program *p = s->program;
 	json_t *bye;
 	bool more;
+	int rc = 0;
 
 	if (handshake_connect(&s->ms))
 		return -1;
-	session_show_ends(&s->ms);
-	if (p->test->schedule ? p->test->schedule(&s->ms) : measure_sizes(&s->ms))
+	do {
+		session_show_ends(&s->ms, rc > 0);
+		if (p->test->schedule ? p->test->schedule(&s->ms) : measure_sizes(&s->ms))
+			return -1;
+	} while ((rc = go_on(s)) > 0);
+	if (rc)
 		return -1;
 	fault_phase(&p->fault, "taking leave");
 	more = p->point + 1 < sweep_points(&p->options.sweep) && !s->link.interrupted;

@@ -101,6 +101,16 @@ static int check_loss(const struct program *p, struct fault *f)
 				     : "add --write_with_imm, or use send_bw");
 }
 
+struct experiment command_line_experiment(const struct program *p, unsigned point)
+{
+	struct options o = p->asked;
+
+	sweep_set(&o, point);
+	if (!p->test->latency && !p->test->kinds && !options_given(&o, "tx-depth"))
+		o.experiment.tx_depth = plan_default_depth(&o.experiment);
+	return o.experiment;
+}
+
 int command_line_point(struct program *p, unsigned point)
 {
 	struct options *o = &p->options;
@@ -108,9 +118,7 @@ int command_line_point(struct program *p, unsigned point)
 
 	*o = p->asked;
 	p->point = point;
-	sweep_set(o, point);
-	if (!p->test->latency && !p->test->kinds && !options_given(o, "tx-depth"))
-		o->experiment.tx_depth = plan_default_depth(&o->experiment);
+	o->experiment = command_line_experiment(p, point);
 	if (plan_check(&o->experiment, &p->fault) == 0 &&
 	    operation_check(p->test, &o->experiment, &p->fault) == 0 &&
 	    check_loss(p, &p->fault) == 0)

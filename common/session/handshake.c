@@ -65,6 +65,8 @@ json_t *handshake_hello(struct endpoint *ep, const struct link *l)
 	hello_write_sweep(&ep->options->sweep, m);
 	if (ep->default_depth)
 		json_object_set_new(m, "default_depth", json_true());
+	if (ep->room_bytes)
+		json_object_set_new(m, "room_bytes", json_integer((json_int_t)ep->room_bytes));
 	return m;
 }
 
@@ -122,8 +124,7 @@ static int agree_on_rail(struct endpoint *ep, struct rail *r, const json_t *from
 	return 0;
 }
 
-/* Limit the message size to the MTU, which is known now, for datagrams. */
-static void use_agreed_size(struct measure *ms)
+void handshake_use_size(struct measure *ms)
 {
 	const struct experiment *e = &ms->options->experiment;
 	uint64_t asked = e->size_bytes;
@@ -166,7 +167,7 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 			return -1;
 		note_decided(ms, decided);
 	}
-	use_agreed_size(ms);
+	handshake_use_size(ms);
 	return connect_cm_aim(ep, m);
 }
 
@@ -272,7 +273,7 @@ int handshake_welcome(struct measure *ms, const json_t *hello, const char *decid
 		json_decref(choices);
 		return -1;
 	}
-	use_agreed_size(ms);
+	handshake_use_size(ms);
 	m = make_introduction(ms->ep, ms->link, "welcome", choices);
 	if (by_default)
 		json_object_set_new(m, "tx_depth",

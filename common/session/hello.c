@@ -93,25 +93,37 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello)
 	return same;
 }
 
+int hello_experiment(const struct offer *o, const json_t *m, size_t rails, struct experiment *e,
+		     struct fault *f)
+{
+	const json_t *from = json_object_get(m, "experiment");
+	char decided[512];
+
+	*e = o->test->defaults;
+	if (message_has(m, "experiment", json_is_object(from), f) ||
+	    experiment_from_json(e, from, o->asked.traits, f) ||
+	    experiment_check(&o->asked, e, decided, sizeof(decided), f) || plan_check(e, f) ||
+	    operation_check(o->test, e, f))
+		return -1;
+	return limits_check(&o->asked.local, o->test, e, rails, f);
+}
+
 int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f)
 {
 	const json_t *rails = json_object_get(m, "rails");
-	char decided[512];
+	uint64_t room;
 	bool flag;
 
 	*e = o->test->defaults;
 	if (!message_is(m, "hello"))
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
 	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
-	    message_has(m, "experiment", json_is_object(json_object_get(m, "experiment")), f) ||
 	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
+	    message_u64_if(m, "room_bytes", PLAN_SWEEP_LAST, &room, f) ||
 	    message_has(m, "rails", json_array_size(rails) - 1 < HCA_MAX, f) ||
-	    check_rails(rails, f) ||
-	    experiment_from_json(e, json_object_get(m, "experiment"), o->asked.traits, f) ||
-	    experiment_check(&o->asked, e, decided, sizeof(decided), f) || plan_check(e, f) ||
-	    operation_check(o->test, e, f))
+	    check_rails(rails, f))
 		return -1;
-	return limits_check(&o->asked.local, o->test, e, json_array_size(rails), f);
+	return hello_experiment(o, m, json_array_size(rails), e, f);
 }
 
 void hello_write_sweep(const struct sweep *sweep, json_t *m)

@@ -215,7 +215,7 @@ static int inform(const struct program *p)
 			       RDMARK_VERSION);
 		return list_finish(stdout, p->name);
 	}
-	hwtree_drop_unreadable();
+	hwtree_prepare();
 	if (p->options.local.list)
 		return list_ports(stdout, p->name);
 	if (p->options.local.check)

@@ -52,6 +52,7 @@ enum session_stage {
 struct session {
 	struct program *program;
 	enum session_stage stage;
+	struct experiment offered; /* by the client; the ends may have agreed on less */
 	struct endpoint ep;
 	struct link link;
 	struct measure ms;
@@ -73,6 +74,13 @@ void session_release(struct session *s);
  */
 void session_next(struct session *s);
 
+/*
+ * True if NEXT can go on with the QPs of the current one: what differs is no more than what differs
+ * between the sizes of -a. Go on to it; the memory has room for its messages.
+ */
+bool session_fits(const struct session *s, const struct experiment *next);
+int session_go_on(struct session *s, const struct experiment *next);
+
 /* What the report has to know about P and its test. */
 struct report_about session_about(struct program *p);
 
@@ -83,8 +91,9 @@ void session_serve(struct session *s, const struct offer *o);
 void session_set_fault_point(struct session *s);
 void session_name_reporter(struct session *s);
 
-/* Show both ends in the report, after they are connected. */
-void session_show_ends(struct measure *ms);
+/* Show both ends in the report, after they are connected, or the SAME ones with an experiment that
+ * goes on. */
+void session_show_ends(struct measure *ms, bool same);
 
 /* client.c, server.c: a whole run in that role. */
 int session_client(struct session *s);
@@ -98,10 +107,12 @@ int listen_open(struct session *s);
 
 /*
  * command_line.c: read the command line, and set P's options, gates and repeat; after that failed,
- * say so in the file of --prom; set P's options to POINT of its sweep; note options without effect.
+ * say so in the file of --prom; the experiment at POINT of its sweep; set P's options to that; note
+ * options without effect.
  */
 int command_line_read(struct program *p);
 void command_line_refused(struct program *p);
+struct experiment command_line_experiment(const struct program *p, unsigned point);
 int command_line_point(struct program *p, unsigned point);
 void command_line_notes(const struct program *p);
 
@@ -128,6 +139,10 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello);
  */
 int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f);
 
+/* The same of nothing but the experiment in M, of a client with RAILS devices. */
+int hello_experiment(const struct offer *o, const json_t *m, size_t rails, struct experiment *e,
+		     struct fault *f);
+
 /* Add the names of the options that the client varies to its hello M; read them as axes without
  * values. */
 void hello_write_sweep(const struct sweep *sweep, json_t *m);
@@ -140,6 +155,9 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
 json_t *handshake_hello(struct endpoint *ep, const struct link *l);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
 int handshake_apply_welcome(struct measure *ms, const json_t *m);
+
+/* Limit the message size to the MTU, which is known now, for datagrams. */
+void handshake_use_size(struct measure *ms);
 
 /* Read the peer's --timeout from "hello" or "welcome" M. */
 int handshake_read_timeout(struct link *l, const json_t *m);

@@ -90,6 +90,29 @@ void session_next(struct session *s)
 	oob_local_address(&s->link.oob, &s->ep.local);
 }
 
+bool session_fits(const struct session *s, const struct experiment *next)
+{
+	const struct program *p = s->program;
+
+	return !p->test->open && !next->verify && experiment_same_qps(&s->offered, next) &&
+	       next->post_list <= p->options.experiment.tx_depth;
+}
+
+int session_go_on(struct session *s, const struct experiment *next)
+{
+	struct experiment *e = &s->program->options.experiment;
+
+	session_set_fault_point(s);
+	s->offered = *next;
+	experiment_take_run(e, next);
+	if (!e->sweep && endpoint_check_size(&s->ep))
+		return -1;
+	if (!e->sweep)
+		handshake_use_size(&s->ms);
+	measure_release(&s->ms); /* it may be for other lengths and sizes */
+	return measure_make(&s->ms);
+}
+
 struct report_about session_about(struct program *p)
 {
 	return (struct report_about){
@@ -183,11 +206,12 @@ static struct report_effective effective_values(const struct measure *ms)
 	};
 }
 
-void session_show_ends(struct measure *ms)
+void session_show_ends(struct measure *ms, bool same)
 {
 	const struct endpoint *ep = ms->ep;
 	struct report_effective effect = effective_values(ms);
 	struct report_ends ends = {
+		.same = same,
 		.rails = ep->rails,
 		.threads = ep->workers / ep->rails,
 		.first_bytes = plan_first_size(&ep->options->experiment),

@@ -255,13 +255,14 @@ def trend($runs; $o):
 	| ([.[].when] | [min, max]) as [$from, $to]
 	| ([($to - $from) * 0.04, 60] | max) as $room
 	| notes($runs),
-	  prelude($o; "\(if $is_bandwidth then "Bandwidth" else "Median latency, \(trip)" end) of each run: \(subject)"; shared("")),
+	  prelude($o; "\(if $is_bandwidth then "Bandwidth" else "Median latency, \(trip)" end) of each run: \(subject)"; shared(""),
+		([.[].n] | max | if . > 1 then "up to \(.) runs a point: the mean, from least to most" else "" end)),
 	  axes($o; "start of the run (UTC)"; if $is_bandwidth then "bandwidth [Gb/s]" else "latency [us]" end),
 	  y_axis($o; .[].y), "set xrange [\($from - $room):\($to + $room)]",
 	  "set xtics \(($to - $from + 2 * $room) / fitting($o) | . as $step
 		| (if $step > 43200 then 86400 elif $step > 1800 then 3600 else 60 end) as $unit | ($step / $unit | ceil) * $unit)",
 	  "set format x '\(if $to - $from < 86400 then "%H:%M" elif $to - $from < 30000000 then "%m-%d" else "%Y-%m" end)' timedate",
-	  ([curves($runs; "")[] | {legend, points: [.at[0].rows | sort_by(.when)[] | [.when, .y]]}] | lines($o; empty));
+	  ([curves($runs; "")[] | {legend, points: [.at[0].rows | sort_by(.when)[] | [.when, .y] + if .n > 1 then [.low, .high] else [] end]}] | lines($o; empty));
 
 # --- which ---------------------------------------------------------------------------------------
 

@@ -123,6 +123,35 @@ def check($file):
 def why_empty: [.[] | select(.status != "ok") | .error | object | .message | text | plain | cut(500) | select(. != "")]
 	| if length > 0 then ": \(.[0])" else "" end;
 
+# --- trend: a history is too long to be kept ---------------------------------------------------
+
+# A document to lines of words with tabs between them: "TIME FIGURE CURVE" for each result.
+def trend_of($file):
+	if type != "object" then stop("\($file | clean): not a document of rdmark's --json")
+	elif has("interval") then empty
+	else check($file | clean) | about(0) as $about
+	| ([.results | array | .[] | object | select(is_part | not) | row($about)] as $rows
+	| if $rows == [] then "why\t\([.] | why_empty | tojson)" else $rows[] end)
+	| if type == "string" then .
+	  else (.gbps // .us[1]) as $y | .when as $when
+	  | ({options, bytes, direction, cut_short, cell, rate: (.gbps != null)} | tojson) as $curve
+	  | if $y != null and $when != null then "\($when)\t\($y)\t\($curve)" else "untimed\t\($curve)" end end end;
+
+# A line, in which a document may be, or not: "line" and that, or "other".
+def trend_line($file):
+	(fromjson? // null) as $d
+	| if $d | type == "object" and (has("schema_version") or has("interval")) then "line", ($d | trend_of($file))
+	  elif test("[^[:space:]]") then "other" else empty end;
+
+# What trend.awk makes of those, an array, to a run.
+def trend_run($file; $name; $run):
+	def day: if . == null then "" else todate[:10] end;
+	{file: ($file | clean), name: ($name | clean), parts: [], intervals: [], why: (map(strings) | first), rows: [.[] | arrays
+		| . as [$n, $first, $last, $mean, $low, $high, $curve]
+		| $curve + {run: $run, n: $n, when: (if $n > 0 then ($first + $last) / 2 else null end), day: ($first | day), last_day: ($last | day),
+			low: $low, high: $high, gbps: (if $curve.rate then $mean else null end), us: [null, $mean]}]}
+	| if .rows == [] then stop("\(.file): no results\(.why // "")") else . end;
+
 # Lines of intervals stand before the document that they are of.
 def collect($file; $name; $run):
 	($file | clean) as $file

@@ -99,7 +99,7 @@ def curves($runs; $x):
 def shared($x):
 	. as $rows
 	| ([.[].options.hosts | select(. != null)] | unique) as $hosts
-	| ([.[].day | select(. != "")] | unique) as $days
+	| ([.[] | .day, .last_day | select(. != "" and . != null)] | unique) as $days
 	| (["connection", "transport", "bidirectional", "reversed", "qp", "threads", "mtu_bytes", "memory"] - varying - [$x]) as $keys
 	| [($rows[0].options as $all | $keys[] | . as $key | $all[$key]
 		| select((. == null or . == false or . == "" or ([$key, .] | IN(["threads", 1], ["memory", "host"]))) | not)

@@ -50,6 +50,14 @@ BEGIN {
 		must("write_bw, a port with counters: instructions" by[a], "ir.write_bw.counters", "rdmark" api[a], "one", 1.15)
 	must("write_bw -q 1024: start to end", "write_bw.start_1024_ms", "rdmark", "perftest", 0.2)
 	must("write_bw -a: start to end", "write_bw.sweep_ms", "rdmark", "perftest", 0.1)
+	while ((getline line <"tests/bench/budget") > 0)
+		if (line !~ /^#/) {
+			split(line, part, " ")
+			what = line
+			sub(/^[^ ]* [^ ]* /, "", what)
+			must(what, "start." part[1], "rdmark", "", part[2])
+			other("start." part[1], "", what)
+		}
 
 	note[1] = "perftest's default measures the peak, up to 20000 messages: it reads the clock twice a message"
 }

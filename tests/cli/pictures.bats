@@ -355,3 +355,26 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	script -k trend long.json
 	data s0 '1795219200 10' '1795305600 10' '1795392000 10'
 }
+
+# A kept document took 46 KB: 20,000 would not fit in what these have.
+@test "trend: a long history takes no more memory than what is drawn of it, which no run is missing from" {
+	server send_bw
+	client send_bw -n 20 -s 64 --json-lines=run.jsonl
+	finish server
+	history() { # RUNS: one each 10 minutes, of 1 Gb/s to 8 and once of 20
+		jq -c --argjson runs "$1" '. as $d | range($runs) as $i | $d | .started_utc = (1795219200 + $i * 600 | todate)
+			| .results[0].bandwidth_gbps = if $i == 777 then 20 else 1 + $i % 8 end' run.jsonl
+	}
+	history 20000 >long.jsonl
+	(
+		ulimit -v 120000
+		script -k trend -s 640x480 long.jsonl
+	)
+	sed -n '/^\$s0 << /,/^END_OF_DATA/p' picture.gp | sed '1d;$d' >points
+	(($(wc -l <points) >= 640 && $(wc -l <points) <= 1281)) || fail "$(wc -l <points) points"
+	awk '$3 < low || !low { low = $3 } $4 > high { high = $4 } { sum += $2 } END { print low, high, sum / NR; exit !(low == 1 && high == 20 && sum / NR > 4.3 && sum / NR < 4.7) }' points
+	grep -q 'runs a point: the mean, from least to most' picture.gp || fail 'the title'
+	history 1280 >short.jsonl # each has its point, and no whisker
+	script -k trend -s 640x480 short.jsonl
+	[[ $(sed -n '/^\$s0 << /,/^END_OF_DATA/p' picture.gp | awk 'NF == 2 && $2 != "<<"' | wc -l) == 1280 ]] || fail 'a run is missing'
+}

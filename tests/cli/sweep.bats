@@ -158,6 +158,38 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 	[[ $(rows client.out 1) == 1* ]] || fail 'rows'
 }
 
+# At both ends there is memory and a QP for one experiment only.
+@test "what changes size, length, list and completions only goes on with the same QPs and memory" {
+	export SIMVERBS_FAIL=ibv_alloc_pd:2+:ENOMEM,ibv_create_qp:2+:ENOMEM,ibv_reg_mr:2+:ENOMEM
+	pair send_bw -n 20,30 -s 64,1k -l 1,4 -Q 1,8 --json=c.json
+	json c.json '.results | length == 16 and all(.[]; .messages == .varied.iters and .message_bytes == .varied.size_bytes)'
+	json c.json '[.points[].effective.cq_mod] | unique | length > 1'
+	pair write_lat -D 0.01,0.02 -s 8k,8,64 --json=c.json
+	json c.json '[.results[].message_bytes] == [8192, 8, 64, 8192, 8, 64]'
+	pair send_bw -c UD -n 20 -s 64,1k --json=c.json
+	json c.json '[.results[].message_bytes] == [64, 1024]'
+	server send_bw
+	client send_bw -n 20 -t 16,32 -s 64
+	[[ ${status[client]} == 1 ]] || fail 'another depth needs another QP'
+	says client.err 'at -t 32: creating the QPs: ibv_alloc_pd'
+	finish server
+}
+
+@test "a client that goes on with what needs other QPs or more memory is refused" {
+	local next
+	listen_in send_bw
+	server send_bw
+	for next in '.qp = 2' '."tx-depth" = 32' '.size = 65537' '.verify = 1' '.post_list = 129' '.sl = 1' '.size = "x"' '.iters = 0'; do
+		next=$(jq -c --arg type next "{type: \$type, experiment: (.experiment | $next)}" <<<"$hello")
+		stranger say "$hello" hear welcome say "$qps" hear qps say "$next" hear error
+		ended stranger 0
+	done
+	client send_bw -n 5
+	finish server
+	ended client 0
+	ended server 0
+}
+
 @test "a client that varies what is no option of the experiment is dropped" {
 	listen_in send_bw
 	jq -c '. + ({varied: ("qp", [], [7], ["colour"], ["port"], ["events"], ["qp", "qp"],

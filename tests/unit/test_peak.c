@@ -24,20 +24,29 @@ struct report {
 };
 
 /*
- * For each report the latest possible start at least WINDOW messages before it; the best rate of
- * those spans. A span that took no time has no rate.
+ * For each report the latest possible start at least WINDOW messages before it, of those that are
+ * GRAIN messages apart; the best rate of those spans. A span that took no time has no rate.
  */
-static double brute_force(const struct report *r, size_t count, uint64_t window, uint64_t unseen)
+static double brute_force(const struct report *r, size_t count, uint64_t window, uint64_t unseen,
+			  uint64_t grain)
 {
+	bool kept[REPORTS] = {true};
+	uint64_t next = 0;
 	double best = 0;
 
+	for (size_t i = 1; i < count; i++) {
+		uint64_t from = r[i - 1].messages + unseen;
+
+		kept[i] = r[i].idle && from >= next;
+		next = kept[i] ? from + grain : next;
+	}
 	for (size_t j = 1; j < count; j++) {
 		for (size_t i = j + 1; i-- > 0;) {
 			uint64_t from = i ? r[i - 1].messages + unseen : 0;
 			int64_t messages = (int64_t)(r[j].messages - from);
 			uint64_t ticks = r[j].ticks - r[i].idle_ticks;
 
-			if (messages < (int64_t)window || !r[i].idle)
+			if (messages < (int64_t)window || !kept[i])
 				continue;
 			if (ticks && (double)messages / (double)ticks > best)
 				best = (double)messages / (double)ticks;
@@ -100,7 +109,7 @@ static void add(struct peak *p, uint64_t ticks, uint64_t messages)
 
 static void it_finds_what_trying_all_finds(void **state)
 {
-	static const uint64_t windows[] = {1, 2, 3, 7, 64, 127, 128, 500, 5000};
+	static const uint64_t windows[] = {1, 2, 3, 7, 64, 127, 128, 500, 5000, 131072};
 	static const uint64_t batches[] = {1, 2, 16, 100, 1000};
 	struct report r[REPORTS];
 	uint64_t x = 1;
@@ -119,7 +128,7 @@ static void it_finds_what_trying_all_finds(void **state)
 				feed(&p, r, REPORTS, unseen);
 				assert_true(p.end - p.next <= p.mask);
 				got = p.best;
-				want = brute_force(r, REPORTS, windows[w], unseen);
+				want = brute_force(r, REPORTS, windows[w], unseen, p.grain);
 				if (got != want)
 					fail_msg("window %d, batch %d: %.17g, want %.17g",
 						 (int)windows[w], (int)batches[b], got, want);
@@ -209,9 +218,30 @@ static void the_ring_holds_a_full_window_of_single_messages(void **state)
 		make_reports(r, REPORTS, 1, 50, 0, &x);
 		feed(&p, r, REPORTS, 0);
 		assert_true(p.end - p.next <= p.mask);
-		assert_true(p.best == brute_force(r, REPORTS, window, 0));
+		assert_true(p.best == brute_force(r, REPORTS, window, 0, 1));
 		peak_release(&p);
 	}
+}
+
+/* 1,024 QPs of 128 messages take no more memory than 16, and what they show is the same. */
+static void a_long_window_takes_no_more_memory(void **state)
+{
+	const uint64_t window = 1024 * 128;
+	struct peak p;
+	uint64_t ticks = 0;
+
+	(void)state;
+	assert_int_equal(peak_init(&p, window), 0);
+	assert_in_range(p.mask, 1, 4095);
+	assert_in_range(p.grain, 2, window / 2000);
+	start(&p, 0);
+	for (uint64_t n = 1; n <= 5 * window; n++) {
+		ticks += n > 2 * window && n <= 3 * window + p.grain ? 2 : 10;
+		add(&p, ticks, n);
+		assert_in_range(p.end - p.next, 0, p.mask);
+	}
+	assert_true(p.best == 0.5);
+	peak_release(&p);
 }
 
 static void a_huge_window_is_refused(void **state)
@@ -293,6 +323,7 @@ int main(void)
 		cmocka_unit_test(starting_again_forgets),
 		cmocka_unit_test(the_ring_holds_a_full_window_of_single_messages),
 		cmocka_unit_test(a_full_queue_is_no_burst),
+		cmocka_unit_test(a_long_window_takes_no_more_memory),
 		cmocka_unit_test(a_huge_window_is_refused),
 		cmocka_unit_test(a_clock_that_goes_back_is_told),
 		cmocka_unit_test(releasing_twice_is_fine),
