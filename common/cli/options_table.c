@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "cli/options.h"
+#include "verbs/transports.h"
 
 #define E(member) offsetof(struct options, experiment.member)
 #define L(member) offsetof(struct options, local.member)
@@ -95,8 +96,7 @@ static const struct option_row table[] = {
 		"send messages up to this size inline", .never = FETCHING,
 		.instead = "omit it: READs and atomic operations send no data inline"),
 	EXPERIMENT(PATH, "connection", 'c', CHOICE, connection, 0,
-		CONNECTIONS - 1, "RC|UC|UD",
-		"transport; UC and UD may lose messages"),
+		CONNECTIONS - 1, TRANSPORT_WORDS, "transport; UC and UD may lose messages"),
 	EXPERIMENT_FLAG(PATH, "rdma_cm", 'R', rdma_cm, "connect the QPs with rdma_cm"),
 	EXPERIMENT_FLAG(QUEUES, "events", 'e', events,
 		"wait for completion events instead of polling"),
