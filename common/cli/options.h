@@ -147,7 +147,7 @@ struct local_options {
 	const char *mmap_file;
 	uint64_t mmap_offset_bytes;
 	const char *gpu; /* index, UUID or PCI address; NULL */
-	uint64_t cuda, rocm; /* index among that vendor's; AUTO: not given */
+	uint64_t vendor_gpu; /* --use_cuda, --use_rocm: index among that vendor's */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf;
 	uint64_t gpu_path; /* enum gpu_path */

@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 
 #include "host/sysfs.h"
-#include "memory/memory.h"
+#include "memory/vendors.h"
 
 static bool is_translated(const char *pci)
 {

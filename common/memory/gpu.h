@@ -55,6 +55,9 @@ struct gpu_attr {
 	const char *pci;  /* "17:00.0" or "0000:17:00.0", any case; NULL */
 };
 
+/* The vendors, I from 0; NULL: no more. */
+const struct memory_ops *gpu_vendor(size_t i);
+
 /*
  * List the GPUs of this machine, of all vendors. The caller frees *LIST; there is none after a
  * failure. Without any GPU raises what the vendor says whose driver the kernel has, else the first
