@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * vendors: whose GPUs rdmark can use. A row is a vendor: memory_NAME(), which its file defines. GPUs
- * are numbered in the order of these rows.
+ * vendors: whose GPUs rdmark can use. A row is a vendor's name, as in memory_hip(), which its file
+ * defines. GPUs are numbered in the order of these rows.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * transports: which there are. A row is a transport: its word of -c, and transport_NAME(), which its
- * file defines. The enum, the words of -c, the pages and the schema follow from these rows. Their
- * order is that of the protocol, so a new one comes last; the first is the default.
+ * transports: which there are. A row is a transport: its word of -c, and its name, as in
+ * transport_rc(), which its file defines. The enum, the words of -c, the pages and the schema follow
+ * from these rows. Their order is that of the protocol, so a new one comes last; the first is the
+ * default.
  */
 #pragma once
 
