@@ -16,7 +16,6 @@
 #include "base/fault.h"
 #include "cli/experiment.h"
 #include "cli/sweep.h"
-#include "verbs/gpu_route.h"
 
 enum option_kind {
 	OPTION_FLAG,    /* uint64_t, 1 when given */

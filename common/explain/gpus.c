@@ -6,6 +6,7 @@
 
 #include "host/sysfs.h"
 #include "memory/vendors.h"
+#include "verbs/hca.h"
 
 static bool is_translated(const char *pci)
 {

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "host/path.h"
 #include "host/pci.h"
 #include "host/sysfs.h"
 #include "memory/vendors.h"

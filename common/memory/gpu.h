@@ -17,8 +17,9 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "host/path.h"
 #include "memory/memory.h"
+
+struct path_tree;
 
 #define GPU_ALIGN_BYTES 65536 /* alignment of GPU memory: NVIDIA's GPU page */
 

@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "host/pin.h"
+
+struct pin;
 
 struct gpu;
 struct gpu_info;
