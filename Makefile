@@ -219,15 +219,15 @@ $(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.
 	$(Q)chmod 755 $@
 
 # What options a program has follows from its file with main(): see man/traits. The findings are the
-# catalogue's: see man/findings.
-$(BUILD)/man/%: man/%.in man/gen man/traits man/findings common/finding/catalogue.def $(wildcard man/*.mdoc) $(mains) \
-		$(BUILD)/flags
+# catalogue's: see man/findings. The words of -c are those of transports.h.
+$(BUILD)/man/%: man/%.in man/gen man/traits man/findings common/finding/catalogue.def common/verbs/transports.h \
+		$(wildcard man/*.mdoc) $(mains) $(BUILD)/flags
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
 	$(Q)man/gen $< $(VERSION) >$@
 
-$(completion): packaging/completion/rdmark.in packaging/completion/gen man/traits common/cli/options_table.c $(mains) \
-	       $(BUILD)/flags
+$(completion): packaging/completion/rdmark.in packaging/completion/gen man/traits common/cli/options_table.c common/verbs/transports.h \
+	       $(mains) $(BUILD)/flags
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) -E -P common/cli/options_table.c | packaging/completion/gen $< $(PROGRAMS) >$@

@@ -15,7 +15,7 @@
 
 #include "base/fault.h"
 #include "base/rate.h"
-#include "verbs/qp.h"
+#include "verbs/transport.h"
 
 #define EXPERIMENT_AUTO UINT64_MAX /* not given: chosen automatically, and shown */
 

@@ -20,7 +20,6 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->local.timeout_ns = 10 * UNITS_NS_PER_S;
 	o->local.connect_timeout_ns = 10 * UNITS_NS_PER_S;
 	o->local.ready_fd = EXPERIMENT_AUTO;
-	o->local.cuda = o->local.rocm = EXPERIMENT_AUTO;
 	o->local.max_memory_bytes = o->local.max_duration_ns = EXPERIMENT_AUTO;
 	o->local.max_qps = EXPERIMENT_AUTO;
 	o->output.within_percent = 5;

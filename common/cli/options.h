@@ -16,7 +16,6 @@
 #include "base/fault.h"
 #include "cli/experiment.h"
 #include "cli/sweep.h"
-#include "verbs/gpu_route.h"
 
 enum option_kind {
 	OPTION_FLAG,    /* uint64_t, 1 when given */
@@ -148,7 +147,7 @@ struct local_options {
 	const char *mmap_file;
 	uint64_t mmap_offset_bytes;
 	const char *gpu; /* index, UUID or PCI address; NULL */
-	uint64_t cuda, rocm; /* index among that vendor's; AUTO: not given */
+	uint64_t vendor_gpu; /* --use_cuda, --use_rocm: index among that vendor's */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf, cuda_pcie;
 	uint64_t cuda_mem_type; /* perftest's number */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "cli/options.h"
+#include "verbs/transports.h"
 
 #define E(member) offsetof(struct options, experiment.member)
 #define L(member) offsetof(struct options, local.member)
@@ -96,8 +97,7 @@ static const struct option_row table[] = {
 		"send messages up to this size inline", .never = FETCHING,
 		.instead = "omit it: READs and atomic operations send no data inline"),
 	EXPERIMENT(PATH, "connection", 'c', CHOICE, connection, 0,
-		CONNECTIONS - 1, "RC|UC|UD|XRC",
-		"transport; UC and UD may lose messages"),
+		CONNECTIONS - 1, TRANSPORT_WORDS, "transport; UC and UD may lose messages"),
 	EXPERIMENT(PATH, "mcg", 'g', INDEX, mcg, 0, 1024, "N",
 		"send to a multicast group that N QPs of the other end (1) receive from: UD on RoCE",
 		.needs = TRAIT_RECEIVES, NO_CELLS, .bare = "1", SENDS_ONLY),
@@ -210,7 +210,7 @@ static const struct option_row table[] = {
 		"where in the --mmap file the buffers start"),
 	LOCAL_TEXT(MEMORY, "gpu", 0, gpu, "GPU",
 		"use memory of this GPU: index, UUID or PCI address", NO_ATOMICS),
-	LOCAL(MEMORY, "use_cuda", 0, INDEX, cuda, 0, 255, "N",
+	LOCAL(MEMORY, "use_cuda", 0, INDEX, vendor_gpu, 0, 255, "N",
 		"same as --gpu with an index among NVIDIA's GPUs; without one: 0", NO_ATOMICS, .bare = "0"),
 	LOCAL_TEXT(MEMORY, "use_cuda_bus_id", 0, cuda_bus_id, "PCI",
 		"same as --gpu with a PCI address", NO_ATOMICS),
@@ -220,7 +220,7 @@ static const struct option_row table[] = {
 		"with --use_data_direct, which implies it: export GPU memory for PCIe", NO_ATOMICS),
 	LOCAL(MEMORY, "cuda_mem_type", 0, NUMBER, cuda_mem_type, 0, 4, "N",
 		"kind of CUDA memory; only 0, of cuMemAlloc, is supported", NO_ATOMICS),
-	LOCAL(MEMORY, "use_rocm", 0, INDEX, rocm, 0, 255, "N",
+	LOCAL(MEMORY, "use_rocm", 0, INDEX, vendor_gpu, 0, 255, "N",
 		"same as --gpu with an index among AMD's GPUs; without one: 0", NO_ATOMICS,
 		.bare = "0"),
 	LOCAL(MEMORY, "gpu-path", 0, CHOICE, gpu_path, 0, 4,

@@ -10,9 +10,26 @@
 #include "host/path.h"
 #include "endpoint/endpoint.h"
 
-static bool is_asked_for(const struct local_options *l)
+/* The first vendor whose option is given, NULL: none; *NAMED: how often a GPU is named. */
+static const struct memory_ops *vendor_asked_for(const struct options *o, unsigned *named)
 {
-	return l->gpu || l->cuda != EXPERIMENT_AUTO || l->rocm != EXPERIMENT_AUTO || l->cuda_bus_id;
+	const struct memory_ops *vendor, *found = NULL;
+
+	*named = !!o->local.gpu + !!o->local.cuda_bus_id;
+	for (size_t i = 0; (vendor = gpu_vendor(i)); i++)
+		if (vendor->option && options_given(o, vendor->option)) {
+			found = found ?: vendor;
+			++*named;
+		}
+	return found;
+}
+
+static bool is_asked_for(const struct options *o)
+{
+	unsigned named;
+
+	vendor_asked_for(o, &named);
+	return named;
 }
 
 /*
@@ -24,7 +41,7 @@ static int check_path(const struct options *o, const struct test *test, struct f
 
 	if (l->gpu_path == GPU_PATH_AUTO)
 		return 0;
-	if (!is_asked_for(l))
+	if (!is_asked_for(o))
 		return fault_usage(f, "name the GPU with --gpu", "%s needs a GPU",
 				   l->cuda_dmabuf ? "--use_cuda_dmabuf"
 				   : l->gpu_path == GPU_PATH_DATA_DIRECT
@@ -69,13 +86,12 @@ static int check_cuda(const struct local_options *l, struct fault *f)
 int endpoint_gpu_check(struct options *o, const struct test *test, struct fault *f)
 {
 	struct local_options *l = &o->local;
+	unsigned named;
 
-	if (!!l->gpu + (l->cuda != EXPERIMENT_AUTO) + (l->rocm != EXPERIMENT_AUTO) +
-		    !!l->cuda_bus_id >
-	    1)
-		return fault_usage(f, "give one of them: each names the GPU of this end",
-				   "more than one of --gpu, --use_cuda, --use_rocm and "
-				   "--use_cuda_bus_id");
+	vendor_asked_for(o, &named);
+	if (named > 1)
+		return fault_usage(f, "give one of --gpu, --use_cuda_bus_id, --use_cuda and so on",
+				   "%u options name the GPU of this end", named);
 	if (check_cuda(l, f))
 		return -1;
 	if (l->cuda_dmabuf && (l->gpu_path == GPU_PATH_PEERMEM || l->gpu_path == GPU_PATH_STAGED))
@@ -84,8 +100,7 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 	if (l->cuda_dmabuf && l->gpu_path == GPU_PATH_AUTO)
 		l->gpu_path = GPU_PATH_DMABUF;
 	/* perftest's options ask for perftest's row. */
-	if (test->schedule && l->host &&
-	    ((!l->gpu && is_asked_for(l)) || l->cuda_dmabuf))
+	if (test->schedule && l->host && ((!l->gpu && named) || l->cuda_dmabuf))
 		o->experiment.plain = 1;
 	/* A server of gdr_bw without --plain learns from the client what to run. */
 	if (test->schedule && !l->host)
@@ -99,15 +114,11 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 static struct gpu_attr wanted_gpu(const struct endpoint *ep)
 {
 	const struct local_options *l = &ep->options->local;
-	bool rocm = l->rocm != EXPERIMENT_AUTO;
-	uint64_t index = rocm ? l->rocm : l->cuda;
+	uint64_t index = l->vendor_gpu;
 	struct gpu_attr wanted = {.index = -1, .pci = l->cuda_bus_id};
+	unsigned named;
 
-	if (rocm)
-		wanted.vendor = memory_hip();
-	else if (l->cuda != EXPERIMENT_AUTO)
-		wanted.vendor = memory_cuda();
-
+	wanted.vendor = vendor_asked_for(ep->options, &named);
 	if (l->gpu && strchr(l->gpu, ':'))
 		wanted.pci = l->gpu;
 	else if (l->gpu && units_parse_u64(l->gpu, &index) != 0)
@@ -175,7 +186,7 @@ int endpoint_gpu_find(struct endpoint *ep)
 {
 	struct gpu_attr wanted = wanted_gpu(ep);
 
-	if (ep->gpu || !is_asked_for(&ep->options->local))
+	if (ep->gpu || !is_asked_for(ep->options))
 		return 0;
 	fault_phase(ep->fault, "opening the GPU");
 	return gpu_open(&ep->gpu, &wanted, ep->fault);
@@ -185,7 +196,7 @@ int endpoint_gpu_find(struct endpoint *ep)
 static bool may_use(struct endpoint *ep)
 {
 	ep->own_schedule = ep->test->schedule && !ep->options->experiment.plain;
-	return ep->own_schedule || is_asked_for(&ep->options->local);
+	return ep->own_schedule || is_asked_for(ep->options);
 }
 
 void endpoint_gpu_start(struct endpoint *ep)

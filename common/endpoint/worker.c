@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "endpoint/endpoint.h"
+#include "verbs/transports.h"
 
 #define STAGED_BATCH     32  /* receives that are reposted at a time */
 #define LOAD_TX_DEPTH    128

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "finding/thresholds.h"
 #include "host/pci.h"
+#include "verbs/hca.h"
 #include "verbs/reach.h"
 
 #define IOMMU_MATTERS_GBPS 99                   /* below it the IOTLB keeps up */

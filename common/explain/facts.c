@@ -12,6 +12,7 @@
 #include "host/devnode.h"
 #include "host/sysfs.h"
 #include "host/virt.h"
+#include "verbs/hca.h"
 
 /*
  * True if this process has CAP_IPC_LOCK. capget(2) has no wrapper in libc; /proc has the same

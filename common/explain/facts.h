@@ -7,7 +7,10 @@
 
 #include "host/counters.h"
 #include "host/dcb.h"
-#include "verbs/hca.h"
+#include "host/pci.h"
+
+struct hca_port;
+struct hca_list;
 
 /* Facts about the host. */
 struct host_facts {

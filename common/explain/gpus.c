@@ -5,7 +5,8 @@
 #include <sys/utsname.h>
 
 #include "host/sysfs.h"
-#include "memory/memory.h"
+#include "memory/vendors.h"
+#include "verbs/hca.h"
 
 static bool is_translated(const char *pci)
 {

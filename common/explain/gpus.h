@@ -6,7 +6,8 @@
 #pragma once
 
 #include "host/path.h"
-#include "verbs/hca.h"
+
+struct hca_list;
 
 #define GPUS_PORTS 64 /* ports beyond it are not looked at */
 #define NVIDIA_MAX 32

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "verbs/hca.h"
 
 #define NCCL_DEVICES 32 /* NCCL uses no more ports */
 #define ALIKE        0.99

@@ -309,7 +309,7 @@ static ALWAYS_INLINE int pingpong_server(struct pingpong *p, const struct pingpo
 	for (rc = pingpong_choose(p); LIKELY(rc == 0); rc = hooks->tidy(p)) {
 		const uint32_t number = hooks->number(p, i + 1);
 
-		if (UNLIKELY(round_aborted(r)))
+		if (UNLIKELY(round_aborted(r) || i >= round_expected(r)))
 			break; /* checked here too, for a peer that never pauses */
 		while ((rc = hooks->arrived(p, number)) == 0)
 			if (UNLIKELY(round_aborted(r) || i >= round_expected(r) ||

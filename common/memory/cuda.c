@@ -13,6 +13,7 @@
 #include "host/pci.h"
 #include "host/sysfs.h"
 #include "memory/gpu.h"
+#include "memory/vendors.h"
 
 #define ALLOC_STEP_BYTES ((size_t)2 << 20) /* the driver's own granularity */
 #define EXPORT_PCIE      1u                /* CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE */
@@ -348,6 +349,7 @@ const struct memory_ops *memory_cuda(void)
 		.alloc = cuda_alloc,
 		.free = cuda_free,
 		.hidden_by = "CUDA_VISIBLE_DEVICES",
+		.option = "use_cuda",
 		.list = cuda_list,
 		.open = cuda_open,
 		.close = cuda_close,

@@ -9,13 +9,21 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "host/path.h"
 #include "host/pci.h"
 #include "host/sysfs.h"
+#include "memory/vendors.h"
 
-/* The GPUs' indexes follow this order. */
-static const struct memory_ops *(*const vendors[])(void) = {memory_cuda, memory_hip};
+#define VENDOR_ROW(name) memory_##name,
+
+static const struct memory_ops *(*const vendors[])(void) = {MEMORY_VENDORS(VENDOR_ROW)};
 
 #define VENDORS (sizeof(vendors) / sizeof(vendors[0]))
+
+const struct memory_ops *gpu_vendor(size_t i)
+{
+	return i < VENDORS ? vendors[i]() : NULL;
+}
 
 /* Append the GPUs of vendor OPS to *LIST. */
 static int add_vendor(const struct memory_ops *ops, struct gpu_info **list, size_t *count,

@@ -17,8 +17,9 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "host/path.h"
 #include "memory/memory.h"
+
+struct path_tree;
 
 #define GPU_ALIGN_BYTES 65536 /* alignment of GPU memory: NVIDIA's GPU page */
 
@@ -54,6 +55,9 @@ struct gpu_attr {
 	const char *uuid; /* "GPU-…", or a unique prefix; NULL */
 	const char *pci;  /* "17:00.0" or "0000:17:00.0", any case; NULL */
 };
+
+/* The vendors, I from 0; NULL: no more. */
+const struct memory_ops *gpu_vendor(size_t i);
 
 /*
  * List the GPUs of this machine, of all vendors. The caller frees *LIST; there is none after a

@@ -16,6 +16,7 @@
 #include "host/pci.h"
 #include "host/sysfs.h"
 #include "memory/gpu.h"
+#include "memory/vendors.h"
 
 #define HIP7_LIBRARY "libamdhip64.so.7"
 #define HIP6_LIBRARY "libamdhip64.so.6"
@@ -362,6 +363,7 @@ const struct memory_ops *memory_hip(void)
 		.alloc = hip_alloc,
 		.free = hip_free,
 		.hidden_by = "HIP_VISIBLE_DEVICES",
+		.option = "use_rocm",
 		.list = hip_list,
 		.open = hip_open,
 		.close = hip_close,

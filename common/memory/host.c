@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "host/pin.h"
 #include "memory/memory.h"
 #include "memory/pages.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "host/pin.h"
 #include "host/sysfs.h"
 #include "memory/memory.h"
 #include "memory/pages.h"

@@ -5,7 +5,7 @@
  *
  * Each kind is a const struct memory_ops in a file of its own: host.c, huge.c, file.c, and one for
  * each vendor of GPUs (cuda.c, hip.c). A vendor's ops also are its driver: gpu.h has the words around
- * them. A new vendor is a new file, and a row in gpu.c.
+ * them. A new vendor is a new file, and a row of vendors.h.
  *
  * One thread at a time may use a struct memory; it need not be the one that allocated it.
  */
@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "host/pin.h"
+
+struct pin;
 
 struct gpu;
 struct gpu_info;
@@ -87,6 +88,7 @@ struct memory_ops {
 	 */
 	const char *module;    /* its driver in the kernel */
 	const char *hidden_by; /* the environment variable that hides GPUs */
+	const char *option;    /* perftest's for an index among this vendor's; NULL: it has none */
 	int (*list)(struct gpu_info **list, size_t *count, struct fault *f);
 	int (*open)(struct gpu **g, const struct gpu_info *info, struct fault *f);
 	void (*close)(struct gpu *g);
@@ -135,9 +137,7 @@ struct memory_ops {
 		   struct fault *f);
 };
 
-/* host.c, huge.c, file.c, cuda.c, hip.c */
+/* host.c, huge.c, file.c; those of vendors are in vendors.h */
 const struct memory_ops *memory_pages(void);
 const struct memory_ops *memory_huge(void);
 const struct memory_ops *memory_file(void);
-const struct memory_ops *memory_cuda(void);
-const struct memory_ops *memory_hip(void);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "verbs/hca.h"
 #include "cli/options.h"
 #include "plan/test.h"
 

@@ -13,7 +13,8 @@
 
 #include "base/fault.h"
 #include "cli/experiment.h"
-#include "verbs/hca.h"
+
+struct hca_port;
 
 struct operation {
 	const char *name;           /* "RDMA READ", for messages */

@@ -9,6 +9,7 @@
 #include "base/outlet.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "verbs/hca.h"
 #include "explain/before.h"
 #include "report/document.h"
 #include "verbs/reach.h"

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "verbs/hca.h"
+
+struct hca_port;
 
 /*
  * Print the table to OUT, with "(!)" below the row of a port that has a finding of level warn or

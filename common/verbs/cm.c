@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "verbs/hca.h"
 #include "verbs/vfault.h"
 
 #define CONNECTING_MAX   128 /* QPs that connect at once: a NIC's management queue holds as many */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verbs/hca.h"
+
 const char *cm_address_format(const struct sockaddr *address, char *buf, size_t size)
 {
 	socklen_t len = address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)

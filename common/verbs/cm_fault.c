@@ -8,6 +8,7 @@
 
 #include "host/devnode.h"
 #include "host/sysfs.h"
+#include "verbs/hca.h"
 
 #define NODE "infiniband/rdma_cm" /* below /dev */
 

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "verbs/hca.h"
 #include "verbs/vfault.h"
 
 #define CQE_BYTES 64 /* roughly what an entry pins, for the memlock hint */

@@ -19,7 +19,8 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
-#include "verbs/hca.h"
+
+struct hca;
 
 struct cq_link {
 	struct ibv_cq *cq;

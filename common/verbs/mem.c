@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "host/pin.h"
 #include "memory/pages.h"
 #include "verbs/vfault.h"
 

@@ -3,6 +3,8 @@
 
 #include <arpa/inet.h>
 
+#include "verbs/hca.h"
+
 #define FULL_MEMBER 0x8000
 #define PARTITION   0x7fff
 

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "verbs/hca.h"
+
+struct hca;
 
 /* True if ends with the keys A and B can communicate. 0 is not a valid key. */
 bool pkey_fits(uint16_t a, uint16_t b);

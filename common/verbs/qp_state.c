@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "verbs/hca.h"
 #include "verbs/vfault.h"
 
 #define QKEY 0x72646d6bu /* any value without the highest bit, which marks privileged Q_Keys */

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "verbs/transport.h"
+#include "verbs/transports.h"
+
+#define TRANSPORT_ROW(word, name) transport_##name,
 
 #define QUIET_NS          UINT64_C(100000000)
 #define QUIET_NS_PER_BYTE 80
 
 const struct transport *transport_of(uint64_t connection)
 {
-	static const struct transport *(*const transports[CONNECTIONS])(void) = {
-		[CONNECTION_RC] = transport_rc,
-		[CONNECTION_UC] = transport_uc,
-		[CONNECTION_UD] = transport_ud,
-		[CONNECTION_XRC] = transport_xrc,
-	};
+	static const struct transport *(*const transports[])(void) = {TRANSPORTS(TRANSPORT_ROW)};
 
 	return transports[connection]();
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * transport: what each promises, allows and needs, as data. All else asks these members and
- * compares no names. Another transport is a file as transport_rc.c, a row of transport.c and a word
- * of -c; what it needs in a request (verbs/qp.h: qp_set_aim()) and of the loops (loop/post.h) has
- * one place each.
+ * compares no names. Another transport is a file as transport_rc.c and a row of transports.h; what
+ * it needs in a request (verbs/qp.h: qp_set_aim()) and of the loops (loop/post.h) has one place
+ * each.
  */
 #pragma once
 
@@ -11,14 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of -c's words, which is also that of the protocol. */
-enum connection {
-	CONNECTION_RC,
-	CONNECTION_UC,
-	CONNECTION_UD,
-	CONNECTION_XRC,
-	CONNECTIONS
-};
+#define QP_FLOW_LABELS_MAX 64 /* of an experiment; the QPs have them in turn */
 
 struct transport {
 	const char *name; /* a word of -c */
@@ -45,16 +38,10 @@ struct transport {
 	struct ibv_qp *(*create)(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
 };
 
-/* transport_*.c */
-const struct transport *transport_rc(void);
-const struct transport *transport_uc(void);
-const struct transport *transport_ud(void);
-const struct transport *transport_xrc(void);
-
 /* The masks of transports whose QPs have one peer. */
 #define TRANSPORT_CONNECTED_RTR (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
 
-/* The transport of that word of -c, which is valid. */
+/* The transport of CONNECTION, a valid enum connection (transports.h). */
 const struct transport *transport_of(uint64_t connection);
 
 /* True if a device of these capabilities has it. */

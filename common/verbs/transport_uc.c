@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Connections without ACKs: a lost packet takes its message with it. */
-#include "verbs/transport.h"
+#include "verbs/transports.h"
 
 const struct transport *transport_uc(void)
 {

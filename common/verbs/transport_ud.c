@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Datagrams: a QP has no peer, a message is a packet. */
-#include "verbs/transport.h"
+#include "verbs/transports.h"
 
 const struct transport *transport_ud(void)
 {

@@ -3,7 +3,7 @@
  * Extended reliable connections: each request names a shared receive queue of the peer. What RC's
  * QP is are two: one sends, the other receives and has neither queues nor a PD.
  */
-#include "verbs/transport.h"
+#include "verbs/transports.h"
 
 static struct ibv_qp *create_sender(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr)
 {

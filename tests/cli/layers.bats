@@ -169,6 +169,37 @@ put() {
     check_object_circles
 }
 
+# Prints the headers, but fault.h, on which more than two thirds of the product's objects depend: $objects/*.d.
+check_rebuilds() {
+    local bad
+    bad=$(find "$objects" -path "$objects/tests" -prune -o -name '*.d' -print | xargs awk '
+        FNR == 1 { all++ }
+        /^[^ ]*:$/ { n[$1]++ } # of -MP: a line for each header
+        END {
+            for (header in n)
+                if (header != "common/base/fault.h:" && n[header] * 3 > all * 2) print header " " n[header] " of " all
+            exit !all
+        }') || return
+    [ -z "$bad" ] || { echo "$bad"; return 1; }
+}
+
+@test "layers: no header but fault.h rebuilds most of the product" {
+    local objects
+    objects=$(realpath "${RDMARK_BIN:-$top/build/bin}/../obj")
+    check_rebuilds
+}
+
+@test "layers: a header that rebuilds everything is found" {
+    local objects=$PWD
+    put a/a.d 'a.o: a.c a.h b.h' 'a.h:' 'b.h:'
+    put a/b.d 'b.o: b.c a.h' 'a.h:'
+    put tests/c.d 'c.o: c.c'
+    run ! check_rebuilds
+    [ "$output" = 'a.h: 2 of 2' ]
+    put a/b.d 'b.o: b.c'
+    check_rebuilds
+}
+
 # The fuzz harness links both into one program, where one would call the other's.
 @test "layers: common/ and the stand-in for the verbs share no name" {
     local objects=${RDMARK_BIN:-$top/build/bin}/../obj

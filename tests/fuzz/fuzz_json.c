@@ -8,6 +8,7 @@
 #include "fuzz.h"
 #include "proto/message.h"
 #include "report/report.h"
+#include "verbs/transports.h"
 
 #define ROWS_MAX 4
 
@@ -209,7 +210,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_bytes(&in, &o.experiment, sizeof(o.experiment));
 	o.experiment.labels.count %= QP_FLOW_LABELS_MAX + 1;
 	o.experiment.qps = o.experiment.qps % 65536 + 1; /* as the option table has them */
-	o.experiment.connection %= CONNECTION_UD + 1;
+	o.experiment.connection %= CONNECTIONS;
 	fill_fault(&in, &problem);
 	if (fault_is(&problem))
 		check_fault(&problem);

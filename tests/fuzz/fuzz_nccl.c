@@ -9,6 +9,7 @@
 #include "../lib/interfaces.c"
 #include "explain/nccl.h"
 #include "fuzz.h"
+#include "verbs/hca.h"
 
 #define PORTS 6
 #define GIDS  3

@@ -4,6 +4,7 @@
 #define STAGED_FAKES_H
 
 #include "staged_world.h"
+#include "verbs/transports.h"
 
 #define SPOILT     0xee
 #define GPU_BROKEN 700

@@ -14,6 +14,7 @@
 #include "explain/before.h"
 #include "interfaces.h"
 #include "tree.h"
+#include "verbs/hca.h"
 
 /* A healthy InfiniBand port at 100 Gb/s in a gen4 x16 slot. */
 struct world {

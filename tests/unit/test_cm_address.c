@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "verbs/cm.h"
+#include "verbs/hca.h"
 
 /* A host: the loopback interface, the device's netdev ib0, another one, and ib0 without address. */
 #define ADDRESSES 7

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "plan/limits.h"
+#include "verbs/transports.h"
 
 static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000};
 

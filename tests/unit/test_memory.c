@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/pin.h"
 #include "memory/memory.h"
 
 static const struct pin nowhere = {.node = -1};

@@ -14,6 +14,7 @@
 #include "explain/nccl.h"
 #include "interfaces.h"
 #include "machine.h"
+#include "verbs/hca.h"
 
 #define EDR 32
 #define HDR 64

@@ -8,6 +8,8 @@
 
 #include "cli/options.h"
 #include "plan/test.h"
+#include "verbs/hca.h"
+#include "verbs/transports.h"
 
 static const struct operation sends = {"SEND", IBV_WR_SEND, IBV_WR_SEND_WITH_IMM};
 static const struct operation writes = {.name = "RDMA WRITE",

@@ -13,6 +13,7 @@
 
 #include "loop/paced.h"
 #include "loop/stream.h"
+#include "verbs/transports.h"
 
 #define QPS_MAX   4
 #define POSTS_MAX 4096

@@ -11,6 +11,7 @@
 
 #include "loop/paced.h"
 #include "loop/stream.h"
+#include "verbs/transports.h"
 
 #define QPS_MAX  3
 #define SENT_MAX 4096

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "cli/options.h"
+#include "verbs/transports.h"
 
 static void each_is_found_by_its_word(void **state)
 {

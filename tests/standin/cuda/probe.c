@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/vendors.h"
+
 static int list(char **arg, struct fault *f)
 {
 	struct gpu_info *all;
