@@ -6,6 +6,8 @@
 
 #include "base/units.h"
 #include "host/pin.h"
+#include "verbs/multicast.h"
+#include "verbs/transports.h"
 
 void options_init(struct options *o, const struct experiment *defaults)
 {

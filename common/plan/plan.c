@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/rate.h"
+#include "verbs/transports.h"
 
 #define WARMUP_ALONE    16                   /* half of them are sent alone: loop/stream.h */
 #define WARMUP_BYTES    (UINT64_C(64) << 20) /* of all QPs of a thread */

@@ -105,7 +105,7 @@ int session_go_on(struct session *s, const struct experiment *next)
 	session_set_fault_point(s);
 	s->offered = *next;
 	experiment_take_run(e, next);
-	if (!e->sweep && endpoint_check_size(&s->ep))
+	if (!e->sweep && endpoint_check_devices(&s->ep))
 		return -1;
 	if (!e->sweep)
 		handshake_use_size(&s->ms);
