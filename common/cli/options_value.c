@@ -143,7 +143,7 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 		return 0;
 	}
 	if (OPTION_IS(row, experiment.connection) &&
-	    (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0 || strcmp(text, "SRD") == 0)) {
+	    (strcmp(text, "XRC") == 0 || strcmp(text, "DC") == 0)) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s is not supported", text);
 		return fault_fix(f, "use RC, UC or UD");
 	}

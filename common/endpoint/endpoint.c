@@ -87,6 +87,18 @@ static void set_largest(struct endpoint *ep, uint64_t max)
 		ep->message_max = e->staged_chunk_bytes;
 }
 
+/* A client's default size is what its port has. */
+static void fit_default_size(struct endpoint *ep, uint64_t max)
+{
+	struct experiment *e = &ep->options->experiment;
+
+	if (ep->server || options_given(ep->options, "size") || e->sweep ||
+	    experiment_transport(e)->one_packet)
+		return;
+	while (max && e->size_bytes > max)
+		e->size_bytes /= 2;
+}
+
 int endpoint_check_size(struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
@@ -96,8 +108,9 @@ int endpoint_check_size(struct endpoint *ep)
 		const struct hca_port *p = &ep->rail[i].hca.info;
 		uint64_t max =
 			transport_max_bytes(experiment_transport(e), rail_mtu(ep, &ep->rail[i]),
-					    p->port_attr.max_msg_sz);
+					    operation_message_max(&ep->test->operation, p));
 
+		fit_default_size(ep, max);
 		if (!i || max < ep->largest_bytes)
 			set_largest(ep, max);
 		if (e->load && e->load_bytes > p->port_attr.max_msg_sz)
@@ -212,15 +225,17 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 		if (one->open_errno)
 			continue;
 		has_gid = has_gid || index < (uint64_t)one->port_attr.gid_tbl_len;
-		if (one->port_attr.max_msg_sz > max_bytes)
-			max_bytes = one->port_attr.max_msg_sz;
+		if (operation_message_max(&ep->test->operation, one) > max_bytes)
+			max_bytes = operation_message_max(&ep->test->operation, one);
 	}
 	if (!has_gid)
 		return rail_refuse_gid(ep, p);
-	if (ep->server || plan_last_size(e, max_bytes) <= max_bytes)
+	if (ep->server || !options_given(ep->options, "size") ||
+	    plan_last_size(e, max_bytes) <= max_bytes)
 		return 0;
 	fault_phase(ep->fault, "choosing the message sizes");
-	return too_large(ep, p, e->size_bytes, p->port_attr.max_msg_sz, "-s");
+	return too_large(ep, p, e->size_bytes, operation_message_max(&ep->test->operation, p),
+			 "-s");
 }
 
 int endpoint_find(struct endpoint *ep, struct hca_list *list)
@@ -238,7 +253,7 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 		if (hca_scan(list, wanted.device, ep->fault))
 			return -1;
 		port = hca_choose(list, &wanted, reason, sizeof(reason), ep->fault);
-		if (!port || check_ports(ep, list, port))
+		if (!port || endpoint_efa_find(ep, port) || check_ports(ep, list, port))
 			return -1;
 	} while (names);
 	return 0;
@@ -289,7 +304,8 @@ static int check_operation(struct endpoint *ep)
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
-	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
+	if (open_rails(ep) || check_own_schedule(ep) || endpoint_efa_check(ep) ||
+	    endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);

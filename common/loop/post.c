@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "verbs/qp.h"
+
 /* Call ibv_post_send() once for each linked CHAIN. */
 static int by_post_send(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end,
 			unsigned chain)
@@ -29,11 +31,12 @@ static int by_one_post_send(struct post_qp *to, struct ibv_send_wr *wr,
 }
 
 /* Build request WR by the ibv_wr_* calls; OPCODE, INLINED and ADDRESSED are constants. */
-static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
+static ALWAYS_INLINE void build_wr(const struct post_qp *to, const struct ibv_send_wr *wr,
 				   const enum ibv_wr_opcode opcode, const bool inlined,
 				   const bool addressed)
 {
 	const struct ibv_sge *sge = wr->sg_list;
+	struct ibv_qp_ex *qp = to->extended;
 
 	qp->wr_id = wr->wr_id;
 	qp->wr_flags = wr->send_flags; /* soft-RoCE needs IBV_SEND_INLINE here, others ignore it */
@@ -52,7 +55,7 @@ static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_w
 	else
 		ibv_wr_rdma_write_imm(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, wr->imm_data);
 	if (addressed)
-		ibv_wr_set_ud_addr(qp, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+		ibv_wr_set_ud_addr(qp, to->aim->ah, to->aim->qpn, to->aim->qkey);
 	if (inlined)
 		ibv_wr_set_inline_data(qp, (void *)(uintptr_t)sge->addr, sge->length);
 	else
@@ -73,7 +76,7 @@ static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 
 		ibv_wr_start(qp);
 		do {
-			build_wr(qp, wr++, opcode, inlined, addressed);
+			build_wr(to, wr++, opcode, inlined, addressed);
 		} while (wr != next);
 		rc = ibv_wr_complete(qp);
 		if (UNLIKELY(rc))
@@ -98,10 +101,13 @@ BY_WR(by_wr_write_inline, IBV_WR_RDMA_WRITE, true, false)
 BY_WR(by_wr_write_imm, IBV_WR_RDMA_WRITE_WITH_IMM, false, false)
 BY_WR(by_wr_write_imm_inline, IBV_WR_RDMA_WRITE_WITH_IMM, true, false)
 BY_WR(by_wr_read, IBV_WR_RDMA_READ, false, false)
+BY_WR(by_wr_write_to, IBV_WR_RDMA_WRITE, false, true)
+BY_WR(by_wr_write_imm_to, IBV_WR_RDMA_WRITE_WITH_IMM, false, true)
+BY_WR(by_wr_read_to, IBV_WR_RDMA_READ, false, true)
 BY_WR(by_wr_add, IBV_WR_ATOMIC_FETCH_AND_ADD, false, false)
 BY_WR(by_wr_swap, IBV_WR_ATOMIC_CMP_AND_SWP, false, false)
 
-/* For each request that a stream can post, the calls: not inline, inline (NULL: never). */
+/* For each request that a loop can post, the calls: not inline, inline (NULL: never). */
 static const struct {
 	enum ibv_wr_opcode opcode;
 	bool addressed;
@@ -112,6 +118,9 @@ static const struct {
 	{IBV_WR_RDMA_WRITE, false, {by_wr_write, by_wr_write_inline}},
 	{IBV_WR_RDMA_WRITE_WITH_IMM, false, {by_wr_write_imm, by_wr_write_imm_inline}},
 	{IBV_WR_RDMA_READ, false, {by_wr_read}},
+	{IBV_WR_RDMA_WRITE, true, {by_wr_write_to}},
+	{IBV_WR_RDMA_WRITE_WITH_IMM, true, {by_wr_write_imm_to}},
+	{IBV_WR_RDMA_READ, true, {by_wr_read_to}},
 	{IBV_WR_ATOMIC_FETCH_AND_ADD, false, {by_wr_add}},
 	{IBV_WR_ATOMIC_CMP_AND_SWP, false, {by_wr_swap}},
 };

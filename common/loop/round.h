@@ -203,6 +203,15 @@ static ALWAYS_INLINE int round_post(const struct round *r, struct ibv_qp *qp,
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "ibv_post_send");
 }
 
+/* QP I, to be posted to by the ibv_wr_* calls (EXTENDED), or by ibv_post_send. */
+struct post_qp round_to(const struct round *r, unsigned i, bool extended);
+
+/*
+ * Post the COUNT linked requests, of one opcode, that are in a row from WR on, to QP I, by the
+ * calls that its transport has for them. Returns 0, or -1 with the fault raised.
+ */
+int round_post_row(const struct round *r, unsigned i, struct ibv_send_wr *wr, unsigned count);
+
 /* Poll up to MOST completions of CQ. Returns their number, or -1 with the fault raised. Hot. */
 static ALWAYS_INLINE int round_poll(const struct round *r, struct ibv_cq *cq, unsigned most,
 				    struct ibv_wc *wc)

@@ -259,7 +259,7 @@ static int begin_stream(struct stream *s)
  */
 static void limit_room(struct stream *s)
 {
-	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->chain;
+	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->round->cq_mod;
 
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->qp[i].room > places)

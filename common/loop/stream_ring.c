@@ -41,14 +41,6 @@ static void build_send(const struct stream *s, struct ibv_send_wr *wr, unsigned 
 	}
 }
 
-static struct post_qp where_to_post(const struct round *r, unsigned i)
-{
-	struct ibv_qp *qp = r->qps->qp[i];
-
-	return r->extended ? (struct post_qp){.extended = ibv_qp_to_qp_ex(qp)}
-			   : (struct post_qp){.qp = qp};
-}
-
 int stream_init(struct stream *s, struct round *r)
 {
 	unsigned qps = r->qps->count, group = r->cq_mod, ring;
@@ -84,9 +76,10 @@ int stream_init(struct stream *s, struct round *r)
 
 		build_send(s, wr, i, ring, s->chain, group);
 		if (s->odd_count)
-			build_send(s, odd, i, s->odd_count, s->odd_count, s->odd_count);
+			build_send(s, odd, i, s->odd_count, s->odd_count,
+				   r->qps->transport->all_signalled ? 1 : s->odd_count);
 		s->qp[i] = (struct stream_qp){
-			.to = where_to_post(r, i),
+			.to = round_to(r, i, r->extended),
 			.ring = wr,
 			.room = r->qps->tx_depth,
 			.here = r->memory.from.addr + i * r->memory.from.stride,

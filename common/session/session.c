@@ -134,6 +134,8 @@ static void enter_stage(struct session *s, enum session_stage stage)
 
 int session_open(struct session *s)
 {
+	struct experiment *e = &s->ep.options->experiment;
+	uint64_t size = e->size_bytes;
 	char given[128];
 	int rc;
 
@@ -153,11 +155,20 @@ int session_open(struct session *s)
 		s->ep.default_depth = 1;
 	if (endpoint_check_size(&s->ep) || endpoint_fit_depth(&s->ep, UINT64_MAX))
 		return -1;
-	/* TCP does what they are about. */
-	if (endpoint_iwarp_idle(&s->ep, given, sizeof(given)))
-		report_note(s->ms.report,
-			    "%s: ignored, because %s is iWARP, where TCP controls this", given,
-			    endpoint_iwarp(&s->ep)->device);
+	if (e->size_bytes != size)
+		report_note(s->ms.report, "messages of %s, not %s, which are larger than %s sends",
+			    units_size(e->size_bytes).text, units_size(size).text,
+			    s->ep.rail[0].hca.info.device);
+	if (!s->ep.server && experiment_transport(e)->efa &&
+	    !options_given(s->ep.options, "connection"))
+		report_note(s->ms.report, "transport SRD: %s is an EFA, which has no other",
+			    s->ep.rail[0].hca.info.device);
+	/* TCP does what they are about, or EFA. */
+	if (endpoint_idle(&s->ep, given, sizeof(given)))
+		report_note(s->ms.report, "%s: ignored, because %s is %s, which controls this%s",
+			    given, s->ep.rail[0].hca.info.device,
+			    s->ep.rail[0].mine.nic.transport,
+			    endpoint_iwarp(&s->ep) ? " by TCP" : "");
 	return 0;
 }
 

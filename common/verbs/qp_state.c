@@ -108,7 +108,7 @@ static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
 		return explain_no_route(r, to, f);
 	}
 	attr.qp_state = IBV_QPS_RTS;
-	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | s->transport->to_rts, f);
+	return qp_modify(s->qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | s->to_rts, f);
 }
 
 /*
@@ -144,21 +144,25 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 	if (to->count != s->count)
 		return fault_raise(f, FAULT_PEER, 0, "the peer has %u QPs, this end has %u",
 				   to->count, s->count);
-	for (unsigned i = 0; i < s->count; i++) {
-		s->peer_qpn[i] = to->qpn[i];
+	for (unsigned i = 0; i < s->count; i++)
 		if (connect_qp(s, i, r, to, f))
 			return -1;
-	}
-	return s->transport->addressed ? create_ahs(s, r, to, f) : 0;
+	if (!s->transport->addressed)
+		return 0;
+	if (create_ahs(s, r, to, f))
+		return -1;
+	for (unsigned i = 0; i < s->count; i++)
+		s->aim[i] = (struct qp_aim){s->ah[i % s->ahs], to->qpn[i], QKEY};
+	return 0;
 }
 
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 {
 	if (!s->transport->addressed)
 		return;
-	wr->wr.ud.ah = s->ah[i % s->ahs];
-	wr->wr.ud.remote_qpn = s->peer_qpn[i];
-	wr->wr.ud.remote_qkey = QKEY;
+	wr->wr.ud.ah = s->aim[i].ah;
+	wr->wr.ud.remote_qpn = s->aim[i].qpn;
+	wr->wr.ud.remote_qkey = s->aim[i].qkey;
 }
 
 void qp_set_quiesce(struct qp_set *s)

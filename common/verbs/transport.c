@@ -10,6 +10,7 @@ const struct transport *transport_of(uint64_t connection)
 		[CONNECTION_RC] = transport_rc,
 		[CONNECTION_UC] = transport_uc,
 		[CONNECTION_UD] = transport_ud,
+		[CONNECTION_SRD] = transport_srd,
 	};
 
 	return transports[connection]();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * transport: what RC, UC and UD promise, allow and need, as data. All else asks these members and
+ * transport: what RC, UC, UD and SRD promise, allow and need, as data. All else asks these members and
  * compares no names. Another transport is a file as transport_rc.c, a row of transport.c and a word
  * of -c; what it needs in a request (verbs/qp.h: qp_set_aim()) and of the loops (loop/post.h) has
  * one place each.
@@ -16,6 +16,7 @@ enum connection {
 	CONNECTION_RC,
 	CONNECTION_UC,
 	CONNECTION_UD,
+	CONNECTION_SRD,
 	CONNECTIONS
 };
 
@@ -25,9 +26,12 @@ struct transport {
 	/* promises */
 	bool reliable; /* a message arrives once, or its request fails */
 	bool ordered;  /* messages arrive, and requests complete, in the order of their posts */
+	bool efa;      /* it is that of EFAs, which have no other */
 	/* requests */
 	bool addressed;        /* each says where to: address handle, QP number, Q_Key */
 	bool one_packet;       /* a message is one: at most the MTU */
+	bool all_signalled;    /* each must ask for its completion */
+	bool rdma_by_calls;    /* READs and WRITEs are posted by ibv_wr_* only, never inline */
 	unsigned peer_allows;  /* the rights that a request may need: enum ibv_access_flags */
 	unsigned inline_most;  /* bytes that are worth asking for */
 	unsigned header_bytes; /* before the payload in a receive buffer: a GRH */
@@ -42,12 +46,19 @@ struct transport {
 const struct transport *transport_rc(void);
 const struct transport *transport_uc(void);
 const struct transport *transport_ud(void);
+const struct transport *transport_srd(void);
 
 /* The masks of transports whose QPs have one peer. */
 #define TRANSPORT_CONNECTED_RTR (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
 
 /* The transport of that word of -c, which is valid. */
 const struct transport *transport_of(uint64_t connection);
+
+/* True if what arrives must tell its number: it may be another one than the next. */
+static inline bool transport_numbers(const struct transport *t)
+{
+	return !t->reliable || !t->ordered;
+}
 
 /*
  * The time without arrivals after which the messages sent before are lost; 0: never. It allows for
