@@ -304,8 +304,8 @@ static int check_operation(struct endpoint *ep)
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
-	if (open_rails(ep) || check_own_schedule(ep) || endpoint_efa_check(ep) ||
-	    endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
+	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
+	    check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);

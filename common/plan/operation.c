@@ -62,7 +62,7 @@ static int check_connection(const struct test *t, const struct experiment *e, st
 	fault_raise(f, FAULT_USAGE, 0, "-c/--connection %s cannot be used with %s", over->name,
 		    t->name);
 	if (over->efa) {
-		fault_cause(f, "An EFA has no %ss", o->name);
+		fault_cause(f, "An EFA does not support %s", o->name);
 		return fault_fix(f, "name a RoCE or InfiniBand device with -d on both ends");
 	}
 	if (operation_writes(o))

@@ -153,7 +153,8 @@ int session_open(struct session *s)
 	enter_stage(s, SESSION_AGREEING);
 	if (!s->ep.server && !options_given(s->ep.options, "tx-depth"))
 		s->ep.default_depth = 1;
-	if (endpoint_check_size(&s->ep) || endpoint_fit_depth(&s->ep, UINT64_MAX))
+	if (endpoint_efa_check(&s->ep) || endpoint_check_size(&s->ep) ||
+	    endpoint_fit_depth(&s->ep, UINT64_MAX))
 		return -1;
 	if (e->size_bytes != size)
 		report_note(s->ms.report, "messages of %s, not %s, which are larger than %s sends",

@@ -335,7 +335,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 
 @test "a transport that rdmark does not do: exit 77" {
 	local transport
-	for transport in XRC DC SRD; do
+	for transport in XRC DC; do
 		cli send_bw -c $transport; ended cli 77; says cli.err $transport
 	done
 }
