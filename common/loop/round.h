@@ -116,7 +116,7 @@ struct round {
 	unsigned legs; /* latency: parts of a round trip, and a result is one: 2 is half a round
 			  trip, 1 the whole */
 	unsigned post_list;
-	unsigned cq_mod;  /* sends per completion, if the queue allows it */
+	unsigned cq_mod;  /* sends per completion, if the queue and the transport allow it */
 	bool send_inline; /* IBV_SEND_INLINE */
 	bool no_peak;
 	bool unreliable;      /* the transport may lose messages without an error */

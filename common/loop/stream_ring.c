@@ -43,7 +43,8 @@ static void build_send(const struct stream *s, struct ibv_send_wr *wr, unsigned 
 
 int stream_init(struct stream *s, struct round *r)
 {
-	unsigned qps = r->qps->count, group = r->cq_mod, ring;
+	bool each = r->qps->transport->all_signalled;
+	unsigned qps = r->qps->count, ring;
 	uint64_t target = round_target(r);
 
 	memset(s, 0, sizeof(*s));
@@ -51,9 +52,11 @@ int stream_init(struct stream *s, struct round *r)
 	s->count = qps;
 	/* One divides the other: a ring is a whole number of posts and of signalled groups. */
 	s->chain = r->post_list;
-	ring = group > s->chain ? group : s->chain;
+	ring = r->cq_mod > s->chain ? r->cq_mod : s->chain;
+	s->group = each ? 1 : r->cq_mod;
 	s->ring_count = ring;
 	s->odd_count = target == ROUND_ENDLESS ? 0 : (unsigned)(target % ring);
+	s->odd_group = each ? 1 : s->odd_count;
 	s->qp = calloc(qps, sizeof(*s->qp));
 	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
 	s->sge = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->sge));
@@ -74,10 +77,9 @@ int stream_init(struct stream *s, struct round *r)
 		struct ibv_send_wr *wr = s->ring + (size_t)i * ring;
 		struct ibv_send_wr *odd = s->odd + (size_t)i * s->odd_count;
 
-		build_send(s, wr, i, ring, s->chain, group);
+		build_send(s, wr, i, ring, s->chain, s->group);
 		if (s->odd_count)
-			build_send(s, odd, i, s->odd_count, s->odd_count,
-				   r->qps->transport->all_signalled ? 1 : s->odd_count);
+			build_send(s, odd, i, s->odd_count, s->odd_count, s->odd_group);
 		s->qp[i] = (struct stream_qp){
 			.to = round_to(r, i, r->extended),
 			.ring = wr,

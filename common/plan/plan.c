@@ -177,14 +177,13 @@ static uint64_t fill_queue(uint64_t mod, uint64_t least, uint64_t depth, uint64_
 
 unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
 {
-	uint64_t wanted = e->cq_mod != EXPERIMENT_AUTO ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
+	bool given = e->cq_mod != EXPERIMENT_AUTO && !experiment_transport(e)->all_signalled;
+	uint64_t wanted = given ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
 	uint64_t list = e->post_list, depth = e->tx_depth / list * list;
 	uint64_t each = cqe / e->qps, most = e->tx_depth / 4, mod;
 
-	if (experiment_transport(e)->all_signalled)
-		return 1;
 	mod = fit_to_list(wanted, (depth + each - 1) / each, most > list ? most : list, list);
-	if (e->cq_mod == EXPERIMENT_AUTO && mod > list && depth % mod > depth / UNUSED)
+	if (!given && mod > list && depth % mod > depth / UNUSED)
 		mod = fill_queue(mod, (depth + each - 1) / each, depth, list);
 	return (unsigned)(mod < depth ? mod : depth);
 }
@@ -266,9 +265,7 @@ struct plan_round plan_round(const struct experiment *e, const struct plan_attr 
 		p.messages_per_s = (double)e->latency_rate / attr->workers;
 		p.gap_ns = e->latency_gap_us * 1000;
 	} else if (e->rate_limit) {
-		p.burst = (unsigned)e->post_list;
-		if (!experiment_transport(e)->all_signalled)
-			p.cq_mod = p.burst;
+		p.cq_mod = p.burst = (unsigned)e->post_list;
 		p.messages_per_s = rate_messages_per_s(e->rate_limit, attr->size) / attr->workers;
 		if (e->burst != EXPERIMENT_AUTO && e->burst > e->post_list)
 			p.burst = (unsigned)e->burst;

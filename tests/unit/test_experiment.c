@@ -116,7 +116,7 @@ static void experiment_from_a_stranger(void **state)
 					  "{\"mtu\": 300}",
 					  "{\"qp\": 1.5}",
 					  "{\"iters\": null}",
-					  "{\"connection\": 3}",
+					  "{\"connection\": 99}",
 					  "{\"tos\": 256}",
 					  "{\"all\": []}",
 					  "{\"warmup\": 1e99}",
