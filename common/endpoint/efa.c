@@ -19,12 +19,12 @@ static int choose_transport(struct endpoint *ep, const struct hca_port *p)
 
 static int check_transport(struct endpoint *ep, const struct hca_port *p)
 {
-	return operation_check_fabric(
-		&ep->options->experiment, p,
-		ep->server ? "choose devices of one fabric with -d on both ends"
-		: p->fabric == FABRIC_EFA ? "use -c SRD, or omit -c"
-					  : "omit -c, or name an EFA with -d",
-		ep->fault);
+	return operation_check_fabric(&ep->options->experiment, p,
+				      ep->server
+					      ? "choose devices of one fabric with -d on both ends"
+				      : p->fabric == FABRIC_EFA ? "use -c SRD, or omit -c"
+								: "omit -c, or name an EFA with -d",
+				      ep->fault);
 }
 
 int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p)
@@ -34,9 +34,9 @@ int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p)
 		return options_given(ep->options, "connection") ? check_transport(ep, p) : 0;
 	if (choose_transport(ep, p) || check_transport(ep, p))
 		return -1;
-	return p->fabric == FABRIC_EFA ? operation_check_device(&ep->test->operation, p, true, true,
-								ep->fault)
-				       : 0;
+	return p->fabric == FABRIC_EFA
+		       ? operation_check_device(&ep->test->operation, p, true, true, ep->fault)
+		       : 0;
 }
 
 int endpoint_efa_check(struct endpoint *ep)

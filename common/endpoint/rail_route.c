@@ -22,9 +22,8 @@ int rail_check_link(struct endpoint *ep, const struct rail *r)
 				 "choose a device with an %s port (-d); --list shows them", wanted);
 	}
 	if (l->dlid != EXPERIMENT_AUTO && p->fabric != FABRIC_INFINIBAND)
-		return fault_usage(ep->fault, "omit it",
-				   "--dlid: %s port %u is %s and has no LIDs", p->device,
-				   p->port, link);
+		return fault_usage(ep->fault, "omit it", "--dlid: %s port %u is %s and has no LIDs",
+				   p->device, p->port, link);
 	if (l->dlid != EXPERIMENT_AUTO && ep->options->experiment.rdma_cm)
 		return fault_usage(ep->fault, "omit one of the two: rdma_cm finds the path itself",
 				   "--dlid cannot be used with -R/--rdma_cm");

@@ -31,8 +31,7 @@ static struct plan_qp worker_plan(const struct worker *t)
 		.latency = ep->test->latency,
 		.pingpong = ep->test->latency && !ep->test->operation.fetches,
 		.receives = worker_receives(ep),
-		.no_rnr_retry =
-			rail_is_iwarp(t->rail) || hca_lacks_rnr_retry(&t->rail->hca.info),
+		.no_rnr_retry = rail_is_iwarp(t->rail) || hca_lacks_rnr_retry(&t->rail->hca.info),
 		.max_cqe = (unsigned)d->max_cqe,
 		.max_wr =
 			(unsigned)(ep->options->experiment.use_srq ? d->max_srq_wr : d->max_qp_wr),
@@ -58,8 +57,7 @@ static bool wants_extended(const struct worker *t)
 bool worker_is_extended(const struct worker *t)
 {
 	if (endpoint_sends(t->ep))
-		return t->qps.extended &&
-		       t->ep->options->experiment.post_api != POST_API_SEND;
+		return t->qps.extended && t->ep->options->experiment.post_api != POST_API_SEND;
 	return t->qps.recv.extended && !t->ep->options->experiment.events;
 }
 

@@ -87,8 +87,9 @@ static ALWAYS_INLINE int send_by_call(struct pingpong *p, uint32_t number)
 /* All of this end's messages are signalled. The queue has place for twice as many. Hot. */
 static ALWAYS_INLINE int repost_and_reap(struct pingpong *p)
 {
-	return repost_recv(p) || pingpong_reap_each(p, p->round->qps->tx_depth / 2) ? -1
-										    : mark_sometimes(p);
+	return repost_recv(p) || pingpong_reap_each(p, p->round->qps->tx_depth / 2)
+		       ? -1
+		       : mark_sometimes(p);
 }
 
 static const struct pingpong_hooks signalled_messages = {

@@ -99,9 +99,8 @@ int round_post_row(const struct round *r, unsigned i, struct ibv_send_wr *wr, un
 {
 	const struct transport *over = r->qps->transport;
 	bool sends = wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM;
-	post_call *call = post_find(&(struct post_kind){.opcode = wr->opcode,
-							.addressed = over->addressed,
-							.extended = true});
+	post_call *call = post_find(&(struct post_kind){
+		.opcode = wr->opcode, .addressed = over->addressed, .extended = true});
 	struct post_qp to;
 	int rc;
 

@@ -86,10 +86,10 @@ static int read_memory(struct endpoint *ep, const json_t *m)
 
 	if (message_flag(m, "gpu_memory", &theirs, ep->fault))
 		return -1;
-	/* A ping-pong polls memory: not a GPU's, nor where the last bytes may come before the first. */
-	ep->immediate =
-		ep->test->lead_immediate && (ep->options->experiment.write_with_imm ||
-					     (ep->test->latency && (unordered || ep->gpu_memory || theirs)));
+	/* Polled memory is no GPU's, and has the last bytes last. */
+	ep->immediate = ep->test->lead_immediate &&
+			(ep->options->experiment.write_with_imm ||
+			 (ep->test->latency && (unordered || ep->gpu_memory || theirs)));
 	if (ep->immediate && endpoint_iwarp(ep))
 		return operation_check_iwarp_memory(endpoint_iwarp(ep)->device, ep->fault);
 	return operation_check_events(ep->test, &ep->options->experiment, ep->immediate, ep->fault);

@@ -167,8 +167,7 @@ int session_open(struct session *s)
 	/* TCP does what they are about, or EFA. */
 	if (endpoint_idle(&s->ep, given, sizeof(given)))
 		report_note(s->ms.report, "%s: ignored, because %s is %s, which controls this%s",
-			    given, s->ep.rail[0].hca.info.device,
-			    s->ep.rail[0].mine.nic.transport,
+			    given, s->ep.rail[0].hca.info.device, s->ep.rail[0].mine.nic.transport,
 			    endpoint_iwarp(&s->ep) ? " by TCP" : "");
 	return 0;
 }

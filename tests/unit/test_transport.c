@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <infiniband/efadv.h>
 
 #include "cli/options.h"
@@ -63,6 +64,19 @@ static void libefa_s_structures(void **state)
 	assert_int_equal(EFA_RNR_RETRY, EFADV_DEVICE_ATTR_CAPS_RNR_RETRY);
 }
 
+/* It is never linked: without it there is one error, with a fix. */
+static void libefa_may_be_missing(void **state)
+{
+	void *library = dlopen("libefa.so.1", RTLD_NOW);
+	struct fault f = {0};
+
+	(void)state;
+	assert_int_equal(efa_check("efa_0", &f), library ? 0 : -1);
+	assert_int_equal(f.code, library ? FAULT_NONE : FAULT_UNAVAILABLE);
+	if (library)
+		dlclose(library);
+}
+
 static void only_acks_time_out(void **state)
 {
 	(void)state;
@@ -88,6 +102,7 @@ int main(void)
 		cmocka_unit_test(only_what_may_be_lost_is_waited_for),
 		cmocka_unit_test(only_the_next_one_needs_no_number),
 		cmocka_unit_test(libefa_s_structures),
+		cmocka_unit_test(libefa_may_be_missing),
 		cmocka_unit_test(only_acks_time_out),
 		cmocka_unit_test(a_datagram_is_a_packet),
 	};
