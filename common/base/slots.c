@@ -141,7 +141,7 @@ static void check_slot(const struct slots *s, struct slots_tally *t, unsigned qp
 }
 
 /*
- * Where none may be lost each number comes once. A slot with one that came before, or that is none
+ * Where none may be lost each number comes once. A slot with one that came before, or is not
  * of the window, is that of a missing one, and so is a slot in which nothing came.
  */
 static void find_missing(const struct slots *s, unsigned qp)
