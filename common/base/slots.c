@@ -35,13 +35,15 @@ int slots_init(struct slots *s)
 {
 	s->arrived = calloc(s->qps, sizeof(*s->arrived));
 	s->number = calloc((size_t)s->qps * s->count, sizeof(*s->number));
-	return s->arrived && s->number ? 0 : -ENOMEM;
+	s->seen = calloc(s->count, sizeof(*s->seen));
+	return s->arrived && s->number && s->seen ? 0 : -ENOMEM;
 }
 
 void slots_release(struct slots *s)
 {
 	free(s->arrived);
 	free(s->number);
+	free(s->seen);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -99,7 +101,7 @@ void slots_arrived(struct slots *s, unsigned qp, unsigned number)
 	unsigned k = s->arrived[qp]++;
 
 	if (k < s->count)
-		s->number[(size_t)qp * s->count + k] = (uint16_t)(s->unreliable ? number : k);
+		s->number[(size_t)qp * s->count + k] = (uint16_t)(s->numbered ? number : k);
 }
 
 void slots_record(struct slots_tally *t, const struct slots_finding *error)
@@ -138,24 +140,53 @@ static void check_slot(const struct slots *s, struct slots_tally *t, unsigned qp
 	slots_record(t, &error);
 }
 
+/*
+ * Where none may be lost each number comes once. A slot with one that came before, or is not
+ * of the window, is that of a missing one, and so is a slot in which nothing came.
+ */
+static void find_missing(const struct slots *s, unsigned qp)
+{
+	uint16_t *number = s->number + (size_t)qp * s->count;
+	unsigned missing = 0;
+
+	memset(s->seen, 0, s->count * sizeof(*s->seen));
+	for (unsigned k = 0; k < s->count; k++)
+		if (k < s->arrived[qp] && number[k] < s->count && !s->seen[number[k]])
+			s->seen[number[k]] = true;
+		else
+			number[k] = SLOTS_NO_NUMBER;
+	for (unsigned k = 0; k < s->count; k++) {
+		if (number[k] != SLOTS_NO_NUMBER)
+			continue;
+		while (s->seen[missing])
+			missing++;
+		number[k] = (uint16_t)missing++;
+	}
+}
+
 void slots_check(const struct slots *s, struct slots_tally *t)
 {
 	uint64_t messages = (uint64_t)s->qps * s->count;
 
 	t->messages += messages;
 	t->bytes += messages * s->message_bytes;
-	for (unsigned qp = 0; qp < s->qps; qp++)
+	for (unsigned qp = 0; qp < s->qps; qp++) {
+		bool once = s->numbered && !s->unreliable && !s->in_place;
+
+		if (once)
+			find_missing(s, qp);
 		for (unsigned k = 0; k < s->count; k++) {
 			bool came = s->in_place || k < s->arrived[qp];
 			unsigned number = k;
 
-			if (came && !s->in_place)
+			if (once || (came && !s->in_place))
 				number = s->number[(size_t)qp * s->count + k];
 			if (number == SLOTS_NO_NUMBER)
 				t->lost++; /* one found no receive, since this took it */
 			else
 				check_slot(s, t, qp, k, number, came);
 		}
+	}
 }
 
 void slots_add(struct slots_tally *to, const struct slots_tally *from)

@@ -6,8 +6,8 @@
  * A window is COUNT messages on each of several QPs. Message K of a QP is in the sender's slot K
  * and identifies itself (pattern.h). The receiver poisons its slots first, and a guard of poison
  * follows each. A WRITE or READ goes to the slot of its number. SENDs fill the slots of their QP in
- * the order of their arrival, which is that of their numbers, unless the transport may lose some:
- * then each one tells its number.
+ * the order of their arrival, which is that of their numbers, unless the transport may lose some,
+ * or bring them in another order: then each one tells its number.
  *
  * One thread uses an object.
  */
@@ -53,10 +53,12 @@ struct slots {
 	bool from_server;  /* which end sent these messages */
 	bool in_place;     /* not SENDs */
 	bool unreliable; /* the transport may lose messages: these are counted, but are no error */
+	bool numbered;   /* each of SENDs tells its number */
 	uint32_t window; /* counted over the whole run */
 	/* set by slots_init(), for each QP: */
 	unsigned *arrived; /* messages that completed; unused if in_place */
-	uint16_t *number;  /* of the Kth of them at qp * count + K; used if unreliable */
+	uint16_t *number;  /* of the Kth of them at qp * count + K */
+	bool *seen;        /* for a check: the numbers of one QP */
 };
 
 /* Bytes from one slot to the next, and of all slots. */
@@ -82,7 +84,7 @@ void slots_release(struct slots *s);
 void slots_fill(struct slots *s);
 void slots_poison(struct slots *s);
 
-/* Message NUMBER has arrived on QP; NUMBER is used if S is unreliable. */
+/* Message NUMBER has arrived on QP; NUMBER is used if S is numbered. */
 void slots_arrived(struct slots *s, unsigned qp, unsigned number);
 
 /* Check every message, and add the result to T. */

@@ -100,6 +100,18 @@ static int refuse_transport(struct endpoint *ep, const char *device)
 				    "shows what each supports");
 }
 
+/* A client's default size is what its port has. */
+static void fit_default_size(struct endpoint *ep, uint64_t max)
+{
+	struct experiment *e = &ep->options->experiment;
+
+	if (ep->server || options_given(ep->options, "size") || e->sweep ||
+	    experiment_transport(e)->one_packet)
+		return;
+	while (max && e->size_bytes > max)
+		e->size_bytes /= 2;
+}
+
 int endpoint_check_devices(struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
@@ -108,11 +120,12 @@ int endpoint_check_devices(struct endpoint *ep)
 		const struct hca_port *p = &ep->rail[i].hca.info;
 		uint64_t max =
 			transport_max_bytes(experiment_transport(e), rail_mtu(ep, &ep->rail[i]),
-					    p->port_attr.max_msg_sz);
+					    operation_message_max(&ep->test->operation, p));
 
 		if (!transport_is_on(experiment_transport(e), &p->attr))
 			return refuse_transport(ep, p->device);
 		fault_phase(ep->fault, "choosing the message sizes");
+		fit_default_size(ep, max);
 		if (!i || max < ep->largest_bytes)
 			set_largest(ep, max);
 		if (e->load && e->load_bytes > p->port_attr.max_msg_sz)
@@ -237,8 +250,8 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 			continue;
 		has_gid = has_gid || index < (uint64_t)one->port_attr.gid_tbl_len;
 		has_group = has_group || endpoint_can_group(ep, one);
-		if (one->port_attr.max_msg_sz > max_bytes)
-			max_bytes = one->port_attr.max_msg_sz;
+		if (operation_message_max(&ep->test->operation, one) > max_bytes)
+			max_bytes = operation_message_max(&ep->test->operation, one);
 		has_transport = has_transport || transport_is_on(over, &one->attr);
 	}
 	if (!has_transport)
@@ -247,10 +260,12 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 		return endpoint_refuse_group(ep, p);
 	if (!has_gid)
 		return rail_refuse_gid(ep, p);
-	if (ep->server || plan_last_size(e, max_bytes) <= max_bytes)
+	if (ep->server || !options_given(ep->options, "size") ||
+	    plan_last_size(e, max_bytes) <= max_bytes)
 		return 0;
 	fault_phase(ep->fault, "choosing the message sizes");
-	return too_large(ep, p, e->size_bytes, p->port_attr.max_msg_sz, "-s");
+	return too_large(ep, p, e->size_bytes, operation_message_max(&ep->test->operation, p),
+			 "-s");
 }
 
 int endpoint_find(struct endpoint *ep, struct hca_list *list)
@@ -268,7 +283,7 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 		if (hca_scan(list, wanted.device, ep->fault))
 			return -1;
 		port = hca_choose(list, &wanted, reason, sizeof(reason), ep->fault);
-		if (!port || check_ports(ep, list, port))
+		if (!port || endpoint_efa_find(ep, port) || check_ports(ep, list, port))
 			return -1;
 	} while (names);
 	return 0;
@@ -321,7 +336,8 @@ static int check_operation(struct endpoint *ep)
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
-	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
+	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
+	    check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);

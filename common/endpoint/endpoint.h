@@ -239,6 +239,13 @@ int endpoint_gpu_open(struct endpoint *ep);
 int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct mem *m);
 
 /*
+ * efa.c: the transport of a client that was not told one, and whether the devices have it: of P,
+ * which this end may use, before it has a peer; of those that it has opened.
+ */
+int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p);
+int endpoint_efa_check(struct endpoint *ep);
+
+/*
  * iwarp.c: if a device of this end is iWARP: connect the QPs by rdma_cm in any case, and refuse
  * what iWARP does not support. The client's connected QPs send the first message.
  */
@@ -246,8 +253,8 @@ int endpoint_iwarp_check(struct endpoint *ep);
 int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop);
 /* The first iWARP port, or NULL. */
 const struct hca_port *endpoint_iwarp(const struct endpoint *ep);
-/* The names of options that were given and have no effect on iWARP; NULL: none. */
-const char *endpoint_iwarp_idle(const struct endpoint *ep, char *buf, size_t size);
+/* The names of options that were given and have no effect on iWARP, or on EFA; NULL: none. */
+const char *endpoint_idle(const struct endpoint *ep, char *buf, size_t size);
 
 /*
  * With -R: initialize worker T's cm. FAMILY is that of the server's address; AF_UNSPEC at the

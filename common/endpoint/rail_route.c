@@ -22,9 +22,8 @@ int rail_check_link(struct endpoint *ep, const struct rail *r)
 				 "choose a device with an %s port (-d); --list shows them", wanted);
 	}
 	if (l->dlid != EXPERIMENT_AUTO && p->fabric != FABRIC_INFINIBAND)
-		return fault_usage(ep->fault, "omit it",
-				   "--dlid: %s port %u is Ethernet and has no LIDs", p->device,
-				   p->port);
+		return fault_usage(ep->fault, "omit it", "--dlid: %s port %u is %s and has no LIDs",
+				   p->device, p->port, link);
 	if (l->dlid != EXPERIMENT_AUTO && ep->options->experiment.rdma_cm)
 		return fault_usage(ep->fault, "omit one of the two: rdma_cm finds the path itself",
 				   "--dlid cannot be used with -R/--rdma_cm");
@@ -97,6 +96,8 @@ int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs, uin
 
 struct operation_depth rail_reads(const struct endpoint *ep, const struct rail *r)
 {
+	if (r->hca.info.fabric == FABRIC_EFA) /* the send queue alone limits them */
+		return (struct operation_depth){0};
 	return operation_depth(&ep->test->operation, &ep->options->experiment, &r->hca.info.attr);
 }
 

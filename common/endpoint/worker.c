@@ -34,7 +34,7 @@ static struct plan_qp worker_plan(const struct worker *t)
 		.latency = ep->test->latency,
 		.pingpong = ep->test->latency && !ep->test->operation.fetches,
 		.receives = worker_receives(ep),
-		.no_rnr_retry = rail_is_iwarp(t->rail),
+		.no_rnr_retry = rail_is_iwarp(t->rail) || hca_lacks_rnr_retry(&t->rail->hca.info),
 		.max_cqe = (unsigned)d->max_cqe,
 		.max_wr = (unsigned)(e->use_srq || over->receiver ? d->max_srq_wr : d->max_qp_wr),
 		.max_send_wr = (unsigned)d->max_qp_wr,
@@ -59,7 +59,7 @@ static bool wants_extended(const struct worker *t)
 bool worker_is_extended(const struct worker *t)
 {
 	if (endpoint_sends(t->ep))
-		return t->qps.extended;
+		return t->qps.extended && t->ep->options->experiment.post_api != POST_API_SEND;
 	return t->qps.recv.extended && !t->ep->options->experiment.events;
 }
 
@@ -143,6 +143,8 @@ static int make_qps(struct worker *t)
 		w.tx_depth = plan.max_send_wr; /* only the peer's queue must be that deep */
 	if (rail_is_iwarp(t->rail))            /* the connecting side sends first: an empty WRITE */
 		w.access |= IBV_ACCESS_REMOTE_WRITE;
+	if (over->rdma_by_calls && test->operation.peer_allows)
+		w.inline_bytes = 0;
 	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
 		w.inline_bytes = 0;
 	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))

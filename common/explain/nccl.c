@@ -71,10 +71,10 @@ static bool selects(const char *list, const char *name, int port)
 	return found != inverted;
 }
 
-/* True if NCCL uses P unless it is told otherwise. */
+/* True if NCCL uses P unless it is told otherwise. An EFA needs a plugin, and is another story. */
 static bool is_default(const struct hca_port *p)
 {
-	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE;
+	return !p->open_errno && p->fabric != FABRIC_EFA && p->port_attr.state == IBV_PORT_ACTIVE;
 }
 
 /* True if NCCL can use P well, except for its rate. */

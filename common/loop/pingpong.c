@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define REAP_BATCH 4
+
 void pingpong_init(struct pingpong *p, struct round *r)
 {
 	uint64_t interval = 1;
@@ -28,6 +30,15 @@ void pingpong_init(struct pingpong *p, struct round *r)
 	p->signal_pending = r->qps->signal_pending;
 	p->numbered = r->qps->numbered;
 	r->result.lost = 0;
+	if (r->qps->transport->all_signalled) {
+		p->plain.send_flags |= IBV_SEND_SIGNALED;
+		p->signal_mask = UINT64_MAX; /* choose no others for a signal */
+		p->to = round_to(r, 0, true);
+		p->call = post_find(&(struct post_kind){.opcode = p->plain.opcode,
+							.aim = round_aim(r),
+							.inlined = r->send_inline,
+							.extended = true});
+	}
 	slices_start(&r->result.slices, 0, 0);
 	cq_wait_start(&r->qps->cq_wait, NULL, &r->qps->recv);
 }
@@ -39,6 +50,8 @@ int pingpong_finish(struct pingpong *p, uint64_t messages, int rc)
 	p->round->qps->sent = p->sent;
 	p->round->qps->signal_pending = p->signal_pending;
 	/* If the wait for the peer was aborted, a failed send of this end may be why. */
+	if (rc >= 0 && p->reaps)
+		rc = pingpong_reap_each(p, 0);
 	if (rc >= 0 && round_aborted(p->round))
 		round_look_for_failure(p->round);
 	return rc < 0 ? -1 : 0;
@@ -77,5 +90,19 @@ int pingpong_reap(struct pingpong *p)
 		return -1;
 	p->signal_pending = false;
 	pingpong_mark(p);
+	return 0;
+}
+
+int pingpong_reap_each(struct pingpong *p, uint64_t most)
+{
+	struct ibv_wc wc[REAP_BATCH];
+	int n;
+
+	do {
+		n = round_poll_checked(p->round, p->send_cq, REAP_BATCH, wc, "request");
+		if (n < 0)
+			return -1;
+		p->reaped += (uint64_t)n;
+	} while (p->sent - p->reaped > most && !round_aborted(p->round));
 	return 0;
 }

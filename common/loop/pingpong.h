@@ -45,6 +45,11 @@ struct pingpong {
 	uint64_t sent; /* on this QP, in all rounds: a place in the queue is free only after a */
 	bool signal_pending; /* later signalled send has completed, so the count must continue */
 	uint64_t numbered;   /* messages of earlier rounds, for their numbers */
+	/* A transport that signals all: how to post; and, unless a completion is the answer: */
+	post_call *call;
+	struct post_qp to;
+	bool reaps;      /* the completions are counted, */
+	uint64_t reaped; /* so many of `sent` so far */
 };
 
 struct pingpong_hooks {
@@ -89,6 +94,12 @@ int pingpong_finish(struct pingpong *p, uint64_t messages, int rc);
  * before. Returns 0, or -1 with the fault raised.
  */
 int pingpong_reap(struct pingpong *p);
+
+/*
+ * The same where all are signalled: poll once, or until no more than MOST are outstanding. Returns
+ * 0, also if aborted, or -1 with the fault raised.
+ */
+int pingpong_reap_each(struct pingpong *p, uint64_t most);
 
 /*
  * Add a mark to the round's slices, for the confidence interval. Called seldom, and never between

@@ -7,7 +7,7 @@
 
 #include "loop/pingpong.h"
 
-#define MARK_MASK UINT64_C(31) /* the slices of fetch_run() are updated once in 32 requests */
+#define MARK_MASK UINT64_C(31) /* where all are signalled, the slices are updated once in 32 */
 
 /* Poll the receive CQ: returns 1 if a receive has completed, 0 if not, or -1. Hot. */
 static ALWAYS_INLINE int pong_received(struct pingpong *p, uint32_t number)
@@ -67,11 +67,53 @@ static const struct pingpong_hooks sequenced_messages = {
 	.tidy = repost_recv,
 };
 
+/* Update the slices now and then, while the next request is under way. Hot. */
+static ALWAYS_INLINE int mark_sometimes(struct pingpong *p)
+{
+	if (UNLIKELY(!(p->sent & MARK_MASK)))
+		pingpong_mark(p);
+	return 0;
+}
+
+/* Post by the ibv_wr_* calls. Hot. */
+static ALWAYS_INLINE int send_by_call(struct pingpong *p, uint32_t number)
+{
+	int rc = p->call(&p->to, p->next, p->next + 1, 1);
+
+	(void)number;
+	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_wr_complete");
+}
+
+/* All of this end's messages are signalled. The queue has place for twice as many. Hot. */
+static ALWAYS_INLINE int repost_and_reap(struct pingpong *p)
+{
+	return repost_recv(p) || pingpong_reap_each(p, p->round->qps->tx_depth / 2)
+		       ? -1
+		       : mark_sometimes(p);
+}
+
+static const struct pingpong_hooks signalled_messages = {
+	.number = pingpong_unsequenced,
+	.post = send_by_call,
+	.arrived = pong_received,
+	.tidy = repost_and_reap,
+};
+
+/* Start P where every message is signalled. True if so. */
+static bool reaps_each(struct pingpong *p, struct round *r)
+{
+	pingpong_init(p, r);
+	p->reaps = p->call != NULL;
+	p->reaped = p->sent;
+	return p->reaps;
+}
+
 int pingpong_run(struct round *r)
 {
 	struct pingpong p;
 
-	pingpong_init(&p, r);
+	if (reaps_each(&p, r))
+		return pingpong_lead(&p, &signalled_messages, 0);
 	return r->unreliable ? pingpong_lead(&p, &sequenced_messages, PINGPONG_UNRELIABLE)
 			     : pingpong_lead(&p, &messages, 0);
 }
@@ -80,7 +122,8 @@ int pingpong_answer(struct round *r)
 {
 	struct pingpong p;
 
-	pingpong_init(&p, r);
+	if (reaps_each(&p, r))
+		return pingpong_follow(&p, &signalled_messages, 0);
 	return r->unreliable ? pingpong_follow(&p, &sequenced_messages, PINGPONG_UNRELIABLE)
 			     : pingpong_follow(&p, &messages, 0);
 }
@@ -94,19 +137,17 @@ static ALWAYS_INLINE int fetch_completed(struct pingpong *p, uint32_t number)
 	return pingpong_poll(p, p->send_cq, &wc, "request");
 }
 
-/* Update the slices now and then, while the next request is under way. Hot. */
-static ALWAYS_INLINE int fetch_mark(struct pingpong *p)
-{
-	if (UNLIKELY(!(p->sent & MARK_MASK)))
-		pingpong_mark(p);
-	return 0;
-}
-
 static const struct pingpong_hooks requests = {
 	.number = pingpong_unsequenced,
 	.post = pingpong_send,
 	.arrived = fetch_completed,
-	.tidy = fetch_mark,
+	.tidy = mark_sometimes,
+};
+static const struct pingpong_hooks requests_by_call = {
+	.number = pingpong_unsequenced,
+	.post = send_by_call,
+	.arrived = fetch_completed,
+	.tidy = mark_sometimes,
 };
 
 int fetch_run(struct round *r)
@@ -117,5 +158,5 @@ int fetch_run(struct round *r)
 	p.plain.send_flags |= IBV_SEND_SIGNALED;
 	p.signal_mask = UINT64_MAX; /* all are signalled: choose no others for a signal */
 	cq_wait_start(&r->qps->cq_wait, &r->qps->send, NULL);
-	return pingpong_lead(&p, &requests, 0);
+	return p.call ? pingpong_lead(&p, &requests_by_call, 0) : pingpong_lead(&p, &requests, 0);
 }

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "verbs/qp.h"
+
 /* Call ibv_post_send() once for each linked CHAIN. */
 static int by_post_send(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end,
 			unsigned chain)
@@ -29,11 +31,12 @@ static int by_one_post_send(struct post_qp *to, struct ibv_send_wr *wr,
 }
 
 /* Build request WR by the ibv_wr_* calls; OPCODE, INLINED and AIM are constants. */
-static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
+static ALWAYS_INLINE void build_wr(const struct post_qp *to, const struct ibv_send_wr *wr,
 				   const enum ibv_wr_opcode opcode, const bool inlined,
 				   const enum post_aim aim)
 {
 	const struct ibv_sge *sge = wr->sg_list;
+	struct ibv_qp_ex *qp = to->extended;
 
 	qp->wr_id = wr->wr_id;
 	qp->wr_flags = wr->send_flags; /* soft-RoCE needs IBV_SEND_INLINE here, others ignore it */
@@ -54,7 +57,7 @@ static ALWAYS_INLINE void build_wr(struct ibv_qp_ex *qp, const struct ibv_send_w
 	else
 		ibv_wr_rdma_write_imm(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, wr->imm_data);
 	if (aim == POST_TO_ADDRESS)
-		ibv_wr_set_ud_addr(qp, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+		ibv_wr_set_ud_addr(qp, to->aim->ah, to->aim->qpn, to->aim->qkey);
 	else if (aim == POST_TO_SRQ)
 		ibv_wr_set_xrc_srqn(qp, wr->qp_type.xrc.remote_srqn);
 	if (inlined)
@@ -77,7 +80,7 @@ static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 
 		ibv_wr_start(qp);
 		do {
-			build_wr(qp, wr++, opcode, inlined, aim);
+			build_wr(to, wr++, opcode, inlined, aim);
 		} while (wr != next);
 		rc = ibv_wr_complete(qp);
 		if (UNLIKELY(rc))

@@ -9,6 +9,8 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 
+struct qp_aim; /* verbs/qp.h */
+
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define LIKELY(x)     __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)   __builtin_expect(!!(x), 0)
@@ -21,13 +23,16 @@ static ALWAYS_INLINE int post_chain(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return ibv_post_send(qp, wr, &bad);
 }
 
-/* A QP, for the calls that a stream chose. */
+/* A QP, for the calls that a loop chose. */
 struct post_qp {
 	union {
 		struct ibv_qp *qp;
 		struct ibv_qp_ex *extended;
 	};
-	struct ibv_send_wr *bad; /* of ibv_post_send; not used */
+	union {
+		struct ibv_send_wr *bad;  /* of ibv_post_send; not used */
+		const struct qp_aim *aim; /* extended: where to, if each request says it */
+	};
 };
 
 /*
@@ -40,11 +45,11 @@ typedef int post_call(struct post_qp *to, struct ibv_send_wr *wr, const struct i
 /* What a request names. */
 enum post_aim {
 	POST_TO_PEER,    /* nothing: the QP has one peer */
-	POST_TO_ADDRESS, /* where to: a datagram */
+	POST_TO_ADDRESS, /* where to */
 	POST_TO_SRQ,     /* the peer's SRQ */
 };
 
-/* What a stream posts. */
+/* What a loop posts. */
 struct post_kind {
 	enum ibv_wr_opcode opcode;
 	enum post_aim aim;
@@ -53,5 +58,5 @@ struct post_kind {
 	bool single;   /* END is always the end of the first chain */
 };
 
-/* The function for KIND; NULL: no stream has such requests. */
+/* The function for KIND; NULL: no loop has such requests. */
 post_call *post_find(const struct post_kind *kind);

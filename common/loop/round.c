@@ -87,6 +87,30 @@ void round_build(const struct round *r, unsigned i, uint64_t offset, struct ibv_
 	round_set_remote(&r->memory.remote, i, offset, wr);
 }
 
+struct post_qp round_to(const struct round *r, unsigned i, bool extended)
+{
+	struct ibv_qp *qp = r->qps->qp[i];
+
+	return extended ? (struct post_qp){.extended = ibv_qp_to_qp_ex(qp), .aim = &r->qps->aim[i]}
+			: (struct post_qp){.qp = qp};
+}
+
+int round_post_row(const struct round *r, unsigned i, struct ibv_send_wr *wr, unsigned count)
+{
+	const struct transport *over = r->qps->transport;
+	bool sends = wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM;
+	post_call *call = post_find(&(struct post_kind){
+		.opcode = wr->opcode, .aim = round_aim(r), .extended = true});
+	struct post_qp to;
+	int rc;
+
+	if (sends || !over->rdma_by_calls || !call)
+		return round_post(r, r->qps->qp[i], wr);
+	to = round_to(r, i, true);
+	rc = call(&to, wr, wr + count, count);
+	return rc ? round_verb_failed(r, rc, "ibv_wr_complete") : 0;
+}
+
 void round_look_for_failure(const struct round *r)
 {
 	struct ibv_wc wc;

@@ -116,7 +116,7 @@ struct round {
 	unsigned legs; /* latency: parts of a round trip, and a result is one: 2 is half a round
 			  trip, 1 the whole */
 	unsigned post_list;
-	unsigned cq_mod;  /* sends per completion, if the queue allows it */
+	unsigned cq_mod;  /* sends per completion, if the queue and the transport allow it */
 	bool send_inline; /* IBV_SEND_INLINE */
 	bool no_peak;
 	bool unreliable;      /* the transport may lose messages without an error */
@@ -202,6 +202,23 @@ static ALWAYS_INLINE int round_post(const struct round *r, struct ibv_qp *qp,
 
 	return LIKELY(rc == 0) ? 0 : round_verb_failed(r, rc, "ibv_post_send");
 }
+
+/* What the requests of R name. */
+static inline enum post_aim round_aim(const struct round *r)
+{
+	const struct transport *over = r->qps->transport;
+
+	return over->addressed ? POST_TO_ADDRESS : over->receiver ? POST_TO_SRQ : POST_TO_PEER;
+}
+
+/* QP I, to be posted to by the ibv_wr_* calls (EXTENDED), or by ibv_post_send. */
+struct post_qp round_to(const struct round *r, unsigned i, bool extended);
+
+/*
+ * Post the COUNT linked requests, of one opcode, that are in a row from WR on, to QP I, by the
+ * calls that its transport has for them. Returns 0, or -1 with the fault raised.
+ */
+int round_post_row(const struct round *r, unsigned i, struct ibv_send_wr *wr, unsigned count);
 
 /* Poll up to MOST completions of CQ. Returns their number, or -1 with the fault raised. Hot. */
 static ALWAYS_INLINE int round_poll(const struct round *r, struct ibv_cq *cq, unsigned most,

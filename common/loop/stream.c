@@ -229,7 +229,7 @@ static int drain_all(struct stream *s, bool both)
 static void start_peak(struct stream *s)
 {
 	struct round *r = s->round;
-	unsigned group = r->cq_mod > s->odd_count ? r->cq_mod : s->odd_count;
+	unsigned group = s->group > s->odd_group ? s->group : s->odd_group;
 	struct peak_run run = {
 		.ticks = r->result.start_ticks,
 		/* + 1: the message under way may be complete but for its last byte */
@@ -259,7 +259,7 @@ static int begin_stream(struct stream *s)
  */
 static void limit_room(struct stream *s)
 {
-	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->chain;
+	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->group;
 
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->qp[i].room > places)
@@ -276,7 +276,7 @@ static double stream_in_flight(const struct stream *s)
 
 	for (unsigned i = 0; i < s->count; i++)
 		sum += (double)(s->qp[i].room / s->ring_count * s->ring_count) -
-		       (s->ring_count - s->round->cq_mod) / 2.0;
+		       (s->ring_count - s->group) / 2.0;
 	return sum;
 }
 

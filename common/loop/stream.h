@@ -49,6 +49,7 @@ struct stream {
 	struct stream_qp *qp; /* one for each QP */
 	unsigned count;
 	unsigned chain;      /* requests in one post */
+	unsigned group, odd_group; /* requests for one completion, of a ring and of the odd ones */
 	unsigned ring_count; /* per ring: a multiple of a post, and of a completion */
 	post_call *post;
 	uint64_t posted, done;

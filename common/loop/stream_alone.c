@@ -61,6 +61,7 @@ static int await_lone(struct stream *s, unsigned count)
 static int send_alone(struct stream *s, struct stream_qp *l, struct lone *lone, uint64_t most)
 {
 	const struct round *r = s->round;
+	bool each = r->qps->transport->all_signalled;
 	uint64_t before;
 	unsigned more;
 
@@ -78,14 +79,18 @@ static int send_alone(struct stream *s, struct stream_qp *l, struct lone *lone, 
 		before = now;
 	}
 	more = (s->ring_count - l->posted % s->ring_count) % s->ring_count;
-	lone->wr.send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
+	if (!each)
+		lone->wr.send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
 	for (unsigned k = 1; k <= more; k++) {
 		if (k == more)
 			lone->wr.send_flags |= IBV_SEND_SIGNALED;
 		if (post_lone(s, l, &lone->wr))
 			return -1;
 	}
-	return more ? await_lone(s, more) : 0;
+	for (unsigned k = 1; each && k < more; k++)
+		if (await_lone(s, 1))
+			return -1;
+	return more ? await_lone(s, each ? 1 : more) : 0;
 }
 
 /* QP after QP, at most half of its messages: the warm-up is to fill its queue, too. */

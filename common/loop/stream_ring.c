@@ -41,28 +41,22 @@ static void build_send(const struct stream *s, struct ibv_send_wr *wr, unsigned 
 	}
 }
 
-static struct post_qp where_to_post(const struct round *r, unsigned i)
-{
-	struct ibv_qp *qp = r->qps->qp[i];
-
-	return r->extended ? (struct post_qp){.extended = ibv_qp_to_qp_ex(qp)}
-			   : (struct post_qp){.qp = qp};
-}
-
 int stream_init(struct stream *s, struct round *r)
 {
-	unsigned qps = r->qps->to_group ? 1 : r->qps->count, group = r->cq_mod, ring;
+	bool each = r->qps->transport->all_signalled;
+	unsigned qps = r->qps->to_group ? 1 : r->qps->count, ring;
 	uint64_t target = round_target(r);
-	const struct transport *over = r->qps->transport;
 
 	memset(s, 0, sizeof(*s));
 	s->round = r;
 	s->count = qps;
 	/* One divides the other: a ring is a whole number of posts and of signalled groups. */
 	s->chain = r->post_list;
-	ring = group > s->chain ? group : s->chain;
+	ring = r->cq_mod > s->chain ? r->cq_mod : s->chain;
+	s->group = each ? 1 : r->cq_mod;
 	s->ring_count = ring;
 	s->odd_count = target == ROUND_ENDLESS ? 0 : (unsigned)(target % ring);
+	s->odd_group = each ? 1 : s->odd_count;
 	s->qp = calloc(qps, sizeof(*s->qp));
 	s->ring = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->ring));
 	s->sge = calloc((size_t)qps * (ring + s->odd_count), sizeof(*s->sge));
@@ -71,9 +65,7 @@ int stream_init(struct stream *s, struct round *r)
 				   qps);
 	s->post = post_find(&(struct post_kind){
 		.opcode = r->opcode,
-		.aim = over->addressed  ? POST_TO_ADDRESS
-		       : over->receiver ? POST_TO_SRQ
-					: POST_TO_PEER,
+		.aim = round_aim(r),
 		.inlined = r->send_inline,
 		.extended = r->extended,
 		.single = s->chain == ring,
@@ -85,11 +77,11 @@ int stream_init(struct stream *s, struct round *r)
 		struct ibv_send_wr *wr = s->ring + (size_t)i * ring;
 		struct ibv_send_wr *odd = s->odd + (size_t)i * s->odd_count;
 
-		build_send(s, wr, i, ring, s->chain, group);
+		build_send(s, wr, i, ring, s->chain, s->group);
 		if (s->odd_count)
-			build_send(s, odd, i, s->odd_count, s->odd_count, s->odd_count);
+			build_send(s, odd, i, s->odd_count, s->odd_count, s->odd_group);
 		s->qp[i] = (struct stream_qp){
-			.to = where_to_post(r, i),
+			.to = round_to(r, i, r->extended),
 			.ring = wr,
 			.room = r->qps->tx_depth,
 			.here = r->memory.from.addr + i * r->memory.from.stride,

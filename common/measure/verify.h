@@ -17,7 +17,7 @@
 
 struct verify_qp {
 	unsigned todo, next; /* messages left to post; number of the next one */
-	unsigned under_way;
+	unsigned under_way;  /* completions that are due */
 	unsigned waiting; /* SENDs: receives that are posted, and not consumed */
 	unsigned room;    /* free places in the send queue: 1 until it is known what else is in
 			     there */

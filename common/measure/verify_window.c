@@ -7,7 +7,7 @@
  *
  * SENDs need receives into the slots, but those for timed messages are already posted and are
  * consumed in order. So each end first sends empty messages, as many as the other one has receives.
- * Where SENDs may be lost, their immediate data are their numbers.
+ * Where SENDs may be lost, or come in any order, their immediate data are their numbers.
  *
  * READs fetch the messages: at the requester out of the responder's slots. Atomics return the old
  * values of counters (base/tickets.h).
@@ -110,9 +110,9 @@ static int count_arrival(struct meter *t, const struct ibv_wc *wc)
 {
 	struct verify *v = t->verify;
 	unsigned qp = (unsigned)wc->wr_id;
-	/* Of what may be lost, those of the timed part and of other windows may also be late. */
+	/* Those of the timed part and of other windows may also be late. */
 	uint32_t imm = wc->wc_flags & IBV_WC_WITH_IMM ? ntohl(wc->imm_data) : 0;
-	bool named = !t->round.unreliable || (imm & ~NUMBER_MASK) == window_tag(v);
+	bool named = !v->in.numbered || (imm & ~NUMBER_MASK) == window_tag(v);
 
 	if (!v->empty)
 		slots_arrived(&v->in, qp, named ? imm & NUMBER_MASK : SLOTS_NO_NUMBER);
@@ -164,8 +164,8 @@ static void build_request(const struct meter *t, unsigned qp, unsigned k)
 		.lkey = v->mem.lkey,
 	};
 	wr->opcode = v->opcode;
-	if (v->opcode == IBV_WR_SEND &&
-	    (t->round.unreliable || t->ep->options->experiment.send_with_imm))
+	if (v->opcode == IBV_WR_SEND && (transport_numbers(t->round.qps->transport) ||
+					 t->ep->options->experiment.send_with_imm))
 		wr->opcode = IBV_WR_SEND_WITH_IMM;
 	wr->imm_data = htonl(window_tag(v) | number);
 	wr->sg_list = &v->sge[k];
@@ -187,22 +187,24 @@ static int advance_qp(const struct meter *t, unsigned i)
 	struct verify *v = t->verify;
 	struct verify_qp *l = &v->qp[i];
 	unsigned n = l->todo < l->room ? l->todo : l->room;
+	bool all = r->qps->transport->all_signalled;
 
 	if (l->under_way)
 		return 0;
 	l->todo -= n;
-	l->under_way = n;
+	l->under_way = all ? n : n != 0;
 	while (n) {
 		unsigned chain = n < r->post_list ? n : r->post_list;
 
-		for (unsigned k = 0; k < chain; k++)
-			build_request(t, i, k);
 		n -= chain;
-		if (!n) {
-			v->wr[chain - 1].send_flags |= IBV_SEND_SIGNALED;
-			v->wr[chain - 1].wr_id = VERIFY_WR_ID | i;
+		for (unsigned k = 0; k < chain; k++) {
+			build_request(t, i, k);
+			if (!all && (n || k + 1 < chain))
+				continue;
+			v->wr[k].send_flags |= IBV_SEND_SIGNALED;
+			v->wr[k].wr_id = VERIFY_WR_ID | i;
 		}
-		if (round_post(r, r->qps->qp[i], v->wr))
+		if (round_post_row(r, i, v->wr, chain))
 			return -1;
 	}
 	return 0;
@@ -220,9 +222,8 @@ static int poll_sends(const struct meter *t, unsigned *open)
 	for (int k = 0; k < n; k++) {
 		unsigned i = (unsigned)(wc[k].wr_id & ~VERIFY_WR_ID);
 
-		if (!(wc[k].wr_id & VERIFY_WR_ID))
+		if (!(wc[k].wr_id & VERIFY_WR_ID) || --v->qp[i].under_way)
 			continue;
-		v->qp[i].under_way = 0;
 		v->qp[i].room = r->qps->tx_depth;
 		*open -= !v->qp[i].todo;
 		if (advance_qp(t, i))

@@ -167,6 +167,7 @@ static int make_slots(const struct meter *t, struct slots *slots, uint64_t offse
 	slots->from_server = from_server;
 	slots->in_place = t->verify->opcode != IBV_WR_SEND;
 	slots->unreliable = t->round.unreliable;
+	slots->numbered = transport_numbers(t->round.qps->transport);
 	return slots_init(slots);
 }
 

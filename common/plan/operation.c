@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "verbs/hca.h"
 #include "cli/options.h"
 #include "plan/test.h"
+#include "verbs/hca.h"
 
 #define DEPTH_MAX 255 /* the largest value in QP and rdma_cm attributes */
 
@@ -64,6 +64,10 @@ static int check_connection(const struct test *t, const struct experiment *e, st
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "-c/--connection %s cannot be used with %s", over->name,
 		    t->name);
+	if (over->efa) {
+		fault_cause(f, "An EFA does not support %s", o->name);
+		return fault_fix(f, "name a RoCE or InfiniBand device with -d on both ends");
+	}
 	if (operation_writes(o))
 		return fault_fix(f,
 				 "use send_%s, or -c UC: a datagram cannot write into the peer's "
@@ -89,14 +93,31 @@ static int check_cells(const struct experiment *e, struct fault *f)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "%s%s cannot be used without --plain", what,
 		    fits ? "" : over->name);
+	if (!fits)
+		fault_cause(f, "Copies through host memory need messages that arrive in order");
 	return fault_fix(f, "add --plain for a single row, or omit it");
+}
+
+/* SRD's READs and WRITEs have one way to be posted. */
+static int check_calls(const struct test *t, const struct experiment *e, struct fault *f)
+{
+	bool inlined = e->inline_bytes && e->inline_bytes != EXPERIMENT_AUTO;
+
+	if (!experiment_transport(e)->rdma_by_calls || !t->operation.peer_allows ||
+	    (!inlined && e->post_api != POST_API_SEND))
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "%s cannot be used with %s over %s",
+		    inlined ? "-I/--inline_size" : "--post-api send", t->name,
+		    experiment_transport(e)->name);
+	fault_cause(f, "READs and WRITEs are posted by the ibv_wr_* calls there, and not inline");
+	return fault_fix(f, "omit it, or use send_%s", kind_of_test(t));
 }
 
 int operation_check(const struct test *t, const struct experiment *e, struct fault *f)
 {
 	const struct operation *o = &t->operation;
 
-	if (check_connection(t, e, f))
+	if (check_connection(t, e, f) || check_calls(t, e, f))
 		return -1;
 	if (e->use_srq && t->receives == RECEIVES_NONE && !e->write_with_imm) {
 		fault_raise(f, FAULT_USAGE, 0, "--use-srq cannot be used with %s", t->name);
@@ -121,6 +142,23 @@ int operation_check_events(const struct test *t, const struct experiment *e, boo
 		    t->name);
 	fault_cause(f, "The test detects messages by polling memory, and a WRITE causes no event");
 	return fault_fix(f, "use send_lat, or omit -e");
+}
+
+int operation_check_fabric(const struct experiment *e, const struct hca_port *p, const char *fix,
+			   struct fault *f)
+{
+	const struct transport *over = experiment_transport(e);
+	bool efa = p->fabric == FABRIC_EFA;
+
+	if (over->efa == efa)
+		return efa ? efa_check(p->device, f) : 0;
+	fault_raise(f, FAULT_UNAVAILABLE, 0,
+		    "-c/--connection %s is not supported on %s, which is %s", over->name, p->device,
+		    fabric_row(p->fabric)->name);
+	fault_cause(f, "%s",
+		    efa ? "An Elastic Fabric Adapter has no connections: its transport is SRD"
+			: "SRD is the transport of Amazon's Elastic Fabric Adapters (EFA)");
+	return fault_fix(f, "%s", fix);
 }
 
 /* The features that iWARP does not have, with cause and fix. */
@@ -186,7 +224,16 @@ int operation_check_device(const struct operation *o, const struct hca_port *p, 
 			   bool answers, struct fault *f)
 {
 	bool none = operation_is_atomic(o) && p->attr.atomic_cap == IBV_ATOMIC_NONE;
+	unsigned needs = operation_pulls(o) ? EFA_READ : operation_writes(o) ? EFA_WRITE : 0;
 
+	if (p->fabric == FABRIC_EFA) {
+		if (!(needs & ~p->efa.device_caps))
+			return 0;
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "%s does not support %s", p->device, o->name);
+		fault_cause(f, "The device's capabilities (0x%x, efadv_query_device) lack it",
+			    p->efa.device_caps);
+		return fault_fix(f, "use send_lat or send_bw, or an instance of a newer type");
+	}
 	answers = o->fetches && answers && p->attr.max_qp_rd_atom < 1;
 	sends = o->fetches && sends && p->attr.max_qp_init_rd_atom < 1;
 	if (!none && !answers && !sends)
@@ -228,4 +275,10 @@ struct operation_depth operation_agree(const struct operation_depth *mine,
 		.sent = mine->sent < theirs->answered ? mine->sent : theirs->answered,
 		.answered = theirs->sent < mine->answered ? theirs->sent : mine->answered,
 	};
+}
+
+uint64_t operation_message_max(const struct operation *o, const struct hca_port *p)
+{
+	return p->fabric == FABRIC_EFA && o->peer_allows ? p->efa.max_rdma_size
+							 : p->port_attr.max_msg_sz;
 }

@@ -74,6 +74,12 @@ int operation_check_events(const struct test *t, const struct experiment *e, boo
 			   struct fault *f);
 
 /*
+ * The same for the transport, on P's fabric. FIX is that for another device.
+ */
+int operation_check_fabric(const struct experiment *e, const struct hca_port *p, const char *fix,
+			   struct fault *f);
+
+/*
  * The same on an iWARP device: only RC, connected by rdma_cm, without immediates and atomics. ipv6:
  * --ipv6 was given; own_schedule: gdr_bw without --plain.
  */
@@ -93,6 +99,9 @@ int operation_check_iwarp_memory(const char *device, struct fault *f);
 /* Check that P's device supports the operation at an end that SENDS requests, ANSWERS them, or both. */
 int operation_check_device(const struct operation *o, const struct hca_port *p, bool sends,
 			   bool answers, struct fault *f);
+
+/* The largest message by P: an EFA's SEND is a packet. */
+uint64_t operation_message_max(const struct operation *o, const struct hca_port *p);
 
 /*
  * The maximum number of outstanding READs and atomics of a QP: `sent` by an end, and `answered` by

@@ -79,14 +79,37 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 	return 0;
 }
 
+/* What SRD does not have. */
+static int check_efa(const struct experiment *e, struct fault *f)
+{
+	const struct {
+		bool given;
+		const char *option, *fix;
+	} all[] = {
+		{e->use_srq, "--use-srq", "omit it: an EFA has no shared receive queues"},
+		{e->load, "--load", "omit it: the load is WRITEs over RC, which an EFA lacks"},
+		{e->outs != EXPERIMENT_AUTO, "--outs",
+		 "use -t: an EFA limits READs by the send queue alone"},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].given)
+			return fault_usage(f, all[i].fix, "%s cannot be used with transport SRD",
+					   all[i].option);
+	return 0;
+}
+
 int plan_check(const struct experiment *e, struct fault *f)
 {
-	if (e->rdma_cm && !experiment_transport(e)->rdma_cm) {
+	const struct transport *over = experiment_transport(e);
+
+	if (e->rdma_cm && !over->rdma_cm) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
-			    "-R/--rdma_cm cannot be used with transport %s",
-			    experiment_transport(e)->name);
+			    "-R/--rdma_cm cannot be used with transport %s", over->name);
 		return fault_fix(f, "omit -R or -c: through rdma_cm, rdmark connects RC only");
 	}
+	if (over->efa && check_efa(e, f))
+		return -1;
 	if (e->post_list > e->tx_depth) {
 		fault_raise(f, FAULT_USAGE, 0,
 			    "-l/--post_list %llu is more than -t/--tx-depth %llu",
@@ -165,12 +188,13 @@ static uint64_t fill_queue(uint64_t mod, uint64_t least, uint64_t depth, uint64_
 
 unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
 {
-	uint64_t wanted = e->cq_mod != EXPERIMENT_AUTO ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
+	bool given = e->cq_mod != EXPERIMENT_AUTO && !experiment_transport(e)->all_signalled;
+	uint64_t wanted = given ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
 	uint64_t list = e->post_list, depth = e->tx_depth / list * list;
 	uint64_t each = cqe / e->qps, most = e->tx_depth / 4, mod;
 
 	mod = fit_to_list(wanted, (depth + each - 1) / each, most > list ? most : list, list);
-	if (e->cq_mod == EXPERIMENT_AUTO && mod > list && depth % mod > depth / UNUSED)
+	if (!given && mod > list && depth % mod > depth / UNUSED)
 		mod = fill_queue(mod, (depth + each - 1) / each, depth, list);
 	return (unsigned)(mod < depth ? mod : depth);
 }

@@ -28,7 +28,7 @@ uint64_t plan_last_size(const struct experiment *e, uint64_t max_bytes);
  * Sends per completion at SIZE: as given (100 by default, but 1 above 8 KiB), at most a quarter of
  * the send queue so that it never becomes empty before the completion arrives, and a multiple or a
  * divisor of the post list. It is more if the send CQ, of CQE entries for all QPs, would overflow
- * (CQE is at least the number of QPs).
+ * (CQE is at least the number of QPs). Where each has one of its own: how many are posted together.
  */
 unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe);
 

@@ -14,14 +14,14 @@
 #define INLINE_MAX 65536
 #define YEAR_10000 INT64_C(253402300800000000) /* in us since 1970 */
 #define SOME       "?*"                        /* a text that is not empty */
-#define GID_TYPE   "|RoCE v2 IPv4|RoCE v2 IPv6|RoCE v2 link-local|RoCE v1|IB|iWARP"
+#define GID_TYPE   "|RoCE v2 IPv4|RoCE v2 IPv6|RoCE v2 link-local|RoCE v1|IB|iWARP|EFA"
 #define PCI        "|%%%%:%%:%%.~|%%%%%:%%:%%.~|%%%%%%:%%:%%.~|%%%%%%%:%%:%%.~|%%%%%%%%:%%:%%.~"
 
 static const struct field rows[] = {
 	NEED(host, host, .form = SOME), NEED(device, nic.name, .form = SOME), ROW(device_chosen, nic.chosen),
 	NEED(port, nic.port, .min = 1, .max = UINT8_MAX),
-	NEED(link_layer, nic.link_layer, .form = "Ethernet|InfiniBand"),
-	NEED(transport, nic.transport, .form = "InfiniBand|RoCE|iWARP"), ROW(address, address.cm),
+	NEED(link_layer, nic.link_layer, .form = "Ethernet|InfiniBand|EFA"),
+	NEED(transport, nic.transport, .form = "InfiniBand|RoCE|iWARP|EFA"), ROW(address, address.cm),
 	ROW(rate_gbps, nic.rate_gbps), ROW(gid_index, address.gid_index, .min = -1, .max = UINT16_MAX),
 	ROW(gid, address.gid), ROW(gid_type, address.gid_type, .form = GID_TYPE), ROW(gid_chosen, address.gid_chosen),
 	ROW(priority, address.priority, .min = -1, .max = 7), ROW(lid, address.lid, .max = UINT16_MAX),

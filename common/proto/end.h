@@ -25,7 +25,7 @@ struct end {
 		char chosen[160]; /* why */
 		int64_t port;
 		char link_layer[16];
-		char transport[16]; /* "InfiniBand", "RoCE" or "iWARP" */
+		char transport[16]; /* "InfiniBand", "RoCE", "iWARP", "EFA" */
 		double rate_gbps;
 		int64_t active_mtu_bytes;
 		int64_t inline_bytes;

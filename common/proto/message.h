@@ -6,7 +6,7 @@
  *
  * Handshake:
  *	client  hello    protocol, version, test, experiment, timeout_ns,
- *			 rails[]{ethernet [, iwarp], gid_kinds, mtu_bytes
+ *			 rails[]{fabric, gid_kinds, mtu_bytes
  *			 [, pkey, default_pkey, reads_*]}
  *			 [, gpu_memory, varied[]: options that differ from those of the client's
  *			 other experiments, default_depth: of -t, which the server may cut,

@@ -57,7 +57,8 @@ static void packets_line(const struct report *r, const char *who, const struct e
 		snprintf(priority, sizeof(priority), "%" PRId64, e->address.priority);
 	if (roce)
 		text_add(line, sizeof(line), " priority %s,", priority);
-	report_note(r, "%s packets:%.*s", who, (int)strlen(line) - 1, line);
+	if (strcmp(e->nic.transport, "EFA") != 0) /* nobody sets these there */
+		report_note(r, "%s packets:%.*s", who, (int)strlen(line) - 1, line);
 }
 
 /* Where E's thread and buffers are: if they are known to be on another NUMA node than its NIC, or
@@ -146,7 +147,8 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 		 strcmp(e->nic.transport, "RoCE") == 0 && e->address.gid_type[0]
 			 ? e->address.gid_type
 			 : e->nic.transport);
-	if (!is_iwarp(e)) /* TCP segments messages, so there is no MTU */
+	/* TCP segments messages, so there is no MTU; EFA's is larger than any that has a name. */
+	if (!is_iwarp(e) && strcmp(e->nic.transport, "EFA") != 0)
 		text_add(line, sizeof(line), ", MTU %u%s", ends->effective->mtu_bytes,
 			 e->nic.active_mtu_bytes != ends->theirs[0]->nic.active_mtu_bytes
 				 ? " (the smaller of the two)"

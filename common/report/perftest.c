@@ -94,7 +94,9 @@ static void get_facts(const struct report *r, struct facts *f)
 		{" Number of qps   : ", "Number_of_qps",
 		 .number = x->qps * x->threads * r->run.rails},
 		{"\t\tTransport type : ", "Transport_type",
-		 is_word(end->nic.transport, "iWARP") ? "IW" : "IB"},
+		 is_word(end->nic.transport, "iWARP") ? "IW"
+		 : is_word(end->nic.transport, "EFA") ? "Unknown"
+						       : "IB"},
 		{" Connection type : ", "Connection_type", experiment_transport(x)->name},
 		{"\t\tUsing SRQ      : ", "Using_SRQ", on_off(x->use_srq || experiment_transport(x)->receiver)},
 		{" PCIe relax order: ", "PCIe_relax_order", on_off(!x->strict_order)},

@@ -11,9 +11,8 @@
 static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 {
 	struct hello_rail to = {
-		.ethernet = r->hca.info.fabric != FABRIC_INFINIBAND,
-		.iwarp = r->hca.info.fabric == FABRIC_IWARP,
-		.message_max = r->hca.info.port_attr.max_msg_sz,
+		.fabric = r->hca.info.fabric,
+		.message_max = (unsigned)operation_message_max(&ep->test->operation, &r->hca.info),
 	};
 
 	if (ep->test->operation.fetches)
@@ -81,18 +80,18 @@ int handshake_read_timeout(struct link *l, const json_t *m)
 
 /*
  * Set whether the loops with immediate data run: with --write_with_imm, and in a latency test if
- * this end, or the peer by its M, uses GPU memory.
+ * this end, or the peer by its M, uses GPU memory, or the transport has no order.
  */
 static int read_memory(struct endpoint *ep, const json_t *m)
 {
-	bool theirs;
+	bool theirs, unordered = !experiment_transport(&ep->options->experiment)->ordered;
 
 	if (message_flag(m, "gpu_memory", &theirs, ep->fault))
 		return -1;
-	/* A ping-pong polls memory, and the CPU cannot poll that of a GPU. */
-	ep->immediate =
-		ep->test->lead_immediate && (ep->options->experiment.write_with_imm ||
-					     (ep->test->latency && (ep->gpu_memory || theirs)));
+	/* Polled memory is no GPU's, and has the last bytes last. */
+	ep->immediate = ep->test->lead_immediate &&
+			(ep->options->experiment.write_with_imm ||
+			 (ep->test->latency && (unordered || ep->gpu_memory || theirs)));
 	if (ep->immediate && endpoint_iwarp(ep))
 		return operation_check_iwarp_memory(endpoint_iwarp(ep)->device, ep->fault);
 	return operation_check_events(ep->test, &ep->options->experiment, ep->immediate, ep->fault);
@@ -171,14 +170,12 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 	return connect_cm_aim(ep, m);
 }
 
-/* Both ends of rail R are InfiniBand, or RoCE, or iWARP: nothing is both. */
+/* Both ends of rail R are of one fabric. */
 static int agree_on_transport(struct endpoint *ep, const struct rail *r,
 			      const struct hello_rail *theirs)
 {
 	const struct hca_port *p = &r->hca.info;
-	const struct fabric_row *there = fabric_row(theirs->iwarp      ? FABRIC_IWARP
-						    : theirs->ethernet ? FABRIC_ROCE
-								       : FABRIC_INFINIBAND);
+	const struct fabric_row *there = fabric_row(theirs->fabric);
 	bool same_link = strcmp(there->link, r->mine.nic.link_layer) == 0;
 
 	if (there == fabric_row(p->fabric))

@@ -50,7 +50,7 @@ static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 
 const struct fields *hello_fields(bool offer)
 {
-	static const struct field offered[] = {ROW(ethernet, FIELD_REQUIRED), ROW(iwarp),
+	static const struct field offered[] = {ROW(fabric, FIELD_REQUIRED, .max = FABRICS - 1),
 					       MTU_PKEY_AND_READS};
 	static const struct field chosen[] = {ROW(gid_kind, FIELD_REQUIRED, .max = GID_KINDS - 1),
 					      MTU_PKEY_AND_READS};

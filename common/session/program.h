@@ -118,7 +118,7 @@ void command_line_notes(const struct program *p);
 
 /* hello.c: what a rail of the client supports; and what the server chose from it. */
 struct hello_rail {
-	bool ethernet, iwarp;   /* of an offer */
+	enum fabric fabric;     /* of an offer */
 	enum gid_kind gid_kind; /* of a choice */
 	unsigned mtu_bytes;
 	uint16_t pkey;                /* that the user chose; 0: any */

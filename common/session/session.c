@@ -157,6 +157,8 @@ static void enter_stage(struct session *s, enum session_stage stage)
 
 int session_open(struct session *s)
 {
+	struct experiment *e = &s->ep.options->experiment;
+	uint64_t size = e->size_bytes;
 	char given[128];
 	int rc;
 
@@ -174,13 +176,22 @@ int session_open(struct session *s)
 	enter_stage(s, SESSION_AGREEING);
 	if (!s->ep.server && !options_given(s->ep.options, "tx-depth"))
 		s->ep.default_depth = 1;
-	if (endpoint_check_devices(&s->ep) || endpoint_fit_depth(&s->ep, UINT64_MAX))
+	if (endpoint_efa_check(&s->ep) || endpoint_check_devices(&s->ep) ||
+	    endpoint_fit_depth(&s->ep, UINT64_MAX))
 		return -1;
-	/* TCP does what they are about. */
-	if (endpoint_iwarp_idle(&s->ep, given, sizeof(given)))
-		report_note(s->ms.report,
-			    "%s: ignored, because %s is iWARP, where TCP controls this", given,
-			    endpoint_iwarp(&s->ep)->device);
+	if (e->size_bytes != size)
+		report_note(s->ms.report, "messages of %s, not %s, which are larger than %s sends",
+			    units_size(e->size_bytes).text, units_size(size).text,
+			    s->ep.rail[0].hca.info.device);
+	if (!s->ep.server && experiment_transport(e)->efa &&
+	    !options_given(s->ep.options, "connection"))
+		report_note(s->ms.report, "transport SRD: %s is an EFA, which has no other",
+			    s->ep.rail[0].hca.info.device);
+	/* TCP does what they are about, or EFA. */
+	if (endpoint_idle(&s->ep, given, sizeof(given)))
+		report_note(s->ms.report, "%s: ignored, because %s is %s, which controls this%s",
+			    given, s->ep.rail[0].hca.info.device, s->ep.rail[0].mine.nic.transport,
+			    endpoint_iwarp(&s->ep) ? " by TCP" : "");
 	return 0;
 }
 
@@ -198,7 +209,9 @@ static struct report_effective effective_values(const struct measure *ms)
 		.tx_depth = qps->tx_depth,
 		.rx_depth = qps->rx_depth,
 		.inline_bytes = qps->inline_bytes,
-		.cq_mod = round_plan(&ms->meter[0], first, true).cq_mod,
+		.cq_mod = qps->transport->all_signalled
+				  ? 1
+				  : round_plan(&ms->meter[0], first, true).cq_mod,
 		.warmup = plan_warmup(e, first, ep->test->latency),
 		.outs = ep->test->operation.fetches ? reads : 0,
 		.connected_by = e->rdma_cm ? "rdma_cm" : "tcp",

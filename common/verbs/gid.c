@@ -12,6 +12,7 @@ const struct fabric_row *fabric_row(enum fabric fabric)
 		[FABRIC_INFINIBAND] = {"InfiniBand", "InfiniBand", .kind = GID_IB},
 		[FABRIC_ROCE] = {"RoCE", "Ethernet", .needs_gid = true, .kind = GID_KINDS},
 		[FABRIC_IWARP] = {"iWARP", "Ethernet", .shows_gid = true, .kind = GID_IWARP},
+		[FABRIC_EFA] = {"EFA", "EFA", .needs_gid = true, .kind = GID_EFA},
 	};
 
 	return &rows[fabric];
@@ -20,7 +21,8 @@ const struct fabric_row *fabric_row(enum fabric fabric)
 const char *gid_kind_name(enum gid_kind kind)
 {
 	static const char *const name[] = {"RoCE v2 IPv4", "RoCE v2 IPv6", "RoCE v2 link-local",
-					   "RoCE v1",      "IB",           "iWARP"};
+					   "RoCE v1",      "IB",           "iWARP",
+					   "EFA"};
 
 	return (unsigned)kind < GID_KINDS ? name[kind] : "unknown";
 }

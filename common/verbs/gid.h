@@ -19,6 +19,7 @@ enum fabric {
 	FABRIC_INFINIBAND,
 	FABRIC_ROCE,
 	FABRIC_IWARP, /* over Ethernet; connected only by rdma_cm */
+	FABRIC_EFA,   /* Amazon's; without connections */
 	FABRICS
 };
 
@@ -30,10 +31,11 @@ enum gid_kind {
 	GID_V1,
 	GID_IB,
 	GID_IWARP, /* a MAC address; no packet is sent to it */
+	GID_EFA,
 	GID_KINDS
 };
 
-/* A fabric, and its rule for GIDs. A link layer with another one, as EFA's, is another row. */
+/* A fabric, and its rule for GIDs. */
 struct fabric_row {
 	const char *name, *link; /* "RoCE"; of its link layer: "Ethernet" */
 	bool needs_gid;          /* else only where the port requires it, or -x names one */

@@ -117,6 +117,15 @@ static int read_gids(struct hca_port *p, struct ibv_context *ctx)
 	return p->gids ? 0 : -ENOMEM;
 }
 
+static enum fabric find_fabric(const struct hca_port *p, enum ibv_transport_type transport)
+{
+	if (transport == IBV_TRANSPORT_IWARP)
+		return FABRIC_IWARP;
+	if (transport == IBV_TRANSPORT_UNSPECIFIED && p->attr.vendor_id == EFA_VENDOR)
+		return FABRIC_EFA;
+	return p->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET ? FABRIC_ROCE : FABRIC_INFINIBAND;
+}
+
 /* Fill P for PORT of the open device. Returns 0 or a positive errno. */
 static int describe_port(struct hca_port *p, struct ibv_context *ctx, uint8_t port)
 {
@@ -131,9 +140,9 @@ static int describe_port(struct hca_port *p, struct ibv_context *ctx, uint8_t po
 		rc = ibv_query_port(ctx, port, &p->port_attr);
 	if (rc)
 		return rc > 0 ? rc : errno;
-	p->fabric = ctx->device->transport_type == IBV_TRANSPORT_IWARP   ? FABRIC_IWARP
-		    : p->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET ? FABRIC_ROCE
-									 : FABRIC_INFINIBAND;
+	p->fabric = find_fabric(p, ctx->device->transport_type);
+	if (p->fabric == FABRIC_EFA)
+		efa_query(ctx, &p->efa);
 	p->sysfs_gbps = read_sysfs_rate(p->device, port);
 	topo_locate(p->device, &p->place);
 	return -read_gids(p, ctx);

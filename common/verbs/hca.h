@@ -16,6 +16,7 @@
 
 #include "base/fault.h"
 #include "host/topo.h"
+#include "verbs/efa.h"
 #include "verbs/gid.h"
 
 #define HCA_MAX 16 /* devices that one run uses at once */
@@ -29,6 +30,7 @@ struct hca_port {
 	struct topo_place place;
 	struct ibv_device_attr attr; /* of the device */
 	struct ibv_port_attr port_attr;
+	struct efa_attr efa; /* of an EFA */
 	struct gid *gids; /* the non-empty entries; owned */
 	size_t gid_count;
 	double sysfs_gbps; /* rate in sysfs; 0: none */
@@ -128,6 +130,12 @@ static inline bool hca_are_alike(const struct hca_port *a, const struct hca_port
 {
 	return a->attr.vendor_id == b->attr.vendor_id &&
 	       a->attr.vendor_part_id == b->attr.vendor_part_id && a->fabric == b->fabric;
+}
+
+/* True if a message without a receive fails there, and is not sent again. */
+static inline bool hca_lacks_rnr_retry(const struct hca_port *p)
+{
+	return p->fabric == FABRIC_EFA && !(p->efa.device_caps & EFA_RNR_RETRY);
 }
 
 /* True if P is soft-RoCE (rdma_rxe). */

@@ -31,7 +31,12 @@ void qp_address_release(struct qp_address *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* The largest number of receives that complete in one CQ. */
+/* The largest number of sends that complete in one CQ, and of receives. */
+static uint64_t count_sends_per_cq(const struct qp_attr *a)
+{
+	return (uint64_t)a->tx_depth * (a->own_cqs ? 1 : a->count);
+}
+
 static uint64_t count_receives_per_cq(const struct qp_attr *a)
 {
 	return (uint64_t)a->rx_depth * (a->use_srq || a->own_cqs ? 1 : a->count);
@@ -42,6 +47,21 @@ static unsigned count_srqs(const struct qp_attr *a)
 	if (a->transport->receiver) /* a request names one, even if it consumes no receive */
 		return a->use_srq || !a->rx_depth ? 1 : a->count;
 	return a->use_srq && a->rx_depth;
+}
+
+/* Check that a CQ holds all receives, or SENDS, which cannot share a completion. */
+static int check_cq(const struct hca *h, const struct qp_attr *a, bool sends, struct fault *f)
+{
+	uint64_t all = sends ? count_sends_per_cq(a) : count_receives_per_cq(a);
+	unsigned depth = sends ? a->tx_depth : a->rx_depth;
+	int max = h->info.attr.max_cqe;
+
+	if (all <= (unsigned)max)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "%u %s on each of %u QPs are more than a CQ of %s holds (%d)",
+		    depth, sends ? "sends" : "receives", a->count, h->info.device, max);
+	return fault_fix(f, "use a smaller -%c, at most %u", sends ? 't' : 'r',
+			 (unsigned)((unsigned)max / (all / depth)));
 }
 
 /* Raise which limit of the device the attributes exceed; the verbs would only return EINVAL. */
@@ -80,20 +100,16 @@ static int check_limits(const struct hca *h, const struct qp_attr *a, struct fau
 				    limits[i].has, limits[i].max);
 			return fault_fix(f, "%s", limits[i].fix);
 		}
-	if (count_receives_per_cq(a) <= (unsigned)d->max_cqe)
-		return 0;
-	fault_raise(f, FAULT_USAGE, 0,
-		    "%u receives on each of %u QPs are more than a CQ of %s holds (%d)",
-		    a->rx_depth, a->count, h->info.device, d->max_cqe);
-	return fault_fix(f, "use a smaller -r, at most %u",
-			 (unsigned)(d->max_cqe / (count_receives_per_cq(a) / a->rx_depth)));
+	return check_cq(h, a, false, f) || (a->transport->all_signalled && check_cq(h, a, true, f))
+		       ? -1
+		       : 0;
 }
 
 static int create_cqs(struct qp_set *s, const struct hca *h, const struct qp_attr *a,
 		      struct fault *f)
 {
-	uint64_t send = (uint64_t)a->tx_depth * (a->own_cqs ? 1 : a->count);
-	uint64_t recv = count_receives_per_cq(a), max = (unsigned)h->info.attr.max_cqe;
+	uint64_t send = count_sends_per_cq(a), recv = count_receives_per_cq(a);
+	uint64_t max = (unsigned)h->info.attr.max_cqe;
 	struct cq_attr cq = {
 		.count = a->own_cqs ? a->count : 1,
 		.vector = a->vector,
@@ -210,7 +226,7 @@ static struct ibv_qp *create_first_qp(struct qp_set *s, const struct qp_attr *a)
 {
 	struct ibv_qp *qp = create_qp_with_inline(s, a);
 
-	if (qp || !s->extended)
+	if (qp || !s->extended || s->transport->rdma_by_calls)
 		return qp;
 	s->extended = false;
 	return create_qp_with_inline(s, a);
@@ -264,14 +280,17 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 	s->transport = a->transport;
 	s->tx_depth = a->tx_depth;
 	s->rx_depth = a->rx_depth;
-	s->extended = a->extended;
+	s->extended = a->extended || a->transport->rdma_by_calls;
+	s->to_rts = a->transport->to_rts;
+	if (hca_lacks_rnr_retry(&h->info))
+		s->to_rts &= ~IBV_QP_RNR_RETRY;
 	s->local = h->info.fabric == FABRIC_IWARP;
 	s->qp = calloc(a->count, sizeof(struct ibv_qp *));
 	s->psn = calloc(a->count, sizeof(*s->psn));
-	s->peer_qpn = calloc(a->count, sizeof(*s->peer_qpn));
+	s->aim = calloc(a->count, sizeof(*s->aim));
 	s->receiver = calloc(a->count, sizeof(struct ibv_qp *));
 	s->peer_srqn = calloc(a->count, sizeof(*s->peer_srqn));
-	if (!s->qp || !s->psn || !s->peer_qpn || !s->receiver || !s->peer_srqn ||
+	if (!s->qp || !s->psn || !s->aim || !s->receiver || !s->peer_srqn ||
 	    getrandom(s->psn, a->count * sizeof(*s->psn), 0) < 0)
 		return fault_raise(f, FAULT_LOCAL, errno,
 				   "random packet sequence numbers for %u QPs", a->count);
@@ -331,7 +350,7 @@ void qp_set_release(struct qp_set *s)
 		ibv_dealloc_pd(s->pd);
 	free(s->receiver);
 	free(s->peer_srqn);
-	free(s->peer_qpn);
+	free(s->aim);
 	free(s->psn);
 	free(s->qp);
 	memset(s, 0, sizeof(*s));

@@ -48,6 +48,12 @@ struct qp_attr {
 	bool multicast; /* the peer's address is a group's: QP 0 sends to all of its QPs */
 };
 
+/* Where a request goes, if it has to say so. */
+struct qp_aim {
+	struct ibv_ah *ah;
+	uint32_t qpn, qkey;
+};
+
 struct qp_set {
 	struct ibv_pd *pd;
 	struct cq_wait cq_wait;
@@ -57,8 +63,8 @@ struct qp_set {
 	unsigned srqs;                    /* 0: each QP has a receive queue */
 	struct ibv_qp **qp;
 	uint32_t *psn;      /* first packet sequence number of each QP */
-	/* If each request says where to: the peer's QPs; its port, for the QPs in turn. */
-	uint32_t *peer_qpn;
+	/* If each request says where to: of each QP; and the peer's port, for the QPs in turn. */
+	struct qp_aim *aim;
 	struct ibv_ah **ah;
 	unsigned ahs;
 	/* If other QPs receive: their domain, which then exists; they; the peer's SRQs. */
@@ -74,6 +80,7 @@ struct qp_set {
 	unsigned inline_bytes; /* as the device granted it */
 	bool local;            /* iWARP: a completion does not mean that the peer has the message */
 	bool extended;         /* every QP has ibv_qp_to_qp_ex() and the ibv_wr_* calls */
+	int to_rts;            /* enum ibv_qp_attr_mask: the transport's on this device */
 	uint8_t port;
 	/* The state of QP 0's send queue, from one round to the next. */
 	uint64_t sent;       /* messages sent, to know which are signalled */

@@ -101,13 +101,15 @@ void qp_fill_attr(const struct qp_route *r, struct ibv_qp_attr *attr)
 static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
 		      const struct qp_address *to, struct fault *f)
 {
+	const struct transport *half = s->transport->receiver;
 	const struct {
 		struct ibv_qp *qp; /* NULL: there is no other */
-		const struct transport *half;
+		int to_rtr, to_rts;
 		uint32_t peer;
 	} all[] = {
-		{s->qp[i], s->transport, to->qpn[i]},
-		{s->receiver[i], s->transport->receiver, s->xrcd ? to->sender[i] : 0},
+		{s->qp[i], s->transport->to_rtr, s->to_rts, to->qpn[i]},
+		{s->receiver[i], half ? half->to_rtr : 0, half ? half->to_rts : 0,
+		 s->xrcd ? to->sender[i] : 0},
 	};
 	struct ibv_qp_attr attr = {
 		.path_mtu = hca_mtu_enum(r->mtu_bytes),
@@ -122,15 +124,14 @@ static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
 
 		attr.qp_state = IBV_QPS_RTR;
 		attr.dest_qp_num = all[k].peer;
-		rc = ibv_modify_qp(all[k].qp, &attr, IBV_QP_STATE | all[k].half->to_rtr);
+		rc = ibv_modify_qp(all[k].qp, &attr, IBV_QP_STATE | all[k].to_rtr);
 		if (rc) {
 			vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)",
 				     all[k].qp->qp_num);
 			return explain_no_route(r, to, f);
 		}
 		attr.qp_state = IBV_QPS_RTS;
-		if (qp_modify(all[k].qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | all[k].half->to_rts,
-			      f))
+		if (qp_modify(all[k].qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | all[k].to_rts, f))
 			return -1;
 	}
 	return 0;
@@ -172,12 +173,19 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 	if (s->xrcd && (!to->sender || !to->srqn))
 		return fault_raise(f, FAULT_PEER, 0, "the peer did not say what its SRQs are");
 	for (unsigned i = 0; i < s->count; i++) {
-		s->peer_qpn[i] = multicast_is_group(&to->gid) ? MULTICAST_QPN : to->qpn[i];
 		s->peer_srqn[i] = s->xrcd ? to->srqn[i] : 0;
 		if (connect_qp(s, i, r, to, f))
 			return -1;
 	}
-	return s->transport->addressed ? create_ahs(s, r, to, f) : 0;
+	if (!s->transport->addressed)
+		return 0;
+	if (create_ahs(s, r, to, f))
+		return -1;
+	for (unsigned i = 0; i < s->count; i++)
+		s->aim[i] = (struct qp_aim){
+			s->ah[i % s->ahs],
+			multicast_is_group(&to->gid) ? MULTICAST_QPN : to->qpn[i], QKEY};
+	return 0;
 }
 
 void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
@@ -186,9 +194,9 @@ void qp_set_aim(const struct qp_set *s, unsigned i, struct ibv_send_wr *wr)
 		wr->qp_type.xrc.remote_srqn = s->peer_srqn[i];
 	if (!s->transport->addressed)
 		return;
-	wr->wr.ud.ah = s->ah[i % s->ahs];
-	wr->wr.ud.remote_qpn = s->peer_qpn[i];
-	wr->wr.ud.remote_qkey = QKEY;
+	wr->wr.ud.ah = s->aim[i].ah;
+	wr->wr.ud.remote_qpn = s->aim[i].qpn;
+	wr->wr.ud.remote_qkey = s->aim[i].qkey;
 }
 
 void qp_set_quiesce(struct qp_set *s)

@@ -20,9 +20,12 @@ struct transport {
 	/* promises */
 	bool reliable; /* a message arrives once, or its request fails */
 	bool ordered;  /* messages arrive, and requests complete, in the order of their posts */
+	bool efa;      /* it is that of EFAs, which have no other */
 	/* requests */
 	bool addressed;        /* each says where to: address handle, QP number, Q_Key */
 	bool one_packet;       /* a message is one: at most the MTU */
+	bool all_signalled;    /* each must ask for its completion */
+	bool rdma_by_calls;    /* READs and WRITEs are posted by ibv_wr_* only, never inline */
 	unsigned peer_allows;  /* the rights that a request may need: enum ibv_access_flags */
 	unsigned inline_most;  /* bytes that are worth asking for */
 	unsigned header_bytes; /* before the payload in a receive buffer: a GRH */
@@ -48,6 +51,12 @@ const struct transport *transport_of(uint64_t connection);
 static inline bool transport_is_on(const struct transport *t, const struct ibv_device_attr *device)
 {
 	return !(t->device_caps & ~device->device_cap_flags);
+}
+
+/* True if what arrives must tell its number: it may be another one than the next. */
+static inline bool transport_numbers(const struct transport *t)
+{
+	return !t->reliable || !t->ordered;
 }
 
 /*

@@ -14,7 +14,8 @@
 	X(RC, rc) \
 	X(UC, uc) \
 	X(UD, ud) \
-	X(XRC, xrc)
+	X(XRC, xrc) \
+	X(SRD, srd)
 /* clang-format on */
 
 #define TRANSPORT_CONNECTION(word, name)  CONNECTION_##word,

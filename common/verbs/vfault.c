@@ -89,6 +89,12 @@ static const struct verbs_error status_errors[] = {
 	 "The peer's NIC sends no ACK: the peer is gone, or packets are lost or blocked",
 	 "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791), the MTU "
 	 "of the switches, and pause or ECN settings"},
+	{{IBV_WC_RESP_TIMEOUT_ERR},
+	 "The peer's EFA does not answer: the peer is gone, or packets are blocked",
+	 "check that both ends are in one subnet, and that their security group allows all traffic "
+	 "of its own members, out and in"},
+	{{IBV_WC_REM_INV_RD_REQ_ERR}, "The peer's QP is gone, or in the error state",
+	 "see what the peer printed"},
 	{{IBV_WC_RNR_RETRY_EXC_ERR},
 	 "The receiver had no receive request posted",
 	 "use a larger --rx-depth"},
@@ -132,8 +138,11 @@ int vfault_completion(struct fault *f, enum ibv_wc_status status, uint32_t vendo
 	if (fault_is(f))
 		return -1;
 	fault_raise(f,
-		    status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_REM_ABORT_ERR ? FAULT_PEER
-										     : FAULT_LOCAL,
+		    status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_REM_ABORT_ERR ||
+				    status == IBV_WC_RESP_TIMEOUT_ERR ||
+				    status == IBV_WC_REM_INV_RD_REQ_ERR
+			    ? FAULT_PEER
+			    : FAULT_LOCAL,
 		    0, "%s on QP 0x%06x completed with \"%s\" (status %d, vendor error 0x%x)", what,
 		    qp_num, ibv_wc_status_str(status), (int)status, vendor_err);
 	snprintf(f->completion, sizeof(f->completion), "%s", ibv_wc_status_str(status));

@@ -93,21 +93,6 @@ free_port() {
 	port=$next_port
 }
 
-# Not line by line: bash reads files of the kernel byte by byte, and there may be hundreds of lines.
-listening() {
-	local hex
-	printf -v hex %04X "$1"
-	grep -Eqs ": [0-9A-F]+:$hex [0-9A-F]+:[0-9A-F]+ 0A " /proc/net/tcp /proc/net/tcp6
-}
-
-until_listening() {
-	local end=$((SECONDS + deadline))
-	until listening "$port"; do
-		kill -0 "${pid[$1]}" 2>/dev/null && ((SECONDS < end)) || return 0
-		read -r -t 0.02 <> <(:) || true
-	done
-}
-
 # run_tool WHO PROGRAM OPTION…: a server and a client of it, each in a folder of its own.
 run_tool() {
 	local folder=$BATS_FILE_TMPDIR/rdmark end

@@ -16,3 +16,19 @@ calibrated() {
 	done
 	return $code
 }
+
+# Not line by line: bash reads files of the kernel byte by byte, and there may be hundreds of lines.
+listening() {
+	local hex
+	printf -v hex %04X "$1"
+	grep -Eqs ": [0-9A-F]+:$hex [0-9A-F]+:[0-9A-F]+ 0A " /proc/net/tcp /proc/net/tcp6
+}
+
+# until_listening NAME: NAME listens on $port, or has ended.
+until_listening() {
+	local end=$((SECONDS + deadline))
+	until listening "$port"; do
+		kill -0 "${pid[$1]}" 2>/dev/null && ((SECONDS < end)) || return 0
+		read -r -t 0.02 <> <(:) || true
+	done
+}

@@ -138,6 +138,14 @@ static void what_a_transport_cannot_do(void **state)
 	e.connection = CONNECTION_UD;
 	assert_false(refused(&sends, &e));
 	assert_true(refused(&writes, &e) && refused(&reads, &e) && refused(&atomics, &e));
+	e.connection = CONNECTION_SRD;
+	assert_false(refused(&sends, &e) || refused(&writes, &e) || refused(&reads, &e));
+	assert_true(refused(&atomics, &e));
+	e.inline_bytes = 16;
+	assert_true(!refused(&sends, &e) && refused(&writes, &e));
+	e.inline_bytes = 0;
+	e.post_api = POST_API_SEND;
+	assert_true(!refused(&sends, &e) && refused(&reads, &e));
 	e = defaults();
 	e.use_srq = 1;
 	assert_true(refused(&writes, &e) && refused(&reads, &e));
@@ -182,9 +190,44 @@ static void what_a_device_cannot_do(void **state)
 	p.attr.max_qp_init_rd_atom = 0;
 	assert_false(can(&atomics, &p, true, false));
 	assert_true(can(&atomics, &p, false, true));
+	p.fabric = FABRIC_EFA;
+	assert_true(can(&sends, &p, true, true) && !can(&writes, &p, true, true));
+	p.efa.device_caps = EFA_READ;
+	assert_true(can(&reads, &p, true, true) && !can(&writes, &p, true, true));
+	p.efa.device_caps = EFA_WRITE;
+	assert_true(can(&writes, &p, true, true) && !can(&reads, &p, true, true));
 	assert_int_equal(operation_check_iwarp(&reads, &e, &on, &f), 0);
 	assert_int_equal(operation_check_iwarp(&atomics, &e, &on, &f), -1);
 	assert_int_equal(f.code, FAULT_UNAVAILABLE);
+}
+
+static void what_a_fabric_has(void **state)
+{
+	struct hca_port p = {.device = "x", .fabric = FABRIC_EFA};
+	struct experiment e = defaults();
+	struct fault f = {0};
+
+	(void)state;
+	assert_int_equal(operation_check_fabric(&e, &p, "fix", &f), -1);
+	assert_int_equal(f.code, FAULT_UNAVAILABLE);
+	p.fabric = FABRIC_ROCE;
+	memset(&f, 0, sizeof(f));
+	assert_int_equal(operation_check_fabric(&e, &p, "fix", &f), 0);
+	e.connection = CONNECTION_SRD;
+	assert_int_equal(operation_check_fabric(&e, &p, "fix", &f), -1);
+}
+
+/* An EFA's SEND is a packet, the others are cut into some. */
+static void how_large_a_message_is(void **state)
+{
+	struct hca_port p = {.fabric = FABRIC_EFA, .port_attr = {.max_msg_sz = 8928},
+			     .efa = {.max_rdma_size = 1 << 30}};
+
+	(void)state;
+	assert_int_equal(operation_message_max(&sends, &p), 8928);
+	assert_int_equal(operation_message_max(&reads, &p), 1 << 30);
+	p.fabric = FABRIC_ROCE;
+	assert_int_equal(operation_message_max(&reads, &p), 8928);
 }
 
 static void outstanding_ones_are_what_both_ends_can(void **state)
@@ -222,6 +265,8 @@ int main(void)
 		cmocka_unit_test(opcodes_and_rights),
 		cmocka_unit_test(what_a_transport_cannot_do),
 		cmocka_unit_test(what_a_device_cannot_do),
+		cmocka_unit_test(what_a_fabric_has),
+		cmocka_unit_test(how_large_a_message_is),
 		cmocka_unit_test(outstanding_ones_are_what_both_ends_can),
 	};
 

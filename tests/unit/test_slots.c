@@ -312,7 +312,7 @@ static void losses_may_be_allowed(void **state)
 
 	(void)state;
 	make_world(&w, 64, false);
-	w.in.unreliable = true;
+	w.in.unreliable = w.in.numbered = true;
 	carry_others(&w);
 	carry_range(&w, 3, COUNT - 1);
 	slots_check(&w.in, &t);
@@ -340,7 +340,7 @@ static void datagrams_lost_and_reordered(void **state)
 
 	(void)state;
 	make_world(&w, 64, false);
-	w.in.unreliable = true;
+	w.in.unreliable = w.in.numbered = true;
 	carry_others(&w);
 	carry_range(&w, 7, 10);
 	carry_range(&w, 1, 4);
@@ -354,6 +354,41 @@ static void datagrams_lost_and_reordered(void **state)
 	free_world(&w);
 }
 
+/* Any order is right where each comes once; then a loss, and one that came twice, are not. */
+static void reordered_but_each_once(void **state)
+{
+	struct slots_tally t = {0};
+	struct world w;
+
+	(void)state;
+	make_world(&w, 64, false);
+	w.in.numbered = true;
+	carry_others(&w);
+	carry_range(&w, 7, COUNT - 1);
+	carry_range(&w, 0, 6);
+	expect(&w, 0, 0);
+	next_window(&w);
+	carry_others(&w);
+	carry_range(&w, 9, COUNT - 1);
+	carry_range(&w, 0, 7);
+	slots_check(&w.in, &t);
+	assert_int_equal(t.errors, 1);
+	assert_int_equal(t.lost, 1);
+	assert_int_equal(t.first.name.number, 8);
+	carry(&w, 3, 3); /* again: in place of the missing one */
+	memset(&t, 0, sizeof(t));
+	slots_check(&w.in, &t);
+	assert_int_equal(t.errors, 1);
+	assert_int_equal(t.lost, 0);
+	assert_int_equal(t.first.name.number, 8);
+	next_window(&w);
+	carry_others(&w);
+	carry_range(&w, 1, COUNT - 1);
+	slots_arrived(&w.in, LANE, SLOTS_NO_NUMBER);
+	expect(&w, 1, 0);
+	free_world(&w);
+}
+
 /* A completion says that a datagram came, but a part of it did not: that is no loss. */
 static void a_datagram_with_a_hole(void **state)
 {
@@ -362,7 +397,7 @@ static void a_datagram_with_a_hole(void **state)
 
 	(void)state;
 	make_world(&w, 64, false);
-	w.in.unreliable = true;
+	w.in.unreliable = w.in.numbered = true;
 	carry_others(&w);
 	at = slots_payload(&w.in, LANE, 3) + 16;
 	memcpy(hole, at, sizeof(hole));
@@ -432,6 +467,7 @@ int main(void)
 		cmocka_unit_test(in_memory_without_completion),
 		cmocka_unit_test(losses_may_be_allowed),
 		cmocka_unit_test(datagrams_lost_and_reordered),
+		cmocka_unit_test(reordered_but_each_once),
 		cmocka_unit_test(a_datagram_with_a_hole),
 		cmocka_unit_test(short_messages),
 		cmocka_unit_test(bytes_before_do_not_count),
