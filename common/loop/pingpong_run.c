@@ -57,12 +57,14 @@ static ALWAYS_INLINE int received_sequenced(struct pingpong *p, uint32_t number)
 static const struct pingpong_hooks messages = {
 	.number = pingpong_unsequenced,
 	.post = pingpong_send,
+	.sent = pingpong_sent,
 	.arrived = pong_received,
 	.tidy = repost_recv,
 };
 static const struct pingpong_hooks sequenced_messages = {
 	.number = message_number,
 	.post = send_sequenced,
+	.sent = pingpong_sent,
 	.arrived = received_sequenced,
 	.tidy = repost_recv,
 };
@@ -94,19 +96,26 @@ static ALWAYS_INLINE int fetch_completed(struct pingpong *p, uint32_t number)
 	return pingpong_poll(p, p->send_cq, &wc, "request");
 }
 
-/* Update the slices now and then, while the next request is under way. Hot. */
-static ALWAYS_INLINE int fetch_mark(struct pingpong *p)
+/* Update the slices now and then, while the request is under way. Hot. */
+static ALWAYS_INLINE int fetch_sent(struct pingpong *p, uint64_t i)
 {
-	if (UNLIKELY(!(p->sent & MARK_MASK)))
+	if (UNLIKELY(!(i & MARK_MASK)))
 		pingpong_mark(p);
+	return 0;
+}
+
+static ALWAYS_INLINE int fetch_nothing(struct pingpong *p)
+{
+	(void)p;
 	return 0;
 }
 
 static const struct pingpong_hooks requests = {
 	.number = pingpong_unsequenced,
 	.post = pingpong_send,
+	.sent = fetch_sent,
 	.arrived = fetch_completed,
-	.tidy = fetch_mark,
+	.tidy = fetch_nothing,
 };
 
 int fetch_run(struct round *r)
@@ -115,7 +124,7 @@ int fetch_run(struct round *r)
 
 	pingpong_init(&p, r);
 	p.plain.send_flags |= IBV_SEND_SIGNALED;
-	p.signal_mask = UINT64_MAX; /* all are signalled: choose no others for a signal */
+	p.signal_mask = UINT64_MAX; /* all are: the first, too, is not chosen for another one */
 	cq_wait_start(&r->qps->cq_wait, &r->qps->send, NULL);
 	return pingpong_lead(&p, &requests, 0);
 }
