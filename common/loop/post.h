@@ -21,14 +21,7 @@ static ALWAYS_INLINE int post_chain(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return ibv_post_send(qp, wr, &bad);
 }
 
-/* A QP, for the calls that a stream chose. */
-struct post_qp {
-	union {
-		struct ibv_qp *qp;
-		struct ibv_qp_ex *extended;
-	};
-	struct ibv_send_wr *bad; /* of ibv_post_send; not used */
-};
+struct post_qp;
 
 /*
  * A function that posts the requests from WR to END, which are in a row, with one call or one
@@ -37,14 +30,34 @@ struct post_qp {
 typedef int post_call(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end,
 		      unsigned chain);
 
+/* With a footprint: the walk of a QP's messages through its memory, by their local addresses. */
+struct post_walk {
+	uint64_t at, step, first, last; /* of the next message, and the distance of two */
+	uint64_t away;                  /* from a local to the remote address */
+	bool remote;                    /* there is one: the peer posts no receives */
+};
+
+/* A QP, for the calls that a stream chose. */
+struct post_qp {
+	union {
+		struct ibv_qp *qp;
+		struct ibv_qp_ex *extended;
+	};
+	struct ibv_send_wr *bad; /* of ibv_post_send; not used */
+	struct post_walk walk;
+	post_call *then; /* with a footprint: what posts the requests that have their addresses */
+};
+
 /* What a stream posts. */
 struct post_kind {
 	enum ibv_wr_opcode opcode;
 	bool addressed; /* verbs/transport.h */
 	bool inlined;
 	bool extended; /* by the ibv_wr_* calls */
-	bool single;   /* END is always the end of the first chain */
 };
 
 /* The function for KIND; NULL: no stream has such requests. */
 post_call *post_find(const struct post_kind *kind);
+
+/* With a footprint, what gives each request its next address, before or in place of that. */
+post_call *post_find_walking(const struct post_kind *kind, unsigned chain);
