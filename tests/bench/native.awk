@@ -43,7 +43,7 @@ BEGIN {
 	must("send_bw server: instructions", "ir.send_bw_server.one", "rdmark*", "perftest*", 0.4)
 	for (a = 1; a in api; a++)
 		must("send_bw server -q 1024: with the stand-in, " polled_by[a], "ir_all.send_bw_server.qps1024", "rdmark" api[a], "one", 1.15)
-	must("write_bw -l 32: instructions", "ir.write_bw.list32", "rdmark_send", "ideal_send", 1.2)
+	must("write_bw -l 32: instructions", "ir.write_bw.list32", "rdmark_send", "ideal_send", 1.25)
 	must("send_bw server --recv_post_list 1: instructions", "ir.send_bw_server.receive1", "rdmark_send", "ideal_send", 1.15)
 	must("read_lat: a whole iteration", "ir.read_lat", "rdmark", "ideal_send", 1.16)
 	must("atomic_lat: a whole iteration", "ir.atomic_lat", "rdmark", "ideal_send", 1.16)
