@@ -30,10 +30,24 @@ static ALWAYS_INLINE uint32_t stamp_number(const struct pingpong *p, uint64_t i)
 	return htobe32((uint32_t)i & p->number_mask);
 }
 
-static ALWAYS_INLINE int stamp_and_send(struct pingpong *p, uint32_t number)
+static ALWAYS_INLINE void stamp(struct pingpong *p, uint32_t number)
 {
 	((struct stamp *)p->from_end - 1)->value = number;
+}
+
+static ALWAYS_INLINE int stamp_and_send(struct pingpong *p, uint32_t number)
+{
+	stamp(p, number);
 	return pingpong_send(p, number);
+}
+
+/* Inline data are in the request when the post returns: the next number is put there in advance. */
+static ALWAYS_INLINE int send_and_stamp(struct pingpong *p, uint32_t number)
+{
+	int rc = pingpong_send(p, number);
+
+	stamp(p, stamp_number(p, (uint64_t)be32toh(number) + 1));
+	return rc;
 }
 
 /* Returns 1 if message NUMBER has come. Reads memory LOOKS times, so that it is seen at once. */
@@ -57,15 +71,36 @@ static ALWAYS_INLINE int nothing_to_repost(struct pingpong *p)
 static const struct pingpong_hooks stamped = {
 	.number = stamp_number,
 	.post = stamp_and_send,
+	.sent = pingpong_sent,
 	.arrived = write_arrived,
 	.tidy = nothing_to_repost,
 };
+
+/* In order: a message that is sent again would have the number of the next one. */
+static const struct pingpong_hooks stamped_in_advance = {
+	.number = stamp_number,
+	.post = send_and_stamp,
+	.sent = pingpong_sent,
+	.arrived = write_arrived,
+	.tidy = nothing_to_repost,
+};
+
+/* Whether the messages of R can be stamped in advance; then the first one is. */
+static bool stamps_in_advance(struct pingpong *p, const struct round *r)
+{
+	if (r->unreliable || !r->send_inline)
+		return false;
+	stamp(p, stamp_number(p, 1));
+	return true;
+}
 
 static int write_ping(struct round *r)
 {
 	struct pingpong p;
 
 	pingpong_init(&p, r);
+	if (stamps_in_advance(&p, r))
+		return pingpong_lead(&p, &stamped_in_advance, 0);
 	return r->unreliable ? pingpong_lead(&p, &stamped, PINGPONG_UNRELIABLE)
 			     : pingpong_lead(&p, &stamped, 0);
 }
@@ -75,6 +110,8 @@ static int write_pong(struct round *r)
 	struct pingpong p;
 
 	pingpong_init(&p, r);
+	if (stamps_in_advance(&p, r))
+		return pingpong_follow(&p, &stamped_in_advance, 0);
 	return r->unreliable ? pingpong_follow(&p, &stamped, PINGPONG_UNRELIABLE)
 			     : pingpong_follow(&p, &stamped, 0);
 }

@@ -46,8 +46,8 @@ struct peak {
 	struct peak_mark start; /* of the span that ends now; in the future before there is a
 				   full one */
 	uint64_t messages;      /* completed so far */
-	uint64_t since_ticks;   /* the clock before the first of the current empty polls */
 	unsigned looks;         /* empty polls since then; each polls the next CQ */
+	uint64_t since_ticks;   /* the clock before the first of the current empty polls */
 	bool went_back;         /* the clock went back, by more than from one poll to the next */
 	bool idle;              /* every CQ was empty after idle_ticks: */
 	uint64_t idle_ticks;    /* a span may start here */
@@ -99,7 +99,8 @@ static inline __attribute__((always_inline)) void peak_add(struct peak *p, uint6
 	const struct peak_mark *mark;
 	int64_t span_ticks, span_messages; /* less than 0: not full yet */
 
-	p->went_back |= ticks < p->since_ticks;
+	if (__builtin_expect(ticks < p->since_ticks, 0))
+		p->went_back = true;
 	if (p->idle) {
 		uint64_t done = p->messages + p->unseen;
 

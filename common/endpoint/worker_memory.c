@@ -172,9 +172,11 @@ int worker_memory(struct worker *t)
 
 int worker_load_memory(struct worker *t)
 {
+	uint64_t bytes = t->ep->options->experiment.load_bytes;
 	struct mem_attr attr = {
 		.pd = t->qps.pd,
-		.memory = {.bytes = t->ep->options->experiment.load_bytes, .pin = &t->pin},
+		/* small messages walk through a page: loop/stream.h */
+		.memory = {.bytes = bytes > PAGE_BYTES ? bytes : PAGE_BYTES, .pin = &t->pin},
 		.access = worker_access(t),
 	};
 

@@ -9,9 +9,10 @@
  * last burst, or with its last completion if that is later. So the measured rate is never above the
  * scheduled one, however few bursts there are.
  *
- * With a schedule a stream (stream.h) reads the clock before every post, and every post asks for a
- * completion: --cq-mod is not used, and the last completion of a run must be polled. The open loop
- * of a ping-pong uses a schedule with bursts of one message.
+ * With a schedule a stream (stream.h) reads the clock, and posts all that is due then. It asks for
+ * a completion often enough that those of the last messages are not far away when it is told to
+ * stop: it goes on by the schedule until there is one. The open loop of a ping-pong uses a schedule
+ * with bursts of one message.
  */
 #pragma once
 
@@ -23,6 +24,7 @@ struct paced {
 	unsigned __int128 step; /* from one message to the next, in ticks / 2^64 */
 	uint64_t late_ticks;
 	unsigned burst; /* messages per burst, a whole number of posts */
+	unsigned __int128 burst_step; /* from one burst to the next */
 	bool no_wait;   /* do not wait out the pause after the last burst: for background load */
 	/* results */
 	uint64_t late;         /* messages posted late */

@@ -58,6 +58,11 @@ struct pingpong_hooks {
 	/* Post the message with NUMBER. Returns 0, or -1 with the fault raised. */
 	int (*post)(struct pingpong *p, uint32_t number);
 	/*
+	 * A message has been posted: count it, and choose the next request. I grows by one. Returns
+	 * 0 or -1.
+	 */
+	int (*sent)(struct pingpong *p, uint64_t i);
+	/*
 	 * Returns 1 if the peer's message with NUMBER has arrived, 0 if not, -1 with the fault
 	 * raised.
 	 */
@@ -124,9 +129,10 @@ static ALWAYS_INLINE int pingpong_choose(struct pingpong *p)
 	return p->signal_pending ? pingpong_reap(p) : 0;
 }
 
-/* Count the posted message, and choose the next request. Hot. */
-static ALWAYS_INLINE int pingpong_sent(struct pingpong *p)
+/* The `sent` hook where one request in many is signalled. Hot. */
+static ALWAYS_INLINE int pingpong_sent(struct pingpong *p, uint64_t i)
 {
+	(void)i;
 	p->sent++;
 	if (UNLIKELY(p->next == &p->signalled))
 		p->signal_pending = true;
@@ -167,7 +173,7 @@ static ALWAYS_INLINE int pingpong_poll(const struct pingpong *p, struct ibv_cq *
 static ALWAYS_INLINE int pingpong_start(struct pingpong *p, const struct pingpong_hooks *hooks,
 					uint64_t i)
 {
-	return hooks->post(p, hooks->number(p, i)) < 0 ? -1 : pingpong_sent(p);
+	return hooks->post(p, hooks->number(p, i)) < 0 ? -1 : hooks->sent(p, i);
 }
 
 /*
@@ -203,11 +209,9 @@ static ALWAYS_INLINE int pingpong_await(struct pingpong *p, const struct pingpon
  * Record the client's round trip I of TICKS. WAITED is the time that it was posted too late, times
  * the legs.
  */
-static ALWAYS_INLINE void pingpong_record(struct pingpong *p, uint64_t i, uint64_t ticks,
+static ALWAYS_INLINE void pingpong_record(struct round *r, uint64_t i, uint64_t ticks,
 					  uint64_t waited, const unsigned mode)
 {
-	struct round *r = p->round;
-
 	if ((mode & PINGPONG_UNRELIABLE) && UNLIKELY(ticks >= r->quiet_ticks)) {
 		if (ticks > HIST_MOST) /* the clock went back: the histogram's maximum shows it */
 			hist_add(r->result.hist, ticks);
@@ -252,16 +256,16 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, const struct pingpo
 			return pingpong_end(p, i - 1, last, rc);
 		now = clock_ticks(&clock);
 		rc = hooks->post(p, next);
-		if (UNLIKELY(rc < 0 || (rc = pingpong_sent(p)) < 0 || (rc = hooks->tidy(p)) < 0))
+		if (UNLIKELY(rc < 0 || (rc = hooks->sent(p, i)) < 0 || (rc = hooks->tidy(p)) < 0))
 			return pingpong_end(p, i - 1, last, rc);
-		pingpong_record(p, i, now - last, 0, mode);
+		pingpong_record(r, i, now - last, 0, mode);
 	}
 	rc = pingpong_await(p, hooks, i, mode); /* the last one needs no answer */
 	if (UNLIKELY(rc <= 0))
 		return pingpong_end(p, i - 1, last, rc);
 	now = clock_ticks(&clock);
 	rc = hooks->tidy(p);
-	pingpong_record(p, i, now - last, 0, mode);
+	pingpong_record(r, i, now - last, 0, mode);
 	return pingpong_end(p, i, now, rc);
 }
 
@@ -296,7 +300,7 @@ static ALWAYS_INLINE int pingpong_apart(struct pingpong *p, const struct pingpon
 			break;
 		now = clock_ticks(r->clock);
 		rc = hooks->tidy(p);
-		pingpong_record(p, ++i, now - posted, legs * late, mode);
+		pingpong_record(r, ++i, now - posted, legs * late, mode);
 		round_trips(r, trips += now - posted + legs * late);
 		if (by_schedule) {
 			paced_was_late(r->paced, late, 1);
@@ -331,7 +335,7 @@ static ALWAYS_INLINE int pingpong_server(struct pingpong *p, const struct pingpo
 		if (mode & PINGPONG_SLEEPS)
 			cq_wait_busy(&r->qps->cq_wait);
 		round_progress(r, ++i);
-		if (UNLIKELY((rc = pingpong_sent(p)) < 0))
+		if (UNLIKELY((rc = hooks->sent(p, i)) < 0))
 			break;
 	}
 out:

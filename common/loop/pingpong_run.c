@@ -57,12 +57,14 @@ static ALWAYS_INLINE int received_sequenced(struct pingpong *p, uint32_t number)
 static const struct pingpong_hooks messages = {
 	.number = pingpong_unsequenced,
 	.post = pingpong_send,
+	.sent = pingpong_sent,
 	.arrived = pong_received,
 	.tidy = repost_recv,
 };
 static const struct pingpong_hooks sequenced_messages = {
 	.number = message_number,
 	.post = send_sequenced,
+	.sent = pingpong_sent,
 	.arrived = received_sequenced,
 	.tidy = repost_recv,
 };
@@ -95,6 +97,7 @@ static ALWAYS_INLINE int repost_and_reap(struct pingpong *p)
 static const struct pingpong_hooks signalled_messages = {
 	.number = pingpong_unsequenced,
 	.post = send_by_call,
+	.sent = pingpong_sent,
 	.arrived = pong_received,
 	.tidy = repost_and_reap,
 };
@@ -137,17 +140,33 @@ static ALWAYS_INLINE int fetch_completed(struct pingpong *p, uint32_t number)
 	return pingpong_poll(p, p->send_cq, &wc, "request");
 }
 
+/* Update the slices now and then, while the request is under way. Hot. */
+static ALWAYS_INLINE int fetch_sent(struct pingpong *p, uint64_t i)
+{
+	if (UNLIKELY(!(i & MARK_MASK)))
+		pingpong_mark(p);
+	return 0;
+}
+
+static ALWAYS_INLINE int fetch_nothing(struct pingpong *p)
+{
+	(void)p;
+	return 0;
+}
+
 static const struct pingpong_hooks requests = {
 	.number = pingpong_unsequenced,
 	.post = pingpong_send,
+	.sent = fetch_sent,
 	.arrived = fetch_completed,
-	.tidy = mark_sometimes,
+	.tidy = fetch_nothing,
 };
 static const struct pingpong_hooks requests_by_call = {
 	.number = pingpong_unsequenced,
 	.post = send_by_call,
+	.sent = fetch_sent,
 	.arrived = fetch_completed,
-	.tidy = mark_sometimes,
+	.tidy = fetch_nothing,
 };
 
 int fetch_run(struct round *r)
@@ -156,7 +175,7 @@ int fetch_run(struct round *r)
 
 	pingpong_init(&p, r);
 	p.plain.send_flags |= IBV_SEND_SIGNALED;
-	p.signal_mask = UINT64_MAX; /* all are signalled: choose no others for a signal */
+	p.signal_mask = UINT64_MAX; /* all are: the first, too, is not chosen for another one */
 	cq_wait_start(&r->qps->cq_wait, &r->qps->send, NULL);
 	return p.call ? pingpong_lead(&p, &requests_by_call, 0) : pingpong_lead(&p, &requests, 0);
 }

@@ -21,13 +21,45 @@ static int by_post_send(struct post_qp *to, struct ibv_send_wr *wr, const struct
 	return 0;
 }
 
-/* The same for a single chain: no loop. */
-static int by_one_post_send(struct post_qp *to, struct ibv_send_wr *wr,
-			    const struct ibv_send_wr *end, unsigned chain)
+/* Where the message after the one AT is. Hot. */
+static ALWAYS_INLINE uint64_t next_address(const struct post_walk *w, uint64_t at)
 {
-	(void)end;
+	return UNLIKELY((at += w->step) > w->last) ? w->first : at;
+}
+
+/* The walk of single requests with a remote address, each just before ibv_post_send(). */
+static int walk_by_post_send(struct post_qp *to, struct ibv_send_wr *wr,
+			     const struct ibv_send_wr *end, unsigned chain)
+{
+	const uint64_t away = to->walk.away;
+	uint64_t at = to->walk.at;
+
 	(void)chain;
-	return ibv_post_send(to->qp, wr, &to->bad);
+	for (; wr != end; wr++, at = next_address(&to->walk, at)) {
+		int rc;
+
+		wr->sg_list->addr = at;
+		wr->wr.rdma.remote_addr = at + away;
+		rc = ibv_post_send(to->qp, wr, &to->bad);
+		if (UNLIKELY(rc))
+			return rc;
+	}
+	to->walk.at = at;
+	return 0;
+}
+
+/* Any walk. */
+static int walk_then_post(struct post_qp *to, struct ibv_send_wr *wr, const struct ibv_send_wr *end,
+			  unsigned chain)
+{
+	struct post_walk *w = &to->walk;
+
+	for (struct ibv_send_wr *next = wr; next != end; next++, w->at = next_address(w, w->at)) {
+		next->sg_list->addr = w->at;
+		if (w->remote)
+			next->wr.rdma.remote_addr = w->at + w->away;
+	}
+	return to->then(to, wr, end, chain);
 }
 
 /* Build request WR by the ibv_wr_* calls; OPCODE, INLINED and AIM are constants. */
@@ -135,5 +167,12 @@ post_call *post_find(const struct post_kind *kind)
 				  ? posts[kind->opcode][kind->aim][kind->inlined]
 				  : NULL;
 
-	return kind->extended || !call ? call : kind->single ? by_one_post_send : by_post_send;
+	return kind->extended || !call ? call : by_post_send;
+}
+
+post_call *post_find_walking(const struct post_kind *kind, unsigned chain)
+{
+	bool single = chain == 1 && !kind->extended && kind->aim != POST_TO_ADDRESS;
+
+	return single && !post_is_send(kind->opcode) ? walk_by_post_send : walk_then_post;
 }

@@ -23,17 +23,7 @@ static ALWAYS_INLINE int post_chain(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return ibv_post_send(qp, wr, &bad);
 }
 
-/* A QP, for the calls that a loop chose. */
-struct post_qp {
-	union {
-		struct ibv_qp *qp;
-		struct ibv_qp_ex *extended;
-	};
-	union {
-		struct ibv_send_wr *bad;  /* of ibv_post_send; not used */
-		const struct qp_aim *aim; /* extended: where to, if each request says it */
-	};
-};
+struct post_qp;
 
 /*
  * A function that posts the requests from WR to END, which are in a row, with one call or one
@@ -49,14 +39,43 @@ enum post_aim {
 	POST_TO_SRQ,     /* the peer's SRQ */
 };
 
+/* With a footprint: the walk of a QP's messages through its memory, by their local addresses. */
+struct post_walk {
+	uint64_t at, step, first, last; /* of the next message, and the distance of two */
+	uint64_t away;                  /* from a local to the remote address */
+	bool remote;                    /* there is one: the peer posts no receives */
+};
+
+/* A QP, for the calls that a loop chose. */
+struct post_qp {
+	union {
+		struct ibv_qp *qp;
+		struct ibv_qp_ex *extended;
+	};
+	union {
+		struct ibv_send_wr *bad;  /* of ibv_post_send; not used */
+		const struct qp_aim *aim; /* extended: where to, if each request says it */
+	};
+	struct post_walk walk;
+	post_call *then; /* with a footprint: what posts the requests that have their addresses */
+};
+
+/* True if a request of OPCODE names no address at the peer. */
+static inline bool post_is_send(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+}
+
 /* What a loop posts. */
 struct post_kind {
 	enum ibv_wr_opcode opcode;
 	enum post_aim aim;
 	bool inlined;
 	bool extended; /* by the ibv_wr_* calls */
-	bool single;   /* END is always the end of the first chain */
 };
 
 /* The function for KIND; NULL: no loop has such requests. */
 post_call *post_find(const struct post_kind *kind);
+
+/* With a footprint, what gives each request its next address, before or in place of that. */
+post_call *post_find_walking(const struct post_kind *kind, unsigned chain);

@@ -34,8 +34,7 @@ static int fill_recv_queue(struct recv_queue *q, unsigned i, struct fault *f)
 		int rc = recv_post(&q->qp[i]);
 
 		if (rc)
-			return vfault_raise(f, rc, 0, "ibv_post_recv(%u of %u)", n,
-					    q->depth);
+			return vfault_raise(f, rc, 0, "ibv_post_recv(%u of %u)", n, q->depth);
 	}
 	return 0;
 }
@@ -83,6 +82,20 @@ int recv_top_up(const struct round *r, uint64_t qp)
 	q->posted[qp] += q->batch;
 	rc = recv_post(&q->qp[qp]);
 	return rc ? round_verb_failed(r, rc, "ibv_post_recv") : 0;
+}
+
+int recv_top_up_only(const struct round *r, unsigned n)
+{
+	struct recv_queue *q = r->receives;
+	const struct recv_qp *qp = q->qp;
+	int left = q->until_repost[0] - (int)n, batch = (int)q->batch, rc = 0;
+
+	for (; left <= 0 && !rc; left += batch) {
+		rc = recv_post(qp);
+		q->posted[0] += q->batch;
+	}
+	q->until_repost[0] = left;
+	return LIKELY(!rc) ? 0 : round_verb_failed(r, rc, "ibv_post_recv");
 }
 
 uint64_t recv_queue_arrived(struct recv_queue *q, unsigned qp)

@@ -68,6 +68,9 @@ static ALWAYS_INLINE int recv_post(const struct recv_qp *qp)
 /* Post the next batch of receives of QP. Returns 0 or -1. Called too seldom to be inlined. */
 int recv_top_up(const struct round *r, uint64_t qp);
 
+/* The same for N consumed receives of the only QP: all batches that are due. Returns 0 or -1. */
+int recv_top_up_only(const struct round *r, unsigned n);
+
 /* Count a consumed receive of QP, and post a batch if it is due. Returns 0 or -1. Hot. */
 static ALWAYS_INLINE int recv_consumed(const struct round *r, uint64_t qp)
 {

@@ -40,6 +40,13 @@ int round_completion_failed(const struct round *r, const struct ibv_wc *wc, cons
 	return -1;
 }
 
+int round_batch_failed(const struct round *r, const struct ibv_wc *wc, const char *what)
+{
+	while (wc->status == IBV_WC_SUCCESS)
+		wc++;
+	return round_completion_failed(r, wc, what);
+}
+
 int round_verb_failed(const struct round *r, int rc, const char *verb)
 {
 	return vfault_raise(r->fault, rc, 0, "%s", verb);
@@ -142,4 +149,5 @@ void paced_init(struct paced *p, double messages_per_s, unsigned burst, unsigned
 	p->step = (unsigned __int128)((ticks < 0x1p62 ? ticks : 0x1p62) * 0x1p64);
 	p->late_ticks = (uint64_t)(PACED_LATE_NS / c->ns_per_tick);
 	p->burst = (burst + chain - 1) / chain * chain;
+	p->burst_step = p->step * p->burst;
 }

@@ -191,6 +191,10 @@ void round_build(const struct round *r, unsigned i, uint64_t offset, struct ibv_
 int round_completion_failed(const struct round *r, const struct ibv_wc *wc, const char *what)
 	__attribute__((cold));
 
+/* The same for the first of the completions from WC on that failed: there is one. */
+int round_batch_failed(const struct round *r, const struct ibv_wc *wc, const char *what)
+	__attribute__((cold));
+
 /* Raise the fault for a failed post or poll; RC is the result of VERB. Cold; returns -1. */
 int round_verb_failed(const struct round *r, int rc, const char *verb) __attribute__((cold));
 

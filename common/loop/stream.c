@@ -3,103 +3,130 @@
 
 #include "loop/paced.h"
 
-/* With a footprint: set the next addresses in the COUNT requests at WR of QP L. Hot. */
-static ALWAYS_INLINE void walk(const struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
-			       unsigned count)
+/* Post COUNT requests from L's next one on, in chains of CHAIN. Returns 0, or -1. */
+static ALWAYS_INLINE int post_sends(struct stream *s, struct stream_qp *l, uint64_t count,
+				    unsigned chain)
 {
-	for (; count; count--, wr++) {
-		wr->sg_list->addr = l->here + l->at;
-		if (l->there)
-			wr->wr.rdma.remote_addr = l->there + l->at;
-		l->at += s->step;
-		if (l->at > s->last)
-			l->at = 0;
-	}
-}
-
-/* Post COUNT requests of L from WR on, in chains of CHAIN. Returns 0, or -1. */
-static ALWAYS_INLINE int post_sends(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr,
-				    unsigned count, unsigned chain)
-{
-	if (s->step)
-		walk(s, l, wr, count);
-	if (UNLIKELY(stream_post(s, l, wr, count, chain)))
+	if (UNLIKELY(stream_post(s, l, l->end - l->left, count, chain)))
 		return -1;
+	l->left -= count;
+	if (!l->left)
+		l->left = s->ring_count;
 	l->posted += count;
 	l->room -= count;
 	s->posted += count;
 	return 0;
 }
 
-/* Post the requests that do not fill a ring: one chain, the last request signalled. */
-static ALWAYS_INLINE int post_odd(struct stream *s, struct stream_qp *l)
+/* Post L's last COUNT messages: what is left of its ring is not less. */
+static __attribute__((noinline)) int post_last(struct stream *s, struct stream_qp *l,
+					       uint64_t count)
 {
-	return post_sends(s, l, s->odd + (size_t)(l - s->qp) * s->odd_count, s->odd_count,
-			  s->odd_count);
+	uint64_t odd = count % s->chain, at = s->ring_count - l->left + count;
+	struct ibv_send_wr *last = l->end - l->left + count - 1;
+
+	last->next = NULL;
+	last->send_flags |= IBV_SEND_SIGNALED;
+	last->wr_id = ((at - 1) % s->round->cq_mod + 1) << STREAM_QP_BITS | (uint64_t)(l - s->qp);
+	if ((count > odd && post_sends(s, l, count - odd, s->chain)) ||
+	    (odd && post_sends(s, l, odd, (unsigned)odd)))
+		return -1;
+	l->left = s->ring_count;
+	return 0;
 }
 
-/* Post whole rings while there is room and L has not reached TARGET. */
+/* How many messages L has yet to post: up to TARGET or, told to stop, to one with a completion. */
+static ALWAYS_INLINE uint64_t to_post(const struct stream *s, const struct stream_qp *l,
+				      uint64_t target)
+{
+	return LIKELY(l->posted < target) ? target - l->posted : l->left % s->round->cq_mod;
+}
+
+/* Post as much as there is room for. */
 static ALWAYS_INLINE int fill_send_queue(struct stream *s, struct stream_qp *l, uint64_t target)
 {
-	const unsigned ring = s->ring_count;
+	uint64_t more;
 
-	while (l->room >= ring && l->posted < target)
-		if (UNLIKELY(post_sends(s, l, l->ring, ring, s->chain)))
+	while (l->room >= s->chain && (more = to_post(s, l, target))) {
+		uint64_t n = l->left < l->room ? l->left : l->room;
+
+		if (UNLIKELY(more <= n) ? post_last(s, l, more) : post_sends(s, l, n, s->chain))
 			return -1;
+	}
 	return 0;
 }
 
 /* Position in a schedule. */
 struct turn {
 	struct stream_qp *qp;  /* the next QP to post to */
-	unsigned __int128 due; /* when to post, from the start: the high 64 bits are ticks */
-	unsigned left;         /* messages left of the burst */
+	unsigned __int128 due; /* of the next burst, from the start: the high 64 bits are ticks */
+	unsigned begun;        /* messages left of the burst before it */
 };
 
-/*
- * Post the next chain of the QP whose turn it is; at first the messages that fill no ring. With a
- * schedule a ring is one chain, there are fewer odd messages than that, and a burst is a multiple
- * of it. Returns the number of messages, or -1.
- */
-static ALWAYS_INLINE int post_turn(struct stream *s, struct turn *t)
+/* Have the QPs to go on? They end together. */
+static ALWAYS_INLINE bool turns_go_on(const struct stream *s, const struct turn *t, uint64_t target)
 {
-	const struct paced *p = s->round->paced;
-	struct stream_qp *l = t->qp;
-	bool odd = s->odd_count && !l->posted;
-	unsigned n = odd ? s->odd_count : s->chain;
-
-	if (UNLIKELY(odd ? post_odd(s, l) : post_sends(s, l, l->ring, n, n)))
-		return -1;
-	if (UNLIKELY(odd)) {
-		t->due += p->step * n;
-	} else {
-		t->left -= n;
-		if (!t->left) {
-			t->due += p->step * p->burst;
-			t->left = p->burst;
-		}
-	}
-	if (++t->qp == s->qp + s->count)
-		t->qp = s->qp;
-	return (int)n;
+	return to_post(s, t->qp, target) || t->qp != s->qp;
 }
 
-/* Post all messages that are due, while the send queue has room; note how late each is. */
+/* Begin the bursts that are due by NOW, until their messages and N more are MOST; return those. */
+static ALWAYS_INLINE uint64_t begin_bursts(struct turn *t, const struct paced *p, uint64_t now,
+					   uint64_t n, uint64_t most)
+{
+	unsigned __int128 due = t->due;
+
+	for (; n < most && (uint64_t)(due >> 64) <= now; n += p->burst)
+		due += p->burst_step;
+	t->due = due;
+	return n;
+}
+
+/* How many messages, up to MOST, are due by NOW; they count as posted: note how late they are. */
+static ALWAYS_INLINE uint64_t take_due(struct turn *t, struct paced *p, uint64_t now, uint64_t most)
+{
+	uint64_t due = (uint64_t)((t->begun ? t->due - p->burst_step : t->due) >> 64);
+	uint64_t n = t->begun, late = now - due;
+
+	if (now < due)
+		return 0;
+	if (late > p->latest_ticks)
+		p->latest_ticks = late;
+	if (late > p->late_ticks) {
+		n = begin_bursts(t, p, now - p->late_ticks - 1, n, most);
+		p->late += n < most ? n : most;
+	}
+	n = begin_bursts(t, p, now, n, most);
+	t->begun = n > most ? (unsigned)(n - most) : 0;
+	return n - t->begun;
+}
+
+/*
+ * Post all messages that are due, while there is room: one list to each QP in turn, and to the only
+ * one all at once. A QP's last list may have fewer messages; it has its time all the same.
+ */
 static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t)
 {
 	const struct round *r = s->round;
+	struct stream_qp *const end = s->qp + s->count;
+	struct paced *p = r->paced;
+	uint64_t target = round_target(r);
 
-	while (t->qp->posted < round_target(r) && t->qp->room >= s->chain) {
-		uint64_t now = clock_ticks(r->clock) - r->result.start_ticks;
-		uint64_t due = (uint64_t)(t->due >> 64);
-		int n;
+	for (; turns_go_on(s, t, target); t->qp = t->qp + 1 == end ? s->qp : t->qp + 1) {
+		struct stream_qp *l = t->qp;
+		uint64_t more = to_post(s, l, target), most_late = p->late + more, n;
 
-		if (now < due)
+		if (!more)
+			continue;
+		if (l->room < s->chain)
 			return 0;
-		n = post_turn(s, t);
-		if (UNLIKELY(n < 0))
+		n = s->count > 1 ? s->chain : l->left < l->room ? l->left : l->room;
+		n = take_due(t, p, clock_ticks(r->clock) - r->result.start_ticks, n);
+		if (!n)
+			return 0;
+		if (UNLIKELY(n >= more) ? post_last(s, l, more) : post_sends(s, l, n, s->chain))
 			return -1;
-		paced_was_late(r->paced, now - due, (uint64_t)n);
+		if (UNLIKELY(n > more) && p->late > most_late)
+			p->late = most_late;
 	}
 	return 0;
 }
@@ -120,7 +147,7 @@ static __attribute__((noinline)) void note_empty_poll(struct stream *s, const st
 {
 	struct round *r = s->round;
 	uint64_t did = s->posted + s->done + (r->arrivals ? r->arrivals->result.messages : 0);
-	bool early = turn && turn->qp->posted < round_target(r) && turn->qp->room >= s->chain;
+	bool early = turn && turn->qp->room >= s->chain && turns_go_on(s, turn, round_target(r));
 	struct idle_time *idle = early ? &r->result.scheduled : &r->result.idle;
 	bool fresh = s->did != (did << 1 | early), read = idle_empty(idle, fresh);
 	uint64_t ticks;
@@ -147,6 +174,46 @@ static ALWAYS_INLINE int wait_for_more(struct stream *s, const bool sleeps, bool
 	return 0;
 }
 
+/* Make room for what N completions are of, and fill it unless PACED. Returns 0, or -1. */
+static ALWAYS_INLINE int completed(struct stream *s, const struct ibv_wc *wc, int n,
+				   const bool paced)
+{
+	const uint64_t target = round_target(s->round);
+	struct stream_qp *l = s->qp;
+
+	for (int k = 0; k < n; k++) {
+		uint64_t messages = wc[k].wr_id >> STREAM_QP_BITS;
+
+		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
+			return round_completion_failed(s->round, &wc[k], "request");
+		l = &s->qp[(uint32_t)wc[k].wr_id];
+		l->room += messages;
+		s->done += messages;
+		if (!paced && UNLIKELY(fill_send_queue(s, l, target)))
+			return -1;
+	}
+	return 0;
+}
+
+/* The same with one QP, number 0: what counts is the sum. */
+static ALWAYS_INLINE int completed_one_qp(struct stream *s, const struct ibv_wc *wc, int n,
+					  const bool paced)
+{
+	struct stream_qp *l = s->qp;
+	unsigned bad = 0; /* IBV_WC_SUCCESS is 0 */
+	uint64_t sum = 0;
+
+	for (int k = 0; k < n; k++) {
+		bad |= wc[k].status;
+		sum += wc[k].wr_id;
+	}
+	if (UNLIKELY(bad))
+		return round_batch_failed(s->round, wc, "request");
+	l->room += sum >> STREAM_QP_BITS;
+	s->done += sum >> STREAM_QP_BITS;
+	return paced ? 0 : fill_send_queue(s, l, round_target(s->round));
+}
+
 /*
  * Poll completions and refill their QPs until nothing is under way. More constants: PEAK: compute
  * the peak; BOTH: poll the receives of the other direction, too.
@@ -158,12 +225,11 @@ static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, c
 	struct round *r = s->round;
 	struct cq_link *at = r->qps->send.link, *arrivals_at = r->qps->recv.link;
 	struct ibv_wc wc[STREAM_BATCH_MAX];
-	struct turn turn = {.qp = s->qp, .left = paced ? r->paced->burst : 0};
+	struct turn turn = {.qp = s->qp};
 	unsigned batch = STREAM_BATCH;
-	uint64_t target, now = r->result.start_ticks;
+	uint64_t now = r->result.start_ticks;
 
-	/* QPs post in turn, so the next QP has posted the fewest messages. */
-	while (s->done < s->posted || (paced && turn.qp->posted < round_target(r))) {
+	while (s->done < s->posted || (paced && turns_go_on(s, &turn, round_target(r)))) {
 		int n, came = 0;
 
 		if (paced && post_due(s, &turn))
@@ -188,17 +254,9 @@ static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, c
 			round_sleep_if_idle(r, true);
 		if (peak) /* before the posts below, so that their time is not added */
 			now = clock_ticks(r->clock);
-		target = round_target(r);
-		for (int k = 0; k < n; k++) {
-			struct stream_qp *l = &s->qp[(uint32_t)wc[k].wr_id];
-
-			if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
-				return round_completion_failed(r, &wc[k], "request");
-			l->room += wc[k].wr_id >> STREAM_QP_BITS;
-			s->done += wc[k].wr_id >> STREAM_QP_BITS;
-			if (!paced && UNLIKELY(fill_send_queue(s, l, target)))
-				return -1;
-		}
+		if (UNLIKELY(s->count == 1 ? completed_one_qp(s, wc, n, paced)
+					   : completed(s, wc, n, paced)))
+			return -1;
 		if (peak)
 			peak_add(r->result.peak, now, s->done);
 		if (UNLIKELY(s->done >= r->result.slices.next))
@@ -229,37 +287,32 @@ static int drain_all(struct stream *s, bool both)
 static void start_peak(struct stream *s)
 {
 	struct round *r = s->round;
-	unsigned group = s->group > s->odd_group ? s->group : s->odd_group;
 	struct peak_run run = {
 		.ticks = r->result.start_ticks,
 		/* + 1: the message under way may be complete but for its last byte */
-		.unseen = (uint64_t)s->count * (group - 1) + 1,
+		.unseen = (uint64_t)s->count * (r->cq_mod - 1) + 1,
 		.cqs = r->qps->send.count,
 	};
 
 	peak_start(r->result.peak, &run);
 }
 
-/*
- * Fill the send queues of all QPs, if there is no schedule. The messages that fill no ring are
- * posted first, so that the run ends with full rings and no pause before them.
- */
+/* Fill the send queues of all QPs, if there is no schedule. */
 static int begin_stream(struct stream *s)
 {
 	for (struct stream_qp *l = s->qp; l < s->qp + s->count; l++)
-		if ((s->odd_count && post_odd(s, l)) ||
-		    fill_send_queue(s, l, round_target(s->round)))
+		if (fill_send_queue(s, l, round_target(s->round)))
 			return -1;
 	return 0;
 }
 
 /*
- * With a schedule, limit the room in each QP's send queue to as many posts as its share of the CQ
- * has places for, one completion each. (The CQ has at least one place for each QP.)
+ * With a schedule, limit the room in each QP's send queue to as many completions as its share of
+ * the CQ has places for. (The CQ has at least one place for each QP.)
  */
 static void limit_room(struct stream *s)
 {
-	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->group;
+	uint64_t places = (uint64_t)s->round->qps->send.cqe / s->count * s->round->cq_mod;
 
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->qp[i].room > places)
@@ -268,15 +321,15 @@ static void limit_room(struct stream *s)
 
 /*
  * How many messages of S are under way on average while its send queues are full: a QP posts when
- * there is room for a ring, and completions come in groups.
+ * there is room for a list, and completions come in groups.
  */
 static double stream_in_flight(const struct stream *s)
 {
-	double sum = 0;
+	double waits = s->chain > s->round->cq_mod ? (s->chain - s->round->cq_mod) / 2.0 : 0,
+	       sum = 0;
 
 	for (unsigned i = 0; i < s->count; i++)
-		sum += (double)(s->qp[i].room / s->ring_count * s->ring_count) -
-		       (s->ring_count - s->group) / 2.0;
+		sum += (double)s->qp[i].room - waits;
 	return sum;
 }
 

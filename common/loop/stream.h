@@ -5,12 +5,13 @@
  *
  * Before the clock starts, the sender builds its requests in a ring for each QP, with addresses,
  * flags and completion moderation. The wr_id of a completion has the QP and the number of messages
- * that it completes. The ring is posted again when the send queue has room for all of it, in a
- * burst, with ibv_post_send or with the ibv_wr_* calls (post.h). The cost per message does
- * not depend on the number of QPs.
+ * that it completes. The ring is posted again and again, as much of it at once as the send queue
+ * has room for, with ibv_post_send or with the ibv_wr_* calls (post.h). A QP ends with a whole
+ * ring, so that its last message has a completion, or with its target: then the last one is given
+ * one. The cost per message does not depend on the number of QPs.
  *
  * Small messages walk through a page by the addresses in the ring. With a footprint they walk
- * further: each request gets its next address when it is posted, by an add and a compare.
+ * further: each request gets its next address when it is posted.
  *
  * If the round has arrivals (both directions), the sender also polls what arrives from the other
  * end, between its own completions.
@@ -18,9 +19,8 @@
  * The clock runs from just before the first post to the last completion. With `peak` it is also
  * read once per batch of completions; otherwise not at all.
  *
- * With a schedule (paced.h) a chain is posted when it is due, not when there is room, and the clock
- * is read before each post. The rings then have a completion for each post (the round's cq_mod is
- * its post_list).
+ * With a schedule (paced.h) messages are posted when they are due, not when there is room, and the
+ * clock is read before. A ring is then the messages of a short time.
  *
  * If the transport may lose messages, the receiver's `expected` falls to 0 when no more arrive. The
  * round then has the number received; the peer's "done" message has the number sent.
@@ -36,12 +36,10 @@
 
 struct stream_qp {
 	struct post_qp to;
-	struct ibv_send_wr *ring;
 	uint64_t posted;
-	uint64_t room;     /* free places in the send queue */
-	uint64_t at;       /* with a footprint: offset of the next message, */
-	uint64_t here, there; /* added to these local and remote addresses; there is 0 if the peer
-				 posts receives */
+	struct ibv_send_wr *end; /* of its ring */
+	uint64_t left;           /* requests from the next one to the end */
+	uint64_t room;           /* free places in the send queue */
 };
 
 struct stream {
@@ -49,17 +47,12 @@ struct stream {
 	struct stream_qp *qp; /* one for each QP */
 	unsigned count;
 	unsigned chain;      /* requests in one post */
-	unsigned group, odd_group; /* requests for one completion, of a ring and of the odd ones */
-	unsigned ring_count; /* per ring: a multiple of a post, and of a completion */
+	uint64_t ring_count; /* per ring: a multiple of a post, and of a completion */
 	post_call *post;
 	uint64_t posted, done;
 	uint64_t did; /* changes whenever the loop does something, or waits for something else */
 	struct ibv_send_wr *ring; /* for all QPs; owned, as is sge */
 	struct ibv_sge *sge;
-	struct ibv_send_wr *odd; /* after the rings: messages that do not fill a ring */
-	unsigned odd_count;      /* for each QP */
-	uint64_t step,
-		last; /* distance of the messages' offsets, and the last offset; step 0: no walk */
 };
 
 /*
@@ -83,7 +76,7 @@ void stream_release(struct stream *s);
 
 /* Post COUNT requests of L from WR on. Returns 0, or -1 with the fault raised. Hot. */
 static ALWAYS_INLINE int stream_post(const struct stream *s, struct stream_qp *l,
-				     struct ibv_send_wr *wr, unsigned count, unsigned chain)
+				     struct ibv_send_wr *wr, uint64_t count, unsigned chain)
 {
 	int rc = s->post(&l->to, wr, wr + count, chain);
 

@@ -32,8 +32,8 @@ static int post_lone(struct stream *s, struct stream_qp *l, struct ibv_send_wr *
 	return 0;
 }
 
-/* Wait until S's requests, COUNT on one QP, are complete, or the round is aborted. */
-static int await_lone(struct stream *s, unsigned count)
+/* Wait until S's lone request is complete, or the round is aborted. */
+static int await_lone(struct stream *s)
 {
 	const struct round *r = s->round;
 	struct cq_link *at = r->qps->send.link;
@@ -45,7 +45,7 @@ static int await_lone(struct stream *s, unsigned count)
 		if (n < 0 || (round_sleeps(r) && round_sleep_if_idle(r, n > 0)))
 			return -1;
 		if (n) {
-			s->done += count;
+			s->done++;
 			round_progress(r, s->done);
 			return 0;
 		}
@@ -54,56 +54,39 @@ static int await_lone(struct stream *s, unsigned count)
 	return 0;
 }
 
-/*
- * Send up to MOST messages on L, one after the other, then as many more at once as make whole rings
- * of them: the stream goes on with those.
- */
+/* Send up to MOST messages on L, one after the other. */
 static int send_alone(struct stream *s, struct stream_qp *l, struct lone *lone, uint64_t most)
 {
 	const struct round *r = s->round;
-	bool each = r->qps->transport->all_signalled;
 	uint64_t before;
-	unsigned more;
 
-	lone->wr = l->ring[0];
+	lone->wr = l->end[-(ptrdiff_t)l->left];
 	lone->wr.next = NULL;
 	lone->wr.send_flags |= IBV_SEND_SIGNALED;
 	before = clock_ticks(r->clock);
 	for (; most && goes_on(lone, before); most--) {
 		uint64_t now;
 
-		if (post_lone(s, l, &lone->wr) || await_lone(s, 1))
+		if (post_lone(s, l, &lone->wr) || await_lone(s))
 			return -1;
 		now = clock_ticks(r->clock);
 		lone->ticks[lone->count++] = (double)(now - before);
 		before = now;
 	}
-	more = (s->ring_count - l->posted % s->ring_count) % s->ring_count;
-	if (!each)
-		lone->wr.send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
-	for (unsigned k = 1; k <= more; k++) {
-		if (k == more)
-			lone->wr.send_flags |= IBV_SEND_SIGNALED;
-		if (post_lone(s, l, &lone->wr))
-			return -1;
-	}
-	for (unsigned k = 1; each && k < more; k++)
-		if (await_lone(s, 1))
-			return -1;
-	return more ? await_lone(s, each ? 1 : more) : 0;
+	return 0;
 }
 
 /* QP after QP, at most half of its messages: the warm-up is to fill its queue, too. */
 static int measure_alone(struct stream *s)
 {
 	const struct round *r = s->round;
-	uint64_t target = round_target(r) - s->odd_count;
+	uint64_t target = round_target(r);
 	struct lone lone = {
 		.until = clock_ticks(r->clock) + (uint64_t)(ALONE_NS / r->clock->ns_per_tick),
 	};
 	uint64_t median;
 
-	if (target >= ROUND_ENDLESS - s->odd_count)
+	if (target == ROUND_ENDLESS)
 		return 0;
 	cq_wait_start(&r->qps->cq_wait, &r->qps->send, NULL);
 	for (unsigned i = 0; i < s->count && goes_on(&lone, clock_ticks(r->clock)); i++)

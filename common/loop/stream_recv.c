@@ -3,28 +3,16 @@
 #include "loop/paced.h"
 #include "loop/stream.h"
 
-/* Raise the fault of the first failed completion at WC. */
-static __attribute__((cold)) int receive_failed(const struct round *r, const struct ibv_wc *wc)
-{
-	while (wc->status == IBV_WC_SUCCESS)
-		wc++;
-	return round_completion_failed(r, wc, "receive");
-}
-
 /* Process N completions of the only QP: only their number counts. */
 static ALWAYS_INLINE int completed_one_qp(const struct round *r, const struct ibv_wc *wc, int n)
 {
-	struct recv_queue *q = r->receives;
 	unsigned bad = 0; /* IBV_WC_SUCCESS is 0 */
 
 	for (int k = 0; k < n; k++)
 		bad |= wc[k].status;
 	if (UNLIKELY(bad))
-		return receive_failed(r, wc);
-	for (q->until_repost[0] -= n; q->until_repost[0] <= 0;)
-		if (UNLIKELY(recv_top_up(r, 0)))
-			return -1;
-	return 0;
+		return round_batch_failed(r, wc, "receive");
+	return recv_top_up_only(r, (unsigned)n);
 }
 
 /* Process N receive completions, and re-post receives. Returns 0, or -1. */
@@ -36,7 +24,7 @@ static ALWAYS_INLINE int completed(const struct round *r, const struct ibv_wc *w
 		return completed_one_qp(r, wc, n);
 	for (const struct ibv_wc *end = wc + n; wc != end; wc++) {
 		if (UNLIKELY(wc->status != IBV_WC_SUCCESS))
-			return receive_failed(r, wc);
+			return round_batch_failed(r, wc, "receive");
 		if (UNLIKELY(--until_repost[wc->wr_id] == 0) && UNLIKELY(recv_top_up(r, wc->wr_id)))
 			return -1;
 	}

@@ -16,14 +16,15 @@
  * few.
  */
 #define DEPTH_OF_SMALL      192
-#define UNUSED              16 /* at most 1/16 of the send queue may stay unused */
 #define RX_DEPTH            512
 #define RX_DEPTH_LATENCY    64
 #define RX_DEPTH_NO_RETRY   8192 /* of all QPs: 20 ms of 400,000 messages/s */
 #define RX_DEPTH_SHARED     8192
 #define TX_DEPTH_PINGPONG   64 /* so that one send in many is signalled */
 #define VERIFY_MESSAGES_MAX 1024
-#define LOAD_SIGNALS        16 /* WRITEs for each completion, without a schedule */
+#define PACED_SIGNAL_S      1e-4 /* with a schedule: the time from one completion of a QP to the next \
+				  */
+#define LOAD_SIGNALS 16          /* WRITEs for each completion, without a schedule */
 
 #define PACED_IN_SOFTWARE                                                                  \
 	"omit it: rdmark paces in software (SW); set pacing by the NIC with tc(8) or the " \
@@ -172,30 +173,15 @@ static uint64_t fit_to_list(uint64_t wanted, uint64_t least, uint64_t most, uint
 	return mod;
 }
 
-/*
- * The number of messages per completion: of the numbers from MOD down to half of it, but at least
- * LEAST, the one that leaves the fewest slots of DEPTH unused.
- */
-static uint64_t fill_queue(uint64_t mod, uint64_t least, uint64_t depth, uint64_t list)
-{
-	uint64_t best = mod;
-
-	for (uint64_t n = mod; n > mod / 2 && n >= least && n > list; n -= list)
-		if (depth % n < depth % best)
-			best = n;
-	return best;
-}
-
 unsigned plan_cq_mod(const struct experiment *e, uint64_t size, unsigned cqe)
 {
-	bool given = e->cq_mod != EXPERIMENT_AUTO && !experiment_transport(e)->all_signalled;
-	uint64_t wanted = given ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
+	uint64_t wanted = e->cq_mod != EXPERIMENT_AUTO ? e->cq_mod : size > LARGE_BYTES ? 1 : 100;
 	uint64_t list = e->post_list, depth = e->tx_depth / list * list;
 	uint64_t each = cqe / e->qps, most = e->tx_depth / 4, mod;
 
+	if (experiment_transport(e)->all_signalled)
+		return 1;
 	mod = fit_to_list(wanted, (depth + each - 1) / each, most > list ? most : list, list);
-	if (!given && mod > list && depth % mod > depth / UNUSED)
-		mod = fill_queue(mod, (depth + each - 1) / each, depth, list);
 	return (unsigned)(mod < depth ? mod : depth);
 }
 
@@ -266,6 +252,21 @@ unsigned plan_recv_list(const struct experiment *e, const struct plan_qp *p, uns
 	return depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;
 }
 
+/*
+ * By a schedule of MESSAGES_PER_S: a completion for each list, or for more messages if they are not
+ * far apart in time and make whole bursts.
+ */
+static unsigned paced_cq_mod(const struct experiment *e, const struct plan_round *p)
+{
+	unsigned list = (unsigned)e->post_list, mod = p->cq_mod > list ? p->cq_mod : list;
+	unsigned burst = (p->burst + list - 1) / list * list;
+	double most = p->messages_per_s / e->qps * PACED_SIGNAL_S;
+
+	while (mod > list && (mod > most || (burst > list && burst % mod)))
+		mod -= list;
+	return mod;
+}
+
 struct plan_round plan_round(const struct experiment *e, const struct plan_attr *attr)
 {
 	struct plan_round p = {.cq_mod = plan_cq_mod(e, attr->size, attr->cqe), .burst = 1};
@@ -276,10 +277,12 @@ struct plan_round plan_round(const struct experiment *e, const struct plan_attr 
 		p.messages_per_s = (double)e->latency_rate / attr->workers;
 		p.gap_ns = e->latency_gap_us * 1000;
 	} else if (e->rate_limit) {
-		p.cq_mod = p.burst = (unsigned)e->post_list;
+		p.burst = (unsigned)e->post_list;
 		p.messages_per_s = rate_messages_per_s(e->rate_limit, attr->size) / attr->workers;
 		if (e->burst != EXPERIMENT_AUTO && e->burst > e->post_list)
 			p.burst = (unsigned)e->burst;
+		if (!experiment_transport(e)->all_signalled)
+			p.cq_mod = paced_cq_mod(e, &p);
 	}
 	return p;
 }

@@ -61,7 +61,7 @@ struct plan_attr {
 	bool timed; /* neither a warm-up nor a program's own kind of round */
 };
 struct plan_round {
-	unsigned cq_mod;       /* sends per completion; with a schedule each post has one */
+	unsigned cq_mod;       /* sends per completion */
 	double messages_per_s; /* with a schedule: of one worker; 0: no schedule */
 	unsigned burst;        /* with a schedule: messages per burst, at least one post */
 	uint64_t gap_ns;       /* pause before each message of a ping-pong */

@@ -57,8 +57,6 @@ make_files() {
 	END
 	root_home=$(getent passwd root | cut -d : -f 6)
 	[[ ! -d $root_home/.ssh ]] || mount -t tmpfs bed "$root_home/.ssh"
-	# Under sshd bash reads it, and what it starts may hold locks in this home when a node dies: pyenv does.
-	[[ ! -f $root_home/.bashrc ]] || mount --bind /dev/null "$root_home/.bashrc" || return
 	mount --bind $bed/hosts /etc/hosts && mount --bind $bed/shadow /etc/shadow && mount --bind $bed/ssh /etc/ssh
 }
 

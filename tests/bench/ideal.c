@@ -6,8 +6,11 @@
  *   ideal send [-o OP] [-i] [-l LIST] [-n N]  N SENDs (-i: inline; OP: write, read, or atomic, a
  *                                             fetch-and-add) by ibv_post_send(), LIST (1) a call;
  *                                             the last of 32 is signalled
- *   ideal wr [-o OP] [-i] [-l LIST] [-n N]    the same by ibv_wr_*
- *   ideal recv [-n N]                         receives, by ibv_poll_cq()
+ *   ideal send -1 [-o OP] [-n N]              the same, and all are signalled
+ *   ideal send -f BYTES [-o OP] [-n N]        their addresses walk through BYTES at both ends
+ *   ideal send -p [-o OP] [-l LIST] [-n N]    each call when it is due, which was some time ago
+ *   ideal wr [-o OP] [-i] [-l LIST] [-n N]    as the first, by ibv_wr_*
+ *   ideal recv [-l LIST] [-n N]               receives, by ibv_poll_cq(); LIST (32) a call
  *   ideal recv_ex [-n N]                      receives, by ibv_start_poll() and its like
  *   ideal send_lat|write_lat [-n N]           a ping-pong with a child; its time is not printed
  *   ideal read_lat|atomic_lat [-n N]          one after the other, each signalled; the same
@@ -21,14 +24,49 @@
 #include <time.h>
 #include <unistd.h>
 
-static void send_all(struct end *e, unsigned list, uint64_t n)
+/* One of SIGNAL is signalled. */
+static void send_all(struct end *e, unsigned list, unsigned signal, uint64_t n)
 {
 	struct ibv_send_wr *bad;
 
-	for (uint64_t posted = 0, done = 0; done < n; done += GROUP * poll_some(e->scq))
-		for (; posted < n && posted - done < DEPTH; posted += GROUP)
+	for (uint64_t posted = 0, done = 0; done < n; done += signal * poll_some(e->scq))
+		for (; posted < n && posted - done <= DEPTH - GROUP; posted += GROUP)
 			for (struct ibv_send_wr *wr = e->send; wr < e->send + GROUP; wr += list)
 				CHECK(!ibv_post_send(e->qp, wr, &bad));
+}
+
+/* Each message is where the last one ends, in BYTES of memory at both ends. */
+static void send_walking(struct end *e, uint64_t bytes, uint64_t n)
+{
+	const uint64_t first = e->from.addr, end = first + bytes, away = e->to.addr - first;
+	struct ibv_send_wr *bad;
+	uint64_t at = first;
+
+	for (uint64_t posted = 0, done = 0; done < n; done += GROUP * poll_some(e->scq))
+		for (; posted < n && posted - done <= DEPTH - GROUP; posted += GROUP)
+			for (struct ibv_send_wr *wr = e->send; wr < e->send + GROUP; wr++) {
+				e->from.addr = at;
+				wr->wr.rdma.remote_addr = at + away;
+				CHECK(!ibv_post_send(e->qp, wr, &bad));
+				if ((at += LINE) == end)
+					at = first;
+			}
+}
+
+/* By a schedule of a call a tick. */
+static void send_due(struct end *e, unsigned list, uint64_t n)
+{
+	struct ibv_send_wr *bad;
+	uint64_t due = ticks();
+
+	for (uint64_t posted = 0, done = 0; done < n; done += GROUP * poll_some(e->scq))
+		for (; posted < n && posted - done <= DEPTH - GROUP; posted += GROUP)
+			for (struct ibv_send_wr *wr = e->send; wr < e->send + GROUP; wr += list) {
+				while (ticks() < due)
+					;
+				due++;
+				CHECK(!ibv_post_send(e->qp, wr, &bad));
+			}
 }
 
 static ALWAYS_INLINE void wr_one(struct ibv_qp_ex *qp, const enum ibv_wr_opcode op,
@@ -108,23 +146,24 @@ static ALWAYS_INLINE unsigned poll_extended(struct ibv_cq_ex *cq)
 	return n;
 }
 
-static ALWAYS_INLINE void receive(struct end *e, const bool extended, uint64_t n)
+static ALWAYS_INLINE void receive(struct end *e, const bool extended, unsigned list, uint64_t n)
 {
 	struct ibv_recv_wr *bad;
 
+	e->recv[list - 1].next = NULL;
 	for (uint64_t posted = 0, done = 0; done < n;) {
-		for (; posted < n && posted - done <= DEPTH - GROUP; posted += GROUP)
+		for (; posted < n && posted - done <= DEPTH - list; posted += list)
 			CHECK(!ibv_post_recv(e->qp, e->recv, &bad));
 		done += extended ? poll_extended(e->rcq) : poll_some(ibv_cq_ex_to_cq(e->rcq));
 	}
 }
 
-static void receive_all(struct end *e, bool extended, uint64_t n)
+static void receive_all(struct end *e, bool extended, unsigned list, uint64_t n)
 {
 	if (extended)
-		receive(e, true, n);
+		receive(e, true, list, n);
 	else
-		receive(e, false, n);
+		receive(e, false, list, n);
 }
 
 static double now_ns(void)
@@ -153,49 +192,71 @@ static enum ibv_wr_opcode operation(const char *name)
 	return IBV_WR_SEND;
 }
 
-static void bandwidth(struct end *e, const char *what, enum ibv_wr_opcode op, unsigned list,
-		      uint64_t n)
+/* What was asked for. */
+struct loop {
+	const char *what;
+	enum ibv_wr_opcode op;
+	bool inlined, paced;
+	unsigned list, signal;
+	uint64_t walk_bytes, n;
+};
+
+static void bandwidth(struct end *e, const struct loop *l)
 {
 	double start_ns = now_ns();
 
-	if (!strcmp(what, "send"))
-		send_all(e, list, n);
-	else if (!strcmp(what, "wr"))
-		wr_all(e, op, e->send->send_flags & IBV_SEND_INLINE, list, n);
+	if (!strcmp(l->what, "wr"))
+		wr_all(e, l->op, l->inlined, l->list, l->n);
+	else if (strcmp(l->what, "send"))
+		receive_all(e, !strcmp(l->what, "recv_ex"), l->list, l->n);
+	else if (l->walk_bytes)
+		send_walking(e, l->walk_bytes, l->n);
+	else if (l->paced)
+		send_due(e, l->list, l->n);
 	else
-		receive_all(e, !strcmp(what, "recv_ex"), n);
-	printf("%.4f\n", (now_ns() - start_ns) / (double)n);
+		send_all(e, l->list, l->signal, l->n);
+	printf("%.4f\n", (now_ns() - start_ns) / (double)l->n);
+}
+
+static void parse(struct loop *l, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "1f:o:il:n:p")) != -1) {
+		CHECK(c != '?');
+		l->inlined |= c == 'i';
+		l->paced |= c == 'p';
+		if (c == '1')
+			l->signal = 1;
+		if (c == 'f')
+			l->walk_bytes = strtoull(optarg, NULL, 10);
+		if (c == 'o')
+			l->op = operation(optarg);
+		if (c == 'l')
+			l->list = (unsigned)strtoul(optarg, NULL, 10);
+		if (c == 'n')
+			l->n = strtoull(optarg, NULL, 10);
+	}
+	CHECK(optind + 1 == argc && l->n % GROUP == 0);
+	l->what = argv[optind];
+	if (!l->list)
+		l->list = strncmp(l->what, "recv", 4) ? 1 : GROUP;
+	CHECK(GROUP % l->list == 0);
 }
 
 int main(int argc, char **argv)
 {
-	enum ibv_wr_opcode op = IBV_WR_SEND;
-	bool inlined = false;
-	uint64_t n = 1000000;
-	unsigned list = 1;
+	struct loop l = {.op = IBV_WR_SEND, .signal = GROUP, .n = 1000000};
 	struct end e = {0};
-	const char *what;
-	int c;
 
-	while ((c = getopt(argc, argv, "o:il:n:")) != -1) {
-		CHECK(c != '?');
-		inlined |= c == 'i';
-		if (c == 'o')
-			op = operation(optarg);
-		if (c == 'l')
-			list = (unsigned)strtoul(optarg, NULL, 10);
-		if (c == 'n')
-			n = strtoull(optarg, NULL, 10);
-	}
-	CHECK(optind + 1 == argc && list && GROUP % list == 0 && n % GROUP == 0);
-	what = argv[optind];
-	if (strstr(what, "_lat")) {
-		latency(&e, operation(what), n);
+	parse(&l, argc, argv);
+	if (strstr(l.what, "_lat")) {
+		latency(&e, operation(l.what), l.n);
 		return 0;
 	}
 	open_end(&e);
 	connect_end(&e);
-	prepare(&e, op, inlined, list, GROUP);
-	bandwidth(&e, what, op, list, n);
+	prepare(&e, l.op, l.inlined, l.list, l.signal);
+	bandwidth(&e, &l);
 	return 0;
 }

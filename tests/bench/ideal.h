@@ -14,6 +14,7 @@ enum {
 	GROUP = 32, /* messages per signalled one, receives per call */
 	DEPTH = 4 * GROUP,
 	BATCH = 64,    /* completions per poll */
+	LINE = 64,     /* from one message of a walk to the next */
 	GID_INDEX = 5, /* v2, 127.0.0.1 on the stand-in */
 	RIGHTS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 		 IBV_ACCESS_REMOTE_ATOMIC,
@@ -55,6 +56,15 @@ void connect_end(struct end *e);
 
 /* Build requests in chains of LIST; the last of every SIGNAL is signalled. */
 void prepare(struct end *e, enum ibv_wr_opcode op, bool inlined, unsigned list, unsigned signal);
+
+static ALWAYS_INLINE uint64_t ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return 0;
+#endif
+}
 
 /* Poll up to BATCH completions. Returns their number. */
 static ALWAYS_INLINE unsigned poll_some(struct ibv_cq *cq)

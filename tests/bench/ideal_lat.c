@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hist.h"
+
 /* The peer's message NUMBER, which for a WRITE is what it says. */
 static ALWAYS_INLINE void await(struct end *e, const bool write, uint64_t number)
 {
@@ -38,15 +40,6 @@ static ALWAYS_INLINE void answer(struct end *e, const bool write, uint64_t numbe
 		;
 	if (!write)
 		CHECK(!ibv_post_recv(e->qp, e->recv, &bad_recv));
-}
-
-static ALWAYS_INLINE uint64_t ticks(void)
-{
-#ifdef __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	return 0;
-#endif
 }
 
 static ALWAYS_INLINE void ping_pong(struct end *e, const bool write, const bool first, uint64_t n)
@@ -110,21 +103,23 @@ static void with_child(struct end *e, bool write, uint64_t n)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* Of the QP's own memory. */
+/* Of the QP's own memory: the time from one completion to the next is a sample. */
 static void fetch(struct end *e, uint64_t n)
 {
-	struct ibv_send_wr *wr = e->send, *bad;
+	static struct hist hist = {.min = UINT64_MAX};
+	uint64_t last = ticks(), now;
+	struct ibv_send_wr *bad;
 	struct ibv_wc wc;
 	int got;
 
-	while (n--) {
-		CHECK(!ibv_post_send(e->qp, wr, &bad));
-		if (++wr == e->send + GROUP)
-			wr = e->send;
+	CHECK(!ibv_post_send(e->qp, e->send, &bad));
+	for (; n; n--, last = now) {
 		while (!(got = ibv_poll_cq(e->scq, 1, &wc)))
 			;
-		e->seen = ticks();
 		CHECK(got == 1 && wc.status == IBV_WC_SUCCESS);
+		now = ticks();
+		CHECK(!ibv_post_send(e->qp, e->send, &bad));
+		hist_add(&hist, now - last);
 	}
 }
 

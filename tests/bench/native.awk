@@ -14,11 +14,19 @@ BEGIN {
 	variant("duration", "one", " -D")
 	variant("counters", "one", " with counters")
 	variant("default", "one", " -n 20000 [1]")
+	path("list8", " -l 8", 1.15)
+	path("each", " -Q 1", 1.15)
+	path("footprint", " --footprint 1m", 1.15)
+	path("rate", " --rate_limit", 1.15)
+	path("burst32", " --rate_limit --burst_size 32", 1.15)
+	path("rate_list32", " --rate_limit -l 32", 1.75)
 
 	other("steps.send_lat", "instructions", "send_lat: from arrival to answer")
 	other("steps.write_lat", "instructions", "write_lat: from arrival to answer")
 	other("steps.read_lat", "instructions", "read_lat: from completion to next post")
 	other("steps.atomic_lat", "instructions", "atomic_lat: from completion to next post")
+	other("ir.read_lat", "instructions", "read_lat: a whole iteration")
+	other("ir.atomic_lat", "instructions", "atomic_lat: a whole iteration")
 	other("cost.hist", "instructions", "histogram: a sample")
 	other("cost.peak", "instructions", "peak: a sample")
 	other("cost.percentiles_ms", "ms", "percentiles of 10^8 samples")
@@ -35,13 +43,17 @@ BEGIN {
 	must("send_bw server: instructions", "ir.send_bw_server.one", "rdmark*", "perftest*", 0.4)
 	for (a = 1; a in api; a++)
 		must("send_bw server -q 1024: with the stand-in, " polled_by[a], "ir_all.send_bw_server.qps1024", "rdmark" api[a], "one", 1.15)
-	must("send_lat: arrival to answer", "steps.send_lat", "rdmark", "ideal_send", 1.3)
+	must("write_bw -l 32: instructions", "ir.write_bw.list32", "rdmark_send", "ideal_send", 1.25)
+	must("send_bw server --recv_post_list 1: instructions", "ir.send_bw_server.receive1", "rdmark_send", "ideal_send", 1.15)
+	must("read_lat: a whole iteration", "ir.read_lat", "rdmark", "ideal_send", 1.16)
+	must("atomic_lat: a whole iteration", "ir.atomic_lat", "rdmark", "ideal_send", 1.16)
+	must("send_lat: arrival to answer", "steps.send_lat", "rdmark", "ideal_send", 1.15)
 	must("send_lat: arrival to answer", "steps.send_lat", "rdmark", "perftest", 0.5)
-	must("write_lat: arrival to answer", "steps.write_lat", "rdmark", "ideal_send", 1.3)
+	must("write_lat: arrival to answer", "steps.write_lat", "rdmark", "ideal_send", 1.15)
 	must("write_lat: arrival to answer", "steps.write_lat", "rdmark", "perftest", 0.5)
-	must("read_lat: completion to next post", "steps.read_lat", "rdmark", "ideal_send", 1.3)
+	must("read_lat: completion to next post", "steps.read_lat", "rdmark", "ideal_send", 1.15)
 	must("read_lat: completion to next post", "steps.read_lat", "rdmark", "perftest", 0.5)
-	must("atomic_lat: completion to next post", "steps.atomic_lat", "rdmark", "ideal_send", 1.3)
+	must("atomic_lat: completion to next post", "steps.atomic_lat", "rdmark", "ideal_send", 1.15)
 	must("atomic_lat: completion to next post", "steps.atomic_lat", "rdmark", "perftest", 0.5)
 	must("histogram: instructions a sample", "cost.hist", "rdmark", "", 12)
 	must("percentiles of 10^8 samples: ms", "cost.percentiles_ms", "rdmark", "", 1)
@@ -72,6 +84,12 @@ function variant(name, ideal, arguments) {
 	by[2] = ", ibv_wr_*"
 	polled_by[1] = "ibv_poll_cq"
 	polled_by[2] = "ibv_start_poll"
+}
+
+# A case of write_bw alone, with an ideal of its own.
+function path(name, arguments, limit) {
+	variant(name, name, arguments)
+	must("write_bw" arguments ": instructions", "ir.write_bw." name, "rdmark_send", "ideal_send", limit)
 }
 
 function other(name, u, t) {
@@ -156,7 +174,7 @@ function shown(r) {
 function ideal_name(name,    kind) {
 	kind = name
 	sub(/.*\./, "", kind)
-	sub(/[^.]*$/, name ~ /send_bw_server/ ? "one" : ideal_case[kind], name)
+	sub(/[^.]*$/, kind == "receive1" ? kind : name ~ /send_bw_server/ ? "one" : ideal_case[kind], name)
 	return name
 }
 
@@ -183,6 +201,7 @@ function instructions(    p, c) {
 	instructions_row("send_bw_server.one", "send_bw server")
 	instructions_row("send_bw_server.qps16", "send_bw server -q 16")
 	instructions_row("send_bw_server.qps1024", "send_bw server -q 1024")
+	instructions_row("send_bw_server.receive1", "send_bw server --recv_post_list 1")
 }
 
 function times(    p, c, name, ideal) {
