@@ -17,7 +17,6 @@
 #include "report/report.h"
 
 #define COLUMNS_BYTES 4096
-#define FULL          "full:" /* before the name of a file that gets all columns */
 #define CSV_BEHIND                                           \
 	",direction,calls,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
@@ -38,14 +37,6 @@ static bool is_column(const struct csv *c, const struct field *field)
 
 	snprintf(listed, sizeof(listed), ",%s,", field_name(field, name, sizeof(name)));
 	return c->full || strstr(CSV_SHORT, listed);
-}
-
-const char *csv_file(const char *csv)
-{
-	if (!csv || strncmp(csv, FULL, strlen(FULL)) != 0)
-		return csv;
-	csv += strlen(FULL);
-	return *csv ? csv : "-";
 }
 
 /* The header with its newline. Returns BUF. */

@@ -133,7 +133,16 @@ struct csv {
 };
 
 /* The file that CSV, the option's argument, names: FILE or full:FILE. */
-const char *csv_file(const char *csv);
+static inline const char *csv_file(const char *csv)
+{
+	static const char full[] = "full:";
+
+	if (!csv || strncmp(csv, full, strlen(full)) != 0)
+		return csv;
+	csv += strlen(full);
+	return *csv ? csv : "-";
+}
+
 int csv_open(struct report *r, struct fault *f);
 FILE *csv_rows(struct report *r);
 void csv_result(struct report *r, const struct result *result);
