@@ -28,7 +28,7 @@ struct tour {
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;
-	bool shown; /* both ends have been printed, and the head of the table */
+	bool shown, headed; /* both ends have been printed; and the head of the table */
 	bool over;  /* a program printed help or a list: so would all others */
 	bool said;  /* the last program printed a document: its command line was valid */
 };
@@ -129,8 +129,10 @@ static void show_test(struct tour *t, const char *test, const json_t *document, 
 	const json_t *verdict = json_object_get(document, "verdict");
 	const json_t *row = tour_row(document);
 
-	if (!t->shown && row)
+	if (!t->headed && row && !verdict) {
 		fputs(table_head, out);
+		t->headed = true;
+	}
 	show_ends(t, document);
 	t->said = document;
 	if (!document)

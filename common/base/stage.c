@@ -45,6 +45,7 @@ static const struct {
 	{"connecting the QPs", STAGE_CONNECT_QPS},
 	{"connecting the QPs through rdma_cm", STAGE_CONNECT_QPS},
 	{"sending iWARP's first message", STAGE_CONNECT_QPS},
+	{"joining the multicast group", STAGE_CONNECT_QPS},
 	{"warming up", STAGE_MEASURE},
 	{"measuring", STAGE_MEASURE},
 	{"measuring copies between GPU and host memory", STAGE_MEASURE},

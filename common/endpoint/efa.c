@@ -10,7 +10,7 @@ static int choose_transport(struct endpoint *ep, const struct hca_port *p)
 {
 	struct experiment *e = &ep->options->experiment;
 
-	if (ep->server || options_given(ep->options, "connection"))
+	if (ep->server || options_given(ep->options, "connection") || e->mcg)
 		return 0;
 	e->connection = p->fabric == FABRIC_EFA ? CONNECTION_SRD : ep->test->defaults.connection;
 	if (!experiment_transport(e)->efa)
@@ -31,6 +31,8 @@ static int check_transport(struct endpoint *ep, const struct hca_port *p)
 int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p)
 {
 	fault_phase(ep->fault, "choosing the device");
+	if (ep->options->experiment.mcg) /* endpoint_can_group() decides */
+		return 0;
 	if (ep->server)
 		return options_given(ep->options, "connection") ? check_transport(ep, p) : 0;
 	if (choose_transport(ep, p) || check_transport(ep, p))

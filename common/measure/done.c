@@ -4,11 +4,15 @@
 #include "measure/together.h"
 
 /* Read the record FROM, which must be of this round, into REC. */
-static int read_record(const struct round_attr *attr, struct record *rec, const json_t *from,
-		       struct fault *f)
+static int read_record(const struct endpoint *ep, const struct round_attr *attr, struct record *rec,
+		       const json_t *from)
 {
+	struct fault *f = ep->fault;
+
 	if (record_from_json(rec, from, f))
 		return -1;
+	if (rec->copies && rec->copies != ep->options->experiment.mcg)
+		return fields_raise(record_fields(), from, "copies", f);
 	rec->run = attr->run;
 	return rec->message_bytes == attr->message_bytes
 		       ? 0
@@ -25,7 +29,7 @@ static int read_parts(const struct endpoint *ep, const struct round_attr *attr,
 	size_t i;
 
 	json_array_foreach (parts, i, v)
-		if (i < ep->workers && read_record(attr, &theirs->workers[i], v, ep->fault))
+		if (i < ep->workers && read_record(ep, attr, &theirs->workers[i], v))
 			return -1;
 	json_array_foreach (devices, i, v) {
 		if (i == ep->rails)
@@ -60,7 +64,7 @@ int results_read(struct measurement *meas, const json_t *done)
 	struct found *theirs = &meas->theirs;
 
 	if (conditions_read(meas, done) ||
-	    (from && read_record(&meas->attr, &theirs->record, from, meas->ms->fault)) ||
+	    (from && read_record(meas->ms->ep, &meas->attr, &theirs->record, from)) ||
 	    read_parts(meas->ms->ep, &meas->attr, theirs, done))
 		return -1;
 	theirs->measured = record;

@@ -78,7 +78,9 @@ static unsigned depth_of(const struct endpoint *ep, bool mine)
 	unsigned outs = mine ? route->reads_sent : route->reads_answered;
 	unsigned depth = (unsigned)ep->options->experiment.tx_depth;
 
-	return (operation_pulls(o) || operation_is_atomic(o)) && outs < depth ? outs : depth;
+	/* no outs: only the send queue limits them */
+	return (operation_pulls(o) || operation_is_atomic(o)) && outs && outs < depth ? outs
+										      : depth;
 }
 
 /* This end, or the peer, on all rails; it is where the data come from if SOURCE. */

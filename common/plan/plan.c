@@ -58,7 +58,7 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 		{e->verify && e->run_infinitely, "--verify cannot be used with --run_infinitely",
 		 "limit the run with -n or -D: data are verified after it"},
 		{e->mcg && e->connection != CONNECTION_UD,
-		 "-g/--mcg cannot be used with -c RC or UC", "omit -c: multicast is of datagrams"},
+		 "-g/--mcg needs -c UD", "omit -c: multicast is of datagrams"},
 		{e->mcg && e->mcg != e->qps, "-g/--mcg has another number of QPs than the test",
 		 "omit -q, and give -g the number; in a latency test omit it: there it is 1"},
 		{e->mcg && e->bidirectional, "-g/--mcg cannot be used with -b/--bidirectional",

@@ -81,7 +81,7 @@
 #include "proto/oob.h"
 #include "verbs/qp.h"
 
-#define MESSAGE_PROTOCOL 3
+#define MESSAGE_PROTOCOL 2
 
 /* A new message of TYPE without keys. */
 json_t *message_new(const char *type);

@@ -334,8 +334,10 @@ static void note_too_short(const struct report *r)
 			    percentile_samples(&a->fewest), lacks, use);
 		return;
 	}
-	if (a->sizes > 1)
-		text_add(had, sizeof(had), "%s: ", unsure ? in->worst_name : "one row");
+	if (unsure && in->rows > 1)
+		text_add(had, sizeof(had), "%s: ", in->worst_name);
+	else if (a->sizes > 1)
+		text_add(had, sizeof(had), "one row: ");
 	text_add(had, sizeof(had), "%s",
 		 units_about_ns(1e9 * (unsure ? in->worst.seconds : s)).text);
 	if (times > 0)

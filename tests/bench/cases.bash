@@ -25,6 +25,8 @@ readonly cases=(
 	'burst32 -n 19200 419200 0 --rate_limit 100000000p --burst_size 32'
 	'rate_list32 -n 19200 3219200 0 --rate_limit 100000000p -l 32'
 	'receive1 -n 19200 219200 0 --recv_post_list 1'
+	'xrc -n 19200 219200 0 -c XRC'	# beside `one`
+	'srd -n 19200 219200 0 -c SRD'	# beside `each`: an EFA completes each
 )
 
 # What the ideal loop is told for the client of a case, if it has one of its own.

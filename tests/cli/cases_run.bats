@@ -63,7 +63,7 @@ why() { jq -r '.error.message' c.json; }
 @test "case 7: an adapter that breaks above 64 KiB: the rows before, size, vendor error, what worked" {
 	export SIMVERBS_DEVICES='rocep1s0f0 speed=HDR gid.3=v2/127.0.0.1/e0'
 	server write_bw
-	SIMVERBS_FAULT=wc:150:11:157 client write_bw -a -n 20 --json=c.json
+	SIMVERBS_FAULT=wc:280:11:157 client write_bw -a -n 20 --json=c.json
 	finish server
 	ended client 1
 	json c.json '.results[-1].message_bytes == 65536 and (.error | .completion_status == "remote operation error" and .vendor_error == 157)'

@@ -63,7 +63,7 @@ programs() {
 		((choices += 1))
 	done < <("$bin/gdr_bw" --help=all | sed -n 's/^.*\(--[a-z-]*\)=<\([A-Za-z_]*|[A-Za-z_|]*\)>.*/\1 \2/p' | grep -v -- --numa)
 	((choices >= 4))
-	offers 'send_bw -c ' 'RC ' 'UC ' 'UD ' 'XRC '
+	offers 'send_bw -c ' 'RC ' 'SRD ' 'UC ' 'UD ' 'XRC '
 	offers 'send_bw -aNc U' 'UC ' 'UD '
 	offers 'send_bw --gpu-path=d' 'dmabuf ' 'data_direct '
 	offers 'send_bw --gpu-path x'

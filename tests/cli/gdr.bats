@@ -167,7 +167,7 @@ signalled() {
 	ended client 3
 	says client.out 'UNAVAILABLE no verdict: the run did not finish'
 	# A server that was busy may have found the signal before the end of the warm-up's exchange.
-	grep -Eq 'measuring: the server was interrupted|reports: exchanging the results: interrupted by SIGTERM' client.err ||
+	grep -Eq 'measuring: the server was interrupted|reports: (exchanging the results|waiting for the client.s next round): interrupted by SIGTERM' client.err ||
 		fail "$(<client.err)"
 	json c.json '.status == "failed" and .error.exit_status == 3 and .verdict.cause == "not_measured"'
 }

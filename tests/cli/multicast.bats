@@ -100,7 +100,7 @@ group_of() {
 	refused 2 "invalid value '10.1.2.3' for -M/--MGID" send_bw -g -M 10.1.2.3
 	refused 2 "invalid value '1:2' for -M/--MGID" send_bw -g -M 1:2
 	refused 2 'for -M/--MGID' send_bw -g -M 255:1:0:0:0:2:201:133:0:0:0:0:0:0:0:256
-	refused 2 'mcg cannot be used with -c RC or UC' send_bw -g -c RC
+	refused 2 'mcg needs -c UD' send_bw -g -c RC
 	refused 2 'another number of QPs' send_bw -g 2 -q 3
 	refused 2 'another number of QPs' send_lat -g 2
 	refused 2 'mcg cannot be used with --verify' send_bw -g --verify

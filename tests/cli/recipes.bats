@@ -43,7 +43,7 @@ followed() {
 a_transport() {
 	cp "$BATS_TEST_DIRNAME/toys/transport_toy.c" "$tree/common/verbs/"
 	add_row TRANSPORTS 'X(TOY, toy)' common/verbs/transports.h
-	sed -i '/^\.It Fl c , Fl -connection/,/^\.It/ s/^Default: RC\.$/TOY has no atomic operations.\n&/' "$tree/man/options.mdoc"
+	sed -i '/^\.It Fl c , Fl -connection/,/^\.It/ s/^Default: RC\b.*$/TOY has no atomic operations.\n&/' "$tree/man/options.mdoc"
 }
 
 a_vendor() {

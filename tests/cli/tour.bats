@@ -99,6 +99,9 @@ over() { # the server is told to end, and does
 	tour -n 200 --tests read_bw,send_lat
 	ended tour 0
 	[[ $(awk 'NR > 1 { print $1 }' tour.out | paste -sd ' ') == 'read_bw send_lat' ]] || fail "$(<tour.out)"
+	start tour rdmark --tests read_lat -p "$port" "$host" -n 200
+	finish tour
+	[[ $(awk 'NR > 1 { print $1 }' tour.out) == read_lat ]] || fail "$(<tour.out)"
 	tour -n 200 --tests=write_bw
 	ended tour 0
 	(($(wc -l <tour.out) == 2)) || fail "$(<tour.out)"

@@ -72,7 +72,7 @@ no_device_here() {
 	answered 'for example --json=run.json' send_bw --json=
 	cli send_bw -c DC
 	ended cli 77
-	says cli.err 'transport DC is not supported' 'use RC, UC, UD or XRC'
+	says cli.err 'transport DC is not supported' 'use RC, UC, UD, XRC or SRD'
 }
 
 @test "an unknown option: what was meant" {
