@@ -61,7 +61,7 @@ as_shown() {
 
 @test "README: what it shows is what is printed" {
 	local line shown
-	pair send_bw -D 1
+	pair send_bw -s 4k -D 1
 	while IFS= read -r line; do
 		line=${line%"${line##*[! ]}"}
 		grep -qF -- "${line#    }" "$root/README.md" || fail "README does not show: $line"
