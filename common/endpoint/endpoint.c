@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -184,8 +185,12 @@ void endpoint_agreed(struct endpoint *ep)
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct transport *over = experiment_transport(e);
 		unsigned mtu = ep->rail[i].route.mtu_bytes;
+		uint64_t sends = operation_message_max(&ep->test->operation,
+						       &ep->rail[i].hca.info);
 
 		max = transport_max_bytes(over, mtu, max);
+		if (ep->room_bytes > sends)
+			ep->room_bytes = sends;
 		ep->room_bytes = transport_max_bytes(over, mtu, ep->room_bytes);
 	}
 	fit_reads(ep);
@@ -336,6 +341,8 @@ static int check_operation(struct endpoint *ep)
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
+	if (getrandom(&ep->group_number, sizeof(ep->group_number), 0) < 0)
+		return fault_raise(ep->fault, FAULT_LOCAL, errno, "getrandom()");
 	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
 	    check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))

@@ -57,12 +57,13 @@ static int choose_group(struct worker *t, union ibv_gid *group)
 	char gid[64];
 	uint32_t low;
 
-	*group = multicast_default(ipv4, t->qps.psn[0]);
-	if (text)
+	*group = multicast_default(ipv4, t->ep->group_number + 2 * t->index);
+	if (text) {
 		multicast_parse(text, group);
-	memcpy(&low, group->raw + 12, sizeof(low));
-	low = htonl(ntohl(low) + 2 * t->index);
-	memcpy(group->raw + 12, &low, sizeof(low));
+		memcpy(&low, group->raw + 12, sizeof(low));
+		low = htonl(ntohl(low) + 2 * t->index);
+		memcpy(group->raw + 12, &low, sizeof(low));
+	}
 	if (multicast_is_group(group) && multicast_is_ipv4(group) == ipv4)
 		return 0;
 	fault_raise(&t->fault, FAULT_USAGE, 0, "-M/--MGID %s cannot be used with the GID %s", text,

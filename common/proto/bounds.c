@@ -12,7 +12,8 @@ struct bounds bounds_greeting(void)
 
 /*
  * The largest messages: "qps" has up to five numbers for each QP, and a few values for each
- * thread; "done" has a record for each thread; "verify" has a number for each QP.
+ * thread; "done" has a record for each thread, and with -g an object for each QP; "verify" has a
+ * number for each QP.
  */
 struct bounds bounds_experiment(uint64_t threads, uint64_t qps)
 {
@@ -21,7 +22,7 @@ struct bounds bounds_experiment(uint64_t threads, uint64_t qps)
 	return (struct bounds){
 		.bytes = bytes < OOB_MESSAGE_MAX ? bytes : OOB_MESSAGE_MAX,
 		.values = 16384 + 256 * threads + 6 * qps,
-		.containers = 1024 + 8 * threads,
+		.containers = 1024 + 8 * threads + qps,
 	};
 }
 

@@ -180,6 +180,7 @@ static int go_on(struct session *s)
 		return 0;
 	if (session_go_on(s, &next))
 		return -1;
+	next.size_bytes = p->options.experiment.size_bytes; /* a default may have been cut */
 	p->point++;
 	m = message_new("next");
 	json_object_set_new(m, "experiment", experiment_to_json(&next, p->options.traits));

@@ -34,6 +34,11 @@ ran() {
 	done
 }
 
+@test "-c SRD: combinations of a sweep, whose default size is what the device sends" {
+	ran send_bw -l 1,8 -n 96,192
+	json c.json '[.results[] | [.message_bytes, .messages]] == [[8192, 96], [8192, 192], [8192, 96], [8192, 192]]'
+}
+
 @test "-c SRD: several QPs and threads, both directions, lists, a schedule, events" {
 	local operation
 	for operation in send write read; do
