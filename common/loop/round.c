@@ -105,13 +105,12 @@ struct post_qp round_to(const struct round *r, unsigned i, bool extended)
 int round_post_row(const struct round *r, unsigned i, struct ibv_send_wr *wr, unsigned count)
 {
 	const struct transport *over = r->qps->transport;
-	bool sends = wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM;
 	post_call *call = post_find(&(struct post_kind){
 		.opcode = wr->opcode, .aim = round_aim(r), .extended = true});
 	struct post_qp to;
 	int rc;
 
-	if (sends || !over->rdma_by_calls || !call)
+	if (post_is_send(wr->opcode) || !over->rdma_by_calls || !call)
 		return round_post(r, r->qps->qp[i], wr);
 	to = round_to(r, i, true);
 	rc = call(&to, wr, wr + count, count);
