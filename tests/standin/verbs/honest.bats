@@ -20,7 +20,7 @@ row() {
 latency() {
 	need "$1"
 	pair "$@" -n 500
-	row 3 0.1 1000		# minimum, microseconds: the machine may be busy
+	row 3 0.1 1000000	# minimum, microseconds: on a busy machine each waits for the other's time slice
 }
 
 bandwidth() {
