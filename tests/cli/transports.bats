@@ -58,8 +58,8 @@ adds_up() {
 @test "-c UC: messages of many packets" {
 	try send_bw -c UC -n 20 -s 256k --json=c.json
 	adds_up
-	try write_lat -c UC -n 20 -s 64k
-	has_row 65536 20 9
+	try write_lat -c UC -n 60 -s 64k # a busy machine may lose some
+	has_row 65536 60 9
 }
 
 # bats test_tags=rxe
