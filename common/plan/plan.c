@@ -22,9 +22,8 @@
 #define RX_DEPTH_SHARED     8192
 #define TX_DEPTH_PINGPONG   64 /* so that one send in many is signalled */
 #define VERIFY_MESSAGES_MAX 1024
-#define PACED_SIGNAL_S      1e-4 /* with a schedule: the time from one completion of a QP to the next \
-				  */
-#define LOAD_SIGNALS 16          /* WRITEs for each completion, without a schedule */
+#define PACED_SIGNAL_S      1e-4 /* by a schedule, from one completion of a QP to the next */
+#define LOAD_SIGNALS        16   /* WRITEs for each completion, without a schedule */
 
 #define PACED_IN_SOFTWARE                                                                  \
 	"omit it: rdmark paces in software (SW); set pacing by the NIC with tc(8) or the " \

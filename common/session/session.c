@@ -209,9 +209,7 @@ static struct report_effective effective_values(const struct measure *ms)
 		.tx_depth = qps->tx_depth,
 		.rx_depth = qps->rx_depth,
 		.inline_bytes = qps->inline_bytes,
-		.cq_mod = qps->transport->all_signalled
-				  ? 1
-				  : round_plan(&ms->meter[0], first, true).cq_mod,
+		.cq_mod = round_plan(&ms->meter[0], first, true).cq_mod,
 		.warmup = plan_warmup(e, first, ep->test->latency),
 		.outs = ep->test->operation.fetches ? reads : 0,
 		.connected_by = e->rdma_cm ? "rdma_cm" : "tcp",
