@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -185,8 +184,7 @@ void endpoint_agreed(struct endpoint *ep)
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct transport *over = experiment_transport(e);
 		unsigned mtu = ep->rail[i].route.mtu_bytes;
-		uint64_t sends = operation_message_max(&ep->test->operation,
-						       &ep->rail[i].hca.info);
+		uint64_t sends = operation_message_max(&ep->test->operation, &ep->rail[i].hca.info);
 
 		max = transport_max_bytes(over, mtu, max);
 		if (ep->room_bytes > sends)
@@ -329,22 +327,21 @@ static int check_operation(struct endpoint *ep)
 	bool answers = ep->options->experiment.bidirectional || !endpoint_leads(ep);
 
 	fault_phase(ep->fault, "choosing the device");
-	for (unsigned i = 0; i < ep->rails; i++)
+	for (unsigned i = 0; i < ep->rails; i++) {
 		if (!endpoint_can_group(ep, &ep->rail[i].hca.info))
 			return endpoint_refuse_group(ep, &ep->rail[i].hca.info);
-		else if (operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
-						endpoint_sends(ep), answers, ep->fault))
+		if (operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
+					   endpoint_sends(ep), answers, ep->fault))
 			return -1;
+	}
 	return 0;
 }
 
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
-	if (getrandom(&ep->group_number, sizeof(ep->group_number), 0) < 0)
-		return fault_raise(ep->fault, FAULT_LOCAL, errno, "getrandom()");
-	if (open_rails(ep) || check_own_schedule(ep) || endpoint_iwarp_check(ep) ||
-	    check_operation(ep) || make_workers(ep) ||
+	if (endpoint_choose_groups(ep) || open_rails(ep) || check_own_schedule(ep) ||
+	    endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
 		return -1;
 	return endpoint_gpu_open(ep);

@@ -167,9 +167,10 @@ bool worker_is_extended(const struct worker *t);
 const char *endpoint_calls(const struct endpoint *ep);
 
 /*
- * group.c, with -g: whether P has what it needs, and the fault if not; a worker's groups: before
- * its address is told, and when it has the peer's.
+ * group.c, with -g: choose at random where the workers' groups begin; whether P has what it needs,
+ * and the fault if not; a worker's groups: before its address is told, and when it has the peer's.
  */
+int endpoint_choose_groups(struct endpoint *ep);
 bool endpoint_can_group(const struct endpoint *ep, const struct hca_port *p);
 int endpoint_refuse_group(const struct endpoint *ep, const struct hca_port *p);
 int worker_group_make(struct worker *t);

@@ -5,7 +5,9 @@
  * client's, which it is told as the client's address. Each thread has a pair of groups.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "endpoint/endpoint.h"
 
@@ -13,6 +15,14 @@ static union ibv_gid others_group(union ibv_gid group)
 {
 	group.raw[15] ^= 1;
 	return group;
+}
+
+int endpoint_choose_groups(struct endpoint *ep)
+{
+	if (!ep->options->experiment.mcg ||
+	    getrandom(&ep->group_number, sizeof(ep->group_number), 0) >= 0)
+		return 0;
+	return fault_raise(ep->fault, FAULT_LOCAL, errno, "getrandom()");
 }
 
 bool endpoint_can_group(const struct endpoint *ep, const struct hca_port *p)
