@@ -112,7 +112,10 @@ static void print_row(FILE *out, const char *test, const json_t *row)
 	print_number(out, 10, 2, result_number(row, "latency_p99_us"));
 	print_number(out, 11, 2, gbps);
 	print_number(out, 11, 1, link > 0 ? 100 * gbps / link : 0);
-	print_number(out, 5, sure < 10 ? 1 : 0, sure);
+	if (sure > 100)
+		fprintf(out, "  >100");
+	else
+		print_number(out, 5, sure < 10 ? 1 : 0, sure);
 	if (connection)
 		fprintf(out, "  connection %" JSON_INTEGER_FORMAT, connection);
 	if (json_is_true(json_object_get(quality, "disturbed")))
