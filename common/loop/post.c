@@ -150,8 +150,8 @@ CALLS(read, IBV_WR_RDMA_READ)
 CALLS(add, IBV_WR_ATOMIC_FETCH_AND_ADD)
 CALLS(swap, IBV_WR_ATOMIC_CMP_AND_SWP)
 
-/* All requests that a stream can post. */
-static post_call *const posts[][3][2] = {
+/* By opcode, aim and inline: more than the transports have, so that the table has no holes. */
+static post_call *const posts[][POST_AIMS][2] = {
 	[IBV_WR_SEND] = ROW(send),
 	[IBV_WR_SEND_WITH_IMM] = ROW(send_imm),
 	[IBV_WR_RDMA_WRITE] = ROW(write),

@@ -37,6 +37,7 @@ enum post_aim {
 	POST_TO_PEER,    /* nothing: the QP has one peer */
 	POST_TO_ADDRESS, /* where to */
 	POST_TO_SRQ,     /* the peer's SRQ */
+	POST_AIMS
 };
 
 /* With a footprint: the walk of a QP's messages through its memory, by their local addresses. */

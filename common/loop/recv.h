@@ -28,7 +28,7 @@ struct recv_queue {
 	 * so that many QPs share few cache lines
 	 */
 	int *until_repost;
-	uint64_t *posted; /* the same: see recv_queue_arrived() */
+	uint64_t *posted; /* what until_repost were if none had come since recv_queue_arrived() */
 	unsigned count;
 	unsigned depth;
 	unsigned batch;

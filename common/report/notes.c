@@ -196,15 +196,16 @@ static void note_unknown(const struct report *r, const struct record *rec, const
 {
 	if (too_short(rec)) /* note_too_short() says so */
 		return;
-	report_note(r, "no ± (uncertainty)%s%s: the %s %s; use -D %.0f", rows > 1 ? " at " : "",
-		    rows > 1 ? name : "", r->about.test->latency ? "latency" : "rate",
-		    rec->plus_minus.unknown == INTERVAL_PHASES
-			    ? "varies in long phases"
-			    : "varies mostly by one or two events",
+	report_note(r, "no ± (uncertainty)%s%s: %s; use -D %.0f", rows > 1 ? " at " : "",
+		    rows > 1 ? name : "",
+		    rec->plus_minus.unknown == INTERVAL_EVENTS
+			    ? "one or two events made most of the variation"
+		    : r->about.test->latency ? "the latency varies in long phases"
+					     : "the rate varies in long phases",
 		    fmax(1, ceil(LONGER * rec->seconds)));
 }
 
-/* "9270 MiB/s" or "3.2 usec on average": REC's average without digits that ± PERCENT makes idle. */
+/* "9270 MiB/s" or "3.2 usec on average": REC's average, to the second digit of its ± PERCENT. */
 static struct units_text rounded_text(const struct report *r, const struct record *rec,
 				      double percent)
 {

@@ -74,7 +74,10 @@ static void expect(enum verdict_level level, int exit_status, const char *cause,
 			 word, v.level, v.exit_status, v.cause, v.line, v.next);
 }
 
-/* Without a direct route, too; wrong data stay wrong, and beside a discrete GPU that one counts. */
+/*
+ * There is no GPUDirect to judge, with or without a direct route. Wrong data are a fault all the
+ * same, and a discrete GPU at the other end is judged.
+ */
 static void integrated_gpus(void **state)
 {
 	(void)state;

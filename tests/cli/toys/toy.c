@@ -20,7 +20,7 @@
 #include "memory/vendors.h"
 
 #define MEMORY_BYTES ((uint64_t)4 << 30)
-#define TOY_CLOSED   1 /* the driver's one result besides 0 */
+#define TOY_CLOSED   1 /* the driver's only error */
 
 struct toy_gpu {
 	struct gpu gpu;
