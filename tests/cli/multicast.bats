@@ -56,14 +56,15 @@ group_of() {
 	serves_next send_bw -g -M 239.1.2.3
 }
 
-@test "a small receive queue: every QP loses, and both ends say how much" {
-	pair send_bw -g 3 -n 2000 -s 1024 -r 4 -l 64 --json=c.json
+@test "losses: of every QP, and both ends say how much" {
+	export SIMVERBS_FAULT=drop:7
+	pair send_bw -g 3 -n 2000 -s 1024 -r 4096 --json=c.json
 	group_of 3 2000
 	json c.json '[.results[0].receivers[].lost] | all(. > 0)'
 	says client.err 'of 6000 messages of 1 KiB from the client were lost' '3 of 3 receiving QPs lost some, QP ' ' of 2000'
 	says server.err '3 of 3 receiving QPs lost some'
 	server send_bw
-	client send_bw -g 3 -n 2000 -s 1024 -r 4 -l 64 --max-loss 0.01
+	client send_bw -g 3 -n 2000 -s 1024 -r 4096 --max-loss 0.01
 	finish server
 	ended client 6
 }
