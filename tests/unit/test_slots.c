@@ -1,96 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* slots: wrong data are found, whatever made them so, and no loss where it is allowed is one. */
+/* slots: wrong data are found, whatever made them so, where all messages must come in order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/slots.h"
-
-#define LANES 3
-#define COUNT 16
-#define LANE  1 /* where things go wrong */
-
-/* A sender's slots and a receiver's, and what stands for the network. */
-struct world {
-	struct slots out, in;
-	uint8_t *wire; /* one message */
-};
-
-static struct slots make(uint64_t bytes, bool in_place)
-{
-	struct slots s = {
-		.message_bytes = bytes,
-		.qps = LANES,
-		.first_qp = LANES,
-		.count = COUNT,
-		.in_place = in_place,
-	};
-
-	s.data = malloc(slots_bytes(&s));
-	assert_non_null(s.data);
-	assert_int_equal(slots_init(&s), 0);
-	return s;
-}
-
-static void next_window(struct world *w)
-{
-	w->out.window++;
-	w->in.window++;
-	slots_fill(&w->out);
-	slots_poison(&w->in);
-}
-
-static void make_world(struct world *w, uint64_t bytes, bool in_place)
-{
-	w->out = make(bytes, in_place);
-	w->in = make(bytes, in_place);
-	w->wire = malloc(bytes);
-	next_window(w);
-}
-
-static void free_world(struct world *w)
-{
-	free(w->out.data);
-	free(w->in.data);
-	free(w->wire);
-	slots_release(&w->out);
-	slots_release(&w->in);
-}
-
-/* Message NUMBER of QP FROM goes where message PLACE of QP TO belongs, or as the next there. */
-static void carry_to(struct world *w, unsigned from, unsigned number, unsigned to, unsigned place)
-{
-	unsigned n = w->in.in_place ? place : w->in.arrived[to];
-
-	if (n < COUNT)
-		memcpy(slots_payload(&w->in, to, n), slots_payload(&w->out, from, number),
-		       w->in.message_bytes);
-	slots_arrived(&w->in, to, number);
-}
-
-static void carry(struct world *w, unsigned number, unsigned place)
-{
-	carry_to(w, LANE, number, LANE, place);
-}
-
-/* All of QPs other than LANE, and of it messages FIRST to LAST. */
-static void carry_range(struct world *w, unsigned first, unsigned last)
-{
-	for (unsigned n = first; n <= last; n++)
-		carry(w, n, n);
-}
-
-static void carry_others(struct world *w)
-{
-	for (unsigned qp = 0; qp < LANES; qp++)
-		for (unsigned n = 0; qp != LANE && n < COUNT; n++)
-			carry_to(w, qp, n, qp, n);
-}
+#include "slots_world.h"
 
 static bool are_right(const struct slots *s)
 {
@@ -98,24 +14,6 @@ static bool are_right(const struct slots *s)
 
 	slots_check(s, &t);
 	return !t.errors && !t.lost;
-}
-
-/* ERRORS are found, of which LOST never came. */
-static void expect(struct world *w, unsigned errors, unsigned lost)
-{
-	struct slots_tally t = {0};
-
-	slots_check(&w->in, &t);
-	assert_int_equal(t.messages, LANES * COUNT);
-	assert_int_equal(t.bytes, LANES * COUNT * w->in.message_bytes);
-	assert_int_equal(t.errors, errors);
-	assert_int_equal(t.lost, lost);
-	assert_int_equal(t.found, errors != 0);
-	if (!t.found)
-		return;
-	assert_int_equal(t.first.name.qp, LANES + LANE);
-	assert_int_equal(t.first.name.window, w->in.window);
-	assert_int_not_equal(t.first.is, t.first.should_be);
 }
 
 /* Each case in each form: SENDs and WRITEs, of whole words and with a tail, and in two windows. */
@@ -304,109 +202,6 @@ static void in_memory_without_completion(void **state)
 	free_world(&w);
 }
 
-/* Where a transport may lose messages, that is no error, and anything else still is. */
-static void losses_may_be_allowed(void **state)
-{
-	struct slots_tally t = {0}, sum = {0};
-	struct world w;
-
-	(void)state;
-	make_world(&w, 64, false);
-	w.in.unreliable = w.in.numbered = true;
-	carry_others(&w);
-	carry_range(&w, 3, COUNT - 1);
-	slots_check(&w.in, &t);
-	assert_int_equal(t.lost, 3);
-	assert_int_equal(t.errors, 0);
-	assert_false(t.found);
-	*slots_payload(&w.in, LANE, 7) ^= 1;
-	slots_check(&w.in, &t);
-	assert_int_equal(t.lost, 6);
-	assert_int_equal(t.errors, 1);
-	assert_true(t.found && t.first.name.number == 10);
-	slots_add(&sum, &t);
-	slots_add(&sum, &t);
-	assert_int_equal(sum.errors, 2);
-	assert_int_equal(sum.lost, 12);
-	assert_true(sum.found && sum.first.name.number == t.first.name.number);
-	free_world(&w);
-}
-
-/* Datagrams tell their numbers: losses, and another order, make none of the others wrong. */
-static void datagrams_lost_and_reordered(void **state)
-{
-	struct slots_tally t = {0};
-	struct world w;
-
-	(void)state;
-	make_world(&w, 64, false);
-	w.in.unreliable = w.in.numbered = true;
-	carry_others(&w);
-	carry_range(&w, 7, 10);
-	carry_range(&w, 1, 4);
-	carry_range(&w, 12, COUNT - 2);
-	expect(&w, 0, 5);
-	slots_payload(&w.in, LANE, 0)[20] ^= 1; /* message 7 */
-	slots_check(&w.in, &t);
-	assert_int_equal(t.errors, 1);
-	assert_int_equal(t.first.name.number, 7);
-	assert_int_equal(t.first.byte, 20);
-	free_world(&w);
-}
-
-/* Any order is right where each comes once; then a loss, and one that came twice, are not. */
-static void reordered_but_each_once(void **state)
-{
-	struct slots_tally t = {0};
-	struct world w;
-
-	(void)state;
-	make_world(&w, 64, false);
-	w.in.numbered = true;
-	carry_others(&w);
-	carry_range(&w, 7, COUNT - 1);
-	carry_range(&w, 0, 6);
-	expect(&w, 0, 0);
-	next_window(&w);
-	carry_others(&w);
-	carry_range(&w, 9, COUNT - 1);
-	carry_range(&w, 0, 7);
-	slots_check(&w.in, &t);
-	assert_int_equal(t.errors, 1);
-	assert_int_equal(t.lost, 1);
-	assert_int_equal(t.first.name.number, 8);
-	carry(&w, 3, 3); /* again: in place of the missing one */
-	memset(&t, 0, sizeof(t));
-	slots_check(&w.in, &t);
-	assert_int_equal(t.errors, 1);
-	assert_int_equal(t.lost, 0);
-	assert_int_equal(t.first.name.number, 8);
-	next_window(&w);
-	carry_others(&w);
-	carry_range(&w, 1, COUNT - 1);
-	slots_arrived(&w.in, LANE, SLOTS_NO_NUMBER);
-	expect(&w, 1, 0);
-	free_world(&w);
-}
-
-/* A completion says that a datagram came, but a part of it did not: that is no loss. */
-static void a_datagram_with_a_hole(void **state)
-{
-	uint8_t hole[16], *at;
-	struct world w;
-
-	(void)state;
-	make_world(&w, 64, false);
-	w.in.unreliable = w.in.numbered = true;
-	carry_others(&w);
-	at = slots_payload(&w.in, LANE, 3) + 16;
-	memcpy(hole, at, sizeof(hole));
-	carry_range(&w, 0, COUNT - 1);
-	memcpy(at, hole, sizeof(hole));
-	expect(&w, 1, 0);
-	free_world(&w);
-}
-
 /* Too short for a word: wrong is found all the same, whatever it is called. */
 static void short_messages(void **state)
 {
@@ -465,10 +260,6 @@ int main(void)
 		cmocka_unit_test(beyond_the_end),
 		cmocka_unit_test(sends_in_wrong_slots),
 		cmocka_unit_test(in_memory_without_completion),
-		cmocka_unit_test(losses_may_be_allowed),
-		cmocka_unit_test(datagrams_lost_and_reordered),
-		cmocka_unit_test(reordered_but_each_once),
-		cmocka_unit_test(a_datagram_with_a_hole),
 		cmocka_unit_test(short_messages),
 		cmocka_unit_test(bytes_before_do_not_count),
 	};
