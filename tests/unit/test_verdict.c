@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* verdict: level, cause, status and words, from windows and facts of both ends that are made up. */
+/* verdict: level, status and words, from windows and facts of both ends that are made up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,71 +8,7 @@
 
 #include <math.h>
 
-#include "gdr_windows.h"
-
-#define NIC "0000:41:00.0"
-#define GPU "0000:45:00.0"
-#define GEN5                                                           \
-	{                                                              \
-		.gts = 32, .width = 16, .max_gts = 32, .max_width = 16 \
-	}
-
-static struct made m;
-static struct gdr_side end[2];
-static struct verdict_facts x;
-static struct verdict v;
-
-/* GPUs behind one switch at both ends, 200 Gb/s; GPU memory at GBPS of 196. */
-static void ends(double gbps)
-{
-	made_results(&m, 7, 196, gbps, 0);
-	for (unsigned i = 0; i < 2; i++) {
-		end[i] = (struct gdr_side){
-			.gpu = true,
-			.gpudirect = true,
-			.direct = true,
-			.relaxed_ordering = true,
-			.ordering = 200,
-			.path = {.class = PATH_PIX,
-				 .nic = GEN5,
-				 .gpu = GEN5,
-				 .iommu = "identity",
-				 .payload_bytes = 256,
-				 .ceiling_write_gbps = 460.9,
-				 .ceiling_read_gbps = 467.6},
-		};
-		strcpy(end[i].path.nic.pci, NIC);
-		strcpy(end[i].path.gpu.pci, GPU);
-	}
-	x = (struct verdict_facts){.attr = &m.attr, .side = {&end[0], &end[1]}, .line_gbps = 200};
-}
-
-/* Give every judged cell but the client's NAME the rate of host memory. */
-static void only(const char *name)
-{
-	for (unsigned i = 0; i < m.attr.results; i++)
-		if (i != made_cell(&m, name))
-			made_windows(&m, i, m.result[i].turns, 196, 0);
-}
-
-static void reach(void)
-{
-	memset(&v, 0xa5, sizeof(v));
-	verdict_reach(&x, &v);
-	assert_true(strlen(v.line) < sizeof(v.line) && strlen(v.next) < sizeof(v.next));
-	assert_memory_equal(v.line, verdict_level_name(v.level),
-			    strlen(verdict_level_name(v.level)));
-}
-
-/* The verdict has that level, status and cause, and WORD in its line or in what is next. */
-static void expect(enum verdict_level level, int exit_status, const char *cause, const char *word)
-{
-	reach();
-	if (v.level != level || v.exit_status != exit_status || strcmp(v.cause, cause) != 0 ||
-	    (!strstr(v.line, word) && !strstr(v.next, word)))
-		fail_msg("want %d, %d, %s, \"%s\": %d, %d, %s: %s / %s", level, exit_status, cause,
-			 word, v.level, v.exit_status, v.cause, v.line, v.next);
-}
+#include "verdict_ends.h"
 
 /*
  * There is no GPUDirect to judge, with or without a direct route. Wrong data are a fault all the
@@ -234,171 +170,6 @@ static void nothing_to_compare(void **state)
 	expect(VERDICT_NONE, 77, "not_measured", "no verdict: GPU memory was not measured");
 }
 
-/* END's GPU leg becomes a link of which ceilings are known. */
-static void narrow(struct gdr_side *s, double gts, unsigned width, const char *pci)
-{
-	s->path.gpu =
-		(struct pci_link){.gts = gts, .width = width, .max_gts = gts, .max_width = width};
-	strcpy(s->path.gpu.pci, pci);
-	s->path.ceiling_write_gbps = pci_link_gbps(&s->path.gpu, 256, false);
-	s->path.ceiling_read_gbps = pci_link_gbps(&s->path.gpu, 256, true);
-}
-
-static void limited_by_pcie(void **state)
-{
-	(void)state;
-	ends(27.6);
-	only("write");
-	narrow(&end[1], 8, 4, "0000:43:00.0");
-	end[1].path.class = PATH_SYS; /* the link alone explains it */
-	expect(VERDICT_FAIL, 6, "pcie_ceiling",
-	       "limited by PCIe gen3 x4 at 0000:43:00.0, which carries 28.8 Gb/s of payload; no "
-	       "better than a synchronous host copy");
-	assert_string_equal(v.next,
-			    "Move the card at 0000:43:00.0 to a faster slot. Also: the distance "
-			    "from GPU to NIC is SYS (between two NUMA nodes), where half of host "
-			    "memory's rate is usual, but not guaranteed. Staging through "
-			    "host memory is faster here: 196.0 Gb/s.");
-	assert_string_equal(v.expected_from, "PCIe");
-	made_windows(&m, made_cell(&m, "write"), 7, 25.8, 0); /* below nine tenths of it */
-	expect(VERDICT_FAIL, 6, "distance", "SYS");
-	end[1].path.gpu.max_width = 16; /* it trained down, and limits */
-	end[1].path.trained_down = true;
-	end[1].path.down = end[1].path.gpu;
-	made_windows(&m, made_cell(&m, "write"), 7, 27.6, 0);
-	expect(VERDICT_FAIL, 6, "pcie_ceiling", "although both of its ends support gen3 x16");
-	assert_non_null(strstr(v.next, "Reseat the card at 0000:43:00.0"));
-	strcpy(end[1].path.down.pci, NIC); /* another one trained down */
-	expect(VERDICT_FAIL, 6, "pcie_ceiling",
-	       "Also: a PCIe link trained down to gen3 x4 at " NIC);
-	/* What the client reads, completions carry; of both ends the slower one is the limit. */
-	ends(29);
-	only("gdr");
-	narrow(&end[0], 8, 4, GPU);
-	narrow(&end[1], 32, 4, GPU);
-	expect(VERDICT_FAIL, 6, "pcie_ceiling", "29.2 Gb/s of payload");
-	end[0].path.nic = end[0].path.gpu; /* the NIC's leg is the slower one */
-	strcpy(end[0].path.nic.pci, NIC);
-	end[0].path.gpu = (struct pci_link)GEN5;
-	expect(VERDICT_FAIL, 6, "pcie_ceiling", "gen3 x4 at " NIC);
-}
-
-/* One after the other is mended: the causes come in order. */
-static void the_first_that_fits(void **state)
-{
-	(void)state;
-	ends(160);
-	only("read");
-	end[0].path.class = PATH_NODE;
-	end[0].path.iommu_translates = true;
-	strcpy(end[0].path.iommu, "DMA-FQ");
-	end[0].path.trained_down = true;
-	end[0].path.down = end[0].path.nic;
-	end[0].path.down.gts = 16;
-	end[0].relaxed_ordering = false;
-	expect(VERDICT_WARN, 0, "distance", "No GPU here is nearer to this NIC");
-	strcpy(end[0].better_gpu, "GPU 2 (PIX)");
-	expect(VERDICT_WARN, 0, "distance", "Try GPU 2 (PIX). Also: the IOMMU translates");
-	end[0].path.virtual_machine = true; /* where distance is none */
-	expect(VERDICT_WARN, 0, "iommu", "requests (DMA-FQ), which");
-	end[0].path.class = PATH_PXB;
-	end[0].path.iommu_translates = false;
-	expect(VERDICT_WARN, 0, "trained_down",
-	       "a PCIe link trained down to gen4 x16 at " NIC ", although both of its ends support "
-	       "gen5 x16");
-	end[0].path.trained_down = false;
-	expect(VERDICT_WARN, 0, "relaxed_ordering", "Run without --disable_pcie_relaxed");
-	end[0].relaxed_ordering = true;
-	expect(VERDICT_WARN, 0, "unknown", "virtual machine: the PCIe distance has no meaning");
-	end[0].path.virtual_machine = false;
-	expect(VERDICT_WARN, 0, "unknown", "no cause was found (PXB: ");
-	/* Of two GPUs, the farther one; the other end is no matter where it has none in the cell.
-	 */
-	end[1].path.class = PATH_SYS;
-	expect(VERDICT_WARN, 0, "unknown", "PXB");
-	ends(160);
-	only("gdr");
-	end[1].path.class = PATH_SYS;
-	expect(VERDICT_WARN, 0, "distance", "SYS");
-}
-
-static void what_else_was_seen(void **state)
-{
-	const unsigned has[2] = {MADE_HAS | 1u << GDR_PEERMEM, MADE_HAS};
-	static struct findings events;
-	struct finding *f;
-
-	(void)state;
-	ends(60);
-	expect(VERDICT_FAIL, 6, "unknown", "Staging through host memory is faster here: 196.0");
-	f = finding_add(&events,
-			&(struct finding_facts){.code = FINDING_PAUSED, .level = FINDING_WARN});
-	x.events = &events;
-	expect(VERDICT_FAIL, 6, "unknown", "Also: the ?'s port was stopped for ? of the run");
-	f->is.level = FINDING_NOTE;
-	reach();
-	assert_null(strstr(v.next, "was stopped"));
-	ends(196);
-	end[1].ordering = 0;
-	end[1].flush_us = 2.1;
-	made_windows(&m, made_cell(&m, "write"), 7, 195, 0);
-	expect(VERDICT_PASS, 0, "none", "its kernels must flush (2.10 us).");
-	m.attr.results = gdr_results(m.result, has, 65536, 1 << 20);
-	for (unsigned i = 0; i < m.attr.results; i++) {
-		m.result[i].gbps = m.gbps[i];
-		made_windows(&m, i, 7, m.result[i].cell.from == GDR_PEERMEM ? 220 : 194, 0);
-	}
-	expect(VERDICT_PASS, 0, "none",
-	       "Another route is faster: --gpu-path peermem reaches 220.0");
-}
-
-static void host_memory(void **state)
-{
-	(void)state;
-	ends(0);
-	made_results(&m, 20, 100, 100, 0.01);
-	for (unsigned i = 0; i < m.attr.results; i++)
-		m.result[i].expected_gbps = 190;
-	expect(VERDICT_WARN, 0, "host_low", "expected: 190.0 (line rate); GPU memory reaches ");
-	x.within_given = true;
-	expect(VERDICT_WARN, 6, "host_low", "the GPU is not the cause");
-	for (unsigned i = 0; i < m.attr.results; i++)
-		if (gdr_cell_is_direct(&m.result[i].cell))
-			made_windows(&m, i, 20, 50, 0.01);
-	expect(VERDICT_FAIL, 6, "unknown", "The host baseline is low, too: ");
-	/* That host memory is slow is sure; how much slower GPU memory is, is not. */
-	for (unsigned i = 0; i < m.attr.results; i++)
-		if (gdr_cell_is_direct(&m.result[i].cell))
-			made_windows(&m, i, 7, 90, 0.5);
-	expect(VERDICT_INCONCLUSIVE, 77, "noise", "too noisy to tell whether that is within 5 %");
-	made_results(&m, 20, 160, 160, 0.01);
-	for (unsigned i = 0; i < m.attr.results; i++) {
-		m.result[i].expected_gbps = 190;
-		for (unsigned t = 0; t < 20; t++)
-			m.gbps[i][t] *= t % 2 ? 1.2 : 0.7;
-	}
-	expect(VERDICT_INCONCLUSIVE, 77, "host_groups", "10 of 20 at 11");
-	for (unsigned i = 0; i < m.attr.results; i++)
-		m.result[i].expected_gbps = 0;
-	expect(VERDICT_PASS, 0, "none", "The host baseline is not steady: host memory's windows");
-}
-
-static void windows_at_two_rates(void **state)
-{
-	double *gbps;
-
-	(void)state;
-	ends(0);
-	made_results(&m, 36, 196, 196, 0.01);
-	gbps = m.gbps[made_cell(&m, "read")];
-	for (unsigned t = 0; t < 36; t++)
-		gbps[t] *= t % 2 ? 0.5 : 1;
-	expect(VERDICT_WARN, 0, "two_groups", "its windows fall into two groups: 18 of 36 at ");
-	for (unsigned t = 0; t < 36; t++)
-		gbps[t] *= 0.5;
-	expect(VERDICT_FAIL, 6, "unknown", "Also: its windows fall into two groups: 18 of 36 at ");
-}
-
 static void what_was_to_be_expected(void **state)
 {
 	const char *from;
@@ -461,11 +232,6 @@ int main(void)
 		cmocka_unit_test(no_gpu),
 		cmocka_unit_test(no_direct_route),
 		cmocka_unit_test(nothing_to_compare),
-		cmocka_unit_test(limited_by_pcie),
-		cmocka_unit_test(the_first_that_fits),
-		cmocka_unit_test(what_else_was_seen),
-		cmocka_unit_test(host_memory),
-		cmocka_unit_test(windows_at_two_rates),
 		cmocka_unit_test(what_was_to_be_expected),
 		cmocka_unit_test(hostile_texts),
 		cmocka_unit_test(every_level_has_a_name),

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* verdict: why a rate is too low, the first cause of several, and what else was seen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "verdict_ends.h"
+
+/* Give every judged cell but the client's NAME the rate of host memory. */
+static void only(const char *name)
+{
+	for (unsigned i = 0; i < m.attr.results; i++)
+		if (i != made_cell(&m, name))
+			made_windows(&m, i, m.result[i].turns, 196, 0);
+}
+
+/* END's GPU leg becomes a link of which ceilings are known. */
+static void narrow(struct gdr_side *s, double gts, unsigned width, const char *pci)
+{
+	s->path.gpu =
+		(struct pci_link){.gts = gts, .width = width, .max_gts = gts, .max_width = width};
+	strcpy(s->path.gpu.pci, pci);
+	s->path.ceiling_write_gbps = pci_link_gbps(&s->path.gpu, 256, false);
+	s->path.ceiling_read_gbps = pci_link_gbps(&s->path.gpu, 256, true);
+}
+
+static void limited_by_pcie(void **state)
+{
+	(void)state;
+	ends(27.6);
+	only("write");
+	narrow(&end[1], 8, 4, "0000:43:00.0");
+	end[1].path.class = PATH_SYS; /* the link alone explains it */
+	expect(VERDICT_FAIL, 6, "pcie_ceiling",
+	       "limited by PCIe gen3 x4 at 0000:43:00.0, which carries 28.8 Gb/s of payload; no "
+	       "better than a synchronous host copy");
+	assert_string_equal(v.next,
+			    "Move the card at 0000:43:00.0 to a faster slot. Also: the distance "
+			    "from GPU to NIC is SYS (between two NUMA nodes), where half of host "
+			    "memory's rate is usual, but not guaranteed. Staging through "
+			    "host memory is faster here: 196.0 Gb/s.");
+	assert_string_equal(v.expected_from, "PCIe");
+	made_windows(&m, made_cell(&m, "write"), 7, 25.8, 0); /* below nine tenths of it */
+	expect(VERDICT_FAIL, 6, "distance", "SYS");
+	end[1].path.gpu.max_width = 16; /* it trained down, and limits */
+	end[1].path.trained_down = true;
+	end[1].path.down = end[1].path.gpu;
+	made_windows(&m, made_cell(&m, "write"), 7, 27.6, 0);
+	expect(VERDICT_FAIL, 6, "pcie_ceiling", "although both of its ends support gen3 x16");
+	assert_non_null(strstr(v.next, "Reseat the card at 0000:43:00.0"));
+	strcpy(end[1].path.down.pci, NIC); /* another one trained down */
+	expect(VERDICT_FAIL, 6, "pcie_ceiling",
+	       "Also: a PCIe link trained down to gen3 x4 at " NIC);
+	/* What the client reads, completions carry; of both ends the slower one is the limit. */
+	ends(29);
+	only("gdr");
+	narrow(&end[0], 8, 4, GPU);
+	narrow(&end[1], 32, 4, GPU);
+	expect(VERDICT_FAIL, 6, "pcie_ceiling", "29.2 Gb/s of payload");
+	end[0].path.nic = end[0].path.gpu; /* the NIC's leg is the slower one */
+	strcpy(end[0].path.nic.pci, NIC);
+	end[0].path.gpu = (struct pci_link)GEN5;
+	expect(VERDICT_FAIL, 6, "pcie_ceiling", "gen3 x4 at " NIC);
+}
+
+/* One after the other is mended: the causes come in order. */
+static void the_first_that_fits(void **state)
+{
+	(void)state;
+	ends(160);
+	only("read");
+	end[0].path.class = PATH_NODE;
+	end[0].path.iommu_translates = true;
+	strcpy(end[0].path.iommu, "DMA-FQ");
+	end[0].path.trained_down = true;
+	end[0].path.down = end[0].path.nic;
+	end[0].path.down.gts = 16;
+	end[0].relaxed_ordering = false;
+	expect(VERDICT_WARN, 0, "distance", "No GPU here is nearer to this NIC");
+	strcpy(end[0].better_gpu, "GPU 2 (PIX)");
+	expect(VERDICT_WARN, 0, "distance", "Try GPU 2 (PIX). Also: the IOMMU translates");
+	end[0].path.virtual_machine = true; /* where distance is none */
+	expect(VERDICT_WARN, 0, "iommu", "requests (DMA-FQ), which");
+	end[0].path.class = PATH_PXB;
+	end[0].path.iommu_translates = false;
+	expect(VERDICT_WARN, 0, "trained_down",
+	       "a PCIe link trained down to gen4 x16 at " NIC ", although both of its ends support "
+	       "gen5 x16");
+	end[0].path.trained_down = false;
+	expect(VERDICT_WARN, 0, "relaxed_ordering", "Run without --disable_pcie_relaxed");
+	end[0].relaxed_ordering = true;
+	expect(VERDICT_WARN, 0, "unknown", "virtual machine: the PCIe distance has no meaning");
+	end[0].path.virtual_machine = false;
+	expect(VERDICT_WARN, 0, "unknown", "no cause was found (PXB: ");
+	/* Of two GPUs, the farther one; the other end is no matter where it has none in the cell.
+	 */
+	end[1].path.class = PATH_SYS;
+	expect(VERDICT_WARN, 0, "unknown", "PXB");
+	ends(160);
+	only("gdr");
+	end[1].path.class = PATH_SYS;
+	expect(VERDICT_WARN, 0, "distance", "SYS");
+}
+
+static void what_else_was_seen(void **state)
+{
+	const unsigned has[2] = {MADE_HAS | 1u << GDR_PEERMEM, MADE_HAS};
+	static struct findings events;
+	struct finding *f;
+
+	(void)state;
+	ends(60);
+	expect(VERDICT_FAIL, 6, "unknown", "Staging through host memory is faster here: 196.0");
+	f = finding_add(&events,
+			&(struct finding_facts){.code = FINDING_PAUSED, .level = FINDING_WARN});
+	x.events = &events;
+	expect(VERDICT_FAIL, 6, "unknown", "Also: the ?'s port was stopped for ? of the run");
+	f->is.level = FINDING_NOTE;
+	reach();
+	assert_null(strstr(v.next, "was stopped"));
+	ends(196);
+	end[1].ordering = 0;
+	end[1].flush_us = 2.1;
+	made_windows(&m, made_cell(&m, "write"), 7, 195, 0);
+	expect(VERDICT_PASS, 0, "none", "its kernels must flush (2.10 us).");
+	m.attr.results = gdr_results(m.result, has, 65536, 1 << 20);
+	for (unsigned i = 0; i < m.attr.results; i++) {
+		m.result[i].gbps = m.gbps[i];
+		made_windows(&m, i, 7, m.result[i].cell.from == GDR_PEERMEM ? 220 : 194, 0);
+	}
+	expect(VERDICT_PASS, 0, "none",
+	       "Another route is faster: --gpu-path peermem reaches 220.0");
+}
+
+static void host_memory(void **state)
+{
+	(void)state;
+	ends(0);
+	made_results(&m, 20, 100, 100, 0.01);
+	for (unsigned i = 0; i < m.attr.results; i++)
+		m.result[i].expected_gbps = 190;
+	expect(VERDICT_WARN, 0, "host_low", "expected: 190.0 (line rate); GPU memory reaches ");
+	x.within_given = true;
+	expect(VERDICT_WARN, 6, "host_low", "the GPU is not the cause");
+	for (unsigned i = 0; i < m.attr.results; i++)
+		if (gdr_cell_is_direct(&m.result[i].cell))
+			made_windows(&m, i, 20, 50, 0.01);
+	expect(VERDICT_FAIL, 6, "unknown", "The host baseline is low, too: ");
+	/* That host memory is slow is sure; how much slower GPU memory is, is not. */
+	for (unsigned i = 0; i < m.attr.results; i++)
+		if (gdr_cell_is_direct(&m.result[i].cell))
+			made_windows(&m, i, 7, 90, 0.5);
+	expect(VERDICT_INCONCLUSIVE, 77, "noise", "too noisy to tell whether that is within 5 %");
+	made_results(&m, 20, 160, 160, 0.01);
+	for (unsigned i = 0; i < m.attr.results; i++) {
+		m.result[i].expected_gbps = 190;
+		for (unsigned t = 0; t < 20; t++)
+			m.gbps[i][t] *= t % 2 ? 1.2 : 0.7;
+	}
+	expect(VERDICT_INCONCLUSIVE, 77, "host_groups", "10 of 20 at 11");
+	for (unsigned i = 0; i < m.attr.results; i++)
+		m.result[i].expected_gbps = 0;
+	expect(VERDICT_PASS, 0, "none", "The host baseline is not steady: host memory's windows");
+}
+
+static void windows_at_two_rates(void **state)
+{
+	double *gbps;
+
+	(void)state;
+	ends(0);
+	made_results(&m, 36, 196, 196, 0.01);
+	gbps = m.gbps[made_cell(&m, "read")];
+	for (unsigned t = 0; t < 36; t++)
+		gbps[t] *= t % 2 ? 0.5 : 1;
+	expect(VERDICT_WARN, 0, "two_groups", "its windows fall into two groups: 18 of 36 at ");
+	for (unsigned t = 0; t < 36; t++)
+		gbps[t] *= 0.5;
+	expect(VERDICT_FAIL, 6, "unknown", "Also: its windows fall into two groups: 18 of 36 at ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limited_by_pcie),
+		cmocka_unit_test(the_first_that_fits),
+		cmocka_unit_test(what_else_was_seen),
+		cmocka_unit_test(host_memory),
+		cmocka_unit_test(windows_at_two_rates),
+	};
+
+	return cmocka_run_group_tests_name("verdict_cause", tests, NULL, NULL);
+}
