@@ -4,141 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <cmocka.h>
 
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 
-#include "loop/paced.h"
-#include "loop/stream.h"
-#include "verbs/transports.h"
-
-#define QPS_MAX   4
-#define POSTS_MAX 4096
-#define SIZE      64
-
-/* A NIC: completes what was posted when it is polled, and not before `hold` polls. */
-struct nic {
-	struct ibv_context context;
-	struct ibv_qp qp[QPS_MAX];
-	struct ibv_cq cq;
-	struct clock clock;
-	struct post {
-		uint64_t ticks;
-		unsigned qp, messages;
-		unsigned completes; /* messages; 0: it has no completion */
-	} post[POSTS_MAX];
-	unsigned posts, taken;
-	unsigned under_way[QPS_MAX], most;
-	unsigned open[QPS_MAX]; /* messages since the last that was signalled */
-	uint64_t hold;          /* polls that find nothing */
-	int refuse;             /* errno of the next post */
-};
-
-static int fake_post(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-	struct nic *n = (struct nic *)(void *)qp->context;
-	struct post *p = &n->post[n->posts];
-	unsigned i = (unsigned)(qp - n->qp);
-
-	*bad = wr;
-	if (n->refuse)
-		return n->refuse;
-	assert_true(n->posts < POSTS_MAX);
-	*p = (struct post){.ticks = clock_ticks(&n->clock), .qp = i};
-	for (; wr; wr = wr->next) {
-		p->messages++;
-		n->open[i]++;
-		if (!(wr->send_flags & IBV_SEND_SIGNALED))
-			continue;
-		assert_null(wr->next);
-		assert_int_equal(wr->wr_id, (uint64_t)n->open[i] << STREAM_QP_BITS | i);
-		p->completes = n->open[i];
-		n->open[i] = 0;
-	}
-	n->under_way[i] += p->messages;
-	if (n->under_way[i] > n->most)
-		n->most = n->under_way[i];
-	n->posts++;
-	return 0;
-}
-
-static int fake_poll(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
-{
-	struct nic *n = (struct nic *)(void *)cq->context;
-	int count = 0;
-
-	if (n->hold) {
-		n->hold--;
-		return 0;
-	}
-	while (count < entries && n->taken < n->posts) {
-		const struct post *p = &n->post[n->taken++];
-
-		if (!p->completes)
-			continue;
-		wc[count++] = (struct ibv_wc){
-			.wr_id = (uint64_t)p->completes << STREAM_QP_BITS | p->qp,
-			.status = IBV_WC_SUCCESS,
-		};
-		n->under_way[p->qp] -= p->completes;
-	}
-	return count;
-}
-
-/* All that a round needs. */
-struct bench {
-	struct nic nic;
-	struct ibv_qp *qp[QPS_MAX];
-	struct qp_set qps;
-	struct cq_link link; /* a ring of one CQ */
-	struct round_control control;
-	struct fault fault;
-	struct paced paced;
-	struct round round;
-};
-
-static void set_up(struct bench *b, unsigned qps, unsigned list, uint64_t target)
-{
-	memset(b, 0, sizeof(*b));
-	clock_init(&b->nic.clock, "/sys");
-	clock_calibrate(&b->nic.clock);
-	b->nic.context.ops.post_send = fake_post;
-	b->nic.context.ops.poll_cq = fake_poll;
-	b->nic.cq = (struct ibv_cq){.context = &b->nic.context, .cqe = 1024};
-	for (unsigned i = 0; i < qps; i++) {
-		b->nic.qp[i].context = &b->nic.context;
-		b->qp[i] = &b->nic.qp[i];
-	}
-	b->link = (struct cq_link){&b->nic.cq, &b->link};
-	b->qps = (struct qp_set){.transport = transport_rc(),
-				 .qp = b->qp,
-				 .count = qps,
-				 .tx_depth = 128,
-				 .send_cq = &b->nic.cq,
-				 .send = {.link = &b->link, .count = 1, .cqe = 1024}};
-	b->round = (struct round){
-		.qps = &b->qps,
-		.size_bytes = SIZE,
-		.post_list = list,
-		.cq_mod = list,
-		.no_peak = true,
-		.clock = &b->nic.clock,
-		.control = &b->control,
-		.fault = &b->fault,
-		.paced = &b->paced,
-	};
-	b->control.target = target;
-}
-
-static int run(struct bench *b, double rate, unsigned burst)
-{
-	paced_init(&b->paced, rate, burst, b->round.post_list, &b->nic.clock);
-	b->round.opcode = IBV_WR_RDMA_WRITE;
-	return stream_run(&b->round);
-}
+#include "paced_bench.h"
 
 static double ns_after_start(const struct bench *b, unsigned post)
 {
@@ -267,17 +137,6 @@ static void a_post_that_fails(void **state)
 	assert_string_equal(b.fault.call, "ibv_post_send");
 }
 
-/* As the watch does when -D is over. */
-static int finish_on_poll(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
-{
-	struct nic *n = (struct nic *)(void *)cq->context;
-	struct bench *b = (struct bench *)(void *)n; /* its first member */
-
-	if (n->posts >= 700)
-		b->control.target = 0;
-	return fake_poll(cq, entries, wc);
-}
-
 /* Whether it ends with its target or is told to: the last message of each QP has a completion. */
 static void a_completion_for_many(void **state)
 {
@@ -305,140 +164,6 @@ static void a_completion_for_many(void **state)
 	}
 }
 
-static double rate_of(const struct bench *b)
-{
-	double ns = clock_ticks_to_ns(
-		&b->nic.clock, (double)(b->round.result.end_ticks - b->round.result.start_ticks));
-
-	return (double)b->round.result.timed_messages * 1e9 / ns;
-}
-
-/*
- * The rate is never above the schedule's. Returns whether it is the schedule's, with the last pause
- * as a part of it: no other task may have had the CPU meanwhile, so a caller tries TRIES times.
- */
-#define TRIES 50
-
-static bool keeps_rate(const struct bench *b, double rate)
-{
-	double ticks = (double)(b->round.result.end_ticks - b->round.result.start_ticks);
-
-	assert_true(rate_of(b) <= rate * (1 + 1e-12));
-	assert_true(clock_ticks(&b->nic.clock) >= b->round.result.end_ticks);
-	/* the end is a whole tick, which may be long */
-	return rate_of(b) >= rate * (0.9999 - 2 / ticks);
-}
-
-static void the_pause_of_the_last_burst_counts(void **state)
-{
-	static const struct {
-		unsigned qps, list, burst;
-		uint64_t target;
-	} row[] = {
-		{1, 1, 1, 2},   {1, 1, 100, 500}, {1, 1, 100, 450}, {1, 4, 100, 13},
-		{2, 4, 10, 11}, {3, 1, 1, 1},     {1, 1, 100, 7},   {2, 8, 64, 200},
-	};
-	struct bench b;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		bool kept = false;
-
-		for (int try = 0; try < TRIES && !kept; try++) {
-			set_up(&b, row[i].qps, row[i].list, row[i].target);
-			assert_int_equal(run(&b, 1e4, row[i].burst), 0);
-			assert_int_equal(b.round.result.messages, row[i].target * row[i].qps);
-			kept = keeps_rate(&b, 1e4);
-		}
-		assert_true(kept);
-	}
-}
-
-/* In the middle of a burst's time. */
-static void told_to_finish_within_a_burst(void **state)
-{
-	struct bench b;
-	bool kept = false;
-
-	(void)state;
-	for (int try = 0; try < TRIES && !kept; try++) {
-		set_up(&b, 1, 1, ROUND_ENDLESS);
-		b.nic.context.ops.poll_cq = finish_on_poll;
-		assert_int_equal(run(&b, 1e5, 300), 0);
-		assert_true(b.round.result.messages >= 700);
-		kept = keeps_rate(&b, 1e5);
-	}
-	assert_true(kept);
-}
-
-/* What is in a hurry does not wait, nor does what has to abort: it ends when it says. */
-static void nobody_waits_for_it(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	set_up(&b, 1, 1, 1);
-	paced_init(&b.paced, 0.001, 1, 1, &b.nic.clock);
-	b.paced.no_wait = true;
-	assert_int_equal(stream_run(&b.round), 0);
-	assert_true(b.round.result.end_ticks <= clock_ticks(&b.nic.clock));
-	set_up(&b, 1, 1, 1);
-	b.control.abort = true;
-	assert_int_equal(run(&b, 0.001, 1), 0);
-	assert_int_equal(b.round.result.messages, 1);
-	assert_true(b.round.result.end_ticks <= clock_ticks(&b.nic.clock));
-}
-
-/* Who receives such a stream has no rate above it, however the bursts come. */
-static int arrive_at_once(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
-{
-	struct nic *n = (struct nic *)(void *)cq->context;
-	struct bench *b = (struct bench *)(void *)n;
-	int count = 0;
-
-	while (count < entries && n->taken < b->control.expected)
-		wc[count++] = (struct ibv_wc){.status = IBV_WC_SUCCESS, .wr_id = 0}, n->taken++;
-	return count;
-}
-
-static void the_receiver_s_rate(void **state)
-{
-	struct bench b;
-	struct recv_qp qp = {0}; /* nothing is posted again */
-	int left = 1000000;
-	struct recv_queue queue = {.qp = &qp, .until_repost = &left, .count = 1, .batch = 1000000};
-	bool kept = false;
-
-	(void)state;
-	for (int try = 0; try < TRIES && !kept; try++) {
-		set_up(&b, 1, 1, 0);
-		b.nic.context.ops.poll_cq = arrive_at_once;
-		b.control.expected = 300;
-		b.round.receives = &queue;
-		b.qps.recv = b.qps.send;
-		paced_init(&b.paced, 1e5, 300, 1, &b.nic.clock);
-		assert_int_equal(stream_receive(&b.round), 0);
-		assert_int_equal(b.round.result.messages, 300);
-		kept = keeps_rate(&b, 1e5);
-	}
-	assert_true(kept);
-}
-
-/* No rate of a peer, however small or large, is beyond what an integer of ticks can be. */
-static void rates_without_measure(void **state)
-{
-	static const double rates[] = {0, 0x1p-1074, 1e-300, 0x1p64, 1e300, INFINITY, NAN};
-	struct bench b;
-
-	(void)state;
-	set_up(&b, 1, 1, 1);
-	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		paced_init(&b.paced, rates[i], 1, 1, &b.nic.clock);
-		assert_true(b.paced.step <= (unsigned __int128)1 << 126);
-		assert_int_equal(b.paced.step == 0, rates[i] > 1e200);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,11 +176,6 @@ int main(void)
 		cmocka_unit_test(told_to_stop),
 		cmocka_unit_test(a_post_that_fails),
 		cmocka_unit_test(a_completion_for_many),
-		cmocka_unit_test(the_pause_of_the_last_burst_counts),
-		cmocka_unit_test(told_to_finish_within_a_burst),
-		cmocka_unit_test(nobody_waits_for_it),
-		cmocka_unit_test(the_receiver_s_rate),
-		cmocka_unit_test(rates_without_measure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
