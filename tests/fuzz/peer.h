@@ -4,7 +4,7 @@
  * each message that this end sends, or when this end waits for one. After the script it closes the
  * connection.
  *
- * It replaces the functions with which the program uses the network and the clock (linker's
+ * seams.c replaces the functions with which the program uses the network and the clock (linker's
  * --wrap): oob_connect(), listener_open(), oob_send(), ppoll(), clock_now_ns(), and so on. A wait
  * of the main thread for which nothing more can arrive ends at once, as if its time had passed. The
  * other threads (watch, guard) run in real time.
