@@ -49,7 +49,7 @@ by_arrival() {
 }
 
 @test "write_lat, which waits for its memory, gives up after --timeout" {
-	server write_lat --timeout 1
+	server write_lat --timeout 60 # the client must be the one that gives up
 	client write_lat -n 100 --timeout 1
 	finish server
 	ended client 4
