@@ -99,7 +99,7 @@ static const struct option_row table[] = {
 		.instead = "omit it: READs and atomic operations send no data inline"),
 	EXPERIMENT(PATH, "connection", 'c', CHOICE, connection, 0,
 		CONNECTIONS - 1, TRANSPORT_WORDS,
-		"transport; UC and UD may lose messages; SRD is an EFA's"),
+		"transport; UC and UD can lose messages; SRD needs an EFA"),
 	EXPERIMENT(PATH, "mcg", 'g', INDEX, mcg, 0, 1024, "N",
 		"send to a multicast group that N QPs of the other end (1) receive from: UD on RoCE",
 		.needs = TRAIT_RECEIVES, NO_CELLS, .bare = "1", SENDS_ONLY),
@@ -141,7 +141,7 @@ static const struct option_row table[] = {
 		"send N messages/s on a schedule; time each one from when it should have been sent",
 		LAT, .own = true, OURS),
 	EXPERIMENT(RUN, "verify", 0, INDEX, verify, 0, NUMBER_MAX, "N",
-		"check the data after each size, for as long as it took, or at least N messages of "
+		"check the data after each size, for as long as its run, or at least N messages of "
 		"each QP; wrong data: exit status 5",
 		ONE_ROW, .bare = "1", OURS),
 	EXPERIMENT(PACE, "rate_limit", 0, RATE, rate_limit, 0, RATE_UNLIMITED, "RATE",
