@@ -98,8 +98,26 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	local page
 	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
 		[[ $(mandoc -Tascii "$page" | tail -n 1) == "rdmark $version "*" rdmark $version" ]] || { echo "$page"; return 1; }
-		cmp "$page" "${bin%/*}/man/${page##*/}"
+		cmp "$page" "${bin%/*}/man/man${page##*.}/${page##*/}"
 	done
+}
+
+@test "man finds the pages where they are built, as README says" {
+	need_mandoc
+	local build=${bin%/*} page man name seen=0
+	grep -qF '`MANPATH=build/man man send_lat`' "$top/README.md"
+	cd "${build%/*}"
+	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
+		name=${page##*/}
+		# mandoc's, and the other one.
+		for man in mman man; do
+			command -v "$man" >/dev/null || continue
+			[[ $(MANPATH=${build##*/}/man "$man" -w "${name##*.}" "${name%.*}") == "$build/man/man${page##*.}/$name" ]] ||
+				{ echo "$man $name"; return 1; }
+			((seen += 1))
+		done
+	done
+	((seen >= 10)) || skip 'neither man nor mman is here'
 }
 
 # bats test_tags=long
