@@ -59,7 +59,6 @@ in_root() {
 	(($(grep -c '/systemd/system/rdmark.' list) == 6))
 	grep -qx './etc/rdmark/' list
 	grep -qx './usr/lib/sysusers.d/rdmark.conf' list
-	dpkg-deb -I "$(deb_of rdmark-server)" postinst | grep -q 'systemd-sysusers .*rdmark.conf'
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark-perftest-compat)" | tar -t >list
 	(($(grep -c '/bin/ib_.' list) == ${#measuring_programs[@]}))
 	(($(grep -c '/completions/ib_.' list) == ${#measuring_programs[@]}))
@@ -72,6 +71,24 @@ in_root() {
 	grep -q '^Recommends: gnuplot-nox | gnuplot, .*jq' requires
 	run ! grep -iE 'cuda|nvidia' requires
 	[[ $(dpkg-deb -f "$(deb_of rdmark-perftest-compat)" Conflicts) == perftest ]]
+}
+
+@test "rdmark-server needs no systemd, and makes its user when that is there" {
+	local server none=$PWD/none
+	server=$(deb_of rdmark-server)
+	[[ $(dpkg-deb -f "$server" Recommends) == systemd ]]
+	run ! grep systemd <(dpkg-deb -f "$server" Depends Pre-Depends)
+	dpkg-deb -e "$server" control
+	mkdir none bin
+	grep -qx 'interest-noawait /usr/bin/systemd-sysusers' control/triggers
+	printf '#!/bin/sh\necho "made by $*"\n' >bin/systemd-sysusers
+	chmod +x bin/systemd-sysusers
+	for why in configure triggered; do
+		[[ -z $(PATH=$none DPKG_ROOT='' /bin/sh control/postinst $why 2>&1) ]]
+		[[ $(PATH=$PWD/bin DPKG_ROOT='' /bin/sh control/postinst $why) == 'made by rdmark.conf' ]]
+	done
+	# Nothing else is run.
+	[[ $(cd control && echo *) == 'control md5sums postinst triggers' ]]
 }
 
 @test "built without the toolkit, gdr_bw uses GPUs" {
