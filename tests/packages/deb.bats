@@ -11,7 +11,7 @@ load packages
 
 setup_file() {
 	command -v dh >/dev/null || skip 'debhelper is not here (make deps)'
-	extra='DEB_BUILD_OPTIONS=nocheck parallel=2' in_clone make deb CONTACT='Tests <tests@rdmark.test>'
+	extra='DEB_BUILD_OPTIONS=nocheck parallel=2' in_clone make deb CONTACT='Tests <tests@rdmark.test>' HOMEPAGE=https://rdmark.test/rdmark
 }
 
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
@@ -29,6 +29,17 @@ in_root() {
 	[[ $output == 'tests/check --quick unit cli' ]]
 	DEB_BUILD_OPTIONS=nocheck run make -n -f debian/rules override_dh_auto_test
 	[[ $output != *tests/check* ]]
+}
+
+@test "the source says where it is cloned from, and by what name to watch for a release" {
+	local field place tag
+	cd "$made/deb/rdmark-$version/debian"
+	for field in Homepage Vcs-Browser Vcs-Git; do
+		grep -qx "$field: https://rdmark.test/rdmark" control
+	done
+	read -r place tag < <(sed -n 's/^  //p' watch)
+	[[ $place == https://rdmark.test/rdmark ]]
+	[[ $(perl -e 'print "$1" if $ARGV[0] =~ /^$ARGV[1]$/' "refs/tags/v$version" "$tag") == "$version" ]]
 }
 
 @test "README: what apt installs is the package" {
@@ -62,6 +73,7 @@ in_root() {
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark-perftest-compat)" | tar -t >list
 	(($(grep -c '/bin/ib_.' list) == ${#measuring_programs[@]}))
 	(($(grep -c '/completions/ib_.' list) == ${#measuring_programs[@]}))
+	(($(grep -c '/man/man1/ib_.*\.1\.gz$' list) == ${#measuring_programs[@]}))
 }
 
 @test "what is required: the verbs, and nothing of CUDA" {
@@ -94,6 +106,19 @@ in_root() {
 @test "built without the toolkit, gdr_bw uses GPUs" {
 	dpkg-deb -x "$(deb_of rdmark)" .
 	uses_gpus "$PWD/usr/bin"
+}
+
+@test "perftest's names have help and pages: those of rdmark's programs" {
+	command -v mman >/dev/null || skip 'mandoc is not here (make deps)'
+	local program
+	dpkg-deb -x "$(deb_of rdmark)" .
+	dpkg-deb -x "$(deb_of rdmark-perftest-compat)" .
+	for program in "${measuring_programs[@]}"; do
+		[[ $(usr/bin/"ib_$program" --help) == "ib_$program: "* ]]
+		MANPATH=usr/share/man mman -c "$program" >page
+		MANPATH=usr/share/man mman -c "ib_$program" | diff page -
+		grep -q "$program" page
+	done
 }
 
 @test "installed into a root, run, removed without a trace" {
