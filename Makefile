@@ -315,7 +315,7 @@ install-units:
 	$(INSTALL) -m 644 packaging/systemd/sysusers.conf $(DESTDIR)$(SYSUSERSDIR)/rdmark.conf
 	for u in $(units); do \
 	  sed -e '/^@SANDBOX@$$/{r packaging/systemd/sandbox' -e 'd}' $$u | \
-	  sed 's|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' >$(DESTDIR)$(UNITDIR)/$$(basename $$u .in) || exit; done
+	  sed '2,$${/^# SPDX/d}; s|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' >$(DESTDIR)$(UNITDIR)/$$(basename $$u .in) || exit; done
 	sed 's| %i$$||; s|/%i\.conf|/server.conf|; s|$(BINDIR)/%i --persistent|$(BINDIR)/rdmark server|' \
 	  $(DESTDIR)$(UNITDIR)/rdmark@.service >$(DESTDIR)$(UNITDIR)/rdmark-server.service
 	chmod 644 $(patsubst packaging/systemd/%,$(DESTDIR)$(UNITDIR)/%,$(units:.in=)) $(DESTDIR)$(UNITDIR)/rdmark-server.service
