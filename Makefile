@@ -116,7 +116,9 @@ modules	    := $(filter-out $(foreach d,$(wildcard *_lat *_bw),$(d)/$(d).c),$(wi
 unit_tests  := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 binaries    := $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(front) rdmark-pairs)
 
-pages	    := $(patsubst man/%.in,$(BUILD)/man/%,$(filter-out %.json.in,$(wildcard man/*.in)))
+# Where man looks for them: MANPATH=build/man man send_bw
+sections    := 1 5 7
+pages	    := $(foreach s,$(sections),$(patsubst man/%.in,$(BUILD)/man/man$(s)/%,$(wildcard man/*.$(s).in)))
 
 completion  := $(BUILD)/completions/rdmark
 
@@ -220,11 +222,15 @@ $(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.
 
 # What options a program has follows from its file with main(): see man/traits. The findings are the
 # catalogue's: see man/findings. The words of -c are those of transports.h.
-$(BUILD)/man/%: man/%.in man/gen man/traits man/findings common/finding/catalogue.def common/verbs/transports.h \
+define page_rule
+$(BUILD)/man/$(1)%: man/%.in man/gen man/traits man/findings common/finding/catalogue.def common/verbs/transports.h \
 		$(wildcard man/*.mdoc) $(mains) $(BUILD)/flags
-	$(call say,MAN,$@)
-	@mkdir -p $(@D)
-	$(Q)man/gen $< $(VERSION) >$@
+	$$(call say,MAN,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)man/gen $$< $(VERSION) >$$@
+endef
+$(foreach d,$(sections:%=man%/),$(eval $(call page_rule,$(d))))
+$(eval $(call page_rule))
 
 $(completion): packaging/completion/rdmark.in packaging/completion/gen man/traits common/cli/options_table.c common/verbs/transports.h \
 	       $(mains) $(BUILD)/flags
@@ -281,15 +287,13 @@ rpm deb:
 # What schedulers and monitoring run; documentation, where these have links, is left out of small images.
 checks	    := check_rdmark gpu-check health-check rdmark.nhc slurm-check
 install: all
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,1 5 7) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR)/kubernetes
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,$(sections)) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR)/kubernetes
 	$(INSTALL) -m 755 $(binaries) $(BUILD)/bin/rdmark-plot $(DESTDIR)$(BINDIR)
 	$(INSTALL) -m 755 $(addprefix contrib/examples/,$(checks)) $(DESTDIR)$(LIBEXECDIR)
 	$(INSTALL) -m 755 $(filter-out $(addprefix %/,$(checks)),$(wildcard contrib/examples/*)) $(DESTDIR)$(DOCDIR)/examples
 	for c in $(checks); do ln -sfr $(DESTDIR)$(LIBEXECDIR)/$$c $(DESTDIR)$(DOCDIR)/examples/$$c || exit; done
 	$(INSTALL) -m 644 $(wildcard contrib/kubernetes/*) $(DESTDIR)$(DOCDIR)/kubernetes
-	$(INSTALL) -m 644 $(filter %.1,$(pages)) $(DESTDIR)$(MANDIR)/man1
-	$(INSTALL) -m 644 $(filter %.5,$(pages)) $(DESTDIR)$(MANDIR)/man5
-	$(INSTALL) -m 644 $(filter %.7,$(pages)) $(DESTDIR)$(MANDIR)/man7
+	$(foreach s,$(sections),$(INSTALL) -m 644 $(filter %.$(s),$(pages)) $(DESTDIR)$(MANDIR)/man$(s) &&) :
 	$(INSTALL) -m 644 $(schema) $(DESTDIR)$(DATADIR)
 	$(INSTALL) -d $(DESTDIR)$(COMPLETIONDIR)
 	$(INSTALL) -m 644 $(completion) $(DESTDIR)$(COMPLETIONDIR)
@@ -311,7 +315,7 @@ install-units:
 	$(INSTALL) -m 644 packaging/systemd/sysusers.conf $(DESTDIR)$(SYSUSERSDIR)/rdmark.conf
 	for u in $(units); do \
 	  sed -e '/^@SANDBOX@$$/{r packaging/systemd/sandbox' -e 'd}' $$u | \
-	  sed 's|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' >$(DESTDIR)$(UNITDIR)/$$(basename $$u .in) || exit; done
+	  sed '2,$${/^# SPDX/d}; s|@BINDIR@|$(BINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' >$(DESTDIR)$(UNITDIR)/$$(basename $$u .in) || exit; done
 	sed 's| %i$$||; s|/%i\.conf|/server.conf|; s|$(BINDIR)/%i --persistent|$(BINDIR)/rdmark server|' \
 	  $(DESTDIR)$(UNITDIR)/rdmark@.service >$(DESTDIR)$(UNITDIR)/rdmark-server.service
 	chmod 644 $(patsubst packaging/systemd/%,$(DESTDIR)$(UNITDIR)/%,$(units:.in=)) $(DESTDIR)$(UNITDIR)/rdmark-server.service

@@ -33,7 +33,7 @@ nobody=1
 	for file in "$root"/contrib/examples/*; do
 		name=${file##*/}
 		[[ -x $file ]] || fail "$name cannot be run"
-		[[ $(sed -n 2p "$file") == '# SPDX-License-Identifier: '* && $(sed -n 4p "$file") == "# $name "* ]] || fail "$name: its head"
+		[[ $(sed -n 2p "$file") == '# SPDX-License-'Identifier:\ * && $(sed -n 4p "$file") == "# $name "* ]] || fail "$name: its head"
 		grep -qE "^	example $name|examples/$name" "$BATS_TEST_FILENAME" "$lib/../bed/slurm.bats" || fail "$name: no test"
 		bash -n "$file"
 	done

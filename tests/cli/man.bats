@@ -5,6 +5,8 @@
 # way round, and so does every key of the JSON documents and column of the CSV; the examples parse,
 # mandoc has no complaint.
 
+bats_require_minimum_version 1.5.0
+
 setup_file() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	bin=$(cd "${RDMARK_BIN:-$top/build/bin}" && pwd)
@@ -175,22 +177,63 @@ limit_of() {
 	local page
 	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
 		[[ $(mandoc -Tascii "$page" | tail -n 1) == "rdmark $version "*" rdmark $version" ]] || { echo "$page"; return 1; }
-		cmp "$page" "${bin%/*}/man/${page##*/}"
+		cmp "$page" "${bin%/*}/man/man${page##*.}/${page##*/}"
 	done
+}
+
+@test "man finds the pages where they are built, as README says" {
+	need_mandoc
+	local build=${bin%/*} page man name seen=0
+	grep -qF '`MANPATH=build/man man send_lat`' "$top/README.md"
+	cd "${build%/*}"
+	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
+		name=${page##*/}
+		# mandoc's, and the other one.
+		for man in mman man; do
+			command -v "$man" >/dev/null || continue
+			[[ $(MANPATH=${build##*/}/man "$man" -w "${name##*.}" "${name%.*}") == "$build/man/man${page##*.}/$name" ]] ||
+				{ echo "$man $name"; return 1; }
+			((seen += 1))
+		done
+	done
+	((seen >= 10)) || skip 'neither man nor mman is here'
+}
+
+# lint PAGE…: what mandoc says of them. Not what NetBSD wants in pages of its own (-Wstyle); and whether other
+# packages' pages are installed is no fault of ours: but a name like those of our pages is one of them.
+lint() {
+	local page ours
+	ours=$(cd "$BATS_FILE_TMPDIR" && printf '%s|' *.[157])
+	for page; do
+		mandoc -Tlint -Wstyle "$page" 2>&1 || :
+	done | grep -v 'mandoc\.db' | awk -v ours="|$ours" '
+		match($0, /not found: Xr [^ ]+ [1-9]/) {
+			split(substr($0, RSTART, RLENGTH), word)
+			if (word[4] !~ /^rdmark|_bw$|_lat$/ || index(ours, "|" word[4] "." word[5] "|"))
+				next
+		}
+		{ print; said = 1 }
+		END { exit said }'
 }
 
 # bats test_tags=long
 @test "mandoc has nothing to say" {
 	need_mandoc
-	local page said
-	for page in "$BATS_FILE_TMPDIR"/*.[157]; do
-		# Whether other packages' pages are installed here is no fault of ours; our pages are no system's;
-		# EXAMPLES stand before the long list of options, so what follows that is "out of order".
-		said=$(mandoc -Tlint "$page" 2>&1 | grep -v -e 'referenced manual not found' -e 'mandoc.db' \
-			-e 'operating system explicitly specified' \
-			-e 'sections out of conventional order: Sh \(EXIT STATUS\|ENVIRONMENT\)$') || :
-		[[ -z $said ]] || { echo "$said"; return 1; }
-	done
+	lint "$BATS_FILE_TMPDIR"/*.[157]
+}
+
+@test "what mandoc says of a page is found" {
+	need_mandoc
+	local page=$BATS_FILE_TMPDIR/rdmark-plot.1
+	cd "$BATS_TEST_TMPDIR"
+	sed 's/^\.Sh EXAMPLES OF USE/.Sh EXAMPLES/' "$page" >order.1
+	run ! lint order.1
+	[[ $output == *'out of conventional order: Sh EXIT STATUS'* ]]
+	sed 's/^\.Xr rdmark 7/.Xr rdmark 5/' "$page" >dangling.1
+	run ! lint dangling.1
+	[[ $output == *'not found: Xr rdmark 5'* ]]
+	sed 's/^\.Xr jq 1/.Xr jp 1/' "$page" >other.1
+	lint other.1
 }
 
 # bats test_tags=long
@@ -198,7 +241,7 @@ limit_of() {
 	local page
 	for page in "$BATS_FILE_TMPDIR"/*.1; do
 		[[ $(grep -E '^\.Sh (DESCRIPTION|EXAMPLES|OPTIONS)' "$page" | tr '\n' ' ') == \
-			'.Sh DESCRIPTION .Sh EXAMPLES .Sh OPTIONS ' ]] || { echo "$page"; return 1; }
+			'.Sh DESCRIPTION .Sh EXAMPLES OF USE .Sh OPTIONS ' ]] || { echo "$page"; return 1; }
 	done
 }
 
@@ -214,7 +257,7 @@ limit_of() {
 			[[ ${words[0]} == "$program" ]] || { echo "$program: $line"; return 1; }
 			"$bin/$program" "${words[@]:1}" --help >/dev/null || { echo "$line"; return 1; }
 			((examples += 1))
-		done < <(rendered "$program.1" | section EXAMPLES | sed -n 's/^ *\$ //p')
+		done < <(rendered "$program.1" | section 'EXAMPLES OF USE' | sed -n 's/^ *\$ //p')
 	done
 	((examples >= 4 * 2))
 }

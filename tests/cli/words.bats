@@ -89,7 +89,7 @@ denied() {
 
 @test "words: no page denies an option that its program has" {
 	local page
-	for page in "$top"/build/man/*_bw.1 "$top"/build/man/*_lat.1; do
+	for page in "$top"/build/man/man1/*_{bw,lat}.1; do
 		denied "$page"
 	done >found
 	[[ ! -s found ]] || fail "$(cat found)"
@@ -131,12 +131,12 @@ banned_of() {
 	mapfile -t all < <(find "$top"/common "$top"/{send,write,read,atomic}_{bw,lat} "$top"/{gdr_bw,rdmark,pairs} -name '*.[ch]')
 	((${#all[@]} > 200))
 	sources "${all[@]}" >lines
-	banned lines "$top"/build/man/*.[1-8] "$top"/README.md >found
+	banned lines "$top"/build/man/man?/* "$top"/README.md >found
 	[[ ! -s found ]] || fail "$(sort found | uniq -c)"
 }
 
 @test "words: what man/style.md replaces in pages is in no page and no README" {
-	mapfile -t all < <(cd "$top" && ls "$PWD"/build/man/*.[1-8] "$PWD"/README.md "$PWD"/{packaging,tests/*/*}/README.md)
+	mapfile -t all < <(cd "$top" && ls "$PWD"/build/man/man?/* "$PWD"/README.md "$PWD"/{packaging,tests/*/*}/README.md)
 	((${#all[@]} > 16))
 	banned "${all[@]}" >found
 	banned_in_pages "${all[@]}" >>found

@@ -11,7 +11,7 @@ load packages
 
 setup_file() {
 	command -v dh >/dev/null || skip 'debhelper is not here (make deps)'
-	extra='DEB_BUILD_OPTIONS=nocheck parallel=2' in_clone make deb CONTACT='Tests <tests@rdmark.test>'
+	extra='DEB_BUILD_OPTIONS=nocheck parallel=2' in_clone make deb CONTACT='Tests <tests@rdmark.test>' HOMEPAGE=https://rdmark.test/rdmark
 }
 
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
@@ -29,6 +29,17 @@ in_root() {
 	[[ $output == 'tests/check --quick unit cli' ]]
 	DEB_BUILD_OPTIONS=nocheck run make -n -f debian/rules override_dh_auto_test
 	[[ $output != *tests/check* ]]
+}
+
+@test "the source says where it is cloned from, and by what name to watch for a release" {
+	local field place tag
+	cd "$made/deb/rdmark-$version/debian"
+	for field in Homepage Vcs-Browser Vcs-Git; do
+		grep -qx "$field: https://rdmark.test/rdmark" control
+	done
+	read -r place tag < <(sed -n 's/^  //p' watch)
+	[[ $place == https://rdmark.test/rdmark ]]
+	[[ $(perl -e 'print "$1" if $ARGV[0] =~ /^$ARGV[1]$/' "refs/tags/v$version" "$tag") == "$version" ]]
 }
 
 @test "README: what apt installs is the package" {
@@ -59,10 +70,10 @@ in_root() {
 	(($(grep -c '/systemd/system/rdmark.' list) == 6))
 	grep -qx './etc/rdmark/' list
 	grep -qx './usr/lib/sysusers.d/rdmark.conf' list
-	dpkg-deb -I "$(deb_of rdmark-server)" postinst | grep -q 'systemd-sysusers .*rdmark.conf'
 	dpkg-deb --fsys-tarfile "$(deb_of rdmark-perftest-compat)" | tar -t >list
 	(($(grep -c '/bin/ib_.' list) == ${#measuring_programs[@]}))
 	(($(grep -c '/completions/ib_.' list) == ${#measuring_programs[@]}))
+	(($(grep -c '/man/man1/ib_.*\.1\.gz$' list) == ${#measuring_programs[@]}))
 }
 
 @test "what is required: the verbs, and nothing of CUDA" {
@@ -74,9 +85,40 @@ in_root() {
 	[[ $(dpkg-deb -f "$(deb_of rdmark-perftest-compat)" Conflicts) == perftest ]]
 }
 
+@test "rdmark-server needs no systemd, and makes its user when that is there" {
+	local server none=$PWD/none
+	server=$(deb_of rdmark-server)
+	[[ $(dpkg-deb -f "$server" Recommends) == systemd ]]
+	run ! grep systemd <(dpkg-deb -f "$server" Depends Pre-Depends)
+	dpkg-deb -e "$server" control
+	mkdir none bin
+	grep -qx 'interest-noawait /usr/bin/systemd-sysusers' control/triggers
+	printf '#!/bin/sh\necho "made by $*"\n' >bin/systemd-sysusers
+	chmod +x bin/systemd-sysusers
+	for why in configure triggered; do
+		[[ -z $(PATH=$none DPKG_ROOT='' /bin/sh control/postinst $why 2>&1) ]]
+		[[ $(PATH=$PWD/bin DPKG_ROOT='' /bin/sh control/postinst $why) == 'made by rdmark.conf' ]]
+	done
+	# Nothing else is run.
+	[[ $(cd control && echo *) == 'control md5sums postinst triggers' ]]
+}
+
 @test "built without the toolkit, gdr_bw uses GPUs" {
 	dpkg-deb -x "$(deb_of rdmark)" .
 	uses_gpus "$PWD/usr/bin"
+}
+
+@test "perftest's names have help and pages: those of rdmark's programs" {
+	command -v mman >/dev/null || skip 'mandoc is not here (make deps)'
+	local program
+	dpkg-deb -x "$(deb_of rdmark)" .
+	dpkg-deb -x "$(deb_of rdmark-perftest-compat)" .
+	for program in "${measuring_programs[@]}"; do
+		[[ $(usr/bin/"ib_$program" --help) == "ib_$program: "* ]]
+		MANPATH=usr/share/man mman -c "$program" >page
+		MANPATH=usr/share/man mman -c "ib_$program" | diff page -
+		grep -q "$program" page
+	done
 }
 
 @test "installed into a root, run, removed without a trace" {

@@ -120,6 +120,6 @@ filled() {
 
 @test "without a home no line names one" {
 	filled CONTACT='A <a@rdmark.test>' HOMEPAGE=
-	run ! grep -E '^(URL|Homepage|Source: *$)' rdmark.spec.in control copyright
+	run ! grep -E '^(URL|Homepage|Vcs-|Source: *$)' rdmark.spec.in control copyright
 	grep -qx 'Source: rdmark' control
 }
