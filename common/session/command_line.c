@@ -270,7 +270,8 @@ int command_line_read(struct program *p)
 	/* What one client of a server that stays may ask for is limited also if nobody says so. */
 	if (p->options.local.persistent)
 		limits_default(&p->options.local);
-	else if (p->server && !options_given(&p->options, "wait") && !isatty(STDIN_FILENO))
+	else if (p->server && !options_given(&p->options, "wait") && !p->options.drop_in &&
+		 !isatty(STDIN_FILENO))
 		p->options.local.wait_ns = UNSEEN_WAIT_NS;
 	p->asked = p->options;
 	if (check_file(p) || check_sweep(p, &p->fault))

@@ -297,6 +297,11 @@ s.bind("notify.sock"); s.settimeout(100); print("bound", flush=True); print(s.re
 		kill "${pid[server]}"
 		finish server
 	done
+	ln -s "$RDMARK_BIN/send_lat" ib_send_lat
+	server ./ib_send_lat
+	says_no server.err 'exits if'
+	kill "${pid[server]}"
+	finish server
 	command -v script >/dev/null || skip 'script is not here (util-linux)'
 	start terminal "$(command -v script)" -qefc "$RDMARK_BIN/send_lat -p 0" shown
 	until_says shown 'on the other host, type'
