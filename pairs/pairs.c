@@ -13,15 +13,16 @@ static const char usage[] =
 	"rdmark-pairs " RDMARK_VERSION ": which node, rail or link of a cluster is slow?\n"
 	"\n"
 	"  rdmark-pairs sweep --launch LAUNCHER [OPTION...] [-- PROGRAM [OPTION...]]\n"
-	"      measure pairs of all nodes, judge, measure the suspects again alone, judge\n"
+	"      measure pairs of nodes, judge them, measure the suspects again, report\n"
 	"  rdmark-pairs run --start EPOCH [OPTION...] [-- PROGRAM [OPTION...]]\n"
-	"      this host's part, on every host at once\n"
+	"      measure the pairs of this host; start it on every host at once\n"
 	"  rdmark-pairs judge [OPTION...] FILE...\n"
-	"      what runs have written: nodes, rails and links that are slow or lost\n"
+	"      say which nodes, rails and links are slow or lost, from what run wrote\n"
 	"\n"
+	"Example, on Slurm:\n"
 	"  salloc -N 64 --no-kill rdmark-pairs sweep --launch srun -- write_bw -s 1m -D 0.5\n"
 	"\n"
-	"The options of each: rdmark-pairs COMMAND --help. See rdmark-pairs(1).\n";
+	"rdmark-pairs COMMAND --help shows its options. See rdmark-pairs(1).\n";
 
 int main(int argc, char **argv)
 {

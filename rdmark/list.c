@@ -67,9 +67,11 @@ static void print_gpus(const struct host *h)
 {
 	const struct fault *f = &h->no_gpu;
 
-	if (!h->gpus)
-		printf("no GPU: %s%s%s%s%s\n", fault_is(f) ? f->call : "none found",
-		       f->text[0] ? ": " : "", f->text, f->cause[0] ? "; " : "", f->cause);
+	if (!h->gpus && f->cause[0])
+		printf("no GPU. %s (%s).\n", f->cause, f->call);
+	else if (!h->gpus)
+		printf("no GPU: %s%s%s\n", fault_is(f) ? f->call : "none found",
+		       f->text[0] ? ": " : "", f->text);
 	for (size_t g = 0; g < h->gpus; g++) {
 		const struct gpu_info *gpu = &h->gpu[g];
 		const struct hca_port *p;

@@ -99,6 +99,7 @@ struct option_row {
 	const char *instead;  /* what to do in a test without it; NULL: use another test */
 	const char *bare;     /* OPTION_INDEX: the value if none is given */
 	bool own;             /* documents of other tests do not have it either */
+	bool whole;           /* the name cannot be shortened */
 	bool dealt;           /* several values do not make a sweep: the QPs have them in turn */
 	bool counted;         /* N makes a sweep, 1 to N: the slowest axis */
 	enum option_group group;
@@ -225,8 +226,8 @@ const struct option_row *options_find(const char *name);
 /* True if the SIZE bytes at WORD begin NAME; - and _ are equal. */
 bool options_begins(const char *name, const char *word, size_t size);
 
-/* The row of ROWS that the SIZE bytes at WORD name, or that alone they begin; an alias and its
- * option count as one. */
+/* The row of ROWS that the SIZE bytes at WORD name, or that alone they begin, of those that can be
+ * shortened; an alias and its option count as one. */
 const struct option_row *options_match(const struct option_row *rows, const char *word,
 				       size_t size);
 

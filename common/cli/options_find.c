@@ -34,6 +34,8 @@ const struct option_row *options_match(const struct option_row *rows, const char
 			continue;
 		if (!row->name[size])
 			return row;
+		if (row->whole)
+			continue;
 		option = options_resolve_alias(row, &value);
 		option = value ? row : option; /* one that sets a value is an option of its own */
 		ambiguous |= found && option != same;

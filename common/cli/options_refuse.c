@@ -229,8 +229,8 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 {
 	const char *word = text + strspn(text, "-");
 	size_t size = strcspn(word, "=");
-	const struct option_row *own = options_table();
 	struct names names = {0};
+	bool begins = false, ambiguous = false;
 
 	if (word - text < 2 || !word[0]) { /* letters; behind others it may be a dash */
 		char letter = text[1];
@@ -239,18 +239,20 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 			       ? -1
 			       : fault_usage(f, "see --help=all", "unknown option -%c", letter);
 	}
-	while (own->name && !options_begins(own->name, word, size))
-		own++;
-	/* What also begins an option of rdmark's is ambiguous. */
-	if (size && refuse_perftest('\0', word, size, own->name, f))
+	for (const struct option_row *row = options_table(); row->name; row++)
+		if (size && options_begins(row->name, word, size)) {
+			begins = true;
+			ambiguous |= !row->whole;
+		}
+	if (size && refuse_perftest('\0', word, size, begins, f))
 		return -1;
-	if (size && list_near(o, word, size, 0, &names)) {
+	if (ambiguous && list_near(o, word, size, 0, &names)) {
 		fault_raise(f, FAULT_USAGE, 0, "option %.60s is ambiguous", text);
 		return fault_fix(f, "give one of %s", names.text);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
 	/* In a short word few letters make another one of it. */
-	for (unsigned d = 1; d <= (size < SHORT_WORD ? 1 : 2); d++)
+	for (unsigned d = !size; d <= (size < SHORT_WORD ? 1 : 2); d++)
 		if (list_near(o, word, size, d, &names))
 			return fault_fix(f, "did you mean %s?", names.text);
 	return fault_fix(f, "see --help=all");

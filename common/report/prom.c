@@ -176,7 +176,7 @@ static json_t *labels_of(const struct prom *p, const json_t *result, const json_
 	const char *name;
 
 	label_from(labels, "port", end, "port");
-	label_from(labels, "size", result, "message_bytes");
+	label_from(labels, "message_bytes", result, "message_bytes");
 	if (strcmp(json_text_at(result, "direction"), "ping_pong") != 0)
 		label_from(labels, "direction", result, "direction");
 	label_from(labels, "cell", result, "cell");
@@ -192,7 +192,7 @@ static json_t *labels_of(const struct prom *p, const json_t *result, const json_
 /* Add each FINDING of a list, with LABELS. */
 static void add_findings(struct prom *p, const json_t *list, const json_t *labels)
 {
-	static const char *const keys[] = {"end", "level", "code"};
+	static const char *const keys[] = {"end", "level", "strength", "code"};
 	const json_t *one;
 	size_t i;
 
@@ -228,9 +228,14 @@ static void add_result(struct prom *p, const json_t *result, const json_t *label
 	for (size_t i = 0; isfinite(mean_s) && i < sizeof(percentiles) / sizeof(*percentiles); i++)
 		prom_add_labelled(p, PROM_LATENCY, labels, "percentile", percentiles[i][0],
 				  number_of(result, percentiles[i][1]) / 1e6);
-	if (*json_text_at(limit, "bound_by"))
-		prom_add_labelled(p, PROM_LIMITED_BY, labels, "limit",
+	if (*json_text_at(limit, "bound_by")) {
+		json_t *all = json_copy((json_t *)labels);
+
+		label_from(all, "strength", limit, "strength");
+		prom_add_labelled(p, PROM_LIMITED_BY, all, "limit",
 				  json_text_at(limit, "bound_by"), 1);
+		json_decref(all);
+	}
 	add_findings(p, json_object_get(result, "diagnosis"), p->labels);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "proto/json_memory.h"
 
 /* Start with empty results for one client's run. */
@@ -131,9 +132,15 @@ static void say_what_to_type(const struct report *r, const char *address)
 
 void report_listening(struct report *r, const char *address)
 {
+	uint64_t wait_ns = r->about.options->local.wait_ns;
+
 	if (r->form->listening)
 		r->form->listening();
-	report_log(r, "ready on %s", address);
+	if (wait_ns)
+		report_log(r, "ready on %s, exits if no client comes for %s (--wait)", address,
+			   units_ns(wait_ns).text);
+	else
+		report_log(r, "ready on %s", address);
 	say_what_to_type(r, address);
 }
 

@@ -3,10 +3,14 @@
 #include "session/program.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "plan/limits.h"
 #include "plan/plan.h"
+
+/* A server that nobody may be looking at. */
+#define UNSEEN_WAIT_NS (600 * UNITS_NS_PER_S)
 
 static const struct idle {
 	const char *given, *other;
@@ -266,6 +270,8 @@ int command_line_read(struct program *p)
 	/* What one client of a server that stays may ask for is limited also if nobody says so. */
 	if (p->options.local.persistent)
 		limits_default(&p->options.local);
+	else if (p->server && !options_given(&p->options, "wait") && !isatty(STDIN_FILENO))
+		p->options.local.wait_ns = UNSEEN_WAIT_NS;
 	p->asked = p->options;
 	if (check_file(p) || check_sweep(p, &p->fault))
 		return -1;

@@ -57,11 +57,14 @@ static int await_client(struct session *s, json_t **hello)
 		if (listener_wait(&p->listener, &s->link.oob, hello, &p->fault)) {
 			if (!wait_expired(s))
 				return -1;
-			fault_cause(&p->fault, "The --wait of %s has passed",
-				    units_ns(wait_ns).text);
+			fault_cause(&p->fault, "The --wait of %s%s has passed",
+				    units_ns(wait_ns).text,
+				    options_given(&p->options, "wait")
+					    ? ""
+					    : ", the default where stdin is no terminal,");
 			return fault_fix(&p->fault,
 					 "check why no client connected to port %u of this host, "
-					 "or give a longer --wait, or omit it",
+					 "or give a longer --wait (0: forever)",
 					 p->listener.port);
 		}
 		if (adopt_client(s, *hello) == 0)

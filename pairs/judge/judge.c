@@ -31,12 +31,12 @@ static const struct option_row options[] = {
 	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0,
 	       "lines \"GROUP HOST...\": which hosts share a switch or a rack"),
 	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
-	       "lines of other hosts are not used: n[1-4], or a file"),
+	       "use only lines of these hosts: n[1-4], or a file"),
 	OPTION(baseline, "baseline", "FILE", COMMAND_TEXT, 0,
 	       "an earlier run, to compare each node with"),
 	OPTION(expect, "expect", "GBPS", COMMAND_RATE, 0, "what each pair must reach"),
 	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
-	       "write the hosts that are suspects, a line each"),
+	       "write the suspects, a host a line"),
 	OPTION(retest, "retest", "FILE", COMMAND_TEXT, 0,
 	       "write what to measure again, for `run --only FILE`"),
 	OPTION(matrix, "matrix", "FILE", COMMAND_TEXT, 0,
@@ -54,10 +54,9 @@ static int read_arguments(struct judge *k, char **argv, struct fault *f)
 		.synopsis = "[OPTION...] FILE...",
 		.about =
 			"Reads what `rdmark-pairs run` wrote, and says which nodes, rails and links "
-			"are\nslow or lost. Several files are one body of evidence; - is stdin.\n",
+			"are\nslow or lost. Several files are judged together; - is stdin.\n",
 		.more = "Exit status: 0 all is well, 2 usage, 3 nodes are lost or no pair was "
-			"measured,\n6 something is slow, 77 what was measured is well, but not all "
-			"could be.\n",
+			"measured,\n6 something is slow, 77 a slow node might not have been seen.\n",
 		.options = options,
 		.operands = true,
 	};

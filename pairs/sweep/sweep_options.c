@@ -22,9 +22,9 @@ static const struct option_row options[] = {
 	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
 	       "srun, mpirun, clush, pdsh or ssh, with options of its own"),
 	OPTION(output, "output", "FILE", COMMAND_TEXT, 0,
-	       "the lines of all runs (pairs.jsonl); must not exist"),
+	       "write the lines of all runs (pairs.jsonl); must not exist"),
 	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
-	       "the hosts that are suspects, a line each (suspects.txt)"),
+	       "write the suspects, a host a line (suspects.txt)"),
 	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "do not measure the suspects again"),
 	OPTION(retest_for_ns, "retest-for", "S", COMMAND_TIME, 0,
 	       "measure them again for S seconds at most (5m)"),
@@ -41,12 +41,12 @@ static const struct option_row options[] = {
 static const struct command sweep = {
 	.name = "rdmark-pairs sweep",
 	.synopsis = "--launch LAUNCHER [OPTION...] [-- PROGRAM [OPTION...]]",
-	.more = "Measures pairs of all nodes (every pair with --schedule full), judges, measures\n"
-		"the suspects again with little else on the network, and judges all of it.\n"
+	.more = "Measures pairs of nodes (every pair with --schedule full), judges them, measures\n"
+		"the suspects again with little else on the network, and reports.\n"
 		"\n"
-		"--groups, --baseline, --expect, --matrix and --prom are those of judge; all\n"
-		"others, and what follows --, are those of run. With several sizes after --\n"
-		"(-s 4k,1m) there is a sweep for each.\n",
+		"Also: --groups, --baseline, --expect, --matrix and --prom of judge, and all\n"
+		"options of run but --start. With several sizes (-- write_bw -s 4k,1m) there\n"
+		"is a sweep for each.\n",
 	.options = options,
 };
 

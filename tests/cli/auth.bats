@@ -287,6 +287,7 @@ impostor() {
 	over
 }
 
+# bats test_tags=plain
 @test "a hello that costs memory, in a credential: it is bounded like any other" {
 	local before what
 	not_sanitized 'ASan keeps what is freed'
@@ -634,6 +635,7 @@ until_threads() {
 }
 
 # The fastest of many, since what else runs here slows down the others.
+# bats test_tags=plain
 @test "what a handshake costs: 5 ms with munge, 2 ms with a key, at most" {
 	local how fastest median slowest cpu most program=$RDMARK_BIN/../tests/bench/handshake
 	not_sanitized 'it is slower under them'

@@ -236,6 +236,7 @@ serves() {
 	[[ $(stat -c %a file) == 640 ]] || fail "$(stat -c %a file)"
 }
 
+# bats test_tags=plain
 @test "rdmark-plot does not follow such a link either, and its picture has the mode that umask leaves" {
 	not_sanitized 'it is a script'
 	command -v gnuplot >/dev/null || skip 'gnuplot is not here (make deps)'

@@ -165,6 +165,19 @@ ci() {
 	run ! "$top/tests/check" --nonsense
 }
 
+@test "a test that the sanitizers cannot run has the tag plain: so check-all runs it without them" {
+	local untagged
+	untagged='
+		FNR == 1 { san = 0 }
+		/^# bats file_tags=/ { san = /san/ }
+		/^# bats test_tags=/ { plain = /plain/ }
+		/^}/ { plain = 0 }
+		san && !plain && /^\tnot_sanitized / { print FILENAME ": " FNR }'
+	[[ ! $(awk "$untagged" "$top"/tests/cli/*.bats) ]] || fail "$(awk "$untagged" "$top"/tests/cli/*.bats)"
+	sed '/^# bats test_tags=/d' "$top/tests/cli/quality.bats" >quality.bats
+	[[ $(awk "$untagged" quality.bats | wc -l) == 3 ]]
+}
+
 @test "after CHECK_UNTIL tests/check begins nothing more, and counts that as skipped" {
 	mkdir build
 	BUILD=$PWD/build CHECK_UNTIL=1 run "$top/tests/check" unit cli rxe

@@ -75,6 +75,83 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	diff "$help" <(rendered rdmark-pairs.1 | section OPTIONS | grep '^     -' | options | sort -u | grep -vx -e --help)
 }
 
+# first_page PAGE: its first 60 lines at 80 columns.
+first_page() { mandoc -Tascii -Owidth=80 "$BATS_FILE_TMPDIR/$1" | sed 's/.\x08//g' | head -n 60; }
+
+@test "the first page of rdmark(7) and of rdmark-pairs(1) is enough for most" {
+	need_mandoc
+	local page words
+	while IFS=: read -r page words; do
+		first_page "$page" | tr -s '\n ' ' ' | grep -qF -- "$words" || { echo "$page: $words"; return 1; }
+	done <<-'END'
+		rdmark.7:client1$ write_bw -D 2 server1
+		rdmark.7:+- 51 % (95 %, 19 slices)
+		rdmark.7:! Something other than the network
+		rdmark.7:+- The uncertainty of the average
+		rdmark.7:limited by What limits the rate
+		rdmark.7:-D 10 --repeat 3
+		rdmark.7:run --check on both ends
+		rdmark.7:rdmark compare
+		rdmark.7:exit status: 0 passed, 1 this host
+		rdmark-pairs.1:rdmark-pairs sweep --launch srun
+		rdmark-pairs.1:rdmark-pairs sweep --launch ssh --hosts
+		rdmark-pairs.1:slow nodes: 1
+		rdmark-pairs.1:suspects.txt has the suspects
+		rdmark-pairs.1:The exit status is 0 if all is well, 6 if
+		rdmark-pairs.1:--schedule full measures every pair
+	END
+}
+
+@test "rdmark-pairs(1) has every verdict and note of judge in its tables" {
+	local name page=$BATS_FILE_TMPDIR/rdmark-pairs.1 names=$BATS_TEST_TMPDIR/names
+	perl -0777 -ne '
+		print "$1\n" while /^FINDING\(\w+, SUSPECT, "\w+",\s*"([^"[]+)/mg;
+		print "$1\n" while /^FINDING\(\w+, PAIRS, "(\w+)"/mg' "$top/common/finding/catalogue.def" >"$names"
+	(($(wc -l <"$names") > 25))
+	while read -r name; do
+		sed -n '/^\.TS/,/^\.TE/p' "$page" | grep -q "^$name" || { echo "$name"; return 1; }
+	done <"$names"
+}
+
+# percent_of NAME [LESS]: a limit of the judge, or what it is less than 1, in percent.
+percent_of() { limit_of "$1" "${2:+1 - }v" 100; }
+# limit_of NAME [EXPRESSION]: its value, as v in EXPRESSION.
+limit_of() {
+	local v
+	v=$(awk -v name="$1" '$1 == "#define" && $2 == name { print $3 }' "$top/pairs/judge/limits.h")
+	[[ $v ]] || { echo "no limit $1" >&2; return 1; }
+	perl -e 'printf "%.3g\n", eval(shift =~ s/v/shift/er) * shift' "${2:-v}" "$v" "${3:-1}"
+}
+
+@test "rdmark-pairs(1) has the limits by which judge decides" {
+	local words page
+	page=$(tr '\n' ' ' <"$BATS_FILE_TMPDIR/rdmark-pairs.1")
+	for words in "Below $(percent_of LINK_SLOW_RATE) % of the normal rate" \
+		"above $(limit_of LINK_SLOW_LATENCY '1 / v') times the normal latency" \
+		"by $(percent_of LEAF_LOW) % at least, than chance explains" \
+		"by $(percent_of FIT_DEPTH) % at least (a latency" \
+		"lower by less than $(percent_of FIT_LEAST) %" \
+		"of $(limit_of FIRST_FEW_HOSTS) nodes or fewer" \
+		"Needs $(limit_of SLOW_FALLS_SLOTS) rounds" \
+		"lacks less than $(percent_of SLOW_CURE) % of what it lacked" \
+		"By more than $(percent_of BASELINE_WORSE less) %" \
+		"less than $(percent_of FIT_NETWORK) % of the best ones" \
+		"at most $(percent_of NOTES_RAIL) % of the best rail" \
+		"less than $(percent_of NOTES_EXPECTED) % of --expect" \
+		"less than $(percent_of NOTES_CLUSTER) % of their ports' rate" \
+		"less than $(percent_of LEAF_DEEP) % of the best" \
+		"More than $(percent_of NOTES_LATE) % of the players"; do
+		[[ $page == *"$words"* ]] || { echo "$words"; return 1; }
+	done
+}
+
+@test "rdmark-pairs(1): how long every pair takes is what --dry-run prints" {
+	local command words
+	command=$(sed -n 's/^rdmark-pairs sweep --dry-run/sweep --dry-run/p' "$BATS_FILE_TMPDIR/rdmark-pairs.1" | tr -d "'")
+	read -ra words <<<"$command"
+	diff <(grep '^nodes: ' "$BATS_FILE_TMPDIR/rdmark-pairs.1") <("$bin/rdmark-pairs" "${words[@]}")
+}
+
 @test "rdmark: every command and option of its help is in its page" {
 	need_mandoc
 	local word

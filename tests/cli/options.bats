@@ -60,7 +60,7 @@ no_device_here() {
 @test "options without a letter, flags and choices" {
 	no_device_here
 	understood '.warmup == 0' send_bw --warmup 0
-	understood '.warmup == 9' send_bw --warm=9
+	understood '.warmup == 9' send_bw --warmup=9
 	understood '.all' send_bw -a
 	understood '.all' send_bw --all
 	understood '.disable_pcie_relaxed' send_bw --disable_pcie

@@ -276,7 +276,7 @@ finish_all() {
 	rows 'map(select(.kind == "pair")) | length == 1 and all(.status == "cut" and .value > 0.2 and (has("cause") | not))'
 }
 
-# bats test_tags=long
+# bats test_tags=long,plain
 @test "64 players on one machine begin their runs in time, and need less than 1 % of a CPU each" {
 	local i
 	not_sanitized '128 programs at a time'

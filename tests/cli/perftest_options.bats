@@ -118,6 +118,24 @@ advised() {
 	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
 }
 
+@test "perftest's names can be shortened, and no others: what follows might be a host" {
+	local program name short names=0 list=$BATS_TEST_DIRNAME/perftest_options.txt
+	for program in send_bw send_lat gdr_bw; do
+		while read -r name; do
+			short=${name%?}
+			said "$program" "--$short" h
+			if grep -q "^${name/report-histogram/report-histogrm} " "$list"; then
+				[[ $(<err) != *'unknown option'* ]] || fail "$program --$short: $(<err)"
+			elif ! grep -q "^$short" "$list"; then
+				names=$((names + 1))
+				[[ $status == 2 && $(<err) == *"unknown option --$short. Fix: did you mean --$name"[?,]* ]] ||
+					fail "$program --$short h: $(<err)"
+			fi
+		done < <("$RDMARK_BIN/$program" --help=all | sed -n 's/^[ \t]*\(-., \)\?--\([a-zA-Z_0-9-]*\).*/\2/p' | sort -u)
+	done
+	((names > 100)) || fail "only $names"
+}
+
 @test "no letter of perftest is unknown" {
 	local i unknown='' letters=abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 	for ((i = 0; i < ${#letters}; i++)); do

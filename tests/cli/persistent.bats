@@ -282,6 +282,29 @@ s.bind("notify.sock"); s.settimeout(100); print("bound", flush=True); print(s.re
 	answered_client_of send_lat --wait
 }
 
+@test "a server whose stdin is no terminal waits for ten minutes, and says so; --persistent for ever" {
+	local option
+	server send_lat
+	says server.err "ready on [::]:$port, exits if no client comes for 600 s (--wait)"
+	client send_lat -n 5
+	finish server
+	ended server 0
+	for option in '--wait 0' --persistent; do
+		# shellcheck disable=SC2086 # an option and its value
+		server send_lat $option
+		says server.err 'ready on '
+		says_no server.err 'exits if'
+		kill "${pid[server]}"
+		finish server
+	done
+	command -v script >/dev/null || skip 'script is not here (util-linux)'
+	start terminal "$(command -v script)" -qefc "$RDMARK_BIN/send_lat -p 0" shown
+	until_says shown 'on the other host, type'
+	says_no shown 'exits if'
+	kill "${pid[terminal]}"
+	finish terminal
+}
+
 # Only a server has it.
 answered_client_of() {
 	start client "$@" 5 localhost

@@ -42,8 +42,9 @@ number() {
 	ended server 0
 	prom c.prom "rdmark_up{file=\"c.prom\",test=\"write_bw\",device=\"$DEVICE\",peer=\"$host\"} 1" \
 		"rdmark_exit_status{file=\"c.prom\",test=\"write_bw\",device=\"$DEVICE\",peer=\"$host\"} 0" \
-		'rdmark_link_rate_bytes_per_second{' 'port="1"' 'size="65536",direction="client_to_server"'
+		'rdmark_link_rate_bytes_per_second{' 'port="1"' 'message_bytes="65536",direction="client_to_server"'
 	prom s.prom 'rdmark_up{file="s.prom",test="write_bw"' 'rdmark_bandwidth_bytes_per_second{'
+	grep -E '^rdmark_limited_by\{.*,strength="(is|may_be|cannot_tell)",limit="[a-z_]+"\} 1$' c.prom
 	gbps=$(awk '/^rdmark_bandwidth_bytes/ { print $NF * 8 / 1e9 }' c.prom)
 	json c.json '.results[0].bandwidth_gbps as $b | ($x - $b | fabs) < 0.001 * $b' --argjson x "$gbps"
 	(($(awk '/^rdmark_last_run/ { printf "%d", $NF }' c.prom) >= before)) || fail "$(<c.prom)"

@@ -26,6 +26,7 @@ busy() {
 
 cpu_of_ours() { cpu=$(taskset -cp $$ | sed 's/.*[:,] *//; s/.*-//'); }
 
+# bats test_tags=plain
 @test "a thread that shares its CPU: the share, as --cpu_util has it of the process; --strict: exit 6" {
 	not_sanitized 'they have threads of their own'
 	local program cpu
@@ -80,6 +81,7 @@ cpu_of_ours() { cpu=$(taskset -cp $$ | sed 's/.*[:,] *//; s/.*-//'); }
 	silent client.err
 }
 
+# bats test_tags=plain
 @test "the other end's thread: known here, and told as its" {
 	not_sanitized 'they have threads of their own'
 	local cpu
@@ -103,6 +105,7 @@ cpu_of_ours() { cpu=$(taskset -cp $$ | sed 's/.*[:,] *//; s/.*-//'); }
 	json c.json '.results[0].quality | .observed_s >= 0.2 and .preempted >= 0'
 }
 
+# bats test_tags=plain
 @test "page faults, as many as there were: one for every fifth message, and with -D for every one" {
 	not_sanitized 'they have page faults of their own'
 	server send_lat

@@ -204,7 +204,7 @@ over() { # the server is told to end, and does
 	finish list
 	ended list 0
 	says list.out "$DEVICE"
-	[[ $(tail -n 1 list.out) =~ ^'no GPU: libcuda.so.1: '[^.]*$ ]] || fail 'more than the reason'
+	[[ $(tail -n 1 list.out) =~ ^'no GPU. This machine or container has no NVIDIA driver library (libcuda.so.1: '[^.]*'.'$ ]] || fail 'more than the reason'
 	start list rdmark list --json
 	finish list
 	jq -e '.gpus == [] and (.ports[0].firmware | type == "string")' list.out >/dev/null || fail 'not so'

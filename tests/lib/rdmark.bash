@@ -63,7 +63,8 @@ sanitizers_log_to() {
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:log_path=$1
 }
 
-# For the few tests that cannot work under the sanitizers.
+# For the few tests that cannot work under the sanitizers: in a file with the tag san they need the
+# tag plain, with which tests/check runs them without.
 not_sanitized() {
 	[[ ! ${RDMARK_SANITIZED-} ]] || skip "$1"
 }
