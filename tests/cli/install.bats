@@ -30,7 +30,7 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 # The first test: what is built later is in the copy, too.
 @test "the top level is the programs and a few names more" {
 	[[ -e $top/.git ]] || skip 'what builds a package puts files of its own there'
-	local name others='COPYING CONTRIBUTING.md LICENSES Makefile NEWS.md README.md SECURITY.md common contrib rdmark pairs man packaging tests'
+	local name others='COPYING CONTRIBUTING.md LICENSES Makefile NEWS.md README.md REUSE.toml SECURITY.md common contrib rdmark pairs man packaging tests'
 	cd "$copy"
 	for name in $others; do [[ -e $name ]]; done
 	for name in *; do
