@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "proto/json_memory.h"
 
 /* Start with empty results for one client's run. */

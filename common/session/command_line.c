@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/sweep.h"
 #include "plan/limits.h"
-#include "plan/plan.h"
 
 static const struct idle {
 	const char *given, *other;
