@@ -7,7 +7,7 @@
  * send CQ; the peer's CPU has no part in it. Timed: from one completion to the next one's, in which
  * its post lies.
  */
-#include "loop/pingpong.h"
+#include "loop/loops.h"
 #include "session/session.h"
 
 const struct test atomic_lat = {

@@ -6,11 +6,9 @@
  */
 #pragma once
 
-#include "cell.h"
-#include "loop/staged.h"
+#include "loop/loops.h"
 #include "measure/measure.h"
 #include "report/report.h"
-#include "verbs/gpu_route.h"
 #include "verbs/mem.h"
 #include "verdict.h"
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/pattern.h"
+#include "endpoint/worker.h"
 #include "gdr.h"
 #include "proto/fields.h"
-#include "proto/message.h"
 
 #define MESSAGES_STREAM 1
 #define POISON_STREAM   2

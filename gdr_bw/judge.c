@@ -2,8 +2,10 @@
 /* Collects the facts for the verdict: of the cells, of both ends, and of their ports meanwhile. */
 #include <string.h>
 
+#include "endpoint/rail.h"
 #include "explain/during.h"
 #include "gdr.h"
+#include "verbs/transport.h"
 
 #define EXPECT_BYTES 16384 /* smaller messages may be limited by their number, not their bytes */
 
@@ -11,11 +13,11 @@ static struct verdict_facts facts_of(const struct gdr *g)
 {
 	const struct options *o = g->ms->options;
 	const struct fault *problem = g->ms->fault;
+	const struct rail *rail = g->ms->ep->rail;
 	struct verdict_facts f = {
 		.attr = &g->attr,
 		.side = {&g->mine, &g->theirs},
-		.line_gbps =
-			gdr_least(g->w->rail->mine.nic.rate_gbps, g->w->rail->theirs.nic.rate_gbps),
+		.line_gbps = gdr_least(rail->mine.nic.rate_gbps, rail->theirs.nic.rate_gbps),
 		.within_given = options_given(o, "within"),
 		.given = options_given(o, "expected-gbps"),
 		.given_gbps = (double)o->output.expected_gbps,

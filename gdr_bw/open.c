@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "endpoint/worker.h"
 #include "gdr.h"
+#include "loop/staged.h"
 
 #define CREDIT_WORDS (1 + STAGED_SLOTS_MAX) /* one to receive, the others to send */
 

@@ -4,7 +4,7 @@
  * host or GPU memory at each end. Staged: the same data by way of host memory (loop/staged.h).
  */
 #include "gdr.h"
-#include "loop/stream.h"
+#include "loop/staged.h"
 
 /* The client requested a cell with memory that one end does not have. */
 static int no_such_memory(const struct round *r)

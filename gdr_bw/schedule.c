@@ -7,9 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "endpoint/rail.h"
 #include "gdr.h"
-#include "plan/plan.h"
 #include "proto/snapshot.h"
 
 /* Exchange addresses with the server, and have both ends measure their copies. */
@@ -67,7 +66,7 @@ static int make_results(struct gdr *g)
 {
 	const struct experiment *e = &g->ms->options->experiment;
 	const unsigned has[2] = {count_memories(g->here), count_memories(g->there)};
-	uint64_t last = plan_last_size(e, g->w->rail->hca.info.port_attr.max_msg_sz);
+	uint64_t last = plan_last_size(e, g->ms->ep->rail->hca.info.port_attr.max_msg_sz);
 
 	g->result = calloc(GDR_RESULTS_MAX, sizeof(*g->result));
 	if (!g->result)

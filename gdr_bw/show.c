@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "endpoint/rail.h"
 #include "explain/nccl.h"
 #include "gdr.h"
 #include "host/virt.h"
@@ -116,8 +117,8 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 	if (g->results)
 		fprintf(out, "\n");
 	if (gpu) { /* otherwise the verdict has the reason, and the error the fix */
-		side_lines("client", &g->mine, &g->w->rail->mine, out);
-		side_lines("server", &g->theirs, &g->w->rail->theirs, out);
+		side_lines("client", &g->mine, &g->ms->ep->rail->mine, out);
+		side_lines("server", &g->theirs, &g->ms->ep->rail->theirs, out);
 	}
 	model_lines(g, out);
 	if (g->results && v->expected_gbps > 0)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/text.h"
+#include "endpoint/rail.h"
 #include "gdr.h"
 #include "measure/results.h"
 #include "proto/fields.h"
@@ -74,10 +74,9 @@ static int time_flushes(struct gdr *g)
  * List all GPUs of this host by distance to the NIC, nearest first: "GPU 2 PIX, GPU 0 SYS". If the
  * first one is of a nearer class than the GPU in use, it is the better GPU.
  */
-static void rank_paths(struct gdr *g, const struct path_tree *t)
+static void rank_paths(struct gdr *g, const struct path_tree *t, const char *nic)
 {
 	struct gdr_side *side = &g->mine;
-	const char *nic = g->w->rail->hca.info.place.pci;
 	struct fault none = {0};
 	struct gpu_info *list;
 	size_t count;
@@ -101,14 +100,14 @@ static void rank_paths(struct gdr *g, const struct path_tree *t)
 /* Find the path between this end's GPU and NIC, and whether another GPU is nearer. */
 static void find_path(struct gdr *g)
 {
+	const char *nic = g->ms->ep->rail->hca.info.place.pci;
 	struct path_tree *t = NULL;
 	struct fault unreadable = {0};
 
 	g->mine.path.class = PATH_UNKNOWN;
 	if (path_open(&t, &unreadable) == 0) {
-		path_find(t, g->w->rail->hca.info.place.pci, g->ms->ep->gpu->info.pci,
-			  &g->mine.path);
-		rank_paths(g, t);
+		path_find(t, nic, g->ms->ep->gpu->info.pci, &g->mine.path);
+		rank_paths(g, t, nic);
 	}
 	path_close(t);
 	fault_for_memory(&unreadable, g->ms->fault);

@@ -10,7 +10,6 @@
 
 #include "base/units.h"
 #include "gdr.h"
-#include "plan/plan.h"
 
 #define CELL_NS   UINT64_C(7000000000) /* all windows of a cell, if neither -n nor -D is given */
 #define WARMUP_NS UINT64_C(500000000)

@@ -16,7 +16,6 @@
 #include "proto/json_memory.h"
 #include "report/document.h"
 #include "report/list.h"
-#include "report/report.h"
 
 struct tour {
 	char **option; /* options for all programs; ended by NULL */

@@ -6,7 +6,7 @@
  * allow. Polled: the send CQ; the other side's CPU has no part in it. Timed: from the first post to
  * the last completion.
  */
-#include "loop/stream.h"
+#include "loop/loops.h"
 #include "session/session.h"
 
 const struct test read_bw = {

@@ -5,7 +5,7 @@
  * Posted: one READ at a time, the next when it is complete. Polled: the send CQ; the peer's CPU has
  * no part in it. Timed: from one completion to the next one's, in which its post lies.
  */
-#include "loop/pingpong.h"
+#include "loop/loops.h"
 #include "session/session.h"
 
 const struct test read_lat = {

@@ -6,7 +6,7 @@
  * here, the receive CQ there. Timed: from the first post to the last completion; the server times
  * its arrivals too.
  */
-#include "loop/stream.h"
+#include "loop/loops.h"
 #include "session/session.h"
 
 const struct test send_bw = {

@@ -5,7 +5,7 @@
  * Posted: one SEND at a time, the next when the peer's answer has come. Polled: the receive CQ.
  * Timed: from one answer's arrival to the next one's; the result is half of that.
  */
-#include "loop/pingpong.h"
+#include "loop/loops.h"
 #include "session/session.h"
 
 const struct test send_lat = {

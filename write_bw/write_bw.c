@@ -7,7 +7,7 @@
  *
  * With --write_with_imm the WRITEs carry an immediate, and the other side counts its completions.
  */
-#include "loop/stream.h"
+#include "loop/loops.h"
 #include "session/session.h"
 
 const struct test write_bw = {

@@ -11,6 +11,7 @@
  */
 #include <endian.h>
 
+#include "loop/loops.h"
 #include "loop/pingpong.h"
 #include "session/session.h"
 

@@ -187,7 +187,7 @@ static const struct timespec *next_timeout(const struct listener *l, struct time
 	if (l->accept_again_ns > now && l->accept_again_ns < next)
 		next = l->accept_again_ns;
 	ns = next > now ? next - now : 0;
-	*ts = (struct timespec){(time_t)(ns / UNITS_NS_PER_S), (long)(ns % UNITS_NS_PER_S)};
+	*ts = clock_timespec(ns);
 	return next == UINT64_MAX ? NULL : ts;
 }
 

@@ -67,6 +67,12 @@ uint64_t clock_raw_ns(void);
 /* Nanoseconds of CLOCK_REALTIME since 1970: only to compare the clocks of hosts, and to meet. */
 uint64_t clock_utc_ns(void);
 
+/* NS as the system calls want it. */
+static inline struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
 /* Write the date and time in UTC to BUF in ISO 8601: "2026-11-22T10:39:50Z". Returns BUF. */
 #define CLOCK_UTC_BYTES 32
 const char *clock_utc(char buf[CLOCK_UTC_BYTES]);

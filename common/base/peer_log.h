@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/units.h"
-
 struct peer_log {
 	FILE *out; /* NULL: no log */
 	uint64_t most, period_ns;
@@ -25,7 +23,7 @@ struct peer_log {
 #define PEER_LOG_TO(file)                               \
 	((struct peer_log){.out = file,                 \
 			   .most = 100,                 \
-			   .period_ns = UNITS_NS_PER_S, \
+			   .period_ns = 1000000000, \
 			   .lock = PTHREAD_MUTEX_INITIALIZER})
 
 /*

@@ -5,8 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rate.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "cli/sweep.h"
+#include "verbs/transport.h"
+
+const struct transport *experiment_transport(const struct experiment *e)
+{
+	return transport_of(e->connection);
+}
+
+bool experiment_loses(const struct experiment *e)
+{
+	return !experiment_transport(e)->reliable;
+}
 
 /* The member of E that ROW, an option of the experiment, sets. */
 static uint64_t *experiment_field(struct experiment *e, const struct option_row *row)
@@ -53,7 +66,7 @@ static json_t *values_json(const struct experiment *e, const struct option_row *
 }
 
 /*
- * Read the array FROM, the values of ROW, into E, if they are 2 to QP_FLOW_LABELS_MAX in its
+ * Read the array FROM, the values of ROW, into E, if they are 2 to EXPERIMENT_LABELS_MAX in its
  * range. *FIRST is the first one, or FROM itself if it is no array.
  */
 static bool read_values(struct experiment *e, const struct option_row *row, const json_t *from,
@@ -69,7 +82,7 @@ static bool read_values(struct experiment *e, const struct option_row *row, cons
 	e->labels = (struct flow_labels){.count = 0};
 	if (!json_is_array(from))
 		return true;
-	if (json_array_size(from) < 2 || json_array_size(from) > QP_FLOW_LABELS_MAX)
+	if (json_array_size(from) < 2 || json_array_size(from) > EXPERIMENT_LABELS_MAX)
 		return false;
 	json_array_foreach (from, i, one) {
 		if (!json_is_integer(one) || json_integer_value(one) < 0 ||

@@ -14,14 +14,14 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/rate.h"
-#include "verbs/transport.h"
 
 #define EXPERIMENT_AUTO UINT64_MAX /* not given: chosen automatically, and shown */
+#define EXPERIMENT_DEVICES_MAX 16 /* of an end, at once */
+#define EXPERIMENT_LABELS_MAX 64 /* dealt to the QPs in turn */
 
 struct flow_labels {
 	uint64_t count; /* 0: there is one, experiment.flow_label; otherwise that is the first */
-	uint32_t value[QP_FLOW_LABELS_MAX];
+	uint32_t value[EXPERIMENT_LABELS_MAX];
 };
 
 struct experiment {
@@ -81,14 +81,6 @@ struct experiment {
 	struct flow_labels labels; /* dealt to the QPs in turn */
 };
 
-/* Common defaults of all programs; the same as perftest's if it has the option. */
-#define EXPERIMENT_DEFAULTS                                                                       \
-	.qps = 1, .threads = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1,                      \
-	.cq_mod = EXPERIMENT_AUTO, .mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, \
-	.qp_timeout = 14, .recv_post_list = EXPERIMENT_AUTO, .hop_limit = 255, .retry_count = 7,  \
-	.warmup = EXPERIMENT_AUTO, .rate_units = RATE_GBPS, .burst = EXPERIMENT_AUTO,             \
-	.load_bytes = 65536, .outs = EXPERIMENT_AUTO
-
 enum atomic_type {
 	ATOMIC_CMP_AND_SWAP,
 	ATOMIC_FETCH_AND_ADD
@@ -115,18 +107,11 @@ static inline uint32_t experiment_flow_label(const struct experiment *e, uint64_
 }
 
 struct options;
+struct transport;
 
-/* The transport of -c. */
-static inline const struct transport *experiment_transport(const struct experiment *e)
-{
-	return transport_of(e->connection);
-}
-
-/* True if that may lose messages without an error. */
-static inline bool experiment_loses(const struct experiment *e)
-{
-	return !experiment_transport(e)->reliable;
-}
+/* The transport of -c; and whether that may lose messages without an error. */
+const struct transport *experiment_transport(const struct experiment *e);
+bool experiment_loses(const struct experiment *e);
 
 /* How often a message arrives: once, or at each QP of a multicast group. */
 static inline uint64_t experiment_copies(const struct experiment *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/sweep.h"
 #include "host/pin.h"
 #include "verbs/multicast.h"
 #include "verbs/transports.h"

@@ -15,7 +15,6 @@
 
 #include "base/fault.h"
 #include "cli/experiment.h"
-#include "cli/sweep.h"
 
 enum option_kind {
 	OPTION_FLAG,    /* uint64_t, 1 when given */
@@ -196,6 +195,22 @@ struct output_options {
 	uint64_t strict;                      /* a doubtful result fails, too */
 	uint64_t ignored;                     /* accepted flags without effect */
 	uint64_t ignored_ns;                  /* accepted times without effect */
+};
+
+/* Options with several values: cli/sweep.h. */
+#define SWEEP_AXES_MAX   8
+#define SWEEP_VALUES_MAX 128
+#define SWEEP_POINTS_MAX 1000
+
+struct sweep_axis {
+	const struct option_row *row;
+	unsigned count; /* 0: only the client knows the values */
+	uint64_t value[SWEEP_VALUES_MAX];
+};
+
+struct sweep {
+	struct sweep_axis axis[SWEEP_AXES_MAX];
+	unsigned axes;
 };
 
 #define OPTION_ROWS_MAX 256

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "proto/record.h"
+
 #define PERCENTILE(name, key, words, percent, one_in)                                            \
 	{                                                                                        \
 		name, "latency_" key "_us", "latency_" key "_low_us", "latency_" key "_high_us", \

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/record.h"
+struct record;
 
 #define PERCENTILE_BEYOND 10 /* minimum number of samples beyond a percentile */
 

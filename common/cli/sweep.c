@@ -35,7 +35,7 @@ static int refuse_axis(const struct option_row *row, const char *text, const cha
 
 static int add_point(struct sweep_axis *a, uint64_t value, const char *text, struct fault *f)
 {
-	unsigned most = a->row->dealt ? QP_FLOW_LABELS_MAX : SWEEP_VALUES_MAX;
+	unsigned most = a->row->dealt ? EXPERIMENT_LABELS_MAX : SWEEP_VALUES_MAX;
 	char why[64];
 
 	if (a->count == most) {

@@ -4,7 +4,8 @@
  * an axis. A point is one value of each axis, and is one experiment. All points are measured; the
  * axis given last changes fastest, like the innermost of nested loops.
  *
- * Plain data, part of struct options: copied with it. A zeroed object has no axis and one point.
+ * Plain data, part of struct options, whose header has it: copied with it. A zeroed object has no
+ * axis and one point.
  */
 #pragma once
 
@@ -12,25 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
-
-#define SWEEP_AXES_MAX   8
-#define SWEEP_VALUES_MAX 128
-#define SWEEP_POINTS_MAX 1000
-
-struct options;
-struct option_row;
-
-struct sweep_axis {
-	const struct option_row *row;
-	unsigned count; /* 0: only the client knows the values */
-	uint64_t value[SWEEP_VALUES_MAX];
-};
-
-struct sweep {
-	struct sweep_axis axis[SWEEP_AXES_MAX];
-	unsigned axes;
-};
+#include "cli/options.h"
 
 /* True if ROW may have several values and TEXT is a list or range: "1,4,16" or "1:16:x4". */
 bool sweep_is(const struct option_row *row, const char *text);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What an Elastic Fabric Adapter (EFA) at this end decides: the transport. */
-#include "endpoint/endpoint.h"
 
+#include "endpoint/rail.h"
 #include "plan/plan.h"
+#include "plan/test.h"
 #include "verbs/transports.h"
 
 /* A client that was not told which transport takes the one that P has. */

@@ -6,8 +6,12 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
 #include "plan/plan.h"
 #include "endpoint/endpoint.h"
+#include "plan/test.h"
+#include "verbs/transport.h"
 
 /* Enough for what one "qps" message can hold. */
 #define QPS_MAX 65536
@@ -211,8 +215,8 @@ static int open_rails(struct endpoint *ep)
 
 	for (const char *at = list; text_next(&at, name, sizeof(name));)
 		rails++;
-	if (rails > HCA_MAX)
-		return too_many(ep, "devices", rails, HCA_MAX);
+	if (rails > EXPERIMENT_DEVICES_MAX)
+		return too_many(ep, "devices", rails, EXPERIMENT_DEVICES_MAX);
 	ep->rail = calloc(rails, sizeof(*ep->rail));
 	if (!ep->rail)
 		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "allocating %u devices", rails);

@@ -7,8 +7,10 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
 #include "host/path.h"
-#include "endpoint/endpoint.h"
+#include "plan/test.h"
 
 /* The first vendor whose option is given, NULL: none; *NAMED: how often a GPU is named. */
 static const struct memory_ops *vendor_asked_for(const struct options *o, unsigned *named)

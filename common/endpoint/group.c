@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "endpoint/endpoint.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
 
 static union ibv_gid others_group(union ibv_gid group)
 {

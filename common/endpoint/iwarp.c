@@ -2,8 +2,11 @@
 /* Restrictions and differences of an iWARP device at this end. */
 #include <errno.h>
 
+#include "base/stop.h"
 #include "base/text.h"
-#include "endpoint/endpoint.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
+#include "plan/test.h"
 #include "verbs/vfault.h"
 
 const struct hca_port *endpoint_iwarp(const struct endpoint *ep)

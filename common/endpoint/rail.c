@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
-#include "endpoint/endpoint.h"
+#include "endpoint/rail.h"
 #include "host/identity.h"
 #include "host/virt.h"
 
@@ -214,4 +215,13 @@ int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
 				  : shown ? "the only type on iWARP"
 					  : "the best type that both ends have");
 	return 0;
+}
+
+double endpoint_rate_gbps(const struct endpoint *ep)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < ep->rails; i++)
+		sum += ep->rail[i].mine.nic.rate_gbps;
+	return sum;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The route between the ends, by the options: link layer, LID, P_Key, the fields of a GRH. */
-#include "endpoint/endpoint.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "endpoint/rail.h"
+#include "plan/test.h"
 #include "verbs/pkey.h"
 
 int rail_check_link(struct endpoint *ep, const struct rail *r)
@@ -125,6 +126,8 @@ static void watch_port(struct rail *r, const struct experiment *e)
 		port_events_find_priority(&r->events, &packets);
 	r->mine.address.priority = r->events.priority;
 }
+
+_Static_assert(EXPERIMENT_LABELS_MAX <= QP_FLOW_LABELS_MAX, "a route has room for all labels");
 
 void rail_set_route(struct endpoint *ep, struct rail *r)
 {

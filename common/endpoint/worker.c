@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
 #include "plan/plan.h"
-#include "endpoint/endpoint.h"
+#include "plan/test.h"
 #include "verbs/transports.h"
 
 #define STAGED_BATCH     32  /* receives that are reposted at a time */

@@ -6,8 +6,10 @@
 
 #include "base/cgroup.h"
 #include "base/text.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
 #include "plan/limits.h"
-#include "endpoint/endpoint.h"
+#include "verbs/transport.h"
 
 #define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
 #define STAMP_ROOM_BYTES 64   /* unused after each slice */

@@ -10,8 +10,9 @@
  */
 #pragma once
 
-#include "explain/run.h"
 #include "finding/finding.h"
+
+struct run_facts;
 
 /* Payload rates that cannot be exceeded; NaN: unknown. */
 struct ceilings {
@@ -31,6 +32,12 @@ struct limit {
 	 */
 	struct finding finding;
 	struct ceilings ceilings;
+};
+
+/* What limits a row, and what went wrong meanwhile. */
+struct explained {
+	struct limit limit;
+	struct findings findings;
 };
 
 /*

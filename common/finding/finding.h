@@ -65,6 +65,14 @@ struct finding {
 	char next[512];  /* an order: "reseat the adapter" */
 };
 
+/* The reasons why a row is disturbed (finding/quality.h), as bits: of quality_reason(N) for each N. */
+#define QUALITY_REASONS (DISTURBED_ABOVE_LINK - DISTURBED_CPU + 1)
+
+static inline enum finding_code quality_reason(unsigned n)
+{
+	return (enum finding_code)(DISTURBED_CPU + n);
+}
+
 #define FINDINGS_MAX 24
 
 struct findings {

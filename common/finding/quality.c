@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "finding/finding.h"
 #include "finding/thresholds.h"
 
 #define VALUES (sizeof(struct quality) / sizeof(double))

@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "finding/finding.h"
-
 /* The conditions of one end; of its threads, the worst. All are doubles. */
 struct quality {
 	double observed_s;     /* the observed time; 0: nothing was observed */
@@ -35,14 +33,6 @@ struct quality {
 	double overlap_percent; /* percent of the time during which both directions ran */
 	double above_percent;   /* of the link's rate, where the rate is above it */
 };
-
-/* The reasons, as bits: of quality_reason(N) for each N. */
-#define QUALITY_REASONS (DISTURBED_ABOVE_LINK - DISTURBED_CPU + 1)
-
-static inline enum finding_code quality_reason(unsigned n)
-{
-	return (enum finding_code)(DISTURBED_CPU + n);
-}
 
 /* All values unknown. */
 struct quality quality_unknown(void);

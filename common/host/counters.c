@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "host/sysfs.h"
 
 #define LIFESPAN_MAX_NS UINT64_C(50000000) /* no run waits longer, whatever `lifespan` says */
@@ -92,9 +91,7 @@ struct counters_age counters_age(const char *port)
 
 void counters_refresh(struct counters_age *age)
 {
-	uint64_t until_ns = age->read_ns + age->lifespan_ns;
-	struct timespec t = {.tv_sec = (time_t)(until_ns / UNITS_NS_PER_S),
-			     .tv_nsec = (long)(until_ns % UNITS_NS_PER_S)};
+	struct timespec t = clock_timespec(age->read_ns + age->lifespan_ns);
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
 		;

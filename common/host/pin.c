@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "base/units.h"
 #include "host/sysfs.h"
 
 static void store_cpus(struct pin *p, const struct sysfs_set *cpus)

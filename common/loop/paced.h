@@ -16,7 +16,12 @@
  */
 #pragma once
 
-#include "loop/round.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "loop/post.h"
+
+struct clock;
 
 #define PACED_LATE_NS 1000 /* a message counts as late if it is posted later than this */
 

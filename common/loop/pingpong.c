@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "verbs/transport.h"
+
 #define REAP_BATCH 4
 
 void pingpong_init(struct pingpong *p, struct round *r)

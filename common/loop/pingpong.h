@@ -22,6 +22,7 @@
  */
 #pragma once
 
+#include "base/hist.h"
 #include "loop/paced.h"
 #include "loop/recv.h"
 #include "loop/round.h"
@@ -70,19 +71,6 @@ struct pingpong_hooks {
 	/* Work that can be done after the answer is posted. Returns 0 or -1. */
 	int (*tidy)(struct pingpong *p);
 };
-
-/*
- * Run a round whose messages each consume a receive, at the client and at the server. Messages have
- * numbers if the transport may lose some. Return 0, or -1 with the fault raised.
- */
-int pingpong_run(struct round *r);
-int pingpong_answer(struct round *r);
-
-/*
- * The same for READs and atomics, at the requester; the peer runs no loop. The completion is the
- * answer, so every request is signalled, and a sample is the time from one completion to the next.
- */
-int fetch_run(struct round *r);
 
 /* Build the requests of round R. P is on the caller's stack and owns nothing. */
 void pingpong_init(struct pingpong *p, struct round *r);

@@ -5,6 +5,7 @@
  */
 #include <endian.h>
 
+#include "loop/loops.h"
 #include "loop/pingpong.h"
 
 #define MARK_MASK UINT64_C(31) /* where all are signalled, the slices are updated once in 32 */

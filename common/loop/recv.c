@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verbs/transport.h"
 #include "verbs/vfault.h"
 
 /* Build queue I's chain of a batch of receives, into the COUNT slices of SGE in turn. */

@@ -6,7 +6,15 @@
 
 #include "base/units.h"
 #include "loop/paced.h"
+#include "verbs/transport.h"
 #include "verbs/vfault.h"
+
+enum post_aim round_aim(const struct round *r)
+{
+	const struct transport *over = r->qps->transport;
+
+	return over->addressed ? POST_TO_ADDRESS : over->receiver ? POST_TO_SRQ : POST_TO_PEER;
+}
 
 /* Raise the fault that an iWARP connection ended: every failure ends it, and this status is all
  * there is. */

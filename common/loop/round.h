@@ -17,12 +17,13 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/hist.h"
 #include "base/idle.h"
-#include "base/peak.h"
 #include "loop/post.h"
 #include "stat/slices.h"
 #include "verbs/qp.h"
+
+struct hist;
+struct peak;
 
 #define ROUND_ENDLESS UINT64_MAX
 
@@ -63,15 +64,6 @@ static inline uint32_t round_key(const struct round_slice *slice, unsigned i)
 {
 	return slice->keys ? slice->keys[i] : slice->key;
 }
-
-#define ALONE_MOST  32 /* messages that are timed; */
-#define ALONE_LEAST 3  /* with fewer nothing is known */
-
-/* Of all workers of an end: how long a message takes that has queues and link to itself. */
-struct alone {
-	_Atomic int over; /* the others need not wait any longer */
-	uint64_t ticks;   /* the median, from the post until the completion is polled; 0: unknown */
-};
 
 struct recv_queue; /* loop/recv.h */
 struct paced;      /* loop/paced.h */
@@ -141,12 +133,6 @@ struct round {
 	struct round_result result;
 };
 
-/*
- * A program's loop: it runs the round and stores the results there. Returns 0, or -1 with the fault
- * raised.
- */
-typedef int round_loop(struct round *r);
-
 static ALWAYS_INLINE uint64_t round_target(const struct round *r)
 {
 	return atomic_load_explicit(&r->control->target, memory_order_relaxed);
@@ -208,12 +194,7 @@ static ALWAYS_INLINE int round_post(const struct round *r, struct ibv_qp *qp,
 }
 
 /* What the requests of R name. */
-static inline enum post_aim round_aim(const struct round *r)
-{
-	const struct transport *over = r->qps->transport;
-
-	return over->addressed ? POST_TO_ADDRESS : over->receiver ? POST_TO_SRQ : POST_TO_PEER;
-}
+enum post_aim round_aim(const struct round *r);
 
 /* QP I, to be posted to by the ibv_wr_* calls (EXTENDED), or by ibv_post_send. */
 struct post_qp round_to(const struct round *r, unsigned i, bool extended);

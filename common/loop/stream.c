@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "loop/stream.h"
 
+#include "base/peak.h"
+#include "loop/alone.h"
+#include "loop/loops.h"
 #include "loop/paced.h"
 
 /* Post COUNT requests from L's next one on, in chains of CHAIN. Returns 0, or -1. */

@@ -86,9 +86,6 @@ static ALWAYS_INLINE int stream_post(const struct stream *s, struct stream_qp *l
 								      : "ibv_post_send");
 }
 
-/* A whole sender: build the rings, run, free. For programs that need nothing else. */
-int stream_run(struct round *r);
-
 /*
  * For the warm-up: send S's lone messages, before the rest, if this worker is the one that does, or
  * wait for those of another. Returns 0, or -1 with the fault raised.
@@ -107,9 +104,3 @@ int stream_receive_some(struct round *arrivals, struct cq_link **at);
  * ARRIVALS, unless NULL, are received meanwhile.
  */
 int stream_rest(struct round *r, uint64_t messages, struct round *arrivals);
-
-/*
- * Run the receiver until all expected messages have arrived. The count starts from R's messages,
- * which a bidirectional sender has received before.
- */
-int stream_receive(struct round *r);

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include "loop/alone.h"
 #include "stat/series.h"
 
 #define ALONE_NS 5000000 /* after this no more than ALONE_LEAST are begun */

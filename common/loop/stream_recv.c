@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The receiver of a stream. */
+#include "loop/loops.h"
 #include "loop/paced.h"
 #include "loop/stream.h"
 

@@ -3,8 +3,11 @@
 
 #include <math.h>
 
-#include "proto/evidence.h"
+#include "endpoint/rail.h"
+#include "measure/meter.h"
+#include "plan/test.h"
 #include "proto/snapshot.h"
+#include "verbs/transport.h"
 
 #define MOSTLY_FULL 0.5 /* of the time: then what is under way is what the queues hold */
 
@@ -19,6 +22,8 @@ void conditions_ports_start(struct endpoint *ep)
 	for (unsigned i = 0; i < ep->rails; i++)
 		port_events_start(&ep->rail[i].events);
 }
+
+_Static_assert(PORT_EVENTS_PORTS == EXPERIMENT_DEVICES_MAX, "a port of each device");
 
 void conditions_ports_stop(struct endpoint *ep, struct port_snapshot *s)
 {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The "done" message, in which an end tells what it found. */
+#include "measure/meter.h"
 #include "measure/results.h"
 #include "measure/together.h"
+#include "plan/test.h"
+#include "proto/fields.h"
 
 /* Read the record FROM, which must be of this round, into REC. */
 static int read_record(const struct endpoint *ep, const struct round_attr *attr, struct record *rec,

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "endpoint/rail.h"
 #include "explain/during.h"
 #include "explain/limit.h"
-#include "verbs/gid.h"
+#include "plan/test.h"
+#include "verbs/transport.h"
 
 /* Bytes on the wire around the data of a packet, and once more for each message. */
 #define ETHERNET_BYTES   38 /* preamble, header, FCS, gap */

@@ -10,6 +10,8 @@
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "finding/thresholds.h"
+#include "proto/fields.h"
+#include "proto/record.h"
 
 #define PHASE "judging the results"
 

@@ -15,7 +15,9 @@
 
 #include "base/fault.h"
 #include "cli/options.h"
-#include "proto/record.h"
+
+struct field;
+struct record;
 
 #define GATES_MAX 16
 

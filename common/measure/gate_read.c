@@ -8,6 +8,8 @@
 
 #include "base/units.h"
 #include "cli/percentile.h"
+#include "proto/fields.h"
+#include "proto/record.h"
 
 /* The names that --max-lat accepts. */
 static const struct {

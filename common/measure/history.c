@@ -5,8 +5,11 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "endpoint/rail.h"
 #include "finding/thresholds.h"
+#include "loop/round.h"
 #include "measure/measure.h"
+#include "plan/test.h"
 
 #define FITS_ETHERNET_BYTES 1024 /* path MTU within the 1500 bytes that any switch passes */
 

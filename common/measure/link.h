@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
 #include "base/stop.h"
 #include "cli/experiment.h"
 #include "measure/watch.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "loop/stream.h"
+#include "endpoint/worker.h"
+#include "loop/loops.h"
+#include "measure/meter.h"
 #include "measure/results.h"
 
 static struct plan_round load_plan(const struct endpoint *ep)

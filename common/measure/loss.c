@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "endpoint/worker.h"
+#include "measure/meter.h"
 #include "measure/results.h"
+#include "plan/test.h"
 
 /*
  * True if messages of a stream may be lost unnoticed. In a latency test the client itself notices a

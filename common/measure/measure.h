@@ -8,18 +8,18 @@
 #pragma once
 
 #include "base/account.h"
-#include "base/clock.h"
-#include "finding/quality.h"
-#include "base/slots.h"
 #include "endpoint/endpoint.h"
+#include "host/port_events.h"
 #include "host/steal.h"
-#include "loop/paced.h"
+#include "loop/alone.h"
 #include "measure/gate.h"
 #include "measure/link.h"
 #include "measure/repeat.h"
-#include "measure/result.h"
 #include "plan/plan.h"
+#include "proto/evidence.h"
+#include "stat/slices.h"
 
+struct meter; /* measure/meter.h */
 struct measurement;
 struct report;
 
@@ -36,26 +36,6 @@ struct audience {
 	/* All runs of a size are over: the median one, and their SUMMARY (stolen), also as text. */
 	void (*repeated)(struct report *r, const struct result *median, json_t *summary,
 			 const char *text);
-};
-
-/*
- * What a worker's loop writes. They are an array, those that measure before the loads: functions
- * for all workers of this end take the first.
- */
-struct meter {
-	struct endpoint *ep;
-	struct worker *worker;
-	struct hist *hist; /* latency, at the end that measures it */
-	uint64_t *samples; /* with -U or -H */
-	struct peak peak;
-	bool peak_ready;
-	struct verify *verify; /* NULL: without --verify */
-	/* for the current round: */
-	const struct both_ways *both; /* NULL: it has one direction */
-	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
-	struct paced paced;           /* with --rate_limit, and a load's */
-	uint64_t lost;                /* of the messages that the peer sent */
-	struct account account;       /* of its thread, around the loop */
 };
 
 /*
@@ -98,12 +78,6 @@ struct measure {
 };
 
 /*
- * Set SPAN, in ticks, from the first start to the last end of every STEP-th worker from the FIRST
- * on. Returns false if nothing was timed.
- */
-bool meter_span(const struct meter *all, unsigned first, unsigned step, uint64_t span[2]);
-
-/*
  * Create everything for measuring, including the program's own data, after endpoint_make(). Call
  * measure_release() also after a failure.
  */
@@ -143,7 +117,8 @@ struct found {
 	bool measured;          /* it has a record, not only conditions; so has each worker */
 	struct record record;   /* of all its workers */
 	struct record *workers; /* of each, if there are several; without a rate: unknown */
-	struct plus_minus devices[HCA_MAX]; /* if a device has several workers; slices 0: unknown */
+	/* if a device has several workers; slices 0: unknown */
+	struct plus_minus devices[EXPERIMENT_DEVICES_MAX];
 };
 
 /*
@@ -176,14 +151,10 @@ struct measurement {
 	struct both_ways both;
 };
 
-/* Which end this one is, or with MINE false the other one; and that end of a rail. */
+/* Which end this one is, or with MINE false the other one. */
 static inline enum result_end measurement_end(const struct measurement *meas, bool mine)
 {
 	return meas->ms->ep->server == mine ? RESULT_SERVER : RESULT_CLIENT;
-}
-static inline const struct end *rail_end(const struct rail *r, bool mine)
-{
-	return mine ? &r->mine : &r->theirs;
 }
 
 /*
@@ -249,6 +220,16 @@ int measure_answer_task(struct measure *ms, const json_t *m);
  * want of a completion, or by a failed one, say in its fault what came before.
  */
 void history_round(struct history *h, const struct measurement *meas);
+
+/* verify.c: both ends, after a round: verify its size. MEAS gets what was found; wrong data are no
+ * failure. */
+int verify_round(struct measurement *meas);
+
+/* At the end of the run: raise the fault for wrong data. */
+int verify_verdict(struct measure *ms);
+
+/* What was found in DIRECTION: without messages if nothing was verified. */
+struct slots_tally verify_tally(const struct measurement *meas, enum result_direction direction);
 
 /*
  * rows.c: judge the result of a round, and tell the audience; and judge RESULT, of the client: the

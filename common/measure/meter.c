@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hist.h"
 #include "base/touch.h"
-#include "measure/measure.h"
+#include "endpoint/worker.h"
+#include "measure/meter.h"
 #include "measure/verify.h"
+#include "plan/test.h"
 
 bool meter_span(const struct meter *all, unsigned first, unsigned step, uint64_t span[2])
 {

@@ -2,8 +2,13 @@
 /* Run a round's loops in all workers at once, while the watch thread minds clock and socket. */
 #include <poll.h>
 
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
+#include "measure/meter.h"
 #include "measure/results.h"
 #include "measure/together.h"
+#include "plan/test.h"
+#include "verbs/transport.h"
 
 #define ASYNC_EVENT_MS 50
 

@@ -2,9 +2,14 @@
 /* Set all that the loops of a round read, before their clocks start. */
 #include <string.h>
 
+#include "base/hist.h"
 #include "base/units.h"
+#include "endpoint/worker.h"
+#include "measure/meter.h"
 #include "measure/results.h"
 #include "measure/together.h"
+#include "plan/test.h"
+#include "verbs/transport.h"
 
 #define STAMP_BYTES      4
 #define PAGE_BYTES       4096 /* with --align, all messages have the same offset in their page */

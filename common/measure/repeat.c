@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stat/plateau.h"
+#include "proto/fields.h"
 #include "stat/series.h"
 #include "base/text.h"
 #include "base/units.h"

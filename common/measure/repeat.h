@@ -17,10 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "cli/options.h"
 #include "stat/plateau.h"
 #include "measure/result.h"
-#include "cli/options.h"
 #include "proto/record.h"
 
 /* With an aim: at most this many runs, unless --repeat is given; after this time no more runs than

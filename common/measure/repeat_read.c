@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "proto/fields.h"
 #include "proto/message.h"
 #include "measure/repeat.h"
 

@@ -2,6 +2,8 @@
 #include "measure/result.h"
 
 #include "base/text.h"
+#include "cli/sweep.h"
+#include "proto/record.h"
 
 void worst_note(struct worst *w, uint64_t interval_ns, uint64_t messages, double sum_us)
 {

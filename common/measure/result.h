@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/evidence.h"
 #include "base/slots.h"
-#include "cli/options.h"
-#include "explain/limit.h"
 #include "finding/quality.h"
-#include "host/port_events.h"
-#include "proto/record.h"
+
+struct evidence;
+struct explained;
+struct options;
+struct port_snapshot;
+struct record;
 
 enum result_end {
 	RESULT_CLIENT,
@@ -29,12 +30,6 @@ enum result_direction {
 	RESULT_BACKWARD,
 	RESULT_BOTH_WAYS,
 	RESULT_PING_PONG
-};
-
-/* What limits a row, and what went wrong meanwhile. */
-struct explained {
-	struct limit limit;
-	struct findings findings;
 };
 
 /* A record, and what it describes. */

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include "cli/percentile.h"
+#include "endpoint/worker.h"
+#include "measure/meter.h"
+#include "plan/test.h"
 #include "stat/quantile.h"
 
 #define STALL       10    /* a sample of this many medians is a stall */

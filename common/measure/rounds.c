@@ -7,9 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "measure/meter.h"
 #include "measure/results.h"
 #include "measure/together.h"
-#include "measure/verify.h"
+#include "plan/test.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 

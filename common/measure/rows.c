@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hist.h"
 #include "base/units.h"
+#include "endpoint/rail.h"
+#include "explain/limit.h"
+#include "measure/meter.h"
 #include "measure/results.h"
 #include "measure/together.h"
-#include "measure/verify.h"
+#include "plan/test.h"
 
 /*
  * A tick of a round trip in us. All latencies are that many ticks: other rounding could put the
@@ -137,7 +141,7 @@ static void add_worker_rows(struct rows *to, const struct endpoint *ep, const st
 			continue;
 		row = add_row(to, &found->workers[i], like.by, like.direction);
 		row->thread = (int)i;
-		row->device = rail_end(ep->worker[i].rail, mine)->nic.name;
+		row->device = rail_end(&ep->rail[i % ep->rails], mine)->nic.name;
 	}
 	for (unsigned d = 0; d < ep->rails && ep->rails > 1 && ep->workers > ep->rails; d++) {
 		struct record *sum = &to->own[to->owned++];

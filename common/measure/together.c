@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "base/units.h"
+#include "measure/meter.h"
 
 #define TRIES       8       /* round trips to compare the clocks by */
 #define AHEAD_NS    2000000 /* more than threads take to get ready */

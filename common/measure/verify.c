@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "endpoint/worker.h"
+#include "measure/meter.h"
+#include "plan/test.h"
 #include "proto/verified.h"
 
 #define PHASE       "verifying the data"

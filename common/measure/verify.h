@@ -12,8 +12,9 @@
  */
 #pragma once
 
-#include "base/slots.h"
+#include "loop/round.h"
 #include "measure/measure.h"
+#include "verbs/mem.h"
 
 struct verify_qp {
 	unsigned todo, next; /* messages left to post; number of the next one */
@@ -47,16 +48,6 @@ struct verify {
 	struct slots_tally returned; /* atomics: the result for values that this end's operations
 					returned */
 };
-
-/* Both ends, after a round: verify its size. MEAS gets what was found; wrong data are no failure.
- */
-int verify_round(struct measurement *meas);
-
-/* At the end of the run: raise the fault for wrong data. */
-int verify_verdict(struct measure *ms);
-
-/* What was found in DIRECTION: without messages if nothing was verified. */
-struct slots_tally verify_tally(const struct measurement *meas, enum result_direction direction);
 
 /*
  * verify_worker.c: one worker's part, with faults in the worker. verify_make() allocates and

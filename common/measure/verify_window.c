@@ -19,6 +19,9 @@
 
 #include "base/tickets.h"
 #include "base/units.h"
+#include "loop/recv.h"
+#include "measure/meter.h"
+#include "verbs/transport.h"
 
 #define VERIFY_WR_ID (UINT64_C(1) << 63) /* in wr_id: not a completion left by a ping-pong */
 #define POLL_BATCH   16

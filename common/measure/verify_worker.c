@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "base/tickets.h"
+#include "endpoint/worker.h"
+#include "measure/meter.h"
 #include "plan/limits.h"
 #include "measure/verify.h"
+#include "verbs/transport.h"
 
 #define VIEW(v, off) ((v)->image ? (v)->image + (off) : (uint8_t *)(v)->mem.memory.host + (off))
 

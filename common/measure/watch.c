@@ -6,10 +6,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/units.h"
+#include "endpoint/rail.h"
+#include "loop/round.h"
 #include "measure/result.h"
 #include "proto/message.h"
+#include "proto/oob.h"
 #include "proto/record.h"
 #include "verbs/vfault.h"
 
@@ -311,7 +313,7 @@ static void await_event(const struct watch *w, struct pollfd *p, nfds_t count)
 static void watch_round(struct watch *w)
 {
 	unsigned devices = w->ep ? w->ep->rails : 0;
-	struct pollfd p[3 + HCA_MAX] = {
+	struct pollfd p[3 + EXPERIMENT_DEVICES_MAX] = {
 		{.fd = w->end_fd, .events = POLLIN},
 		{.fd = w->rules.alive_only ? -1 : w->oob->fd, .events = POLLIN},
 		{.fd = w->stop->fd, .events = POLLIN},

@@ -18,11 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/stop.h"
-#include "endpoint/endpoint.h"
+#include "base/fault.h"
 #include "measure/rules.h"
-#include "proto/oob.h"
 
+struct endpoint;
+struct hca;
+struct oob;
+struct stop;
 struct watch;
 
 /*

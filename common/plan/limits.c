@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "plan/plan.h"
+#include "verbs/transport.h"
 
 /* Memory of a work request: here, in the device's queue, and of its completion. */
 #define LIMITS_REQUEST_BYTES 256

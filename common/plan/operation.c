@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "plan/test.h"
 #include "verbs/hca.h"
+#include "verbs/transport.h"
 
 #define DEPTH_MAX 255 /* the largest value in QP and rdma_cm attributes */
 

@@ -5,11 +5,23 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/rate.h"
 #include "cli/experiment.h"
-#include "loop/round.h"
 #include "plan/operation.h"
 
 struct measure;
+struct round;
+
+/* A program's loop: it runs R and stores the results there. Returns 0, or -1 with the fault raised. */
+typedef int round_loop(struct round *r);
+
+/* Common defaults of all programs; the same as perftest's if it has the option. */
+#define EXPERIMENT_DEFAULTS                                                                       \
+	.qps = 1, .threads = 1, .rx_depth = EXPERIMENT_AUTO, .post_list = 1,                      \
+	.cq_mod = EXPERIMENT_AUTO, .mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, \
+	.qp_timeout = 14, .recv_post_list = EXPERIMENT_AUTO, .hop_limit = 255, .retry_count = 7,  \
+	.warmup = EXPERIMENT_AUTO, .rate_units = RATE_GBPS, .burst = EXPERIMENT_AUTO,             \
+	.load_bytes = 65536, .outs = EXPERIMENT_AUTO
 
 struct test {
 	const char *name;    /* "send_bw"; both ends must run the same */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "proto/fields.h"
 
 /* clang-format off */
 #define ROW(key, member, ...)   FIELD_AS(#key, struct end, member, FIELD_ALWAYS, __VA_ARGS__)

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "proto/fields.h"
+
+struct fields;
 
 #define END_ARGV_BYTES 1024
 

@@ -11,6 +11,8 @@
 #include "base/units.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
+#include "proto/oob.h"
+#include "verbs/qp.h"
 
 #define NUMBER_24 0xffffffu
 #define ERRNO_MAX 4095

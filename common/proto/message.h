@@ -78,8 +78,9 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "proto/oob.h"
-#include "verbs/qp.h"
+
+struct oob;
+struct qp_address;
 
 #define MESSAGE_PROTOCOL 2
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/fields.h"
+#include "stat/interval.h"
 #include "stat/slices.h"
 
 #define BYTES_MAX   (INT64_C(1) << 40) /* of a message */

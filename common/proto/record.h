@@ -17,8 +17,10 @@
 
 #include "base/fault.h"
 #include "finding/quality.h"
-#include "proto/fields.h"
-#include "stat/interval.h"
+
+struct field;
+struct fields;
+struct interval;
 
 #define RECORD_COUNT_MAX (INT64_C(1) << 48) /* of messages and events that a peer may tell */
 

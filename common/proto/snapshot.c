@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-#include "verbs/hca.h"
+#include "host/port_events.h"
 
 #define SECONDS_MAX 1e8
 
-_Static_assert(PORT_EVENTS_PORTS == HCA_MAX, "a port of each device");
 
 /* The array REASON of UNKNOWN, made if it is not there. */
 static json_t *reason_of(json_t *unknown, enum port_known known)

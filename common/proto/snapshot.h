@@ -9,7 +9,8 @@
 #include <jansson.h>
 
 #include "base/fault.h"
-#include "host/port_events.h"
+
+struct port_snapshot;
 
 json_t *snapshot_to_json(const struct port_snapshot *s);
 

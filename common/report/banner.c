@@ -7,7 +7,11 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/sweep.h"
 #include "report/report.h"
+#include "verbs/gid.h"
+#include "verbs/qp.h"
+#include "verbs/transport.h"
 
 static bool is_iwarp(const struct end *e)
 {

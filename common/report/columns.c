@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
+#include "plan/test.h"
 #include "stat/series.h"
 
 /* Below this our tables print rates with more digits; perftest's does only in Gb/s. */
@@ -144,6 +144,11 @@ void columns_put(const struct report *r, const struct record *rec, FILE *out)
 		fprintf(out, "%s%-*s", perftest ? c->perftest.gap : c->ours.gap,
 			perftest ? c->perftest.width : c->ours.width,
 			column_text(r, rec, c, text, sizeof(text)));
+}
+
+uint64_t samples_of(const struct result *result, const struct result_row *shown)
+{
+	return result->samples_us ? shown->record->messages - shown->record->lost : 0;
 }
 
 void columns_samples(const struct report *r, const struct result *result,

@@ -14,7 +14,10 @@
 
 #include "base/text.h"
 #include "cli/percentile.h"
+#include "plan/test.h"
+#include "proto/fields.h"
 #include "report/report.h"
+#include "verbs/transport.h"
 
 #define COLUMNS_BYTES 4096
 #define CSV_BEHIND                                           \

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/fields.h"
 #include "proto/json_memory.h"
 #include "report/report.h"
 #include "report/prom.h"

@@ -10,51 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/outlet.h"
 #include "cli/options.h"
-#include "measure/result.h"
-#include "proto/end.h"
 
+struct disturbed;
+struct fault;
+struct result;
 struct report;
+struct report_effective;
 
 #define JSON_DIGITS          9      /* significant ones of real numbers; more would be noise */
 #define REPORT_ROWS_MAX      10000  /* of a client, that a persistent server writes to files */
 #define REPORT_INTERVALS_MAX 100000 /* in a document: one per second for a day */
-
-/* The parameters that the run actually used. */
-struct report_effective {
-	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
-	unsigned cq_mod;          /* of the first size */
-	uint64_t warmup;          /* of the first size */
-	unsigned outs;            /* outstanding READs or atomics per QP; 0: not used */
-	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
-	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
-};
-
-/* The data of one run of one client for its document. */
-struct report_run {
-	char started[CLOCK_UTC_BYTES];
-	size_t rows, sizes; /* results so far; changes of the message size among them */
-	uint64_t row_bytes; /* message size of the latest */
-	/* for the document only: empty if there is none */
-	json_t *results, *summaries, *points; /* arrays: one per repeated size, per experiment */
-	json_t *ends;                         /* object with client and server */
-	json_t *own;                          /* object: keys that the program adds */
-	size_t point; /* number of experiments of a sweep that have started */
-	struct report_effective effective;
-	struct end end; /* this end, with its first device */
-	unsigned rails;
-	struct record last;  /* last row of the table, for perftest's JSON; of 0 bytes: none */
-	struct report_kept { /* intervals */
-		struct progress *at; /* owned */
-		size_t used, room;
-		uint64_t dropped; /* those without room */
-		uint64_t unshown; /* those that stdout did not take */
-	} kept;
-	uint64_t json_failures; /* json_memory_failures() at its start */
-	uint64_t omitted;       /* rows that stdout did not get */
-};
 
 /* True if FILE, an option's argument, means stdout. */
 static inline bool document_to_stdout(const char *file)

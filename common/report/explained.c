@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "proto/fields.h"
 #include "report/report.h"
 
 static json_t *ceilings_json(const struct ceilings *c)

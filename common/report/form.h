@@ -7,12 +7,15 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "cli/experiment.h"
 #include "measure/result.h"
-#include "proto/end.h"
-#include "verbs/hca.h"
 
+struct end;
+struct qp_address;
+struct report_effective;
 struct report;
 
 /* Both ends, by device, and the addresses that were exchanged. */
@@ -20,8 +23,8 @@ struct report_ends {
 	bool same; /* as in the experiment before, which goes on with the same QPs */
 	unsigned rails, threads;          /* threads per device */
 	uint64_t first_bytes, last_bytes; /* message sizes */
-	const struct end *mine[HCA_MAX], *theirs[HCA_MAX];
-	const struct qp_address *my_qps[HCA_MAX], *their_qps[HCA_MAX];
+	const struct end *mine[EXPERIMENT_DEVICES_MAX], *theirs[EXPERIMENT_DEVICES_MAX];
+	const struct qp_address *my_qps[EXPERIMENT_DEVICES_MAX], *their_qps[EXPERIMENT_DEVICES_MAX];
 	const struct report_effective *effective;
 };
 
@@ -80,10 +83,7 @@ double column_value(const struct report *r, const struct record *rec, const stru
 const char *column_text(const struct report *r, const struct record *rec, const struct column *c,
 			char *buf, size_t size);
 void columns_put(const struct report *r, const struct record *rec, FILE *out);
-static inline uint64_t samples_of(const struct result *result, const struct result_row *shown)
-{
-	return result->samples_us ? shown->record->messages - shown->record->lost : 0;
-}
+uint64_t samples_of(const struct result *result, const struct result_row *shown);
 void columns_samples(const struct report *r, const struct result *result,
 		     const struct result_row *shown, FILE *out);
 

@@ -3,6 +3,8 @@
 #include "report/report.h"
 
 #include "cli/percentile.h"
+#include "host/port_events.h"
+#include "plan/test.h"
 #include "proto/fields.h"
 #include "proto/evidence.h"
 #include "proto/message.h"

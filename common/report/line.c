@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/peer_log.h"
 #include "base/terminal.h"
 #include "report/report.h"
 

@@ -5,8 +5,6 @@
 #include <net/if.h>
 #include <string.h>
 
-#include "base/fault.h"
-#include "base/outlet.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "verbs/hca.h"

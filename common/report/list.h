@@ -2,6 +2,7 @@
 /* list: `--list` and `--check`: every RDMA device and port of this machine. */
 #pragma once
 
+#include <infiniband/verbs.h>
 #include <stdio.h>
 
 #include "cli/options.h"

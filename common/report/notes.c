@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
+#include "plan/test.h"
 #include "report/report.h"
 #include "stat/interval.h"
 

@@ -2,7 +2,9 @@
 /* notes: lines on stderr about rows: at once, and after the last one. */
 #pragma once
 
+#include "explain/limit.h"
 #include "measure/result.h"
+#include "proto/record.h"
 
 struct report;
 

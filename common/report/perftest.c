@@ -12,6 +12,10 @@
 
 #include "base/composed.h"
 #include "base/text.h"
+#include "plan/test.h"
+#include "proto/fields.h"
+#include "verbs/qp.h"
+#include "verbs/transport.h"
 
 #define WHOLE_MAX 9e18 /* the largest number that JSON readers accept */
 

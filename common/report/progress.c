@@ -9,6 +9,8 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "plan/test.h"
+#include "proto/fields.h"
 #include "report/report.h"
 
 #define END_OF_LINE "\033[K" /* erases the rest of it */

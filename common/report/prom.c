@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "report/prom.h"
 
+#include <infiniband/verbs.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 #include "report/document.h"
-#include "verbs/hca.h"
 
 static const struct {
 	const char *name, *help;
@@ -311,7 +311,7 @@ char *prom_run(const struct prom_about *about, const json_t *document)
 	const json_t *end = json_object_get(ends, json_text_at(document, "role"));
 	bool ok = strcmp(json_text_at(document, "status"), "ok") == 0;
 	bool below = strcmp(json_text_at(document, "status"), "below_threshold") == 0;
-	char devices[HCA_MAX * IBV_SYSFS_NAME_MAX] = "";
+	char devices[EXPERIMENT_DEVICES_MAX * IBV_SYSFS_NAME_MAX] = "";
 	struct prom p;
 
 	prom_begin(&p, about->file);

@@ -4,8 +4,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "measure/meter.h"
 #include "measure/together.h"
-#include "measure/verify.h"
+#include "plan/test.h"
 #include "proto/verified.h"
 #include "report/report.h"
 
@@ -27,16 +28,6 @@ static void note_interrupted(const struct report *r, const struct measurement *m
 	else if (rec->messages < meas->messages_expected)
 		report_note(r, "interrupted%s after %" PRIu64 " of %" PRIu64 " messages", whose,
 			    rec->messages, meas->messages_expected);
-}
-
-/* The rate of this end's links; 0: unknown. */
-static double links_gbps(const struct endpoint *ep)
-{
-	double sum = 0;
-
-	for (unsigned i = 0; i < ep->rails; i++)
-		sum += ep->rail[i].mine.nic.rate_gbps;
-	return sum;
 }
 
 /* "; 2 of 3 receiving QPs lost some, QP 1 most: 20 of 200"; "" without RECEIVERS, of a group. */
@@ -70,7 +61,7 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 	const struct measure *ms = meas->ms;
 	bool gbits = r->about.options->output.gbits;
 	struct units_text size = units_size(meas->attr.message_bytes);
-	double link_gbps = rec == &meas->mine.record ? links_gbps(ms->ep) : 0;
+	double link_gbps = rec == &meas->mine.record ? endpoint_rate_gbps(ms->ep) : 0;
 	char more[80] = "", each[80] = "";
 
 	if (!rec->lost)

@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "plan/test.h"
 
 #define MARK         " !" /* after a disturbed row */
 #define LABEL_GAP    "   "

@@ -2,8 +2,7 @@
 /* Print which experiment of a sweep a row belongs to, in the table, the CSV and the document. */
 #include <string.h>
 
-#include "base/text.h"
-#include "base/units.h"
+#include "cli/sweep.h"
 #include "report/report.h"
 
 #define COLUMN_LEAST 8

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/verify.h"
+#include "cli/sweep.h"
 #include "session/program.h"
 #include "verbs/cm.h"
+#include "verbs/hca.h"
 
 #define RETRY_FIRST_NS UINT64_C(20000000)
 #define RETRY_MAX_NS   UINT64_C(250000000)

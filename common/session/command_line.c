@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "cli/sweep.h"
 #include "plan/limits.h"
-#include "plan/plan.h"
 
 /* A server that nobody may be looking at. */
 #define UNSEEN_WAIT_NS (600 * UNITS_NS_PER_S)

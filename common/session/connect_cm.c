@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Connecting the QPs through rdma_cm. */
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
 #include "session/program.h"
 
 #include <errno.h>

@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
+#include "proto/fields.h"
 #include "verbs/pkey.h"
+#include "verbs/transport.h"
 
 /* What this end tells of rail R: link type, P_Key, and the depth of READs that it supports. */
 static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
+#include "cli/sweep.h"
 #include "plan/limits.h"
-#include "plan/plan.h"
+#include "proto/fields.h"
 
 static int check_versions(const json_t *m, struct fault *f)
 {
@@ -120,7 +121,7 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
 	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
 	    message_u64_if(m, "room_bytes", PLAN_SWEEP_LAST, &room, f) ||
-	    message_has(m, "rails", json_array_size(rails) - 1 < HCA_MAX, f) ||
+	    message_has(m, "rails", json_array_size(rails) - 1 < EXPERIMENT_DEVICES_MAX, f) ||
 	    check_rails(rails, f))
 		return -1;
 	return hello_experiment(o, m, json_array_size(rails), e, f);

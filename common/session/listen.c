@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "plan/limits.h"
+#include "verbs/hca.h"
 
 /*
  * Tell the service manager STATE ("READY=1"), as sd_notify(3) does: send it to the socket in

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "host/hwtree.h"
 #include "host/sysfs.h"
-#include "measure/verify.h"
 #include "proto/json_memory.h"
 #include "report/list.h"
 

@@ -6,9 +6,14 @@
 #pragma once
 
 #include "admit/listener.h"
+#include "host/steal.h"
+#include "measure/gate.h"
+#include "measure/link.h"
 #include "measure/measure.h"
+#include "measure/repeat.h"
 #include "report/report.h"
 #include "session/session.h"
+#include "verbs/gid.h"
 
 /* A test that this program serves, and its command line as that test reads it. */
 struct offer {

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "measure/measure.h"
-#include "measure/verify.h"
 #include "session/program.h"
 
 /* The client's hello is well-formed and fits: adopt the experiment. Usage faults are final. */

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The session of one client, at either end. */
+#include "base/units.h"
+#include "cli/sweep.h"
+#include "endpoint/rail.h"
+#include "endpoint/worker.h"
+#include "measure/meter.h"
 #include "session/program.h"
+#include "verbs/transport.h"
 
 void session_init(struct session *s, struct program *p)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "stat/slices.h"
 
+#include "stat/interval.h"
+
 void slices_start(struct slices *s, uint64_t ticks, uint64_t messages)
 {
 	s->mark[0] = (struct slices_mark){ticks, messages};

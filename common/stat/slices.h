@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "stat/interval.h"
+struct interval;
 
 #define SLICES_MARKS 128
 #define SLICES_MAX   64 /* parts of equal duration that a run is cut into */

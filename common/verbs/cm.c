@@ -10,6 +10,7 @@
 #include <sys/random.h>
 
 #include "verbs/hca.h"
+#include "verbs/qp.h"
 #include "verbs/vfault.h"
 
 #define CONNECTING_MAX   128 /* QPs that connect at once: a NIC's management queue holds as many */

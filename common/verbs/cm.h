@@ -22,8 +22,9 @@
 #include <sys/socket.h>
 
 #include "base/fault.h"
-#include "verbs/qp.h"
 
+struct qp_route;
+struct qp_set;
 struct hca_port;
 
 #define CM_ADDRESS_SIZE 64 /* "fe80::1%eth0" */

@@ -9,6 +9,7 @@
 #include "host/devnode.h"
 #include "host/sysfs.h"
 #include "verbs/hca.h"
+#include "verbs/qp.h"
 
 #define NODE "infiniband/rdma_cm" /* below /dev */
 

@@ -19,8 +19,6 @@
 #include "verbs/efa.h"
 #include "verbs/gid.h"
 
-#define HCA_MAX 16 /* devices that one run uses at once */
-
 struct hca_port {
 	char device[64]; /* "mlx5_0" */
 	uint64_t guid;   /* node GUID, host byte order */

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "verbs/hca.h"
+#include "verbs/transport.h"
 #include "verbs/vfault.h"
 
 #define WQE_BYTES 256 /* roughly what an entry of a deep queue pins, for the memlock hint */

@@ -17,11 +17,11 @@
 #include "base/fault.h"
 #include "verbs/cq.h"
 #include "verbs/multicast.h"
-#include "verbs/transport.h"
-
 
 struct hca;
+struct transport;
 
+#define QP_FLOW_LABELS_MAX    64 /* the QPs have them in turn */
 #define QP_PSN_MASK           0xffffffu
 #define QP_INLINE_BEST_EFFORT UINT32_MAX
 #define QP_RNR_RETRY          7  /* retry forever: a late receiver is no error */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "verbs/hca.h"
+#include "verbs/transport.h"
 #include "verbs/vfault.h"
 
 #define QKEY 0x72646d6bu /* any value without the highest bit, which marks privileged Q_Keys */

@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QP_FLOW_LABELS_MAX 64 /* of an experiment; the QPs have them in turn */
-
 struct transport {
 	const char *name; /* a word of -c */
 	enum ibv_qp_type type;

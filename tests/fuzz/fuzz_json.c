@@ -6,8 +6,11 @@
 #include <math.h>
 
 #include "fuzz.h"
+#include "plan/test.h"
+#include "proto/fields.h"
 #include "proto/message.h"
 #include "report/report.h"
+#include "stat/interval.h"
 #include "verbs/transports.h"
 
 #define ROWS_MAX 4
@@ -208,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.output.gbits = bits >> 2 & 1;
 	if (bits & 8)
 		fuzz_bytes(&in, &o.experiment, sizeof(o.experiment));
-	o.experiment.labels.count %= QP_FLOW_LABELS_MAX + 1;
+	o.experiment.labels.count %= EXPERIMENT_LABELS_MAX + 1;
 	o.experiment.qps = o.experiment.qps % 65536 + 1; /* as the option table has them */
 	o.experiment.connection %= CONNECTIONS;
 	fill_fault(&in, &problem);

@@ -7,11 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "plan/test.h"
+#include "proto/oob.h"
 #include "script.h"
 #include "cli/options.h"
 #include "proto/end.h"
 #include "proto/message.h"
 #include "proto/record.h"
+#include "verbs/qp.h"
 
 #define COUNT_MAX 8
 

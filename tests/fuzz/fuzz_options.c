@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The command line: any words, one in each line of the input, and what follows from the result. */
+#include "cli/sweep.h"
 #include "fuzz.h"
 #include "cli/options.h"
 #include "plan/plan.h"
+#include "plan/test.h"
 
 #define WORDS_MAX 64
 

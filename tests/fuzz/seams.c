@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <infiniband/verbs.h>
 #include <linux/futex.h>
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "loop/paced.h"
+#include "loop/loops.h"
 #include "loop/stream.h"
 #include "verbs/transports.h"
 

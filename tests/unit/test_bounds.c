@@ -13,6 +13,7 @@
 
 #include "proto/bounds.h"
 #include "proto/message.h"
+#include "verbs/qp.h"
 
 static int check(const struct bounds *b, const char *text, struct fault *f)
 {

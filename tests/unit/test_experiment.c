@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "plan/test.h"
 #include "proto/end.h"
 #include "proto/record.h"
 

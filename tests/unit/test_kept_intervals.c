@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "plan/test.h"
 #include "report/report.h"
 
 static struct options options = {.output = {.json = (char *)"run.json", .interval_ns = 1000000}};

@@ -8,6 +8,7 @@
 #include "nomem.h"
 #include "proto/json_memory.h"
 #include "proto/message.h"
+#include "verbs/qp.h"
 
 static void a_fault_travels(void **state)
 {

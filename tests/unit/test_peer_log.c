@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/peer_log.h"
+#include "base/units.h"
 
 #define NOW (UINT64_C(5) * UNITS_NS_PER_S)
 

@@ -9,6 +9,7 @@
 
 #include "base/rate.h"
 #include "plan/plan.h"
+#include "plan/test.h"
 #include "verbs/transports.h"
 
 static struct experiment bandwidth(void)

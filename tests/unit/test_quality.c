@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "finding/finding.h"
 #include "finding/quality.h"
 
 #define MESSAGES 1000000

@@ -17,6 +17,7 @@
 
 #include "host/path.h"
 #include "proto/end.h"
+#include "proto/fields.h"
 #include "proto/record.h"
 #include "verbs/gid.h"
 

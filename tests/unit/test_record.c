@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "measure/result.h"
+#include "proto/fields.h"
 #include "proto/record.h"
 
 /* REC as JSON, and back. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* slices: of runs whose timeline is known. */
+#include "stat/interval.h"
 #include "stat/slices.h"
 
 #include <math.h>

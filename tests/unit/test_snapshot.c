@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "host/port_events.h"
 #include "proto/snapshot.h"
 
 /* A port of each kind of knowledge. */

@@ -9,7 +9,9 @@
 
 #include <string.h>
 
+#include "loop/alone.h"
 #include "loop/paced.h"
+#include "loop/loops.h"
 #include "loop/stream.h"
 #include "verbs/transports.h"
 

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "cli/options.h"
+#include "cli/sweep.h"
+#include "plan/test.h"
 
 static const struct experiment defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000,
 					   .tx_depth = 128};
