@@ -11,27 +11,29 @@ def series($names):
 		| {
 			legend: (if $names == [""] then $curve.legend elif $curves == 1 then $name else "\($curve.legend), \($name)" end),
 			color: (if $curves == 1 then $q else $i end), dashed: ($curves > 1 and $q > 0),
+			marked: [$curve.at[] | select(any(.rows[]; .disturbed and .v[$q] != null)) | [.x, (.rows | spread(.v[$q])[0])]],
 			points: [$curve.at[] | [.x] + (.rows | if length == 1 and .[0].whisker then .[0] as {v: [$v], whisker: $w} | [$v, $v * (1 - $w), $v * (1 + $w)]
 				else spread(.v[$q]) end) | select(.[1] != null)],
 			dots: [$curve.at[] | .x as $x | .rows | select(length > 1) | length as $n
-				| to_entries[] | [$x, .key / ($n - 1), .value.v[$q]] | select(.[2] != null)]
+				| to_entries[] | [$x, .key / ($n - 1), .value.v[$q], .value.disturbed] | select(.[2] != null)]
 		} | select(.points != [])];
 
 # Bars: those that share an x beside each other; or, all at one x, each with its legend below it.
-def grouped_bars($o; $x; $values; more):
+def grouped_bars($o; $x; $values; $ceilings):
 	if ($values | length) == 1 then
 		[.[].legend | split(", ")] as $names
 		| [{legend: "", points: [to_entries[] | [.key] + .value.points[0][1:]],
+			marked: [to_entries[] | .key as $i | .value.marked[] | [$i, .[1]]],
 			dots: [to_entries[] | .key as $i | .value.dots[] | [$i, .[1:][]]]}]
-		| bars($o; ""; $names; more)
+		| bars($o; ""; $names; $ceilings; empty; empty)
 	else
-		map(.points[][0] |= (. as $x | $values | index([$x])) | .dots[][0] |= (. as $x | $values | index([$x])))
-		| bars($o; axis_name($x); [$values[] | if type == "array" then map(tostring) else [words($x)] end]; more)
+		map((.points[], .marked[], .dots[])[0] |= (. as $x | $values | index([$x])))
+		| bars($o; axis_name($x); [$values[] | if type == "array" then map(tostring) else [words($x)] end]; $ceilings; empty; empty)
 	end;
 
 # Rows with .v: NAMES[i] is that of .v[i]. WHAT and UNIT are for title and axis, and so is ASIDE, if any; AXIS
-# sets the y axis.
-def against($runs; $o; $x; $names; what; aside; unit; axis; more):
+# sets the y axis. CEILINGS go across; MORE and KEYS as of lines.
+def against($runs; $o; $x; $names; what; aside; unit; axis; $ceilings; more; keys):
 	curves($runs; $x) as $curves
 	| sorts($x) as $values
 	| ($curves | series($names)) as $series
@@ -39,22 +41,24 @@ def against($runs; $o; $x; $names; what; aside; unit; axis; more):
 	  prelude($o; "\(what): \(subject)"; shared($x), ([($curves | repeats), aside] | join("; "))),
 	  axes($o; if ($values | length) == 1 then "" else axis_name($x) end; unit), axis,
 	  if any($curves[]; .at | length > 1) and all($values[]; type == "number") then
-		([$curves[].at[].x] | x_axis($o; $x)), ($series | lines($o; more))
-	  else $series | grouped_bars($o; $x; $values; more) end;
+		([$curves[].at[].x] | x_axis($o; $x)), ($series | lines($o; $ceilings; more; keys))
+	  else $series | grouped_bars($o; $x; $values; $ceilings) end;
 
-# What the link and PCIe carry; both directions, twice that: [{gbps, name, dash}].
+# What the link and PCIe carry; both directions, twice that: ceilings.
 def ceilings:
-	[.[] | (if .direction == "both" then [2, ", both directions"] else [1, ""] end) as [$times, $ways]
-		| {rate: .line, name: "line rate", dash: "(16,6)"}, {rate: .pcie, name: "PCIe link", dash: "(4,6)"}
-		| select(.rate != null and .rate > 0) | (.rate * $times | tenth) as $gbps
-		| {gbps: $gbps, name: "\(.name)\($ways) \($gbps) Gb/s", dash}]
+	[.[] | (.direction == "both") as $both
+		| {rate: .line, name: "line rate", dash: ["(16,6)", "(16,5,3,5)"], text: ["- ", "-- "], sign: "-="},
+		  {rate: .pcie, name: "PCIe link", dash: ["(4,6)", "(4,4,4,12)"], text: ["= ", "== "], sign: "~^"}
+		| select(.rate != null and .rate > 0) | (.rate * if $both then 2 else 1 end | tenth) as $gbps
+		| {gbps: $gbps, name: "\(.name)\(if $both then ", both directions" else "" end) \($gbps) Gb/s",
+			dash: .dash[if $both then 1 else 0 end], text: .text[if $both then 1 else 0 end], sign: .sign[if $both then 1 else 0 end:][:1]}]
 	| unique | sort_by(.dash, .gbps) | .[:6];
 
 def bandwidth($runs; $o; $x):
 	ceilings as $ceilings
 	| map(.v = [.gbps])
 	| against($runs; $o; $x; [""]; "Bandwidth"; empty; "bandwidth [Gb/s]"; y_axis($o; .[].gbps, $ceilings[].gbps);
-		$ceilings[] | "\(.gbps) title '\(.name)' \(.dash as $dash | thin($o; $dash))");
+		$ceilings; empty; empty);
 
 # In thousands or millions a second; what the link carries is a curve over size.
 def rate($runs; $o; $x):
@@ -62,8 +66,9 @@ def rate($runs; $o; $x):
 	| (if $most >= 1e6 then [1e6, "millions"] else [1e3, "thousands"] end) as [$unit, $word]
 	| (if $x == "size" and (sorts("size") | length > 1) then ceilings else [] end) as $ceilings
 	| map(.v = [.rate / $unit])
-	| against($runs; $o; $x; [""]; "Message rate"; empty; "messages a second [\($word)]"; y_axis($o; .[].v[0]);
-		$ceilings[] | "\(.gbps * 1e9 / 8 / $unit) / x title '\(.name)' \(.dash as $dash | thin($o; $dash))");
+	| against($runs; $o; $x; [""]; "Message rate"; empty; "messages a second [\($word)]"; y_axis($o; .[].v[0]); [];
+		$ceilings[] | "\(.gbps * 1e9 / 8 / $unit) / x " + if $o.text then "with points pt '\(.sign)'" else "title '\(.name)' \(dashes)" end;
+		$ceilings[] | "\(.sign) \(.name)");
 
 def quantiles: ["min", "median", "p90", "p99", "p99.9", "p99.99", "max"];
 
@@ -79,7 +84,7 @@ def latency($runs; $o; $x):
 	(if curves($runs; $x) | length > 1 then [1, 3] else [0, 1, 3, 4, 6] end) as $which
 	| map(.v = [.us[$which[]]])
 	| against($runs; $o; $x; [$which[] | quantiles[.]]; "Latency, \(trip)"; too_few($which); "latency [us]";
-		us_axis("y"; .[].v[]); empty);
+		us_axis("y"; .[].v[]); []; empty; empty);
 
 # --- threads, devices --------------------------------------------------------------------------
 
@@ -100,7 +105,7 @@ def parts($runs; $o; $what):
 	| against($runs; $o; $what; if $is_bandwidth then [""] else ["median", "p99"] end;
 		if $is_bandwidth then "Bandwidth of each \($what)" else "Latency of each \($what), \(trip)" end;
 		empty; if $is_bandwidth then "bandwidth [Gb/s]" else "latency [us]" end;
-		if $is_bandwidth then y_axis($o; .[].v[]) else us_axis("y"; .[].v[]) end; empty);
+		if $is_bandwidth then y_axis($o; .[].v[]) else us_axis("y"; .[].v[]) end; []; empty; empty);
 
 # --- runs beside the first ---------------------------------------------------------------------
 
@@ -115,9 +120,11 @@ def unlike($keys; $x):
 def by_first($keys; $x):
 	def like: [.options[$keys[], $x]] | tojson;
 	(map(select(.run == 0)) | group_by(like)
-		| map({key: (.[0] | like), value: {v: [range(.[0].v | length) as $q | spread(.v[$q])[0]], half: (if length == 1 then .[0].half else null end)}})
+		| map({key: (.[0] | like), value: {v: [range(.[0].v | length) as $q | spread(.v[$q])[0]], half: (if length == 1 then .[0].half else null end),
+			disturbed: any(.[]; .disturbed)}})
 		| from_entries) as $first
-	| map($first[like] as {v: $of, half: $half} | select($of != null)
+	| map($first[like] as {v: $of, half: $half, disturbed: $disturbed} | select($of != null)
+		| .disturbed = (.disturbed or $disturbed)
 		| .whisker = (if .gbps == null or .half == null or $half == null then null
 			elif .run == 0 then .half / 100 else ([.half, $half] | map(. * .) | add | sqrt) / 100 end)
 		| .v |= [. as $v | range(length) as $q | if $v[$q] != null and $of[$q] != null and $of[$q] > 0 then $v[$q] / $of[$q] else null end]
@@ -142,7 +149,7 @@ def ratio($runs; $o; $x):
 		if $o.log or (sorts($x) | length == 1) then y_axis($o; .[].v[])
 		else [.[].v[] | select(. != null)] | ([0.02, (max - min) * 0.08] | max) as $room
 			| "set yrange [\(min - $room):\(max + $room)]" end;
-		empty);
+		[]; empty; empty);
 
 # --- distributions -----------------------------------------------------------------------------
 
@@ -155,8 +162,10 @@ def percentiles($runs; $o):
 	  "set xrange [-0.3:6.3]", tics("x"; quantiles | to_entries[] | "'\(.value)' \(.key)"),
 	  axes($o; ["share of messages that took no longer", too_few([range(7)])] | join("; "); "latency [us]"),
 	  us_axis("y"; $rows[].us[]),
-	  ([$curves[] | {legend, points: [.at[0].rows as $of | range(7) as $q | [$q] + ($of | spread(.us[$q])) | select(.[1] != null)]}]
-		| lines($o; empty));
+	  ([$curves[] | .at[0].rows as $of
+		| {legend, points: [range(7) as $q | [$q] + ($of | spread(.us[$q])) | select(.[1] != null)]}
+		| .marked = (if any($of[]; .disturbed) then [.points[][:2]] else [] end)]
+		| lines($o; []; empty; empty));
 
 # Of each curve the row in the middle: [{legend, row}].
 def middles($runs): [one_size | curves($runs; "")[] | {legend, row: (.at[0].rows | middle(.us[1]))}];
@@ -167,6 +176,8 @@ def wider($from; $ratio; $count):
 		(((($low * $high) | sqrt) / $from | log) / ($ratio | log) | floor | if . < 0 then 0 elif . >= $count then $count - 1 else . end) as $i
 		| .[$i] += $n);
 
+def worded: .legend + if .row.disturbed then ", \(disturbed_key)" else "" end;
+
 def histogram($runs; $o):
 	middles($runs) as $s
 	| [$s[].row] as $rows
@@ -175,16 +186,19 @@ def histogram($runs; $o):
 	| (if $o.text then [$o.width - 20, 10] | max else 120 end) as $count
 	| pow($high / $low * 1.0001; 1 / $count) as $ratio
 	| [if ($s | length) == 1 then $rows[0].us as $us | [1, 3, 4][] | select($us[.] != null)
-		| {us: $us[.], name: quantiles[.], style: (if $o.text then "" else "dt (6,6) lw 1.5 lc rgb '#\(palette[.])'" end)} else empty end] as $marks
+		| {us: $us[.], name: "\(quantiles[.]) \($us[.] | figure) us", style: (if $o.text then "" else "dt (6,6) lw 1.5 lc rgb '#\(palette[.])'" end)} else empty end] as $marks
 	| prelude($o; "Latency histogram, \($rows | trip): \($rows | subject)"; $rows | shared("")),
-	  "set style fill \(if ($s | length) > 1 then "transparent solid 0.5" else "solid 0.8" end) noborder",
 	  axes($o; "latency [us]"; "messages"), us_axis("x"; $low, $high), "set xrange [\($low / 1.02):\($high * 1.02)]",
 	  "set logscale y", "set yrange [0.5:*]", "set format y '\(if $o.text then "%.0f" else "10^{%T}" end)'",
 	  ($s | to_entries[] | data("s\(.key)"; .value.row.classes | wider($low; $ratio; $count) | to_entries[]
 		| select(.value > 0) | [$low * pow($ratio; .key + 0.5), .value, $low * pow($ratio; .key), $low * pow($ratio; .key + 1)])),
-	  ($marks[] | "set arrow from \(.us), graph 0 to \(.us), graph 1 nohead front \(.style)"),
-	  plot(($s | to_entries[] | "$s\(.key) using 1:2:3:4:(0.5):2 with boxxyerror title \(.value.legend | quoted) \(.key | color($o))"),
-		($marks[] | "NaN title '\(.name) \(.us | figure) us' with lines \(.style)"));
+	  ($marks[] | "set arrow from \(.us), graph 0 to \(.us), graph \(if $o.text then 0.95 else 1 end) nohead front \(.style)"),
+	  text_key($o; ($s | to_entries[] | "\(.key | sign) \(.value | worded)"), ($marks[] | "| \(.name)")),
+	  plot(($s | to_entries[] | (.value.row.disturbed and ($o.text | not)) as $hollow
+			| "$s\(.key) using 1:2:3:4:(0.5):2 with boxxyerror title \(.value | worded | quoted) "
+			+ if $o.text then "lt \(.key % 7 + 1)" elif $hollow then "fs solid 0 border \(.key | color($o)) lw 1.5 \(.key | color($o))"
+				elif ($s | length) > 1 then "fs transparent solid 0.5 noborder \(.key | color($o))" else "fs solid 0.8 noborder \(.key | color($o))" end),
+		($marks[] | select($o.text | not) | "NaN title '\(.name)' with lines \(.style)"));
 
 # Of classes to [[nines, us]]: 1 is 90 %, 2 is 99 %. It ends where one message is left.
 def nines:
@@ -196,7 +210,7 @@ def nines:
 def ccdf($runs; $o):
 	middles($runs) as $s
 	| [$s[].row] as $rows
-	| [$s[] | {legend, steps: (.row.classes | nines)}] as $curves
+	| [$s[] | {legend: worded, disturbed: .row.disturbed, steps: (.row.classes | nines)}] as $curves
 	| ([$curves[].steps[][0], 1] | max | ceil) as $most
 	| prelude($o; "Latency by share of messages, \($rows | trip): \($rows | subject)"; $rows | shared("")),
 	  axes($o; "share of messages that took no longer; dashed: fewer than 10 beyond"; "latency [us]"),
@@ -204,9 +218,13 @@ def ccdf($runs; $o):
 	  tics("x"; "'0 %%' 0", (if $o.text then empty else "'50 %%' 0.30103" end),
 		(range(1; $most + 1) | "'\(if . < 3 then 100 - pow(10; 2 - .) else "99.\("9" * (. - 2))" end) %%' \(.)")),
 	  ($curves | to_entries[] | .value.steps as $steps | ([$steps[] | select(.[2] >= 10)] | length) as $sure
-		| data("s\(.key)"; [0, $steps[0][1]], $steps[:$sure][][:2]), data("d\(.key)"; $steps[[$sure - 1, 0] | max:][][:2])),
-	  plot($curves | to_entries[] | "$s\(.key) using 1:2 with fsteps lw 2 \(.key | color($o)) title \(.value.legend | quoted)",
-		"$d\(.key) using 1:2 with fsteps lw 1.5 \(if $o.text then "" else "dt (4,4)" end) \(.key | color($o)) notitle");
+		| data("s\(.key)"; [0, $steps[0][1]], $steps[:$sure][][:2]), data("d\(.key)"; $steps[[$sure - 1, 0] | max:][][:2]),
+		  (select(.value.disturbed) | data("ms\(.key)"; range(0; $most * 2) as $half | first($steps[] | select(.[0] >= $half / 2)) | [$half / 2, .[1]]))),
+	  text_key($o; $curves | to_entries[] | "\(.key | sign) \(.value.legend)"),
+	  plot($curves | to_entries[] | (if $o.text then "lt \(.key % 7 + 1)" else .key | color($o) end) as $color
+		| "$s\(.key) using 1:2 with fsteps \($color) lw 2 title \(.value.legend | quoted)",
+		"$d\(.key) using 1:2 with fsteps \($color) lw 1.5 \(if $o.text then "" else "dt (4,4)" end) notitle",
+		(select(.value.disturbed and ($o.text | not)) | {name: "s\(.key)", color: .key} | hollow($o)));
 
 # --- gdr_bw ------------------------------------------------------------------------------------
 
@@ -218,58 +236,85 @@ def cells($runs; $o):
 	| ([$rows | group_by([.run, .direction])[] | {
 		legend: ([(if ($runs | length) > 1 then $runs[.[0].run].name else empty end), (.[0].direction | words("direction"))] | join(", ")),
 		host: ([.[] | select(.cell == "host").gbps] | last),
-		points: [group_by([.cell, .route])[] | middle(.gbps)
-			| [([.cell, .route] as $k | $names | index([$k])), .gbps, .low, .high, .ceiling]]
-	}]) as $s
+		at: [group_by([.cell, .route])[] | middle(.gbps)
+			| {disturbed, point: [([.cell, .route] as $k | $names | index([$k])), .gbps, .low, .high, .ceiling]}]
+		}
+		| .points = [.at[].point] | .marked = [.at[] | select(.disturbed).point]]) as $s
 	| (0.4 / ($s | length)) as $half
+	| "ceiling: link or PCIe" as $ceiling
+	| [$s | to_entries[] | select(.value.host != null and ($s | length) <= 2)
+		| {gbps: .value.host, name: "host memory, \(.value.legend): \(.value.host | figure) Gb/s", key}] as $hosts
 	| prelude($o; "GPU memory compared with host memory: \($rows | map(select(.bytes == $bytes)) | subject)"; $rows | shared("")),
 	  y_axis($o; $rows[] | .gbps, .high, .ceiling), axes($o; "cell and route to GPU memory"; "bandwidth [Gb/s]"),
 	  ($s | bars($o; "cell and route to GPU memory"; [$names[] | if .[1] == "host" then [.[0]]
-			elif .[1] == "copy" then .[0] | split("-") else map(select(. != "")) end];
-		(to_entries[] | select(.value.host != null and ($s | length) <= 2)
-			| "\(.value.host) title \("host memory, \(.value.legend): \(.value.host | figure) Gb/s" | quoted) with lines "
-				+ "\(if $o.text then "" else "lw 2 dt (12,8) \(.key | color($o))" end)"),
+			elif .[1] == "copy" then .[0] | split("-") else map(select(. != "")) end]; [];
+		($hosts[] | select($o.text | not) | "\(.gbps) title \(.name | quoted) with lines lw 2 dt (12,8) \(.key | color($o))"),
 		(to_entries[] | "$s\(.key) using ($1 - \($half)):5:(\($half * 2)):(0) with vectors nohead "
-			+ "\(if $o.text then "lt 7" else "lw 2.5 lc rgb '#b00020'" end) \(if .key == 0 then "title 'ceiling: link or PCIe'" else "notitle" end)")));
+			+ "\(if $o.text then "lt 7" else "lw 2.5 lc rgb '#b00020'" end) \(if .key == 0 then "title '\($ceiling)'" else "notitle" end)");
+		("- \($ceiling)", $hosts[].name)));
 
 # --- time --------------------------------------------------------------------------------------
 
-# A line breaks where another run of the same starts at 0 again.
+# A line breaks where another run of the same starts at 0 again. An interval is of what this end sends.
 def over_time($runs; $o):
 	any(.[]; .gbps != null) as $is_bandwidth
 	| map(.y = if $is_bandwidth then .gbps else .mean end | select(.y != null))
 	| ([.[].s] | max) as $last
+	| (if $is_bandwidth then ceilings else [] end) as $ceilings
 	| prelude($o; "\(if $is_bandwidth then "Bandwidth" else "Mean latency" end) over time: \(subject)"; shared("")),
 	  axes($o; "time since the start [s]"; if $is_bandwidth then "bandwidth [Gb/s]" else "mean latency [us]" end),
-	  y_axis($o; .[].y), "set xrange [0:\($last * 1.02)]",
-	  ([curves($runs; "")[] | {legend, points: [foreach .at[0].rows[] as $row ([0, 0]; [$row.s, .[0]];
-		(if .[0] < .[1] then [null, null] else empty end), [$row.s, $row.y])]}] | lines($o; empty));
+	  y_axis($o; .[].y, $ceilings[].gbps), "set xrange [0:\($last * 1.02)]",
+	  ([curves($runs; "")[] | {legend, marked: [.at[0].rows[] | select(.disturbed) | [.s, .y]], points: [foreach .at[0].rows[] as $row ([0, 0]; [$row.s, .[0]];
+		(if .[0] < .[1] then [null, null] else empty end), [$row.s, $row.y])]}] | lines($o; $ceilings; empty; empty));
 
 # --- trend --------------------------------------------------------------------------------------
 
-# Bandwidth, or the median of latency, of each run at the time that it began, as days or as hours.
+# The clock of documents counts seconds: runs of the same second follow each other within it.
+def spread_out: [group_by(.when)[] | length as $n | to_entries[] | .key as $i | .value | .when += if .n == 1 then $i / $n else 0 end];
+
+# What joins points: those nearer to each other than WIDTH would be one stroke, so it goes through their mean.
+def joined($width): reduce .[] as [$x, $y] ([]; if . != [] and $x - .[-1][0][0] < $width then .[-1] += [[$x, $y]] else . + [[[$x, $y]]] end)
+	| map(transpose | map(add / length));
+
+def time_axis($o; $from; $to):
+	([($to - $from) * 0.04, if $from == $to then 60 else 1 end] | max) as $room
+	| "set xrange [\($from - $room):\($to + $room)]",
+	  "set xtics \(($to - $from + 2 * $room) / fitting($o) | . as $step
+		| (if $step > 43200 then 86400 elif $step > 1800 then 3600 elif $step > 20 then 60 else 1 end) as $unit | ($step / $unit | ceil) * $unit)",
+	  "set format x '\(if $to - $from < 240 then "%H:%M:%S" elif $to - $from < 86400 then "%H:%M" elif $to - $from < 30000000 then "%m-%d" else "%Y-%m" end)' timedate";
+
+# Bandwidth, or the median of latency, of each run at the time that it began, as days or as hours; runs that
+# failed at the bottom.
 def trend($runs; $o):
-	any(.[]; .gbps != null) as $is_bandwidth
+	[.[] | select(.failed)] as $failed
+	| map(select(.failed | not))
+	| any(.[]; .gbps != null) as $is_bandwidth
 	| map(.y = if $is_bandwidth then .gbps else .us[1] end | select(.y != null and .when != null))
 	| if . == [] then stop("--kind trend: no result says when it was measured") else . end
-	| ([.[].when] | [min, max]) as [$from, $to]
-	| ([($to - $from) * 0.04, 60] | max) as $room
+	| ([.[].when, $failed[].when] | [min, max]) as [$from, $to]
+	| (if $is_bandwidth then ceilings else [] end) as $ceilings
+	| "failed: \([$failed[].n] | add // 0 | plural("run"))" as $said
 	| notes($runs),
 	  prelude($o; "\(if $is_bandwidth then "Bandwidth" else "Median latency, \(trip)" end) of each run: \(subject)"; shared(""),
-		([.[].n] | max | if . > 1 then "up to \(.) runs a point: the mean, from least to most" else "" end)),
+		([([.[].bad] | add | select(. > 0) | "\(.) of") + " " + ([.[].n] | add | plural("run")) + " disturbed",
+			([.[].n] | max | select(. > 1) | "up to \(.) runs a point: the mean, from least to most")] | join("; "))),
 	  axes($o; "start of the run (UTC)"; if $is_bandwidth then "bandwidth [Gb/s]" else "latency [us]" end),
-	  y_axis($o; .[].y), "set xrange [\($from - $room):\($to + $room)]",
-	  "set xtics \(($to - $from + 2 * $room) / fitting($o) | . as $step
-		| (if $step > 43200 then 86400 elif $step > 1800 then 3600 else 60 end) as $unit | ($step / $unit | ceil) * $unit)",
-	  "set format x '\(if $to - $from < 86400 then "%H:%M" elif $to - $from < 30000000 then "%m-%d" else "%Y-%m" end)' timedate",
-	  ([curves($runs; "")[] | {legend, points: [.at[0].rows | sort_by(.when)[] | [.when, .y] + if .n > 1 then [.low, .high] else [] end]}] | lines($o; empty));
+	  y_axis($o; .[].y, $ceilings[].gbps), time_axis($o; $from; $to),
+	  (if $failed == [] then empty else "set y2range [0:1]", data("failed"; $failed[] | [.when, 0.02]) end),
+	  ([curves($runs; "")[] | (.at[0].rows | spread_out) as $rows
+		| {legend, points: [$rows[] | [.when, .y] + if .n > 1 then [.low, .high] else [] end], marked: [$rows[] | select(.disturbed) | [.when, .y]]}
+		| .path = (.points | joined(($to - $from) / $o.width * if $o.text then 1 else 12 end))]
+		| lines($o; $ceilings;
+			if $failed == [] then empty elif $o.text then "$failed using 1:2 axes x1y2 with points pt 'x'"
+			else "$failed using 1:2 axes x1y2 with points pt 2 ps 1.2 lw 2.5 lc rgb '#b00020' title '\($said)'" end;
+			if $failed == [] then empty else "x \($said)" end));
 
 # --- which ---------------------------------------------------------------------------------------
 
 def has_kind($kind): {
 	bandwidth: (.gbps != null and .cell == ""), rate: (.rate != null), latency: (.us[1] != null), percentiles: (.us[1] != null),
 	histogram: (.classes != []), ccdf: (.classes != []), ratio: (.cell == "" and (.gbps != null or .us[1] != null)),
-	cells: (.cell != "" and .gbps != null), threads: (.thread != null), devices: (.thread == null or .options.threads == 1), trend: (.cell == ""), time: (.s != null)}[$kind];
+	cells: (.cell != "" and .gbps != null), threads: (.thread != null), devices: (.thread == null or .options.threads == 1), trend: (.failed or .cell == ""), time: (.s != null)}[$kind];
 
 def missing($kind): stop("no data for --kind \($kind) in \([.[].file] | join(", "))"
 	+ ({histogram: ": make the documents with -H", ccdf: ": make the documents with -H", cells: ": that kind is for gdr_bw",
@@ -306,7 +351,7 @@ def draw($kind; $runs; $o):
 
 # O: kind and x ("": as it comes), title, bytes (0: all), log, text, width.
 def picture($o):
-	def asked_for: select($o.bytes == 0 or .bytes == $o.bytes);
+	def asked_for: select($o.bytes == 0 or .bytes == $o.bytes or .failed);
 	. as $runs
 	| [.[].rows[] | asked_for] as $rows
 	| [.[].intervals[] | asked_for] as $intervals

@@ -74,4 +74,4 @@ def victim($o):
 		| select(.points != [])] as $series
 	| prelude($o; "Latency of the victim of an incast"; empty),
 	  axes($o; "round"; "latency [us]"), us_axis("y"; $series[].points[][1]),
-	  ([$series[].points[][0]] | x_axis($o; "")), ($series | lines($o; empty));
+	  ([$series[].points[][0]] | x_axis($o; "")), ($series | lines($o; []; empty; empty));

@@ -62,6 +62,8 @@ def about($run):
 		left_out: ([$d.summaries | array | .[] | object | {key: (.message_bytes | tostring), value: (.left_out | number // 0)}] | from_entries)
 	};
 
+def is_disturbed: .quality | object | .disturbed == true;
+
 def row($about):
 	(.varied | asked) as $varied
 	| $about + {
@@ -74,6 +76,7 @@ def row($about):
 		low: (.bandwidth_min_gbps | number),
 		high: (.bandwidth_max_gbps | number),
 		half: (.plus_minus_percent | number), # of gbps, 95 %
+		disturbed: is_disturbed,
 		rate: (.messages_per_s | number),
 		load: (.load_gbps | number // 0),
 		limit: (.rate_limit_gbps | number),
@@ -104,10 +107,14 @@ def results($about):
 		parts: [$all[] | select(is_part) | row($about)] | group_by(.direction) | map(own[])
 	};
 
-def interval($about):
+# RESULTS are its document's: an interval itself does not say whether it was disturbed.
+def interval($about; $results):
+	def whose: [.message_bytes, .varied, .run];
 	object | select(.partial != true)
 	| (.varied | asked) as $varied
+	| whose as $whose
 	| $about + {bytes: (.message_bytes | number), s: (.elapsed_s | number),
+		disturbed: any($results | array | .[] | object; is_disturbed and whose == $whose),
 		gbps: (.bandwidth_gbps | number), mean: (.latency_mean_us | number)}
 	| .options += $varied + {size: .bytes}
 	| select(.s != null);
@@ -125,17 +132,19 @@ def why_empty: [.[] | select(.status != "ok") | .error | object | .message | tex
 
 # --- trend: a history is too long to be kept ---------------------------------------------------
 
-# A document to lines of words with tabs between them: "TIME FIGURE CURVE" for each result.
+# A document to lines of words with tabs between them: "TIME FIGURE CURVE DISTURBED" for each result, and for a
+# run that failed.
 def trend_of($file):
 	if type != "object" then stop("\($file | clean): not a document of rdmark's --json")
 	elif has("interval") then empty
 	else check($file | clean) | about(0) as $about
 	| ([.results | array | .[] | object | select(is_part | not) | row($about)] as $rows
-	| if $rows == [] then "why\t\([.] | why_empty | tojson)" else $rows[] end)
+	| if $rows == [] then "why\t\([.] | why_empty | tojson)" else $rows[] end,
+	  (select(.status == "failed") | $about.when // empty | "\(.)\t0\t{\"failed\":true}\t0"))
 	| if type == "string" then .
 	  else (.gbps // .us[1]) as $y | .when as $when
-	  | ({options, bytes, direction, cut_short, cell, rate: (.gbps != null)} | tojson) as $curve
-	  | if $y != null and $when != null then "\($when)\t\($y)\t\($curve)" else "untimed\t\($curve)" end end end;
+	  | ({options, bytes, direction, cut_short, cell, line, pcie, rate: (.gbps != null)} | tojson) as $curve
+	  | if $y != null and $when != null then "\($when)\t\($y)\t\($curve)\t\(if .disturbed then 1 else 0 end)" else "untimed\t\($curve)" end end end;
 
 # A line, in which a document may be, or not: "line" and that, or "other".
 def trend_line($file):
@@ -147,10 +156,10 @@ def trend_line($file):
 def trend_run($file; $name; $run):
 	def day: if . == null then "" else todate[:10] end;
 	{file: ($file | clean), name: ($name | clean), parts: [], intervals: [], why: (map(strings) | first), rows: [.[] | arrays
-		| . as [$n, $first, $last, $mean, $low, $high, $curve]
-		| $curve + {run: $run, n: $n, when: (if $n > 0 then ($first + $last) / 2 else null end), day: ($first | day), last_day: ($last | day),
+		| . as [$n, $first, $last, $mean, $low, $high, $curve, $bad]
+		| $curve + {run: $run, n: $n, bad: $bad, disturbed: ($bad > 0 and $bad * 2 >= $n), when: (if $n > 0 then ($first + $last) / 2 else null end), day: ($first | day), last_day: ($last | day),
 			low: $low, high: $high, gbps: (if $curve.rate then $mean else null end), us: [null, $mean]}]}
-	| if .rows == [] then stop("\(.file): no results\(.why // "")") else . end;
+	| if all(.rows[]; .failed) then stop("\(.file): no results\(.why // "")") else . end;
 
 # Lines of intervals stand before the document that they are of.
 def collect($file; $name; $run):
@@ -163,8 +172,8 @@ def collect($file; $name; $run):
 		if $d | has("interval") then .lines += [$d.interval]
 		else ($d | check($file) | about($run)) as $about | ($d | results($about)) as $new
 		| .rows += $new.rows | .parts += $new.parts
-		| .intervals += [(.lines, ($d.intervals | array)) | .[] | interval($about)] | .lines = [] end)
-	| .intervals += [.lines[] | interval({} | about($run))]
+		| .intervals += [(.lines, ($d.intervals | array)) | .[] | interval($about; $d.results)] | .lines = [] end)
+	| .intervals += [.lines[] | interval({} | about($run); [])]
 	| del(.lines)
 	| . + {file: $file, name: ($name | clean)}
 	| if .rows == [] and .intervals == [] then stop("\($file): no results\($documents | why_empty)") else . end;

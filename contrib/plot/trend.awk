@@ -6,8 +6,8 @@
 
 BEGIN { FS = "\t" }
 
-# COUNT runs of curve C in its step B.
-function add(c, b, n, y, low, high, from, to) {
+# N runs of curve C in its step B, BAD of them disturbed.
+function add(c, b, n, y, low, high, from, to, bad) {
 	if (!((c, b) in count)) {
 		step[c, ++steps[c]] = b
 		least[c, b] = low
@@ -17,6 +17,7 @@ function add(c, b, n, y, low, high, from, to) {
 	}
 	count[c, b] += n
 	sum[c, b] += y
+	disturbed[c, b] += bad
 	if (low < least[c, b]) least[c, b] = low
 	if (high > most[c, b]) most[c, b] = high
 	if (from < first[c, b]) first[c, b] = from
@@ -30,15 +31,16 @@ function widen(c,    i, b, n, from, to) {
 		b = step[c, i]
 		if (i == 1 || first[c, b] < from) from = first[c, b]
 		if (i == 1 || last[c, b] > to) to = last[c, b]
-		kept[i] = count[c, b] " " sum[c, b] " " least[c, b] " " most[c, b] " " first[c, b] " " last[c, b]
+		kept[i] = count[c, b] " " sum[c, b] " " least[c, b] " " most[c, b] " " first[c, b] " " last[c, b] " " disturbed[c, b]
 		delete count[c, b]
 		delete sum[c, b]
+		delete disturbed[c, b]
 	}
 	long[c] = (to - from) / width > 1 ? (to - from) / width : 1
 	steps[c] = 0
 	for (i = 1; i <= n; i++) {
 		split(kept[i], v, " ")
-		add(c, int(v[5] / long[c]), v[1] + 0, v[2] + 0, v[3] + 0, v[4] + 0, v[5] + 0, v[6] + 0)
+		add(c, int(v[5] / long[c]), v[1] + 0, v[2] + 0, v[3] + 0, v[4] + 0, v[5] + 0, v[6] + 0, v[7] + 0)
 	}
 }
 
@@ -52,18 +54,18 @@ $1 == "untimed" { untimed = $2; next }
 		key[curves] = $3
 	}
 	c = curve[$3]
-	add(c, long[c] ? int($1 / long[c]) : ++runs, 1, $2 + 0, $2 + 0, $2 + 0, $1 + 0, $1 + 0)
+	add(c, long[c] ? int($1 / long[c]) : ++runs, 1, $2 + 0, $2 + 0, $2 + 0, $1 + 0, $1 + 0, $4 + 0)
 	if (steps[c] > 2 * width) widen(c)
 }
 
 END {
 	printf "%d %d\n", others, others + lines
 	if (why != "") print why
-	if (untimed != "" && !curves) print "[0, null, null, null, null, null, " untimed "]"
+	if (untimed != "" && !curves) print "[0, null, null, null, null, null, " untimed ", 0]"
 	for (c = 1; c <= curves; c++)
 		for (i = 1; i <= steps[c]; i++) {
 			b = step[c, i]
-			printf "[%d, %.15g, %.15g, %.15g, %.15g, %.15g, %s]\n", count[c, b], first[c, b], last[c, b], sum[c, b] / count[c, b],
-				least[c, b], most[c, b], key[c]
+			printf "[%d, %.15g, %.15g, %.15g, %.15g, %.15g, %s, %d]\n", count[c, b], first[c, b], last[c, b], sum[c, b] / count[c, b],
+				least[c, b], most[c, b], key[c], disturbed[c, b]
 		}
 }

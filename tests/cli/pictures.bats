@@ -235,12 +235,77 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	made both.json both.json '.results |= map(.bandwidth_gbps = if .measured_by == "both" then 150 else 75 end)'
 	script both.json
 	data s0 '0 150 *'
-	says picture.gp 'both directions, 1 QP' "200 title 'line rate, both directions 200 Gb/s'"
+	says picture.gp 'both directions, 1 QP' "set label 'line rate, both directions 200 Gb/s' at graph 0.02, first 200 left" '200 notitle with lines lw 1.5 dt (16,5,3,5)'
 	says_no picture.gp "'line rate 100"
 	plot -o picture.gp one.json both.json
 	ended plot 0
 	[[ $(<plot.err) == 'rdmark-plot: results of both directions (-b) are drawn next to '* ]] || fail 'no note'
-	says picture.gp '"one\none direction" 0, "both\nboth directions" 1' "100 title 'line rate 100 Gb/s'" "200 title"
+	says picture.gp '"one\none direction" 0, "both\nboth directions" 1' "set label 'line rate 100 Gb/s' at graph 0.02, first 100 left" \
+		'100 notitle with lines lw 1.5 dt (16,6) ' '200 notitle with lines lw 1.5 dt (16,5,3,5) '
+	made slot.json one.json '.ends[].pcie_link = "PCIe 8.0 GT/s x14"' # 100.8 Gb/s: their names would touch each other
+	script slot.json
+	says picture.gp "'line rate 100 Gb/s' at graph 0.02, first 100 left" "'PCIe link 100.8 Gb/s' at graph 0.98, first 100.8 right"
+}
+
+# disturb FROM FILTER FILE: in FILE, FROM with only those of its results disturbed that pass FILTER.
+disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.disturbed = ($2))"; }
+
+@test "what was disturbed is hollow, in the legend, and in text a small letter" {
+	local kind
+	document all.json write_bw -s 64,128,256 -n 20
+	made fixed.json all.json '.results |= (to_entries | map(.value.bandwidth_gbps = 20 * .key + 20 | .value))'
+	disturb fixed.json 'false' calm.json
+	disturb fixed.json '.message_bytes == 128' one.json
+	script calm.json
+	says_no picture.gp disturbed '$m'
+	for kind in bandwidth ratio; do
+		script -k "$kind" one.json calm.json
+		says picture.gp 'title '\''disturbed (!)'\' '$ms0 using 1:2 with points pt 6 '
+	done
+	data ms0 '128 1'
+	data ms1 '128 1' # by the disturbed one
+	script one.json
+	data ms0 '128 40'
+	plot one.json calm.json
+	ended plot 0
+	says plot.out 'A one   B calm   a disturbed (!) '
+	[[ $(grep -c '[.:| ]a' plot.out) == 2 ]] || fail 'not at one point'
+	# Bars, of one run and of several.
+	script -b 128 one.json calm.json
+	data ms0 '0 40'
+	says picture.gp "'disturbed (!)' with boxes fs solid 0"
+	plot -b 128 one.json calm.json
+	says plot.out '! disturbed' '*40 !*'
+	document rep.json write_bw -n 20 -s 4k --repeat 3
+	disturb rep.json '.run == 2' reps.json
+	script reps.json
+	data ms0 '0 *'
+	data e0 "0 $(jq '.results[1].bandwidth_gbps' reps.json)"
+	document time.json send_bw -D 0.5 --interval 0.1
+	disturb time.json true times.json
+	script -k time times.json
+	[[ $(sed -n '/^\$ms0 <</,/^END_OF_DATA/p' picture.gp | wc -l) == $(($(jq '.intervals | map(select(.partial | not)) | length' times.json) + 2)) ]] || fail 'not all intervals'
+}
+
+@test "disturbed latencies: curves, percentiles, histogram, ccdf, threads" {
+	local kind
+	document run.json send_lat -n 300 -H --threads 2
+	disturb run.json false calm.json
+	disturb run.json true bad.json
+	made parts.json calm.json '.results[0].by_thread[] |= (.quality.disturbed = (.thread == 1))'
+	for kind in latency percentiles histogram ccdf; do
+		script -k "$kind" calm.json
+		says_no picture.gp disturbed
+		script -k "$kind" bad.json calm.json
+		says picture.gp 'disturbed (!)'
+		plot -k "$kind" bad.json
+		ended plot 0
+		says plot.out disturbed
+	done
+	script -k histogram bad.json calm.json
+	says picture.gp "title 'bad, disturbed (!)' fs solid 0 border" "title 'calm' fs transparent solid 0.5"
+	script -k threads parts.json
+	data ms0 '*'
 }
 
 @test "latency against nines" {
@@ -336,6 +401,7 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 		| .results |= (to_entries | map(.value.bandwidth_gbps = .key + 10 | .value))' runs.jsonl >trend.jsonl
 	script -k trend trend.jsonl
 	data s0 '1795219200 10' '1795305600 10' '1795392000 10'
+	data ps0 '1795219200 10' '1795305600 10' '1795392000 10'
 	data s1 '1795219200 11' '1795305600 11' '1795392000 11'
 	grep -q "^set format x '%m-%d' timedate" picture.gp || fail "$(<picture.gp)"
 	jq -c 'del(.started_utc)' trend.jsonl >timeless.jsonl
@@ -354,6 +420,37 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	jq . trend.jsonl >long.json # of several lines each
 	script -k trend long.json
 	data s0 '1795219200 10' '1795305600 10' '1795392000 10'
+}
+
+@test "trend: failed runs are an x, near ones no stroke, the line rate is there, disturbed ones are counted" {
+	export SIMVERBS_DEVICES='sim0 speed=EDR width=4 gid.3=v2/127.0.0.1/lo'
+	document run.json send_bw -n 20 -s 64
+	start failing send_bw -p 1 --connect-timeout 0 --json=failed.json 127.0.0.1
+	finish failing
+	runs() { # SECOND GBPS DISTURBED…: of run.json; or SECOND -: it failed
+		local second gbps bad
+		while read -r second gbps bad; do
+			jq -c --argjson when "$second" --argjson gbps "${gbps/#-/0}" --argjson bad "${bad:-false}" '.started_utc = (1795219200 + $when | todate)
+				| if .results == [] then . else .results[0] |= (.bandwidth_gbps = $gbps | .quality.disturbed = $bad) end' \
+				"$([[ $gbps == - ]] && echo failed.json || echo run.json)"
+		done
+	}
+	printf '%s\n' '0 10' '0 20' '1 30 true' '2 40' '3 -' | runs >near.jsonl
+	script -k trend near.jsonl
+	data s0 '1795219200 10' '1795219200.5 20' '1795219201 30' '1795219202 40'
+	data ms0 '1795219201 30'
+	data failed '1795219203 0.02'
+	grep -q "^set xrange \[1795219199:1795219204\]" picture.gp || fail 'the axis is too wide'
+	says picture.gp '%H:%M:%S' "title 'disturbed (!)'" '1 of 4 runs disturbed' "title 'failed: 1 run'" "set label 'line rate 100 Gb/s'"
+	plot -k trend near.jsonl
+	ended plot 0
+	says plot.out '1 of 4 runs disturbed' 'A near   a disturbed (!)   x failed: 1 run   - line rate 100 Gb/s' ' - - - - '
+	grep -Eq '^ +0 \+-+x-' plot.out || fail 'no x'
+	printf '%s\n' '0 10' '1 20' '86400 30' '86401 40' '43200 -' | runs >days.jsonl
+	script -k trend days.jsonl
+	data ps0 '1795219200.5 15' '1795305600.5 35'
+	runs <<<'0 -' >none.jsonl
+	refused 'no results' 'Connection refused' -- -k trend none.jsonl
 }
 
 # A kept document took 46 KB: 20,000 would not fit in what these have.

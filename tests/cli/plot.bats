@@ -36,14 +36,15 @@ document() { # FILE PROGRAM ARG…
 	export SIMVERBS_DEVICES='sim0 speed=EDR width=4 gid.3=v2/127.0.0.1/lo'
 	document run.json write_bw -a -n 4
 	plot run.json
-	drawn 'Bandwidth: write_bw' 'line rate 100 Gb/s' 'message size [bytes]' 'bandwidth [Gb/s]' ' 64Ki ' ' 4Mi'
+	drawn 'Bandwidth: write_bw' ' A run ' ' - line rate 100 Gb/s' '100 |- - - - -' 'message size [bytes]' 'bandwidth [Gb/s]' ' 64Ki ' ' 4Mi'
 	[[ $(wc -L <plot.out) -le 80 && $(wc -l <plot.out) -le 24 ]] || fail 'too large'
 	plot --size 120x40 run.json
 	drawn ' 32Ki '
 	(($(wc -L <plot.out) > 90 && $(wc -l <plot.out) > 30)) || fail 'too small'
 	jq '.ends.client.pcie_link = "PCIe 8.0 GT/s x8"' run.json >slot.json
 	plot slot.json
-	drawn 'PCIe link 57.6 Gb/s'
+	drawn '= PCIe link 57.6 Gb/s' ' = = = = '
+	says_no plot.out '**A**' '###'
 }
 
 @test "several files: their names, or labels; one size is bars" {
