@@ -2,6 +2,7 @@
 #include "measure/results.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "endpoint/rail.h"
 #include "measure/meter.h"
@@ -212,11 +213,26 @@ int conditions_read(struct measurement *meas, const json_t *m)
 	return 0;
 }
 
+/* True if both ends of EP use the same ports: their addresses are equal. */
+static bool has_same_ports(const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < ep->rails; i++) {
+		const struct end *mine = &ep->rail[i].mine, *theirs = &ep->rail[i].theirs;
+
+		if (strcmp(mine->nic.name, theirs->nic.name) != 0 ||
+		    strcmp(mine->address.gid, theirs->address.gid) != 0 ||
+		    mine->address.lid != theirs->address.lid || mine->nic.port != theirs->nic.port)
+			return false;
+	}
+	return true;
+}
+
 void conditions_judge(const struct measurement *meas, struct result_row *row)
 {
 	struct disturbed *d = &row->disturbed;
 
-	*d = (struct disturbed){.quality = {quality_unknown(), quality_unknown()}};
+	*d = (struct disturbed){.quality = {quality_unknown(), quality_unknown()},
+				.same_ports = has_same_ports(meas->ms->ep)};
 	if (row->thread >= 0 || row->device) {
 		d->quality[row->by] = row->record->quality;
 	} else {

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "cli/sweep.h"
+#include "finding/finding.h"
+#include "finding/quality.h"
 #include "proto/record.h"
 
 void worst_note(struct worst *w, uint64_t interval_ns, uint64_t messages, double sum_us)
@@ -45,13 +47,16 @@ const char *result_direction_name(enum result_direction direction)
 const char *result_disturbance(const struct result_row *row, char *buf, size_t size)
 {
 	const struct disturbed *d = &row->disturbed;
+	unsigned both = d->same_ports ? d->reasons[0] & d->reasons[1] & QUALITY_OF_PORTS : 0;
+	const unsigned reasons[] = {both, d->reasons[0] & ~both, d->reasons[1] & ~both};
+	static const char *const whose[] = {"this host", "client", "server"};
 	char text[512];
 
 	buf[0] = '\0';
-	for (int i = 0; i < 2; i++)
-		if (d->reasons[i])
-			text_add(buf, size, "%s%s: %s", buf[0] ? "; " : "", result_end_name(i),
-				 quality_text(&d->quality[i], d->reasons[i], text, sizeof(text)));
+	for (int i = 0; i < 3; i++)
+		if (reasons[i])
+			text_add(buf, size, "%s%s: %s", buf[0] ? "; " : "", whose[i],
+				 quality_text(&d->quality[i == 2], reasons[i], text, sizeof(text)));
 	return buf;
 }
 

@@ -43,6 +43,7 @@ struct result_row {
 	struct disturbed {           /* of the client, and of the server */
 		struct quality quality[2];
 		unsigned reasons[2]; /* why the row is doubtful, as bits */
+		bool same_ports;     /* what these counted is said of both ends */
 	} disturbed;
 	const struct explained *explained; /* lent; NULL: nothing is known */
 };
@@ -103,7 +104,10 @@ static inline bool result_is_disturbed(const struct result_row *row)
 	return row->disturbed.reasons[0] || row->disturbed.reasons[1];
 }
 
-/* Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …". Returns BUF. */
+/*
+ * Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …"; once, of "this
+ * host", what the port of both ends counted. Returns BUF.
+ */
 const char *result_disturbance(const struct result_row *row, char *buf, size_t size);
 
 /* Write the experiment of O's sweep: "-t 16: "; "" if the size of a row says it. Returns BUF. */

@@ -104,8 +104,15 @@ static void print_checked(const struct checked *c)
 	if (p)
 		snprintf(name, sizeof(name), p->open_errno ? "%s" : "%s port %u", p->device,
 			 p->port);
-	for (size_t i = 0; i < c->findings.count; i++)
-		printf("%s: %s\n", name, finding_line(&c->findings.list[i], line, sizeof(line)));
+	for (size_t i = 0; i < c->findings.count; i++) {
+		struct finding f = c->findings.list[i];
+		size_t n = strlen(name);
+
+		if (p && !p->open_errno && strncmp(f.text, name, n) == 0) /* the name is there */
+			snprintf(f.text, sizeof(f.text), "the port%s",
+				 c->findings.list[i].text + n);
+		printf("%s: %s\n", name, finding_line(&f, line, sizeof(line)));
+	}
 	if (c->findings.count || !p)
 		return;
 	topo_format_link(&p->place, link, sizeof(link));

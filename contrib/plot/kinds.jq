@@ -109,10 +109,11 @@ def parts($runs; $o; $what):
 
 # --- runs beside the first ---------------------------------------------------------------------
 
-# How runs differ, but for what is on the axis or makes curves within a run: "qp (1 QP, 2 QPs)".
+# How runs differ, but for what is on the axis or makes curves within a run: "qp (1 QP, 2 QPs)". An option that
+# one test has not is no difference of its own.
 def unlike($keys; $x):
 	. as $rows
-	| [(varying - $keys - [$x])[] | . as $key | [$rows[].options[$key]] | unique | map(words($key))
+	| [(varying - $keys - [$x])[] | . as $key | [$rows[].options | select(has($key)) | .[$key]] | unique | map(words($key))
 		| reduce .[] as $one ([]; . + ([$one] - .)) | select(length > 1) | "\($key | short) (\(join(", ")))"] | join(", ");
 
 # .v of the rows by the middle of that of the first run's rows that are alike, where there are any; and of

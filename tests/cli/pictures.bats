@@ -208,6 +208,10 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	made absent.json after.json '.test = "send_bw" | .experiment.write_with_imm = null | .experiment.qp = 2' # other tests lack it
 	plot -o picture.gp -k ratio before.json absent.json
 	[[ $(<plot.err) == 'rdmark-plot: the runs differ in test (send_bw, write_bw), qp (1 QP, 2 QPs)' ]] || fail 'equal values are told'
+	made with.json before.json '.experiment.write_with_imm = true'
+	made lacks.json after.json '.test = "send_bw" | del(.experiment.write_with_imm)'
+	plot -o picture.gp -k ratio with.json lacks.json
+	[[ $(<plot.err) == 'rdmark-plot: the runs differ in test (send_bw, write_bw)' ]] || fail 'an absent value is told'
 	refused 'two files' -- -k ratio before.json
 	made sure.json run.json '.results |= [.[0] | .bandwidth_gbps = 10 | .plus_minus_percent = 3]'
 	made surer.json run.json '.results |= [.[0] | .bandwidth_gbps = 20 | .plus_minus_percent = 4]'

@@ -178,6 +178,23 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 	disturbed client retransmissions '3000 retransmissions, '
 }
 
+@test "both ends on one port: what it counted is said once, of this host" {
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'the counters of a real port cannot be set'
+	tree "$PWD/tree"
+	printf 0 >"$(echo tree/class/infiniband/*/ports/1/hw_counters)/packet_seq_err"
+	export RDMARK_SYSFS=$PWD/tree SIMVERBS_SYSFS=$PWD/tree
+	server write_bw
+	start_client write_bw -D 1 -s 64 --rate_limit 3000p --interval 0.1 --json=c.json
+	unset RDMARK_SYSFS SIMVERBS_SYSFS
+	until_says client.err '^rdmark: .*messages/s'
+	count tree hw_counters/packet_seq_err 3000
+	finish client server
+	ended client 0
+	json c.json '.results[0].quality | [.reasons[] | select(endswith("retransmissions"))] == ["client_retransmissions", "server_retransmissions"]'
+	says client.err 'disturbed (!): this host: 3000 retransmissions, '
+	(($(grep -o retransmissions client.err | grep -c .) == 1)) || fail 'said twice'
+}
+
 @test "threads: each has its own, and the row the worst of them" {
 	pair write_bw --threads 2 -D 0.3 -s 64 --json=c.json
 	json c.json '[.results[].by_thread[].quality] as $q | ($q | length) == 2
