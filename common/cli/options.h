@@ -88,7 +88,7 @@ struct option_row {
 	enum option_kind kind;
 	enum option_scope scope;
 	size_t field; /* offset in struct options */
-	uint64_t min, max;
+	uint64_t min, max; /* max of OPTION_TEXT: bytes; 0: any number */
 	const char *value; /* name of the value in the help; the words of a choice, separated by
 			      '|' */
 	const char *help;  /* with the unit */
@@ -187,6 +187,7 @@ struct output_options {
 	const char *json; /* NULL none, "-" stdout */
 	const char *json_lines, *prom; /* files; NULL none */
 	const char *csv;
+	const char *title; /* of the documents; NULL: none */
 	uint64_t within_percent; /* for gdr_bw, as the next two */
 	uint64_t expected_gbps, extra_windows;
 	/* thresholds for a result, as typed: measure/gate.h; NULL: none */

@@ -280,6 +280,8 @@ static const struct option_row table[] = {
 		"write a CSV row for each result to FILE or stdout; full:FILE, with all columns"),
 	OUTPUT_TEXT(OUTPUT, "prom", 0, prom, "FILE",
 		"write the results for Prometheus's node_exporter to FILE"),
+	OUTPUT(OUTPUT, "title", 0, TEXT, title, 0, 200, "TEXT",
+		"what this run is, for --json, --json-lines and --prom"),
 	OUTPUT_FLAG(OUTPUT, "out_json", 0, out_json, "write perftest's JSON to perftest_out.json",
 		ONE_ROW),
 	OUTPUT_TEXT(OUTPUT, "out_json_file", 0, out_json_file, "FILE",

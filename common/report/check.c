@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "explain/before.h"
 #include "explain/nccl.h"
+#include "proto/fields.h"
 #include "report/document.h"
 #include "report/list.h"
 #include "report/notes.h"
@@ -207,6 +208,8 @@ int check_ports(const char *program, const char *device, const struct output_opt
 
 	if (document_try(output, &f) == 0 && check_all(&k, device, &f) == 0) {
 		d = check_to_json(&k);
+		if (output->title)
+			json_object_set_new(d, "title", json_text(output->title));
 		write_check(&k, d, output, &f);
 	}
 	if (write_prom(d, output, status_of_check(&k, &f), &writing) && !fault_is(&f))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Lines of a script for gnuplot. $o is what was asked for: title, log, text (no picture), width.
+# Lines of a script for gnuplot. $o is what was asked for: title, log, text (no picture), width; named: the
+# title is the documents'.
 #
 # A series is {legend, points: [[x, y, low, high]], dashed, color}: low and high are the ends of its
 # whisker, and color counts from 0; who leaves these two out has a color for each series, in turn.
@@ -35,10 +36,10 @@ def thin($o; $dash): if $o.text then "with lines" else "with lines lw 1.5 dt \($
 
 # TITLE, and the LINES below it that are not empty.
 def prelude($o; $title; lines):
-	(if $o.title != "" then $o.title else $title end) as $title
-	| "# title: \($title | plain | gsub("\\\\"; "/") | @html)",
+	(if $o.title != "" then $o.title else $title end) as $heading
+	| "# title: \($heading | plain | gsub("\\\\"; "/") | @html)",
 	  "set encoding utf8",
-	  ([$title, (lines | select(. != "")) | cut($o.width / (if $o.text then 1 else 8.5 end) | floor) | quoted]
+	  ([$heading, (if $o.named then $title else empty end), (lines | select(. != "")) | cut($o.width / (if $o.text then 1 else 8.5 end) | floor) | quoted]
 		| "set title \(join(".\"\\n\".")) noenhanced"),
 	  "set key \(if $o.text then "above width 4 samplen 2" else "below samplen 3" end) Left reverse noenhanced",
 	  "set border 3", "set tics nomirror",
