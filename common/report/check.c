@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
 #include "explain/nccl.h"
@@ -105,16 +106,20 @@ static void print_checked(const struct checked *c)
 	if (p)
 		snprintf(name, sizeof(name), p->open_errno ? "%s" : "%s port %u", p->device,
 			 p->port);
-	for (size_t i = 0; i < c->findings.count; i++)
-		printf("%s: %s\n", name, finding_line(&c->findings.list[i], line, sizeof(line)));
+	for (size_t i = 0; i < c->findings.count; i++) {
+		printf("%s: ", name);
+		terminal_verdict(stdout, finding_line(&c->findings.list[i], line, sizeof(line)));
+		printf("\n");
+	}
 	if (c->findings.count || !p)
 		return;
 	topo_format_link(&p->place, link, sizeof(link));
 	snprintf(rate, sizeof(rate), hca_rate_gbps(p) > 0 ? "%.4g Gb/s" : "rate unknown",
 		 hca_rate_gbps(p));
-	printf("%s: ok: %s, %s, %s, MTU %u%s%s\n", name, list_state_name(p->port_attr.state),
-	       list_link_name(p), rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "",
-	       link);
+	printf("%s: ", name);
+	terminal_verdict(stdout, "ok");
+	printf(": %s, %s, %s, MTU %u%s%s\n", list_state_name(p->port_attr.state), list_link_name(p),
+	       rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "", link);
 }
 
 static json_t *checked_to_json(const struct checked *c)
