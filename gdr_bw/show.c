@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "endpoint/rail.h"
 #include "explain/nccl.h"
 #include "gdr.h"
@@ -124,7 +125,9 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 	if (g->results && v->expected_gbps > 0)
 		fprintf(out, " a healthy pair reaches %.1f Gb/s (%s)\n", v->expected_gbps,
 			v->expected_from);
-	fprintf(out, " %s\n", v->line);
+	fputc(' ', out);
+	terminal_verdict(out, v->line);
+	fputc('\n', out);
 	if (gpu && v->next[0])
 		fprintf(out, " next: %s\n", v->next);
 	fflush(out);

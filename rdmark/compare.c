@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "figures.h"
@@ -66,14 +67,16 @@ static void print_figure(const struct compare *k, const struct figure *one, int 
 		answer = "cannot tell";
 	for (int side = 0; side < 2; side++)
 		snprintf(value[side], sizeof(value[side]), "%.4g %s", one->mean[side], unit);
-	printf("%-*s %-8s %4lld  %-6s %14s %14s %9s %9s  %s%s\n", width,
+	printf("%-*s %-8s %4lld  %-6s %14s %14s %9s %9s  ", width,
 	       row_title(one, title, sizeof(title)),
 	       units_size((uint64_t)json_integer_value(json_object_get(one->of, "message_bytes")))
 		       .text,
 	       json_integer_value(json_object_get(one->of, "qps")), one->label, value[0], value[1],
 	       percent_text(c->change, true, change, sizeof(change)),
-	       percent_text(c->half, false, half, sizeof(half)), answer,
-	       one->disturbed ? " !" : "");
+	       percent_text(c->half, false, half, sizeof(half)));
+	terminal_verdict(stdout, answer);
+	terminal_put(stdout, TERMINAL_YELLOW, one->disturbed ? " !" : "");
+	printf("\n");
 }
 
 static void print_table(const struct compare *k)

@@ -8,6 +8,7 @@
 
 #include "base/process.h"
 #include "base/outlet.h"
+#include "base/terminal.h"
 #include "base/units.h"
 #include "memory/gpu.h"
 #include "host/hwtree.h"
@@ -118,9 +119,16 @@ static void print_row(FILE *out, const char *test, const json_t *row)
 	if (connection)
 		fprintf(out, "  connection %" JSON_INTEGER_FORMAT, connection);
 	if (json_is_true(json_object_get(quality, "disturbed")))
-		fprintf(out, "  !");
+		terminal_put(out, TERMINAL_YELLOW, "  !");
 	json_array_foreach (json_object_get(quality, "reasons"), i, why)
 		fprintf(out, " %s", json_string_value(why));
+	fprintf(out, "\n");
+}
+
+static void print_verdict(FILE *out, const char *test, const char *text)
+{
+	fprintf(out, "%-10s ", test);
+	terminal_verdict(out, text);
 	fprintf(out, "\n");
 }
 
@@ -140,8 +148,7 @@ static void show_test(struct tour *t, const char *test, const json_t *document, 
 	if (!document)
 		return; /* the program has printed why on standard error */
 	if (verdict)
-		fprintf(out, "%-10s %s %s\n", test, json_text_at(verdict, "level"),
-			json_text_at(verdict, "text"));
+		print_verdict(out, test, json_text_at(verdict, "text"));
 	else if (row)
 		print_row(out, test, row);
 	else

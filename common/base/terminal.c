@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/terminal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -71,4 +72,46 @@ void terminal_note(FILE *out, const char *fmt, ...)
 	va_start(ap, fmt);
 	terminal_vnote(out, fmt, ap);
 	va_end(ap);
+}
+
+static bool has_colours(FILE *out)
+{
+	const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
+
+	return !(refused && *refused) && kind && *kind && strcmp(kind, "dumb") != 0 &&
+	       isatty(terminal_fd(out));
+}
+
+void terminal_put(FILE *out, enum terminal_colour colour, const char *text)
+{
+	if (*text && has_colours(out))
+		fprintf(out, "\033[%dm%s\033[m", (int)colour, text);
+	else
+		fputs(text, out);
+}
+
+void terminal_verdict(FILE *out, const char *text)
+{
+	static const struct {
+		char word[16];
+		enum terminal_colour colour;
+	} words[] = {
+		{"PASS", TERMINAL_GREEN},          {"ok", TERMINAL_GREEN},
+		{"better", TERMINAL_GREEN},        {"FAIL", TERMINAL_RED},
+		{"fault", TERMINAL_RED},           {"worse", TERMINAL_RED},
+		{"WARN", TERMINAL_YELLOW},         {"warn", TERMINAL_YELLOW},
+		{"INCONCLUSIVE", TERMINAL_YELLOW}, {"UNAVAILABLE", TERMINAL_YELLOW},
+		{"cannot tell", TERMINAL_YELLOW},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t n = strlen(words[i].word);
+
+		if (strncmp(text, words[i].word, n) != 0 || !strchr(" :,", text[n]))
+			continue;
+		terminal_put(out, words[i].colour, words[i].word);
+		text += n;
+		break;
+	}
+	fputs(text, out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* terminal: the terminal's width, and text broken into lines of that width. */
+/* terminal: its width, text broken into lines of that width, and colours. */
 #pragma once
 
 #include <stdarg.h>
@@ -25,3 +25,17 @@ void terminal_wrap(char *to, size_t size, const char *text, unsigned columns, un
  */
 void terminal_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void terminal_vnote(FILE *out, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+
+/*
+ * Write TEXT to OUT, in COLOUR if OUT is a terminal that has colours, and neither NO_COLOR nor
+ * TERM=dumb says otherwise.
+ */
+enum terminal_colour {
+	TERMINAL_RED = 31,
+	TERMINAL_GREEN,
+	TERMINAL_YELLOW
+};
+void terminal_put(FILE *out, enum terminal_colour colour, const char *text);
+
+/* The same with the first word alone, if it is a verdict: "FAIL too slow", "warn: no GPU". */
+void terminal_verdict(FILE *out, const char *text);

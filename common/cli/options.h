@@ -87,7 +87,7 @@ struct option_row {
 	enum option_kind kind;
 	enum option_scope scope;
 	size_t field; /* offset in struct options */
-	uint64_t min, max;
+	uint64_t min, max; /* max of OPTION_TEXT: bytes; 0: any number */
 	const char *value; /* name of the value in the help; the words of a choice, separated by
 			      '|' */
 	const char *help;  /* with the unit */
@@ -161,6 +161,7 @@ struct local_options {
 	uint64_t wait_destroy_ns;
 	const char *counters; /* names of the port's counters to report; NULL: none */
 	uint64_t max_memory_bytes, max_duration_ns, max_qps; /* AUTO: no limit */
+	const char *logfile, *pidfile; /* of a server; NULL: none */
 	uint64_t list, check, version;
 	const char *help; /* "-": the usual options, "all" */
 };
@@ -187,6 +188,7 @@ struct output_options {
 	const char *json; /* NULL none, "-" stdout */
 	const char *json_lines, *prom; /* files; NULL none */
 	const char *csv;
+	const char *title; /* of the documents; NULL: none */
 	uint64_t within_percent; /* for gdr_bw, as the next two */
 	uint64_t expected_gbps, extra_windows;
 	/* thresholds for a result, as typed: measure/gate.h; NULL: none */

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
 #include "explain/nccl.h"
+#include "proto/fields.h"
 #include "report/document.h"
 #include "report/list.h"
 #include "report/notes.h"
@@ -111,16 +113,19 @@ static void print_checked(const struct checked *c)
 		if (p && !p->open_errno && strncmp(f.text, name, n) == 0) /* the name is there */
 			snprintf(f.text, sizeof(f.text), "the port%s",
 				 c->findings.list[i].text + n);
-		printf("%s: %s\n", name, finding_line(&f, line, sizeof(line)));
+		printf("%s: ", name);
+		terminal_verdict(stdout, finding_line(&f, line, sizeof(line)));
+		printf("\n");
 	}
 	if (c->findings.count || !p)
 		return;
 	topo_format_link(&p->place, link, sizeof(link));
 	snprintf(rate, sizeof(rate), hca_rate_gbps(p) > 0 ? "%.4g Gb/s" : "rate unknown",
 		 hca_rate_gbps(p));
-	printf("%s: ok: %s, %s, %s, MTU %u%s%s\n", name, list_state_name(p->port_attr.state),
-	       list_link_name(p), rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "",
-	       link);
+	printf("%s: ", name);
+	terminal_verdict(stdout, "ok");
+	printf(": %s, %s, %s, MTU %u%s%s\n", list_state_name(p->port_attr.state), list_link_name(p),
+	       rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "", link);
 }
 
 static json_t *checked_to_json(const struct checked *c)
@@ -214,6 +219,8 @@ int check_ports(const char *program, const char *device, const struct output_opt
 
 	if (document_try(output, &f) == 0 && check_all(&k, device, &f) == 0) {
 		d = check_to_json(&k);
+		if (output->title)
+			json_object_set_new(d, "title", json_text(output->title));
 		write_check(&k, d, output, &f);
 	}
 	if (write_prom(d, output, status_of_check(&k, &f), &writing) && !fault_is(&f))

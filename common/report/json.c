@@ -204,6 +204,8 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 			      "experiment", experiment_describe(&o->experiment, o->traits),
 			      "effective", json_effective(&r->run.effective));
 
+	if (o->output.title)
+		json_object_set_new(d, "title", json_text(o->output.title));
 	json_object_set(d, "ends", r->run.ends);
 	json_object_set(d, "results", r->run.results);
 	if (json_array_size(r->run.summaries))

@@ -37,13 +37,17 @@ static void put_escaped(const char *text, FILE *out)
 	}
 }
 
-/* The labels as they are printed: `{device="mlx5_0"}`. The caller frees it. NULL: no memory. */
+/*
+ * The labels as they are printed, to a terminal, too: `{device="mlx5_0"}`. The caller frees it. NULL:
+ * no memory.
+ */
 static char *labels_text(const json_t *labels)
 {
 	struct composed text;
 	FILE *out = composed_open(&text);
 	const char *name, *separator = "{";
 	json_t *value;
+	char *all;
 
 	if (!out)
 		return composed_close(&text);
@@ -55,7 +59,10 @@ static char *labels_text(const json_t *labels)
 		separator = ",";
 	}
 	fputs(*separator == '{' ? "" : "}", out);
-	return composed_close(&text);
+	all = composed_close(&text);
+	if (all)
+		text_disarm(all);
+	return all;
 }
 
 void prom_add(struct prom *p, enum prom_family family, const json_t *labels, double value)
@@ -297,9 +304,13 @@ static double epoch_of(const char *utc)
 	return rest && !*rest ? (double)timegm(&tm) : NAN;
 }
 
-/* Add how a run or check ended: UP: it came to its end. */
-static void add_outcome(struct prom *p, bool up, double exit_status, double when_s)
+/* Add how a run or check of DOCUMENT ended, with its title: UP: it came to its end. */
+static void add_outcome(struct prom *p, const json_t *document, bool up, double exit_status,
+			double when_s)
 {
+	const char *title = json_text_at(document, "title");
+
+	prom_add_labelled(p, PROM_TITLE, p->labels, "title", title, *title ? 1 : NAN);
 	prom_add(p, PROM_UP, p->labels, up);
 	prom_add(p, PROM_EXIT_STATUS, p->labels, exit_status);
 	prom_add(p, PROM_LAST_RUN, p->labels, when_s);
@@ -323,7 +334,7 @@ char *prom_run(const struct prom_about *about, const json_t *document)
 	prom_label(p.labels, "peer", about->peer);
 	if (!about->peer)
 		label_from(p.labels, "peer", json_object_get(ends, "client"), "host");
-	add_outcome(&p, ok || below,
+	add_outcome(&p, document, ok || below,
 		    ok ? 0 : number_of(json_object_get(document, "error"), "exit_status"),
 		    epoch_of(json_text_at(document, "finished_utc")));
 	prom_add(&p, PROM_THRESHOLDS_MET, p.labels, ok || below ? (double)ok : NAN);
@@ -356,7 +367,7 @@ char *prom_check(const struct prom_about *about, const json_t *document, int sta
 	size_t i;
 
 	prom_begin(&p, about->file);
-	add_outcome(&p, document != NULL, status, (double)time(NULL));
+	add_outcome(&p, document, document != NULL, status, (double)time(NULL));
 	if (document)
 		add_checked(&p, json_object_get(document, "host"));
 	json_array_foreach (ports, i, one)

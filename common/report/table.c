@@ -160,7 +160,8 @@ static void table_row(struct report *r, const struct result *result, const struc
 		fprintf(out, LABEL_GAP "%s%.1f", interval ? "" : "all ",
 			interval ? (double)t->row_ns / 1e9 : rec->seconds);
 	/* The mark comes last, so that all other fields keep their positions. */
-	fprintf(out, "%s\n", result_is_disturbed(shown) ? MARK : "");
+	terminal_put(out, TERMINAL_YELLOW, result_is_disturbed(shown) ? MARK : "");
+	fputc('\n', out);
 	if (result->samples_us)
 		columns_samples(r, result, shown, out);
 	if (t->has_intervals && !interval && !rows_timed(r)) {

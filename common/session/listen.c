@@ -47,6 +47,8 @@ static int announce(struct program *p)
 	struct outlet ready;
 	int n, err;
 
+	if (service_ready(p))
+		return -1;
 	report_listening(&p->report, p->listener.address);
 	if (l->persistent)
 		report_log(&p->report, "one client may use %s, and the whole rate of its link",

@@ -43,6 +43,7 @@ struct program {
 	struct auth auth;
 	struct peer_log lines;    /* persistent server: what clients may cause on stdout */
 	struct listener listener; /* server */
+	int pid_fd;               /* its --pidfile, locked; -1: none */
 };
 
 /* The stage of a session. */
@@ -109,6 +110,14 @@ int session_server(struct session *s);
  * which the program releases, and announce it: in the log, to the service manager, to --ready-fd.
  */
 int listen_open(struct session *s);
+
+/*
+ * service.c: what a server has instead of a terminal. Open --logfile as standard error, and lock
+ * --pidfile against other servers; write the process id into it: clients can connect; remove it.
+ */
+int service_open(struct program *p);
+int service_ready(struct program *p);
+void service_close(struct program *p);
 
 /*
  * command_line.c: read the command line, and set P's options, gates and repeat; after that failed,

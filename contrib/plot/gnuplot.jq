@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Lines of a script for gnuplot. $o is what was asked for: title, log, text (no picture), width.
+# Lines of a script for gnuplot. $o is what was asked for: title, log, text (no picture), width; named: the
+# title is the documents'.
 #
 # A series is {legend, points: [[x, y, low, high]], marked: [[x, y]], dashed, color}: low and high are the ends
 # of its whisker; marked are the points that were disturbed; color counts from 0: a series without one has its
@@ -41,10 +42,10 @@ def disturbed_key: "disturbed (!)";
 
 # TITLE, and the LINES below it that are not empty.
 def prelude($o; $title; lines):
-	(if $o.title != "" then $o.title else $title end) as $title
-	| "# title: \($title | plain | gsub("\\\\"; "/") | @html)",
+	(if $o.title != "" then $o.title else $title end) as $heading
+	| "# title: \($heading | plain | gsub("\\\\"; "/") | @html)",
 	  "set encoding utf8",
-	  ([$title, (lines | select(. != "")) | cut($o.width / (if $o.text then 1 else 8.5 end) | floor) | quoted]
+	  ([$heading, (if $o.named then $title else empty end), (lines | select(. != "")) | cut($o.width / (if $o.text then 1 else 8.5 end) | floor) | quoted]
 		| join(".\"\\n\".")
 		| if $o.text then "heading = \(.)", "set title heading noenhanced", "unset key"
 		  else "set title \(.) noenhanced", "set key below samplen 3 Left reverse noenhanced" end),

@@ -360,5 +360,7 @@ def picture($o):
 	   else stop("no result has messages of \($o.bytes) bytes") end) as $kind
 	| (if $kind == "time" then $intervals elif $kind | IN("threads", "devices") then [.[].parts[] | asked_for] else $rows end
 		| map(select(has_kind($kind)))) as $drawn
+	| (reduce ($drawn[].title | select(. != null)) as $title ([]; . + ([$title] - . - [""])) | join("; ")) as $titles
+	| (if $o.title == "" and $titles != "" then $o + {title: $titles, named: true} else $o end) as $o
 	| if $o.x != "" and ($kind | over_x | not) then stop("-x: --kind \($kind) has an axis of its own")
 	  elif $drawn == [] then missing($kind) else $drawn | draw($kind; $runs; $o) end;

@@ -54,6 +54,7 @@ def about($run):
 	| ([$d.ends | object | .client, .server | object]) as $ends
 	| {
 		run: $run,
+		title: ($d.title | text | plain),
 		options: options($d; $ends),
 		day: ([$d.started_utc | text | match("^[0-9]{4}-[0-9]{2}-[0-9]{2}").string] | first // ""),
 		when: ([$d.started_utc | text | try fromdateiso8601 catch empty] | first // null),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "limits.h"
 #include "judge.h"
@@ -180,7 +181,8 @@ static void print_kind(struct report *r, uint32_t i, uint32_t count)
 	uint32_t later = lines_later(r, i + count) + r->last + r->next, printed = 0;
 
 	judge_words(&words, s, count);
-	fprintf(r->to, "%s: %u\n", words.text, count);
+	terminal_put(r->to, suspect_is_lost(s->kind) ? TERMINAL_RED : TERMINAL_YELLOW, words.text);
+	fprintf(r->to, ": %u\n", count);
 	r->lines++;
 	/* all of them, or one line less, in which the number of the others stands */
 	while (printed < count &&
@@ -260,9 +262,11 @@ static uint32_t print_notes(FILE *to, const struct judgement *j)
 		bool cannot = f->is.strength == FINDING_CANNOT_TELL;
 
 		lines += *f->next ? 2 : 1;
-		if (to)
-			fprintf(to, "%s%s\n%s%s%s", cannot ? "cannot tell " : "", f->text,
-				*f->next ? "  next: " : "", f->next, *f->next ? "\n" : "");
+		if (!to)
+			continue;
+		terminal_put(to, TERMINAL_YELLOW, cannot ? "cannot tell " : "");
+		fprintf(to, "%s\n%s%s%s", f->text, *f->next ? "  next: " : "", f->next,
+			*f->next ? "\n" : "");
 	}
 	if (j->notes.count > NOTES_SHOWN && to)
 		fprintf(to, "and %zu more notes (--json has all)\n", j->notes.count - NOTES_SHOWN);

@@ -48,6 +48,7 @@ setup() {
 	declare -gA pid=() status=() took_ms=() started_us=()
 	deadline=120 # on machines that are emulated, and share two CPUs with others, too
 	host=${RDMARK_HOST:-127.0.0.1}
+	export NO_COLOR=1
 	through=()
 	mkfifo ready seen
 	# Their reports go into separate files, for teardown.

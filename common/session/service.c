@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The files of a server that no terminal and no service manager looks after: --logfile, --pidfile. */
+#include "session/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Let FILE be standard error. It is appended to: who copies and truncates it loses nothing. */
+static int open_log(const char *file, struct fault *f)
+{
+	int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0666);
+
+	if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+		return document_refused(file, errno, f);
+	close(fd);
+	return 0;
+}
+
+/* Lock the file at FD, which is at FILE, unless it belongs to a server, or is no pid file at all. */
+static int take(int fd, const char *file, struct fault *f)
+{
+	char text[32] = "";
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	text[strcspn(text, "\n")] = '\0';
+	if (n < 0 || (n > 0 && (!*text || text[strspn(text, "0123456789")])))
+		return fault_usage(f, "name another file", "--pidfile: %s is no pid file", file);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	return fault_usage(f, "stop it, or give another --pidfile and -p",
+			   "--pidfile: %s is of process %s, which runs", file, text);
+}
+
+/* Take the pid file, as long as this process lives; another server may just have removed it. */
+static int open_pid(struct program *p)
+{
+	const char *file = p->options.local.pidfile;
+	struct stat mine, there;
+	int fd;
+
+	do {
+		fd = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+			  0644);
+		if (fd < 0 || fstat(fd, &mine))
+			return document_refused(file, errno, &p->fault);
+		if (take(fd, file, &p->fault)) {
+			close(fd);
+			return -1;
+		}
+		if (stat(file, &there) == 0 && there.st_ino == mine.st_ino)
+			break;
+		close(fd);
+	} while (true);
+	p->pid_fd = fd;
+	return 0;
+}
+
+int service_open(struct program *p)
+{
+	const struct local_options *l = &p->options.local;
+
+	fault_phase(&p->fault, "opening the server's files");
+	if (l->pidfile && open_pid(p))
+		return -1;
+	return l->logfile ? open_log(l->logfile, &p->fault) : 0;
+}
+
+int service_ready(struct program *p)
+{
+	int fd = p->pid_fd;
+
+	if (fd < 0 || (ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 &&
+		       dprintf(fd, "%d\n", (int)getpid()) > 0))
+		return 0;
+	return document_refused(p->options.local.pidfile, errno, &p->fault);
+}
+
+void service_close(struct program *p)
+{
+	if (p->pid_fd >= 0)
+		unlink(p->options.local.pidfile);
+	if (p->pid_fd >= 0)
+		close(p->pid_fd);
+}
