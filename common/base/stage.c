@@ -58,6 +58,7 @@ static const struct {
 	{"judging the result", STAGE_JUDGE},
 	{"judging the results", STAGE_JUDGE},
 	{"opening the output files", STAGE_OUTPUT},
+	{"opening the server's files", STAGE_OUTPUT},
 	{"writing to stdout", STAGE_OUTPUT},
 	{"writing the document", STAGE_OUTPUT},
 	{"writing the results", STAGE_OUTPUT},

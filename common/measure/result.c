@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "cli/sweep.h"
 #include "finding/finding.h"
-#include "finding/quality.h"
 #include "proto/record.h"
 
 void worst_note(struct worst *w, uint64_t interval_ns, uint64_t messages, double sum_us)

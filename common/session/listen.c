@@ -47,7 +47,7 @@ static int announce(struct program *p)
 	struct outlet ready;
 	int n, err;
 
-	if (service_ready(p))
+	if (service_ready(&p->service, &p->fault))
 		return -1;
 	report_listening(&p->report, p->listener.address);
 	if (l->persistent)

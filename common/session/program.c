@@ -22,7 +22,8 @@ static int run_session(struct program *p, struct session *s)
 {
 	struct report_about about = session_about(p);
 
-	if (stop_init(&p->stop, &p->fault) || service_open(p))
+	if (stop_init(&p->stop, &p->fault) || service_open(&p->service, p->options.local.logfile,
+							   p->options.local.pidfile, &p->fault))
 		return -1;
 	streams_open(&p->streams, &p->stop);
 	if (report_open(&p->report, &about, &p->fault))
@@ -118,7 +119,7 @@ static int finish_program(struct program *p, struct session *s)
 	if (fault_is(&p->fault) && !reader_is_gone(p))
 		fault_print(&p->fault, p->name, stderr);
 	listener_close(&p->listener);
-	service_close(p);
+	service_close(&p->service);
 	session_release(s);
 	auth_release(&p->auth);
 	repeat_release(&p->repeat);
@@ -232,7 +233,7 @@ int session_main(const struct test *const *tests, size_t count, char **argv)
 		.argv = argv,
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,
-		.pid_fd = -1,
+		.service = SERVICE_NONE,
 		.lines = {.most = 1000, /* on stdout of a server that stays; then ten a second */
 			  .period_ns = UNITS_NS_PER_S / 10,
 			  .lock = PTHREAD_MUTEX_INITIALIZER},

@@ -12,6 +12,7 @@
 #include "measure/measure.h"
 #include "measure/repeat.h"
 #include "report/report.h"
+#include "session/service.h"
 #include "session/session.h"
 #include "verbs/gid.h"
 
@@ -43,7 +44,7 @@ struct program {
 	struct auth auth;
 	struct peer_log lines;    /* persistent server: what clients may cause on stdout */
 	struct listener listener; /* server */
-	int pid_fd;               /* its --pidfile, locked; -1: none */
+	struct service service;
 };
 
 /* The stage of a session. */
@@ -112,14 +113,6 @@ int session_server(struct session *s);
 int listen_open(struct session *s);
 
 /*
- * service.c: what a server has instead of a terminal. Open --logfile as standard error, and lock
- * --pidfile against other servers; write the process id into it: clients can connect; remove it.
- */
-int service_open(struct program *p);
-int service_ready(struct program *p);
-void service_close(struct program *p);
-
-/*
  * command_line.c: read the command line, and set P's options, gates and repeat; after that failed,
  * say so in the file of --prom; the experiment at POINT of its sweep; set P's options to that; note
  * options without effect.
@@ -163,8 +156,8 @@ void hello_write_sweep(const struct sweep *sweep, json_t *m);
 int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
 
 /*
- * handshake.c: "hello", which the caller releases, and "welcome", then "qps". The server chooses from
- * HELLO, and says what the client has DECIDED (experiment_check()), which both ends note.
+ * handshake.c: "hello", which the caller releases, and "welcome", then "qps". The server chooses
+ * from HELLO, and says what the client has DECIDED (experiment_check()), which both ends note.
  */
 json_t *handshake_hello(struct endpoint *ep, const struct link *l);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
@@ -181,8 +174,9 @@ int handshake_connect(struct measure *ms);
 
 /*
  * connect_cm.c: connects the QPs through rdma_cm with -R; without, nothing. The server listens and
- * adds its address to WELCOME, which the client reads; then both wait until their QPs are connected.
- * The client's "qps" may come meanwhile: the server returns it in *QPS; the client passes NULL.
+ * adds its address to WELCOME, which the client reads; then both wait until their QPs are
+ * connected. The client's "qps" may come meanwhile: the server returns it in *QPS; the client
+ * passes NULL.
  */
 int connect_cm_listen(struct endpoint *ep, json_t *welcome);
 int connect_cm_aim(struct endpoint *ep, const json_t *welcome);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The files of a server that no terminal and no service manager looks after: --logfile, --pidfile. */
-#include "session/program.h"
+#include "session/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/document.h"
+
 /* Let FILE be standard error. It is appended to: who copies and truncates it loses nothing. */
 static int open_log(const char *file, struct fault *f)
 {
-	int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0666);
+	int fd =
+		open(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0666);
 
 	if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
 		return document_refused(file, errno, f);
@@ -20,7 +22,8 @@ static int open_log(const char *file, struct fault *f)
 	return 0;
 }
 
-/* Lock the file at FD, which is at FILE, unless it belongs to a server, or is no pid file at all. */
+/* Lock the file at FD, which is at FILE, unless it belongs to a server, or is no pid file at all.
+ */
 static int take(int fd, const char *file, struct fault *f)
 {
 	char text[32] = "";
@@ -36,9 +39,8 @@ static int take(int fd, const char *file, struct fault *f)
 }
 
 /* Take the pid file, as long as this process lives; another server may just have removed it. */
-static int open_pid(struct program *p)
+static int open_pid(struct service *s, const char *file, struct fault *f)
 {
-	const char *file = p->options.local.pidfile;
 	struct stat mine, there;
 	int fd;
 
@@ -46,8 +48,8 @@ static int open_pid(struct program *p)
 		fd = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
 			  0644);
 		if (fd < 0 || fstat(fd, &mine))
-			return document_refused(file, errno, &p->fault);
-		if (take(fd, file, &p->fault)) {
+			return document_refused(file, errno, f);
+		if (take(fd, file, f)) {
 			close(fd);
 			return -1;
 		}
@@ -55,34 +57,31 @@ static int open_pid(struct program *p)
 			break;
 		close(fd);
 	} while (true);
-	p->pid_fd = fd;
+	*s = (struct service){file, fd};
 	return 0;
 }
 
-int service_open(struct program *p)
+int service_open(struct service *s, const char *logfile, const char *pidfile, struct fault *f)
 {
-	const struct local_options *l = &p->options.local;
-
-	fault_phase(&p->fault, "opening the server's files");
-	if (l->pidfile && open_pid(p))
+	fault_phase(f, "opening the server's files");
+	if (pidfile && open_pid(s, pidfile, f))
 		return -1;
-	return l->logfile ? open_log(l->logfile, &p->fault) : 0;
+	return logfile ? open_log(logfile, f) : 0;
 }
 
-int service_ready(struct program *p)
+int service_ready(struct service *s, struct fault *f)
 {
-	int fd = p->pid_fd;
-
-	if (fd < 0 || (ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 &&
-		       dprintf(fd, "%d\n", (int)getpid()) > 0))
+	if (s->fd < 0 || (ftruncate(s->fd, 0) == 0 && lseek(s->fd, 0, SEEK_SET) == 0 &&
+			  dprintf(s->fd, "%d\n", (int)getpid()) > 0))
 		return 0;
-	return document_refused(p->options.local.pidfile, errno, &p->fault);
+	return document_refused(s->pidfile, errno, f);
 }
 
-void service_close(struct program *p)
+void service_close(struct service *s)
 {
-	if (p->pid_fd >= 0)
-		unlink(p->options.local.pidfile);
-	if (p->pid_fd >= 0)
-		close(p->pid_fd);
+	if (s->fd < 0)
+		return;
+	unlink(s->pidfile);
+	close(s->fd);
+	*s = SERVICE_NONE;
 }

@@ -87,7 +87,7 @@ no_device_here() {
 	answered 'ambiguous. Fix: give one of --disable_pcie_relaxed, --disable_dynamic_polling, --disable_numa' send_bw --dis
 	# Only perftest's names can be shortened: what follows an option of ours may be the host.
 	answered 'unknown option --foo. Fix: did you mean --footprint?' send_bw --foo h
-	answered 'unknown option --ti=3. Fix: did you mean --timeout, --time?' send_bw --ti=3
+	answered 'unknown option --ti=3. Fix: did you mean --timeout, --title, --time?' send_bw --ti=3
 	cli send_bw --itres
 	says_no cli.err '?.'
 	# What the test does not have is not suggested.
