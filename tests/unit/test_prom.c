@@ -107,8 +107,8 @@ static void test_a_result_is_shown_once(void **state)
 
 	(void)state;
 	assert_int_equal(count(text, "\nrdmark_bandwidth_bytes_per_second{"), 2);
-	has(text, "size=\"8\",direction=\"client_to_server\"} 2e+10\n");
-	has(text, "size=\"16\",direction=\"client_to_server\"} 5e+10\n");
+	has(text, "message_bytes=\"8\",direction=\"client_to_server\"} 2e+10\n");
+	has(text, "message_bytes=\"16\",direction=\"client_to_server\"} 5e+10\n");
 	assert_int_equal(count(text, "code=\"slow\"} 1\n"), 1);
 	free(text);
 }
@@ -124,8 +124,8 @@ static void test_varied_options_and_directions(void **state)
 				"\"server_to_client\", \"bandwidth_gbps\": 8}}}]}");
 
 	(void)state;
-	has(text, "size=\"8\",direction=\"both\",qp=\"4\",test=\"1\"} 2000000000\n");
-	has(text, "size=\"8\",direction=\"client_to_server\",qp=\"4\"");
+	has(text, "message_bytes=\"8\",direction=\"both\",qp=\"4\",test=\"1\"} 2000000000\n");
+	has(text, "message_bytes=\"8\",direction=\"client_to_server\",qp=\"4\"");
 	assert_int_equal(count(text, "\nrdmark_bandwidth_bytes_per_second{"), 3);
 	assert_null(strstr(text, "size_bytes"));
 	free(text);
