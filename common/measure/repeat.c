@@ -226,7 +226,7 @@ static void add_reason(const struct repeat *r, const struct plateau *p, char *bu
 		text_add(buf, size, "the runs fall into two groups, about %s and %s %s",
 			 repeat_number(r, p->groups.low).text,
 			 repeat_number(r, p->groups.high).text,
-			 r->latency ? "usec" : unit_name(r->gbits));
+			 r->latency ? "us" : unit_name(r->gbits));
 	else if (p->state == PLATEAU_DRIFTS)
 		text_add(buf, size, "still %s by %.2g %% per run",
 			 p->slope > 0 ? "rising" : "falling", fabs(p->slope) * 100);
@@ -283,7 +283,7 @@ static void add_spread(const struct repeat *r, const struct plateau *p, char *bu
 
 	text_add(buf, size, ": median %s %s, %s to %s, deviation %.2f %%",
 		 repeat_number(r, s.median).text,
-		 r->latency ? "usec on average" : unit_name(r->gbits), repeat_number(r, s.min).text,
+		 r->latency ? "us on average" : unit_name(r->gbits), repeat_number(r, s.min).text,
 		 repeat_number(r, s.max).text, s.cv * 100);
 	if (isfinite(p->mean.half) && p->mean.mean > 0)
 		text_add(buf, size, ", mean %s ± %.2g %% (%.4g %%)",

@@ -43,6 +43,14 @@ const char *result_direction_name(enum result_direction direction)
 	return name[direction];
 }
 
+const char *result_direction_words(enum result_direction direction)
+{
+	static const char *const words[] = {"client to server", "server to client", "both ways",
+					    "ping-pong"};
+
+	return words[direction];
+}
+
 const char *result_disturbance(const struct result_row *row, char *buf, size_t size)
 {
 	const struct disturbed *d = &row->disturbed;

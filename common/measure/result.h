@@ -99,6 +99,9 @@ void worst_to_record(const struct worst *w, bool latency, struct record *rec);
 const char *result_end_name(enum result_end end);
 const char *result_direction_name(enum result_direction direction);
 
+/* In a sentence: "client to server". */
+const char *result_direction_words(enum result_direction direction);
+
 static inline bool result_is_disturbed(const struct result_row *row)
 {
 	return row->disturbed.reasons[0] || row->disturbed.reasons[1];

@@ -306,7 +306,7 @@ static double link_gbps(const struct endpoint *ep, const struct result_row *row)
 /* Check a shown row against the thresholds, and with --strict also for disturbances. */
 static void judge_row(struct gates *g, const struct endpoint *ep, const struct result_row *row)
 {
-	const char *direction = result_direction_name(row->direction);
+	const char *direction = result_direction_words(row->direction);
 	char text[512];
 
 	gates_judge(g, row->record, direction, link_gbps(ep, row));

@@ -19,7 +19,7 @@
 /* In a shorter run one interruption of 1 ms, which every kernel has, costs more than 1 %. */
 #define SHORT_S 0.1
 
-/* "-t 16: 64 KiB, client_to_server"; the direction only if rows have one. Returns BUF. */
+/* "-t 16: 64 KiB, client to server"; the direction only if rows have one. Returns BUF. */
 static const char *row_name(const struct report *r, const struct result_row *row, char *buf,
 			    size_t size)
 {
@@ -28,7 +28,7 @@ static const char *row_name(const struct report *r, const struct result_row *row
 	result_point(o, buf, size);
 	text_add(buf, size, "%s", units_size(row->record->message_bytes).text);
 	if (o->output.both_rows && o->experiment.bidirectional)
-		text_add(buf, size, ", %s", result_direction_name(row->direction));
+		text_add(buf, size, ", %s", result_direction_words(row->direction));
 	return buf;
 }
 
@@ -39,14 +39,14 @@ static struct units_text rate_text(const struct report *r, const struct record *
 				    : (struct units_text){"no rate"};
 }
 
-/* "3.21 usec on average", or the bandwidth. */
+/* "3.21 us on average", or the bandwidth. */
 static struct units_text average_text(const struct report *r, const struct record *rec)
 {
 	struct units_text average;
 
 	if (!r->about.test->latency)
 		return rate_text(r, rec);
-	snprintf(average.text, sizeof(average.text), "%.2f usec on average", rec->latency.mean_us);
+	snprintf(average.text, sizeof(average.text), "%.2f us on average", rec->latency.mean_us);
 	return average;
 }
 
@@ -95,7 +95,7 @@ void notes_worst(const struct report *r, const struct result_row *row)
 			      rec->intervals.count,
 			      unit_rate(gbits, rec->intervals.worst_gbps).text);
 	else if (rec->intervals.worst_us > 0)
-		terminal_note(stderr, "%s: worst interval: %.2f usec on average", name,
+		terminal_note(stderr, "%s: worst interval: %.2f us on average", name,
 			      rec->intervals.worst_us);
 }
 
@@ -206,7 +206,7 @@ static void note_unknown(const struct report *r, const struct record *rec, const
 		    fmax(1, ceil(LONGER * rec->seconds)));
 }
 
-/* "9270 MiB/s" or "3.2 usec on average": REC's average, to the second digit of its ± PERCENT. */
+/* "9270 MiB/s" or "3.2 us on average": REC's average, to the second digit of its ± PERCENT. */
 static struct units_text rounded_text(const struct report *r, const struct record *rec,
 				      double percent)
 {
@@ -222,7 +222,7 @@ static struct units_text rounded_text(const struct report *r, const struct recor
 		 : unit < 1 ? 1
 			    : 0,
 		 round(value / unit) * unit,
-		 latency ? "usec on average"
+		 latency ? "us on average"
 		 : gbits ? "Gb/s"
 			 : "MiB/s");
 	return text;

@@ -123,7 +123,7 @@ static void add_progress(const struct report *r, const struct progress *p, char 
 		text_add(buf, size, "%s, %s", unit_rate(gbits, rec.bandwidth_gbps).text,
 			 unit_messages(rec.messages_per_s).text);
 	else if (rec.latency.mean_us > 0)
-		text_add(buf, size, "%.2f usec on average, ", rec.latency.mean_us);
+		text_add(buf, size, "%.2f us on average, ", rec.latency.mean_us);
 	if (r->about.test->latency)
 		text_add(buf, size, "%" PRIu64 " messages", p->messages);
 	if (p->partial)

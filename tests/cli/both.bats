@@ -90,11 +90,11 @@ apart() {
 	apart --min-bw 1k --repeat 2
 	ended client 6
 	says client.err '64 B, run 1: the two directions' '64 B, run 2: the two directions' \
-		'64 B, both: there is no rate (--min-bw 1k). Fix: use a longer -D'
+		'64 B, both ways: there is no rate (--min-bw 1k). Fix: use a longer -D'
 	apart --output=bandwidth --quiet
 	ended client 6
 	silent client.out
-	says client.err '64 B, both: there is no rate (--output). Fix: use a longer -D'
+	says client.err '64 B, both ways: there is no rate (--output). Fix: use a longer -D'
 	json c.json '.status == "below_threshold"'
 	apart --report-both --output=message_rate # each direction has its own
 	ended client 0

@@ -42,7 +42,7 @@ adds_up() {
 
 @test "-b --report-both: a row for each direction" {
 	pair send_bw -b --report-both -n 300 -s 4096
-	grep -Eq '±.* at 4 KiB, (client_to_server|server_to_client)|too short .4 KiB, (client_to_server|server_to_client): ' client.err || fail "$(<client.err)"
+	grep -Eq '±.* at 4 KiB, (client to server|server to client)|too short .4 KiB, (client to server|server to client): ' client.err || fail "$(<client.err)"
 	[[ $(<client.out) == *'MsgRate[Mpps]   direction'$'\n'* ]] || fail 'no head'
 	grep -Eq '^ 4096 +300 +[0-9.]+ +[0-9.]+ +[0-9.]+ +client_to_server( !)?$' client.out || fail 'not the client'
 	grep -Eq '^ 4096 +300 +[0-9.]+ +[0-9.]+ +[0-9.]+ +server_to_client( !)?$' client.out || fail 'not the server'

@@ -36,7 +36,7 @@ judged() {
 @test "--min-bw: reached, and not; the row is shown in either case" {
 	judged 0 write_bw -n 50 -s 4096 --min-bw 1k
 	judged 6 write_bw -n 50 -s 4096 --min-bw 900T
-	says client.err '4 KiB, client_to_server: bandwidth ' ' of 900 Tb/s (' '(--min-bw 900T)'
+	says client.err '4 KiB, client to server: bandwidth ' ' of 900 Tb/s (' '(--min-bw 900T)'
 	judged 6 send_bw -n 50 -s 4096 --min-bw=90000TiB/s
 	# nothing else counts
 	judged 0 send_bw -n 50 -s 4096 --min-bw=0.001MiB/s --min-msgrate 1
@@ -47,10 +47,10 @@ judged() {
 	local p n
 	judged 0 send_lat -n 50 --max-lat 9000000
 	judged 6 send_lat -n 50 --max-lat 0.0001
-	says client.err '2 B, ping_pong: mean ' 'more than 0.0001 us (--max-lat)'
+	says client.err '2 B, ping-pong: mean ' 'more than 0.0001 us (--max-lat)'
 	# every one that is missed is named, those that are not are not
 	judged 6 send_lat -n 50 --max-lat min=0.0001,mean=9000000,p50=0.0002,max=0.0003
-	says client.err '2 B, ping_pong: min ' 'more than 0.0001 us (--max-lat). Also p50 ' 'more than 0.0002 us (--max-lat); max ' \
+	says client.err '2 B, ping-pong: min ' 'more than 0.0001 us (--max-lat). Also p50 ' 'more than 0.0002 us (--max-lat); max ' \
 		'more than 0.0003 us (--max-lat). Fix: '
 	says_no client.err ' mean '
 	judged 6 write_lat -a -n 2 --max-lat min=0.0001,max=0.0003
@@ -80,7 +80,7 @@ judged() {
 	ended client 0
 	ended server 0
 	judged 6 send_lat -D 0.01 --max-lat p99.99=9000000
-	says client.err '2 B, ping_pong: p99.99 not measured: it needs 100000 samples, the run had ' '(--max-lat). Fix: use a longer -D'
+	says client.err '2 B, ping-pong: p99.99 not measured: it needs 100000 samples, the run had ' '(--max-lat). Fix: use a longer -D'
 	judged 0 send_lat -D 0.5 --max-lat p50=9000000
 }
 
@@ -118,11 +118,11 @@ judged() {
 
 @test "both directions and the other one: the row says which" {
 	judged 6 send_bw -n 50 -s 64 -b --min-bw 900T
-	grep -Eq '64 B, both: (bandwidth |there is no rate )' client.err || fail 'it does not say which row'
+	grep -Eq '64 B, both ways: (bandwidth |there is no rate )' client.err || fail 'it does not say which row'
 	judged 6 send_bw -n 50 -s 64 -b --report-both --min-bw 900T
-	says client.err '64 B, client_to_server: bandwidth ' '2 of 2 rows'
+	says client.err '64 B, client to server: bandwidth ' '2 of 2 rows'
 	judged 6 write_bw -n 50 -s 64 --reversed --min-bw 900T
-	says client.err '64 B, server_to_client: bandwidth '
+	says client.err '64 B, server to client: bandwidth '
 	judged 0 send_bw -n 50 -s 64 --threads 2 --min-bw 1k
 }
 
@@ -153,7 +153,7 @@ judged() {
 		finish client server
 		ended client $((128 + $(kill -l $signal)))
 		json c.json '.status == "below_threshold" and .results[0].interrupted == true'
-		says client.err '64 B, client_to_server, interrupted: bandwidth'
+		says client.err '64 B, client to server, interrupted: bandwidth'
 	done
 }
 
@@ -213,7 +213,7 @@ stopped() {
 	export SIMVERBS_GBPS=2
 	judged 0 write_bw -s 1m -n 100 --min-bw 0.1
 	judged 6 write_bw -s 1m -n 100 --min-bw 2.1
-	says client.err '1 MiB, client_to_server: bandwidth ' ' of 2.1 Gb/s (' '(--min-bw 2.1)'
+	says client.err '1 MiB, client to server: bandwidth ' ' of 2.1 Gb/s (' '(--min-bw 2.1)'
 	judged 6 write_bw -s 1m -n 100 -w 251 # 2 Gb/s are 238.4 MiB/s
 	judged 0 write_bw -s 1m -n 100 -w 12
 	# small messages do not fill it, large ones do

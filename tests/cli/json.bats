@@ -264,7 +264,7 @@ loaded_rdma_core() {
 	says_no client.err 'Gb/s, '
 	pair send_lat -D 0.5 --interval 0.1
 	[[ $(wc -l <client.out) == 2 ]] || fail 'the table is not clean'
-	says client.err 'usec on average'
+	says client.err ' us on average'
 }
 
 # A mean is between the least and the most, whatever the machine does; of each thread one round trip may lie in two

@@ -84,7 +84,7 @@ running() {
 		kill_and_see server client
 		in_time client
 		[[ $(wc -l <client.out) == 0 ]] || fail 'a row that looks like any other'
-		grep -Eq '^rdmark: .*: [0-9.]+ (MiB/s|usec on average) before the failure$' client.err || fail 'not said'
+		grep -Eq '^rdmark: .*: [0-9.]+ (MiB/s|us on average) before the failure$' client.err || fail 'not said'
 		json c.json '.results[0].interrupted and .results[0].messages > 0'
 	done
 }

@@ -79,7 +79,7 @@ at_most() {
 @test "--max-loss: how much of a row may be lost" {
 	local send=(send_bw -c UD -n 1000 -t 100 --warmup 100 -r 4096)
 	at_most 9.9 6 10 "${send[@]}"
-	says client.err 'client_to_server: 10 % of the messages were lost, more than 9.9 % (--max-loss). Fix: see rdmark(7), When messages'
+	says client.err 'client to server: 10 % of the messages were lost, more than 9.9 % (--max-loss). Fix: see rdmark(7), When messages'
 	json c.json '.status == "below_threshold" and .results[0].lost == 100'
 	at_most 10% 0 10 "${send[@]}"
 	at_most 1/1000 6 100 "${send[@]}" --min-bw=900T # the first that is missed, and the others

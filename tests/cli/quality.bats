@@ -54,7 +54,7 @@ cpu_of_ours() { cpu=$(taskset -cp $$ | sed 's/.*[:,] *//; s/.*-//'); }
 	ended client 6
 	ended server 0
 	row client.out
-	says client.err 'judging the results: a row is doubtful (--strict)' '64 B, client_to_server, was disturbed: ' \
+	says client.err 'judging the results: a row is doubtful (--strict)' '64 B, client to server, was disturbed: ' \
 		'client: the thread got' "Fix: free this program's CPU"
 	json c.json '.status == "below_threshold" and .error.code == "threshold"'
 }

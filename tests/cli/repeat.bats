@@ -57,7 +57,7 @@ agrees='. as $d | all(.summaries[]; . as $s | .[$figure] as $is
 	json c.json "$agrees" --arg figure latency_mean_us
 	row client.out 9
 	[[ $(wc -l <client.out) == 2 ]] || fail 'not one row'
-	says client.err 'usec on average'
+	says client.err ' us on average'
 	both write_lat -n 100 --repeat 4
 	json c.json '.summaries[0] | .latency_p50_us.median > 0 and .latency_p99_us == null'
 }

@@ -51,7 +51,7 @@ shown_live() {
 		[[ $(grep -cE '^ 64 +[0-9]+ ' screen) == 1 ]] || fail "$(cat -v screen)"
 	done <<-'END'
 		send_bw MiB/s,
-		write_lat usec
+		write_lat us
 	END
 }
 

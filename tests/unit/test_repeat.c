@@ -184,7 +184,7 @@ static void summary(void **state)
 	assert_true(json_real_value(json_object_get(s, "confidence_percent")) == 95);
 	json_decref(s);
 	assert_string_equal(repeat_text(&r, text, sizeof(text)),
-			    "64 B: 4 runs: median 5.00 usec on average, 2.00 to 8.00, deviation "
+			    "64 B: 4 runs: median 5.00 us on average, 2.00 to 8.00, deviation "
 			    "51.64 %");
 	repeat_release(&r);
 	read_options(&r, false, "--repeat=1", NULL);

@@ -43,7 +43,7 @@ static void runs_without_a_figure(void **state)
 	keep(&r, 0);
 	assert_int_equal(repeat_median(&r)->figure.run, 1);
 	assert_string_equal(repeat_text(&r, text, sizeof(text)),
-			    "64 B: 1 of 2 runs has a mean: median 3.00 usec on average, 3.00 to 3.00, "
+			    "64 B: 1 of 2 runs has a mean: median 3.00 us on average, 3.00 to 3.00, "
 			    "deviation 0.00 %");
 	repeat_release(&r);
 }
