@@ -160,9 +160,9 @@ nhc() {
 	nhc check_rdmark_peer peers 0
 	ended example 0
 	silent example.out
-	nhc check_rdmark_peer peers 2000
+	nhc check_rdmark_peer peers 2000000
 	ended example 1
-	says example.out "check_rdmark_peer: $host: write_bw: " '2000 % are wanted'
+	says example.out "check_rdmark_peer: $host: write_bw: " '2000000 % are wanted'
 	printf '\n# none\n-v\n' >peers
 	nhc check_rdmark_peer peers
 	ended example 0
@@ -223,10 +223,10 @@ nhc() {
 	MIN_PERCENT=0 example slurm-check peers drain
 	ended example 0
 	silent example.err
-	export MIN_PERCENT=2000
+	export MIN_PERCENT=2000000
 	example slurm-check peers
 	ended example 1
-	says example.err '2000 % are wanted'
+	says example.err '2000000 % are wanted'
 	[[ ! -e drained ]] || fail 'drained without being told to'
 	flock "$PWD/lock" true
 	[[ $(stat -c %a lock) == 600 ]] || fail 'anybody can hold the lock'
@@ -259,11 +259,11 @@ nhc() {
 	for name in ${!SIMVERBS_@}; do kept+=("$name=${!name}"); done
 	echo "$host" >peers
 	start example "$(type -P env)" -i "${kept[@]}" LD_PRELOAD="${RDMARK_PRELOAD-}" SLURM_CHECK_PATH="$PWD/bin:/usr/bin:/bin" \
-		LOCK="$PWD/lock" BW_PORT="$BW_PORT" LAT_PORT="$LAT_PORT" DURATION=0.1 MIN_PERCENT=2000 \
+		LOCK="$PWD/lock" BW_PORT="$BW_PORT" LAT_PORT="$LAT_PORT" DURATION=0.1 MIN_PERCENT=2000000 \
 		/bin/bash "$root/contrib/examples/slurm-check" peers
 	finish example
 	ended example 1
-	says example.err '2000 % are wanted'
+	says example.err '2000000 % are wanted'
 }
 
 @test "slurm-check: peers that are not there say nothing of this node, one or three, and cost 50 s at most" {
@@ -289,15 +289,15 @@ nhc() {
 	example health-check "$host"
 	ended example 0
 	silent example.err
-	MIN_PERCENT=2000 example health-check "$host"
+	MIN_PERCENT=2000000 example health-check "$host"
 	ended example 1
-	says example.err "-> $host: write_bw: " "% of the link's" '2000 % are wanted' 'drain: scontrol update nodename='
+	says example.err "-> $host: write_bw: " "% of the link's" '2000000 % are wanted' 'drain: scontrol update nodename='
 	[[ $(wc -l <example.err) == 2 ]] || fail 'not a line for the failure and one to drain'
 	MAX_P99_US=0.001 example health-check "$host"
 	ended example 1
 	says example.err "-> $host: send_lat: p99 is" '0.001 us are wanted'
 	# The peer that was measured counts, in any order; the one that is not there does not.
-	MIN_PERCENT=2000 example health-check no..host "$host"
+	MIN_PERCENT=2000000 example health-check no..host "$host"
 	ended example 1
 	says example.err "reason='rdmark: $host: write_bw: "
 	MIN_PERCENT=1 BW_PORT=$nobody PATIENCE=0 example health-check "$host"
@@ -313,6 +313,36 @@ nhc() {
 	OPTIONS='--no-such option' example health-check "$host"
 	ended example 2
 	says example.err 'no-such'
+}
+
+@test "health-check, check_rdmark: what other tasks on the CPU can explain is no fault; what they cannot is one" {
+	local gbps cpu least p99 node nagios program
+	for program in write_bw send_lat; do
+		made_up $program 'for a; do case $a in --json) cat "$0.json" ;; --json=*) cat "$0.json" >"${a#*=}" ;; esac; done'
+	done
+	results() {
+		printf '{"test": "%s", "status": "ok", "ends": {"client": {"rate_gbps": 100}, "server": {"rate_gbps": 100}}, "results": [{%s,
+			"quality": {"on_cpu_percent": %s, "reasons": ["client_cpu"]}}]}' "$1" "$2" "$3" >"made-up/$1.json"
+	}
+	# A rate is lower in proportion to the CPU at most; p99 may be anything, the least latency is what it is.
+	while read -r gbps cpu least p99 node nagios; do
+		results write_bw "\"bandwidth_gbps\": $gbps" "$cpu"
+		results send_lat "\"latency_min_us\": $least, \"latency_p99_us\": $p99" "$cpu"
+		example health-check localhost
+		ended example "$node"
+		[[ $node != 77 ]] || says example.err "cannot tell: other tasks had the program's CPU" 'none of 1 peers is well'
+		program=(-c 90 write_bw)
+		((gbps < 90)) || program=(-c 20 send_lat)
+		example check_rdmark "${program[@]}" localhost
+		ended example "$nagios"
+	done <<-'END'
+		95 40 1 9 0 0
+		44 40 1 9 77 3
+		44 93 1 9 1 2
+		44 0 1 9 77 3
+		95 40 1 90 77 3
+		95 40 30 90 1 2
+	END
 }
 
 @test "health-check: one server for every test, as the unit for systemd starts it" {
