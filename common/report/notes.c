@@ -16,6 +16,10 @@
 #define FELT    1  /* percent of the run in stalls that are told although they are few */
 #define LONGER  10 /* times a run that was too short */
 
+/* A run of seconds that need not be longer; and of those in which a rate is none. */
+#define LONG_S  10
+#define BRIEF_S 0.01
+
 /* In a shorter run one interruption of 1 ms, which every kernel has, costs more than 1 %. */
 #define SHORT_S 0.1
 
@@ -75,8 +79,13 @@ void notes_failed(const struct report *r, const struct result_row *row)
 {
 	char name[192];
 
-	report_note(r, "%s: %s before the failure", row_name(r, row, name, sizeof(name)),
-		    average_text(r, row->record).text);
+	row_name(r, row, name, sizeof(name));
+	if (row->record->seconds < BRIEF_S)
+		report_note(r, "%s: %" PRIu64 " message%s before the failure", name,
+			    row->record->messages, row->record->messages == 1 ? "" : "s");
+	else
+		report_note(r, "%s: %s before the failure", name,
+			    average_text(r, row->record).text);
 }
 
 void notes_worst(const struct report *r, const struct result_row *row)
@@ -195,15 +204,18 @@ static bool too_short(const struct record *rec)
 static void note_unknown(const struct report *r, const struct record *rec, const char *name,
 			 unsigned rows)
 {
+	char use[32] = ""; /* what varies in so long a run varies in a longer one */
+
 	if (too_short(rec)) /* note_too_short() says so */
 		return;
-	report_note(r, "no ± (uncertainty)%s%s: %s; use -D %.0f", rows > 1 ? " at " : "",
-		    rows > 1 ? name : "",
+	if (rec->seconds < LONG_S)
+		snprintf(use, sizeof(use), "; use -D %.0f", fmax(1, round(LONGER * rec->seconds)));
+	report_note(r, "no ± (uncertainty)%s%s: %s%s", rows > 1 ? " at " : "", rows > 1 ? name : "",
 		    rec->plus_minus.unknown == INTERVAL_EVENTS
 			    ? "one or two events made most of the variation"
 		    : r->about.test->latency ? "the latency varies in long phases"
 					     : "the rate varies in long phases",
-		    fmax(1, ceil(LONGER * rec->seconds)));
+		    use);
 }
 
 /* "9270 MiB/s" or "3.2 us on average": REC's average, to the second digit of its ± PERCENT. */

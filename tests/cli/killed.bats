@@ -286,3 +286,12 @@ status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { pr
 	ended server 0
 	json c.json '.status == "interrupted" and (.results | length) >= 1 and (.results | length) < 5'
 }
+
+@test "a size that failed after its first messages has no rate" {
+	server send_bw
+	SIMVERBS_FAULT=wc:500:12 client send_bw -n 200 -a
+	finish server
+	ended client 3
+	grep -E '^rdmark: .*: [0-9]+ messages? before the failure$' server.err
+	! grep -E '[0-9]{5,}\.[0-9]+ MiB/s before' server.err || fail 'a rate of nothing'
+}
