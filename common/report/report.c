@@ -135,11 +135,9 @@ void report_listening(struct report *r, const char *address)
 
 	if (r->form->listening)
 		r->form->listening();
+	report_log(r, "ready on %s", address);
 	if (wait_ns)
-		report_log(r, "ready on %s, exits if no client comes for %s (--wait)", address,
-			   units_ns(wait_ns).text);
-	else
-		report_log(r, "ready on %s", address);
+		report_log(r, "exits if no client comes for %s (--wait)", units_ns(wait_ns).text);
 	say_what_to_type(r, address);
 }
 

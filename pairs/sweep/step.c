@@ -211,6 +211,8 @@ static void follow(struct step *s, struct stop *stop, struct fault *f)
 int step_run(struct step *s, struct stop *stop, struct fault *f)
 {
 	struct fault ignored = {0};
+	const char *name;
+	bool by_ssh;
 
 	fault_phase(f, "running on all nodes");
 	if (start_launcher(s, f))
@@ -232,8 +234,11 @@ int step_run(struct step *s, struct stop *stop, struct fault *f)
 	}
 	if (s->players)
 		return 0;
-	fault_raise(f, FAULT_DEADLINE, 0, "%s: no node has said anything", s->command[0]);
+	by_ssh = strcmp(s->command[0], "sh") == 0; /* which starts an ssh for each host */
+	name = by_ssh ? "ssh" : s->command[0];
+	fault_raise(f, FAULT_DEADLINE, 0, "%s: no node has said anything", name);
 	fault_cause(f, "It ended with status %d; its own messages are above",
 		    process_exit_status(s->status));
-	return fault_fix(f, "try it with another command: `%s hostname`", s->command[0]);
+	return fault_fix(f, "try it with another command: `%s%s hostname`", name,
+			 by_ssh ? " HOST" : "");
 }

@@ -12,7 +12,7 @@ setup_file() { need_device; }
 # Those of FILE that come before the run: up to the one of what both ends have in common. What is
 # unusual of this machine (no clock but the kernel's, another node) is none of these tests' matter.
 banner() {
-	sed -n '/ ready on /d; /^rdmark: \(client\|server\) \(clock clock_gettime\|CPUs\|NUMA\|link\)/d; p; / messages of /q' "$1"
+	sed -n '/ ready on \|exits if no client/d; /^rdmark: \(client\|server\) \(clock clock_gettime\|CPUs\|NUMA\|link\)/d; p; / messages of /q' "$1"
 }
 
 @test "three lines at either end: its own device, the other's, what both have in common" {

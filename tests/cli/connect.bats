@@ -173,7 +173,7 @@ setup_file() { need_device; }
 	proxy
 	start first write_bw -p "$port" -D 60 -s 64 "$host"
 	await 'server welcome' 'client round' 'server ready'
-	port=$(sed -n 's/.*ready on .*:\([0-9]*\),.*/\1/p' server.err)
+	port=$(sed -n 's/.*ready on .*:\([0-9]*\)$/\1/p' server.err)
 	client write_bw -s 64 -n 5 --connect-timeout 60 --timeout 60 --json=c.json
 	ended client 3
 	within client 45 # not by one of these

@@ -38,7 +38,7 @@ in_time() { within "$1" 25; }
 		held "$program" client:qps
 		kill -KILL "${pid[client]}"
 		finish client proxy
-		port=$(sed -n 's/.*ready on .*:\([0-9]*\),.*/\1/p' server.err)
+		port=$(sed -n 's/.*ready on .*:\([0-9]*\)$/\1/p' server.err)
 		serves_next "$program"
 		in_time server
 		says server.err 'was lost' 'Fix: '
