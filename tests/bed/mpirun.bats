@@ -24,14 +24,15 @@ mpirun="mpirun --hostfile $bed/nodes"
 	n3_is_slow
 }
 
-# It starts no process before its own daemons are on all nodes.
+# It starts no process before its own daemons are on all nodes: mostly too late for the first slots.
 @test "mpirun: what starts late everywhere drains nobody but the slow node" {
 	rates n3 .04
 	sweep "$mpirun" --schedule random=16 --start-in 0 --once
 	ended_with_any sweep 6 77 # never 0: what was measured of n3 is slow
 	[[ ! $(<bad) || $(<bad) == n3 ]] || fail "drained: $(<bad)"
 	judged
-	so '.lost == 0 and any(.notes[]; .kind | IN("missed_slots", "launcher_late"))'
+	# Where it was quick, no pair misses a slot that no later round makes good.
+	so '.lost == 0 and (any(.notes[]; .kind | IN("missed_slots", "launcher_late")) or .pairs_measured == 30)'
 }
 
 # bats test_tags=long

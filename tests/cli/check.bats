@@ -39,7 +39,7 @@ check() {
 	says check.out 'ib0 port 1: note: the port has counted errors since it was reset: counters/symbol_error 3' \
 		'ib0 port 1: warn: error counters are at their top, so changes cannot be seen: counters/link_downed 255' \
 		'ib1 port 1: warn: the link runs at 32 Gb/s, and another port of this kind at 100 Gb/s' \
-		'ib2 port 1: fault: ib2 port 1 is INIT. The link is up, but no subnet manager has configured the port. Next: ' \
+		'ib2 port 1: fault: the port is INIT. The link is up, but no subnet manager has configured the port. Next: ' \
 		'[port_not_active]' '3 ports: 1 fault, 2 warnings, '
 	check send_lat --check -d ib0
 	ended check 0

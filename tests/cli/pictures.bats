@@ -450,6 +450,9 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 	ended plot 0
 	says plot.out '1 of 4 runs disturbed' 'A near   a disturbed (!)   x failed: 1 run   - line rate 100 Gb/s' ' - - - - '
 	grep -Eq '^ +0 \+-+x-' plot.out || fail 'no x'
+	{ head -n 1 near.jsonl; tail -n 1 near.jsonl | jq -c '.status = "unavailable"'; } >away.jsonl # no driver
+	script -k trend away.jsonl
+	data failed '1795219203 0.02'
 	printf '%s\n' '0 10' '1 20' '86400 30' '86401 40' '43200 -' | runs >days.jsonl
 	script -k trend days.jsonl
 	data ps0 '1795219200.5 15' '1795305600.5 35'
