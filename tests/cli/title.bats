@@ -98,8 +98,10 @@ picture() {
 	title=$(grep '^set title ' picture.gp)
 }
 
+# bats test_tags=plain
 @test "a picture is called by the runs' titles, and says below what it shows" {
 	local title
+	not_sanitized 'it is a script'
 	pair write_bw -n 20 -s 4k --title "rack 7's \$(link)" --json=one.json
 	picture one.json
 	[[ $title == *"'rack 7’s \$(link)'"*"Bandwidth: write_bw, 4 KiB'"* ]] || fail "$title"
