@@ -310,8 +310,8 @@ refused_like_run() {
 
 # bats test_tags=long
 @test "what a launcher has put into another process group does not hold up the sweep when the launcher has ended" {
-	mkfifo ready
-	launcher "trap 'exit 1' TERM" 'setsid tail -f /dev/null &' 'echo $! >left' 'cat made' 'echo >ready' 'tail -f /dev/null & wait $!'
+	mkfifo ready there
+	launcher "trap 'exit 1' TERM" 'setsid sh -c "echo >there; exec tail -f /dev/null" &' 'echo $! >left' 'read -r _ <there' 'cat made' 'echo >ready' 'tail -f /dev/null & wait $!'
 	timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 --output lines >out 2>err 3>&- &
 	read -r <ready
 	kill -TERM $!
