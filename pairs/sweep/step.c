@@ -211,8 +211,6 @@ static void follow(struct step *s, struct stop *stop, struct fault *f)
 int step_run(struct step *s, struct stop *stop, struct fault *f)
 {
 	struct fault ignored = {0};
-	const char *name;
-	bool by_ssh;
 
 	fault_phase(f, "running on all nodes");
 	if (start_launcher(s, f))
@@ -234,11 +232,8 @@ int step_run(struct step *s, struct stop *stop, struct fault *f)
 	}
 	if (s->players)
 		return 0;
-	by_ssh = strcmp(s->command[0], "sh") == 0; /* which starts an ssh for each host */
-	name = by_ssh ? "ssh" : s->command[0];
-	fault_raise(f, FAULT_DEADLINE, 0, "%s: no node has said anything", name);
+	fault_raise(f, FAULT_DEADLINE, 0, "%s: no node has said anything", s->name);
 	fault_cause(f, "It ended with status %d; its own messages are above",
 		    process_exit_status(s->status));
-	return fault_fix(f, "try it with another command: `%s%s hostname`", name,
-			 by_ssh ? " HOST" : "");
+	return fault_fix(f, "try `%s` by hand with a short command, such as `hostname`", s->name);
 }

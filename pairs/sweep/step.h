@@ -13,7 +13,8 @@
 #include "pairs/hosts.h"
 
 struct step {
-	char **command;      /* the launcher's command line */
+	const char *name;    /* of the launcher: "ssh" */
+	char **command;      /* its command line */
 	int out;             /* the file */
 	double start_s;      /* when the first slot begins, CLOCK_REALTIME */
 	unsigned again;      /* pairs that it measures again; 0: it does not */

@@ -112,6 +112,7 @@ static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 
 	step->out = s->out;
 	step->start_s = ceil((double)clock_utc_ns() / 1e9 + s->start_in_s);
+	step->name = s->launch.words;
 	step->command = make_run(s, step->start_s, more);
 	if (!step->command)
 		return -1;
@@ -119,7 +120,7 @@ static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 	if (step->overdue)
 		fprintf(stderr,
 			PAIRS ": the last slot was over, and %s had not ended: it was told to\n",
-			step->command[0]);
+			step->name);
 	launch_free_command(step->command);
 	return rc;
 }
