@@ -9,7 +9,6 @@
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "plan/plan.h"
-#include "endpoint/endpoint.h"
 #include "plan/test.h"
 #include "verbs/transport.h"
 
@@ -23,19 +22,18 @@ void endpoint_fetch_fault(struct endpoint *ep)
 			*ep->fault = ep->worker[i].fault;
 }
 
-static void set_phase(struct endpoint *ep)
+/* Run JOB(ARG, i) for every worker: in its thread, or IN_TURN in this one until one fails. */
+static int run_in_all(struct endpoint *ep, pool_job *job, void *arg, bool in_turn)
 {
-	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+	unsigned all = endpoint_all_workers(ep);
+	int rc = 0;
+
+	for (unsigned i = 0; i < all; i++)
 		fault_phase(&ep->worker[i].fault, ep->fault->phase);
-}
-
-/* Run JOB(ARG, i) in every worker's thread. */
-static int run_in_all(struct endpoint *ep, pool_job *job, void *arg)
-{
-	int rc;
-
-	set_phase(ep);
-	rc = pool_run(&ep->pool, job, arg);
+	if (!in_turn)
+		rc = pool_run(&ep->pool, job, arg);
+	for (unsigned i = 0; in_turn && i < all && rc == 0; i++)
+		rc = job(arg, i);
 	endpoint_fetch_fault(ep);
 	return rc;
 }
@@ -55,15 +53,7 @@ static int do_work(void *arg, unsigned i)
 
 int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
 {
-	int rc = 0;
-
-	if (!ep->gpu)
-		return run_in_all(ep, job, arg);
-	set_phase(ep);
-	for (unsigned i = 0; i < endpoint_all_workers(ep) && rc == 0; i++)
-		rc = job(arg, i);
-	endpoint_fetch_fault(ep);
-	return rc;
+	return run_in_all(ep, job, arg, ep->gpu != NULL);
 }
 
 int endpoint_abort(struct endpoint *ep)
@@ -346,7 +336,7 @@ int endpoint_open(struct endpoint *ep)
 	endpoint_gpu_before_open(ep);
 	if (endpoint_choose_groups(ep) || open_rails(ep) || check_own_schedule(ep) ||
 	    endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
-	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}))
+	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}, false))
 		return -1;
 	return endpoint_gpu_open(ep);
 }
@@ -366,7 +356,7 @@ int endpoint_connect(struct endpoint *ep)
 {
 	return ep->options->experiment.rdma_cm
 		       ? 0
-		       : run_in_all(ep, do_work, &(struct work){ep, worker_connect});
+		       : run_in_all(ep, do_work, &(struct work){ep, worker_connect}, false);
 }
 
 void endpoint_quiesce(struct endpoint *ep)

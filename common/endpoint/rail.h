@@ -40,8 +40,8 @@ int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p);
 size_t rail_gid_kinds(struct endpoint *ep, const struct rail *r, enum gid_kind kinds[GID_KINDS]);
 int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind);
 void rail_describe_gid(struct rail *r, const struct gid *g, const char *chosen);
-unsigned rail_mtu(const struct endpoint *ep,
-		  const struct rail *r); /* the largest MTU of this end, in bytes */
+/* The largest MTU of this end, in bytes. */
+unsigned rail_mtu(const struct endpoint *ep, const struct rail *r);
 
 /*
  * rail_route.c: check that the port fits --force-link and --dlid; read the key of --pkey_index (0:

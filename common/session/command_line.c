@@ -9,7 +9,7 @@
 #include "cli/sweep.h"
 #include "plan/limits.h"
 
-/* A server that nobody may be looking at. */
+/* How long a server of a script waits for a client. */
 #define UNSEEN_WAIT_NS (600 * UNITS_NS_PER_S)
 
 static const struct idle {

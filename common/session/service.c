@@ -10,7 +10,7 @@
 
 #include "report/document.h"
 
-/* Let FILE be standard error. It is appended to: who copies and truncates it loses nothing. */
+/* Let FILE be standard error. It is appended to, so that logrotate can copy and truncate it. */
 static int open_log(const char *file, struct fault *f)
 {
 	int fd =
@@ -22,8 +22,7 @@ static int open_log(const char *file, struct fault *f)
 	return 0;
 }
 
-/* Lock the file at FD, which is at FILE, unless it belongs to a server, or is no pid file at all.
- */
+/* Lock the file at FD, which is at FILE, unless a server has locked it, or it is no pid file. */
 static int take(int fd, const char *file, struct fault *f)
 {
 	char text[32] = "";
@@ -35,7 +34,9 @@ static int take(int fd, const char *file, struct fault *f)
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return 0;
 	return fault_usage(f, "stop it, or give another --pidfile and -p",
-			   "--pidfile: %s is of process %s, which runs", file, text);
+			   n ? "--pidfile: %s is of process %s, which runs"
+			     : "--pidfile: %s is of a server that is starting%s",
+			   file, text);
 }
 
 /* Take the pid file, as long as this process lives; another server may just have removed it. */

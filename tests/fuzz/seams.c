@@ -152,7 +152,7 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *ts, const si
 			pass(ts);
 		return rc;
 	}
-	/* A mere pause waits for nobody. */
+	/* A pause waits for no message. */
 	while (n > 1 && p[1].fd >= 0 && peer_feed()) {
 		rc = __real_ppoll(p, n, &none, mask);
 		if (rc)
@@ -191,8 +191,8 @@ int __wrap_getpeername(int fd, struct sockaddr *sa, socklen_t *len)
 }
 
 /*
- * Time passes as it does, but in steps of at most STEP_NS: a machine that stops for seconds takes
- * nobody's patience away. What a wait was for is added whole.
+ * Time passes as it does, but in steps of at most STEP_NS, so that no deadline passes while the
+ * machine stops for seconds. What a wait was for is added whole.
  */
 uint64_t __wrap_clock_now_ns(void)
 {
