@@ -8,13 +8,13 @@
 #
 # Who includes this sets
 #   bin        where our programs are
-#   dir        where samples and facts go: "MEASUREMENT TOOL ROUND VALUE", "KEY VALUE"
-#   device     what to run on
+#   dir        where samples and facts go: "MEASUREMENT TOOL TURN VALUE", "KEY VALUE"
+#   device     what to run on; server_host is its address, if that is not 127.0.0.1
 #   limit_s    how long any wait may last
 #   look_s     how often to look at the client's memory
 #   attempts   how often a run that failed is tried
 #   through_server, through_client   a command before the server's and the client's, if any
-# and then calls pair_setup. Several shells may do so, and run beside each other.
+# and then calls pair_setup. A run sets wall_us, memory_kib, client_cpu_ms and server_cpu_ms. Several shells may do so, and run beside each other.
 
 # pair_setup PORT: a folder, $work; perftest gets ports from PORT on. All that runs ends with this
 # shell, which gives each its own process group.
@@ -53,10 +53,20 @@ start() {
 		from=${EPOCHREALTIME/./}
 		"$@" >"$out" 2>"$out.err"
 		status=$?
-		echo "$name $attempt $status $((${EPOCHREALTIME/./} - from))" >&5
+		from=$((${EPOCHREALTIME/./} - from))
+		times >"$out.cpu"	# the second line is the command's
+		echo "$name $attempt $status $from" >&5
 	} &
 	started=$!
 	jobs_running+=("$started")
+}
+
+# cpu_ms FILE: the milliseconds of CPU, "0m0.094s 0m1.300s" on its second line.
+cpu_ms() {
+	local user system words
+	{ read -r _; read -r user system; } <"$1"
+	read -ra words <<<"${user//[ms.]/ } ${system//[ms.]/ }"
+	echo $((60000 * (10#${words[0]} + 10#${words[3]}) + 1000 * (10#${words[1]} + 10#${words[4]}) + 10#${words[2]} + 10#${words[5]}))
 }
 
 listening() {
@@ -136,7 +146,7 @@ attempt() {
 	if [[ $tool == rdmark ]]; then client=$bin/$program; else client=ib_$program; fi
 	memory_kib=0 wall_us=0 row=()
 	if start_server "$tool" "$program" "$@"; then
-		start client "$work/client" "${through_client[@]}" "$client" -F -d "$device" -p "$port" "$@" 127.0.0.1
+		start client "$work/client" "${through_client[@]}" "$client" -F -d "$device" -p "$port" "$@" "${server_host:-127.0.0.1}"
 		await_ends "$started" && ok=1
 	fi
 	[[ $ok ]] || kill_all
@@ -145,6 +155,7 @@ attempt() {
 	drain 5
 	drain 6
 	[[ $ok ]] || return
+	client_cpu_ms=$(cpu_ms "$work/client.cpu") server_cpu_ms=$(cpu_ms "$work/server.cpu")
 	local fields
 	while read -ra fields; do
 		[[ ${fields[0]-} != +([0-9]) ]] || row=("${fields[@]}")
@@ -165,8 +176,8 @@ pair() {
 	return 1
 }
 
-# sample MEASUREMENT VALUE: of the caller's tool and round.
-sample() { echo "$1 $tool $round $2" >>"$dir/samples"; }
+# sample MEASUREMENT VALUE: of the caller's tool, in this turn.
+sample() { echo "$1 $tool $turn $2" >>"$dir/samples"; }
 
 # both FUNCTION ARGUMENT…: for the two tools, first the one, the next time the other.
 both() {
