@@ -17,20 +17,17 @@
 #include "proto/json_memory.h"
 #include "report/document.h"
 #include "report/list.h"
+#include "tour_options.h"
 
 struct tour {
-	char **option; /* options for all programs; ended by NULL */
-	size_t options;
-	char *host;
-	const char *json; /* the file that gets the documents, "-": stdout; NULL: none */
-	char *tests;      /* those that the user names, with commas between; NULL: the usual ones */
-	bool lasts;       /* the options set the number of messages or the duration */
+	struct tour_options options;
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;
+	json_t *disturbed;  /* array: a line for each test that was */
 	bool shown, headed; /* both ends have been printed; and the head of the table */
-	bool over;  /* a program printed help or a list: so would all others */
-	bool said;  /* the last program printed a document: its command line was valid */
+	bool over;          /* a program printed help or a list: so would all others */
+	bool said;          /* the last program printed a document: its command line was valid */
 };
 
 static bool has_gpu(void)
@@ -94,9 +91,8 @@ static void print_number(FILE *out, int width, int decimals, double value)
 		fprintf(out, " %*s", width, "-");
 }
 
-static void print_row(FILE *out, const char *test, const json_t *row)
+static void print_row(FILE *out, const json_t *row)
 {
-	const json_t *quality = json_object_get(row, "quality"), *why;
 	const json_t *ceilings = json_object_get(json_object_get(row, "limit"), "ceilings");
 	json_int_t connection =
 		json_integer_value(json_object_get(json_object_get(row, "varied"), "reconnect"));
@@ -104,10 +100,8 @@ static void print_row(FILE *out, const char *test, const json_t *row)
 		json_object_get(row, "latency_mean_us") ? 0 : result_number(row, "bandwidth_gbps");
 	double link = result_number(ceilings, "link_gbps");
 	double sure = result_number(row, "plus_minus_percent");
-	size_t i;
 
-	fprintf(out, "%-10s %-8s", test,
-		units_size((uint64_t)result_number(row, "message_bytes")).text);
+	fprintf(out, "%-8s", units_size((uint64_t)result_number(row, "message_bytes")).text);
 	print_number(out, 10, 2, result_number(row, "latency_p50_us"));
 	print_number(out, 10, 2, result_number(row, "latency_p99_us"));
 	print_number(out, 11, 2, gbps);
@@ -118,26 +112,21 @@ static void print_row(FILE *out, const char *test, const json_t *row)
 		print_number(out, 5, sure < 10 ? 1 : 0, sure);
 	if (connection)
 		fprintf(out, "  connection %" JSON_INTEGER_FORMAT, connection);
-	if (json_is_true(json_object_get(quality, "disturbed")))
+	if (json_is_true(json_object_get(json_object_get(row, "quality"), "disturbed")))
 		terminal_put(out, TERMINAL_YELLOW, "  !");
-	json_array_foreach (json_object_get(quality, "reasons"), i, why)
-		fprintf(out, " %s", json_string_value(why));
-	fprintf(out, "\n");
 }
 
-static void print_verdict(FILE *out, const char *test, const char *text)
+/*
+ * Print a line for TEST: its result or verdict, or its exit STATUS if it measured nothing. LACKS:
+ * the options that it ran without.
+ */
+static void show_test(struct tour *t, const char *test, const char *lacks, const json_t *document,
+		      int status)
 {
-	fprintf(out, "%-10s ", test);
-	terminal_verdict(out, text);
-	fprintf(out, "\n");
-}
-
-/* Print a line for TEST: its result or verdict, or its exit STATUS if it measured nothing. */
-static void show_test(struct tour *t, const char *test, const json_t *document, int status)
-{
-	FILE *out = document_to_stdout(t->json) ? stderr : stdout;
+	FILE *out = document_to_stdout(t->options.json) ? stderr : stdout;
 	const json_t *verdict = json_object_get(document, "verdict");
 	const json_t *row = tour_row(document);
+	const char *why = json_text_at(json_object_get(row, "quality"), "text");
 
 	if (!t->headed && row && !verdict) {
 		fputs(table_head, out);
@@ -147,12 +136,19 @@ static void show_test(struct tour *t, const char *test, const json_t *document, 
 	t->said = document;
 	if (!document)
 		return; /* the program has printed why on standard error */
+	fprintf(out, "%-10s ", test);
 	if (verdict)
-		print_verdict(out, test, json_text_at(verdict, "text"));
+		terminal_verdict(out, json_text_at(verdict, "text"));
 	else if (row)
-		print_row(out, test, row);
+		print_row(out, row);
 	else
-		fprintf(out, "%-10s not measured (exit status %d)\n", test, status);
+		fprintf(out, "not measured (exit status %d)", status);
+	if (lacks[0] && (verdict || row))
+		fprintf(out, " (without %s)", lacks);
+	fputc('\n', out);
+	if (why[0])
+		json_array_append_new(t->disturbed,
+				      json_sprintf("%s: disturbed (!): %s", test, why));
 	fflush(out);
 }
 
@@ -162,37 +158,15 @@ static int keep_document(struct tour *t, json_t *document)
 	char *text;
 	int rc;
 
-	if (!t->json)
+	if (!t->options.json)
 		return 0;
 	fault_phase(&t->fault, "keeping the documents");
 	text = json_line(json_incref(document), JSON_COMPACT | JSON_REAL_PRECISION(15));
-	rc = document_add(t->json, text, &t->stop, &t->fault);
+	rc = document_add(t->options.json, text, &t->stop, &t->fault);
 	free(text);
 	if (!rc && fflush(stdout) == EOF)
 		rc = fault_raise(&t->fault, FAULT_LOCAL, errno, "writing to stdout");
 	return rc;
-}
-
-/* The command line of TEST; the caller's to free. NULL: no memory. */
-static char **command_line(const struct tour *t, const char *test)
-{
-	bool own_time = strcmp(test, "gdr_bw") == 0; /* it sets the length of its windows itself */
-	const char *first[] = {test, "--json", "--quiet",
-			       t->lasts || own_time ? NULL : "--duration=1"};
-	char **argv = calloc(t->options + 7, sizeof(*argv));
-	size_t n = 0;
-
-	if (!argv)
-		return NULL;
-	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
-		if (first[i])
-			argv[n++] = (char *)(uintptr_t)first[i];
-	for (size_t i = 0; i < t->options; i++)
-		argv[n++] = t->option[i];
-	/* If the last option lacks its value, it takes "--" for it, and not the host. */
-	argv[n++] = (char *)(uintptr_t) "--";
-	argv[n] = t->host;
-	return argv;
 }
 
 /* The last document in TEXT, that of the whole run: --interval prints others first. NULL: none. */
@@ -215,20 +189,21 @@ static json_t *last_document(const char *text)
 }
 
 /* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
-static int run_test(struct tour *t, const char *test)
+static int run_test(struct tour *t, const struct test *test)
 {
-	struct process_attr attr = {
-		.argv = command_line(t, test), .heard = true, .orphan = SIGTERM};
+	char lacks[128] = "";
+	char **line = tour_options_of(&t->options, test, lacks, sizeof(lacks));
+	struct process_attr attr = {.argv = line, .heard = true, .orphan = SIGTERM};
 	struct process p = {0};
 	json_t *document;
 	int status = -1;
 
 	fault_phase(&t->fault, "the tour");
-	if (!attr.argv)
-		fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", test);
+	if (!line)
+		fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", test->name);
 	else if (process_start(&p, &attr, &t->fault) == 0)
 		status = process_wait(&p, &t->stop, &t->fault);
-	free((void *)attr.argv);
+	free((void *)line);
 	document = status < 0 ? NULL : last_document(p.said ? p.said : "");
 	if (status >= 0 && !document && p.said_n) { /* output of --help or --list */
 		fputs(p.said, stdout);
@@ -238,76 +213,19 @@ static int run_test(struct tour *t, const char *test)
 	if (status < 0)
 		return -1;
 	status = process_exit_status(status);
-	show_test(t, test, document, status);
+	show_test(t, test->name, lacks, document, status);
 	if (document && keep_document(t, document))
 		status = -1;
 	json_decref(document);
 	return status;
 }
 
-/* Take the LIST of --tests. Returns 0, or -1 with the fault raised. */
-static int read_tests(struct tour *t, char *list)
-{
-	char *copy = strdup(list ? list : ""), *rest = copy, *name;
-	int rc = 0;
-
-	while (!rc && (name = strsep(&rest, ",")))
-		if (!process_measures(name))
-			rc = fault_raise(&t->fault, FAULT_USAGE, 0, "--tests: '%s' is no test",
-					 name);
-	free(copy);
-	t->tests = list;
-	return rc ? fault_fix(&t->fault, "--tests send_lat,read_bw, of: %s", process_programs())
-		  : 0;
-}
-
-/*
- * Separate the options after the host: --json and --tests are the tour's own, the others are the
- * programs'. Refuse --prom: each test would replace the file of the one before.
- */
-static int read_options(struct tour *t, char **argv)
-{
-	t->option = argv;
-	for (char **from = argv; *from; from++) {
-		const char *value = strchr("=", (*from)[strnlen(*from, 6)]) ? *from + 6 : NULL;
-
-		if (value && strncmp(*from, "--json", 6) == 0) {
-			t->json = *value ? value + 1 : "-";
-			continue;
-		}
-		if (strncmp(*from, "--tests", 7) == 0 && strchr("=", (*from)[7])) {
-			bool next = !(*from)[7]; /* the list is the next word */
-
-			if (read_tests(t, next ? from[1] : *from + 8))
-				return -1;
-			from += next;
-			continue;
-		}
-		if (value && strncmp(*from, "--prom", 6) == 0) {
-			fault_raise(&t->fault, FAULT_USAGE, 0,
-				    "--prom cannot be used with several tests");
-			return fault_fix(&t->fault, "name a test: rdmark write_bw --prom FILE %s",
-					 t->host);
-		}
-		t->lasts |= strncmp(*from, "-n", 2) == 0 || strncmp(*from, "-D", 2) == 0 ||
-			    strncmp(*from, "--iters", 7) == 0 ||
-			    strncmp(*from, "--duration", 10) == 0;
-		t->option[t->options++] = *from;
-	}
-	return 0;
-}
-
 static int run_tests(struct tour *t)
 {
-	char usual[] = "send_lat,send_bw,write_lat,write_bw,read_lat,read_bw,gdr_bw";
-	char *rest = t->tests, *test;
 	int first = 0;
 
-	if (!rest) {
-		rest = usual;
-		*(has_gpu() ? usual + strlen(usual) : strrchr(usual, ',')) = '\0';
-	}
-	while ((test = strsep(&rest, ","))) {
+	for (size_t i = 0; i < t->options.tests; i++) {
+		const struct test *test = t->options.test[i];
 		int status = run_test(t, test);
 
 		if (status < 0)
@@ -318,45 +236,48 @@ static int run_tests(struct tour *t)
 			t->stop.signal = SIGINT;
 		if (t->stop.signal)
 			return stop_raise(&t->stop, &t->fault);
-		if (t->said && (status == FAULT_PEER || status == FAULT_DEADLINE ||
-				(status == FAULT_USAGE && !t->shown))) {
+		if (t->said && (status == FAULT_PEER || status == FAULT_DEADLINE)) {
 			fault_phase(&t->fault, "the tour");
 			fault_raise(&t->fault, (enum fault_code)status, 0,
-				    "%s of %s was not measured", test, t->host);
+				    "%s of %s was not measured", test->name, t->options.host);
 			return fault_fix(&t->fault,
 					 "start `rdmark server --auth=none` on %s: it serves every "
 					 "test",
-					 t->host);
+					 t->options.host);
 		}
 		if (status && !t->shown)
 			return status; /* the other tests would fail, too */
-		/* It may refuse an option that the other tests accept, such as --repeat. */
-		if (status == FAULT_USAGE && !t->said && strcmp(test, "gdr_bw") == 0)
-			fprintf(stderr,
-				RDMARK ": gdr_bw is not part of a tour with these options\n");
-		else
-			first = first ? first : status;
+		first = first ? first : status;
 	}
 	return first;
 }
 
 int tour_command(char **argv)
 {
-	struct tour t = {.host = argv[1], .stop = {.fd = -1}};
+	struct tour t = {.stop = {.fd = -1}, .disturbed = json_array()};
+	const json_t *line;
 	int status;
+	size_t i;
 
 	hwtree_prepare(); /* or each program would say it */
-	status = read_options(&t, argv + 2) || stop_init(&t.stop, &t.fault) ? -1 : 0;
+	status = tour_options_read(&t.options, argv, has_gpu(), &t.fault) ||
+				 stop_init(&t.stop, &t.fault)
+			 ? -1
+			 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);
 		status = run_tests(&t);
 	}
+	json_array_foreach (t.disturbed, i, line)
+		terminal_note(stderr, "%s", json_string_value(line));
+	json_decref(t.disturbed);
 	if (fault_is(&t.fault))
 		status = rdmark_failed(&t.fault);
 	else
 		status = status ? status : list_finish(stdout, RDMARK);
 	streams_close(&t.streams);
 	stop_release(&t.stop);
+	tour_options_release(&t.options);
 	if (t.stop.signal == SIGINT)
 		stop_die(SIGINT); /* for a shell's loop */
 	return status;

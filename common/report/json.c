@@ -49,11 +49,14 @@ static void add_quality(json_t *to, const struct result_row *row)
 	const struct disturbed *d = &row->disturbed;
 	json_t *quality = json_object_get(to, "quality"), *other;
 	struct record rec = {0};
+	char text[1024];
 
 	if (!quality)
 		return;
 	json_object_set_new(quality, "disturbed", json_boolean(result_is_disturbed(row)));
 	json_object_set_new(quality, "reasons", json_reasons(d));
+	json_object_set_new(quality, "text",
+			    json_string(result_disturbance(row, text, sizeof(text))));
 	if (row->by == RESULT_BOTH)
 		return;
 	rec.quality = d->quality[row->by == RESULT_CLIENT ? RESULT_SERVER : RESULT_CLIENT];

@@ -317,7 +317,7 @@ loaded_rdma_core() {
 	{ read -r header; read -r row1; } <client.out
 	json c.json '.results[0] | del(.direction, .bytes, .quality, .snapshot, .evidence, .limit, .diagnosis, .by_end) | keys
 		- ($columns | split(",")) == []' --arg columns "$header"
-	json c.json '.results[0].quality | del(.other_end) | keys | map("quality_" + .) - ($columns | split(",")) == []' \
+	json c.json '.results[0].quality | del(.other_end, .text) | keys | map("quality_" + .) - ($columns | split(",")) == []' \
 		--arg columns "$header"
 	json c.json '.effective.calls as $calls | ($header | split(",") | index("calls")) as $at | ($row | split(","))[$at] == $calls' \
 		--arg header "$header" --arg row "$row1"

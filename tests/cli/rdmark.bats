@@ -107,7 +107,7 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 	run "$bin/rdmark" -p 1 --connect-timeout 0 127.0.0.1
 	((status == 4 || status == 77))
 	run "$bin/rdmark" -p1 --connect-timeout=0 127.0.0.1 --no-such-option
-	says 'send_lat: reading the command line' '--no-such-option'
+	says 'rdmark: reading the command line' '--no-such-option'
 	[[ $("$bin/rdmark" -s 8 -F send-bw --version) == "$("$bin/send_bw" --version)" ]]
 	run "$bin/rdmark" --json list
 	says '"generator"'
@@ -125,7 +125,7 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 	((status == 77)) || says 'send_lat' 'Fix: start `rdmark server --auth=none` on 127.0.0.1'
 	run ! grep send_bw <<<"$output"
 	run -2 "$bin/rdmark" 127.0.0.1 --no-such-option
-	says 'send_lat: reading the command line' '--no-such-option'
+	says 'rdmark: reading the command line' '--no-such-option'
 	run ! grep 'rdmark server' <<<"$output"
 }
 

@@ -43,7 +43,7 @@ over() { # the server is told to end, and does
 	grep -Eq '^send_bw +64 KiB +- +- +[0-9.]+ +([0-9.]+|-) ' tour.out || fail 'no send_bw'
 	[[ $(awk 'NR > 1 { print $1 }' tour.out | paste -sd ' ') == 'send_lat send_bw write_lat write_bw read_lat read_bw' ]] || fail "$(<tour.out)"
 	says tour.err "rdmark: client $(uname -n): $DEVICE port 1" "rdmark: server $(uname -n): $DEVICE"
-	(($(wc -l <tour.err) == 2)) || fail 'more is said'
+	(($(grep -vc '^rdmark: [a-z]*_[a-z]*: disturbed (!): ' tour.err) == 2)) || fail 'more is said'
 	json_lines tour.json 'map(.test) == ["send_lat", "send_bw", "write_lat", "write_bw", "read_lat", "read_bw"] and (.[:3] | all(.results[0].messages == 200))'
 	start compare rdmark compare tour.json tour.json --within 1
 	finish compare
@@ -67,12 +67,56 @@ over() { # the server is told to end, and does
 	over
 }
 
-@test "what one test refuses is said, and the others are shown" {
+@test "an option goes to the tests that have it; the others say that they ran without it" {
 	driver none
 	server 'rdmark server'
-	tour -n 200 -q 2
+	tour -n 200 -q 2 -o4 --json=tour.json --tests send_lat,read_lat,send_bw,read_bw
+	ended tour 0
+	[[ $(sed -n 's/^\([a-z_]*\) .*(without \(.*\))$/\1 \2/p' tour.out | paste -sd ';') == 'send_lat --qp, --outs;read_lat --qp;send_bw --outs' ]] || fail "$(<tour.out)"
+	json tour.json 'map(.experiment.qp) == [1, 1, 2, 2] and map(.effective.outs) == [null, 4, null, 4]' -s
+	tour -n 200 -o4 --tests send_lat,send_bw # none has it
 	ended tour 2
-	says tour.err 'send_lat: reading the command line' '--qp'
+	says tour.err 'rdmark: reading the command line: -o/--outs cannot be used in send_lat'
+	over
+}
+
+@test "an error of the client's own command line is said as such, before anything runs" {
+	driver none
+	server 'rdmark server'
+	local words want
+	while IFS='|' read -r words want; do
+		read -ra words <<<"$words"
+		tour "${words[@]}"
+		ended tour 2
+		says tour.err "rdmark: reading the command line: $want"
+		says_no tour.err 'start `rdmark server'
+	done <<-'END'
+		--iterz 5|unknown option --iterz. Fix: did you mean --iters?
+		-n 0|invalid value '0' for -n/--iters
+		--threads|--threads needs a value
+		node7|unexpected argument after the host: node7
+		--persistent|--persistent cannot be used in a client
+		--prom x|--prom cannot be used with several tests
+	END
+	tour -d no_such_device
+	ended tour 2
+	says tour.err "there is no RDMA device 'no_such_device'"
+	says_no tour.err 'start `rdmark server'
+	over
+}
+
+@test "what disturbed a row is said in words, below the table, as the test itself does" {
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'on the stand-in'
+	driver none
+	server 'rdmark server'
+	SIMVERBS_FAULT=page:1 tour -n 2000 --tests write_lat,write_bw --json=tour.json
+	ended tour 0
+	grep -q '^write_lat .*  !$' tour.out || fail "$(<tour.out)"
+	json tour.json '.[0].results[0].quality | .disturbed and (.text | test("^client: .*page faults in"))' -s
+	local text
+	text=$(jq -sr '.[0].results[0].quality.text' tour.json)
+	says tour.err "rdmark: write_lat: disturbed (!): $text"
+	says tour.err "rdmark: write_bw: disturbed (!): "
 	over
 }
 
@@ -131,7 +175,8 @@ over() { # the server is told to end, and does
 	tour --connect-timeout 0.5
 	waits_on
 	ended tour 2
-	says tour.err 'different tests' "send_lat of $host was not measured" 'Fix: start `rdmark server --auth=none`'
+	says tour.err 'different tests' 'Fix: run the same program on both ends, or `rdmark server`, which serves every test'
+	says_no tour.err 'was not measured'
 }
 
 @test "a server that ends on the way ends the tour" {
@@ -184,8 +229,7 @@ over() { # the server is told to end, and does
 	(($(wc -l <tour.out) == 8)) || fail 'not a head and seven lines'
 	grep -Eq '^gdr_bw +(PASS|WARN|FAIL|INCONCLUSIVE) ' tour.out || fail 'no verdict'
 	tour -n 200 --repeat 2
-	ended tour 0
-	says tour.err 'gdr_bw is not part of a tour with these options'
+	grep -Eq '^gdr_bw +(PASS|WARN|FAIL|INCONCLUSIVE) .*\(without --repeat\)$' tour.out || fail "$(<tour.out)"
 	over
 	start list rdmark list
 	finish list
