@@ -138,13 +138,18 @@ static bool names_a_test(char *name)
 /* WORD is neither a command nor a name that resolves: exit status 2. */
 static int no_host(const char *word, const char *why)
 {
-	size_t size = strlen(word), distance = size;
+	size_t size = strlen(word), distance = size, count;
+	const struct test *const *tests;
 	const char *near = NULL;
 	struct fault f = {0};
 
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (command_is_nearer(commands[i].name, word, size, &distance))
 			near = commands[i].name;
+	count = rdmark_tests(&tests);
+	for (size_t i = 0; i < count; i++)
+		if (command_is_nearer(tests[i]->name, word, size, &distance))
+			near = tests[i]->name;
 	fault_phase(&f, "reading the command line");
 	if (why == gai_strerror(EAI_MEMORY))
 		fault_raise(&f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%s)", word);
@@ -152,7 +157,7 @@ static int no_host(const char *word, const char *why)
 		fault_raise(&f, FAULT_USAGE, 0, "'%s' is no command of rdmark, and no host: %s",
 			    word, why);
 	if (near)
-		fault_fix(&f, "rdmark %s", near);
+		fault_fix(&f, "did you mean `rdmark %s`?", near);
 	else
 		fault_fix(&f, "`rdmark` alone shows the commands; check the name of the host");
 	return rdmark_failed(&f);

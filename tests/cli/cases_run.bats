@@ -215,7 +215,8 @@ why() { jq -r '.error.message' c.json; }
 	finish tested
 	[[ ${status[check]} == "${status[tested]}" ]]
 	cmp <(jq -S '.findings | map(.code)' check.out) <(jq -S '.findings | map(.code)' tested.out)
-	for word in 'chek:rdmark check' 'srever:rdmark server' 'comapre:rdmark compare' 'nosuch.invalid:'; do
+	for word in 'chek:did you mean `rdmark check`?' 'srever:did you mean `rdmark server`?' 'comapre:did you mean `rdmark compare`?' \
+		'sent_bw:did you mean `rdmark send_bw`?' 'nosuch.invalid:`rdmark` alone shows the commands'; do
 		! getent hosts "${word%:*}" || continue # a site's search domain
 		start other rdmark "${word%:*}"
 		finish other
