@@ -169,9 +169,20 @@ static int try_address(const struct addrinfo *a, const struct sockaddr_storage *
 	return err == ENETUNREACH ? -EHOSTUNREACH : -err;
 }
 
+/* True if 127.0.0.1 is in LIST: where a server listens that is for its own host only. */
+static bool is_local(const struct addrinfo *list)
+{
+	for (; list; list = list->ai_next)
+		if (list->ai_family == AF_INET &&
+		    ((struct sockaddr_in *)list->ai_addr)->sin_addr.s_addr ==
+			    htonl(INADDR_LOOPBACK))
+			return true;
+	return false;
+}
+
 /* Raise that all attempts failed, the last with ERR. An IPv6 address is in brackets, or its end
  * could be the port; otherwise these are perftest's words. */
-static int not_connected(const struct oob_connect_attr *attr, int err, bool no_route,
+static int not_connected(const struct oob_connect_attr *attr, int err, bool local,
 			 uint64_t waited_ns, struct fault *f)
 {
 	bool brackets = strchr(attr->host, ':') && attr->host[0] != '[';
@@ -179,15 +190,16 @@ static int not_connected(const struct oob_connect_attr *attr, int err, bool no_r
 
 	fault_raise(f, FAULT_DEADLINE, err, "Couldn't connect to %s%.80s%s:%u", brackets ? "[" : "",
 		    attr->host, brackets ? "]" : "", attr->port);
-	if (no_route) {
+	if (err == ENETUNREACH) {
 		fault_cause(f, "This host has no route to %.80s", attr->host);
 		return fault_fix(f, "check the address, and `ip route get %.80s`", attr->host);
 	}
 	if (err == ECONNREFUSED)
-		fault_cause(f,
-			    "No server listens on TCP port %u there (tried for %s), or one with "
-			    "--persistent and without --auth, which serves its own host only",
-			    attr->port, t.text);
+		fault_cause(f, "No server listens on TCP port %u there (tried for %s)%s",
+			    attr->port, t.text,
+			    local ? ""
+				  : ". A server with --persistent and without --auth serves its "
+				    "own host only, on 127.0.0.1");
 	else
 		fault_cause(f,
 			    "The host does not answer on TCP port %u (tried for %s): it is down, "
@@ -206,8 +218,8 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 	uint64_t last_ns = deadline_ns + RETRY_MAX_NS; /* a deadline of now allows one attempt */
 	struct sockaddr_storage from = {0};
 	struct addrinfo *list = NULL;
-	bool told = !attr->waiting, hopeless = false;
-	int fd = -1;
+	bool told = !attr->waiting, local;
+	int fd = -1, err;
 
 	*o = OOB_EMPTY;
 	if (attr->from && oob_own_address(attr->from, 0, &from, f) < 0)
@@ -217,13 +229,13 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 	for (;;) {
 		uint64_t now;
 
-		hopeless = true;
+		err = ENETUNREACH; /* unless an address fails otherwise */
 		for (struct addrinfo *a = list; a && fd < 0 && !fault_is(f); a = a->ai_next) {
 			fd = try_address(a, &from, stop, last_ns, f);
-			hopeless &= fd == -ENETUNREACH;
+			err = fd == -ENETUNREACH ? err : -fd;
 		}
 		now = clock_now_ns();
-		if (fd >= 0 || fault_is(f) || hopeless || now >= deadline_ns)
+		if (fd >= 0 || fault_is(f) || err == ENETUNREACH || now >= deadline_ns)
 			break;
 		if (!told && now >= start_ns + WAITING_NS) {
 			told = true;
@@ -234,11 +246,12 @@ int oob_connect(struct oob *o, struct stop *stop, const struct oob_connect_attr 
 			break;
 		pause_ns = pause_ns * 2 < RETRY_MAX_NS ? pause_ns * 2 : RETRY_MAX_NS;
 	}
+	local = is_local(list);
 	freeaddrinfo(list);
 	if (fault_is(f))
 		return -1;
 	if (fd < 0)
-		return not_connected(attr, -fd, hopeless, clock_now_ns() - start_ns, f);
+		return not_connected(attr, err, local, clock_now_ns() - start_ns, f);
 	oob_adopt(o, stop, fd);
 	return 0;
 }

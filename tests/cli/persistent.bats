@@ -198,6 +198,7 @@ stops_while() {
 	finish stranger next
 	ended next 4
 	says next.err 'No server listens'
+	says_no next.err --persistent # that one could be reached
 }
 
 @test "a signal that its client does not survive: the server ends with 0, the document says what became of the client" {
@@ -246,7 +247,8 @@ s.bind("notify.sock"); s.settimeout(100); print("bound", flush=True); print(s.re
 	ended client 0
 	host=127.0.0.2 client send_lat -n 5 --connect-timeout 0
 	ended client 4
-	says client.err 'Connection refused' 'one with --persistent and without --auth, which serves its own host only'
+	says client.err 'Connection refused. No server listens on TCP port' \
+		'. A server with --persistent and without --auth serves its own host only, on 127.0.0.1. Fix: '
 	kill "${pid[server]}"
 	finish server
 	server send_lat --persistent --bind_source_ip 127.0.0.2
