@@ -126,12 +126,13 @@ schema	    := $(BUILD)/man/rdmark.schema.json
 
 all: $(binaries) $(BUILD)/bin/rdmark-plot $(pages) $(schema) $(completion)
 
-# Everything is rebuilt when the compiler, a flag or the version changes.
+# Everything is rebuilt when the compiler, a flag or the version changes; not because a folder with its
+# build was copied or moved: where it is makes no difference to what is built.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@$(PKG_CONFIG) --exists $(PACKAGES) $(HEADERS) || \
 	  { echo "make: $(PACKAGES) $(HEADERS): development files are missing; run 'make deps'" >&2; exit 1; }
-	@printf '%s\n' '$(subst ','\'',$(CC) $(cflags) $(cold) $(hot) -- $(ldflags) $(libs))' >$@.new
+	@printf '%s\n' '$(subst ','\'',$(subst $(CURDIR),.,$(CC) $(cflags) $(cold) $(hot) -- $(ldflags) $(libs)))' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # What follows from the list of programs: their names, and the tests that `rdmark server` links.

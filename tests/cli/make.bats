@@ -195,3 +195,19 @@ ci() {
 	[[ $(grep -c '^ok ' <<<"$output") == 3 && $output == *'1..3'*'ok 1 '@(one|slow.bats)*'ok 2 slow.bats # skip CHECK_END had passed'* ]]
 	[[ $output == *'ok 3 slow.bats # skip'* ]]
 }
+
+@test "a folder that was copied with its build is not built again; with another flag it is" {
+	unset FILE_PREFIX_MAP
+	mkdir -p 'tree/common/base' tree/common/memory
+	cp Makefile tree/
+	printf 'int one;\n' >tree/common/base/one.c
+	: >tree/common/memory/cuda_abi.h
+	one() { make -C "$1" CUDA_HOME= "${@:2}" build/obj/common/base/one.o; }
+	run one tree
+	[[ $status == 0 && $output == *'CC      common/base/one.c'* ]]
+	cp -a tree copy
+	run one copy
+	[[ $status == 0 && $output != *CC* ]]
+	run one copy CFLAGS=-O1
+	[[ $status == 0 && $output == *'CC      common/base/one.c'* ]]
+}
