@@ -52,24 +52,13 @@ int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *
 	return message_has(from, "first_error", t->found == (t->errors != 0), f);
 }
 
-static void add_bytes(char *buf, size_t size, uint64_t bytes)
-{
-	if (bytes < 1000000)
-		text_add(buf, size, "%" PRIu64 " B", bytes);
-	else
-		text_add(buf, size, "%.1f MB", (double)bytes / 1e6);
-}
-
 const char *verified_format(const struct slots_tally *t, uint64_t measured_bytes, char *buf,
 			    size_t size)
 {
 	buf[0] = '\0';
-	text_add(buf, size, "%" PRIu64 " messages of %s, ", t->messages,
-		 units_size(t->messages ? t->bytes / t->messages : 0).text);
-	add_bytes(buf, size, t->bytes);
-	text_add(buf, size, " (measured: ");
-	add_bytes(buf, size, measured_bytes);
-	text_add(buf, size, ")");
+	text_add(buf, size, "%" PRIu64 " messages of %s, %s (measured: %s)", t->messages,
+		 units_size(t->messages ? t->bytes / t->messages : 0).text,
+		 units_size(t->bytes).text, units_size(measured_bytes).text);
 	if (t->errors)
 		text_add(buf, size, ", %" PRIu64 " error%s", t->errors, t->errors > 1 ? "s" : "");
 	else

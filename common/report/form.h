@@ -20,8 +20,8 @@ struct report;
 
 /* Both ends, by device, and the addresses that were exchanged. */
 struct report_ends {
-	bool same; /* as in the experiment before, which goes on with the same QPs */
-	unsigned rails, threads;          /* threads per device */
+	bool same;               /* as in the experiment before, which goes on with the same QPs */
+	unsigned rails, threads; /* threads per device */
 	uint64_t first_bytes, last_bytes; /* message sizes */
 	const struct end *mine[EXPERIMENT_DEVICES_MAX], *theirs[EXPERIMENT_DEVICES_MAX];
 	const struct qp_address *my_qps[EXPERIMENT_DEVICES_MAX], *their_qps[EXPERIMENT_DEVICES_MAX];
@@ -49,7 +49,8 @@ struct table {
 	bool on_terminal, has_intervals; /* it includes rows of intervals */
 	bool narrow; /* only columns up to this rank, since the terminal is too narrow for all */
 	unsigned narrow_rank;
-	uint64_t row_ns; /* for an interval's row: its end; 0: not an interval */
+	uint64_t row_ns;  /* for an interval's row: its end; 0: not an interval */
+	char header[640]; /* the latest that was printed */
 };
 
 /* A column: its value, its format, the gap before it, and its width. */

@@ -103,10 +103,9 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 
 void report_serve(struct report *r, const struct report_about *about)
 {
-	if (r->about.test == about->test)
-		return;
+	/* A table has its header again only if this client's columns are others. */
+	r->header_done &= r->about.test == about->test && !r->form->table;
 	r->about = *about;
-	r->header_done = false;
 }
 
 /* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */

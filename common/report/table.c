@@ -137,6 +137,23 @@ static void put_header(struct report *r, FILE *out)
 		rows_timed(r) ? LABEL_GAP "time[s]" : "");
 }
 
+/* Put the header unless the rows above, of other clients, have the same. */
+static void put_new_header(struct report *r, FILE *out)
+{
+	char header[sizeof(r->table.header)] = "";
+	FILE *text = fmemopen(header, sizeof(header), "w");
+
+	if (text) {
+		put_header(r, text);
+		fclose(text);
+	} else { /* no memory */
+		put_header(r, out);
+	}
+	if (strcmp(header, r->table.header) != 0)
+		fputs(header, out);
+	memcpy(r->table.header, header, sizeof(header));
+}
+
 static void table_row(struct report *r, const struct result *result, const struct result_row *shown,
 		      FILE *out)
 {
@@ -147,7 +164,7 @@ static void table_row(struct report *r, const struct result *result, const struc
 	if (!report_may_print(r, 1 + samples_of(result, shown)))
 		return;
 	if (!r->header_done)
-		put_header(r, out);
+		put_new_header(r, out);
 	r->header_done = true;
 	varied_columns(r, false, out);
 	if (t->narrow)

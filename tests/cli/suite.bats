@@ -44,15 +44,17 @@ over() { # the server is told to end, and does
 	json s.json '[.[].test] == (($tests | split(" ")) + ["write_bw"])' -s --arg tests "${measuring_programs[*]}"
 }
 
-@test "each test has its own table: its header once, again after another test" {
+@test "the table has its header once, and again where another client's columns are others" {
 	local program
 	server 'rdmark server'
-	for program in send_lat send_lat send_bw send_lat; do
-		client "$program" "${few[@]}"
+	for program in send_lat write_lat send_bw write_bw 'write_bw -q 1,2' 'write_bw -q 2' send_lat; do
+		# shellcheck disable=SC2086 # and options
+		client $program "${few[@]}"
 		ended client 0
 	done
 	over
-	(($(grep -c '#bytes.*t_min' server.out) == 2 && $(grep -c '#bytes.*BW peak' server.out) == 1)) || fail "$(<server.out)"
+	[[ $(grep -Eo '(qp +)?#bytes.*(t_min|BW peak)' server.out | sed 's/ *#bytes.* /-/' | paste -sd ' ') == \
+		'-t_min -peak qp-peak -peak -t_min' ]] || fail "$(<server.out)"
 }
 
 @test "a program with --persistent serves its own test, and names the server of every test" {

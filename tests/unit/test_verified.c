@@ -81,8 +81,8 @@ static void losses_are_told_beside_the_errors(void **state)
 	char text[128];
 
 	(void)state;
-	assert_string_equal(verified_format(&t, 13100000, text, sizeof(text)),
-			    "4 messages of 64 B, 256 B (measured: 13.1 MB), no error (2 lost)");
+	assert_string_equal(verified_format(&t, 13631488, text, sizeof(text)),
+			    "4 messages of 64 B, 256 B (measured: 13 MiB), no error (2 lost)");
 	t.errors = 3;
 	assert_string_equal(verified_format(&t, 64, text, sizeof(text)),
 			    "4 messages of 64 B, 256 B (measured: 64 B), 3 errors (2 lost)");
