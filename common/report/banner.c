@@ -21,9 +21,13 @@ static bool is_iwarp(const struct end *e)
 /* "client hosta: mlx5_0 port 1, 100 Gb/s (on eth0, which leads to the peer), GPU 0" */
 static void headline(const struct report *r, const char *who, const struct end *e)
 {
-	/* On InfiniBand the route to the peer usually uses another network: omit that. */
+	/*
+	 * On InfiniBand the route to the peer usually uses another network, and where no other
+	 * port could have been chosen the route does not matter: omit it.
+	 */
 	bool brief =
-		strcmp(e->nic.transport, "InfiniBand") == 0 && !r->about.options->output.verbose;
+		!r->about.options->output.verbose && (strcmp(e->nic.transport, "InfiniBand") == 0 ||
+						      strncmp(e->nic.chosen, "the only", 8) == 0);
 	char rate[32];
 
 	snprintf(rate, sizeof(rate), e->nic.rate_gbps > 0 ? "%g Gb/s" : "rate unknown",

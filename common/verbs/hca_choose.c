@@ -65,7 +65,8 @@ static bool port_has_pci_address(const struct hca_port *p, const char *text)
 		(strlen(p->place.pci) > 5 && strcasecmp(text, p->place.pci + 5) == 0));
 }
 
-/* How P matches WANTED, the user's name for a device; NULL if it does not match. ALL: interfaces. */
+/* How P matches WANTED, the user's name for a device; NULL if it does not match. ALL: interfaces.
+ */
 static const char *match_port(const struct hca_port *p, const char *wanted,
 			      const struct ifaddrs *all)
 {
@@ -174,7 +175,7 @@ static const struct hca_port *choose_for_peer(const struct hca_list *list,
 					      struct fault *f)
 {
 	const struct hca_port *first = NULL, *active = NULL;
-	const char *netdev = "";
+	const char *netdev = "", *which = "only";
 	union ibv_gid local;
 
 	if (gid_of_address(&local, wanted->local))
@@ -190,14 +191,16 @@ static const struct hca_port *choose_for_peer(const struct hca_list *list,
 			continue;
 		if (!active)
 			active = p;
+		else
+			which = "first";
 		if (netdev[0] && hca_has_netdev(p, netdev)) {
 			snprintf(reason, size, "on %s, which leads to the peer", netdev);
 			return p;
 		}
 	}
 	if (active)
-		snprintf(reason, size, "the first ACTIVE port%s%s%s", netdev[0] ? "; " : "", netdev,
-			 netdev[0] ? ", which leads to the peer, has no RDMA device" : "");
+		snprintf(reason, size, "the %s ACTIVE port%s%s%s", which, netdev[0] ? "; " : "",
+			 netdev, netdev[0] ? ", which leads to the peer, has no RDMA device" : "");
 	if (!first)
 		raise_no_match(list, wanted, false, f);
 	else if (active || !hca_check_usable(first, f))

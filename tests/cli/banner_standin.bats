@@ -54,7 +54,20 @@ load ../lib/gpu
 	says client.err 'RC over RoCE v1, MTU 1024 (the smaller of the two), messages of '
 	export SIMVERBS_DEVICES='sim0 link=ib lid=3'
 	pair send_bw -n 20
-	says client.err 'RC over InfiniBand, MTU ' '(the first ACTIVE port)'
+	says client.err 'RC over InfiniBand, MTU ' '(the only ACTIVE port)'
 	pair send_bw -n 20 -v
-	says client.err 'client LID 0x3' '(the first ACTIVE port; '
+	says client.err 'client LID 0x3' '(the only ACTIVE port; '
+}
+
+@test "that no device leads to the peer is said where the choice was a guess, and with -v" {
+	export SIMVERBS_DEVICES='sim0 gid.0=v2/127.0.0.1; sim1 state=DOWN gid.0=v2/127.0.0.1'
+	pair send_bw -n 20 --json=c.json
+	says client.err 'client '"$(uname -n)"': sim0 port 1, 100 Gb/s (the only ACTIVE port)' 'server '
+	says_no client.err 'which leads to the peer'
+	json c.json '.ends.client.device_chosen == "the only ACTIVE port; lo, which leads to the peer, has no RDMA device"'
+	pair send_bw -n 20 -v
+	says client.err '(the only ACTIVE port; lo, which leads to the peer, has no RDMA device)'
+	export SIMVERBS_DEVICES='sim count=2 gid.0=v2/127.0.0.1'
+	pair send_bw -n 20
+	says client.err '(the first ACTIVE port; lo, which leads to the peer, has no RDMA device)'
 }
