@@ -187,6 +187,7 @@ void endpoint_agreed(struct endpoint *ep)
 	}
 	fit_reads(ep);
 	set_largest(ep, max);
+	ep->asked_bytes = e->sweep || e->size_bytes == ep->largest_bytes ? 0 : e->size_bytes;
 	if (!e->sweep)
 		e->size_bytes = ep->largest_bytes;
 }

@@ -49,6 +49,7 @@ struct endpoint {
 	unsigned default_depth;  /* -t was not given: what it was before it was cut; 0: given */
 	char cuts[128];          /* defaults of worker 0 that its device does not have; "": none */
 	uint64_t largest_bytes;  /* the largest message of the experiment */
+	uint64_t asked_bytes;    /* the size that is asked for, if none is so large; else 0 */
 	uint64_t room_bytes;     /* and of those that go on with its QPs and memory, if larger */
 	uint64_t message_max;    /* the largest message of all rounds, including staged chunks */
 	uint32_t group_number;   /* with -g: the workers' groups are from this one on */

@@ -20,8 +20,8 @@ struct report;
 
 /* Both ends, by device, and the addresses that were exchanged. */
 struct report_ends {
-	bool same;               /* as in the experiment before, which goes on with the same QPs */
-	unsigned rails, threads; /* threads per device */
+	bool same; /* as in the experiment before, which goes on with the same QPs */
+	unsigned rails, threads;          /* threads per device */
 	uint64_t first_bytes, last_bytes; /* message sizes */
 	const struct end *mine[EXPERIMENT_DEVICES_MAX], *theirs[EXPERIMENT_DEVICES_MAX];
 	const struct qp_address *my_qps[EXPERIMENT_DEVICES_MAX], *their_qps[EXPERIMENT_DEVICES_MAX];

@@ -169,6 +169,7 @@ static const struct field effective_rows[] = {
 	ONCE_KNOWN(cq_mod),
 	ONCE_KNOWN(warmup),
 	ROW(outs),
+	ROW(asked_bytes),
 	ROW(connected_by),
 	ROW(calls),
 };

@@ -33,6 +33,7 @@ struct report_effective {
 	unsigned cq_mod;          /* of the first size */
 	uint64_t warmup;          /* of the first size */
 	unsigned outs;            /* outstanding READs or atomics per QP; 0: not used */
+	uint64_t asked_bytes;     /* the size that was asked for, if no message is so large; else 0 */
 	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
 	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
 };

@@ -130,10 +130,9 @@ static int agree_on_rail(struct endpoint *ep, struct rail *r, const json_t *from
 void handshake_use_size(struct measure *ms)
 {
 	const struct experiment *e = &ms->options->experiment;
-	uint64_t asked = e->size_bytes;
 
 	endpoint_agreed(ms->ep);
-	if (e->size_bytes != asked)
+	if (ms->ep->asked_bytes)
 		report_note(ms->report,
 			    "message size limited to %s: a datagram is not larger than the MTU",
 			    units_size(e->size_bytes).text);

@@ -65,8 +65,7 @@ static bool port_has_pci_address(const struct hca_port *p, const char *text)
 		(strlen(p->place.pci) > 5 && strcasecmp(text, p->place.pci + 5) == 0));
 }
 
-/* How P matches WANTED, the user's name for a device; NULL if it does not match. ALL: interfaces.
- */
+/* How P matches WANTED, the user's name for a device; NULL if it does not match. ALL: interfaces. */
 static const char *match_port(const struct hca_port *p, const char *wanted,
 			      const struct ifaddrs *all)
 {

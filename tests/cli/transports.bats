@@ -74,13 +74,16 @@ adds_up() {
 
 @test "-c UD: a size that is too large becomes the MTU, and that is said" {
 	try send_bw -c UD -n 50 --json=c.json
-	json c.json '.experiment.size_bytes == .effective.mtu_bytes and .results[0].message_bytes == .effective.mtu_bytes'
+	json c.json '.experiment.size_bytes == .effective.mtu_bytes and .results[0].message_bytes == .effective.mtu_bytes
+		and .effective.asked_bytes == 65536'
 	says client.err datagram MTU
-	try send_bw -c UD -n 50 -m 512 -s 1m
+	try send_bw -c UD -n 50 -m 512 -s 1m --json=c.json
+	json c.json '.effective.asked_bytes == 1048576 and .results[0].message_bytes == 512'
 	row client.out 5
 	[[ ${row[0]} == 512 ]]
-	try send_lat -c UD -n 50 -m 256 -s 256
+	try send_lat -c UD -n 50 -m 256 -s 256 --json=c.json
 	[[ $(<client.err) != *datagram* ]]
+	json c.json '.effective | has("asked_bytes") | not'
 }
 
 @test "-c UD -a: ends at the MTU" {
