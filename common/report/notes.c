@@ -200,15 +200,15 @@ static bool too_short(const struct record *rec)
 	       rec->plus_minus.unknown != INTERVAL_EVENTS;
 }
 
-/* Say why the average of REC, the row NAME of ROWS rows, has no interval. */
+/* Say why the average of REC, the row NAME of ROWS rows, has no interval; what to do unless ADVISED. */
 static void note_unknown(const struct report *r, const struct record *rec, const char *name,
-			 unsigned rows)
+			 unsigned rows, bool advised)
 {
 	char use[32] = ""; /* what varies in so long a run varies in a longer one */
 
 	if (too_short(rec)) /* note_too_short() says so */
 		return;
-	if (rec->seconds < LONG_S)
+	if (rec->seconds < LONG_S && !advised)
 		snprintf(use, sizeof(use), "; use -D %.0f", fmax(1, round(LONGER * rec->seconds)));
 	report_note(r, "no ± (uncertainty)%s%s: %s%s", rows > 1 ? " at " : "", rows > 1 ? name : "",
 		    rec->plus_minus.unknown == INTERVAL_EVENTS
@@ -253,13 +253,13 @@ static void note_interval(const struct report *r, const struct record *rec)
 			    INTERVAL_CONFIDENCE, rec->plus_minus.slices);
 }
 
-static void print_intervals(const struct report *r)
+static void print_intervals(const struct report *r, bool advised)
 {
 	const struct intervals_shown *in = &r->notes.interval;
 	double worst = in->worst.plus_minus.percent;
 
 	if (in->rows && isnan(worst))
-		note_unknown(r, &in->worst, in->worst_name, in->rows);
+		note_unknown(r, &in->worst, in->worst_name, in->rows, advised);
 	else if (in->rows == 1)
 		note_interval(r, &in->worst);
 	else if (in->rows)
@@ -316,28 +316,33 @@ static double add_missing_percentiles(const struct report *r, const struct recor
 	return times;
 }
 
-/* Client: say, once for all rows, that the run was too short, for what, and what would do. */
-static void note_too_short(const struct report *r)
+/*
+ * Client: say, once for all rows, that the run was too short, for what, and what would do. Returns
+ * true if it was.
+ */
+static bool note_too_short(const struct report *r)
 {
 	const struct amount *a = &r->notes.enough;
 	const struct intervals_shown *in = &r->notes.interval;
 	double s = shortest_s(a);
 	bool unsure = in->rows && too_short(&in->worst), brief = s > 0 && s < SHORT_S;
+	bool unknown = in->rows && isnan(in->worst.plus_minus.percent) &&
+		       (unsure || in->worst.seconds < LONG_S);
 	char lacks[160] = "", had[160] = "", use[48] = "";
 	double times, longer = 1;
 
 	if (r->about.server || !a->sizes)
-		return;
+		return false;
 	text_add(lacks, sizeof(lacks), "%s", unsure ? "± (uncertainty)" : "");
 	times = add_missing_percentiles(r, &a->fewest, lacks, sizeof(lacks));
 	if (!unsure && !brief && times == 0)
-		return;
-	if (unsure)
+		return false;
+	if (unknown)
 		longer = fmax(longer, ceil(LONGER * in->worst.seconds));
 	longer = fmax(longer, ceil(times * a->fewest.seconds));
 	if (times > 0 && !percentile_samples(&a->fewest))
 		text_add(use, sizeof(use), "a longer run");
-	else if (unsure || brief || experiment_endless(&r->about.options->experiment))
+	else if (unknown || brief || experiment_endless(&r->about.options->experiment))
 		text_add(use, sizeof(use), "-D %.0f", longer);
 	else
 		text_add(use, sizeof(use), "-n %.0f",
@@ -346,7 +351,7 @@ static void note_too_short(const struct report *r)
 	if (!unsure && !brief) {
 		report_note(r, "%" PRIu64 " samples are too few for %s; use %s",
 			    percentile_samples(&a->fewest), lacks, use);
-		return;
+		return true;
 	}
 	if (unsure && in->rows > 1)
 		text_add(had, sizeof(had), "%s: ", in->worst_name);
@@ -358,6 +363,7 @@ static void note_too_short(const struct report *r)
 		text_add(had, sizeof(had), ", %" PRIu64 " samples", percentile_samples(&a->fewest));
 	report_note(r, "too short (%s) for %s; use %s", had,
 		    lacks[0] ? lacks : "an average that repeats", use);
+	return true;
 }
 
 void notes_shown(const struct report *r, const struct result_row *row)
@@ -376,8 +382,7 @@ void notes_add(struct report *r, const struct result *result)
 
 void notes_print(struct report *r)
 {
-	print_intervals(r);
-	note_too_short(r);
+	print_intervals(r, note_too_short(r));
 	explained_print(r, shortest_s(&r->notes.enough) < SHORT_S);
 	notes_forget(r);
 }
