@@ -29,6 +29,7 @@ struct notes {
 		struct explained explained;
 		struct findings faults; /* of the other rows */
 	} *why; /* owned; NULL: there is no such row */
+	bool apart; /* it was noted that a row has no rate of both directions together */
 };
 
 /* Add a size, or one of its runs; print what was added; forget it. */

@@ -112,22 +112,26 @@ static void note_pace(const struct report *r, const struct record *rec, const ch
 			    unit_rate(true, rec->load_gbps).text); /* the unit of --load */
 }
 
-/* That there is no rate of both directions together. */
-static void note_apart(const struct report *r, const struct measurement *meas)
+/* That there is no rate of both directions together: of the first row that has none, or of a run. */
+static void note_apart(struct report *r, const struct measurement *meas)
 {
+	const struct options *o = r->about.options;
 	char run[32] = "";
 
-	if (!meas->attr.both || together_has_rate(&meas->both))
+	if (!meas->attr.both || together_has_rate(&meas->both) ||
+	    (r->notes.apart && !meas->attr.run))
 		return;
+	r->notes.apart = true;
 	if (meas->attr.run)
 		snprintf(run, sizeof(run), ", run %" PRIu64, meas->attr.run);
 	report_note(r,
 		    "%s%s: the two directions %s, so there is no combined rate; use a longer run "
-		    "(-D 1)",
+		    "(-D 1)%s",
 		    units_size(meas->attr.message_bytes).text, run,
 		    meas->mine.record.quality.overlap_percent > 0
 			    ? "ran at the same time for less than one message"
-			    : "never ran at the same time");
+			    : "never ran at the same time",
+		    o->experiment.sweep || o->sweep.axes ? ", as for other rows without one" : "");
 }
 
 void report_round(struct report *r, const struct measurement *meas, const struct result *result)

@@ -91,6 +91,10 @@ apart() {
 	ended client 6
 	says client.err '64 B, run 1: the two directions' '64 B, run 2: the two directions' \
 		'64 B, both ways: there is no rate (--min-bw 1k). Fix: use a longer -D'
+	apart -s 64,128
+	ended client 0
+	says client.err ' 64 B: the two directions ' 'use a longer run (-D 1), as for other rows without one'
+	[[ $(grep -c 'so there is no combined rate' client.err) == 1 && $(grep -c ' - .* - .* -' client.out) == 2 ]] || fail "$(<client.out)"
 	apart --output=bandwidth --quiet
 	ended client 6
 	silent client.out
