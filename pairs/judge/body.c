@@ -250,6 +250,8 @@ static int mirror(struct body *b)
 		t.to = b->tries[i].from;
 		t.client_is_from = !t.client_is_from;
 		t.blame = t.blame ? 3 - t.blame : 0;
+		t.cpu[0] = b->tries[i].cpu[1];
+		t.cpu[1] = b->tries[i].cpu[0];
 		t.mirrored = true;
 		if (body_add(b, &t))
 			return -1;

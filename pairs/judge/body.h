@@ -49,10 +49,14 @@ struct body_try {
 	uint32_t from, to; /* players */
 	uint32_t text;     /* what the run said of it, in struct body.texts; or BODY_NONE */
 	float value, p99;  /* in the body's unit; NaN: not known */
-	float clock_s;     /* the server's clock less the client's; NaN: not known */
+	float lift;    /* the logarithm of how much better it may be with all of the CPU; 0: it had
+			  that */
+	float clock_s; /* the server's clock less the client's; NaN: not known */
 	uint16_t run, round;
 	uint8_t cause; /* enum body_cause */
 	uint8_t blame; /* whose fault that is, or whose clock is wrong: 1 from, 2 to, 0 not known */
+	uint8_t cpu[2]; /* percent of its CPU that the thread of from, and of to, had; 0: it lacked
+			   none */
 	bool alone, client_is_from;
 	bool found;    /* its text is a finding */
 	bool mirrored; /* a latency, which is that of the other direction, too */
@@ -139,6 +143,13 @@ int body_complete(struct body *b);
 
 /* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or BODY_NONE. */
 uint32_t body_player(struct body *b, const char *host, const char *rail);
+
+/*
+ * Say what the threads at T's from and to had of their CPUs, and what that may have cost: of a rate
+ * its part, and a bit more for each time that the CPU was taken; of a LATENCY all above the LEAST
+ * one (0: not known).
+ */
+void body_cpu(struct body_try *t, const double percent[2], bool latency, double least);
 
 /* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);

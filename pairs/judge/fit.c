@@ -16,56 +16,6 @@ static const double always[] = FIT_ALWAYS, sometimes[] = FIT_SOMETIMES;
 #define SOMETIMES (sizeof(sometimes) / sizeof(*sometimes))
 #define TESTS     (2 * ALWAYS + SOMETIMES) /* of each player */
 
-const struct chances *fit_main_pool(const struct fit *f)
-{
-	const struct chances *most = f->pool[FIT_FIGURES];
-
-	for (uint32_t d = 1; d < FIT_DISTANCES; d++)
-		if (f->pool[FIT_FIGURES][d].count > most->count)
-			most = &f->pool[FIT_FIGURES][d];
-	return most;
-}
-
-double fit_noise(const struct fit *f)
-{
-	const struct chances *p = fit_main_pool(f);
-
-	return p->count ? (chances_at(p, .75) - chances_at(p, .25)) / 1.349 : 0;
-}
-
-/* Find what the cells reach. Two slots of a pair share what is wrong with it: it counts once. */
-static void find_parts(struct fit *f)
-{
-	for (uint32_t i = 0; i < f->m->cells; i++) {
-		const struct matrix_cell *c = &f->m->cell[i];
-
-		f->part[i] = NAN;
-		if (fit_skips(f, c->from, c->to))
-			continue;
-		f->part[i] = fit_y(f, c) - (float)fit_normal(f, c->from, c->to);
-		if (!f->aside[MATRIX_SEND][c->from] && !f->aside[MATRIX_RECEIVE][c->to])
-			chances_add(&f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)],
-				    (double)f->part[i]);
-	}
-}
-
-/* Put what good players reach into the pools. */
-static void fill_pools(struct fit *f)
-{
-	memset(f->pool, 0, FIT_POOLS * sizeof(*f->pool));
-	find_parts(f);
-	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
-		if (t->player < t->with && !fit_skips(f, t->player, t->with) &&
-		    !fit_is_aside(f, t->player) && !fit_is_aside(f, t->with))
-			chances_add(&f->pool[FIT_WORSES][fit_distance(f, t->player, t->with)],
-				    (double)fminf(t->sends, t->receives) -
-					    fit_normal(f, t->player, t->with));
-	for (uint32_t d = 0; d < FIT_DISTANCES; d++) {
-		chances_close(&f->pool[FIT_FIGURES][d]);
-		chances_close(&f->pool[FIT_WORSES][d]);
-	}
-}
-
 static int by_part(const void *a, const void *b)
 {
 	const struct fit_figure *x = a, *y = b;
@@ -124,6 +74,14 @@ static uint32_t count_low(const struct fit *f, enum fit_way way, uint32_t n)
 	return 0;
 }
 
+/* True if what P reaches is below normal by as much as harms anybody. */
+static bool is_below(const struct fit *f, const struct fit_player *p, enum fit_way way)
+{
+	double depth = f->body->latency ? 2 * FIT_LATENCY : FIT_DEPTH;
+
+	return (double)p->way[way].effect < (way == FIT_WORSE ? -depth : -fit_least(f));
+}
+
 /* Measure player I in one way, and test whether chance explains that. */
 static void test(struct fit *f, uint32_t i, enum fit_way way)
 {
@@ -134,6 +92,10 @@ static void test(struct fit *f, uint32_t i, enum fit_way way)
 	double effect = figures_quantile(f, n, .5);
 	bool slow = nowhere;
 
+	p->way[way].lacked = false;
+	for (uint32_t s = 0; s < n; s++)
+		p->way[way].lacked |= f->figure[s].lacked;
+	own &= !p->way[way].lacked;
 	find_shares(f, way, n, own);
 	if (!slow && n && p->way[way].partners >= FIT_PARTNERS) {
 		uint32_t k = count_low(f, way, n);
@@ -148,6 +110,20 @@ static void test(struct fit *f, uint32_t i, enum fit_way way)
 	p->way[way].figures = n;
 	p->way[way].low = low;
 	p->way[way].slow = slow;
+}
+
+bool fit_as_is(struct fit *f, uint32_t player, enum fit_way way, double *effect)
+{
+	struct fit_player *p = &f->of[player], best = *p;
+	bool slow;
+
+	f->as_is = true;
+	test(f, player, way);
+	f->as_is = false;
+	*effect = (double)p->way[way].effect;
+	slow = p->way[way].slow && is_below(f, p, way);
+	*p = best;
+	return slow;
 }
 
 /* The deviation of what good players reach. */
@@ -174,15 +150,13 @@ double fit_least(const struct fit *f)
 /* Say who is slow, and set these aside. Returns true if these were others before. */
 static bool decide(struct fit *f)
 {
-	double least = fit_least(f), depth = f->body->latency ? 2 * FIT_LATENCY : FIT_DEPTH;
 	bool changed = false;
 
 	for (uint32_t i = 0; i < f->m->players; i++) {
 		struct fit_player *p = &f->of[i];
 
 		for (enum fit_way w = 0; w < FIT_WAYS; w++)
-			p->way[w].slow &=
-				(double)p->way[w].effect < (w == FIT_WORSE ? -depth : -least);
+			p->way[w].slow &= is_below(f, p, w);
 		for (enum matrix_way w = 0; w < MATRIX_WAYS; w++) {
 			bool aside = p->way[w].slow || p->way[FIT_WORSE].slow;
 			changed |= f->aside[w][i] != aside;
@@ -200,7 +174,7 @@ void fit_again(struct fit *f)
 		uint32_t hosts;
 
 		kinds_fit(f, f->hosts < FIT_PARTNERS + 1 ? FIT_BEST : .5);
-		fill_pools(f);
+		pools_fill(f);
 		for (uint32_t i = 0; i < f->m->players; i++) {
 			f->of[i].has_equals = true;
 			figures_of(f, i, FIT_SENDS, true, &hosts);
@@ -255,7 +229,7 @@ static double find_even(const struct fit *f)
 	size_t n = 0;
 
 	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
-		if (!isnan(fmaxf(t->sends, t->receives)))
+		if (!isnan(fmaxf(t->sends, t->receives)) && !(t->lift[0] > 0 || t->lift[1] > 0))
 			f->some[n++] = fmaxf(t->sends, t->receives) - fminf(t->sends, t->receives);
 	return matrix_median(f->some, n);
 }
@@ -277,7 +251,8 @@ static void find_nowhere(struct fit *f)
 	kinds_fit(f, FIRST_BEST);
 	for (uint32_t i = 0; i < m->cells; i++) {
 		const struct matrix_cell *c = &m->cell[i];
-		double part = (double)fit_y(f, c) - fit_normal(f, c->from, c->to);
+		float as_is = fit_y(f, c) - (float)fit_normal(f, c->from, c->to);
+		double part = (double)fit_best(f, as_is, fit_lift(f, c));
 
 		bad[i] = fit_skips(f, c->from, c->to) || isnan(part) ? -1 : part < least;
 	}

@@ -21,7 +21,7 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 
 	judge_words(&words, s, 1);
 	return json_pack(
-		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:o*, s:s*, s:s*, s:s}",
+		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:o*, s:o*, s:s*, s:s*, s:s}",
 		"kind", finding_name(words.is.code), pair ? "from" : "name", judge_name(j, s, s->a),
 		"to", pair ? judge_name(j, s, s->b) : NULL, "host",
 		pair || s->kind == SUSPECT_GROUP ? NULL
@@ -30,7 +30,8 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 		json_number_or_null(s->value), "normal", json_number_or_null(s->normal), "partners",
 		s->partners, "bad", s->bad, "from_round",
 		s->from_round ? json_integer(s->from_round) : NULL, "few_partners",
-		s->few_partners ? json_true() : NULL, "proof",
+		s->few_partners ? json_true() : NULL, "cpu_percent",
+		isnan(s->cpu) ? NULL : json_real(100 * s->cpu), "proof",
 		suspect_is_lost(s->kind) ? NULL : proof[s->proof], "said",
 		s->text == SUSPECT_NONE ? NULL : j->body->texts.text[s->text], "next", words.next);
 }
@@ -200,7 +201,7 @@ static void add_suspects(struct prom *p, const struct judgement *j)
 				  finding_name(judge_code(s)), 1);
 		json_decref(labels);
 	}
-	for (enum finding_code c = SUSPECT_NEVER_CAME; c <= SUSPECT_UNDER_LOAD; c++)
+	for (enum finding_code c = SUSPECT_NEVER_CAME; c <= SUSPECT_NO_CPU; c++)
 		prom_add_labelled(p, PROM_PAIRS_SUSPECTS, p->labels, "kind", finding_name(c),
 				  count[c]);
 }

@@ -63,7 +63,8 @@ static void add_starving(struct judgement *j)
 
 	for (uint32_t i = 0; i < it->starved; i++) {
 		const struct incast_starving *is = &it->starving[i];
-		struct suspect s = suspect_of(SUSPECT_STARVES, is->sender);
+		struct suspect s =
+			suspect_of(is->no_cpu ? SUSPECT_NO_CPU : SUSPECT_STARVES, is->sender);
 
 		s.proof = isnan(is->alone)                ? SUSPECT_ONCE
 			  : is->alone < INCAST_SLOW_ALONE ? SUSPECT_CONFIRMED
@@ -73,6 +74,7 @@ static void add_starving(struct judgement *j)
 		s.normal = 1;
 		s.partners = is->rounds;
 		s.bad = is->starved;
+		judge_cpu(j, &s);
 		suspects_add(&j->suspects, &s);
 	}
 	suspects_sort(&j->suspects);

@@ -31,6 +31,8 @@ struct suspect {
 	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */
 	uint32_t partners, bad; /* hosts that it was judged by; tries or cells that were bad */
 	uint32_t cause;         /* a cause of body.h for those that have no figure */
+	double cpu;             /* part of its CPU that a thread had; NaN: it had all */
+	bool partners_cpu;      /* that was its partners' */
 	uint32_t from_round;    /* it is slow from this one on; 0: always, or not known */
 	uint32_t text;          /* what its runs said, in struct body.texts; or SUSPECT_NONE */
 };
@@ -132,7 +134,10 @@ static inline bool judge_is_far_slower(const struct judgement *j, uint32_t cell)
 }
 
 /* A figure in the body's unit, of its logarithm in the fit. */
-double judge_unit(const struct judgement *j, double y);
+static inline double judge_unit(const struct judgement *j, double y)
+{
+	return exp(j->body->latency ? -y : y);
+}
 
 /* The part of normal that PLAYER reaches in a direction; NaN: not known. */
 static inline double judge_part(const struct judgement *j, uint32_t player, enum matrix_way way)
@@ -141,7 +146,10 @@ static inline double judge_part(const struct judgement *j, uint32_t player, enum
 }
 
 /* What is normal for a PLAYER, in the body's unit. */
-double judge_normal(const struct judgement *j, uint32_t player);
+static inline double judge_normal(const struct judgement *j, uint32_t player)
+{
+	return judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
+}
 
 /* True if PLAYER has enough good partners to be judged. */
 static inline bool judge_is_known(const struct judgement *j, uint32_t player)
@@ -155,10 +163,16 @@ static inline bool judge_is_known(const struct judgement *j, uint32_t player)
 struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
 			  const struct matrix_cell *c);
 
+/* What S, of which the direction is known, had of the CPU, and in how many of how many runs.
+ * (cpu.c) */
+void judge_cpu(const struct judgement *j, struct suspect *s);
+
 /* The rules. */
 void judge_lost(struct judgement *j);   /* lost.c */
 void leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
 void judge_levels(struct judgement *j); /* slow.c */
+void judge_no_cpu(struct judgement *j, uint32_t player); /* cpu.c */
+void judge_cpu_tails(struct judgement *j, const bool *tailed);
 void judge_tails(struct judgement *j);
 void judge_pairs(struct judgement *j);
 void judge_notes(struct judgement *j); /* notes.c */

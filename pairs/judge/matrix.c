@@ -59,27 +59,49 @@ double matrix_deviation(float *v, size_t count, double *median)
 	return count ? SD_PER_MAD * matrix_median(v, count) : 0;
 }
 
+/* Those of the figures of a cell that had their CPUs, and those that had not. */
+struct figures {
+	float value[2][TRIES_KEPT], lift[TRIES_KEPT];
+	size_t n[2];
+};
+
+static void take(struct figures *f, float value, float lift)
+{
+	bool lacked = lift > 0;
+
+	f->lift[f->n[true]] = lift;
+	f->value[lacked][f->n[lacked]++] = value;
+}
+
+/* The median of those that had their CPUs, or if none had, of all, and of their LIFT. */
+static float middle(struct figures *f, float *lift)
+{
+	bool lacked = !f->n[false] && f->n[true];
+
+	*lift = lacked ? (float)matrix_median(f->lift, f->n[true]) : 0;
+	return (float)matrix_median(f->value[lacked], f->n[lacked]);
+}
+
 /* Fill CELL with what its tries say. */
 static void fill_cell(struct matrix_cell *cell, const struct body_try *t)
 {
-	float loaded[TRIES_KEPT], alone[TRIES_KEPT], tail[TRIES_KEPT];
-	size_t loaded_n = 0, alone_n = 0, tail_n = 0;
+	struct figures loaded = {.n = {0}}, alone = {.n = {0}}, tail = {.n = {0}};
+	float ignored;
 
 	for (uint32_t i = 0; i < cell->tries && i < TRIES_KEPT; i++) {
 		bool measured = t[i].cause == BODY_MEASURED;
 
-		if (measured && t[i].alone)
-			alone[alone_n++] = t[i].value;
-		else if (measured)
-			loaded[loaded_n++] = t[i].value;
+		if (measured)
+			take(t[i].alone ? &alone : &loaded, t[i].value, t[i].lift);
 		if (measured && !isnan(t[i].p99))
-			tail[tail_n++] = t[i].p99 / t[i].value;
+			take(&tail, t[i].p99 / t[i].value, t[i].cpu[0] || t[i].cpu[1]);
 		cell->measured += measured;
 		cell->failed += !measured;
 	}
-	cell->loaded = (float)matrix_median(loaded, loaded_n);
-	cell->alone = (float)matrix_median(alone, alone_n);
-	cell->tail = (float)matrix_median(tail, tail_n);
+	cell->loaded = middle(&loaded, &cell->loaded_lift);
+	cell->alone = middle(&alone, &cell->alone_lift);
+	cell->tail = middle(&tail, &ignored);
+	cell->tail_lacked = !tail.n[false];
 }
 
 /* Make a cell of each group of tries between the same two. */
@@ -255,6 +277,11 @@ static float y_of(const struct body_try *t, bool latency, bool alone)
 								   : NAN;
 }
 
+static float lift_of(const struct body_try *t)
+{
+	return t ? t->lift : 0;
+}
+
 /* What has not failed by the launcher, a clock or the other end's absence. */
 static bool is_failure(const struct body_try *t)
 {
@@ -295,6 +322,7 @@ static struct meeting *add_player(struct meeting *to, const struct matrix *m, ui
 				.at = (uint32_t)t->run << 16 | t->round,
 				.sends = y_of(sends ? t : NULL, latency, alone),
 				.receives = y_of(sends ? other : t, latency, alone),
+				.lift = {lift_of(sends ? t : NULL), lift_of(sends ? other : t)},
 				.failed = is_failure(t) || is_failure(other),
 			};
 		}

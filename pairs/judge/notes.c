@@ -116,8 +116,8 @@ static double network_of(const struct fit *f, double top)
 			   2;
 		double part = exp(y - fmin(f->kind[f->kinds.of[a]], f->kind[f->kinds.of[b]]));
 
-		if (isnan(y) || a > b || f->lost[a] || f->lost[b] || fit_is_aside(f, a) ||
-		    fit_is_aside(f, b))
+		if (isnan(y) || a > b || t->lift[0] > 0 || t->lift[1] > 0 || f->lost[a] ||
+		    f->lost[b] || fit_is_aside(f, a) || fit_is_aside(f, b))
 			continue;
 		to->parts += part;
 		to->squares += part * part;
@@ -236,10 +236,39 @@ static bool fills_links(const struct body *b)
 	return true;
 }
 
+/*
+ * By how much better all pairs may be, a logarithm, where most players lacked their CPUs: what is
+ * normal is not known then. 0: most did not.
+ */
+static double lift_of_most(const struct judgement *j)
+{
+	uint32_t players = 0, lacked = 0, n = 0;
+
+	for (uint32_t i = 0; i < j->m.players; i++) {
+		const struct fit_player *p = &j->fit.of[i];
+
+		players += p->way[FIT_WORSE].figures > 0;
+		lacked += p->way[FIT_WORSE].lacked;
+	}
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		if (fit_lift(&j->fit, &j->m.cell[i]) > 0)
+			j->fit.some[n++] = fit_lift(&j->fit, &j->m.cell[i]);
+	return 2 * lacked > players ? matrix_median(j->fit.some, n) : 0;
+}
+
+static void note_no_cpu(struct judgement *j)
+{
+	if (!(lift_of_most(j) > 0))
+		return;
+	j->cannot_tell = j->blind = true;
+	NOTE(j, PAIRS_NO_CPU, FINDING_CANNOT_TELL, FINDING_WORD("", ""));
+}
+
 /* Pairs that reach less than is expected of each, or the best ones less than their ports can. */
 static void note_cluster(struct judgement *j)
 {
 	const struct kinds *k = &j->fit.kinds;
+	double lift = exp(lift_of_most(j));
 	double best = exp(j->fit.kind[0] + chances_at(fit_main_pool(&j->fit), POWER_BEST));
 	double part = k->rates_known && k->count == 1 ? best / exp(k->rate[0]) : 1;
 	double slowest = INFINITY;
@@ -248,11 +277,11 @@ static void note_cluster(struct judgement *j)
 		return;
 	for (uint32_t i = 0; i < k->count; i++)
 		slowest = fmin(slowest, exp(j->fit.kind[i]));
-	if (j->expected > 0 && slowest / j->expected < NOTES_EXPECTED)
+	if (j->expected > 0 && slowest * lift / j->expected < NOTES_EXPECTED)
 		NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_IS,
 		     FINDING_NUMBER("part", slowest / j->expected, "share"),
 		     FINDING_NUMBER("expected", j->expected, "Gb/s"));
-	if (!(j->expected > 0) && part < NOTES_CLUSTER && fills_links(j->body))
+	if (!(j->expected > 0) && part * lift < NOTES_CLUSTER && fills_links(j->body))
 		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_IS, FINDING_NUMBER("part", part, "share"),
 		     FINDING_NUMBER("expected", exp(k->rate[0]), "Gb/s"));
 }
@@ -334,6 +363,7 @@ void judge_notes(struct judgement *j)
 		j->cannot_tell = true;
 		NOTE(j, PAIRS_UPLINKS, FINDING_CANNOT_TELL, FINDING_WORD("", ""));
 	}
+	note_no_cpu(j);
 	note_power(j);
 	note_some_slow(j);
 	note_network(j);

@@ -80,6 +80,8 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 
 	if (s->kind == SUSPECT_PAIR_BROKE)
 		text_add(text, size, "%s", why[s->cause]);
+	else if (s->kind == SUSPECT_NO_CPU && j->incast.rounds)
+		text_add(text, size, "%.2f of its share", s->value);
 	else if (s->kind == SUSPECT_CLOCK && !isnan(s->value))
 		text_add(text, size, "%.3g s %s", fabs(s->value),
 			 s->b != SUSPECT_NONE ? "apart"
@@ -116,6 +118,12 @@ static void describe(struct finding *to, const struct judgement *j, const struct
 				FINDING_NUMBER("from", s->from_round, ""),
 				FINDING_NUMBER("normal", s->normal, ""),
 				FINDING_WORD("least", least),
+				FINDING_NUMBER("cpu", s->cpu, "share"),
+				FINDING_WORD("own",
+					     s->b != SUSPECT_NONE || s->partners_cpu ? NULL : ""),
+				FINDING_WORD("partners",
+					     s->b == SUSPECT_NONE && s->partners_cpu ? "" : NULL),
+				FINDING_WORD("pair", s->b != SUSPECT_NONE ? "" : NULL),
 				FINDING_WORD("proven", s->proof == SUSPECT_CONFIRMED ? "" : NULL),
 				FINDING_WORD("unproven", s->proof == SUSPECT_ONCE ? "" : NULL),
 				FINDING_WORD("load", s->proof == SUSPECT_LOAD ? "" : NULL),
@@ -359,16 +367,21 @@ void judge_report(FILE *to, const struct judgement *j)
 
 int judge_status(const struct judgement *j)
 {
-	bool lost = !j->measured || j->rounds.unnamed;
+	bool lost = !j->measured || j->rounds.unnamed, slow = false, no_cpu = false;
 
-	for (uint32_t i = 0; i < j->suspects.count; i++)
-		lost |= suspect_is_lost(j->suspects.of[i].kind);
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
+		enum finding_code kind = j->suspects.of[i].kind;
+
+		lost |= suspect_is_lost(kind);
+		slow |= kind != SUSPECT_NO_CPU;
+		no_cpu |= kind == SUSPECT_NO_CPU;
+	}
 	if (lost)
 		return FAULT_PEER;
-	if (j->suspects.count || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
+	if (slow || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
 	    findings_find(&j->notes, PAIRS_CLUSTER_SLOW))
 		return FAULT_THRESHOLD;
-	if (j->cannot_tell || j->rounds.planned || j->rounds.unended ||
+	if (j->cannot_tell || no_cpu || j->rounds.planned || j->rounds.unended ||
 	    (j->has_baseline && !j->compared))
 		return FAULT_UNAVAILABLE;
 	return 0;

@@ -9,15 +9,7 @@
 #include "judgement.h"
 #include "limits.h"
 
-double judge_unit(const struct judgement *j, double y)
-{
-	return exp(j->body->latency ? -y : y);
-}
-
-double judge_normal(const struct judgement *j, uint32_t player)
-{
-	return judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
-}
+#define LACKED 2 /* a pair of which it is not known whether it is slow, by its CPU */
 
 /*
  * What a player reaches alone with good partners, as EFFECT is what it reaches among others: by how
@@ -34,13 +26,20 @@ static double part_alone(const struct judgement *j, const struct suspect *s, dou
 		float y = meetings_y(w.cell->alone, latency);
 		float loaded = meetings_y(w.cell->loaded, latency);
 
+		float part = y - (float)fit_normal(&j->fit, w.cell->from, w.cell->to);
+
 		if (isnan(y) || j->fit.aside[!w.way][w.with] ||
 		    !(w.way == MATRIX_SEND ? s->sends : s->receives))
 			continue;
-		if (!isnan(loaded))
+		/* without its CPU it proves what is bad at its best, too */
+		if (w.cell->alone_lift > 0)
+			part = fit_best(&j->fit, part, w.cell->alone_lift);
+		if (w.cell->alone_lift > 0 && !((double)part < SLOW_PROOF * effect))
+			continue;
+		if (!isnan(loaded) && !(w.cell->alone_lift > 0) && !(w.cell->loaded_lift > 0))
 			j->fit.some[same++] = y - loaded + (float)effect;
 		else
-			to_other[other++] = y - (float)fit_normal(&j->fit, s->a, w.with);
+			to_other[other++] = part;
 	}
 	*count = same >= SLOW_ALONE_LEAST ? same : other;
 	return matrix_median(same >= SLOW_ALONE_LEAST ? j->fit.some : to_other, *count);
@@ -120,7 +119,7 @@ static void add_slow(struct judgement *j, uint32_t i)
 		: !send || (receive && p->way[FIT_RECEIVES].effect < p->way[FIT_SENDS].effect)
 			? FIT_RECEIVES
 			: FIT_SENDS;
-	double effect = (double)p->way[way].effect;
+	double effect = (double)p->way[way].effect, as_is = effect;
 	struct suspect s = suspect_of(!always            ? SUSPECT_UNSTEADY
 				      : j->body->latency ? SUSPECT_LATENCY
 							 : SUSPECT_NODE,
@@ -129,10 +128,13 @@ static void add_slow(struct judgement *j, uint32_t i)
 	s.sends = send || !always;
 	s.receives = receive || !always;
 	s.normal = judge_normal(j, i);
-	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect);
+	if (p->way[way].lacked)
+		fit_as_is(&j->fit, i, way, &as_is);
+	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + as_is);
 	s.partners = always ? p->way[way].partners : p->way[way].figures;
 	s.bad = p->way[way].low;
 	s.text = judge_said(j, i, false);
+	judge_cpu(j, &s);
 	s.from_round = falls_at(j, i, effect);
 	if (s.from_round)
 		s.kind = SUSPECT_FALLS;
@@ -148,6 +150,8 @@ void judge_levels(struct judgement *j)
 		if (!j->lost[i] && !p->doubtful &&
 		    (p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow || p->way[FIT_WORSE].slow))
 			add_slow(j, i);
+		else if (!j->lost[i] && !p->doubtful)
+			judge_no_cpu(j, i);
 	}
 }
 
@@ -197,7 +201,8 @@ void judge_tails(struct judgement *j)
 
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
-		bool unknown = isnan(c->tail) || j->lost[c->from] || j->lost[c->to];
+		bool unknown =
+			isnan(c->tail) || c->tail_lacked || j->lost[c->from] || j->lost[c->to];
 
 		j->fit.bad[i] = unknown ? -1 : c->tail > SLOW_TAIL;
 	}
@@ -217,20 +222,24 @@ void judge_tails(struct judgement *j)
 	}
 	judge_hosts(j, first);
 	add_tailed_pairs(j, aside[MATRIX_SEND]);
+	judge_cpu_tails(j, aside[MATRIX_SEND]);
 }
 
 /*
- * True if the pair of cell I is slow: below the limit, neither end is slow itself, and chance makes a
- * pair as low in FIT_CHANCE of all matrices. Where too few hosts or figures tell what chance makes,
- * it must be LINK_FEW_SURE times as far below normal as the high ones are above it.
+ * True if the pair of cell I is slow, at its best or AS_IS: below the limit, neither end is slow
+ * itself, and chance makes a pair as low in FIT_CHANCE of all matrices. Where too few hosts or
+ * figures tell what chance makes, it must be LINK_FEW_SURE times as far below normal as the high
+ * ones are above it.
  */
-static bool is_slow_pair(const struct judgement *j, uint32_t i)
+static bool is_slow_pair(const struct judgement *j, uint32_t i, bool as_is)
 {
 	const struct matrix_cell *c = &j->m.cell[i];
 	const struct fit *f = &j->fit;
 	bool few = judge_pair(j, SUSPECT_PAIR, c).few_partners;
 	const struct chances *p = &f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)];
-	double part = (double)f->part[i]; /* the logarithm of figure / normal */
+	/* the logarithm of figure / normal */
+	double part =
+		as_is ? (double)fit_y(f, c) - fit_normal(f, c->from, c->to) : (double)f->part[i];
 	double limit = log(j->body->latency ? LINK_SLOW_LATENCY : LINK_SLOW_RATE);
 
 	if (!(part < limit) || f->aside[MATRIX_SEND][c->from] || f->aside[MATRIX_RECEIVE][c->to])
@@ -243,14 +252,14 @@ static bool is_slow_pair(const struct judgement *j, uint32_t i)
 static enum suspect_proof prove_pair(const struct judgement *j, uint32_t at)
 {
 	const struct matrix_cell *c = &j->m.cell[at];
-	double alone = (double)meetings_y(c->alone, j->body->latency) -
-		       fit_normal(&j->fit, c->from, c->to);
+	double normal = fit_normal(&j->fit, c->from, c->to);
+	double alone = (double)meetings_y(c->alone, j->body->latency) - normal;
 
 	if (j->fit.alone)
 		return SUSPECT_CONFIRMED;
-	if (isnan(alone))
+	if (isnan(alone) || c->alone_lift > 0)
 		return SUSPECT_ONCE;
-	return alone < (double)j->fit.part[at] / 2 ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
+	return alone < ((double)fit_y(&j->fit, c) - normal) / 2 ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
 }
 
 /*
@@ -270,11 +279,26 @@ static uint32_t pair_said(const struct judgement *j, const struct matrix_cell *c
 	return SUSPECT_NONE;
 }
 
+/* True if pair I is slow, or a thread lacked its CPU, unless that was good alone; and no end is
+ * named for it. */
+static bool may_lack_cpu(const struct judgement *j, uint32_t i)
+{
+	const struct matrix_cell *c = &j->m.cell[i];
+
+	return fit_lift(&j->fit, c) > 0 && !j->fit.of[c->from].no_cpu && !j->fit.of[c->to].no_cpu &&
+	       is_slow_pair(j, i, true) && prove_pair(j, i) != SUSPECT_LOAD;
+}
+
 static void add_pair(struct judgement *j, uint32_t at)
 {
 	const struct matrix_cell *c = &j->m.cell[at], *back = matrix_find(&j->m, c->to, c->from);
-	bool both = back && j->fit.bad[back - j->m.cell], broke = !c->measured;
-	struct suspect s = judge_pair(j, broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR, c);
+	bool both = back && j->fit.bad[back - j->m.cell] == j->fit.bad[at], broke = !c->measured;
+	bool no_cpu = j->fit.bad[at] == LACKED;
+	struct suspect s = judge_pair(j,
+				      broke    ? SUSPECT_PAIR_BROKE
+				      : no_cpu ? SUSPECT_NO_CPU
+					       : SUSPECT_PAIR,
+				      c);
 
 	if (both && c->from > c->to && broke == !back->measured)
 		return;
@@ -286,6 +310,7 @@ static void add_pair(struct judgement *j, uint32_t at)
 	s.text = pair_said(j, c);
 	if (broke)
 		s.cause = j->body->tries[c->first].cause;
+	judge_cpu(j, &s);
 	suspects_add(&j->suspects, &s);
 }
 
@@ -295,7 +320,10 @@ void judge_pairs(struct judgement *j)
 		const struct matrix_cell *c = &j->m.cell[i];
 		bool excused = j->excused[c->from] || j->excused[c->to];
 
-		j->fit.bad[i] = c->measured ? is_slow_pair(j, i) : !excused && j->measured;
+		j->fit.bad[i] = !c->measured                ? !excused && j->measured
+				: is_slow_pair(j, i, false) ? 1
+				: may_lack_cpu(j, i)        ? LACKED
+							    : 0;
 	}
 	for (uint32_t i = 0; i < j->m.cells; i++)
 		if (j->fit.bad[i])

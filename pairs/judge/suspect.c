@@ -20,6 +20,7 @@ struct suspect suspect_of(enum finding_code kind, uint32_t a)
 				.b = SUSPECT_NONE,
 				.value = NAN,
 				.normal = NAN,
+				.cpu = NAN,
 				.text = SUSPECT_NONE};
 }
 
@@ -162,6 +163,8 @@ void judge_states(struct judgement *j)
 		if (s->b != SUSPECT_NONE) {
 			set_end(j, s->a);
 			set_end(j, s->b);
+		} else if (s->kind == SUSPECT_NO_CPU) {
+			set_host(j, s->a, HOST_UNDECIDED);
 		} else if (suspect_is_lost(s->kind)) {
 			set_host(j, s->a, HOST_LOST);
 		} else {

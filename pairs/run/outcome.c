@@ -118,6 +118,26 @@ static int64_t clock_of(const json_t *end)
 	return us > 0 && us < INT64_MAX / 1000 ? 1000 * (int64_t)us : 0;
 }
 
+/* The part of its CPU that a thread had, as QUALITY says; NaN: it does not. */
+static double cpu_of(const json_t *quality)
+{
+	const json_t *percent = json_object_get(quality, "on_cpu_percent");
+	double part = json_is_number(percent) ? json_number_value(percent) / 100 : NAN;
+
+	return part >= 0 && part <= 1 ? part : NAN;
+}
+
+/* Of both ends: a row's quality is that of the end that measured, and has the other one's in it. */
+static void read_cpu(struct outcome *o, const json_t *row)
+{
+	const json_t *quality = json_object_get(row, "quality");
+	bool server = strcmp(json_text_at(row, "measured_by"), "server") == 0;
+	double own = cpu_of(quality), other = cpu_of(json_object_get(quality, "other_end"));
+
+	o->client_cpu = server ? other : own;
+	o->server_cpu = server ? own : other;
+}
+
 static void read_document(struct outcome *o, const json_t *d, bool latency)
 {
 	const json_t *results = json_object_get(d, "results"), *ends = json_object_get(d, "ends");
@@ -127,7 +147,9 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 	o->interrupted = strcmp(json_text_at(d, "status"), "interrupted") == 0;
 	o->value = number_of(last, latency ? "latency_p50_us" : "bandwidth_gbps");
 	o->p99 = latency ? number_of(last, "latency_p99_us") : 0;
+	o->least = latency ? number_of(last, "latency_min_us") : 0;
 	o->has_value = o->value > 0;
+	read_cpu(o, last);
 	o->to_client = strcmp(json_text_at(last, "direction"), "server_to_client") == 0;
 	o->client_ns = clock_of(json_object_get(ends, "client"));
 	o->server_ns = clock_of(json_object_get(ends, "server"));
@@ -141,7 +163,7 @@ void outcome_read(struct outcome *o, const char *said, size_t n, bool latency)
 	json_error_t ignored;
 	json_t *d = n ? json_memory_load(said, n, JSON_DISABLE_EOF_CHECK, &ignored) : NULL;
 
-	*o = (struct outcome){0};
+	*o = (struct outcome){.client_cpu = NAN, .server_cpu = NAN};
 	if (d)
 		read_document(o, d, latency);
 	json_decref(d);

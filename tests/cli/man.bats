@@ -362,6 +362,7 @@ source_keys() {
 		echo client
 		literals pair_line pairs/run/run_rows.c | grep -vx -e pair -e us
 		literals run_say_pair pairs/run/run_rows.c | grep -vx -e measured -e cut -e failed
+		literals put_worth pairs/run/run_rows.c | grep -vx from
 		literals put_problem pairs/run/run_rows.c
 		echo findings
 		;;

@@ -49,6 +49,47 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	jq -e '.smallest_fault > .02 and .smallest_fault < .06 and (has("noise") | not)' <<<"$output"
 }
 
+@test "what a thread without its CPU explains is no fault: cannot tell, by node, by pair, and of all" {
+	local cpu='.value *= 0.4 | .from_cpu_percent = 40'
+	made_pairs 8 "when(.from == \"n3\"; $cpu)" >busy
+	judge --suspects hosts --retest again busy
+	((status == 77))
+	says 'slow, or short of CPU (cannot tell): 1' 'n3            sending: 3' '(40 %), its threads had 40 % of the CPU in 7 of 7 runs' \
+		'next: stop the other tasks on the CPUs of these threads' '7 good, 1 undecided, 0 suspect'
+	[[ ! -s hosts && $(<again) == $'n3 n4\nn3 n5' ]]
+	# A pair: both nodes have enough others.
+	made_pairs 8 "when(.from == \"n3\" and .to == \"n5\"; $cpu)" >pair
+	judge pair
+	((status == 77))
+	says 'n3 -> n5' 'a thread had 40 % of the CPU in 1 of 1 runs' '8 good, 0 suspect'
+	# All of them: what is normal is not known, nor is it the fault of the links.
+	made_pairs 8 "when(.from; $cpu) | when(.kind == \"player\"; .port_gbps = 100)" >all
+	judge all
+	((status == 77))
+	says 'cannot tell what is normal here: the threads of most nodes were short of CPU' '0 good, 8 undecided, 0 suspect'
+	# Files without the shares are judged as they were.
+	jq -c 'del(.from_cpu_percent)' busy >old
+	judge old
+	((status == 6))
+	says 'slow nodes: 1' '7 good, 1 suspect'
+}
+
+@test "what it does not explain is a fault; and others are found beside it, of a latency and of an incast, too" {
+	[[ $(verdict 8 'when(.from == "n3"; .value *= 0.2 | .from_cpu_percent = 40)') == 'node_slow n3' ]]
+	judge made.jsonl
+	says 'sending: 19.' '(20 %), with 7 partners, not measured alone, more than a thread with 40 % of its CPU explains'
+	[[ $(verdict 8 'when(.from == "n3"; .value *= 0.4 | .from_cpu_percent = 40) | when(.to == "n6"; .value *= 0.7)') == \
+		'lacked_cpu n3,node_slow n6' ]]
+	local us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .least = 1.8 else . end |
+		when(.from; select(.client == .from)) | when(touches("n3"); .value = 6 | .from_cpu_percent = 30)'
+	[[ $(verdict 8 "$us") == 'lacked_cpu n3' ]]
+	[[ $(verdict 8 "$us"' | when(touches("n3"); .least = 5)') == 'latency_high n3' ]]
+	made_incast | jq -c 'if .kind == "pair" and .from == "n2" and .value == 9 then .from_cpu_percent = 30 else . end' >incast
+	judge incast
+	((status == 77))
+	says 'n2            sending: 0.30 of its share, its threads had 30 % of the CPU in 3 of 3 runs'
+}
+
 @test "slow nodes are named with their direction, figure, partners and finding; exit status 6" {
 	made_pairs 8 'if .from == "n3" then .value *= 0.6 | .findings = [{id: "pcie", host: "n3", text: "PCIe is x8 of x16"}]
 		elif .to == "n7" then .value *= 0.8 else . end' >slow

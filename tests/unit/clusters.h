@@ -27,6 +27,15 @@ enum cluster_trouble {
 	TROUBLE_MISSES /* it misses one slot as a client */
 };
 
+/* What a run loses whose thread lacked its CPU. */
+enum cluster_cpu {
+	CPU_PART, /* as much as the time */
+	CPU_MORE, /* and up to a seventh of the rest, as queues drain and fill */
+	CPU_LESS, /* less: what was posted goes on */
+	CPU_NOTHING,
+	CPU_COSTS_KINDS
+};
+
 enum cluster_network {
 	NETWORK_WHOLE,  /* any flows at once do not disturb each other */
 	NETWORK_CAPPED, /* a flow between leaves has a limit of its own: uplink ports are slower */
@@ -59,6 +68,12 @@ struct cluster {
 	double leaf_part[CLUSTER_LEAVES]; /* what each leaf has left of that */
 	uint32_t spines, bad_leaf, bad_spine;
 	double bad_part; /* what the link between them has left */
+
+	/* Of its CPU that each host's threads have, in the part BUSY of its runs; what that costs.
+	 */
+	double cpu[CLUSTER_PLAYERS], busy;
+	enum cluster_cpu costs;
+	bool both_spin; /* the receiver's thread, too */
 
 	struct cluster_noise noise;
 	double drift; /* all rates fall by so much over the run */
@@ -144,6 +159,31 @@ static inline double cluster_noise(struct cluster *c, uint32_t from, uint32_t to
 	return exp(log_part);
 }
 
+/* The part of its CPU that a thread of HOST has in a run. */
+static inline double cluster_cpu(struct cluster *c, uint32_t host)
+{
+	double had = c->cpu[host];
+
+	if (had == 1 || !cluster_odds(c, c->busy))
+		return 1;
+	return fmin(1, had * cluster_between(c, .8, 1.2));
+}
+
+/* What that leaves of the rate. */
+static inline double cluster_cpu_leaves(struct cluster *c, double had)
+{
+	switch (c->costs) {
+	case CPU_PART:
+		return had;
+	case CPU_MORE:
+		return had * (1 - cluster_between(c, 0, .15) * (1 - had));
+	case CPU_LESS:
+		return had + (1 - had) * cluster_even(c);
+	default:
+		return 1;
+	}
+}
+
 /* A noise that is no trouble by itself: half of the clusters are calm. */
 static inline struct cluster_noise cluster_quiet(struct cluster *c)
 {
@@ -173,7 +213,7 @@ static inline void cluster_init(struct cluster *c, uint32_t hosts, uint32_t rail
 	c->host = c->bad_leaf = CLUSTER_NONE;
 	for (uint32_t i = 0; i < hosts; i++) {
 		c->port[i] = 200;
-		c->slower[i] = 1;
+		c->slower[i] = c->cpu[i] = 1;
 		c->leaf[i] = i / leaf;
 	}
 	for (uint32_t i = 0; i < hosts * rails; i++)

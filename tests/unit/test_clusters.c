@@ -4,6 +4,7 @@
  * fault are named, the others are not taken out of service. A kind is a row, with its bars.
  *
  * RDMARK_CLUSTERS=N makes N times as many of each kind; 5 is what the bars are about.
+ * RDMARK_CLUSTERS_NO_CPU=1 lets the judge not know what threads had of their CPUs.
  * RDMARK_CLUSTERS_SEED=N takes others. With an argument, "latency" or "2:1*", only these kinds are
  * tried, and each sweep is a line.
  */
@@ -307,6 +308,18 @@ static struct row rows[] = {
 	 .or_cannot_tell = true, .as_said = true},
 	{"static routes, the smallest fault", rows_static, .named = .9, .drained = .02,
 	 .or_cannot_tell = true, .as_said = true},
+	/* Threads without their CPUs are no faults of links: exit status 0 where it cost nothing,
+	 * else 77; and nothing hides behind them. */
+	{"nodes without CPU", rows_busy_always, .fine = .99, .drained = .005},
+	{"nodes without CPU, one at 50-94 %", rows_busy_node, .named = .95, .drained = .01},
+	{"a node at 40 % without 5-25 % of its CPU", rows_busy_slow, .named = .95, .drained = .01},
+	{"nodes without CPU at times", rows_busy_sometimes, .fine = .95, .drained = .01},
+	{"nodes without CPU at times, one at 50-80 %", rows_busy_sometimes_node, .named = .95,
+	 .drained = .01},
+	{"all without CPU", rows_busy_all, .fine = .95, .drained = .02},
+	{"latency, nodes without CPU", rows_busy_latency, .fine = .98, .drained = .02},
+	{"latency x1.6 of a node, others without CPU", rows_busy_latency_node, .named = .9,
+	 .drained = .02},
 	{"all at half of their ports", rows_half, {.note = "cluster_slow"}, .noted = .95},
 };
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,29 @@ static struct outcome limited(const char *limit, const char *diagnosis)
 	return ended(document, 0, "", false);
 }
 
+/* What threads had of their CPUs, whichever end measured; and the least latency. */
+static void what_threads_had(void **state)
+{
+	static const char quality[] = "\"quality\":{\"on_cpu_percent\":40,\"other_end\":"
+				      "{\"on_cpu_percent\":null}}";
+	char document[300];
+	struct outcome o;
+
+	(void)state;
+	snprintf(document, sizeof(document),
+		 "{\"results\":[{\"bandwidth_gbps\":9,\"measured_by\":\"client\",%s}]}", quality);
+	o = ended(document, 0, "", false);
+	assert_true(o.client_cpu == .4 && isnan(o.server_cpu));
+	snprintf(document, sizeof(document),
+		 "{\"results\":[{\"latency_p50_us\":9,\"latency_min_us\":2,\"measured_by\":"
+		 "\"server\",%s}]}",
+		 quality);
+	o = ended(document, 0, "", true);
+	assert_true(isnan(o.client_cpu) && o.server_cpu == .4 && o.least == 2);
+	o = ended("{\"results\":[{\"quality\":{\"on_cpu_percent\":1e9}}]}", 0, "", true);
+	assert_true(isnan(o.client_cpu) && isnan(o.server_cpu) && o.least == 0);
+}
+
 /* What certainly held a run back is a finding, unless it is the link, or a worse one is there. */
 static void what_limits_it(void **state)
 {
@@ -102,20 +126,15 @@ static void check_error(const char *error, const char *cause, enum outcome_end f
 static void errors(void **state)
 {
 	(void)state;
-	check_error("\"code\":\"deadline\",\"stage\":\"connect\"", "connect",
+	check_error("\"code\":\"deadline\",\"stage\":\"connect\"", "connect", OUTCOME_SERVER);
+	check_error("\"code\":\"peer\",\"stage\":\"device\",\"from_peer\":true", "device",
 		    OUTCOME_SERVER);
-	check_error("\"code\":\"peer\",\"stage\":\"device\",\"from_peer\":true",
-		    "device", OUTCOME_SERVER);
-	check_error("\"code\":\"local\",\"stage\":\"device\"", "device",
-		    OUTCOME_CLIENT);
+	check_error("\"code\":\"local\",\"stage\":\"device\"", "device", OUTCOME_CLIENT);
 	check_error("\"code\":\"unavailable\",\"stage\":\"device\"", "device", OUTCOME_CLIENT);
-	check_error("\"code\":\"usage\",\"stage\":\"device\"", "device",
-		    OUTCOME_CLIENT);
 	check_error("\"code\":\"usage\",\"stage\":\"device\"", "device", OUTCOME_CLIENT);
-	check_error("\"code\":\"usage\",\"stage\":\"command_line\"", "refused",
-		    OUTCOME_UNKNOWN);
-	check_error("\"code\":\"usage\",\"stage\":\"agree\"", "refused",
-		    OUTCOME_UNKNOWN);
+	check_error("\"code\":\"usage\",\"stage\":\"device\"", "device", OUTCOME_CLIENT);
+	check_error("\"code\":\"usage\",\"stage\":\"command_line\"", "refused", OUTCOME_UNKNOWN);
+	check_error("\"code\":\"usage\",\"stage\":\"agree\"", "refused", OUTCOME_UNKNOWN);
 	check_error("\"code\":\"data\",\"stage\":\"measure\"", "data", OUTCOME_UNKNOWN);
 	check_error("\"code\":\"peer\",\"stage\":\"measure\"", "lost", OUTCOME_SERVER);
 	check_error("\"code\":\"local\",\"stage\":\"measure\",\"completion_status\":\"x\"",
@@ -315,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_figure),
+		cmocka_unit_test(what_threads_had),
 		cmocka_unit_test(what_limits_it),
 		cmocka_unit_test(errors),
 		cmocka_unit_test(stages),
