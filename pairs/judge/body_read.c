@@ -102,6 +102,19 @@ static uint32_t put_text(struct body *b, const char *said)
 	return *clean ? names_put(&b->texts, clean) : BODY_NONE;
 }
 
+/* A text that fills its SIZE bytes was cut: let it end at a word. */
+static void end_at_word(char *text, size_t size)
+{
+	char *end = strlen(text) + 1 < size ? NULL : strrchr(text, ' ');
+
+	if (!end)
+		return;
+	while (end > text && (size_t)(end - text) + sizeof("...") > size)
+		while (--end > text && *end != ' ')
+			;
+	strcpy(end, end > text ? "..." : "");
+}
+
 /* Copy the error of a line, and what mends it. */
 static void copy_error(char *to, size_t size, const json_t *o)
 {
@@ -112,15 +125,16 @@ static void copy_error(char *to, size_t size, const json_t *o)
 		text_add(to, size, "%s", error);
 	if (fix)
 		text_add(to, size, "%s Fix: %s.", to[strlen(to) - 1] == '.' ? "" : ".", fix);
+	end_at_word(to, size);
 }
 
 /* What a server that ended says: its clients know only that they did not reach it. */
 static uint32_t server_text(struct body *b, const json_t *o, uint32_t player)
 {
-	char error[400], said[400];
+	char error[280], said[400];
 
 	copy_error(error, sizeof(error), o);
-	snprintf(said, sizeof(said), "%.100s: its server: %.280s", b->names.text[player], error);
+	snprintf(said, sizeof(said), "%.100s: its server: %s", b->names.text[player], error);
 	return *error ? put_text(b, said) : BODY_NONE;
 }
 
@@ -172,9 +186,10 @@ static uint32_t text_of(struct body *b, const json_t *o, bool *found)
 
 	copy_error(said, sizeof(said), o);
 	*found = !*said && what;
-	if (*found)
-		snprintf(said, sizeof(said), "%.64s%s%.300s", host ? host : "", host ? ": " : "",
-			 what);
+	if (*found) {
+		snprintf(said, sizeof(said), "%.64s%s%s", host ? host : "", host ? ": " : "", what);
+		end_at_word(said, sizeof(said));
+	}
 	return put_text(b, said);
 }
 

@@ -130,10 +130,30 @@ static void describe(struct finding *to, const struct judgement *j, const struct
 			}});
 }
 
+/* Print TEXT, unless TO is NULL, in lines that end between words. Returns how many. */
+static uint32_t print_wrapped(FILE *to, const char *text)
+{
+	uint32_t lines = 0;
+
+	for (size_t n; *text; text += n + (text[n] == ' ')) {
+		n = strlen(text);
+		if (n > WIDTH - 4)
+			for (n = WIDTH - 4; n && text[n] != ' ';)
+				n--;
+		n = n ? n : strcspn(text, " "); /* a word that is longer */
+		if (to)
+			fprintf(to, "    %.*s\n", (int)n, text);
+		lines++;
+	}
+	return lines;
+}
+
 /* How many lines a suspect takes. */
 static uint32_t lines_of(const struct report *r, const struct suspect *s)
 {
-	return s->text != SUSPECT_NONE && r->texts ? 2 : 1;
+	return 1 + (s->text != SUSPECT_NONE && r->texts
+			    ? print_wrapped(NULL, r->j->body->texts.text[s->text])
+			    : 0);
 }
 
 static void print_suspect(struct report *r, const struct suspect *s)
@@ -153,7 +173,7 @@ static void print_suspect(struct report *r, const struct suspect *s)
 	fprintf(r->to, "  %-12s  %s%s%s\n", who, directed ? judge_way(s) : "", directed ? ": " : "",
 		what.cause);
 	if (lines_of(r, s) > 1)
-		fprintf(r->to, "    %.*s\n", WIDTH - 4, r->j->body->texts.text[s->text]);
+		print_wrapped(r->to, r->j->body->texts.text[s->text]);
 	r->lines += lines_of(r, s);
 }
 

@@ -90,6 +90,21 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	says 'n2            sending: 0.30 of its share, its threads had 30 % of the CPU in 3 of 3 runs'
 }
 
+@test "what runs said is wrapped between words, and what is cut ends at one" {
+	local words='["word", range(200)] | map("w\(.)") | join(" ")'
+	made_pairs 8 "when(.from == \"n3\"; .value *= 0.6 | .findings = [{id: \"x\", host: \"n3\", text: ($words)}])" >slow
+	judge slow
+	((status == 6))
+	says $'\n    n3: wword w0 w1 w2 ' '...'
+	[[ ${lines[2]} == '    n3: wword w0 '* && ${lines[3]} =~ ^'    w'[0-9]+' w' && ${lines[4]} =~ ' w'[0-9]+'...'$ ]]
+	local line words_of
+	for line in "${lines[@]:2:3}"; do
+		((${#line} <= 140)) || { echo "$line"; return 1; }
+	done
+	words_of=$(printf '%s ' "${lines[@]:2:3}" | tr -s ' ' | sed 's/[.]* $//')
+	[[ "$(jq -nr "$words") " == "${words_of# n3: } "* ]] || { echo "$words_of"; return 1; }
+}
+
 @test "slow nodes are named with their direction, figure, partners and finding; exit status 6" {
 	made_pairs 8 'if .from == "n3" then .value *= 0.6 | .findings = [{id: "pcie", host: "n3", text: "PCIe is x8 of x16"}]
 		elif .to == "n7" then .value *= 0.8 else . end' >slow
