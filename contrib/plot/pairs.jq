@@ -57,7 +57,8 @@ def letter($o; $p): part($p)
 
 def heat_text($o; $p):
 	$p.longest as $wide
-	| (if $o.title != "" then $o.title else heat_title($o; $p) end | plain), heat_how($p), "",
+	| (if $o.title != "" then $o.title else heat_title($o; $p) end | plain),
+	  (if $o.named then heat_title($o; $p) else empty end), heat_how($p), "",
 	  ($p.rows | to_entries[] | ($p.labels[.key] | . + " " * ($wide - length + 1)) + ([.value[] | letter($o; $p)] | join(""))),
 	  "",
 	  if $o.share then ". 0.95 of what the others send in the median or more, 0 to 9 are tenths of it, x no figure, blank not measured"

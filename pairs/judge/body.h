@@ -126,6 +126,7 @@ struct body {
 	bool latency;      /* figures are us, otherwise Gbit/s */
 	double slot_s;     /* the longest slot; 0: not known */
 	char schedule[16];
+	char title[201]; /* what the first run is that says so; "": none does */
 	struct body_counts counts;
 };
 

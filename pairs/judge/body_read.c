@@ -88,6 +88,8 @@ static void note_run(struct body *b, const json_t *o, struct body_run *run)
 
 	note_what(b, o, run);
 	copy_word(b->schedule, sizeof(b->schedule), schedule);
+	if (!*b->title && text(o, "title"))
+		text_copy(b->title, sizeof(b->title), text(o, "title"));
 	b->incast |= schedule && strncmp(schedule, "incast=", 7) == 0;
 	run->planned = rounds > run->planned ? rounds : run->planned;
 	run->players = players > run->players ? players : run->players;

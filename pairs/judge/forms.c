@@ -139,7 +139,7 @@ char *judge_json(const struct judgement *j)
 		json_array_append_new(players, player_json(j, i));
 	all = json_pack(
 		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:s*}",
 		"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 		j->body->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
 		j->body->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED],
@@ -150,7 +150,7 @@ char *judge_json(const struct judgement *j)
 		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
 		"drain", drain_json(j), "notes", notes_json(j), "incast",
 		incast_json(&j->incast, j->body), "players", players, "input",
-		input_json(&j->body->counts));
+		input_json(&j->body->counts), "title", *j->body->title ? j->body->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
 
@@ -209,8 +209,10 @@ static void add_suspects(struct prom *p, const struct judgement *j)
 /* What is known after a judgement. */
 static void add_judgement(struct prom *p, const struct judgement *j)
 {
+	const char *title = j->body->title;
 	static const char *const state[] = {"", "good", "undecided", "suspect", "lost"};
 
+	prom_add_labelled(p, PROM_TITLE, p->labels, "title", title, *title ? 1 : NAN);
 	for (enum host_state s = HOST_GOOD; s < HOST_STATES; s++)
 		prom_add_labelled(p, PROM_PAIRS_NODES, p->labels, "state", state[s],
 				  j->hosts_in[s]);

@@ -31,7 +31,7 @@ struct run_asked {
 	uint64_t slot_ns;
 	uint64_t for_ns; /* how long the rounds may last; 0: all of the schedule */
 	bool one_way, dry_run;
-	const char *auth;
+	const char *auth, *title; /* TITLE: what this run is; NULL: not given */
 	char **program; /* what follows --, ended by NULL */
 };
 

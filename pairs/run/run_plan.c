@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/terminal.h"
@@ -16,6 +17,8 @@
 #define SETUP_NS    UINT64_C(400000000) /* what a run needs more than -D, where nobody says more */
 #define FUTURE_NS   (UINT64_C(86400) * UNITS_NS_PER_S)
 #define SLOT_MIN_NS UINT64_C(50000000)
+
+#define TITLE_BYTES 200 /* as the tests' */
 
 #define OPTION(...) COMMAND_OPTION(run_asked, __VA_ARGS__)
 
@@ -48,6 +51,7 @@ static const struct option_row options[] = {
 	       "host I has port P + N * I: several hosts on one address"),
 	OPTION(auth, "auth", "METHOD", COMMAND_TEXT, 0,
 	       "how both ends prove who they are (on Slurm: munge)"),
+	OPTION(title, "title", "TEXT", COMMAND_TEXT, 0, "what this run is, for documents and pictures"),
 	{.name = NULL},
 };
 
@@ -213,6 +217,9 @@ static int make_plan(struct run *r)
 	const struct run_asked *a = &r->asked;
 	bool unknown = a->players.anyone && !a->players.hosts && !a->dry_run;
 
+	if (a->title && strlen(a->title) > TITLE_BYTES)
+		return fault_raise(&r->fault, FAULT_USAGE, 0, "--title: %zu bytes, at most %d",
+				   strlen(a->title), TITLE_BYTES);
 	if (program_line_read(&r->line, a->program, &r->fault))
 		return -1;
 	if (unknown ? check_name(r)

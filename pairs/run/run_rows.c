@@ -157,7 +157,7 @@ void run_say_player(struct run *r, unsigned rail)
 	json_object_update_new(
 		m,
 		json_pack("{s:i, s:s, s:I, s:I, s:s%, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s, "
-			  "s:o*, s:o*}",
+			  "s:o*, s:o*, s:o*}",
 			  "rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "players",
 			  (json_int_t)r->players.hosts.n * r->players.rails, "hosts",
 			  (json_int_t)r->players.hosts.n, "schedule", name, bytes, "seed",
@@ -167,7 +167,8 @@ void run_say_player(struct run *r, unsigned rail)
 			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
 			  options, "unit", r->line.latency ? "us" : "gbps", "port_gbps",
 			  gbps > 0 ? json_real(gbps) : NULL, "at_once",
-			  at_once ? json_integer((json_int_t)at_once) : NULL));
+			  at_once ? json_integer((json_int_t)at_once) : NULL, "title",
+			  word(r->asked.title)));
 	say(r, m);
 }
 

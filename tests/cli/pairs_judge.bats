@@ -771,6 +771,22 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	[[ $stderr == *'of other text: '* && $stderr == *'cut or not JSON: '* && $stderr == *'with impossible content: '* ]]
 }
 
+@test "a run's title is in the document, in --prom and in the picture" {
+	made_pairs 4 'when(.kind == "player"; .title = "rack 7, after \"the\" update")' >titled
+	judge --prom titled.prom titled
+	((status == 0))
+	grep -qF 'rdmark_title_info{' titled.prom
+	grep -qF 'title="rack 7, after \"the\" update"} 1' titled.prom
+	judge --json titled
+	[[ $(jq -r .title <<<"$output") == 'rack 7, after "the" update' ]]
+	run -0 "$bin/rdmark-plot" -o picture.gp titled
+	grep -q "^set title 'rack 7, after .*Bandwidth of all pairs of 4 nodes" picture.gp
+	made_pairs 4 >untitled
+	judge --json --prom untitled.prom untitled
+	[[ $(jq 'has("title")' <<<"$output") == false ]]
+	run ! grep rdmark_title untitled.prom
+}
+
 @test "--prom: series of nodes and devices, none of a pair, and promtool has nothing to say" {
 	made_pairs 8 'when(.from == "n3"; .value *= 0.6)' >slow
 	judge --prom nodes.prom slow

@@ -27,6 +27,7 @@ refused() {
 	refused 'is years away' --start 5 --hosts hosts --self a --auth none
 	refused 's from now' --start $((now + 200000)) --hosts hosts --self a --auth none
 	refused 'was over' --start $((now - 200)) --hosts hosts --self a --auth none
+	refused '--title: 201 bytes, at most 200' --start "$now" --hosts hosts --self a --auth none --title "$(printf '%0201d' 0)"
 	refused 'the hosts of the run are not known' --start "$now"
 	refused 'is none of the 2 hosts' --start "$now" --hosts hosts --self c
 	refused "'--bogus' is not an option" --bogus
@@ -70,12 +71,13 @@ refused() {
 @test "a line is short enough for launchers to keep it whole, whatever is in it" {
 	local options=() i
 	for ((i = 0; i < 50; i++)); do options+=(-n 0000000000009); done
-	run -0 --separate-stderr timeout 60 "$bin/rdmark-pairs" run --start "$now" --hosts hosts --self a --auth none --slot 2 -- write_bw -n 20 "${options[@]}"
+	run -0 --separate-stderr timeout 60 "$bin/rdmark-pairs" run --start "$now" --hosts hosts --self a --auth none --slot 2 --title 'a b' -- write_bw -n 20 "${options[@]}"
 	[[ $stderr == *'a began '*' s late and may miss slots. Fix: give a later --start '* ]]
 	[[ ${lines[0]} == '{"kind":"player"'* && ${lines[-1]} == '{"kind":"done"'* ]]
 	for i in "${lines[@]}"; do
 		((${#i} <= 1000)) || { echo "${#i}: $i"; return 1; }
 	done
+	[[ $(jq -s '.[0].title' <<<"$output") == '"a b"' ]]
 	[[ $(jq -s '.[0] | .options[:2] == ["-n", "20"] and (.options | length > 10)' <<<"$output") == true ]]
 }
 
