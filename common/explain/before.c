@@ -30,12 +30,14 @@ void explain_host(const struct host_facts *h, struct findings *to)
 		FINDING_OF_HOST(to, FINDING_VIRTUAL_MACHINE, FINDING_NOTE);
 }
 
-/* A finding with the text, cause and fix of the fault WHY. */
-static void add_fault(struct findings *to, enum finding_code code, const struct fault *why)
+/* A finding with the cause and fix of the fault WHY, and TEXT; NULL: its text, too. */
+static void add_fault(struct findings *to, enum finding_code code, const struct fault *why,
+		      const char *text)
 {
-	char text[sizeof(why->call) + sizeof(why->text) + 2];
+	char own[sizeof(why->call) + sizeof(why->text) + 2];
 
-	snprintf(text, sizeof(text), "%s%s%s", why->call, why->text[0] ? ": " : "", why->text);
+	snprintf(own, sizeof(own), "%s%s%s", why->call, why->text[0] ? ": " : "", why->text);
+	text = text ? text : own;
 	FINDING_OF_HOST(to, code, FINDING_FAULT, FINDING_WORD("text", text),
 			FINDING_WORD("cause", why->cause), FINDING_WORD("fix", why->fix));
 }
@@ -49,11 +51,16 @@ static bool is_active(const struct port_facts *x)
 static void check_state(const struct port_facts *x, struct findings *to)
 {
 	struct fault why = {0};
+	char text[40];
 
 	if (!is_active(x) && x->unplugged && !x->named) {
 		FINDING_OF_HOST(to, FINDING_PORT_UNPLUGGED, FINDING_NOTE);
 	} else if (hca_check_usable(x->port, &why)) {
-		add_fault(to, is_active(x) ? FINDING_NO_GID : FINDING_PORT_NOT_ACTIVE, &why);
+		snprintf(text, sizeof(text), "the port is %s", hca_idle_state(x->port));
+		if (is_active(x))
+			add_fault(to, FINDING_NO_GID, &why, NULL);
+		else
+			add_fault(to, FINDING_PORT_NOT_ACTIVE, &why, text);
 	} else if (x->no_pkey) {
 		finding_add(to, &(struct finding_facts){.code = FINDING_NO_PKEY,
 							.level = FINDING_FAULT});
@@ -253,7 +260,7 @@ void explain_port(const struct port_facts *x, struct findings *to)
 
 	if (x->port->open_errno) {
 		reach_refused(x->port->device, x->port->open_errno, &why);
-		add_fault(to, FINDING_CANNOT_OPEN, &why);
+		add_fault(to, FINDING_CANNOT_OPEN, &why, NULL);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)

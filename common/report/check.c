@@ -98,23 +98,29 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 	return 0;
 }
 
+#define PORT_NAME 96
+
+/* Write whose findings C has to TO: "ib0 port 1", "ib0" if it cannot be opened, or "host". */
+static void name_of(const struct checked *c, char to[PORT_NAME])
+{
+	const struct hca_port *p = c->port;
+
+	if (p)
+		snprintf(to, PORT_NAME, p->open_errno ? "%s" : "%s port %u", p->device, p->port);
+	else
+		strcpy(to, "host");
+}
+
 static void print_checked(const struct checked *c)
 {
 	const struct hca_port *p = c->port;
-	char name[96] = "host", line[2048], link[96], rate[24];
+	char name[PORT_NAME], line[2048], link[96], rate[24];
 
-	if (p)
-		snprintf(name, sizeof(name), p->open_errno ? "%s" : "%s port %u", p->device,
-			 p->port);
+	name_of(c, name);
 	for (size_t i = 0; i < c->findings.count; i++) {
-		struct finding f = c->findings.list[i];
-		size_t n = strlen(name);
-
-		if (p && !p->open_errno && strncmp(f.text, name, n) == 0) /* the name is there */
-			snprintf(f.text, sizeof(f.text), "the port%s",
-				 c->findings.list[i].text + n);
 		printf("%s: ", name);
-		terminal_verdict(stdout, finding_line(&f, line, sizeof(line)));
+		terminal_verdict(stdout,
+				 finding_line(&c->findings.list[i], line, sizeof(line)));
 		printf("\n");
 	}
 	if (c->findings.count || !p)
@@ -130,13 +136,19 @@ static void print_checked(const struct checked *c)
 
 static json_t *checked_to_json(const struct checked *c)
 {
-	json_t *to = json_object();
+	json_t *to = json_object(), *findings = findings_json(&c->findings), *finding;
+	char name[PORT_NAME];
+	size_t i;
 
+	name_of(c, name);
+	json_array_foreach (findings, i, finding)
+		if (c->port)
+			json_object_set_new(finding, "port", json_string(name));
 	if (c->port)
 		json_object_set_new(to, "device", json_string(c->port->device));
 	if (c->port && !c->port->open_errno)
 		json_object_set_new(to, "port", json_integer(c->port->port));
-	json_object_set_new(to, "findings", findings_json(&c->findings));
+	json_object_set_new(to, "findings", findings);
 	return to;
 }
 

@@ -76,6 +76,9 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 /* True if WANTED, the argument of -d, names P: by device, netdev, IP, GUID or PCI address. */
 bool hca_is_named(const struct hca_port *p, const char *wanted);
 
+/* What P is if it is not ACTIVE: "DOWN", "INIT", "ARMED", or "not ACTIVE". */
+const char *hca_idle_state(const struct hca_port *p);
+
 /*
  * Raise why P cannot be used: FAULT_LOCAL if it cannot be opened or is not ACTIVE,
  * FAULT_UNAVAILABLE if it can only be reached by a GID, and has none. Returns 0 or -1.

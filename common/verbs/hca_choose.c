@@ -93,16 +93,21 @@ bool hca_is_named(const struct hca_port *p, const char *wanted)
 	return named;
 }
 
-/* Raise the fault that P is not ACTIVE, with the cause and the fix for its state. */
-static int raise_not_active(const struct hca_port *p, struct fault *f)
+const char *hca_idle_state(const struct hca_port *p)
 {
 	static const char *const names[] = {
 		[IBV_PORT_DOWN] = "DOWN", [IBV_PORT_INIT] = "INIT", [IBV_PORT_ARMED] = "ARMED"};
 	enum ibv_port_state state = p->port_attr.state;
-	bool known = state >= IBV_PORT_DOWN && state <= IBV_PORT_ARMED;
 
-	fault_raise(f, FAULT_LOCAL, 0, "%s port %u is %s", p->device, p->port,
-		    known ? names[state] : "not ACTIVE");
+	return state >= IBV_PORT_DOWN && state <= IBV_PORT_ARMED ? names[state] : "not ACTIVE";
+}
+
+/* Raise the fault that P is not ACTIVE, with the cause and the fix for its state. */
+static int raise_not_active(const struct hca_port *p, struct fault *f)
+{
+	enum ibv_port_state state = p->port_attr.state;
+
+	fault_raise(f, FAULT_LOCAL, 0, "%s port %u is %s", p->device, p->port, hca_idle_state(p));
 	if (state == IBV_PORT_INIT || state == IBV_PORT_ARMED) {
 		fault_cause(f, "The link is up, but no subnet manager has configured the port");
 		return fault_fix(f,

@@ -83,6 +83,11 @@ check() {
 	ended check 6
 	[[ $(jq -c '[.ports[] | .device, .port, (.findings[] | .code, .level)]' check.out) == \
 		'["ib0",1,"port_not_active","fault"]' ]] || fail 'not that document'
+	[[ $(jq -r '.ports[0].findings[0] | .port, .text' check.out) == $'ib0 port 1\nthe port is DOWN' ]] || fail 'not that port and text'
+	PATH=$RDMARK_BIN:$PATH check "$root/contrib/examples/check_rdmark"
+	ended check 2
+	says check.out 'RDMARK CRITICAL - ib0 port 1: the port is DOWN'
+	check write_bw --check --json
 	mv check.out first.json
 	check write_bw --check --json=second.json
 	ended check 6

@@ -355,7 +355,7 @@ source_keys() {
 	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/proto/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
 	limit) literals explained_limit common/report/explained.c ;;
 	ceilings) literals ceilings_json common/report/explained.c ;;
-	finding) literals finding_to_json common/finding/finding.c ;;
+	finding) { literals finding_to_json common/finding/finding.c; literals checked_to_json common/report/check.c | grep -x port; } | sort -u ;;
 	reading) literals evidence_json common/finding/finding.c ;;
 	player) { literals player_line pairs/run/run_rows.c; literals run_say_player pairs/run/run_rows.c; } | grep -vx -e gbps -e us | uniq | sort -u ;;
 	pair)
