@@ -70,10 +70,10 @@ static const struct pingpong_hooks sequenced_messages = {
 	.tidy = repost_recv,
 };
 
-/* Update the slices now and then, while the next request is under way. Hot. */
-static ALWAYS_INLINE int mark_sometimes(struct pingpong *p)
+/* Message I, or a later one, has been posted: update the slices now and then. Hot. */
+static ALWAYS_INLINE int mark_sometimes(struct pingpong *p, uint64_t i)
 {
-	if (UNLIKELY(!(p->sent & MARK_MASK)))
+	if (UNLIKELY(!(i & MARK_MASK)) && UNLIKELY(i > p->round->result.slices.next))
 		pingpong_mark(p);
 	return 0;
 }
@@ -92,7 +92,7 @@ static ALWAYS_INLINE int repost_and_reap(struct pingpong *p)
 {
 	return repost_recv(p) || pingpong_reap_each(p, p->round->qps->tx_depth / 2)
 		       ? -1
-		       : mark_sometimes(p);
+		       : mark_sometimes(p, p->sent);
 }
 
 static const struct pingpong_hooks signalled_messages = {
@@ -141,14 +141,6 @@ static ALWAYS_INLINE int fetch_completed(struct pingpong *p, uint32_t number)
 	return pingpong_poll(p, p->send_cq, &wc, "request");
 }
 
-/* Update the slices now and then, while the request is under way. Hot. */
-static ALWAYS_INLINE int fetch_sent(struct pingpong *p, uint64_t i)
-{
-	if (UNLIKELY(!(i & MARK_MASK)))
-		pingpong_mark(p);
-	return 0;
-}
-
 static ALWAYS_INLINE int fetch_nothing(struct pingpong *p)
 {
 	(void)p;
@@ -158,14 +150,14 @@ static ALWAYS_INLINE int fetch_nothing(struct pingpong *p)
 static const struct pingpong_hooks requests = {
 	.number = pingpong_unsequenced,
 	.post = pingpong_send,
-	.sent = fetch_sent,
+	.sent = mark_sometimes,
 	.arrived = fetch_completed,
 	.tidy = fetch_nothing,
 };
 static const struct pingpong_hooks requests_by_call = {
 	.number = pingpong_unsequenced,
 	.post = send_by_call,
-	.sent = fetch_sent,
+	.sent = mark_sometimes,
 	.arrived = fetch_completed,
 	.tidy = fetch_nothing,
 };
