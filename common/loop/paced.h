@@ -30,6 +30,7 @@ struct paced {
 	uint64_t late_ticks;
 	unsigned burst; /* messages per burst, a whole number of posts */
 	unsigned __int128 burst_step; /* from one burst to the next */
+	bool burst_is_post;
 	bool no_wait;   /* do not wait out the pause after the last burst: for background load */
 	/* results */
 	uint64_t late;         /* messages posted late */

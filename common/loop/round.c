@@ -150,11 +150,12 @@ void round_abort_all(struct round_control *c, unsigned n)
 void paced_init(struct paced *p, double messages_per_s, unsigned burst, unsigned chain,
 		const struct clock *c)
 {
-	double ticks = 1e9 / messages_per_s / c->ns_per_tick;
+	double ticks = 1e9 / messages_per_s / c->ns_per_tick; /* 65536 steps have to fit */
 
 	memset(p, 0, sizeof(*p));
-	p->step = (unsigned __int128)((ticks < 0x1p62 ? ticks : 0x1p62) * 0x1p64);
+	p->step = (unsigned __int128)((ticks < 0x1p46 ? ticks : 0x1p46) * 0x1p64);
 	p->late_ticks = (uint64_t)(PACED_LATE_NS / c->ns_per_tick);
 	p->burst = (burst + chain - 1) / chain * chain;
 	p->burst_step = p->step * p->burst;
+	p->burst_is_post = p->burst == chain;
 }

@@ -76,8 +76,12 @@ static ALWAYS_INLINE bool turns_go_on(const struct stream *s, const struct turn 
 static ALWAYS_INLINE uint64_t begin_bursts(struct turn *t, const struct paced *p, uint64_t now,
 					   uint64_t n, uint64_t most)
 {
-	unsigned __int128 due = t->due;
+	unsigned __int128 due = t->due, all = due + p->step * (most - n);
 
+	if (p->burst_is_post && (uint64_t)((all - p->burst_step) >> 64) <= now) {
+		t->due = all; /* so many are due, and more */
+		return most;
+	}
 	for (; n < most && (uint64_t)(due >> 64) <= now; n += p->burst)
 		due += p->burst_step;
 	t->due = due;
@@ -98,23 +102,24 @@ static ALWAYS_INLINE uint64_t take_due(struct turn *t, struct paced *p, uint64_t
 		n = begin_bursts(t, p, now - p->late_ticks - 1, n, most);
 		p->late += n < most ? n : most;
 	}
-	n = begin_bursts(t, p, now, n, most);
+	if (n < most)
+		n = begin_bursts(t, p, now, n, most);
 	t->begun = n > most ? (unsigned)(n - most) : 0;
 	return n - t->begun;
 }
 
 /*
- * Post all messages that are due, while there is room: one list to each QP in turn, and to the only
+ * Post all messages that are due, while there is room: one list to each QP in turn, and to an ONLY
  * one all at once. A QP's last list may have fewer messages; it has its time all the same.
  */
-static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t)
+static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t, const bool only)
 {
 	const struct round *r = s->round;
 	struct stream_qp *const end = s->qp + s->count;
 	struct paced *p = r->paced;
 	uint64_t target = round_target(r);
 
-	for (; turns_go_on(s, t, target); t->qp = t->qp + 1 == end ? s->qp : t->qp + 1) {
+	for (; turns_go_on(s, t, target); t->qp = only || t->qp + 1 == end ? s->qp : t->qp + 1) {
 		struct stream_qp *l = t->qp;
 		uint64_t more = to_post(s, l, target), most_late = p->late + more, n;
 
@@ -122,7 +127,7 @@ static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t)
 			continue;
 		if (l->room < s->chain)
 			return 0;
-		n = s->count > 1 ? s->chain : l->left < l->room ? l->left : l->room;
+		n = !only ? s->chain : l->left < l->room ? l->left : l->room;
 		n = take_due(t, p, clock_ticks(r->clock) - r->result.start_ticks, n);
 		if (!n)
 			return 0;
@@ -235,7 +240,7 @@ static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, c
 	while (s->done < s->posted || (paced && turns_go_on(s, &turn, round_target(r)))) {
 		int n, came = 0;
 
-		if (paced && post_due(s, &turn))
+		if (paced && (s->count == 1 ? post_due(s, &turn, true) : post_due(s, &turn, false)))
 			return -1;
 		n = round_poll(r, at->cq, batch, wc);
 		at = at->next;

@@ -40,17 +40,15 @@ static int await_lone(struct stream *s)
 	struct cq_link *at = r->qps->send.link;
 	struct ibv_wc wc;
 
-	while (!round_aborted(r)) {
+	for (; !round_aborted(r); at = at->next) {
 		int n = round_poll_checked(r, at->cq, 1, &wc, "request");
 
 		if (n < 0 || (round_sleeps(r) && round_sleep_if_idle(r, n > 0)))
 			return -1;
 		if (n) {
-			s->done++;
-			round_progress(r, s->done);
+			round_progress(r, ++s->done);
 			return 0;
 		}
-		at = at->next;
 	}
 	return 0;
 }

@@ -125,6 +125,19 @@ static void told_to_stop(void **state)
 	assert_int_equal(b.nic.posts, 1);
 }
 
+/* So far apart that the time of the last place in the queue, if it were exact, would overflow. */
+static void hardly_ever(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 1, ROUND_ENDLESS);
+	b.qps.tx_depth = 129;
+	b.control.abort = true;
+	assert_int_equal(run(&b, 1e-12, 1), 0);
+	assert_int_equal(b.nic.posts, 1);
+}
+
 static void a_post_that_fails(void **state)
 {
 	struct bench b;
@@ -175,6 +188,7 @@ int main(void)
 		cmocka_unit_test(late_but_not_put_off),
 		cmocka_unit_test(as_many_as_the_cq_holds),
 		cmocka_unit_test(told_to_stop),
+		cmocka_unit_test(hardly_ever),
 		cmocka_unit_test(a_post_that_fails),
 		cmocka_unit_test(a_completion_for_many),
 	};
