@@ -101,6 +101,7 @@ static inline __attribute__((always_inline)) void peak_add(struct peak *p, uint6
 
 	if (__builtin_expect(ticks < p->since_ticks, 0))
 		p->went_back = true;
+	p->since_ticks = ticks;
 	if (p->idle) {
 		uint64_t done = p->messages + p->unseen;
 
@@ -123,6 +124,5 @@ static inline __attribute__((always_inline)) void peak_add(struct peak *p, uint6
 	    span_ticks > 0)
 		p->best = (double)span_messages / (double)span_ticks;
 	p->messages = messages;
-	p->since_ticks = ticks;
 	p->looks = 0;
 }

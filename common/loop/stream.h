@@ -46,7 +46,7 @@ struct stream {
 	struct round *round;
 	struct stream_qp *qp; /* one for each QP */
 	unsigned count;
-	unsigned chain;      /* requests in one post */
+	uint64_t chain;      /* requests in one post */
 	uint64_t ring_count; /* per ring: a multiple of a post, and of a completion */
 	post_call *post;
 	uint64_t posted, done;
