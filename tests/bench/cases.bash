@@ -16,7 +16,7 @@ readonly cases=(
 	'qps16_list32 -n 1600 4800 249600 -q 16 -l 32'
 	'qps1024 -n 800 1600 4000 -q 1024'
 	'duration -D 1 2 1 -f 0'
-	'counters -n 20000 220000 4000000'	# the port has counters: see mlx5_tree
+	'counters -n 20000 820000 4000000'	# the port has counters: see mlx5_tree
 	'list8 -n 19200 1619200 0 -l 8'
 	'each -n 19200 219200 0 -Q 1'
 	'footprint -n 19200 219200 0 --footprint 1m'

@@ -14,7 +14,7 @@ setup_file() {
 	local dir=$BATS_FILE_TMPDIR tests=${RDMARK_PRELOAD-} counts
 	tests=${tests%/*}
 	[[ -x $tests/bench/ideal ]] || { skip_file 'no ideal loop beside the stand-in'; return; }
-	counts=('write_bw.counters.*' '*.@(one|list32).ideal*' '*.@(one|list32|qps1024).rdmark*' cost.hist)
+	counts=('*.ideal*' '*.rdmark*' 'cost.*' 'ir.*')
 	! type -P ib_send_bw >/dev/null || counts+=('*.one.perftest_send')
 	"$lib/../bench/native" "$RDMARK_BIN" "$tests" 0 "$dir" "${counts[@]}" 2>"$dir/err" 3>&- || { cat "$dir/err"; return 1; }
 }
@@ -37,15 +37,23 @@ which_apis() {
 	[[ $("$RDMARK_BIN/write_bw" --help=all) != *--post-api* ]] || apis+=(wr)
 }
 
-@test "a message costs at most 1.25 times what it costs the ideal loop, alone and in lists of 32" {
-	local program api apis
-	which_apis
-	for program in "${bandwidth_programs[@]}" read_bw atomic_bw; do
-		for api in "${apis[@]}"; do
-			at_most 1.25 "ir.$program.one rdmark_$api" "ir.$program.one ideal_$api"
-			at_most 1.25 "ir_all.$program.list32 rdmark_$api" "ir_all.$program.list32 ideal_$api"
-		done
-	done
+# verdicts FILE: of the samples in FILE, what `make bench` says of instructions. Not of those of write_lat from
+# message to message: it differs by two of 16 where in its spin a message is seen.
+verdicts() (
+	cd "$lib/../.." || exit
+	awk -v json=/dev/null -f tests/bench/stats.awk -f tests/bench/native.awk "$BATS_FILE_TMPDIR/facts" "$1" |
+		grep -E '^(PASS|below|not measured) .*(: instructions / ideal|(send|read|atomic)_lat: .* / ideal|instructions a sample) '
+)
+
+@test "no path costs more than its limit, and each that costs 10 % more is above it" {
+	local samples=$BATS_FILE_TMPDIR/samples rows
+	verdicts "$samples" | tee before
+	# Those of the file; latency tests' from message to message, and in all; of histogram and peak.
+	rows=$(($(grep -vc '^#' "$lib/../bench/limits") + 3 + 2 + 2))
+	(($(grep -c ^PASS before) == rows && $(wc -l <before) == rows))
+	awk '$2 ~ /^rdmark/ { $4 *= 1.1 } { print }' "$samples" >dearer
+	verdicts "$PWD/dearer" >after
+	(($(grep -c ^below after) == rows)) || fail "10 % more is within a limit: $(grep -v ^below after)"
 }
 
 @test "a message costs at most 1.15 times as much with 1024 QPs as with one" {
@@ -64,16 +72,4 @@ which_apis() {
 	at_most 0.35 'ir.send_bw.one rdmark_send' 'ir.send_bw.one perftest_send'
 	at_most 0.4 'ir.send_bw_server.one rdmark_send' 'ir.send_bw_server.one perftest_send'
 	at_most 0.4 'ir.send_bw_server.qps1024 rdmark_send' 'ir.send_bw_server.one perftest_send'
-}
-
-@test "a port whose counters are read before and after adds nothing to a message" {
-	local api apis
-	which_apis
-	for api in "${apis[@]}"; do
-		at_most 1.15 "ir.write_bw.counters rdmark_$api" "ir.write_bw.one rdmark_$api"
-	done
-}
-
-@test "a sample of a histogram costs at most 12 instructions" {
-	at_most 12 'cost.hist rdmark'
 }
