@@ -119,20 +119,29 @@ wait_for_run() { until_says client.err ', MTU '; }
 
 @test "one that stalls, wherever in its session: dropped after --timeout, the next one is served" {
 	listen_in
-	local round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
-	server send_lat --persistent --timeout 4 # the others are quicker to say what they have to say
-	stranger gone
-	ended stranger 0
-	stranger say "$hello" hear welcome hear error gone
-	ended stranger 0
-	stranger say "$hello" hear welcome say "$qps" hear qps hear error gone
-	ended stranger 0
-	stranger say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error gone
-	ended stranger 0
-	within stranger 25
-	client send_lat -n 5
-	ended client 0
-	over
+	local name round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+	# Each has a server of its own, so that all stall at the same time.
+	stalls() {
+		start_server "at_$1" 'send_lat --persistent --timeout 4' # the next one is quicker to say what it has to say
+		ports[$1]=$port
+		deadline=30 start "who_$1" "$lib/peer" connect "$port" "${@:2}" gone
+	}
+	local -A ports=()
+	stalls hello
+	stalls qps say "$hello" hear welcome hear error
+	stalls round say "$hello" hear welcome say "$qps" hear qps hear error
+	stalls done say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error
+	for name in hello qps round done; do
+		finish "who_$name"
+		ended "who_$name" 0
+		within "who_$name" 25
+		((took_ms[who_$name] >= 3600)) || fail "$name: dropped after ${took_ms[who_$name]} ms"
+		port=${ports[$name]} client send_lat -n 5
+		ended client 0
+		kill -TERM "${pid[at_$name]}"
+		finish "at_$name"
+		ended "at_$name" 0
+	done
 }
 
 @test "a signal while a client is served: what was measured is shown, both end with 0" {
@@ -146,40 +155,39 @@ wait_for_run() { until_says client.err ', MTU '; }
 	row server.out
 }
 
-# stops_while PROGRAM NAME ACTION…: the server is stopped when a client of PROGRAM has come so far, and only
-# says from then on that it is alive.
+# stops_while SERVER N ACTION…: a SERVER is stopped when a client has come so far, and only says from then on that
+# it is alive. stopped N: what became of the Nth.
 stops_while() {
-	deadline=30 start stranger "$lib/peer" connect "$port" "${@:3}" tell every 0.2 '{"type":"alive"}'
-	until_says stranger.out here
-	kill -TERM "${pid[server]}"
-	finish server
-	[[ ${status[server]} == 0 ]] || fail "$1, $2: status ${status[server]}"
-	within server 15
-	finish stranger
-	says server.err ': the server stops'
+	start_server "server$2" "$1" --timeout 1
+	deadline=30 start "stranger$2" "$lib/peer" connect "$port" "${@:3}" tell every 0.2 '{"type":"alive"}'
+	until_says "stranger$2.out" here
+	kill -TERM "${pid[server$2]}"
+	started_us[server$2]=${EPOCHREALTIME/[.,]/}
+}
+
+stopped() {
+	finish "server$1" "stranger$1"
+	ended "server$1" 0
+	within "server$1" 15
+	says "server$1.err" ': the server stops'
 }
 
 @test "a signal is heeded within --timeout, wherever its client only says that it is alive" {
-	local program verified round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+	local i program verified round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	local done='{"type":"done","messages":[5],"record":{"message_bytes":2,"messages":5,"seconds":1,"bandwidth_gbps":1}}'
 	for program in write_bw send_bw send_lat; do
 		listen_in "$program"
 		hello=$(jq -c '.experiment.size = 2' <<<"$hello")
 		verified=$(jq -c '.experiment.verify = 1' <<<"$hello")
-		server "$program" --persistent --timeout 1
-		stops_while "$program" hello bytes RDM
-		server "$program" --persistent --timeout 1
-		stops_while "$program" qps say "$hello" hear welcome
-		server "$program" --persistent --timeout 1
-		stops_while "$program" 'between rounds' say "$hello" hear welcome say "$qps" hear qps
-		server "$program" --persistent --timeout 1
-		stops_while "$program" round say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
-		server "$program" --persistent --timeout 1
-		stops_while "$program" done say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
-		server "$program" --persistent --timeout 1
-		stops_while "$program" verify say "$verified" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
-		server 'rdmark server' --timeout 1
-		stops_while "$program" 'round of a server of every test' say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
+		stops_while "$program --persistent" 1 bytes RDM
+		stops_while "$program --persistent" 2 say "$hello" hear welcome
+		stops_while "$program --persistent" 3 say "$hello" hear welcome say "$qps" hear qps # between rounds
+		stops_while "$program --persistent" 4 say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
+		stops_while "$program --persistent" 5 say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
+		# while data are verified; a round of a server of every test
+		stops_while "$program --persistent" 6 say "$verified" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
+		stops_while 'rdmark server' 7 say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
+		for i in {1..7}; do stopped $i; done
 	done
 }
 
@@ -268,20 +276,23 @@ s.bind("notify.sock"); s.settimeout(100); print("bound", flush=True); print(s.re
 
 @test "--wait: a server that no client comes to ends with status 4 and says so; strangers are none" {
 	local program
-	for program in send_bw 'rdmark server'; do
-		start server ${program} -p 0 --wait 200ms
-		finish server
-		ended server 4
-		says server.err 'waiting for the client: no client connected. The --wait of 200 ms has passed. Fix: ' 'longer --wait'
-		(($(grep -c 'no client connected' server.err) == 1))
-	done
-	server send_lat --wait 8
+	server send_lat --wait 5
 	stranger bytes 'GET / HTTP/1.0\r\n\r\n' gone
-	deadline=30 start quiet "$lib/peer" connect "$port" stay
-	finish server quiet
+	deadline=30 start quiet "$lib/peer" connect "$port" tell stay
+	until_says quiet.out here
+	for program in send_bw 'rdmark server'; do
+		# shellcheck disable=SC2086 # words
+		start nobody ${program} -p 0 --wait 200ms
+		finish nobody
+		ended nobody 4
+		says nobody.err 'waiting for the client: no client connected. The --wait of 200 ms has passed. Fix: ' 'longer --wait'
+		(($(grep -c 'no client connected' nobody.err) == 1))
+	done
+	answered_client_of send_lat --wait
+	finish server
 	ended server 4
 	says server.err 'dropped '
-	answered_client_of send_lat --wait
+	kill -0 "${pid[quiet]}" # it still says nothing
 }
 
 @test "a server whose stdin is no terminal waits for ten minutes, and says so; --persistent for ever" {

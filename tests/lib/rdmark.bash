@@ -70,9 +70,12 @@ not_sanitized() {
 	[[ ! ${RDMARK_SANITIZED-} ]] || skip "$1"
 }
 
-# Kill what a failed test left, and wait for it: the next test must have the machine for itself.
+# Kill what a test left, and wait for it: the next test must have the machine for itself. What is behind <(…)
+# is no job; `wait` waits for it all the same, until its alarm.
 teardown() {
+	local name
 	jobs -p | xargs -r kill -KILL 2>/dev/null || true
+	for name in "${!pid[@]}"; do [[ ${status[$name]-} ]] || kill -KILL "${pid[$name]}" 2>/dev/null || true; done
 	wait
 	keep_documents ./*.json
 	# A process that is killed while its leaks are looked for says that its threads are gone.
@@ -171,6 +174,7 @@ client() {
 stranger() {
 	deadline=${stranger_deadline:-30} start stranger "$lib/peer" connect "$port" "$@"
 	finish stranger
+	[[ ${status[stranger]} != 142 ]] || fail "a stranger waited in vain: $*"
 }
 
 # What an earlier peer had left to say goes with its pipe.
