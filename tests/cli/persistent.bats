@@ -130,12 +130,12 @@ wait_for_run() { until_says client.err ', MTU '; }
 	stalls hello
 	stalls qps say "$hello" hear welcome hear error
 	stalls round say "$hello" hear welcome say "$qps" hear qps hear error
-	stalls done say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error
-	for name in hello qps round done; do
+	stalls ending say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready hear error
+	for name in hello qps round ending; do
 		finish "who_$name"
 		ended "who_$name" 0
 		within "who_$name" 25
-		((took_ms[who_$name] >= 3600)) || fail "$name: dropped after ${took_ms[who_$name]} ms"
+		[[ ${took_ms[who_$name]} -ge 3600 ]] || fail "$name: dropped after ${took_ms[who_$name]} ms"
 		port=${ports[$name]} client send_lat -n 5
 		ended client 0
 		kill -TERM "${pid[at_$name]}"
@@ -187,7 +187,7 @@ stopped() {
 		# while data are verified; a round of a server of every test
 		stops_while "$program --persistent" 6 say "$verified" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
 		stops_while 'rdmark server' 7 say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
-		for i in {1..7}; do stopped $i; done
+		for i in {1..7}; do stopped "$i"; done
 	done
 }
 
