@@ -13,7 +13,7 @@ setup_file() { need_device; }
 verified() {
 	local calls=$1
 	shift
-	pair "$@" --verify --json
+	pair "$@" --verify=5000 --json
 	json client.out '.status == "ok" and .effective.calls == $calls
 		and ([.results[] | ends.verification // empty] | length > 0 and all(.messages > 0 and .errors == 0))' --arg calls "$calls"
 }

@@ -268,7 +268,7 @@ runs() {
 
 @test "case 3: a sweep of sizes ends with the largest that both ends support" {
 	local args
-	for args in 'write_bw -a' 'send_lat -a' 'send_bw -a -b --verify'; do
+	for args in 'write_bw -a' 'send_lat -a' 'send_bw -a -b --verify=20'; do
 		# shellcheck disable=SC2086 # words
 		runs "$large max_msg=1m" "$large" $args
 		json c.json '.results | max_by(.message_bytes).message_bytes == 1048576'

@@ -71,14 +71,14 @@ few=(-n 40 -s 256)
 	driver
 	for program in "${programs[@]}"; do
 		server "$program" --gpu 0
-		client "$program" --gpu 0 "${few[@]}" --verify --json=c.json
+		client "$program" --gpu 0 "${few[@]}" --verify=2000 --json=c.json
 		finish server
 		ended client 0
 		ended server 0
 		json c.json '.results[-1].verification | .messages > 0 and .errors == 0'
 	done
 	server send_bw --gpu 0
-	client send_bw -b --threads 2 -q 2 "${few[@]}" --verify --json=c.json
+	client send_bw -b --threads 2 -q 2 "${few[@]}" --verify=2000 --json=c.json
 	ended client 0
 	json c.json '.results[0] | select(.direction == "both").verification | .messages > 0 and .errors == 0'
 }

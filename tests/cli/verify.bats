@@ -56,26 +56,25 @@ sizes=(1 2 8 100 65536)
 }
 
 @test "directions, QPs, threads, post lists, depths, inline" {
+	# Without a number it takes a second for each.
 	verified send_bw --verify -n 50 -b -s 4096
 	verified write_bw --verify -n 50 -b -q 3 --threads 2 -s 1000
-	verified send_bw --verify -n 50 --reversed -q 3 --threads 2 -l 4 -s 1000
-	verified write_bw --verify -n 50 --reversed -I 64 -s 64 -l 7 -t 20
-	verified send_bw --verify -n 50 -r 1 -s 100
-	verified send_bw --verify -n 50 -b -r 2 -q 2 -t 3 -s 100
-	verified send_bw --verify -D 0.2 -r 37 -t 5 -l 5 -s 100
+	verified send_bw --verify=20000 -n 50 --reversed -q 3 --threads 2 -l 4 -s 1000
+	verified write_bw --verify=20000 -n 50 --reversed -I 64 -s 64 -l 7 -t 20
+	verified send_bw --verify=2000 -n 50 -r 1 -s 100
+	verified send_bw --verify=20000 -n 50 -b -r 2 -q 2 -t 3 -s 100
+	verified send_bw --verify=20000 -D 0.2 -r 37 -t 5 -l 5 -s 100
 	verified send_lat --verify --threads 2 -n 100 -s 300
-	verified write_lat --verify -D 0.2 -s 70000
+	verified write_lat --verify=2000 -D 0.2 -s 70000
 }
 
 # bats test_tags=rxe
 @test "a second size finds the receive queues as the first one did" {
-	local all=-a
+	local sizes=(-s 2:64k:x2)
 	# See above.
-	[[ ${RDMARK_PRELOAD-} ]] || all=''
-	# shellcheck disable=SC2086 # or nothing
-	verified send_bw --verify=50 -b -n 40 -r 16 -q 2 --repeat 2 $all
-	# shellcheck disable=SC2086
-	verified send_lat --verify=50 -n 40 -r 16 --repeat 2 $all
+	[[ ${RDMARK_PRELOAD-} ]] || sizes=()
+	verified send_bw --verify=50 -b -n 40 -r 16 -q 2 --repeat 2 "${sizes[@]}"
+	verified send_lat --verify=50 -n 40 -r 16 --repeat 2 "${sizes[@]}"
 }
 
 @test "without it nothing is checked; --data_validation is another name of it" {
