@@ -134,7 +134,7 @@ limit() { json c.json ".results[0].limit | $1"; }
 }
 
 @test "case 14: one message in flight through a port that is capped to 1 Gb/s: the window only may be" {
-	scripted 'gap=524000 latency=2000' write_bw -n 100 -t 1
+	scripted 'gap=524000 latency=2000' write_bw -n 20 -t 1 --warmup 2
 	limit '.bound_by != "link" and (.certain | not)'
 	says_no client.err 'rdmark: limited by'
 }

@@ -203,11 +203,11 @@ setup_file() { need_device; }
 	json s.json '.status == "ok" and .error == null and .results[0].messages == 5'
 	rows server.out
 	((${#rows[@]} == 1)) || fail 'not one row'
-	server send_bw --wait 10
+	server send_bw --wait 5
 	client send_bw -x "$GID_EMPTY"
 	finish server
 	ended server 4
-	says server.err 'still waiting for a client' 'The --wait of 10 s has passed'
+	says server.err 'still waiting for a client' 'The --wait of 5 s has passed'
 }
 
 @test "one after another in a loop: who comes while the server ends is served by the next one" {

@@ -188,37 +188,37 @@ loaded_rdma_core() {
 }
 
 @test "--interval: lines that are JSON each, the last one the document" {
-	pair write_bw -D 1 -s 64 --interval 0.2 --json
+	pair write_bw -D 0.5 -s 64 --interval 0.1 --json
 	# How many there are is the machine's affair, as those that come late are one: together they are the run.
 	json_lines client.out 'intervals | length >= 1 and all(.message_bytes == 64 and .interval_s > 0
 		and .messages >= 0 and .bandwidth_gbps >= 0 and .messages_per_s >= 0)'
-	json_lines client.out 'intervals | .[-1].elapsed_s as $all | $all >= 1 and (map(.interval_s) | add | near($all; 1e-6))'
+	json_lines client.out 'intervals | .[-1].elapsed_s as $all | $all >= 0.5 and (map(.interval_s) | add | near($all; 1e-6))'
 	json_lines client.out '(intervals | map(.messages) | add) as $n | document
 		| .status == "ok" and $n > 0 and $n <= .results[0].messages'
 	while IFS= read -r line; do
 		[[ $line == '{'*'}' ]] || fail "no JSON line: $line"
 	done <client.out
-	pair send_lat -D 1 --interval 0.3 --json
+	pair send_lat -D 0.5 --interval 0.15 --json
 	json_lines client.out 'intervals | all(.messages == 0 or .latency_mean_us > 0)'
 }
 
 @test "--interval: a document in a file has them, each client's its own; one on stdout has them before it" {
 	server send_bw --persistent --interval 0.1 --json=s.json
-	client send_bw -D 1 -s 64 --interval 0.2 --json=c.json
+	client send_bw -D 0.8 -s 64 --interval 0.1 --json=c.json
 	ended client 0
 	json c.json '(.intervals | map(select(.partial | not))) as $whole | ($whole | length) as $n | $n >= 1 and .results[0].intervals == $n
 		and all(.intervals[]; .message_bytes == 64 and .interval_s > 0 and (keys | length) == 7) and all(.intervals[:-1][]; .partial == false)
 		and ([.intervals[].elapsed_s] | . == sort)
 		and ([.intervals[].messages] | add) <= .results[0].messages
 		and (($whole | map(.bandwidth_gbps) | min) - .results[0].worst_interval_gbps | fabs) <= 1e-8 * .results[0].worst_interval_gbps'
-	client send_bw -D 0.5 -s 64 --json --interval 0.2
+	client send_bw -D 0.3 -s 64 --json --interval 0.1
 	ended client 0
 	jq -es '.[:-1] != [] and (.[-1] | has("intervals") | not)' client.out >/dev/null || fail "$(<client.out)"
 	kill -TERM "${pid[server]}"
 	finish server
 	json s.json 'length == 2 and all(.[].intervals | length; . >= 1)
 		and .[0].intervals[-1].elapsed_s > .[1].intervals[-1].elapsed_s' -s
-	pair write_lat -D 0.7 --interval 0.2 --json=c.json
+	pair write_lat -D 0.4 --interval 0.1 --json=c.json
 	json c.json '.intervals | length >= 1 and all(.[]; .messages == 0 or .latency_mean_us > 0)'
 	pair send_lat -n 5 --interval 100 --json=c.json
 	json c.json '.intervals | length == 1 and .[0].partial'
@@ -228,10 +228,10 @@ loaded_rdma_core() {
 
 @test "--interval: the last one ends with the run, and is marked if it is not whole" {
 	local program
-	pair write_bw -D 1 -s 64 --interval 0.25 --json=c.json
+	pair write_bw -D 0.4 -s 64 --interval 0.1 --json=c.json
 	# Unless the machine was late by an interval.
-	json c.json '.intervals | .[-1].elapsed_s >= 1 and all(.[:-1][]; .partial == false)
-		and (all(to_entries[]; .value.elapsed_s < 0.25 * (.key + 2)) and length == 4 | not or $all)' \
+	json c.json '.intervals | .[-1].elapsed_s >= 0.4 and all(.[:-1][]; .partial == false)
+		and (all(to_entries[]; .value.elapsed_s < 0.1 * (.key + 2)) and length == 4 | not or $all)' \
 		--argjson all "$(jq '.intervals | all(.partial == false)' c.json)"
 	for program in 'write_bw -b' 'send_bw' 'send_lat'; do
 		# shellcheck disable=SC2086 # words
@@ -257,12 +257,12 @@ loaded_rdma_core() {
 }
 
 @test "--interval without --json: on stderr, the table stays clean" {
-	pair send_bw -D 1 -s 64 --interval 0.3
+	pair send_bw -D 0.5 -s 64 --interval 0.15
 	rows client.out
 	[[ ${#rows[@]} == 1 && $(wc -l <client.out) == 2 ]] || fail 'the table is not clean'
 	says client.err ' MiB/s, ' ' M messages/s'
 	says_no client.err 'Gb/s, '
-	pair send_lat -D 0.5 --interval 0.1
+	pair send_lat -D 0.3 --interval 0.1
 	[[ $(wc -l <client.out) == 2 ]] || fail 'the table is not clean'
 	says client.err ' us on average'
 }
@@ -275,26 +275,26 @@ loaded_rdma_core() {
 		threads=1
 		[[ $options != *threads* ]] || threads=2
 		# shellcheck disable=SC2086 # words
-		pair write_lat -D 1 --interval 0.3 $options --json
+		pair write_lat -D 0.5 --interval 0.15 $options --json
 		json_lines client.out '(intervals | map(select(.messages > 0))) as $some | document.results[0] as $all
 			| $some != [] and all($some[]; .latency_mean_us * .messages >= $all.latency_min_us * (.messages - $threads)
 				and .latency_mean_us * .messages <= $all.latency_max_us * (.messages + $threads))
 			and $all.worst_interval_us <= $all.latency_max_us * (1 + $threads)' --argjson threads $threads
 	done
 	# Who answers does not know how long the pauses were.
-	server send_lat --interval 0.3 --json
-	client send_lat -D 1 --latency_gap 20000
+	server send_lat --interval 0.15 --json
+	client send_lat -D 0.5 --latency_gap 20000
 	finish server
 	ended server 0
 	json_lines server.out 'intervals | length >= 1 and all(.latency_mean_us == null) and any(.messages > 0)'
 }
 
 @test "--interval: the worst of them is in the record, and on stderr where they are shown" {
-	pair write_bw -D 1 -s 64 --interval 0.2 --json
+	pair write_bw -D 0.5 -s 64 --interval 0.1 --json
 	json_lines client.out 'whole_intervals as $all | intervals[-1].elapsed_s as $took | document.results[0]
 		| (.worst_interval_gbps | near($all | map(.bandwidth_gbps) | min; 1e-8 * .)) and .intervals == ($all | length)
-		and .intervals >= 1 and .intervals <= $took / 0.2 + 1'
-	pair send_lat -D 1 --interval 0.3 --json
+		and .intervals >= 1 and .intervals <= $took / 0.1 + 1'
+	pair send_lat -D 0.5 --interval 0.15 --json
 	# One in which no round trip was over lasted half of one, at least.
 	json_lines client.out '(whole_intervals | map(.latency_mean_us // .interval_s * 1e6 / 2) | max) as $worst | document.results[0]
 		| (.worst_interval_us | near($worst; 0.001)) and has("intervals") == false'

@@ -59,9 +59,9 @@ in_time() { within "$1" 25; }
 running() {
 	server "$1" --timeout 8 --json=s.json # longer than either end is held up
 	proxy
-	start_client "$1" --timeout 8 --json=c.json -s 64 -D 100 --warmup 5 "${@:2}"
-	# the second round is the measurement; who lives says so every second
-	await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
+	start_client "$1" --timeout 8 --json=c.json -s 64 -D 100 --warmup 5 --interval 0.1 "${@:2}"
+	await 'client round' 'server ready' 'client round' 'server ready' # the second round is the measurement
+	until_says client.err '^rdmark: [0-9.]* s: '
 }
 
 # bats test_tags=rxe
