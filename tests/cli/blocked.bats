@@ -76,17 +76,22 @@ blocked() {
 
 @test "standard output is a full pipe: a signal ends the client, which says so" {
 	local full option program
-	for program in send_bw send_lat gdr_bw; do
-		for option in --json --csv -q1; do
-			[[ $program != gdr_bw ]] || option=--plain
-			blocked "$program" "$option"
-			told client
-			ended client 143
-			says client.err 'writing to stdout: ' 'It was not read until a signal came'
-			exec {full}>&-
-			finish server
-		done
-	done
+	while read -r program option; do
+		blocked "$program" "$option"
+		told client
+		ended client 143
+		says client.err 'writing to stdout: ' 'It was not read until a signal came'
+		exec {full}>&-
+		finish server
+	done <<-'END'
+		send_bw --json
+		send_bw --csv
+		send_bw -q1
+		send_lat --json
+		send_lat --csv
+		send_lat -q1
+		gdr_bw --plain
+	END
 }
 
 @test "standard error is a full pipe, too: a signal ends the client" {
