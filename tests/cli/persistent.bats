@@ -40,9 +40,9 @@ descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 @test "stopped between two rounds: its client hears why, and is interrupted, not failed" {
 	mkfifo rows
 	exec {reader}<>rows
-	server send_lat --persistent
+	server read_lat --persistent # no other end must be on a CPU for each message
 	through=(bash -c 'exec "$@" >rows' bash)
-	start_client send_lat -n 20000 -U --json=c.json # more rows than a pipe holds: it waits for who reads them
+	start_client read_lat -n 20000 -U --json=c.json # more rows than a pipe holds: it waits for who reads them
 	through=()
 	read -r -t "$deadline" <&"$reader" || fail 'no rows'
 	over
