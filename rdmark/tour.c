@@ -128,11 +128,11 @@ static void show_test(struct tour *t, const char *test, const char *lacks, const
 	const json_t *row = tour_row(document);
 	const char *why = json_text_at(json_object_get(row, "quality"), "text");
 
+	show_ends(t, document);
 	if (!t->headed && row && !verdict) {
 		fputs(table_head, out);
 		t->headed = true;
 	}
-	show_ends(t, document);
 	t->said = document;
 	if (!document)
 		return; /* the program has printed why on standard error */
@@ -191,7 +191,7 @@ static json_t *last_document(const char *text)
 /* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
 static int run_test(struct tour *t, const struct test *test)
 {
-	char lacks[128] = "";
+	char lacks[256] = "";
 	char **line = tour_options_of(&t->options, test, lacks, sizeof(lacks));
 	struct process_attr attr = {.argv = line, .heard = true, .orphan = SIGTERM};
 	struct process p = {0};

@@ -9,18 +9,25 @@
 #include "base/text.h"
 #include "cli/sweep.h"
 #include "plan/operation.h"
+#include "report/document.h"
 #include "rdmark.h"
 
 #define USUAL "send_lat,send_bw,write_lat,write_bw,read_lat,read_bw"
 
-/* True if TEST has I, the schedule of gdr_bw included, which has one value of each option. */
-static bool has(const struct test *test, const struct tour_option *i)
+/* True if TEST runs its schedule, which has one value of each option. */
+static bool has_schedule(const struct tour_options *o, const struct test *test)
+{
+	return test->schedule && !o->plain;
+}
+
+/* True if TEST has I. */
+static bool has(const struct tour_options *o, const struct test *test, const struct tour_option *i)
 {
 	const char *value = strchr(i->word, '=');
+	bool schedule = has_schedule(o, test);
 
-	return options_applies(i->row,
-			       operation_traits(test) | (test->schedule ? TRAIT_SCHEDULE : 0)) &&
-	       !(test->schedule && value && sweep_is(i->row, value + 1));
+	return options_applies(i->row, operation_traits(test) | (schedule ? TRAIT_SCHEDULE : 0)) &&
+	       !(schedule && value && sweep_is(i->row, value + 1));
 }
 
 /* Take the LIST of --tests, in place of that before. Returns 0 or -1. */
@@ -42,15 +49,15 @@ static int read_tests(struct tour_options *o, const char *list, struct fault *f)
 		if (i < count)
 			o->test[o->tests++] = all[i];
 		else
-			rc = fault_raise(f, FAULT_USAGE, 0, "--tests: '%s' is no test", name);
+			rc = fault_raise(f, FAULT_USAGE, 0, "--tests: '%.60s' is no test", name);
 	}
 	free(copy);
 	return rc ? fault_fix(f, "--tests send_lat,read_bw, of: %s", process_programs()) : 0;
 }
 
 /*
- * Keep ROW with VALUE for the tests, or what the tour itself does with it. Refuse --prom: each test
- * would replace the file of the one before. Returns 0 or -1.
+ * Keep ROW with VALUE for the tests, or what the tour itself does with it. Refuse what is for a
+ * single test: of --prom each would replace the file of the one before. Returns 0 or -1.
  */
 static int add_option(struct tour_options *o, const struct option_row *row, const char *value,
 		      struct fault *f)
@@ -58,13 +65,18 @@ static int add_option(struct tour_options *o, const struct option_row *row, cons
 	struct tour_option *to = &o->option[o->options];
 
 	if (OPTION_IS(row, output.json)) {
+		if (value && !*value)
+			return options_refuse_missing(row, f);
 		o->json = value ? value : "-";
 		return 0;
 	}
-	if (OPTION_IS(row, output.prom)) {
-		fault_raise(f, FAULT_USAGE, 0, "--prom cannot be used with several tests");
-		return fault_fix(f, "name a test: rdmark write_bw --prom FILE %s", o->host);
+	if (OPTION_IS(row, output.prom) || OPTION_IS(row, output.out_json) ||
+	    OPTION_IS(row, output.out_json_file) || OPTION_IS(row, output.csv) ||
+	    OPTION_IS(row, local.list) || OPTION_IS(row, experiment.run_infinitely)) {
+		fault_raise(f, FAULT_USAGE, 0, "--%s cannot be used with all tests", row->name);
+		return fault_fix(f, "name a test: rdmark write_bw --%s ...", row->name);
 	}
+	o->plain |= OPTION_IS(row, experiment.plain);
 	o->lasts |= OPTION_IS(row, experiment.iters) || OPTION_IS(row, experiment.duration_ns);
 	to->row = row;
 	if (asprintf(&to->word, "--%s%s%s", row->name, value ? "=" : "", value ? value : "") < 0)
@@ -101,6 +113,24 @@ static int read_words(struct tour_options *o, char **argv, struct fault *f)
 	return 0;
 }
 
+/* Refuse I, which no test has, as the first one would, unless it is the default there. */
+static void refuse(const struct tour_options *o, const struct tour_option *i, struct fault *f)
+{
+	const struct test *test = o->test[0];
+	char *line[] = {(char *)(uintptr_t)test->name, i->word, NULL}, name[64];
+	struct options as;
+
+	options_init(&as, &test->defaults);
+	as.test = test->name;
+	as.traits = operation_traits(test);
+	if (options_parse(&as, line, f) || !options_applies(i->row, as.traits))
+		return;
+	fault_raise(f, FAULT_USAGE, 0, "%s%s cannot be used in %s without --plain",
+		    as.sweep.axes ? "several values of " : "",
+		    options_name(i->row, name, sizeof(name)), test->name);
+	fault_fix(f, "add --plain, or omit it");
+}
+
 /* Refuse what is wrong with the line of a test, or an option that no test has. Returns 0 or -1. */
 static int check(const struct tour_options *o, struct fault *f)
 {
@@ -119,10 +149,10 @@ static int check(const struct tour_options *o, struct fault *f)
 		free((void *)line);
 	}
 	for (size_t i = 0, t; i < o->options && !fault_is(f); i++) {
-		for (t = 0; t < o->tests && !has(o->test[t], &o->option[i]);)
+		for (t = 0; t < o->tests && !has(o, o->test[t], &o->option[i]);)
 			t++;
 		if (t == o->tests)
-			options_refuse(&as, o->option[i].row, f); /* as the first test would */
+			refuse(o, &o->option[i], f);
 	}
 	return fault_is(f) ? -1 : 0;
 }
@@ -139,9 +169,11 @@ int tour_options_read(struct tour_options *o, char **argv, bool gpu, struct faul
 	if (!o->option)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 	if (read_words(o, argv + 2, f) ||
-	    (!o->test && read_tests(o, gpu ? USUAL ",gdr_bw" : USUAL, f)))
+	    (!o->test && read_tests(o, gpu ? USUAL ",gdr_bw" : USUAL, f)) || check(o, f))
 		return -1;
-	return check(o, f);
+	if (!o->json || document_to_stdout(o->json))
+		return 0;
+	return document_try(&(struct output_options){.json_lines = o->json}, f);
 }
 
 void tour_options_release(struct tour_options *o)
@@ -157,7 +189,7 @@ char **tour_options_of(const struct tour_options *o, const struct test *test, ch
 {
 	/* gdr_bw sets the length of its windows itself. */
 	const char *first[] = {test->name, "--json", "--quiet",
-			       o->lasts || test->schedule ? NULL : "--duration=1"};
+			       o->lasts || has_schedule(o, test) ? NULL : "--duration=1"};
 	char **line = calloc(o->options + 7, sizeof(*line));
 	size_t n = 0;
 
@@ -165,11 +197,13 @@ char **tour_options_of(const struct tour_options *o, const struct test *test, ch
 		if (first[i])
 			line[n++] = (char *)(uintptr_t)first[i];
 	for (const struct tour_option *i = o->option; line && i < o->option + o->options; i++)
-		if (has(test, i))
+		if (has(o, test, i))
 			line[n++] = i->word;
 		else
 			text_add(lacks, size, "%s--%s", lacks[0] ? ", " : "", i->row->name);
-	if (line)
+	if (line) {
+		line[n++] = (char *)(uintptr_t) "--"; /* a host "0" is no value of --use_cuda */
 		line[n] = o->host;
+	}
 	return line;
 }

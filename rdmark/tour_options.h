@@ -18,6 +18,7 @@ struct tour_options {
 	size_t tests;
 	char *host;
 	const char *json; /* the file that gets the documents, "-": stdout; NULL: none */
+	bool plain;       /* gdr_bw runs no schedule */
 	bool lasts;       /* the options set the number of messages or the duration */
 };
 

@@ -347,6 +347,8 @@ int body_complete(struct body *b)
 {
 	drop_others(b);
 	take_notes(b);
+	for (uint32_t i = 0; i < b->count; i++)
+		body_lift(&b->tries[i], b->latency);
 	if (mirror(b) || number_players(b) || sort_tries(b, false) || sort_tries(b, true))
 		return -1;
 	drop_repeated(b);

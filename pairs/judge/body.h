@@ -49,6 +49,7 @@ struct body_try {
 	uint32_t from, to; /* players */
 	uint32_t text;     /* what the run said of it, in struct body.texts; or BODY_NONE */
 	float value, p99;  /* in the body's unit; NaN: not known */
+	float least;       /* of a latency, its shortest one; 0: not known */
 	float lift;    /* the logarithm of how much better it may be with all of the CPU; 0: it had
 			  that */
 	float clock_s; /* the server's clock less the client's; NaN: not known */
@@ -145,12 +146,15 @@ int body_complete(struct body *b);
 /* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or BODY_NONE. */
 uint32_t body_player(struct body *b, const char *host, const char *rail);
 
+/* Say what the threads at T's from and to had of their CPUs. */
+void body_cpu(struct body_try *t, const double percent[2]);
+
 /*
- * Say what the threads at T's from and to had of their CPUs, and what that may have cost: of a rate
- * its part, and a bit more for each time that the CPU was taken; of a LATENCY all above the LEAST
- * one (0: not known).
+ * Find what that may have cost: of a rate its part, and a bit more for each time that the CPU was
+ * taken; of a LATENCY all above its least one. body_complete() does so, when all lines are read:
+ * one of any player says which it is.
  */
-void body_cpu(struct body_try *t, const double percent[2], bool latency, double least);
+void body_lift(struct body_try *t, bool latency);
 
 /* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);

@@ -216,20 +216,23 @@ static bool read_figure(const json_t *o, struct body_try *t)
 	return !isnan(value) && (is(o, "status", "cut") || is(o, "status", "measured"));
 }
 
-void body_cpu(struct body_try *t, const double percent[2], bool latency, double least)
+void body_cpu(struct body_try *t, const double percent[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (percent[i] < 100 * CPU_LEAST)
+			t->cpu[i] = (uint8_t)fmax(1, percent[i] + .5);
+}
+
+void body_lift(struct body_try *t, bool latency)
 {
 	double had = 1;
 
-	for (int i = 0; i < 2; i++) {
-		if (percent[i] >= 100 * CPU_LEAST)
-			continue;
-		t->cpu[i] = (uint8_t)fmax(1, percent[i] + .5);
-		had *= fmax(1, percent[i]) / 100;
-	}
+	for (int i = 0; i < 2; i++)
+		had *= t->cpu[i] ? t->cpu[i] / 100. : 1;
 	if (had < 1)
-		t->lift = (float)(!latency    ? -CPU_COSTS * log(had)
-				  : least > 0 ? log((double)t->value / least)
-					      : INFINITY);
+		t->lift = !latency       ? (float)(-CPU_COSTS * log(had))
+			  : t->least > 0 ? logf(t->value / fminf(t->least, t->value))
+					 : INFINITY;
 }
 
 static bool read_try(struct body *b, const json_t *o)
@@ -249,10 +252,9 @@ static bool read_try(struct body *b, const json_t *o)
 	t.alone = json_is_true(json_object_get(o, "alone"));
 	t.client_is_from = is(o, "client", from);
 	t.text = text_of(b, o, &t.found);
-	body_cpu(&t,
-		 (const double[]){number(o, "from_cpu_percent", 0, 100, 100),
-				  number(o, "to_cpu_percent", 0, 100, 100)},
-		 b->latency, number(o, "least", 1e-9, (double)t.value, 0));
+	body_cpu(&t, (const double[]){number(o, "from_cpu_percent", 0, 100, 100),
+				      number(o, "to_cpu_percent", 0, 100, 100)});
+	t.least = (float)number(o, "least", 1e-9, VALUE_MAX, 0);
 	t.victim = json_is_true(json_object_get(o, "victim"));
 	if (!t.victim || t.value > 0)
 		body_add(b, &t);

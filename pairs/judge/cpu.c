@@ -61,10 +61,10 @@ void judge_cpu(const struct judgement *j, struct suspect *s)
 }
 
 /*
- * What S reaches alone with good partners when its threads have their CPUs, as a part of normal, a
- * logarithm; NaN: that was not measured often enough.
+ * What S reaches alone with good partners, as a part of normal, a logarithm; NaN: that was not
+ * measured often enough. Without all of its CPU it is only known to be good, down to LEAST.
  */
-static double reaches_alone(const struct judgement *j, const struct suspect *s)
+static double reaches_alone(const struct judgement *j, const struct suspect *s, double least)
 {
 	uint32_t n = 0;
 
@@ -72,9 +72,10 @@ static double reaches_alone(const struct judgement *j, const struct suspect *s)
 		float y = meetings_y(w.cell->alone, j->body->latency);
 		bool wanted = w.way == MATRIX_SEND ? s->sends : s->receives;
 
-		if (wanted && !isnan(y) && !(w.cell->alone_lift > 0) &&
+		y -= (float)fit_normal(&j->fit, w.cell->from, w.cell->to);
+		if (wanted && !isnan(y) && (!(w.cell->alone_lift > 0) || (double)y > least) &&
 		    !j->fit.aside[!w.way][w.with])
-			j->fit.some[n++] = y - (float)fit_normal(&j->fit, w.cell->from, w.cell->to);
+			j->fit.some[n++] = y;
 	}
 	return n < SLOW_ALONE_LEAST ? NAN : matrix_median(j->fit.some, n);
 }
@@ -101,16 +102,21 @@ void judge_no_cpu(struct judgement *j, uint32_t player)
 	s.normal = judge_normal(j, player);
 	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[player]] + worst);
 	judge_cpu(j, &s);
-	alone = reaches_alone(j, &s);
+	if (2 * s.bad <= s.partners)
+		return; /* it had its CPU in most runs: pairs, or its partners, are named for others
+			 */
+	alone = reaches_alone(j, &s, -noise);
+	j->fit.of[player].no_cpu = true; /* its pairs are no news */
 	if (alone > -noise)
 		return;
 	if (alone < -2 * noise) {
 		s.kind = j->body->latency ? SUSPECT_LATENCY : SUSPECT_NODE;
 		s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[player]] + alone);
 		s.proof = SUSPECT_CONFIRMED;
+		s.partners = j->fit.of[player].way[s.receives && !s.sends].partners;
+		s.bad = s.partners;
 		s.cpu = NAN;
 	}
-	j->fit.of[player].no_cpu = s.kind == SUSPECT_NO_CPU;
 	s.text = judge_said(j, player, false);
 	suspects_add(&j->suspects, &s);
 }

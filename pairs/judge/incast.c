@@ -14,7 +14,7 @@ struct flow {
 	uint32_t next; /* the sender's next flow of those that have a figure; NONE */
 	double gbps;   /* NaN: it was tried, and has no figure */
 	double share;  /* of what the round's others reach */
-	double lift;   /* as of a try */
+	double lift;   /* what the sender's CPU explains of that, a logarithm */
 };
 
 #define NONE UINT32_MAX
@@ -67,6 +67,12 @@ static double middle(double *value, size_t n)
 	return n ? (value[(n - 1) / 2] + value[n / 2]) / 2 : NAN;
 }
 
+/* What the thread of T's sender may cost it; the receiver's costs all flows of a round the same. */
+static double own_lift(const struct body_try *t)
+{
+	return t->cpu[0] ? -CPU_COSTS * log(t->cpu[0] / 100.) : 0;
+}
+
 /* Collect what clients sent among others, and the best that was sent alone. */
 static void collect(struct work *w)
 {
@@ -83,7 +89,7 @@ static void collect(struct work *w)
 							    .receiver = t->to,
 							    .sender = t->from,
 							    .gbps = t->value,
-							    .lift = t->lift};
+							    .lift = own_lift(t)};
 		}
 	}
 	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);

@@ -142,7 +142,9 @@ static inline double judge_unit(const struct judgement *j, double y)
 /* The part of normal that PLAYER reaches in a direction; NaN: not known. */
 static inline double judge_part(const struct judgement *j, uint32_t player, enum matrix_way way)
 {
-	return exp((double)j->fit.of[player].way[way].effect);
+	/* its best is no figure that was measured */
+	return j->fit.of[player].way[way].lacked ? NAN
+						 : exp((double)j->fit.of[player].way[way].effect);
 }
 
 /* What is normal for a PLAYER, in the body's unit. */

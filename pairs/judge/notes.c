@@ -365,6 +365,8 @@ void judge_notes(struct judgement *j)
 	}
 	note_no_cpu(j);
 	note_power(j);
+	if (findings_find(&j->notes, PAIRS_NO_CPU))
+		j->smallest = NAN; /* no node is named for what its CPU explains */
 	note_some_slow(j);
 	note_network(j);
 	note_racks(j);

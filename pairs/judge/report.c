@@ -82,6 +82,8 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 		text_add(text, size, "%s", why[s->cause]);
 	else if (s->kind == SUSPECT_NO_CPU && j->incast.rounds)
 		text_add(text, size, "%.2f of its share", s->value);
+	else if (s->kind == SUSPECT_NO_CPU && isnan(s->value))
+		text_add(text, size, "p99 latency far above the median");
 	else if (s->kind == SUSPECT_CLOCK && !isnan(s->value))
 		text_add(text, size, "%.3g s %s", fabs(s->value),
 			 s->b != SUSPECT_NONE ? "apart"

@@ -31,11 +31,12 @@ static double part_alone(const struct judgement *j, const struct suspect *s, dou
 		if (isnan(y) || j->fit.aside[!w.way][w.with] ||
 		    !(w.way == MATRIX_SEND ? s->sends : s->receives))
 			continue;
-		/* without its CPU it proves what is bad at its best, too */
-		if (w.cell->alone_lift > 0)
+		/* without its CPU it proves what is bad at its best, or good as it is */
+		if (w.cell->alone_lift > 0 && !((double)part > SLOW_CURE * effect)) {
 			part = fit_best(&j->fit, part, w.cell->alone_lift);
-		if (w.cell->alone_lift > 0 && !((double)part < SLOW_PROOF * effect))
-			continue;
+			if (!((double)part < SLOW_PROOF * effect))
+				continue;
+		}
 		if (!isnan(loaded) && !(w.cell->alone_lift > 0) && !(w.cell->loaded_lift > 0))
 			j->fit.some[same++] = y - loaded + (float)effect;
 		else
@@ -263,8 +264,9 @@ static enum suspect_proof prove_pair(const struct judgement *j, uint32_t at)
 }
 
 /*
- * The text that says why pair C failed or is slow: of a pair without a figure what an end's server said
- * that could not run, else what the first of its runs with a text said. SUSPECT_NONE: there is none.
+ * The text that says why pair C failed or is slow: of a pair without a figure what an end's server
+ * said that could not run, else what the first of its runs with a text said. SUSPECT_NONE: there is
+ * none.
  */
 static uint32_t pair_said(const struct judgement *j, const struct matrix_cell *c)
 {

@@ -27,7 +27,8 @@ static const struct option_row options[] = {
 	       "when the first slot begins, in seconds since 1970"),
 	OPTION(schedule.name, "schedule", "NAME", COMMAND_TEXT, 0,
 	       "quick, full, random=N, ring=D, group=F, file=F,\nincast=K or incast=K,victim"),
-	OPTION(schedule.seed, "seed", "N", COMMAND_COUNT, UINT32_MAX, "seed of the random pairs (1)"),
+	OPTION(schedule.seed, "seed", "N", COMMAND_COUNT, UINT32_MAX,
+	       "seed of the random pairs (1)"),
 	OPTION(slot_ns, "slot", "S", COMMAND_TIME, 0, "length of a slot in seconds (from -D)"),
 	OPTION(one_way, "one-way", NULL, COMMAND_FLAG, 0, "do not measure the second direction"),
 	OPTION(schedule.only, "only", "FILE", COMMAND_TEXT, 0,
@@ -36,8 +37,7 @@ static const struct option_row options[] = {
 	       "at most N pairs in a slot"),
 	OPTION(schedule.alone, "alone", NULL, COMMAND_FLAG, 0,
 	       "one pair in a slot, or the N of --at-once"),
-	OPTION(for_ns, "for", "S", COMMAND_TIME, 0,
-	       "omit the rounds that end after S seconds"),
+	OPTION(for_ns, "for", "S", COMMAND_TIME, 0, "omit the rounds that end after S seconds"),
 	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0,
 	       "print the number of pairs and the time; measure none"),
 	OPTION(players.hosts, "hosts", "LIST", COMMAND_TEXT, 0,
@@ -51,7 +51,8 @@ static const struct option_row options[] = {
 	       "host I has port P + N * I: several hosts on one address"),
 	OPTION(auth, "auth", "METHOD", COMMAND_TEXT, 0,
 	       "how both ends prove who they are (on Slurm: munge)"),
-	OPTION(title, "title", "TEXT", COMMAND_TEXT, 0, "what this run is, for documents and pictures"),
+	OPTION(title, "title", "TEXT", COMMAND_TEXT, 0,
+	       "what this run is, for documents and pictures"),
 	{.name = NULL},
 };
 
@@ -211,15 +212,32 @@ static int check_name(struct run *r)
 					 : schedule_open(&r->schedule, &named, &many, &r->fault);
 }
 
+/* A title is a part of each player's line, of which launchers cut what is long. */
+static int check_title(const char *title, struct fault *f)
+{
+	json_t *text = json_string(title); /* NULL: no UTF-8 */
+	size_t n = strlen(title), plain = 0;
+
+	while (plain < n && (unsigned char)title[plain] >= ' ' && title[plain] != 0x7f)
+		plain++;
+	json_decref(text);
+	if (text && n && n <= TITLE_BYTES && plain == n)
+		return 0;
+	fault_raise(f, FAULT_USAGE, 0, "--title: %zu bytes%s", n,
+		    plain < n ? ", control characters among them"
+		    : text    ? ""
+			      : ", which are no UTF-8");
+	return fault_fix(f, "give 1 to %d bytes of text", TITLE_BYTES);
+}
+
 /* All but the start. */
 static int make_plan(struct run *r)
 {
 	const struct run_asked *a = &r->asked;
 	bool unknown = a->players.anyone && !a->players.hosts && !a->dry_run;
 
-	if (a->title && strlen(a->title) > TITLE_BYTES)
-		return fault_raise(&r->fault, FAULT_USAGE, 0, "--title: %zu bytes, at most %d",
-				   strlen(a->title), TITLE_BYTES);
+	if (a->title && check_title(a->title, &r->fault))
+		return -1;
 	if (program_line_read(&r->line, a->program, &r->fault))
 		return -1;
 	if (unknown ? check_name(r)

@@ -96,8 +96,17 @@ over() { # the server is told to end, and does
 		--threads|--threads needs a value
 		node7|unexpected argument after the host: node7
 		--persistent|--persistent cannot be used in a client
-		--prom x|--prom cannot be used with several tests
+		--prom x|--prom cannot be used with all tests
+		--out_json_file x|--out_json_file cannot be used with all tests
+		--run_infinitely|--run_infinitely cannot be used with all tests
+		--json=|--json needs a value
+		--tests gdr_bw --repeat 2|--repeat cannot be used in gdr_bw without --plain. Fix: add --plain
+		--tests gdr_bw -q 1,4|several values of -q/--qp cannot be used in gdr_bw without --plain
 	END
+	tour --json=no/such/folder
+	ended tour 1
+	says tour.err 'writing no/such/folder: No such file or directory'
+	[[ ! -s tour.out ]]
 	tour -d no_such_device
 	ended tour 2
 	says tour.err "there is no RDMA device 'no_such_device'"

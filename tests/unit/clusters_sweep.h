@@ -68,8 +68,11 @@ static inline void sweep_cpu(struct body_try *t, const double had[2], bool laten
 {
 	const double percent[] = {round(had[0] * 1000) / 10, round(had[1] * 1000) / 10};
 
-	if (!getenv("RDMARK_CLUSTERS_NO_CPU"))
-		body_cpu(t, percent, latency, least);
+	if (!getenv("RDMARK_CLUSTERS_NO_CPU")) {
+		body_cpu(t, percent);
+		t->least = (float)least;
+		body_lift(t, latency);
+	}
 }
 
 /* Fill in what the run of T reaches, which the network gave RATE. */
