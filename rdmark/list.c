@@ -136,11 +136,11 @@ static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
 		json_object_set_new(one, "device", json_string(p->device));
 		json_array_append_new(paths, one);
 	}
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:o}", "index", gpu->index,
-			 "driver", gpu->ops->name,
-			 "name", gpu->name, "uuid", gpu->uuid, "pci", gpu->pci, "memory_bytes",
-			 (json_int_t)gpu->memory_bytes, "bar1_bytes", (json_int_t)gpu->bar1_bytes,
-			 "integrated", gpu->integrated, "gpudirect", gpu->gpudirect, "dmabuf", gpu->dmabuf, "paths", paths);
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:o}", "index",
+			 gpu->index, "driver", gpu->ops->name, "name", gpu->name, "uuid", gpu->uuid,
+			 "pci", gpu->pci, "memory_bytes", (json_int_t)gpu->memory_bytes,
+			 "bar1_bytes", (json_int_t)gpu->bar1_bytes, "integrated", gpu->integrated,
+			 "gpudirect", gpu->gpudirect, "dmabuf", gpu->dmabuf, "paths", paths);
 }
 
 static int print_json(const struct host *h, struct fault *f)

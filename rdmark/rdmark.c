@@ -94,8 +94,16 @@ static int options_last(char **argv, struct fault *f)
 			rc = options_next(options_table(), &w, &row, &value, f);
 	}
 	word = *w.next;
-	if (rc || w.letters || *word == '-')
+	if (rc)
 		return rc < 0 ? -1 : 0;
+	if (w.letters || (*word == '-' && word[1] && strcmp(word, "--") != 0)) {
+		const char letter[] = {'-', w.letters ? *w.letters : '\0', '\0'};
+
+		return options_refuse_unknown(&(struct options){.test = RDMARK},
+					      w.letters ? letter : word, f);
+	}
+	if (*word == '-')
+		return 0;
 	memmove(argv + 2, argv + 1, (size_t)(w.next - argv - 1) * sizeof(*argv));
 	argv[1] = word;
 	return 0;

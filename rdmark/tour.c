@@ -65,17 +65,19 @@ static void show_ends(struct tour *t, const json_t *document)
 	t->shown |= json_object_size(ends) > 0;
 }
 
-/* The row that the tour prints: the first of the largest size. NULL: none. */
-static const json_t *tour_row(const json_t *document)
+/* The row that the tour prints: the first of the largest size. NULL: none. ROWS: of how many. */
+static const json_t *tour_row(const json_t *document, size_t *rows)
 {
 	const json_t *row, *best = NULL;
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "results"), i, row)
-		if (document_shows(document, row) &&
-		    (!best ||
-		     result_number(row, "message_bytes") > result_number(best, "message_bytes")))
-			best = row;
+		if (document_shows(document, row)) {
+			++*rows;
+			if (!best || result_number(row, "message_bytes") >
+					     result_number(best, "message_bytes"))
+				best = row;
+		}
 	return best;
 }
 
@@ -125,7 +127,8 @@ static void show_test(struct tour *t, const char *test, const char *lacks, const
 {
 	FILE *out = document_to_stdout(t->options.json) ? stderr : stdout;
 	const json_t *verdict = json_object_get(document, "verdict");
-	const json_t *row = tour_row(document);
+	size_t rows = 0;
+	const json_t *row = tour_row(document, &rows);
 	const char *why = json_text_at(json_object_get(row, "quality"), "text");
 
 	show_ends(t, document);
@@ -143,6 +146,8 @@ static void show_test(struct tour *t, const char *test, const char *lacks, const
 		print_row(out, row);
 	else
 		fprintf(out, "not measured (exit status %d)", status);
+	if (row && !verdict && rows > 1)
+		fprintf(out, " (the largest of %zu rows)", rows);
 	if (lacks[0] && (verdict || row))
 		fprintf(out, " (without %s)", lacks);
 	fputc('\n', out);

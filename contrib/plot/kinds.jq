@@ -350,6 +350,11 @@ def draw($kind; $runs; $o):
 	  elif $kind == "trend" then trend($runs; $o)
 	  else over_time($runs; $o) end;
 
+# Of a few documents, those that a picture of this KIND shows nothing of.
+def absent($kind; $runs): [.[].run] as $drawn
+	| range([$runs | length, 50] | min) as $i | select(($runs | length <= 50) and ($drawn | index($i) | not))
+	| note("\($runs[$i].name): no figure for --kind \($kind), not drawn");
+
 # O: kind and x ("": as it comes), title, bytes (0: all), log, text, width.
 def picture($o):
 	def asked_for: select($o.bytes == 0 or .bytes == $o.bytes or .failed);
@@ -363,4 +368,4 @@ def picture($o):
 	| (reduce ($drawn[].title | select(. != null)) as $title ([]; . + ([$title] - . - [""])) | join("; ")) as $titles
 	| (if $o.title == "" and $titles != "" then $o + {title: $titles, named: true} else $o end) as $o
 	| if $o.x != "" and ($kind | over_x | not) then stop("-x: --kind \($kind) has an axis of its own")
-	  elif $drawn == [] then missing($kind) else $drawn | draw($kind; $runs; $o) end;
+	  elif $drawn == [] then missing($kind) else ($drawn | absent($kind; $runs)), ($drawn | draw($kind; $runs; $o)) end;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "limits.h"
 #include "pairs/grow.h"
 #include "proto/json_memory.h"
 
@@ -341,6 +342,28 @@ static void take_notes(struct body *b)
 			b->expected = b->run[i].players;
 		b->slot_s = fmax(b->slot_s, b->run[i].slot_s);
 	}
+	if (b->known && b->known->n && b->hosts.count) { /* only lines of these are used */
+		uint32_t rails = (b->names.count + b->hosts.count - 1) / b->hosts.count;
+
+		if (b->expected / rails > b->known->n)
+			b->expected = (uint32_t)b->known->n * rails;
+	}
+}
+
+void body_lift(struct body_try *t, bool latency)
+{
+	double had = 1;
+
+	for (int i = 0; i < 2; i++)
+		had *= t->cpu[i] ? t->cpu[i] / 100. : 1;
+	/* Two that take turns on a CPU have no round trip without waiting: its least proves
+	 * nothing. */
+	if (latency && t->cpu[0] && t->cpu[1])
+		t->lift = INFINITY;
+	else if (had < 1)
+		t->lift = !latency       ? (float)(-CPU_COSTS * log(had))
+			  : t->least > 0 ? logf(t->value / fminf(t->least, t->value))
+					 : INFINITY;
 }
 
 int body_complete(struct body *b)

@@ -107,7 +107,7 @@ struct body_note {
 struct body_counts {
 	uint64_t lines;
 	uint64_t players, done; /* notes of these kinds that were used */
-	uint64_t other_text, broken, impossible, repeated, other_unit, beyond;
+	uint64_t other_text, broken, impossible, others, repeated, other_unit, beyond;
 };
 
 struct body {

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "body.h"
 #include "finding/thresholds.h"
-#include "limits.h"
 #include "proto/json_memory.h"
 
 #define LINE_MAX_BYTES (1 << 20)
@@ -223,18 +222,6 @@ void body_cpu(struct body_try *t, const double percent[2])
 			t->cpu[i] = (uint8_t)fmax(1, percent[i] + .5);
 }
 
-void body_lift(struct body_try *t, bool latency)
-{
-	double had = 1;
-
-	for (int i = 0; i < 2; i++)
-		had *= t->cpu[i] ? t->cpu[i] / 100. : 1;
-	if (had < 1)
-		t->lift = !latency       ? (float)(-CPU_COSTS * log(had))
-			  : t->least > 0 ? logf(t->value / fminf(t->least, t->value))
-					 : INFINITY;
-}
-
 static bool read_try(struct body *b, const json_t *o)
 {
 	const char *from = text(o, "from");
@@ -279,7 +266,7 @@ static bool read_object(struct body *b, const json_t *o)
 	if (known && known->n &&
 	    !(is_known(known, text(o, "host")) && is_known(known, text(o, "from")) &&
 	      is_known(known, text(o, "to"))))
-		return false;
+		return b->counts.others++, true;
 	if (is(o, "kind", "pair"))
 		return read_try(b, o);
 	for (enum body_note_kind kind = BODY_CAME; kind <= BODY_SERVER; kind++)

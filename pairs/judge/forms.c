@@ -87,10 +87,10 @@ static json_t *incomplete_json(const struct judgement *j)
 
 static json_t *input_json(const struct body_counts *c)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lines", c->lines, "other_text",
-			 c->other_text, "broken", c->broken, "impossible", c->impossible,
-			 "repeated", c->repeated, "other_program", c->other_unit, "too_many",
-			 c->beyond);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lines", c->lines,
+			 "other_text", c->other_text, "broken", c->broken, "impossible",
+			 c->impossible, "other_hosts", c->others, "repeated", c->repeated,
+			 "other_program", c->other_unit, "too_many", c->beyond);
 }
 
 static json_t *round_json(const struct incast_round *r, const struct body *b)

@@ -35,8 +35,7 @@ static const struct option_row options[] = {
 	OPTION(baseline, "baseline", "FILE", COMMAND_TEXT, 0,
 	       "an earlier run, to compare each node with"),
 	OPTION(expect, "expect", "GBPS", COMMAND_RATE, 0, "what each pair must reach"),
-	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
-	       "write the suspects, a host a line"),
+	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0, "write the suspects, a host a line"),
 	OPTION(retest, "retest", "FILE", COMMAND_TEXT, 0,
 	       "write what to measure again, for `run --only FILE`"),
 	OPTION(matrix, "matrix", "FILE", COMMAND_TEXT, 0,
@@ -89,9 +88,13 @@ static void print_counts(const struct body_counts *c)
 	const struct {
 		uint64_t count;
 		const char *what;
-	} of[] = {{c->other_text, "of other text"},           {c->broken, "cut or not JSON"},
-		  {c->impossible, "with impossible content"}, {c->repeated, "there twice"},
-		  {c->other_unit, "of another experiment"},   {c->beyond, "more than can be kept"}};
+	} of[] = {{c->other_text, "of other text"},
+		  {c->broken, "cut or not JSON"},
+		  {c->impossible, "with impossible content"},
+		  {c->repeated, "there twice"},
+		  {c->others, "of other hosts than --hosts"},
+		  {c->other_unit, "of another experiment"},
+		  {c->beyond, "more than can be kept"}};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 		if (of[i].count)

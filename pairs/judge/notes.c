@@ -222,7 +222,8 @@ static bool fills_links(const struct body *b)
 
 	text_copy(what, sizeof(what), b->whats.count ? strchrnul(b->whats.text[0], ' ') : "");
 	word = strtok_r(what, " ", &rest);
-	if (!word || strlen(word) < 3 || strcmp(word + strlen(word) - 3, "_bw") != 0)
+	if (!word || strlen(word) < 3 || strcmp(word + strlen(word) - 3, "_bw") != 0 ||
+	    strncmp(word, "atomic", 6) == 0)
 		return false;
 	while ((word = strtok_r(NULL, " ", &rest))) {
 		if (*word == '-' && (!word[1] || !strchr("sDned", word[1])))

@@ -260,10 +260,10 @@ static void print_limits(FILE *to, const struct judgement *j)
 		unknown |=
 			matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] && !judge_is_known(j, i);
 	fprintf(to,
-		"%s%s%.2g %% of all pairs were tried: %s, a slow pair of good nodes with that "
-		"chance.\n",
+		"%s%s%.2g %% of all pairs were tried: %s; a slow pair of good nodes is found if "
+		"it was among them.\n",
 		j->body->schedule, *j->body->schedule ? ": " : "", 100 * covered,
-		unknown ? "nodes with fewer than 3 partners are not judged, only their pairs"
+		unknown ? "a node with fewer than 3 partners is not judged, only its pairs are"
 			: "a slow node is found");
 }
 
@@ -313,10 +313,10 @@ static void print_victim(FILE *to, const struct incast *it)
 		return;
 	fprintf(to, "victim: %s", tails ? "p99 " : "median ");
 	if (during->rounds)
-		fprintf(to, "%.3g us during the incast%s", tails ? during->p99_us : during->p50_us,
+		fprintf(to, "%.4g us during the incast%s", tails ? during->p99_us : during->p50_us,
 			without->rounds ? ", " : "");
 	if (without->rounds)
-		fprintf(to, "%.3g us without it", tails ? without->p99_us : without->p50_us);
+		fprintf(to, "%.4g us without it", tails ? without->p99_us : without->p50_us);
 	fprintf(to, "\n");
 }
 

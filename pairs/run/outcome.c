@@ -174,6 +174,8 @@ void outcome_ended(struct outcome *o, int status, const char *line)
 	const char *text = strstr(line, ": ");
 
 	o->exit = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (o->exit == FAULT_UNAVAILABLE) /* gdr_bw without a GPU measured the host's memory only */
+		o->has_value = false;
 	if (o->has_value || o->cause)
 		return;
 	text = text ? text + 2 : line;

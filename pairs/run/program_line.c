@@ -13,16 +13,22 @@
 
 /* What a run sets itself, or what has no place in one. */
 static const char *const taken[] = {
-	"port",          "json",   "json-lines",   "persistent",     "reversed", "ready-fd",
-	"wait",          "list",   "check",        "version",        "help",     "out_json",
-	"out_json_file", "csv",    "interval",     "run_infinitely", "timeout",  "connect-timeout",
-	"wait_destroy",  "repeat", "until-stable", "confidence",     "prom",
+	"port",           "json",     "json-lines",
+	"persistent",     "reversed", "ready-fd",
+	"wait",           "list",     "check",
+	"version",        "help",     "out_json",
+	"out_json_file",  "csv",      "interval",
+	"run_infinitely", "timeout",  "connect-timeout",
+	"wait_destroy",   "repeat",   "until-stable",
+	"confidence",     "prom",     "min-bw",
+	"max-lat",        "max-loss",
 };
 
 static int refuse_word(const char *word, const char *why, struct fault *f)
 {
 	fault_raise(f, FAULT_USAGE, 0, "'%.80s' after --", word);
-	return fault_cause(f, "%s", why);
+	fault_cause(f, "%s", why);
+	return fault_fix(f, "omit it; what each pair must reach is --expect of judge");
 }
 
 static int use_option(struct program_line *l, const struct option_row *row, const char *value,
@@ -51,8 +57,9 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 }
 
 /*
- * Check the options WORDS, which follow the program's name, and keep them for the command lines of the
- * runs: a server has those about its end only, a victim those about the way only. Returns 0 or -1.
+ * Check the options WORDS, which follow the program's name, and keep them for the command lines of
+ * the runs: a server has those about its end only, a victim those about the way only. Returns 0 or
+ * -1.
  */
 static int read_words(struct program_line *l, char **words, struct fault *f)
 {

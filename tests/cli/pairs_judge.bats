@@ -121,6 +121,35 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	jq -e '.suspects[0] | .kind == "sender_starves" and .name == "n2"' <<<"$output"
 }
 
+@test "of both threads on a CPU the least latency proves nothing; atomics are not expected to fill a link" {
+	local us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .least = 1.8 else . end |
+		when(.from; select(.client == .from)) | when(.from == "n1" and .to == "n4"; .value = 3998 | .least = 941 | .from_cpu_percent = 47'
+	[[ $(verdict 8 "$us)") == 'pair_slow n1>n4' ]]
+	[[ $(verdict 8 "$us | .to_cpu_percent = 47.5)") == 'lacked_cpu n1>n4' ]]
+	made_pairs 8 'when(.kind == "player"; .program = "atomic_bw" | .port_gbps = 100) | when(.kind == "pair"; .value /= 5000)' >atomics
+	judge atomics
+	((status == 0))
+	jq -c 'if .kind == "player" then .program = "write_bw" else . end' atomics >writes
+	judge writes
+	((status == 6))
+}
+
+@test "--hosts with some of the nodes: the lines of others are left out, and nothing is missing" {
+	made_pairs 8 "when(.from == \"n7\"; .value *= 0.4)" >made
+	judge --hosts 'n[1-5]' made
+	((status == 0))
+	says '5 nodes: 5 good' '20 of 20 pairs measured'
+	[[ $stderr == *'lines not used, of other hosts than --hosts: '* && $stderr != *impossible* && $output != *incomplete* ]]
+	judge --json --hosts 'n[1-5]' made
+	jq -e '.input.other_hosts == 42 and .input.impossible == 0' <<<"$output"
+	# One of these that is in no line is missing.
+	judge --hosts 'n[1-8],n9' made
+	((status == 6))
+	grep -v n3 made >without
+	judge --hosts 'n[1-5]' without
+	((status == 3))
+}
+
 @test "what runs said is wrapped between words, and what is cut ends at one" {
 	local words='["word", range(200)] | map("w\(.)") | join(" ")'
 	made_pairs 8 "when(.from == \"n3\"; .value *= 0.6 | .findings = [{id: \"x\", host: \"n3\", text: ($words)}])" >slow
@@ -219,7 +248,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge ring
 	((status == 6))
 	says 'too few partners to say which of both nodes it is: 2' 'n2 <-> n3' 'n3 <-> n4' \
-		'ring: 29 % of all pairs were tried: nodes with fewer than 3 partners are not judged, only their pairs'
+		'ring: 29 % of all pairs were tried: a node with fewer than 3 partners is not judged, only its pairs are'
 }
 
 @test "where nearly all have a long tail, all are named, with all their partners" {
@@ -731,7 +760,7 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	made_pairs 16 'when(.schedule; .schedule = "quick") | select(.kind != "pair" or .round < 7)' >quick
 	judge quick
 	((status == 0))
-	says 'quick: 4' '% of all pairs were tried: a slow node is found, a slow pair of good nodes with that chance.'
+	says 'quick: 4' '% of all pairs were tried: a slow node is found; a slow pair of good nodes is found if it was among them.'
 }
 
 @test "the man page's report of 24 nodes is what judge prints" {

@@ -60,7 +60,7 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' sweep --once
 	[[ $(<started) == *' -N 8 -n 8 '*' run --hosts n[1-8] --start='* ]]
 	[[ $(<suspects.txt) != *ALL* ]]
-	[[ $stderr == *'with impossible content'* && $output != *ALL* ]]
+	[[ $stderr == *'of other hosts than --hosts'* && $output != *ALL* ]]
 	rm lines started
 	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' run --separate-stderr \
 		"$bin/rdmark-pairs" sweep --launch 'srun -N 4' --start-in 0 --output lines --once

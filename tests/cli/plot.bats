@@ -61,6 +61,10 @@ document() { # FILE PROGRAM ARG…
 	cp one.json a
 	plot one.json a/one.json
 	drawn 'a/one'
+	# What has nothing to draw is named.
+	document lat.json write_lat -n 50
+	plot one.json lat.json
+	grep -qF 'lat: no figure for --kind bandwidth, not drawn' plot.err || fail "$(<plot.err)"
 }
 
 @test "latency: against size, percentiles, histogram" {

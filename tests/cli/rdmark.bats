@@ -115,6 +115,8 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 	says 'needs a value'
 	run -2 "$bin/rdmark" -p 5
 	says 'a command or a host is missing'
+	run -2 "$bin/rdmark" -p 5 --foo localhost
+	says 'unknown option --foo' 'did you mean'
 	run -2 "$bin/rdmark" -p 5 no.such.host.invalid
 	says 'no.such.host.invalid' 'no host'
 }

@@ -158,6 +158,9 @@ over() { # the server is told to end, and does
 	tour -n 200 --tests=write_bw
 	ended tour 0
 	(($(wc -l <tour.out) == 2)) || fail "$(<tour.out)"
+	tour -a -n 5 --tests=write_bw
+	ended tour 0
+	grep -Eq '^write_bw +8 MiB .* \(the largest of 23 rows\)$' tour.out || fail "$(<tour.out)"
 	for list in bw send_lat, ''; do
 		tour --tests="$list"
 		ended tour 2

@@ -45,6 +45,12 @@ static void a_figure(void **state)
 	assert_true(o.has_value && o.value == 2.5 && o.p99 == 4);
 	o = ended(measured, 0, "", true);
 	assert_false(o.has_value);
+	/* gdr_bw without a GPU measures the host's memory: no figure of the pair. */
+	o = ended("{\"error\":{\"code\":\"unavailable\",\"message\":\"no GPU\"},"
+		  "\"results\":[{\"bandwidth_gbps\":71}]}",
+		  77 << 8, "", false);
+	assert_false(o.has_value);
+	assert_string_equal(o.cause, "device");
 }
 
 static struct outcome limited(const char *limit, const char *diagnosis)
