@@ -233,7 +233,7 @@ nhc() {
 	example slurm-check peers drain
 	ended example 1
 	grep -qx 'NodeName=n7' drained
-	grep -q "^Reason=rdmark: $host: write_bw: .* are wanted\$" drained
+	grep -Eq "^Reason=rdmark: $host: write_bw: .* are wanted( \(its threads had [0-9]+ % of the CPU\))?\$" drained
 	rm drained
 	exec {lock}>lock
 	flock "$lock"
