@@ -139,6 +139,7 @@ offered() {
 	offered 'rdmark se' 'server ' 'send_lat ' 'send_bw '
 	offered 'rdmark n' 'node1 ' 'node2 '
 	offered 'rdmark list ' '--json '
+	offered 'rdmark p' 'pairs ' 'plot '
 	offered 'rdmark compare ru' run.json
 	offered 'rdmark compare run.json --w' '--within='
 	offered 'rdmark send_bw -d mlx' 'mlx5_0 ' 'mlx5_1 '

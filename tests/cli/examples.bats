@@ -79,6 +79,7 @@ plugin() {
 	[[ $(<example.out) =~ ' Gb/s'.*'|bandwidth='[1-9][0-9]*'B;;;0'$ ]] || fail 'performance data'
 	plugin 1 'RDMARK WARNING - write_bw to ' -w 100000 -c 0 "${run[@]}"
 	[[ $(<example.out) == *'B;12500000000000:;0:;0' ]] || fail 'limits'
+	plugin 3 'what is critical (-c 90) is met before the warning (-w 50)' -w 50 -c 90 "${run[@]}"
 	plugin 2 'RDMARK CRITICAL - write_bw to ' -c 100000 "${run[@]}"
 	plugin 1 'us' -w 0.001 -c 1000000 send_lat -p "$port" -n 2000 "$host"
 	[[ $(<example.out) =~ 'p99 '.*'|latency_p99='0\.[0-9]{9}'s;0.000000001;1.000000000;0'$ ]] || fail 'performance data of a latency'
