@@ -41,7 +41,7 @@ BEGIN {
 	for (p = 1; p in program; p++)
 		must_of_sender(program[p])
 	for (p = 1; p <= 2; p++)
-		must(program[p] " -n 20000: time", "ns." program[p] ".default", "rdmark", "perftest", 0.2)
+		must(program[p] " -n 20000: time", "ns." program[p] ".default", "rdmark", "perftest", 0.42)
 	must("send_bw server: instructions", "ir.send_bw_server.one", "rdmark*", "perftest*", 0.06)
 	for (a = 1; a in api; a++)
 		must("send_bw server -q 1024: with the stand-in, " polled_by[a], "ir_all.send_bw_server.qps1024", "rdmark" api[a], "one", 1.15)
@@ -120,7 +120,7 @@ function must_of_sender(program,    a, one, list, ns) {
 		must(program " -q 1024: instructions" by[a], "ir." program ".qps1024", "rdmark" api[a], "one", 1.05)
 	}
 	must(program ": instructions", one, "rdmark*", "perftest*", 0.11)
-	must(program ": time", ns ".one", "rdmark", "perftest", 0.45)
+	must(program ": time", ns ".one", "rdmark", "perftest", 0.72)
 }
 
 # THIS of NAME by THAT of it, or by THIS with one QP; or THIS itself.
@@ -218,7 +218,7 @@ function instructions(    p, c) {
 }
 
 function times(    p, c, name, ideal) {
-	printf "\nNanoseconds a message of 8 B, medians of %d rounds in turns\n", fact["rounds"]
+	printf "\nNanoseconds a message of 8 B, medians of %d rounds in turns; both programs choose ibv_wr_*\n", fact["rounds"]
 	printf "%-24s %10s %10s %10s %12s %8s %10s\n", "", "ideal send", "ideal wr", "rdmark", "perftest -N", "/ ideal", "/ perftest"
 	for (p = 1; p in program; p++)
 		for (c = 1; c in cases; c++) {
@@ -228,7 +228,7 @@ function times(    p, c, name, ideal) {
 			ideal = ideal_name(name)
 			printf "%-24s %10s %10s %10s %12s %8s %10s\n", program[p] arguments_of[cases[c]],
 				number(value(ideal, "ideal_send")), number(value(ideal, "ideal_wr")), number(value(name, "rdmark")),
-				number(value(name, "perftest")), shown(ratio(value(name, "rdmark"), value(ideal, "ideal*"))),
+				number(value(name, "perftest")), shown(ratio(value(name, "rdmark"), value(ideal, "ideal_wr"))),
 				shown(ratio(value(name, "rdmark"), value(name, "perftest")))
 		}
 	if (fact["rounds"] < 3)

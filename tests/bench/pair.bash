@@ -105,18 +105,22 @@ start_server() {
 	fi
 }
 
-# next_end: one more process of this attempt has ended: sets name, status and us of the caller. A
-# line that comes while the time is up is kept for the next call.
+# next_end: one more process of this attempt has ended: sets name, status and us of the caller. A line is
+# written at once, so that it is read only when it is there: a time-out within it could lose a part.
 next_end() {
 	local part
-	IFS= read -r -t "$look_s" -u 5 part || { line+=$part; return 1; }
-	[[ $line$part =~ ^(client|server)\ $attempt\ ([0-9]+)\ ([0-9]+)$ ]] || { line=; return 1; }
-	name=${BASH_REMATCH[1]} status=${BASH_REMATCH[2]} us=${BASH_REMATCH[3]} line=
+	if ! read -r -t 0 -u 5; then
+		read -r -t "$look_s" -u 7 || :	# nothing comes there
+		read -r -t 0 -u 5 || return
+	fi
+	read -r -u 5 part
+	[[ $part =~ ^(client|server)\ $attempt\ ([0-9]+)\ ([0-9]+)$ ]] || return
+	name=${BASH_REMATCH[1]} status=${BASH_REMATCH[2]} us=${BASH_REMATCH[3]}
 }
 
 # await_ends PID: of server and client. Meanwhile $memory_kib follows PID's child, the client.
 await_ends() {
-	local deadline=$((SECONDS + limit_s)) left=2 line='' name status us child='' key value
+	local deadline=$((SECONDS + limit_s)) left=2 name status us child='' key value
 	while ((left && SECONDS < deadline)); do
 		if next_end; then
 			((status == 0)) || return

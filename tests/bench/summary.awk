@@ -141,24 +141,26 @@ function table(    i, name) {
 }
 
 # reached(I): "PASS" if the whole interval of a ratio is on the right side of the limit, or a median in its unit;
-# "below" if none of it is; else "cannot tell".
+# "below" if none of it is; else "cannot tell". Of 3 to 5 pairs, which have no interval, all on the right side are a PASS.
 function reached(i,    v, beyond, within) {
 	v = must_value(i)
 	if (v == "")
 		return "not measured"
 	if (must_of[i] != "ratio")
 		beyond = within = v
-	else if (ratio_low == "")
+	else if (pairs[must_name[i]] < 3)
 		return "cannot tell"
 	else if (must_compare[i] == "<=") {
-		within = ratio_high
+		within = ratio_low == "" ? ratio_most : ratio_high
 		beyond = ratio_low
 	} else {
-		within = ratio_low
+		within = ratio_low == "" ? ratio_least : ratio_low
 		beyond = ratio_high
 	}
 	if (must_compare[i] == "<=" ? within <= must_limit[i] : within >= must_limit[i])
 		return "PASS"
+	if (must_of[i] == "ratio" && ratio_low == "")
+		return "cannot tell"
 	return (must_compare[i] == "<=" ? beyond > must_limit[i] : beyond < must_limit[i]) ? "below" : "cannot tell"
 }
 
