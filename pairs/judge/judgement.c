@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Applies the rules one after another. */
+/* Applies the rules one after another, and says what exit status that is. */
 #include "judgement.h"
+#include "base/fault.h"
+#include "judge.h"
 #include "proto/json_memory.h"
 
 #include <math.h>
@@ -137,4 +139,26 @@ void judgement_release(struct judgement *j)
 	free(j->suspects.of);
 	incast_release(&j->incast);
 	*j = (struct judgement){0};
+}
+
+int judge_status(const struct judgement *j)
+{
+	bool lost = !j->measured || j->rounds.unnamed, slow = false, no_cpu = false;
+
+	for (uint32_t i = 0; i < j->suspects.count; i++) {
+		enum finding_code kind = j->suspects.of[i].kind;
+
+		lost |= suspect_is_lost(kind);
+		slow |= kind != SUSPECT_NO_CPU;
+		no_cpu |= kind == SUSPECT_NO_CPU;
+	}
+	if (lost)
+		return FAULT_PEER;
+	if (slow || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
+	    findings_find(&j->notes, PAIRS_CLUSTER_SLOW))
+		return FAULT_THRESHOLD;
+	if (j->cannot_tell || no_cpu || j->rounds.planned || j->rounds.unended ||
+	    (j->has_baseline && !j->compared))
+		return FAULT_UNAVAILABLE;
+	return 0;
 }

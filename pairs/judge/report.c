@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fault.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "limits.h"
@@ -385,26 +384,4 @@ void judge_report(FILE *to, const struct judgement *j)
 	}
 	print_incast(to, &j->incast, j->body);
 	print_totals(to, j);
-}
-
-int judge_status(const struct judgement *j)
-{
-	bool lost = !j->measured || j->rounds.unnamed, slow = false, no_cpu = false;
-
-	for (uint32_t i = 0; i < j->suspects.count; i++) {
-		enum finding_code kind = j->suspects.of[i].kind;
-
-		lost |= suspect_is_lost(kind);
-		slow |= kind != SUSPECT_NO_CPU;
-		no_cpu |= kind == SUSPECT_NO_CPU;
-	}
-	if (lost)
-		return FAULT_PEER;
-	if (slow || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
-	    findings_find(&j->notes, PAIRS_CLUSTER_SLOW))
-		return FAULT_THRESHOLD;
-	if (j->cannot_tell || no_cpu || j->rounds.planned || j->rounds.unended ||
-	    (j->has_baseline && !j->compared))
-		return FAULT_UNAVAILABLE;
-	return 0;
 }

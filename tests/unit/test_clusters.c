@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "clusters_busy.h"
 #include "clusters_rows.h"
 #include "clusters_said.h"
 
