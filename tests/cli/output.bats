@@ -211,7 +211,7 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 	says cli.err '--prom cannot be used with --persistent' 'Fix: give --prom to the clients'
 	cli rdmark localhost --prom f
 	ended cli 2
-	says cli.err '--prom cannot be used with several tests' 'Fix: name a test'
+	says cli.err '--prom cannot be used with all tests' 'Fix: name a test'
 	cli send_bw --prom f --list
 	ended cli 2
 	says cli.err '--list cannot be used with --prom'

@@ -25,6 +25,6 @@ setup_file() { need_device; }
 		lines >/dev/null || fail "not all pairs: $(<lines)"
 	start judge rdmark-pairs judge lines
 	finish judge
-	ended_with_any judge 0 6 # three nodes on one host are as equal as its scheduler lets them be
+	ended_with_any judge 0 6 77 # three nodes on one host are as equal as its scheduler lets them be, and may lack its CPU
 	says judge.out '3 nodes: ' ' 0 lost' ' pairs measured'
 }

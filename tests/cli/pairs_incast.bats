@@ -83,6 +83,6 @@ judged() {
 		fail "no figure: $(<lines)"
 	start judge rdmark-pairs judge lines
 	finish judge
-	ended_with_any judge 0 6 # six nodes on one host are as equal as its scheduler lets them be
+	ended_with_any judge 0 6 77 # six nodes on one host are as equal as its scheduler lets them be, and may lack its CPU
 	says judge.out 'incast: ' ' senders to one' "Jain's index" 'victim: '
 }

@@ -467,6 +467,7 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 	finish server
 	history() { # RUNS: one each 10 minutes, of 1 Gb/s to 8 and once of 20
 		jq -c --argjson runs "$1" '. as $d | range($runs) as $i | $d | .started_utc = (1795219200 + $i * 600 | todate)
+			| .results[0].quality.disturbed = false
 			| .results[0].bandwidth_gbps = if $i == 777 then 20 else 1 + $i % 8 end' run.jsonl
 	}
 	history 20000 >long.jsonl
