@@ -103,11 +103,13 @@ static json_t *round_json(const struct incast_round *r, const struct body *b)
 
 static json_t *victim_json(const struct incast *it)
 {
-	if (!it->during.rounds && !it->without.rounds)
+	uint32_t starved = it->during.starved + it->without.starved;
+
+	if (!it->during.rounds && !it->without.rounds && !starved)
 		return json_null();
-	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o}", "rounds_during", it->during.rounds,
-			 "rounds_without", it->without.rounds, "p50_during_us",
-			 json_number_or_null(it->during.p50_us), "p50_without_us",
+	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "rounds_during", it->during.rounds,
+			 "rounds_without", it->without.rounds, "rounds_starved", starved,
+			 "p50_during_us", json_number_or_null(it->during.p50_us), "p50_without_us",
 			 json_number_or_null(it->without.p50_us), "p99_during_us",
 			 json_number_or_null(it->during.p99_us), "p99_without_us",
 			 json_number_or_null(it->without.p99_us));

@@ -334,9 +334,13 @@ static struct incast_victim measure_victim(const struct work *w, bool during)
 	for (uint32_t i = 0; i < b->victims_n; i++) {
 		const struct body_try *v = &b->victims[i];
 
-		if (!(v->value > 0) || v->cpu[0] || v->cpu[1] || body_is_other(b, v->run) ||
+		if (!(v->value > 0) || body_is_other(b, v->run) ||
 		    has_incast(w, round_of(v)) != during)
 			continue;
+		if (v->cpu[0] || v->cpu[1]) {
+			is.starved++;
+			continue;
+		}
 		w->some[is.rounds++] = v->value;
 		if (v->p99 > 0)
 			tails[tailed++] = v->p99;

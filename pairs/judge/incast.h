@@ -46,7 +46,8 @@ struct incast_starving {
 /* Medians of all rounds; NaN: none is known. Those of which half of the flows failed do not count.
  */
 struct incast_victim {
-	uint32_t rounds; /* that have a latency */
+	uint32_t rounds;  /* that have a latency */
+	uint32_t starved; /* rounds left out: one of its threads lacked its CPU */
 	double p50_us, p99_us;
 };
 

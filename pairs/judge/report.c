@@ -302,20 +302,33 @@ static uint32_t print_notes(FILE *to, const struct judgement *j)
 	return lines + (j->notes.count > NOTES_SHOWN);
 }
 
-/* "victim: p99 31 us during the incast, 4.1 us without it": the median where p99 is not known. */
+/*
+ * "victim: p99 31 us during the incast, 4.1 us without it": the median where p99 is not known. What
+ * was left out is said, too.
+ */
 static void print_victim(FILE *to, const struct incast *it)
 {
 	const struct incast_victim *during = &it->during, *without = &it->without;
 	bool tails = !isnan(during->p99_us) && !isnan(without->p99_us);
 
-	if (!during->rounds && !without->rounds)
+	uint32_t starved = during->starved + without->starved;
+
+	if (!during->rounds && !without->rounds) {
+		if (starved)
+			fprintf(to,
+				"victim: cannot tell: its threads were short of CPU in all %u rounds\n",
+				starved);
 		return;
+	}
 	fprintf(to, "victim: %s", tails ? "p99 " : "median ");
 	if (during->rounds)
 		fprintf(to, "%.4g us during the incast%s", tails ? during->p99_us : during->p50_us,
 			without->rounds ? ", " : "");
 	if (without->rounds)
 		fprintf(to, "%.4g us without it", tails ? without->p99_us : without->p50_us);
+	if (starved)
+		fprintf(to, "; short of CPU, left out: %u of %u rounds", starved,
+			starved + during->rounds + without->rounds);
 	fprintf(to, "\n");
 }
 

@@ -146,6 +146,8 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 
 	o->interrupted = strcmp(json_text_at(d, "status"), "interrupted") == 0;
 	o->value = number_of(last, latency ? "latency_p50_us" : "bandwidth_gbps");
+	if (latency && !(o->value > 0)) /* too few messages for a median */
+		o->value = number_of(last, "latency_mean_us");
 	o->p99 = latency ? number_of(last, "latency_p99_us") : 0;
 	o->least = latency ? number_of(last, "latency_min_us") : 0;
 	o->has_value = o->value > 0;

@@ -43,7 +43,7 @@ judged() {
 	judged 6 '[.suspects[] | [.kind, .name]] == [["sender_starves", "n3"]] and (.suspects[0].value | . > 0.25 and . < 0.35)
 		and .incast.senders == 4 and .incast.reach_of == "port" and (.incast.reach | . > 0.85 and . < 0.92)
 		and (.incast.rounds | length == 8 and all(.limit == 100 and (.jain > 0.98) == (.least != "n3")))
-		and .incast.victim == {rounds_during: 8, rounds_without: 8,
+		and .incast.victim == {rounds_during: 8, rounds_without: 8, rounds_starved: 0,
 			p50_during_us: 9, p50_without_us: 2, p99_during_us: 31, p99_without_us: 4.1}' lines
 	start judge rdmark-pairs judge --suspects suspects lines
 	finish judge
@@ -62,6 +62,18 @@ judged() {
 	judged 0 '.suspects == [] and (.incast.reach | . > 0.95 and . < 1) and (.incast.jain > 0.999)' good
 	made_incast 'del(.port_gbps) | select(.victim | not)' >old
 	judged 6 '.incast.reach_of == "best" and .incast.victim == null' old
+}
+
+@test "incast: rounds in which the victim was short of CPU are left out, and that is said" {
+	made_incast 'if .victim and .round >= 12 then .value = 2000 | .from_cpu_percent = 30 else . end' >some
+	start judge rdmark-pairs judge some
+	finish judge
+	says judge.out 'victim: p99 31 us during the incast, 4.1 us without it; short of CPU, left out: 4 of 16 rounds'
+	made_incast 'if .victim then .value = 2000 | .to_cpu_percent = 30 else . end' >all
+	start judge rdmark-pairs judge all
+	finish judge
+	says judge.out 'victim: cannot tell: its threads were short of CPU in all 16 rounds'
+	judged 6 '.incast.victim | .rounds_starved == 16 and .rounds_during == 0 and .p50_during_us == null' all
 }
 
 @test "incast: run on six nodes: the senders of each round, the victim with and without them" {

@@ -331,9 +331,10 @@ static void a_victim_during_it_and_without_it(void **state_)
 	const struct {
 		uint16_t round;
 		float p50_us, p99_us;
+		uint8_t cpu; /* of its server; 0: enough */
 	} victim[] = {
-		{0, 5, 31},   {1, 2, 4.25f}, {2, 7, 51},     {3, 2.25f, 4.5f},
-		{4, 99, 999}, {5, NAN, NAN}, {7, 2.5f, NAN},
+		{0, 5, 31, 0},   {1, 2, 4.25f, 0}, {2, 7, 51, 0},     {3, 2.25f, 4.5f, 0},
+		{4, 99, 999, 0}, {5, NAN, NAN, 0}, {7, 2.5f, NAN, 0}, {9, 900, 9000, 40},
 	};
 	struct incast it;
 	struct body b;
@@ -345,11 +346,14 @@ static void a_victim_during_it_and_without_it(void **state_)
 		assert_int_equal(body_add(&b, &(struct body_try){.value = victim[i].p50_us,
 								 .p99 = victim[i].p99_us,
 								 .round = victim[i].round,
+								 .cpu = {0, victim[i].cpu},
 								 .victim = true}),
 				 0);
 	assert_int_equal(incast_find(&it, &b), 0);
 	assert_int_equal(it.during.rounds, 2); /* half of round 4 failed */
 	assert_int_equal(it.without.rounds, 3);
+	assert_int_equal(it.during.starved, 0);
+	assert_int_equal(it.without.starved, 1);
 	assert_float_equal(it.during.p50_us, 6, 1e-9);
 	assert_float_equal(it.during.p99_us, 41, 1e-9);
 	assert_float_equal(it.without.p50_us, 2.25, 1e-9);

@@ -43,6 +43,8 @@ static void a_figure(void **state)
 	assert_int_equal(o.finding[0].end, OUTCOME_SERVER);
 	o = ended("{\"results\":[{\"latency_p50_us\":2.5,\"latency_p99_us\":4}]}", 0, "", true);
 	assert_true(o.has_value && o.value == 2.5 && o.p99 == 4);
+	o = ended("{\"results\":[{\"latency_p50_us\":null,\"latency_mean_us\":7}]}", 0, "", true);
+	assert_true(o.has_value && o.value == 7);
 	o = ended(measured, 0, "", true);
 	assert_false(o.has_value);
 	/* gdr_bw without a GPU measures the host's memory: no figure of the pair. */
