@@ -28,10 +28,12 @@ struct clock;
 struct paced {
 	unsigned __int128 step; /* from one message to the next, in ticks / 2^64 */
 	uint64_t late_ticks;
-	unsigned burst; /* messages per burst, a whole number of posts */
+	unsigned burst;               /* messages per burst, a whole number of posts */
 	unsigned __int128 burst_step; /* from one burst to the next */
 	bool burst_is_post;
-	bool no_wait;   /* do not wait out the pause after the last burst: for background load */
+	bool no_wait; /* do not wait out the pause after the last burst: for background load */
+	unsigned __int128 due; /* a stream's next message's burst, in ticks / 2^64 */
+	uint64_t left;         /* messages of that burst */
 	/* results */
 	uint64_t late;         /* messages posted late */
 	uint64_t latest_ticks; /* maximum lateness */
@@ -50,4 +52,33 @@ static ALWAYS_INLINE void paced_was_late(struct paced *p, uint64_t late, uint64_
 	if (late > p->latest_ticks)
 		p->latest_ticks = late;
 	p->late += late > p->late_ticks ? messages : 0;
+}
+
+/* Begin a stream's schedule at NOW. */
+static inline void paced_start(struct paced *p, uint64_t now)
+{
+	p->due = (unsigned __int128)now << 64;
+	p->left = p->burst;
+}
+
+/* As paced_take(), burst by burst. */
+uint64_t paced_take_bursts(struct paced *p, uint64_t now, uint64_t most);
+
+/*
+ * Go on by all messages that are due by NOW, at most MOST, whole posts of them. Returns how many:
+ * they count as posted now. Hot: most often none is due, or all of them are late, and the next one.
+ */
+static ALWAYS_INLINE uint64_t paced_take(struct paced *p, uint64_t now, uint64_t most)
+{
+	uint64_t late = now - (uint64_t)(p->due >> 64);
+
+	if ((int64_t)late < 0)
+		return 0;
+	if (p->burst_is_post && (uint64_t)((p->due + p->step * most) >> 64) + p->late_ticks < now) {
+		p->due += p->step * most;
+		p->late += most;
+		p->latest_ticks = late > p->latest_ticks ? late : p->latest_ticks;
+		return most;
+	}
+	return paced_take_bursts(p, now, most);
 }

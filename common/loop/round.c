@@ -159,3 +159,28 @@ void paced_init(struct paced *p, double messages_per_s, unsigned burst, unsigned
 	p->burst_step = p->step * p->burst;
 	p->burst_is_post = p->burst == chain;
 }
+
+/* Begin the bursts that are due by NOW, until their messages and N more are MOST; return those. */
+static uint64_t begin_bursts(struct paced *p, uint64_t now, uint64_t n, uint64_t most)
+{
+	for (; n < most && (uint64_t)(p->due >> 64) <= now; p->due += p->burst_step) {
+		n += p->left;
+		p->left = p->burst;
+	}
+	return n;
+}
+
+uint64_t paced_take_bursts(struct paced *p, uint64_t now, uint64_t most)
+{
+	uint64_t late = now - (uint64_t)(p->due >> 64), n = 0;
+
+	if (late > p->late_ticks)
+		n = begin_bursts(p, now - p->late_ticks - 1, 0, most);
+	paced_was_late(p, late, n < most ? n : most);
+	n = begin_bursts(p, now, n, most);
+	if (n <= most)
+		return n;
+	p->left = n - most;
+	p->due -= p->burst_step;
+	return most;
+}

@@ -59,84 +59,41 @@ static ALWAYS_INLINE int fill_send_queue(struct stream *s, struct stream_qp *l, 
 	return 0;
 }
 
-/* Position in a schedule. */
-struct turn {
-	struct stream_qp *qp;  /* the next QP to post to */
-	unsigned __int128 due; /* of the next burst, from the start: the high 64 bits are ticks */
-	unsigned begun;        /* messages left of the burst before it */
-};
-
-/* Have the QPs to go on? They end together. */
-static ALWAYS_INLINE bool turns_go_on(const struct stream *s, const struct turn *t, uint64_t target)
+/* With a schedule: have the QPs to go on? They end together. */
+static ALWAYS_INLINE bool turns_go_on(const struct stream *s)
 {
-	return to_post(s, t->qp, target) || t->qp != s->qp;
-}
-
-/* Begin the bursts that are due by NOW, until their messages and N more are MOST; return those. */
-static ALWAYS_INLINE uint64_t begin_bursts(struct turn *t, const struct paced *p, uint64_t now,
-					   uint64_t n, uint64_t most)
-{
-	unsigned __int128 due = t->due, all = due + p->step * (most - n);
-
-	if (p->burst_is_post && (uint64_t)((all - p->burst_step) >> 64) <= now) {
-		t->due = all; /* so many are due, and more */
-		return most;
-	}
-	for (; n < most && (uint64_t)(due >> 64) <= now; n += p->burst)
-		due += p->burst_step;
-	t->due = due;
-	return n;
-}
-
-/* How many messages, up to MOST, are due by NOW; they count as posted: note how late they are. */
-static ALWAYS_INLINE uint64_t take_due(struct turn *t, struct paced *p, uint64_t now, uint64_t most)
-{
-	uint64_t due = (uint64_t)((t->begun ? t->due - p->burst_step : t->due) >> 64);
-	uint64_t n = t->begun, late = now - due;
-
-	if (now < due)
-		return 0;
-	if (late > p->latest_ticks)
-		p->latest_ticks = late;
-	if (late > p->late_ticks) {
-		n = begin_bursts(t, p, now - p->late_ticks - 1, n, most);
-		p->late += n < most ? n : most;
-	}
-	if (n < most)
-		n = begin_bursts(t, p, now, n, most);
-	t->begun = n > most ? (unsigned)(n - most) : 0;
-	return n - t->begun;
+	return to_post(s, s->turn, round_target(s->round)) || s->turn != s->qp;
 }
 
 /*
- * Post all messages that are due, while there is room: one list to each QP in turn, and to an ONLY
- * one all at once. A QP's last list may have fewer messages; it has its time all the same.
+ * Post a list of L's, if it is due and has room, or of an ONLY QP as many as its ring has in a row.
+ * The last one may have fewer messages; it has its time all the same. Returns 0, 1: go on, or -1.
  */
-static ALWAYS_INLINE int post_due(struct stream *s, struct turn *t, const bool only)
+static ALWAYS_INLINE int post_due(struct stream *s, struct stream_qp *l, const bool only)
 {
-	const struct round *r = s->round;
-	struct stream_qp *const end = s->qp + s->count;
-	struct paced *p = r->paced;
-	uint64_t target = round_target(r);
+	struct paced *p = s->round->paced;
+	uint64_t more = to_post(s, l, round_target(s->round)), late = p->late, n;
 
-	for (; turns_go_on(s, t, target); t->qp = only || t->qp + 1 == end ? s->qp : t->qp + 1) {
-		struct stream_qp *l = t->qp;
-		uint64_t more = to_post(s, l, target), most_late = p->late + more, n;
+	if (!more || l->room < s->chain)
+		return !more;
+	n = !only ? s->chain : l->left < l->room ? l->left : l->room;
+	n = paced_take(p, clock_ticks(s->round->clock), n);
+	if (LIKELY(n < more))
+		return n && post_sends(s, l, n, s->chain) ? -1 : n > 0;
+	if (p->late > late + more)
+		p->late = late + more;
+	return post_last(s, l, more) ? -1 : 1;
+}
 
-		if (!more)
-			continue;
-		if (l->room < s->chain)
-			return 0;
-		n = !only ? s->chain : l->left < l->room ? l->left : l->room;
-		n = take_due(t, p, clock_ticks(r->clock) - r->result.start_ticks, n);
-		if (!n)
-			return 0;
-		if (UNLIKELY(n >= more) ? post_last(s, l, more) : post_sends(s, l, n, s->chain))
-			return -1;
-		if (UNLIKELY(n > more) && p->late > most_late)
-			p->late = most_late;
-	}
-	return 0;
+/* Post what is due, list by list, one QP after the other, while there is room. */
+static ALWAYS_INLINE int post_due_in_turn(struct stream *s)
+{
+	struct stream_qp *last = s->qp + s->count - 1;
+	int rc = 0;
+
+	while (turns_go_on(s) && (rc = post_due(s, s->turn, false)) > 0)
+		s->turn = s->turn == last ? s->qp : s->turn + 1;
+	return rc;
 }
 
 /* How a sender waits and posts: a constant. */
@@ -147,15 +104,14 @@ enum send_mode {
 };
 
 /*
- * A poll found nothing: note it for the peak, and for how long there was nothing to do. TURN: in a
- * schedule, otherwise NULL; SURE: read the clock. Not inlined: the busy path keeps the registers.
+ * A poll found nothing: note it for the peak, and for how long there was nothing to do. SURE: read
+ * the clock. Not inlined: the busy path keeps the registers.
  */
-static __attribute__((noinline)) void note_empty_poll(struct stream *s, const struct turn *turn,
-						      bool peak, bool sure)
+static __attribute__((noinline)) void note_empty_poll(struct stream *s, bool peak, bool sure)
 {
 	struct round *r = s->round;
 	uint64_t did = s->posted + s->done + (r->arrivals ? r->arrivals->result.messages : 0);
-	bool early = turn && turn->qp->room >= s->chain && turns_go_on(s, turn, round_target(r));
+	bool early = r->paced && s->turn->room >= s->chain && turns_go_on(s);
 	struct idle_time *idle = early ? &r->result.scheduled : &r->result.idle;
 	bool fresh = s->did != (did << 1 | early), read = idle_empty(idle, fresh);
 	uint64_t ticks;
@@ -170,15 +126,14 @@ static __attribute__((noinline)) void note_empty_poll(struct stream *s, const st
 }
 
 /* A poll found nothing: note it, and sleep on events unless receives came. As above but SLEEPS. */
-static ALWAYS_INLINE int wait_for_more(struct stream *s, const bool sleeps, bool came,
-				       const struct turn *turn, const bool peak)
+static ALWAYS_INLINE int wait_for_more(struct stream *s, const bool sleeps, bool came, bool peak)
 {
 	if (sleeps) {
-		note_empty_poll(s, NULL, false, true);
+		note_empty_poll(s, false, true);
 		if (round_sleep_if_idle(s->round, came))
 			return -1;
 	}
-	note_empty_poll(s, turn, peak, sleeps);
+	note_empty_poll(s, peak, sleeps);
 	return 0;
 }
 
@@ -233,14 +188,13 @@ static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, c
 	struct round *r = s->round;
 	struct cq_link *at = r->qps->send.link, *arrivals_at = r->qps->recv.link;
 	struct ibv_wc wc[STREAM_BATCH_MAX];
-	struct turn turn = {.qp = s->qp};
 	unsigned batch = STREAM_BATCH;
 	uint64_t now = r->result.start_ticks;
 
-	while (s->done < s->posted || (paced && turns_go_on(s, &turn, round_target(r)))) {
+	while (s->done < s->posted || (paced && turns_go_on(s))) {
 		int n, came = 0;
 
-		if (paced && (s->count == 1 ? post_due(s, &turn, true) : post_due(s, &turn, false)))
+		if (paced && (s->count == 1 ? post_due(s, s->qp, true) : post_due_in_turn(s)) < 0)
 			return -1;
 		n = round_poll(r, at->cq, batch, wc);
 		at = at->next;
@@ -254,7 +208,7 @@ static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, c
 				r->result.end_ticks = peak ? now : 0;
 				return 0;
 			}
-			if (wait_for_more(s, sleeps, came > 0, paced ? &turn : NULL, peak))
+			if (wait_for_more(s, sleeps, came > 0, peak))
 				return -1;
 			continue;
 		}
@@ -295,23 +249,12 @@ static int drain_all(struct stream *s, bool both)
 static void start_peak(struct stream *s)
 {
 	struct round *r = s->round;
-	struct peak_run run = {
-		.ticks = r->result.start_ticks,
-		/* + 1: the message under way may be complete but for its last byte */
-		.unseen = (uint64_t)s->count * (r->cq_mod - 1) + 1,
-		.cqs = r->qps->send.count,
-	};
+	/* + 1: the message under way may be complete but for its last byte */
+	uint64_t unseen = (uint64_t)s->count * (r->cq_mod - 1) + 1;
 
-	peak_start(r->result.peak, &run);
-}
-
-/* Fill the send queues of all QPs, if there is no schedule. */
-static int begin_stream(struct stream *s)
-{
-	for (struct stream_qp *l = s->qp; l < s->qp + s->count; l++)
-		if (fill_send_queue(s, l, round_target(s->round)))
-			return -1;
-	return 0;
+	peak_start(r->result.peak, &(struct peak_run){.ticks = r->result.start_ticks,
+						      .unseen = unseen,
+						      .cqs = r->qps->send.count});
 }
 
 /*
@@ -358,8 +301,10 @@ static int send_all(struct stream *s)
 	slices_start(&r->result.slices, r->result.start_ticks, 0);
 	if (!r->no_peak)
 		start_peak(s);
-	if (!r->paced)
-		rc = begin_stream(s);
+	if (r->paced)
+		paced_start(r->paced, r->result.start_ticks);
+	for (unsigned i = 0; i < s->count && rc == 0 && !r->paced; i++)
+		rc = fill_send_queue(s, &s->qp[i], round_target(r));
 	if (rc == 0)
 		rc = drain_all(s, both);
 	if (!r->result.end_ticks)

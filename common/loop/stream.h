@@ -44,7 +44,8 @@ struct stream_qp {
 
 struct stream {
 	struct round *round;
-	struct stream_qp *qp; /* one for each QP */
+	struct stream_qp *qp;   /* one for each QP */
+	struct stream_qp *turn; /* with a schedule: the next one to post to */
 	unsigned count;
 	uint64_t chain;      /* requests in one post */
 	uint64_t ring_count; /* per ring: a multiple of a post, and of a completion */

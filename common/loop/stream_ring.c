@@ -99,6 +99,7 @@ int stream_init(struct stream *s, struct round *r)
 	if (!s->qp || !s->ring || !s->sge)
 		return fault_raise(r->fault, FAULT_LOCAL, ENOMEM, "allocating requests for %u QPs",
 				   qps);
+	s->turn = s->qp;
 	for (unsigned i = 0; i < qps; i++) {
 		build_ring(s, i);
 		s->qp[i] = (struct stream_qp){

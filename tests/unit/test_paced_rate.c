@@ -147,6 +147,48 @@ static void rates_without_measure(void **state)
 	}
 }
 
+/* Take what is due at random moments, and compare with each message's own time. */
+static void check_taken(unsigned burst, unsigned list)
+{
+	const struct clock clock = {.ns_per_tick = 1};
+	const uint64_t start = 1000;
+	uint64_t now = start, posted = 0, late = 0, latest = 0, random = 1;
+	struct paced p;
+
+	paced_init(&p, 3e7, burst, list, &clock); /* 33.3 ticks each */
+	paced_start(&p, start);
+	for (int k = 0; k < 4000; k++) {
+		uint64_t most, n, by;
+
+		random = random * 6364136223846793005 + 1442695040888963407;
+		most = (1 + (random >> 60)) * list;
+		now += (random >> 40) % (k & 512 ? 100 : 700) * list;
+		for (n = 0; n < most; n++) {
+			uint64_t j = (posted + n) / p.burst;
+
+			by = now - start - (uint64_t)((p.burst_step * j) >> 64);
+			if ((int64_t)by < 0)
+				break;
+			late += by > p.late_ticks;
+			latest = by > latest ? by : latest;
+		}
+		posted += n;
+		assert_int_equal(paced_take(&p, now, most), n);
+		assert_int_equal(p.late, late);
+		assert_int_equal(p.latest_ticks, latest);
+	}
+	assert_in_range(late, posted / 20, posted - posted / 20);
+}
+
+static void each_message_has_its_time(void **state)
+{
+	(void)state;
+	check_taken(1, 1);
+	check_taken(10, 1);
+	check_taken(8, 8);
+	check_taken(20, 8); /* three lists */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +197,7 @@ int main(void)
 		cmocka_unit_test(nobody_waits_for_it),
 		cmocka_unit_test(the_receiver_s_rate),
 		cmocka_unit_test(rates_without_measure),
+		cmocka_unit_test(each_message_has_its_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
