@@ -239,7 +239,7 @@ static void show_nccl(const struct gdr *g, FILE *out)
 
 void gdr_show(const struct gdr *g, const struct verdict *v)
 {
-	FILE *out = report_own_table(g->ms->report), *csv = report_own_csv(g->ms->report);
+	FILE *out = report_own_table(g->ms->report), *csv = csv_rows(g->ms->report);
 
 	if (out)
 		show_table(g, v, out);

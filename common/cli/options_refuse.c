@@ -108,12 +108,12 @@ int options_check(const struct options *o, unsigned run, struct fault *f)
 
 		if (!why)
 			continue;
-		fault_raise(f, FAULT_USAGE, 0, "--%s cannot be used %s", row->name,
-			    why & TRAIT_CLIENT ? "in a client" : "without --plain");
-		return fault_fix(f, why & TRAIT_CLIENT
-					    ? "give it to the server, which is started without a "
-					      "host"
-					    : "add --plain for a single row, or omit it");
+		if (why & TRAIT_CLIENT)
+			return fault_usage(f,
+					   "give it to the server, which is started without a host",
+					   "--%s cannot be used in a client", row->name);
+		return fault_usage(f, "add --plain for a single row, or omit it",
+				   "--%s cannot be used without --plain", row->name);
 	}
 	return 0;
 }

@@ -39,13 +39,11 @@ int endpoint_refuse_group(const struct endpoint *ep, const struct hca_port *p)
 	struct fault *f = ep->fault;
 
 	fault_phase(f, "choosing the device");
-	if (p->fabric == FABRIC_ROCE && p->attr.max_mcast_grp > 0) {
-		fault_raise(f, FAULT_USAGE, 0,
-			    "-g/--mcg %u: %s attaches at most %d QPs to a multicast group",
-			    (unsigned)ep->options->experiment.mcg, p->device,
-			    p->attr.max_mcast_qp_attach);
-		return fault_fix(f, "use fewer");
-	}
+	if (p->fabric == FABRIC_ROCE && p->attr.max_mcast_grp > 0)
+		return fault_usage(f, "use fewer",
+				   "-g/--mcg %u: %s attaches at most %d QPs to a multicast group",
+				   (unsigned)ep->options->experiment.mcg, p->device,
+				   p->attr.max_mcast_qp_attach);
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "-g/--mcg cannot be used on %s port %u, which is %s",
 		    p->device, p->port, fabric_row(p->fabric)->name);
 	if (p->fabric == FABRIC_ROCE)

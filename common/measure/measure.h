@@ -167,10 +167,7 @@ struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool
 /* pass.c: run the loops of a prepared round, and exchange the results. */
 int pass_run(struct measurement *meas);
 
-/* rounds.c: run a round from the client; ms and attr must be set. */
-int round_client(struct measurement *meas);
-
-/* Client: run the rounds for each size, for programs without a schedule of their own. */
+/* rounds.c: client: run the rounds for each size, for programs without a schedule of their own. */
 int measure_sizes(struct measure *ms);
 
 /* True after a signal at either end: finish with the results so far. */

@@ -57,16 +57,14 @@ static int check_repeat(const struct repeat *r, const struct options *o, struct 
 			  : o->output.confidence ? "--confidence"
 						 : NULL;
 
-	if (o->output.until_stable && o->output.confidence) {
-		fault_raise(f, FAULT_USAGE, 0, "--until-stable cannot be used with --confidence");
-		return fault_fix(f,
-				 "omit one of the two: --until-stable 1 implies --confidence 95,1");
-	}
-	if (o->experiment.run_infinitely && (r->most || aim)) {
-		fault_raise(f, FAULT_USAGE, 0, "%s cannot be used with --run_infinitely",
-			    r->most ? "--repeat" : aim);
-		return fault_fix(f, "omit --run_infinitely: the first run would never end");
-	}
+	if (o->output.until_stable && o->output.confidence)
+		return fault_usage(
+			f, "omit one of the two: --until-stable 1 implies --confidence 95,1",
+			"--until-stable cannot be used with --confidence");
+	if (o->experiment.run_infinitely && (r->most || aim))
+		return fault_usage(f, "omit --run_infinitely: the first run would never end",
+				   "%s cannot be used with --run_infinitely",
+				   r->most ? "--repeat" : aim);
 	if (!aim || !r->most || r->most >= PLATEAU_LEAST)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "%s needs more runs than --repeat %llu", aim,

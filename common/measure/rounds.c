@@ -39,7 +39,7 @@ static int start_round(struct measurement *meas)
 }
 
 /* Client: ask the server for round MEAS, wait until it is ready, and run it. */
-int round_client(struct measurement *meas)
+static int round_client(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 	struct round_attr attr;

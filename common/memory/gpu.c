@@ -207,10 +207,9 @@ int gpu_open(struct gpu **g, const struct gpu_attr *wanted, struct fault *f)
 
 	*g = NULL;
 	fault_phase(f, "opening the GPU");
-	if ((wanted->index >= 0) + !!wanted->uuid + !!wanted->pci != 1) {
-		fault_raise(f, FAULT_USAGE, 0, "a GPU is named by index, UUID or PCI address");
-		return fault_fix(f, "give exactly one of these");
-	}
+	if ((wanted->index >= 0) + !!wanted->uuid + !!wanted->pci != 1)
+		return fault_usage(f, "give exactly one of these",
+				   "a GPU is named by index, UUID or PCI address");
 	if (choose(wanted, &info, f) || info.ops->open(g, &info, f))
 		return -1;
 	(*g)->ops = info.ops;

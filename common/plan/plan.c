@@ -72,10 +72,8 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].given) {
-			fault_raise(f, FAULT_USAGE, 0, "%s", all[i].what);
-			return fault_fix(f, "%s", all[i].fix);
-		}
+		if (all[i].given)
+			return fault_usage(f, all[i].fix, "%s", all[i].what);
 	return 0;
 }
 
@@ -110,20 +108,16 @@ int plan_check(const struct experiment *e, struct fault *f)
 	}
 	if (over->efa && check_efa(e, f))
 		return -1;
-	if (e->post_list > e->tx_depth) {
-		fault_raise(f, FAULT_USAGE, 0,
-			    "-l/--post_list %llu is more than -t/--tx-depth %llu",
-			    (unsigned long long)e->post_list, (unsigned long long)e->tx_depth);
-		return fault_fix(f,
-				 "use a larger -t or a smaller -l: the list must fit in the send "
-				 "queue");
-	}
-	if (e->footprint_bytes && !e->sweep && e->footprint_bytes < e->size_bytes) {
-		fault_raise(
-			f, FAULT_USAGE, 0, "--footprint %llu is smaller than a message (%llu B)",
-			(unsigned long long)e->footprint_bytes, (unsigned long long)e->size_bytes);
-		return fault_fix(f, "use at least twice the message size");
-	}
+	if (e->post_list > e->tx_depth)
+		return fault_usage(
+			f, "use a larger -t or a smaller -l: the list must fit in the send queue",
+			"-l/--post_list %llu is more than -t/--tx-depth %llu",
+			(unsigned long long)e->post_list, (unsigned long long)e->tx_depth);
+	if (e->footprint_bytes && !e->sweep && e->footprint_bytes < e->size_bytes)
+		return fault_usage(f, "use at least twice the message size",
+				   "--footprint %llu is smaller than a message (%llu B)",
+				   (unsigned long long)e->footprint_bytes,
+				   (unsigned long long)e->size_bytes);
 	return check_conflicts(e, f);
 }
 

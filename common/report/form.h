@@ -30,7 +30,6 @@ struct report_ends {
 
 struct form {
 	bool table, perftest, number; /* which one it is; none of them: nothing is shown */
-	bool (*wanted)(const struct output_options *o);
 	void (*open)(const struct report *r);
 	void (*listening)(void);
 	void (*connected)(struct report *r, const struct report_ends *ends);

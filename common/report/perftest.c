@@ -57,9 +57,8 @@ static void make_title(const struct report *r, char *title, size_t size)
 
 	if (options_applies(type, r->about.options->traits))
 		options_format_value(type, x->atomic_type, which + 1, sizeof(which) - 1);
-	snprintf(title, size, "%.*s%s%s%s", (int)first, r->about.test->title,
-		 which[1] ? which : "", x->bidirectional ? " Bidirectional" : "",
-		 x->post_list > 1 ? " Post List" : "");
+	snprintf(title, size, "%.*s%s%s%s", (int)first, r->about.test->title, which[1] ? which : "",
+		 x->bidirectional ? " Bidirectional" : "", x->post_list > 1 ? " Post List" : "");
 	text_add(title, size, "%.*s%s Test", (int)(strlen(rest) - strlen(" Test")), rest,
 		 x->mcg ? " Multicast" : "");
 }
@@ -297,14 +296,8 @@ static void put_last_rule(const struct report *r)
 		put_rule(stdout);
 }
 
-static bool perftest_wanted(const struct output_options *o)
-{
-	return o->format == FORMAT_PERFTEST;
-}
-
 static const struct form form_perftest = {
 	.perftest = true,
-	.wanted = perftest_wanted,
 	.open = perftest_warn,
 	.listening = say_waiting,
 	.connected = put_banner,

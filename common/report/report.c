@@ -35,18 +35,7 @@ static void forget_report(struct report *r)
 	r->run = (struct report_run){.results = NULL};
 }
 
-/* A document goes to stdout: nothing else does. */
-static bool none_wanted(const struct output_options *o)
-{
-	return document_to_stdout(o->json) || document_to_stdout(csv_file(o->csv));
-}
-
-static const struct form form_none = {.wanted = none_wanted, .connected = banner_print};
-
-static bool number_wanted(const struct output_options *o)
-{
-	return o->only != ONLY_ALL;
-}
+static const struct form form_none = {.connected = banner_print};
 
 /* A rate that the run does not have is not printed; a parser of perftest's form gets a number. */
 static void number_row(struct report *r, const struct result *result,
@@ -64,7 +53,6 @@ static void number_row(struct report *r, const struct result *result,
 
 static const struct form form_number = {
 	.number = true,
-	.wanted = number_wanted,
 	.open = perftest_warn,
 	.connected = banner_print,
 	.row = number_row,
@@ -73,13 +61,11 @@ static const struct form form_number = {
 /* Stdout's form, by the options. */
 static const struct form *choose_form(const struct output_options *o)
 {
-	const struct form *const forms[] = {&form_none, &form_number, perftest_form(),
-					    table_form()};
-	size_t i = 0;
-
-	while (!forms[i]->wanted(o))
-		i++;
-	return forms[i];
+	if (document_to_stdout(o->json) || document_to_stdout(csv_file(o->csv)))
+		return &form_none;
+	if (o->only != ONLY_ALL)
+		return &form_number;
+	return o->format == FORMAT_PERFTEST ? perftest_form() : table_form();
 }
 
 int report_open(struct report *r, const struct report_about *about, struct fault *f)
@@ -92,10 +78,9 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	begin_report(r);
 	if (r->form->open)
 		r->form->open(r);
-	if (document_to_stdout(o->json) && document_to_stdout(csv_file(o->csv))) {
-		fault_raise(f, FAULT_USAGE, 0, "--json and --csv both go to stdout");
-		return fault_fix(f, "give one of them a file: --json=FILE or --csv=FILE");
-	}
+	if (document_to_stdout(o->json) && document_to_stdout(csv_file(o->csv)))
+		return fault_usage(f, "give one of them a file: --json=FILE or --csv=FILE",
+				   "--json and --csv both go to stdout");
 	if (document_try(o, f))
 		return -1;
 	return o->csv ? csv_open(r, f) : 0;
@@ -203,11 +188,10 @@ int report_check_room(const struct report *r, struct fault *f)
 		kept = r->run.rows;
 	if (!r->about.options->local.persistent || kept < REPORT_ROWS_MAX)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0,
-		    "the client has measured %d rows, the maximum that a --persistent server "
-		    "writes to --json, --json-lines and --csv",
-		    REPORT_ROWS_MAX);
-	return fault_fix(f, "measure less in one run, or start the server without them");
+	return fault_usage(f, "measure less in one run, or start the server without them",
+			   "the client has measured %d rows, the maximum that a --persistent "
+			   "server writes to --json, --json-lines and --csv",
+			   REPORT_ROWS_MAX);
 }
 
 /* Count a row with messages of BYTES. */
@@ -253,11 +237,6 @@ FILE *report_own_table(struct report *r)
 {
 	progress_wipe(r);
 	return r->form->table || r->form->perftest ? stdout : NULL;
-}
-
-FILE *report_own_csv(struct report *r)
-{
-	return csv_rows(r);
 }
 
 /* Print the notes after the table, and write the documents. */

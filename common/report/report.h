@@ -123,7 +123,6 @@ int report_check_room(const struct report *r, struct fault *f);
 void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r);
-FILE *report_own_csv(struct report *r);
 
 /*
  * Check LIST of --report-counters (NULL: not given; raises FAULT_USAGE); and print how what that

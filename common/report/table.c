@@ -188,15 +188,8 @@ static void table_row(struct report *r, const struct result *result, const struc
 	t->has_intervals |= interval;
 }
 
-static bool table_wanted(const struct output_options *o)
-{
-	(void)o; /* unless another form is */
-	return true;
-}
-
 static const struct form form_table = {
 	.table = true,
-	.wanted = table_wanted,
 	.connected = banner_print,
 	.row = table_row,
 };

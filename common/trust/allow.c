@@ -52,11 +52,10 @@ static int add_entry(struct allow *a, const char *name, char *buf, size_t size, 
 		return fault_raise(f, FAULT_USAGE, 0, "--allow has more than %d entries",
 				   ALLOW_MAX);
 	name += group;
-	if (!name[0]) {
-		fault_raise(f, FAULT_USAGE, 0, "--allow has an empty entry");
-		return fault_fix(f, "give users and @groups, separated by commas: "
-				    "--allow=alice,@hpc");
-	}
+	if (!name[0])
+		return fault_usage(
+			f, "give users and @groups, separated by commas: --allow=alice,@hpc",
+			"--allow has an empty entry");
 	/* As chown(1) does: a name of digits only is a name first. */
 	rc = find_id(group, name, buf, size, &id);
 	if (rc == ENOMEM)

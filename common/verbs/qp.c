@@ -95,12 +95,10 @@ static int check_limits(const struct hca *h, const struct qp_attr *a, struct fau
 		return fault_fix(f, "omit --use-srq");
 	}
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (limits[i].asked > (unsigned)limits[i].max) {
-			fault_raise(f, FAULT_USAGE, 0, "%s%u %s %s %s (%d)", limits[i].lead,
-				    limits[i].asked, limits[i].more_than, h->info.device,
-				    limits[i].has, limits[i].max);
-			return fault_fix(f, "%s", limits[i].fix);
-		}
+		if (limits[i].asked > (unsigned)limits[i].max)
+			return fault_usage(f, limits[i].fix, "%s%u %s %s %s (%d)", limits[i].lead,
+					   limits[i].asked, limits[i].more_than, h->info.device,
+					   limits[i].has, limits[i].max);
 	return check_cq(h, a, false, f) || (a->transport->all_signalled && check_cq(h, a, true, f))
 		       ? -1
 		       : 0;
