@@ -7,10 +7,8 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/process.h"
 #include "cli/command.h"

@@ -2,7 +2,6 @@
 #include "admit/pending.h"
 
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/clock.h"

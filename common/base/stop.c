@@ -2,10 +2,8 @@
 #include "base/stop.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/options.h"
 
 #define ELEMENT_BYTES 64
 

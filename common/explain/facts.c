@@ -4,7 +4,6 @@
 #include <linux/capability.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 

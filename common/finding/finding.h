@@ -8,7 +8,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 enum finding_code {

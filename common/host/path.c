@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/hwtree.h"
-#include "host/pci.h"
 #include "host/sysfs.h"
 #include "host/virt.h"
 

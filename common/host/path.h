@@ -12,7 +12,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/fault.h"
 #include "host/pci.h"

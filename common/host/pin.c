@@ -6,11 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "host/sysfs.h"
 
 static void store_cpus(struct pin *p, const struct sysfs_set *cpus)
 {

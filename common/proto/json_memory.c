@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "proto/json_memory.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 #define ALIGNED 16

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "report/list.h"
 
-#include <inttypes.h>
 #include <net/if.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "explain/before.h"
 #include "report/document.h"
 #include "verbs/reach.h"
-#include "verbs/vfault.h"
 
 #define LIST_COLUMNS 80
 #define MORE_ROOM    12 /* for " and N more" */

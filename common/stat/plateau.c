@@ -2,7 +2,6 @@
 #include "stat/plateau.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "stat/series.h"
