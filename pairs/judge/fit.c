@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stat/beta.h"
+#include "stat/series.h"
 
 #define PASSES 8
 
@@ -25,13 +26,6 @@ static int by_part(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Find the shares of the N figures in WAY, in ascending order. OWN: they are in the pools. */
 static void find_shares(const struct fit *f, enum fit_way way, uint32_t n, bool own)
 {
@@ -47,13 +41,7 @@ static void find_shares(const struct fit *f, enum fit_way way, uint32_t n, bool 
 			f->share[k] = chances_share(&f->pool[pool][d], (double)f->figure[k].part,
 						    own ? end - i : 0, own ? k - i + 1 : 0);
 	}
-	qsort(f->share, n, sizeof(*f->share), by_value);
-}
-
-/* True if K of the N figures are lower than chance makes them. */
-static bool is_low(const struct fit *f, uint32_t k, uint32_t n)
-{
-	return k && k <= n && beta_incomplete(k, n - k + 1., f->share[k - 1]) <= f->chance;
+	series_sort(f->share, n);
 }
 
 /*
@@ -68,7 +56,8 @@ static uint32_t count_low(const struct fit *f, enum fit_way way, uint32_t n)
 	for (; part < end; part++) {
 		uint32_t k = (uint32_t)fmax(goes ? 2 : 1, ceil(*part * n));
 
-		if (!(goes && k >= .8 * n) && is_low(f, k, n))
+		if (!(goes && k >= .8 * n) && k <= n &&
+		    beta_incomplete(k, n - k + 1., f->share[k - 1]) <= f->chance)
 			return k;
 	}
 	return 0;

@@ -67,12 +67,6 @@ static double middle(double *value, size_t n)
 	return n ? (value[(n - 1) / 2] + value[n / 2]) / 2 : NAN;
 }
 
-/* What the thread of T's sender may cost it; the receiver's costs all flows of a round the same. */
-static double own_lift(const struct body_try *t)
-{
-	return t->cpu[0] ? -CPU_COSTS * log(t->cpu[0] / 100.) : 0;
-}
-
 /* Collect what clients sent among others, and the best that was sent alone. */
 static void collect(struct work *w)
 {
@@ -85,11 +79,13 @@ static void collect(struct work *w)
 			w->of[t->to].receives = fmax(w->of[t->to].receives, t->value);
 			w->of[t->from].sends = fmax(w->of[t->from].sends, t->value);
 		} else if (!t->alone && t->client_is_from) {
-			w->flow[w->flows++] = (struct flow){.round = round_of(t),
-							    .receiver = t->to,
-							    .sender = t->from,
-							    .gbps = t->value,
-							    .lift = own_lift(t)};
+			w->flow[w->flows++] = (struct flow){
+				.round = round_of(t),
+				.receiver = t->to,
+				.sender = t->from,
+				.gbps = t->value,
+				/* the receiver's costs all flows of a round the same */
+				.lift = t->cpu[0] ? -CPU_COSTS * log(t->cpu[0] / 100.) : 0};
 		}
 	}
 	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);

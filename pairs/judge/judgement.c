@@ -19,11 +19,10 @@ static void find_rounds(struct judgement *j)
 		const struct body_run *run = &b->run[i];
 		uint32_t played = run->done ? run->played : run->seen;
 
-		if (run->planned && run->came && (!run->done || played < run->planned))
-			j->rounds = (struct judge_rounds){
-				.planned = run->planned,
-				.played = played < run->planned ? played : run->planned,
-				.unnamed = j->rounds.unnamed};
+		if (!run->planned || !run->came || (run->done && played >= run->planned))
+			continue;
+		j->rounds.planned = run->planned;
+		j->rounds.played = played < run->planned ? played : run->planned;
 	}
 }
 
@@ -143,21 +142,20 @@ void judgement_release(struct judgement *j)
 
 int judge_status(const struct judgement *j)
 {
-	bool lost = !j->measured || j->rounds.unnamed, slow = false, no_cpu = false;
+	bool lost = !j->measured || j->rounds.unnamed, slow = false;
 
 	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		enum finding_code kind = j->suspects.of[i].kind;
 
 		lost |= suspect_is_lost(kind);
 		slow |= kind != SUSPECT_NO_CPU;
-		no_cpu |= kind == SUSPECT_NO_CPU;
 	}
 	if (lost)
 		return FAULT_PEER;
 	if (slow || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
 	    findings_find(&j->notes, PAIRS_CLUSTER_SLOW))
 		return FAULT_THRESHOLD;
-	if (j->cannot_tell || no_cpu || j->rounds.planned || j->rounds.unended ||
+	if (j->cannot_tell || j->suspects.count || j->rounds.planned || j->rounds.unended ||
 	    (j->has_baseline && !j->compared))
 		return FAULT_UNAVAILABLE;
 	return 0;

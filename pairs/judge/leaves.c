@@ -247,22 +247,19 @@ static void find_leaves(struct leaves *l)
 static bool is_doubtful(struct leaves *l, double best)
 {
 	const struct matrix *m = &l->j->m;
-	double within = 0, low = 0;
+	struct tally within = {0};
 	uint32_t block;
 
 	for (uint32_t b = 0; b < l->groups * l->groups; b++)
 		if (l->j->fit.bad_pair[b])
 			return false;
-	for (uint32_t i = 0; i < m->cells; i++) {
-		if (says_nothing(l->j, i) || is_crossing(l, &m->cell[i], &block))
-			continue;
-		within++;
-		low += (double)l->j->fit.part[i] < log(LEAF_DEEP);
-	}
+	for (uint32_t i = 0; i < m->cells; i++)
+		if (!says_nothing(l->j, i) && !is_crossing(l, &m->cell[i], &block))
+			tally(&within, (double)l->j->fit.part[i] < log(LEAF_DEEP));
 	count(l, best + log(LEAF_DEEP));
 	return l->all.low >= LEAF_LEAST && l->all.low < LEAF_DEEP_MOST * l->all.pairs &&
 	       beta_incomplete(l->all.low, l->all.pairs - l->all.low + 1,
-			       (low + 1) / (within + 2)) < FIT_CHANCE;
+			       (within.low + 1) / (within.pairs + 2)) < FIT_CHANCE;
 }
 
 static void find_all(struct leaves *l)

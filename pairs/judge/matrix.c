@@ -149,21 +149,17 @@ int matrix_init(struct matrix *m, const struct body *body)
 	return 0;
 }
 
+static int by_to(const void *to, const void *cell)
+{
+	uint32_t x = *(const uint32_t *)to, y = ((const struct matrix_cell *)cell)->to;
+
+	return (x > y) - (x < y);
+}
+
 const struct matrix_cell *matrix_find(const struct matrix *m, uint32_t from, uint32_t to)
 {
-	uint32_t low = m->row[from], high = m->row[from + 1];
-
-	while (low < high) {
-		uint32_t at = low + (high - low) / 2;
-
-		if (m->cell[at].to == to)
-			return &m->cell[at];
-		if (m->cell[at].to < to)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return NULL;
+	return bsearch(&to, &m->cell[m->row[from]], matrix_count(m, MATRIX_SEND, from),
+		       sizeof(*m->cell), by_to);
 }
 
 uint32_t matrix_count(const struct matrix *m, enum matrix_way way, uint32_t player)
@@ -277,11 +273,6 @@ static float y_of(const struct body_try *t, bool latency, bool alone)
 								   : NAN;
 }
 
-static float lift_of(const struct body_try *t)
-{
-	return t ? t->lift : 0;
-}
-
 /* What has not failed by the launcher, a clock or the other end's absence. */
 static bool is_failure(const struct body_try *t)
 {
@@ -313,6 +304,7 @@ static struct meeting *add_player(struct meeting *to, const struct matrix *m, ui
 			const struct body_try *t = &m->body->tries[i];
 			const struct body_try *other = same_slot(m, back, t);
 			bool sends = w.way == MATRIX_SEND;
+			const struct body_try *received = sends ? other : t;
 
 			if (!sends && other) /* added with what it sent */
 				continue;
@@ -321,8 +313,8 @@ static struct meeting *add_player(struct meeting *to, const struct matrix *m, ui
 				.with = w.with,
 				.at = (uint32_t)t->run << 16 | t->round,
 				.sends = y_of(sends ? t : NULL, latency, alone),
-				.receives = y_of(sends ? other : t, latency, alone),
-				.lift = {lift_of(sends ? t : NULL), lift_of(sends ? other : t)},
+				.receives = y_of(received, latency, alone),
+				.lift = {sends ? t->lift : 0, received ? received->lift : 0},
 				.failed = is_failure(t) || is_failure(other),
 			};
 		}

@@ -74,11 +74,6 @@ void suspects_sort(struct suspects *l)
 		qsort(l->of, l->count, sizeof(*l->of), by_rank);
 }
 
-static bool same(const struct judgement *j, const struct suspect *a, const struct suspect *b)
-{
-	return a->kind == b->kind && j->m.host[a->a] == j->m.host[b->a];
-}
-
 /* Add what S says to the suspect of its host. */
 static void merge(struct suspect *host, const struct suspect *s)
 {
@@ -106,7 +101,8 @@ void judge_hosts(struct judgement *j, uint32_t first)
 		const uint32_t *players = &j->m.first[j->m.host[host.a]];
 		bool directed = host.sends || host.receives;
 
-		for (count = 1; i + count < l->count && same(j, &host, &l->of[i + count]);
+		for (count = 1; i + count < l->count && host.kind == l->of[i + count].kind &&
+				j->m.host[host.a] == j->m.host[l->of[i + count].a];
 		     count++) {
 			directed |= l->of[i + count].sends || l->of[i + count].receives;
 			merge(&host, &l->of[i + count]);
@@ -123,12 +119,6 @@ void judge_hosts(struct judgement *j, uint32_t first)
 			l->of[kept++] = host;
 	}
 	l->count = kept;
-}
-
-/* False if others were measured again alone, and this suspect was not, or not often enough. */
-static bool is_decided(const struct judgement *j, const struct suspect *s)
-{
-	return !j->retested || s->proof == SUSPECT_CONFIRMED || suspect_is_lost(s->kind);
 }
 
 static void set_host(const struct judgement *j, uint32_t player, enum host_state state)
@@ -167,8 +157,10 @@ void judge_states(struct judgement *j)
 			set_host(j, s->a, HOST_UNDECIDED);
 		} else if (suspect_is_lost(s->kind)) {
 			set_host(j, s->a, HOST_LOST);
+		} else if (j->retested && s->proof != SUSPECT_CONFIRMED) {
+			set_host(j, s->a, HOST_UNDECIDED); /* not measured alone often enough */
 		} else {
-			set_host(j, s->a, is_decided(j, s) ? HOST_SUSPECT : HOST_UNDECIDED);
+			set_host(j, s->a, HOST_SUSPECT);
 		}
 	}
 	for (uint32_t i = 0; i < j->m.players; i++)
