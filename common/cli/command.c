@@ -21,7 +21,7 @@ int command_store(const struct option_row *row, const char *value, void *into, s
 		break;
 	case COMMAND_TEXT:
 		*(const char **)to = value;
-		break;
+		return options_check_text(row, value, f);
 	case COMMAND_COUNT:
 		bad = units_parse_u64(value, to) || *(uint64_t *)to > row->max;
 		break;

@@ -11,7 +11,7 @@
 #include "base/fault.h"
 #include "cli/options.h"
 
-/* A row: MOST is the most of a number, which begins at 0; HELP NULL: not shown. */
+/* A row: MOST is the most of a number, which begins at 0, or of bytes; HELP NULL: not shown. */
 #define COMMAND_OPTION(type, member, name, value, kind, most, help)                      \
 	{                                                                                \
 		name, 0, kind, SCOPE_LOCAL, offsetof(struct type, member), 0, most, value, help \

@@ -97,11 +97,8 @@ static int apply_option(struct options *o, const struct option_row *row, const c
 		return 0;
 	case OPTION_TEXT:
 	case OPTION_FILE:
-		if (text && !*text)
-			return options_refuse_missing(row, f);
-		if (text && row->max && strlen(text) > row->max)
-			return fault_usage(f, "shorten it", "--%s is longer than %" PRIu64 " bytes",
-					   row->name, row->max);
+		if (text && options_check_text(row, text, f))
+			return -1;
 		*(const char **)((char *)o + row->field) = text ? text : "-";
 		return 0;
 	default:

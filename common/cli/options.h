@@ -87,7 +87,7 @@ struct option_row {
 	enum option_kind kind;
 	enum option_scope scope;
 	size_t field; /* offset in struct options */
-	uint64_t min, max; /* max of OPTION_TEXT: bytes; 0: any number */
+	uint64_t min, max; /* max of a text: bytes; 0: any number */
 	const char *value; /* name of the value in the help; the words of a choice, separated by
 			      '|' */
 	const char *help;  /* with the unit */
@@ -306,6 +306,9 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 
 /* Refuse given options that a run of TRAIT_SCHEDULE or TRAIT_CLIENT does not have. */
 int options_check(const struct options *o, unsigned run, struct fault *f);
+
+/* Refuse TEXT if it is empty; where ROW has a most of bytes, also if it is longer or no plain text. */
+int options_check_text(const struct option_row *row, const char *text, struct fault *f);
 
 /* Parse TEXT into *VALUE, in the range of ROW; numeric kinds only. Raises FAULT_USAGE. */
 int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,

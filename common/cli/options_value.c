@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/rate.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "host/pin.h"
 
@@ -23,6 +25,29 @@ void options_use_rate_units(struct options *o)
 
 	e->rate_limit = rate_in(e->rate_limit, (enum rate_unit)e->rate_units);
 	e->load = rate_in(e->load, RATE_GBPS);
+}
+
+int options_check_text(const struct option_row *row, const char *text, struct fault *f)
+{
+	char plain[256]; /* more than any ROW's most */
+	json_t *utf8;
+	bool good;
+
+	if (!*text)
+		return options_refuse_missing(row, f);
+	if (!row->max)
+		return 0;
+	if (strlen(text) > row->max)
+		return fault_usage(f, "shorten it", "--%s is longer than %" PRIu64 " bytes",
+				   row->name, row->max);
+	text_copy(plain, sizeof(plain), text);
+	utf8 = json_string(text); /* NULL: it is none */
+	good = utf8 && strcmp(plain, text) == 0;
+	json_decref(utf8);
+	return good ? 0
+		    : fault_usage(f, "give plain text, in UTF-8",
+				  "--%s has control characters, or bytes that are no UTF-8",
+				  row->name);
 }
 
 static int parse_choice(const char *words, const char *text, uint64_t *value)

@@ -18,8 +18,6 @@
 #define FUTURE_NS   (UINT64_C(86400) * UNITS_NS_PER_S)
 #define SLOT_MIN_NS UINT64_C(50000000)
 
-#define TITLE_BYTES 200 /* as the tests' */
-
 #define OPTION(...) COMMAND_OPTION(run_asked, __VA_ARGS__)
 
 static const struct option_row options[] = {
@@ -51,7 +49,7 @@ static const struct option_row options[] = {
 	       "host I has port P + N * I: several hosts on one address"),
 	OPTION(auth, "auth", "METHOD", COMMAND_TEXT, 0,
 	       "how both ends prove who they are (on Slurm: munge)"),
-	OPTION(title, "title", "TEXT", COMMAND_TEXT, 0,
+	OPTION(title, "title", "TEXT", COMMAND_TEXT, 200,
 	       "what this run is, for documents and pictures"),
 	{.name = NULL},
 };
@@ -212,32 +210,12 @@ static int check_name(struct run *r)
 					 : schedule_open(&r->schedule, &named, &many, &r->fault);
 }
 
-/* A title is a part of each player's line, of which launchers cut what is long. */
-static int check_title(const char *title, struct fault *f)
-{
-	json_t *text = json_string(title); /* NULL: no UTF-8 */
-	size_t n = strlen(title), plain = 0;
-
-	while (plain < n && (unsigned char)title[plain] >= ' ' && title[plain] != 0x7f)
-		plain++;
-	json_decref(text);
-	if (text && n && n <= TITLE_BYTES && plain == n)
-		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "--title: %zu bytes%s", n,
-		    plain < n ? ", control characters among them"
-		    : text    ? ""
-			      : ", which are no UTF-8");
-	return fault_fix(f, "give 1 to %d bytes of text", TITLE_BYTES);
-}
-
 /* All but the start. */
 static int make_plan(struct run *r)
 {
 	const struct run_asked *a = &r->asked;
 	bool unknown = a->players.anyone && !a->players.hosts && !a->dry_run;
 
-	if (a->title && check_title(a->title, &r->fault))
-		return -1;
 	if (program_line_read(&r->line, a->program, &r->fault))
 		return -1;
 	if (unknown ? check_name(r)

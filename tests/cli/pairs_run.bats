@@ -27,10 +27,11 @@ refused() {
 	refused 'is years away' --start 5 --hosts hosts --self a --auth none
 	refused 's from now' --start $((now + 200000)) --hosts hosts --self a --auth none
 	refused 'was over' --start $((now - 200)) --hosts hosts --self a --auth none
-	refused '--title: 201 bytes. Fix: give 1 to 200 bytes of text' --start "$now" --hosts hosts --self a --auth none --title "$(printf '%0201d' 0)"
+	refused '--title is longer than 200 bytes. Fix: shorten it' --start "$now" --hosts hosts --self a --auth none --title "$(printf '%0201d' 0)"
 	local title
-	for title in '' $'two\nlines' $'\xff\xfe'; do
-		refused "--title: ${#title} bytes" --start "$now" --hosts hosts --self a --auth none --title "$title"
+	refused '--title needs a value' --start "$now" --hosts hosts --self a --auth none --title ''
+	for title in $'two\nlines' $'\u202eb' $'\xff\xfe'; do
+		refused '--title has control characters, or bytes that are no UTF-8. Fix: give plain text' --start "$now" --hosts hosts --self a --auth none --title "$title"
 	done
 	refused 'the hosts of the run are not known' --start "$now"
 	refused 'is none of the 2 hosts' --start "$now" --hosts hosts --self c

@@ -40,14 +40,17 @@ over() { # the server is told to end, and does
 	json s.jsonl 'map(.title) == ["the server", "the server"]' -s
 }
 
-@test "a title is any bytes, of which no terminal and no parser stumbles" {
-	local odd=$'"a\\b"\n{c}\t\e[31m%s\u2028$(d)\u00fc'
+@test "a title is any text, of which no parser stumbles; control characters and other bytes are refused" {
+	local odd=$'"a\\b" {c}%s$(d)\u00fc'
 	pair send_lat -n 20 --title "$odd" --json=c.json --prom=c.prom
 	json c.json '.title == $odd' --arg odd "$odd"
-	says c.prom 'title="\"a\\b\"\n{c}??[31m%s???$(d)ü"} 1'
-	pair send_lat -n 20 --title $'\xff\xc3(' --json=c.json --prom=c.prom
-	json c.json '.title == "??("'
-	says c.prom 'title="??("} 1'
+	says c.prom 'title="\"a\\b\" {c}%s$(d)ü"} 1'
+	for odd in $'two\nlines' $'\e[31m' $'a\u2028b' $'\u202eb' $'\xff\xc3('; do
+		start client send_lat --title "$odd" "$host"
+		finish client
+		ended client 2
+		says client.err '--title has control characters, or bytes that are no UTF-8. Fix: give plain text'
+	done
 }
 
 @test "--prom: the title is a label of one series, so that no other changes with it" {
