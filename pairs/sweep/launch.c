@@ -12,9 +12,11 @@
 
 static const char *const launchers[] = {"srun", "mpirun", "clush", "pdsh", "ssh"};
 
-/* A shell on this host that starts ssh to each host and waits for all. */
-static const char ssh_script[] = "command=$1; shift; for host; do ssh -n -o BatchMode=yes "
-				 "\"$host\" \"$command\" & done; wait";
+/* A shell here that starts ssh to each host, waits for all, and ends as the last that failed. */
+static const char ssh_script[] =
+	"command=$1; all=; failed=0; shift; "
+	"for host; do ssh -n -o BatchMode=yes \"$host\" \"$command\" & all=\"$all $!\"; done; "
+	"for one in $all; do wait $one || failed=$?; done; exit $failed";
 
 /* A command line that grows: an argz vector. */
 struct line {
@@ -181,7 +183,7 @@ static void add_shells(struct line *c, struct launch *l, const struct hosts *hos
 		snprintf(text, sizeof(text), "-f %u", n ? n : 4096);
 		add_all(c, text);
 	}
-	add(c, "-N");
+	add_all(c, l->kind == LAUNCH_CLUSH ? "-S -N" : "-N"); /* -S: it ends as its commands do */
 }
 
 /* A shell, its script, the command as one word and the hosts. */

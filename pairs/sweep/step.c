@@ -219,7 +219,7 @@ int step_run(struct step *s, struct stop *stop, struct fault *f)
 	/* It has closed its output: it ends soon, or is killed. */
 	if (stop_wait(stop, s->launcher.end, POLLIN, clock_now_ns() + KILL_NS, &ignored) <= 0)
 		process_signal(&s->launcher, SIGKILL);
-	s->status = process_reap(&s->launcher);
+	s->status = process_exit_status(process_reap(&s->launcher));
 	process_release(&s->launcher);
 	if (fault_is(f) || stop_check(stop, f))
 		return -1;
@@ -233,7 +233,11 @@ int step_run(struct step *s, struct stop *stop, struct fault *f)
 	if (s->players)
 		return 0;
 	fault_raise(f, FAULT_DEADLINE, 0, "%s: no node has said anything", s->name);
-	fault_cause(f, "It ended with status %d; its own messages are above",
-		    process_exit_status(s->status));
+	fault_cause(f, "It ended with status %d%s; its own messages are above", s->status,
+		    s->status == 255   ? ", as where ssh itself fails"
+		    : s->status == 127 ? ", as where a program is not found"
+				       : "");
+	if (strcmp(s->name, "ssh") == 0)
+		return fault_fix(f, "try by hand: `ssh %s hostname`", s->hosts->host[0].name);
 	return fault_fix(f, "try `%s` by hand with a short command, such as `hostname`", s->name);
 }

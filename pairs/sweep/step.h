@@ -27,7 +27,7 @@ struct step {
 	double needed_s;        /* the longest slot that a host would have needed; 0: none */
 	char taken[64];         /* the first host whose port is in use */
 	bool overdue;           /* the launcher had to be ended */
-	int status;             /* of the launcher, as waitpid(2) gives it */
+	int status;             /* of the launcher, as a shell shows it */
 	/* While it runs: */
 	struct process launcher;
 	uint64_t deadline_ns; /* when it is told to end; then, when it is killed */

@@ -22,9 +22,9 @@ struct words {
 
 struct node_sweep {
 	const char *launcher, *output, *suspects, *start;
-	const char *hosts, *only, *schedule; /* of run, which gets what is in their files */
-	const char *sizes;                   /* "4k,1m": a sweep for each; NULL: one */
-	char retest[PATH_MAX];               /* OUTPUT.retest: what is measured again */
+	const char *hosts, *only, *schedule, *passed; /* of run, which gets what is in the files */
+	const char *sizes;                            /* "4k,1m": a sweep for each; NULL: one */
+	char retest[PATH_MAX];                        /* OUTPUT.retest: what is measured again */
 	double start_in_s;
 	uint64_t retest_for_ns, at_once; /* 0: no limit */
 	/* Of judge; NULL: not given. Where it writes more than suspects; others are only words. */

@@ -17,10 +17,18 @@
 
 #define OPTION(...) COMMAND_OPTION(node_sweep, __VA_ARGS__)
 
-/* Those without help are of run: what is in their files travels to the hosts. */
+/* Some are of run: what is in their files travels to the hosts. */
 static const struct option_row options[] = {
 	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
 	       "srun, mpirun, clush, pdsh or ssh, with options of its own"),
+	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
+	       "a,b[1-9], or a file of lines: NAME [ADDRESS[:PORT]]"),
+	OPTION(passed, "auth", "METHOD", COMMAND_TEXT, 0,
+	       "how both ends prove who they are (on Slurm: munge)"),
+	OPTION(schedule, "schedule", "NAME", COMMAND_TEXT, 0,
+	       "which pairs: quick, full, and others of run"),
+	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0,
+	       "print the number of pairs and the time; measure none"),
 	OPTION(output, "output", "FILE", COMMAND_TEXT, 0,
 	       "write the lines of all runs (pairs.jsonl); must not exist"),
 	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
@@ -31,10 +39,7 @@ static const struct option_row options[] = {
 	OPTION(start_in_s, "start-in", "S", COMMAND_SECONDS, 86400,
 	       "the first slot begins S seconds after the launcher (5)"),
 	OPTION(start, "start", "EPOCH", COMMAND_TEXT, 0, NULL), /* is refused */
-	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0, NULL),
-	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0, NULL),
 	OPTION(only, "only", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(schedule, "schedule", "NAME", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
 
@@ -44,8 +49,9 @@ static const struct command sweep = {
 	.more = "Measures pairs of nodes (every pair with --schedule full), judges them, measures\n"
 		"the suspects again with little else on the network, and reports.\n"
 		"\n"
-		"Also: --groups, --baseline, --expect, --matrix and --prom of judge, and all\n"
-		"options of run but --start. With several sizes (-- write_bw -s 4k,1m) there\n"
+		"Also of run: --seed, --slot, --one-way, --only, --at-once, --alone, --for,\n"
+		"--rails, --port, --port-step and --title; and of judge: --groups, --baseline,\n"
+		"--expect, --matrix and --prom. With several sizes (-- write_bw -s 4k,1m) there\n"
 		"is a sweep for each.\n",
 	.options = options,
 };
@@ -94,19 +100,19 @@ int sweep_start(struct node_sweep *s, const struct words *command, char **said)
 static int read_option(struct node_sweep *s, struct option_words *w)
 {
 	char *const *word = w->next;
-	struct words *to = &s->judge;
+	struct words *to = &s->run;
 	const struct option_row *row;
 	const char *value;
 	int rc = options_next(sweep.options, w, &row, &value, &s->fault);
 
-	if (rc > 0)
+	if (rc > 0 && row->field != offsetof(struct node_sweep, passed))
 		return command_store(row, value, s, &s->fault);
-	if (rc == 0)
-		rc = options_next(judge_options, w, &row, &value, &s->fault);
-	if (rc > 0 && command_store(row, value, s, &s->fault))
-		return -1;
+	if (rc == 0 && (rc = options_next(judge_options, w, &row, &value, &s->fault)) > 0) {
+		to = &s->judge;
+		if (command_store(row, value, s, &s->fault))
+			return -1;
+	}
 	if (rc == 0) {
-		to = &s->run;
 		rc = options_next(run_options_command()->options, w, &row, &value, &s->fault);
 		if (rc > 0 && strcmp(row->name, "at-once") == 0)
 			s->at_once = strtoull(value, NULL, 10);
@@ -117,25 +123,17 @@ static int read_option(struct node_sweep *s, struct option_words *w)
 	return rc < 0 ? -1 : 0;
 }
 
-/* True if the user asks for help anywhere before "--". */
-static bool wants_help(char *const *argv)
-{
-	for (; *argv && strcmp(*argv, "--") != 0; argv++)
-		if (command_helps(&sweep, *argv))
-			return true;
-	return false;
-}
-
 int sweep_options(struct node_sweep *s, char **argv)
 {
 	struct option_words w = {.next = argv};
 
-	if (wants_help(argv))
-		return 1;
 	fault_phase(&s->fault, "reading the command line");
-	while (*w.next && strcmp(*w.next, "--") != 0)
+	while (*w.next && strcmp(*w.next, "--") != 0) {
+		if (command_helps(&sweep, *w.next))
+			return 1;
 		if (read_option(s, &w))
 			return -1;
+	}
 	argv = w.next;
 	if (s->start) { /* each step has one of its own */
 		return fault_usage(&s->fault,

@@ -217,6 +217,20 @@ refused_like_run() {
 	[[ $status == 0 && $output == 'usage: rdmark-pairs sweep'* ]]
 }
 
+@test "--help names every option that sweep takes, on one page" {
+	local option taken
+	taken=$("$bin/rdmark-pairs" run --help && "$bin/rdmark-pairs" judge --help)
+	run -0 "$bin/rdmark-pairs" sweep --help
+	((${#lines[@]} < 24))
+	[[ $output == *'  --hosts LIST '*'  --auth METHOD '* ]]
+	for option in $(grep -o '^  --[a-z-]*' <<<"$taken"); do
+		case $option in
+		--start | --self | --retest | --json) [[ ! $output =~ $option[^a-z-] ]] ;;
+		*) [[ $output =~ $option[^a-z-] ]] ;;
+		esac || { echo "$option"; return 1; }
+	done
+}
+
 @test "files that cannot be read or written are refused before anything is measured" {
 	local words
 	echo 'a n1' >good
@@ -243,6 +257,23 @@ refused_like_run() {
 	echo n7 >suspects.txt
 	sweep # it has not begun: what is there is of another one
 	[[ $status == 2 && $stderr == *'cannot create lines: File exists'* && -e lines && $(<suspects.txt) == n7 ]]
+}
+
+@test "ssh that fails: its status is said, though other hosts' ssh went well, and what to try" {
+	printf '%s\n' '#!/bin/bash' 'echo "ssh: connect to host $4 port 22: Connection refused" >&2' '[[ $4 == n2 ]] || exit $(<code)' >bin/ssh
+	chmod +x bin/ssh
+	ssh_sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch ssh --hosts n1,n2 --auth none --start-in 0 --output lines; }
+	echo 255 >code
+	failed=1 all=1 ssh_sweep
+	[[ $status == 4 && $stderr == *'ssh: no node has said anything. It ended with status 255, as where ssh itself fails; its own messages are above. '* ]] ||
+		{ echo "$status: $stderr"; return 1; }
+	[[ $stderr == *'connect to host n1 '* && $stderr == *'Fix: try by hand: `ssh n1 hostname`'* && ! -e lines ]]
+	echo 127 >code
+	ssh_sweep
+	[[ $stderr == *'status 127, as where a program is not found;'* ]] || { echo "$stderr"; return 1; }
+	echo 0 >code
+	ssh_sweep
+	[[ $status == 4 && $stderr == *'It ended with status 0; '* ]]
 }
 
 @test "suspects that cannot be measured again: what was said of them is said, with its exit status" {
@@ -342,6 +373,6 @@ refused_like_run() {
 		run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch $launcher --start-in 0 --output lines --auth none --once \
 			--hosts 'rack[1-10]-compute-node-[0001-1000].cluster.example.org'
 		[[ $(head -n 1 started) == 10000 ]] || { cat started; return 1; }
-		[[ $(<started) == *" -f 10000 -N "*"--hosts 'rack1-compute-node-[0001-1000].cluster.example.org,rack2-"* ]] || { cat started; return 1; }
+		[[ $(<started) == *" -f 10000 "*"-N "*"--hosts 'rack1-compute-node-[0001-1000].cluster.example.org,rack2-"* ]] || { cat started; return 1; }
 	done
 }

@@ -104,7 +104,7 @@ static void shells_start_all_at_once_and_words_survive_them(void **state)
 {
 	(void)state;
 	assert_string_equal(made("clush -g all", &hosts),
-			    "<clush><-g><all><-f><3><-N><rdmark-pairs><run><--start=7><-->"
+			    "<clush><-g><all><-f><3><-S><-N><rdmark-pairs><run><--start=7><-->"
 			    "<write_bw><-s><'1 m'>");
 	assert_non_null(strstr(made_without("clush -g all"),
 			       "<-g><all><-x><n2><-f><2>"));
@@ -118,7 +118,7 @@ static void names_are_in_a_file_however_many(void **state)
 
 	(void)state;
 	assert_non_null(strstr(text, "<clush><--hostfile=/dev/fd/"));
-	assert_non_null(strstr(text, "<-f><3><-N>"));
+	assert_non_null(strstr(text, "<-f><3><-S><-N>"));
 	assert_non_null(strstr(text, ">n1/n2/n3/"));
 	text = made_without("pdsh");
 	assert_non_null(strstr(text, "<pdsh><-w><^/dev/fd/"));
